@@ -1,0 +1,168 @@
+"""What a figure needs: logs that are run once, a look that all figures share, bars."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from loompy.log import Log, LogError
+
+ROOT = Path(os.environ.get("LOOM_ROOT", Path(__file__).resolve().parents[3]))
+
+
+class FigureError(Exception):
+    """A figure that cannot be drawn, with the reason."""
+
+
+@dataclass
+class Bar:
+    """One measured number against its bound; `least`: the bound is a minimum."""
+
+    name: str
+    measured: float
+    bound: float
+    unit: str = ""
+    least: bool = False
+
+    @property
+    def passed(self):
+        # a NaN is short
+        return self.measured >= self.bound if self.least else self.measured <= self.bound
+
+    def __str__(self):
+        sign = ">=" if self.least else "<="
+        unit = f" {self.unit}" if self.unit else ""
+        word = "PASS" if self.passed else "SHORT"
+        return f"BAR {self.name} = {self.measured:.4g}{unit} ({sign} {self.bound:g}{unit}) {word}"
+
+
+class Experiment:
+    """One folder under experiments/.  Logs and pictures go to its out/, which git ignores."""
+
+    def __init__(self, folder, fresh=False):
+        self.folder = Path(folder)
+        self.out = self.folder / "out"
+        self.out.mkdir(exist_ok=True)
+        self.fresh = fresh
+        self.binary = os.environ.get("LOOM_BIN", str(ROOT / "build/bin/loom"))
+
+    # ---- runs -----------------------------------------------------------------------
+    def _key(self, config, settings, inputs):
+        """What the result depends on: the resolved configuration and the logs it reads."""
+        done = subprocess.run(
+            [self.binary, "check", str(config), *settings],
+            cwd=self.folder, capture_output=True, text=True,
+        )
+        if done.returncode != 0:
+            raise FigureError(done.stderr.strip())
+        text = done.stdout.split("; resolved configuration", 1)[-1]
+        stamps = [f"{p} {os.stat(p).st_mtime_ns}" for p in inputs]
+        return hashlib.sha256("\n".join([text, *stamps]).encode()).hexdigest()
+
+    def run(self, name, config, sets=None, inputs=()):
+        """The finished log out/NAME.h5 of CONFIG with the settings; runs it if needed."""
+        settings = [w for k, v in (sets or {}).items() for w in ("--set", f"{k}={v}")]
+        path, stamp = self.out / f"{name}.h5", self.out / f"{name}.key"
+        key = self._key(config, settings, inputs)
+        if not self.fresh and stamp.exists() and finished(path) and (
+            json.loads(stamp.read_text())["key"] == key
+        ):
+            print(f"loom: figure: {path.name} is there", file=sys.stderr)
+            return path
+        stamp.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
+        print(f"loom: figure: running {config} -> {path.name}", file=sys.stderr)
+        # Not converging is a result here; the reason of every step is in the log.
+        process = subprocess.Popen(
+            [self.binary, "run", str(config), "-o", str(path), *settings], cwd=self.folder
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        if not finished(path):
+            code = os.waitstatus_to_exitcode(status)
+            raise FigureError(f"{config}: `loom run` ended with code {code}")
+        stamp.write_text(json.dumps({"key": key, "peak_bytes": 1024 * usage.ru_maxrss}))
+        return path
+
+    def peak_bytes(self, name):
+        """Largest resident memory of the run NAME."""
+        return json.loads((self.out / f"{name}.key").read_text())["peak_bytes"]
+
+    def program(self, name, arguments, output, inputs=()):
+        """Standard output of a program of the build tree (tests/NAME), kept in out/OUTPUT."""
+        program = Path(self.binary).parents[1] / "tests" / name
+        path = self.out / output
+        if not program.exists():
+            raise FigureError(f"{program} is not built; `./loom test -R nothing` builds it")
+        newest = max(p.stat().st_mtime for p in (program, *map(Path, inputs)))
+        if not self.fresh and path.exists() and path.stat().st_mtime > newest:
+            print(f"loom: figure: {path.name} is there", file=sys.stderr)
+            return path
+        print(f"loom: figure: running {name}", file=sys.stderr)
+        with open(path.with_suffix(".part"), "w") as part:
+            done = subprocess.run(
+                [str(program), *map(str, arguments)], cwd=self.folder, stdout=part
+            )
+        if done.returncode != 0:
+            raise FigureError(f"{name} ended with code {done.returncode}")
+        path.with_suffix(".part").rename(path)
+        return path
+
+    # ---- pictures -------------------------------------------------------------------
+    def save(self, figure, name, keep=False):
+        """out/NAME.png; keep: also under experiments/results/, which git keeps."""
+        path = self.out / f"{name}.png"
+        figure.savefig(path)
+        print(path)
+        if keep:
+            results = self.folder.parent / "results"
+            results.mkdir(exist_ok=True)
+            shutil.copyfile(path, results / path.name)
+
+
+def finished(path):
+    if not path.exists():
+        return False
+    try:
+        with Log(path) as log:
+            return log.status == "finished"
+    except (LogError, OSError):
+        return False
+
+
+# Colours that stay apart for colour-blind readers (Okabe and Ito 2008).
+COLOURS = {
+    "gd": "#D55E00",
+    "heavy_ball": "#E69F00",
+    "cholmod_pd": "#0072B2",
+    "cholmod_newton": "#009E73",
+}
+
+
+def plain_axes(rows=1, columns=1, width=4.6, height=3.6, **options):
+    """Matplotlib figure and axes in the look of all figures."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams.update(
+        {
+            "figure.dpi": 150,
+            "font.size": 9,
+            "axes.grid": True,
+            "grid.color": "#dddddd",
+            "grid.linewidth": 0.6,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.axisbelow": True,
+            "legend.frameon": False,
+            "lines.linewidth": 1.6,
+        }
+    )
+    return plt.subplots(
+        rows, columns, figsize=(width * columns, height * rows), layout="constrained", **options
+    )

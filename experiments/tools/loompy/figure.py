@@ -1,0 +1,63 @@
+"""`./loom figure NAME | --list`: runs what a figure needs and draws it.
+
+A folder under experiments/ offers figures through a file figure.py with a table
+    FIGURES = {"name": ("what it shows", function), ...}
+whose functions take an Experiment.  A figure named *-bars returns a list of Bar.
+"""
+
+import argparse
+import difflib
+import importlib.util
+import sys
+
+from loompy.experiment import ROOT, Experiment, FigureError
+from loompy.log import LogError
+
+
+def all_figures():
+    """{name: (folder, text, function)} of every experiments/*/figure.py."""
+    found = {}
+    for path in sorted((ROOT / "experiments").glob("*/figure.py")):
+        spec = importlib.util.spec_from_file_location(f"figure_{path.parent.name}", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        for name, (text, function) in module.FIGURES.items():
+            if name in found:
+                raise FigureError(f"two figures are called '{name}': {found[name][0]}, {path.parent}")
+            found[name] = (path.parent, text, function)
+    return found
+
+
+def main(argv):
+    p = argparse.ArgumentParser(prog="loom figure", allow_abbrev=False)
+    p.add_argument("name", nargs="?")
+    p.add_argument("--list", action="store_true", help="what there is")
+    p.add_argument("--fresh", action="store_true", help="run everything again")
+    args = p.parse_args(argv)
+    figures = all_figures()
+    if args.list or not args.name:
+        for name, (folder, text, _) in figures.items():
+            print(f"{name:24} {text}  [experiments/{folder.name}]")
+        return 0 if args.list else 2
+    if args.name not in figures:
+        near = difflib.get_close_matches(args.name, figures, 1)
+        hint = f"; did you mean '{near[0]}'?" if near else f"; there are: {', '.join(figures)}"
+        print(f"loom: figure: no figure '{args.name}'{hint}", file=sys.stderr)
+        return 2
+    folder, _, function = figures[args.name]
+    bars = function(Experiment(folder, args.fresh))
+    if not args.name.endswith("-bars"):
+        return 0
+    if not bars:
+        raise FigureError(f"{args.name} returned no bars")
+    for bar in bars:
+        print(bar)
+    return 0 if all(bar.passed for bar in bars) else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (FigureError, LogError, OSError) as error:
+        print(f"loom: figure: {error}", file=sys.stderr)
+        sys.exit(1)

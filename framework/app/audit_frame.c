@@ -1,0 +1,248 @@
+/* audit_frame.c - NaN, collapsed triangles, inverted tetrahedra, self-intersections and
+ * depth in bodies of one stored frame. */
+#include "app/audit_frame.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the scene ------------------------------------------------------------------------ */
+static double triangle_area(const double *x, const int32_t *t)
+{
+  double u[3], v[3];
+  for (int c = 0; c < 3; ++c) {
+    u[c] = x[3 * (size_t)t[1] + c] - x[3 * (size_t)t[0] + c];
+    v[c] = x[3 * (size_t)t[2] + c] - x[3 * (size_t)t[0] + c];
+  }
+  const double n[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
+                       u[0] * v[1] - u[1] * v[0]};
+  return 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+}
+
+static double tet_volume(const double *x, const int32_t *t)
+{
+  double e[3][3];
+  for (int i = 0; i < 3; ++i)
+    for (int c = 0; c < 3; ++c) e[i][c] = x[3 * (size_t)t[i + 1] + c] - x[3 * (size_t)t[0] + c];
+  return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) +
+          e[0][1] * (e[1][2] * e[2][0] - e[1][0] * e[2][2]) +
+          e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
+         6.0;
+}
+
+/* A dataset of /scene as reals, with the number of items it must have (-1: any); *data
+ * stays NULL when it is absent. */
+static loom_status scene_reals(h5read *r, loom_err *err, const char *name, int64_t items,
+                               double **data, int64_t *count)
+{
+  char path[256];
+  int64_t dims[4] = {1, 1, 1, 1};
+  int rank;
+  void *p;
+  snprintf(path, sizeof path, "scene/%s", name);
+  *data = NULL;
+  *count = 0;
+  if (!h5read_exists(r, path)) return LOOM_OK;
+  LOOM_TRY(h5read_dataset(r, err, path, 1, &p, &rank, dims));
+  *count = 1;
+  for (int i = 0; i < rank; ++i) *count *= dims[i];
+  if (items >= 0 && *count != items) {
+    free(p);
+    return err_set(err, LOOM_E_IO, "/%s has %lld items, expected %lld: the file is damaged", path,
+                   (long long)*count, (long long)items);
+  }
+  *data = p;
+  return LOOM_OK;
+}
+
+static loom_status load_tets(h5read *r, loom_err *err, audit *a)
+{
+  double *ids;
+  int64_t count;
+  LOOM_TRY(scene_reals(r, err, "tets", -1, &ids, &count));
+  loom_status s = LOOM_OK;
+  a->num_tets = count / 4;
+  if (a->num_tets > 0) {
+    a->tets = malloc((size_t)count * sizeof *a->tets);
+    a->volume = malloc((size_t)a->num_tets * sizeof *a->volume);
+    if (a->tets == NULL || a->volume == NULL) s = err_set(err, LOOM_E_NOMEM, "out of memory");
+    for (int64_t i = 0; i < count && s == LOOM_OK; ++i) {
+      a->tets[i] = (int32_t)ids[i];
+      if (!(ids[i] >= 0 && ids[i] < (double)a->n))
+        s = err_set(err, LOOM_E_IO, "/scene/tets names vertex %g: the file is damaged", ids[i]);
+    }
+  }
+  free(ids);
+  return s;
+}
+
+static loom_status load_rest(h5read *r, loom_err *err, audit *a)
+{
+  double *rest;
+  int64_t count;
+  a->tris = malloc((size_t)a->nt * 3 * sizeof *a->tris + 1);
+  a->area = malloc((size_t)a->nt * sizeof *a->area + 1);
+  if (a->tris == NULL || a->area == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
+  LOOM_TRY(h5read_tris(r, err, a->tris));
+  LOOM_TRY(load_tets(r, err, a));
+  if (a->nt == 0 && a->num_tets == 0) return LOOM_OK;
+  LOOM_TRY(scene_reals(r, err, "rest", 3 * a->n, &rest, &count));
+  if (rest == NULL) return err_set(err, LOOM_E_IO, "/scene/rest is missing: the file is damaged");
+  for (int64_t i = 0; i < a->nt; ++i) a->area[i] = triangle_area(rest, a->tris + 3 * i);
+  for (int64_t i = 0; i < a->num_tets; ++i) a->volume[i] = tet_volume(rest, a->tets + 4 * i);
+  free(rest);
+  return LOOM_OK;
+}
+
+static loom_status load_body(h5read *r, loom_err *err, audit *a, const char *name)
+{
+  audit_body *const b = &a->bodies[a->num_bodies];
+  char path[AUDIT_NAME_LEN + 32];
+  double *kind = NULL, *shape = NULL;
+  int64_t count;
+  snprintf(b->name, sizeof b->name, "%s", name);
+  snprintf(path, sizeof path, "obstacles/%s/kind", b->name);
+  LOOM_TRY(scene_reals(r, err, path, 1, &kind, &count));
+  b->kind = kind != NULL ? (int)kind[0] : -1;
+  free(kind);
+  if (b->kind != LOOM_OBST_PLANE && b->kind != LOOM_OBST_SPHERE && b->kind != LOOM_OBST_BOX &&
+      b->kind != LOOM_OBST_CAPSULE) {
+    ++a->skipped_bodies;
+    return LOOM_OK;
+  }
+  snprintf(path, sizeof path, "obstacles/%s/shape", b->name);
+  LOOM_TRY(scene_reals(r, err, path, 8, &shape, &count));
+  if (shape != NULL) memcpy(b->shape, shape, sizeof b->shape);
+  snprintf(path, sizeof path, "obstacles/%s/pose", b->name);
+  const loom_status s = scene_reals(r, err, path, -1, &b->poses, &count);
+  if (s == LOOM_OK && shape != NULL && b->poses != NULL) {
+    b->num_poses = count / 12;
+    ++a->num_bodies;
+  } else {
+    free(b->poses);
+    b->poses = NULL;
+    ++a->skipped_bodies;
+  }
+  free(shape);
+  return s;
+}
+
+loom_status audit_open(loom_err *err, h5read *r, double min_area, int64_t max_pairs, audit *a)
+{
+  char name[AUDIT_NAME_LEN];
+  memset(a, 0, sizeof *a);
+  a->n = h5read_num_verts(r);
+  a->nt = h5read_num_tris(r);
+  a->min_area = min_area;
+  a->max_pairs = max_pairs;
+  a->threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  a->pairs = malloc((size_t)max_pairs * sizeof *a->pairs + 1);
+  if (a->pairs == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
+  LOOM_TRY(load_rest(r, err, a));
+  for (int64_t i = 0; h5read_child(r, "scene/obstacles", i, name, sizeof name); ++i) {
+    if (a->num_bodies == AUDIT_MAX_BODIES)
+      ++a->skipped_bodies;
+    else
+      LOOM_TRY(load_body(r, err, a, name));
+  }
+  return LOOM_OK;
+}
+
+void audit_close(audit *a)
+{
+  free(a->tris);
+  free(a->tets);
+  free(a->area);
+  free(a->volume);
+  free(a->pairs);
+  for (int i = 0; i < AUDIT_MAX_BODIES; ++i) free(a->bodies[i].poses);
+}
+
+/* ---- bodies: signed distance, negative inside -------------------------------------------- */
+static double norm3(const double *a) { return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
+
+static double box_distance(const double *half, double edge, const double *p)
+{
+  double out[3], inside = -INFINITY;
+  for (int c = 0; c < 3; ++c) {
+    const double q = fabs(p[c]) - (half[c] - edge);
+    out[c] = fmax(q, 0.0);
+    inside = fmax(inside, q);
+  }
+  return norm3(out) + fmin(inside, 0.0) - edge;
+}
+
+static double capsule_distance(const double *s, const double *p)
+{
+  double ab[3], ap[3], d[3], len2 = 0, dot = 0;
+  for (int c = 0; c < 3; ++c) {
+    ab[c] = s[3 + c] - s[c];
+    ap[c] = p[c] - s[c];
+    len2 += ab[c] * ab[c];
+    dot += ab[c] * ap[c];
+  }
+  const double t = len2 > 0 ? fmin(fmax(dot / len2, 0.0), 1.0) : 0.0;
+  for (int c = 0; c < 3; ++c) d[c] = ap[c] - t * ab[c];
+  return norm3(d) - s[6];
+}
+
+static double body_distance(const audit_body *b, const double *p)
+{
+  const double *const s = b->shape;
+  const double d[3] = {p[0] - s[0], p[1] - s[1], p[2] - s[2]};
+  switch (b->kind) {
+  case LOOM_OBST_PLANE:
+    return s[0] * p[0] + s[1] * p[1] + s[2] * p[2] - s[3];
+  case LOOM_OBST_SPHERE:
+    return norm3(d) - s[3];
+  case LOOM_OBST_BOX:
+    return box_distance(s, s[3], p);
+  default:
+    return capsule_distance(s, p);
+  }
+}
+
+static void check_bodies(const audit *a, const double *x, int64_t frame, audit_result *out)
+{
+  for (int i = 0; i < a->num_bodies; ++i) {
+    const audit_body *const b = &a->bodies[i];
+    if (frame >= b->num_poses) continue;
+    const double *const P = b->poses + 12 * frame;
+    for (int64_t v = 0; v < a->n; ++v) {
+      const double d[3] = {x[3 * v] - P[9], x[3 * v + 1] - P[10], x[3 * v + 2] - P[11]};
+      double p[3]; /* R^T (x - t) */
+      for (int c = 0; c < 3; ++c) p[c] = P[c] * d[0] + P[3 + c] * d[1] + P[6 + c] * d[2];
+      const double depth = -body_distance(b, p);
+      if (depth > out->depth) out->depth = depth, out->depth_vertex = v, out->depth_body = i;
+    }
+  }
+}
+
+/* ---- one frame -------------------------------------------------------------------------- */
+static void note(int64_t *count, int64_t *first, int64_t id)
+{
+  if ((*count)++ == 0) *first = id;
+}
+
+loom_status audit_frame(loom_err *err, audit *a, const double *x, int64_t frame, audit_result *out)
+{
+  *out = (audit_result){.first_bad = {-1, -1, -1}, .depth_vertex = -1};
+  for (int64_t v = 0; v < a->n; ++v)
+    if (!isfinite(x[3 * v]) || !isfinite(x[3 * v + 1]) || !isfinite(x[3 * v + 2]))
+      note(&out->not_finite, &out->first_bad[0], v);
+  /* A triangle in space has no sign: turned over it is as good as before, so only a
+   * collapsed one is wrong.  Negated comparisons: NaN counts. */
+  for (int64_t i = 0; i < a->nt; ++i)
+    if (!(triangle_area(x, a->tris + 3 * i) > a->min_area * a->area[i]))
+      note(&out->degenerate, &out->first_bad[1], i);
+  for (int64_t i = 0; i < a->num_tets; ++i)
+    if (!(tet_volume(x, a->tets + 4 * i) * a->volume[i] > 0))
+      note(&out->inverted, &out->first_bad[2], i);
+  if (out->not_finite > 0) return LOOM_OK; /* nothing else can be decided */
+  check_bodies(a, x, frame, out);
+  if (a->nt == 0) return LOOM_OK;
+  return isect_mesh(err, x, a->n, a->tris, a->nt, a->threads, a->pairs, a->max_pairs,
+                    &out->intersections);
+}

@@ -1,0 +1,40 @@
+/* cmd_check.c - `loom check CONFIG`: parse, load, test the fit, print; run nothing. */
+#include <stdio.h>
+
+#include "app/commands.h"
+#include "app/options.h"
+#include "sched/run.h"
+
+static const char usage[] = "usage: loom check CONFIG [--set section.key=value]... [-n STEPS]\n"
+                            "                  [--device auto|cpu|cuda] [--plugin-path DIRS]\n";
+
+static void show_message(void *user, int level, const char *text)
+{
+  (void)user;
+  if (level <= LOOM_LOG_INFO) fprintf(stderr, "loom: %s\n", text);
+}
+
+int cmd_check(int argc, char **argv)
+{
+  common_options c;
+  loom_err err = {0};
+  cfg *conf = NULL;
+  run *r = NULL;
+  if (options_parse(argc, argv, OPTIONS_CHECK, usage, &c) != 0) return c.exit_code;
+  const run_options o = {
+      .command = c.command, .steps = c.steps, .no_log = 1, .message = show_message};
+  loom_status s = cfg_load(&err, c.config, c.sets, c.num_sets, &conf);
+  if (s == LOOM_OK) s = run_open(&err, conf, &o, &r);
+  if (s == LOOM_OK) {
+    run_describe(r, stdout);
+    char hash[17];
+    cfg_hash(conf, hash);
+    printf("\n; resolved configuration, hash %s\n%s", hash, cfg_resolved(conf));
+  }
+  int leaks = 0;
+  run_close(r, &leaks);
+  const int code = s != LOOM_OK ? cmd_fail(&err) : leaks > 0 ? EXIT_RUNTIME : EXIT_FINE;
+  cfg_free(conf);
+  options_free(&c);
+  return code;
+}

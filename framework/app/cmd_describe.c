@@ -1,0 +1,275 @@
+/* cmd_describe.c - `loom describe NAME`: a plugin, or a section of the core, in full. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/commands.h"
+#include "app/listing.h"
+#include "config/config.h"
+#include "core/fit.h"
+#include "scene/scene_data.h"
+#include "sched/settings.h"
+
+static const char usage[] =
+    "usage: loom describe NAME [--plugin-path DIRS] [--json]\n"
+    "  NAME  a plugin (loom list), or a section: run, exec, stop, detect, filter, log, cloth,\n"
+    "        solid, body, pin, solver, collision, contact\n";
+
+/* ---- sections ------------------------------------------------------------------------------- */
+
+enum { TABLES_MAX = 2 };
+
+typedef struct section {
+  const char *name, *title;
+  const char *kind; /* its further keys come from a plugin of this kind */
+} section;
+
+static const section sections[] = {
+    {"run", "[run]", NULL},
+    {"exec", "[exec]", NULL},
+    {"stop", "[stop]", NULL},
+    {"detect", "[detect]", NULL},
+    {"filter", "[filter]", NULL},
+    {"log", "[log]", NULL},
+    {"cloth", "[cloth.NAME]", NULL},
+    {"solid", "[solid.NAME]", NULL},
+    {"yarn", "[yarn.NAME]", NULL},
+    {"body", "[body.NAME]", NULL},
+    {"pin", "[pin.NAME]", NULL},
+    {"solver", "[solver]", "solver"},
+    {"collision", "[collision.NAME]", "collision"},
+    {"contact", "[contact.NAME]", "contact"},
+};
+enum { NUM_SECTIONS = sizeof sections / sizeof sections[0] };
+
+/* Tables of one section: the scheduler's, the scene's. */
+static int section_tables(const char *name, const loom_param *params[TABLES_MAX],
+                          uint32_t count[TABLES_MAX])
+{
+  int n = 0;
+  if ((params[n] = sched_params(name, &count[n])) != NULL) ++n;
+  if ((params[n] = scene_params(name, &count[n])) != NULL) ++n;
+  return n;
+}
+
+static const section *find_section(const char *name)
+{
+  const loom_param *params[TABLES_MAX];
+  uint32_t count[TABLES_MAX];
+  for (int i = 0; i < NUM_SECTIONS; ++i)
+    if (strcmp(sections[i].name, name) == 0 &&
+        (sections[i].kind != NULL || section_tables(name, params, count) > 0))
+      return &sections[i];
+  return NULL;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void json_params(const loom_param *params, uint32_t count, int *num)
+{
+  static const char *const types[] = {"real", "int", "bool", "enum", "text", "path", "vec3"};
+  char def[1024];
+  for (uint32_t i = 0; i < count; ++i) {
+    const loom_param *const p = &params[i];
+    const int number = p->type == LOOM_P_REAL || p->type == LOOM_P_INT || p->type == LOOM_P_VEC3;
+    int first = 1;
+    printf((*num)++ > 0 ? ",\n    {" : "\n    {");
+    json_member(stdout, &first, "key", p->key);
+    json_member(stdout, &first, "type", types[p->type]);
+    json_member(stdout, &first, "default", cfg_default_text(p, def, sizeof def));
+    if (number) {
+      json_number(stdout, &first, "min", p->min);
+      json_number(stdout, &first, "max", p->max);
+      json_number(stdout, &first, "open_min", (p->flags & LOOM_P_OPEN_MIN) != 0);
+      json_number(stdout, &first, "open_max", (p->flags & LOOM_P_OPEN_MAX) != 0);
+    }
+    if (p->type == LOOM_P_ENUM) json_member(stdout, &first, "choices", p->choices);
+    json_member(stdout, &first, "unit", p->unit);
+    json_member(stdout, &first, "doc", p->doc);
+    printf("}");
+  }
+}
+
+static void json_section(const section *s)
+{
+  const loom_param *params[TABLES_MAX];
+  uint32_t count[TABLES_MAX];
+  const int n = section_tables(s->name, params, count);
+  int first = 1, num = 0;
+  printf("{");
+  json_member(stdout, &first, "section", s->title);
+  if (s->kind != NULL) json_member(stdout, &first, "plugin_kind", s->kind);
+  printf(", \"params\": [");
+  for (int k = 0; k < n; ++k) json_params(params[k], count[k], &num);
+  printf("]}");
+}
+
+/* ---- capabilities -----------------------------------------------------------------------------
+ */
+
+typedef struct abilities { /* names, comma-separated */
+  char needs[512], provides[512], pairs[256];
+} abilities;
+
+static void find_abilities(const loom_plugin *p, abilities *a)
+{
+  uint32_t needs = 0, provides = 0, pairs = 0;
+  if (p->kind == LOOM_KIND_SOLVER) {
+    needs = p->ops.solver->needs;
+  } else if (p->kind == LOOM_KIND_COLLISION) {
+    provides = p->ops.collision->provides;
+    pairs = p->ops.collision->pair_kinds;
+  } else {
+    needs = p->ops.contact->needs;
+    provides = fit_contact_provides(p);
+    pairs = p->ops.contact->pair_kinds;
+  }
+  fit_names(p->kind, needs, 0, a->needs, sizeof a->needs);
+  fit_names(p->kind, provides, 1, a->provides, sizeof a->provides);
+  fit_pair_names(pairs, a->pairs, sizeof a->pairs);
+}
+
+static void json_describe(const reg_entry *e)
+{
+  const loom_plugin *const p = e->plugin;
+  abilities a;
+  int first = 1, num = 0;
+  find_abilities(p, &a);
+  printf("{");
+  json_plugin(stdout, &first, e);
+  json_list(stdout, &first, "needs", a.needs);
+  json_list(stdout, &first, "provides", a.provides);
+  json_list(stdout, &first, "pairs", a.pairs);
+  printf(", \"params\": [");
+  json_params(p->params, p->num_params, &num);
+  printf("], \"columns\": [");
+  for (uint32_t i = 0; i < p->num_columns; ++i) {
+    first = 1;
+    printf(i > 0 ? ", {" : "{");
+    json_member(stdout, &first, "name", p->columns[i].name);
+    json_member(stdout, &first, "unit", p->columns[i].unit);
+    json_member(stdout, &first, "doc", p->columns[i].doc);
+    printf("}");
+  }
+  printf("]}");
+}
+
+/* ---- text --------------------------------------------------------------------------------------
+ */
+
+static void print_line(const char *label, const char *text)
+{
+  printf("  %-10s %s\n", label, text[0] != '\0' ? text : "nothing");
+}
+
+static void print_solver(const loom_solver_ops *o)
+{
+  static const char *const when[] = {"after every iteration", "when the solver advises it",
+                                     "at the end of the step"};
+  print_line("iterate",
+             o->trial == LOOM_TRIAL_POINT ? "leaves a trial point" : "leaves a search direction");
+  if (o->max_outer > 0) printf("  %-10s at most %d outer iterations\n", "", (int)o->max_outer);
+  print_line("filter", when[o->filter_when]);
+}
+
+static void print_plugin(const reg_entry *e)
+{
+  static const char *const where[] = {"[solver]", "[collision.NAME]", "[contact.NAME]"};
+  const loom_plugin *const p = e->plugin;
+  abilities a;
+  find_abilities(p, &a);
+  printf("%s - %s plugin %s\n  %s\n", p->name, registry_kind_name(p->kind), p->version, p->summary);
+  print_line("reference", p->reference);
+  print_line("licence", p->license);
+  print_line("backends", listing_backends(p->backends));
+  print_line("build", p->build);
+  print_line("path", e->path);
+  if (p->kind != LOOM_KIND_COLLISION) print_line("needs", a.needs);
+  if (p->kind != LOOM_KIND_SOLVER) {
+    print_line("provides", a.provides);
+    print_line("pairs", a.pairs);
+  } else {
+    print_solver(p->ops.solver);
+  }
+  printf("parameters in %s:\n", where[p->kind]);
+  cfg_describe(p->params, p->num_params, stdout);
+  if (p->num_columns > 0) printf("log columns in /iters_extra:\n");
+  for (uint32_t i = 0; i < p->num_columns; ++i)
+    printf("  %-16s %-6s %s\n", p->columns[i].name, p->columns[i].unit, p->columns[i].doc);
+}
+
+static void print_section(const section *s)
+{
+  const loom_param *params[TABLES_MAX];
+  uint32_t count[TABLES_MAX];
+  const int n = section_tables(s->name, params, count);
+  printf("%s - section of a configuration\n", s->title);
+  for (int k = 0; k < n; ++k) cfg_describe(params[k], count[k], stdout);
+  if (s->kind != NULL)
+    printf("  plugin = NAME chooses a %s plugin (loom list %s); the further keys are that\n"
+           "  plugin's: loom describe NAME\n",
+           s->kind, s->kind);
+}
+
+/* ---- the command --------------------------------------------------------------------------------
+ */
+
+static int unknown(const registry *r, const char *name)
+{
+  const int total = registry_count(r) + NUM_SECTIONS;
+  const char **const names = calloc((size_t)total, sizeof(char *));
+  int n = 0;
+  if (names == NULL) return EXIT_RUNTIME;
+  for (int i = 0; i < registry_count(r); ++i)
+    if (registry_at(r, i)->plugin != NULL) names[n++] = registry_at(r, i)->plugin->name;
+  for (int i = 0; i < NUM_SECTIONS; ++i) names[n++] = sections[i].name;
+  const char *const near = err_nearest(name, names, n);
+  fprintf(stderr, "loom: there is no plugin or section '%s'%s%s%s; loom list names the plugins\n",
+          name, near != NULL ? ", nearest is '" : "", near != NULL ? near : "",
+          near != NULL ? "'" : "");
+  for (int i = 0; i < registry_count(r); ++i) { /* a refused file of that name */
+    const reg_entry *const e = registry_at(r, i);
+    const char *const slash = strrchr(e->path, '/'), *const base = slash != NULL ? slash + 1 : "";
+    const size_t len = strlen(name);
+    if (e->plugin == NULL && strncmp(base, name, len) == 0 && strcmp(base + len, ".so") == 0)
+      fprintf(stderr, "loom: %s was refused: %s\n", e->path, e->why);
+  }
+  free(names);
+  return EXIT_USAGE;
+}
+
+int cmd_describe(int argc, char **argv)
+{
+  listing o;
+  loom_err err = {0};
+  registry *r = NULL;
+  int found = 0;
+  if (listing_parse(argc, argv, usage, &o) != 0) return o.exit_code;
+  if (o.name == NULL) {
+    fputs(usage, stderr);
+    return EXIT_USAGE;
+  }
+  if (registry_open(&err, o.dirs, &r) != LOOM_OK) return cmd_fail(&err);
+  if (o.json) printf("[");
+  for (int i = 0; i < registry_count(r); ++i) { /* one name may stand for several kinds */
+    const reg_entry *const e = registry_at(r, i);
+    if (e->plugin == NULL || strcmp(e->plugin->name, o.name) != 0) continue;
+    if (found++ > 0) printf(o.json ? ",\n" : "\n");
+    if (o.json)
+      json_describe(e);
+    else
+      print_plugin(e);
+  }
+  const section *const s = find_section(o.name);
+  if (s != NULL) {
+    if (found++ > 0) printf(o.json ? ",\n" : "\n");
+    if (o.json)
+      json_section(s);
+    else
+      print_section(s);
+  }
+  if (o.json) printf("]\n");
+  const int code = found > 0 ? EXIT_FINE : unknown(r, o.name);
+  registry_close(r);
+  return code;
+}

@@ -1,0 +1,254 @@
+/* cmd_info.c - `loom info FILE`: what a log holds. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/log_tools.h"
+
+static const char usage[] = "usage: loom info FILE.h5 [--json | --config]\n"
+                            "  --json    the same as one JSON object\n"
+                            "  --config  print the resolved configuration the run used\n";
+
+enum { OPT_JSON = 256, OPT_CONFIG, BLOCK = 1024, NUM_CLOCKS = 7 };
+
+static const char *const clock_names[NUM_CLOCKS] = {"predict", "detect",  "solve", "contact",
+                                                    "filter",  "measure", "log"};
+
+typedef struct totals {
+  int64_t steps, iters, most_iters, most_step, first_step, last_step;
+  int64_t reasons[H5LOG_NUM_REASONS], other_reasons;
+  double clocks[NUM_CLOCKS], total; /* s */
+  double time, h, r_final, worst_r, min_gap;
+  int64_t worst_step, min_gap_step, audited, intersections, hit_step;
+  int64_t counters[LOOM_NUM_COUNTERS];
+} totals;
+
+#define COUNTER_NAME_(t, name, unit, doc) #name,
+static const char *const counter_names[LOOM_NUM_COUNTERS] = {H5LOG_COUNTER_COLUMNS(COUNTER_NAME_)};
+
+static void add_step(totals *t, const h5log_step_row *s)
+{
+  const double clocks[NUM_CLOCKS] = {s->t_predict, s->t_detect,  s->t_solve, s->t_contact,
+                                     s->t_filter,  s->t_measure, s->t_log};
+  const int64_t counters[LOOM_NUM_COUNTERS] = {
+      s->n_energy,   s->n_gradient, s->n_hessian, s->n_spmv,     s->n_factorise,
+      s->n_trisolve, s->n_project,  s->n_detect,  s->n_ccd_pair, s->n_launch};
+  if (t->steps++ == 0) t->first_step = s->step;
+  t->last_step = s->step;
+  t->iters += s->iters;
+  if (s->iters > t->most_iters) t->most_iters = s->iters, t->most_step = s->step;
+  if (s->reason >= 0 && s->reason < H5LOG_NUM_REASONS)
+    ++t->reasons[s->reason];
+  else
+    ++t->other_reasons;
+  for (int i = 0; i < NUM_CLOCKS; ++i) t->clocks[i] += clocks[i];
+  for (int i = 0; i < LOOM_NUM_COUNTERS; ++i) t->counters[i] += counters[i];
+  t->total += s->t_total;
+  t->time = s->time;
+  t->h = s->h;
+  t->r_final = s->r_final;
+  if (!(s->r_final <= t->worst_r)) t->worst_r = s->r_final, t->worst_step = s->step;
+  if (!isnan(s->min_gap) && !(s->min_gap >= t->min_gap))
+    t->min_gap = s->min_gap, t->min_gap_step = s->step;
+  if (s->intersections < 0) return;
+  ++t->audited;
+  if (s->intersections > 0 && t->intersections == 0) t->hit_step = s->step;
+  t->intersections += s->intersections;
+}
+
+static loom_status sum_up(h5read *r, loom_err *err, totals *t)
+{
+  const int64_t count = h5read_num_steps(r);
+  memset(t, 0, sizeof *t);
+  t->min_gap = NAN;
+  if (count < 0) return err_set(err, LOOM_E_IO, "cannot read /steps: the file is damaged");
+  h5log_step_row *const rows = malloc(BLOCK * sizeof *rows);
+  if (rows == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
+  loom_status s = LOOM_OK;
+  for (int64_t at = 0; at < count && s == LOOM_OK; at += BLOCK) {
+    const int64_t n = count - at < BLOCK ? count - at : BLOCK;
+    s = h5read_steps(r, err, at, n, rows);
+    for (int64_t i = 0; i < n && s == LOOM_OK; ++i) add_step(t, &rows[i]);
+  }
+  free(rows);
+  return s;
+}
+
+/* ---- for people ------------------------------------------------------------------------ */
+static void print_plugins(const char *lines)
+{
+  while (*lines != '\0') {
+    const int len = (int)strcspn(lines, "\n");
+    printf("  plugin      ");
+    for (int i = 0; i < len; ++i) putchar(lines[i] == '\t' ? ' ' : lines[i]);
+    putchar('\n');
+    lines += len + (lines[len] == '\n');
+  }
+}
+
+static void print_steps(const totals *t)
+{
+  printf("  simulated   steps %" PRId64 " to %" PRId64 ", up to %g s, h = %g s\n", t->first_step,
+         t->last_step, t->time, t->h);
+  printf("  ended      ");
+  for (int i = 0; i < H5LOG_NUM_REASONS; ++i)
+    if (t->reasons[i] > 0) printf(" %s %" PRId64, h5log_reason_name(i), t->reasons[i]);
+  if (t->other_reasons > 0) printf(" unknown %" PRId64, t->other_reasons);
+  printf("\n  iterations  %" PRId64 ", %.1f per step, most %" PRId64 " in step %" PRId64 "\n",
+         t->iters, (double)t->iters / (double)t->steps, t->most_iters, t->most_step);
+  printf("  residual    %.3g m at the end, largest %.3g m in step %" PRId64 "\n", t->r_final,
+         t->worst_r, t->worst_step);
+  printf("  time        %.3f s, %.3f ms per step:", t->total, 1e3 * t->total / (double)t->steps);
+  double known = 0;
+  for (int i = 0; i < NUM_CLOCKS; ++i) {
+    known += t->clocks[i];
+    printf(" %s %.1f%%", clock_names[i], t->total > 0 ? 100 * t->clocks[i] / t->total : 0.0);
+  }
+  printf(" other %.1f%%\n", t->total > 0 ? 100 * (t->total - known) / t->total : 0.0);
+  printf("  recording   measuring and logging take %.2f%% of the steps' time\n",
+         t->total > 0 ? 100 * (t->clocks[5] + t->clocks[6]) / t->total : 0.0);
+  printf("  work       ");
+  for (int i = 0; i < LOOM_NUM_COUNTERS; ++i)
+    if (t->counters[i] > 0) printf(" %s %" PRId64, counter_names[i] + 2, t->counters[i]);
+  printf("\n");
+  if (!isnan(t->min_gap))
+    printf("  contact     smallest gap %.4g m in step %" PRId64 "\n", t->min_gap, t->min_gap_step);
+  if (t->audited == 0)
+    printf("  audit       was off\n");
+  else if (t->intersections == 0)
+    printf("  audit       no intersections in %" PRId64 " steps\n", t->audited);
+  else
+    printf("  audit       %" PRId64 " intersections, first in step %" PRId64 "\n", t->intersections,
+           t->hit_step);
+}
+
+static void print_text(h5read *r, const char *path, const totals *t)
+{
+  printf("%s: %s%s\n", path, h5read_attr(r, "status"),
+         h5read_live(r) ? " (a process is writing it)" : "");
+  printf("  holds       %" PRId64 " steps, %" PRId64 " frames, %" PRId64 " rows of iterations, "
+         "%" PRId64 " of inner iterations\n",
+         t->steps, h5read_num_frames(r), h5read_num_iters(r), h5read_num_rows(r, "inner"));
+  printf("  scene       %" PRId64 " vertices, %" PRId64 " triangles\n", h5read_num_verts(r),
+         h5read_num_tris(r));
+  printf("  written by  loom %s %s, schema %s, %s\n", h5read_attr(r, "loom_version"),
+         h5read_attr(r, "git_commit"), h5read_attr(r, "schema"), h5read_attr(r, "created"));
+  printf("  command     %s\n", h5read_attr(r, "command"));
+  printf("  config      hash %s, seed %s; --config prints it\n", h5read_attr(r, "config_hash"),
+         h5read_attr(r, "seed"));
+  printf("  machine     %s, %s%s%s; backend %s, %s threads, %s-byte reals\n",
+         h5read_attr(r, "host"), h5read_attr(r, "cpu"),
+         h5read_attr(r, "gpu")[0] != '\0' ? ", " : "", h5read_attr(r, "gpu"),
+         h5read_attr(r, "backend"), h5read_attr(r, "threads"), h5read_attr(r, "real_size"));
+  print_plugins(h5read_attr(r, "plugins"));
+  if (t->steps > 0) print_steps(t);
+}
+
+/* ---- JSON ------------------------------------------------------------------------------- */
+static void json_text(const char *s)
+{
+  putchar('"');
+  for (; *s != '\0'; ++s) {
+    const unsigned char c = (unsigned char)*s;
+    if (c == '"' || c == '\\')
+      printf("\\%c", c);
+    else if (c < 0x20)
+      printf("\\u%04x", c);
+    else
+      putchar(c);
+  }
+  putchar('"');
+}
+
+static void json_number(const char *name, double v)
+{
+  char buf[NUMBER_LEN];
+  printf("  \"%s\": %s,\n", name, isfinite(v) ? number_text(v, buf) : "null");
+}
+
+static void json_int(const char *name, int64_t v) { printf("  \"%s\": %" PRId64 ",\n", name, v); }
+
+static void print_json(h5read *r, const char *path, const totals *t)
+{
+  const char *const texts[] = {"status",      "loom_version", "git_commit", "config",
+                               "config_hash", "command",      "host",       "cpu",
+                               "gpu",         "backend",      "created",    "plugins"};
+  const char *const ints[] = {"schema", "threads", "real_size", "seed"};
+  printf("{\n  \"file\": ");
+  json_text(path);
+  printf(",\n");
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
+    printf("  \"%s\": ", texts[i]);
+    json_text(h5read_attr(r, texts[i]));
+    printf(",\n");
+  }
+  for (size_t i = 0; i < sizeof ints / sizeof ints[0]; ++i)
+    json_int(ints[i], strtoll(h5read_attr(r, ints[i]), NULL, 10));
+  printf("  \"live\": %s,\n", h5read_live(r) ? "true" : "false");
+  json_int("steps", t->steps);
+  json_int("frames", h5read_num_frames(r));
+  json_int("iter_rows", h5read_num_iters(r));
+  json_int("inner_rows", h5read_num_rows(r, "inner"));
+  json_int("vertices", h5read_num_verts(r));
+  json_int("triangles", h5read_num_tris(r));
+  json_int("iterations", t->iters);
+  json_int("most_iterations", t->most_iters);
+  json_number("time", t->time);
+  json_number("r_final", t->r_final);
+  json_number("worst_r_final", t->worst_r);
+  json_number("min_gap", t->min_gap);
+  json_int("audited_steps", t->audited);
+  json_int("intersections", t->audited > 0 ? t->intersections : -1);
+  json_number("t_total", t->total);
+  json_number("recording_share", t->total > 0 ? (t->clocks[5] + t->clocks[6]) / t->total : 0.0);
+  char buf[NUMBER_LEN];
+  printf("  \"reasons\": {");
+  for (int i = 0; i < H5LOG_NUM_REASONS; ++i)
+    printf("%s\"%s\": %" PRId64, i > 0 ? ", " : "", h5log_reason_name(i), t->reasons[i]);
+  printf("},\n  \"clocks\": {");
+  for (int i = 0; i < NUM_CLOCKS; ++i)
+    printf("%s\"%s\": %s", i > 0 ? ", " : "", clock_names[i],
+           isfinite(t->clocks[i]) ? number_text(t->clocks[i], buf) : "null");
+  printf("},\n  \"counters\": {");
+  for (int i = 0; i < LOOM_NUM_COUNTERS; ++i)
+    printf("%s\"%s\": %" PRId64, i > 0 ? ", " : "", counter_names[i], t->counters[i]);
+  printf("}\n}\n");
+}
+
+static int body(int argc, char **argv)
+{
+  static const struct option options[] = {{"json", no_argument, NULL, OPT_JSON},
+                                          {"config", no_argument, NULL, OPT_CONFIG},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+  int mode = 0;
+  loom_err err = {0};
+  h5read *r;
+  totals t;
+  optind = 0;
+  opterr = 0;
+  for (int k; (k = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+    if (k == 'h') {
+      fputs(usage, stdout);
+      return EXIT_FINE;
+    }
+    if (k != OPT_JSON && k != OPT_CONFIG) return tool_bad_option(argv, k);
+    mode = k;
+  }
+  if (argc - optind != 1) return tool_usage("info", "give one log file");
+  const char *const path = argv[optind];
+  if (h5read_open(&err, path, &r) != LOOM_OK) return cmd_fail(&err);
+  loom_status s = LOOM_OK;
+  if (mode == OPT_CONFIG) {
+    fputs(h5read_attr(r, "config"), stdout);
+  } else {
+    s = sum_up(r, &err, &t);
+    if (s == LOOM_OK && mode == OPT_JSON) print_json(r, path, &t);
+    if (s == LOOM_OK && mode == 0) print_text(r, path, &t);
+  }
+  h5read_close(r);
+  return s == LOOM_OK ? EXIT_FINE : cmd_fail(&err);
+}
+
+int cmd_info(int argc, char **argv) { return guard_run(body, argc, argv); }

@@ -1,0 +1,143 @@
+/* cmd_run.c - `loom run CONFIG`: simulate, show progress, summarise. */
+#include <getopt.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/commands.h"
+#include "app/options.h"
+#include "sched/clock.h"
+#include "sched/run.h"
+
+/* A signal can reach nothing but a global; the run stops after the present step. */
+static volatile sig_atomic_t stop_asked = 0;
+static void on_signal(int sig)
+{
+  (void)sig;
+  stop_asked = 1;
+}
+
+static const char usage[] =
+    "usage: loom run CONFIG [-o FILE.h5] [--set section.key=value]... [-n STEPS]\n"
+    "                [--device auto|cpu|cuda] [--threads N] [--resume [STEP]]\n"
+    "                [--plugin-path DIRS] [--quiet]\n";
+
+typedef struct progress {
+  int quiet, tty;
+  double begin, last; /* s */
+} progress;
+
+static int show_progress(void *user, const run *r, const run_summary *s)
+{
+  progress *const p = user;
+  const double now = clock_now();
+  (void)r;
+  if (p->begin == 0.0) p->begin = now - s->wall;
+  const double every = p->tty ? 0.2 : 10.0;
+  if (!p->quiet && (now - p->last > every || s->steps_done == s->steps_planned)) {
+    const double eta = s->wall / (double)(s->steps_done > 0 ? s->steps_done : 1) *
+                       (double)(s->steps_planned - s->steps_done);
+    fprintf(stderr,
+            "%sstep %lld/%lld  t %.3f s  iters %lld  residual %.2e m  contacts %lld  ETA %.0f s%s",
+            p->tty ? "\r" : "loom: ", (long long)s->steps_done, (long long)s->steps_planned,
+            s->time, (long long)s->last_iters, s->last_residual, (long long)s->last_contacts, eta,
+            p->tty ? "   " : "\n");
+    p->last = now;
+  }
+  return stop_asked;
+}
+
+static void show_message(void *user, int level, const char *text)
+{
+  const progress *const p = user;
+  static const char *const names[] = {"error", "warning", "note", "debug"};
+  if (level >= LOOM_LOG_DEBUG || (p->quiet && level >= LOOM_LOG_INFO)) return;
+  fprintf(stderr, "loom: %s: %s\n", names[level < 0 ? 0 : level], text);
+}
+
+static void summary(const run *r, const run_summary *s)
+{
+  static const char *const short_names[CLOCK_NUM] = {"predict", "detect",  "solve", "contact",
+                                                     "filter",  "measure", "log",   "other"};
+  double total = 0.0;
+  printf("%s: %lld of %lld steps, %.4g s simulated in %.2f s, %lld iterations\n", run_out_path(r),
+         (long long)s->steps_done, (long long)s->steps_planned, s->time, s->wall,
+         (long long)s->iters);
+  printf("  ended  ");
+  for (int i = 0; i < H5LOG_NUM_REASONS; ++i)
+    if (s->reasons[i] > 0) printf(" %s %lld", h5log_reason_name(i), (long long)s->reasons[i]);
+  printf("\n  time   ");
+  for (int i = 0; i < CLOCK_NUM; ++i) total += s->seconds[i];
+  for (int i = 0; i < CLOCK_NUM; ++i)
+    printf(" %s %.1f%%", short_names[i], total > 0 ? 100.0 * s->seconds[i] / total : 0.0);
+  printf("\n");
+  for (int i = 0; i < run_num_sections(r); ++i) {
+    const char *name;
+    double seconds;
+    int64_t calls;
+    run_section(r, i, &name, &seconds, &calls);
+    printf("    %-24s %.3f s in %lld calls\n", name, seconds, (long long)calls);
+  }
+  if (!isnan(s->min_gap)) printf("  smallest gap %.4g m\n", s->min_gap);
+  if (s->intersections >= 0)
+    printf("  intersections found by the audit: %lld\n", (long long)s->intersections);
+  else
+    printf("  audit off\n");
+}
+
+static int exit_code(const run_summary *s)
+{
+  if (s->intersections > 0) return EXIT_INTERSECTIONS;
+  const int64_t bad =
+      s->reasons[H5LOG_stalled] + s->reasons[H5LOG_diverged] + s->reasons[H5LOG_error];
+  if (bad == 0) return EXIT_FINE;
+  fprintf(
+      stderr,
+      "loom: %lld steps stalled, %lld diverged; see reason in /steps, or relax [stop] tol_abs\n",
+      (long long)s->reasons[H5LOG_stalled], (long long)s->reasons[H5LOG_diverged]);
+  return EXIT_RUNTIME;
+}
+
+int cmd_run(int argc, char **argv)
+{
+  common_options c;
+  loom_err err = {0};
+  cfg *conf = NULL;
+  run *r = NULL;
+  progress p = {.tty = isatty(STDERR_FILENO)};
+  if (options_parse(argc, argv, OPTIONS_RUN, usage, &c) != 0) return c.exit_code;
+  p.quiet = c.quiet;
+  const run_options o = {.out = c.out,
+                         .command = c.command,
+                         .steps = c.steps,
+                         .resume = c.resume,
+                         .resume_step = c.resume_step,
+                         .overwrite = 1,
+                         .mem_check = getenv("LOOM_MEM_CHECK") != NULL,
+                         .progress = show_progress,
+                         .user = &p,
+                         .message = show_message};
+  struct sigaction act = {.sa_handler = on_signal};
+  sigaction(SIGINT, &act, NULL);
+  sigaction(SIGTERM, &act, NULL);
+
+  int code = EXIT_RUNTIME;
+  loom_status s = cfg_load(&err, c.config, c.sets, c.num_sets, &conf);
+  if (s == LOOM_OK) s = run_open(&err, conf, &o, &r);
+  if (s == LOOM_OK) {
+    s = run_execute(r, &o);
+    if (p.tty && !p.quiet) fprintf(stderr, "\n");
+    if (!p.quiet && run_get_summary(r)->steps_done > 0) summary(r, run_get_summary(r));
+    if (s == LOOM_OK) code = exit_code(run_get_summary(r));
+  }
+  if (s != LOOM_OK) code = cmd_fail(&err);
+  int leaks = 0;
+  run_close(r, &leaks);
+  if (leaks > 0 && code == EXIT_FINE) code = EXIT_RUNTIME;
+  cfg_free(conf);
+  options_free(&c);
+  return code;
+}

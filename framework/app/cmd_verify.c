@@ -1,0 +1,167 @@
+/* cmd_verify.c - `loom verify FILE`: an independent audit of every stored frame. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "app/audit_frame.h"
+#include "app/log_tools.h"
+
+static const char usage[] =
+    "usage: loom verify FILE.h5 [--frames A:B] [--max-pairs N] [--min-area SHARE]\n"
+    "Checks every stored frame for\n"
+    "  vertices that are NaN or infinite,\n"
+    "  triangles collapsed below SHARE of their rest area (a triangle in space cannot be\n"
+    "  inverted, only collapse) and tetrahedra of zero or negative volume,\n"
+    "  intersections of the mesh with itself, decided exactly; touching counts.\n"
+    "Exit code 3 if there are any.  How deep vertices lie inside planes, spheres, boxes and\n"
+    "capsules is reported, and does not count.\n"
+    "  --frames A:B      frames A to B, both included; also N, A:, :B and last\n"
+    "  --max-pairs N     pairs printed per frame, default 10\n"
+    "  --min-area SHARE  default 1e-4\n";
+
+enum { OPT_FRAMES = 256, OPT_PAIRS, OPT_AREA };
+
+typedef struct verify_options {
+  const char *path;
+  frame_range frames;
+  double max_pairs, min_area;
+} verify_options;
+
+typedef struct verify_totals {
+  audit_result sum;
+  int64_t bad_frames, depth_frame;
+  int depth_body;
+} verify_totals;
+
+static void print_frame(const audit *a, const audit_result *f, int64_t frame, int64_t step,
+                        double time)
+{
+  printf("frame %" PRId64 " (step %" PRId64 ", time %g s):", frame, step, time);
+  if (f->not_finite > 0)
+    printf(" %" PRId64 " vertices not finite, first %" PRId64 ";", f->not_finite, f->first_bad[0]);
+  if (f->degenerate > 0)
+    printf(" %" PRId64 " triangles collapsed, first %" PRId64 ";", f->degenerate, f->first_bad[1]);
+  if (f->inverted > 0)
+    printf(" %" PRId64 " tetrahedra inverted, first %" PRId64 ";", f->inverted, f->first_bad[2]);
+  if (f->intersections > 0) printf(" %" PRId64 " intersections", f->intersections);
+  printf("\n");
+  const int64_t shown = f->intersections < a->max_pairs ? f->intersections : a->max_pairs;
+  for (int64_t i = 0; i < shown; ++i) {
+    const isect_pair *const p = &a->pairs[i];
+    const int32_t *const t = a->tris + 3 * (size_t)p->tri;
+    printf("  edge %d-%d meets triangle %d (%d %d %d)\n", p->edge[0], p->edge[1], p->tri, t[0],
+           t[1], t[2]);
+  }
+  if (f->intersections > shown && shown > 0)
+    printf("  and %" PRId64 " more; --max-pairs shows them\n", f->intersections - shown);
+}
+
+static void add_frame(verify_totals *t, const audit_result *f, int64_t frame)
+{
+  t->sum.not_finite += f->not_finite;
+  t->sum.degenerate += f->degenerate;
+  t->sum.inverted += f->inverted;
+  t->sum.intersections += f->intersections;
+  if (f->not_finite + f->degenerate + f->inverted + f->intersections > 0) ++t->bad_frames;
+  if (f->depth <= t->sum.depth) return;
+  t->sum.depth = f->depth;
+  t->sum.depth_vertex = f->depth_vertex;
+  t->depth_body = f->depth_body;
+  t->depth_frame = frame;
+}
+
+static loom_status verify_frames(h5read *r, loom_err *err, audit *a, int64_t first, int64_t end,
+                                 verify_totals *t)
+{
+  double *const x = malloc((size_t)a->n * 3 * sizeof *x);
+  if (x == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
+  loom_status s = LOOM_OK;
+  for (int64_t f = first; f < end && s == LOOM_OK; ++f) {
+    audit_result result;
+    double time;
+    int64_t step;
+    s = h5read_frame(r, err, f, x, NULL, &time, &step);
+    if (s == LOOM_OK) s = audit_frame(err, a, x, f, &result);
+    if (s != LOOM_OK) break;
+    const int64_t before = t->bad_frames;
+    add_frame(t, &result, f);
+    if (t->bad_frames > before) print_frame(a, &result, f, step, time);
+  }
+  free(x);
+  return s;
+}
+
+static int report(const verify_options *o, const audit *a, const verify_totals *t, int64_t first,
+                  int64_t end)
+{
+  printf("%s: frames %" PRId64 " to %" PRId64 " of %" PRId64 " vertices and %" PRId64
+         " triangles\n",
+         o->path, first, end - 1, a->n, a->nt);
+  printf("  intersections %" PRId64 ", not finite %" PRId64 ", collapsed %" PRId64
+         ", inverted %" PRId64 "; frames affected %" PRId64 "\n",
+         t->sum.intersections, t->sum.not_finite, t->sum.degenerate, t->sum.inverted,
+         t->bad_frames);
+  if (t->sum.depth > 0)
+    printf("  deepest in a body: %.4g m, vertex %" PRId64 " in %s, frame %" PRId64 "\n",
+           t->sum.depth, t->sum.depth_vertex, a->bodies[t->depth_body].name, t->depth_frame);
+  else if (a->num_bodies > 0)
+    printf("  no vertex inside a body\n");
+  if (a->skipped_bodies > 0)
+    printf("  %d bodies without a closed form were not checked\n", a->skipped_bodies);
+  return t->bad_frames > 0 ? EXIT_INTERSECTIONS : EXIT_FINE;
+}
+
+static int verify(const verify_options *o)
+{
+  loom_err err = {0};
+  h5read *r;
+  audit a = {0};
+  verify_totals t = {0};
+  int64_t first = 0, end = 0;
+  if (h5read_open(&err, o->path, &r) != LOOM_OK) return cmd_fail(&err);
+  loom_status s = audit_open(&err, r, o->min_area, (int64_t)o->max_pairs, &a);
+  if (s == LOOM_OK) s = frame_range_clip(&err, &o->frames, h5read_num_frames(r), &first, &end);
+  if (s == LOOM_OK) s = verify_frames(r, &err, &a, first, end, &t);
+  if (s != LOOM_OK) err_prefix(&err, "%s", o->path);
+  const int code = s == LOOM_OK ? report(o, &a, &t, first, end) : cmd_fail(&err);
+  audit_close(&a);
+  h5read_close(r);
+  return code;
+}
+
+static int body(int argc, char **argv)
+{
+  static const struct option options[] = {{"frames", required_argument, NULL, OPT_FRAMES},
+                                          {"max-pairs", required_argument, NULL, OPT_PAIRS},
+                                          {"min-area", required_argument, NULL, OPT_AREA},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+  verify_options o = {.frames = {0, -1}, .max_pairs = 10, .min_area = 1e-4};
+  optind = 0;
+  opterr = 0;
+  for (int k; (k = getopt_long(argc, argv, ":h", options, NULL)) != -1;) {
+    switch (k) {
+    case OPT_FRAMES:
+      if (frame_range_parse(optarg, &o.frames) < 0)
+        return tool_usage("verify", "--frames %s is not N, A:B, A:, :B or last", optarg);
+      break;
+    case OPT_PAIRS:
+      if (number_parse(optarg, &o.max_pairs) < 0 || !(o.max_pairs >= 0 && o.max_pairs <= 1e7))
+        return tool_usage("verify", "--max-pairs %s is not a number from 0 to 1e7", optarg);
+      break;
+    case OPT_AREA:
+      if (number_parse(optarg, &o.min_area) < 0 || !(o.min_area >= 0 && o.min_area < 1))
+        return tool_usage("verify", "--min-area %s is not in [0,1)", optarg);
+      break;
+    case 'h':
+      fputs(usage, stdout);
+      return EXIT_FINE;
+    default:
+      return tool_bad_option(argv, k);
+    }
+  }
+  if (argc - optind != 1) return tool_usage("verify", "give one log file");
+  o.path = argv[optind];
+  return verify(&o);
+}
+
+int cmd_verify(int argc, char **argv) { return guard_run(body, argc, argv); }

@@ -1,0 +1,171 @@
+/* export_vtk.c - frames for ParaView: legacy VTK files with a series, and an XDMF file that
+ * points into the log. */
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/export.h"
+
+/* Legacy VTK binary data is big-endian (VTK User's Guide, file formats). */
+static void put_big(FILE *out, const void *data, size_t size, int64_t count)
+{
+  const uint16_t one = 1;
+  const unsigned char *p = data;
+  unsigned char first;
+  memcpy(&first, &one, 1);
+  if (first == 0) { /* so is this machine */
+    fwrite(data, size, (size_t)count, out);
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i, p += size)
+    for (size_t k = size; k-- > 0;) fputc(p[k], out);
+}
+
+/* Cells of `arity` vertices, each with its length in front. */
+static void put_cells(FILE *out, const char *name, const int32_t *ids, int32_t arity, int64_t count)
+{
+  if (count == 0) return;
+  fprintf(out, "%s %" PRId64 " %" PRId64 "\n", name, count, count * (arity + 1));
+  for (int64_t i = 0; i < count; ++i) {
+    put_big(out, &arity, sizeof arity, 1);
+    put_big(out, ids + arity * i, sizeof *ids, arity);
+  }
+  fputc('\n', out);
+}
+
+loom_status export_vtk(loom_err *err, const export_scene *s, const export_frame *f,
+                       const char *path)
+{
+  char a[NUMBER_LEN];
+  FILE *out;
+  LOOM_TRY(file_create(err, path, &out));
+  fprintf(out,
+          "# vtk DataFile Version 3.0\nframe %" PRId64 ", step %" PRId64
+          ", time %s s\nBINARY\nDATASET POLYDATA\nPOINTS %" PRId64 " double\n",
+          f->index, f->step, number_text(f->time, a), s->n);
+  put_big(out, s->x, sizeof(double), 3 * s->n);
+  fputc('\n', out);
+  put_cells(out, "LINES", s->edges, 2, s->num_edges);
+  put_cells(out, "POLYGONS", s->tris, 3, s->nt);
+  fprintf(out, "POINT_DATA %" PRId64 "\nVECTORS velocity double\n", s->n);
+  put_big(out, s->v, sizeof(double), 3 * s->n);
+  fputc('\n', out);
+  return file_finish(err, path, out);
+}
+
+static loom_status write_series(loom_err *err, const export_scene *s, const double *times)
+{
+  char path[4096], a[NUMBER_LEN];
+  FILE *out;
+  snprintf(path, sizeof path, "%s/%s.vtk.series", s->dir, s->stem);
+  LOOM_TRY(file_create(err, path, &out));
+  fprintf(out, "{\n  \"file-series-version\" : \"1.0\",\n  \"files\" : [\n");
+  for (int64_t t = s->first; t < s->end; ++t) {
+    fprintf(out, "    { \"name\" : \"");
+    for (const char *p = s->stem; *p != '\0'; ++p) {
+      if (*p == '"' || *p == '\\') fputc('\\', out);
+      fputc(*p, out);
+    }
+    fprintf(out, "_%06" PRId64 ".vtk\", \"time\" : %s }%s\n", t,
+            number_text(times[t - s->first], a), t + 1 < s->end ? "," : "");
+  }
+  fprintf(out, "  ]\n}\n");
+  return file_finish(err, path, out);
+}
+
+static void put_xml(FILE *out, const char *text)
+{
+  for (; *text != '\0'; ++text) {
+    switch (*text) {
+    case '&':
+      fputs("&amp;", out);
+      break;
+    case '<':
+      fputs("&lt;", out);
+      break;
+    case '>':
+      fputs("&gt;", out);
+      break;
+    case '"':
+      fputs("&quot;", out);
+      break;
+    default:
+      fputc(*text, out);
+    }
+  }
+}
+
+/* One frame of a [T][n][3] dataset as a hyperslab. */
+static void put_slab(FILE *out, const export_scene *s, const char *log, const char *dataset,
+                     int64_t t, int64_t num_frames, int bytes)
+{
+  fprintf(out,
+          "          <DataItem ItemType=\"HyperSlab\" Dimensions=\"1 %" PRId64 " 3\">\n"
+          "            <DataItem Dimensions=\"3 3\" Format=\"XML\">%" PRId64 " 0 0 1 1 1 1 %" PRId64
+          " 3</DataItem>\n"
+          "            <DataItem Dimensions=\"%" PRId64 " %" PRId64
+          " 3\" NumberType=\"Float\" Precision=\"%d\" Format=\"HDF\">",
+          s->n, t, s->n, num_frames, s->n, bytes);
+  put_xml(out, log);
+  fprintf(out, ":/frames/%s</DataItem>\n          </DataItem>\n", dataset);
+}
+
+static void put_grid(FILE *out, const export_scene *s, const char *log, int64_t t, double time,
+                     int64_t num_frames, int bytes)
+{
+  char a[NUMBER_LEN];
+  fprintf(out,
+          "      <Grid Name=\"frame %" PRId64 "\" GridType=\"Uniform\">\n"
+          "        <Time Value=\"%s\"/>\n",
+          t, number_text(time, a));
+  if (s->nt > 0) {
+    fprintf(out,
+            "        <Topology TopologyType=\"Triangle\" NumberOfElements=\"%" PRId64 "\">\n"
+            "          <DataItem Dimensions=\"%" PRId64
+            " 3\" NumberType=\"Int\" Precision=\"4\" Format=\"HDF\">",
+            s->nt, s->nt);
+    put_xml(out, log);
+    fprintf(out, ":/scene/triangles</DataItem>\n        </Topology>\n");
+  } else {
+    fprintf(out,
+            "        <Topology TopologyType=\"Polyvertex\" NumberOfElements=\"%" PRId64
+            "\" NodesPerElement=\"1\"/>\n",
+            s->n);
+  }
+  fprintf(out, "        <Geometry GeometryType=\"XYZ\">\n");
+  put_slab(out, s, log, "x", t, num_frames, bytes);
+  fprintf(out, "        </Geometry>\n        <Attribute Name=\"velocity\" "
+               "AttributeType=\"Vector\" Center=\"Node\">\n");
+  put_slab(out, s, log, "v", t, num_frames, bytes);
+  fprintf(out, "        </Attribute>\n      </Grid>\n");
+}
+
+static loom_status write_xdmf(loom_err *err, const export_scene *s, const double *times)
+{
+  char path[4096];
+  const int64_t num_frames = h5read_num_frames(s->r);
+  const int bytes = h5read_frame_bytes(s->r);
+  FILE *out;
+  char log[8192] = "";
+  /* readers look for the log beside the .xdmf file, so its whole path is given */
+  if (s->log_path[0] != '/') {
+    if (getcwd(log, 4096) == NULL)
+      return err_set(err, LOOM_E_IO, "the working directory cannot be found");
+    strcat(log, "/");
+  }
+  strncat(log, s->log_path, sizeof log - strlen(log) - 1);
+  snprintf(path, sizeof path, "%s/%s.xdmf", s->dir, s->stem);
+  LOOM_TRY(file_create(err, path, &out));
+  fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Xdmf Version=\"3.0\">\n  <Domain>\n"
+               "    <Grid Name=\"frames\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
+  for (int64_t t = s->first; t < s->end; ++t)
+    put_grid(out, s, log, t, times[t - s->first], num_frames, bytes);
+  fprintf(out, "    </Grid>\n  </Domain>\n</Xdmf>\n");
+  return file_finish(err, path, out);
+}
+
+loom_status export_series(loom_err *err, const export_scene *s, const double *times)
+{
+  LOOM_TRY(write_series(err, s, times));
+  return write_xdmf(err, s, times);
+}

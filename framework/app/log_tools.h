@@ -1,0 +1,46 @@
+/* log_tools.h - what the commands on logs (info, verify, compare, export) share. */
+#ifndef LOOM_LOG_TOOLS_H
+#define LOOM_LOG_TOOLS_H
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "app/commands.h"
+#include "log/h5log.h"
+
+/* Run a command's body in a child process: a damaged file can crash the HDF5 library, and
+ * then one line and EXIT_RUNTIME are what the user gets.  LOOM_NO_GUARD in the environment
+ * runs it directly, for debuggers. */
+int guard_run(int (*body)(int argc, char **argv), int argc, char **argv);
+
+/* Usage error of a command: "loom: COMMAND: message" and how to get help; EXIT_USAGE. */
+int tool_usage(const char *command, const char *fmt, ...) LOOM_PRINTF(2, 3);
+/* After getopt: an option it refused, named. */
+int tool_bad_option(char **argv, int result);
+
+/* A range of frames: "N", "A:B" (both included), "A:", ":B" or "last". */
+typedef struct frame_range {
+  int64_t first, last; /* last < 0: counted from the end, -1 is the last frame */
+} frame_range;
+int frame_range_parse(const char *text, frame_range *out); /* 0, or -1 if malformed */
+/* Clip to the frames there are; LOOM_E_CONFIG if none is left. */
+loom_status frame_range_clip(loom_err *err, const frame_range *r, int64_t num_frames,
+                             int64_t *first, int64_t *end);
+
+/* The shortest decimal that reads back as the same double; "nan", "inf", "-inf". */
+enum { NUMBER_LEN = 32 };
+const char *number_text(double v, char buf[NUMBER_LEN]);
+int number_parse(const char *text, double *out); /* 0, or -1 unless all of it is a number */
+
+/* A whole table column, malloc'ed; *count gets the number of rows. */
+loom_status column_ints(h5read *r, loom_err *err, const char *table, const char *name,
+                        int64_t count, int64_t **out);
+loom_status column_reals(h5read *r, loom_err *err, const char *table, const char *name,
+                         int64_t count, double **out);
+
+loom_status make_directories(loom_err *err, const char *path);
+/* fopen with a message; closing reports what could not be written. */
+loom_status file_create(loom_err *err, const char *path, FILE **out);
+loom_status file_finish(loom_err *err, const char *path, FILE *f);
+
+#endif

@@ -1,0 +1,66 @@
+/* main.c - build/bin/loom: dispatch to the subcommands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/commands.h"
+#include "core/build_info.h"
+
+static const struct command {
+  const char *name;
+  int (*call)(int argc, char **argv);
+  const char *doc;
+} commands[] = {
+    {"run", cmd_run, "simulate a config and log every iteration"},
+    {"check", cmd_check, "parse, load, test the fit and print the resolved config"},
+    {"list", cmd_list, "plugins found, and what was refused and why"},
+    {"describe", cmd_describe, "parameters of a plugin or a section"},
+    {"info", cmd_info, "what a log holds"},
+    {"verify", cmd_verify, "audit every stored frame of a log"},
+    {"compare", cmd_compare, "distance of two logs, frame by frame"},
+    {"export", cmd_export, "frames as meshes, tables as CSV"},
+};
+enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void help(FILE *f)
+{
+  fprintf(f, "loom %s - a research framework for cloth simulation\n\nusage: loom COMMAND ...\n",
+          loom_build_version);
+  for (int i = 0; i < NUM_COMMANDS; ++i)
+    fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].doc);
+  fprintf(f, "  %-10s %s\n", "test", "build and run the test-suite (launcher ./loom)");
+  fprintf(f, "  %-10s %s\n", "render", "a shaded picture or movie of a log (launcher ./loom)");
+  fprintf(f, "  %-10s %s\n", "figure", "run and draw a figure of experiments/ (launcher ./loom)");
+  fprintf(f, "\nloom COMMAND --help shows the options of a command.\n");
+}
+
+int main(int argc, char **argv)
+{
+  if (argc < 2) {
+    help(stderr);
+    return EXIT_USAGE;
+  }
+  const char *const name = argv[1];
+  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+    help(stdout);
+    return EXIT_FINE;
+  }
+  if (strcmp(name, "--version") == 0) {
+    printf("loom %s %s\n", loom_build_version, loom_build_commit);
+    return EXIT_FINE;
+  }
+  for (int i = 0; i < NUM_COMMANDS; ++i)
+    if (strcmp(name, commands[i].name) == 0) return commands[i].call(argc - 1, argv + 1);
+
+  const char *names[NUM_COMMANDS + 3] = {"test", "render", "figure"};
+  for (int i = 0; i < 3; ++i)
+    if (strcmp(name, names[i]) == 0) {
+      fprintf(stderr, "loom: '%s' belongs to the launcher: ./loom %s at the top of the sources\n",
+              name, name);
+      return EXIT_USAGE;
+    }
+  for (int i = 0; i < NUM_COMMANDS; ++i) names[3 + i] = commands[i].name;
+  const char *const near = err_nearest(name, names, NUM_COMMANDS + 3);
+  fprintf(stderr, "loom: there is no command '%s'%s%s%s; loom --help lists them\n", name,
+          near ? ", nearest is '" : "", near ? near : "", near ? "'" : "");
+  return EXIT_USAGE;
+}

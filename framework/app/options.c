@@ -1,0 +1,160 @@
+/* options.c - options of `run` and `check`: all of them end up as --set overrides or in
+ * run_options. */
+#include "app/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/commands.h"
+#include "app/listing.h"
+
+enum { OPT_SET = 256, OPT_DEVICE, OPT_THREADS, OPT_RESUME, OPT_QUIET, OPT_PATH };
+
+static const struct option long_options[] = {
+    {"set", required_argument, NULL, OPT_SET},
+    {"device", required_argument, NULL, OPT_DEVICE},
+    {"threads", required_argument, NULL, OPT_THREADS},
+    {"resume", optional_argument, NULL, OPT_RESUME},
+    {"quiet", no_argument, NULL, OPT_QUIET},
+    {"plugin-path", required_argument, NULL, OPT_PATH},
+    {"output", required_argument, NULL, 'o'},
+    {"steps", required_argument, NULL, 'n'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static int leave(common_options *o, const char *usage, int code)
+{
+  fputs(usage, code == EXIT_FINE ? stdout : stderr);
+  o->exit_code = code;
+  options_free(o);
+  return 1;
+}
+
+static int number(const char *text, int64_t *out)
+{
+  char *end = NULL;
+  if (text == NULL) return 0;
+  errno = 0;
+  const long long v = strtoll(text, &end, 10);
+  if (errno != 0 || end == text || *end != '\0' || v < 0) return 0;
+  *out = v;
+  return 1;
+}
+
+/* --device cuda is --set exec.backend=cuda, and so on */
+static int as_set(common_options *o, const char *key, const char *value)
+{
+  if (value == NULL) return 0;
+  const size_t len = strlen(key) + strlen(value) + 2;
+  char *const text = malloc(len);
+  if (text == NULL) return 0;
+  snprintf(text, len, "%s=%s", key, value);
+  o->owned[o->num_owned++] = text;
+  o->sets[o->num_sets++] = text;
+  return 1;
+}
+
+static void join_command(int argc, char **argv, common_options *o)
+{
+  size_t at = (size_t)snprintf(o->command, sizeof o->command, "loom");
+  for (int i = 0; i < argc && at < sizeof o->command; ++i)
+    at += (size_t)snprintf(o->command + at, sizeof o->command - at, " %s", argv[i]);
+}
+
+/* What getopt stumbled over; it reports k = ':' for a value that is missing. */
+static void bad_option(char **argv, int k)
+{
+  const char letter[] = {'-', (char)optopt, '\0'};
+  const int is_letter = optopt > 0 && optopt < OPT_SET;
+  const char *const name = is_letter ? letter : argv[optind - 1];
+  const char *names[sizeof long_options / sizeof *long_options];
+  int n = 0;
+  for (; long_options[n].name != NULL; ++n) names[n] = long_options[n].name;
+  const char *const near = k == ':' || name[1] != '-' ? NULL : err_nearest(name + 2, names, n);
+  if (k == ':')
+    fprintf(stderr, "loom: option %s needs a value\n", name);
+  else
+    fprintf(stderr, "loom: there is no option %s%s%s\n", name, near ? "; nearest is --" : "",
+            near ? near : "");
+}
+
+int options_parse(int argc, char **argv, int command, const char *usage, common_options *o)
+{
+  memset(o, 0, sizeof *o);
+  o->steps = o->resume_step = -1;
+  o->sets = calloc((size_t)argc + 1, sizeof *o->sets);
+  o->owned = calloc((size_t)argc + 1, sizeof *o->owned);
+  if (o->sets == NULL || o->owned == NULL) return leave(o, "loom: out of memory\n", EXIT_RUNTIME);
+  join_command(argc, argv, o);
+  char dirs[8192];
+  optind = 0; /* start over: another command may have parsed before */
+  opterr = 0; /* our own message, as for every error */
+  for (int k; (k = getopt_long(argc, argv, ":o:n:h", long_options, NULL)) != -1;) {
+    int fine = 1;
+    switch (k) {
+    case 'o':
+      o->out = optarg;
+      break;
+    case 'n':
+      fine = number(optarg, &o->steps);
+      break;
+    case 'h':
+      return leave(o, usage, EXIT_FINE);
+    case OPT_SET:
+      o->sets[o->num_sets++] = optarg;
+      break;
+    case OPT_DEVICE:
+      fine = as_set(o, "exec.backend", optarg);
+      break;
+    case OPT_THREADS:
+      fine = as_set(o, "exec.threads", optarg);
+      break;
+    case OPT_PATH:
+      if (!listing_absolute_dirs(optarg, dirs, sizeof dirs)) return leave(o, usage, EXIT_USAGE);
+      fine = as_set(o, "exec.plugin_path", dirs);
+      break;
+    case OPT_QUIET:
+      o->quiet = 1;
+      break;
+    case OPT_RESUME:
+      o->resume = 1;
+      /* "--resume 40" as well as "--resume=40": a number behind it is the step */
+      if (optarg != NULL)
+        fine = number(optarg, &o->resume_step);
+      else if (optind < argc && number(argv[optind], &o->resume_step))
+        ++optind;
+      break;
+    default:
+      bad_option(argv, k);
+      return leave(o, usage, EXIT_USAGE);
+    }
+    if (!fine) {
+      fprintf(stderr, "loom: '%s' is not a number >= 0\n", optarg);
+      return leave(o, usage, EXIT_USAGE);
+    }
+  }
+  if (optind != argc - 1) {
+    fprintf(stderr, "loom: %s CONFIG file expected%s%s\n", argc > optind ? "exactly one" : "a",
+            argc > optind + 1 ? ", found also " : "", argc > optind + 1 ? argv[optind + 1] : "");
+    return leave(o, usage, EXIT_USAGE);
+  }
+  o->config = argv[optind];
+  if (command == OPTIONS_CHECK && (o->resume || o->out != NULL)) {
+    fprintf(stderr, "loom: check writes nothing: -o and --resume belong to run\n");
+    return leave(o, usage, EXIT_USAGE);
+  }
+  return 0;
+}
+
+void options_free(common_options *o)
+{
+  for (int i = 0; o->owned != NULL && i < o->num_owned; ++i) free(o->owned[i]);
+  free(o->owned);
+  free(o->sets);
+  o->owned = NULL;
+  o->sets = NULL;
+}

@@ -1,0 +1,29 @@
+/* options.h - command-line options that `run` and `check` share. */
+#ifndef LOOM_OPTIONS_H
+#define LOOM_OPTIONS_H
+
+#include <stdint.h>
+
+enum { OPTIONS_RUN = 0, OPTIONS_CHECK = 1 };
+
+typedef struct common_options {
+  const char *config; /* the one positional argument */
+  const char *out;    /* -o, or NULL */
+  const char **sets;  /* [num_sets] "section.key=value", also from --device etc. */
+  int num_sets;
+  char **owned; /* texts made for --device, --threads, --plugin-path */
+  int num_owned;
+  int64_t steps; /* -n, or -1 */
+  int resume;
+  int64_t resume_step; /* or -1 */
+  int quiet;
+  int fix_report;     /* check --fix-report */
+  char command[2048]; /* the whole command line, for the log */
+  int exit_code;      /* when options_parse returns nonzero */
+} common_options;
+
+/* 0: go on; nonzero: leave with o->exit_code (help was printed, or usage was wrong). */
+int options_parse(int argc, char **argv, int command, const char *usage, common_options *o);
+void options_free(common_options *o);
+
+#endif

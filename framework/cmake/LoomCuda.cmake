@@ -1,0 +1,25 @@
+# Decide whether CUDA launchers are built: LOOM_CUDA becomes ON or OFF.
+if(NOT LOOM_CUDA STREQUAL "OFF")
+  # Before enable_language: CMake would otherwise pick its own default, and `native`
+  # builds for the wrong architecture on a machine without a GPU.
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES ${LOOM_CUDA_ARCHITECTURES})
+  endif()
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED) # plain C files use the runtime through this
+    set(CMAKE_CUDA_STANDARD 17)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    set(CMAKE_CUDA_EXTENSIONS OFF)
+    set(LOOM_HAVE_CUDA ON)
+  elseif(LOOM_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "LOOM_CUDA=ON but no CUDA compiler was found")
+  else()
+    set(LOOM_HAVE_CUDA OFF)
+  endif()
+else()
+  set(LOOM_HAVE_CUDA OFF)
+endif()
+message(STATUS "loom: CUDA launchers ${LOOM_HAVE_CUDA} ${CMAKE_CUDA_ARCHITECTURES}")

@@ -1,0 +1,37 @@
+# Interface targets: loom::headers (the ABI), loom_flags (how everything is compiled).
+find_package(OpenMP REQUIRED COMPONENTS C)
+
+if(NOT TARGET loom::headers) # an installed package brings its own
+  add_library(loom_headers INTERFACE)
+  add_library(loom::headers ALIAS loom_headers)
+  set_target_properties(loom_headers PROPERTIES EXPORT_NAME headers)
+  target_include_directories(loom_headers INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/framework/include>
+    $<INSTALL_INTERFACE:${LOOM_INSTALL_INCLUDE}>)
+  if(LOOM_REAL_FLOAT)
+    target_compile_definitions(loom_headers INTERFACE LOOM_REAL_FLOAT)
+  endif()
+endif()
+
+add_library(loom_flags INTERFACE)
+# -fno-math-errno lets sqrt vectorise; never -ffast-math: it breaks NaN tests and
+# reorders sums.
+target_compile_options(loom_flags INTERFACE
+  $<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wvla;-Wstrict-prototypes;-fno-math-errno>
+  $<$<AND:$<COMPILE_LANGUAGE:C>,$<CONFIG:Release,RelWithDebInfo>>:-O3>
+  $<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${LOOM_NATIVE}>>:-march=native>
+  $<$<AND:$<COMPILE_LANGUAGE:C>,$<NOT:$<BOOL:${LOOM_NATIVE}>>,$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>>:-march=x86-64-v3>
+  $<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${LOOM_STRICT_FP}>>:-ffp-contract=off>
+  $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${LOOM_STRICT_FP}>>:-fmad=false>
+  $<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${LOOM_WERROR}>>:-Werror>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas>)
+target_compile_definitions(loom_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:_POSIX_C_SOURCE=200809L>)
+if(LOOM_SANITIZE)
+  target_compile_options(loom_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:C>:-fsanitize=${LOOM_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=undefined;-Wno-format-truncation>)
+  target_link_options(loom_flags INTERFACE -fsanitize=${LOOM_SANITIZE})
+endif()
+target_link_libraries(loom_flags INTERFACE loom::headers OpenMP::OpenMP_C m)
+if(LOOM_HAVE_CUDA)
+  target_compile_definitions(loom_flags INTERFACE LK_HAVE_CUDA)
+endif()

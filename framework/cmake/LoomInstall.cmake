@@ -1,0 +1,24 @@
+# `cmake --install`: the binary, plugins (see loom_add_plugin), headers, the CMake package.
+include(CMakePackageConfigHelpers)
+set(package lib/cmake/loom)
+
+if(TARGET loom)
+  install(TARGETS loom RUNTIME DESTINATION bin)
+endif()
+install(DIRECTORY framework/include/loom DESTINATION ${LOOM_INSTALL_INCLUDE}
+  FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY framework/geom DESTINATION ${LOOM_INSTALL_INCLUDE}
+  FILES_MATCHING PATTERN "*.kern.h")
+install(TARGETS loom_headers EXPORT loom)
+install(EXPORT loom NAMESPACE loom:: FILE loomTargets.cmake DESTINATION ${package})
+
+configure_package_config_file(framework/cmake/loomConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/loomConfig.cmake INSTALL_DESTINATION ${package})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/loomConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+foreach(file LoomCuda.cmake LoomFlags.cmake LoomBuildInfo.cmake LoomKernels.cmake
+    write_build_info.cmake kernel.cu.in)
+  list(APPEND files framework/cmake/${file})
+endforeach()
+install(FILES ${files} ${PROJECT_BINARY_DIR}/loomConfig.cmake
+  ${PROJECT_BINARY_DIR}/loomConfigVersion.cmake DESTINATION ${package})

@@ -1,0 +1,55 @@
+# loom_add_kernels(<target> <file.kern.c>...)
+#
+# Compile every kernel file once as C (OpenMP launchers) and, with CUDA, once more
+# through a generated one-line .cu that includes it.  A wrapper is used instead of the
+# LANGUAGE source property because that property belongs to a directory: one file cannot
+# be C and CUDA in one target.
+set(LOOM_KERNEL_TEMPLATE ${CMAKE_CURRENT_LIST_DIR}/kernel.cu.in)
+function(loom_add_kernels target)
+  foreach(src IN LISTS ARGN)
+    cmake_path(ABSOLUTE_PATH src OUTPUT_VARIABLE abs)
+    target_sources(${target} PRIVATE ${abs})
+    set_property(GLOBAL APPEND PROPERTY LOOM_KERNEL_FILES ${abs})
+    if(LOOM_HAVE_CUDA)
+      cmake_path(GET src STEM LAST_ONLY stem)
+      set(LOOM_KERNEL_FILE ${abs})
+      set(wrap ${CMAKE_CURRENT_BINARY_DIR}/${target}.${stem}.cu)
+      configure_file(${LOOM_KERNEL_TEMPLATE} ${wrap} @ONLY)
+      target_sources(${target} PRIVATE ${wrap})
+    endif()
+  endforeach()
+endfunction()
+
+# loom_add_plugin(<name> SOURCES <c files> [KERNELS <kernel files>] [LIBRARIES <targets>])
+#
+# One MODULE <name>.so with one exported symbol.  It links nothing of the core.
+function(loom_add_plugin name)
+  cmake_parse_arguments(PARSE_ARGV 1 P "" "" "SOURCES;KERNELS;LIBRARIES")
+  add_library(${name} MODULE ${P_SOURCES})
+  loom_add_kernels(${name} ${P_KERNELS})
+  target_link_libraries(${name} PRIVATE loom_flags ${P_LIBRARIES})
+  if(LOOM_HAVE_CUDA)
+    target_link_libraries(${name} PRIVATE CUDA::cudart_static)
+    set_target_properties(${name} PROPERTIES CUDA_RUNTIME_LIBRARY Static)
+  endif()
+  target_link_options(${name} PRIVATE LINKER:--exclude-libs,ALL)
+  if(NOT LOOM_SANITIZE)
+    target_link_options(${name} PRIVATE LINKER:-z,defs)
+  endif()
+  set_target_properties(${name} PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden
+    CUDA_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plugins)
+  set_property(GLOBAL APPEND PROPERTY LOOM_PLUGINS ${name})
+  file(REMOVE ${PROJECT_BINARY_DIR}/plugins/${name}.missing)
+  loom_use_build_info(${name})
+  install(TARGETS ${name} LIBRARY DESTINATION lib/loom/plugins)
+endfunction()
+
+# loom_skip_plugin(<name> <reason>)
+#
+# Say that a plugin is not built, and why: one status line now, and a file
+# <name>.missing in the plugin directory, whose text `loom list` shows.
+function(loom_skip_plugin name reason)
+  message(STATUS "loom: plugin ${name} is not built: ${reason}")
+  file(REMOVE ${PROJECT_BINARY_DIR}/plugins/${name}.so)
+  file(WRITE ${PROJECT_BINARY_DIR}/plugins/${name}.missing "${reason}\n")
+endfunction()

@@ -1,0 +1,202 @@
+/* resolved.c - the configuration as it took effect: canonical text, hash, parameter pages. */
+#include "config/cfg_internal.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Sections of one kind keep the order of the file (it numbers the vertices); the kinds
+ * stand in this order, kinds that are not listed come last by name. */
+static const char *const kinds[] = {"run",    "exec",      "stop",    "detect", "filter",
+                                    "solver", "collision", "contact", "cloth",  "yarn",
+                                    "solid",  "body",      "log"};
+enum { NUM_KINDS = sizeof kinds / sizeof kinds[0] };
+
+static int kind_of(const char *name)
+{
+  const size_t n = strcspn(name, ".");
+  for (int k = 0; k < NUM_KINDS; ++k)
+    if (strlen(kinds[k]) == n && strncmp(kinds[k], name, n) == 0) return k;
+  return NUM_KINDS;
+}
+
+static int by_kind(const void *pa, const void *pb)
+{
+  const cfg_section *const a = *(const cfg_section *const *)pa;
+  const cfg_section *const b = *(const cfg_section *const *)pb;
+  const int ka = kind_of(a->name), kb = kind_of(b->name);
+  if (ka != kb) return ka < kb ? -1 : 1;
+  if (ka == NUM_KINDS) {
+    const size_t na = strcspn(a->name, "."), nb = strcspn(b->name, ".");
+    const int d = strncmp(a->name, b->name, na > nb ? na : nb);
+    if (d != 0) return d;
+  }
+  return a->index - b->index;
+}
+
+typedef struct text {
+  char *s;
+  size_t len, cap;
+  int failed;
+} text;
+
+static void append(text *t, const char *fmt, ...) LOOM_PRINTF(2, 3);
+static void append(text *t, const char *fmt, ...)
+{
+  va_list ap;
+  va_start(ap, fmt);
+  const int n = vsnprintf(NULL, 0, fmt, ap);
+  va_end(ap);
+  if (t->failed) return;
+  if (t->len + (size_t)n + 1 > t->cap) {
+    const size_t cap = 2 * (t->len + (size_t)n + 512);
+    char *const bigger = realloc(t->s, cap);
+    if (bigger == NULL) {
+      t->failed = 1;
+      return;
+    }
+    t->s = bigger;
+    t->cap = cap;
+  }
+  va_start(ap, fmt);
+  vsnprintf(t->s + t->len, t->cap - t->len, fmt, ap);
+  va_end(ap);
+  t->len += (size_t)n;
+}
+
+static int bound(const cfg_use *u, const char *key)
+{
+  for (int i = 0; i < u->num_items; ++i)
+    if (strcmp(u->items[i].key, key) == 0) return 1;
+  return 0;
+}
+
+/* [log] and [exec] change no number, [run] steps and replay do not change the problem. */
+static int in_hash(const char *section, const char *key)
+{
+  if (strcmp(section, "log") == 0 || strcmp(section, "exec") == 0) return 0;
+  return strcmp(section, "run") != 0 || key == NULL ||
+         (strcmp(key, "steps") != 0 && strcmp(key, "replay") != 0);
+}
+
+static void line(text *t, const cfg_section *s, const char *key, const char *value, int for_hash)
+{
+  if (for_hash && !in_hash(s->name, key)) return;
+  append(t, "%s =%s%s\n", key, value[0] != '\0' ? " " : "", value);
+}
+
+static char *canonical(cfg *c, int for_hash)
+{
+  text t = {0};
+  const cfg_section **const order = malloc((size_t)(c->num_sections + 1) * sizeof(void *));
+  if (order == NULL) return NULL;
+  for (int i = 0; i < c->num_sections; ++i) order[i] = c->sections[i];
+  if (c->num_sections > 0) qsort(order, (size_t)c->num_sections, sizeof(void *), by_kind);
+  append(&t, "%s", "");
+  for (int i = 0; i < c->num_sections; ++i) {
+    const cfg_section *const s = order[i];
+    if (for_hash && !in_hash(s->name, NULL)) continue;
+    append(&t, "%s[%s]\n", t.len > 0 ? "\n" : "", s->name);
+    for (int k = 0; k < s->num_entries; ++k)
+      if (!bound(s->use, s->entries[k].key)) {
+        const char *const value = cfg_quote(c, s->entries[k].value);
+        if (value == NULL)
+          t.failed = 1;
+        else
+          line(&t, s, s->entries[k].key, value, for_hash);
+      }
+    for (int k = 0; k < s->use->num_items; ++k)
+      line(&t, s, s->use->items[k].key, s->use->items[k].text, for_hash);
+  }
+  free(order);
+  if (!t.failed) return t.s;
+  free(t.s);
+  return NULL;
+}
+
+const char *cfg_resolved(cfg *c)
+{
+  free(c->resolved);
+  c->resolved = canonical(c, 0);
+  return c->resolved;
+}
+
+void cfg_hash(cfg *c, char hex[17])
+{
+  uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a, 64 bit: offset basis and prime */
+  char *const t = canonical(c, 1);
+  for (const char *s = t; s != NULL && *s != '\0'; ++s)
+    h = (h ^ (unsigned char)*s) * UINT64_C(1099511628211);
+  free(t);
+  snprintf(hex, 17, "%016" PRIx64, h);
+}
+
+/* ---- parameter pages ---------------------------------------------------------------------- */
+
+static const char *range_text(const loom_param *p, char *buf, size_t len)
+{
+  loom_param bare = *p;
+  bare.unit = "1"; /* the unit has a column of its own */
+  switch (p->type) {
+  case LOOM_P_BOOL:
+    return "yes | no";
+  case LOOM_P_ENUM:
+    return p->choices;
+  case LOOM_P_TEXT:
+    return "text";
+  case LOOM_P_PATH:
+    return "path";
+  default:
+    cfg_print_range(&bare, buf, len);
+    return buf[0] != '\0' ? buf : "any";
+  }
+}
+
+static int widest(int now, const char *s)
+{
+  const int n = (int)strlen(s);
+  return n > now ? n : now;
+}
+
+static void print_wrapped(FILE *f, const char *s, int indent, int columns)
+{
+  const int room = columns - indent;
+  while (*s != '\0') {
+    int n = (int)strlen(s);
+    if (n > room) {
+      n = room;
+      while (n > 1 && s[n] != ' ') --n;
+      if (n <= 1) n = (int)strcspn(s, " ");
+    }
+    fprintf(f, "%*s%.*s\n", indent, "", n, s);
+    s += n + (int)strspn(s + n, " ");
+  }
+}
+
+void cfg_describe(const loom_param *params, uint32_t num_params, void *out)
+{
+  FILE *const f = out;
+  char def[CFG_LINE_MAX], range[128];
+  int w[3] = {3, 7, 5};
+  for (uint32_t i = 0; i < num_params; ++i) {
+    const char *const d = cfg_default_text(&params[i], def, sizeof def);
+    w[0] = widest(w[0], params[i].key);
+    w[1] = widest(w[1], d != NULL ? d : "required");
+    w[2] = widest(w[2], range_text(&params[i], range, sizeof range));
+  }
+  for (int k = 0; k < 3; ++k)
+    if (w[k] > 32) w[k] = 32;
+  if (num_params == 0)
+    fprintf(f, "  (none)\n");
+  else
+    fprintf(f, "  %-*s  %-*s  %-*s  %s\n", w[0], "key", w[1], "default", w[2], "range", "unit");
+  for (uint32_t i = 0; i < num_params; ++i) {
+    const loom_param *const p = &params[i];
+    const char *const d = cfg_default_text(p, def, sizeof def);
+    fprintf(f, "  %-*s  %-*s  %-*s  %s\n", w[0], p->key, w[1], d == NULL ? "required" : d, w[2],
+            range_text(p, range, sizeof range), p->unit != NULL ? p->unit : "1");
+    if (p->doc != NULL && p->doc[0] != '\0') print_wrapped(f, p->doc, 6, 100);
+  }
+}

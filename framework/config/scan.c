@@ -1,0 +1,312 @@
+/* scan.c - one INI text: iniparser reads it, and this file says in which line what stands.
+ *
+ * iniparser keeps no line numbers, merges duplicates, lower-cases names, joins lines that end
+ * in a backslash and stops at a line limit.  So the text is scanned here first by the same
+ * grammar, everything that iniparser would bend is refused with its line, and afterwards both
+ * readings must agree key by key.
+ */
+#define _GNU_SOURCE /* memfd_create: iniparser 4.1 reads named files only */
+#include "config/cfg_internal.h"
+
+#include <errno.h>
+#include <iniparser.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int cfg_utf8_valid(const char *s, size_t len)
+{
+  const unsigned char *p = (const unsigned char *)s, *const end = p + len;
+  while (p < end) {
+    const unsigned c = *p++;
+    if (c < 0x80) continue;
+    const int more = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
+    uint32_t u = c & (0x3fu >> more);
+    if (c < 0xc2 || c > 0xf4 || end - p < more) return 0;
+    for (int k = 0; k < more; ++k, ++p) {
+      if ((*p & 0xc0) != 0x80) return 0;
+      u = u << 6 | (*p & 0x3fu);
+    }
+    /* no longer form than needed, no surrogates, nothing past U+10FFFF */
+    if ((more == 2 && u < 0x800) || (more == 3 && (u < 0x10000 || u > 0x10ffff))) return 0;
+    if (u >= 0xd800 && u <= 0xdfff) return 0;
+  }
+  return 1;
+}
+
+static int is_lower(char c) { return c >= 'a' && c <= 'z'; }
+static int is_name(char c) { return is_lower(c) || (c >= '0' && c <= '9') || c == '_'; }
+
+int cfg_key_valid(const char *s, size_t len)
+{
+  if (len == 0 || len > CFG_NAME_MAX || !is_lower(s[0])) return 0;
+  for (size_t i = 0; i < len; ++i)
+    if (!is_name(s[i])) return 0;
+  return 1;
+}
+
+int cfg_section_valid(const char *s, size_t len)
+{
+  size_t part = 0;
+  if (len == 0 || !is_lower(s[0])) return 0;
+  for (size_t i = 0; i < len; ++i) {
+    if (s[i] == '.') {
+      if (part == 0) return 0;
+      part = 0;
+    } else if ((!is_name(s[i]) && s[i] != '-') || ++part > CFG_NAME_MAX) {
+      return 0;
+    }
+  }
+  return part > 0;
+}
+
+typedef struct scanner {
+  loom_err *err;
+  cfg *c;
+  const char *name;    /* of the text, for messages */
+  char *copy;          /* what iniparser gets: comments after headers are blanked */
+  const char *section; /* the present one */
+  int first;           /* its header's record, -1 above the first header */
+  cfg_record *rec;
+  int num, line;
+} scanner;
+
+static loom_status bad(scanner *sc, const char *what)
+{
+  return err_set(sc->err, LOOM_E_CONFIG, "%s:%d: %s", sc->name, sc->line, what);
+}
+
+static int is_blank(char c) { return c == ' ' || c == '\t'; }
+
+static void strip(char **s, size_t *len)
+{
+  while (*len > 0 && is_blank(**s)) ++*s, --*len;
+  while (*len > 0 && is_blank((*s)[*len - 1])) --*len;
+}
+
+static int comment_or_end(const char *s, size_t len)
+{
+  while (len > 0 && is_blank(*s)) ++s, --len;
+  return len == 0 || *s == ';' || *s == '#';
+}
+
+static loom_status add(scanner *sc, const char *key, const char *value)
+{
+  cfg_record *const list = cfg_grow(sc->c, sc->rec, sc->num, sizeof *list);
+  if (list == NULL) return cfg_nomem(sc->err);
+  sc->rec = list;
+  sc->rec[sc->num++] = (cfg_record){sc->section, key, value, sc->line};
+  return LOOM_OK;
+}
+
+static loom_status header(scanner *sc, char *s, size_t len)
+{
+  char *const close = memchr(s, ']', len);
+  if (close == NULL) return bad(sc, "the section header lacks its ']'; write [name]");
+  const size_t rest = len - (size_t)(close + 1 - s);
+  if (!comment_or_end(close + 1, rest))
+    return bad(sc, "text after the section header; only a comment (; or #) may follow ']'");
+  memset(close + 1, ' ', rest);
+
+  char *name = s + 1;
+  size_t n = (size_t)(close - name);
+  strip(&name, &n);
+  if (!cfg_section_valid(name, n))
+    return err_set(sc->err, LOOM_E_CONFIG,
+                   "%s:%d: '%.*s' is no section name; allowed: lower-case letters, digits, '_', "
+                   "'-', parts joined by '.', up to %d bytes each, beginning with a letter",
+                   sc->name, sc->line, (int)n, name, CFG_NAME_MAX);
+  sc->section = cfg_copy(sc->c, name, n);
+  if (sc->section == NULL) return cfg_nomem(sc->err);
+  for (int i = 0; i < sc->num; ++i)
+    if (sc->rec[i].key == NULL && strcmp(sc->rec[i].section, sc->section) == 0)
+      return err_set(sc->err, LOOM_E_CONFIG,
+                     "%s:%d: [%s] is opened a second time (first in line %d); join the two",
+                     sc->name, sc->line, sc->section, sc->rec[i].line);
+  sc->first = sc->num;
+  return add(sc, NULL, NULL);
+}
+
+/* The value after '=': quoted text, or everything up to a comment. */
+static loom_status value_of(scanner *sc, const char *key, char *s, size_t len, const char **out)
+{
+  char *const value = s;
+  size_t n = len;
+  strip(&s, &len);
+  if (len > 0 && (s[0] == '"' || s[0] == '\'')) {
+    const char *const close = memchr(s + 1, s[0], len - 1);
+    if (close == NULL)
+      return err_set(sc->err, LOOM_E_CONFIG, "%s:%d: [%s] %s: the quote %c is not closed", sc->name,
+                     sc->line, sc->section, key, s[0]);
+    n = (size_t)(close - s - 1);
+    if (!comment_or_end(close + 1, len - n - 2))
+      return err_set(sc->err, LOOM_E_CONFIG,
+                     "%s:%d: [%s] %s: text after the closing quote; only a comment may follow",
+                     sc->name, sc->line, sc->section, key);
+    *out = cfg_copy(sc->c, s + 1, n);
+  } else {
+    s = value;
+    for (size_t i = 0; i < n; ++i)
+      if (s[i] == ';' || s[i] == '#') n = i;
+    strip(&s, &n);
+    *out = cfg_copy(sc->c, s, n);
+  }
+  if (n > CFG_VALUE_MAX)
+    return err_set(sc->err, LOOM_E_CONFIG,
+                   "%s:%d: [%s] %s: the value has %zu bytes; allowed: up to %d", sc->name, sc->line,
+                   sc->section, key, n, CFG_VALUE_MAX);
+  return *out != NULL ? LOOM_OK : cfg_nomem(sc->err);
+}
+
+static loom_status assignment(scanner *sc, char *s, size_t len)
+{
+  char *const eq = memchr(s, '=', len), *name = s;
+  if (eq == NULL)
+    return err_set(sc->err, LOOM_E_CONFIG,
+                   "%s:%d: '%.*s' is neither [section] nor key = value nor a comment (; or #)",
+                   sc->name, sc->line, (int)len, s);
+  size_t n = (size_t)(eq - s);
+  strip(&name, &n);
+  if (!cfg_key_valid(name, n))
+    return err_set(sc->err, LOOM_E_CONFIG,
+                   "%s:%d: [%s] '%.*s' is no key; allowed: lower-case letters, digits and '_', "
+                   "beginning with a letter, up to %d bytes",
+                   sc->name, sc->line, sc->section, (int)n, name, CFG_NAME_MAX);
+  const char *const key = cfg_copy(sc->c, name, n), *value = NULL;
+  if (key == NULL) return cfg_nomem(sc->err);
+  const int is_include = strcmp(key, "include") == 0;
+  if (sc->section[0] == '\0' && !is_include)
+    return err_set(sc->err, LOOM_E_CONFIG,
+                   "%s:%d: %s stands in no section; only 'include = FILE' may stand above the "
+                   "first [section]",
+                   sc->name, sc->line, key);
+  if (sc->section[0] != '\0' && is_include)
+    return err_set(sc->err, LOOM_E_CONFIG,
+                   "%s:%d: [%s] include: 'include = FILE' belongs above the first [section]",
+                   sc->name, sc->line, sc->section);
+  for (int i = sc->first + 1; i < sc->num && !is_include; ++i)
+    if (strcmp(sc->rec[i].key, key) == 0)
+      return err_set(sc->err, LOOM_E_CONFIG,
+                     "%s:%d: [%s] %s: given a second time (first in line %d); remove one", sc->name,
+                     sc->line, sc->section, key, sc->rec[i].line);
+  LOOM_TRY(value_of(sc, key, eq + 1, len - (size_t)(eq + 1 - s), &value));
+  return add(sc, key, value);
+}
+
+static loom_status scan_line(scanner *sc, char *s, size_t len)
+{
+  if (len > 0 && s[len - 1] == '\r') s[--len] = ' ';
+  if (len > CFG_LINE_MAX)
+    return err_set(sc->err, LOOM_E_CONFIG, "%s:%d: the line has %zu bytes; allowed: up to %d",
+                   sc->name, sc->line, len, CFG_LINE_MAX);
+  for (size_t i = 0; i < len; ++i)
+    if (((unsigned char)s[i] < 0x20 && s[i] != '\t') || s[i] == 0x7f)
+      return err_set(sc->err, LOOM_E_CONFIG,
+                     "%s:%d: byte 0x%02x in column %zu; a configuration is plain text (UTF-8)",
+                     sc->name, sc->line, (unsigned)(unsigned char)s[i], i + 1);
+  if (!cfg_utf8_valid(s, len)) return bad(sc, "the line is not valid UTF-8; convert the file");
+  strip(&s, &len);
+  if (len == 0) return LOOM_OK;
+  if (s[len - 1] == '\\') return bad(sc, "the line ends in a backslash; lines cannot be continued");
+  if (s[0] == ';' || s[0] == '#') return LOOM_OK;
+  return s[0] == '[' ? header(sc, s, len) : assignment(sc, s, len);
+}
+
+static int ignore_message(const char *fmt, ...)
+{
+  (void)fmt;
+  return 0;
+}
+
+/* iniparser's dictionary of the text, through a file in memory. */
+static loom_status parse(scanner *sc, size_t len, dictionary **out)
+{
+  char path[64];
+  const int fd = memfd_create("loom-config", MFD_CLOEXEC);
+  size_t done = 0;
+  while (fd >= 0 && done < len) {
+    const ssize_t n = write(fd, sc->copy + done, len - done);
+    if (n <= 0 && errno != EINTR) break;
+    if (n > 0) done += (size_t)n;
+  }
+  if (fd < 0 || done < len) {
+    err_set(sc->err, LOOM_E_IO, "%s: cannot hand the text to iniparser: %s", sc->name,
+            strerror(errno));
+    if (fd >= 0) close(fd);
+    return LOOM_E_IO;
+  }
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  iniparser_set_error_callback(ignore_message);
+  *out = iniparser_load(path);
+  close(fd);
+  if (*out != NULL) return LOOM_OK;
+  return err_set(sc->err, LOOM_E_CONFIG,
+                 "%s: iniparser refuses the text although every line looks right; please report "
+                 "the file",
+                 sc->name);
+}
+
+/* Every record must be in the dictionary with the same value, and nothing else. */
+static loom_status agree(scanner *sc, const dictionary *d)
+{
+  char name[2 * CFG_LINE_MAX + 8];
+  int known = 0;
+  const char *last_include = NULL;
+  for (int i = 0; i < sc->num; ++i)
+    if (sc->rec[i].section[0] == '\0') last_include = sc->rec[i].value;
+  for (int i = 0; i < sc->num; ++i) {
+    const cfg_record *const r = &sc->rec[i];
+    sc->line = r->line;
+    if (r->key == NULL) {
+      if (!iniparser_find_entry(d, r->section)) return bad(sc, "iniparser does not see the header");
+      ++known;
+      continue;
+    }
+    if (r->section[0] == '\0' && r->value != last_include) continue; /* several includes: merged */
+    snprintf(name, sizeof name, "%s:%s", r->section, r->key);
+    const char *const seen = iniparser_getstring(d, name, NULL);
+    if (seen == NULL || strcmp(seen, r->value) != 0)
+      return err_set(sc->err, LOOM_E_CONFIG,
+                     "%s:%d: [%s] %s: iniparser reads '%s' where '%s' stands; avoid quotes and "
+                     "backslashes in the value",
+                     sc->name, r->line, r->section, r->key, seen == NULL ? "nothing" : seen,
+                     r->value);
+    ++known;
+  }
+  if (known == d->n) return LOOM_OK;
+  return err_set(sc->err, LOOM_E_CONFIG,
+                 "%s: iniparser finds %d names where %d stand; please report the file", sc->name,
+                 d->n, known);
+}
+
+loom_status cfg_scan(loom_err *err, cfg *c, const char *text, size_t len, const char *name,
+                     cfg_record **out, int *num)
+{
+  scanner sc = {.err = err, .c = c, .name = name, .section = "", .first = -1};
+  if (len > CFG_FILE_MAX)
+    return err_set(err, LOOM_E_CONFIG, "%s: the text has %zu bytes; allowed: up to %d", name, len,
+                   CFG_FILE_MAX);
+  sc.copy = cfg_copy(c, text, len);
+  if (sc.copy == NULL) return cfg_nomem(err);
+  if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+    memset(sc.copy, ' ', 3); /* byte order mark */
+
+  for (size_t at = 0; at < len;) {
+    const char *const nl = memchr(sc.copy + at, '\n', len - at);
+    const size_t n = nl != NULL ? (size_t)(nl - sc.copy) - at : len - at;
+    if (++sc.line > CFG_FILE_LINES)
+      return err_set(err, LOOM_E_CONFIG, "%s: more than %d lines", name, CFG_FILE_LINES);
+    LOOM_TRY(scan_line(&sc, sc.copy + at, n));
+    at += n + 1;
+  }
+
+  dictionary *d = NULL;
+  LOOM_TRY(parse(&sc, len, &d));
+  const loom_status s = agree(&sc, d);
+  iniparser_freedict(d);
+  *out = sc.rec;
+  *num = sc.num;
+  return s;
+}

@@ -1,0 +1,9 @@
+/* build_info.h - from what this binary was built; written by LoomBuildInfo.cmake. */
+#ifndef LOOM_BUILD_INFO_H
+#define LOOM_BUILD_INFO_H
+
+extern const char loom_build_version[]; /* "0.1.0" */
+extern const char loom_build_commit[];  /* "a8b16c1...", "...-dirty", or "unknown" */
+extern const char loom_build_info[];    /* commit, compiler, options: loom_plugin.build */
+
+#endif

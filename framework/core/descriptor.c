@@ -1,0 +1,298 @@
+/* descriptor.c - registry_check: is a plugin's descriptor complete and consistent? */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/registry.h"
+
+enum { NAME_MAX_BYTES = 63, COUNT_MAX = 1000, SETTINGS_MAX = 1 << 20 };
+
+/* A table built against this or an older minor version must reach at least this member. */
+#define REACHES(size, type, member) \
+  ((size) >= offsetof(type, member) + sizeof(((const type *)0)->member))
+
+#define REFUSE(err, ...) return err_set((err), LOOM_E_ABI, __VA_ARGS__)
+
+static int valid_name(const char *s)
+{
+  if (s == NULL || s[0] < 'a' || s[0] > 'z' || strlen(s) > NAME_MAX_BYTES) return 0;
+  return s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
+}
+
+static int filled(const char *s) { return s != NULL && s[0] != '\0'; }
+
+/* ---- parameters ------------------------------------------------------------------------- */
+
+static size_t param_size(int32_t type)
+{
+  switch (type) {
+  case LOOM_P_REAL:
+    return sizeof(double);
+  case LOOM_P_INT:
+    return sizeof(int64_t);
+  case LOOM_P_BOOL:
+  case LOOM_P_ENUM:
+    return sizeof(int32_t);
+  case LOOM_P_TEXT:
+  case LOOM_P_PATH:
+    return sizeof(const char *);
+  case LOOM_P_VEC3:
+    return 3 * sizeof(double);
+  default:
+    return 0;
+  }
+}
+
+static int within(const loom_param *p, double v)
+{
+  return ((p->flags & LOOM_P_OPEN_MIN) ? v > p->min : v >= p->min) &&
+         ((p->flags & LOOM_P_OPEN_MAX) ? v < p->max : v <= p->max);
+}
+
+/* Number of choices; -1 if one is empty or stands twice. */
+static int count_choices(const char *choices)
+{
+  int n = 0;
+  for (const char *s = choices;; ++n) {
+    const size_t len = strcspn(s, "|");
+    if (len == 0) return -1;
+    for (const char *t = choices; t < s; t += strcspn(t, "|") + 1)
+      if (strcspn(t, "|") == len && strncmp(t, s, len) == 0) return -1;
+    if (s[len] == '\0') return n + 1;
+    s += len + 1;
+  }
+}
+
+/* "0 0 -9.81": three finite numbers in the parameter's own unit. */
+static int read_vec3(const char *text, double v[3])
+{
+  for (int k = 0; k < 3; ++k) {
+    char *end = NULL;
+    if (text == NULL) return 0;
+    v[k] = strtod(text, &end);
+    if (end == text || !isfinite(v[k])) return 0;
+    text = end + strspn(end, " ,");
+  }
+  return *text == '\0';
+}
+
+static loom_status check_number(loom_err *err, const loom_param *p)
+{
+  double v[3] = {p->def, p->def, p->def};
+  if (isnan(p->min) || isnan(p->max) || p->min > p->max)
+    REFUSE(err, "parameter '%s': the range %g to %g is empty", p->key, p->min, p->max);
+  if (p->flags & LOOM_P_NO_DEFAULT) return LOOM_OK;
+  if (p->type == LOOM_P_VEC3 && !read_vec3(p->def_text, v))
+    REFUSE(err, "parameter '%s': the default '%s' is not three numbers", p->key,
+           p->def_text != NULL ? p->def_text : "(null)");
+  for (int k = 0; k < 3; ++k)
+    if (!isfinite(v[k]) || !within(p, v[k]))
+      REFUSE(err, "parameter '%s': the default %g is out of its range %g to %g", p->key, v[k],
+             p->min, p->max);
+  if (p->type == LOOM_P_INT && v[0] != floor(v[0]))
+    REFUSE(err, "parameter '%s': the default %g is not an integer", p->key, v[0]);
+  return LOOM_OK;
+}
+
+static loom_status check_choice(loom_err *err, const loom_param *p)
+{
+  const int n = p->type == LOOM_P_BOOL ? 2 : p->choices == NULL ? -1 : count_choices(p->choices);
+  if (n < 1) REFUSE(err, "parameter '%s': its choices are missing, empty or doubled", p->key);
+  if (!(p->flags & LOOM_P_NO_DEFAULT) && !(p->def >= 0 && p->def < n && p->def == floor(p->def)))
+    REFUSE(err, "parameter '%s': the default %g is none of its %d choices", p->key, p->def, n);
+  return LOOM_OK;
+}
+
+static loom_status check_param(loom_err *err, const loom_plugin *p, uint32_t i)
+{
+  const loom_param *const q = &p->params[i];
+  const size_t size = param_size(q->type);
+  const uint32_t flags = LOOM_P_OPEN_MIN | LOOM_P_OPEN_MAX | LOOM_P_NO_DEFAULT | LOOM_P_EXPERT;
+  if (!valid_name(q->key))
+    REFUSE(err, "parameter %u: the key '%s' is not of the form [a-z][a-z0-9_]*", i,
+           q->key != NULL ? q->key : "(null)");
+  if (strcmp(q->key, "plugin") == 0 ||
+      (p->kind == LOOM_KIND_CONTACT &&
+       (strcmp(q->key, "pairs") == 0 || strcmp(q->key, "collision") == 0)))
+    REFUSE(err, "parameter '%s': the core uses this key of the section itself", q->key);
+  if (size == 0) REFUSE(err, "parameter '%s': unknown type %d", q->key, (int)q->type);
+  if (q->flags & ~flags) REFUSE(err, "parameter '%s': unknown flags 0x%x", q->key, q->flags);
+  if (q->unit == NULL || !filled(q->doc))
+    REFUSE(err, "parameter '%s': unit or description is missing", q->key);
+  if (q->offset > p->settings_size || size > p->settings_size - q->offset)
+    REFUSE(err, "parameter '%s': offset %llu lies outside the %u bytes of settings", q->key,
+           (unsigned long long)q->offset, p->settings_size);
+  if (q->offset % (size > 8 ? 8 : size) != 0)
+    REFUSE(err, "parameter '%s': offset %llu is not aligned", q->key,
+           (unsigned long long)q->offset);
+  for (uint32_t k = 0; k < i; ++k) {
+    const loom_param *const o = &p->params[k];
+    if (strcmp(o->key, q->key) == 0) REFUSE(err, "parameter '%s' stands twice", q->key);
+    if (o->offset < q->offset + size && q->offset < o->offset + param_size(o->type))
+      REFUSE(err, "parameters '%s' and '%s' overlap in the settings", o->key, q->key);
+  }
+  if (q->type == LOOM_P_REAL || q->type == LOOM_P_INT || q->type == LOOM_P_VEC3)
+    return check_number(err, q);
+  return q->type == LOOM_P_ENUM || q->type == LOOM_P_BOOL ? check_choice(err, q) : LOOM_OK;
+}
+
+static loom_status check_tables(loom_err *err, const loom_plugin *p)
+{
+  if (p->num_params > COUNT_MAX || p->settings_size > SETTINGS_MAX || p->num_columns > COUNT_MAX)
+    REFUSE(err, "%u parameters, %u bytes of settings, %u columns: more than %d, %d, %d",
+           p->num_params, p->settings_size, p->num_columns, COUNT_MAX, SETTINGS_MAX, COUNT_MAX);
+  if (p->num_params > 0 && p->params == NULL)
+    REFUSE(err, "%u parameters announced, but the table is missing", p->num_params);
+  for (uint32_t i = 0; i < p->num_params; ++i) LOOM_TRY(check_param(err, p, i));
+  if (p->num_columns > 0 && p->columns == NULL)
+    REFUSE(err, "%u log columns announced, but the table is missing", p->num_columns);
+  if (p->num_columns > 0 && p->kind != LOOM_KIND_SOLVER)
+    REFUSE(err, "log columns belong to solvers only");
+  for (uint32_t i = 0; i < p->num_columns; ++i) {
+    const loom_column *const c = &p->columns[i];
+    if (!valid_name(c->name) || c->unit == NULL || !filled(c->doc))
+      REFUSE(err, "log column %u: name, unit or description is missing or malformed", i);
+    for (uint32_t k = 0; k < i; ++k)
+      if (strcmp(p->columns[k].name, c->name) == 0)
+        REFUSE(err, "log column '%s' stands twice", c->name);
+  }
+  return LOOM_OK;
+}
+
+/* ---- ops tables ---------------------------------------------------------------------------- */
+
+/* Members that every table of this major version reaches, and members of the tail. */
+#define MUST(t, member, why)                                                     \
+  do {                                                                           \
+    if ((t)->member == NULL) REFUSE(err, "ops.%s is missing; %s", #member, why); \
+  } while (0)
+#define MUST_TAIL(t, type, member, why)                                  \
+  do {                                                                   \
+    if (!REACHES((t)->struct_size, type, member) || (t)->member == NULL) \
+      REFUSE(err, "ops.%s is missing; %s", #member, why);                \
+  } while (0)
+
+static loom_status check_solver(loom_err *err, const loom_solver_ops *o)
+{
+  const uint32_t known = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_HESSIAN |
+                         LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_ENERGY |
+                         LOOM_NEED_CONTACT_GRADIENT | LOOM_NEED_CONTACT_HESSIAN |
+                         LOOM_NEED_CONTACT_QUAD | LOOM_NEED_CONTACT_ISO | LOOM_WANT_CONTACT_FROZEN |
+                         LOOM_USES_GRADIENT | LOOM_NEEDS_LINE_SEARCH;
+  if (!REACHES(o->struct_size, loom_solver_ops, iterate))
+    REFUSE(err, "the ops table has %u bytes, too few to hold iterate()", o->struct_size);
+  if (o->needs & ~known)
+    REFUSE(err, "it needs 0x%x, which this core does not know; use a newer loom",
+           o->needs & ~known);
+  if (o->trial < LOOM_TRIAL_POINT || o->trial > LOOM_TRIAL_DIRECTION)
+    REFUSE(err, "trial is %d; allowed: LOOM_TRIAL_POINT, LOOM_TRIAL_DIRECTION", (int)o->trial);
+  if (o->filter_when < LOOM_FILTER_EVERY || o->filter_when > LOOM_FILTER_END)
+    REFUSE(err, "filter_when is %d; allowed: LOOM_FILTER_EVERY, _ADVICE, _END",
+           (int)o->filter_when);
+  if (o->max_outer < 0) REFUSE(err, "max_outer is %d; 0 leaves it to the core", (int)o->max_outer);
+  if ((o->needs & LOOM_NEED_CONTACT_ISO) && !(o->needs & LOOM_NEED_CONTACT_QUAD))
+    REFUSE(err, "LOOM_NEED_CONTACT_ISO goes with LOOM_NEED_CONTACT_QUAD");
+  MUST(o, create, "every plugin has it");
+  MUST(o, destroy, "every plugin has it");
+  MUST(o, begin_step, "every plugin has it");
+  MUST(o, iterate, "every solver has it");
+  return LOOM_OK;
+}
+
+static loom_status check_collision(loom_err *err, const loom_collision_ops *o)
+{
+  const uint32_t queries = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP;
+  if (!REACHES(o->struct_size, loom_collision_ops, detect))
+    REFUSE(err, "the ops table has %u bytes, too few to hold detect()", o->struct_size);
+  if (o->pair_kinds & ~(uint32_t)LOOM_PAIR_MASK_ALL)
+    REFUSE(err, "pair kinds 0x%x are unknown to this core", o->pair_kinds);
+  if ((o->provides & queries) && o->pair_kinds == 0)
+    REFUSE(err, "it answers queries but names no pair kind");
+  MUST(o, create, "every plugin has it");
+  MUST(o, destroy, "every plugin has it");
+  MUST(o, begin_step, "every plugin has it");
+  MUST(o, detect, "every collision plugin has it");
+  if (o->provides & (LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX))
+    MUST_TAIL(o, loom_collision_ops, max_step, "it announces step bounds");
+  return LOOM_OK;
+}
+
+static loom_status check_contact(loom_err *err, const loom_contact_ops *o)
+{
+  const uint32_t known = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP |
+                         LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX | LOOM_COLL_MASKED |
+                         LOOM_COLL_EXCLUDE;
+  if (!REACHES(o->struct_size, loom_contact_ops, metrics))
+    REFUSE(err, "the ops table has %u bytes, too few to hold metrics()", o->struct_size);
+  if (o->needs & ~known)
+    REFUSE(err, "it needs 0x%x, which this core does not know; use a newer loom",
+           o->needs & ~known);
+  if (o->pair_kinds & ~(uint32_t)LOOM_PAIR_MASK_ALL)
+    REFUSE(err, "pair kinds 0x%x are unknown to this core", o->pair_kinds);
+  if (o->needs != 0 && o->pair_kinds == 0) REFUSE(err, "it needs queries but names no pair kind");
+  if ((o->provides & LOOM_CONT_QUAD_ISO) && !(o->provides & LOOM_CONT_QUAD))
+    REFUSE(err, "LOOM_CONT_QUAD_ISO goes with LOOM_CONT_QUAD");
+  MUST(o, create, "every plugin has it");
+  MUST(o, destroy, "every plugin has it");
+  MUST(o, begin_step, "every plugin has it");
+  MUST(o, plan, "every contact plugin has it");
+  MUST(o, update, "every contact plugin has it");
+  MUST(o, metrics, "every contact plugin has it");
+  if (o->provides & (LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT))
+    MUST(o, eval, "it announces energy or gradient");
+  if (o->provides & LOOM_CONT_HESSIAN) MUST(o, hessian, "it announces the Hessian");
+  if (o->provides & LOOM_CONT_QUAD) MUST(o, quad, "it announces the quadratic form");
+  if (o->provides & LOOM_CONT_RESOLVE) MUST(o, resolve, "it announces position correction");
+  if (o->provides & LOOM_CONT_VELOCITY)
+    MUST_TAIL(o, loom_contact_ops, velocity, "it announces velocity correction");
+  return LOOM_OK;
+}
+
+/* ---- descriptor ------------------------------------------------------------------------------ */
+
+static loom_status check_head(loom_err *err, const loom_plugin *p)
+{
+  if (p->magic != LOOM_MAGIC)
+    REFUSE(err, "the descriptor begins with 0x%08x instead of the magic number 0x%08x", p->magic,
+           LOOM_MAGIC);
+  /* before anything behind it is read: another major version has another layout */
+  if (p->abi_major != LOOM_ABI_MAJOR)
+    REFUSE(err, "built for plugin ABI %d.%d, this is %d.%d; rebuild the plugin", p->abi_major,
+           p->abi_minor, LOOM_ABI_MAJOR, LOOM_ABI_MINOR);
+  if (!REACHES(p->struct_size, loom_plugin, ops))
+    REFUSE(err, "the descriptor has %u bytes, too few to hold ops; rebuild the plugin",
+           p->struct_size);
+  if (p->real_size != sizeof(loom_real))
+    REFUSE(err,
+           "built for reals of %d bytes, this loom has %zu; rebuild with the same "
+           "LOOM_REAL_FLOAT",
+           p->real_size, sizeof(loom_real));
+  if (p->kind >= LOOM_NUM_KINDS)
+    REFUSE(err, "unknown kind %d; allowed: solver 0, collision 1, contact 2", p->kind);
+  if (p->backends == 0 || (p->backends & ~(uint32_t)(LOOM_ON_CPU | LOOM_ON_CUDA)))
+    REFUSE(err, "backends are 0x%x; allowed: LOOM_ON_CPU, LOOM_ON_CUDA or both", p->backends);
+  if (!valid_name(p->name))
+    REFUSE(err, "the name '%.80s' is not of the form [a-z][a-z0-9_]*",
+           p->name != NULL ? p->name : "(null)");
+  if (!filled(p->version) || !filled(p->summary) || !filled(p->license))
+    REFUSE(err, "version, summary or license is missing");
+  if (!filled(p->reference) || !filled(p->build))
+    REFUSE(err, "reference (\"none\" if there is no paper) or build is missing");
+  if (p->ops.any == NULL) REFUSE(err, "the ops table is missing");
+  return LOOM_OK;
+}
+
+loom_status registry_check(loom_err *err, const loom_plugin *p)
+{
+  if (p == NULL) REFUSE(err, "loom_plugin_query returns no descriptor");
+  LOOM_TRY(check_head(err, p));
+  LOOM_TRY(check_tables(err, p));
+  switch (p->kind) {
+  case LOOM_KIND_SOLVER:
+    return check_solver(err, p->ops.solver);
+  case LOOM_KIND_COLLISION:
+    return check_collision(err, p->ops.collision);
+  default:
+    return check_contact(err, p->ops.contact);
+  }
+}

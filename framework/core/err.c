@@ -1,0 +1,100 @@
+/* err.c - error messages and nearest-name hints. */
+#include "core/err.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+loom_status(err_set)(loom_err *e, loom_status code, const char *fmt, ...)
+{
+  va_list ap;
+  e->code = code;
+  va_start(ap, fmt);
+  vsnprintf(e->text, sizeof e->text, fmt, ap);
+  va_end(ap);
+  return code;
+}
+
+void err_prefix(loom_err *e, const char *fmt, ...)
+{
+  char head[512], body[sizeof e->text];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(head, sizeof head, fmt, ap);
+  va_end(ap);
+  memcpy(body, e->text, sizeof body);
+  const size_t n = (size_t)snprintf(e->text, sizeof e->text, "%s: ", head);
+  snprintf(e->text + n, sizeof e->text - n, "%s", body);
+}
+
+void err_append(loom_err *e, const char *fmt, ...)
+{
+  const size_t n = strlen(e->text);
+  va_list ap;
+  if (n + 2 >= sizeof e->text) return;
+  if (n > 0) e->text[n] = '\n', e->text[n + 1] = '\0';
+  va_start(ap, fmt);
+  vsnprintf(e->text + n + (n > 0), sizeof e->text - n - (n > 0), fmt, ap);
+  va_end(ap);
+}
+
+void err_clear(loom_err *e)
+{
+  e->code = LOOM_OK;
+  e->text[0] = '\0';
+}
+
+const char *err_status_text(loom_status s)
+{
+#define TEXT_(name, value, text) \
+  case value:                    \
+    return #name ": " text;
+  switch (s) {
+    LOOM_STATUS_LIST(TEXT_)
+  default:
+    return "unknown status";
+  }
+#undef TEXT_
+}
+
+enum { WORD_MAX = 64 };
+
+/* Levenshtein distance with transpositions of neighbours counted as one. */
+static int edit_distance(const char *a, const char *b)
+{
+  int row[3][WORD_MAX + 1];
+  const int n = (int)strlen(a), m = (int)strlen(b);
+  if (n > WORD_MAX || m > WORD_MAX) return WORD_MAX;
+  for (int j = 0; j <= m; ++j) row[1][j] = j, row[2][j] = 0;
+  for (int i = 1; i <= n; ++i) {
+    int *const before = row[(i + 2) % 3], *const last = row[i % 3], *const now = row[(i + 1) % 3];
+    now[0] = i;
+    for (int j = 1; j <= m; ++j) {
+      const int same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+      int d = last[j - 1] + !same;
+      if (last[j] + 1 < d) d = last[j] + 1;
+      if (now[j - 1] + 1 < d) d = now[j - 1] + 1;
+      now[j] = d;
+    }
+    if (i > 1)
+      for (int j = 2; j <= m; ++j)
+        if (tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 2]) &&
+            tolower((unsigned char)a[i - 2]) == tolower((unsigned char)b[j - 1]) &&
+            before[j - 2] + 1 < now[j])
+          now[j] = before[j - 2] + 1;
+  }
+  return row[(n + 1) % 3][m];
+}
+
+const char *err_nearest(const char *word, const char *const *candidates, int count)
+{
+  const int limit = strlen(word) <= 3 ? 1 : (int)strlen(word) / 3 + 1;
+  const char *best = NULL;
+  int best_d = limit + 1;
+  for (int i = 0; i < count; ++i) {
+    const int d = edit_distance(word, candidates[i]);
+    if (d < best_d) best = candidates[i], best_d = d;
+  }
+  return best;
+}

@@ -1,0 +1,319 @@
+/* fit.c - the rules of fit: solver needs within contact provides, contact needs within
+ * collision provides, pair kinds overlap, elements and backends can do what is asked. */
+#include "core/fit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { LINES_MAX = 8, NAMES_LEN = 256 };
+
+typedef struct bit_name {
+  uint32_t bit;
+  const char *name;
+} bit_name;
+
+static const bit_name solver_needs[] = {
+    {LOOM_NEED_ELEM_ENERGY, "element energy"},
+    {LOOM_NEED_ELEM_GRADIENT, "element gradient"},
+    {LOOM_NEED_ELEM_HESSIAN, "element Hessian"},
+    {LOOM_NEED_ELEM_PROJECT, "element projection"},
+    {LOOM_NEED_CONTACT_ENERGY, "contact energy"},
+    {LOOM_NEED_CONTACT_GRADIENT, "contact gradient"},
+    {LOOM_NEED_CONTACT_HESSIAN, "contact Hessian"},
+    {LOOM_NEED_CONTACT_QUAD, "quadratic contact form"},
+    {LOOM_NEED_CONTACT_ISO, "isotropic contact terms"},
+    {LOOM_WANT_CONTACT_FROZEN, "contact linearised at the start of the step"},
+    {LOOM_USES_GRADIENT, "the core's gradient"},
+    {LOOM_NEEDS_LINE_SEARCH, "energy line search"},
+    {0, NULL}};
+static const bit_name collision_provides[] = {{LOOM_COLL_PROXIMITY, "proximity queries"},
+                                              {LOOM_COLL_CCD, "continuous collision queries"},
+                                              {LOOM_COLL_OVERLAP, "overlap queries"},
+                                              {LOOM_COLL_STEP_GLOBAL, "global step bound"},
+                                              {LOOM_COLL_STEP_VERTEX, "step bound per vertex"},
+                                              {LOOM_COLL_MASKED, "queries of marked vertices"},
+                                              {LOOM_COLL_EXCLUDE, "exclusion of given pairs"},
+                                              {0, NULL}};
+static const bit_name contact_provides[] = {
+    {LOOM_CONT_ENERGY, "contact energy"},
+    {LOOM_CONT_GRADIENT, "contact gradient"},
+    {LOOM_CONT_HESSIAN, "contact Hessian"},
+    {LOOM_CONT_QUAD, "quadratic contact form"},
+    {LOOM_CONT_QUAD_ISO, "isotropic contact terms"},
+    {LOOM_CONT_RESOLVE, "position correction"},
+    {LOOM_CONT_VELOCITY, "velocity correction"},
+    {LOOM_CONT_FRICTION, "friction"},
+    {LOOM_CONT_STATEFUL, "weights that change by iteration"},
+    {0, NULL}};
+static const bit_name pair_kinds[] = {{LOOM_BIT(LOOM_PAIR_VT), "vertex-triangle"},
+                                      {LOOM_BIT(LOOM_PAIR_EE), "edge-edge"},
+                                      {LOOM_BIT(LOOM_PAIR_VE), "vertex-edge"},
+                                      {LOOM_BIT(LOOM_PAIR_VV), "vertex-vertex"},
+                                      {LOOM_BIT(LOOM_PAIR_VO), "vertex-obstacle"},
+                                      {LOOM_BIT(LOOM_PAIR_YY), "yarn-yarn"},
+                                      {0, NULL}};
+
+static const char *names_of(const bit_name *table, uint32_t bits, char *buf, size_t len)
+{
+  size_t n = 0;
+  buf[0] = '\0';
+  for (; table != NULL && table->name != NULL && n < len; ++table)
+    if (bits & table->bit)
+      n += (size_t)snprintf(buf + n, len - n, "%s%s", n > 0 ? ", " : "", table->name);
+  return buf;
+}
+
+const char *fit_names(int kind, uint32_t bits, int provides, char *buf, size_t len)
+{
+  const bit_name *table = NULL; /* solvers provide, and collision needs, nothing by bits */
+  if (kind == LOOM_KIND_SOLVER && !provides) table = solver_needs;
+  if (kind == LOOM_KIND_COLLISION && provides) table = collision_provides;
+  if (kind == LOOM_KIND_CONTACT) table = provides ? contact_provides : collision_provides;
+  return names_of(table, bits, buf, len);
+}
+
+const char *fit_pair_names(uint32_t kinds, char *buf, size_t len)
+{
+  return names_of(pair_kinds, kinds, buf, len);
+}
+
+uint32_t fit_contact_provides(const loom_plugin *contact)
+{
+  const uint32_t p = contact->ops.contact->provides;
+  return (p & LOOM_CONT_QUAD) ? p | LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN : p;
+}
+
+/* ---- the rules, one pair of plugins each ------------------------------------------------------
+ */
+
+/* LOOM_CONT_* that the solver needs and the model lacks; 0 for a post-only model, whose
+ * corrections no solver sees. */
+static uint32_t missing_forms(const loom_plugin *solver, const loom_plugin *contact)
+{
+  static const struct {
+    uint32_t need, provides;
+  } rule[] = {
+      {LOOM_NEED_CONTACT_ENERGY, LOOM_CONT_ENERGY},
+      {LOOM_NEED_CONTACT_GRADIENT, LOOM_CONT_GRADIENT},
+      {LOOM_NEED_CONTACT_HESSIAN, LOOM_CONT_HESSIAN},
+      {LOOM_NEED_CONTACT_QUAD, LOOM_CONT_QUAD},
+      {LOOM_NEED_CONTACT_ISO, LOOM_CONT_QUAD_ISO},
+      {LOOM_WANT_CONTACT_FROZEN, LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN},
+  };
+  const uint32_t forms = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD;
+  const uint32_t have = fit_contact_provides(contact);
+  uint32_t want = 0;
+  if (!(have & forms)) return 0;
+  for (size_t i = 0; i < sizeof rule / sizeof rule[0]; ++i)
+    if (solver->ops.solver->needs & rule[i].need) want |= rule[i].provides;
+  return want & ~have;
+}
+
+/* LOOM_COLL_* that the model needs and the plugin lacks. */
+static uint32_t missing_queries(const loom_plugin *contact, const loom_plugin *collision)
+{
+  return contact->ops.contact->needs & ~collision->ops.collision->provides;
+}
+
+static int meets(const loom_plugin *contact, uint32_t pairs, const loom_plugin *collision)
+{
+  return (contact->ops.contact->pair_kinds & pairs & collision->ops.collision->pair_kinds) != 0;
+}
+
+static int runs_on(const loom_plugin *p, int backend, int fallback)
+{
+  return (p->backends & LOOM_BIT(backend)) != 0 ||
+         (backend == LOOM_CUDA && fallback && (p->backends & LOOM_ON_CPU));
+}
+
+/* The LOOM_NEED_ELEM_* bits are the LOOM_ELEM_* bits. */
+static uint32_t missing_elements(const loom_plugin *solver, uint32_t elem_caps)
+{
+  const uint32_t all = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_HESSIAN |
+                       LOOM_NEED_ELEM_PROJECT;
+  return solver->ops.solver->needs & all & ~elem_caps;
+}
+
+/* ---- refusals and what would work instead ------------------------------------------------------
+ */
+
+typedef struct job {
+  loom_err *err;
+  const registry *r;
+  const loom_plugin *solver;
+  const fit_contact *contacts;
+  int num_contacts, backend, fallback, lines;
+  uint32_t elem_caps;
+} job;
+
+static int solver_works(const job *j, const loom_plugin *solver)
+{
+  if (missing_elements(solver, j->elem_caps) || !runs_on(solver, j->backend, j->fallback)) return 0;
+  for (int i = 0; i < j->num_contacts; ++i)
+    if (missing_forms(solver, j->contacts[i].contact)) return 0;
+  return 1;
+}
+
+static int contact_works(const job *j, const fit_contact *at, const loom_plugin *contact)
+{
+  int found = contact->ops.contact->needs == 0;
+  if (missing_forms(j->solver, contact) || !runs_on(contact, j->backend, j->fallback)) return 0;
+  for (int i = 0; i < at->num_collision; ++i) {
+    if (!meets(contact, at->pairs, at->collision[i])) continue;
+    if (missing_queries(contact, at->collision[i])) return 0;
+    found = 1;
+  }
+  return found;
+}
+
+static int collision_works(const job *j, const fit_contact *at, const loom_plugin *collision)
+{
+  return meets(at->contact, at->pairs, collision) && !missing_queries(at->contact, collision) &&
+         runs_on(collision, j->backend, j->fallback);
+}
+
+/* Plugins of the registry of one kind that would do in place of the present one. */
+static void list_working(const job *j, int kind, const fit_contact *at, char *buf, size_t len)
+{
+  size_t n = 0;
+  int found = 0;
+  buf[0] = '\0';
+  for (int i = 0; j->r != NULL && i < registry_count(j->r) && n < len; ++i) {
+    const loom_plugin *const p = registry_at(j->r, i)->plugin;
+    if (p == NULL || p->kind != kind) continue;
+    const int works = kind == LOOM_KIND_SOLVER    ? solver_works(j, p)
+                      : kind == LOOM_KIND_CONTACT ? contact_works(j, at, p)
+                                                  : collision_works(j, at, p);
+    if (works) n += (size_t)snprintf(buf + n, len - n, "%s%s", found++ > 0 ? ", " : "", p->name);
+  }
+  if (found == 0) snprintf(buf, len, "none");
+}
+
+/* One line: what is missing, then what would work of the two kinds that could be changed. */
+static void refuse(job *j, const char *what, int kind_a, int kind_b, const fit_contact *at)
+{
+  char a[NAMES_LEN], b[NAMES_LEN], line[3 * NAMES_LEN + 512];
+  size_t n = (size_t)snprintf(line, sizeof line, "%s", what);
+  if (n >= sizeof line) n = sizeof line - 1;
+  if (j->r != NULL) {
+    list_working(j, kind_a, at, a, sizeof a);
+    n += (size_t)snprintf(line + n, sizeof line - n, "; %s plugins that fit: %s",
+                          registry_kind_name(kind_a), a);
+    if (kind_b >= 0 && n < sizeof line) {
+      list_working(j, kind_b, at, b, sizeof b);
+      snprintf(line + n, sizeof line - n, "; %s plugins that fit: %s", registry_kind_name(kind_b),
+               b);
+    }
+  }
+  if (j->lines == 0)
+    err_set(j->err, LOOM_E_CONFIG, "%s", line);
+  else if (j->lines < LINES_MAX)
+    err_append(j->err, "%s", line);
+  j->lines++;
+}
+
+static void check_backend(job *j, const loom_plugin *p, const fit_contact *at)
+{
+  char what[NAMES_LEN];
+  if (runs_on(p, j->backend, j->fallback)) return;
+  if (j->backend == LOOM_CUDA)
+    snprintf(what, sizeof what,
+             "%s '%s' is built for the CPU only; [exec] fallback = yes lets it run there, "
+             "backend = cpu runs all there",
+             registry_kind_name(p->kind), p->name);
+  else
+    snprintf(what, sizeof what, "%s '%s' is built for CUDA only; set [exec] backend = cuda",
+             registry_kind_name(p->kind), p->name);
+  refuse(j, what, p->kind, -1, at);
+}
+
+static void check_solver(job *j)
+{
+  char what[2 * NAMES_LEN + 128], names[NAMES_LEN], have[NAMES_LEN];
+  const uint32_t miss = missing_elements(j->solver, j->elem_caps);
+  check_backend(j, j->solver, NULL);
+  if (!miss) return;
+  snprintf(
+      what, sizeof what, "solver '%s' needs %s, but the elements of the scene offer together: %s",
+      j->solver->name, names_of(solver_needs, miss, names, sizeof names),
+      j->elem_caps ? names_of(solver_needs, j->elem_caps & 0xf, have, sizeof have) : "nothing");
+  refuse(j, what, LOOM_KIND_SOLVER, -1, NULL);
+}
+
+static void check_forms(job *j, const fit_contact *at)
+{
+  char what[3 * NAMES_LEN], names[NAMES_LEN], have[NAMES_LEN];
+  const uint32_t miss = missing_forms(j->solver, at->contact);
+  if (!miss) return;
+  const int frozen = (j->solver->ops.solver->needs & LOOM_WANT_CONTACT_FROZEN) &&
+                     (miss & (LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN));
+  snprintf(what, sizeof what, "solver '%s' needs %s%s, but [contact.%s] '%s' provides %s",
+           j->solver->name, names_of(contact_provides, miss, names, sizeof names),
+           frozen ? " (to linearise contact)" : "", at->name, at->contact->name,
+           names_of(contact_provides, fit_contact_provides(at->contact), have, sizeof have));
+  refuse(j, what, LOOM_KIND_CONTACT, LOOM_KIND_SOLVER, at);
+}
+
+static void check_queries(job *j, const fit_contact *at)
+{
+  char what[3 * NAMES_LEN], names[NAMES_LEN], have[NAMES_LEN];
+  const loom_contact_ops *const ops = at->contact->ops.contact;
+  int met = 0;
+  if (ops->needs == 0) return;
+  for (int i = 0; i < at->num_collision; ++i) {
+    const loom_plugin *const c = at->collision[i];
+    if (!meets(at->contact, at->pairs, c)) continue;
+    met = 1;
+    const uint32_t miss = missing_queries(at->contact, c);
+    if (!miss) continue;
+    snprintf(what, sizeof what, "[contact.%s] '%s' needs %s, but collision '%s' provides %s",
+             at->name, at->contact->name, names_of(collision_provides, miss, names, sizeof names),
+             c->name,
+             c->ops.collision->provides
+                 ? names_of(collision_provides, c->ops.collision->provides, have, sizeof have)
+                 : "nothing");
+    refuse(j, what, LOOM_KIND_COLLISION, LOOM_KIND_CONTACT, at);
+  }
+  if (met) return;
+  const uint32_t wanted = ops->pair_kinds & at->pairs;
+  if (wanted == 0)
+    snprintf(what, sizeof what, "[contact.%s] '%s' handles none of its pairs (%s), only %s",
+             at->name, at->contact->name, fit_pair_names(at->pairs, names, sizeof names),
+             fit_pair_names(ops->pair_kinds, have, sizeof have));
+  else if (at->num_collision == 0)
+    snprintf(what, sizeof what, "[contact.%s] '%s' needs %s, but there is no collision plugin",
+             at->name, at->contact->name,
+             names_of(collision_provides, ops->needs, names, sizeof names));
+  else
+    snprintf(what, sizeof what, "[contact.%s] '%s' needs pairs %s, which no collision plugin finds",
+             at->name, at->contact->name, fit_pair_names(wanted, names, sizeof names));
+  refuse(j, what, wanted == 0 ? LOOM_KIND_CONTACT : LOOM_KIND_COLLISION, -1, at);
+}
+
+loom_status fit_check(loom_err *err, const registry *r, const loom_plugin *solver,
+                      const fit_contact *contacts, int num_contacts, uint32_t elem_caps,
+                      int backend, int fallback)
+{
+  job j = {.err = err,
+           .r = r,
+           .solver = solver,
+           .contacts = contacts,
+           .num_contacts = num_contacts,
+           .backend = backend,
+           .fallback = fallback,
+           .elem_caps = elem_caps};
+  check_solver(&j);
+  for (int i = 0; i < num_contacts; ++i) {
+    check_backend(&j, contacts[i].contact, &contacts[i]);
+    for (int k = 0; k < contacts[i].num_collision; ++k) {
+      int seen = 0; /* one plugin may serve several contacts: one message */
+      for (int a = 0; a < i; ++a)
+        for (int b = 0; b < contacts[a].num_collision; ++b)
+          seen |= contacts[a].collision[b] == contacts[i].collision[k];
+      if (!seen) check_backend(&j, contacts[i].collision[k], &contacts[i]);
+    }
+    check_forms(&j, &contacts[i]);
+    check_queries(&j, &contacts[i]);
+  }
+  return j.lines > 0 ? LOOM_E_CONFIG : LOOM_OK;
+}

@@ -1,0 +1,27 @@
+/* fit.h - who needs what of whom, decided before step 0. */
+#ifndef LOOM_FIT_H
+#define LOOM_FIT_H
+
+#include "core/registry.h"
+
+typedef struct fit_contact { /* one contact instance and its collision plugins */
+  const char *name;          /* "self" of [contact.self] */
+  const loom_plugin *contact;
+  uint32_t pairs; /* LOOM_BIT(LOOM_PAIR_*) it was given */
+  const loom_plugin *const *collision;
+  int num_collision;
+} fit_contact;
+
+/* elem_caps: LOOM_ELEM_* that every element block has; backend: LOOM_CPU/LOOM_CUDA;
+ * fallback: a CPU-only plugin may run on the host.  Refuses with the missing
+ * capability by name and the nearest working plugins of the registry (may be NULL). */
+loom_status fit_check(loom_err *err, const registry *r, const loom_plugin *solver,
+                      const fit_contact *contacts, int num_contacts, uint32_t elem_caps,
+                      int backend, int fallback);
+/* Names of set bits: "contact gradient, contact Hessian" */
+const char *fit_names(int kind, uint32_t bits, int provides, char *buf, size_t len);
+/* Names of the pair kinds in a mask of LOOM_BIT(LOOM_PAIR_*). */
+const char *fit_pair_names(uint32_t kinds, char *buf, size_t len);
+uint32_t fit_contact_provides(const loom_plugin *contact); /* with what the core derives */
+
+#endif

@@ -1,0 +1,287 @@
+/* host_table.c - the services of host.h, each a thin call into the core.
+ *
+ * host->core points to the plugin's instance, so messages, buffers, inner iterations and
+ * saved state carry its name. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sched/run_state.h"
+
+static instance *self_of(const loom_host *h) { return h->core; }
+static run *run_of(const loom_host *h) { return self_of(h)->r; }
+
+/* ---- errors and messages ------------------------------------------------------------------- */
+
+static loom_status host_fail(const loom_host *h, loom_status code, const char *file, int line,
+                             const char *func, const char *fmt, ...)
+{
+  const char *const base = strrchr(file, '/');
+  char text[1024];
+  va_list ap;
+  (void)func;
+  va_start(ap, fmt);
+  vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  return err_set(run_of(h)->err, code, "%s (%s:%d)", text, base != NULL ? base + 1 : file, line);
+}
+
+static void host_log(const loom_host *h, int level, const char *fmt, ...)
+{
+  const run_options *const o = run_of(h)->opt;
+  char text[1024];
+  const int n = snprintf(text, sizeof text, "[%s] ", self_of(h)->name);
+  va_list ap;
+  if (o->message == NULL) return;
+  va_start(ap, fmt);
+  vsnprintf(text + n, sizeof text - (size_t)n, fmt, ap);
+  va_end(ap);
+  o->message(o->user, level, text);
+}
+
+/* ---- memory -----------------------------------------------------------------------------------
+ */
+
+static loom_status host_buf_new(const loom_host *h, const char *name, int type, int64_t count,
+                                loom_buf **out)
+{
+  return buf_new(run_of(h)->m, self_of(h)->name, name, type, count, out);
+}
+static loom_status host_buf_resize(const loom_host *h, loom_buf *b, int64_t count)
+{
+  return buf_resize(run_of(h)->m, b, count);
+}
+static void host_buf_free(const loom_host *h, loom_buf *b) { buf_free(run_of(h)->m, b); }
+static int64_t host_buf_count(const loom_host *h, const loom_buf *b)
+{
+  (void)h;
+  return buf_count(b);
+}
+static loom_status host_buf_copy(const loom_host *h, const loom_exec *e, loom_buf *dst,
+                                 const loom_buf *src)
+{
+  return buf_copy(run_of(h)->m, e, dst, src);
+}
+static loom_status host_map(const loom_host *h, const loom_exec *e, loom_buf *b, int access,
+                            int place, void **p)
+{
+  return buf_map(run_of(h)->m, e, b, access, place, p);
+}
+static loom_status host_unmap(const loom_host *h, loom_buf *b)
+{
+  return buf_unmap(run_of(h)->m, b);
+}
+
+/* ---- the step's problem ------------------------------------------------------------------------
+ */
+
+static loom_status host_eval(const loom_host *h, const loom_step *s, loom_buf *x, int what,
+                             loom_energies *e, loom_buf *grad)
+{
+  (void)s;
+  return problem_eval(run_of(h), x, what, e, grad);
+}
+static loom_status host_hessian(const loom_host *h, const loom_step *s, loom_buf *x, int how,
+                                const loom_bsr3 **H)
+{
+  (void)s;
+  return problem_hessian(run_of(h), x, how, H);
+}
+static loom_status host_hess_apply(const loom_host *h, const loom_step *s, loom_buf *x, int how,
+                                   loom_buf *p, loom_buf *Hp)
+{
+  (void)s;
+  return problem_hess_apply(run_of(h), x, how, p, Hp);
+}
+static loom_status host_elem_hessians(const loom_host *h, const loom_step *s, int block,
+                                      loom_buf *x, int how, loom_buf *out)
+{
+  run *const r = run_of(h);
+  (void)s;
+  LOOM_CHECK(h, block >= 0 && block < r->scene->pub.num_blocks, LOOM_E_ARG,
+             "element block %d does not exist, there are %d", block, r->scene->pub.num_blocks);
+  r->counters[LOOM_C_HESSIAN]++;
+  return elastic_elem_hessians(r->el, block, x, how & 3, out);
+}
+static loom_status host_contact_hessian(const loom_host *h, const loom_step *s, loom_buf *x,
+                                        int how, const loom_blocks3 **out)
+{
+  (void)s;
+  return problem_contact_blocks(run_of(h), x, how, out);
+}
+static loom_status host_pd_operator(const loom_host *h, const loom_step *s, const loom_csr **L)
+{
+  (void)s;
+  return problem_pd_operator(run_of(h), L);
+}
+static loom_status host_pd_rhs(const loom_host *h, const loom_step *s, loom_buf *x, loom_buf *rhs)
+{
+  (void)s;
+  return problem_pd_rhs(run_of(h), x, rhs);
+}
+static loom_status host_contact_quad(const loom_host *h, const loom_step *s, loom_buf *x,
+                                     const loom_quad **out)
+{
+  (void)s;
+  return problem_quad(run_of(h), x, out);
+}
+static loom_status host_freeze_contact(const loom_host *h, const loom_step *s, loom_buf *x)
+{
+  run *const r = run_of(h);
+  (void)s;
+  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(contact_freeze(r, &r->contact[i], x));
+  return LOOM_OK;
+}
+
+/* ---- collision services -------------------------------------------------------------------------
+ */
+
+/* A contact model is served by its own collision plugins, anybody else by all. */
+static contact_inst *contact_of(const loom_host *h)
+{
+  run *const r = run_of(h);
+  for (int i = 0; i < r->num_contact; ++i)
+    if (&r->contact[i].in == self_of(h)) return &r->contact[i];
+  return NULL;
+}
+static loom_status host_detect(const loom_host *h, const loom_step *s, const loom_query *q,
+                               const loom_pairs **out)
+{
+  run *const r = run_of(h);
+  contact_inst *const c = contact_of(h);
+  (void)s;
+  return detect_service(r, c, q, out);
+}
+static loom_status host_max_step(const loom_host *h, const loom_step *s, loom_buf *x0, loom_buf *x1,
+                                 loom_bound *out)
+{
+  (void)s;
+  return detect_max_step(run_of(h), x0, x1, out);
+}
+static loom_status host_match_keys(const loom_host *h, const loom_exec *e, loom_buf *old_key,
+                                   int64_t n_old, loom_buf *new_key, int64_t n_new,
+                                   loom_buf *old_index)
+{
+  return la_match_keys(run_of(h)->m, e, old_key, n_old, new_key, n_new, old_index);
+}
+
+/* ---- primitives
+ * ------------------------------------------------------------------------------------ */
+
+static loom_status host_dot(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
+                            double *out)
+{
+  return la_dot(run_of(h)->m, e, a, b, out);
+}
+static loom_status host_axpby(const loom_host *h, const loom_exec *e, double a, loom_buf *x,
+                              double b, loom_buf *y)
+{
+  return la_axpby(run_of(h)->m, e, a, x, b, y);
+}
+static loom_status host_norm_max3(const loom_host *h, const loom_exec *e, loom_buf *x, double *out)
+{
+  return la_norm_max3(run_of(h)->m, e, x, out);
+}
+static loom_status host_spmv_bsr3(const loom_host *h, const loom_exec *e, const loom_bsr3 *A,
+                                  loom_buf *x, loom_buf *y)
+{
+  run_of(h)->counters[LOOM_C_SPMV]++;
+  return la_spmv_bsr3(run_of(h)->m, e, A, x, y);
+}
+static loom_status host_scan_i64(const loom_host *h, const loom_exec *e, loom_buf *in,
+                                 loom_buf *out)
+{
+  return la_scan_i64(run_of(h)->m, e, in, out);
+}
+static loom_status host_sort_u64(const loom_host *h, const loom_exec *e, loom_buf *key,
+                                 loom_buf *perm)
+{
+  return la_sort_u64(run_of(h)->m, e, key, perm);
+}
+
+/* ---- record of the run
+ * ------------------------------------------------------------------------------- */
+
+static void host_inner(const loom_host *h, const loom_step *s, int32_t k, int norm, double value)
+{
+  run *const r = run_of(h);
+  const h5log_inner_row row = {.step = s->index,
+                               .k = s->iter,
+                               .level = r->resolving != NULL,
+                               .j = k,
+                               .norm = norm,
+                               .value = value};
+  loom_err ignored = {0}; /* rows are batched: a full disk is reported by the next commit */
+  if (r->log == NULL) return;
+  clock_push(&r->clock, CLOCK_LOG);
+  h5log_inner(r->log, &ignored, &row);
+  clock_pop(&r->clock);
+}
+static loom_status host_probe(const loom_host *h, const loom_step *s, int32_t k, loom_buf *x)
+{
+  (void)s;
+  return measure_probe(run_of(h), k, x);
+}
+static void host_count(const loom_host *h, int counter, int64_t n)
+{
+  if (counter < 0 || counter >= LOOM_NUM_COUNTERS) return;
+#pragma omp atomic
+  run_of(h)->counters[counter] += n;
+}
+static void host_tic(const loom_host *h, const char *section)
+{
+  section_begin(run_of(h), self_of(h)->name, section);
+}
+static void host_toc(const loom_host *h, const char *section) { section_end(run_of(h), section); }
+static loom_status host_state_io(const loom_host *h, int restore, const char *name, loom_buf *b)
+{
+  return checkpoint_state_io(run_of(h), self_of(h), restore, name, b);
+}
+static const void *host_extension(const loom_host *h, const char *name)
+{
+  (void)h;
+  (void)name;
+  return NULL; /* none yet */
+}
+
+void host_table_fill(instance *in)
+{
+  in->host = (loom_host){.struct_size = sizeof in->host,
+                         .abi_major = LOOM_ABI_MAJOR,
+                         .abi_minor = LOOM_ABI_MINOR,
+                         .core = in,
+                         .fail = host_fail,
+                         .log = host_log,
+                         .buf_new = host_buf_new,
+                         .buf_resize = host_buf_resize,
+                         .buf_free = host_buf_free,
+                         .buf_count = host_buf_count,
+                         .buf_copy = host_buf_copy,
+                         .map = host_map,
+                         .unmap = host_unmap,
+                         .eval = host_eval,
+                         .hessian = host_hessian,
+                         .hess_apply = host_hess_apply,
+                         .elem_hessians = host_elem_hessians,
+                         .contact_hessian = host_contact_hessian,
+                         .pd_operator = host_pd_operator,
+                         .pd_rhs = host_pd_rhs,
+                         .contact_quad = host_contact_quad,
+                         .freeze_contact = host_freeze_contact,
+                         .detect = host_detect,
+                         .max_step = host_max_step,
+                         .match_keys = host_match_keys,
+                         .dot = host_dot,
+                         .axpby = host_axpby,
+                         .norm_max3 = host_norm_max3,
+                         .spmv_bsr3 = host_spmv_bsr3,
+                         .scan_i64 = host_scan_i64,
+                         .sort_u64 = host_sort_u64,
+                         .inner = host_inner,
+                         .probe = host_probe,
+                         .count = host_count,
+                         .tic = host_tic,
+                         .toc = host_toc,
+                         .state_io = host_state_io,
+                         .extension = host_extension};
+}

@@ -1,0 +1,166 @@
+/* heavy_ball.c - gradient descent with momentum, as a plugin built outside the tree.
+ *
+ * B. T. Polyak, Some methods of speeding up the convergence of iteration methods, USSR
+ * Computational Mathematics and Mathematical Physics 4(5), 1964, eq. 9:
+ *   x_k+1 = x_k - sigma h^2 M^-1 r(x_k) + beta (x_k - x_k-1),
+ * here in the mass metric, with the energy line search of the core.  Momentum may point
+ * uphill, where the line search would find nothing: then it is dropped for one iteration
+ * (the gradient restart of B. O'Donoghue and E. Candes, Adaptive restart for accelerated
+ * gradient schemes, Foundations of Computational Mathematics 15, 2015, section 3.2).
+ *
+ * Nothing outlives a step, so there is no checkpoint() and no reset().
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "heavy_ball.kern.h"
+#include "loom/plugin.h"
+
+typedef struct {
+  double step;
+  double beta;
+} settings;
+
+static const loom_param params[] = {
+    LOOM_PARAM_REAL(settings, step, 1.0, 1e-12, 1e6, "1",
+                    "First step length sigma of a time step, in units of h^2/m."),
+    LOOM_PARAM_REAL(settings, beta, 0.9, 0.0, 1.0, "1",
+                    "Momentum: share of the previous move (Polyak 1964, eq. 9); 0 is gradient "
+                    "descent."),
+};
+
+static const loom_column columns[] = {
+    {"sigma", "1", "step length tried, in units of h^2/m"},
+    {"restart", "1", "1 if the momentum was dropped because it pointed uphill"},
+};
+
+typedef struct {
+  const loom_host *h;
+  const loom_scene *sc;
+  const loom_exec *e;
+  settings set;
+  double sigma;
+  int moved;      /* `last` holds a move of this step */
+  loom_buf *last; /* real [n][3], m, the previous accepted move */
+} heavy_ball;
+
+static loom_status heavy_ball_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                     const void *set, void **self)
+{
+  heavy_ball *b = calloc(1, sizeof *b);
+  LOOM_CHECK(h, b != NULL, LOOM_E_NOMEM, "no memory for the instance");
+  *self = b;
+  b->h = h;
+  b->sc = sc;
+  b->e = e;
+  b->set = *(const settings *)set;
+  return h->buf_new(h, "last", LOOM_REAL, 3 * (int64_t)sc->num_verts, &b->last);
+}
+
+static void heavy_ball_destroy(void *self)
+{
+  heavy_ball *b = self;
+  if (b == NULL) return;
+  b->h->buf_free(b->h, b->last);
+  free(b);
+}
+
+static loom_status heavy_ball_begin_step(void *self, const loom_step *s)
+{
+  heavy_ball *b = self;
+  b->sigma = b->set.step;
+  b->moved = 0;
+  /* any finite content will do, beta is 0 until there is a move */
+  return b->h->buf_copy(b->h, b->e, b->last, s->x_start);
+}
+
+static loom_status direction(heavy_ball *b, const loom_step *s, double beta)
+{
+  static const lk_entry kernel = LK_ENTRY(heavy_ball_direction);
+  const loom_host *h = b->h;
+  void *grad, *mass, *last, *dir;
+  LOOM_TRY(h->map(h, b->e, s->grad, LOOM_READ, LOOM_AT_EXEC, &grad));
+  LOOM_TRY(h->map(h, b->e, b->sc->mass, LOOM_READ, LOOM_AT_EXEC, &mass));
+  LOOM_TRY(h->map(h, b->e, b->last, LOOM_READ, LOOM_AT_EXEC, &last));
+  LOOM_TRY(h->map(h, b->e, s->trial, LOOM_WRITE, LOOM_AT_EXEC, &dir));
+  const heavy_ball_args args = {.grad = grad,
+                                .mass = mass,
+                                .last = last,
+                                .dir = dir,
+                                .factor = (loom_real)(b->sigma * s->h * s->h),
+                                .beta = (loom_real)beta};
+  const loom_status st = lk_run(&kernel, b->e, &args, b->sc->num_verts, NULL);
+  LOOM_CHECK(h, st == LOOM_OK, st, "kernel failed on %d vertices", b->sc->num_verts);
+  LOOM_TRY(h->unmap(h, s->trial));
+  LOOM_TRY(h->unmap(h, b->last));
+  LOOM_TRY(h->unmap(h, b->sc->mass));
+  return h->unmap(h, s->grad);
+}
+
+static loom_status heavy_ball_iterate(void *self, const loom_step *s, loom_iterate *it)
+{
+  heavy_ball *b = self;
+  const double beta = b->moved ? b->set.beta : 0.0;
+  int restart = 0;
+  LOOM_TRY(direction(b, s, beta));
+  if (beta > 0.0) {
+    double slope; /* J, of the energy along the direction */
+    LOOM_TRY(b->h->dot(b->h, b->e, s->grad, s->trial, &slope));
+    restart = slope >= 0.0;
+    if (restart) LOOM_TRY(direction(b, s, 0.0));
+  }
+  it->inner_res = NAN;
+  it->own_res = NAN;
+  it->extra[0] = b->sigma;
+  it->extra[1] = restart;
+  return LOOM_OK;
+}
+
+/* Keep the move; lengthen sigma after a full step, shorten it to what was accepted. */
+static loom_status heavy_ball_accepted(void *self, const loom_step *s, const loom_accept *a)
+{
+  heavy_ball *b = self;
+  (void)s;
+  LOOM_TRY(b->h->buf_copy(b->h, b->e, b->last, a->dx));
+  b->moved = a->alpha > 0.0;
+  if (a->toi == 1.0 && a->alpha > 0.0)
+    b->sigma = fmin(fmax(b->sigma * (a->alpha < 1.0 ? a->alpha : 1.5), 1e-12), 1e6);
+  return LOOM_OK;
+}
+
+static const loom_solver_ops ops = {
+    .struct_size = sizeof ops,
+    .needs = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_CONTACT_ENERGY |
+             LOOM_NEED_CONTACT_GRADIENT | LOOM_USES_GRADIENT | LOOM_NEEDS_LINE_SEARCH,
+    .trial = LOOM_TRIAL_DIRECTION,
+    .filter_when = LOOM_FILTER_EVERY,
+    .create = heavy_ball_create,
+    .destroy = heavy_ball_destroy,
+    .begin_step = heavy_ball_begin_step,
+    .iterate = heavy_ball_iterate,
+    .accepted = heavy_ball_accepted,
+};
+
+static const loom_plugin plugin = {
+    LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, LK_BACKENDS),
+    .name = "heavy_ball",
+    .version = "0.1.0",
+    .summary = "gradient descent with momentum; the example of a plugin outside the tree",
+    .reference = "B. T. Polyak, Some methods of speeding up the convergence of iteration "
+                 "methods, USSR Comput. Math. Math. Phys. 4(5), 1964, "
+                 "doi:10.1016/0041-5553(64)90137-5",
+    .license = "MIT",
+    .build = LOOM_BUILD_INFO,
+    .num_params = LOOM_COUNT(params),
+    .settings_size = sizeof(settings),
+    .params = params,
+    .num_columns = LOOM_COUNT(columns),
+    .columns = columns,
+    .ops.solver = &ops,
+};
+
+const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
+{
+  (void)host_abi;
+  return index == 0 ? &plugin : NULL;
+}

@@ -1,0 +1,15 @@
+/* heavy_ball.kern.c - the search direction of the heavy-ball method, for CPU and CUDA alike. */
+#include "heavy_ball.kern.h"
+
+/* d_i = -sigma h^2 r_i / m_i + beta (x_k - x_k-1)_i */
+LK_KERNEL(heavy_ball_direction, a, i)
+{
+  const lk_real f = -a->factor / a->mass[i];
+  lk_real r[3], l[3], d[3];
+  LK_LOAD3(r, a->grad, i);
+  LK_LOAD3(l, a->last, i);
+  d[0] = f * r[0] + a->beta * l[0];
+  d[1] = f * r[1] + a->beta * l[1];
+  d[2] = f * r[2] + a->beta * l[2];
+  LK_STORE3(a->dir, i, d);
+}

@@ -1,0 +1,353 @@
+/* elastic.c - the elastic part of the step's problem: all element blocks of a scene.
+ *
+ * Blocks are processed one after the other through one shared buffer of per-element
+ * results, sized to the largest block, and gathered at the vertices.  The matrix-free
+ * product goes through a block in chunks, so that it needs little memory however many
+ * elements there are; an assembled Hessian needs one block's element Hessians at once.
+ * Storage appears when a buffer is first used.
+ */
+#include <stdlib.h>
+
+#include "elements/elastic.kern.h"
+#include "elements/elements.h"
+#include "linalg/linalg.h"
+
+/* Elements per chunk of the matrix-free product: enough to fill the machine, element
+ * Hessians that stay in cache on the CPU (4096 x 1.2 kB) and small on a GPU (75 MB). */
+enum { CHUNK_CPU = 4096, CHUNK_CUDA = 65536 };
+
+static const lk_entry k_rows = LK_ENTRY(elastic_rows);
+
+typedef struct el_block {
+  const elem_type *type;
+  asm_gather *gather;
+} el_block;
+
+struct elastic {
+  mem *m;
+  const loom_exec *e;
+  const loom_scene *sc;
+  el_block *blocks;  /* [num_blocks] */
+  loom_buf *contrib; /* real [ne][a][max(3, a)] of the largest block */
+  loom_buf *energy;  /* real [largest block], J */
+  loom_buf *hess;    /* real [ne][3a][3a] of the largest block */
+  loom_buf *chunk;   /* real [chunk][3a][3a] of the largest arity */
+  int32_t chunk_elems;
+  uint32_t caps;
+};
+
+/* ---- life ------------------------------------------------------------------------------ */
+static loom_status find_type(loom_err *err, const loom_elem_block *b, const elem_type **out)
+{
+  *out = elem_find(b->type);
+  if (*out != NULL) return LOOM_OK;
+  err_set(err, LOOM_E_UNSUPPORTED, "there is no element type '%s'; the types are", b->type);
+  for (const elem_type *t = elem_types(); t->name != NULL; ++t) err_append(err, "  %s", t->name);
+  return err->code;
+}
+
+static loom_status check_buffer(loom_err *err, const loom_elem_block *b, const char *what,
+                                const loom_buf *buf, int type, int len)
+{
+  const int64_t want = (int64_t)b->num_elems * len;
+  if (len == 0) return LOOM_OK;
+  if (buf != NULL && buf_type(buf) == type && buf_count(buf) == want) return LOOM_OK;
+  return err_set(err, LOOM_E_ARG, "elements %s: %s must hold %d x %d items", b->type, what,
+                 b->num_elems, len);
+}
+
+static loom_status check_block(loom_err *err, const loom_elem_block *b, const elem_type *t)
+{
+  if (b->arity != t->arity || b->rest_len != t->rest_len || b->mat_len != t->mat_len)
+    return err_set(err, LOOM_E_ARG,
+                   "elements %s: %d vertices, %d rest and %d material numbers each; "
+                   "the type has %d, %d, %d",
+                   b->type, b->arity, b->rest_len, b->mat_len, t->arity, t->rest_len, t->mat_len);
+  /* kernels index element vectors and rest data with 32 bits */
+  const int32_t width = t->rest_len > 4 * t->arity ? t->rest_len : 4 * t->arity;
+  if (b->num_elems < 0 || b->num_elems > INT32_MAX / width)
+    return err_set(err, LOOM_E_ARG, "elements %s: %d of them; at most %d in one block", b->type,
+                   b->num_elems, INT32_MAX / width);
+  LOOM_TRY(check_buffer(err, b, "vertex indices (i32)", b->verts, LOOM_I32, t->arity));
+  LOOM_TRY(check_buffer(err, b, "rest data (real)", b->rest, LOOM_REAL, t->rest_len));
+  return check_buffer(err, b, "materials (real)", b->mat, LOOM_REAL, t->mat_len);
+}
+
+static loom_status buffers(elastic *el, int64_t contrib, int64_t elems, int64_t hess, int arity)
+{
+  const int64_t chunk = (int64_t)el->chunk_elems * 9 * arity * arity;
+  LOOM_TRY(buf_new(el->m, "core", "element results", LOOM_REAL, contrib, &el->contrib));
+  LOOM_TRY(buf_new(el->m, "core", "element Hessians", LOOM_REAL, hess, &el->hess));
+  LOOM_TRY(buf_new(el->m, "core", "element energies", LOOM_REAL, elems, &el->energy));
+  return buf_new(el->m, "core", "element Hessians, a chunk", LOOM_REAL, hess < chunk ? hess : chunk,
+                 &el->chunk);
+}
+
+static loom_status create(loom_err *err, elastic *el)
+{
+  int64_t contrib = 0, elems = 0, hess = 0;
+  int arity = 0;
+  el->caps = LOOM_ELEM_ENERGY | LOOM_ELEM_GRADIENT | LOOM_ELEM_HESSIAN | LOOM_ELEM_PROJECT;
+  for (int b = 0; b < el->sc->num_blocks; ++b) {
+    const loom_elem_block *blk = &el->sc->blocks[b];
+    const elem_type *t = NULL;
+    LOOM_TRY(find_type(err, blk, &t));
+    LOOM_TRY(check_block(err, blk, t));
+    LOOM_TRY(asm_gather_new(err, el->m, el->e, blk, el->sc->num_verts, &el->blocks[b].gather));
+    el->blocks[b].type = t;
+    el->caps &= t->caps;
+    const int64_t corners = (int64_t)blk->num_elems * t->arity;
+    const int64_t width = t->arity > 3 ? t->arity : 3;
+    if (corners * width > contrib) contrib = corners * width;
+    if (9 * corners * t->arity > hess) hess = 9 * corners * t->arity;
+    if (t->arity > arity) arity = t->arity;
+    if (blk->num_elems > elems) elems = blk->num_elems;
+  }
+  const loom_status s = buffers(el, contrib, elems, hess, arity);
+  if (s != LOOM_OK) *err = *mem_err(el->m);
+  return s;
+}
+
+loom_status elastic_new(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc,
+                        elastic **out)
+{
+  elastic *el = calloc(1, sizeof *el);
+  *out = NULL;
+  if (el != NULL) el->blocks = calloc((size_t)sc->num_blocks + 1, sizeof *el->blocks);
+  if (el == NULL || el->blocks == NULL) {
+    free(el);
+    return err_set(err, LOOM_E_NOMEM, "no memory for %d element blocks", sc->num_blocks);
+  }
+  el->m = m;
+  el->e = e;
+  el->sc = sc;
+  el->chunk_elems = e->backend == LOOM_CUDA ? CHUNK_CUDA : CHUNK_CPU;
+  const loom_status s = create(err, el);
+  if (s != LOOM_OK)
+    elastic_free(el);
+  else
+    *out = el;
+  return s;
+}
+
+void elastic_free(elastic *el)
+{
+  if (el == NULL) return;
+  for (int b = 0; b < el->sc->num_blocks; ++b) asm_gather_free(el->blocks[b].gather);
+  buf_free(el->m, el->contrib);
+  buf_free(el->m, el->energy);
+  buf_free(el->m, el->hess);
+  buf_free(el->m, el->chunk);
+  free(el->blocks);
+  free(el);
+}
+
+uint32_t elastic_caps(const elastic *el) { return el->caps; }
+
+/* ---- one block ----------------------------------------------------------------------------- */
+static loom_status check_vector(elastic *el, const loom_buf *x)
+{
+  const int64_t want = 3 * (int64_t)el->sc->num_verts;
+  if (buf_type(x) == LOOM_REAL && buf_count(x) == want) return LOOM_OK;
+  return err_set(mem_err(el->m), LOOM_E_ARG, "elements: buffer '%s' is not real [%d][3]",
+                 buf_name(x), el->sc->num_verts);
+}
+
+static loom_status check_how(elastic *el, int how)
+{
+  if (how >= LOOM_HESS_EXACT && how <= LOOM_HESS_PSD_ABS) return LOOM_OK;
+  return err_set(mem_err(el->m), LOOM_E_ARG,
+                 "elements: unknown Hessian treatment %d; use LOOM_HESS_EXACT, _PSD_CLAMP or "
+                 "_PSD_ABS",
+                 how);
+}
+
+/* Map what all kernels of block b read. */
+static elem_args map_inputs(elastic *el, int b, loom_buf *x, buf_maps *q)
+{
+  const loom_elem_block *blk = &el->sc->blocks[b];
+  elem_args A = {.how = LOOM_HESS_EXACT};
+  A.x = buf_maps_add(q, x, LOOM_READ);
+  A.verts = buf_maps_add(q, blk->verts, LOOM_READ);
+  if (blk->rest_len > 0) A.rest = buf_maps_add(q, blk->rest, LOOM_READ);
+  A.mat = buf_maps_add(q, blk->mat, LOOM_READ);
+  return A;
+}
+
+/* Run kernel k on block b: per-element results into `out`, or a reduction into `result`. */
+static loom_status run_block(elastic *el, int b, const lk_entry *k, loom_buf *x, int how,
+                             loom_buf *out, loom_real *result)
+{
+  buf_maps q = {.m = el->m, .e = el->e};
+  elem_args A = map_inputs(el, b, x, &q);
+  A.how = how;
+  if (out != NULL) A.out = buf_maps_add(&q, out, LOOM_WRITE);
+  if (q.status == LOOM_OK)
+    q.status = exec_run(mem_err(el->m), el->e, k, &A, el->sc->blocks[b].num_elems, result);
+  return buf_maps_end(&q);
+}
+
+static loom_status check_slots(elastic *el, int slot)
+{
+  if (slot >= 0 && slot + el->sc->num_blocks <= LA_OWN_SLOT) return LOOM_OK;
+  return err_set(mem_err(el->m), LOOM_E_ARG,
+                 "elements: %d blocks from result slot %d on; there are %d slots. Put elements of "
+                 "one type into one block",
+                 el->sc->num_blocks, slot, LA_OWN_SLOT);
+}
+
+/* ---- energy and gradient -------------------------------------------------------------------- */
+loom_status elastic_energy(elastic *el, loom_buf *x, int slot, int *used)
+{
+  *used = 0;
+  LOOM_TRY(check_vector(el, x));
+  LOOM_TRY(check_slots(el, slot));
+  for (int b = 0; b < el->sc->num_blocks; ++b) {
+    LOOM_TRY(run_block(el, b, el->blocks[b].type->energy, x, 0, NULL, el->e->result + slot + b));
+    *used = b + 1;
+  }
+  return LOOM_OK;
+}
+
+/* Gradient of block b into el->contrib; with its element energies if slot >= 0. */
+static loom_status block_gradient(elastic *el, int b, loom_buf *x, int slot)
+{
+  static const lk_entry sum = LK_ENTRY(elastic_sum);
+  const int32_t ne = el->sc->blocks[b].num_elems;
+  buf_maps q = {.m = el->m, .e = el->e};
+  elem_args A = map_inputs(el, b, x, &q);
+  A.out = buf_maps_add(&q, el->contrib, LOOM_WRITE);
+  if (slot >= 0) A.energy = buf_maps_add(&q, el->energy, LOOM_WRITE);
+  if (q.status == LOOM_OK)
+    q.status = exec_run(mem_err(el->m), el->e, el->blocks[b].type->gradient, &A, ne, NULL);
+  if (q.status == LOOM_OK && slot >= 0) {
+    const elastic_sum_args s = {A.energy};
+    q.status = exec_run(mem_err(el->m), el->e, &sum, &s, ne, el->e->result + slot);
+  }
+  return buf_maps_end(&q);
+}
+
+loom_status elastic_gradient_energy(elastic *el, loom_buf *x, loom_buf *grad, int slot, int *used)
+{
+  LOOM_TRY(check_vector(el, x));
+  LOOM_TRY(check_vector(el, grad));
+  LOOM_TRY(check_slots(el, slot));
+  for (int b = 0; b < el->sc->num_blocks; ++b) {
+    LOOM_TRY(block_gradient(el, b, x, slot + b));
+    LOOM_TRY(asm_gather3(el->blocks[b].gather, el->e, el->contrib, grad));
+  }
+  *used = el->sc->num_blocks;
+  return LOOM_OK;
+}
+
+loom_status elastic_gradient(elastic *el, loom_buf *x, loom_buf *grad)
+{
+  LOOM_TRY(check_vector(el, x));
+  LOOM_TRY(check_vector(el, grad));
+  for (int b = 0; b < el->sc->num_blocks; ++b) {
+    LOOM_TRY(block_gradient(el, b, x, -1));
+    LOOM_TRY(asm_gather3(el->blocks[b].gather, el->e, el->contrib, grad));
+  }
+  return LOOM_OK;
+}
+
+/* ---- Hessians ----------------------------------------------------------------------------------
+ */
+loom_status elastic_elem_hessians(elastic *el, int block, loom_buf *x, int how, loom_buf *out)
+{
+  LOOM_TRY(check_vector(el, x));
+  LOOM_TRY(check_how(el, how));
+  if (block < 0 || block >= el->sc->num_blocks)
+    return err_set(mem_err(el->m), LOOM_E_ARG, "element block %d; the scene has %d", block,
+                   el->sc->num_blocks);
+  const loom_elem_block *b = &el->sc->blocks[block];
+  const int side = 3 * b->arity;
+  if (buf_type(out) != LOOM_REAL || buf_count(out) < (int64_t)b->num_elems * side * side)
+    return err_set(mem_err(el->m), LOOM_E_ARG, "elements %s: buffer '%s' is not real [%d][%d][%d]",
+                   b->type, buf_name(out), b->num_elems, side, side);
+  return run_block(el, block, el->blocks[block].type->hessian, x, how, out, NULL);
+}
+
+loom_status elastic_hessian(elastic *el, loom_buf *x, int how, asm_bsr *A)
+{
+  for (int b = 0; b < el->sc->num_blocks; ++b) {
+    LOOM_TRY(elastic_elem_hessians(el, b, x, how, el->hess));
+    LOOM_TRY(asm_bsr_add_elements(A, b, el->hess));
+  }
+  return LOOM_OK;
+}
+
+/* contrib = element Hessians times p for block b, a chunk of elements at a time */
+static loom_status apply_block(elastic *el, int b, loom_buf *x, int how, loom_buf *p)
+{
+  const elem_type *t = el->blocks[b].type;
+  const int32_t num = el->sc->blocks[b].num_elems, side = 3 * t->arity;
+  buf_maps q = {.m = el->m, .e = el->e};
+  const elem_args all = map_inputs(el, b, x, &q);
+  const lk_real *pp = buf_maps_add(&q, p, LOOM_READ);
+  lk_real *H = buf_maps_add(&q, el->chunk, LOOM_WRITE);
+  lk_real *out = buf_maps_add(&q, el->contrib, LOOM_WRITE);
+  for (int32_t first = 0; q.status == LOOM_OK && first < num; first += el->chunk_elems) {
+    const int32_t n = num - first < el->chunk_elems ? num - first : el->chunk_elems;
+    const elem_args A = {.x = all.x,
+                         .verts = all.verts + (int64_t)t->arity * first,
+                         .rest = t->rest_len > 0 ? all.rest + (int64_t)t->rest_len * first : NULL,
+                         .mat = all.mat + (int64_t)t->mat_len * first,
+                         .out = H,
+                         .how = how};
+    const elastic_rows_args R = {
+        .H = H, .verts = A.verts, .p = pp, .out = out + (int64_t)side * first, .arity = t->arity};
+    q.status = exec_run(mem_err(el->m), el->e, t->hessian, &A, n, NULL);
+    if (q.status == LOOM_OK)
+      q.status = exec_run(mem_err(el->m), el->e, &k_rows, &R, (int64_t)n * side, NULL);
+  }
+  return buf_maps_end(&q);
+}
+
+loom_status elastic_apply(elastic *el, loom_buf *x, int how, loom_buf *p, loom_buf *Hp)
+{
+  LOOM_TRY(check_vector(el, x));
+  LOOM_TRY(check_vector(el, p));
+  LOOM_TRY(check_vector(el, Hp));
+  LOOM_TRY(check_how(el, how));
+  for (int b = 0; b < el->sc->num_blocks; ++b) {
+    LOOM_TRY(apply_block(el, b, x, how, p));
+    LOOM_TRY(asm_gather3(el->blocks[b].gather, el->e, el->contrib, Hp));
+  }
+  return LOOM_OK;
+}
+
+/* ---- projective form ----------------------------------------------------------------------------
+ */
+static loom_status check_project(elastic *el, int b)
+{
+  const elem_type *t = el->blocks[b].type;
+  if (t->caps & LOOM_ELEM_PROJECT) return LOOM_OK;
+  return err_set(mem_err(el->m), LOOM_E_UNSUPPORTED,
+                 "elements %s have no projective form; use another solver, or the material model "
+                 "arap+isometric",
+                 t->name);
+}
+
+loom_status elastic_pd_operator(elastic *el, asm_csr *A)
+{
+  for (int b = 0; b < el->sc->num_blocks; ++b) {
+    LOOM_TRY(check_project(el, b));
+    /* weights do not depend on x; the rest shape stands in for the argument */
+    LOOM_TRY(run_block(el, b, el->blocks[b].type->weights, el->sc->rest_x, 0, el->contrib, NULL));
+    LOOM_TRY(asm_csr_add_elements(A, b, el->contrib));
+  }
+  return LOOM_OK;
+}
+
+loom_status elastic_pd_rhs(elastic *el, loom_buf *x, loom_buf *rhs)
+{
+  LOOM_TRY(check_vector(el, x));
+  LOOM_TRY(check_vector(el, rhs));
+  for (int b = 0; b < el->sc->num_blocks; ++b) {
+    LOOM_TRY(check_project(el, b));
+    LOOM_TRY(run_block(el, b, el->blocks[b].type->project, x, 0, el->contrib, NULL));
+    LOOM_TRY(asm_gather3(el->blocks[b].gather, el->e, el->contrib, rhs));
+  }
+  return LOOM_OK;
+}

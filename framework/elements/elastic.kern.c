@@ -1,0 +1,17 @@
+/* elastic.kern.c - element Hessians times a vector, one row per launch index. */
+#include "elements/elastic.kern.h"
+
+LK_KERNEL_PLAIN(elastic_rows, a, i)
+{
+  const lk_int side = 3 * a->arity, e = i / side;
+  const lk_real *row = a->H + (int64_t)side * i;
+  lk_real s = LK_R(0.0);
+  for (int v = 0; v < a->arity; ++v) {
+    const lk_int q = a->verts[a->arity * e + v];
+    s += row[3 * v] * a->p[3 * q] + row[3 * v + 1] * a->p[3 * q + 1] +
+         row[3 * v + 2] * a->p[3 * q + 2];
+  }
+  a->out[i] = s;
+}
+
+LK_REDUCE_SUM(elastic_sum, a, i) { return a->v[i]; }

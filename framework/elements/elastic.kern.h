@@ -1,0 +1,23 @@
+/* elastic.kern.h - element Hessians times a vector. */
+#ifndef LOOM_ELASTIC_KERN_H
+#define LOOM_ELASTIC_KERN_H
+
+#include "loom/kernel.h"
+
+/* One launch index per row: out[e][r] = sum_c H[e][r][c] p_e[c], r, c < 3 arity. */
+typedef struct elastic_rows_args {
+  const lk_real *LK_RESTRICT H;     /* [m][3a][3a] N/m */
+  const int32_t *LK_RESTRICT verts; /* [m][a] */
+  const lk_real *LK_RESTRICT p;     /* [n][3] m */
+  lk_real *LK_RESTRICT out;         /* [m][a][3] N */
+  int32_t arity, reserved;
+} elastic_rows_args;
+
+LK_DECLARE(elastic_rows, elastic_rows_args)
+
+typedef struct elastic_sum_args {
+  const lk_real *LK_RESTRICT v; /* [m] */
+} elastic_sum_args;
+LK_DECLARE(elastic_sum, elastic_sum_args) /* sum of v */
+
+#endif

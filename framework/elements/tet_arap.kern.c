@@ -1,0 +1,158 @@
+/* tet_arap.kern.c - kernels of the as-rigid-as-possible tetrahedron. */
+#include "elements/tet_arap.kern.h"
+
+#include "geom/small.kern.h"
+
+/* F [3][3] = [x1-x0, x2-x0, x3-x0] Dm^-1 */
+LK_FN void tet_deformation(const elem_args *a, lk_int i, lk_real *F)
+{
+  lk_real x0[3], x[3], D[9];
+  LK_LOAD3(x0, a->x, a->verts[4 * i]);
+  LK_UNROLL
+  for (int k = 0; k < 3; ++k) {
+    LK_LOAD3(x, a->x, a->verts[4 * i + 1 + k]);
+    LK_UNROLL
+    for (int c = 0; c < 3; ++c) D[3 * c + k] = x[c] - x0[c];
+  }
+  lk_mul33(D, a->rest + 10 * i, F);
+}
+
+/* R [3][3], the closest rotation to F */
+LK_FN void tet_rotation(const lk_real *F, lk_real *R)
+{
+  lk_real U[9], V[9], s[3];
+  lk_svd33(F, U, s, V);
+  lk_mul33_bt(U, V, R);
+}
+
+/* out [4][3] of tetrahedron i = P G, G the columns of Dm^-T and minus their sum */
+LK_FN void tet_scatter(const elem_args *a, lk_int i, const lk_real *P)
+{
+  const lk_real *B = a->rest + 10 * i;
+  LK_UNROLL
+  for (int c = 0; c < 3; ++c) {
+    const lk_real v1 = lk_dot3(P + 3 * c, B), v2 = lk_dot3(P + 3 * c, B + 3);
+    const lk_real v3 = lk_dot3(P + 3 * c, B + 6);
+    a->out[12 * i + c] = -(v1 + v2 + v3);
+    a->out[12 * i + 3 + c] = v1;
+    a->out[12 * i + 6 + c] = v2;
+    a->out[12 * i + 9 + c] = v3;
+  }
+}
+
+/* g [4][3]: row a is the gradient of vertex a's shape function, 1/m */
+LK_FN void tet_shape(const elem_args *a, lk_int i, lk_real *g)
+{
+  LK_UNROLL
+  for (int c = 0; c < 3; ++c) {
+    g[3 + c] = a->rest[10 * i + c];
+    g[6 + c] = a->rest[10 * i + 3 + c];
+    g[9 + c] = a->rest[10 * i + 6 + c];
+    g[c] = -(g[3 + c] + g[6 + c] + g[9 + c]);
+  }
+}
+
+LK_REDUCE_SUM_PLAIN(tet_arap_energy, a, i)
+{
+  lk_real F[9], R[9], s = LK_R(0.0);
+  tet_deformation(a, i, F);
+  tet_rotation(F, R);
+  LK_UNROLL
+  for (int k = 0; k < 9; ++k) s += (F[k] - R[k]) * (F[k] - R[k]);
+  return LK_R(0.5) * a->mat[i] * a->rest[10 * i + 9] * s;
+}
+
+LK_KERNEL_PLAIN(tet_arap_gradient, a, i)
+{
+  lk_real F[9], R[9];
+  const lk_real w = a->mat[i] * a->rest[10 * i + 9];
+  tet_deformation(a, i, F);
+  tet_rotation(F, R);
+  lk_real s = LK_R(0.0);
+  LK_UNROLL
+  for (int k = 0; k < 9; ++k) {
+    const lk_real d = F[k] - R[k];
+    s += d * d;
+    F[k] = w * d;
+  }
+  if (a->energy) a->energy[i] = LK_R(0.5) * w * s;
+  tet_scatter(a, i, F);
+}
+
+LK_KERNEL_PLAIN(tet_arap_project, a, i)
+{
+  lk_real F[9], R[9];
+  const lk_real w = a->mat[i] * a->rest[10 * i + 9];
+  tet_deformation(a, i, F);
+  tet_rotation(F, R);
+  LK_UNROLL
+  for (int k = 0; k < 9; ++k) R[k] *= w;
+  tet_scatter(a, i, R);
+}
+
+LK_KERNEL_PLAIN(tet_arap_weights, a, i)
+{
+  lk_real g[12];
+  const lk_real w = a->mat[i] * a->rest[10 * i + 9];
+  tet_shape(a, i, g);
+  LK_UNROLL
+  for (int v = 0; v < 4; ++v) {
+    LK_UNROLL
+    for (int u = 0; u < 4; ++u) a->out[16 * i + 4 * v + u] = w * lk_dot3(g + 3 * v, g + 3 * u);
+  }
+}
+
+/* J_ij of the twist in the plane of singular directions i, j, in the order (1,2), (0,2),
+ * (0,1): mode [4][3] = U J_ij V' g_a for the four vertices. */
+LK_FN void tet_twist(const lk_real *U, const lk_real *V, const lk_real *g, int i, int j,
+                     lk_real *mode)
+{
+  LK_UNROLL
+  for (int v = 0; v < 4; ++v) {
+    lk_real vi = LK_R(0.0), vj = LK_R(0.0);
+    LK_UNROLL
+    for (int c = 0; c < 3; ++c) {
+      vi += V[3 * c + i] * g[3 * v + c];
+      vj += V[3 * c + j] * g[3 * v + c];
+    }
+    LK_UNROLL
+    for (int c = 0; c < 3; ++c) mode[3 * v + c] = U[3 * c + j] * vi - U[3 * c + i] * vj;
+  }
+}
+
+LK_KERNEL_PLAIN(tet_arap_hessian, a, i)
+{
+  lk_real F[9], U[9], V[9], s[3], g[12], mode[36], k[3];
+  lk_real *H = a->out + (int64_t)144 * i;
+  const lk_real w = a->mat[i] * a->rest[10 * i + 9];
+  tet_deformation(a, i, F);
+  tet_shape(a, i, g);
+  lk_svd33(F, U, s, V);
+  tet_twist(U, V, g, 1, 2, mode);
+  tet_twist(U, V, g, 0, 2, mode + 12);
+  tet_twist(U, V, g, 0, 1, mode + 24);
+  const lk_real small = LK_EPSILON * s[0] + LK_TINY;
+  k[0] = LK_FMAX(s[1] + s[2], small);
+  k[1] = LK_FMAX(s[0] + s[2], small);
+  k[2] = LK_FMAX(s[0] + s[1], small);
+  LK_UNROLL
+  for (int t = 0; t < 3; ++t) /* what the twist adds to the identity; 1/2 normalises J */
+    k[t] = LK_R(0.5) * (lk_psd(LK_R(1.0) - LK_R(2.0) / k[t], a->how) - LK_R(1.0));
+  LK_UNROLL
+  for (int v = 0; v < 4; ++v) {
+    LK_UNROLL
+    for (int u = 0; u < 4; ++u) {
+      const lk_real iso = lk_dot3(g + 3 * v, g + 3 * u);
+      LK_UNROLL
+      for (int d = 0; d < 3; ++d) {
+        LK_UNROLL
+        for (int e = 0; e < 3; ++e) {
+          const int p = 3 * v + d, q = 3 * u + e;
+          H[12 * p + q] =
+              w * ((d == e ? iso : LK_R(0.0)) + k[0] * (mode[p] * mode[q]) +
+                   k[1] * (mode[12 + p] * mode[12 + q]) + k[2] * (mode[24 + p] * mode[24 + q]));
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,187 @@
+/* loom/host.h - services the core offers to plugins, as one function table.
+ *
+ * A plugin links against nothing of the core: it receives this table in
+ * create() and keeps the pointer until destroy().  Every function takes the
+ * table first.  All are [step] unless marked [any].
+ */
+#ifndef LOOM_HOST_H
+#define LOOM_HOST_H
+
+#include "param.h"
+#include "scene.h"
+
+typedef struct loom_host loom_host;
+
+enum { LOOM_LOG_ERROR = 0, LOOM_LOG_WARN = 1, LOOM_LOG_INFO = 2, LOOM_LOG_DEBUG = 3 };
+
+/* eval(): what to compute at a point */
+enum {
+  LOOM_EVAL_ENERGY = 1,
+  LOOM_EVAL_GRADIENT = 2,
+  LOOM_EVAL_NO_CONTACT = 4, /* leave out B and D */
+  LOOM_EVAL_LIVE = 8        /* the contact model itself, even for a solver that
+                             * asked for the frozen (linearised) one */
+};
+typedef struct loom_energies { /* J; NaN where a term has no potential */
+  double inertia, elastic, contact, dissipation, total;
+} loom_energies;
+
+/* hessian(): how to treat element and contact blocks */
+enum {
+  LOOM_HESS_EXACT = 0,
+  LOOM_HESS_PSD_CLAMP = 1,
+  LOOM_HESS_PSD_ABS = 2,
+  LOOM_HESS_NO_CONTACT = 4
+};
+
+/* work counters: make costs comparable between solvers and machines */
+enum {
+  LOOM_C_ENERGY = 0,
+  LOOM_C_GRADIENT,
+  LOOM_C_HESSIAN,
+  LOOM_C_SPMV,
+  LOOM_C_FACTORISE,
+  LOOM_C_TRISOLVE,
+  LOOM_C_PROJECT,
+  LOOM_C_DETECT,
+  LOOM_C_CCD_PAIR,
+  LOOM_C_LAUNCH,
+  LOOM_NUM_COUNTERS
+};
+
+/* norms of inner (linear or local) iterations, reported by the plugin */
+enum {
+  LOOM_NORM_RESIDUAL_2 = 0,
+  LOOM_NORM_PRECONDITIONED = 1,
+  LOOM_NORM_ENERGY = 2,
+  LOOM_NORM_UPDATE_MAX = 3,
+  LOOM_NORM_CORE = 4 /* the core's residual (rms, m) at a probed inner candidate */
+};
+
+/* What detection is wanted: filled by contact->plan(), read by collision. */
+enum { LOOM_DETECT_PROXIMITY = 1, LOOM_DETECT_CCD = 2, LOOM_DETECT_OVERLAP = 4 };
+typedef struct loom_query {
+  uint32_t struct_size;
+  uint32_t what;  /* LOOM_DETECT_*; 0: nothing to do, skip the phase */
+  uint32_t kinds; /* LOOM_BIT(LOOM_PAIR_*) wanted */
+  int32_t reserved;
+  loom_real margin;  /* m, report pairs with gap below this */
+  loom_buf *x0, *x1; /* real [n][3]: proximity at x0; CCD from x0 to x1 */
+  loom_buf *mask;    /* u8 [n] or NULL: only pairs touching a marked vertex */
+  loom_buf *exclude; /* u64 [.] ascending keys or NULL: pairs not to report */
+} loom_query;
+
+/* Safe step: x0 + t (x1 - x0) is free of new intersections. */
+typedef struct loom_bound {
+  uint32_t struct_size;
+  int32_t per_vertex; /* in: 1 if a bound per vertex is wanted */
+  double t_global;    /* out: in (0,1] */
+  loom_buf *t_vertex; /* out: real [n] in (0,1], when per_vertex */
+  double min_gap;     /* in: m, gap that must remain at x0 + t (x1 - x0) */
+} loom_bound;
+
+struct loom_host {
+  uint32_t struct_size;
+  uint16_t abi_major, abi_minor;
+  void *core; /* opaque */
+
+  /* ---- errors and messages [any] --------------------------------------- */
+  /* Record a message with its place and return `code`; use the macros below. */
+  loom_status (*fail)(const loom_host *h, loom_status code, const char *file, int line,
+                      const char *func, const char *fmt, ...) LOOM_PRINTF(6, 7);
+  void (*log)(const loom_host *h, int level, const char *fmt, ...) LOOM_PRINTF(3, 4);
+
+  /* ---- memory ----------------------------------------------------------- */
+  /* Buffers made here belong to the plugin and are freed by it in destroy();
+   * the core reports what is left over as a leak, by name.  Buffers received in
+   * structs belong to the core: never free or resize those. */
+  loom_status (*buf_new)(const loom_host *h, const char *name, int type, int64_t count,
+                         loom_buf **out);
+  loom_status (*buf_resize)(const loom_host *h, loom_buf *b, int64_t count); /* contents kept */
+  void (*buf_free)(const loom_host *h, loom_buf *b);                         /* NULL is fine */
+  int64_t (*buf_count)(const loom_host *h, const loom_buf *b);
+  loom_status (*buf_copy)(const loom_host *h, const loom_exec *e, loom_buf *dst,
+                          const loom_buf *src);
+  /* Any number of readers or one writer; every map needs its unmap before the
+   * callback returns LOOM_OK or an outcome (the core checks); after an error the
+   * core releases what is left mapped.  The pointer is dead after unmap. */
+  loom_status (*map)(const loom_host *h, const loom_exec *e, loom_buf *b, int access, int place,
+                     void **p);
+  loom_status (*unmap)(const loom_host *h, loom_buf *b);
+
+  /* ---- the step's problem (solvers, and contact->resolve) ---------------- */
+  /* LOOM_REJECTED: x is infeasible for the contact model, values are NaN */
+  loom_status (*eval)(const loom_host *h, const loom_step *s, loom_buf *x, int what,
+                      loom_energies *e, loom_buf *grad);
+  loom_status (*hessian)(const loom_host *h, const loom_step *s, loom_buf *x, int how,
+                         const loom_bsr3 **H);
+  loom_status (*hess_apply)(const loom_host *h, const loom_step *s, loom_buf *x, int how,
+                            loom_buf *p, loom_buf *Hp); /* matrix-free */
+  /* dense element Hessians [ne][3a][3a], for solvers that assemble themselves */
+  loom_status (*elem_hessians)(const loom_host *h, const loom_step *s, int block, loom_buf *x,
+                               int how, loom_buf *out);
+  loom_status (*contact_hessian)(const loom_host *h, const loom_step *s, loom_buf *x, int how,
+                                 const loom_blocks3 **out);
+  /* projective form: constant operator without contact, local step, contact */
+  loom_status (*pd_operator)(const loom_host *h, const loom_step *s, const loom_csr **L);
+  loom_status (*pd_rhs)(const loom_host *h, const loom_step *s, loom_buf *x,
+                        loom_buf *rhs); /* M y/h^2 + sum w A'p */
+  loom_status (*contact_quad)(const loom_host *h, const loom_step *s, loom_buf *x,
+                              const loom_quad **out);
+
+  /* linearise contact at x; solvers with LOOM_WANT_CONTACT_FROZEN start at x_start */
+  loom_status (*freeze_contact)(const loom_host *h, const loom_step *s, loom_buf *x);
+
+  /* ---- collision services (contact->resolve, solvers that need them) ---- */
+  loom_status (*detect)(const loom_host *h, const loom_step *s, const loom_query *q,
+                        const loom_pairs **out);
+  loom_status (*max_step)(const loom_host *h, const loom_step *s, loom_buf *x0, loom_buf *x1,
+                          loom_bound *out);
+  /* index of the old pair with the same key, -1 if new: carries state over */
+  loom_status (*match_keys)(const loom_host *h, const loom_exec *e, loom_buf *old_key,
+                            int64_t n_old, loom_buf *new_key, int64_t n_new, loom_buf *old_index);
+
+  /* ---- primitives, CPU and CUDA, deterministic when exec says so --------- */
+  loom_status (*dot)(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b, double *out);
+  loom_status (*axpby)(const loom_host *h, const loom_exec *e, double a, loom_buf *x, double b,
+                       loom_buf *y);
+  loom_status (*norm_max3)(const loom_host *h, const loom_exec *e, loom_buf *x,
+                           double *out); /* max row length */
+  loom_status (*spmv_bsr3)(const loom_host *h, const loom_exec *e, const loom_bsr3 *A, loom_buf *x,
+                           loom_buf *y);
+  loom_status (*scan_i64)(const loom_host *h, const loom_exec *e, loom_buf *in,
+                          loom_buf *out); /* exclusive */
+  loom_status (*sort_u64)(const loom_host *h, const loom_exec *e, loom_buf *key,
+                          loom_buf *perm); /* stable */
+
+  /* ---- record of the run ------------------------------------------------- */
+  /* An inner iteration's own residual; cheap, called as often as it iterates. */
+  void (*inner)(const loom_host *h, const loom_step *s, int32_t k, int norm, double value);
+  /* Ask the core to measure r at an inner candidate, when [log] probe_inner is
+   * on; a no-op otherwise.  Measuring time is not charged to the plugin. */
+  loom_status (*probe)(const loom_host *h, const loom_step *s, int32_t k, loom_buf *x);
+  void (*count)(const loom_host *h, int counter, int64_t n); /* [any] */
+  void (*tic)(const loom_host *h, const char *section);      /* static string; nests */
+  void (*toc)(const loom_host *h, const char *section);
+
+  /* In checkpoint(): write the named buffer (restore = 0) or read it back, resized. */
+  loom_status (*state_io)(const loom_host *h, int restore, const char *name, loom_buf *b);
+
+  /* ---- extension --------------------------------------------------------- */
+  /* Named optional tables, NULL if the core does not have it. [any] */
+  const void *(*extension)(const loom_host *h, const char *name);
+};
+
+#define LOOM_FAIL(h, code, ...) ((h)->fail((h), (code), __FILE__, __LINE__, __func__, __VA_ARGS__))
+#define LOOM_CHECK(h, cond, code, ...)                   \
+  do {                                                   \
+    if (!(cond)) return LOOM_FAIL(h, code, __VA_ARGS__); \
+  } while (0)
+/* Return errors to the caller, let outcomes (> 0) through as well. */
+#define LOOM_TRY(call)             \
+  do {                             \
+    const loom_status s_ = (call); \
+    if (s_ != LOOM_OK) return s_;  \
+  } while (0)
+
+#endif /* LOOM_HOST_H */

@@ -1,0 +1,299 @@
+/* loom/kernel.h - single-source kernels: one body, two launchers (OpenMP, CUDA).
+ *
+ * A kernel file (*.kern.c) is written in the common subset of C11 and C++17 and
+ * compiled twice: by the C compiler, and by nvcc through a generated one-line
+ * .cu wrapper.  Each pass emits one launcher, NAME_cpu or NAME_cuda, with the
+ * same C prototype.  The two meet in an lk_entry (a function table row), and
+ * loom_exec.backend chooses between them at run time.
+ *
+ * Kinds of kernels:
+ *   LK_KERNEL        independent writes, vectorised on the CPU (omp simd)
+ *   LK_KERNEL_PLAIN  the same without simd: long bodies, inner searches
+ *   LK_REDUCE_SUM    sum of the body's value, fixed chunks: same bits for any
+ *   LK_REDUCE_MAX    number of threads; a NaN in any element makes the result NaN
+ *   LK_REDUCE_SUM_PLAIN  the sum without simd
+ * Short bodies that mostly gather, such as x at a spring's ends, are PLAIN too: a vector
+ * gather costs as much as its loads (springs and hinges measured twice as slow with simd).
+ * Reductions leave their result in execution memory (device memory on CUDA), so
+ * that several results can be fetched with one copy; nothing waits in between.
+ *
+ * The language subset (no designated initialisers, no VLA, no `restrict`, no
+ * pointer from void * without a cast, helpers marked LK_FN, ...) is listed in
+ * framework/doc/style.md and enforced by the test `kernels_are_cxx17`.
+ */
+#ifndef LOOM_KERNEL_H
+#define LOOM_KERNEL_H
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "types.h"
+
+typedef loom_real lk_real;
+typedef int32_t lk_int; /* element index: signed, 32 bit */
+
+#ifdef LOOM_REAL_FLOAT
+#define LK_R(x)        x##f
+#define LK_SQRT(x)     sqrtf(x)
+#define LK_FABS(x)     fabsf(x)
+#define LK_FMAX(x, y)  fmaxf((x), (y))
+#define LK_FMIN(x, y)  fminf((x), (y))
+#define LK_SIN(x)      sinf(x)
+#define LK_COS(x)      cosf(x)
+#define LK_ATAN2(y, x) atan2f((y), (x))
+#define LK_FLOOR(x)    floorf(x)
+#define LK_REAL_MAX    FLT_MAX
+#else
+#define LK_R(x)        x
+#define LK_SQRT(x)     sqrt(x)
+#define LK_FABS(x)     fabs(x)
+#define LK_FMAX(x, y)  fmax((x), (y))
+#define LK_FMIN(x, y)  fmin((x), (y))
+#define LK_SIN(x)      sin(x)
+#define LK_COS(x)      cos(x)
+#define LK_ATAN2(y, x) atan2((y), (x))
+#define LK_FLOOR(x)    floor(x)
+#define LK_REAL_MAX    DBL_MAX
+#endif
+
+#ifdef __cplusplus
+#define LK_EXTERN_C extern "C"
+#else
+#define LK_EXTERN_C extern
+#endif
+
+/* ---- function table ------------------------------------------------------ */
+/* args: the kernel's argument block; n: number of elements; result: one real in
+ * execution memory for reductions, NULL for plain kernels. */
+typedef loom_status (*lk_launch_fn)(const loom_exec *q, const void *args, lk_int n,
+                                    lk_real *result);
+
+typedef struct lk_entry {
+  const char *name;
+  uint32_t args_size;                     /* bytes of the argument block */
+  lk_launch_fn launch[LOOM_NUM_BACKENDS]; /* NULL: not built for that backend */
+} lk_entry;
+
+#ifdef LK_HAVE_CUDA
+#define LK_CUDA_FN(name) name##_cuda
+#define LK_BACKENDS      (LOOM_ON_CPU | LOOM_ON_CUDA) /* for loom_plugin.backends */
+#else
+#define LK_CUDA_FN(name) NULL
+#define LK_BACKENDS      LOOM_ON_CPU
+#endif
+
+/* Callers' side: prototypes, one constant table row. */
+#define LK_DECLARE(name, args_t)                                                      \
+  LK_EXTERN_C loom_status name##_cpu(const loom_exec *q, const void *args, lk_int n,  \
+                                     lk_real *result);                                \
+  LK_EXTERN_C loom_status name##_cuda(const loom_exec *q, const void *args, lk_int n, \
+                                      lk_real *result);                               \
+  typedef args_t name##_args_t;
+#define LK_ENTRY(name)                                                       \
+  {                                                                          \
+#name, (uint32_t)sizeof(name##_args_t), { name##_cpu, LK_CUDA_FN(name) } \
+  }
+
+/* Elements per launch are limited so that the grid-stride index cannot overflow. */
+#define LK_MAX_ELEMS INT32_C(2130706432) /* 2^31 - 2^24 */
+
+/* Launch `e` on n elements.  LOOM_E_UNSUPPORTED: not built for q's backend;
+ * LOOM_E_DEVICE: a CUDA call failed; LOOM_E_ARG: n or the scratch is too large. */
+static inline loom_status lk_run(const lk_entry *e, const loom_exec *q, const void *args, int64_t n,
+                                 lk_real *result)
+{
+  if (q->backend < 0 || q->backend >= LOOM_NUM_BACKENDS || n < 0 || n > LK_MAX_ELEMS)
+    return LOOM_E_ARG;
+  if (e->launch[q->backend] == NULL) return LOOM_E_UNSUPPORTED;
+  if (q->launches != NULL) ++*q->launches;
+  return e->launch[q->backend](q, args, (lk_int)n, result);
+}
+
+/* Load and store one 3-vector by index.  Plain a[3*i + c] accesses let GCC emit
+ * gathers; a per-element pointer (a + 3*i) does not. */
+#define LK_LOAD3(d, p, i) \
+  ((d)[0] = (p)[3 * (i)], (d)[1] = (p)[3 * (i) + 1], (d)[2] = (p)[3 * (i) + 2])
+#define LK_STORE3(p, i, s) \
+  ((p)[3 * (i)] = (s)[0], (p)[3 * (i) + 1] = (s)[1], (p)[3 * (i) + 2] = (s)[2])
+
+/* LK_PREFETCH(p): p will be read soon; for gathers, where the CPU cannot foresee the
+ * address.  Nothing on CUDA, whose threads hide the wait. */
+
+/* Fixed reduction chunk: partial results do not depend on the thread count. */
+#define LK_CHUNK 1024
+/* The larger of two, NaN if either is NaN (fmax would hide it). */
+#define LK_NANMAX(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
+
+/* ========================================================================== */
+#if defined(__CUDACC__) /* ----------------- CUDA pass ----------------------- */
+
+#include <cuda_runtime.h>
+#define LK_RESTRICT    __restrict__
+#define LK_FN          static __device__ __forceinline__
+#define LK_BLOCK       256
+#define LK_PREFETCH(p) ((void)(p))
+
+static inline loom_status lk_cuda_check_(const loom_exec *q)
+{
+  if (cudaPeekAtLastError() != cudaSuccess) return LOOM_E_DEVICE;
+  if (q->debug && cudaStreamSynchronize((cudaStream_t)q->stream) != cudaSuccess)
+    return LOOM_E_DEVICE;
+  return LOOM_OK;
+}
+
+#define LK_KERNEL(name, a, i)                                                                     \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i);                                       \
+  static __global__ void __launch_bounds__(LK_BLOCK) name##_k(const name##_args_t A, lk_int n)    \
+  {                                                                                               \
+    for (lk_int i_ = blockIdx.x * blockDim.x + threadIdx.x; i_ < n; i_ += blockDim.x * gridDim.x) \
+      name##_body(&A, i_);                                                                        \
+  }                                                                                               \
+  extern "C" loom_status name##_cuda(const loom_exec *q, const void *args, lk_int n, lk_real *)   \
+  {                                                                                               \
+    if (n == 0) return LOOM_OK;                                                                   \
+    const int nb = (n + LK_BLOCK - 1) / LK_BLOCK, grid = nb < 65535 ? nb : 65535;                 \
+    const name##_args_t *const A = (const name##_args_t *)args;                                   \
+    name##_k<<<grid, LK_BLOCK, 0, (cudaStream_t)q->stream>>>(*A, n);                              \
+    return lk_cuda_check_(q);                                                                     \
+  }                                                                                               \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i)
+
+#define LK_KERNEL_PLAIN LK_KERNEL
+
+/* One block per chunk, tree in shared memory; one more block combines the partials in
+ * the same fixed order.  Ends with the result in s[0] of thread 0. */
+#define LK_TREE_(s, op)                                                                \
+  __syncthreads();                                                                     \
+  for (int w = LK_BLOCK / 2; w > 0; w >>= 1) {                                         \
+    if ((int)threadIdx.x < w) s[threadIdx.x] = op(s[threadIdx.x], s[threadIdx.x + w]); \
+    __syncthreads();                                                                   \
+  }
+#define LK_REDUCE_(name, a, i, start, op)                                                          \
+  LK_FN lk_real name##_body(const name##_args_t *a, lk_int i);                                     \
+  static __global__ void __launch_bounds__(LK_BLOCK)                                               \
+      name##_k(const name##_args_t A, lk_int n, lk_real *part)                                     \
+  {                                                                                                \
+    __shared__ lk_real s[LK_BLOCK];                                                                \
+    const lk_int lo = blockIdx.x * LK_CHUNK;                                                       \
+    const lk_int hi = n - lo < LK_CHUNK ? n : lo + LK_CHUNK;                                       \
+    lk_real acc = start;                                                                           \
+    for (lk_int i_ = lo + (lk_int)threadIdx.x; i_ < hi; i_ += LK_BLOCK) {                          \
+      const lk_real v = name##_body(&A, i_);                                                       \
+      acc = op(acc, v);                                                                            \
+    }                                                                                              \
+    s[threadIdx.x] = acc;                                                                          \
+    LK_TREE_(s, op)                                                                                \
+    if (threadIdx.x == 0) part[blockIdx.x] = s[0];                                                 \
+  }                                                                                                \
+  static __global__ void __launch_bounds__(LK_BLOCK)                                               \
+      name##_f(const lk_real *part, lk_int n, lk_real *res)                                        \
+  {                                                                                                \
+    __shared__ lk_real s[LK_BLOCK];                                                                \
+    lk_real acc = start;                                                                           \
+    for (lk_int c = (lk_int)threadIdx.x; c < n; c += LK_BLOCK) acc = op(acc, part[c]);             \
+    s[threadIdx.x] = acc;                                                                          \
+    LK_TREE_(s, op)                                                                                \
+    if (threadIdx.x == 0) *res = s[0];                                                             \
+  }                                                                                                \
+  extern "C" loom_status name##_cuda(const loom_exec *q, const void *args, lk_int n, lk_real *res) \
+  {                                                                                                \
+    const lk_int nc = (n + LK_CHUNK - 1) / LK_CHUNK;                                               \
+    const name##_args_t *const A = (const name##_args_t *)args;                                    \
+    if (nc > q->scratch_len) return LOOM_E_ARG;                                                    \
+    if (nc > 0) name##_k<<<nc, LK_BLOCK, 0, (cudaStream_t)q->stream>>>(*A, n, q->scratch);         \
+    name##_f<<<1, LK_BLOCK, 0, (cudaStream_t)q->stream>>>(q->scratch, nc, res);                    \
+    return lk_cuda_check_(q);                                                                      \
+  }                                                                                                \
+  LK_FN lk_real name##_body(const name##_args_t *a, lk_int i)
+
+#define LK_ADD_(a, b)             ((a) + (b))
+#define LK_REDUCE_SUM(name, a, i) LK_REDUCE_(name, a, i, LK_R(0.0), LK_ADD_)
+#define LK_REDUCE_MAX(name, a, i) LK_REDUCE_(name, a, i, -LK_REAL_MAX, LK_NANMAX)
+#define LK_REDUCE_SUM_PLAIN       LK_REDUCE_SUM
+
+#else /* ----------------------------------- CPU pass ------------------------ */
+
+#ifndef __cplusplus
+#define LK_RESTRICT restrict
+#else
+#define LK_RESTRICT __restrict__ /* g++ -fsyntax-only: the C++17 check without nvcc */
+#endif
+#define LK_FN           static inline __attribute__((always_inline))
+#define LK_PREFETCH(p)  __builtin_prefetch(p)
+#define LK_PRAGMA_(x)   _Pragma(#x)
+#define LK_PARALLEL_MIN 1024 /* fewer elements than this stay on one thread */
+
+/* firstprivate: each thread owns a copy of the argument block, so the loads of
+ * its pointers leave the loop. */
+#define LK_CPU_LOOP_(name, pragma)                                                        \
+  loom_status name##_cpu(const loom_exec *q, const void *args, lk_int n, lk_real *result) \
+  {                                                                                       \
+    const name##_args_t A = *(const name##_args_t *)args;                                 \
+    const int threads = n < LK_PARALLEL_MIN ? 1 : q->num_threads;                         \
+    (void)result;                                                                         \
+    LK_PRAGMA_(pragma)                                                                    \
+    for (lk_int i_ = 0; i_ < n; ++i_) name##_body(&A, i_);                                \
+    return LOOM_OK;                                                                       \
+  }
+
+#define LK_KERNEL(name, a, i)                                                                     \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i);                                       \
+  LK_CPU_LOOP_(name, omp parallel for simd schedule(static) firstprivate(A) num_threads(threads)) \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i)
+
+#define LK_KERNEL_PLAIN(name, a, i)                                                          \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i);                                  \
+  LK_CPU_LOOP_(name, omp parallel for schedule(static) firstprivate(A) num_threads(threads)) \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i)
+
+#define LK_REDUCE_HEAD_(name)                                                             \
+  loom_status name##_cpu(const loom_exec *q, const void *args, lk_int n, lk_real *result) \
+  {                                                                                       \
+    const name##_args_t A = *(const name##_args_t *)args;                                 \
+    const lk_int nc = (n + LK_CHUNK - 1) / LK_CHUNK;                                      \
+    const int threads = n < LK_PARALLEL_MIN ? 1 : q->num_threads;                         \
+    lk_real *const part = q->scratch;                                                     \
+    if (nc > q->scratch_len) return LOOM_E_ARG;                                           \
+    LK_PRAGMA_(omp parallel for schedule(static) firstprivate(A) num_threads(threads))    \
+    for (lk_int c = 0; c < nc; ++c) {                                                     \
+      const lk_int lo = c * LK_CHUNK, hi = n - lo < LK_CHUNK ? n : lo + LK_CHUNK;
+
+#define LK_REDUCE_SUM_(name, a, i, pragma)                               \
+  LK_FN lk_real name##_body(const name##_args_t *a, lk_int i);           \
+  LK_REDUCE_HEAD_(name)                                                  \
+  lk_real acc = LK_R(0.0);                                               \
+  pragma for (lk_int i_ = lo; i_ < hi; ++i_) acc += name##_body(&A, i_); \
+  part[c] = acc;                                                         \
+  }                                                                      \
+  lk_real s = LK_R(0.0);                                                 \
+  for (lk_int c = 0; c < nc; ++c) s += part[c];                          \
+  *result = s;                                                           \
+  return LOOM_OK;                                                        \
+  }                                                                      \
+  LK_FN lk_real name##_body(const name##_args_t *a, lk_int i)
+
+#define LK_REDUCE_SUM(name, a, i) \
+  LK_REDUCE_SUM_(name, a, i, LK_PRAGMA_(omp simd reduction(+ : acc)))
+#define LK_REDUCE_SUM_PLAIN(name, a, i) LK_REDUCE_SUM_(name, a, i, )
+
+#define LK_REDUCE_MAX(name, a, i)                              \
+  LK_FN lk_real name##_body(const name##_args_t *a, lk_int i); \
+  LK_REDUCE_HEAD_(name)                                        \
+  lk_real acc = -LK_REAL_MAX;                                  \
+  for (lk_int i_ = lo; i_ < hi; ++i_) {                        \
+    const lk_real v = name##_body(&A, i_);                     \
+    acc = LK_NANMAX(acc, v);                                   \
+  }                                                            \
+  part[c] = acc;                                               \
+  }                                                            \
+  lk_real s = -LK_REAL_MAX;                                    \
+  for (lk_int c = 0; c < nc; ++c) s = LK_NANMAX(s, part[c]);   \
+  *result = s;                                                 \
+  return LOOM_OK;                                              \
+  }                                                            \
+  LK_FN lk_real name##_body(const name##_args_t *a, lk_int i)
+
+#endif
+#endif /* LOOM_KERNEL_H */

@@ -1,0 +1,77 @@
+/* loom/param.h - self-describing parameters and log columns.
+ *
+ * A plugin keeps its settings in one plain struct and publishes a table that
+ * says, for every member: INI key, type, default, range, unit, meaning.  The
+ * core fills the struct from [section] of the INI file before create(), rejects
+ * unknown keys (with the nearest known one) and values out of range, prints the
+ * table for `loom describe`, and stores every resolved value in the HDF5 file.
+ */
+#ifndef LOOM_PARAM_H
+#define LOOM_PARAM_H
+
+#include "types.h"
+
+enum {
+  LOOM_P_REAL = 0, /* double in the struct, whatever loom_real is */
+  LOOM_P_INT = 1,  /* int64_t */
+  LOOM_P_BOOL = 2, /* int32_t, 0 or 1 */
+  LOOM_P_ENUM = 3, /* int32_t, index into the '|'-separated choices */
+  LOOM_P_TEXT = 4, /* const char *, owned by the core until destroy() */
+  LOOM_P_PATH = 5, /* as TEXT; relative paths are resolved against the INI file */
+  LOOM_P_VEC3 = 6  /* double[3]; the range holds for each component */
+};
+enum {
+  LOOM_P_OPEN_MIN = 1, /* the minimum itself is not allowed */
+  LOOM_P_OPEN_MAX = 2,
+  LOOM_P_NO_DEFAULT = 4, /* the key must be present */
+  LOOM_P_EXPERT = 8      /* left out of the short listing */
+};
+
+typedef struct loom_param {
+  const char *key;      /* INI key; equals the member's name */
+  int32_t type;         /* LOOM_P_* */
+  uint32_t flags;       /* LOOM_P_OPEN_MIN ... */
+  uint64_t offset;      /* of the member in the settings struct */
+  double def, min, max; /* numbers; ENUM: def is the index */
+  const char *def_text; /* TEXT, PATH and VEC3 ("0 0 -9.81") */
+  const char *choices;  /* ENUM: "none|global|vertex" */
+  const char *unit;     /* "m", "N/m", "1" */
+  const char *doc;      /* one sentence; cite section and equation */
+} loom_param;
+
+#define LOOM_PARAM_REAL(T, m, def, lo, hi, unit, doc)                      \
+  {                                                                        \
+#m, LOOM_P_REAL, 0, offsetof(T, m), def, lo, hi, NULL, NULL, unit, doc \
+  }
+#define LOOM_PARAM_INT(T, m, def, lo, hi, unit, doc)                      \
+  {                                                                       \
+#m, LOOM_P_INT, 0, offsetof(T, m), def, lo, hi, NULL, NULL, unit, doc \
+  }
+#define LOOM_PARAM_BOOL(T, m, def, doc)                                 \
+  {                                                                     \
+#m, LOOM_P_BOOL, 0, offsetof(T, m), def, 0, 1, NULL, NULL, "1", doc \
+  }
+#define LOOM_PARAM_ENUM(T, m, def, choices, doc)                           \
+  {                                                                        \
+#m, LOOM_P_ENUM, 0, offsetof(T, m), def, 0, 0, NULL, choices, "1", doc \
+  }
+#define LOOM_PARAM_TEXT(T, m, def, doc)                              \
+  {                                                                  \
+#m, LOOM_P_TEXT, 0, offsetof(T, m), 0, 0, 0, def, NULL, "1", doc \
+  }
+#define LOOM_PARAM_PATH(T, m, def, doc)                              \
+  {                                                                  \
+#m, LOOM_P_PATH, 0, offsetof(T, m), 0, 0, 0, def, NULL, "1", doc \
+  }
+#define LOOM_PARAM_VEC3(T, m, def, lo, hi, unit, doc)                   \
+  {                                                                     \
+#m, LOOM_P_VEC3, 0, offsetof(T, m), 0, lo, hi, def, NULL, unit, doc \
+  }
+
+/* An extra per-iteration number a plugin wants in the log, besides the fixed
+ * ones the core measures itself.  Written as a column of /iters_extra. */
+typedef struct loom_column {
+  const char *name, *unit, *doc;
+} loom_column;
+
+#endif /* LOOM_PARAM_H */

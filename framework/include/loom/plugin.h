@@ -1,0 +1,238 @@
+/* loom/plugin.h - the three plugin kinds and the one symbol a .so exports. */
+#ifndef LOOM_PLUGIN_H
+#define LOOM_PLUGIN_H
+
+#include "host.h"
+
+enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOOM_NUM_KINDS = 3 };
+
+/* ======================================================================== */
+/* Life of an instance, all kinds alike, all [step]:
+ *
+ *   create -> { begin_step -> ... phase calls ... -> end_step }* -> destroy
+ *
+ * reset() may come between steps (state was changed from outside: drop every
+ * history).  checkpoint() may come between steps: everything that outlives a step
+ * goes through host->state_io(), so that a restart continues bit for bit.  After an error only
+ * destroy() is called.  Two instances never share mutable state: no globals, no statics (constant
+ * tables are fine).  A callback is never entered twice at once; inside it a plugin may use OpenMP
+ * with exec->num_threads and the CUDA stream exec->stream, and must not call cudaSetDevice,
+ * cudaDeviceSynchronize, cudaDeviceReset, omp_set_num_threads, fork, signal, exit, abort or
+ * setlocale, nor print.  Allocation belongs in create() and begin_step(), not in the iteration
+ * calls. */
+/* ======================================================================== */
+
+/* ---- solver -------------------------------------------------------------- */
+enum { /* what a solver asks of elements and of the contact model */
+       LOOM_NEED_ELEM_ENERGY = 1,
+       LOOM_NEED_ELEM_GRADIENT = 2,
+       LOOM_NEED_ELEM_HESSIAN = 4,
+       LOOM_NEED_ELEM_PROJECT = 8,
+       LOOM_NEED_CONTACT_ENERGY = 0x100,
+       LOOM_NEED_CONTACT_GRADIENT = 0x200,
+       LOOM_NEED_CONTACT_HESSIAN = 0x400,
+       LOOM_NEED_CONTACT_QUAD = 0x800,
+       LOOM_NEED_CONTACT_ISO = 0x1000,    /* with QUAD: isotropic terms only */
+       LOOM_WANT_CONTACT_FROZEN = 0x2000, /* iterate() works on contact linearised at x_start;
+                                           * the model must give gradient and Hessian */
+       LOOM_USES_GRADIENT = 0x10000, /* reads step->grad: its evaluation is charged to the solver */
+       LOOM_NEEDS_LINE_SEARCH = 0x20000 /* FILTER must find a point of lower energy */
+};
+enum { LOOM_TRIAL_POINT = 0, LOOM_TRIAL_DIRECTION = 1 };
+enum { /* when FILTER runs; it always runs once before COMMIT; [filter] when overrides */
+       LOOM_FILTER_EVERY = 0,  /* after every iteration: x stays feasible */
+       LOOM_FILTER_ADVICE = 1, /* when loom_iterate.filter asks */
+       LOOM_FILTER_END = 2     /* only before COMMIT */
+};
+
+typedef struct loom_iterate { /* result of one outer iteration */
+  uint32_t struct_size;
+  int32_t inner_iters; /* linear or local iterations done */
+  double inner_res;    /* last inner residual, relative; NaN if there is none */
+  int32_t inner_norm;  /* LOOM_NORM_* of inner_res */
+  int32_t filter;      /* nonzero: please filter now (ADVICE) */
+  int32_t stage;       /* for methods with stages, logged as given */
+  int32_t reserved;
+  double own_res; /* the method's own stopping quantity, NaN if none; logged
+                   * beside the core's residual, never instead of it */
+  double *extra;  /* [num_columns], preset to NaN by the core */
+} loom_iterate;
+
+typedef struct loom_accept { /* what became of the trial */
+  uint32_t struct_size;
+  int32_t resolved;      /* contact->resolve moved the point */
+  double alpha;          /* step length in (0,1]; 0: nothing accepted */
+  double toi;            /* bound from collision in (0,1], 1 if none */
+  loom_buf *t_vertex;    /* real [n] per-vertex step, or NULL: for residual forwarding */
+  int32_t filtered;      /* 0: x was taken over unfiltered this time */
+  int32_t final;         /* 1: the last filter of the step, COMMIT follows */
+  loom_buf *dx;          /* real [n][3], the change of x */
+  loom_buf *rejected;    /* real [n][3], what FILTER took away: wanted minus accepted */
+  loom_buf *grad_solved; /* real [n][3], at the new x, of the problem iterate() saw:
+                          * use this one for quasi-Newton pairs; step->grad is
+                          * already that of the next problem (epoch may differ) */
+} loom_accept;
+
+typedef struct loom_solver_ops {
+  uint32_t struct_size;
+  uint32_t needs;      /* LOOM_NEED_* | LOOM_USES_* */
+  int32_t trial;       /* what iterate() leaves in step->trial */
+  int32_t max_outer;   /* 0: the core's limit; 1: a one-shot method */
+  int32_t filter_when; /* LOOM_FILTER_* the method was designed for */
+  int32_t reserved;
+  loom_status (*create)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                        const void *settings, void **self);
+  void (*destroy)(void *self); /* also after a failed create that set *self */
+  loom_status (*reset)(void *self);
+  /* PREDICT: step->y is set and step->trial holds the core's initial guess, which
+   * may be overwritten */
+  loom_status (*begin_step)(void *self, const loom_step *s);
+  /* after DETECT or a contact update: LOOM_CHANGED_* since the last call */
+  loom_status (*contact_changed)(void *self, const loom_step *s, uint32_t changed);
+  /* ITERATE: exactly one outer iteration from step->x, into step->trial.
+   * LOOM_CONVERGED and LOOM_STALLED are advice; the core's own test decides. */
+  loom_status (*iterate)(void *self, const loom_step *s, loom_iterate *it);
+  /* FILTER and MEASURE are over: step->x is the accepted point */
+  loom_status (*accepted)(void *self, const loom_step *s, const loom_accept *a);
+  loom_status (*end_step)(void *self, const loom_step *s); /* COMMIT: may edit v_end, f_next */
+  loom_status (*checkpoint)(void *self, const loom_step *s, int restore);
+} loom_solver_ops;
+
+/* ---- collision ----------------------------------------------------------- */
+enum {
+  LOOM_COLL_PROXIMITY = 1,
+  LOOM_COLL_CCD = 2,
+  LOOM_COLL_OVERLAP = 4,
+  LOOM_COLL_STEP_GLOBAL = 8,
+  LOOM_COLL_STEP_VERTEX = 16,
+  LOOM_COLL_MASKED = 32,
+  LOOM_COLL_EXCLUDE = 64
+};
+typedef struct loom_collision_ops {
+  uint32_t struct_size;
+  uint32_t provides;   /* LOOM_COLL_* */
+  uint32_t pair_kinds; /* LOOM_BIT(LOOM_PAIR_*) it can report */
+  uint32_t reserved;
+  loom_status (*create)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                        const void *settings, void **self);
+  void (*destroy)(void *self);
+  loom_status (*reset)(void *self);
+  loom_status (*begin_step)(void *self, const loom_step *s); /* obstacles moved: refit */
+  /* DETECT: append pairs.  If capacity is short: set out->count to the number
+   * needed, write nothing past capacity, return LOOM_GROW; the core grows the
+   * arrays and calls again. */
+  loom_status (*detect)(void *self, const loom_step *s, const loom_query *q, loom_pairs *out);
+  /* FILTER: largest safe step; several plugins are combined by minimum */
+  loom_status (*max_step)(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
+                          loom_bound *out);
+  loom_status (*end_step)(void *self, const loom_step *s);
+  loom_status (*checkpoint)(void *self, const loom_step *s, int restore);
+} loom_collision_ops;
+
+/* ---- contact ------------------------------------------------------------- */
+enum {
+  LOOM_CONT_ENERGY = 1,
+  LOOM_CONT_GRADIENT = 2,
+  LOOM_CONT_HESSIAN = 4,
+  LOOM_CONT_QUAD = 8,       /* alone it implies the three above: the core derives them */
+  LOOM_CONT_QUAD_ISO = 16,  /* with QUAD: every term is isotropic */
+  LOOM_CONT_RESOLVE = 32,   /* corrects positions in FILTER */
+  LOOM_CONT_VELOCITY = 64,  /* corrects v_end at COMMIT (inelastic impact, friction) */
+  LOOM_CONT_FRICTION = 128, /* adds a lagged dissipation term */
+  LOOM_CONT_STATEFUL = 256  /* its weights change per iteration: bumps step->epoch */
+}; /* a model with none of the first four is "post-only" and fits every solver */
+enum { LOOM_AFTER_DETECT = 0, LOOM_AFTER_ACCEPT = 1 };
+
+typedef struct loom_contact_metrics { /* the model's own view; the core also checks */
+  uint32_t struct_size;
+  int32_t reserved;
+  int64_t active;    /* pairs with nonzero force */
+  double min_gap;    /* m */
+  double max_force;  /* N */
+  double dissipated; /* J this step, friction */
+} loom_contact_metrics;
+
+typedef struct loom_contact_ops {
+  uint32_t struct_size;
+  uint32_t provides;   /* LOOM_CONT_* */
+  uint32_t needs;      /* LOOM_COLL_* */
+  uint32_t pair_kinds; /* LOOM_BIT(LOOM_PAIR_*) it handles */
+  loom_status (*create)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                        const void *settings, void **self);
+  void (*destroy)(void *self);
+  loom_status (*reset)(void *self);
+  loom_status (*begin_step)(void *self, const loom_step *s);
+  /* DETECT, first half: say what to look for (margin, CCD or proximity, mask);
+   * q->what = 0 skips detection and keeps the present pairs. */
+  loom_status (*plan)(void *self, const loom_step *s, loom_query *q);
+  /* DETECT, second half, and after every accepted iterate (AFTER_ACCEPT first,
+   * then plan/detect/AFTER_DETECT at the new x).  *pairs stays valid until the
+   * next update(). */
+  loom_status (*update)(void *self, const loom_step *s, const loom_pairs *pairs, int when,
+                        uint32_t *changed);
+  /* hessian() and quad() append behind out->count, as detect() does; LOOM_GROW likewise. */
+  /* add to *energy and to grad [n][3]; either may be NULL */
+  loom_status (*eval)(void *self, const loom_step *s, loom_buf *x, double *energy,
+                      double *dissipation, loom_buf *grad);
+  loom_status (*hessian)(void *self, const loom_step *s, loom_buf *x, int how,
+                         loom_blocks3 *out); /* may LOOM_GROW */
+  loom_status (*quad)(void *self, const loom_step *s, loom_buf *x,
+                      loom_quad *out); /* may LOOM_GROW */
+  /* FILTER: make x_trial intersection-free, starting from x_start */
+  loom_status (*resolve)(void *self, const loom_step *s, loom_buf *x_start, loom_buf *x_trial);
+  loom_status (*metrics)(void *self, const loom_step *s, loom_contact_metrics *out);
+  loom_status (*velocity)(void *self, const loom_step *s); /* COMMIT: correct v_end */
+  loom_status (*end_step)(void *self, const loom_step *s); /* COMMIT: friction state */
+  loom_status (*checkpoint)(void *self, const loom_step *s, int restore);
+} loom_contact_ops;
+
+/* ---- what a .so exports --------------------------------------------------- */
+#define LOOM_MAGIC UINT32_C(0x4d4f4f4c) /* "LOOM" in memory order */
+typedef struct loom_plugin {
+  uint32_t magic, struct_size;
+  uint16_t abi_major, abi_minor; /* of the headers the plugin was built with */
+  uint16_t real_size;            /* sizeof(loom_real) */
+  uint16_t kind;                 /* LOOM_KIND_* */
+  uint32_t backends, reserved0;  /* LOOM_ON_CPU | LOOM_ON_CUDA compiled in */
+  const char *name;              /* [a-z][a-z0-9_]*; also folder, .so and INI name */
+  const char *version;           /* of the plugin, "1.2.0" */
+  const char *summary;           /* one line */
+  const char *reference;         /* paper: authors, title, venue, year, DOI */
+  const char *license;           /* SPDX, of what is linked in: "GPL-2.0-or-later" */
+  const char *build;             /* git hash, compiler, flags: LOOM_BUILD_INFO */
+  uint32_t num_params, settings_size;
+  const loom_param *params; /* [num_params], offsets into a settings struct */
+  uint32_t num_columns, reserved;
+  const loom_column *columns; /* [num_columns] extra log columns (solvers) */
+  union {
+    const loom_solver_ops *solver;
+    const loom_collision_ops *collision;
+    const loom_contact_ops *contact;
+    const void *any;
+  } ops;
+} loom_plugin;
+
+/* The only exported symbol.  index 0, 1, ... until NULL; no side effects; must
+ * answer whatever host_abi is, so that an old core can name what it refuses. */
+LOOM_C_BEGIN
+LOOM_EXPORT const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index);
+LOOM_C_END
+typedef const loom_plugin *(*loom_plugin_query_fn)(uint32_t host_abi, uint32_t index);
+#define LOOM_ABI ((uint32_t)LOOM_ABI_MAJOR << 16 | LOOM_ABI_MINOR)
+
+/* What a plugin puts into `build`.  loom_add_plugin() links the text in as a symbol, so
+ * that a new commit does not recompile every plugin. */
+#ifdef LOOM_HAVE_BUILD_INFO
+LOOM_C_BEGIN
+extern const char loom_build_info[];
+LOOM_C_END
+#define LOOM_BUILD_INFO loom_build_info
+#else
+#define LOOM_BUILD_INFO "unknown"
+#endif
+#define LOOM_PLUGIN_HEAD(kind_, backends_)                                   \
+  LOOM_MAGIC, (uint32_t)sizeof(loom_plugin), LOOM_ABI_MAJOR, LOOM_ABI_MINOR, \
+      (uint16_t)sizeof(loom_real), kind_, backends_, 0
+#define LOOM_COUNT(a) ((uint32_t)(sizeof(a) / sizeof((a)[0])))
+
+#endif /* LOOM_PLUGIN_H */

@@ -1,0 +1,202 @@
+/* loom/scene.h - what is simulated: topology, state of a step, contact pairs. */
+#ifndef LOOM_SCENE_H
+#define LOOM_SCENE_H
+
+#include "types.h"
+
+/* ---- elements ----------------------------------------------------------- */
+typedef struct loom_elem_block loom_elem_block;
+
+enum { /* what an element type can do */
+       LOOM_ELEM_ENERGY = 1,
+       LOOM_ELEM_GRADIENT = 2,
+       LOOM_ELEM_HESSIAN = 4,
+       LOOM_ELEM_PROJECT = 8 /* energy is w/2 |A x - p(x)|^2 with constant A */
+};
+
+/* One homogeneous set of elements: springs, triangles, hinges, tetrahedra,
+ * pins.  Types come from the core (`loom list elements`). */
+struct loom_elem_block {
+  uint32_t struct_size;
+  uint32_t caps;     /* LOOM_ELEM_* */
+  const char *type;  /* "tri_stvk", "hinge_bend", "yarn_bend", ... */
+  int32_t num_elems; /* ne */
+  int32_t arity;     /* vertices per element, a <= 8 */
+  int32_t rest_len;  /* reals of rest data per element */
+  int32_t mat_len;   /* reals of material data per element */
+  int32_t proj_rows; /* q: rows of A per element (PROJECT), else 0 */
+  int32_t reserved;
+  loom_buf *verts; /* i32 [ne][a] */
+  loom_buf *rest;  /* real [ne][rest_len] */
+  loom_buf *mat;   /* real [ne][mat_len] */
+};
+
+/* ---- obstacles ---------------------------------------------------------- */
+enum {
+  LOOM_OBST_PLANE = 0,
+  LOOM_OBST_SPHERE = 1,
+  LOOM_OBST_SDF = 2,
+  LOOM_OBST_MESH = 3,
+  LOOM_OBST_ARTICULATED = 4, /* shape known to a collision plugin, posed by bones and angles */
+  LOOM_OBST_BOX = 5,
+  LOOM_OBST_CAPSULE = 6
+};
+typedef struct loom_obstacle {
+  uint32_t struct_size;
+  int32_t kind;    /* LOOM_OBST_* */
+  int32_t dims[3]; /* SDF grid nodes */
+  int32_t reserved;
+  loom_real origin[3];    /* SDF: corner of node (0,0,0), m, body frame */
+  loom_real spacing;      /* SDF: m */
+  loom_real shape[8];     /* body frame, m; plane: unit normal n[3], d with n.x = d;
+                           * sphere: c[3], r; box: half extents[3], edge radius;
+                           * capsule: end points a[3], b[3], r */
+  loom_buf *sdf;          /* real [dims2][dims1][dims0], m, negative inside */
+  loom_buf *verts, *tris; /* MESH: real [.][3], i32 [.][3] */
+  loom_real pose0[12];    /* body to world at the start of the step: R row-major, t */
+  loom_real pose1[12];    /* at its end; motion is interpolated in between */
+  int32_t num_bones, num_angles;
+  loom_buf *bones0, *bones1;   /* real [num_bones][12], ARTICULATED, else NULL */
+  loom_buf *angles0, *angles1; /* real [num_angles], rad, joint angles, or NULL */
+  loom_real friction;          /* Coulomb coefficient, 1 */
+  const char *name;            /* the NAME of [body.NAME] */
+} loom_obstacle;
+
+/* ---- scene: constant during a run -------------------------------------- */
+typedef struct loom_scene {
+  uint32_t struct_size;
+  int32_t num_verts; /* n */
+  int32_t num_edges; /* ne */
+  int32_t num_tris;  /* nt */
+  int32_t num_blocks;
+  int32_t num_obstacles;          /* poses change between steps, the count does not */
+  loom_buf *rest_x;               /* real [n][3], m */
+  loom_buf *mass;                 /* real [n], kg, > 0 also for pinned vertices */
+  loom_buf *fixed;                /* u8 [n], 1: position prescribed by the core */
+  loom_buf *radius;               /* real [n], m, half thickness of cloth, yarn radius */
+  loom_buf *layer;                /* i32 [n], garment or yarn id, for pair culling */
+  loom_buf *edges;                /* i32 [ne][2] contact edges (yarns: centre line) */
+  loom_buf *tris;                 /* i32 [nt][3] contact triangles (yarns: none) */
+  const loom_elem_block *blocks;  /* [num_blocks] */
+  const loom_obstacle *obstacles; /* [num_obstacles] */
+  int32_t num_tets;
+  int32_t num_objects;             /* cloths, yarns and solids, in the order of the config */
+  loom_buf *tets;                  /* i32 [num_tets][4] */
+  loom_buf *object;                /* i32 [n], index of the vertex's object */
+  const char *const *object_names; /* [num_objects] */
+} loom_scene;
+
+/* ---- one step: what the scheduler hands to every call ------------------- */
+enum { LOOM_BACKWARD_EULER = 0, LOOM_BDF2 = 1, LOOM_EXPLICIT = 2 };
+
+/* The step's problem is: find x with r(x) = 0,
+ *   r(x) = M (x - y) / h^2 + grad Psi(x) + grad B(x) + grad D(x)   [N],
+ * Psi elastic, B contact, D dissipation (lagged friction, damping).  Multistep
+ * schemes only change y and h (the effective step), never this form. */
+typedef struct loom_step {
+  uint32_t struct_size;
+  int32_t scheme;    /* LOOM_BACKWARD_EULER ... */
+  int64_t index;     /* step number from 0 */
+  int32_t iter;      /* outer iteration from 0; -1 outside ITERATE */
+  int32_t epoch;     /* grows whenever r itself changed (contacts, weights) */
+  double time;       /* s, at the end of the step */
+  double h;          /* s, effective step */
+  loom_buf *x;       /* real [n][3] current iterate; core writes, plugins read */
+  loom_buf *x_start; /* real [n][3] at the start of the step, intersection-free */
+  loom_buf *x_feas;  /* real [n][3] latest point that passed FILTER; between two
+                      * filters x may run ahead of it and intersect */
+  loom_buf *v_start; /* real [n][3], m/s */
+  loom_buf *y;       /* real [n][3] inertial target, m */
+  loom_buf *trial;   /* real [n][3] solver output: point or direction */
+  loom_buf *grad;    /* real [n][3] r(x), N; valid iff grad_epoch == epoch
+                      * and grad_iter == iter (fixed rows are zero) */
+  int32_t grad_iter, grad_epoch;
+  loom_buf *v_end;  /* real [n][3], m/s, COMMIT only: (x - x_start)/h, to be
+                     * corrected by end_step or contact->velocity */
+  loom_buf *f_next; /* real [n][3], N, COMMIT only: force the solver carries into
+                     * the next step's y (residual forwarding); zero by default,
+                     * its norm is logged */
+} loom_step;
+
+/* ---- contact pairs ------------------------------------------------------ */
+enum {
+  LOOM_PAIR_VT = 0, /* vertex-triangle:  v = {p, t0, t1, t2}       */
+  LOOM_PAIR_EE = 1, /* edge-edge:        v = {a0, a1, b0, b1}      */
+  LOOM_PAIR_VE = 2, /* vertex-edge:      v = {p, e0, e1, -1}       */
+  LOOM_PAIR_VV = 3, /* vertex-vertex:    v = {p, q, -1, -1}        */
+  LOOM_PAIR_VO = 4, /* vertex-obstacle:  v = {p, -1, -1, -1}, obst */
+  LOOM_PAIR_YY = 5  /* yarn-yarn: v = {segment a, segment b, -1, -1}, ids into the
+                     * yarn block; w = {s, t, 0, 0} parameters in [0,1]; the
+                     * contact model owns the spline and its 8-vertex stencil */
+};
+enum { LOOM_PAIR_MASK_SELF = 0x2f, LOOM_PAIR_MASK_OBSTACLE = 0x10, LOOM_PAIR_MASK_ALL = 0x3f };
+
+/* Structure of arrays, filled by collision plugins, read by contact plugins.
+ * Sorted by (kind, key) and free of duplicates when it reaches a contact plugin,
+ * so the order is the same on every backend. */
+typedef struct loom_pairs {
+  uint32_t struct_size;
+  uint32_t kinds; /* LOOM_BIT(LOOM_PAIR_*) present */
+  int64_t count;  /* m */
+  int64_t capacity;
+  loom_buf *kind;   /* i32 [m] */
+  loom_buf *v;      /* i32 [m][4], -1 for unused */
+  loom_buf *obst;   /* i32 [m], obstacle id or -1 */
+  loom_buf *w;      /* real [m][4], signed barycentric weights: the relative
+                     * position is sum_a w_a x_va (minus the obstacle point) */
+  loom_buf *normal; /* real [m][3], unit, pushes v[0]'s side away */
+  loom_buf *gap;    /* real [m], m, distance minus both radii; < 0 overlap */
+  loom_buf *point;  /* real [m][3], obstacle point in world space, else 0 */
+  loom_buf *toi;    /* real [m] in [0,1], time of impact, 2 if none or not asked */
+  loom_buf *key;    /* u64 [m], stable name of the pair across calls */
+} loom_pairs;
+
+/* Flags returned by a contact update: what a solver has to redo. */
+enum { LOOM_CHANGED_NONE = 0, LOOM_CHANGED_VALUES = 1, LOOM_CHANGED_PATTERN = 2 };
+
+/* Quadratic contact model, the form projective and reduced solvers use, with
+ * u_j = sum_a w_ja x_{v_ja} - p_j:
+ *   isotropic term (dir_j = 0)   k_j/2 |u_j|^2
+ *   directional term             k_j/2 (dir_j . u_j)^2 */
+typedef struct loom_quad {
+  uint32_t struct_size;
+  int32_t reserved;
+  int64_t count; /* m */
+  int64_t capacity;
+  loom_buf *v;   /* i32 [m][4] */
+  loom_buf *w;   /* real [m][4] */
+  loom_buf *k;   /* real [m], N/m */
+  loom_buf *p;   /* real [m][3], m */
+  loom_buf *dir; /* real [m][3], unit or zero; NULL: all isotropic */
+} loom_quad;
+
+/* 3x3 block triplets: contact Hessians on their way into the system matrix. */
+typedef struct loom_blocks3 {
+  uint32_t struct_size;
+  int32_t reserved;
+  int64_t count, capacity;
+  loom_buf *row, *col; /* i32 [m] vertex ids; both (i,j) and (j,i) are given */
+  loom_buf *val;       /* real [m][3][3], N/m */
+} loom_blocks3;
+
+/* Sparse symmetric matrix in 3x3 block rows, assembled by the core. */
+typedef struct loom_bsr3 {
+  uint32_t struct_size;
+  int32_t num_rows; /* n block rows */
+  int64_t num_blocks;
+  int64_t pattern_id; /* changes exactly when row_ptr or col changes */
+  loom_buf *row_ptr;  /* i64 [n+1] */
+  loom_buf *col;      /* i32 [num_blocks], ascending in each row */
+  loom_buf *val;      /* real [num_blocks][3][3], N/m */
+} loom_bsr3;
+
+/* Constant scalar operator of projective dynamics, L = M/h^2 + sum w A'A, to be
+ * applied to x, y and z columns alike. */
+typedef struct loom_csr {
+  uint32_t struct_size;
+  int32_t num_rows;
+  int64_t nnz, pattern_id;
+  loom_buf *row_ptr, *col, *val; /* i64 [n+1], i32 [nnz], real [nnz] N/m */
+} loom_csr;
+
+#endif /* LOOM_SCENE_H */

@@ -1,0 +1,50 @@
+/* assemble.h - from per-element results to vertex vectors and sparse matrices.
+ *
+ * Always by gather in a fixed order (never by atomics): element kernels write one
+ * result per element, then every row of the result collects its contributions.
+ * Patterns are built on the host once; values are assembled where `e` runs.
+ */
+#ifndef LOOM_ASSEMBLE_H
+#define LOOM_ASSEMBLE_H
+
+#include "mem/mem.h"
+
+/* ---- vectors: one block's element corners around each vertex ------------------- */
+typedef struct asm_gather asm_gather;
+loom_status asm_gather_new(loom_err *err, mem *m, const loom_exec *e, const loom_elem_block *block,
+                           int32_t num_verts, asm_gather **out);
+void asm_gather_free(asm_gather *g);
+/* out [n][3] += sum over incident corners (e, a) of contrib [ne][arity][3] */
+loom_status asm_gather3(asm_gather *g, const loom_exec *e, loom_buf *contrib, loom_buf *out);
+
+/* ---- 3x3 block matrix: mass, elements, contact ----------------------------------- */
+typedef struct asm_bsr asm_bsr;
+/* pattern of the scene's element blocks; contact blocks may extend it later */
+loom_status asm_bsr_new(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc,
+                        asm_bsr **out);
+void asm_bsr_free(asm_bsr *A);
+/* Start a matrix whose pattern also holds the (row, col) of contact (NULL: none),
+ * values zero.  pattern_id changes exactly when row_ptr or col change; a contact
+ * pattern that is a subset of the last one used keeps it. */
+loom_status asm_bsr_begin(asm_bsr *A, const loom_blocks3 *contact);
+loom_status asm_bsr_add_mass(asm_bsr *A, double scale); /* + scale * m_i I */
+/* + hess [ne][3a][3a], row-major, of element block b */
+loom_status asm_bsr_add_elements(asm_bsr *A, int b, loom_buf *hess);
+loom_status asm_bsr_add_contact(asm_bsr *A, const loom_blocks3 *contact);
+/* rows and columns of fixed vertices become unit (diagonal block I, zero elsewhere):
+ * with a zero right-hand side they do not move, and the matrix stays definite */
+loom_status asm_bsr_finish(asm_bsr *A);
+const loom_bsr3 *asm_bsr_matrix(const asm_bsr *A);
+
+/* ---- scalar matrix of projective dynamics ----------------------------------------- */
+typedef struct asm_csr asm_csr;
+loom_status asm_csr_new(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc,
+                        asm_csr **out);
+void asm_csr_free(asm_csr *A);
+loom_status asm_csr_begin(asm_csr *A);
+loom_status asm_csr_add_mass(asm_csr *A, double scale);
+loom_status asm_csr_add_elements(asm_csr *A, int b, loom_buf *weights); /* [ne][a][a] */
+loom_status asm_csr_finish(asm_csr *A); /* fixed rows and columns become unit */
+const loom_csr *asm_csr_matrix(const asm_csr *A);
+
+#endif

@@ -1,0 +1,127 @@
+/* assemble.kern.c - gathering kernels: every row of a result collects what belongs to it. */
+#include "linalg/assemble.kern.h"
+
+/* Corners ahead to ask for: measured on a sheet of 250,000 vertices, 1.4 times faster for
+ * hinges than without, little difference between 16 and 64. */
+#define AHEAD 32
+
+LK_KERNEL_PLAIN(asm_vec_gather, a, i)
+{
+  const int32_t hi = a->ptr[i + 1];
+  const int64_t v = (int64_t)a->first + i;
+  lk_real s[3] = {0, 0, 0};
+  for (int32_t k = a->ptr[i]; k < hi; ++k) {
+    lk_real c[3];
+    const int32_t later = k < a->last_corner - AHEAD ? k + AHEAD : a->last_corner;
+    LK_PREFETCH(a->contrib + 3 * (int64_t)a->corner[later]);
+    LK_LOAD3(c, a->contrib, (int64_t)a->corner[k]);
+    s[0] += c[0];
+    s[1] += c[1];
+    s[2] += c[2];
+  }
+  a->out[3 * v] += s[0];
+  a->out[3 * v + 1] += s[1];
+  a->out[3 * v + 2] += s[2];
+}
+
+/* place of column j in row i, -1 if it is not there */
+LK_FN int64_t find(const int64_t *row_ptr, const int32_t *col, int32_t i, int32_t j)
+{
+  int64_t lo = row_ptr[i], len = row_ptr[i + 1] - lo;
+  const int64_t end = lo + len;
+  while (len > 0) {
+    const int64_t half = len / 2;
+    if (col[lo + half] < j) {
+      lo += half + 1;
+      len -= half + 1;
+    } else {
+      len = half;
+    }
+  }
+  return lo < end && col[lo] == j ? lo : -1;
+}
+
+LK_KERNEL_PLAIN(asm_bsr_mass, a, i)
+{
+  const int64_t k = find(a->row_ptr, a->col, i, i);
+  lk_real *v = a->val + 9 * k;
+  const lk_real m = a->scale * a->mass[i];
+  v[0] += m;
+  v[4] += m;
+  v[8] += m;
+}
+
+LK_KERNEL_PLAIN(asm_csr_mass, a, i)
+{
+  a->val[find(a->row_ptr, a->col, i, i)] += a->scale * a->mass[i];
+}
+
+LK_KERNEL_PLAIN(asm_bsr_unit, a, i)
+{
+  for (int64_t k = a->row_ptr[i]; k < a->row_ptr[i + 1]; ++k) {
+    const int32_t j = a->col[k];
+    if (!a->fixed[i] && !a->fixed[j]) continue;
+    lk_real *v = a->val + 9 * k;
+    for (int c = 0; c < 9; ++c) v[c] = i == j && c % 4 == 0 ? LK_R(1.0) : LK_R(0.0);
+  }
+}
+
+LK_KERNEL_PLAIN(asm_csr_unit, a, i)
+{
+  for (int64_t k = a->row_ptr[i]; k < a->row_ptr[i + 1]; ++k) {
+    const int32_t j = a->col[k];
+    if (a->fixed[i] || a->fixed[j]) a->val[k] = i == j ? LK_R(1.0) : LK_R(0.0);
+  }
+}
+
+LK_KERNEL_PLAIN(asm_bsr_elem, a, i)
+{
+  const int32_t hi = a->ptr[i + 1], stride = 3 * a->arity;
+  const int64_t base = a->row_ptr[a->first + i];
+  for (int32_t k = a->ptr[i]; k < hi; ++k) {
+    /* the corner's three rows, each 3 arity long */
+    const lk_real *rows = a->hess + 9 * (int64_t)a->arity * a->corner[k];
+    const uint16_t *pos = a->pos + (int64_t)k * a->arity;
+    for (int32_t b = 0; b < a->arity; ++b) {
+      const int64_t at = a->map != NULL ? a->map[base + pos[b]] : base + pos[b];
+      const lk_real *s = rows + 3 * (int64_t)b;
+      lk_real *v = a->val + 9 * at;
+      for (int r = 0; r < 3; ++r)
+        for (int c = 0; c < 3; ++c) v[3 * r + c] += s[r * stride + c];
+    }
+  }
+}
+
+LK_KERNEL_PLAIN(asm_csr_elem, a, i)
+{
+  const int32_t hi = a->ptr[i + 1], v = a->first + i;
+  for (int32_t k = a->ptr[i]; k < hi; ++k) {
+    const int32_t q = a->corner[k];
+    const int32_t *verts = a->verts + (q - q % a->arity);
+    const lk_real *w = a->weights + (int64_t)a->arity * q;
+    for (int32_t b = 0; b < a->arity; ++b) a->val[find(a->row_ptr, a->col, v, verts[b])] += w[b];
+  }
+}
+
+LK_KERNEL_PLAIN(asm_place, a, i)
+{
+  const int32_t r = a->row[i], c = a->col[i];
+  int64_t k = -1;
+  if (r >= 0 && r < a->num_rows) k = find(a->row_ptr, a->cols, r, c);
+  a->place[i] = k < 0 ? ASM_NO_PLACE : (uint64_t)k;
+}
+
+LK_REDUCE_MAX(asm_missing, a, i) { return a->place[i] == ASM_NO_PLACE ? LK_R(1.0) : LK_R(0.0); }
+
+/* The first triplet of each place adds all of them, in the order they were given. */
+LK_KERNEL_PLAIN(asm_triplet_sum, a, i)
+{
+  const uint64_t at = a->place[i];
+  if (i > 0 && a->place[i - 1] == at) return;
+  lk_real s[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+  for (int64_t k = i; k < a->n && a->place[k] == at; ++k) {
+    const lk_real *b = a->block + 9 * (int64_t)a->order[k];
+    for (int c = 0; c < 9; ++c) s[c] += b[c];
+  }
+  for (int c = 0; c < 9; ++c) a->val[9 * at + (uint64_t)c] += s[c];
+}

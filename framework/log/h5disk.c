@@ -1,0 +1,219 @@
+/* h5disk.c - the HDF5 file driver that logs are written through.
+ *
+ * HDF5 does not survive a failed write: what its caches hold can be neither flushed nor
+ * dropped, closing fails, and the library crashes when the process ends.  So this driver
+ * never reports one.  It notes the first error and from then on discards writes: the file
+ * stays as it was at that moment, which single-writer/multiple-reader mode keeps
+ * readable, and everything can be closed.  Every caller looks at the note.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log/h5util.h"
+
+typedef struct disk_file {
+  H5FD_t pub; /* first */
+  int fd;
+  haddr_t eoa, eof;
+  h5u_disk *note;
+} disk_file;
+
+typedef struct disk_config { /* what the property list carries */
+  h5u_disk *note;
+} disk_config;
+
+enum { PAGE = 4096 }; /* bytes, of memory and of the file, see h5u_fcpl */
+static const haddr_t max_addr = (haddr_t)INT64_MAX;
+
+static H5FD_t *disk_open(const char *name, unsigned flags, hid_t fapl, haddr_t maxaddr)
+{
+  const disk_config *const config = H5Pget_driver_info(fapl);
+  struct stat st;
+  int mode = flags & H5F_ACC_RDWR ? O_RDWR : O_RDONLY;
+  if (flags & H5F_ACC_TRUNC) mode |= O_TRUNC;
+  if (flags & H5F_ACC_CREAT) mode |= O_CREAT;
+  if (flags & H5F_ACC_EXCL) mode |= O_EXCL;
+  if (config == NULL || maxaddr == 0) return NULL;
+  disk_file *const f = calloc(1, sizeof *f);
+  if (f == NULL) return NULL;
+  f->note = config->note;
+  f->fd = open(name, mode | O_CLOEXEC, 0666);
+  if (f->fd < 0 || fstat(f->fd, &st) != 0) {
+    if (f->fd >= 0) close(f->fd);
+    free(f);
+    return NULL;
+  }
+  f->eof = (haddr_t)st.st_size;
+  return &f->pub;
+}
+
+static herr_t disk_close(H5FD_t *file)
+{
+  disk_file *const f = (disk_file *)file;
+  if (close(f->fd) != 0 && f->note->code == 0) f->note->code = errno;
+  free(f);
+  return 0;
+}
+
+static int disk_cmp(const H5FD_t *a, const H5FD_t *b)
+{
+  struct stat sa, sb;
+  if (fstat(((const disk_file *)a)->fd, &sa) != 0 || fstat(((const disk_file *)b)->fd, &sb) != 0)
+    return a < b ? -1 : 1;
+  if (sa.st_dev != sb.st_dev) return sa.st_dev < sb.st_dev ? -1 : 1;
+  return sa.st_ino == sb.st_ino ? 0 : sa.st_ino < sb.st_ino ? -1 : 1;
+}
+
+static herr_t disk_query(const H5FD_t *file, unsigned long *flags)
+{
+  (void)file;
+  *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
+           H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_POSIX_COMPAT_HANDLE |
+           H5FD_FEAT_SUPPORTS_SWMR_IO | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+  return 0;
+}
+
+static haddr_t disk_get_eoa(const H5FD_t *file, H5FD_mem_t type)
+{
+  (void)type;
+  return ((const disk_file *)file)->eoa;
+}
+
+static herr_t disk_set_eoa(H5FD_t *file, H5FD_mem_t type, haddr_t addr)
+{
+  (void)type;
+  ((disk_file *)file)->eoa = addr;
+  return 0;
+}
+
+static haddr_t disk_get_eof(const H5FD_t *file, H5FD_mem_t type)
+{
+  (void)type;
+  return ((const disk_file *)file)->eof;
+}
+
+static herr_t disk_get_handle(H5FD_t *file, hid_t fapl, void **handle)
+{
+  (void)fapl;
+  *handle = &((disk_file *)file)->fd;
+  return 0;
+}
+
+/* Bytes behind the end of the file read as zero, as HDF5 expects of a driver. */
+static herr_t disk_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size,
+                        void *buffer)
+{
+  const disk_file *const f = (const disk_file *)file;
+  char *p = buffer;
+  (void)type, (void)dxpl;
+  if (addr > max_addr || size > max_addr - addr) return -1;
+  while (size > 0) {
+    const ssize_t n = pread(f->fd, p, size, (off_t)addr);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return -1;
+    if (n == 0) {
+      memset(p, 0, size);
+      break;
+    }
+    p += n;
+    addr += (haddr_t)n;
+    size -= (size_t)n;
+  }
+  return 0;
+}
+
+static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size,
+                         const void *buffer)
+{
+  disk_file *const f = (disk_file *)file;
+  const char *p = buffer;
+  (void)dxpl;
+  if (addr > max_addr || size > max_addr - addr) return -1;
+  if (addr + size > f->eof) f->eof = addr + size;
+  if (type != H5FD_MEM_DRAW && size > 0 && addr / PAGE != (addr + size - 1) / PAGE)
+    ++f->note->split;
+  while (size > 0 && f->note->code == 0) {
+    const ssize_t n = pwrite(f->fd, p, size, (off_t)addr);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      f->note->code = n < 0 ? errno : EIO;
+      break;
+    }
+    p += n;
+    addr += (haddr_t)n;
+    size -= (size_t)n;
+  }
+  return 0;
+}
+
+static herr_t disk_truncate(H5FD_t *file, hid_t dxpl, hbool_t closing)
+{
+  disk_file *const f = (disk_file *)file;
+  (void)dxpl, (void)closing;
+  if (f->note->code != 0 || f->eoa == f->eof) return 0;
+  if (ftruncate(f->fd, (off_t)f->eoa) != 0)
+    f->note->code = errno;
+  else
+    f->eof = f->eoa;
+  return 0;
+}
+
+/* The log locks its files itself (h5file.c). */
+static herr_t disk_lock(H5FD_t *file, hbool_t exclusive)
+{
+  (void)file, (void)exclusive;
+  return 0;
+}
+
+static herr_t disk_unlock(H5FD_t *file)
+{
+  (void)file;
+  return 0;
+}
+
+static const H5FD_class_t disk_class = {
+#if H5_VERSION_GE(1, 13, 2)
+    .version = H5FD_CLASS_VERSION,
+    .value = (H5FD_class_value_t)511, /* of the range for unregistered drivers */
+#endif
+    .name = "loom",
+    .maxaddr = INT64_MAX,
+    .fc_degree = H5F_CLOSE_STRONG,
+    .fapl_size = sizeof(disk_config),
+    .open = disk_open,
+    .close = disk_close,
+    .cmp = disk_cmp,
+    .query = disk_query,
+    .get_eoa = disk_get_eoa,
+    .set_eoa = disk_set_eoa,
+    .get_eof = disk_get_eof,
+    .get_handle = disk_get_handle,
+    .read = disk_read,
+    .write = disk_write,
+    .truncate = disk_truncate,
+    .lock = disk_lock,
+    .unlock = disk_unlock,
+    .fl_map = H5FD_FLMAP_DICHOTOMY};
+
+hid_t h5u_fapl_disk(h5u_disk *note)
+{
+  const disk_config config = {note};
+  const hid_t fapl = h5u_fapl(), driver = H5FDregister(&disk_class);
+  int bad = fapl < 0 || driver < 0 || H5Pset_driver(fapl, driver, &config) < 0;
+  if (driver >= 0) bad |= H5FDunregister(driver) < 0; /* the list keeps its own reference */
+  if (!bad) return fapl;
+  h5u_close(fapl, H5Pclose);
+  return H5I_INVALID_HID;
+}
+
+loom_status h5u_disk_fail(loom_err *err, const char *path, const h5u_disk *note, const char *what)
+{
+  if (note->code == 0) return h5u_fail(err, path, what);
+  H5Eclear2(H5E_DEFAULT);
+  return err_set(err, LOOM_E_IO, "%s: %s: %s; what was finished is kept", path, what,
+                 strerror(note->code));
+}

@@ -1,0 +1,232 @@
+/* h5log.h - the HDF5 log of a run (schema version 1), written and read.
+ *
+ * The file is written in single-writer/multiple-reader mode: everything is created
+ * first, then h5log_start() turns SWMR on, and from there only rows are appended,
+ * existing values overwritten and buffers flushed.  Rows are batched; h5log_commit()
+ * at the end of every step makes all finished steps readable, also after kill -9.
+ */
+#ifndef LOOM_H5LOG_H
+#define LOOM_H5LOG_H
+
+#include "core/err.h"
+#include "loom/host.h"
+#include "loom/param.h"
+
+enum { H5LOG_SCHEMA = 1, H5LOG_STATUS_LEN = 256, H5LOG_LZ4 = -1 };
+
+/* Columns: X(type, name, unit, doc); type I (int64), R (double), S (reason, int32 enum) */
+#define H5LOG_COUNTER_COLUMNS(X)                                         \
+  X(I, n_energy, "1", "energy evaluations")                              \
+  X(I, n_gradient, "1", "gradient evaluations")                          \
+  X(I, n_hessian, "1", "Hessian assemblies")                             \
+  X(I, n_spmv, "1", "sparse matrix-vector products")                     \
+  X(I, n_factorise, "1", "numeric factorisations")                       \
+  X(I, n_trisolve, "1", "triangular solves, one per right-hand side")    \
+  X(I, n_project, "1", "local steps over all elements")                  \
+  X(I, n_detect, "1", "collision detections")                            \
+  X(I, n_ccd_pair, "1", "pairs given to continuous collision detection") \
+  X(I, n_launch, "1", "kernel launches")
+
+#define H5LOG_STEP_COLUMNS(X)                                                                    \
+  X(I, step, "1", "step number from 0")                                                          \
+  X(R, time, "s", "time at the end of the step")                                                 \
+  X(R, h, "s", "effective step of the problem solved")                                           \
+  X(I, iters, "1", "outer iterations")                                                           \
+  X(S, reason, "1", "why the step ended")                                                        \
+  X(R, r_ref, "m", "residual at x = y without contact, the scale of tol_rel")                    \
+  X(R, r_final, "m", "residual (rms) of the accepted point")                                     \
+  X(R, e_kinetic, "J", "kinetic energy at the end of the step")                                  \
+  X(R, e_gravity, "J", "gravitational energy, zero at the initial state")                        \
+  X(R, e_elastic, "J", "elastic energy")                                                         \
+  X(R, e_contact, "J", "contact energy, NaN without a potential")                                \
+  X(R, e_dissipated, "J", "energy dissipated by friction in this step, as the models report it") \
+  X(I, contacts, "1", "active contact pairs")                                                    \
+  X(R, min_gap, "m", "smallest gap seen by the contact models, NaN without pairs")               \
+  X(R, toi, "1", "smallest step bound given by collision in this step")                          \
+  X(I, intersections, "1", "edge-triangle intersections found by the audit, -1 if it was off")   \
+  X(R, f_next, "N", "norm of the force carried into the next step")                              \
+  X(R, t_predict, "s", "wall time of PREDICT")                                                   \
+  X(R, t_detect, "s", "wall time of collision detection")                                        \
+  X(R, t_solve, "s", "wall time of the solver, one gradient per iteration if it uses it")        \
+  X(R, t_contact, "s", "wall time of contact models")                                            \
+  X(R, t_filter, "s", "wall time of line search, step bounds and resolving")                     \
+  X(R, t_measure, "s", "wall time of measuring, never charged to the solver")                    \
+  X(R, t_log, "s", "wall time of logging")                                                       \
+  X(R, t_total, "s", "wall time of the step")                                                    \
+  H5LOG_COUNTER_COLUMNS(X)
+
+#define H5LOG_ITER_COLUMNS(X)                                                                      \
+  X(I, step, "1", "step number from 0")                                                            \
+  X(I, k, "1", "outer iteration; -1: the state every solver starts from")                          \
+  X(I, stage, "1", "stage as the solver reports it; -1: the accepted point after the last filter") \
+  X(I, epoch, "1", "grows whenever the problem itself changed (contacts, weights)")                \
+  X(I, filtered, "1", "1 if FILTER ran in this iteration")                                         \
+  X(R, r_solved_rms, "m", "residual of the problem this iteration worked on")                      \
+  X(R, r_solved_max, "m", "the same, largest vertex")                                              \
+  X(R, r_next_rms, "m", "residual of the problem as posed now, contact live")                      \
+  X(R, r_next_max, "m", "the same, largest vertex")                                                \
+  X(R, r_free_rms, "m", "residual without contact over vertices no pair touches")                  \
+  X(R, r_dinv, "sqrt(J)", "sqrt(r' D^-1 r), D = diagonal of elastic operator and mass at x_start") \
+  X(R, own_res, "1", "what the method itself would stop on")                                       \
+  X(R, e_inertia, "J", "inertia term of the incremental potential")                                \
+  X(R, e_elastic, "J", "elastic energy")                                                           \
+  X(R, e_contact, "J", "contact energy, NaN without a potential")                                  \
+  X(R, e_dissip, "J", "dissipation potential (lagged friction)")                                   \
+  X(R, e_total, "J", "sum of the four")                                                            \
+  X(R, alpha, "1", "accepted share of the proposed move")                                          \
+  X(R, toi, "1", "step bound given by collision, 1 if none")                                       \
+  X(R, dx_max, "m", "largest move of a vertex in this iteration")                                  \
+  X(I, pairs, "1", "contact pairs known")                                                          \
+  X(I, active, "1", "pairs with force")                                                            \
+  X(R, min_gap, "m", "smallest gap, NaN without pairs")                                            \
+  X(I, inner_iters, "1", "inner (linear or local) iterations")                                     \
+  X(R, inner_res, "1", "last inner residual, relative")                                            \
+  X(I, inner_norm, "1", "norm of inner_res (LOOM_NORM_*)")                                         \
+  X(R, t_total, "s", "wall time since the step began, without measuring and logging")              \
+  X(R, e_ref, "m", "mass-weighted RMS distance to the reference run, NaN without one")             \
+  H5LOG_COUNTER_COLUMNS(X)
+
+#define H5LOG_INNER_COLUMNS(X)                      \
+  X(I, step, "1", "step number")                    \
+  X(I, k, "1", "outer iteration")                   \
+  X(I, level, "1", "0: solver, 1: contact resolve") \
+  X(I, j, "1", "inner iteration")                   \
+  X(I, norm, "1", "LOOM_NORM_*")                    \
+  X(R, value, "1", "the reported number")
+
+#define H5LOG_CTYPE_I                    int64_t
+#define H5LOG_CTYPE_R                    double
+#define H5LOG_CTYPE_S                    int64_t
+#define H5LOG_FIELD_(t, name, unit, doc) H5LOG_CTYPE_##t name;
+typedef struct h5log_step_row {
+  H5LOG_STEP_COLUMNS(H5LOG_FIELD_)
+} h5log_step_row;
+typedef struct h5log_iter_row {
+  H5LOG_ITER_COLUMNS(H5LOG_FIELD_)
+} h5log_iter_row;
+typedef struct h5log_inner_row {
+  H5LOG_INNER_COLUMNS(H5LOG_FIELD_)
+} h5log_inner_row;
+
+/* Stored as an HDF5 enum over int8, so that h5py shows numbers and h5dump names. */
+#define H5LOG_REASONS(X) \
+  X(converged_abs) X(converged_rel) X(max_iters) X(time_budget) X(stalled) X(diverged) X(error)
+#define H5LOG_REASON_ENUM_(name) H5LOG_##name,
+enum { H5LOG_REASONS(H5LOG_REASON_ENUM_) H5LOG_NUM_REASONS };
+const char *h5log_reason_name(int reason);
+
+typedef struct h5log_meta { /* root attributes, all texts; NULL is written as "" */
+  const char *loom_version, *git_commit, *config, *config_hash, *command, *host, *cpu, *gpu;
+  const char *backend, *created, *plugins; /* plugins: one line per plugin, tab-separated
+                                            * name kind version path build licence */
+  int64_t threads, real_size, seed;
+} h5log_meta;
+
+typedef struct h5log_array {     /* a dataset of /scene: written once */
+  const char *name, *unit, *doc; /* name may contain groups: "obstacles/ball/pose" */
+  int type;                      /* LOOM_REAL (stored f64), LOOM_I32, LOOM_U8, LOOM_I64 */
+  int rank;
+  int64_t dims[4];
+  const void *data;
+} h5log_array;
+
+typedef struct h5log_options {
+  int frames_f32;  /* /frames stored as f32 */
+  int compression; /* of /frames/x and v: 0 none, 1..9 shuffle and gzip, H5LOG_LZ4 shuffle and
+                    * LZ4, 15 times faster than gzip (a plugin that HDF5 finds at run time) */
+  int num_extra;   /* columns of /iters_extra */
+  const loom_column *extra;
+  int num_obstacles; /* poses are logged per frame: /scene/obstacles/NAME/pose [T][12] */
+  const char *const *obstacle_names;
+  int overwrite; /* h5log_create may replace an existing file */
+} h5log_options;
+
+typedef struct h5log h5log;
+
+/* ---- writing ------------------------------------------------------------------- */
+/* Create (fails if the directory is not writable; an existing file is replaced, and its
+ * checkpoints are removed, only when overwrite is set), write scene, start SWMR. */
+loom_status h5log_create(loom_err *err, const char *path, const h5log_meta *meta,
+                         const h5log_options *opt, const h5log_array *scene, int num_scene,
+                         int64_t num_verts, h5log **out);
+/* Continue an existing log after `last_step` (-1: before the first): repair it if its
+ * writer died, refuse if one lives or if config_hash differs, cut all tables behind
+ * that step, start SWMR again. */
+loom_status h5log_resume(loom_err *err, const char *path, const char *config_hash,
+                         int64_t last_step, const h5log_options *opt, h5log **out);
+loom_status h5log_iter(h5log *l, loom_err *err, const h5log_iter_row *row, const double *extra);
+loom_status h5log_inner(h5log *l, loom_err *err, const h5log_inner_row *row);
+loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row);
+/* x, v: [n][3] on the host (loom_real); poses: [num_obstacles][12] double */
+loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, const loom_real *x,
+                        const loom_real *v, const double *poses);
+loom_status h5log_status(h5log *l, loom_err *err, const char *status); /* /status dataset */
+loom_status h5log_commit(h5log *l, loom_err *err);                     /* write batches, flush */
+/* Final status into /status and the root attribute; closes whatever happens. */
+loom_status h5log_close(h5log *l, loom_err *err, const char *status);
+
+/* ---- checkpoints: FILE.check.h5, see contract.md ---------------------------------- */
+typedef struct h5check h5check;
+/* Written to a temporary name, synced, renamed; the previous one becomes
+ * FILE.check.prev.h5, so two are kept. */
+loom_status h5check_begin(loom_err *err, const char *log_path, h5check **out);
+loom_status h5check_put(h5check *c, loom_err *err, const char *group, const char *name, int type,
+                        int64_t count, const void *data);
+loom_status h5check_put_scalars(h5check *c, loom_err *err, int64_t step, double time,
+                                const char *config_hash);
+loom_status h5check_commit(h5check *c, loom_err *err); /* consumes c in any case */
+void h5check_abort(h5check *c);
+/* Remove the checkpoints of a log that is replaced: they would continue the wrong run. */
+loom_status h5check_discard(loom_err *err, const char *log_path);
+/* step < 0: the newest that is readable; otherwise the one of that step, or an error
+ * that names the steps there are */
+loom_status h5check_open(loom_err *err, const char *log_path, int64_t step, h5check **out);
+loom_status h5check_scalars(h5check *c, int64_t *step, double *time, char config_hash[17]);
+loom_status h5check_size(h5check *c, loom_err *err, const char *group, const char *name, int *type,
+                         int64_t *count);
+loom_status h5check_get(h5check *c, loom_err *err, const char *group, const char *name, int type,
+                        int64_t count, void *data);
+void h5check_close(h5check *c);
+
+/* ---- reading --------------------------------------------------------------------- */
+typedef struct h5read h5read;
+/* Any log: running (SWMR), finished, or left by a dead writer (repaired first, after
+ * checking that no writer lives).  LOOM_E_IO with what is wrong for anything else. */
+loom_status h5read_open(loom_err *err, const char *path, h5read **out);
+void h5read_close(h5read *r);
+/* A text attribute of the root, "" if absent; valid until close. */
+const char *h5read_attr(h5read *r, const char *name);
+/* Of a log that is being written, h5read_num_steps looks anew; the other counts belong to
+ * the steps it saw last. */
+int64_t h5read_num_verts(const h5read *r);
+int64_t h5read_num_tris(const h5read *r);
+int64_t h5read_num_frames(h5read *r);
+int64_t h5read_num_steps(h5read *r);
+int64_t h5read_num_iters(h5read *r);
+loom_status h5read_tris(h5read *r, loom_err *err, int32_t *tris); /* [nt][3] */
+loom_status h5read_frame(h5read *r, loom_err *err, int64_t t, double *x, double *v, double *time,
+                         int64_t *step); /* any pointer may be NULL */
+loom_status h5read_steps(h5read *r, loom_err *err, int64_t first, int64_t count,
+                         h5log_step_row *rows);
+loom_status h5read_iters(h5read *r, loom_err *err, int64_t first, int64_t count,
+                         h5log_iter_row *rows);
+/* Any table by name ("steps", "iters", "iters_extra", "inner"), column by column.  Kinds:
+ * 'I' int64, 'R' double, 'S' the reason, an int64 for h5log_reason_name. */
+enum { H5READ_NAME_LEN = 64 };
+int64_t h5read_num_rows(h5read *r, const char *table); /* -1: no such table */
+int h5read_num_columns(h5read *r, const char *table);  /* -1: no such table */
+loom_status h5read_column_info(h5read *r, loom_err *err, const char *table, int column,
+                               char name[H5READ_NAME_LEN], char *kind);
+loom_status h5read_column(h5read *r, loom_err *err, const char *table, const char *name, char kind,
+                          int64_t first, int64_t count, void *out); /* [count] 8-byte values */
+int h5read_live(const h5read *r);                                   /* 1: somebody is writing it */
+/* 1 if there is an object of that path. */
+int h5read_exists(h5read *r, const char *path);
+/* Name of the i-th member of a group, in order of names; 0 behind the last. */
+int h5read_child(h5read *r, const char *group, int64_t i, char *name, size_t len);
+int h5read_frame_bytes(h5read *r); /* 4 or 8 per coordinate of /frames/x, 0: unreadable */
+/* A whole dataset as doubles or int64 (caller frees *data); dims up to 4. */
+loom_status h5read_dataset(h5read *r, loom_err *err, const char *path, int as_real, void **data,
+                           int *rank, int64_t dims[4]);
+
+#endif

@@ -1,0 +1,83 @@
+/* h5log_close.c - the end of a log: final status, leaving SWMR, repair after a failed write. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log/h5log_internal.h"
+
+static void free_batch(h5log_batch *b)
+{
+  if (b->rows == NULL) return;
+  h5u_close(b->dset, H5Dclose);
+  h5u_close(b->type, H5Tclose);
+  free(b->rows);
+  b->rows = NULL;
+}
+
+int h5log_release(h5log *l)
+{
+  if (l->file < 0) return 0;
+  free_batch(&l->steps);
+  free_batch(&l->iters);
+  free_batch(&l->extra);
+  free_batch(&l->inner);
+  const hid_t file = l->file;
+  l->file = H5I_INVALID_HID;
+  return H5Fclose(file) < 0 ? -1 : 0; /* strong close: the other ids go with it */
+}
+
+void h5log_free(h5log *l)
+{
+  if (l == NULL) return;
+  h5log_release(l);
+  H5Eclear2(H5E_DEFAULT);
+  if (l->lock >= 0) close(l->lock);
+  free(l->poses);
+  free(l->narrow);
+  free(l->row_extra);
+  free(l->path);
+  free(l);
+}
+
+/* Give back the disk space that was reserved behind the end of the file. */
+static void release_reserve(int fd)
+{
+  struct stat st;
+  if (fstat(fd, &st) != 0) return;
+  if (ftruncate(fd, st.st_size) != 0) return; /* only disk space is lost */
+}
+
+/* The root attribute can change only now that SWMR is off. */
+static loom_status final_attribute(loom_err *err, const char *path, const char *status)
+{
+  h5u_disk disk = {0};
+  const hid_t fapl = h5u_fapl_disk(&disk);
+  const hid_t f = fapl < 0 ? H5I_INVALID_HID : H5Fopen(path, H5F_ACC_RDWR, fapl);
+  h5u_close(fapl, H5Pclose);
+  if (f < 0) return h5u_fail(err, path, "cannot be opened for its final status");
+  const int bad = h5u_put_status(f, status) < 0;
+  if (H5Fclose(f) < 0 || bad || disk.code)
+    return h5u_disk_fail(err, path, &disk, "cannot write its final status");
+  return LOOM_OK;
+}
+
+loom_status h5log_close(h5log *l, loom_err *err, const char *status)
+{
+  if (l == NULL) return LOOM_OK;
+  loom_err later = {0};
+  /* A commit that finds the disk full leaves the file sound: it closes as usual. */
+  loom_status s = h5log_commit(l, err);
+  if ((h5log_release(l) < 0 || l->disk.code) && s == LOOM_OK)
+    s = h5u_disk_fail(err, l->path, &l->disk, "cannot be closed");
+  const loom_status t = l->broken || l->disk.code ? h5u_repair(&later, l->path, status)
+                                                  : final_attribute(&later, l->path, status);
+  release_reserve(l->lock);
+  h5log_free(l);
+  if (t == LOOM_OK) return s;
+  if (s == LOOM_OK)
+    *err = later, s = t;
+  else
+    err_append(err, "%s", later.text);
+  return s;
+}

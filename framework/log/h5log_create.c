@@ -1,0 +1,323 @@
+/* h5log_create.c - a new log: attributes, tables and frames, then SWMR is turned on.
+ *
+ * The file is made under a temporary name and renamed once it is complete, so a reader
+ * never sees half of it and an existing file is replaced in one instant.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log/h5log_internal.h"
+
+enum { LZ4_FILTER = 32004, META_ROOM = 256 << 10 };
+
+/* ---- /iters_extra -------------------------------------------------------------------- */
+int h5log_extra_table(const h5log_options *opt, h5log_extra *out)
+{
+  const int n = opt->num_extra + 2;
+  h5u_column *const c = calloc((size_t)n, sizeof *c);
+  if (c == NULL) return -1;
+  c[0] = (h5u_column){"step", "1", "step number from 0", 'I', 0};
+  c[1] = (h5u_column){"k", "1", "outer iteration, as in the same row of /iters", 'I', 8};
+  for (int i = 2; i < n; ++i) {
+    const loom_column *const e = &opt->extra[i - 2];
+    c[i] = (h5u_column){e->name, e->unit != NULL ? e->unit : "1", e->doc != NULL ? e->doc : "", 'R',
+                        8 * (size_t)i};
+  }
+  out->columns = c;
+  out->table = (h5u_table){
+      "iters_extra", "columns of the solver, one row per row of /iters", c, n, 8 * (size_t)n, 1024};
+  return 0;
+}
+
+loom_status h5log_check_options(loom_err *err, const char *path, const h5log_options *opt)
+{
+  if (opt->compression < H5LOG_LZ4 || opt->compression > 9)
+    return err_set(err, LOOM_E_ARG, "%s: compression %d; allowed: 0 to 9, or LZ4", path,
+                   opt->compression);
+  if (opt->compression == H5LOG_LZ4 && H5Zfilter_avail(LZ4_FILTER) <= 0) {
+    H5Eclear2(H5E_DEFAULT);
+    return err_set(err, LOOM_E_UNSUPPORTED,
+                   "%s: HDF5 finds no LZ4 filter; install it (Debian: hdf5-filter-plugin), or use "
+                   "gzip, compression 1 to 9",
+                   path);
+  }
+  for (int i = 0; i < opt->num_extra; ++i) {
+    const char *const name = opt->extra[i].name;
+    int bad =
+        name == NULL || name[0] == '\0' || strcmp(name, "step") == 0 || strcmp(name, "k") == 0;
+    for (int j = 0; !bad && j < i; ++j) bad = strcmp(name, opt->extra[j].name) == 0;
+    if (bad)
+      return err_set(err, LOOM_E_ARG,
+                     "%s: log column %d of the solver is called \"%s\": names must be unique and "
+                     "neither \"step\" nor \"k\"",
+                     path, i, name != NULL ? name : "");
+  }
+  return LOOM_OK;
+}
+
+/* ---- datasets ------------------------------------------------------------------------- */
+static int add_filter(hid_t dcpl, int compression)
+{
+  if (compression == 0) return 0;
+  if (H5Pset_shuffle(dcpl) < 0) return -1;
+  if (compression > 0) return H5Pset_deflate(dcpl, (unsigned)compression) < 0 ? -1 : 0;
+  /* optional: a chunk that would grow is left as it is */
+  return H5Pset_filter(dcpl, LZ4_FILTER, H5Z_FLAG_OPTIONAL, 0, NULL) < 0 ? -1 : 0;
+}
+
+/* An extendible dataset [0][trailing...]; fill NULL: nothing is read that was not
+ * written. */
+static int make_series(hid_t file, const char *name, hid_t type, int rank, const hsize_t *trailing,
+                       const hsize_t *chunk, const void *fill, int compression, const char *unit,
+                       const char *doc)
+{
+  hsize_t dims[3] = {0}, most[3] = {H5S_UNLIMITED};
+  for (int i = 1; i < rank; ++i) dims[i] = most[i] = trailing[i - 1];
+  const hid_t lcpl = H5Pcreate(H5P_LINK_CREATE), dcpl = h5u_dcpl();
+  const hid_t space = H5Screate_simple(rank, dims, most);
+  int bad = lcpl < 0 || dcpl < 0 || space < 0 || H5Pset_create_intermediate_group(lcpl, 1) < 0 ||
+            H5Pset_chunk(dcpl, rank, chunk) < 0 || add_filter(dcpl, compression) < 0;
+  if (!bad && fill != NULL)
+    bad =
+        H5Pset_fill_value(dcpl, type, fill) < 0 || H5Pset_fill_time(dcpl, H5D_FILL_TIME_ALLOC) < 0;
+  else if (!bad)
+    bad = H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER) < 0;
+  hid_t d = H5I_INVALID_HID;
+  if (!bad) d = H5Dcreate2(file, name, type, space, lcpl, dcpl, H5P_DEFAULT);
+  bad = bad || d < 0 || h5u_describe(d, unit, doc) < 0;
+  bad |= h5u_close(d, H5Dclose) < 0;
+  h5u_close(space, H5Sclose);
+  h5u_close(dcpl, H5Pclose);
+  h5u_close(lcpl, H5Pclose);
+  return bad ? -1 : 0;
+}
+
+/* A chunk holds one frame, or several small ones: a page of 4096 bytes of the chunk index
+ * serves 8176 chunks, and while it is one page a kill cannot tear it (h5u_fcpl).  A filter
+ * works on whole chunks, so there it is always one frame. */
+static void frame_chunk(const h5log_options *opt, int64_t n, hsize_t chunk[3])
+{
+  const int64_t bytes = n * 3 * (opt->frames_f32 ? 4 : 8);
+  chunk[0] =
+      opt->compression == 0 && bytes < FRAME_CHUNK_BYTES ? (hsize_t)(FRAME_CHUNK_BYTES / bytes) : 1;
+  chunk[1] = (hsize_t)n;
+  chunk[2] = 3;
+}
+
+static int make_frames(hid_t file, const h5log_options *opt, int64_t n)
+{
+  const hid_t type = opt->frames_f32 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
+  const hsize_t row[2] = {(hsize_t)n, 3}, series[1] = {1024};
+  const hsize_t pose[1] = {12}, pose_chunk[2] = {64, 12};
+  const int64_t unset = H5U_STEP_UNSET;
+  const double zero = 0;
+  hsize_t chunk[3];
+  frame_chunk(opt, n, chunk);
+  if (make_series(file, "frames/x", type, 3, row, chunk, NULL, opt->compression, "m",
+                  "positions [frame][vertex][xyz]; frame 0 is the initial state") < 0 ||
+      make_series(file, "frames/v", type, 3, row, chunk, NULL, opt->compression, "m/s",
+                  "velocities [frame][vertex][xyz]") < 0 ||
+      make_series(file, "frames/time", H5T_IEEE_F64LE, 1, NULL, series, &zero, 0, "s",
+                  "time of the frame") < 0 ||
+      make_series(file, "frames/step", H5T_STD_I64LE, 1, NULL, series, &unset, 0, "1",
+                  "the frame is the end of this step; -1: the initial state") < 0)
+    return -1;
+  for (int i = 0; i < opt->num_obstacles; ++i) {
+    char name[512];
+    const int len = snprintf(name, sizeof name, "scene/obstacles/%s/pose", opt->obstacle_names[i]);
+    if (len < 0 || (size_t)len >= sizeof name) return -1;
+    if (make_series(file, name, H5T_IEEE_F64LE, 2, pose, pose_chunk, &zero, 0, "1 and m",
+                    "body to world per frame: rotation row-major [9], then translation [3], m") < 0)
+      return -1;
+  }
+  return 0;
+}
+
+/* Scalar text beside the root attribute of the same name: data, not an attribute, may
+ * change while SWMR is on.  Allocated at once, so that writing it needs no space. */
+static int make_status(hid_t file)
+{
+  const char text[H5LOG_STATUS_LEN] = "running";
+  const hid_t type = h5u_text_type(sizeof text), space = H5Screate(H5S_SCALAR);
+  const hid_t dcpl = h5u_dcpl();
+  hid_t d = H5I_INVALID_HID;
+  if (type >= 0 && space >= 0 && dcpl >= 0 && H5Pset_alloc_time(dcpl, H5D_ALLOC_TIME_EARLY) >= 0)
+    d = H5Dcreate2(file, "status", type, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
+  int bad = d < 0 || H5Dwrite(d, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0 ||
+            h5u_describe(d, "1",
+                         "running, finished, stopped, or failed: why; current while the "
+                         "file is written") < 0;
+  bad |= h5u_close(d, H5Dclose) < 0;
+  h5u_close(dcpl, H5Pclose);
+  h5u_close(space, H5Sclose);
+  h5u_close(type, H5Tclose);
+  return bad ? -1 : 0;
+}
+
+int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n)
+{
+  const char *const groups[] = {"scene", "frames"};
+  for (int i = 0; i < 2; ++i) {
+    const hid_t g = H5Gcreate2(file, groups[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (g < 0 || H5Gclose(g) < 0) return -1;
+  }
+  for (int i = 0; i < H5U_NUM_TABLES; ++i)
+    if (h5u_table_create(file, h5u_table_of(i)) < 0) return -1;
+  h5log_extra extra;
+  if (h5log_extra_table(opt, &extra) < 0) return -1;
+  const int bad = h5u_table_create(file, &extra.table) < 0;
+  free(extra.columns);
+  if (bad || make_frames(file, opt, n) < 0) return -1;
+  return make_status(file);
+}
+
+static int put_meta(hid_t file, const h5log_meta *m)
+{
+  char writer[160];
+  h5u_writer_text(writer, sizeof writer);
+  const struct {
+    const char *name, *text;
+    size_t min_len;
+  } texts[] = {{"loom_version", m->loom_version, 0},
+               {"git_commit", m->git_commit, 0},
+               {"config", m->config, 0},
+               {"config_hash", m->config_hash, 0},
+               {"command", m->command, 0},
+               {"host", m->host, 0},
+               {"cpu", m->cpu, 0},
+               {"gpu", m->gpu, 0},
+               {"backend", m->backend, 0},
+               {"created", m->created, 0},
+               {"plugins", m->plugins, 0},
+               {"status", "running", H5LOG_STATUS_LEN},
+               {"writer", writer, sizeof writer}};
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i)
+    if (h5u_put_text(file, texts[i].name, texts[i].text, texts[i].min_len) < 0) return -1;
+  if (h5u_put_int(file, "schema", H5LOG_SCHEMA) < 0 ||
+      h5u_put_int(file, "threads", m->threads) < 0 ||
+      h5u_put_int(file, "real_size", m->real_size) < 0 || h5u_put_int(file, "seed", m->seed) < 0)
+    return -1;
+  return 0;
+}
+
+/* ---- the file --------------------------------------------------------------------------- */
+/* Refuse if `path` exists and may not be replaced, or is being written. */
+static loom_status check_target(loom_err *err, const char *path, int overwrite)
+{
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  char writer[160];
+  if (fd < 0) {
+    if (errno == ENOENT) return LOOM_OK;
+    return err_set(err, LOOM_E_IO, "%s: exists and cannot be replaced: %s", path, strerror(errno));
+  }
+  loom_status s = LOOM_OK;
+  if (!overwrite) {
+    s = err_set(err, LOOM_E_IO, "%s: exists; name another file, or continue it with --resume",
+                path);
+  } else if (h5u_lock_writer(path, fd) == H5U_BUSY) {
+    h5u_writer_of(path, writer, sizeof writer);
+    s = err_set(err, LOOM_E_IO,
+                "%s: is in use by another process (writer: %s); wait or name "
+                "another file",
+                path, writer[0] != '\0' ? writer : "unknown");
+  }
+  close(fd);
+  return s;
+}
+
+static loom_status open_part(loom_err *err, const char *path, const char *part, int *fd)
+{
+  *fd = open(part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (*fd < 0) {
+    const char *const slash = strrchr(path, '/');
+    if (errno == ENOENT && slash != NULL)
+      return err_set(err, LOOM_E_IO, "%s: the directory %.*s does not exist; create it", path,
+                     (int)(slash - path), path);
+    return err_set(err, LOOM_E_IO, "%s: cannot be created: %s; name another file", path,
+                   strerror(errno));
+  }
+  if (h5u_lock(*fd, 1) == H5U_BUSY) {
+    close(*fd);
+    *fd = -1;
+    return err_set(err, LOOM_E_IO, "%s: another process is creating this file; name another one",
+                   path);
+  }
+  return LOOM_OK;
+}
+
+static loom_status fill_file(loom_err *err, h5log *l, const char *part, const h5log_meta *meta,
+                             const h5log_options *opt, const h5log_array *scene, int num_scene)
+{
+  int64_t bytes = META_ROOM + (meta->config != NULL ? (int64_t)strlen(meta->config) : 0);
+  for (int i = 0; i < num_scene; ++i) {
+    int64_t items = 8;
+    for (int d = 0; d < scene[i].rank; ++d) items *= scene[i].dims[d];
+    bytes += items + 4096;
+  }
+  LOOM_TRY(h5u_reserve(err, l->path, l->lock, 0, bytes, &l->reserved));
+  const hid_t fapl = h5u_fapl_disk(&l->disk), fcpl = h5u_fcpl();
+  if (fapl >= 0 && fcpl >= 0) l->file = H5Fcreate(part, H5F_ACC_TRUNC, fcpl, fapl);
+  h5u_close(fapl, H5Pclose);
+  h5u_close(fcpl, H5Pclose);
+  l->reserved = 0; /* truncation gave it back */
+  if (l->file < 0) return h5u_fail(err, l->path, "cannot be created");
+  LOOM_TRY(h5u_reserve(err, l->path, l->lock, 0, bytes, &l->reserved));
+  if (put_meta(l->file, meta) < 0 || h5log_create_tables(l->file, opt, l->n) < 0)
+    return h5u_disk_fail(err, l->path, &l->disk, "cannot write attributes and empty tables");
+  return h5log_create_scene(err, l->path, l->file, scene, num_scene);
+}
+
+static loom_status create_in(loom_err *err, h5log *l, const char *part, const h5log_meta *meta,
+                             const h5log_options *opt, const h5log_array *scene, int num_scene)
+{
+  LOOM_TRY(open_part(err, l->path, part, &l->lock));
+  loom_status s = fill_file(err, l, part, meta, opt, scene, num_scene);
+  if (s == LOOM_OK) s = h5log_begin(err, l, opt);
+  /* before the new log is there, or a kill in between would leave it with a future */
+  if (s == LOOM_OK) s = h5check_discard(err, l->path);
+  if (s == LOOM_OK && rename(part, l->path) != 0)
+    s = err_set(err, LOOM_E_IO, "%s: cannot be put in place: %s; name another file", l->path,
+                strerror(errno));
+  if (s != LOOM_OK) unlink(part);
+  return s;
+}
+
+loom_status h5log_create(loom_err *err, const char *path, const h5log_meta *meta,
+                         const h5log_options *opt, const h5log_array *scene, int num_scene,
+                         int64_t num_verts, h5log **out)
+{
+  *out = NULL;
+  h5u_quiet();
+  if (num_verts < 1) return err_set(err, LOOM_E_ARG, "%s: a log needs at least one vertex", path);
+  LOOM_TRY(h5log_check_options(err, path, opt));
+  LOOM_TRY(check_target(err, path, opt->overwrite));
+  const size_t len = strlen(path) + sizeof ".part";
+  h5log *const l = calloc(1, sizeof *l);
+  char *const part = malloc(len);
+  loom_status s = LOOM_E_NOMEM;
+  if (l != NULL) {
+    l->file = H5I_INVALID_HID;
+    l->lock = -1;
+    l->n = num_verts;
+    l->path = malloc(strlen(path) + 1);
+  }
+  if (l == NULL || part == NULL || l->path == NULL) {
+    err_set(err, s, "%s: out of memory", path);
+  } else {
+    strcpy(l->path, path);
+    snprintf(part, len, "%s.part", path);
+    s = create_in(err, l, part, meta, opt, scene, num_scene);
+  }
+  free(part);
+  if (s != LOOM_OK) {
+    h5log_free(l);
+    return s;
+  }
+  *out = l;
+  return LOOM_OK;
+}

@@ -1,0 +1,54 @@
+/* h5log_internal.h - the writer's state, shared by the h5log_*.c files. */
+#ifndef LOOM_H5LOG_INTERNAL_H
+#define LOOM_H5LOG_INTERNAL_H
+
+#include "log/h5util.h"
+
+typedef struct h5log_batch { /* rows on their way into one table */
+  hid_t dset, type;
+  size_t row_size;
+  hsize_t chunk; /* rows */
+  char *rows;    /* [capacity][row_size] */
+  int64_t used, capacity;
+  int unflushed; /* rows were written since the last commit */
+} h5log_batch;
+
+struct h5log {
+  char *path;
+  hid_t file;
+  int lock; /* descriptor that holds the advisory lock */
+  h5log_batch steps, iters, extra, inner;
+  hid_t x, v, time, step, status;
+  hid_t *poses; /* [num_poses] */
+  int num_poses, num_extra, frames_f32;
+  int64_t n;          /* vertices */
+  int64_t frame_room; /* bytes one frame takes at most */
+  float *narrow;      /* [n][3], when frames are stored as f32 */
+  double *row_extra;  /* scratch of one row of /iters_extra */
+  int frames_unflushed, status_unflushed;
+  int64_t reserved; /* end of the disk space asked for, bytes */
+  h5u_disk disk;    /* the first write that failed */
+  int broken;       /* nothing more may be written */
+};
+
+enum { H5LOG_BATCH_ROWS = 512, FRAME_CHUNK_BYTES = 256 << 10 };
+
+/* The table /iters_extra: step, k and the solver's own columns. */
+typedef struct h5log_extra {
+  h5u_column *columns; /* [2 + num_extra] */
+  h5u_table table;
+} h5log_extra;
+int h5log_extra_table(const h5log_options *opt, h5log_extra *out); /* 0 or -1 (memory) */
+
+/* Create everything but the scene in a file that is not in SWMR mode; 0 or -1. */
+int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n);
+loom_status h5log_create_scene(loom_err *err, const char *path, hid_t file,
+                               const h5log_array *scene, int num_scene);
+/* Turn SWMR on and open the datasets: the last part of create and resume. */
+loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt);
+/* Close the HDF5 file; 0 or -1. */
+int h5log_release(h5log *l);
+void h5log_free(h5log *l); /* the rest, lock included; releases if that was not done */
+loom_status h5log_check_options(loom_err *err, const char *path, const h5log_options *opt);
+
+#endif

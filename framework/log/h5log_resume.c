@@ -1,0 +1,152 @@
+/* h5log_resume.c - continuing a log: repair, checks, cutting what follows, SWMR again. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log/h5log_internal.h"
+
+static loom_status lock_file(loom_err *err, h5log *l)
+{
+  char writer[160];
+  l->lock = open(l->path, O_RDWR | O_CLOEXEC);
+  if (l->lock < 0)
+    return err_set(err, LOOM_E_IO, "%s: cannot be opened to continue it: %s", l->path,
+                   strerror(errno));
+  const int state = h5u_lock_writer(l->path, l->lock);
+  if (state == H5U_LOCKED) return LOOM_OK;
+  h5u_writer_of(l->path, writer, sizeof writer);
+  if (state == H5U_BUSY)
+    return err_set(err, LOOM_E_IO,
+                   "%s: is in use by another process (writer: %s); stop that run, or close what "
+                   "reads the file",
+                   l->path, writer[0] != '\0' ? writer : "none noted");
+  return err_set(err, LOOM_E_IO,
+                 "%s: this file system has no locks and the log was written on another host (%s): "
+                 "make sure that run is over, then run `h5clear -s --increment` on it",
+                 l->path, writer);
+}
+
+/* The stored table must have exactly the columns this run will write. */
+static int same_columns(hid_t file, const h5u_table *t)
+{
+  const hid_t d = H5Dopen2(file, t->name, H5P_DEFAULT);
+  const hid_t there = d < 0 ? H5I_INVALID_HID : H5Dget_type(d), ours = h5u_table_type(t);
+  const int same = there >= 0 && ours >= 0 && H5Tequal(there, ours) > 0;
+  h5u_close(ours, H5Tclose);
+  h5u_close(there, H5Tclose);
+  h5u_close(d, H5Dclose);
+  return same;
+}
+
+static loom_status check_frames(loom_err *err, h5log *l, const h5log_options *opt)
+{
+  hsize_t dims[3] = {0};
+  const hid_t d = H5Dopen2(l->file, "frames/x", H5P_DEFAULT);
+  const hid_t space = d < 0 ? H5I_INVALID_HID : H5Dget_space(d);
+  const hid_t type = d < 0 ? H5I_INVALID_HID : H5Dget_type(d);
+  const size_t size = type < 0 ? 0 : H5Tget_size(type);
+  const int bad = space < 0 || H5Sget_simple_extent_ndims(space) != 3 ||
+                  H5Sget_simple_extent_dims(space, dims, NULL) < 0;
+  h5u_close(type, H5Tclose);
+  h5u_close(space, H5Sclose);
+  h5u_close(d, H5Dclose);
+  if (bad) return h5u_fail(err, l->path, "has no usable /frames/x");
+  l->n = (int64_t)dims[1];
+  if (size != (opt->frames_f32 ? 4 : 8))
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s: holds frames as f%d; set [log] frames = f%d to "
+                   "continue it",
+                   l->path, (int)size * 8, (int)size * 8);
+  return LOOM_OK;
+}
+
+static loom_status check_log(loom_err *err, h5log *l, const char *config_hash, int64_t last_step,
+                             const h5log_options *opt)
+{
+  char *const schema = h5u_get_text(l->file, "schema");
+  const int known = schema != NULL && atoi(schema) == H5LOG_SCHEMA;
+  free(schema);
+  if (!known)
+    return err_set(err, LOOM_E_IO, "%s: is not a loom log of schema %d", l->path, H5LOG_SCHEMA);
+  char *const hash = h5u_get_text(l->file, "config_hash");
+  const int same = hash != NULL && strcmp(hash, config_hash) == 0;
+  if (!same)
+    err_set(err, LOOM_E_CONFIG,
+            "%s: was written with another configuration (config_hash %s, now %s): use the same "
+            "one (`loom info` prints it), or start a new log with -o",
+            l->path, hash != NULL ? hash : "none", config_hash);
+  free(hash);
+  if (!same) return LOOM_E_CONFIG;
+  LOOM_TRY(check_frames(err, l, opt));
+  h5log_extra extra;
+  if (h5log_extra_table(opt, &extra) < 0)
+    return err_set(err, LOOM_E_NOMEM, "%s: out of memory", l->path);
+  int ok = same_columns(l->file, &extra.table);
+  free(extra.columns);
+  for (int i = 0; i < H5U_NUM_TABLES; ++i) ok = ok && same_columns(l->file, h5u_table_of(i));
+  if (!ok)
+    return err_set(err, LOOM_E_IO,
+                   "%s: its tables have other columns than this version and solver write: "
+                   "start a new log with -o",
+                   l->path);
+  int64_t rows;
+  const hid_t steps = H5Dopen2(l->file, "steps", H5P_DEFAULT);
+  const int64_t last = steps < 0 ? -2 : h5u_last_step(steps, &rows);
+  h5u_close(steps, H5Dclose);
+  if (last < -1) return h5u_fail(err, l->path, "cannot read /steps");
+  if (last_step > last)
+    return err_set(err, LOOM_E_STATE,
+                   "%s: ends with step %lld, it cannot be continued after step %lld", l->path,
+                   (long long)last, (long long)last_step);
+  return LOOM_OK;
+}
+
+static loom_status resume_in(loom_err *err, h5log *l, const char *config_hash, int64_t last_step,
+                             const h5log_options *opt)
+{
+  h5u_super super;
+  char writer[160];
+  LOOM_TRY(lock_file(err, l));
+  LOOM_TRY(h5u_peek(err, l->path, l->lock, &super));
+  if (super.writing) LOOM_TRY(h5u_repair(err, l->path, "stopped"));
+  const hid_t fapl = h5u_fapl_disk(&l->disk);
+  if (fapl >= 0) l->file = H5Fopen(l->path, H5F_ACC_RDWR, fapl);
+  h5u_close(fapl, H5Pclose);
+  if (l->file < 0)
+    return h5u_fail(err, l->path,
+                    "cannot be opened to continue it: cut short or damaged; start the run again");
+  LOOM_TRY(check_log(err, l, config_hash, last_step, opt));
+  LOOM_TRY(h5u_reserve(err, l->path, l->lock, super.size, 0, &l->reserved));
+  h5u_writer_text(writer, sizeof writer);
+  if (h5u_cut(l->file, last_step) < 0 || h5u_put_status(l->file, "running") < 0 ||
+      h5u_set_text(l->file, "writer", writer) < 0 || l->disk.code)
+    return h5u_disk_fail(err, l->path, &l->disk, "cannot be cut behind the step to continue from");
+  return h5log_begin(err, l, opt);
+}
+
+loom_status h5log_resume(loom_err *err, const char *path, const char *config_hash,
+                         int64_t last_step, const h5log_options *opt, h5log **out)
+{
+  *out = NULL;
+  h5u_quiet();
+  LOOM_TRY(h5log_check_options(err, path, opt));
+  h5log *const l = calloc(1, sizeof *l);
+  if (l != NULL) l->path = malloc(strlen(path) + 1);
+  if (l == NULL || l->path == NULL) {
+    free(l);
+    return err_set(err, LOOM_E_NOMEM, "%s: out of memory", path);
+  }
+  l->file = H5I_INVALID_HID;
+  l->lock = -1;
+  strcpy(l->path, path);
+  const loom_status s = resume_in(err, l, config_hash, last_step, opt);
+  if (s != LOOM_OK) {
+    h5log_free(l);
+    return s;
+  }
+  *out = l;
+  return LOOM_OK;
+}

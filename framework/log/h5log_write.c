@@ -1,0 +1,226 @@
+/* h5log_write.c - rows, frames and commits of a log in SWMR mode.
+ *
+ * The order of a commit is what makes a log safe to read at any moment and after any
+ * kill: iterations and frames reach the file before the row of /steps that announces
+ * them.  A step counts as finished when its row is there.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/h5log_internal.h"
+
+enum { META_ROOM = 256 << 10 }; /* bytes of metadata a commit can add at most */
+
+/* ---- set-up ------------------------------------------------------------ */
+static int open_batch(h5log *l, h5log_batch *b, const h5u_table *t)
+{
+  b->row_size = t->row_size;
+  b->chunk = t->chunk;
+  b->capacity = H5LOG_BATCH_ROWS;
+  b->rows = malloc((size_t)b->capacity * b->row_size);
+  b->type = h5u_table_type(t);
+  b->dset = h5u_open_uncached(l->file, t->name);
+  return b->rows == NULL || b->type < 0 || b->dset < 0 ? -1 : 0;
+}
+
+static int open_frames(h5log *l, const h5log_options *opt)
+{
+  l->x = h5u_open_uncached(l->file, "frames/x");
+  l->v = h5u_open_uncached(l->file, "frames/v");
+  l->time = h5u_open_uncached(l->file, "frames/time");
+  l->step = h5u_open_uncached(l->file, "frames/step");
+  l->status = H5Dopen2(l->file, "status", H5P_DEFAULT);
+  if (l->x < 0 || l->v < 0 || l->time < 0 || l->step < 0 || l->status < 0) return -1;
+  if (opt->num_obstacles > 0) {
+    l->poses = malloc((size_t)opt->num_obstacles * sizeof *l->poses);
+    if (l->poses == NULL) return -1;
+  }
+  for (int i = 0; i < opt->num_obstacles; ++i) {
+    char name[512];
+    snprintf(name, sizeof name, "scene/obstacles/%s/pose", opt->obstacle_names[i]);
+    l->poses[i] = h5u_open_uncached(l->file, name);
+    if (l->poses[i] < 0) return -1;
+    l->num_poses = i + 1;
+  }
+  return 0;
+}
+
+loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
+{
+  h5log_extra extra;
+  l->steps.dset = l->iters.dset = l->inner.dset = l->extra.dset = H5I_INVALID_HID;
+  l->steps.type = l->iters.type = l->inner.type = l->extra.type = H5I_INVALID_HID;
+  l->x = l->v = l->time = l->step = l->status = H5I_INVALID_HID;
+  l->num_extra = opt->num_extra;
+  l->frames_f32 = opt->frames_f32;
+  /* two arrays, each may open a chunk; a filter may enlarge what it cannot compress */
+  l->frame_room = 2 * (3 * l->n * (opt->frames_f32 ? 4 : 8) * 102 / 100 + FRAME_CHUNK_BYTES);
+  if (H5Fflush(l->file, H5F_SCOPE_LOCAL) < 0 || H5Fstart_swmr_write(l->file) < 0 || l->disk.code)
+    return h5u_disk_fail(err, l->path, &l->disk,
+                         "cannot turn on single-writer/multiple-reader mode");
+  if (h5log_extra_table(opt, &extra) < 0)
+    return err_set(err, LOOM_E_NOMEM, "%s: out of memory", l->path);
+  const int bad = open_batch(l, &l->steps, h5u_table_of(H5U_STEPS)) < 0 ||
+                  open_batch(l, &l->iters, h5u_table_of(H5U_ITERS)) < 0 ||
+                  open_batch(l, &l->inner, h5u_table_of(H5U_INNER)) < 0 ||
+                  open_batch(l, &l->extra, &extra.table) < 0 || open_frames(l, opt) < 0;
+  free(extra.columns);
+  if (bad) return h5u_fail(err, l->path, "cannot open its datasets for appending");
+  l->row_extra = malloc(l->extra.row_size);
+  if (l->frames_f32) l->narrow = malloc((size_t)l->n * 3 * sizeof *l->narrow);
+  if (l->row_extra == NULL || (l->frames_f32 && l->narrow == NULL))
+    return err_set(err, LOOM_E_NOMEM, "%s: out of memory", l->path);
+  h5u_lock(l->lock, 0); /* readers may come in from now on */
+  return LOOM_OK;
+}
+
+/* ---- writing ----------------------------------------------------------------------- */
+static loom_status broken(const h5log *l, loom_err *err)
+{
+  return err_set(err, LOOM_E_IO,
+                 "%s: an earlier write failed; finished steps are kept: find out why, then "
+                 "continue with --resume",
+                 l->path);
+}
+
+static loom_status failed(h5log *l, loom_err *err, const char *what)
+{
+  l->broken = 1;
+  return h5u_disk_fail(err, l->path, &l->disk, what);
+}
+
+/* Room for `bytes` more behind what HDF5 has allocated. */
+static loom_status make_room(h5log *l, loom_err *err, int64_t bytes)
+{
+  haddr_t eoa;
+  if (l->broken) return broken(l, err);
+  if (H5Fget_eoa(l->file, &eoa) < 0) return failed(l, err, "cannot ask for its size");
+  return h5u_reserve(err, l->path, l->lock, (int64_t)eoa, bytes + META_ROOM, &l->reserved);
+}
+
+/* Rows in memory plus the chunks they may open, bytes. */
+static int64_t batch_room(const h5log_batch *b)
+{
+  return (int64_t)b->row_size * (b->used + 2 * (int64_t)b->chunk);
+}
+
+static int put_batch(h5log_batch *b)
+{
+  if (b->used == 0) return 0;
+  if (h5u_append(b->dset, b->type, b->used, b->rows) < 0) return -1;
+  b->used = 0;
+  b->unflushed = 1;
+  return 0;
+}
+
+static int flush_batch(h5log_batch *b)
+{
+  if (put_batch(b) < 0) return -1;
+  if (b->unflushed && H5Dflush(b->dset) < 0) return -1;
+  b->unflushed = 0;
+  return 0;
+}
+
+/* Add one row; a full batch goes to the file. */
+static loom_status add_row(h5log *l, loom_err *err, h5log_batch *b, const h5u_table *t,
+                           const void *row)
+{
+  if (l->broken) return broken(l, err);
+  if (b->used == b->capacity) {
+    LOOM_TRY(make_room(l, err, batch_room(b)));
+    if (put_batch(b) < 0 || l->disk.code) return failed(l, err, "cannot write rows");
+  }
+  char *const dst = b->rows + (size_t)b->used * b->row_size;
+  if (t != NULL)
+    h5u_pack_row(t, dst, row);
+  else
+    memcpy(dst, row, b->row_size);
+  ++b->used;
+  return LOOM_OK;
+}
+
+loom_status h5log_iter(h5log *l, loom_err *err, const h5log_iter_row *row, const double *extra)
+{
+  const int64_t key[2] = {row->step, row->k};
+  LOOM_TRY(add_row(l, err, &l->iters, h5u_table_of(H5U_ITERS), row));
+  memcpy(l->row_extra, key, sizeof key);
+  for (int i = 0; i < l->num_extra; ++i) l->row_extra[2 + i] = extra != NULL ? extra[i] : NAN;
+  return add_row(l, err, &l->extra, NULL, l->row_extra);
+}
+
+loom_status h5log_inner(h5log *l, loom_err *err, const h5log_inner_row *row)
+{
+  return add_row(l, err, &l->inner, h5u_table_of(H5U_INNER), row);
+}
+
+loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row)
+{
+  if (row->reason < 0 || row->reason >= H5LOG_NUM_REASONS)
+    return err_set(err, LOOM_E_ARG, "%s: step %lld has no valid reason", l->path,
+                   (long long)row->step);
+  /* Only a commit writes steps: their rows must follow everything they announce. */
+  if (l->steps.used == l->steps.capacity) LOOM_TRY(h5log_commit(l, err));
+  return add_row(l, err, &l->steps, h5u_table_of(H5U_STEPS), row);
+}
+
+static int put_vectors(h5log *l, hid_t dset, const loom_real *a)
+{
+  if (!l->frames_f32) return h5u_append(dset, h5u_mem_type(LOOM_REAL), 1, a);
+  for (int64_t i = 0; i < 3 * l->n; ++i) l->narrow[i] = (float)a[i];
+  return h5u_append(dset, H5T_NATIVE_FLOAT, 1, l->narrow);
+}
+
+loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, const loom_real *x,
+                        const loom_real *v, const double *poses)
+{
+  LOOM_TRY(make_room(l, err, l->frame_room + 4096 * (int64_t)l->num_poses));
+  int bad = put_vectors(l, l->x, x) < 0 || put_vectors(l, l->v, v) < 0;
+  for (int i = 0; !bad && i < l->num_poses; ++i)
+    bad = h5u_append(l->poses[i], H5T_NATIVE_DOUBLE, 1, poses + 12 * (size_t)i) < 0;
+  bad = bad || h5u_append(l->time, H5T_NATIVE_DOUBLE, 1, &time) < 0 ||
+        h5u_append(l->step, H5T_NATIVE_INT64, 1, &step) < 0;
+  if (bad || l->disk.code) return failed(l, err, "cannot write a frame");
+  l->frames_unflushed = 1;
+  return LOOM_OK;
+}
+
+loom_status h5log_status(h5log *l, loom_err *err, const char *status)
+{
+  char text[H5LOG_STATUS_LEN] = "";
+  if (l->broken) return broken(l, err);
+  snprintf(text, sizeof text, "%s", status);
+  const hid_t type = h5u_text_type(sizeof text);
+  const int bad = type < 0 || H5Dwrite(l->status, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0;
+  h5u_close(type, H5Tclose);
+  if (bad || l->disk.code) return failed(l, err, "cannot write the status");
+  l->status_unflushed = 1;
+  return LOOM_OK;
+}
+
+static int flush_frames(h5log *l)
+{
+  if (!l->frames_unflushed) return 0;
+  int bad = H5Dflush(l->x) < 0 || H5Dflush(l->v) < 0;
+  for (int i = 0; !bad && i < l->num_poses; ++i) bad = H5Dflush(l->poses[i]) < 0;
+  if (bad || H5Dflush(l->time) < 0 || H5Dflush(l->step) < 0) return -1;
+  l->frames_unflushed = 0;
+  return 0;
+}
+
+loom_status h5log_commit(h5log *l, loom_err *err)
+{
+  LOOM_TRY(make_room(l, err,
+                     batch_room(&l->iters) + batch_room(&l->extra) + batch_room(&l->inner) +
+                         batch_room(&l->steps)));
+  if (flush_batch(&l->iters) < 0 || flush_batch(&l->extra) < 0 || flush_batch(&l->inner) < 0 ||
+      l->disk.code)
+    return failed(l, err, "cannot write rows");
+  if (flush_frames(l) < 0 || l->disk.code) return failed(l, err, "cannot write frames");
+  if (flush_batch(&l->steps) < 0 || l->disk.code) return failed(l, err, "cannot write the step");
+  if ((l->status_unflushed && H5Dflush(l->status) < 0) || l->disk.code)
+    return failed(l, err, "cannot write status");
+  l->status_unflushed = 0;
+  return LOOM_OK;
+}

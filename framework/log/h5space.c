@@ -1,0 +1,73 @@
+/* h5space.c - disk space is reserved before HDF5 needs it.
+ *
+ * A write that fails inside HDF5 leaves its caches in a state that can be neither flushed
+ * nor closed.  So the log asks the file system for the blocks beforehand: when the disk is
+ * full the request fails, HDF5 has seen nothing, and what is kept in reserve suffices to
+ * close the file properly.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* fallocate */
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+
+#include "log/h5util.h"
+
+enum {
+  RESERVE_CLOSE = 1 << 20, /* bytes kept free for metadata, status and closing */
+  RESERVE_SLAB = 16 << 20  /* bytes asked for at a time, given back at close */
+};
+
+static loom_status full(loom_err *err, const char *path, int64_t eoa, int code)
+{
+  char why[160];
+  if (code == EFBIG)
+    snprintf(why, sizeof why, "the file size limit of this process (ulimit -f) is reached");
+  else if (code == EDQUOT)
+    snprintf(why, sizeof why, "the disk quota is used up");
+  else
+    snprintf(why, sizeof why, "no space left on the disk");
+  return err_set(err, LOOM_E_IO,
+                 "%s: %s (the log holds %.1f MiB); finished steps are kept: free space, then "
+                 "continue with --resume",
+                 path, why, (double)eoa / (1 << 20));
+}
+
+/* Reserve [eoa, end); 0 or the error number.  The file's size does not change. */
+static int claim(int fd, int64_t eoa, int64_t end)
+{
+  struct statvfs vfs;
+  int code;
+  do code = fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)eoa, (off_t)(end - eoa)) == 0 ? 0 : errno;
+  while (code == EINTR);
+  if (code != EOPNOTSUPP && code != ENOSYS) return code;
+  /* No reservation on this file system: at least see whether there is room now. */
+  if (fstatvfs(fd, &vfs) != 0) return 0;
+  const double avail = (double)vfs.f_bavail * (double)vfs.f_frsize;
+  return avail < (double)(end - eoa) ? ENOSPC : 0;
+}
+
+loom_status h5u_reserve(loom_err *err, const char *path, int fd, int64_t eoa, int64_t bytes,
+                        int64_t *limit)
+{
+  const int64_t end = eoa + bytes + RESERVE_CLOSE;
+  int64_t slab = end + RESERVE_SLAB;
+  struct rlimit max;
+  if (end <= *limit) return LOOM_OK;
+  if (getrlimit(RLIMIT_FSIZE, &max) == 0 && max.rlim_cur != RLIM_INFINITY) {
+    if ((uint64_t)max.rlim_cur < (uint64_t)end) return full(err, path, eoa, EFBIG);
+    if ((uint64_t)max.rlim_cur < (uint64_t)slab) slab = (int64_t)max.rlim_cur;
+  }
+  if (claim(fd, eoa, slab) == 0) {
+    *limit = slab;
+    return LOOM_OK;
+  }
+  const int code = claim(fd, eoa, end);
+  if (code != 0) return full(err, path, eoa, code);
+  *limit = end;
+  return LOOM_OK;
+}

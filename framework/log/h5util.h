@@ -1,0 +1,126 @@
+/* h5util.h - what the files of framework/log share: HDF5 errors, attributes, tables, locks. */
+#ifndef LOOM_H5UTIL_H
+#define LOOM_H5UTIL_H
+
+#include <hdf5.h>
+
+#include "log/h5log.h"
+
+/* ---- errors -------------------------------------------------------------------- */
+/* Stop the library from printing its error stack and from cleaning up at exit; first call
+ * of every entry point. */
+void h5u_quiet(void);
+/* LOOM_E_IO "PATH: what: innermost HDF5 message"; empties the HDF5 error stack. */
+loom_status h5u_fail(loom_err *err, const char *path, const char *what);
+
+/* ---- property lists and types (H5I_INVALID_HID on failure) ------------------------- */
+hid_t h5u_fapl(void); /* newest format, locks left to us, ids closed with the file */
+/* File creation: space in pages of 4096 bytes, so that no piece of metadata that changes
+ * while a run writes lies across a page.  Linux copies a write page by page, and SIGKILL
+ * stops it between two: half a piece would fail its checksum for ever.  (Only the index of
+ * a dataset of more than 8176 chunks has pieces larger than a page.) */
+hid_t h5u_fcpl(void);
+/* Dataset creation: attributes outside the object header, which would exceed a page. */
+hid_t h5u_dcpl(void);
+hid_t h5u_text_type(size_t n);      /* fixed-length UTF-8 text of n bytes, NUL included */
+hid_t h5u_mem_type(int loom_type);  /* LOOM_REAL is loom_real */
+hid_t h5u_file_type(int loom_type); /* LOOM_REAL is f64 */
+int h5u_close(hid_t id, herr_t (*close_fn)(hid_t)); /* 0, or -1; invalid ids are fine */
+
+/* ---- attributes: 0, or -1 with the HDF5 error stack filled ------------------------- */
+int h5u_put_text(hid_t obj, const char *name, const char *text, size_t min_len);
+int h5u_put_int(hid_t obj, const char *name, int64_t value);
+int h5u_put_texts(hid_t obj, const char *name, const char *const *texts, int count);
+int h5u_set_text(hid_t obj, const char *name, const char *text); /* overwrite in place, cut */
+/* Any attribute as text (integers in decimal): malloc'ed, NULL if absent or unreadable. */
+char *h5u_get_text(hid_t obj, const char *name);
+int h5u_describe(hid_t dset, const char *unit, const char *doc);
+
+/* ---- tables ------------------------------------------------------------------------ */
+typedef struct h5u_column {
+  const char *name, *unit, *doc;
+  char kind;     /* 'I' int64, 'R' double, 'S' reason: int8 enum in the first byte */
+  size_t offset; /* in the row structure, which is also the layout in the file */
+} h5u_column;
+
+typedef struct h5u_table {
+  const char *name, *doc;
+  const h5u_column *columns;
+  int num_columns;
+  size_t row_size;
+  hsize_t chunk; /* rows */
+} h5u_table;
+
+enum { H5U_STEPS, H5U_ITERS, H5U_INNER, H5U_NUM_TABLES };
+const h5u_table *h5u_table_of(int which);
+hid_t h5u_table_type(const h5u_table *t);
+/* Create the empty table with its attributes; 0 or -1. */
+int h5u_table_create(hid_t file, const h5u_table *t);
+/* A row of the C structure to the layout in the file, and back (in place). */
+void h5u_pack_row(const h5u_table *t, void *dst, const void *row);
+void h5u_unpack_rows(const h5u_table *t, void *rows, int64_t count);
+/* Column `step` of an entry that was never written (the fill value). */
+#define H5U_STEP_UNSET INT64_MIN
+/* Open a dataset without chunk cache: appended rows go to the file at once and alone,
+ * not with the whole chunk, and always before the metadata that makes them visible. */
+hid_t h5u_open_uncached(hid_t file, const char *path);
+
+/* Extent of the first dimension, -1 on failure. */
+int64_t h5u_length(hid_t dset);
+/* Append `count` items ([T][...] with the trailing dimensions of the dataset). */
+int h5u_append(hid_t dset, hid_t mem_type, int64_t count, const void *data);
+int h5u_truncate(hid_t dset, int64_t length);
+/* Number of leading rows of a table that belong to steps <= last.  Entries are in order of steps,
+ * and only a tail can be unfinished, so the search runs backwards from the end.  -1 on failure. */
+int64_t h5u_rows_upto(hid_t dset, int64_t last);
+/* The same for frames by /frames/step; the initial frame belongs to every step. */
+int64_t h5u_frames_upto(hid_t frame_step, int64_t last);
+/* The last finished step of the table /steps, -1 if none, -2 on failure; *rows gets
+ * the number of rows that count. */
+int64_t h5u_last_step(hid_t steps, int64_t *rows);
+
+/* ---- files ------------------------------------------------------------------------- */
+typedef struct h5u_super { /* facts of the superblock */
+  int writing;             /* a writer has, or had, the file open */
+  int swmr;                /* ... in single-writer/multiple-reader mode */
+  int64_t eoa;             /* stored end of allocation, bytes */
+  int64_t size;            /* of the file, bytes */
+} h5u_super;
+loom_status h5u_peek(loom_err *err, const char *path, int fd, h5u_super *out);
+
+enum { H5U_LOCKED, H5U_BUSY, H5U_NO_LOCKS };
+/* Advisory lock on the whole file.  Writers hold it exclusively while creating and
+ * repairing, shared (with readers beside them) while they append. */
+int h5u_lock(int fd, int exclusive);
+/* H5U_BUSY unless the file at `fd` could be locked exclusively.  Where locks do not
+ * work, the process noted in the file decides; H5U_NO_LOCKS if that is on another host. */
+int h5u_lock_writer(const char *path, int fd);
+void h5u_writer_text(char *buf, size_t len); /* "pid 1 on host" of this process */
+/* Note of the writer stored in a file, "" if unreadable. */
+void h5u_writer_of(const char *path, char *buf, size_t len);
+
+/* Make a file whose writer died readable again; the caller holds the lock.  Clears the
+ * status flags, sets the end of allocation, cuts unfinished rows, writes the status. */
+loom_status h5u_repair(loom_err *err, const char *path, const char *status);
+/* Cut every table and frame behind step `last`; /steps first, see h5log_resume.c. */
+int h5u_cut(hid_t file, int64_t last);
+/* Overwrite /status and the root attribute; 0 or -1. */
+int h5u_put_status(hid_t file, const char *status);
+
+/* ---- the driver that writes ------------------------------------------------------------ */
+typedef struct h5u_disk { /* outlives the files that use it */
+  int code;               /* errno of the first write that failed, 0: none */
+  int64_t split;          /* metadata writes that lay across a page, see h5u_fcpl */
+} h5u_disk;
+/* h5u_fapl with the driver of h5disk.c: writes never fail, but are noted. */
+hid_t h5u_fapl_disk(h5u_disk *note);
+/* h5u_fail, with the system's reason if the driver noted one. */
+loom_status h5u_disk_fail(loom_err *err, const char *path, const h5u_disk *note, const char *what);
+
+/* ---- disk space -------------------------------------------------------------------- */
+/* Make sure that `bytes` more, and what closing the file takes, fit behind the end of
+ * allocation `eoa`.  *limit is the end of what was reserved before (start with 0). */
+loom_status h5u_reserve(loom_err *err, const char *path, int fd, int64_t eoa, int64_t bytes,
+                        int64_t *limit);
+
+#endif

@@ -1,0 +1,410 @@
+/* buf.c - buffers: two sides with validity bits, maps with locks, check mode. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem/internal.h"
+
+enum { ALIGNMENT = 64, POISON_REAL = 0xff /* a NaN */, POISON_INT = 0xa5 };
+static const char *const side_names[NUM_SIDES] = {"host", "device"};
+
+size_t buf_type_size(int type)
+{
+  static const size_t sizes[] = {sizeof(loom_real), 4, 8, 1, 8};
+  return type >= LOOM_REAL && type <= LOOM_U64 ? sizes[type] : 0;
+}
+
+int64_t buf_count(const loom_buf *b) { return b->count; }
+int buf_type(const loom_buf *b) { return b->type; }
+const char *buf_name(const loom_buf *b) { return b->name; }
+
+static size_t buf_bytes(const loom_buf *b) { return (size_t)b->count * buf_type_size(b->type); }
+
+/* Append the buffer's name in front of the present message. */
+static loom_status named(const loom_buf *b, loom_status s)
+{
+  if (s < 0) err_prefix(&b->m->err, "buffer '%s' of %s", b->name, b->owner);
+  return s;
+}
+
+/* ---- storage ------------------------------------------------------------------- */
+static int injected_failure(mem *m) { return m->fail_after > 0 && --m->fail_after == 0; }
+
+static loom_status raw_alloc(mem *m, int side, size_t bytes, void **p)
+{
+  const size_t size = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  *p = NULL;
+  if (!injected_failure(m)) {
+    if (side == SIDE_DEVICE) return dev_alloc(&m->err, size > 0 ? size : ALIGNMENT, p);
+    *p = aligned_alloc(ALIGNMENT, size > 0 ? size : ALIGNMENT);
+    if (*p != NULL) return LOOM_OK;
+  }
+  err_set(&m->err, LOOM_E_NOMEM, "no %s memory for %zu bytes; use a smaller scene or free memory",
+          side_names[side], size);
+  return LOOM_E_NOMEM;
+}
+
+static void raw_free(int side, void *p)
+{
+  if (side == SIDE_DEVICE)
+    dev_release(p);
+  else
+    free(p);
+}
+
+static loom_status raw_fill(loom_buf *b, int side, void *p, int byte, size_t bytes)
+{
+  if (bytes == 0) return LOOM_OK;
+  if (side == SIDE_DEVICE) return dev_fill(&b->m->err, b->stream, p, byte, bytes);
+  memset(p, byte, bytes);
+  return LOOM_OK;
+}
+
+static loom_status raw_copy(loom_buf *b, int to, void *dst, int from, const void *src, size_t bytes)
+{
+  if (bytes == 0) return LOOM_OK;
+  if (to == SIDE_HOST && from == SIDE_HOST) {
+    memcpy(dst, src, bytes);
+    return LOOM_OK;
+  }
+  const int direction = to == from ? DEV_WITHIN : to == SIDE_HOST ? DEV_TO_HOST : DEV_TO_DEVICE;
+  return dev_copy(&b->m->err, b->stream, dst, src, bytes, direction);
+}
+
+static void account(mem *m, int side, int64_t bytes)
+{
+  m->bytes[side] += bytes;
+  if (m->bytes[side] > m->peak[side]) m->peak[side] = m->bytes[side];
+}
+
+static void drop_side(loom_buf *b, int side)
+{
+  buf_side *s = &b->side[side];
+  raw_free(side, s->data);
+  account(b->m, side, -(int64_t)s->cap);
+  s->data = NULL;
+  s->cap = 0;
+  b->valid &= ~(1 << side);
+}
+
+void buf_drop_storage(loom_buf *b)
+{
+  for (int side = 0; side < NUM_SIDES; ++side) {
+    drop_side(b, side);
+    raw_free(side, b->side[side].copy);
+    raw_free(side, b->side[side].poisoned);
+    b->side[side].copy = b->side[side].poisoned = NULL;
+  }
+}
+
+/* At least `bytes` on `side`; what is current there is kept.  A buffer that grows again
+ * gets an eighth more than it asks for, so that slow growth does not reallocate each time. */
+static loom_status ensure(loom_buf *b, int side, size_t bytes)
+{
+  buf_side *s = &b->side[side];
+  const size_t keep = b->valid & (1 << side) ? buf_bytes(b) : 0;
+  void *p;
+  if (s->data != NULL && s->cap >= bytes) return LOOM_OK;
+  if (s->cap > 0) bytes += bytes / 8;
+  if (keep == 0 && s->data != NULL) { /* nothing to keep: free first, for a lower peak */
+    const int valid = b->valid;
+    drop_side(b, side);
+    b->valid = valid;
+  }
+  LOOM_TRY(raw_alloc(b->m, side, bytes, &p));
+  account(b->m, side, (int64_t)bytes);
+  if (keep > 0) {
+    const int valid = b->valid;
+    const loom_status status = raw_copy(b, side, p, side, s->data, keep);
+    if (status != LOOM_OK) {
+      raw_free(side, p);
+      account(b->m, side, -(int64_t)bytes);
+      return status;
+    }
+    drop_side(b, side);
+    b->valid = valid;
+  }
+  s->data = p;
+  s->cap = bytes;
+  return LOOM_OK;
+}
+
+/* Contents current on `side`. */
+static loom_status make_current(loom_buf *b, int side)
+{
+  const int other = 1 - side;
+  if (b->valid & (1 << side)) return LOOM_OK;
+  LOOM_TRY(ensure(b, side, buf_bytes(b)));
+  if (b->valid == 0)
+    LOOM_TRY(raw_fill(b, side, b->side[side].data, 0, buf_bytes(b)));
+  else
+    LOOM_TRY(raw_copy(b, side, b->side[side].data, other, b->side[other].data, buf_bytes(b)));
+  b->valid |= 1 << side;
+  return LOOM_OK;
+}
+
+/* ---- life ------------------------------------------------------------------------ */
+static loom_status check_count(mem *m, int type, int64_t count)
+{
+  if (buf_type_size(type) == 0) return err_set(&m->err, LOOM_E_ARG, "unknown item type %d", type);
+  if (count < 0 || count > (INT64_MAX >> 5))
+    return err_set(&m->err, LOOM_E_ARG, "%lld items is out of range", (long long)count);
+  return LOOM_OK;
+}
+
+loom_status buf_new(mem *m, const char *owner, const char *name, int type, int64_t count,
+                    loom_buf **out)
+{
+  const size_t owner_len = strlen(owner) + 1, name_len = strlen(name) + 1;
+  loom_buf *b = NULL;
+  *out = NULL;
+  const loom_status s = check_count(m, type, count);
+  if (s != LOOM_OK) {
+    err_prefix(&m->err, "buffer '%s' of %s", name, owner);
+    return s;
+  }
+  if (!injected_failure(m)) b = calloc(1, sizeof *b + owner_len + name_len);
+  if (b == NULL)
+    return err_set(&m->err, LOOM_E_NOMEM, "buffer '%s' of %s: no memory for its handle", name,
+                   owner);
+  char *text = (char *)(b + 1);
+  memcpy(text, owner, owner_len);
+  memcpy(text + owner_len, name, name_len);
+  b->owner = text;
+  b->name = text + owner_len;
+  b->m = m;
+  b->type = type;
+  b->count = count;
+  b->prev = m->last;
+  if (m->last != NULL)
+    m->last->next = b;
+  else
+    m->first = b;
+  m->last = b;
+  *out = b;
+  return LOOM_OK;
+}
+
+static int is_mapped(const loom_buf *b) { return b->readers > 0 || b->writer != 0; }
+
+static loom_status own(mem *m, const loom_buf *b)
+{
+  if (b == NULL) return err_set(&m->err, LOOM_E_ARG, "a buffer is NULL");
+  if (b->m == m) return LOOM_OK;
+  return err_set(&m->err, LOOM_E_ARG, "buffer '%s' of %s belongs to another run", b->name,
+                 b->owner);
+}
+
+void buf_free(mem *m, loom_buf *b)
+{
+  if (b == NULL || own(m, b) != LOOM_OK) return;
+  if (is_mapped(b)) { /* stays in the leak table, where the core finds it */
+    err_set(&m->err, LOOM_E_STATE, "freed while it is mapped; unmap it first");
+    named(b, LOOM_E_STATE);
+    return;
+  }
+  buf_drop_storage(b);
+  if (b->prev != NULL)
+    b->prev->next = b->next;
+  else
+    m->first = b->next;
+  if (b->next != NULL)
+    b->next->prev = b->prev;
+  else
+    m->last = b->prev;
+  free(b);
+}
+
+loom_status buf_resize(mem *m, loom_buf *b, int64_t count)
+{
+  LOOM_TRY(own(m, b));
+  loom_status s = check_count(m, b->type, count);
+  if (s == LOOM_OK && is_mapped(b))
+    s = err_set(&m->err, LOOM_E_STATE, "resized while it is mapped; unmap it first");
+  const size_t old = buf_bytes(b), bytes = (size_t)count * buf_type_size(b->type);
+  for (int side = 0; side < NUM_SIDES && s == LOOM_OK; ++side) {
+    if (!(b->valid & (1 << side))) continue;
+    s = ensure(b, side, bytes);
+    if (s == LOOM_OK && bytes > old)
+      s = raw_fill(b, side, (char *)b->side[side].data + old, 0, bytes - old);
+  }
+  if (s == LOOM_OK) b->count = count;
+  return named(b, s);
+}
+
+loom_status buf_reset(mem *m, loom_buf *b, int64_t count)
+{
+  LOOM_TRY(own(m, b));
+  loom_status s = check_count(m, b->type, count);
+  if (s == LOOM_OK && is_mapped(b))
+    s = err_set(&m->err, LOOM_E_STATE, "reset while it is mapped; unmap it first");
+  if (s == LOOM_OK) {
+    b->valid = 0;
+    b->count = count;
+  }
+  return named(b, s);
+}
+
+/* ---- check mode -------------------------------------------------------------------- */
+static int poison_byte(const loom_buf *b)
+{
+  return b->type == LOOM_REAL ? POISON_REAL : POISON_INT;
+}
+
+/* A fresh array for a map: the contents, or poison for LOOM_WRITE. */
+static loom_status copy_out(loom_buf *b, int side, int access)
+{
+  buf_side *s = &b->side[side];
+  const size_t bytes = buf_bytes(b);
+  if (s->copy != NULL) return LOOM_OK; /* shared with the readers already there */
+  LOOM_TRY(raw_alloc(b->m, side, bytes, &s->copy));
+  const loom_status status = access == LOOM_WRITE
+                                 ? raw_fill(b, side, s->copy, poison_byte(b), bytes)
+                                 : raw_copy(b, side, s->copy, side, s->data, bytes);
+  if (status != LOOM_OK) {
+    raw_free(side, s->copy);
+    s->copy = NULL;
+  }
+  return status;
+}
+
+/* Poison the copy and keep it until the next one, which so gets another address. */
+static void retire_copy(loom_buf *b, int side)
+{
+  buf_side *s = &b->side[side];
+  (void)raw_fill(b, side, s->copy, poison_byte(b), buf_bytes(b));
+  raw_free(side, s->poisoned);
+  s->poisoned = s->copy;
+  s->copy = NULL;
+}
+
+/* Was the copy of a READ map written to? */
+static loom_status compare_read(loom_buf *b, int side)
+{
+  const buf_side *s = &b->side[side];
+  const size_t bytes = buf_bytes(b);
+  const void *was = s->data, *is = s->copy;
+  char *host = NULL;
+  loom_status status = LOOM_OK;
+  if (side == SIDE_DEVICE) {
+    host = malloc(2 * bytes + 1);
+    if (host == NULL) return err_set(&b->m->err, LOOM_E_NOMEM, "no memory to check a READ map");
+    status = raw_copy(b, SIDE_HOST, host, side, was, bytes);
+    if (status == LOOM_OK) status = raw_copy(b, SIDE_HOST, host + bytes, side, is, bytes);
+    was = host;
+    is = host + bytes;
+  }
+  if (status == LOOM_OK && bytes > 0 && memcmp(was, is, bytes) != 0)
+    status = err_set(&b->m->err, LOOM_E_STATE, "mapped READ but written to; map it LOOM_RDWR");
+  free(host);
+  return status;
+}
+
+/* ---- maps -------------------------------------------------------------------------- */
+static loom_status side_for(mem *m, const loom_exec *e, int place, int *side)
+{
+  const int on_device = e != NULL && e->backend == LOOM_CUDA;
+  if (place != LOOM_AT_EXEC && place != LOOM_AT_HOST && place != LOOM_AT_DEVICE)
+    return err_set(&m->err, LOOM_E_ARG, "unknown place %d of a map", place);
+  if (place == LOOM_AT_DEVICE && !on_device)
+    return err_set(&m->err, LOOM_E_ARG, "mapped at the device, but this runs on the CPU");
+  *side = place == LOOM_AT_DEVICE || (place == LOOM_AT_EXEC && on_device) ? SIDE_DEVICE : SIDE_HOST;
+  return LOOM_OK;
+}
+
+static loom_status check_lock(loom_buf *b, int access)
+{
+  if (access != LOOM_READ && access != LOOM_WRITE && access != LOOM_RDWR)
+    return err_set(&b->m->err, LOOM_E_ARG, "unknown access %d of a map", access);
+  if (b->writer != 0)
+    return err_set(&b->m->err, LOOM_E_STATE, "mapped while its writer still holds it; unmap first");
+  if (b->readers > 0 && access != LOOM_READ)
+    return err_set(&b->m->err, LOOM_E_STATE, "mapped for writing while %d reader(s) hold it",
+                   b->readers);
+  return LOOM_OK;
+}
+
+loom_status buf_map(mem *m, const loom_exec *e, loom_buf *b, int access, int place, void **p)
+{
+  int side = SIDE_HOST;
+  *p = NULL;
+  LOOM_TRY(own(m, b));
+  loom_status s = check_lock(b, access);
+  if (s == LOOM_OK) s = side_for(m, e, place, &side);
+  if (s != LOOM_OK) return named(b, s);
+  if (side == SIDE_DEVICE) b->stream = e->stream;
+  s = access == LOOM_WRITE ? ensure(b, side, buf_bytes(b)) : make_current(b, side);
+  if (s == LOOM_OK && m->check) s = copy_out(b, side, access);
+  if (s != LOOM_OK) return named(b, s);
+  if (access == LOOM_READ) {
+    ++b->readers;
+  } else {
+    b->writer = access;
+    b->write_on = side;
+    b->valid = 1 << side;
+  }
+  *p = m->check ? b->side[side].copy : b->side[side].data;
+  return LOOM_OK;
+}
+
+loom_status buf_unmap(mem *m, loom_buf *b)
+{
+  loom_status s = LOOM_OK;
+  LOOM_TRY(own(m, b));
+  if (!is_mapped(b))
+    return named(b, err_set(&m->err, LOOM_E_STATE, "unmapped, but it is not mapped"));
+  if (b->writer != 0) {
+    const int side = b->write_on;
+    b->writer = 0;
+    if (!m->check) return LOOM_OK;
+    s = raw_copy(b, side, b->side[side].data, side, b->side[side].copy, buf_bytes(b));
+    retire_copy(b, side);
+    return named(b, s);
+  }
+  if (--b->readers > 0 || !m->check) return LOOM_OK;
+  for (int side = 0; side < NUM_SIDES; ++side) {
+    if (b->side[side].copy == NULL) continue;
+    const loom_status one = compare_read(b, side);
+    if (s == LOOM_OK) s = one;
+    retire_copy(b, side);
+  }
+  return named(b, s);
+}
+
+void buf_release(loom_buf *b)
+{
+  while (is_mapped(b)) (void)buf_unmap(b->m, b);
+}
+
+/* ---- copies ------------------------------------------------------------------------ */
+static void copy_host(void *dst, const void *src, size_t bytes, int threads)
+{
+  const int64_t chunk = INT64_C(1) << 20, num = ((int64_t)bytes + chunk - 1) / chunk;
+#pragma omp parallel for schedule(static) num_threads(threads) if (num > 1)
+  for (int64_t k = 0; k < num; ++k) {
+    const size_t lo = (size_t)(k * chunk), left = bytes - lo;
+    memcpy((char *)dst + lo, (const char *)src + lo, left < (size_t)chunk ? left : (size_t)chunk);
+  }
+}
+
+loom_status buf_copy(mem *m, const loom_exec *e, loom_buf *dst, const loom_buf *src)
+{
+  LOOM_TRY(own(m, dst));
+  LOOM_TRY(own(m, src));
+  if (dst == src) return LOOM_OK;
+  if (dst->type != src->type)
+    return named(dst, err_set(&m->err, LOOM_E_ARG,
+                              "copied from '%s', which has items of another type", src->name));
+  const int64_t n = dst->count < src->count ? dst->count : src->count;
+  const size_t bytes = (size_t)n * buf_type_size(dst->type);
+  buf_maps q = {.m = m, .e = e};
+  const void *from = buf_maps_add(&q, (loom_buf *)src, LOOM_READ); /* only the lock changes */
+  void *to = buf_maps_add(&q, dst, n == dst->count ? LOOM_WRITE : LOOM_RDWR);
+  if (q.status == LOOM_OK && bytes > 0) {
+    if (e != NULL && e->backend == LOOM_CUDA)
+      q.status = dev_copy(&m->err, e->stream, to, from, bytes, DEV_WITHIN);
+    else
+      copy_host(to, from, bytes, e != NULL ? e->num_threads : 1);
+  }
+  return buf_maps_end(&q);
+}

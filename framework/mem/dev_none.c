@@ -1,0 +1,61 @@
+/* dev_none.c - the device of a build without CUDA: there is none, and it says so. */
+#include "mem/dev.h"
+
+#ifndef LK_HAVE_CUDA
+
+#include <stdio.h>
+
+static const char reason[] = "loom was built without CUDA; configure with -DLOOM_CUDA=ON";
+
+static loom_status refuse(loom_err *err) { return err_set(err, LOOM_E_DEVICE, "%s", reason); }
+
+int dev_count(char *why, size_t len)
+{
+  snprintf(why, len, "%s", reason);
+  return 0;
+}
+
+void dev_name(int device, char *name, size_t len)
+{
+  (void)device;
+  if (len > 0) name[0] = '\0';
+}
+
+loom_status dev_open(loom_err *err, int device, void **stream)
+{
+  (void)device;
+  *stream = NULL;
+  return refuse(err);
+}
+
+loom_status dev_alloc(loom_err *err, size_t bytes, void **p)
+{
+  (void)bytes;
+  *p = NULL;
+  return refuse(err);
+}
+
+void dev_release(void *p) { (void)p; }
+
+loom_status dev_copy(loom_err *err, void *stream, void *dst, const void *src, size_t bytes,
+                     int direction)
+{
+  (void)stream, (void)dst, (void)src, (void)bytes, (void)direction;
+  return refuse(err);
+}
+
+loom_status dev_fill(loom_err *err, void *stream, void *p, int byte, size_t bytes)
+{
+  (void)stream, (void)p, (void)byte, (void)bytes;
+  return refuse(err);
+}
+
+loom_status dev_sync(loom_err *err, void *stream)
+{
+  (void)stream;
+  return refuse(err);
+}
+
+const char *dev_error_text(void) { return reason; }
+
+#endif

@@ -1,0 +1,121 @@
+/* exec.c - execution places: where kernels run and where their results land. */
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem/dev.h"
+#include "mem/mem.h"
+
+/* One partial result per reduction chunk of the largest launch (16 MiB of address
+ * space in double precision; the pages are touched only as far as they are used). */
+enum { SCRATCH_LEN = (LK_MAX_ELEMS + LK_CHUNK - 1) / LK_CHUNK, ALIGNMENT = 64 };
+
+int exec_cuda_devices(char *why, size_t len) { return dev_count(why, len); }
+
+void exec_cuda_name(int device, char *name, size_t len) { dev_name(device, name, len); }
+
+static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+static loom_status open_cpu(loom_err *err, loom_exec *q)
+{
+  q->scratch = aligned_alloc(ALIGNMENT, aligned(SCRATCH_LEN * sizeof(loom_real)));
+  q->result = aligned_alloc(ALIGNMENT, aligned(LOOM_NUM_RESULTS * sizeof(loom_real)));
+  if (q->scratch != NULL && q->result != NULL) return LOOM_OK;
+  exec_close(q);
+  return err_set(err, LOOM_E_NOMEM, "no memory for the reduction workspace (%zu bytes)",
+                 SCRATCH_LEN * sizeof(loom_real));
+}
+
+static loom_status open_cuda(loom_err *err, loom_exec *q)
+{
+  char why[512];
+  if (dev_count(why, sizeof why) == 0)
+    return err_set(err, LOOM_E_DEVICE, "there is no CUDA device: %s; or run with backend cpu", why);
+  q->device = 0; /* CUDA_VISIBLE_DEVICES chooses another one */
+  void *scratch = NULL, *result = NULL;
+  loom_status s = dev_open(err, q->device, &q->stream);
+  if (s == LOOM_OK) s = dev_alloc(err, SCRATCH_LEN * sizeof(loom_real), &scratch);
+  if (s == LOOM_OK) s = dev_alloc(err, LOOM_NUM_RESULTS * sizeof(loom_real), &result);
+  q->scratch = scratch;
+  q->result = result;
+  if (s != LOOM_OK) exec_close(q);
+  return s;
+}
+
+loom_status exec_open(loom_err *err, int backend, int threads, int deterministic, int debug,
+                      loom_exec *out)
+{
+  *out = (loom_exec){.struct_size = sizeof *out,
+                     .backend = backend,
+                     .num_threads = threads > 0 ? threads : omp_get_num_procs(),
+                     .device = -1,
+                     .deterministic = deterministic,
+                     .debug = debug,
+                     .scratch_len = SCRATCH_LEN};
+  if (threads < 0)
+    return err_set(err, LOOM_E_ARG, "%d threads; give 1 or more, or 0 for all", threads);
+  if (backend == LOOM_CPU) return open_cpu(err, out);
+  if (backend == LOOM_CUDA) return open_cuda(err, out);
+  return err_set(err, LOOM_E_ARG, "unknown backend %d; LOOM_CPU or LOOM_CUDA", backend);
+}
+
+void exec_close(loom_exec *q)
+{
+  if (q->backend == LOOM_CUDA) {
+    dev_release(q->scratch);
+    dev_release(q->result);
+  } else {
+    free(q->scratch);
+    free(q->result);
+  }
+  q->scratch = NULL;
+  q->result = NULL;
+  q->stream = NULL;
+  q->scratch_len = 0;
+}
+
+loom_status exec_fetch(loom_err *err, const loom_exec *q, int first, int count, double *host)
+{
+  loom_real values[LOOM_NUM_RESULTS];
+  const loom_real *from = q->result + first;
+  if (first < 0 || count < 0 || count > LOOM_NUM_RESULTS - first)
+    return err_set(err, LOOM_E_ARG, "results %d to %d; there are %d slots", first,
+                   first + count - 1, LOOM_NUM_RESULTS);
+  if (q->backend == LOOM_CUDA) {
+    LOOM_TRY(dev_copy(err, q->stream, values, from, (size_t)count * sizeof *values, DEV_TO_HOST));
+    from = values;
+  }
+  for (int i = 0; i < count; ++i) host[i] = (double)from[i];
+  return LOOM_OK;
+}
+
+loom_status exec_zero(loom_err *err, const loom_exec *q, void *p, size_t bytes)
+{
+  if (bytes == 0) return LOOM_OK;
+  if (q->backend == LOOM_CUDA) return dev_fill(err, q->stream, p, 0, bytes);
+  memset(p, 0, bytes);
+  return LOOM_OK;
+}
+
+loom_status exec_sync(loom_err *err, const loom_exec *q)
+{
+  return q->backend == LOOM_CUDA ? dev_sync(err, q->stream) : LOOM_OK;
+}
+
+loom_status exec_run(loom_err *err, const loom_exec *q, const lk_entry *k, const void *args,
+                     int64_t n, loom_real *result)
+{
+  const loom_status s = lk_run(k, q, args, n, result);
+  switch (s) {
+  case LOOM_OK:
+    return s;
+  case LOOM_E_DEVICE:
+    return err_set(err, s, "kernel %s: %s", k->name, dev_error_text());
+  case LOOM_E_UNSUPPORTED:
+    return err_set(err, s, "kernel %s was not built for CUDA; configure with -DLOOM_CUDA=ON",
+                   k->name);
+  default:
+    return err_set(err, s, "kernel %s: %lld elements; at most %lld in one launch", k->name,
+                   (long long)n, (long long)LK_MAX_ELEMS);
+  }
+}

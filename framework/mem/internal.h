@@ -1,0 +1,46 @@
+/* internal.h - what a buffer is made of; included by framework/mem only. */
+#ifndef LOOM_MEM_INTERNAL_H
+#define LOOM_MEM_INTERNAL_H
+
+#include "mem/dev.h"
+#include "mem/mem.h"
+
+enum { SIDE_HOST = 0, SIDE_DEVICE = 1, NUM_SIDES = 2 };
+
+typedef struct buf_side {
+  void *data;     /* NULL until first needed */
+  size_t cap;     /* bytes allocated */
+  void *copy;     /* check mode: what the present maps see */
+  void *poisoned; /* check mode: the previous copy, kept so that addresses differ */
+} buf_side;
+
+struct loom_buf {
+  mem *m;
+  loom_buf *prev, *next;
+  const char *owner, *name; /* stored behind the struct */
+  int64_t count;
+  int type;
+  int internal; /* workspace of the core: never a leak */
+  int valid;    /* bit per side; 0: contents are zero and nothing needs to exist */
+  int readers;  /* READ maps held */
+  int writer;   /* access of the exclusive map held, 0: none */
+  int write_on; /* its side */
+  void *stream; /* of the latest device map */
+  buf_side side[NUM_SIDES];
+};
+
+struct mem {
+  loom_err err;
+  loom_buf *first, *last; /* in order of creation */
+  loom_buf *work[MEM_WORK_SLOTS];
+  int64_t fail_after; /* allocations until the one that fails, 0: never */
+  int64_t bytes[NUM_SIDES], peak[NUM_SIDES];
+  int check;
+};
+
+/* Give up the storage of both sides. */
+void buf_drop_storage(loom_buf *b);
+/* Release all maps of b as if each holder had called buf_unmap. */
+void buf_release(loom_buf *b);
+
+#endif

@@ -1,0 +1,99 @@
+/* mem.h - execution places (CPU, CUDA stream) and buffers with validity bits.
+ *
+ * A loom_buf owns at most one host and one device array and two bits saying which
+ * of them is current.  A map copies only when it asks for the stale side.  Any
+ * number of readers or one writer may hold a buffer mapped.
+ *
+ * Check mode (LOOM_MEM_CHECK=1 or mem_new(check = 1)): every map hands out a fresh
+ * copy at a new address, WRITE maps are filled with NaN / 0xA5 first, the copy is
+ * poisoned and freed at unmap, and a READ map that was written to is an error.  Code
+ * that keeps a pointer or writes through a read map then fails on the CPU.
+ */
+#ifndef LOOM_MEM_H
+#define LOOM_MEM_H
+
+#include "core/err.h"
+#include "loom/host.h"
+#include "loom/kernel.h"
+
+/* ---- execution places ------------------------------------------------------ */
+/* Number of usable CUDA devices; 0 with the reason in `why` when there are none
+ * (built without CUDA, no driver, no device).  Never fails, never prints. */
+int exec_cuda_devices(char *why, size_t len);
+/* "NVIDIA H200, 139 GiB" or "" */
+void exec_cuda_name(int device, char *name, size_t len);
+
+/* Fill *out for a backend (LOOM_CPU or LOOM_CUDA).  threads 0: all cores.  Allocates
+ * scratch and result arrays in execution memory.  LOOM_E_DEVICE with a message
+ * that names the reason if there is no device. */
+loom_status exec_open(loom_err *err, int backend, int threads, int deterministic, int debug,
+                      loom_exec *out);
+void exec_close(loom_exec *q);
+/* Copy exec->result[first .. first+count) to the host; waits for the stream. */
+loom_status exec_fetch(loom_err *err, const loom_exec *q, int first, int count, double *host);
+/* Zero `bytes` at p, memory of q's side. */
+loom_status exec_zero(loom_err *err, const loom_exec *q, void *p, size_t bytes);
+loom_status exec_sync(loom_err *err, const loom_exec *q);
+/* lk_run with a message: names the kernel and what CUDA said. */
+loom_status exec_run(loom_err *err, const loom_exec *q, const lk_entry *k, const void *args,
+                     int64_t n, loom_real *result);
+
+/* ---- buffers ----------------------------------------------------------------- */
+typedef struct mem mem; /* the set of all buffers of one run */
+
+loom_status mem_new(loom_err *err, int check, mem **out);
+/* Frees everything; returns the number of buffers that were still alive. */
+int mem_free(mem *m);
+/* Writes one line per live buffer of `owner` (NULL: of anyone), returns their number. */
+int mem_leaks(const mem *m, const char *owner, char *text, size_t len);
+/* The name of a buffer that is still mapped, or NULL. */
+const char *mem_mapped(const mem *m);
+/* Unmap everything (after an error in a plugin). */
+void mem_release_maps(mem *m);
+int64_t mem_bytes(const mem *m, int place); /* LOOM_AT_HOST or LOOM_AT_DEVICE, now */
+int64_t mem_peak_bytes(const mem *m, int place);
+
+/* type: LOOM_REAL ...; contents zero.  `owner` and `name` are copied. */
+loom_status buf_new(mem *m, const char *owner, const char *name, int type, int64_t count,
+                    loom_buf **out);
+loom_status buf_resize(mem *m, loom_buf *b, int64_t count); /* contents kept, new part zero */
+/* resized with all contents zero: copies nothing, never holds old and new at once */
+loom_status buf_reset(mem *m, loom_buf *b, int64_t count);
+void buf_free(mem *m, loom_buf *b); /* NULL is fine */
+int64_t buf_count(const loom_buf *b);
+int buf_type(const loom_buf *b);
+const char *buf_name(const loom_buf *b);
+size_t buf_type_size(int type); /* bytes per item */
+/* dst and src of the same type; copies min(count) items on e's side */
+loom_status buf_copy(mem *m, const loom_exec *e, loom_buf *dst, const loom_buf *src);
+/* access LOOM_READ/WRITE/RDWR; place LOOM_AT_EXEC/HOST/DEVICE.  e NULL: the host. */
+loom_status buf_map(mem *m, const loom_exec *e, loom_buf *b, int access, int place, void **p);
+loom_status buf_unmap(mem *m, loom_buf *b);
+/* Make allocation number k from now fail (tests of LOOM_E_NOMEM); 0: never. */
+void mem_fail_after(mem *m, int64_t k);
+loom_err *mem_err(mem *m); /* where buffer functions put their messages */
+
+/* ---- workspace ---------------------------------------------------------------- */
+/* Buffers that the core's primitives share, so that calls in an iteration allocate
+ * nothing after the first.  u8 [>= bytes], contents undefined, kept until mem_free. */
+enum { MEM_WORK_SLOTS = 4 };
+loom_status mem_work(mem *m, int slot, int64_t bytes, loom_buf **out);
+
+/* ---- several maps at once ------------------------------------------------------ */
+/* Collects maps and the first error, so that callers check once:
+ *   buf_maps q = {.m = m, .e = e};
+ *   args.x = buf_maps_add(&q, x, LOOM_READ);
+ *   if (q.status == LOOM_OK) q.status = exec_run(...);
+ *   return buf_maps_end(&q); */
+enum { BUF_MAPS_MAX = 12 };
+typedef struct buf_maps {
+  mem *m;
+  const loom_exec *e; /* NULL: the host */
+  loom_status status;
+  int num;
+  loom_buf *bufs[BUF_MAPS_MAX];
+} buf_maps;
+void *buf_maps_add(buf_maps *q, loom_buf *b, int access); /* NULL after an error */
+loom_status buf_maps_end(buf_maps *q);                    /* unmaps all, returns the first error */
+
+#endif

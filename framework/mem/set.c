@@ -1,0 +1,81 @@
+/* set.c - the set of all buffers of one run: leaks, bytes, check mode, workspace. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem/internal.h"
+
+loom_status mem_new(loom_err *err, int check, mem **out)
+{
+  const char *env = getenv("LOOM_MEM_CHECK");
+  mem *m = calloc(1, sizeof *m);
+  *out = m;
+  if (m == NULL) return err_set(err, LOOM_E_NOMEM, "no memory for the table of buffers");
+  m->check = check || (env != NULL && env[0] != '\0' && strcmp(env, "0") != 0);
+  return LOOM_OK;
+}
+
+int mem_free(mem *m)
+{
+  int alive = 0;
+  if (m == NULL) return 0;
+  for (loom_buf *b = m->first, *next; b != NULL; b = next) {
+    next = b->next;
+    alive += !b->internal;
+    buf_drop_storage(b);
+    free(b);
+  }
+  free(m);
+  return alive;
+}
+
+int mem_leaks(const mem *m, const char *owner, char *text, size_t len)
+{
+  static const char *const types[] = {"real", "i32", "i64", "u8", "u64"};
+  int num = 0;
+  size_t used = 0;
+  if (len > 0) text[0] = '\0';
+  for (const loom_buf *b = m->first; b != NULL; b = b->next) {
+    if (b->internal || (owner != NULL && strcmp(owner, b->owner) != 0)) continue;
+    ++num;
+    if (used >= len) continue; /* count on, the text is full */
+    used += (size_t)snprintf(text + used, len - used, "%s/%s: %s [%lld], %zu bytes\n", b->owner,
+                             b->name, types[b->type], (long long)b->count,
+                             (size_t)b->count * buf_type_size(b->type));
+  }
+  return num;
+}
+
+const char *mem_mapped(const mem *m)
+{
+  for (const loom_buf *b = m->first; b != NULL; b = b->next)
+    if (b->readers > 0 || b->writer != 0) return b->name;
+  return NULL;
+}
+
+void mem_release_maps(mem *m)
+{
+  for (loom_buf *b = m->first; b != NULL; b = b->next) buf_release(b);
+}
+
+static int side_of(int place) { return place == LOOM_AT_DEVICE ? SIDE_DEVICE : SIDE_HOST; }
+
+int64_t mem_bytes(const mem *m, int place) { return m->bytes[side_of(place)]; }
+
+int64_t mem_peak_bytes(const mem *m, int place) { return m->peak[side_of(place)]; }
+
+void mem_fail_after(mem *m, int64_t k) { m->fail_after = k; }
+
+loom_err *mem_err(mem *m) { return &m->err; }
+
+loom_status mem_work(mem *m, int slot, int64_t bytes, loom_buf **out)
+{
+  loom_buf *b = m->work[slot];
+  if (b == NULL) {
+    LOOM_TRY(buf_new(m, "core", "workspace", LOOM_U8, 0, &b));
+    b->internal = 1;
+    m->work[slot] = b;
+  }
+  *out = b;
+  return b->count >= bytes ? LOOM_OK : buf_reset(m, b, bytes);
+}

@@ -1,0 +1,87 @@
+/* build.h - what the files that build a scene share; nothing here outlives scene_build
+ * except scene_motion. */
+#ifndef LOOM_SCENE_BUILD_H
+#define LOOM_SCENE_BUILD_H
+
+#include "scene/doctor.h"
+#include "scene/mesh.h"
+#include "scene/motion.h"
+#include "scene/scene_data.h"
+#include "scene/settings.h"
+#include "scene/topo.h"
+
+/* ---- kept: prescribed motion ---------------------------------------------------------- */
+typedef struct pin_group {
+  motion move;
+  int32_t count;
+  int32_t *verts;     /* [count] ids in the scene */
+  double *x;          /* [count][3], m, where they are at time 0 */
+  double stiffness;   /* N/m; 0: held exactly */
+  int64_t first_elem; /* in the pin block if stiffness > 0 */
+} pin_group;
+
+typedef struct moving_body {
+  motion move;
+  double base[12]; /* pose before motion */
+} moving_body;
+
+struct scene_motion {
+  int32_t num_groups;
+  pin_group *groups;   /* [num_groups] */
+  moving_body *bodies; /* [num_obstacles] */
+  int32_t pin_block;   /* index of the element block of type pin, or -1 */
+};
+
+/* ---- while building ---------------------------------------------------------------------- */
+typedef struct object {
+  const cfg_section *sec;
+  const char *name; /* of [cloth.NAME], owned by the cfg */
+  char label[600];  /* the file, or the section in brackets: begins the doctor's lines */
+  int is_solid;
+  cloth_settings cloth;
+  solid_settings solid;
+  const object_settings *common; /* of one of these */
+  mesh m;                        /* scaled, but where the file or generator has it */
+  double place[12];              /* rigid map into the scene */
+  topo tp;                       /* edges of m.tris */
+  int64_t inner_edges;           /* edges with two triangles */
+  unsigned char *pinned;         /* [num_verts], 1: some pin has it */
+  int32_t first_vert, first_tri, first_tet;
+} object;
+
+typedef struct builder {
+  loom_err *err;
+  cfg *c;
+  scene_data *s;
+  int num_objects;
+  object *objects;
+  doctor doc;
+} builder;
+
+/* Appends a line for the user to s->notes. */
+loom_status build_note(builder *b, const char *fmt, ...) LOOM_PRINTF(2, 3);
+loom_status build_copy(builder *b, const char *text, char **out);
+/* Puts the key's place in front of the message in b->err and returns `s`. */
+loom_status build_place(builder *b, const cfg_section *sec, const char *key, loom_status s);
+/* Map a buffer on the host for writing all of it; never called in an order that can fail
+ * but for lack of memory. */
+loom_status build_map(builder *b, loom_buf *buf, void *p);
+loom_status build_new(builder *b, const char *name, int type, int64_t count, loom_buf **out);
+
+/* object.c: read every [cloth.*] and [solid.*], place it, let the doctor look at it. */
+loom_status build_objects(builder *b);
+void build_free_object(object *o);
+/* "scale S | rotate AX AY AZ DEG | translate X Y Z" ... as a rigid map after a scale. */
+loom_status build_transform(loom_err *err, const char *text, double place[12], double *scale);
+/* "AX AY AZ DEG" */
+loom_status build_rotation(loom_err *err, const char *text, double P[12]);
+loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *out);
+
+/* pins.c: pin groups of the objects and of [pin.*], and the rows of `fixed`. */
+loom_status build_pins(builder *b);
+/* blocks.c: element blocks, merged over the objects. */
+loom_status build_blocks(builder *b);
+/* obstacle.c: [body.*]. */
+loom_status build_obstacles(builder *b);
+
+#endif

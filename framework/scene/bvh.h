@@ -1,0 +1,31 @@
+/* bvh.h - closest point of a triangle mesh by a hierarchy of boxes. */
+#ifndef LOOM_SCENE_BVH_H
+#define LOOM_SCENE_BVH_H
+
+#include "core/err.h"
+
+enum { /* what of the triangle is closest; edge k runs from corner k to corner k + 1 */
+       BVH_VERTEX0 = 0,
+       BVH_EDGE0 = 3,
+       BVH_FACE = 6
+};
+
+typedef struct bvh bvh;
+
+typedef struct bvh_hit {
+  int32_t tri, feature;
+  double dist;     /* m */
+  double point[3]; /* m */
+} bvh_hit;
+
+/* Keeps x [.][3] and tris [nt][3], nt > 0, of the caller. */
+loom_status bvh_build(loom_err *err, const double *x, const int32_t *tris, int32_t nt, bvh **out);
+void bvh_free(bvh *b);
+/* `bound` (m) must not be below the distance; DBL_MAX if nothing is known.  [any] */
+void bvh_closest(const bvh *b, const double p[3], double bound, bvh_hit *hit);
+
+/* Closest point of triangle abc to p: fills all of *hit but tri.  [any] */
+void bvh_closest_on_triangle(const double p[3], const double a[3], const double b[3],
+                             const double c[3], bvh_hit *hit);
+
+#endif

@@ -1,0 +1,66 @@
+/* doctor.h - finds what is wrong with input meshes and names it by file and id.
+ *
+ * Problems are collected, not only the first is told; each has a kind, ids and a line
+ * with the remedy.  Ids count from 0 as everywhere in loom (OBJ files count from 1).
+ */
+#ifndef LOOM_SCENE_DOCTOR_H
+#define LOOM_SCENE_DOCTOR_H
+
+#include "scene/mesh.h"
+
+enum {
+  DOCTOR_NOT_FINITE,   /* vertex */
+  DOCTOR_OUT_OF_RANGE, /* triangle, bad id */
+  DOCTOR_DEGENERATE,   /* triangle or tetrahedron */
+  DOCTOR_DUPLICATE,    /* triangle, triangle */
+  DOCTOR_COINCIDENT,   /* vertex, vertex */
+  DOCTOR_UNUSED,       /* vertex */
+  DOCTOR_NON_MANIFOLD, /* edge's two vertices, number of triangles */
+  DOCTOR_ORIENTATION,  /* edge's two vertices, two triangles */
+  DOCTOR_INVERTED,     /* tetrahedron */
+  DOCTOR_OPEN,         /* edge's two vertices, triangle: a body must be closed */
+  DOCTOR_INSIDE_OUT,   /* none: normals point inwards */
+  DOCTOR_PINNED_TWICE, /* vertex */
+  DOCTOR_MASS,         /* vertex */
+  DOCTOR_INTERSECTION  /* edge's two vertices, triangle */
+};
+enum { DOCTOR_MAX = 20 }; /* lines that are kept */
+
+typedef struct doctor_problem {
+  int32_t kind;
+  int32_t id[4]; /* as listed above, else -1; of the object's own mesh */
+  char text[256];
+} doctor_problem;
+
+typedef struct doctor {
+  int64_t total; /* problems found; the first DOCTOR_MAX are listed */
+  doctor_problem list[DOCTOR_MAX];
+} doctor; /* {0} is empty */
+
+enum { /* what a mesh is meant for */
+       DOCTOR_CLOTH = 0,
+       DOCTOR_SOLID = 1, /* with tets; tris is the surface */
+       DOCTOR_BODY = 2   /* only the shape counts: closed, unused vertices are fine */
+};
+/* `name` is the file or section that messages name.  Negative only without memory. */
+loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *m, int use);
+
+/* Turn triangles so that neighbours agree with the lowest id of their connected part;
+ * *flipped gets how many, or -1 if no such orientation exists (Moebius strip). */
+loom_status doctor_orient(loom_err *err, mesh *m, int32_t *flipped);
+
+/* One object's place in the arrays of all objects. */
+typedef struct doctor_part {
+  const char *name;
+  int32_t first_vert, first_tri; /* the next part's begin where this one's end */
+} doctor_part;
+/* Intersections of all objects with themselves and each other at the start. */
+loom_status doctor_intersections(loom_err *err, doctor *d, const double *x, int64_t n,
+                                 const int32_t *tris, int64_t nt, const doctor_part *parts,
+                                 int num_parts);
+
+void doctor_add(doctor *d, int kind, const int32_t id[4], const char *fmt, ...) LOOM_PRINTF(4, 5);
+/* LOOM_OK if nothing was found, else LOOM_E_CONFIG with all lines. */
+loom_status doctor_verdict(loom_err *err, const doctor *d);
+
+#endif

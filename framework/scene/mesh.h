@@ -1,0 +1,44 @@
+/* mesh.h - triangle and tetrahedron meshes on the host while a scene is being built.
+ *
+ * Generators lie in the xy plane (z = 0) or around the z axis, centred on the origin;
+ * normals of flat sheets point to +z, those of closed and tubular ones outwards.
+ */
+#ifndef LOOM_SCENE_MESH_H
+#define LOOM_SCENE_MESH_H
+
+#include "core/err.h"
+
+typedef struct mesh {
+  int32_t num_verts, num_tris, num_tets;
+  double *x;           /* [num_verts][3], m */
+  int32_t *tris;       /* [num_tris][3], of solids: the surface, outwards */
+  int32_t *tets;       /* [num_tets][4], positive volume */
+  int32_t lattice[3];  /* of generated meshes: vertex i + nx (j + ny k); zeros: none */
+  int32_t closed_x;    /* 1: the lattice closes in i (tubes): no left, right, corners */
+  int32_t num_split;   /* polygons of a file that were cut into triangles */
+  int32_t num_ignored; /* statements of a file that carry no triangles (lines, curves) */
+} mesh;
+
+enum { MESH_REGULAR = 0, MESH_ALTERNATE = 1 };
+
+void mesh_free(mesh *m); /* the arrays; *m is zero afterwards */
+
+/* nx x ny vertices over sx x sy (m).  Cells are cut along v00-v11 into (v00,v10,v11),
+ * (v00,v11,v01); MESH_ALTERNATE mirrors every second cell (checkerboard). */
+loom_status mesh_grid(loom_err *err, double sx, double sy, int64_t nx, int64_t ny, int pattern,
+                      mesh *out);
+/* Concentric rings: ring k has 6k vertices, so triangles are nearly equilateral. */
+loom_status mesh_disk(loom_err *err, double diameter, int64_t rings, mesh *out);
+/* Open tube around z: `around` vertices on each of `along` rings. */
+loom_status mesh_cylinder(loom_err *err, double diameter, double length, int64_t around,
+                          int64_t along, int pattern, mesh *out);
+/* Block of nx x ny x nz vertices, five tetrahedra to a cell, mirrored from cell to cell so
+ * that faces match; tris is the surface. */
+loom_status mesh_tet_box(loom_err *err, const double size[3], const int64_t num[3], mesh *out);
+
+/* x <- P x for all vertices (P as in pose.h, without mirroring). */
+void mesh_transform(mesh *m, const double P[12]);
+/* Room for n items, zeroed; never NULL on LOOM_OK, also for n = 0. */
+loom_status mesh_alloc(loom_err *err, int64_t n, size_t item, void *out);
+
+#endif

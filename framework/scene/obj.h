@@ -1,0 +1,20 @@
+/* obj.h - Wavefront OBJ and Stanford PLY files as triangle meshes.
+ *
+ * Vertex order and triangles stay exactly as in the file; polygons are cut into a fan
+ * around their first corner.  Coordinates may be nan or inf here: the doctor names them
+ * by vertex.  Time and memory are linear in the size of the file.
+ */
+#ifndef LOOM_SCENE_OBJ_H
+#define LOOM_SCENE_OBJ_H
+
+#include "scene/mesh.h"
+
+/* Errors are "PATH:LINE: ...", in binary PLY data "PATH: ... at byte N". */
+loom_status obj_read(loom_err *err, const char *path, mesh *out);
+loom_status ply_read(loom_err *err, const char *path, mesh *out);
+
+/* The same from memory; text[len] must be a NUL.  `name` stands in messages. */
+loom_status obj_parse(loom_err *err, const char *name, const char *text, size_t len, mesh *out);
+loom_status ply_parse(loom_err *err, const char *name, const char *text, size_t len, mesh *out);
+
+#endif

@@ -1,0 +1,305 @@
+/* object.c - cloth and solids: from their sections to placed meshes. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scene/build.h"
+#include "scene/obj.h"
+#include "scene/pose.h"
+#include "scene/words.h"
+
+static const double pi = 3.14159265358979323846;
+
+void build_free_object(object *o)
+{
+  mesh_free(&o->m);
+  topo_free(&o->tp);
+  free(o->pinned);
+}
+
+/* ---- placement --------------------------------------------------------------------------- */
+
+static loom_status rotation_words(loom_err *err, words *w, double P[12])
+{
+  double v[4];
+  for (int k = 0; k < 4; ++k)
+    if (!words_real(w, &v[k]))
+      return err_set(err, LOOM_E_CONFIG, "a rotation takes four numbers, AX AY AZ DEG");
+  const double len = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  if (!(len > 0)) return err_set(err, LOOM_E_CONFIG, "the axis of a rotation must not be 0 0 0");
+  for (int k = 0; k < 3; ++k) v[k] /= len;
+  pose_rotation(v, v[3] * pi / 180, (const double[3]){0, 0, 0}, P);
+  return LOOM_OK;
+}
+
+loom_status build_rotation(loom_err *err, const char *text, double P[12])
+{
+  words w;
+  words_start(&w, text);
+  LOOM_TRY(rotation_words(err, &w, P));
+  if (!words_at_end(&w))
+    return err_set(err, LOOM_E_CONFIG, "\"%s\": more than the four numbers AX AY AZ DEG", text);
+  return LOOM_OK;
+}
+
+loom_status build_transform(loom_err *err, const char *text, double place[12], double *scale)
+{
+  words w;
+  words_start(&w, text);
+  pose_identity(place);
+  *scale = 1;
+  while (words_next(&w)) {
+    double P[12], v[3];
+    if (strcmp(w.word, "scale") == 0) {
+      if (!words_real(&w, v) || !(v[0] > 0))
+        return err_set(err, LOOM_E_CONFIG, "scale takes one number above 0");
+      *scale *= v[0];
+      for (int c = 0; c < 3; ++c) place[9 + c] *= v[0]; /* scales what was shifted before */
+      continue;
+    }
+    if (strcmp(w.word, "rotate") == 0) {
+      LOOM_TRY(rotation_words(err, &w, P));
+    } else if (strcmp(w.word, "translate") == 0) {
+      for (int k = 0; k < 3; ++k)
+        if (!words_real(&w, &v[k]))
+          return err_set(err, LOOM_E_CONFIG, "translate takes three numbers X Y Z (m)");
+      pose_translation(v, P);
+    } else {
+      return err_set(err, LOOM_E_CONFIG,
+                     "\"%s\" is no part of a transform; known are scale S, rotate AX AY AZ DEG and "
+                     "translate X Y Z",
+                     w.word);
+    }
+    pose_mul(P, place, place);
+  }
+  return LOOM_OK;
+}
+
+/* ---- meshes ------------------------------------------------------------------------------- */
+
+loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *out)
+{
+  return is_ply ? ply_read(err, path, out) : obj_read(err, path, out);
+}
+
+/* One or two numbers of `size` and `resolution`, or the shape's own defaults. */
+static loom_status sheet_numbers(builder *b, const object *o, const double size_def[2],
+                                 const int64_t res_def[2], int one_only, double size[2],
+                                 int64_t res[2])
+{
+  const object_settings *s = o->common;
+  const int max = one_only ? 1 : 2;
+  int num_size = 0, num_res = 0;
+  if (s->size[0] != '\0') {
+    loom_status st = words_reals(b->err, s->size, "m", max, size, &num_size);
+    for (int k = 0; st == LOOM_OK && k < num_size; ++k)
+      if (!(size[k] > 0)) st = err_set(b->err, LOOM_E_CONFIG, "%g m: must be above 0", size[k]);
+    if (st != LOOM_OK) return build_place(b, o->sec, "size", st);
+  }
+  if (s->resolution[0] != '\0') {
+    const loom_status st = words_ints(b->err, s->resolution, max, res, &num_res);
+    if (st != LOOM_OK) return build_place(b, o->sec, "resolution", st);
+  }
+  for (int k = 0; k < 2; ++k) {
+    if (k >= num_size) size[k] = num_size > 0 ? size[0] : size_def[k];
+    if (k >= num_res) res[k] = num_res > 0 ? res[0] : res_def[k];
+  }
+  return LOOM_OK;
+}
+
+static loom_status generate_sheet(builder *b, object *o)
+{
+  static const double sizes[][2] = {[CLOTH_GRID] = {1, 1},
+                                    [CLOTH_DISK] = {1, 1},
+                                    [CLOTH_STRIP] = {1, 0.25},
+                                    [CLOTH_CYLINDER] = {0.2, 0.5}};
+  static const int64_t counts[][2] = {[CLOTH_GRID] = {21, 21},
+                                      [CLOTH_DISK] = {10, 10},
+                                      [CLOTH_STRIP] = {41, 11},
+                                      [CLOTH_CYLINDER] = {32, 26}};
+  const cloth_settings *s = &o->cloth;
+  double size[2] = {0};
+  int64_t n[2] = {0};
+  LOOM_TRY(sheet_numbers(b, o, sizes[s->shape], counts[s->shape], s->shape == CLOTH_DISK, size, n));
+  loom_status st;
+  if (s->shape == CLOTH_DISK)
+    st = mesh_disk(b->err, size[0], n[0], &o->m);
+  else if (s->shape == CLOTH_CYLINDER)
+    st = mesh_cylinder(b->err, size[0], size[1], n[0], n[1], s->pattern, &o->m);
+  else
+    st = mesh_grid(b->err, size[0], size[1], n[0], n[1], s->pattern, &o->m);
+  return st == LOOM_OK ? LOOM_OK : build_place(b, o->sec, "resolution", st);
+}
+
+static loom_status read_sheet(builder *b, object *o)
+{
+  static const char *const unused[] = {"size", "resolution", "pattern"};
+  const char *file = o->cloth.file;
+  if (file[0] == '\0')
+    return build_place(b, o->sec, "shape",
+                       err_set(b->err, LOOM_E_CONFIG, "needs the key file, the mesh to read"));
+  const loom_status st = build_read_mesh(b->err, file, o->cloth.shape == CLOTH_PLY, &o->m);
+  if (st != LOOM_OK) return build_place(b, o->sec, "file", st);
+  snprintf(o->label, sizeof o->label, "%s", file);
+  if (o->m.num_split > 0)
+    LOOM_TRY(build_note(b, "%s: %d polygons were cut into triangles around their first corner",
+                        o->label, o->m.num_split));
+  if (o->m.num_ignored > 0)
+    LOOM_TRY(build_note(b, "%s: %d points, lines or curves were passed over", o->label,
+                        o->m.num_ignored));
+  for (size_t k = 0; k < sizeof unused / sizeof *unused; ++k)
+    if (cfg_has(o->sec, unused[k]))
+      LOOM_TRY(build_note(b, "[%s] %s has no effect on a mesh from a file",
+                          cfg_section_name(o->sec), unused[k]));
+  return LOOM_OK;
+}
+
+static loom_status make_block(builder *b, object *o)
+{
+  double size[3];
+  int64_t n[3];
+  int count = 0;
+  loom_status st = words_reals(b->err, o->common->size, "m", 3, size, &count);
+  if (st == LOOM_OK && (count != 3 || !(size[0] > 0 && size[1] > 0 && size[2] > 0)))
+    st = err_set(b->err, LOOM_E_CONFIG, "three lengths above 0 needed");
+  if (st != LOOM_OK) return build_place(b, o->sec, "size", st);
+  st = words_ints(b->err, o->common->resolution, 3, n, &count);
+  if (st == LOOM_OK && count != 3)
+    st = err_set(b->err, LOOM_E_CONFIG, "three numbers of vertices needed");
+  if (st == LOOM_OK) st = mesh_tet_box(b->err, size, n, &o->m);
+  return st == LOOM_OK ? LOOM_OK : build_place(b, o->sec, "resolution", st);
+}
+
+static loom_status repair_sheet(builder *b, object *o)
+{
+  int32_t flipped;
+  for (int64_t k = 0; k < 3 * (int64_t)o->m.num_tris; ++k)
+    if (o->m.tris[k] < 0 || o->m.tris[k] >= o->m.num_verts) return LOOM_OK; /* doctor tells */
+  LOOM_TRY(doctor_orient(b->err, &o->m, &flipped));
+  if (flipped < 0)
+    return build_place(b, o->sec, "repair",
+                       err_set(b->err, LOOM_E_CONFIG,
+                               "%s: no orientation fits (one-sided like a Moebius strip); cut it",
+                               o->label));
+  if (flipped > 0) LOOM_TRY(build_note(b, "%s: %d triangles were turned", o->label, flipped));
+  return LOOM_OK;
+}
+
+/* Keys of models other than the chosen one are allowed (materials give them all) but said. */
+static loom_status note_unused_keys(builder *b, const object *o)
+{
+  static const struct {
+    const char *key;
+    uint32_t models; /* bits of MODEL_* that read it */
+  } keys[] = {{"membrane", 1u << MODEL_ARAP_ISOMETRIC | 1u << MODEL_ARAP_SHELL},
+              {"bending", 1u << MODEL_ARAP_ISOMETRIC | 1u << MODEL_STVK_ISOMETRIC},
+              {"k0", 1u << MODEL_STVK_ISOMETRIC | 1u << MODEL_STVK_SHELL},
+              {"k1", 1u << MODEL_STVK_ISOMETRIC | 1u << MODEL_STVK_SHELL},
+              {"k2", 1u << MODEL_STVK_ISOMETRIC | 1u << MODEL_STVK_SHELL},
+              {"k3", 1u << MODEL_STVK_ISOMETRIC | 1u << MODEL_STVK_SHELL},
+              {"k_e", 1u << MODEL_ARAP_SHELL | 1u << MODEL_STVK_SHELL},
+              {"k_spring", 1u << MODEL_SPRINGS},
+              {"k_cross", 1u << MODEL_SPRINGS}};
+  for (size_t k = 0; k < sizeof keys / sizeof *keys; ++k)
+    if (cfg_has(o->sec, keys[k].key) && !(keys[k].models >> o->cloth.model & 1))
+      LOOM_TRY(build_note(b, "[%s] %s has no effect with this model", cfg_section_name(o->sec),
+                          keys[k].key));
+  return LOOM_OK;
+}
+
+/* ---- sections ------------------------------------------------------------------------------ */
+
+static loom_status check_name(builder *b, const object *o)
+{
+  if (o->name[0] == '\0')
+    return build_place(
+        b, o->sec, NULL,
+        err_set(b->err, LOOM_E_CONFIG, "needs a name, as [%s.sheet]", cfg_section_name(o->sec)));
+  for (const object *k = b->objects; k < o; ++k)
+    if (strcmp(k->name, o->name) == 0)
+      return build_place(b, o->sec, NULL,
+                         err_set(b->err, LOOM_E_CONFIG,
+                                 "the name is taken by [%s]; names of cloth and solids differ",
+                                 cfg_section_name(k->sec)));
+  return LOOM_OK;
+}
+
+static loom_status bind_object(builder *b, object *o)
+{
+  uint32_t count;
+  const loom_param *params = scene_params(o->is_solid ? "solid" : "cloth", &count);
+  LOOM_TRY(cfg_apply_material(b->err, b->c, o->sec, NULL));
+  LOOM_TRY(
+      cfg_bind(b->err, o->sec, params, count, o->is_solid ? (void *)&o->solid : (void *)&o->cloth));
+  o->common = o->is_solid ? &o->solid.common : &o->cloth.common;
+  snprintf(o->label, sizeof o->label, "[%s]", cfg_section_name(o->sec));
+  return check_name(b, o);
+}
+
+static loom_status load_object(builder *b, object *o)
+{
+  double scale, S[12];
+  LOOM_TRY(bind_object(b, o));
+  const loom_status st = build_transform(b->err, o->common->transform, o->place, &scale);
+  if (st != LOOM_OK) return build_place(b, o->sec, "transform", st);
+  if (o->is_solid)
+    LOOM_TRY(make_block(b, o));
+  else if (o->cloth.shape == CLOTH_OBJ || o->cloth.shape == CLOTH_PLY)
+    LOOM_TRY(read_sheet(b, o));
+  else
+    LOOM_TRY(generate_sheet(b, o));
+  pose_scale(scale, S);
+  mesh_transform(&o->m, S);
+  if (!o->is_solid) LOOM_TRY(note_unused_keys(b, o));
+  if (!o->is_solid && o->cloth.repair == REPAIR_ORIENTATION) LOOM_TRY(repair_sheet(b, o));
+  LOOM_TRY(
+      doctor_mesh(b->err, &b->doc, o->label, &o->m, o->is_solid ? DOCTOR_SOLID : DOCTOR_CLOTH));
+  if (b->doc.total > 0) return LOOM_OK; /* ids may be wild; the verdict comes after all objects */
+  LOOM_TRY(topo_build(b->err, o->m.tris, o->m.num_tris, o->m.num_verts, &o->tp));
+  for (int64_t e = 0; e < o->tp.num_edges; ++e)
+    o->inner_edges += o->tp.first[e + 1] - o->tp.first[e] == 2;
+  return mesh_alloc(b->err, o->m.num_verts, 1, &o->pinned);
+}
+
+static loom_status number_vertices(builder *b)
+{
+  int64_t verts = 0, tris = 0, tets = 0;
+  for (int k = 0; k < b->num_objects; ++k) {
+    object *o = &b->objects[k];
+    o->first_vert = (int32_t)verts;
+    o->first_tri = (int32_t)tris;
+    o->first_tet = (int32_t)tets;
+    verts += o->m.num_verts;
+    tris += o->m.num_tris;
+    tets += o->m.num_tets;
+    if (verts > INT32_MAX / 3 || tris > INT32_MAX / 6 || tets > INT32_MAX / 6)
+      return build_place(b, o->sec, NULL,
+                         err_set(b->err, LOOM_E_CONFIG,
+                                 "the scene has too many vertices or elements with this object"));
+  }
+  return LOOM_OK;
+}
+
+loom_status build_objects(builder *b)
+{
+  int count = 0;
+  for (int solid = 0; solid < 2; ++solid)
+    for (const cfg_section *s = NULL; (s = cfg_next(b->c, solid ? "solid" : "cloth", s)) != NULL;)
+      ++count;
+  if (count == 0)
+    return err_set(b->err, LOOM_E_CONFIG,
+                   "%s: nothing to simulate; add a section [cloth.NAME] or [solid.NAME]",
+                   cfg_path(b->c));
+  LOOM_TRY(mesh_alloc(b->err, count, sizeof *b->objects, &b->objects));
+  for (int solid = 0; solid < 2; ++solid)
+    for (const cfg_section *s = NULL; (s = cfg_next(b->c, solid ? "solid" : "cloth", s)) != NULL;) {
+      object *o = &b->objects[b->num_objects++];
+      o->sec = s;
+      o->name = cfg_section_suffix(s);
+      o->is_solid = solid;
+      LOOM_TRY(load_object(b, o));
+    }
+  LOOM_TRY(doctor_verdict(b->err, &b->doc));
+  return number_vertices(b);
+}

@@ -1,0 +1,412 @@
+/* scene.c - builds a scene from its sections, moves what is prescribed, frees it. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scene/build.h"
+#include "scene/pose.h"
+#include "scene/words.h"
+
+/* ---- helpers of the builder ---------------------------------------------------------------- */
+
+loom_status build_note(builder *b, const char *fmt, ...)
+{
+  char line[1024];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(line, sizeof line, fmt, ap);
+  va_end(ap);
+  const size_t used = b->s->notes != NULL ? strlen(b->s->notes) : 0;
+  char *p = realloc(b->s->notes, used + strlen(line) + 2);
+  if (p == NULL) return err_set(b->err, LOOM_E_NOMEM, "no memory for a note");
+  b->s->notes = p;
+  sprintf(p + used, "%s\n", line);
+  return LOOM_OK;
+}
+
+loom_status build_copy(builder *b, const char *text, char **out)
+{
+  const size_t size = strlen(text) + 1;
+  LOOM_TRY(mesh_alloc(b->err, (int64_t)size, 1, out));
+  memcpy(*out, text, size);
+  return LOOM_OK;
+}
+
+loom_status build_place(builder *b, const cfg_section *sec, const char *key, loom_status s)
+{
+  char place[1024];
+  err_prefix(b->err, "%s", cfg_place(sec, key, place, sizeof place));
+  return s;
+}
+
+loom_status build_new(builder *b, const char *name, int type, int64_t count, loom_buf **out)
+{
+  const loom_status s = buf_new(b->s->m, "scene", name, type, count, out);
+  if (s != LOOM_OK) *b->err = *mem_err(b->s->m);
+  return s;
+}
+
+loom_status build_map(builder *b, loom_buf *buf, void *p)
+{
+  void *at;
+  const loom_status s = buf_map(b->s->m, NULL, buf, LOOM_WRITE, LOOM_AT_HOST, &at);
+  if (s != LOOM_OK) {
+    *b->err = *mem_err(b->s->m);
+    return s;
+  }
+  memcpy(p, &at, sizeof at);
+  return LOOM_OK;
+}
+
+/* ---- parts --------------------------------------------------------------------------------- */
+
+static loom_status build_world(builder *b)
+{
+  world_settings w;
+  uint32_t count;
+  const loom_param *params = scene_params("run", &count);
+  const cfg_section *sec = cfg_need(b->c, "run");
+  if (sec == NULL) return err_set(b->err, LOOM_E_NOMEM, "no memory for [run]");
+  LOOM_TRY(cfg_bind(b->err, sec, params, count, &w));
+  if (strcmp(w.gravity, "auto") == 0) {
+    b->s->gravity[w.up_axis] = -9.81;
+    return LOOM_OK;
+  }
+  int given = 0;
+  loom_status s = words_reals(b->err, w.gravity, "m/s^2", 3, b->s->gravity, &given);
+  if (s == LOOM_OK && given != 3)
+    s = err_set(b->err, LOOM_E_CONFIG, "\"%s\": three numbers (m/s^2) or auto needed", w.gravity);
+  return s == LOOM_OK ? LOOM_OK : build_place(b, sec, "gravity", s);
+}
+
+static loom_status name_objects(builder *b)
+{
+  char **names;
+  LOOM_TRY(mesh_alloc(b->err, b->num_objects, sizeof *names, &names));
+  b->s->pub.object_names = (const char *const *)names;
+  for (int k = 0; k < b->num_objects; ++k) {
+    LOOM_TRY(build_copy(b, b->objects[k].name, &names[k]));
+    b->s->pub.num_objects = k + 1;
+  }
+  return LOOM_OK;
+}
+
+/* A third of density times area, a quarter of density times volume, to every corner. */
+static void lump_mass(const object *o, double *mass)
+{
+  const double *x = o->m.x;
+  if (o->is_solid) {
+    for (int64_t t = 0; t < o->m.num_tets; ++t) {
+      const int32_t *v = o->m.tets + 4 * t;
+      double e[3][3];
+      for (int a = 0; a < 3; ++a)
+        for (int c = 0; c < 3; ++c)
+          e[a][c] = x[3 * (int64_t)v[a + 1] + c] - x[3 * (int64_t)v[0] + c];
+      const double six = e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
+                         e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
+                         e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]);
+      for (int a = 0; a < 4; ++a) mass[v[a]] += o->common->density * fabs(six) / 24;
+    }
+    return;
+  }
+  for (int64_t t = 0; t < o->m.num_tris; ++t) {
+    const int32_t *v = o->m.tris + 3 * t;
+    double p[3], q[3];
+    for (int c = 0; c < 3; ++c) {
+      p[c] = x[3 * (int64_t)v[1] + c] - x[3 * (int64_t)v[0] + c];
+      q[c] = x[3 * (int64_t)v[2] + c] - x[3 * (int64_t)v[0] + c];
+    }
+    const double n[3] = {p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2],
+                         p[0] * q[1] - p[1] * q[0]};
+    const double area = 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    for (int a = 0; a < 3; ++a) mass[v[a]] += o->common->density * area / 3;
+  }
+}
+
+static loom_status fill_mass(builder *b)
+{
+  double *mass;
+  loom_real *out;
+  for (int k = 0; k < b->num_objects; ++k) {
+    const object *o = &b->objects[k];
+    LOOM_TRY(mesh_alloc(b->err, o->m.num_verts, sizeof *mass, &mass));
+    lump_mass(o, mass);
+    for (int32_t i = 0; i < o->m.num_verts; ++i)
+      if (!((loom_real)mass[i] > 0) || !isfinite((loom_real)mass[i]))
+        doctor_add(&b->doc, DOCTOR_MASS, (const int32_t[4]){i, -1, -1, -1},
+                   "%s: vertex %d has the mass %g kg; check density and the mesh's size", o->label,
+                   i, mass[i]);
+    const loom_status s =
+        buf_map(b->s->m, NULL, b->s->pub.mass, LOOM_RDWR, LOOM_AT_HOST, (void **)&out);
+    if (s != LOOM_OK) {
+      free(mass);
+      *b->err = *mem_err(b->s->m);
+      return s;
+    }
+    for (int32_t i = 0; i < o->m.num_verts; ++i) out[o->first_vert + i] = (loom_real)mass[i];
+    free(mass);
+    LOOM_TRY(buf_unmap(b->s->m, b->s->pub.mass));
+  }
+  return doctor_verdict(b->err, &b->doc);
+}
+
+typedef struct vert_arrays {
+  loom_real *rest, *x0, *v0, *damping, *radius;
+  int32_t *layer, *object;
+} vert_arrays;
+
+static void fill_object_verts(const object *o, int index, const vert_arrays *a)
+{
+  for (int64_t i = 0; i < o->m.num_verts; ++i) {
+    const int64_t g = o->first_vert + i;
+    double x[3];
+    pose_apply(o->place, o->m.x + 3 * i, x);
+    for (int c = 0; c < 3; ++c) {
+      a->rest[3 * g + c] = a->x0[3 * g + c] = (loom_real)x[c];
+      /* pinned vertices get theirs from the motion of the pin */
+      a->v0[3 * g + c] = (loom_real)(o->pinned[i] ? 0 : o->common->velocity[c]);
+    }
+    a->damping[g] = (loom_real)o->common->damping;
+    a->radius[g] = (loom_real)(0.5 * o->common->thickness);
+    a->layer[g] = a->object[g] = index;
+  }
+}
+
+static loom_status build_vertices(builder *b)
+{
+  scene_data *s = b->s;
+  const object *last = &b->objects[b->num_objects - 1];
+  const int64_t n = last->first_vert + (int64_t)last->m.num_verts;
+  s->pub.num_verts = (int32_t)n;
+  LOOM_TRY(build_new(b, "rest_x", LOOM_REAL, 3 * n, &s->pub.rest_x));
+  LOOM_TRY(build_new(b, "x0", LOOM_REAL, 3 * n, &s->x0));
+  LOOM_TRY(build_new(b, "v0", LOOM_REAL, 3 * n, &s->v0));
+  LOOM_TRY(build_new(b, "damping", LOOM_REAL, n, &s->damping));
+  LOOM_TRY(build_new(b, "mass", LOOM_REAL, n, &s->pub.mass));
+  LOOM_TRY(build_new(b, "fixed", LOOM_U8, n, &s->pub.fixed));
+  LOOM_TRY(build_new(b, "radius", LOOM_REAL, n, &s->pub.radius));
+  LOOM_TRY(build_new(b, "layer", LOOM_I32, n, &s->pub.layer));
+  LOOM_TRY(build_new(b, "object", LOOM_I32, n, &s->pub.object));
+  LOOM_TRY(build_pins(b));
+  LOOM_TRY(fill_mass(b));
+  vert_arrays a;
+  LOOM_TRY(build_map(b, s->pub.rest_x, &a.rest));
+  LOOM_TRY(build_map(b, s->x0, &a.x0));
+  LOOM_TRY(build_map(b, s->v0, &a.v0));
+  LOOM_TRY(build_map(b, s->damping, &a.damping));
+  LOOM_TRY(build_map(b, s->pub.radius, &a.radius));
+  LOOM_TRY(build_map(b, s->pub.layer, &a.layer));
+  LOOM_TRY(build_map(b, s->pub.object, &a.object));
+  for (int k = 0; k < b->num_objects; ++k) fill_object_verts(&b->objects[k], k, &a);
+  loom_buf *const mapped[7] = {s->pub.rest_x, s->x0,        s->v0,        s->damping,
+                               s->pub.radius, s->pub.layer, s->pub.object};
+  for (int k = 0; k < 7; ++k) LOOM_TRY(buf_unmap(s->m, mapped[k]));
+  return LOOM_OK;
+}
+
+/* `count` rows of vertex ids, moved up by the object's first vertex. */
+static int32_t *append_ids(int32_t *to, const int32_t *from, int64_t count, int32_t first)
+{
+  for (int64_t k = 0; k < count; ++k) to[k] = from[k] + first;
+  return to + count;
+}
+
+static loom_status build_topology(builder *b)
+{
+  scene_data *s = b->s;
+  int64_t edges = 0, tris = 0, tets = 0;
+  int32_t *e, *t, *q;
+  for (int k = 0; k < b->num_objects; ++k) {
+    edges += b->objects[k].tp.num_edges;
+    tris += b->objects[k].m.num_tris;
+    tets += b->objects[k].m.num_tets;
+  }
+  s->pub.num_edges = (int32_t)edges;
+  s->pub.num_tris = (int32_t)tris;
+  s->pub.num_tets = (int32_t)tets;
+  LOOM_TRY(build_new(b, "edges", LOOM_I32, 2 * edges, &s->pub.edges));
+  LOOM_TRY(build_new(b, "tris", LOOM_I32, 3 * tris, &s->pub.tris));
+  LOOM_TRY(build_new(b, "tets", LOOM_I32, 4 * tets, &s->pub.tets));
+  LOOM_TRY(build_map(b, s->pub.edges, &e));
+  LOOM_TRY(build_map(b, s->pub.tris, &t));
+  LOOM_TRY(build_map(b, s->pub.tets, &q));
+  for (int k = 0; k < b->num_objects; ++k) {
+    const object *o = &b->objects[k];
+    e = append_ids(e, o->tp.edges, 2 * o->tp.num_edges, o->first_vert);
+    t = append_ids(t, o->m.tris, 3 * (int64_t)o->m.num_tris, o->first_vert);
+    q = append_ids(q, o->m.tets, 4 * (int64_t)o->m.num_tets, o->first_vert);
+  }
+  LOOM_TRY(buf_unmap(s->m, s->pub.edges));
+  LOOM_TRY(buf_unmap(s->m, s->pub.tris));
+  return buf_unmap(s->m, s->pub.tets);
+}
+
+/* The audit needs doubles: positions are placed anew rather than taken from x0, which a
+ * float build has rounded. */
+static loom_status check_intersections(builder *b)
+{
+  double *x = NULL;
+  int32_t *tris = NULL, *t;
+  doctor_part *parts = NULL;
+  const scene_data *s = b->s;
+  loom_status st = mesh_alloc(b->err, 3 * (int64_t)s->pub.num_verts, sizeof *x, &x);
+  if (st == LOOM_OK) st = mesh_alloc(b->err, 3 * (int64_t)s->pub.num_tris, sizeof *tris, &tris);
+  if (st == LOOM_OK) st = mesh_alloc(b->err, b->num_objects, sizeof *parts, &parts);
+  if (st == LOOM_OK) {
+    t = tris;
+    for (int k = 0; k < b->num_objects; ++k) {
+      const object *o = &b->objects[k];
+      parts[k] = (doctor_part){o->label, o->first_vert, o->first_tri};
+      for (int64_t i = 0; i < o->m.num_verts; ++i)
+        pose_apply(o->place, o->m.x + 3 * i, x + 3 * (o->first_vert + i));
+      t = append_ids(t, o->m.tris, 3 * (int64_t)o->m.num_tris, o->first_vert);
+    }
+    st = doctor_intersections(b->err, &b->doc, x, s->pub.num_verts, tris, s->pub.num_tris, parts,
+                              b->num_objects);
+  }
+  free(parts);
+  free(tris);
+  free(x);
+  return st == LOOM_OK ? doctor_verdict(b->err, &b->doc) : st;
+}
+
+static loom_status build_all(builder *b, int intersections)
+{
+  LOOM_TRY(build_world(b));
+  LOOM_TRY(build_objects(b));
+  LOOM_TRY(name_objects(b));
+  LOOM_TRY(build_vertices(b));
+  LOOM_TRY(build_topology(b));
+  LOOM_TRY(build_blocks(b));
+  LOOM_TRY(build_obstacles(b));
+  if (intersections) LOOM_TRY(check_intersections(b));
+  return scene_pose(b->s, 0, 0);
+}
+
+loom_status scene_build(loom_err *err, mem *m, cfg *c, int check, scene_data **out)
+{
+  scene_data *s;
+  *out = NULL;
+  LOOM_TRY(mesh_alloc(err, 1, sizeof *s, &s));
+  builder b = {.err = err, .c = c, .s = s};
+  s->m = m;
+  s->pub.struct_size = sizeof s->pub;
+  loom_status st = mesh_alloc(err, 1, sizeof *s->motion, &s->motion);
+  if (st == LOOM_OK) st = build_all(&b, check);
+  for (int k = 0; k < b.num_objects; ++k) build_free_object(&b.objects[k]);
+  free(b.objects);
+  if (st != LOOM_OK) {
+    mem_release_maps(m);
+    scene_free(s);
+    return st;
+  }
+  *out = s;
+  return LOOM_OK;
+}
+
+static void free_motion(scene_motion *sm, int num_obstacles)
+{
+  for (int32_t g = 0; g < sm->num_groups; ++g) {
+    motion_free(&sm->groups[g].move);
+    free(sm->groups[g].verts);
+    free(sm->groups[g].x);
+  }
+  for (int k = 0; k < num_obstacles; ++k) motion_free(&sm->bodies[k].move);
+  free(sm->groups);
+  free(sm->bodies);
+  free(sm);
+}
+
+void scene_free(scene_data *s)
+{
+  if (s == NULL) return;
+  loom_buf *const own[12] = {s->x0,         s->v0,        s->damping,    s->pub.rest_x,
+                             s->pub.mass,   s->pub.fixed, s->pub.radius, s->pub.layer,
+                             s->pub.object, s->pub.edges, s->pub.tris,   s->pub.tets};
+  for (int k = 0; k < 12; ++k) buf_free(s->m, own[k]);
+  for (int k = 0; k < s->pub.num_blocks; ++k) {
+    buf_free(s->m, s->blocks[k].verts);
+    buf_free(s->m, s->blocks[k].rest);
+    buf_free(s->m, s->blocks[k].mat);
+  }
+  for (int k = 0; k < s->pub.num_obstacles; ++k) {
+    buf_free(s->m, s->obstacles[k].sdf);
+    buf_free(s->m, s->obstacles[k].verts);
+    buf_free(s->m, s->obstacles[k].tris);
+    free((void *)(uintptr_t)s->obstacles[k].name);
+  }
+  if (s->motion != NULL) free_motion(s->motion, s->pub.num_obstacles);
+  for (int k = 0; k < s->pub.num_objects; ++k) free((void *)(uintptr_t)s->pub.object_names[k]);
+  free((void *)(uintptr_t)s->pub.object_names);
+  free(s->obstacles);
+  free(s->blocks);
+  free(s->notes);
+  free(s);
+}
+
+/* ---- motion -----------------------------------------------------------------------------------
+ */
+
+static void store_pose(const double P[12], loom_real *out)
+{
+  for (int k = 0; k < 12; ++k) out[k] = (loom_real)P[k];
+}
+
+loom_status scene_pose(scene_data *s, double t0, double t1)
+{
+  const scene_motion *sm = s->motion;
+  for (int k = 0; k < s->pub.num_obstacles; ++k) {
+    const moving_body *body = &sm->bodies[k];
+    double T[12], P[12];
+    motion_at(&body->move, t0, T);
+    pose_mul(T, body->base, P);
+    store_pose(P, s->obstacles[k].pose0);
+    motion_at(&body->move, t1, T);
+    pose_mul(T, body->base, P);
+    store_pose(P, s->obstacles[k].pose1);
+  }
+  int moving = 0;
+  for (int32_t g = 0; g < sm->num_groups; ++g)
+    moving += sm->groups[g].stiffness > 0 && !motion_is_hold(&sm->groups[g].move);
+  if (moving == 0) return LOOM_OK;
+
+  /* the targets of pins that pull softly are material data of their elements */
+  loom_elem_block *block = &s->blocks[sm->pin_block];
+  void *p;
+  LOOM_TRY(buf_map(s->m, NULL, block->mat, LOOM_RDWR, LOOM_AT_HOST, &p));
+  loom_real *mat = p;
+  for (int32_t g = 0; g < sm->num_groups; ++g) {
+    const pin_group *group = &sm->groups[g];
+    double T[12], x[3];
+    if (!(group->stiffness > 0) || motion_is_hold(&group->move)) continue;
+    motion_at(&group->move, t1, T);
+    for (int64_t k = 0; k < group->count; ++k) {
+      pose_apply(T, group->x + 3 * k, x);
+      for (int c = 0; c < 3; ++c)
+        mat[block->mat_len * (group->first_elem + k) + 1 + c] = (loom_real)x[c];
+    }
+  }
+  return buf_unmap(s->m, block->mat);
+}
+
+int scene_pins_move(const scene_data *s)
+{
+  for (int32_t g = 0; g < s->motion->num_groups; ++g)
+    if (s->motion->groups[g].stiffness == 0 && !motion_is_hold(&s->motion->groups[g].move))
+      return 1;
+  return 0;
+}
+
+void scene_fixed_positions(const scene_data *s, double t, double *x)
+{
+  for (int32_t g = 0; g < s->motion->num_groups; ++g) {
+    const pin_group *group = &s->motion->groups[g];
+    double T[12];
+    if (group->stiffness > 0) continue;
+    motion_at(&group->move, t, T);
+    for (int64_t k = 0; k < group->count; ++k)
+      pose_apply(T, group->x + 3 * k, x + 3 * (int64_t)group->verts[k]);
+  }
+}

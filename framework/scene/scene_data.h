@@ -1,0 +1,44 @@
+/* scene_data.h - the scene as the core holds it: what plugins see, plus motion. */
+#ifndef LOOM_SCENE_DATA_H
+#define LOOM_SCENE_DATA_H
+
+#include "config/config.h"
+#include "mem/mem.h"
+
+typedef struct scene_motion scene_motion; /* prescribed motion of bodies and pins */
+
+typedef struct scene_data {
+  loom_scene pub; /* what plugins see */
+  mem *m;
+  loom_buf *x0;             /* real [n][3], m, initial positions */
+  loom_buf *v0;             /* real [n][3], m/s */
+  loom_buf *damping;        /* real [n], 1/s: velocities decay as exp(-damping h) in PREDICT */
+  loom_elem_block *blocks;  /* [pub.num_blocks], owned */
+  loom_obstacle *obstacles; /* [pub.num_obstacles], owned */
+  scene_motion *motion;
+  double gravity[3]; /* m/s^2 */
+  char *notes; /* lines for the user that are no errors (polygons cut, keys without effect), or
+                * NULL */
+} scene_data;
+
+/* Objects are numbered cloth first, then solids, each in the order of the file.
+ * Build from the sections [cloth.*], [solid.*], [pin.*], [body.*] and the gravity and
+ * up_axis keys of [run] (see scene_params).  Runs the input doctor: NaN, degenerate,
+ * duplicate, non-manifold and, with check_intersections, initially intersecting
+ * elements are errors that name file and ids. */
+loom_status scene_build(loom_err *err, mem *m, cfg *c, int check_intersections, scene_data **out);
+void scene_free(scene_data *s);
+
+/* Obstacle poses for a step: pose0 at t0, pose1 at t1 (s); targets of soft pins at t1.
+ * Can fail only if the pins' material data cannot be mapped. */
+loom_status scene_pose(scene_data *s, double t0, double t1);
+/* 1 if some fixed vertex has a prescribed motion. */
+int scene_pins_move(const scene_data *s);
+/* Positions at time t of the vertices the scene prescribes: writes rows of x [n][3] for
+ * fixed vertices only. */
+void scene_fixed_positions(const scene_data *s, double t, double *x);
+
+/* The parameter tables of the scene's sections, for `loom describe cloth` etc. */
+const loom_param *scene_params(const char *section, uint32_t *count);
+
+#endif

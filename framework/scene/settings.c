@@ -1,0 +1,174 @@
+/* settings.c - the parameter tables of [cloth.*], [solid.*], [pin.*], [body.*] and of the
+ * scene's part of [run]. */
+#include "scene/settings.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "scene/scene_data.h"
+
+/* A member of the common part of a settings struct. */
+#define AT(T, m) offsetof(T, common) + offsetof(object_settings, m)
+#define TEXT(T, m, def, doc)                                   \
+  {                                                            \
+#m, LOOM_P_TEXT, 0, AT(T, m), 0, 0, 0, def, NULL, "1", doc \
+  }
+#define REAL(T, m, def, hi, unit, doc)                              \
+  {                                                                 \
+#m, LOOM_P_REAL, 0, AT(T, m), def, 0, hi, NULL, NULL, unit, doc \
+  }
+#define DENSITY(T, def, unit, doc)                                                              \
+  {                                                                                             \
+    "density", LOOM_P_REAL, LOOM_P_OPEN_MIN, AT(T, density), def, 0, 1e6, NULL, NULL, unit, doc \
+  }
+#define COMMON(T)                                                                                  \
+  TEXT(T, material, "",                                                                            \
+       "Name of a file in configs/materials that gives the keys which stand not here."),           \
+      TEXT(T, transform, "",                                                                       \
+           "Placement, applied from left to right: scale S | rotate AX AY AZ DEG (about the "      \
+           "origin) | translate X Y Z (m)."),                                                      \
+      {"velocity",                                                                                 \
+       LOOM_P_VEC3,                                                                                \
+       0,                                                                                          \
+       AT(T, velocity),                                                                            \
+       0,                                                                                          \
+       -1e4,                                                                                       \
+       1e4,                                                                                        \
+       "0 0 0",                                                                                    \
+       NULL,                                                                                       \
+       "m/s",                                                                                      \
+       "Initial velocity of all vertices that are not pinned."},                                   \
+      REAL(T, thickness, 5e-4, 1, "m",                                                             \
+           "Distance that contact keeps between two sheets (twice the contact radius); without "   \
+           "contact it changes nothing."),                                                         \
+      REAL(T, damping, 0, 1e4, "1/s", "Velocities decay as exp(-damping t)."),                     \
+      TEXT(T, pins, "none",                                                                        \
+           "Held vertices: none, or a list of vertex ids (from 0), corners, left, right, bottom, " \
+           "top, front, back, bottom_left, bottom_right, top_left, top_right, boundary, "          \
+           "box X0 Y0 Z0 X1 Y1 Z1 (m)."),                                                          \
+      REAL(T, pin_stiffness, 0, 1e12, "N/m",                                                       \
+           "0: held exactly; above: by springs of this stiffness (element pin)."),                 \
+      TEXT(T, pin_motion, "hold",                                                                  \
+           "How pins move: hold | translate VX VY VZ [T0 T1] (m/s, s) | rotate AX AY AZ PX PY PZ " \
+           "DEG_PER_S [T0 T1]; several are applied from left to right.")
+
+static const loom_param cloth_params[] = {
+    LOOM_PARAM_ENUM(
+        cloth_settings, shape, CLOTH_GRID, "grid|obj|ply|disk|strip|cylinder",
+        "Where the mesh comes from; generated ones are centred on the origin, flat ones "
+        "in the plane z = 0, the cylinder (an open tube) around z."),
+    TEXT(cloth_settings, size, "",
+         "m; grid and strip: SX [SY] (default 1 1 and 1 0.25), disk: diameter (1), cylinder: "
+         "diameter and length (0.2 0.5)."),
+    TEXT(cloth_settings, resolution, "",
+         "Vertices; grid and strip: NX [NY] (21 21 and 41 11), disk: rings (10), cylinder: around "
+         "and along (32 26)."),
+    LOOM_PARAM_ENUM(cloth_settings, pattern, 0, "regular|alternate",
+                    "How generated cells are cut: all along one diagonal, or mirrored in turn."),
+    LOOM_PARAM_PATH(cloth_settings, file, "", "Mesh of shape = obj or ply."),
+    LOOM_PARAM_ENUM(cloth_settings, repair, REPAIR_NONE, "none|orientation",
+                    "Turn triangles so that all normals agree with the first one's."),
+    DENSITY(cloth_settings, 0.2, "kg/m^2", "Mass per area of the rest shape."),
+    LOOM_PARAM_ENUM(cloth_settings, model, MODEL_ARAP_ISOMETRIC,
+                    "arap+isometric|arap+shell|stvk+isometric|stvk+shell|springs",
+                    "Membrane and bending energies (elements tri_arap, tri_stvk, hinge_isometric, "
+                    "hinge_shell, spring)."),
+    LOOM_PARAM_REAL(cloth_settings, membrane, 200, 0, 1e9, "N/m",
+                    "arap: E_mem of E_mem/2 sum A |F - R|^2."),
+    LOOM_PARAM_REAL(cloth_settings, bending, 1e-5, 0, 1e3, "N m",
+                    "isometric: k_b of k_b/2 sum 3/(A0 + A1) |K x|^2 (Bergou et al. 2006)."),
+    LOOM_PARAM_REAL(cloth_settings, k0, 200, 0, 1e9, "N/m",
+                    "stvk, k0/2 G00^2: stiffness along the first rest axis; isotropic: "
+                    "Y/(1 - nu^2) with Young's modulus Y (N/m) and Poisson's ratio nu."),
+    LOOM_PARAM_REAL(cloth_settings, k1, 0, 0, 1e9, "N/m",
+                    "stvk, k1 G00 G11: coupling of both axes; isotropic: nu Y/(1 - nu^2)."),
+    LOOM_PARAM_REAL(cloth_settings, k2, 200, 0, 1e9, "N/m",
+                    "stvk, k2/2 G11^2: stiffness along the second rest axis; isotropic: k0."),
+    LOOM_PARAM_REAL(cloth_settings, k3, 200, 0, 1e9, "N/m",
+                    "stvk, k3 G01^2: shear; isotropic: Y/(1 + nu)."),
+    LOOM_PARAM_REAL(cloth_settings, k_e, 1.2e-4, 0, 1e3, "N m",
+                    "shell: k_e of k_e l^2/(2 (A0 + A1)) (theta - theta0)^2/4; 12 bending acts as "
+                    "the isometric model does at small angles."),
+    LOOM_PARAM_REAL(cloth_settings, k_spring, 200, 0, 1e9, "N/m",
+                    "springs: stiffness of a spring along every edge of the mesh."),
+    LOOM_PARAM_REAL(cloth_settings, k_cross, 20, 0, 1e9, "N/m",
+                    "springs: stiffness of a spring between the two vertices opposite to every "
+                    "inner edge: shear across cut cells, bending elsewhere; 0: none."),
+    COMMON(cloth_settings)};
+
+static const loom_param solid_params[] = {
+    LOOM_PARAM_ENUM(solid_settings, shape, 0, "box", "A block of tetrahedra around the origin."),
+    TEXT(solid_settings, size, "0.1 0.1 0.1", "m, sides of the block along x, y and z."),
+    TEXT(solid_settings, resolution, "5 5 5", "Vertices along each side."),
+    DENSITY(solid_settings, 1000, "kg/m^3", "Mass per volume of the rest shape."),
+    LOOM_PARAM_REAL(solid_settings, stiffness, 1e4, 0, 1e12, "N/m^2",
+                    "w of w/2 sum V |F - R|^2 (element tet_arap)."),
+    COMMON(solid_settings)};
+
+#define MOTION(T, what)                                                                            \
+  LOOM_PARAM_TEXT(T, motion, "hold",                                                               \
+                  what " hold | translate VX VY VZ [T0 T1] (m/s, s) | rotate AX AY AZ PX PY PZ "   \
+                       "DEG_PER_S [T0 T1] | keyframes; several are applied from left to right."),  \
+      LOOM_PARAM_TEXT(T, keyframes, "",                                                            \
+                      "Rows T X Y Z AX AY AZ DEG, separated by '|': shift (m) and turn at time T " \
+                      "(s); linear and slerp in between."),                                        \
+      LOOM_PARAM_PATH(T, keyframe_file, "", "The same rows, one to a line.")
+
+static const loom_param pin_params[] = {
+    LOOM_PARAM_TEXT(pin_settings, object, "", "Name of the cloth or solid."),
+    LOOM_PARAM_TEXT(pin_settings, where, "none", "Held vertices, as the key pins of a cloth."),
+    LOOM_PARAM_REAL(pin_settings, stiffness, 0, 0, 1e12, "N/m",
+                    "0: held exactly; above: by springs of this stiffness (element pin)."),
+    MOTION(pin_settings, "How they move:")};
+
+static const loom_param body_params[] = {
+    LOOM_PARAM_ENUM(body_settings, shape, BODY_SPHERE, "plane|sphere|box|capsule|mesh|sdf",
+                    "Kind of the obstacle."),
+    LOOM_PARAM_VEC3(body_settings, position, "0 0 0", -1e6, 1e6, "m",
+                    "Of the body's origin: a point of the plane, the centre of sphere, box and "
+                    "capsule, the origin of a file's coordinates."),
+    LOOM_PARAM_TEXT(body_settings, rotation, "0 0 1 0", "AX AY AZ DEG: axis and angle."),
+    LOOM_PARAM_VEC3(body_settings, normal, "0 0 1", -1e6, 1e6, "1",
+                    "plane: the side that stays free, before rotation."),
+    LOOM_PARAM_REAL(body_settings, radius, 0.1, 0, 1e6, "m", "sphere, capsule: radius."),
+    LOOM_PARAM_REAL(body_settings, length, 0.2, 0, 1e6, "m",
+                    "capsule: distance of the two end centres, along the body's z axis."),
+    LOOM_PARAM_VEC3(body_settings, size, "0.2 0.2 0.2", 0, 1e6, "m", "box: side lengths."),
+    LOOM_PARAM_PATH(body_settings, file, "",
+                    "mesh: a closed surface, .obj or .ply; sdf: a grid as SDFGen writes it."),
+    LOOM_PARAM_REAL(body_settings, scale, 1, 1e-9, 1e9, "1", "mesh: factor on coordinates."),
+    LOOM_PARAM_ENUM(body_settings, repair, REPAIR_NONE, "none|orientation",
+                    "mesh: turn triangles so that all normals agree with the first one's."),
+    LOOM_PARAM_INT(body_settings, sdf_resolution, 64, 4, 2048, "1",
+                   "mesh: nodes of its distance grid along the longest side."),
+    LOOM_PARAM_REAL(body_settings, sdf_padding, 0, 0, 1e6, "m",
+                    "mesh: how far the grid reaches beyond it; 0: a tenth of the longest side."),
+    LOOM_PARAM_REAL(body_settings, friction, 0.3, 0, 100, "1", "Coulomb coefficient."),
+    LOOM_PARAM_REAL(body_settings, thickness, 0, 0, 1e3, "m",
+                    "Layer by which the surface is moved outwards."),
+    MOTION(body_settings, "How it moves:")};
+
+static const loom_param world_params[] = {
+    LOOM_PARAM_ENUM(world_settings, up_axis, 2, "x|y|z", "Axis that points up."),
+    LOOM_PARAM_TEXT(world_settings, gravity, "auto",
+                    "GX GY GZ (m/s^2), or auto: 9.81 against up_axis.")};
+
+const loom_param *scene_params(const char *section, uint32_t *count)
+{
+  static const struct {
+    const char *section;
+    const loom_param *params;
+    uint32_t count;
+  } tables[] = {{"cloth", cloth_params, sizeof cloth_params / sizeof *cloth_params},
+                {"solid", solid_params, sizeof solid_params / sizeof *solid_params},
+                {"pin", pin_params, sizeof pin_params / sizeof *pin_params},
+                {"body", body_params, sizeof body_params / sizeof *body_params},
+                {"run", world_params, sizeof world_params / sizeof *world_params}};
+  for (size_t k = 0; k < sizeof tables / sizeof *tables; ++k)
+    if (strcmp(section, tables[k].section) == 0) {
+      *count = tables[k].count;
+      return tables[k].params;
+    }
+  *count = 0;
+  return NULL;
+}

@@ -1,0 +1,73 @@
+/* settings.h - the settings of the scene's sections, as cfg_bind fills them. */
+#ifndef LOOM_SCENE_SETTINGS_H
+#define LOOM_SCENE_SETTINGS_H
+
+#include "loom/param.h"
+
+enum { CLOTH_GRID, CLOTH_OBJ, CLOTH_PLY, CLOTH_DISK, CLOTH_STRIP, CLOTH_CYLINDER };
+enum {
+  MODEL_ARAP_ISOMETRIC,
+  MODEL_ARAP_SHELL,
+  MODEL_STVK_ISOMETRIC,
+  MODEL_STVK_SHELL,
+  MODEL_SPRINGS
+};
+enum { REPAIR_NONE, REPAIR_ORIENTATION };
+enum { BODY_PLANE, BODY_SPHERE, BODY_BOX, BODY_CAPSULE, BODY_MESH, BODY_SDF };
+
+/* What cloth and solids have in common. */
+typedef struct object_settings {
+  const char *material, *size, *resolution, *transform;
+  double velocity[3]; /* m/s */
+  double density;     /* kg/m^2 of cloth, kg/m^3 of solids */
+  double thickness;   /* m */
+  double damping;     /* 1/s */
+  const char *pins, *pin_motion;
+  double pin_stiffness; /* N/m */
+} object_settings;
+
+typedef struct cloth_settings {
+  object_settings common;
+  int32_t shape, pattern, repair, model;
+  const char *file;
+  double membrane;       /* N/m */
+  double bending;        /* N m */
+  double k0, k1, k2, k3; /* N/m */
+  double k_e;            /* N m */
+  double k_spring;       /* N/m */
+  double k_cross;        /* N/m */
+} cloth_settings;
+
+typedef struct solid_settings {
+  object_settings common;
+  int32_t shape;
+  double stiffness; /* N/m^2 */
+} solid_settings;
+
+typedef struct pin_settings {
+  const char *object, *where, *motion, *keyframes, *keyframe_file;
+  double stiffness; /* N/m */
+} pin_settings;
+
+typedef struct body_settings {
+  int32_t shape, repair;
+  double position[3]; /* m */
+  const char *rotation;
+  double normal[3];
+  double radius, length; /* m */
+  double size[3];        /* m */
+  const char *file;
+  double scale;
+  int64_t sdf_resolution;
+  double sdf_padding; /* m */
+  double friction;
+  double thickness; /* m */
+  const char *motion, *keyframes, *keyframe_file;
+} body_settings;
+
+typedef struct world_settings {
+  int32_t up_axis;
+  const char *gravity;
+} world_settings;
+
+#endif

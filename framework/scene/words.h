@@ -1,0 +1,34 @@
+/* words.h - strict reading of values that are lists of words and numbers.
+ *
+ * Used for keys such as `resolution = 101 101` or `motion = translate 0 0 1`.  Nothing
+ * is skipped: a caller reads until the words are used up and refuses what is left.
+ */
+#ifndef LOOM_SCENE_WORDS_H
+#define LOOM_SCENE_WORDS_H
+
+#include "core/err.h"
+
+typedef struct words {
+  const char *p; /* what is left of the text */
+  char word[256];
+} words;
+
+void words_start(words *w, const char *text);
+/* The next word into w->word; 0 at the end of the text. A word longer than the
+ * buffer is cut, which no caller accepts as a name or number. */
+int words_next(words *w);
+/* 1 and the value if the next word is a finite number, which is then used up; else 0. */
+int words_real(words *w, double *value);
+int words_int(words *w, int64_t *value);
+int words_at_end(words *w);
+
+/* All of `text` as 1 to `max` numbers, with a unit behind the last one if wanted ("1 1 m",
+ * "80 60 cm").  *count gets how many; the message has no place. */
+loom_status words_reals(loom_err *err, const char *text, const char *unit, int max, double *values,
+                        int *count);
+loom_status words_ints(loom_err *err, const char *text, int max, int64_t *values, int *count);
+
+/* A whole file as NUL-terminated text; *len without the NUL.  free() it. */
+loom_status words_file(loom_err *err, const char *path, char **text, size_t *len);
+
+#endif

@@ -1,0 +1,117 @@
+/* checkpoint.c - save and restore everything that outlives a step. */
+#include "sched/run_state.h"
+
+typedef struct part {
+  const char *name;
+  loom_buf *b;
+} part;
+
+enum { NUM_PARTS = 3 };
+
+static void parts(run *r, part p[NUM_PARTS])
+{
+  p[0] = (part){"x", r->st.x};
+  p[1] = (part){"v", r->st.v_start};
+  p[2] = (part){"f_next", r->st.f_next};
+}
+
+static loom_status put(run *r, const char *group, const char *name, loom_buf *b)
+{
+  void *data;
+  LOOM_TRY(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &data));
+  const loom_status s = h5check_put(r->check, r->err, group, name, buf_type(b), buf_count(b), data);
+  const loom_status u = buf_unmap(r->m, b);
+  return s != LOOM_OK ? s : u;
+}
+
+static loom_status get(run *r, const char *group, const char *name, loom_buf *b, int resize)
+{
+  int type = -1;
+  int64_t count = 0;
+  void *data;
+  LOOM_TRY(h5check_size(r->check, r->err, group, name, &type, &count));
+  if (type != buf_type(b) || (!resize && count != buf_count(b)))
+    return err_set(r->err, LOOM_E_IO,
+                   "checkpoint: %s/%s has %lld items, %lld are needed; it belongs to another scene",
+                   group, name, (long long)count, (long long)buf_count(b));
+  if (resize) LOOM_TRY(buf_resize(r->m, b, count));
+  LOOM_TRY(buf_map(r->m, NULL, b, LOOM_WRITE, LOOM_AT_HOST, &data));
+  const loom_status s = h5check_get(r->check, r->err, group, name, type, count, data);
+  const loom_status u = buf_unmap(r->m, b);
+  return s != LOOM_OK ? s : u;
+}
+
+/* host->state_io of a plugin: its own group, named after its section */
+loom_status checkpoint_state_io(run *r, const instance *in, int restore, const char *name,
+                                loom_buf *b)
+{
+  if (r->check == NULL)
+    return err_set(r->err, LOOM_E_STATE, "%s: state_io() outside checkpoint()", in->name);
+  return restore ? get(r, in->name, name, b, 1) : put(r, in->name, name, b);
+}
+
+static loom_status plugins(run *r, int restore)
+{
+  const loom_solver_ops *const s = r->solver.plugin->ops.solver;
+  if (s->checkpoint != NULL) LOOM_TRY(s->checkpoint(r->solver.self, &r->st, restore));
+  for (int i = 0; i < r->num_collision; ++i) {
+    const loom_collision_ops *const c = r->collision[i].plugin->ops.collision;
+    if (c->checkpoint != NULL) LOOM_TRY(c->checkpoint(r->collision[i].self, &r->st, restore));
+  }
+  for (int i = 0; i < r->num_contact; ++i) {
+    const loom_contact_ops *const c = r->contact[i].in.plugin->ops.contact;
+    if (c->checkpoint != NULL) LOOM_TRY(c->checkpoint(r->contact[i].in.self, &r->st, restore));
+  }
+  return LOOM_OK;
+}
+
+loom_status checkpoint_write(run *r, int64_t step)
+{
+  part p[NUM_PARTS];
+  char hash[17];
+  const int64_t epoch = r->st.epoch;
+  loom_status s = h5check_begin(r->err, r->out_path, &r->check);
+  if (s != LOOM_OK) return s;
+  parts(r, p);
+  cfg_hash(r->c, hash);
+  s = h5check_put_scalars(r->check, r->err, step, r->st.time, hash);
+  if (s == LOOM_OK) s = h5check_put(r->check, r->err, "core", "epoch", LOOM_I64, 1, &epoch);
+  for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = put(r, "core", p[i].name, p[i].b);
+  if (s == LOOM_OK) s = plugins(r, 0);
+  h5check *const c = r->check;
+  r->check = NULL;
+  if (s == LOOM_OK) return h5check_commit(c, r->err);
+  h5check_abort(c);
+  return s;
+}
+
+loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
+{
+  part p[NUM_PARTS];
+  char hash[17], stored[17];
+  double time = 0.0;
+  int64_t epoch = 0;
+  LOOM_TRY(h5check_open(r->err, r->out_path, want, &r->check));
+  loom_status s = h5check_scalars(r->check, step, &time, stored);
+  cfg_hash(r->c, hash);
+  for (int i = 0; s == LOOM_OK && i < 17; ++i)
+    if (hash[i] != stored[i])
+      s = err_set(r->err, LOOM_E_CONFIG,
+                  "%s: the checkpoint belongs to another config (hash %s, this one is %s); resume "
+                  "with the config of the run, or start a new one",
+                  r->out_path, stored, hash);
+  if (s == LOOM_OK) s = h5check_get(r->check, r->err, "core", "epoch", LOOM_I64, 1, &epoch);
+  r->st.epoch = (int32_t)epoch;
+  parts(r, p);
+  for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = get(r, "core", p[i].name, p[i].b, 0);
+  r->st.time = time;
+  r->st.index = *step;
+  if (s == LOOM_OK) s = plugins(r, 1);
+  h5check_close(r->check);
+  r->check = NULL;
+  if (s != LOOM_OK) return s;
+  double f2 = 0.0;
+  LOOM_TRY(la_dot(r->m, &r->exec, r->st.f_next, r->st.f_next, &f2));
+  r->f_next_norm = f2 > 0.0 ? 1.0 : 0.0; /* only whether it is zero matters in PREDICT */
+  return LOOM_OK;
+}

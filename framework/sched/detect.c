@@ -1,0 +1,348 @@
+/* detect.c - DETECT: contact models plan, collision plugins find pairs, the core sorts
+ * them and removes duplicates, contact models update, the solver is told. */
+#include <math.h>
+#include <string.h>
+
+#include "sched/run_state.h"
+#include "sched/sched.kern.h"
+
+static const lk_entry k_disorder = LK_ENTRY(sched_pair_disorder);
+static const lk_entry k_kind_key = LK_ENTRY(sched_pair_kind_key);
+static const lk_entry k_first = LK_ENTRY(sched_pair_first);
+static const lk_entry k_move = LK_ENTRY(sched_pair_move);
+static const lk_entry k_min = LK_ENTRY(sched_min);
+static const lk_entry k_touch = LK_ENTRY(sched_touch);
+
+enum { PAIR_ARRAYS = 9 };
+
+typedef struct pair_array {
+  loom_buf **b;
+  const char *name;
+  int type, width;
+} pair_array;
+
+static void pair_arrays(loom_pairs *p, pair_array a[PAIR_ARRAYS])
+{
+  const pair_array all[PAIR_ARRAYS] = {
+      {&p->kind, "pairs.kind", LOOM_I32, 1},      {&p->v, "pairs.v", LOOM_I32, 4},
+      {&p->obst, "pairs.obst", LOOM_I32, 1},      {&p->w, "pairs.w", LOOM_REAL, 4},
+      {&p->normal, "pairs.normal", LOOM_REAL, 3}, {&p->gap, "pairs.gap", LOOM_REAL, 1},
+      {&p->point, "pairs.point", LOOM_REAL, 3},   {&p->toi, "pairs.toi", LOOM_REAL, 1},
+      {&p->key, "pairs.key", LOOM_U64, 1}};
+  memcpy(a, all, sizeof all);
+}
+
+static loom_status pairs_alloc(run *r, loom_pairs *p)
+{
+  pair_array a[PAIR_ARRAYS];
+  memset(p, 0, sizeof *p);
+  p->struct_size = sizeof *p;
+  pair_arrays(p, a);
+  for (int i = 0; i < PAIR_ARRAYS; ++i)
+    LOOM_TRY(buf_new(r->m, "core", a[i].name, a[i].type, 0, a[i].b));
+  return LOOM_OK;
+}
+
+static loom_status pairs_reserve(run *r, loom_pairs *p, int64_t capacity)
+{
+  pair_array a[PAIR_ARRAYS];
+  if (capacity <= p->capacity) return LOOM_OK;
+  capacity += capacity / 4;
+  pair_arrays(p, a);
+  for (int i = 0; i < PAIR_ARRAYS; ++i) LOOM_TRY(buf_resize(r->m, *a[i].b, a[i].width * capacity));
+  p->capacity = capacity;
+  return LOOM_OK;
+}
+
+static void pairs_release(run *r, loom_pairs *p)
+{
+  pair_array a[PAIR_ARRAYS];
+  pair_arrays(p, a);
+  for (int i = 0; i < PAIR_ARRAYS; ++i) buf_free(r->m, *a[i].b);
+  memset(p, 0, sizeof *p);
+}
+
+loom_status detect_new(run *r)
+{
+  for (int i = 0; i < r->num_contact; ++i) {
+    contact_inst *const c = &r->contact[i];
+    LOOM_TRY(pairs_alloc(r, &c->pairs));
+    LOOM_TRY(quad_alloc(r, "core", &c->quad));
+  }
+  return LOOM_OK;
+}
+
+void detect_free(run *r)
+{
+  for (int i = 0; i < r->num_contact; ++i) {
+    contact_inst *const c = &r->contact[i];
+    contact_thaw(r, c);
+    pairs_release(r, &c->pairs);
+    pairs_release(r, &c->asked);
+    quad_release(r, &c->quad);
+  }
+  pairs_release(r, &r->asked);
+  pairs_release(r, &r->spare);
+}
+
+/* Move pairs in the order of `perm`, keeping the first of equal ones, into the spare set,
+ * and swap the two sets. */
+static loom_status pairs_reorder(run *r, loom_pairs *p, loom_buf *perm)
+{
+  loom_pairs *const q = &r->spare;
+  const int64_t m = p->count;
+  loom_buf *flag = NULL, *place = NULL;
+  void *a[21];
+  LOOM_TRY(buf_new(r->m, "core", "pair flags", LOOM_I64, m, &flag));
+  LOOM_TRY(buf_new(r->m, "core", "pair places", LOOM_I64, m + 1, &place));
+  const map_spec s[] = {
+      {p->kind, LOOM_READ}, {p->key, LOOM_READ}, {perm, LOOM_READ}, {flag, LOOM_WRITE}};
+  LOOM_TRY(run_map(r, &r->exec, 4, s, a));
+  const pair_key_args fa = {a[0], a[1], a[2], NULL, a[3]};
+  LOOM_TRY(run_kernel(r, &r->exec, &k_first, &fa, m, NULL));
+  LOOM_TRY(run_unmap(r, 4, s));
+  LOOM_TRY(la_scan_i64(r->m, &r->exec, flag, place));
+
+  if (q->kind == NULL) LOOM_TRY(pairs_alloc(r, q));
+  LOOM_TRY(pairs_reserve(r, q, m));
+  pair_array from[PAIR_ARRAYS], to[PAIR_ARRAYS];
+  pair_arrays(p, from);
+  pair_arrays(q, to);
+  map_spec t[20] = {{perm, LOOM_READ}, {place, LOOM_READ}};
+  for (int i = 0; i < PAIR_ARRAYS; ++i) {
+    t[2 + i] = (map_spec){*from[i].b, LOOM_READ};
+    t[2 + PAIR_ARRAYS + i] = (map_spec){*to[i].b, LOOM_WRITE};
+  }
+  LOOM_TRY(run_map(r, &r->exec, 20, t, a));
+  const pair_move_args ma = {.perm = a[0],
+                             .place = a[1],
+                             .kind = a[2],
+                             .v = a[3],
+                             .obst = a[4],
+                             .w = a[5],
+                             .normal = a[6],
+                             .gap = a[7],
+                             .point = a[8],
+                             .toi = a[9],
+                             .key = a[10],
+                             .kind2 = a[11],
+                             .v2 = a[12],
+                             .obst2 = a[13],
+                             .w2 = a[14],
+                             .normal2 = a[15],
+                             .gap2 = a[16],
+                             .point2 = a[17],
+                             .toi2 = a[18],
+                             .key2 = a[19]};
+  LOOM_TRY(run_kernel(r, &r->exec, &k_move, &ma, m, NULL));
+  LOOM_TRY(run_unmap(r, 20, t));
+
+  void *host;
+  LOOM_TRY(buf_map(r->m, NULL, place, LOOM_READ, LOOM_AT_HOST, &host));
+  q->count = ((const int64_t *)host)[m];
+  LOOM_TRY(buf_unmap(r->m, place));
+  buf_free(r->m, flag);
+  buf_free(r->m, place);
+  q->kinds = p->kinds;
+  const loom_pairs swap = *p;
+  *p = *q;
+  *q = swap;
+  return LOOM_OK;
+}
+
+/* Sort by (kind, key) and drop duplicates; lists that are in order are left alone. */
+static loom_status pairs_order(run *r, loom_pairs *p)
+{
+  double disorder = 0.0;
+  void *a[4];
+  if (p->count < 2) return LOOM_OK;
+  const map_spec s[] = {{p->kind, LOOM_READ}, {p->key, LOOM_READ}};
+  LOOM_TRY(run_map(r, &r->exec, 2, s, a));
+  const pair_key_args da = {a[0], a[1], NULL, NULL, NULL};
+  LOOM_TRY(run_kernel(r, &r->exec, &k_disorder, &da, p->count - 1, r->exec.result));
+  LOOM_TRY(run_unmap(r, 2, s));
+  LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 1, &disorder));
+  if (disorder == 0.0) return LOOM_OK;
+
+  /* two stable sorts: by key, then by kind */
+  loom_buf *key = NULL, *perm = NULL, *perm2 = NULL, *both = NULL;
+  LOOM_TRY(buf_new(r->m, "core", "pair sort keys", LOOM_U64, p->count, &key));
+  LOOM_TRY(buf_new(r->m, "core", "pair order", LOOM_I32, p->count, &perm));
+  LOOM_TRY(buf_new(r->m, "core", "pair order by kind", LOOM_I32, p->count, &perm2));
+  LOOM_TRY(buf_new(r->m, "core", "pair order in all", LOOM_I32, p->count, &both));
+  LOOM_TRY(buf_copy(r->m, &r->exec, key, p->key));
+  LOOM_TRY(la_sort_u64(r->m, &r->exec, key, perm));
+  const map_spec t[] = {
+      {p->kind, LOOM_READ}, {p->key, LOOM_READ}, {perm, LOOM_READ}, {key, LOOM_WRITE}};
+  LOOM_TRY(run_map(r, &r->exec, 4, t, a));
+  const pair_key_args ka = {a[0], a[1], a[2], a[3], NULL};
+  LOOM_TRY(run_kernel(r, &r->exec, &k_kind_key, &ka, p->count, NULL));
+  LOOM_TRY(run_unmap(r, 4, t));
+  LOOM_TRY(la_sort_u64(r->m, &r->exec, key, perm2));
+  LOOM_TRY(la_compose(r->m, &r->exec, perm, perm2, both));
+  LOOM_TRY(pairs_reorder(r, p, both));
+  buf_free(r->m, key);
+  buf_free(r->m, perm);
+  buf_free(r->m, perm2);
+  buf_free(r->m, both);
+  return LOOM_OK;
+}
+
+/* Ask one collision plugin; its pairs are appended to *out, which grows as needed. */
+static loom_status ask(run *r, instance *in, const loom_query *q, loom_pairs *out)
+{
+  const loom_collision_ops *const ops = in->plugin->ops.collision;
+  const int64_t before = out->count;
+  loom_status s;
+  if (!(q->kinds & ops->pair_kinds)) return LOOM_OK;
+  while ((s = ops->detect(in->self, &r->st, q, out)) == LOOM_GROW) {
+    const int64_t needed = out->count;
+    out->count = before;
+    if (needed <= out->capacity)
+      return err_set(r->err, LOOM_E_INTERNAL,
+                     "%s: detect() asked for %lld pairs, there is room for %lld", in->name,
+                     (long long)needed, (long long)out->capacity);
+    LOOM_TRY(pairs_reserve(r, out, needed));
+  }
+  r->counters[LOOM_C_DETECT]++;
+  return s;
+}
+
+loom_status detect_query(run *r, contact_inst *c, const loom_query *q, loom_pairs *out)
+{
+  clock_push(&r->clock, CLOCK_DETECT);
+  loom_status s = LOOM_OK;
+  out->count = 0;
+  out->kinds = q->kinds;
+  for (int i = 0; s == LOOM_OK && i < (c != NULL ? c->num_collision : r->num_collision); ++i)
+    s = ask(r, &r->collision[c != NULL ? c->collision[i] : i], q, out);
+  if (s == LOOM_OK) s = pairs_order(r, out);
+  clock_pop(&r->clock);
+  return s;
+}
+
+loom_status detect_service(run *r, contact_inst *c, const loom_query *q, const loom_pairs **out)
+{
+  loom_pairs *const p = c != NULL ? &c->asked : &r->asked;
+  if (p->kind == NULL) LOOM_TRY(pairs_alloc(r, p));
+  *out = p;
+  return detect_query(r, c, q, p);
+}
+
+loom_status detect_all(run *r, uint32_t *changed)
+{
+  *changed = LOOM_CHANGED_NONE;
+  for (int i = 0; i < r->num_contact; ++i) {
+    contact_inst *const c = &r->contact[i];
+    const loom_contact_ops *const ops = c->in.plugin->ops.contact;
+    uint32_t now = LOOM_CHANGED_NONE;
+    loom_query q = {.struct_size = sizeof q, .kinds = c->kinds, .x0 = r->st.x, .x1 = r->st.x};
+    LOOM_TRY(ops->plan(c->in.self, &r->st, &q));
+    q.kinds &= c->kinds;
+    if (q.what != 0) LOOM_TRY(detect_query(r, c, &q, &c->pairs));
+    clock_push(&r->clock, CLOCK_CONTACT);
+    const loom_status s = ops->update(c->in.self, &r->st, &c->pairs, LOOM_AFTER_DETECT, &now);
+    clock_pop(&r->clock);
+    LOOM_TRY(s);
+    *changed |= now;
+  }
+  return LOOM_OK;
+}
+
+loom_status detect_after_accept(run *r, uint32_t *changed)
+{
+  *changed = LOOM_CHANGED_NONE;
+  clock_push(&r->clock, CLOCK_CONTACT);
+  for (int i = 0; i < r->num_contact; ++i) {
+    contact_inst *const c = &r->contact[i];
+    uint32_t now = LOOM_CHANGED_NONE;
+    const loom_status s =
+        c->in.plugin->ops.contact->update(c->in.self, &r->st, &c->pairs, LOOM_AFTER_ACCEPT, &now);
+    if (s != LOOM_OK) {
+      clock_pop(&r->clock);
+      return s;
+    }
+    *changed |= now;
+  }
+  clock_pop(&r->clock);
+  return LOOM_OK;
+}
+
+loom_status detect_announce(run *r, uint32_t changed)
+{
+  const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
+  if (changed == LOOM_CHANGED_NONE) return LOOM_OK;
+  r->st.epoch++;
+  if (ops->contact_changed == NULL) return LOOM_OK;
+  clock_push(&r->clock, CLOCK_SOLVE);
+  const loom_status s = ops->contact_changed(r->solver.self, &r->st, changed);
+  clock_pop(&r->clock);
+  return s;
+}
+
+loom_status detect_mark_touched(run *r)
+{
+  void *p[2];
+  LOOM_TRY(buf_map(r->m, &r->exec, r->touched, LOOM_WRITE, LOOM_AT_EXEC, &p[0]));
+  LOOM_TRY(exec_zero(r->err, &r->exec, p[0], (size_t)r->scene->pub.num_verts));
+  LOOM_TRY(buf_unmap(r->m, r->touched));
+  for (int i = 0; i < r->num_contact; ++i) {
+    const loom_pairs *const q = &r->contact[i].pairs;
+    const map_spec s[] = {{q->v, LOOM_READ}, {r->touched, LOOM_RDWR}};
+    if (q->count == 0) continue;
+    LOOM_TRY(run_map(r, &r->exec, 2, s, p));
+    const touch_args a = {p[0], p[1]};
+    LOOM_TRY(run_kernel(r, &r->exec, &k_touch, &a, q->count, NULL));
+    LOOM_TRY(run_unmap(r, 2, s));
+  }
+  return LOOM_OK;
+}
+
+int64_t detect_num_pairs(const run *r)
+{
+  int64_t sum = 0;
+  for (int i = 0; i < r->num_contact; ++i) sum += r->contact[i].pairs.count;
+  return sum;
+}
+
+/* a[i] = min(a[i], b[i]) */
+static loom_status take_min(run *r, loom_buf *a, loom_buf *b)
+{
+  const map_spec s[] = {{a, LOOM_RDWR}, {b, LOOM_READ}};
+  void *p[2];
+  LOOM_TRY(run_map(r, &r->exec, 2, s, p));
+  const min_args args = {p[0], p[1]};
+  LOOM_TRY(run_kernel(r, &r->exec, &k_min, &args, r->scene->pub.num_verts, NULL));
+  return run_unmap(r, 2, s);
+}
+
+/* Smallest bound of all collision plugins that give one. */
+loom_status detect_max_step(run *r, loom_buf *x0, loom_buf *x1, loom_bound *out)
+{
+  const uint32_t need = out->per_vertex ? LOOM_COLL_STEP_VERTEX : LOOM_COLL_STEP_GLOBAL;
+  loom_buf *const t_vertex = out->t_vertex;
+  loom_buf *other = NULL;
+  double t = 1.0;
+  if (out->per_vertex) {
+    LOOM_TRY(la_fill(r->m, &r->exec, t_vertex, 1.0));
+    LOOM_TRY(buf_new(r->m, "core", "bound per vertex", LOOM_REAL, r->scene->pub.num_verts, &other));
+    out->t_vertex = other;
+  }
+  clock_push(&r->clock, CLOCK_DETECT);
+  for (int i = 0; i < r->num_collision; ++i) {
+    const loom_collision_ops *const ops = r->collision[i].plugin->ops.collision;
+    if (!(ops->provides & need) || ops->max_step == NULL) continue;
+    out->t_global = 1.0;
+    LOOM_TRY(ops->max_step(r->collision[i].self, &r->st, x0, x1, out));
+    if (!(out->t_global >= 0.0 && out->t_global <= 1.0))
+      return err_set(r->err, LOOM_E_INTERNAL, "%s: max_step() returned %g, allowed is [0, 1]",
+                     r->collision[i].name, out->t_global);
+    t = fmin(t, out->t_global);
+    if (out->per_vertex) LOOM_TRY(take_min(r, t_vertex, other));
+  }
+  clock_pop(&r->clock);
+  if (other != NULL) buf_free(r->m, other);
+  out->t_vertex = t_vertex;
+  out->t_global = t;
+  return LOOM_OK;
+}

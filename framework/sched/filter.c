@@ -1,0 +1,191 @@
+/* filter.c - LINE and FILTER: from the solver's trial to the accepted point.
+ *
+ * Order: where a bound is in force and the line search starts at the last feasible point,
+ * the bound comes first and the line search only goes back from it, so that barriers are
+ * never evaluated behind a surface; otherwise the bound is applied to the whole way from
+ * the last feasible point to the new one. */
+#include <math.h>
+
+#include "sched/run_state.h"
+#include "sched/sched.kern.h"
+
+static const lk_entry k_blend = LK_ENTRY(sched_blend);
+
+static const double ARMIJO = 1e-4;
+/* Energies are sums of many terms: differences below this share of their size are noise,
+ * and the gradient decides instead. */
+static const double ENERGY_NOISE = 1e-12;
+
+/* out = a + t (b - a), per vertex where t_vertex is given; fixed rows take b */
+static loom_status blend(run *r, loom_buf *a, loom_buf *b, double t, loom_buf *t_vertex,
+                         loom_buf *out)
+{
+  const map_spec s[] = {{a, LOOM_READ},
+                        {b, LOOM_READ},
+                        {t_vertex, LOOM_READ},
+                        {r->scene->pub.fixed, LOOM_READ},
+                        {out, LOOM_WRITE}};
+  void *p[5];
+  LOOM_TRY(run_map(r, &r->exec, 5, s, p));
+  const blend_args args = {p[0], p[1], p[2], p[3], p[4], (lk_real)t};
+  LOOM_TRY(run_kernel(r, &r->exec, &k_blend, &args, r->scene->pub.num_verts, NULL));
+  return run_unmap(r, 5, s);
+}
+
+static loom_status ask_bound(run *r, loom_buf *x0, loom_buf *x1, double *toi)
+{
+  const int vertex = r->bound == FILTER_BOUND_VERTEX;
+  loom_bound b = {.struct_size = sizeof b,
+                  .per_vertex = vertex,
+                  .t_vertex = vertex ? r->t_vertex : NULL,
+                  .min_gap = r->set.filter.min_gap};
+  LOOM_TRY(detect_max_step(r, x0, x1, &b));
+  *toi = b.t_global;
+  r->step_toi = fmin(r->step_toi, b.t_global);
+  return LOOM_OK;
+}
+
+/* x may have run ahead of x_feas: cut the way back to what the bound allows. */
+static loom_status apply_bound(run *r, double *toi)
+{
+  LOOM_TRY(ask_bound(r, r->st.x_feas, r->st.x, toi));
+  if (*toi >= 1.0 && r->bound != FILTER_BOUND_VERTEX)
+    return la_fill(r->m, &r->exec, r->rejected, 0.0);
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->wanted, r->st.x));
+  loom_buf *const t = r->bound == FILTER_BOUND_VERTEX ? r->t_vertex : NULL;
+  LOOM_TRY(blend(r, r->st.x_feas, r->wanted, *toi, t, r->st.x));
+  return la_waxpby(r->m, &r->exec, 1.0, r->wanted, -1.0, r->st.x, r->rejected);
+}
+
+static loom_status resolve_all(run *r, int *resolved)
+{
+  for (int i = 0; i < r->num_contact; ++i) {
+    contact_inst *const c = &r->contact[i];
+    const loom_contact_ops *const ops = c->in.plugin->ops.contact;
+    if (!(ops->provides & LOOM_CONT_RESOLVE)) continue;
+    r->resolving = c->in.name;
+    const loom_status s = ops->resolve(c->in.self, &r->st, r->st.x_start, r->st.x);
+    r->resolving = NULL;
+    if (s < LOOM_OK) return s;
+    *resolved = 1;
+  }
+  return LOOM_OK;
+}
+
+/* ---- line search ------------------------------------------------------------------------ */
+
+typedef struct search {
+  double slope; /* J, directional derivative at alpha = 0 */
+  double e0;    /* J */
+  double noise; /* J, differences below it mean nothing */
+  double g0;    /* m, residual at alpha = 0 */
+} search;
+
+static loom_status accept_point(run *r, const search *ls, double alpha, int *yes)
+{
+  loom_energies e;
+  residual res;
+  *yes = 0;
+  const loom_status s = problem_eval(r, r->st.x, LOOM_EVAL_ENERGY, &e, NULL);
+  if (s == LOOM_REJECTED) return LOOM_OK;
+  LOOM_TRY(s);
+  if (e.total <= ls->e0 + ARMIJO * alpha * ls->slope) {
+    *yes = 1;
+    return LOOM_OK;
+  }
+  if (!(e.total <= ls->e0 + ls->noise)) return LOOM_OK;
+  /* within rounding: the point must have the smaller gradient */
+  const loom_status g = problem_eval(r, r->st.x, LOOM_EVAL_GRADIENT, NULL, r->grad_solved);
+  if (g == LOOM_REJECTED) return LOOM_OK;
+  LOOM_TRY(g);
+  LOOM_TRY(measure_norms(r, r->grad_solved, &res));
+  *yes = res.rms < ls->g0;
+  return LOOM_OK;
+}
+
+/* Halve alpha until x_before + alpha dx is acceptable; alpha = 0 if none is. */
+static loom_status line_search(run *r, double *alpha)
+{
+  search ls;
+  residual res;
+  LOOM_TRY(la_dot(r->m, &r->exec, r->st.grad, r->dx, &ls.slope));
+  LOOM_TRY(measure_norms(r, r->st.grad, &res));
+  ls.g0 = res.rms;
+  ls.e0 = r->energies.total;
+  ls.noise = ENERGY_NOISE * (fabs(r->energies.inertia) + fabs(r->energies.elastic) +
+                             fabs(r->energies.contact) + fabs(r->energies.dissipation));
+  if (ls.slope < 0.0)
+    for (int64_t i = 0; i <= r->set.filter.max_backtracks; ++i, *alpha *= 0.5) {
+      int yes = 0;
+      LOOM_TRY(la_waxpby(r->m, &r->exec, 1.0, r->x_before, *alpha, r->dx, r->st.x));
+      LOOM_TRY(accept_point(r, &ls, *alpha, &yes));
+      if (yes) return LOOM_OK;
+    }
+  *alpha = 0.0;
+  return buf_copy(r->m, &r->exec, r->st.x, r->x_before);
+}
+
+/* ---- what the step calls ------------------------------------------------------------------ */
+
+loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
+{
+  const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
+  const int due = r->filter_when == LOOM_FILTER_EVERY ||
+                  (r->filter_when == LOOM_FILTER_ADVICE && it->filter != 0);
+  const int bounded = due && r->bound != FILTER_BOUND_NONE;
+  const int bound_first = bounded && r->line_search && r->filter_when == LOOM_FILTER_EVERY &&
+                          r->bound == FILTER_BOUND_GLOBAL;
+  *out = (filter_result){.alpha = 1.0, .toi = 1.0, .filtered = due};
+
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->x_before, r->st.x));
+  if (ops->trial == LOOM_TRIAL_DIRECTION)
+    LOOM_TRY(buf_copy(r->m, &r->exec, r->dx, r->st.trial));
+  else
+    LOOM_TRY(la_waxpby(r->m, &r->exec, 1.0, r->st.trial, -1.0, r->x_before, r->dx));
+  LOOM_TRY(problem_zero_fixed(r, r->dx));
+  LOOM_TRY(la_waxpby(r->m, &r->exec, 1.0, r->x_before, 1.0, r->dx, r->st.x));
+
+  if (bound_first) {
+    LOOM_TRY(ask_bound(r, r->x_before, r->st.x, &out->toi));
+    out->alpha = out->toi;
+  }
+  if (r->line_search) LOOM_TRY(line_search(r, &out->alpha));
+  out->stalled = out->alpha == 0.0;
+  if (bounded && !bound_first) {
+    LOOM_TRY(apply_bound(r, &out->toi));
+    out->alpha *= out->toi;
+  }
+  if (due && !r->resolve_at_end) LOOM_TRY(resolve_all(r, &out->resolved));
+  if (bounded) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
+  return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->x_before, r->dx);
+}
+
+loom_status filter_final(run *r, filter_result *out)
+{
+  const int pending = r->filter_when != LOOM_FILTER_EVERY;
+  *out = (filter_result){.alpha = 1.0, .toi = 1.0};
+  if (!(pending && r->bound != FILTER_BOUND_NONE) &&
+      !(r->has_resolve && (pending || r->resolve_at_end)))
+    return LOOM_OK;
+  out->filtered = 1;
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->x_before, r->st.x));
+  if (r->bound != FILTER_BOUND_NONE) {
+    LOOM_TRY(apply_bound(r, &out->toi));
+    out->alpha = out->toi;
+  }
+  if (r->has_resolve) LOOM_TRY(resolve_all(r, &out->resolved));
+  LOOM_TRY(problem_restore_fixed(r, r->st.x));
+  if (r->bound != FILTER_BOUND_NONE) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
+  return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->x_before, r->dx);
+}
+
+loom_status filter_guess(run *r)
+{
+  double toi = 1.0;
+  LOOM_TRY(problem_restore_fixed(r, r->st.trial));
+  if (r->bound == FILTER_BOUND_NONE) return buf_copy(r->m, &r->exec, r->st.x, r->st.trial);
+  LOOM_TRY(ask_bound(r, r->st.x_start, r->st.trial, &toi));
+  loom_buf *const t = r->bound == FILTER_BOUND_VERTEX ? r->t_vertex : NULL;
+  LOOM_TRY(blend(r, r->st.x_start, r->st.trial, toi, t, r->st.x));
+  return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);
+}

@@ -1,0 +1,248 @@
+/* problem.c - the step's objective: inertia, elasticity, contact; values and derivatives.
+ *
+ *   r(x) = M (x - y) / h^2 + grad Psi(x) + grad B(x) + grad D(x)      [N]
+ *
+ * Elastic terms come from elements/, contact terms from the contact plugins (or from what
+ * contact_forms.c derives for them); this file puts them together. */
+#include <math.h>
+#include <string.h>
+
+#include "sched/run_state.h"
+#include "sched/sched.kern.h"
+
+static const lk_entry k_inertia_gradient = LK_ENTRY(sched_inertia_gradient);
+static const lk_entry k_inertia_energy = LK_ENTRY(sched_inertia_energy);
+static const lk_entry k_inertia_apply = LK_ENTRY(sched_inertia_apply);
+static const lk_entry k_mass_times = LK_ENTRY(sched_mass_times);
+static const lk_entry k_zero_fixed = LK_ENTRY(sched_zero_fixed);
+static const lk_entry k_copy_fixed = LK_ENTRY(sched_copy_fixed);
+static const lk_entry k_block_apply = LK_ENTRY(sched_block_apply);
+
+enum { SLOT_INERTIA = 0, SLOT_ELASTIC = 1 };
+
+loom_status problem_new(run *r)
+{
+  LOOM_TRY(elastic_new(r->err, r->m, &r->exec, &r->scene->pub, &r->el));
+  LOOM_TRY(blocks_alloc(r, "core", &r->blocks));
+  return quad_alloc(r, "core", &r->quad);
+}
+
+void problem_free(run *r)
+{
+  elastic_free(r->el);
+  asm_bsr_free(r->bsr);
+  asm_csr_free(r->csr);
+  blocks_release(r, &r->blocks);
+  quad_release(r, &r->quad);
+}
+
+/* Arguments of the inertia kernels at x; maps must be released by the caller. */
+static loom_status inertia(run *r, const lk_entry *k, loom_buf *x, loom_buf *out, int access,
+                           lk_real *result)
+{
+  const map_spec s[] = {{x, LOOM_READ},
+                        {r->st.y, LOOM_READ},
+                        {r->scene->pub.mass, LOOM_READ},
+                        {r->scene->pub.fixed, LOOM_READ},
+                        {out, access}};
+  void *p[5];
+  LOOM_TRY(run_map(r, &r->exec, 5, s, p));
+  const inertia_args a = {p[0], p[1], p[2], p[3], p[4], (lk_real)(1.0 / (r->st.h * r->st.h))};
+  LOOM_TRY(run_kernel(r, &r->exec, k, &a, r->scene->pub.num_verts, result));
+  return run_unmap(r, 5, s);
+}
+
+loom_status problem_free_part(run *r, loom_buf *x, loom_energies *e, loom_buf *g)
+{
+  int used = 0;
+  if (g != NULL) {
+    LOOM_TRY(inertia(r, &k_inertia_gradient, x, g, LOOM_WRITE, NULL));
+    if (e != NULL)
+      LOOM_TRY(elastic_gradient_energy(r->el, x, g, SLOT_ELASTIC, &used));
+    else
+      LOOM_TRY(elastic_gradient(r->el, x, g));
+    r->counters[LOOM_C_GRADIENT]++;
+  } else if (e != NULL) {
+    LOOM_TRY(elastic_energy(r->el, x, SLOT_ELASTIC, &used));
+  }
+  if (e == NULL) return LOOM_OK;
+  double v[LOOM_NUM_RESULTS];
+  LOOM_TRY(inertia(r, &k_inertia_energy, x, NULL, LOOM_READ, r->exec.result + SLOT_INERTIA));
+  LOOM_TRY(exec_fetch(r->err, &r->exec, 0, SLOT_ELASTIC + used, v));
+  e->inertia = v[SLOT_INERTIA];
+  e->elastic = 0.0;
+  for (int i = 0; i < used; ++i) e->elastic += v[SLOT_ELASTIC + i];
+  e->contact = e->dissipation = 0.0;
+  e->total = e->inertia + e->elastic;
+  r->counters[LOOM_C_ENERGY]++;
+  return LOOM_OK;
+}
+
+loom_status problem_contact_part(run *r, loom_buf *x, int live, loom_energies *e, loom_buf *g)
+{
+  clock_push(&r->clock, CLOCK_CONTACT);
+  for (int i = 0; i < r->num_contact; ++i) {
+    double energy = 0.0, dissipation = 0.0;
+    const loom_status s = contact_eval(r, &r->contact[i], x, live, &energy, &dissipation, g);
+    if (s == LOOM_REJECTED && e != NULL) e->contact = e->total = NAN;
+    if (s != LOOM_OK) {
+      clock_pop(&r->clock);
+      return s;
+    }
+    if (e != NULL) {
+      e->contact += energy;
+      e->dissipation += dissipation;
+      e->total += energy + dissipation;
+    }
+  }
+  clock_pop(&r->clock);
+  return LOOM_OK;
+}
+
+static loom_status on_fixed(run *r, const lk_entry *k, loom_buf *a, loom_buf *b)
+{
+  const map_spec s[] = {{r->scene->pub.fixed, LOOM_READ}, {a, LOOM_RDWR}, {b, LOOM_READ}};
+  void *p[3];
+  LOOM_TRY(run_map(r, &r->exec, 3, s, p));
+  const rows_args args = {p[0], p[1], p[2]};
+  LOOM_TRY(run_kernel(r, &r->exec, k, &args, r->scene->pub.num_verts, NULL));
+  return run_unmap(r, 3, s);
+}
+
+loom_status problem_zero_fixed(run *r, loom_buf *g) { return on_fixed(r, &k_zero_fixed, g, NULL); }
+
+loom_status problem_restore_fixed(run *r, loom_buf *x)
+{
+  return on_fixed(r, &k_copy_fixed, x, r->st.y);
+}
+
+loom_status problem_eval(run *r, loom_buf *x, int what, loom_energies *e, loom_buf *g)
+{
+  loom_energies own = {0};
+  loom_energies *const energies = (what & LOOM_EVAL_ENERGY) ? (e != NULL ? e : &own) : NULL;
+  loom_buf *const grad = (what & LOOM_EVAL_GRADIENT) ? g : NULL;
+  LOOM_TRY(problem_free_part(r, x, energies, grad));
+  if (!(what & LOOM_EVAL_NO_CONTACT))
+    LOOM_TRY(problem_contact_part(r, x, (what & LOOM_EVAL_LIVE) != 0, energies, grad));
+  return grad != NULL ? problem_zero_fixed(r, grad) : LOOM_OK;
+}
+
+loom_status problem_contact_blocks(run *r, loom_buf *x, int how, const loom_blocks3 **out)
+{
+  r->blocks.count = 0;
+  if (!(how & LOOM_HESS_NO_CONTACT))
+    for (int i = 0; i < r->num_contact; ++i)
+      LOOM_TRY(contact_hessian(r, &r->contact[i], x, how, &r->blocks));
+  *out = &r->blocks;
+  return LOOM_OK;
+}
+
+loom_status problem_hessian(run *r, loom_buf *x, int how, const loom_bsr3 **H)
+{
+  const loom_blocks3 *contact = NULL;
+  if (r->bsr == NULL) LOOM_TRY(asm_bsr_new(r->err, r->m, &r->exec, &r->scene->pub, &r->bsr));
+  LOOM_TRY(problem_contact_blocks(r, x, how, &contact));
+  LOOM_TRY(asm_bsr_begin(r->bsr, contact));
+  LOOM_TRY(asm_bsr_add_mass(r->bsr, 1.0 / (r->st.h * r->st.h)));
+  LOOM_TRY(elastic_hessian(r->el, x, how & 3, r->bsr));
+  LOOM_TRY(asm_bsr_add_contact(r->bsr, contact));
+  LOOM_TRY(asm_bsr_finish(r->bsr));
+  *H = asm_bsr_matrix(r->bsr);
+  r->counters[LOOM_C_HESSIAN]++;
+  return LOOM_OK;
+}
+
+/* out[row[j]] += H[j] (p - q)[col[j]] over all blocks, summed by vertex in fixed order */
+loom_status problem_blocks_apply(run *r, const loom_blocks3 *b, loom_buf *p, loom_buf *q,
+                                 loom_buf *out)
+{
+  loom_buf *val = NULL;
+  if (b->count == 0) return LOOM_OK;
+  LOOM_TRY(buf_new(r->m, "core", "contact block products", LOOM_REAL, 3 * b->count, &val));
+  const map_spec s[] = {
+      {b->val, LOOM_READ}, {b->col, LOOM_READ}, {p, LOOM_READ}, {q, LOOM_READ}, {val, LOOM_WRITE}};
+  void *m[5];
+  LOOM_TRY(run_map(r, &r->exec, 5, s, m));
+  const block_apply_args a = {m[0], m[1], m[2], m[3], m[4]};
+  LOOM_TRY(run_kernel(r, &r->exec, &k_block_apply, &a, b->count, NULL));
+  LOOM_TRY(run_unmap(r, 5, s));
+  const loom_status done = sum_by_vertex(r, b->row, b->count, val, out);
+  buf_free(r->m, val);
+  return done;
+}
+
+loom_status problem_hess_apply(run *r, loom_buf *x, int how, loom_buf *p, loom_buf *Hp)
+{
+  const loom_blocks3 *contact = NULL;
+  LOOM_TRY(la_fill(r->m, &r->exec, Hp, 0.0));
+  LOOM_TRY(inertia(r, &k_inertia_apply, p, Hp, LOOM_RDWR, NULL));
+  LOOM_TRY(elastic_apply(r->el, x, how & 3, p, Hp));
+  LOOM_TRY(problem_contact_blocks(r, x, how, &contact));
+  LOOM_TRY(problem_blocks_apply(r, contact, p, NULL, Hp));
+  r->counters[LOOM_C_SPMV]++;
+  /* unit rows of fixed vertices, as in the assembled matrix */
+  return on_fixed(r, &k_copy_fixed, Hp, p);
+}
+
+loom_status problem_pd_operator(run *r, const loom_csr **L)
+{
+  if (r->csr == NULL) LOOM_TRY(asm_csr_new(r->err, r->m, &r->exec, &r->scene->pub, &r->csr));
+  if (r->csr_h != r->st.h) { /* constant otherwise */
+    LOOM_TRY(asm_csr_begin(r->csr));
+    LOOM_TRY(asm_csr_add_mass(r->csr, 1.0 / (r->st.h * r->st.h)));
+    LOOM_TRY(elastic_pd_operator(r->el, r->csr));
+    LOOM_TRY(asm_csr_finish(r->csr));
+    r->csr_h = r->st.h;
+  }
+  *L = asm_csr_matrix(r->csr);
+  return LOOM_OK;
+}
+
+loom_status problem_pd_rhs(run *r, loom_buf *x, loom_buf *rhs)
+{
+  LOOM_TRY(inertia(r, &k_mass_times, x, rhs, LOOM_WRITE, NULL));
+  LOOM_TRY(elastic_pd_rhs(r->el, x, rhs));
+  r->counters[LOOM_C_PROJECT]++;
+  return LOOM_OK;
+}
+
+loom_status problem_quad(run *r, loom_buf *x, const loom_quad **out)
+{
+  r->quad.count = 0;
+  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(contact_quad(r, &r->contact[i], x, &r->quad));
+  *out = &r->quad;
+  return LOOM_OK;
+}
+
+/* Diagonal of the elastic operator plus mass: of the constant projective operator where
+ * there is one, else of the clamped Hessian at the initial state.  It is made once per
+ * step size, so that r_dinv means the same in every step. */
+loom_status problem_diag(run *r)
+{
+  const int projective = (elastic_caps(r->el) & LOOM_ELEM_PROJECT) != 0;
+  const int32_t n = r->scene->pub.num_verts;
+  loom_buf *row_ptr, *col, *val;
+  int bs;
+  if (projective) {
+    const loom_csr *L = NULL;
+    LOOM_TRY(problem_pd_operator(r, &L));
+    row_ptr = L->row_ptr, col = L->col, val = L->val, bs = 1;
+  } else {
+    const loom_bsr3 *H = NULL;
+    LOOM_TRY(problem_hessian(r, r->st.x, LOOM_HESS_PSD_CLAMP | LOOM_HESS_NO_CONTACT, &H));
+    row_ptr = H->row_ptr, col = H->col, val = H->val, bs = 9;
+  }
+  const map_spec s[] = {
+      {row_ptr, LOOM_READ}, {col, LOOM_READ}, {val, LOOM_READ}, {r->diag, LOOM_WRITE}};
+  void *p[4];
+  for (int i = 0; i < 4; ++i)
+    LOOM_TRY(buf_map(r->m, NULL, s[i].b, s[i].access, LOOM_AT_HOST, &p[i]));
+  const int64_t *const ptr = p[0];
+  const int32_t *const c = p[1];
+  const loom_real *const v = p[2];
+  loom_real *const d = p[3];
+  for (int32_t i = 0; i < n; ++i)
+    for (int64_t j = ptr[i]; j < ptr[i + 1]; ++j)
+      if (c[j] == i) d[i] = bs == 1 ? v[j] : (v[9 * j] + v[9 * j + 4] + v[9 * j + 8]) / 3;
+  return run_unmap(r, 4, s);
+}

@@ -1,0 +1,491 @@
+/* run.c - build one run from a config, execute it, take it apart. */
+#include "sched/run_state.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sched/record.h"
+
+/* ---- helpers shared by the scheduler ----------------------------------------------------- */
+
+loom_status run_map(run *r, const loom_exec *e, int n, const map_spec *s, void **p)
+{
+  for (int i = 0; i < n; ++i) {
+    p[i] = NULL;
+    if (s[i].b != NULL) LOOM_TRY(buf_map(r->m, e, s[i].b, s[i].access, LOOM_AT_EXEC, &p[i]));
+  }
+  return LOOM_OK;
+}
+
+loom_status run_unmap(run *r, int n, const map_spec *s)
+{
+  for (int i = n - 1; i >= 0; --i)
+    if (s[i].b != NULL) LOOM_TRY(buf_unmap(r->m, s[i].b));
+  return LOOM_OK;
+}
+
+loom_status run_kernel(run *r, const loom_exec *e, const lk_entry *k, const void *args, int64_t n,
+                       lk_real *result)
+{
+  const loom_status s = lk_run(k, e, args, n, result);
+  if (s == LOOM_OK) return s;
+  return err_set(r->err, s, "kernel %s (%lld elements, %s): %s", k->name, (long long)n,
+                 e->backend == LOOM_CUDA ? "CUDA" : "CPU", err_status_text(s));
+}
+
+loom_status run_check_maps(run *r, const instance *in, const char *callback)
+{
+  const char *const name = mem_mapped(r->m);
+  if (name == NULL) return LOOM_OK;
+  return err_set(r->err, LOOM_E_INTERNAL,
+                 "%s: %s() returned with buffer '%s' still mapped; every map needs its unmap",
+                 in->plugin->name, callback, name);
+}
+
+/* ---- instances ------------------------------------------------------------------------------ */
+
+static loom_status find_plugin(run *r, const cfg_section *s, int kind, instance *in)
+{
+  static const loom_param key[] = {{"plugin", LOOM_P_TEXT, LOOM_P_NO_DEFAULT, 0, 0, 0, 0, NULL,
+                                    NULL, "1", "Name of the plugin."}};
+  const char *name = NULL;
+  char place[1200];
+  const reg_entry *e = NULL;
+  LOOM_TRY(cfg_bind(r->err, s, key, LOOM_COUNT(key), &name));
+  const loom_status found = registry_find(r->err, r->reg, kind, name, &e);
+  if (found != LOOM_OK) {
+    err_prefix(r->err, "%s", cfg_place(s, "plugin", place, sizeof place));
+    return found;
+  }
+  in->r = r;
+  in->plugin = e->plugin;
+  snprintf(in->name, sizeof in->name, "%s", cfg_section_name(s));
+  if (e->plugin->settings_size > 0) {
+    in->settings = calloc(1, e->plugin->settings_size);
+    if (in->settings == NULL) return err_set(r->err, LOOM_E_NOMEM, "%s: out of memory", in->name);
+  }
+  return cfg_bind(r->err, s, e->plugin->params, e->plugin->num_params, in->settings);
+}
+
+typedef struct contact_keys {
+  int32_t pairs;
+  const char *collision;
+} contact_keys;
+
+/* Which collision plugins serve a contact instance: a list of names, empty for all. */
+static loom_status pick_collision(run *r, const cfg_section *s, const char *list, contact_inst *c)
+{
+  char text[512], place[1200], *save = NULL;
+  if (list[0] == '\0') {
+    for (int i = 0; i < r->num_collision; ++i) c->collision[c->num_collision++] = i;
+    return LOOM_OK;
+  }
+  snprintf(text, sizeof text, "%s", list);
+  for (char *w = strtok_r(text, " ,", &save); w != NULL; w = strtok_r(NULL, " ,", &save)) {
+    const char *names[RUN_MAX_INSTANCES];
+    int found = -1;
+    for (int i = 0; i < r->num_collision; ++i) {
+      names[i] = r->collision[i].name + strlen("collision.");
+      if (strcmp(names[i], w) == 0) found = i;
+    }
+    if (found < 0) {
+      const char *const near = err_nearest(w, names, r->num_collision);
+      return err_set(r->err, LOOM_E_CONFIG, "%s: there is no section [collision.%s]%s%s%s",
+                     cfg_place(s, "collision", place, sizeof place), w,
+                     near ? "; nearest is '" : "", near ? near : "", near ? "'" : "");
+    }
+    if (c->num_collision < RUN_MAX_INSTANCES) c->collision[c->num_collision++] = found;
+  }
+  return LOOM_OK;
+}
+
+static loom_status find_instances(run *r)
+{
+  static const loom_param keys[] = {
+      LOOM_PARAM_ENUM(contact_keys, pairs, 2, "self|obstacle|all", "Pairs this model handles."),
+      LOOM_PARAM_TEXT(contact_keys, collision, "",
+                      "Names of the [collision.NAME] sections that find them; empty: all.")};
+  static const uint32_t masks[] = {LOOM_PAIR_MASK_SELF, LOOM_PAIR_MASK_OBSTACLE,
+                                   LOOM_PAIR_MASK_ALL};
+  const cfg_section *s = cfg_find(r->c, "solver");
+  char place[1200];
+  if (s == NULL)
+    return err_set(
+        r->err, LOOM_E_CONFIG,
+        "%s: there is no [solver] section; add one with plugin = NAME (loom list solver)",
+        cfg_path(r->c));
+  LOOM_TRY(find_plugin(r, s, LOOM_KIND_SOLVER, &r->solver));
+  for (s = NULL; (s = cfg_next(r->c, "collision", s)) != NULL;) {
+    if (r->num_collision == RUN_MAX_INSTANCES)
+      return err_set(r->err, LOOM_E_CONFIG, "%s: more than %d collision plugins",
+                     cfg_place(s, NULL, place, sizeof place), RUN_MAX_INSTANCES);
+    LOOM_TRY(find_plugin(r, s, LOOM_KIND_COLLISION, &r->collision[r->num_collision]));
+    r->num_collision++;
+  }
+  for (s = NULL; (s = cfg_next(r->c, "contact", s)) != NULL;) {
+    if (r->num_contact == RUN_MAX_INSTANCES)
+      return err_set(r->err, LOOM_E_CONFIG, "%s: more than %d contact plugins",
+                     cfg_place(s, NULL, place, sizeof place), RUN_MAX_INSTANCES);
+    contact_inst *const c = &r->contact[r->num_contact];
+    contact_keys k;
+    LOOM_TRY(find_plugin(r, s, LOOM_KIND_CONTACT, &c->in));
+    r->num_contact++;
+    LOOM_TRY(cfg_bind(r->err, s, keys, LOOM_COUNT(keys), &k));
+    LOOM_TRY(pick_collision(r, s, k.collision, c));
+    c->provides = fit_contact_provides(c->in.plugin);
+    c->kinds = masks[k.pairs] & c->in.plugin->ops.contact->pair_kinds;
+  }
+  return LOOM_OK;
+}
+
+static loom_status check_fit(run *r)
+{
+  fit_contact f[RUN_MAX_INSTANCES];
+  const loom_plugin *coll[RUN_MAX_INSTANCES][RUN_MAX_INSTANCES];
+  for (int i = 0; i < r->num_contact; ++i) {
+    contact_inst *const c = &r->contact[i];
+    for (int j = 0; j < c->num_collision; ++j) coll[i][j] = r->collision[c->collision[j]].plugin;
+    f[i] = (fit_contact){strchr(c->in.name, '.') ? strchr(c->in.name, '.') + 1 : c->in.name,
+                         c->in.plugin, c->kinds, coll[i], c->num_collision};
+  }
+  return fit_check(r->err, r->reg, r->solver.plugin, f, r->num_contact, elastic_caps(r->el),
+                   r->exec.backend, r->set.exec.fallback);
+}
+
+typedef loom_status (*create_fn)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                 const void *settings, void **self);
+
+static loom_status create(run *r, instance *in, create_fn f)
+{
+  const int on_cuda = r->exec.backend == LOOM_CUDA && (in->plugin->backends & LOOM_ON_CUDA);
+  in->exec = r->exec.backend == LOOM_CPU || on_cuda ? &r->exec : &r->exec_host;
+  host_table_fill(in);
+  const loom_status s = f(&in->host, &r->scene->pub, in->exec, in->settings, &in->self);
+  in->created = 1;
+  if (s != LOOM_OK) {
+    if (r->err->code == LOOM_OK) err_set(r->err, s, "create() failed: %s", err_status_text(s));
+    err_prefix(r->err, "[%s] plugin %s", in->name, in->plugin->name);
+    return s > 0 ? LOOM_E_INTERNAL : s;
+  }
+  return run_check_maps(r, in, "create");
+}
+
+static loom_status create_instances(run *r)
+{
+  for (int i = 0; i < r->num_collision; ++i)
+    LOOM_TRY(create(r, &r->collision[i], r->collision[i].plugin->ops.collision->create));
+  for (int i = 0; i < r->num_contact; ++i)
+    LOOM_TRY(create(r, &r->contact[i].in, r->contact[i].in.plugin->ops.contact->create));
+  return create(r, &r->solver, r->solver.plugin->ops.solver->create);
+}
+
+/* ---- opening ----------------------------------------------------------------------------------
+ */
+
+static loom_status open_exec(run *r)
+{
+  const exec_settings *const e = &r->set.exec;
+  int all_cuda = (r->solver.plugin->backends & LOOM_ON_CUDA) != 0;
+  char why[256];
+  for (int i = 0; i < r->num_collision; ++i)
+    all_cuda &= (r->collision[i].plugin->backends & LOOM_ON_CUDA) != 0;
+  for (int i = 0; i < r->num_contact; ++i)
+    all_cuda &= (r->contact[i].in.plugin->backends & LOOM_ON_CUDA) != 0;
+  int backend = e->backend == EXEC_CUDA ? LOOM_CUDA : LOOM_CPU;
+  if (e->backend == EXEC_AUTO && all_cuda && exec_cuda_devices(why, sizeof why) > 0)
+    backend = LOOM_CUDA;
+  LOOM_TRY(exec_open(r->err, LOOM_CPU, (int)e->threads, e->deterministic, e->debug, &r->exec_host));
+  LOOM_TRY(exec_open(r->err, backend, (int)e->threads, e->deterministic, e->debug, &r->exec));
+  r->exec.launches = r->exec_host.launches = &r->launches;
+  return LOOM_OK;
+}
+
+static loom_status open_state(run *r)
+{
+  const int64_t n = r->scene->pub.num_verts;
+  const int bounded = r->bound != FILTER_BOUND_NONE;
+  const struct {
+    loom_buf **b;
+    const char *name;
+    int64_t count;
+    int wanted;
+  } all[] = {{&r->st.x_start, "x_start", 3 * n, 1},
+             {&r->st.x_feas, "x_feas", 3 * n, bounded},
+             {&r->st.y, "y", 3 * n, 1},
+             {&r->st.trial, "trial", 3 * n, 1},
+             {&r->st.grad, "grad", 3 * n, 1},
+             {&r->st.v_end, "v_end", 3 * n, 1},
+             {&r->st.f_next, "f_next", 3 * n, 1},
+             {&r->grad_free, "grad_free", 3 * n, 1},
+             {&r->grad_solved, "grad_solved", 3 * n, r->num_contact > 0 || r->line_search},
+             {&r->dx, "dx", 3 * n, 1},
+             {&r->x_before, "x_before", 3 * n, 1},
+             {&r->rejected, "rejected", 3 * n, bounded},
+             {&r->wanted, "wanted", 3 * n, bounded},
+             {&r->t_vertex, "t_vertex", n, r->bound == FILTER_BOUND_VERTEX},
+             {&r->diag, "diag", n, 1}};
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i)
+    if (all[i].wanted)
+      LOOM_TRY(buf_new(r->m, "core", all[i].name, LOOM_REAL, all[i].count, all[i].b));
+  LOOM_TRY(buf_new(r->m, "core", "touched", LOOM_U8, n, &r->touched));
+  r->st.struct_size = sizeof r->st;
+  r->st.scheme = r->set.run.scheme;
+  r->st.h = r->set.run.dt / (double)r->set.run.substeps;
+  LOOM_TRY(buf_new(r->m, "core", "x", LOOM_REAL, 3 * n, &r->st.x));
+  LOOM_TRY(buf_new(r->m, "core", "v", LOOM_REAL, 3 * n, &r->st.v_start));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, r->scene->x0));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_start, r->scene->v0));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->scene->v0)); /* frame 0 */
+  if (!bounded) r->st.x_feas = r->st.x;                          /* nothing is ever infeasible */
+
+  void *m, *f;
+  LOOM_TRY(buf_map(r->m, NULL, r->scene->pub.mass, LOOM_READ, LOOM_AT_HOST, &m));
+  LOOM_TRY(buf_map(r->m, NULL, r->scene->pub.fixed, LOOM_READ, LOOM_AT_HOST, &f));
+  for (int64_t i = 0; i < n; ++i) {
+    r->all_mass += ((loom_real *)m)[i];
+    if (!((uint8_t *)f)[i]) r->total_mass += ((loom_real *)m)[i];
+  }
+  LOOM_TRY(buf_unmap(r->m, r->scene->pub.fixed));
+  LOOM_TRY(buf_unmap(r->m, r->scene->pub.mass));
+  r->audit_x = r->set.log.audit == AUDIT_OFF ? NULL : malloc(sizeof(double) * 3 * (size_t)n);
+  r->extra = calloc(r->solver.plugin->num_columns + 1u, sizeof(double));
+  if (r->extra == NULL || (r->set.log.audit != AUDIT_OFF && r->audit_x == NULL))
+    return err_set(r->err, LOOM_E_NOMEM, "out of memory for %lld vertices", (long long)n);
+  return LOOM_OK;
+}
+
+/* What is in force: the config's word, else what the plugins were made for. */
+static void decide_schedule(run *r)
+{
+  const loom_solver_ops *const s = r->solver.plugin->ops.solver;
+  const uint32_t forms = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD;
+  int needs_bound = 0;
+  for (int i = 0; i < r->num_contact; ++i) {
+    const loom_contact_ops *const c = r->contact[i].in.plugin->ops.contact;
+    needs_bound |= (c->needs & (LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX)) != 0;
+    if (c->provides & LOOM_CONT_RESOLVE) {
+      r->has_resolve = 1;
+      r->resolve_at_end |= !(c->provides & forms);
+    }
+  }
+  r->filter_when = r->set.filter.when == FILTER_WHEN_AUTO ? s->filter_when : r->set.filter.when - 1;
+  r->bound = r->set.filter.bound != FILTER_BOUND_AUTO ? r->set.filter.bound
+             : needs_bound                            ? FILTER_BOUND_GLOBAL
+                                                      : FILTER_BOUND_NONE;
+  r->line_search = r->set.filter.line_search == LINE_AUTO ? (s->needs & LOOM_NEEDS_LINE_SEARCH) != 0
+                                                          : r->set.filter.line_search == LINE_ON;
+  r->uses_gradient = (s->needs & LOOM_USES_GRADIENT) != 0;
+}
+
+static loom_status open_all(run *r, const run_options *o)
+{
+  LOOM_TRY(settings_bind(r->err, r->c, &r->set));
+  r->sum.steps_planned = (o->steps >= 0 ? o->steps : r->set.run.steps) * r->set.run.substeps;
+  /* before any plugin brings a threaded BLAS in: its thread count changes bits */
+  if (r->set.exec.deterministic) {
+    setenv("OPENBLAS_NUM_THREADS", "1", 1);
+    setenv("BLIS_NUM_THREADS", "1", 1);
+    setenv("MKL_NUM_THREADS", "1", 1);
+  }
+  LOOM_TRY(registry_open(r->err, r->set.exec.plugin_path, &r->reg));
+  LOOM_TRY(find_instances(r));
+  LOOM_TRY(open_exec(r));
+  if (o->make_scene != NULL)
+    LOOM_TRY(o->make_scene(o->user, r->err, r->m, &r->scene));
+  else
+    LOOM_TRY(scene_build(r->err, r->m, r->c, 1, &r->scene));
+  if (r->scene->notes != NULL && o->message != NULL)
+    o->message(o->user, LOOM_LOG_INFO, r->scene->notes);
+  LOOM_TRY(cfg_finish(r->err, r->c));
+  if (r->scene->pub.num_obstacles > RUN_MAX_OBSTACLES)
+    return err_set(r->err, LOOM_E_CONFIG, "%s: %d obstacles, at most %d are supported",
+                   cfg_path(r->c), r->scene->pub.num_obstacles, RUN_MAX_OBSTACLES);
+  LOOM_TRY(problem_new(r));
+  LOOM_TRY(check_fit(r));
+  decide_schedule(r);
+  LOOM_TRY(open_state(r));
+  LOOM_TRY(detect_new(r));
+  LOOM_TRY(scene_pose(r->scene, 0.0, 0.0));
+  LOOM_TRY(replay_open(r));
+  LOOM_TRY(problem_diag(r));
+  return create_instances(r);
+}
+
+/* Buffers keep their own message: hand it on where nobody said more. */
+static loom_status failed(run *r, loom_status s)
+{
+  if (s < LOOM_OK && r->err->code == LOOM_OK) {
+    const loom_err *const m = r->m != NULL ? mem_err(r->m) : NULL;
+    err_set(r->err, s, "%s", m != NULL && m->code != LOOM_OK ? m->text : err_status_text(s));
+  }
+  return s;
+}
+
+loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out)
+{
+  run *const r = calloc(1, sizeof *r);
+  *out = NULL;
+  if (r == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
+  r->err = err;
+  r->c = c;
+  r->opt = o;
+  r->sum.last_step = -1;
+  r->sum.intersections = -1;
+  r->sum.min_gap = NAN;
+  clock_reset(&r->clock); /* plugins may use timed services from create() on */
+  loom_status s = mem_new(err, o->mem_check, &r->m);
+  if (s == LOOM_OK) s = open_all(r, o);
+  if (s != LOOM_OK) {
+    failed(r, s);
+    run_close(r, NULL);
+    return s > 0 ? LOOM_E_INTERNAL : s;
+  }
+  *out = r;
+  return LOOM_OK;
+}
+
+/* ---- executing --------------------------------------------------------------------------------
+ */
+
+/* out/<config name>.h5 unless told otherwise; missing folders are made */
+static loom_status choose_path(run *r, const run_options *o)
+{
+  const char *given = o->out != NULL ? o->out : r->set.log.file;
+  if (given[0] != '\0') {
+    snprintf(r->out_path, sizeof r->out_path, "%s", given);
+  } else {
+    const char *base = strrchr(cfg_path(r->c), '/');
+    base = base != NULL ? base + 1 : cfg_path(r->c);
+    const char *const dot = strrchr(base, '.');
+    snprintf(r->out_path, sizeof r->out_path, "out/%.*s.h5",
+             dot != NULL ? (int)(dot - base) : (int)strlen(base), base);
+  }
+  for (char *p = r->out_path + 1; *p != '\0'; ++p) {
+    if (*p != '/') continue;
+    *p = '\0';
+    const int made = mkdir(r->out_path, 0777);
+    const int e = errno;
+    if (made != 0 && e != EEXIST)
+      return err_set(r->err, LOOM_E_IO, "cannot make folder %s: %s; choose another place with -o",
+                     r->out_path, strerror(e));
+    *p = '/';
+  }
+  return LOOM_OK;
+}
+
+static loom_status simulate(run *r, const run_options *o, int64_t first, int *stopped)
+{
+  const int64_t every = r->set.log.checkpoint_every * r->set.run.substeps;
+  *stopped = 0;
+  for (int64_t i = first; i < r->first_step + r->sum.steps_planned && !*stopped; ++i) {
+    const double begin = clock_now();
+    LOOM_TRY(step_once(r, i));
+    r->sum.wall += clock_now() - begin;
+    if (o->progress != NULL) *stopped = o->progress(o->user, r, &r->sum) != 0;
+    const int last = *stopped || i + 1 == r->first_step + r->sum.steps_planned;
+    if (r->log != NULL && r->rep.ref == NULL && (last || (every > 0 && (i + 1) % every == 0)))
+      LOOM_TRY(checkpoint_write(r, i));
+  }
+  return LOOM_OK;
+}
+
+loom_status run_execute(run *r, const run_options *o)
+{
+  int64_t last_step = -1;
+  int stopped = 0;
+  loom_status s = LOOM_OK;
+  r->first_step = r->rep.ref != NULL ? r->set.run.replay_first : 0;
+  if (!o->no_log) {
+    LOOM_TRY(choose_path(r, o));
+    if (o->resume) LOOM_TRY(failed(r, checkpoint_read(r, o->resume_step, &last_step)));
+    LOOM_TRY(failed(r, record_open(r, o, last_step)));
+  }
+  if (last_step < 0) s = record_frame(r, r->first_step - 1, (double)r->first_step * r->st.h);
+  const int64_t first = last_step >= 0 ? last_step + 1 : r->first_step;
+  r->sum.steps_done = first - r->first_step;
+  if (s == LOOM_OK) s = simulate(r, o, first, &stopped);
+  if (s > 0) s = err_set(r->err, LOOM_E_INTERNAL, "unexpected outcome: %s", err_status_text(s));
+  failed(r, s);
+  if (r->log != NULL) {
+    char status[H5LOG_STATUS_LEN];
+    loom_err second = {0};
+    if (s == LOOM_OK)
+      snprintf(status, sizeof status, "%s", stopped ? "stopped" : "finished");
+    else
+      snprintf(status, sizeof status, "failed: %.200s", r->err->text);
+    const loom_status closed = h5log_close(r->log, &second, status);
+    r->log = NULL;
+    if (s == LOOM_OK && closed != LOOM_OK) {
+      *r->err = second;
+      s = closed;
+    }
+  }
+  return s;
+}
+
+/* ---- closing ----------------------------------------------------------------------------------
+ */
+
+static void destroy(instance *in, void (*f)(void *self))
+{
+  if (in->created && in->self != NULL) f(in->self);
+  free(in->settings);
+}
+
+/* Buffers that plugins did not free, each reported by name. */
+static int count_leaks(run *r)
+{
+  const instance *all[1 + 2 * RUN_MAX_INSTANCES];
+  char text[1024];
+  int n = 0, leaks = 0;
+  all[n++] = &r->solver;
+  for (int i = 0; i < r->num_collision; ++i) all[n++] = &r->collision[i];
+  for (int i = 0; i < r->num_contact; ++i) all[n++] = &r->contact[i].in;
+  for (int i = 0; i < n; ++i) {
+    const int k = all[i]->created ? mem_leaks(r->m, all[i]->name, text, sizeof text) : 0;
+    if (k > 0 && r->opt->message != NULL) {
+      r->opt->message(r->opt->user, LOOM_LOG_WARN, "buffers left behind by a plugin:");
+      r->opt->message(r->opt->user, LOOM_LOG_WARN, text);
+    }
+    leaks += k;
+  }
+  return leaks;
+}
+
+void run_close(run *r, int *leaks)
+{
+  if (leaks != NULL) *leaks = 0;
+  if (r == NULL) return;
+  loom_err keep = *r->err; /* taking apart must not overwrite the message */
+  if (r->m != NULL) mem_release_maps(r->m);
+  if (r->solver.plugin != NULL) destroy(&r->solver, r->solver.plugin->ops.solver->destroy);
+  for (int i = 0; i < RUN_MAX_INSTANCES; ++i)
+    if (r->contact[i].in.plugin != NULL)
+      destroy(&r->contact[i].in, r->contact[i].in.plugin->ops.contact->destroy);
+  for (int i = 0; i < RUN_MAX_INSTANCES; ++i)
+    if (r->collision[i].plugin != NULL)
+      destroy(&r->collision[i], r->collision[i].plugin->ops.collision->destroy);
+  if (r->m != NULL) {
+    if (leaks != NULL) *leaks = count_leaks(r);
+    detect_free(r);
+    problem_free(r);
+    replay_close(r);
+    scene_free(r->scene);
+    mem_free(r->m);
+  }
+  exec_close(&r->exec);
+  exec_close(&r->exec_host);
+  registry_close(r->reg);
+  free(r->extra);
+  free(r->audit_x);
+  *r->err = keep;
+  free(r);
+}
+
+const run_summary *run_get_summary(const run *r) { return &r->sum; }
+const char *run_out_path(const run *r) { return r->out_path; }

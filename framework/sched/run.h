@@ -1,0 +1,59 @@
+/* run.h - one simulation from a config to a log. */
+#ifndef LOOM_RUN_H
+#define LOOM_RUN_H
+
+#include "config/config.h"
+#include "log/h5log.h"
+#include "scene/scene_data.h"
+
+typedef struct run run;
+
+typedef struct run_summary {
+  int64_t steps_done, steps_planned, iters;
+  int64_t reasons[H5LOG_NUM_REASONS];
+  int64_t intersections; /* found by the audit, -1: it was off */
+  int64_t last_step;     /* number of the last finished step, -1: none */
+  double seconds[8];     /* s, by CLOCK_* section, summed over steps */
+  double wall;           /* s */
+  double min_gap;        /* m, NaN without contact */
+  double time;           /* s, simulated */
+  double last_residual;  /* m */
+  int64_t last_iters, last_contacts;
+} run_summary;
+
+typedef struct run_options {
+  const char *out;     /* log path; NULL: [log] file or its default */
+  const char *command; /* command line, for the log */
+  int64_t steps;       /* < 0: as configured */
+  int resume;          /* continue an existing log */
+  int64_t resume_step; /* < 0: the newest checkpoint */
+  int overwrite;       /* replace an existing log */
+  int no_log;          /* run without any output file (tests) */
+  int mem_check;       /* buffers in check mode */
+  /* A scene made by the caller instead of the one the config describes (programs that
+   * embed loom, tests); NULL: scene_build.  The run frees it with scene_free. */
+  loom_status (*make_scene)(void *user, loom_err *err, mem *m, scene_data **out);
+  /* called after every step; nonzero return stops the run ("stopped") */
+  int (*progress)(void *user, const run *r, const run_summary *s);
+  void *user;
+  void (*message)(void *user, int level, const char *text); /* plugins' log(), may be NULL */
+} run_options;
+
+/* Load, check the fit, build the scene and all instances; nothing is written yet.  The
+ * cfg stays the caller's and must outlive the run. */
+loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out);
+/* Create or reopen the log and simulate to the end. */
+loom_status run_execute(run *r, const run_options *o);
+/* Destroys all instances; *leaks (may be NULL) gets the number of buffers that plugins
+ * left behind. */
+void run_close(run *r, int *leaks);
+
+const run_summary *run_get_summary(const run *r);
+const char *run_out_path(const run *r);
+/* Text for `loom check`: plugins with paths, backend, sizes, schedule. */
+void run_describe(const run *r, void *file);
+/* tic/toc sections of plugins, summed over the run */
+int run_num_sections(const run *r);
+void run_section(const run *r, int i, const char **name, double *seconds, int64_t *calls);
+
+#endif

@@ -1,0 +1,250 @@
+/* run_state.h - everything one run owns; shared by the files of the scheduler and by
+ * the host table, seen by nobody else. */
+#ifndef LOOM_RUN_STATE_H
+#define LOOM_RUN_STATE_H
+
+#include "core/fit.h"
+#include "elements/elements.h"
+#include "linalg/assemble.h"
+#include "linalg/linalg.h"
+#include "log/h5log.h"
+#include "scene/scene_data.h"
+#include "sched/clock.h"
+#include "sched/run.h"
+#include "sched/settings.h"
+
+enum { RUN_MAX_INSTANCES = 16, RUN_MAX_OBSTACLES = 256, RUN_MAX_SECTIONS = 64 };
+
+/* One plugin instance, whatever its kind. */
+typedef struct instance {
+  run *r;
+  const loom_plugin *plugin;
+  char name[64];         /* "solver", "collision.self": section and checkpoint group */
+  void *settings;        /* the plugin's settings struct */
+  void *self;            /* the plugin's own */
+  const loom_exec *exec; /* where it runs */
+  loom_host host;        /* host.core points back to this instance */
+  int level;             /* of inner(): 0 solver, 1 contact resolve */
+  int created;           /* create() was called: destroy() is due */
+} instance;
+
+typedef struct contact_inst {
+  instance in;
+  uint32_t kinds;                   /* LOOM_BIT(LOOM_PAIR_*) this instance handles */
+  int collision[RUN_MAX_INSTANCES]; /* indices into run.collision */
+  int num_collision;
+  uint32_t provides; /* with what the core derives */
+  loom_pairs pairs;  /* what update() last saw */
+  loom_pairs asked;  /* what host->detect() last found for this instance */
+  loom_pairs spare;  /* second set for sorting, allocated when first needed */
+  loom_quad quad;
+  struct frozen_contact *frozen; /* linearisation, see problem.c; NULL if none */
+} contact_inst;
+
+typedef struct replay {
+  h5read *ref;
+  int64_t num_frames;
+  double *x, *v;   /* [n][3] one frame on the host */
+  loom_buf *x_ref; /* real [n][3], m, the reference's end of the present step */
+  int have_ref;    /* x_ref holds the frame of this step */
+} replay;
+
+typedef struct residual {
+  double rms, max; /* m */
+} residual;
+
+struct run {
+  loom_err *err;
+  mem *m;
+  cfg *c;
+  settings set;
+  registry *reg;
+  scene_data *scene;
+  loom_exec exec;      /* where the core runs */
+  loom_exec exec_host; /* the CPU, for plugins without CUDA; == exec on the CPU */
+  int64_t launches;
+
+  instance solver;
+  instance collision[RUN_MAX_INSTANCES];
+  int num_collision;
+  contact_inst contact[RUN_MAX_INSTANCES];
+  int num_contact;
+  loom_pairs asked; /* what host->detect() last found for the solver */
+  loom_pairs spare; /* second set for sorting, allocated when first needed */
+
+  elastic *el;
+  asm_bsr *bsr; /* created when first asked for */
+  asm_csr *csr;
+  double csr_h;        /* the step its values were made for, 0: none */
+  loom_blocks3 blocks; /* contact blocks of all instances, concatenated */
+  loom_quad quad;      /* quadratic terms of all instances, concatenated */
+
+  loom_step st;
+  loom_buf *grad_free;   /* real [n][3], N, inertia and elastic part of r at x */
+  loom_buf *grad_solved; /* real [n][3], N */
+  loom_buf *dx;          /* real [n][3], m, the last change of x */
+  loom_buf *x_before;    /* real [n][3], m, x before the present iteration */
+  loom_buf *rejected;    /* real [n][3], m, only with a bound in force */
+  loom_buf *t_vertex;    /* real [n], only with a bound per vertex */
+  loom_buf *wanted;      /* real [n][3], m, the point before a bound was applied */
+  loom_buf *diag;        /* real [n], N/m, D of r_dinv */
+  loom_buf *touched;     /* u8 [n], 1: some pair touches the vertex */
+  double total_mass;     /* kg, of free vertices */
+  double all_mass;       /* kg */
+
+  int filter_when; /* LOOM_FILTER_* in force */
+  int bound;       /* FILTER_BOUND_NONE, _GLOBAL or _VERTEX in force */
+  int line_search;
+  int has_resolve;    /* some contact model corrects positions */
+  int resolve_at_end; /* ... and only before COMMIT: post-only models */
+  int uses_gradient;  /* gradients are charged to the solver */
+
+  int64_t counters[LOOM_NUM_COUNTERS];
+  phase_clock clock;
+  struct section { /* tic/toc sections of plugins, summed over the run */
+    char name[96]; /* "solver/factor" */
+    double seconds;
+    int64_t calls;
+  } section[RUN_MAX_SECTIONS];
+  int num_section;
+  struct {
+    int section;
+    double begin;
+  } open_section[CLOCK_DEPTH];
+  int num_open;
+  h5log *log;
+  h5check *check; /* open while plugins save or restore their state */
+  replay rep;
+  double *extra;          /* [num_columns] of the solver */
+  double step_toi;        /* smallest bound of the step */
+  loom_energies energies; /* J, at st.x of the problem as it stands */
+  residual solved, next;  /* of the last measurement */
+  double r_ref;           /* m */
+  double f_next_norm;     /* N, of the force carried into this step */
+  int64_t inner_j;
+  double commit_seconds; /* s, of the last h5log_commit */
+  double *audit_x;       /* [n][3] m, host copy for the audit, NULL if it is off */
+  const char *resolving; /* name of the contact instance inside resolve(), or NULL */
+  run_summary sum;
+  const run_options *opt;
+  int64_t first_step; /* of this run: 0, or [run] replay_first */
+  char out_path[1024];
+};
+
+/* ---- problem.c: the step's objective and its derivatives ------------------------ */
+loom_status problem_new(run *r);
+void problem_free(run *r);
+/* inertia and elastic part: energies (may be NULL), gradient into g (may be NULL) */
+loom_status problem_free_part(run *r, loom_buf *x, loom_energies *e, loom_buf *g);
+/* contact part: adds to energies and gradient; LOOM_REJECTED where it is infeasible.
+ * live: the model itself even if it is frozen. */
+loom_status problem_contact_part(run *r, loom_buf *x, int live, loom_energies *e, loom_buf *g);
+loom_status problem_zero_fixed(run *r, loom_buf *g);    /* rows of fixed vertices become zero */
+loom_status problem_restore_fixed(run *r, loom_buf *x); /* rows of fixed vertices become y */
+loom_status problem_eval(run *r, loom_buf *x, int what, loom_energies *e, loom_buf *g);
+loom_status problem_hessian(run *r, loom_buf *x, int how, const loom_bsr3 **H);
+loom_status problem_hess_apply(run *r, loom_buf *x, int how, loom_buf *p, loom_buf *Hp);
+loom_status problem_contact_blocks(run *r, loom_buf *x, int how, const loom_blocks3 **out);
+/* out[row[j]] += val[j] (p - q)[col[j]]; q NULL: zero */
+loom_status problem_blocks_apply(run *r, const loom_blocks3 *b, loom_buf *p, loom_buf *q,
+                                 loom_buf *out);
+loom_status problem_pd_operator(run *r, const loom_csr **L);
+loom_status problem_pd_rhs(run *r, loom_buf *x, loom_buf *rhs);
+loom_status problem_quad(run *r, loom_buf *x, const loom_quad **out);
+loom_status problem_diag(run *r); /* fills r->diag */
+
+/* ---- contact_forms.c: what the core derives from the quadratic form, freezing ------- */
+loom_status contact_eval(run *r, contact_inst *c, loom_buf *x, int live, double *energy,
+                         double *dissipation, loom_buf *g);
+loom_status contact_hessian(run *r, contact_inst *c, loom_buf *x, int how, loom_blocks3 *out);
+loom_status contact_quad(run *r, contact_inst *c, loom_buf *x, loom_quad *q);
+loom_status contact_freeze(run *r, contact_inst *c, loom_buf *x);
+void contact_thaw(run *r, contact_inst *c);
+/* out[id[j]] += val[j] for val [m][3], in the order of j; id < 0 is skipped */
+loom_status sum_by_vertex(run *r, loom_buf *id, int64_t m, loom_buf *val, loom_buf *out);
+loom_status quad_alloc(run *r, const char *owner, loom_quad *q);
+loom_status quad_reserve(run *r, loom_quad *q, int64_t capacity);
+void quad_release(run *r, loom_quad *q);
+loom_status blocks_alloc(run *r, const char *owner, loom_blocks3 *b);
+loom_status blocks_reserve(run *r, loom_blocks3 *b, int64_t capacity);
+void blocks_release(run *r, loom_blocks3 *b);
+
+/* ---- sections.c: tic and toc of plugins ------------------------------------------------ */
+void section_begin(run *r, const char *owner, const char *name);
+void section_end(run *r, const char *name);
+
+/* ---- detect.c ------------------------------------------------------------------- */
+loom_status detect_new(run *r);
+void detect_free(run *r);
+/* plan, detect, sort, update for every contact instance; *changed: LOOM_CHANGED_* */
+loom_status detect_all(run *r, uint32_t *changed);
+/* update(AFTER_ACCEPT) of every contact instance */
+loom_status detect_after_accept(run *r, uint32_t *changed);
+/* tell the solver and raise the epoch */
+loom_status detect_announce(run *r, uint32_t changed);
+/* one query on behalf of a plugin: pairs of the collision plugins of `c` (NULL: all) */
+loom_status detect_query(run *r, contact_inst *c, const loom_query *q, loom_pairs *out);
+/* the same for host->detect: into a list of the run's own */
+loom_status detect_service(run *r, contact_inst *c, const loom_query *q, const loom_pairs **out);
+loom_status detect_mark_touched(run *r);
+int64_t detect_num_pairs(const run *r);
+loom_status detect_max_step(run *r, loom_buf *x0, loom_buf *x1, loom_bound *out);
+
+/* ---- measure.c ------------------------------------------------------------------- */
+loom_status measure_norms(run *r, loom_buf *g, residual *out);
+loom_status measure_free(run *r, double *rms);
+loom_status measure_dinv(run *r, loom_buf *g, double *out);
+loom_status measure_e_ref(run *r, double *out);
+loom_status measure_r_ref(run *r, double *out);
+/* g = r(x) at st.x of the problem as it stands, and its energies (may be NULL).  The
+ * elastic and inertia part is computed when `fresh` (x moved), else taken from grad_free
+ * and from *e.  LOOM_REJECTED: contact is not defined at x, values are NaN. */
+loom_status measure_gradient(run *r, int fresh, loom_buf *g, loom_energies *e);
+loom_status measure_contacts(run *r, int64_t *active, double *min_gap, double *dissipated);
+/* the first vertex whose row of b is not finite, -1 if none (on the host) */
+int64_t measure_find_nan(run *r, loom_buf *b);
+loom_status measure_kinetic(run *r, loom_buf *v, double *kinetic);
+loom_status measure_gravity(run *r, loom_buf *x, double *gravity); /* J, zero at x0 */
+loom_status measure_probe(run *r, int32_t k, loom_buf *x);
+
+/* ---- filter.c -------------------------------------------------------------------- */
+typedef struct filter_result {
+  double alpha, toi;
+  int filtered, resolved, stalled;
+} filter_result;
+/* st.trial (point or direction) -> st.x, with line search, bound and resolve as due */
+loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out);
+/* the last filter of a step: x becomes feasible */
+loom_status filter_final(run *r, filter_result *out);
+/* the initial guess, kept from crossing anything on its way from x_start */
+loom_status filter_guess(run *r);
+
+/* ---- others ---------------------------------------------------------------------- */
+loom_status step_once(run *r, int64_t index);
+loom_status replay_open(run *r);
+loom_status replay_load(run *r, int64_t index); /* st.x, st.v_start, x_ref */
+void replay_close(run *r);
+loom_status checkpoint_write(run *r, int64_t step);
+loom_status checkpoint_state_io(run *r, const instance *in, int restore, const char *name,
+                                loom_buf *b);
+loom_status checkpoint_read(run *r, int64_t want, int64_t *step);
+loom_status audit_now(run *r, int64_t *found);
+void host_table_fill(instance *in); /* core/host_table.c */
+
+/* After a callback: an error if it left a buffer mapped. */
+loom_status run_check_maps(run *r, const instance *in, const char *callback);
+
+/* Map several buffers where `e` runs; p[i] receives the pointers.  After a failure what is
+ * mapped stays mapped: the run ends and mem_release_maps cleans up. */
+typedef struct map_spec {
+  loom_buf *b; /* NULL: p[i] = NULL */
+  int access;  /* LOOM_READ, LOOM_WRITE, LOOM_RDWR */
+} map_spec;
+loom_status run_map(run *r, const loom_exec *e, int n, const map_spec *s, void **p);
+loom_status run_unmap(run *r, int n, const map_spec *s);
+
+/* Kernel launch helper: a missing or failed launcher becomes an error with its name. */
+loom_status run_kernel(run *r, const loom_exec *e, const lk_entry *k, const void *args, int64_t n,
+                       lk_real *result);
+
+#endif

@@ -1,0 +1,367 @@
+/* step.c - one time step: PREDICT, DETECT, ITERATE, LINE, FILTER, MEASURE, COMMIT
+ * (architecture.md 6.3).  The core owns this loop; a solver does one outer iteration per
+ * call and never decides when to stop. */
+#include <math.h>
+#include <string.h>
+
+#include "sched/record.h"
+#include "sched/run_state.h"
+#include "sched/sched.kern.h"
+
+static const lk_entry k_predict = LK_ENTRY(sched_predict);
+static const lk_entry k_guess = LK_ENTRY(sched_guess);
+static const lk_entry k_velocity = LK_ENTRY(sched_velocity);
+
+/* ---- PREDICT ----------------------------------------------------------------------------- */
+
+/* y = x + h v + h^2 (g + f_next / m), fixed rows at their prescribed place */
+static loom_status inertial_target(run *r)
+{
+  scene_data *const sc = r->scene;
+  loom_buf *const f = r->f_next_norm > 0.0 ? r->st.f_next : NULL;
+  const map_spec s[] = {
+      {r->st.x_start, LOOM_READ}, {r->st.v_start, LOOM_READ}, {f, LOOM_READ},
+      {sc->pub.mass, LOOM_READ},  {sc->damping, LOOM_READ},   {sc->pub.fixed, LOOM_READ},
+      {r->st.y, LOOM_WRITE}};
+  void *p[7];
+  LOOM_TRY(run_map(r, &r->exec, 7, s, p));
+  predict_args a = {.x = p[0],
+                    .v = p[1],
+                    .f = p[2],
+                    .m = p[3],
+                    .damping = p[4],
+                    .fixed = p[5],
+                    .y = p[6],
+                    .h = (lk_real)r->st.h};
+  for (int c = 0; c < 3; ++c) a.g[c] = (lk_real)sc->gravity[c];
+  LOOM_TRY(run_kernel(r, &r->exec, &k_predict, &a, sc->pub.num_verts, NULL));
+  LOOM_TRY(run_unmap(r, 7, s));
+  if (!scene_pins_move(sc)) return LOOM_OK;
+  LOOM_TRY(buf_map(r->m, NULL, r->st.y, LOOM_RDWR, LOOM_AT_HOST, &p[0]));
+  scene_fixed_positions(sc, r->st.time, p[0]);
+  return buf_unmap(r->m, r->st.y);
+}
+
+static loom_status initial_guess(run *r)
+{
+  if (r->set.run.guess == RUN_GUESS_INERTIAL) return buf_copy(r->m, &r->exec, r->st.trial, r->st.y);
+  const map_spec s[] = {{r->st.x_start, LOOM_READ},       {r->st.v_start, LOOM_READ},
+                        {r->scene->damping, LOOM_READ},   {r->st.y, LOOM_READ},
+                        {r->scene->pub.fixed, LOOM_READ}, {r->st.trial, LOOM_WRITE}};
+  void *p[6];
+  LOOM_TRY(run_map(r, &r->exec, 6, s, p));
+  const guess_args a = {p[0],
+                        p[1],
+                        p[2],
+                        p[3],
+                        p[4],
+                        p[5],
+                        r->set.run.guess == RUN_GUESS_LAST ? (lk_real)0.0 : (lk_real)r->st.h};
+  LOOM_TRY(run_kernel(r, &r->exec, &k_guess, &a, r->scene->pub.num_verts, NULL));
+  return run_unmap(r, 6, s);
+}
+
+static loom_status begin_plugins(run *r)
+{
+  clock_push(&r->clock, CLOCK_DETECT);
+  for (int i = 0; i < r->num_collision; ++i)
+    LOOM_TRY(r->collision[i].plugin->ops.collision->begin_step(r->collision[i].self, &r->st));
+  clock_pop(&r->clock);
+  clock_push(&r->clock, CLOCK_CONTACT);
+  for (int i = 0; i < r->num_contact; ++i)
+    LOOM_TRY(r->contact[i].in.plugin->ops.contact->begin_step(r->contact[i].in.self, &r->st));
+  clock_pop(&r->clock);
+  clock_push(&r->clock, CLOCK_SOLVE);
+  LOOM_TRY(r->solver.plugin->ops.solver->begin_step(r->solver.self, &r->st));
+  clock_pop(&r->clock);
+  return LOOM_OK;
+}
+
+static loom_status predict(run *r, int64_t index)
+{
+  const double h = r->set.run.dt / (double)r->set.run.substeps;
+  clock_push(&r->clock, CLOCK_PREDICT);
+  r->st.index = index;
+  r->st.iter = -1;
+  r->st.h = h;
+  r->st.time = (double)(index + 1) * h;
+  if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_start, r->st.x));
+  if (r->st.x_feas != r->st.x) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
+  LOOM_TRY(scene_pose(r->scene, (double)index * h, r->st.time));
+  LOOM_TRY(inertial_target(r));
+  LOOM_TRY(initial_guess(r));
+  LOOM_TRY(begin_plugins(r));
+  LOOM_TRY(filter_guess(r));
+  clock_pop(&r->clock);
+  uint32_t changed = LOOM_CHANGED_NONE;
+  LOOM_TRY(detect_all(r, &changed));
+  if (r->solver.plugin->ops.solver->needs & LOOM_WANT_CONTACT_FROZEN)
+    for (int i = 0; i < r->num_contact; ++i)
+      LOOM_TRY(contact_freeze(r, &r->contact[i], r->st.x_start));
+  return detect_announce(r, changed);
+}
+
+/* ---- MEASURE ------------------------------------------------------------------------------- */
+
+static loom_status nan_error(run *r, const char *what, loom_buf *b)
+{
+  const int64_t v = measure_find_nan(r, b);
+  return err_set(r->err, LOOM_E_NUMERIC,
+                 "step %lld, iteration %d: %s is not finite, first at vertex %lld; try a smaller "
+                 "dt, or look at the last frames (loom render)",
+                 (long long)r->st.index, (int)r->st.iter, what, (long long)v);
+}
+
+/* Residual of the problem as it stands, into *res; energies into r->energies. */
+static loom_status measure_problem(run *r, int fresh, residual *res)
+{
+  const loom_status s = measure_gradient(r, fresh, r->st.grad, &r->energies);
+  if (s == LOOM_REJECTED) { /* a barrier has no value at this unfiltered point */
+    *res = (residual){NAN, NAN};
+    return LOOM_OK;
+  }
+  LOOM_TRY(s);
+  r->st.grad_iter = r->st.iter;
+  r->st.grad_epoch = r->st.epoch;
+  LOOM_TRY(measure_norms(r, r->st.grad, res));
+  if (!isfinite(res->max)) return nan_error(r, "the residual", r->st.grad);
+  return LOOM_OK;
+}
+
+/* After an accepted move: residual of the problem worked on, contact brought up to date,
+ * residual of the problem as posed now. */
+static loom_status measure_iteration(run *r, const filter_result *f, double *dx_max)
+{
+  const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
+  uint32_t changed = LOOM_CHANGED_NONE, again = LOOM_CHANGED_NONE;
+  clock_push(&r->clock, CLOCK_MEASURE);
+  LOOM_TRY(la_norm_max3(r->m, &r->exec, r->dx, dx_max));
+  if (!isfinite(*dx_max)) return nan_error(r, "the solver's trial", r->dx);
+  LOOM_TRY(measure_problem(r, 1, &r->solved));
+  clock_pop(&r->clock);
+
+  /* the gradient of the problem iterate() saw, for quasi-Newton pairs */
+  loom_buf *grad_solved = r->st.grad;
+  if (r->num_contact > 0) {
+    if (ops->accepted != NULL) {
+      LOOM_TRY(buf_copy(r->m, &r->exec, r->grad_solved, r->st.grad));
+      grad_solved = r->grad_solved;
+    }
+    LOOM_TRY(detect_after_accept(r, &changed));
+    const int64_t period = r->set.detect.period;
+    if (period > 0 && (r->st.iter + 1) % period == 0) LOOM_TRY(detect_all(r, &again));
+    changed |= again;
+    LOOM_TRY(detect_announce(r, changed));
+  }
+  r->next = r->solved;
+  if (changed != LOOM_CHANGED_NONE) {
+    clock_push(&r->clock, CLOCK_MEASURE);
+    LOOM_TRY(measure_problem(r, 0, &r->next));
+    clock_pop(&r->clock);
+  }
+  if (ops->accepted == NULL) return LOOM_OK;
+  const loom_accept a = {.struct_size = sizeof a,
+                         .resolved = f->resolved,
+                         .alpha = f->alpha,
+                         .toi = f->toi,
+                         .t_vertex = r->bound == FILTER_BOUND_VERTEX ? r->t_vertex : NULL,
+                         .filtered = f->filtered,
+                         .dx = r->dx,
+                         .rejected = r->rejected,
+                         .grad_solved = grad_solved};
+  clock_push(&r->clock, CLOCK_SOLVE);
+  const loom_status s = ops->accepted(r->solver.self, &r->st, &a);
+  clock_pop(&r->clock);
+  return s < LOOM_OK ? s : LOOM_OK;
+}
+
+/* ---- stopping ------------------------------------------------------------------------------- */
+
+static double tested_residual(const run *r)
+{
+  if (r->set.stop.on == STOP_SOLVED) return r->solved.rms;
+  if (r->set.stop.on == STOP_NEXT) return r->next.rms;
+  return isnan(r->next.rms) ? r->solved.rms : r->next.rms;
+}
+
+/* -1: go on.  `stalled`: neither this iteration nor anything else will move x. */
+static int stop_reason(run *r, int64_t done, int stalled, double first)
+{
+  const stop_settings *const s = &r->set.stop;
+  const int64_t one_shot = r->solver.plugin->ops.solver->max_outer;
+  const double res = tested_residual(r);
+  if (res <= s->tol_abs) return H5LOG_converged_abs;
+  if (res <= s->tol_rel * r->r_ref) return H5LOG_converged_rel;
+  if (res > s->diverged * fmax(first, r->r_ref)) return H5LOG_diverged;
+  if (stalled) return H5LOG_stalled;
+  if (done >= s->max_iters || (one_shot > 0 && done >= one_shot)) return H5LOG_max_iters;
+  if (s->time_budget_ms > 0.0 && 1e3 * clock_net(&r->clock) >= s->time_budget_ms)
+    return H5LOG_time_budget;
+  return -1;
+}
+
+/* ---- ITERATE -------------------------------------------------------------------------------- */
+
+static loom_status iterate(run *r, int64_t *iters, int *reason)
+{
+  const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
+  const uint32_t columns = r->solver.plugin->num_columns;
+  const double first = tested_residual(r);
+  *reason = stop_reason(r, 0, 0, first);
+  /* a one-shot method has no test before its only iteration */
+  if (*reason == H5LOG_max_iters) *reason = -1;
+  for (int64_t k = 0; *reason < 0; ++k) {
+    filter_result f;
+    double dx_max = NAN;
+    loom_iterate it = {.struct_size = sizeof it,
+                       .inner_res = NAN,
+                       .inner_norm = -1,
+                       .own_res = NAN,
+                       .extra = r->extra};
+    for (uint32_t c = 0; c < columns; ++c) r->extra[c] = NAN;
+    r->st.iter = (int32_t)k;
+    r->inner_j = 0;
+    clock_push(&r->clock, CLOCK_SOLVE);
+    const loom_status s = ops->iterate(r->solver.self, &r->st, &it);
+    clock_pop(&r->clock);
+    if (s < LOOM_OK) return s;
+    LOOM_TRY(run_check_maps(r, &r->solver, "iterate"));
+
+    clock_push(&r->clock, CLOCK_FILTER);
+    LOOM_TRY(filter_trial(r, &it, &f));
+    clock_pop(&r->clock);
+    LOOM_TRY(measure_iteration(r, &f, &dx_max));
+    *iters = k + 1;
+    *reason = stop_reason(r, k + 1, f.stalled || s == LOOM_STALLED, first);
+    if (*reason >= 0 || k % r->set.log.residual_every == 0)
+      LOOM_TRY(record_iter(r, k, &it, &f, dx_max));
+  }
+  return LOOM_OK;
+}
+
+/* The last filter of the step, and the record of the point it leaves. */
+static loom_status finish(run *r, int64_t iters)
+{
+  filter_result f;
+  clock_push(&r->clock, CLOCK_FILTER);
+  LOOM_TRY(filter_final(r, &f));
+  clock_pop(&r->clock);
+  if (!f.filtered) return LOOM_OK;
+
+  double dx_max;
+  uint32_t changed;
+  clock_push(&r->clock, CLOCK_MEASURE);
+  LOOM_TRY(la_norm_max3(r->m, &r->exec, r->dx, &dx_max));
+  LOOM_TRY(measure_problem(r, 1, &r->solved));
+  clock_pop(&r->clock);
+  LOOM_TRY(detect_after_accept(r, &changed));
+  r->next = r->solved;
+  if (changed != LOOM_CHANGED_NONE) {
+    LOOM_TRY(detect_announce(r, changed));
+    clock_push(&r->clock, CLOCK_MEASURE);
+    LOOM_TRY(measure_problem(r, 0, &r->next));
+    clock_pop(&r->clock);
+  }
+  const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
+  if (ops->accepted != NULL) {
+    const loom_accept a = {.struct_size = sizeof a,
+                           .resolved = f.resolved,
+                           .alpha = f.alpha,
+                           .toi = f.toi,
+                           .t_vertex = r->bound == FILTER_BOUND_VERTEX ? r->t_vertex : NULL,
+                           .filtered = 1,
+                           .final = 1,
+                           .dx = r->dx,
+                           .rejected = r->rejected,
+                           .grad_solved = r->st.grad};
+    LOOM_TRY(ops->accepted(r->solver.self, &r->st, &a));
+  }
+  const loom_iterate none = {.struct_size = sizeof none,
+                             .inner_res = NAN,
+                             .inner_norm = -1,
+                             .own_res = NAN,
+                             .stage = -1,
+                             .extra = r->extra};
+  for (uint32_t c = 0; c < r->solver.plugin->num_columns; ++c) r->extra[c] = NAN;
+  return record_iter(r, iters, &none, &f, dx_max);
+}
+
+/* ---- COMMIT -----------------------------------------------------------------------------------
+ */
+
+static loom_status commit(run *r)
+{
+  const map_spec s[] = {
+      {r->st.x, LOOM_READ}, {r->st.x_start, LOOM_READ}, {r->st.v_end, LOOM_WRITE}};
+  void *p[3];
+  r->st.iter = -1;
+  LOOM_TRY(run_map(r, &r->exec, 3, s, p));
+  const velocity_args a = {p[0], p[1], p[2], (lk_real)r->st.h};
+  LOOM_TRY(run_kernel(r, &r->exec, &k_velocity, &a, r->scene->pub.num_verts, NULL));
+  LOOM_TRY(run_unmap(r, 3, s));
+  LOOM_TRY(la_fill(r->m, &r->exec, r->st.f_next, 0.0));
+
+  const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
+  clock_push(&r->clock, CLOCK_SOLVE);
+  if (ops->end_step != NULL) LOOM_TRY(ops->end_step(r->solver.self, &r->st));
+  clock_pop(&r->clock);
+  clock_push(&r->clock, CLOCK_CONTACT);
+  for (int i = 0; i < r->num_contact; ++i) {
+    const loom_contact_ops *const c = r->contact[i].in.plugin->ops.contact;
+    if ((c->provides & LOOM_CONT_VELOCITY) && c->velocity != NULL)
+      LOOM_TRY(c->velocity(r->contact[i].in.self, &r->st));
+  }
+  for (int i = 0; i < r->num_contact; ++i) {
+    const loom_contact_ops *const c = r->contact[i].in.plugin->ops.contact;
+    if (c->end_step != NULL) LOOM_TRY(c->end_step(r->contact[i].in.self, &r->st));
+  }
+  clock_pop(&r->clock);
+  clock_push(&r->clock, CLOCK_DETECT);
+  for (int i = 0; i < r->num_collision; ++i) {
+    const loom_collision_ops *const c = r->collision[i].plugin->ops.collision;
+    if (c->end_step != NULL) LOOM_TRY(c->end_step(r->collision[i].self, &r->st));
+  }
+  clock_pop(&r->clock);
+  double f2 = 0.0;
+  if (ops->end_step != NULL) LOOM_TRY(la_dot(r->m, &r->exec, r->st.f_next, r->st.f_next, &f2));
+  r->f_next_norm = sqrt(f2);
+  return LOOM_OK;
+}
+
+loom_status step_once(run *r, int64_t index)
+{
+  int64_t iters = 0;
+  int reason = -1;
+  clock_reset(&r->clock);
+  memset(r->counters, 0, sizeof r->counters);
+  r->launches = 0;
+  r->step_toi = 1.0;
+
+  LOOM_TRY(predict(r, index));
+  clock_push(&r->clock, CLOCK_MEASURE);
+  LOOM_TRY(measure_r_ref(r, &r->r_ref));
+  LOOM_TRY(measure_problem(r, 1, &r->solved));
+  r->next = r->solved;
+  clock_pop(&r->clock);
+  const loom_iterate none = {.struct_size = sizeof none,
+                             .inner_res = NAN,
+                             .inner_norm = -1,
+                             .own_res = NAN,
+                             .extra = r->extra};
+  const filter_result start = {
+      .alpha = NAN, .toi = r->step_toi, .filtered = r->bound != FILTER_BOUND_NONE};
+  for (uint32_t c = 0; c < r->solver.plugin->num_columns; ++c) r->extra[c] = NAN;
+  LOOM_TRY(record_iter(r, -1, &none, &start, NAN));
+
+  LOOM_TRY(iterate(r, &iters, &reason));
+  LOOM_TRY(finish(r, iters));
+  LOOM_TRY(commit(r));
+  LOOM_TRY(record_step(r, iters, reason));
+
+  /* v_end is the next step's v_start */
+  loom_buf *const swap = r->st.v_start;
+  r->st.v_start = r->st.v_end;
+  r->st.v_end = swap;
+  return LOOM_OK;
+}

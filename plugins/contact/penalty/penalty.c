@@ -1,0 +1,270 @@
+/* penalty.c - quadratic penalty on the gap, with lagged, smoothed Coulomb friction.
+ *
+ * A pair is linearised by its detection into a plane: gap g(x) = n . (sum_a w_a x_a - point)
+ * minus the rest gap; the core renews pairs as often as [detect] every says.  The energy is
+ *   B = sum k/2 min(g - offset, 0)^2,   k = stiffness / sum_a (w_a^2 / m_a)   [N/m]
+ * over free vertices, so that `stiffness` is a squared frequency, the same for every
+ * resolution: under gravity g a resting sheet sinks by g / stiffness below the offset.
+ *
+ * Friction is the dissipative potential D = sum mu lambda f0(|u|) of friction.kern.h with the
+ * normal force lambda of the last accepted iterate (friction_lag = iteration: at convergence
+ * it is the true one) or of the start of the step (step).  u is the tangential displacement
+ * over the step relative to the obstacle's surface point.
+ *
+ * Nothing outlives a step: pairs and forces are made anew.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "penalty.h"
+
+static const lk_entry k_energy = LK_ENTRY(pen_energy), k_loss = LK_ENTRY(pen_dissipation);
+static const lk_entry k_force = LK_ENTRY(pen_force), k_gather = LK_ENTRY(pen_gather);
+static const lk_entry k_hessian = LK_ENTRY(pen_hessian), k_quad = LK_ENTRY(pen_quad);
+static const lk_entry k_active = LK_ENTRY(pen_active), k_lowest = LK_ENTRY(pen_lowest);
+static const lk_entry k_strongest = LK_ENTRY(pen_strongest), k_work = LK_ENTRY(pen_work);
+
+static const loom_param params[] = {
+    LOOM_PARAM_REAL(settings, stiffness, 1e6, 0, 1e12, "1/s^2",
+                    "Stiffness per unit of effective mass; a sheet at rest sinks by g/stiffness."),
+    LOOM_PARAM_REAL(settings, offset, 0, 0, 1, "m",
+                    "Pairs closer than this are pushed apart; above g/stiffness nothing overlaps "
+                    "at rest."),
+    LOOM_PARAM_REAL(settings, margin, 5e-3, 0, 1, "m",
+                    "Pairs are looked for this far beyond the offset, for what comes closer before "
+                    "the next detection."),
+    LOOM_PARAM_REAL(settings, self_friction, 0, 0, 10, "1",
+                    "Coulomb coefficient between cloths; bodies bring their own."),
+    LOOM_PARAM_REAL(settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",
+                    "Sliding speed below which friction fades: what sticks creeps slower than "
+                    "this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),
+    LOOM_PARAM_REAL(settings, stick, 1, 1e-6, 1e12, "1",
+                    "Largest stiffness of a sticking pair over its normal stiffness: friction also "
+                    "fades below a slip of 2 mu lambda / (stick k) per step."),
+    LOOM_PARAM_ENUM(settings, friction_lag, LAG_ITERATION, "step|iteration",
+                    "Normal forces for friction: of the start of the step, or of the last accepted "
+                    "iterate."),
+};
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+static loom_status penalty_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                  const void *set, void **self)
+{
+  penalty *const p = calloc(1, sizeof *p);
+  LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");
+  *self = p;
+  p->h = h;
+  p->sc = sc;
+  p->e = e;
+  p->set = *(const settings *)set;
+  LOOM_TRY(pen_state_new(p));
+  return pen_obstacles(p);
+}
+
+static void penalty_destroy(void *self)
+{
+  penalty *const p = self;
+  if (p == NULL) return;
+  pen_state_free(p);
+  free(p);
+}
+
+static loom_status penalty_begin_step(void *self, const loom_step *s)
+{
+  penalty *const p = self;
+  (void)s;
+  p->m = 0; /* old pairs mean nothing in a new step */
+  p->corners = p->blocks = 0;
+  return pen_obstacles(p);
+}
+
+static loom_status penalty_plan(void *self, const loom_step *s, loom_query *q)
+{
+  penalty *const p = self;
+  q->what = LOOM_DETECT_PROXIMITY;
+  q->margin = (loom_real)(p->set.offset + p->set.margin);
+  q->x0 = q->x1 = s->x;
+  return LOOM_OK;
+}
+
+static loom_status penalty_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
+                                  uint32_t *changed)
+{
+  penalty *const p = self;
+  *changed = LOOM_CHANGED_NONE;
+  if (when == LOOM_AFTER_DETECT) return pen_take_pairs(p, s, pairs, changed);
+  if (!p->friction || p->m == 0 || p->set.friction_lag == LAG_STEP) return LOOM_OK;
+  *changed = LOOM_CHANGED_VALUES;
+  return pen_take_forces(p, s);
+}
+
+/* ---- energy and gradient ----------------------------------------------------------------- */
+
+/* Sum or maximum over the pairs at x. */
+static loom_status reduce(penalty *p, const loom_step *s, loom_buf *x, const lk_entry *k,
+                          double *out)
+{
+  plug_map m[PEN_MAPS];
+  pen_eval_args a;
+  void *result;
+  LOOM_TRY(pen_open(p, s, x, m, &a.s));
+  LOOM_TRY(p->h->map(p->h, p->e, p->result, LOOM_WRITE, LOOM_AT_EXEC, &result));
+  LOOM_TRY(plug_run(p->h, p->e, k, &a, p->m, result));
+  LOOM_TRY(p->h->unmap(p->h, p->result));
+  LOOM_TRY(plug_unmap_all(p->h, PEN_MAPS, m));
+  return plug_fetch(p->h, p->e, p->result, 1, out);
+}
+
+static loom_status add_gradient(penalty *p, const loom_step *s, loom_buf *x, loom_buf *grad)
+{
+  const loom_host *const h = p->h;
+  plug_map m[PEN_MAPS];
+  pen_force_args a;
+  void *q[4];
+  const plug_map f[2] = {{p->at, LOOM_READ}, {p->force, LOOM_WRITE}};
+  LOOM_TRY(pen_open(p, s, x, m, &a.s));
+  LOOM_TRY(plug_map_all(h, p->e, 2, f, q));
+  a.at = q[0];
+  a.force = q[1];
+  LOOM_TRY(plug_run(h, p->e, &k_force, &a, p->m, NULL));
+  LOOM_TRY(plug_unmap_all(h, 2, f));
+  LOOM_TRY(plug_unmap_all(h, PEN_MAPS, m));
+  const plug_map g[4] = {
+      {p->vertex, LOOM_READ}, {p->place, LOOM_READ}, {p->force, LOOM_READ}, {grad, LOOM_RDWR}};
+  LOOM_TRY(plug_map_all(h, p->e, 4, g, q));
+  const pen_gather_args ga = {q[0], q[1], q[2], q[3], p->corners};
+  LOOM_TRY(plug_run(h, p->e, &k_gather, &ga, p->corners, NULL));
+  return plug_unmap_all(h, 4, g);
+}
+
+static loom_status penalty_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
+                                double *dissipation, loom_buf *grad)
+{
+  penalty *const p = self;
+  double value;
+  if (p->m == 0) return LOOM_OK;
+  if (energy != NULL) {
+    LOOM_TRY(reduce(p, s, x, &k_energy, &value));
+    *energy += value;
+  }
+  if (dissipation != NULL && p->friction) {
+    LOOM_TRY(reduce(p, s, x, &k_loss, &value));
+    *dissipation += value;
+  }
+  return grad != NULL ? add_gradient(p, s, x, grad) : LOOM_OK;
+}
+
+/* ---- second-order forms --------------------------------------------------------------------- */
+
+static loom_status penalty_hessian(void *self, const loom_step *s, loom_buf *x, int how,
+                                   loom_blocks3 *out)
+{
+  penalty *const p = self;
+  plug_map m[PEN_MAPS];
+  pen_hessian_args a;
+  void *q[4];
+  const int64_t first = out->count;
+  (void)how; /* exact, and never indefinite */
+  if (p->m == 0) return LOOM_OK;
+  out->count = first + p->blocks;
+  if (out->count > out->capacity) return LOOM_GROW;
+  const plug_map b[4] = {{p->at_block, LOOM_READ},
+                         {out->row, LOOM_RDWR},
+                         {out->col, LOOM_RDWR},
+                         {out->val, LOOM_RDWR}};
+  LOOM_TRY(pen_open(p, s, x, m, &a.s));
+  LOOM_TRY(plug_map_all(p->h, p->e, 4, b, q));
+  a.at_block = q[0];
+  a.first = first;
+  a.row = q[1];
+  a.col = q[2];
+  a.val = q[3];
+  LOOM_TRY(plug_run(p->h, p->e, &k_hessian, &a, p->m, NULL));
+  LOOM_TRY(plug_unmap_all(p->h, 4, b));
+  return plug_unmap_all(p->h, PEN_MAPS, m);
+}
+
+static loom_status penalty_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out)
+{
+  penalty *const p = self;
+  plug_map m[PEN_MAPS];
+  pen_quad_args a;
+  void *q[5];
+  const int64_t first = out->count;
+  if (p->m == 0) return LOOM_OK;
+  out->count = first + p->m;
+  if (out->count > out->capacity) return LOOM_GROW;
+  const plug_map b[5] = {{out->v, LOOM_RDWR},
+                         {out->w, LOOM_RDWR},
+                         {out->k, LOOM_RDWR},
+                         {out->p, LOOM_RDWR},
+                         {out->dir, LOOM_RDWR}};
+  LOOM_TRY(pen_open(p, s, x, m, &a.s));
+  LOOM_TRY(plug_map_all(p->h, p->e, 5, b, q));
+  a.first = first;
+  a.v = q[0];
+  a.w = q[1];
+  a.k = q[2];
+  a.p = q[3];
+  a.dir = q[4];
+  LOOM_TRY(plug_run(p->h, p->e, &k_quad, &a, p->m, NULL));
+  LOOM_TRY(plug_unmap_all(p->h, 5, b));
+  return plug_unmap_all(p->h, PEN_MAPS, m);
+}
+
+static loom_status penalty_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
+{
+  penalty *const p = self;
+  double active, lowest;
+  out->active = 0;
+  out->min_gap = NAN;
+  out->max_force = out->dissipated = 0.0;
+  if (p->m == 0) return LOOM_OK;
+  LOOM_TRY(reduce(p, s, s->x, &k_active, &active));
+  LOOM_TRY(reduce(p, s, s->x, &k_lowest, &lowest));
+  LOOM_TRY(reduce(p, s, s->x, &k_strongest, &out->max_force));
+  if (p->friction) LOOM_TRY(reduce(p, s, s->x, &k_work, &out->dissipated));
+  out->active = (int64_t)active;
+  out->min_gap = -lowest;
+  return LOOM_OK;
+}
+
+/* ---- descriptor ---------------------------------------------------------------------------------
+ */
+
+static const loom_contact_ops ops = {
+    .struct_size = sizeof ops,
+    .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD |
+                LOOM_CONT_QUAD_ISO | LOOM_CONT_FRICTION | LOOM_CONT_STATEFUL,
+    .needs = LOOM_COLL_PROXIMITY,
+    .pair_kinds = LOOM_PAIR_MASK_ALL & ~LOOM_BIT(LOOM_PAIR_YY), /* those name segments */
+    .create = penalty_create,
+    .destroy = penalty_destroy,
+    .begin_step = penalty_begin_step,
+    .plan = penalty_plan,
+    .update = penalty_update,
+    .eval = penalty_eval,
+    .hessian = penalty_hessian,
+    .quad = penalty_quad,
+    .metrics = penalty_metrics};
+
+static const loom_plugin plugin = {
+    LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LK_BACKENDS),
+    .name = "penalty",
+    .version = "0.1.0",
+    .summary = "quadratic penalty with lagged Coulomb friction",
+    .reference = "friction: M. Li et al., Incremental potential contact, ACM TOG 39(4), 2020, "
+                 "doi 10.1145/3386569.3392425",
+    .license = "MIT",
+    .build = LOOM_BUILD_INFO,
+    .num_params = LOOM_COUNT(params),
+    .settings_size = sizeof(settings),
+    .params = params,
+    .ops.contact = &ops};
+
+const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
+{
+  (void)host_abi;
+  return index == 0 ? &plugin : NULL;
+}

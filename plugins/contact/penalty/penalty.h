@@ -1,0 +1,67 @@
+/* penalty.h - state of one instance, shared by penalty.c and state.c. */
+#ifndef PENALTY_H
+#define PENALTY_H
+
+#include "geom/obstacle_view.h"
+#include "loom/plugin.h"
+#include "penalty.kern.h"
+#include "plug.h"
+
+enum { LAG_STEP = 0, LAG_ITERATION = 1 };
+
+typedef struct settings {
+  double stiffness;
+  double offset;
+  double margin;
+  double self_friction;
+  double epsilon_v;
+  double stick;
+  int32_t friction_lag; /* LAG_* */
+} settings;
+
+typedef struct penalty {
+  const loom_host *h;
+  const loom_scene *sc;
+  const loom_exec *e;
+  settings set;
+  int friction;    /* 1: some coefficient of friction is positive */
+  obst_view *view; /* [num_obstacles], host */
+  loom_buf *views; /* u8, the same as bytes */
+
+  int64_t m;                /* pairs */
+  loom_buf *v, *w, *normal; /* the core's arrays of the pairs, until the next update() */
+  int64_t num_keys;         /* pairs of the latest detection, also across steps */
+  loom_buf *key;            /* u64 [num_keys], to see whether the set of pairs changed */
+  loom_buf *c;              /* real [m], m */
+  loom_buf *k;              /* real [m], N/m */
+  loom_buf *mu;             /* real [m] */
+  loom_buf *move;           /* real [m][3], m */
+  loom_buf *lambda;         /* real [m], N */
+
+  int64_t corners, blocks;            /* vertices of all pairs, and the sum of their squares */
+  loom_buf *num_corners, *num_blocks; /* i64 [m] */
+  loom_buf *at, *at_block;            /* i64 [m+1], their exclusive sums */
+  loom_buf *total;                    /* i64 [2] */
+  loom_buf *vertex;                   /* u64 [corners], ascending */
+  loom_buf *place;                    /* i32 [corners], where they were */
+  loom_buf *force;                    /* real [corners][3], N */
+  loom_buf *result;                   /* real [4] */
+} penalty;
+
+/* Buffers of pairs, for m = 0. */
+loom_status pen_state_new(penalty *p);
+void pen_state_free(penalty *p);
+/* Poses of the obstacles for this step. */
+loom_status pen_obstacles(penalty *p);
+/* Take over new pairs, found at s->x; *changed: LOOM_CHANGED_*. */
+loom_status pen_take_pairs(penalty *p, const loom_step *s, const loom_pairs *pairs,
+                           uint32_t *changed);
+/* Normal forces for friction, from s->x or from the start of the step. */
+loom_status pen_take_forces(penalty *p, const loom_step *s);
+
+/* Map everything evaluation reads at x; the caller's own buffers follow at m[PEN_MAPS]. */
+enum { PEN_MAPS = 10 };
+loom_status pen_open(penalty *p, const loom_step *s, loom_buf *x, plug_map m[PEN_MAPS],
+                     pen_state *out);
+
+#endif

@@ -1,0 +1,228 @@
+/* penalty.kern.c - energy, forces, Hessians and quadratic terms of penalty and friction. */
+#include "penalty.kern.h"
+
+/* sum_a w_a x_a */
+LK_FN void weighted(const lk_real *x, const int32_t *v, const lk_real *w, lk_int j, lk_real *out)
+{
+  for (int c = 0; c < 3; ++c) out[c] = LK_R(0.0);
+  for (int a = 0; a < 4; ++a) {
+    const int32_t i = v[4 * j + a];
+    if (i < 0) continue;
+    for (int c = 0; c < 3; ++c) out[c] += w[4 * j + a] * x[3 * i + c];
+  }
+}
+
+LK_FN lk_real gap_of(const pen_state *s, lk_int j)
+{
+  lk_real n[3], q[3];
+  LK_LOAD3(n, s->normal, j);
+  weighted(s->x, s->v, s->w, j, q);
+  return obst_dot(n, q) + s->c[j];
+}
+
+/* min(g - offset, 0), m */
+LK_FN lk_real depth_of(const pen_state *s, lk_int j)
+{
+  return LK_FMIN(gap_of(s, j) - s->offset, LK_R(0.0));
+}
+
+/* u, m; returns |u| */
+LK_FN lk_real slip_of(const pen_state *s, lk_int j, lk_real *u)
+{
+  lk_real n[3], q[3], q0[3];
+  LK_LOAD3(n, s->normal, j);
+  weighted(s->x, s->v, s->w, j, q);
+  weighted(s->x_start, s->v, s->w, j, q0);
+  for (int c = 0; c < 3; ++c) u[c] = q[c] - q0[c] - s->move[3 * j + c];
+  const lk_real un = obst_dot(n, u);
+  for (int c = 0; c < 3; ++c) u[c] -= un * n[c];
+  return LK_SQRT(obst_dot(u, u));
+}
+
+/* Length below which friction fades, m: epsilon_v h, but long enough that the stiffness
+ * 2 mu lambda / eps of a sticking pair stays below `stick` times its normal stiffness. */
+LK_FN lk_real fade_of(const pen_state *s, lk_int j)
+{
+  const lk_real k = s->stick * s->k[j];
+  const lk_real most = LK_R(2.0) * s->mu[j] * s->lambda[j];
+  return k > LK_R(0.0) ? LK_FMAX(s->eps, most / k) : s->eps;
+}
+
+LK_KERNEL_PLAIN(pen_setup, a, j)
+{
+  lk_real n[3], q[3], point[3], move[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
+  lk_real inv_mass = LK_R(0.0);
+  int64_t corners = 0;
+  const int32_t o = a->obst[j];
+  for (int b = 0; b < 4; ++b) {
+    const int32_t i = a->v[4 * j + b];
+    if (i < 0) continue;
+    ++corners;
+    if (!a->fixed[i]) inv_mass += a->w[4 * j + b] * a->w[4 * j + b] / a->mass[i];
+  }
+  LK_LOAD3(n, a->normal, j);
+  weighted(a->x, a->v, a->w, j, q);
+  a->c[j] = a->gap[j] - obst_dot(n, q);
+  a->k[j] = inv_mass > LK_R(0.0) ? a->stiffness / inv_mass : LK_R(0.0);
+  a->mu[j] = o >= 0 ? a->view[o].friction : a->self_friction;
+  LK_LOAD3(point, a->point, j);
+  if (o >= 0) obst_displacement(a->view + o, point, move);
+  LK_STORE3(a->move, j, move);
+  a->corners[j] = corners;
+  a->blocks[j] = corners * corners;
+}
+
+LK_KERNEL_PLAIN(pen_lag, a, j)
+{
+  lk_real n[3], move[3];
+  LK_LOAD3(n, a->s.normal, j);
+  LK_LOAD3(move, a->s.move, j);
+  lk_real g = gap_of(&a->s, j);
+  if (a->at_start) g += obst_dot(n, move); /* the obstacle stands `move` further back */
+  a->lambda[j] = a->s.k[j] * LK_FMAX(a->s.offset - g, LK_R(0.0));
+}
+
+/* ---- sums over pairs ------------------------------------------------------------------- */
+
+LK_REDUCE_SUM(pen_energy, a, j)
+{
+  const lk_real d = depth_of(&a->s, j);
+  return LK_R(0.5) * a->s.k[j] * d * d;
+}
+
+LK_REDUCE_SUM(pen_dissipation, a, j)
+{
+  lk_real u[3];
+  const lk_real y = slip_of(&a->s, j, u);
+  return a->s.mu[j] * a->s.lambda[j] * friction_f0(y, fade_of(&a->s, j));
+}
+
+LK_REDUCE_SUM(pen_active, a, j) { return depth_of(&a->s, j) < LK_R(0.0) ? LK_R(1.0) : LK_R(0.0); }
+LK_REDUCE_MAX(pen_lowest, a, j) { return -gap_of(&a->s, j); }
+LK_REDUCE_MAX(pen_strongest, a, j) { return -a->s.k[j] * depth_of(&a->s, j); }
+
+LK_REDUCE_SUM(pen_work, a, j)
+{
+  lk_real u[3];
+  const lk_real y = slip_of(&a->s, j, u);
+  return a->s.mu[j] * a->s.lambda[j] * friction_f1_over(y, fade_of(&a->s, j)) * y * y;
+}
+
+/* ---- gradient ---------------------------------------------------------------------------- */
+
+LK_KERNEL_PLAIN(pen_corner_keys, a, j)
+{
+  int64_t at = a->at[j];
+  for (int b = 0; b < 4; ++b)
+    if (a->v[4 * j + b] >= 0) a->key[at++] = (uint64_t)a->v[4 * j + b];
+}
+
+LK_KERNEL_PLAIN(pen_totals, a, i)
+{
+  a->total[2 * i] = a->at[a->m];
+  a->total[2 * i + 1] = a->at_block[a->m];
+}
+
+/* gradient of the pair with respect to sum_a w_a x_a, N */
+LK_FN void pull(const pen_state *s, lk_int j, lk_real *f)
+{
+  lk_real n[3], u[3];
+  LK_LOAD3(n, s->normal, j);
+  const lk_real normal = s->k[j] * depth_of(s, j);
+  const lk_real most = s->mu[j] * s->lambda[j];
+  lk_real along = LK_R(0.0);
+  u[0] = u[1] = u[2] = LK_R(0.0);
+  if (most > LK_R(0.0)) along = most * friction_f1_over(slip_of(s, j, u), fade_of(s, j));
+  for (int c = 0; c < 3; ++c) f[c] = normal * n[c] + along * u[c];
+}
+
+LK_KERNEL_PLAIN(pen_force, a, j)
+{
+  lk_real f[3];
+  int64_t at = a->at[j];
+  pull(&a->s, j, f);
+  for (int b = 0; b < 4; ++b) {
+    if (a->s.v[4 * j + b] < 0) continue;
+    for (int c = 0; c < 3; ++c) a->force[3 * at + c] = a->s.w[4 * j + b] * f[c];
+    ++at;
+  }
+}
+
+/* The first of a run of equal keys adds up the run, in the order of the pairs. */
+LK_KERNEL_PLAIN(pen_gather, a, j)
+{
+  const uint64_t i = a->key[j];
+  lk_real sum[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
+  if (j > 0 && a->key[j - 1] == i) return;
+  for (int64_t l = j; l < a->corners && a->key[l] == i; ++l)
+    for (int c = 0; c < 3; ++c) sum[c] += a->force[3 * (int64_t)a->perm[l] + c];
+  for (int c = 0; c < 3; ++c) a->grad[3 * i + (uint64_t)c] += sum[c];
+}
+
+/* ---- Hessian ------------------------------------------------------------------------------- */
+
+/* H = k n n' where active + mu lambda [ f1/|u| (I - n n') + (f1' - f1/|u|) u u' / |u|^2 ];
+ * its eigenvalues k, f1/|u|, f1' are never negative: nothing to clamp. */
+LK_FN void pair_hessian(const pen_state *s, lk_int j, lk_real *H)
+{
+  lk_real n[3], u[3];
+  LK_LOAD3(n, s->normal, j);
+  const lk_real kn = depth_of(s, j) < LK_R(0.0) ? s->k[j] : LK_R(0.0);
+  const lk_real most = s->mu[j] * s->lambda[j];
+  const lk_real y = slip_of(s, j, u);
+  const lk_real kt = most > LK_R(0.0) ? most * friction_f1_over(y, fade_of(s, j)) : LK_R(0.0);
+  const lk_real ku = most > LK_R(0.0) && y > LK_R(0.0)
+                         ? (most * friction_f1_slope(y, fade_of(s, j)) - kt) / (y * y)
+                         : LK_R(0.0);
+  for (int r = 0; r < 3; ++r)
+    for (int c = 0; c < 3; ++c)
+      H[3 * r + c] = (r == c ? kt : LK_R(0.0)) + (kn - kt) * n[r] * n[c] + ku * u[r] * u[c];
+}
+
+LK_KERNEL_PLAIN(pen_hessian, a, j)
+{
+  lk_real H[9];
+  int64_t at = a->first + a->at_block[j];
+  pair_hessian(&a->s, j, H);
+  for (int r = 0; r < 4; ++r) {
+    if (a->s.v[4 * j + r] < 0) continue;
+    for (int c = 0; c < 4; ++c) {
+      if (a->s.v[4 * j + c] < 0) continue;
+      a->row[at] = a->s.v[4 * j + r];
+      a->col[at] = a->s.v[4 * j + c];
+      for (int i = 0; i < 9; ++i) a->val[9 * at + i] = a->s.w[4 * j + r] * a->s.w[4 * j + c] * H[i];
+      ++at;
+    }
+  }
+}
+
+/* ---- quadratic form -------------------------------------------------------------------------- */
+
+/* One isotropic term with the gradient f of the pair at x and at least its curvature, which
+ * is k along the normal and at most w = mu lambda f1/|u| across it:
+ *   K/2 |q - p|^2,  K the larger of the two,  p = q - f / K.
+ * As w stays below stick k, K = k for every pair with a force unless stick is raised: the
+ * matrix of a projective solver, and its factor, then change with the active set only. */
+LK_KERNEL_PLAIN(pen_quad, a, j)
+{
+  const pen_state *const s = &a->s;
+  const int64_t l = a->first + j;
+  lk_real q[3], u[3], f[3], K = LK_R(0.0);
+  weighted(s->x, s->v, s->w, j, q);
+  pull(s, j, f);
+  const lk_real most = s->mu[j] * s->lambda[j];
+  const lk_real w =
+      most > LK_R(0.0) ? most * friction_f1_over(slip_of(s, j, u), fade_of(s, j)) : LK_R(0.0);
+  if (depth_of(s, j) < LK_R(0.0) || most > LK_R(0.0)) K = LK_FMAX(s->k[j], w);
+  a->k[l] = K;
+  for (int b = 0; b < 4; ++b) {
+    a->v[4 * l + b] = s->v[4 * j + b];
+    a->w[4 * l + b] = s->w[4 * j + b];
+  }
+  for (int c = 0; c < 3; ++c) {
+    a->p[3 * l + c] = K > LK_R(0.0) ? q[c] - f[c] / K : q[c];
+    if (a->dir != NULL) a->dir[3 * l + c] = LK_R(0.0);
+  }
+}
+
+LK_REDUCE_SUM(pen_differ, a, j) { return a->a[j] != a->b[j] ? LK_R(1.0) : LK_R(0.0); }

@@ -1,0 +1,124 @@
+/* penalty.kern.h - kernels of the quadratic penalty.
+ *
+ * For pair j with weights w, normal n:  gap  g(x) = n . sum_a w_a x_a + c  (c from detection),
+ * depth  d = min(g - offset, 0),  energy  k d^2 / 2.
+ * Tangential displacement over the step  u = (I - n n') (sum_a w_a (x_a - x_start_a) - move),
+ * friction potential  mu lambda f0(|u|), smoothed below max(epsilon_v h, 2 mu lambda / (stick k)).
+ */
+#ifndef PENALTY_KERN_H
+#define PENALTY_KERN_H
+
+#include "geom/friction.kern.h"
+#include "geom/obstacle.kern.h"
+
+typedef struct pen_setup_args {      /* after detection, at the positions x it was made for */
+  const lk_real *LK_RESTRICT x;      /* [n][3] m */
+  const lk_real *LK_RESTRICT mass;   /* [n] kg */
+  const uint8_t *LK_RESTRICT fixed;  /* [n] */
+  const int32_t *LK_RESTRICT v;      /* [m][4] */
+  const lk_real *LK_RESTRICT w;      /* [m][4] */
+  const int32_t *LK_RESTRICT obst;   /* [m] */
+  const lk_real *LK_RESTRICT normal; /* [m][3] */
+  const lk_real *LK_RESTRICT gap;    /* [m] m */
+  const lk_real *LK_RESTRICT point;  /* [m][3] m */
+  const obst_view *LK_RESTRICT view; /* [num_obstacles] */
+  lk_real *LK_RESTRICT c;            /* [m] m, out */
+  lk_real *LK_RESTRICT k;            /* [m] N/m, out */
+  lk_real *LK_RESTRICT mu;           /* [m] 1, out */
+  lk_real *LK_RESTRICT move;         /* [m][3] m, out: displacement of the obstacle's point */
+  int64_t *LK_RESTRICT corners;      /* [m] out: vertices of the pair */
+  int64_t *LK_RESTRICT blocks;       /* [m] out: their square */
+  lk_real stiffness;                 /* 1/s^2 */
+  lk_real self_friction;             /* 1 */
+} pen_setup_args;
+LK_DECLARE(pen_setup, pen_setup_args)
+
+/* What evaluation reads. */
+typedef struct pen_state {
+  const lk_real *LK_RESTRICT x;       /* [n][3] m */
+  const lk_real *LK_RESTRICT x_start; /* [n][3] m */
+  const int32_t *LK_RESTRICT v;       /* [m][4] */
+  const lk_real *LK_RESTRICT w;       /* [m][4] */
+  const lk_real *LK_RESTRICT normal;  /* [m][3] */
+  const lk_real *LK_RESTRICT c;       /* [m] m */
+  const lk_real *LK_RESTRICT k;       /* [m] N/m */
+  const lk_real *LK_RESTRICT mu;      /* [m] 1 */
+  const lk_real *LK_RESTRICT move;    /* [m][3] m */
+  const lk_real *LK_RESTRICT lambda;  /* [m] N */
+  lk_real offset;                     /* m */
+  lk_real eps;                        /* m, epsilon_v h */
+  lk_real stick;                      /* 1, largest stiffness of friction over k */
+} pen_state;
+
+typedef struct pen_lag_args {
+  pen_state s;
+  lk_real *LK_RESTRICT lambda; /* [m] N, out: normal force at s.x */
+  int32_t at_start;            /* 1: s.x is x_start, obstacles at their start poses */
+} pen_lag_args;
+LK_DECLARE(pen_lag, pen_lag_args)
+
+typedef struct pen_eval_args {
+  pen_state s;
+} pen_eval_args;
+LK_DECLARE(pen_energy, pen_eval_args)      /* sum of k d^2 / 2, J */
+LK_DECLARE(pen_dissipation, pen_eval_args) /* sum of mu lambda f0, J */
+LK_DECLARE(pen_active, pen_eval_args)      /* number of pairs with d < 0 */
+LK_DECLARE(pen_lowest, pen_eval_args)      /* largest -g, m */
+LK_DECLARE(pen_strongest, pen_eval_args)   /* largest normal force, N */
+LK_DECLARE(pen_work, pen_eval_args)        /* sum of mu lambda f1 |u|, J */
+
+typedef struct pen_corner_args {
+  const int32_t *LK_RESTRICT v;  /* [m][4] */
+  const int64_t *LK_RESTRICT at; /* [m+1] first corner of a pair */
+  uint64_t *LK_RESTRICT key;     /* [corners] out: vertex id */
+  const int64_t *LK_RESTRICT at_block;
+  int64_t *LK_RESTRICT total; /* [2] out by pen_totals: corners, blocks */
+  int64_t m;
+} pen_corner_args;
+LK_DECLARE(pen_corner_keys, pen_corner_args)
+LK_DECLARE(pen_totals, pen_corner_args)
+
+typedef struct pen_force_args {
+  pen_state s;
+  const int64_t *LK_RESTRICT at; /* [m+1] */
+  lk_real *LK_RESTRICT force;    /* [corners][3] N, out: gradient per corner */
+} pen_force_args;
+LK_DECLARE(pen_force, pen_force_args)
+
+typedef struct pen_gather_args {
+  const uint64_t *LK_RESTRICT key;  /* [corners] ascending vertex ids */
+  const int32_t *LK_RESTRICT perm;  /* [corners] their places in force */
+  const lk_real *LK_RESTRICT force; /* [corners][3] N */
+  lk_real *LK_RESTRICT grad;        /* [n][3] N, += */
+  int64_t corners;
+} pen_gather_args;
+LK_DECLARE(pen_gather, pen_gather_args)
+
+typedef struct pen_hessian_args {
+  pen_state s;
+  const int64_t *LK_RESTRICT at_block; /* [m+1] */
+  int64_t first;                       /* blocks already there */
+  int32_t *LK_RESTRICT row;
+  int32_t *LK_RESTRICT col;
+  lk_real *LK_RESTRICT val; /* [.][3][3] N/m */
+} pen_hessian_args;
+LK_DECLARE(pen_hessian, pen_hessian_args)
+
+typedef struct pen_quad_args {
+  pen_state s;
+  int64_t first; /* terms already there */
+  int32_t *LK_RESTRICT v;
+  lk_real *LK_RESTRICT w;
+  lk_real *LK_RESTRICT k;
+  lk_real *LK_RESTRICT p;
+  lk_real *LK_RESTRICT dir; /* or NULL */
+} pen_quad_args;
+LK_DECLARE(pen_quad, pen_quad_args)
+
+typedef struct pen_differ_args {
+  const uint64_t *LK_RESTRICT a; /* [m] */
+  const uint64_t *LK_RESTRICT b; /* [m] */
+} pen_differ_args;
+LK_DECLARE(pen_differ, pen_differ_args) /* number of places where they differ */
+
+#endif

@@ -1,0 +1,315 @@
+/* project.c - post-correction against bodies: overlapping vertices are pushed out.
+ *
+ * resolve() moves each overlapping vertex along the normal of the body it is deepest in
+ * until its gap is `clearance`, and holds its tangential displacement back by at most the
+ * coefficient of friction times that distance: Coulomb's law for the impulse m push / h of
+ * the correction.  It detects again and repeats, for vertices between several bodies.
+ * velocity() treats what is left: inward speed relative to the body's surface vanishes
+ * (inelastic impact) together with the friction impulse it causes, and outward speed that only
+ * stems from the push is taken back.
+ *
+ * The law of friction per node is that of M. Ly et al., "Projective dynamics with dry
+ * frictional contact", ACM TOG 39(4), 2020, doi 10.1145/3386569.3392396, applied once after
+ * the solve instead of within it.  Nothing outlives a step.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "geom/obstacle_view.h"
+#include "loom/plugin.h"
+#include "plug.h"
+#include "project.kern.h"
+
+static const lk_entry k_clear = LK_ENTRY(proj_clear), k_key = LK_ENTRY(proj_key);
+static const lk_entry k_deepest = LK_ENTRY(proj_deepest), k_push = LK_ENTRY(proj_push);
+static const lk_entry k_velocity = LK_ENTRY(proj_velocity), k_active = LK_ENTRY(proj_active);
+static const lk_entry k_strongest = LK_ENTRY(proj_strongest), k_loss = LK_ENTRY(proj_loss);
+
+typedef struct {
+  double clearance;
+  int64_t rounds;
+} settings;
+
+static const loom_param params[] = {
+    LOOM_PARAM_REAL(settings, clearance, 1e-6, 0, 1e-1, "m",
+                    "Gap that a pushed vertex is left with, so that rounding finds no overlap."),
+    LOOM_PARAM_INT(settings, rounds, 16, 1, 10000, "1",
+                   "Most rounds of detection and pushing in one correction."),
+};
+
+typedef struct {
+  const loom_host *h;
+  const loom_scene *sc;
+  const loom_exec *e;
+  settings set;
+  obst_view *view;  /* [num_obstacles], host */
+  loom_buf *views;  /* u8, the same as bytes */
+  loom_buf *obst;   /* i32 [n][PROJ_SLOTS] */
+  loom_buf *normal; /* real [n][PROJ_SLOTS][3] */
+  loom_buf *push;   /* real [n][PROJ_SLOTS], m */
+  loom_buf *loss;   /* real [n], J */
+  loom_buf *key;    /* u64 [pairs] */
+  loom_buf *perm;   /* i32 [pairs] */
+  loom_buf *result; /* real [1] */
+  double deepest;   /* m, overlap left by the latest correction; NaN: none made */
+} project;
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+static loom_status update_views(project *p)
+{
+  const loom_host *const h = p->h;
+  void *bytes;
+  for (int i = 0; i < p->sc->num_obstacles; ++i) {
+    const loom_obstacle *const o = &p->sc->obstacles[i];
+    const char *const why = obst_view_fill(o, &p->view[i]);
+    LOOM_CHECK(h, why == NULL, LOOM_E_CONFIG, "body '%s': %s", o->name != NULL ? o->name : "?",
+               why);
+  }
+  LOOM_TRY(h->map(h, p->e, p->views, LOOM_WRITE, LOOM_AT_HOST, &bytes));
+  memcpy(bytes, p->view, (size_t)p->sc->num_obstacles * sizeof *p->view);
+  return h->unmap(h, p->views);
+}
+
+static loom_status project_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                  const void *set, void **self)
+{
+  project *const p = calloc(1, sizeof *p);
+  LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");
+  *self = p;
+  p->h = h;
+  p->sc = sc;
+  p->e = e;
+  p->set = *(const settings *)set;
+  p->view = calloc((size_t)sc->num_obstacles + 1, sizeof *p->view);
+  LOOM_CHECK(h, p->view != NULL, LOOM_E_NOMEM, "no memory for %d bodies", sc->num_obstacles);
+  const int64_t slots = (int64_t)PROJ_SLOTS * sc->num_verts;
+  const int64_t bytes = (int64_t)sc->num_obstacles * (int64_t)sizeof *p->view;
+  LOOM_TRY(h->buf_new(h, "bodies", LOOM_U8, bytes, &p->views));
+  LOOM_TRY(h->buf_new(h, "contact bodies", LOOM_I32, slots, &p->obst));
+  LOOM_TRY(h->buf_new(h, "contact normals", LOOM_REAL, 3 * slots, &p->normal));
+  LOOM_TRY(h->buf_new(h, "pushes", LOOM_REAL, slots, &p->push));
+  LOOM_TRY(h->buf_new(h, "losses", LOOM_REAL, sc->num_verts, &p->loss));
+  LOOM_TRY(h->buf_new(h, "pushed vertices", LOOM_U64, 0, &p->key));
+  LOOM_TRY(h->buf_new(h, "pushing pairs", LOOM_I32, 0, &p->perm));
+  return h->buf_new(h, "sums", LOOM_REAL, 1, &p->result);
+}
+
+static void project_destroy(void *self)
+{
+  project *const p = self;
+  if (p == NULL) return;
+  loom_buf *const all[] = {p->views, p->obst, p->normal, p->push,
+                           p->loss,  p->key,  p->perm,   p->result};
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i) p->h->buf_free(p->h, all[i]);
+  free(p->view);
+  free(p);
+}
+
+/* What was remembered belongs to another trial point. */
+static loom_status forget(project *p)
+{
+  void *q[3];
+  const plug_map m[3] = {{p->obst, LOOM_RDWR}, {p->push, LOOM_RDWR}, {p->loss, LOOM_RDWR}};
+  LOOM_TRY(plug_map_all(p->h, p->e, 3, m, q));
+  const proj_clear_args a = {.c = {.obst = q[0], .push = q[1], .loss = q[2]}};
+  LOOM_TRY(plug_run(p->h, p->e, &k_clear, &a, p->sc->num_verts, NULL));
+  return plug_unmap_all(p->h, 3, m);
+}
+
+static loom_status project_begin_step(void *self, const loom_step *s)
+{
+  project *const p = self;
+  (void)s;
+  p->deepest = NAN;
+  LOOM_TRY(update_views(p));
+  return forget(p);
+}
+
+/* Nothing acts during iterations, so nothing has to be found for them. */
+static loom_status project_plan(void *self, const loom_step *s, loom_query *q)
+{
+  (void)self, (void)s;
+  q->what = 0;
+  return LOOM_OK;
+}
+
+static loom_status project_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
+                                  uint32_t *changed)
+{
+  (void)self, (void)s, (void)pairs, (void)when;
+  *changed = LOOM_CHANGED_NONE;
+  return LOOM_OK;
+}
+
+/* ---- positions ----------------------------------------------------------------------------- */
+
+/* Pairs ordered by vertex, and the deepest overlap. */
+static loom_status order(project *p, const loom_pairs *pairs)
+{
+  const loom_host *const h = p->h;
+  void *q[4];
+  LOOM_TRY(h->buf_resize(h, p->key, pairs->count));
+  LOOM_TRY(h->buf_resize(h, p->perm, pairs->count));
+  const plug_map m[4] = {{pairs->v, LOOM_READ},
+                         {pairs->gap, LOOM_READ},
+                         {p->key, LOOM_WRITE},
+                         {p->result, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(h, p->e, 4, m, q));
+  const proj_key_args a = {q[0], q[1], q[2]};
+  LOOM_TRY(plug_run(h, p->e, &k_key, &a, pairs->count, NULL));
+  LOOM_TRY(plug_run(h, p->e, &k_deepest, &a, pairs->count, q[3]));
+  LOOM_TRY(plug_unmap_all(h, 4, m));
+  LOOM_TRY(plug_fetch(h, p->e, p->result, 1, &p->deepest));
+  return h->sort_u64(h, p->e, p->key, p->perm);
+}
+
+static loom_status push_out(project *p, const loom_step *s, const loom_pairs *pairs,
+                            loom_buf *x_start, loom_buf *x)
+{
+  void *q[15];
+  const plug_map m[15] = {{p->key, LOOM_READ},      {p->perm, LOOM_READ},
+                          {pairs->obst, LOOM_READ}, {pairs->normal, LOOM_READ},
+                          {pairs->gap, LOOM_READ},  {pairs->point, LOOM_READ},
+                          {p->views, LOOM_READ},    {p->sc->fixed, LOOM_READ},
+                          {p->sc->mass, LOOM_READ}, {x_start, LOOM_READ},
+                          {x, LOOM_RDWR},           {p->obst, LOOM_RDWR},
+                          {p->normal, LOOM_RDWR},   {p->push, LOOM_RDWR},
+                          {p->loss, LOOM_RDWR}};
+  LOOM_TRY(plug_map_all(p->h, p->e, 15, m, q));
+  const proj_push_args a = {.key = q[0],
+                            .perm = q[1],
+                            .obst = q[2],
+                            .normal = q[3],
+                            .gap = q[4],
+                            .point = q[5],
+                            .view = q[6],
+                            .fixed = q[7],
+                            .mass = q[8],
+                            .x_start = q[9],
+                            .x = q[10],
+                            .c = {.obst = q[11], .normal = q[12], .push = q[13], .loss = q[14]},
+                            .m = pairs->count,
+                            .clearance = (lk_real)p->set.clearance,
+                            .inv_h = (lk_real)(1.0 / s->h)};
+  LOOM_TRY(plug_run(p->h, p->e, &k_push, &a, pairs->count, NULL));
+  return plug_unmap_all(p->h, 15, m);
+}
+
+static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_start,
+                                   loom_buf *x_trial)
+{
+  project *const p = self;
+  const loom_host *const h = p->h;
+  const loom_query query = {.struct_size = sizeof query,
+                            .what = LOOM_DETECT_OVERLAP,
+                            .kinds = LOOM_BIT(LOOM_PAIR_VO),
+                            .x0 = x_trial,
+                            .x1 = x_trial};
+  LOOM_TRY(forget(p));
+  for (int32_t k = 0;; ++k) {
+    const loom_pairs *pairs;
+    p->deepest = 0.0;
+    LOOM_TRY(h->detect(h, s, &query, &pairs));
+    if (pairs->count == 0) return LOOM_OK;
+    LOOM_TRY(order(p, pairs));
+    h->inner(h, s, k, LOOM_NORM_UPDATE_MAX, p->deepest);
+    if (k == p->set.rounds) break;
+    LOOM_TRY(push_out(p, s, pairs, x_start, x_trial));
+  }
+  h->log(h, LOOM_LOG_WARN,
+         "step %lld: vertices are still %.3g m deep in bodies after %lld rounds; raise 'rounds' or "
+         "look for bodies that meet",
+         (long long)s->index, p->deepest, (long long)p->set.rounds);
+  return LOOM_OK;
+}
+
+/* ---- velocities --------------------------------------------------------------------------------
+ */
+
+static loom_status project_velocity(void *self, const loom_step *s)
+{
+  project *const p = self;
+  void *q[9];
+  const plug_map m[9] = {
+      {p->views, LOOM_READ},    {s->x, LOOM_READ},     {p->sc->radius, LOOM_READ},
+      {p->sc->mass, LOOM_READ}, {s->v_end, LOOM_RDWR}, {p->obst, LOOM_RDWR},
+      {p->normal, LOOM_RDWR},   {p->push, LOOM_RDWR},  {p->loss, LOOM_RDWR}};
+  LOOM_TRY(plug_map_all(p->h, p->e, 9, m, q));
+  const proj_velocity_args a = {.view = q[0],
+                                .x = q[1],
+                                .radius = q[2],
+                                .mass = q[3],
+                                .v = q[4],
+                                .c = {.obst = q[5], .normal = q[6], .push = q[7], .loss = q[8]},
+                                .inv_h = (lk_real)(1.0 / s->h)};
+  LOOM_TRY(plug_run(p->h, p->e, &k_velocity, &a, p->sc->num_verts, NULL));
+  return plug_unmap_all(p->h, 9, m);
+}
+
+/* ---- metrics
+ * -------------------------------------------------------------------------------------- */
+
+static loom_status reduce(project *p, const loom_step *s, const lk_entry *k, double *out)
+{
+  void *q[4];
+  const plug_map m[4] = {{p->push, LOOM_READ},
+                         {p->loss, LOOM_READ},
+                         {p->sc->mass, LOOM_READ},
+                         {p->result, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(p->h, p->e, 4, m, q));
+  const proj_metric_args a = {q[0], q[1], q[2], (lk_real)(1.0 / (s->h * s->h))};
+  LOOM_TRY(plug_run(p->h, p->e, k, &a, p->sc->num_verts, q[3]));
+  LOOM_TRY(plug_unmap_all(p->h, 4, m));
+  return plug_fetch(p->h, p->e, p->result, 1, out);
+}
+
+static loom_status project_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
+{
+  project *const p = self;
+  double active = 0.0;
+  out->max_force = out->dissipated = 0.0;
+  LOOM_TRY(reduce(p, s, &k_active, &active));
+  out->active = (int64_t)active;
+  if (active > 0.0) LOOM_TRY(reduce(p, s, &k_strongest, &out->max_force));
+  if (active > 0.0) LOOM_TRY(reduce(p, s, &k_loss, &out->dissipated));
+  out->min_gap = p->deepest > 0.0 ? -p->deepest : NAN; /* known only where it overlaps */
+  return LOOM_OK;
+}
+
+/* ---- descriptor
+ * -------------------------------------------------------------------------------------- */
+
+static const loom_contact_ops ops = {.struct_size = sizeof ops,
+                                     .provides = LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY,
+                                     .needs = LOOM_COLL_OVERLAP,
+                                     .pair_kinds = LOOM_PAIR_MASK_OBSTACLE,
+                                     .create = project_create,
+                                     .destroy = project_destroy,
+                                     .begin_step = project_begin_step,
+                                     .plan = project_plan,
+                                     .update = project_update,
+                                     .resolve = project_resolve,
+                                     .metrics = project_metrics,
+                                     .velocity = project_velocity};
+
+static const loom_plugin plugin = {
+    LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LK_BACKENDS),
+    .name = "project",
+    .version = "0.1.0",
+    .summary = "push-out from bodies with inelastic, frictional velocities",
+    .reference = "law of friction: M. Ly et al., Projective dynamics with dry frictional contact, "
+                 "ACM TOG 39(4), 2020, doi 10.1145/3386569.3392396",
+    .license = "MIT",
+    .build = LOOM_BUILD_INFO,
+    .num_params = LOOM_COUNT(params),
+    .settings_size = sizeof(settings),
+    .params = params,
+    .ops.contact = &ops};
+
+const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
+{
+  (void)host_abi;
+  return index == 0 ? &plugin : NULL;
+}

@@ -1,0 +1,143 @@
+/* project.kern.c - push vertices out of bodies; inelastic, frictional velocities. */
+#include "project.kern.h"
+
+/* Gauss-Seidel sweeps over the at most three bodies of a vertex. */
+enum { SWEEPS = 8 };
+
+LK_KERNEL(proj_clear, a, i)
+{
+  for (int k = 0; k < PROJ_SLOTS; ++k) {
+    a->c.obst[PROJ_SLOTS * i + k] = -1;
+    a->c.push[PROJ_SLOTS * i + k] = LK_R(0.0);
+  }
+  a->c.loss[i] = LK_R(0.0);
+}
+
+LK_KERNEL(proj_key, a, j) { a->key[j] = (uint64_t)a->v[4 * j]; }
+LK_REDUCE_MAX(proj_deepest, a, j) { return -a->gap[j]; }
+
+/* The vertex's slot for this body: its own, a free one, or that of the smallest push. */
+LK_FN int slot_of(const proj_contacts *c, int64_t i, int32_t obst)
+{
+  int best = 0;
+  for (int k = 0; k < PROJ_SLOTS; ++k) {
+    const int32_t o = c->obst[PROJ_SLOTS * i + k];
+    if (o == obst) return k;
+    if (c->push[PROJ_SLOTS * i + k] < c->push[PROJ_SLOTS * i + best]) best = k;
+  }
+  c->push[PROJ_SLOTS * i + best] = LK_R(0.0);
+  c->obst[PROJ_SLOTS * i + best] = obst;
+  return best;
+}
+
+/* Take `most` off the length of the part of d orthogonal to n; returns what was taken and
+ * that part's length in *length. */
+LK_FN lk_real brake(lk_real *d, const lk_real *n, lk_real most, lk_real *length)
+{
+  lk_real t[3];
+  const lk_real dn = obst_dot(d, n);
+  for (int c = 0; c < 3; ++c) t[c] = d[c] - dn * n[c];
+  *length = LK_SQRT(obst_dot(t, t));
+  const lk_real cut = LK_FMIN(most, *length);
+  if (cut > LK_R(0.0))
+    for (int c = 0; c < 3; ++c) d[c] -= cut / *length * t[c];
+  return cut;
+}
+
+/* The first of a run of equal vertices moves the vertex out of the body it is deepest in. */
+LK_KERNEL_PLAIN(proj_push, a, l)
+{
+  const int64_t i = (int64_t)a->key[l];
+  lk_real n[3], x[3], point[3], move[3], u[3], length;
+  if ((l > 0 && a->key[l - 1] == a->key[l]) || a->fixed[i]) return;
+  int32_t j = a->perm[l];
+  for (int64_t k = l + 1; k < a->m && a->key[k] == a->key[l]; ++k)
+    if (a->gap[a->perm[k]] < a->gap[j]) j = a->perm[k];
+  const lk_real delta = a->clearance - a->gap[j];
+  const obst_view *const o = a->view + a->obst[j];
+  LK_LOAD3(n, a->normal, j);
+  LK_LOAD3(point, a->point, j);
+  LK_LOAD3(x, a->x, i);
+  obst_displacement(o, point, move);
+  for (int c = 0; c < 3; ++c) u[c] = x[c] + delta * n[c] - a->x_start[3 * i + c] - move[c];
+  const lk_real cut = brake(u, n, o->friction * delta, &length);
+  for (int c = 0; c < 3; ++c) a->x[3 * i + c] = a->x_start[3 * i + c] + move[c] + u[c];
+  const int s = slot_of(&a->c, i, a->obst[j]);
+  a->c.push[PROJ_SLOTS * i + s] += delta;
+  LK_STORE3(a->c.normal, PROJ_SLOTS * i + s, n);
+  a->c.loss[i] += a->mass[i] * cut * (length - LK_R(0.5) * cut) * a->inv_h * a->inv_h;
+}
+
+/* Velocity of the body's surface point under the vertex, m/s. */
+LK_FN void surface_velocity(const proj_velocity_args *a, lk_int i, int k, lk_real *w)
+{
+  lk_real point[3];
+  const int64_t l = (int64_t)PROJ_SLOTS * i + k;
+  for (int c = 0; c < 3; ++c) point[c] = a->x[3 * i + c] - a->radius[i] * a->c.normal[3 * l + c];
+  obst_displacement(a->view + a->c.obst[l], point, w);
+  for (int c = 0; c < 3; ++c) w[c] *= a->inv_h;
+}
+
+/* One sweep over the bodies of a vertex, J the normal impulses per mass so far (m/s), never
+ * negative.  They begin with those of the push: an outward speed that only stems from it is
+ * taken back, one that the vertex had anyway stays. */
+LK_FN void stop_inward(const proj_velocity_args *a, lk_int i, lk_real *v, lk_real *J)
+{
+  for (int k = 0; k < PROJ_SLOTS; ++k) {
+    const int64_t l = (int64_t)PROJ_SLOTS * i + k;
+    lk_real n[3], w[3], vn = LK_R(0.0);
+    if (a->c.obst[l] < 0) continue;
+    LK_LOAD3(n, a->c.normal, l);
+    surface_velocity(a, i, k, w);
+    for (int c = 0; c < 3; ++c) vn += n[c] * (v[c] - w[c]);
+    const lk_real add = LK_FMAX(-vn, -J[k]);
+    J[k] += add;
+    for (int c = 0; c < 3; ++c) v[c] += add * n[c];
+  }
+}
+
+/* Friction of what the impulses have grown beyond the push, whose friction is in x. */
+LK_FN void slow_down(const proj_velocity_args *a, lk_int i, lk_real *v, const lk_real *J)
+{
+  for (int k = 0; k < PROJ_SLOTS; ++k) {
+    const int64_t l = (int64_t)PROJ_SLOTS * i + k;
+    lk_real n[3], w[3], r[3], length;
+    if (a->c.obst[l] < 0) continue;
+    const lk_real more = J[k] - a->inv_h * a->c.push[l];
+    if (!(more > LK_R(0.0))) continue;
+    LK_LOAD3(n, a->c.normal, l);
+    surface_velocity(a, i, k, w);
+    for (int c = 0; c < 3; ++c) r[c] = v[c] - w[c];
+    const lk_real cut = brake(r, n, a->view[a->c.obst[l]].friction * more, &length);
+    a->c.loss[i] += a->mass[i] * cut * (length - LK_R(0.5) * cut);
+    for (int c = 0; c < 3; ++c) v[c] = r[c] + w[c];
+  }
+}
+
+LK_KERNEL_PLAIN(proj_velocity, a, i)
+{
+  lk_real v[3], J[PROJ_SLOTS];
+  LK_LOAD3(v, a->v, i);
+  for (int k = 0; k < PROJ_SLOTS; ++k) J[k] = a->inv_h * a->c.push[PROJ_SLOTS * i + k];
+  for (int sweep = 0; sweep < SWEEPS; ++sweep) stop_inward(a, i, v, J);
+  slow_down(a, i, v, J);
+  stop_inward(a, i, v, J);
+  LK_STORE3(a->v, i, v);
+}
+
+LK_REDUCE_SUM(proj_active, a, i)
+{
+  lk_real sum = LK_R(0.0);
+  for (int k = 0; k < PROJ_SLOTS; ++k)
+    if (a->push[PROJ_SLOTS * i + k] > LK_R(0.0)) sum += LK_R(1.0);
+  return sum;
+}
+
+LK_REDUCE_MAX(proj_strongest, a, i)
+{
+  lk_real most = LK_R(0.0);
+  for (int k = 0; k < PROJ_SLOTS; ++k) most = LK_FMAX(most, a->push[PROJ_SLOTS * i + k]);
+  return a->mass[i] * most * a->inv_h2;
+}
+
+LK_REDUCE_SUM(proj_loss, a, i) { return a->loss[i]; }

@@ -1,0 +1,156 @@
+/* chol.c - CHOLMOD behind a small interface; see chol.h. */
+#include "chol.h"
+
+#include <limits.h>
+
+/* Every failure of CHOLMOD ends here: it never prints (print = 0, no handler). */
+static loom_status chol_fail(chol *c, const char *doing)
+{
+  const long rows = c->A != NULL ? (long)c->A->nrow : 0;
+  const long nnz = c->A != NULL ? (long)c->A->nzmax : 0;
+  switch (c->cm.status) {
+  case CHOLMOD_OUT_OF_MEMORY:
+    return LOOM_FAIL(c->h, LOOM_E_NOMEM,
+                     "CHOLMOD ran out of memory while %s (%ld rows, %ld entries); use a smaller "
+                     "mesh, ordering = metis or a solver without factorisation",
+                     doing, rows, nnz);
+  case CHOLMOD_TOO_LARGE:
+    return LOOM_FAIL(c->h, LOOM_E_UNSUPPORTED,
+                     "the factor of %ld rows needs more than 2^31 entries (while %s); use "
+                     "ordering = metis, a smaller mesh or a solver without factorisation",
+                     rows, doing);
+  case CHOLMOD_NOT_INSTALLED:
+    return LOOM_FAIL(c->h, LOOM_E_CONFIG,
+                     "this CHOLMOD was built without METIS; set ordering = amd");
+  default:
+    return LOOM_FAIL(c->h, LOOM_E_INTERNAL, "CHOLMOD status %d while %s (%ld rows, %ld entries)",
+                     c->cm.status, doing, rows, nnz);
+  }
+}
+
+loom_status chol_open(chol *c, const loom_host *h, int ordering, int block, int own_solve)
+{
+  *c = (chol){.h = h, .ordering = ordering, .block = block, .own_solve = own_solve};
+  if (!cholmod_start(&c->cm)) return LOOM_FAIL(h, LOOM_E_NOMEM, "CHOLMOD could not be started");
+  c->started = 1;
+  c->cm.print = 0;
+  c->cm.error_handler = NULL;
+  c->cm.supernodal = CHOLMOD_SUPERNODAL;
+  c->cm.quick_return_if_not_posdef = 1;
+  c->cm.nmethods = 1;
+  c->cm.method[0].ordering = block == 3               ? CHOLMOD_GIVEN
+                             : ordering == CHOL_METIS ? CHOLMOD_METIS
+                                                      : CHOLMOD_AMD;
+  c->cm.postorder = 1;
+  c->cm.useGPU = 0;
+  return LOOM_OK;
+}
+
+static void drop_factor(chol *c)
+{
+  cholmod_free_factor(&c->L, &c->cm);
+  cholmod_free_dense(&c->Y, &c->cm);
+  cholmod_free_dense(&c->E, &c->cm);
+}
+
+void chol_close(chol *c)
+{
+  if (!c->started) return;
+  drop_factor(c);
+  cholmod_free_sparse(&c->A, &c->cm);
+  cholmod_finish(&c->cm);
+  c->started = 0;
+}
+
+loom_status chol_matrix(chol *c, int64_t rows, int64_t nnz)
+{
+  drop_factor(c);
+  cholmod_free_sparse(&c->A, &c->cm);
+  LOOM_CHECK(c->h, rows >= 0 && rows < INT_MAX && nnz >= 0 && nnz < INT_MAX, LOOM_E_UNSUPPORTED,
+             "a matrix of %lld rows and %lld entries is beyond 32-bit indices; use a smaller mesh "
+             "or a solver without factorisation",
+             (long long)rows, (long long)nnz);
+  c->A = cholmod_allocate_sparse((size_t)rows, (size_t)rows, (size_t)nnz, /* sorted */ 1,
+                                 /* packed */ 1, /* upper */ 1, CHOLMOD_REAL, &c->cm);
+  return c->A != NULL ? LOOM_OK : chol_fail(c, "storing the matrix");
+}
+
+/* Graph of the 3x3 blocks: the pattern of every third column, which has three entries of
+ * each block and one of the last, the diagonal block. */
+static cholmod_sparse *block_graph(chol *c)
+{
+  const int *p = chol_ptr(c), *row = chol_row(c);
+  const size_t nb = c->A->nrow / 3;
+  size_t blocks = 0;
+  for (size_t j = 0; j < nb; ++j) blocks += (size_t)(p[3 * j + 1] - p[3 * j]) / 3 + 1;
+  cholmod_sparse *G =
+      cholmod_allocate_sparse(nb, nb, blocks, 1, 1, c->A->stype, CHOLMOD_PATTERN, &c->cm);
+  if (G == NULL) return NULL;
+  int *gp = G->p, *gi = G->i, m = 0;
+  for (size_t j = 0; j < nb; ++j) {
+    gp[j] = m;
+    for (int k = p[3 * j]; k < p[3 * j + 1]; k += 3) gi[m++] = row[k] / 3;
+  }
+  gp[nb] = m;
+  return G;
+}
+
+/* Order the vertices instead of their coordinates (a ninth of the entries), then give each
+ * vertex three consecutive rows. */
+static int *block_ordering(chol *c)
+{
+  const size_t nb = c->A->nrow / 3;
+  cholmod_sparse *G = block_graph(c);
+  if (G == NULL) return NULL;
+  int *perm = cholmod_malloc(3 * nb, sizeof *perm, &c->cm);
+  int ok = 0;
+  if (perm != NULL) {
+    ok = c->ordering == CHOL_METIS ? cholmod_metis(G, NULL, 0, 1, perm, &c->cm)
+                                   : cholmod_amd(G, NULL, 0, perm, &c->cm);
+  }
+  cholmod_free_sparse(&G, &c->cm);
+  if (!ok) return cholmod_free(3 * nb, sizeof *perm, perm, &c->cm);
+  for (size_t k = nb; k-- > 0;) {
+    const int v = perm[k];
+    for (int d = 0; d < 3; ++d) perm[3 * k + (size_t)d] = 3 * v + d;
+  }
+  return perm;
+}
+
+loom_status chol_analyse(chol *c)
+{
+  int *perm = NULL;
+  drop_factor(c);
+  if (c->block == 3) {
+    perm = block_ordering(c);
+    if (perm == NULL) return chol_fail(c, "ordering the matrix");
+  }
+  c->L = cholmod_analyze_p(c->A, perm, NULL, 0, &c->cm);
+  if (perm != NULL) cholmod_free(c->A->nrow, sizeof *perm, perm, &c->cm);
+  if (c->L == NULL || c->cm.status < 0) return chol_fail(c, "analysing the matrix");
+  if (c->own_solve) return LOOM_OK;
+  const size_t rows = c->A->nrow, tall = c->L->maxesize;
+  c->Y = cholmod_allocate_dense(rows, 1, rows, CHOLMOD_REAL, &c->cm);
+  c->E = cholmod_allocate_dense(tall, 1, tall, CHOLMOD_REAL, &c->cm);
+  return c->Y != NULL && c->E != NULL ? LOOM_OK : chol_fail(c, "making workspace");
+}
+
+loom_status chol_factorise(chol *c, int *pivot)
+{
+  cholmod_factorize(c->A, c->L, &c->cm);
+  if (c->cm.status < 0) return chol_fail(c, "factorising the matrix");
+  if (c->L->minor < c->A->nrow) {
+    *pivot = chol_perm(c)[c->L->minor];
+    return LOOM_REJECTED;
+  }
+  *pivot = -1;
+  return LOOM_OK;
+}
+
+loom_status chol_solve(chol *c)
+{
+  if (!cholmod_super_lsolve(c->L, c->Y, c->E, &c->cm) ||
+      !cholmod_super_ltsolve(c->L, c->Y, c->E, &c->cm))
+    return chol_fail(c, "solving");
+  return LOOM_OK;
+}

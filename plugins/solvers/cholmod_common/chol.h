@@ -1,0 +1,59 @@
+/* chol.h - a sparse symmetric matrix and its supernodal Cholesky factor, P A P' = L L'.
+ *
+ * Shared source of the two CHOLMOD plugins: it keeps the matrix, the factor and the
+ * workspace of the solves, so that an iteration allocates nothing, and turns CHOLMOD's
+ * status codes into messages.  Method: Y. Chen, T. A. Davis, W. W. Hager, S.
+ * Rajamanickam, Algorithm 887: CHOLMOD, ACM TOMS 35(3), 2008.
+ *
+ * Indices are int: the matrices of a million vertices fit, and half the index memory is
+ * read.  CHOLMOD refuses a factor of more than 2^31 entries (16 GiB); so does chol.
+ */
+#ifndef CHOL_H
+#define CHOL_H
+
+#include <cholmod.h>
+
+#include "loom/plugin.h"
+
+enum { CHOL_AMD = 0, CHOL_METIS = 1 }; /* fill-reducing orderings */
+
+typedef struct chol {
+  const loom_host *h;
+  cholmod_common cm;
+  int32_t started;   /* nonzero: cm is initialised */
+  int32_t ordering;  /* CHOL_* */
+  int32_t own_solve; /* nonzero: the caller reads L itself, no workspace is kept here */
+  int32_t block;     /* rows 3i, 3i+1, 3i+2 share a pattern (3) or not (1) */
+  /* Upper triangle by columns, which is the lower triangle by rows: from this one CHOLMOD
+   * permutes in one go, from the other it needs a further copy.  The arrays are reached
+   * through chol_ptr, chol_row and chol_val. */
+  cholmod_sparse *A;
+  cholmod_factor *L; /* symbolic after chol_analyse, numeric after chol_factorise */
+  cholmod_dense *Y;  /* real [rows]: right-hand side, in the factor's order */
+  cholmod_dense *E;  /* workspace of the solves */
+} chol;
+
+loom_status chol_open(chol *c, const loom_host *h, int ordering, int block, int own_solve);
+void chol_close(chol *c); /* fine on a zeroed struct */
+
+/* Give the matrix room for nnz entries (rows ascending in each column, the diagonal last),
+ * to be filled by the caller; drops the factor. */
+loom_status chol_matrix(chol *c, int64_t rows, int64_t nnz);
+static inline int *chol_ptr(const chol *c) { return c->A->p; }    /* [rows + 1] */
+static inline int *chol_row(const chol *c) { return c->A->i; }    /* [nnz] */
+static inline double *chol_val(const chol *c) { return c->A->x; } /* [nnz] */
+
+/* Ordering, elimination tree and pattern of L from the pattern of A alone. */
+loom_status chol_analyse(chol *c);
+/* L from the values of A.  LOOM_REJECTED: A is not positive definite, and the row that
+ * showed it is in *pivot (in the caller's numbering). */
+loom_status chol_factorise(chol *c, int *pivot);
+
+/* Row k of the factor is row perm[k] of A. */
+static inline const int *chol_perm(const chol *c) { return c->L->Perm; } /* [rows] */
+/* Solve in place: the caller writes entry perm[k] of the right-hand side to chol_rhs()[k]
+ * and reads the solution from there. */
+static inline double *chol_rhs(const chol *c) { return c->Y->x; } /* [rows] */
+loom_status chol_solve(chol *c);
+
+#endif

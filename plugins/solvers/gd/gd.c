@@ -1,0 +1,187 @@
+/* gd.c - gradient descent in the mass metric: the exemplary solver plugin.
+ *
+ * Read this file first if you want to write a solver.  It has every part a solver needs
+ * and nothing else: settings, state, one outer iteration, what is kept between steps,
+ * and the descriptor.  gd.kern.c shows a kernel that runs on CPU and CUDA.
+ *
+ * The core poses each time step as: find x with r(x) = 0, where
+ *   r(x) = M (x - y)/h^2 + grad Psi(x) + grad B(x) + grad D(x)          [N]
+ * is the gradient of an energy E.  Gradient descent (Cauchy 1847) walks downhill,
+ *   d = -sigma h^2 M^-1 r(x),   x <- x + alpha d,
+ * with the mass as preconditioner.  The core measures r after every iteration and hands
+ * it over in step->grad; it also searches alpha in (0, 1] so that E falls.  What is left
+ * for the plugin is d and a good length sigma: it grows after a full step and shrinks to
+ * what the line search accepted otherwise, so few trial points are wasted.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "gd.kern.h"
+#include "loom/plugin.h"
+
+/* Settings: a plain struct, and a table that lets the core parse, check, document and log
+ * every member.  Units, ranges and defaults stand here and nowhere else. */
+typedef struct {
+  double step;
+  double growth;
+} settings;
+
+static const loom_param params[] = {
+    LOOM_PARAM_REAL(settings, step, 1.0, 1e-12, 1e6, "1",
+                    "First step length sigma, in units of h^2/m: 1 is the length that solves the "
+                    "step of a free particle."),
+    LOOM_PARAM_REAL(settings, growth, 2.0, 1.0, 16.0, "1",
+                    "Factor on sigma after a step was accepted in full; 1 never grows."),
+};
+
+/* An extra number per iteration for the log, beside those the core measures. */
+static const loom_column columns[] = {
+    {"sigma", "1", "step length tried, in units of h^2/m"},
+};
+
+/* State of one instance.  There are no globals: two instances may run side by side. */
+typedef struct {
+  const loom_host *h;
+  const loom_scene *sc;
+  const loom_exec *e;
+  settings set;
+  loom_real sigma;
+  loom_buf *saved; /* real [1], carries sigma through a checkpoint */
+} gd;
+
+static loom_status gd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                             const void *set, void **self)
+{
+  gd *g = calloc(1, sizeof *g);
+  LOOM_CHECK(h, g != NULL, LOOM_E_NOMEM, "no memory for the instance");
+  *self = g; /* from here on destroy() cleans up, also if create() fails below */
+  g->h = h;
+  g->sc = sc;
+  g->e = e;
+  g->set = *(const settings *)set;
+  g->sigma = (loom_real)g->set.step;
+  return h->buf_new(h, "sigma", LOOM_REAL, 1, &g->saved);
+}
+
+static void gd_destroy(void *self)
+{
+  gd *g = self;
+  if (g == NULL) return;
+  g->h->buf_free(g->h, g->saved);
+  free(g);
+}
+
+/* The state was changed from outside: forget what was learnt. */
+static loom_status gd_reset(void *self)
+{
+  gd *g = self;
+  g->sigma = (loom_real)g->set.step;
+  return LOOM_OK;
+}
+
+/* PREDICT: the core's initial guess in step->trial is good enough; nothing to prepare. */
+static loom_status gd_begin_step(void *self, const loom_step *s)
+{
+  (void)self, (void)s;
+  return LOOM_OK;
+}
+
+/* ITERATE: one outer iteration.  Buffers are mapped where this instance runs (LOOM_AT_EXEC),
+ * so the pointers go straight to the kernel; after an error the core unmaps. */
+static loom_status gd_iterate(void *self, const loom_step *s, loom_iterate *it)
+{
+  static const lk_entry direction = LK_ENTRY(gd_direction);
+  gd *g = self;
+  const loom_host *h = g->h;
+  void *grad, *mass, *dir;
+
+  LOOM_TRY(h->map(h, g->e, s->grad, LOOM_READ, LOOM_AT_EXEC, &grad));
+  LOOM_TRY(h->map(h, g->e, g->sc->mass, LOOM_READ, LOOM_AT_EXEC, &mass));
+  LOOM_TRY(h->map(h, g->e, s->trial, LOOM_WRITE, LOOM_AT_EXEC, &dir));
+  const gd_args args = {
+      .grad = grad, .mass = mass, .dir = dir, .factor = g->sigma * (loom_real)(s->h * s->h)};
+  const loom_status st = lk_run(&direction, g->e, &args, g->sc->num_verts, NULL);
+  LOOM_CHECK(h, st == LOOM_OK, st, "kernel gd_direction failed on %d vertices", g->sc->num_verts);
+  LOOM_TRY(h->unmap(h, s->trial));
+  LOOM_TRY(h->unmap(h, g->sc->mass));
+  LOOM_TRY(h->unmap(h, s->grad));
+
+  it->inner_res = NAN; /* there is no inner iteration */
+  it->own_res = NAN;   /* and no stopping quantity of its own */
+  it->extra[0] = (double)g->sigma;
+  return LOOM_OK;
+}
+
+/* FILTER and MEASURE are over: learn from the accepted length.  A step that collision cut
+ * short (toi < 1) says nothing about the energy, and neither does one of length zero. */
+static loom_status gd_accepted(void *self, const loom_step *s, const loom_accept *a)
+{
+  gd *g = self;
+  (void)s;
+  if (a->toi < 1.0 || a->alpha <= 0.0) return LOOM_OK;
+  const double sigma = (double)g->sigma * (a->alpha < 1.0 ? a->alpha : g->set.growth);
+  g->sigma = (loom_real)fmin(fmax(sigma, 1e-12), 1e6);
+  return LOOM_OK;
+}
+
+/* sigma outlives the step, so it has to survive a restart for the same bits to come out. */
+static loom_status gd_checkpoint(void *self, const loom_step *s, int restore)
+{
+  gd *g = self;
+  const loom_host *h = g->h;
+  void *p;
+  (void)s;
+  if (!restore) {
+    LOOM_TRY(h->map(h, g->e, g->saved, LOOM_WRITE, LOOM_AT_HOST, &p));
+    *(loom_real *)p = g->sigma;
+    LOOM_TRY(h->unmap(h, g->saved));
+  }
+  LOOM_TRY(h->state_io(h, restore, "sigma", g->saved));
+  if (restore) {
+    LOOM_TRY(h->map(h, g->e, g->saved, LOOM_READ, LOOM_AT_HOST, &p));
+    g->sigma = *(const loom_real *)p;
+    LOOM_TRY(h->unmap(h, g->saved));
+  }
+  return LOOM_OK;
+}
+
+/* The table the core calls.  `needs` is what the fit test compares with elements and contact
+ * before step 0; members that are left NULL are not called. */
+static const loom_solver_ops ops = {
+    .struct_size = sizeof ops,
+    .needs = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_CONTACT_ENERGY |
+             LOOM_NEED_CONTACT_GRADIENT | LOOM_USES_GRADIENT | LOOM_NEEDS_LINE_SEARCH,
+    .trial = LOOM_TRIAL_DIRECTION,
+    .filter_when = LOOM_FILTER_EVERY,
+    .create = gd_create,
+    .destroy = gd_destroy,
+    .reset = gd_reset,
+    .begin_step = gd_begin_step,
+    .iterate = gd_iterate,
+    .accepted = gd_accepted,
+    .checkpoint = gd_checkpoint,
+};
+
+static const loom_plugin plugin = {
+    LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, LK_BACKENDS),
+    .name = "gd",
+    .version = "0.1.0",
+    .summary = "gradient descent in the mass metric with line search; the exemplary plugin",
+    .reference = "A. Cauchy, Methode generale pour la resolution des systemes d'equations "
+                 "simultanees, C. R. Acad. Sci. Paris 25, 1847",
+    .license = "MIT",
+    .build = LOOM_BUILD_INFO,
+    .num_params = LOOM_COUNT(params),
+    .settings_size = sizeof(settings),
+    .params = params,
+    .num_columns = LOOM_COUNT(columns),
+    .columns = columns,
+    .ops.solver = &ops,
+};
+
+/* The only exported symbol of the module. */
+const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
+{
+  (void)host_abi;
+  return index == 0 ? &plugin : NULL;
+}

@@ -1,0 +1,192 @@
+/* Every collision plugin: growth protocol, sound pairs, same answer twice, sound bounds.
+ * Completeness against brute force is tested for each plugin on its own. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contract.h"
+
+typedef struct found { /* host copies of a pair list */
+  int64_t n;
+  int32_t *kind, *v, *obst;
+  double *w, *normal, *gap;
+  uint64_t *key;
+} found;
+
+static void *copy(run *r, loom_buf *b, int64_t items)
+{
+  const size_t bytes = buf_type_size(buf_type(b)) * (size_t)items;
+  void *p, *out = malloc(bytes + 1);
+  cr_assert(out != NULL);
+  cr_assert_eq(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p), LOOM_OK);
+  memcpy(out, p, bytes);
+  cr_assert_eq(buf_unmap(r->m, b), LOOM_OK);
+  return out;
+}
+
+static found take(run *r, const loom_pairs *p)
+{
+  const int64_t m = p->count;
+  return (found){m,
+                 copy(r, p->kind, m),
+                 copy(r, p->v, 4 * m),
+                 copy(r, p->obst, m),
+                 copy(r, p->w, 4 * m),
+                 copy(r, p->normal, 3 * m),
+                 copy(r, p->gap, m),
+                 copy(r, p->key, m)};
+}
+
+static void drop(found *f)
+{
+  free(f->kind);
+  free(f->v);
+  free(f->obst);
+  free(f->w);
+  free(f->normal);
+  free(f->gap);
+  free(f->key);
+}
+
+/* A run whose sheet has just been moved 5 mm towards the ball, and a fresh begin_step. */
+static void pose(ct_run *t, const ct_plugin *p)
+{
+  ct_open_checked(t, p, "");
+  ct_steps(t, 0, 1);
+  cr_assert(t->r->num_contact > 0, "no contact model fits %s", p->name);
+  double *const x = ct_values(t->r, t->r->st.x, NULL);
+  for (int64_t i = 0; i < buf_count(t->r->st.x) / 3; ++i) x[3 * i + 2] -= 5e-3;
+  ct_set_values(t->r, t->r->st.x, x);
+  free(x);
+}
+
+static loom_query query(const run *r)
+{
+  return (loom_query){.struct_size = sizeof(loom_query),
+                      .what = LOOM_DETECT_PROXIMITY,
+                      .kinds = LOOM_PAIR_MASK_ALL,
+                      .margin = (loom_real)4e-3,
+                      .x0 = r->st.x,
+                      .x1 = r->st.x};
+}
+
+/* detect() through the core, which grows the list */
+static found detect(ct_run *t)
+{
+  const loom_query q = query(t->r);
+  cr_assert_eq(detect_query(t->r, &t->r->contact[0], &q, &t->r->contact[0].pairs), LOOM_OK, "%s",
+               t->err.text);
+  return take(t->r, &t->r->contact[0].pairs);
+}
+
+static int weights_of(int32_t kind) { return kind == LOOM_PAIR_VO ? 1 : 0; }
+
+ParameterizedTestParameters(collision, pairs_are_sound) { return ct_plugins(LOOM_KIND_COLLISION); }
+ParameterizedTest(const ct_plugin *p, collision, pairs_are_sound)
+{
+  ct_run t;
+  pose(&t, p);
+  const uint32_t kinds = t.r->collision[0].plugin->ops.collision->pair_kinds;
+  const int32_t n = t.r->scene->pub.num_verts;
+  found f = detect(&t);
+  for (int64_t j = 0; j < f.n; ++j) {
+    const double *w = f.w + 4 * j, *nn = f.normal + 3 * j;
+    double sum = 0.0;
+    cr_expect(kinds & LOOM_BIT(f.kind[j]), "pair %lld is of a kind it does not offer",
+              (long long)j);
+    cr_expect_lt(f.gap[j], 4e-3, "pair %lld is %g m apart", (long long)j, f.gap[j]);
+    cr_expect(f.v[4 * j] >= 0, "pair %lld has no vertex", (long long)j);
+    for (int a = 0; a < 4; ++a) {
+      cr_expect(f.v[4 * j + a] >= -1 && f.v[4 * j + a] < n, "pair %lld: vertex %d of %d",
+                (long long)j, f.v[4 * j + a], n);
+      if (f.v[4 * j + a] >= 0) sum += w[a];
+    }
+    /* relative position: weights sum to 0 between parts, to 1 against the world */
+    cr_expect_float_eq(sum, weights_of(f.kind[j]), 1e-9, "pair %lld: weights sum to %g",
+                       (long long)j, sum);
+    cr_expect_float_eq(nn[0] * nn[0] + nn[1] * nn[1] + nn[2] * nn[2], 1.0, 1e-9);
+    cr_expect(f.kind[j] != LOOM_PAIR_VO ||
+              (f.obst[j] >= 0 && f.obst[j] < t.r->scene->pub.num_obstacles));
+    for (int64_t i = 0; i < j; ++i)
+      cr_assert(f.kind[i] != f.kind[j] || f.key[i] != f.key[j], "pairs %lld and %lld are one",
+                (long long)i, (long long)j);
+  }
+  drop(&f);
+  ct_close(&t);
+}
+
+ParameterizedTestParameters(collision, same_answer_twice)
+{
+  return ct_plugins(LOOM_KIND_COLLISION);
+}
+ParameterizedTest(const ct_plugin *p, collision, same_answer_twice)
+{
+  ct_run t;
+  pose(&t, p);
+  found a = detect(&t), b = detect(&t);
+  cr_assert_eq(a.n, b.n);
+  cr_expect_arr_eq(a.key, b.key, sizeof *a.key * (size_t)a.n);
+  cr_expect_arr_eq(a.gap, b.gap, sizeof *a.gap * (size_t)a.n);
+  cr_expect_arr_eq(a.normal, b.normal, 3 * sizeof *a.normal * (size_t)a.n);
+  drop(&a);
+  drop(&b);
+  ct_close(&t);
+}
+
+/* With too little room: LOOM_GROW, the needed count, nothing written. */
+ParameterizedTestParameters(collision, asks_for_room) { return ct_plugins(LOOM_KIND_COLLISION); }
+ParameterizedTest(const ct_plugin *p, collision, asks_for_room)
+{
+  ct_run t;
+  pose(&t, p);
+  run *const r = t.r;
+  found f = detect(&t);
+  loom_pairs few = r->contact[0].pairs;
+  const loom_query q = query(r);
+  few.count = 0;
+  few.capacity = 0;
+  const loom_status s =
+      r->collision[0].plugin->ops.collision->detect(r->collision[0].self, &r->st, &q, &few);
+  if (f.n == 0) {
+    cr_expect_eq(s, LOOM_OK);
+  } else {
+    cr_expect_eq(s, LOOM_GROW, "it said %d", s);
+    cr_expect_geq(few.count, f.n);
+  }
+  const loom_pairs *const had = &r->contact[0].pairs;
+  uint64_t *const key = copy(r, had->key, f.n);
+  cr_expect_arr_eq(key, f.key, sizeof *key * (size_t)f.n, "it wrote past the capacity");
+  free(key);
+  drop(&f);
+  ct_close(&t);
+}
+
+/* A bound lies in (0, 1]; without motion it is 1, and away from everything too. */
+ParameterizedTestParameters(collision, bounds_are_sound) { return ct_plugins(LOOM_KIND_COLLISION); }
+ParameterizedTest(const ct_plugin *p, collision, bounds_are_sound)
+{
+  ct_run t;
+  ct_open_checked(&t, p, "");
+  ct_steps(&t, 0, 1);
+  run *const r = t.r;
+  const loom_collision_ops *o = r->collision[0].plugin->ops.collision;
+  if (!(o->provides & LOOM_COLL_STEP_GLOBAL)) {
+    ct_close(&t);
+    cr_skip_test("%s offers no bound", p->name);
+  }
+  for (int i = -1; i <= 1; ++i) { /* down through the ball, nowhere, up and away */
+    loom_bound b = {.struct_size = sizeof b, .t_global = -1.0};
+    double *const x = ct_values(r, r->st.x, NULL);
+    for (int64_t v = 0; v < buf_count(r->st.x) / 3; ++v) x[3 * v + 2] += 0.05 * i;
+    ct_set_values(r, r->st.trial, x);
+    free(x);
+    cr_assert_eq(o->max_step(r->collision[0].self, &r->st, r->st.x, r->st.trial, &b), LOOM_OK, "%s",
+                 t.err.text);
+    cr_expect(b.t_global > 0.0 && b.t_global <= 1.0, "bound %g", b.t_global);
+    if (i >= 0) cr_expect_eq(b.t_global, 1.0, "bound %g without approach", b.t_global);
+    /* the ball's top is less than 10 mm away */
+    if (i < 0 && (o->pair_kinds & LOOM_BIT(LOOM_PAIR_VO)))
+      cr_expect_lt(b.t_global, 0.2, "bound %g on a way of 50 mm", b.t_global);
+  }
+  ct_close(&t);
+}

@@ -1,0 +1,215 @@
+/* Every contact model: its gradient is that of its energy, its Hessian that of its gradient,
+ * its quadratic form agrees with both, its numbers make sense. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contract.h"
+
+enum { FORMS = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD };
+
+/* A run whose sheet was pushed into the ball, contact brought up to date; returns the
+ * positions, [3 n].  The inner vertices stand 28 mm off the axis, where the ball has fallen
+ * away by 4 mm. */
+static double *press(ct_run *t, const ct_plugin *p, int64_t *n)
+{
+  uint32_t changed = 0;
+  ct_open(t, p, "");
+  ct_steps(t, 0, 1);
+  double *const x = ct_values(t->r, t->r->st.x, n);
+  for (int64_t i = 0; i < *n / 3; ++i) x[3 * i + 2] -= 9e-3 + 1e-4 * sin(12.9 * (double)i);
+  ct_set_values(t->r, t->r->st.x, x);
+  cr_assert_eq(detect_all(t->r, &changed), LOOM_OK, "%s", t->err.text);
+  return x;
+}
+
+static double energy_at(ct_run *t, double *x, double *grad)
+{
+  run *const r = t->r;
+  double e = 0.0, dissipation = 0.0;
+  ct_set_values(r, r->st.trial, x);
+  if (grad != NULL) cr_assert_eq(la_fill(r->m, &r->exec, r->dx, 0.0), LOOM_OK);
+  const loom_status s = contact_eval(r, &r->contact[0], r->st.trial, 1, &e, &dissipation,
+                                     grad != NULL ? r->dx : NULL);
+  cr_assert_eq(s, LOOM_OK, "%s", t->err.text);
+  if (grad != NULL) {
+    int64_t n;
+    double *const g = ct_values(r, r->dx, &n);
+    memcpy(grad, g, sizeof *grad * (size_t)n);
+    free(g);
+  }
+  return e + dissipation;
+}
+
+#define NEEDS_FORMS(t, p)                                                \
+  do {                                                                   \
+    if (!((t).r->contact[0].in.plugin->ops.contact->provides & FORMS)) { \
+      ct_close(&(t));                                                    \
+      cr_skip_test("%s has no forces", (p)->name);                       \
+    }                                                                    \
+  } while (0)
+
+/* Central differences along 20 directions.  A step of 1e-7 m in an energy of second order
+ * errs by rounding, eps E / 1e-7, and by the switching of pairs: 1e-5 relative is ten times
+ * that. */
+ParameterizedTestParameters(contact, gradient_of_energy) { return ct_plugins(LOOM_KIND_CONTACT); }
+ParameterizedTest(const ct_plugin *p, contact, gradient_of_energy)
+{
+  ct_run t;
+  int64_t n;
+  double *const x = press(&t, p, &n);
+  if (!(t.r->contact[0].provides & FORMS)) free(x);
+  NEEDS_FORMS(t, p);
+  double *const g = malloc(sizeof *g * (size_t)n), *const y = malloc(sizeof *y * (size_t)n);
+  const double h = 1e-7;
+  double size = 0.0;
+  energy_at(&t, x, g);
+  for (int64_t i = 0; i < n; ++i) size += g[i] * g[i];
+  size = sqrt(size);
+  cr_assert(size > 0.0, "no contact: the test would test nothing");
+  srand(7);
+  for (int k = 0; k < 20; ++k) {
+    double slope = 0.0, len = 0.0;
+    for (int64_t i = 0; i < n; ++i) {
+      y[i] = (double)rand() / RAND_MAX - 0.5;
+      len += y[i] * y[i];
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      y[i] /= sqrt(len);
+      slope += g[i] * y[i];
+      y[i] = x[i] + h * y[i];
+    }
+    const double up = energy_at(&t, y, NULL);
+    for (int64_t i = 0; i < n; ++i) y[i] = 2.0 * x[i] - y[i];
+    const double down = energy_at(&t, y, NULL);
+    cr_expect_float_eq((up - down) / (2.0 * h), slope, 1e-5 * size, "direction %d: %g, not %g", k,
+                       (up - down) / (2.0 * h), slope);
+  }
+  free(x);
+  free(y);
+  free(g);
+  ct_close(&t);
+}
+
+/* H d against differences of the gradient, one block at a time; and H is symmetric.  Models
+ * may leave out terms of H (Gauss-Newton), so along a vertex' own normal only an upper bound
+ * is not tested: a model that offers a Hessian must get within 20 % on the whole. */
+ParameterizedTestParameters(contact, hessian_of_gradient) { return ct_plugins(LOOM_KIND_CONTACT); }
+ParameterizedTest(const ct_plugin *p, contact, hessian_of_gradient)
+{
+  ct_run t;
+  int64_t n;
+  double *const x = press(&t, p, &n);
+  if (!(t.r->contact[0].provides & FORMS)) free(x);
+  NEEDS_FORMS(t, p);
+  run *const r = t.r;
+  double *const d = malloc(sizeof *d * (size_t)n), *const a = malloc(sizeof *a * (size_t)n);
+  double *const b = malloc(sizeof *b * (size_t)n);
+  const loom_blocks3 *H = NULL;
+  double hd2 = 0.0, fd2 = 0.0, miss2 = 0.0;
+  const double h = 1e-7;
+  srand(3);
+  for (int64_t i = 0; i < n; ++i) d[i] = (double)rand() / RAND_MAX - 0.5;
+  for (int64_t i = 0; i < n; ++i) b[i] = x[i] + h * d[i];
+  energy_at(&t, b, a);
+  for (int64_t i = 0; i < n; ++i) b[i] = x[i] - h * d[i];
+  double *const down = malloc(sizeof *down * (size_t)n);
+  energy_at(&t, b, down);
+  /* problem_contact_blocks counts live terms at st.x */
+  cr_assert_eq(problem_contact_blocks(r, r->st.x, LOOM_HESS_EXACT, &H), LOOM_OK, "%s", t.err.text);
+  ct_set_values(r, r->st.trial, d);
+  cr_assert_eq(la_fill(r->m, &r->exec, r->dx, 0.0), LOOM_OK);
+  cr_assert_eq(problem_blocks_apply(r, H, r->st.trial, NULL, r->dx), LOOM_OK);
+  double *const hd = ct_values(r, r->dx, NULL);
+  for (int64_t i = 0; i < n; ++i) {
+    const double fd = (a[i] - down[i]) / (2.0 * h);
+    hd2 += hd[i] * hd[i];
+    fd2 += fd * fd;
+    miss2 += (hd[i] - fd) * (hd[i] - fd);
+  }
+  cr_expect(hd2 > 0.0, "no contact: the test would test nothing");
+  cr_expect_lt(sqrt(miss2), 0.2 * sqrt(fd2), "H d is off by %g of %g", sqrt(miss2), sqrt(fd2));
+  free(x);
+  free(d);
+  free(a);
+  free(b);
+  free(down);
+  free(hd);
+  ct_close(&t);
+}
+
+/* The quadratic form has the model's gradient at the point where it was asked for. */
+ParameterizedTestParameters(contact, quadratic_form) { return ct_plugins(LOOM_KIND_CONTACT); }
+ParameterizedTest(const ct_plugin *p, contact, quadratic_form)
+{
+  ct_run t;
+  int64_t n;
+  const loom_quad *q = NULL;
+  double *const x = press(&t, p, &n);
+  run *const r = t.r;
+  if (!(r->contact[0].provides & LOOM_CONT_QUAD)) {
+    free(x);
+    ct_close(&t);
+    cr_skip_test("%s has no quadratic form", p->name);
+  }
+  double *const g = malloc(sizeof *g * (size_t)n), *const f = calloc((size_t)n, sizeof *f);
+  energy_at(&t, x, g);
+  cr_assert_eq(problem_quad(r, r->st.x, &q), LOOM_OK, "%s", t.err.text);
+  cr_assert_gt(q->count, 0, "no contact: the test would test nothing");
+  void *vp, *wp, *kp, *pp, *dp;
+  cr_assert_eq(buf_map(r->m, NULL, q->v, LOOM_READ, LOOM_AT_HOST, &vp), LOOM_OK);
+  cr_assert_eq(buf_map(r->m, NULL, q->w, LOOM_READ, LOOM_AT_HOST, &wp), LOOM_OK);
+  cr_assert_eq(buf_map(r->m, NULL, q->k, LOOM_READ, LOOM_AT_HOST, &kp), LOOM_OK);
+  cr_assert_eq(buf_map(r->m, NULL, q->p, LOOM_READ, LOOM_AT_HOST, &pp), LOOM_OK);
+  cr_assert_eq(buf_map(r->m, NULL, q->dir, LOOM_READ, LOOM_AT_HOST, &dp), LOOM_OK);
+  const int iso = (r->contact[0].provides & LOOM_CONT_QUAD_ISO) != 0;
+  double size = 0.0;
+  for (int64_t j = 0; j < q->count; ++j) {
+    const int32_t *v = (const int32_t *)vp + 4 * j;
+    const loom_real *w = (const loom_real *)wp + 4 * j, *dir = (const loom_real *)dp + 3 * j;
+    const double k = (double)((const loom_real *)kp)[j];
+    double u[3], along = 0.0;
+    cr_expect(k >= 0.0, "term %lld has the stiffness %g", (long long)j, k);
+    for (int c = 0; c < 3; ++c) {
+      u[c] = -(double)((const loom_real *)pp)[3 * j + c];
+      for (int i = 0; i < 4; ++i)
+        if (v[i] >= 0) u[c] += (double)w[i] * x[3 * v[i] + c];
+      along += (double)dir[c] * u[c];
+    }
+    const double len = dir[0] * dir[0] + dir[1] * dir[1] + dir[2] * dir[2];
+    cr_expect(len == 0.0 || (!iso && fabs(len - 1.0) < 1e-9), "term %lld: direction of length %g",
+              (long long)j, sqrt(len));
+    for (int i = 0; i < 4; ++i)
+      for (int c = 0; c < 3 && v[i] >= 0; ++c)
+        f[3 * v[i] + c] += k * (double)w[i] * (len > 0.0 ? along * (double)dir[c] : u[c]);
+  }
+  for (int64_t i = 0; i < n; ++i) size = fmax(size, fabs(g[i]));
+  /* both are sums of a few products: rounding only */
+  for (int64_t i = 0; i < n; ++i)
+    cr_expect_float_eq(f[i], g[i], 1e-10 * size, "vertex %lld: %g N, not %g N", (long long)(i / 3),
+                       f[i], g[i]);
+  loom_buf *const all[] = {q->v, q->w, q->k, q->p, q->dir};
+  for (int i = 0; i < 5; ++i) cr_assert_eq(buf_unmap(r->m, all[i]), LOOM_OK);
+  free(x);
+  free(f);
+  free(g);
+  ct_close(&t);
+}
+
+ParameterizedTestParameters(contact, metrics) { return ct_plugins(LOOM_KIND_CONTACT); }
+ParameterizedTest(const ct_plugin *p, contact, metrics)
+{
+  ct_run t;
+  int64_t n;
+  double *const x = press(&t, p, &n);
+  run *const r = t.r;
+  loom_contact_metrics m = {.struct_size = sizeof m};
+  instance *const in = &r->contact[0].in;
+  cr_assert_eq(in->plugin->ops.contact->metrics(in->self, &r->st, &m), LOOM_OK, "%s", t.err.text);
+  cr_expect(m.active >= 0 && m.active <= r->contact[0].pairs.count, "%lld of %lld pairs active",
+            (long long)m.active, (long long)r->contact[0].pairs.count);
+  cr_expect(isnan(m.max_force) || m.max_force >= 0.0);
+  cr_expect(isnan(m.dissipated) || m.dissipated >= 0.0);
+  free(x);
+  ct_close(&t);
+}

@@ -1,0 +1,85 @@
+/* Every solver with every collision and contact plugin: three steps run clean, or the fit
+ * test refuses before the first step and names what is missing; both as the table says.
+ *
+ * expected.txt has one line per triple: solver collision contact verdict, where the verdict
+ * is `runs` or words of the refusal. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contract/contract.h"
+
+typedef struct triple {
+  char solver[64], collision[64], contact[64];
+} triple;
+
+/* All combinations of the modules in the tree. */
+ParameterizedTestParameters(matrix, triple)
+{
+  const struct criterion_test_params s = ct_plugins(LOOM_KIND_SOLVER);
+  const struct criterion_test_params c = ct_plugins(LOOM_KIND_COLLISION);
+  const struct criterion_test_params k = ct_plugins(LOOM_KIND_CONTACT);
+  const size_t n = s.length * c.length * k.length;
+  triple *const t = cr_malloc((n + 1) * sizeof *t);
+  for (size_t i = 0; i < n; ++i) {
+    const ct_plugin *const ps = (const ct_plugin *)s.params + i / (c.length * k.length);
+    const ct_plugin *const pc = (const ct_plugin *)c.params + i / k.length % c.length;
+    const ct_plugin *const pk = (const ct_plugin *)k.params + i % k.length;
+    snprintf(t[i].solver, sizeof t[i].solver, "%s", ps->name);
+    snprintf(t[i].collision, sizeof t[i].collision, "%s", pc->name);
+    snprintf(t[i].contact, sizeof t[i].contact, "%s", pk->name);
+  }
+  return cr_make_param_array(triple, t, n, NULL);
+}
+
+/* The verdict of the table; fails the test if the triple is not in it. */
+static const char *expected(const triple *t)
+{
+  static char line[512];
+  char path[1024], want[256];
+  snprintf(path, sizeof path, "%s/tests/matrix/expected.txt", getenv("LOOM_SOURCE_DIR"));
+  snprintf(want, sizeof want, "%s %s %s ", t->solver, t->collision, t->contact);
+  FILE *const f = fopen(path, "r");
+  cr_assert(f != NULL, "%s is missing", path);
+  while (fgets(line, sizeof line, f) != NULL) {
+    line[strcspn(line, "\n")] = '\0';
+    if (strncmp(line, want, strlen(want)) == 0) {
+      fclose(f);
+      return line + strlen(want);
+    }
+  }
+  fclose(f);
+  cr_assert_fail("%s has no line for %s; add it with its verdict", path, want);
+  return NULL;
+}
+
+static void three_steps(ct_run *t)
+{
+  for (int64_t k = 0; k < 3; ++k) {
+    cr_assert_eq(step_once(t->r, k), LOOM_OK, "step %lld: %s", (long long)k, t->err.text);
+    cr_assert(mem_mapped(t->r->m) == NULL, "%s is still mapped", mem_mapped(t->r->m));
+  }
+  cr_expect_eq(t->r->sum.reasons[H5LOG_diverged], 0, "it diverged");
+  /* 3 steps of free fall are 6 mm; nothing may be far away */
+  int64_t n;
+  double *const x = ct_values(t->r, t->r->st.x, &n);
+  for (int64_t i = 0; i < n; ++i) cr_assert(fabs(x[i]) < 0.3, "vertex %lld", (long long)(i / 3));
+  free(x);
+}
+
+ParameterizedTest(const triple *p, matrix, triple)
+{
+  ct_run t = {.opt = {.mem_check = 1}};
+  const char *const verdict = expected(p);
+  const loom_status s = ct_try(&t, p->solver, p->collision, p->contact, "");
+  if (strcmp(verdict, "runs") == 0) {
+    cr_assert_eq(s, LOOM_OK, "refused: %s", t.err.text);
+    three_steps(&t);
+  } else {
+    cr_assert_eq(s, LOOM_E_CONFIG, "accepted, but the table says: %s", verdict);
+    cr_expect(strstr(t.err.text, verdict) != NULL, "the refusal does not name '%s': %s", verdict,
+              t.err.text);
+  }
+  ct_close(&t);
+}

@@ -1,0 +1,26 @@
+/* drape.h - the small scene of the regression tests: a sheet of 21 x 21 vertices falls onto
+ * a ball over a floor and is in contact with the ball from step 5 on. */
+#ifndef TEST_DRAPE_H
+#define TEST_DRAPE_H
+
+#define DRAPE_RUN  "[run]\nsteps = 25\ndt = 0.01\n"
+#define DRAPE_EXEC "[exec]\nbackend = cpu\nthreads = 2\n"
+#define DRAPE_SHEET                                                        \
+  "[cloth.sheet]\nshape = grid\nsize = 0.6 0.6\nresolution = 21 21\n"      \
+  "transform = translate 0.02 0.01 0.24\ndensity = 0.2\nmembrane = 1000\n" \
+  "bending = 1e-4\nthickness = 2 mm\ndamping = 0.5\n"
+#define DRAPE_BODIES                                                                 \
+  "[body.ball]\nshape = sphere\nradius = 0.12\nposition = 0 0 0.1\nfriction = 0.3\n" \
+  "[body.floor]\nshape = plane\nnormal = 0 0 1\nfriction = 0.5\n"
+#define DRAPE_STOP "[stop]\ntol_abs = 1e-6\ntol_rel = 1e-3\nmax_iters = 8\n"
+#define DRAPE_PLUGINS                  \
+  "[collision.bodies]\nplugin = sdf\n" \
+  "[contact.bodies]\nplugin = penalty\npairs = obstacle\ncollision = bodies\n"
+#define DRAPE_LOG "[log]\ncheckpoint_every = 5\naudit = off\n"
+
+#define DRAPE DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_PLUGINS DRAPE_LOG
+
+/* Every solver of the drape, for parameterised tests. */
+static const char *const drape_solvers[] = {"gd", "cholmod_pd", "cholmod_newton"};
+
+#endif

@@ -1,0 +1,182 @@
+/* Nonsense of every kind: an error with place and remedy, the exit code of its class, and
+ * nothing of the user's lost. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "regress/drape.h"
+#include "support/logdiff.h"
+#include "support/proc.h"
+
+#define OBJ_SHEET                                                                \
+  "[cloth.sheet]\nshape = obj\nfile = mesh.obj\ntransform = translate 0 0 0.5\n" \
+  "density = 0.2\nmembrane = 1000\nbending = 1e-4\n"
+#define GD       "[solver]\nplugin = gd\n"
+#define SET(...) LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "run.h5", "--set", __VA_ARGS__)
+
+/* A finished log of six steps stands where every bad call would write. */
+static void enter(void)
+{
+  proc_enter();
+  proc_write("drape.ini", DRAPE GD);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "6", "-o", "run.h5");
+}
+
+/* It stands there still, and nothing half-made beside it. */
+static void leave(void)
+{
+  cr_expect_eq(log_is_whole("run.h5", "finished"), 6);
+  cr_expect(proc_exists("run.check.h5") && !proc_exists("run.h5.part"));
+  proc_leave();
+}
+
+TestSuite(bad_input, .init = enter, .fini = leave);
+
+static void refused_config(const char *text, const char *const *texts)
+{
+  proc_write("bad.ini", text);
+  proc_expect_error(2, texts, LOOM_ARGS("run", "bad.ini", "--quiet", "-o", "run.h5"));
+}
+
+Test(bad_input, config_missing_or_malformed)
+{
+  proc_expect_error(2, LOOM_TEXTS("loom: none.ini: ", "No such file"),
+                    LOOM_ARGS("run", "none.ini", "-o", "run.h5"));
+  refused_config("[run]\nsteps = 5\n[stop\n", LOOM_TEXTS("loom: bad.ini:3: ", "]"));
+  refused_config("[run]\nsteps 5\n", LOOM_TEXTS("loom: bad.ini:2: ", "steps 5", "key = value"));
+  refused_config("[run]\nsteps = 5\nsteps = 6\n", LOOM_TEXTS("loom: bad.ini:3: ", "steps"));
+}
+
+Test(bad_input, unknown_names)
+{
+  refused_config("[run]\nstepz = 5\n" DRAPE_EXEC DRAPE_SHEET GD,
+                 LOOM_TEXTS("loom: bad.ini:2: [run] stepz: ", "did you mean 'steps'"));
+  refused_config(DRAPE GD "[detekt]\nevery = step\n",
+                 LOOM_TEXTS("loom: bad.ini:", "[detekt]", "did you mean [detect]"));
+  proc_expect_error(2, LOOM_TEXTS("--set: [solver] grwth", "growth"), SET("solver.grwth=2"));
+  proc_expect_error(2, LOOM_TEXTS("[exec] backend", "'gpu'", "auto|cpu|cuda"),
+                    LOOM_ARGS("run", "drape.ini", "-o", "run.h5", "--device", "gpu"));
+  refused_config(DRAPE, LOOM_TEXTS("loom: bad.ini: ", "[solver]", "plugin = NAME"));
+}
+
+Test(bad_input, values)
+{
+  proc_expect_error(2, LOOM_TEXTS("[cloth.sheet] density: -0.2", "> 0", "kg/m^2"),
+                    SET("cloth.sheet.density=-0.2"));
+  proc_expect_error(2, LOOM_TEXTS("[run] dt: 0 ", "> 0", "s"), SET("run.dt=0"));
+  proc_expect_error(2, LOOM_TEXTS("[run] dt: '1 parsec'", "expected unit: s"),
+                    SET("run.dt=1 parsec"));
+  proc_expect_error(2, LOOM_TEXTS("[run] steps: 'many'"), SET("run.steps=many"));
+  proc_expect_error(2, LOOM_TEXTS("--set dt", "section.key=value"), SET("dt"));
+}
+
+Test(bad_input, plugins)
+{
+  char bad[1024], fails[1024];
+  const char *const dir = getenv("LOOM_FIXTURE_DIR");
+  cr_assert(dir != NULL);
+  snprintf(bad, sizeof bad, "exec.plugin_path=%s/bad", dir);
+  snprintf(fails, sizeof fails, "exec.plugin_path=%s/fails", dir);
+  proc_expect_error(2,
+                    LOOM_TEXTS("[solver] plugin: ", "'cholmod_newtn'",
+                               "did you mean 'cholmod_newton'", "searched: "),
+                    SET("solver.plugin=cholmod_newtn"));
+  proc_expect_error(2, LOOM_TEXTS("[contact.bodies] plugin: ", "did you mean 'penalty'"),
+                    SET("contact.bodies.plugin=penelty"));
+  /* why the file of that name was refused is a line of its own */
+  proc_expect_errors(
+      2, 2, LOOM_TEXTS("[solver] plugin: ", "fx_major.so", "plugin ABI 99.", "rebuild the plugin"),
+      SET("solver.plugin=fx_major", "--set", bad));
+  proc_expect_errors(2, 2, LOOM_TEXTS("fx_magic.so was refused", "magic number"),
+                     SET("solver.plugin=fx_magic", "--set", bad));
+  proc_expect_error(
+      1, LOOM_TEXTS("[solver] plugin fx_create: ", "no room for 7 things; use a smaller mesh"),
+      SET("solver.plugin=fx_create", "--set", fails));
+}
+
+Test(bad_input, no_such_device)
+{
+  proc p;
+  proc_loom(
+      &p, LOOM_ARGS("run", "drape.ini", "--quiet", "-n", "6", "-o", "cuda.h5", "--device", "cuda"));
+  if (p.code == 0) cr_skip_test("there is a CUDA device here");
+  proc_expect_error(1, LOOM_TEXTS("there is no CUDA device: ", "backend cpu"),
+                    LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "run.h5", "--device", "cuda"));
+  cr_expect(!proc_exists("cuda.h5"));
+}
+
+Test(bad_input, meshes)
+{
+  static const char config[] = DRAPE_RUN DRAPE_EXEC OBJ_SHEET DRAPE_LOG GD;
+  proc_write("mesh.obj", "v 0 0 0\nv 1 0 0\nv nan 1 0\nf 1 2 3\n");
+  proc_write("bad.ini", config);
+  /* every problem of a mesh is a line, their number the last */
+  proc_expect_errors(2, 2, LOOM_TEXTS("loom: mesh.obj: vertex 2: ", "nan", "finite", "1 problem"),
+                     LOOM_ARGS("run", "bad.ini", "--quiet", "-o", "run.h5"));
+  proc_write("mesh.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 3 0 0\nv 4 0 0\nv 5 0 0\n"
+                         "f 1 2 3\nf 4 5 6\n");
+  proc_expect_errors(2, 2, LOOM_TEXTS("loom: mesh.obj: triangle 1 (3 4 5): zero area", "remove it"),
+                     LOOM_ARGS("run", "bad.ini", "--quiet", "-o", "run.h5"));
+  unlink("mesh.obj");
+  proc_expect_error(1, LOOM_TEXTS("bad.ini:", "[cloth.sheet] file", "mesh.obj", "No such file"),
+                    LOOM_ARGS("run", "bad.ini", "--quiet", "-o", "run.h5"));
+}
+
+Test(bad_input, output_not_writable)
+{
+  proc_expect_error(1, LOOM_TEXTS("run.h5", "cannot make folder", "choose another place with -o"),
+                    LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "run.h5/deep/run.h5"));
+  proc_expect_error(1, LOOM_TEXTS("/proc/loom", "cannot make folder", "-o"),
+                    LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "/proc/loom/run.h5"));
+  if (geteuid() == 0) return; /* root writes everywhere */
+  proc_expect_error(1, LOOM_TEXTS("/loom_test.h5", "name another file"),
+                    LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "/loom_test.h5"));
+}
+
+/* The first `bytes` bytes of run.h5. */
+static void cut(const char *to, long bytes)
+{
+  FILE *const in = fopen("run.h5", "rb"), *const out = fopen(to, "wb");
+  cr_assert(in != NULL && out != NULL);
+  for (int c; bytes-- > 0 && (c = fgetc(in)) != EOF;) cr_assert(fputc(c, out) == c);
+  fclose(in);
+  cr_assert_eq(fclose(out), 0);
+}
+
+Test(bad_input, corrupt_log)
+{
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "6", "-o", "bad.h5");
+  cut("bad.h5", 60000);
+  proc_expect_error(1, LOOM_TEXTS("loom: bad.h5: ", "cut short or damaged", "run it again"),
+                    LOOM_ARGS("info", "bad.h5"));
+  proc_expect_error(1, LOOM_TEXTS("loom: bad.h5: ", "damaged", "start the run again"),
+                    LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "bad.h5", "--resume"));
+  proc_write("bad.h5", "this is no log\n");
+  static const char *const commands[] = {"info", "verify"};
+  for (int i = 0; i < 2; ++i)
+    proc_expect_error(1, LOOM_TEXTS("loom: bad.h5: ", "not an HDF5 file", "loom run"),
+                      LOOM_ARGS(commands[i], "bad.h5"));
+  proc_expect_error(1, LOOM_TEXTS("loom: none.h5: ", "No such file"), LOOM_ARGS("info", "none.h5"));
+  /* the checkpoint, and with it the older one */
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "6", "-o", "bad.h5");
+  cut("bad.check.h5", 500);
+  unlink("bad.check.prev.h5");
+  proc_expect_error(1, LOOM_TEXTS("bad.check.h5", "no readable checkpoint", "start the run again"),
+                    LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "bad.h5", "--resume"));
+}
+
+Test(bad_input, usage)
+{
+  proc_expect_error(2, LOOM_TEXTS("no command 'rum'", "'run'"), LOOM_ARGS("rum", "drape.ini"));
+  proc_expect_error(2, LOOM_TEXTS("a CONFIG file expected", "usage: loom run"), LOOM_ARGS("run"));
+  proc_expect_error(2, LOOM_TEXTS("exactly one CONFIG file", "other.ini"),
+                    LOOM_ARGS("run", "drape.ini", "other.ini"));
+  proc_expect_error(2, LOOM_TEXTS("no option --threds", "nearest is --threads", "usage: "),
+                    LOOM_ARGS("run", "drape.ini", "--threds", "2"));
+  proc_expect_error(2, LOOM_TEXTS("option --threads needs a value", "usage: "),
+                    LOOM_ARGS("run", "drape.ini", "--threads"));
+  proc_expect_error(2, LOOM_TEXTS("'x' is not a number"), LOOM_ARGS("run", "drape.ini", "-n", "x"));
+  proc_expect_error(2, LOOM_TEXTS("info: give one log file"), LOOM_ARGS("info"));
+  proc_expect_error(2, LOOM_TEXTS("compare: give two log files"), LOOM_ARGS("compare", "run.h5"));
+}

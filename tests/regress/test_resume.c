@@ -1,0 +1,85 @@
+/* A run that is interrupted and continued leaves the bits of one that was not. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "regress/drape.h"
+#include "support/logdiff.h"
+#include "support/proc.h"
+
+TestSuite(resume, .init = proc_enter, .fini = proc_leave);
+
+static void write_config(const char *plugin)
+{
+  char text[4096];
+  snprintf(text, sizeof text, "%s[solver]\nplugin = %s\n", DRAPE, plugin);
+  proc_write("drape.ini", text);
+}
+
+static void resumes(const char *plugin)
+{
+  write_config(plugin);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "whole.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "parts.h5");
+  cr_assert_eq(log_is_whole("parts.h5", "finished"), 12);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--resume");
+  cr_assert_eq(log_is_whole("parts.h5", "finished"), 20);
+  logs_same_bits("whole.h5", "parts.h5", 12);
+  /* once more, now over finished steps, from the older of the two checkpoints (after steps 14
+   * and 19), with another number of threads */
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--threads", "1",
+            "--resume", "14");
+  cr_assert_eq(log_is_whole("parts.h5", "finished"), 20);
+  logs_same_bits("whole.h5", "parts.h5", LOGS_ANYWHERE); /* in steps 12 and 15 */
+}
+
+Test(resume, gd) { resumes("gd"); }
+Test(resume, cholmod_pd) { resumes("cholmod_pd"); }
+Test(resume, cholmod_newton) { resumes("cholmod_newton"); }
+
+/* Momentum is history: it must be in the checkpoint, or be dropped at every step. */
+Test(resume, cholmod_pd_with_momentum)
+{
+  proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\nmomentum = nesterov\n");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "whole.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "parts.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--resume");
+  logs_same_bits("whole.h5", "parts.h5", 12);
+}
+
+/* Contact that corrects positions and velocities outside of the solver. */
+Test(resume, contact_by_projection)
+{
+  proc_write("drape.ini", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
+             "[solver]\nplugin = cholmod_pd\n[collision.bodies]\nplugin = sdf\n"
+             "[contact.bodies]\nplugin = project\npairs = obstacle\n");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "whole.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "parts.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--resume");
+  logs_same_bits("whole.h5", "parts.h5", 12);
+}
+
+Test(resume, another_config_is_refused)
+{
+  write_config("gd");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "6", "-o", "run.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "6", "-o", "same.h5");
+  proc_expect_error(2, LOOM_TEXTS("run.h5", "another config", "hash"),
+                    LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "run.h5", "--resume", "--set",
+                              "cloth.sheet.density=0.3"));
+  /* and the log was not touched */
+  cr_assert_eq(log_is_whole("run.h5", "finished"), 6);
+  logs_same_bits("run.h5", "same.h5", LOGS_UNBROKEN);
+}
+
+Test(resume, nothing_to_resume)
+{
+  write_config("gd");
+  proc_expect_error(1, LOOM_TEXTS("none.check.h5", "checkpoint"),
+                    LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "none.h5", "--resume"));
+  cr_assert(!proc_exists("none.h5"));
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "run.h5");
+  /* the last two are kept: after steps 9 and 11 */
+  proc_expect_error(1, LOOM_TEXTS("run.check.h5", "4", "9", "11"),
+                    LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "run.h5", "--resume", "4"));
+  cr_assert_eq(log_is_whole("run.h5", "finished"), 12);
+}

@@ -1,0 +1,28 @@
+/* Same config, 1, 2 and 4 threads, and a second run: the same bits. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "regress/drape.h"
+#include "support/logdiff.h"
+#include "support/proc.h"
+
+TestSuite(threads, .init = proc_enter, .fini = proc_leave);
+
+static void same_for_all(const char *plugin)
+{
+  static const char *const threads[] = {"2", "4", "1"}; /* the last: a second run */
+  char solver[64];
+  snprintf(solver, sizeof solver, "solver.plugin=%s", plugin);
+  proc_write("drape.ini", DRAPE "[solver]\n");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-o", "one.h5", "--threads", "1", "--set", solver);
+  cr_assert_eq(log_is_whole("one.h5", "finished"), 25);
+  for (int i = 0; i < 3; ++i) {
+    LOOM_FINE("run", "drape.ini", "--quiet", "-o", "many.h5", "--threads", threads[i], "--set",
+              solver);
+    logs_same_bits("one.h5", "many.h5", LOGS_UNBROKEN);
+  }
+}
+
+Test(threads, gd) { same_for_all("gd"); }
+Test(threads, cholmod_pd) { same_for_all("cholmod_pd"); }
+Test(threads, cholmod_newton) { same_for_all("cholmod_newton"); }

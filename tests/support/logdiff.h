@@ -1,0 +1,22 @@
+/* logdiff.h - are two logs the same bits, but for the clocks; for regress tests. */
+#ifndef TEST_LOGDIFF_H
+#define TEST_LOGDIFF_H
+
+#include "log/h5log.h"
+
+/* Fails the test with the first difference in /frames, /steps, /iters, /iters_extra or
+ * /inner.  Columns of wall time are left out; so are work counters in the step `resumed`, where
+ * b was continued: a new process builds anew what the old one had kept, such as a factor (and
+ * n_launch from there on).  LOGS_ANYWHERE: in every step. */
+enum { LOGS_UNBROKEN = -1, LOGS_ANYWHERE = -2 };
+void logs_same_bits(const char *a, const char *b, int64_t resumed);
+
+/* A log is whole: every step has its rows in /iters (k from -1, as many as it says), and
+ * with frames_every = 1 its frame.  Returns the number of steps; `status` must be the
+ * status in the file, unless NULL. */
+int64_t log_is_whole(const char *path, const char *status);
+
+/* The largest distance of a vertex in any frame, m. */
+double logs_distance(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,161 @@
+/* proc.c - run $LOOM_BIN in a temporary folder, catch what it prints, kill it. */
+#include "support/proc.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MAX_ARGS = 32 };
+
+void proc_enter(void)
+{
+  char dir[] = "/tmp/loom_test_XXXXXX";
+  cr_assert(mkdtemp(dir) != NULL);
+  cr_assert_eq(chdir(dir), 0);
+}
+
+/* One level deep is all the tests make. */
+static void remove_all(const char *dir)
+{
+  char path[2 * PROC_NAME + 256];
+  DIR *const d = opendir(dir);
+  if (d == NULL) return;
+  for (const struct dirent *e; (e = readdir(d)) != NULL;) {
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0) continue;
+    snprintf(path, sizeof path, "%s/%s", dir, e->d_name);
+    if (unlink(path) != 0) {
+      chmod(path, 0700);
+      remove_all(path);
+      rmdir(path);
+    }
+  }
+  closedir(d);
+}
+
+void proc_leave(void)
+{
+  char dir[PROC_NAME];
+  cr_assert(getcwd(dir, sizeof dir) != NULL && strncmp(dir, "/tmp/loom_test_", 15) == 0);
+  remove_all(dir);
+  cr_assert_eq(chdir("/"), 0);
+  cr_assert_eq(rmdir(dir), 0);
+}
+
+void proc_write(const char *name, const char *text)
+{
+  FILE *const f = fopen(name, "w");
+  cr_assert(f != NULL, "%s", name);
+  cr_assert(fputs(text, f) >= 0);
+  cr_assert_eq(fclose(f), 0);
+}
+
+int proc_exists(const char *name) { return access(name, F_OK) == 0; }
+
+static void slurp(const char *name, char text[PROC_TEXT])
+{
+  FILE *const f = fopen(name, "r");
+  cr_assert(f != NULL);
+  text[fread(text, 1, PROC_TEXT - 1, f)] = '\0';
+  fclose(f);
+  unlink(name);
+}
+
+static void redirect(int to, const char *name)
+{
+  const int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (fd < 0 || dup2(fd, to) < 0) _exit(126);
+  close(fd);
+}
+
+static pid_t spawn(const char *const *args, int64_t max_file, const char *out, const char *err)
+{
+  const char *const bin = getenv("LOOM_BIN");
+  char *argv[MAX_ARGS + 2];
+  int n = 0;
+  cr_assert(bin != NULL, "LOOM_BIN names no binary");
+  argv[n++] = (char *)bin;
+  for (; args[n - 1] != NULL && n <= MAX_ARGS; ++n) argv[n] = (char *)args[n - 1];
+  argv[n] = NULL;
+  fflush(NULL);
+  const pid_t pid = fork();
+  cr_assert(pid >= 0);
+  if (pid != 0) return pid;
+  redirect(STDOUT_FILENO, out);
+  redirect(STDERR_FILENO, err);
+  signal(SIGPIPE, SIG_DFL);
+  if (max_file > 0) {
+    const struct rlimit limit = {(rlim_t)max_file, (rlim_t)max_file};
+    signal(SIGXFSZ, SIG_IGN);
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(126);
+  }
+  execv(bin, argv);
+  _exit(127);
+}
+
+void proc_loom_limited(proc *p, int64_t max_file, const char *const *args)
+{
+  int status = 0;
+  const pid_t pid = spawn(args, max_file, "proc.out", "proc.err");
+  cr_assert_eq(waitpid(pid, &status, 0), pid);
+  p->code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  slurp("proc.out", p->out);
+  slurp("proc.err", p->err);
+}
+
+void proc_loom(proc *p, const char *const *args) { proc_loom_limited(p, 0, args); }
+
+pid_t proc_start(const char *const *args) { return spawn(args, 0, "/dev/null", "start.err"); }
+
+int proc_kill(pid_t pid)
+{
+  int status = 0;
+  cr_assert_eq(kill(pid, SIGKILL), 0); /* not yet waited for: the pid is still ours */
+  cr_assert_eq(waitpid(pid, &status, 0), pid);
+  if (WIFSIGNALED(status)) {
+    cr_assert_eq(WTERMSIG(status), SIGKILL, "signal %d", WTERMSIG(status));
+    return 1;
+  }
+  char err[PROC_TEXT];
+  slurp("start.err", err);
+  cr_assert_eq(WEXITSTATUS(status), 0, "exit code %d: %s", WEXITSTATUS(status), err);
+  return 0;
+}
+
+/* Lines of the error: notes, warnings and progress are not errors, usage lines follow one. */
+static int error_lines(const char *text)
+{
+  int lines = 0;
+  while (*text != '\0') {
+    const size_t n = strcspn(text, "\n");
+    const int ours = strncmp(text, "loom: ", 6) == 0 && strncmp(text, "loom: note: ", 12) != 0 &&
+                     strncmp(text, "loom: step ", 11) != 0;
+    lines += ours;
+    if (!ours && strncmp(text, "usage:", 6) == 0) return lines;
+    if (!ours && strncmp(text, "loom: ", 6) != 0) return -1;
+    text += n + (text[n] == '\n');
+  }
+  return lines;
+}
+
+void proc_expect_errors(int code, int lines, const char *const *texts, const char *const *args)
+{
+  proc p;
+  proc_loom(&p, args);
+  cr_expect_eq(p.code, code, "exit code %d instead of %d:\n%s", p.code, code, p.err);
+  cr_expect_eq(error_lines(p.err), lines, "not %d lines of error:\n%s", lines, p.err);
+  for (int i = 0; texts[i] != NULL; ++i)
+    cr_expect(strstr(p.err, texts[i]) != NULL, "'%s' is missing in:\n%s", texts[i], p.err);
+}
+
+void proc_expect_error(int code, const char *const *texts, const char *const *args)
+{
+  proc_expect_errors(code, 1, texts, args);
+}

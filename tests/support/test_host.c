@@ -1,0 +1,398 @@
+/* test_host.c - see test_host.h. */
+#include "support/test_host.h"
+
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static test_host *of(const loom_host *h) { return h->core; }
+
+#define MUST(t, call) cr_assert_eq((call), LOOM_OK, "%s", mem_err((t)->m)->text)
+
+/* ---- the table ------------------------------------------------------------------------- */
+
+static loom_status host_fail(const loom_host *h, loom_status code, const char *file, int line,
+                             const char *func, const char *fmt, ...)
+{
+  char text[1024];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  return err_set(&of(h)->err, code, "%s:%d: %s: %s", file, line, func, text);
+}
+
+static void host_log(const loom_host *h, int level, const char *fmt, ...)
+{
+  test_host *const t = of(h);
+  const size_t used = strlen(t->log);
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(t->log + used, sizeof t->log - used, fmt, ap);
+  va_end(ap);
+  (void)level;
+}
+
+static loom_status host_buf_new(const loom_host *h, const char *name, int type, int64_t count,
+                                loom_buf **out)
+{
+  return buf_new(of(h)->m, "plugin", name, type, count, out);
+}
+static loom_status host_buf_resize(const loom_host *h, loom_buf *b, int64_t count)
+{
+  return buf_resize(of(h)->m, b, count);
+}
+static void host_buf_free(const loom_host *h, loom_buf *b) { buf_free(of(h)->m, b); }
+static int64_t host_buf_count(const loom_host *h, const loom_buf *b)
+{
+  (void)h;
+  return buf_count(b);
+}
+static loom_status host_buf_copy(const loom_host *h, const loom_exec *e, loom_buf *dst,
+                                 const loom_buf *src)
+{
+  return buf_copy(of(h)->m, e, dst, src);
+}
+static loom_status host_map(const loom_host *h, const loom_exec *e, loom_buf *b, int access,
+                            int place, void **p)
+{
+  return buf_map(of(h)->m, e, b, access, place, p);
+}
+static loom_status host_unmap(const loom_host *h, loom_buf *b) { return buf_unmap(of(h)->m, b); }
+
+static loom_status host_detect(const loom_host *h, const loom_step *s, const loom_query *q,
+                               const loom_pairs **out)
+{
+  test_host *const t = of(h);
+  (void)s;
+  if (t->asked.kind == NULL) th_pairs_open(t, &t->asked, 0);
+  th_detect(t, q, &t->asked);
+  *out = &t->asked;
+  return LOOM_OK;
+}
+static loom_status host_max_step(const loom_host *h, const loom_step *s, loom_buf *x0, loom_buf *x1,
+                                 loom_bound *out)
+{
+  return of(h)->collision->max_step(of(h)->collision_self, s, x0, x1, out);
+}
+static loom_status host_match_keys(const loom_host *h, const loom_exec *e, loom_buf *old_key,
+                                   int64_t n_old, loom_buf *new_key, int64_t n_new, loom_buf *out)
+{
+  return la_match_keys(of(h)->m, e, old_key, n_old, new_key, n_new, out);
+}
+static loom_status host_dot(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
+                            double *out)
+{
+  return la_dot(of(h)->m, e, a, b, out);
+}
+static loom_status host_axpby(const loom_host *h, const loom_exec *e, double a, loom_buf *x,
+                              double b, loom_buf *y)
+{
+  return la_axpby(of(h)->m, e, a, x, b, y);
+}
+static loom_status host_norm_max3(const loom_host *h, const loom_exec *e, loom_buf *x, double *out)
+{
+  return la_norm_max3(of(h)->m, e, x, out);
+}
+static loom_status host_spmv(const loom_host *h, const loom_exec *e, const loom_bsr3 *A,
+                             loom_buf *x, loom_buf *y)
+{
+  return la_spmv_bsr3(of(h)->m, e, A, x, y);
+}
+static loom_status host_scan(const loom_host *h, const loom_exec *e, loom_buf *in, loom_buf *out)
+{
+  return la_scan_i64(of(h)->m, e, in, out);
+}
+static loom_status host_sort(const loom_host *h, const loom_exec *e, loom_buf *key, loom_buf *perm)
+{
+  return la_sort_u64(of(h)->m, e, key, perm);
+}
+
+static void host_inner(const loom_host *h, const loom_step *s, int32_t k, int norm, double value)
+{
+  (void)h, (void)s, (void)k, (void)norm, (void)value;
+}
+static void host_count(const loom_host *h, int counter, int64_t n)
+{
+#pragma omp atomic
+  of(h)->counters[counter] += n;
+}
+static void host_tic(const loom_host *h, const char *section) { (void)h, (void)section; }
+static const void *host_extension(const loom_host *h, const char *name)
+{
+  (void)h, (void)name;
+  return NULL;
+}
+
+void th_open(test_host *t, int threads, int check)
+{
+  memset(t, 0, sizeof *t);
+  cr_assert_eq(mem_new(&t->err, check, &t->m), LOOM_OK, "%s", t->err.text);
+  cr_assert_eq(exec_open(&t->err, LOOM_CPU, threads, 1, 1, &t->exec), LOOM_OK, "%s", t->err.text);
+  t->host = (loom_host){.struct_size = sizeof t->host,
+                        .abi_major = LOOM_ABI_MAJOR,
+                        .abi_minor = LOOM_ABI_MINOR,
+                        .core = t,
+                        .fail = host_fail,
+                        .log = host_log,
+                        .buf_new = host_buf_new,
+                        .buf_resize = host_buf_resize,
+                        .buf_free = host_buf_free,
+                        .buf_count = host_buf_count,
+                        .buf_copy = host_buf_copy,
+                        .map = host_map,
+                        .unmap = host_unmap,
+                        .detect = host_detect,
+                        .max_step = host_max_step,
+                        .match_keys = host_match_keys,
+                        .dot = host_dot,
+                        .axpby = host_axpby,
+                        .norm_max3 = host_norm_max3,
+                        .spmv_bsr3 = host_spmv,
+                        .scan_i64 = host_scan,
+                        .sort_u64 = host_sort,
+                        .inner = host_inner,
+                        .count = host_count,
+                        .tic = host_tic,
+                        .toc = host_tic,
+                        .extension = host_extension};
+  t->scene.struct_size = sizeof t->scene;
+  t->step.struct_size = sizeof t->step;
+}
+
+void th_close(test_host *t)
+{
+  char text[1024] = "";
+  cr_expect_eq(mem_leaks(t->m, "plugin", text, sizeof text), 0, "left behind: %s", text);
+  cr_expect(mem_mapped(t->m) == NULL, "still mapped: %s", mem_mapped(t->m));
+  mem_free(t->m);
+  exec_close(&t->exec);
+}
+
+/* ---- buffers -------------------------------------------------------------------------------- */
+
+loom_buf *th_buf(test_host *t, int type, int64_t count, const void *values)
+{
+  loom_buf *b = NULL;
+  MUST(t, buf_new(t->m, "test", "data", type, count, &b));
+  if (values != NULL) th_put(t, b, values);
+  return b;
+}
+
+void th_put(test_host *t, loom_buf *b, const void *values)
+{
+  void *p;
+  MUST(t, buf_map(t->m, NULL, b, LOOM_WRITE, LOOM_AT_HOST, &p));
+  memcpy(p, values, (size_t)buf_count(b) * buf_type_size(buf_type(b)));
+  MUST(t, buf_unmap(t->m, b));
+}
+
+void *th_get(test_host *t, loom_buf *b)
+{
+  const size_t bytes = (size_t)buf_count(b) * buf_type_size(buf_type(b));
+  void *p, *const copy = malloc(bytes + 1);
+  cr_assert(copy != NULL);
+  MUST(t, buf_map(t->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p));
+  memcpy(copy, p, bytes);
+  MUST(t, buf_unmap(t->m, b));
+  return copy;
+}
+
+/* ---- scene ------------------------------------------------------------------------------------
+ */
+
+void th_scene(test_host *t, int n, const loom_real *x, const loom_real *m, const loom_real *r,
+              int num_obstacles)
+{
+  loom_real *const ones = malloc((size_t)n * sizeof *ones);
+  loom_scene *const sc = &t->scene;
+  loom_step *const s = &t->step;
+  cr_assert(ones != NULL);
+  for (int i = 0; i < n; ++i) ones[i] = 1;
+  sc->num_verts = n;
+  sc->num_obstacles = num_obstacles;
+  sc->obstacles = t->obstacles;
+  sc->rest_x = th_buf(t, LOOM_REAL, 3 * n, x);
+  sc->mass = th_buf(t, LOOM_REAL, n, m != NULL ? m : ones);
+  sc->radius = th_buf(t, LOOM_REAL, n, r);
+  sc->fixed = th_buf(t, LOOM_U8, n, NULL);
+  sc->layer = th_buf(t, LOOM_I32, n, NULL);
+  sc->object = th_buf(t, LOOM_I32, n, NULL);
+  s->h = 0.01;
+  s->iter = -1;
+  s->x = th_buf(t, LOOM_REAL, 3 * n, x);
+  s->x_start = th_buf(t, LOOM_REAL, 3 * n, x);
+  s->x_feas = th_buf(t, LOOM_REAL, 3 * n, x);
+  s->y = th_buf(t, LOOM_REAL, 3 * n, x);
+  s->trial = th_buf(t, LOOM_REAL, 3 * n, x);
+  s->grad = th_buf(t, LOOM_REAL, 3 * n, NULL);
+  s->v_start = th_buf(t, LOOM_REAL, 3 * n, NULL);
+  s->v_end = th_buf(t, LOOM_REAL, 3 * n, NULL);
+  s->f_next = th_buf(t, LOOM_REAL, 3 * n, NULL);
+  free(ones);
+}
+
+loom_obstacle th_obstacle(int kind, const loom_real *shape, int num)
+{
+  loom_obstacle o = {.struct_size = sizeof o, .kind = kind, .name = "body"};
+  for (int i = 0; i < num; ++i) o.shape[i] = shape[i];
+  for (int c = 0; c < 3; ++c) o.pose0[4 * c] = o.pose1[4 * c] = 1;
+  return o;
+}
+
+void th_pose(loom_real pose[12], const double axis[3], double angle, const double t[3])
+{
+  const double s = sin(angle), c = cos(angle);
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      const int k = 3 - i - j; /* the third index where i != j */
+      const double turn = i == j ? 0.0 : ((j - i + 3) % 3 == 1 ? -1.0 : 1.0) * axis[k];
+      pose[3 * i + j] = (loom_real)((i == j ? c : 0.0) + (1.0 - c) * axis[i] * axis[j] + s * turn);
+    }
+    pose[9 + i] = (loom_real)t[i];
+  }
+}
+
+/* ---- plugins ------------------------------------------------------------------------------------
+ */
+
+const loom_plugin *th_plugin(const char *file, int kind, const char *name)
+{
+  char path[1024];
+  union {
+    void *object;
+    loom_plugin_query_fn function;
+  } query;
+  snprintf(path, sizeof path, "%s/%s.so", getenv("LOOM_PLUGIN_PATH"), file);
+  void *const lib = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  cr_assert(lib != NULL, "%s", dlerror());
+  query.object = dlsym(lib, "loom_plugin_query");
+  cr_assert(query.object != NULL, "%s", dlerror());
+  for (uint32_t i = 0;; ++i) {
+    const loom_plugin *const p = query.function(LOOM_ABI, i);
+    cr_assert(p != NULL, "%s exports no '%s' of kind %d", path, name, kind);
+    if (p->kind == kind && strcmp(p->name, name) == 0) return p;
+  }
+}
+
+static void set_value(const loom_param *p, void *settings, const char *text)
+{
+  char *const at = (char *)settings + p->offset;
+  switch (p->type) {
+  case LOOM_P_REAL:
+    *(double *)at = text != NULL ? strtod(text, NULL) : p->def;
+    break;
+  case LOOM_P_INT:
+    *(int64_t *)at = text != NULL ? strtoll(text, NULL, 10) : (int64_t)p->def;
+    break;
+  case LOOM_P_BOOL:
+  case LOOM_P_ENUM:
+    *(int32_t *)at = text != NULL ? atoi(text) : (int32_t)p->def;
+    break;
+  default:
+    cr_assert_fail("parameter %s: the test host knows no type %d", p->key, p->type);
+  }
+}
+
+void *th_settings(const loom_plugin *p, const char *values)
+{
+  void *const settings = calloc(1, p->settings_size + 1);
+  char text[512], *save = NULL;
+  cr_assert(settings != NULL);
+  for (uint32_t i = 0; i < p->num_params; ++i) set_value(&p->params[i], settings, NULL);
+  snprintf(text, sizeof text, "%s", values);
+  for (char *w = strtok_r(text, " ", &save); w != NULL; w = strtok_r(NULL, " ", &save)) {
+    char *const eq = strchr(w, '=');
+    uint32_t i = 0;
+    cr_assert(eq != NULL, "'%s' is not key=value", w);
+    *eq = '\0';
+    while (i < p->num_params && strcmp(p->params[i].key, w) != 0) ++i;
+    cr_assert(i < p->num_params, "%s has no parameter '%s'", p->name, w);
+    set_value(&p->params[i], settings, eq + 1);
+  }
+  return settings;
+}
+
+void *th_create(test_host *t, const loom_plugin *p, const void *settings)
+{
+  void *self = NULL;
+  const loom_status s =
+      p->kind == LOOM_KIND_CONTACT
+          ? p->ops.contact->create(&t->host, &t->scene, &t->exec, settings, &self)
+          : p->ops.collision->create(&t->host, &t->scene, &t->exec, settings, &self);
+  cr_assert_eq(s, LOOM_OK, "%s: %s %s", p->name, t->err.text, mem_err(t->m)->text);
+  return self;
+}
+
+void th_attach(test_host *t, const loom_plugin *p, void *self)
+{
+  t->collision = p->ops.collision;
+  t->collision_self = self;
+}
+
+/* ---- pairs
+ * ------------------------------------------------------------------------------------------ */
+
+enum { PAIR_ARRAYS = 9 };
+static const int pair_types[PAIR_ARRAYS] = {LOOM_I32,  LOOM_I32,  LOOM_I32,  LOOM_REAL, LOOM_REAL,
+                                            LOOM_REAL, LOOM_REAL, LOOM_REAL, LOOM_U64};
+static const int pair_widths[PAIR_ARRAYS] = {1, 4, 1, 4, 3, 1, 3, 1, 1};
+
+static void pair_arrays(loom_pairs *p, loom_buf **all[PAIR_ARRAYS])
+{
+  loom_buf **const list[PAIR_ARRAYS] = {&p->kind, &p->v,     &p->obst, &p->w,  &p->normal,
+                                        &p->gap,  &p->point, &p->toi,  &p->key};
+  memcpy(all, list, sizeof list);
+}
+
+void th_pairs_open(test_host *t, loom_pairs *p, int64_t capacity)
+{
+  loom_buf **a[PAIR_ARRAYS];
+  memset(p, 0, sizeof *p);
+  p->struct_size = sizeof *p;
+  p->capacity = capacity;
+  pair_arrays(p, a);
+  for (int i = 0; i < PAIR_ARRAYS; ++i)
+    MUST(t, buf_new(t->m, "test", "pairs", pair_types[i], pair_widths[i] * capacity, a[i]));
+}
+
+void th_pairs_close(test_host *t, loom_pairs *p)
+{
+  loom_buf **a[PAIR_ARRAYS];
+  pair_arrays(p, a);
+  for (int i = 0; i < PAIR_ARRAYS; ++i) buf_free(t->m, *a[i]);
+  memset(p, 0, sizeof *p);
+}
+
+int th_detect(test_host *t, const loom_query *q, loom_pairs *p)
+{
+  loom_buf **a[PAIR_ARRAYS];
+  int grown = 0;
+  loom_status s;
+  pair_arrays(p, a);
+  p->count = 0;
+  p->kinds = 0;
+  while ((s = t->collision->detect(t->collision_self, &t->step, q, p)) == LOOM_GROW) {
+    cr_assert(p->count > p->capacity, "asked to grow to %d of %d", (int)p->count, (int)p->capacity);
+    p->capacity = p->count;
+    p->count = 0;
+    for (int i = 0; i < PAIR_ARRAYS; ++i)
+      MUST(t, buf_resize(t->m, *a[i], pair_widths[i] * p->capacity));
+    ++grown;
+  }
+  cr_assert_eq(s, LOOM_OK, "%s %s", t->err.text, mem_err(t->m)->text);
+  cr_assert(mem_mapped(t->m) == NULL, "still mapped: %s", mem_mapped(t->m));
+  return grown;
+}
+
+double th_random(uint64_t *state)
+{
+  uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1.0;
+}

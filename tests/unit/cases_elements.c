@@ -1,0 +1,136 @@
+/* cases_elements.c - the kernels of framework/elements with random arguments. */
+#include "elements/elastic.kern.h"
+#include "elements/hinge_isometric.kern.h"
+#include "elements/hinge_shell.kern.h"
+#include "elements/pin.kern.h"
+#include "elements/spring.kern.h"
+#include "elements/tet_arap.kern.h"
+#include "elements/tri_arap.kern.h"
+#include "elements/tri_stvk.kern.h"
+#include "support/bufs.h"
+#include "unit/cases.h"
+
+enum { NE = 5003, NX = 3 * 4 * NE, ROW_ARITY = 3 };
+
+/* Element e has the vertices 4e ..., a tetrahedron or bent hinge of size 1. */
+static void make_x(void *data, int64_t count, uint64_t *random)
+{
+  static const double shape[12] = {0, 0, 0, 1, 0.1, 0, 0.4, 0.8, 0.1, 0.5, -0.9, 0.7};
+  loom_real *x = data;
+  for (int64_t i = 0; i < count; ++i) x[i] = (loom_real)(shape[i % 12] + 0.2 * t_uniform(random));
+}
+#define MAKE_VERTS(a)                                                        \
+  static void make_verts##a(void *data, int64_t count, uint64_t *random)     \
+  {                                                                          \
+    (void)random;                                                            \
+    for (int64_t q = 0; q < count; ++q)                                      \
+      ((int32_t *)data)[q] = (int32_t)(4 * (q / (a)) + (q + q / (a)) % (a)); \
+  }
+MAKE_VERTS(1)
+MAKE_VERTS(2)
+MAKE_VERTS(3)
+MAKE_VERTS(4)
+
+static void make_positive(void *data, int64_t count, uint64_t *random)
+{
+  loom_real *v = data;
+  for (int64_t i = 0; i < count; ++i) v[i] = (loom_real)(1.0 + 0.4 * t_uniform(random));
+}
+/* n x n unit matrices, disturbed; behind a 3x3 one a volume */
+static void make_tri_rest(void *data, int64_t count, uint64_t *random)
+{
+  loom_real *v = data;
+  for (int64_t i = 0; i < count; ++i)
+    v[i] = (loom_real)((i % 4 % 3 == 0) + 0.2 * t_uniform(random));
+}
+static void make_tet_rest(void *data, int64_t count, uint64_t *random)
+{
+  loom_real *v = data;
+  for (int64_t i = 0; i < count; ++i)
+    v[i] = (loom_real)((i % 10 == 9 || i % 10 % 4 == 0) + 0.2 * t_uniform(random));
+}
+
+static void set_exact(void *args) { ((elem_args *)args)->how = LOOM_HESS_EXACT; }
+static void set_clamp(void *args) { ((elem_args *)args)->how = LOOM_HESS_PSD_CLAMP; }
+static void set_abs(void *args) { ((elem_args *)args)->how = LOOM_HESS_PSD_ABS; }
+static void set_rows(void *args) { ((elastic_rows_args *)args)->arity = ROW_ARITY; }
+
+/* ---- rows -------------------------------------------------------------------------------- */
+#define ENTRY(name)       static const lk_entry e_##name = LK_ENTRY(name);
+#define SMOOTH_ENTRIES(t) ENTRY(t##_energy) ENTRY(t##_gradient) ENTRY(t##_hessian)
+#define LOCAL_ENTRIES(t)  ENTRY(t##_project) ENTRY(t##_weights)
+/* clang-format off */
+SMOOTH_ENTRIES(spring) LOCAL_ENTRIES(spring)
+SMOOTH_ENTRIES(pin) LOCAL_ENTRIES(pin)
+SMOOTH_ENTRIES(tri_arap) LOCAL_ENTRIES(tri_arap)
+SMOOTH_ENTRIES(tri_stvk)
+SMOOTH_ENTRIES(hinge_isometric) LOCAL_ENTRIES(hinge_isometric)
+SMOOTH_ENTRIES(hinge_shell)
+SMOOTH_ENTRIES(tet_arap) LOCAL_ENTRIES(tet_arap)
+ENTRY(elastic_rows)
+/* clang-format on */
+
+#define FIELD(args, member, type, access, count, make) \
+  {                                                    \
+    offsetof(args, member), type, access, count, make  \
+  }
+#define REAL_IN(member, count, make) FIELD(elem_args, member, LOOM_REAL, LOOM_READ, count, make)
+#define OUT(count)                   FIELD(elem_args, out, LOOM_REAL, LOOM_WRITE, count, NULL)
+#define INPUTS(a, rest_len, make_rest, mat_len)                                                \
+  REAL_IN(x, NX, make_x), FIELD(elem_args, verts, LOOM_I32, LOOM_READ, (a)*NE, make_verts##a), \
+      REAL_IN(rest, (rest_len)*NE, make_rest), REAL_IN(mat, (mat_len)*NE, make_positive)
+
+/* Sums in another order: NE terms of one sign, each rounding at most NE ulps of 1. */
+#define ENERGY(t, ...)                                \
+  {                                                   \
+    &e_##t##_energy, NE, NE, 1, NULL, { __VA_ARGS__ } \
+  }
+#define GRADIENT(t, a, ulps, ...)                                          \
+  {                                                                        \
+    &e_##t##_gradient, NE, ulps, 0, NULL, { __VA_ARGS__, OUT(3 * (a)*NE) } \
+  }
+#define HESSIAN(t, a, ulps, how, ...)                                                \
+  {                                                                                  \
+    &e_##t##_hessian, NE, ulps, 0, set_##how, { __VA_ARGS__, OUT(9 * (a) * (a)*NE) } \
+  }
+#define SMOOTH(t, a, ulps, ...)                                                         \
+  ENERGY(t, __VA_ARGS__), GRADIENT(t, a, ulps, __VA_ARGS__),                            \
+      HESSIAN(t, a, ulps, exact, __VA_ARGS__), HESSIAN(t, a, ulps, clamp, __VA_ARGS__), \
+      HESSIAN(t, a, ulps, abs, __VA_ARGS__)
+#define LOCAL(t, a, ...)                                                 \
+  {&e_##t##_project, NE, 0, 0, NULL, {__VA_ARGS__, OUT(3 * (a)*NE)}},    \
+  {                                                                      \
+    &e_##t##_weights, NE, 0, 0, NULL, { __VA_ARGS__, OUT((a) * (a)*NE) } \
+  }
+
+    /* hinge_shell: atan2 differs in its last bits, theta - theta0 loses up to ten. */
+    static const kernel_case cases[] = {
+        SMOOTH(spring, 2, 0, INPUTS(2, 1, make_positive, 1)),
+        LOCAL(spring, 2, INPUTS(2, 1, make_positive, 1)),
+        SMOOTH(pin, 1, 0, INPUTS(1, 1, make_positive, 4)),
+        LOCAL(pin, 1, INPUTS(1, 1, make_positive, 4)),
+        SMOOTH(tri_arap, 3, 0, INPUTS(3, 4, make_tri_rest, 1)),
+        LOCAL(tri_arap, 3, INPUTS(3, 4, make_tri_rest, 1)),
+        SMOOTH(tri_stvk, 3, 0, INPUTS(3, 4, make_tri_rest, 4)),
+        SMOOTH(hinge_isometric, 4, 0, INPUTS(4, 4, kc_uniform, 1)),
+        LOCAL(hinge_isometric, 4, INPUTS(4, 4, kc_uniform, 1)),
+        SMOOTH(hinge_shell, 4, 4096, INPUTS(4, 3, make_positive, 1)),
+        SMOOTH(tet_arap, 4, 0, INPUTS(4, 10, make_tet_rest, 1)),
+        LOCAL(tet_arap, 4, INPUTS(4, 10, make_tet_rest, 1)),
+        {&e_elastic_rows,
+         3 * ROW_ARITY *NE,
+         0,
+         0,
+         set_rows,
+         {FIELD(elastic_rows_args, H, LOOM_REAL, LOOM_READ, 9 * ROW_ARITY * ROW_ARITY * NE,
+                kc_uniform),
+          FIELD(elastic_rows_args, verts, LOOM_I32, LOOM_READ, ROW_ARITY *NE, make_verts3),
+          FIELD(elastic_rows_args, p, LOOM_REAL, LOOM_READ, NX, kc_uniform),
+          FIELD(elastic_rows_args, out, LOOM_REAL, LOOM_WRITE, 3 * ROW_ARITY * NE, NULL)}},
+};
+
+const kernel_case *cases_elements(int *num)
+{
+  *num = (int)(sizeof cases / sizeof cases[0]);
+  return cases;
+}

@@ -1,0 +1,214 @@
+/* framework/config with real files: includes, paths, materials. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config/config.h"
+#include "loom/plugin.h"
+
+typedef struct cloth {
+  double density, membrane, bending, thickness;
+  const char *material, *file;
+} cloth;
+
+static const loom_param params[] = {
+    LOOM_PARAM_REAL(cloth, density, 0.7, 0, 100, "kg/m^2", ""),
+    LOOM_PARAM_REAL(cloth, membrane, 7, 0, 1e9, "N/m", ""),
+    LOOM_PARAM_REAL(cloth, bending, 7e-5, 0, 1e9, "N m", ""),
+    LOOM_PARAM_REAL(cloth, thickness, 7e-4, 0, 1, "m", ""),
+    LOOM_PARAM_TEXT(cloth, material, "", ""),
+    LOOM_PARAM_PATH(cloth, file, "", ""),
+};
+
+/* A directory of its own for every test; the tests work inside it. */
+static void enter(void)
+{
+  char dir[] = "/tmp/loom-config-XXXXXX";
+  cr_assert(mkdtemp(dir) != NULL && chdir(dir) == 0);
+}
+
+static void leave(void)
+{
+  char here[256], command[300];
+  cr_assert(getcwd(here, sizeof here) != NULL && strncmp(here, "/tmp/loom-config-", 17) == 0);
+  snprintf(command, sizeof command, "rm -rf '%s'", here);
+  cr_assert(chdir("/") == 0 && system(command) == 0);
+}
+
+static void write_file(const char *path, const char *text)
+{
+  FILE *const f = fopen(path, "w");
+  cr_assert(f != NULL);
+  cr_assert(fputs(text, f) >= 0);
+  fclose(f);
+}
+
+static cfg *load(const char *path)
+{
+  loom_err err = {0};
+  cfg *c = NULL;
+  cr_assert_eq(cfg_load(&err, path, NULL, 0, &c), LOOM_OK, "%s", err.text);
+  return c;
+}
+
+static void refused(const char *path, const char *says)
+{
+  loom_err err = {0};
+  cfg *c = NULL;
+  cr_assert_lt(cfg_load(&err, path, NULL, 0, &c), 0);
+  cr_assert(c == NULL);
+  cr_assert(strstr(err.text, says) != NULL, "got: %s", err.text);
+}
+
+TestSuite(config_files, .init = enter, .fini = leave);
+
+Test(config_files, includes_are_relative_and_overridden)
+{
+  cr_assert(mkdir("runs", 0700) == 0 && mkdir("scenes", 0700) == 0);
+  write_file("scenes/base.ini", "[cloth.a]\nfile = mesh/a.obj\ndensity = 1\nmembrane = 5\n");
+  write_file("scenes/more.ini", "include = base.ini\n[cloth.a]\nmembrane = 6\n[cloth.b]\n");
+  write_file("runs/run.ini", "include = ../scenes/more.ini\n[cloth.a]\ndensity = -1\n");
+  cfg *c = load("runs/run.ini");
+  cr_assert_str_eq(cfg_path(c), "runs/run.ini");
+  const cfg_section *const a = cfg_find(c, "cloth.a");
+  char place[256];
+  cr_assert_str_eq(cfg_place(a, "density", place, sizeof place),
+                   "runs/run.ini:3: [cloth.a] density");
+  cr_assert_str_eq(cfg_place(a, "membrane", place, sizeof place),
+                   "runs/../scenes/more.ini:3: [cloth.a] membrane");
+  cr_assert_str_eq(cfg_place(a, NULL, place, sizeof place), "runs/../scenes/base.ini:1: [cloth.a]");
+  cr_assert_str_eq(cfg_text(a, "density"), "-1");
+  cr_assert_str_eq(cfg_text(a, "membrane"), "6");
+
+  loom_err err = {0};
+  cloth s;
+  cr_assert_eq(cfg_bind(&err, a, params, LOOM_COUNT(params), &s), LOOM_E_CONFIG);
+  cr_assert(strncmp(err.text, "runs/run.ini:3: [cloth.a] density: -1 is out of range", 50) == 0);
+  cr_assert_str_eq(s.file, "runs/../scenes/mesh/a.obj");
+  /* the canonical text, put beside the top file, means the same */
+  cr_assert(strstr(cfg_resolved(c), "file = ../scenes/mesh/a.obj\n") != NULL);
+  cfg_free(c);
+}
+
+Test(config_files, later_includes_override_earlier_ones)
+{
+  write_file("a.ini", "[x]\nk = a\n");
+  write_file("b.ini", "[x]\nk = b\n");
+  write_file("top.ini", "include = a.ini\ninclude = b.ini\n");
+  cfg *const c = load("top.ini");
+  cr_assert_str_eq(cfg_text(cfg_find(c, "x"), "k"), "b");
+  cfg_free(c);
+}
+
+Test(config_files, include_cycles_and_depth)
+{
+  write_file("self.ini", "include = self.ini\n");
+  refused("self.ini", "self.ini: the file includes itself");
+  write_file("a.ini", "include = b.ini\n");
+  write_file("b.ini", "\n\ninclude = ./a.ini\n");
+  refused("a.ini", "includes itself; remove one include\nincluded at b.ini:3\nincluded at a.ini:1");
+  for (int i = 0; i < 20; ++i) {
+    char name[32], text[64];
+    snprintf(name, sizeof name, "d%d.ini", i);
+    snprintf(text, sizeof text, "include = d%d.ini\n", i + 1);
+    write_file(name, text);
+  }
+  refused("d0.ini", "nested more than 16 deep");
+  /* every level twice would be 2^16 files */
+  for (int i = 0; i < 16; ++i) {
+    char name[32], text[64];
+    snprintf(name, sizeof name, "t%d.ini", i);
+    snprintf(text, sizeof text, "include = t%d.ini\ninclude = t%d.ini\n", i + 1, i + 1);
+    write_file(name, text);
+  }
+  write_file("t16.ini", "");
+  refused("t0.ini", "more than 64 in number");
+}
+
+Test(config_files, unreadable_files)
+{
+  refused("none.ini", "none.ini: cannot read the file: No such file or directory");
+  refused(".", ".: not a regular file");
+  refused("/dev/zero", "/dev/zero: not a regular file");
+  FILE *const f = fopen("nul.ini", "w");
+  cr_assert(f != NULL);
+  fwrite("[a]\nx = a\0b\n", 1, 12, f);
+  fclose(f);
+  refused("nul.ini", "nul.ini:2: byte 0x00 in column 6");
+}
+
+Test(config_files, material_fills_what_the_section_leaves_open)
+{
+  cr_assert(mkdir("runs", 0700) == 0 && mkdir("materials", 0700) == 0);
+  write_file("materials/felt.ini", "[material]\ndensity = 300 g/m^2\nmembrane = 50\n");
+  write_file("materials/bad.ini", "[material]\n\ndensity = 2 kg\n");
+  write_file("materials/extra.ini", "[material]\ncolour = red\n");
+  write_file("materials/other.ini", "[stuff]\n");
+  write_file("runs/run.ini", "[cloth.a]\nmaterial = felt\nmembrane = 80\n"
+                             "[cloth.b]\nmaterial = bad\n[cloth.c]\nmaterial = flet\n"
+                             "[cloth.d]\nmaterial = extra\n[cloth.e]\nmaterial = other\n"
+                             "[cloth.f]\nmaterial = ../x\n[cloth.g]\n");
+  cfg *const c = load("runs/run.ini");
+  loom_err err = {0};
+  cloth s;
+  const cfg_section *const a = cfg_find(c, "cloth.a");
+  cr_assert_eq(cfg_apply_material(&err, c, a, NULL), LOOM_OK, "%s", err.text);
+  cr_assert_eq(cfg_bind(&err, a, params, LOOM_COUNT(params), &s), LOOM_OK, "%s", err.text);
+  cr_assert_eq(s.density, 0.3);
+  cr_assert_eq(s.membrane, 80);
+  cr_assert_eq(s.bending, 7e-5); /* neither in the section nor in the material */
+
+  const cfg_section *const b = cfg_find(c, "cloth.b");
+  cr_assert_eq(cfg_apply_material(&err, c, b, NULL), LOOM_OK);
+  cr_assert_eq(cfg_bind(&err, b, params, LOOM_COUNT(params), &s), LOOM_E_CONFIG);
+  cr_assert(
+      strncmp(err.text, "runs/../materials/bad.ini:3: [cloth.b] density: the unit 'kg'", 60) == 0,
+      "%s", err.text);
+
+  cr_assert_eq(cfg_apply_material(&err, c, cfg_find(c, "cloth.c"), "/hint"), LOOM_E_CONFIG);
+  cr_assert_str_eq(err.text,
+                   "runs/run.ini:7: [cloth.c] material: there is no material 'flet'; did you mean "
+                   "'felt'?; searched: runs/materials, runs/../materials, runs/../../materials, "
+                   "/hint");
+
+  const cfg_section *const d = cfg_find(c, "cloth.d");
+  cr_assert_eq(cfg_apply_material(&err, c, d, NULL), LOOM_OK);
+  cr_assert_eq(cfg_bind(&err, d, params, LOOM_COUNT(params), &s), LOOM_OK);
+  cr_assert_eq(cfg_apply_material(&err, c, cfg_find(c, "cloth.e"), NULL), LOOM_E_CONFIG);
+  cr_assert(strstr(err.text, "materials/other.ini:1: a material file has the one section") != NULL);
+  cr_assert_eq(cfg_apply_material(&err, c, cfg_find(c, "cloth.f"), NULL), LOOM_E_CONFIG);
+  cr_assert(strstr(err.text, "[cloth.f] material: '../x' is no material name") != NULL);
+  cr_assert_eq(cfg_apply_material(&err, c, cfg_find(c, "cloth.g"), NULL), LOOM_OK);
+  cr_assert_eq(cfg_finish(&err, c), LOOM_E_CONFIG);
+  cr_assert(strstr(err.text, "materials/extra.ini:2: [cloth.d] colour: unknown key") != NULL, "%s",
+            err.text);
+  cfg_free(c);
+}
+
+Test(config_files, materials_that_come_with_loom)
+{
+  static const char *const names[] = {"default", "silk", "cotton", "denim", "paper"};
+  const char *const source = getenv("LOOM_SOURCE_DIR");
+  char dir[1024];
+  cr_assert(source != NULL);
+  snprintf(dir, sizeof dir, "%s/configs/materials", source);
+  for (size_t i = 0; i < LOOM_COUNT(names); ++i) {
+    char text[64];
+    loom_err err = {0};
+    cfg *c = NULL;
+    cloth s;
+    snprintf(text, sizeof text, "[cloth.a]\nmaterial = %s\n", names[i]);
+    cr_assert_eq(cfg_parse(&err, text, "t.ini", "", NULL, 0, &c), LOOM_OK);
+    const cfg_section *const a = cfg_find(c, "cloth.a");
+    cr_assert_eq(cfg_apply_material(&err, c, a, dir), LOOM_OK, "%s", err.text);
+    cr_assert_eq(cfg_bind(&err, a, params, LOOM_COUNT(params), &s), LOOM_OK, "%s", err.text);
+    cr_assert_eq(cfg_finish(&err, c), LOOM_OK, "%s", err.text);
+    /* every one sets all four: none is the table's default */
+    cr_assert(s.density != 0.7 && s.membrane != 7 && s.bending != 7e-5 && s.thickness != 7e-4);
+    cr_assert(s.density > 0.05 && s.density < 0.5 && s.thickness < 1e-3);
+    cfg_free(c);
+  }
+}

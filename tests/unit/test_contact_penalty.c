@@ -1,0 +1,520 @@
+/* test_contact_penalty.c - forms of the penalty against finite differences and each other,
+ * friction against its formulas and a block on a slope. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "geom/friction.kern.h"
+#include "support/test_host.h"
+
+enum { N = 12, M = 16, N3 = 3 * N };
+
+typedef struct fixture {
+  test_host t;
+  const loom_plugin *p;
+  const loom_contact_ops *ops;
+  void *set, *self;
+  loom_pairs pairs;
+  loom_real x[N3];
+} fixture;
+
+static double unit(double *v)
+{
+  const double len = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  for (int c = 0; c < 3; ++c) v[c] /= len;
+  return len;
+}
+
+/* Pairs of all kinds that name vertices, with random planes; gaps around the offset. */
+static void random_pairs(fixture *f, uint64_t *seed, double spread)
+{
+  static const int corners[5] = {4, 4, 3, 2, 1}; /* VT EE VE VV VO */
+  int32_t kind[M], v[4 * M], obst[M];
+  loom_real w[4 * M] = {0}, normal[3 * M], gap[M], point[3 * M] = {0}, toi[M];
+  uint64_t key[M];
+  for (int j = 0; j < M; ++j) {
+    kind[j] = j * 5 / M;
+    const int a = corners[kind[j]];
+    for (int b = 0; b < 4; ++b) v[4 * j + b] = b < a ? (3 * j + 2 * b + j / 5) % N : -1;
+    for (int b = 0; b < a; ++b)
+      w[4 * j + b] = (b == 0 ? 1.0 : -1.0) * (0.3 + fabs(th_random(seed)));
+    for (int c = 0; c < 3; ++c) normal[3 * j + c] = th_random(seed);
+    (void)unit(normal + 3 * j);
+    gap[j] = spread * th_random(seed);
+    obst[j] = kind[j] == LOOM_PAIR_VO ? j % 2 : -1;
+    for (int c = 0; c < 3 && obst[j] >= 0; ++c) point[3 * j + c] = 0.1 * th_random(seed);
+    toi[j] = 2;
+    key[j] = (uint64_t)j;
+  }
+  th_pairs_open(&f->t, &f->pairs, M);
+  f->pairs.count = M;
+  f->pairs.kinds = 0x1f;
+  th_put(&f->t, f->pairs.kind, kind);
+  th_put(&f->t, f->pairs.v, v);
+  th_put(&f->t, f->pairs.obst, obst);
+  th_put(&f->t, f->pairs.w, w);
+  th_put(&f->t, f->pairs.normal, normal);
+  th_put(&f->t, f->pairs.gap, gap);
+  th_put(&f->t, f->pairs.point, point);
+  th_put(&f->t, f->pairs.toi, toi);
+  th_put(&f->t, f->pairs.key, key);
+}
+
+static void update(fixture *f, int when, uint32_t *changed)
+{
+  cr_assert_eq(f->ops->update(f->self, &f->t.step, &f->pairs, when, changed), LOOM_OK, "%s %s",
+               f->t.err.text, mem_err(f->t.m)->text);
+}
+
+static void open_fixture(fixture *f, int threads, int check, const char *settings)
+{
+  static const loom_real planes[2][4] = {{0, 0, 1, 0}, {0, 1, 0, 0}};
+  static const double axis[3] = {0, 0, 1}, still[3] = {0, 0, 0}, moved[3] = {0.004, -0.002, 0.001};
+  loom_real mass[N], start[N3];
+  uint64_t seed = 21;
+  uint32_t changed;
+  th_open(&f->t, threads, check);
+  for (int i = 0; i < N3; ++i) {
+    f->x[i] = 0.2 * th_random(&seed);
+    start[i] = f->x[i] + 0.008 * th_random(&seed);
+  }
+  for (int i = 0; i < N; ++i) mass[i] = 0.01 * (1 + i % 3);
+  for (int k = 0; k < 2; ++k) {
+    f->t.obstacles[k] = th_obstacle(LOOM_OBST_PLANE, planes[k], 4);
+    f->t.obstacles[k].friction = 0.3 + 0.4 * k;
+    th_pose(f->t.obstacles[k].pose1, axis, 0.02 * k, k ? moved : still);
+  }
+  th_scene(&f->t, N, f->x, mass, NULL, 2);
+  th_put(&f->t, f->t.step.x_start, start);
+  f->p = th_plugin("penalty", LOOM_KIND_CONTACT, "penalty");
+  f->ops = f->p->ops.contact;
+  f->set = th_settings(f->p, settings);
+  f->self = th_create(&f->t, f->p, f->set);
+  random_pairs(f, &seed, 0.02);
+  cr_assert_eq(f->ops->begin_step(f->self, &f->t.step), LOOM_OK);
+  update(f, LOOM_AFTER_DETECT, &changed);
+  cr_assert_eq(changed, LOOM_CHANGED_PATTERN | LOOM_CHANGED_VALUES);
+}
+
+static void close_fixture(fixture *f)
+{
+  f->ops->destroy(f->self);
+  free(f->set);
+  th_close(&f->t);
+}
+
+/* Total energy and gradient at x. */
+static double eval(fixture *f, const double *x, double *grad)
+{
+  double e = 0.0, d = 0.0;
+  th_put(&f->t, f->t.step.trial, x);
+  if (grad != NULL) {
+    const loom_real zero[N3] = {0};
+    th_put(&f->t, f->t.step.grad, zero);
+  }
+  cr_assert_eq(f->ops->eval(f->self, &f->t.step, f->t.step.trial, &e, &d,
+                            grad != NULL ? f->t.step.grad : NULL),
+               LOOM_OK, "%s %s", f->t.err.text, mem_err(f->t.m)->text);
+  if (grad != NULL) {
+    loom_real *const g = th_get(&f->t, f->t.step.grad);
+    memcpy(grad, g, N3 * sizeof *grad);
+    free(g);
+  }
+  return e + d;
+}
+
+/* Dense Hessian at x. */
+static void hessian(fixture *f, const double *x, double H[N3][N3])
+{
+  loom_blocks3 b = {.struct_size = sizeof b};
+  loom_status s;
+  b.row = th_buf(&f->t, LOOM_I32, 0, NULL);
+  b.col = th_buf(&f->t, LOOM_I32, 0, NULL);
+  b.val = th_buf(&f->t, LOOM_REAL, 0, NULL);
+  th_put(&f->t, f->t.step.trial, x);
+  while ((s = f->ops->hessian(f->self, &f->t.step, f->t.step.trial, LOOM_HESS_EXACT, &b)) ==
+         LOOM_GROW) {
+    cr_assert_eq(buf_resize(f->t.m, b.row, b.count), LOOM_OK);
+    cr_assert_eq(buf_resize(f->t.m, b.col, b.count), LOOM_OK);
+    cr_assert_eq(buf_resize(f->t.m, b.val, 9 * b.count), LOOM_OK);
+    b.capacity = b.count;
+    b.count = 0;
+  }
+  cr_assert_eq(s, LOOM_OK, "%s", f->t.err.text);
+  int32_t *const row = th_get(&f->t, b.row), *const col = th_get(&f->t, b.col);
+  loom_real *const val = th_get(&f->t, b.val);
+  memset(H, 0, sizeof(double) * N3 * N3);
+  for (int64_t j = 0; j < b.count; ++j)
+    for (int i = 0; i < 9; ++i) H[3 * row[j] + i / 3][3 * col[j] + i % 3] += val[9 * j + i];
+  free(row), free(col), free(val);
+  buf_free(f->t.m, b.row), buf_free(f->t.m, b.col), buf_free(f->t.m, b.val);
+}
+
+/* Gradient and dense operator of the quadratic form made at x. */
+static int64_t quad(fixture *f, const double *x, double *grad, double H[N3][N3])
+{
+  loom_quad q = {.struct_size = sizeof q};
+  loom_status s;
+  q.v = th_buf(&f->t, LOOM_I32, 0, NULL);
+  q.w = th_buf(&f->t, LOOM_REAL, 0, NULL);
+  q.k = th_buf(&f->t, LOOM_REAL, 0, NULL);
+  q.p = th_buf(&f->t, LOOM_REAL, 0, NULL);
+  q.dir = th_buf(&f->t, LOOM_REAL, 0, NULL);
+  th_put(&f->t, f->t.step.trial, x);
+  while ((s = f->ops->quad(f->self, &f->t.step, f->t.step.trial, &q)) == LOOM_GROW) {
+    cr_assert_eq(buf_resize(f->t.m, q.v, 4 * q.count), LOOM_OK);
+    cr_assert_eq(buf_resize(f->t.m, q.w, 4 * q.count), LOOM_OK);
+    cr_assert_eq(buf_resize(f->t.m, q.k, q.count), LOOM_OK);
+    cr_assert_eq(buf_resize(f->t.m, q.p, 3 * q.count), LOOM_OK);
+    cr_assert_eq(buf_resize(f->t.m, q.dir, 3 * q.count), LOOM_OK);
+    q.capacity = q.count;
+    q.count = 0;
+  }
+  cr_assert_eq(s, LOOM_OK, "%s", f->t.err.text);
+  int32_t *const v = th_get(&f->t, q.v);
+  loom_real *const w = th_get(&f->t, q.w), *const k = th_get(&f->t, q.k);
+  loom_real *const p = th_get(&f->t, q.p), *const dir = th_get(&f->t, q.dir);
+  memset(grad, 0, N3 * sizeof *grad);
+  memset(H, 0, sizeof(double) * N3 * N3);
+  for (int64_t j = 0; j < q.count; ++j) {
+    cr_assert(k[j] >= 0.0 && dir[3 * j] == 0 && dir[3 * j + 1] == 0 && dir[3 * j + 2] == 0);
+    for (int c = 0; c < 3; ++c) {
+      double u = -p[3 * j + c];
+      for (int a = 0; a < 4 && v[4 * j + a] >= 0; ++a) u += w[4 * j + a] * x[3 * v[4 * j + a] + c];
+      for (int a = 0; a < 4 && v[4 * j + a] >= 0; ++a) {
+        grad[3 * v[4 * j + a] + c] += k[j] * w[4 * j + a] * u;
+        for (int b = 0; b < 4 && v[4 * j + b] >= 0; ++b)
+          H[3 * v[4 * j + a] + c][3 * v[4 * j + b] + c] += k[j] * w[4 * j + a] * w[4 * j + b];
+      }
+    }
+  }
+  loom_buf *const all[] = {q.v, q.w, q.k, q.p, q.dir};
+  for (size_t i = 0; i < 5; ++i) buf_free(f->t.m, all[i]);
+  free(v), free(w), free(k), free(p), free(dir);
+  return q.count;
+}
+
+/* offset and epsilon_v so that some pairs are active and some stick */
+static const char *const with_friction =
+    "stiffness=2e4 offset=0.003 self_friction=0.4 epsilon_v=0.8 friction_lag=1";
+static const char *const without_friction = "stiffness=2e4 offset=0.003 epsilon_v=0.8";
+
+Test(penalty, gradient_is_the_derivative_of_the_energy)
+{
+  static fixture f;
+  const double e = 1e-6;
+  open_fixture(&f, 2, 1, with_friction);
+  for (int point = 0; point < 4; ++point) {
+    uint64_t seed = 30 + (uint64_t)point;
+    double x[N3], g[N3], largest = 0.0;
+    for (int i = 0; i < N3; ++i) x[i] = f.x[i] + 0.004 * point * th_random(&seed);
+    (void)eval(&f, x, g);
+    for (int i = 0; i < N3; ++i) largest = fmax(largest, fabs(g[i]));
+    cr_assert(largest > 0.1);
+    for (int i = 0; i < N3; ++i) {
+      const double keep = x[i];
+      x[i] = keep + e;
+      const double hi = eval(&f, x, NULL);
+      x[i] = keep - e;
+      const double d = (hi - eval(&f, x, NULL)) / (2 * e);
+      x[i] = keep;
+      /* error: kinks of the second derivative, k e, and 1e-16 E / e */
+      cr_assert(fabs(d - g[i]) < 1e-6 * largest + 1e-5, "point %d, %d: %g, want %g", point, i, g[i],
+                d);
+    }
+  }
+  close_fixture(&f);
+}
+
+Test(penalty, hessian_is_the_derivative_of_the_gradient_and_not_indefinite)
+{
+  static fixture f;
+  static double H[N3][N3];
+  const double e = 1e-8;
+  uint64_t seed = 40;
+  double x[N3], hi[N3], lo[N3], largest = 0.0;
+  open_fixture(&f, 2, 0, with_friction);
+  for (int i = 0; i < N3; ++i) x[i] = f.x[i] + 0.002 * th_random(&seed);
+  hessian(&f, x, H);
+  for (int i = 0; i < N3; ++i) largest = fmax(largest, H[i][i]);
+  for (int i = 0; i < N3; ++i) {
+    const double keep = x[i];
+    x[i] = keep + e;
+    (void)eval(&f, x, hi);
+    x[i] = keep - e;
+    (void)eval(&f, x, lo);
+    x[i] = keep;
+    for (int k = 0; k < N3; ++k) {
+      cr_assert(fabs((hi[k] - lo[k]) / (2 * e) - H[k][i]) < 1e-5 * largest, "%d %d: %g, want %g", k,
+                i, H[k][i], (hi[k] - lo[k]) / (2 * e));
+      cr_assert(fabs(H[k][i] - H[i][k]) <= 1e-12 * largest, "not symmetric");
+    }
+  }
+  for (int trial = 0; trial < 2000; ++trial) {
+    double d[N3], q = 0.0;
+    for (int i = 0; i < N3; ++i) d[i] = th_random(&seed);
+    for (int i = 0; i < N3; ++i)
+      for (int k = 0; k < N3; ++k) q += d[i] * H[i][k] * d[k];
+    cr_assert(q >= -1e-12 * largest);
+  }
+  close_fixture(&f);
+}
+
+Test(penalty, quadratic_form_has_the_same_gradient_and_more_curvature)
+{
+  for (int friction = 0; friction < 2; ++friction) {
+    static fixture f;
+    static double H[N3][N3], Q[N3][N3];
+    uint64_t seed = 50;
+    double x[N3], g[N3], gq[N3], largest = 0.0;
+    open_fixture(&f, 2, 0, friction ? with_friction : without_friction);
+    if (!friction)
+      for (int k = 0; k < 2; ++k) f.t.obstacles[k].friction = 0;
+    uint32_t changed;
+    cr_assert_eq(f.ops->begin_step(f.self, &f.t.step), LOOM_OK);
+    update(&f, LOOM_AFTER_DETECT, &changed);
+    cr_expect_eq(changed, LOOM_CHANGED_VALUES, "the same pairs: no new pattern");
+    for (int i = 0; i < N3; ++i) x[i] = f.x[i] + 0.002 * th_random(&seed);
+    (void)eval(&f, x, g);
+    hessian(&f, x, H);
+    cr_expect_eq(quad(&f, x, gq, Q), M);
+    for (int i = 0; i < N3; ++i) largest = fmax(largest, fabs(g[i]));
+    for (int i = 0; i < N3; ++i)
+      cr_assert(fabs(g[i] - gq[i]) < 1e-12 * largest, "%d: %g, want %g", i, gq[i], g[i]);
+    for (int trial = 0; trial < 2000; ++trial) {
+      double d[N3], h = 0.0, q = 0.0;
+      for (int i = 0; i < N3; ++i) d[i] = th_random(&seed);
+      for (int i = 0; i < N3; ++i)
+        for (int k = 0; k < N3; ++k) {
+          h += d[i] * H[i][k] * d[k];
+          q += d[i] * Q[i][k] * d[k];
+        }
+      cr_assert(q >= h * (1 - 1e-12));
+    }
+    close_fixture(&f);
+  }
+}
+
+Test(penalty, the_same_bits_for_any_number_of_threads)
+{
+  double first[N3], g[N3];
+  for (int threads = 1; threads <= 4; ++threads) {
+    static fixture f;
+    open_fixture(&f, threads, 0, with_friction);
+    (void)eval(&f, f.x, threads == 1 ? first : g);
+    if (threads > 1) cr_assert_eq(memcmp(first, g, sizeof g), 0, "%d threads", threads);
+    close_fixture(&f);
+  }
+}
+
+/* ---- friction ---------------------------------------------------------------------------------
+ */
+
+Test(penalty, friction_functions)
+{
+  const double y = 0.007, eps = 0.02, e = 1e-7;
+  cr_expect(fabs(friction_f0(y, eps) - 0.00883083) < 1e-8, "%.9f", friction_f0(y, eps));
+  cr_expect(fabs(y * friction_f1_over(y, eps) - 0.5775) < 1e-15);
+  for (int i = 1; i < 40; ++i) { /* derivatives, on both sides of eps */
+    const double z = 0.001 * i;
+    const double d0 = (friction_f0(z + e, eps) - friction_f0(z - e, eps)) / (2 * e);
+    const double d1 =
+        ((z + e) * friction_f1_over(z + e, eps) - (z - e) * friction_f1_over(z - e, eps)) / (2 * e);
+    cr_expect(fabs(d0 - z * friction_f1_over(z, eps)) < 1e-7);
+    if (i != 20) cr_expect(fabs(d1 - friction_f1_slope(z, eps)) < 1e-4);
+  }
+  cr_expect_eq(friction_f1_over(0.0, eps), 2.0 / eps);
+}
+
+/* One vertex of 2 kg on a plane, solved by Newton's method to rounding in every step. */
+typedef struct slope {
+  test_host t;
+  const loom_plugin *p, *cp;
+  void *set, *self, *cset, *cself;
+  loom_pairs pairs;
+  double x[3], v[3], n[3], down[3];
+} slope;
+
+static void solve3(double A[3][3], double *b)
+{
+  for (int k = 0; k < 3; ++k)
+    for (int r = k + 1; r < 3; ++r) {
+      const double f = A[r][k] / A[k][k];
+      for (int c = k; c < 3; ++c) A[r][c] -= f * A[k][c];
+      b[r] -= f * b[k];
+    }
+  for (int k = 2; k >= 0; --k) {
+    for (int c = k + 1; c < 3; ++c) b[k] -= A[k][c] * b[c];
+    b[k] /= A[k][k];
+  }
+}
+
+static void slope_open(slope *s, double mu, const char *settings)
+{
+  const loom_real plane[4] = {1 / sqrt(5.0), 0, 2 / sqrt(5.0), 0}, zero[3] = {0}, mass[1] = {2};
+  th_open(&s->t, 1, 0);
+  for (int c = 0; c < 3; ++c) s->n[c] = plane[c];
+  s->down[0] = 2 / sqrt(5.0), s->down[1] = 0, s->down[2] = -1 / sqrt(5.0);
+  s->t.obstacles[0] = th_obstacle(LOOM_OBST_PLANE, plane, 4);
+  s->t.obstacles[0].friction = mu;
+  th_scene(&s->t, 1, zero, mass, NULL, 1);
+  s->cp = th_plugin("sdf", LOOM_KIND_COLLISION, "sdf");
+  s->cset = th_settings(s->cp, "");
+  s->cself = th_create(&s->t, s->cp, s->cset);
+  th_attach(&s->t, s->cp, s->cself);
+  s->p = th_plugin("penalty", LOOM_KIND_CONTACT, "penalty");
+  s->set = th_settings(s->p, settings);
+  s->self = th_create(&s->t, s->p, s->set);
+  th_pairs_open(&s->t, &s->pairs, 1);
+  for (int c = 0; c < 3; ++c) s->x[c] = s->v[c] = 0;
+}
+
+static void slope_close(slope *s)
+{
+  s->cp->ops.collision->destroy(s->cself);
+  s->p->ops.contact->destroy(s->self);
+  free(s->set), free(s->cset);
+  th_close(&s->t);
+}
+
+static void slope_detect(slope *s, int when)
+{
+  uint32_t changed;
+  loom_query q = {.struct_size = sizeof q, .kinds = LOOM_PAIR_MASK_ALL};
+  if (when == LOOM_AFTER_DETECT) {
+    cr_assert_eq(s->p->ops.contact->plan(s->self, &s->t.step, &q), LOOM_OK);
+    th_detect(&s->t, &q, &s->pairs);
+  }
+  cr_assert_eq(s->p->ops.contact->update(s->self, &s->t.step, &s->pairs, when, &changed), LOOM_OK);
+}
+
+/* Energy of the step's problem at x. */
+static double slope_energy(slope *s, const double *x, const double *y)
+{
+  double e = 0.0, d = 0.0, kinetic = 0.0;
+  const double h = s->t.step.h;
+  th_put(&s->t, s->t.step.trial, x);
+  cr_assert_eq(s->p->ops.contact->eval(s->self, &s->t.step, s->t.step.trial, &e, &d, NULL),
+               LOOM_OK);
+  for (int c = 0; c < 3; ++c) kinetic += (x[c] - y[c]) * (x[c] - y[c]) / (h * h);
+  return kinetic + e + d; /* m / 2 = 1 kg */
+}
+
+/* Backtracking: friction has little curvature outside its narrow smooth part. */
+static void slope_search(slope *s, double *x, const double *y, const double *d)
+{
+  const double e0 = slope_energy(s, x, y), x0[3] = {x[0], x[1], x[2]};
+  for (double alpha = 1.0; alpha > 1e-12; alpha *= 0.5) {
+    for (int c = 0; c < 3; ++c) x[c] = x0[c] + alpha * d[c];
+    /* the allowance: differences below it are rounding, and Newton's step is right there */
+    if (slope_energy(s, x, y) <= e0 + 1e-13 * fabs(e0)) return;
+  }
+}
+
+static double slope_step(slope *s, double h)
+{
+  const loom_contact_ops *const ops = s->p->ops.contact;
+  const double m = 2.0, gravity[3] = {0, 0, -9.81};
+  double y[3], x[3], r = 1.0;
+  loom_step *const st = &s->t.step;
+  loom_blocks3 b = {.struct_size = sizeof b, .capacity = 1};
+  b.row = th_buf(&s->t, LOOM_I32, 1, NULL);
+  b.col = th_buf(&s->t, LOOM_I32, 1, NULL);
+  b.val = th_buf(&s->t, LOOM_REAL, 9, NULL);
+  st->h = h;
+  th_put(&s->t, st->x_start, s->x);
+  for (int c = 0; c < 3; ++c) x[c] = y[c] = s->x[c] + h * s->v[c] + h * h * gravity[c];
+  cr_assert_eq(ops->begin_step(s->self, st), LOOM_OK);
+  th_put(&s->t, st->x, x);
+  slope_detect(s, LOOM_AFTER_DETECT);
+  for (int it = 0; it < 200 && r > 1e-11; ++it) {
+    const loom_real zero[3] = {0};
+    double A[3][3] = {{0}}, d[3];
+    th_put(&s->t, st->grad, zero);
+    cr_assert_eq(ops->eval(s->self, st, st->x, NULL, NULL, st->grad), LOOM_OK);
+    b.count = 0;
+    cr_assert_eq(ops->hessian(s->self, st, st->x, LOOM_HESS_EXACT, &b), LOOM_OK);
+    loom_real *const g = th_get(&s->t, st->grad), *const H = th_get(&s->t, b.val);
+    r = 0.0;
+    for (int c = 0; c < 3; ++c) {
+      d[c] = -(m * (x[c] - y[c]) / (h * h) + g[c]);
+      r = fmax(r, fabs(d[c]));
+      for (int k = 0; k < 3; ++k)
+        A[c][k] = (b.count > 0 ? H[3 * c + k] : 0.0) + (c == k ? m / (h * h) : 0.0);
+    }
+    free(g), free(H);
+    solve3(A, d);
+    slope_search(s, x, y, d);
+    th_put(&s->t, st->x, x);
+    slope_detect(s, LOOM_AFTER_ACCEPT);
+    slope_detect(s, LOOM_AFTER_DETECT);
+  }
+  for (int c = 0; c < 3; ++c) {
+    s->v[c] = (x[c] - s->x[c]) / h;
+    s->x[c] = x[c];
+  }
+  buf_free(s->t.m, b.row), buf_free(s->t.m, b.col), buf_free(s->t.m, b.val);
+  return r;
+}
+
+static double along(const double *a, const double *d)
+{
+  return a[0] * d[0] + a[1] * d[1] + a[2] * d[2];
+}
+
+Test(penalty, block_sticks_on_a_slope_at_the_limit)
+{
+  static slope s;
+  double worst = 0.0;
+  slope_open(&s, 0.5, "epsilon_v=1e-5 stick=1e9");
+  /* at rest from the start: at the very limit nothing would slow down what once slides */
+  for (int c = 0; c < 3; ++c) s.x[c] = -9.81 * 2 / sqrt(5.0) / 1e6 * s.n[c];
+  const double x0[3] = {s.x[0], s.x[1], s.x[2]};
+  for (int i = 0; i < 100; ++i) worst = fmax(worst, slope_step(&s, 0.01));
+  cr_expect(worst < 1e-9, "not converged: %g N", worst);
+  /* sag g cos / stiffness; creep below epsilon_v = 1e-5 m/s once settled */
+  cr_expect(fabs(along(s.x, s.n) + 9.81 * 2 / sqrt(5.0) / 1e6) < 1e-10, "%g", along(s.x, s.n));
+  cr_expect(along(s.v, s.down) <= 1e-5 * (1 + 1e-9), "%g", along(s.v, s.down));
+  cr_expect(along(s.x, s.down) - along(x0, s.down) <= 1e-5 * (1 + 1e-9), "%g", along(s.x, s.down));
+  loom_contact_metrics m = {.struct_size = sizeof m};
+  cr_assert_eq(s.p->ops.contact->metrics(s.self, &s.t.step, &m), LOOM_OK);
+  cr_expect_eq(m.active, 1);
+  cr_expect(fabs(m.max_force - 2 * 9.81 * 2 / sqrt(5.0)) < 1e-6, "%g", m.max_force);
+  cr_expect(fabs(m.min_gap - along(s.x, s.n)) < 1e-15);
+  slope_close(&s);
+}
+
+Test(penalty, block_slides_below_the_limit_with_the_exact_acceleration)
+{
+  for (int lag = 0; lag < 2; ++lag) {
+    static slope s;
+    slope_open(&s, 0.49,
+               lag == 0 ? "friction_lag=0 epsilon_v=1e-5 stick=1e9" : "friction_lag=1 stick=1e9");
+    for (int i = 0; i < 20; ++i) (void)slope_step(&s, 0.01);
+    const double v0 = along(s.v, s.down);
+    for (int i = 0; i < 80; ++i) (void)slope_step(&s, 0.01);
+    const double a = (along(s.v, s.down) - v0) / 0.8;
+    /* settled after 20 steps: only rounding and the stopping test are left */
+    cr_expect(fabs(a - 0.0877433) < 2e-7, "lag %d: %.9f m/s^2", lag, a);
+    slope_close(&s);
+  }
+}
+
+/* A vertex resting on a floor that moves sideways is carried along. */
+Test(penalty, moving_floor_carries_a_vertex)
+{
+  static slope s;
+  slope_open(&s, 0.5, "epsilon_v=1e-4 stick=1e9");
+  const loom_real floor[4] = {0, 0, 1, 0};
+  memcpy(s.t.obstacles[0].shape, floor, sizeof floor);
+  for (int i = 0; i < 100; ++i) { /* 1 m/s, reached by 1 m/s^2 < mu g */
+    const double at0 = 0.5 * 1e-4 * i * i, at1 = 0.5 * 1e-4 * (i + 1) * (i + 1);
+    s.t.obstacles[0].pose0[9] = at0;
+    s.t.obstacles[0].pose1[9] = at1;
+    cr_assert_eq(s.cp->ops.collision->begin_step(s.cself, &s.t.step), LOOM_OK);
+    cr_assert(slope_step(&s, 0.01) < 1e-9, "step %d", i);
+  }
+  cr_expect(fabs(s.v[0] - 0.995) < 1e-4, "%g m/s", s.v[0]);
+  slope_close(&s);
+}

@@ -1,0 +1,255 @@
+/* test_contact_project.c - push-out with friction, one vertex at a time through its steps;
+ * and the contact model `none`. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "geom/obstacle_view.h"
+#include "support/test_host.h"
+
+typedef struct fixture {
+  test_host t;
+  const loom_plugin *p, *cp;
+  const loom_contact_ops *ops;
+  void *set, *self, *cset, *cself;
+  int n;
+  double *x, *v;
+} fixture;
+
+static void open_fixture(fixture *f, int n, const double *x, const double *v, const loom_real *r,
+                         int bodies, const char *settings)
+{
+  f->n = n;
+  f->x = malloc((size_t)n * 3 * sizeof *f->x);
+  f->v = malloc((size_t)n * 3 * sizeof *f->v);
+  cr_assert(f->x != NULL && f->v != NULL);
+  memcpy(f->x, x, (size_t)n * 3 * sizeof *x);
+  memcpy(f->v, v, (size_t)n * 3 * sizeof *v);
+  th_scene(&f->t, n, x, NULL, r, bodies);
+  f->cp = th_plugin("sdf", LOOM_KIND_COLLISION, "sdf");
+  f->cset = th_settings(f->cp, "");
+  f->cself = th_create(&f->t, f->cp, f->cset);
+  th_attach(&f->t, f->cp, f->cself);
+  f->p = th_plugin("project", LOOM_KIND_CONTACT, "project");
+  f->ops = f->p->ops.contact;
+  f->set = th_settings(f->p, settings);
+  f->self = th_create(&f->t, f->p, f->set);
+}
+
+static void close_fixture(fixture *f)
+{
+  f->cp->ops.collision->destroy(f->cself);
+  f->ops->destroy(f->self);
+  free(f->set), free(f->cset), free(f->x), free(f->v);
+  th_close(&f->t);
+}
+
+/* A step of free vertices under gravity, corrected. */
+static void advance(fixture *f, double h, double g)
+{
+  loom_step *const s = &f->t.step;
+  const size_t count = 3 * (size_t)f->n;
+  double *const y = malloc(count * sizeof *y), *const v = malloc(count * sizeof *v);
+  cr_assert(y != NULL && v != NULL);
+  s->h = h;
+  th_put(&f->t, s->x_start, f->x);
+  for (size_t i = 0; i < count; ++i) y[i] = f->x[i] + h * f->v[i] - (i % 3 == 2 ? h * h * g : 0.0);
+  th_put(&f->t, s->x, y);
+  cr_assert_eq(f->cp->ops.collision->begin_step(f->cself, s), LOOM_OK, "%s", f->t.err.text);
+  cr_assert_eq(f->ops->begin_step(f->self, s), LOOM_OK, "%s", f->t.err.text);
+  cr_assert_eq(f->ops->resolve(f->self, s, s->x_start, s->x), LOOM_OK, "%s %s", f->t.err.text,
+               mem_err(f->t.m)->text);
+  double *const x = th_get(&f->t, s->x);
+  for (size_t i = 0; i < count; ++i) v[i] = (x[i] - f->x[i]) / h;
+  th_put(&f->t, s->v_end, v);
+  cr_assert_eq(f->ops->velocity(f->self, s), LOOM_OK, "%s", f->t.err.text);
+  double *const v1 = th_get(&f->t, s->v_end);
+  memcpy(f->x, x, count * sizeof *x);
+  memcpy(f->v, v1, count * sizeof *v1);
+  free(y), free(v), free(x), free(v1);
+}
+
+static loom_contact_metrics metrics(fixture *f)
+{
+  loom_contact_metrics m = {.struct_size = sizeof m};
+  cr_assert_eq(f->ops->metrics(f->self, &f->t.step, &m), LOOM_OK);
+  return m;
+}
+
+static void plane(fixture *f, int k, double nx, double nz, double d, double mu)
+{
+  const loom_real shape[4] = {nx, 0, nz, d};
+  f->t.obstacles[k] = th_obstacle(LOOM_OBST_PLANE, shape, 4);
+  f->t.obstacles[k].friction = mu;
+}
+
+static const double h = 0.01, g = 9.81;
+
+Test(project, an_impact_is_inelastic_and_braked)
+{
+  static fixture f;
+  const double x[3] = {0, 0, 0.015}, v[3] = {1, 0, -2};
+  const loom_real r[1] = {0.005};
+  th_open(&f.t, 1, 1);
+  plane(&f, 0, 0, 1, 0, 0.2);
+  open_fixture(&f, 1, x, v, r, 1, "");
+  advance(&f, h, g);
+  cr_expect(fabs(f.x[2] - 0.005 - 1e-6) < 1e-15, "gap %g", f.x[2] - 0.005);
+  cr_expect(fabs(f.v[2]) < 1e-12, "%g", f.v[2]);
+  /* the whole normal impulse, m (2 + g h), brakes by mu times as much; the clearance adds
+   * mu 1e-6 / h */
+  cr_expect(fabs(f.v[0] - (1 - 0.2 * (2 + g * h))) < 1e-4, "%g", f.v[0]);
+  const loom_contact_metrics m = metrics(&f);
+  cr_expect_eq(m.active, 1);
+  cr_expect(fabs(m.dissipated - 0.5 * (1 - f.v[0] * f.v[0])) < 1e-4, "%g J", m.dissipated);
+  close_fixture(&f);
+}
+
+Test(project, a_slope_of_tan_one_half)
+{
+  for (int k = 0; k < 2; ++k) {
+    static fixture f;
+    const double down[3] = {2 / sqrt(5.0), 0, -1 / sqrt(5.0)}, mu = k ? 0.49 : 0.51;
+    const double x[3] = {1e-7 / sqrt(5.0), 0, 2e-7 / sqrt(5.0)}, v[3] = {0};
+    double v0 = 0.0;
+    th_open(&f.t, 1, 0);
+    plane(&f, 0, 1 / sqrt(5.0), 2 / sqrt(5.0), 0, mu);
+    open_fixture(&f, 1, x, v, NULL, 1, "clearance=1e-9");
+    for (int i = 0; i < 100; ++i) {
+      if (i == 20) v0 = f.v[0] * down[0] + f.v[2] * down[2];
+      advance(&f, h, g);
+    }
+    const double v1 = f.v[0] * down[0] + f.v[2] * down[2];
+    const double moved = f.x[0] * down[0] + f.x[2] * down[2];
+    if (k == 0)
+      cr_expect(fabs(v1) < 1e-12 && fabs(moved) < 1e-6, "creeps: %g m/s, %g m", v1, moved);
+    /* exact but for rounding: pushes equal g cos h^2 in every step */
+    if (k == 1) cr_expect(fabs((v1 - v0) / 0.8 - 0.0877433) < 1e-6, "%.8f", (v1 - v0) / 0.8);
+    close_fixture(&f);
+  }
+}
+
+Test(project, a_corner_takes_several_rounds_and_stops_both_speeds)
+{
+  static fixture f;
+  const double x[3] = {0.001, 0, 0.001}, v[3] = {-1, 0.5, -1};
+  th_open(&f.t, 1, 0);
+  plane(&f, 0, 0, 1, 0, 0);
+  plane(&f, 1, sqrt(0.5), sqrt(0.5), 0, 0); /* 45 degrees: pushes of one undo the other */
+  plane(&f, 2, 1, 0, 0, 0);
+  open_fixture(&f, 1, x, v, NULL, 3, "");
+  advance(&f, h, g);
+  cr_expect(f.x[0] >= 0 && f.x[2] >= 0 && f.x[0] + f.x[2] >= 0, "%g %g", f.x[0], f.x[2]);
+  /* leaving the corner at most as fast as the clearance was made: 1e-6 m / h */
+  cr_expect(fabs(f.v[0]) < 1.1e-4 && fabs(f.v[2]) < 1.1e-4, "%g %g", f.v[0], f.v[2]);
+  cr_expect(fabs(f.v[1] - 0.5) < 1e-12, "nothing acts along the corner");
+  cr_expect(metrics(&f).active >= 2);
+  close_fixture(&f);
+}
+
+Test(project, deep_vertices_do_not_pop_out)
+{
+  static fixture f;
+  const double x[3] = {0, 0, -0.05}, v[3] = {0};
+  th_open(&f.t, 1, 0);
+  plane(&f, 0, 0, 1, 0, 0.5);
+  open_fixture(&f, 1, x, v, NULL, 1, "");
+  advance(&f, h, g);
+  cr_expect(f.x[2] > 0.0 && f.x[2] < 1e-5);
+  cr_expect(fabs(f.v[2]) < 1e-9, "%g m/s after a correction of 5 cm", f.v[2]);
+  close_fixture(&f);
+}
+
+Test(project, a_moving_floor_carries_and_lifts)
+{
+  static fixture f;
+  const double x[3] = {0, 0, 1e-7}, v[3] = {0};
+  th_open(&f.t, 1, 0);
+  plane(&f, 0, 0, 1, 0, 0.5);
+  open_fixture(&f, 1, x, v, NULL, 1, "");
+  for (int i = 0; i < 60; ++i) { /* sideways 1 m/s, upwards 0.5 m/s */
+    f.t.obstacles[0].pose0[9] = h * i, f.t.obstacles[0].pose1[9] = h * (i + 1);
+    f.t.obstacles[0].pose0[11] = 0.5 * h * i, f.t.obstacles[0].pose1[11] = 0.5 * h * (i + 1);
+    advance(&f, h, g);
+  }
+  cr_expect(fabs(f.v[0] - 1) < 1e-9, "%g m/s", f.v[0]);
+  cr_expect(fabs(f.v[2] - 0.5) < 1e-9, "%g m/s", f.v[2]);
+  cr_expect(fabs(f.x[2] - 0.3 - 1e-6) < 1e-9, "%g m", f.x[2]);
+  close_fixture(&f);
+}
+
+Test(project, many_vertices_end_outside_all_bodies_on_any_number_of_threads)
+{
+  enum { N = 3000 };
+  static double x[3 * N], v[3 * N], first[3 * N];
+  static const loom_real ball[4] = {0, 0, 0, 0.5}, box[4] = {0.4, 0.4, 0.3, 0.1};
+  const double axis[3] = {0, 0.6, 0.8}, t[3] = {0.3, 0, 0.2};
+  uint64_t seed = 5;
+  for (int i = 0; i < 3 * N; ++i) {
+    x[i] = 0.8 * th_random(&seed);
+    v[i] = th_random(&seed);
+  }
+  for (int threads = 1; threads <= 3; ++threads) {
+    static fixture f;
+    th_open(&f.t, threads, threads == 3);
+    f.t.obstacles[0] = th_obstacle(LOOM_OBST_SPHERE, ball, 4);
+    f.t.obstacles[1] = th_obstacle(LOOM_OBST_BOX, box, 4);
+    th_pose(f.t.obstacles[1].pose0, axis, 0.5, t);
+    th_pose(f.t.obstacles[1].pose1, axis, 0.6, t);
+    f.t.obstacles[0].friction = f.t.obstacles[1].friction = 0.3;
+    open_fixture(&f, N, x, v, NULL, 2, "rounds=100");
+    advance(&f, h, g);
+    for (int o = 0; o < 2; ++o) {
+      obst_view view;
+      obst_pose P;
+      lk_real n[3];
+      cr_assert(obst_view_fill(&f.t.obstacles[o], &view) == NULL);
+      obst_pose_at(&view, 1.0, &P);
+      for (int i = 0; i < N; ++i)
+        cr_assert(obst_distance(&view, &P, f.x + 3 * i, n) >= 0.0, "vertex %d in body %d", i, o);
+    }
+    cr_expect(f.t.log[0] == '\0', "%s", f.t.log);
+    if (threads == 1) memcpy(first, f.v, sizeof first);
+    cr_expect_eq(memcmp(first, f.v, sizeof first), 0, "%d threads", threads);
+    close_fixture(&f);
+  }
+}
+
+Test(project, what_cannot_be_resolved_is_said)
+{
+  static fixture f;
+  const double x[3] = {0, 0, 0}, v[3] = {0};
+  th_open(&f.t, 1, 0);
+  plane(&f, 0, 0, 1, 0.1, 0);
+  plane(&f, 1, 0, -1, 0.1, 0); /* floor above the ceiling */
+  open_fixture(&f, 1, x, v, NULL, 2, "rounds=3");
+  advance(&f, h, 0);
+  cr_expect(strstr(f.t.log, "still 0.2 m deep in bodies after 3 rounds") != NULL, "%s", f.t.log);
+  cr_expect(metrics(&f).min_gap < -0.19);
+  close_fixture(&f);
+}
+
+Test(contact_none, asks_for_nothing_and_does_nothing)
+{
+  test_host t;
+  const loom_plugin *const p = th_plugin("none", LOOM_KIND_CONTACT, "none");
+  const loom_contact_ops *const ops = p->ops.contact;
+  const loom_real x[3] = {0};
+  loom_query q = {.what = LOOM_DETECT_OVERLAP};
+  loom_contact_metrics m = {.struct_size = sizeof m, .active = 7};
+  uint32_t changed = 7;
+  th_open(&t, 1, 0);
+  th_scene(&t, 1, x, NULL, NULL, 0);
+  void *const self = th_create(&t, p, NULL);
+  cr_expect_eq(ops->begin_step(self, &t.step), LOOM_OK);
+  cr_expect_eq(ops->plan(self, &t.step, &q), LOOM_OK);
+  cr_expect_eq(q.what, 0);
+  cr_expect_eq(ops->update(self, &t.step, NULL, LOOM_AFTER_DETECT, &changed), LOOM_OK);
+  cr_expect_eq(changed, LOOM_CHANGED_NONE);
+  cr_expect_eq(ops->metrics(self, &t.step, &m), LOOM_OK);
+  cr_expect(m.active == 0 && isnan(m.min_gap) && m.max_force == 0);
+  cr_expect(ops->provides == 0 && ops->needs == 0);
+  ops->destroy(self);
+  th_close(&t);
+}

@@ -1,0 +1,290 @@
+/* core/fit.c: which plugins go together, and how a refusal reads. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/fit.h"
+
+/* Descriptors of the planned methods: flags only, as architecture.md 6.5 lists them. */
+#define ALL_BACKENDS (LOOM_ON_CPU | LOOM_ON_CUDA)
+#define SOLVER(n, need, be)                                                                       \
+  static const loom_solver_ops n##_ops = {.struct_size = sizeof(loom_solver_ops), .needs = need}; \
+  static const loom_plugin n = {LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, be), .name = #n,               \
+                                .ops.solver = &n##_ops};
+#define CONTACT(n, prov, need, kinds)                                                          \
+  static const loom_contact_ops n##_ops = {.struct_size = sizeof(loom_contact_ops),            \
+                                           .provides = prov,                                   \
+                                           .needs = need,                                      \
+                                           .pair_kinds = kinds};                               \
+  static const loom_plugin n = {LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, ALL_BACKENDS), .name = #n, \
+                                .ops.contact = &n##_ops};
+#define COLLISION(n, prov, kinds)                                                                \
+  static const loom_collision_ops n##_ops = {                                                    \
+      .struct_size = sizeof(loom_collision_ops), .provides = prov, .pair_kinds = kinds};         \
+  static const loom_plugin n = {LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, ALL_BACKENDS), .name = #n, \
+                                .ops.collision = &n##_ops};
+
+#define EGH  (LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN)
+#define ISO  (LOOM_CONT_QUAD | LOOM_CONT_QUAD_ISO)
+#define VTEE (LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE))
+#define STEP (LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX)
+
+SOLVER(ndb_pd, LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_QUAD | LOOM_NEED_CONTACT_ISO,
+       ALL_BACKENDS)
+SOLVER(pd_bfgs,
+       LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_GRADIENT | LOOM_NEED_CONTACT_HESSIAN |
+           LOOM_WANT_CONTACT_FROZEN,
+       ALL_BACKENDS)
+SOLVER(cama_pcg,
+       LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_HESSIAN | LOOM_NEED_CONTACT_GRADIENT |
+           LOOM_NEED_CONTACT_HESSIAN | LOOM_USES_GRADIENT,
+       ALL_BACKENDS)
+SOLVER(newton,
+       LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_HESSIAN |
+           LOOM_NEED_CONTACT_ENERGY | LOOM_NEED_CONTACT_GRADIENT | LOOM_NEED_CONTACT_HESSIAN |
+           LOOM_USES_GRADIENT | LOOM_NEEDS_LINE_SEARCH,
+       LOOM_ON_CPU)
+SOLVER(yarn_explicit, LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_CONTACT_GRADIENT | LOOM_USES_GRADIENT,
+       ALL_BACKENDS)
+SOLVER(cuda_only, LOOM_NEED_ELEM_GRADIENT, LOOM_ON_CUDA)
+SOLVER(frozen_only, LOOM_WANT_CONTACT_FROZEN, ALL_BACKENDS)
+
+CONTACT(ndb, ISO | LOOM_CONT_STATEFUL, LOOM_COLL_CCD | LOOM_COLL_STEP_GLOBAL, LOOM_PAIR_MASK_ALL)
+CONTACT(ipc_barrier, EGH | LOOM_CONT_FRICTION | LOOM_CONT_RESOLVE,
+        LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL, LOOM_PAIR_MASK_ALL)
+CONTACT(penalty, ISO | LOOM_CONT_FRICTION, LOOM_COLL_PROXIMITY, LOOM_PAIR_MASK_ALL)
+CONTACT(cama_repulsion, EGH | LOOM_CONT_RESOLVE | LOOM_CONT_FRICTION,
+        LOOM_COLL_PROXIMITY | LOOM_COLL_CCD, LOOM_PAIR_MASK_ALL)
+CONTACT(acl, EGH | LOOM_CONT_STATEFUL, LOOM_COLL_PROXIMITY | LOOM_COLL_EXCLUDE,
+        LOOM_BIT(LOOM_PAIR_YY))
+CONTACT(project, LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY, LOOM_COLL_OVERLAP, LOOM_PAIR_MASK_OBSTACLE)
+CONTACT(force_only, LOOM_CONT_GRADIENT, 0, LOOM_PAIR_MASK_ALL)
+CONTACT(quad_only, LOOM_CONT_QUAD, 0, LOOM_PAIR_MASK_ALL)
+CONTACT(hess_only, LOOM_CONT_HESSIAN, 0, LOOM_PAIR_MASK_ALL)
+CONTACT(wants_all, EGH, 0x7f, LOOM_PAIR_MASK_ALL)
+CONTACT(nothing, 0, 0, 0)
+
+COLLISION(lbvh_ccd, LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP | STEP, VTEE)
+COLLISION(spatial_hash, LOOM_COLL_PROXIMITY | LOOM_COLL_OVERLAP, VTEE)
+COLLISION(yarn_grid, LOOM_COLL_PROXIMITY | LOOM_COLL_EXCLUDE, LOOM_BIT(LOOM_PAIR_YY))
+COLLISION(sdf, LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP | STEP,
+          LOOM_BIT(LOOM_PAIR_VO))
+COLLISION(ssdf, LOOM_COLL_PROXIMITY | LOOM_COLL_OVERLAP, LOOM_BIT(LOOM_PAIR_VO))
+
+enum { ELEM_ALL = 15 };
+
+static loom_status fit(loom_err *err, const loom_plugin *s, const loom_plugin *c,
+                       const loom_plugin *l)
+{
+  const fit_contact f = {"self", c, LOOM_PAIR_MASK_ALL, &l, l != NULL};
+  return fit_check(err, NULL, s, &f, 1, ELEM_ALL, LOOM_CPU, 0);
+}
+
+Test(fit, triples_of_the_planned_methods)
+{
+  static const loom_plugin *const S[] = {&ndb_pd, &pd_bfgs, &cama_pcg, &newton, &yarn_explicit};
+  static const loom_plugin *const C[] = {&ndb, &ipc_barrier, &penalty, &cama_repulsion,
+                                         &acl, &project};
+  static const loom_plugin *const L[] = {&lbvh_ccd, &spatial_hash, &yarn_grid, &sdf, &ssdf};
+  int fine = 0, all = 0;
+  for (size_t l = 0; l < LOOM_COUNT(L); ++l)
+    for (size_t c = 0; c < LOOM_COUNT(C); ++c)
+      for (size_t s = 0; s < LOOM_COUNT(S); ++s, ++all) {
+        loom_err err = {0};
+        const loom_status st = fit(&err, S[s], C[c], L[l]);
+        cr_assert_eq(st != LOOM_OK, err.text[0] != '\0');
+        fine += st == LOOM_OK;
+      }
+  cr_assert_eq(all, 150);
+  cr_assert_eq(fine, 65); /* the number that the design computed from the same flags */
+}
+
+Test(fit, the_cloth_table_of_the_design)
+{
+  static const loom_plugin *const S[] = {&ndb_pd, &pd_bfgs, &cama_pcg, &newton, &yarn_explicit};
+  static const loom_plugin *const C[] = {&ndb, &ipc_barrier, &penalty, &cama_repulsion};
+  static const int expected[5][4] = {
+      {1, 0, 1, 0}, {1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 1, 1}};
+  for (int s = 0; s < 5; ++s)
+    for (int c = 0; c < 4; ++c) {
+      loom_err err = {0};
+      cr_assert_eq(fit(&err, S[s], C[c], &lbvh_ccd) == LOOM_OK, expected[s][c], "%s x %s: %s",
+                   S[s]->name, C[c]->name, err.text);
+    }
+}
+
+Test(fit, post_only_and_absent_contact_fit_every_solver)
+{
+  static const loom_plugin *const S[] = {&ndb_pd, &pd_bfgs,       &cama_pcg,
+                                         &newton, &yarn_explicit, &frozen_only};
+  for (size_t s = 0; s < LOOM_COUNT(S); ++s) {
+    loom_err err = {0};
+    cr_assert_eq(fit(&err, S[s], &project, &ssdf), LOOM_OK, "%s", err.text);
+    cr_assert_eq(fit(&err, S[s], &nothing, NULL), LOOM_OK, "%s", err.text);
+    cr_assert_eq(fit_check(&err, NULL, S[s], NULL, 0, ELEM_ALL, LOOM_CPU, 0), LOOM_OK);
+  }
+}
+
+Test(fit, quadratic_form_implies_the_others)
+{
+  loom_err err = {0};
+  cr_assert_eq(fit_contact_provides(&quad_only) & EGH, EGH);
+  cr_assert_eq(fit_contact_provides(&force_only), LOOM_CONT_GRADIENT);
+  cr_assert_eq(fit(&err, &newton, &quad_only, NULL), LOOM_OK, "%s", err.text);
+  cr_assert_eq(fit(&err, &ndb_pd, &quad_only, NULL), LOOM_E_CONFIG);
+  cr_assert_str_eq(err.text, "solver 'ndb_pd' needs isotropic contact terms, but [contact.self] "
+                             "'quad_only' provides contact energy, contact gradient, contact "
+                             "Hessian, quadratic contact form");
+}
+
+static void refused(const loom_plugin *s, const fit_contact *f, int num, uint32_t caps, int backend,
+                    int fallback, const char *says)
+{
+  loom_err err = {0};
+  cr_assert_eq(fit_check(&err, NULL, s, f, num, caps, backend, fallback), LOOM_E_CONFIG, "%s",
+               says);
+  cr_assert(strstr(err.text, says) != NULL, "expected: %s\ngot: %s", says, err.text);
+}
+
+Test(fit, what_elements_lack)
+{
+  static const struct {
+    uint32_t lacks;
+    const char *says;
+  } rows[] = {
+      {LOOM_ELEM_ENERGY, "solver 'newton' needs element energy"},
+      {LOOM_ELEM_GRADIENT, "solver 'newton' needs element gradient"},
+      {LOOM_ELEM_HESSIAN, "solver 'newton' needs element Hessian"},
+  };
+  for (size_t i = 0; i < LOOM_COUNT(rows); ++i)
+    refused(&newton, NULL, 0, ELEM_ALL & ~rows[i].lacks, LOOM_CPU, 0, rows[i].says);
+  refused(&pd_bfgs, NULL, 0, ELEM_ALL & ~(uint32_t)LOOM_ELEM_PROJECT, LOOM_CPU, 0,
+          "solver 'pd_bfgs' needs element projection, but the elements of the scene offer "
+          "together: element energy, element gradient, element Hessian");
+  refused(&pd_bfgs, NULL, 0, 0, LOOM_CPU, 0, "offer together: nothing");
+}
+
+Test(fit, what_contact_lacks)
+{
+  const struct {
+    const loom_plugin *s, *c;
+    const char *says;
+  } rows[] = {
+      {&newton, &force_only, "needs contact energy, contact Hessian, but [contact.self]"},
+      {&newton, &hess_only, "needs contact energy, contact gradient, but"},
+      {&cama_pcg, &force_only, "solver 'cama_pcg' needs contact Hessian, but"},
+      {&yarn_explicit, &hess_only,
+       "needs contact gradient, but [contact.self] 'hess_only' "
+       "provides contact Hessian"},
+      {&ndb_pd, &ipc_barrier, "needs quadratic contact form, isotropic contact terms, but"},
+      {&frozen_only, &force_only, "needs contact Hessian (to linearise contact), but"},
+      {&frozen_only, &hess_only, "needs contact gradient (to linearise contact), but"},
+  };
+  for (size_t i = 0; i < LOOM_COUNT(rows); ++i) {
+    const fit_contact f = {"self", rows[i].c, LOOM_PAIR_MASK_ALL, NULL, 0};
+    refused(rows[i].s, &f, 1, ELEM_ALL, LOOM_CPU, 0, rows[i].says);
+  }
+}
+
+Test(fit, what_collision_lacks)
+{
+  static const char *const names[] = {"proximity queries",       "continuous collision queries",
+                                      "overlap queries",         "global step bound",
+                                      "step bound per vertex",   "queries of marked vertices",
+                                      "exclusion of given pairs"};
+  for (int bit = 0; bit < 7; ++bit) {
+    const loom_collision_ops ops = {.struct_size = sizeof ops,
+                                    .provides = 0x7fu & ~LOOM_BIT(bit),
+                                    .pair_kinds = LOOM_PAIR_MASK_ALL};
+    const loom_plugin most = {LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, ALL_BACKENDS), .name = "most",
+                              .ops.collision = &ops};
+    const loom_plugin *const list[] = {&most};
+    const fit_contact f = {"self", &wants_all, LOOM_PAIR_MASK_ALL, list, 1};
+    char says[128];
+    snprintf(says, sizeof says,
+             "[contact.self] 'wants_all' needs %s, but collision 'most' provides", names[bit]);
+    refused(&newton, &f, 1, ELEM_ALL, LOOM_CPU, 0, says);
+  }
+}
+
+Test(fit, pairs)
+{
+  const loom_plugin *const hash[] = {&spatial_hash}, *const two[] = {&lbvh_ccd, &ssdf};
+  const fit_contact none = {"a", &penalty, LOOM_PAIR_MASK_ALL, NULL, 0};
+  const fit_contact wrong = {"a", &penalty, LOOM_PAIR_MASK_OBSTACLE, hash, 1};
+  const fit_contact cannot = {"a", &acl, LOOM_PAIR_MASK_OBSTACLE, hash, 1};
+  const fit_contact self = {"a", &ndb, LOOM_PAIR_MASK_SELF, two, 2};
+  const fit_contact all = {"a", &ndb, LOOM_PAIR_MASK_ALL, two, 2};
+  loom_err err = {0};
+  refused(&newton, &none, 1, ELEM_ALL, LOOM_CPU, 0,
+          "[contact.a] 'penalty' needs proximity queries, but there is no collision plugin");
+  refused(&newton, &wrong, 1, ELEM_ALL, LOOM_CPU, 0,
+          "[contact.a] 'penalty' needs pairs vertex-obstacle, which no collision plugin finds");
+  refused(&newton, &cannot, 1, ELEM_ALL, LOOM_CPU, 0,
+          "[contact.a] 'acl' handles none of its pairs (vertex-obstacle), only yarn-yarn");
+  /* a collision plugin that finds other pairs is not asked, so it need not be able */
+  cr_assert_eq(fit_check(&err, NULL, &newton, &self, 1, ELEM_ALL, LOOM_CPU, 0), LOOM_OK, "%s",
+               err.text);
+  refused(&newton, &all, 1, ELEM_ALL, LOOM_CPU, 0,
+          "needs continuous collision queries, global step bound, but collision 'ssdf'");
+}
+
+Test(fit, backends)
+{
+  const loom_plugin *const hash[] = {&spatial_hash};
+  const fit_contact f = {"a", &penalty, LOOM_PAIR_MASK_ALL, hash, 1};
+  loom_err err = {0};
+  refused(&newton, &f, 1, ELEM_ALL, LOOM_CUDA, 0,
+          "solver 'newton' is built for the CPU only; [exec] fallback = yes");
+  cr_assert_eq(fit_check(&err, NULL, &newton, &f, 1, ELEM_ALL, LOOM_CUDA, 1), LOOM_OK);
+  refused(&cuda_only, &f, 1, ELEM_ALL, LOOM_CPU, 1,
+          "solver 'cuda_only' is built for CUDA only; set [exec] backend = cuda");
+  cr_assert_eq(fit_check(&err, NULL, &cama_pcg, &f, 1, ELEM_ALL, LOOM_CUDA, 0), LOOM_OK);
+}
+
+Test(fit, all_misfits_at_once)
+{
+  const loom_plugin *const hash[] = {&spatial_hash};
+  const fit_contact f[] = {{"a", &ipc_barrier, LOOM_PAIR_MASK_ALL, hash, 1},
+                           {"b", &acl, LOOM_PAIR_MASK_SELF, hash, 1}};
+  loom_err err = {0};
+  cr_assert_eq(fit_check(&err, NULL, &ndb_pd, f, 2, 0, LOOM_CPU, 0), LOOM_E_CONFIG);
+  cr_assert(strstr(err.text, "needs element projection") != NULL);
+  cr_assert(strstr(err.text, "\nsolver 'ndb_pd' needs quadratic") != NULL);
+  cr_assert(strstr(err.text, "\n[contact.a] 'ipc_barrier' needs global step bound") != NULL);
+  cr_assert(strstr(err.text, "\n[contact.b] 'acl' needs pairs yarn-yarn") != NULL);
+}
+
+Test(fit, names)
+{
+  char buf[256], small[12];
+  cr_assert_str_eq(fit_names(LOOM_KIND_SOLVER, ndb_pd_ops.needs, 0, buf, sizeof buf),
+                   "element projection, quadratic contact form, isotropic contact terms");
+  cr_assert_str_eq(fit_names(LOOM_KIND_CONTACT, penalty_ops.needs, 0, buf, sizeof buf),
+                   "proximity queries");
+  cr_assert_str_eq(fit_names(LOOM_KIND_CONTACT, EGH, 1, buf, sizeof buf),
+                   "contact energy, contact gradient, contact Hessian");
+  cr_assert_str_eq(fit_names(LOOM_KIND_COLLISION, LOOM_COLL_CCD, 1, buf, sizeof buf),
+                   "continuous collision queries");
+  cr_assert_str_empty(fit_names(LOOM_KIND_SOLVER, 7, 1, buf, sizeof buf));
+  cr_assert_str_eq(fit_names(LOOM_KIND_CONTACT, EGH, 1, small, sizeof small), "contact ene");
+}
+
+/* With a registry: the fixture solver fx_good (element gradient) is offered instead. */
+Test(fit, refusal_lists_what_would_work)
+{
+  loom_err err = {0};
+  registry *r = NULL;
+  unsetenv("LOOM_PLUGIN_PATH");
+  char dir[1024];
+  snprintf(dir, sizeof dir, "%s/good", getenv("LOOM_TEST_PLUGINS"));
+  cr_assert_eq(registry_open(&err, dir, &r), LOOM_OK, "%s", err.text);
+  const fit_contact f = {"self", &ipc_barrier, LOOM_PAIR_MASK_SELF,
+                         (const loom_plugin *const[]){&lbvh_ccd}, 1};
+  cr_assert_eq(fit_check(&err, r, &ndb_pd, &f, 1, ELEM_ALL, LOOM_CPU, 0), LOOM_E_CONFIG);
+  cr_assert(strstr(err.text, "; contact plugins that fit: fx_pair") != NULL, "%s", err.text);
+  const char *const solvers = strstr(err.text, "; solver plugins that fit: ");
+  cr_assert(solvers != NULL && strstr(solvers, "fx_good") != NULL, "%s", err.text);
+  registry_close(r);
+}

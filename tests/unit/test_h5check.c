@@ -1,0 +1,189 @@
+/* test_h5check.c - checkpoints: bits come back, two are kept, half of one is never seen. */
+#include <criterion/criterion.h>
+#include <hdf5.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/tiny_log.h"
+
+enum { N = 50 };
+
+static void fill(loom_real *a, int64_t step, int salt)
+{
+  for (int i = 0; i < 3 * N; ++i) a[i] = (loom_real)(1.0 / (double)(step * 7 + i + salt + 3));
+}
+
+static loom_status write_one(loom_err *err, const char *log_path, int64_t step)
+{
+  loom_real x[3 * N], v[3 * N];
+  const uint64_t keys[3] = {UINT64_MAX, 1, (uint64_t)step};
+  const uint8_t flag[1] = {1};
+  h5check *c;
+  fill(x, step, 0);
+  fill(v, step, 1000);
+  LOOM_TRY(h5check_begin(err, log_path, &c));
+  loom_status s = h5check_put(c, err, "", "x", LOOM_REAL, 3 * N, x);
+  if (s == LOOM_OK) s = h5check_put(c, err, "/", "v", LOOM_REAL, 3 * N, v);
+  if (s == LOOM_OK) s = h5check_put(c, err, "contact.self", "keys", LOOM_U64, 3, keys);
+  if (s == LOOM_OK) s = h5check_put(c, err, "solver", "warm", LOOM_U8, 1, flag);
+  if (s == LOOM_OK) s = h5check_put(c, err, "solver", "empty", LOOM_I32, 0, NULL);
+  if (s == LOOM_OK) s = h5check_put_scalars(c, err, step, 0.1 * (double)step, "0123456789abcdef");
+  if (s != LOOM_OK) {
+    h5check_abort(c);
+    return s;
+  }
+  return h5check_commit(c, err);
+}
+
+static void expect_step(const char *log_path, int64_t ask, int64_t want)
+{
+  loom_err err = {0};
+  loom_real x[3 * N], wanted[3 * N];
+  uint64_t keys[3];
+  int64_t step, count;
+  double time;
+  char hash[17];
+  int type;
+  h5check *c;
+  cr_assert_eq(h5check_open(&err, log_path, ask, &c), LOOM_OK, "%s", err.text);
+  cr_assert_eq(h5check_scalars(c, &step, &time, hash), LOOM_OK);
+  cr_assert_eq(step, want);
+  cr_assert_eq(time, 0.1 * (double)want);
+  cr_assert_str_eq(hash, "0123456789abcdef");
+  cr_assert_eq(h5check_size(c, &err, "", "x", &type, &count), LOOM_OK, "%s", err.text);
+  cr_assert(type == LOOM_REAL && count == 3 * N);
+  cr_assert_eq(h5check_get(c, &err, "", "x", LOOM_REAL, 3 * N, x), LOOM_OK, "%s", err.text);
+  fill(wanted, want, 0);
+  cr_assert_eq(memcmp(x, wanted, sizeof x), 0);
+  cr_assert_eq(h5check_get(c, &err, "", "v", LOOM_REAL, 3 * N, x), LOOM_OK);
+  fill(wanted, want, 1000);
+  cr_assert_eq(memcmp(x, wanted, sizeof x), 0);
+  cr_assert_eq(h5check_get(c, &err, "contact.self", "keys", LOOM_U64, 3, keys), LOOM_OK);
+  cr_assert(keys[0] == UINT64_MAX && keys[2] == (uint64_t)want);
+  cr_assert_eq(h5check_size(c, &err, "solver", "warm", &type, &count), LOOM_OK);
+  cr_assert(type == LOOM_U8 && count == 1);
+  cr_assert_eq(h5check_size(c, &err, "solver", "empty", &type, &count), LOOM_OK);
+  cr_assert(type == LOOM_I32 && count == 0);
+  cr_assert_eq(h5check_get(c, &err, "solver", "empty", LOOM_I32, 0, NULL), LOOM_OK);
+  h5check_close(c);
+}
+
+Test(h5check, the_last_two_are_kept)
+{
+  const char *const log = tiny_path(0, "run.h5");
+  loom_err err = {0};
+  h5check *c;
+  for (int64_t s = 0; s < 5; ++s)
+    cr_assert_eq(write_one(&err, log, s * 10), LOOM_OK, "%s", err.text);
+  cr_assert_eq(access(tiny_path(1, "run.check.h5"), F_OK), 0);
+  cr_assert_eq(access(tiny_path(1, "run.check.prev.h5"), F_OK), 0);
+  cr_assert_neq(access(tiny_path(1, "run.check.h5.part"), F_OK), 0);
+  expect_step(log, -1, 40);
+  expect_step(log, 40, 40);
+  expect_step(log, 30, 30);
+  cr_assert_eq(h5check_open(&err, log, 20, &c), LOOM_E_IO);
+  cr_assert(strstr(err.text, "only of 40 and 30") != NULL, "%s", err.text);
+}
+
+Test(h5check, a_damaged_newest_falls_back)
+{
+  const char *const log = tiny_path(0, "run.h5");
+  loom_err err = {0};
+  cr_assert_eq(write_one(&err, log, 1), LOOM_OK);
+  cr_assert_eq(write_one(&err, log, 2), LOOM_OK);
+  cr_assert_eq(truncate(tiny_path(1, "run.check.h5"), 700), 0);
+  expect_step(log, -1, 1);
+  cr_assert_eq(unlink(tiny_path(1, "run.check.h5")), 0);
+  expect_step(log, -1, 1);
+}
+
+Test(h5check, errors_have_place_and_remedy)
+{
+  const char *const log = tiny_path(0, "run.h5");
+  loom_err err = {0};
+  loom_real x[3 * N];
+  h5check *c;
+  cr_assert_eq(h5check_open(&err, log, -1, &c), LOOM_E_IO);
+  cr_assert(strstr(err.text, "run.check.h5: there is no readable checkpoint") != NULL, "%s",
+            err.text);
+  cr_assert_eq(h5check_begin(&err, tiny_path(1, "no/dir/run.h5"), &c), LOOM_E_IO);
+  cr_assert(strstr(err.text, "No such file or directory") != NULL, "%s", err.text);
+  cr_assert_eq(write_one(&err, log, 3), LOOM_OK);
+  cr_assert_eq(h5check_open(&err, log, -1, &c), LOOM_OK);
+  cr_assert_eq(h5check_get(c, &err, "", "x", LOOM_REAL, 3 * N - 1, x), LOOM_E_IO);
+  cr_assert(strstr(err.text, "another scene") != NULL, "%s", err.text);
+  cr_assert_eq(h5check_get(c, &err, "", "x", LOOM_I32, 3 * N, x), LOOM_E_IO);
+  cr_assert_eq(h5check_get(c, &err, "solver", "nothing", LOOM_I32, 1, x), LOOM_E_IO);
+  cr_assert(strstr(err.text, "solver/nothing") != NULL, "%s", err.text);
+  h5check_close(c);
+}
+
+Test(h5check, aborting_leaves_the_old_one)
+{
+  const char *const log = tiny_path(0, "run.h5");
+  loom_err err = {0};
+  h5check *c;
+  cr_assert_eq(write_one(&err, log, 3), LOOM_OK);
+  cr_assert_eq(h5check_begin(&err, log, &c), LOOM_OK);
+  h5check_abort(c);
+  cr_assert_neq(access(tiny_path(1, "run.check.h5.part"), F_OK), 0);
+  expect_step(log, -1, 3);
+}
+
+/* Positions carry unit and shape, for whoever opens the file with h5py. */
+Test(h5check, x_and_v_are_described)
+{
+  const char *const log = tiny_path(0, "run.h5");
+  loom_err err = {0};
+  cr_assert_eq(write_one(&err, log, 3), LOOM_OK);
+  const hid_t f = H5Fopen(tiny_path(1, "run.check.h5"), H5F_ACC_RDONLY, H5P_DEFAULT);
+  const char *const names[] = {"x", "v", "time", "step", "solver/warm", "contact.self/keys"};
+  cr_assert_geq(f, 0);
+  for (int i = 0; i < 6; ++i) {
+    hsize_t dims[4];
+    const hid_t d = H5Dopen2(f, names[i], H5P_DEFAULT), s = H5Dget_space(d);
+    cr_assert(H5Aexists(d, "unit") > 0 && H5Aexists(d, "doc") > 0, "%s", names[i]);
+    if (i < 2) {
+      cr_assert_eq(H5Sget_simple_extent_ndims(s), 2);
+      H5Sget_simple_extent_dims(s, dims, NULL);
+      cr_assert(dims[0] == N && dims[1] == 3);
+    }
+    H5Sclose(s);
+    H5Dclose(d);
+  }
+  H5Fclose(f);
+}
+
+/* Killed while writing checkpoints: there is always a whole one. */
+Test(h5check, killed_while_writing)
+{
+  const char *const log = tiny_path(0, "run.h5");
+  loom_err err = {0};
+  cr_assert_eq(write_one(&err, log, 0), LOOM_OK);
+  for (int round = 0; round < 20; ++round) {
+    const pid_t pid = fork();
+    if (pid == 0)
+      for (int64_t s = 1;; ++s)
+        if (write_one(&err, log, s) != LOOM_OK) _exit(1);
+    const struct timespec moment = {0, (3000 + 1700 * round) * 1000L};
+    nanosleep(&moment, NULL);
+    kill(pid, SIGKILL);
+    int status;
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_assert(WIFSIGNALED(status));
+    h5check *c;
+    int64_t step;
+    double time;
+    char hash[17];
+    cr_assert_eq(h5check_open(&err, log, -1, &c), LOOM_OK, "%s", err.text);
+    cr_assert_eq(h5check_scalars(c, &step, &time, hash), LOOM_OK);
+    h5check_close(c);
+    expect_step(log, -1, step);
+  }
+}
