@@ -53,12 +53,12 @@ SOLVER(frozen_only, LOOM_WANT_CONTACT_FROZEN, ALL_BACKENDS)
 CONTACT(ndb, ISO | LOOM_CONT_STATEFUL, LOOM_COLL_CCD | LOOM_COLL_STEP_GLOBAL, LOOM_PAIR_MASK_ALL)
 CONTACT(ipc_barrier, EGH | LOOM_CONT_FRICTION | LOOM_CONT_RESOLVE,
         LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL, LOOM_PAIR_MASK_ALL)
-CONTACT(penalty, ISO | LOOM_CONT_FRICTION, LOOM_COLL_PROXIMITY, LOOM_PAIR_MASK_ALL)
+CONTACT(penalty, ISO | LOOM_CONT_FRICTION, LOOM_COLL_PROXIMITY, LOOM_PAIR_MASK_PLAIN)
 CONTACT(cama_repulsion, EGH | LOOM_CONT_RESOLVE | LOOM_CONT_FRICTION,
         LOOM_COLL_PROXIMITY | LOOM_COLL_CCD, LOOM_PAIR_MASK_ALL)
 CONTACT(acl, EGH | LOOM_CONT_STATEFUL, LOOM_COLL_PROXIMITY | LOOM_COLL_EXCLUDE,
         LOOM_BIT(LOOM_PAIR_YY))
-CONTACT(project, LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY, LOOM_COLL_OVERLAP, LOOM_PAIR_MASK_OBSTACLE)
+CONTACT(project, LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY, LOOM_COLL_OVERLAP, LOOM_BIT(LOOM_PAIR_VO))
 CONTACT(force_only, LOOM_CONT_GRADIENT, 0, LOOM_PAIR_MASK_ALL)
 CONTACT(quad_only, LOOM_CONT_QUAD, 0, LOOM_PAIR_MASK_ALL)
 CONTACT(hess_only, LOOM_CONT_HESSIAN, 0, LOOM_PAIR_MASK_ALL)
@@ -212,8 +212,8 @@ Test(fit, pairs)
 {
   const loom_plugin *const hash[] = {&spatial_hash}, *const two[] = {&lbvh_ccd, &ssdf};
   const fit_contact none = {"a", &penalty, LOOM_PAIR_MASK_ALL, NULL, 0};
-  const fit_contact wrong = {"a", &penalty, LOOM_PAIR_MASK_OBSTACLE, hash, 1};
-  const fit_contact cannot = {"a", &acl, LOOM_PAIR_MASK_OBSTACLE, hash, 1};
+  const fit_contact wrong = {"a", &penalty, LOOM_BIT(LOOM_PAIR_VO), hash, 1};
+  const fit_contact cannot = {"a", &acl, LOOM_BIT(LOOM_PAIR_VO), hash, 1};
   const fit_contact self = {"a", &ndb, LOOM_PAIR_MASK_SELF, two, 2};
   const fit_contact all = {"a", &ndb, LOOM_PAIR_MASK_ALL, two, 2};
   loom_err err = {0};

@@ -69,6 +69,9 @@ typedef struct loom_query {
   loom_buf *x0, *x1; /* real [n][3]: proximity at x0; CCD from x0 to x1 */
   loom_buf *mask;    /* u8 [n] or NULL: only pairs touching a marked vertex */
   loom_buf *exclude; /* u64 [.] ascending keys or NULL: pairs not to report */
+  /* Share of the step's prescribed motion at which the bodies stand (loom_step.progress): at
+   * x0, and for CCD at x1.  The core presets both to the present one for plan(). */
+  double progress0, progress1;
 } loom_query;
 
 /* Safe step: x0 + t (x1 - x0) is free of new intersections. */
@@ -78,6 +81,10 @@ typedef struct loom_bound {
   double t_global;    /* out: in (0,1] */
   loom_buf *t_vertex; /* out: real [n] in (0,1], when per_vertex */
   double min_gap;     /* in: m, gap that must remain at x0 + t (x1 - x0) */
+  /* in: as in loom_query; at t the bodies stand at progress0 + t (progress1 - progress0) */
+  double progress0, progress1;
+  int32_t blocker; /* out: the obstacle that sets t_global; -1 (preset): none of them */
+  int32_t reserved;
 } loom_bound;
 
 struct loom_host {

@@ -84,6 +84,13 @@ typedef struct loom_scene {
   loom_buf *tets;                  /* i32 [num_tets][4] */
   loom_buf *object;                /* i32 [n], index of the vertex's object */
   const char *const *object_names; /* [num_objects] */
+  /* Surface meshes of the bodies that have one (LOOM_OBST_MESH), put together.  Pairs name a
+   * body vertex j by the id num_verts + j; positions are in loom_step. */
+  int32_t num_body_verts, num_body_edges, num_body_tris; /* nb, neb, ntb */
+  int32_t reserved;
+  loom_buf *body_edges; /* i32 [neb][2], from 0 */
+  loom_buf *body_tris;  /* i32 [ntb][3], from 0 */
+  loom_buf *body_of;    /* i32 [nb], index of the vertex's obstacle */
 } loom_scene;
 
 /* ---- one step: what the scheduler hands to every call ------------------- */
@@ -116,20 +123,36 @@ typedef struct loom_step {
   loom_buf *f_next; /* real [n][3], N, COMMIT only: force the solver carries into
                      * the next step's y (residual forwarding); zero by default,
                      * its norm is logged */
+  /* Bodies and pins follow a prescribed motion.  Where a bound is in force they may not jump
+   * to its end, but advance as far as nothing is in the way: x stands for the share
+   * `progress` of it, and so do the bodies in eval(), hessian() and quad().  It is 1 in
+   * every run without a bound and at COMMIT always. */
+  double progress; /* in [0,1] */
+  /* real [nb][3], m, world: body vertices at the start and the end of the step's motion; in
+   * between they move on straight lines, p = (1 - progress) body0 + progress body1 */
+  loom_buf *body0, *body1;
 } loom_step;
 
 /* ---- contact pairs ------------------------------------------------------ */
 enum {
-  LOOM_PAIR_VT = 0, /* vertex-triangle:  v = {p, t0, t1, t2}       */
-  LOOM_PAIR_EE = 1, /* edge-edge:        v = {a0, a1, b0, b1}      */
-  LOOM_PAIR_VE = 2, /* vertex-edge:      v = {p, e0, e1, -1}       */
-  LOOM_PAIR_VV = 3, /* vertex-vertex:    v = {p, q, -1, -1}        */
-  LOOM_PAIR_VO = 4, /* vertex-obstacle:  v = {p, -1, -1, -1}, obst */
-  LOOM_PAIR_YY = 5  /* yarn-yarn: v = {segment a, segment b, -1, -1}, ids into the
-                     * yarn block; w = {s, t, 0, 0} parameters in [0,1]; the
-                     * contact model owns the spline and its 8-vertex stencil */
+  LOOM_PAIR_VT = 0,  /* vertex-triangle:  v = {p, t0, t1, t2}       */
+  LOOM_PAIR_EE = 1,  /* edge-edge:        v = {a0, a1, b0, b1}      */
+  LOOM_PAIR_VE = 2,  /* vertex-edge:      v = {p, e0, e1, -1}       */
+  LOOM_PAIR_VV = 3,  /* vertex-vertex:    v = {p, q, -1, -1}        */
+  LOOM_PAIR_VO = 4,  /* vertex-obstacle:  v = {p, -1, -1, -1}, obst */
+  LOOM_PAIR_YY = 5,  /* yarn-yarn: v = {segment a, segment b, -1, -1}, ids into the
+                      * yarn block; w = {s, t, 0, 0} parameters in [0,1]; the
+                      * contact model owns the spline and its 8-vertex stencil */
+  LOOM_PAIR_BVT = 6, /* vertex-triangle, one of them of a body's mesh: as VT, with ids
+                      * >= num_verts for body vertices; obst names the body */
+  LOOM_PAIR_BEE = 7  /* edge-edge, v = {cloth edge, body edge}: as EE, likewise */
 };
-enum { LOOM_PAIR_MASK_SELF = 0x2f, LOOM_PAIR_MASK_OBSTACLE = 0x10, LOOM_PAIR_MASK_ALL = 0x3f };
+enum {
+  LOOM_PAIR_MASK_SELF = 0x2f,
+  LOOM_PAIR_MASK_OBSTACLE = 0xd0,
+  LOOM_PAIR_MASK_ALL = 0xff,
+  LOOM_PAIR_MASK_PLAIN = 0x1f /* those whose v names vertices of the scene alone */
+};
 
 /* Structure of arrays, filled by collision plugins, read by contact plugins.
  * Sorted by (kind, key) and free of duplicates when it reaches a contact plugin,

@@ -238,7 +238,7 @@ static const loom_contact_ops ops = {
     .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD |
                 LOOM_CONT_QUAD_ISO | LOOM_CONT_FRICTION | LOOM_CONT_STATEFUL,
     .needs = LOOM_COLL_PROXIMITY,
-    .pair_kinds = LOOM_PAIR_MASK_ALL & ~LOOM_BIT(LOOM_PAIR_YY), /* those name segments */
+    .pair_kinds = LOOM_PAIR_MASK_PLAIN, /* ids of cloth vertices only */
     .create = penalty_create,
     .destroy = penalty_destroy,
     .begin_step = penalty_begin_step,

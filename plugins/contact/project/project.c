@@ -284,7 +284,7 @@ static loom_status project_metrics(void *self, const loom_step *s, loom_contact_
 static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .provides = LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY,
                                      .needs = LOOM_COLL_OVERLAP,
-                                     .pair_kinds = LOOM_PAIR_MASK_OBSTACLE,
+                                     .pair_kinds = LOOM_BIT(LOOM_PAIR_VO),
                                      .create = project_create,
                                      .destroy = project_destroy,
                                      .begin_step = project_begin_step,
