@@ -249,7 +249,7 @@ typedef struct obst_path {
   lk_real radius;       /* m, of the point */
   lk_real floor;        /* m, gap that counts as impact */
   lk_real tol;          /* m, so much above the floor counts as well */
-  int32_t at_end;       /* 1: the body stays at its end pose; 0: it moves along with s */
+  lk_real s0, s1;       /* shares of its motion at which the body stands at x0 and x1 */
   int32_t max_iters;
 } obst_path;
 
@@ -275,18 +275,19 @@ LK_FN lk_real obst_safe_step(const obst_view *o, lk_real g, lk_real rate, lk_rea
   return d;
 }
 
-/* First s in [0,1] at which the point's gap falls to the floor, never later than it really
+/* First t in [0,1] at which the point's gap falls to the floor, never later than it really
  * does and at most `tol` above it; 2 if it does not.  0 if it is there at the start.  A
- * search that needs more than max_iters steps ends at the safe s it has reached. */
+ * search that needs more than max_iters steps ends at the safe t it has reached. */
 LK_FN lk_real obst_impact(const obst_view *o, const obst_path *w)
 {
-  lk_real c[3], turn[3], q0[3], q1[3], s = LK_R(0.0);
-  const int moving = o->moves && !w->at_end;
+  lk_real c[3], turn[3], q0[3], q1[3], t = LK_R(0.0);
+  const lk_real share = o->moves ? w->s1 - w->s0 : LK_R(0.0);
   for (int k = 0; k < 3; ++k) {
-    c[k] = w->x1[k] - w->x0[k] - (moving ? o->t1[k] - o->t0[k] : LK_R(0.0));
-    turn[k] = moving ? o->angle * o->axis[k] : LK_R(0.0);
-    q0[k] = w->x0[k] - o->t0[k];
-    q1[k] = w->x1[k] - o->t1[k];
+    const lk_real way = o->t1[k] - o->t0[k];
+    c[k] = w->x1[k] - w->x0[k] - share * way;
+    turn[k] = share * o->angle * o->axis[k];
+    q0[k] = w->x0[k] - (o->t0[k] + w->s0 * way);
+    q1[k] = w->x1[k] - (o->t0[k] + w->s1 * way);
   }
   const lk_real w1 = LK_SQRT(obst_dot(turn, turn)), c1 = LK_SQRT(obst_dot(c, c));
   const lk_real reach = LK_SQRT(LK_FMAX(obst_dot(q0, q0), obst_dot(q1, q1)));
@@ -294,19 +295,19 @@ LK_FN lk_real obst_impact(const obst_view *o, const obst_path *w)
   for (int i = 0; i < w->max_iters; ++i) {
     obst_pose P;
     lk_real x[3], n[3], q[3], wq[3], rate = LK_R(0.0);
-    obst_pose_at(o, moving ? s : LK_R(1.0), &P);
+    obst_pose_at(o, w->s0 + t * (w->s1 - w->s0), &P);
     for (int k = 0; k < 3; ++k) {
-      x[k] = w->x0[k] + s * (w->x1[k] - w->x0[k]);
+      x[k] = w->x0[k] + t * (w->x1[k] - w->x0[k]);
       q[k] = x[k] - P.t[k];
     }
     const lk_real g = obst_distance(o, &P, x, n) - w->radius - w->floor;
-    if (!(g > w->tol)) return s; /* also a NaN stops here */
+    if (!(g > w->tol)) return t; /* also a NaN stops here */
     obst_cross(wq, turn, q);
     for (int k = 0; k < 3; ++k) rate += n[k] * (c[k] - wq[k]);
-    s += obst_safe_step(o, g, rate, V, K);
-    if (s >= LK_R(1.0)) return LK_R(2.0);
+    t += obst_safe_step(o, g, rate, V, K);
+    if (t >= LK_R(1.0)) return LK_R(2.0);
   }
-  return s;
+  return t;
 }
 
 #endif

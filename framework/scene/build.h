@@ -83,5 +83,10 @@ loom_status build_pins(builder *b);
 loom_status build_blocks(builder *b);
 /* obstacle.c: [body.*]. */
 loom_status build_obstacles(builder *b);
+/* body_mesh.c: body_* of loom_scene, after the obstacles. */
+loom_status build_body_mesh(builder *b);
+void body_mesh_free(scene_data *s);
+/* body0 and body1 at the obstacles' poses. */
+loom_status body_mesh_place(scene_data *s);
 
 #endif

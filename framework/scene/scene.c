@@ -281,6 +281,7 @@ static loom_status build_all(builder *b, int intersections)
   LOOM_TRY(build_topology(b));
   LOOM_TRY(build_blocks(b));
   LOOM_TRY(build_obstacles(b));
+  LOOM_TRY(build_body_mesh(b));
   if (intersections) LOOM_TRY(check_intersections(b));
   return scene_pose(b->s, 0, 0);
 }
@@ -337,6 +338,7 @@ void scene_free(scene_data *s)
     buf_free(s->m, s->obstacles[k].tris);
     free((void *)(uintptr_t)s->obstacles[k].name);
   }
+  body_mesh_free(s);
   if (s->motion != NULL) free_motion(s->motion, s->pub.num_obstacles);
   for (int k = 0; k < s->pub.num_objects; ++k) free((void *)(uintptr_t)s->pub.object_names[k]);
   free((void *)(uintptr_t)s->pub.object_names);
@@ -367,6 +369,7 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
     pose_mul(T, body->base, P);
     store_pose(P, s->obstacles[k].pose1);
   }
+  LOOM_TRY(body_mesh_place(s));
   int moving = 0;
   for (int32_t g = 0; g < sm->num_groups; ++g)
     moving += sm->groups[g].stiffness > 0 && !motion_is_hold(&sm->groups[g].move);
@@ -389,6 +392,13 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
     }
   }
   return buf_unmap(s->m, block->mat);
+}
+
+int scene_bodies_move(const scene_data *s)
+{
+  for (int k = 0; k < s->pub.num_obstacles; ++k)
+    if (!motion_is_hold(&s->motion->bodies[k].move)) return 1;
+  return 0;
 }
 
 int scene_pins_move(const scene_data *s)

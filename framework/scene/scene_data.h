@@ -16,7 +16,9 @@ typedef struct scene_data {
   loom_elem_block *blocks;  /* [pub.num_blocks], owned */
   loom_obstacle *obstacles; /* [pub.num_obstacles], owned */
   scene_motion *motion;
-  double gravity[3]; /* m/s^2 */
+  loom_buf *body0, *body1; /* real [nb][3], m: body vertices at both ends of the step */
+  int bodies_placed;       /* 1: they hold positions */
+  double gravity[3];       /* m/s^2 */
   char *notes; /* lines for the user that are no errors (polygons cut, keys without effect), or
                 * NULL */
 } scene_data;
@@ -32,8 +34,9 @@ void scene_free(scene_data *s);
 /* Obstacle poses for a step: pose0 at t0, pose1 at t1 (s); targets of soft pins at t1.
  * Can fail only if the pins' material data cannot be mapped. */
 loom_status scene_pose(scene_data *s, double t0, double t1);
-/* 1 if some fixed vertex has a prescribed motion. */
+/* 1 if some fixed vertex, or some body, has a prescribed motion. */
 int scene_pins_move(const scene_data *s);
+int scene_bodies_move(const scene_data *s);
 /* Positions at time t of the vertices the scene prescribes: writes rows of x [n][3] for
  * fixed vertices only. */
 void scene_fixed_positions(const scene_data *s, double t, double *x);

@@ -236,7 +236,12 @@ loom_status detect_all(run *r, uint32_t *changed)
     contact_inst *const c = &r->contact[i];
     const loom_contact_ops *const ops = c->in.plugin->ops.contact;
     uint32_t now = LOOM_CHANGED_NONE;
-    loom_query q = {.struct_size = sizeof q, .kinds = c->kinds, .x0 = r->st.x, .x1 = r->st.x};
+    loom_query q = {.struct_size = sizeof q,
+                    .kinds = c->kinds,
+                    .x0 = r->st.x,
+                    .x1 = r->st.x,
+                    .progress0 = r->st.progress,
+                    .progress1 = r->st.progress};
     LOOM_TRY(ops->plan(c->in.self, &r->st, &q));
     q.kinds &= c->kinds;
     if (q.what != 0) LOOM_TRY(detect_query(r, c, &q, &c->pairs));
@@ -291,7 +296,7 @@ loom_status detect_mark_touched(run *r)
     const map_spec s[] = {{q->v, LOOM_READ}, {r->touched, LOOM_RDWR}};
     if (q->count == 0) continue;
     LOOM_TRY(run_map(r, &r->exec, 2, s, p));
-    const touch_args a = {p[0], p[1]};
+    const touch_args a = {p[0], p[1], r->scene->pub.num_verts};
     LOOM_TRY(run_kernel(r, &r->exec, &k_touch, &a, q->count, NULL));
     LOOM_TRY(run_unmap(r, 2, s));
   }
@@ -322,6 +327,7 @@ loom_status detect_max_step(run *r, loom_buf *x0, loom_buf *x1, loom_bound *out)
   const uint32_t need = out->per_vertex ? LOOM_COLL_STEP_VERTEX : LOOM_COLL_STEP_GLOBAL;
   loom_buf *const t_vertex = out->t_vertex;
   loom_buf *other = NULL;
+  int32_t blocker = -1;
   double t = 1.0;
   if (out->per_vertex) {
     LOOM_TRY(la_fill(r->m, &r->exec, t_vertex, 1.0));
@@ -333,16 +339,21 @@ loom_status detect_max_step(run *r, loom_buf *x0, loom_buf *x1, loom_bound *out)
     const loom_collision_ops *const ops = r->collision[i].plugin->ops.collision;
     if (!(ops->provides & need) || ops->max_step == NULL) continue;
     out->t_global = 1.0;
+    out->blocker = -1;
     LOOM_TRY(ops->max_step(r->collision[i].self, &r->st, x0, x1, out));
     if (!(out->t_global >= 0.0 && out->t_global <= 1.0))
       return err_set(r->err, LOOM_E_INTERNAL, "%s: max_step() returned %g, allowed is [0, 1]",
                      r->collision[i].name, out->t_global);
-    t = fmin(t, out->t_global);
+    if (out->t_global < t) {
+      t = out->t_global;
+      blocker = out->blocker;
+    }
     if (out->per_vertex) LOOM_TRY(take_min(r, t_vertex, other));
   }
   clock_pop(&r->clock);
   if (other != NULL) buf_free(r->m, other);
   out->t_vertex = t_vertex;
   out->t_global = t;
+  out->blocker = blocker;
   return LOOM_OK;
 }

@@ -3,7 +3,13 @@
  * Order: where a bound is in force and the line search starts at the last feasible point,
  * the bound comes first and the line search only goes back from it, so that barriers are
  * never evaluated behind a surface; otherwise the bound is applied to the whole way from
- * the last feasible point to the new one. */
+ * the last feasible point to the new one.
+ *
+ * Bodies and pins with a prescribed motion may be stopped by what is in their way, like the
+ * cloth.  In PREDICT they set out together with the initial guess and stop with it where
+ * the bound says; from then on every filter lets them advance as far as they can with the
+ * cloth at rest, and the solver makes room in between.  The step ends when they have
+ * arrived (st.progress = 1). */
 #include <math.h>
 
 #include "sched/run_state.h"
@@ -16,7 +22,7 @@ static const double ARMIJO = 1e-4;
  * and the gradient decides instead. */
 static const double ENERGY_NOISE = 1e-12;
 
-/* out = a + t (b - a), per vertex where t_vertex is given; fixed rows take b */
+/* out = a + t (b - a), with t_vertex instead where it is given; fixed rows take t */
 static loom_status blend(run *r, loom_buf *a, loom_buf *b, double t, loom_buf *t_vertex,
                          loom_buf *out)
 {
@@ -32,15 +38,20 @@ static loom_status blend(run *r, loom_buf *a, loom_buf *b, double t, loom_buf *t
   return run_unmap(r, 5, s);
 }
 
-static loom_status ask_bound(run *r, loom_buf *x0, loom_buf *x1, double *toi)
+/* `to`: share of the prescribed motion at x1; a motion is never cut vertex by vertex */
+static loom_status ask_bound(run *r, loom_buf *x0, loom_buf *x1, double to, double *toi)
 {
-  const int vertex = r->bound == FILTER_BOUND_VERTEX;
+  const int vertex = r->bound == FILTER_BOUND_VERTEX && to == r->st.progress;
   loom_bound b = {.struct_size = sizeof b,
                   .per_vertex = vertex,
                   .t_vertex = vertex ? r->t_vertex : NULL,
-                  .min_gap = r->set.filter.min_gap};
+                  .min_gap = r->set.filter.min_gap,
+                  .progress0 = r->st.progress,
+                  .progress1 = to,
+                  .blocker = -1};
   LOOM_TRY(detect_max_step(r, x0, x1, &b));
   *toi = b.t_global;
+  if (to > r->st.progress) r->blocker = b.blocker;
   r->step_toi = fmin(r->step_toi, b.t_global);
   return LOOM_OK;
 }
@@ -48,7 +59,7 @@ static loom_status ask_bound(run *r, loom_buf *x0, loom_buf *x1, double *toi)
 /* x may have run ahead of x_feas: cut the way back to what the bound allows. */
 static loom_status apply_bound(run *r, double *toi)
 {
-  LOOM_TRY(ask_bound(r, r->st.x_feas, r->st.x, toi));
+  LOOM_TRY(ask_bound(r, r->st.x_feas, r->st.x, r->st.progress, toi));
   if (*toi >= 1.0 && r->bound != FILTER_BOUND_VERTEX)
     return la_fill(r->m, &r->exec, r->rejected, 0.0);
   LOOM_TRY(buf_copy(r->m, &r->exec, r->wanted, r->st.x));
@@ -130,7 +141,7 @@ static loom_status line_search(run *r, double *alpha)
 loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
 {
   const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
-  const int due = r->filter_when == LOOM_FILTER_EVERY ||
+  const int due = r->filter_when == LOOM_FILTER_EVERY || r->st.progress < 1.0 ||
                   (r->filter_when == LOOM_FILTER_ADVICE && it->filter != 0);
   const int bounded = due && r->bound != FILTER_BOUND_NONE;
   const int bound_first = bounded && r->line_search && r->filter_when == LOOM_FILTER_EVERY &&
@@ -146,7 +157,7 @@ loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
   LOOM_TRY(la_waxpby(r->m, &r->exec, 1.0, r->x_before, 1.0, r->dx, r->st.x));
 
   if (bound_first) {
-    LOOM_TRY(ask_bound(r, r->x_before, r->st.x, &out->toi));
+    LOOM_TRY(ask_bound(r, r->x_before, r->st.x, r->st.progress, &out->toi));
     out->alpha = out->toi;
   }
   if (r->line_search) LOOM_TRY(line_search(r, &out->alpha));
@@ -184,8 +195,22 @@ loom_status filter_guess(run *r)
   double toi = 1.0;
   LOOM_TRY(problem_restore_fixed(r, r->st.trial));
   if (r->bound == FILTER_BOUND_NONE) return buf_copy(r->m, &r->exec, r->st.x, r->st.trial);
-  LOOM_TRY(ask_bound(r, r->st.x_start, r->st.trial, &toi));
-  loom_buf *const t = r->bound == FILTER_BOUND_VERTEX ? r->t_vertex : NULL;
+  LOOM_TRY(ask_bound(r, r->st.x_start, r->st.trial, 1.0, &toi));
+  loom_buf *const t = r->bound == FILTER_BOUND_VERTEX && !r->moves ? r->t_vertex : NULL;
   LOOM_TRY(blend(r, r->st.x_start, r->st.trial, toi, t, r->st.x));
+  if (r->moves) r->st.progress = toi;
+  return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);
+}
+
+loom_status filter_advance(run *r, int *moved)
+{
+  double toi = 1.0;
+  *moved = r->st.progress < 1.0;
+  if (!*moved) return LOOM_OK;
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->wanted, r->st.x));
+  LOOM_TRY(problem_restore_fixed(r, r->wanted));
+  LOOM_TRY(ask_bound(r, r->st.x, r->wanted, 1.0, &toi));
+  LOOM_TRY(blend(r, r->st.x_feas, r->wanted, toi, NULL, r->st.x));
+  r->st.progress = toi >= 1.0 ? 1.0 : r->st.progress + toi * (1.0 - r->st.progress);
   return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);
 }

@@ -214,21 +214,25 @@ static loom_status open_state(run *r)
     const char *name;
     int64_t count;
     int wanted;
-  } all[] = {{&r->st.x_start, "x_start", 3 * n, 1},
-             {&r->st.x_feas, "x_feas", 3 * n, bounded},
-             {&r->st.y, "y", 3 * n, 1},
-             {&r->st.trial, "trial", 3 * n, 1},
-             {&r->st.grad, "grad", 3 * n, 1},
-             {&r->st.v_end, "v_end", 3 * n, 1},
-             {&r->st.f_next, "f_next", 3 * n, 1},
-             {&r->grad_free, "grad_free", 3 * n, 1},
-             {&r->grad_solved, "grad_solved", 3 * n, r->num_contact > 0 || r->line_search},
-             {&r->dx, "dx", 3 * n, 1},
-             {&r->x_before, "x_before", 3 * n, 1},
-             {&r->rejected, "rejected", 3 * n, bounded},
-             {&r->wanted, "wanted", 3 * n, bounded},
-             {&r->t_vertex, "t_vertex", n, r->bound == FILTER_BOUND_VERTEX},
-             {&r->diag, "diag", n, 1}};
+  } all[] = {
+      {&r->st.x_start, "x_start", 3 * n, 1},
+      {&r->st.x_feas, "x_feas", 3 * n, bounded},
+      {&r->st.y, "y", 3 * n, 1},
+      {&r->st.trial, "trial", 3 * n, 1},
+      {&r->st.grad, "grad", 3 * n, 1},
+      {&r->st.v_end, "v_end", 3 * n, 1},
+      {&r->st.f_next, "f_next", 3 * n, 1},
+      {&r->grad_free, "grad_free", 3 * n, 1},
+      {&r->grad_solved, "grad_solved", 3 * n, r->num_contact > 0 || r->line_search || r->moves},
+      {&r->dx, "dx", 3 * n, 1},
+      {&r->x_before, "x_before", 3 * n, 1},
+      {&r->rejected, "rejected", 3 * n, bounded},
+      {&r->wanted, "wanted", 3 * n, bounded},
+      {&r->t_vertex, "t_vertex", n, r->bound == FILTER_BOUND_VERTEX},
+      {&r->x_retry, "x_retry", 3 * n, r->moves},
+      {&r->v_retry, "v_retry", 3 * n, r->moves},
+      {&r->f_retry, "f_retry", 3 * n, r->moves},
+      {&r->diag, "diag", n, 1}};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
     if (all[i].wanted)
       LOOM_TRY(buf_new(r->m, "core", all[i].name, LOOM_REAL, all[i].count, all[i].b));
@@ -236,6 +240,9 @@ static loom_status open_state(run *r)
   r->st.struct_size = sizeof r->st;
   r->st.scheme = r->set.run.scheme;
   r->st.h = r->set.run.dt / (double)r->set.run.substeps;
+  r->st.progress = 1.0;
+  r->st.body0 = r->scene->body0;
+  r->st.body1 = r->scene->body1;
   LOOM_TRY(buf_new(r->m, "core", "x", LOOM_REAL, 3 * n, &r->st.x));
   LOOM_TRY(buf_new(r->m, "core", "v", LOOM_REAL, 3 * n, &r->st.v_start));
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, r->scene->x0));
@@ -280,6 +287,8 @@ static void decide_schedule(run *r)
   r->line_search = r->set.filter.line_search == LINE_AUTO ? (s->needs & LOOM_NEEDS_LINE_SEARCH) != 0
                                                           : r->set.filter.line_search == LINE_ON;
   r->uses_gradient = (s->needs & LOOM_USES_GRADIENT) != 0;
+  r->moves =
+      r->bound != FILTER_BOUND_NONE && (scene_pins_move(r->scene) || scene_bodies_move(r->scene));
 }
 
 static loom_status open_all(run *r, const run_options *o)

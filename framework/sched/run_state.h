@@ -98,6 +98,10 @@ struct run {
   int has_resolve;    /* some contact model corrects positions */
   int resolve_at_end; /* ... and only before COMMIT: post-only models */
   int uses_gradient;  /* gradients are charged to the solver */
+  int moves;          /* bodies or pins move and a bound is in force: st.progress counts */
+  int32_t blocker;    /* the obstacle that last cut the motion short, -1: none of them */
+  loom_buf *x_retry, *v_retry, *f_retry; /* the step's start, only if `moves` */
+  int64_t k_base;                        /* iterations of the step before those of this part */
 
   int64_t counters[LOOM_NUM_COUNTERS];
   phase_clock clock;
@@ -218,6 +222,8 @@ loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out);
 loom_status filter_final(run *r, filter_result *out);
 /* the initial guess, kept from crossing anything on its way from x_start */
 loom_status filter_guess(run *r);
+/* advance bodies and pins towards the end of their motion; *moved: x or they have moved */
+loom_status filter_advance(run *r, int *moved);
 
 /* ---- others ---------------------------------------------------------------------- */
 loom_status step_once(run *r, int64_t index);

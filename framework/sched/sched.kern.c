@@ -113,7 +113,7 @@ LK_REDUCE_SUM(sched_weighted_dot, a, i)
 
 LK_KERNEL(sched_blend, a, i)
 {
-  const lk_real t = a->fixed[i] ? LK_R(1.0) : a->t ? a->t[i] : a->t_all;
+  const lk_real t = a->fixed[i] || !a->t ? a->t_all : a->t[i];
   for (int c = 0; c < 3; ++c) {
     const lk_real p = a->a[3 * i + c], q = a->b[3 * i + c];
     /* t = 1 must give q exactly */
@@ -126,7 +126,7 @@ LK_KERNEL(sched_min, a, i) { a->a[i] = a->b[i] < a->a[i] ? a->b[i] : a->a[i]; }
 LK_KERNEL_PLAIN(sched_touch, a, j)
 {
   for (int c = 0; c < 4; ++c)
-    if (a->v[4 * j + c] >= 0) a->touched[a->v[4 * j + c]] = 1;
+    if (a->v[4 * j + c] >= 0 && a->v[4 * j + c] < a->n) a->touched[a->v[4 * j + c]] = 1;
 }
 
 /* ---- quadratic terms --------------------------------------------------------------------- */

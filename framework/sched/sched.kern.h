@@ -77,9 +77,9 @@ LK_DECLARE(sched_weighted_dot, weighted_args) /* sum of m (a - b) . g */
 typedef struct {                                /* per-vertex steps: out = a + t (b - a) */
   const lk_real *LK_RESTRICT a, *LK_RESTRICT b; /* [n][3] m */
   const lk_real *LK_RESTRICT t;                 /* [n] */
-  const uint8_t *LK_RESTRICT fixed;             /* [n], fixed rows take b */
+  const uint8_t *LK_RESTRICT fixed;             /* [n], fixed rows take t_all */
   lk_real *LK_RESTRICT out;                     /* [n][3] m */
-  lk_real t_all;                                /* used where t is NULL */
+  lk_real t_all;                                /* used also where t is NULL */
 } blend_args;
 LK_DECLARE(sched_blend, blend_args)
 
@@ -92,6 +92,7 @@ LK_DECLARE(sched_min, min_args) /* a = min(a, b) */
 typedef struct {
   const int32_t *LK_RESTRICT v; /* [m][4], -1 for unused */
   uint8_t *LK_RESTRICT touched; /* [n] */
+  int32_t n;                    /* ids from here on are of bodies */
 } touch_args;
 LK_DECLARE(sched_touch, touch_args) /* touched[v] = 1; every write has the same value */
 

@@ -62,10 +62,14 @@ static const loom_param filter_params[] = {
                     "Step bound from collision; auto: global if a contact model needs it."),
     LOOM_PARAM_ENUM(filter_settings, line_search, LINE_AUTO, "auto|on|off",
                     "Energy line search; auto: if the solver asks for it."),
-    LOOM_PARAM_REAL(filter_settings, min_gap, 0, 0, 1, "m",
-                    "Gap that every accepted step keeps, where a bound is in force."),
+    LOOM_PARAM_REAL(filter_settings, min_gap, 1e-8, 0, 1, "m",
+                    "Gap that every accepted step keeps, where a bound is in force; 0 leaves it to "
+                    "rounding what is crossed in the end."),
     LOOM_PARAM_INT(filter_settings, max_backtracks, 40, 0, 1000, "1",
                    "Halvings of the step before the line search reports a stall."),
+    LOOM_PARAM_INT(filter_settings, max_halvings, 4, 0, 20, "1",
+                   "Halvings of the time step where a moving body or pin cannot follow its motion "
+                   "without passing through something, before the run ends with an error."),
 };
 static const loom_param log_params[] = {
     LOOM_PARAM_TEXT(log_settings, file, "",

@@ -52,7 +52,7 @@ typedef struct detect_settings {
 typedef struct filter_settings {
   int32_t when, bound, line_search;
   double min_gap; /* m */
-  int64_t max_backtracks;
+  int64_t max_backtracks, max_halvings;
 } filter_settings;
 
 typedef struct log_settings {

@@ -77,18 +77,17 @@ static loom_status begin_plugins(run *r)
   return LOOM_OK;
 }
 
-static loom_status predict(run *r, int64_t index)
+/* From time t0 to t1, s: the whole step, or a part of it. */
+static loom_status predict(run *r, double t0, double t1, double h)
 {
-  const double h = r->set.run.dt / (double)r->set.run.substeps;
   clock_push(&r->clock, CLOCK_PREDICT);
-  r->st.index = index;
   r->st.iter = -1;
   r->st.h = h;
-  r->st.time = (double)(index + 1) * h;
-  if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
+  r->st.time = t1;
+  r->st.progress = r->moves ? 0.0 : 1.0;
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_start, r->st.x));
   if (r->st.x_feas != r->st.x) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
-  LOOM_TRY(scene_pose(r->scene, (double)index * h, r->st.time));
+  LOOM_TRY(scene_pose(r->scene, t0, t1));
   LOOM_TRY(inertial_target(r));
   LOOM_TRY(initial_guess(r));
   LOOM_TRY(begin_plugins(r));
@@ -135,6 +134,7 @@ static loom_status measure_iteration(run *r, const filter_result *f, double *dx_
 {
   const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
   uint32_t changed = LOOM_CHANGED_NONE, again = LOOM_CHANGED_NONE;
+  int moved = 0;
   clock_push(&r->clock, CLOCK_MEASURE);
   LOOM_TRY(la_norm_max3(r->m, &r->exec, r->dx, dx_max));
   if (!isfinite(*dx_max)) return nan_error(r, "the solver's trial", r->dx);
@@ -143,21 +143,25 @@ static loom_status measure_iteration(run *r, const filter_result *f, double *dx_
 
   /* the gradient of the problem iterate() saw, for quasi-Newton pairs */
   loom_buf *grad_solved = r->st.grad;
-  if (r->num_contact > 0) {
+  if (r->num_contact > 0 || r->moves) {
+    const int64_t period = r->set.detect.period;
     if (ops->accepted != NULL) {
       LOOM_TRY(buf_copy(r->m, &r->exec, r->grad_solved, r->st.grad));
       grad_solved = r->grad_solved;
     }
     LOOM_TRY(detect_after_accept(r, &changed));
-    const int64_t period = r->set.detect.period;
-    if (period > 0 && (r->st.iter + 1) % period == 0) LOOM_TRY(detect_all(r, &again));
+    clock_push(&r->clock, CLOCK_FILTER);
+    LOOM_TRY(filter_advance(r, &moved));
+    clock_pop(&r->clock);
+    if (moved) changed |= LOOM_CHANGED_VALUES;
+    if (moved || (period > 0 && (r->st.iter + 1) % period == 0)) LOOM_TRY(detect_all(r, &again));
     changed |= again;
     LOOM_TRY(detect_announce(r, changed));
   }
   r->next = r->solved;
   if (changed != LOOM_CHANGED_NONE) {
     clock_push(&r->clock, CLOCK_MEASURE);
-    LOOM_TRY(measure_problem(r, 0, &r->next));
+    LOOM_TRY(measure_problem(r, moved, &r->next));
     clock_pop(&r->clock);
   }
   if (ops->accepted == NULL) return LOOM_OK;
@@ -185,16 +189,18 @@ static double tested_residual(const run *r)
   return isnan(r->next.rms) ? r->solved.rms : r->next.rms;
 }
 
-/* -1: go on.  `stalled`: neither this iteration nor anything else will move x. */
+/* -1: go on.  `stalled`: neither this iteration nor anything else will move x.  As long as
+ * bodies or pins are on their way nothing has converged. */
 static int stop_reason(run *r, int64_t done, int stalled, double first)
 {
   const stop_settings *const s = &r->set.stop;
   const int64_t one_shot = r->solver.plugin->ops.solver->max_outer;
   const double res = tested_residual(r);
-  if (res <= s->tol_abs) return H5LOG_converged_abs;
-  if (res <= s->tol_rel * r->r_ref) return H5LOG_converged_rel;
+  const int arrived = r->st.progress >= 1.0;
+  if (arrived && res <= s->tol_abs) return H5LOG_converged_abs;
+  if (arrived && res <= s->tol_rel * r->r_ref) return H5LOG_converged_rel;
   if (res > s->diverged * fmax(first, r->r_ref)) return H5LOG_diverged;
-  if (stalled) return H5LOG_stalled;
+  if (arrived && stalled) return H5LOG_stalled;
   if (done >= s->max_iters || (one_shot > 0 && done >= one_shot)) return H5LOG_max_iters;
   if (s->time_budget_ms > 0.0 && 1e3 * clock_net(&r->clock) >= s->time_budget_ms)
     return H5LOG_time_budget;
@@ -235,7 +241,7 @@ static loom_status iterate(run *r, int64_t *iters, int *reason)
     *iters = k + 1;
     *reason = stop_reason(r, k + 1, f.stalled || s == LOOM_STALLED, first);
     if (*reason >= 0 || k % r->set.log.residual_every == 0)
-      LOOM_TRY(record_iter(r, k, &it, &f, dx_max));
+      LOOM_TRY(record_iter(r, r->k_base + k, &it, &f, dx_max));
   }
   return LOOM_OK;
 }
@@ -284,7 +290,7 @@ static loom_status finish(run *r, int64_t iters)
                              .stage = -1,
                              .extra = r->extra};
   for (uint32_t c = 0; c < r->solver.plugin->num_columns; ++c) r->extra[c] = NAN;
-  return record_iter(r, iters, &none, &f, dx_max);
+  return record_iter(r, r->k_base + iters, &none, &f, dx_max);
 }
 
 /* ---- COMMIT -----------------------------------------------------------------------------------
@@ -329,16 +335,15 @@ static loom_status commit(run *r)
   return LOOM_OK;
 }
 
-loom_status step_once(run *r, int64_t index)
-{
-  int64_t iters = 0;
-  int reason = -1;
-  clock_reset(&r->clock);
-  memset(r->counters, 0, sizeof r->counters);
-  r->launches = 0;
-  r->step_toi = 1.0;
+/* ---- the whole step -------------------------------------------------------------------------
+ */
 
-  LOOM_TRY(predict(r, index));
+/* One time step from t0 to t1, s.  *blocked: a motion could not be followed; nothing was
+ * committed then. */
+static loom_status advance_time(run *r, double t0, double t1, double h, int64_t *iters, int *reason,
+                                int *blocked)
+{
+  LOOM_TRY(predict(r, t0, t1, h));
   clock_push(&r->clock, CLOCK_MEASURE);
   LOOM_TRY(measure_r_ref(r, &r->r_ref));
   LOOM_TRY(measure_problem(r, 1, &r->solved));
@@ -352,16 +357,98 @@ loom_status step_once(run *r, int64_t index)
   const filter_result start = {
       .alpha = NAN, .toi = r->step_toi, .filtered = r->bound != FILTER_BOUND_NONE};
   for (uint32_t c = 0; c < r->solver.plugin->num_columns; ++c) r->extra[c] = NAN;
-  LOOM_TRY(record_iter(r, -1, &none, &start, NAN));
+  LOOM_TRY(record_iter(r, r->k_base - 1, &none, &start, NAN));
 
-  LOOM_TRY(iterate(r, &iters, &reason));
-  LOOM_TRY(finish(r, iters));
+  LOOM_TRY(iterate(r, iters, reason));
+  *blocked = r->st.progress < 1.0;
+  if (*blocked) return LOOM_OK;
+  LOOM_TRY(finish(r, *iters));
   LOOM_TRY(commit(r));
-  LOOM_TRY(record_step(r, iters, reason));
-
-  /* v_end is the next step's v_start */
+  /* v_end is the next v_start */
   loom_buf *const swap = r->st.v_start;
   r->st.v_start = r->st.v_end;
   r->st.v_end = swap;
+  return LOOM_OK;
+}
+
+/* The step in 2^halvings equal parts. */
+static loom_status in_parts(run *r, int64_t index, int halvings, int64_t *iters, int *reason,
+                            int *blocked)
+{
+  const int64_t parts = INT64_C(1) << halvings;
+  const double dt = r->set.run.dt / (double)r->set.run.substeps;
+  *blocked = 0;
+  for (int64_t p = 0; p < parts && !*blocked; ++p) {
+    const double t0 = ((double)index + (double)p / (double)parts) * dt;
+    const double t1 = ((double)index + (double)(p + 1) / (double)parts) * dt;
+    int64_t k = 0;
+    LOOM_TRY(advance_time(r, t0, t1, dt / (double)parts, &k, reason, blocked));
+    *iters += k;
+    r->k_base += k + 2; /* the first and the last record have numbers of their own */
+  }
+  return LOOM_OK;
+}
+
+static loom_status blocked_error(run *r)
+{
+  const char *const name = r->blocker >= 0 ? r->scene->obstacles[r->blocker].name : NULL;
+  return err_set(r->err, LOOM_E_NUMERIC,
+                 "%s%s%s cannot follow its motion, something is in its way: step %lld, %.3g of the "
+                 "motion were left after %lld halvings of the step; move it more slowly, lower dt, "
+                 "or raise [stop] max_iters or [filter] max_halvings",
+                 name != NULL ? "[body." : "a pin", name != NULL ? name : "",
+                 name != NULL ? "]" : "", (long long)r->st.index, 1.0 - r->st.progress,
+                 (long long)r->set.filter.max_halvings);
+}
+
+/* Back to the start of the step; plugins drop what they have seen since. */
+static loom_status rewind_step(run *r)
+{
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, r->x_retry));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_start, r->v_retry));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.f_next, r->f_retry));
+  for (int i = 0; i < r->num_collision; ++i) {
+    const loom_collision_ops *const c = r->collision[i].plugin->ops.collision;
+    if (c->reset != NULL) LOOM_TRY(c->reset(r->collision[i].self));
+  }
+  for (int i = 0; i < r->num_contact; ++i) {
+    const loom_contact_ops *const c = r->contact[i].in.plugin->ops.contact;
+    if (c->reset != NULL) LOOM_TRY(c->reset(r->contact[i].in.self));
+  }
+  const loom_solver_ops *const s = r->solver.plugin->ops.solver;
+  return s->reset != NULL ? s->reset(r->solver.self) : LOOM_OK;
+}
+
+loom_status step_once(run *r, int64_t index)
+{
+  int64_t iters = 0;
+  int reason = -1, blocked = 0;
+  clock_reset(&r->clock);
+  memset(r->counters, 0, sizeof r->counters);
+  r->launches = 0;
+  r->step_toi = 1.0;
+  r->k_base = 0;
+  r->st.index = index;
+  if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
+  const double f_norm = r->f_next_norm;
+  if (r->moves) {
+    LOOM_TRY(buf_copy(r->m, &r->exec, r->x_retry, r->st.x));
+    LOOM_TRY(buf_copy(r->m, &r->exec, r->v_retry, r->st.v_start));
+    LOOM_TRY(buf_copy(r->m, &r->exec, r->f_retry, r->st.f_next));
+  }
+  for (int halvings = 0;; ++halvings) {
+    LOOM_TRY(in_parts(r, index, halvings, &iters, &reason, &blocked));
+    if (!blocked) break;
+    if (halvings >= r->set.filter.max_halvings) return blocked_error(r);
+    LOOM_TRY(rewind_step(r));
+    r->f_next_norm = f_norm;
+  }
+  /* what is recorded is the end of the step: v_end once more */
+  loom_buf *const swap = r->st.v_start;
+  r->st.v_start = r->st.v_end;
+  r->st.v_end = swap;
+  LOOM_TRY(record_step(r, iters, reason));
+  r->st.v_end = r->st.v_start;
+  r->st.v_start = swap;
   return LOOM_OK;
 }

@@ -67,7 +67,9 @@ static loom_query query(const run *r)
                       .kinds = LOOM_PAIR_MASK_ALL,
                       .margin = (loom_real)4e-3,
                       .x0 = r->st.x,
-                      .x1 = r->st.x};
+                      .x1 = r->st.x,
+                      .progress0 = 1,
+                      .progress1 = 1};
 }
 
 /* detect() through the core, which grows the list */
@@ -175,7 +177,8 @@ ParameterizedTest(const ct_plugin *p, collision, bounds_are_sound)
     cr_skip_test("%s offers no bound", p->name);
   }
   for (int i = -1; i <= 1; ++i) { /* down through the ball, nowhere, up and away */
-    loom_bound b = {.struct_size = sizeof b, .t_global = -1.0};
+    loom_bound b = {
+        .struct_size = sizeof b, .t_global = -1.0, .progress0 = 1, .progress1 = 1, .blocker = -1};
     double *const x = ct_values(r, r->st.x, NULL);
     for (int64_t v = 0; v < buf_count(r->st.x) / 3; ++v) x[3 * v + 2] += 0.05 * i;
     ct_set_values(r, r->st.trial, x);

@@ -251,7 +251,9 @@ static void misuse_collision(run *r, instance *in)
                         .kinds = LOOM_PAIR_MASK_ALL,
                         .margin = 1e-3,
                         .x0 = r->st.x,
-                        .x1 = r->st.x};
+                        .x1 = r->st.x,
+                        .progress0 = 1,
+                        .progress1 = 1};
   loom_bound b = {.struct_size = sizeof b};
   if (o->end_step != NULL) survived(r, o->end_step(in->self, &r->st), "end_step");
   if (r->num_contact > 0) {

@@ -162,6 +162,7 @@ void th_open(test_host *t, int threads, int check)
                         .extension = host_extension};
   t->scene.struct_size = sizeof t->scene;
   t->step.struct_size = sizeof t->step;
+  t->step.progress = 1.0;
 }
 
 void th_close(test_host *t)

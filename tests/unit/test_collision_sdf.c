@@ -85,7 +85,9 @@ static loom_query query(const scene *s, uint32_t what)
                       .kinds = LOOM_PAIR_MASK_ALL,
                       .margin = 0.05,
                       .x0 = s->b0,
-                      .x1 = s->b1};
+                      .x1 = s->b1,
+                      .progress0 = 1,
+                      .progress1 = 1};
 }
 
 static double gap(const scene *s, int o, int i, const double *x, double time)
@@ -145,20 +147,18 @@ Test(collision_sdf, proximity_and_overlap_equal_brute_force)
     }
 }
 
-/* swept: from x_start, bodies move; else they stay at their end pose */
-static void check_ccd(int swept)
+/* The bodies move from one share of their motion to another. */
+static void check_ccd(double from, double to)
 {
   static scene s;
   loom_pairs p;
   int64_t j = 0;
   int hits = 0;
   scene_open(&s, 2, 0, 0, 0.5);
-  if (!swept) {
-    s.b0 = s.t.step.x_feas;
-    th_put(&s.t, s.b0, s.x0);
-  }
   th_pairs_open(&s.t, &p, 0);
-  const loom_query q = query(&s, LOOM_DETECT_CCD);
+  loom_query q = query(&s, LOOM_DETECT_CCD);
+  q.progress0 = from;
+  q.progress1 = to;
   th_detect(&s.t, &q, &p);
   uint64_t *const key = th_get(&s.t, p.key);
   loom_real *const toi = th_get(&s.t, p.toi), *const g = th_get(&s.t, p.gap);
@@ -166,7 +166,7 @@ static void check_ccd(int swept)
     for (int i = 0; i < N; ++i) {
       double first = 2.0, lowest = INFINITY;
       for (int k = 0; k <= STEPS && first > 1.0; ++k) {
-        const double u = (double)k / STEPS, d = gap_on_way(&s, b, i, u, swept ? u : 1.0);
+        const double u = (double)k / STEPS, d = gap_on_way(&s, b, i, u, from + u * (to - from));
         lowest = fmin(lowest, d);
         if (d <= 0.0) first = u;
       }
@@ -179,11 +179,11 @@ static void check_ccd(int swept)
       if (!found) continue;
       ++hits;
       cr_assert(toi[j] >= 0.0 && toi[j] <= 1.0);
-      cr_assert(gap_on_way(&s, b, i, toi[j], swept ? toi[j] : 1.0) <= 1e-7);
+      cr_assert(gap_on_way(&s, b, i, toi[j], from + toi[j] * (to - from)) <= 1e-7);
       cr_assert(first <= 1.0 || lowest < 1e-3, "body %d, vertex %d: a false alarm", b, i);
       /* the plane of the impact, carried along: the end point is below it if it is inside a
        * convex body */
-      if (gap(&s, b, i, s.x1 + 3 * i, 1.0) < 0.0) cr_assert(g[j] < 1e-12);
+      if (gap(&s, b, i, s.x1 + 3 * i, to) < 0.0) cr_assert(g[j] < 1e-12);
       ++j;
     }
   cr_expect_eq(j, p.count);
@@ -193,8 +193,9 @@ static void check_ccd(int swept)
   scene_close(&s);
 }
 
-Test(collision_sdf, ccd_with_moving_bodies_equals_dense_sampling) { check_ccd(1); }
-Test(collision_sdf, ccd_between_iterates_keeps_bodies_at_their_end) { check_ccd(0); }
+Test(collision_sdf, ccd_with_moving_bodies_equals_dense_sampling) { check_ccd(0.0, 1.0); }
+Test(collision_sdf, ccd_over_a_part_of_the_motion) { check_ccd(0.25, 0.75); }
+Test(collision_sdf, ccd_between_iterates_keeps_bodies_where_they_are) { check_ccd(1.0, 1.0); }
 
 Test(collision_sdf, masked_and_excluded_pairs_are_left_out)
 {
@@ -265,11 +266,16 @@ Test(collision_sdf, the_same_bits_for_any_number_of_threads)
 /* ---- bounds ------------------------------------------------------------------------------------
  */
 
-static void check_bound(int per_vertex, double min_gap)
+static void check_bound(int per_vertex, double min_gap, double from, double to)
 {
   static scene s;
   scene_open(&s, 2, 0, 0, 0.6);
-  loom_bound b = {.struct_size = sizeof b, .per_vertex = per_vertex, .min_gap = min_gap};
+  loom_bound b = {.struct_size = sizeof b,
+                  .per_vertex = per_vertex,
+                  .min_gap = min_gap,
+                  .progress0 = from,
+                  .progress1 = to,
+                  .blocker = -1};
   if (per_vertex) b.t_vertex = th_buf(&s.t, LOOM_REAL, N, NULL);
   cr_assert_eq(s.p->ops.collision->max_step(s.self, &s.t.step, s.b0, s.b1, &b), LOOM_OK, "%s",
                s.t.err.text);
@@ -286,14 +292,14 @@ static void check_bound(int per_vertex, double min_gap)
     double best = INFINITY; /* how much of the gap was left, over all bodies */
     int inside = 0;
     for (int o = 0; o < BODIES; ++o) {
-      const double g0 = gap_on_way(&s, o, i, 0.0, 1.0);
+      const double g0 = gap_on_way(&s, o, i, 0.0, from);
       const double floor = g0 > min_gap ? min_gap + 0.1 * (g0 - min_gap) : g0;
       if (g0 <= 0.0) {
         inside = 1;
         continue;
       }
       for (int k = 0; k <= 500; ++k) {
-        const double g = gap_on_way(&s, o, i, limit * k / 500, 1.0);
+        const double u = limit * k / 500, g = gap_on_way(&s, o, i, u, from + u * (to - from));
         cr_assert(g >= floor - 1e-8 * g0, "vertex %d, body %d: %g of %g", i, o, g, g0);
         best = fmin(best, (g - floor) / g0);
       }
@@ -303,13 +309,24 @@ static void check_bound(int per_vertex, double min_gap)
   }
   cr_expect(cut > 20);
   if (per_vertex) cr_expect_eq(b.t_global, smallest);
+  cr_assert(b.blocker >= 0 && b.blocker < BODIES, "blocker %d", b.blocker);
+  double nearest = INFINITY; /* the body that is named is the one that is nearly touched */
+  for (int i = 0; i < N; ++i) {
+    const double g0 = gap_on_way(&s, b.blocker, i, 0.0, from);
+    if (s.fixed[i] || g0 <= 0.0) continue;
+    const double u = b.t_global, g = gap_on_way(&s, b.blocker, i, u, from + u * (to - from));
+    nearest = fmin(nearest, (g - (g0 > min_gap ? min_gap + 0.1 * (g0 - min_gap) : g0)) / g0);
+  }
+  cr_expect_lt(nearest, 1e-2, "body %d stands %g off", b.blocker, nearest);
   free(t);
   scene_close(&s);
 }
 
-Test(collision_sdf, bound_per_vertex_is_safe_and_tight) { check_bound(1, 0.0); }
-Test(collision_sdf, bound_per_vertex_keeps_the_wanted_gap) { check_bound(1, 2e-3); }
-Test(collision_sdf, global_bound_is_safe) { check_bound(0, 0.0); }
+Test(collision_sdf, bound_per_vertex_is_safe_and_tight) { check_bound(1, 0.0, 1, 1); }
+Test(collision_sdf, bound_per_vertex_keeps_the_wanted_gap) { check_bound(1, 2e-3, 1, 1); }
+Test(collision_sdf, bound_per_vertex_among_moving_bodies) { check_bound(1, 0.0, 0, 1); }
+Test(collision_sdf, global_bound_is_safe) { check_bound(0, 0.0, 1, 1); }
+Test(collision_sdf, global_bound_among_moving_bodies) { check_bound(0, 1e-3, 0.2, 0.9); }
 
 Test(collision_sdf, bodies_it_cannot_handle_are_refused_by_name)
 {

@@ -381,7 +381,10 @@ static void slope_close(slope *s)
 static void slope_detect(slope *s, int when)
 {
   uint32_t changed;
-  loom_query q = {.struct_size = sizeof q, .kinds = LOOM_PAIR_MASK_ALL};
+  loom_query q = {.struct_size = sizeof q,
+                  .kinds = LOOM_PAIR_MASK_ALL,
+                  .progress0 = s->t.step.progress,
+                  .progress1 = s->t.step.progress};
   if (when == LOOM_AFTER_DETECT) {
     cr_assert_eq(s->p->ops.contact->plan(s->self, &s->t.step, &q), LOOM_OK);
     th_detect(&s->t, &q, &s->pairs);

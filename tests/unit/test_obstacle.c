@@ -302,7 +302,7 @@ static double gap_at(const obst_view *v, const obst_path *w, double s)
 {
   obst_pose P;
   lk_real x[3], n[3];
-  obst_pose_at(v, w->at_end ? 1.0 : s, &P);
+  obst_pose_at(v, w->s0 + s * (w->s1 - w->s0), &P);
   for (int c = 0; c < 3; ++c) x[c] = w->x0[c] + s * (w->x1[c] - w->x0[c]);
   return obst_distance(v, &P, x, n) - w->radius;
 }
@@ -327,8 +327,13 @@ Test(obstacle, impacts_agree_with_dense_sampling_in_time)
   for (int i = 0; i < 1500; ++i) {
     const int k = i % NUM_SHAPES;
     loom_obstacle o = th_obstacle(kinds[k], shapes[k], 8);
-    obst_path w = {
-        .radius = 0.01, .floor = 0, .tol = 1e-6, .at_end = i % 3 == 2, .max_iters = 2000};
+    static const lk_real shares[3][2] = {{0, 1}, {0.3, 0.8}, {1, 1}};
+    obst_path w = {.radius = 0.01,
+                   .floor = 0,
+                   .tol = 1e-6,
+                   .s0 = shares[i % 3][0],
+                   .s1 = shares[i % 3][1],
+                   .max_iters = 2000};
     random_motion(&s, &o, i % 2 ? 0.0 : th_random(&s));
     const obst_view v = make_view(k, &o, values);
     random_point(&s, 1.1, w.x0);
@@ -361,7 +366,7 @@ Test(obstacle, sliding_just_above_a_body_needs_few_advances)
     loom_obstacle o = th_obstacle(kinds[k], shapes[k], 8);
     const obst_view v = make_view(k, &o, NULL);
     const lk_real side[3] = {-0.8, 0, 0.6};
-    obst_path w = {.radius = 0, .floor = 1e-7, .tol = 1e-8, .at_end = 1, .max_iters = 8};
+    obst_path w = {.radius = 0, .floor = 1e-7, .tol = 1e-8, .s0 = 1, .s1 = 1, .max_iters = 8};
     for (int c = 0; c < 3; ++c) {
       w.x0[c] = k == 0 ? (0.1 + 1e-6) * shapes[0][c] : (c == 2 ? 0.2 + 1e-6 : 0.0);
       w.x1[c] = w.x0[c] + 0.1 * (k == 0 ? side[c] : (c == 0 ? 1.0 : 0.0));

@@ -308,6 +308,40 @@ Test(scene, mesh_bodies_carry_mesh_and_distance_grid)
   unlink(path);
 }
 
+/* Two meshed bodies, one of them in motion: one list of vertices, edges and triangles, placed
+ * at both ends of the step. */
+Test(scene, body_meshes_stand_together_at_both_ends_of_a_step)
+{
+  char path[] = "/tmp/loom_body_XXXXXX.obj", text[500];
+  write_file(path, tetra);
+  snprintf(text, sizeof text,
+           "[cloth.a]\n[body.ball]\nshape = sphere\n"
+           "[body.rock]\nshape = mesh\nfile = %s\nsdf_resolution = 8\nposition = 0 0 2\n"
+           "[body.fan]\nshape = mesh\nfile = %s\nsdf_resolution = 8\n"
+           "motion = rotate 0 0 1 0 0 0 90\n",
+           path, path);
+  tiny_scene t = tiny_open_ok(text);
+  const loom_scene *p = &t.s->pub;
+  cr_assert(p->num_body_verts == 10 && p->num_body_edges == 12 && p->num_body_tris == 8);
+  int32_t *of = tiny_copy(&t, p->body_of), *tris = tiny_copy(&t, p->body_tris);
+  int32_t *edges = tiny_copy(&t, p->body_edges);
+  for (int k = 0; k < 10; ++k) cr_assert_eq(of[k], k < 5 ? 1 : 2);
+  for (int k = 0; k < 12; ++k) cr_assert_eq(tris[12 + k], tris[k] + 5);
+  for (int k = 0; k < 12; ++k) cr_assert_eq(edges[12 + k], edges[k] + 5);
+  cr_assert_eq(scene_pose(t.s, 1, 2), LOOM_OK);
+  loom_real *b0 = tiny_copy(&t, t.s->body0), *b1 = tiny_copy(&t, t.s->body1);
+  for (int c = 0; c < 3; ++c) {
+    static const double turned[2][3] = {{0, 1, 0}, {-1, 0, 0}}; /* (1,0,0) by 90, 180 degrees */
+    cr_assert_float_eq(b0[3 * 1 + c], c == 0 ? 1 : c == 2 ? 2 : 0, eps);
+    cr_assert_float_eq(b1[3 * 1 + c], b0[3 * 1 + c], eps);
+    cr_assert_float_eq(b0[3 * 6 + c], turned[0][c], 10 * eps);
+    cr_assert_float_eq(b1[3 * 6 + c], turned[1][c], 10 * eps);
+  }
+  free(of), free(tris), free(edges), free(b0), free(b1);
+  tiny_close(&t);
+  unlink(path);
+}
+
 Test(scene, files_give_cloth_and_notes)
 {
   char path[] = "/tmp/loom_cloth_XXXXXX.obj", text[300];

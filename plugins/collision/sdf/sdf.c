@@ -2,11 +2,8 @@
  *
  * Pairs are of kind VO, one for every free vertex and body that are close (PROXIMITY), that
  * overlap (OVERLAP), or that meet on the way from x0 to x1 (CCD).  A vertex is a ball of its
- * radius.  Proximity and overlap are judged at the bodies' end-of-step poses, because
- * iterates are end-of-step positions.  For CCD the bodies move from their start to their end
- * pose together with a vertex that starts at step->x_start; on the way from any other point,
- * which is an iterate itself, they stay at the end pose.  Step bounds work between iterates,
- * hence at the end pose, too.
+ * radius.  Queries and bounds say at which shares of the step's motion the bodies stand at
+ * x0 and x1; on the way they move from one to the other.
  *
  * Every vertex is compared with every body: cost and memory are linear in their product.
  */
@@ -21,7 +18,7 @@
 
 static const lk_entry k_find = LK_ENTRY(sdf_find), k_fill = LK_ENTRY(sdf_fill);
 static const lk_entry k_pick = LK_ENTRY(sdf_pick), k_bound = LK_ENTRY(sdf_bound);
-static const lk_entry k_shortest = LK_ENTRY(sdf_shortest);
+static const lk_entry k_shortest = LK_ENTRY(sdf_shortest), k_blocker = LK_ENTRY(sdf_blocker);
 
 typedef struct {
   double keep;
@@ -175,8 +172,7 @@ static loom_status sdf_begin_step(void *self, const loom_step *s)
 enum { Q_X0, Q_X1, Q_RADIUS, Q_FIXED, Q_MASK, Q_EXCLUDE, Q_COUNT };
 
 /* Arguments common to both passes; closed by query_close(). */
-static loom_status query_open(sdf *d, const loom_step *s, const loom_query *q, plug_map *m,
-                              sdf_query *out)
+static loom_status query_open(sdf *d, const loom_query *q, plug_map *m, sdf_query *out)
 {
   const loom_host *const h = d->h;
   const obst_view *view;
@@ -200,7 +196,8 @@ static loom_status query_open(sdf *d, const loom_step *s, const loom_query *q, p
                      .what = q->what,
                      .margin = q->margin,
                      .tol = (lk_real)d->set.tolerance,
-                     .at_end = q->x0 != s->x_start,
+                     .s0 = (lk_real)q->progress0,
+                     .s1 = (lk_real)q->progress1,
                      .max_iters = (int32_t)d->set.max_search};
   LOOM_TRY(views_open(d, &view));
   out->view = view;
@@ -266,9 +263,10 @@ static loom_status sdf_detect(void *self, const loom_step *s, const loom_query *
   plug_map m[Q_COUNT];
   sdf_query args;
   int64_t total = 0;
+  (void)s;
   if (!(q->kinds & LOOM_BIT(LOOM_PAIR_VO)) || q->what == 0 || d->num_candidates == 0)
     return LOOM_OK;
-  LOOM_TRY(query_open(d, s, q, m, &args));
+  LOOM_TRY(query_open(d, q, m, &args));
   LOOM_TRY(find(d, &args, &total));
   const int64_t needed = out->count + total;
   if (total > 0 && needed <= out->capacity) LOOM_TRY(fill(d, &args, out));
@@ -283,6 +281,17 @@ static loom_status sdf_detect(void *self, const loom_step *s, const loom_query *
 /* ---- bounds
  * -------------------------------------------------------------------------------------- */
 
+/* Fold `k` over all vertices; `a` may be NULL where the kernel needs the bounds alone. */
+static loom_status over_vertices(sdf *d, const lk_entry *k, const void *a, double *out)
+{
+  const plug_map r[1] = {{d->result, LOOM_WRITE}};
+  void *p;
+  LOOM_TRY(plug_map_all(d->h, d->e, 1, r, &p));
+  LOOM_TRY(plug_run(d->h, d->e, k, a, d->sc->num_verts, p));
+  LOOM_TRY(plug_unmap_all(d->h, 1, r));
+  return plug_fetch(d->h, d->e, d->result, 1, out);
+}
+
 static loom_status sdf_max_step(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
                                 loom_bound *out)
 {
@@ -291,8 +300,10 @@ static loom_status sdf_max_step(void *self, const loom_step *s, loom_buf *x0, lo
   loom_buf *const t = out->per_vertex ? out->t_vertex : d->t;
   const obst_view *view;
   void *p[5];
-  double largest = -1.0;
+  double largest = -1.0, who = -1.0;
   (void)s;
+  out->t_global = 1.0;
+  if (d->sc->num_verts == 0) return LOOM_OK;
   const plug_map m[5] = {{x0, LOOM_READ},
                          {x1, LOOM_READ},
                          {d->sc->radius, LOOM_READ},
@@ -300,28 +311,31 @@ static loom_status sdf_max_step(void *self, const loom_step *s, loom_buf *x0, lo
                          {t, LOOM_WRITE}};
   LOOM_TRY(plug_map_all(h, d->e, 5, m, p));
   LOOM_TRY(views_open(d, &view));
-  const sdf_bound_args a = {.view = view,
-                            .x0 = p[0],
-                            .x1 = p[1],
-                            .radius = p[2],
-                            .fixed = p[3],
-                            .t = p[4],
-                            .num_obst = d->sc->num_obstacles,
-                            .max_iters = (int32_t)d->set.max_search,
-                            .min_gap = (lk_real)(LOOM_HAS(out, min_gap) ? out->min_gap : 0.0),
-                            .keep = (lk_real)d->set.keep,
-                            .tol = (lk_real)d->set.tolerance};
+  sdf_bound_args a = {.view = view,
+                      .x0 = p[0],
+                      .x1 = p[1],
+                      .radius = p[2],
+                      .fixed = p[3],
+                      .t = p[4],
+                      .num_obst = d->sc->num_obstacles,
+                      .max_iters = (int32_t)d->set.max_search,
+                      .min_gap = (lk_real)out->min_gap,
+                      .keep = (lk_real)d->set.keep,
+                      .tol = (lk_real)d->set.tolerance,
+                      .s0 = (lk_real)out->progress0,
+                      .s1 = (lk_real)out->progress1};
   LOOM_TRY(plug_run(h, d->e, &k_bound, &a, d->sc->num_verts, NULL));
+  const sdf_short_args sa = {p[4]};
+  LOOM_TRY(over_vertices(d, &k_shortest, &sa, &largest));
+  out->t_global = -largest;
+  if (out->t_global < 1.0) {
+    a.t_all = (lk_real)out->t_global;
+    LOOM_TRY(over_vertices(d, &k_blocker, &a, &who));
+    out->blocker = (int32_t)who;
+  }
   LOOM_TRY(views_close(d));
   LOOM_TRY(plug_unmap_all(h, 5, m));
-  const plug_map r[2] = {{t, LOOM_READ}, {d->result, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, d->e, 2, r, p));
-  const sdf_short_args sa = {p[0]};
-  LOOM_TRY(plug_run(h, d->e, &k_shortest, &sa, d->sc->num_verts, p[1]));
-  LOOM_TRY(plug_unmap_all(h, 2, r));
-  LOOM_TRY(plug_fetch(h, d->e, d->result, 1, &largest));
   h->count(h, LOOM_C_CCD_PAIR, d->num_candidates);
-  out->t_global = d->sc->num_verts > 0 ? -largest : 1.0;
   return LOOM_OK;
 }
 

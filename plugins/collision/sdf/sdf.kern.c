@@ -31,19 +31,20 @@ LK_FN lk_real time_of_impact(const sdf_query *q, const obst_view *o, lk_int i)
   w.radius = q->radius[i];
   w.floor = LK_R(0.0);
   w.tol = q->tol;
-  w.at_end = q->at_end;
+  w.s0 = q->s0;
+  w.s1 = q->s1;
   w.max_iters = q->max_iters;
   return obst_impact(o, &w);
 }
 
 /* Where the vertex will be struck: contact plane at the impact, carried along with the body
- * to its end pose; gap of x1 above it. */
+ * to where it stands at x1; gap of x1 above it. */
 LK_FN void plane_of_impact(const sdf_query *q, const obst_view *o, lk_int i, sdf_hit *hit)
 {
   obst_pose P, P1;
   lk_real x0[3], x1[3], x[3], p[3], nb[3], depth = LK_R(0.0);
-  obst_pose_at(o, q->at_end ? LK_R(1.0) : hit->toi, &P);
-  obst_pose_at(o, LK_R(1.0), &P1);
+  obst_pose_at(o, q->s0 + hit->toi * (q->s1 - q->s0), &P);
+  obst_pose_at(o, q->s1, &P1);
   LK_LOAD3(x0, q->x0, i);
   LK_LOAD3(x1, q->x1, i);
   for (int c = 0; c < 3; ++c) x[c] = x0[c] + hit->toi * (x1[c] - x0[c]);
@@ -63,14 +64,14 @@ LK_FN int examine(const sdf_query *q, lk_int c, sdf_hit *hit)
   const obst_view *const view = q->view + o;
   const uint64_t key = (uint64_t)o << 32 | (uint64_t)i;
   const int articulated = !view->convex && view->sdf == NULL;
-  obst_pose P1;
+  obst_pose P;
   lk_real x0[3];
   int yes = 0;
   if (q->fixed[i] || articulated || (q->mask != NULL && !q->mask[i])) return 0;
   if (q->exclude != NULL && is_excluded(q, key)) return 0;
   LK_LOAD3(x0, q->x0, i);
-  obst_pose_at(view, LK_R(1.0), &P1);
-  const lk_real f = obst_distance(view, &P1, x0, hit->normal);
+  obst_pose_at(view, q->s0, &P);
+  const lk_real f = obst_distance(view, &P, x0, hit->normal);
   hit->gap = f - q->radius[i];
   for (int k = 0; k < 3; ++k) hit->point[k] = x0[k] - f * hit->normal[k];
   hit->toi = NO_IMPACT;
@@ -117,14 +118,14 @@ LK_KERNEL_PLAIN(sdf_pick, a, i) { a->to[i] = a->from[a->at]; }
 LK_FN lk_real bound_of(const sdf_bound_args *a, const obst_view *o, lk_int i)
 {
   obst_path w;
-  obst_pose P1;
+  obst_pose P;
   lk_real n[3];
   if (!o->convex && o->sdf == NULL) return LK_R(1.0);
   LK_LOAD3(w.x0, a->x0, i);
   LK_LOAD3(w.x1, a->x1, i);
-  obst_pose_at(o, LK_R(1.0), &P1);
+  obst_pose_at(o, a->s0, &P);
   w.radius = a->radius[i];
-  const lk_real gap = obst_distance(o, &P1, w.x0, n) - w.radius;
+  const lk_real gap = obst_distance(o, &P, w.x0, n) - w.radius;
   if (gap <= LK_R(0.0)) return LK_R(1.0); /* inside already: free to leave */
   if (gap > a->min_gap) {
     w.floor = a->min_gap + a->keep * (gap - a->min_gap);
@@ -133,7 +134,8 @@ LK_FN lk_real bound_of(const sdf_bound_args *a, const obst_view *o, lk_int i)
     w.floor = gap * (LK_R(1.0) - LK_R(1e-9));
     w.tol = LK_R(0.0);
   }
-  w.at_end = 1;
+  w.s0 = a->s0;
+  w.s1 = a->s1;
   w.max_iters = a->max_iters;
   return LK_FMAX(LK_FMIN(obst_impact(o, &w), LK_R(1.0)), T_MIN);
 }
@@ -147,3 +149,12 @@ LK_KERNEL_PLAIN(sdf_bound, a, i)
 }
 
 LK_REDUCE_MAX(sdf_shortest, a, i) { return -a->t[i]; }
+
+LK_REDUCE_MAX(sdf_blocker, a, i)
+{
+  lk_real who = LK_R(-1.0);
+  if (a->fixed[i] || a->t[i] > a->t_all) return who;
+  for (int32_t o = 0; o < a->num_obst; ++o)
+    if (bound_of(a, a->view + o, i) <= a->t_all) who = (lk_real)o;
+  return who;
+}

@@ -21,7 +21,7 @@ typedef struct sdf_query {             /* one detection */
   uint32_t what;     /* LOOM_DETECT_* */
   lk_real margin;    /* m */
   lk_real tol;       /* m */
-  int32_t at_end;    /* CCD: 1: bodies stay at their end pose */
+  lk_real s0, s1;    /* shares of their motion at which the bodies stand at x0 and x1 */
   int32_t max_iters; /* of the search for impacts */
 } sdf_query;
 
@@ -49,8 +49,8 @@ typedef struct sdf_pick_args {
 } sdf_pick_args;
 LK_DECLARE(sdf_pick, sdf_pick_args) /* to[0] = from[at] */
 
-typedef struct sdf_bound_args {      /* safe steps from x0 towards x1, bodies at their end pose */
-  const obst_view *LK_RESTRICT view; /* [num_obst] */
+typedef struct sdf_bound_args {                   /* safe steps from x0 towards x1 */
+  const obst_view *LK_RESTRICT view;              /* [num_obst] */
   const lk_real *LK_RESTRICT x0, *LK_RESTRICT x1; /* [n][3] m */
   const lk_real *LK_RESTRICT radius;              /* [n] m */
   const uint8_t *LK_RESTRICT fixed;               /* [n] */
@@ -59,8 +59,11 @@ typedef struct sdf_bound_args {      /* safe steps from x0 towards x1, bodies at
   lk_real min_gap; /* m */
   lk_real keep;    /* share of the gap above min_gap that stays, 1 */
   lk_real tol;     /* m */
+  lk_real s0, s1;  /* as in sdf_query */
+  lk_real t_all;   /* sdf_blocker: the smallest bound */
 } sdf_bound_args;
 LK_DECLARE(sdf_bound, sdf_bound_args)
+LK_DECLARE(sdf_blocker, sdf_bound_args) /* an obstacle whose bound is t_all, -1 if none */
 
 typedef struct sdf_short_args {
   const lk_real *LK_RESTRICT t; /* [n] */

@@ -206,7 +206,9 @@ static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_s
                             .what = LOOM_DETECT_OVERLAP,
                             .kinds = LOOM_BIT(LOOM_PAIR_VO),
                             .x0 = x_trial,
-                            .x1 = x_trial};
+                            .x1 = x_trial,
+                            .progress0 = s->progress,
+                            .progress1 = s->progress};
   LOOM_TRY(forget(p));
   for (int32_t k = 0;; ++k) {
     const loom_pairs *pairs;
