@@ -64,7 +64,7 @@ LK_FN ccd_gap ccd_gap_of(const ccd_settings *s, int method, const ccd_pair *P, l
   lk_real keep = s->eta * (d0 - g.xi);
   if (method != CCD_ADDITIVE) keep = s->tolerance * P->size < keep ? s->tolerance * P->size : keep;
   g.keep = keep > LK_R(2.0) * P->err ? keep : LK_R(2.0) * P->err;
-  g.stop = LK_R(1.5) * g.keep;
+  g.stop = LK_R(1.2) * g.keep;
   if (g.stop < LK_R(4.0) * P->err) g.stop = LK_R(4.0) * P->err;
   return g;
 }

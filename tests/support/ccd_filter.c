@@ -9,10 +9,10 @@
 
 #include "support/ccd_oracle.h"
 
-enum { MAX_DEPTH = 24, UNKNOWN = -1 };
+enum { MAX_DEPTH = 24, MAX_HALVINGS = 48, UNKNOWN = -1 };
 
 typedef struct bernstein {
-  long double b[4], err; /* of every coefficient, also after MAX_DEPTH bisections */
+  long double b[4], err; /* of every coefficient, also after MAX_HALVINGS */
   int degree;
 } bernstein;
 
@@ -81,7 +81,7 @@ static void make_cross(const filter *f, int k, int a, int b, int c, int d, berns
   out->b[0] = value[0][0];
   out->b[1] = 0.5L * (value[0][1] + value[1][0]);
   out->b[2] = value[1][1];
-  out->err = (16 + 4 * MAX_DEPTH) * LDBL_EPSILON * size[0] * size[1];
+  out->err = (16 + 4 * MAX_HALVINGS) * LDBL_EPSILON * size[0] * size[1];
 }
 
 static void make_cubic(const filter *f, bernstein *out)
@@ -105,7 +105,7 @@ static void make_cubic(const filter *f, bernstein *out)
                  p[2] * (q[0] * r[1] - q[1] * r[0]));
   }
   out->degree = 3;
-  out->err = (128 + 36 * MAX_DEPTH) * LDBL_EPSILON * size[0] * size[1] * size[2];
+  out->err = (128 + 36 * MAX_HALVINGS) * LDBL_EPSILON * size[0] * size[1] * size[2];
 }
 
 /* At the root of *f between lo and hi, a simple one: 1 in contact, 0 not, or UNKNOWN. */
@@ -166,6 +166,20 @@ static int inside(const filter *F, bernstein f, int depth, double range[2])
   }
 }
 
+/* The only root of f in range, as closely as signs are certain. */
+static void refine(bernstein f, double range[2])
+{
+  for (int depth = 0; depth < MAX_DEPTH; ++depth) {
+    bernstein left = f;
+    halve(&left, 0);
+    const int s = sign_of(left.b[3], left.err);
+    if (s == 0) return;
+    const int right = s == sign_of(f.b[0], f.err);
+    halve(&f, right);
+    range[right ? 0 : 1] = 0.5 * (range[0] + range[1]);
+  }
+}
+
 static int search(const filter *F, const bernstein *f, int depth, double lo, double hi,
                   double first[2])
 {
@@ -180,7 +194,11 @@ static int search(const filter *F, const bernstein *f, int depth, double lo, dou
   if (certain && changes == 1) {
     first[0] = lo;
     first[1] = hi;
-    return inside(F, *f, depth, first);
+    const int result = inside(F, *f, depth, first);
+    first[0] = lo;
+    first[1] = hi;
+    refine(*f, first);
+    return result;
   }
   if (depth == MAX_DEPTH) return UNKNOWN;
   bernstein half[2] = {*f, *f};

@@ -4,6 +4,7 @@
 
 #include "support/kernel_cases.h"
 
+const kernel_case *cases_ccd(int *num);
 const kernel_case *cases_elements(int *num);
 const kernel_case *cases_linalg(int *num);
 

@@ -155,7 +155,7 @@ Test(ccd, keeps_the_separation)
       cr_assert_geq(least, xi - noise, "query %lld, %s", (long long)k, method_name[m]);
     if (t > 1.0 || m != CCD_ADDITIVE) continue;
     ++hits;
-    undecided += distance_at(kind, x0, x1, t) - xi > 1.5001 * (double)s.eta * gap + noise;
+    undecided += distance_at(kind, x0, x1, t) - xi > 1.2001 * (double)s.eta * gap + noise;
   }
   printf("%lld of %lld impacts reported above the stated gap\n", (long long)undecided,
          (long long)hits);
