@@ -17,6 +17,7 @@ enum { /* exit codes, contract.md section 1 */
 };
 
 int cmd_run(int argc, char **argv);
+int cmd_ccd(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_describe(int argc, char **argv);
