@@ -1,10 +1,10 @@
 /* elastic.c - the elastic part of the step's problem: all element blocks of a scene.
  *
- * Blocks are processed one after the other through one shared buffer of per-element
- * results, sized to the largest block, and gathered at the vertices.  The matrix-free
- * product goes through a block in chunks, so that it needs little memory however many
- * elements there are; an assembled Hessian needs one block's element Hessians at once.
- * Storage appears when a buffer is first used.
+ * Blocks are processed one after the other, each in chunks of elements: the results of a
+ * chunk go through one shared buffer and are gathered at the vertices before the next
+ * chunk, so that memory does not grow with the elements and results stay in cache.  No
+ * sum depends on the size of the chunks.  An assembled Hessian needs one block's element
+ * Hessians at once.  Storage appears when a buffer is first used.
  */
 #include <stdlib.h>
 
@@ -12,11 +12,15 @@
 #include "elements/elements.h"
 #include "linalg/linalg.h"
 
-/* Elements per chunk of the matrix-free product: enough to fill the machine, element
- * Hessians that stay in cache on the CPU (4096 x 1.2 kB) and small on a GPU (75 MB). */
-enum { CHUNK_CPU = 4096, CHUNK_CUDA = 65536 };
+/* Elements per chunk: on the CPU and for each thread 1024 to 4096 (0.4 MB of results, in
+ * cache) but not much more than a 32nd of a block, so that small scenes need little memory,
+ * too; on a GPU enough to fill it (100 MB).  Multiples of ELASTIC_PART. */
+enum { CHUNK_LEAST = 1024, CHUNK_MOST = 4096, CHUNK_SHARE = 32, CHUNK_CUDA = 1 << 20 };
+/* Element Hessians of the matrix-free product at once: 4096 x 1.2 kB, on a GPU 75 MB. */
+enum { HESS_CPU = 4096, HESS_CUDA = 65536 };
 
 static const lk_entry k_rows = LK_ENTRY(elastic_rows);
+static const lk_entry k_parts = LK_ENTRY(elastic_parts), k_sum = LK_ENTRY(elastic_sum);
 
 typedef struct el_block {
   const elem_type *type;
@@ -27,12 +31,14 @@ struct elastic {
   mem *m;
   const loom_exec *e;
   const loom_scene *sc;
-  el_block *blocks;  /* [num_blocks] */
-  loom_buf *contrib; /* real [ne][a][max(3, a)] of the largest block */
-  loom_buf *energy;  /* real [largest block], J */
-  loom_buf *hess;    /* real [ne][3a][3a] of the largest block */
-  loom_buf *chunk;   /* real [chunk][3a][3a] of the largest arity */
-  int32_t chunk_elems;
+  el_block *blocks;    /* [num_blocks] */
+  int32_t chunk;       /* elements */
+  loom_buf *contrib;   /* real [chunk][a][3] of the largest arity */
+  loom_buf *energy;    /* real [chunk], J */
+  loom_buf *part;      /* real [largest block / ELASTIC_PART], J, sums of energies */
+  loom_buf *hess;      /* real [ne][3a][3a] of the largest block */
+  loom_buf *some_hess; /* real [hess_elems][3a][3a] of the largest arity */
+  int32_t hess_elems;
   uint32_t caps;
 };
 
@@ -73,19 +79,30 @@ static loom_status check_block(loom_err *err, const loom_elem_block *b, const el
   return check_buffer(err, b, "materials (real)", b->mat, LOOM_REAL, t->mat_len);
 }
 
-static loom_status buffers(elastic *el, int64_t contrib, int64_t elems, int64_t hess, int arity)
+static int32_t chunk_size(const loom_exec *e, int64_t most_elems)
 {
-  const int64_t chunk = (int64_t)el->chunk_elems * 9 * arity * arity;
-  LOOM_TRY(buf_new(el->m, "core", "element results", LOOM_REAL, contrib, &el->contrib));
+  if (e->backend == LOOM_CUDA) return CHUNK_CUDA;
+  int64_t n = (most_elems / CHUNK_SHARE + CHUNK_LEAST - 1) / CHUNK_LEAST * CHUNK_LEAST;
+  n = n < CHUNK_LEAST ? CHUNK_LEAST : n > CHUNK_MOST ? CHUNK_MOST : n;
+  return (int32_t)n * (e->num_threads < 1024 ? e->num_threads : 1024);
+}
+
+static loom_status buffers(elastic *el, int64_t elems, int64_t hess, int arity)
+{
+  const int64_t chunk = el->chunk < elems ? el->chunk : elems;
+  const int64_t some = (int64_t)el->hess_elems * 9 * arity * arity;
+  LOOM_TRY(buf_new(el->m, "core", "element results", LOOM_REAL, 3 * chunk * arity, &el->contrib));
   LOOM_TRY(buf_new(el->m, "core", "element Hessians", LOOM_REAL, hess, &el->hess));
-  LOOM_TRY(buf_new(el->m, "core", "element energies", LOOM_REAL, elems, &el->energy));
-  return buf_new(el->m, "core", "element Hessians, a chunk", LOOM_REAL, hess < chunk ? hess : chunk,
-                 &el->chunk);
+  LOOM_TRY(buf_new(el->m, "core", "element energies", LOOM_REAL, chunk, &el->energy));
+  LOOM_TRY(buf_new(el->m, "core", "energies, summed", LOOM_REAL,
+                   (elems + ELASTIC_PART - 1) / ELASTIC_PART, &el->part));
+  return buf_new(el->m, "core", "element Hessians, some", LOOM_REAL, hess < some ? hess : some,
+                 &el->some_hess);
 }
 
 static loom_status create(loom_err *err, elastic *el)
 {
-  int64_t contrib = 0, elems = 0, hess = 0;
+  int64_t elems = 0, hess = 0;
   int arity = 0;
   el->caps = LOOM_ELEM_ENERGY | LOOM_ELEM_GRADIENT | LOOM_ELEM_HESSIAN | LOOM_ELEM_PROJECT;
   for (int b = 0; b < el->sc->num_blocks; ++b) {
@@ -93,17 +110,18 @@ static loom_status create(loom_err *err, elastic *el)
     const elem_type *t = NULL;
     LOOM_TRY(find_type(err, blk, &t));
     LOOM_TRY(check_block(err, blk, t));
-    LOOM_TRY(asm_gather_new(err, el->m, el->e, blk, el->sc->num_verts, &el->blocks[b].gather));
     el->blocks[b].type = t;
     el->caps &= t->caps;
     const int64_t corners = (int64_t)blk->num_elems * t->arity;
-    const int64_t width = t->arity > 3 ? t->arity : 3;
-    if (corners * width > contrib) contrib = corners * width;
     if (9 * corners * t->arity > hess) hess = 9 * corners * t->arity;
     if (t->arity > arity) arity = t->arity;
     if (blk->num_elems > elems) elems = blk->num_elems;
   }
-  const loom_status s = buffers(el, contrib, elems, hess, arity);
+  el->chunk = chunk_size(el->e, elems);
+  for (int b = 0; b < el->sc->num_blocks; ++b)
+    LOOM_TRY(asm_gather_new(err, el->m, &el->sc->blocks[b], el->sc->num_verts, el->chunk,
+                            &el->blocks[b].gather));
+  const loom_status s = buffers(el, elems, hess, arity);
   if (s != LOOM_OK) *err = *mem_err(el->m);
   return s;
 }
@@ -121,7 +139,7 @@ loom_status elastic_new(loom_err *err, mem *m, const loom_exec *e, const loom_sc
   el->m = m;
   el->e = e;
   el->sc = sc;
-  el->chunk_elems = e->backend == LOOM_CUDA ? CHUNK_CUDA : CHUNK_CPU;
+  el->hess_elems = e->backend == LOOM_CUDA ? HESS_CUDA : HESS_CPU;
   const loom_status s = create(err, el);
   if (s != LOOM_OK)
     elastic_free(el);
@@ -136,8 +154,9 @@ void elastic_free(elastic *el)
   for (int b = 0; b < el->sc->num_blocks; ++b) asm_gather_free(el->blocks[b].gather);
   buf_free(el->m, el->contrib);
   buf_free(el->m, el->energy);
+  buf_free(el->m, el->part);
   buf_free(el->m, el->hess);
-  buf_free(el->m, el->chunk);
+  buf_free(el->m, el->some_hess);
   free(el->blocks);
   free(el);
 }
@@ -187,6 +206,52 @@ static loom_status run_block(elastic *el, int b, const lk_entry *k, loom_buf *x,
   return buf_maps_end(&q);
 }
 
+/* The arguments for the elements from `first` on. */
+static elem_args from_element(const elem_type *t, const elem_args *all, int32_t first)
+{
+  elem_args A = *all;
+  A.verts += (int64_t)t->arity * first;
+  if (t->rest_len > 0) A.rest += (int64_t)t->rest_len * first;
+  A.mat += (int64_t)t->mat_len * first;
+  return A;
+}
+
+/* out += what kernel k gives for the elements of block b; with the sum of their energies
+ * in result slot `slot`, unless it is negative. */
+static loom_status gather_block(elastic *el, int b, const lk_entry *k, loom_buf *x, loom_buf *out,
+                                int slot)
+{
+  const elem_type *t = el->blocks[b].type;
+  const int32_t num = el->sc->blocks[b].num_elems;
+  loom_err *const err = mem_err(el->m);
+  asm_gather_view to;
+  buf_maps q = {.m = el->m, .e = el->e};
+  const elem_args all = map_inputs(el, b, x, &q);
+  lk_real *const contrib = buf_maps_add(&q, el->contrib, LOOM_WRITE);
+  lk_real *const energy = slot >= 0 ? buf_maps_add(&q, el->energy, LOOM_WRITE) : NULL;
+  lk_real *const part = slot >= 0 ? buf_maps_add(&q, el->part, LOOM_WRITE) : NULL;
+  asm_gather_open(el->blocks[b].gather, &q, out, &to);
+  for (int32_t c = 0, first = 0; q.status == LOOM_OK && first < num; ++c) {
+    const int32_t n = num - first < el->chunk ? num - first : el->chunk;
+    elem_args A = from_element(t, &all, first);
+    A.out = contrib;
+    A.energy = energy;
+    q.status = exec_run(err, el->e, k, &A, n, NULL);
+    if (q.status == LOOM_OK && slot >= 0) {
+      const elastic_sum_args s = {energy, part + first / ELASTIC_PART, n, 0};
+      q.status = exec_run(err, el->e, &k_parts, &s, (n + ELASTIC_PART - 1) / ELASTIC_PART, NULL);
+    }
+    if (q.status == LOOM_OK) q.status = asm_gather_chunk(&to, el->e, c, contrib);
+    first += n;
+  }
+  if (q.status == LOOM_OK && slot >= 0) {
+    const elastic_sum_args s = {part, NULL, 0, 0};
+    q.status = exec_run(err, el->e, &k_sum, &s, (num + ELASTIC_PART - 1) / ELASTIC_PART,
+                        el->e->result + slot);
+  }
+  return buf_maps_end(&q);
+}
+
 static loom_status check_slots(elastic *el, int slot)
 {
   if (slot >= 0 && slot + el->sc->num_blocks <= LA_OWN_SLOT) return LOOM_OK;
@@ -209,33 +274,13 @@ loom_status elastic_energy(elastic *el, loom_buf *x, int slot, int *used)
   return LOOM_OK;
 }
 
-/* Gradient of block b into el->contrib; with its element energies if slot >= 0. */
-static loom_status block_gradient(elastic *el, int b, loom_buf *x, int slot)
-{
-  static const lk_entry sum = LK_ENTRY(elastic_sum);
-  const int32_t ne = el->sc->blocks[b].num_elems;
-  buf_maps q = {.m = el->m, .e = el->e};
-  elem_args A = map_inputs(el, b, x, &q);
-  A.out = buf_maps_add(&q, el->contrib, LOOM_WRITE);
-  if (slot >= 0) A.energy = buf_maps_add(&q, el->energy, LOOM_WRITE);
-  if (q.status == LOOM_OK)
-    q.status = exec_run(mem_err(el->m), el->e, el->blocks[b].type->gradient, &A, ne, NULL);
-  if (q.status == LOOM_OK && slot >= 0) {
-    const elastic_sum_args s = {A.energy};
-    q.status = exec_run(mem_err(el->m), el->e, &sum, &s, ne, el->e->result + slot);
-  }
-  return buf_maps_end(&q);
-}
-
 loom_status elastic_gradient_energy(elastic *el, loom_buf *x, loom_buf *grad, int slot, int *used)
 {
   LOOM_TRY(check_vector(el, x));
   LOOM_TRY(check_vector(el, grad));
   LOOM_TRY(check_slots(el, slot));
-  for (int b = 0; b < el->sc->num_blocks; ++b) {
-    LOOM_TRY(block_gradient(el, b, x, slot + b));
-    LOOM_TRY(asm_gather3(el->blocks[b].gather, el->e, el->contrib, grad));
-  }
+  for (int b = 0; b < el->sc->num_blocks; ++b)
+    LOOM_TRY(gather_block(el, b, el->blocks[b].type->gradient, x, grad, slot + b));
   *used = el->sc->num_blocks;
   return LOOM_OK;
 }
@@ -244,10 +289,8 @@ loom_status elastic_gradient(elastic *el, loom_buf *x, loom_buf *grad)
 {
   LOOM_TRY(check_vector(el, x));
   LOOM_TRY(check_vector(el, grad));
-  for (int b = 0; b < el->sc->num_blocks; ++b) {
-    LOOM_TRY(block_gradient(el, b, x, -1));
-    LOOM_TRY(asm_gather3(el->blocks[b].gather, el->e, el->contrib, grad));
-  }
+  for (int b = 0; b < el->sc->num_blocks; ++b)
+    LOOM_TRY(gather_block(el, b, el->blocks[b].type->gradient, x, grad, -1));
   return LOOM_OK;
 }
 
@@ -277,29 +320,42 @@ loom_status elastic_hessian(elastic *el, loom_buf *x, int how, asm_bsr *A)
   return LOOM_OK;
 }
 
-/* contrib = element Hessians times p for block b, a chunk of elements at a time */
-static loom_status apply_block(elastic *el, int b, loom_buf *x, int how, loom_buf *p)
+/* out [n][3a] = element Hessians times p for n elements, some at a time through H */
+static loom_status apply_elements(elastic *el, const elem_type *t, const elem_args *all, int32_t n,
+                                  const lk_real *p, lk_real *H, lk_real *out)
+{
+  const int32_t side = 3 * t->arity;
+  loom_err *const err = mem_err(el->m);
+  for (int32_t first = 0; first < n; first += el->hess_elems) {
+    const int32_t some = n - first < el->hess_elems ? n - first : el->hess_elems;
+    elem_args A = from_element(t, all, first);
+    A.out = H;
+    const elastic_rows_args R = {
+        .H = H, .verts = A.verts, .p = p, .out = out + (int64_t)side * first, .arity = t->arity};
+    LOOM_TRY(exec_run(err, el->e, t->hessian, &A, some, NULL));
+    LOOM_TRY(exec_run(err, el->e, &k_rows, &R, (int64_t)some * side, NULL));
+  }
+  return LOOM_OK;
+}
+
+/* Hp += element Hessians of block b times p */
+static loom_status apply_block(elastic *el, int b, loom_buf *x, int how, loom_buf *p, loom_buf *Hp)
 {
   const elem_type *t = el->blocks[b].type;
-  const int32_t num = el->sc->blocks[b].num_elems, side = 3 * t->arity;
+  const int32_t num = el->sc->blocks[b].num_elems;
+  asm_gather_view to;
   buf_maps q = {.m = el->m, .e = el->e};
-  const elem_args all = map_inputs(el, b, x, &q);
+  elem_args all = map_inputs(el, b, x, &q);
+  all.how = how;
   const lk_real *pp = buf_maps_add(&q, p, LOOM_READ);
-  lk_real *H = buf_maps_add(&q, el->chunk, LOOM_WRITE);
-  lk_real *out = buf_maps_add(&q, el->contrib, LOOM_WRITE);
-  for (int32_t first = 0; q.status == LOOM_OK && first < num; first += el->chunk_elems) {
-    const int32_t n = num - first < el->chunk_elems ? num - first : el->chunk_elems;
-    const elem_args A = {.x = all.x,
-                         .verts = all.verts + (int64_t)t->arity * first,
-                         .rest = t->rest_len > 0 ? all.rest + (int64_t)t->rest_len * first : NULL,
-                         .mat = all.mat + (int64_t)t->mat_len * first,
-                         .out = H,
-                         .how = how};
-    const elastic_rows_args R = {
-        .H = H, .verts = A.verts, .p = pp, .out = out + (int64_t)side * first, .arity = t->arity};
-    q.status = exec_run(mem_err(el->m), el->e, t->hessian, &A, n, NULL);
-    if (q.status == LOOM_OK)
-      q.status = exec_run(mem_err(el->m), el->e, &k_rows, &R, (int64_t)n * side, NULL);
+  lk_real *H = buf_maps_add(&q, el->some_hess, LOOM_WRITE);
+  lk_real *contrib = buf_maps_add(&q, el->contrib, LOOM_WRITE);
+  asm_gather_open(el->blocks[b].gather, &q, Hp, &to);
+  for (int32_t c = 0, first = 0; q.status == LOOM_OK && first < num; ++c, first += el->chunk) {
+    const int32_t n = num - first < el->chunk ? num - first : el->chunk;
+    const elem_args A = from_element(t, &all, first);
+    q.status = apply_elements(el, t, &A, n, pp, H, contrib);
+    if (q.status == LOOM_OK) q.status = asm_gather_chunk(&to, el->e, c, contrib);
   }
   return buf_maps_end(&q);
 }
@@ -310,10 +366,7 @@ loom_status elastic_apply(elastic *el, loom_buf *x, int how, loom_buf *p, loom_b
   LOOM_TRY(check_vector(el, p));
   LOOM_TRY(check_vector(el, Hp));
   LOOM_TRY(check_how(el, how));
-  for (int b = 0; b < el->sc->num_blocks; ++b) {
-    LOOM_TRY(apply_block(el, b, x, how, p));
-    LOOM_TRY(asm_gather3(el->blocks[b].gather, el->e, el->contrib, Hp));
-  }
+  for (int b = 0; b < el->sc->num_blocks; ++b) LOOM_TRY(apply_block(el, b, x, how, p, Hp));
   return LOOM_OK;
 }
 
@@ -329,13 +382,25 @@ static loom_status check_project(elastic *el, int b)
                  t->name);
 }
 
+/* The operator is made once or twice in a run: its element matrices are kept no longer. */
+static loom_status add_weights(elastic *el, int b, asm_csr *A)
+{
+  const loom_elem_block *blk = &el->sc->blocks[b];
+  loom_buf *w = NULL;
+  LOOM_TRY(buf_new(el->m, "core", "element weights", LOOM_REAL,
+                   (int64_t)blk->num_elems * blk->arity * blk->arity, &w));
+  /* weights do not depend on x; the rest shape stands in for the argument */
+  loom_status s = run_block(el, b, el->blocks[b].type->weights, el->sc->rest_x, 0, w, NULL);
+  if (s == LOOM_OK) s = asm_csr_add_elements(A, b, w);
+  buf_free(el->m, w);
+  return s;
+}
+
 loom_status elastic_pd_operator(elastic *el, asm_csr *A)
 {
   for (int b = 0; b < el->sc->num_blocks; ++b) {
     LOOM_TRY(check_project(el, b));
-    /* weights do not depend on x; the rest shape stands in for the argument */
-    LOOM_TRY(run_block(el, b, el->blocks[b].type->weights, el->sc->rest_x, 0, el->contrib, NULL));
-    LOOM_TRY(asm_csr_add_elements(A, b, el->contrib));
+    LOOM_TRY(add_weights(el, b, A));
   }
   return LOOM_OK;
 }
@@ -346,8 +411,7 @@ loom_status elastic_pd_rhs(elastic *el, loom_buf *x, loom_buf *rhs)
   LOOM_TRY(check_vector(el, rhs));
   for (int b = 0; b < el->sc->num_blocks; ++b) {
     LOOM_TRY(check_project(el, b));
-    LOOM_TRY(run_block(el, b, el->blocks[b].type->project, x, 0, el->contrib, NULL));
-    LOOM_TRY(asm_gather3(el->blocks[b].gather, el->e, el->contrib, rhs));
+    LOOM_TRY(gather_block(el, b, el->blocks[b].type->project, x, rhs, -1));
   }
   return LOOM_OK;
 }

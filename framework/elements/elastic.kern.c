@@ -14,4 +14,13 @@ LK_KERNEL_PLAIN(elastic_rows, a, i)
   a->out[i] = s;
 }
 
+LK_KERNEL_PLAIN(elastic_parts, a, i)
+{
+  const lk_int lo = ELASTIC_PART * i;
+  const lk_int hi = a->num - lo < ELASTIC_PART ? a->num : lo + ELASTIC_PART;
+  lk_real s = LK_R(0.0);
+  for (lk_int k = lo; k < hi; ++k) s += a->v[k];
+  a->part[i] = s;
+}
+
 LK_REDUCE_SUM(elastic_sum, a, i) { return a->v[i]; }

@@ -15,9 +15,15 @@ typedef struct elastic_rows_args {
 
 LK_DECLARE(elastic_rows, elastic_rows_args)
 
+/* Sums of ELASTIC_PART numbers each, then of all of these: the parts of a chunk of elements
+ * do not depend on where the chunk ends, as long as that is a multiple of ELASTIC_PART. */
+enum { ELASTIC_PART = 32 };
 typedef struct elastic_sum_args {
-  const lk_real *LK_RESTRICT v; /* [m] */
+  const lk_real *LK_RESTRICT v; /* [num] */
+  lk_real *LK_RESTRICT part;    /* [ceil(num / ELASTIC_PART)]; elastic_sum: unused */
+  int32_t num, reserved;
 } elastic_sum_args;
-LK_DECLARE(elastic_sum, elastic_sum_args) /* sum of v */
+LK_DECLARE(elastic_parts, elastic_sum_args) /* one launch index per part */
+LK_DECLARE(elastic_sum, elastic_sum_args)   /* sum of v */
 
 #endif

@@ -10,12 +10,25 @@
 #include "mem/mem.h"
 
 /* ---- vectors: one block's element corners around each vertex ------------------- */
+/* A block is gathered in chunks of `chunk` elements (the last may be shorter), so that the
+ * results of one chunk at a time need to exist.  Every vertex adds its corners one after
+ * the other in ascending order: the same bits for any size of the chunks. */
 typedef struct asm_gather asm_gather;
-loom_status asm_gather_new(loom_err *err, mem *m, const loom_exec *e, const loom_elem_block *block,
-                           int32_t num_verts, asm_gather **out);
+loom_status asm_gather_new(loom_err *err, mem *m, const loom_elem_block *block, int32_t num_verts,
+                           int32_t chunk, asm_gather **out);
 void asm_gather_free(asm_gather *g);
-/* out [n][3] += sum over incident corners (e, a) of contrib [ne][arity][3] */
-loom_status asm_gather3(asm_gather *g, const loom_exec *e, loom_buf *contrib, loom_buf *out);
+
+typedef struct asm_gather_view {
+  const asm_gather *g;
+  const void *vert, *ptr, *corner; /* where the maps run */
+  lk_real *out;                    /* [n][3] */
+} asm_gather_view;
+/* Adds the maps of the index and of out (real [n][3], added to) to q; q->status tells. */
+void asm_gather_open(asm_gather *g, buf_maps *q, loom_buf *out, asm_gather_view *v);
+/* out += sum over the corners (e, a) of chunk c of contrib [chunk][arity][3], which lies
+ * where the maps run; chunks must be given in ascending order. */
+loom_status asm_gather_chunk(const asm_gather_view *v, const loom_exec *e, int32_t c,
+                             const lk_real *contrib);
 
 /* ---- 3x3 block matrix: mass, elements, contact ----------------------------------- */
 typedef struct asm_bsr asm_bsr;

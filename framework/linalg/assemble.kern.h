@@ -8,12 +8,16 @@
 
 #include "loom/kernel.h"
 
+/* One chunk of elements: what its corners add to the vertices they touch.  Indices are
+ * counted from the chunk's first corner and first vertex, so that 16 bits nearly always do. */
 typedef struct asm_vec_args {
-  const int32_t *LK_RESTRICT ptr;     /* [n+1], corners of vertex first + i */
-  const int32_t *LK_RESTRICT corner;  /* [ptr[n]], ascending in each row */
-  const lk_real *LK_RESTRICT contrib; /* [corners][3] */
+  const uint16_t *LK_RESTRICT vert;   /* [n], vertex base + vert[i], ascending; or NULL: */
+  const uint16_t *LK_RESTRICT ptr;    /* [n+1], corners of row i */
+  const uint16_t *LK_RESTRICT corner; /* [ptr[n]], ascending in each row */
+  const int32_t *LK_RESTRICT wide_vert, *LK_RESTRICT wide_ptr, *LK_RESTRICT wide_corner;
+  const lk_real *LK_RESTRICT contrib; /* [corners of the chunk][3] */
   lk_real *LK_RESTRICT out;           /* [num_verts][3] */
-  int32_t first, last_corner;         /* ptr[n] - 1 */
+  int32_t base, reserved;
 } asm_vec_args;
 
 /* Matrix rows; bsr: val [.][3][3], csr: val [.] */
@@ -28,7 +32,8 @@ typedef struct asm_row_args {
 
 /* One block's element matrices into bsr rows: where each 3x3 piece goes is stored. */
 typedef struct asm_bsr_elem_args {
-  const int32_t *LK_RESTRICT ptr, *LK_RESTRICT corner; /* as asm_vec_args */
+  const int32_t *LK_RESTRICT ptr;     /* [n+1], corners of vertex first + i */
+  const int32_t *LK_RESTRICT corner;  /* [ptr[n]], ascending in each row */
   const uint16_t *LK_RESTRICT pos;    /* [corners in row order][arity], offset in the base row */
   const int64_t *LK_RESTRICT row_ptr; /* [num_verts+1] of the base pattern */
   const int32_t *LK_RESTRICT map;     /* base -> present pattern, NULL: the same */
@@ -39,7 +44,7 @@ typedef struct asm_bsr_elem_args {
 
 /* One block's element matrices into csr rows: places are searched (a rare operation). */
 typedef struct asm_csr_elem_args {
-  const int32_t *LK_RESTRICT ptr, *LK_RESTRICT corner; /* as asm_vec_args */
+  const int32_t *LK_RESTRICT ptr, *LK_RESTRICT corner; /* as asm_bsr_elem_args */
   const int32_t *LK_RESTRICT verts;                    /* [ne][a] */
   const int64_t *LK_RESTRICT row_ptr;
   const int32_t *LK_RESTRICT col;

@@ -53,6 +53,7 @@ static void make_tet_rest(void *data, int64_t count, uint64_t *random)
 static void set_exact(void *args) { ((elem_args *)args)->how = LOOM_HESS_EXACT; }
 static void set_clamp(void *args) { ((elem_args *)args)->how = LOOM_HESS_PSD_CLAMP; }
 static void set_abs(void *args) { ((elem_args *)args)->how = LOOM_HESS_PSD_ABS; }
+static void set_parts(void *args) { ((elastic_sum_args *)args)->num = NE; }
 static void set_rows(void *args) { ((elastic_rows_args *)args)->arity = ROW_ARITY; }
 
 /* ---- rows -------------------------------------------------------------------------------- */
@@ -67,7 +68,7 @@ SMOOTH_ENTRIES(tri_stvk)
 SMOOTH_ENTRIES(hinge_isometric) LOCAL_ENTRIES(hinge_isometric)
 SMOOTH_ENTRIES(hinge_shell)
 SMOOTH_ENTRIES(tet_arap) LOCAL_ENTRIES(tet_arap)
-ENTRY(elastic_rows)
+ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
 /* clang-format on */
 
 #define FIELD(args, member, type, access, count, make) \
@@ -127,6 +128,20 @@ ENTRY(elastic_rows)
           FIELD(elastic_rows_args, verts, LOOM_I32, LOOM_READ, ROW_ARITY *NE, make_verts3),
           FIELD(elastic_rows_args, p, LOOM_REAL, LOOM_READ, NX, kc_uniform),
           FIELD(elastic_rows_args, out, LOOM_REAL, LOOM_WRITE, 3 * ROW_ARITY * NE, NULL)}},
+        {&e_elastic_parts,
+         (NE + ELASTIC_PART - 1) / ELASTIC_PART,
+         0,
+         0,
+         set_parts,
+         {FIELD(elastic_sum_args, v, LOOM_REAL, LOOM_READ, NE, kc_uniform),
+          FIELD(elastic_sum_args, part, LOOM_REAL, LOOM_WRITE,
+                (NE + ELASTIC_PART - 1) / ELASTIC_PART, NULL)}},
+        {&e_elastic_sum,
+         NE,
+         NE, /* another order of sums: as the reductions in cases_linalg.c */
+         1,
+         NULL,
+         {FIELD(elastic_sum_args, v, LOOM_REAL, LOOM_READ, NE, kc_uniform)}},
 };
 
 const kernel_case *cases_elements(int *num)

@@ -86,6 +86,30 @@ static void make_index(void *data, int64_t count, uint64_t *random)
   (void)random;
   for (int64_t i = 0; i < count; ++i) ((int32_t *)data)[i] = (int32_t)i;
 }
+static void shorten(void *data, int64_t bytes, kc_make make)
+{
+  int32_t *const wide = malloc((size_t)bytes / 2 * sizeof *wide);
+  uint64_t unused = 0;
+  cr_assert(wide != NULL);
+  make(wide, bytes / 2, &unused);
+  for (int64_t i = 0; i < bytes / 2; ++i) ((uint16_t *)data)[i] = (uint16_t)wide[i];
+  free(wide);
+}
+static void make_short_index(void *data, int64_t bytes, uint64_t *random)
+{
+  (void)random;
+  shorten(data, bytes, make_index);
+}
+static void make_short_ptr(void *data, int64_t bytes, uint64_t *random)
+{
+  (void)random;
+  shorten(data, bytes, make_ptr);
+}
+static void make_short_corner(void *data, int64_t bytes, uint64_t *random)
+{
+  (void)random;
+  shorten(data, bytes, make_corner);
+}
 /* some of them in the pattern, some outside, some not even vertices */
 static void make_near(void *data, int64_t count, uint64_t *random)
 {
@@ -122,7 +146,6 @@ static void set_ab(void *args)
 }
 static void set_old(void *args) { ((prim_match_args *)args)->num_old = N; }
 static void set_scale(void *args) { ((asm_row_args *)args)->scale = (lk_real)1.3; }
-static void set_gather(void *args) { ((asm_vec_args *)args)->last_corner = CORNERS - 1; }
 static void set_bsr(void *args) { ((asm_bsr_elem_args *)args)->arity = ARITY; }
 static void set_csr(void *args) { ((asm_csr_elem_args *)args)->arity = ARITY; }
 static void set_place(void *args) { ((asm_place_args *)args)->num_rows = N; }
@@ -243,8 +266,21 @@ static const kernel_case cases[] = {
      N,
      0,
      0,
-     set_gather,
-     {INCIDENCE(asm_vec_args), IN(asm_vec_args, contrib, LOOM_REAL, 3 * CORNERS, kc_uniform),
+     NULL,
+     {IN(asm_vec_args, wide_vert, LOOM_I32, N, make_index),
+      IN(asm_vec_args, wide_ptr, LOOM_I32, N + 1, make_ptr),
+      IN(asm_vec_args, wide_corner, LOOM_I32, CORNERS, make_corner),
+      IN(asm_vec_args, contrib, LOOM_REAL, 3 * CORNERS, kc_uniform),
+      INOUT(asm_vec_args, out, LOOM_REAL, 3 * N, kc_uniform)}},
+    {&e_asm_vec_gather,
+     N,
+     0,
+     0,
+     NULL,
+     {IN(asm_vec_args, vert, LOOM_U8, 2 * N, make_short_index),
+      IN(asm_vec_args, ptr, LOOM_U8, 2 * (N + 1), make_short_ptr),
+      IN(asm_vec_args, corner, LOOM_U8, 2 * CORNERS, make_short_corner),
+      IN(asm_vec_args, contrib, LOOM_REAL, 3 * CORNERS, kc_uniform),
       INOUT(asm_vec_args, out, LOOM_REAL, 3 * N, kc_uniform)}},
     {&e_asm_bsr_mass,
      N,
