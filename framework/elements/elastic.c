@@ -216,6 +216,18 @@ static elem_args from_element(const elem_type *t, const elem_args *all, int32_t 
   return A;
 }
 
+/* Launches of a block count as if it were one chunk: its chunks depend on the number of
+ * threads, a counter in the log must not. */
+static int64_t launches(const elastic *el)
+{
+  return el->e->launches != NULL ? *el->e->launches : 0;
+}
+
+static void set_launches(const elastic *el, int64_t num)
+{
+  if (el->e->launches != NULL) *el->e->launches = num;
+}
+
 /* out += what kernel k gives for the elements of block b; with the sum of their energies
  * in result slot `slot`, unless it is negative. */
 static loom_status gather_block(elastic *el, int b, const lk_entry *k, loom_buf *x, loom_buf *out,
@@ -223,6 +235,7 @@ static loom_status gather_block(elastic *el, int b, const lk_entry *k, loom_buf 
 {
   const elem_type *t = el->blocks[b].type;
   const int32_t num = el->sc->blocks[b].num_elems;
+  const int64_t before = launches(el);
   loom_err *const err = mem_err(el->m);
   asm_gather_view to;
   buf_maps q = {.m = el->m, .e = el->e};
@@ -249,6 +262,7 @@ static loom_status gather_block(elastic *el, int b, const lk_entry *k, loom_buf 
     q.status = exec_run(err, el->e, &k_sum, &s, (num + ELASTIC_PART - 1) / ELASTIC_PART,
                         el->e->result + slot);
   }
+  set_launches(el, before + (slot >= 0 ? 4 : 2));
   return buf_maps_end(&q);
 }
 
@@ -343,6 +357,7 @@ static loom_status apply_block(elastic *el, int b, loom_buf *x, int how, loom_bu
 {
   const elem_type *t = el->blocks[b].type;
   const int32_t num = el->sc->blocks[b].num_elems;
+  const int64_t before = launches(el);
   asm_gather_view to;
   buf_maps q = {.m = el->m, .e = el->e};
   elem_args all = map_inputs(el, b, x, &q);
@@ -357,6 +372,7 @@ static loom_status apply_block(elastic *el, int b, loom_buf *x, int how, loom_bu
     q.status = apply_elements(el, t, &A, n, pp, H, contrib);
     if (q.status == LOOM_OK) q.status = asm_gather_chunk(&to, el->e, c, contrib);
   }
+  set_launches(el, before + 3);
   return buf_maps_end(&q);
 }
 

@@ -245,6 +245,15 @@ loom_status buf_reset(mem *m, loom_buf *b, int64_t count)
   return named(b, s);
 }
 
+loom_status buf_discard(mem *m, loom_buf *b)
+{
+  LOOM_TRY(buf_reset(m, b, b->count));
+  buf_drop_storage(b);
+  return LOOM_OK;
+}
+
+int buf_untouched(const loom_buf *b) { return b->valid == 0; }
+
 /* ---- check mode -------------------------------------------------------------------- */
 static int poison_byte(const loom_buf *b)
 {

@@ -52,6 +52,9 @@ const char *mem_mapped(const mem *m);
 void mem_release_maps(mem *m);
 int64_t mem_bytes(const mem *m, int place); /* LOOM_AT_HOST or LOOM_AT_DEVICE, now */
 int64_t mem_peak_bytes(const mem *m, int place);
+/* Calls `visit` for every live buffer that has storage at `place`. */
+typedef void (*mem_visit_fn)(void *user, const char *owner, const char *name, int64_t bytes);
+void mem_visit(const mem *m, int place, mem_visit_fn visit, void *user);
 
 /* type: LOOM_REAL ...; contents zero.  `owner` and `name` are copied. */
 loom_status buf_new(mem *m, const char *owner, const char *name, int type, int64_t count,
@@ -59,6 +62,10 @@ loom_status buf_new(mem *m, const char *owner, const char *name, int type, int64
 loom_status buf_resize(mem *m, loom_buf *b, int64_t count); /* contents kept, new part zero */
 /* resized with all contents zero: copies nothing, never holds old and new at once */
 loom_status buf_reset(mem *m, loom_buf *b, int64_t count);
+/* contents zero, storage given back until the next map */
+loom_status buf_discard(mem *m, loom_buf *b);
+/* 1: contents are zero because nothing was written since buf_new, buf_reset or buf_discard */
+int buf_untouched(const loom_buf *b);
 void buf_free(mem *m, loom_buf *b); /* NULL is fine */
 int64_t buf_count(const loom_buf *b);
 int buf_type(const loom_buf *b);

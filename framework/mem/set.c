@@ -64,6 +64,14 @@ int64_t mem_bytes(const mem *m, int place) { return m->bytes[side_of(place)]; }
 
 int64_t mem_peak_bytes(const mem *m, int place) { return m->peak[side_of(place)]; }
 
+void mem_visit(const mem *m, int place, mem_visit_fn visit, void *user)
+{
+  for (const loom_buf *b = m->first; b != NULL; b = b->next) {
+    const size_t bytes = b->side[side_of(place)].cap;
+    if (bytes > 0) visit(user, b->owner, b->name, (int64_t)bytes);
+  }
+}
+
 void mem_fail_after(mem *m, int64_t k) { m->fail_after = k; }
 
 loom_err *mem_err(mem *m) { return &m->err; }

@@ -153,7 +153,7 @@ static loom_status fill_mass(builder *b)
 }
 
 typedef struct vert_arrays {
-  loom_real *rest, *x0, *v0, *damping, *radius;
+  loom_real *rest, *v0, *damping, *radius;
   int32_t *layer, *object;
 } vert_arrays;
 
@@ -164,7 +164,7 @@ static void fill_object_verts(const object *o, int index, const vert_arrays *a)
     double x[3];
     pose_apply(o->place, o->m.x + 3 * i, x);
     for (int c = 0; c < 3; ++c) {
-      a->rest[3 * g + c] = a->x0[3 * g + c] = (loom_real)x[c];
+      a->rest[3 * g + c] = (loom_real)x[c];
       /* pinned vertices get theirs from the motion of the pin */
       a->v0[3 * g + c] = (loom_real)(o->pinned[i] ? 0 : o->common->velocity[c]);
     }
@@ -181,7 +181,7 @@ static loom_status build_vertices(builder *b)
   const int64_t n = last->first_vert + (int64_t)last->m.num_verts;
   s->pub.num_verts = (int32_t)n;
   LOOM_TRY(build_new(b, "rest_x", LOOM_REAL, 3 * n, &s->pub.rest_x));
-  LOOM_TRY(build_new(b, "x0", LOOM_REAL, 3 * n, &s->x0));
+  s->x0 = s->pub.rest_x; /* objects start at rest */
   LOOM_TRY(build_new(b, "v0", LOOM_REAL, 3 * n, &s->v0));
   LOOM_TRY(build_new(b, "damping", LOOM_REAL, n, &s->damping));
   LOOM_TRY(build_new(b, "mass", LOOM_REAL, n, &s->pub.mass));
@@ -193,16 +193,15 @@ static loom_status build_vertices(builder *b)
   LOOM_TRY(fill_mass(b));
   vert_arrays a;
   LOOM_TRY(build_map(b, s->pub.rest_x, &a.rest));
-  LOOM_TRY(build_map(b, s->x0, &a.x0));
   LOOM_TRY(build_map(b, s->v0, &a.v0));
   LOOM_TRY(build_map(b, s->damping, &a.damping));
   LOOM_TRY(build_map(b, s->pub.radius, &a.radius));
   LOOM_TRY(build_map(b, s->pub.layer, &a.layer));
   LOOM_TRY(build_map(b, s->pub.object, &a.object));
   for (int k = 0; k < b->num_objects; ++k) fill_object_verts(&b->objects[k], k, &a);
-  loom_buf *const mapped[7] = {s->pub.rest_x, s->x0,        s->v0,        s->damping,
+  loom_buf *const mapped[6] = {s->pub.rest_x, s->v0,        s->damping,
                                s->pub.radius, s->pub.layer, s->pub.object};
-  for (int k = 0; k < 7; ++k) LOOM_TRY(buf_unmap(s->m, mapped[k]));
+  for (int k = 0; k < 6; ++k) LOOM_TRY(buf_unmap(s->m, mapped[k]));
   return LOOM_OK;
 }
 
@@ -326,7 +325,7 @@ void scene_free(scene_data *s)
   loom_buf *const own[12] = {s->x0,         s->v0,        s->damping,    s->pub.rest_x,
                              s->pub.mass,   s->pub.fixed, s->pub.radius, s->pub.layer,
                              s->pub.object, s->pub.edges, s->pub.tris,   s->pub.tets};
-  for (int k = 0; k < 12; ++k) buf_free(s->m, own[k]);
+  for (int k = s->x0 == s->pub.rest_x; k < 12; ++k) buf_free(s->m, own[k]);
   for (int k = 0; k < s->pub.num_blocks; ++k) {
     buf_free(s->m, s->blocks[k].verts);
     buf_free(s->m, s->blocks[k].rest);

@@ -77,6 +77,7 @@ loom_status checkpoint_write(run *r, int64_t step)
   s = h5check_put_scalars(r->check, r->err, step, r->st.time, hash);
   if (s == LOOM_OK) s = h5check_put(r->check, r->err, "core", "epoch", LOOM_I64, 1, &epoch);
   for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = put(r, "core", p[i].name, p[i].b);
+  if (s == LOOM_OK && r->f_next_norm == 0.0) s = buf_discard(r->m, r->st.f_next); /* all zero */
   if (s == LOOM_OK) s = plugins(r, 0);
   h5check *const c = r->check;
   r->check = NULL;
@@ -113,5 +114,5 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
   double f2 = 0.0;
   LOOM_TRY(la_dot(r->m, &r->exec, r->st.f_next, r->st.f_next, &f2));
   r->f_next_norm = f2 > 0.0 ? 1.0 : 0.0; /* only whether it is zero matters in PREDICT */
-  return LOOM_OK;
+  return f2 > 0.0 ? LOOM_OK : buf_discard(r->m, r->st.f_next);
 }

@@ -149,10 +149,8 @@ loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
   *out = (filter_result){.alpha = 1.0, .toi = 1.0, .filtered = due};
 
   LOOM_TRY(buf_copy(r->m, &r->exec, r->x_before, r->st.x));
-  if (ops->trial == LOOM_TRIAL_DIRECTION)
-    LOOM_TRY(buf_copy(r->m, &r->exec, r->dx, r->st.trial));
-  else
-    LOOM_TRY(la_waxpby(r->m, &r->exec, 1.0, r->st.trial, -1.0, r->x_before, r->dx));
+  if (ops->trial == LOOM_TRIAL_POINT) /* dx is the trial, see run_share_trial */
+    LOOM_TRY(la_axpby(r->m, &r->exec, -1.0, r->x_before, 1.0, r->dx));
   LOOM_TRY(problem_zero_fixed(r, r->dx));
   LOOM_TRY(la_waxpby(r->m, &r->exec, 1.0, r->x_before, 1.0, r->dx, r->st.x));
 
@@ -207,10 +205,10 @@ loom_status filter_advance(run *r, int *moved)
   double toi = 1.0;
   *moved = r->st.progress < 1.0;
   if (!*moved) return LOOM_OK;
-  LOOM_TRY(buf_copy(r->m, &r->exec, r->wanted, r->st.x));
-  LOOM_TRY(problem_restore_fixed(r, r->wanted));
-  LOOM_TRY(ask_bound(r, r->st.x, r->wanted, 1.0, &toi));
-  LOOM_TRY(blend(r, r->st.x_feas, r->wanted, toi, NULL, r->st.x));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->target, r->st.x));
+  LOOM_TRY(problem_restore_fixed(r, r->target));
+  LOOM_TRY(ask_bound(r, r->st.x, r->target, 1.0, &toi));
+  LOOM_TRY(blend(r, r->st.x_feas, r->target, toi, NULL, r->st.x));
   r->st.progress = toi >= 1.0 ? 1.0 : r->st.progress + toi * (1.0 - r->st.progress);
   return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);
 }

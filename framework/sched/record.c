@@ -2,6 +2,7 @@
 #include "sched/record.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "geom/intersect.h"
@@ -69,12 +70,18 @@ loom_status audit_now(run *r, int64_t *found)
 {
   scene_data *const sc = r->scene;
   void *x, *tris;
+  double *copy = NULL;
   LOOM_TRY(buf_map(r->m, NULL, r->st.x, LOOM_READ, LOOM_AT_HOST, &x));
   LOOM_TRY(buf_map(r->m, NULL, sc->pub.tris, LOOM_READ, LOOM_AT_HOST, &tris));
-  double *const copy = r->audit_x;
-  for (int64_t i = 0; i < 3 * (int64_t)sc->pub.num_verts; ++i) copy[i] = ((loom_real *)x)[i];
-  const loom_status s = isect_mesh(r->err, copy, sc->pub.num_verts, tris, sc->pub.num_tris,
-                                   r->exec.num_threads, NULL, 0, found);
+  const int64_t m = 3 * (int64_t)sc->pub.num_verts;
+  if (sizeof(loom_real) != sizeof(double)) { /* the audit works in double */
+    copy = malloc(((size_t)m + 1) * sizeof *copy);
+    if (copy == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory for the audit");
+    for (int64_t i = 0; i < m; ++i) copy[i] = ((loom_real *)x)[i];
+  }
+  const loom_status s = isect_mesh(r->err, copy != NULL ? copy : x, sc->pub.num_verts, tris,
+                                   sc->pub.num_tris, r->exec.num_threads, NULL, 0, found);
+  free(copy);
   LOOM_TRY(buf_unmap(r->m, sc->pub.tris));
   LOOM_TRY(buf_unmap(r->m, r->st.x));
   return s;

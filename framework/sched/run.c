@@ -205,6 +205,8 @@ static loom_status open_exec(run *r)
   return LOOM_OK;
 }
 
+void run_share_trial(run *r) { r->dx = r->wanted = r->st.v_end = r->st.trial; }
+
 static loom_status open_state(run *r)
 {
   const int64_t n = r->scene->pub.num_verts;
@@ -214,25 +216,22 @@ static loom_status open_state(run *r)
     const char *name;
     int64_t count;
     int wanted;
-  } all[] = {
-      {&r->st.x_start, "x_start", 3 * n, 1},
-      {&r->st.x_feas, "x_feas", 3 * n, bounded},
-      {&r->st.y, "y", 3 * n, 1},
-      {&r->st.trial, "trial", 3 * n, 1},
-      {&r->st.grad, "grad", 3 * n, 1},
-      {&r->st.v_end, "v_end", 3 * n, 1},
-      {&r->st.f_next, "f_next", 3 * n, 1},
-      {&r->grad_free, "grad_free", 3 * n, 1},
-      {&r->grad_solved, "grad_solved", 3 * n, r->num_contact > 0 || r->line_search || r->moves},
-      {&r->dx, "dx", 3 * n, 1},
-      {&r->x_before, "x_before", 3 * n, 1},
-      {&r->rejected, "rejected", 3 * n, bounded},
-      {&r->wanted, "wanted", 3 * n, bounded},
-      {&r->t_vertex, "t_vertex", n, r->bound == FILTER_BOUND_VERTEX},
-      {&r->x_retry, "x_retry", 3 * n, r->moves},
-      {&r->v_retry, "v_retry", 3 * n, r->moves},
-      {&r->f_retry, "f_retry", 3 * n, r->moves},
-      {&r->diag, "diag", n, 1}};
+  } all[] = {{&r->st.x_start, "x_start", 3 * n, 1},
+             {&r->st.x_feas, "x_feas", 3 * n, bounded},
+             {&r->st.y, "y", 3 * n, 1},
+             {&r->st.trial, "trial", 3 * n, 1},
+             {&r->st.grad, "grad", 3 * n, 1},
+             {&r->st.f_next, "f_next", 3 * n, 1},
+             {&r->grad_free, "grad_free", 3 * n, r->num_contact > 0},
+             {&r->grad_solved, "grad_solved", 3 * n, r->line_search},
+             {&r->x_before, "x_before", 3 * n, 1},
+             {&r->rejected, "rejected", 3 * n, bounded},
+             {&r->t_vertex, "t_vertex", n, r->bound == FILTER_BOUND_VERTEX},
+             {&r->target, "target", 3 * n, r->moves},
+             {&r->x_retry, "x_retry", 3 * n, r->moves},
+             {&r->v_retry, "v_retry", 3 * n, r->moves},
+             {&r->f_retry, "f_retry", 3 * n, r->moves},
+             {&r->diag, "diag", n, 1}};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
     if (all[i].wanted)
       LOOM_TRY(buf_new(r->m, "core", all[i].name, LOOM_REAL, all[i].count, all[i].b));
@@ -244,11 +243,16 @@ static loom_status open_state(run *r)
   r->st.body0 = r->scene->body0;
   r->st.body1 = r->scene->body1;
   LOOM_TRY(buf_new(r->m, "core", "x", LOOM_REAL, 3 * n, &r->st.x));
-  LOOM_TRY(buf_new(r->m, "core", "v", LOOM_REAL, 3 * n, &r->st.v_start));
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, r->scene->x0));
-  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_start, r->scene->v0));
-  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->scene->v0)); /* frame 0 */
-  if (!bounded) r->st.x_feas = r->st.x;                          /* nothing is ever infeasible */
+  r->st.v_start = r->scene->v0;
+  r->scene->v0 = NULL;
+  if (!bounded) r->st.x_feas = r->st.x; /* nothing is ever infeasible */
+  /* without contact the gradient is free of it, and no fixed row enters a norm */
+  if (r->num_contact == 0) r->grad_free = r->st.grad;
+  /* the line search needs both at once; else x_before has served when the gradient is kept */
+  if (!r->line_search) r->grad_solved = r->x_before;
+  run_share_trial(r);
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start)); /* frame 0 */
 
   void *m, *f;
   LOOM_TRY(buf_map(r->m, NULL, r->scene->pub.mass, LOOM_READ, LOOM_AT_HOST, &m));
@@ -259,9 +263,8 @@ static loom_status open_state(run *r)
   }
   LOOM_TRY(buf_unmap(r->m, r->scene->pub.fixed));
   LOOM_TRY(buf_unmap(r->m, r->scene->pub.mass));
-  r->audit_x = r->set.log.audit == AUDIT_OFF ? NULL : malloc(sizeof(double) * 3 * (size_t)n);
   r->extra = calloc(r->solver.plugin->num_columns + 1u, sizeof(double));
-  if (r->extra == NULL || (r->set.log.audit != AUDIT_OFF && r->audit_x == NULL))
+  if (r->extra == NULL)
     return err_set(r->err, LOOM_E_NOMEM, "out of memory for %lld vertices", (long long)n);
   return LOOM_OK;
 }
@@ -491,7 +494,6 @@ void run_close(run *r, int *leaks)
   exec_close(&r->exec_host);
   registry_close(r->reg);
   free(r->extra);
-  free(r->audit_x);
   *r->err = keep;
   free(r);
 }

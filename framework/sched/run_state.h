@@ -76,17 +76,19 @@ struct run {
   asm_bsr *bsr; /* created when first asked for */
   asm_csr *csr;
   double csr_h;        /* the step its values were made for, 0: none */
+  int64_t csr_used;    /* number of the last step that asked for it */
   loom_blocks3 blocks; /* contact blocks of all instances, concatenated */
   loom_quad quad;      /* quadratic terms of all instances, concatenated */
 
   loom_step st;
-  loom_buf *grad_free;   /* real [n][3], N, inertia and elastic part of r at x */
-  loom_buf *grad_solved; /* real [n][3], N */
-  loom_buf *dx;          /* real [n][3], m, the last change of x */
+  loom_buf *grad_free;   /* real [n][3], N, inertia and elastic part of r at x; st.grad itself
+                          * without contact */
+  loom_buf *grad_solved; /* real [n][3], N; x_before itself without a line search */
+  loom_buf *dx;          /* real [n][3], m, the last change of x; see run_share_trial */
   loom_buf *x_before;    /* real [n][3], m, x before the present iteration */
   loom_buf *rejected;    /* real [n][3], m, only with a bound in force */
   loom_buf *t_vertex;    /* real [n], only with a bound per vertex */
-  loom_buf *wanted;      /* real [n][3], m, the point before a bound was applied */
+  loom_buf *wanted;      /* real [n][3], m, the point before a bound was applied; as dx */
   loom_buf *diag;        /* real [n], N/m, D of r_dinv */
   loom_buf *touched;     /* u8 [n], 1: some pair touches the vertex */
   double total_mass;     /* kg, of free vertices */
@@ -100,6 +102,7 @@ struct run {
   int uses_gradient;  /* gradients are charged to the solver */
   int moves;          /* bodies or pins move and a bound is in force: st.progress counts */
   int32_t blocker;    /* the obstacle that last cut the motion short, -1: none of them */
+  loom_buf *target;   /* real [n][3], m, where a motion leads, only if `moves` */
   loom_buf *x_retry, *v_retry, *f_retry; /* the step's start, only if `moves` */
   int64_t k_base;                        /* iterations of the step before those of this part */
 
@@ -127,7 +130,6 @@ struct run {
   double f_next_norm;     /* N, of the force carried into this step */
   int64_t inner_j;
   double commit_seconds; /* s, of the last h5log_commit */
-  double *audit_x;       /* [n][3] m, host copy for the audit, NULL if it is off */
   const char *resolving; /* name of the contact instance inside resolve(), or NULL */
   run_summary sum;
   const run_options *opt;
@@ -156,6 +158,8 @@ loom_status problem_pd_operator(run *r, const loom_csr **L);
 loom_status problem_pd_rhs(run *r, loom_buf *x, loom_buf *rhs);
 loom_status problem_quad(run *r, loom_buf *x, const loom_quad **out);
 loom_status problem_diag(run *r); /* fills r->diag */
+/* Gives back the projective operator if nobody asked for it in this step. */
+void problem_end_step(run *r);
 
 /* ---- contact_forms.c: what the core derives from the quadratic form, freezing ------- */
 loom_status contact_eval(run *r, contact_inst *c, loom_buf *x, int live, double *energy,
@@ -248,6 +252,10 @@ typedef struct map_spec {
 } map_spec;
 loom_status run_map(run *r, const loom_exec *e, int n, const map_spec *s, void **p);
 loom_status run_unmap(run *r, int n, const map_spec *s);
+
+/* One array serves as trial (until FILTER read it), as wanted and dx (until COMMIT) and as
+ * v_end (until the next PREDICT): to be called when st.trial is another buffer. */
+void run_share_trial(run *r);
 
 /* Kernel launch helper: a missing or failed launcher becomes an error with its name. */
 loom_status run_kernel(run *r, const loom_exec *e, const lk_entry *k, const void *args, int64_t n,

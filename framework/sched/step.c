@@ -306,7 +306,7 @@ static loom_status commit(run *r)
   const velocity_args a = {p[0], p[1], p[2], (lk_real)r->st.h};
   LOOM_TRY(run_kernel(r, &r->exec, &k_velocity, &a, r->scene->pub.num_verts, NULL));
   LOOM_TRY(run_unmap(r, 3, s));
-  LOOM_TRY(la_fill(r->m, &r->exec, r->st.f_next, 0.0));
+  LOOM_TRY(buf_reset(r->m, r->st.f_next, buf_count(r->st.f_next)));
 
   const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
   clock_push(&r->clock, CLOCK_SOLVE);
@@ -330,7 +330,8 @@ static loom_status commit(run *r)
   }
   clock_pop(&r->clock);
   double f2 = 0.0;
-  if (ops->end_step != NULL) LOOM_TRY(la_dot(r->m, &r->exec, r->st.f_next, r->st.f_next, &f2));
+  if (!buf_untouched(r->st.f_next))
+    LOOM_TRY(la_dot(r->m, &r->exec, r->st.f_next, r->st.f_next, &f2));
   r->f_next_norm = sqrt(f2);
   return LOOM_OK;
 }
@@ -365,9 +366,9 @@ static loom_status advance_time(run *r, double t0, double t1, double h, int64_t 
   LOOM_TRY(finish(r, *iters));
   LOOM_TRY(commit(r));
   /* v_end is the next v_start */
-  loom_buf *const swap = r->st.v_start;
+  r->st.trial = r->st.v_start;
   r->st.v_start = r->st.v_end;
-  r->st.v_end = swap;
+  run_share_trial(r);
   return LOOM_OK;
 }
 
@@ -443,12 +444,9 @@ loom_status step_once(run *r, int64_t index)
     LOOM_TRY(rewind_step(r));
     r->f_next_norm = f_norm;
   }
-  /* what is recorded is the end of the step: v_end once more */
-  loom_buf *const swap = r->st.v_start;
-  r->st.v_start = r->st.v_end;
-  r->st.v_end = swap;
+  r->st.v_end = r->st.v_start; /* what is recorded is the end of the step */
   LOOM_TRY(record_step(r, iters, reason));
-  r->st.v_end = r->st.v_start;
-  r->st.v_start = swap;
+  run_share_trial(r);
+  problem_end_step(r);
   return LOOM_OK;
 }

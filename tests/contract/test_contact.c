@@ -28,13 +28,13 @@ static double energy_at(ct_run *t, double *x, double *grad)
   run *const r = t->r;
   double e = 0.0, dissipation = 0.0;
   ct_set_values(r, r->st.trial, x);
-  if (grad != NULL) cr_assert_eq(la_fill(r->m, &r->exec, r->dx, 0.0), LOOM_OK);
+  if (grad != NULL) cr_assert_eq(la_fill(r->m, &r->exec, r->x_before, 0.0), LOOM_OK);
   const loom_status s = contact_eval(r, &r->contact[0], r->st.trial, 1, &e, &dissipation,
-                                     grad != NULL ? r->dx : NULL);
+                                     grad != NULL ? r->x_before : NULL);
   cr_assert_eq(s, LOOM_OK, "%s", t->err.text);
   if (grad != NULL) {
     int64_t n;
-    double *const g = ct_values(r, r->dx, &n);
+    double *const g = ct_values(r, r->x_before, &n);
     memcpy(grad, g, sizeof *grad * (size_t)n);
     free(g);
   }
@@ -118,9 +118,9 @@ ParameterizedTest(const ct_plugin *p, contact, hessian_of_gradient)
   /* problem_contact_blocks counts live terms at st.x */
   cr_assert_eq(problem_contact_blocks(r, r->st.x, LOOM_HESS_EXACT, &H), LOOM_OK, "%s", t.err.text);
   ct_set_values(r, r->st.trial, d);
-  cr_assert_eq(la_fill(r->m, &r->exec, r->dx, 0.0), LOOM_OK);
-  cr_assert_eq(problem_blocks_apply(r, H, r->st.trial, NULL, r->dx), LOOM_OK);
-  double *const hd = ct_values(r, r->dx, NULL);
+  cr_assert_eq(la_fill(r->m, &r->exec, r->x_before, 0.0), LOOM_OK);
+  cr_assert_eq(problem_blocks_apply(r, H, r->st.trial, NULL, r->x_before), LOOM_OK);
+  double *const hd = ct_values(r, r->x_before, NULL);
   for (int64_t i = 0; i < n; ++i) {
     const double fd = (a[i] - down[i]) / (2.0 * h);
     hd2 += hd[i] * hd[i];
