@@ -184,28 +184,34 @@ static void compare_solve(const chol *c, double A[N][N])
   free(work);
 }
 
+/* A matrix with room for the terms of `first` is filled with those of each round. */
 static void with_terms(int ordering, int first, int then)
 {
   stage s;
   chol c;
+  pd_matrix M = {0};
   int pivot;
   pd_contact k = {0};
   double A[N][N];
   set_stage(&s, 1.0);
   cr_assert_eq(chol_open(&c, &s.h, ordering, 1, 1), LOOM_OK);
-  const loom_quad q = terms(&s, first);
+  const loom_quad q = terms(&s, first), r = terms(&s, then);
   cr_assert_eq(pd_contact_gather(&k, &s.h, &s.e, &s.sc, &q), LOOM_OK);
-  cr_assert_eq(pd_matrix_pattern(&c, &s.e, &s.sc, &s.L, k.off, k.num_off), LOOM_OK, "%s",
+  cr_assert_eq(pd_matrix_pattern(&M, &c, &s.e, &s.sc, &s.L, k.off, k.num_off), LOOM_OK, "%s",
                s.err.text);
-  cr_expect(pd_matrix_covers(&c, &k));
-  /* fewer terms in the same pattern */
-  const loom_quad r = terms(&s, then);
-  cr_assert_eq(pd_contact_gather(&k, &s.h, &s.e, &s.sc, &r), LOOM_OK);
-  cr_assert_eq(pd_matrix_values(&c, &s.e, &s.L, &k), LOOM_OK);
-  cr_assert_eq(chol_factorise(&c, &pivot), LOOM_OK, "%s", s.err.text);
-  memcpy(A, s.dense, sizeof A);
-  add_dense(&s, A, &r);
-  compare_solve(&c, A);
+  cr_expect(pd_matrix_covers(&M, &c, &k));
+  const loom_quad *const rounds[] = {&r, &q, &r};
+  for (int round = 0; round < 3; ++round) {
+    cr_assert_eq(pd_contact_gather(&k, &s.h, &s.e, &s.sc, rounds[round]), LOOM_OK);
+    cr_assert(pd_matrix_covers(&M, &c, &k));
+    cr_assert_eq(pd_matrix_values(&M, &c, &k), LOOM_OK);
+    cr_assert_eq(chol_factorise(&c, &pivot), LOOM_OK, "%s", s.err.text);
+    memcpy(A, s.dense, sizeof A);
+    add_dense(&s, A, rounds[round]);
+    compare_solve(&c, A);
+  }
+  cr_expect_geq(chol_factor_bytes(&c), 8.0 * c.L->xsize + 4.0 * c.L->ssize + 8.0 * N);
+  pd_matrix_free(&M);
   chol_close(&c);
   pd_contact_free(&k);
   mem_free(s.m);
@@ -221,14 +227,16 @@ Test(cholmod, pattern_without_room_is_noticed)
 {
   stage s;
   chol c;
+  pd_matrix M = {0};
   pd_contact k = {0};
   set_stage(&s, 1.0);
   cr_assert_eq(chol_open(&c, &s.h, CHOL_AMD, 1, 1), LOOM_OK);
-  cr_assert_eq(pd_matrix_pattern(&c, &s.e, &s.sc, &s.L, NULL, 0), LOOM_OK);
+  cr_assert_eq(pd_matrix_pattern(&M, &c, &s.e, &s.sc, &s.L, NULL, 0), LOOM_OK);
   const loom_quad q = terms(&s, 2);
   cr_assert_eq(pd_contact_gather(&k, &s.h, &s.e, &s.sc, &q), LOOM_OK);
   cr_assert_gt(k.num_off, 0);
-  cr_expect_not(pd_matrix_covers(&c, &k));
+  cr_expect_not(pd_matrix_covers(&M, &c, &k));
+  pd_matrix_free(&M);
   chol_close(&c);
   pd_contact_free(&k);
   mem_free(s.m);
@@ -238,14 +246,16 @@ Test(cholmod, indefinite_matrix_names_its_row)
 {
   stage s;
   chol c;
+  pd_matrix M = {0};
   int pivot = -2;
   const pd_contact none = {0};
   set_stage(&s, -1.0);
   cr_assert_eq(chol_open(&c, &s.h, CHOL_AMD, 1, 1), LOOM_OK);
-  cr_assert_eq(pd_matrix_pattern(&c, &s.e, &s.sc, &s.L, NULL, 0), LOOM_OK);
-  cr_assert_eq(pd_matrix_values(&c, &s.e, &s.L, &none), LOOM_OK);
+  cr_assert_eq(pd_matrix_pattern(&M, &c, &s.e, &s.sc, &s.L, NULL, 0), LOOM_OK);
+  cr_assert_eq(pd_matrix_values(&M, &c, &none), LOOM_OK);
   cr_assert_eq(chol_factorise(&c, &pivot), LOOM_REJECTED);
   cr_expect(pivot >= 0 && pivot < N, "pivot %d", pivot);
+  pd_matrix_free(&M);
   chol_close(&c);
   mem_free(s.m);
 }

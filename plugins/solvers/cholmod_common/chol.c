@@ -75,6 +75,26 @@ loom_status chol_matrix(chol *c, int64_t rows, int64_t nnz)
   return c->A != NULL ? LOOM_OK : chol_fail(c, "storing the matrix");
 }
 
+loom_status chol_matrix_permuted(chol *c, int64_t nnz)
+{
+  const size_t rows = c->A->nrow;
+  cholmod_free_sparse(&c->A, &c->cm);
+  c->A = cholmod_allocate_sparse(rows, rows, (size_t)nnz, /* sorted */ 0, /* packed */ 1,
+                                 /* lower */ -1, CHOLMOD_REAL, &c->cm);
+  if (c->A == NULL) return chol_fail(c, "storing the matrix");
+  /* cholmod_factorize_p then uses A itself, see "natural ordering" there */
+  c->L->ordering = CHOLMOD_NATURAL;
+  return LOOM_OK;
+}
+
+double chol_factor_bytes(const chol *c)
+{
+  const cholmod_factor *L = c->L;
+  if (L == NULL) return 0.0;
+  return (double)(L->xsize * sizeof(double)) +
+         (double)((L->ssize + 3 * (L->nsuper + 1) + 2 * L->n) * sizeof(int));
+}
+
 /* Graph of the 3x3 blocks: the pattern of every third column, which has three entries of
  * each block and one of the last, the diagonal block. */
 static cholmod_sparse *block_graph(chol *c)
@@ -128,6 +148,7 @@ loom_status chol_analyse(chol *c)
   c->L = cholmod_analyze_p(c->A, perm, NULL, 0, &c->cm);
   if (perm != NULL) cholmod_free(c->A->nrow, sizeof *perm, perm, &c->cm);
   if (c->L == NULL || c->cm.status < 0) return chol_fail(c, "analysing the matrix");
+  cholmod_free_work(&c->cm);
   if (c->own_solve) return LOOM_OK;
   const size_t rows = c->A->nrow, tall = c->L->maxesize;
   c->Y = cholmod_allocate_dense(rows, 1, rows, CHOLMOD_REAL, &c->cm);
@@ -138,6 +159,7 @@ loom_status chol_analyse(chol *c)
 loom_status chol_factorise(chol *c, int *pivot)
 {
   cholmod_factorize(c->A, c->L, &c->cm);
+  cholmod_free_work(&c->cm); /* six integers per row, not worth keeping */
   if (c->cm.status < 0) return chol_fail(c, "factorising the matrix");
   if (c->L->minor < c->A->nrow) {
     *pivot = chol_perm(c)[c->L->minor];

@@ -24,9 +24,9 @@ typedef struct chol {
   int32_t ordering;  /* CHOL_* */
   int32_t own_solve; /* nonzero: the caller reads L itself, no workspace is kept here */
   int32_t block;     /* rows 3i, 3i+1, 3i+2 share a pattern (3) or not (1) */
-  /* Upper triangle by columns, which is the lower triangle by rows: from this one CHOLMOD
-   * permutes in one go, from the other it needs a further copy.  The arrays are reached
-   * through chol_ptr, chol_row and chol_val. */
+  /* Before chol_matrix_permuted the upper triangle by columns, which is the lower triangle by rows:
+   * from this one CHOLMOD permutes in one go, from the other it needs a further copy.  The arrays
+   * are reached through chol_ptr, chol_row and chol_val. */
   cholmod_sparse *A;
   cholmod_factor *L; /* symbolic after chol_analyse, numeric after chol_factorise */
   cholmod_dense *Y;  /* real [rows]: right-hand side, in the factor's order */
@@ -43,11 +43,19 @@ static inline int *chol_ptr(const chol *c) { return c->A->p; }    /* [rows + 1] 
 static inline int *chol_row(const chol *c) { return c->A->i; }    /* [nnz] */
 static inline double *chol_val(const chol *c) { return c->A->x; } /* [nnz] */
 
+/* After chol_analyse: the same for the lower triangle by columns in the factor's order (the
+ * diagonal first, other rows in any order).  The factor is kept; from now on chol_factorise
+ * takes the matrix as it is, without making a permuted copy. */
+loom_status chol_matrix_permuted(chol *c, int64_t nnz);
+
 /* Ordering, elimination tree and pattern of L from the pattern of A alone. */
 loom_status chol_analyse(chol *c);
 /* L from the values of A.  LOOM_REJECTED: A is not positive definite, and the row that
  * showed it is in *pivot (in the caller's numbering). */
 loom_status chol_factorise(chol *c, int *pivot);
+
+/* Bytes of the factor: values, row indices, supernodes, ordering. */
+double chol_factor_bytes(const chol *c);
 
 /* Row k of the factor is row perm[k] of A. */
 static inline const int *chol_perm(const chol *c) { return c->L->Perm; } /* [rows] */

@@ -36,7 +36,7 @@
 
 enum { MOMENTUM_NONE = 0, MOMENTUM_NESTEROV = 1 };
 enum { REFACTOR_RELAXED = 0, REFACTOR_EXACT = 1 };
-enum { COL_FACTORISED = 0, COL_BETA = 1 };
+enum { COL_FACTORISED = 0, COL_BETA = 1, COL_FACTOR_BYTES = 2 };
 
 /* Largest ratio of a contact weight to the one in the factor, and the headroom that a weight
  * gets which outgrew it; below 2, see above. */
@@ -63,6 +63,7 @@ static const loom_param params[] = {
 static const loom_column columns[] = {
     {"factorised", "1", "numeric factorisations in this iteration"},
     {"beta", "1", "weight of the momentum, 0 without or after a restart"},
+    {"factor_bytes", "B", "memory of the factor: values, row indices, supernodes, ordering"},
 };
 
 typedef struct {
@@ -71,10 +72,10 @@ typedef struct {
   const loom_exec *e;
   settings set;
   chol c;
-  int64_t pattern_id; /* of L when the pattern was built */
-  double h_used;      /* s, step length of the factor; 0: no valid factor */
-  int32_t first;      /* nonzero: no iteration of this step was done yet */
-  int32_t have_pattern;
+  pd_matrix A;
+  double h_made;        /* s, step length of A's values; 0: there is no matrix */
+  double h_used;        /* s, step length of the factor; 0: no valid factor */
+  int32_t first;        /* nonzero: no iteration of this step was done yet */
   pd_contact now, used; /* contact at this iterate, and in the factor */
   pd_coupling *extra;   /* [num_extra], couplings the pattern was built with */
   int64_t num_extra;
@@ -113,6 +114,7 @@ static void pd_destroy(void *self)
   pd *s = self;
   if (s == NULL) return;
   chol_close(&s->c);
+  pd_matrix_free(&s->A);
   pd_contact_free(&s->now);
   pd_contact_free(&s->used);
   s->h->buf_free(s->h, s->saved);
@@ -123,12 +125,12 @@ static void pd_destroy(void *self)
   free(s);
 }
 
-/* Build the pattern for L and the couplings of `k`, which are remembered. */
-static loom_status new_pattern(pd *s, const loom_csr *L, const pd_coupling *off, int64_t num_off)
+/* Build the matrix for L and the couplings `off`, which are remembered. */
+static loom_status new_pattern(pd *s, const loom_step *st, const pd_coupling *off, int64_t num_off)
 {
   const loom_host *h = s->h;
-  s->have_pattern = 0;
-  s->h_used = 0.0;
+  const loom_csr *L;
+  s->h_made = s->h_used = 0.0;
   if (off != s->extra) {
     pd_coupling *extra = NULL;
     if (num_off > 0) {
@@ -142,13 +144,13 @@ static loom_status new_pattern(pd *s, const loom_csr *L, const pd_coupling *off,
     s->num_extra = num_off;
   }
   h->tic(h, "analyse");
-  LOOM_TRY(pd_matrix_pattern(&s->c, s->e, s->sc, L, s->extra, s->num_extra));
+  LOOM_TRY(h->pd_operator(h, st, &L));
+  LOOM_TRY(pd_matrix_pattern(&s->A, &s->c, s->e, s->sc, L, s->extra, s->num_extra));
   free(s->work);
   s->work = malloc(pd_solve_work(s->c.L) * sizeof *s->work);
   LOOM_CHECK(h, s->work != NULL, LOOM_E_NOMEM, "no memory for the workspace of the solve");
   h->toc(h, "analyse");
-  s->pattern_id = L->pattern_id;
-  s->have_pattern = 1;
+  s->h_made = st->h;
   return LOOM_OK;
 }
 
@@ -160,30 +162,25 @@ static loom_status pd_reset(void *self)
   free(s->extra);
   s->extra = NULL;
   s->num_extra = 0;
-  s->have_pattern = 0;
+  s->h_made = 0.0;
   return LOOM_OK;
 }
 
 static loom_status pd_begin_step(void *self, const loom_step *st)
 {
   pd *s = self;
-  const loom_csr *L;
   s->t = 1.0;
   s->first = 1;
-  if (s->have_pattern && st->h == s->h_used) return LOOM_OK;
-  LOOM_TRY(s->h->pd_operator(s->h, st, &L));
-  if (!s->have_pattern || L->pattern_id != s->pattern_id)
-    return new_pattern(s, L, s->extra, s->num_extra);
-  return LOOM_OK;
+  return st->h == s->h_made ? LOOM_OK : new_pattern(s, st, s->extra, s->num_extra);
 }
 
-static loom_status factorise(pd *s, const loom_step *st, const loom_csr *L)
+static loom_status factorise(pd *s, const loom_step *st)
 {
   const loom_host *h = s->h;
   int pivot;
   h->tic(h, "factorise");
   s->h_used = 0.0;
-  LOOM_TRY(pd_matrix_values(&s->c, s->e, L, &s->now));
+  LOOM_TRY(pd_matrix_values(&s->A, &s->c, &s->now));
   const loom_status f = chol_factorise(&s->c, &pivot);
   h->toc(h, "factorise");
   h->count(h, LOOM_C_FACTORISE, 1);
@@ -206,7 +203,6 @@ static loom_status refresh(pd *s, const loom_step *st, double *factorised)
   const loom_host *h = s->h;
   const int32_t n = s->sc->num_verts;
   const loom_quad *q = NULL;
-  const loom_csr *L;
   LOOM_TRY(h->contact_quad(h, st, st->x, &q));
   LOOM_TRY(pd_contact_gather(&s->now, h, s->e, s->sc, q));
   *factorised = 0.0;
@@ -218,12 +214,12 @@ static loom_status refresh(pd *s, const loom_step *st, double *factorised)
     if (keep && pd_contact_within(&s->now, &s->used, growth, n)) return LOOM_OK;
   }
   if (keep) pd_contact_raise(&s->now, &s->used, growth, n);
-  LOOM_TRY(h->pd_operator(h, st, &L));
   /* a pattern with room for many couplings that are gone costs fill: build a smaller one */
-  if (!s->have_pattern || !pd_matrix_covers(&s->c, &s->now) || 2 * s->now.num_off < s->num_extra)
-    LOOM_TRY(new_pattern(s, L, s->now.off, s->now.num_off));
+  if (st->h != s->h_made || !pd_matrix_covers(&s->A, &s->c, &s->now) ||
+      2 * s->now.num_off < s->num_extra)
+    LOOM_TRY(new_pattern(s, st, s->now.off, s->now.num_off));
   *factorised = 1.0;
-  return factorise(s, st, L);
+  return factorise(s, st);
 }
 
 /* y = -grad, in the factor's order */
@@ -280,6 +276,7 @@ static loom_status pd_iterate(void *self, const loom_step *st, loom_iterate *it)
   const loom_host *h = s->h;
   void *grad, *x, *trial;
   LOOM_TRY(refresh(s, st, &it->extra[COL_FACTORISED]));
+  it->extra[COL_FACTOR_BYTES] = chol_factor_bytes(&s->c);
   h->tic(h, "global");
   LOOM_TRY(h->map(h, s->e, st->grad, LOOM_READ, LOOM_AT_HOST, &grad));
   load_rhs(s, grad);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-typedef struct rows { /* couplings bucketed by row, columns ascending and unique in a row */
+typedef struct rows { /* couplings of every vertex, columns ascending and unique in a row */
   int64_t *ptr;       /* [n + 1] */
   int32_t *col;       /* [ptr[n]] */
 } rows;
@@ -20,16 +20,23 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* counting sort by row, then each (short) row is sorted and freed of repetitions */
+/* counting sort by row, (i, j) also as (j, i); then each (short) row is sorted and freed of
+ * repetitions */
 static int bucket(const pd_coupling *c, int64_t m, int32_t n, rows *out)
 {
   int64_t *ptr = calloc((size_t)n + 2, sizeof *ptr);
-  int32_t *col = malloc((size_t)(m > 0 ? m : 1) * sizeof *col);
+  int32_t *col = malloc((size_t)(m > 0 ? 2 * m : 1) * sizeof *col);
   *out = (rows){ptr, col};
   if (ptr == NULL || col == NULL) return 0;
-  for (int64_t k = 0; k < m; ++k) ++ptr[c[k].row + 2];
+  for (int64_t k = 0; k < m; ++k) {
+    ++ptr[c[k].row + 2];
+    ++ptr[c[k].col + 2];
+  }
   for (int32_t i = 0; i < n; ++i) ptr[i + 2] += ptr[i + 1];
-  for (int64_t k = 0; k < m; ++k) col[ptr[c[k].row + 1]++] = c[k].col;
+  for (int64_t k = 0; k < m; ++k) {
+    col[ptr[c[k].row + 1]++] = c[k].col;
+    col[ptr[c[k].col + 1]++] = c[k].row;
+  }
   int64_t to = 0;
   for (int32_t i = 0; i < n; ++i) {
     const int64_t lo = ptr[i], hi = ptr[i + 1];
@@ -42,117 +49,176 @@ static int bucket(const pd_coupling *c, int64_t m, int32_t n, rows *out)
   return 1;
 }
 
-typedef struct csr_view { /* host views of L and of the fixed flags */
+/* ---- rows of the united pattern ---------------------------------------------------------- */
+typedef struct source { /* host views of L and of the fixed flags, and the couplings */
   const int64_t *ptr;
   const int32_t *col;
+  const loom_real *val;
   const uint8_t *fixed;
-} csr_view;
+  rows x;
+  int32_t n;
+} source;
 
-/* Row i of the united pattern: L's and the extra columns before the diagonal, merged, then
- * the diagonal.  out NULL: only count. */
-static int merge_row(const csr_view *L, const rows *x, int32_t i, int *out)
+typedef struct entry {
+  int32_t row, col;
+  int64_t a, b; /* next ones in L and in the couplings */
+  int64_t at;   /* this one in L, -1: of couplings alone */
+} entry;
+
+static entry first_entry(const source *s, int32_t row)
 {
-  int64_t a = L->ptr[i], b = x->ptr[i];
-  const int64_t a_end = L->ptr[i + 1], b_end = x->ptr[i + 1];
-  int m = 0;
-  for (;;) {
-    int32_t j = i;
-    while (a < a_end && (L->col[a] >= i || L->fixed[i] || L->fixed[L->col[a]])) ++a;
-    if (a < a_end) j = L->col[a];
-    if (b < b_end && x->col[b] < j) j = x->col[b];
-    if (out != NULL) out[m] = j;
-    ++m;
-    if (j == i) return m;
-    a += a < a_end && L->col[a] == j;
-    b += b < b_end && x->col[b] == j;
-  }
+  return (entry){.row = row, .a = s->ptr[row], .b = s->x.ptr[row]};
 }
 
-static loom_status fill_pattern(chol *c, const csr_view *L, const rows *x, int32_t n)
+/* The entries of a row in ascending order; 0 after the last. */
+static int next_entry(const source *s, entry *e)
+{
+  const int32_t i = e->row;
+  const int64_t a_end = s->ptr[i + 1], b_end = s->x.ptr[i + 1];
+  while (e->a < a_end && s->col[e->a] != i && (s->fixed[i] || s->fixed[s->col[e->a]])) ++e->a;
+  const int32_t ca = e->a < a_end ? s->col[e->a] : s->n;
+  const int32_t cb = e->b < b_end ? s->x.col[e->b] : s->n;
+  e->col = ca < cb ? ca : cb;
+  e->at = ca <= cb ? e->a : -1;
+  e->a += ca == e->col;
+  e->b += cb == e->col;
+  return e->col < s->n;
+}
+
+/* Upper triangle by columns, in the order of the vertices: what CHOLMOD analyses. */
+static loom_status fill_pattern(chol *c, const source *s)
 {
   int64_t nnz = 0;
-  for (int32_t i = 0; i < n; ++i) nnz += merge_row(L, x, i, NULL);
-  LOOM_TRY(chol_matrix(c, n, nnz));
+  for (int32_t i = 0; i < s->n; ++i)
+    for (entry e = first_entry(s, i); next_entry(s, &e);) nnz += e.col <= i;
+  LOOM_TRY(chol_matrix(c, s->n, nnz));
   int *p = chol_ptr(c), m = 0;
-  for (int32_t i = 0; i < n; ++i) {
+  for (int32_t i = 0; i < s->n; ++i) {
     p[i] = m;
-    m += merge_row(L, x, i, chol_row(c) + m);
+    for (entry e = first_entry(s, i); next_entry(s, &e);)
+      if (e.col <= i) chol_row(c)[m++] = e.col;
   }
-  p[n] = m;
+  p[s->n] = m;
   return LOOM_OK;
 }
 
-loom_status pd_matrix_pattern(chol *c, const loom_exec *e, const loom_scene *sc, const loom_csr *L,
-                              const pd_coupling *extra, int64_t num_extra)
+/* Lower triangle by columns in the factor's order: the diagonal, then the other rows. */
+static void fill_matrix(const pd_matrix *A, chol *c, const source *s)
 {
-  const loom_host *h = c->h;
-  rows x;
-  if (!bucket(extra, num_extra, L->num_rows, &x)) {
-    free_rows(&x);
-    return LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %lld contact couplings", (long long)num_extra);
+  int *p = chol_ptr(c), *row = chol_row(c), m = 0;
+  const int *perm = chol_perm(c);
+  double *val = chol_val(c);
+  for (int32_t k = 0; k < s->n; ++k) {
+    p[k] = m;
+    row[m++] = k;
+    for (entry e = first_entry(s, perm[k]); next_entry(s, &e);) {
+      const double v = e.at >= 0 ? (double)s->val[e.at] : 0.0;
+      const int32_t to = A->place[e.col];
+      if (to == k) A->diag[k] = v;
+      if (to <= k) continue;
+      row[m] = to;
+      val[m++] = v;
+    }
   }
-  csr_view view;
-  void *ptr = NULL, *col = NULL, *fixed = NULL;
-  loom_status st = h->map(h, e, L->row_ptr, LOOM_READ, LOOM_AT_HOST, &ptr);
-  if (st == LOOM_OK) st = h->map(h, e, L->col, LOOM_READ, LOOM_AT_HOST, &col);
-  if (st == LOOM_OK) st = h->map(h, e, sc->fixed, LOOM_READ, LOOM_AT_HOST, &fixed);
-  view = (csr_view){ptr, col, fixed};
-  if (st == LOOM_OK) st = fill_pattern(c, &view, &x, L->num_rows);
-  free_rows(&x);
-  LOOM_TRY(st);
-  LOOM_TRY(h->unmap(h, sc->fixed));
-  LOOM_TRY(h->unmap(h, L->col));
-  LOOM_TRY(h->unmap(h, L->row_ptr));
-  return chol_analyse(c);
+  p[s->n] = m;
 }
 
-/* index of (row, col), row > col, -1 if the pattern lacks it */
-static int64_t slot(const chol *c, int32_t row, int32_t col)
+static loom_status build(pd_matrix *A, chol *c, const source *s)
 {
-  const int *p = chol_ptr(c), *i = chol_row(c);
-  int lo = p[row], hi = p[row + 1] - 1;
-  while (lo <= hi) {
-    const int mid = lo + (hi - lo) / 2;
-    if (i[mid] == col) return mid;
-    if (i[mid] < col)
-      lo = mid + 1;
-    else
-      hi = mid - 1;
+  const loom_host *h = c->h;
+  const size_t n = (size_t)s->n + 1;
+  LOOM_TRY(fill_pattern(c, s));
+  const int64_t nnz = chol_ptr(c)[s->n];
+  LOOM_TRY(chol_analyse(c));
+  LOOM_TRY(chol_matrix_permuted(c, nnz));
+  A->diag = malloc(n * sizeof *A->diag);
+  A->place = malloc(n * sizeof *A->place);
+  LOOM_CHECK(h, A->diag != NULL && A->place != NULL, LOOM_E_NOMEM,
+             "no memory for the matrix of %d vertices", s->n);
+  const int *perm = chol_perm(c);
+  for (int32_t k = 0; k < s->n; ++k) A->place[perm[k]] = k;
+  fill_matrix(A, c, s);
+  if (s->x.ptr[s->n] == 0) { /* only couplings are looked up */
+    free(A->place);
+    A->place = NULL;
   }
+  return LOOM_OK;
+}
+
+loom_status pd_matrix_pattern(pd_matrix *A, chol *c, const loom_exec *e, const loom_scene *sc,
+                              const loom_csr *L, const pd_coupling *extra, int64_t num_extra)
+{
+  const loom_host *h = c->h;
+  loom_buf *const b[] = {L->row_ptr, L->col, L->val, sc->fixed};
+  void *p[4] = {NULL};
+  source s = {.n = L->num_rows};
+  pd_matrix_free(A);
+  if (!bucket(extra, num_extra, L->num_rows, &s.x)) {
+    free_rows(&s.x);
+    return LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %lld contact couplings", (long long)num_extra);
+  }
+  loom_status st = LOOM_OK;
+  for (int i = 0; i < 4 && st == LOOM_OK; ++i)
+    st = h->map(h, e, b[i], LOOM_READ, LOOM_AT_HOST, &p[i]);
+  s.ptr = p[0];
+  s.col = p[1];
+  s.val = p[2];
+  s.fixed = p[3];
+  if (st == LOOM_OK) st = build(A, c, &s);
+  free_rows(&s.x);
+  LOOM_TRY(st);
+  for (int i = 3; i >= 0; --i) LOOM_TRY(h->unmap(h, b[i]));
+  return LOOM_OK;
+}
+
+void pd_matrix_free(pd_matrix *A)
+{
+  free(A->diag);
+  free(A->place);
+  free(A->change);
+  *A = (pd_matrix){0};
+}
+
+/* index of the entry that couples vertices i and j, -1 if the pattern lacks it */
+static int64_t slot(const pd_matrix *A, const chol *c, int32_t i, int32_t j)
+{
+  if (A->place == NULL) return -1;
+  const int *p = chol_ptr(c), *row = chol_row(c);
+  const int32_t a = A->place[i], b = A->place[j], col = a < b ? a : b, want = a < b ? b : a;
+  for (int m = p[col]; m < p[col + 1]; ++m)
+    if (row[m] == want) return m;
   return -1;
 }
 
-int pd_matrix_covers(const chol *c, const pd_contact *k)
+int pd_matrix_covers(const pd_matrix *A, const chol *c, const pd_contact *k)
 {
   for (int64_t m = 0; m < k->num_off; ++m)
-    if (slot(c, k->off[m].row, k->off[m].col) < 0) return 0;
+    if (slot(A, c, k->off[m].row, k->off[m].col) < 0) return 0;
   return 1;
 }
 
-loom_status pd_matrix_values(chol *c, const loom_exec *e, const loom_csr *L, const pd_contact *k)
+loom_status pd_matrix_values(pd_matrix *A, chol *c, const pd_contact *k)
 {
-  const loom_host *h = c->h;
-  const int *p = chol_ptr(c), *row = chol_row(c);
+  const int *p = chol_ptr(c), *perm = chol_perm(c);
   double *val = chol_val(c);
-  void *ptr_, *col_, *val_;
-  LOOM_TRY(h->map(h, e, L->row_ptr, LOOM_READ, LOOM_AT_HOST, &ptr_));
-  LOOM_TRY(h->map(h, e, L->col, LOOM_READ, LOOM_AT_HOST, &col_));
-  LOOM_TRY(h->map(h, e, L->val, LOOM_READ, LOOM_AT_HOST, &val_));
-  const int64_t *lp = ptr_;
-  const int32_t *lc = col_;
-  const loom_real *lv = val_;
-  /* both rows ascend: walk them together; entries of contact alone start at zero */
-  for (int32_t i = 0; i < L->num_rows; ++i) {
-    int64_t a = lp[i];
-    for (int m = p[i]; m < p[i + 1]; ++m) {
-      while (a < lp[i + 1] && lc[a] < row[m]) ++a;
-      val[m] = a < lp[i + 1] && lc[a] == row[m] ? (double)lv[a] : 0.0;
-    }
-    if (k->any) val[p[i + 1] - 1] += k->diag[i];
+  while (A->num_change > 0) { /* backwards: an entry may have changed several times */
+    --A->num_change;
+    val[A->change[A->num_change].at] = A->change[A->num_change].was;
   }
-  for (int64_t m = 0; m < k->num_off; ++m)
-    val[slot(c, k->off[m].row, k->off[m].col)] += k->off[m].val;
-  LOOM_TRY(h->unmap(h, L->val));
-  LOOM_TRY(h->unmap(h, L->col));
-  return h->unmap(h, L->row_ptr);
+  for (size_t i = 0; i < c->A->nrow; ++i)
+    val[p[i]] = k->any ? A->diag[i] + k->diag[perm[i]] : A->diag[i];
+  if (k->num_off > A->cap_change) {
+    free(A->change);
+    A->cap_change = k->num_off;
+    A->change = malloc((size_t)A->cap_change * sizeof *A->change);
+    if (A->change == NULL) A->cap_change = 0;
+    LOOM_CHECK(c->h, A->change != NULL, LOOM_E_NOMEM, "no memory for %lld contact couplings",
+               (long long)k->num_off);
+  }
+  for (int64_t m = 0; m < k->num_off; ++m) {
+    const int32_t at = (int32_t)slot(A, c, k->off[m].row, k->off[m].col);
+    A->change[A->num_change++] = (pd_change){at, val[at]};
+    val[at] += k->off[m].val;
+  }
+  return LOOM_OK;
 }
