@@ -19,12 +19,12 @@ static const double HALF_ULP = 0.5 * DBL_EPSILON; /* epsilon of the paper, 2^-53
 static const double LARGE = 1e100;
 static const double TINY = 1e-200;
 
-/* Sign of value if |value| exceeds its error bound, else 2. */
+/* Sign of value if |value| exceeds its error bound. */
 static int filtered_sign(double value, double bound)
 {
   if (value > bound) return 1;
   if (value < -bound) return -1;
-  return 2;
+  return EXACT_UNSURE;
 }
 
 /* ---- exact stage ------------------------------------------------------------------ */
@@ -99,7 +99,7 @@ static int exact_sign2(const double p[4], const double q[4])
 
 /* ---- the two predicates --------------------------------------------------------------- */
 
-int exact_orient3(const double a[3], const double b[3], const double c[3], const double d[3])
+int exact_filter3(const double a[3], const double b[3], const double c[3], const double d[3])
 {
   double r[3][3], largest = 0.0;
   for (int k = 0; k < 3; ++k) {
@@ -113,33 +113,39 @@ int exact_orient3(const double a[3], const double b[3], const double c[3], const
     if (r[0][k] == 0.0 && r[1][k] == 0.0 && r[2][k] == 0.0) return 0;
     for (int i = 0; i < 3; ++i) largest = fmax(largest, fabs(r[i][k]));
   }
-  if (largest <= LARGE) {
-    double det = 0.0, size = 0.0;
-    for (int i = 0; i < 3; ++i) {
-      const double *const m = r[(i + 1) % 3], *const n = r[(i + 2) % 3];
-      const double s = m[0] * n[1], t = m[1] * n[0];
-      det += r[i][2] * (s - t);
-      size += fabs(r[i][2]) * (fabs(s) + fabs(t));
-    }
-    const double bound = (7.0 + 56.0 * HALF_ULP) * HALF_ULP * size + TINY;
-    const int s = filtered_sign(det, bound);
-    if (s != 2) return s;
+  if (!(largest <= LARGE)) return EXACT_UNSURE;
+  double det = 0.0, size = 0.0;
+  for (int i = 0; i < 3; ++i) {
+    const double *const m = r[(i + 1) % 3], *const n = r[(i + 2) % 3];
+    const double s = m[0] * n[1], t = m[1] * n[0];
+    det += r[i][2] * (s - t);
+    size += fabs(r[i][2]) * (fabs(s) + fabs(t));
   }
+  return filtered_sign(det, (7.0 + 56.0 * HALF_ULP) * HALF_ULP * size + TINY);
+}
+
+int exact_orient3(const double a[3], const double b[3], const double c[3], const double d[3])
+{
+  const int s = exact_filter3(a, b, c, d);
+  if (s != EXACT_UNSURE) return s;
   const double p[9] = {b[0], b[1], b[2], c[0], c[1], c[2], d[0], d[1], d[2]};
   const double q[9] = {a[0], a[1], a[2], a[0], a[1], a[2], a[0], a[1], a[2]};
   return exact_sign3(p, q);
 }
 
-int exact_orient2(const double a[3], const double b[3], const double c[3], int u, int v)
+int exact_filter2(const double a[3], const double b[3], const double c[3], int u, int v)
 {
   const double bu = b[u] - a[u], bv = b[v] - a[v], cu = c[u] - a[u], cv = c[v] - a[v];
   if ((bu == 0.0 && cu == 0.0) || (bv == 0.0 && cv == 0.0)) return 0;
-  if (fmax(fmax(fabs(bu), fabs(bv)), fmax(fabs(cu), fabs(cv))) <= LARGE) {
-    const double s = bu * cv, t = bv * cu;
-    const double bound = (3.0 + 16.0 * HALF_ULP) * HALF_ULP * (fabs(s) + fabs(t)) + TINY;
-    const int sign = filtered_sign(s - t, bound);
-    if (sign != 2) return sign;
-  }
+  if (!(fmax(fmax(fabs(bu), fabs(bv)), fmax(fabs(cu), fabs(cv))) <= LARGE)) return EXACT_UNSURE;
+  const double s = bu * cv, t = bv * cu;
+  return filtered_sign(s - t, (3.0 + 16.0 * HALF_ULP) * HALF_ULP * (fabs(s) + fabs(t)) + TINY);
+}
+
+int exact_orient2(const double a[3], const double b[3], const double c[3], int u, int v)
+{
+  const int s = exact_filter2(a, b, c, u, v);
+  if (s != EXACT_UNSURE) return s;
   const double p[4] = {b[u], b[v], c[u], c[v]};
   const double q[4] = {a[u], a[v], a[u], a[v]};
   return exact_sign2(p, q);

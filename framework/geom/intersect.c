@@ -1,6 +1,8 @@
 /* intersect.c - does a closed segment meet a closed triangle, with exact signs. */
 #include "geom/intersect.h"
 
+#include <math.h>
+
 #include "geom/exact.h"
 
 int isect_orient3d(const double a[3], const double b[3], const double c[3], const double d[3])
@@ -73,10 +75,41 @@ static int coplanar_meet(const double *p, const double *q, const double *a, cons
   return segments_meet(p, q, a, b) || segments_meet(p, q, b, c) || segments_meet(p, q, c, a);
 }
 
+/* 1 only if a side of the triangle or the segment itself surely has the two apart, seen
+ * along the axis in which the triangle shows most.  In flat sheets that are inclined this spares
+ * nearly all exact determinants. */
+static int surely_beside(const double *p, const double *q, const double *a, const double *b,
+                         const double *c)
+{
+  const double *const corner[5] = {a, b, c, a, b};
+  int u = 0;
+  double largest = -1.0;
+  for (int k = 0; k < 3; ++k) {
+    const int i = (k + 1) % 3, j = (k + 2) % 3;
+    const double area = fabs((b[i] - a[i]) * (c[j] - a[j]) - (b[j] - a[j]) * (c[i] - a[i]));
+    if (area > largest) largest = area, u = i;
+  }
+  const int v = (u + 1) % 3;
+  for (int k = 0; k < 3; ++k) {
+    const double *const r = corner[k], *const s = corner[k + 1];
+    const int side = exact_filter2(r, s, corner[k + 2], u, v);
+    if (side == 0 || side == EXACT_UNSURE) continue;
+    if (exact_filter2(r, s, p, u, v) == -side && exact_filter2(r, s, q, u, v) == -side) return 1;
+  }
+  const int side = exact_filter2(p, q, a, u, v);
+  return side != 0 && side != EXACT_UNSURE && exact_filter2(p, q, b, u, v) == side &&
+         exact_filter2(p, q, c, u, v) == side;
+}
+
 int isect_segment_triangle(const double p[3], const double q[3], const double a[3],
                            const double b[3], const double c[3])
 {
-  const int p_side = exact_orient3(a, b, c, p), q_side = exact_orient3(a, b, c, q);
+  int p_side = exact_filter3(a, b, c, p), q_side = exact_filter3(a, b, c, q);
+  if (p_side == EXACT_UNSURE || q_side == EXACT_UNSURE || (p_side == 0 && q_side == 0)) {
+    if (surely_beside(p, q, a, b, c)) return 0;
+    if (p_side == EXACT_UNSURE) p_side = exact_orient3(a, b, c, p);
+    if (q_side == EXACT_UNSURE) q_side = exact_orient3(a, b, c, q);
+  }
   if (p_side * q_side > 0) return 0;
   if (p_side == 0 && q_side == 0) return coplanar_meet(p, q, a, b, c);
   /* the line meets the plane in one point of the segment; these volumes are its
@@ -85,4 +118,48 @@ int isect_segment_triangle(const double p[3], const double q[3], const double a[
                     exact_orient3(p, q, c, a)};
   const int pos = s[0] > 0 || s[1] > 0 || s[2] > 0, neg = s[0] < 0 || s[1] < 0 || s[2] < 0;
   return !(pos && neg);
+}
+
+/* ---- where ------------------------------------------------------------------------------ */
+
+static void middle(const double *p, const double *q, double s, double t, double out[3])
+{
+  const double m = 0.5 * (s + t);
+  for (int k = 0; k < 3; ++k) out[k] = p[k] + m * (q[k] - p[k]);
+}
+
+void isect_point(const double p[3], const double q[3], const double a[3], const double b[3],
+                 const double c[3], double out[3])
+{
+  double u[3], v[3], n[3], dp = 0.0, dq = 0.0, lo = 0.0, hi = 1.0;
+  for (int k = 0; k < 3; ++k) u[k] = b[k] - a[k], v[k] = c[k] - a[k];
+  for (int k = 0; k < 3; ++k)
+    n[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
+  for (int k = 0; k < 3; ++k) dp += n[k] * (p[k] - a[k]), dq += n[k] * (q[k] - a[k]);
+  if ((dp < 0) != (dq < 0)) { /* through the plane */
+    middle(p, q, dp / (dp - dq), dp / (dp - dq), out);
+    return;
+  }
+  /* in the plane: the middle of the part in the box of the triangle and between its sides */
+  for (int k = 0; k < 3; ++k) {
+    const double d = q[k] - p[k], low = fmin(a[k], fmin(b[k], c[k]));
+    const double high = fmax(a[k], fmax(b[k], c[k]));
+    if (d == 0.0) continue;
+    lo = fmax(lo, ((d > 0 ? low : high) - p[k]) / d);
+    hi = fmin(hi, ((d > 0 ? high : low) - p[k]) / d);
+  }
+  const double *const corner[4] = {a, b, c, a};
+  for (int i = 0; i < 3; ++i) {
+    double sp = 0.0, sq = 0.0; /* distances from the side, positive inside */
+    for (int k = 0; k < 3; ++k) {
+      const int l = (k + 1) % 3, m = (k + 2) % 3;
+      const double inward =
+          n[l] * (corner[i + 1][m] - corner[i][m]) - n[m] * (corner[i + 1][l] - corner[i][l]);
+      sp += inward * (p[k] - corner[i][k]);
+      sq += inward * (q[k] - corner[i][k]);
+    }
+    if (sp < 0 && sq > sp) lo = fmax(lo, sp / (sp - sq));
+    if (sq < 0 && sp > sq) hi = fmin(hi, sp / (sp - sq));
+  }
+  middle(p, q, fmin(lo, 1.0), fmin(hi, 1.0), out);
 }

@@ -3,6 +3,9 @@
  * All pairs of an edge and a triangle without a common vertex, with signs decided by
  * exact arithmetic where floating point cannot decide; touching counts.  Broad phase of
  * its own (a bounding-volume hierarchy), independent of every collision plugin.
+ *
+ * Two triangles with a common edge have no such pair: one folded exactly onto the other
+ * (an angle of 180 degrees to the last bit) is found only through its other neighbours.
  */
 #ifndef LOOM_INTERSECT_H
 #define LOOM_INTERSECT_H
@@ -10,9 +13,18 @@
 #include "core/err.h"
 
 typedef struct isect_pair {
-  int32_t edge[2]; /* vertex ids */
+  int32_t edge[2]; /* vertex ids, the smaller first */
   int32_t tri;     /* triangle id */
+  int32_t side;    /* of two meshes: 0 the edge is the first's, 1 it is the second's */
 } isect_pair;
+
+typedef struct isect_surface { /* a triangle mesh, at rest or on its way */
+  const double *x;             /* [n][3], m */
+  const double *x_end;         /* [n][3], m, where the vertices go; only for isect_path */
+  int64_t n;
+  const int32_t *tris; /* [nt][3] */
+  int64_t nt;
+} isect_surface;
 
 /* Sign of det[b-a, c-a, d-a], exact: -1, 0, +1. [any] */
 int isect_orient3d(const double a[3], const double b[3], const double c[3], const double d[3]);
@@ -20,11 +32,21 @@ int isect_orient3d(const double a[3], const double b[3], const double c[3], cons
  * coplanar cases. [any] */
 int isect_segment_triangle(const double p[3], const double q[3], const double a[3],
                            const double b[3], const double c[3]);
+/* A point of both, for messages: rounded.  Call it only if they meet. [any] */
+void isect_point(const double p[3], const double q[3], const double a[3], const double b[3],
+                 const double c[3], double out[3]);
 
 /* Find intersections of a mesh with itself.  x [n][3], tris [nt][3].  *total gets the
  * number, pairs the first `capacity` of them, sorted by (edge, triangle); the result
  * does not depend on `threads`. */
 loom_status isect_mesh(loom_err *err, const double *x, int64_t n, const int32_t *tris, int64_t nt,
                        int threads, isect_pair *pairs, int64_t capacity, int64_t *total);
+/* The same between two meshes, edges of both, sorted by (side, edge, triangle). */
+loom_status isect_meshes(loom_err *err, const isect_surface *a, const isect_surface *b, int threads,
+                         isect_pair *pairs, int64_t capacity, int64_t *total);
+
+/* out[i] = R x[i] + t: vertices of a body at a pose (R row-major, t).  Everyone who audits
+ * bodies uses this, so that all see the same bits. */
+void isect_place(const double pose[12], const double *x, int64_t n, double *out);
 
 #endif

@@ -1,0 +1,192 @@
+/* isect_pairs.c - owners of edges and vertices, lists of findings, the search in threads. */
+#include "geom/isect_pairs.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- owners ------------------------------------------------------------------------- */
+
+typedef struct side { /* one side of a triangle in the bucket of its smaller vertex */
+  int32_t other;      /* its larger vertex */
+  int32_t id;         /* 3 t + c */
+} side;
+
+static int compare_side(const void *a, const void *b)
+{
+  const side *const p = a, *const q = b;
+  if (p->other != q->other) return p->other < q->other ? -1 : 1;
+  return (p->id > q->id) - (p->id < q->id);
+}
+
+static void own_sides(side *s, int64_t count, uint8_t *owns)
+{
+  enum { FEW = 16 }; /* looking back at these is quicker than sorting */
+  if (count > FEW) qsort(s, (size_t)count, sizeof *s, compare_side);
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t k = count > FEW && i > 0 ? i - 1 : 0;
+    while (k < i && s[k].other != s[i].other) ++k;
+    if (k == i) owns[s[i].id / 3] |= (uint8_t)(1 << s[i].id % 3);
+  }
+}
+
+/* Every edge and every vertex belongs to the first triangle that has it. */
+static int find_owners(const isect_surface *s, uint8_t *owns)
+{
+  int64_t *const first = calloc((size_t)s->n + 2, sizeof *first);
+  side *const all = malloc((size_t)s->nt * 3 * sizeof *all);
+  if (first == NULL || all == NULL) {
+    free(first);
+    free(all);
+    return 0;
+  }
+  for (int32_t k = 0; k < 3 * s->nt; ++k) { /* first[v + 2]: sides with smaller vertex v */
+    const int32_t i = s->tris[k], j = s->tris[k % 3 == 2 ? k - 2 : k + 1];
+    if (i != j) ++first[(i < j ? i : j) + 2];
+  }
+  for (int64_t v = 0; v < s->n; ++v) first[v + 2] += first[v + 1];
+  for (int32_t k = 0; k < 3 * s->nt; ++k) { /* first[v + 1] moves to the end of v's bucket */
+    const int32_t i = s->tris[k], j = s->tris[k % 3 == 2 ? k - 2 : k + 1];
+    if (i != j) all[first[(i < j ? i : j) + 1]++] = (side){i < j ? j : i, k};
+  }
+  for (int64_t v = 0; v < s->n; ++v) own_sides(all + first[v], first[v + 1] - first[v], owns);
+  memset(first, 0, ((size_t)s->n + 2) * sizeof *first);
+  for (int64_t k = 0; k < 3 * s->nt; ++k)
+    if (first[s->tris[k]]++ == 0) owns[k / 3] |= (uint8_t)(8 << k % 3);
+  free(first);
+  free(all);
+  return 1;
+}
+
+/* ---- making ready --------------------------------------------------------------------- */
+
+static loom_status check_points(loom_err *err, const double *x, int64_t n)
+{
+  for (int64_t i = 0; i < 3 * n; ++i)
+    if (!isfinite(x[i]))
+      return err_set(err, LOOM_E_NUMERIC,
+                     "coordinate %d of vertex %lld is %g; an audit needs finite positions",
+                     (int)(i % 3), (long long)(i / 3), x[i]);
+  return LOOM_OK;
+}
+
+static loom_status check_surface(loom_err *err, const isect_surface *s)
+{
+  if (s->n > INT32_MAX || s->nt > INT32_MAX / 4)
+    return err_set(err, LOOM_E_ARG,
+                   "a mesh of %lld vertices and %lld triangles is too large for the audit; the "
+                   "limits are %d and %d",
+                   (long long)s->n, (long long)s->nt, INT32_MAX, INT32_MAX / 4);
+  LOOM_TRY(check_points(err, s->x, s->n));
+  if (s->x_end != NULL) LOOM_TRY(check_points(err, s->x_end, s->n));
+  for (int64_t i = 0; i < 3 * s->nt; ++i)
+    if (s->tris[i] < 0 || s->tris[i] >= s->n)
+      return err_set(err, LOOM_E_ARG, "triangle %lld names vertex %d; valid are 0 to %lld",
+                     (long long)(i / 3), s->tris[i], (long long)s->n - 1);
+  return LOOM_OK;
+}
+
+loom_status isect_ready_open(loom_err *err, const isect_surface *s, isect_ready *out)
+{
+  memset(out, 0, sizeof *out);
+  out->s = s;
+  LOOM_TRY(check_surface(err, s));
+  isect_box *const box = malloc((size_t)s->nt * sizeof *box + 1);
+  out->owns = calloc((size_t)s->nt + 1, 1);
+  int ok = box != NULL && out->owns != NULL && find_owners(s, out->owns);
+  if (ok) {
+    for (int64_t t = 0; t < s->nt; ++t) {
+      box[t] = isect_box_points(s->x, s->tris + 3 * t, 3);
+      if (s->x_end != NULL) {
+        const isect_box end = isect_box_points(s->x_end, s->tris + 3 * t, 3);
+        box[t] = isect_box_join(&box[t], &end);
+      }
+    }
+    ok = isect_tree_build(&out->tree, box, s->nt);
+  }
+  free(box);
+  if (ok) return LOOM_OK;
+  return err_set(err, LOOM_E_NOMEM, "out of memory for the audit of %lld triangles",
+                 (long long)s->nt);
+}
+
+void isect_ready_close(isect_ready *r)
+{
+  free(r->owns);
+  r->owns = NULL;
+  isect_tree_free(&r->tree);
+}
+
+/* ---- findings --------------------------------------------------------------------------- */
+
+static void keep_least(isect_list *l)
+{
+  if (l->count > 1) qsort(l->items, (size_t)l->count, l->size, l->compare);
+  if (l->count > l->capacity) l->count = l->capacity;
+}
+
+void isect_list_add(isect_list *l, const void *item)
+{
+  ++l->total;
+  if (l->capacity == 0 || l->failed) return;
+  if (l->count == l->room && l->count >= 2 * l->capacity) keep_least(l);
+  if (l->count == l->room) {
+    const int64_t room = l->room > 0 ? 2 * l->room : 64;
+    char *const bigger = realloc(l->items, (size_t)room * l->size);
+    if (bigger == NULL) {
+      l->failed = 1;
+      return;
+    }
+    l->items = bigger;
+    l->room = room;
+  }
+  memcpy(l->items + (size_t)l->count++ * l->size, item, l->size);
+}
+
+/* All lists into the first one, which then has the least of all. */
+static int join_lists(isect_job *job, int threads)
+{
+  isect_list *const l = &job[0].found;
+  for (int t = 1; t < threads; ++t) {
+    const isect_list *const m = &job[t].found;
+    const int64_t total = l->total + m->total;
+    for (int64_t i = 0; i < m->count; ++i) isect_list_add(l, m->items + (size_t)i * m->size);
+    l->total = total;
+    l->failed |= m->failed;
+  }
+  keep_least(l);
+  return !l->failed;
+}
+
+loom_status isect_search(loom_err *err, const isect_ready *a, const isect_ready *b, int threads,
+                         isect_visit visit, const void *user, size_t size, isect_compare compare,
+                         void *out, int64_t capacity, int64_t *total)
+{
+  if (threads < 1) threads = 1;
+  isect_job *const job = calloc((size_t)threads, sizeof *job);
+  if (job == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory for the audit");
+  for (int t = 0; t < threads; ++t) {
+    job[t] = (isect_job){.a = a, .b = b, .user = user};
+    job[t].found.size = size;
+    job[t].found.capacity = out != NULL ? capacity : 0;
+    job[t].found.compare = compare;
+  }
+#pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
+  for (int32_t k = 0; k < a->tree.num_leaves; ++k) {
+    isect_job *const mine = &job[omp_get_thread_num()];
+    if (a == b)
+      isect_tree_self(&a->tree, k, visit, mine);
+    else
+      isect_tree_cross(&a->tree, k, &b->tree, visit, mine);
+  }
+  loom_status s = LOOM_OK;
+  if (!join_lists(job, threads))
+    s = err_set(err, LOOM_E_NOMEM, "out of memory for the pairs that the audit found");
+  else if (job[0].found.count > 0)
+    memcpy(out, job[0].found.items, (size_t)job[0].found.count * size);
+  *total = job[0].found.total;
+  for (int t = 0; t < threads; ++t) free(job[t].found.items);
+  free(job);
+  return s;
+}

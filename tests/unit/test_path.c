@@ -1,0 +1,177 @@
+/* test_path.c - passing pairs between two frames: known cases, ground truth, brute force. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "geom/isect_path.h"
+#include "support/shared_data.h"
+
+static const double TOL = 1e-9; /* m */
+
+static uint64_t next_bits(uint64_t *s)
+{
+  uint64_t z = (*s += UINT64_C(0x9e3779b97f4a7c15));
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return z ^ (z >> 31);
+}
+
+static double uniform(uint64_t *s) { return (double)(next_bits(s) >> 11) * 0x1p-53; }
+
+/* x [2][4][3] */
+static int pass(int kind, double x[2][4][3], double *time)
+{
+  const double *const x0[4] = {x[0][0], x[0][1], x[0][2], x[0][3]};
+  const double *const x1[4] = {x[1][0], x[1][1], x[1][2], x[1][3]};
+  return isect_pass_pair(kind, x0, x1, TOL, time);
+}
+
+/* ---- known cases -------------------------------------------------------------------------- */
+
+Test(path, a_vertex_through_a_triangle)
+{
+  double x[2][4][3] = {{{1, 1, 1}, {0, 0, 0}, {4, 0, 0}, {0, 4, 0}},
+                       {{1, 1, -3}, {0, 0, 0}, {4, 0, 0}, {0, 4, 0}}};
+  double t = -1;
+  cr_expect_eq(pass(ISECT_VT, x, &t), 1);
+  cr_expect_float_eq(t, 0.25, 1e-9);
+  x[1][0][2] = 1e-6; /* stops above */
+  cr_expect_eq(pass(ISECT_VT, x, &t), 0);
+  x[1][0][2] = 0; /* touches at the end */
+  cr_expect_eq(pass(ISECT_VT, x, &t), 1);
+  cr_expect_float_eq(t, 1, 1e-8);
+  x[1][0][2] = -3;
+  x[0][0][0] = x[1][0][0] = -1e-6; /* passes by */
+  cr_expect_eq(pass(ISECT_VT, x, &t), 0);
+  for (int k = 0; k < 2; ++k) x[k][0][0] = 0; /* over the edge, to the last bit */
+  cr_expect_eq(pass(ISECT_VT, x, &t), 1);
+}
+
+Test(path, both_frames_are_clean_and_the_way_is_not)
+{
+  /* an edge that turns half around within the step sweeps past the other and back out */
+  double x[2][4][3] = {{{-1, 0, 1}, {1, 0, 1}, {0, -1, 0}, {0, 1, 0}},
+                       {{-1, 0, -1}, {1, 0, -1}, {0, -1, 0}, {0, 1, 0}}};
+  double t = -1;
+  cr_expect_eq(pass(ISECT_EE, x, &t), 1);
+  cr_expect_float_eq(t, 0.5, 1e-9);
+  x[0][2][0] = x[0][3][0] = x[1][2][0] = x[1][3][0] = 1 + 1e-6; /* beside its end */
+  cr_expect_eq(pass(ISECT_EE, x, &t), 0);
+}
+
+Test(path, coplanar_and_standing_still)
+{
+  double e[2][4][3] = {{{0, 0, 0}, {2, 0, 0}, {3, -1, 0}, {3, 1, 0}},
+                       {{2, 0, 0}, {4, 0, 0}, {3, -1, 0}, {3, 1, 0}}}; /* slides in its plane */
+  double t = -1;
+  cr_expect_eq(pass(ISECT_EE, e, &t), 1);
+  cr_expect_float_eq(t, 0.5, 1e-8);
+  double still[2][4][3] = {{{1, 1, 0}, {0, 0, 0}, {4, 0, 0}, {0, 4, 0}},
+                           {{1, 1, 0}, {0, 0, 0}, {4, 0, 0}, {0, 4, 0}}};
+  cr_expect_eq(pass(ISECT_VT, still, &t), 1);
+  cr_expect_eq(t, 0);
+  still[0][0][2] = still[1][0][2] = 1e-7;
+  cr_expect_eq(pass(ISECT_VT, still, &t), 0);
+}
+
+/* ---- made to pass --------------------------------------------------------------------------- */
+
+/* Two points that coincide at time s, carried by a triangle or two edges in random motion:
+ * a miss would be a false negative. */
+Test(path, made_passes_are_never_missed)
+{
+  enum { CASES = 10000 };
+  uint64_t s = 5;
+  int unsure = 0;
+  for (int i = 0; i < CASES; ++i) {
+    const int kind = i % 2, time_kind = i / 2 % 3;
+    const double far_off = i % 5 == 4 ? 100.0 : 0.0, size = i % 7 == 6 ? 1e-3 : 1.0;
+    double x[2][4][3], w[4], t = time_kind == 0 ? 0 : time_kind == 1 ? 1 : uniform(&s);
+    for (int k = 0; k < 24; ++k) x[k / 12][k / 3 % 4][k % 3] = far_off + size * uniform(&s);
+    const double u = uniform(&s), v = kind == ISECT_VT ? (1 - u) * uniform(&s) : uniform(&s);
+    if (kind == ISECT_VT)
+      w[0] = 1, w[1] = u + v - 1, w[2] = -u, w[3] = -v;
+    else
+      w[0] = 1 - u, w[1] = u, w[2] = v - 1, w[3] = -v;
+    /* shift the first one's end positions by what separates the points at time t */
+    const int split = kind == ISECT_VT ? 1 : 2, end = t > 0.5;
+    for (int c = 0; c < 3; ++c) {
+      double f = 0;
+      for (int a = 0; a < 4; ++a) f += w[a] * ((1 - t) * x[0][a][c] + t * x[1][a][c]);
+      for (int a = 0; a < split; ++a) x[end][a][c] -= f / (end ? t : 1 - t);
+    }
+    double found = -1;
+    const double *const x0[4] = {x[0][0], x[0][1], x[0][2], x[0][3]};
+    const double *const x1[4] = {x[1][0], x[1][1], x[1][2], x[1][3]};
+    const int r = isect_pass_pair(kind, x0, x1, TOL, &found);
+    unsure += r == 2;
+    /* a pass at the very start or end may be lost to the rounding of this construction */
+    if (time_kind == 2) cr_expect_neq(r, 0, "case %d, kind %d, time %g", i, kind, t);
+    if (r == 1) cr_expect(found <= t + 1e-6, "case %d: first at %g, made at %g", i, found, t);
+  }
+  cr_expect(unsure < CASES / 200, "%d unsure", unsure);
+}
+
+/* ---- ground truth ---------------------------------------------------------------------------- */
+
+typedef struct truth_count {
+  int queries, hits, missed, extra, unsure;
+} truth_count;
+
+/* A quotient of whole numbers that is a double (all of the files are). */
+static double quotient(const char *num, const char *den)
+{
+  return strtod(num, NULL) / strtod(den, NULL);
+}
+
+static void read_truth(const char *path, int kind, truth_count *n)
+{
+  char line[1024];
+  double x[2][4][3];
+  FILE *const f = fopen(path, "r");
+  cr_assert(f != NULL, "%s", path);
+  for (int row = 0; fgets(line, sizeof line, f) != NULL; ++row) {
+    char *word[7], *save = NULL;
+    for (int k = 0; k < 7; ++k) word[k] = strtok_r(k == 0 ? line : NULL, ",\n", &save);
+    cr_assert(word[6] != NULL, "%s: row %d", path, row);
+    for (int c = 0; c < 3; ++c) {
+      cr_assert(fabs(strtod(word[2 * c], NULL)) < 0x1p1000);
+      x[row / 4 % 2][row % 4][c] = quotient(word[2 * c], word[2 * c + 1]);
+    }
+    if (row % 8 != 7) continue;
+    double t;
+    const int truth = atoi(word[6]), r = pass(kind, x, &t);
+    n->queries++;
+    n->hits += truth;
+    n->missed += truth && r == 0;
+    n->extra += !truth && r != 0;
+    n->unsure += r == 2;
+  }
+  fclose(f);
+}
+
+Test(path, public_queries_have_no_false_negative)
+{
+  static const char *const files[] = {
+      "unit-tests/%s/data_0_0.csv", "unit-tests/%s/data_0_1.csv", "erleben-spikes/%s/data_0_0.csv",
+      "erleben-spikes/%s/data_0_1.csv", "erleben-spike-hole/%s/data_0_0.csv"};
+  static const char *const names[] = {"vertex-face", "edge-edge"};
+  char root[1024];
+  if (!shared_data("ccd/README.md", root, sizeof root))
+    cr_skip_test("SKIP: the public collision queries are not there (ccd in the shared data)");
+  root[strlen(root) - strlen("/README.md")] = '\0';
+  truth_count n = {0};
+  for (int kind = 0; kind < 2; ++kind)
+    for (size_t k = 0; k < sizeof files / sizeof *files; ++k) {
+      char name[256], path[2048];
+      snprintf(name, sizeof name, files[k], names[kind]);
+      snprintf(path, sizeof path, "%s/%s", root, name);
+      read_truth(path, kind, &n);
+    }
+  printf("%d queries, %d pass; missed %d, extra %d, unsure %d\n", n.queries, n.hits, n.missed,
+         n.extra, n.unsure);
+  cr_expect_gt(n.queries, 3000);
+  cr_expect_eq(n.missed, 0);
+}
