@@ -1,5 +1,5 @@
-/* audit_frame.c - NaN, collapsed triangles, inverted tetrahedra, self-intersections and
- * depth in bodies of one stored frame. */
+/* audit_frame.c - NaN, collapsed triangles, inverted tetrahedra, intersections and depth in
+ * bodies of one stored frame; what passes through each other on the way to the next. */
 #include "app/audit_frame.h"
 
 #include <math.h>
@@ -57,25 +57,37 @@ static loom_status scene_reals(h5read *r, loom_err *err, const char *name, int64
   return LOOM_OK;
 }
 
+/* The same of vertex ids below n. */
+static loom_status scene_ids(h5read *r, loom_err *err, const char *name, int64_t n, int32_t **ids,
+                             int64_t *count)
+{
+  double *real;
+  *ids = NULL;
+  LOOM_TRY(scene_reals(r, err, name, -1, &real, count));
+  if (real == NULL) return LOOM_OK;
+  loom_status s = LOOM_OK;
+  int32_t *const out = malloc((size_t)*count * sizeof *out + 1);
+  if (out == NULL) s = err_set(err, LOOM_E_NOMEM, "out of memory");
+  for (int64_t i = 0; i < *count && s == LOOM_OK; ++i) {
+    out[i] = (int32_t)real[i];
+    if (!(real[i] >= 0 && real[i] < (double)n))
+      s = err_set(err, LOOM_E_IO, "/scene/%s names vertex %g: the file is damaged", name, real[i]);
+  }
+  free(real);
+  if (s == LOOM_OK)
+    *ids = out;
+  else
+    free(out);
+  return s;
+}
+
 static loom_status load_tets(h5read *r, loom_err *err, audit *a)
 {
-  double *ids;
   int64_t count;
-  LOOM_TRY(scene_reals(r, err, "tets", -1, &ids, &count));
-  loom_status s = LOOM_OK;
+  LOOM_TRY(scene_ids(r, err, "tets", a->n, &a->tets, &count));
   a->num_tets = count / 4;
-  if (a->num_tets > 0) {
-    a->tets = malloc((size_t)count * sizeof *a->tets);
-    a->volume = malloc((size_t)a->num_tets * sizeof *a->volume);
-    if (a->tets == NULL || a->volume == NULL) s = err_set(err, LOOM_E_NOMEM, "out of memory");
-    for (int64_t i = 0; i < count && s == LOOM_OK; ++i) {
-      a->tets[i] = (int32_t)ids[i];
-      if (!(ids[i] >= 0 && ids[i] < (double)a->n))
-        s = err_set(err, LOOM_E_IO, "/scene/tets names vertex %g: the file is damaged", ids[i]);
-    }
-  }
-  free(ids);
-  return s;
+  a->volume = malloc((size_t)a->num_tets * sizeof *a->volume + 1);
+  return a->volume != NULL ? LOOM_OK : err_set(err, LOOM_E_NOMEM, "out of memory");
 }
 
 static loom_status load_rest(h5read *r, loom_err *err, audit *a)
@@ -96,36 +108,79 @@ static loom_status load_rest(h5read *r, loom_err *err, audit *a)
   return LOOM_OK;
 }
 
-static loom_status load_body(h5read *r, loom_err *err, audit *a, const char *name)
+static void free_body(audit_body *b)
 {
-  audit_body *const b = &a->bodies[a->num_bodies];
+  free(b->poses);
+  free(b->local);
+  free(b->x);
+  free(b->x_next);
+  free(b->tris);
+  memset(b, 0, sizeof *b);
+}
+
+static loom_status load_surface(h5read *r, loom_err *err, audit_body *b)
+{
+  char path[AUDIT_NAME_LEN + 32];
+  int64_t count;
+  snprintf(path, sizeof path, "obstacles/%s/vertices", b->name);
+  LOOM_TRY(scene_reals(r, err, path, -1, &b->local, &count));
+  b->n = count / 3;
+  snprintf(path, sizeof path, "obstacles/%s/triangles", b->name);
+  LOOM_TRY(scene_ids(r, err, path, b->n, &b->tris, &count));
+  b->nt = count / 3;
+  b->x = malloc((size_t)b->n * 3 * sizeof *b->x + 1);
+  b->x_next = malloc((size_t)b->n * 3 * sizeof *b->x_next + 1);
+  if (b->x == NULL || b->x_next == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
+  return LOOM_OK;
+}
+
+/* Fills *b; *known is 0 for a body that cannot be audited. */
+static loom_status read_body(h5read *r, loom_err *err, audit_body *b, int *known)
+{
   char path[AUDIT_NAME_LEN + 32];
   double *kind = NULL, *shape = NULL;
   int64_t count;
-  snprintf(b->name, sizeof b->name, "%s", name);
   snprintf(path, sizeof path, "obstacles/%s/kind", b->name);
   LOOM_TRY(scene_reals(r, err, path, 1, &kind, &count));
   b->kind = kind != NULL ? (int)kind[0] : -1;
   free(kind);
-  if (b->kind != LOOM_OBST_PLANE && b->kind != LOOM_OBST_SPHERE && b->kind != LOOM_OBST_BOX &&
-      b->kind != LOOM_OBST_CAPSULE) {
-    ++a->skipped_bodies;
+  snprintf(path, sizeof path, "obstacles/%s/pose", b->name);
+  LOOM_TRY(scene_reals(r, err, path, -1, &b->poses, &count));
+  b->num_poses = count / 12;
+  *known = b->num_poses > 0;
+  switch (b->kind) {
+  case LOOM_OBST_MESH:
+    LOOM_TRY(load_surface(r, err, b));
+    *known &= b->nt > 0;
+    return LOOM_OK;
+  case LOOM_OBST_PLANE:
+  case LOOM_OBST_SPHERE:
+  case LOOM_OBST_BOX:
+  case LOOM_OBST_CAPSULE:
+    snprintf(path, sizeof path, "obstacles/%s/shape", b->name);
+    LOOM_TRY(scene_reals(r, err, path, 8, &shape, &count));
+    *known &= shape != NULL;
+    if (shape != NULL) memcpy(b->shape, shape, sizeof b->shape);
+    free(shape);
+    return LOOM_OK;
+  default:
+    *known = 0;
     return LOOM_OK;
   }
-  snprintf(path, sizeof path, "obstacles/%s/shape", b->name);
-  LOOM_TRY(scene_reals(r, err, path, 8, &shape, &count));
-  if (shape != NULL) memcpy(b->shape, shape, sizeof b->shape);
-  snprintf(path, sizeof path, "obstacles/%s/pose", b->name);
-  const loom_status s = scene_reals(r, err, path, -1, &b->poses, &count);
-  if (s == LOOM_OK && shape != NULL && b->poses != NULL) {
-    b->num_poses = count / 12;
+}
+
+static loom_status load_body(h5read *r, loom_err *err, audit *a, const char *name)
+{
+  audit_body *const b = &a->bodies[a->num_bodies];
+  int known = 0;
+  snprintf(b->name, sizeof b->name, "%s", name);
+  const loom_status s = read_body(r, err, b, &known);
+  if (s == LOOM_OK && known) {
     ++a->num_bodies;
-  } else {
-    free(b->poses);
-    b->poses = NULL;
-    ++a->skipped_bodies;
+    return LOOM_OK;
   }
-  free(shape);
+  free_body(b);
+  ++a->skipped_bodies;
   return s;
 }
 
@@ -139,7 +194,8 @@ loom_status audit_open(loom_err *err, h5read *r, double min_area, int64_t max_pa
   a->max_pairs = max_pairs;
   a->threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
   a->pairs = malloc((size_t)max_pairs * sizeof *a->pairs + 1);
-  if (a->pairs == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
+  a->passes = malloc((size_t)max_pairs * sizeof *a->passes + 1);
+  if (a->pairs == NULL || a->passes == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
   LOOM_TRY(load_rest(r, err, a));
   for (int64_t i = 0; h5read_child(r, "scene/obstacles", i, name, sizeof name); ++i) {
     if (a->num_bodies == AUDIT_MAX_BODIES)
@@ -157,7 +213,8 @@ void audit_close(audit *a)
   free(a->area);
   free(a->volume);
   free(a->pairs);
-  for (int i = 0; i < AUDIT_MAX_BODIES; ++i) free(a->bodies[i].poses);
+  free(a->passes);
+  for (int i = 0; i < AUDIT_MAX_BODIES; ++i) free_body(&a->bodies[i]);
 }
 
 /* ---- bodies: signed distance, negative inside -------------------------------------------- */
@@ -208,16 +265,42 @@ static void check_bodies(const audit *a, const double *x, int64_t frame, audit_r
 {
   for (int i = 0; i < a->num_bodies; ++i) {
     const audit_body *const b = &a->bodies[i];
-    if (frame >= b->num_poses) continue;
+    if (b->nt > 0 || frame >= b->num_poses) continue;
     const double *const P = b->poses + 12 * frame;
     for (int64_t v = 0; v < a->n; ++v) {
       const double d[3] = {x[3 * v] - P[9], x[3 * v + 1] - P[10], x[3 * v + 2] - P[11]};
       double p[3]; /* R^T (x - t) */
       for (int c = 0; c < 3; ++c) p[c] = P[c] * d[0] + P[3 + c] * d[1] + P[6 + c] * d[2];
       const double depth = -body_distance(b, p);
+      out->inside += depth > 0;
       if (depth > out->depth) out->depth = depth, out->depth_vertex = v, out->depth_body = i;
     }
   }
+}
+
+/* ---- mesh bodies ------------------------------------------------------------------------- */
+
+const char *audit_mesh_name(const audit *a, int32_t body)
+{
+  for (int i = 0; i < a->num_bodies; ++i)
+    if (a->bodies[i].nt > 0 && body-- == 0) return a->bodies[i].name;
+  return "";
+}
+
+/* Surfaces at the pose of `frame`, and on the way to the next one if `moving`. */
+static int place_meshes(audit *a, int64_t frame, int moving, isect_surface *out)
+{
+  int num = 0;
+  for (int i = 0; i < a->num_bodies; ++i) {
+    audit_body *const b = &a->bodies[i];
+    if (b->nt == 0) continue;
+    /* a log cut short may lack poses: the last one stays */
+    const int64_t last = b->num_poses - 1, at = frame < last ? frame : last;
+    isect_place(b->poses + 12 * at, b->local, b->n, b->x);
+    if (moving) isect_place(b->poses + 12 * (at < last ? at + 1 : last), b->local, b->n, b->x_next);
+    out[num++] = (isect_surface){b->x, moving ? b->x_next : NULL, b->n, b->tris, b->nt};
+  }
+  return num;
 }
 
 /* ---- one frame -------------------------------------------------------------------------- */
@@ -243,6 +326,21 @@ loom_status audit_frame(loom_err *err, audit *a, const double *x, int64_t frame,
   if (out->not_finite > 0) return LOOM_OK; /* nothing else can be decided */
   check_bodies(a, x, frame, out);
   if (a->nt == 0) return LOOM_OK;
-  return isect_mesh(err, x, a->n, a->tris, a->nt, a->threads, a->pairs, a->max_pairs,
-                    &out->intersections);
+  isect_surface bodies[AUDIT_MAX_BODIES];
+  const isect_surface mesh = {.x = x, .n = a->n, .tris = a->tris, .nt = a->nt};
+  const int num = place_meshes(a, frame, 0, bodies);
+  return isect_scene(err, &mesh, bodies, num, a->threads, a->pairs, a->max_pairs,
+                     &out->intersections);
+}
+
+loom_status audit_trajectory(loom_err *err, audit *a, const double *x, const double *x_next,
+                             int64_t frame, double tolerance, int64_t *found)
+{
+  isect_surface bodies[AUDIT_MAX_BODIES];
+  const isect_surface mesh = {x, x_next, a->n, a->tris, a->nt};
+  *found = 0;
+  for (int64_t i = 0; i < 3 * a->n; ++i)
+    if (!isfinite(x[i]) || !isfinite(x_next[i])) return LOOM_OK;
+  const int num = place_meshes(a, frame, 1, bodies);
+  return isect_path(err, &mesh, bodies, num, tolerance, a->threads, a->passes, a->max_pairs, found);
 }

@@ -2,17 +2,21 @@
 #ifndef LOOM_AUDIT_FRAME_H
 #define LOOM_AUDIT_FRAME_H
 
-#include "geom/intersect.h"
+#include "geom/isect_path.h"
 #include "log/h5log.h"
 
 enum { AUDIT_MAX_BODIES = 64, AUDIT_NAME_LEN = 64 };
 
-typedef struct audit_body { /* an obstacle with a closed form */
+typedef struct audit_body { /* an obstacle with a closed form or a mesh */
   char name[AUDIT_NAME_LEN];
   int kind;        /* LOOM_OBST_* */
   double shape[8]; /* body frame, m, as in loom_obstacle */
   double *poses;   /* [num_poses][12] body to world */
   int64_t num_poses;
+  int64_t n, nt;      /* of a mesh, else 0 */
+  double *local;      /* [n][3], m, body frame */
+  double *x, *x_next; /* [n][3], m, world, at the frame audited and the next one */
+  int32_t *tris;      /* [nt][3] */
 } audit_body;
 
 typedef struct audit { /* the scene a log describes */
@@ -25,7 +29,8 @@ typedef struct audit { /* the scene a log describes */
   int threads;
   int num_bodies, skipped_bodies;
   audit_body bodies[AUDIT_MAX_BODIES];
-  isect_pair *pairs; /* [max_pairs] */
+  isect_pair *pairs;  /* [max_pairs] */
+  isect_pass *passes; /* [max_pairs] */
   int64_t max_pairs;
 } audit;
 
@@ -35,7 +40,8 @@ typedef struct audit_result {
   int64_t inverted;   /* tetrahedra whose volume is not of its rest volume's sign */
   int64_t intersections;
   int64_t first_bad[3]; /* vertex, triangle, tetrahedron: the first found, or -1 */
-  double depth;         /* m, deepest a vertex lies inside a body, 0 if none does */
+  int64_t inside;       /* vertices inside bodies with a closed form */
+  double depth;         /* m, deepest one of them, 0 if there is none */
   int64_t depth_vertex;
   int depth_body;
 } audit_result;
@@ -44,5 +50,11 @@ loom_status audit_open(loom_err *err, h5read *r, double min_area, int64_t max_pa
 void audit_close(audit *a);
 /* x [n][3]; frame is its index, for the poses.  Pairs lie in a->pairs afterwards. */
 loom_status audit_frame(loom_err *err, audit *a, const double *x, int64_t frame, audit_result *out);
+/* What passes through each other when all vertices move straight from x, of `frame`, to
+ * x_next, of the next one; in a->passes afterwards.  Frames that are not finite have none. */
+loom_status audit_trajectory(loom_err *err, audit *a, const double *x, const double *x_next,
+                             int64_t frame, double tolerance, int64_t *found);
+/* Name of the body with this index among the meshes, as pairs and passes count them. */
+const char *audit_mesh_name(const audit *a, int32_t body);
 
 #endif

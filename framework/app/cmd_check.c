@@ -5,13 +5,43 @@
 #include "app/options.h"
 #include "sched/run.h"
 
-static const char usage[] = "usage: loom check CONFIG [--set section.key=value]... [-n STEPS]\n"
-                            "                  [--device auto|cpu|cuda] [--plugin-path DIRS]\n";
+static const char usage[] =
+    "usage: loom check CONFIG [--set section.key=value]... [-n STEPS]\n"
+    "                  [--device auto|cpu|cuda] [--plugin-path DIRS] [--fix-report]\n"
+    "--fix-report lists where objects intersect at the start (each other, themselves, mesh\n"
+    "bodies) and nothing else; exit code 3 if there are such places.\n";
 
 static void show_message(void *user, int level, const char *text)
 {
   (void)user;
   if (level <= LOOM_LOG_INFO) fprintf(stderr, "loom: %s\n", text);
+}
+
+/* The scene is built without plugins: it can be put right before they fit. */
+static int fix_report(const common_options *c)
+{
+  loom_err err = {0};
+  cfg *conf = NULL;
+  mem *m = NULL;
+  scene_data *s = NULL;
+  int code = EXIT_FINE;
+  loom_status st = cfg_load(&err, c->config, c->sets, c->num_sets, &conf);
+  if (st == LOOM_OK) st = mem_new(&err, 0, &m);
+  if (st == LOOM_OK) st = scene_build(&err, m, conf, SCENE_LIST, &s);
+  if (st != LOOM_OK) {
+    code = cmd_fail(&err);
+  } else {
+    fputs(s->start_lines, stdout);
+    if (s->start_total > SCENE_MAX_LISTED)
+      printf("... and %lld more\n", (long long)s->start_total - SCENE_MAX_LISTED);
+    printf("%s: %lld intersections at the start (ids count from 0 in each object)\n", c->config,
+           (long long)s->start_total);
+    if (s->start_total > 0) code = EXIT_INTERSECTIONS;
+  }
+  scene_free(s);
+  mem_free(m);
+  cfg_free(conf);
+  return code;
 }
 
 int cmd_check(int argc, char **argv)
@@ -21,6 +51,11 @@ int cmd_check(int argc, char **argv)
   cfg *conf = NULL;
   run *r = NULL;
   if (options_parse(argc, argv, OPTIONS_CHECK, usage, &c) != 0) return c.exit_code;
+  if (c.fix_report) {
+    const int code = fix_report(&c);
+    options_free(&c);
+    return code;
+  }
   const run_options o = {
       .command = c.command, .steps = c.steps, .no_log = 1, .message = show_message};
   loom_status s = cfg_load(&err, c.config, c.sets, c.num_sets, &conf);

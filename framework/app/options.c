@@ -11,7 +11,7 @@
 #include "app/commands.h"
 #include "app/listing.h"
 
-enum { OPT_SET = 256, OPT_DEVICE, OPT_THREADS, OPT_RESUME, OPT_QUIET, OPT_PATH };
+enum { OPT_SET = 256, OPT_DEVICE, OPT_THREADS, OPT_RESUME, OPT_QUIET, OPT_PATH, OPT_FIX };
 
 static const struct option long_options[] = {
     {"set", required_argument, NULL, OPT_SET},
@@ -20,6 +20,7 @@ static const struct option long_options[] = {
     {"resume", optional_argument, NULL, OPT_RESUME},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {"plugin-path", required_argument, NULL, OPT_PATH},
+    {"fix-report", no_argument, NULL, OPT_FIX},
     {"output", required_argument, NULL, 'o'},
     {"steps", required_argument, NULL, 'n'},
     {"help", no_argument, NULL, 'h'},
@@ -120,6 +121,9 @@ int options_parse(int argc, char **argv, int command, const char *usage, common_
     case OPT_QUIET:
       o->quiet = 1;
       break;
+    case OPT_FIX:
+      o->fix_report = 1;
+      break;
     case OPT_RESUME:
       o->resume = 1;
       /* "--resume 40" as well as "--resume=40": a number behind it is the step */
@@ -145,6 +149,10 @@ int options_parse(int argc, char **argv, int command, const char *usage, common_
   o->config = argv[optind];
   if (command == OPTIONS_CHECK && (o->resume || o->out != NULL)) {
     fprintf(stderr, "loom: check writes nothing: -o and --resume belong to run\n");
+    return leave(o, usage, EXIT_USAGE);
+  }
+  if (command == OPTIONS_RUN && o->fix_report) {
+    fprintf(stderr, "loom: --fix-report belongs to check\n");
     return leave(o, usage, EXIT_USAGE);
   }
   return 0;

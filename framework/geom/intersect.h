@@ -15,7 +15,8 @@
 typedef struct isect_pair {
   int32_t edge[2]; /* vertex ids, the smaller first */
   int32_t tri;     /* triangle id */
-  int32_t side;    /* of two meshes: 0 the edge is the first's, 1 it is the second's */
+  int32_t body;    /* -1: of the mesh with itself; else index of the body */
+  int32_t side;    /* with a body: 0 the edge is the mesh's, 1 it is the body's */
 } isect_pair;
 
 typedef struct isect_surface { /* a triangle mesh, at rest or on its way */
@@ -36,14 +37,19 @@ int isect_segment_triangle(const double p[3], const double q[3], const double a[
 void isect_point(const double p[3], const double q[3], const double a[3], const double b[3],
                  const double c[3], double out[3]);
 
-/* Find intersections of a mesh with itself.  x [n][3], tris [nt][3].  *total gets the
- * number, pairs the first `capacity` of them, sorted by (edge, triangle); the result
- * does not depend on `threads`. */
+/* Find intersections of a mesh with itself and with bodies [num_bodies], not of bodies with
+ * each other.  *total gets the number, pairs the first `capacity` of them, sorted by (body,
+ * side, edge, triangle); the result does not depend on `threads`. */
+loom_status isect_scene(loom_err *err, const isect_surface *m, const isect_surface *bodies,
+                        int num_bodies, int threads, isect_pair *pairs, int64_t capacity,
+                        int64_t *total);
+/* A mesh alone: x [n][3], tris [nt][3]. */
 loom_status isect_mesh(loom_err *err, const double *x, int64_t n, const int32_t *tris, int64_t nt,
                        int threads, isect_pair *pairs, int64_t capacity, int64_t *total);
-/* The same between two meshes, edges of both, sorted by (side, edge, triangle). */
-loom_status isect_meshes(loom_err *err, const isect_surface *a, const isect_surface *b, int threads,
-                         isect_pair *pairs, int64_t capacity, int64_t *total);
+
+/* "edge 3-4 meets triangle 7 (8 9 10)"; tris are the mesh's, `body` names the pair's body. */
+void isect_describe(const isect_pair *p, const int32_t *tris, const char *body, char *buf,
+                    size_t len);
 
 /* out[i] = R x[i] + t: vertices of a body at a pose (R row-major, t).  Everyone who audits
  * bodies uses this, so that all see the same bits. */

@@ -1,9 +1,12 @@
 /* isect_mesh.c - all intersections of a triangle mesh with itself, or of two meshes. */
 #include "geom/isect_pairs.h"
 
+#include <stdio.h>
+
 static int compare_pair(const void *a, const void *b)
 {
   const isect_pair *const p = a, *const q = b;
+  if (p->body != q->body) return p->body < q->body ? -1 : 1;
   if (p->side != q->side) return p->side < q->side ? -1 : 1;
   if (p->edge[0] != q->edge[0]) return p->edge[0] < q->edge[0] ? -1 : 1;
   if (p->edge[1] != q->edge[1]) return p->edge[1] < q->edge[1] ? -1 : 1;
@@ -13,8 +16,8 @@ static int compare_pair(const void *a, const void *b)
 static int has_vertex(const int32_t v[3], int32_t i) { return v[0] == i || v[1] == i || v[2] == i; }
 
 /* Edges that triangle a of mesh A owns against triangle b of mesh B. */
-static void test_edges(isect_list *found, const isect_ready *A, int32_t a, const isect_ready *B,
-                       int32_t b, int which)
+static void test_edges(isect_job *job, const isect_ready *A, int32_t a, const isect_ready *B,
+                       int32_t b, int side)
 {
   const int32_t *const u = A->s->tris + 3 * (int64_t)a, *const v = B->s->tris + 3 * (int64_t)b;
   const double *const y = B->s->x;
@@ -29,47 +32,44 @@ static void test_edges(isect_list *found, const isect_ready *A, int32_t a, const
                                 y + 3 * (int64_t)v[0], y + 3 * (int64_t)v[1],
                                 y + 3 * (int64_t)v[2]))
       continue;
-    const isect_pair p = {{i < j ? i : j, i < j ? j : i}, b, which};
-    isect_list_add(found, &p);
+    const isect_pair p = {{i < j ? i : j, i < j ? j : i}, b, job->body, side};
+    isect_list_add(&job->found, &p);
   }
 }
 
 static void visit(void *user, int32_t a, int32_t b)
 {
   isect_job *const job = user;
-  test_edges(&job->found, job->a, a, job->b, b, 0);
-  test_edges(&job->found, job->b, b, job->a, a, job->a != job->b);
+  test_edges(job, job->a, a, job->b, b, 0);
+  test_edges(job, job->b, b, job->a, a, job->a != job->b);
+}
+
+loom_status isect_scene(loom_err *err, const isect_surface *m, const isect_surface *bodies,
+                        int num_bodies, int threads, isect_pair *pairs, int64_t capacity,
+                        int64_t *total)
+{
+  const isect_query q = {visit, NULL, sizeof *pairs, compare_pair};
+  return isect_search(err, m, bodies, num_bodies, threads, &q, pairs, capacity, total);
 }
 
 loom_status isect_mesh(loom_err *err, const double *x, int64_t n, const int32_t *tris, int64_t nt,
                        int threads, isect_pair *pairs, int64_t capacity, int64_t *total)
 {
-  const isect_surface s = {.x = x, .n = n, .tris = tris, .nt = nt};
-  isect_ready r;
-  *total = 0;
-  loom_status st = isect_ready_open(err, &s, &r);
-  if (st == LOOM_OK)
-    st = isect_search(err, &r, &r, threads, visit, NULL, sizeof *pairs, compare_pair, pairs,
-                      capacity, total);
-  isect_ready_close(&r);
-  return st;
+  const isect_surface m = {.x = x, .n = n, .tris = tris, .nt = nt};
+  return isect_scene(err, &m, NULL, 0, threads, pairs, capacity, total);
 }
 
-loom_status isect_meshes(loom_err *err, const isect_surface *a, const isect_surface *b, int threads,
-                         isect_pair *pairs, int64_t capacity, int64_t *total)
+void isect_describe(const isect_pair *p, const int32_t *tris, const char *body, char *buf,
+                    size_t len)
 {
-  const isect_surface s[2] = {{a->x, NULL, a->n, a->tris, a->nt},
-                              {b->x, NULL, b->n, b->tris, b->nt}};
-  isect_ready r[2] = {{0}, {0}};
-  *total = 0;
-  loom_status st = isect_ready_open(err, &s[0], &r[0]);
-  if (st == LOOM_OK) st = isect_ready_open(err, &s[1], &r[1]);
-  if (st == LOOM_OK)
-    st = isect_search(err, &r[0], &r[1], threads, visit, NULL, sizeof *pairs, compare_pair, pairs,
-                      capacity, total);
-  isect_ready_close(&r[0]);
-  isect_ready_close(&r[1]);
-  return st;
+  if (p->body >= 0 && p->side == 0) {
+    snprintf(buf, len, "edge %d-%d meets triangle %d of body %s", p->edge[0], p->edge[1], p->tri,
+             body);
+    return;
+  }
+  const int32_t *const t = tris + 3 * (int64_t)p->tri;
+  snprintf(buf, len, "edge %d-%d%s%s meets triangle %d (%d %d %d)", p->edge[0], p->edge[1],
+           p->body >= 0 ? " of body " : "", p->body >= 0 ? body : "", p->tri, t[0], t[1], t[2]);
 }
 
 void isect_place(const double pose[12], const double *x, int64_t n, double *out)

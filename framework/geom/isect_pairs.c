@@ -87,23 +87,41 @@ static loom_status check_surface(loom_err *err, const isect_surface *s)
   return LOOM_OK;
 }
 
-loom_status isect_ready_open(loom_err *err, const isect_surface *s, isect_ready *out)
+static int boxes_of(const isect_surface *s, isect_box **out)
 {
+  isect_box *const box = malloc((size_t)s->nt * sizeof *box + 1);
+  if (box == NULL) return 0;
+  for (int64_t t = 0; t < s->nt; ++t) {
+    box[t] = isect_box_points(s->x, s->tris + 3 * t, 3);
+    if (s->x_end == NULL) continue;
+    const isect_box end = isect_box_points(s->x_end, s->tris + 3 * t, 3);
+    box[t] = isect_box_join(&box[t], &end);
+  }
+  *out = box;
+  return 1;
+}
+
+static int any_meets(const isect_box *box, int64_t n, const isect_box *all)
+{
+  for (int64_t i = 0; i < n; ++i)
+    if (isect_boxes_meet(&box[i], all)) return 1;
+  return 0;
+}
+
+/* Boxes hold a triangle on all of its way.  A body far from the mesh (NULL: no mesh) stays
+ * without a tree, nothing can be found in it. */
+static loom_status make_ready(loom_err *err, const isect_surface *s, const isect_ready *mesh,
+                              isect_ready *out)
+{
+  isect_box *box = NULL;
   memset(out, 0, sizeof *out);
   out->s = s;
   LOOM_TRY(check_surface(err, s));
-  isect_box *const box = malloc((size_t)s->nt * sizeof *box + 1);
-  out->owns = calloc((size_t)s->nt + 1, 1);
-  int ok = box != NULL && out->owns != NULL && find_owners(s, out->owns);
-  if (ok) {
-    for (int64_t t = 0; t < s->nt; ++t) {
-      box[t] = isect_box_points(s->x, s->tris + 3 * t, 3);
-      if (s->x_end != NULL) {
-        const isect_box end = isect_box_points(s->x_end, s->tris + 3 * t, 3);
-        box[t] = isect_box_join(&box[t], &end);
-      }
-    }
-    ok = isect_tree_build(&out->tree, box, s->nt);
+  int ok = boxes_of(s, &box);
+  if (ok && (mesh == NULL ||
+             (mesh->tree.num_nodes > 0 && any_meets(box, s->nt, &mesh->tree.nodes[0].b)))) {
+    out->owns = calloc((size_t)s->nt + 1, 1);
+    ok = out->owns != NULL && find_owners(s, out->owns) && isect_tree_build(&out->tree, box, s->nt);
   }
   free(box);
   if (ok) return LOOM_OK;
@@ -111,7 +129,7 @@ loom_status isect_ready_open(loom_err *err, const isect_surface *s, isect_ready 
                  (long long)s->nt);
 }
 
-void isect_ready_close(isect_ready *r)
+static void ready_close(isect_ready *r)
 {
   free(r->owns);
   r->owns = NULL;
@@ -159,34 +177,61 @@ static int join_lists(isect_job *job, int threads)
   return !l->failed;
 }
 
-loom_status isect_search(loom_err *err, const isect_ready *a, const isect_ready *b, int threads,
-                         isect_visit visit, const void *user, size_t size, isect_compare compare,
-                         void *out, int64_t capacity, int64_t *total)
+/* One mesh with itself (b == a) or with a body. */
+static loom_status search_two(loom_err *err, const isect_ready *a, const isect_ready *b,
+                              int32_t body, int threads, const isect_query *q, void *out,
+                              int64_t capacity, int64_t *total)
 {
-  if (threads < 1) threads = 1;
   isect_job *const job = calloc((size_t)threads, sizeof *job);
   if (job == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory for the audit");
   for (int t = 0; t < threads; ++t) {
-    job[t] = (isect_job){.a = a, .b = b, .user = user};
-    job[t].found.size = size;
-    job[t].found.capacity = out != NULL ? capacity : 0;
-    job[t].found.compare = compare;
+    job[t] = (isect_job){.a = a, .b = b, .body = body, .user = q->user};
+    job[t].found.size = q->size;
+    job[t].found.capacity = capacity;
+    job[t].found.compare = q->compare;
   }
 #pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
   for (int32_t k = 0; k < a->tree.num_leaves; ++k) {
     isect_job *const mine = &job[omp_get_thread_num()];
     if (a == b)
-      isect_tree_self(&a->tree, k, visit, mine);
+      isect_tree_self(&a->tree, k, q->visit, mine);
     else
-      isect_tree_cross(&a->tree, k, &b->tree, visit, mine);
+      isect_tree_cross(&a->tree, k, &b->tree, q->visit, mine);
   }
   loom_status s = LOOM_OK;
   if (!join_lists(job, threads))
     s = err_set(err, LOOM_E_NOMEM, "out of memory for the pairs that the audit found");
   else if (job[0].found.count > 0)
-    memcpy(out, job[0].found.items, (size_t)job[0].found.count * size);
+    memcpy(out, job[0].found.items, (size_t)job[0].found.count * q->size);
   *total = job[0].found.total;
   for (int t = 0; t < threads; ++t) free(job[t].found.items);
   free(job);
+  return s;
+}
+
+loom_status isect_search(loom_err *err, const isect_surface *m, const isect_surface *bodies,
+                         int num_bodies, int threads, const isect_query *q, void *out,
+                         int64_t capacity, int64_t *total)
+{
+  isect_ready mesh, body;
+  *total = 0;
+  if (out == NULL) capacity = 0;
+  if (threads < 1) threads = 1;
+  loom_status s = make_ready(err, m, NULL, &mesh);
+  for (int32_t k = -1; k < num_bodies && s == LOOM_OK; ++k) {
+    const int64_t kept = *total < capacity ? *total : capacity;
+    void *const room = kept < capacity ? (char *)out + (size_t)kept * q->size : NULL;
+    const isect_ready *const other = k < 0 ? &mesh : &body;
+    int64_t found = 0;
+    if (k >= 0) {
+      s = make_ready(err, &bodies[k], &mesh, &body);
+      if (s != LOOM_OK) err_prefix(err, "body %d", k);
+    }
+    if (s == LOOM_OK && other->tree.num_nodes > 0)
+      s = search_two(err, &mesh, other, k, threads, q, room, capacity - kept, &found);
+    if (k >= 0) ready_close(&body);
+    *total += found;
+  }
+  ready_close(&mesh);
   return s;
 }

@@ -13,11 +13,6 @@ typedef struct isect_ready {
   isect_tree tree;
 } isect_ready;
 
-/* Refuses ids out of range and numbers that are not finite.  Boxes hold a triangle on all
- * of its way. */
-loom_status isect_ready_open(loom_err *err, const isect_surface *s, isect_ready *out);
-void isect_ready_close(isect_ready *r);
-
 typedef int (*isect_compare)(const void *a, const void *b);
 
 /* Findings of one thread: all are counted, the least `capacity` are kept. */
@@ -32,14 +27,22 @@ void isect_list_add(isect_list *l, const void *item);
 
 typedef struct isect_job { /* of one thread; handed to the visitor */
   const isect_ready *a, *b;
+  int32_t body; /* index of b, -1: b is a */
   const void *user;
   isect_list found;
 } isect_job;
 
-/* Visit all pairs of triangles of a and b whose boxes meet (b == a: of the mesh with
- * itself); out gets the least `capacity` findings in order, *total their number. */
-loom_status isect_search(loom_err *err, const isect_ready *a, const isect_ready *b, int threads,
-                         isect_visit visit, const void *user, size_t size, isect_compare compare,
-                         void *out, int64_t capacity, int64_t *total);
+typedef struct isect_query {
+  isect_visit visit; /* of an isect_job */
+  const void *user;
+  size_t size; /* of a finding, bytes */
+  isect_compare compare;
+} isect_query;
+
+/* Visit all pairs of triangles of m with itself, and of m with each body, whose boxes meet.
+ * out gets the first `capacity` findings, ordered within each body, *total their number. */
+loom_status isect_search(loom_err *err, const isect_surface *m, const isect_surface *bodies,
+                         int num_bodies, int threads, const isect_query *q, void *out,
+                         int64_t capacity, int64_t *total);
 
 #endif

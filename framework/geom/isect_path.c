@@ -191,6 +191,7 @@ int isect_pass_pair(int kind, const double *const x0[4], const double *const x1[
 static int compare_pass(const void *a, const void *b)
 {
   const isect_pass *const p = a, *const q = b;
+  if (p->body != q->body) return p->body < q->body ? -1 : 1;
   if (p->kind != q->kind) return p->kind < q->kind ? -1 : 1;
   if (p->side != q->side) return p->side < q->side ? -1 : 1;
   for (int i = 0; i < 4; ++i)
@@ -223,7 +224,7 @@ static void test_pass(isect_job *job, const isect_surface *A, const isect_surfac
     x0[i] = s->x + 3 * (int64_t)v[i];
     x1[i] = end_of(s) + 3 * (int64_t)v[i];
   }
-  isect_pass p = {.kind = kind, .side = side, .v = {v[0], v[1], v[2], v[3]}};
+  isect_pass p = {.kind = kind, .body = job->body, .side = side, .v = {v[0], v[1], v[2], v[3]}};
   const int found = isect_pass_pair(kind, x0, x1, *(const double *)job->user, &p.time);
   p.unsure = found == 2;
   if (found) isect_list_add(&job->found, &p);
@@ -266,21 +267,13 @@ static void visit(void *user, int32_t a, int32_t b)
     }
 }
 
-loom_status isect_path(loom_err *err, const isect_surface *a, const isect_surface *b,
-                       double tolerance, int threads, isect_pass *passes, int64_t capacity,
-                       int64_t *total)
+loom_status isect_path(loom_err *err, const isect_surface *m, const isect_surface *bodies,
+                       int num_bodies, double tolerance, int threads, isect_pass *passes,
+                       int64_t capacity, int64_t *total)
 {
-  isect_ready r[2] = {{0}, {0}};
-  const isect_ready *const other = b != NULL ? &r[1] : &r[0];
+  const isect_query q = {visit, &tolerance, sizeof *passes, compare_pass};
   *total = 0;
   if (!(tolerance > 0))
     return err_set(err, LOOM_E_ARG, "tolerance %g m: it must be above 0", tolerance);
-  loom_status s = isect_ready_open(err, a, &r[0]);
-  if (s == LOOM_OK && b != NULL) s = isect_ready_open(err, b, &r[1]);
-  if (s == LOOM_OK)
-    s = isect_search(err, &r[0], other, threads, visit, &tolerance, sizeof *passes, compare_pass,
-                     passes, capacity, total);
-  isect_ready_close(&r[0]);
-  isect_ready_close(&r[1]);
-  return s;
+  return isect_search(err, m, bodies, num_bodies, threads, &q, passes, capacity, total);
 }

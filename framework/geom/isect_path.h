@@ -16,11 +16,11 @@ enum { ISECT_VT = 0, ISECT_EE = 1 };
 
 typedef struct isect_pass {
   int32_t kind;   /* ISECT_VT, ISECT_EE */
-  int32_t side;   /* of two meshes: 1 the vertex of VT is the second's, its triangle the first's */
-  int32_t v[4];   /* VT: vertex, triangle; EE: edge, edge (of two meshes: first's, second's) */
+  int32_t body;   /* -1: of the mesh with itself; else index of the body */
+  int32_t side;   /* with a body: 1 the vertex of VT is the body's and the triangle the mesh's */
+  int32_t v[4];   /* VT: vertex, triangle; EE: edge, edge (with a body: the mesh's, the body's) */
   int32_t unsure; /* 1: the search gave up; nearer than can be told from touching */
-  int32_t reserved;
-  double time; /* in [0,1], when they first come so near */
+  double time;    /* in [0,1], when they first come so near */
 } isect_pass;
 
 /* One pair: x0, x1 the four points at both times, in the order of `v`.  Returns 0 (they do
@@ -28,11 +28,11 @@ typedef struct isect_pass {
 int isect_pass_pair(int kind, const double *const x0[4], const double *const x1[4],
                     double tolerance, double *time);
 
-/* All pairs of mesh a with itself (b NULL) or of a and b; a mesh without x_end stands still.
- * tolerance > 0, m.  *total gets the number, passes the first `capacity` of them, sorted by
- * (kind, side, v). */
-loom_status isect_path(loom_err *err, const isect_surface *a, const isect_surface *b,
-                       double tolerance, int threads, isect_pass *passes, int64_t capacity,
-                       int64_t *total);
+/* All pairs of mesh m with itself and with the bodies [num_bodies]; who has no x_end stands
+ * still.  tolerance > 0, m.  *total gets the number, passes the first `capacity` of them,
+ * sorted by (body, kind, side, v). */
+loom_status isect_path(loom_err *err, const isect_surface *m, const isect_surface *bodies,
+                       int num_bodies, double tolerance, int threads, isect_pass *passes,
+                       int64_t capacity, int64_t *total);
 
 #endif

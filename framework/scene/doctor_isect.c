@@ -1,7 +1,7 @@
 /* doctor_isect.c - the doctor's search for objects that intersect before the first step. */
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "geom/intersect.h"
 #include "scene/doctor.h"
 
 /* The object that holds global id `id`; `verts` chooses vertex or triangle numbering. */
@@ -15,23 +15,55 @@ static const doctor_part *find_part(const doctor_part *parts, int num, int32_t i
   return found;
 }
 
-loom_status doctor_intersections(loom_err *err, doctor *d, const double *x, int64_t n,
-                                 const int32_t *tris, int64_t nt, const doctor_part *parts,
-                                 int num_parts)
+static doctor_pair name_pair(const isect_surface *m, const doctor_part *parts, int num_parts,
+                             const scene_bodies *bodies, const isect_pair *p)
 {
-  isect_pair pairs[DOCTOR_MAX];
-  int64_t total = 0;
-  if (num_parts == 0 || nt == 0) return LOOM_OK;
-  LOOM_TRY(isect_mesh(err, x, n, tris, nt, 0, pairs, DOCTOR_MAX, &total));
-  for (int64_t k = 0; k < total && k < DOCTOR_MAX; ++k) {
-    const doctor_part *a = find_part(parts, num_parts, pairs[k].edge[0], 1);
-    const doctor_part *b = find_part(parts, num_parts, pairs[k].tri, 0);
-    const int32_t id[4] = {pairs[k].edge[0] - a->first_vert, pairs[k].edge[1] - a->first_vert,
-                           pairs[k].tri - b->first_tri, -1};
-    doctor_add(d, DOCTOR_INTERSECTION, id,
-               "%s: edge %d-%d intersects triangle %d of %s at the start; move them apart", a->name,
-               id[0], id[1], id[2], a == b ? "the same object" : b->name);
+  const isect_surface *const e = p->side == 1 ? &bodies->at[p->body] : m;
+  const isect_surface *const f = p->body >= 0 && p->side == 0 ? &bodies->at[p->body] : m;
+  const int32_t *const t = f->tris + 3 * (int64_t)p->tri;
+  doctor_pair d = {.edge = {p->edge[0], p->edge[1]}, .tri = p->tri};
+  isect_point(e->x + 3 * (int64_t)p->edge[0], e->x + 3 * (int64_t)p->edge[1],
+              f->x + 3 * (int64_t)t[0], f->x + 3 * (int64_t)t[1], f->x + 3 * (int64_t)t[2],
+              d.point);
+  if (e == m) {
+    const doctor_part *const part = find_part(parts, num_parts, p->edge[0], 1);
+    d.edge_of = part->name;
+    for (int k = 0; k < 2; ++k) d.edge[k] -= part->first_vert;
+  } else {
+    d.edge_of = bodies->name[p->body];
+    d.edge_of_body = 1;
   }
-  if (total > DOCTOR_MAX) d->total += total - DOCTOR_MAX; /* counted, not listed */
-  return LOOM_OK;
+  if (f == m) {
+    const doctor_part *const part = find_part(parts, num_parts, p->tri, 0);
+    d.tri_of = part->name;
+    d.tri -= part->first_tri;
+  } else {
+    d.tri_of = bodies->name[p->body];
+    d.tri_of_body = 1;
+  }
+  return d;
+}
+
+void doctor_pair_text(const doctor_pair *p, char *buf, size_t len)
+{
+  const int same = p->edge_of == p->tri_of && p->edge_of_body == p->tri_of_body;
+  snprintf(buf, len, "%s%s: edge %d-%d intersects triangle %d of %s%s at (%.6g %.6g %.6g) m",
+           p->edge_of_body ? "body " : "", p->edge_of, p->edge[0], p->edge[1], p->tri,
+           p->tri_of_body ? "body " : "", same ? "the same object" : p->tri_of, p->point[0],
+           p->point[1], p->point[2]);
+}
+
+loom_status doctor_intersections(loom_err *err, const isect_surface *m, const doctor_part *parts,
+                                 int num_parts, const scene_bodies *bodies, doctor_pair *out,
+                                 int64_t capacity, int64_t *total)
+{
+  isect_pair *pairs;
+  *total = 0;
+  if (num_parts == 0 || m->nt == 0) return LOOM_OK;
+  LOOM_TRY(mesh_alloc(err, capacity, sizeof *pairs, &pairs));
+  const loom_status s = isect_scene(err, m, bodies->at, bodies->num, 0, pairs, capacity, total);
+  for (int64_t k = 0; s == LOOM_OK && k < *total && k < capacity; ++k)
+    out[k] = name_pair(m, parts, num_parts, bodies, &pairs[k]);
+  free(pairs);
+  return s;
 }

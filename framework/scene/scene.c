@@ -242,36 +242,92 @@ static loom_status build_topology(builder *b)
   return buf_unmap(s->m, s->pub.tets);
 }
 
+/* ---- intersections at the start ---------------------------------------------------------- */
+
+typedef struct start_state {
+  double *x;          /* [n][3] m */
+  int32_t *tris;      /* [nt][3] */
+  doctor_part *parts; /* [num_objects] */
+  scene_bodies bodies;
+  doctor_pair *pairs; /* [capacity] */
+} start_state;
+
 /* The audit needs doubles: positions are placed anew rather than taken from x0, which a
  * float build has rounded. */
-static loom_status check_intersections(builder *b)
+static loom_status start_open(builder *b, start_state *st)
 {
-  double *x = NULL;
-  int32_t *tris = NULL, *t;
-  doctor_part *parts = NULL;
   const scene_data *s = b->s;
-  loom_status st = mesh_alloc(b->err, 3 * (int64_t)s->pub.num_verts, sizeof *x, &x);
-  if (st == LOOM_OK) st = mesh_alloc(b->err, 3 * (int64_t)s->pub.num_tris, sizeof *tris, &tris);
-  if (st == LOOM_OK) st = mesh_alloc(b->err, b->num_objects, sizeof *parts, &parts);
-  if (st == LOOM_OK) {
-    t = tris;
-    for (int k = 0; k < b->num_objects; ++k) {
-      const object *o = &b->objects[k];
-      parts[k] = (doctor_part){o->label, o->first_vert, o->first_tri};
-      for (int64_t i = 0; i < o->m.num_verts; ++i)
-        pose_apply(o->place, o->m.x + 3 * i, x + 3 * (o->first_vert + i));
-      t = append_ids(t, o->m.tris, 3 * (int64_t)o->m.num_tris, o->first_vert);
-    }
-    st = doctor_intersections(b->err, &b->doc, x, s->pub.num_verts, tris, s->pub.num_tris, parts,
-                              b->num_objects);
+  LOOM_TRY(mesh_alloc(b->err, 3 * (int64_t)s->pub.num_verts, sizeof *st->x, &st->x));
+  LOOM_TRY(mesh_alloc(b->err, 3 * (int64_t)s->pub.num_tris, sizeof *st->tris, &st->tris));
+  LOOM_TRY(mesh_alloc(b->err, b->num_objects, sizeof *st->parts, &st->parts));
+  int32_t *t = st->tris;
+  for (int k = 0; k < b->num_objects; ++k) {
+    const object *o = &b->objects[k];
+    st->parts[k] = (doctor_part){o->label, o->first_vert, o->first_tri};
+    for (int64_t i = 0; i < o->m.num_verts; ++i)
+      pose_apply(o->place, o->m.x + 3 * i, st->x + 3 * (o->first_vert + i));
+    t = append_ids(t, o->m.tris, 3 * (int64_t)o->m.num_tris, o->first_vert);
   }
-  free(parts);
-  free(tris);
-  free(x);
-  return st == LOOM_OK ? doctor_verdict(b->err, &b->doc) : st;
+  return scene_bodies_open(b->err, s, &st->bodies);
 }
 
-static loom_status build_all(builder *b, int intersections)
+static void start_close(start_state *st)
+{
+  free(st->x);
+  free(st->tris);
+  free(st->parts);
+  free(st->pairs);
+  scene_bodies_close(&st->bodies);
+}
+
+static void refuse_pairs(builder *b, const doctor_pair *pairs, int64_t total)
+{
+  char text[256];
+  for (int64_t k = 0; k < total && k < DOCTOR_MAX; ++k) {
+    const doctor_pair *p = &pairs[k];
+    doctor_pair_text(p, text, sizeof text);
+    doctor_add(&b->doc, DOCTOR_INTERSECTION, (int32_t[4]){p->edge[0], p->edge[1], p->tri, -1},
+               "%s; move them apart", text);
+  }
+  if (total > DOCTOR_MAX) b->doc.total += total - DOCTOR_MAX; /* counted, not listed */
+}
+
+static loom_status list_pairs(builder *b, const doctor_pair *pairs, int64_t count)
+{
+  enum { LINE = 256 };
+  char *at;
+  LOOM_TRY(mesh_alloc(b->err, count * LINE + 1, 1, &b->s->start_lines));
+  at = b->s->start_lines;
+  for (int64_t k = 0; k < count; ++k) {
+    doctor_pair_text(&pairs[k], at, LINE - 1);
+    at += strlen(at);
+    *at++ = '\n';
+  }
+  return LOOM_OK;
+}
+
+static loom_status check_intersections(builder *b, int check)
+{
+  const int64_t capacity = check == SCENE_LIST ? SCENE_MAX_LISTED : DOCTOR_MAX;
+  start_state st = {0};
+  int64_t total = 0;
+  loom_status s = start_open(b, &st);
+  if (s == LOOM_OK) s = mesh_alloc(b->err, capacity, sizeof *st.pairs, &st.pairs);
+  if (s == LOOM_OK) {
+    const isect_surface m = {
+        .x = st.x, .n = b->s->pub.num_verts, .tris = st.tris, .nt = b->s->pub.num_tris};
+    s = doctor_intersections(b->err, &m, st.parts, b->num_objects, &st.bodies, st.pairs, capacity,
+                             &total);
+  }
+  b->s->start_total = total;
+  if (s == LOOM_OK && check == SCENE_LIST)
+    s = list_pairs(b, st.pairs, total < capacity ? total : capacity);
+  if (s == LOOM_OK && check == SCENE_REFUSE) refuse_pairs(b, st.pairs, total);
+  start_close(&st);
+  return s == LOOM_OK ? doctor_verdict(b->err, &b->doc) : s;
+}
+
+static loom_status build_all(builder *b, int check)
 {
   LOOM_TRY(build_world(b));
   LOOM_TRY(build_objects(b));
@@ -281,8 +337,8 @@ static loom_status build_all(builder *b, int intersections)
   LOOM_TRY(build_blocks(b));
   LOOM_TRY(build_obstacles(b));
   LOOM_TRY(build_body_mesh(b));
-  if (intersections) LOOM_TRY(check_intersections(b));
-  return scene_pose(b->s, 0, 0);
+  LOOM_TRY(scene_pose(b->s, 0, 0));
+  return check != SCENE_UNCHECKED ? check_intersections(b, check) : LOOM_OK;
 }
 
 loom_status scene_build(loom_err *err, mem *m, cfg *c, int check, scene_data **out)
@@ -344,6 +400,7 @@ void scene_free(scene_data *s)
   free(s->obstacles);
   free(s->blocks);
   free(s->notes);
+  free(s->start_lines);
   free(s);
 }
 

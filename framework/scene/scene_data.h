@@ -21,14 +21,23 @@ typedef struct scene_data {
   double gravity[3];       /* m/s^2 */
   char *notes; /* lines for the user that are no errors (polygons cut, keys without effect), or
                 * NULL */
+  int64_t start_total; /* intersections found at the start, with SCENE_LIST */
+  char *start_lines;   /* a line for each of the first SCENE_MAX_LISTED of them, or NULL */
 } scene_data;
+
+enum { /* what to do about objects that intersect at the start */
+       SCENE_UNCHECKED = 0,
+       SCENE_REFUSE = 1, /* an error that names the first pairs */
+       SCENE_LIST = 2    /* count and list them */
+};
+enum { SCENE_MAX_LISTED = 100000 };
 
 /* Objects are numbered cloth first, then solids, each in the order of the file.
  * Build from the sections [cloth.*], [solid.*], [pin.*], [body.*] and the gravity and
  * up_axis keys of [run] (see scene_params).  Runs the input doctor: NaN, degenerate,
- * duplicate, non-manifold and, with check_intersections, initially intersecting
- * elements are errors that name file and ids. */
-loom_status scene_build(loom_err *err, mem *m, cfg *c, int check_intersections, scene_data **out);
+ * duplicate, non-manifold and, with SCENE_REFUSE, initially intersecting elements are errors
+ * that name file and ids. */
+loom_status scene_build(loom_err *err, mem *m, cfg *c, int check, scene_data **out);
 void scene_free(scene_data *s);
 
 /* Obstacle poses for a step: pose0 at t0, pose1 at t1 (s); targets of soft pins at t1.

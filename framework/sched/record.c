@@ -1,11 +1,8 @@
-/* record.c - rows, frames and the audit of one run. */
+/* record.c - rows and frames of one run. */
 #include "sched/record.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "geom/intersect.h"
 
 static void fill_counters(const run *r, int64_t out[LOOM_NUM_COUNTERS])
 {
@@ -63,27 +60,6 @@ loom_status record_iter(run *r, int64_t k, const loom_iterate *it, const filter_
   clock_push(&r->clock, CLOCK_LOG);
   const loom_status s = h5log_iter(r->log, r->err, &row, r->extra);
   clock_pop(&r->clock);
-  return s;
-}
-
-loom_status audit_now(run *r, int64_t *found)
-{
-  scene_data *const sc = r->scene;
-  void *x, *tris;
-  double *copy = NULL;
-  LOOM_TRY(buf_map(r->m, NULL, r->st.x, LOOM_READ, LOOM_AT_HOST, &x));
-  LOOM_TRY(buf_map(r->m, NULL, sc->pub.tris, LOOM_READ, LOOM_AT_HOST, &tris));
-  const int64_t m = 3 * (int64_t)sc->pub.num_verts;
-  if (sizeof(loom_real) != sizeof(double)) { /* the audit works in double */
-    copy = malloc(((size_t)m + 1) * sizeof *copy);
-    if (copy == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory for the audit");
-    for (int64_t i = 0; i < m; ++i) copy[i] = ((loom_real *)x)[i];
-  }
-  const loom_status s = isect_mesh(r->err, copy != NULL ? copy : x, sc->pub.num_verts, tris,
-                                   sc->pub.num_tris, r->exec.num_threads, NULL, 0, found);
-  free(copy);
-  LOOM_TRY(buf_unmap(r->m, sc->pub.tris));
-  LOOM_TRY(buf_unmap(r->m, r->st.x));
   return s;
 }
 

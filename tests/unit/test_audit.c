@@ -72,7 +72,7 @@ static void expect_planted(size_t k, int turn, int axis, int swap)
                planted[k].what, (int)one, turn, axis, swap);
   const isect_surface a = {.x = x, .n = 3, .tris = tris, .nt = 1};
   const isect_surface b = {.x = x + 9, .n = 3, .tris = tris, .nt = 1};
-  cr_assert_eq(isect_meshes(&err, &a, &b, 1, pairs, 32, &two), LOOM_OK, "%s", err.text);
+  cr_assert_eq(isect_scene(&err, &a, &b, 1, 1, pairs, 32, &two), LOOM_OK, "%s", err.text);
   cr_expect_eq(two, one, "%s: between objects %d instead of %d", planted[k].what, (int)two,
                (int)one);
   for (int64_t i = 0; i < two; ++i) { /* the point for messages lies in both boxes */
@@ -171,16 +171,17 @@ static void make_soup(uint64_t *s, int kind, soup *m)
 static int pair_order(const void *a, const void *b)
 {
   const isect_pair *const p = a, *const q = b;
-  const int32_t u[4] = {p->side, p->edge[0], p->edge[1], p->tri};
-  const int32_t w[4] = {q->side, q->edge[0], q->edge[1], q->tri};
-  for (int i = 0; i < 4; ++i)
+  const int32_t u[5] = {p->body, p->side, p->edge[0], p->edge[1], p->tri};
+  const int32_t w[5] = {q->body, q->side, q->edge[0], q->edge[1], q->tri};
+  for (int i = 0; i < 5; ++i)
     if (u[i] != w[i]) return u[i] < w[i] ? -1 : 1;
   return 0;
 }
 
-/* Edges of triangles [from, from + count) against those of [with, with + many). */
-static int64_t brute_force(const soup *m, int from, int count, int with, int many, int side,
-                           isect_pair *out)
+/* Edges of triangles [from, from + count) against those of [with, with + many); without
+ * common vertices if both are of one mesh. */
+static int64_t brute_force(const soup *m, int from, int count, int with, int many, int body,
+                           int side, isect_pair *out)
 {
   int64_t found = 0;
   for (int k = 3 * from; k < 3 * (from + count); ++k) {
@@ -190,11 +191,11 @@ static int64_t brute_force(const soup *m, int from, int count, int with, int man
       const int32_t *const v = m->tris + 3 * t;
       int common = 0;
       for (int c = 0; c < 3; ++c) common |= v[c] == i || v[c] == j;
-      if ((common && from == with) ||
+      if ((common && body < 0) ||
           !isect_segment_triangle(m->x + 3 * i, m->x + 3 * j, m->x + 3 * v[0], m->x + 3 * v[1],
                                   m->x + 3 * v[2]))
         continue;
-      out[found++] = (isect_pair){{i < j ? i : j, i < j ? j : i}, t - with, side};
+      out[found++] = (isect_pair){{i < j ? i : j, i < j ? j : i}, t - with, body, side};
     }
   }
   return found;
@@ -230,22 +231,26 @@ Test(audit, a_thousand_soups_agree_with_brute_force)
     int64_t total = -1;
     const int kind = i % NUM_KINDS;
     make_soup(&s, kind, &m);
-    int64_t count = sort_unique(want, brute_force(&m, 0, m.nt, 0, m.nt, 0, want));
+    int64_t count = sort_unique(want, brute_force(&m, 0, m.nt, 0, m.nt, -1, 0, want));
     cr_assert_eq(isect_mesh(&err, m.x, m.nv, m.tris, m.nt, 1 + i % 3, have, MAX_PAIRS, &total),
                  LOOM_OK, "%s", err.text);
     compare_lists(count, total, kind, i, "one mesh");
     met[kind] += count;
 
-    /* the same as two meshes over the same vertices */
-    const int half = m.nt / 2;
-    const isect_surface a = {.x = m.x, .n = m.nv, .tris = m.tris, .nt = half};
-    const isect_surface b = {
-        .x = m.x, .n = m.nv, .tris = m.tris + 3 * (size_t)half, .nt = m.nt - half};
-    count = brute_force(&m, 0, half, half, m.nt - half, 0, want);
-    count += brute_force(&m, half, m.nt - half, 0, half, 1, want + count);
+    /* a third of the triangles as the mesh, the others as two bodies on the same vertices */
+    const int third = m.nt / 3, rest = m.nt - 2 * third;
+    const isect_surface a = {.x = m.x, .n = m.nv, .tris = m.tris, .nt = third};
+    const isect_surface b[2] = {
+        {.x = m.x, .n = m.nv, .tris = m.tris + 3 * (size_t)third, .nt = third},
+        {.x = m.x, .n = m.nv, .tris = m.tris + 6 * (size_t)third, .nt = rest}};
+    count = brute_force(&m, 0, third, 0, third, -1, 0, want);
+    count += brute_force(&m, 0, third, third, third, 0, 0, want + count);
+    count += brute_force(&m, third, third, 0, third, 0, 1, want + count);
+    count += brute_force(&m, 0, third, 2 * third, rest, 1, 0, want + count);
+    count += brute_force(&m, 2 * third, rest, 0, third, 1, 1, want + count);
     count = sort_unique(want, count);
-    cr_assert_eq(isect_meshes(&err, &a, &b, 1 + i % 3, have, 2 * MAX_PAIRS, &total), LOOM_OK);
-    compare_lists(count, total, kind, i, "two meshes");
+    cr_assert_eq(isect_scene(&err, &a, b, 2, 1 + i % 3, have, 2 * MAX_PAIRS, &total), LOOM_OK);
+    compare_lists(count, total, kind, i, "mesh and bodies");
   }
   for (int kind = 0; kind < NUM_KINDS; ++kind)
     cr_expect(met[kind] > SOUPS / NUM_KINDS, "kind %d: only %d pairs", kind, (int)met[kind]);
@@ -285,7 +290,7 @@ Test(audit, a_vertex_of_many_triangles)
   }
   for (int c = 0; c < 3; ++c) m.tris[3 * N + c] = N + 1 + c;
   memcpy(m.x + 3 * (N + 1), spike, sizeof spike);
-  const int64_t count = sort_unique(want, brute_force(&m, 0, m.nt, 0, m.nt, 0, want));
+  const int64_t count = sort_unique(want, brute_force(&m, 0, m.nt, 0, m.nt, -1, 0, want));
   cr_assert_eq(isect_mesh(&err, m.x, m.nv, m.tris, m.nt, 1, have, MAX_PAIRS, &total), LOOM_OK);
   compare_lists(count, total, 0, 0, "fan");
   cr_expect_gt(count, 3);

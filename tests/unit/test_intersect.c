@@ -298,7 +298,7 @@ static int64_t brute_force(const double *x, const int32_t *tris, int nt, isect_p
         const int32_t *const v = tris + 3 * f;
         if (v[0] == i || v[1] == i || v[2] == i || v[0] == j || v[1] == j || v[2] == j) continue;
         if (oracle(x + 3 * i, x + 3 * j, x + 3 * v[0], x + 3 * v[1], x + 3 * v[2]))
-          out[m++] = (isect_pair){{i, j}, f, 0};
+          out[m++] = (isect_pair){{i, j}, f, -1, 0};
       }
     }
   qsort(out, (size_t)m, sizeof *out, pair_order);

@@ -287,7 +287,8 @@ Test(scene, mesh_bodies_carry_mesh_and_distance_grid)
   char path[] = "/tmp/loom_body_XXXXXX.obj", text[300];
   write_file(path, tetra);
   snprintf(text, sizeof text,
-           "[cloth.a]\n[body.rock]\nshape = mesh\nfile = %s\nscale = 0.5\nsdf_resolution = 16\n"
+           "[cloth.a]\ntransform = translate 9 0 0\n[body.rock]\nshape = mesh\nfile = %s\nscale = "
+           "0.5\nsdf_resolution = 16\n"
            "thickness = 0.01\n",
            path);
   tiny_scene t = tiny_open_ok(text);

@@ -1,0 +1,18 @@
+/* bodies.h - the mesh bodies of a scene as surfaces in the world, for the audits. */
+#ifndef LOOM_SCENE_BODIES_H
+#define LOOM_SCENE_BODIES_H
+
+#include "geom/intersect.h"
+#include "scene/scene_data.h"
+
+typedef struct scene_bodies {
+  int num;
+  isect_surface *at; /* [num] at their end-of-step poses; own copies */
+  const char **name; /* [num] of the scene */
+} scene_bodies;
+
+/* Close it also after a failure. */
+loom_status scene_bodies_open(loom_err *err, const scene_data *s, scene_bodies *out);
+void scene_bodies_close(scene_bodies *b);
+
+#endif

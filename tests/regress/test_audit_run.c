@@ -1,0 +1,101 @@
+/* The exact audit through the binary: after steps, of stored frames, between frames, and
+ * before the first step. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "regress/drape.h"
+#include "support/proc.h"
+
+/* A tetrahedron flies downwards through a sheet that rests in space: nobody looks for contact. */
+#define TETRA "v -.1 -.1 0\nv .1 -.1 0\nv 0 .1 0\nv 0 0 -.15\nf 1 2 3\nf 1 4 2\nf 2 4 3\nf 3 4 1\n"
+#define SHEET                                                         \
+  "[cloth.sheet]\nsize = 0.6 0.6\nresolution = 7 7\npins = corners\n" \
+  "transform = translate 0.01 0.02 0\n"
+#define FLIGHT(speed)                                                                      \
+  "[run]\nsteps = 6\ndt = 0.1\ngravity = 0 0 0\n" DRAPE_EXEC SHEET                         \
+  "[body.rock]\nshape = mesh\nfile = rock.obj\nsdf_resolution = 8\nposition = 0 0 0.605\n" \
+  "motion = translate 0 0 -" speed "\n[solver]\nplugin = gd\n"
+
+static void enter(void)
+{
+  proc_enter();
+  proc_write("rock.obj", TETRA);
+}
+
+TestSuite(audit_run, .init = enter, .fini = proc_leave);
+
+static void has(const char *text, const char *part)
+{
+  cr_assert(strstr(text, part) != NULL, "\"%s\" is not in:\n%s", part, text);
+}
+
+static void run_flight(proc *p, const char *config, const char *audit)
+{
+  char set[64];
+  snprintf(set, sizeof set, "log.audit=%s", audit);
+  proc_write("flight.ini", config);
+  proc_loom(p, LOOM_ARGS("run", "flight.ini", "-o", "flight.h5", "--set", set));
+}
+
+/* 1 m/s: the sheet is at the height of the body's tip, or cut by it, from 0.46 s to 0.6 s */
+Test(audit_run, a_body_in_the_cloth_is_found_after_the_step_and_in_the_log)
+{
+  proc p;
+  run_flight(&p, FLIGHT("1"), "every");
+  cr_assert_eq(p.code, 3, "exit code %d:\n%s%s", p.code, p.out, p.err);
+  has(p.err, "step 4: the audit finds ");
+  has(p.err, " of body rock");
+  cr_expect(strstr(strstr(p.err, "the audit finds") + 1, "the audit finds") == NULL, "told twice");
+  proc_loom(&p, LOOM_ARGS("verify", "flight.h5"));
+  cr_assert_eq(p.code, 3, "%s%s", p.out, p.err);
+  has(p.out, "frame 6 (step 5, time 0.6 s):");
+  has(p.out, "frame 5 (step 4, time 0.5 s):");
+  has(p.out, " of body rock");
+  has(p.out, "frames affected 2\n");
+  proc_loom(&p, LOOM_ARGS("verify", "flight.h5", "--frames", "0:4"));
+  cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
+}
+
+/* 4 m/s: clear above at 0.1 s, clear below at 0.2 s */
+Test(audit_run, what_jumps_through_between_frames_is_found_on_the_way)
+{
+  proc p;
+  run_flight(&p, FLIGHT("4"), "every");
+  cr_assert_eq(p.code, 0, "exit code %d:\n%s%s", p.code, p.out, p.err);
+  proc_loom(&p, LOOM_ARGS("verify", "flight.h5"));
+  cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
+  proc_loom(&p, LOOM_ARGS("verify", "flight.h5", "--trajectory"));
+  cr_assert_eq(p.code, 3, "%s%s", p.out, p.err);
+  has(p.out, "frame 1 to 2 (time 0.1 to 0.2 s):");
+  has(p.out, " of body rock and triangle (");
+  has(p.out, "in 1 of 6 intervals");
+  proc_loom(&p, LOOM_ARGS("verify", "flight.h5", "--trajectory", "--frames", "2:"));
+  cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
+  proc_loom(&p, LOOM_ARGS("verify", "flight.h5", "--trajectory", "--tolerance", "2"));
+  cr_assert_eq(p.code, 2);
+}
+
+Test(audit_run, at_the_start_pairs_are_named_and_the_run_refused)
+{
+  proc p;
+  proc_write("start.ini", FLIGHT("1") "[cloth.cape]\nsize = 0.3 0.3\nresolution = 3 3\n"
+                                      "transform = rotate 1 0 0 90 translate 0 0 0.4\n");
+  proc_loom(&p, LOOM_ARGS("run", "start.ini", "-o", "start.h5"));
+  cr_assert_eq(p.code, 2, "exit code %d:\n%s%s", p.code, p.out, p.err);
+  has(p.err, "[cloth.cape]: edge ");
+  has(p.err, "of body rock at (");
+  has(p.err, "move them apart");
+  cr_expect(!proc_exists("start.h5"));
+  proc_loom(&p, LOOM_ARGS("check", "start.ini", "--fix-report"));
+  cr_assert_eq(p.code, 3, "exit code %d:\n%s%s", p.code, p.out, p.err);
+  has(p.out, "body rock: edge ");
+  has(p.out, " of [cloth.cape] at (");
+  has(p.out, " intersections at the start");
+  proc_loom(&p, LOOM_ARGS("check", "start.ini", "--fix-report", "--set",
+                          "cloth.cape.transform=translate 3 0 0"));
+  cr_assert_eq(p.code, 0, "exit code %d:\n%s%s", p.code, p.out, p.err);
+  has(p.out, "start.ini: 0 intersections");
+  proc_expect_error(2, LOOM_TEXTS("--fix-report belongs to check"),
+                    LOOM_ARGS("run", "start.ini", "--fix-report"));
+}
