@@ -111,7 +111,8 @@ int exact_filter3(const double a[3], const double b[3], const double c[3], const
     /* a difference is 0 exactly when its terms are equal: a flat sheet on a coordinate
      * plane needs no exact stage */
     if (r[0][k] == 0.0 && r[1][k] == 0.0 && r[2][k] == 0.0) return 0;
-    for (int i = 0; i < 3; ++i) largest = fmax(largest, fabs(r[i][k]));
+    for (int i = 0; i < 3; ++i) /* no fmax: a call costs as much as the rest */
+      if (fabs(r[i][k]) > largest) largest = fabs(r[i][k]);
   }
   if (!(largest <= LARGE)) return EXACT_UNSURE;
   double det = 0.0, size = 0.0;
@@ -137,7 +138,8 @@ int exact_filter2(const double a[3], const double b[3], const double c[3], int u
 {
   const double bu = b[u] - a[u], bv = b[v] - a[v], cu = c[u] - a[u], cv = c[v] - a[v];
   if ((bu == 0.0 && cu == 0.0) || (bv == 0.0 && cv == 0.0)) return 0;
-  if (!(fmax(fmax(fabs(bu), fabs(bv)), fmax(fabs(cu), fabs(cv))) <= LARGE)) return EXACT_UNSURE;
+  if (!(fabs(bu) <= LARGE && fabs(bv) <= LARGE && fabs(cu) <= LARGE && fabs(cv) <= LARGE))
+    return EXACT_UNSURE;
   const double s = bu * cv, t = bv * cu;
   return filtered_sign(s - t, (3.0 + 16.0 * HALF_ULP) * HALF_ULP * (fabs(s) + fabs(t)) + TINY);
 }

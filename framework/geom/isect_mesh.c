@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "geom/exact.h"
+
 static int compare_pair(const void *a, const void *b)
 {
   const isect_pair *const p = a, *const q = b;
@@ -37,9 +39,24 @@ static void test_edges(isect_job *job, const isect_ready *A, int32_t a, const is
   }
 }
 
+/* 1 only if all of triangle b surely lies on one side of the plane of triangle a. */
+static int surely_apart(const isect_surface *A, int32_t a, const isect_surface *B, int32_t b)
+{
+  const int32_t *const u = A->tris + 3 * (int64_t)a, *const v = B->tris + 3 * (int64_t)b;
+  int side = 0;
+  for (int c = 0; c < 3; ++c) {
+    const int s = exact_filter3(A->x + 3 * (int64_t)u[0], A->x + 3 * (int64_t)u[1],
+                                A->x + 3 * (int64_t)u[2], B->x + 3 * (int64_t)v[c]);
+    if (s == 0 || s == EXACT_UNSURE || s == -side) return 0;
+    side = s;
+  }
+  return 1;
+}
+
 static void visit(void *user, int32_t a, int32_t b)
 {
   isect_job *const job = user;
+  if (surely_apart(job->a->s, a, job->b->s, b)) return;
   test_edges(job, job->a, a, job->b, b, 0);
   test_edges(job, job->b, b, job->a, a, job->a != job->b);
 }

@@ -35,7 +35,7 @@ static void own_sides(side *s, int64_t count, uint8_t *owns)
 static int find_owners(const isect_surface *s, uint8_t *owns)
 {
   int64_t *const first = calloc((size_t)s->n + 2, sizeof *first);
-  side *const all = malloc((size_t)s->nt * 3 * sizeof *all);
+  side *const all = calloc((size_t)s->nt * 3 + 1, sizeof *all);
   if (first == NULL || all == NULL) {
     free(first);
     free(all);

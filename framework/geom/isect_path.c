@@ -90,17 +90,19 @@ static int may_vanish(const pair *p, const range *r, double *size, double spread
 /* ---- directions in which the two stay apart all the time --------------------------------- */
 
 /* n . (point of the one - point of the other) is linear in t and in each point: of one sign
- * at the ends, of one sign throughout. */
-static int apart_along(const pair *p, const double n[3])
+ * for all corners at both ends, of one sign throughout.  a [na], b [nb] corners; start and
+ * end of corner i are a[i] and a[na + i]. */
+static int apart_along(const double n[3], const double *const *a, int na, const double *const *b,
+                       int nb)
 {
-  const int split = p->kind == ISECT_VT ? 1 : 2;
   int sign = 0;
   for (int k = 0; k < 2; ++k)
-    for (int i = 0; i < split; ++i)
-      for (int j = split; j < 4; ++j) {
+    for (int i = 0; i < na; ++i)
+      for (int j = 0; j < nb; ++j) {
+        const double *const p = a[k * na + i], *const q = b[k * nb + j];
         double s = 0.0, size = 0.0;
         for (int c = 0; c < 3; ++c) {
-          const double m = n[c] * (p->x[k][i][c] - p->x[k][j][c]);
+          const double m = n[c] * (p[c] - q[c]);
           s += m;
           size += fabs(m);
         }
@@ -112,22 +114,33 @@ static int apart_along(const pair *p, const double n[3])
   return 1;
 }
 
-static int surely_apart(const pair *p)
+static void normal_of(const double *a, const double *b, const double *c, const double *d,
+                      double n[3])
 {
+  double e[3], f[3]; /* (b - a) x (d - c) */
+  for (int k = 0; k < 3; ++k) e[k] = b[k] - a[k], f[k] = d[k] - c[k];
+  for (int k = 0; k < 3; ++k)
+    n[k] = e[(k + 1) % 3] * f[(k + 2) % 3] - e[(k + 2) % 3] * f[(k + 1) % 3];
+}
+
+static int surely_apart(int kind, const double *const x0[4], const double *const x1[4])
+{
+  const int split = kind == ISECT_VT ? 1 : 2;
+  const double *a[4], *b[6];
+  for (int i = 0; i < split; ++i) a[i] = x0[i], a[split + i] = x1[i];
+  for (int i = split; i < 4; ++i) b[i - split] = x0[i], b[4 - 2 * split + i] = x1[i];
   for (int k = 0; k < 2; ++k) {
-    const double(*const x)[3] = p->x[k];
-    double e[3], f[3], n[3];
-    for (int c = 0; c < 3; ++c) {
-      e[c] = p->kind == ISECT_VT ? x[2][c] - x[1][c] : x[1][c] - x[0][c];
-      f[c] = p->kind == ISECT_VT ? x[3][c] - x[1][c] : x[3][c] - x[2][c];
-    }
-    for (int c = 0; c < 3; ++c)
-      n[c] = e[(c + 1) % 3] * f[(c + 2) % 3] - e[(c + 2) % 3] * f[(c + 1) % 3];
-    if (apart_along(p, n)) return 1;
+    const double *const *const x = k == 0 ? x0 : x1;
+    double n[3];
+    if (kind == ISECT_VT)
+      normal_of(x[1], x[2], x[1], x[3], n);
+    else
+      normal_of(x[0], x[1], x[2], x[3], n);
+    if (apart_along(n, a, split, b, 4 - split)) return 1;
     for (int c = 0; c < 3; ++c) /* from middle to middle */
-      n[c] = p->kind == ISECT_VT ? x[0][c] - (x[1][c] + x[2][c] + x[3][c]) / 3.0
-                                 : x[0][c] + x[1][c] - x[2][c] - x[3][c];
-    if (apart_along(p, n)) return 1;
+      n[c] = kind == ISECT_VT ? x[0][c] - (x[1][c] + x[2][c] + x[3][c]) / 3.0
+                              : x[0][c] + x[1][c] - x[2][c] - x[3][c];
+    if (apart_along(n, a, split, b, 4 - split)) return 1;
   }
   return 0;
 }
@@ -181,7 +194,7 @@ int isect_pass_pair(int kind, const double *const x0[4], const double *const x1[
     memcpy(p.x[0][i], x0[i], sizeof p.x[0][i]);
     memcpy(p.x[1][i], x1[i], sizeof p.x[1][i]);
   }
-  if (surely_apart(&p)) return 0;
+  if (surely_apart(kind, x0, x1)) return 0;
   p.rounding = rounding_of(&p);
   return search(&p, tolerance, time);
 }
@@ -247,10 +260,33 @@ static void sorted_edge(const isect_ready *A, int32_t t, int c, int32_t e[2])
   e[1] = i < j ? j : i;
 }
 
+static void corners_of(const isect_surface *s, int32_t t, const double *x[6])
+{
+  for (int c = 0; c < 3; ++c) {
+    const int64_t v = s->tris[3 * (int64_t)t + c];
+    x[c] = s->x + 3 * v;
+    x[3 + c] = end_of(s) + 3 * v;
+  }
+}
+
+/* 1 only if the triangles stay on two sides of a plane. */
+static int triangles_apart(const isect_surface *A, int32_t a, const isect_surface *B, int32_t b)
+{
+  const double *x[6], *y[6];
+  double n[3];
+  corners_of(A, a, x);
+  corners_of(B, b, y);
+  normal_of(x[0], x[1], x[0], x[2], n);
+  if (apart_along(n, x, 3, y, 3)) return 1;
+  normal_of(y[0], y[1], y[0], y[2], n);
+  return apart_along(n, x, 3, y, 3);
+}
+
 static void visit(void *user, int32_t a, int32_t b)
 {
   isect_job *const job = user;
   const isect_ready *const A = job->a, *const B = job->b;
+  if (triangles_apart(A->s, a, B->s, b)) return;
   test_vertices(job, A, a, B, b, 0);
   test_vertices(job, B, b, A, a, A != B);
   for (int i = 0; i < 3; ++i)
