@@ -21,6 +21,6 @@
 #define DRAPE DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_PLUGINS DRAPE_LOG
 
 /* Every solver of the drape, for parameterised tests. */
-static const char *const drape_solvers[] = {"gd", "cholmod_pd", "cholmod_newton"};
+static const char *const drape_solvers[] = {"gd", "cholmod_pd", "cholmod_newton", "pcg_newton"};
 
 #endif

@@ -35,6 +35,7 @@ static void resumes(const char *plugin)
 Test(resume, gd) { resumes("gd"); }
 Test(resume, cholmod_pd) { resumes("cholmod_pd"); }
 Test(resume, cholmod_newton) { resumes("cholmod_newton"); }
+Test(resume, pcg_newton) { resumes("pcg_newton"); }
 
 /* Momentum is history: it must be in the checkpoint, or be dropped at every step. */
 Test(resume, cholmod_pd_with_momentum)

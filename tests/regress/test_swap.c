@@ -1,5 +1,6 @@
 /* The solver is swapped, the drape stays: at tight tolerance projective dynamics and Newton
- * follow the same motion within 0.1 mm, on the generated grid and on a user's own OBJ.
+ * follow the same motion within 0.1 mm, on the generated grid and on a user's own OBJ, and
+ * Newton with a factorisation or with conjugate gradients within 0.1 um.
  *
  * Both minimise the same energies, so what differs is the share of each step they leave
  * unsolved (tol_abs = 1e-8 m) and how contact amplifies it over 25 steps.  With the bending
@@ -44,8 +45,13 @@ static void same_drape(const char *what)
             "solver.plugin=cholmod_newton");
   LOOM_FINE("run", "drape.ini", "--quiet", "-o", "pd.h5", "--set", "solver.plugin=cholmod_pd",
             "--set", "solver.momentum=nesterov");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-o", "pcg.h5", "--set", "solver.plugin=pcg_newton");
   converged("newton.h5");
   converged("pd.h5");
+  converged("pcg.h5");
+  const double e = logs_distance("newton.h5", "pcg.h5");
+  printf("swap, %s: Newton with conjugate gradients %.3g m from Newton with a factor\n", what, e);
+  cr_assert(e < 1e-7, "%g m", e);
   const double d = logs_distance("newton.h5", "pd.h5");
   printf("swap, %s: largest distance %.3g m in 25 steps\n", what, d);
   cr_assert(d < 1e-4, "%g m", d);

@@ -26,3 +26,4 @@ static void same_for_all(const char *plugin)
 Test(threads, gd) { same_for_all("gd"); }
 Test(threads, cholmod_pd) { same_for_all("cholmod_pd"); }
 Test(threads, cholmod_newton) { same_for_all("cholmod_newton"); }
+Test(threads, pcg_newton) { same_for_all("pcg_newton"); }

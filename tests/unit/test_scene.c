@@ -364,6 +364,7 @@ Test(scene, shipped_scenes_build)
     const char *file;
     int verts, obstacles, fixed;
   } scenes[] = {{"drape.ini", 10201, 2, 0},
+                {"drape_large.ini", 63001, 2, 0},
                 {"hang.ini", 2601, 0, 2},
                 {"cantilever.ini", 451, 0, 22}, /* two columns of 11 */
                 {"slope.ini", 36, 1, 0}};

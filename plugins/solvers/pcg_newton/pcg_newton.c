@@ -1,0 +1,168 @@
+/* pcg_newton.c - inexact Newton with preconditioned conjugate gradients, for large meshes.
+ *
+ * Each iteration solves H(x) d = -grad E(x) to a relative tolerance eta and lets the core
+ * search a step length for which E falls.  H is assembled by the core; the linear solver
+ * (pcg.h) keeps everything where the instance runs.  The treatments of H are those of
+ * cholmod_newton:
+ *   exact     the true Hessian; on negative curvature the direction found so far is taken
+ *             (J. Nocedal, S. Wright, Numerical Optimization, 2nd ed., algorithm 7.1)
+ *   clamp     negative eigenvalues of each block become zero (J. Teran, E. Sifakis,
+ *             G. Irving, R. Fedkiw, Robust Quasistatic Finite Elements and Flesh Simulation,
+ *             SCA 2005, section 6)
+ *   abs       negative eigenvalues change sign (H. Chen et al., Stabler Neo-Hookean
+ *             Simulation, SIGGRAPH 2024)
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "pcg.h"
+
+enum { HESSIAN_EXACT = 0, HESSIAN_CLAMP = 1, HESSIAN_ABS = 2 };
+enum { FORCING_FIXED = 0, FORCING_EISENSTAT_WALKER = 1 };
+enum { COL_ETA = 0, COL_STOP = 1 };
+
+typedef struct {
+  int32_t hessian;
+  int32_t forcing;
+  double tolerance;
+  double eta_max;
+  double gamma;
+  int64_t max_inner;
+} settings;
+
+static const loom_param params[] = {
+    LOOM_PARAM_ENUM(settings, hessian, HESSIAN_EXACT, "exact|clamp|abs",
+                    "Negative eigenvalues of element and contact blocks: kept (the linear solve "
+                    "ends at negative curvature with the direction it has), clamped to zero, or "
+                    "replaced by their absolute value."),
+    LOOM_PARAM_ENUM(settings, forcing, FORCING_EISENSTAT_WALKER, "fixed|eisenstat_walker",
+                    "Relative tolerance of the linear solve: the same in all iterations, or "
+                    "from the fall of the gradient (Eisenstat and Walker 1996, choice 2)."),
+    LOOM_PARAM_REAL(settings, tolerance, 1e-6, 1e-14, 1.0, "1",
+                    "Relative tolerance in the preconditioned norm: the one of forcing = fixed, "
+                    "the least of eisenstat_walker."),
+    LOOM_PARAM_REAL(settings, eta_max, 0.01, 1e-14, 1.0, "1",
+                    "Largest and first relative tolerance of eisenstat_walker."),
+    LOOM_PARAM_REAL(settings, gamma, 0.9, 1e-6, 1.0, "1",
+                    "Factor of eisenstat_walker: eta = gamma (|g| / |g before|)^2."),
+    LOOM_PARAM_INT(settings, max_inner, 2000, 1, 1000000, "1",
+                   "Iterations of a linear solve at which it ends with what it has."),
+};
+
+static const loom_column columns[] = {
+    {"eta", "1", "relative tolerance asked of the linear solve"},
+    {"cg_stop", "1",
+     "why the linear solve ended: 1 tolerance, 2 negative curvature, 3 max_inner, 4 breakdown"},
+};
+
+typedef struct {
+  const loom_host *h;
+  const loom_scene *sc;
+  const loom_exec *e;
+  settings set;
+  pcg c;
+  double eta, rho; /* of the step's last solve, for the forcing term; rho 0: none */
+} pcg_newton;
+
+static loom_status pcg_newton_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                     const void *set, void **self)
+{
+  pcg_newton *s = calloc(1, sizeof *s);
+  LOOM_CHECK(h, s != NULL, LOOM_E_NOMEM, "no memory for the instance");
+  *self = s;
+  s->h = h;
+  s->sc = sc;
+  s->e = e;
+  s->set = *(const settings *)set;
+  return pcg_new(&s->c, h, e, sc->num_verts, (int32_t)s->set.max_inner);
+}
+
+static void pcg_newton_destroy(void *self)
+{
+  pcg_newton *s = self;
+  if (s == NULL) return;
+  pcg_free(&s->c);
+  free(s);
+}
+
+static loom_status pcg_newton_begin_step(void *self, const loom_step *st)
+{
+  pcg_newton *s = self;
+  (void)st;
+  s->eta = s->rho = 0.0;
+  return LOOM_OK;
+}
+
+static pcg_forcing forcing(const pcg_newton *s)
+{
+  pcg_forcing f = {.eta_min = s->set.tolerance,
+                   .eta_max = s->set.tolerance,
+                   .gamma = s->set.gamma,
+                   .eta_before = s->eta,
+                   .rho_before = s->rho};
+  if (s->set.forcing == FORCING_EISENSTAT_WALKER) f.eta_max = fmax(s->set.eta_max, f.eta_min);
+  return f;
+}
+
+static loom_status pcg_newton_iterate(void *self, const loom_step *st, loom_iterate *it)
+{
+  static const int how[] = {LOOM_HESS_EXACT, LOOM_HESS_PSD_CLAMP, LOOM_HESS_PSD_ABS};
+  pcg_newton *s = self;
+  const loom_host *const h = s->h;
+  const pcg_forcing f = forcing(s);
+  const loom_bsr3 *H;
+  pcg_result r;
+  h->tic(h, "assemble");
+  LOOM_TRY(h->hessian(h, st, st->x, how[s->set.hessian], &H));
+  h->toc(h, "assemble");
+  h->tic(h, "solve");
+  LOOM_TRY(pcg_solve(&s->c, st, H, st->grad, &f, st->trial, &r));
+  h->toc(h, "solve");
+  s->eta = r.eta;
+  s->rho = r.rho0;
+  it->inner_iters = r.iters;
+  it->inner_res = r.residual;
+  it->inner_norm = LOOM_NORM_PRECONDITIONED;
+  it->own_res = sqrt(fmax(r.decrement, 0.0));
+  it->extra[COL_ETA] = r.eta;
+  it->extra[COL_STOP] = (double)r.stop;
+  return LOOM_OK;
+}
+
+/* The forcing term starts anew in every step: nothing outlives one, so there is no
+ * checkpoint. */
+static const loom_solver_ops ops = {
+    .struct_size = sizeof ops,
+    .needs = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_HESSIAN |
+             LOOM_NEED_CONTACT_ENERGY | LOOM_NEED_CONTACT_GRADIENT | LOOM_NEED_CONTACT_HESSIAN |
+             LOOM_USES_GRADIENT | LOOM_NEEDS_LINE_SEARCH,
+    .trial = LOOM_TRIAL_DIRECTION,
+    .filter_when = LOOM_FILTER_EVERY,
+    .create = pcg_newton_create,
+    .destroy = pcg_newton_destroy,
+    .begin_step = pcg_newton_begin_step,
+    .iterate = pcg_newton_iterate,
+};
+
+static const loom_plugin plugin = {
+    LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, LK_BACKENDS),
+    .name = "pcg_newton",
+    .version = "0.1.0",
+    .summary = "inexact Newton with block-Jacobi preconditioned conjugate gradients",
+    .reference = "S. Eisenstat, H. Walker, Choosing the Forcing Terms in an Inexact Newton Method, "
+                 "SIAM J. Sci. Comput. 17(1), 1996, doi 10.1137/0917003",
+    .license = "MIT",
+    .build = LOOM_BUILD_INFO,
+    .num_params = LOOM_COUNT(params),
+    .settings_size = sizeof(settings),
+    .params = params,
+    .num_columns = LOOM_COUNT(columns),
+    .columns = columns,
+    .ops.solver = &ops,
+};
+
+const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
+{
+  (void)host_abi;
+  return index == 0 ? &plugin : NULL;
+}

@@ -1,0 +1,347 @@
+/* Conjugate gradients of pcg_newton on small random problems, against dense elimination. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pcg.h"
+#include "support/test_host.h"
+
+enum { N = 40, M = 3 * N, BIG = 3000 };
+
+typedef struct problem {
+  test_host t;
+  loom_bsr3 A;
+  loom_buf *grad, *d;
+  double dense[M][M], g[M];
+} problem;
+
+/* A band of coupled blocks, stiff in a random direction each: condition about 1e3 with weak
+ * diagonal blocks.  `sign` -1 makes the block of vertex N/2 negative. */
+static void fill_dense(problem *p, double sign)
+{
+  uint64_t seed = 7;
+  memset(p->dense, 0, sizeof p->dense);
+  for (int i = 0; i < N; ++i)
+    for (int c = 0; c < 3; ++c) p->dense[3 * i + c][3 * i + c] = 0.05 + 0.01 * (i % 5);
+  for (int i = 0; i < N; ++i)
+    for (int step = 1; step <= 7; step += 3) {
+      const int j = i + step;
+      double u[3];
+      if (j >= N) continue;
+      for (int c = 0; c < 3; ++c) u[c] = th_random(&seed);
+      const double w = step == 1 ? 20.0 : 1.0;
+      for (int c = 0; c < 3; ++c)
+        for (int e = 0; e < 3; ++e) {
+          const double v = w * u[c] * u[e] + (c == e ? 0.2 : 0.0);
+          p->dense[3 * i + c][3 * i + e] += v;
+          p->dense[3 * j + c][3 * j + e] += v;
+          p->dense[3 * i + c][3 * j + e] -= v;
+          p->dense[3 * j + c][3 * i + e] -= v;
+        }
+    }
+  for (int c = 0; c < 3 && sign < 0.0; ++c)
+    for (int e = 0; e < 3; ++e) p->dense[3 * (N / 2) + c][3 * (N / 2) + e] *= sign;
+  for (int i = 0; i < M; ++i) p->g[i] = th_random(&seed);
+}
+
+static int coupled(const problem *p, int i, int j)
+{
+  for (int c = 0; c < 3; ++c)
+    for (int e = 0; e < 3; ++e)
+      if (p->dense[3 * i + c][3 * j + e] != 0.0) return 1;
+  return i == j;
+}
+
+static void open(problem *p, double sign, int threads)
+{
+  static int64_t ptr[N + 1];
+  static int32_t col[N * N];
+  static loom_real val[9 * N * N], grad[M];
+  int m = 0;
+  th_open(&p->t, threads, 1);
+  fill_dense(p, sign);
+  for (int i = 0; i < N; ++i, ptr[i] = m)
+    for (int j = 0; j < N; ++j) {
+      if (!coupled(p, i, j)) continue;
+      for (int c = 0; c < 9; ++c)
+        val[9 * m + c] = (loom_real)p->dense[3 * i + c / 3][3 * j + c % 3];
+      col[m++] = j;
+    }
+  for (int i = 0; i < M; ++i) grad[i] = (loom_real)p->g[i];
+  p->A = (loom_bsr3){.struct_size = sizeof p->A,
+                     .num_rows = N,
+                     .num_blocks = m,
+                     .row_ptr = th_buf(&p->t, LOOM_I64, N + 1, ptr),
+                     .col = th_buf(&p->t, LOOM_I32, m, col),
+                     .val = th_buf(&p->t, LOOM_REAL, 9 * (int64_t)m, val)};
+  p->grad = th_buf(&p->t, LOOM_REAL, M, grad);
+  p->d = th_buf(&p->t, LOOM_REAL, M, NULL);
+}
+
+static pcg_result solve(problem *p, double eta, int max_iters, double *d)
+{
+  pcg c = {0};
+  pcg_result r;
+  const pcg_forcing f = {.eta_min = eta, .eta_max = eta, .gamma = 0.9};
+  cr_assert_eq(pcg_new(&c, &p->t.host, &p->t.exec, N, max_iters), LOOM_OK);
+  cr_assert_eq(pcg_solve(&c, NULL, &p->A, p->grad, &f, p->d, &r), LOOM_OK, "%s", p->t.err.text);
+  pcg_free(&c);
+  loom_real *const v = th_get(&p->t, p->d);
+  for (int i = 0; i < M; ++i) d[i] = (double)v[i];
+  free(v);
+  return r;
+}
+
+static void times(const problem *p, const double *x, double *y)
+{
+  for (int i = 0; i < M; ++i) {
+    y[i] = 0.0;
+    for (int j = 0; j < M; ++j) y[i] += p->dense[i][j] * x[j];
+  }
+}
+
+static double dot(const double *a, const double *b)
+{
+  double s = 0.0;
+  for (int i = 0; i < M; ++i) s += a[i] * b[i];
+  return s;
+}
+
+/* x = -A^-1 g by elimination without pivoting, which a definite matrix allows */
+static void solve_dense(const problem *p, double *x)
+{
+  static double A[M][M];
+  memcpy(A, p->dense, sizeof A);
+  for (int i = 0; i < M; ++i) x[i] = -p->g[i];
+  for (int k = 0; k < M; ++k)
+    for (int i = k + 1; i < M; ++i) {
+      const double f = A[i][k] / A[k][k];
+      for (int j = k; j < M; ++j) A[i][j] -= f * A[k][j];
+      x[i] -= f * x[k];
+    }
+  for (int k = M - 1; k >= 0; --k) {
+    for (int j = k + 1; j < M; ++j) x[k] -= A[k][j] * x[j];
+    x[k] /= A[k][k];
+  }
+}
+
+/* sqrt(r'P^-1 r) of r = -g - A d, by Cramer's rule on the diagonal blocks */
+static double residual(const problem *p, const double *d)
+{
+  double r[M], s = 0.0;
+  times(p, d, r);
+  for (int i = 0; i < M; ++i) r[i] = -p->g[i] - r[i];
+  for (int i = 0; i < N; ++i) {
+    double D[3][3], z[3];
+    const double *b = r + 3 * i;
+    for (int c = 0; c < 3; ++c)
+      for (int e = 0; e < 3; ++e) D[c][e] = p->dense[3 * i + c][3 * i + e];
+#define DET(a, b, c)                                                         \
+  (a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) + \
+   a[2] * (b[0] * c[1] - b[1] * c[0]))
+    const double det = DET(D[0], D[1], D[2]);
+    z[0] = DET(b, D[1], D[2]) / det;
+    z[1] = DET(D[0], b, D[2]) / det;
+    z[2] = DET(D[0], D[1], b) / det;
+#undef DET
+    s += b[0] * z[0] + b[1] * z[1] + b[2] * z[2];
+  }
+  return sqrt(s);
+}
+
+static double energy_error(const problem *p, const double *d, const double *exact)
+{
+  double e[M], Ae[M];
+  for (int i = 0; i < M; ++i) e[i] = d[i] - exact[i];
+  times(p, e, Ae);
+  return sqrt(dot(e, Ae));
+}
+
+/* Theory: the error falls in the norm of A in every iteration; the residual that is reported
+ * is the true one, until rounding. */
+Test(pcg, every_iteration_is_closer)
+{
+  problem p;
+  double exact[M], d[M], zero[M] = {0};
+  open(&p, 1.0, 2);
+  solve_dense(&p, exact);
+  double before = energy_error(&p, zero, exact);
+  const double r0 = residual(&p, zero), first = before;
+  for (int k = 1; k <= 60; ++k) {
+    const pcg_result r = solve(&p, 1e-14, k, d);
+    const double now = energy_error(&p, d, exact);
+    cr_assert_eq(r.iters, k);
+    cr_assert_eq(r.stop, PCG_MAX_ITERS);
+    cr_assert_lt(now, before, "iteration %d: error %g after %g", k, now, before);
+    cr_assert_float_eq(r.residual, residual(&p, d) / r0, 1e-12, "iteration %d: %g, truly %g", k,
+                       r.residual, residual(&p, d) / r0);
+    cr_assert_float_eq(r.decrement, -dot(p.g, d), 1e-10 * r.decrement, "iteration %d", k);
+    before = now;
+  }
+  cr_expect_lt(before, 0.05 * first, "after 60 iterations: %g of %g", before, first);
+  cr_expect_float_eq(sqrt(solve(&p, 1e-3, 1000, d).rho0), r0, 1e-12 * r0);
+  th_close(&p.t);
+}
+
+/* Tolerances are met, not by much more than a few iterations' fall, and the solution is right. */
+Test(pcg, tolerance)
+{
+  static const double eta[] = {1e-2, 1e-6, 1e-10};
+  problem p;
+  double exact[M], d[M], zero[M] = {0};
+  int32_t before = 0;
+  open(&p, 1.0, 2);
+  solve_dense(&p, exact);
+  const double r0 = residual(&p, zero);
+  for (int i = 0; i < 3; ++i) {
+    const pcg_result r = solve(&p, eta[i], 1000, d);
+    cr_expect_eq(r.stop, PCG_CONVERGED);
+    cr_expect_gt(r.iters, before);
+    cr_expect_leq(r.residual, eta[i]);
+    cr_expect_leq(residual(&p, d), eta[i] * r0 * 1.01 + 1e-13);
+    before = r.iters;
+  }
+  cr_expect_leq(before, 2 * M, "%d iterations for %d unknowns", before, M);
+  for (int i = 0; i < M; ++i) cr_assert_float_eq(d[i], exact[i], 1e-7, "component %d", i);
+  th_close(&p.t);
+}
+
+/* Negative curvature ends the solve with a direction of descent; in the first iteration that
+ * is the preconditioned gradient. */
+Test(pcg, negative_curvature)
+{
+  problem p;
+  double d[M], Ad[M];
+  open(&p, -1.0, 2);
+  const pcg_result r = solve(&p, 1e-10, 1000, d);
+  cr_expect_eq(r.stop, PCG_NEGATIVE);
+  cr_expect_gt(r.iters, 0);
+  cr_expect_lt(dot(p.g, d), 0.0);
+  cr_expect_float_eq(r.decrement, -dot(p.g, d), 1e-10 * r.decrement);
+  times(&p, d, Ad); /* the model has fallen on the way: g'd + d'A d/2 < 0 */
+  cr_expect_lt(dot(p.g, d) + 0.5 * dot(d, Ad), 0.0);
+
+  loom_real only[M] = {0};
+  memset(p.g, 0, sizeof p.g);
+  for (int c = 0; c < 3; ++c) p.g[3 * (N / 2) + c] = only[3 * (N / 2) + c] = 1.0 + c;
+  th_put(&p.t, p.grad, only);
+  const pcg_result s = solve(&p, 1e-10, 1000, d);
+  cr_expect_eq(s.stop, PCG_NEGATIVE);
+  cr_expect_eq(s.iters, 0);
+  cr_expect_lt(dot(p.g, d), 0.0);
+  cr_expect_float_eq(s.decrement, -dot(p.g, d), 1e-12 * s.decrement);
+  th_close(&p.t);
+}
+
+Test(pcg, nothing_to_do)
+{
+  problem p;
+  double d[M];
+  loom_real zero[M] = {0};
+  open(&p, 1.0, 1);
+  th_put(&p.t, p.grad, zero);
+  const pcg_result r = solve(&p, 1e-6, 100, d);
+  cr_expect_eq(r.stop, PCG_CONVERGED);
+  cr_expect_eq(r.iters, 0);
+  for (int i = 0; i < M; ++i) cr_expect_eq(d[i], 0.0);
+  th_close(&p.t);
+}
+
+Test(pcg, a_gradient_that_is_not_finite_is_an_error)
+{
+  problem p;
+  pcg c = {0};
+  pcg_result r;
+  const pcg_forcing f = {.eta_min = 1e-6, .eta_max = 1e-6, .gamma = 0.9};
+  loom_real bad[M] = {0};
+  open(&p, 1.0, 1);
+  bad[17] = (loom_real)NAN;
+  th_put(&p.t, p.grad, bad);
+  cr_assert_eq(pcg_new(&c, &p.t.host, &p.t.exec, N, 100), LOOM_OK);
+  cr_expect_eq(pcg_solve(&c, NULL, &p.A, p.grad, &f, p.d, &r), LOOM_E_NUMERIC);
+  cr_expect(strstr(p.t.err.text, "not finite") != NULL, "%s", p.t.err.text);
+  pcg_free(&c);
+  th_close(&p.t);
+}
+
+/* Choice 2 of Eisenstat and Walker with its safeguard, and the limits. */
+static double eta_of(problem *p, double eta_before, double rho_share)
+{
+  pcg c = {0};
+  pcg_result r;
+  pcg_forcing f = {.eta_min = 1e-8, .eta_max = 0.5, .gamma = 0.9};
+  double d[M];
+  f.eta_before = eta_before;
+  f.rho_before = rho_share > 0.0 ? solve(p, 0.5, 100, d).rho0 / rho_share : 0.0;
+  cr_assert_eq(pcg_new(&c, &p->t.host, &p->t.exec, N, 1000), LOOM_OK);
+  cr_assert_eq(pcg_solve(&c, NULL, &p->A, p->grad, &f, p->d, &r), LOOM_OK);
+  pcg_free(&c);
+  cr_expect_leq(r.residual, r.eta);
+  return r.eta;
+}
+
+Test(pcg, forcing_terms)
+{
+  problem p;
+  open(&p, 1.0, 1);
+  cr_expect_float_eq(eta_of(&p, 0.1, 0.0), 0.5, 0.0);                /* first: the largest */
+  cr_expect_float_eq(eta_of(&p, 0.1, 1e-3), 0.9e-3, 1e-15);          /* |g|^2 fell by 1e-3 */
+  cr_expect_float_eq(eta_of(&p, 0.4, 1e-3), 0.9 * 0.4 * 0.4, 1e-15); /* the safeguard */
+  cr_expect_float_eq(eta_of(&p, 0.1, 10.0), 0.5, 0.0);               /* it grew */
+  cr_expect_float_eq(eta_of(&p, 0.1, 1e-12), 1e-8, 1e-20);           /* the least */
+  th_close(&p.t);
+}
+
+/* A chain long enough for several threads and chunks of the reductions. */
+static loom_real *chain(int threads)
+{
+  test_host t;
+  pcg c = {0};
+  pcg_result r;
+  const pcg_forcing f = {.eta_min = 1e-8, .eta_max = 1e-8, .gamma = 0.9};
+  uint64_t seed = 3;
+  int64_t *const ptr = calloc(BIG + 1, sizeof *ptr);
+  int32_t *const col = calloc(3 * BIG, sizeof *col);
+  loom_real *const val = calloc(27 * (size_t)BIG, sizeof *val);
+  loom_real *const g = calloc(3 * (size_t)BIG, sizeof *g);
+  int64_t m = 0;
+  for (int i = 0; i < BIG; ++i, ptr[i] = m)
+    for (int j = i - 1; j <= i + 1; ++j) {
+      if (j < 0 || j >= BIG) continue;
+      for (int k = 0; k < 3; ++k) val[9 * m + 4 * k] = (loom_real)(i == j ? 2.01 : -1.0);
+      col[m++] = j;
+    }
+  for (int i = 0; i < 3 * BIG; ++i) g[i] = (loom_real)th_random(&seed);
+  th_open(&t, threads, 0);
+  const loom_bsr3 A = {.struct_size = sizeof A,
+                       .num_rows = BIG,
+                       .num_blocks = m,
+                       .row_ptr = th_buf(&t, LOOM_I64, BIG + 1, ptr),
+                       .col = th_buf(&t, LOOM_I32, m, col),
+                       .val = th_buf(&t, LOOM_REAL, 9 * m, val)};
+  loom_buf *const grad = th_buf(&t, LOOM_REAL, 3 * BIG, g);
+  loom_buf *const d = th_buf(&t, LOOM_REAL, 3 * BIG, NULL);
+  cr_assert_eq(pcg_new(&c, &t.host, &t.exec, BIG, 1000), LOOM_OK);
+  cr_assert_eq(pcg_solve(&c, NULL, &A, grad, &f, d, &r), LOOM_OK);
+  cr_expect_eq(r.stop, PCG_CONVERGED);
+  cr_expect_gt(r.iters, 20);
+  cr_expect_eq(t.counters[LOOM_C_SPMV], r.iters);
+  pcg_free(&c);
+  loom_real *const out = th_get(&t, d);
+  th_close(&t);
+  free(ptr), free(col), free(val), free(g);
+  return out;
+}
+
+Test(pcg, same_bits_for_any_number_of_threads)
+{
+  loom_real *const one = chain(1);
+  for (int threads = 2; threads <= 4; ++threads) {
+    loom_real *const many = chain(threads);
+    for (int i = 0; i < 3 * BIG; ++i)
+      cr_assert_eq(one[i], many[i], "%d threads, component %d", threads, i);
+    free(many);
+  }
+  free(one);
+}
