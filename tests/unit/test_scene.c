@@ -316,7 +316,7 @@ Test(scene, body_meshes_stand_together_at_both_ends_of_a_step)
   char path[] = "/tmp/loom_body_XXXXXX.obj", text[500];
   write_file(path, tetra);
   snprintf(text, sizeof text,
-           "[cloth.a]\n[body.ball]\nshape = sphere\n"
+           "[cloth.a]\ntransform = translate 0 0 5\n[body.ball]\nshape = sphere\n"
            "[body.rock]\nshape = mesh\nfile = %s\nsdf_resolution = 8\nposition = 0 0 2\n"
            "[body.fan]\nshape = mesh\nfile = %s\nsdf_resolution = 8\n"
            "motion = rotate 0 0 1 0 0 0 90\n",
