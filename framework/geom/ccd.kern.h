@@ -23,6 +23,7 @@
 #include "geom/ccd_pair.kern.h"
 
 enum { CCD_ADDITIVE = 0, CCD_CUBIC = 1, CCD_NEWTON = 2 };
+#define CCD_METHODS "additive|cubic|newton" /* choices of a plugin's parameter `ccd` */
 
 #define CCD_NONE LK_R(2.0) /* no impact, as loom_pairs.toi */
 

@@ -118,6 +118,7 @@ static double time_one(int kind, int method, const loom_real *x0, const loom_rea
 
 static void worst(int kind, int method, int64_t num)
 {
+  const long long all = (long long)num * CASE_FAMILIES;
   double longest = 0.0, sum = 0.0;
   int where = 0;
   for (int f = 0; f < CASE_FAMILIES; ++f)
@@ -132,8 +133,8 @@ static void worst(int kind, int method, int64_t num)
       sum += s;
     }
   printf("%s %-9s %lld queries of all families: mean %.2f us, worst single %.1f us (%s)\n",
-         kind == 0 ? "vt" : "ee", method_name[method], (long long)(num * CASE_FAMILIES),
-         1e6 * sum / (double)(num * CASE_FAMILIES), 1e6 * longest, ccd_case_name[where]);
+         kind == 0 ? "vt" : "ee", method_name[method], all, 1e6 * sum / (double)all, 1e6 * longest,
+         ccd_case_name[where]);
 }
 
 int main(int argc, char **argv)

@@ -139,6 +139,7 @@ Test(ccd, keeps_the_separation)
     const int kind = (int)(k & 1), family = (int)(k / 2 % 9), m = (int)(k / 18 % 3);
     lk_real x0[12], x1[12];
     double d0[12], d1[12];
+    ccd_pair P;
     get_case(kind, family, k, x0, x1, d0, d1);
     ccd_settings s = ccd_defaults();
     s.xi = (lk_real)xis[k % 5 % 3];
@@ -155,7 +156,9 @@ Test(ccd, keeps_the_separation)
       cr_assert_geq(least, xi - noise, "query %lld, %s", (long long)k, method_name[m]);
     if (t > 1.0 || m != CCD_ADDITIVE) continue;
     ++hits;
-    undecided += distance_at(kind, x0, x1, t) - xi > 1.2001 * (double)s.eta * gap + noise;
+    ccd_open(kind, x0, x1, &P);
+    const double stop = fmax(1.2001 * (double)s.eta * gap, 4.0 * (double)P.err);
+    undecided += distance_at(kind, x0, x1, t) - xi > stop + noise;
   }
   printf("%lld of %lld impacts reported above the stated gap\n", (long long)undecided,
          (long long)hits);
@@ -173,8 +176,10 @@ Test(ccd, head_on)
   cr_assert_float_eq((double)ccd_toi(CCD_ADDITIVE, CCD_VT, x0, x1, &s), 0.45, eps);
   s.xi = LK_R(0.5); /* the gap is 0.5: 0.05 are kept above xi */
   cr_assert_float_eq((double)ccd_toi(CCD_ADDITIVE, CCD_VT, x0, x1, &s), 0.225, eps);
-  for (int m = CCD_CUBIC; m <= CCD_NEWTON; ++m) /* 0.9 of the time */
-    cr_assert_float_eq((double)ccd_toi(m, CCD_VT, x0, x1, &s), 0.225, 2e-6);
+  /* 0.9 of the time; the tolerance is a gap of 1e-6, and in float the rounding bound more */
+  for (int m = CCD_CUBIC; m <= CCD_NEWTON; ++m)
+    cr_assert_float_eq((double)ccd_toi(m, CCD_VT, x0, x1, &s), 0.225,
+                       2e-6 + 512 * (double)LK_EPSILON);
 }
 
 /* Below xi from the start: it may move away, and keeps its distance otherwise. */
