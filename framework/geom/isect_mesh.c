@@ -93,6 +93,6 @@ void isect_place(const double pose[12], const double *x, int64_t n, double *out)
 {
   for (int64_t i = 0; i < n; ++i)
     for (int c = 0; c < 3; ++c)
-      out[3 * i + c] = pose[3 * c] * x[3 * i] + pose[3 * c + 1] * x[3 * i + 1] +
-                       pose[3 * c + 2] * x[3 * i + 2] + pose[9 + c];
+      out[3 * i + c] = (loom_real)(pose[3 * c] * x[3 * i] + pose[3 * c + 1] * x[3 * i + 1] +
+                                   pose[3 * c + 2] * x[3 * i + 2] + pose[9 + c]);
 }

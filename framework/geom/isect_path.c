@@ -126,7 +126,7 @@ static void normal_of(const double *a, const double *b, const double *c, const d
 static int surely_apart(int kind, const double *const x0[4], const double *const x1[4])
 {
   const int split = kind == ISECT_VT ? 1 : 2;
-  const double *a[4], *b[6];
+  const double *a[4] = {NULL}, *b[6] = {NULL};
   for (int i = 0; i < split; ++i) a[i] = x0[i], a[split + i] = x1[i];
   for (int i = split; i < 4; ++i) b[i - split] = x0[i], b[4 - 2 * split + i] = x1[i];
   for (int k = 0; k < 2; ++k) {

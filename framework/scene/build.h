@@ -53,6 +53,7 @@ typedef struct builder {
   loom_err *err;
   cfg *c;
   scene_data *s;
+  int64_t detail; /* factor on the cells of generated meshes */
   int num_objects;
   object *objects;
   doctor doc;

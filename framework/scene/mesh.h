@@ -36,6 +36,16 @@ loom_status mesh_cylinder(loom_err *err, double diameter, double length, int64_t
  * that faces match; tris is the surface. */
 loom_status mesh_tet_box(loom_err *err, const double size[3], const int64_t num[3], mesh *out);
 
+/* Closed surface of a box with round edges: all points nearer than `radius` to the box of
+ * half extents `core` (m).  Core 0 0 0 is a sphere, 0 0 L a capsule, radius 0 a plain box.
+ * Edges of about `edge` (m) or shorter. */
+loom_status mesh_round_box(loom_err *err, const double core[3], double radius, double edge,
+                           mesh *out);
+/* Closed surface of revolution around z: profile [n][2] holds the corners (radius >= 0,
+ * height, m) of a simple polygon.  Two corners on the axis that follow each other are its
+ * poles. */
+loom_status mesh_revolve(loom_err *err, const double *profile, int64_t n, double edge, mesh *out);
+
 /* x <- P x for all vertices (P as in pose.h, without mirroring). */
 void mesh_transform(mesh *m, const double P[12]);
 /* Room for n items, zeroed; never NULL on LOOM_OK, also for n = 0. */

@@ -108,6 +108,14 @@ static loom_status sheet_numbers(builder *b, const object *o, const double size_
   return LOOM_OK;
 }
 
+/* Nodes of `cells` times `detail`; of counts that are cells themselves (rings, vertices around
+ * a tube) closed is 1. */
+static int64_t refine(const builder *b, int64_t count, int closed)
+{
+  if (count < 1 || count > INT32_MAX) return count; /* the generator tells */
+  return closed ? count * b->detail : (count - 1) * b->detail + 1;
+}
+
 static loom_status generate_sheet(builder *b, object *o)
 {
   static const double sizes[][2] = {[CLOTH_GRID] = {1, 1},
@@ -122,6 +130,8 @@ static loom_status generate_sheet(builder *b, object *o)
   double size[2] = {0};
   int64_t n[2] = {0};
   LOOM_TRY(sheet_numbers(b, o, sizes[s->shape], counts[s->shape], s->shape == CLOTH_DISK, size, n));
+  n[0] = refine(b, n[0], s->shape == CLOTH_DISK || s->shape == CLOTH_CYLINDER);
+  n[1] = refine(b, n[1], 0);
   loom_status st;
   if (s->shape == CLOTH_DISK)
     st = mesh_disk(b->err, size[0], n[0], &o->m);
@@ -167,6 +177,7 @@ static loom_status make_block(builder *b, object *o)
   st = words_ints(b->err, o->common->resolution, 3, n, &count);
   if (st == LOOM_OK && count != 3)
     st = err_set(b->err, LOOM_E_CONFIG, "three numbers of vertices needed");
+  for (int k = 0; k < 3 && st == LOOM_OK; ++k) n[k] = refine(b, n[k], 0);
   if (st == LOOM_OK) st = mesh_tet_box(b->err, size, n, &o->m);
   return st == LOOM_OK ? LOOM_OK : build_place(b, o->sec, "resolution", st);
 }

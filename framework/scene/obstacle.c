@@ -2,7 +2,8 @@
  *
  * `thickness` moves the surface outwards: into the radius of sphere and capsule, the outer
  * half extents and the edge radius of the box, the offset of the plane, the values of a
- * distance grid.  The capsule's axis is the body's z. */
+ * distance grid.  With mesh_size these shapes become closed meshes, layer included.  The capsule's
+ * axis is the body's z. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +12,21 @@
 #include "scene/build.h"
 #include "scene/pose.h"
 #include "scene/sdf.h"
+#include "scene/words.h"
+
+enum { MAX_PROFILE = 256 };
 
 static int has_suffix(const char *path, const char *suffix)
 {
   const size_t n = strlen(path), k = strlen(suffix);
   return n > k && strcmp(path + n - k, suffix) == 0;
+}
+
+static loom_status need(builder *b, const cfg_section *sec, const char *key, double value)
+{
+  if (value > 0) return LOOM_OK;
+  return build_place(b, sec, key,
+                     err_set(b->err, LOOM_E_CONFIG, "%g: must be above 0 for this shape", value));
 }
 
 static loom_status new_sdf(builder *b, const sdf_grid *g, loom_obstacle *o)
@@ -70,27 +81,107 @@ static loom_status copy_surface(builder *b, const mesh *m, loom_obstacle *o)
   return buf_unmap(b->s->m, o->tris);
 }
 
-static loom_status bake_surface(builder *b, const body_settings *s, const mesh *m, loom_obstacle *o)
+static loom_status bake_surface(builder *b, const body_settings *s, const mesh *m, double offset,
+                                loom_obstacle *o)
 {
   sdf_grid g;
   loom_real *value;
+  if (s->sdf_resolution < 4)
+    return err_set(b->err, LOOM_E_CONFIG, "%lld: 4 to 2048 nodes, or 0 for no grid",
+                   (long long)s->sdf_resolution);
   LOOM_TRY(sdf_frame(b->err, m, s->sdf_resolution, s->sdf_padding, &g));
   LOOM_TRY(new_sdf(b, &g, o));
   LOOM_TRY(build_map(b, o->sdf, &value));
-  LOOM_TRY(sdf_bake(b->err, m, &g, s->thickness, value));
-  LOOM_TRY(buf_unmap(b->s->m, o->sdf));
-  return copy_surface(b, m, o);
+  LOOM_TRY(sdf_bake(b->err, m, &g, offset, value));
+  return buf_unmap(b->s->m, o->sdf);
+}
+
+/* Corners "R Z | R Z | ..." of a profile. */
+static loom_status read_profile(builder *b, const char *text, double *profile, int64_t *count)
+{
+  words w;
+  *count = 0;
+  words_start(&w, text);
+  while (!words_at_end(&w)) {
+    double *const p = profile + 2 * *count;
+    if (*count == MAX_PROFILE)
+      return err_set(b->err, LOOM_E_CONFIG, "more than %d corners", MAX_PROFILE);
+    if (!words_real(&w, p) || !words_real(&w, p + 1) ||
+        (!words_at_end(&w) && !(words_next(&w) && strcmp(w.word, "|") == 0)))
+      return err_set(b->err, LOOM_E_CONFIG, "corner %lld: two numbers R Z (m) and then '|' needed",
+                     (long long)*count);
+    if (p[0] < 0)
+      return err_set(b->err, LOOM_E_CONFIG, "corner %lld: the radius %g m is below 0",
+                     (long long)*count, p[0]);
+    ++*count;
+  }
+  if (*count >= 3) return LOOM_OK;
+  return err_set(b->err, LOOM_E_CONFIG, "three or more corners R Z needed, %lld given",
+                 (long long)*count);
+}
+
+static loom_status revolve_surface(builder *b, const cfg_section *sec, const body_settings *s,
+                                   mesh *m)
+{
+  double profile[2 * MAX_PROFILE];
+  int64_t count = 0, crossing = 0;
+  doctor d = {0};
+  loom_status st = read_profile(b, s->profile, profile, &count);
+  if (st != LOOM_OK) return build_place(b, sec, "profile", st);
+  LOOM_TRY(need(b, sec, "mesh_size", s->mesh_size));
+  st = mesh_revolve(b->err, profile, count, s->mesh_size, m);
+  if (st != LOOM_OK) return build_place(b, sec, "mesh_size", st);
+  LOOM_TRY(doctor_mesh(b->err, &d, "profile", m, DOCTOR_BODY));
+  st = doctor_verdict(b->err, &d);
+  if (st != LOOM_OK) return build_place(b, sec, "profile", st);
+  st = isect_mesh(b->err, m->x, m->num_verts, m->tris, m->num_tris, 1, NULL, 0, &crossing);
+  if (st == LOOM_OK && crossing > 0)
+    st = err_set(b->err, LOOM_E_CONFIG,
+                 "the surface meets itself in %lld places: sides of the profile cross or touch",
+                 (long long)crossing);
+  return st == LOOM_OK ? LOOM_OK : build_place(b, sec, "profile", st);
+}
+
+/* The mesh of a shape that has a closed form, with its layer. */
+static loom_status shape_surface(builder *b, const cfg_section *sec, const body_settings *s,
+                                 mesh *m)
+{
+  double core[3] = {0, 0, 0}, radius = s->radius + s->thickness;
+  if (s->shape == BODY_CAPSULE) core[2] = 0.5 * s->length;
+  if (s->shape == BODY_BOX) {
+    radius = s->thickness;
+    for (int c = 0; c < 3; ++c) {
+      core[c] = 0.5 * s->size[c];
+      LOOM_TRY(need(b, sec, "size", core[c]));
+    }
+  } else {
+    LOOM_TRY(need(b, sec, "radius", s->radius));
+  }
+  const loom_status st = mesh_round_box(b->err, core, radius, s->mesh_size, m);
+  return st == LOOM_OK ? LOOM_OK : build_place(b, sec, "mesh_size", st);
 }
 
 static loom_status make_mesh(builder *b, const cfg_section *sec, const body_settings *s,
                              loom_obstacle *o)
 {
+  const int has_layer = s->shape != BODY_MESH && s->shape != BODY_REVOLVE; /* in the mesh */
   mesh m = {0};
-  loom_status st = load_surface(b, sec, s, &m);
-  if (st == LOOM_OK) {
-    st = bake_surface(b, s, &m, o);
+  loom_status st;
+  o->kind = LOOM_OBST_MESH;
+  if (!has_layer && s->thickness > 0 && s->sdf_resolution == 0)
+    return build_place(b, sec, "thickness",
+                       err_set(b->err, LOOM_E_CONFIG,
+                               "a mesh without a distance grid has no layer; set 0, or "
+                               "sdf_resolution above 0"));
+  if (s->shape == BODY_MESH)
+    st = load_surface(b, sec, s, &m);
+  else
+    st = s->shape == BODY_REVOLVE ? revolve_surface(b, sec, s, &m) : shape_surface(b, sec, s, &m);
+  if (st == LOOM_OK && s->sdf_resolution > 0) {
+    st = bake_surface(b, s, &m, has_layer ? 0.0 : s->thickness, o);
     if (st != LOOM_OK) build_place(b, sec, "sdf_resolution", st);
   }
+  if (st == LOOM_OK) st = copy_surface(b, &m, o);
   mesh_free(&m);
   return st;
 }
@@ -113,26 +204,25 @@ static loom_status make_grid(builder *b, const cfg_section *sec, const body_sett
   return st;
 }
 
-static loom_status need(builder *b, const cfg_section *sec, const char *key, double value)
-{
-  if (value > 0) return LOOM_OK;
-  return build_place(b, sec, key,
-                     err_set(b->err, LOOM_E_CONFIG, "%g: must be above 0 for this shape", value));
-}
-
 static loom_status make_shape(builder *b, const cfg_section *sec, const body_settings *s,
                               loom_obstacle *o)
 {
   static const int32_t kinds[] = {
       [BODY_PLANE] = LOOM_OBST_PLANE, [BODY_SPHERE] = LOOM_OBST_SPHERE,
       [BODY_BOX] = LOOM_OBST_BOX,     [BODY_CAPSULE] = LOOM_OBST_CAPSULE,
-      [BODY_MESH] = LOOM_OBST_MESH,   [BODY_SDF] = LOOM_OBST_SDF};
+      [BODY_MESH] = LOOM_OBST_MESH,   [BODY_SDF] = LOOM_OBST_SDF,
+      [BODY_REVOLVE] = LOOM_OBST_MESH};
   const double layer = s->thickness;
   loom_real *p = o->shape;
   o->kind = kinds[s->shape];
   if ((s->shape == BODY_MESH || s->shape == BODY_SDF) && s->file[0] == '\0')
     return build_place(b, sec, "shape",
                        err_set(b->err, LOOM_E_CONFIG, "needs the key file, what to read"));
+  if (s->mesh_size > 0 && (s->shape == BODY_PLANE || s->shape == BODY_SDF))
+    return build_place(b, sec, "mesh_size",
+                       err_set(b->err, LOOM_E_CONFIG,
+                               "this shape has no mesh; for a floor of triangles take a flat box"));
+  if (s->mesh_size > 0 && s->shape != BODY_MESH) return make_mesh(b, sec, s, o);
   switch (s->shape) {
   case BODY_PLANE: {
     const double *n = s->normal, len = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
@@ -159,6 +249,7 @@ static loom_status make_shape(builder *b, const cfg_section *sec, const body_set
     p[6] = (loom_real)(s->radius + layer);
     return LOOM_OK;
   case BODY_MESH:
+  case BODY_REVOLVE:
     return make_mesh(b, sec, s, o);
   default:
     return make_grid(b, sec, s, o);

@@ -107,6 +107,7 @@ static loom_status select_word(loom_err *err, const object *o, words *w, unsigne
 static loom_status select_verts(builder *b, const object *o, const char *text, unsigned char *mark)
 {
   words w;
+  int told = b->detail == 1 || o->m.lattice[0] == 0;
   words_start(&w, text);
   while (!words_at_end(&w)) {
     int64_t id;
@@ -123,6 +124,12 @@ static loom_status select_verts(builder *b, const object *o, const char *text, u
                  "%s: vertex %d is named twice in \"%.60s\"; name it once", o->label, (int32_t)id,
                  text);
     mark[id] = 1;
+    if (!told)
+      LOOM_TRY(build_note(b,
+                          "%s: vertex ids of its pins count in the mesh of detail %lld; names "
+                          "and boxes hold the same place at every detail",
+                          o->label, (long long)b->detail));
+    told = 1;
   }
   return LOOM_OK;
 }

@@ -70,6 +70,7 @@ static loom_status build_world(builder *b)
   const cfg_section *sec = cfg_need(b->c, "run");
   if (sec == NULL) return err_set(b->err, LOOM_E_NOMEM, "no memory for [run]");
   LOOM_TRY(cfg_bind(b->err, sec, params, count, &w));
+  b->detail = w.detail;
   if (strcmp(w.gravity, "auto") == 0) {
     b->s->gravity[w.up_axis] = -9.81;
     return LOOM_OK;

@@ -122,8 +122,8 @@ static const loom_param pin_params[] = {
     MOTION(pin_settings, "How they move:")};
 
 static const loom_param body_params[] = {
-    LOOM_PARAM_ENUM(body_settings, shape, BODY_SPHERE, "plane|sphere|box|capsule|mesh|sdf",
-                    "Kind of the obstacle."),
+    LOOM_PARAM_ENUM(body_settings, shape, BODY_SPHERE, "plane|sphere|box|capsule|mesh|sdf|revolve",
+                    "Kind of the obstacle; revolve: the surface of revolution of a profile."),
     LOOM_PARAM_VEC3(body_settings, position, "0 0 0", -1e6, 1e6, "m",
                     "Of the body's origin: a point of the plane, the centre of sphere, box and "
                     "capsule, the origin of a file's coordinates."),
@@ -136,20 +136,31 @@ static const loom_param body_params[] = {
     LOOM_PARAM_VEC3(body_settings, size, "0.2 0.2 0.2", 0, 1e6, "m", "box: side lengths."),
     LOOM_PARAM_PATH(body_settings, file, "",
                     "mesh: a closed surface, .obj or .ply; sdf: a grid as SDFGen writes it."),
+    LOOM_PARAM_REAL(body_settings, mesh_size, 0, 0, 1e6, "m",
+                    "sphere, box, capsule, revolve: make a closed mesh of triangles about this "
+                    "large, as contact between triangles needs it; 0: the exact shape."),
+    LOOM_PARAM_TEXT(body_settings, profile, "",
+                    "revolve: corners R Z (m) of the cross-section, separated by '|', turned "
+                    "around the body's z axis; the last one joins the first."),
     LOOM_PARAM_REAL(body_settings, scale, 1, 1e-9, 1e9, "1", "mesh: factor on coordinates."),
     LOOM_PARAM_ENUM(body_settings, repair, REPAIR_NONE, "none|orientation",
                     "mesh: turn triangles so that all normals agree with the first one's."),
-    LOOM_PARAM_INT(body_settings, sdf_resolution, 64, 4, 2048, "1",
-                   "mesh: nodes of its distance grid along the longest side."),
+    LOOM_PARAM_INT(body_settings, sdf_resolution, 64, 0, 2048, "1",
+                   "mesh: nodes of its distance grid along the longest side, 4 or more; 0: no "
+                   "grid, enough for contact between triangles."),
     LOOM_PARAM_REAL(body_settings, sdf_padding, 0, 0, 1e6, "m",
                     "mesh: how far the grid reaches beyond it; 0: a tenth of the longest side."),
     LOOM_PARAM_REAL(body_settings, friction, 0.3, 0, 100, "1", "Coulomb coefficient."),
     LOOM_PARAM_REAL(body_settings, thickness, 0, 0, 1e3, "m",
-                    "Layer by which the surface is moved outwards."),
+                    "Layer by which the surface is moved outwards; of a mesh from a file or a "
+                    "profile only its distance grid."),
     MOTION(body_settings, "How it moves:")};
 
 static const loom_param world_params[] = {
     LOOM_PARAM_ENUM(world_settings, up_axis, 2, "x|y|z", "Axis that points up."),
+    LOOM_PARAM_INT(world_settings, detail, 1, 1, 64, "1",
+                   "Generated cloth and solids get this many times as many cells along each side: "
+                   "2 means four times the triangles.  Files and bodies stay."),
     LOOM_PARAM_TEXT(world_settings, gravity, "auto",
                     "GX GY GZ (m/s^2), or auto: 9.81 against up_axis.")};
 

@@ -13,7 +13,7 @@ enum {
   MODEL_SPRINGS
 };
 enum { REPAIR_NONE, REPAIR_ORIENTATION };
-enum { BODY_PLANE, BODY_SPHERE, BODY_BOX, BODY_CAPSULE, BODY_MESH, BODY_SDF };
+enum { BODY_PLANE, BODY_SPHERE, BODY_BOX, BODY_CAPSULE, BODY_MESH, BODY_SDF, BODY_REVOLVE };
 
 /* What cloth and solids have in common. */
 typedef struct object_settings {
@@ -56,7 +56,8 @@ typedef struct body_settings {
   double normal[3];
   double radius, length; /* m */
   double size[3];        /* m */
-  const char *file;
+  const char *file, *profile;
+  double mesh_size; /* m */
   double scale;
   int64_t sdf_resolution;
   double sdf_padding; /* m */
@@ -67,6 +68,7 @@ typedef struct body_settings {
 
 typedef struct world_settings {
   int32_t up_axis;
+  int64_t detail;
   const char *gravity;
 } world_settings;
 

@@ -361,29 +361,50 @@ Test(scene, files_give_cloth_and_notes)
 Test(scene, shipped_scenes_build)
 {
   static const struct {
-    const char *file;
+    const char *file, *detail;
     int verts, obstacles, fixed;
-  } scenes[] = {{"drape.ini", 10201, 2, 0},
-                {"drape_large.ini", 63001, 2, 0},
-                {"hang.ini", 2601, 0, 2},
-                {"cantilever.ini", 451, 0, 22}, /* two columns of 11 */
-                {"slope.ini", 36, 1, 0}};
+  } scenes[] = {{"drape.ini", NULL, 10201, 2, 0},
+                {"drape_large.ini", NULL, 63001, 2, 0},
+                {"hang.ini", NULL, 2601, 0, 2},
+                {"cantilever.ini", NULL, 451, 0, 22}, /* two columns of 11 */
+                {"slope.ini", NULL, 36, 1, 0},
+                {"drape_self.ini", "1", 2601, 1, 0},
+                {"drape_self.ini", "2", 10201, 1, 0},
+                {"drape_self.ini", "4", 40401, 1, 0},
+                {"collide_sheets.ini", "1", 2592, 0, 0},
+                {"collide_sheets.ini", "2", 10082, 0, 0},
+                {"stack_sphere.ini", "1", 2560, 1, 0},
+                {"stack_sphere.ini", "2", 9610, 1, 0},
+                {"fold_desk.ini", "1", 2500, 1, 100},
+                {"fold_desk.ini", "2", 9604, 1, 196},
+                {"twist.ini", "1", 2528, 0, 64},
+                {"twist.ini", "2", 9891, 0, 126},
+                {"knot.ini", "1", 2520, 0, 40},
+                {"knot.ini", "2", 9538, 0, 76},
+                {"funnel.ini", "1", 2601, 1, 9},
+                {"funnel.ini", "2", 10201, 1, 41}, /* vertices 6 mm apart, turned */
+                {"slit.ini", "1", 2601, 2, 51},
+                {"slit.ini", "2", 10201, 2, 101}};
   const char *root = getenv("LOOM_SOURCE_DIR");
   if (root == NULL) cr_skip_test("LOOM_SOURCE_DIR is not set");
   for (size_t k = 0; k < sizeof scenes / sizeof *scenes; ++k) {
-    char path[600];
+    char path[600], set[32];
+    const char *const sets[] = {set};
     tiny_scene t = {0};
     snprintf(path, sizeof path, "%s/configs/%s", root, scenes[k].file);
-    cr_assert_eq(cfg_load(&t.err, path, NULL, 0, &t.c), LOOM_OK, "%s", t.err.text);
+    snprintf(set, sizeof set, "run.detail=%s", scenes[k].detail);
+    cr_assert_eq(cfg_load(&t.err, path, sets, scenes[k].detail != NULL, &t.c), LOOM_OK, "%s",
+                 t.err.text);
     cr_assert_eq(mem_new(&t.err, 0, &t.m), LOOM_OK);
     cr_assert_eq(scene_build(&t.err, t.m, t.c, 1, &t.s), LOOM_OK, "%s", t.err.text);
     const loom_scene *p = &t.s->pub;
     uint8_t *fixed = tiny_copy(&t, p->fixed);
     int count = 0;
     for (int i = 0; i < p->num_verts; ++i) count += fixed[i];
-    cr_assert_eq(p->num_verts, scenes[k].verts, "%s", path);
+    cr_assert_eq(p->num_verts, scenes[k].verts, "%s, detail %s: %d", path, scenes[k].detail,
+                 p->num_verts);
     cr_assert_eq(p->num_obstacles, scenes[k].obstacles, "%s", path);
-    cr_assert_eq(count, scenes[k].fixed, "%s", path);
+    cr_assert_eq(count, scenes[k].fixed, "%s, detail %s: %d fixed", path, scenes[k].detail, count);
     free(fixed);
     tiny_close(&t);
   }
