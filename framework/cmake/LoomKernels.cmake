@@ -7,7 +7,7 @@
 set(LOOM_KERNEL_TEMPLATE ${CMAKE_CURRENT_LIST_DIR}/kernel.cu.in)
 function(loom_add_kernels target)
   foreach(src IN LISTS ARGN)
-    cmake_path(ABSOLUTE_PATH src OUTPUT_VARIABLE abs)
+    cmake_path(ABSOLUTE_PATH src NORMALIZE OUTPUT_VARIABLE abs)
     target_sources(${target} PRIVATE ${abs})
     set_property(GLOBAL APPEND PROPERTY LOOM_KERNEL_FILES ${abs})
     if(LOOM_HAVE_CUDA)

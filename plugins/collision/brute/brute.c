@@ -1,0 +1,160 @@
+/* brute.c - collision plugin `brute`: all pairs of triangles' features, no broad phase.
+ *
+ * The oracle for the others: every vertex is compared with every triangle and every edge with
+ * every other edge, so a pair can only be missed by the narrow phase, which all share
+ * (mesh_common).  The cost is quadratic, hence `max_tests`. */
+#include <stdlib.h>
+
+#include "../mesh_common/mesh.h"
+#include "brute.kern.h"
+#include "loom/plugin.h"
+
+static const lk_entry k_count[2] = {LK_ENTRY(brute_count_vt), LK_ENTRY(brute_count_ee)};
+static const lk_entry k_list[2] = {LK_ENTRY(brute_list_vt), LK_ENTRY(brute_list_ee)};
+
+typedef struct {
+  int32_t ccd;
+  double keep;
+  int64_t max_steps;
+  int64_t max_tests;
+} settings;
+
+static const loom_param params[] = {
+    MESH_CCD_PARAMS(settings),
+    LOOM_PARAM_INT(settings, max_tests, 1e8, 1, 1e15, "1",
+                   "Largest number of elementary pairs, vertices times triangles plus half the "
+                   "square of edges; scenes with more are refused."),
+};
+
+typedef struct {
+  mesh m;
+  uint32_t kinds;     /* of the query under way */
+  loom_buf *count[2]; /* i64 [vertices], [edges] */
+  loom_buf *place[2]; /* i64 [vertices + 1], [edges + 1] */
+  int64_t num[2];
+} brute;
+
+static loom_status brute_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                const void *set, void **self)
+{
+  const settings *const s = set;
+  brute *const d = calloc(1, sizeof *d);
+  LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
+  *self = d;
+  const mesh_params p = {.method = s->ccd, .keep = s->keep, .max_steps = s->max_steps};
+  LOOM_TRY(mesh_create(&d->m, h, sc, e, &p));
+  const double tests = (double)d->m.num_verts * d->m.num_tris +
+                       0.5 * (double)d->m.num_edges * ((double)d->m.num_edges - 1.0);
+  LOOM_CHECK(h, tests <= (double)s->max_tests, LOOM_E_CONFIG,
+             "%d vertices, %d triangles and %d edges make %.3g pairs, more than max_tests = "
+             "%lld; use patch_bvh",
+             d->m.num_verts, d->m.num_tris, d->m.num_edges, tests, (long long)s->max_tests);
+  d->num[MESH_VT] = d->m.num_verts;
+  d->num[MESH_EE] = d->m.num_edges;
+  for (int f = MESH_VT; f <= MESH_EE; ++f) {
+    LOOM_TRY(h->buf_new(h, "pair counts", LOOM_I64, d->num[f], &d->count[f]));
+    LOOM_TRY(h->buf_new(h, "pair places", LOOM_I64, d->num[f] + 1, &d->place[f]));
+  }
+  return LOOM_OK;
+}
+
+static void brute_destroy(void *self)
+{
+  brute *const d = self;
+  if (d == NULL) return;
+  for (int f = MESH_VT; f <= MESH_EE; ++f)
+    if (d->m.h != NULL) {
+      d->m.h->buf_free(d->m.h, d->count[f]);
+      d->m.h->buf_free(d->m.h, d->place[f]);
+    }
+  mesh_destroy(&d->m);
+  free(d);
+}
+
+static loom_status list(void *self, const mesh_view *v, int family, int64_t first, int64_t end,
+                        int64_t base, loom_buf *place, loom_buf *name)
+{
+  brute *const d = self;
+  void *p[2];
+  const plug_map a[2] = {{place, LOOM_READ}, {name, LOOM_RDWR}};
+  LOOM_TRY(plug_map_all(d->m.h, d->m.e, 2, a, p));
+  const brute_args args = {.m = *v,
+                           .kinds = d->kinds,
+                           .place = p[0],
+                           .name = p[1],
+                           .first = (lk_int)first,
+                           .base = base};
+  LOOM_TRY(plug_run(d->m.h, d->m.e, &k_list[family], &args, end - first, NULL));
+  return plug_unmap_all(d->m.h, 2, a);
+}
+
+static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
+{
+  brute *const d = self;
+  const loom_host *const h = d->m.h;
+  int64_t listed = 0;
+  d->kinds = w->kinds;
+  for (int f = MESH_VT; f <= MESH_EE; ++f) {
+    void *p[1];
+    const plug_map a[1] = {{d->count[f], LOOM_WRITE}};
+    if (!(w->kinds & (f == MESH_VT ? MESH_VT_KINDS : MESH_EE_KINDS))) continue;
+    LOOM_TRY(plug_map_all(h, d->m.e, 1, a, p));
+    const brute_args args = {.m = *v, .kinds = w->kinds, .count = p[0]};
+    LOOM_TRY(plug_run(h, d->m.e, &k_count[f], &args, d->num[f], NULL));
+    LOOM_TRY(plug_unmap_all(h, 1, a));
+    LOOM_TRY(h->scan_i64(h, d->m.e, d->count[f], d->place[f]));
+    LOOM_TRY(mesh_collect(&d->m, v, w, f, d->place[f], d->num[f], list, d, &listed));
+  }
+  return LOOM_OK;
+}
+
+/* It keeps nothing from step to step. */
+static loom_status brute_begin_step(void *self, const loom_step *s)
+{
+  (void)self, (void)s;
+  return LOOM_OK;
+}
+
+static loom_status brute_detect(void *self, const loom_step *s, const loom_query *q,
+                                loom_pairs *out)
+{
+  brute *const d = self;
+  return mesh_detect(&d->m, s, q, out, broad, d);
+}
+
+static loom_status brute_max_step(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
+                                  loom_bound *out)
+{
+  brute *const d = self;
+  return mesh_max_step(&d->m, s, x0, x1, out, broad, d);
+}
+
+static const loom_collision_ops ops = {.struct_size = sizeof ops,
+                                       .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD |
+                                                   LOOM_COLL_OVERLAP | LOOM_COLL_STEP_GLOBAL |
+                                                   LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE,
+                                       .pair_kinds = MESH_KINDS,
+                                       .create = brute_create,
+                                       .destroy = brute_destroy,
+                                       .begin_step = brute_begin_step,
+                                       .detect = brute_detect,
+                                       .max_step = brute_max_step};
+
+static const loom_plugin plugin = {LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, LK_BACKENDS),
+                                   .name = "brute",
+                                   .version = "0.1.0",
+                                   .summary = "all pairs of triangle meshes: the oracle",
+                                   .reference = "none: every vertex with every triangle, every "
+                                                "edge with every edge",
+                                   .license = "MIT",
+                                   .build = LOOM_BUILD_INFO,
+                                   .num_params = LOOM_COUNT(params),
+                                   .settings_size = sizeof(settings),
+                                   .params = params,
+                                   .ops.collision = &ops};
+
+const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
+{
+  (void)host_abi;
+  return index == 0 ? &plugin : NULL;
+}

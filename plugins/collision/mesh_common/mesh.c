@@ -1,0 +1,204 @@
+/* mesh.c - the mesh of cloth and bodies of a collision plugin, and its positions; see mesh.h. */
+#include "mesh.h"
+
+#include <string.h>
+
+static const lk_entry k_pose = LK_ENTRY(mesh_pose), k_mark = LK_ENTRY(mesh_mark);
+
+/* A chunk is small enough for the caches and large enough for a device. */
+enum { MIN_ROOM = 1 << 14, MAX_ROOM = 1 << 17 };
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+static loom_status check_scene(const loom_host *h, const loom_scene *sc)
+{
+  const int64_t verts = (int64_t)sc->num_verts + sc->num_body_verts;
+  const int64_t tris = (int64_t)sc->num_tris + sc->num_body_tris;
+  const int64_t edges = (int64_t)sc->num_edges + sc->num_body_edges;
+  LOOM_CHECK(h, verts <= LK_MAX_ELEMS && tris <= LK_MAX_ELEMS && edges <= LK_MAX_ELEMS, LOOM_E_ARG,
+             "%lld vertices, %lld triangles and %lld edges; at most %d of each", (long long)verts,
+             (long long)tris, (long long)edges, (int)LK_MAX_ELEMS);
+  return LOOM_OK;
+}
+
+/* to [a + b]: cloth's ids, then the bodies', moved on by `shift` */
+static loom_status join_ids(const mesh *m, loom_buf *cloth, int64_t a, loom_buf *body, int64_t b,
+                            int32_t shift, loom_buf *to)
+{
+  const loom_host *const h = m->h;
+  void *p, *q;
+  LOOM_TRY(h->map(h, m->e, to, LOOM_WRITE, LOOM_AT_HOST, &p));
+  if (a > 0) {
+    LOOM_TRY(h->map(h, m->e, cloth, LOOM_READ, LOOM_AT_HOST, &q));
+    memcpy(p, q, (size_t)a * sizeof(int32_t));
+    LOOM_TRY(h->unmap(h, cloth));
+  }
+  if (b > 0) {
+    LOOM_TRY(h->map(h, m->e, body, LOOM_READ, LOOM_AT_HOST, &q));
+    for (int64_t i = 0; i < b; ++i) ((int32_t *)p)[a + i] = ((const int32_t *)q)[i] + shift;
+    LOOM_TRY(h->unmap(h, body));
+  }
+  return h->unmap(h, to);
+}
+
+static loom_status make_topology(mesh *m)
+{
+  const loom_host *const h = m->h;
+  const loom_scene *const sc = m->sc;
+  void *p, *q;
+  if (!m->has_bodies) {
+    m->tris = sc->tris;
+    m->edges = sc->edges;
+    m->radius = sc->radius;
+    return LOOM_OK;
+  }
+  LOOM_TRY(h->buf_new(h, "triangles", LOOM_I32, 3 * (int64_t)m->num_tris, &m->tris));
+  LOOM_TRY(h->buf_new(h, "edges", LOOM_I32, 2 * (int64_t)m->num_edges, &m->edges));
+  LOOM_TRY(h->buf_new(h, "radii", LOOM_REAL, m->num_verts, &m->radius));
+  LOOM_TRY(h->buf_new(h, "positions at 0", LOOM_REAL, 3 * (int64_t)m->num_verts, &m->x0));
+  LOOM_TRY(h->buf_new(h, "positions at 1", LOOM_REAL, 3 * (int64_t)m->num_verts, &m->x1));
+  LOOM_TRY(join_ids(m, sc->tris, 3 * (int64_t)sc->num_tris, sc->body_tris,
+                    3 * (int64_t)sc->num_body_tris, sc->num_verts, m->tris));
+  LOOM_TRY(join_ids(m, sc->edges, 2 * (int64_t)sc->num_edges, sc->body_edges,
+                    2 * (int64_t)sc->num_body_edges, sc->num_verts, m->edges));
+  LOOM_TRY(h->map(h, m->e, sc->radius, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(h->map(h, m->e, m->radius, LOOM_WRITE, LOOM_AT_HOST, &q));
+  memset(q, 0, (size_t)m->num_verts * sizeof(loom_real));
+  memcpy(q, p, (size_t)sc->num_verts * sizeof(loom_real));
+  LOOM_TRY(h->unmap(h, m->radius));
+  return h->unmap(h, sc->radius);
+}
+
+static loom_status mark_corners(const mesh *m, loom_buf *ids, int64_t num, uint8_t *state)
+{
+  void *p;
+  if (num == 0) return LOOM_OK;
+  LOOM_TRY(m->h->map(m->h, m->e, ids, LOOM_READ, LOOM_AT_HOST, &p));
+  for (int64_t i = 0; i < num; ++i) {
+    const int32_t v = ((const int32_t *)p)[i];
+    LOOM_CHECK(m->h, v >= 0 && v < m->num_verts, LOOM_E_ARG, "corner %d of %d vertices", v,
+               m->num_verts);
+    state[v] |= MESH_SURFACE;
+  }
+  return m->h->unmap(m->h, ids);
+}
+
+static loom_status make_state(mesh *m)
+{
+  const loom_host *const h = m->h;
+  void *p, *f;
+  LOOM_TRY(h->buf_new(h, "vertex kinds", LOOM_U8, m->num_verts, &m->fixed_state));
+  LOOM_TRY(h->buf_new(h, "vertex states", LOOM_U8, m->num_verts, &m->state));
+  LOOM_TRY(h->map(h, m->e, m->fixed_state, LOOM_WRITE, LOOM_AT_HOST, &p));
+  LOOM_TRY(h->map(h, m->e, m->sc->fixed, LOOM_READ, LOOM_AT_HOST, &f));
+  uint8_t *const state = p;
+  memset(state, 0, (size_t)m->num_verts);
+  for (int32_t i = 0; i < m->sc->num_verts; ++i)
+    if (!((const uint8_t *)f)[i]) state[i] = MESH_FREE;
+  LOOM_TRY(h->unmap(h, m->sc->fixed));
+  LOOM_TRY(mark_corners(m, m->tris, 3 * (int64_t)m->num_tris, state));
+  LOOM_TRY(mark_corners(m, m->edges, 2 * (int64_t)m->num_edges, state));
+  return h->unmap(h, m->fixed_state);
+}
+
+loom_status mesh_create(mesh *m, const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                        const mesh_params *set)
+{
+  m->h = h;
+  m->sc = sc;
+  m->e = e;
+  m->set = *set;
+  LOOM_TRY(check_scene(h, sc));
+  m->num_verts = sc->num_verts + sc->num_body_verts;
+  m->num_tris = sc->num_tris + sc->num_body_tris;
+  m->num_edges = sc->num_edges + sc->num_body_edges;
+  m->has_bodies = sc->num_body_verts > 0;
+  const int64_t some = 4 * ((int64_t)m->num_tris + m->num_edges);
+  m->room = some < MIN_ROOM ? MIN_ROOM : some > MAX_ROOM ? MAX_ROOM : some;
+  LOOM_TRY(make_topology(m));
+  LOOM_TRY(make_state(m));
+  LOOM_TRY(h->buf_new(h, "candidates", LOOM_U64, m->room, &m->name));
+  LOOM_TRY(h->buf_new(h, "found", LOOM_I64, m->room, &m->found));
+  LOOM_TRY(h->buf_new(h, "places", LOOM_I64, m->room + 1, &m->place));
+  LOOM_TRY(h->buf_new(h, "impacts of candidates", LOOM_REAL, m->room, &m->chunk_toi));
+  LOOM_TRY(h->buf_new(h, "kept", LOOM_U64, 0, &m->kept));
+  LOOM_TRY(h->buf_new(h, "impacts", LOOM_REAL, 0, &m->toi));
+  LOOM_TRY(h->buf_new(h, "cut", LOOM_I64, 2, &m->cut));
+  return h->buf_new(h, "result", LOOM_REAL, 2, &m->result);
+}
+
+void mesh_destroy(mesh *m)
+{
+  if (m->h == NULL) return;
+  loom_buf *const all[] = {m->fixed_state, m->state, m->x0,        m->x1,  m->name, m->found,
+                           m->place,       m->kept,  m->chunk_toi, m->toi, m->cut,  m->result};
+  loom_buf *const joined[] = {m->tris, m->edges, m->radius};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) m->h->buf_free(m->h, all[i]);
+  for (size_t i = 0; m->has_bodies && i < sizeof joined / sizeof *joined; ++i)
+    m->h->buf_free(m->h, joined[i]);
+}
+
+/* ---- positions --------------------------------------------------------------------------------
+ */
+
+/* Cloth at x, bodies at the share `progress` of their way. */
+static loom_status pose(mesh *m, const loom_step *s, loom_buf *x, double progress, loom_buf *out)
+{
+  const loom_host *const h = m->h;
+  void *p[4];
+  LOOM_CHECK(h, s->body0 != NULL && s->body1 != NULL, LOOM_E_STATE,
+             "the scene has bodies with meshes, but the step has no positions of theirs");
+  const plug_map a[4] = {
+      {x, LOOM_READ}, {s->body0, LOOM_READ}, {s->body1, LOOM_READ}, {out, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(h, m->e, 4, a, p));
+  const mesh_pose_args args = {p[0], p[1], p[2], p[3], (lk_real)progress, m->sc->num_verts};
+  LOOM_TRY(plug_run(h, m->e, &k_pose, &args, m->num_verts, NULL));
+  return plug_unmap_all(h, 4, a);
+}
+
+static loom_status mark(mesh *m, loom_buf *mask)
+{
+  void *p[3];
+  const plug_map a[3] = {{m->fixed_state, LOOM_READ}, {mask, LOOM_READ}, {m->state, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(m->h, m->e, 3, a, p));
+  const mesh_mark_args args = {p[0], p[1], p[2], m->sc->num_verts};
+  LOOM_TRY(plug_run(m->h, m->e, &k_mark, &args, m->num_verts, NULL));
+  return plug_unmap_all(m->h, 3, a);
+}
+
+enum { V_X0, V_X1, V_RADIUS, V_STATE, V_TRIS, V_EDGES, V_COUNT };
+
+loom_status mesh_open(mesh *m, const loom_step *s, const mesh_motion *q, mesh_view *out)
+{
+  loom_buf *x0 = q->x0, *x1 = q->x1 != NULL ? q->x1 : q->x0;
+  void *p[V_COUNT];
+  if (m->has_bodies) {
+    LOOM_TRY(pose(m, s, q->x0, q->progress0, m->x0));
+    if (q->x1 != NULL) LOOM_TRY(pose(m, s, q->x1, q->progress1, m->x1));
+    x0 = m->x0;
+    x1 = q->x1 != NULL ? m->x1 : m->x0;
+  }
+  LOOM_TRY(mark(m, q->mask));
+  m->maps[V_X0] = (plug_map){x0, LOOM_READ};
+  m->maps[V_X1] = (plug_map){x1, LOOM_READ};
+  m->maps[V_RADIUS] = (plug_map){m->radius, LOOM_READ};
+  m->maps[V_STATE] = (plug_map){m->state, LOOM_READ};
+  m->maps[V_TRIS] = (plug_map){m->num_tris > 0 ? m->tris : NULL, LOOM_READ};
+  m->maps[V_EDGES] = (plug_map){m->num_edges > 0 ? m->edges : NULL, LOOM_READ};
+  LOOM_TRY(plug_map_all(m->h, m->e, V_COUNT, m->maps, p));
+  *out = (mesh_view){.x0 = p[V_X0],
+                     .x1 = p[V_X1],
+                     .radius = p[V_RADIUS],
+                     .state = p[V_STATE],
+                     .tris = p[V_TRIS],
+                     .edges = p[V_EDGES],
+                     .num_verts = m->num_verts,
+                     .num_tris = m->num_tris,
+                     .num_edges = m->num_edges,
+                     .cloth_verts = m->sc->num_verts,
+                     .cloth_tris = m->sc->num_tris,
+                     .cloth_edges = m->sc->num_edges};
+  return LOOM_OK;
+}
+
+loom_status mesh_close(mesh *m) { return plug_unmap_all(m->h, V_COUNT, m->maps); }

@@ -1,0 +1,117 @@
+/* mesh.h - what the collision plugins for triangle meshes share on the host: the mesh of cloth
+ * and bodies, lists of named pairs, the narrow phase, step bounds.  Each plugin adds a broad
+ * phase that lists the names of candidates.  See mesh.kern.h. */
+#ifndef MESH_H
+#define MESH_H
+
+#include "mesh.kern.h"
+#include "plug.h"
+
+typedef struct mesh_params {
+  int32_t method;    /* CCD_* */
+  double keep;       /* eta of ccd_settings */
+  double tolerance;  /* of ccd_settings */
+  int64_t max_steps; /* of ccd_settings */
+} mesh_params;
+
+/* Rows of the parameter table; S: the plugin's settings, with these members. */
+#define MESH_CCD_PARAMS(S)                                                                        \
+  LOOM_PARAM_ENUM(S, ccd, CCD_ADDITIVE, "additive|cubic|newton",                                  \
+                  "How the time of impact is found: additive steps (Li et al. 2021, doi "         \
+                  "10.1145/3450626.3459767), roots of the coplanarity cubic, or steps that "      \
+                  "cannot pass its first root (Yuksel 2022, doi 10.1145/3543865).")               \
+  ,                                                                                               \
+      LOOM_PARAM_REAL(S, keep, 0.1, 1e-3, 0.5, "1",                                               \
+                      "Share of its gap above [filter] min_gap that a pair keeps in one bounded " \
+                      "step; eta of additive CCD."),                                              \
+      LOOM_PARAM_INT(S, max_steps, 32, 1, 100000, "1",                                            \
+                     "Steps of one time of impact before the slower ones that follow a feature.")
+
+typedef struct mesh mesh;
+struct mesh {
+  const loom_host *h;
+  const loom_scene *sc;
+  const loom_exec *e;
+  mesh_params set;
+  int32_t num_verts, num_tris, num_edges; /* with those of bodies */
+  int64_t room;                           /* names per chunk */
+  loom_buf *tris, *edges; /* i32 [.][3], [.][2]; the scene's if there are no bodies */
+  int has_bodies;
+  loom_buf *radius;               /* real [nv], likewise */
+  loom_buf *fixed_state, *state;  /* u8 [nv] */
+  loom_buf *x0, *x1;              /* real [nv][3], with bodies only */
+  loom_buf *name, *found, *place; /* u64, i64 [room], i64 [room + 1]: one chunk of candidates */
+  loom_buf *chunk_toi;            /* real [room] */
+  loom_buf *kept, *toi;           /* u64, real [.]: what passed */
+  int64_t num_kept;
+  loom_buf *cut, *result; /* i64 [2], real [2] */
+  plug_map maps[7];       /* of the open view */
+};
+
+/* Checks the scene; a failed create is cleaned up by mesh_destroy(), too. */
+loom_status mesh_create(mesh *m, const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                        const mesh_params *set);
+void mesh_destroy(mesh *m);
+
+/* Positions of one query. */
+typedef struct mesh_motion {
+  loom_buf *x0, *x1; /* real [n][3]; x1 NULL: no motion */
+  double progress0, progress1;
+  loom_buf *mask; /* or NULL */
+} mesh_motion;
+loom_status mesh_open(mesh *m, const loom_step *s, const mesh_motion *q, mesh_view *out);
+loom_status mesh_close(mesh *m);
+
+/* What the broad phase has to find: all pairs of the wanted kinds with a gap below `reach` at
+ * x0, and, when there is motion, those whose gap above min_gap falls below `keep` times what it
+ * is at x0.  mesh_inflation() says by how much boxes must grow. */
+typedef struct mesh_wanted {
+  uint32_t kinds;  /* LOOM_BIT(LOOM_PAIR_VT) ... */
+  lk_real reach;   /* m; negative: nothing */
+  lk_real min_gap; /* m */
+  lk_real keep;    /* 1 */
+  int32_t moving;
+} mesh_wanted;
+mesh_wanted mesh_wanted_by(const mesh *m, const loom_query *q);
+mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b);
+
+/* Lists the names of groups [first, end) of `family`; place, i64 [num groups + 1], is the
+ * exclusive scan of their numbers, and the name at place p goes to name[p - base]. */
+typedef loom_status (*mesh_list_fn)(void *plugin, const mesh_view *v, int family, int64_t first,
+                                    int64_t end, int64_t base, loom_buf *place, loom_buf *name);
+
+/* Runs the quick test over all candidates of a family and appends what passes to m->kept;
+ * no group may have more than m->room names.  *listed grows by their number. */
+loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int family,
+                         loom_buf *place, int64_t num, mesh_list_fn list, void *plugin,
+                         int64_t *listed);
+/* The exact test on m->kept, and the pairs into *out; LOOM_GROW as detect(). */
+loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_pairs *out);
+/* Largest safe step for the pairs in m->kept: out->t_global and out->blocker. */
+loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out);
+
+/* The whole of detect() and max_step() around a broad phase, which calls mesh_collect(). */
+typedef loom_status (*mesh_broad_fn)(void *plugin, const mesh_view *v, const mesh_wanted *w);
+loom_status mesh_detect(mesh *m, const loom_step *s, const loom_query *q, loom_pairs *out,
+                        mesh_broad_fn broad, void *plugin);
+loom_status mesh_max_step(mesh *m, const loom_step *s, loom_buf *x0, loom_buf *x1, loom_bound *out,
+                          mesh_broad_fn broad, void *plugin);
+
+enum {
+  MESH_SELF_KINDS = LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE),
+  MESH_BODY_KINDS = LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE),
+  MESH_KINDS = MESH_SELF_KINDS | MESH_BODY_KINDS,
+  MESH_VT_KINDS = LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_BVT),
+  MESH_EE_KINDS = LOOM_BIT(LOOM_PAIR_EE) | LOOM_BIT(LOOM_PAIR_BEE)
+};
+
+/* ---- helpers ----------------------------------------------------------------------------------
+ */
+/* Copy a small buffer of i64 to the host; waits for the device. */
+loom_status mesh_fetch_i64(const mesh *m, loom_buf *b, int n, int64_t *out);
+/* Grow a buffer to at least `count` items, with some to spare. */
+loom_status mesh_reserve(const mesh *m, loom_buf *b, int64_t count);
+/* The last of scan_i64's count + 1 values at `at`. */
+loom_status mesh_place_at(mesh *m, loom_buf *place, int64_t at, int64_t *out);
+
+#endif

@@ -1,0 +1,263 @@
+/* mesh.kern.c - narrow phase and step bounds of named pairs; see mesh.kern.h. */
+#include "mesh.kern.h"
+
+/* Steps never vanish altogether: so little of any motion is below its rounding. */
+static const lk_real T_MIN = LK_R(1e-12);
+
+/* ---- quick test ---------------------------------------------------------------------------- */
+
+/* Largest square of the displacement of a vertex of one side relative to one of the other. */
+LK_FN lk_real relative_motion(int family, const lk_real *u)
+{
+  lk_real r[3], q, best = LK_R(0.0);
+  const int first = family == MESH_VT ? 1 : 2;
+  LK_UNROLL
+  for (int i = 0; i < 2; ++i) {
+    LK_UNROLL
+    for (int j = 1; j < 4; ++j) {
+      if (i >= first || j < first) continue;
+      lk_sub3(u + 3 * i, u + 3 * j, r);
+      q = lk_dot3(r, r);
+      best = q > best ? q : best;
+    }
+  }
+  return best;
+}
+
+/* 1 unless the pair can be refused: with the distance d at x0 and motions of at most l, it stays
+ * d - l apart, and nothing asked for happens when that is more than the share of d to be kept. */
+LK_FN int may_matter(const mesh_near_args *a, int family, lk_int c)
+{
+  int32_t v[4];
+  lk_real x[12], y[12], w[4], size = LK_R(0.0);
+  mesh_verts(&a->m, family, a->name[c], v);
+  mesh_gather(a->m.x0, v, x);
+  const lk_real d = LK_SQRT(family == MESH_VT ? dist_vt(x, w) : dist_ee(x, w));
+  LK_UNROLL
+  for (int i = 3; i < 12; ++i) size += LK_FABS(x[i] - x[i % 3]);
+  lk_real l = LK_R(0.0);
+  if (a->moving) {
+    mesh_gather(a->m.x1, v, y);
+    LK_UNROLL
+    for (int i = 0; i < 12; ++i) y[i] -= x[i];
+    l = LK_SQRT(relative_motion(family, y));
+  }
+  const lk_real r = mesh_radii(&a->m, family, v), gap = d - r;
+  /* as much as rounding could make this test and the exact one differ */
+  const lk_real slack = LK_R(64.0) * LK_EPSILON * (size + l + r + LK_FABS(a->reach));
+  const int near = a->reach >= LK_R(0.0) && !(gap > a->reach + slack);
+  const lk_real excess = (LK_R(1.0) - a->keep) * (gap - a->min_gap);
+  return near | (a->moving && !(excess > l + slack));
+}
+
+LK_KERNEL(mesh_near_vt, a, c) { a->found[c] = c < a->count && may_matter(a, MESH_VT, c); }
+LK_KERNEL(mesh_near_ee, a, c) { a->found[c] = c < a->count && may_matter(a, MESH_EE, c); }
+
+/* ---- exact test -------------------------------------------------------------------------- */
+
+LK_FN int is_excluded(const mesh_query *q, uint64_t key)
+{
+  int64_t lo = 0, hi = q->num_exclude;
+  while (lo < hi) {
+    const int64_t mid = lo + (hi - lo) / 2;
+    if (q->exclude[mid] < key)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo < q->num_exclude && q->exclude[lo] == key;
+}
+
+LK_FN int is_allowed(const mesh_query *q, uint64_t name, const int32_t *v)
+{
+  const int any = q->m.state[v[0]] | q->m.state[v[1]] | q->m.state[v[2]] | q->m.state[v[3]];
+  if ((any & MESH_ACTIVE) != MESH_ACTIVE) return 0;
+  return q->num_exclude == 0 || !is_excluded(q, name);
+}
+
+/* Distance and weights of four positions, which are made relative to the first. */
+LK_FN lk_real distance_of(int family, lk_real *x, lk_real *w)
+{
+  LK_UNROLL
+  for (int i = 11; i >= 0; --i) x[i] -= x[i % 3];
+  return LK_SQRT(ccd_distance2(family, x, w));
+}
+
+LK_FN int is_near(const mesh_query *q, lk_real gap)
+{
+  return ((q->what & LOOM_DETECT_PROXIMITY) && gap < q->margin) ||
+         ((q->what & LOOM_DETECT_OVERLAP) && gap < LK_R(0.0));
+}
+
+LK_FN lk_real time_of_impact(const mesh_query *q, int family, const int32_t *v, lk_real xi)
+{
+  lk_real x0[12], x1[12];
+  ccd_settings s = q->ccd;
+  s.xi = xi;
+  mesh_gather(q->m.x0, v, x0);
+  mesh_gather(q->m.x1, v, x1);
+  return ccd_toi(q->method, family, x0, x1, &s);
+}
+
+LK_KERNEL_PLAIN(mesh_judge, a, c)
+{
+  const mesh_query *const q = &a->q;
+  int32_t v[4];
+  lk_real x[12], w[4], toi = CCD_NONE;
+  int yes = 0;
+  if (c < a->count) {
+    const uint64_t name = a->name[c];
+    const int family = mesh_family(name);
+    mesh_verts(&q->m, family, name, v);
+    if (is_allowed(q, name, v)) {
+      mesh_gather(q->m.x0, v, x);
+      const lk_real r = mesh_radii(&q->m, family, v);
+      yes = is_near(q, distance_of(family, x, w) - r);
+      if (q->what & LOOM_DETECT_CCD) toi = time_of_impact(q, family, v, r);
+      yes |= toi <= LK_R(1.0);
+    }
+    a->copy[c] = name;
+    a->toi[c] = toi;
+  }
+  a->found[c] = yes;
+}
+
+LK_KERNEL_PLAIN(mesh_keep, a, c)
+{
+  if (a->place[c] == a->place[c + 1]) return;
+  a->to[a->place[c]] = a->from[c];
+  if (a->toi != NULL) a->to_toi[a->place[c]] = a->toi[c];
+}
+
+/* ---- result ---------------------------------------------------------------------------------- */
+
+/* Unit vector from the second side to the first; x relative to vertex 0.  Where the closest
+ * points meet: the triangle's normal or the common perpendicular, else a perpendicular of an
+ * edge. */
+LK_FN void normal_of(int family, const lk_real *x, const lk_real *w, lk_real d, lk_real *n)
+{
+  lk_real size = LK_R(0.0), a[3], b[3];
+  for (int i = 3; i < 12; ++i) size = LK_FABS(x[i]) > size ? LK_FABS(x[i]) : size;
+  lk_real len = ccd_separating(family, x, w, d, size, n);
+  if (!(len > LK_R(0.0))) {
+    lk_sub3(x + (family == MESH_VT ? 6 : 3), x + (family == MESH_VT ? 3 : 0), a);
+    lk_sub3(x + 9, x + (family == MESH_VT ? 3 : 6), b);
+    lk_cross3(a, b, n);
+    len = lk_norm3(n);
+    if (!(len > LK_R(0.0))) {
+      lk_perp3(lk_dot3(a, a) > LK_R(0.0) ? a : b, n);
+      return;
+    }
+  }
+  for (int c = 0; c < 3; ++c) n[c] /= len;
+}
+
+LK_KERNEL_PLAIN(mesh_fill, a, c)
+{
+  const mesh_query *const q = &a->q;
+  const uint64_t name = a->name[c];
+  const int family = mesh_family(name);
+  const int64_t j = a->first + c;
+  const lk_real toi = a->found[c];
+  int32_t v[4], body = -1;
+  lk_real x[12], y[12], w[4], n[3];
+  mesh_verts(&q->m, family, name, v);
+  mesh_gather(q->m.x0, v, x);
+  const lk_real r = mesh_radii(&q->m, family, v);
+  lk_real d = distance_of(family, x, w), gap = d - r;
+  if (toi <= LK_R(1.0) && !is_near(q, gap)) { /* as they meet; gap of x1 along that normal */
+    mesh_gather(q->m.x0, v, x);
+    mesh_gather(q->m.x1, v, y);
+    for (int i = 0; i < 12; ++i) x[i] += toi * (y[i] - x[i]);
+    d = distance_of(family, x, w);
+    normal_of(family, x, w, d, n);
+    gap = -r;
+    for (int i = 1; i < 4; ++i)
+      for (int k = 0; k < 3; ++k) gap += w[i] * n[k] * (y[3 * i + k] - y[k]);
+  } else {
+    normal_of(family, x, w, d, n);
+  }
+  for (int i = 0; i < 4; ++i)
+    if (v[i] >= q->m.cloth_verts) body = q->body_of[v[i] - q->m.cloth_verts];
+  a->kind[j] = mesh_kind(&q->m, family, v);
+  a->obst[j] = body;
+  a->gap[j] = gap;
+  a->toi[j] = toi;
+  a->key[j] = name;
+  for (int k = 0; k < 4; ++k) {
+    a->v[4 * j + k] = v[k];
+    a->w[4 * j + k] = w[k];
+  }
+  for (int k = 0; k < 3; ++k) {
+    a->normal[3 * j + k] = n[k];
+    a->point[3 * j + k] = LK_R(0.0);
+  }
+}
+
+/* ---- step bounds ---------------------------------------------------------------------------- */
+
+LK_KERNEL_PLAIN(mesh_bound, a, c)
+{
+  const mesh_query *const q = &a->q;
+  const uint64_t name = a->name[c];
+  const int family = mesh_family(name);
+  int32_t v[4];
+  lk_real x[12], w[4], size = LK_R(0.0), t = LK_R(1.0);
+  mesh_verts(&q->m, family, name, v);
+  if (is_allowed(q, name, v)) {
+    mesh_gather(q->m.x0, v, x);
+    const lk_real d = distance_of(family, x, w);
+    for (int i = 3; i < 12; ++i) size = LK_FABS(x[i]) > size ? LK_FABS(x[i]) : size;
+    /* what touches within rounding bounds nothing: no step could part it again */
+    if (!(d <= LK_R(1e4) * CCD_ROUNDING * size))
+      t = time_of_impact(q, family, v, mesh_radii(&q->m, family, v) + q->margin);
+  }
+  a->t[c] = t > LK_R(1.0) ? LK_R(1.0) : t > T_MIN ? t : T_MIN;
+}
+
+LK_REDUCE_MAX(mesh_shortest, a, c) { return -a->t[c]; }
+
+LK_REDUCE_MAX(mesh_blocker, a, c)
+{
+  int32_t v[4];
+  if (a->t[c] > -a->least[0]) return LK_R(-1.0);
+  const int family = mesh_family(a->name[c]);
+  mesh_verts(&a->m, family, a->name[c], v);
+  for (int i = 0; i < 4; ++i)
+    if (v[i] >= a->m.cloth_verts) return (lk_real)a->body_of[v[i] - a->m.cloth_verts];
+  return LK_R(-1.0);
+}
+
+/* ---- positions and lists ----------------------------------------------------------------------
+ */
+
+LK_KERNEL_PLAIN(mesh_pose, a, i)
+{
+  const lk_int j = i - a->cloth_verts;
+  for (int c = 0; c < 3; ++c)
+    a->out[3 * i + c] =
+        j < 0 ? a->x[3 * i + c]
+              : (LK_R(1.0) - a->progress) * a->body0[3 * j + c] + a->progress * a->body1[3 * j + c];
+}
+
+LK_KERNEL_PLAIN(mesh_mark, a, i)
+{
+  const int marked = a->mask == NULL || (i < a->cloth_verts && a->mask[i]);
+  a->state[i] = (uint8_t)(a->fixed_state[i] | (marked ? MESH_MARKED : 0));
+}
+
+LK_KERNEL_PLAIN(mesh_cut, a, i)
+{
+  int64_t lo = a->first, hi = a->num; /* lo fits */
+  const int64_t most = a->place[a->first] + a->room;
+  while (lo < hi) {
+    const int64_t mid = hi - (hi - lo) / 2;
+    if (a->place[mid] <= most)
+      lo = mid;
+    else
+      hi = mid - 1;
+  }
+  a->out[0] = lo;
+  a->out[1] = a->place[lo];
+  (void)i;
+}

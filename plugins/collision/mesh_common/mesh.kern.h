@@ -1,0 +1,189 @@
+/* mesh.kern.h - elementary pairs of the cloth's and the bodies' triangle meshes: names, narrow
+ * phase, step bounds.
+ *
+ * Cloth and bodies are one mesh here: body vertices, edges and triangles follow those of the
+ * cloth, so body vertex j has the id num_verts + j, body edge k the id num_edges + k and so on.
+ * A pair is of the family MESH_VT (a vertex and a triangle) or MESH_EE (two edges), and its name
+ * is
+ *   vertex-triangle   vertex << 32 | triangle
+ *   edge-edge         2^63 | edge << 32 | edge, the smaller id first
+ * with these ids: unique over all kinds, and BVT of a cloth vertex differs from BVT of a body
+ * vertex.  Ids stay below 2^31.
+ *
+ * gap = distance - (radius of the first vertex of one side + that of the other); radii are
+ * constant over an object in practice, and those of bodies are 0.
+ */
+#ifndef MESH_KERN_H
+#define MESH_KERN_H
+
+#include "geom/ccd.kern.h"
+
+enum { MESH_VT = CCD_VT, MESH_EE = CCD_EE };
+enum {                   /* what a vertex is */
+       MESH_FREE = 1,    /* not prescribed */
+       MESH_MARKED = 2,  /* by the query's mask, or there is none */
+       MESH_SURFACE = 4, /* corner of an edge or a triangle */
+       MESH_ACTIVE = MESH_FREE | MESH_MARKED
+};
+#define MESH_EE_NAME (UINT64_C(1) << 63)
+
+typedef struct mesh_view {               /* one query's positions and the topology */
+  const lk_real *LK_RESTRICT x0;         /* [nv][3] m */
+  const lk_real *LK_RESTRICT x1;         /* [nv][3] m, x0 without motion */
+  const lk_real *LK_RESTRICT radius;     /* [nv] m */
+  const uint8_t *LK_RESTRICT state;      /* [nv] MESH_FREE ... */
+  const int32_t *LK_RESTRICT tris;       /* [nt][3] */
+  const int32_t *LK_RESTRICT edges;      /* [ne][2] */
+  lk_int num_verts, num_tris, num_edges; /* with those of bodies */
+  lk_int cloth_verts, cloth_tris, cloth_edges;
+} mesh_view;
+
+/* ---- names -------------------------------------------------------------------------- */
+LK_FN uint64_t mesh_name_vt(lk_int p, lk_int t) { return (uint64_t)p << 32 | (uint64_t)t; }
+
+LK_FN uint64_t mesh_name_ee(lk_int a, lk_int b)
+{
+  const lk_int lo = a < b ? a : b, hi = a < b ? b : a;
+  return MESH_EE_NAME | (uint64_t)lo << 32 | (uint64_t)hi;
+}
+
+LK_FN int mesh_family(uint64_t name) { return name & MESH_EE_NAME ? MESH_EE : MESH_VT; }
+
+/* The four vertices of a pair, as loom_pairs.v. */
+LK_FN void mesh_verts(const mesh_view *m, int family, uint64_t name, int32_t *v)
+{
+  const lk_int first = (lk_int)(name >> 32 & UINT64_C(0x7fffffff));
+  const lk_int second = (lk_int)(name & UINT64_C(0x7fffffff));
+  if (family == MESH_VT) {
+    v[0] = first;
+    LK_LOAD3(v + 1, m->tris, second);
+  } else {
+    v[0] = m->edges[2 * first];
+    v[1] = m->edges[2 * first + 1];
+    v[2] = m->edges[2 * second];
+    v[3] = m->edges[2 * second + 1];
+  }
+}
+
+LK_FN int32_t mesh_kind(const mesh_view *m, int family, const int32_t *v)
+{
+  const int body = v[0] >= m->cloth_verts || v[family == MESH_VT ? 1 : 2] >= m->cloth_verts;
+  if (family == MESH_VT) return body ? LOOM_PAIR_BVT : LOOM_PAIR_VT;
+  return body ? LOOM_PAIR_BEE : LOOM_PAIR_EE;
+}
+
+/* Sum of the radii of both sides. */
+LK_FN lk_real mesh_radii(const mesh_view *m, int family, const int32_t *v)
+{
+  return m->radius[v[0]] + m->radius[v[family == MESH_VT ? 1 : 2]];
+}
+
+LK_FN void mesh_gather(const lk_real *x, const int32_t *v, lk_real *out)
+{
+  LK_UNROLL
+  for (int i = 0; i < 4; ++i) LK_LOAD3(out + 3 * i, x, v[i]);
+}
+
+/* ---- narrow phase ---------------------------------------------------------------------- */
+typedef struct mesh_query { /* one detection */
+  mesh_view m;
+  const int32_t *LK_RESTRICT body_of;  /* [nv - cloth_verts] */
+  const uint64_t *LK_RESTRICT exclude; /* [num_exclude] ascending */
+  int64_t num_exclude;
+  uint32_t what;  /* LOOM_DETECT_* */
+  lk_real margin; /* m */
+  ccd_settings ccd;
+  int32_t method; /* CCD_* */
+} mesh_query;
+
+/* The quick test before the exact one: SIMD, never refuses what the exact one accepts. */
+typedef struct mesh_near_args {
+  mesh_view m;
+  const uint64_t *LK_RESTRICT name; /* [count] of one family */
+  int64_t *LK_RESTRICT found;       /* [at least count], 1: to be examined */
+  int64_t count;
+  lk_real reach;   /* m, gaps below it at x0 count, whatever the motion; negative: none do */
+  lk_real min_gap; /* m, with motion: the gap to be kept ... */
+  lk_real keep;    /* ... and the share of what is above it */
+  int32_t moving;
+} mesh_near_args;
+LK_DECLARE(mesh_near_vt, mesh_near_args)
+LK_DECLARE(mesh_near_ee, mesh_near_args)
+
+typedef struct mesh_judge_args {
+  mesh_query q;
+  const uint64_t *LK_RESTRICT name; /* [count] */
+  int64_t *LK_RESTRICT found;       /* [at least count], 1: report this pair */
+  lk_real *LK_RESTRICT toi;         /* [count] */
+  uint64_t *LK_RESTRICT copy;       /* [count] of name: `keep` writes where it was */
+  int64_t count;
+} mesh_judge_args;
+LK_DECLARE(mesh_judge, mesh_judge_args)
+
+typedef struct mesh_keep_args {
+  const uint64_t *LK_RESTRICT from; /* [n] */
+  const lk_real *LK_RESTRICT toi;   /* [n] or NULL */
+  const int64_t *LK_RESTRICT place; /* [n + 1], exclusive scan of found */
+  uint64_t *LK_RESTRICT to;         /* [.] */
+  lk_real *LK_RESTRICT to_toi;      /* [.] or NULL */
+} mesh_keep_args;
+LK_DECLARE(mesh_keep, mesh_keep_args)
+
+typedef struct mesh_fill_args {
+  mesh_query q;
+  const uint64_t *LK_RESTRICT name; /* [n] */
+  const lk_real *LK_RESTRICT found; /* [n] times of impact */
+  int64_t first;                    /* pairs already there */
+  int32_t *LK_RESTRICT kind, *LK_RESTRICT v, *LK_RESTRICT obst;
+  lk_real *LK_RESTRICT w, *LK_RESTRICT normal, *LK_RESTRICT gap, *LK_RESTRICT point,
+      *LK_RESTRICT toi;
+  uint64_t *LK_RESTRICT key;
+} mesh_fill_args;
+LK_DECLARE(mesh_fill, mesh_fill_args)
+
+/* ---- step bounds ------------------------------------------------------------------------- */
+typedef struct mesh_bound_args {
+  mesh_query q;                     /* margin: the gap that must remain, m */
+  const uint64_t *LK_RESTRICT name; /* [n] */
+  lk_real *LK_RESTRICT t;           /* [n] in (0,1] */
+} mesh_bound_args;
+LK_DECLARE(mesh_bound, mesh_bound_args)
+
+typedef struct mesh_least_args {
+  mesh_view m;
+  const int32_t *LK_RESTRICT body_of;
+  const uint64_t *LK_RESTRICT name; /* [n] */
+  const lk_real *LK_RESTRICT t;     /* [n] */
+  const lk_real *LK_RESTRICT least; /* [1] minus the least t */
+} mesh_least_args;
+LK_DECLARE(mesh_shortest, mesh_least_args) /* largest -t */
+LK_DECLARE(mesh_blocker, mesh_least_args)  /* largest body id of the pairs with the least t, -1 */
+
+/* ---- positions and lists ------------------------------------------------------------------ */
+typedef struct mesh_pose_args {
+  const lk_real *LK_RESTRICT x;                         /* [cloth_verts][3] m */
+  const lk_real *LK_RESTRICT body0, *LK_RESTRICT body1; /* [.][3] m */
+  lk_real *LK_RESTRICT out;                             /* [nv][3] m */
+  lk_real progress;
+  lk_int cloth_verts;
+} mesh_pose_args;
+LK_DECLARE(mesh_pose, mesh_pose_args)
+
+typedef struct mesh_mark_args {
+  const uint8_t *LK_RESTRICT fixed_state; /* [nv] MESH_FREE, MESH_SURFACE */
+  const uint8_t *LK_RESTRICT mask;        /* [cloth_verts] or NULL */
+  uint8_t *LK_RESTRICT state;             /* [nv] */
+  lk_int cloth_verts;
+} mesh_mark_args;
+LK_DECLARE(mesh_mark, mesh_mark_args)
+
+/* One element: the last group of pairs that still fits into `room`, from group `first` on.
+ * out[0]: the group behind it; out[1]: place of that group. */
+typedef struct mesh_cut_args {
+  const int64_t *LK_RESTRICT place; /* [num + 1] ascending */
+  int64_t *LK_RESTRICT out;         /* [2] */
+  int64_t first, num, room;
+} mesh_cut_args;
+LK_DECLARE(mesh_cut, mesh_cut_args)
+
+#endif

@@ -1,0 +1,306 @@
+/* narrow.c - lists of named pairs: quick test in chunks, exact test, result, step bound; see
+ * mesh.h. */
+#include "mesh.h"
+
+static const lk_entry k_near_vt = LK_ENTRY(mesh_near_vt), k_near_ee = LK_ENTRY(mesh_near_ee);
+static const lk_entry k_judge = LK_ENTRY(mesh_judge), k_keep = LK_ENTRY(mesh_keep);
+static const lk_entry k_fill = LK_ENTRY(mesh_fill), k_bound = LK_ENTRY(mesh_bound);
+static const lk_entry k_shortest = LK_ENTRY(mesh_shortest), k_blocker = LK_ENTRY(mesh_blocker);
+static const lk_entry k_cut = LK_ENTRY(mesh_cut);
+
+/* An impact is reported when less than this multiple of `keep` is left (ccd_gap_of). */
+static const double STOP = 1.5;
+
+/* ---- helpers ----------------------------------------------------------------------------------
+ */
+
+loom_status mesh_fetch_i64(const mesh *m, loom_buf *b, int n, int64_t *out)
+{
+  void *p;
+  LOOM_TRY(m->h->map(m->h, m->e, b, LOOM_READ, LOOM_AT_HOST, &p));
+  for (int i = 0; i < n; ++i) out[i] = ((const int64_t *)p)[i];
+  return m->h->unmap(m->h, b);
+}
+
+loom_status mesh_reserve(const mesh *m, loom_buf *b, int64_t count)
+{
+  if (count <= m->h->buf_count(m->h, b)) return LOOM_OK;
+  return m->h->buf_resize(m->h, b, count + count / 4);
+}
+
+/* Group behind the last one that fits into `room` from `first` on, and its place. */
+static loom_status cut(mesh *m, loom_buf *place, int64_t first, int64_t num, int64_t room,
+                       int64_t out[2])
+{
+  void *p[2];
+  const plug_map a[2] = {{place, LOOM_READ}, {m->cut, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(m->h, m->e, 2, a, p));
+  const mesh_cut_args args = {p[0], p[1], first, num, room};
+  LOOM_TRY(plug_run(m->h, m->e, &k_cut, &args, 1, NULL));
+  LOOM_TRY(plug_unmap_all(m->h, 2, a));
+  return mesh_fetch_i64(m, m->cut, 2, out);
+}
+
+loom_status mesh_place_at(mesh *m, loom_buf *place, int64_t at, int64_t *out)
+{
+  int64_t both[2];
+  LOOM_TRY(cut(m, place, at, at, 0, both));
+  *out = both[1];
+  return LOOM_OK;
+}
+
+static ccd_settings ccd_of(const mesh *m)
+{
+  ccd_settings s = ccd_defaults();
+  s.eta = (lk_real)m->set.keep;
+  s.max_steps = (int32_t)m->set.max_steps;
+  return s;
+}
+
+mesh_wanted mesh_wanted_by(const mesh *m, const loom_query *q)
+{
+  mesh_wanted w = {.kinds = q->kinds & MESH_KINDS,
+                   .reach = -1,
+                   .keep = (lk_real)(STOP * m->set.keep),
+                   .moving = (q->what & LOOM_DETECT_CCD) != 0};
+  if (q->what & LOOM_DETECT_OVERLAP) w.reach = 0;
+  if ((q->what & LOOM_DETECT_PROXIMITY) && q->margin > w.reach) w.reach = q->margin;
+  return w;
+}
+
+mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b)
+{
+  return (mesh_wanted){.kinds = MESH_KINDS,
+                       .reach = -1,
+                       .min_gap = (lk_real)b->min_gap,
+                       .keep = (lk_real)(STOP * m->set.keep),
+                       .moving = 1};
+}
+
+/* ---- quick test ---------------------------------------------------------------------------------
+ */
+
+/* Append the names marked in m->found to m->kept, with the times of impact if any. */
+static loom_status keep(mesh *m, loom_buf *toi, int64_t at, int64_t *added)
+{
+  const loom_host *const h = m->h;
+  void *p[5];
+  LOOM_TRY(h->scan_i64(h, m->e, m->found, m->place));
+  LOOM_TRY(mesh_place_at(m, m->place, m->room, added));
+  if (*added == 0) return LOOM_OK;
+  LOOM_TRY(mesh_reserve(m, m->kept, at + *added));
+  if (toi != NULL) LOOM_TRY(mesh_reserve(m, m->toi, at + *added));
+  const plug_map a[5] = {{m->name, LOOM_READ},
+                         {toi, LOOM_READ},
+                         {m->place, LOOM_READ},
+                         {m->kept, LOOM_RDWR},
+                         {toi != NULL ? m->toi : NULL, LOOM_RDWR}};
+  LOOM_TRY(plug_map_all(h, m->e, 5, a, p));
+  const mesh_keep_args args = {p[0], p[1], p[2], (uint64_t *)p[3] + at,
+                               toi != NULL ? (lk_real *)p[4] + at : NULL};
+  LOOM_TRY(plug_run(h, m->e, &k_keep, &args, m->room, NULL));
+  return plug_unmap_all(h, 5, a);
+}
+
+static loom_status quick_test(mesh *m, const mesh_view *v, const mesh_wanted *w, int family,
+                              int64_t count)
+{
+  void *p[2];
+  const plug_map a[2] = {{m->name, LOOM_READ}, {m->found, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(m->h, m->e, 2, a, p));
+  const mesh_near_args args = {.m = *v,
+                               .name = p[0],
+                               .found = p[1],
+                               .count = count,
+                               .reach = w->reach,
+                               .min_gap = w->min_gap,
+                               .keep = w->keep,
+                               .moving = w->moving};
+  LOOM_TRY(plug_run(m->h, m->e, family == MESH_VT ? &k_near_vt : &k_near_ee, &args, m->room, NULL));
+  return plug_unmap_all(m->h, 2, a);
+}
+
+loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int family,
+                         loom_buf *place, int64_t num, mesh_list_fn list, void *plugin,
+                         int64_t *listed)
+{
+  int64_t base = 0;
+  for (int64_t first = 0; first < num;) {
+    int64_t next[2], added;
+    LOOM_TRY(cut(m, place, first, num, m->room, next));
+    LOOM_CHECK(m->h, next[0] > first, LOOM_E_INTERNAL, "a group has more than %lld candidates",
+               (long long)m->room);
+    if (next[1] > base) {
+      LOOM_TRY(list(plugin, v, family, first, next[0], base, place, m->name));
+      LOOM_TRY(quick_test(m, v, w, family, next[1] - base));
+      LOOM_TRY(keep(m, NULL, m->num_kept, &added));
+      m->num_kept += added;
+      *listed += next[1] - base;
+    }
+    first = next[0];
+    base = next[1];
+  }
+  return LOOM_OK;
+}
+
+/* ---- exact test
+ * ------------------------------------------------------------------------------------ */
+
+static loom_status open_query(mesh *m, const mesh_view *v, const loom_query *q, plug_map a[2],
+                              mesh_query *out)
+{
+  const int64_t num = q->exclude != NULL ? m->h->buf_count(m->h, q->exclude) : 0;
+  void *p[2];
+  a[0] = (plug_map){m->has_bodies ? m->sc->body_of : NULL, LOOM_READ};
+  a[1] = (plug_map){num > 0 ? q->exclude : NULL, LOOM_READ};
+  LOOM_TRY(plug_map_all(m->h, m->e, 2, a, p));
+  *out = (mesh_query){.m = *v,
+                      .body_of = p[0],
+                      .exclude = p[1],
+                      .num_exclude = num,
+                      .what = q->what,
+                      .margin = q->margin,
+                      .ccd = ccd_of(m),
+                      .method = m->set.method};
+  return LOOM_OK;
+}
+
+/* Keep only those of m->kept that are to be reported. */
+static loom_status judge(mesh *m, const mesh_query *q)
+{
+  const int64_t num = m->num_kept;
+  m->num_kept = 0;
+  for (int64_t first = 0; first < num; first += m->room) {
+    const int64_t count = num - first < m->room ? num - first : m->room;
+    int64_t added;
+    void *p[4];
+    const plug_map a[4] = {{m->kept, LOOM_READ},
+                           {m->found, LOOM_WRITE},
+                           {m->chunk_toi, LOOM_RDWR},
+                           {m->name, LOOM_RDWR}};
+    LOOM_TRY(plug_map_all(m->h, m->e, 4, a, p));
+    const mesh_judge_args args = {.q = *q,
+                                  .name = (const uint64_t *)p[0] + first,
+                                  .found = p[1],
+                                  .toi = p[2],
+                                  .copy = p[3],
+                                  .count = count};
+    LOOM_TRY(plug_run(m->h, m->e, &k_judge, &args, m->room, NULL));
+    LOOM_TRY(plug_unmap_all(m->h, 4, a));
+    LOOM_TRY(keep(m, m->chunk_toi, m->num_kept, &added));
+    m->num_kept += added;
+  }
+  return LOOM_OK;
+}
+
+static loom_status fill(mesh *m, const mesh_query *q, loom_pairs *out)
+{
+  const loom_host *const h = m->h;
+  void *p[11];
+  const plug_map a[11] = {{m->kept, LOOM_READ},     {m->toi, LOOM_READ},    {out->kind, LOOM_RDWR},
+                          {out->v, LOOM_RDWR},      {out->obst, LOOM_RDWR}, {out->w, LOOM_RDWR},
+                          {out->normal, LOOM_RDWR}, {out->gap, LOOM_RDWR},  {out->point, LOOM_RDWR},
+                          {out->toi, LOOM_RDWR},    {out->key, LOOM_RDWR}};
+  LOOM_TRY(plug_map_all(h, m->e, 11, a, p));
+  const mesh_fill_args args = {.q = *q,
+                               .name = p[0],
+                               .found = p[1],
+                               .first = out->count,
+                               .kind = p[2],
+                               .v = p[3],
+                               .obst = p[4],
+                               .w = p[5],
+                               .normal = p[6],
+                               .gap = p[7],
+                               .point = p[8],
+                               .toi = p[9],
+                               .key = p[10]};
+  LOOM_TRY(plug_run(h, m->e, &k_fill, &args, m->num_kept, NULL));
+  return plug_unmap_all(h, 11, a);
+}
+
+loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_pairs *out)
+{
+  plug_map a[2];
+  mesh_query args;
+  LOOM_TRY(open_query(m, v, q, a, &args));
+  if (q->what & LOOM_DETECT_CCD) m->h->count(m->h, LOOM_C_CCD_PAIR, m->num_kept);
+  LOOM_TRY(judge(m, &args));
+  const int64_t needed = out->count + m->num_kept;
+  if (m->num_kept > 0 && needed <= out->capacity) {
+    LOOM_TRY(fill(m, &args, out));
+    out->kinds |= q->kinds & MESH_KINDS;
+  }
+  LOOM_TRY(plug_unmap_all(m->h, 2, a));
+  out->count = needed;
+  return needed > out->capacity ? LOOM_GROW : LOOM_OK;
+}
+
+/* ---- step bounds
+ * ------------------------------------------------------------------------------------- */
+
+loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
+{
+  const loom_host *const h = m->h;
+  const loom_query q = {.struct_size = sizeof q, .margin = (loom_real)out->min_gap};
+  plug_map a[2];
+  mesh_query args;
+  double found[2];
+  void *p[3];
+  out->t_global = 1.0;
+  out->blocker = -1;
+  if (m->num_kept == 0) return LOOM_OK;
+  LOOM_TRY(mesh_reserve(m, m->toi, m->num_kept));
+  LOOM_TRY(open_query(m, v, &q, a, &args));
+  h->count(h, LOOM_C_CCD_PAIR, m->num_kept);
+  const plug_map b[3] = {{m->kept, LOOM_READ}, {m->toi, LOOM_RDWR}, {m->result, LOOM_RDWR}};
+  LOOM_TRY(plug_map_all(h, m->e, 3, b, p));
+  const mesh_bound_args ba = {.q = args, .name = p[0], .t = p[1]};
+  LOOM_TRY(plug_run(h, m->e, &k_bound, &ba, m->num_kept, NULL));
+  const mesh_least_args la = {*v, args.body_of, p[0], p[1], p[2]};
+  LOOM_TRY(plug_run(h, m->e, &k_shortest, &la, m->num_kept, p[2]));
+  LOOM_TRY(plug_run(h, m->e, &k_blocker, &la, m->num_kept, (lk_real *)p[2] + 1));
+  LOOM_TRY(plug_unmap_all(h, 3, b));
+  LOOM_TRY(plug_unmap_all(h, 2, a));
+  LOOM_TRY(plug_fetch(h, m->e, m->result, 2, found));
+  out->t_global = -found[0];
+  if (out->t_global < 1.0) out->blocker = (int32_t)found[1];
+  return LOOM_OK;
+}
+
+/* ---- around a broad phase
+ * ------------------------------------------------------------------------------ */
+
+loom_status mesh_detect(mesh *m, const loom_step *s, const loom_query *q, loom_pairs *out,
+                        mesh_broad_fn broad, void *plugin)
+{
+  const mesh_wanted w = mesh_wanted_by(m, q);
+  mesh_view v;
+  if (w.kinds == 0 || q->what == 0) return LOOM_OK;
+  const mesh_motion motion = {.x0 = q->x0,
+                              .x1 = w.moving ? q->x1 : NULL,
+                              .progress0 = q->progress0,
+                              .progress1 = q->progress1,
+                              .mask = q->mask};
+  LOOM_TRY(mesh_open(m, s, &motion, &v));
+  m->num_kept = 0;
+  LOOM_TRY(broad(plugin, &v, &w));
+  const loom_status status = mesh_report(m, &v, q, out);
+  if (status < LOOM_OK) return status;
+  LOOM_TRY(mesh_close(m));
+  return status;
+}
+
+loom_status mesh_max_step(mesh *m, const loom_step *s, loom_buf *x0, loom_buf *x1, loom_bound *out,
+                          mesh_broad_fn broad, void *plugin)
+{
+  const mesh_wanted w = mesh_wanted_bound(m, out);
+  const mesh_motion motion = {
+      .x0 = x0, .x1 = x1, .progress0 = out->progress0, .progress1 = out->progress1};
+  mesh_view v;
+  LOOM_TRY(mesh_open(m, s, &motion, &v));
+  m->num_kept = 0;
+  LOOM_TRY(broad(plugin, &v, &w));
+  LOOM_TRY(mesh_bound_step(m, &v, out));
+  return mesh_close(m);
+}

@@ -1,0 +1,242 @@
+/* patch_bvh.c - collision plugin `patch_bvh`: cloth against itself and against body meshes by a
+ * hierarchy of boxes over small patches of triangles.
+ *
+ * L. Lan et al., "Efficient GPU cloth simulation with non-distance barriers and subspace reuse",
+ * ACM TOG 43(6), 2024, section 8.1: an incomplete hierarchy whose leaves are patches of 5 to 8
+ * connected triangles, boxes swept over the motion and inflated, culling from the top, all
+ * elementary tests of near patches at the leaves.  DEVIATION: the tree is an implicit one over
+ * the patches in Hilbert order (patch_bvh.kern.h) instead of one built top-down, so it is built
+ * by one sort on any backend.
+ *
+ * One query: refit, pairs of leaves (count, scan, fill), for each family the candidates of
+ * these (count, scan, fill in chunks), quick and exact test (mesh_common).
+ */
+#include <stdlib.h>
+
+#include "loom/plugin.h"
+#include "tree.h"
+
+static const lk_entry k_meet_count = LK_ENTRY(bvh_meet_count);
+static const lk_entry k_meet_list = LK_ENTRY(bvh_meet_list);
+static const lk_entry k_count[2] = {LK_ENTRY(bvh_count_vt), LK_ENTRY(bvh_count_ee)};
+static const lk_entry k_list[2] = {LK_ENTRY(bvh_list_vt), LK_ENTRY(bvh_list_ee)};
+
+typedef struct {
+  int32_t ccd;
+  double keep;
+  int64_t max_steps;
+  double rebuild;
+} settings;
+
+static const loom_param params[] = {
+    MESH_CCD_PARAMS(settings),
+    LOOM_PARAM_REAL(settings, rebuild, 1.3, 1.0, 1e6, "1",
+                    "The tree is built anew at the start of a step when the half perimeters of "
+                    "its inner boxes, over those of the leaves, have grown by this factor."),
+};
+
+typedef struct {
+  mesh m;
+  tree t;
+  double rebuild;
+  loom_buf *leaf_count, *leaf_place; /* i64 [leaves of the cloth], [... + 1] */
+  loom_buf *pair;                    /* u64 [.] pairs of leaves */
+  loom_buf *count, *place;           /* i64 [.], [. + 1]: candidates of each */
+  int64_t num_pairs;
+  bvh_view view; /* while a query runs */
+  uint32_t kinds;
+} patch_bvh;
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static loom_status patch_bvh_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                    const void *set, void **self)
+{
+  const settings *const s = set;
+  patch_bvh *const d = calloc(1, sizeof *d);
+  LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
+  *self = d;
+  d->rebuild = s->rebuild;
+  const mesh_params p = {.method = s->ccd, .keep = s->keep, .max_steps = s->max_steps};
+  LOOM_TRY(mesh_create(&d->m, h, sc, e, &p));
+  LOOM_TRY(tree_create(&d->t, &d->m));
+  LOOM_TRY(h->buf_new(h, "leaf counts", LOOM_I64, d->t.num_cloth, &d->leaf_count));
+  LOOM_TRY(h->buf_new(h, "leaf places", LOOM_I64, (int64_t)d->t.num_cloth + 1, &d->leaf_place));
+  LOOM_TRY(h->buf_new(h, "leaf pairs", LOOM_U64, 0, &d->pair));
+  LOOM_TRY(h->buf_new(h, "candidate counts", LOOM_I64, 0, &d->count));
+  return h->buf_new(h, "candidate places", LOOM_I64, 1, &d->place);
+}
+
+static void patch_bvh_destroy(void *self)
+{
+  patch_bvh *const d = self;
+  if (d == NULL) return;
+  loom_buf *const all[] = {d->leaf_count, d->leaf_place, d->pair, d->count, d->place};
+  for (size_t i = 0; d->m.h != NULL && i < LOOM_COUNT(all); ++i) d->m.h->buf_free(d->m.h, all[i]);
+  tree_destroy(&d->t);
+  mesh_destroy(&d->m);
+  free(d);
+}
+
+static loom_status patch_bvh_reset(void *self)
+{
+  patch_bvh *const d = self;
+  d->t.quality = 0.0;
+  return LOOM_OK;
+}
+
+/* Build the tree, or look whether it is still good. */
+static loom_status patch_bvh_begin_step(void *self, const loom_step *s)
+{
+  patch_bvh *const d = self;
+  const mesh_motion motion = {.x0 = s->x_start, .progress0 = 0.0};
+  mesh_view v;
+  double now = 0.0;
+  LOOM_TRY(mesh_open(&d->m, s, &motion, &v));
+  if (d->t.quality > 0.0) {
+    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0));
+    LOOM_TRY(tree_quality(&d->t, &now));
+  }
+  if (!(d->t.quality > 0.0) || now > d->rebuild * d->t.quality) {
+    LOOM_TRY(tree_build(&d->t, &v));
+    LOOM_TRY(tree_refit(&d->t, &v, 0.0, 0.0));
+    LOOM_TRY(tree_quality(&d->t, &d->t.quality));
+  }
+  return mesh_close(&d->m);
+}
+
+/* ---- broad phase
+ * --------------------------------------------------------------------------------- */
+
+/* Pairs of leaves whose boxes meet, to d->pair. */
+static loom_status meet(patch_bvh *d)
+{
+  const loom_host *const h = d->m.h;
+  void *p[2];
+  const plug_map a[1] = {{d->leaf_count, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(h, d->m.e, 1, a, p));
+  bvh_meet_args args = {.b = d->view, .kinds = d->kinds, .count = p[0]};
+  LOOM_TRY(plug_run(h, d->m.e, &k_meet_count, &args, d->t.num_cloth, NULL));
+  LOOM_TRY(plug_unmap_all(h, 1, a));
+  LOOM_TRY(h->scan_i64(h, d->m.e, d->leaf_count, d->leaf_place));
+  LOOM_TRY(mesh_place_at(&d->m, d->leaf_place, d->t.num_cloth, &d->num_pairs));
+  LOOM_CHECK(h, d->num_pairs <= LK_MAX_ELEMS, LOOM_E_ARG,
+             "%lld pairs of patches are near each other; make the margin or the step smaller",
+             (long long)d->num_pairs);
+  LOOM_TRY(mesh_reserve(&d->m, d->pair, d->num_pairs));
+  const plug_map b[2] = {{d->leaf_place, LOOM_READ}, {d->pair, LOOM_RDWR}};
+  LOOM_TRY(plug_map_all(h, d->m.e, 2, b, p));
+  args.place = p[0];
+  args.pair = p[1];
+  LOOM_TRY(plug_run(h, d->m.e, &k_meet_list, &args, d->t.num_cloth, NULL));
+  return plug_unmap_all(h, 2, b);
+}
+
+static bvh_pairs_args pairs_args(const patch_bvh *d)
+{
+  return (bvh_pairs_args){
+      .b = d->view, .num_pairs = d->num_pairs, .num_cloth = d->t.num_cloth, .kinds = d->kinds};
+}
+
+static loom_status list(void *self, const mesh_view *v, int family, int64_t first, int64_t end,
+                        int64_t base, loom_buf *place, loom_buf *name)
+{
+  patch_bvh *const d = self;
+  void *p[3];
+  const plug_map a[3] = {{d->pair, LOOM_READ}, {place, LOOM_READ}, {name, LOOM_RDWR}};
+  (void)v;
+  LOOM_TRY(plug_map_all(d->m.h, d->m.e, 3, a, p));
+  bvh_pairs_args args = pairs_args(d);
+  args.pair = p[0];
+  args.place = p[1];
+  args.name = p[2];
+  args.base = base;
+  args.first = (lk_int)first;
+  LOOM_TRY(plug_run(d->m.h, d->m.e, &k_list[family], &args, end - first, NULL));
+  return plug_unmap_all(d->m.h, 3, a);
+}
+
+static loom_status count(patch_bvh *d, int family)
+{
+  const loom_host *const h = d->m.h;
+  void *p[2];
+  LOOM_TRY(mesh_reserve(&d->m, d->count, d->num_pairs));
+  LOOM_TRY(mesh_reserve(&d->m, d->place, h->buf_count(h, d->count) + 1));
+  const plug_map a[2] = {{d->pair, LOOM_READ}, {d->count, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(h, d->m.e, 2, a, p));
+  bvh_pairs_args args = pairs_args(d);
+  args.pair = p[0];
+  args.count = p[1];
+  LOOM_TRY(plug_run(h, d->m.e, &k_count[family], &args, h->buf_count(h, d->count), NULL));
+  LOOM_TRY(plug_unmap_all(h, 2, a));
+  return h->scan_i64(h, d->m.e, d->count, d->place);
+}
+
+static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
+{
+  patch_bvh *const d = self;
+  const double apart = w->moving && w->min_gap > w->reach ? w->min_gap : w->reach;
+  int64_t listed = 0;
+  d->kinds = w->kinds;
+  if (!(d->t.quality > 0.0)) LOOM_TRY(tree_build(&d->t, v));
+  LOOM_TRY(tree_refit(&d->t, v, apart > 0.0 ? 0.5 * apart : 0.0,
+                      w->moving ? w->keep / (1.0 - (double)w->keep) : 0.0));
+  LOOM_TRY(tree_open(&d->t, &d->view));
+  LOOM_TRY(meet(d));
+  for (int f = MESH_VT; f <= MESH_EE; ++f) {
+    if (!(w->kinds & (f == MESH_VT ? MESH_VT_KINDS : MESH_EE_KINDS))) continue;
+    LOOM_TRY(count(d, f));
+    LOOM_TRY(mesh_collect(&d->m, v, w, f, d->place, d->num_pairs, list, d, &listed));
+  }
+  return tree_close(&d->t);
+}
+
+static loom_status patch_bvh_detect(void *self, const loom_step *s, const loom_query *q,
+                                    loom_pairs *out)
+{
+  patch_bvh *const d = self;
+  return mesh_detect(&d->m, s, q, out, broad, d);
+}
+
+static loom_status patch_bvh_max_step(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
+                                      loom_bound *out)
+{
+  patch_bvh *const d = self;
+  return mesh_max_step(&d->m, s, x0, x1, out, broad, d);
+}
+
+/* ---- descriptor
+ * ---------------------------------------------------------------------------------- */
+
+static const loom_collision_ops ops = {.struct_size = sizeof ops,
+                                       .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD |
+                                                   LOOM_COLL_OVERLAP | LOOM_COLL_STEP_GLOBAL |
+                                                   LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE,
+                                       .pair_kinds = MESH_KINDS,
+                                       .create = patch_bvh_create,
+                                       .destroy = patch_bvh_destroy,
+                                       .reset = patch_bvh_reset,
+                                       .begin_step = patch_bvh_begin_step,
+                                       .detect = patch_bvh_detect,
+                                       .max_step = patch_bvh_max_step};
+
+static const loom_plugin plugin = {
+    LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, LK_BACKENDS),
+    .name = "patch_bvh",
+    .version = "0.1.0",
+    .summary = "cloth against itself and body meshes by a hierarchy of patches",
+    .reference = "L. Lan, Z. Lu, J. Long, C. Yuan, X. Li, X. He, H. Wang, C. Jiang, Y. Yang, "
+                 "Efficient GPU cloth simulation with non-distance barriers and subspace reuse, "
+                 "ACM TOG 43(6), 2024, doi 10.1145/3687760",
+    .license = "MIT",
+    .build = LOOM_BUILD_INFO,
+    .num_params = LOOM_COUNT(params),
+    .settings_size = sizeof(settings),
+    .params = params,
+    .ops.collision = &ops};
+
+const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
+{
+  (void)host_abi;
+  return index == 0 ? &plugin : NULL;
+}

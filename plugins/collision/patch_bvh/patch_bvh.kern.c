@@ -1,0 +1,345 @@
+/* patch_bvh.kern.c - see patch_bvh.kern.h. */
+#include "patch_bvh.kern.h"
+
+/* ---- building -------------------------------------------------------------------------- */
+
+LK_REDUCE_MAX(bvh_bounds, a, i) { return a->sign * a->x[3 * i + a->axis]; }
+
+/* Place of a cell on the Hilbert curve through a cube (J. Skilling, Programming the Hilbert
+ * curve, AIP Conf. Proc. 707, 2004, doi 10.1063/1.1751381). */
+LK_FN uint64_t hilbert(uint32_t *x)
+{
+  uint32_t t;
+  uint64_t key = 0;
+  for (uint32_t q = UINT32_C(1) << (BVH_HILBERT_BITS - 1); q > 1; q >>= 1) {
+    for (int i = 0; i < 3; ++i) {
+      if (x[i] & q) {
+        x[0] ^= q - 1;
+      } else {
+        t = (x[0] ^ x[i]) & (q - 1);
+        x[0] ^= t;
+        x[i] ^= t;
+      }
+    }
+  }
+  x[1] ^= x[0];
+  x[2] ^= x[1];
+  t = 0;
+  for (uint32_t q = UINT32_C(1) << (BVH_HILBERT_BITS - 1); q > 1; q >>= 1)
+    if (x[2] & q) t ^= q - 1;
+  for (int b = BVH_HILBERT_BITS - 1; b >= 0; --b)
+    for (int i = 0; i < 3; ++i) key = key << 1 | ((x[i] ^ t) >> b & 1);
+  return key;
+}
+
+LK_KERNEL_PLAIN(bvh_key, a, k)
+{
+  lk_real sum[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, num = LK_R(0.0), loose = LK_R(0.0);
+  lk_real size = LK_R(0.0);
+  uint32_t cell[3];
+  for (int j = 0; j < 3 * PATCH_TRIS; ++j) {
+    const lk_int v = a->b.tri_verts[3 * PATCH_TRIS * k + j];
+    if (v < 0) continue;
+    for (int c = 0; c < 3; ++c) sum[c] += a->x[3 * v + c];
+    num += LK_R(1.0);
+  }
+  for (lk_int e = a->b.first_block[k]; e < a->b.first_block[k + 1] && num == LK_R(0.0); ++e)
+    for (int j = 0; j < 2 * PATCH_LANES; ++j) {
+      const lk_int v = a->b.edge_verts[2 * PATCH_LANES * e + j];
+      if (v < 0) continue;
+      for (int c = 0; c < 3; ++c) sum[c] += a->x[3 * v + c];
+      loose += LK_R(1.0);
+    }
+  num += loose;
+  for (int c = 0; c < 3; ++c) size = LK_FMAX(size, a->bounds[c] + a->bounds[3 + c]);
+  const lk_real scale = (lk_real)((1 << BVH_HILBERT_BITS) - 1);
+  for (int c = 0; c < 3; ++c) {
+    const lk_real at = size > LK_R(0.0) ? (sum[c] / num + a->bounds[3 + c]) / size * scale : 0;
+    cell[c] = at > LK_R(0.0) ? (uint32_t)(at < scale ? at : scale) : 0;
+  }
+  a->key[k] = hilbert(cell) | (k < a->num_cloth ? 0 : BVH_BODY_KEY);
+}
+
+/* ---- boxes --------------------------------------------------------------------------------- */
+
+/* The nearest floats below and above, or a little further: rounding is at most half of the
+ * 2^-23 |f| added, and the constant covers the smallest numbers. */
+LK_FN float float_below(lk_real x)
+{
+  const float f = (float)x;
+  return f - fabsf(f) * 1.1920929e-7f - 1e-37f;
+}
+
+LK_FN float float_above(lk_real x)
+{
+  const float f = (float)x;
+  return f + fabsf(f) * 1.1920929e-7f + 1e-37f;
+}
+
+/* Box of a feature with n vertices on its whole way, grown; also into `all`. */
+LK_FN void box_of(const bvh_refit_args *a, const int32_t *v, int n, float *box, bvh_node *all)
+{
+  lk_real lo[3], hi[3], d2 = LK_R(0.0), size = LK_R(0.0);
+  for (int c = 0; c < 3; ++c) lo[c] = hi[c] = a->m.x0[3 * v[0] + c];
+  for (int i = 0; i < n; ++i) {
+    lk_real q = LK_R(0.0);
+    for (int c = 0; c < 3; ++c) {
+      const lk_real x = a->m.x0[3 * v[i] + c], y = a->m.x1[3 * v[i] + c];
+      lo[c] = LK_FMIN(lo[c], LK_FMIN(x, y));
+      hi[c] = LK_FMAX(hi[c], LK_FMAX(x, y));
+      q += (y - x) * (y - x);
+    }
+    d2 = LK_FMAX(d2, q);
+  }
+  for (int c = 0; c < 3; ++c) size += hi[c] - lo[c];
+  lk_real grow = a->m.radius[v[0]] + a->reach + a->share * LK_SQRT(d2);
+  /* the narrow phase's rounding, with some to spare */
+  grow += LK_R(256.0) * LK_EPSILON * (size + grow);
+  for (int c = 0; c < 3; ++c) {
+    box[c] = float_below(lo[c] - grow);
+    box[3 + c] = float_above(hi[c] + grow);
+    all->lo[c] = box[c] < all->lo[c] ? box[c] : all->lo[c];
+    all->hi[c] = box[3 + c] > all->hi[c] ? box[3 + c] : all->hi[c];
+  }
+  for (int i = 0; i < n; ++i) all->state |= a->m.state[v[i]];
+}
+
+LK_FN void empty_box(float *box) /* meets nothing */
+{
+  for (int c = 0; c < 6; ++c) box[c] = c < 3 ? FLT_MAX : -FLT_MAX;
+}
+
+LK_FN void store_lane(float *block, int j, const float *box)
+{
+  for (int c = 0; c < 6; ++c) block[PATCH_LANES * c + j] = box[c];
+}
+
+LK_KERNEL_PLAIN(bvh_refit, a, i)
+{
+  const lk_int k = a->b.order[i];
+  bvh_node all;
+  float box[6];
+  int32_t v[3];
+  all.state = all.reserved = 0;
+  for (int c = 0; c < 3; ++c) all.lo[c] = FLT_MAX, all.hi[c] = -FLT_MAX;
+  for (int j = 0; j < PATCH_TRIS; ++j) {
+    for (int c = 0; c < 3; ++c) v[c] = a->b.tri_verts[PATCH_TRIS * (3 * k + c) + j];
+    empty_box(box);
+    if (v[0] >= 0) box_of(a, v, 3, box, &all);
+    store_lane(a->tri_box + 6 * PATCH_TRIS * (int64_t)k, j, box);
+  }
+  for (lk_int e = a->b.first_block[k]; e < a->b.first_block[k + 1]; ++e)
+    for (int j = 0; j < PATCH_LANES; ++j) {
+      for (int c = 0; c < 2; ++c) v[c] = a->b.edge_verts[PATCH_LANES * (2 * e + c) + j];
+      empty_box(box);
+      if (v[0] >= 0) box_of(a, v, 2, box, &all);
+      store_lane(a->edge_box + 6 * PATCH_LANES * (int64_t)e, j, box);
+    }
+  for (lk_int p = a->b.first_vert[k]; p < a->b.first_vert[k + 1]; ++p) {
+    v[0] = a->b.vert[p];
+    box_of(a, v, 1, box, &all);
+    for (int c = 0; c < 6; ++c) a->vert_box[6 * (int64_t)p + c] = box[c];
+  }
+  a->node[i] = all;
+}
+
+LK_KERNEL_PLAIN(bvh_join, a, k)
+{
+  bvh_node all = a->node[a->from + 2 * k];
+  if (2 * k + 1 < a->num_from) {
+    const bvh_node b = a->node[a->from + 2 * k + 1];
+    all.state |= b.state;
+    for (int c = 0; c < 3; ++c) {
+      all.lo[c] = b.lo[c] < all.lo[c] ? b.lo[c] : all.lo[c];
+      all.hi[c] = b.hi[c] > all.hi[c] ? b.hi[c] : all.hi[c];
+    }
+  }
+  a->node[a->to + k] = all;
+}
+
+LK_REDUCE_SUM_PLAIN(bvh_size, a, i)
+{
+  const bvh_node *const n = a->node + a->first + i;
+  return (lk_real)(n->hi[0] - n->lo[0]) + (lk_real)(n->hi[1] - n->lo[1]) +
+         (lk_real)(n->hi[2] - n->lo[2]);
+}
+
+/* ---- pairs of leaves ---------------------------------------------------------------------------
+ */
+
+LK_FN int nodes_meet(const bvh_node *a, const bvh_node *b)
+{
+  return (a->lo[0] <= b->hi[0]) & (b->lo[0] <= a->hi[0]) & (a->lo[1] <= b->hi[1]) &
+         (b->lo[1] <= a->hi[1]) & (a->lo[2] <= b->hi[2]) & (b->lo[2] <= a->hi[2]) &
+         (((a->state | b->state) & MESH_ACTIVE) == MESH_ACTIVE);
+}
+
+/* Leaves of `tree`, from leaf `k` on, that meet `me`; their number, and pairs if wanted.  After
+ * a subtree the traversal goes on with the largest one that begins behind it. */
+LK_FN int64_t traverse(const bvh_meet_args *a, const bvh_tree *tree, lk_int me, lk_int k,
+                       uint64_t *out)
+{
+  const bvh_node box = a->b.node[me];
+  const lk_int top = tree->num_levels - 1;
+  lk_int level = 0;
+  int64_t n = 0;
+  if (top < 0) return 0;
+  for (; (k & 1) == 0 && level < top; k >>= 1) ++level;
+  while (k < tree->count[level]) {
+    if (nodes_meet(&box, a->b.node + tree->first[level] + k)) {
+      if (level > 0) {
+        --level;
+        k <<= 1;
+        continue;
+      }
+      if (out != NULL) out[n] = (uint64_t)me << 32 | (uint64_t)(tree->first[0] + k);
+      ++n;
+    }
+    for (++k; (k & 1) == 0 && level < top; k >>= 1) ++level;
+  }
+  return n;
+}
+
+LK_FN int64_t meet(const bvh_meet_args *a, lk_int i, uint64_t *out)
+{
+  int64_t n = 0;
+  if (a->kinds & (LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE))) {
+    if ((a->b.node[i].state & MESH_ACTIVE) == MESH_ACTIVE) {
+      if (out != NULL) out[n] = (uint64_t)i << 32 | (uint64_t)i;
+      ++n;
+    }
+    n += traverse(a, &a->b.cloth, i, i + 1, out != NULL ? out + n : out);
+  }
+  if (a->kinds & (LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE)))
+    n += traverse(a, &a->b.body, i, 0, out != NULL ? out + n : out);
+  return n;
+}
+
+LK_KERNEL_PLAIN(bvh_meet_count, a, i) { a->count[i] = meet(a, i, NULL); }
+
+LK_KERNEL_PLAIN(bvh_meet_list, a, i)
+{
+  if (a->place[i] != a->place[i + 1]) (void)meet(a, i, a->pair + a->place[i]);
+}
+
+/* ---- candidates of two leaves
+ * --------------------------------------------------------------------- */
+
+LK_FN int box_meets_node(const float *b, const bvh_node *n)
+{
+  return (b[0] <= n->hi[0]) & (n->lo[0] <= b[3]) & (b[1] <= n->hi[1]) & (n->lo[1] <= b[4]) &
+         (b[2] <= n->hi[2]) & (n->lo[2] <= b[5]);
+}
+
+/* hit[j] = 1 where lane j of the block meets the box; `corner` of them, [rows][8], must not be
+ * one of the vertices p and q.  Returns how many. */
+LK_FN int lanes(const float *block, const int32_t *corner, int rows, const float *b, lk_int p,
+                lk_int q, int32_t *hit)
+{
+  int n = 0;
+  for (int j = 0; j < PATCH_LANES; ++j) {
+    int h = (block[j] <= b[3]) & (block[PATCH_LANES + j] <= b[4]) &
+            (block[2 * PATCH_LANES + j] <= b[5]) & (b[0] <= block[3 * PATCH_LANES + j]) &
+            (b[1] <= block[4 * PATCH_LANES + j]) & (b[2] <= block[5 * PATCH_LANES + j]);
+    h &= (corner[j] != p) & (corner[j] != q) & (corner[PATCH_LANES + j] != p) &
+         (corner[PATCH_LANES + j] != q);
+    if (rows == 3) h &= (corner[2 * PATCH_LANES + j] != p) & (corner[2 * PATCH_LANES + j] != q);
+    hit[j] = h;
+    n += h;
+  }
+  return n;
+}
+
+/* Vertices of leaf i against triangles of leaf j. */
+LK_FN int64_t verts_tris(const bvh_view *b, lk_int i, lk_int j, uint64_t *out)
+{
+  const lk_int k = b->order[i], l = b->order[j];
+  const bvh_node other = b->node[j];
+  int32_t hit[PATCH_LANES];
+  int64_t n = 0;
+  for (lk_int s = b->first_vert[k]; s < b->first_vert[k + 1]; ++s) {
+    const float *const box = b->vert_box + 6 * (int64_t)s;
+    const lk_int p = b->vert[s];
+    if (!box_meets_node(box, &other)) continue;
+    const int m = lanes(b->tri_box + 6 * PATCH_TRIS * (int64_t)l,
+                        b->tri_verts + 3 * PATCH_TRIS * (int64_t)l, 3, box, p, p, hit);
+    if (out != NULL && m > 0) {
+      int64_t at = n;
+      for (int t = 0; t < PATCH_TRIS; ++t)
+        if (hit[t]) out[at++] = mesh_name_vt(p, b->tri[PATCH_TRIS * (int64_t)l + t]);
+    }
+    n += m;
+  }
+  return n;
+}
+
+/* Edges of leaf i against those of leaf j; of itself: against later ones. */
+LK_FN int64_t edges_edges(const bvh_view *b, lk_int i, lk_int j, uint64_t *out)
+{
+  const lk_int k = b->order[i], l = b->order[j];
+  const lk_int begin = PATCH_LANES * b->first_block[k], end = PATCH_LANES * b->first_block[k + 1];
+  const bvh_node other = b->node[j];
+  int32_t hit[PATCH_LANES];
+  int64_t n = 0;
+  for (lk_int s = begin; s < end; ++s) {
+    const lk_int block = s / PATCH_LANES, lane = s % PATCH_LANES;
+    const lk_int p = b->edge_verts[PATCH_LANES * (2 * block) + lane];
+    const lk_int q = b->edge_verts[PATCH_LANES * (2 * block + 1) + lane];
+    float box[6];
+    if (p < 0) continue;
+    for (int c = 0; c < 6; ++c) box[c] = b->edge_box[PATCH_LANES * (6 * block + c) + lane];
+    if (!box_meets_node(box, &other)) continue;
+    for (lk_int o = i == j ? block : b->first_block[l]; o < b->first_block[l + 1]; ++o) {
+      int m = lanes(b->edge_box + 6 * PATCH_LANES * (int64_t)o,
+                    b->edge_verts + 2 * PATCH_LANES * (int64_t)o, 2, box, p, q, hit);
+      if (m == 0) continue;
+      const int later = i == j && o == block ? lane + 1 : 0;
+      m = 0;
+      for (int t = later; t < PATCH_LANES; ++t) {
+        if (!hit[t]) continue;
+        if (out != NULL)
+          out[n + m] = mesh_name_ee(b->edge[PATCH_LANES * (int64_t)block + lane],
+                                    b->edge[PATCH_LANES * (int64_t)o + t]);
+        ++m;
+      }
+      n += m;
+    }
+  }
+  return n;
+}
+
+LK_FN int64_t candidates(const bvh_pairs_args *a, int family, int64_t g, uint64_t *out)
+{
+  const lk_int i = (lk_int)(a->pair[g] >> 32), j = (lk_int)(a->pair[g] & UINT32_MAX);
+  const int32_t kind = family == MESH_VT ? (j >= a->num_cloth ? LOOM_PAIR_BVT : LOOM_PAIR_VT)
+                                         : (j >= a->num_cloth ? LOOM_PAIR_BEE : LOOM_PAIR_EE);
+  if (!(a->kinds & LOOM_BIT(kind))) return 0;
+  if (family == MESH_EE) return edges_edges(&a->b, i, j, out);
+  int64_t n = verts_tris(&a->b, i, j, out);
+  if (i != j) n += verts_tris(&a->b, j, i, out != NULL ? out + n : out);
+  return n;
+}
+
+LK_KERNEL_PLAIN(bvh_count_vt, a, g)
+{
+  a->count[g] = g < a->num_pairs ? candidates(a, MESH_VT, g, NULL) : 0;
+}
+
+LK_KERNEL_PLAIN(bvh_count_ee, a, g)
+{
+  a->count[g] = g < a->num_pairs ? candidates(a, MESH_EE, g, NULL) : 0;
+}
+
+LK_KERNEL_PLAIN(bvh_list_vt, a, i)
+{
+  const int64_t g = a->first + i;
+  if (a->place[g] != a->place[g + 1])
+    (void)candidates(a, MESH_VT, g, a->name + (a->place[g] - a->base));
+}
+
+LK_KERNEL_PLAIN(bvh_list_ee, a, i)
+{
+  const int64_t g = a->first + i;
+  if (a->place[g] != a->place[g + 1])
+    (void)candidates(a, MESH_EE, g, a->name + (a->place[g] - a->base));
+}

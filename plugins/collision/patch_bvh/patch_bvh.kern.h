@@ -1,0 +1,121 @@
+/* patch_bvh.kern.h - a hierarchy of boxes over patches, and the candidates of two patches.
+ *
+ * The patches stand in the order of a Hilbert curve through their centres; those of bodies stand
+ * behind those of the cloth and have a tree of their own.  A tree is implicit: node k of level l
+ * covers the leaves k 2^l to (k + 1) 2^l - 1 of its tree, so no links are stored, refitting goes
+ * level by level, and a traversal needs no stack.
+ *
+ * The boxes of the features of a patch lie in blocks of 8 lanes, lo x y z and hi x y z of all
+ * lanes one after the other, so one feature is compared with 8 at once.  Boxes are floats,
+ * rounded outwards.
+ */
+#ifndef PATCH_BVH_KERN_H
+#define PATCH_BVH_KERN_H
+
+#include "../mesh_common/mesh.kern.h"
+#include "patches.h"
+
+enum { BVH_MAX_LEVELS = 32, BVH_HILBERT_BITS = 20 };
+#define BVH_BODY_KEY (UINT64_C(1) << 63)
+
+typedef struct bvh_node {
+  float lo[3];
+  int32_t state; /* MESH_FREE, MESH_MARKED of any vertex below */
+  float hi[3];
+  int32_t reserved;
+} bvh_node;
+
+typedef struct bvh_tree {
+  lk_int num_levels;            /* 0: no leaves */
+  lk_int first[BVH_MAX_LEVELS]; /* node 0 of each level, from the leaves up */
+  lk_int count[BVH_MAX_LEVELS];
+} bvh_tree;
+
+/* Arrays of all patches.  num_blocks: of edges. */
+typedef struct bvh_view {
+  const int32_t *LK_RESTRICT tri;         /* [num][8] ids, -1: none */
+  const int32_t *LK_RESTRICT tri_verts;   /* [num][3][8], -1 */
+  const int32_t *LK_RESTRICT first_block; /* [num + 1] */
+  const int32_t *LK_RESTRICT edge;        /* [num_blocks][8] ids, -1: none */
+  const int32_t *LK_RESTRICT edge_verts;  /* [num_blocks][2][8], -1 */
+  const int32_t *LK_RESTRICT first_vert;  /* [num + 1] */
+  const int32_t *LK_RESTRICT vert;        /* [num_verts] ids */
+  const int32_t *LK_RESTRICT order;       /* [num] patch of each leaf */
+  const bvh_node *LK_RESTRICT node;       /* leaves, then the inner levels of both trees */
+  const float *LK_RESTRICT tri_box;       /* [num][6][8] m */
+  const float *LK_RESTRICT edge_box;      /* [num_blocks][6][8] m */
+  const float *LK_RESTRICT vert_box;      /* [num_verts][6] m */
+  bvh_tree cloth, body;
+} bvh_view;
+
+/* ---- building ------------------------------------------------------------------------ */
+typedef struct bvh_bounds_args {
+  const lk_real *LK_RESTRICT x; /* [nv][3] m */
+  lk_int axis;
+  lk_real sign;
+} bvh_bounds_args;
+LK_DECLARE(bvh_bounds, bvh_bounds_args) /* largest sign x[axis] */
+
+typedef struct bvh_key_args {
+  bvh_view b;
+  const lk_real *LK_RESTRICT x;      /* [nv][3] m */
+  const lk_real *LK_RESTRICT bounds; /* [6] m: largest x, y, z, -x, -y, -z */
+  uint64_t *LK_RESTRICT key;         /* [num] */
+  lk_int num_cloth;
+} bvh_key_args;
+LK_DECLARE(bvh_key, bvh_key_args) /* place on the curve; bodies last */
+
+/* ---- boxes ----------------------------------------------------------------------------- */
+typedef struct bvh_refit_args {
+  mesh_view m;
+  bvh_view b;
+  bvh_node *LK_RESTRICT node;
+  float *LK_RESTRICT tri_box;
+  float *LK_RESTRICT edge_box;
+  float *LK_RESTRICT vert_box;
+  lk_real reach; /* m, half of what two boxes grow by */
+  lk_real share; /* boxes grow by this times the largest displacement */
+} bvh_refit_args;
+LK_DECLARE(bvh_refit, bvh_refit_args) /* one element per leaf */
+
+typedef struct bvh_join_args {
+  bvh_node *LK_RESTRICT node; /* nodes [to, to + n) from [from, from + num_from) */
+  lk_int from, num_from, to;
+} bvh_join_args;
+LK_DECLARE(bvh_join, bvh_join_args)
+
+typedef struct bvh_size_args {
+  const bvh_node *LK_RESTRICT node;
+  lk_int first;
+} bvh_size_args;
+LK_DECLARE(bvh_size, bvh_size_args) /* sum of the half perimeters of nodes */
+
+/* ---- pairs of leaves, and their candidates ------------------------------------------------- */
+typedef struct bvh_meet_args {
+  bvh_view b;
+  uint32_t kinds;                   /* LOOM_BIT(LOOM_PAIR_VT) ... */
+  int64_t *LK_RESTRICT count;       /* [leaves of the cloth] */
+  const int64_t *LK_RESTRICT place; /* [leaves of the cloth + 1] */
+  uint64_t *LK_RESTRICT pair;       /* [.] leaf << 32 | leaf */
+} bvh_meet_args;
+LK_DECLARE(bvh_meet_count, bvh_meet_args)
+LK_DECLARE(bvh_meet_list, bvh_meet_args)
+
+typedef struct bvh_pairs_args {
+  bvh_view b;
+  const uint64_t *LK_RESTRICT pair; /* [num_pairs] */
+  int64_t num_pairs;
+  int64_t *LK_RESTRICT count;       /* [at least num_pairs] */
+  const int64_t *LK_RESTRICT place; /* [num_pairs + 1] */
+  uint64_t *LK_RESTRICT name;       /* [.] */
+  int64_t base;                     /* place of name[0] */
+  lk_int first;                     /* element 0 of this launch */
+  lk_int num_cloth;
+  uint32_t kinds;
+} bvh_pairs_args;
+LK_DECLARE(bvh_count_vt, bvh_pairs_args)
+LK_DECLARE(bvh_count_ee, bvh_pairs_args)
+LK_DECLARE(bvh_list_vt, bvh_pairs_args)
+LK_DECLARE(bvh_list_ee, bvh_pairs_args)
+
+#endif

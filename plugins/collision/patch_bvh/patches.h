@@ -1,0 +1,38 @@
+/* patches.h - small connected pieces of the triangle meshes of a scene: the leaves of the
+ * hierarchy. */
+#ifndef PATCHES_H
+#define PATCHES_H
+
+#include <stdint.h>
+
+enum {
+  PATCH_TRIS = 8, /* most triangles of a patch; A0.2 of the paper: 5 to 8 */
+  PATCH_LEAST = 5,
+  PATCH_GROW = 6, /* patches grow to this size; what is left over joins them */
+  PATCH_LANES = 8 /* edges are stored in blocks of this many */
+};
+
+/* Every triangle is in one patch, every edge and every vertex (of an edge or triangle) is owned
+ * by one: the first patch that has it.  Edges without a triangle make patches of their own. */
+typedef struct patch_set {
+  int32_t num, num_cloth; /* patches; those of the cloth come first */
+  int32_t num_blocks;     /* of edges */
+  int32_t num_verts;      /* owned */
+  int32_t *tri;           /* [num][8], -1: none */
+  int32_t *first_block;   /* [num + 1] */
+  int32_t *edge;          /* [num_blocks][8], -1: none */
+  int32_t *first_vert;    /* [num + 1] */
+  int32_t *vert;          /* [num_verts] */
+} patch_set;
+
+typedef struct patch_mesh {
+  int32_t num_verts, num_tris, num_edges;
+  int32_t cloth_tris, cloth_edges; /* those of bodies follow */
+  const int32_t *tris, *edges;     /* [.][3], [.][2] */
+} patch_mesh;
+
+/* 0: out of memory.  The same patches for the same mesh. */
+int patches_make(const patch_mesh *m, patch_set *out);
+void patches_free(patch_set *p);
+
+#endif
