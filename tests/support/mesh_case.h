@@ -44,6 +44,22 @@ void mc_fold(mesh_case *c, int first, double width, double gap);
 /* Random displacement of the vertices of the cloth from `first` on. */
 void mc_shake(mesh_case *c, int first, double size);
 
+/* The scenes of the tests; every one moves. */
+enum { MC_SOUP, MC_FOLDED, MC_CRUMPLED, MC_OBJECTS, MC_DEGENERATE, MC_BODIES, MC_LONE, MC_SCENES };
+extern const char *const mc_scene_names[];
+mesh_case mc_make(int which);
+
+/* A pair that a detector may report, by a plain double loop. */
+typedef struct mc_pair {
+  int32_t v[4];
+  int32_t kind, body; /* -1: none */
+  int split;          /* v[split] begins the second side */
+  uint64_t key;
+  double radii; /* m, of both sides */
+} mc_pair;
+typedef void (*mc_pair_fn)(void *user, const mc_pair *p);
+void mc_each_pair(const mesh_case *c, mc_pair_fn fn, void *user);
+
 /* ---- a scene of it -------------------------------------------------------------------------- */
 typedef struct mc_host {
   test_host t;

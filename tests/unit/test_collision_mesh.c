@@ -9,93 +9,15 @@
 #include "geom/distance.kern.h"
 #include "support/mesh_case.h"
 
-enum { SOUP, FOLDED, CRUMPLED, OBJECTS, DEGENERATE, BODIES, LONE, NUM_SCENES };
-static const char *const scene_names[] = {"soup",       "folded", "crumpled", "objects",
-                                          "degenerate", "bodies", "lone"};
-
-static const double ball_at[3] = {0.45, 0.55, -0.22};
-
-static void degenerate(mesh_case *c, const mc_object *o)
-{
-  /* collapsed triangles, coincident and collinear corners, twice the same sheet, far away */
-  double x[36] = {0, 0, 0, 1, 0, 0, 0.5, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0};
-  static const int32_t tri[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-  for (int i = 18; i < 36; ++i) x[i] = 0.3 * (i % 4) - 0.1 * (i % 3);
-  for (int i = 0; i < 36; ++i) x[i] += 1000.0;
-  (void)mc_add(c, o, 12, x, 4, tri);
-  for (int k = 0; k < 2; ++k) {
-    const int first = mc_add_sheet(c, o, 6, 6, 0.5, 0.5, 0.0);
-    for (int i = 3 * first; i < 3 * c->cloth.n; ++i) c->cloth.x0[i] = c->cloth.x1[i] += 1000.0;
-  }
-}
-
-static mesh_case make(int which)
-{
-  mesh_case c = {.seed = 17 + (uint64_t)which};
-  const mc_object thin = {.radius = 0.0}, thick = {.radius = 0.004}, body = {.body = 1};
-  double chain[60];
-  if (which == SOUP) (void)mc_add_soup(&c, &thin, 260, 1.0, 0.25);
-  if (which == FOLDED) mc_fold(&c, mc_add_sheet(&c, &thick, 61, 9, 3.0, 0.4, 0.0), 0.5, 0.012);
-  if (which == CRUMPLED) {
-    const int first = mc_add_sheet(&c, &thick, 21, 21, 1.0, 1.0, 0.0);
-    mc_fold(&c, first, 0.3, 0.02);
-    mc_shake(&c, first, 0.04);
-  }
-  if (which == OBJECTS) {
-    for (int k = 0; k < 3; ++k)
-      (void)mc_add_sheet(&c, k == 1 ? &thin : &thick, 9 + 2 * k, 9, 1.0, 0.8, 0.015 * k);
-    for (int i = 0; i < 60; ++i) chain[i] = i % 3 == 2 ? 0.02 : 0.05 * (i / 3) + 0.01 * (i % 3);
-    (void)mc_add_chain(&c, &thick, 20, chain);
-    (void)mc_add_soup(&c, &thin, 30, 0.5, 0.1);
-  }
-  if (which == DEGENERATE) degenerate(&c, &thin);
-  if (which == BODIES) {
-    const double beside[3] = {1.1, 0.2, 0.05};
-    (void)mc_add_sheet(&c, &thick, 17, 17, 1.0, 1.0, 0.0);
-    (void)mc_add_ball(&c, &body, ball_at, 0.2, 200);
-    (void)mc_add_ball(&c, &body, beside, 0.12, 40);
-    (void)mc_add_chain(&c, &body, 4,
-                       (double[]){0, 0, 0.03, 0.2, 0.1, 0.03, 0.5, 0.3, 0.02, 1, 1, 0});
-  }
-  if (which == LONE) (void)mc_add_sheet(&c, &thick, 2, 2, 0.01, 0.01, 0.0);
-  for (int i = 0; i < c.cloth.n; ++i) c.cloth.fixed[i] = i % 13 == 0 || (i > 20 && i < 26);
-  mc_move(&c.cloth, &c.seed, which == DEGENERATE ? 0.0 : 0.02, 0.01, -0.02, -0.03);
-  mc_move(&c.body, &c.seed, 0.0, 0.02, 0.01, 0.06);
-  return c;
-}
-
 /* ---- brute against a loop ---------------------------------------------------------------------
  */
 
 typedef struct loop { /* what a plain double loop finds */
   const mesh_case *c;
   const mc_found *f;
-  const uint8_t *mask;
-  double margin, progress;
-  int64_t at; /* pairs found so far, all of which stand in f */
-  int64_t num;
+  double threshold, progress;
+  int64_t num; /* pairs that stand in f */
 } loop;
-
-static int is_body(const loop *l, int v) { return v >= l->c->cloth.n; }
-
-static int state_ok(const loop *l, const int32_t v[4])
-{
-  int free = 0, marked = l->mask == NULL;
-  for (int i = 0; i < 4; ++i) {
-    if (is_body(l, v[i])) continue;
-    free |= !l->c->cloth.fixed[v[i]];
-    if (l->mask != NULL) marked |= l->mask[v[i]];
-  }
-  return free && marked;
-}
-
-static int share(const int32_t v[4], int first)
-{
-  for (int i = 0; i < first; ++i)
-    for (int j = first; j < 4; ++j)
-      if (v[i] == v[j]) return 1;
-  return 0;
-}
 
 static int64_t place_of(const mc_found *f, int32_t kind, uint64_t key)
 {
@@ -110,20 +32,17 @@ static int64_t place_of(const mc_found *f, int32_t kind, uint64_t key)
   return lo < f->n && f->kind[lo] == kind && f->key[lo] == key ? lo : -1;
 }
 
-static double radius(const loop *l, int v) { return is_body(l, v) ? 0.0 : l->c->cloth.r[v]; }
-
 /* The record of a pair: gap, weights that give the closest points, unit normal along them. */
-static void check_record(const loop *l, int64_t j, int ee, const int32_t v[4], const double *x,
-                         double d)
+static void check_record(const loop *l, int64_t j, const mc_pair *p, const double *x, double d)
 {
   const mc_found *const f = l->f;
   double r[3] = {0}, first = 0, second = 0, nn = 0, nr = 0, size = 0;
   for (int i = 0; i < 12; ++i) size = fmax(size, fabs(x[i] - x[i % 3]));
   const double tol = 1e-12 * (size + fabs(x[0]));
-  cr_assert_eq(memcmp(f->v + 4 * j, v, 4 * sizeof *v), 0);
+  cr_assert_eq(memcmp(f->v + 4 * j, p->v, sizeof p->v), 0);
   for (int i = 0; i < 4; ++i) {
     const double w = f->w[4 * j + i];
-    const int one = i < (ee ? 2 : 1);
+    const int one = i < p->split;
     cr_assert((one ? w : -w) > -1e-15 && (one ? w : -w) < 1 + 1e-15, "weight %d is %g", i, w);
     *(one ? &first : &second) += w;
     for (int c = 0; c < 3; ++c) r[c] += w * x[3 * i + c];
@@ -137,81 +56,48 @@ static void check_record(const loop *l, int64_t j, int ee, const int32_t v[4], c
   cr_assert(fabs(nn - 1) < 1e-12, "normal of length %g", sqrt(nn));
   cr_assert(fabs(sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2]) - d) < tol);
   cr_assert(nr > d - tol - 1e-7 * size, "normal along %g of %g", nr, d);
-  cr_assert(fabs(f->gap[j] - (d - radius(l, v[0]) - radius(l, v[ee ? 2 : 1]))) < tol);
+  cr_assert(fabs(f->gap[j] - (d - p->radii)) < tol);
   cr_assert(f->toi[j] == 2.0);
-  int obst = -1;
-  for (int i = 0; i < 4; ++i)
-    if (is_body(l, v[i])) obst = l->c->body.object[v[i] - l->c->cloth.n];
-  cr_assert_eq(f->obst[j], obst);
+  cr_assert_eq(f->obst[j], p->body);
 }
 
-static void visit(loop *l, int ee, const int32_t v[4], uint64_t key, double threshold)
+static void visit(void *user, const mc_pair *p)
 {
-  double x[12], w[4];
-  const int split = ee ? 2 : 1, b1 = is_body(l, v[0]), b2 = is_body(l, v[split]);
-  if ((b1 && b2) || share(v, split) || !state_ok(l, v)) return;
-  mc_verts(l->c, v, 0.0, x);
+  loop *const l = user;
+  double x[12], y[12], w[4];
+  mc_verts(l->c, p->v, 0.0, x);
+  mc_verts(l->c, p->v, l->progress, y);
   for (int i = 0; i < 4; ++i) /* bodies alone have moved on */
-    if (is_body(l, v[i])) {
-      double y[12];
-      mc_verts(l->c, v, l->progress, y);
-      memcpy(x + 3 * i, y + 3 * i, 3 * sizeof *x);
-    }
-  const double d = sqrt(ee ? dist_ee(x, w) : dist_vt(x, w));
-  const double gap = d - radius(l, v[0]) - radius(l, v[split]);
-  const int32_t kind =
-      ee ? (b1 || b2 ? LOOM_PAIR_BEE : LOOM_PAIR_EE) : (b1 || b2 ? LOOM_PAIR_BVT : LOOM_PAIR_VT);
-  const int64_t j = place_of(l->f, kind, key);
-  if (fabs(gap - threshold) > 1e-12 * (1.0 + fabs(x[0])))
-    cr_assert_eq(j >= 0, gap < threshold, "kind %d, key %llx, gap %g: %s", kind,
-                 (unsigned long long)key, gap, j >= 0 ? "found" : "missing");
+    if (p->v[i] >= l->c->cloth.n) memcpy(x + 3 * i, y + 3 * i, 3 * sizeof *x);
+  const double d = sqrt(p->split == 2 ? dist_ee(x, w) : dist_vt(x, w)), gap = d - p->radii;
+  const int64_t j = place_of(l->f, p->kind, p->key);
+  if (fabs(gap - l->threshold) > 1e-12 * (1.0 + fabs(x[0])))
+    cr_assert_eq(j >= 0, gap < l->threshold, "kind %d, key %llx, gap %g: %s", p->kind,
+                 (unsigned long long)p->key, gap, j >= 0 ? "found" : "missing");
   if (j < 0) return;
-  check_record(l, j, ee, v, x, d);
+  check_record(l, j, p, x, d);
   ++l->num;
-}
-
-static void visit_all(loop *l, double threshold)
-{
-  const mesh_part *const a = &l->c->cloth, *const b = &l->c->body;
-  uint8_t *const corner = calloc((size_t)(a->n + b->n) + 1, 1);
-  int32_t *const tri = malloc(sizeof *tri * 3 * (size_t)(a->nt + b->nt + 1));
-  int32_t *const edge = malloc(sizeof *edge * 2 * (size_t)(a->ne + b->ne + 1));
-  cr_assert(corner && tri && edge);
-  for (int i = 0; i < 3 * (a->nt + b->nt); ++i)
-    tri[i] = i < 3 * a->nt ? a->tris[i] : b->tris[i - 3 * a->nt] + a->n;
-  for (int i = 0; i < 2 * (a->ne + b->ne); ++i)
-    edge[i] = i < 2 * a->ne ? a->edges[i] : b->edges[i - 2 * a->ne] + a->n;
-  for (int i = 0; i < 3 * (a->nt + b->nt); ++i) corner[tri[i]] = 1;
-  for (int i = 0; i < 2 * (a->ne + b->ne); ++i) corner[edge[i]] = 1;
-  for (int p = 0; p < a->n + b->n; ++p)
-    for (int t = 0; t < a->nt + b->nt && corner[p]; ++t) {
-      const int32_t v[4] = {p, tri[3 * t], tri[3 * t + 1], tri[3 * t + 2]};
-      visit(l, 0, v, (uint64_t)p << 32 | (uint64_t)t, threshold);
-    }
-  for (int e = 0; e < a->ne + b->ne; ++e)
-    for (int f = e + 1; f < a->ne + b->ne; ++f) {
-      const int32_t v[4] = {edge[2 * e], edge[2 * e + 1], edge[2 * f], edge[2 * f + 1]};
-      visit(l, 1, v, UINT64_C(1) << 63 | (uint64_t)e << 32 | (uint64_t)f, threshold);
-    }
-  free(corner), free(tri), free(edge);
 }
 
 static void brute_is_the_loop(int which, uint32_t what, double progress)
 {
   mc_host h;
   mc_plugin p;
-  mesh_case c = make(which);
+  mesh_case c = mc_make(which);
   mc_open(&h, &c, 2, 1);
   mc_plugin_open(&p, &h, "brute", "");
   loom_query q = mc_query(&h, what, 0.01);
   q.progress0 = progress;
   mc_found f = mc_find(&p, &q);
-  loop l = {.c = &c, .f = &f, .progress = progress};
-  visit_all(&l, what == LOOM_DETECT_OVERLAP ? 0.0 : 0.01);
-  cr_assert_eq(l.num, f.n, "%s: %lld of %lld pairs exist", scene_names[which], (long long)l.num,
+  loop l = {.c = &c,
+            .f = &f,
+            .progress = progress,
+            .threshold = what == LOOM_DETECT_OVERLAP ? 0.0 : 0.01};
+  mc_each_pair(&c, visit, &l);
+  cr_assert_eq(l.num, f.n, "%s: %lld of %lld pairs exist", mc_scene_names[which], (long long)l.num,
                (long long)f.n);
-  if (what == LOOM_DETECT_PROXIMITY && which != LONE) {
-    cr_expect(f.n > 20, "%s: only %lld pairs", scene_names[which], (long long)f.n);
+  if (what == LOOM_DETECT_PROXIMITY && which != MC_LONE) {
+    cr_expect(f.n > 20, "%s: only %lld pairs", mc_scene_names[which], (long long)f.n);
     cr_expect_eq(f.grown, 1, "it asks once, for what it needs");
   }
   mc_drop(&f);
@@ -222,11 +108,11 @@ static void brute_is_the_loop(int which, uint32_t what, double progress)
 
 Test(collision_mesh, brute_finds_what_a_plain_loop_finds)
 {
-  for (int k = 0; k < NUM_SCENES; ++k) {
+  for (int k = 0; k < MC_SCENES; ++k) {
     brute_is_the_loop(k, LOOM_DETECT_PROXIMITY, 0.0);
     brute_is_the_loop(k, LOOM_DETECT_OVERLAP, 0.0);
   }
-  brute_is_the_loop(BODIES, LOOM_DETECT_PROXIMITY, 0.37);
+  brute_is_the_loop(MC_BODIES, LOOM_DETECT_PROXIMITY, 0.37);
 }
 
 /* ---- the others against brute
@@ -239,14 +125,14 @@ static void compare(int which, uint32_t what, double margin, int check)
 {
   mc_host h;
   mc_plugin oracle, p;
-  mesh_case c = make(which);
+  mesh_case c = mc_make(which);
   mc_open(&h, &c, 2, check);
   mc_plugin_open(&oracle, &h, "brute", "");
   const loom_query q = mc_query(&h, what, margin);
   mc_found want = mc_find(&oracle, &q);
   for (int k = 0; k < NUM_OTHERS; ++k) {
     char text[80];
-    snprintf(text, sizeof text, "%s: %s, %u, margin %g", scene_names[which], others[k], what,
+    snprintf(text, sizeof text, "%s: %s, %u, margin %g", mc_scene_names[which], others[k], what,
              margin);
     mc_plugin_open(&p, &h, others[k], "");
     if (p.p->ops.collision->provides & LOOM_COLL_CCD || !(what & LOOM_DETECT_CCD)) {
@@ -265,14 +151,213 @@ static void compare(int which, uint32_t what, double margin, int check)
 Test(collision_mesh, proximity_equals_brute_to_the_bit)
 {
   static const double margins[] = {-0.002, 0.0, 0.003, 0.02, 0.06};
-  for (int k = 0; k < NUM_SCENES; ++k)
+  for (int k = 0; k < MC_SCENES; ++k)
     for (size_t i = 0; i < sizeof margins / sizeof *margins; ++i)
       compare(k, LOOM_DETECT_PROXIMITY, margins[i], i == 2);
-  compare(LONE, LOOM_DETECT_PROXIMITY, 10.0, 0); /* everything */
-  compare(DEGENERATE, LOOM_DETECT_PROXIMITY, 10.0, 1);
+  compare(MC_LONE, LOOM_DETECT_PROXIMITY, 10.0, 0); /* everything */
+  compare(MC_DEGENERATE, LOOM_DETECT_PROXIMITY, 10.0, 1);
 }
 
 Test(collision_mesh, overlap_equals_brute_to_the_bit)
 {
-  for (int k = 0; k < NUM_SCENES; ++k) compare(k, LOOM_DETECT_OVERLAP, 0.0, 0);
+  for (int k = 0; k < MC_SCENES; ++k) compare(k, LOOM_DETECT_OVERLAP, 0.0, 0);
+}
+
+/* ---- masks, excluded keys, kinds, room
+ * -------------------------------------------------------------- */
+
+static int64_t keep_rows(mc_found *f, const mesh_case *c, const uint8_t *mask, const uint64_t *drop,
+                         int64_t num_drop, uint32_t kinds)
+{
+  int64_t n = 0;
+  for (int64_t j = 0; j < f->n; ++j) {
+    int marked = mask == NULL, dropped = 0;
+    for (int i = 0; i < 4 && mask != NULL; ++i)
+      marked |= f->v[4 * j + i] < c->cloth.n && mask[f->v[4 * j + i]];
+    for (int64_t i = 0; i < num_drop; ++i) dropped |= drop[i] == f->key[j];
+    if (!marked || dropped || !(kinds & LOOM_BIT(f->kind[j]))) continue;
+    f->kind[n] = f->kind[j], f->key[n] = f->key[j], f->obst[n] = f->obst[j];
+    f->gap[n] = f->gap[j], f->toi[n] = f->toi[j];
+    memmove(f->v + 4 * n, f->v + 4 * j, 4 * sizeof *f->v);
+    memmove(f->w + 4 * n, f->w + 4 * j, 4 * sizeof *f->w);
+    memmove(f->normal + 3 * n, f->normal + 3 * j, 3 * sizeof *f->normal);
+    memmove(f->point + 3 * n, f->point + 3 * j, 3 * sizeof *f->point);
+    ++n;
+  }
+  return n;
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Every third key; both passes of the key family stay in order. */
+static int64_t some_keys(const mc_found *f, uint64_t *out)
+{
+  int64_t n = 0;
+  for (int64_t j = 0; j < f->n; j += 3) out[n++] = f->key[j];
+  qsort(out, (size_t)n, sizeof *out, compare_u64);
+  return n;
+}
+
+static void filtered(const char *name, int which, uint32_t kinds, int use_mask, int use_exclude)
+{
+  mc_host h;
+  mc_plugin p;
+  mesh_case c = mc_make(which);
+  mc_open(&h, &c, 2, 1);
+  mc_plugin_open(&p, &h, name, "");
+  loom_query q = mc_query(&h, LOOM_DETECT_PROXIMITY, 0.07);
+  mc_found all = mc_find(&p, &q);
+  uint8_t *const mask = calloc((size_t)c.cloth.n, 1);
+  uint64_t *const drop = calloc((size_t)all.n + 1, sizeof *drop);
+  for (int i = 0; i < c.cloth.n; ++i) mask[i] = i % 7 == 0 || i > c.cloth.n - 10;
+  const int64_t num = use_exclude ? some_keys(&all, drop) : 0;
+  if (use_mask) q.mask = th_buf(&h.t, LOOM_U8, c.cloth.n, mask);
+  if (use_exclude) q.exclude = th_buf(&h.t, LOOM_U64, num, drop);
+  q.kinds = kinds;
+  mc_found some = mc_find(&p, &q);
+  const int64_t before = all.n;
+  all.n = keep_rows(&all, &c, use_mask ? mask : NULL, drop, num, kinds);
+  cr_expect(all.n > 0 && all.n < before, "%s: %lld of %lld", name, (long long)all.n,
+            (long long)before);
+  mc_same(&all, &some, name);
+  free(mask), free(drop);
+  mc_drop(&all), mc_drop(&some);
+  mc_plugin_close(&p);
+  mc_close(&h);
+  mc_free(&c);
+}
+
+Test(collision_mesh, masks_excluded_keys_and_kinds_leave_out_what_they_name)
+{
+  for (int k = -1; k < NUM_OTHERS; ++k) {
+    const char *const name = k < 0 ? "brute" : others[k];
+    filtered(name, MC_BODIES, LOOM_PAIR_MASK_ALL, 1, 0);
+    filtered(name, MC_BODIES, LOOM_PAIR_MASK_ALL, 0, 1);
+    filtered(name, MC_OBJECTS, LOOM_PAIR_MASK_ALL, 1, 1);
+    for (int kind = LOOM_PAIR_VT; kind <= LOOM_PAIR_BEE; ++kind)
+      if (kind < LOOM_PAIR_VE || kind > LOOM_PAIR_YY)
+        filtered(name, MC_BODIES, LOOM_BIT(kind), 0, 0);
+  }
+}
+
+/* Pairs of other plugins stand in front and stay; what does not fit is counted, not written. */
+Test(collision_mesh, appends_behind_the_pairs_of_others)
+{
+  for (int k = -1; k < NUM_OTHERS; ++k) {
+    mc_host h;
+    mc_plugin p;
+    loom_pairs out;
+    mesh_case c = mc_make(MC_BODIES);
+    mc_open(&h, &c, 2, 0);
+    mc_plugin_open(&p, &h, k < 0 ? "brute" : others[k], "");
+    const loom_query q = mc_query(&h, LOOM_DETECT_PROXIMITY, 0.02);
+    mc_found all = mc_find(&p, &q);
+    th_pairs_open(&h.t, &out, all.n + 4);
+    int32_t *const mark = calloc((size_t)all.n + 4, sizeof *mark);
+    for (int64_t i = 0; i < all.n + 4; ++i) mark[i] = 77;
+    th_put(&h.t, out.kind, mark);
+    out.count = 5;
+    cr_assert_eq(p.p->ops.collision->detect(p.self, &h.t.step, &q, &out), LOOM_GROW);
+    cr_expect_eq(out.count, 5 + all.n);
+    int32_t *got = th_get(&h.t, out.kind);
+    cr_expect_eq(memcmp(got, mark, (size_t)(all.n + 4) * sizeof *got), 0, "written past the room");
+    free(got);
+    out.count = 4;
+    cr_assert_eq(p.p->ops.collision->detect(p.self, &h.t.step, &q, &out), LOOM_OK);
+    got = th_get(&h.t, out.kind);
+    for (int i = 0; i < 4; ++i) cr_expect_eq(got[i], 77, "pair %d is another plugin's", i);
+    for (int64_t i = 4; i < out.count; ++i) cr_assert_neq(got[i], 77);
+    free(got), free(mark);
+    th_pairs_close(&h.t, &out);
+    mc_drop(&all);
+    mc_plugin_close(&p);
+    mc_close(&h);
+    mc_free(&c);
+  }
+}
+
+/* ---- threads
+ * -------------------------------------------------------------------------------------- */
+
+/* Also the order of the list is the same, not only its contents. */
+Test(collision_mesh, the_same_list_for_any_number_of_threads)
+{
+  static const int threads[] = {1, 2, 4};
+  for (int k = -1; k < NUM_OTHERS; ++k) {
+    uint64_t *first = NULL;
+    loom_real *first_gap = NULL;
+    int64_t count = -1;
+    for (int i = 0; i < 3; ++i) {
+      mc_host h;
+      mc_plugin p;
+      loom_pairs out;
+      mesh_case c = mc_make(MC_FOLDED);
+      mc_open(&h, &c, threads[i], 0);
+      mc_plugin_open(&p, &h, k < 0 ? "brute" : others[k], "");
+      th_pairs_open(&h.t, &out, 0);
+      th_attach(&h.t, p.p, p.self);
+      const loom_query q = mc_query(&h, LOOM_DETECT_PROXIMITY, 0.02);
+      (void)th_detect(&h.t, &q, &out);
+      uint64_t *const key = th_get(&h.t, out.key);
+      loom_real *const gap = th_get(&h.t, out.gap);
+      if (i == 0) {
+        first = key, first_gap = gap, count = out.count;
+        cr_expect(count > 1000);
+      } else {
+        cr_assert_eq(out.count, count);
+        cr_assert_eq(memcmp(first, key, (size_t)count * sizeof *key), 0);
+        cr_assert_eq(memcmp(first_gap, gap, (size_t)count * sizeof *gap), 0);
+        free(key), free(gap);
+      }
+      th_pairs_close(&h.t, &out);
+      mc_plugin_close(&p);
+      mc_close(&h);
+      mc_free(&c);
+    }
+    free(first), free(first_gap);
+  }
+}
+
+/* ---- refusals
+ * ------------------------------------------------------------------------------------- */
+
+Test(collision_mesh, brute_refuses_what_is_too_large)
+{
+  mc_host h;
+  mesh_case c = mc_make(MC_OBJECTS);
+  void *self = NULL;
+  mc_open(&h, &c, 1, 0);
+  const loom_plugin *const p = th_plugin("brute", LOOM_KIND_COLLISION, "brute");
+  void *const set = th_settings(p, "max_tests=1000");
+  cr_expect_eq(p->ops.collision->create(&h.t.host, &h.t.scene, &h.t.exec, set, &self),
+               LOOM_E_CONFIG);
+  cr_expect(strstr(h.t.err.text, "max_tests = 1000") != NULL, "%s", h.t.err.text);
+  p->ops.collision->destroy(self);
+  free(set);
+  mc_close(&h);
+  mc_free(&c);
+}
+
+Test(collision_mesh, a_scene_without_triangles_has_no_pairs)
+{
+  for (int k = -1; k < NUM_OTHERS; ++k) {
+    mc_host h;
+    mc_plugin p;
+    mesh_case c = {.seed = 1};
+    const double x[6] = {0, 0, 0, 1, 0, 0};
+    (void)mc_add_chain(&c, &(mc_object){.radius = 1.0}, 1, x);
+    mc_open(&h, &c, 1, 1);
+    mc_plugin_open(&p, &h, k < 0 ? "brute" : others[k], "");
+    const loom_query q = mc_query(&h, LOOM_DETECT_PROXIMITY, 5.0);
+    mc_found f = mc_find(&p, &q);
+    cr_expect_eq(f.n, 0);
+    mc_drop(&f);
+    mc_plugin_close(&p);
+    mc_close(&h);
+    mc_free(&c);
+  }
 }

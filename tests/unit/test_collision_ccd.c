@@ -1,0 +1,251 @@
+/* test_collision_ccd.c - times of impact and step bounds of the collision plugins for triangle
+ * meshes: brute against dense sampling of every pair, the others against brute, to the bit. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "geom/distance.kern.h"
+#include "support/mesh_case.h"
+
+enum { SAMPLES = 64 };
+static const double KEEP = 0.1;
+static const char *const others[] = {"patch_bvh"};
+enum { NUM_OTHERS = sizeof others / sizeof *others };
+static const char *const methods[] = {"ccd=0", "ccd=1", "ccd=2"};
+
+static double distance(const mesh_case *c, const mc_pair *p, double t)
+{
+  double x[12], w[4];
+  mc_verts(c, p->v, t, x);
+  return sqrt(p->split == 2 ? dist_ee(x, w) : dist_vt(x, w));
+}
+
+/* Largest displacement of a vertex of one side relative to one of the other: the distance
+ * never falls by more. */
+static double motion(const mesh_case *c, const mc_pair *p)
+{
+  double x[12], y[12], best = 0.0;
+  mc_verts(c, p->v, 0.0, x);
+  mc_verts(c, p->v, 1.0, y);
+  for (int i = 0; i < p->split; ++i)
+    for (int j = p->split; j < 4; ++j) {
+      double q = 0.0;
+      for (int k = 0; k < 3; ++k)
+        q += pow(y[3 * i + k] - x[3 * i + k] - y[3 * j + k] + x[3 * j + k], 2);
+      best = fmax(best, sqrt(q));
+    }
+  return best;
+}
+
+/* ---- impacts ------------------------------------------------------------------------------- */
+
+typedef struct impacts {
+  const mesh_case *c;
+  const mc_found *f;
+  int64_t num, hits;
+} impacts;
+
+static int64_t place_of(const mc_found *f, const mc_pair *p)
+{
+  int64_t lo = 0, hi = f->n;
+  while (lo < hi) {
+    const int64_t mid = (lo + hi) / 2;
+    if (f->kind[mid] < p->kind || (f->kind[mid] == p->kind && f->key[mid] < p->key))
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo < f->n && f->kind[lo] == p->kind && f->key[lo] == p->key ? lo : -1;
+}
+
+/* gap of x1 along the normal at the impact */
+static void check_impact(const impacts *s, int64_t j, const mc_pair *p)
+{
+  const mc_found *const f = s->f;
+  double x[12], y[12], r[3] = {0}, nn = 0, nr = 0, gap = -p->radii;
+  mc_verts(s->c, p->v, f->toi[j], x);
+  mc_verts(s->c, p->v, 1.0, y);
+  for (int c = 0; c < 3; ++c) {
+    const double n = f->normal[3 * j + c];
+    for (int i = 0; i < 4; ++i) {
+      r[c] += f->w[4 * j + i] * x[3 * i + c];
+      gap += n * f->w[4 * j + i] * y[3 * i + c];
+    }
+    nn += n * n;
+    nr += n * r[c];
+  }
+  const double d = distance(s->c, p, f->toi[j]);
+  cr_assert(fabs(nn - 1) < 1e-12);
+  cr_assert(nr > d - 1e-9, "%g of %g", nr, d);
+  cr_assert(fabs(gap - f->gap[j]) < 1e-12, "gap %g, not %g", f->gap[j], gap);
+}
+
+static void visit_impact(void *user, const mc_pair *p)
+{
+  impacts *const s = user;
+  const double d0 = distance(s->c, p, 0.0), xi = fmin(p->radii, 0.999 * d0);
+  const int may = d0 - motion(s->c, p) <= xi;
+  double first = 2.0;
+  for (int k = 0; k <= SAMPLES && may && first > 1.0; ++k)
+    if (distance(s->c, p, (double)k / SAMPLES) <= xi) first = (double)k / SAMPLES;
+  const int64_t j = place_of(s->f, p);
+  if (first <= 1.0)
+    cr_assert(j >= 0 && s->f->toi[j] <= first, "kind %d, key %llx is missed", p->kind,
+              (unsigned long long)p->key);
+  if (j < 0) return;
+  ++s->num;
+  s->hits += first <= 1.0;
+  const double toi = s->f->toi[j], d = distance(s->c, p, toi);
+  cr_assert(toi >= 0.0 && toi <= 1.0);
+  /* cubic methods step back by the share KEEP of the time */
+  cr_assert(d >= xi * (1 - 1e-9), "%g inside %g", d, xi);
+  check_impact(s, j, p);
+}
+
+static void impacts_equal_sampling(int which, const char *method)
+{
+  mc_host h;
+  mc_plugin p;
+  mesh_case c = mc_make(which);
+  mc_open(&h, &c, 2, 0);
+  mc_plugin_open(&p, &h, "brute", method);
+  const loom_query q = mc_query(&h, LOOM_DETECT_CCD, 0.0);
+  mc_found f = mc_find(&p, &q);
+  impacts s = {.c = &c, .f = &f};
+  mc_each_pair(&c, visit_impact, &s);
+  cr_assert_eq(s.num, f.n);
+  cr_expect(s.hits > 20 && s.hits > f.n / 3, "%s, %s: %lld impacts, %lld reported",
+            mc_scene_names[which], method, (long long)s.hits, (long long)f.n);
+  mc_drop(&f);
+  mc_plugin_close(&p);
+  mc_close(&h);
+  mc_free(&c);
+}
+
+Test(collision_ccd, brute_misses_no_impact_that_sampling_sees)
+{
+  for (int m = 0; m < 3; ++m) {
+    impacts_equal_sampling(MC_SOUP, methods[m]);
+    impacts_equal_sampling(MC_BODIES, methods[m]);
+  }
+  impacts_equal_sampling(MC_OBJECTS, methods[0]);
+}
+
+static void compare(int which, uint32_t what, const char *method)
+{
+  mc_host h;
+  mc_plugin oracle, p;
+  mesh_case c = mc_make(which);
+  mc_open(&h, &c, 2, 0);
+  mc_plugin_open(&oracle, &h, "brute", method);
+  const loom_query q = mc_query(&h, what, 0.01);
+  mc_found want = mc_find(&oracle, &q);
+  for (int k = 0; k < NUM_OTHERS; ++k) {
+    mc_plugin_open(&p, &h, others[k], method);
+    mc_found got = mc_find(&p, &q);
+    mc_same(&want, &got, mc_scene_names[which]);
+    mc_drop(&got);
+    mc_plugin_close(&p);
+  }
+  mc_drop(&want);
+  mc_plugin_close(&oracle);
+  mc_close(&h);
+  mc_free(&c);
+}
+
+Test(collision_ccd, impacts_equal_brute_to_the_bit)
+{
+  for (int k = 0; k < MC_SCENES; ++k) {
+    compare(k, LOOM_DETECT_CCD, methods[k % 3]);
+    compare(k, LOOM_DETECT_CCD | LOOM_DETECT_PROXIMITY, methods[0]);
+  }
+}
+
+/* ---- bounds
+ * -------------------------------------------------------------------------------------- */
+
+typedef struct bounded {
+  const mesh_case *c;
+  double t, min_gap;
+  double worst; /* least share of its gap that a pair has left at t */
+  int32_t blocker;
+} bounded;
+
+static void visit_bound(void *user, const mc_pair *p)
+{
+  bounded *const s = user;
+  const double d0 = distance(s->c, p, 0.0), xi = p->radii + s->min_gap;
+  if (d0 < 1e-9) return; /* touches: bounds nothing */
+  const double floor = d0 > xi ? xi + KEEP * (d0 - xi) * (1 - 1e-6) : 0.999 * d0 * (1 - 1e-9);
+  double d = d0;
+  if (d0 - motion(s->c, p) > floor) return;
+  for (int k = 1; k <= SAMPLES; ++k) {
+    d = distance(s->c, p, s->t * k / SAMPLES);
+    cr_assert(d >= fmin(floor, 0.999 * d0), "kind %d: %g of %g, wanted %g", p->kind, d, d0, floor);
+  }
+  const double held = fmin(xi, 0.999 * d0), share = (d - held) / (d0 - held);
+  if (share >= s->worst) return;
+  s->worst = share;
+  s->blocker = p->body;
+}
+
+static loom_bound bound(mc_plugin *p, double min_gap)
+{
+  mc_host *const h = p->h;
+  loom_bound b = {.struct_size = sizeof b,
+                  .min_gap = min_gap,
+                  .progress0 = 0.0,
+                  .progress1 = 1.0,
+                  .blocker = -1};
+  cr_assert_eq(p->p->ops.collision->max_step(p->self, &h->t.step, h->b0, h->b1, &b), LOOM_OK, "%s",
+               h->t.err.text);
+  cr_assert(mem_mapped(h->t.m) == NULL);
+  return b;
+}
+
+static void check_bound(int which, double min_gap, const char *method, double scale)
+{
+  mc_host h;
+  mc_plugin p;
+  mesh_case c = mc_make(which);
+  for (int i = 0; i < 3 * c.cloth.n; ++i)
+    c.cloth.x1[i] = c.cloth.x0[i] + scale * (c.cloth.x1[i] - c.cloth.x0[i]);
+  mc_open(&h, &c, 2, 0);
+  mc_plugin_open(&p, &h, "brute", method);
+  const loom_bound b = bound(&p, min_gap);
+  cr_assert(b.t_global > 0.0 && b.t_global <= 1.0);
+  bounded s = {.c = &c, .t = b.t_global, .min_gap = min_gap, .worst = 2.0, .blocker = -2};
+  mc_each_pair(&c, visit_bound, &s);
+  if (b.t_global < 1.0 && method == methods[0]) {
+    cr_expect(s.worst < 1.6 * KEEP, "held back with %g of the gap left", s.worst);
+    cr_expect_eq(b.blocker, s.blocker, "%s: body %d, not %d", mc_scene_names[which], b.blocker,
+                 s.blocker);
+  }
+  for (int k = 0; k < NUM_OTHERS; ++k) {
+    mc_plugin o;
+    mc_plugin_open(&o, &h, others[k], method);
+    const loom_bound got = bound(&o, min_gap);
+    cr_expect(got.t_global == b.t_global && got.blocker == b.blocker, "%s, %s: %.17g, %d",
+              others[k], mc_scene_names[which], got.t_global, got.blocker);
+    mc_plugin_close(&o);
+  }
+  mc_plugin_close(&p);
+  mc_close(&h);
+  mc_free(&c);
+}
+
+Test(collision_ccd, bound_is_safe_and_tight_and_names_the_body)
+{
+  for (int m = 0; m < 3; ++m) {
+    check_bound(MC_SOUP, 0.0, methods[m], 1.0);
+    check_bound(MC_BODIES, 0.0, methods[m], 1.0);
+    check_bound(MC_BODIES, 1e-3, methods[m], 0.3);
+  }
+  check_bound(MC_OBJECTS, 1e-3, methods[0], 1.0);
+  check_bound(MC_FOLDED, 0.0, methods[0], 0.1);
+  check_bound(MC_CRUMPLED, 0.0, methods[0], 0.1);
+  check_bound(MC_DEGENERATE, 0.0, methods[0], 1.0);
+  check_bound(MC_LONE, 0.0, methods[0], 1.0);
+}
