@@ -67,7 +67,7 @@ loom_status mesh_close(mesh *m);
  * is at x0.  mesh_inflation() says by how much boxes must grow. */
 typedef struct mesh_wanted {
   uint32_t kinds;  /* LOOM_BIT(LOOM_PAIR_VT) ... */
-  lk_real reach;   /* m; negative: nothing */
+  lk_real reach;   /* m; -LK_REAL_MAX: nothing */
   lk_real min_gap; /* m */
   lk_real keep;    /* 1 */
   int32_t moving;

@@ -4,6 +4,14 @@
 /* Steps never vanish altogether: so little of any motion is below its rounding. */
 static const lk_real T_MIN = LK_R(1e-12);
 
+/* Distance and weights of four positions, which are made relative to the first. */
+LK_FN lk_real distance_of(int family, lk_real *x, lk_real *w)
+{
+  LK_UNROLL
+  for (int i = 11; i >= 0; --i) x[i] -= x[i % 3];
+  return LK_SQRT(ccd_distance2(family, x, w));
+}
+
 /* ---- quick test ---------------------------------------------------------------------------- */
 
 /* Largest square of the displacement of a vertex of one side relative to one of the other. */
@@ -24,34 +32,49 @@ LK_FN lk_real relative_motion(int family, const lk_real *u)
   return best;
 }
 
-/* 1 unless the pair can be refused: with the distance d at x0 and motions of at most l, it stays
- * d - l apart, and nothing asked for happens when that is more than the share of d to be kept. */
-LK_FN int may_matter(const mesh_near_args *a, int family, lk_int c)
+/* Positions of a pair relative to its first vertex, their distance and the radii. */
+LK_FN lk_real distance_at_start(const mesh_near_args *a, int family, lk_int c, int32_t *v,
+                                lk_real *x)
 {
-  int32_t v[4];
-  lk_real x[12], y[12], w[4], size = LK_R(0.0);
+  lk_real w[4];
   mesh_verts(&a->m, family, a->name[c], v);
   mesh_gather(a->m.x0, v, x);
-  const lk_real d = LK_SQRT(family == MESH_VT ? dist_vt(x, w) : dist_ee(x, w));
-  LK_UNROLL
-  for (int i = 3; i < 12; ++i) size += LK_FABS(x[i] - x[i % 3]);
-  lk_real l = LK_R(0.0);
-  if (a->moving) {
-    mesh_gather(a->m.x1, v, y);
-    LK_UNROLL
-    for (int i = 0; i < 12; ++i) y[i] -= x[i];
-    l = LK_SQRT(relative_motion(family, y));
-  }
-  const lk_real r = mesh_radii(&a->m, family, v), gap = d - r;
-  /* as much as rounding could make this test and the exact one differ */
-  const lk_real slack = LK_R(64.0) * LK_EPSILON * (size + l + r + LK_FABS(a->reach));
-  const int near = a->reach >= LK_R(0.0) && !(gap > a->reach + slack);
-  const lk_real excess = (LK_R(1.0) - a->keep) * (gap - a->min_gap);
-  return near | (a->moving && !(excess > l + slack));
+  return distance_of(family, x, w);
 }
 
-LK_KERNEL(mesh_near_vt, a, c) { a->found[c] = c < a->count && may_matter(a, MESH_VT, c); }
-LK_KERNEL(mesh_near_ee, a, c) { a->found[c] = c < a->count && may_matter(a, MESH_EE, c); }
+LK_FN int64_t is_close(const mesh_near_args *a, int family, lk_int c)
+{
+  int32_t v[4];
+  lk_real x[12];
+  const lk_real d = distance_at_start(a, family, c, v, x);
+  return d - mesh_radii(&a->m, family, v) < a->reach;
+}
+
+/* 1 unless the pair can be refused: with the distance d at x0 and motions of at most l, it stays
+ * d - l apart, and nothing asked for happens when that is more than the share of d to be kept. */
+LK_FN int64_t may_matter(const mesh_near_args *a, int family, lk_int c)
+{
+  int32_t v[4];
+  lk_real x[12], y[12], size = LK_R(0.0);
+  const lk_real d = distance_at_start(a, family, c, v, x), r = mesh_radii(&a->m, family, v);
+  mesh_gather(a->m.x1, v, y);
+  LK_UNROLL
+  for (int i = 11; i >= 0; --i) {
+    size += LK_FABS(x[i]);
+    y[i] = y[i] - y[i % 3] - x[i];
+  }
+  const lk_real l = LK_SQRT(relative_motion(family, y)), gap = d - r;
+  /* as much as rounding could make this test and CCD differ */
+  const lk_real slack = LK_R(64.0) * LK_EPSILON * (size + l + r);
+  const lk_real excess = (LK_R(1.0) - a->keep) * (gap - a->min_gap);
+  return !(excess > l + slack) | (gap < a->reach);
+}
+
+LK_KERNEL(mesh_close_vt, a, c) { a->found[c] = is_close(a, MESH_VT, c); }
+LK_KERNEL(mesh_close_ee, a, c) { a->found[c] = is_close(a, MESH_EE, c); }
+LK_KERNEL(mesh_near_vt, a, c) { a->found[c] = may_matter(a, MESH_VT, c); }
+LK_KERNEL(mesh_near_ee, a, c) { a->found[c] = may_matter(a, MESH_EE, c); }
+LK_KERNEL(mesh_clear, a, c) { a->found[a->count + c] = 0; }
 
 /* ---- exact test -------------------------------------------------------------------------- */
 
@@ -75,14 +98,6 @@ LK_FN int is_allowed(const mesh_query *q, uint64_t name, const int32_t *v)
   return q->num_exclude == 0 || !is_excluded(q, name);
 }
 
-/* Distance and weights of four positions, which are made relative to the first. */
-LK_FN lk_real distance_of(int family, lk_real *x, lk_real *w)
-{
-  LK_UNROLL
-  for (int i = 11; i >= 0; --i) x[i] -= x[i % 3];
-  return LK_SQRT(ccd_distance2(family, x, w));
-}
-
 LK_FN int is_near(const mesh_query *q, lk_real gap)
 {
   return ((q->what & LOOM_DETECT_PROXIMITY) && gap < q->margin) ||
@@ -102,23 +117,21 @@ LK_FN lk_real time_of_impact(const mesh_query *q, int family, const int32_t *v, 
 LK_KERNEL_PLAIN(mesh_judge, a, c)
 {
   const mesh_query *const q = &a->q;
+  const uint64_t name = a->name[c];
+  const int family = mesh_family(name);
   int32_t v[4];
-  lk_real x[12], w[4], toi = CCD_NONE;
-  int yes = 0;
-  if (c < a->count) {
-    const uint64_t name = a->name[c];
-    const int family = mesh_family(name);
-    mesh_verts(&q->m, family, name, v);
-    if (is_allowed(q, name, v)) {
-      mesh_gather(q->m.x0, v, x);
-      const lk_real r = mesh_radii(&q->m, family, v);
-      yes = is_near(q, distance_of(family, x, w) - r);
-      if (q->what & LOOM_DETECT_CCD) toi = time_of_impact(q, family, v, r);
-      yes |= toi <= LK_R(1.0);
-    }
-    a->copy[c] = name;
-    a->toi[c] = toi;
+  lk_real toi = CCD_NONE;
+  mesh_verts(&q->m, family, name, v);
+  int yes = is_allowed(q, name, v);
+  if (yes && (q->what & LOOM_DETECT_CCD)) { /* otherwise the quick test was the exact one */
+    lk_real x[12], w[4];
+    const lk_real r = mesh_radii(&q->m, family, v);
+    mesh_gather(q->m.x0, v, x);
+    toi = time_of_impact(q, family, v, r);
+    yes = toi <= LK_R(1.0) || is_near(q, distance_of(family, x, w) - r);
   }
+  a->copy[c] = name;
+  a->toi[c] = toi;
   a->found[c] = yes;
 }
 

@@ -96,27 +96,29 @@ typedef struct mesh_query { /* one detection */
   int32_t method; /* CCD_* */
 } mesh_query;
 
-/* The quick test before the exact one: SIMD, never refuses what the exact one accepts. */
+/* The quick tests, SIMD.  Without motion (`close`) it is exact; with motion (`near`) it never
+ * refuses what CCD would report. */
 typedef struct mesh_near_args {
   mesh_view m;
   const uint64_t *LK_RESTRICT name; /* [count] of one family */
   int64_t *LK_RESTRICT found;       /* [at least count], 1: to be examined */
   int64_t count;
-  lk_real reach;   /* m, gaps below it at x0 count, whatever the motion; negative: none do */
-  lk_real min_gap; /* m, with motion: the gap to be kept ... */
+  lk_real reach;   /* m, gaps below it at x0 count, whatever the motion */
+  lk_real min_gap; /* m, the gap to be kept on the way ... */
   lk_real keep;    /* ... and the share of what is above it */
-  int32_t moving;
 } mesh_near_args;
+LK_DECLARE(mesh_close_vt, mesh_near_args)
+LK_DECLARE(mesh_close_ee, mesh_near_args)
 LK_DECLARE(mesh_near_vt, mesh_near_args)
 LK_DECLARE(mesh_near_ee, mesh_near_args)
+LK_DECLARE(mesh_clear, mesh_near_args) /* found[count + i] = 0 */
 
 typedef struct mesh_judge_args {
   mesh_query q;
   const uint64_t *LK_RESTRICT name; /* [count] */
-  int64_t *LK_RESTRICT found;       /* [at least count], 1: report this pair */
+  int64_t *LK_RESTRICT found;       /* [count], 1: report this pair */
   lk_real *LK_RESTRICT toi;         /* [count] */
   uint64_t *LK_RESTRICT copy;       /* [count] of name: `keep` writes where it was */
-  int64_t count;
 } mesh_judge_args;
 LK_DECLARE(mesh_judge, mesh_judge_args)
 

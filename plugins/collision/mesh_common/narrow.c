@@ -2,7 +2,9 @@
  * mesh.h. */
 #include "mesh.h"
 
-static const lk_entry k_near_vt = LK_ENTRY(mesh_near_vt), k_near_ee = LK_ENTRY(mesh_near_ee);
+static const lk_entry k_close[2] = {LK_ENTRY(mesh_close_vt), LK_ENTRY(mesh_close_ee)};
+static const lk_entry k_near[2] = {LK_ENTRY(mesh_near_vt), LK_ENTRY(mesh_near_ee)};
+static const lk_entry k_clear = LK_ENTRY(mesh_clear);
 static const lk_entry k_judge = LK_ENTRY(mesh_judge), k_keep = LK_ENTRY(mesh_keep);
 static const lk_entry k_fill = LK_ENTRY(mesh_fill), k_bound = LK_ENTRY(mesh_bound);
 static const lk_entry k_shortest = LK_ENTRY(mesh_shortest), k_blocker = LK_ENTRY(mesh_blocker);
@@ -60,7 +62,7 @@ static ccd_settings ccd_of(const mesh *m)
 mesh_wanted mesh_wanted_by(const mesh *m, const loom_query *q)
 {
   mesh_wanted w = {.kinds = q->kinds & MESH_KINDS,
-                   .reach = -1,
+                   .reach = -LK_REAL_MAX,
                    .keep = (lk_real)(STOP * m->set.keep),
                    .moving = (q->what & LOOM_DETECT_CCD) != 0};
   if (q->what & LOOM_DETECT_OVERLAP) w.reach = 0;
@@ -71,7 +73,7 @@ mesh_wanted mesh_wanted_by(const mesh *m, const loom_query *q)
 mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b)
 {
   return (mesh_wanted){.kinds = MESH_KINDS,
-                       .reach = -1,
+                       .reach = -LK_REAL_MAX,
                        .min_gap = (lk_real)b->min_gap,
                        .keep = (lk_real)(STOP * m->set.keep),
                        .moving = 1};
@@ -102,11 +104,18 @@ static loom_status keep(mesh *m, loom_buf *toi, int64_t at, int64_t *added)
   return plug_unmap_all(h, 5, a);
 }
 
+/* Nothing is found behind the first `count`. */
+static loom_status clear_rest(mesh *m, const mesh_near_args *args)
+{
+  return plug_run(m->h, m->e, &k_clear, args, m->room - args->count, NULL);
+}
+
 static loom_status quick_test(mesh *m, const mesh_view *v, const mesh_wanted *w, int family,
                               int64_t count)
 {
   void *p[2];
   const plug_map a[2] = {{m->name, LOOM_READ}, {m->found, LOOM_WRITE}};
+  const lk_entry *const test = w->moving ? &k_near[family] : &k_close[family];
   LOOM_TRY(plug_map_all(m->h, m->e, 2, a, p));
   const mesh_near_args args = {.m = *v,
                                .name = p[0],
@@ -114,9 +123,9 @@ static loom_status quick_test(mesh *m, const mesh_view *v, const mesh_wanted *w,
                                .count = count,
                                .reach = w->reach,
                                .min_gap = w->min_gap,
-                               .keep = w->keep,
-                               .moving = w->moving};
-  LOOM_TRY(plug_run(m->h, m->e, family == MESH_VT ? &k_near_vt : &k_near_ee, &args, m->room, NULL));
+                               .keep = w->keep};
+  LOOM_TRY(plug_run(m->h, m->e, test, &args, count, NULL));
+  LOOM_TRY(clear_rest(m, &args));
   return plug_unmap_all(m->h, 2, a);
 }
 
@@ -131,9 +140,13 @@ loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int 
     LOOM_CHECK(m->h, next[0] > first, LOOM_E_INTERNAL, "a group has more than %lld candidates",
                (long long)m->room);
     if (next[1] > base) {
+      m->h->tic(m->h, "list");
       LOOM_TRY(list(plugin, v, family, first, next[0], base, place, m->name));
+      m->h->toc(m->h, "list");
+      m->h->tic(m->h, "quick");
       LOOM_TRY(quick_test(m, v, w, family, next[1] - base));
       LOOM_TRY(keep(m, NULL, m->num_kept, &added));
+      m->h->toc(m->h, "quick");
       m->num_kept += added;
       *listed += next[1] - base;
     }
@@ -179,13 +192,11 @@ static loom_status judge(mesh *m, const mesh_query *q)
                            {m->chunk_toi, LOOM_RDWR},
                            {m->name, LOOM_RDWR}};
     LOOM_TRY(plug_map_all(m->h, m->e, 4, a, p));
-    const mesh_judge_args args = {.q = *q,
-                                  .name = (const uint64_t *)p[0] + first,
-                                  .found = p[1],
-                                  .toi = p[2],
-                                  .copy = p[3],
-                                  .count = count};
-    LOOM_TRY(plug_run(m->h, m->e, &k_judge, &args, m->room, NULL));
+    const mesh_judge_args args = {
+        .q = *q, .name = (const uint64_t *)p[0] + first, .found = p[1], .toi = p[2], .copy = p[3]};
+    const mesh_near_args rest = {.found = p[1], .count = count};
+    LOOM_TRY(plug_run(m->h, m->e, &k_judge, &args, count, NULL));
+    LOOM_TRY(clear_rest(m, &rest));
     LOOM_TRY(plug_unmap_all(m->h, 4, a));
     LOOM_TRY(keep(m, m->chunk_toi, m->num_kept, &added));
     m->num_kept += added;
@@ -225,12 +236,14 @@ loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_p
   mesh_query args;
   LOOM_TRY(open_query(m, v, q, a, &args));
   if (q->what & LOOM_DETECT_CCD) m->h->count(m->h, LOOM_C_CCD_PAIR, m->num_kept);
+  m->h->tic(m->h, "exact");
   LOOM_TRY(judge(m, &args));
   const int64_t needed = out->count + m->num_kept;
   if (m->num_kept > 0 && needed <= out->capacity) {
     LOOM_TRY(fill(m, &args, out));
     out->kinds |= q->kinds & MESH_KINDS;
   }
+  m->h->toc(m->h, "exact");
   LOOM_TRY(plug_unmap_all(m->h, 2, a));
   out->count = needed;
   return needed > out->capacity ? LOOM_GROW : LOOM_OK;
@@ -254,6 +267,7 @@ loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
   LOOM_TRY(open_query(m, v, &q, a, &args));
   h->count(h, LOOM_C_CCD_PAIR, m->num_kept);
   const plug_map b[3] = {{m->kept, LOOM_READ}, {m->toi, LOOM_RDWR}, {m->result, LOOM_RDWR}};
+  h->tic(h, "bound");
   LOOM_TRY(plug_map_all(h, m->e, 3, b, p));
   const mesh_bound_args ba = {.q = args, .name = p[0], .t = p[1]};
   LOOM_TRY(plug_run(h, m->e, &k_bound, &ba, m->num_kept, NULL));
@@ -263,6 +277,7 @@ loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
   LOOM_TRY(plug_unmap_all(h, 3, b));
   LOOM_TRY(plug_unmap_all(h, 2, a));
   LOOM_TRY(plug_fetch(h, m->e, m->result, 2, found));
+  h->toc(h, "bound");
   out->t_global = -found[0];
   if (out->t_global < 1.0) out->blocker = (int32_t)found[1];
   return LOOM_OK;

@@ -175,17 +175,23 @@ static loom_status count(patch_bvh *d, int family)
 static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
 {
   patch_bvh *const d = self;
+  /* boxes grow by half the distance at which pairs count, at x0 or on the way */
   const double apart = w->moving && w->min_gap > w->reach ? w->min_gap : w->reach;
   int64_t listed = 0;
   d->kinds = w->kinds;
   if (!(d->t.quality > 0.0)) LOOM_TRY(tree_build(&d->t, v));
-  LOOM_TRY(tree_refit(&d->t, v, apart > 0.0 ? 0.5 * apart : 0.0,
-                      w->moving ? w->keep / (1.0 - (double)w->keep) : 0.0));
+  d->m.h->tic(d->m.h, "refit");
+  LOOM_TRY(tree_refit(&d->t, v, 0.5 * apart, w->moving ? w->keep / (1.0 - (double)w->keep) : 0.0));
+  d->m.h->toc(d->m.h, "refit");
   LOOM_TRY(tree_open(&d->t, &d->view));
+  d->m.h->tic(d->m.h, "leaves");
   LOOM_TRY(meet(d));
+  d->m.h->toc(d->m.h, "leaves");
   for (int f = MESH_VT; f <= MESH_EE; ++f) {
     if (!(w->kinds & (f == MESH_VT ? MESH_VT_KINDS : MESH_EE_KINDS))) continue;
+    d->m.h->tic(d->m.h, "list");
     LOOM_TRY(count(d, f));
+    d->m.h->toc(d->m.h, "list");
     LOOM_TRY(mesh_collect(&d->m, v, w, f, d->place, d->num_pairs, list, d, &listed));
   }
   return tree_close(&d->t);

@@ -1,6 +1,9 @@
 /* patch_bvh.kern.c - see patch_bvh.kern.h. */
 #include "patch_bvh.kern.h"
 
+LK_FN lk_real smaller(lk_real a, lk_real b) { return a < b ? a : b; }
+LK_FN lk_real larger(lk_real a, lk_real b) { return a > b ? a : b; }
+
 /* ---- building -------------------------------------------------------------------------- */
 
 LK_REDUCE_MAX(bvh_bounds, a, i) { return a->sign * a->x[3 * i + a->axis]; }
@@ -51,7 +54,7 @@ LK_KERNEL_PLAIN(bvh_key, a, k)
       loose += LK_R(1.0);
     }
   num += loose;
-  for (int c = 0; c < 3; ++c) size = LK_FMAX(size, a->bounds[c] + a->bounds[3 + c]);
+  for (int c = 0; c < 3; ++c) size = larger(size, a->bounds[c] + a->bounds[3 + c]);
   const lk_real scale = (lk_real)((1 << BVH_HILBERT_BITS) - 1);
   for (int c = 0; c < 3; ++c) {
     const lk_real at = size > LK_R(0.0) ? (sum[c] / num + a->bounds[3 + c]) / size * scale : 0;
@@ -80,28 +83,30 @@ LK_FN float float_above(lk_real x)
 LK_FN void box_of(const bvh_refit_args *a, const int32_t *v, int n, float *box, bvh_node *all)
 {
   lk_real lo[3], hi[3], d2 = LK_R(0.0), size = LK_R(0.0);
-  for (int c = 0; c < 3; ++c) lo[c] = hi[c] = a->m.x0[3 * v[0] + c];
+  LK_LOAD3(lo, a->m.x0, v[0]);
+  LK_LOAD3(hi, a->m.x0, v[0]);
   for (int i = 0; i < n; ++i) {
-    lk_real q = LK_R(0.0);
+    lk_real x[3], y[3], q = LK_R(0.0);
+    LK_LOAD3(x, a->m.x0, v[i]);
+    LK_LOAD3(y, a->m.x1, v[i]);
     for (int c = 0; c < 3; ++c) {
-      const lk_real x = a->m.x0[3 * v[i] + c], y = a->m.x1[3 * v[i] + c];
-      lo[c] = LK_FMIN(lo[c], LK_FMIN(x, y));
-      hi[c] = LK_FMAX(hi[c], LK_FMAX(x, y));
-      q += (y - x) * (y - x);
+      lo[c] = smaller(lo[c], smaller(x[c], y[c]));
+      hi[c] = larger(hi[c], larger(x[c], y[c]));
+      q += (y[c] - x[c]) * (y[c] - x[c]);
     }
-    d2 = LK_FMAX(d2, q);
+    d2 = larger(d2, q);
+    all->state |= a->m.state[v[i]];
   }
   for (int c = 0; c < 3; ++c) size += hi[c] - lo[c];
   lk_real grow = a->m.radius[v[0]] + a->reach + a->share * LK_SQRT(d2);
   /* the narrow phase's rounding, with some to spare */
-  grow += LK_R(256.0) * LK_EPSILON * (size + grow);
+  grow += LK_R(256.0) * LK_EPSILON * (size + LK_FABS(a->reach) + a->m.radius[v[0]]);
   for (int c = 0; c < 3; ++c) {
     box[c] = float_below(lo[c] - grow);
     box[3 + c] = float_above(hi[c] + grow);
     all->lo[c] = box[c] < all->lo[c] ? box[c] : all->lo[c];
     all->hi[c] = box[3 + c] > all->hi[c] ? box[3 + c] : all->hi[c];
   }
-  for (int i = 0; i < n; ++i) all->state |= a->m.state[v[i]];
 }
 
 LK_FN void empty_box(float *box) /* meets nothing */

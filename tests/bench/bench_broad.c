@@ -1,0 +1,187 @@
+/* bench_broad.c - cost of detection with plugins/collision/patch_bvh against the number of
+ * triangles.
+ *
+ *   bench_broad [--threads N] [--repeat R] [--plugin NAME] N...    (vertices along a side)
+ *
+ * A square sheet is folded into 10 layers half an edge length apart, wrinkled, and moved by
+ * about 0.3 edge lengths; the margin is 0.6 of them.  So pairs per triangle do not depend on
+ * the size.  One CSV row per sheet:
+ *   triangles     nt = 2 (N - 1)^2
+ *   broad_ms      proximity query: refit, traversal, candidates of patches
+ *   narrow_ms     the same query: quick and exact tests, filling the list
+ *   query_ms      the whole query
+ *   bound_ms      step bound on the way
+ *   begin_ms      begin_step: is the tree still good?
+ *   build_ms      ... when it is built anew
+ *   pairs         reported by the query
+ *   bytes         of the plugin per triangle, without the pairs
+ * Times are the smallest of the repetitions: the machine is shared, noise only adds.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/run_state.h"
+
+typedef struct options {
+  int threads, repeat;
+  const char *plugin;
+} options;
+
+typedef struct row {
+  double triangles, broad, narrow, query, bound, begin, build, pairs, bytes;
+} row;
+
+enum { LAYERS = 10 };
+
+/* Smooth wrinkles and some noise, in units of an edge length. */
+static double wrinkle(double x, double y, int k)
+{
+  return 0.15 * sin(0.37 * x + 0.11 * k) * cos(0.29 * y) + 0.02 * sin(7.1 * x + 3.3 * y + k);
+}
+
+/* Position of the grid vertex (i, j) of side n; `moved`: at the end of the way. */
+static void place(int n, int i, int j, int moved, double x[3])
+{
+  const double edge = 1.0 / (n - 1), width = (double)(n - 1) / LAYERS;
+  const int layer = (int)fmin(i / width, LAYERS - 1);
+  const double s = i - layer * width;
+  x[0] = layer % 2 ? width - s : s;
+  x[1] = j;
+  x[2] = 0.5 * (layer + s / width) + wrinkle(x[0], x[1], 0);
+  if (moved) {
+    x[0] += 0.2 + 0.1 * wrinkle(i, j, 3);
+    x[2] -= 0.2 + wrinkle(i, j, 5);
+  }
+  for (int c = 0; c < 3; ++c) x[c] *= edge;
+}
+
+static loom_status pose(run *r, loom_buf *b, int n, int moved)
+{
+  void *p;
+  LOOM_TRY(buf_map(r->m, NULL, b, LOOM_WRITE, LOOM_AT_HOST, &p));
+  for (int i = 0; i < n * n; ++i) {
+    double x[3];
+    place(n, i % n, i / n, moved, x);
+    for (int c = 0; c < 3; ++c) ((loom_real *)p)[3 * (int64_t)i + c] = (loom_real)x[c];
+  }
+  return buf_unmap(r->m, b);
+}
+
+static double section(const run *r, const char *name)
+{
+  double sum = 0.0;
+  for (int i = 0; i < r->num_section; ++i) {
+    const char *const slash = strrchr(r->section[i].name, '/');
+    if (slash != NULL && strcmp(slash + 1, name) == 0) sum += r->section[i].seconds;
+  }
+  return sum;
+}
+
+static void least(double *best, double t) { *best = fmin(*best, t); }
+
+static loom_status measure(run *r, int n, const options *o, double bytes_without, row *out)
+{
+  const loom_collision_ops *const ops = r->collision[0].plugin->ops.collision;
+  void *const self = r->collision[0].self;
+  loom_pairs *const pairs = &r->contact[0].pairs;
+  const double edge = 1.0 / (n - 1);
+  const loom_query q = {.struct_size = sizeof q,
+                        .what = LOOM_DETECT_PROXIMITY,
+                        .kinds = LOOM_PAIR_MASK_ALL,
+                        .margin = (loom_real)(0.6 * edge),
+                        .x0 = r->st.x_start,
+                        .x1 = r->st.x_start};
+  out->broad = out->narrow = out->query = out->bound = out->begin = out->build = INFINITY;
+  LOOM_TRY(pose(r, r->st.x_start, n, 0));
+  LOOM_TRY(pose(r, r->st.x, n, 1));
+  LOOM_TRY(ops->begin_step(self, &r->st));
+  LOOM_TRY(detect_query(r, &r->contact[0], &q, pairs));
+  out->pairs = (double)pairs->count;
+  out->triangles = r->scene->pub.num_tris;
+  for (int k = 0; k < o->repeat; ++k) {
+    const double broad = section(r, "refit") + section(r, "leaves") + section(r, "list");
+    const double narrow = section(r, "quick") + section(r, "exact");
+    double t = clock_now();
+    pairs->count = 0;
+    LOOM_TRY(ops->detect(self, &r->st, &q, pairs));
+    least(&out->query, clock_now() - t);
+    least(&out->broad, section(r, "refit") + section(r, "leaves") + section(r, "list") - broad);
+    least(&out->narrow, section(r, "quick") + section(r, "exact") - narrow);
+    t = clock_now();
+    LOOM_TRY(ops->begin_step(self, &r->st));
+    least(&out->begin, clock_now() - t);
+    if (ops->max_step != NULL) {
+      loom_bound b = {.struct_size = sizeof b, .blocker = -1};
+      t = clock_now();
+      LOOM_TRY(ops->max_step(self, &r->st, r->st.x_start, r->st.x, &b));
+      least(&out->bound, clock_now() - t);
+    }
+  }
+  if (ops->reset != NULL) {
+    LOOM_TRY(ops->reset(self));
+    const double t = clock_now();
+    LOOM_TRY(ops->begin_step(self, &r->st));
+    least(&out->build, clock_now() - t);
+  }
+  /* arrays of pairs: 128 bytes each in the core; 16 in the plugin */
+  const double lists = 128.0 * (double)pairs->capacity + 16.0 * 1.25 * out->pairs;
+  out->bytes = ((double)mem_bytes(r->m, LOOM_AT_HOST) - bytes_without - lists) / out->triangles;
+  return LOOM_OK;
+}
+
+static loom_status sheet(loom_err *err, int n, const options *o, row *out)
+{
+  char ini[1024];
+  double bytes_without = 0.0;
+  loom_status s = LOOM_OK;
+  for (int with = 0; with < 2 && s == LOOM_OK; ++with) {
+    cfg *c = NULL;
+    run *r = NULL;
+    const run_options ro = {.steps = -1, .no_log = 1};
+    snprintf(ini, sizeof ini,
+             "[run]\ndt = 0.01\nsteps = 1\n[exec]\nbackend = cpu\nthreads = %d\n"
+             "[log]\naudit = off\n[solver]\nplugin = gd\n"
+             "[cloth.sheet]\nshape = grid\nsize = 1 1\nresolution = %d %d\nthickness = %.17g\n"
+             "[collision.self]\nplugin = %s\n[contact.self]\nplugin = none\n",
+             o->threads, n, n, 1e-3 / n, with ? o->plugin : "none");
+    LOOM_TRY(cfg_parse(err, ini, "bench.ini", ".", NULL, 0, &c));
+    s = run_open(err, c, &ro, &r);
+    if (s == LOOM_OK && !with) bytes_without = (double)mem_bytes(r->m, LOOM_AT_HOST);
+    if (s == LOOM_OK && with) s = measure(r, n, o, bytes_without, out);
+    run_close(r, NULL);
+    cfg_free(c);
+  }
+  return s;
+}
+
+int main(int argc, char **argv)
+{
+  options o = {.threads = 2, .repeat = 5, .plugin = "patch_bvh"};
+  int first = 1;
+  for (; first + 1 < argc && argv[first][0] == '-'; first += 2) {
+    if (strcmp(argv[first], "--threads") == 0) o.threads = atoi(argv[first + 1]);
+    if (strcmp(argv[first], "--repeat") == 0) o.repeat = atoi(argv[first + 1]);
+    if (strcmp(argv[first], "--plugin") == 0) o.plugin = argv[first + 1];
+  }
+  if (first >= argc || o.threads < 1 || o.repeat < 1) {
+    fprintf(stderr, "usage: bench_broad [--threads N] [--repeat R] [--plugin NAME] SIDE...\n");
+    return 2;
+  }
+  printf("triangles,broad_ms,narrow_ms,query_ms,bound_ms,begin_ms,build_ms,pairs,bytes\n");
+  for (int i = first; i < argc; ++i) {
+    loom_err err = {0};
+    row m = {0};
+    const int n = atoi(argv[i]);
+    if (n <= LAYERS || sheet(&err, n, &o, &m) != LOOM_OK) {
+      fprintf(stderr, "bench_broad: sheet %s: %s\n", argv[i], err.text);
+      return 1;
+    }
+    printf("%.0f,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%.0f,%.0f\n", m.triangles, 1e3 * m.broad,
+           1e3 * m.narrow, 1e3 * m.query, 1e3 * m.bound, 1e3 * m.begin, 1e3 * m.build, m.pairs,
+           m.bytes);
+    fflush(stdout);
+  }
+  return 0;
+}
