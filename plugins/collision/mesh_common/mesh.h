@@ -80,8 +80,8 @@ mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b);
 typedef loom_status (*mesh_list_fn)(void *plugin, const mesh_view *v, int family, int64_t first,
                                     int64_t end, int64_t base, loom_buf *place, loom_buf *name);
 
-/* Runs the quick test over all candidates of a family and appends what passes to m->kept;
- * no group may have more than m->room names.  *listed grows by their number. */
+/* Runs the quick test over all candidates of a family and appends what passes to m->kept.
+ * *listed grows by the number of candidates. */
 loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int family,
                          loom_buf *place, int64_t num, mesh_list_fn list, void *plugin,
                          int64_t *listed);

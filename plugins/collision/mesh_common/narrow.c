@@ -129,6 +129,18 @@ static loom_status quick_test(mesh *m, const mesh_view *v, const mesh_wanted *w,
   return plug_unmap_all(m->h, 2, a);
 }
 
+/* One group has more candidates than a chunk: make chunks as large. */
+static loom_status grow_room(mesh *m, int64_t room)
+{
+  LOOM_CHECK(m->h, room <= LK_MAX_ELEMS, LOOM_E_ARG,
+             "one vertex or edge has %lld candidates; make the margin smaller", (long long)room);
+  m->room = room;
+  LOOM_TRY(m->h->buf_resize(m->h, m->name, room));
+  LOOM_TRY(m->h->buf_resize(m->h, m->found, room));
+  LOOM_TRY(m->h->buf_resize(m->h, m->place, room + 1));
+  return m->h->buf_resize(m->h, m->chunk_toi, room);
+}
+
 loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int family,
                          loom_buf *place, int64_t num, mesh_list_fn list, void *plugin,
                          int64_t *listed)
@@ -137,8 +149,12 @@ loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int 
   for (int64_t first = 0; first < num;) {
     int64_t next[2], added;
     LOOM_TRY(cut(m, place, first, num, m->room, next));
-    LOOM_CHECK(m->h, next[0] > first, LOOM_E_INTERNAL, "a group has more than %lld candidates",
-               (long long)m->room);
+    if (next[0] == first) {
+      int64_t end;
+      LOOM_TRY(mesh_place_at(m, place, first + 1, &end));
+      LOOM_TRY(grow_room(m, end - base));
+      continue;
+    }
     if (next[1] > base) {
       m->h->tic(m->h, "list");
       LOOM_TRY(list(plugin, v, family, first, next[0], base, place, m->name));

@@ -1,0 +1,275 @@
+/* spatial_hash.c - collision plugin `spatial_hash`: triangle meshes in a uniform grid.
+ *
+ * The plain baseline: triangles and edges are entered into all cells that their boxes meet
+ * (M. Teschner et al., Optimized spatial hashing for collision detection of deformable objects,
+ * VMV 2003); vertices look for triangles in their cell, edges for edges in theirs.  DEVIATION:
+ * cells are sorted and found by bisection instead of hashed, so there are no collisions of keys
+ * and the order does not depend on threads. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "../mesh_common/mesh.h"
+#include "loom/plugin.h"
+#include "spatial_hash.kern.h"
+
+static const lk_entry k_cells[2] = {LK_ENTRY(hash_cells_tri), LK_ENTRY(hash_cells_edge)};
+static const lk_entry k_enter[2] = {LK_ENTRY(hash_enter_tri), LK_ENTRY(hash_enter_edge)};
+static const lk_entry k_pad = LK_ENTRY(hash_pad);
+static const lk_entry k_count[2] = {LK_ENTRY(hash_count_vt), LK_ENTRY(hash_count_ee)};
+static const lk_entry k_list[2] = {LK_ENTRY(hash_list_vt), LK_ENTRY(hash_list_ee)};
+
+typedef struct {
+  double cell;
+  int64_t max_cells;
+} settings;
+
+static const loom_param params[] = {
+    LOOM_PARAM_REAL(settings, cell, 1.0, 0.01, 100.0, "1",
+                    "Edge of a cell over the mean edge of the cloth at rest plus the distance at "
+                    "which pairs count."),
+    LOOM_PARAM_INT(settings, max_cells, 64, 8, 100000, "1",
+                   "Mean number of cells of a triangle or edge above which cells are doubled: "
+                   "bounds memory where few triangles are much larger than the others."),
+};
+
+typedef struct {
+  mesh m;
+  settings set;
+  double mean_edge, max_radius;  /* m */
+  loom_buf *count[2], *place[2]; /* i64 of entries: [triangles], [edges], + 1 */
+  loom_buf *pairs[2], *at[2];    /* i64 of candidates: [vertices], [edges], + 1 */
+  loom_buf *key, *item, *perm;   /* entries of the family under way */
+  int64_t num_items[2], num_groups[2];
+  hash_args args; /* of the family under way; no pointers */
+} spatial_hash;
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+/* Mean edge of the cloth at rest and the largest radius. */
+static loom_status measure_cloth(spatial_hash *d)
+{
+  const loom_host *const h = d->m.h;
+  const loom_scene *const sc = d->m.sc;
+  void *p[3];
+  loom_buf *const b[3] = {sc->num_edges > 0 ? sc->edges : NULL, sc->rest_x, sc->radius};
+  for (int i = 0; i < 3; ++i)
+    if (b[i] != NULL) LOOM_TRY(h->map(h, d->m.e, b[i], LOOM_READ, LOOM_AT_HOST, &p[i]));
+  for (int32_t e = 0; e < sc->num_edges; ++e) {
+    const int32_t *const v = (const int32_t *)p[0] + 2 * (int64_t)e;
+    double q = 0.0;
+    for (int c = 0; c < 3; ++c) {
+      const loom_real *const x = p[1];
+      q += pow((double)(x[3 * (int64_t)v[0] + c] - x[3 * (int64_t)v[1] + c]), 2.0);
+    }
+    d->mean_edge += sqrt(q) / sc->num_edges;
+  }
+  for (int32_t i = 0; i < sc->num_verts; ++i)
+    d->max_radius = fmax(d->max_radius, (double)((const loom_real *)p[2])[i]);
+  for (int i = 2; i >= 0; --i)
+    if (b[i] != NULL) LOOM_TRY(h->unmap(h, b[i]));
+  return LOOM_OK;
+}
+
+static loom_status hash_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                               const void *set, void **self)
+{
+  spatial_hash *const d = calloc(1, sizeof *d);
+  LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
+  *self = d;
+  d->set = *(const settings *)set;
+  const mesh_params none = {.method = CCD_ADDITIVE};
+  LOOM_TRY(mesh_create(&d->m, h, sc, e, &none));
+  LOOM_TRY(measure_cloth(d));
+  d->num_items[MESH_VT] = d->m.num_tris;
+  d->num_items[MESH_EE] = d->num_groups[MESH_EE] = d->m.num_edges;
+  d->num_groups[MESH_VT] = d->m.num_verts;
+  for (int f = MESH_VT; f <= MESH_EE; ++f) {
+    LOOM_TRY(h->buf_new(h, "cell counts", LOOM_I64, d->num_items[f], &d->count[f]));
+    LOOM_TRY(h->buf_new(h, "cell places", LOOM_I64, d->num_items[f] + 1, &d->place[f]));
+    LOOM_TRY(h->buf_new(h, "pair counts", LOOM_I64, d->num_groups[f], &d->pairs[f]));
+    LOOM_TRY(h->buf_new(h, "pair places", LOOM_I64, d->num_groups[f] + 1, &d->at[f]));
+  }
+  LOOM_TRY(h->buf_new(h, "cells", LOOM_U64, 0, &d->key));
+  LOOM_TRY(h->buf_new(h, "items", LOOM_I32, 0, &d->item));
+  return h->buf_new(h, "order", LOOM_I32, 0, &d->perm);
+}
+
+static void hash_destroy(void *self)
+{
+  spatial_hash *const d = self;
+  if (d == NULL) return;
+  loom_buf *const all[] = {d->count[0], d->count[1], d->place[0], d->place[1],
+                           d->pairs[0], d->pairs[1], d->at[0],    d->at[1],
+                           d->key,      d->item,     d->perm};
+  for (size_t i = 0; d->m.h != NULL && i < LOOM_COUNT(all); ++i) d->m.h->buf_free(d->m.h, all[i]);
+  mesh_destroy(&d->m);
+  free(d);
+}
+
+/* It keeps nothing from step to step. */
+static loom_status hash_begin_step(void *self, const loom_step *s)
+{
+  (void)self, (void)s;
+  return LOOM_OK;
+}
+
+/* ---- broad phase ----------------------------------------------------------------------------- */
+
+/* Choose the cells, so that there are not too many entries; their number. */
+static loom_status count_entries(spatial_hash *d, int family, int64_t *num)
+{
+  const loom_host *const h = d->m.h;
+  const int64_t most = d->set.max_cells * (d->num_items[family] + 1);
+  for (;; d->args.cell *= LK_R(2.0)) {
+    void *p[1];
+    const plug_map a[1] = {{d->count[family], LOOM_WRITE}};
+    LOOM_TRY(plug_map_all(h, d->m.e, 1, a, p));
+    hash_args args = d->args;
+    args.count = p[0];
+    LOOM_TRY(plug_run(h, d->m.e, &k_cells[family], &args, d->num_items[family], NULL));
+    LOOM_TRY(plug_unmap_all(h, 1, a));
+    LOOM_TRY(h->scan_i64(h, d->m.e, d->count[family], d->place[family]));
+    LOOM_TRY(mesh_place_at(&d->m, d->place[family], d->num_items[family], num));
+    if (*num <= most) return LOOM_OK;
+  }
+}
+
+/* Sorted entries of all triangles or edges. */
+static loom_status make_entries(spatial_hash *d, int family)
+{
+  const loom_host *const h = d->m.h;
+  int64_t num;
+  void *p[3];
+  LOOM_TRY(count_entries(d, family, &num));
+  LOOM_CHECK(h, num <= LK_MAX_ELEMS, LOOM_E_ARG,
+             "%lld entries of the grid are more than %d; lower max_cells or use patch_bvh",
+             (long long)num, (int)LK_MAX_ELEMS);
+  LOOM_TRY(mesh_reserve(&d->m, d->key, num));
+  const int64_t capacity = h->buf_count(h, d->key);
+  LOOM_TRY(mesh_reserve(&d->m, d->item, capacity));
+  LOOM_TRY(mesh_reserve(&d->m, d->perm, capacity));
+  const plug_map a[3] = {{d->place[family], LOOM_READ}, {d->key, LOOM_RDWR}, {d->item, LOOM_RDWR}};
+  LOOM_TRY(plug_map_all(h, d->m.e, 3, a, p));
+  d->args.num_entries = num;
+  hash_args args = d->args;
+  args.place = p[0];
+  args.key = p[1];
+  args.item = p[2];
+  LOOM_TRY(plug_run(h, d->m.e, &k_enter[family], &args, d->num_items[family], NULL));
+  LOOM_TRY(plug_run(h, d->m.e, &k_pad, &args, capacity - num, NULL));
+  LOOM_TRY(plug_unmap_all(h, 3, a));
+  return h->sort_u64(h, d->m.e, d->key, d->perm);
+}
+
+/* Arguments with the sorted entries mapped. */
+static loom_status open_entries(spatial_hash *d, plug_map a[3], hash_args *out)
+{
+  void *p[3];
+  a[0] = (plug_map){d->key, LOOM_RDWR};
+  a[1] = (plug_map){d->item, LOOM_RDWR};
+  a[2] = (plug_map){d->perm, LOOM_READ};
+  LOOM_TRY(plug_map_all(d->m.h, d->m.e, 3, a, p));
+  *out = d->args;
+  out->key = p[0];
+  out->item = p[1];
+  out->perm = p[2];
+  return LOOM_OK;
+}
+
+static loom_status list(void *self, const mesh_view *v, int family, int64_t first, int64_t end,
+                        int64_t base, loom_buf *place, loom_buf *name)
+{
+  spatial_hash *const d = self;
+  hash_args args;
+  plug_map e[3];
+  void *p[2];
+  const plug_map a[2] = {{place, LOOM_READ}, {name, LOOM_RDWR}};
+  (void)v;
+  LOOM_TRY(open_entries(d, e, &args));
+  LOOM_TRY(plug_map_all(d->m.h, d->m.e, 2, a, p));
+  args.place = p[0];
+  args.name = p[1];
+  args.base = base;
+  args.first = (lk_int)first;
+  LOOM_TRY(plug_run(d->m.h, d->m.e, &k_list[family], &args, end - first, NULL));
+  LOOM_TRY(plug_unmap_all(d->m.h, 2, a));
+  return plug_unmap_all(d->m.h, 3, e);
+}
+
+static loom_status count(spatial_hash *d, int family)
+{
+  const loom_host *const h = d->m.h;
+  hash_args args;
+  plug_map e[3];
+  void *p[1];
+  const plug_map a[1] = {{d->pairs[family], LOOM_WRITE}};
+  LOOM_TRY(open_entries(d, e, &args));
+  LOOM_TRY(plug_map_all(h, d->m.e, 1, a, p));
+  args.count = p[0];
+  LOOM_TRY(plug_run(h, d->m.e, &k_count[family], &args, d->num_groups[family], NULL));
+  LOOM_TRY(plug_unmap_all(h, 1, a));
+  LOOM_TRY(plug_unmap_all(h, 3, e));
+  return h->scan_i64(h, d->m.e, d->pairs[family], d->at[family]);
+}
+
+static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
+{
+  spatial_hash *const d = self;
+  const double near = fmax((double)w->reach, 0.0) + 2.0 * d->max_radius;
+  int64_t listed = 0;
+  for (int f = MESH_VT; f <= MESH_EE; ++f) {
+    if (!(w->kinds & (f == MESH_VT ? MESH_VT_KINDS : MESH_EE_KINDS))) continue;
+    if (d->num_items[f] == 0) continue;
+    /* triangles grow by all of the distance, because vertices do not */
+    d->args = (hash_args){.m = *v,
+                          .kinds = w->kinds,
+                          .cell = (lk_real)(d->set.cell * (d->mean_edge + near)),
+                          .reach = f == MESH_VT ? w->reach + (lk_real)d->max_radius
+                                                : LK_R(0.5) * w->reach};
+    if (!(d->args.cell > LK_R(0.0))) d->args.cell = LK_R(1.0);
+    LOOM_TRY(make_entries(d, f));
+    LOOM_TRY(count(d, f));
+    LOOM_TRY(mesh_collect(&d->m, v, w, f, d->at[f], d->num_groups[f], list, d, &listed));
+  }
+  return LOOM_OK;
+}
+
+static loom_status hash_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
+{
+  spatial_hash *const d = self;
+  loom_query here = *q;
+  here.what &= LOOM_DETECT_PROXIMITY | LOOM_DETECT_OVERLAP;
+  return mesh_detect(&d->m, s, &here, out, broad, d);
+}
+
+/* ---- descriptor --------------------------------------------------------------------------------
+ */
+
+static const loom_collision_ops ops = {.struct_size = sizeof ops,
+                                       .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_OVERLAP |
+                                                   LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE,
+                                       .pair_kinds = MESH_KINDS,
+                                       .create = hash_create,
+                                       .destroy = hash_destroy,
+                                       .begin_step = hash_begin_step,
+                                       .detect = hash_detect};
+
+static const loom_plugin plugin = {
+    LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, LK_BACKENDS),
+    .name = "spatial_hash",
+    .version = "0.1.0",
+    .summary = "triangle meshes in a uniform grid, proximity only: the plain baseline",
+    .reference = "M. Teschner, B. Heidelberger, M. Mueller, D. Pomeranets, M. Gross, Optimized "
+                 "spatial hashing for collision detection of deformable objects, VMV 2003",
+    .license = "MIT",
+    .build = LOOM_BUILD_INFO,
+    .num_params = LOOM_COUNT(params),
+    .settings_size = sizeof(settings),
+    .params = params,
+    .ops.collision = &ops};
+
+const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
+{
+  (void)host_abi;
+  return index == 0 ? &plugin : NULL;
+}

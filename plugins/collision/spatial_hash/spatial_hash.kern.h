@@ -1,0 +1,40 @@
+/* spatial_hash.kern.h - features of triangle meshes in the cells of a uniform grid.
+ *
+ * An entry is (cell, item): a triangle or an edge is entered into every cell that its box meets.
+ * Entries are sorted by cell, and a cell is found by bisection.  The three coordinates of a cell
+ * make its key, 21 bits each, so different cells never have the same key. */
+#ifndef SPATIAL_HASH_KERN_H
+#define SPATIAL_HASH_KERN_H
+
+#include "../mesh_common/mesh.kern.h"
+
+#define HASH_HALF UINT32_C(0x100000) /* cell 0 in the middle of 2^21 */
+#define HASH_NONE UINT64_MAX         /* behind all cells */
+
+typedef struct hash_args {
+  mesh_view m;
+  lk_real cell;   /* m, edge length */
+  lk_real reach;  /* m, by which the boxes of triangles or edges grow, beside their radius */
+  uint32_t kinds; /* LOOM_BIT(LOOM_PAIR_VT) ... */
+  int64_t *LK_RESTRICT count;       /* [items] cells; later [vertices or edges] pairs */
+  const int64_t *LK_RESTRICT place; /* exclusive scan of it */
+  uint64_t *LK_RESTRICT key;        /* [capacity], cells */
+  int32_t *LK_RESTRICT item;        /* [capacity] of the entries as they were made */
+  const int32_t *LK_RESTRICT perm;  /* [capacity] entry of each sorted key */
+  int64_t num_entries;
+  uint64_t *LK_RESTRICT name; /* [.] */
+  int64_t base;               /* place of name[0] */
+  lk_int first;               /* element 0 of this launch */
+} hash_args;
+
+LK_DECLARE(hash_cells_tri, hash_args) /* count */
+LK_DECLARE(hash_cells_edge, hash_args)
+LK_DECLARE(hash_enter_tri, hash_args) /* key, item */
+LK_DECLARE(hash_enter_edge, hash_args)
+LK_DECLARE(hash_pad, hash_args)      /* key[num_entries + i] = HASH_NONE */
+LK_DECLARE(hash_count_vt, hash_args) /* count */
+LK_DECLARE(hash_count_ee, hash_args)
+LK_DECLARE(hash_list_vt, hash_args) /* name */
+LK_DECLARE(hash_list_ee, hash_args)
+
+#endif
