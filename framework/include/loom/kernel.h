@@ -44,6 +44,7 @@ typedef int32_t lk_int; /* element index: signed, 32 bit */
 #define LK_COS(x)      cosf(x)
 #define LK_ATAN2(y, x) atan2f((y), (x))
 #define LK_FLOOR(x)    floorf(x)
+#define LK_LOG(x)      logf(x)
 #define LK_REAL_MAX    FLT_MAX
 #else
 #define LK_R(x)        x
@@ -55,6 +56,7 @@ typedef int32_t lk_int; /* element index: signed, 32 bit */
 #define LK_COS(x)      cos(x)
 #define LK_ATAN2(y, x) atan2((y), (x))
 #define LK_FLOOR(x)    floor(x)
+#define LK_LOG(x)      log(x)
 #define LK_REAL_MAX    DBL_MAX
 #endif
 

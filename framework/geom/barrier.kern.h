@@ -1,0 +1,136 @@
+/* barrier.kern.h - the barrier of incremental potential contact and its mollifier.
+ *
+ * M. Li et al., "Incremental potential contact", ACM TOG 39(4), 2020,
+ * doi 10.1145/3386569.3392425, eq. 6 and section 4; thickness: M. Li, D. M. Kaufman, C. Jiang,
+ * "Codimensional incremental potential contact", ACM TOG 40(4), 2021,
+ * doi 10.1145/3450626.3459767, section 5.  Both codes use the squared distance D:
+ *   s = D - xi^2,   s_hat = (d_hat + xi)^2 - xi^2 = d_hat^2 + 2 d_hat xi   [m^2]
+ * with the thickness xi (sum of both radii) and the gap d_hat at which the force begins.
+ * DEVIATION: theirs is -kappa (s - s_hat)^2 ln(s / s_hat) with kappa in J/m^4; here z = s / s_hat,
+ *   b = kappa d_hat^2 g(z),   g(z) = -(z - 1)^2 ln z   for 0 < z < 1, else 0,
+ * so that kappa is a stiffness in N/m that means the same for every d_hat and xi.
+ * g is twice continuously differentiable at z = 1 and infinite at z = 0. */
+#ifndef LOOM_BARRIER_KERN_H
+#define LOOM_BARRIER_KERN_H
+
+#include "loom/kernel.h"
+
+/* g and its first two derivatives at 0 < z < 1 */
+LK_FN lk_real barrier_g(lk_real z) { return -(z - LK_R(1.0)) * (z - LK_R(1.0)) * LK_LOG(z); }
+
+LK_FN lk_real barrier_g1(lk_real z)
+{
+  const lk_real y = z - LK_R(1.0);
+  return -y * (LK_R(2.0) * LK_LOG(z) + y / z);
+}
+
+LK_FN lk_real barrier_g2(lk_real z)
+{
+  const lk_real q = (z - LK_R(1.0)) / z;
+  return -(LK_R(2.0) * LK_LOG(z) + LK_R(4.0) * q - q * q);
+}
+
+/* One pair: squares of lengths, and what multiplies g. */
+typedef struct barrier_law {
+  lk_real xi2;   /* m^2, xi^2 */
+  lk_real s_hat; /* m^2 */
+  lk_real scale; /* J, kappa d_hat^2 */
+} barrier_law;
+
+LK_FN void barrier_law_of(lk_real kappa, lk_real d_hat, lk_real xi, barrier_law *b)
+{
+  b->xi2 = xi * xi;
+  b->s_hat = d_hat * (d_hat + LK_R(2.0) * xi);
+  b->scale = kappa * d_hat * d_hat;
+}
+
+/* 1 if the pair with squared distance D has a force; NaN counts, so that it shows. */
+LK_FN int barrier_active(const barrier_law *b, lk_real D) { return !(D - b->xi2 >= b->s_hat); }
+
+/* b, J; b' = db/dD, N/m; b'' , N/m^3, of an active pair */
+LK_FN lk_real barrier_value(const barrier_law *b, lk_real D)
+{
+  return b->scale * barrier_g((D - b->xi2) / b->s_hat);
+}
+LK_FN lk_real barrier_slope(const barrier_law *b, lk_real D)
+{
+  return b->scale / b->s_hat * barrier_g1((D - b->xi2) / b->s_hat);
+}
+LK_FN lk_real barrier_curvature(const barrier_law *b, lk_real D)
+{
+  return b->scale / (b->s_hat * b->s_hat) * barrier_g2((D - b->xi2) / b->s_hat);
+}
+
+/* ---- edges that are nearly parallel ------------------------------------------------------- */
+/* Their distance has a kink where they are parallel, so the barrier is multiplied by
+ *   m(c) = (2 - c/e) c/e   for c < e, else 1,   c = |u x v|^2,   e = 1e-3 |U|^2 |V|^2   [m^4]
+ * (Li et al. 2020, section 5 of the supplement) with the edges u, v and their rest lengths. */
+#define BARRIER_PARALLEL LK_R(1e-3)
+
+LK_FN lk_real mollifier(lk_real c, lk_real e)
+{
+  return c < e ? (LK_R(2.0) - c / e) * (c / e) : LK_R(1.0);
+}
+LK_FN lk_real mollifier_slope(lk_real c, lk_real e)
+{
+  return c < e ? LK_R(2.0) * (LK_R(1.0) - c / e) / e : LK_R(0.0);
+}
+LK_FN lk_real mollifier_curvature(lk_real c, lk_real e)
+{
+  return c < e ? LK_R(-2.0) / (e * e) : LK_R(0.0);
+}
+
+LK_FN lk_real mollifier_dot(const lk_real *a, const lk_real *b)
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* c of the edges x[0] x[1] and x[2] x[3]; x real [4][3], m. */
+LK_FN lk_real mollifier_cross(const lk_real *x)
+{
+  const lk_real u[3] = {x[3] - x[0], x[4] - x[1], x[5] - x[2]};
+  const lk_real v[3] = {x[9] - x[6], x[10] - x[7], x[11] - x[8]};
+  const lk_real w[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
+                        u[0] * v[1] - u[1] * v[0]};
+  return mollifier_dot(w, w);
+}
+
+/* dc/dx, real [4][3], m^3 */
+LK_FN void mollifier_cross_gradient(const lk_real *x, lk_real *g)
+{
+  const lk_real u[3] = {x[3] - x[0], x[4] - x[1], x[5] - x[2]};
+  const lk_real v[3] = {x[9] - x[6], x[10] - x[7], x[11] - x[8]};
+  const lk_real uu = mollifier_dot(u, u), vv = mollifier_dot(v, v), uv = mollifier_dot(u, v);
+  for (int c = 0; c < 3; ++c) {
+    g[3 + c] = LK_R(2.0) * (vv * u[c] - uv * v[c]);
+    g[c] = -g[3 + c];
+    g[9 + c] = LK_R(2.0) * (uu * v[c] - uv * u[c]);
+    g[6 + c] = -g[9 + c];
+  }
+}
+
+/* H [12][12] += f d2c/dx2 */
+LK_FN void mollifier_cross_hessian(const lk_real *x, lk_real f, lk_real *H)
+{
+  const lk_real u[3] = {x[3] - x[0], x[4] - x[1], x[5] - x[2]};
+  const lk_real v[3] = {x[9] - x[6], x[10] - x[7], x[11] - x[8]};
+  const lk_real uu = mollifier_dot(u, u), vv = mollifier_dot(v, v), uv = mollifier_dot(u, v);
+  for (int r = 0; r < 3; ++r)
+    for (int c = 0; c < 3; ++c) {
+      const lk_real one = r == c ? LK_R(1.0) : LK_R(0.0);
+      const lk_real huu = LK_R(2.0) * f * (vv * one - v[r] * v[c]);
+      const lk_real hvv = LK_R(2.0) * f * (uu * one - u[r] * u[c]);
+      const lk_real huv =
+          LK_R(2.0) * f * (LK_R(2.0) * u[r] * v[c] - v[r] * u[c] - uv * one); /* row u, column v */
+      for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 2; ++j) {
+          const lk_real sign = i == j ? LK_R(1.0) : LK_R(-1.0);
+          H[12 * (3 * i + r) + 3 * j + c] += sign * huu;
+          H[12 * (6 + 3 * i + r) + 6 + 3 * j + c] += sign * hvv;
+          H[12 * (3 * i + r) + 6 + 3 * j + c] += sign * huv;
+          H[12 * (6 + 3 * j + c) + 3 * i + r] += sign * huv;
+        }
+    }
+}
+
+#endif
