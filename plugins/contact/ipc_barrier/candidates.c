@@ -1,0 +1,379 @@
+/* candidates.c - pairs that may touch: detection, corners, and which are active at a point. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipc.h"
+
+static const lk_entry k_take = LK_ENTRY(ipc_take), k_moved = LK_ENTRY(ipc_moved);
+static const lk_entry k_keys = LK_ENTRY(ipc_corner_keys), k_pick = LK_ENTRY(ipc_pick);
+static const lk_entry k_measure = LK_ENTRY(ipc_measure), k_compact = LK_ENTRY(ipc_compact);
+static const lk_entry k_room = LK_ENTRY(ipc_least_room), k_gap = LK_ENTRY(ipc_least_gap);
+
+/* ---- buffers -------------------------------------------------------------------------- */
+
+loom_status ipc_new(ipc *p)
+{
+  const loom_host *const h = p->h;
+  const int64_t bytes = (int64_t)p->sc->num_obstacles * (int64_t)sizeof *p->view;
+  p->view = calloc((size_t)p->sc->num_obstacles + 1, sizeof *p->view);
+  LOOM_CHECK(h, p->view != NULL, LOOM_E_NOMEM, "no memory for %d bodies", p->sc->num_obstacles);
+  const struct {
+    const char *name;
+    int type;
+    int64_t count;
+    loom_buf **out;
+  } all[] = {{"bodies", LOOM_U8, bytes, &p->views},
+             {"sums", LOOM_REAL, 4, &p->result},
+             {"total", LOOM_I64, 1, &p->total},
+             {"anchor", LOOM_REAL, 3 * (int64_t)p->sc->num_verts, &p->anchor},
+             {"kinds", LOOM_I32, 0, &p->kind},
+             {"vertices", LOOM_I32, 0, &p->v},
+             {"obstacles", LOOM_I32, 0, &p->obst},
+             {"thickness", LOOM_REAL, 0, &p->xi},
+             {"parallel", LOOM_REAL, 0, &p->par},
+             {"corners", LOOM_I64, 0, &p->corner.num},
+             {"first corners", LOOM_I64, 1, &p->corner.at},
+             {"corner vertices", LOOM_U64, 0, &p->corner.vertex},
+             {"corner places", LOOM_I32, 0, &p->corner.place},
+             {"corner pairs", LOOM_I32, 0, &p->corner.owner},
+             {"corner forces", LOOM_REAL, 0, &p->corner.force},
+             {"room", LOOM_REAL, 0, &p->room},
+             {"active", LOOM_I64, 0, &p->active},
+             {"active places", LOOM_I64, 1, &p->place},
+             {"active list", LOOM_I32, 0, &p->list},
+             {"blocks", LOOM_I64, 0, &p->blocks},
+             {"first blocks", LOOM_I64, 1, &p->at_block},
+             {"friction vertices", LOOM_I32, 0, &p->fv},
+             {"last friction vertices", LOOM_I32, 0, &p->fv_old},
+             {"friction obstacles", LOOM_I32, 0, &p->fobst},
+             {"friction weights", LOOM_REAL, 0, &p->fw},
+             {"friction normals", LOOM_REAL, 0, &p->fnormal},
+             {"friction points", LOOM_REAL, 0, &p->fpoint},
+             {"friction limits", LOOM_REAL, 0, &p->fmost},
+             {"friction blocks", LOOM_I64, 0, &p->fblocks},
+             {"first friction blocks", LOOM_I64, 1, &p->fat_block},
+             {"friction corners", LOOM_I64, 0, &p->fcorner.num},
+             {"first friction corners", LOOM_I64, 1, &p->fcorner.at},
+             {"friction corner vertices", LOOM_U64, 0, &p->fcorner.vertex},
+             {"friction corner places", LOOM_I32, 0, &p->fcorner.place},
+             {"friction corner pairs", LOOM_I32, 0, &p->fcorner.owner},
+             {"friction forces", LOOM_REAL, 0, &p->fcorner.force},
+             {"stiffness", LOOM_REAL, 1, &p->memory}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
+    LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
+  return LOOM_OK;
+}
+
+static void free_corners(ipc *p, corner_set *c)
+{
+  loom_buf *const all[] = {c->num, c->at, c->vertex, c->place, c->owner, c->force};
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i) p->h->buf_free(p->h, all[i]);
+}
+
+void ipc_free(ipc *p)
+{
+  loom_buf *const all[] = {p->views,  p->result, p->total,   p->anchor,    p->kind,
+                           p->v,      p->obst,   p->xi,      p->par,       p->room,
+                           p->active, p->place,  p->list,    p->blocks,    p->at_block,
+                           p->fv,     p->fv_old, p->fobst,   p->fw,        p->fnormal,
+                           p->fpoint, p->fmost,  p->fblocks, p->fat_block, p->memory};
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i) p->h->buf_free(p->h, all[i]);
+  free_corners(p, &p->corner);
+  free_corners(p, &p->fcorner);
+  free(p->view);
+}
+
+/* ---- bodies ------------------------------------------------------------------------------ */
+
+loom_status ipc_bodies(ipc *p)
+{
+  const loom_host *const h = p->h;
+  const int moved = p->moving;
+  void *bytes;
+  p->friction = p->set.self_friction > 0.0;
+  p->grids = p->moving = 0;
+  for (int i = 0; i < p->sc->num_obstacles; ++i) {
+    const loom_obstacle *const o = &p->sc->obstacles[i];
+    const char *const why = obst_view_fill(o, &p->view[i]);
+    LOOM_CHECK(h, why == NULL, LOOM_E_CONFIG, "body '%s': %s", o->name != NULL ? o->name : "?",
+               why);
+    p->friction |= o->friction > 0;
+    p->grids |= p->view[i].kind == LOOM_OBST_SDF;
+    p->moving |= p->view[i].moves || o->kind == LOOM_OBST_ARTICULATED;
+  }
+  if (p->moving || moved) p->valid = 0; /* pairs were found with bodies that stood elsewhere */
+  LOOM_TRY(h->map(h, p->e, p->views, LOOM_WRITE, LOOM_AT_HOST, &bytes));
+  memcpy(bytes, p->view, (size_t)p->sc->num_obstacles * sizeof *p->view);
+  return h->unmap(h, p->views);
+}
+
+/* Grid pointers change from map to map. */
+loom_status ipc_views_open(ipc *p, const obst_view **out)
+{
+  const loom_host *const h = p->h;
+  void *q;
+  for (int i = 0; p->grids && i < p->sc->num_obstacles; ++i) {
+    if (p->view[i].kind != LOOM_OBST_SDF) continue;
+    LOOM_TRY(h->map(h, p->e, p->sc->obstacles[i].sdf, LOOM_READ, LOOM_AT_EXEC, &q));
+    p->view[i].sdf = q;
+  }
+  if (p->grids) {
+    LOOM_TRY(h->map(h, p->e, p->views, LOOM_WRITE, LOOM_AT_HOST, &q));
+    memcpy(q, p->view, (size_t)p->sc->num_obstacles * sizeof *p->view);
+    LOOM_TRY(h->unmap(h, p->views));
+  }
+  LOOM_TRY(h->map(h, p->e, p->views, LOOM_READ, LOOM_AT_EXEC, &q));
+  *out = q;
+  return LOOM_OK;
+}
+
+loom_status ipc_views_close(ipc *p)
+{
+  LOOM_TRY(p->h->unmap(p->h, p->views));
+  for (int i = 0; p->grids && i < p->sc->num_obstacles; ++i) {
+    if (p->view[i].kind != LOOM_OBST_SDF) continue;
+    p->view[i].sdf = NULL;
+    LOOM_TRY(p->h->unmap(p->h, p->sc->obstacles[i].sdf));
+  }
+  return LOOM_OK;
+}
+
+loom_status ipc_open(ipc *p, const loom_step *s, loom_buf *x, double progress, plug_map m[IPC_MAPS],
+                     ipc_state *out)
+{
+  void *q[IPC_MAPS];
+  const obst_view *view;
+  const int bodies = LOOM_HAS(s, body1) && p->sc->num_body_verts > 0;
+  const plug_map all[IPC_MAPS] = {{x, LOOM_READ},
+                                  {bodies ? s->body0 : NULL, LOOM_READ},
+                                  {bodies ? s->body1 : NULL, LOOM_READ},
+                                  {p->sc->fixed, LOOM_READ},
+                                  {p->kind, LOOM_READ},
+                                  {p->v, LOOM_READ},
+                                  {p->obst, LOOM_READ},
+                                  {p->xi, LOOM_READ},
+                                  {p->par, LOOM_READ},
+                                  {NULL, LOOM_READ}};
+  memcpy(m, all, sizeof all);
+  LOOM_TRY(plug_map_all(p->h, p->e, IPC_MAPS, m, q));
+  LOOM_TRY(ipc_views_open(p, &view));
+  const ipc_state state = {.x = q[0],
+                           .body0 = q[1],
+                           .body1 = q[2],
+                           .fixed = q[3],
+                           .view = view,
+                           .kind = q[4],
+                           .v = q[5],
+                           .obst = q[6],
+                           .xi = q[7],
+                           .par = q[8],
+                           .progress = (lk_real)progress,
+                           .kappa = (lk_real)p->kappa,
+                           .d_hat = (lk_real)p->set.d_hat,
+                           .n = p->sc->num_verts,
+                           .gauss_newton = p->set.hessian == HESSIAN_GAUSS_NEWTON};
+  *out = state;
+  return LOOM_OK;
+}
+
+loom_status ipc_close(ipc *p, const plug_map m[IPC_MAPS])
+{
+  LOOM_TRY(ipc_views_close(p));
+  return plug_unmap_all(p->h, IPC_MAPS, m);
+}
+
+/* ---- candidates ----------------------------------------------------------------------------- */
+
+loom_status ipc_last_of(ipc *p, loom_buf *sums, int64_t at, int64_t *out)
+{
+  const loom_host *const h = p->h;
+  const plug_map m[2] = {{sums, LOOM_READ}, {p->total, LOOM_WRITE}};
+  void *q[2];
+  LOOM_TRY(plug_map_all(h, p->e, 2, m, q));
+  const ipc_pick_args a = {q[0], q[1], at};
+  LOOM_TRY(plug_run(h, p->e, &k_pick, &a, 1, NULL));
+  LOOM_TRY(plug_unmap_all(h, 2, m));
+  LOOM_TRY(h->map(h, p->e, p->total, LOOM_READ, LOOM_AT_HOST, &q[0]));
+  *out = *(const int64_t *)q[0];
+  return h->unmap(h, p->total);
+}
+
+loom_status ipc_sort_corners(ipc *p, corner_set *c, loom_buf *v, int64_t m)
+{
+  const loom_host *const h = p->h;
+  void *q[5];
+  LOOM_TRY(h->scan_i64(h, p->e, c->num, c->at));
+  LOOM_TRY(ipc_last_of(p, c->at, m, &c->count));
+  LOOM_CHECK(h, c->count <= LK_MAX_ELEMS, LOOM_E_ARG,
+             "%lld corners of pairs are more than %d; lower d_hat or slack", (long long)c->count,
+             (int)LK_MAX_ELEMS);
+  LOOM_TRY(h->buf_resize(h, c->vertex, c->count));
+  LOOM_TRY(h->buf_resize(h, c->place, c->count));
+  LOOM_TRY(h->buf_resize(h, c->owner, c->count));
+  LOOM_TRY(h->buf_resize(h, c->force, 3 * c->count));
+  const plug_map k[5] = {{v, LOOM_READ},
+                         {p->sc->fixed, LOOM_READ},
+                         {c->at, LOOM_READ},
+                         {c->vertex, LOOM_WRITE},
+                         {c->owner, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(h, p->e, 5, k, q));
+  const ipc_corner_args a = {q[0], q[1], q[2], q[3], q[4], p->sc->num_verts};
+  LOOM_TRY(plug_run(h, p->e, &k_keys, &a, m, NULL));
+  LOOM_TRY(plug_unmap_all(h, 5, k));
+  return h->sort_u64(h, p->e, c->vertex, c->place);
+}
+
+static loom_status resize_candidates(ipc *p, int64_t m)
+{
+  const loom_host *const h = p->h;
+  LOOM_TRY(h->buf_resize(h, p->kind, m));
+  LOOM_TRY(h->buf_resize(h, p->v, 4 * m));
+  LOOM_TRY(h->buf_resize(h, p->obst, m));
+  LOOM_TRY(h->buf_resize(h, p->xi, m));
+  LOOM_TRY(h->buf_resize(h, p->par, m));
+  LOOM_TRY(h->buf_resize(h, p->corner.num, m));
+  LOOM_TRY(h->buf_resize(h, p->corner.at, m + 1));
+  LOOM_TRY(h->buf_resize(h, p->room, m));
+  LOOM_TRY(h->buf_resize(h, p->active, m));
+  return h->buf_resize(h, p->place, m + 1);
+}
+
+loom_status ipc_take_pairs(ipc *p, const loom_step *s, loom_buf *x, double progress,
+                           const loom_pairs *pairs)
+{
+  const loom_host *const h = p->h;
+  void *q[13];
+  p->valid = 1;
+  p->progress = progress;
+  LOOM_TRY(h->buf_copy(h, p->e, p->anchor, x));
+  p->m = pairs->count;
+  LOOM_TRY(resize_candidates(p, p->m));
+  if (p->m == 0) return LOOM_OK;
+  const int bodies = LOOM_HAS(s, body1) && p->sc->num_body_verts > 0;
+  const plug_map t[13] = {
+      {pairs->kind, LOOM_READ},   {pairs->v, LOOM_READ},      {pairs->obst, LOOM_READ},
+      {p->sc->rest_x, LOOM_READ}, {p->sc->radius, LOOM_READ}, {bodies ? s->body0 : NULL, LOOM_READ},
+      {p->sc->fixed, LOOM_READ},  {p->kind, LOOM_WRITE},      {p->v, LOOM_WRITE},
+      {p->obst, LOOM_WRITE},      {p->xi, LOOM_WRITE},        {p->par, LOOM_WRITE},
+      {p->corner.num, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(h, p->e, 13, t, q));
+  const ipc_take_args a = {.kind_in = q[0],
+                           .v_in = q[1],
+                           .obst_in = q[2],
+                           .rest = q[3],
+                           .radius = q[4],
+                           .body0 = q[5],
+                           .fixed = q[6],
+                           .kind = q[7],
+                           .v = q[8],
+                           .obst = q[9],
+                           .xi = q[10],
+                           .par = q[11],
+                           .num = q[12],
+                           .n = p->sc->num_verts};
+  LOOM_TRY(plug_run(h, p->e, &k_take, &a, p->m, NULL));
+  LOOM_TRY(plug_unmap_all(h, 13, t));
+  return ipc_sort_corners(p, &p->corner, p->v, p->m);
+}
+
+loom_status ipc_covers(ipc *p, loom_buf *x, double progress, int *good)
+{
+  double moved2 = 0.0;
+  void *q[3];
+  *good = p->valid && (!p->moving || progress == p->progress);
+  if (!*good || p->sc->num_verts == 0) return LOOM_OK;
+  const plug_map m[3] = {{x, LOOM_READ}, {p->anchor, LOOM_READ}, {p->result, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(p->h, p->e, 3, m, q));
+  const ipc_moved_args a = {q[0], q[1]};
+  LOOM_TRY(plug_run(p->h, p->e, &k_moved, &a, p->sc->num_verts, q[2]));
+  LOOM_TRY(plug_unmap_all(p->h, 3, m));
+  LOOM_TRY(plug_fetch(p->h, p->e, p->result, 1, &moved2));
+  /* two vertices approach by at most twice the largest way; what is not a number stays here
+   * and shows in the energy */
+  *good = !(sqrt(moved2) > 0.5 * p->set.slack);
+  return LOOM_OK;
+}
+
+loom_status ipc_cover(ipc *p, const loom_step *s, loom_buf *x, double progress)
+{
+  const loom_pairs *pairs = NULL;
+  int good;
+  LOOM_TRY(ipc_covers(p, x, progress, &good));
+  if (good) return LOOM_OK;
+  const loom_query q = {.struct_size = sizeof q,
+                        .what = LOOM_DETECT_PROXIMITY,
+                        .kinds = p->kinds,
+                        .margin = (loom_real)(p->set.d_hat + p->set.slack),
+                        .x0 = x,
+                        .x1 = x,
+                        .progress0 = progress,
+                        .progress1 = progress};
+  LOOM_TRY(p->h->detect(p->h, s, &q, &pairs));
+  p->planned = 0;
+  return ipc_take_pairs(p, s, x, progress, pairs);
+}
+
+/* ---- active pairs ------------------------------------------------------------------------------
+ */
+
+/* D - xi^2 of all candidates at x, and its least. */
+static loom_status measure(ipc *p, const loom_step *s, loom_buf *x, double progress)
+{
+  const loom_host *const h = p->h;
+  plug_map m[IPC_MAPS];
+  ipc_measure_args a;
+  void *q[3];
+  const plug_map o[3] = {
+      {p->corner.num, LOOM_READ}, {p->room, LOOM_WRITE}, {p->active, LOOM_WRITE}};
+  LOOM_TRY(ipc_open(p, s, x, progress, m, &a.s));
+  LOOM_TRY(plug_map_all(h, p->e, 3, o, q));
+  a.num = q[0];
+  a.room = q[1];
+  a.active = q[2];
+  LOOM_TRY(plug_run(h, p->e, &k_measure, &a, p->m, NULL));
+  LOOM_TRY(plug_unmap_all(h, 3, o));
+  return ipc_close(p, m);
+}
+
+static loom_status least(ipc *p, const lk_entry *k, double *out)
+{
+  const plug_map m[3] = {{p->room, LOOM_READ}, {p->xi, LOOM_READ}, {p->result, LOOM_WRITE}};
+  void *q[3];
+  LOOM_TRY(plug_map_all(p->h, p->e, 3, m, q));
+  const ipc_room_args a = {q[0], q[1]};
+  LOOM_TRY(plug_run(p->h, p->e, k, &a, p->m, q[2]));
+  LOOM_TRY(plug_unmap_all(p->h, 3, m));
+  LOOM_TRY(plug_fetch(p->h, p->e, p->result, 1, out));
+  *out = -*out;
+  return LOOM_OK;
+}
+
+loom_status ipc_activate(ipc *p, const loom_step *s, loom_buf *x, double progress)
+{
+  const loom_host *const h = p->h;
+  void *q[2];
+  LOOM_TRY(ipc_cover(p, s, x, progress));
+  p->num_active = 0;
+  p->least_room = INFINITY;
+  if (p->m == 0) return LOOM_OK;
+  LOOM_TRY(measure(p, s, x, progress));
+  LOOM_TRY(least(p, &k_room, &p->least_room));
+  if (p->least_room <= 0.0) return LOOM_REJECTED;
+  LOOM_TRY(h->scan_i64(h, p->e, p->active, p->place));
+  LOOM_TRY(ipc_last_of(p, p->place, p->m, &p->num_active));
+  if (p->num_active == 0) return LOOM_OK;
+  LOOM_TRY(h->buf_resize(h, p->list, p->num_active));
+  const plug_map l[2] = {{p->place, LOOM_READ}, {p->list, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(h, p->e, 2, l, q));
+  const ipc_compact_args a = {q[0], q[1]};
+  LOOM_TRY(plug_run(h, p->e, &k_compact, &a, p->m, NULL));
+  return plug_unmap_all(h, 2, l);
+}
+
+loom_status ipc_least_gap_now(ipc *p, double *gap)
+{
+  *gap = NAN;
+  if (p->m == 0 || !(p->least_room < (double)LK_REAL_MAX)) return LOOM_OK;
+  return least(p, &k_gap, gap);
+}
