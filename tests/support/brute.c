@@ -1,0 +1,182 @@
+/* brute.c - see brute.h. */
+#include "support/brute.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "geom/distance.kern.h"
+#include "geom/obstacle_view.h"
+
+typedef struct finder {
+  test_host *t;
+  const loom_real *x, *r;
+  double progress, margin;
+  brute_pair *list;
+  int count, room;
+} finder;
+
+void brute_position(test_host *t, const loom_real *x, double progress, int32_t i, double p[3])
+{
+  const int32_t n = t->scene.num_verts;
+  for (int c = 0; c < 3; ++c) p[c] = i < n ? x[3 * i + c] : 0.0;
+  if (i < n) return;
+  loom_real *const b0 = th_get(t, t->step.body0), *const b1 = th_get(t, t->step.body1);
+  for (int c = 0; c < 3; ++c)
+    p[c] = (1.0 - progress) * b0[3 * (i - n) + c] + progress * b1[3 * (i - n) + c];
+  free(b0), free(b1);
+}
+
+static double radius(const finder *f, int32_t i)
+{
+  return i < f->t->scene.num_verts ? f->r[i] : 0.0;
+}
+
+static void add(finder *f, const brute_pair *p, double xi)
+{
+  if (p->distance - xi >= f->margin) return;
+  if (f->count == f->room) {
+    f->room = 2 * f->room + 64;
+    f->list = realloc(f->list, (size_t)f->room * sizeof *f->list);
+    cr_assert(f->list != NULL);
+  }
+  f->list[f->count++] = *p;
+}
+
+static void try_pair(finder *f, int kind, int32_t a, int32_t b, int32_t c, int32_t d)
+{
+  const int32_t n = f->t->scene.num_verts;
+  brute_pair p = {.kind = kind, .v = {a, b, c, d}, .obst = -1};
+  double x[12];
+  lk_real w[4];
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < i; ++j)
+      if (p.v[i] == p.v[j]) return; /* they share a vertex */
+    if (p.v[i] >= n) p.obst = 0;    /* the test scenes have one body mesh, obstacle 0 */
+    brute_position(f->t, f->x, f->progress, p.v[i], x + 3 * i);
+  }
+  const int edges = kind == LOOM_PAIR_EE || kind == LOOM_PAIR_BEE;
+  p.distance = sqrt(edges ? dist_ee(x, w) : dist_vt(x, w));
+  add(f, &p, radius(f, a) + radius(f, d));
+}
+
+static void meshes(finder *f)
+{
+  test_host *const t = f->t;
+  const loom_scene *const s = &t->scene;
+  const int32_t n = s->num_verts, nb = s->num_body_verts;
+  int32_t *const e = th_get(t, s->edges), *const tri = th_get(t, s->tris);
+  int32_t *const be = nb > 0 ? th_get(t, s->body_edges) : NULL;
+  int32_t *const bt = nb > 0 ? th_get(t, s->body_tris) : NULL;
+  for (int32_t i = 0; i < n; ++i)
+    for (int32_t k = 0; k < s->num_tris; ++k)
+      try_pair(f, LOOM_PAIR_VT, i, tri[3 * k], tri[3 * k + 1], tri[3 * k + 2]);
+  for (int32_t i = 0; i < s->num_edges; ++i)
+    for (int32_t k = 0; k < i; ++k)
+      try_pair(f, LOOM_PAIR_EE, e[2 * k], e[2 * k + 1], e[2 * i], e[2 * i + 1]);
+  for (int32_t i = 0; i < n; ++i)
+    for (int32_t k = 0; k < s->num_body_tris && nb > 0; ++k)
+      try_pair(f, LOOM_PAIR_BVT, i, n + bt[3 * k], n + bt[3 * k + 1], n + bt[3 * k + 2]);
+  for (int32_t i = 0; i < nb; ++i)
+    for (int32_t k = 0; k < s->num_tris; ++k)
+      try_pair(f, LOOM_PAIR_BVT, n + i, tri[3 * k], tri[3 * k + 1], tri[3 * k + 2]);
+  for (int32_t i = 0; i < s->num_edges; ++i)
+    for (int32_t k = 0; k < s->num_body_edges && nb > 0; ++k)
+      try_pair(f, LOOM_PAIR_BEE, e[2 * i], e[2 * i + 1], n + be[2 * k], n + be[2 * k + 1]);
+  free(e), free(tri), free(be), free(bt);
+}
+
+static void bodies(finder *f)
+{
+  const loom_scene *const s = &f->t->scene;
+  uint8_t *const fixed = th_get(f->t, s->fixed);
+  for (int32_t o = 0; o < s->num_obstacles; ++o) {
+    obst_view v;
+    obst_pose P;
+    cr_assert(obst_view_fill(&s->obstacles[o], &v) == NULL);
+    if (!obst_view_has_distance(&v)) continue;
+    obst_pose_at(&v, f->progress, &P);
+    for (int32_t i = 0; i < s->num_verts; ++i) {
+      lk_real normal[3];
+      brute_pair p = {.kind = LOOM_PAIR_VO, .v = {i, -1, -1, -1}, .obst = o};
+      if (fixed[i]) continue;
+      p.distance = obst_distance(&v, &P, f->x + 3 * i, normal);
+      add(f, &p, radius(f, i));
+    }
+  }
+  free(fixed);
+}
+
+brute_pair *brute_pairs(test_host *t, const loom_real *x, double progress, double margin,
+                        int *count)
+{
+  loom_real *const r = th_get(t, t->scene.radius);
+  finder f = {.t = t, .x = x, .r = r, .progress = progress, .margin = margin};
+  meshes(&f);
+  bodies(&f);
+  free(r);
+  *count = f.count;
+  return f.list;
+}
+
+/* A name that does not depend on what else was found, ascending in the order of finding. */
+static uint64_t key_of(const brute_pair *p)
+{
+  uint64_t k = 0;
+  for (int i = 0; i < 4; ++i) k = k << 16 | (uint64_t)(p->v[i] + 1);
+  return k;
+}
+
+static int by_kind_and_key(const void *a, const void *b)
+{
+  const brute_pair *const p = a, *const q = b;
+  if (p->kind != q->kind) return p->kind < q->kind ? -1 : 1;
+  if (p->obst != q->obst) return p->obst < q->obst ? -1 : 1;
+  const uint64_t k = key_of(p), l = key_of(q);
+  return (k > l) - (k < l);
+}
+
+static loom_status brute_detect(void *self, const loom_step *s, const loom_query *q,
+                                loom_pairs *out)
+{
+  test_host *const t = self;
+  int m = 0;
+  (void)s;
+  cr_assert_eq(q->what, (uint32_t)LOOM_DETECT_PROXIMITY);
+  loom_real *const x = th_get(t, q->x0);
+  brute_pair *const p = brute_pairs(t, x, q->progress0, q->margin, &m);
+  free(x);
+  int left = 0;
+  for (int j = 0; j < m; ++j)
+    if (q->kinds & LOOM_BIT(p[j].kind)) p[left++] = p[j];
+  out->count = left;
+  if (left > out->capacity) {
+    free(p);
+    return LOOM_GROW;
+  }
+  if (left > 0) qsort(p, (size_t)left, sizeof *p, by_kind_and_key);
+  /* arrays are as long as the capacity; what is not filled stays zero */
+  int32_t *const kind = th_get(t, out->kind), *const v = th_get(t, out->v);
+  int32_t *const obst = th_get(t, out->obst);
+  uint64_t *const key = th_get(t, out->key);
+  for (int j = 0; j < left; ++j) {
+    kind[j] = p[j].kind;
+    obst[j] = p[j].obst;
+    key[j] = key_of(&p[j]);
+    memcpy(v + 4 * (size_t)j, p[j].v, sizeof p[j].v);
+    out->kinds |= LOOM_BIT(p[j].kind);
+  }
+  th_put(t, out->kind, kind);
+  th_put(t, out->v, v);
+  th_put(t, out->obst, obst);
+  th_put(t, out->key, key);
+  t->counters[LOOM_C_DETECT]++;
+  free(kind), free(v), free(obst), free(key), free(p);
+  return LOOM_OK;
+}
+
+const loom_collision_ops brute_ops = {.struct_size = sizeof brute_ops,
+                                      .provides = LOOM_COLL_PROXIMITY,
+                                      .pair_kinds = LOOM_PAIR_MASK_ALL,
+                                      .detect = brute_detect};
