@@ -1,6 +1,7 @@
 /* A run that is interrupted and continued leaves the bits of one that was not. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "regress/drape.h"
 #include "support/logdiff.h"
@@ -58,6 +59,37 @@ Test(resume, contact_by_projection)
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--resume");
   logs_same_bits("whole.h5", "parts.h5", 12);
 }
+
+/* A sheet on another: contact couples vertices, in a pattern that changes with them.  What a
+ * solver remembers of it must not show, or must be in the checkpoint. */
+static void resumes_with_couplings(const char *plugin)
+{
+  char text[4096], path[1024];
+  snprintf(path, sizeof path, "%s/touch", getenv("LOOM_FIXTURE_DIR"));
+  snprintf(text, sizeof text,
+           DRAPE_RUN DRAPE_EXEC
+           "plugin_path = %s\n" DRAPE_SHEET
+           "[cloth.above]\nshape = grid\nsize = 0.5 0.5\nresolution = 15 15\n"
+           "transform = rotate 0 0 1 30 translate 0.02 0.01 0.244\ndensity = 0.2\n"
+           "membrane = 1000\nbending = 1e-4\nthickness = 2 mm\n" DRAPE_BODIES DRAPE_STOP DRAPE_LOG
+           "[detect]\nevery = iteration\n"
+           "[collision.bodies]\nplugin = sdf\n[collision.cloth]\nplugin = fx_touch\n"
+           "[contact.bodies]\nplugin = penalty\npairs = obstacle\ncollision = bodies\n"
+           "[contact.cloth]\nplugin = penalty\npairs = self\ncollision = cloth\noffset = 3 mm\n"
+           "stiffness = 1e5\n[solver]\nplugin = %s\n",
+           path, plugin);
+  proc_write("drape.ini", text);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "whole.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "parts.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--resume");
+  logs_same_bits("whole.h5", "parts.h5", 12);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--threads", "1",
+            "--resume", "14");
+  logs_same_bits("whole.h5", "parts.h5", LOGS_ANYWHERE);
+}
+
+Test(resume, couplings_cholmod_newton) { resumes_with_couplings("cholmod_newton"); }
+Test(resume, couplings_pcg_newton) { resumes_with_couplings("pcg_newton"); }
 
 Test(resume, another_config_is_refused)
 {

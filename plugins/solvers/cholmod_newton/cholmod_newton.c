@@ -20,7 +20,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "chol.h"
+#include "newton_matrix.h"
 
 enum { HESSIAN_ADAPTIVE = 0, HESSIAN_CLAMP = 1, HESSIAN_ABS = 2, HESSIAN_EXACT = 3 };
 enum { COL_SHIFT = 0, COL_PROJECTED = 1, COL_FACTORISED = 2 };
@@ -39,9 +39,9 @@ static const loom_param params[] = {
                     "Element and contact blocks: negative eigenvalues clamped to zero, replaced "
                     "by their absolute value, or kept (with a shift where the matrix is "
                     "indefinite); adaptive keeps them where the matrix is definite, else clamps."),
-    LOOM_PARAM_ENUM(settings, ordering, CHOL_AMD, "amd|metis",
+    LOOM_PARAM_ENUM(settings, ordering, MF_METIS, "amd|metis",
                     "Fill-reducing ordering of the vertices: approximate minimum degree, or "
-                    "nested dissection (less fill on large meshes, slower analysis)."),
+                    "nested dissection (less fill, slower to find)."),
 };
 
 static const loom_column columns[] = {
@@ -55,12 +55,11 @@ typedef struct {
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
-  chol c;
-  int64_t pattern_id;
-  int32_t have_pattern;
+  newton_matrix A;
   double shift;   /* of the last iteration; 0 at the start of a step */
-  int pivot;      /* row that showed an indefinite matrix */
+  int32_t pivot;  /* vertex that showed an indefinite matrix */
   loom_buf *left; /* real [n][3], N: H d + grad, what the solve left over */
+  double *x;      /* [n][3], right-hand side and solution */
 } newton;
 
 static loom_status newton_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -74,16 +73,27 @@ static loom_status newton_create(const loom_host *h, const loom_scene *sc, const
   s->e = e;
   s->set = *(const settings *)set;
   LOOM_TRY(h->buf_new(h, "left", LOOM_REAL, 3 * (int64_t)sc->num_verts, &s->left));
-  return chol_open(&s->c, h, s->set.ordering, 3, 0);
+  s->x = malloc(3 * (size_t)sc->num_verts * sizeof *s->x);
+  LOOM_CHECK(h, s->x != NULL, LOOM_E_NOMEM, "no memory for the solution of %d vertices",
+             sc->num_verts);
+  return newton_matrix_open(&s->A, h, sc, e, s->set.ordering);
 }
 
 static void newton_destroy(void *self)
 {
   newton *s = self;
   if (s == NULL) return;
-  chol_close(&s->c);
+  newton_matrix_close(&s->A);
+  free(s->x);
   s->h->buf_free(s->h, s->left);
   free(s);
+}
+
+static loom_status newton_reset(void *self)
+{
+  newton *s = self;
+  newton_matrix_forget(&s->A); /* the order came from a history that is gone */
+  return LOOM_OK;
 }
 
 static loom_status newton_begin_step(void *self, const loom_step *st)
@@ -92,70 +102,6 @@ static loom_status newton_begin_step(void *self, const loom_step *st)
   (void)st;
   s->shift = 0.0;
   return LOOM_OK;
-}
-
-/* Upper triangle by columns = lower triangle by rows.  Row 3i + c of the lower triangle has
- * the blocks left of the diagonal complete and ends inside the diagonal block. */
-static loom_status build_pattern(newton *s, const loom_bsr3 *H)
-{
-  const loom_host *h = s->h;
-  const int n = H->num_rows;
-  void *p_, *j_;
-  s->have_pattern = 0;
-  h->tic(h, "analyse");
-  LOOM_TRY(h->map(h, s->e, H->row_ptr, LOOM_READ, LOOM_AT_HOST, &p_));
-  LOOM_TRY(h->map(h, s->e, H->col, LOOM_READ, LOOM_AT_HOST, &j_));
-  const int64_t *ptr = p_;
-  const int32_t *col = j_;
-  const int64_t lower = (H->num_blocks - n) / 2; /* the pattern is symmetric */
-  LOOM_TRY(chol_matrix(&s->c, 3 * (int64_t)n, 9 * lower + 6 * (int64_t)n));
-  int *ap = chol_ptr(&s->c), *ai = chol_row(&s->c), m = 0;
-  for (int i = 0; i < n; ++i)
-    for (int c = 0; c < 3; ++c) {
-      ap[3 * i + c] = m;
-      for (int64_t k = ptr[i]; k < ptr[i + 1]; ++k)
-        for (int d = 0; d <= (col[k] == i ? c : 2) && col[k] <= i; ++d) ai[m++] = 3 * col[k] + d;
-    }
-  ap[3 * (size_t)n] = m;
-  LOOM_TRY(h->unmap(h, H->col));
-  LOOM_TRY(h->unmap(h, H->row_ptr));
-  LOOM_TRY(chol_analyse(&s->c));
-  h->toc(h, "analyse");
-  s->pattern_id = H->pattern_id;
-  s->have_pattern = 1;
-  return LOOM_OK;
-}
-
-/* A = H + shift M/h^2, in the order of build_pattern */
-static loom_status fill_values(newton *s, const loom_step *st, const loom_bsr3 *H, double shift)
-{
-  const loom_host *h = s->h;
-  const int n = H->num_rows, *ap = chol_ptr(&s->c);
-  double *ax = chol_val(&s->c);
-  void *p_, *j_, *v_, *m_;
-  LOOM_TRY(h->map(h, s->e, H->row_ptr, LOOM_READ, LOOM_AT_HOST, &p_));
-  LOOM_TRY(h->map(h, s->e, H->col, LOOM_READ, LOOM_AT_HOST, &j_));
-  LOOM_TRY(h->map(h, s->e, H->val, LOOM_READ, LOOM_AT_HOST, &v_));
-  LOOM_TRY(h->map(h, s->e, s->sc->mass, LOOM_READ, LOOM_AT_HOST, &m_));
-  const int64_t *ptr = p_;
-  const int32_t *col = j_;
-  const loom_real *val = v_, *mass = m_;
-#pragma omp parallel for schedule(static) num_threads(s->e->num_threads) if (n > 4096)
-  for (int i = 0; i < n; ++i)
-    for (int c = 0; c < 3; ++c) {
-      double *a = ax + ap[3 * i + c];
-      for (int64_t k = ptr[i]; k < ptr[i + 1]; ++k) {
-        if (col[k] > i) break;
-        const loom_real *b = val + 9 * k + 3 * (int64_t)c;
-        for (int d = 0; d <= (col[k] == i ? c : 2); ++d) *a++ = (double)b[d];
-      }
-      /* rows of fixed vertices are unit; a shift there changes nothing */
-      a[-1] += shift * (double)mass[i] / (st->h * st->h);
-    }
-  LOOM_TRY(h->unmap(h, s->sc->mass));
-  LOOM_TRY(h->unmap(h, H->val));
-  LOOM_TRY(h->unmap(h, H->col));
-  return h->unmap(h, H->row_ptr);
 }
 
 /* Factorise H + shift M/h^2 with the smallest shift that does.  LOOM_REJECTED: none up to
@@ -167,8 +113,7 @@ static loom_status factorise(newton *s, const loom_step *st, const loom_bsr3 *H,
   double shift = s->shift / shift_factor; /* the last need, relaxed */
   if (shift < shift_first) shift = 0.0;
   for (;;) {
-    LOOM_TRY(fill_values(s, st, H, shift));
-    const loom_status f = chol_factorise(&s->c, &s->pivot);
+    const loom_status f = newton_matrix_factor(&s->A, H, shift / (st->h * st->h), &s->pivot);
     h->count(h, LOOM_C_FACTORISE, 1);
     ++*tries;
     if (f != LOOM_REJECTED) {
@@ -190,34 +135,37 @@ static loom_status prepare(newton *s, const loom_step *st, const loom_bsr3 **H, 
   const int adaptive = s->set.hessian == HESSIAN_ADAPTIVE;
   *tries = 0;
   *projected = how[s->set.hessian] != LOOM_HESS_EXACT;
+  h->tic(h, "assemble");
   LOOM_TRY(h->hessian(h, st, st->x, how[s->set.hessian], H));
-  if (!s->have_pattern || (*H)->pattern_id != s->pattern_id) LOOM_TRY(build_pattern(s, *H));
+  h->toc(h, "assemble");
+  LOOM_TRY(newton_matrix_shape(&s->A, *H));
   h->tic(h, "factorise");
   loom_status f = factorise(s, st, *H, adaptive ? shift_most : shift_last, tries);
   if (f == LOOM_REJECTED && adaptive) {
     *projected = 1;
     s->shift = 0.0;
     LOOM_TRY(h->hessian(h, st, st->x, LOOM_HESS_PSD_CLAMP, H));
+    LOOM_TRY(newton_matrix_shape(&s->A, *H));
     f = factorise(s, st, *H, shift_last, tries);
   }
   h->toc(h, "factorise");
   LOOM_CHECK(h, f != LOOM_REJECTED, LOOM_E_NUMERIC,
              "the Hessian is not positive definite at vertex %d even with a shift of %g M/h^2: "
              "look for NaN, negative masses or collapsed elements there",
-             s->pivot / 3, shift_last);
+             s->pivot, shift_last);
   return f;
 }
 
 /* d = -A^-1 grad into trial; returns grad'A^-1 grad, J, the square of Newton's decrement */
-static double solve_rows(newton *s, const loom_real *grad, loom_real *dir, loom_status *st)
+static double solve_rows(newton *s, const loom_real *grad, loom_real *dir)
 {
-  const int m = 3 * s->sc->num_verts, *perm = chol_perm(&s->c);
-  double *y = chol_rhs(&s->c), decrement2 = 0.0;
-  for (int k = 0; k < m; ++k) y[k] = -(double)grad[perm[k]];
-  *st = chol_solve(&s->c);
-  for (int k = 0; k < m; ++k) {
-    dir[perm[k]] = (loom_real)y[k];
-    decrement2 -= (double)grad[perm[k]] * y[k];
+  const size_t m = 3 * (size_t)s->sc->num_verts;
+  double decrement2 = 0.0;
+  for (size_t k = 0; k < m; ++k) s->x[k] = -(double)grad[k];
+  mf_solve(&s->A.f, s->x);
+  for (size_t k = 0; k < m; ++k) {
+    dir[k] = (loom_real)s->x[k];
+    decrement2 -= (double)grad[k] * s->x[k];
   }
   return decrement2;
 }
@@ -241,7 +189,6 @@ static loom_status newton_iterate(void *self, const loom_step *st, loom_iterate 
   newton *s = self;
   const loom_host *h = s->h;
   const loom_bsr3 *H;
-  loom_status solved;
   void *grad, *dir;
   int projected;
   LOOM_TRY(prepare(s, st, &H, &it->inner_iters, &projected));
@@ -249,8 +196,7 @@ static loom_status newton_iterate(void *self, const loom_step *st, loom_iterate 
   h->tic(h, "solve");
   LOOM_TRY(h->map(h, s->e, st->grad, LOOM_READ, LOOM_AT_HOST, &grad));
   LOOM_TRY(h->map(h, s->e, st->trial, LOOM_WRITE, LOOM_AT_HOST, &dir));
-  const double decrement2 = solve_rows(s, grad, dir, &solved);
-  LOOM_TRY(solved);
+  const double decrement2 = solve_rows(s, grad, dir);
   LOOM_TRY(h->unmap(h, st->trial));
   LOOM_TRY(h->unmap(h, st->grad));
   h->count(h, LOOM_C_TRISOLVE, 1);
@@ -268,8 +214,14 @@ static loom_status newton_iterate(void *self, const loom_step *st, loom_iterate 
   return LOOM_OK;
 }
 
-/* The pattern is the core's and the shift starts anew in every step: nothing to keep, so
- * there is no checkpoint. */
+/* The order of elimination outlives steps; the shift starts anew in each. */
+static loom_status newton_checkpoint(void *self, const loom_step *st, int restore)
+{
+  newton *s = self;
+  (void)st;
+  return newton_matrix_checkpoint(&s->A, restore);
+}
+
 static const loom_solver_ops ops = {
     .struct_size = sizeof ops,
     .needs = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_HESSIAN |
@@ -279,19 +231,21 @@ static const loom_solver_ops ops = {
     .filter_when = LOOM_FILTER_EVERY,
     .create = newton_create,
     .destroy = newton_destroy,
+    .reset = newton_reset,
     .begin_step = newton_begin_step,
     .iterate = newton_iterate,
+    .checkpoint = newton_checkpoint,
 };
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, LOOM_ON_CPU),
     .name = "cholmod_newton",
     .version = "0.1.0",
-    .summary =
-        "projected Newton with line search and CHOLMOD; converges to rounding: the reference",
+    .summary = "projected Newton with line search and sparse Cholesky; converges to rounding: the "
+               "reference",
     .reference = "J. Teran, E. Sifakis, G. Irving, R. Fedkiw, Robust Quasistatic Finite Elements "
                  "and Flesh Simulation, SCA 2005, doi 10.1145/1073368.1073394",
-    .license = "GPL-2.0-or-later", /* CHOLMOD's supernodal module; this source is MIT */
+    .license = "GPL-2.0-or-later", /* as libcholmod has GPL parts; this source is MIT */
     .build = LOOM_BUILD_INFO,
     .num_params = LOOM_COUNT(params),
     .settings_size = sizeof(settings),
