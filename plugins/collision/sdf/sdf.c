@@ -17,6 +17,7 @@
 #include "sdf.kern.h"
 
 static const lk_entry k_find = LK_ENTRY(sdf_find), k_fill = LK_ENTRY(sdf_fill);
+static const lk_entry k_count = LK_ENTRY(sdf_count);
 static const lk_entry k_pick = LK_ENTRY(sdf_pick), k_bound = LK_ENTRY(sdf_bound);
 static const lk_entry k_shortest = LK_ENTRY(sdf_shortest), k_blocker = LK_ENTRY(sdf_blocker);
 
@@ -45,12 +46,14 @@ typedef struct {
   settings set;
   obst_view *view;        /* [num_obstacles], host */
   loom_buf *views;        /* u8, the same as bytes; grid pointers are those of one call */
-  loom_buf *found;        /* i64 [num_obstacles n] */
-  loom_buf *place;        /* i64 [num_obstacles n + 1] */
+  loom_buf *found;        /* u8 [num_obstacles n] */
+  loom_buf *count;        /* i64 [groups], of SDF_GROUP candidates */
+  loom_buf *place;        /* i64 [groups + 1] */
   loom_buf *total;        /* i64 [1] */
   loom_buf *t;            /* real [n], step bounds */
   loom_buf *result;       /* real [1] */
   int64_t num_candidates; /* num_obstacles n */
+  int64_t num_groups;
 } sdf;
 
 /* ---- bodies ------------------------------------------------------------------------------ */
@@ -132,13 +135,15 @@ static loom_status sdf_create(const loom_host *h, const loom_scene *sc, const lo
   LOOM_CHECK(h, d->num_candidates <= LK_MAX_ELEMS, LOOM_E_ARG,
              "%d bodies times %d vertices is more than %d; use fewer bodies", sc->num_obstacles,
              sc->num_verts, (int)LK_MAX_ELEMS);
+  d->num_groups = (d->num_candidates + SDF_GROUP - 1) / SDF_GROUP;
   d->view = calloc((size_t)sc->num_obstacles + 1, sizeof *d->view);
   LOOM_CHECK(h, d->view != NULL, LOOM_E_NOMEM, "no memory for %d bodies", sc->num_obstacles);
   LOOM_TRY(fill_views(d));
   const int64_t bytes = (int64_t)sc->num_obstacles * (int64_t)sizeof *d->view;
   LOOM_TRY(h->buf_new(h, "bodies", LOOM_U8, bytes, &d->views));
-  LOOM_TRY(h->buf_new(h, "found", LOOM_I64, d->num_candidates, &d->found));
-  LOOM_TRY(h->buf_new(h, "place", LOOM_I64, d->num_candidates + 1, &d->place));
+  LOOM_TRY(h->buf_new(h, "found", LOOM_U8, d->num_candidates, &d->found));
+  LOOM_TRY(h->buf_new(h, "found in a group", LOOM_I64, d->num_groups, &d->count));
+  LOOM_TRY(h->buf_new(h, "place of a group", LOOM_I64, d->num_groups + 1, &d->place));
   LOOM_TRY(h->buf_new(h, "total", LOOM_I64, 1, &d->total));
   LOOM_TRY(h->buf_new(h, "steps", LOOM_REAL, sc->num_verts, &d->t));
   return h->buf_new(h, "result", LOOM_REAL, 1, &d->result);
@@ -148,7 +153,7 @@ static void sdf_destroy(void *self)
 {
   sdf *const d = self;
   if (d == NULL) return;
-  loom_buf *const all[] = {d->views, d->found, d->place, d->total, d->t, d->result};
+  loom_buf *const all[] = {d->views, d->found, d->count, d->place, d->total, d->t, d->result};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i) d->h->buf_free(d->h, all[i]);
   free(d->view);
   free(d);
@@ -216,14 +221,19 @@ static loom_status find(sdf *d, const sdf_query *q, int64_t *total)
   const loom_host *const h = d->h;
   void *p[2];
   const plug_map f[1] = {{d->found, LOOM_WRITE}};
+  const plug_map n[2] = {{d->found, LOOM_READ}, {d->count, LOOM_WRITE}};
   LOOM_TRY(plug_map_all(h, d->e, 1, f, p));
   const sdf_find_args fa = {.q = *q, .found = p[0]};
   LOOM_TRY(plug_run(h, d->e, &k_find, &fa, d->num_candidates, NULL));
   LOOM_TRY(plug_unmap_all(h, 1, f));
-  LOOM_TRY(h->scan_i64(h, d->e, d->found, d->place));
+  LOOM_TRY(plug_map_all(h, d->e, 2, n, p));
+  const sdf_count_args ca = {p[0], p[1], (lk_int)d->num_candidates};
+  LOOM_TRY(plug_run(h, d->e, &k_count, &ca, d->num_groups, NULL));
+  LOOM_TRY(plug_unmap_all(h, 2, n));
+  LOOM_TRY(h->scan_i64(h, d->e, d->count, d->place));
   const plug_map t[2] = {{d->place, LOOM_READ}, {d->total, LOOM_WRITE}};
   LOOM_TRY(plug_map_all(h, d->e, 2, t, p));
-  const sdf_pick_args pa = {p[0], p[1], d->num_candidates};
+  const sdf_pick_args pa = {p[0], p[1], d->num_groups};
   LOOM_TRY(plug_run(h, d->e, &k_pick, &pa, 1, NULL));
   LOOM_TRY(plug_unmap_all(h, 2, t));
   LOOM_TRY(h->map(h, d->e, d->total, LOOM_READ, LOOM_AT_HOST, &p[0]));
@@ -235,13 +245,14 @@ static loom_status find(sdf *d, const sdf_query *q, int64_t *total)
 static loom_status fill(sdf *d, const sdf_query *q, loom_pairs *out)
 {
   const loom_host *const h = d->h;
-  void *p[10];
-  const plug_map m[10] = {{d->place, LOOM_READ},  {out->kind, LOOM_RDWR},  {out->v, LOOM_RDWR},
+  void *p[11];
+  const plug_map m[11] = {{d->place, LOOM_READ},  {out->kind, LOOM_RDWR},  {out->v, LOOM_RDWR},
                           {out->obst, LOOM_RDWR}, {out->w, LOOM_RDWR},     {out->normal, LOOM_RDWR},
                           {out->gap, LOOM_RDWR},  {out->point, LOOM_RDWR}, {out->toi, LOOM_RDWR},
-                          {out->key, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(h, d->e, 10, m, p));
+                          {out->key, LOOM_RDWR},  {d->found, LOOM_READ}};
+  LOOM_TRY(plug_map_all(h, d->e, 11, m, p));
   const sdf_fill_args a = {.q = *q,
+                           .found = p[10],
                            .place = p[0],
                            .first = out->count,
                            .kind = p[1],
@@ -254,7 +265,7 @@ static loom_status fill(sdf *d, const sdf_query *q, loom_pairs *out)
                            .toi = p[8],
                            .key = p[9]};
   LOOM_TRY(plug_run(h, d->e, &k_fill, &a, d->num_candidates, NULL));
-  return plug_unmap_all(h, 10, m);
+  return plug_unmap_all(h, 11, m);
 }
 
 static loom_status sdf_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)

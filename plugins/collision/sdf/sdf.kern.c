@@ -90,14 +90,24 @@ LK_FN int examine(const sdf_query *q, lk_int c, sdf_hit *hit)
 LK_KERNEL_PLAIN(sdf_find, a, c)
 {
   sdf_hit hit;
-  a->found[c] = examine(&a->q, c, &hit);
+  a->found[c] = (uint8_t)examine(&a->q, c, &hit);
+}
+
+LK_KERNEL_PLAIN(sdf_count, a, g)
+{
+  const lk_int lo = SDF_GROUP * g, hi = a->num - lo < SDF_GROUP ? a->num : lo + SDF_GROUP;
+  int64_t sum = 0;
+  for (lk_int c = lo; c < hi; ++c) sum += a->found[c];
+  a->count[g] = sum;
 }
 
 LK_KERNEL_PLAIN(sdf_fill, a, c)
 {
   sdf_hit hit;
-  if (a->place[c] == a->place[c + 1] || !examine(&a->q, c, &hit)) return;
-  const int64_t j = a->first + a->place[c];
+  if (!a->found[c] || !examine(&a->q, c, &hit)) return;
+  const lk_int group = c / SDF_GROUP;
+  int64_t j = a->first + a->place[group];
+  for (lk_int b = SDF_GROUP * group; b < c; ++b) j += a->found[b];
   const lk_int o = c / a->q.n, i = c % a->q.n;
   a->kind[j] = LOOM_PAIR_VO;
   a->obst[j] = o;

@@ -27,13 +27,23 @@ typedef struct sdf_query {             /* one detection */
 
 typedef struct sdf_find_args {
   sdf_query q;
-  int64_t *LK_RESTRICT found; /* [num_obst n], 1: report this pair */
+  uint8_t *LK_RESTRICT found; /* [num_obst n], 1: report this pair */
 } sdf_find_args;
 LK_DECLARE(sdf_find, sdf_find_args)
 
+/* Candidates are counted in groups, so that what is scanned is small. */
+enum { SDF_GROUP = 64 };
+typedef struct sdf_count_args {
+  const uint8_t *LK_RESTRICT found; /* [num] */
+  int64_t *LK_RESTRICT count;       /* [ceil(num / SDF_GROUP)] */
+  lk_int num;
+} sdf_count_args;
+LK_DECLARE(sdf_count, sdf_count_args) /* one launch index per group */
+
 typedef struct sdf_fill_args {
   sdf_query q;
-  const int64_t *LK_RESTRICT place; /* [num_obst n + 1], exclusive scan of found */
+  const uint8_t *LK_RESTRICT found; /* [num_obst n] */
+  const int64_t *LK_RESTRICT place; /* [groups + 1], exclusive scan of the groups' counts */
   int64_t first;                    /* pairs already there */
   int32_t *LK_RESTRICT kind, *LK_RESTRICT v, *LK_RESTRICT obst;
   lk_real *LK_RESTRICT w, *LK_RESTRICT normal, *LK_RESTRICT gap, *LK_RESTRICT point,
