@@ -142,6 +142,23 @@ static loom_status put_object(filler *f, const object *o, int kind)
   return LOOM_OK;
 }
 
+/* A block of all triangles of the scene needs no list of its own. */
+static loom_status share_triangles(builder *b, loom_elem_block *k)
+{
+  scene_data *s = b->s;
+  void *own, *all;
+  if (k->arity != 3 || k->num_elems != s->pub.num_tris) return LOOM_OK;
+  LOOM_TRY(buf_map(s->m, NULL, k->verts, LOOM_READ, LOOM_AT_HOST, &own));
+  LOOM_TRY(buf_map(s->m, NULL, s->pub.tris, LOOM_READ, LOOM_AT_HOST, &all));
+  const int same = memcmp(own, all, 3 * sizeof(int32_t) * (size_t)k->num_elems) == 0;
+  LOOM_TRY(buf_unmap(s->m, s->pub.tris));
+  LOOM_TRY(buf_unmap(s->m, k->verts));
+  if (!same) return LOOM_OK;
+  buf_free(s->m, k->verts);
+  k->verts = s->pub.tris;
+  return LOOM_OK;
+}
+
 static loom_status build_block(builder *b, int kind, int64_t count)
 {
   scene_data *s = b->s;
@@ -172,7 +189,8 @@ static loom_status build_block(builder *b, int kind, int64_t count)
   for (int i = 0; i < b->num_objects; ++i) LOOM_TRY(put_object(&f, &b->objects[i], kind));
   LOOM_TRY(buf_unmap(s->m, k->verts));
   LOOM_TRY(buf_unmap(s->m, k->rest));
-  return buf_unmap(s->m, k->mat);
+  LOOM_TRY(buf_unmap(s->m, k->mat));
+  return share_triangles(b, k);
 }
 
 /* k0 k2 > k1^2 and k3 > 0 make the membrane stable at rest. */

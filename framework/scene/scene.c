@@ -155,7 +155,7 @@ static loom_status fill_mass(builder *b)
 
 typedef struct vert_arrays {
   loom_real *rest, *v0, *damping, *radius;
-  int32_t *layer, *object;
+  int32_t *object;
 } vert_arrays;
 
 static void fill_object_verts(const object *o, int index, const vert_arrays *a)
@@ -171,7 +171,7 @@ static void fill_object_verts(const object *o, int index, const vert_arrays *a)
     }
     a->damping[g] = (loom_real)o->common->damping;
     a->radius[g] = (loom_real)(0.5 * o->common->thickness);
-    a->layer[g] = a->object[g] = index;
+    a->object[g] = index;
   }
 }
 
@@ -188,8 +188,8 @@ static loom_status build_vertices(builder *b)
   LOOM_TRY(build_new(b, "mass", LOOM_REAL, n, &s->pub.mass));
   LOOM_TRY(build_new(b, "fixed", LOOM_U8, n, &s->pub.fixed));
   LOOM_TRY(build_new(b, "radius", LOOM_REAL, n, &s->pub.radius));
-  LOOM_TRY(build_new(b, "layer", LOOM_I32, n, &s->pub.layer));
   LOOM_TRY(build_new(b, "object", LOOM_I32, n, &s->pub.object));
+  s->pub.layer = s->pub.object; /* a layer is an object */
   LOOM_TRY(build_pins(b));
   LOOM_TRY(fill_mass(b));
   vert_arrays a;
@@ -197,12 +197,10 @@ static loom_status build_vertices(builder *b)
   LOOM_TRY(build_map(b, s->v0, &a.v0));
   LOOM_TRY(build_map(b, s->damping, &a.damping));
   LOOM_TRY(build_map(b, s->pub.radius, &a.radius));
-  LOOM_TRY(build_map(b, s->pub.layer, &a.layer));
   LOOM_TRY(build_map(b, s->pub.object, &a.object));
   for (int k = 0; k < b->num_objects; ++k) fill_object_verts(&b->objects[k], k, &a);
-  loom_buf *const mapped[6] = {s->pub.rest_x, s->v0,        s->damping,
-                               s->pub.radius, s->pub.layer, s->pub.object};
-  for (int k = 0; k < 6; ++k) LOOM_TRY(buf_unmap(s->m, mapped[k]));
+  loom_buf *const mapped[5] = {s->pub.rest_x, s->v0, s->damping, s->pub.radius, s->pub.object};
+  for (int k = 0; k < 5; ++k) LOOM_TRY(buf_unmap(s->m, mapped[k]));
   return LOOM_OK;
 }
 
@@ -379,15 +377,18 @@ static void free_motion(scene_motion *sm, int num_obstacles)
 void scene_free(scene_data *s)
 {
   if (s == NULL) return;
-  loom_buf *const own[12] = {s->x0,         s->v0,        s->damping,    s->pub.rest_x,
-                             s->pub.mass,   s->pub.fixed, s->pub.radius, s->pub.layer,
-                             s->pub.object, s->pub.edges, s->pub.tris,   s->pub.tets};
-  for (int k = s->x0 == s->pub.rest_x; k < 12; ++k) buf_free(s->m, own[k]);
+  /* some arrays may be the same ones */
+  if (s->x0 != s->pub.rest_x) buf_free(s->m, s->x0);
+  if (s->pub.layer != s->pub.object) buf_free(s->m, s->pub.layer);
   for (int k = 0; k < s->pub.num_blocks; ++k) {
-    buf_free(s->m, s->blocks[k].verts);
+    if (s->blocks[k].verts != s->pub.tris) buf_free(s->m, s->blocks[k].verts);
     buf_free(s->m, s->blocks[k].rest);
     buf_free(s->m, s->blocks[k].mat);
   }
+  loom_buf *const own[9] = {s->v0,         s->damping,    s->pub.rest_x, s->pub.mass, s->pub.fixed,
+                            s->pub.radius, s->pub.object, s->pub.edges,  s->pub.tris};
+  for (int k = 0; k < 9; ++k) buf_free(s->m, own[k]);
+  buf_free(s->m, s->pub.tets);
   for (int k = 0; k < s->pub.num_obstacles; ++k) {
     buf_free(s->m, s->obstacles[k].sdf);
     buf_free(s->m, s->obstacles[k].verts);
