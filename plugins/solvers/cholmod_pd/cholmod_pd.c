@@ -80,7 +80,8 @@ typedef struct {
   pd_coupling *extra;   /* [num_extra], couplings the pattern was built with */
   int64_t num_extra;
   loom_buf *saved; /* i32 [2 num_extra], carries them through a checkpoint */
-  double *y;       /* [n][3], right-hand sides and solutions, in the factor's order */
+  double *y;       /* [n][3], right-hand sides and solutions, in the factor's order; given back
+                    * while CHOLMOD factorises, which is when most memory is in use */
   double *work;    /* workspace of the solve */
   double *x_prev;  /* [n][3], m, last global step (momentum), else NULL */
   double t;        /* Nesterov's sequence; 1: start */
@@ -97,9 +98,6 @@ static loom_status pd_create(const loom_host *h, const loom_scene *sc, const loo
   s->e = e;
   s->set = *(const settings *)set;
   s->t = 1.0;
-  s->y = malloc(3 * (size_t)sc->num_verts * sizeof *s->y);
-  LOOM_CHECK(h, s->y != NULL, LOOM_E_NOMEM, "no memory for the right-hand sides of %d vertices",
-             sc->num_verts);
   if (s->set.momentum == MOMENTUM_NESTEROV) {
     s->x_prev = calloc(3 * (size_t)sc->num_verts, sizeof *s->x_prev);
     LOOM_CHECK(h, s->x_prev != NULL, LOOM_E_NOMEM, "no memory for the momentum of %d vertices",
@@ -180,6 +178,8 @@ static loom_status factorise(pd *s, const loom_step *st)
   int pivot;
   h->tic(h, "factorise");
   s->h_used = 0.0;
+  free(s->y);
+  s->y = NULL;
   LOOM_TRY(pd_matrix_values(&s->A, &s->c, &s->now));
   const loom_status f = chol_factorise(&s->c, &pivot);
   h->toc(h, "factorise");
@@ -190,6 +190,9 @@ static loom_status factorise(pd *s, const loom_step *st)
                      "stiffnesses there, and for negative contact weights",
                      pivot);
   LOOM_TRY(f);
+  s->y = malloc(3 * (size_t)s->sc->num_verts * sizeof *s->y);
+  LOOM_CHECK(h, s->y != NULL, LOOM_E_NOMEM, "no memory for the right-hand sides of %d vertices",
+             s->sc->num_verts);
   const pd_contact swap = s->used;
   s->used = s->now;
   s->now = swap;
