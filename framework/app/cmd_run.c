@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "app/commands.h"
@@ -81,6 +82,13 @@ static void summary(const run *r, const run_summary *s)
     run_section(r, i, &name, &seconds, &calls);
     printf("    %-24s %.3f s in %lld calls\n", name, seconds, (long long)calls);
   }
+  struct rusage use;
+  printf("  memory  core's buffers %.1f MB, %.0f bytes per vertex", 1e-6 * (double)s->host_bytes,
+         (double)s->host_bytes / (double)s->num_verts);
+  if (s->device_bytes > 0) printf("; on the device %.1f MB", 1e-6 * (double)s->device_bytes);
+  if (getrusage(RUSAGE_SELF, &use) == 0) /* ru_maxrss is in KiB, see getrusage(2) */
+    printf("; the whole process %.1f MB at most", 1e-6 * 1024.0 * (double)use.ru_maxrss);
+  printf("\n");
   if (!isnan(s->min_gap)) printf("  smallest gap %.4g m\n", s->min_gap);
   if (s->intersections >= 0)
     printf("  intersections found by the audit: %lld\n", (long long)s->intersections);
@@ -110,6 +118,7 @@ int cmd_run(int argc, char **argv)
   progress p = {.tty = isatty(STDERR_FILENO)};
   if (options_parse(argc, argv, OPTIONS_RUN, usage, &c) != 0) return c.exit_code;
   p.quiet = c.quiet;
+  mem_return_freed();
   const run_options o = {.out = c.out,
                          .command = c.command,
                          .steps = c.steps,

@@ -80,6 +80,10 @@ loom_status buf_unmap(mem *m, loom_buf *b);
 void mem_fail_after(mem *m, int64_t k);
 loom_err *mem_err(mem *m); /* where buffer functions put their messages */
 
+/* Ask the C library to give freed arrays back to the system at once: else what building a
+ * scene has freed stays in the process, 100 bytes per vertex.  For programs, once. */
+void mem_return_freed(void);
+
 /* ---- workspace ---------------------------------------------------------------- */
 /* Buffers that the core's primitives share, so that calls in an iteration allocate
  * nothing after the first.  u8 [>= bytes], contents undefined, kept until mem_free. */

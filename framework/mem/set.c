@@ -2,6 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "mem/internal.h"
 
@@ -75,6 +78,14 @@ void mem_visit(const mem *m, int place, mem_visit_fn visit, void *user)
 void mem_fail_after(mem *m, int64_t k) { m->fail_after = k; }
 
 loom_err *mem_err(mem *m) { return &m->err; }
+
+void mem_return_freed(void)
+{
+#ifdef __GLIBC__
+  /* mallopt(3): setting it also stops it from growing to 32 MB with the arrays freed */
+  (void)mallopt(M_MMAP_THRESHOLD, 32 << 10);
+#endif
+}
 
 loom_status mem_work(mem *m, int slot, int64_t bytes, loom_buf **out)
 {

@@ -28,7 +28,7 @@ typedef struct frozen_contact {
 
 /* ---- growing arrays ------------------------------------------------------------------ */
 
-loom_status quad_alloc(run *r, const char *owner, loom_quad *q)
+loom_status quad_alloc(run *r, const char *owner, int isotropic, loom_quad *q)
 {
   memset(q, 0, sizeof *q);
   q->struct_size = sizeof *q;
@@ -36,18 +36,18 @@ loom_status quad_alloc(run *r, const char *owner, loom_quad *q)
   LOOM_TRY(buf_new(r->m, owner, "quad.w", LOOM_REAL, 0, &q->w));
   LOOM_TRY(buf_new(r->m, owner, "quad.k", LOOM_REAL, 0, &q->k));
   LOOM_TRY(buf_new(r->m, owner, "quad.p", LOOM_REAL, 0, &q->p));
-  return buf_new(r->m, owner, "quad.dir", LOOM_REAL, 0, &q->dir);
+  return isotropic ? LOOM_OK : buf_new(r->m, owner, "quad.dir", LOOM_REAL, 0, &q->dir);
 }
 
 loom_status quad_reserve(run *r, loom_quad *q, int64_t capacity)
 {
   if (capacity <= q->capacity) return LOOM_OK;
-  capacity += capacity / 4; /* so that slowly growing lists are not copied every time */
+  capacity += capacity / 8; /* so that slowly growing lists are not copied every time */
   LOOM_TRY(buf_resize(r->m, q->v, 4 * capacity));
   LOOM_TRY(buf_resize(r->m, q->w, 4 * capacity));
   LOOM_TRY(buf_resize(r->m, q->k, capacity));
   LOOM_TRY(buf_resize(r->m, q->p, 3 * capacity));
-  LOOM_TRY(buf_resize(r->m, q->dir, 3 * capacity));
+  if (q->dir != NULL) LOOM_TRY(buf_resize(r->m, q->dir, 3 * capacity));
   q->capacity = capacity;
   return LOOM_OK;
 }

@@ -47,7 +47,7 @@ static loom_status pairs_reserve(run *r, loom_pairs *p, int64_t capacity)
 {
   pair_array a[PAIR_ARRAYS];
   if (capacity <= p->capacity) return LOOM_OK;
-  capacity += capacity / 4;
+  capacity += capacity / 8;
   pair_arrays(p, a);
   for (int i = 0; i < PAIR_ARRAYS; ++i) LOOM_TRY(buf_resize(r->m, *a[i].b, a[i].width * capacity));
   p->capacity = capacity;
@@ -67,7 +67,7 @@ loom_status detect_new(run *r)
   for (int i = 0; i < r->num_contact; ++i) {
     contact_inst *const c = &r->contact[i];
     LOOM_TRY(pairs_alloc(r, &c->pairs));
-    LOOM_TRY(quad_alloc(r, "core", &c->quad));
+    LOOM_TRY(quad_alloc(r, "core", (c->provides & LOOM_CONT_QUAD_ISO) != 0, &c->quad));
   }
   return LOOM_OK;
 }

@@ -24,7 +24,12 @@ loom_status problem_new(run *r)
 {
   LOOM_TRY(elastic_new(r->err, r->m, &r->exec, &r->scene->pub, &r->el));
   LOOM_TRY(blocks_alloc(r, "core", &r->blocks));
-  return quad_alloc(r, "core", &r->quad);
+  int isotropic = 1;
+  for (int i = 0; i < r->num_contact; ++i) {
+    const uint32_t provides = r->contact[i].in.plugin->ops.contact->provides;
+    isotropic &= !(provides & LOOM_CONT_QUAD) || (provides & LOOM_CONT_QUAD_ISO) != 0;
+  }
+  return quad_alloc(r, "core", isotropic, &r->quad);
 }
 
 void problem_free(run *r)

@@ -19,6 +19,8 @@ typedef struct run_summary {
   double time;           /* s, simulated */
   double last_residual;  /* m */
   int64_t last_iters, last_contacts;
+  int64_t num_verts;
+  int64_t host_bytes, device_bytes; /* in the core's buffers, most after any step */
 } run_summary;
 
 typedef struct run_options {
