@@ -20,10 +20,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "newton_damping.h"
 #include "newton_matrix.h"
 
 enum { HESSIAN_ADAPTIVE = 0, HESSIAN_CLAMP = 1, HESSIAN_ABS = 2, HESSIAN_EXACT = 3 };
-enum { COL_SHIFT = 0, COL_PROJECTED = 1, COL_FACTORISED = 2 };
+enum { COL_SHIFT = 0, COL_PROJECTED = 1, COL_FACTORISED = 2, COL_DAMPING = 3 };
 
 /* DEVIATION from algorithm 3.3: factor 10 instead of 2, since a failed attempt costs a
  * factorisation.  A shift beyond shift_most damps more than clamping does (adaptive). */
@@ -48,6 +49,7 @@ static const loom_column columns[] = {
     {"shift", "1", "multiple of M/h^2 added to the Hessian to make it positive definite"},
     {"projected", "1", "1: blocks were made positive semidefinite in this iteration"},
     {"factorised", "1", "numeric factorisations in this iteration"},
+    {"damping", "1", "share of Newton's direction that was offered to the line search"},
 };
 
 typedef struct {
@@ -60,6 +62,7 @@ typedef struct {
   int32_t pivot;  /* vertex that showed an indefinite matrix */
   loom_buf *left; /* real [n][3], N: H d + grad, what the solve left over */
   double *x;      /* [n][3], right-hand side and solution */
+  newton_damping damping;
 } newton;
 
 static loom_status newton_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -76,6 +79,7 @@ static loom_status newton_create(const loom_host *h, const loom_scene *sc, const
   s->x = malloc(3 * (size_t)sc->num_verts * sizeof *s->x);
   LOOM_CHECK(h, s->x != NULL, LOOM_E_NOMEM, "no memory for the solution of %d vertices",
              sc->num_verts);
+  LOOM_TRY(newton_damping_open(&s->damping, h, e, sc->num_verts));
   return newton_matrix_open(&s->A, h, sc, e, s->set.ordering);
 }
 
@@ -84,6 +88,7 @@ static void newton_destroy(void *self)
   newton *s = self;
   if (s == NULL) return;
   newton_matrix_close(&s->A);
+  newton_damping_close(&s->damping);
   free(s->x);
   s->h->buf_free(s->h, s->left);
   free(s);
@@ -101,6 +106,7 @@ static loom_status newton_begin_step(void *self, const loom_step *st)
   newton *s = self;
   (void)st;
   s->shift = 0.0;
+  newton_damping_begin(&s->damping);
   return LOOM_OK;
 }
 
@@ -203,6 +209,8 @@ static loom_status newton_iterate(void *self, const loom_step *st, loom_iterate 
   LOOM_TRY(linear_residual(s, st, H, &it->inner_res));
   h->toc(h, "solve");
 
+  LOOM_TRY(newton_damping_apply(&s->damping, st));
+
   it->inner_norm = LOOM_NORM_RESIDUAL_2;
   h->inner(h, st, it->inner_iters, LOOM_NORM_RESIDUAL_2, it->inner_res);
   it->own_res = sqrt(fmax(decrement2, 0.0));
@@ -211,6 +219,7 @@ static loom_status newton_iterate(void *self, const loom_step *st, loom_iterate 
   /* what was clamped would have needed more than the most: begin there next time */
   if (projected && s->set.hessian == HESSIAN_ADAPTIVE) s->shift = shift_factor * shift_most;
   it->extra[COL_FACTORISED] = (double)it->inner_iters;
+  it->extra[COL_DAMPING] = s->damping.share;
   return LOOM_OK;
 }
 

@@ -15,11 +15,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "newton_damping.h"
 #include "pcg.h"
 
 enum { HESSIAN_EXACT = 0, HESSIAN_CLAMP = 1, HESSIAN_ABS = 2 };
 enum { FORCING_FIXED = 0, FORCING_EISENSTAT_WALKER = 1 };
-enum { COL_ETA = 0, COL_STOP = 1 };
+enum { COL_ETA = 0, COL_STOP = 1, COL_DAMPING = 2 };
 
 typedef struct {
   int32_t hessian;
@@ -53,6 +54,7 @@ static const loom_column columns[] = {
     {"eta", "1", "relative tolerance asked of the linear solve"},
     {"cg_stop", "1",
      "why the linear solve ended: 1 tolerance, 2 negative curvature, 3 max_inner, 4 breakdown"},
+    {"damping", "1", "share of the direction that was offered to the line search"},
 };
 
 typedef struct {
@@ -61,6 +63,7 @@ typedef struct {
   const loom_exec *e;
   settings set;
   pcg c;
+  newton_damping damping;
   double eta, rho; /* of the step's last solve, for the forcing term; rho 0: none */
 } pcg_newton;
 
@@ -74,6 +77,7 @@ static loom_status pcg_newton_create(const loom_host *h, const loom_scene *sc, c
   s->sc = sc;
   s->e = e;
   s->set = *(const settings *)set;
+  LOOM_TRY(newton_damping_open(&s->damping, h, e, sc->num_verts));
   return pcg_new(&s->c, h, e, sc->num_verts, (int32_t)s->set.max_inner);
 }
 
@@ -82,6 +86,7 @@ static void pcg_newton_destroy(void *self)
   pcg_newton *s = self;
   if (s == NULL) return;
   pcg_free(&s->c);
+  newton_damping_close(&s->damping);
   free(s);
 }
 
@@ -90,6 +95,7 @@ static loom_status pcg_newton_begin_step(void *self, const loom_step *st)
   pcg_newton *s = self;
   (void)st;
   s->eta = s->rho = 0.0;
+  newton_damping_begin(&s->damping);
   return LOOM_OK;
 }
 
@@ -118,6 +124,7 @@ static loom_status pcg_newton_iterate(void *self, const loom_step *st, loom_iter
   h->tic(h, "solve");
   LOOM_TRY(pcg_solve(&s->c, st, H, st->grad, &f, st->trial, &r));
   h->toc(h, "solve");
+  LOOM_TRY(newton_damping_apply(&s->damping, st));
   s->eta = r.eta;
   s->rho = r.rho0;
   it->inner_iters = r.iters;
@@ -126,6 +133,7 @@ static loom_status pcg_newton_iterate(void *self, const loom_step *st, loom_iter
   it->own_res = sqrt(fmax(r.decrement, 0.0));
   it->extra[COL_ETA] = r.eta;
   it->extra[COL_STOP] = (double)r.stop;
+  it->extra[COL_DAMPING] = s->damping.share;
   return LOOM_OK;
 }
 
