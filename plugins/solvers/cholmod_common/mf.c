@@ -11,24 +11,31 @@
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-/* Grow an array to `count` items of `size` bytes; contents are lost. */
-static loom_status grow(mf *f, void *array, int64_t *capacity, int64_t count, size_t size,
-                        const char *what)
+/* An array with room for `count` items of `size` bytes in place of `old`, whose contents are
+ * lost.  Patterns that grow slowly get some more, so as not to be copied every time. */
+static void *room(void *old, int64_t *capacity, int64_t count, size_t size)
 {
-  void *old, *p;
-  if (count <= *capacity || count <= 0) return LOOM_OK;
-  memcpy(&old, array, sizeof old);
+  if (count < 1) count = 1; /* never NULL, so that nothing has a place too */
+  if (count <= *capacity) return old;
   free(old);
-  count += count / 8; /* patterns that grow slowly are not copied every time */
-  p = malloc((size_t)count * size);
-  memcpy(array, &p, sizeof p);
+  count += count / 8;
+  void *const p = malloc((size_t)count * size);
   *capacity = p != NULL ? count : 0;
+  return p;
+}
+
+static loom_status have(const mf *f, const void *p, int64_t count, size_t size, const char *what)
+{
   LOOM_CHECK(f->h, p != NULL, LOOM_E_NOMEM,
              "no memory for the %s of the factorisation (%.3g GB); use a smaller mesh, ordering = "
              "metis or a solver without factorisation",
              what, 1e-9 * (double)count * (double)size);
   return LOOM_OK;
 }
+
+#define GROW(f, array, capacity, count, what)                                \
+  ((f)->array = room((f)->array, &(f)->capacity, count, sizeof *(f)->array), \
+   have(f, (f)->array, count, sizeof *(f)->array, what))
 
 loom_status mf_open(mf *f, const loom_host *h, int32_t n)
 {
@@ -59,7 +66,7 @@ loom_status mf_reserve(mf *f, int64_t blocks)
              "a matrix of %lld blocks is beyond 32-bit indices; use a smaller mesh or a solver "
              "without factorisation",
              (long long)blocks);
-  return grow(f, &f->col, &f->cap_col, blocks, sizeof *f->col, "pattern");
+  return GROW(f, col, cap_col, blocks, "pattern");
 }
 
 /* ---- ordering ------------------------------------------------------------------------------ */
@@ -194,7 +201,7 @@ static mf_place place_of(const mf *f, int32_t i, int32_t j, const int32_t *node_
 static loom_status fill_places(mf *f, const int32_t *node_of)
 {
   const int64_t m = f->ptr[f->n];
-  LOOM_TRY(grow(f, &f->place, &f->cap_place, m + f->n, sizeof *f->place, "places"));
+  LOOM_TRY(GROW(f, place, cap_place, m + f->n, "places"));
   for (int32_t i = 0; i < f->n; ++i) {
     for (int64_t k = f->ptr[i]; k < f->ptr[i + 1]; ++k)
       f->place[k] = place_of(f, i, f->col[k], node_of);
@@ -229,9 +236,9 @@ static loom_status sizes(mf *f)
   }
   f->num_val = val;
   const size_t work = dense_work(3 * (size_t)tallest) + 3 * ((size_t)f->n + (size_t)tallest);
-  LOOM_TRY(grow(f, &f->val, &f->cap_val, val, sizeof *f->val, "factor"));
-  LOOM_TRY(grow(f, &f->stack, &f->cap_stack, most, sizeof *f->stack, "update matrices"));
-  return grow(f, &f->work, &f->cap_work, (int64_t)work, sizeof *f->work, "workspace");
+  LOOM_TRY(GROW(f, val, cap_val, val, "factor"));
+  LOOM_TRY(GROW(f, stack, cap_stack, most, "update matrices"));
+  return GROW(f, work, cap_work, (int64_t)work, "workspace");
 }
 
 loom_status mf_analyse(mf *f)
@@ -247,9 +254,9 @@ loom_status mf_analyse(mf *f)
     free(f->waiting);
     f->waiting = malloc(m * sizeof *f->waiting);
     LOOM_CHECK(f->h, f->waiting != NULL, LOOM_E_NOMEM, "no memory for %d nodes", n);
-    LOOM_TRY(grow(f, &f->node, &f->cap_node, n, sizeof *f->node, "supernodes"));
+    LOOM_TRY(GROW(f, node, cap_node, n, "supernodes"));
   }
-  LOOM_TRY(grow(f, &f->row, &f->cap_row, f->ptr[n], sizeof *f->row, "pattern"));
+  LOOM_TRY(GROW(f, row, cap_row, f->ptr[n], "pattern"));
   mf_tree(f, parent, count, scratch);
   f->num_nodes = mf_nodes(f, parent, count, f->node, node_of);
   for (int32_t s = 0; s < f->num_nodes; ++s) {
@@ -257,7 +264,7 @@ loom_status mf_analyse(mf *f)
     rows += f->node[s].rows;
     head[s] = -1;
   }
-  LOOM_TRY(grow(f, &f->row, &f->cap_row, rows, sizeof *f->row, "pattern"));
+  LOOM_TRY(GROW(f, row, cap_row, rows, "pattern"));
   below = malloc(((size_t)f->ptr[n] + 1) * sizeof *below);
   LOOM_CHECK(f->h, below != NULL, LOOM_E_NOMEM, "no memory for the columns of the matrix");
   columns(f, ptr, below);
