@@ -116,3 +116,15 @@ Test(resume, nothing_to_resume)
                     LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "run.h5", "--resume", "4"));
   cr_assert_eq(log_is_whole("run.h5", "finished"), 12);
 }
+
+/* The barrier keeps its stiffness, and finds its candidates when it needs them. */
+Test(resume, contact_by_barrier)
+{
+  proc_write("drape.ini", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
+             "[solver]\nplugin = cholmod_newton\n[collision.bodies]\nplugin = sdf\n"
+             "[collision.self]\nplugin = patch_bvh\n[contact.all]\nplugin = ipc_barrier\n");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "whole.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "parts.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--resume");
+  logs_same_bits("whole.h5", "parts.h5", 12);
+}
