@@ -1,8 +1,11 @@
 /* Every collision plugin: growth protocol, sound pairs, same answer twice, sound bounds.
  * Completeness against brute force is tested for each plugin on its own. */
+#define _DEFAULT_SOURCE /* mkstemps */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "contract.h"
 
@@ -48,14 +51,41 @@ static void drop(found *f)
   free(f->key);
 }
 
-/* A run whose sheet has just been moved 5 mm towards the ball, and a fresh begin_step. */
+/* A block whose top lies below one side of the sheet, as a mesh; the name of its file. */
+static void write_block(char *path, size_t len)
+{
+  static const int face[12][3] = {{1, 3, 2}, {2, 3, 4}, {5, 6, 7}, {6, 8, 7}, {1, 2, 5}, {2, 6, 5},
+                                  {3, 7, 4}, {4, 7, 8}, {1, 5, 3}, {3, 5, 7}, {2, 4, 6}, {4, 8, 6}};
+  snprintf(path, len, "/tmp/loom_block_XXXXXX.obj");
+  const int fd = mkstemps(path, 4);
+  cr_assert(fd >= 0);
+  FILE *const f = fdopen(fd, "w");
+  cr_assert(f != NULL);
+  for (int i = 0; i < 8; ++i)
+    fprintf(f, "v %g %g %g\n", i & 1 ? 0.08 : 0.04, i & 2 ? 0.03 : -0.03, i & 4 ? -0.007 : -0.04);
+  for (int i = 0; i < 12; ++i) fprintf(f, "f %d %d %d\n", face[i][0], face[i][1], face[i][2]);
+  cr_assert_eq(fclose(f), 0);
+}
+
+/* A run whose sheet has just been moved 5 mm towards ball and block, with one edge folded over
+ * itself, and a fresh begin_step. */
 static void pose(ct_run *t, const ct_plugin *p)
 {
-  ct_open_checked(t, p, "");
+  char path[64], more[256];
+  write_block(path, sizeof path);
+  snprintf(more, sizeof more,
+           "body.block.shape=mesh body.block.file=%s body.block.sdf_resolution=8", path);
+  ct_open_checked(t, p, more);
+  cr_assert_eq(unlink(path), 0);
   ct_steps(t, 0, 1);
   cr_assert(t->r->num_contact > 0, "no contact model fits %s", p->name);
   double *const x = ct_values(t->r, t->r->st.x, NULL);
-  for (int64_t i = 0; i < buf_count(t->r->st.x) / 3; ++i) x[3 * i + 2] -= 5e-3;
+  for (int64_t i = 0; i < buf_count(t->r->st.x) / 3; ++i) {
+    x[3 * i + 2] -= 5e-3;
+    if (x[3 * i + 1] <= 0.05) continue;
+    x[3 * i + 1] = 0.1 - x[3 * i + 1];
+    x[3 * i + 2] += 2.5e-3;
+  }
   ct_set_values(t->r, t->r->st.x, x);
   free(x);
 }
@@ -83,24 +113,62 @@ static found detect(ct_run *t)
 
 static int weights_of(int32_t kind) { return kind == LOOM_PAIR_VO ? 1 : 0; }
 
+static const uint32_t body_kinds = LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE);
+static const uint32_t edge_kinds = LOOM_BIT(LOOM_PAIR_EE) | LOOM_BIT(LOOM_PAIR_BEE);
+static const uint32_t mesh_kinds = LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE) |
+                                   LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE);
+
+/* Two features: barycentric weights of either side, whose closest points are the gap and both
+ * radii apart along the normal. */
+static void check_mesh_pair(const run *r, const found *f, int64_t j, const double *x,
+                            const double *body, const double *radius)
+{
+  const int32_t n = r->scene->pub.num_verts, *const v = f->v + 4 * j;
+  const int split = LOOM_BIT(f->kind[j]) & edge_kinds ? 2 : 1;
+  const int on_body = (LOOM_BIT(f->kind[j]) & body_kinds) != 0;
+  double first = 0.0, along = 0.0, radii = 0.0;
+  int bodies = 0;
+  for (int a = 0; a < 4; ++a) {
+    const double w = f->w[4 * j + a], *const at = v[a] < n ? x + 3 * v[a] : body + 3 * (v[a] - n);
+    cr_expect(a < split ? w >= -1e-12 : w <= 1e-12, "pair %lld: weight %d is %g", (long long)j, a,
+              w);
+    first += a < split ? w : 0.0;
+    bodies += v[a] >= n;
+    for (int c = 0; c < 3; ++c) along += w * at[c] * f->normal[3 * j + c];
+  }
+  if (v[0] < n) radii += radius[v[0]];
+  if (v[split] < n) radii += radius[v[split]];
+  cr_expect_float_eq(first, 1.0, 1e-12);
+  cr_expect_float_eq(along - radii, f->gap[j], 1e-9, "pair %lld: gap %g along the normal, not %g",
+                     (long long)j, along - radii, f->gap[j]);
+  cr_expect(on_body ? bodies > 0 && bodies < 4 : bodies == 0);
+  cr_expect_eq(f->obst[j] >= 0, on_body);
+}
+
 ParameterizedTestParameters(collision, pairs_are_sound) { return ct_plugins(LOOM_KIND_COLLISION); }
 ParameterizedTest(const ct_plugin *p, collision, pairs_are_sound)
 {
   ct_run t;
   pose(&t, p);
   const uint32_t kinds = t.r->collision[0].plugin->ops.collision->pair_kinds;
-  const int32_t n = t.r->scene->pub.num_verts;
+  const int32_t n = t.r->scene->pub.num_verts, nb = t.r->scene->pub.num_body_verts;
+  double *const x = ct_values(t.r, t.r->st.x, NULL);
+  double *const radius = ct_values(t.r, t.r->scene->pub.radius, NULL);
+  double *const body = ct_values(t.r, t.r->st.body1, NULL);
+  uint32_t seen = 0;
   found f = detect(&t);
   for (int64_t j = 0; j < f.n; ++j) {
     const double *w = f.w + 4 * j, *nn = f.normal + 3 * j;
     double sum = 0.0;
+    seen |= LOOM_BIT(f.kind[j]);
     cr_expect(kinds & LOOM_BIT(f.kind[j]), "pair %lld is of a kind it does not offer",
               (long long)j);
     cr_expect_lt(f.gap[j], 4e-3, "pair %lld is %g m apart", (long long)j, f.gap[j]);
     cr_expect(f.v[4 * j] >= 0, "pair %lld has no vertex", (long long)j);
     for (int a = 0; a < 4; ++a) {
-      cr_expect(f.v[4 * j + a] >= -1 && f.v[4 * j + a] < n, "pair %lld: vertex %d of %d",
-                (long long)j, f.v[4 * j + a], n);
+      const int32_t most = LOOM_BIT(f.kind[j]) & body_kinds ? n + nb : n;
+      cr_expect(f.v[4 * j + a] >= -1 && f.v[4 * j + a] < most, "pair %lld: vertex %d of %d",
+                (long long)j, f.v[4 * j + a], most);
       if (f.v[4 * j + a] >= 0) sum += w[a];
     }
     /* relative position: weights sum to 0 between parts, to 1 against the world */
@@ -109,10 +177,15 @@ ParameterizedTest(const ct_plugin *p, collision, pairs_are_sound)
     cr_expect_float_eq(nn[0] * nn[0] + nn[1] * nn[1] + nn[2] * nn[2], 1.0, 1e-9);
     cr_expect(f.kind[j] != LOOM_PAIR_VO ||
               (f.obst[j] >= 0 && f.obst[j] < t.r->scene->pub.num_obstacles));
+    if (LOOM_BIT(f.kind[j]) & mesh_kinds) check_mesh_pair(t.r, &f, j, x, body, radius);
     for (int64_t i = 0; i < j; ++i)
       cr_assert(f.kind[i] != f.kind[j] || f.key[i] != f.key[j], "pairs %lld and %lld are one",
                 (long long)i, (long long)j);
   }
+  if (t.r->collision[0].plugin->ops.collision->provides & LOOM_COLL_PROXIMITY)
+    cr_expect_eq(seen & mesh_kinds, kinds & mesh_kinds, "kinds 0x%x of 0x%x are found", seen,
+                 kinds);
+  free(x), free(body), free(radius);
   drop(&f);
   ct_close(&t);
 }

@@ -6,7 +6,7 @@
 static const lk_entry k_pose = LK_ENTRY(mesh_pose), k_mark = LK_ENTRY(mesh_mark);
 
 /* A chunk is small enough for the caches and large enough for a device. */
-enum { MIN_ROOM = 1 << 14, MAX_ROOM = 1 << 17 };
+enum { MIN_ROOM = 1 << 11, MAX_ROOM = 1 << 17 };
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
