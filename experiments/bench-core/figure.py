@@ -1,92 +1,138 @@
 """What a step costs in time and memory, and how near that is to what the machine allows."""
 
+import csv
+import datetime
+import platform
+import subprocess
+from pathlib import Path
+
 import numpy as np
 
 from loompy.experiment import ROOT, Bar, plain_axes
 from loompy.log import Log
 
 SIDES = (51, 71, 101, 159, 251, 355, 501)  # 2,601 to 251,001 vertices
+MEMORY_STEPS = 30  # of the drape: a quarter of the vertices in contact
 PHASES = ("predict", "detect", "solve", "contact", "filter", "measure", "log")
 PHASE_COLOURS = ("#999999", "#56B4E9", "#0072B2", "#D55E00", "#CC79A7", "#F0E442", "#009E73")
 
 
-def steps_of(path):
-    """Seconds per phase and step; the first step also pays for the factorisation."""
+def shares_of(path):
+    """Share of each phase in the time of all steps but the first, which factorises."""
     with Log(path) as log:
         rows = log.table("steps")[1:]
-    return {p: np.median(rows[f"t_{p}"]) for p in (*PHASES, "total")}
+    return {p: rows[f"t_{p}"].sum() / rows["t_total"].sum() for p in PHASES}
 
 
 def sheets(experiment):
-    """vertices, {phase: seconds per step}, peak bytes, per resolution."""
+    """{phase: share} per resolution."""
     out = []
     for side in SIDES:
-        name = f"sheet{side}"
-        sets = {"cloth.sheet.resolution": f"{side} {side}"}
-        path = experiment.run(name, "sheet.ini", sets)
-        out.append((side**2, steps_of(path), experiment.peak_bytes(name)))
+        sets = {"cloth.sheet.resolution": f"{side} {side}", "exec.threads": 1}
+        out.append(shares_of(experiment.run(f"sheet{side}", "sheet.ini", sets)))
     return out
 
 
-def core_table(experiment):
-    """CSV of tests/bench/bench_core.c."""
-    path = experiment.program("bench_core", [s for s in SIDES], "bench_core.csv")
-    return np.atleast_1d(np.genfromtxt(path, delimiter=",", names=True))
+def read(path):
+    return np.atleast_1d(np.genfromtxt(path, delimiter=",", names=True, comments="#"))
+
+
+def table(experiment, program, *options):
+    """CSV rows of a program of tests/bench/, one run per resolution: it can be interrupted."""
+    rows = [
+        read(experiment.program(program, [*options, s], f"{program}{s}.csv")) for s in SIDES
+    ]
+    return np.concatenate(rows)
+
+
+def speed(experiment):
+    return table(experiment, "bench_core", "--seconds", 2)
+
+
+def memory(experiment):
+    return table(experiment, "bench_memory", "--steps", MEMORY_STEPS, ROOT / "configs/drape.ini")
+
+
+def exponent(core):
+    return np.polyfit(np.log(core["vertices"]), np.log(core["step_ms"]), 1)[0]
+
+
+def provenance():
+    git = subprocess.run(
+        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True
+    )
+    cpu = [w for w in Path("/proc/cpuinfo").read_text().splitlines() if w.startswith("model name")]
+    return (
+        f"{datetime.date.today()}, {cpu[0].split(': ')[1] if cpu else platform.processor()}, "
+        f"commit {git.stdout.strip()}, one thread, CPU time, smallest of the repetitions"
+    )
+
+
+def keep_table(experiment, core, used):
+    """experiments/results/bench-core.csv: both tables side by side."""
+    path = experiment.folder.parent / "results" / "bench-core.csv"
+    with open(path, "w", newline="") as out:
+        out.write(f"# {provenance()}\n# bytes per vertex: factor, peak beside it, buffers in that\n")
+        writer = csv.writer(out, lineterminator="\n")
+        extra = ("contacts", "factor", "peak", "buffers")
+        writer.writerow([*core.dtype.names, *extra])
+        for a, b in zip(core, used):
+            writer.writerow([f"{v:.4g}" if v < 1e4 else f"{v:.0f}" for v in (*a, *b[list(extra)])])
+    print(path)
 
 
 def draw(experiment):
-    rows, core = sheets(experiment), core_table(experiment)
-    n = np.array([r[0] for r in rows])
+    core, used, shares = speed(experiment), memory(experiment), sheets(experiment)
+    n = core["vertices"]
     figure, axes = plain_axes(2, 2)
-    total = 1e3 * np.array([r[1]["total"] for r in rows])
-    axes[0, 0].loglog(n, total, "o-", color="#0072B2", label="one step, 10 iterations")
-    axes[0, 0].loglog(n, total[-1] * n / n[-1], ":", color="#666666", label="linear")
-    axes[0, 0].set(xlabel="vertices", ylabel="time per step (ms)")
+    axes[0, 0].loglog(n, core["step_ms"], "o-", color="#0072B2", label="one step, 10 iterations")
+    axes[0, 0].loglog(n, core["factor_ms"], "s--", color="#999999", label="one factorisation")
+    axes[0, 0].loglog(
+        n, core["step_ms"][0] * n / n[0], ":", color="#666666", label="linear"
+    )
+    axes[0, 0].set(xlabel="vertices", ylabel="CPU time (ms)")
     axes[0, 0].legend()
 
     bottom = np.zeros(len(n))
     for phase, colour in zip(PHASES, PHASE_COLOURS):
-        share = np.array([r[1][phase] / r[1]["total"] for r in rows])
+        share = np.array([s[phase] for s in shares])
         axes[0, 1].bar(range(len(n)), share, bottom=bottom, color=colour, label=phase, width=0.7)
         bottom += share
     axes[0, 1].set_xticks(range(len(n)), [f"{v / 1000:.1f}k" for v in n])
-    axes[0, 1].set(xlabel="vertices", ylabel="share of a step", ylim=(0, 1))
+    axes[0, 1].set(xlabel="vertices", ylabel="share of a step (drape)", ylim=(0, 1))
     axes[0, 1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     axes[0, 1].grid(axis="x", visible=False)
 
-    axes[1, 0].loglog(core["vertices"], core["global_ms"], "o-", color="#0072B2", label="cholmod_pd")
-    axes[1, 0].loglog(core["vertices"], core["bare_ms"], "s--", color="#E69F00", label="bare CHOLMOD")
-    axes[1, 0].set(xlabel="vertices", ylabel="global step, 3 right-hand sides (ms)")
+    axes[1, 0].loglog(n, core["global_ms"], "o-", color="#0072B2", label="cholmod_pd")
+    axes[1, 0].loglog(n, core["bare_ms"], "s--", color="#E69F00", label="bare CHOLMOD")
+    axes[1, 0].loglog(n, core["local_ms"], "^-.", color="#009E73", label="local step")
+    axes[1, 0].set(xlabel="vertices", ylabel="global and local step, CPU time (ms)")
     axes[1, 0].legend()
 
-    axes[1, 1].semilogx(
-        core["vertices"], core["bytes_per_vertex"], "o-", color="#009E73",
-        label="beside the factor (bench_core)",
-    )
-    peak = np.array([r[2] for r in rows])
-    axes[1, 1].semilogx(n, peak / n, "s--", color="#999999", label="all of `loom run`")
+    axes[1, 1].semilogx(n, used["peak"], "o-", color="#009E73", label="beside the factor")
+    axes[1, 1].semilogx(n, used["buffers"], "^-.", color="#56B4E9", label="of it the core's buffers")
+    axes[1, 1].semilogx(n, used["factor"], "s--", color="#999999", label="the factor")
     axes[1, 1].axhline(1000, color="#D55E00", linestyle=":", label="bound, 1 kB")
-    axes[1, 1].set(xlabel="vertices", ylabel="peak memory per vertex (bytes)", yscale="log")
+    axes[1, 1].set(xlabel="vertices", ylabel="peak memory per vertex (bytes)", ylim=(0, None))
     axes[1, 1].legend()
     experiment.save(figure, "bench-core", keep=True)
+    keep_table(experiment, core, used)
 
 
 def bars(experiment):
-    rows, core = sheets(experiment), core_table(experiment)
-    n = np.log([r[0] for r in rows])
-    slope = np.polyfit(n, np.log([r[1]["total"] for r in rows]), 1)[0]
-    big = core[-1]
+    core, used = speed(experiment), memory(experiment)
     drape = experiment.run("drape", ROOT / "configs/drape.ini")
     with Log(drape) as log:
         steps = log.table("steps")
     overhead = (steps["t_measure"].sum() + steps["t_log"].sum()) / steps["t_total"].sum()
+    large = used["vertices"] >= 10000
     return [
         Bar("drape.ini", steps["t_total"].sum(), 120, "s"),
         Bar("measuring and logging, share of the drape", overhead, 0.10),
-        Bar("exponent of step time in vertices", slope, 1.2),
+        Bar("exponent of step time in vertices", exponent(core), 1.2),
         Bar("global step over bare CHOLMOD solve", np.max(core["global_ratio"]), 1.3),
-        Bar("local step, share of the memory bandwidth", big["local_share"], 0.3, least=True),
-        Bar("memory beside the factor", big["bytes_per_vertex"], 1000, "B/vertex"),
+        Bar("local step, share of the memory bandwidth", core["local_share"][-1], 0.3, least=True),
+        Bar("memory beside the factor", np.max(used["peak"][large]), 1000, "B/vertex"),
     ]
 
 

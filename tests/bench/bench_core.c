@@ -1,8 +1,8 @@
-/* bench_core.c - speed and memory of projective dynamics against what the machine allows.
+/* bench_core.c - speed of projective dynamics against what the machine allows.
  *
  *   bench_core [--threads N] [--seconds S] N...      (vertices along a side of a square sheet)
  *
- * prints one CSV row per sheet; give the sides in ascending order, memory is a peak:
+ * prints one CSV row per sheet:
  *   vertices     n = N^2
  *   global_ms    one iterate() of cholmod_pd: global step, three right-hand sides
  *   bare_ms      cholmod_solve2 with the same matrix, right-hand sides and kept workspace
@@ -14,8 +14,8 @@
  *                numbers per i, as STREAM counts (J. McCalpin, 1995)
  *   local_share  local_gbs / triad_gbs; near 1: bound by memory
  *   step_ms      one whole time step of 10 iterations, measuring included, no log
- *   bytes_per_vertex  (peak memory - that before the first sheet - factor) / n
- * Times are the smallest of the repetitions: the machine is shared, noise only adds.
+ * Times are the smallest of the repetitions, with one thread (the default) CPU time: the
+ * machine is shared, noise only adds.
  */
 #include <cholmod.h>
 #include <dlfcn.h>
@@ -23,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "sched/run_state.h"
 
@@ -33,19 +34,15 @@ typedef struct options {
 
 typedef struct row {
   double global, bare, factor, local, triad, step; /* s */
-  double local_bytes, factor_bytes, peak_bytes;
+  double local_bytes;
 } row;
 
-/* VmHWM of this process, bytes */
-static double peak_memory(void)
+/* s; with one thread the time that others run does not count */
+static double now(const options *o)
 {
-  char line[256];
-  double kib = 0.0;
-  FILE *const f = fopen("/proc/self/status", "r");
-  while (f != NULL && fgets(line, sizeof line, f) != NULL)
-    if (sscanf(line, "VmHWM: %lf", &kib) == 1) break;
-  if (f != NULL) fclose(f);
-  return 1024.0 * kib;
+  struct timespec t;
+  clock_gettime(o->threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static double min_time(double best, double t) { return t < best ? t : best; }
@@ -60,11 +57,11 @@ static double triad(const options *o, double *bytes)
   if (a == NULL || b == NULL || c == NULL) exit(1);
 #pragma omp parallel for num_threads(o->threads)
   for (long i = 0; i < m; ++i) a[i] = 0.0, b[i] = (double)i, c[i] = 1.0;
-  for (double end = clock_now() + o->seconds; clock_now() < end;) {
-    const double t = clock_now();
+  for (double end = now(o) + o->seconds; now(o) < end;) {
+    const double t = now(o);
 #pragma omp parallel for simd num_threads(o->threads)
     for (long i = 0; i < m; ++i) a[i] = b[i] + 0.5 * c[i];
-    best = min_time(best, clock_now() - t);
+    best = min_time(best, now(o) - t);
   }
   *bytes = 3.0 * sizeof *a * (double)m;
   if (a[m / 2] < 0.0) *bytes = NAN; /* never: keeps the loop */
@@ -118,16 +115,15 @@ static int bare(run *r, const options *o, row *out)
   cholmod_dense *B = cholmod_ones(A->nrow, 3, CHOLMOD_REAL, &cm);
   out->bare = out->factor = INFINITY;
   for (int k = 0; k < 3; ++k) {
-    const double t = clock_now();
+    const double t = now(o);
     cholmod_factorize(A, L, &cm);
-    out->factor = min_time(out->factor, clock_now() - t);
+    out->factor = min_time(out->factor, now(o) - t);
   }
-  for (double end = clock_now() + o->seconds; clock_now() < end;) {
-    const double t = clock_now();
+  for (double end = now(o) + o->seconds; now(o) < end;) {
+    const double t = now(o);
     if (!cholmod_solve2(CHOLMOD_A, L, B, NULL, &X, NULL, &Y, &E, &cm)) return 0;
-    out->bare = min_time(out->bare, clock_now() - t);
+    out->bare = min_time(out->bare, now(o) - t);
   }
-  out->factor_bytes = 8.0 * (double)L->xsize + 4.0 * (double)L->ssize;
   cholmod_free_dense(&X, &cm);
   cholmod_free_dense(&Y, &cm);
   cholmod_free_dense(&E, &cm);
@@ -140,16 +136,15 @@ static int bare(run *r, const options *o, row *out)
 
 /* ---- loom ------------------------------------------------------------------------------------ */
 
-/* Least traffic of one gradient: every element reads ids, rest and material data and
- * writes its corners' forces; the gather reads them and their places; positions, target,
- * mass and gradient pass once. */
+/* Least traffic of one gradient: every element reads ids, rest and material data, the gather
+ * 2 B for each corner; positions, target, mass and gradient pass once.  Forces of elements
+ * stay in cache between the two. */
 static double local_bytes(const loom_scene *sc)
 {
   double bytes = (double)sc->num_verts * (3.0 * 24.0 + 8.0 + 24.0);
   for (int b = 0; b < sc->num_blocks; ++b) {
     const loom_elem_block *e = &sc->blocks[b];
-    bytes += (double)e->num_elems * (4.0 * e->arity + 8.0 * (e->rest_len + e->mat_len) +
-                                     2.0 * 24.0 * e->arity + 4.0 * e->arity);
+    bytes += (double)e->num_elems * (6.0 * e->arity + 8.0 * (e->rest_len + e->mat_len));
   }
   return bytes;
 }
@@ -161,20 +156,19 @@ static loom_status measure(run *r, const options *o, row *out)
   out->global = out->local = out->step = INFINITY;
   LOOM_TRY(step_once(r, 0));
   for (int64_t k = 1; k < 4; ++k) {
-    const double t = clock_now();
+    const double t = now(o);
     LOOM_TRY(step_once(r, k));
-    out->step = min_time(out->step, clock_now() - t);
+    out->step = min_time(out->step, now(o) - t);
   }
-  for (double end = clock_now() + o->seconds; clock_now() < end;) {
-    double t = clock_now();
+  for (double end = now(o) + o->seconds; now(o) < end;) {
+    double t = now(o);
     LOOM_TRY(ops->iterate(r->solver.self, &r->st, &it));
-    out->global = min_time(out->global, clock_now() - t);
-    t = clock_now();
+    out->global = min_time(out->global, now(o) - t);
+    t = now(o);
     LOOM_TRY(problem_free_part(r, r->st.x, NULL, r->st.grad));
-    out->local = min_time(out->local, clock_now() - t);
+    out->local = min_time(out->local, now(o) - t);
   }
   out->local_bytes = local_bytes(&r->scene->pub);
-  out->peak_bytes = peak_memory();
   return LOOM_OK;
 }
 
@@ -202,9 +196,9 @@ static loom_status sheet(loom_err *err, int n, const options *o, row *out)
 static void print_row(const char *side, const row *m, double triad_gbs)
 {
   const double verts = pow(atof(side), 2.0), gbs = 1e-9 * m->local_bytes / m->local;
-  printf("%.0f,%.4g,%.4g,%.3f,%.4g,%.4g,%.3g,%.3g,%.3f,%.4g,%.0f\n", verts, 1e3 * m->global,
+  printf("%.0f,%.4g,%.4g,%.3f,%.4g,%.4g,%.3g,%.3g,%.3f,%.4g\n", verts, 1e3 * m->global,
          1e3 * m->bare, m->global / m->bare, 1e3 * m->factor, 1e3 * m->local, gbs, triad_gbs,
-         gbs / triad_gbs, 1e3 * m->step, (m->peak_bytes - m->factor_bytes) / verts);
+         gbs / triad_gbs, 1e3 * m->step);
 }
 
 int main(int argc, char **argv)
@@ -223,7 +217,6 @@ int main(int argc, char **argv)
     fprintf(stderr, "usage: bench_core [--threads N] [--seconds S] SIDE...\n");
     return 2;
   }
-  const double program = peak_memory();
   for (int i = 0; i < sheets; ++i) {
     loom_err err = {0};
     const int n = atoi(argv[first + i]);
@@ -231,12 +224,11 @@ int main(int argc, char **argv)
       fprintf(stderr, "bench_core: sheet %s: %s\n", argv[first + i], err.text);
       return 1;
     }
-    m[i].peak_bytes -= program;
   }
-  double bytes; /* the last measurement: its arrays would count as peak memory */
+  double bytes;
   const double t = triad(&o, &bytes);
   printf("vertices,global_ms,bare_ms,global_ratio,factor_ms,local_ms,local_gbs,triad_gbs,"
-         "local_share,step_ms,bytes_per_vertex\n");
+         "local_share,step_ms\n");
   for (int i = 0; i < sheets; ++i) print_row(argv[first + i], &m[i], 1e-9 * bytes / t);
   return 0;
 }

@@ -92,23 +92,32 @@ class Experiment:
         return json.loads((self.out / f"{name}.key").read_text())["peak_bytes"]
 
     def program(self, name, arguments, output, inputs=()):
-        """Standard output of a program of the build tree (tests/NAME), kept in out/OUTPUT."""
-        program = Path(self.binary).parents[1] / "tests" / name
+        """Standard output of a program of tests/bench/, kept in out/OUTPUT."""
+        build = Path(self.binary).parents[1]
+        program = build / "bench" / name
         path = self.out / output
-        if not program.exists():
-            raise FigureError(f"{program} is not built; `./loom test -R nothing` builds it")
-        newest = max(p.stat().st_mtime for p in (program, *map(Path, inputs)))
-        if not self.fresh and path.exists() and path.stat().st_mtime > newest:
+        done = subprocess.run(
+            ["cmake", "--build", str(build), "--target", name], stdout=sys.stderr
+        )
+        if done.returncode != 0:
+            raise FigureError(f"{name} was not built (CHOLMOD missing?); see the messages above")
+        stamp = path.with_suffix(".key")
+        key = json.dumps([[str(a) for a in arguments], *(os.stat(p).st_mtime_ns for p in inputs)])
+        if not self.fresh and path.exists() and stamp.exists() and stamp.read_text() == key:
             print(f"loom: figure: {path.name} is there", file=sys.stderr)
             return path
-        print(f"loom: figure: running {name}", file=sys.stderr)
+        words = " ".join(map(str, arguments))
+        print(f"loom: figure: running {name} {words}", file=sys.stderr)
+        environment = os.environ | {"LOOM_PLUGIN_PATH": str(build / "plugins")}
         with open(path.with_suffix(".part"), "w") as part:
             done = subprocess.run(
-                [str(program), *map(str, arguments)], cwd=self.folder, stdout=part
+                [str(program), *map(str, arguments)],
+                cwd=self.folder, stdout=part, env=environment,
             )
         if done.returncode != 0:
             raise FigureError(f"{name} ended with code {done.returncode}")
         path.with_suffix(".part").rename(path)
+        stamp.write_text(key)
         return path
 
     # ---- pictures -------------------------------------------------------------------
