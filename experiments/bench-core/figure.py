@@ -12,7 +12,7 @@ from loompy.experiment import ROOT, Bar, plain_axes
 from loompy.log import Log
 
 SIDES = (51, 71, 101, 159, 251, 355, 501)  # 2,601 to 251,001 vertices
-MEMORY_STEPS = 30  # of the drape: a quarter of the vertices in contact
+MEMORY_STEPS = 10
 PHASES = ("predict", "detect", "solve", "contact", "filter", "measure", "log")
 PHASE_COLOURS = ("#999999", "#56B4E9", "#0072B2", "#D55E00", "#CC79A7", "#F0E442", "#009E73")
 
@@ -50,7 +50,7 @@ def speed(experiment):
 
 
 def memory(experiment):
-    return table(experiment, "bench_memory", "--steps", MEMORY_STEPS, ROOT / "configs/drape.ini")
+    return table(experiment, "bench_memory", "--steps", MEMORY_STEPS, "memory.ini")
 
 
 def exponent(core):
