@@ -114,7 +114,8 @@ typedef struct loom_step {
                       * filters x may run ahead of it and intersect */
   loom_buf *v_start; /* real [n][3], m/s */
   loom_buf *y;       /* real [n][3] inertial target, m */
-  loom_buf *trial;   /* real [n][3] solver output: point or direction */
+  loom_buf *trial;   /* real [n][3] solver output: point or direction; FILTER uses it up, later
+                      * dx and v_end may stand in the same memory */
   loom_buf *grad;    /* real [n][3] r(x), N; valid iff grad_epoch == epoch
                       * and grad_iter == iter (fixed rows are zero) */
   int32_t grad_iter, grad_epoch;
