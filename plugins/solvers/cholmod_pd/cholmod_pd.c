@@ -180,6 +180,7 @@ static loom_status factorise(pd *s, const loom_step *st)
   s->h_used = 0.0;
   free(s->y);
   s->y = NULL;
+  pd_contact_free(&s->used);
   LOOM_TRY(pd_matrix_values(&s->A, &s->c, &s->now));
   const loom_status f = chol_factorise(&s->c, &pivot);
   h->toc(h, "factorise");
@@ -193,9 +194,8 @@ static loom_status factorise(pd *s, const loom_step *st)
   s->y = malloc(3 * (size_t)s->sc->num_verts * sizeof *s->y);
   LOOM_CHECK(h, s->y != NULL, LOOM_E_NOMEM, "no memory for the right-hand sides of %d vertices",
              s->sc->num_verts);
-  const pd_contact swap = s->used;
   s->used = s->now;
-  s->now = swap;
+  s->now = (pd_contact){0};
   s->h_used = st->h;
   return LOOM_OK;
 }
