@@ -82,7 +82,7 @@ Test(path, coplanar_and_standing_still)
  * a miss would be a false negative. */
 Test(path, made_passes_are_never_missed)
 {
-  enum { CASES = 10000 };
+  enum { CASES = 4000 };
   uint64_t s = 5;
   int unsure = 0;
   for (int i = 0; i < CASES; ++i) {
@@ -262,7 +262,7 @@ Test(path, meshes_agree_with_brute_force)
 {
   uint64_t s = 6;
   int64_t all = 0;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 24; ++i) {
     moving m;
     loom_err err = {0};
     int64_t total = -1;
@@ -283,7 +283,7 @@ Test(path, meshes_agree_with_brute_force)
     cr_assert_eq(total, count, "case %d: %d instead of %d", i, (int)total, (int)count);
     cr_assert_eq(memcmp(have, want, (size_t)count * sizeof *have), 0, "case %d", i);
   }
-  cr_expect_gt(all, 1000);
+  cr_expect_gt(all, 500);
 }
 
 /* Where no pair is reported, the exact audit finds no change at any time in between. */
@@ -291,7 +291,7 @@ Test(path, what_is_not_reported_is_clean_at_all_times)
 {
   uint64_t s = 7;
   int clean = 0;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 1000; ++i) {
     moving m;
     loom_err err = {0};
     int64_t total = -1, start = -1;
@@ -301,13 +301,13 @@ Test(path, what_is_not_reported_is_clean_at_all_times)
     if (total > 0) continue;
     cr_assert_eq(isect_mesh(&err, m.x, NV, m.tris, NT, 1, NULL, 0, &start), LOOM_OK);
     ++clean;
-    for (int k = 1; k <= 32; ++k) {
+    for (int k = 1; k <= 16; ++k) {
       double at[3 * NV];
-      for (int c = 0; c < 3 * NV; ++c) at[c] = m.x[c] + k / 32.0 * (m.y[c] - m.x[c]);
+      for (int c = 0; c < 3 * NV; ++c) at[c] = m.x[c] + k / 16.0 * (m.y[c] - m.x[c]);
       cr_assert_eq(isect_mesh(&err, at, NV, m.tris, NT, 1, NULL, 0, &total), LOOM_OK);
-      cr_assert_eq(total, start, "case %d: %d pairs at time %d/32, %d at 0", i, (int)total, k,
+      cr_assert_eq(total, start, "case %d: %d pairs at time %d/16, %d at 0", i, (int)total, k,
                    (int)start);
     }
   }
-  cr_expect_gt(clean, 300, "only %d clean", clean);
+  cr_expect_gt(clean, 100, "only %d clean", clean);
 }
