@@ -249,3 +249,29 @@ Test(collision_ccd, bound_is_safe_and_tight_and_names_the_body)
   check_bound(MC_DEGENERATE, 0.0, methods[0], 1.0);
   check_bound(MC_LONE, 0.0, methods[0], 1.0);
 }
+
+/* A step across the whole scene is cut, not searched: safe, and still a step. */
+Test(collision_ccd, steps_across_everything_are_cut)
+{
+  mc_host h;
+  mc_plugin p, o;
+  mesh_case c = {.seed = 3};
+  (void)mc_add_sheet(&c, &(mc_object){.radius = 1e-3}, 13, 13, 1.0, 1.0, 0.0);
+  (void)mc_add_ball(&c, &(mc_object){.body = 1}, (double[]){0.5, 0.5, -0.22}, 0.2, 60);
+  mc_move(&c.cloth, &c.seed, 5.0, 0.0, 0.0, 0.0);
+  mc_open(&h, &c, 2, 1);
+  mc_plugin_open(&p, &h, "patch_bvh", "crowd=4");
+  mc_plugin_open(&o, &h, "brute", "");
+  const loom_bound cut = bound(&p, 1e-4);
+  const int64_t few = h.t.counters[LOOM_C_CCD_PAIR];
+  const loom_bound all = bound(&o, 1e-4);
+  cr_expect(4 * few < h.t.counters[LOOM_C_CCD_PAIR] - few, "%lld pairs", (long long)few);
+  cr_expect(cut.t_global > 1e-4 && cut.t_global <= all.t_global, "%g of %g", cut.t_global,
+            all.t_global);
+  bounded s = {.c = &c, .t = cut.t_global, .min_gap = 1e-4, .worst = 2.0, .blocker = -2};
+  mc_each_pair(&c, visit_bound, &s);
+  mc_plugin_close(&p);
+  mc_plugin_close(&o);
+  mc_close(&h);
+  mc_free(&c);
+}

@@ -113,7 +113,7 @@ loom_status mesh_create(mesh *m, const loom_host *h, const loom_scene *sc, const
   m->num_tris = sc->num_tris + sc->num_body_tris;
   m->num_edges = sc->num_edges + sc->num_body_edges;
   m->has_bodies = sc->num_body_verts > 0;
-  const int64_t some = 4 * ((int64_t)m->num_tris + m->num_edges);
+  const int64_t some = ((int64_t)m->num_tris + m->num_edges) / 2;
   m->room = some < MIN_ROOM ? MIN_ROOM : some > MAX_ROOM ? MAX_ROOM : some;
   LOOM_TRY(make_topology(m));
   LOOM_TRY(make_state(m));
@@ -124,14 +124,16 @@ loom_status mesh_create(mesh *m, const loom_host *h, const loom_scene *sc, const
   LOOM_TRY(h->buf_new(h, "kept", LOOM_U64, 0, &m->kept));
   LOOM_TRY(h->buf_new(h, "impacts", LOOM_REAL, 0, &m->toi));
   LOOM_TRY(h->buf_new(h, "cut", LOOM_I64, 2, &m->cut));
+  LOOM_TRY(h->buf_new(h, "end of a cut step", LOOM_REAL, 0, &m->part));
   return h->buf_new(h, "result", LOOM_REAL, 2, &m->result);
 }
 
 void mesh_destroy(mesh *m)
 {
   if (m->h == NULL) return;
-  loom_buf *const all[] = {m->fixed_state, m->state, m->x0,        m->x1,  m->name, m->found,
-                           m->place,       m->kept,  m->chunk_toi, m->toi, m->cut,  m->result};
+  loom_buf *const all[] = {m->fixed_state, m->state, m->x0,    m->x1,   m->part,
+                           m->name,        m->found, m->place, m->kept, m->chunk_toi,
+                           m->toi,         m->cut,   m->result};
   loom_buf *const joined[] = {m->tris, m->edges, m->radius};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) m->h->buf_free(m->h, all[i]);
   for (size_t i = 0; m->has_bodies && i < sizeof joined / sizeof *joined; ++i)

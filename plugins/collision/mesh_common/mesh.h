@@ -40,6 +40,7 @@ struct mesh {
   loom_buf *radius;               /* real [nv], likewise */
   loom_buf *fixed_state, *state;  /* u8 [nv] */
   loom_buf *x0, *x1;              /* real [nv][3], with bodies only */
+  loom_buf *part;                 /* real [n][3], end of a step that is cut */
   loom_buf *name, *found, *place; /* u64, i64 [room], i64 [room + 1]: one chunk of candidates */
   loom_buf *chunk_toi;            /* real [room] */
   loom_buf *kept, *toi;           /* u64, real [.]: what passed */
@@ -90,7 +91,9 @@ loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_p
 /* Largest safe step for the pairs in m->kept: out->t_global and out->blocker. */
 loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out);
 
-/* The whole of detect() and max_step() around a broad phase, which calls mesh_collect(). */
+/* The whole of detect() and max_step() around a broad phase, which calls mesh_collect().  In
+ * max_step() it may answer LOOM_REJECTED: the way is too long to look at as a whole; then half
+ * of it is tried, and the bound is at most that half. */
 typedef loom_status (*mesh_broad_fn)(void *plugin, const mesh_view *v, const mesh_wanted *w);
 loom_status mesh_detect(mesh *m, const loom_step *s, const loom_query *q, loom_pairs *out,
                         mesh_broad_fn broad, void *plugin);

@@ -253,6 +253,8 @@ LK_KERNEL_PLAIN(mesh_pose, a, i)
               : (LK_R(1.0) - a->progress) * a->body0[3 * j + c] + a->progress * a->body1[3 * j + c];
 }
 
+LK_KERNEL(mesh_part, a, i) { a->out[i] = a->x0[i] + a->share * (a->x1[i] - a->x0[i]); }
+
 LK_KERNEL_PLAIN(mesh_mark, a, i)
 {
   const int marked = a->mask == NULL || (i < a->cloth_verts && a->mask[i]);

@@ -171,6 +171,13 @@ typedef struct mesh_pose_args {
 } mesh_pose_args;
 LK_DECLARE(mesh_pose, mesh_pose_args)
 
+typedef struct mesh_part_args {                   /* out = x0 + share (x1 - x0) */
+  const lk_real *LK_RESTRICT x0, *LK_RESTRICT x1; /* [n] */
+  lk_real *LK_RESTRICT out;
+  lk_real share;
+} mesh_part_args;
+LK_DECLARE(mesh_part, mesh_part_args)
+
 typedef struct mesh_mark_args {
   const uint8_t *LK_RESTRICT fixed_state; /* [nv] MESH_FREE, MESH_SURFACE */
   const uint8_t *LK_RESTRICT mask;        /* [cloth_verts] or NULL */

@@ -8,7 +8,7 @@ static const lk_entry k_clear = LK_ENTRY(mesh_clear);
 static const lk_entry k_judge = LK_ENTRY(mesh_judge), k_keep = LK_ENTRY(mesh_keep);
 static const lk_entry k_fill = LK_ENTRY(mesh_fill), k_bound = LK_ENTRY(mesh_bound);
 static const lk_entry k_shortest = LK_ENTRY(mesh_shortest), k_blocker = LK_ENTRY(mesh_blocker);
-static const lk_entry k_cut = LK_ENTRY(mesh_cut);
+static const lk_entry k_cut = LK_ENTRY(mesh_cut), k_part = LK_ENTRY(mesh_part);
 
 /* An impact is reported when less than this multiple of `keep` is left (ccd_gap_of). */
 static const double STOP = 1.5;
@@ -27,7 +27,7 @@ loom_status mesh_fetch_i64(const mesh *m, loom_buf *b, int n, int64_t *out)
 loom_status mesh_reserve(const mesh *m, loom_buf *b, int64_t count)
 {
   if (count <= m->h->buf_count(m->h, b)) return LOOM_OK;
-  return m->h->buf_resize(m->h, b, count + count / 4);
+  return m->h->buf_resize(m->h, b, count + count / 8);
 }
 
 /* Group behind the last one that fits into `room` from `first` on, and its place. */
@@ -322,16 +322,42 @@ loom_status mesh_detect(mesh *m, const loom_step *s, const loom_query *q, loom_p
   return status;
 }
 
+/* The share of the way from x0 to x1, in m->part. */
+static loom_status cut_way(mesh *m, loom_buf *x0, loom_buf *x1, double share)
+{
+  const int64_t n = 3 * (int64_t)m->sc->num_verts;
+  void *p[3];
+  if (m->h->buf_count(m->h, m->part) < n) LOOM_TRY(m->h->buf_resize(m->h, m->part, n));
+  const plug_map a[3] = {{x0, LOOM_READ}, {x1, LOOM_READ}, {m->part, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(m->h, m->e, 3, a, p));
+  const mesh_part_args args = {p[0], p[1], p[2], (lk_real)share};
+  LOOM_TRY(plug_run(m->h, m->e, &k_part, &args, n, NULL));
+  return plug_unmap_all(m->h, 3, a);
+}
+
 loom_status mesh_max_step(mesh *m, const loom_step *s, loom_buf *x0, loom_buf *x1, loom_bound *out,
                           mesh_broad_fn broad, void *plugin)
 {
   const mesh_wanted w = mesh_wanted_bound(m, out);
-  const mesh_motion motion = {
+  mesh_motion motion = {
       .x0 = x0, .x1 = x1, .progress0 = out->progress0, .progress1 = out->progress1};
+  double share = 1.0;
   mesh_view v;
-  LOOM_TRY(mesh_open(m, s, &motion, &v));
-  m->num_kept = 0;
-  LOOM_TRY(broad(plugin, &v, &w));
+  for (;;) {
+    LOOM_TRY(mesh_open(m, s, &motion, &v));
+    m->num_kept = 0;
+    const loom_status status = broad(plugin, &v, &w);
+    if (status != LOOM_REJECTED) {
+      LOOM_TRY(status);
+      break;
+    }
+    LOOM_TRY(mesh_close(m));
+    share *= 0.5;
+    LOOM_TRY(cut_way(m, x0, x1, share));
+    motion.x1 = m->part;
+    motion.progress1 = out->progress0 + share * (out->progress1 - out->progress0);
+  }
   LOOM_TRY(mesh_bound_step(m, &v, out));
+  out->t_global *= share;
   return mesh_close(m);
 }

@@ -26,6 +26,7 @@ typedef struct {
   double keep;
   int64_t max_steps;
   double rebuild;
+  double crowd;
 } settings;
 
 static const loom_param params[] = {
@@ -33,18 +34,24 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, rebuild, 1.3, 1.0, 1e6, "1",
                     "The tree is built anew at the start of a step when the half perimeters of "
                     "its inner boxes, over those of the leaves, have grown by this factor."),
+    LOOM_PARAM_REAL(settings, crowd, 300, 1, 1e9, "1",
+                    "A step bound looks at half of the way, and again, while a patch is near more "
+                    "than this many others on average and halving helps: bounds the work that a "
+                    "step across the whole scene would make."),
 };
 
 typedef struct {
   mesh m;
   tree t;
-  double rebuild;
+  double rebuild, crowd;
+  int64_t last_crowd; /* pairs of leaves in the attempt before; 0: this is the first */
   loom_buf *leaf_count, *leaf_place; /* i64 [leaves of the cloth], [... + 1] */
   loom_buf *pair;                    /* u64 [.] pairs of leaves */
   loom_buf *count, *place;           /* i64 [.], [. + 1]: candidates of each */
   int64_t num_pairs;
   bvh_view view; /* while a query runs */
   uint32_t kinds;
+  int may_cut; /* a step bound, not a detection */
 } patch_bvh;
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -57,6 +64,7 @@ static loom_status patch_bvh_create(const loom_host *h, const loom_scene *sc, co
   LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
   *self = d;
   d->rebuild = s->rebuild;
+  d->crowd = s->crowd;
   const mesh_params p = {.method = s->ccd, .keep = s->keep, .max_steps = s->max_steps};
   LOOM_TRY(mesh_create(&d->m, h, sc, e, &p));
   LOOM_TRY(tree_create(&d->t, &d->m));
@@ -108,26 +116,41 @@ static loom_status patch_bvh_begin_step(void *self, const loom_step *s)
 /* ---- broad phase
  * --------------------------------------------------------------------------------- */
 
+/* 1: the way is too long, and half of it would be easier. */
+static int is_crowded(patch_bvh *d)
+{
+  const int64_t before = d->last_crowd;
+  d->last_crowd = d->num_pairs;
+  if ((double)d->num_pairs <= d->crowd * (double)d->t.num_cloth) return 0;
+  return before == 0 || (double)d->num_pairs < 0.8 * (double)before;
+}
+
+/* How many pairs of leaves meet. */
+static loom_status count_meetings(patch_bvh *d)
+{
+  const loom_host *const h = d->m.h;
+  void *p[1];
+  const plug_map a[1] = {{d->leaf_count, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(h, d->m.e, 1, a, p));
+  const bvh_meet_args args = {.b = d->view, .kinds = d->kinds, .count = p[0]};
+  LOOM_TRY(plug_run(h, d->m.e, &k_meet_count, &args, d->t.num_cloth, NULL));
+  LOOM_TRY(plug_unmap_all(h, 1, a));
+  LOOM_TRY(h->scan_i64(h, d->m.e, d->leaf_count, d->leaf_place));
+  return mesh_place_at(&d->m, d->leaf_place, d->t.num_cloth, &d->num_pairs);
+}
+
 /* Pairs of leaves whose boxes meet, to d->pair. */
 static loom_status meet(patch_bvh *d)
 {
   const loom_host *const h = d->m.h;
   void *p[2];
-  const plug_map a[1] = {{d->leaf_count, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, d->m.e, 1, a, p));
-  bvh_meet_args args = {.b = d->view, .kinds = d->kinds, .count = p[0]};
-  LOOM_TRY(plug_run(h, d->m.e, &k_meet_count, &args, d->t.num_cloth, NULL));
-  LOOM_TRY(plug_unmap_all(h, 1, a));
-  LOOM_TRY(h->scan_i64(h, d->m.e, d->leaf_count, d->leaf_place));
-  LOOM_TRY(mesh_place_at(&d->m, d->leaf_place, d->t.num_cloth, &d->num_pairs));
   LOOM_CHECK(h, d->num_pairs <= LK_MAX_ELEMS, LOOM_E_ARG,
              "%lld pairs of patches are near each other; make the margin or the step smaller",
              (long long)d->num_pairs);
   LOOM_TRY(mesh_reserve(&d->m, d->pair, d->num_pairs));
   const plug_map b[2] = {{d->leaf_place, LOOM_READ}, {d->pair, LOOM_RDWR}};
   LOOM_TRY(plug_map_all(h, d->m.e, 2, b, p));
-  args.place = p[0];
-  args.pair = p[1];
+  const bvh_meet_args args = {.b = d->view, .kinds = d->kinds, .place = p[0], .pair = p[1]};
   LOOM_TRY(plug_run(h, d->m.e, &k_meet_list, &args, d->t.num_cloth, NULL));
   return plug_unmap_all(h, 2, b);
 }
@@ -185,6 +208,12 @@ static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
   d->m.h->toc(d->m.h, "refit");
   LOOM_TRY(tree_open(&d->t, &d->view));
   d->m.h->tic(d->m.h, "leaves");
+  LOOM_TRY(count_meetings(d));
+  if (d->may_cut && is_crowded(d)) {
+    d->m.h->toc(d->m.h, "leaves");
+    LOOM_TRY(tree_close(&d->t));
+    return LOOM_REJECTED;
+  }
   LOOM_TRY(meet(d));
   d->m.h->toc(d->m.h, "leaves");
   for (int f = MESH_VT; f <= MESH_EE; ++f) {
@@ -201,6 +230,7 @@ static loom_status patch_bvh_detect(void *self, const loom_step *s, const loom_q
                                     loom_pairs *out)
 {
   patch_bvh *const d = self;
+  d->may_cut = 0;
   return mesh_detect(&d->m, s, q, out, broad, d);
 }
 
@@ -208,6 +238,8 @@ static loom_status patch_bvh_max_step(void *self, const loom_step *s, loom_buf *
                                       loom_bound *out)
 {
   patch_bvh *const d = self;
+  d->may_cut = 1;
+  d->last_crowd = 0;
   return mesh_max_step(&d->m, s, x0, x1, out, broad, d);
 }
 

@@ -8,7 +8,7 @@
 enum {
   PATCH_TRIS = 8, /* most triangles of a patch; A0.2 of the paper: 5 to 8 */
   PATCH_LEAST = 5,
-  PATCH_GROW = 6, /* patches grow to this size; what is left over joins them */
+  PATCH_GROW = 8, /* patches grow to this size; remainders take from them */
   PATCH_LANES = 8 /* edges are stored in blocks of this many */
 };
 
