@@ -215,3 +215,51 @@ Test(ipc, sheets_that_collide_keep_momentum)
   free(st);
   sim_free(&s);
 }
+
+/* ---- cloth and a body's mesh
+ * --------------------------------------------------------------------- */
+
+/* A cube lifts a sheet that is held at its corners, and turns below it: the body waits for the
+ * cloth to be pushed on, and every step converges. */
+Test(ipc, cube_lifts_a_sheet)
+{
+  static const char cube[] = "v -.05 -.05 -.05\nv .05 -.05 -.05\nv .05 .05 -.05\nv -.05 .05 -.05\n"
+                             "v -.05 -.05 .05\nv .05 -.05 .05\nv .05 .05 .05\nv -.05 .05 .05\n"
+                             "f 1 3 2\nf 1 4 3\nf 5 6 7\nf 5 7 8\nf 1 2 6\nf 1 6 5\nf 2 3 7\n"
+                             "f 2 7 6\nf 3 4 8\nf 3 8 7\nf 4 1 5\nf 4 5 8\n";
+  char dir[] = "/tmp/loom_cube_XXXXXX", path[64], text[2048];
+  sim s;
+  double lowest = INFINITY;
+  cr_assert(mkdtemp(dir) != NULL);
+  snprintf(path, sizeof path, "%s/cube.obj", dir);
+  FILE *const f = fopen(path, "w");
+  cr_assert(f != NULL && fputs(cube, f) >= 0 && fclose(f) == 0);
+  snprintf(text, sizeof text,
+           "[run]\nsteps = 20\ndt = 0.01\n[exec]\nbackend = cpu\n[filter]\nmin_gap = 1e-5\n"
+           "[stop]\ntol_abs = 1e-8\ntol_rel = 0\nmax_iters = 1000\n[log]\naudit = every\n"
+           "[cloth.sheet]\nshape = grid\nsize = 0.3 0.3\nresolution = 13 13\ndensity = 0.2\n"
+           "membrane = 100\nbending = 1e-5\nthickness = 0.001\npins = corners\n"
+           "[body.cube]\nshape = mesh\nfile = %s\nposition = 0.01 0.005 -0.06\nfriction = 0.4\n"
+           "motion = translate 0 0 0.8 0 0.1 rotate 0 0 1 0 0 0 180 0.1 0.2\n"
+           "[solver]\nplugin = cholmod_newton\n[collision.mesh]\nplugin = patch_bvh\n"
+           "[contact.all]\nplugin = ipc_barrier\nd_hat = 3e-3\nstiffness = 10\n"
+           "self_friction = 0.2\n",
+           path);
+  sim_run(&s, text, NULL, 0);
+  h5log_step_row *const st = sim_steps(&s);
+  for (int64_t k = 0; k < s.steps; ++k) {
+    cr_expect_eq(st[k].reason, H5LOG_converged_abs, "step %d", (int)k);
+    cr_expect_eq(st[k].intersections, 0, "step %d", (int)k);
+    if (st[k].contacts > 0) lowest = fmin(lowest, st[k].min_gap);
+  }
+  /* the cube's top ends at -0.06 + 0.05 + 0.08 m, the radius is 0.5 mm; thrown up at 0.8 m/s the
+   * middle may fly a little further */
+  const double z = s.x[3 * (6 * 13 + 6) + 2];
+  printf("cube lifts sheet: %d iterations, smallest gap %.3g m, the middle at %.4f m\n",
+         (int)s.iters, lowest, z);
+  cr_expect(lowest > 1e-5 && z > 0.0705 && z < 0.09, "%g m, %g m", lowest, z);
+  free(st);
+  sim_free(&s);
+  unlink(path);
+  rmdir(dir);
+}

@@ -377,3 +377,31 @@ loom_status ipc_least_gap_now(ipc *p, double *gap)
   if (p->m == 0 || !(p->least_room < (double)LK_REAL_MAX)) return LOOM_OK;
   return least(p, &k_gap, gap);
 }
+
+loom_status ipc_overlap_error(ipc *p, const loom_step *s, const char *what, const char *remedy)
+{
+  const loom_host *const h = p->h;
+  void *room_, *v_, *obst_, *xi_;
+  int64_t worst = 0;
+  LOOM_TRY(h->map(h, p->e, p->room, LOOM_READ, LOOM_AT_HOST, &room_));
+  LOOM_TRY(h->map(h, p->e, p->v, LOOM_READ, LOOM_AT_HOST, &v_));
+  LOOM_TRY(h->map(h, p->e, p->obst, LOOM_READ, LOOM_AT_HOST, &obst_));
+  LOOM_TRY(h->map(h, p->e, p->xi, LOOM_READ, LOOM_AT_HOST, &xi_));
+  const loom_real *const room = room_;
+  for (int64_t j = 1; j < p->m; ++j)
+    if (room[j] < room[worst]) worst = j;
+  const double xi = (double)((const loom_real *)xi_)[worst], D = (double)room[worst] + xi * xi;
+  const double distance = D < 0.0 ? -sqrt(-D) : sqrt(D);
+  const int32_t *const v = (const int32_t *)v_ + 4 * worst, o = ((const int32_t *)obst_)[worst];
+  const char *const body = o >= 0 ? p->sc->obstacles[o].name : NULL;
+  LOOM_TRY(h->unmap(h, p->xi));
+  LOOM_TRY(h->unmap(h, p->obst));
+  LOOM_TRY(h->unmap(h, p->v));
+  LOOM_TRY(h->unmap(h, p->room));
+  return LOOM_FAIL(h, LOOM_E_NUMERIC,
+                   "step %lld: %s: the pair of vertices %d %d %d %d%s%s is %.3g m apart and has a "
+                   "thickness of %.3g m; %s",
+                   (long long)s->index, what, v[0], v[1], v[2], v[3],
+                   body != NULL ? " and body " : "", body != NULL ? body : "", distance, xi,
+                   remedy);
+}

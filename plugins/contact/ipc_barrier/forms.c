@@ -124,8 +124,9 @@ loom_status ipc_hess(void *self, const loom_step *s, loom_buf *x, int how, loom_
   const int64_t first = out->count;
   int64_t normal = 0;
   const loom_status st = ipc_activate(p, s, x, s->progress);
-  LOOM_CHECK(p->h, st != LOOM_REJECTED, LOOM_E_NUMERIC,
-             "no Hessian where pairs overlap; filter every iteration ([filter] when = every)");
+  if (st == LOOM_REJECTED)
+    return ipc_overlap_error(p, s, "there is no Hessian where pairs overlap",
+                             "filter every iteration ([filter] when = every)");
   LOOM_TRY(st);
   LOOM_TRY(count_blocks(p, &normal));
   out->count = first + normal + p->num_fblocks;

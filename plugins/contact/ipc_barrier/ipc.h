@@ -105,6 +105,8 @@ loom_status ipc_cover(ipc *p, const loom_step *s, loom_buf *x, double progress);
 loom_status ipc_activate(ipc *p, const loom_step *s, loom_buf *x, double progress);
 /* Smallest gap at the point activated last, m; NaN without candidates. */
 loom_status ipc_least_gap_now(ipc *p, double *gap);
+/* An error that names the worst pair of the point activated last; loom_status of LOOM_FAIL. */
+loom_status ipc_overlap_error(ipc *p, const loom_step *s, const char *what, const char *remedy);
 /* Count, sort and number the corners of m pairs v [m][4] whose numbers stand in c->num. */
 loom_status ipc_sort_corners(ipc *p, corner_set *c, loom_buf *v, int64_t m);
 loom_status ipc_last_of(ipc *p, loom_buf *sums, int64_t at, int64_t *out);

@@ -26,7 +26,7 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, stiffness, 0, 0, 1e12, "N/m",
                     "kappa in b = -kappa d_hat^2 (z - 1)^2 ln z, z = (D - xi^2) / ((d_hat + xi)^2 "
                     "- xi^2); 0: from mass and time step, doubled while gaps stay tiny."),
-    LOOM_PARAM_REAL(settings, slack, 1e-3, 0, 1, "m",
+    LOOM_PARAM_REAL(settings, slack, 2e-3, 0, 1, "m",
                     "Pairs are looked for this far beyond d_hat, and again when a vertex has moved "
                     "by half of it."),
     LOOM_PARAM_ENUM(settings, hessian, HESSIAN_CLAMP, "clamp|gauss_newton",
@@ -188,33 +188,11 @@ static void ipc_destroy(void *self)
   free(p);
 }
 
-/* An error that names the worst pair of the point activated last. */
-static loom_status overlap_error(ipc *p, const loom_step *s)
+static loom_status start_error(ipc *p, const loom_step *s)
 {
-  const loom_host *const h = p->h;
-  void *room_, *v_, *obst_, *xi_;
-  int64_t worst = 0;
-  LOOM_TRY(h->map(h, p->e, p->room, LOOM_READ, LOOM_AT_HOST, &room_));
-  LOOM_TRY(h->map(h, p->e, p->v, LOOM_READ, LOOM_AT_HOST, &v_));
-  LOOM_TRY(h->map(h, p->e, p->obst, LOOM_READ, LOOM_AT_HOST, &obst_));
-  LOOM_TRY(h->map(h, p->e, p->xi, LOOM_READ, LOOM_AT_HOST, &xi_));
-  const loom_real *const room = room_;
-  for (int64_t j = 1; j < p->m; ++j)
-    if (room[j] < room[worst]) worst = j;
-  const double xi = (double)((const loom_real *)xi_)[worst], D = (double)room[worst] + xi * xi;
-  const double distance = D < 0.0 ? -sqrt(-D) : sqrt(D);
-  const int32_t *const v = (const int32_t *)v_ + 4 * worst, o = ((const int32_t *)obst_)[worst];
-  const char *const body = o >= 0 ? p->sc->obstacles[o].name : NULL;
-  LOOM_TRY(h->unmap(h, p->xi));
-  LOOM_TRY(h->unmap(h, p->obst));
-  LOOM_TRY(h->unmap(h, p->v));
-  LOOM_TRY(h->unmap(h, p->room));
-  return LOOM_FAIL(h, LOOM_E_NUMERIC,
-                   "step %lld starts with an overlap: the pair of vertices %d %d %d %d%s%s is %.3g "
-                   "m apart and has a thickness of %.3g m; move them apart, lower the thickness, "
-                   "or let a step bound keep them apart ([filter] bound = global)",
-                   (long long)s->index, v[0], v[1], v[2], v[3], body != NULL ? " and body " : "",
-                   body != NULL ? body : "", distance, xi);
+  return ipc_overlap_error(p, s, "it starts with an overlap",
+                           "move them apart, lower the thickness, or let a step bound keep them "
+                           "apart ([filter] bound = global)");
 }
 
 static loom_status ipc_begin_step(void *self, const loom_step *s)
@@ -226,7 +204,7 @@ static loom_status ipc_begin_step(void *self, const loom_step *s)
   p->last_gap = INFINITY;
   p->rounds = 0;
   const loom_status st = ipc_lag_at(p, s, s->x_start, 0.0, &changed);
-  if (st == LOOM_REJECTED) return overlap_error(p, s);
+  if (st == LOOM_REJECTED) return start_error(p, s);
   p->pending = p->friction ? LOOM_CHANGED_PATTERN | LOOM_CHANGED_VALUES : LOOM_CHANGED_NONE;
   return st;
 }
@@ -256,7 +234,7 @@ static loom_status after_detect(ipc *p, const loom_step *s, const loom_pairs *pa
   p->pending = LOOM_CHANGED_NONE;
   if (s->iter >= 0) return LOOM_OK;
   const loom_status st = ipc_activate(p, s, s->x, s->progress);
-  return st == LOOM_REJECTED ? overlap_error(p, s) : st;
+  return st == LOOM_REJECTED ? start_error(p, s) : st;
 }
 
 static loom_status ipc_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
