@@ -3,7 +3,6 @@
 import csv
 import datetime
 import platform
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -53,18 +52,22 @@ def memory(experiment):
     return table(experiment, "bench_memory", "--steps", MEMORY_STEPS, "memory.ini")
 
 
-def exponent(core):
-    return np.polyfit(np.log(core["vertices"]), np.log(core["step_ms"]), 1)[0]
+def beside_solve(core):
+    """ms of a step without its ten global steps."""
+    return core["step_ms"] - 10 * core["global_ms"]
 
 
-def provenance():
-    git = subprocess.run(
-        ["git", "-C", str(ROOT), "describe", "--always", "--dirty"], capture_output=True, text=True
-    )
+def exponent(n, times):
+    return np.polyfit(np.log(n), np.log(times), 1)[0]
+
+
+def provenance(experiment):
+    tables = [f"{program}{s}.csv" for program in ("bench_core", "bench_memory") for s in SIDES]
+    commits = ", ".join(experiment.made_by(tables))
     cpu = [w for w in Path("/proc/cpuinfo").read_text().splitlines() if w.startswith("model name")]
     return (
         f"{datetime.date.today()}, {cpu[0].split(': ')[1] if cpu else platform.processor()}, "
-        f"commit {git.stdout.strip()}, one thread, CPU time, smallest of the repetitions"
+        f"commit {commits}, one thread, CPU time, smallest of the repetitions"
     )
 
 
@@ -72,7 +75,7 @@ def keep_table(experiment, core, used):
     """experiments/results/bench-core.csv: both tables side by side."""
     path = experiment.folder.parent / "results" / "bench-core.csv"
     with open(path, "w", newline="") as out:
-        out.write(f"# {provenance()}\n# bytes per vertex: factor, peak beside it, buffers in that\n")
+        out.write(f"# {provenance(experiment)}\n# bytes per vertex: factor, peak beside it, buffers in that\n")
         writer = csv.writer(out, lineterminator="\n")
         extra = ("contacts", "factor", "peak", "buffers")
         writer.writerow([*core.dtype.names, *extra])
@@ -85,11 +88,11 @@ def draw(experiment):
     core, used, shares = speed(experiment), memory(experiment), sheets(experiment)
     n = core["vertices"]
     figure, axes = plain_axes(2, 2)
-    axes[0, 0].loglog(n, core["step_ms"], "o-", color="#0072B2", label="one step, 10 iterations")
+    axes[0, 0].loglog(n, core["step_ms"], "o-", color="#0072B2", label="one step, ten iterations")
     axes[0, 0].loglog(n, core["factor_ms"], "s--", color="#999999", label="one factorisation")
-    axes[0, 0].loglog(
-        n, core["step_ms"][0] * n / n[0], ":", color="#666666", label="linear"
-    )
+    axes[0, 0].loglog(n, beside_solve(core), "^-.", color="#009E73", label="the step without solves")
+    linear = beside_solve(core)[0] * n / n[0]
+    axes[0, 0].loglog(n, linear, ":", color="#666666", label="linear")
     axes[0, 0].set(xlabel="vertices", ylabel="CPU time (ms)")
     axes[0, 0].legend()
 
@@ -125,11 +128,12 @@ def bars(experiment):
     with Log(drape) as log:
         steps = log.table("steps")
     overhead = (steps["t_measure"].sum() + steps["t_log"].sum()) / steps["t_total"].sum()
-    large = used["vertices"] >= 10000
+    n, large = core["vertices"], used["vertices"] >= 10000
     return [
         Bar("drape.ini", steps["t_total"].sum(), 120, "s"),
         Bar("measuring and logging, share of the drape", overhead, 0.10),
-        Bar("exponent of step time in vertices", exponent(core), 1.2),
+        Bar("exponent of step time in vertices", exponent(n, core["step_ms"]), 1.2),
+        Bar("the same without the solves", exponent(n, beside_solve(core)), 1.1),
         Bar("global step over bare CHOLMOD solve", np.max(core["global_ratio"]), 1.3),
         Bar("local step, share of the memory bandwidth", core["local_share"][-1], 0.3, least=True),
         Bar("memory beside the factor", np.max(used["peak"][large]), 1000, "B/vertex"),

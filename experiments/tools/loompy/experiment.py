@@ -103,7 +103,9 @@ class Experiment:
             raise FigureError(f"{name} was not built (CHOLMOD missing?); see the messages above")
         stamp = path.with_suffix(".key")
         key = json.dumps([[str(a) for a in arguments], *(os.stat(p).st_mtime_ns for p in inputs)])
-        if not self.fresh and path.exists() and stamp.exists() and stamp.read_text() == key:
+        if not self.fresh and path.exists() and stamp.exists() and (
+            json.loads(stamp.read_text())["key"] == key
+        ):
             print(f"loom: figure: {path.name} is there", file=sys.stderr)
             return path
         words = " ".join(map(str, arguments))
@@ -117,8 +119,21 @@ class Experiment:
         if done.returncode != 0:
             raise FigureError(f"{name} ended with code {done.returncode}")
         path.with_suffix(".part").rename(path)
-        stamp.write_text(key)
+        stamp.write_text(json.dumps({"key": key, "commit": self.commit()}))
         return path
+
+    def commit(self):
+        """The sources as they are, "-dirty" with changes that are not committed."""
+        done = subprocess.run(
+            ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
+            capture_output=True, text=True,
+        )
+        return done.stdout.strip() or "unknown"
+
+    def made_by(self, outputs):
+        """The commits that made these outputs of program()."""
+        stamps = [(self.out / o).with_suffix(".key") for o in outputs]
+        return sorted({json.loads(s.read_text())["commit"] for s in stamps})
 
     # ---- pictures -------------------------------------------------------------------
     def save(self, figure, name, keep=False):
