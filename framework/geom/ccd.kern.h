@@ -55,13 +55,14 @@ LK_FN ccd_settings ccd_defaults(void)
   return s;
 }
 
-/* With hold = 0.999 a pair that starts below xi can neither be locked at 0 for ever nor creep
- * closer by the factor eta per call. */
+/* A pair that starts above xi never falls below it, however little above it starts.  One that
+ * starts below, or within rounding, is held: with hold < 1 it can neither be locked at 0 for
+ * ever, where it slides, nor creep closer by the factor eta per call. */
 LK_FN ccd_gap ccd_gap_of(const ccd_settings *s, int method, const ccd_pair *P, lk_real d0)
 {
   ccd_gap g;
-  const lk_real held = s->hold * d0;
-  g.xi = s->xi > held && s->hold > LK_R(0.0) ? held : s->xi;
+  const int below = !(d0 - s->xi > LK_R(64.0) * P->err);
+  g.xi = below && s->hold > LK_R(0.0) ? s->hold * d0 : s->xi;
   lk_real keep = s->eta * (d0 - g.xi);
   if (method != CCD_ADDITIVE) keep = s->tolerance * P->size < keep ? s->tolerance * P->size : keep;
   g.keep = keep > LK_R(2.0) * P->err ? keep : LK_R(2.0) * P->err;

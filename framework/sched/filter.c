@@ -18,6 +18,9 @@
 static const lk_entry k_blend = LK_ENTRY(sched_blend);
 
 static const double ARMIJO = 1e-4;
+/* Share of the possible way that bodies and pins go per filter: all of it would leave gaps so
+ * small that the solver needs many iterations to open them again. */
+static const double ADVANCE = 0.5;
 /* Energies are sums of many terms: differences below this share of their size are noise,
  * and the gradient decides instead. */
 static const double ENERGY_NOISE = 1e-12;
@@ -208,6 +211,7 @@ loom_status filter_advance(run *r, int *moved)
   LOOM_TRY(buf_copy(r->m, &r->exec, r->target, r->st.x));
   LOOM_TRY(problem_restore_fixed(r, r->target));
   LOOM_TRY(ask_bound(r, r->st.x, r->target, 1.0, &toi));
+  if (toi < 1.0) toi *= ADVANCE;
   LOOM_TRY(blend(r, r->st.x_feas, r->target, toi, NULL, r->st.x));
   r->st.progress = toi >= 1.0 ? 1.0 : r->st.progress + toi * (1.0 - r->st.progress);
   return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);

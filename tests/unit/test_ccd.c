@@ -182,6 +182,25 @@ Test(ccd, head_on)
                        2e-6 + 512 * (double)LK_EPSILON);
 }
 
+/* Barely above xi: what a barrier keeps apart must not fall below it by a share of xi. */
+Test(ccd, barely_above_the_separation)
+{
+  for (double above = 1e-3; above > 2e-11; above *= 0.1)
+    for (int m = 0; m < NUM_METHODS; ++m) {
+      lk_real x0[12] = {0.25, 0.25, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0}, x1[12];
+      ccd_settings s = ccd_defaults();
+      s.xi = LK_R(0.1);
+      x0[2] = (lk_real)(0.1 * (1.0 + above));
+      if (!(x0[2] > s.xi + 256 * LK_EPSILON)) continue; /* float */
+      memcpy(x1, x0, sizeof x1);
+      x1[2] = LK_R(-0.1);
+      const double t = (double)ccd_toi(m, CCD_VT, x0, x1, &s);
+      cr_assert(t < 1 && distance_at(CCD_VT, x0, x1, t) >= 0.1 - 64 * (double)LK_EPSILON,
+                "%s, %g above: %.17g at %g", method_name[m], above, distance_at(CCD_VT, x0, x1, t),
+                t);
+    }
+}
+
 /* Below xi from the start: it may move away, and keeps its distance otherwise. */
 Test(ccd, below_the_separation)
 {

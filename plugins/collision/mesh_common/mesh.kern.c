@@ -221,9 +221,12 @@ LK_KERNEL_PLAIN(mesh_bound, a, c)
     mesh_gather(q->m.x0, v, x);
     const lk_real d = distance_of(family, x, w);
     for (int i = 3; i < 12; ++i) size = LK_FABS(x[i]) > size ? LK_FABS(x[i]) : size;
+    /* A gap below the wanted one may close by a tenth at most, but never: half thicknesses
+     * must not overlap where a barrier is infinite. */
+    const lk_real r = mesh_radii(&q->m, family, v), gap = d - r;
+    const lk_real xi = r + (gap > LK_R(0.0) && gap <= q->margin ? LK_R(0.9) * gap : q->margin);
     /* what touches within rounding bounds nothing: no step could part it again */
-    if (!(d <= LK_R(1e4) * CCD_ROUNDING * size))
-      t = time_of_impact(q, family, v, mesh_radii(&q->m, family, v) + q->margin);
+    if (!(d <= LK_R(1e4) * CCD_ROUNDING * size)) t = time_of_impact(q, family, v, xi);
   }
   a->t[c] = t > LK_R(1.0) ? LK_R(1.0) : t > T_MIN ? t : T_MIN;
 }
