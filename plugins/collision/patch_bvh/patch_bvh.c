@@ -35,16 +35,17 @@ static const loom_param params[] = {
                     "The tree is built anew at the start of a step when the half perimeters of "
                     "its inner boxes, over those of the leaves, have grown by this factor."),
     LOOM_PARAM_REAL(settings, crowd, 300, 1, 1e9, "1",
-                    "A step bound looks at half of the way, and again, while a patch is near more "
-                    "than this many others on average and halving helps: bounds the work that a "
-                    "step across the whole scene would make."),
+                    "A step bound looks at half of the way, and again, while a patch meets more "
+                    "than this many others on average, and more than twice as many as without "
+                    "motion: bounds the work that a step across the whole scene would make."),
 };
 
 typedef struct {
   mesh m;
   tree t;
   double rebuild, crowd;
-  int64_t last_crowd; /* pairs of leaves in the attempt before; 0: this is the first */
+  double most;                       /* pairs of leaves that a step bound looks at, and ... */
+  int knows_rest;                    /* ... whether it is known how many there are without motion */
   loom_buf *leaf_count, *leaf_place; /* i64 [leaves of the cloth], [... + 1] */
   loom_buf *pair;                    /* u64 [.] pairs of leaves */
   loom_buf *count, *place;           /* i64 [.], [. + 1]: candidates of each */
@@ -116,15 +117,6 @@ static loom_status patch_bvh_begin_step(void *self, const loom_step *s)
 /* ---- broad phase
  * --------------------------------------------------------------------------------- */
 
-/* 1: the way is too long, and half of it would be easier. */
-static int is_crowded(patch_bvh *d)
-{
-  const int64_t before = d->last_crowd;
-  d->last_crowd = d->num_pairs;
-  if ((double)d->num_pairs <= d->crowd * (double)d->t.num_cloth) return 0;
-  return before == 0 || (double)d->num_pairs < 0.8 * (double)before;
-}
-
 /* How many pairs of leaves meet. */
 static loom_status count_meetings(patch_bvh *d)
 {
@@ -195,32 +187,58 @@ static loom_status count(patch_bvh *d, int family)
   return h->scan_i64(h, d->m.e, d->count, d->place);
 }
 
+/* Refit for the motion of v, map the tree, and count the pairs of leaves that meet. */
+static loom_status look(patch_bvh *d, const mesh_view *v, const mesh_wanted *w)
+{
+  const loom_host *const h = d->m.h;
+  /* boxes grow by half the distance at which pairs count, at x0 or on the way */
+  const double apart = w->moving && w->min_gap > w->reach ? w->min_gap : w->reach;
+  h->tic(h, "refit");
+  LOOM_TRY(tree_refit(&d->t, v, 0.5 * apart, w->moving ? w->keep / (1.0 - (double)w->keep) : 0.0));
+  h->toc(h, "refit");
+  h->tic(h, "leaves");
+  LOOM_TRY(tree_open(&d->t, &d->view));
+  LOOM_TRY(count_meetings(d));
+  h->toc(h, "leaves");
+  return LOOM_OK;
+}
+
+/* A step bound whose way makes too many pairs of leaves: LOOM_REJECTED, unless there are nearly
+ * as many without any motion. */
+static loom_status cut_if_crowded(patch_bvh *d, const mesh_view *v, const mesh_wanted *w)
+{
+  if ((double)d->num_pairs <= d->most) return LOOM_OK;
+  LOOM_TRY(tree_close(&d->t));
+  if (d->knows_rest) return LOOM_REJECTED;
+  mesh_view rest = *v;
+  rest.x1 = v->x0;
+  LOOM_TRY(look(d, &rest, w));
+  LOOM_TRY(tree_close(&d->t));
+  d->knows_rest = 1;
+  if (2.0 * (double)d->num_pairs > d->most) d->most = 2.0 * (double)d->num_pairs;
+  LOOM_TRY(look(d, v, w));
+  if ((double)d->num_pairs <= d->most) return LOOM_OK;
+  LOOM_TRY(tree_close(&d->t));
+  return LOOM_REJECTED;
+}
+
 static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
 {
   patch_bvh *const d = self;
-  /* boxes grow by half the distance at which pairs count, at x0 or on the way */
-  const double apart = w->moving && w->min_gap > w->reach ? w->min_gap : w->reach;
+  const loom_host *const h = d->m.h;
   int64_t listed = 0;
   d->kinds = w->kinds;
   if (!(d->t.quality > 0.0)) LOOM_TRY(tree_build(&d->t, v));
-  d->m.h->tic(d->m.h, "refit");
-  LOOM_TRY(tree_refit(&d->t, v, 0.5 * apart, w->moving ? w->keep / (1.0 - (double)w->keep) : 0.0));
-  d->m.h->toc(d->m.h, "refit");
-  LOOM_TRY(tree_open(&d->t, &d->view));
-  d->m.h->tic(d->m.h, "leaves");
-  LOOM_TRY(count_meetings(d));
-  if (d->may_cut && is_crowded(d)) {
-    d->m.h->toc(d->m.h, "leaves");
-    LOOM_TRY(tree_close(&d->t));
-    return LOOM_REJECTED;
-  }
+  LOOM_TRY(look(d, v, w));
+  if (d->may_cut) LOOM_TRY(cut_if_crowded(d, v, w));
+  h->tic(h, "leaves");
   LOOM_TRY(meet(d));
-  d->m.h->toc(d->m.h, "leaves");
+  h->toc(h, "leaves");
   for (int f = MESH_VT; f <= MESH_EE; ++f) {
     if (!(w->kinds & (f == MESH_VT ? MESH_VT_KINDS : MESH_EE_KINDS))) continue;
-    d->m.h->tic(d->m.h, "list");
+    h->tic(h, "list");
     LOOM_TRY(count(d, f));
-    d->m.h->toc(d->m.h, "list");
+    h->toc(h, "list");
     LOOM_TRY(mesh_collect(&d->m, v, w, f, d->place, d->num_pairs, list, d, &listed));
   }
   return tree_close(&d->t);
@@ -239,7 +257,8 @@ static loom_status patch_bvh_max_step(void *self, const loom_step *s, loom_buf *
 {
   patch_bvh *const d = self;
   d->may_cut = 1;
-  d->last_crowd = 0;
+  d->knows_rest = 0;
+  d->most = d->crowd * (double)d->t.num_cloth;
   return mesh_max_step(&d->m, s, x0, x1, out, broad, d);
 }
 
