@@ -37,13 +37,20 @@ static const char *const scene = "[run]\n"
                                  "radius = 0.1\n"
                                  "position = 0 0 -0.1025\n";
 
+/* Methods that plugins offer beside their default one. */
+static const struct {
+  const char *name;
+  int kind;
+  const char *set;
+} variants[] = {{"cholmod_newton", LOOM_KIND_SOLVER, "solver.factor=cholmod"}};
+
 /* ---- the plugins of the build tree ------------------------------------------------------- */
 
 static int by_name(const void *a, const void *b)
 {
   const ct_plugin *const p = a, *const q = b;
-  const int order = strcmp(p->name, q->name);
-  return order != 0 ? order : (p->kind > q->kind) - (p->kind < q->kind);
+  const int order = strcmp(p->name, q->name), kind = (p->kind > q->kind) - (p->kind < q->kind);
+  return order != 0 ? order : kind != 0 ? kind : strcmp(p->set, q->set);
 }
 
 static int has_folder(const char *name, int kind)
@@ -64,13 +71,19 @@ struct criterion_test_params ct_plugins(int kind)
   DIR *const d = opendir(getenv("LOOM_PLUGIN_PATH"));
   for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
     const size_t len = strlen(e->d_name), before = n;
-    ct_plugin p = {{0}, -1};
+    ct_plugin p = {.kind = -1};
     if (len < 4 || len - 3 >= sizeof p.name || strcmp(e->d_name + len - 3, ".so") != 0) continue;
     memcpy(p.name, e->d_name, len - 3);
     for (int k = 0; k < LOOM_NUM_KINDS && n < MOST; ++k) {
       if (!has_folder(p.name, k)) continue;
       p.kind = k;
       list[n++] = p;
+      for (size_t v = 0; v < LOOM_COUNT(variants) && n < MOST; ++v) {
+        if (variants[v].kind != k || strcmp(variants[v].name, p.name) != 0) continue;
+        list[n] = p;
+        snprintf(list[n].set, sizeof list[n].set, "%s", variants[v].set);
+        ++n;
+      }
     }
     if (n == before && n < MOST) list[n++] = p;
     /* keep what was asked for */
@@ -166,11 +179,14 @@ loom_status ct_try(ct_run *t, const char *solver, const char *collision, const c
 static void open_with(ct_run *t, const ct_plugin *p, const char *more, int mem_check)
 {
   const char *name[LOOM_NUM_KINDS];
+  char all[1024];
+  snprintf(all, sizeof all, "%s %s", p->set, more);
   *t = (ct_run){.opt = {.mem_check = mem_check}};
   partners(p, name);
   const loom_status s =
-      ct_try(t, name[LOOM_KIND_SOLVER], name[LOOM_KIND_COLLISION], name[LOOM_KIND_CONTACT], more);
-  cr_assert_eq(s, LOOM_OK, "%s with %s/%s/%s: %s", p->name, name[0], name[1], name[2], t->err.text);
+      ct_try(t, name[LOOM_KIND_SOLVER], name[LOOM_KIND_COLLISION], name[LOOM_KIND_CONTACT], all);
+  cr_assert_eq(s, LOOM_OK, "%s %s with %s/%s/%s: %s", p->name, p->set, name[0], name[1], name[2],
+               t->err.text);
 }
 
 void ct_open(ct_run *t, const ct_plugin *p, const char *more) { open_with(t, p, more, 0); }

@@ -10,10 +10,12 @@
 
 typedef struct ct_plugin { /* parameter of a test: one plugin of the build tree */
   char name[64];
+  char set[64]; /* section.key=value to run it with, "": its defaults */
   int32_t kind; /* LOOM_KIND_*, by the folder its source lies in; -1: not in this tree */
 } ct_plugin;
 
-/* Plugins in LOOM_PLUGIN_PATH, by name; kind < 0: of every kind. */
+/* Plugins in LOOM_PLUGIN_PATH, by name; kind < 0: of every kind.  A plugin that is two methods
+ * behind one parameter comes once for each. */
 struct criterion_test_params ct_plugins(int kind);
 /* Its descriptor; failure fails the test.  The registry stays the caller's. */
 const loom_plugin *ct_load(const ct_plugin *p, registry **reg);

@@ -11,7 +11,7 @@
 #include "contract/contract.h"
 
 typedef struct triple {
-  char solver[64], collision[64], contact[64];
+  char solver[64], set[64], collision[64], contact[64];
 } triple;
 
 /* All combinations of the modules in the tree. */
@@ -27,6 +27,7 @@ ParameterizedTestParameters(matrix, triple)
     const ct_plugin *const pc = (const ct_plugin *)c.params + i / k.length % c.length;
     const ct_plugin *const pk = (const ct_plugin *)k.params + i % k.length;
     snprintf(t[i].solver, sizeof t[i].solver, "%s", ps->name);
+    snprintf(t[i].set, sizeof t[i].set, "%s", ps->set);
     snprintf(t[i].collision, sizeof t[i].collision, "%s", pc->name);
     snprintf(t[i].contact, sizeof t[i].contact, "%s", pk->name);
   }
@@ -72,7 +73,7 @@ ParameterizedTest(const triple *p, matrix, triple)
 {
   ct_run t = {.opt = {.mem_check = 1}};
   const char *const verdict = expected(p);
-  const loom_status s = ct_try(&t, p->solver, p->collision, p->contact, "");
+  const loom_status s = ct_try(&t, p->solver, p->collision, p->contact, p->set);
   if (strcmp(verdict, "runs") == 0) {
     cr_assert_eq(s, LOOM_OK, "refused: %s", t.err.text);
     three_steps(&t);

@@ -8,22 +8,26 @@
 
 TestSuite(threads, .init = proc_enter, .fini = proc_leave);
 
-static void same_for_all(const char *plugin)
+static void same_with(const char *plugin, const char *set)
 {
   static const char *const threads[] = {"2", "4", "1"}; /* the last: a second run */
   char solver[64];
   snprintf(solver, sizeof solver, "solver.plugin=%s", plugin);
   proc_write("drape.ini", DRAPE "[solver]\n");
-  LOOM_FINE("run", "drape.ini", "--quiet", "-o", "one.h5", "--threads", "1", "--set", solver);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-o", "one.h5", "--threads", "1", "--set", solver,
+            "--set", set);
   cr_assert_eq(log_is_whole("one.h5", "finished"), 25);
   for (int i = 0; i < 3; ++i) {
     LOOM_FINE("run", "drape.ini", "--quiet", "-o", "many.h5", "--threads", threads[i], "--set",
-              solver);
+              solver, "--set", set);
     logs_same_bits("one.h5", "many.h5", LOGS_UNBROKEN);
   }
 }
 
+static void same_for_all(const char *plugin) { same_with(plugin, "exec.backend=cpu"); }
+
 Test(threads, gd) { same_for_all("gd"); }
 Test(threads, cholmod_pd) { same_for_all("cholmod_pd"); }
 Test(threads, cholmod_newton) { same_for_all("cholmod_newton"); }
+Test(threads, cholmod_newton_by_cholmod) { same_with("cholmod_newton", "solver.factor=cholmod"); }
 Test(threads, pcg_newton) { same_for_all("pcg_newton"); }

@@ -15,7 +15,8 @@
  *             U. M. Ascher, J. Bender, Pitfalls of Projection, arXiv 2311.14526, 2023): far
  *             from the solution a robust direction, near it quadratic convergence
  * Any other factorisation that fails is repeated with a larger shift, sigma in units of
- * M/h^2 (Nocedal, Wright, Numerical Optimization, 2nd ed., algorithm 3.3).
+ * M/h^2 (Nocedal, Wright, Numerical Optimization, 2nd ed., algorithm 3.3).  What factorises is
+ * chosen in newton_factor.h.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -24,6 +25,7 @@
 #include "newton_matrix.h"
 
 enum { HESSIAN_ADAPTIVE = 0, HESSIAN_CLAMP = 1, HESSIAN_ABS = 2, HESSIAN_EXACT = 3 };
+enum { FACTOR_MULTIFRONTAL = 0, FACTOR_CHOLMOD = 1 };
 enum { COL_SHIFT = 0, COL_PROJECTED = 1, COL_FACTORISED = 2, COL_DAMPING = 3 };
 
 /* DEVIATION from algorithm 3.3: factor 10 instead of 2, since a failed attempt costs a
@@ -33,6 +35,7 @@ static const double shift_first = 0.1, shift_factor = 10.0, shift_most = 10.0, s
 typedef struct {
   int32_t hessian;
   int32_t ordering;
+  int32_t factor;
 } settings;
 
 static const loom_param params[] = {
@@ -40,9 +43,13 @@ static const loom_param params[] = {
                     "Element and contact blocks: negative eigenvalues clamped to zero, replaced "
                     "by their absolute value, or kept (with a shift where the matrix is "
                     "indefinite); adaptive keeps them where the matrix is definite, else clamps."),
-    LOOM_PARAM_ENUM(settings, ordering, MF_METIS, "amd|metis",
+    LOOM_PARAM_ENUM(settings, ordering, NEWTON_METIS, "amd|metis",
                     "Fill-reducing ordering of the vertices: approximate minimum degree, or "
                     "nested dissection (less fill, slower to find)."),
+    LOOM_PARAM_ENUM(settings, factor, FACTOR_MULTIFRONTAL, "multifrontal|cholmod",
+                    "What factorises: a multifrontal method of our own, faster with the reference "
+                    "BLAS and while contact changes; or CHOLMOD's supernodal module, to check it "
+                    "against."),
 };
 
 static const loom_column columns[] = {
@@ -68,6 +75,7 @@ typedef struct {
 static loom_status newton_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                  const void *set, void **self)
 {
+  static const newton_factor_ops *const factors[] = {&newton_multifrontal, &newton_supernodal};
   newton *s = calloc(1, sizeof *s);
   LOOM_CHECK(h, s != NULL, LOOM_E_NOMEM, "no memory for the instance");
   *self = s;
@@ -80,7 +88,7 @@ static loom_status newton_create(const loom_host *h, const loom_scene *sc, const
   LOOM_CHECK(h, s->x != NULL, LOOM_E_NOMEM, "no memory for the solution of %d vertices",
              sc->num_verts);
   LOOM_TRY(newton_damping_open(&s->damping, h, e, sc->num_verts));
-  return newton_matrix_open(&s->A, h, sc, e, s->set.ordering);
+  return newton_matrix_open(&s->A, h, sc, e, factors[s->set.factor], s->set.ordering);
 }
 
 static void newton_destroy(void *self)
@@ -162,18 +170,18 @@ static loom_status prepare(newton *s, const loom_step *st, const loom_bsr3 **H, 
   return f;
 }
 
-/* d = -A^-1 grad into trial; returns grad'A^-1 grad, J, the square of Newton's decrement */
-static double solve_rows(newton *s, const loom_real *grad, loom_real *dir)
+/* d = -A^-1 grad into trial; *decrement2: grad'A^-1 grad, J, the square of Newton's decrement */
+static loom_status solve_rows(newton *s, const loom_real *grad, loom_real *dir, double *decrement2)
 {
   const size_t m = 3 * (size_t)s->sc->num_verts;
-  double decrement2 = 0.0;
   for (size_t k = 0; k < m; ++k) s->x[k] = -(double)grad[k];
-  mf_solve(&s->A.f, s->x);
+  LOOM_TRY(newton_matrix_solve(&s->A, s->x));
+  *decrement2 = 0.0;
   for (size_t k = 0; k < m; ++k) {
     dir[k] = (loom_real)s->x[k];
-    decrement2 -= (double)grad[k] * s->x[k];
+    *decrement2 -= (double)grad[k] * s->x[k];
   }
-  return decrement2;
+  return LOOM_OK;
 }
 
 /* |H d + grad| / |grad|: the solve's own error, or, with a shift, the distance from a full
@@ -196,13 +204,14 @@ static loom_status newton_iterate(void *self, const loom_step *st, loom_iterate 
   const loom_host *h = s->h;
   const loom_bsr3 *H;
   void *grad, *dir;
+  double decrement2;
   int projected;
   LOOM_TRY(prepare(s, st, &H, &it->inner_iters, &projected));
 
   h->tic(h, "solve");
   LOOM_TRY(h->map(h, s->e, st->grad, LOOM_READ, LOOM_AT_HOST, &grad));
   LOOM_TRY(h->map(h, s->e, st->trial, LOOM_WRITE, LOOM_AT_HOST, &dir));
-  const double decrement2 = solve_rows(s, grad, dir);
+  LOOM_TRY(solve_rows(s, grad, dir, &decrement2));
   LOOM_TRY(h->unmap(h, st->trial));
   LOOM_TRY(h->unmap(h, st->grad));
   h->count(h, LOOM_C_TRISOLVE, 1);
@@ -223,7 +232,7 @@ static loom_status newton_iterate(void *self, const loom_step *st, loom_iterate 
   return LOOM_OK;
 }
 
-/* The order of elimination outlives steps; the shift starts anew in each. */
+/* The order of elimination may outlive steps; the shift starts anew in each. */
 static loom_status newton_checkpoint(void *self, const loom_step *st, int restore)
 {
   newton *s = self;
@@ -254,7 +263,7 @@ static const loom_plugin plugin = {
                "reference",
     .reference = "J. Teran, E. Sifakis, G. Irving, R. Fedkiw, Robust Quasistatic Finite Elements "
                  "and Flesh Simulation, SCA 2005, doi 10.1145/1073368.1073394",
-    .license = "GPL-2.0-or-later", /* as libcholmod has GPL parts; this source is MIT */
+    .license = "GPL-2.0-or-later", /* CHOLMOD's supernodal module; this source is MIT */
     .build = LOOM_BUILD_INFO,
     .num_params = LOOM_COUNT(params),
     .settings_size = sizeof(settings),

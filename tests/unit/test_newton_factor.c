@@ -1,0 +1,246 @@
+/* The two factorisations of cholmod_newton behind their seam: each solves, both agree, on
+ * matrices whose pattern changes and that carry zero blocks along. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "newton_matrix.h"
+#include "support/test_host.h"
+
+enum { N = 90, M = 3 * N };
+
+static const newton_factor_ops *const factors[] = {&newton_multifrontal, &newton_supernodal};
+static const char *const names[] = {"multifrontal", "cholmod"};
+
+typedef struct problem {
+  test_host t;
+  loom_bsr3 H;
+  loom_real A[M][M];
+  int32_t stored[N][N]; /* the block is in H, be it zero or not */
+  double mass[N];
+} problem;
+
+static uint64_t seed = 11;
+
+/* Blocks that need not be symmetric in themselves; the diagonal outweighs them. */
+static void join(problem *p, int i, int j)
+{
+  if (i == j) return;
+  p->stored[i][j] = p->stored[j][i] = 1;
+  for (int c = 0; c < 3; ++c)
+    for (int d = 0; d < 3; ++d) {
+      const loom_real v = (loom_real)th_random(&seed);
+      p->A[3 * i + c][3 * j + d] = p->A[3 * j + d][3 * i + c] = v;
+      p->A[3 * i + c][3 * i + c] += (loom_real)fabs((double)v);
+      p->A[3 * j + d][3 * j + d] += (loom_real)fabs((double)v);
+    }
+}
+
+/* What a contact leaves behind in the core's matrix when it ends: a place with zeros. */
+static void part(problem *p, int i, int j)
+{
+  for (int c = 0; c < 3; ++c)
+    for (int d = 0; d < 3; ++d) p->A[3 * i + c][3 * j + d] = p->A[3 * j + d][3 * i + c] = 0;
+}
+
+/* A sheet of 10 x 9 vertices, each bound to those at most two cells away. */
+static problem *sheet(void)
+{
+  problem *const p = calloc(1, sizeof *p);
+  loom_real x[M] = {0}, mass[N];
+  cr_assert(p != NULL);
+  th_open(&p->t, 1, 1);
+  for (int i = 0; i < N; ++i) {
+    p->stored[i][i] = 1;
+    p->mass[i] = 0.5 + 0.01 * i;
+    mass[i] = (loom_real)p->mass[i];
+    for (int c = 0; c < 3; ++c) p->A[3 * i + c][3 * i + c] = (loom_real)0.1;
+    p->A[3 * i][3 * i + 2] = p->A[3 * i + 2][3 * i] = (loom_real)0.05;
+  }
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < i; ++j)
+      if (abs(i % 10 - j % 10) + (i / 10 - j / 10) <= 2) join(p, i, j);
+  th_scene(&p->t, N, x, mass, NULL, 0);
+  p->H = (loom_bsr3){.struct_size = sizeof p->H, .num_rows = N};
+  return p;
+}
+
+static void drop(problem *p)
+{
+  p->t.host.buf_free(&p->t.host, p->H.row_ptr);
+  p->t.host.buf_free(&p->t.host, p->H.col);
+  p->t.host.buf_free(&p->t.host, p->H.val);
+}
+
+/* H from the dense matrix */
+static void assemble(problem *p)
+{
+  static int64_t ptr[N + 1];
+  static int32_t col[N * N];
+  static loom_real val[9 * N * N];
+  int m = 0;
+  for (int i = 0; i < N; ++i, ptr[i] = m)
+    for (int j = 0; j < N; ++j) {
+      if (!p->stored[i][j]) continue;
+      for (int c = 0; c < 9; ++c) val[9 * m + c] = p->A[3 * i + c / 3][3 * j + c % 3];
+      col[m++] = j;
+    }
+  drop(p);
+  p->H.num_blocks = m;
+  ++p->H.pattern_id;
+  p->H.row_ptr = th_buf(&p->t, LOOM_I64, N + 1, ptr);
+  p->H.col = th_buf(&p->t, LOOM_I32, m, col);
+  p->H.val = th_buf(&p->t, LOOM_REAL, 9 * (int64_t)m, val);
+}
+
+static void finish(problem *p)
+{
+  drop(p);
+  th_close(&p->t);
+  free(p);
+}
+
+static void open_matrix(problem *p, newton_matrix *m, int factor, int ordering)
+{
+  cr_assert_eq(
+      newton_matrix_open(m, &p->t.host, &p->t.scene, &p->t.exec, factors[factor], ordering),
+      LOOM_OK, "%s", p->t.err.text);
+}
+
+/* x := (H + shift M)^-1 b.  The matrix is diagonally dominant and its rows are of size 10, so
+ * 1e-12 is a hundred times the rounding to be expected of the residual. */
+static void solves(problem *p, newton_matrix *m, double shift, const double *b, double *x,
+                   const char *what)
+{
+  int32_t pivot = 0;
+  cr_assert_eq(newton_matrix_shape(m, &p->H), LOOM_OK, "%s", p->t.err.text);
+  cr_assert_eq(newton_matrix_factor(m, &p->H, shift, &pivot), LOOM_OK, "%s: %d", what, pivot);
+  cr_assert_eq(pivot, -1);
+  memcpy(x, b, M * sizeof *x);
+  cr_assert_eq(newton_matrix_solve(m, x), LOOM_OK);
+  for (int i = 0; i < M; ++i) {
+    double r = shift * p->mass[i / 3] * x[i] - b[i];
+    for (int j = 0; j < M; ++j) r += (double)p->A[i][j] * x[j];
+    cr_assert(fabs(r) < 1e-12 * (1.0 + shift), "%s, row %d: residual %g", what, i, r);
+  }
+}
+
+/* Both in one breath; |x - y| / |x| */
+static double apart(problem *p, newton_matrix m[2], double shift)
+{
+  double b[M], x[2][M], far2 = 0.0, len2 = 0.0;
+  for (int i = 0; i < M; ++i) b[i] = th_random(&seed);
+  for (int k = 0; k < 2; ++k) solves(p, &m[k], shift, b, x[k], names[k]);
+  for (int i = 0; i < M; ++i) {
+    far2 += (x[0][i] - x[1][i]) * (x[0][i] - x[1][i]);
+    len2 += x[0][i] * x[0][i];
+  }
+  return sqrt(far2 / len2);
+}
+
+/* The condition number is at most 1e3 (diagonal dominance by 0.05), so two backward stable
+ * solutions are within some 1e-12 of each other. */
+Test(newton_factor, same_solution_while_the_pattern_changes)
+{
+  for (int ordering = NEWTON_AMD; ordering <= NEWTON_METIS; ++ordering) {
+    problem *const p = sheet();
+    newton_matrix m[2] = {{0}, {0}};
+    for (int k = 0; k < 2; ++k) open_matrix(p, &m[k], k, ordering);
+    for (int round = 0; round < 6; ++round) {
+      assemble(p);
+      const int64_t before = m[0].p.ptr[N];
+      cr_assert_lt(apart(p, m, 0.0), 1e-10);
+      if (round > 0) cr_assert_neq(m[0].p.ptr[N], before, "the pattern stands");
+      cr_assert_lt(apart(p, m, 100.0), 1e-10); /* other values, the same pattern */
+      for (int k = 0; k < 12; ++k) join(p, (7 * k + round) % N, (11 * k + 45) % N);
+      if (round == 3)
+        for (int i = 0; i < 20; ++i) part(p, i, i + 10);
+    }
+    for (int k = 0; k < 2; ++k) newton_matrix_close(&m[k]);
+    finish(p);
+  }
+}
+
+/* As many blocks, in other places: to be told from the pattern before. */
+Test(newton_factor, a_block_that_moves)
+{
+  problem *const p = sheet();
+  newton_matrix m[2] = {{0}, {0}};
+  for (int k = 0; k < 2; ++k) open_matrix(p, &m[k], k, NEWTON_AMD);
+  for (int j = 0; j < 8; ++j) {
+    join(p, 80, j);
+    assemble(p);
+    cr_assert_lt(apart(p, m, 0.0), 1e-10, "block %d", j);
+    part(p, 80, j);
+  }
+  for (int k = 0; k < 2; ++k) newton_matrix_close(&m[k]);
+  finish(p);
+}
+
+/* Zeros that earlier contact left show in no bit of the solution, nor does what was solved
+ * before once it is forgotten. */
+Test(newton_factor, history_leaves_no_bit)
+{
+  for (int k = 0; k < 2; ++k) {
+    problem *const p = sheet();
+    newton_matrix m = {0}, fresh = {0};
+    double b[M], x[M], y[M];
+    for (int i = 0; i < M; ++i) b[i] = th_random(&seed);
+    open_matrix(p, &m, k, NEWTON_METIS);
+    open_matrix(p, &fresh, k, NEWTON_METIS);
+    for (int i = 0; i < 20; ++i) join(p, i, N - 1 - i);
+    assemble(p);
+    solves(p, &m, 0.0, b, x, names[k]);
+    for (int i = 0; i < 20; ++i) part(p, i, N - 1 - i);
+    assemble(p);
+    newton_matrix_forget(&m);
+    solves(p, &m, 0.0, b, x, names[k]);
+    for (int i = 0; i < 20; ++i) p->stored[i][N - 1 - i] = p->stored[N - 1 - i][i] = 0;
+    assemble(p);
+    solves(p, &fresh, 0.0, b, y, names[k]);
+    for (int i = 0; i < M; ++i)
+      cr_assert_eq(x[i], y[i], "%s, row %d: %.17g, %.17g", names[k], i, x[i], y[i]);
+    newton_matrix_close(&m);
+    newton_matrix_close(&fresh);
+    finish(p);
+  }
+}
+
+/* The negative diagonal entry of one vertex is named, and the shift that outweighs it serves. */
+Test(newton_factor, an_indefinite_matrix_and_its_shift)
+{
+  for (int k = 0; k < 2; ++k)
+    for (int v = 0; v < N; v += 13) {
+      problem *const p = sheet();
+      newton_matrix m = {0};
+      double b[M], x[M];
+      int32_t pivot = -2;
+      for (int i = 0; i < M; ++i) b[i] = th_random(&seed);
+      p->A[3 * v + 1][3 * v + 1] *= -1;
+      assemble(p);
+      open_matrix(p, &m, k, NEWTON_AMD);
+      cr_assert_eq(newton_matrix_shape(&m, &p->H), LOOM_OK);
+      cr_expect_eq(newton_matrix_factor(&m, &p->H, 0.0, &pivot), LOOM_REJECTED, "%s", names[k]);
+      cr_expect_eq(pivot, v, "%s: %d, not %d", names[k], pivot, v);
+      solves(p, &m, 1e3, b, x, names[k]);
+      newton_matrix_close(&m);
+      finish(p);
+    }
+}
+
+Test(newton_factor, nan_is_rejected)
+{
+  for (int k = 0; k < 2; ++k) {
+    problem *const p = sheet();
+    newton_matrix m = {0};
+    int32_t pivot;
+    p->A[60][60] = (loom_real)NAN;
+    assemble(p);
+    open_matrix(p, &m, k, NEWTON_AMD);
+    cr_assert_eq(newton_matrix_shape(&m, &p->H), LOOM_OK);
+    cr_expect_eq(newton_matrix_factor(&m, &p->H, 0.0, &pivot), LOOM_REJECTED, "%s", names[k]);
+    newton_matrix_close(&m);
+    finish(p);
+  }
+}
