@@ -53,8 +53,8 @@ static problem *sheet(void)
   th_open(&p->t, 1, 1);
   for (int i = 0; i < N; ++i) {
     p->stored[i][i] = 1;
-    p->mass[i] = 0.5 + 0.01 * i;
-    mass[i] = (loom_real)p->mass[i];
+    mass[i] = (loom_real)(0.5 + 0.01 * i);
+    p->mass[i] = (double)mass[i];
     for (int c = 0; c < 3; ++c) p->A[3 * i + c][3 * i + c] = (loom_real)0.1;
     p->A[3 * i][3 * i + 2] = p->A[3 * i + 2][3 * i] = (loom_real)0.05;
   }
