@@ -40,7 +40,11 @@ mesh_case mc_make(int which)
   if (which == MC_OBJECTS) {
     for (int k = 0; k < 3; ++k)
       (void)mc_add_sheet(&c, k == 1 ? &thin : &thick, 9 + 2 * k, 9, 1.0, 0.8, 0.015 * k);
-    for (int i = 0; i < 60; ++i) chain[i] = i % 3 == 2 ? 0.02 : 0.05 * (i / 3) + 0.01 * (i % 3);
+    for (int i = 0; i < 20; ++i) {
+      chain[3 * i] = 0.05 * i;
+      chain[3 * i + 1] = 0.05 * i + 0.01;
+      chain[3 * i + 2] = 0.02;
+    }
     (void)mc_add_chain(&c, &thick, 20, chain);
     (void)mc_add_soup(&c, &thin, 30, 0.5, 0.1);
   }
@@ -89,7 +93,7 @@ static void visit(const mesh_case *c, mc_pair *p, mc_pair_fn fn, void *user)
 /* ids of both parts, bodies behind */
 static int32_t *join(const mesh_case *c, const int32_t *a, int na, const int32_t *b, int nb)
 {
-  int32_t *const out = malloc(sizeof *out * (size_t)(na + nb + 1));
+  int32_t *const out = calloc((size_t)(na + nb) + 1, sizeof *out);
   cr_assert(out != NULL);
   for (int i = 0; i < na + nb; ++i) out[i] = i < na ? a[i] : b[i - na] + c->cloth.n;
   return out;

@@ -369,7 +369,7 @@ int patches_make(const patch_mesh *m, patch_set *out)
   k.patch = malloc((nt + 1) * sizeof *k.patch);
   k.member = malloc((nt + ne + 1) * PATCH_TRIS * sizeof *k.member);
   k.size = malloc((nt + ne + 1) * sizeof *k.size);
-  int32_t *const owner = malloc((ne + 1) * sizeof *owner);
+  int32_t *const owner = calloc(ne + 1, sizeof *owner);
   int ok = k.first != NULL && k.around != NULL && k.queue != NULL && k.patch != NULL &&
            k.member != NULL && k.size != NULL && owner != NULL;
   if (ok) {

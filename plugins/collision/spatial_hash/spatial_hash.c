@@ -50,23 +50,25 @@ static loom_status measure_cloth(spatial_hash *d)
 {
   const loom_host *const h = d->m.h;
   const loom_scene *const sc = d->m.sc;
-  void *p[3];
-  loom_buf *const b[3] = {sc->num_edges > 0 ? sc->edges : NULL, sc->rest_x, sc->radius};
-  for (int i = 0; i < 3; ++i)
-    if (b[i] != NULL) LOOM_TRY(h->map(h, d->m.e, b[i], LOOM_READ, LOOM_AT_HOST, &p[i]));
+  const loom_real *x, *r;
+  void *p;
+  LOOM_TRY(h->map(h, d->m.e, sc->radius, LOOM_READ, LOOM_AT_HOST, &p));
+  r = p;
+  for (int32_t i = 0; i < sc->num_verts; ++i) d->max_radius = fmax(d->max_radius, (double)r[i]);
+  LOOM_TRY(h->unmap(h, sc->radius));
+  if (sc->num_edges == 0) return LOOM_OK;
+  LOOM_TRY(h->map(h, d->m.e, sc->rest_x, LOOM_READ, LOOM_AT_HOST, &p));
+  x = p;
+  LOOM_TRY(h->map(h, d->m.e, sc->edges, LOOM_READ, LOOM_AT_HOST, &p));
   for (int32_t e = 0; e < sc->num_edges; ++e) {
-    const int32_t *const v = (const int32_t *)p[0] + 2 * (int64_t)e;
+    const int32_t *const v = (const int32_t *)p + 2 * (int64_t)e;
     double q = 0.0;
-    for (int c = 0; c < 3; ++c) {
-      const loom_real *const x = p[1];
+    for (int c = 0; c < 3; ++c)
       q += pow((double)(x[3 * (int64_t)v[0] + c] - x[3 * (int64_t)v[1] + c]), 2.0);
-    }
     d->mean_edge += sqrt(q) / sc->num_edges;
   }
-  for (int32_t i = 0; i < sc->num_verts; ++i)
-    d->max_radius = fmax(d->max_radius, (double)((const loom_real *)p[2])[i]);
-  for (int i = 2; i >= 0; --i)
-    if (b[i] != NULL) LOOM_TRY(h->unmap(h, b[i]));
+  LOOM_TRY(h->unmap(h, sc->edges));
+  LOOM_TRY(h->unmap(h, sc->rest_x));
   return LOOM_OK;
 }
 
