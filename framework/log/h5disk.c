@@ -126,6 +126,15 @@ static herr_t disk_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
   return 0;
 }
 
+/* Before the file grows by a write, up to all that is allocated: readers load whole chunks,
+ * and after a kill the last one may have had its first rows written only. */
+static void disk_grow(disk_file *f, haddr_t end)
+{
+  if (end < f->eoa) end = f->eoa;
+  if (f->note->code == 0 && ftruncate(f->fd, (off_t)end) != 0) f->note->code = errno;
+  f->eof = end;
+}
+
 static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size,
                          const void *buffer)
 {
@@ -133,7 +142,7 @@ static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr
   const char *p = buffer;
   (void)dxpl;
   if (addr > max_addr || size > max_addr - addr) return -1;
-  if (addr + size > f->eof) f->eof = addr + size;
+  if (addr + size > f->eof) disk_grow(f, addr + size);
   if (type != H5FD_MEM_DRAW && size > 0 && addr / PAGE != (addr + size - 1) / PAGE)
     ++f->note->split;
   while (size > 0 && f->note->code == 0) {

@@ -128,6 +128,35 @@ Test(h5crash, killed_at_random_moments_then_resumed)
   }
 }
 
+/* Killed when a chunk of frames has just been opened: the file must hold all of the chunk, of
+ * which only the first rows were ever written. */
+Test(h5crash, killed_behind_the_first_frame_of_a_chunk)
+{
+  const char *const path = tiny_path(0, "k.h5");
+  tiny_options o = crash_options();
+  o.n = 3000; /* 3 frames in a chunk */
+  o.frames_every = 1;
+  for (int64_t last = 0; last < 8; ++last) {
+    loom_err err = {0};
+    unlink(path);
+    const pid_t pid = fork();
+    cr_assert_geq(pid, 0);
+    if (pid == 0) {
+      h5log *l;
+      loom_status s = tiny_create(&err, path, &o, &l);
+      if (s == LOOM_OK) s = tiny_start(l, &err, &o);
+      for (int64_t i = 0; s == LOOM_OK && i <= last; ++i) s = tiny_step(l, &err, &o, i);
+      if (s == LOOM_OK) raise(SIGKILL);
+      _exit(2);
+    }
+    int status;
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_assert(WIFSIGNALED(status), "the writer stopped by itself: %d", status);
+    const int64_t steps = tiny_check(&err, path, -1);
+    cr_assert_eq(steps, last + 1, "after step %" PRId64 ": %s", last, err.text);
+  }
+}
+
 /* The repair ends as an ordinary file that needs nothing of ours. */
 Test(h5crash, repaired_file_opens_plainly)
 {
