@@ -275,3 +275,25 @@ Test(collision_ccd, steps_across_everything_are_cut)
   mc_close(&h);
   mc_free(&c);
 }
+
+Test(collision_ccd, the_same_bound_for_any_number_of_threads)
+{
+  static const int threads[] = {1, 2, 4};
+  for (int k = -1; k < NUM_OTHERS; ++k) {
+    loom_bound first = {.t_global = -1.0};
+    for (int i = 0; i < 3; ++i) {
+      mc_host h;
+      mc_plugin p;
+      mesh_case c = mc_make(MC_OBJECTS);
+      mc_open(&h, &c, threads[i], 0);
+      mc_plugin_open(&p, &h, k < 0 ? "brute" : others[k], "");
+      const loom_bound b = bound(&p, 1e-3);
+      if (i == 0) first = b;
+      cr_expect(b.t_global == first.t_global && b.blocker == first.blocker, "%d threads: %.17g",
+                threads[i], b.t_global);
+      mc_plugin_close(&p);
+      mc_close(&h);
+      mc_free(&c);
+    }
+  }
+}

@@ -362,3 +362,63 @@ Test(collision_mesh, a_scene_without_triangles_has_no_pairs)
     mc_free(&c);
   }
 }
+
+/* ---- a scene that goes on
+ * --------------------------------------------------------------------------- */
+
+/* Steps of a cloth that crumples more and more and is thrown about, bodies at some share of
+ * their way; the tree is built once, or in every step. */
+static void goes_on(const char *name, const char *values)
+{
+  mc_host h;
+  mc_plugin oracle, p;
+  mesh_case c = mc_make(MC_BODIES);
+  mc_open(&h, &c, 2, 0);
+  mc_plugin_open(&oracle, &h, "brute", "");
+  mc_plugin_open(&p, &h, name, values);
+  loom_real *const x = th_get(&h.t, h.b0);
+  for (int step = 0; step < 4; ++step) {
+    loom_query q = mc_query(&h, LOOM_DETECT_PROXIMITY, 0.05);
+    q.progress0 = 0.3 * step;
+    mc_found want = mc_find(&oracle, &q), got = mc_find(&p, &q);
+    mc_same(&want, &got, values);
+    cr_expect(want.n > 50, "step %d: %lld pairs", step, (long long)want.n);
+    mc_drop(&want), mc_drop(&got);
+    for (int i = 0; i < 3 * c.cloth.n; ++i)
+      x[i] = (loom_real)(0.7 * x[i] + 0.3 * sin(9.0 * step + 5.0 * x[(i + 4) % (3 * c.cloth.n)]));
+    th_put(&h.t, h.b0, x);
+    cr_assert_eq(p.p->ops.collision->begin_step(p.self, &h.t.step), LOOM_OK);
+  }
+  free(x);
+  mc_plugin_close(&p);
+  mc_plugin_close(&oracle);
+  mc_close(&h);
+  mc_free(&c);
+}
+
+Test(collision_mesh, steps_equal_brute_whether_the_tree_is_built_anew_or_not)
+{
+  goes_on("patch_bvh", "rebuild=1");
+  goes_on("patch_bvh", "rebuild=1000000");
+  goes_on("spatial_hash", "");
+  goes_on("spatial_hash", "cell=0.1 max_cells=8");
+}
+
+Test(collision_mesh, positions_that_are_no_numbers_are_an_error)
+{
+  mc_host h;
+  mc_plugin p;
+  mesh_case c = mc_make(MC_LONE);
+  mc_open(&h, &c, 1, 0);
+  mc_plugin_open(&p, &h, "patch_bvh", "");
+  loom_real *const x = th_get(&h.t, h.b0);
+  x[4] = (loom_real)INFINITY;
+  th_put(&h.t, h.b0, x);
+  cr_expect_eq(p.p->ops.collision->begin_step(p.self, &h.t.step), LOOM_E_NUMERIC);
+  cr_expect(strstr(h.t.err.text, "not finite") != NULL, "%s", h.t.err.text);
+  mem_release_maps(h.t.m);
+  free(x);
+  mc_plugin_close(&p);
+  mc_close(&h);
+  mc_free(&c);
+}
