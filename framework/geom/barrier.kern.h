@@ -9,7 +9,12 @@
  * DEVIATION: theirs is -kappa (s - s_hat)^2 ln(s / s_hat) with kappa in J/m^4; here z = s / s_hat,
  *   b = kappa d_hat^2 g(z),   g(z) = -(z - 1)^2 ln z   for 0 < z < 1, else 0,
  * so that kappa is a stiffness in N/m that means the same for every d_hat and xi.
- * g is twice continuously differentiable at z = 1 and infinite at z = 0. */
+ * g is twice continuously differentiable at z = 1 and infinite at z = 0.
+ *
+ * The second form takes the gap itself, z = (d - xi) / d_hat with d = sqrt(D):
+ *   b = kappa d_hat^2 g(z) = -kappa (d - xi - d_hat)^2 ln((d - xi) / d_hat).
+ * It is the one of projective solvers: with the weight w of barrier_weight() the quadratic
+ * w/2 (d - xi - d_hat)^2 with frozen w has the same derivative. */
 #ifndef LOOM_BARRIER_KERN_H
 #define LOOM_BARRIER_KERN_H
 
@@ -30,11 +35,15 @@ LK_FN lk_real barrier_g2(lk_real z)
   return -(LK_R(2.0) * LK_LOG(z) + LK_R(4.0) * q - q * q);
 }
 
+enum { BARRIER_SQUARED = 0, BARRIER_DISTANCE = 1 };
+
 /* One pair: squares of lengths, and what multiplies g. */
 typedef struct barrier_law {
   lk_real xi2;   /* m^2, xi^2 */
   lk_real s_hat; /* m^2 */
   lk_real scale; /* J, kappa d_hat^2 */
+  lk_real d_hat; /* m; 0: BARRIER_SQUARED */
+  lk_real xi;    /* m */
 } barrier_law;
 
 LK_FN void barrier_law_of(lk_real kappa, lk_real d_hat, lk_real xi, barrier_law *b)
@@ -42,23 +51,61 @@ LK_FN void barrier_law_of(lk_real kappa, lk_real d_hat, lk_real xi, barrier_law 
   b->xi2 = xi * xi;
   b->s_hat = d_hat * (d_hat + LK_R(2.0) * xi);
   b->scale = kappa * d_hat * d_hat;
+  b->d_hat = LK_R(0.0);
+  b->xi = xi;
+}
+
+LK_FN void barrier_law_distance(lk_real kappa, lk_real d_hat, lk_real xi, barrier_law *b)
+{
+  barrier_law_of(kappa, d_hat, xi, b);
+  b->d_hat = d_hat;
 }
 
 /* 1 if the pair with squared distance D has a force; NaN counts, so that it shows. */
 LK_FN int barrier_active(const barrier_law *b, lk_real D) { return !(D - b->xi2 >= b->s_hat); }
 
+/* z; the gap is D - xi^2 over d + xi, without cancellation, and 1 at most where rounding says
+ * a little more */
+LK_FN lk_real barrier_z(const barrier_law *b, lk_real D)
+{
+  const lk_real s = D - b->xi2;
+  if (!(b->d_hat > LK_R(0.0))) return s / b->s_hat;
+  const lk_real z = s / ((LK_SQRT(D) + b->xi) * b->d_hat);
+  return z > LK_R(1.0) ? LK_R(1.0) : z; /* NaN stays */
+}
+
 /* b, J; b' = db/dD, N/m; b'' , N/m^3, of an active pair */
 LK_FN lk_real barrier_value(const barrier_law *b, lk_real D)
 {
-  return b->scale * barrier_g((D - b->xi2) / b->s_hat);
+  return b->scale * barrier_g(barrier_z(b, D));
 }
 LK_FN lk_real barrier_slope(const barrier_law *b, lk_real D)
 {
-  return b->scale / b->s_hat * barrier_g1((D - b->xi2) / b->s_hat);
+  const lk_real z = barrier_z(b, D);
+  if (!(b->d_hat > LK_R(0.0))) return b->scale / b->s_hat * barrier_g1(z);
+  return b->scale * barrier_g1(z) / (LK_R(2.0) * LK_SQRT(D) * b->d_hat);
 }
 LK_FN lk_real barrier_curvature(const barrier_law *b, lk_real D)
 {
-  return b->scale / (b->s_hat * b->s_hat) * barrier_g2((D - b->xi2) / b->s_hat);
+  const lk_real z = barrier_z(b, D);
+  if (!(b->d_hat > LK_R(0.0))) return b->scale / (b->s_hat * b->s_hat) * barrier_g2(z);
+  const lk_real z1 = LK_R(0.5) / (LK_SQRT(D) * b->d_hat); /* dz/dD; d2z/dD2 = -z1 / 2D */
+  return b->scale * z1 * (barrier_g2(z) * z1 - LK_R(0.5) * barrier_g1(z) / D);
+}
+
+/* ---- as a quadratic term, for BARRIER_DISTANCE: N/m ------------------------------------------ */
+/* The weight with which a target at the gap d_hat pulls with the force of the barrier,
+ *   w (d_hat - gap) = -db/dd,   w = kappa (-2 ln z + (1 - z) / z). */
+LK_FN lk_real barrier_weight(const barrier_law *b, lk_real D)
+{
+  const lk_real z = barrier_z(b, D);
+  return b->scale / (b->d_hat * b->d_hat) * (LK_R(-2.0) * LK_LOG(z) + (LK_R(1.0) - z) / z);
+}
+
+/* d2b/dd2: more than the weight */
+LK_FN lk_real barrier_curvature_d(const barrier_law *b, lk_real D)
+{
+  return b->scale / (b->d_hat * b->d_hat) * barrier_g2(barrier_z(b, D));
 }
 
 /* ---- edges that are nearly parallel ------------------------------------------------------- */

@@ -47,6 +47,41 @@ Test(barrier, derivatives_in_the_squared_distance)
   }
 }
 
+/* The second form: equation -kappa (d - d_hat)^2 ln(d / d_hat) in the gap d, its derivatives in D,
+ * and weights in terms of them. */
+Test(barrier, form_in_the_distance)
+{
+  static const double xis[3] = {0, 1e-3, 5e-3};
+  for (int t = 0; t < 3; ++t) {
+    const double kappa = 40, d_hat = 2e-3, xi = xis[t];
+    barrier_law b;
+    barrier_law_distance(kappa, d_hat, xi, &b);
+    for (int i = 1; i < 100; ++i) {
+      const double gap = d_hat * i / 100.0, d = gap + xi, D = d * d;
+      const double value = -kappa * (gap - d_hat) * (gap - d_hat) * log(gap / d_hat);
+      const double e = 1e-5 * fmin(D - b.xi2, b.s_hat - (D - b.xi2));
+      const double b1 = (barrier_value(&b, D + e) - barrier_value(&b, D - e)) / (2 * e);
+      const double b2 = (barrier_slope(&b, D + e) - barrier_slope(&b, D - e)) / (2 * e);
+      const double slope = 2 * d * barrier_slope(&b, D);
+      const double bend = 4 * D * barrier_curvature(&b, D) + 2 * barrier_slope(&b, D);
+      cr_assert(barrier_active(&b, D));
+      cr_assert(fabs(barrier_value(&b, D) - value) < 1e-12 * kappa * d_hat * d_hat);
+      /* as above */
+      cr_assert(fabs(b1 - barrier_slope(&b, D)) < 1e-8 * fabs(b1), "%d: %.12g %.12g", i,
+                barrier_slope(&b, D), b1);
+      cr_assert(fabs(b2 - barrier_curvature(&b, D)) < 1e-8 * fabs(b2), "%d: %.12g %.12g", i,
+                barrier_curvature(&b, D), b2);
+      cr_assert(fabs(barrier_weight(&b, D) * (d_hat - gap) + slope) < 1e-9 * fabs(slope));
+      cr_assert(fabs(barrier_curvature_d(&b, D) - bend) < 1e-9 * bend);
+      cr_assert(bend > barrier_weight(&b, D) && slope < 0);
+    }
+    cr_expect(!barrier_active(&b, (d_hat + xi) * (d_hat + xi) * (1 + 1e-12)));
+    /* at the end rounding must not turn signs */
+    const double end = (d_hat + xi) * (d_hat + xi);
+    cr_expect(barrier_weight(&b, end) >= 0 && barrier_value(&b, end) >= 0);
+  }
+}
+
 /* kappa means the same for every d_hat: b depends on gap / d_hat alone, in units of
  * kappa d_hat^2. */
 Test(barrier, stiffness_does_not_depend_on_the_distance)

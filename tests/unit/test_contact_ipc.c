@@ -5,249 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geom/barrier.kern.h"
-#include "geom/distance_hess.kern.h"
-#include "support/brute.h"
-
-enum { SIDE = 3, SHEET = SIDE * SIDE, N = 2 * SHEET, N3 = 3 * N, NB = 5 };
-static const double spacing = 0.01, d_hat = 4e-3; /* m */
-
-typedef struct fixture {
-  test_host t;
-  const loom_plugin *p;
-  const loom_contact_ops *ops;
-  void *set, *self;
-  loom_pairs pairs;
-  loom_real x[N3]; /* where detection ran */
-  int32_t tris[3 * 4 * (SIDE - 1) * (SIDE - 1)], edges[2 * 100];
-} fixture;
-
-/* Two sheets of 3 x 3 vertices, cut along different diagonals, turned a little. */
-static void sheets(fixture *f, double jitter, uint64_t *seed, loom_real *rest)
-{
-  int nt = 0, ne = 0;
-  for (int s = 0; s < 2; ++s)
-    for (int i = 0; i < SHEET; ++i) {
-      const double a = spacing * (i % SIDE), b = spacing * (i / SIDE),
-                   turn = 0.4 * jitter / 1e-3 * s;
-      loom_real *const r = rest + 3 * (s * SHEET + i), *const x = f->x + 3 * (s * SHEET + i);
-      r[0] = a, r[1] = b, r[2] = 0;
-      x[0] = a * cos(turn) - b * sin(turn) + 0.3 * spacing * s;
-      x[1] = a * sin(turn) + b * cos(turn);
-      x[2] = 2.5e-3 * s;
-      for (int c = 0; c < 3; ++c) x[c] += jitter * th_random(seed);
-    }
-  for (int s = 0; s < 2; ++s)
-    for (int j = 0; j < SIDE; ++j)
-      for (int i = 0; i < SIDE; ++i) {
-        const int a = s * SHEET + j * SIDE + i, b = a + 1, c = a + SIDE, d = c + 1;
-        if (i + 1 < SIDE) f->edges[2 * ne] = a, f->edges[2 * ne + 1] = b, ++ne;
-        if (j + 1 < SIDE) f->edges[2 * ne] = a, f->edges[2 * ne + 1] = c, ++ne;
-        if (i + 1 == SIDE || j + 1 == SIDE) continue;
-        f->edges[2 * ne] = s ? b : a, f->edges[2 * ne + 1] = s ? c : d, ++ne;
-        const int32_t two[6] = {a, b, s ? c : d, s ? b : a, d, c};
-        memcpy(f->tris + 3 * nt, two, sizeof two);
-        nt += 2;
-      }
-  f->t.scene.num_tris = nt;
-  f->t.scene.num_edges = ne;
-}
-
-/* A body mesh (a square pyramid's mantle) above, a ball below, both moving. */
-static void bodies(fixture *f)
-{
-  static const loom_real ball[4] = {0.008, 0.012, -0.0322, 0.03};
-  static const double axis[3] = {0, 0, 1}, t0[3] = {0, 0, 0}, t1[3] = {1e-3, -5e-4, 2e-4};
-  static const loom_real b0[3 * NB] = {0.01, 0.01, 0.0055, 0.0,  0.0, 0.02, 0.02, 0.0,
-                                       0.02, 0.02, 0.02,   0.02, 0.0, 0.02, 0.02};
-  static const int32_t bt[12] = {0, 1, 2, 0, 2, 3, 0, 3, 4, 0, 4, 1};
-  static const int32_t be[16] = {0, 1, 0, 2, 0, 3, 0, 4, 1, 2, 2, 3, 3, 4, 4, 1};
-  const int32_t of[NB] = {0};
-  loom_real b1[3 * NB];
-  loom_scene *const s = &f->t.scene;
-  for (int i = 0; i < 3 * NB; ++i) b1[i] = b0[i] + t1[i % 3];
-  f->t.obstacles[0] = th_obstacle(LOOM_OBST_MESH, NULL, 0);
-  f->t.obstacles[1] = th_obstacle(LOOM_OBST_SPHERE, ball, 4);
-  for (int k = 0; k < 2; ++k) {
-    f->t.obstacles[k].friction = 0.3 + 0.2 * k;
-    th_pose(f->t.obstacles[k].pose0, axis, 0, t0);
-    th_pose(f->t.obstacles[k].pose1, axis, 0, t1);
-  }
-  s->num_obstacles = 2;
-  s->num_body_verts = NB;
-  s->num_body_tris = 4;
-  s->num_body_edges = 8;
-  s->body_tris = th_buf(&f->t, LOOM_I32, 12, bt);
-  s->body_edges = th_buf(&f->t, LOOM_I32, 16, be);
-  s->body_of = th_buf(&f->t, LOOM_I32, NB, of);
-  f->t.step.body0 = th_buf(&f->t, LOOM_REAL, 3 * NB, b0);
-  f->t.step.body1 = th_buf(&f->t, LOOM_REAL, 3 * NB, b1);
-}
-
-static void detect(fixture *f, uint32_t *changed)
-{
-  loom_query q = {.struct_size = sizeof q,
-                  .kinds = f->ops->pair_kinds,
-                  .progress0 = f->t.step.progress,
-                  .progress1 = f->t.step.progress};
-  cr_assert_eq(f->ops->plan(f->self, &f->t.step, &q), LOOM_OK, "%s", f->t.err.text);
-  if (q.what != 0) th_detect(&f->t, &q, &f->pairs);
-  cr_assert_eq(f->ops->update(f->self, &f->t.step, &f->pairs, LOOM_AFTER_DETECT, changed), LOOM_OK,
-               "%s", f->t.err.text);
-}
-
-static void open_with(fixture *f, int threads, int check, double jitter, double radius,
-                      const char *settings)
-{
-  loom_real rest[N3], mass[N], r[N], start[N3];
-  uint8_t fixed[N] = {0};
-  uint64_t seed = 21;
-  uint32_t changed;
-  memset(f, 0, sizeof *f);
-  th_open(&f->t, threads, check);
-  f->t.collision = &brute_ops;
-  f->t.collision_self = &f->t;
-  sheets(f, jitter, &seed, rest);
-  for (int i = 0; i < N; ++i) mass[i] = 0.01, r[i] = radius;
-  for (int i = 0; i < N3; ++i) start[i] = f->x[i] + 1e-4 * th_random(&seed);
-  th_scene(&f->t, N, f->x, mass, r, 2);
-  th_put(&f->t, f->t.scene.rest_x, rest);
-  f->t.scene.tris = th_buf(&f->t, LOOM_I32, 3 * f->t.scene.num_tris, f->tris);
-  f->t.scene.edges = th_buf(&f->t, LOOM_I32, 2 * f->t.scene.num_edges, f->edges);
-  fixed[4] = fixed[SHEET + 1] = 1;
-  th_put(&f->t, f->t.scene.fixed, fixed);
-  bodies(f);
-  f->t.step.progress = 0.6;
-  th_put(&f->t, f->t.step.x_start, start);
-  f->p = th_plugin("ipc_barrier", LOOM_KIND_CONTACT, "ipc_barrier");
-  f->ops = f->p->ops.contact;
-  f->set = th_settings(f->p, settings);
-  f->self = th_create(&f->t, f->p, f->set);
-  th_pairs_open(&f->t, &f->pairs, 0);
-  cr_assert_eq(f->ops->begin_step(f->self, &f->t.step), LOOM_OK, "%s", f->t.err.text);
-  detect(f, &changed);
-}
+#include "support/barrier_case.h"
 
 static const char *const plain = "d_hat=4e-3 stiffness=200 slack=2e-3";
 static const char *const rubbing = "d_hat=4e-3 stiffness=200 slack=2e-3 self_friction=0.4 "
                                    "epsilon_v=0.02";
-static const double kappa = 200;
-
-static void close_fixture(fixture *f)
-{
-  f->ops->destroy(f->self);
-  free(f->set);
-  th_close(&f->t);
-}
-
-/* Energies and gradient at x; any may be NULL.  Returns eval()'s status. */
-static loom_status eval(fixture *f, const double *x, double *energy, double *loss, double *grad)
-{
-  const loom_real zero[N3] = {0};
-  double e = 0.0, d = 0.0;
-  th_put(&f->t, f->t.step.trial, x);
-  th_put(&f->t, f->t.step.grad, zero);
-  const loom_status s =
-      f->ops->eval(f->self, &f->t.step, f->t.step.trial, energy != NULL ? &e : NULL,
-                   loss != NULL ? &d : NULL, grad != NULL ? f->t.step.grad : NULL);
-  cr_assert(s >= LOOM_OK, "%s %s", f->t.err.text, mem_err(f->t.m)->text);
-  cr_assert(mem_mapped(f->t.m) == NULL, "still mapped: %s", mem_mapped(f->t.m));
-  if (energy != NULL) *energy = e;
-  if (loss != NULL) *loss = d;
-  if (grad != NULL) {
-    loom_real *const g = th_get(&f->t, f->t.step.grad);
-    memcpy(grad, g, N3 * sizeof *grad);
-    free(g);
-  }
-  return s;
-}
-
-static double total(fixture *f, const double *x)
-{
-  double e, d;
-  cr_assert_eq(eval(f, x, &e, &d, NULL), LOOM_OK);
-  return e + d;
-}
-
-/* Dense Hessian at x; returns the number of blocks. */
-static int64_t hessian(fixture *f, const double *x, int how, double H[N3][N3])
-{
-  loom_blocks3 b = {.struct_size = sizeof b};
-  loom_status s;
-  b.row = th_buf(&f->t, LOOM_I32, 0, NULL);
-  b.col = th_buf(&f->t, LOOM_I32, 0, NULL);
-  b.val = th_buf(&f->t, LOOM_REAL, 0, NULL);
-  th_put(&f->t, f->t.step.trial, x);
-  while ((s = f->ops->hessian(f->self, &f->t.step, f->t.step.trial, how, &b)) == LOOM_GROW) {
-    cr_assert_eq(buf_resize(f->t.m, b.row, b.count), LOOM_OK);
-    cr_assert_eq(buf_resize(f->t.m, b.col, b.count), LOOM_OK);
-    cr_assert_eq(buf_resize(f->t.m, b.val, 9 * b.count), LOOM_OK);
-    b.capacity = b.count;
-    b.count = 0;
-  }
-  cr_assert_eq(s, LOOM_OK, "%s", f->t.err.text);
-  int32_t *const row = th_get(&f->t, b.row), *const col = th_get(&f->t, b.col);
-  loom_real *const val = th_get(&f->t, b.val);
-  memset(H, 0, sizeof(double) * N3 * N3);
-  for (int64_t j = 0; j < b.count; ++j) {
-    cr_assert(row[j] >= 0 && row[j] < N && col[j] >= 0 && col[j] < N, "no blocks of bodies");
-    cr_assert(row[j] != 4 && col[j] != 4, "no blocks of fixed vertices");
-    for (int i = 0; i < 9; ++i) H[3 * row[j] + i / 3][3 * col[j] + i % 3] += val[9 * j + i];
-  }
-  free(row), free(col), free(val);
-  buf_free(f->t.m, b.row), buf_free(f->t.m, b.col), buf_free(f->t.m, b.val);
-  return b.count;
-}
-
-/* B summed over all pairs there are. */
-static double brute_energy(fixture *f, const double *x, double radius, int *active)
-{
-  int m;
-  double sum = 0.0;
-  loom_real *const rest = th_get(&f->t, f->t.scene.rest_x);
-  brute_pair *const p = brute_pairs(&f->t, x, f->t.step.progress, d_hat, &m);
-  uint8_t *const fixed = th_get(&f->t, f->t.scene.fixed);
-  *active = 0;
-  for (int j = 0; j < m; ++j) {
-    const int edges = p[j].kind == LOOM_PAIR_EE || p[j].kind == LOOM_PAIR_BEE;
-    double y[12], w[4], m4 = 1.0, xi = 0.0;
-    int held = 1;
-    barrier_law law;
-    for (int a = 0; a < 4; ++a) held &= p[j].v[a] < 0 || p[j].v[a] >= N || fixed[p[j].v[a]];
-    if (held) continue;
-    xi = (p[j].v[0] < N) * radius + (p[j].v[3] >= 0 && p[j].v[3] < N) * radius;
-    barrier_law_of(kappa, d_hat, xi, &law);
-    for (int a = 0; a < 4 && p[j].v[a] >= 0; ++a)
-      brute_position(&f->t, x, f->t.step.progress, p[j].v[a], y + 3 * a);
-    if (edges) {
-      double z[12], len2[2];
-      for (int a = 0; a < 4; ++a) brute_position(&f->t, rest, 0.0, p[j].v[a], z + 3 * a);
-      for (int a = 0; a < 2; ++a) {
-        double e[3];
-        lk_sub3(z + 6 * a, z + 6 * a + 3, e);
-        len2[a] = lk_dot3(e, e);
-      }
-      m4 = mollifier(mollifier_cross(y), 1e-3 * len2[0] * len2[1]);
-    }
-    const double D = p[j].kind == LOOM_PAIR_VO ? p[j].distance * p[j].distance
-                     : edges                   ? dist_ee(y, w)
-                                               : dist_vt(y, w);
-    sum += m4 * barrier_value(&law, D);
-    ++*active;
-  }
-  free(p), free(rest), free(fixed);
-  return sum;
-}
 
 /* ---- values ------------------------------------------------------------------------------- */
 
 Test(contact_ipc, energy_equals_brute_force_wherever_it_is_asked_for)
 {
-  static fixture f;
+  static bc_fixture f;
   for (int thick = 0; thick < 2; ++thick) {
     const double radius = thick ? 2e-4 : 0.0;
     int found = 0, rejected = 0;
-    open_with(&f, 2, thick == 0, 1e-3, radius, plain);
+    bc_open(&f, "ipc_barrier", 2, thick == 0, 1e-3, radius, plain);
     for (int k = 0; k < 60; ++k) {
       uint64_t seed = 100 + (uint64_t)(k / 2);
       double x[N3], e;
@@ -262,8 +34,8 @@ Test(contact_ipc, energy_equals_brute_force_wherever_it_is_asked_for)
       if (k % 2 == 1)
         for (int i = 0; i < N3; ++i) x[i] += 5.7e-4 * th_random(&seed);
       const int64_t before = f.t.counters[LOOM_C_DETECT];
-      const loom_status s = eval(&f, x, &e, NULL, NULL);
-      const double want = brute_energy(&f, x, radius, &active);
+      const loom_status s = bc_eval(&f, x, &e, NULL, NULL);
+      const double want = bc_brute_energy(&f, x, radius, BARRIER_SQUARED, &active);
       if (k % 2 == 1) cr_assert_eq(f.t.counters[LOOM_C_DETECT], before, "detected again");
       if (s == LOOM_REJECTED) {
         cr_assert(!isfinite(want) || thick, "rejected, but the energy is %g", want);
@@ -276,69 +48,69 @@ Test(contact_ipc, energy_equals_brute_force_wherever_it_is_asked_for)
     cr_expect(found > 1000, "only %d active pairs in all", found);
     cr_expect(f.t.counters[LOOM_C_DETECT] > 8, "no detection while evaluating");
     cr_expect(rejected < 30, "%d rejected", rejected);
-    close_fixture(&f);
+    bc_close(&f);
   }
 }
 
 /* To the bit the same from any list of candidates. */
 Test(contact_ipc, values_do_not_depend_on_when_detection_ran)
 {
-  static fixture f;
+  static bc_fixture f;
   double x[N3], y[N3], g[N3], g2[N3], e, e2;
   uint64_t seed = 5;
-  open_with(&f, 2, 0, 1e-3, 0, plain);
+  bc_open(&f, "ipc_barrier", 2, 0, 1e-3, 0, plain);
   for (int i = 0; i < N3; ++i) {
     x[i] = f.x[i] + 4e-4 * th_random(&seed); /* within slack/2 of the candidates */
     y[i] = x[i] + 0.002 * (i % 3 == 0) * (i < N3 / 2);
   }
   const int64_t before = f.t.counters[LOOM_C_DETECT];
-  cr_assert_eq(eval(&f, x, &e, NULL, g), LOOM_OK);
+  cr_assert_eq(bc_eval(&f, x, &e, NULL, g), LOOM_OK);
   cr_assert_eq(f.t.counters[LOOM_C_DETECT], before, "candidates were good enough");
-  cr_assert_eq(eval(&f, y, &e2, NULL, NULL), LOOM_OK);
+  cr_assert_eq(bc_eval(&f, y, &e2, NULL, NULL), LOOM_OK);
   cr_assert_eq(f.t.counters[LOOM_C_DETECT], before + 1, "a vertex moved by 2 mm");
-  cr_assert_eq(eval(&f, x, &e2, NULL, g2), LOOM_OK);
+  cr_assert_eq(bc_eval(&f, x, &e2, NULL, g2), LOOM_OK);
   cr_assert_eq(f.t.counters[LOOM_C_DETECT], before + 2);
   cr_assert_eq(memcmp(&e, &e2, sizeof e), 0, "%.17g %.17g", e, e2);
   cr_assert_eq(memcmp(g, g2, sizeof g), 0);
-  close_fixture(&f);
+  bc_close(&f);
 }
 
 Test(contact_ipc, plan_keeps_candidates_that_are_good)
 {
-  static fixture f;
+  static bc_fixture f;
   uint32_t changed = 9;
   double x[N3], e;
-  open_with(&f, 1, 1, 1e-3, 0, plain);
+  bc_open(&f, "ipc_barrier", 1, 1, 1e-3, 0, plain);
   const int64_t before = f.t.counters[LOOM_C_DETECT];
   f.t.step.iter = 0;
-  detect(&f, &changed);
+  bc_detect(&f, &changed);
   cr_expect_eq(f.t.counters[LOOM_C_DETECT], before);
   cr_expect_eq(changed, LOOM_CHANGED_NONE, "candidates are no part of the problem");
   memcpy(x, f.x, sizeof x);
   x[0] += 1.1e-3;
   th_put(&f.t, f.t.step.x, x);
-  detect(&f, &changed);
+  bc_detect(&f, &changed);
   cr_expect_eq(f.t.counters[LOOM_C_DETECT], before + 1);
   cr_expect_eq(changed, LOOM_CHANGED_NONE);
   /* bodies have moved on: candidates are worthless */
   f.t.step.progress = 0.7;
-  cr_assert_eq(eval(&f, x, &e, NULL, NULL), LOOM_OK);
+  cr_assert_eq(bc_eval(&f, x, &e, NULL, NULL), LOOM_OK);
   cr_expect_eq(f.t.counters[LOOM_C_DETECT], before + 2);
-  close_fixture(&f);
+  bc_close(&f);
 }
 
 Test(contact_ipc, overlap_is_rejected_and_named_at_the_start_of_a_step)
 {
-  static fixture f;
+  static bc_fixture f;
   double x[N3], e, g[N3];
-  open_with(&f, 1, 1, 1e-3, 2e-4, plain);
+  bc_open(&f, "ipc_barrier", 1, 1, 1e-3, 2e-4, plain);
   memcpy(x, f.x, sizeof x);
   x[0] = 0.008, x[1] = 0.012, x[2] = -0.0322 + 0.03 + 1e-4; /* 0.1 mm above the ball, radius 0.2 */
   for (int c = 0; c < 3; ++c) x[c] += f.t.step.progress * (c == 0 ? 1e-3 : c == 1 ? -5e-4 : 2e-4);
-  cr_expect_eq(eval(&f, x, &e, NULL, g), LOOM_REJECTED);
+  cr_expect_eq(bc_eval(&f, x, &e, NULL, g), LOOM_REJECTED);
   x[2] -= 0.01; /* inside the ball */
-  cr_expect_eq(eval(&f, x, &e, NULL, NULL), LOOM_REJECTED);
-  cr_expect_eq(eval(&f, f.x, &e, NULL, NULL), LOOM_OK);
+  cr_expect_eq(bc_eval(&f, x, &e, NULL, NULL), LOOM_REJECTED);
+  cr_expect_eq(bc_eval(&f, f.x, &e, NULL, NULL), LOOM_OK);
   loom_contact_metrics m = {.struct_size = sizeof m};
   th_put(&f.t, f.t.step.x, x);
   cr_assert_eq(f.ops->metrics(f.self, &f.t.step, &m), LOOM_OK);
@@ -352,7 +124,7 @@ Test(contact_ipc, overlap_is_rejected_and_named_at_the_start_of_a_step)
                LOOM_E_NUMERIC);
   cr_expect(strstr(f.t.err.text, "overlap") != NULL && strstr(f.t.err.text, "body") != NULL, "%s",
             f.t.err.text);
-  close_fixture(&f);
+  bc_close(&f);
 }
 
 /* ---- derivatives --------------------------------------------------------------------------- */
@@ -360,14 +132,14 @@ Test(contact_ipc, overlap_is_rejected_and_named_at_the_start_of_a_step)
 /* jitter 1e-4 m: edges of both sheets are nearly parallel, the mollifier acts */
 static void check_derivatives(double jitter, double radius, const char *settings, int parts)
 {
-  static fixture f;
+  static bc_fixture f;
   static double H[N3][N3];
   double x[N3], g[N3], hi[N3], lo[N3], size = 0.0, largest = 0.0;
   uint64_t seed = 31;
-  open_with(&f, 2, 0, jitter, radius, settings);
+  bc_open(&f, "ipc_barrier", 2, 0, jitter, radius, settings);
   for (int i = 0; i < N3; ++i) x[i] = f.x[i] + 0.3 * jitter * th_random(&seed);
-  cr_assert_eq(eval(&f, x, NULL, NULL, g), LOOM_OK);
-  cr_assert_gt(hessian(&f, x, LOOM_HESS_EXACT, H), 200);
+  cr_assert_eq(bc_eval(&f, x, NULL, NULL, g), LOOM_OK);
+  cr_assert_gt(bc_hessian(&f, x, LOOM_HESS_EXACT, H), 200);
   for (int i = 0; i < N3; ++i) {
     size = fmax(size, fabs(g[i]));
     largest = fmax(largest, fabs(H[i][i]));
@@ -377,11 +149,11 @@ static void check_derivatives(double jitter, double radius, const char *settings
     const double e = 1e-8, keep = x[i];
     const int held = i / 3 == 4 || i / 3 == SHEET + 1;
     x[i] = keep + e;
-    const double up = total(&f, x);
-    eval(&f, x, NULL, NULL, hi);
+    const double up = bc_total(&f, x);
+    bc_eval(&f, x, NULL, NULL, hi);
     x[i] = keep - e;
-    const double down = total(&f, x);
-    eval(&f, x, NULL, NULL, lo);
+    const double down = bc_total(&f, x);
+    bc_eval(&f, x, NULL, NULL, lo);
     x[i] = keep;
     if (held) {
       cr_assert(g[i] == 0.0, "a force on a fixed vertex");
@@ -399,7 +171,7 @@ static void check_derivatives(double jitter, double radius, const char *settings
     }
   }
   for (int part = 0; part < parts; ++part) { /* the treated Hessian is not indefinite */
-    hessian(&f, x, part ? LOOM_HESS_PSD_ABS : LOOM_HESS_PSD_CLAMP, H);
+    bc_hessian(&f, x, part ? LOOM_HESS_PSD_ABS : LOOM_HESS_PSD_CLAMP, H);
     for (int trial = 0; trial < 500; ++trial) {
       double d[N3], q = 0.0;
       for (int i = 0; i < N3; ++i) d[i] = th_random(&seed);
@@ -408,7 +180,7 @@ static void check_derivatives(double jitter, double radius, const char *settings
       cr_assert(q >= -1e-11 * largest);
     }
   }
-  close_fixture(&f);
+  bc_close(&f);
 }
 
 Test(contact_ipc, derivatives_by_differences) { check_derivatives(1e-3, 0, plain, 2); }
@@ -418,15 +190,15 @@ Test(contact_ipc, derivatives_with_friction) { check_derivatives(1e-3, 1e-4, rub
 
 Test(contact_ipc, gauss_newton_is_not_indefinite_and_close)
 {
-  static fixture f;
+  static bc_fixture f;
   static double H[N3][N3], E[N3][N3];
   double far2 = 0.0, all2 = 0.0;
   uint64_t seed = 3;
-  open_with(&f, 1, 0, 1e-3, 0, plain);
-  hessian(&f, f.x, LOOM_HESS_EXACT, E);
-  close_fixture(&f);
-  open_with(&f, 1, 0, 1e-3, 0, "d_hat=4e-3 stiffness=200 slack=2e-3 hessian=1");
-  hessian(&f, f.x, LOOM_HESS_EXACT, H);
+  bc_open(&f, "ipc_barrier", 1, 0, 1e-3, 0, plain);
+  bc_hessian(&f, f.x, LOOM_HESS_EXACT, E);
+  bc_close(&f);
+  bc_open(&f, "ipc_barrier", 1, 0, 1e-3, 0, "d_hat=4e-3 stiffness=200 slack=2e-3 hessian=1");
+  bc_hessian(&f, f.x, LOOM_HESS_EXACT, H);
   for (int i = 0; i < N3; ++i)
     for (int k = 0; k < N3; ++k) {
       far2 += (H[i][k] - E[i][k]) * (H[i][k] - E[i][k]);
@@ -440,7 +212,7 @@ Test(contact_ipc, gauss_newton_is_not_indefinite_and_close)
     cr_assert(q >= -1e-11 * sqrt(all2));
   }
   cr_expect(far2 < 0.25 * all2 && far2 > 0, "off by %g of %g", sqrt(far2), sqrt(all2));
-  close_fixture(&f);
+  bc_close(&f);
 }
 
 /* ---- what must hold for any x ------------------------------------------------------------------
@@ -448,10 +220,10 @@ Test(contact_ipc, gauss_newton_is_not_indefinite_and_close)
 
 Test(contact_ipc, self_contact_keeps_momentum)
 {
-  static fixture f;
+  static bc_fixture f;
   double g[N3], sum[3] = {0}, turn[3] = {0}, size = 0.0;
   const uint8_t fixed[N] = {0};
-  open_with(&f, 2, 0, 1e-3, 1e-4, rubbing);
+  bc_open(&f, "ipc_barrier", 2, 0, 1e-3, 1e-4, rubbing);
   f.t.step.iter = 0;
   th_put(&f.t, f.t.scene.fixed, fixed); /* before corners are made anew */
   cr_assert_eq(f.ops->reset(f.self), LOOM_OK);
@@ -462,7 +234,7 @@ Test(contact_ipc, self_contact_keeps_momentum)
   cr_assert_eq(f.ops->plan(f.self, &f.t.step, &q), LOOM_OK);
   th_detect(&f.t, &q, &f.pairs);
   cr_assert_eq(f.ops->update(f.self, &f.t.step, &f.pairs, LOOM_AFTER_DETECT, &changed), LOOM_OK);
-  cr_assert_eq(eval(&f, f.x, NULL, NULL, g), LOOM_OK);
+  cr_assert_eq(bc_eval(&f, f.x, NULL, NULL, g), LOOM_OK);
   for (int i = 0; i < N; ++i) {
     lk_real m[3];
     lk_cross3(f.x + 3 * i, g + 3 * i, m);
@@ -476,8 +248,8 @@ Test(contact_ipc, self_contact_keeps_momentum)
   for (int c = 0; c < 3; ++c) cr_assert(fabs(sum[c]) < 1e-13 * size * N, "%g of %g", sum[c], size);
   /* friction acts at the frozen weights, a little beside the point: no exact balance of torque;
    * the normal part alone has it */
-  close_fixture(&f);
-  open_with(&f, 2, 0, 1e-3, 1e-4, "d_hat=4e-3 stiffness=200 slack=2e-3");
+  bc_close(&f);
+  bc_open(&f, "ipc_barrier", 2, 0, 1e-3, 1e-4, "d_hat=4e-3 stiffness=200 slack=2e-3");
   th_put(&f.t, f.t.scene.fixed, fixed);
   cr_assert_eq(f.ops->reset(f.self), LOOM_OK);
   cr_assert_eq(f.ops->plan(f.self, &f.t.step, &q), LOOM_OK);
@@ -485,7 +257,7 @@ Test(contact_ipc, self_contact_keeps_momentum)
   cr_assert_eq(f.ops->update(f.self, &f.t.step, &f.pairs, LOOM_AFTER_DETECT, &changed), LOOM_OK);
   for (int k = 0; k < 2; ++k) f.t.obstacles[k].friction = 0;
   cr_assert_eq(f.ops->begin_step(f.self, &f.t.step), LOOM_OK);
-  cr_assert_eq(eval(&f, f.x, NULL, NULL, g), LOOM_OK);
+  cr_assert_eq(bc_eval(&f, f.x, NULL, NULL, g), LOOM_OK);
   turn[0] = turn[1] = turn[2] = 0.0;
   for (int i = 0; i < N; ++i) {
     lk_real m[3];
@@ -494,24 +266,24 @@ Test(contact_ipc, self_contact_keeps_momentum)
   }
   for (int c = 0; c < 3; ++c)
     cr_assert(fabs(turn[c]) < 1e-13 * size * N * 0.03, "%g of %g", turn[c], size * 0.03);
-  close_fixture(&f);
+  bc_close(&f);
 }
 
 Test(contact_ipc, the_same_bits_for_any_number_of_threads)
 {
   static double first[N3], H1[N3][N3];
   for (int threads = 1; threads <= 4; threads *= 2) {
-    static fixture f;
+    static bc_fixture f;
     static double H[N3][N3];
     double g[N3];
-    open_with(&f, threads, 0, 1e-3, 0, rubbing);
-    cr_assert_eq(eval(&f, f.x, NULL, NULL, threads == 1 ? first : g), LOOM_OK);
-    hessian(&f, f.x, LOOM_HESS_PSD_CLAMP, threads == 1 ? H1 : H);
+    bc_open(&f, "ipc_barrier", threads, 0, 1e-3, 0, rubbing);
+    cr_assert_eq(bc_eval(&f, f.x, NULL, NULL, threads == 1 ? first : g), LOOM_OK);
+    bc_hessian(&f, f.x, LOOM_HESS_PSD_CLAMP, threads == 1 ? H1 : H);
     if (threads > 1) {
       cr_assert_eq(memcmp(first, g, sizeof g), 0, "%d threads", threads);
       cr_assert_eq(memcmp(H1, H, sizeof H), 0, "%d threads", threads);
     }
-    close_fixture(&f);
+    bc_close(&f);
   }
 }
 
@@ -520,68 +292,69 @@ Test(contact_ipc, the_same_bits_for_any_number_of_threads)
 
 Test(contact_ipc, stiffness_doubles_while_the_gap_stays_tiny)
 {
-  static fixture f;
+  static bc_fixture f;
   uint32_t changed;
   double x[N3], soft, stiff;
-  open_with(&f, 1, 1, 1e-3, 0, "d_hat=4e-3 slack=2e-3");
+  bc_open(&f, "ipc_barrier", 1, 1, 1e-3, 0, "d_hat=4e-3 slack=2e-3");
   for (int k = 0; k < 2; ++k) f.t.obstacles[k].friction = 0;
   cr_assert_eq(f.ops->begin_step(f.self, &f.t.step), LOOM_OK);
   memcpy(x, f.x, sizeof x);
   x[0] = 0.008 + 6e-4, x[1] = 0.012 - 3e-4, x[2] = -0.0322 + 0.03 + 1.2e-4 + 1e-5; /* 10 um */
   th_put(&f.t, f.t.step.x, x);
-  cr_assert_eq(eval(&f, x, &soft, NULL, NULL), LOOM_OK);
+  cr_assert_eq(bc_eval(&f, x, &soft, NULL, NULL), LOOM_OK);
   f.t.step.iter = 0;
   cr_assert_eq(f.ops->update(f.self, &f.t.step, &f.pairs, LOOM_AFTER_ACCEPT, &changed), LOOM_OK);
   cr_expect_eq(changed, LOOM_CHANGED_NONE, "once is not enough");
   cr_assert_eq(f.ops->update(f.self, &f.t.step, &f.pairs, LOOM_AFTER_ACCEPT, &changed), LOOM_OK);
   cr_expect_eq(changed, LOOM_CHANGED_VALUES);
-  cr_assert_eq(eval(&f, x, &stiff, NULL, NULL), LOOM_OK);
+  cr_assert_eq(bc_eval(&f, x, &stiff, NULL, NULL), LOOM_OK);
   cr_expect(fabs(stiff / soft - 2) < 1e-12, "%g", stiff / soft);
   /* curvature m/h^2 = 100 N/m at half of d_hat */
   const double unit = barrier_g2(0.25) + 2 * barrier_g1(0.25);
   int active;
-  const double want = brute_energy(&f, x, 0, &active) / kappa * (0.01 / 1e-4 / unit);
+  const double want =
+      bc_brute_energy(&f, x, 0, BARRIER_SQUARED, &active) / bc_kappa * (0.01 / 1e-4 / unit);
   cr_expect(fabs(soft / want - 1) < 1e-11, "%g, want %g", soft, want);
-  close_fixture(&f);
+  bc_close(&f);
 }
 
 Test(contact_ipc, friction_follows_iterates_or_stays)
 {
   for (int mode = 0; mode < 3; ++mode) { /* iteration, step, one round */
-    static fixture f;
+    static bc_fixture f;
     static const char *const sets[3] = {
         "d_hat=4e-3 stiffness=200 slack=2e-3 self_friction=0.4",
         "d_hat=4e-3 stiffness=200 slack=2e-3 self_friction=0.4 friction_lag=0",
         "d_hat=4e-3 stiffness=200 slack=2e-3 self_friction=0.4 lag_rounds=1"};
     uint32_t changed;
     double before, after, x[N3], d;
-    open_with(&f, 1, 1, 1e-3, 0, sets[mode]);
+    bc_open(&f, "ipc_barrier", 1, 1, 1e-3, 0, sets[mode]);
     memcpy(x, f.x, sizeof x);
     for (int i = 0; i < SHEET; ++i) x[3 * i + 2] += 2e-4; /* sheets come closer */
-    cr_assert_eq(eval(&f, x, NULL, &before, NULL), LOOM_OK);
+    cr_assert_eq(bc_eval(&f, x, NULL, &before, NULL), LOOM_OK);
     cr_expect(before > 0);
     f.t.step.iter = 0;
     th_put(&f.t, f.t.step.x, x);
     cr_assert_eq(f.ops->update(f.self, &f.t.step, &f.pairs, LOOM_AFTER_ACCEPT, &changed), LOOM_OK);
     cr_expect_eq((changed & LOOM_CHANGED_VALUES) != 0, mode == 0, "mode %d: %u", mode, changed);
-    cr_assert_eq(eval(&f, x, NULL, &after, NULL), LOOM_OK);
+    cr_assert_eq(bc_eval(&f, x, NULL, &after, NULL), LOOM_OK);
     if (mode == 0) cr_expect(after > 1.05 * before, "%g %g", before, after);
     if (mode > 0) cr_expect_eq(after, before);
     loom_contact_metrics m = {.struct_size = sizeof m};
     cr_assert_eq(f.ops->metrics(f.self, &f.t.step, &m), LOOM_OK);
-    cr_assert_eq(eval(&f, x, &d, NULL, NULL), LOOM_OK);
+    cr_assert_eq(bc_eval(&f, x, &d, NULL, NULL), LOOM_OK);
     cr_expect(m.active > 50 && m.dissipated > 0 && m.max_force > 0 && m.min_gap > 0);
-    close_fixture(&f);
+    bc_close(&f);
   }
 }
 
 Test(contact_ipc, warns_where_neighbours_are_closer_than_the_force_reaches)
 {
-  static fixture f;
-  open_with(&f, 1, 0, 1e-3, 0, plain);
+  static bc_fixture f;
+  bc_open(&f, "ipc_barrier", 1, 0, 1e-3, 0, plain);
   cr_expect_eq(strlen(f.t.log), 0, "%s", f.t.log); /* height 7.07 mm */
-  close_fixture(&f);
-  open_with(&f, 1, 0, 1e-3, 0, "d_hat=7.1e-3 stiffness=200");
+  bc_close(&f);
+  bc_open(&f, "ipc_barrier", 1, 0, 1e-3, 0, "d_hat=7.1e-3 stiffness=200");
   cr_expect(strstr(f.t.log, "0.00707") != NULL, "%s", f.t.log);
-  close_fixture(&f);
+  bc_close(&f);
 }

@@ -4,272 +4,37 @@
  *
  * Symbols of M. Li et al. 2020 and 2021 (barrier.kern.h): d_hat gap at which the force begins,
  * kappa stiffness, xi thickness, D squared distance, s = D - xi^2.
- *
- *   B(x) = sum over pairs of  m(x) b(D(x))
- * over all vertex-triangle and edge-edge pairs without a common vertex, and all vertices and
- * bodies with a signed distance f (D = f^2); m is the mollifier of nearly parallel edges, else 1.
- * Detection only names candidates; distances and closest features are evaluated at the x that
- * is asked for.  Candidates are found up to a gap of d_hat + slack, and anew as soon as a vertex
- * is further than slack/2 from where it was: no pair within d_hat is ever missed, and B, its
- * derivatives and all sums are to the bit functions of x alone, whenever detection ran.
- *
- * Energy, gradient and Hessian at a point where D <= xi^2 for some pair: LOOM_REJECTED.
+ * b is a function of D (BARRIER_SQUARED); everything else is in ../contact_common (ipc.h).
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "ipc.h"
 
 static const loom_param params[] = {
-    {"d_hat", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(settings, d_hat), 1e-3, 0, 1, NULL, NULL, "m",
-     "Gap (distance minus both radii) at which the force begins."},
-    LOOM_PARAM_REAL(settings, stiffness, 0, 0, 1e12, "N/m",
+    IPC_PARAM_D_HAT,
+    LOOM_PARAM_REAL(ipc_settings, stiffness, 0, 0, 1e12, "N/m",
                     "kappa in b = -kappa d_hat^2 (z - 1)^2 ln z, z = (D - xi^2) / ((d_hat + xi)^2 "
                     "- xi^2); 0: from mass and time step, doubled while gaps stay tiny."),
-    LOOM_PARAM_REAL(settings, slack, 2e-3, 0, 1, "m",
-                    "Pairs are looked for this far beyond d_hat, and again when a vertex has moved "
-                    "by half of it."),
-    LOOM_PARAM_ENUM(settings, hessian, HESSIAN_CLAMP, "clamp|gauss_newton",
-                    "Second derivatives: exact, with negative eigenvalues treated as the solver "
-                    "asks; or without the curvature of the distance."),
-    LOOM_PARAM_REAL(settings, self_friction, 0, 0, 10, "1",
-                    "Coulomb coefficient between cloths; bodies bring their own."),
-    LOOM_PARAM_REAL(settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",
-                    "Sliding speed below which friction fades: what sticks creeps slower than "
-                    "this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),
-    LOOM_PARAM_ENUM(settings, friction_lag, LAG_ITERATION, "step|iteration",
-                    "Normal forces and planes for friction: of the start of the step, or of the "
-                    "last accepted iterate."),
-    LOOM_PARAM_INT(settings, lag_rounds, 0, 0, 1000000, "1",
-                   "With friction_lag = iteration: lags per step at most, the first at its start; "
-                   "0: at every accepted iterate."),
+    IPC_PARAM_SLACK,
+    IPC_PARAM_HESSIAN,
+    IPC_PARAMS_FRICTION,
 };
 
-/* Stiffness 0.  The curvature d2b/dd2 at half of d_hat equals the mean m/h^2; it is doubled, up
- * to stiffest times, while the smallest gap stays below tiny d_hat in two accepted iterates in
- * a row and does not grow (Li et al. 2020, supplement, section 4: the same with 1e-9 of the
- * scene's size). */
-static const double tiny = 1e-2, stiffest = 1024.0;
-
-/* ---- checks of the scene ------------------------------------------------------------------- */
-
-/* Smallest height of a rest triangle, m: about the distance of the closest pairs without a
- * common vertex in a flat rest shape. */
-static loom_status rest_spacing(ipc *p, double *out)
-{
-  const loom_host *const h = p->h;
-  void *x_, *t_;
-  *out = INFINITY;
-  LOOM_TRY(h->map(h, p->e, p->sc->rest_x, LOOM_READ, LOOM_AT_HOST, &x_));
-  LOOM_TRY(h->map(h, p->e, p->sc->tris, LOOM_READ, LOOM_AT_HOST, &t_));
-  const loom_real *const x = x_;
-  const int32_t *const t = t_;
-  for (int64_t k = 0; k < p->sc->num_tris; ++k) {
-    double e[3][3], area2 = 0.0, longest = 0.0;
-    for (int a = 0; a < 3; ++a) {
-      double len2 = 0.0;
-      for (int c = 0; c < 3; ++c) {
-        e[a][c] = (double)x[3 * t[3 * k + (a + 1) % 3] + c] - (double)x[3 * t[3 * k + a] + c];
-        len2 += e[a][c] * e[a][c];
-      }
-      longest = fmax(longest, len2);
-    }
-    for (int c = 0; c < 3; ++c) {
-      const double n =
-          e[0][(c + 1) % 3] * e[1][(c + 2) % 3] - e[0][(c + 2) % 3] * e[1][(c + 1) % 3];
-      area2 += n * n;
-    }
-    *out = fmin(*out, sqrt(area2 / longest));
-  }
-  LOOM_TRY(h->unmap(h, p->sc->tris));
-  return h->unmap(h, p->sc->rest_x);
-}
-
-static loom_status check_scene(ipc *p)
-{
-  const loom_host *const h = p->h;
-  double spacing, widest = 0.0;
-  void *r_;
-  if (p->sc->num_tris == 0 || p->sc->tris == NULL) return LOOM_OK;
-  LOOM_TRY(rest_spacing(p, &spacing));
-  LOOM_TRY(h->map(h, p->e, p->sc->radius, LOOM_READ, LOOM_AT_HOST, &r_));
-  for (int i = 0; i < p->sc->num_verts; ++i)
-    widest = fmax(widest, (double)((const loom_real *)r_)[i]);
-  LOOM_TRY(h->unmap(h, p->sc->radius));
-  if (p->set.d_hat + 2.0 * widest > spacing)
-    h->log(h, LOOM_LOG_WARN,
-           "d_hat and thickness reach over %.3g m, but the smallest height of a triangle at rest "
-           "is %.3g m: neighbours push each other apart; lower d_hat or thickness",
-           p->set.d_hat + 2.0 * widest, spacing);
-  return LOOM_OK;
-}
-
-/* ---- stiffness ------------------------------------------------------------------------------- */
-
-static loom_status mean_mass(ipc *p, double *out)
-{
-  const loom_host *const h = p->h;
-  void *m_, *f_;
-  double sum = 0.0;
-  int64_t num = 0;
-  LOOM_TRY(h->map(h, p->e, p->sc->mass, LOOM_READ, LOOM_AT_HOST, &m_));
-  LOOM_TRY(h->map(h, p->e, p->sc->fixed, LOOM_READ, LOOM_AT_HOST, &f_));
-  for (int i = 0; i < p->sc->num_verts; ++i)
-    if (!((const uint8_t *)f_)[i]) {
-      sum += (double)((const loom_real *)m_)[i];
-      ++num;
-    }
-  LOOM_TRY(h->unmap(h, p->sc->fixed));
-  *out = num > 0 ? sum / (double)num : 1.0;
-  return h->unmap(h, p->sc->mass);
-}
-
-/* kappa whose curvature at half of d_hat, without thickness, is the mean m/h^2. */
-static double first_stiffness(const ipc *p, const loom_step *s)
-{
-  const double z = 0.25, unit = 4.0 * z * barrier_g2(z) + 2.0 * barrier_g1(z); /* of kappa = 1 */
-  return (double)(loom_real)(p->mass / (s->h * s->h) / unit);
-}
-
-static loom_status stiffen(ipc *p, const loom_step *s, uint32_t *changed)
-{
-  double gap;
-  if (p->set.stiffness > 0.0) return LOOM_OK;
-  const loom_status st = ipc_activate(p, s, s->x, s->progress);
-  if (st != LOOM_OK) return st == LOOM_REJECTED ? LOOM_OK : st;
-  LOOM_TRY(ipc_least_gap_now(p, &gap));
-  const double limit = tiny * p->set.d_hat;
-  const int stays = gap < limit && p->last_gap < limit && gap <= p->last_gap;
-  p->last_gap = gap;
-  if (!stays || p->kappa >= stiffest * first_stiffness(p, s)) return LOOM_OK;
-  p->kappa *= 2.0;
-  *changed |= LOOM_CHANGED_VALUES;
-  return LOOM_OK;
-}
-
-/* ---- life -------------------------------------------------------------------------------------
- */
-
-static loom_status ipc_reset(void *self)
-{
-  ipc *const p = self;
-  p->valid = p->planned = p->asked = 0;
-  p->m = p->nf = p->num_fblocks = p->num_active = 0;
-  p->fcorner.count = 0;
-  p->kappa = p->set.stiffness;
-  p->last_gap = INFINITY;
-  p->pending = LOOM_CHANGED_NONE;
-  return LOOM_OK;
-}
-
-static loom_status ipc_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                              const void *set, void **self)
+static loom_status barrier_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                  const void *set, void **self)
 {
   ipc *const p = calloc(1, sizeof *p);
   LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");
   *self = p;
-  p->h = h;
-  p->sc = sc;
-  p->e = e;
-  p->set = *(const settings *)set;
-  p->kinds = IPC_KINDS;
-  LOOM_TRY(ipc_new(p));
-  LOOM_TRY(mean_mass(p, &p->mass));
-  LOOM_TRY(ipc_bodies(p));
-  LOOM_TRY(check_scene(p));
-  return ipc_reset(p);
+  return ipc_init(p, h, sc, e, set, BARRIER_SQUARED);
 }
 
-static void ipc_destroy(void *self)
+static void barrier_destroy(void *self)
 {
   ipc *const p = self;
   if (p == NULL) return;
   ipc_free(p);
   free(p);
-}
-
-static loom_status start_error(ipc *p, const loom_step *s)
-{
-  return ipc_overlap_error(p, s, "it starts with an overlap",
-                           "move them apart, lower the thickness, or let a step bound keep them "
-                           "apart ([filter] bound = global)");
-}
-
-static loom_status ipc_begin_step(void *self, const loom_step *s)
-{
-  ipc *const p = self;
-  uint32_t changed;
-  LOOM_TRY(ipc_bodies(p));
-  if (!(p->kappa > 0.0)) p->kappa = first_stiffness(p, s);
-  p->last_gap = INFINITY;
-  p->rounds = 0;
-  const loom_status st = ipc_lag_at(p, s, s->x_start, 0.0, &changed);
-  if (st == LOOM_REJECTED) return start_error(p, s);
-  p->pending = p->friction ? LOOM_CHANGED_PATTERN | LOOM_CHANGED_VALUES : LOOM_CHANGED_NONE;
-  return st;
-}
-
-static loom_status ipc_plan(void *self, const loom_step *s, loom_query *q)
-{
-  ipc *const p = self;
-  int good = 0;
-  p->kinds = q->kinds & IPC_KINDS;
-  if (p->planned) LOOM_TRY(ipc_covers(p, s->x, s->progress, &good));
-  p->asked = !good;
-  q->what = good ? 0 : LOOM_DETECT_PROXIMITY;
-  q->margin = (loom_real)(p->set.d_hat + p->set.slack);
-  q->x0 = q->x1 = s->x;
-  return LOOM_OK;
-}
-
-static loom_status after_detect(ipc *p, const loom_step *s, const loom_pairs *pairs,
-                                uint32_t *changed)
-{
-  if (p->asked) {
-    p->asked = 0;
-    p->planned = 1;
-    LOOM_TRY(ipc_take_pairs(p, s, s->x, s->progress, pairs));
-  }
-  *changed = p->pending;
-  p->pending = LOOM_CHANGED_NONE;
-  if (s->iter >= 0) return LOOM_OK;
-  const loom_status st = ipc_activate(p, s, s->x, s->progress);
-  return st == LOOM_REJECTED ? start_error(p, s) : st;
-}
-
-static loom_status ipc_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
-                              uint32_t *changed)
-{
-  ipc *const p = self;
-  *changed = LOOM_CHANGED_NONE;
-  if (when == LOOM_AFTER_DETECT) return after_detect(p, s, pairs, changed);
-  LOOM_TRY(stiffen(p, s, changed));
-  if (p->set.friction_lag == LAG_STEP) return LOOM_OK;
-  if (p->set.lag_rounds > 0 && p->rounds >= p->set.lag_rounds) return LOOM_OK;
-  uint32_t lagged = LOOM_CHANGED_NONE;
-  const loom_status st = ipc_lag_at(p, s, s->x, s->progress, &lagged);
-  *changed |= lagged;
-  return st == LOOM_REJECTED ? LOOM_OK : st; /* unfiltered: the last forces stay */
-}
-
-/* Candidates are dropped so that a resumed run detects at the same moments. */
-static loom_status ipc_checkpoint(void *self, const loom_step *s, int restore)
-{
-  ipc *const p = self;
-  const loom_host *const h = p->h;
-  void *q;
-  (void)s;
-  p->valid = p->planned = 0;
-  if (!restore) {
-    LOOM_TRY(h->map(h, p->e, p->memory, LOOM_WRITE, LOOM_AT_HOST, &q));
-    *(loom_real *)q = (loom_real)p->kappa;
-    LOOM_TRY(h->unmap(h, p->memory));
-  }
-  LOOM_TRY(h->state_io(h, restore, "stiffness", p->memory));
-  if (!restore) return LOOM_OK;
-  LOOM_TRY(h->map(h, p->e, p->memory, LOOM_READ, LOOM_AT_HOST, &q));
-  p->kappa = (double)*(const loom_real *)q;
-  return h->unmap(h, p->memory);
 }
 
 /* ---- descriptor --------------------------------------------------------------------------------
@@ -281,8 +46,8 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                                  LOOM_CONT_STATEFUL,
                                      .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
                                      .pair_kinds = IPC_KINDS,
-                                     .create = ipc_create,
-                                     .destroy = ipc_destroy,
+                                     .create = barrier_create,
+                                     .destroy = barrier_destroy,
                                      .reset = ipc_reset,
                                      .begin_step = ipc_begin_step,
                                      .plan = ipc_plan,
@@ -303,7 +68,7 @@ static const loom_plugin plugin = {
     .license = "MIT",
     .build = LOOM_BUILD_INFO,
     .num_params = LOOM_COUNT(params),
-    .settings_size = sizeof(settings),
+    .settings_size = sizeof(ipc_settings),
     .params = params,
     .ops.contact = &ops};
 

@@ -172,6 +172,7 @@ loom_status ipc_open(ipc *p, const loom_step *s, loom_buf *x, double progress, p
                            .kappa = (lk_real)p->kappa,
                            .d_hat = (lk_real)p->set.d_hat,
                            .n = p->sc->num_verts,
+                           .form = p->form,
                            .gauss_newton = p->set.hessian == HESSIAN_GAUSS_NEWTON};
   *out = state;
   return LOOM_OK;

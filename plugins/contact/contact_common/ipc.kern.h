@@ -30,6 +30,7 @@ typedef struct ipc_state {
   lk_real kappa;                     /* N/m */
   lk_real d_hat;                     /* m */
   int32_t n;
+  int32_t form; /* BARRIER_* */
   int32_t gauss_newton;
 } ipc_state;
 
@@ -128,9 +129,10 @@ LK_DECLARE(ipc_force, ipc_force_args)
 typedef struct ipc_count_args {
   const int32_t *LK_RESTRICT list; /* [active] */
   const int64_t *LK_RESTRICT num;  /* [m] corners */
-  int64_t *LK_RESTRICT blocks;     /* [active] out: their square */
+  int64_t *LK_RESTRICT count;      /* [active] out */
+  int32_t square;                  /* 1: their square, for blocks */
 } ipc_count_args;
-LK_DECLARE(ipc_count_blocks, ipc_count_args)
+LK_DECLARE(ipc_count_corners, ipc_count_args)
 
 typedef struct ipc_hessian_args {
   ipc_state s;
@@ -254,6 +256,63 @@ LK_FN lk_real ipc_body(const ipc_state *s, lk_int c, lk_real *g, lk_real *C)
 LK_FN lk_real ipc_mollifier(const ipc_state *s, lk_int c, const lk_real *x)
 {
   return s->par[c] > LK_R(0.0) ? mollifier(mollifier_cross(x), s->par[c]) : LK_R(1.0);
+}
+
+LK_FN void ipc_law(const ipc_state *s, lk_int c, barrier_law *law)
+{
+  if (s->form == BARRIER_DISTANCE)
+    barrier_law_distance(s->kappa, s->d_hat, s->xi[c], law);
+  else
+    barrier_law_of(s->kappa, s->d_hat, s->xi[c], law);
+}
+
+/* Gradient of m b(D) with respect to the four vertices, g [4][3] N. */
+LK_FN void ipc_pair_gradient(const ipc_state *s, lk_int c, const barrier_law *law, lk_real *g)
+{
+  lk_real x[12], w[4], r[3];
+  const lk_real D = ipc_pair(s, c, x, w);
+  const lk_real b1 = ipc_mollifier(s, c, x) * barrier_slope(law, D);
+  dist_combine(x, w, r);
+  for (int i = 0; i < 12; ++i) g[i] = LK_R(2.0) * b1 * w[i / 3] * r[i % 3];
+  if (s->par[c] > LK_R(0.0)) {
+    lk_real dc[12];
+    const lk_real cross = mollifier_cross(x);
+    if (!(cross < s->par[c])) return;
+    const lk_real f = barrier_value(law, D) * mollifier_slope(cross, s->par[c]);
+    mollifier_cross_gradient(x, dc);
+    for (int i = 0; i < 12; ++i) g[i] += f * dc[i];
+  }
+}
+
+/* Tangential displacement over the step of a lagged pair, u, m; returns |u|. */
+LK_FN lk_real ipc_slip(const ipc_lagged *f, lk_int i, lk_real *u)
+{
+  lk_real n[3];
+  LK_LOAD3(n, f->normal, i);
+  u[0] = u[1] = u[2] = LK_R(0.0);
+  for (int b = 0; b < 4; ++b) {
+    const int32_t v = f->v[4 * i + b];
+    const lk_real w = f->w[4 * i + b];
+    if (v < 0) continue;
+    for (int k = 0; k < 3; ++k)
+      u[k] += w * (v < f->n ? f->x[3 * v + k] - f->x_start[3 * v + k]
+                            : f->progress *
+                                  (f->body1[3 * (v - f->n) + k] - f->body0[3 * (v - f->n) + k]));
+  }
+  if (f->obst[i] >= 0) {
+    const obst_view *const o = f->view + f->obst[i];
+    obst_pose P0, P;
+    lk_real p[3], then[3], now[3];
+    LK_LOAD3(p, f->point, i);
+    obst_pose_at(o, LK_R(0.0), &P0);
+    obst_pose_at(o, f->progress, &P);
+    obst_to_world(&P0, p, then);
+    obst_to_world(&P, p, now);
+    for (int k = 0; k < 3; ++k) u[k] -= o->moves ? now[k] - then[k] : LK_R(0.0);
+  }
+  const lk_real un = lk_dot3(n, u);
+  for (int k = 0; k < 3; ++k) u[k] -= un * n[k];
+  return lk_norm3(u);
 }
 
 #endif

@@ -89,7 +89,7 @@ LK_KERNEL_PLAIN(ipc_measure, a, c)
     a->active[c] = 0;
     return;
   }
-  barrier_law_of(s->kappa, s->d_hat, s->xi[c], &law);
+  ipc_law(s, c, &law);
   if (s->kind[c] == LOOM_PAIR_VO) {
     const lk_real f = ipc_body(s, c, w, C);
     D = f * LK_FABS(f); /* negative inside */
@@ -120,7 +120,7 @@ LK_REDUCE_SUM_PLAIN(ipc_energy, a, i)
   const int32_t c = a->list[i];
   lk_real x[12], w[4], C[9];
   barrier_law law;
-  barrier_law_of(s->kappa, s->d_hat, s->xi[c], &law);
+  ipc_law(s, c, &law);
   if (s->kind[c] == LOOM_PAIR_VO) {
     const lk_real f = ipc_body(s, c, w, C);
     return barrier_value(&law, f * f);
@@ -135,31 +135,13 @@ LK_REDUCE_MAX(ipc_strongest, a, i)
   const int32_t c = a->list[i];
   lk_real x[12], w[4], C[9];
   barrier_law law;
-  barrier_law_of(s->kappa, s->d_hat, s->xi[c], &law);
+  ipc_law(s, c, &law);
   if (s->kind[c] == LOOM_PAIR_VO) {
     const lk_real f = ipc_body(s, c, w, C);
     return LK_R(-2.0) * f * barrier_slope(&law, f * f) * lk_norm3(w);
   }
   const lk_real D = ipc_pair(s, c, x, w);
   return LK_R(-2.0) * LK_SQRT(D) * ipc_mollifier(s, c, x) * barrier_slope(&law, D);
-}
-
-/* Gradient of m b(D) with respect to the four vertices, g [4][3] N. */
-LK_FN void pair_gradient(const ipc_state *s, lk_int c, const barrier_law *law, lk_real *g)
-{
-  lk_real x[12], w[4], r[3];
-  const lk_real D = ipc_pair(s, c, x, w);
-  const lk_real b1 = ipc_mollifier(s, c, x) * barrier_slope(law, D);
-  dist_combine(x, w, r);
-  for (int i = 0; i < 12; ++i) g[i] = LK_R(2.0) * b1 * w[i / 3] * r[i % 3];
-  if (s->par[c] > LK_R(0.0)) {
-    lk_real dc[12];
-    const lk_real cross = mollifier_cross(x);
-    if (!(cross < s->par[c])) return;
-    const lk_real f = barrier_value(law, D) * mollifier_slope(cross, s->par[c]);
-    mollifier_cross_gradient(x, dc);
-    for (int i = 0; i < 12; ++i) g[i] += f * dc[i];
-  }
 }
 
 LK_KERNEL_PLAIN(ipc_force, a, i)
@@ -169,14 +151,14 @@ LK_KERNEL_PLAIN(ipc_force, a, i)
   int64_t at = a->at[c];
   lk_real g[12], C[9];
   barrier_law law;
-  barrier_law_of(s->kappa, s->d_hat, s->xi[c], &law);
+  ipc_law(s, c, &law);
   if (s->kind[c] == LOOM_PAIR_VO) {
     const lk_real f = ipc_body(s, c, g, C);
     const lk_real b1 = barrier_slope(&law, f * f);
     for (int k = 0; k < 3; ++k) a->force[3 * at + k] = LK_R(2.0) * b1 * f * g[k];
     return;
   }
-  pair_gradient(s, c, &law, g);
+  ipc_pair_gradient(s, c, &law, g);
   for (int b = 0; b < 4; ++b) {
     if (!ipc_is_free(s->v[4 * c + b], s->n, s->fixed)) continue;
     for (int k = 0; k < 3; ++k) a->force[3 * at + k] = g[3 * b + k];
@@ -186,10 +168,10 @@ LK_KERNEL_PLAIN(ipc_force, a, i)
 
 /* ---- Hessian --------------------------------------------------------------------------------- */
 
-LK_KERNEL_PLAIN(ipc_count_blocks, a, i)
+LK_KERNEL_PLAIN(ipc_count_corners, a, i)
 {
   const int64_t num = a->num[a->list[i]];
-  a->blocks[i] = num * num;
+  a->count[i] = a->square ? num * num : num;
 }
 
 /* b'' dD dD' + b' d2D with D = f^2, and f's gradient g and Hessian C; H [3][3]. */
@@ -258,7 +240,7 @@ LK_KERNEL_PLAIN(ipc_hessian, a, i)
   lk_real x[12], w[4], S[25];
   barrier_law law;
   dist_frame f;
-  barrier_law_of(s->kappa, s->d_hat, s->xi[c], &law);
+  ipc_law(s, c, &law);
   if (s->kind[c] == LOOM_PAIR_VO) {
     a->row[at] = a->col[at] = s->v[4 * c];
     body_hessian(a, &law, c, a->val + 9 * at);

@@ -5,7 +5,7 @@
 
 static const lk_entry k_energy = LK_ENTRY(ipc_energy), k_force = LK_ENTRY(ipc_force);
 static const lk_entry k_gather = LK_ENTRY(ipc_gather), k_hessian = LK_ENTRY(ipc_hessian);
-static const lk_entry k_strongest = LK_ENTRY(ipc_strongest), k_count = LK_ENTRY(ipc_count_blocks);
+static const lk_entry k_strongest = LK_ENTRY(ipc_strongest), k_count = LK_ENTRY(ipc_count_corners);
 
 /* Sum or maximum over the active pairs at x. */
 static loom_status reduce(ipc *p, const loom_step *s, loom_buf *x, const lk_entry *k, double *out)
@@ -75,7 +75,7 @@ loom_status ipc_eval(void *self, const loom_step *s, loom_buf *x, double *energy
 
 /* ---- Hessian ----------------------------------------------------------------------------- */
 
-static loom_status count_blocks(ipc *p, int64_t *total)
+loom_status ipc_count(ipc *p, int square, int64_t *total)
 {
   const loom_host *const h = p->h;
   const plug_map m[3] = {{p->list, LOOM_READ}, {p->corner.num, LOOM_READ}, {p->blocks, LOOM_WRITE}};
@@ -85,7 +85,7 @@ static loom_status count_blocks(ipc *p, int64_t *total)
   LOOM_TRY(h->buf_resize(h, p->blocks, p->num_active));
   LOOM_TRY(h->buf_resize(h, p->at_block, p->num_active + 1));
   LOOM_TRY(plug_map_all(h, p->e, 3, m, q));
-  const ipc_count_args a = {q[0], q[1], q[2]};
+  const ipc_count_args a = {q[0], q[1], q[2], square};
   LOOM_TRY(plug_run(h, p->e, &k_count, &a, p->num_active, NULL));
   LOOM_TRY(plug_unmap_all(h, 3, m));
   LOOM_TRY(h->scan_i64(h, p->e, p->blocks, p->at_block));
@@ -128,7 +128,7 @@ loom_status ipc_hess(void *self, const loom_step *s, loom_buf *x, int how, loom_
     return ipc_overlap_error(p, s, "there is no Hessian where pairs overlap",
                              "filter every iteration ([filter] when = every)");
   LOOM_TRY(st);
-  LOOM_TRY(count_blocks(p, &normal));
+  LOOM_TRY(ipc_count(p, 1, &normal));
   out->count = first + normal + p->num_fblocks;
   if (out->count > out->capacity) return LOOM_GROW;
   LOOM_TRY(add_hessian(p, s, x, how, first, out));

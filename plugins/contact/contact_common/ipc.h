@@ -1,4 +1,15 @@
-/* ipc.h - state of one instance, shared by the files of the plugin. */
+/* ipc.h - a barrier on all distances: what the plugins ipc_barrier and dbb share.
+ *
+ *   B(x) = sum over pairs of  m(x) b(D(x))
+ * over all vertex-triangle and edge-edge pairs without a common vertex, and all vertices and
+ * bodies with a signed distance f (D = f^2); m is the mollifier of nearly parallel edges, else 1;
+ * b is one of the two forms of barrier.kern.h.
+ * Detection only names candidates; distances and closest features are evaluated at the x that
+ * is asked for.  Candidates are found up to a gap of d_hat + slack, and anew as soon as a vertex
+ * is further than slack/2 from where it was: no pair within d_hat is ever missed, and B, its
+ * derivatives and all sums are to the bit functions of x alone, whenever detection ran.
+ *
+ * Energy, gradient and Hessian at a point where D <= xi^2 for some pair: LOOM_REJECTED. */
 #ifndef IPC_H
 #define IPC_H
 
@@ -14,16 +25,44 @@ enum {
               LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE)
 };
 
-typedef struct settings {
+typedef struct ipc_settings {
   double d_hat;
-  double stiffness;
+  double stiffness; /* N/m, kappa; 0: chosen */
   double slack;
   int32_t hessian; /* HESSIAN_* */
   double self_friction;
   double epsilon_v;
   int32_t friction_lag; /* LAG_* */
   int64_t lag_rounds;
-} settings;
+} ipc_settings;
+
+/* Rows of a plugin's table of parameters; its settings are an ipc_settings, or begin with one. */
+#define IPC_PARAM_D_HAT                                                                           \
+  {                                                                                               \
+    "d_hat", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(ipc_settings, d_hat), 1e-3, 0, 1, NULL, NULL, \
+        "m", "Gap (distance minus both radii) at which the force begins."                         \
+  }
+#define IPC_PARAM_SLACK                                                                            \
+  LOOM_PARAM_REAL(ipc_settings, slack, 2e-3, 0, 1, "m",                                            \
+                  "Pairs are looked for this far beyond d_hat, and again when a vertex has moved " \
+                  "by half of it.")
+#define IPC_PARAM_HESSIAN                                                                       \
+  LOOM_PARAM_ENUM(ipc_settings, hessian, HESSIAN_CLAMP, "clamp|gauss_newton",                   \
+                  "Second derivatives: exact, with negative eigenvalues treated as the solver " \
+                  "asks; or without the curvature of the distance.")
+#define IPC_PARAMS_FRICTION                                                                       \
+  LOOM_PARAM_REAL(ipc_settings, self_friction, 0, 0, 10, "1",                                     \
+                  "Coulomb coefficient between cloths; bodies bring their own."),                 \
+      LOOM_PARAM_REAL(ipc_settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",                              \
+                      "Sliding speed below which friction fades: what sticks creeps slower than " \
+                      "this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),             \
+      LOOM_PARAM_ENUM(                                                                            \
+          ipc_settings, friction_lag, LAG_ITERATION, "step|iteration",                            \
+          "Normal forces and planes for friction: of the start of the step, or of the "           \
+          "last accepted iterate."),                                                              \
+      LOOM_PARAM_INT(ipc_settings, lag_rounds, 0, 0, 1000000, "1",                                \
+                     "With friction_lag = iteration: lags per step at most, the first at its "    \
+                     "start; 0: at every accepted iterate.")
 
 /* Vertices of pairs, sorted by vertex, so that forces are gathered in a fixed order. */
 typedef struct corner_set {
@@ -40,7 +79,8 @@ typedef struct ipc {
   const loom_host *h;
   const loom_scene *sc;
   const loom_exec *e;
-  settings set;
+  ipc_settings set;
+  int form;         /* BARRIER_* */
   uint32_t kinds;   /* LOOM_BIT(LOOM_PAIR_*) this instance is asked for */
   obst_view *view;  /* [num_obstacles], host */
   loom_buf *views;  /* u8, the same as bytes; grid pointers are those of one call */
@@ -89,6 +129,17 @@ typedef struct ipc {
   uint32_t pending; /* LOOM_CHANGED_* since the last update() */
 } ipc;
 
+/* ---- life.c: callbacks of loom_contact_ops; self is an ipc, or begins with one -------------- */
+/* form: BARRIER_* */
+loom_status ipc_init(ipc *p, const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                     const ipc_settings *set, int form);
+loom_status ipc_reset(void *self);
+loom_status ipc_begin_step(void *self, const loom_step *s);
+loom_status ipc_plan(void *self, const loom_step *s, loom_query *q);
+loom_status ipc_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
+                       uint32_t *changed);
+loom_status ipc_checkpoint(void *self, const loom_step *s, int restore);
+
 /* ---- candidates.c ------------------------------------------------------------------------- */
 loom_status ipc_new(ipc *p);
 void ipc_free(ipc *p);
@@ -125,6 +176,9 @@ loom_status ipc_eval(void *self, const loom_step *s, loom_buf *x, double *energy
                      double *dissipation, loom_buf *grad);
 loom_status ipc_hess(void *self, const loom_step *s, loom_buf *x, int how, loom_blocks3 *out);
 loom_status ipc_metrics(void *self, const loom_step *s, loom_contact_metrics *out);
+/* Sum of what every active pair has, its corners or with `square` their square, and the exclusive
+ * sums in p->at_block. */
+loom_status ipc_count(ipc *p, int square, int64_t *total);
 /* grad += forces of the corners; place: see ipc_gather_args, or NULL. */
 loom_status ipc_gather_forces(ipc *p, corner_set *c, loom_buf *place, loom_buf *grad);
 
@@ -132,6 +186,11 @@ loom_status ipc_gather_forces(ipc *p, corner_set *c, loom_buf *place, loom_buf *
  */
 /* Lag at x; *changed: LOOM_CHANGED_*. */
 loom_status ipc_lag_at(ipc *p, const loom_step *s, loom_buf *x, double progress, uint32_t *changed);
+/* Map everything the kernels read of the lagged pairs; closed by ipc_close_lagged(). */
+enum { IPC_LAG_MAPS = 11 };
+loom_status ipc_open_lagged(ipc *p, const loom_step *s, loom_buf *x, plug_map m[IPC_LAG_MAPS],
+                            ipc_lagged *out);
+loom_status ipc_close_lagged(ipc *p, const plug_map m[IPC_LAG_MAPS]);
 /* NULL: not wanted; work: mu lambda f1 |u| */
 loom_status ipc_friction_sums(ipc *p, const loom_step *s, loom_buf *x, double *potential,
                               double *work);

@@ -15,7 +15,7 @@ LK_KERNEL_PLAIN(ipc_lag, a, i)
   lk_real x[12], w[4], n[3], p[3], C[9], force, d;
   int64_t num = 0;
   barrier_law law;
-  barrier_law_of(s->kappa, s->d_hat, s->xi[c], &law);
+  ipc_law(s, c, &law);
   if (kind == LOOM_PAIR_VO) {
     obst_pose P;
     d = ipc_body(s, c, n, C);
@@ -53,55 +53,24 @@ LK_KERNEL_PLAIN(ipc_lag, a, i)
   a->blocks[i] = a->most[i] > LK_R(0.0) ? num * num : 0;
 }
 
-/* u, m; returns |u| */
-LK_FN lk_real slip_of(const ipc_lagged *f, lk_int i, lk_real *u)
-{
-  lk_real n[3];
-  LK_LOAD3(n, f->normal, i);
-  u[0] = u[1] = u[2] = LK_R(0.0);
-  for (int b = 0; b < 4; ++b) {
-    const int32_t v = f->v[4 * i + b];
-    const lk_real w = f->w[4 * i + b];
-    if (v < 0) continue;
-    for (int k = 0; k < 3; ++k)
-      u[k] += w * (v < f->n ? f->x[3 * v + k] - f->x_start[3 * v + k]
-                            : f->progress *
-                                  (f->body1[3 * (v - f->n) + k] - f->body0[3 * (v - f->n) + k]));
-  }
-  if (f->obst[i] >= 0) {
-    const obst_view *const o = f->view + f->obst[i];
-    obst_pose P0, P;
-    lk_real p[3], then[3], now[3];
-    LK_LOAD3(p, f->point, i);
-    obst_pose_at(o, LK_R(0.0), &P0);
-    obst_pose_at(o, f->progress, &P);
-    obst_to_world(&P0, p, then);
-    obst_to_world(&P, p, now);
-    for (int k = 0; k < 3; ++k) u[k] -= o->moves ? now[k] - then[k] : LK_R(0.0);
-  }
-  const lk_real un = lk_dot3(n, u);
-  for (int k = 0; k < 3; ++k) u[k] -= un * n[k];
-  return lk_norm3(u);
-}
-
 LK_REDUCE_SUM_PLAIN(ipc_dissipation, a, i)
 {
   lk_real u[3];
-  const lk_real y = slip_of(&a->f, i, u);
+  const lk_real y = ipc_slip(&a->f, i, u);
   return a->f.most[i] * friction_f0(y, a->f.eps);
 }
 
 LK_REDUCE_SUM_PLAIN(ipc_work, a, i)
 {
   lk_real u[3];
-  const lk_real y = slip_of(&a->f, i, u);
+  const lk_real y = ipc_slip(&a->f, i, u);
   return a->f.most[i] * friction_f1_over(y, a->f.eps) * y * y;
 }
 
 LK_KERNEL_PLAIN(ipc_drag, a, i)
 {
   lk_real u[3];
-  const lk_real y = slip_of(&a->f, i, u);
+  const lk_real y = ipc_slip(&a->f, i, u);
   const lk_real k = a->f.most[i] * friction_f1_over(y, a->f.eps);
   int64_t at = a->at[i];
   for (int b = 0; b < 4; ++b) {
@@ -119,7 +88,7 @@ LK_KERNEL_PLAIN(ipc_drag_hessian, a, i)
   int64_t at = a->first + a->at_block[i];
   if (a->at_block[i] == a->at_block[i + 1]) return;
   LK_LOAD3(n, f->normal, i);
-  const lk_real y = slip_of(f, i, u);
+  const lk_real y = ipc_slip(f, i, u);
   const lk_real kt = f->most[i] * friction_f1_over(y, f->eps);
   const lk_real ku =
       y > LK_R(0.0) ? (f->most[i] * friction_f1_slope(y, f->eps) - kt) / (y * y) : LK_R(0.0);

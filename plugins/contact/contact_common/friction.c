@@ -7,8 +7,6 @@ static const lk_entry k_lag = LK_ENTRY(ipc_lag), k_differ = LK_ENTRY(ipc_differ)
 static const lk_entry k_loss = LK_ENTRY(ipc_dissipation), k_work = LK_ENTRY(ipc_work);
 static const lk_entry k_drag = LK_ENTRY(ipc_drag), k_hessian = LK_ENTRY(ipc_drag_hessian);
 
-enum { LAG_MAPS = 11 };
-
 static loom_status resize(ipc *p, int64_t m)
 {
   const loom_host *const h = p->h;
@@ -95,25 +93,25 @@ loom_status ipc_lag_at(ipc *p, const loom_step *s, loom_buf *x, double progress,
   return LOOM_OK;
 }
 
-static loom_status open_lagged(ipc *p, const loom_step *s, loom_buf *x, plug_map m[LAG_MAPS],
-                               ipc_lagged *out)
+loom_status ipc_open_lagged(ipc *p, const loom_step *s, loom_buf *x, plug_map m[IPC_LAG_MAPS],
+                            ipc_lagged *out)
 {
-  void *q[LAG_MAPS];
+  void *q[IPC_LAG_MAPS];
   const obst_view *view;
   const int bodies = LOOM_HAS(s, body1) && p->sc->num_body_verts > 0;
-  const plug_map all[LAG_MAPS] = {{x, LOOM_READ},
-                                  {s->x_start, LOOM_READ},
-                                  {bodies ? s->body0 : NULL, LOOM_READ},
-                                  {bodies ? s->body1 : NULL, LOOM_READ},
-                                  {p->sc->fixed, LOOM_READ},
-                                  {p->fv, LOOM_READ},
-                                  {p->fobst, LOOM_READ},
-                                  {p->fw, LOOM_READ},
-                                  {p->fnormal, LOOM_READ},
-                                  {p->fpoint, LOOM_READ},
-                                  {p->fmost, LOOM_READ}};
+  const plug_map all[IPC_LAG_MAPS] = {{x, LOOM_READ},
+                                      {s->x_start, LOOM_READ},
+                                      {bodies ? s->body0 : NULL, LOOM_READ},
+                                      {bodies ? s->body1 : NULL, LOOM_READ},
+                                      {p->sc->fixed, LOOM_READ},
+                                      {p->fv, LOOM_READ},
+                                      {p->fobst, LOOM_READ},
+                                      {p->fw, LOOM_READ},
+                                      {p->fnormal, LOOM_READ},
+                                      {p->fpoint, LOOM_READ},
+                                      {p->fmost, LOOM_READ}};
   memcpy(m, all, sizeof all);
-  LOOM_TRY(plug_map_all(p->h, p->e, LAG_MAPS, m, q));
+  LOOM_TRY(plug_map_all(p->h, p->e, IPC_LAG_MAPS, m, q));
   LOOM_TRY(ipc_views_open(p, &view));
   const ipc_lagged f = {.x = q[0],
                         .x_start = q[1],
@@ -134,22 +132,22 @@ static loom_status open_lagged(ipc *p, const loom_step *s, loom_buf *x, plug_map
   return LOOM_OK;
 }
 
-static loom_status close_lagged(ipc *p, const plug_map m[LAG_MAPS])
+loom_status ipc_close_lagged(ipc *p, const plug_map m[IPC_LAG_MAPS])
 {
   LOOM_TRY(ipc_views_close(p));
-  return plug_unmap_all(p->h, LAG_MAPS, m);
+  return plug_unmap_all(p->h, IPC_LAG_MAPS, m);
 }
 
 static loom_status sum(ipc *p, const loom_step *s, loom_buf *x, const lk_entry *k, double *out)
 {
-  plug_map m[LAG_MAPS];
+  plug_map m[IPC_LAG_MAPS];
   ipc_slip_args a;
   void *result;
-  LOOM_TRY(open_lagged(p, s, x, m, &a.f));
+  LOOM_TRY(ipc_open_lagged(p, s, x, m, &a.f));
   LOOM_TRY(p->h->map(p->h, p->e, p->result, LOOM_WRITE, LOOM_AT_EXEC, &result));
   LOOM_TRY(plug_run(p->h, p->e, k, &a, p->nf, result));
   LOOM_TRY(p->h->unmap(p->h, p->result));
-  LOOM_TRY(close_lagged(p, m));
+  LOOM_TRY(ipc_close_lagged(p, m));
   return plug_fetch(p->h, p->e, p->result, 1, out);
 }
 
@@ -165,25 +163,25 @@ loom_status ipc_friction_sums(ipc *p, const loom_step *s, loom_buf *x, double *p
 
 loom_status ipc_friction_gradient(ipc *p, const loom_step *s, loom_buf *x, loom_buf *grad)
 {
-  plug_map m[LAG_MAPS];
+  plug_map m[IPC_LAG_MAPS];
   ipc_drag_args a;
   void *q[2];
   const plug_map o[2] = {{p->fcorner.at, LOOM_READ}, {p->fcorner.force, LOOM_WRITE}};
   if (p->nf == 0) return LOOM_OK;
-  LOOM_TRY(open_lagged(p, s, x, m, &a.f));
+  LOOM_TRY(ipc_open_lagged(p, s, x, m, &a.f));
   LOOM_TRY(plug_map_all(p->h, p->e, 2, o, q));
   a.at = q[0];
   a.force = q[1];
   LOOM_TRY(plug_run(p->h, p->e, &k_drag, &a, p->nf, NULL));
   LOOM_TRY(plug_unmap_all(p->h, 2, o));
-  LOOM_TRY(close_lagged(p, m));
+  LOOM_TRY(ipc_close_lagged(p, m));
   return ipc_gather_forces(p, &p->fcorner, NULL, grad);
 }
 
 loom_status ipc_friction_hessian(ipc *p, const loom_step *s, loom_buf *x, int64_t first,
                                  loom_blocks3 *out)
 {
-  plug_map m[LAG_MAPS];
+  plug_map m[IPC_LAG_MAPS];
   ipc_drag_hessian_args a;
   void *q[4];
   const plug_map b[4] = {{p->fat_block, LOOM_READ},
@@ -191,7 +189,7 @@ loom_status ipc_friction_hessian(ipc *p, const loom_step *s, loom_buf *x, int64_
                          {out->col, LOOM_RDWR},
                          {out->val, LOOM_RDWR}};
   if (p->num_fblocks == 0) return LOOM_OK;
-  LOOM_TRY(open_lagged(p, s, x, m, &a.f));
+  LOOM_TRY(ipc_open_lagged(p, s, x, m, &a.f));
   LOOM_TRY(plug_map_all(p->h, p->e, 4, b, q));
   a.at_block = q[0];
   a.first = first;
@@ -200,5 +198,5 @@ loom_status ipc_friction_hessian(ipc *p, const loom_step *s, loom_buf *x, int64_
   a.val = q[3];
   LOOM_TRY(plug_run(p->h, p->e, &k_hessian, &a, p->nf, NULL));
   LOOM_TRY(plug_unmap_all(p->h, 4, b));
-  return close_lagged(p, m);
+  return ipc_close_lagged(p, m);
 }

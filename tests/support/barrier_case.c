@@ -1,0 +1,221 @@
+/* barrier_case.c - see barrier_case.h. */
+#include "support/barrier_case.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double spacing = 0.01; /* m */
+
+/* Two sheets of 3 x 3 vertices, cut along different diagonals, turned a little. */
+static void sheets(bc_fixture *f, double jitter, uint64_t *seed, loom_real *rest)
+{
+  int nt = 0, ne = 0;
+  for (int s = 0; s < 2; ++s)
+    for (int i = 0; i < SHEET; ++i) {
+      const double a = spacing * (i % SIDE), b = spacing * (i / SIDE),
+                   turn = 0.4 * jitter / 1e-3 * s;
+      loom_real *const r = rest + 3 * (s * SHEET + i), *const x = f->x + 3 * (s * SHEET + i);
+      r[0] = a, r[1] = b, r[2] = 0;
+      x[0] = a * cos(turn) - b * sin(turn) + 0.3 * spacing * s;
+      x[1] = a * sin(turn) + b * cos(turn);
+      x[2] = 2.5e-3 * s;
+      for (int c = 0; c < 3; ++c) x[c] += jitter * th_random(seed);
+    }
+  for (int s = 0; s < 2; ++s)
+    for (int j = 0; j < SIDE; ++j)
+      for (int i = 0; i < SIDE; ++i) {
+        const int a = s * SHEET + j * SIDE + i, b = a + 1, c = a + SIDE, d = c + 1;
+        if (i + 1 < SIDE) f->edges[2 * ne] = a, f->edges[2 * ne + 1] = b, ++ne;
+        if (j + 1 < SIDE) f->edges[2 * ne] = a, f->edges[2 * ne + 1] = c, ++ne;
+        if (i + 1 == SIDE || j + 1 == SIDE) continue;
+        f->edges[2 * ne] = s ? b : a, f->edges[2 * ne + 1] = s ? c : d, ++ne;
+        const int32_t two[6] = {a, b, s ? c : d, s ? b : a, d, c};
+        memcpy(f->tris + 3 * nt, two, sizeof two);
+        nt += 2;
+      }
+  f->t.scene.num_tris = nt;
+  f->t.scene.num_edges = ne;
+}
+
+/* A body mesh (a square pyramid's mantle) above, a ball below, both moving. */
+static void bodies(bc_fixture *f)
+{
+  static const loom_real ball[4] = {0.008, 0.012, -0.0322, 0.03};
+  static const double axis[3] = {0, 0, 1}, t0[3] = {0, 0, 0}, t1[3] = {1e-3, -5e-4, 2e-4};
+  static const loom_real b0[3 * NB] = {0.01, 0.01, 0.0055, 0.0,  0.0, 0.02, 0.02, 0.0,
+                                       0.02, 0.02, 0.02,   0.02, 0.0, 0.02, 0.02};
+  static const int32_t bt[12] = {0, 1, 2, 0, 2, 3, 0, 3, 4, 0, 4, 1};
+  static const int32_t be[16] = {0, 1, 0, 2, 0, 3, 0, 4, 1, 2, 2, 3, 3, 4, 4, 1};
+  const int32_t of[NB] = {0};
+  loom_real b1[3 * NB];
+  loom_scene *const s = &f->t.scene;
+  for (int i = 0; i < 3 * NB; ++i) b1[i] = b0[i] + t1[i % 3];
+  f->t.obstacles[0] = th_obstacle(LOOM_OBST_MESH, NULL, 0);
+  f->t.obstacles[1] = th_obstacle(LOOM_OBST_SPHERE, ball, 4);
+  for (int k = 0; k < 2; ++k) {
+    f->t.obstacles[k].friction = 0.3 + 0.2 * k;
+    th_pose(f->t.obstacles[k].pose0, axis, 0, t0);
+    th_pose(f->t.obstacles[k].pose1, axis, 0, t1);
+  }
+  s->num_obstacles = 2;
+  s->num_body_verts = NB;
+  s->num_body_tris = 4;
+  s->num_body_edges = 8;
+  s->body_tris = th_buf(&f->t, LOOM_I32, 12, bt);
+  s->body_edges = th_buf(&f->t, LOOM_I32, 16, be);
+  s->body_of = th_buf(&f->t, LOOM_I32, NB, of);
+  f->t.step.body0 = th_buf(&f->t, LOOM_REAL, 3 * NB, b0);
+  f->t.step.body1 = th_buf(&f->t, LOOM_REAL, 3 * NB, b1);
+}
+
+void bc_detect(bc_fixture *f, uint32_t *changed)
+{
+  loom_query q = {.struct_size = sizeof q,
+                  .kinds = f->ops->pair_kinds,
+                  .progress0 = f->t.step.progress,
+                  .progress1 = f->t.step.progress};
+  cr_assert_eq(f->ops->plan(f->self, &f->t.step, &q), LOOM_OK, "%s", f->t.err.text);
+  if (q.what != 0) th_detect(&f->t, &q, &f->pairs);
+  cr_assert_eq(f->ops->update(f->self, &f->t.step, &f->pairs, LOOM_AFTER_DETECT, changed), LOOM_OK,
+               "%s", f->t.err.text);
+}
+
+void bc_open(bc_fixture *f, const char *plugin, int threads, int check, double jitter,
+             double radius, const char *settings)
+{
+  loom_real rest[N3], mass[N], r[N], start[N3];
+  uint8_t fixed[N] = {0};
+  uint64_t seed = 21;
+  uint32_t changed;
+  memset(f, 0, sizeof *f);
+  th_open(&f->t, threads, check);
+  f->t.collision = &brute_ops;
+  f->t.collision_self = &f->t;
+  sheets(f, jitter, &seed, rest);
+  for (int i = 0; i < N; ++i) mass[i] = 0.01, r[i] = radius;
+  for (int i = 0; i < N3; ++i) start[i] = f->x[i] + 1e-4 * th_random(&seed);
+  th_scene(&f->t, N, f->x, mass, r, 2);
+  th_put(&f->t, f->t.scene.rest_x, rest);
+  f->t.scene.tris = th_buf(&f->t, LOOM_I32, 3 * f->t.scene.num_tris, f->tris);
+  f->t.scene.edges = th_buf(&f->t, LOOM_I32, 2 * f->t.scene.num_edges, f->edges);
+  fixed[4] = fixed[SHEET + 1] = 1;
+  th_put(&f->t, f->t.scene.fixed, fixed);
+  bodies(f);
+  f->t.step.progress = 0.6;
+  th_put(&f->t, f->t.step.x_start, start);
+  f->p = th_plugin(plugin, LOOM_KIND_CONTACT, plugin);
+  f->ops = f->p->ops.contact;
+  f->set = th_settings(f->p, settings);
+  f->self = th_create(&f->t, f->p, f->set);
+  th_pairs_open(&f->t, &f->pairs, 0);
+  cr_assert_eq(f->ops->begin_step(f->self, &f->t.step), LOOM_OK, "%s", f->t.err.text);
+  bc_detect(f, &changed);
+}
+
+void bc_close(bc_fixture *f)
+{
+  f->ops->destroy(f->self);
+  free(f->set);
+  th_close(&f->t);
+}
+
+loom_status bc_eval(bc_fixture *f, const double *x, double *energy, double *loss, double *grad)
+{
+  const loom_real zero[N3] = {0};
+  double e = 0.0, d = 0.0;
+  th_put(&f->t, f->t.step.trial, x);
+  th_put(&f->t, f->t.step.grad, zero);
+  const loom_status s =
+      f->ops->eval(f->self, &f->t.step, f->t.step.trial, energy != NULL ? &e : NULL,
+                   loss != NULL ? &d : NULL, grad != NULL ? f->t.step.grad : NULL);
+  cr_assert(s >= LOOM_OK, "%s %s", f->t.err.text, mem_err(f->t.m)->text);
+  cr_assert(mem_mapped(f->t.m) == NULL, "still mapped: %s", mem_mapped(f->t.m));
+  if (energy != NULL) *energy = e;
+  if (loss != NULL) *loss = d;
+  if (grad != NULL) {
+    loom_real *const g = th_get(&f->t, f->t.step.grad);
+    memcpy(grad, g, N3 * sizeof *grad);
+    free(g);
+  }
+  return s;
+}
+
+double bc_total(bc_fixture *f, const double *x)
+{
+  double e, d;
+  cr_assert_eq(bc_eval(f, x, &e, &d, NULL), LOOM_OK);
+  return e + d;
+}
+
+int64_t bc_hessian(bc_fixture *f, const double *x, int how, double H[N3][N3])
+{
+  loom_blocks3 b = {.struct_size = sizeof b};
+  loom_status s;
+  b.row = th_buf(&f->t, LOOM_I32, 0, NULL);
+  b.col = th_buf(&f->t, LOOM_I32, 0, NULL);
+  b.val = th_buf(&f->t, LOOM_REAL, 0, NULL);
+  th_put(&f->t, f->t.step.trial, x);
+  while ((s = f->ops->hessian(f->self, &f->t.step, f->t.step.trial, how, &b)) == LOOM_GROW) {
+    cr_assert_eq(buf_resize(f->t.m, b.row, b.count), LOOM_OK);
+    cr_assert_eq(buf_resize(f->t.m, b.col, b.count), LOOM_OK);
+    cr_assert_eq(buf_resize(f->t.m, b.val, 9 * b.count), LOOM_OK);
+    b.capacity = b.count;
+    b.count = 0;
+  }
+  cr_assert_eq(s, LOOM_OK, "%s", f->t.err.text);
+  int32_t *const row = th_get(&f->t, b.row), *const col = th_get(&f->t, b.col);
+  loom_real *const val = th_get(&f->t, b.val);
+  memset(H, 0, sizeof(double) * N3 * N3);
+  for (int64_t j = 0; j < b.count; ++j) {
+    cr_assert(row[j] >= 0 && row[j] < N && col[j] >= 0 && col[j] < N, "no blocks of bodies");
+    cr_assert(row[j] != 4 && col[j] != 4, "no blocks of fixed vertices");
+    for (int i = 0; i < 9; ++i) H[3 * row[j] + i / 3][3 * col[j] + i % 3] += val[9 * j + i];
+  }
+  free(row), free(col), free(val);
+  buf_free(f->t.m, b.row), buf_free(f->t.m, b.col), buf_free(f->t.m, b.val);
+  return b.count;
+}
+
+double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, int *active)
+{
+  int m;
+  double sum = 0.0;
+  loom_real *const rest = th_get(&f->t, f->t.scene.rest_x);
+  brute_pair *const p = brute_pairs(&f->t, x, f->t.step.progress, bc_d_hat, &m);
+  uint8_t *const fixed = th_get(&f->t, f->t.scene.fixed);
+  *active = 0;
+  for (int j = 0; j < m; ++j) {
+    const int edges = p[j].kind == LOOM_PAIR_EE || p[j].kind == LOOM_PAIR_BEE;
+    double y[12], w[4], m4 = 1.0, xi = 0.0;
+    int held = 1;
+    barrier_law law;
+    for (int a = 0; a < 4; ++a) held &= p[j].v[a] < 0 || p[j].v[a] >= N || fixed[p[j].v[a]];
+    if (held) continue;
+    xi = (p[j].v[0] < N) * radius + (p[j].v[3] >= 0 && p[j].v[3] < N) * radius;
+    if (form == BARRIER_DISTANCE)
+      barrier_law_distance(bc_kappa, bc_d_hat, xi, &law);
+    else
+      barrier_law_of(bc_kappa, bc_d_hat, xi, &law);
+    for (int a = 0; a < 4 && p[j].v[a] >= 0; ++a)
+      brute_position(&f->t, x, f->t.step.progress, p[j].v[a], y + 3 * a);
+    if (edges) {
+      double z[12], len2[2];
+      for (int a = 0; a < 4; ++a) brute_position(&f->t, rest, 0.0, p[j].v[a], z + 3 * a);
+      for (int a = 0; a < 2; ++a) {
+        double e[3];
+        lk_sub3(z + 6 * a, z + 6 * a + 3, e);
+        len2[a] = lk_dot3(e, e);
+      }
+      m4 = mollifier(mollifier_cross(y), 1e-3 * len2[0] * len2[1]);
+    }
+    const double D = p[j].kind == LOOM_PAIR_VO ? p[j].distance * p[j].distance
+                     : edges                   ? dist_ee(y, w)
+                                               : dist_vt(y, w);
+    sum += m4 * barrier_value(&law, D);
+    ++*active;
+  }
+  free(p), free(rest), free(fixed);
+  return sum;
+}

@@ -1,0 +1,40 @@
+/* barrier_case.h - two sheets of 3 x 3 vertices between a body mesh and a ball, for tests of the
+ * barriers: the plugin as the core calls it, and brute force over all pairs. */
+#ifndef TEST_BARRIER_CASE_H
+#define TEST_BARRIER_CASE_H
+
+#include "geom/barrier.kern.h"
+#include "geom/distance_hess.kern.h"
+#include "support/brute.h"
+
+enum { SIDE = 3, SHEET = SIDE * SIDE, N = 2 * SHEET, N3 = 3 * N, NB = 5 };
+static const double bc_d_hat = 4e-3; /* m */
+
+static const double bc_kappa = 200; /* N/m, of the settings that bc_brute_energy() is for */
+
+typedef struct bc_fixture {
+  test_host t;
+  const loom_plugin *p;
+  const loom_contact_ops *ops;
+  void *set, *self;
+  loom_pairs pairs;
+  loom_real x[N3]; /* where detection ran */
+  int32_t tris[3 * 4 * (SIDE - 1) * (SIDE - 1)], edges[2 * 100];
+} bc_fixture;
+
+/* Plan, detection and update at the present x. */
+void bc_detect(bc_fixture *f, uint32_t *changed);
+/* check: the memory is checked; jitter, radius, m; settings: "key=value ..." */
+void bc_open(bc_fixture *f, const char *plugin, int threads, int check, double jitter,
+             double radius, const char *settings);
+void bc_close(bc_fixture *f);
+/* Energies and gradient at x; any may be NULL.  Returns bc_eval()'s status. */
+loom_status bc_eval(bc_fixture *f, const double *x, double *energy, double *loss, double *grad);
+/* Energy and dissipation together. */
+double bc_total(bc_fixture *f, const double *x);
+/* Dense Hessian at x; returns the number of blocks. */
+int64_t bc_hessian(bc_fixture *f, const double *x, int how, double H[N3][N3]);
+/* B summed over all pairs there are. */
+double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, int *active);
+
+#endif
