@@ -122,14 +122,27 @@ Test(resume, nothing_to_resume)
   cr_assert_eq(log_is_whole("run.h5", "finished"), 12);
 }
 
-/* The barrier keeps its stiffness, and finds its candidates when it needs them. */
-Test(resume, contact_by_barrier)
+/* Barriers keep their stiffness, and find their candidates when they need them. */
+static void resume_barrier(const char *methods)
 {
-  proc_write("drape.ini", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
-             "[solver]\nplugin = cholmod_newton\n[collision.bodies]\nplugin = sdf\n"
-             "[collision.self]\nplugin = patch_bvh\n[contact.all]\nplugin = ipc_barrier\n");
+  char config[2048];
+  snprintf(config, sizeof config,
+           DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
+           "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = patch_bvh\n%s",
+           methods);
+  proc_write("drape.ini", config);
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "whole.h5");
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "parts.h5");
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--resume");
   logs_same_bits("whole.h5", "parts.h5", 12);
+}
+
+Test(resume, contact_by_barrier)
+{
+  resume_barrier("[solver]\nplugin = cholmod_newton\n[contact.all]\nplugin = ipc_barrier\n");
+}
+
+Test(resume, contact_by_barrier_in_projective_form)
+{
+  resume_barrier("[solver]\nplugin = cholmod_pd\n[contact.all]\nplugin = dbb\n");
 }

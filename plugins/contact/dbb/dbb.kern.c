@@ -1,0 +1,78 @@
+/* dbb.kern.c - terms of active and of lagged pairs.
+ *
+ * Every term has the gradient g of its corner at x, k (x - p) = g, so p = x - g / k for any
+ * k > 0; without the mollifier g = -w (d_hat - gap) W n and with k = w the target is
+ * p = x + (d_hat - gap) W n. */
+#include "dbb.kern.h"
+
+/* Term l: k/2 |x_i - p|^2 with the gradient g at x. */
+LK_FN void write_term(const dbb_terms *t, int64_t l, int32_t i, const lk_real *x, lk_real k,
+                      const lk_real *g)
+{
+  const int64_t at = t->first + l;
+  for (int b = 0; b < 4; ++b) {
+    t->v[4 * at + b] = b == 0 ? i : -1;
+    t->w[4 * at + b] = b == 0 ? LK_R(1.0) : LK_R(0.0);
+  }
+  t->k[at] = k;
+  for (int c = 0; c < 3; ++c) {
+    t->p[3 * at + c] = k > LK_R(0.0) ? x[c] - g[c] / k : x[c];
+    if (t->dir != NULL) t->dir[3 * at + c] = LK_R(0.0);
+  }
+}
+
+LK_FN lk_real sum_abs(const lk_real *w)
+{
+  return LK_FABS(w[0]) + LK_FABS(w[1]) + LK_FABS(w[2]) + LK_FABS(w[3]);
+}
+
+LK_KERNEL_PLAIN(dbb_quad, a, i)
+{
+  const ipc_state *const s = &a->s;
+  const int32_t c = a->list[i];
+  int64_t at = a->at[i];
+  lk_real x[12], w[4], g[12], C[9], k;
+  barrier_law law;
+  ipc_law(s, c, &law);
+  if (s->kind[c] == LOOM_PAIR_VO) {
+    const lk_real f = ipc_body(s, c, g, C), b1 = barrier_slope(&law, f * f);
+    k = a->weight == DBB_WEIGHT_ENERGY ? barrier_weight(&law, f * f)
+                                       : barrier_curvature_d(&law, f * f);
+    for (int b = 0; b < 3; ++b) g[b] *= LK_R(2.0) * b1 * f;
+    LK_LOAD3(x, s->x, s->v[4 * c]);
+    write_term(&a->t, at, s->v[4 * c], x, k, g);
+    return;
+  }
+  const lk_real D = ipc_pair(s, c, x, w);
+  const int mollified = s->par[c] > LK_R(0.0) && mollifier_cross(x) < s->par[c];
+  k = a->weight == DBB_WEIGHT_ENERGY ? barrier_weight(&law, D) : barrier_curvature_d(&law, D);
+  ipc_pair_gradient(s, c, &law, g);
+  for (int b = 0; b < 4; ++b) {
+    const int32_t j = s->v[4 * c + b];
+    lk_real kb = k;
+    if (!ipc_is_free(j, s->n, s->fixed)) continue;
+    /* |W_b| sum |W|: the diagonal that is not below W W'.  The mollifier also moves corners
+     * that have no weight. */
+    if (a->weight == DBB_WEIGHT_CURVATURE) kb *= sum_abs(w) * (mollified ? 1 : LK_FABS(w[b]));
+    write_term(&a->t, at++, j, x + 3 * b, kb, g + 3 * b);
+  }
+}
+
+/* Friction: gradient W_b K u with K = mu lambda f1 / |u|, and the diagonal not below K W W'. */
+LK_KERNEL_PLAIN(dbb_drag, a, i)
+{
+  const ipc_lagged *const f = &a->f;
+  lk_real u[3], w[4];
+  const lk_real y = ipc_slip(f, i, u);
+  const lk_real K = f->most[i] * friction_f1_over(y, f->eps);
+  int64_t at = a->at[i];
+  for (int b = 0; b < 4; ++b) w[b] = f->w[4 * i + b];
+  for (int b = 0; b < 4; ++b) {
+    const int32_t j = f->v[4 * i + b];
+    lk_real x[3], g[3];
+    if (!ipc_is_free(j, f->n, f->fixed)) continue;
+    LK_LOAD3(x, f->x, j);
+    for (int c = 0; c < 3; ++c) g[c] = w[b] * K * u[c];
+    write_term(&a->t, at++, j, x, K * LK_FABS(w[b]) * sum_abs(w), g);
+  }
+}

@@ -1,0 +1,34 @@
+/* dbb.kern.h - the barrier as isotropic terms k/2 |x_i - p|^2, one per free corner of a pair. */
+#ifndef DBB_KERN_H
+#define DBB_KERN_H
+
+#include "ipc.kern.h"
+
+enum { DBB_WEIGHT_ENERGY = 0, DBB_WEIGHT_CURVATURE = 1 };
+
+typedef struct dbb_terms { /* loom_quad from its term `first` on */
+  int64_t first;
+  int32_t *LK_RESTRICT v;   /* [.][4] */
+  lk_real *LK_RESTRICT w;   /* [.][4] */
+  lk_real *LK_RESTRICT k;   /* [.] N/m */
+  lk_real *LK_RESTRICT p;   /* [.][3] m */
+  lk_real *LK_RESTRICT dir; /* [.][3] or NULL */
+} dbb_terms;
+
+typedef struct dbb_quad_args {
+  ipc_state s;
+  dbb_terms t;
+  const int32_t *LK_RESTRICT list; /* [active] */
+  const int64_t *LK_RESTRICT at;   /* [active+1] first term of a pair */
+  int32_t weight;                  /* DBB_WEIGHT_* */
+} dbb_quad_args;
+LK_DECLARE(dbb_quad, dbb_quad_args)
+
+typedef struct dbb_drag_args {
+  ipc_lagged f;
+  dbb_terms t;
+  const int64_t *LK_RESTRICT at; /* [nf+1] */
+} dbb_drag_args;
+LK_DECLARE(dbb_drag, dbb_drag_args)
+
+#endif
