@@ -142,7 +142,7 @@ Test(resume, contact_by_barrier)
   resume_barrier("[solver]\nplugin = cholmod_newton\n[contact.all]\nplugin = ipc_barrier\n");
 }
 
-Test(resume, contact_by_barrier_in_projective_form)
+Test(resume, contact_by_distance_barrier)
 {
-  resume_barrier("[solver]\nplugin = cholmod_pd\n[contact.all]\nplugin = dbb\n");
+  resume_barrier("[solver]\nplugin = cholmod_newton\n[contact.all]\nplugin = dbb\n");
 }

@@ -172,8 +172,9 @@ Test(contact_dbb, a_term_displaces_to_d_hat)
   th_put(&f.t, f.t.scene.fixed, fixed);
   for (int i = 0; i < N; ++i) { /* all far away ... */
     x[3 * i] = 1.0 + 0.1 * (i % SIDE);
-    x[3 * i + 1] = 0.1 * (i % SHEET / SIDE);
-    x[3 * i + 2] = 0.5 * (i / SHEET);
+    const int row = i % SHEET / SIDE, sheet = i / SHEET;
+    x[3 * i + 1] = 0.1 * row;
+    x[3 * i + 2] = 0.5 * sheet;
   }
   const double d = 1.5e-3, c[3] = {0.008 + 6e-4, 0.012 - 3e-4, -0.0322 + 1.2e-4};
   for (int k = 0; k < 3; ++k) x[k] = c[k] + (k == 2 ? -0.03 - d : 0.0); /* ... but one, below */

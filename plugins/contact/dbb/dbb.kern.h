@@ -2,7 +2,7 @@
 #ifndef DBB_KERN_H
 #define DBB_KERN_H
 
-#include "ipc.kern.h"
+#include "../contact_common/ipc.kern.h"
 
 enum { DBB_WEIGHT_ENERGY = 0, DBB_WEIGHT_CURVATURE = 1 };
 
