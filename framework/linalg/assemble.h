@@ -10,12 +10,12 @@
 #include "mem/mem.h"
 
 /* ---- vectors: one block's element corners around each vertex ------------------- */
-/* A block is gathered in chunks of `chunk` elements (the last may be shorter), so that the
+/* A block is gathered in chunks of `elems` elements (the last may be shorter), so that the
  * results of one chunk at a time need to exist.  Every vertex adds its corners one after
  * the other in ascending order: the same bits for any size of the chunks. */
 typedef struct asm_gather asm_gather;
 loom_status asm_gather_new(loom_err *err, mem *m, const loom_elem_block *block, int32_t num_verts,
-                           int32_t chunk, asm_gather **out);
+                           int32_t elems, asm_gather **out);
 void asm_gather_free(asm_gather *g);
 
 typedef struct asm_gather_view {

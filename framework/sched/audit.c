@@ -44,11 +44,11 @@ static loom_status audit_at(run *r, const double *x, int64_t *found)
 
 loom_status audit_now(run *r, int64_t *found)
 {
-  const int64_t m = 3 * (int64_t)r->scene->pub.num_verts;
   void *x;
   double *copy = NULL;
   LOOM_TRY(buf_map(r->m, NULL, r->st.x, LOOM_READ, LOOM_AT_HOST, &x));
   if (sizeof(loom_real) != sizeof(double)) { /* the audit works in double */
+    const int64_t m = 3 * (int64_t)r->scene->pub.num_verts;
     copy = malloc(((size_t)m + 1) * sizeof *copy);
     if (copy == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory for the audit");
     for (int64_t i = 0; i < m; ++i) copy[i] = ((loom_real *)x)[i];

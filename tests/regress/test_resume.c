@@ -146,3 +146,8 @@ Test(resume, contact_by_distance_barrier)
 {
   resume_barrier("[solver]\nplugin = cholmod_newton\n[contact.all]\nplugin = dbb\n");
 }
+
+Test(resume, contact_by_barrier_in_projective_form)
+{
+  resume_barrier("[solver]\nplugin = cholmod_pd\n[contact.all]\nplugin = dbb\n");
+}

@@ -14,8 +14,8 @@ static void sheets(bc_fixture *f, double jitter, uint64_t *seed, loom_real *rest
   int nt = 0, ne = 0;
   for (int s = 0; s < 2; ++s)
     for (int i = 0; i < SHEET; ++i) {
-      const double a = spacing * (i % SIDE), b = spacing * (i / SIDE),
-                   turn = 0.4 * jitter / 1e-3 * s;
+      const int row = i / SIDE;
+      const double a = spacing * (i % SIDE), b = spacing * row, turn = 0.4 * jitter / 1e-3 * s;
       loom_real *const r = rest + 3 * (s * SHEET + i), *const x = f->x + 3 * (s * SHEET + i);
       r[0] = a, r[1] = b, r[2] = 0;
       x[0] = a * cos(turn) - b * sin(turn) + 0.3 * spacing * s;

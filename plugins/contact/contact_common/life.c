@@ -152,6 +152,7 @@ loom_status ipc_begin_step(void *self, const loom_step *s)
   ipc *const p = self;
   uint32_t changed;
   LOOM_TRY(ipc_bodies(p));
+  p->valid = 0; /* which vertices count as touched is logged: no memory of older candidates */
   if (!(p->kappa > 0.0)) p->kappa = first_stiffness(p, s);
   p->last_gap = INFINITY;
   p->rounds = 0;
