@@ -51,8 +51,8 @@ loom_status isect_mesh(loom_err *err, const double *x, int64_t n, const int32_t 
 void isect_describe(const isect_pair *p, const int32_t *tris, const char *body, char *buf,
                     size_t len);
 
-/* out[i] = R x[i] + t: vertices of a body at a pose (R row-major, t).  The same bits
- * as contact sees (body_mesh.c), rounded to loom_real. */
+/* out[i] = R x[i] + t: vertices of a body at a pose (R row-major, t) from a log.  The same
+ * bits as contact saw (body_mesh.c), rounded to loom_real. */
 void isect_place(const double pose[12], const double *x, int64_t n, double *out);
 
 #endif

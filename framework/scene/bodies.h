@@ -7,7 +7,8 @@
 
 typedef struct scene_bodies {
   int num;
-  isect_surface *at; /* [num] at their end-of-step poses; own copies */
+  double *x;         /* [nb][3] m, all their vertices at the end of the step; own copy */
+  isect_surface *at; /* [num] into x */
   const char **name; /* [num] of the scene */
 } scene_bodies;
 

@@ -9,7 +9,7 @@
 #include "scene/build.h"
 #include "scene/pose.h"
 
-static int has_mesh(const loom_obstacle *o)
+int body_has_mesh(const loom_obstacle *o)
 {
   return o->kind == LOOM_OBST_MESH && o->verts != NULL && o->tris != NULL;
 }
@@ -34,7 +34,7 @@ static loom_status fill(builder *b, int32_t *tris, int32_t *of, int32_t *edges)
   for (int k = 0; k < s->pub.num_obstacles; ++k) {
     const loom_obstacle *const o = &s->obstacles[k];
     void *p;
-    if (!has_mesh(o)) continue;
+    if (!body_has_mesh(o)) continue;
     const int64_t n = buf_count(o->verts) / 3, nt = buf_count(o->tris) / 3;
     LOOM_TRY(buf_map(s->m, NULL, o->tris, LOOM_READ, LOOM_AT_HOST, &p));
     const int32_t *const t = p;
@@ -55,7 +55,7 @@ loom_status build_body_mesh(builder *b)
   int64_t verts = 0, tris = 0;
   int32_t *t, *of, *edges, *e;
   for (int k = 0; k < s->pub.num_obstacles; ++k) {
-    if (!has_mesh(&s->obstacles[k])) continue;
+    if (!body_has_mesh(&s->obstacles[k])) continue;
     verts += buf_count(s->obstacles[k].verts) / 3;
     tris += buf_count(s->obstacles[k].tris) / 3;
   }
@@ -99,7 +99,7 @@ static loom_status place(scene_data *s, int end, loom_buf *into)
   for (int k = 0; k < s->pub.num_obstacles; ++k) {
     const loom_obstacle *const o = &s->obstacles[k];
     double P[12];
-    if (!has_mesh(o)) continue;
+    if (!body_has_mesh(o)) continue;
     for (int i = 0; i < 12; ++i) P[i] = end ? o->pose1[i] : o->pose0[i];
     LOOM_TRY(buf_map(s->m, NULL, o->verts, LOOM_READ, LOOM_AT_HOST, &q));
     const loom_real *const x = q;
@@ -120,7 +120,7 @@ loom_status body_mesh_place(scene_data *s)
   int moved = !s->bodies_placed;
   if (s->pub.num_body_verts == 0) return LOOM_OK;
   for (int k = 0; k < s->pub.num_obstacles; ++k)
-    moved |= has_mesh(&s->obstacles[k]) && !motion_is_hold(&s->motion->bodies[k].move);
+    moved |= body_has_mesh(&s->obstacles[k]) && !motion_is_hold(&s->motion->bodies[k].move);
   if (!moved) return LOOM_OK;
   s->bodies_placed = 1;
   LOOM_TRY(place(s, 0, s->body0));

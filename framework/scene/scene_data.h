@@ -46,6 +46,8 @@ loom_status scene_pose(scene_data *s, double t0, double t1);
 /* 1 if some fixed vertex, or some body, has a prescribed motion. */
 int scene_pins_move(const scene_data *s);
 int scene_bodies_move(const scene_data *s);
+/* 1 if the obstacle has a surface mesh, which takes part in contact. */
+int body_has_mesh(const loom_obstacle *o);
 /* Positions at time t of the vertices the scene prescribes: writes rows of x [n][3] for
  * fixed vertices only. */
 void scene_fixed_positions(const scene_data *s, double t, double *x);
