@@ -10,10 +10,12 @@
  *             convergence wherever the solution has compressed elements
  *   abs       negative eigenvalues change sign (H. Chen et al., Stabler Neo-Hookean
  *             Simulation: Absolute Eigenvalue Filtering for Projected Newton, SIGGRAPH 2024)
- *   adaptive  exact with a small shift where that is definite, else clamp (projection on
- *             demand: A. Longva, F. Loeschner, J. A. Fernandez-Fernandez, E. Larionov,
- *             U. M. Ascher, J. Bender, Pitfalls of Projection, arXiv 2311.14526, 2023): far
- *             from the solution a robust direction, near it quadratic convergence
+ *   adaptive  (1 - theta) exact + theta clamp with the smallest theta on a short ladder that is
+ *             definite (after projection on demand, theta = 0 or 1: A. Longva, F. Loeschner,
+ *             J. A. Fernandez-Fernandez, E. Larionov, U. M. Ascher, J. Bender, Pitfalls of
+ *             Projection, arXiv 2311.14526, 2023): far from the solution a robust direction,
+ *             near it quadratic convergence.  A shift instead would slow all that is soft
+ *             beside M/h^2, bending above all
  * Any other factorisation that fails is repeated with a larger shift, sigma in units of
  * M/h^2 (Nocedal, Wright, Numerical Optimization, 2nd ed., algorithm 3.3).  What factorises is
  * chosen in newton_factor.h.
@@ -29,8 +31,11 @@ enum { FACTOR_MULTIFRONTAL = 0, FACTOR_CHOLMOD = 1 };
 enum { COL_SHIFT = 0, COL_PROJECTED = 1, COL_FACTORISED = 2, COL_DAMPING = 3 };
 
 /* DEVIATION from algorithm 3.3: factor 10 instead of 2, since a failed attempt costs a
- * factorisation.  A shift beyond shift_most damps more than clamping does (adaptive). */
-static const double shift_first = 0.1, shift_factor = 10.0, shift_most = 10.0, shift_last = 1e12;
+ * factorisation. */
+static const double shift_first = 0.1, shift_factor = 10.0, shift_last = 1e12;
+/* theta of adaptive; each iteration begins one rung below the one that served last */
+static const double theta[] = {0.0, 0.125, 0.25, 0.5, 1.0};
+enum { THETA_LAST = (int)LOOM_COUNT(theta) - 1 };
 
 typedef struct {
   int32_t hessian;
@@ -39,10 +44,11 @@ typedef struct {
 } settings;
 
 static const loom_param params[] = {
-    LOOM_PARAM_ENUM(settings, hessian, HESSIAN_ADAPTIVE, "adaptive|clamp|abs|exact",
-                    "Element and contact blocks: negative eigenvalues clamped to zero, replaced "
-                    "by their absolute value, or kept (with a shift where the matrix is "
-                    "indefinite); adaptive keeps them where the matrix is definite, else clamps."),
+    LOOM_PARAM_ENUM(
+        settings, hessian, HESSIAN_ADAPTIVE, "adaptive|clamp|abs|exact",
+        "Element and contact blocks: negative eigenvalues clamped to zero, replaced "
+        "by their absolute value, or kept (with a shift where the matrix is "
+        "indefinite); adaptive clamps them by the share that makes the matrix definite."),
     LOOM_PARAM_ENUM(settings, ordering, NEWTON_METIS, "amd|metis",
                     "Fill-reducing ordering of the vertices: approximate minimum degree, or "
                     "nested dissection (less fill, slower to find)."),
@@ -54,7 +60,7 @@ static const loom_param params[] = {
 
 static const loom_column columns[] = {
     {"shift", "1", "multiple of M/h^2 added to the Hessian to make it positive definite"},
-    {"projected", "1", "1: blocks were made positive semidefinite in this iteration"},
+    {"projected", "1", "theta: share of the negative eigenvalues that was taken away"},
     {"factorised", "1", "numeric factorisations in this iteration"},
     {"damping", "1", "share of Newton's direction that was offered to the line search"},
 };
@@ -65,10 +71,14 @@ typedef struct {
   const loom_exec *e;
   settings set;
   newton_matrix A;
-  double shift;   /* of the last iteration; 0 at the start of a step */
-  int32_t pivot;  /* vertex that showed an indefinite matrix */
-  loom_buf *left; /* real [n][3], N: H d + grad, what the solve left over */
-  double *x;      /* [n][3], right-hand side and solution */
+  double shift;    /* of the last iteration; 0 at the start of a step */
+  int32_t rung;    /* of theta, likewise */
+  loom_buf *exact; /* real [num_blocks][3][3], N/m */
+  loom_buf *mixed; /* real [num_blocks][3][3], N/m: (1 - theta) exact + theta clamp */
+  loom_bsr3 view;  /* the core's pattern with these values */
+  int32_t pivot;   /* vertex that showed an indefinite matrix */
+  loom_buf *left;  /* real [n][3], N: H d + grad, what the solve left over */
+  double *x;       /* [n][3], right-hand side and solution */
   newton_damping damping;
 } newton;
 
@@ -84,6 +94,8 @@ static loom_status newton_create(const loom_host *h, const loom_scene *sc, const
   s->e = e;
   s->set = *(const settings *)set;
   LOOM_TRY(h->buf_new(h, "left", LOOM_REAL, 3 * (int64_t)sc->num_verts, &s->left));
+  LOOM_TRY(h->buf_new(h, "mixed Hessian", LOOM_REAL, 0, &s->mixed));
+  LOOM_TRY(h->buf_new(h, "exact Hessian", LOOM_REAL, 0, &s->exact));
   s->x = malloc(3 * (size_t)sc->num_verts * sizeof *s->x);
   LOOM_CHECK(h, s->x != NULL, LOOM_E_NOMEM, "no memory for the solution of %d vertices",
              sc->num_verts);
@@ -99,6 +111,8 @@ static void newton_destroy(void *self)
   newton_damping_close(&s->damping);
   free(s->x);
   s->h->buf_free(s->h, s->left);
+  s->h->buf_free(s->h, s->mixed);
+  s->h->buf_free(s->h, s->exact);
   free(s);
 }
 
@@ -114,60 +128,100 @@ static loom_status newton_begin_step(void *self, const loom_step *st)
   newton *s = self;
   (void)st;
   s->shift = 0.0;
+  s->rung = 0;
   newton_damping_begin(&s->damping);
   return LOOM_OK;
 }
 
-/* Factorise H + shift M/h^2 with the smallest shift that does.  LOOM_REJECTED: none up to
- * `most` does. */
-static loom_status factorise(newton *s, const loom_step *st, const loom_bsr3 *H, double most,
-                             int32_t *tries)
+static loom_status factor_once(newton *s, const loom_step *st, const loom_bsr3 *H, double shift,
+                               int32_t *tries)
 {
-  const loom_host *h = s->h;
+  s->h->count(s->h, LOOM_C_FACTORISE, 1);
+  ++*tries;
+  return newton_matrix_factor(&s->A, H, shift / (st->h * st->h), &s->pivot);
+}
+
+/* Factorise H + shift M/h^2 with the smallest shift that does. */
+static loom_status factor_shifted(newton *s, const loom_step *st, const loom_bsr3 *H,
+                                  int32_t *tries)
+{
   double shift = s->shift / shift_factor; /* the last need, relaxed */
   if (shift < shift_first) shift = 0.0;
   for (;;) {
-    const loom_status f = newton_matrix_factor(&s->A, H, shift / (st->h * st->h), &s->pivot);
-    h->count(h, LOOM_C_FACTORISE, 1);
-    ++*tries;
+    const loom_status f = factor_once(s, st, H, shift, tries);
     if (f != LOOM_REJECTED) {
       s->shift = shift;
       return f;
     }
     shift = shift > 0.0 ? shift * shift_factor : shift_first;
-    if (shift > most) return LOOM_REJECTED;
+    LOOM_CHECK(s->h, shift <= shift_last, LOOM_E_NUMERIC,
+               "the Hessian is not positive definite at vertex %d even with a shift of %g M/h^2: "
+               "look for NaN, negative masses or collapsed elements there",
+               s->pivot, shift_last);
   }
 }
 
-/* Assemble and factorise as the setting says; *projected: blocks were made semidefinite. */
-static loom_status prepare(newton *s, const loom_step *st, const loom_bsr3 **H, int32_t *tries,
-                           int *projected)
+/* (1 - theta) exact + theta clamp into s->view; clamp: the core's H */
+static loom_status mix(newton *s, const loom_bsr3 *clamp, double share)
+{
+  const loom_host *const h = s->h;
+  LOOM_TRY(h->buf_resize(h, s->mixed, 9 * clamp->num_blocks));
+  LOOM_TRY(h->buf_copy(h, s->e, s->mixed, s->exact));
+  LOOM_TRY(h->axpby(h, s->e, share, clamp->val, 1.0 - share, s->mixed));
+  s->view = *clamp;
+  s->view.val = s->mixed;
+  return newton_matrix_shape(&s->A, &s->view);
+}
+
+/* theta of the first rung, from one below the last need, that makes the mixture definite. */
+static loom_status factor_mixed(newton *s, const loom_step *st, const loom_bsr3 **H, int32_t *tries)
+{
+  const loom_host *const h = s->h;
+  loom_status f = LOOM_REJECTED;
+  int32_t rung = s->rung;
+  if (rung == 0) {
+    LOOM_TRY(newton_matrix_shape(&s->A, *H));
+    f = factor_once(s, st, *H, 0.0, tries);
+    if (f == LOOM_REJECTED) rung = 1;
+  }
+  if (f == LOOM_REJECTED) {
+    LOOM_TRY(h->buf_resize(h, s->exact, 9 * (*H)->num_blocks));
+    LOOM_TRY(h->buf_copy(h, s->e, s->exact, (*H)->val));
+    LOOM_TRY(h->hessian(h, st, st->x, LOOM_HESS_PSD_CLAMP, H));
+  }
+  for (; f == LOOM_REJECTED && rung < THETA_LAST; ++rung) {
+    LOOM_TRY(mix(s, *H, theta[rung]));
+    f = factor_once(s, st, &s->view, 0.0, tries);
+    if (f == LOOM_REJECTED) continue;
+    *H = &s->view;
+    break;
+  }
+  s->rung = rung;
+  if (f != LOOM_REJECTED) return f;
+  LOOM_TRY(newton_matrix_shape(&s->A, *H));
+  return factor_shifted(s, st, *H, tries);
+}
+
+/* Assemble and factorise as the setting says; *H: what was factorised, without a shift. */
+static loom_status prepare(newton *s, const loom_step *st, const loom_bsr3 **H, int32_t *tries)
 {
   static const int how[] = {LOOM_HESS_EXACT, LOOM_HESS_PSD_CLAMP, LOOM_HESS_PSD_ABS,
                             LOOM_HESS_EXACT};
-  const loom_host *h = s->h;
-  const int adaptive = s->set.hessian == HESSIAN_ADAPTIVE;
+  const loom_host *const h = s->h;
   *tries = 0;
-  *projected = how[s->set.hessian] != LOOM_HESS_EXACT;
   h->tic(h, "assemble");
   LOOM_TRY(h->hessian(h, st, st->x, how[s->set.hessian], H));
   h->toc(h, "assemble");
-  LOOM_TRY(newton_matrix_shape(&s->A, *H));
   h->tic(h, "factorise");
-  loom_status f = factorise(s, st, *H, adaptive ? shift_most : shift_last, tries);
-  if (f == LOOM_REJECTED && adaptive) {
-    *projected = 1;
-    s->shift = 0.0;
-    LOOM_TRY(h->hessian(h, st, st->x, LOOM_HESS_PSD_CLAMP, H));
+  if (s->set.hessian == HESSIAN_ADAPTIVE) {
+    LOOM_TRY(factor_mixed(s, st, H, tries));
+  } else {
+    s->rung = how[s->set.hessian] == LOOM_HESS_EXACT ? 0 : THETA_LAST;
     LOOM_TRY(newton_matrix_shape(&s->A, *H));
-    f = factorise(s, st, *H, shift_last, tries);
+    LOOM_TRY(factor_shifted(s, st, *H, tries));
   }
   h->toc(h, "factorise");
-  LOOM_CHECK(h, f != LOOM_REJECTED, LOOM_E_NUMERIC,
-             "the Hessian is not positive definite at vertex %d even with a shift of %g M/h^2: "
-             "look for NaN, negative masses or collapsed elements there",
-             s->pivot, shift_last);
-  return f;
+  return LOOM_OK;
 }
 
 /* d = -A^-1 grad into trial; *decrement2: grad'A^-1 grad, J, the square of Newton's decrement */
@@ -205,8 +259,7 @@ static loom_status newton_iterate(void *self, const loom_step *st, loom_iterate 
   const loom_bsr3 *H;
   void *grad, *dir;
   double decrement2;
-  int projected;
-  LOOM_TRY(prepare(s, st, &H, &it->inner_iters, &projected));
+  LOOM_TRY(prepare(s, st, &H, &it->inner_iters));
 
   h->tic(h, "solve");
   LOOM_TRY(h->map(h, s->e, st->grad, LOOM_READ, LOOM_AT_HOST, &grad));
@@ -224,11 +277,21 @@ static loom_status newton_iterate(void *self, const loom_step *st, loom_iterate 
   h->inner(h, st, it->inner_iters, LOOM_NORM_RESIDUAL_2, it->inner_res);
   it->own_res = sqrt(fmax(decrement2, 0.0));
   it->extra[COL_SHIFT] = s->shift;
-  it->extra[COL_PROJECTED] = (double)projected;
-  /* what was clamped would have needed more than the most: begin there next time */
-  if (projected && s->set.hessian == HESSIAN_ADAPTIVE) s->shift = shift_factor * shift_most;
+  it->extra[COL_PROJECTED] = theta[s->rung];
   it->extra[COL_FACTORISED] = (double)it->inner_iters;
   it->extra[COL_DAMPING] = s->damping.share;
+  return LOOM_OK;
+}
+
+/* A direction that had to be cut because the energy rose was too bold: one rung up, else down. */
+static loom_status newton_accepted(void *self, const loom_step *st, const loom_accept *a)
+{
+  newton *s = self;
+  (void)st;
+  if (a->alpha < 0.75 * a->toi)
+    s->rung = s->rung < THETA_LAST ? s->rung + 1 : THETA_LAST;
+  else if (s->rung > 0)
+    --s->rung;
   return LOOM_OK;
 }
 
@@ -252,6 +315,7 @@ static const loom_solver_ops ops = {
     .reset = newton_reset,
     .begin_step = newton_begin_step,
     .iterate = newton_iterate,
+    .accepted = newton_accepted,
     .checkpoint = newton_checkpoint,
 };
 
