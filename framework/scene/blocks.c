@@ -34,7 +34,7 @@ static int64_t count_elements(const builder *b, const object *o, int kind)
     }
     return n;
   }
-  if (o->is_solid || !(block_models[kind] >> o->cloth.model & 1)) return 0;
+  if (o->kind != OBJECT_CLOTH || !(block_models[kind] >> o->cloth.model & 1)) return 0;
   if (kind == SPRING) return o->tp.num_edges + (o->cloth.k_cross > 0 ? o->inner_edges : 0);
   return kind == TRI_ARAP || kind == TRI_STVK ? o->m.num_tris : o->inner_edges;
 }
@@ -199,7 +199,7 @@ static loom_status check_stvk(builder *b)
   for (int k = 0; k < b->num_objects; ++k) {
     const object *o = &b->objects[k];
     const cloth_settings *c = &o->cloth;
-    if (o->is_solid || !(block_models[TRI_STVK] >> c->model & 1)) continue;
+    if (o->kind != OBJECT_CLOTH || !(block_models[TRI_STVK] >> c->model & 1)) continue;
     if (!(c->k0 * c->k2 > c->k1 * c->k1 && c->k3 > 0))
       return build_place(b, o->sec, "k1",
                          err_set(b->err, LOOM_E_CONFIG,

@@ -9,6 +9,7 @@
 #include "scene/scene_data.h"
 #include "scene/settings.h"
 #include "scene/topo.h"
+#include "scene/yarn.h"
 
 /* ---- kept: prescribed motion ---------------------------------------------------------- */
 typedef struct pin_group {
@@ -33,17 +34,21 @@ struct scene_motion {
 };
 
 /* ---- while building ---------------------------------------------------------------------- */
+enum { OBJECT_CLOTH, OBJECT_SOLID, OBJECT_YARN, OBJECT_KINDS }; /* objects stand in this order */
+
 typedef struct object {
   const cfg_section *sec;
   const char *name; /* of [cloth.NAME], owned by the cfg */
   char label[600];  /* the file, or the section in brackets: begins the doctor's lines */
-  int is_solid;
+  int kind;         /* OBJECT_* */
   cloth_settings cloth;
   solid_settings solid;
+  yarn_settings yarn;
   const object_settings *common; /* of one of these */
   mesh m;                        /* scaled, but where the file or generator has it */
   double place[12];              /* rigid map into the scene */
-  topo tp;                       /* edges of m.tris */
+  topo tp;                       /* edges of m.tris; of yarns: segments, in no triangle */
+  yarn_set yarns;                /* which vertices are one yarn */
   int64_t inner_edges;           /* edges with two triangles */
   unsigned char *pinned;         /* [num_verts], 1: some pin has it */
   int32_t first_vert, first_tri, first_tet;
@@ -69,7 +74,7 @@ loom_status build_place(builder *b, const cfg_section *sec, const char *key, loo
 loom_status build_map(builder *b, loom_buf *buf, void *p);
 loom_status build_new(builder *b, const char *name, int type, int64_t count, loom_buf **out);
 
-/* object.c: read every [cloth.*] and [solid.*], place it, let the doctor look at it. */
+/* object.c: read every [cloth.*], [solid.*] and [yarn.*], place it, let the doctor look at it. */
 loom_status build_objects(builder *b);
 void build_free_object(object *o);
 /* "scale S | rotate AX AY AZ DEG | translate X Y Z" ... as a rigid map after a scale. */
@@ -78,6 +83,12 @@ loom_status build_transform(loom_err *err, const char *text, double place[12], d
 loom_status build_rotation(loom_err *err, const char *text, double P[12]);
 loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *out);
 
+/* build_yarn.c: vertices and segments of one yarn object; yarns of the scene; those that
+ * interpenetrate at the start. */
+loom_status build_yarn_object(builder *b, object *o);
+loom_status build_yarns(builder *b);
+loom_status build_check_yarns(builder *b);
+void build_free_yarns(scene_data *s);
 /* pins.c: pin groups of the objects and of [pin.*], and the rows of `fixed`. */
 loom_status build_pins(builder *b);
 /* blocks.c: element blocks, merged over the objects. */

@@ -1,4 +1,4 @@
-/* object.c - cloth and solids: from their sections to placed meshes. */
+/* object.c - cloth, solids and yarns: from their sections to placed meshes. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,7 @@ void build_free_object(object *o)
 {
   mesh_free(&o->m);
   topo_free(&o->tp);
+  yarn_free(&o->yarns);
   free(o->pinned);
 }
 
@@ -229,23 +230,51 @@ static loom_status check_name(builder *b, const object *o)
         err_set(b->err, LOOM_E_CONFIG, "needs a name, as [%s.sheet]", cfg_section_name(o->sec)));
   for (const object *k = b->objects; k < o; ++k)
     if (strcmp(k->name, o->name) == 0)
-      return build_place(b, o->sec, NULL,
-                         err_set(b->err, LOOM_E_CONFIG,
-                                 "the name is taken by [%s]; names of cloth and solids differ",
-                                 cfg_section_name(k->sec)));
+      return build_place(
+          b, o->sec, NULL,
+          err_set(b->err, LOOM_E_CONFIG,
+                  "the name is taken by [%s]; names of cloth, solids and yarns differ",
+                  cfg_section_name(k->sec)));
   return LOOM_OK;
 }
+
+static const char *const kind_names[OBJECT_KINDS] = {
+    [OBJECT_CLOTH] = "cloth", [OBJECT_SOLID] = "solid", [OBJECT_YARN] = "yarn"};
 
 static loom_status bind_object(builder *b, object *o)
 {
   uint32_t count;
-  const loom_param *params = scene_params(o->is_solid ? "solid" : "cloth", &count);
+  void *const into[OBJECT_KINDS] = {&o->cloth, &o->solid, &o->yarn};
+  const object_settings *const common[OBJECT_KINDS] = {&o->cloth.common, &o->solid.common,
+                                                       &o->yarn.common};
+  const loom_param *params = scene_params(kind_names[o->kind], &count);
   LOOM_TRY(cfg_apply_material(b->err, b->c, o->sec, NULL));
-  LOOM_TRY(
-      cfg_bind(b->err, o->sec, params, count, o->is_solid ? (void *)&o->solid : (void *)&o->cloth));
-  o->common = o->is_solid ? &o->solid.common : &o->cloth.common;
+  LOOM_TRY(cfg_bind(b->err, o->sec, params, count, into[o->kind]));
+  o->common = common[o->kind];
   snprintf(o->label, sizeof o->label, "[%s]", cfg_section_name(o->sec));
   return check_name(b, o);
+}
+
+static loom_status make_mesh(builder *b, object *o)
+{
+  if (o->kind == OBJECT_YARN) return build_yarn_object(b, o);
+  if (o->kind == OBJECT_SOLID) return make_block(b, o);
+  if (o->cloth.shape == CLOTH_OBJ || o->cloth.shape == CLOTH_PLY) return read_sheet(b, o);
+  return generate_sheet(b, o);
+}
+
+/* What the doctor has to say, and the edges, of cloth and solids. */
+static loom_status examine_mesh(builder *b, object *o)
+{
+  const int solid = o->kind == OBJECT_SOLID;
+  if (!solid) LOOM_TRY(note_unused_keys(b, o));
+  if (!solid && o->cloth.repair == REPAIR_ORIENTATION) LOOM_TRY(repair_sheet(b, o));
+  LOOM_TRY(doctor_mesh(b->err, &b->doc, o->label, &o->m, solid ? DOCTOR_SOLID : DOCTOR_CLOTH));
+  if (b->doc.total > 0) return LOOM_OK; /* ids may be wild; the verdict comes after all objects */
+  LOOM_TRY(topo_build(b->err, o->m.tris, o->m.num_tris, o->m.num_verts, &o->tp));
+  for (int64_t e = 0; e < o->tp.num_edges; ++e)
+    o->inner_edges += o->tp.first[e + 1] - o->tp.first[e] == 2;
+  return LOOM_OK;
 }
 
 static loom_status load_object(builder *b, object *o)
@@ -254,22 +283,10 @@ static loom_status load_object(builder *b, object *o)
   LOOM_TRY(bind_object(b, o));
   const loom_status st = build_transform(b->err, o->common->transform, o->place, &scale);
   if (st != LOOM_OK) return build_place(b, o->sec, "transform", st);
-  if (o->is_solid)
-    LOOM_TRY(make_block(b, o));
-  else if (o->cloth.shape == CLOTH_OBJ || o->cloth.shape == CLOTH_PLY)
-    LOOM_TRY(read_sheet(b, o));
-  else
-    LOOM_TRY(generate_sheet(b, o));
+  LOOM_TRY(make_mesh(b, o));
   pose_scale(scale, S);
   mesh_transform(&o->m, S);
-  if (!o->is_solid) LOOM_TRY(note_unused_keys(b, o));
-  if (!o->is_solid && o->cloth.repair == REPAIR_ORIENTATION) LOOM_TRY(repair_sheet(b, o));
-  LOOM_TRY(
-      doctor_mesh(b->err, &b->doc, o->label, &o->m, o->is_solid ? DOCTOR_SOLID : DOCTOR_CLOTH));
-  if (b->doc.total > 0) return LOOM_OK; /* ids may be wild; the verdict comes after all objects */
-  LOOM_TRY(topo_build(b->err, o->m.tris, o->m.num_tris, o->m.num_verts, &o->tp));
-  for (int64_t e = 0; e < o->tp.num_edges; ++e)
-    o->inner_edges += o->tp.first[e + 1] - o->tp.first[e] == 2;
+  if (o->kind != OBJECT_YARN) LOOM_TRY(examine_mesh(b, o));
   return mesh_alloc(b->err, o->m.num_verts, 1, &o->pinned);
 }
 
@@ -295,20 +312,20 @@ static loom_status number_vertices(builder *b)
 loom_status build_objects(builder *b)
 {
   int count = 0;
-  for (int solid = 0; solid < 2; ++solid)
-    for (const cfg_section *s = NULL; (s = cfg_next(b->c, solid ? "solid" : "cloth", s)) != NULL;)
-      ++count;
+  for (int kind = 0; kind < OBJECT_KINDS; ++kind)
+    for (const cfg_section *s = NULL; (s = cfg_next(b->c, kind_names[kind], s)) != NULL;) ++count;
   if (count == 0)
     return err_set(b->err, LOOM_E_CONFIG,
-                   "%s: nothing to simulate; add a section [cloth.NAME] or [solid.NAME]",
+                   "%s: nothing to simulate; add a section [cloth.NAME], [solid.NAME] or "
+                   "[yarn.NAME]",
                    cfg_path(b->c));
   LOOM_TRY(mesh_alloc(b->err, count, sizeof *b->objects, &b->objects));
-  for (int solid = 0; solid < 2; ++solid)
-    for (const cfg_section *s = NULL; (s = cfg_next(b->c, solid ? "solid" : "cloth", s)) != NULL;) {
+  for (int kind = 0; kind < OBJECT_KINDS; ++kind)
+    for (const cfg_section *s = NULL; (s = cfg_next(b->c, kind_names[kind], s)) != NULL;) {
       object *o = &b->objects[b->num_objects++];
       o->sec = s;
       o->name = cfg_section_suffix(s);
-      o->is_solid = solid;
+      o->kind = kind;
       LOOM_TRY(load_object(b, o));
     }
   LOOM_TRY(doctor_verdict(b->err, &b->doc));

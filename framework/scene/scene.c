@@ -94,11 +94,22 @@ static loom_status name_objects(builder *b)
   return LOOM_OK;
 }
 
-/* A third of density times area, a quarter of density times volume, to every corner. */
+/* A half of density times length, a third of density times area, a quarter of density times
+ * volume, to every corner. */
 static void lump_mass(const object *o, double *mass)
 {
   const double *x = o->m.x;
-  if (o->is_solid) {
+  if (o->kind == OBJECT_YARN) {
+    for (int64_t e = 0; e < o->tp.num_edges; ++e) {
+      const int32_t *v = o->tp.edges + 2 * e;
+      double d[3];
+      for (int c = 0; c < 3; ++c) d[c] = x[3 * (int64_t)v[1] + c] - x[3 * (int64_t)v[0] + c];
+      const double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+      for (int a = 0; a < 2; ++a) mass[v[a]] += o->common->density * length / 2;
+    }
+    return;
+  }
+  if (o->kind == OBJECT_SOLID) {
     for (int64_t t = 0; t < o->m.num_tets; ++t) {
       const int32_t *v = o->m.tets + 4 * t;
       double e[3][3];
@@ -333,11 +344,14 @@ static loom_status build_all(builder *b, int check)
   LOOM_TRY(name_objects(b));
   LOOM_TRY(build_vertices(b));
   LOOM_TRY(build_topology(b));
+  LOOM_TRY(build_yarns(b));
   LOOM_TRY(build_blocks(b));
   LOOM_TRY(build_obstacles(b));
   LOOM_TRY(build_body_mesh(b));
   LOOM_TRY(scene_pose(b->s, 0, 0));
-  return check != SCENE_UNCHECKED ? check_intersections(b, check) : LOOM_OK;
+  if (check == SCENE_UNCHECKED) return LOOM_OK;
+  LOOM_TRY(build_check_yarns(b));
+  return check_intersections(b, check);
 }
 
 loom_status scene_build(loom_err *err, mem *m, cfg *c, int check, scene_data **out)
@@ -389,6 +403,7 @@ void scene_free(scene_data *s)
                             s->pub.radius, s->pub.object, s->pub.edges,  s->pub.tris};
   for (int k = 0; k < 9; ++k) buf_free(s->m, own[k]);
   buf_free(s->m, s->pub.tets);
+  build_free_yarns(s);
   for (int k = 0; k < s->pub.num_obstacles; ++k) {
     buf_free(s->m, s->obstacles[k].sdf);
     buf_free(s->m, s->obstacles[k].verts);

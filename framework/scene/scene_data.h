@@ -32,8 +32,8 @@ enum { /* what to do about objects that intersect at the start */
 };
 enum { SCENE_MAX_LISTED = 100000 };
 
-/* Objects are numbered cloth first, then solids, each in the order of the file.
- * Build from the sections [cloth.*], [solid.*], [pin.*], [body.*] and the gravity and
+/* Objects are numbered cloth first, then solids, then yarns, each in the order of the file.
+ * Build from the sections [cloth.*], [solid.*], [yarn.*], [pin.*], [body.*] and the gravity and
  * up_axis keys of [run] (see scene_params).  Runs the input doctor: NaN, degenerate,
  * duplicate, non-manifold and, with SCENE_REFUSE, initially intersecting elements are errors
  * that name file and ids. */

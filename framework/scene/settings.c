@@ -1,5 +1,5 @@
-/* settings.c - the parameter tables of [cloth.*], [solid.*], [pin.*], [body.*] and of the
- * scene's part of [run]. */
+/* settings.c - the parameter tables of [cloth.*], [solid.*], [yarn.*], [pin.*], [body.*] and of
+ * the scene's part of [run]. */
 #include "scene/settings.h"
 
 #include <float.h>
@@ -38,9 +38,6 @@
        NULL,                                                                                       \
        "m/s",                                                                                      \
        "Initial velocity of all vertices that are not pinned."},                                   \
-      REAL(T, thickness, 5e-4, 1, "m",                                                             \
-           "Distance that contact keeps between two sheets (twice the contact radius); without "   \
-           "contact it changes nothing."),                                                         \
       REAL(T, damping, 0, 1e4, "1/s", "Velocities decay as exp(-damping t)."),                     \
       TEXT(T, pins, "none",                                                                        \
            "Held vertices: none, or a list of vertex ids (from 0), corners, left, right, bottom, " \
@@ -51,6 +48,11 @@
       TEXT(T, pin_motion, "hold",                                                                  \
            "How pins move: hold | translate VX VY VZ [T0 T1] (m/s, s) | rotate AX AY AZ PX PY PZ " \
            "DEG_PER_S [T0 T1]; several are applied from left to right.")
+
+#define THICKNESS(T)                                                                         \
+  REAL(T, thickness, 5e-4, 1, "m",                                                           \
+       "Distance that contact keeps between two sheets (twice the contact radius); without " \
+       "contact it changes nothing.")
 
 static const loom_param cloth_params[] = {
     LOOM_PARAM_ENUM(
@@ -94,6 +96,7 @@ static const loom_param cloth_params[] = {
     LOOM_PARAM_REAL(cloth_settings, k_cross, 20, 0, 1e9, "N/m",
                     "springs: stiffness of a spring between the two vertices opposite to every "
                     "inner edge: shear across cut cells, bending elsewhere; 0: none."),
+    THICKNESS(cloth_settings),
     COMMON(cloth_settings)};
 
 static const loom_param solid_params[] = {
@@ -103,7 +106,32 @@ static const loom_param solid_params[] = {
     DENSITY(solid_settings, 1000, "kg/m^3", "Mass per volume of the rest shape."),
     LOOM_PARAM_REAL(solid_settings, stiffness, 1e4, 0, 1e12, "N/m^2",
                     "w of w/2 sum V |F - R|^2 (element tet_arap)."),
+    THICKNESS(solid_settings),
     COMMON(solid_settings)};
+
+static const loom_param yarn_params[] = {
+    LOOM_PARAM_ENUM(yarn_settings, pattern, YARN_STOCKINETTE, "stockinette|garter|rib|tube",
+                    "How it is knitted; flat pieces lie around the plane z = 0 with their rows "
+                    "along x, the tube (stockinette) stands around the z axis."),
+    LOOM_PARAM_INT(yarn_settings, rows, 8, 1, 1e6, "1", "Rows (courses)."),
+    LOOM_PARAM_INT(yarn_settings, loops, 8, 1, 1e6, "1", "Loops in a row, of a tube: around."),
+    LOOM_PARAM_INT(yarn_settings, stripe, 0, 0, 1e6, "1",
+                   "Rows after which a new yarn begins; 0: one yarn knits a flat piece."),
+    LOOM_PARAM_INT(yarn_settings, rib, 2, 1, 1e6, "1",
+                   "rib: columns of knit loops, then as many of purl loops."),
+    LOOM_PARAM_BOOL(yarn_settings, closed, 1,
+                    "tube: every row is a closed yarn of its own; 0: one open yarn in a helix."),
+    LOOM_PARAM_BOOL(yarn_settings, bind, 1,
+                    "Glue heads of the last row to their neighbours and the feet of each loop of "
+                    "the first row together, so that nothing unravels."),
+    {"radius", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(yarn_settings, radius), 1.25e-3, 0, 1, NULL,
+     NULL, "m", "Radius of the yarn (0.125 cm in Kaldor et al. 2010)."},
+    LOOM_PARAM_REAL(yarn_settings, loop_width, 0, 0, 10, "m",
+                    "Distance of neighbouring loops; 0: as wide as the radius asks for."),
+    LOOM_PARAM_REAL(yarn_settings, row_height, 0, 0, 10, "m",
+                    "Distance of neighbouring rows; 0: as high as the radius asks for."),
+    DENSITY(yarn_settings, 5e-4, "kg/m", "Mass per length (0.005 g/cm)."),
+    COMMON(yarn_settings)};
 
 #define MOTION(T, what)                                                                            \
   LOOM_PARAM_TEXT(T, motion, "hold",                                                               \
@@ -115,7 +143,7 @@ static const loom_param solid_params[] = {
       LOOM_PARAM_PATH(T, keyframe_file, "", "The same rows, one to a line.")
 
 static const loom_param pin_params[] = {
-    LOOM_PARAM_TEXT(pin_settings, object, "", "Name of the cloth or solid."),
+    LOOM_PARAM_TEXT(pin_settings, object, "", "Name of the cloth, solid or yarn."),
     LOOM_PARAM_TEXT(pin_settings, where, "none", "Held vertices, as the key pins of a cloth."),
     LOOM_PARAM_REAL(pin_settings, stiffness, 0, 0, 1e12, "N/m",
                     "0: held exactly; above: by springs of this stiffness (element pin)."),
@@ -172,6 +200,7 @@ const loom_param *scene_params(const char *section, uint32_t *count)
     uint32_t count;
   } tables[] = {{"cloth", cloth_params, sizeof cloth_params / sizeof *cloth_params},
                 {"solid", solid_params, sizeof solid_params / sizeof *solid_params},
+                {"yarn", yarn_params, sizeof yarn_params / sizeof *yarn_params},
                 {"pin", pin_params, sizeof pin_params / sizeof *pin_params},
                 {"body", body_params, sizeof body_params / sizeof *body_params},
                 {"run", world_params, sizeof world_params / sizeof *world_params}};

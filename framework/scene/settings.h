@@ -12,6 +12,7 @@ enum {
   MODEL_STVK_SHELL,
   MODEL_SPRINGS
 };
+enum { YARN_STOCKINETTE, YARN_GARTER, YARN_RIB, YARN_TUBE };
 enum { REPAIR_NONE, REPAIR_ORIENTATION };
 enum { BODY_PLANE, BODY_SPHERE, BODY_BOX, BODY_CAPSULE, BODY_MESH, BODY_SDF, BODY_REVOLVE };
 
@@ -43,6 +44,15 @@ typedef struct solid_settings {
   int32_t shape;
   double stiffness; /* N/m^2 */
 } solid_settings;
+
+typedef struct yarn_settings {
+  object_settings common; /* density in kg/m, thickness twice the radius */
+  int32_t pattern;
+  const char *file;
+  int64_t rows, loops, stripe, rib;
+  int32_t closed, bind;
+  double radius, loop_width, row_height; /* m */
+} yarn_settings;
 
 typedef struct pin_settings {
   const char *object, *where, *motion, *keyframes, *keyframe_file;

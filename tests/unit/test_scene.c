@@ -435,7 +435,7 @@ Test(scene, refusals_name_place_and_remedy)
   tiny_refused("[run]\ngravity = down\n[cloth.a]\n", PARTS("tiny.ini:2", "gravity"));
   tiny_refused("[run]\ngravity = 9.81\n[cloth.a]\n", PARTS("tiny.ini:2", "gravity", "three"));
   tiny_refused("[solid.a]\nsize = 1 1\n", PARTS("tiny.ini:2", "three"));
-  tiny_refused("[cloth.a]\n[yarn.b]\n", PARTS("tiny.ini:2", "yarn"));
+  tiny_refused("[cloth.a]\n[yarn.b]\nshape = box\n", PARTS("tiny.ini:3", "shape"));
   tiny_refused("[cloth.a]\nthicknes = 1\n", PARTS("tiny.ini:2", "thickness"));
   tiny_refused("[cloth.a]\n[body.b]\nradius = 0\n", PARTS("tiny.ini:3", "radius", "above 0"));
   tiny_refused("[cloth.a]\n[body.b]\nmotion = fly\n", PARTS("tiny.ini:3", "motion", "\"fly\""));

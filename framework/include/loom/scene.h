@@ -80,7 +80,7 @@ typedef struct loom_scene {
   const loom_elem_block *blocks;  /* [num_blocks] */
   const loom_obstacle *obstacles; /* [num_obstacles] */
   int32_t num_tets;
-  int32_t num_objects;             /* cloths, yarns and solids, in the order of the config */
+  int32_t num_objects;             /* cloths, solids, yarns, each in the order of the config */
   loom_buf *tets;                  /* i32 [num_tets][4] */
   loom_buf *object;                /* i32 [n], index of the vertex's object */
   const char *const *object_names; /* [num_objects] */
@@ -91,6 +91,27 @@ typedef struct loom_scene {
   loom_buf *body_edges; /* i32 [neb][2], from 0 */
   loom_buf *body_tris;  /* i32 [ntb][3], from 0 */
   loom_buf *body_of;    /* i32 [nb], index of the vertex's obstacle */
+  /* Yarns: Catmull-Rom splines through their vertices (geom/spline.kern.h); their buffers are
+   * NULL in a scene without any.  Yarn k has the vertices yarn_vert[k] to yarn_vert[k+1] - 1 and
+   * the segments yarn_seg[k] to yarn_seg[k+1] - 1, both in its running direction: segment j of a
+   * yarn runs from its vertex j to j + 1, the last one of a closed yarn back to vertex 0.  So an
+   * open yarn has one segment less than vertices, a closed one as many.  Its radius is in
+   * `radius`, its segments are among `edges`. */
+  int32_t num_yarns, num_segs; /* ny, ns */
+  loom_buf *yarn_vert;         /* i32 [ny+1] */
+  loom_buf *yarn_seg;          /* i32 [ny+1] */
+  loom_buf *yarn_closed;       /* u8 [ny], 1: closed */
+  loom_buf *segs;              /* i32 [ns][4] vertices q_-1 q_0 q_1 q_2: the segment runs from q_0
+                                * to q_1; -1 at the end of an open yarn: the reflected point
+                                * 2 q_0 - q_1, respectively 2 q_1 - q_0 */
+  loom_buf *seg_yarn;          /* i32 [ns], index of the yarn */
+  loom_buf *seg_len;           /* real [ns], m, rest length |q_1 - q_0| */
+  loom_buf *loop;              /* i32 [n][2], row and column of the knitted loop that a vertex
+                                * belongs to, counted in each object; -1 -1: none */
+  /* Vertices of yarns that are held at a distance (bound-off edges). */
+  int32_t num_glue, reserved_yarn; /* ng */
+  loom_buf *glue;                  /* i32 [ng][2] */
+  loom_buf *glue_len;              /* real [ng], m */
 } loom_scene;
 
 /* ---- one step: what the scheduler hands to every call ------------------- */
@@ -141,9 +162,9 @@ enum {
   LOOM_PAIR_VE = 2,  /* vertex-edge:      v = {p, e0, e1, -1}       */
   LOOM_PAIR_VV = 3,  /* vertex-vertex:    v = {p, q, -1, -1}        */
   LOOM_PAIR_VO = 4,  /* vertex-obstacle:  v = {p, -1, -1, -1}, obst */
-  LOOM_PAIR_YY = 5,  /* yarn-yarn: v = {segment a, segment b, -1, -1}, ids into the
-                      * yarn block; w = {s, t, 0, 0} parameters in [0,1]; the
-                      * contact model owns the spline and its 8-vertex stencil */
+  LOOM_PAIR_YY = 5,  /* yarn-yarn: v = {segment a, segment b, -1, -1}, rows of
+                      * loom_scene.segs; w = {s, t, 0, 0} parameters in [0,1]; the
+                      * contact model owns the spline's 8-vertex stencil */
   LOOM_PAIR_BVT = 6, /* vertex-triangle, one of them of a body's mesh: as VT, with ids
                       * >= num_verts for body vertices; obst names the body */
   LOOM_PAIR_BEE = 7  /* edge-edge, v = {cloth edge, body edge}: as EE, likewise */

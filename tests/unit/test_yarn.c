@@ -1,0 +1,202 @@
+/* yarn.c, yarn_knit.c, build_yarn.c, spline.kern.h: yarns of a scene as plugins see them. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "geom/spline.kern.h"
+#include "scene/yarn.h"
+#include "support/tiny_scene.h"
+
+#define PARTS(...) \
+  (const char *const[]) { __VA_ARGS__, NULL }
+
+static const double eps = sizeof(loom_real) == 4 ? 1e-5 : 1e-12;
+
+Test(yarn, spline_interpolates_and_reproduces_lines_and_parabolas)
+{
+  for (int k = 0; k <= 10; ++k) {
+    const lk_real u = (lk_real)k / 10;
+    lk_real w[4], v[4];
+    double sum = 0, first = 0, second = 0, slope = 0, flat = 0;
+    spline_weights(u, w);
+    spline_slopes(u, v);
+    for (int a = 0; a < 4; ++a) {
+      sum += (double)w[a];
+      first += (double)w[a] * (a - 1);
+      second += (double)w[a] * (a - 1) * (a - 1);
+      flat += (double)v[a];
+      slope += (double)v[a] * (a - 1);
+    }
+    cr_assert_float_eq(sum, 1, eps);
+    cr_assert_float_eq(first, (double)u, eps);
+    cr_assert_float_eq(second, (double)(u * u), 10 * eps);
+    cr_assert_float_eq(flat, 0, eps);
+    cr_assert_float_eq(slope, 1, eps);
+    lk_real hi[4], lo[4];
+    const lk_real h = (lk_real)(sizeof(lk_real) == 4 ? 1e-2 : 1e-4);
+    spline_weights(u + h, hi);
+    spline_weights(u - h, lo);
+    for (int a = 0; a < 4;
+         ++a) /* a cubic: the error of the difference is h^2 third derivative / 6 */
+      cr_assert_float_eq((double)((hi[a] - lo[a]) / (2 * h)), (double)v[a],
+                         3 * (double)(h * h) + eps);
+  }
+}
+
+/* Folded weights on vertices give the point that reflected control points give. */
+Test(yarn, folded_weights_equal_reflected_points)
+{
+  static const int32_t segs[3][4] = {{-1, 0, 1, 2}, {0, 1, 2, -1}, {-1, 1, 2, -1}};
+  const lk_real x[9] = {0, 0, 0, 1, (lk_real)0.5, 0, 2, (lk_real)-0.25, 1};
+  for (int s = 0; s < 3; ++s)
+    for (int k = 0; k <= 4; ++k) {
+      lk_real q[12], w[4], y[3];
+      double z[3] = {0};
+      spline_points(x, segs[s], q);
+      spline_weights((lk_real)k / 4, w);
+      spline_at(q, w, y);
+      spline_fold(segs[s], w);
+      for (int a = 0; a < 4; ++a) {
+        if (segs[s][a] < 0) cr_assert(w[a] == 0);
+        for (int c = 0; c < 3 && segs[s][a] >= 0; ++c)
+          z[c] += (double)w[a] * (double)x[3 * segs[s][a] + c];
+      }
+      for (int c = 0; c < 3; ++c) cr_assert_float_eq((double)y[c], z[c], 10 * eps);
+    }
+}
+
+/* Scene arrays of yarns: ranges, segments, lengths, loops and glue belong together. */
+static void check_scene(const tiny_scene *t)
+{
+  const loom_scene *p = &t->s->pub;
+  int32_t *vert = tiny_copy(t, p->yarn_vert), *first = tiny_copy(t, p->yarn_seg);
+  int32_t *segs = tiny_copy(t, p->segs), *of = tiny_copy(t, p->seg_yarn);
+  int32_t *edges = tiny_copy(t, p->edges);
+  unsigned char *closed = tiny_copy(t, p->yarn_closed);
+  loom_real *x = tiny_copy(t, p->rest_x), *len = tiny_copy(t, p->seg_len);
+  cr_assert_eq(vert[p->num_yarns], p->num_verts);
+  cr_assert_eq(first[p->num_yarns], p->num_segs);
+  for (int32_t k = 0; k < p->num_yarns; ++k) {
+    const int32_t n = vert[k + 1] - vert[k];
+    cr_assert_eq(first[k + 1] - first[k], closed[k] ? n : n - 1);
+    for (int32_t s = first[k]; s < first[k + 1]; ++s) {
+      const int32_t j = s - first[k], *q = segs + 4 * (int64_t)s;
+      cr_assert_eq(of[s], k);
+      for (int a = 0; a < 4; ++a) {
+        const int32_t i = j + a - 1;
+        const int32_t want = closed[k] ? vert[k] + (i + n) % n : i < 0 || i >= n ? -1 : vert[k] + i;
+        cr_assert_eq(q[a], want, "segment %d point %d: %d, not %d", s, a, q[a], want);
+      }
+      double d2 = 0;
+      for (int c = 0; c < 3; ++c) d2 += pow((double)(x[3 * q[1] + c] - x[3 * q[2] + c]), 2);
+      cr_assert_float_eq(sqrt(d2), (double)len[s], 1e-6 * sqrt(d2) + eps);
+      const int32_t *e = edges + 2 * (int64_t)(p->num_edges - p->num_segs + s);
+      cr_assert(e[0] == q[1] && e[1] == q[2]);
+    }
+  }
+  free(vert), free(first), free(segs), free(of), free(edges), free(closed), free(x), free(len);
+}
+
+Test(yarn, a_swatch_is_one_open_yarn_with_turns)
+{
+  tiny_scene t =
+      tiny_open_ok("[cloth.first]\ntransform = translate 0 0 1\n[yarn.swatch]\nrows = 54\n"
+                   "loops = 60\n");
+  const loom_scene *p = &t.s->pub;
+  cr_assert_eq(p->num_yarns, 1);
+  cr_assert_eq(p->num_segs, 54 * 480 + 53 * 6); /* the scarf of the paper but for two */
+  cr_assert_eq(p->num_glue, 60 + 59);
+  check_scene(&t);
+  loom_real *radius = tiny_copy(&t, p->radius), *mass = tiny_copy(&t, p->mass);
+  loom_real *len = tiny_copy(&t, p->seg_len), *glue_len = tiny_copy(&t, p->glue_len);
+  int32_t *loop = tiny_copy(&t, p->loop), *glue = tiny_copy(&t, p->glue);
+  double length = 0, total = 0, count = 0;
+  for (int32_t s = 0; s < p->num_segs; ++s) length += (double)len[s];
+  for (int32_t v = 0; v < p->num_verts; ++v) {
+    if (v < 21 * 21) {
+      cr_assert(loop[2 * v] == -1 && loop[2 * v + 1] == -1);
+      continue;
+    }
+    cr_assert(loop[2 * v] >= 0 && loop[2 * v] < 54 && loop[2 * v + 1] >= 0 && loop[2 * v + 1] < 60);
+    cr_assert_float_eq((double)radius[v], 1.25e-3, 1e-9);
+    total += (double)mass[v];
+    count += loop[2 * v] == 7 && loop[2 * v + 1] == 30;
+  }
+  cr_assert_float_eq(total, 5e-4 * length, 1e-5 * total);
+  cr_assert_float_eq(count, 8, 0);
+  /* numerics 1.2: loop length 3.81 cm */
+  cr_assert(length / (54 * 60) > 0.0375 && length / (54 * 60) < 0.0395, "%g", length / (54 * 60));
+  for (int32_t g = 0; g < p->num_glue; ++g) {
+    const int32_t *a = loop + 2 * glue[2 * g], *b = loop + 2 * glue[2 * g + 1];
+    cr_assert(a[0] == b[0] && (a[0] == 0 || a[0] == 53) && b[1] - a[1] == (a[0] == 53));
+    cr_assert((double)glue_len[g] >= 2.5e-3 - 1e-9 && (double)glue_len[g] < 4e-3);
+  }
+  free(radius), free(mass), free(len), free(glue_len), free(loop), free(glue);
+  tiny_close(&t);
+}
+
+Test(yarn, stripes_rings_and_helices)
+{
+  tiny_scene t =
+      tiny_open_ok("[yarn.a]\nrows = 5\nloops = 3\nstripe = 2\n[yarn.b]\npattern = tube\n"
+                   "rows = 4\nloops = 12\ntransform = translate 0 0.5 0\n[yarn.c]\n"
+                   "pattern = tube\nclosed = 0\nrows = 3\nloops = 10\n"
+                   "transform = translate 0 1 0\n");
+  const loom_scene *p = &t.s->pub;
+  cr_assert_eq(p->num_yarns, 3 + 4 + 1);
+  cr_assert_eq(p->num_glue, 5 + 24 + 19);
+  check_scene(&t);
+  tiny_close(&t);
+}
+
+/* Every pattern starts interlaced, at most lightly pressed (turns of garter and rib), and not
+ * looser than it has to be. */
+Test(yarn, patterns_touch_but_do_not_interpenetrate)
+{
+  static const struct {
+    int pattern, rib, rings;
+  } all[] = {{KNIT_STOCKINETTE, 1, 0}, {KNIT_GARTER, 1, 0}, {KNIT_RIB, 1, 0}, {KNIT_RIB, 2, 0},
+             {KNIT_RIB, 3, 0},         {KNIT_TUBE, 1, 1},   {KNIT_TUBE, 1, 0}};
+  for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
+    loom_err err = {0};
+    mesh m;
+    yarn_set y;
+    yarn_near near;
+    const knit_plan plan = {.pattern = all[k].pattern,
+                            .rows = 6,
+                            .loops = 24,
+                            .rib = all[k].rib,
+                            .rings = all[k].rings,
+                            .bind = 1,
+                            .radius = 1e-3};
+    cr_assert_eq(knit_make(&err, &plan, &m, &y), LOOM_OK, "%s", err.text);
+    int32_t n = 0, *segs = malloc(16 * (size_t)m.num_verts), *of = malloc(4 * (size_t)m.num_verts);
+    int32_t *first = calloc((size_t)y.num_yarns + 1, 4);
+    double *radius = malloc(sizeof(double) * (size_t)y.num_yarns);
+    for (int32_t q = 0; q < y.num_yarns; ++q) {
+      for (int32_t j = 0; j < yarn_num_segs(&y, q); ++j, ++n) {
+        yarn_segment(&y, q, j, segs + 4 * (size_t)n);
+        of[n] = q;
+      }
+      first[q + 1] = n;
+      radius[q] = 1.02e-3; /* so that all that touch are found */
+    }
+    const yarn_view v = {m.x, segs, of, first, y.closed, radius, n, y.num_yarns};
+    cr_assert_eq(yarn_nearest(&err, &v, 0.82, &near), LOOM_OK, "%s", err.text);
+    cr_assert(near.ratio > 0.82 && near.ratio < 1, "pattern %zu: %g of 2r", k, near.ratio * 1.02);
+    free(segs), free(of), free(first), free(radius);
+    mesh_free(&m);
+    yarn_free(&y);
+  }
+}
+
+Test(yarn, bad_patterns_are_refused_by_name)
+{
+  tiny_refused("[yarn.a]\nradius = 2 mm\nloop_width = 8 mm\nrow_height = 5 mm\n",
+               PARTS("[yarn.a]", "segment", "interpenetrate", "too large for the pattern"));
+  tiny_refused("[yarn.a]\n[yarn.b]\ntransform = translate 0.001 0 0\n",
+               PARTS("[yarn.a]", "[yarn.b]", "interpenetrate", "move them apart"));
+  tiny_refused("[yarn.a]\npattern = tube\nloops = 2\n", PARTS("tiny.ini:2", "at least 3"));
+  tiny_refused("[yarn.a]\nradius = 0\n", PARTS("tiny.ini:2", "radius"));
+  tiny_refused("[yarn.a]\nrows = 1000000\nloops = 1000000\n", PARTS("tiny.ini", "too many"));
+}
