@@ -9,7 +9,7 @@
 #include "linalg/assemble.h"
 #include "loom/kernel.h"
 
-enum { ELEM_MAX_ARITY = 4, ELEM_MAX_REST = 16, ELEM_MAX_MAT = 8 };
+enum { ELEM_MAX_ARITY = 4, ELEM_MAX_REST = 22, ELEM_MAX_MAT = 8 };
 
 typedef struct elem_args {
   const lk_real *LK_RESTRICT x;     /* [n][3] m */
@@ -61,5 +61,15 @@ loom_status elastic_pd_operator(elastic *el, asm_csr *A);            /* A += w A
 loom_status elastic_pd_rhs(elastic *el, loom_buf *x, loom_buf *rhs); /* rhs += w A'p */
 /* Hp += H(x) p, matrix-free, element Hessians treated as `how` says */
 loom_status elastic_apply(elastic *el, loom_buf *x, int how, loom_buf *p, loom_buf *Hp);
+
+/* ---- yarns: frames that elements yarn_bend and yarn_twist keep in their rest data ------------ */
+typedef struct rods rods;
+/* *out is NULL in a scene without yarn_bend; the two functions below take that. */
+loom_status rods_new(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc, rods **out);
+void rods_free(rods *r);
+/* At the end of a step at x: carry the frames to x, find the twist of least energy, let rest
+ * curvatures yield. */
+loom_status rods_update(rods *r, loom_buf *x);
+loom_buf *rods_state(const rods *r); /* what outlives a step, or NULL */
 
 #endif

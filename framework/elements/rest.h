@@ -16,4 +16,11 @@ const char *rest_hinge_isometric(const double *X, double *rest);
 const char *rest_hinge_shell(const double *X, double *rest);
 const char *rest_tet(const double *X, double *rest);
 
+/* Rods: one element by itself, or (rest_rod_frames) with the frames u that neighbours share. */
+const char *rest_rod(const double *X, double *rest);
+const char *rest_rod_edges(const double *X, double t[2][3], double len[2]);
+void rest_rod_start(const double *t, double *u);
+void rest_rod_transport(const double *u, const double *a, const double *b, double *out);
+void rest_rod_frames(double t[2][3], const double len[2], double u[2][3], double *rest);
+
 #endif

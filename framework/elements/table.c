@@ -5,13 +5,15 @@
 #include "elements/hinge_shell.kern.h"
 #include "elements/pin.kern.h"
 #include "elements/rest.h"
+#include "elements/rod.kern.h"
 #include "elements/spring.kern.h"
 #include "elements/tet_arap.kern.h"
 #include "elements/tri_arap.kern.h"
 #include "elements/tri_stvk.kern.h"
 
 enum {
-  CAPS_SMOOTH = LOOM_ELEM_ENERGY | LOOM_ELEM_GRADIENT | LOOM_ELEM_HESSIAN,
+  CAPS_GRADIENT = LOOM_ELEM_ENERGY | LOOM_ELEM_GRADIENT,
+  CAPS_SMOOTH = CAPS_GRADIENT | LOOM_ELEM_HESSIAN,
   CAPS_PROJECTIVE = CAPS_SMOOTH | LOOM_ELEM_PROJECT
 };
 
@@ -36,6 +38,10 @@ static const lk_entry tet_arap[] = {LK_ENTRY(tet_arap_energy), LK_ENTRY(tet_arap
                                     LK_ENTRY(tet_arap_hessian), LK_ENTRY(tet_arap_project),
                                     LK_ENTRY(tet_arap_weights)};
 
+static const lk_entry yarn_bend[] = {LK_ENTRY(yarn_bend_energy), LK_ENTRY(yarn_bend_gradient)};
+static const lk_entry yarn_twist[] = {LK_ENTRY(yarn_twist_energy), LK_ENTRY(yarn_twist_gradient)};
+
+#define FORCES(k) .energy = &(k)[0], .gradient = &(k)[1]
 #define SMOOTH(k) .energy = &(k)[0], .gradient = &(k)[1], .hessian = &(k)[2]
 #define LOCAL(k)  .project = &(k)[3], .weights = &(k)[4]
 
@@ -122,6 +128,28 @@ static const elem_type types[] = {
      SMOOTH(tet_arap),
      LOCAL(tet_arap),
      .init_rest = rest_tet},
+    {.name = "yarn_bend",
+     .doc = "k_b/(2 L) sum |w - wbar|^2, rods with frames moved in time (Bergou et al. 2010)",
+     .caps = CAPS_GRADIENT,
+     .arity = 3,
+     .rest_len = ROD_REST,
+     .mat_len = 3,
+     .proj_rows = 0,
+     .rest_doc = "lengths[2] m, mbar rad, wbar[2][2], mref rad, frames[2] of t[3] u[3] theta rad",
+     .mat_doc = "k_b N m^2, plastic limits of |wbar - w| and |wbar| 1",
+     FORCES(yarn_bend),
+     .init_rest = rest_rod},
+    {.name = "yarn_twist",
+     .doc = "k_t m^2/L, twist m of the same frames (Bergou et al. 2010)",
+     .caps = CAPS_GRADIENT,
+     .arity = 3,
+     .rest_len = ROD_REST,
+     .mat_len = 1,
+     .proj_rows = 0,
+     .rest_doc = "lengths[2] m, mbar rad, wbar[2][2], mref rad, frames[2] of t[3] u[3] theta rad",
+     .mat_doc = "k_t N m^2",
+     FORCES(yarn_twist),
+     .init_rest = rest_rod},
     {.name = NULL},
 };
 

@@ -6,13 +6,26 @@
 #include <string.h>
 
 #include "elements/elements.h"
+#include "elements/rest.h"
 #include "scene/build.h"
 #include "scene/pose.h"
 
-enum { SPRING, TRI_ARAP, TRI_STVK, HINGE_ISOMETRIC, HINGE_SHELL, TET_ARAP, PIN, NUM_BLOCKS };
+enum {
+  SPRING,
+  TRI_ARAP,
+  TRI_STVK,
+  HINGE_ISOMETRIC,
+  HINGE_SHELL,
+  TET_ARAP,
+  PIN,
+  YARN_BEND,
+  YARN_TWIST,
+  NUM_BLOCKS
+};
 
 static const char *const block_names[NUM_BLOCKS] = {
-    "spring", "tri_arap", "tri_stvk", "hinge_isometric", "hinge_shell", "tet_arap", "pin"};
+    "spring",   "tri_arap", "tri_stvk",  "hinge_isometric", "hinge_shell",
+    "tet_arap", "pin",      "yarn_bend", "yarn_twist"};
 
 /* Which models use a type: bits of MODEL_*. */
 static const uint32_t block_models[NUM_BLOCKS] = {
@@ -32,6 +45,11 @@ static int64_t count_elements(const builder *b, const object *o, int kind)
       const int32_t v = p->verts[0] - o->first_vert;
       if (p->stiffness > 0 && v >= 0 && v < o->m.num_verts) n += p->count;
     }
+    return n;
+  }
+  if (kind == YARN_BEND || kind == YARN_TWIST) {
+    int64_t n = 0;
+    for (int32_t k = 0; k < o->yarns.num_yarns; ++k) n += yarn_num_joints(&o->yarns, k);
     return n;
   }
   if (o->kind != OBJECT_CLOTH || !(block_models[kind] >> o->cloth.model & 1)) return 0;
@@ -117,6 +135,49 @@ static loom_status put_pins(filler *f, const object *o)
   return LOOM_OK;
 }
 
+/* Rods of one yarn, with frames that neighbours share: transported along the yarn from its
+ * first edge. */
+static loom_status put_yarn(filler *f, const object *o, int32_t k, const double *mat)
+{
+  const int32_t first = o->yarns.first[k], n = o->yarns.first[k + 1] - first;
+  const int32_t joints = yarn_num_joints(&o->yarns, k);
+  double u[2][3], start[3];
+  for (int32_t i = 0; i < joints; ++i) {
+    double X[9], t[2][3], len[2], rest[ELEM_MAX_REST];
+    int32_t *v = f->verts + 3 * f->n;
+    for (int32_t a = 0; a < 3; ++a) {
+      const int32_t local = first + (i + a) % n;
+      v[a] = o->first_vert + local;
+      pose_apply(o->place, o->m.x + 3 * (int64_t)local, X + 3 * (size_t)a);
+    }
+    const char *why = rest_rod_edges(X, t, len);
+    if (why != NULL)
+      return err_set(f->b->err, LOOM_E_CONFIG, "%s: yarn %d at its vertices %d, %d, ...: %s",
+                     o->label, k, i, (i + 1) % n, why);
+    if (i == 0) rest_rod_start(t[0], u[0]);
+    if (i == 0) memcpy(start, u[0], sizeof start);
+    rest_rod_transport(u[0], t[0], t[1], u[1]);
+    if (o->yarns.closed[k] && i == joints - 1) memcpy(u[1], start, sizeof start);
+    rest_rod_frames(t, len, u, rest);
+    for (int a = 0; a < f->type->rest_len; ++a)
+      f->rest[f->type->rest_len * f->n + a] = (loom_real)rest[a];
+    for (int a = 0; a < f->type->mat_len; ++a)
+      f->mat[f->type->mat_len * f->n + a] = (loom_real)mat[a];
+    memcpy(u[0], u[1], sizeof start);
+    ++f->n;
+  }
+  return LOOM_OK;
+}
+
+static loom_status put_yarns(filler *f, const object *o, int kind)
+{
+  const yarn_settings *s = &o->yarn;
+  const double bend[3] = {s->bending, s->plasticity, s->plasticity_max};
+  for (int32_t k = 0; k < o->yarns.num_yarns; ++k)
+    LOOM_TRY(put_yarn(f, o, k, kind == YARN_BEND ? bend : &s->twisting));
+  return LOOM_OK;
+}
+
 static loom_status put_object(filler *f, const object *o, int kind)
 {
   const cloth_settings *c = &o->cloth;
@@ -130,6 +191,9 @@ static loom_status put_object(filler *f, const object *o, int kind)
     return put_hinges(f, o, c->k_e);
   case PIN:
     return put_pins(f, o);
+  case YARN_BEND:
+  case YARN_TWIST:
+    return put_yarns(f, o, kind);
   case TET_ARAP:
     for (int64_t t = 0; t < o->m.num_tets; ++t)
       LOOM_TRY(put_element(f, o, o->m.tets + 4 * t, &o->solid.stiffness));
@@ -157,6 +221,13 @@ static loom_status share_triangles(builder *b, loom_elem_block *k)
   buf_free(s->m, k->verts);
   k->verts = s->pub.tris;
   return LOOM_OK;
+}
+
+/* The frames of bending and twist are the same ones, and change together. */
+static void share_frames(builder *b, loom_elem_block *k)
+{
+  buf_free(b->s->m, k->rest);
+  k->rest = k[-1].rest;
 }
 
 static loom_status build_block(builder *b, int kind, int64_t count)
@@ -190,6 +261,7 @@ static loom_status build_block(builder *b, int kind, int64_t count)
   LOOM_TRY(buf_unmap(s->m, k->verts));
   LOOM_TRY(buf_unmap(s->m, k->rest));
   LOOM_TRY(buf_unmap(s->m, k->mat));
+  if (kind == YARN_TWIST) share_frames(b, k);
   return share_triangles(b, k);
 }
 

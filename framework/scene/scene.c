@@ -396,7 +396,7 @@ void scene_free(scene_data *s)
   if (s->pub.layer != s->pub.object) buf_free(s->m, s->pub.layer);
   for (int k = 0; k < s->pub.num_blocks; ++k) {
     if (s->blocks[k].verts != s->pub.tris) buf_free(s->m, s->blocks[k].verts);
-    buf_free(s->m, s->blocks[k].rest);
+    if (k == 0 || s->blocks[k].rest != s->blocks[k - 1].rest) buf_free(s->m, s->blocks[k].rest);
     buf_free(s->m, s->blocks[k].mat);
   }
   loom_buf *const own[9] = {s->v0,         s->damping,    s->pub.rest_x, s->pub.mass, s->pub.fixed,

@@ -130,6 +130,16 @@ static const loom_param yarn_params[] = {
                     "Distance of neighbouring loops; 0: as wide as the radius asks for."),
     LOOM_PARAM_REAL(yarn_settings, row_height, 0, 0, 10, "m",
                     "Distance of neighbouring rows; 0: as high as the radius asks for."),
+    LOOM_PARAM_REAL(yarn_settings, bending, 2e-8, 0, 1e3, "N m^2",
+                    "k_b of element yarn_bend (20 dyn cm^2); the rest curvature is that of the "
+                    "start."),
+    LOOM_PARAM_REAL(yarn_settings, twisting, 2e-8, 0, 1e3, "N m^2",
+                    "k_t of element yarn_twist; 0: the yarn does not resist twist."),
+    LOOM_PARAM_REAL(yarn_settings, plasticity, 0, 0, 100, "1",
+                    "p of |wbar - w| <= p: rest curvatures follow what is bent further (0.01 in "
+                    "Kaldor et al. 2010); 0: elastic."),
+    LOOM_PARAM_REAL(yarn_settings, plasticity_max, 2.5, 0, 100, "1",
+                    "p_max of |wbar| <= p_max, with plasticity; 0: no limit."),
     DENSITY(yarn_settings, 5e-4, "kg/m", "Mass per length (0.005 g/cm)."),
     COMMON(yarn_settings)};
 

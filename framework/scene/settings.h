@@ -52,6 +52,8 @@ typedef struct yarn_settings {
   int64_t rows, loops, stripe, rib;
   int32_t closed, bind;
   double radius, loop_width, row_height; /* m */
+  double bending, twisting;              /* N m^2 */
+  double plasticity, plasticity_max;     /* 1 */
 } yarn_settings;
 
 typedef struct pin_settings {

@@ -32,6 +32,12 @@ int32_t yarn_num_segs(const yarn_set *y, int32_t k)
   return y->first[k + 1] - y->first[k] - (y->closed[k] ? 0 : 1);
 }
 
+int32_t yarn_num_joints(const yarn_set *y, int32_t k)
+{
+  const int32_t n = y->first[k + 1] - y->first[k];
+  return y->closed[k] ? n : n > 2 ? n - 2 : 0;
+}
+
 void yarn_segment(const yarn_set *y, int32_t k, int32_t j, int32_t seg[4])
 {
   const int32_t first = y->first[k], n = y->first[k + 1] - first;

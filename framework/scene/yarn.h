@@ -44,6 +44,7 @@ loom_status yarn_alloc(loom_err *err, int64_t num_verts, int64_t num_yarns, int6
  * set's vertices). */
 int32_t yarn_num_segs(const yarn_set *y, int32_t k);
 void yarn_segment(const yarn_set *y, int32_t k, int32_t j, int32_t seg[4]);
+int32_t yarn_num_joints(const yarn_set *y, int32_t k); /* vertices between two segments */
 
 /* ---- checks at the start ----------------------------------------------------------------- */
 enum { YARN_SAMPLES = 11 }; /* points to a segment (numerics 1.1) */

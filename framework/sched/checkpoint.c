@@ -77,6 +77,8 @@ loom_status checkpoint_write(run *r, int64_t step)
   s = h5check_put_scalars(r->check, r->err, step, r->st.time, hash);
   if (s == LOOM_OK) s = h5check_put(r->check, r->err, "core", "epoch", LOOM_I64, 1, &epoch);
   for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = put(r, "core", p[i].name, p[i].b);
+  loom_buf *const frames = rods_state(r->rods);
+  if (s == LOOM_OK && frames != NULL) s = put(r, "core", "frames", frames);
   if (s == LOOM_OK && r->f_next_norm == 0.0) s = buf_discard(r->m, r->st.f_next); /* all zero */
   if (s == LOOM_OK) s = plugins(r, 0);
   h5check *const c = r->check;
@@ -105,6 +107,8 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
   r->st.epoch = (int32_t)epoch;
   parts(r, p);
   for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = get(r, "core", p[i].name, p[i].b, 0);
+  loom_buf *const frames = rods_state(r->rods);
+  if (s == LOOM_OK && frames != NULL) s = get(r, "core", "frames", frames, 0);
   r->st.time = time;
   r->st.index = *step;
   if (s == LOOM_OK) s = plugins(r, 1);

@@ -23,6 +23,7 @@ enum { SLOT_INERTIA = 0, SLOT_ELASTIC = 1 };
 loom_status problem_new(run *r)
 {
   LOOM_TRY(elastic_new(r->err, r->m, &r->exec, &r->scene->pub, &r->el));
+  LOOM_TRY(rods_new(r->err, r->m, &r->exec, &r->scene->pub, &r->rods));
   LOOM_TRY(blocks_alloc(r, "core", &r->blocks));
   int isotropic = 1;
   for (int i = 0; i < r->num_contact; ++i) {
@@ -34,6 +35,7 @@ loom_status problem_new(run *r)
 
 void problem_free(run *r)
 {
+  rods_free(r->rods);
   elastic_free(r->el);
   asm_bsr_free(r->bsr);
   asm_csr_free(r->csr);

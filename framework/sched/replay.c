@@ -63,6 +63,7 @@ loom_status replay_load(run *r, int64_t index)
   LOOM_TRY(load_frame(r, index, r->st.x, r->st.v_start));
   r->rep.have_ref = index + 1 < r->rep.num_frames;
   if (r->rep.have_ref) LOOM_TRY(load_frame(r, index + 1, r->rep.x_ref, NULL));
+  LOOM_TRY(rods_update(r->rods, r->st.x));
   /* the state was changed from outside: plugins drop every history */
   if (r->solver.plugin->ops.solver->reset != NULL)
     LOOM_TRY(r->solver.plugin->ops.solver->reset(r->solver.self));

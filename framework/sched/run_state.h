@@ -73,6 +73,7 @@ struct run {
   loom_pairs spare; /* second set for sorting, allocated when first needed */
 
   elastic *el;
+  rods *rods;   /* NULL: no yarns */
   asm_bsr *bsr; /* created when first asked for */
   asm_csr *csr;
   double csr_h;        /* the step its values were made for, 0: none */

@@ -307,6 +307,9 @@ static loom_status commit(run *r)
   LOOM_TRY(run_kernel(r, &r->exec, &k_velocity, &a, r->scene->pub.num_verts, NULL));
   LOOM_TRY(run_unmap(r, 3, s));
   LOOM_TRY(buf_reset(r->m, r->st.f_next, buf_count(r->st.f_next)));
+  clock_push(&r->clock, CLOCK_SOLVE);
+  LOOM_TRY(rods_update(r->rods, r->st.x));
+  clock_pop(&r->clock);
 
   const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
   clock_push(&r->clock, CLOCK_SOLVE);

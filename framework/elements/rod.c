@@ -1,0 +1,109 @@
+/* rod.c - moves the frames of a scene's yarns on after a step. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "elements/rod.kern.h"
+
+static const lk_entry k_frames = LK_ENTRY(rod_frames), k_theta = LK_ENTRY(rod_theta);
+static const lk_entry k_plastic = LK_ENTRY(rod_plastic);
+
+/* Newton's method on theta: 1 to 4 iterations from the last step's (numerics 1.1). */
+enum { MAX_ITERS = 20 };
+static const double theta_tolerance = sizeof(loom_real) == 4 ? 1e-5 : 1e-11; /* rad */
+
+struct rods {
+  mem *m;
+  const loom_exec *e;
+  const loom_scene *sc;
+  const loom_elem_block *bend, *twist; /* twist may be NULL */
+  loom_buf *first;                     /* i32 [ny + 1], elements of each yarn */
+  loom_buf *flat;                      /* real [ne][4] */
+  loom_buf *work;                      /* real [ROD_WORK][ne + ny] */
+};
+
+static loom_status count_elements(rods *r)
+{
+  const int32_t ny = r->sc->num_yarns;
+  int32_t *first, *vert;
+  unsigned char *closed;
+  LOOM_TRY(buf_map(r->m, NULL, r->first, LOOM_WRITE, LOOM_AT_HOST, (void **)&first));
+  LOOM_TRY(buf_map(r->m, NULL, r->sc->yarn_vert, LOOM_READ, LOOM_AT_HOST, (void **)&vert));
+  LOOM_TRY(buf_map(r->m, NULL, r->sc->yarn_closed, LOOM_READ, LOOM_AT_HOST, (void **)&closed));
+  first[0] = 0;
+  for (int32_t k = 0; k < ny; ++k) {
+    const int32_t n = vert[k + 1] - vert[k];
+    first[k + 1] = first[k] + (closed[k] ? n : n > 2 ? n - 2 : 0);
+  }
+  const int32_t num = first[ny];
+  LOOM_TRY(buf_unmap(r->m, r->sc->yarn_closed));
+  LOOM_TRY(buf_unmap(r->m, r->sc->yarn_vert));
+  LOOM_TRY(buf_unmap(r->m, r->first));
+  if (num == r->bend->num_elems) return LOOM_OK;
+  return err_set(mem_err(r->m), LOOM_E_ARG,
+                 "elements yarn_bend: %d of them, but the inner vertices of all yarns are %d",
+                 r->bend->num_elems, num);
+}
+
+static loom_status create(rods *r)
+{
+  const int64_t ny = r->sc->num_yarns, ne = r->bend->num_elems;
+  LOOM_TRY(buf_new(r->m, "core", "elements of yarns", LOOM_I32, ny + 1, &r->first));
+  LOOM_TRY(buf_new(r->m, "core", "curvatures of yarns", LOOM_REAL, 4 * ne, &r->flat));
+  LOOM_TRY(buf_new(r->m, "core", "twist of yarns", LOOM_REAL, ROD_WORK * (ne + ny), &r->work));
+  return count_elements(r);
+}
+
+loom_status rods_new(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc, rods **out)
+{
+  const loom_elem_block *bend = NULL, *twist = NULL;
+  *out = NULL;
+  for (int b = 0; b < sc->num_blocks; ++b) {
+    if (strcmp(sc->blocks[b].type, "yarn_bend") == 0) bend = &sc->blocks[b];
+    if (strcmp(sc->blocks[b].type, "yarn_twist") == 0) twist = &sc->blocks[b];
+  }
+  if (bend == NULL) return LOOM_OK;
+  rods *r = calloc(1, sizeof *r);
+  if (r == NULL) return err_set(err, LOOM_E_NOMEM, "no memory for the frames of yarns");
+  *r = (rods){.m = m, .e = e, .sc = sc, .bend = bend, .twist = twist};
+  const loom_status s = create(r);
+  if (s == LOOM_OK) {
+    *out = r;
+    return LOOM_OK;
+  }
+  *err = *mem_err(m);
+  rods_free(r);
+  return s;
+}
+
+void rods_free(rods *r)
+{
+  if (r == NULL) return;
+  buf_free(r->m, r->first);
+  buf_free(r->m, r->flat);
+  buf_free(r->m, r->work);
+  free(r);
+}
+
+loom_buf *rods_state(const rods *r) { return r != NULL ? r->bend->rest : NULL; }
+
+loom_status rods_update(rods *r, loom_buf *x)
+{
+  if (r == NULL) return LOOM_OK;
+  loom_err *const err = mem_err(r->m);
+  const int32_t ny = r->sc->num_yarns, ne = r->bend->num_elems;
+  buf_maps q = {.m = r->m, .e = r->e};
+  rod_args a = {.stride = ne + ny, .max_iters = MAX_ITERS, .tolerance = (lk_real)theta_tolerance};
+  a.x = buf_maps_add(&q, x, LOOM_READ);
+  a.verts = buf_maps_add(&q, r->bend->verts, LOOM_READ);
+  a.rest = buf_maps_add(&q, r->bend->rest, LOOM_RDWR);
+  a.bend = buf_maps_add(&q, r->bend->mat, LOOM_READ);
+  if (r->twist != NULL) a.twist = buf_maps_add(&q, r->twist->mat, LOOM_READ);
+  a.flat = buf_maps_add(&q, r->flat, LOOM_WRITE);
+  a.first = buf_maps_add(&q, r->first, LOOM_READ);
+  a.closed = buf_maps_add(&q, r->sc->yarn_closed, LOOM_READ);
+  a.work = buf_maps_add(&q, r->work, LOOM_WRITE);
+  if (q.status == LOOM_OK) q.status = exec_run(err, r->e, &k_frames, &a, ne, NULL);
+  if (q.status == LOOM_OK) q.status = exec_run(err, r->e, &k_theta, &a, ny, NULL);
+  if (q.status == LOOM_OK) q.status = exec_run(err, r->e, &k_plastic, &a, ne, NULL);
+  return buf_maps_end(&q);
+}

@@ -1,0 +1,251 @@
+/* yarn_bend, yarn_twist, rod.c: discrete elastic rods and their frames in time. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "elements/rod.kern.h"
+#include "support/elem_case.h"
+#include "support/tiny_scene.h"
+
+static const int is_float = sizeof(loom_real) == 4;
+
+/* Gradient against central differences at a point far from the stored frames: the tangents have
+ * turned by up to a radian, theta and the rest twist are not zero. */
+static void check_gradient(const char *name)
+{
+  elem_case c;
+  case_new(&c, elem_find(name), 40, 0, 7);
+  const elem_type *t = c.type;
+  const double h = is_float ? 1e-3 : 1e-6;
+  double worst = 0;
+  int seen = 0;
+  for (int e = 0; e < c.ne; ++e) {
+    loom_real *r = c.rest + (size_t)e * ROD_REST;
+    for (int j = 0; j < 2; ++j)
+      r[ROD_FRAME + ROD_FRAME_LEN * j + 6] = (loom_real)case_random(3, (unsigned)(2 * e + j));
+    r[ROD_MBAR] = (loom_real)case_random(4, (unsigned)e);
+  }
+  case_pose(&c, CASE_RANDOM, 5);
+  for (int e = 0; e < c.ne; ++e) {
+    loom_real g[9], *x = c.x + (size_t)9 * e;
+    double num[9], scale = 0;
+    rod q;
+    rod_load(c.x, c.verts + 3 * e, c.rest + (size_t)e * ROD_REST, &q);
+    const double fold = (double)(c.rest[(size_t)e * ROD_REST] * c.rest[(size_t)e * ROD_REST + 1]);
+    if ((double)q.den < 0.2 * fold) continue; /* nearly turned back: the energy has a pole there */
+    ++seen;
+    case_run1(&c, t->gradient, 0, e, g);
+    for (int k = 0; k < 9; ++k) {
+      const loom_real keep = x[k];
+      const double size = 0.1 * h;
+      x[k] = keep + (loom_real)size;
+      const double up = case_energy(&c, e);
+      x[k] = keep - (loom_real)size;
+      num[k] = (up - case_energy(&c, e)) / (2 * size);
+      x[k] = keep;
+      scale = fmax(scale, fabs(num[k]));
+    }
+    for (int k = 0; k < 9; ++k) worst = fmax(worst, fabs(num[k] - (double)g[k]) / scale);
+  }
+  /* the differences' own rounding; numerics 1.3 measured 5e-9 near the stored frames */
+  cr_assert(seen > c.ne / 2);
+  cr_expect(worst < (is_float ? 3e-2 : 1e-6), "%s: %g", name, worst);
+  case_free(&c);
+}
+
+Test(rod, gradient_of_bending) { check_gradient("yarn_bend"); }
+Test(rod, gradient_of_twist) { check_gradient("yarn_twist"); }
+
+/* ---- whole yarns -------------------------------------------------------------------------- */
+
+typedef struct rig {
+  tiny_scene t;
+  loom_exec exec;
+  loom_real scratch[4096], result[LOOM_NUM_RESULTS];
+  elastic *el;
+  rods *r;
+  loom_buf *x, *grad;
+} rig;
+
+static void rig_open(rig *g, const char *text)
+{
+  g->t = tiny_open_ok(text);
+  g->exec = (loom_exec){.struct_size = sizeof g->exec,
+                        .backend = LOOM_CPU,
+                        .num_threads = 1,
+                        .deterministic = 1,
+                        .scratch = g->scratch,
+                        .scratch_len = 4096,
+                        .result = g->result};
+  const loom_scene *p = &g->t.s->pub;
+  cr_assert_eq(elastic_new(&g->t.err, g->t.m, &g->exec, p, &g->el), LOOM_OK, "%s", g->t.err.text);
+  cr_assert_eq(rods_new(&g->t.err, g->t.m, &g->exec, p, &g->r), LOOM_OK, "%s", g->t.err.text);
+  cr_assert(g->r != NULL);
+  cr_assert_eq(buf_new(g->t.m, "test", "x", LOOM_REAL, 3 * p->num_verts, &g->x), LOOM_OK);
+  cr_assert_eq(buf_new(g->t.m, "test", "grad", LOOM_REAL, 3 * p->num_verts, &g->grad), LOOM_OK);
+  cr_assert_eq(buf_copy(g->t.m, &g->exec, g->x, p->rest_x), LOOM_OK);
+}
+
+static void rig_close(rig *g)
+{
+  elastic_free(g->el);
+  rods_free(g->r);
+  buf_free(g->t.m, g->x);
+  buf_free(g->t.m, g->grad);
+  tiny_close(&g->t);
+}
+
+static loom_real *rig_map(rig *g, loom_buf *b)
+{
+  void *p;
+  cr_assert_eq(buf_map(g->t.m, NULL, b, LOOM_RDWR, LOOM_AT_HOST, &p), LOOM_OK);
+  return p;
+}
+
+static double rig_energy(rig *g)
+{
+  int used;
+  double E = 0;
+  cr_assert_eq(elastic_energy(g->el, g->x, 0, &used), LOOM_OK);
+  for (int k = 0; k < used; ++k) E += (double)g->result[k];
+  return E;
+}
+
+/* Net force and torque about the origin, and the largest force; N, N m */
+static void rig_forces(rig *g, double force[3], double torque[3], double *most)
+{
+  cr_assert_eq(buf_reset(g->t.m, g->grad, buf_count(g->grad)), LOOM_OK);
+  cr_assert_eq(elastic_gradient(g->el, g->x, g->grad), LOOM_OK);
+  const loom_real *x = rig_map(g, g->x), *f = rig_map(g, g->grad);
+  *most = 0;
+  for (int c = 0; c < 3; ++c) force[c] = torque[c] = 0;
+  for (int64_t i = 0; i < g->t.s->pub.num_verts; ++i)
+    for (int c = 0; c < 3; ++c) {
+      const int a = (c + 1) % 3, b = (c + 2) % 3;
+      force[c] += (double)f[3 * i + c];
+      torque[c] +=
+          (double)x[3 * i + a] * (double)f[3 * i + b] - (double)x[3 * i + b] * (double)f[3 * i + a];
+      *most = fmax(*most, fabs((double)f[3 * i + c]));
+    }
+  buf_unmap(g->t.m, g->x), buf_unmap(g->t.m, g->grad);
+}
+
+/* x <- R x, turned by `angle` about (1, 2, 3) */
+static void rig_turn(rig *g, double angle)
+{
+  const double s = sin(angle), c = cos(angle), l = 1 / sqrt(14.0), n[3] = {l, 2 * l, 3 * l};
+  loom_real *x = rig_map(g, g->x);
+  for (int64_t i = 0; i < g->t.s->pub.num_verts; ++i) {
+    double v[3], d = 0;
+    for (int k = 0; k < 3; ++k) v[k] = (double)x[3 * i + k], d += n[k] * v[k];
+    for (int k = 0; k < 3; ++k) {
+      const int a = (k + 1) % 3, b = (k + 2) % 3;
+      x[3 * i + k] = (loom_real)(c * v[k] + s * (n[a] * v[b] - n[b] * v[a]) + (1 - c) * d * n[k]);
+    }
+  }
+  buf_unmap(g->t.m, g->x);
+}
+
+static void rig_shake(rig *g, double size)
+{
+  loom_real *x = rig_map(g, g->x);
+  for (int64_t i = 0; i < 3 * g->t.s->pub.num_verts; ++i)
+    x[i] += (loom_real)(size * case_random(11, (unsigned)i));
+  buf_unmap(g->t.m, g->x);
+}
+
+static const char *const yarns[2] = {"[yarn.a]\nrows = 3\nloops = 4\n",
+                                     "[yarn.a]\npattern = tube\nrows = 2\nloops = 12\n"};
+
+/* A knit turned as a whole has no energy once its frames have followed. */
+Test(rod, rigid_turns_cost_nothing)
+{
+  for (int k = 0; k < 2; ++k) {
+    rig g;
+    rig_open(&g, yarns[k]);
+    cr_expect(rig_energy(&g) < (is_float ? 1e-12 : 1e-28), "at rest: %g J", rig_energy(&g));
+    rig_shake(&g, 2e-4);
+    cr_assert_eq(rods_update(g.r, g.x), LOOM_OK);
+    const double bent = rig_energy(&g);
+    cr_assert_eq(buf_copy(g.t.m, &g.exec, g.x, g.t.s->pub.rest_x), LOOM_OK);
+    for (int turn = 0; turn < 3; ++turn) {
+      rig_turn(&g, 0.9);
+      cr_assert_eq(rods_update(g.r, g.x), LOOM_OK);
+      cr_expect(rig_energy(&g) < (is_float ? 1e-6 : 1e-18) * bent, "turned: %g of %g J",
+                rig_energy(&g), bent);
+    }
+    rig_close(&g);
+  }
+}
+
+/* Forces and torques add up to zero, the latter only because twist is at its least energy. */
+Test(rod, no_net_force_or_torque_at_equilibrium_of_twist)
+{
+  for (int k = 0; k < 2; ++k) {
+    rig g;
+    double force[3], torque[3], most;
+    rig_open(&g, yarns[k]);
+    rig_shake(&g, 3e-4);
+    cr_assert_eq(rods_update(g.r, g.x), LOOM_OK);
+    cr_assert_eq(rods_update(g.r, g.x), LOOM_OK); /* changes nothing that counts */
+    rig_forces(&g, force, torque, &most);
+    for (int c = 0; c < 3; ++c) {
+      cr_expect(fabs(force[c]) < (is_float ? 1e-4 : 1e-12) * most, "force %g of %g", force[c],
+                most);
+      cr_expect(fabs(torque[c]) < (is_float ? 1e-4 : 1e-9) * most * 0.05, "torque %g of %g N m",
+                torque[c], most * 0.05);
+    }
+    rig_close(&g);
+  }
+}
+
+/* Theta minimises the energy: any change of one frame's angle raises it. */
+Test(rod, twist_is_at_its_least_energy)
+{
+  if (is_float) cr_skip_test("differences of second order need doubles");
+  rig g;
+  rig_open(&g, yarns[0]);
+  rig_shake(&g, 3e-4);
+  cr_assert_eq(rods_update(g.r, g.x), LOOM_OK);
+  const double E = rig_energy(&g);
+  loom_real *rest = rig_map(&g, rods_state(g.r));
+  for (int i = 5; i < 60; i += 9)
+    for (int sign = -1; sign <= 1; sign += 2) {
+      loom_real *a = rest + (int64_t)ROD_REST * i + ROD_FRAME + ROD_FRAME_LEN + 6;
+      loom_real *b = rest + (int64_t)ROD_REST * (i + 1) + ROD_FRAME + 6;
+      const loom_real keep = *a;
+      cr_assert_eq(*a, *b);
+      *a = *b = keep + (loom_real)(1e-3 * sign);
+      buf_unmap(g.t.m, rods_state(g.r));
+      cr_expect(rig_energy(&g) > E, "edge %d: %g, not above %g", i, rig_energy(&g), E);
+      rest = rig_map(&g, rods_state(g.r));
+      *a = *b = keep;
+    }
+  buf_unmap(g.t.m, rods_state(g.r));
+  rig_close(&g);
+}
+
+/* What is bent beyond p stays bent, up to p_max. */
+Test(rod, rest_curvature_yields)
+{
+  rig g;
+  rig_open(&g, "[yarn.a]\nrows = 1\nloops = 4\nplasticity = 0.01\nplasticity_max = 0.6\n");
+  rig_shake(&g, 5e-4);
+  cr_assert_eq(rods_update(g.r, g.x), LOOM_OK);
+  const loom_real *rest = rig_map(&g, rods_state(g.r));
+  double most = 0;
+  for (int i = 0; i < g.t.s->pub.blocks[0].num_elems; ++i)
+    for (int j = 0; j < 2; ++j) {
+      const loom_real *b = rest + (int64_t)ROD_REST * i + ROD_WBAR + 2 * j;
+      most = fmax(most, sqrt((double)(b[0] * b[0] + b[1] * b[1])));
+    }
+  cr_expect(most <= 0.6 * (1 + 1e-6) && most > 0.55, "%g", most);
+  buf_unmap(g.t.m, rods_state(g.r));
+  rig_close(&g);
+  rig_open(&g, "[yarn.a]\nrows = 1\nloops = 4\nplasticity = 0.01\nplasticity_max = 0\n");
+  rig_shake(&g, 5e-4);
+  const double before = rig_energy(&g);
+  cr_assert_eq(rods_update(g.r, g.x), LOOM_OK);
+  cr_expect(rig_energy(&g) < 0.02 * before, "%g of %g J", rig_energy(&g), before);
+  rig_close(&g);
+}
