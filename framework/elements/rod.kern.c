@@ -2,6 +2,8 @@
  * 2010, section 3 and appendix A; Bergou et al. 2010). */
 #include "elements/rod.kern.h"
 
+#include "geom/tridiag.kern.h"
+
 LK_KERNEL_PLAIN(rod_frames, a, i)
 {
   rod q;
@@ -70,40 +72,6 @@ LK_FN void twist_system(const twist_yarn *y)
   }
 }
 
-/* Thomas: column `b` becomes the solution; UPPER is used up by the first solve and kept. */
-LK_FN void twist_solve(const twist_yarn *y, int b, int first)
-{
-  lk_real *u = y->col[UPPER], *d = y->col[DIAGONAL], *v = y->col[b];
-  const lk_real *l = y->col[LOWER];
-  for (int32_t j = 0; j < y->edges; ++j) {
-    if (first) {
-      if (j > 0) d[j] -= l[j] * u[j - 1];
-      u[j] /= d[j];
-    }
-    v[j] = (v[j] - (j > 0 ? l[j] * v[j - 1] : LK_R(0.0))) / d[j];
-  }
-  for (int32_t j = y->edges - 2; j >= 0; --j) v[j] -= u[j] * v[j + 1];
-}
-
-/* A closed yarn's corner entries c as a rank-1 change (Sherman and Morrison):
- * A = T + p q' with p = (g, 0, ..., c), q = (1, 0, ..., c/g). */
-LK_FN void twist_solve_closed(const twist_yarn *y)
-{
-  const int32_t last = y->edges - 1;
-  lk_real *d = y->col[DIAGONAL], *r = y->col[RIGHT], *z = y->col[SPARE];
-  const lk_real c = y->col[LOWER][0], g = -d[0];
-  y->col[LOWER][0] = y->col[UPPER][last] = LK_R(0.0);
-  d[0] -= g;
-  d[last] -= c * c / g;
-  for (int32_t j = 0; j <= last; ++j) z[j] = LK_R(0.0);
-  z[0] = g;
-  z[last] = c;
-  twist_solve(y, RIGHT, 1);
-  twist_solve(y, SPARE, 0);
-  const lk_real f = (r[0] + c / g * r[last]) / (LK_R(1.0) + z[0] + c / g * z[last]);
-  for (int32_t j = 0; j <= last; ++j) r[j] -= f * z[j];
-}
-
 LK_KERNEL_PLAIN(rod_theta, a, k)
 {
   twist_yarn y;
@@ -120,10 +88,8 @@ LK_KERNEL_PLAIN(rod_theta, a, k)
     lk_real most = LK_R(0.0);
     twist_system(&y);
     if (!(y.col[DIAGONAL][0] > LK_R(0.0))) break; /* neither bends nor twists */
-    if (y.closed)
-      twist_solve_closed(&y);
-    else
-      twist_solve(&y, RIGHT, 1);
+    tridiag_solve(y.edges, y.closed, y.col[LOWER], y.col[DIAGONAL], y.col[UPPER], y.col[RIGHT],
+                  y.col[SPARE]);
     for (int32_t j = 0; j < y.edges; ++j) {
       y.col[THETA][j] += y.col[RIGHT][j];
       most = LK_FMAX(most, LK_FABS(y.col[RIGHT][j]));

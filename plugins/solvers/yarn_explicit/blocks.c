@@ -1,0 +1,86 @@
+/* blocks.c - blocks of loops for non-rigid damping. */
+#include <stdlib.h>
+
+#include "yarn_explicit.h"
+
+/* Vertices of yarns that are not knitted: so many of one yarn make a block (16 loops of 8). */
+enum { LOOSE = 128 };
+
+typedef struct item {
+  int64_t block; /* sorts by object, then place */
+  int32_t vert;
+} item;
+
+static int by_block(const void *a, const void *b)
+{
+  const item *p = a, *q = b;
+  if (p->block != q->block) return p->block < q->block ? -1 : 1;
+  return (p->vert > q->vert) - (p->vert < q->vert);
+}
+
+typedef struct view {
+  const int32_t *loop, *vert, *object;
+  const unsigned char *fixed;
+} view;
+
+static int64_t list_items(const loom_scene *sc, const view *v, int64_t block, item *out)
+{
+  int64_t n = 0;
+  for (int32_t k = 0; k < sc->num_yarns; ++k)
+    for (int32_t i = v->vert[k]; i < v->vert[k + 1]; ++i) {
+      const int32_t row = v->loop[2 * (int64_t)i], col = v->loop[2 * (int64_t)i + 1];
+      /* 24 bits of rows, 24 of columns; or yarns behind all knitted blocks of the object */
+      int64_t key = (int64_t)v->object[i] << 49;
+      if (v->fixed[i]) continue;
+      if (row >= 0)
+        key |= (row / block) << 24 | col / block;
+      else
+        key |= INT64_C(1) << 48 | (int64_t)(i / LOOSE);
+      if (row < 0 && i - v->vert[k] < i % LOOSE)
+        key |= INT64_C(1) << 40; /* the next yarn's share */
+      out[n++] = (item){key, i};
+    }
+  return n;
+}
+
+static loom_status fill(const loom_host *h, const loom_exec *e, const item *list, int64_t n,
+                        yarn_blocks *out)
+{
+  void *p[2];
+  out->num = 0;
+  for (int64_t i = 0; i < n; ++i) out->num += i == 0 || list[i].block != list[i - 1].block;
+  LOOM_TRY(h->buf_new(h, "blocks", LOOM_I32, out->num + 1, &out->first));
+  LOOM_TRY(h->buf_new(h, "vertices of blocks", LOOM_I32, n, &out->verts));
+  LOOM_TRY(h->map(h, e, out->first, LOOM_WRITE, LOOM_AT_HOST, &p[0]));
+  LOOM_TRY(h->map(h, e, out->verts, LOOM_WRITE, LOOM_AT_HOST, &p[1]));
+  int32_t *first = p[0], *verts = p[1], num = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    if (i == 0 || list[i].block != list[i - 1].block) first[num++] = (int32_t)i;
+    verts[i] = list[i].vert;
+  }
+  first[num] = (int32_t)n;
+  LOOM_TRY(h->unmap(h, out->verts));
+  return h->unmap(h, out->first);
+}
+
+loom_status blocks_make(const loom_host *h, const loom_exec *e, const loom_scene *sc, int64_t block,
+                        yarn_blocks *out)
+{
+  loom_buf *const bufs[4] = {sc->loop, sc->yarn_vert, sc->object, sc->fixed};
+  void *p[4];
+  if (sc->num_yarns == 0) return LOOM_OK;
+  item *list = malloc((size_t)sc->num_verts * sizeof *list);
+  LOOM_CHECK(h, list != NULL, LOOM_E_NOMEM, "no memory for %d vertices", sc->num_verts);
+  loom_status s = LOOM_OK;
+  for (int i = 0; i < 4 && s == LOOM_OK; ++i)
+    s = h->map(h, e, bufs[i], LOOM_READ, LOOM_AT_HOST, &p[i]);
+  if (s == LOOM_OK) {
+    const view v = {p[0], p[1], p[2], p[3]};
+    const int64_t n = list_items(sc, &v, block, list);
+    for (int i = 3; i >= 0 && s == LOOM_OK; --i) s = h->unmap(h, bufs[i]);
+    qsort(list, (size_t)n, sizeof *list, by_block);
+    if (s == LOOM_OK) s = fill(h, e, list, n, out);
+  }
+  free(list);
+  return s;
+}

@@ -1,0 +1,258 @@
+/* yarn_explicit.c - yarns in explicit steps: J. M. Kaldor, D. L. James and S. Marschner,
+ * Efficient Yarn-based Cloth with Adaptive Contact Linearization, ACM TOG 29(4), 2010, Fig. 4.
+ *
+ * One step is one outer iteration:
+ *   v += h M^-1 f(x)          all forces at the start of the step, contact among them
+ *   glue, then lengths        projections at x + h v (Goldenthal et al. 2007)
+ *   v = (x' - x)/h            and non-rigid damping of blocks of loops
+ * What is left is the trial point.  Contact with objects comes last, in FILTER (plugin
+ * `project`), and the scheduler moves the frames of the yarns on (elements yarn_bend, yarn_twist).
+ * The residual that the core measures afterwards is that of the implicit step, which nobody
+ * solves here. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "plug.h"
+#include "yarn.kern.h"
+#include "yarn_explicit.h"
+
+static const loom_param params[] = {
+    LOOM_PARAM_REAL(settings, stability, 0.5, 0, 10, "1",
+                    "The step must be below this times the least l^2 sqrt(rho/k_b) (l lengths of "
+                    "segments, rho mass per length, k_b bending stiffness), or it is refused; 0: "
+                    "no check.  Runs were stable up to 0.7 and not beyond 0.75 to 1."),
+    LOOM_PARAM_REAL(settings, tolerance, 1e-6, 1e-14, 1, "1",
+                    "Lengths are projected until | |e|^2/l^2 - 1 | is below this."),
+    LOOM_PARAM_INT(settings, max_iters, 10, 0, 1000, "1",
+                   "Most iterations of that projection; 0: lengths are free."),
+    LOOM_PARAM_INT(settings, block, 4, 1, 1000, "1",
+                   "Non-rigid motion is damped in blocks of this many rows and columns of loops."),
+    LOOM_PARAM_REAL(settings, mu_prop, 1500, 0, 1e6, "1/s",
+                    "Damping in proportion to non-rigid velocity (1500 to 4500 in the paper)."),
+    LOOM_PARAM_REAL(settings, mu_const, 5, 0, 1e6, "m/s^2",
+                    "Damping independent of it, which brings cloth to rest (500 cm/s^2)."),
+    LOOM_PARAM_REAL(settings, shrink, 1, 0.1, 2, "1",
+                    "Factor on all rest lengths in the end, to tighten a fresh knit (0.85)."),
+    LOOM_PARAM_REAL(settings, shrink_time, 0.05, 0, 1e3, "s",
+                    "Time in which lengths get there, evenly."),
+};
+
+static const loom_column columns[] = {
+    {"length_error", "1", "largest | |e|^2/l^2 - 1 | after projection"},
+    {"limit", "1", "step over the one that bending allows at most"},
+};
+
+typedef struct {
+  const loom_host *h;
+  const loom_scene *sc;
+  const loom_exec *e;
+  settings set;
+  yarn_limit limit;
+  yarn_blocks blocks;
+  loom_buf *work;   /* real [YARN_WORK][ns] */
+  loom_buf *report; /* real [2][ny]: iterations, error */
+} solver;
+
+static loom_status yx_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                             const void *set, void **self)
+{
+  solver *g = calloc(1, sizeof *g);
+  LOOM_CHECK(h, g != NULL, LOOM_E_NOMEM, "no memory for the instance");
+  *self = g;
+  g->h = h;
+  g->sc = sc;
+  g->e = e;
+  g->set = *(const settings *)set;
+  LOOM_TRY(limit_find(h, e, sc, &g->set, &g->limit));
+  LOOM_TRY(limit_check_glue(h, e, sc));
+  if (sc->num_yarns == 0) return LOOM_OK;
+  LOOM_TRY(
+      h->buf_new(h, "length projection", LOOM_REAL, YARN_WORK * (int64_t)sc->num_segs, &g->work));
+  LOOM_TRY(
+      h->buf_new(h, "iterations and errors", LOOM_REAL, 2 * (int64_t)sc->num_yarns, &g->report));
+  return blocks_make(h, e, sc, g->set.block, &g->blocks);
+}
+
+static void yx_destroy(void *self)
+{
+  solver *g = self;
+  if (g == NULL) return;
+  g->h->buf_free(g->h, g->work);
+  g->h->buf_free(g->h, g->report);
+  g->h->buf_free(g->h, g->blocks.first);
+  g->h->buf_free(g->h, g->blocks.verts);
+  free(g);
+}
+
+/* Nothing outlives a step: the lengths' factor depends on the time alone. */
+static loom_status yx_reset(void *self)
+{
+  (void)self;
+  return LOOM_OK;
+}
+
+/* Forces are those of the start of the step: it is the first iterate, too. */
+static loom_status yx_begin_step(void *self, const loom_step *s)
+{
+  solver *g = self;
+  const yarn_limit *l = &g->limit;
+  LOOM_CHECK(g->h, g->set.stability <= 0 || s->h <= l->h, LOOM_E_CONFIG,
+             "the step of %.6g s is longer than bending allows, %.6g s at vertex %d (segments of "
+             "%.4g m, %.4g kg/m, k_b %.4g N m^2); set [run] dt (or dt/substeps) below it, lower "
+             "bending, or raise [solver] stability at your own risk",
+             s->h, l->h, l->vert, l->length, l->rho, l->k_b);
+  return g->h->buf_copy(g->h, g->e, s->trial, s->x_start);
+}
+
+static loom_status forces(solver *g, const loom_step *s)
+{
+  static const lk_entry k = LK_ENTRY(yarn_force);
+  const plug_map m[] = {{s->x, LOOM_READ},         {s->y, LOOM_READ},
+                        {s->grad, LOOM_READ},      {g->sc->mass, LOOM_READ},
+                        {g->sc->fixed, LOOM_READ}, {s->trial, LOOM_WRITE}};
+  void *p[6];
+  LOOM_TRY(plug_map_all(g->h, g->e, 6, m, p));
+  const yarn_force_args a = {p[0], p[1], p[2], p[3], p[4], p[5], (lk_real)(s->h * s->h)};
+  LOOM_TRY(plug_run(g->h, g->e, &k, &a, g->sc->num_verts, NULL));
+  return plug_unmap_all(g->h, 6, m);
+}
+
+static loom_status glue(solver *g, const loom_step *s)
+{
+  static const lk_entry k = LK_ENTRY(yarn_glue);
+  const loom_scene *sc = g->sc;
+  const plug_map m[] = {{sc->glue, LOOM_READ},
+                        {sc->glue_len, LOOM_READ},
+                        {sc->mass, LOOM_READ},
+                        {sc->fixed, LOOM_READ},
+                        {s->trial, LOOM_RDWR}};
+  void *p[5];
+  if (sc->num_glue == 0) return LOOM_OK;
+  LOOM_TRY(plug_map_all(g->h, g->e, 5, m, p));
+  const yarn_glue_args a = {p[0], p[1], p[2], p[3], p[4]};
+  LOOM_TRY(plug_run(g->h, g->e, &k, &a, sc->num_glue, NULL));
+  return plug_unmap_all(g->h, 5, m);
+}
+
+static double length_factor(const solver *g, double time)
+{
+  if (!(g->set.shrink_time > 0) || time >= g->set.shrink_time) return g->set.shrink;
+  return 1 + (g->set.shrink - 1) * time / g->set.shrink_time;
+}
+
+static loom_status lengths(solver *g, const loom_step *s)
+{
+  static const lk_entry k = LK_ENTRY(yarn_length);
+  const loom_scene *sc = g->sc;
+  const plug_map m[] = {
+      {sc->yarn_vert, LOOM_READ}, {sc->yarn_seg, LOOM_READ}, {sc->yarn_closed, LOOM_READ},
+      {sc->seg_len, LOOM_READ},   {sc->mass, LOOM_READ},     {sc->fixed, LOOM_READ},
+      {s->trial, LOOM_RDWR},      {g->work, LOOM_WRITE},     {g->report, LOOM_WRITE}};
+  void *p[9];
+  LOOM_TRY(plug_map_all(g->h, g->e, 9, m, p));
+  const yarn_length_args a = {.vert = p[0],
+                              .seg = p[1],
+                              .closed = p[2],
+                              .len = p[3],
+                              .mass = p[4],
+                              .fixed = p[5],
+                              .x = p[6],
+                              .work = p[7],
+                              .iters = p[8],
+                              .error = (lk_real *)p[8] + sc->num_yarns,
+                              .shrink = (lk_real)length_factor(g, s->time),
+                              .tolerance = (lk_real)g->set.tolerance,
+                              .num_segs = sc->num_segs,
+                              .max_iters = (int32_t)g->set.max_iters};
+  LOOM_TRY(plug_run(g->h, g->e, &k, &a, sc->num_yarns, NULL));
+  return plug_unmap_all(g->h, 9, m);
+}
+
+static loom_status damping(solver *g, const loom_step *s)
+{
+  static const lk_entry k = LK_ENTRY(yarn_damp);
+  const plug_map m[] = {{g->blocks.first, LOOM_READ},
+                        {g->blocks.verts, LOOM_READ},
+                        {g->sc->mass, LOOM_READ},
+                        {s->x_start, LOOM_READ},
+                        {s->trial, LOOM_RDWR}};
+  void *p[5];
+  LOOM_TRY(plug_map_all(g->h, g->e, 5, m, p));
+  const yarn_damp_args a = {p[0],
+                            p[1],
+                            p[2],
+                            p[3],
+                            p[4],
+                            (lk_real)s->h,
+                            (lk_real)g->set.mu_prop,
+                            (lk_real)g->set.mu_const};
+  LOOM_TRY(plug_run(g->h, g->e, &k, &a, g->blocks.num, NULL));
+  return plug_unmap_all(g->h, 5, m);
+}
+
+/* What the projection said, on the host. */
+static loom_status report(solver *g, const loom_step *s, loom_iterate *it)
+{
+  void *p;
+  const int32_t ny = g->sc->num_yarns;
+  LOOM_TRY(g->h->map(g->h, g->e, g->report, LOOM_READ, LOOM_AT_HOST, &p));
+  const loom_real *r = p;
+  double error = 0;
+  for (int32_t k = 0; k < ny; ++k) {
+    it->inner_iters = r[k] > it->inner_iters ? (int32_t)r[k] : it->inner_iters;
+    error = fmax(error, (double)r[ny + k]);
+  }
+  LOOM_TRY(g->h->unmap(g->h, g->report));
+  it->extra[0] = error;
+  if (isfinite(g->limit.h) && g->set.stability > 0) it->extra[1] = s->h / g->limit.h;
+  return LOOM_OK;
+}
+
+static loom_status yx_iterate(void *self, const loom_step *s, loom_iterate *it)
+{
+  solver *g = self;
+  it->inner_res = NAN;
+  it->own_res = NAN;
+  LOOM_TRY(forces(g, s));
+  if (g->sc->num_yarns == 0) return LOOM_OK;
+  LOOM_TRY(glue(g, s));
+  LOOM_TRY(lengths(g, s));
+  LOOM_TRY(damping(g, s));
+  return report(g, s, it);
+}
+
+static const loom_solver_ops ops = {
+    .struct_size = sizeof ops,
+    .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_CONTACT_GRADIENT | LOOM_USES_GRADIENT,
+    .trial = LOOM_TRIAL_POINT,
+    .max_outer = 1,
+    .filter_when = LOOM_FILTER_EVERY,
+    .create = yx_create,
+    .destroy = yx_destroy,
+    .reset = yx_reset,
+    .begin_step = yx_begin_step,
+    .iterate = yx_iterate,
+};
+
+static const loom_plugin plugin = {
+    LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, LK_BACKENDS),
+    .name = "yarn_explicit",
+    .version = "0.1.0",
+    .summary = "explicit steps for yarns: glue, inextensible lengths, non-rigid damping",
+    .reference = "J. M. Kaldor, D. L. James and S. Marschner, Efficient Yarn-based Cloth with "
+                 "Adaptive Contact Linearization, ACM TOG 29(4), 2010, doi 10.1145/1778765.1778842",
+    .license = "MIT",
+    .build = LOOM_BUILD_INFO,
+    .num_params = LOOM_COUNT(params),
+    .settings_size = sizeof(settings),
+    .params = params,
+    .num_columns = LOOM_COUNT(columns),
+    .columns = columns,
+    .ops.solver = &ops,
+};
+
+const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
+{
+  (void)host_abi;
+  return index == 0 ? &plugin : NULL;
+}
