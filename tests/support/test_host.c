@@ -294,6 +294,9 @@ static void set_value(const loom_param *p, void *settings, const char *text)
   case LOOM_P_ENUM:
     *(int32_t *)at = text != NULL ? atoi(text) : (int32_t)p->def;
     break;
+  case LOOM_P_TEXT:
+    *(const char **)at = text != NULL ? text : p->def_text;
+    break;
   default:
     cr_assert_fail("parameter %s: the test host knows no type %d", p->key, p->type);
   }
@@ -301,11 +304,12 @@ static void set_value(const loom_param *p, void *settings, const char *text)
 
 void *th_settings(const loom_plugin *p, const char *values)
 {
-  void *const settings = calloc(1, p->settings_size + 1);
-  char text[512], *save = NULL;
+  enum { TEXT = 512 }; /* behind the settings, so that values live as long */
+  void *const settings = calloc(1, p->settings_size + TEXT);
+  char *const text = (char *)settings + p->settings_size, *save = NULL;
   cr_assert(settings != NULL);
   for (uint32_t i = 0; i < p->num_params; ++i) set_value(&p->params[i], settings, NULL);
-  snprintf(text, sizeof text, "%s", values);
+  snprintf(text, TEXT, "%s", values);
   for (char *w = strtok_r(text, " ", &save); w != NULL; w = strtok_r(NULL, " ", &save)) {
     char *const eq = strchr(w, '=');
     uint32_t i = 0;

@@ -1,0 +1,127 @@
+/* yarn_line.c - see yarn_line.h. */
+#include "geom/yarn_line.h"
+
+#include <string.h>
+
+enum { MAPS = 8 };
+
+static loom_status map_host(const loom_host *h, loom_buf *b, int access, void **p)
+{
+  return h->map(h, NULL, b, access, LOOM_AT_HOST, p);
+}
+
+/* Composite trapezoid over all points of a yarn: half of either neighbour's spacing, which is
+ * l/B within a segment of rest length l.  len: of the yarn's n segments */
+static void weights_of(const loom_real *len, int32_t n, int closed, loom_real *w)
+{
+  memset(w, 0, sizeof *w * YARN_LANES * (size_t)n);
+  for (int32_t s = 0; s < n; ++s) {
+    const loom_real half = len[s] / (loom_real)(2 * YARN_B);
+    const int32_t next = s + 1 < n ? s + 1 : closed ? 0 : -1;
+    for (int k = 0; k < YARN_B; ++k) {
+      w[YARN_LANES * s + k] += half;
+      if (k + 1 < YARN_B) w[YARN_LANES * s + k + 1] += half;
+    }
+    w[next >= 0 ? YARN_LANES * next : YARN_LANES * s + YARN_B] += half;
+  }
+}
+
+/* One yarn: its points, weights and radius. */
+static loom_status add_yarn(const loom_host *h, yarn_points_table *t, int32_t k, const int32_t *seg,
+                            const int32_t *vert, int closed, const loom_real *radius,
+                            const loom_real *len, int32_t *pt0, loom_real *w, loom_real *r)
+{
+  const loom_real own = radius[vert[k]];
+  for (int32_t v = vert[k]; v < vert[k + 1]; ++v)
+    LOOM_CHECK(h, radius[v] == own && own > 0, LOOM_E_CONFIG,
+               "yarn %d has the radius %g m at vertex %d and %g m at its start; contact of yarns "
+               "wants one radius above 0 along a yarn",
+               (int)k, (double)radius[v], (int)v, (double)own);
+  for (int32_t s = seg[k]; s < seg[k + 1]; ++s) {
+    pt0[s] = t->num_points;
+    t->num_points += YARN_B + (s + 1 == seg[k + 1] && !closed);
+    r[s] = own;
+  }
+  if ((double)own > t->max_radius) t->max_radius = (double)own;
+  weights_of(len + seg[k], seg[k + 1] - seg[k], closed, w + (size_t)YARN_LANES * (size_t)seg[k]);
+  return LOOM_OK;
+}
+
+static loom_status fill(const loom_host *h, const loom_scene *sc, yarn_points_table *t)
+{
+  loom_buf *const all[MAPS] = {sc->yarn_seg, sc->yarn_vert, sc->yarn_closed, sc->radius,
+                               sc->seg_len,  t->pt0,        t->weight,       t->radius};
+  void *p[MAPS];
+  for (int i = 0; i < MAPS; ++i)
+    LOOM_TRY(map_host(h, all[i], i < 5 ? LOOM_READ : LOOM_WRITE, &p[i]));
+  int32_t *const pt0 = p[5];
+  for (int32_t k = 0; k < sc->num_yarns; ++k)
+    LOOM_TRY(
+        add_yarn(h, t, k, p[0], p[1], ((const uint8_t *)p[2])[k], p[3], p[4], pt0, p[6], p[7]));
+  pt0[sc->num_segs] = t->num_points;
+  for (int i = MAPS - 1; i >= 0; --i) LOOM_TRY(h->unmap(h, all[i]));
+  return LOOM_OK;
+}
+
+loom_status yarn_table_new(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                           yarn_points_table *t)
+{
+  void *p;
+  (void)e;
+  memset(t, 0, sizeof *t);
+  t->num_segs = sc->num_segs;
+  t->num_yarns = sc->num_yarns;
+  LOOM_TRY(h->buf_new(h, "yarn points", LOOM_I32, (int64_t)sc->num_segs + 1, &t->pt0));
+  LOOM_TRY(
+      h->buf_new(h, "yarn weights", LOOM_REAL, (int64_t)YARN_LANES * sc->num_segs, &t->weight));
+  LOOM_TRY(h->buf_new(h, "yarn radii", LOOM_REAL, sc->num_segs, &t->radius));
+  LOOM_TRY(h->buf_new(h, "yarn basis", LOOM_REAL, (int64_t)4 * YARN_LANES, &t->basis));
+  LOOM_TRY(map_host(h, t->basis, LOOM_WRITE, &p));
+  for (int k = 0; k < YARN_LANES; ++k) {
+    loom_real w[4];
+    spline_weights((loom_real)k / (loom_real)YARN_B, w);
+    for (int a = 0; a < 4; ++a) ((loom_real *)p)[YARN_LANES * a + k] = w[a];
+  }
+  LOOM_TRY(h->unmap(h, t->basis));
+  return sc->num_segs > 0 ? fill(h, sc, t) : LOOM_OK;
+}
+
+void yarn_table_free(const loom_host *h, yarn_points_table *t)
+{
+  loom_buf *const all[] = {t->pt0, t->weight, t->radius, t->basis};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) h->buf_free(h, all[i]);
+  memset(t, 0, sizeof *t);
+}
+
+loom_status yarn_line_open(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                           const yarn_points_table *t, yarn_line *out)
+{
+  loom_buf *const all[MAPS] = {sc->segs, sc->seg_yarn, sc->yarn_seg, sc->yarn_closed,
+                               t->pt0,   t->weight,    t->radius,    t->basis};
+  void *p[MAPS];
+  memset(out, 0, sizeof *out);
+  if (t->num_segs == 0) return LOOM_OK;
+  for (int i = 0; i < MAPS; ++i) LOOM_TRY(h->map(h, e, all[i], LOOM_READ, LOOM_AT_EXEC, &p[i]));
+  const yarn_line l = {.segs = p[0],
+                       .seg_yarn = p[1],
+                       .yarn_seg = p[2],
+                       .closed = p[3],
+                       .pt0 = p[4],
+                       .weight = p[5],
+                       .radius = p[6],
+                       .basis = p[7],
+                       .num_segs = t->num_segs,
+                       .num_yarns = t->num_yarns,
+                       .num_points = t->num_points};
+  *out = l;
+  return LOOM_OK;
+}
+
+loom_status yarn_line_close(const loom_host *h, const loom_scene *sc, const yarn_points_table *t)
+{
+  loom_buf *const all[MAPS] = {sc->segs, sc->seg_yarn, sc->yarn_seg, sc->yarn_closed,
+                               t->pt0,   t->weight,    t->radius,    t->basis};
+  if (t->num_segs == 0) return LOOM_OK;
+  for (int i = MAPS - 1; i >= 0; --i) LOOM_TRY(h->unmap(h, all[i]));
+  return LOOM_OK;
+}

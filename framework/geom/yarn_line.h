@@ -1,0 +1,25 @@
+/* yarn_line.h - the quadrature points of a scene's yarns, for plugins (compiled into each). */
+#ifndef LOOM_YARN_LINE_H
+#define LOOM_YARN_LINE_H
+
+#include "geom/yarn.kern.h"
+#include "loom/host.h"
+
+typedef struct yarn_points_table {
+  loom_buf *pt0, *weight, *radius, *basis; /* as in yarn_line */
+  int32_t num_segs, num_yarns, num_points, reserved;
+  double max_radius; /* m */
+} yarn_points_table;
+
+/* A scene without yarns has no points; that is no error.  A yarn whose radius changes along it
+ * is refused. */
+loom_status yarn_table_new(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                           yarn_points_table *t);
+void yarn_table_free(const loom_host *h, yarn_points_table *t);
+
+/* All arrays where the instance runs, until closed. */
+loom_status yarn_line_open(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                           const yarn_points_table *t, yarn_line *out);
+loom_status yarn_line_close(const loom_host *h, const loom_scene *sc, const yarn_points_table *t);
+
+#endif

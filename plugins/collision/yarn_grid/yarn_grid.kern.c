@@ -1,0 +1,101 @@
+/* yarn_grid.kern.c - see yarn_grid.kern.h. */
+#include "yarn_grid.kern.h"
+
+#include "yarn_pair.kern.h"
+
+LK_FN int32_t cell_of(lk_real x, lk_real cell)
+{
+  const lk_real most = (lk_real)YG_CELL_MAX, c = LK_FLOOR(x / cell);
+  return (int32_t)(c > most ? most : c > -most ? c : -most);
+}
+
+LK_KERNEL_PLAIN(yg_place, a, s)
+{
+  lk_real *const P = a->P + YARN_POS * s;
+  const int own = a->l.pt0[s + 1] - a->l.pt0[s];
+  yarn_points(&a->l, a->x, s, P);
+  for (int c = 0; c < 3; ++c) {
+    const lk_real *const p = P + YARN_LANES * c;
+    lk_real lo = p[0], hi = p[0];
+    for (int k = 1; k < own; ++k) {
+      lo = p[k] < lo ? p[k] : lo;
+      hi = p[k] > hi ? p[k] : hi;
+    }
+    /* half the distance that counts, and rounding */
+    const lk_real grow = a->l.radius[s] + LK_R(0.5) * a->margin +
+                         LK_R(1e-9) * (hi - lo + a->l.radius[s] + LK_FABS(a->margin));
+    a->box[6 * s + c] = lo - grow;
+    a->box[6 * s + 3 + c] = hi + grow;
+    a->cells[6 * s + c] = cell_of(lo - grow - a->centre[c], a->cell);
+    a->cells[6 * s + 3 + c] = cell_of(hi + grow - a->centre[c], a->cell);
+  }
+}
+
+/* A bin allows the change of movement of a pair to differ by omega from what it was when the
+ * entry got there.  Points move by weighted sums of vertices whose absolute weights add up to
+ * 1.25 at most; a vertex may be `most` away from its reference, on either side, in two segments:
+ * 2 * 1.25 * 2 most = omega. */
+LK_KERNEL_PLAIN(yg_alarm, a, i)
+{
+  lk_real d[3], q = LK_R(0.0);
+  for (int c = 0; c < 3; ++c) {
+    d[c] = (a->x[3 * i + c] - a->x1[3 * i + c]) - (a->x1[3 * i + c] - a->x2[3 * i + c]);
+    const lk_real e = d[c] - a->ref[3 * i + c];
+    q += e * e;
+  }
+  a->out[i] = !(q <= a->most * a->most);
+  if (a->out[i]) LK_STORE3(a->ref, i, d);
+}
+
+LK_KERNEL_PLAIN(yg_motion, a, s)
+{
+  lk_real q[12], q1[12], q2[12];
+  spline_points(a->x, a->l.segs + 4 * s, q);
+  spline_points(a->x1, a->l.segs + 4 * s, q1);
+  spline_points(a->x2, a->l.segs + 4 * s, q2);
+  for (int c = 0; c < 12; ++c) {
+    q[c] -= q1[c];
+    q1[c] = q[c] - (q1[c] - q2[c]);
+  }
+  yg_interval(&a->l, q, a->move + 6 * s);
+  yg_interval(&a->l, q1, a->change + 6 * s);
+}
+
+/* Steps n until the clearance may be used up:  d = v n + g (n^2 + n) / 2. */
+LK_FN int32_t bin_of(lk_real d, lk_real v, lk_real g)
+{
+  const lk_real b = v + LK_R(0.5) * g;
+  lk_real n = (lk_real)(1 << (YG_BINS - 1));
+  if (g > LK_R(0.0) || b > LK_R(0.0)) /* 2 d / (b + sqrt(..)): no cancellation */
+    n = LK_R(2.0) * d / (b + LK_SQRT(b * b + LK_R(2.0) * g * d));
+  int32_t bin = 0;
+  while (bin < YG_BINS - 1 && (lk_real)(1 << (bin + 1)) <= n) ++bin;
+  return bin;
+}
+
+LK_KERNEL_PLAIN(yg_examine, a, k)
+{
+  const yg_entry *const e = a->entry + a->due[k];
+  yg_look *const o = a->out + k;
+  o->full = o->hits = 0;
+  o->d = e->d;
+  if (o->d >= LK_R(0.0)) {
+    lk_real qa[12], qb[12], q[12], ia[6], ib[6];
+    const lk_real *const from = a->snap[e->bin];
+    spline_points(a->x, a->l.segs + 4 * e->a, qa);
+    spline_points(from, a->l.segs + 4 * e->a, q);
+    for (int c = 0; c < 12; ++c) qa[c] -= q[c];
+    spline_points(a->x, a->l.segs + 4 * e->b, qb);
+    spline_points(from, a->l.segs + 4 * e->b, q);
+    for (int c = 0; c < 12; ++c) qb[c] -= q[c];
+    yg_interval(&a->l, qa, ia);
+    yg_interval(&a->l, qb, ib);
+    o->d -= yg_relative(ia, ib) * (LK_R(1.0) + LK_R(1e-9));
+  }
+  if (!(o->d > LK_R(0.0))) yg_compare(&a->l, &a->boxes, a->P, e->a, e->b, a->margin, o);
+  o->wish = 0;
+  if (a->history < 2 || !(o->d > LK_R(0.0))) return;
+  const lk_real v = yg_relative(a->move + 6 * e->a, a->move + 6 * e->b);
+  const lk_real g = yg_relative(a->change + 6 * e->a, a->change + 6 * e->b);
+  o->wish = bin_of(o->d, v, g + a->omega);
+}

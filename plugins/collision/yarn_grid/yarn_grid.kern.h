@@ -1,0 +1,84 @@
+/* yarn_grid.kern.h - kernels of yarn detection: points, cells, movement, distances. */
+#ifndef YARN_GRID_KERN_H
+#define YARN_GRID_KERN_H
+
+#include "geom/yarn.kern.h"
+
+enum { YG_CELL_MAX = 1048575 }; /* cells have 21 bits; the outermost ones hold what is beyond */
+
+typedef struct yg_place_args {
+  yarn_line l;
+  const lk_real *LK_RESTRICT x; /* [n][3] m */
+  lk_real *LK_RESTRICT P;       /* [ns][3][YARN_LANES] m, out */
+  lk_real *LK_RESTRICT box;     /* [ns][6] m, out: lower and upper corner of the points, grown */
+  int32_t *LK_RESTRICT cells;   /* [ns][6] out: cells that the box meets, lower and upper */
+  lk_real centre[3];            /* m, of cell 0 0 0 */
+  lk_real cell;                 /* m */
+  lk_real margin;               /* m, pairs this far beyond touching count */
+} yg_place_args;
+LK_DECLARE(yg_place, yg_place_args)
+
+typedef struct yg_alarm_args {  /* vertices */
+  const lk_real *LK_RESTRICT x; /* [n][3] m, now, and at the last two times */
+  const lk_real *LK_RESTRICT x1;
+  const lk_real *LK_RESTRICT x2;
+  lk_real *LK_RESTRICT ref; /* [n][3] m, change of movement that bins count on, in and out */
+  uint8_t *LK_RESTRICT out; /* [n] 1: the change of movement has left its bounds */
+  lk_real most;             /* m */
+} yg_alarm_args;
+LK_DECLARE(yg_alarm, yg_alarm_args)
+
+typedef struct yg_motion_args { /* segments */
+  yarn_line l;
+  const lk_real *LK_RESTRICT x;
+  const lk_real *LK_RESTRICT x1;
+  const lk_real *LK_RESTRICT x2;
+  lk_real *LK_RESTRICT move;   /* [ns][6] m, out: interval of the last step's movement */
+  lk_real *LK_RESTRICT change; /* [ns][6] m, out: interval of its change */
+} yg_motion_args;
+LK_DECLARE(yg_motion, yg_motion_args)
+
+/* Pairs of segments that detection has to leave out, as boxes of points. */
+typedef struct yg_boxes {
+  const uint64_t *LK_RESTRICT key; /* [num] see loom_query.exclude */
+  const int32_t *LK_RESTRICT at;   /* [ns+1] boxes whose first range meets a segment */
+  const int32_t *LK_RESTRICT list; /* [.] their places in key */
+} yg_boxes;
+
+/* What comes of looking at one pair of segments. */
+typedef struct yg_look {
+  lk_real d;              /* m, no closer than this beyond the distance that counts */
+  int32_t wish;           /* bin, from 0 */
+  int32_t full;           /* 1: all points were compared */
+  int32_t hits;           /* pairs of points that count */
+  int32_t i, j;           /* the nearest one */
+  uint8_t i0, i1, j0, j1; /* range of those that count */
+} yg_look;
+
+typedef struct yg_entry {
+  int32_t a, b;  /* segments, a < b */
+  lk_real d;     /* m, bound of the clearance when last looked at; < 0: unknown */
+  int32_t bin;   /* -1: in none */
+  int32_t place; /* in the bin's list */
+} yg_entry;
+
+enum { YG_BINS = 9 }; /* lambda_max = 8 */
+
+typedef struct yg_examine_args {
+  yarn_line l;
+  yg_boxes boxes;
+  const lk_real *LK_RESTRICT P;
+  const lk_real *LK_RESTRICT x;
+  const lk_real *snap[YG_BINS]; /* [n][3] m, positions at the last tick of each bin */
+  const lk_real *LK_RESTRICT move;
+  const lk_real *LK_RESTRICT change;
+  const yg_entry *LK_RESTRICT entry;
+  const int32_t *LK_RESTRICT due; /* [m] entries */
+  yg_look *LK_RESTRICT out;       /* [m] */
+  lk_real margin;                 /* m */
+  lk_real omega;                  /* m, change of movement that bins allow for */
+  int32_t history;                /* number of earlier times known, 0 to 2 */
+} yg_examine_args;
+LK_DECLARE(yg_examine, yg_examine_args)
+
+#endif

@@ -1,0 +1,162 @@
+/* acl.c - contact model `acl`: adaptive contact linearization.
+ *
+ * The contact energy of yarns (geom/yarn.kern.h) is split into contact sets, boxes of pairs of
+ * quadrature points.  Each has a linear model of its force about the configuration it was built
+ * in, which turns with the set; it is built anew when the set has deformed beyond `tolerance`.
+ * Detection explores what is in no set: its boxes are handed to it to be left out.
+ *
+ * J. M. Kaldor, D. L. James, S. Marschner, Efficient yarn-based cloth with adaptive contact
+ * linearization, ACM TOG 29(4), 2010, sections 4 and 5; see README.md for what differs. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "acl.h"
+
+static const loom_param params[] = {
+    LOOM_PARAM_REAL(acl_settings, stiffness, 3.5, 0, 1e9, "N/m",
+                    "k_contact of the energy per squared length of yarn (3000 to 4500 dyn/cm in "
+                    "table 1)."),
+    LOOM_PARAM_REAL(
+        acl_settings, tolerance, 0.04, 0, 1e9, "1",
+        "tau: a model is built anew when the metric (eq. 6) exceeds it; 0: exact forces "
+        "in every step."),
+    LOOM_PARAM_INT(acl_settings, padding, 3, 1, 64, "points",
+                   "alpha: a set reaches this far beyond what is in contact."),
+    LOOM_PARAM_REAL(acl_settings, release, 1.05, 1, 100, "1",
+                    "A set without contact ends when its points are farther apart than this many "
+                    "times both radii (2.1 r, section 5.3)."),
+    LOOM_PARAM_REAL(acl_settings, stiction, 0, 0, 1e9, "N/m",
+                    "Stiffness of each of the 4 springs across a set that stand for entangled "
+                    "fibres; 0: none."),
+    LOOM_PARAM_REAL(acl_settings, stiction_break, 1e-9, 0, 1e9, "J",
+                    "Energy at which such a spring breaks and begins anew without force."),
+    LOOM_PARAM_TEXT(acl_settings, stats, "",
+                    "File for one line per step: sets, models built, sets born, died, segments "
+                    "found, control points, pairs."),
+};
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+static void acl_destroy(void *self)
+{
+  acl *const m = self;
+  if (m == NULL) return;
+  acl_state_free(m);
+  yarn_table_free(m->h, &m->table);
+  if (m->stats != NULL) fclose(m->stats);
+  free(m);
+}
+
+static loom_status acl_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                              const void *set, void **self)
+{
+  acl *const m = calloc(1, sizeof *m);
+  LOOM_CHECK(h, m != NULL, LOOM_E_NOMEM, "no memory for the instance");
+  *self = m;
+  m->h = h;
+  m->sc = sc;
+  m->e = e;
+  m->n = sc->num_verts;
+  m->set = *(const acl_settings *)set;
+  LOOM_TRY(yarn_table_new(h, sc, e, &m->table));
+  LOOM_TRY(acl_state_new(m));
+  if (m->set.stats == NULL || m->set.stats[0] == '\0') return LOOM_OK;
+  m->stats = fopen(m->set.stats, "a");
+  LOOM_CHECK(h, m->stats != NULL, LOOM_E_IO, "cannot write %s; name a file in a folder that exists",
+             m->set.stats);
+  return LOOM_OK;
+}
+
+static loom_status acl_reset(void *self)
+{
+  acl_forget(self);
+  return LOOM_OK;
+}
+
+static loom_status acl_begin_step(void *self, const loom_step *s)
+{
+  acl *const m = self;
+  (void)s;
+  m->have_force = 0;
+  return LOOM_OK;
+}
+
+/* Sets adapt once per step, where it starts: the scheme is explicit. */
+static loom_status acl_plan(void *self, const loom_step *s, loom_query *q)
+{
+  acl *const m = self;
+  m->planned = s->iter < 0 && m->table.num_segs > 0;
+  q->what = m->planned ? LOOM_DETECT_PROXIMITY : 0;
+  q->margin = 0;
+  q->x0 = q->x1 = s->x_start;
+  q->exclude = m->exclude;
+  return LOOM_OK;
+}
+
+static loom_status acl_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
+                              uint32_t *changed)
+{
+  acl *const m = self;
+  *changed = LOOM_CHANGED_NONE;
+  if (when != LOOM_AFTER_DETECT || !m->planned) return LOOM_OK;
+  m->planned = 0;
+  *changed = LOOM_CHANGED_VALUES | LOOM_CHANGED_PATTERN;
+  return acl_adapt(m, s, pairs);
+}
+
+static loom_status acl_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
+{
+  acl *const m = self;
+  loom_real least = (loom_real)INFINITY;
+  (void)s;
+  out->active = m->live;
+  out->max_force = out->dissipated = 0.0;
+  for (int64_t i = 0; i < m->num; ++i) {
+    const acl_set *const t = &m->sets[i];
+    if (t->state == ACL_DEAD) continue;
+    const loom_real gap = LK_SQRT(t->eps2) - t->reach; /* when the model was built */
+    least = gap < least ? gap : least;
+  }
+  for (int64_t i = 0; i < m->n; ++i) {
+    const loom_real *const f = m->force + 3 * i;
+    out->max_force = fmax(out->max_force, sqrt((double)(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])));
+  }
+  out->min_gap = m->live > 0 ? (double)least : NAN;
+  return LOOM_OK;
+}
+
+/* ---- descriptor ---------------------------------------------------------------------------- */
+
+static const loom_contact_ops ops = {.struct_size = sizeof ops,
+                                     .provides = LOOM_CONT_GRADIENT,
+                                     .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_EXCLUDE,
+                                     .pair_kinds = LOOM_BIT(LOOM_PAIR_YY),
+                                     .create = acl_create,
+                                     .destroy = acl_destroy,
+                                     .reset = acl_reset,
+                                     .begin_step = acl_begin_step,
+                                     .plan = acl_plan,
+                                     .update = acl_update,
+                                     .eval = acl_eval,
+                                     .metrics = acl_metrics,
+                                     .checkpoint = acl_checkpoint};
+
+static const loom_plugin plugin = {
+    LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LOOM_ON_CPU),
+    .name = "acl",
+    .version = "0.1.0",
+    .summary = "linear models of yarn contacts that turn with them and are built anew as needed",
+    .reference = "J. M. Kaldor, D. L. James, S. Marschner, Efficient yarn-based cloth with "
+                 "adaptive contact linearization, ACM TOG 29(4), 2010, doi 10.1145/1778765.1778842",
+    .license = "MIT",
+    .build = LOOM_BUILD_INFO,
+    .num_params = LOOM_COUNT(params),
+    .settings_size = sizeof(acl_settings),
+    .params = params,
+    .ops.contact = &ops};
+
+const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
+{
+  (void)host_abi;
+  return index == 0 ? &plugin : NULL;
+}

@@ -1,0 +1,303 @@
+/* acl.kern.c - see acl.kern.h. */
+#include "acl.kern.h"
+
+#include "acl_pose.kern.h"
+
+LK_KERNEL_PLAIN(acl_lanes, a, s) { yarn_points(&a->l, a->x, s, a->P + YARN_POS * s); }
+
+/* ---- the model ------------------------------------------------------------------------------- */
+
+/* F += K X by its factors: a pair pulls its two points by -H (X_i - X_j).  Returns X'K X. */
+LK_FN lk_real acl_stiffness(const acl_args *a, const acl_set *s, const lk_real *X, lk_real *F)
+{
+  const lk_real *const basis = a->l.basis;
+  const acl_pair *const p = a->p.pair + s->pair;
+  lk_real xkx = LK_R(0.0);
+  for (int n = 0; n < s->pairs;) {
+    /* pairs come row by row: the first point's share is formed once */
+    const int sa = p[n].sa, la = p[n].la;
+    lk_real xi[3], row[3];
+    acl_at(basis, la, X + 3 * sa, xi);
+    row[0] = row[1] = row[2] = LK_R(0.0);
+    for (; n < s->pairs && p[n].sa == sa && p[n].la == la; ++n) {
+      const lk_real *const H = p[n].H;
+      const int at = s->off + p[n].sb, lb = p[n].lb;
+      lk_real d[3], f[3];
+      acl_at(basis, lb, X + 3 * at, d);
+      for (int c = 0; c < 3; ++c) d[c] = xi[c] - d[c];
+      f[0] = H[0] * d[0] + H[1] * d[1] + H[2] * d[2];
+      f[1] = H[1] * d[0] + H[3] * d[1] + H[4] * d[2];
+      f[2] = H[2] * d[0] + H[4] * d[1] + H[5] * d[2];
+      xkx -= lk_dot3(d, f);
+      for (int c = 0; c < 3; ++c) row[c] -= f[c];
+      acl_spread(basis, lb, f, F + 3 * at);
+    }
+    acl_spread(basis, la, row, F + 3 * sa);
+  }
+  return xkx;
+}
+
+LK_KERNEL_PLAIN(acl_apply, a, k)
+{
+  acl_set *const s = a->set + a->list[k];
+  const int n = s->slots;
+  const int32_t *const vert = a->p.vert + s->slot;
+  const lk_real *const qbar = a->p.qbar + 3 * s->slot, *const fbar = a->p.fbar + 3 * s->slot;
+  const lk_real *const M = a->p.M + s->slot;
+  lk_real *const X = a->p.X + 3 * s->slot, *const F = a->p.F + 3 * s->slot;
+  lk_real c[3], A[9], R[9], most = LK_R(0.0), work = LK_R(0.0);
+  c[0] = c[1] = c[2] = LK_R(0.0);
+  for (int i = 0; i < n; ++i) {
+    acl_slot(a, vert, i, X + 3 * i);
+    for (int d = 0; d < 3; ++d) c[d] += X[3 * i + d];
+  }
+  for (int d = 0; d < 3; ++d) c[d] /= (lk_real)n;
+  for (int i = 0; i < 9; ++i) A[i] = LK_R(0.0);
+  for (int i = 0; i < n; ++i) {
+    lk_real *const x = X + 3 * i;
+    for (int d = 0; d < 3; ++d) x[d] -= c[d];
+    for (int d = 0; d < 3; ++d)
+      for (int e = 0; e < 3; ++e) A[3 * d + e] += x[d] * qbar[3 * i + e];
+  }
+  for (int i = 0; i < 9; ++i) R[i] = s->R[i];
+  acl_rotation(A, R);
+  for (int i = 0; i < n; ++i) {
+    lk_real *const x = X + 3 * i;
+    const lk_real q[3] = {x[0], x[1], x[2]};
+    for (int d = 0; d < 3; ++d)
+      x[d] = R[d] * q[0] + R[3 + d] * q[1] + R[6 + d] * q[2] - qbar[3 * i + d];
+    const lk_real far = M[i] * M[i] * lk_dot3(x, x);
+    most = far > most ? far : most;
+    for (int d = 0; d < 3; ++d) {
+      work += fbar[3 * i + d] * x[d];
+      F[3 * i + d] = fbar[3 * i + d];
+    }
+  }
+  a->metric[k] = LK_SQRT(most) * s->reach / s->eps2;
+  a->energy[k] = s->energy - work - LK_R(0.5) * acl_stiffness(a, s, X, F);
+  for (int i = 0; i < n; ++i) {
+    const lk_real f[3] = {F[3 * i], F[3 * i + 1], F[3 * i + 2]};
+    for (int d = 0; d < 3; ++d)
+      F[3 * i + d] = R[3 * d] * f[0] + R[3 * d + 1] * f[1] + R[3 * d + 2] * f[2];
+  }
+  if (a->keep)
+    for (int i = 0; i < 9; ++i) s->R[i] = R[i];
+  a->energy[k] += acl_springs(a, s, F);
+  acl_fold(vert, n, F);
+}
+
+/* ---- all pairs of a set --------------------------------------------------------------------- */
+
+/* Lanes of point range [p0, p1] in segment s. */
+LK_FN void lanes_in(const yarn_line *l, int32_t s, int32_t p0, int32_t p1, int *lo, int *hi)
+{
+  *lo = p0 > l->pt0[s] ? p0 - l->pt0[s] : 0;
+  *hi = (p1 < l->pt0[s + 1] - 1 ? p1 : l->pt0[s + 1] - 1) - l->pt0[s];
+}
+
+/* Pair (i, j) of segments sa, sb; points that are no pair of the upper triangle do not count. */
+LK_FN int counts(const yarn_line *l, int32_t sa, int i, int32_t sb, int j)
+{
+  const int32_t p = l->pt0[sa] + i, q = l->pt0[sb] + j;
+  if (p >= q) return 0;
+  return l->seg_yarn[sa] != l->seg_yarn[sb] || yarn_apart(l, l->seg_yarn[sa], p, q);
+}
+
+/* Gradients of the pairs of segments sa, sb in the set, masks for those outside of it. */
+LK_FN void mask_of(const yarn_line *l, const acl_set *s, int32_t sa, int32_t sb, int j0, int j1,
+                   int i0, int i1, uint16_t *mask)
+{
+  const unsigned in = (2u << j1) - (1u << j0);
+  const int near = l->seg_yarn[sa] == l->seg_yarn[sb] && (sb <= sa || yarn_adjacent(l, sa, sb));
+  (void)s;
+  for (int i = i0; i <= i1; ++i) {
+    mask[i] = (uint16_t)~in;
+    if (!near) continue;
+    for (int j = j0; j <= j1; ++j)
+      if (!counts(l, sa, i, sb, j)) mask[i] = (uint16_t)(mask[i] | 1u << j);
+  }
+}
+
+/* Exact force at the points of x, F [slots][3] not folded; returns the energy. */
+LK_FN lk_real exact_force(const acl_args *a, const acl_set *s, lk_real *F)
+{
+  const yarn_line *const l = &a->l;
+  const int32_t ea = yarn_seg_of(l, l->seg_yarn[s->sa], s->u1);
+  const int32_t eb = yarn_seg_of(l, l->seg_yarn[s->sb], s->v1);
+  lk_real energy = LK_R(0.0);
+  for (int i = 0; i < 3 * s->slots; ++i) F[i] = LK_R(0.0);
+  for (int32_t sa = s->sa; sa <= ea; ++sa)
+    for (int32_t sb = s->sb; sb <= eb; ++sb) {
+      uint16_t mask[YARN_LANES];
+      lk_real ga[YARN_POS], gb[YARN_POS];
+      int i0, i1, j0, j1;
+      lanes_in(l, sa, s->u0, s->u1, &i0, &i1);
+      lanes_in(l, sb, s->v0, s->v1, &j0, &j1);
+      mask_of(l, s, sa, sb, j0, j1, i0, i1, mask);
+      for (int i = 0; i < YARN_POS; ++i) ga[i] = gb[i] = LK_R(0.0);
+      energy += yarn_pair_gradient(a->P + YARN_POS * sa, l->weight + YARN_LANES * sa, i0, i1,
+                                   a->P + YARN_POS * sb, l->weight + YARN_LANES * sb,
+                                   s->reach * s->reach, a->stiffness, mask, ga, gb);
+      lk_real *const Fa = F + 3 * (sa - s->sa), *const Fb = F + 3 * (s->off + sb - s->sb);
+      for (int k = 0; k < 4; ++k) {
+        const lk_real *const w = l->basis + YARN_LANES * k;
+        for (int c = 0; c < 3; ++c) {
+          lk_real fa = LK_R(0.0), fb = LK_R(0.0);
+          for (int i = 0; i < YARN_LANES; ++i) {
+            fa += w[i] * ga[YARN_LANES * c + i];
+            fb += w[i] * gb[YARN_LANES * c + i];
+          }
+          Fa[3 * k + c] -= fa;
+          Fb[3 * k + c] -= fb;
+        }
+      }
+    }
+  return energy;
+}
+
+LK_KERNEL_PLAIN(acl_force, a, k)
+{
+  acl_set *const s = a->set + a->list[k];
+  lk_real *const F = a->p.F + 3 * s->slot;
+  a->energy[k] = exact_force(a, s, F);
+  a->energy[k] += acl_springs(a, s, F);
+  acl_fold(a->p.vert + s->slot, s->slots, F);
+}
+
+LK_KERNEL_PLAIN(acl_range, a, k)
+{
+  const acl_set *const s = a->set + a->list[k];
+  const yarn_line *const l = &a->l;
+  const lk_real r2 = s->reach * s->reach;
+  const int32_t ea = yarn_seg_of(l, l->seg_yarn[s->sa], s->u1);
+  const int32_t eb = yarn_seg_of(l, l->seg_yarn[s->sb], s->v1);
+  int32_t *const out = a->range + 5 * k;
+  lk_real all = YARN_FAR * YARN_FAR;
+  out[0] = s->u1 + 1;
+  out[1] = s->u0 - 1;
+  out[2] = s->v1 + 1;
+  out[3] = s->v0 - 1;
+  out[4] = 0;
+  for (int32_t sa = s->sa; sa <= ea; ++sa)
+    for (int32_t sb = s->sb; sb <= eb; ++sb) {
+      uint16_t mask[YARN_LANES];
+      const lk_real *const A = a->P + YARN_POS * sa, *const B = a->P + YARN_POS * sb;
+      int i0, i1, j0, j1;
+      lanes_in(l, sa, s->u0, s->u1, &i0, &i1);
+      lanes_in(l, sb, s->v0, s->v1, &j0, &j1);
+      mask_of(l, s, sa, sb, j0, j1, i0, i1, mask);
+      for (int i = i0; i <= i1; ++i) {
+        lk_real d[YARN_LANES];
+        for (int j = 0; j < YARN_LANES; ++j) {
+          const lk_real dx = A[i] - B[j], dy = A[YARN_LANES + i] - B[YARN_LANES + j];
+          const lk_real dz = A[2 * YARN_LANES + i] - B[2 * YARN_LANES + j];
+          d[j] = dx * dx + dy * dy + dz * dz;
+        }
+        for (int j = j0; j <= j1; ++j) {
+          if (mask[i] >> j & 1u) continue;
+          all = d[j] < all ? d[j] : all;
+          if (!(d[j] < r2)) continue;
+          const int32_t p = l->pt0[sa] + i, q = l->pt0[sb] + j;
+          out[0] = p < out[0] ? p : out[0];
+          out[1] = p > out[1] ? p : out[1];
+          out[2] = q < out[2] ? q : out[2];
+          out[3] = q > out[3] ? q : out[3];
+          ++out[4];
+        }
+      }
+    }
+  /* the smallest of all is the smallest of those in contact, if there are any */
+  a->smallest[k] = all;
+}
+
+/* ---- building ----------------------------------------------------------------------------------
+ */
+
+/* M_i: integral of |B_i| over the set's range, trapezoid over the points. */
+LK_FN void weights_of(const yarn_line *l, int32_t first, int32_t p0, int32_t p1, lk_real *M)
+{
+  for (int32_t p = p0; p <= p1; ++p) {
+    int seg;
+    const int lane = acl_lane(l, first, p, &seg);
+    const lk_real part = (p == p0 || p == p1 ? LK_R(0.5) : LK_R(1.0)) / (lk_real)YARN_B;
+    for (int k = 0; k < 4; ++k)
+      M[seg - first + k] += part * LK_FABS(l->basis[YARN_LANES * k + lane]);
+  }
+}
+
+/* Factors of K: all pairs in contact, row by row. */
+LK_FN void list_pairs(const acl_args *a, acl_set *s)
+{
+  const yarn_line *const l = &a->l;
+  const lk_real r2 = s->reach * s->reach;
+  const int32_t eb = yarn_seg_of(l, l->seg_yarn[s->sb], s->v1);
+  acl_pair *const out = a->p.pair + s->pair;
+  int n = 0;
+  for (int32_t p = s->u0; p <= s->u1; ++p) {
+    int sa;
+    const int i = acl_lane(l, s->sa, p, &sa);
+    const lk_real *const A = a->P + YARN_POS * sa + i;
+    for (int32_t sb = s->sb; sb <= eb; ++sb) {
+      int j0, j1;
+      lanes_in(l, sb, s->v0, s->v1, &j0, &j1);
+      for (int j = j0; j <= j1; ++j) {
+        const lk_real *const B = a->P + YARN_POS * sb + j;
+        const lk_real d[3] = {A[0] - B[0], A[YARN_LANES] - B[YARN_LANES],
+                              A[2 * YARN_LANES] - B[2 * YARN_LANES]};
+        const lk_real x = lk_dot3(d, d);
+        if (!(x < r2) || !counts(l, sa, i, sb, j)) continue;
+        const lk_real w =
+            a->stiffness * l->weight[YARN_LANES * sa + i] * l->weight[YARN_LANES * sb + j];
+        yarn_hess(d, r2, out[n].H);
+        for (int h = 0; h < 6; ++h) out[n].H[h] *= w;
+        out[n].sa = (uint16_t)(sa - s->sa);
+        out[n].la = (uint16_t)i;
+        out[n].sb = (uint16_t)(sb - s->sb);
+        out[n].lb = (uint16_t)j;
+        ++n;
+      }
+    }
+  }
+  s->pairs = n;
+}
+
+LK_KERNEL_PLAIN(acl_build, a, k)
+{
+  acl_set *const s = a->set + a->list[k];
+  const int n = s->slots;
+  const int32_t *const vert = a->p.vert + s->slot;
+  lk_real *const qbar = a->p.qbar + 3 * s->slot, *const fbar = a->p.fbar + 3 * s->slot;
+  lk_real *const M = a->p.M + s->slot, *const F = a->p.F + 3 * s->slot;
+  s->energy = exact_force(a, s, fbar);
+  s->pairs = 0;
+  if (!a->exact) {
+    for (int d = 0; d < 3; ++d) s->cbar[d] = LK_R(0.0);
+    for (int i = 0; i < n; ++i) {
+      acl_slot(a, vert, i, qbar + 3 * i);
+      for (int d = 0; d < 3; ++d) s->cbar[d] += qbar[3 * i + d];
+      M[i] = LK_R(0.0);
+    }
+    for (int d = 0; d < 3; ++d) s->cbar[d] /= (lk_real)n;
+    for (int i = 0; i < n; ++i)
+      for (int d = 0; d < 3; ++d) qbar[3 * i + d] -= s->cbar[d];
+    acl_identity(s->R);
+    weights_of(&a->l, s->sa, s->u0, s->u1, M);
+    weights_of(&a->l, s->sb, s->v0, s->v1, M + s->off);
+    list_pairs(a, s);
+  }
+  for (int i = 0; i < 3 * n; ++i) F[i] = fbar[i];
+  a->energy[k] = s->energy + acl_springs(a, s, F);
+  acl_fold(vert, n, F);
+  ++s->updates;
+}
+
+LK_KERNEL_PLAIN(acl_gather, a, i)
+{
+  lk_real f[3];
+  f[0] = f[1] = f[2] = LK_R(0.0);
+  for (int64_t k = a->at[i]; k < a->at[i + 1]; ++k) {
+    const lk_real *const F = a->F + 3 * (int64_t)a->slot[k];
+    for (int c = 0; c < 3; ++c) f[c] += F[c];
+  }
+  LK_STORE3(a->force, i, f);
+}

@@ -1,0 +1,209 @@
+/* test_contact_acl.c - adaptive contact linearization: exact at tolerance 0, exact for rigid
+ * motion, complete at any tolerance, forces that add up to nothing, order of the linear model. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/yarn_run.h"
+
+static const double k_contact = 3.5;
+
+/* A swatch that breathes, shears and drifts; about 10 micrometres a step. */
+static void moving(const yarn_case *c, int step, double *x)
+{
+  const double t = 0.02 * step;
+  for (int i = 0; i < c->n; ++i) {
+    const double *const p = c->x + 3 * i;
+    const double in = 1.0 - 0.03 * sin(t), shear = 0.05 * sin(0.7 * t);
+    x[3 * i] = in * p[0] + shear * p[1] + 1e-3 * t;
+    x[3 * i + 1] = in * p[1] + 4e-4 * sin(300.0 * p[0] + t);
+    x[3 * i + 2] = (1.0 - 0.15 * sin(0.5 * t)) * p[2] + 2e-3 * sin(60.0 * p[1]) * sin(0.8 * t);
+  }
+}
+
+static double largest(const double *g, int n3)
+{
+  double size = 0.0;
+  for (int i = 0; i < n3; ++i) size = fmax(size, fabs(g[i]));
+  return size;
+}
+
+/* numerics Y5: every step equals the exact force to 1e-12, over 300 steps */
+Test(acl, tolerance_zero_is_exact)
+{
+  static const double squeeze[3] = {0.97, 0.97, 0.86};
+  yarn_run a, b;
+  double worst = 0.0, off = 0.0;
+  yc_stitch(&a.c, 3, 4, squeeze, 3e-5);
+  yc_stitch(&b.c, 3, 4, squeeze, 3e-5);
+  yr_open(&a, 1, "", "acl", "tolerance=0");
+  yr_open(&b, 1, "search=1", "yarn_penalty", "");
+  const int n3 = 3 * a.c.n;
+  double *const x = calloc((size_t)n3, sizeof *x), *const g = calloc((size_t)n3, sizeof *g);
+  double *const want = calloc((size_t)n3, sizeof *want);
+  for (int s = 0; s < 320; ++s) {
+    moving(&a.c, s, x);
+    yr_detect(&a, x);
+    yr_detect(&b, x);
+    const double e = yr_eval(&a, x, g), e0 = yr_eval(&b, x, want);
+    const double size = largest(want, n3);
+    cr_assert_gt(size, 0.0, "no contact: the test would test nothing");
+    for (int i = 0; i < n3; ++i) worst = fmax(worst, fabs(g[i] - want[i]) / size);
+    off = fmax(off, fabs(e - e0) / e0);
+    if (s % 40) continue;
+    int64_t pairs; /* and the reference is what it claims to be */
+    double *const all = calloc((size_t)n3, sizeof *all);
+    (void)yc_brute(&a.c, x, k_contact, all, &pairs);
+    for (int i = 0; i < n3; ++i) cr_assert_float_eq(want[i], all[i], 1e-12 * size, "step %d", s);
+    free(all);
+  }
+  cr_expect_lt(worst, 1e-12, "off by %g of the largest force", worst);
+  cr_expect_lt(off, 1e-12, "energy is off by %g", off);
+  free(x), free(g), free(want);
+  yr_close(&a);
+  yr_close(&b);
+}
+
+/* numerics Y8, Y7: no pair in contact outside of a set, none in two; forces add up to nothing */
+static void complete(const char *settings, int steps, int every)
+{
+  static const double squeeze[3] = {0.97, 0.97, 0.88};
+  yarn_run a;
+  int64_t seen = 0;
+  yc_stitch(&a.c, 3, 4, squeeze, 3e-5);
+  yr_open(&a, 1, "", "acl", settings);
+  const int n3 = 3 * a.c.n;
+  double *const x = calloc((size_t)n3, sizeof *x), *const g = calloc((size_t)n3, sizeof *g);
+  for (int s = 0; s < steps; ++s) {
+    int64_t missed, twice, pairs;
+    double sum[3] = {0, 0, 0};
+    moving(&a.c, s, x);
+    yr_detect(&a, x);
+    if (s % every) continue;
+    yr_audit(&a, x, &missed, &twice, &pairs);
+    seen += pairs;
+    cr_assert_eq(missed, 0, "%s, step %d: %d of %d pairs are in no set", settings, s, (int)missed,
+                 (int)pairs);
+    cr_assert_eq(twice, 0, "%s, step %d: %d of %d pairs are in two sets", settings, s, (int)twice,
+                 (int)pairs);
+    (void)yr_eval(&a, x, g);
+    for (int i = 0; i < n3; ++i) sum[i % 3] += g[i];
+    for (int c = 0; c < 3; ++c)
+      cr_assert_lt(fabs(sum[c]), 1e-11 * largest(g, n3), "%s, step %d: sum %g", settings, s,
+                   sum[c]);
+  }
+  cr_expect_gt(seen, 1000, "too little contact: the test would test nothing");
+  free(x), free(g);
+  yr_close(&a);
+}
+
+Test(acl, complete_at_any_tolerance)
+{
+  complete("tolerance=0", 60, 2);
+  complete("tolerance=0.004", 60, 2);
+  complete("tolerance=0.04", 300, 3);
+  complete("tolerance=0.1", 60, 2);
+  complete("tolerance=0.3 stiction=0.05", 300, 3);
+  complete("tolerance=1e9", 100, 3);
+}
+
+static void turn(const double *x, int n, double angle, const double shift[3], double *out)
+{
+  const double s = sin(angle), c = cos(angle), axis[3] = {0.48, -0.6, 0.64};
+  for (int i = 0; i < n; ++i) {
+    const double *const p = x + 3 * i;
+    const double along = axis[0] * p[0] + axis[1] * p[1] + axis[2] * p[2];
+    const double cross[3] = {axis[1] * p[2] - axis[2] * p[1], axis[2] * p[0] - axis[0] * p[2],
+                             axis[0] * p[1] - axis[1] * p[0]};
+    for (int k = 0; k < 3; ++k)
+      out[3 * i + k] = c * p[k] + s * cross[k] + (1.0 - c) * along * axis[k] + shift[k];
+  }
+}
+
+/* numerics Y6: forces turn with the yarns, to 1e-10 of the largest, whatever the angle */
+Test(acl, rigid_motion)
+{
+  static const double squeeze[3] = {0.97, 0.97, 0.85}, shift[3] = {0.03, -0.02, 0.05},
+                      none[3] = {0, 0, 0}, angle[3] = {0.7, 2.9, -1.6};
+  yarn_run a;
+  yc_stitch(&a.c, 3, 3, squeeze, 4e-5);
+  yr_open(&a, 1, "", "acl", "tolerance=1e9");
+  const int n3 = 3 * a.c.n;
+  double *const x = calloc((size_t)n3, sizeof *x), *const g = calloc((size_t)n3, sizeof *g);
+  double *const want = calloc((size_t)n3, sizeof *want);
+  yr_detect(&a, a.c.x);
+  const double e = yr_eval(&a, a.c.x, g);
+  const double size = largest(g, n3);
+  cr_assert_gt(size, 0.0);
+  for (int k = 0; k < 3; ++k) {
+    turn(g, a.c.n, angle[k], none, want);
+    turn(a.c.x, a.c.n, angle[k], shift, x);
+    double *const h = calloc((size_t)n3, sizeof *h);
+    cr_expect_float_eq(yr_eval(&a, x, h), e, 1e-10 * e, "energy after %g rad", angle[k]);
+    for (int i = 0; i < n3; ++i)
+      cr_assert_float_eq(h[i], want[i], 1e-10 * size, "%g rad, vertex %d", angle[k], i / 3);
+    free(h);
+  }
+  free(x), free(g), free(want);
+  yr_close(&a);
+}
+
+/* numerics Y6: the error of the model falls with the square of the displacement */
+Test(acl, second_order)
+{
+  static const double squeeze[3] = {0.97, 0.97, 0.85};
+  yarn_run a, b;
+  yc_stitch(&a.c, 5, 5, squeeze, 4e-5);
+  yc_stitch(&b.c, 5, 5, squeeze, 4e-5);
+  yr_open(&a, 1, "", "acl", "tolerance=1e9");
+  yr_open(&b, 1, "search=1", "yarn_penalty", "");
+  const int n3 = 3 * a.c.n;
+  double *const x = calloc((size_t)n3, sizeof *x), *const g = calloc((size_t)n3, sizeof *g);
+  double *const want = calloc((size_t)n3, sizeof *want), error[5];
+  yr_detect(&a, a.c.x);
+  for (int k = 0; k < 5; ++k) {
+    error[k] = 0.0;
+    for (int i = 0; i < n3; ++i) x[i] = a.c.x[i] + 1e-5 / (1 << k) * sin(0.37 * i + 0.001 * i * i);
+    yr_detect(&b, x);
+    (void)yr_eval(&a, x, g);
+    (void)yr_eval(&b, x, want);
+    for (int i = 0; i < n3; ++i) error[k] += pow(g[i] - want[i], 2.0);
+    error[k] = sqrt(error[k]);
+  }
+  /* over four halvings: pairs that come into contact meanwhile, whose f'' jumps, err by 2.8 */
+  const double ratio = pow(error[0] / error[4], 0.25);
+  cr_expect(ratio > 3.0 && ratio < 4.5, "halving the displacement divides the error by %g", ratio);
+  free(x), free(g), free(want);
+  yr_close(&a);
+  yr_close(&b);
+}
+
+/* Same bits for any number of threads. */
+Test(acl, threads)
+{
+  static const double squeeze[3] = {0.97, 0.97, 0.88};
+  double *first = NULL;
+  for (int threads = 1; threads <= 4; threads *= 2) {
+    yarn_run a;
+    yc_stitch(&a.c, 8, 12, squeeze, 3e-5);
+    yr_open(&a, threads, "", "acl", "tolerance=0.04 stiction=0.05");
+    const int n3 = 3 * a.c.n;
+    double *const x = calloc((size_t)n3, sizeof *x), *const g = calloc((size_t)n3, sizeof *g);
+    for (int s = 0; s < 40; ++s) {
+      moving(&a.c, s, x);
+      yr_detect(&a, x);
+    }
+    (void)yr_eval(&a, x, g);
+    cr_assert_gt(largest(g, n3), 0.0);
+    if (first == NULL) {
+      first = g;
+    } else {
+      cr_expect_eq(memcmp(first, g, sizeof *g * (size_t)n3), 0, "%d threads", threads);
+      free(g);
+    }
+    free(x);
+    yr_close(&a);
+  }
+  free(first);
+}
