@@ -319,6 +319,9 @@ loom_status elastic_elem_hessians(elastic *el, int block, loom_buf *x, int how, 
                    el->sc->num_blocks);
   const loom_elem_block *b = &el->sc->blocks[block];
   const int side = 3 * b->arity;
+  if (el->blocks[block].type->hessian == NULL)
+    return err_set(mem_err(el->m), LOOM_E_UNSUPPORTED,
+                   "elements %s have no Hessian; use an explicit solver (yarn_explicit)", b->type);
   if (buf_type(out) != LOOM_REAL || buf_count(out) < (int64_t)b->num_elems * side * side)
     return err_set(mem_err(el->m), LOOM_E_ARG, "elements %s: buffer '%s' is not real [%d][%d][%d]",
                    b->type, buf_name(out), b->num_elems, side, side);

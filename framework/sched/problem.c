@@ -232,6 +232,20 @@ loom_status problem_quad(run *r, loom_buf *x, const loom_quad **out)
   return LOOM_OK;
 }
 
+/* Elements without a Hessian (yarns, for explicit steps): the mass alone. */
+static loom_status mass_diag(run *r)
+{
+  const map_spec s[] = {{r->scene->pub.mass, LOOM_READ}, {r->diag, LOOM_WRITE}};
+  void *p[2];
+  const double h = r->set.run.dt / (double)r->set.run.substeps;
+  for (int i = 0; i < 2; ++i)
+    LOOM_TRY(buf_map(r->m, NULL, s[i].b, s[i].access, LOOM_AT_HOST, &p[i]));
+  const loom_real *const m = p[0];
+  loom_real *const d = p[1];
+  for (int32_t i = 0; i < r->scene->pub.num_verts; ++i) d[i] = (loom_real)((double)m[i] / (h * h));
+  return run_unmap(r, 2, s);
+}
+
 /* Diagonal of the elastic operator plus mass: of the constant projective operator where
  * there is one, else of the clamped Hessian at the initial state.  It is made once per
  * step size, so that r_dinv means the same in every step. */
@@ -239,6 +253,7 @@ loom_status problem_diag(run *r)
 {
   const int projective = (elastic_caps(r->el) & LOOM_ELEM_PROJECT) != 0;
   const int32_t n = r->scene->pub.num_verts;
+  if ((elastic_caps(r->el) & LOOM_ELEM_HESSIAN) == 0) return mass_diag(r);
   loom_buf *row_ptr, *col, *val;
   int bs;
   if (projective) {

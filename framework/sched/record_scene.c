@@ -8,7 +8,7 @@
 #include "core/build_info.h"
 #include "sched/record.h"
 
-enum { MAX_ARRAYS = 12 + 16 * RUN_MAX_OBSTACLES };
+enum { MAX_ARRAYS = 20 + 16 * RUN_MAX_OBSTACLES };
 
 typedef struct arrays {
   h5log_array a[MAX_ARRAYS];
@@ -81,6 +81,22 @@ static loom_status add_obstacle(run *r, arrays *l, loom_obstacle *o)
   return add_buf(r, l, name, "m", "signed distance, negative inside, x fastest", o->sdf, 1);
 }
 
+static loom_status add_yarns(run *r, arrays *l)
+{
+  const loom_scene *const s = &r->scene->pub;
+  LOOM_TRY(add_buf(r, l, "yarns/first", "1", "first vertex of each yarn, and one behind the last",
+                   s->yarn_vert, 1));
+  LOOM_TRY(add_buf(r, l, "yarns/closed", "1", "1: the yarn is closed", s->yarn_closed, 1));
+  LOOM_TRY(add_buf(r, l, "yarns/segments", "1",
+                   "control points of Catmull-Rom segments, -1: reflected at an open end", s->segs,
+                   4));
+  LOOM_TRY(add_buf(r, l, "yarns/yarn", "1", "yarn of each segment", s->seg_yarn, 1));
+  LOOM_TRY(add_buf(r, l, "yarns/length", "m", "rest length of each segment", s->seg_len, 1));
+  LOOM_TRY(add_buf(r, l, "yarns/loop", "1", "row and column of each vertex's loop, -1: none",
+                   s->loop, 2));
+  return add_buf(r, l, "yarns/glue", "1", "vertices held at a distance", s->glue, 2);
+}
+
 static loom_status add_scene(run *r, arrays *l)
 {
   const loom_scene *const s = &r->scene->pub;
@@ -92,6 +108,7 @@ static loom_status add_scene(run *r, arrays *l)
   LOOM_TRY(add_buf(r, l, "object", "1", "object of each vertex", s->object, 1));
   LOOM_TRY(add_buf(r, l, "pinned", "1", "1: position prescribed", s->fixed, 1));
   LOOM_TRY(add_buf(r, l, "radius", "m", "half thickness of each vertex", s->radius, 1));
+  LOOM_TRY(add_yarns(r, l));
   for (int32_t i = 0; i < s->num_obstacles; ++i)
     LOOM_TRY(add_obstacle(r, l, &r->scene->obstacles[i]));
   return LOOM_OK;

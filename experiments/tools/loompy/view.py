@@ -5,6 +5,7 @@ import pyvista as pv
 import vtk
 
 from loompy.log import LogError
+from loompy.yarns import Yarns
 
 CLOTHS = (("#d0573c", "#e7a27c"), ("#3f7ca8", "#8fb6cf"), ("#6a9a4f", "#b3cc96"))  # front, back
 BODY = "#b9b4aa"
@@ -121,9 +122,10 @@ class View:
         self.up = np.eye(3)[log.up_axis]
         self.bodies = log.obstacles()
         tris = log.scene("triangles")
-        if tris is None or len(tris) == 0:
-            raise LogError(f"{log.path}: no triangles to draw")
-        self.tris = tris
+        self.yarns = Yarns(log)
+        if (tris is None or len(tris) == 0) and self.yarns.count == 0:
+            raise LogError(f"{log.path}: neither triangles nor yarns to draw")
+        self.tris = np.zeros((0, 3), dtype=np.int32) if tris is None else tris
         self.box = self._bounds(frames)
         self.middle = self.box.mean(axis=0)
         self.radius = 0.5 * np.linalg.norm(self.box[1] - self.box[0])
@@ -133,6 +135,7 @@ class View:
         self.plot.set_background(SKY)
         self._add_bodies()
         self._add_cloths(wireframe)
+        self._add_yarns()
         self._light(max(lamps, 1))
         self._camera(zoom)
         if lamps > 0:
@@ -231,6 +234,24 @@ class View:
             actor.SetBackfaceProperty(inside)
             self.cloths.append((actor, mesh, used))
 
+    def _add_yarns(self):
+        """One actor for the yarns of each object; several yarns of one take turns in colour."""
+        self.ropes = []
+        for k in range(self.yarns.count):
+            turn = k + len(self.cloths) if self.yarns.count <= 8 else int(self.yarns.object[k])
+            colour = turn % len(CLOTHS)
+            same = [r for r in self.ropes if r[2] == colour]
+            if same:
+                same[0][1].append(k)
+            else:
+                self.ropes.append([None, [k], colour])
+        x = self.log.frame(0)
+        for rope in self.ropes:
+            rope[0] = self.plot.add_mesh(
+                self.yarns.mesh(x, rope[1]), color=CLOTHS[rope[2]][0], smooth_shading=True,
+                ambient=0.2, diffuse=1.0, specular=0.06, specular_power=6,
+            )
+
     @staticmethod
     def _shaded(mesh):
         return mesh.compute_normals(
@@ -306,6 +327,8 @@ class View:
         for actor, mesh, used in self.cloths:
             mesh.points = x[used]
             actor.mapper.dataset = self._shaded(mesh)
+        for actor, yarns, _ in self.ropes:
+            actor.mapper.dataset = self.yarns.mesh(x, yarns)
         for actor, body in self.actors:
             actor.user_matrix = body.matrix(frame)
         side = max(self.size)
