@@ -13,6 +13,16 @@ typedef struct outcome {
   int64_t iters;
 } outcome;
 
+/* An explicit method does one iteration, which solves nothing: its step has no residual that
+ * falls. */
+static void need_iterations(const ct_plugin *p)
+{
+  registry *reg;
+  const int once = ct_load(p, &reg)->ops.solver->max_outer == 1;
+  registry_close(reg);
+  if (once) cr_skip_test("%s does one iteration only", p->name);
+}
+
 static outcome one_step(const ct_plugin *p, const char *stop, double **x, int64_t *n)
 {
   ct_run t;
@@ -31,6 +41,7 @@ ParameterizedTestParameters(solver, residual_falls) { return ct_plugins(LOOM_KIN
 ParameterizedTest(const ct_plugin *p, solver, residual_falls)
 {
   double last = INFINITY;
+  need_iterations(p);
   static const char *const iters[] = {CONVEX "stop.tol_abs=0 stop.max_iters=5",
                                       CONVEX "stop.tol_abs=0 stop.max_iters=20",
                                       CONVEX "stop.tol_abs=0 stop.max_iters=80"};
@@ -54,6 +65,7 @@ ParameterizedTest(const ct_plugin *p, solver, solution_is_a_fixed_point)
 {
   double *a, *b, far = 0.0;
   int64_t n;
+  need_iterations(p);
   const outcome o = one_step(p, CONVEX "stop.tol_abs=1e-12 stop.max_iters=2000", &a, &n);
   cr_assert_lt(o.last, 1e-12, "the step was not solved: %g m after %lld iterations", o.last,
                (long long)o.iters);
