@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "chol.h"
-
 /* LAPACK, by the Fortran convention: eigenvalues and vectors of a dense symmetric matrix. */
 extern void dsyev_(const char *job, const char *half, const int *n, double *a, const int *lda,
                    double *w, double *work, const int *lwork, int *info);
@@ -104,7 +102,7 @@ static loom_status dense(const loom_host *h, const eig_system *s, const eig_requ
 }
 
 /* ---- Lanczos ---------------------------------------------------------------------------- */
-static loom_status factorise(const loom_host *h, const eig_system *s, chol *c)
+loom_status eig_factorise(const loom_host *h, const eig_system *s, chol *c)
 {
   int64_t nnz = 0;
   int pivot, m = 0;
@@ -240,7 +238,7 @@ static loom_status sparse(const loom_host *h, const eig_system *s, const eig_req
 {
   chol c = {0};
   lanczos z = {0};
-  loom_status st = factorise(h, s, &c);
+  loom_status st = eig_factorise(h, s, &c);
   if (st == LOOM_OK) {
     if (lanczos_open(&z, s->n, r->count, r->restarts))
       st = run_lanczos(h, s, r, &c, &z, out);

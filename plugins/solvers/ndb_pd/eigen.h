@@ -13,6 +13,7 @@
 #ifndef EIGEN_H
 #define EIGEN_H
 
+#include "chol.h"
 #include "loom/plugin.h"
 
 typedef struct eig_system {
@@ -48,6 +49,9 @@ typedef struct eig_pairs {
 loom_status eig_smallest(const loom_host *h, const eig_system *s, const eig_request *r,
                          eig_pairs *out);
 void eig_free(eig_pairs *p); /* fine on a zeroed struct */
+
+/* Cholesky factor of H. */
+loom_status eig_factorise(const loom_host *h, const eig_system *s, chol *c);
 
 /* Largest |A y - mu y| over |A|_inf of the pairs p. */
 double eig_residual(const eig_system *s, const eig_pairs *p);

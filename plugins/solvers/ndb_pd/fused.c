@@ -1,0 +1,251 @@
+/* fused.c - two sweeps as one gather over two rings, the form of seed 000 (section 4.2): the
+ * products b_ij b_jk of the off-diagonal entries are made once, and only multiplied by the
+ * present diagonal when contact changes it. */
+#include <stdlib.h>
+
+#include "ndb.h"
+
+static const lk_entry k_entries = LK_ENTRY(ndb_fused_entries);
+static const lk_entry k_entries_f = LK_ENTRY(ndb_fused_entries_f);
+static const lk_entry k_shift = LK_ENTRY(ndb_fused_shift), k_shift_f = LK_ENTRY(ndb_fused_shift_f);
+static const lk_entry k_sweep = LK_ENTRY(ndb_fused_sweep), k_sweep_f = LK_ENTRY(ndb_fused_sweep_f);
+
+typedef struct rings { /* host: the pattern of two rings and its products */
+  const int64_t *ptr;
+  const int32_t *col;
+  const loom_real *val;
+  int32_t n, filled;
+  int64_t entries, products;
+  int64_t *row, *list; /* [n+1], [entries+1] */
+  int32_t *to, *middle;
+  double *b1, *product;
+  int32_t *slot; /* [n], entry of a column in this row, -1 */
+  int32_t *cols; /* [n], columns of this row, ascending */
+  int64_t *used; /* [n], products of a column in this row */
+} rings;
+
+static int ascending(const void *a, const void *b)
+{
+  const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+static int32_t add_column(rings *g, int32_t count, int32_t k)
+{
+  if (g->slot[k] >= 0) return count;
+  g->slot[k] = count;
+  g->used[k] = 0;
+  g->cols[count] = k;
+  return count + 1;
+}
+
+/* Columns that vertex i reaches in at most two steps. */
+static int32_t reach(rings *g, int32_t i)
+{
+  int32_t count = add_column(g, 0, i);
+  for (int64_t e = g->ptr[i]; e < g->ptr[i + 1]; ++e) {
+    const int32_t j = g->col[e];
+    count = add_column(g, count, j);
+    if (j == i) continue;
+    for (int64_t f = g->ptr[j]; f < g->ptr[j + 1]; ++f) {
+      if (g->col[f] == j) continue;
+      count = add_column(g, count, g->col[f]);
+      ++g->used[g->col[f]];
+      ++g->products;
+    }
+  }
+  qsort(g->cols, (size_t)count, sizeof *g->cols, ascending);
+  return count;
+}
+
+/* One row: counted (filled = 0) or written. */
+static void row_of(rings *g, int32_t i)
+{
+  const int64_t first = g->entries, at = g->products;
+  const int32_t count = reach(g, i);
+  if (g->filled) {
+    int64_t m = at;
+    g->row[i] = first;
+    for (int32_t c = 0; c < count; ++c) {
+      const int32_t k = g->cols[c];
+      g->to[first + c] = k;
+      g->b1[first + c] = 0.0;
+      g->list[first + c] = m;
+      m += g->used[k];
+      g->used[k] = g->list[first + c]; /* from here: where its next product goes */
+      g->slot[k] = c;
+    }
+    for (int64_t e = g->ptr[i]; e < g->ptr[i + 1]; ++e) {
+      const int32_t j = g->col[e];
+      if (j == i) continue;
+      g->b1[first + g->slot[j]] = -(double)g->val[e];
+      for (int64_t f = g->ptr[j]; f < g->ptr[j + 1]; ++f) {
+        const int32_t k = g->col[f];
+        if (k == j) continue;
+        g->middle[g->used[k]] = j;
+        g->product[g->used[k]++] = (double)g->val[e] * (double)g->val[f];
+      }
+    }
+  }
+  for (int32_t c = 0; c < count; ++c) g->slot[g->cols[c]] = -1;
+  g->entries += count;
+}
+
+static void all_rows(rings *g)
+{
+  g->entries = g->products = 0;
+  for (int32_t i = 0; i < g->n; ++i) row_of(g, i);
+  if (!g->filled) return;
+  g->row[g->n] = g->entries;
+  g->list[g->entries] = g->products;
+}
+
+static void rings_close(rings *g)
+{
+  void *const all[] = {g->row,     g->list, g->to,   g->middle, g->b1,
+                       g->product, g->slot, g->cols, g->used};
+  for (size_t k = 0; k < LOOM_COUNT(all); ++k) free(all[k]);
+}
+
+static int build(rings *g)
+{
+  const size_t n = (size_t)g->n + 1;
+  g->slot = malloc(n * sizeof *g->slot);
+  g->cols = malloc(n * sizeof *g->cols);
+  g->used = malloc(n * sizeof *g->used);
+  if (g->slot == NULL || g->cols == NULL || g->used == NULL) return 0;
+  for (int32_t i = 0; i < g->n; ++i) g->slot[i] = -1;
+  all_rows(g);
+  const size_t m = (size_t)g->entries + 1, k = (size_t)g->products + 1;
+  g->row = malloc(n * sizeof *g->row);
+  g->to = malloc(m * sizeof *g->to);
+  g->b1 = malloc(m * sizeof *g->b1);
+  g->list = malloc(m * sizeof *g->list);
+  g->middle = malloc(k * sizeof *g->middle);
+  g->product = malloc(k * sizeof *g->product);
+  if (g->row == NULL || g->to == NULL || g->b1 == NULL || g->list == NULL || g->middle == NULL ||
+      g->product == NULL)
+    return 0;
+  g->filled = 1;
+  all_rows(g);
+  return 1;
+}
+
+/* ---- into buffers -------------------------------------------------------------------------- */
+
+static loom_status put(const ndb *s, loom_buf *b, const void *from, size_t bytes, int64_t count)
+{
+  void *p;
+  LOOM_TRY(s->h->buf_resize(s->h, b, count));
+  LOOM_TRY(s->h->map(s->h, s->e, b, LOOM_WRITE, LOOM_AT_HOST, &p));
+  const char *const src = from;
+  char *const to = p;
+  for (size_t k = 0; k < bytes * (size_t)count; ++k) to[k] = src[k];
+  return s->h->unmap(s->h, b);
+}
+
+/* doubles as loom_real or float */
+static loom_status put_numbers(const ndb *s, loom_buf *b, const double *from, int64_t count)
+{
+  void *p;
+  LOOM_TRY(s->h->buf_resize(s->h, b, count));
+  LOOM_TRY(s->h->map(s->h, s->e, b, LOOM_WRITE, LOOM_AT_HOST, &p));
+  if (s->set.precision == PRECISION_MIXED)
+    for (int64_t k = 0; k < count; ++k) ((float *)p)[k] = (float)from[k];
+  else
+    for (int64_t k = 0; k < count; ++k) ((loom_real *)p)[k] = (loom_real)from[k];
+  return s->h->unmap(s->h, b);
+}
+
+static loom_status to_buffers(ndb *s, const rings *g)
+{
+  const loom_host *const h = s->h;
+  ndb_twofold *const t = &s->two;
+  LOOM_TRY(put(s, t->ptr, g->row, sizeof *g->row, (int64_t)g->n + 1));
+  LOOM_TRY(put(s, t->col, g->to, sizeof *g->to, g->entries));
+  LOOM_TRY(put_numbers(s, t->b1, g->b1, g->entries));
+  LOOM_TRY(put(s, t->list, g->list, sizeof *g->list, g->entries + 1));
+  LOOM_TRY(put(s, t->middle, g->middle, sizeof *g->middle, g->products));
+  LOOM_TRY(put_numbers(s, t->product, g->product, g->products));
+  LOOM_TRY(h->buf_resize(h, t->val, g->entries));
+  return h->buf_resize(h, t->shift, 3 * (int64_t)g->n);
+}
+
+loom_status ndb_fused_make(ndb *s)
+{
+  const loom_host *const h = s->h;
+  ndb_twofold *const t = &s->two;
+  t->fresh = 0;
+  if (s->set.smoother != SMOOTHER_A_JACOBI || !s->set.fused) return LOOM_OK;
+  const int number = s->set.precision == PRECISION_MIXED ? LOOM_I32 : LOOM_REAL;
+  const struct {
+    const char *name;
+    int type;
+    loom_buf **b;
+  } all[] = {{"two-ring rows", LOOM_I64, &t->ptr},      {"two-ring columns", LOOM_I32, &t->col},
+             {"one-ring entries", number, &t->b1},      {"product lists", LOOM_I64, &t->list},
+             {"middle vertices", LOOM_I32, &t->middle}, {"A-products", number, &t->product},
+             {"two-ring values", number, &t->val},      {"two-ring shift", number, &t->shift}};
+  for (size_t k = 0; t->shift == NULL && k < LOOM_COUNT(all); ++k)
+    LOOM_TRY(h->buf_new(h, all[k].name, all[k].type, 0, all[k].b));
+  void *p[3];
+  const plug_map m[] = {{s->ptr, LOOM_READ}, {s->col, LOOM_READ}, {s->val, LOOM_READ}};
+  for (int k = 0; k < 3; ++k) LOOM_TRY(h->map(h, s->e, m[k].b, LOOM_READ, LOOM_AT_HOST, &p[k]));
+  rings g = {.ptr = p[0], .col = p[1], .val = p[2], .n = s->n};
+  loom_status st = LOOM_OK;
+  if (!build(&g))
+    st = LOOM_FAIL(h, LOOM_E_NOMEM,
+                   "no memory for the two-ring operator of %d vertices; set "
+                   "fused = false",
+                   s->n);
+  if (st == LOOM_OK) st = to_buffers(s, &g);
+  rings_close(&g);
+  LOOM_TRY(st);
+  return plug_unmap_all(h, 3, m);
+}
+
+void ndb_fused_free(ndb *s)
+{
+  const ndb_twofold *const t = &s->two;
+  loom_buf *const all[] = {t->ptr, t->col, t->b1, t->list, t->middle, t->product, t->val, t->shift};
+  for (size_t k = 0; k < LOOM_COUNT(all); ++k) s->h->buf_free(s->h, all[k]);
+}
+
+/* Entries for the present diagonal, unless they are, and the constant part for the present r. */
+loom_status ndb_fused_open(ndb *s, const ndb_view *v, double theta, ndb_fused_call *c)
+{
+  ndb_twofold *const t = &s->two;
+  const int single = s->set.precision == PRECISION_MIXED;
+  const plug_map m[NDB_FUSED_MAPS] = {
+      {t->ptr, LOOM_READ},    {t->col, LOOM_READ},     {t->b1, LOOM_READ},  {t->list, LOOM_READ},
+      {t->middle, LOOM_READ}, {t->product, LOOM_READ}, {t->val, LOOM_RDWR}, {t->shift, LOOM_RDWR}};
+  void *p[NDB_FUSED_MAPS];
+  for (int k = 0; k < NDB_FUSED_MAPS; ++k) c->m[k] = m[k];
+  LOOM_TRY(plug_map_all(s->h, s->e, NDB_FUSED_MAPS, m, p));
+  c->d = (ndb_fused_args){p[0], p[1], p[2], p[3], p[4], p[5],          v->dinv,
+                          p[6], v->r, p[7], NULL, NULL, (lk_real)theta};
+  c->f = (ndb_fused_f_args){p[0], p[1],  p[2], p[3], p[4], p[5],        v->dinvf,
+                            p[6], v->rf, p[7], NULL, NULL, (float)theta};
+  const void *const a = single ? (const void *)&c->f : (const void *)&c->d;
+  if (!t->fresh || t->theta != theta)
+    LOOM_TRY(ndb_run(s, single ? &k_entries_f : &k_entries, a, s->n, NULL));
+  t->fresh = 1;
+  t->theta = theta;
+  return ndb_run(s, single ? &k_shift_f : &k_shift, a, s->n, NULL);
+}
+
+loom_status ndb_fused_sweep_run(ndb *s, ndb_fused_call *c, const void *from, void *to)
+{
+  const int single = s->set.precision == PRECISION_MIXED;
+  c->d.from = single ? NULL : (const lk_real *)from;
+  c->d.to = single ? NULL : (lk_real *)to;
+  c->f.from = single ? (const float *)from : NULL;
+  c->f.to = single ? (float *)to : NULL;
+  const void *const a = single ? (const void *)&c->f : (const void *)&c->d;
+  return ndb_run(s, single ? &k_sweep_f : &k_sweep, a, s->n, NULL);
+}
+
+loom_status ndb_fused_close(ndb *s, const ndb_fused_call *c)
+{
+  return plug_unmap_all(s->h, NDB_FUSED_MAPS, c->m);
+}

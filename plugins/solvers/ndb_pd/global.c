@@ -1,0 +1,103 @@
+/* global.c - one global step: corrections in the subspace and sweeps in turn, or conjugate
+ * gradients.
+ *
+ * From the current iterate (base = current) or, as printed in seed 000 (eq. 16 and 17), from the
+ * rest shape; in both cases as increments of x, so that nothing is a difference of absolute
+ * coordinates.  With contact the correction can be preceded by sweeps (reuse = presmooth and
+ * masked): met by smooth modes, a stiff contact residual moves everything (numerics.md, section
+ * 5). */
+#include <math.h>
+
+#include "ndb.h"
+#include "operator.kern.h"
+
+static const lk_entry k_begin = LK_ENTRY(ndb_begin), k_rest = LK_ENTRY(ndb_from_rest);
+
+static ndb_plan plan_of(const ndb *s, int contact)
+{
+  const ndb_settings *const set = &s->set;
+  ndb_plan p = {.cols = contact ? s->r2 : s->r1};
+  if (s->cols == 0) p.cols = 0;
+  p.masked = contact && set->reuse == REUSE_MASKED;
+  p.pre = contact && set->reuse != REUSE_PLAIN ? (int32_t)set->presmooth : 0;
+  p.lo = p.cols == 0 ? s->mu_lo : (contact ? s->mu2 : s->mu1);
+  p.theta = set->theta > 0.0 ? set->theta : 2.0 / (p.lo + s->mu_hi);
+  return p;
+}
+
+/* total = 0, r = -grad; with base = rest then total = rest - x, r accordingly */
+static loom_status begin(ndb *s, const ndb_view *v, loom_buf *x, loom_buf *grad, int rest,
+                         ndb_report *out)
+{
+  const loom_host *const h = s->h;
+  const plug_map m[] = {{grad, LOOM_READ},
+                        {s->sc->fixed, LOOM_READ},
+                        {rest ? x : NULL, LOOM_READ},
+                        {rest ? s->sc->rest_x : NULL, LOOM_READ}};
+  void *p[4];
+  LOOM_TRY(plug_map_all(h, s->e, 4, m, p));
+  const ndb_vector_args a = {.x = p[2],
+                             .grad = p[0],
+                             .rest = p[3],
+                             .fixed = p[1],
+                             .r = v->r,
+                             .u = v->u[0],
+                             .total = v->total};
+  LOOM_TRY(ndb_run(s, &k_begin, &a, s->n, NULL));
+  LOOM_TRY(ndb_monitor_begin(s, v));
+  if (rest) {
+    LOOM_TRY(ndb_run(s, &k_rest, &a, s->n, NULL));
+    LOOM_TRY(ndb_settle(s, v, v->u[0], 0, 1));
+    ++out->mv;
+  }
+  return plug_unmap_all(h, 4, m);
+}
+
+static loom_status cycles(ndb *s, const loom_step *st, const ndb_view *v, const ndb_plan *p,
+                          ndb_report *out)
+{
+  int64_t left = s->set.sweeps;
+  do {
+    int64_t now = s->set.cycle > 0 && s->set.cycle < left ? s->set.cycle : left;
+    if (p->cols > 0) {
+      const int64_t pre = p->pre < now ? p->pre : now;
+      LOOM_TRY(ndb_smooth(s, st, v, p, pre, 1, out));
+      LOOM_TRY(ndb_correct(s, v, p, v->r, v->u[0], 0));
+      now -= pre;
+      left -= pre;
+      ++out->corrections;
+      out->mv += left > 0;
+      LOOM_TRY(ndb_settle(s, v, v->u[0], 0, left > 0));
+      ndb_monitor_tell(s, st, v, NULL, 0, out);
+    }
+    LOOM_TRY(ndb_smooth(s, st, v, p, now, left > now, out));
+    left -= now;
+  } while (left > 0);
+  return LOOM_OK;
+}
+
+loom_status ndb_solve(ndb *s, const loom_step *st, loom_buf *x, loom_buf *grad, int with_contact,
+                      ndb_report *out, double *theta)
+{
+  const int contact = with_contact && s->rows > 0;
+  const ndb_plan p = plan_of(s, contact);
+  ndb_view v;
+  plug_map m[NDB_MAPS];
+  *out = (ndb_report){.last = NAN};
+  if (contact && p.cols > 0) {
+    s->h->tic(s->h, "reuse");
+    LOOM_TRY(ndb_reuse(s));
+    s->h->toc(s->h, "reuse");
+  }
+  loom_buf *const inv = p.cols == 0 ? NULL : (contact ? s->inv2 : s->inv1);
+  LOOM_TRY(ndb_open(s, inv, &v, m));
+  LOOM_TRY(begin(s, &v, x, grad, s->set.base == BASE_REST && p.cols > 0, out));
+  if (s->set.smoother == SMOOTHER_PCG)
+    LOOM_TRY(ndb_pcg(s, st, &v, &p, s->set.sweeps, out));
+  else
+    LOOM_TRY(cycles(s, st, &v, &p, out));
+  LOOM_TRY(ndb_close(s, m));
+  s->h->count(s->h, LOOM_C_SPMV, out->mv);
+  *theta = s->set.smoother == SMOOTHER_PCG ? NAN : p.theta;
+  return LOOM_OK;
+}

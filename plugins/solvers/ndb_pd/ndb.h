@@ -1,0 +1,200 @@
+/* ndb.h - the solver's settings, state and parts.
+ *
+ * One global step solves (H + W) u = r for an increment u, with r = -grad E(x) as the core
+ * measured it, H the constant operator of projective dynamics and W the contact weights
+ * (operator.c).  global.c alternates corrections in a subspace (basis.c, correct.c; with contact
+ * reuse.c) with sweeps of a smoother (smooth.c, fused.c) or takes conjugate gradients (pcg.c). */
+#ifndef NDB_H
+#define NDB_H
+
+#include "eigen.h"
+#include "plug.h"
+#include "sweep.kern.h"
+
+enum { SMOOTHER_JACOBI = 0, SMOOTHER_A_JACOBI, SMOOTHER_CHEBYSHEV, SMOOTHER_PCG };
+enum { SUBSPACE_NONE = 0, SUBSPACE_EIGEN, SUBSPACE_BSPLINE };
+enum { MODES_ORDINARY = 0, MODES_GENERALISED };
+enum { BASE_CURRENT = 0, BASE_REST };
+enum { REUSE_PLAIN = 0, REUSE_PRESMOOTH, REUSE_MASKED };
+enum { UPDATE_SYRK = 0, UPDATE_TABLE, UPDATE_FULL };
+enum { REDUCED_CHOLESKY = 0, REDUCED_INVERSE };
+enum { MOMENTUM_NONE = 0, MOMENTUM_CHEBYSHEV, MOMENTUM_NESTEROV };
+enum { PRECISION_DOUBLE = 0, PRECISION_MIXED };
+enum { MONITOR_NONE = 0, MONITOR_RESIDUAL, MONITOR_ERROR, MONITOR_POSITION };
+
+enum { /* log columns */
+       COL_MV = 0,
+       COL_CORRECTIONS,
+       COL_MODES,
+       COL_ROWS,
+       COL_W_MAX,
+       COL_THETA,
+       COL_MU_HI,
+       COL_BETA,
+       NUM_COLUMNS
+};
+
+typedef struct ndb_settings {
+  int32_t smoother, fused, subspace, modes, base, reuse, update, reduced, momentum, precision;
+  int32_t monitor;
+  int64_t rank, sweeps, cycle, presmooth, r1, r2, warm, inner, eigen_restarts;
+  double theta, spacing, momentum_rho, inner_tolerance, eigen_tolerance;
+  const char *cache;
+} ndb_settings;
+
+enum { NUM_PARAMS = 26 };
+extern const loom_param ndb_params[NUM_PARAMS];
+
+extern const loom_column ndb_columns[NUM_COLUMNS];
+/* What the table cannot say: relations between settings. */
+loom_status ndb_check(const loom_host *h, const loom_exec *e, const ndb_settings *s);
+
+/* Everything a solve touches, mapped where the kernels run. */
+typedef struct ndb_view {
+  const int64_t *ptr; /* [n+1] */
+  const int32_t *col;
+  const lk_real *val; /* N/m */
+  const float *valf;  /* NULL without the float path */
+  lk_real *w, *dinv, *mask;
+  float *wf, *dinvf;
+  lk_real *r, *total, *u[3]; /* [n][3] */
+  float *rf, *uf[3];
+  const lk_real *U; /* [n][ld] */
+  lk_real *part, *g, *q;
+  const lk_real *inv; /* inverse of the reduced matrix in force */
+} ndb_view;
+enum { NDB_MAPS = 22 };
+
+typedef struct ndb_twofold { /* literal two-sweep operator, see fused.c */
+  loom_buf *ptr, *col, *b1, *list, *middle, *product, *val, *shift;
+  int32_t fresh; /* nonzero: val is of the present diagonal and theta */
+  double theta;
+} ndb_twofold;
+enum { NDB_FUSED_MAPS = 8 };
+typedef struct ndb_fused_call { /* mapped for some sweeps */
+  plug_map m[NDB_FUSED_MAPS];
+  ndb_fused_args d;
+  ndb_fused_f_args f;
+} ndb_fused_call;
+
+typedef struct ndb_monitor {   /* host copies for the figures, see monitor.c */
+  double *r0, *exact, *e, *Ae; /* [n][3] */
+  double start;                /* norm of the first residual or error */
+} ndb_monitor;
+
+typedef struct ndb {
+  const loom_host *h;
+  const loom_scene *sc;
+  const loom_exec *e;
+  ndb_settings set;
+  int32_t n;
+  double h_made; /* s, step length of all below; 0: there is nothing */
+
+  /* operator.c: H without the couplings of fixed rows */
+  loom_buf *ptr, *col, *val, *valf; /* i64 [n+1], i32, real, float in i32 */
+  loom_buf *diag;                   /* real [n], N/m */
+  loom_buf *w, *dinv, *mask, *wf, *dinvf, *touched, *place, *key, *order;
+  double mu_lo, mu_hi; /* bounds of the spectrum of D^-1 H */
+  int64_t rows;        /* vertices in contact */
+  double w_max;        /* N/m */
+  loom_buf *r, *total, *u[3], *rf, *uf[3], *grad, *before, *result;
+
+  /* basis.c */
+  int32_t cols, ld; /* modes there are, padded to groups; 0: no subspace */
+  int32_t r1, r2;   /* without contact and with it */
+  loom_buf *U;      /* real [n][ld] */
+  double *S;        /* [cols][cols], N/m, U' H U */
+  double mu1, mu2;  /* first eigenvalue of D^-1 H that r1, r2 modes leave out */
+  loom_buf *part, *g, *q, *inv1, *inv2;
+
+  /* reuse.c */
+  loom_buf *list, *V, *table, *parts, *S2;
+  double *work;  /* [4][cols][cols] */
+  double *extra; /* the last quarter of it */
+
+  loom_buf *cg, *record; /* of pcg.c: real [n][3], [NDB_RECORD] */
+  ndb_twofold two;
+  ndb_monitor mon;
+
+  /* momentum and the inner loop, of one step */
+  double t;     /* Nesterov's sequence; 1: start */
+  double omega; /* Chebyshev's weight */
+  int32_t momentum_steps, since_filter;
+} ndb;
+
+/* How one global step is done. */
+typedef struct ndb_plan {
+  int32_t cols;   /* modes of the correction, 0: none */
+  int32_t masked; /* contact rows of U are scaled */
+  int32_t pre;    /* smoother iterations before each correction */
+  double theta, lo;
+} ndb_plan;
+
+typedef struct ndb_report {
+  int32_t mv, corrections, sweeps;
+  double last; /* monitored number at the end, NaN without */
+} ndb_report;
+
+/* ---- operator.c ---- */
+loom_status ndb_operator_new(ndb *s);
+void ndb_operator_free(ndb *s);
+loom_status ndb_operator_make(ndb *s, const loom_step *st); /* for the step length of st */
+loom_status ndb_contact(ndb *s, const loom_quad *q);        /* W, rows, w_max; q NULL: none */
+loom_status ndb_open(ndb *s, loom_buf *inv, ndb_view *v, plug_map *m);
+loom_status ndb_close(ndb *s, const plug_map *m);
+static inline loom_status ndb_run(const ndb *s, const lk_entry *k, const void *a, int64_t n,
+                                  lk_real *result)
+{
+  return plug_run(s->h, s->e, k, a, n, result);
+}
+
+/* ---- basis.c, bspline.c, reduced.c ---- */
+loom_status ndb_basis_make(ndb *s);
+void ndb_basis_free(ndb *s);
+/* Quadratic B-splines on the rest shape, [n][*ld] with *cols columns; malloc'ed. */
+loom_status ndb_bspline(ndb *s, double **U, int32_t *cols, int32_t *ld);
+/* inv = S^-1, [n][n]; 0 if S is not positive definite (Cholesky) or is singular. */
+int red_cholesky_inverse(int32_t n, const double *S, double *inv, double *work);
+int red_scaled_inverse(int32_t n, const double *S, double *inv, double *work);
+/* Leading `cols` of S plus `extra` (NULL: none), inverted as set, into `out`. */
+loom_status ndb_invert(ndb *s, int32_t cols, const double *extra, loom_buf *out);
+
+/* ---- reuse.c ---- */
+loom_status ndb_reuse_new(ndb *s); /* after the basis was made */
+void ndb_reuse_free(ndb *s);
+loom_status ndb_reuse(ndb *s); /* inverse of the reduced matrix with contact, into inv2 */
+
+/* ---- correct.c ---- */
+/* u[0] = s U S^-1 (s U)' r, or z += the same */
+loom_status ndb_correct(const ndb *s, const ndb_view *v, const ndb_plan *p, const lk_real *r,
+                        lk_real *u, int add);
+
+/* ---- smooth.c, fused.c, pcg.c ---- */
+/* `count` iterations from zero on r, counted and monitored; total and r are brought up to date
+ * (r only if `residual`). */
+loom_status ndb_smooth(ndb *s, const loom_step *st, const ndb_view *v, const ndb_plan *p,
+                       int64_t count, int residual, ndb_report *out);
+/* total += u, r -= (H + W) u if `residual`; u in float if `single` */
+loom_status ndb_settle(const ndb *s, const ndb_view *v, const void *u, int single, int residual);
+loom_status ndb_fused_make(ndb *s);
+void ndb_fused_free(ndb *s);
+loom_status ndb_fused_open(ndb *s, const ndb_view *v, double theta, ndb_fused_call *c);
+loom_status ndb_fused_sweep_run(ndb *s, ndb_fused_call *c, const void *from, void *to);
+loom_status ndb_fused_close(ndb *s, const ndb_fused_call *c);
+/* `count` iterations with D^-1 + U S^-1 U' as preconditioner; total is brought up to date */
+loom_status ndb_pcg(ndb *s, const loom_step *st, const ndb_view *v, const ndb_plan *p,
+                    int64_t count, ndb_report *out);
+
+/* ---- monitor.c ---- */
+loom_status ndb_monitor_begin(ndb *s, const ndb_view *v);
+/* the iterate total + u (u: loom_real or float, NULL: none) to the log */
+void ndb_monitor_tell(ndb *s, const loom_step *st, const ndb_view *v, const void *u, int single,
+                      ndb_report *out);
+void ndb_monitor_free(ndb *s);
+
+/* ---- global.c, warm.c ---- */
+loom_status ndb_solve(ndb *s, const loom_step *st, loom_buf *x, loom_buf *grad, int with_contact,
+                      ndb_report *out, double *theta);
+loom_status ndb_warm(ndb *s, const loom_step *st);
+
+#endif

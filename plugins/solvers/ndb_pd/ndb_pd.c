@@ -1,0 +1,233 @@
+/* ndb_pd.c - projective dynamics with a subspace, aggregated Jacobi and subspace reuse.
+ *
+ * L. Lan et al., Efficient GPU Cloth Simulation with Non-distance Barriers and Subspace Reuse,
+ * ACM TOG 43(6), 2024, doi 10.1145/3687760: the global solver of that paper; its contact model is
+ * a plugin of its own.
+ *
+ * Per local-global iteration: the core has measured grad E(x), its evaluation is the local step;
+ * the contact model gives isotropic terms; global.c improves u in (H + W) u = -grad E(x), and
+ * x + u goes to the core.  Started from x, corrections and damped sweeps never raise the model
+ * that touches E at x, so E falls in every iteration, whatever their number (momentum apart).
+ *
+ * The two loops of Alg. 1: the core's outer iterations are the inner loop; every `inner` of them,
+ * or when nothing moves any more, the solver asks for the filter (full collision detection). */
+#include <math.h>
+#include <stdlib.h>
+
+#include "ndb.h"
+#include "operator.kern.h"
+
+static const lk_entry k_point = LK_ENTRY(ndb_point), k_uphill = LK_ENTRY(ndb_uphill);
+static const lk_entry k_accelerate = LK_ENTRY(ndb_accelerate);
+
+/* Global steps before Chebyshev's weights set in (numerics.md, section 4). */
+enum { CHEBYSHEV_DELAY = 5 };
+
+static void restart_momentum(ndb *s)
+{
+  s->t = s->omega = 1.0;
+  s->momentum_steps = 0;
+}
+
+static loom_status ndb_pd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                 const void *set, void **self)
+{
+  ndb *s = calloc(1, sizeof *s);
+  LOOM_CHECK(h, s != NULL, LOOM_E_NOMEM, "no memory for the instance");
+  *self = s;
+  s->h = h;
+  s->sc = sc;
+  s->e = e;
+  s->n = sc->num_verts;
+  s->set = *(const ndb_settings *)set;
+  restart_momentum(s);
+  LOOM_TRY(ndb_check(h, e, &s->set));
+  return ndb_operator_new(s);
+}
+
+static void ndb_pd_destroy(void *self)
+{
+  ndb *s = self;
+  if (s == NULL) return;
+  ndb_operator_free(s);
+  ndb_basis_free(s);
+  ndb_reuse_free(s);
+  ndb_fused_free(s);
+  ndb_monitor_free(s);
+  s->h->buf_free(s->h, s->cg);
+  s->h->buf_free(s->h, s->record);
+  free(s);
+}
+
+static loom_status ndb_pd_reset(void *self)
+{
+  restart_momentum(self);
+  return LOOM_OK;
+}
+
+static loom_status ndb_pd_begin_step(void *self, const loom_step *st)
+{
+  ndb *s = self;
+  restart_momentum(s);
+  s->since_filter = 0;
+  if (st->h != s->h_made) {
+    s->h_made = 0.0;
+    s->h->tic(s->h, "precompute");
+    LOOM_TRY(ndb_operator_make(s, st));
+    LOOM_TRY(ndb_basis_make(s));
+    LOOM_TRY(ndb_reuse_new(s));
+    LOOM_TRY(ndb_fused_make(s));
+    s->h->toc(s->h, "precompute");
+    s->h_made = st->h;
+  }
+  return ndb_warm(s, st);
+}
+
+/* What was extrapolated across a change of contact pointed elsewhere. */
+static loom_status ndb_pd_contact_changed(void *self, const loom_step *st, uint32_t changed)
+{
+  (void)st;
+  if (changed != LOOM_CHANGED_NONE) restart_momentum(self);
+  return LOOM_OK;
+}
+
+/* ---- momentum ----------------------------------------------------------------------------- */
+
+static double nesterov_weight(ndb *s, double uphill)
+{
+  if (uphill > 0.0) s->t = 1.0;
+  const double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * s->t * s->t));
+  const double beta = (s->t - 1.0) / next;
+  s->t = next;
+  return beta;
+}
+
+static double chebyshev_weight(ndb *s)
+{
+  const double rho2 = s->set.momentum_rho * s->set.momentum_rho;
+  const int32_t k = s->momentum_steps++;
+  if (k < CHEBYSHEV_DELAY)
+    s->omega = 1.0;
+  else
+    s->omega = k == CHEBYSHEV_DELAY ? 2.0 / (2.0 - rho2) : 4.0 / (4.0 - rho2 * s->omega);
+  return s->omega;
+}
+
+/* trial = x + total, and momentum on it */
+static loom_status next_point(ndb *s, const loom_step *st, double *beta)
+{
+  const loom_host *const h = s->h;
+  const plug_map m[] = {{st->x, LOOM_READ},     {s->total, LOOM_READ}, {st->trial, LOOM_WRITE},
+                        {s->before, LOOM_RDWR}, {st->grad, LOOM_READ}, {s->result, LOOM_WRITE}};
+  void *p[6];
+  LOOM_TRY(plug_map_all(h, s->e, 6, m, p));
+  ndb_vector_args a = {.x = p[0],
+                       .total = p[1],
+                       .trial = p[2],
+                       .before = p[3],
+                       .grad = p[4],
+                       .beta = 0,
+                       .omega = 1,
+                       .chebyshev = s->set.momentum == MOMENTUM_CHEBYSHEV};
+  double uphill = 0.0;
+  *beta = 0.0;
+  LOOM_TRY(ndb_run(s, &k_point, &a, s->n, NULL));
+  if (s->set.momentum == MOMENTUM_NONE) return plug_unmap_all(h, 6, m);
+  if (s->t > 1.0) {
+    lk_real *const result = p[5];
+    LOOM_TRY(ndb_run(s, &k_uphill, &a, s->n, result));
+    LOOM_TRY(h->unmap(h, s->result));
+    LOOM_TRY(plug_fetch(h, s->e, s->result, 1, &uphill));
+    LOOM_TRY(h->map(h, s->e, s->result, LOOM_WRITE, LOOM_AT_EXEC, &p[5]));
+  }
+  if (a.chebyshev)
+    a.omega = (lk_real)chebyshev_weight(s);
+  else
+    a.beta = (lk_real)nesterov_weight(s, uphill);
+  *beta = a.chebyshev ? (double)a.omega - 1.0 : (double)a.beta;
+  LOOM_TRY(ndb_run(s, &k_accelerate, &a, s->n, NULL));
+  return plug_unmap_all(h, 6, m);
+}
+
+/* ---- one local-global iteration -------------------------------------------------------------- */
+
+static loom_status ndb_pd_iterate(void *self, const loom_step *st, loom_iterate *it)
+{
+  ndb *s = self;
+  const loom_host *const h = s->h;
+  const loom_quad *q = NULL;
+  ndb_report r;
+  double theta, moved;
+  LOOM_TRY(h->contact_quad(h, st, st->x, &q));
+  LOOM_TRY(ndb_contact(s, q));
+  h->tic(h, "global");
+  LOOM_TRY(ndb_solve(s, st, st->x, st->grad, 1, &r, &theta));
+  LOOM_TRY(next_point(s, st, &it->extra[COL_BETA]));
+  LOOM_TRY(h->norm_max3(h, s->e, s->total, &moved));
+  h->toc(h, "global");
+  h->count(h, LOOM_C_PROJECT, 1);
+
+  it->inner_iters = r.sweeps;
+  it->inner_res = r.last;
+  it->own_res = moved;
+  it->extra[COL_MV] = (double)r.mv;
+  it->extra[COL_CORRECTIONS] = (double)r.corrections;
+  it->extra[COL_MODES] = s->cols > 0 ? (double)(s->rows > 0 ? s->r2 : s->r1) : 0.0;
+  it->extra[COL_ROWS] = (double)s->rows;
+  it->extra[COL_W_MAX] = s->w_max;
+  it->extra[COL_THETA] = theta;
+  it->extra[COL_MU_HI] = s->mu_hi;
+  ++s->since_filter;
+  it->filter = s->since_filter >= s->set.inner || moved <= s->set.inner_tolerance;
+  return LOOM_OK;
+}
+
+/* A point that collision or contact moved is not where momentum pointed. */
+static loom_status ndb_pd_accepted(void *self, const loom_step *st, const loom_accept *a)
+{
+  ndb *s = self;
+  (void)st;
+  if (a->alpha < 1.0 || a->toi < 1.0 || a->resolved) restart_momentum(s);
+  if (a->filtered) s->since_filter = 0;
+  return LOOM_OK;
+}
+
+/* All that outlives a step is a function of the system (momentum starts anew in every step), so
+ * there is no checkpoint; eigenvectors from a file have the bits of computed ones. */
+static const loom_solver_ops ops = {
+    .struct_size = sizeof ops,
+    .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_QUAD |
+             LOOM_NEED_CONTACT_ISO | LOOM_USES_GRADIENT,
+    .trial = LOOM_TRIAL_POINT,
+    .filter_when = LOOM_FILTER_ADVICE,
+    .create = ndb_pd_create,
+    .destroy = ndb_pd_destroy,
+    .reset = ndb_pd_reset,
+    .begin_step = ndb_pd_begin_step,
+    .contact_changed = ndb_pd_contact_changed,
+    .iterate = ndb_pd_iterate,
+    .accepted = ndb_pd_accepted,
+};
+
+static const loom_plugin plugin = {
+    LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, LK_BACKENDS),
+    .name = "ndb_pd",
+    .version = "0.1.0",
+    .summary = "projective dynamics by subspace, aggregated Jacobi and subspace reuse",
+    .reference = "L. Lan et al., Efficient GPU Cloth Simulation with Non-distance Barriers and "
+                 "Subspace Reuse, ACM TOG 43(6), 2024, doi 10.1145/3687760",
+    .license = "GPL-2.0-or-later", /* CHOLMOD's supernodal module; this source is MIT */
+    .build = LOOM_BUILD_INFO,
+    .num_params = NUM_PARAMS,
+    .settings_size = sizeof(ndb_settings),
+    .params = ndb_params,
+    .num_columns = NUM_COLUMNS,
+    .columns = ndb_columns,
+    .ops.solver = &ops,
+};
+
+const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
+{
+  (void)host_abi;
+  return index == 0 ? &plugin : NULL;
+}

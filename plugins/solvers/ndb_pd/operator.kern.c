@@ -1,0 +1,121 @@
+/* operator.kern.c - see operator.kern.h.
+ *
+ * A contact term k/2 |sum_a w_a x_a - p|^2 is k w w' in the matrix.  By Cauchy's inequality
+ * w w' <= diag(|w_a| sum_b |w_b|), so the diagonal is taken: the fixed points do not depend on
+ * the matrix, a matrix that is not below keeps every step a descent step, and the sums of seed
+ * 000 (eq. 19) are for diagonals.  Terms of one vertex are exact. */
+#include "operator.kern.h"
+
+LK_FN int ndb_takes_part(const ndb_contact_args *a, int64_t e)
+{
+  const int32_t v = a->v[e];
+  return v >= 0 && v < a->n && !a->fixed[v] && a->k[e / 4] > LK_R(0.0) && a->w[e] != LK_R(0.0);
+}
+
+LK_KERNEL_PLAIN(ndb_contact_key, a, e)
+{
+  a->key[e] = ndb_takes_part(a, e) ? (uint64_t)a->v[e] : (uint64_t)a->n;
+}
+
+/* first place in the sorted keys that is not below i */
+LK_FN int64_t ndb_first(const ndb_contact_args *a, uint64_t i)
+{
+  int64_t lo = 0, hi = a->corners;
+  while (lo < hi) {
+    const int64_t mid = (lo + hi) / 2;
+    if (a->key[mid] < i)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+LK_KERNEL_PLAIN(ndb_contact_weight, a, i)
+{
+  lk_real sum = LK_R(0.0);
+  for (int64_t k = ndb_first(a, (uint64_t)i); k < a->corners && a->key[k] == (uint64_t)i; ++k) {
+    const int64_t e = a->order[k], first = e - e % 4;
+    lk_real all = LK_R(0.0);
+    for (int64_t b = first; b < first + 4; ++b)
+      if (ndb_takes_part(a, b)) all += LK_FABS(a->w[b]);
+    sum += a->k[e / 4] * LK_FABS(a->w[e]) * all;
+  }
+  a->weight[i] = sum;
+}
+
+LK_KERNEL(ndb_diagonal, a, i)
+{
+  const lk_real inv = LK_R(1.0) / (a->h[i] + a->w[i]);
+  a->dinv[i] = inv;
+  a->mask[i] = a->h[i] * inv;
+  a->touched[i] = a->w[i] > LK_R(0.0);
+  if (a->wf != NULL) {
+    a->wf[i] = (float)a->w[i];
+    a->dinvf[i] = (float)inv;
+  }
+}
+
+LK_REDUCE_MAX(ndb_heaviest, a, i) { return a->w[i]; }
+
+LK_REDUCE_SUM(ndb_touched, a, i) { return a->w[i] > LK_R(0.0) ? LK_R(1.0) : LK_R(0.0); }
+
+LK_KERNEL(ndb_no_contact, a, i) { a->weight[i] = LK_R(0.0); }
+
+LK_KERNEL_PLAIN(ndb_begin, a, i)
+{
+  lk_real g[3], zero[3];
+  LK_LOAD3(g, a->grad, (int64_t)i);
+  for (int c = 0; c < 3; ++c) {
+    zero[c] = LK_R(0.0);
+    g[c] = a->fixed[i] ? LK_R(0.0) : -g[c];
+  }
+  LK_STORE3(a->r, (int64_t)i, g);
+  LK_STORE3(a->total, (int64_t)i, zero);
+}
+
+LK_KERNEL_PLAIN(ndb_from_rest, a, i)
+{
+  lk_real x[3], y[3];
+  LK_LOAD3(x, a->x, (int64_t)i);
+  LK_LOAD3(y, a->rest, (int64_t)i);
+  for (int c = 0; c < 3; ++c) y[c] = a->fixed[i] ? LK_R(0.0) : y[c] - x[c];
+  LK_STORE3(a->u, (int64_t)i, y);
+}
+
+LK_KERNEL_PLAIN(ndb_point, a, i)
+{
+  const lk_real *const from = a->x != NULL ? a->x : a->trial;
+  lk_real x[3], d[3];
+  LK_LOAD3(x, from, (int64_t)i);
+  LK_LOAD3(d, a->total, (int64_t)i);
+  for (int c = 0; c < 3; ++c) x[c] += d[c];
+  LK_STORE3(a->trial, (int64_t)i, x);
+}
+
+LK_REDUCE_SUM_PLAIN(ndb_uphill, a, i)
+{
+  lk_real g[3], x[3], y[3], sum = LK_R(0.0);
+  LK_LOAD3(g, a->grad, (int64_t)i);
+  LK_LOAD3(x, a->trial, (int64_t)i);
+  LK_LOAD3(y, a->before, (int64_t)i);
+  for (int c = 0; c < 3; ++c) sum += g[c] * (x[c] - y[c]);
+  return sum;
+}
+
+LK_KERNEL_PLAIN(ndb_accelerate, a, i)
+{
+  lk_real p[3], x[3], y[3], t[3];
+  LK_LOAD3(p, a->trial, (int64_t)i);
+  LK_LOAD3(x, a->x, (int64_t)i);
+  LK_LOAD3(y, a->before, (int64_t)i);
+  for (int c = 0; c < 3; ++c) {
+    if (a->chebyshev)
+      t[c] = a->omega != LK_R(1.0) ? a->omega * (p[c] - y[c]) + y[c] : p[c];
+    else
+      t[c] = a->beta > LK_R(0.0) ? p[c] + a->beta * (p[c] - y[c]) : p[c];
+    y[c] = a->chebyshev ? x[c] : p[c];
+  }
+  LK_STORE3(a->trial, (int64_t)i, t);
+  LK_STORE3(a->before, (int64_t)i, y);
+}

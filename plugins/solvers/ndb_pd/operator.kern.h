@@ -1,0 +1,55 @@
+/* operator.kern.h - diagonal of the global step with contact, and the vectors around a solve. */
+#ifndef NDB_OPERATOR_KERN_H
+#define NDB_OPERATOR_KERN_H
+
+#include "loom/kernel.h"
+
+typedef struct ndb_contact_args {
+  const int32_t *LK_RESTRICT v;     /* [m][4], corners of a term, -1 for unused */
+  const lk_real *LK_RESTRICT w;     /* [m][4] */
+  const lk_real *LK_RESTRICT k;     /* [m], N/m */
+  const uint8_t *LK_RESTRICT fixed; /* [n] */
+  uint64_t *LK_RESTRICT key;        /* [4 m], vertex of the corner, n where it has no part */
+  const int32_t *LK_RESTRICT order; /* [4 m], corners by vertex */
+  lk_real *LK_RESTRICT weight;      /* [n], N/m */
+  int64_t corners;                  /* 4 m */
+  int32_t n, reserved;
+} ndb_contact_args;
+
+typedef struct ndb_diagonal_args {
+  const lk_real *LK_RESTRICT h; /* [n], N/m, diagonal of H */
+  const lk_real *LK_RESTRICT w; /* [n], N/m, contact weights */
+  lk_real *LK_RESTRICT dinv;    /* [n], m/N, 1 / (h + w) */
+  lk_real *LK_RESTRICT mask;    /* [n], h / (h + w) */
+  float *LK_RESTRICT wf;        /* [n]; NULL: no float path */
+  float *LK_RESTRICT dinvf;     /* [n] */
+  int64_t *LK_RESTRICT touched; /* [n], 1 where w > 0 */
+} ndb_diagonal_args;
+
+typedef struct ndb_vector_args {
+  const lk_real *LK_RESTRICT x;     /* [n][3], m */
+  const lk_real *LK_RESTRICT grad;  /* [n][3], N */
+  const lk_real *LK_RESTRICT rest;  /* [n][3], m */
+  const uint8_t *LK_RESTRICT fixed; /* [n] */
+  lk_real *LK_RESTRICT r;           /* [n][3], N */
+  lk_real *LK_RESTRICT u;           /* [n][3], m */
+  lk_real *LK_RESTRICT total;       /* [n][3], m */
+  lk_real *LK_RESTRICT trial;       /* [n][3], m */
+  lk_real *LK_RESTRICT before;      /* [n][3], m, momentum's memory */
+  lk_real beta, omega;
+  int32_t chebyshev, reserved;
+} ndb_vector_args;
+
+LK_DECLARE(ndb_contact_key, ndb_contact_args)    /* per corner */
+LK_DECLARE(ndb_contact_weight, ndb_contact_args) /* per vertex */
+LK_DECLARE(ndb_diagonal, ndb_diagonal_args)      /* per vertex */
+LK_DECLARE(ndb_heaviest, ndb_diagonal_args)      /* max of w */
+LK_DECLARE(ndb_touched, ndb_diagonal_args)       /* number of w > 0 */
+LK_DECLARE(ndb_no_contact, ndb_contact_args)     /* per vertex: weight = 0 */
+LK_DECLARE(ndb_begin, ndb_vector_args)           /* r = -grad, zero at fixed rows; total = 0 */
+LK_DECLARE(ndb_from_rest, ndb_vector_args)       /* u = rest - x, zero at fixed rows */
+LK_DECLARE(ndb_point, ndb_vector_args)           /* trial = x + total; x NULL: trial += total */
+LK_DECLARE(ndb_uphill, ndb_vector_args)          /* sum of grad.(trial - before) */
+LK_DECLARE(ndb_accelerate, ndb_vector_args)      /* momentum on trial; before for the next */
+
+#endif

@@ -1,0 +1,108 @@
+/* reuse.kern.c - see reuse.kern.h.
+ *
+ * Plain (seed 000, eq. 19): U' W U = sum_j w_j u_j' u_j.
+ * Masked rows, U_m = s U with s_j = H_jj / (H_jj + w_j): with E = (1 - s) U, which lives on
+ * contact rows only,
+ *   U_m'(H + W) U_m = U'H U - E'H U - (H U)'E + E'H E + sum w_j s_j^2 u_j' u_j
+ * (numerics.md, section 5), that is U'H U plus the symmetric part of sum_j u_j' V_j,
+ *   V_j = w_j s_j^2 u_j - (1 - s_j) sum_k H_jk (1 + s_k) u_k. */
+#include "reuse.kern.h"
+
+LK_KERNEL_PLAIN(ndb_list, a, i)
+{
+  if (a->w[i] > LK_R(0.0)) a->list[a->place[i]] = i;
+}
+
+LK_KERNEL(ndb_list_all, a, i) { a->list[i] = i; }
+
+LK_KERNEL_PLAIN(ndb_rows, a, e)
+{
+  const int32_t row = e / a->groups, first = NDB_GROUP * (e % a->groups), j = a->list[row];
+  const lk_real *const own = a->U + (int64_t)j * a->ld + first;
+  lk_real acc[NDB_GROUP];
+  const lk_real s = a->mask != NULL ? a->mask[j] : LK_R(1.0);
+  for (int k = 0; k < NDB_GROUP; ++k) acc[k] = LK_R(0.0);
+  if (a->mask != NULL && s < LK_R(1.0)) {
+    for (int64_t m = a->ptr[j]; m < a->ptr[j + 1]; ++m) {
+      const int32_t i = a->col[m];
+      const lk_real v = (s - LK_R(1.0)) * a->val[m] * (LK_R(1.0) + a->mask[i]);
+      const lk_real *const u = a->U + (int64_t)i * a->ld + first;
+      for (int k = 0; k < NDB_GROUP; ++k) acc[k] += v * u[k];
+    }
+  }
+  lk_real *const out = a->V + (int64_t)row * a->ld + first;
+  for (int k = 0; k < NDB_GROUP; ++k) out[k] = acc[k] + a->w[j] * s * s * own[k];
+}
+
+LK_FN int ndb_idle_tile(const ndb_reuse_args *a, int32_t I, int32_t J) { return a->lower && J > I; }
+
+LK_KERNEL_PLAIN(ndb_gram, a, e)
+{
+  const int32_t tiles = a->groups * a->groups, chunk = e / tiles, tile = e % tiles;
+  const int32_t I = tile / a->groups, J = tile % a->groups;
+  const int32_t lo = chunk * NDB_TOUCHED;
+  const int32_t hi = a->rows - lo < NDB_TOUCHED ? a->rows : lo + NDB_TOUCHED;
+  lk_real acc[NDB_GROUP * NDB_GROUP];
+  if (ndb_idle_tile(a, I, J)) return;
+  for (int k = 0; k < NDB_GROUP * NDB_GROUP; ++k) acc[k] = LK_R(0.0);
+  for (int32_t row = lo; row < hi; ++row) {
+    const lk_real *const u = a->U + (int64_t)a->list[row] * a->ld + NDB_GROUP * I;
+    const lk_real *const v = a->V + (int64_t)row * a->ld + NDB_GROUP * J;
+    for (int p = 0; p < NDB_GROUP; ++p)
+      for (int q = 0; q < NDB_GROUP; ++q) acc[NDB_GROUP * p + q] += u[p] * v[q];
+  }
+  lk_real *const out = a->part + (int64_t)NDB_GROUP * NDB_GROUP * e;
+  for (int k = 0; k < NDB_GROUP * NDB_GROUP; ++k) out[k] = acc[k];
+}
+
+LK_KERNEL_PLAIN(ndb_gram_sum, a, e)
+{
+  const int32_t tiles = a->groups * a->groups;
+  int32_t p = e / a->cols, q = e % a->cols;
+  if (a->lower && q > p) { /* the mirror image */
+    const int32_t t = p;
+    p = q;
+    q = t;
+  }
+  const int64_t tile = (int64_t)(p / NDB_GROUP) * a->groups + q / NDB_GROUP;
+  const int64_t in = (int64_t)(p % NDB_GROUP) * NDB_GROUP + q % NDB_GROUP;
+  lk_real s = LK_R(0.0);
+  for (int32_t c = 0; c < a->chunks; ++c)
+    s += a->part[NDB_GROUP * NDB_GROUP * ((int64_t)c * tiles + tile) + in];
+  a->S[e] = s;
+}
+
+LK_KERNEL_PLAIN(ndb_table, a, j)
+{
+  const lk_real *const u = a->U + (int64_t)j * a->ld;
+  lk_real *const out = a->table + (int64_t)j * a->half;
+  int32_t m = 0;
+  for (int32_t p = 0; p < a->cols; ++p)
+    for (int32_t q = 0; q <= p; ++q) out[m++] = u[p] * u[q];
+}
+
+LK_KERNEL_PLAIN(ndb_table_part, a, e)
+{
+  const int32_t chunk = e / a->half, m = e % a->half, lo = chunk * NDB_TOUCHED;
+  const int32_t hi = a->rows - lo < NDB_TOUCHED ? a->rows : lo + NDB_TOUCHED;
+  lk_real s = LK_R(0.0);
+  for (int32_t row = lo; row < hi; ++row) {
+    const int32_t j = a->list[row];
+    s += a->w[j] * a->table[(int64_t)j * a->half + m];
+  }
+  a->part[e] = s;
+}
+
+LK_KERNEL_PLAIN(ndb_table_sum, a, e)
+{
+  int32_t p = e / a->cols, q = e % a->cols;
+  if (q > p) {
+    const int32_t t = p;
+    p = q;
+    q = t;
+  }
+  const int32_t m = p * (p + 1) / 2 + q;
+  lk_real s = LK_R(0.0);
+  for (int32_t c = 0; c < a->chunks; ++c) s += a->part[(int64_t)c * a->half + m];
+  a->S[e] = s;
+}

@@ -1,0 +1,36 @@
+/* warm.c - warm start: a few local-global iterations without contact in the large subspace (seed
+ * 000, Alg. 1, lines 4 to 6), on the core's initial guess. */
+#include "ndb.h"
+#include "operator.kern.h"
+
+static const lk_entry k_begin = LK_ENTRY(ndb_begin), k_point = LK_ENTRY(ndb_point);
+
+static loom_status correct_guess(ndb *s, const loom_step *st)
+{
+  const loom_host *const h = s->h;
+  const ndb_plan p = {.cols = s->r1};
+  ndb_view v;
+  plug_map m[NDB_MAPS];
+  void *q[3];
+  LOOM_TRY(h->eval(h, st, st->trial, LOOM_EVAL_GRADIENT | LOOM_EVAL_NO_CONTACT, NULL, s->grad));
+  LOOM_TRY(ndb_open(s, s->inv1, &v, m));
+  const plug_map g[] = {{s->grad, LOOM_READ}, {s->sc->fixed, LOOM_READ}, {st->trial, LOOM_RDWR}};
+  LOOM_TRY(plug_map_all(h, s->e, 3, g, q));
+  const ndb_vector_args a = {
+      .grad = q[0], .fixed = q[1], .r = v.r, .u = v.u[0], .total = v.total, .trial = q[2]};
+  LOOM_TRY(ndb_run(s, &k_begin, &a, s->n, NULL));
+  LOOM_TRY(ndb_correct(s, &v, &p, v.r, v.u[0], 0));
+  LOOM_TRY(ndb_settle(s, &v, v.u[0], 0, 0));
+  LOOM_TRY(ndb_run(s, &k_point, &a, s->n, NULL));
+  LOOM_TRY(plug_unmap_all(h, 3, g));
+  return ndb_close(s, m);
+}
+
+loom_status ndb_warm(ndb *s, const loom_step *st)
+{
+  if (s->cols == 0) return LOOM_OK;
+  s->h->tic(s->h, "warm start");
+  for (int64_t k = 0; k < s->set.warm; ++k) LOOM_TRY(correct_guess(s, st));
+  s->h->toc(s->h, "warm start");
+  return LOOM_OK;
+}
