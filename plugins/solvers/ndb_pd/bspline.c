@@ -154,19 +154,15 @@ static int32_t number_splines(const shape *g, const sheet *t, int64_t all, doubl
 static loom_status fill(ndb *s, const shape *g, const sheet *t, int64_t all, double **U,
                         int32_t *cols, int32_t *ld)
 {
-  const loom_host *const h = s->h;
   double *most = malloc(((size_t)all + 1) * sizeof *most), w[9];
   int32_t *number = malloc(((size_t)all + 1) * sizeof *number), id[9];
-  loom_status st = LOOM_OK;
-  if (most == NULL || number == NULL) {
-    st = LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %lld splines", (long long)all);
-  } else {
+  *U = NULL;
+  if (most != NULL && number != NULL) {
     *cols = number_splines(g, t, all, most, number);
     *ld = (*cols + NDB_GROUP - 1) / NDB_GROUP * NDB_GROUP;
     *U = calloc((size_t)g->n * (size_t)*ld + 1, sizeof **U);
-    if (*U == NULL) st = LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %d splines", *cols);
   }
-  for (int32_t i = 0; st == LOOM_OK && i < g->n; ++i) {
+  for (int32_t i = 0; *U != NULL && number != NULL && i < g->n; ++i) {
     if (g->fixed[i]) continue;
     double *const row = *U + (size_t)i * (size_t)*ld;
     nine(g, &t[g->object[i]], i, id, w);
@@ -175,7 +171,8 @@ static loom_status fill(ndb *s, const shape *g, const sheet *t, int64_t all, dou
   }
   free(most);
   free(number);
-  return st;
+  LOOM_CHECK(s->h, *U != NULL, LOOM_E_NOMEM, "no memory for %lld splines", (long long)all);
+  return LOOM_OK;
 }
 
 loom_status ndb_bspline(ndb *s, double **U, int32_t *cols, int32_t *ld)

@@ -18,7 +18,10 @@ void eig_free(eig_pairs *p)
 {
   free(p->mu);
   free(p->vec);
-  *p = (eig_pairs){0};
+  p->mu = p->vec = NULL;
+  p->n = p->count = p->source = p->converged = p->stale = p->unsaved = 0;
+  p->solves = 0;
+  p->residual = 0.0;
 }
 
 static double root_weight(const eig_system *s, int32_t i)
@@ -139,22 +142,22 @@ static loom_status apply_inverse(const eig_system *s, chol *c, const double *fro
   return LOOM_OK;
 }
 
+typedef struct control { /* ARPACK's parameters and places in its workspace */
+  a_int iparam[11], ipntr[11];
+} control;
+
 typedef struct lanczos { /* ARPACK's arrays */
   a_int n, ncv, lworkl;
-  a_int iparam[11], ipntr[11];
   double *resid, *v, *workd, *workl;
   a_int *select;
 } lanczos;
 
-static int lanczos_open(lanczos *z, int32_t n, int32_t count, int32_t restarts)
+static int lanczos_open(lanczos *z, int32_t n, int32_t count)
 {
   const a_int want = 2 * count + 20;
-  *z = (lanczos){.n = n, .ncv = want < n ? want : n};
+  z->n = n;
+  z->ncv = want < n ? want : n;
   z->lworkl = z->ncv * (z->ncv + 8);
-  z->iparam[0] = 1;        /* exact shifts */
-  z->iparam[2] = restarts; /* at most */
-  z->iparam[3] = 1;        /* block size */
-  z->iparam[6] = 1;        /* standard problem, operator applied as it is */
   z->resid = malloc((size_t)n * sizeof *z->resid);
   z->v = malloc((size_t)n * (size_t)z->ncv * sizeof *z->v);
   z->workd = malloc(3 * (size_t)n * sizeof *z->workd);
@@ -185,11 +188,11 @@ static void start_vector(double *v, int32_t n)
 }
 
 /* ARPACK's answers to *found pairs, largest eigenvalues of A^-1 in ascending order. */
-static loom_status extract(const loom_host *h, const eig_request *r, lanczos *z, a_int info,
-                           eig_pairs *out)
+static loom_status extract(const loom_host *h, const eig_request *r, lanczos *z, control *k,
+                           a_int info, eig_pairs *out)
 {
   /* 1: restarts used up, 3: no shifts left; what has converged by then is good */
-  a_int found = info == 0 || info == 1 || info == 3 ? z->iparam[4] : 0;
+  a_int found = info == 0 || info == 1 || info == 3 ? k->iparam[4] : 0;
   found = found < r->count ? found : r->count;
   out->converged = found == r->count;
   out->n = z->n;
@@ -201,9 +204,9 @@ static loom_status extract(const loom_host *h, const eig_request *r, lanczos *z,
   const loom_status st = room(h, out, z->n, found);
   if (st == LOOM_OK) {
     dseupd_c(1, "A", z->select, d, z->v, z->n, 0.0, "I", z->n, "LM", r->count, r->tolerance,
-             z->resid, z->ncv, z->v, z->n, z->iparam, z->ipntr, z->workd, z->workl, z->lworkl,
+             z->resid, z->ncv, z->v, z->n, k->iparam, k->ipntr, z->workd, z->workl, z->lworkl,
              &end);
-    found = end == 0 ? (z->iparam[4] < found ? z->iparam[4] : found) : 0;
+    found = end == 0 ? (k->iparam[4] < found ? k->iparam[4] : found) : 0;
     for (a_int m = 0; m < found; ++m) { /* descending in 1/mu: ascending in mu */
       const size_t at = (size_t)(found - 1 - m), rows = (size_t)z->n;
       out->mu[m] = 1.0 / d[at];
@@ -220,15 +223,20 @@ static loom_status run_lanczos(const loom_host *h, const eig_system *s, const ei
                                chol *c, lanczos *z, eig_pairs *out)
 {
   a_int ido = 0, info = 1; /* 1: the start vector is given */
+  control box = {{0}, {0}}, *const k = &box;
+  k->iparam[0] = 1;           /* exact shifts */
+  k->iparam[2] = r->restarts; /* at most */
+  k->iparam[3] = 1;           /* block size */
+  k->iparam[6] = 1;           /* standard problem, operator applied as it is */
   start_vector(z->resid, s->n);
   for (;;) {
-    dsaupd_c(&ido, "I", z->n, "LM", r->count, r->tolerance, z->resid, z->ncv, z->v, z->n, z->iparam,
-             z->ipntr, z->workd, z->workl, z->lworkl, &info);
+    dsaupd_c(&ido, "I", z->n, "LM", r->count, r->tolerance, z->resid, z->ncv, z->v, z->n, k->iparam,
+             k->ipntr, z->workd, z->workl, z->lworkl, &info);
     if (ido != 1 && ido != -1) break;
-    LOOM_TRY(apply_inverse(s, c, z->workd + z->ipntr[0] - 1, z->workd + z->ipntr[1] - 1));
+    LOOM_TRY(apply_inverse(s, c, z->workd + k->ipntr[0] - 1, z->workd + k->ipntr[1] - 1));
     ++out->solves;
   }
-  LOOM_TRY(extract(h, r, z, info, out));
+  LOOM_TRY(extract(h, r, z, k, info, out));
   scale_back(s, out);
   return LOOM_OK;
 }
@@ -240,7 +248,7 @@ static loom_status sparse(const loom_host *h, const eig_system *s, const eig_req
   lanczos z = {0};
   loom_status st = eig_factorise(h, s, &c);
   if (st == LOOM_OK) {
-    if (lanczos_open(&z, s->n, r->count, r->restarts))
+    if (lanczos_open(&z, s->n, r->count))
       st = run_lanczos(h, s, r, &c, &z, out);
     else
       st = LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %d Lanczos vectors of %d vertices", z.ncv,

@@ -2,6 +2,7 @@
  * products b_ij b_jk of the off-diagonal entries are made once, and only multiplied by the
  * present diagonal when contact changes it. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "ndb.h"
 
@@ -138,9 +139,7 @@ static loom_status put(const ndb *s, loom_buf *b, const void *from, size_t bytes
   void *p;
   LOOM_TRY(s->h->buf_resize(s->h, b, count));
   LOOM_TRY(s->h->map(s->h, s->e, b, LOOM_WRITE, LOOM_AT_HOST, &p));
-  const char *const src = from;
-  char *const to = p;
-  for (size_t k = 0; k < bytes * (size_t)count; ++k) to[k] = src[k];
+  if (from != NULL && count > 0) memcpy(p, from, bytes * (size_t)count);
   return s->h->unmap(s->h, b);
 }
 

@@ -82,16 +82,16 @@ loom_status ndb_monitor_begin(ndb *s, const ndb_view *v)
   const size_t n3 = 3 * (size_t)s->n;
   if (s->set.monitor == MONITOR_NONE) return LOOM_OK;
   if (m->r0 == NULL) {
-    m->r0 = calloc(n3, sizeof *m->r0);
-    m->exact = calloc(n3, sizeof *m->exact);
-    m->e = calloc(n3, sizeof *m->e);
-    m->Ae = calloc(n3, sizeof *m->Ae);
+    m->r0 = calloc(n3 + 1, sizeof *m->r0);
+    m->exact = calloc(n3 + 1, sizeof *m->exact);
+    m->e = calloc(n3 + 1, sizeof *m->e);
+    m->Ae = calloc(n3 + 1, sizeof *m->Ae);
   }
   LOOM_CHECK(s->h, m->r0 != NULL && m->exact != NULL && m->e != NULL && m->Ae != NULL, LOOM_E_NOMEM,
              "no memory for the monitor of %d vertices", s->n);
   for (size_t k = 0; k < n3; ++k) m->r0[k] = (double)v->r[k];
   if (s->set.monitor != MONITOR_RESIDUAL) LOOM_TRY(solve_exactly(s, v));
-  double *zero = calloc(n3, sizeof *zero);
+  double *zero = calloc(n3 + 1, sizeof *zero);
   LOOM_CHECK(s->h, zero != NULL, LOOM_E_NOMEM, "no memory for the monitor of %d vertices", s->n);
   m->start = watch(s, v, zero);
   free(zero);
@@ -103,7 +103,7 @@ void ndb_monitor_tell(ndb *s, const loom_step *st, const ndb_view *v, const void
 {
   static const int norms[] = {0, LOOM_NORM_RESIDUAL_2, LOOM_NORM_ENERGY, -1};
   if (s->set.monitor == MONITOR_NONE || st == NULL) return;
-  double *x = malloc(3 * (size_t)s->n * sizeof *x);
+  double *x = calloc(3 * (size_t)s->n + 1, sizeof *x);
   if (x == NULL) return;
   for (int32_t k = 0; k < 3 * s->n; ++k) {
     x[k] = (double)v->total[k];

@@ -154,8 +154,8 @@ void ndb_basis_free(ndb *s);
 /* Quadratic B-splines on the rest shape, [n][*ld] with *cols columns; malloc'ed. */
 loom_status ndb_bspline(ndb *s, double **U, int32_t *cols, int32_t *ld);
 /* inv = S^-1, [n][n]; 0 if S is not positive definite (Cholesky) or is singular. */
-int red_cholesky_inverse(int32_t n, const double *S, double *inv, double *work);
-int red_scaled_inverse(int32_t n, const double *S, double *inv, double *work);
+int red_cholesky_inverse(int32_t n, const double *S, double *inv, double *L);
+int red_scaled_inverse(int32_t n, const double *S, double *inv, double *A);
 /* Leading `cols` of S plus `extra` (NULL: none), inverted as set, into `out`. */
 loom_status ndb_invert(ndb *s, int32_t cols, const double *extra, loom_buf *out);
 
