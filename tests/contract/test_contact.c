@@ -71,11 +71,19 @@ static double energy_at(ct_run *t, double *x, double *grad)
   return e + dissipation;
 }
 
+/* Models of yarns have tests of their own (test_contact_yarn, test_contact_acl). */
+#define YARNS_ONLY(t) \
+  ((t).r->contact[0].in.plugin->ops.contact->pair_kinds == LOOM_BIT(LOOM_PAIR_YY))
+
 #define NEEDS_FORMS(t, p)                                                \
   do {                                                                   \
     if (!((t).r->contact[0].in.plugin->ops.contact->provides & FORMS)) { \
       ct_close(&(t));                                                    \
       cr_skip_test("%s has no forces", (p)->name);                       \
+    }                                                                    \
+    if (YARNS_ONLY(t)) {                                                 \
+      ct_close(&(t));                                                    \
+      cr_skip_test("%s acts on yarns, the scene has none", (p)->name);   \
     }                                                                    \
   } while (0)
 
@@ -88,7 +96,7 @@ ParameterizedTest(const ct_plugin *p, contact, gradient_of_energy)
   ct_run t;
   int64_t n;
   double *const x = press(&t, p, &n);
-  if (!(t.r->contact[0].provides & FORMS)) free(x);
+  if (!(t.r->contact[0].provides & FORMS) || YARNS_ONLY(t)) free(x);
   NEEDS_FORMS(t, p);
   double *const g = malloc(sizeof *g * (size_t)n), *const y = malloc(sizeof *y * (size_t)n);
   const double h = 1e-7;
@@ -130,7 +138,7 @@ ParameterizedTest(const ct_plugin *p, contact, hessian_of_gradient)
   ct_run t;
   int64_t n;
   double *const x = press(&t, p, &n);
-  if (!(t.r->contact[0].provides & FORMS)) free(x);
+  if (!(t.r->contact[0].provides & FORMS) || YARNS_ONLY(t)) free(x);
   NEEDS_FORMS(t, p);
   run *const r = t.r;
   double *const d = malloc(sizeof *d * (size_t)n), *const a = malloc(sizeof *a * (size_t)n);

@@ -68,7 +68,9 @@ typedef struct loom_query {
   loom_real margin;  /* m, report pairs with gap below this */
   loom_buf *x0, *x1; /* real [n][3]: proximity at x0; CCD from x0 to x1 */
   loom_buf *mask;    /* u8 [n] or NULL: only pairs touching a marked vertex */
-  loom_buf *exclude; /* u64 [.] ascending keys or NULL: pairs not to report */
+  loom_buf *exclude; /* u64 [.] ascending keys or NULL: pairs not to report.  Of yarns boxes of
+                      * quadrature points (geom/yarn.kern.h), u to u + nu and v to v + nv:
+                      * u << 40 | v << 16 | nu << 8 | nv */
   /* Share of the step's prescribed motion at which the bodies stand (loom_step.progress): at
    * x0, and for CCD at x1.  The core presets both to the present one for plan(). */
   double progress0, progress1;

@@ -163,8 +163,9 @@ enum {
   LOOM_PAIR_VV = 3,  /* vertex-vertex:    v = {p, q, -1, -1}        */
   LOOM_PAIR_VO = 4,  /* vertex-obstacle:  v = {p, -1, -1, -1}, obst */
   LOOM_PAIR_YY = 5,  /* yarn-yarn: v = {segment a, segment b, -1, -1}, rows of
-                      * loom_scene.segs; w = {s, t, 0, 0} parameters in [0,1]; the
-                      * contact model owns the spline's 8-vertex stencil */
+                      * loom_scene.segs, a < b; w = {s0, s1, t0, t1}, the ranges of
+                      * parameters in [0,1] with all that is near; the contact model
+                      * owns the spline's 8-vertex stencil */
   LOOM_PAIR_BVT = 6, /* vertex-triangle, one of them of a body's mesh: as VT, with ids
                       * >= num_verts for body vertices; obst names the body */
   LOOM_PAIR_BEE = 7  /* edge-edge, v = {cloth edge, body edge}: as EE, likewise */
