@@ -6,8 +6,11 @@
 #include "app/export.h"
 
 static const char usage[] =
-    "usage: loom export FILE.h5 --format obj|ply|vtk|csv [-o DIR] [--frames A:B]\n"
-    "  obj, ply  one file per frame\n"
+    "usage: loom export FILE.h5 --format obj|ply|vtk|bcc|tubes|csv [-o DIR]\n"
+    "                   [--frames A:B]\n"
+    "  obj, ply  one file per frame; obj: yarns as polylines\n"
+    "  bcc       yarns as binary curves, one file per frame\n"
+    "  tubes     yarns as triangles, one OBJ file per frame\n"
     "  vtk       one file per frame, NAME.vtk.series and NAME.xdmf (which reads the frames\n"
     "            from the log itself); ParaView opens either\n"
     "  csv       steps.csv, iters.csv, iters_extra.csv, inner.csv\n"
@@ -22,7 +25,8 @@ typedef loom_status (*frame_writer)(loom_err *err, const export_scene *s, const 
 static const struct format {
   const char *name;
   frame_writer write; /* NULL: csv */
-} formats[] = {{"obj", export_obj}, {"ply", export_ply}, {"vtk", export_vtk}, {"csv", NULL}};
+} formats[] = {{"obj", export_obj}, {"ply", export_ply},     {"vtk", export_vtk},
+               {"bcc", export_bcc}, {"tubes", export_tubes}, {"csv", NULL}};
 enum { NUM_FORMATS = sizeof formats / sizeof formats[0] };
 
 typedef struct export_options {
@@ -41,6 +45,7 @@ static loom_status load_topology(loom_err *err, export_scene *s)
   if (s->tris == NULL || s->x == NULL || s->v == NULL)
     return err_set(err, LOOM_E_NOMEM, "out of memory");
   LOOM_TRY(h5read_tris(s->r, err, s->tris));
+  LOOM_TRY(export_load_yarns(err, s));
   if (s->nt > 0 || !h5read_exists(s->r, "scene/edges")) return LOOM_OK;
   void *data;
   int rank;
@@ -72,7 +77,8 @@ static loom_status write_frames(loom_err *err, export_scene *s, const struct for
   loom_status status = LOOM_OK;
   for (int64_t t = s->first; t < s->end && status == LOOM_OK; ++t) {
     export_frame f = {.index = t};
-    snprintf(path, sizeof path, "%s/%s_%06" PRId64 ".%s", s->dir, s->stem, t, format->name);
+    snprintf(path, sizeof path, "%s/%s_%06" PRId64 ".%s", s->dir, s->stem, t,
+             format->write == export_tubes ? "obj" : format->name);
     status = h5read_frame(s->r, err, t, s->x, s->v, &f.time, &f.step);
     times[t - s->first] = f.time;
     if (status == LOOM_OK) status = format->write(err, s, &f, path);
@@ -111,6 +117,10 @@ static int export(const export_options *o)
   h5read_close(s.r);
   free(s.tris);
   free(s.edges);
+  free(s.yarn_first);
+  free(s.yarn_closed);
+  free(s.segs);
+  free(s.radius);
   free(s.x);
   free(s.v);
   return status == LOOM_OK ? EXIT_FINE : cmd_fail(&err);
@@ -138,7 +148,8 @@ static int body(int argc, char **argv)
     case OPT_FORMAT:
       o.format = find_format(optarg);
       if (o.format == NULL)
-        return tool_usage("export", "there is no format '%s'; obj, ply, vtk or csv", optarg);
+        return tool_usage("export", "there is no format '%s'; obj, ply, vtk, bcc, tubes or csv",
+                          optarg);
       break;
     case OPT_FRAMES:
       if (frame_range_parse(optarg, &o.frames) < 0)
@@ -155,7 +166,8 @@ static int body(int argc, char **argv)
     }
   }
   if (argc - optind != 1) return tool_usage("export", "give one log file");
-  if (o.format == NULL) return tool_usage("export", "say --format obj, ply, vtk or csv");
+  if (o.format == NULL)
+    return tool_usage("export", "say --format obj, ply, vtk, bcc, tubes or csv");
   o.path = argv[optind];
   return export(&o);
 }

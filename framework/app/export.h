@@ -11,6 +11,11 @@ typedef struct export_scene {
   int32_t *tris;  /* [nt][3] */
   int32_t *edges; /* [num_edges][2], only if there are no triangles */
   double *x, *v;  /* [n][3] of the current frame */
+  int64_t num_yarns, num_segs;
+  int32_t *yarn_first;  /* [num_yarns + 1], vertices */
+  int32_t *yarn_closed; /* [num_yarns] */
+  int32_t *segs;        /* [num_segs][4], as loom_scene.segs, yarn by yarn */
+  double *radius;       /* [n] m, only if there are yarns */
   int64_t first, end;
 } export_scene;
 
@@ -26,6 +31,12 @@ loom_status export_ply(loom_err *err, const export_scene *s, const export_frame 
                        const char *path);
 loom_status export_vtk(loom_err *err, const export_scene *s, const export_frame *f,
                        const char *path);
+/* Yarns as curves (scene/yarn_file.h says how), and as tubes of triangles. */
+loom_status export_bcc(loom_err *err, const export_scene *s, const export_frame *f,
+                       const char *path);
+loom_status export_tubes(loom_err *err, const export_scene *s, const export_frame *f,
+                         const char *path);
+loom_status export_load_yarns(loom_err *err, export_scene *s);
 /* DIR/STEM.vtk.series and DIR/STEM.xdmf: what ParaView opens as a whole. */
 loom_status export_series(loom_err *err, const export_scene *s, const double *times);
 /* DIR/steps.csv, iters.csv, iters_extra.csv, inner.csv */

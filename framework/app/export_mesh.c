@@ -18,8 +18,13 @@ loom_status export_obj(loom_err *err, const export_scene *s, const export_frame 
   for (int64_t i = 0; i < s->nt; ++i)
     fprintf(out, "f %d %d %d\n", s->tris[3 * i] + 1, s->tris[3 * i + 1] + 1,
             s->tris[3 * i + 2] + 1);
-  for (int64_t i = 0; i < s->num_edges; ++i)
+  for (int64_t i = 0; i < s->num_edges && s->num_yarns == 0; ++i)
     fprintf(out, "l %d %d\n", s->edges[2 * i] + 1, s->edges[2 * i + 1] + 1);
+  for (int64_t k = 0; k < s->num_yarns; ++k) {
+    fputc('l', out);
+    for (int32_t i = s->yarn_first[k]; i < s->yarn_first[k + 1]; ++i) fprintf(out, " %d", i + 1);
+    fprintf(out, s->yarn_closed[k] ? " %d\n" : "\n", s->yarn_first[k] + 1);
+  }
   return file_finish(err, path, out);
 }
 

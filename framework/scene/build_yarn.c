@@ -1,10 +1,12 @@
 /* build_yarn.c - from [yarn.*] to the yarns of a scene. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "scene/build.h"
 #include "scene/pose.h"
+#include "scene/yarn_file.h"
 
 /* At the start yarns may touch and press a little, as relaxed knits do (their centre lines
  * come within 0.87 of both radii), but nearer than this they are taken for a mistake: contact
@@ -37,9 +39,28 @@ static loom_status make_edges(builder *b, object *o)
   return LOOM_OK;
 }
 
-loom_status build_yarn_object(builder *b, object *o)
+static loom_status read_curves(builder *b, object *o)
 {
-  yarn_settings *s = &o->yarn;
+  static const char *const unused[] = {"rows",   "loops", "stripe",     "rib",
+                                       "closed", "bind",  "loop_width", "row_height"};
+  const char *file = o->yarn.file;
+  if (file[0] == '\0')
+    return build_place(b, o->sec, "pattern",
+                       err_set(b->err, LOOM_E_CONFIG, "needs the key file, the curves to read"));
+  const loom_status st = o->yarn.pattern == YARN_BCC ? bcc_read(b->err, file, &o->m, &o->yarns)
+                                                     : lines_read(b->err, file, &o->m, &o->yarns);
+  if (st != LOOM_OK) return build_place(b, o->sec, "file", st);
+  snprintf(o->label, sizeof o->label, "%s", file);
+  for (size_t k = 0; k < sizeof unused / sizeof *unused; ++k)
+    if (cfg_has(o->sec, unused[k]))
+      LOOM_TRY(build_note(b, "[%s] %s has no effect on curves from a file",
+                          cfg_section_name(o->sec), unused[k]));
+  return LOOM_OK;
+}
+
+static loom_status knit(builder *b, object *o)
+{
+  const yarn_settings *s = &o->yarn;
   const knit_plan p = {.pattern = s->pattern,
                        .rows = s->rows,
                        .loops = s->loops,
@@ -50,9 +71,20 @@ loom_status build_yarn_object(builder *b, object *o)
                        .radius = s->radius,
                        .loop_width = s->loop_width,
                        .row_height = s->row_height};
-  s->common.thickness = 2 * s->radius;
   const loom_status st = knit_make(b->err, &p, &o->m, &o->yarns);
-  if (st != LOOM_OK) return build_place(b, o->sec, "pattern", st);
+  return st == LOOM_OK ? LOOM_OK : build_place(b, o->sec, "pattern", st);
+}
+
+loom_status build_yarn_object(builder *b, object *o)
+{
+  yarn_settings *s = &o->yarn;
+  s->common.thickness = 2 * s->radius;
+  LOOM_TRY(s->pattern >= YARN_BCC ? read_curves(b, o) : knit(b, o));
+  for (int64_t k = 0; k < 3 * (int64_t)o->m.num_verts; ++k)
+    if (!isfinite(o->m.x[k]))
+      return build_place(b, o->sec, "file",
+                         err_set(b->err, LOOM_E_CONFIG, "%s: point %lld is not a number", o->label,
+                                 (long long)(k / 3)));
   return make_edges(b, o);
 }
 

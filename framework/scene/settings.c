@@ -110,9 +110,14 @@ static const loom_param solid_params[] = {
     COMMON(solid_settings)};
 
 static const loom_param yarn_params[] = {
-    LOOM_PARAM_ENUM(yarn_settings, pattern, YARN_STOCKINETTE, "stockinette|garter|rib|tube",
+    LOOM_PARAM_ENUM(yarn_settings, pattern, YARN_STOCKINETTE, "stockinette|garter|rib|tube|bcc|obj",
                     "How it is knitted; flat pieces lie around the plane z = 0 with their rows "
-                    "along x, the tube (stockinette) stands around the z axis."),
+                    "along x, the tube (stockinette) stands around the z axis; bcc and obj: the "
+                    "curves of a file."),
+    LOOM_PARAM_PATH(yarn_settings, file, "",
+                    "bcc: a binary curve collection of uniform Catmull-Rom curves; obj: one yarn "
+                    "for every polyline (l).  Points are control points; transform brings other "
+                    "units to m."),
     LOOM_PARAM_INT(yarn_settings, rows, 8, 1, 1e6, "1", "Rows (courses)."),
     LOOM_PARAM_INT(yarn_settings, loops, 8, 1, 1e6, "1", "Loops in a row, of a tube: around."),
     LOOM_PARAM_INT(yarn_settings, stripe, 0, 0, 1e6, "1",

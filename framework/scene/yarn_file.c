@@ -1,0 +1,262 @@
+/* yarn_file.c - readers of BCC files and OBJ polylines. */
+#include "scene/yarn_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scene/words.h"
+
+enum { MAX_POINTS = 1 << 27 };
+
+/* A closed spline needs three points to be a curve, an open one two. */
+static loom_status check_curve(loom_err *err, const char *place, int64_t k, int64_t n, int closed)
+{
+  if (n >= (closed ? 4 : 3)) return LOOM_OK;
+  return err_set(err, LOOM_E_IO, "%s: curve %lld has %lld points; a yarn needs 3, a closed one 4",
+                 place, (long long)k, (long long)n);
+}
+
+/* ---- BCC ----------------------------------------------------------------------------------- */
+
+static uint64_t little(const char *p, int bytes)
+{
+  uint64_t v = 0;
+  for (int k = bytes - 1; k >= 0; --k) v = v << 8 | (unsigned char)p[k];
+  return v;
+}
+
+static double little_float(const char *p)
+{
+  const uint32_t bits = (uint32_t)little(p, 4);
+  float f;
+  memcpy(&f, &bits, sizeof f);
+  return (double)f;
+}
+
+static loom_status check_header(loom_err *err, const char *name, const char *data, size_t len)
+{
+  if (len < BCC_HEADER || memcmp(data, "BCC", 3) != 0)
+    return err_set(err, LOOM_E_IO, "%s: does not begin as a BCC file", name);
+  if (data[3] != 0x44)
+    return err_set(err, LOOM_E_IO, "%s: numbers of %d bytes; only 4-byte ones are known", name,
+                   data[3] & 15);
+  if (data[4] != 'C' || data[5] != '0')
+    return err_set(err, LOOM_E_IO,
+                   "%s: curves of type '%.2s'; only uniform Catmull-Rom, C0, is known", name,
+                   data + 4);
+  if (data[6] != 3)
+    return err_set(err, LOOM_E_IO, "%s: %d dimensions, 3 are needed", name, data[6]);
+  return LOOM_OK;
+}
+
+/* One pass counts (*y empty) and checks, a second one fills. */
+static loom_status bcc_curves(loom_err *err, const char *name, const char *data, size_t len,
+                              int64_t num, int64_t *points, mesh *m, yarn_set *y)
+{
+  size_t at = BCC_HEADER;
+  *points = 0;
+  for (int64_t k = 0; k < num; ++k) {
+    if (len - at < 4)
+      return err_set(err, LOOM_E_IO, "%s: ends in front of curve %lld", name, (long long)k);
+    const int32_t count = (int32_t)(uint32_t)little(data + at, 4);
+    const int64_t n = count < 0 ? -(int64_t)count : count;
+    at += 4;
+    if ((int64_t)((len - at) / 12) < n)
+      return err_set(err, LOOM_E_IO, "%s: ends within curve %lld of %lld points", name,
+                     (long long)k, (long long)n);
+    LOOM_TRY(check_curve(err, name, k, n, count < 0));
+    if (y != NULL) {
+      y->closed[k] = count < 0;
+      y->first[k + 1] = (int32_t)(*points + n);
+      for (int64_t i = 0; i < 3 * n; ++i)
+        m->x[3 * *points + i] = little_float(data + at + 4 * (size_t)i);
+    }
+    *points += n;
+    if (*points > MAX_POINTS) return err_set(err, LOOM_E_IO, "%s: too many points", name);
+    at += 12 * (size_t)n;
+  }
+  return LOOM_OK;
+}
+
+static loom_status allocate(loom_err *err, int64_t points, int64_t yarns, mesh *m, yarn_set *y)
+{
+  LOOM_TRY(mesh_alloc(err, 3 * points, sizeof *m->x, &m->x));
+  m->num_verts = (int32_t)points;
+  return yarn_alloc(err, points, yarns, 0, y);
+}
+
+loom_status bcc_parse(loom_err *err, const char *name, const char *data, size_t len, mesh *m,
+                      yarn_set *y)
+{
+  int64_t points;
+  *m = (mesh){0};
+  *y = (yarn_set){0};
+  LOOM_TRY(check_header(err, name, data, len));
+  const uint64_t num = little(data + 8, 8);
+  if (num < 1 || num > len / 4)
+    return err_set(err, LOOM_E_IO, "%s: %llu curves in %zu bytes", name, (unsigned long long)num,
+                   len);
+  LOOM_TRY(bcc_curves(err, name, data, len, (int64_t)num, &points, NULL, NULL));
+  loom_status s = allocate(err, points, (int64_t)num, m, y);
+  if (s == LOOM_OK) s = bcc_curves(err, name, data, len, (int64_t)num, &points, m, y);
+  if (s == LOOM_OK) return LOOM_OK;
+  mesh_free(m);
+  yarn_free(y);
+  return s;
+}
+
+/* ---- OBJ ----------------------------------------------------------------------------------- */
+
+typedef struct lines {
+  loom_err *err;
+  const char *name;
+  int64_t line;
+  double *v; /* [num_v][3] vertices of the file */
+  int64_t num_v;
+  int64_t yarns, points; /* so far */
+  unsigned char *used;   /* [num_v], in the second pass */
+  mesh *m;
+  yarn_set *y; /* NULL in the first pass */
+} lines;
+
+static loom_status bad(lines *r, const char *what, const char *word)
+{
+  return err_set(r->err, LOOM_E_IO, "%s:%lld: %s \"%.40s\"", r->name, (long long)r->line, what,
+                 word);
+}
+
+/* The id of "7", "7/1" or "-1", from 0. */
+static loom_status line_id(lines *r, const char *word, int64_t *id)
+{
+  char *end;
+  const long long v = strtoll(word, &end, 10);
+  if (end == word || (*end != '\0' && *end != '/'))
+    return bad(r, "l: expected a vertex, not", word);
+  *id = v > 0 ? v - 1 : r->num_v + v;
+  if (v == 0 || *id < 0 || *id >= r->num_v) return bad(r, "l: no such vertex so far:", word);
+  return LOOM_OK;
+}
+
+static loom_status put_point(lines *r, int64_t id, const char *word)
+{
+  if (r->used[id]) return bad(r, "l: a vertex belongs to one yarn only:", word);
+  r->used[id] = 1;
+  memcpy(r->m->x + 3 * r->points, r->v + 3 * id, 3 * sizeof(double));
+  return LOOM_OK;
+}
+
+static loom_status read_line(lines *r, words *w)
+{
+  char place[700];
+  int64_t n = 0, first = -1, id = -1;
+  int closed = 0;
+  while (words_next(w)) {
+    if (closed) return bad(r, "l: goes on behind its first vertex:", w->word);
+    LOOM_TRY(line_id(r, w->word, &id));
+    if (n == 0) first = id;
+    closed = n > 0 && id == first;
+    if (closed) continue;
+    if (r->y != NULL) LOOM_TRY(put_point(r, id, w->word));
+    ++n;
+    ++r->points;
+  }
+  snprintf(place, sizeof place, "%.600s:%lld", r->name, (long long)r->line);
+  LOOM_TRY(check_curve(r->err, place, r->yarns, n, closed));
+  if (r->y != NULL) {
+    r->y->closed[r->yarns] = (unsigned char)closed;
+    r->y->first[r->yarns + 1] = (int32_t)r->points;
+  }
+  ++r->yarns;
+  return LOOM_OK;
+}
+
+static loom_status read_point(lines *r, words *w)
+{
+  double *v = r->v + 3 * r->num_v;
+  for (int c = 0; c < 3; ++c)
+    if (!words_real(w, &v[c])) return bad(r, "v: three numbers needed, at", w->p);
+  ++r->num_v;
+  return LOOM_OK;
+}
+
+static loom_status read_all(lines *r, char *text)
+{
+  r->line = r->yarns = r->points = r->num_v = 0;
+  for (char *p = text, *next; *p != '\0'; p = next) {
+    words w;
+    char *end = strchr(p, '\n');
+    next = end != NULL ? end + 1 : p + strlen(p);
+    const char keep = *(next - (end != NULL));
+    if (end != NULL) *end = '\0';
+    ++r->line;
+    words_start(&w, p);
+    loom_status s = LOOM_OK;
+    if (words_next(&w)) {
+      if (strcmp(w.word, "v") == 0) s = read_point(r, &w);
+      if (strcmp(w.word, "l") == 0) s = read_line(r, &w);
+    }
+    if (end != NULL) *end = keep;
+    LOOM_TRY(s);
+  }
+  return LOOM_OK;
+}
+
+static loom_status parse(lines *r, char *text, mesh *m, yarn_set *y)
+{
+  LOOM_TRY(read_all(r, text));
+  if (r->yarns == 0) return err_set(r->err, LOOM_E_IO, "%s: holds no polylines (l)", r->name);
+  if (r->points > MAX_POINTS) return err_set(r->err, LOOM_E_IO, "%s: too many points", r->name);
+  LOOM_TRY(allocate(r->err, r->points, r->yarns, m, y));
+  LOOM_TRY(mesh_alloc(r->err, r->num_v, 1, &r->used));
+  r->m = m;
+  r->y = y;
+  return read_all(r, text);
+}
+
+loom_status lines_parse(loom_err *err, const char *name, const char *text, size_t len, mesh *m,
+                        yarn_set *y)
+{
+  lines r = {.err = err, .name = name};
+  char *copy;
+  *m = (mesh){0};
+  *y = (yarn_set){0};
+  LOOM_TRY(mesh_alloc(err, (int64_t)len + 1, 1, &copy));
+  memcpy(copy, text, len);
+  /* a vertex takes at least the eight bytes of "v 0 0 0\n" */
+  loom_status s = mesh_alloc(err, 3 * ((int64_t)len / 7 + 1), sizeof *r.v, &r.v);
+  if (s == LOOM_OK) s = parse(&r, copy, m, y);
+  free(copy);
+  free(r.v);
+  free(r.used);
+  if (s == LOOM_OK) return LOOM_OK;
+  mesh_free(m);
+  yarn_free(y);
+  return s;
+}
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+typedef loom_status (*parser)(loom_err *, const char *, const char *, size_t, mesh *, yarn_set *);
+
+static loom_status read_with(parser p, loom_err *err, const char *path, mesh *m, yarn_set *y)
+{
+  char *text;
+  size_t len;
+  *m = (mesh){0};
+  *y = (yarn_set){0};
+  LOOM_TRY(words_file(err, path, &text, &len));
+  const loom_status s = p(err, path, text, len, m, y);
+  free(text);
+  return s;
+}
+
+loom_status bcc_read(loom_err *err, const char *path, mesh *m, yarn_set *y)
+{
+  return read_with(bcc_parse, err, path, m, y);
+}
+
+loom_status lines_read(loom_err *err, const char *path, mesh *m, yarn_set *y)
+{
+  return read_with(lines_parse, err, path, m, y);
+}
