@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "plug.h"
+#include "stats.h"
 
 static const lk_entry k_place = LK_ENTRY(yg_place), k_alarm = LK_ENTRY(yg_alarm);
 static const lk_entry k_motion = LK_ENTRY(yg_motion), k_examine = LK_ENTRY(yg_examine);
@@ -25,8 +26,7 @@ static const loom_param params[] = {
                     "present one (omega, table 1)."),
     LOOM_PARAM_ENUM(yg_settings, search, SEARCH_SCHEDULE, "schedule|grid|bvh",
                     "Schedule of the paper, or anew every time: in cells, or down a hierarchy."),
-    LOOM_PARAM_TEXT(yg_settings, stats, "",
-                    "File for one line per search: entries tracked, examined, processed, hits."),
+    LOOM_PARAM_TEXT(yg_settings, stats, "", "File for one line per search, see README.md."),
 };
 
 /* ---- life -------------------------------------------------------------------------------- */
@@ -54,11 +54,7 @@ static loom_status yg_create(const loom_host *h, const loom_scene *sc, const loo
   d->set = *(const yg_settings *)set;
   LOOM_TRY(yarn_table_new(h, sc, e, &d->table));
   LOOM_TRY(yg_state_new(d));
-  if (d->set.stats == NULL || d->set.stats[0] == '\0') return LOOM_OK;
-  d->stats = fopen(d->set.stats, "a");
-  LOOM_CHECK(h, d->stats != NULL, LOOM_E_IO, "cannot write %s; name a file in a folder that exists",
-             d->set.stats);
-  return LOOM_OK;
+  return stats_open(h, d->set.stats, &d->stats);
 }
 
 static loom_status yg_reset(void *self)
@@ -175,10 +171,7 @@ static loom_status look_by_schedule(yarn_grid *d, const yarn_line *l, const yg_b
   remember(d, x, s->tick);
   YG_MEMORY(d, yg_settle(s, d->look));
   d->near = full;
-  if (d->stats != NULL)
-    fprintf(d->stats, "%lld %lld %lld %lld %lld\n", (long long)d->calls,
-            (long long)(s->num - s->freed.n), (long long)due, (long long)full,
-            (long long)d->hits.n);
+  d->due = due;
   return LOOM_OK;
 }
 
@@ -207,9 +200,7 @@ static loom_status look(yarn_grid *d, const loom_step *s, const loom_query *q)
                        .threads = d->e->num_threads};
     YG_MEMORY(d, d->set.search == SEARCH_GRID ? yg_search_cells(&d->search, &v, &d->hits, &d->near)
                                               : yg_search_tree(&d->search, &v, &d->hits, &d->near));
-    if (d->stats != NULL)
-      fprintf(d->stats, "%lld 0 0 %lld %lld\n", (long long)d->calls, (long long)d->near,
-              (long long)d->hits.n);
+    d->due = 0;
   }
   ++d->calls;
   d->h->count(d->h, LOOM_C_CCD_PAIR, d->near);
@@ -273,8 +264,14 @@ static loom_status yg_detect(void *self, const loom_step *s, const loom_query *q
   yarn_grid *const d = self;
   if (!(q->what & LOOM_DETECT_PROXIMITY) || !(q->kinds & LOOM_BIT(LOOM_PAIR_YY))) return LOOM_OK;
   if (d->table.num_segs == 0) return LOOM_OK;
+  const double start = stats_cpu();
   LOOM_TRY(look(d, s, q));
-  return write_pairs(d, out);
+  const loom_status status = write_pairs(d, out);
+  if (d->stats != NULL)
+    fprintf(d->stats, "%lld %lld %lld %lld %lld %.9f\n", (long long)d->calls,
+            (long long)(d->sched.num - d->sched.freed.n), (long long)d->due, (long long)d->near,
+            (long long)d->hits.n, stats_cpu() - start);
+  return status;
 }
 
 /* ---- descriptor -------------------------------------------------------------------------------

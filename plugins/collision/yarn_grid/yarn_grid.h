@@ -27,6 +27,7 @@ typedef struct yarn_grid {
   int32_t n;                /* vertices */
   int32_t history;          /* earlier positions known, 0 to 2 */
   int64_t calls;            /* looks, for the statistics */
+  int64_t due;              /* entries examined by the last search */
   int64_t near;             /* pairs compared by the last search */
   double margin;            /* m, of the last query */
   loom_real *P, *box;       /* [ns][3][YARN_LANES], [ns][6] m */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "acl.h"
+#include "stats.h"
 
 static const loom_param params[] = {
     LOOM_PARAM_REAL(acl_settings, stiffness, 3.5, 0, 1e9, "N/m",
@@ -30,9 +31,7 @@ static const loom_param params[] = {
                     "fibres; 0: none."),
     LOOM_PARAM_REAL(acl_settings, stiction_break, 1e-9, 0, 1e9, "J",
                     "Energy at which such a spring breaks and begins anew without force."),
-    LOOM_PARAM_TEXT(acl_settings, stats, "",
-                    "File for one line per step: sets, models built, sets born, died, segments "
-                    "found, control points, pairs."),
+    LOOM_PARAM_TEXT(acl_settings, stats, "", "File for one line per step, see README.md."),
 };
 
 /* ---- life -------------------------------------------------------------------------------- */
@@ -60,11 +59,7 @@ static loom_status acl_create(const loom_host *h, const loom_scene *sc, const lo
   m->set = *(const acl_settings *)set;
   LOOM_TRY(yarn_table_new(h, sc, e, &m->table));
   LOOM_TRY(acl_state_new(m));
-  if (m->set.stats == NULL || m->set.stats[0] == '\0') return LOOM_OK;
-  m->stats = fopen(m->set.stats, "a");
-  LOOM_CHECK(h, m->stats != NULL, LOOM_E_IO, "cannot write %s; name a file in a folder that exists",
-             m->set.stats);
-  return LOOM_OK;
+  return stats_open(h, m->set.stats, &m->stats);
 }
 
 static loom_status acl_reset(void *self)

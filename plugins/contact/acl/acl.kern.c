@@ -7,32 +7,49 @@ LK_KERNEL_PLAIN(acl_lanes, a, s) { yarn_points(&a->l, a->x, s, a->P + YARN_POS *
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-/* F += K X by its factors: a pair pulls its two points by -H (X_i - X_j).  Returns X'K X. */
+/* F += K X by its factors: a pair pulls its two points by -H (X_i - X_j).  Points of the second
+ * range are formed ACL_SPAN at a time, those of the first row by row.  Returns X'K X. */
 LK_FN lk_real acl_stiffness(const acl_args *a, const acl_set *s, const lk_real *X, lk_real *F)
 {
   const lk_real *const basis = a->l.basis;
   const acl_pair *const p = a->p.pair + s->pair;
   lk_real xkx = LK_R(0.0);
-  for (int n = 0; n < s->pairs;) {
-    /* pairs come row by row: the first point's share is formed once */
-    const int sa = p[n].sa, la = p[n].la;
-    lk_real xi[3], row[3];
-    acl_at(basis, la, X + 3 * sa, xi);
-    row[0] = row[1] = row[2] = LK_R(0.0);
-    for (; n < s->pairs && p[n].sa == sa && p[n].la == la; ++n) {
-      const lk_real *const H = p[n].H;
-      const int at = s->off + p[n].sb, lb = p[n].lb;
-      lk_real d[3], f[3];
-      acl_at(basis, lb, X + 3 * at, d);
-      for (int c = 0; c < 3; ++c) d[c] = xi[c] - d[c];
-      f[0] = H[0] * d[0] + H[1] * d[1] + H[2] * d[2];
-      f[1] = H[1] * d[0] + H[3] * d[1] + H[4] * d[2];
-      f[2] = H[2] * d[0] + H[4] * d[1] + H[5] * d[2];
-      xkx -= lk_dot3(d, f);
-      for (int c = 0; c < 3; ++c) row[c] -= f[c];
-      acl_spread(basis, lb, f, F + 3 * at);
+  if (s->pairs == 0) return xkx;
+  for (int j0 = 0; j0 <= s->v1 - s->v0; j0 += ACL_SPAN) {
+    lk_real xj[3 * ACL_SPAN], fj[3 * ACL_SPAN];
+    const int left = s->v1 - s->v0 + 1 - j0, m = left < ACL_SPAN ? left : ACL_SPAN;
+    int seg;
+    for (int j = 0; j < m; ++j) {
+      const int lane = acl_lane(&a->l, s->sb, s->v0 + j0 + j, &seg);
+      acl_at(basis, lane, X + 3 * (s->off + seg - s->sb), xj + 3 * j);
+      fj[3 * j] = fj[3 * j + 1] = fj[3 * j + 2] = LK_R(0.0);
     }
-    acl_spread(basis, la, row, F + 3 * sa);
+    for (int n = 0; n < s->pairs;) {
+      const int i = p[n].i, lane = acl_lane(&a->l, s->sa, s->u0 + i, &seg);
+      lk_real xi[3], row[3];
+      acl_at(basis, lane, X + 3 * (seg - s->sa), xi);
+      row[0] = row[1] = row[2] = LK_R(0.0);
+      for (; n < s->pairs && p[n].i == i; ++n) {
+        const lk_real *const H = p[n].H;
+        const int j = p[n].j - j0;
+        lk_real d[3], f[3];
+        if (j < 0 || j >= m) continue;
+        for (int c = 0; c < 3; ++c) d[c] = xi[c] - xj[3 * j + c];
+        f[0] = H[0] * d[0] + H[1] * d[1] + H[2] * d[2];
+        f[1] = H[1] * d[0] + H[3] * d[1] + H[4] * d[2];
+        f[2] = H[2] * d[0] + H[4] * d[1] + H[5] * d[2];
+        xkx -= lk_dot3(d, f);
+        for (int c = 0; c < 3; ++c) {
+          row[c] -= f[c];
+          fj[3 * j + c] += f[c];
+        }
+      }
+      acl_spread(basis, lane, row, F + 3 * (seg - s->sa));
+    }
+    for (int j = 0; j < m; ++j) {
+      const int lane = acl_lane(&a->l, s->sb, s->v0 + j0 + j, &seg);
+      acl_spread(basis, lane, fj + 3 * j, F + 3 * (s->off + seg - s->sb));
+    }
   }
   return xkx;
 }
@@ -250,10 +267,8 @@ LK_FN void list_pairs(const acl_args *a, acl_set *s)
             a->stiffness * l->weight[YARN_LANES * sa + i] * l->weight[YARN_LANES * sb + j];
         yarn_hess(d, r2, out[n].H);
         for (int h = 0; h < 6; ++h) out[n].H[h] *= w;
-        out[n].sa = (uint16_t)(sa - s->sa);
-        out[n].la = (uint16_t)i;
-        out[n].sb = (uint16_t)(sb - s->sb);
-        out[n].lb = (uint16_t)j;
+        out[n].i = (uint16_t)(p - s->u0);
+        out[n].j = (uint16_t)(l->pt0[sb] + j - s->v0);
         ++n;
       }
     }

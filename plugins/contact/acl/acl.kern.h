@@ -19,7 +19,7 @@ enum { /* states: DIRTY and NEW have no model yet; what a NEW one holds was not 
        ACL_DIRTY = 2,
        ACL_NEW = 3
 };
-enum { ACL_SPRINGS = 4 };
+enum { ACL_SPRINGS = 4, ACL_SPAN = 64 };
 
 typedef struct acl_set {
   int32_t u0, u1, v0, v1; /* points, ends included */
@@ -39,8 +39,8 @@ typedef struct acl_set {
   lk_real length[ACL_SPRINGS];    /* m, at rest; < 0: not there yet */
 } acl_set;
 
-typedef struct acl_pair { /* points in contact: segments from the first one, lanes */
-  uint16_t sa, la, sb, lb;
+typedef struct acl_pair { /* points in contact, counted from u0 and v0 */
+  uint16_t i, j;
   lk_real H[6]; /* N/m, k W W times the second derivative of f */
 } acl_pair;
 

@@ -8,6 +8,7 @@
 
 #include "acl.h"
 #include "plug.h"
+#include "stats.h"
 
 static const lk_entry k_apply = LK_ENTRY(acl_apply), k_range = LK_ENTRY(acl_range);
 static const lk_entry k_build = LK_ENTRY(acl_build);
@@ -177,45 +178,53 @@ static loom_status export_boxes(acl *m)
   return h->sort_u64(h, m->e, m->exclude, m->order);
 }
 
-static void write_stats(acl *m, int64_t found)
+enum { POINTS, COALESCE, EVALUATE, REBUILD, GATHER, PHASES };
+
+static void write_stats(acl *m, int64_t found, const double *spent)
 {
   int64_t slots = 0, pairs = 0;
   if (m->stats == NULL) return;
   for (int64_t i = 0; i < m->num; ++i)
     if (m->sets[i].state != ACL_DEAD) slots += m->sets[i].slots, pairs += m->sets[i].pairs;
-  fprintf(m->stats, "%lld %lld %lld %lld %lld %lld %lld %lld\n", (long long)m->steps,
+  fprintf(m->stats, "%lld %lld %lld %lld %lld %lld %lld %lld", (long long)m->steps,
           (long long)m->live, (long long)m->built, (long long)m->born, (long long)m->died,
           (long long)found, (long long)slots, (long long)pairs);
+  for (int k = 0; k < PHASES; ++k) fprintf(m->stats, " %.9f", spent[k]);
+  fprintf(m->stats, "\n");
+}
+
+/* Processor time since the last call, s. */
+static double lap(double *last)
+{
+  const double now = stats_cpu(), spent = now - *last;
+  *last = now;
+  return spent;
 }
 
 loom_status acl_adapt(acl *m, const loom_step *s, const loom_pairs *pairs)
 {
   const loom_host *const h = m->h;
+  double last = stats_cpu(), spent[PHASES];
   acl_args a;
   void *x;
   m->born = m->died = m->built = 0;
   LOOM_TRY(h->map(h, m->e, s->x_start, LOOM_READ, LOOM_AT_EXEC, &x));
   LOOM_TRY(acl_open(m, x, 1, &a));
-  h->tic(h, "acl points");
   LOOM_TRY(acl_lanes_at(m, &a));
-  h->toc(h, "acl points");
-  h->tic(h, "acl coalesce");
+  spent[POINTS] = lap(&last);
   LOOM_TRY(take_pairs(m, &a.l, pairs));
-  h->toc(h, "acl coalesce");
-  h->tic(h, "acl evaluate");
+  spent[COALESCE] = lap(&last);
   LOOM_TRY(test_models(m, &a));
-  h->toc(h, "acl evaluate");
-  h->tic(h, "acl rebuild");
+  spent[EVALUATE] = lap(&last);
   LOOM_TRY(build(m, &a.l, &a));
   ACL_MEMORY(m, acl_compact(m));
-  h->toc(h, "acl rebuild");
-  h->tic(h, "acl gather");
+  spent[REBUILD] = lap(&last);
   LOOM_TRY(acl_gather_forces(m, m->force));
   memcpy(m->x_at, x, sizeof *m->x_at * 3 * (size_t)m->n);
   m->have_force = 1;
   LOOM_TRY(export_boxes(m));
-  h->toc(h, "acl gather");
-  write_stats(m, pairs->count);
+  spent[GATHER] = lap(&last);
+  write_stats(m, pairs->count, spent);
   ++m->steps;
   LOOM_TRY(acl_close(m));
   return h->unmap(h, s->x_start);

@@ -11,6 +11,7 @@
 #include "geom/yarn_line.h"
 #include "loom/plugin.h"
 #include "plug.h"
+#include "stats.h"
 #include "yarn_penalty.kern.h"
 
 static const lk_entry k_points = LK_ENTRY(yp_points), k_pair = LK_ENTRY(yp_pair);
@@ -21,6 +22,7 @@ static const lk_entry k_count = LK_ENTRY(yp_count), k_least = LK_ENTRY(yp_least)
 
 typedef struct settings {
   double stiffness, margin;
+  const char *stats;
 } settings;
 
 static const loom_param params[] = {
@@ -30,6 +32,7 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, margin, 0, 0, 1, "m",
                     "Segments are looked for this far beyond touching; 0 suits explicit solvers, "
                     "others need what moves between two detections."),
+    LOOM_PARAM_TEXT(settings, stats, "", "File for one line per step, see README.md."),
 };
 
 typedef struct yarn_penalty {
@@ -38,6 +41,9 @@ typedef struct yarn_penalty {
   const loom_exec *e;
   settings set;
   yarn_points_table table;
+  FILE *stats;
+  int64_t steps;
+  double spent;     /* s, processor time of update() until the first eval(); < 0: told */
   int64_t m;        /* pairs */
   loom_buf *v, *w;  /* of the pairs, the core's */
   loom_buf *gap;    /* of the pairs, the core's */
@@ -108,7 +114,8 @@ static loom_status yp_create(const loom_host *h, const loom_scene *sc, const loo
              {"sums", LOOM_REAL, 1, &p->result}};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
     LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
-  return fill_of(p);
+  LOOM_TRY(fill_of(p));
+  return stats_open(h, p->set.stats, &p->stats);
 }
 
 static void yp_destroy(void *self)
@@ -119,6 +126,7 @@ static void yp_destroy(void *self)
                            p->perm, p->at, p->seg,    p->of,    p->result};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i) p->h->buf_free(p->h, all[i]);
   yarn_table_free(p->h, &p->table);
+  if (p->stats != NULL) fclose(p->stats);
   free(p);
 }
 
@@ -141,16 +149,10 @@ static loom_status yp_plan(void *self, const loom_step *s, loom_query *q)
   return LOOM_OK;
 }
 
-static loom_status yp_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
-                             uint32_t *changed)
+static loom_status take_pairs(yarn_penalty *p, const loom_pairs *pairs)
 {
-  yarn_penalty *const p = self;
   const loom_host *const h = p->h;
   void *q[4];
-  (void)s;
-  *changed = LOOM_CHANGED_NONE;
-  if (when != LOOM_AFTER_DETECT) return LOOM_OK;
-  *changed = LOOM_CHANGED_VALUES | LOOM_CHANGED_PATTERN;
   p->m = pairs->count;
   p->v = pairs->v;
   p->w = pairs->w;
@@ -175,6 +177,20 @@ static loom_status yp_update(void *self, const loom_step *s, const loom_pairs *p
   args = (yp_index_args){.v = q[0], .key = q[1], .at = q[2], .m = p->m};
   LOOM_TRY(plug_run(h, p->e, &k_index, &args, p->table.num_segs + 1, NULL));
   return plug_unmap_all(h, 3, b);
+}
+
+static loom_status yp_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
+                             uint32_t *changed)
+{
+  yarn_penalty *const p = self;
+  const double start = stats_cpu();
+  (void)s;
+  *changed = LOOM_CHANGED_NONE;
+  if (when != LOOM_AFTER_DETECT) return LOOM_OK;
+  *changed = LOOM_CHANGED_VALUES | LOOM_CHANGED_PATTERN;
+  LOOM_TRY(take_pairs(p, pairs));
+  p->spent = stats_cpu() - start;
+  return LOOM_OK;
 }
 
 /* ---- energy and gradient ------------------------------------------------------------------ */
@@ -236,6 +252,7 @@ static loom_status yp_eval(void *self, const loom_step *s, loom_buf *x, double *
                            double *dissipation, loom_buf *grad)
 {
   yarn_penalty *const p = self;
+  const double start = stats_cpu();
   double e = 0.0;
   (void)s, (void)dissipation;
   if (p->m == 0) return LOOM_OK;
@@ -244,7 +261,13 @@ static loom_status yp_eval(void *self, const loom_step *s, loom_buf *x, double *
     LOOM_TRY(reduce(p, &k_sum, p->energy, &e));
     *energy += e;
   }
-  return grad != NULL ? add_gradient(p, grad) : LOOM_OK;
+  if (grad != NULL) LOOM_TRY(add_gradient(p, grad));
+  if (p->stats != NULL && p->spent >= 0.0) /* the solver's; later ones are measurement */
+    fprintf(p->stats, "%lld %lld %.9f\n", (long long)p->steps, (long long)p->m,
+            p->spent + stats_cpu() - start);
+  p->steps += p->spent >= 0.0;
+  p->spent = -1.0;
+  return LOOM_OK;
 }
 
 static loom_status yp_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
