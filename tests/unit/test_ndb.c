@@ -1,0 +1,438 @@
+/* The parts of ndb_pd on a small random sheet, against dense algebra: spectrum, contact weights,
+ * reduced matrices in each way, the fused sweeps, splines, and whole global steps. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ndb.h"
+#include "support/test_host.h"
+
+extern void dsyev_(const char *job, const char *half, const int *n, double *a, const int *lda,
+                   double *w, double *work, const int *lwork, int *info);
+
+enum { SIDE = 14, N = SIDE * SIDE, ROW = 25, TERMS = 40 };
+
+typedef struct stage {
+  test_host t;
+  ndb s;
+  double H[N][N]; /* of free vertices, unit rows at fixed ones */
+  loom_csr L;
+  loom_quad quad;
+  loom_buf *x, *grad;
+  double g[N][3];
+} stage;
+
+static stage *pd_of_host;
+
+static loom_status give_operator(const loom_host *h, const loom_step *s, const loom_csr **L)
+{
+  (void)h, (void)s;
+  *L = &pd_of_host->L;
+  return LOOM_OK;
+}
+static void tic(const loom_host *h, const char *section) { (void)h, (void)section; }
+
+/* Membrane and bending of a regular grid: 5-point Laplacian and some of its square, plus mass. */
+static void fill_matrix(stage *z, const uint8_t *fixed)
+{
+  static double lap[N][N];
+  memset(lap, 0, sizeof lap);
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) {
+      const int dx = abs(i % SIDE - j % SIDE), dy = abs(i / SIDE - j / SIDE);
+      if (dx + dy != 1) continue;
+      lap[i][j] = -1.0 - 0.3 * sin(0.7 * (i + j));
+      lap[i][i] -= lap[i][j];
+    }
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) {
+      double q = 0.0;
+      for (int k = 0; k < N; ++k) q += lap[i][k] * lap[k][j];
+      z->H[i][j] = lap[i][j] + 0.05 * q + (i == j ? 0.02 : 0.0);
+      if ((fixed[i] || fixed[j]) && i != j) z->H[i][j] = 0.0;
+    }
+}
+
+static void give_matrix(stage *z)
+{
+  static int64_t ptr[N + 1];
+  static int32_t col[N * ROW];
+  static loom_real val[N * ROW];
+  int64_t m = 0;
+  for (int i = 0; i < N; ++i) {
+    ptr[i] = m;
+    for (int j = 0; j < N; ++j) {
+      if (z->H[i][j] == 0.0) continue;
+      col[m] = j;
+      val[m++] = (loom_real)z->H[i][j];
+    }
+  }
+  ptr[N] = m;
+  z->L = (loom_csr){.struct_size = sizeof z->L,
+                    .num_rows = N,
+                    .nnz = m,
+                    .row_ptr = th_buf(&z->t, LOOM_I64, N + 1, ptr),
+                    .col = th_buf(&z->t, LOOM_I32, m, col),
+                    .val = th_buf(&z->t, LOOM_REAL, m, val)};
+}
+
+static void give_shape(stage *z)
+{
+  static int32_t tris[6 * SIDE * SIDE], object[N];
+  int m = 0;
+  for (int j = 0; j + 1 < SIDE; ++j)
+    for (int i = 0; i + 1 < SIDE; ++i) {
+      const int32_t a = j * SIDE + i;
+      const int32_t two[6] = {a, a + 1, a + SIDE + 1, a, a + SIDE + 1, a + SIDE};
+      memcpy(tris + m, two, sizeof two);
+      m += 6;
+    }
+  z->t.scene.tris = th_buf(&z->t, LOOM_I32, m, tris);
+  z->t.scene.num_tris = m / 3;
+  z->t.scene.object = th_buf(&z->t, LOOM_I32, N, object);
+  z->t.scene.num_objects = 1;
+}
+
+/* set: what the test changes of the defaults */
+static void open_stage(stage *z, int threads, const ndb_settings *set)
+{
+  static loom_real x[3 * N], mass[N];
+  static uint8_t fixed[N];
+  uint64_t seed = 7;
+  memset(z, 0, sizeof *z);
+  pd_of_host = z;
+  th_open(&z->t, threads, 1);
+  z->t.host.pd_operator = give_operator;
+  z->t.host.tic = z->t.host.toc = tic;
+  for (int i = 0; i < N; ++i) {
+    x[3 * i] = (loom_real)(0.1 * (i % SIDE));
+    x[3 * i + 1] = (loom_real)(0.1 * (i / SIDE));
+    x[3 * i + 2] = (loom_real)0;
+    mass[i] = (loom_real)2e-6;
+    fixed[i] = i == 0 || i == SIDE - 1;
+    for (int c = 0; c < 3; ++c) z->g[i][c] = fixed[i] ? 0.0 : th_random(&seed);
+  }
+  th_scene(&z->t, N, x, mass, NULL, 0);
+  th_put(&z->t, z->t.scene.fixed, fixed);
+  give_shape(z);
+  fill_matrix(z, fixed);
+  give_matrix(z);
+  z->x = z->t.step.x;
+  z->grad = th_buf(&z->t, LOOM_REAL, 3 * N, z->g);
+  z->t.step.h = 0.01;
+  z->s = (ndb){.h = &z->t.host, .sc = &z->t.scene, .e = &z->t.exec, .n = N, .set = *set};
+  cr_assert_eq(ndb_operator_new(&z->s), LOOM_OK, "%s", z->t.err.text);
+  cr_assert_eq(ndb_operator_make(&z->s, &z->t.step), LOOM_OK, "%s", z->t.err.text);
+  cr_assert_eq(ndb_basis_make(&z->s), LOOM_OK, "%s", z->t.err.text);
+  cr_assert_eq(ndb_reuse_new(&z->s), LOOM_OK, "%s", z->t.err.text);
+  cr_assert_eq(ndb_fused_make(&z->s), LOOM_OK, "%s", z->t.err.text);
+}
+
+static void close_stage(stage *z)
+{
+  ndb *const s = &z->s;
+  ndb_operator_free(s);
+  ndb_basis_free(s);
+  ndb_reuse_free(s);
+  ndb_fused_free(s);
+  ndb_monitor_free(s);
+  s->h->buf_free(s->h, s->cg);
+  s->h->buf_free(s->h, s->record);
+  th_close(&z->t);
+}
+
+static ndb_settings defaults(void)
+{
+  return (ndb_settings){.smoother = SMOOTHER_A_JACOBI,
+                        .rank = 2,
+                        .sweeps = 40,
+                        .presmooth = 2,
+                        .subspace = SUBSPACE_EIGEN,
+                        .modes = MODES_GENERALISED,
+                        .reuse = REUSE_MASKED,
+                        .r1 = 21,
+                        .r2 = 13,
+                        .spacing = 4,
+                        .eigen_tolerance = 1e-10,
+                        .eigen_restarts = 300,
+                        .cache = ""};
+}
+
+/* Terms at one vertex in front, then some that join up to four; W is their exact matrix. */
+static void contact(stage *z, int joined, double size, double W[N][N])
+{
+  static int32_t v[TERMS][4];
+  static loom_real w[TERMS][4], k[TERMS], p[TERMS][3];
+  uint64_t seed = 3;
+  memset(W, 0, sizeof(double) * N * N);
+  for (int t = 0; t < TERMS; ++t) {
+    const int corners = t < TERMS / 2 || !joined ? 1 : 4;
+    k[t] = (loom_real)(size * (1.5 + th_random(&seed)));
+    for (int a = 0; a < 4; ++a) {
+      v[t][a] = a < corners ? (3 * t + 11 * a + (t > 30) * 40) % N : -1;
+      w[t][a] = a < corners ? (loom_real)(corners == 1 ? 1 : th_random(&seed)) : 0;
+    }
+    for (int a = 0; a < corners; ++a)
+      for (int b = 0; b < corners; ++b) W[v[t][a]][v[t][b]] += k[t] * w[t][a] * w[t][b];
+  }
+  for (int i = 0; i < N; ++i) W[0][i] = W[i][0] = W[SIDE - 1][i] = W[i][SIDE - 1] = 0.0;
+  z->quad = (loom_quad){.struct_size = sizeof z->quad,
+                        .count = TERMS,
+                        .v = th_buf(&z->t, LOOM_I32, 4 * TERMS, v),
+                        .w = th_buf(&z->t, LOOM_REAL, 4 * TERMS, w),
+                        .k = th_buf(&z->t, LOOM_REAL, TERMS, k),
+                        .p = th_buf(&z->t, LOOM_REAL, 3 * TERMS, p)};
+  cr_assert_eq(ndb_contact(&z->s, &z->quad), LOOM_OK, "%s", z->t.err.text);
+}
+
+/* eigenvalues of a symmetric matrix, ascending; A is overwritten */
+static void eigenvalues(double *A, double *mu)
+{
+  static double work[64 * N];
+  const int n = N, len = 64 * N;
+  int info;
+  dsyev_("N", "L", &n, A, &n, mu, work, &len, &info);
+  cr_assert_eq(info, 0);
+}
+
+Test(ndb, bounds_of_the_spectrum)
+{
+  static stage z;
+  static double A[N][N], mu[N];
+  const ndb_settings set = defaults();
+  open_stage(&z, 1, &set);
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) A[i][j] = z.H[i][j] / sqrt(z.H[i][i] * z.H[j][j]);
+  eigenvalues(&A[0][0], mu);
+  cr_expect(z.s.mu_hi >= mu[N - 1] && z.s.mu_hi <= 1.025 * mu[N - 1], "%g %g", z.s.mu_hi,
+            mu[N - 1]);
+  cr_expect(z.s.mu_lo > 0.0 && z.s.mu_lo <= mu[0], "%g %g", z.s.mu_lo, mu[0]);
+  /* unit rows of the two pins are eigenvalues 1 of A and none of the free rows */
+  cr_expect_float_eq(z.s.mu1, mu[21], 1e-9);
+  cr_expect_float_eq(z.s.mu2, mu[13], 1e-9);
+  cr_expect_eq(z.s.cols, 21);
+  cr_expect_eq(z.s.ld, 24);
+  close_stage(&z);
+}
+
+Test(ndb, contact_weights_are_a_diagonal_that_is_not_below)
+{
+  static stage z;
+  static double W[N][N], mu[N];
+  const ndb_settings set = defaults();
+  open_stage(&z, 1, &set);
+  contact(&z, 0, 2.0, W);
+  loom_real *w = th_get(&z.t, z.s.w);
+  int64_t rows = 0;
+  for (int i = 0; i < N; ++i) {
+    cr_expect_float_eq(w[i], W[i][i], 1e-14, "%d: %g %g", i, w[i], W[i][i]);
+    rows += W[i][i] > 0.0;
+  }
+  cr_expect_eq(z.s.rows, rows);
+  free(w);
+  contact(&z, 1, 2.0, W);
+  w = th_get(&z.t, z.s.w);
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) W[i][j] = (i == j ? w[i] : 0.0) - W[i][j];
+  eigenvalues(&W[0][0], mu);
+  cr_expect_gt(mu[0], -1e-12);
+  free(w);
+  cr_assert_eq(ndb_contact(&z.s, NULL), LOOM_OK);
+  cr_expect(z.s.rows == 0 && z.s.w_max == 0.0);
+  close_stage(&z);
+}
+
+/* U' (H + W) U of the rows as they are or masked, dense */
+static void reduced(stage *z, int masked, double W[N][N], double *S)
+{
+  const int r = z->s.r2;
+  loom_real *U = th_get(&z->t, z->s.U);
+  static double V[N][64];
+  for (int i = 0; i < N; ++i)
+    for (int m = 0; m < r; ++m)
+      V[i][m] = U[i * z->s.ld + m] * (masked ? z->H[i][i] / (z->H[i][i] + W[i][i]) : 1.0);
+  for (int a = 0; a < r; ++a)
+    for (int b = 0; b < r; ++b) {
+      double q = 0.0;
+      for (int i = 0; i < N; ++i)
+        for (int j = 0; j < N; ++j) q += V[i][a] * (z->H[i][j] + W[i][j]) * V[j][b];
+      S[a * r + b] = q;
+    }
+  free(U);
+}
+
+static void check_update(int update, int reuse, int subspace, int inverse)
+{
+  static stage z;
+  static double W[N][N], S[64 * 64];
+  ndb_settings set = defaults();
+  double worst = 0.0, top = 0.0, off = 0.0;
+  set.update = update;
+  set.reuse = reuse;
+  set.subspace = subspace;
+  set.reduced = inverse;
+  open_stage(&z, 1, &set);
+  contact(&z, 0, 2.0, W);
+  cr_assert_eq(ndb_reuse(&z.s), LOOM_OK, "%s", z.t.err.text);
+  const int r = z.s.r2;
+  cr_assert(r > 8 && r <= 64);
+  reduced(&z, reuse == REUSE_MASKED, W, S);
+  for (int a = 0; a < r; ++a)
+    for (int b = 0; b < r; ++b) {
+      const double e = 0.5 * (z.s.extra[a * r + b] + z.s.extra[b * r + a]);
+      worst = fmax(worst, fabs(z.s.S[a * z.s.cols + b] + e - S[a * r + b]));
+      top = fmax(top, fabs(S[a * r + b]));
+    }
+  cr_expect_lt(worst, 1e-12 * top, "update %d, reuse %d: %g of %g", update, reuse, worst, top);
+  loom_real *inv = th_get(&z.t, z.s.inv2);
+  for (int a = 0; a < r; ++a)
+    for (int b = 0; b < r; ++b) {
+      double q = a == b ? -1.0 : 0.0;
+      for (int k = 0; k < r; ++k) q += inv[a * r + k] * S[k * r + b];
+      off = fmax(off, fabs(q));
+    }
+  cr_expect_lt(off, 1e-9, "inverse %d: %g", inverse, off);
+  free(inv);
+  close_stage(&z);
+}
+
+Test(ndb, reduced_matrix_with_contact)
+{
+  for (int inverse = 0; inverse < 2; ++inverse) {
+    check_update(UPDATE_SYRK, REUSE_PLAIN, SUBSPACE_EIGEN, inverse);
+    check_update(UPDATE_TABLE, REUSE_PLAIN, SUBSPACE_EIGEN, inverse);
+    check_update(UPDATE_FULL, REUSE_PLAIN, SUBSPACE_EIGEN, inverse);
+    check_update(UPDATE_SYRK, REUSE_MASKED, SUBSPACE_EIGEN, inverse);
+    check_update(UPDATE_FULL, REUSE_MASKED, SUBSPACE_EIGEN, inverse);
+    check_update(UPDATE_SYRK, REUSE_PLAIN, SUBSPACE_BSPLINE, inverse);
+    check_update(UPDATE_SYRK, REUSE_MASKED, SUBSPACE_BSPLINE, inverse);
+  }
+}
+
+/* total of one global step */
+static double *step_of(const ndb_settings *set, int threads, int with_contact, double size)
+{
+  static stage z;
+  static double W[N][N];
+  ndb_report r;
+  double theta;
+  open_stage(&z, threads, set);
+  if (with_contact)
+    contact(&z, 0, size, W);
+  else
+    cr_assert_eq(ndb_contact(&z.s, NULL), LOOM_OK);
+  cr_assert_eq(ndb_solve(&z.s, &z.t.step, z.x, z.grad, 1, &r, &theta), LOOM_OK, "%s", z.t.err.text);
+  double *const u = th_get(&z.t, z.s.total);
+  close_stage(&z);
+  return u;
+}
+
+static double apart(const double *a, const double *b)
+{
+  double far = 0.0, top = 0.0;
+  for (int k = 0; k < 3 * N; ++k) {
+    far = fmax(far, fabs(a[k] - b[k]));
+    top = fmax(top, fabs(a[k]));
+  }
+  return far / top;
+}
+
+/* Two sweeps in one gather are the two sweeps, and the third is one of its own. */
+Test(ndb, fused_sweeps_are_the_sweeps)
+{
+  for (int mixed = 0; mixed < 2; ++mixed)
+    for (int rank = 2; rank < 4; ++rank)
+      for (int touch = 0; touch < 2; ++touch) {
+        ndb_settings set = defaults();
+        set.sweeps = 7;
+        set.rank = rank;
+        set.precision = mixed;
+        double *const a = step_of(&set, 1, touch, 2.0);
+        set.fused = 1;
+        double *const b = step_of(&set, 1, touch, 2.0);
+        cr_expect_lt(apart(a, b), mixed ? 1e-5 : 1e-14, "rank %d: %g", rank, apart(a, b));
+        free(a);
+        free(b);
+      }
+}
+
+/* Every way ends at the solution, from every base, with any weights. */
+Test(ndb, every_way_leads_to_the_solution)
+{
+  ndb_settings set = defaults();
+  for (int touch = 0; touch < 3; ++touch) {
+    const double size = touch == 2 ? 1e6 : 2.0;
+    set = defaults();
+    set.smoother = SMOOTHER_PCG;
+    set.sweeps = 200;
+    double *const exact = step_of(&set, 1, touch > 0, size);
+    for (int smoother = SMOOTHER_JACOBI; smoother <= SMOOTHER_CHEBYSHEV; ++smoother)
+      for (int subspace = SUBSPACE_NONE; subspace <= SUBSPACE_BSPLINE; ++subspace)
+        for (int rest = 0; rest < 2; ++rest) {
+          set = defaults();
+          set.smoother = smoother;
+          set.subspace = subspace;
+          set.base = rest;
+          set.sweeps = smoother == SMOOTHER_CHEBYSHEV ? 1000 : 6000;
+          double *const u = step_of(&set, 1, touch > 0, size);
+          cr_expect_lt(apart(exact, u), 1e-8, "smoother %d, subspace %d, base %d, contact %d: %g",
+                       smoother, subspace, rest, touch, apart(exact, u));
+          free(u);
+        }
+    free(exact);
+  }
+}
+
+/* With residuals in double between them, float sweeps lead to the same solution. */
+Test(ndb, float_sweeps_are_refined)
+{
+  ndb_settings set = defaults();
+  set.sweeps = 400;
+  set.cycle = 20;
+  double *const a = step_of(&set, 1, 1, 2.0);
+  set.precision = PRECISION_MIXED;
+  double *const b = step_of(&set, 1, 1, 2.0);
+  cr_expect_lt(apart(a, b), 1e-12, "%g", apart(a, b));
+  free(a);
+  free(b);
+}
+
+Test(ndb, same_bits_for_any_number_of_threads)
+{
+  for (int smoother = SMOOTHER_JACOBI; smoother <= SMOOTHER_PCG; ++smoother) {
+    ndb_settings set = defaults();
+    set.smoother = smoother;
+    set.cycle = 10;
+    double *const a = step_of(&set, 1, 1, 2.0), *const b = step_of(&set, 4, 1, 2.0);
+    cr_expect_eq(memcmp(a, b, 3 * N * sizeof *a), 0, "smoother %d", smoother);
+    free(a);
+    free(b);
+  }
+}
+
+Test(ndb, splines_sum_to_one)
+{
+  static stage z;
+  ndb_settings set = defaults();
+  set.subspace = SUBSPACE_BSPLINE;
+  set.spacing = 3;
+  open_stage(&z, 1, &set);
+  loom_real *U = th_get(&z.t, z.s.U);
+  uint8_t *fixed = th_get(&z.t, z.t.scene.fixed);
+  cr_expect_eq(z.s.cols, 49); /* 13 cells: 5 + 2 splines a side */
+  for (int i = 0; i < N; ++i) {
+    double sum = 0.0;
+    int used = 0;
+    for (int m = 0; m < z.s.ld; ++m) {
+      sum += U[i * z.s.ld + m];
+      used += U[i * z.s.ld + m] != 0;
+    }
+    cr_expect_float_eq(sum, fixed[i] ? 0.0 : 1.0, 1e-12, "vertex %d: %.15g", i, sum);
+    cr_expect_leq(used, 9);
+  }
+  free(U);
+  free(fixed);
+  close_stage(&z);
+}
