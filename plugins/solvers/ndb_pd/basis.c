@@ -123,15 +123,14 @@ static void say_how(const ndb *s, const eig_pairs *p, int32_t wanted)
   const loom_host *const h = s->h;
   if (p->stale)
     h->log(h, LOOM_LOG_WARN,
-           "solver ndb_pd: the file of eigenvectors in '%s' is damaged or of another system; they "
+           "the file of eigenvectors in '%s' is damaged or of another system; they "
            "were computed again",
            s->set.cache);
   if (p->unsaved)
-    h->log(h, LOOM_LOG_WARN, "solver ndb_pd: eigenvectors could not be written to '%s'",
-           s->set.cache);
+    h->log(h, LOOM_LOG_WARN, "eigenvectors could not be written to '%s'", s->set.cache);
   if (!p->converged)
     h->log(h, LOOM_LOG_WARN,
-           "solver ndb_pd: ARPACK found %d of %d eigenvectors in %lld restarts; the subspace has "
+           "ARPACK found %d of %d eigenvectors in %lld restarts; the subspace has "
            "%d modes. Raise eigen_restarts, or ask for fewer with r1",
            p->count, wanted, (long long)s->set.eigen_restarts, p->count);
 }
@@ -264,8 +263,7 @@ loom_status ndb_basis_make(ndb *s)
   }
   LOOM_TRY(s->set.subspace == SUBSPACE_EIGEN ? make_modes(s) : make_splines(s));
   if (s->cols == 0) {
-    s->h->log(s->h, LOOM_LOG_WARN,
-              "solver ndb_pd: there is no mode, it goes on without a subspace");
+    s->h->log(s->h, LOOM_LOG_WARN, "there is no mode, it goes on without a subspace");
     return LOOM_OK;
   }
   return ndb_invert(s, s->r1, NULL, s->inv1);

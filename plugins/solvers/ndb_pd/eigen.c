@@ -127,7 +127,6 @@ loom_status eig_factorise(const loom_host *h, const eig_system *s, chol *c)
   if (f == LOOM_REJECTED)
     return LOOM_FAIL(h, LOOM_E_NUMERIC, "the global matrix is not positive definite (free row %d)",
                      pivot);
-  h->count(h, LOOM_C_FACTORISE, 1);
   return f;
 }
 
@@ -256,7 +255,6 @@ static loom_status sparse(const loom_host *h, const eig_system *s, const eig_req
   }
   lanczos_close(&z);
   chol_close(&c);
-  h->count(h, LOOM_C_TRISOLVE, out->solves);
   return st;
 }
 

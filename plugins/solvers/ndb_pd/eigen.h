@@ -7,6 +7,8 @@
  * CHOLMOD; small systems by LAPACK's dense solver.  Always the same start vector, so the same
  * system gives the same bits.
  *
+ * The work is not counted (host->count): what is read from a file would differ.
+ *
  * Results can be kept on disk under a name made of a hash of the system.  What is read is
  * checked against a second hash and, like what is computed, by its residuals.
  */

@@ -69,8 +69,8 @@ const loom_param ndb_params[] = {
     LOOM_PARAM_TEXT(settings, cache, "out/cache",
                     "Folder for eigenvectors, by a hash of the system; relative to the current "
                     "directory. Empty: they are computed in every run."),
-    {"eigen_tolerance", LOOM_P_REAL, LOOM_P_EXPERT, offsetof(settings, eigen_tolerance), 1e-10,
-     1e-15, 1e-2, NULL, NULL, "1", "Relative tolerance of the eigenvalues."},
+    {"eigen_tolerance", LOOM_P_REAL, LOOM_P_EXPERT, offsetof(settings, eigen_tolerance), 1e-10, 0,
+     1e-2, NULL, NULL, "1", "Relative tolerance of the eigenvalues; 0: rounding."},
     {"eigen_restarts", LOOM_P_INT, LOOM_P_EXPERT, offsetof(settings, eigen_restarts), 300, 1, 1e6,
      NULL, NULL, "1",
      "Restarts of ARPACK; when it has not found all by then, those it has found are used."},

@@ -1,0 +1,176 @@
+/* ndb_pd through the real binary: every kind of setting continues to the same bits and gives the
+ * same bits for any number of threads; it ends where cholmod_pd ends; bad settings, a damaged
+ * file of eigenvectors, ARPACK that gives up, sheets without pins. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "regress/drape.h"
+#include "support/logdiff.h"
+#include "support/proc.h"
+
+TestSuite(ndb_run, .init = proc_enter, .fini = proc_leave);
+
+#define NDB "[solver]\nplugin = ndb_pd\n"
+
+/* One line of settings for every part of the solver. */
+static const char *const kinds[] = {
+    "",
+    "cache =\nreuse = plain\nupdate = table\nreduced = inverse\nmodes = ordinary\n",
+    "reuse = presmooth\ncycle = 3\nfused = true\nmomentum = chebyshev\nbase = rest\n",
+    "smoother = chebyshev\nprecision = mixed\nupdate = full\n",
+    "smoother = pcg\nsweeps = 8\n",
+    "smoother = jacobi\nsubspace = bspline\nspacing = 5\n",
+    "subspace = none\nrank = 3\nprecision = mixed\nfused = true\n",
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static void write_kind(int k)
+{
+  char text[4096];
+  snprintf(text, sizeof text, "%s" NDB "%s", DRAPE, kinds[k]);
+  proc_write("drape.ini", text);
+}
+
+Test(ndb_run, resumes_to_the_same_bits)
+{
+  for (int k = 0; k < KINDS; ++k) {
+    write_kind(k);
+    LOOM_FINE("run", "drape.ini", "--quiet", "-n", "14", "-o", "whole.h5");
+    LOOM_FINE("run", "drape.ini", "--quiet", "-n", "8", "-o", "parts.h5");
+    LOOM_FINE("run", "drape.ini", "--quiet", "-n", "14", "-o", "parts.h5", "--resume");
+    logs_same_bits("whole.h5", "parts.h5", 8);
+    remove("whole.h5");
+    remove("parts.h5");
+    remove("whole.check.h5");
+    remove("parts.check.h5");
+  }
+}
+
+Test(ndb_run, same_bits_for_any_number_of_threads)
+{
+  for (int k = 0; k < KINDS; ++k) {
+    write_kind(k);
+    LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "one.h5", "--threads", "1");
+    cr_assert_eq(log_is_whole("one.h5", "finished"), 12);
+    LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "many.h5", "--threads", "4");
+    logs_same_bits("one.h5", "many.h5", LOGS_UNBROKEN);
+    remove("one.h5");
+    remove("many.h5");
+  }
+}
+
+/* Both minimise the same energies, see test_swap.c. */
+Test(ndb_run, ends_where_the_exact_solve_ends)
+{
+  proc_write("drape.ini", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES
+             "[stop]\ntol_abs = 1e-8\ntol_rel = 0\nmax_iters = 3000\n" DRAPE_PLUGINS DRAPE_LOG
+             "[solver]\n");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-o", "pd.h5", "--set", "solver.plugin=cholmod_pd",
+            "--set", "cloth.sheet.bending=1e-3");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-o", "ndb.h5", "--set", "solver.plugin=ndb_pd", "--set",
+            "cloth.sheet.bending=1e-3");
+  const double d = logs_distance("pd.h5", "ndb.h5");
+  printf("ndb_run: largest distance to cholmod_pd %.3g m in 25 steps\n", d);
+  cr_assert(d < 1e-4, "%g m", d);
+}
+
+static void refused(const char *setting, const char *const *texts)
+{
+  proc_expect_error(2, texts,
+                    LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "bad.h5", "--set", setting));
+  cr_expect(!proc_exists("bad.h5"));
+}
+
+Test(ndb_run, bad_settings)
+{
+  proc_write("drape.ini", DRAPE NDB);
+  refused("solver.r2=101", LOOM_TEXTS("r2 = 101", "r1 = 100", "lower r2 or raise r1"));
+  refused("solver.theta=2.5", LOOM_TEXTS("[solver] theta: 2.5", "<= 2"));
+  refused("solver.theta=-0.1", LOOM_TEXTS("[solver] theta: -0.1", ">= 0"));
+  refused("solver.update=table", LOOM_TEXTS("update = table", "reuse = masked", "syrk"));
+  refused("solver.sweeps=-1", LOOM_TEXTS("[solver] sweeps: -1", ">= 0"));
+  refused("solver.smother=pcg", LOOM_TEXTS("did you mean 'smoother'"));
+  proc_write("drape.ini", DRAPE NDB "subspace = none\n");
+  refused("solver.sweeps=0", LOOM_TEXTS("sweeps = 0", "sweeps = 1"));
+  proc_write("drape.ini", DRAPE NDB "subspace = bspline\n");
+  /* the first step finds this out */
+  proc_expect_error(2, LOOM_TEXTS("spacing = 4", "2000", "raise spacing"),
+                    LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "bad.h5", "--set",
+                              "cloth.sheet.resolution=200 200"));
+}
+
+static void expect_text(const proc *p, const char *text)
+{
+  cr_assert_eq(p->code, 0, "exit code %d:\n%s", p->code, p->err);
+  cr_expect(strstr(p->err, text) != NULL || strstr(p->out, text) != NULL, "'%s' is not in:\n%s%s",
+            text, p->out, p->err);
+}
+
+Test(ndb_run, arpack_that_gives_up_leaves_a_smaller_subspace)
+{
+  proc p;
+  proc_write("drape.ini", DRAPE NDB "eigen_restarts = 1\neigen_tolerance = 0\nr1 = 60\n");
+  proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "6", "-o", "run.h5", "--set",
+                          "cloth.sheet.resolution=31 31"));
+  expect_text(&p, "ARPACK found");
+  cr_assert_eq(log_is_whole("run.h5", "finished"), 6);
+  /* the log holds how many modes there were */
+  loom_err err = {0};
+  h5read *r = NULL;
+  double modes[64] = {0}, most = 0.0;
+  cr_assert_eq(h5read_open(&err, "run.h5", &r), LOOM_OK, "%s", err.text);
+  const int64_t rows = h5read_num_rows(r, "iters_extra");
+  cr_assert(rows > 0 && rows <= 64);
+  cr_assert_eq(h5read_column(r, &err, "iters_extra", "modes", 'R', 0, rows, modes), LOOM_OK, "%s",
+               err.text);
+  h5read_close(r);
+  for (int64_t k = 0; k < rows; ++k) most = fmax(most, modes[k]); /* NaN before the first */
+  cr_expect(most > 0 && most < 60, "%g modes", most);
+}
+
+Test(ndb_run, a_damaged_file_of_eigenvectors_is_replaced)
+{
+  proc p;
+  char line[256];
+  proc_write("drape.ini", DRAPE NDB "cache = modes\n");
+  proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "3", "-o", "a.h5", "--set",
+                          "cloth.sheet.resolution=31 31"));
+  cr_assert_eq(p.code, 0, "%s", p.err);
+  cr_expect(strstr(p.err, "eigenvectors") == NULL, "%s", p.err);
+  FILE *list = popen("ls modes/*.eig", "r");
+  cr_assert(list != NULL && fgets(line, sizeof line, list) != NULL);
+  pclose(list);
+  line[strcspn(line, "\n")] = '\0';
+  FILE *f = fopen(line, "r+b");
+  cr_assert(f != NULL);
+  cr_assert_eq(fseek(f, 3000, SEEK_SET), 0);
+  fputs("nonsense", f);
+  fclose(f);
+  proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "3", "-o", "b.h5", "--set",
+                          "cloth.sheet.resolution=31 31"));
+  expect_text(&p, "damaged or of another system");
+  logs_same_bits("a.h5", "b.h5", LOGS_UNBROKEN);
+  /* now it is right again */
+  proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "3", "-o", "c.h5", "--set",
+                          "cloth.sheet.resolution=31 31"));
+  cr_expect(strstr(p.err, "eigenvectors") == NULL, "%s", p.err);
+  logs_same_bits("a.h5", "c.h5", LOGS_UNBROKEN);
+}
+
+/* Two equal sheets that nothing holds: rigid modes come in pairs, and nothing is singular. */
+Test(ndb_run, free_sheets)
+{
+  proc_write("drape.ini", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET
+             "[cloth.other]\nshape = grid\nsize = 0.6 0.6\nresolution = 21 21\n"
+             "transform = translate 0.02 0.01 0.44\ndensity = 0.2\nmembrane = 1000\n"
+             "bending = 1e-4\nthickness = 2 mm\ndamping = 0.5\n" DRAPE_STOP DRAPE_LOG NDB);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-o", "ndb.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-o", "pd.h5", "--set", "solver.plugin=cholmod_pd",
+            "--set", "solver.momentum=none");
+  cr_assert_eq(log_is_whole("ndb.h5", "finished"), 25);
+  /* free fall, to the tolerance of the steps */
+  cr_expect_lt(logs_distance("ndb.h5", "pd.h5"), 1e-4);
+}
