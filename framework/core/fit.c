@@ -44,6 +44,7 @@ static const bit_name contact_provides[] = {
     {LOOM_CONT_VELOCITY, "velocity correction"},
     {LOOM_CONT_FRICTION, "friction"},
     {LOOM_CONT_STATEFUL, "weights that change by iteration"},
+    {LOOM_CONT_UNFILTERED, "unfiltered iterates"},
     {0, NULL}};
 static const bit_name pair_kinds[] = {{LOOM_BIT(LOOM_PAIR_VT), "vertex-triangle"},
                                       {LOOM_BIT(LOOM_PAIR_EE), "edge-edge"},

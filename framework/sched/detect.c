@@ -229,6 +229,13 @@ loom_status detect_service(run *r, contact_inst *c, const loom_query *q, const l
   return detect_query(r, c, q, p);
 }
 
+/* What remains of `now` when the wish for a filter is heard. */
+static uint32_t take_wish(run *r, uint32_t now)
+{
+  if (now & LOOM_ASK_FILTER) r->filter_asked = 1;
+  return now & ~(uint32_t)LOOM_ASK_FILTER;
+}
+
 loom_status detect_all(run *r, uint32_t *changed)
 {
   *changed = LOOM_CHANGED_NONE;
@@ -249,7 +256,7 @@ loom_status detect_all(run *r, uint32_t *changed)
     const loom_status s = ops->update(c->in.self, &r->st, &c->pairs, LOOM_AFTER_DETECT, &now);
     clock_pop(&r->clock);
     LOOM_TRY(s);
-    *changed |= now;
+    *changed |= take_wish(r, now);
   }
   return LOOM_OK;
 }
@@ -267,7 +274,7 @@ loom_status detect_after_accept(run *r, uint32_t *changed)
       clock_pop(&r->clock);
       return s;
     }
-    *changed |= now;
+    *changed |= take_wish(r, now);
   }
   clock_pop(&r->clock);
   return LOOM_OK;

@@ -9,7 +9,12 @@
  * cloth.  In PREDICT they set out together with the initial guess and stop with it where
  * the bound says; from then on every filter lets them advance as far as they can with the
  * cloth at rest, and the solver makes room in between.  The step ends when they have
- * arrived (st.progress = 1). */
+ * arrived (st.progress = 1).
+ *
+ * `beyond` (contact that is defined at points that intersect): a filter moves x_feas towards x
+ * as far as the bound allows and leaves x alone, which goes on from where it is.  Nothing has
+ * converged until x itself has passed; the last filter cuts x like any other.  As long as
+ * bodies or pins are on their way, x is cut in every filter all the same. */
 #include <math.h>
 
 #include "sched/run_state.h"
@@ -69,6 +74,17 @@ static loom_status apply_bound(run *r, double *toi)
   loom_buf *const t = r->bound == FILTER_BOUND_VERTEX ? r->t_vertex : NULL;
   LOOM_TRY(blend(r, r->st.x_feas, r->wanted, *toi, t, r->st.x));
   return la_waxpby(r->m, &r->exec, 1.0, r->wanted, -1.0, r->st.x, r->rejected);
+}
+
+/* x goes on; x_feas follows as far as the bound allows. */
+static loom_status lead_feasible(run *r, double *toi)
+{
+  LOOM_TRY(ask_bound(r, r->st.x_feas, r->st.x, r->st.progress, toi));
+  LOOM_TRY(la_fill(r->m, &r->exec, r->rejected, 0.0));
+  r->certified = *toi >= 1.0;
+  if (r->certified) return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);
+  LOOM_TRY(blend(r, r->st.x_feas, r->st.x, *toi, NULL, r->wanted));
+  return buf_copy(r->m, &r->exec, r->st.x_feas, r->wanted);
 }
 
 static loom_status resolve_all(run *r, int *resolved)
@@ -145,12 +161,15 @@ loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
 {
   const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
   const int due = r->filter_when == LOOM_FILTER_EVERY || r->st.progress < 1.0 ||
-                  (r->filter_when == LOOM_FILTER_ADVICE && it->filter != 0);
+                  (r->filter_when == LOOM_FILTER_ADVICE && (it->filter != 0 || r->filter_asked));
+  const int beyond = r->beyond && r->st.progress >= 1.0;
   const int bounded = due && r->bound != FILTER_BOUND_NONE;
   const int bound_first = bounded && r->line_search && r->filter_when == LOOM_FILTER_EVERY &&
                           r->bound == FILTER_BOUND_GLOBAL;
   *out = (filter_result){.alpha = 1.0, .toi = 1.0, .filtered = due};
 
+  if (due) r->filter_asked = 0;
+  r->certified = 0;
   LOOM_TRY(buf_copy(r->m, &r->exec, r->x_before, r->st.x));
   if (ops->trial == LOOM_TRIAL_POINT) /* dx is the trial, see run_share_trial */
     LOOM_TRY(la_axpby(r->m, &r->exec, -1.0, r->x_before, 1.0, r->dx));
@@ -163,18 +182,24 @@ loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
   }
   if (r->line_search) LOOM_TRY(line_search(r, &out->alpha));
   out->stalled = out->alpha == 0.0;
-  if (bounded && !bound_first) {
+  if (bounded && beyond) {
+    LOOM_TRY(lead_feasible(r, &out->toi));
+  } else if (bounded && !bound_first) {
     LOOM_TRY(apply_bound(r, &out->toi));
     out->alpha *= out->toi;
   }
   if (due && !r->resolve_at_end) LOOM_TRY(resolve_all(r, &out->resolved));
-  if (bounded) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
+  if (bounded) ++r->st.filters;
+  if (bounded && !beyond) {
+    r->certified = 1;
+    LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
+  }
   return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->x_before, r->dx);
 }
 
 loom_status filter_final(run *r, filter_result *out)
 {
-  const int pending = r->filter_when != LOOM_FILTER_EVERY;
+  const int pending = r->filter_when != LOOM_FILTER_EVERY && !(r->beyond && r->certified);
   *out = (filter_result){.alpha = 1.0, .toi = 1.0};
   if (!(pending && r->bound != FILTER_BOUND_NONE) &&
       !(r->has_resolve && (pending || r->resolve_at_end)))
@@ -195,12 +220,16 @@ loom_status filter_guess(run *r)
 {
   double toi = 1.0;
   LOOM_TRY(problem_restore_fixed(r, r->st.trial));
+  r->filter_asked = r->certified = 0;
   if (r->bound == FILTER_BOUND_NONE) return buf_copy(r->m, &r->exec, r->st.x, r->st.trial);
   LOOM_TRY(ask_bound(r, r->st.x_start, r->st.trial, 1.0, &toi));
+  r->st.filters = 1;
   loom_buf *const t = r->bound == FILTER_BOUND_VERTEX && !r->moves ? r->t_vertex : NULL;
   LOOM_TRY(blend(r, r->st.x_start, r->st.trial, toi, t, r->st.x));
   if (r->moves) r->st.progress = toi;
-  return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
+  r->certified = !r->beyond || toi >= 1.0 || r->moves;
+  return r->certified ? LOOM_OK : buf_copy(r->m, &r->exec, r->st.x, r->st.trial);
 }
 
 loom_status filter_advance(run *r, int *moved)
@@ -214,5 +243,6 @@ loom_status filter_advance(run *r, int *moved)
   if (toi < 1.0) toi *= ADVANCE;
   LOOM_TRY(blend(r, r->st.x_feas, r->target, toi, NULL, r->st.x));
   r->st.progress = toi >= 1.0 ? 1.0 : r->st.progress + toi * (1.0 - r->st.progress);
+  ++r->st.filters;
   return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);
 }

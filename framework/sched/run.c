@@ -274,21 +274,29 @@ static void decide_schedule(run *r)
 {
   const loom_solver_ops *const s = r->solver.plugin->ops.solver;
   const uint32_t forms = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD;
-  int needs_bound = 0;
+  int needs_bound = 0, unfiltered = 0, filtered = 0;
   for (int i = 0; i < r->num_contact; ++i) {
     const loom_contact_ops *const c = r->contact[i].in.plugin->ops.contact;
     needs_bound |= (c->needs & (LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX)) != 0;
+    unfiltered |= (c->provides & LOOM_CONT_UNFILTERED) != 0;
+    filtered |= (c->provides & forms) && !(c->provides & LOOM_CONT_UNFILTERED);
     if (c->provides & LOOM_CONT_RESOLVE) {
       r->has_resolve = 1;
       r->resolve_at_end |= !(c->provides & forms);
     }
   }
+  unfiltered = unfiltered && !filtered;
   r->filter_when = r->set.filter.when == FILTER_WHEN_AUTO ? s->filter_when : r->set.filter.when - 1;
+  if (r->set.filter.when == FILTER_WHEN_AUTO && unfiltered && s->filter_when == LOOM_FILTER_EVERY)
+    r->filter_when = LOOM_FILTER_ADVICE;
   r->bound = r->set.filter.bound != FILTER_BOUND_AUTO ? r->set.filter.bound
              : needs_bound                            ? FILTER_BOUND_GLOBAL
                                                       : FILTER_BOUND_NONE;
   r->line_search = r->set.filter.line_search == LINE_AUTO ? (s->needs & LOOM_NEEDS_LINE_SEARCH) != 0
                                                           : r->set.filter.line_search == LINE_ON;
+  r->beyond = r->bound == FILTER_BOUND_GLOBAL && r->filter_when == LOOM_FILTER_ADVICE &&
+              (r->set.filter.go_on == FILTER_GO_TRIAL ||
+               (r->set.filter.go_on == FILTER_GO_AUTO && unfiltered));
   r->uses_gradient = (s->needs & LOOM_USES_GRADIENT) != 0;
   r->moves =
       r->bound != FILTER_BOUND_NONE && (scene_pins_move(r->scene) || scene_bodies_move(r->scene));

@@ -19,8 +19,7 @@ static void line(const run *r, FILE *f, const instance *in)
 
 void run_describe(const run *r, void *file)
 {
-  static const char *const when[] = {"every iteration", "on the solver's advice",
-                                     "end of the step"};
+  static const char *const when[] = {"every iteration", "on advice", "end of the step"};
   static const char *const bound[] = {"auto", "none", "global", "per vertex"};
   FILE *const f = file;
   const loom_scene *const s = &r->scene->pub;
@@ -37,8 +36,9 @@ void run_describe(const run *r, void *file)
           s->num_verts, s->num_tris, s->num_tets, s->num_obstacles, r->all_mass);
   for (int32_t i = 0; i < s->num_blocks; ++i)
     fprintf(f, "  %-20s %d elements\n", s->blocks[i].type, s->blocks[i].num_elems);
-  fprintf(f, "schedule     filter %s, bound %s, line search %s\n", when[r->filter_when],
-          bound[r->bound], r->line_search ? "on" : "off");
+  fprintf(f, "schedule     filter %s, bound %s%s, line search %s\n", when[r->filter_when],
+          bound[r->bound], r->beyond ? " (iterates go on beyond)" : "",
+          r->line_search ? "on" : "off");
   fprintf(f, "steps        %lld of %g s\n", (long long)r->sum.steps_planned, r->st.h);
 }
 

@@ -98,6 +98,9 @@ struct run {
   int filter_when; /* LOOM_FILTER_* in force */
   int bound;       /* FILTER_BOUND_NONE, _GLOBAL or _VERTEX in force */
   int line_search;
+  int beyond;         /* x goes on where a bound would stop it, only x_feas is held back */
+  int certified;      /* with `beyond`: x is x_feas */
+  int filter_asked;   /* FILTER is due after the next iteration, [filter] when = advice */
   int has_resolve;    /* some contact model corrects positions */
   int resolve_at_end; /* ... and only before COMMIT: post-only models */
   int uses_gradient;  /* gradients are charged to the solver */

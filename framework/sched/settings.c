@@ -60,6 +60,10 @@ static const loom_param filter_params[] = {
                     "only corrects positions."),
     LOOM_PARAM_ENUM(filter_settings, bound, FILTER_BOUND_AUTO, "auto|none|global|vertex",
                     "Step bound from collision; auto: global if a contact model needs it."),
+    LOOM_PARAM_ENUM(filter_settings, go_on, FILTER_GO_AUTO, "auto|feasible|trial",
+                    "Where iterations go on after a bound has cut one short, with when = advice: "
+                    "from the feasible point, or from the trial; auto: trial if the contact model "
+                    "is made for it."),
     LOOM_PARAM_ENUM(filter_settings, line_search, LINE_AUTO, "auto|on|off",
                     "Energy line search; auto: if the solver asks for it."),
     LOOM_PARAM_REAL(filter_settings, min_gap, 1e-8, 0, 1, "m",

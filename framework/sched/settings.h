@@ -14,6 +14,7 @@ enum {
   FILTER_BOUND_GLOBAL = 2,
   FILTER_BOUND_VERTEX = 3
 };
+enum { FILTER_GO_AUTO = 0, FILTER_GO_FEASIBLE = 1, FILTER_GO_TRIAL = 2 };
 enum { LINE_AUTO = 0, LINE_ON = 1, LINE_OFF = 2 };
 enum { AUDIT_OFF = 0, AUDIT_END = 1, AUDIT_EVERY = 2 };
 
@@ -51,6 +52,7 @@ typedef struct detect_settings {
 
 typedef struct filter_settings {
   int32_t when, bound, line_search;
+  int32_t go_on;  /* FILTER_GO_* */
   double min_gap; /* m */
   int64_t max_backtracks, max_halvings;
 } filter_settings;

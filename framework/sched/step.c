@@ -190,13 +190,15 @@ static double tested_residual(const run *r)
 }
 
 /* -1: go on.  `stalled`: neither this iteration nor anything else will move x.  As long as
- * bodies or pins are on their way nothing has converged. */
+ * bodies or pins are on their way, or x is beyond x_feas, nothing has converged. */
 static int stop_reason(run *r, int64_t done, int stalled, double first)
 {
   const stop_settings *const s = &r->set.stop;
   const int64_t one_shot = r->solver.plugin->ops.solver->max_outer;
   const double res = tested_residual(r);
-  const int arrived = r->st.progress >= 1.0;
+  const int calm = res <= s->tol_abs || res <= s->tol_rel * r->r_ref || stalled;
+  const int arrived = r->st.progress >= 1.0 && (!r->beyond || r->certified);
+  if (calm && !arrived) r->filter_asked = 1; /* it may have converged: see what a bound says */
   if (arrived && res <= s->tol_abs) return H5LOG_converged_abs;
   if (arrived && res <= s->tol_rel * r->r_ref) return H5LOG_converged_rel;
   if (res > s->diverged * fmax(first, r->r_ref)) return H5LOG_diverged;

@@ -134,12 +134,16 @@ enum {
   LOOM_CONT_ENERGY = 1,
   LOOM_CONT_GRADIENT = 2,
   LOOM_CONT_HESSIAN = 4,
-  LOOM_CONT_QUAD = 8,       /* alone it implies the three above: the core derives them */
-  LOOM_CONT_QUAD_ISO = 16,  /* with QUAD: every term is isotropic */
-  LOOM_CONT_RESOLVE = 32,   /* corrects positions in FILTER */
-  LOOM_CONT_VELOCITY = 64,  /* corrects v_end at COMMIT (inelastic impact, friction) */
-  LOOM_CONT_FRICTION = 128, /* adds a lagged dissipation term */
-  LOOM_CONT_STATEFUL = 256  /* its weights change per iteration: bumps step->epoch */
+  LOOM_CONT_QUAD = 8,        /* alone it implies the three above: the core derives them */
+  LOOM_CONT_QUAD_ISO = 16,   /* with QUAD: every term is isotropic */
+  LOOM_CONT_RESOLVE = 32,    /* corrects positions in FILTER */
+  LOOM_CONT_VELOCITY = 64,   /* corrects v_end at COMMIT (inelastic impact, friction) */
+  LOOM_CONT_FRICTION = 128,  /* adds a lagged dissipation term */
+  LOOM_CONT_STATEFUL = 256,  /* its weights change per iteration: bumps step->epoch */
+  LOOM_CONT_UNFILTERED = 512 /* defined at points that intersect too, and asks for FILTER when its
+                              * inner loop has settled (LOOM_ASK_FILTER): unless [filter] says
+                              * otherwise, filters come when asked for, and the iterate goes on
+                              * from the unfiltered point while x_feas follows as far as it can */
 }; /* a model with none of the first four is "post-only" and fits every solver */
 enum { LOOM_AFTER_DETECT = 0, LOOM_AFTER_ACCEPT = 1 };
 

@@ -153,6 +153,9 @@ typedef struct loom_step {
   /* real [nb][3], m, world: body vertices at the start and the end of the step's motion; in
    * between they move on straight lines, p = (1 - progress) body0 + progress body1 */
   loom_buf *body0, *body1;
+  int32_t filters; /* how often x_feas was set in this step: a model that keeps what it found at
+                    * x_feas looks again when this has changed */
+  int32_t reserved;
 } loom_step;
 
 /* ---- contact pairs ------------------------------------------------------ */
@@ -198,7 +201,13 @@ typedef struct loom_pairs {
 } loom_pairs;
 
 /* Flags returned by a contact update: what a solver has to redo. */
-enum { LOOM_CHANGED_NONE = 0, LOOM_CHANGED_VALUES = 1, LOOM_CHANGED_PATTERN = 2 };
+enum {
+  LOOM_CHANGED_NONE = 0,
+  LOOM_CHANGED_VALUES = 1,
+  LOOM_CHANGED_PATTERN = 2,
+  LOOM_ASK_FILTER = 4 /* no change: FILTER is due after the next iteration, as loom_iterate.filter
+                       * asks on the solver's side; for the core alone */
+};
 
 /* Quadratic contact model, the form projective and reduced solvers use, with
  * u_j = sum_a w_ja x_{v_ja} - p_j:

@@ -1,0 +1,411 @@
+/* ndb.c - the non-distance barrier: quadratic contacts whose weights w = w0 K^a grow with the
+ * number a of iterations that they needed, kept apart by continuous collision detection.
+ *
+ * L. Lan, Z. Lu, J. Long, C. Yuan, X. Li, X. He, H. Wang, C. Jiang, Y. Yang, "Efficient GPU cloth
+ * simulation with non-distance barriers and subspace reuse", ACM TOG 43(6), 2024.
+ *
+ * Contacts are all pairs closer than d_hat + slack at the last feasible point x_feas and those
+ * that continuous detection hits on the way from there to the iterate x.  Their closest points
+ * and normals are frozen at x_feas (ndb.kern.h) until FILTER has moved it; ages go over by name.
+ * Between two filters x runs free, and may intersect.  A filter is asked for after `inner`
+ * iterations; the core asks, too, before it takes a step for converged. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ndb.h"
+
+static const lk_entry k_key = LK_ENTRY(ndb_key), k_carry = LK_ENTRY(ndb_carry);
+static const lk_entry k_freeze = LK_ENTRY(ndb_freeze), k_age = LK_ENTRY(ndb_age);
+static const lk_entry k_moved = LK_ENTRY(ipc_moved);
+
+static const loom_param params[] = {
+    IPC_PARAM_D_HAT,
+    LOOM_PARAM_REAL(ipc_settings, slack, 1e-3, 0, 1, "m",
+                    "Contacts are kept ready up to this far beyond d_hat."),
+    {"w0", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(ndb_settings, w0), 1e-2, 0, 1e6, NULL, NULL, "1",
+     "First weight, in mean diagonals of the projective operator M/h^2 + sum w A'A."},
+    LOOM_PARAM_REAL(ndb_settings, weight, 0, 0, 1e15, "N/m",
+                    "The unit of w0 and w_max instead of that diagonal; 0: the diagonal."),
+    {"w_max", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(ndb_settings, w_max), 1e4, 0, 1e12, NULL, NULL,
+     "1", "Largest weight, in the same unit."},
+    LOOM_PARAM_REAL(ndb_settings, growth_base, 2, 1, 100, "1",
+                    "K in w = w0 K^a (eq. 7); 1: weights do not grow."),
+    LOOM_PARAM_ENUM(ndb_settings, growth, NDB_GROW_GAP, "gap|literal|partial",
+                    "When a grows: while the gap is below d_hat/2 (held up to d_hat, then "
+                    "falling); as printed in eq. 7, while the pair is close; or while partial "
+                    "detection hits it."),
+    LOOM_PARAM_ENUM(ndb_settings, samples, 2, "none|1|3|6|adaptive",
+                    "Sample points of partial detection (eqs. 8 to 15), for the two latter."),
+    LOOM_PARAM_BOOL(ndb_settings, projection, 1, "Sample the closest points at x_feas, too."),
+    {"eta", LOOM_P_REAL, LOOM_P_OPEN_MIN | LOOM_P_OPEN_MAX, offsetof(ndb_settings, eta), 0.9, 0, 1,
+     NULL, NULL, "1", "Latest time of impact that adaptive sampling must see (eq. 14)."},
+    LOOM_PARAM_ENUM(ndb_settings, targets, NDB_HALFSPACE, "halfspace|mass",
+                    "Where contacts pull their vertices: to the closest point with the gap d_hat, "
+                    "or both sides as a whole, shared by mass (no energy)."),
+    LOOM_PARAM_INT(ndb_settings, inner, 20, 1, 1000000, "1",
+                   "Iterations between two filters at most."),
+    LOOM_PARAM_BOOL(ndb_settings, carry, 0, "Ages go over to the next step."),
+    LOOM_PARAM_REAL(ipc_settings, self_friction, 0, 0, 10, "1",
+                    "Coulomb coefficient between cloths; bodies bring their own."),
+    LOOM_PARAM_REAL(ipc_settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",
+                    "Sliding speed below which friction fades (Li et al. 2020, eq. 18, doi "
+                    "10.1145/3386569.3392425)."),
+};
+
+/* ---- life --------------------------------------------------------------------------------- */
+
+static loom_status ndb_reset(void *self)
+{
+  ndb *const d = self;
+  d->num_old = 0;
+  d->h_scale = 0.0;
+  d->filters = -1;
+  d->since = 0;
+  return ipc_reset(&d->base);
+}
+
+static loom_status ndb_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                              const void *set, void **self)
+{
+  const ndb_settings *const given = set;
+  ndb *const d = calloc(1, sizeof *d);
+  LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
+  *self = d;
+  d->set = *given;
+  LOOM_TRY(ipc_init(&d->base, h, sc, e, &given->base, BARRIER_DISTANCE));
+  LOOM_CHECK(h, given->w_max >= given->w0, LOOM_E_CONFIG,
+             "w_max = %g is below w0 = %g: raise w_max", given->w_max, given->w0);
+  const struct {
+    const char *name;
+    int type;
+    int64_t count;
+    loom_buf **out;
+  } all[] = {{"offsets", LOOM_REAL, 0, &d->off},           {"shares", LOOM_REAL, 0, &d->share},
+             {"weights", LOOM_REAL, 0, &d->weight},        {"names", LOOM_U64, 0, &d->key},
+             {"last names", LOOM_U64, 0, &d->key_old},     {"ages", LOOM_I32, 0, &d->age},
+             {"last ages", LOOM_I32, 0, &d->age_old},      {"forces", LOOM_REAL, 0, &d->force},
+             {"last forces", LOOM_REAL, 0, &d->force_old}, {"old places", LOOM_I32, 0, &d->from}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
+    LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
+  return ndb_reset(d);
+}
+
+static void ndb_destroy(void *self)
+{
+  ndb *const d = self;
+  if (d == NULL) return;
+  loom_buf *const all[] = {d->off, d->share,   d->weight, d->key,       d->key_old,
+                           d->age, d->age_old, d->force,  d->force_old, d->from};
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i) d->base.h->buf_free(d->base.h, all[i]);
+  ipc_free(&d->base);
+  free(d);
+}
+
+/* ---- weights ------------------------------------------------------------------------------- */
+
+/* Mean diagonal of the projective operator over the vertices that are free, N/m. */
+static loom_status mean_diagonal(ndb *d, const loom_step *s, double *out)
+{
+  const loom_host *const h = d->base.h;
+  const loom_csr *L = NULL;
+  void *q[4];
+  double sum = 0.0;
+  int64_t num = 0;
+  const loom_status st = h->pd_operator(h, s, &L);
+  LOOM_CHECK(h, st == LOOM_OK, st,
+             "w0 is measured in the diagonal of the projective operator, which this scene does "
+             "not have; give the unit in N/m: 'weight = ...'");
+  loom_buf *const all[4] = {L->row_ptr, L->col, L->val, d->base.sc->fixed};
+  for (int i = 0; i < 4; ++i)
+    LOOM_TRY(h->map(h, d->base.e, all[i], LOOM_READ, LOOM_AT_HOST, q + i));
+  const int64_t *const ptr = q[0];
+  const int32_t *const col = q[1];
+  for (int32_t i = 0; i < L->num_rows; ++i)
+    for (int64_t j = ptr[i]; j < ptr[i + 1] && !((const uint8_t *)q[3])[i]; ++j) {
+      if (col[j] != i) continue;
+      sum += (double)((const loom_real *)q[2])[j];
+      ++num;
+    }
+  for (int i = 3; i >= 0; --i) LOOM_TRY(h->unmap(h, all[i]));
+  *out = num > 0 ? sum / (double)num : 1.0;
+  return LOOM_OK;
+}
+
+/* The age from which on weights are w_max. */
+static int32_t age_cap(const ndb_settings *set)
+{
+  if (!(set->growth_base > 1.0)) return 0;
+  const double most = ceil(log(set->w_max / set->w0) / log(set->growth_base));
+  return most < 1e9 ? (int32_t)most : 1000000000;
+}
+
+/* Weights and normal forces at x; with `ageing` ages go on first. */
+static loom_status refresh_weights(ndb *d, const loom_step *s, int ageing)
+{
+  static const int32_t sets[] = {CCD_SAMPLES_NONE, CCD_SAMPLES_CENTRE, CCD_SAMPLES_3, CCD_SAMPLES_6,
+                                 CCD_SAMPLES_ADAPTIVE};
+  ipc *const p = &d->base;
+  plug_map m[NDB_MAPS];
+  ndb_age_args a;
+  void *q[4];
+  const plug_map o[4] = {
+      {s->x_feas, LOOM_READ}, {d->age, LOOM_RDWR}, {d->weight, LOOM_WRITE}, {d->force, LOOM_WRITE}};
+  if (p->m == 0) return LOOM_OK;
+  LOOM_TRY(ndb_open(d, s, s->x, 1, m, &a.s));
+  LOOM_TRY(plug_map_all(p->h, p->e, 4, o, q));
+  a.x_feas = q[0];
+  a.age = q[1];
+  a.weight = q[2];
+  a.force = q[3];
+  a.partial.samples = sets[d->set.samples];
+  a.partial.projection = d->set.projection;
+  a.partial.eta = (lk_real)d->set.eta;
+  a.w0 = (lk_real)(d->set.w0 * d->scale);
+  a.base = (lk_real)d->set.growth_base;
+  a.w_max = (lk_real)(d->set.w_max * d->scale);
+  a.grow = d->set.growth;
+  a.cap = age_cap(&d->set);
+  a.ageing = ageing;
+  LOOM_TRY(plug_run(p->h, p->e, &k_age, &a, p->m, NULL));
+  LOOM_TRY(plug_unmap_all(p->h, 4, o));
+  return ndb_close(d, m);
+}
+
+/* ---- contacts ---------------------------------------------------------------------------------
+ */
+
+static void swap(loom_buf **a, loom_buf **b)
+{
+  loom_buf *const c = *a;
+  *a = *b;
+  *b = c;
+}
+
+/* Ages and limits of friction of contacts that were there before, 0 of new ones. */
+static loom_status carry_over(ndb *d, const loom_pairs *pairs)
+{
+  ipc *const p = &d->base;
+  const loom_host *const h = p->h;
+  const obst_view *view;
+  void *q[7];
+  if (p->m == 0) return LOOM_OK;
+  const plug_map k[3] = {{pairs->kind, LOOM_READ}, {pairs->key, LOOM_READ}, {d->key, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(h, p->e, 3, k, q));
+  const ndb_key_args ka = {q[0], q[1], q[2]};
+  LOOM_TRY(plug_run(h, p->e, &k_key, &ka, p->m, NULL));
+  LOOM_TRY(plug_unmap_all(h, 3, k));
+  LOOM_TRY(h->match_keys(h, p->e, d->key_old, d->num_old, d->key, p->m, d->from));
+  const plug_map c[7] = {{d->from, LOOM_READ},  {d->age_old, LOOM_READ}, {d->force_old, LOOM_READ},
+                         {p->kind, LOOM_READ},  {p->obst, LOOM_READ},    {d->age, LOOM_WRITE},
+                         {p->fmost, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(h, p->e, 7, c, q));
+  LOOM_TRY(ipc_views_open(p, &view));
+  const ndb_carry_args ca = {.from = q[0],
+                             .age_old = q[1],
+                             .force_old = q[2],
+                             .kind = q[3],
+                             .obst = q[4],
+                             .view = view,
+                             .age = q[5],
+                             .most = q[6],
+                             .self_friction = (lk_real)p->set.self_friction,
+                             .keep_age = d->filters >= 0 || d->set.carry};
+  LOOM_TRY(plug_run(h, p->e, &k_carry, &ca, p->m, NULL));
+  LOOM_TRY(ipc_views_close(p));
+  return plug_unmap_all(h, 7, c);
+}
+
+static loom_status resize(ndb *d)
+{
+  ipc *const p = &d->base;
+  const loom_host *const h = p->h;
+  const struct {
+    loom_buf *b;
+    int64_t width;
+  } all[] = {{p->fobst, 1}, {p->fw, 4},  {p->fnormal, 3}, {p->fpoint, 3},
+             {p->fmost, 1}, {d->off, 1}, {d->share, 2},   {d->weight, 1},
+             {d->key, 1},   {d->age, 1}, {d->force, 1},   {d->from, 1}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
+    LOOM_TRY(h->buf_resize(h, all[i].b, all[i].width * p->m));
+  return LOOM_OK;
+}
+
+/* Closest points and normals at x_feas. */
+static loom_status freeze(ndb *d, const loom_step *s)
+{
+  ipc *const p = &d->base;
+  const loom_host *const h = p->h;
+  plug_map m[IPC_MAPS];
+  ndb_freeze_args a;
+  void *q[7];
+  if (p->m == 0) return LOOM_OK;
+  const plug_map o[7] = {{p->sc->mass, LOOM_READ}, {p->fobst, LOOM_WRITE},  {p->fw, LOOM_WRITE},
+                         {p->fnormal, LOOM_WRITE}, {p->fpoint, LOOM_WRITE}, {d->off, LOOM_WRITE},
+                         {d->share, LOOM_WRITE}};
+  LOOM_TRY(ipc_open(p, s, s->x_feas, s->progress, m, &a.s));
+  LOOM_TRY(plug_map_all(h, p->e, 7, o, q));
+  a.mass = q[0];
+  a.slip_obst = q[1];
+  a.w = q[2];
+  a.normal = q[3];
+  a.point = q[4];
+  a.off = q[5];
+  a.share = q[6];
+  a.targets = d->set.targets;
+  LOOM_TRY(plug_run(h, p->e, &k_freeze, &a, p->m, NULL));
+  LOOM_TRY(plug_unmap_all(h, 7, o));
+  return ipc_close(p, m);
+}
+
+/* What detection found at x_feas becomes the contacts. */
+static loom_status take_contacts(ndb *d, const loom_step *s, const loom_pairs *pairs)
+{
+  swap(&d->key, &d->key_old);
+  swap(&d->age, &d->age_old);
+  swap(&d->force, &d->force_old);
+  if (d->filters >= 0) d->num_old = d->base.m; /* else those of the last step, if any */
+  LOOM_TRY(ipc_take_pairs(&d->base, s, s->x_feas, s->progress, pairs));
+  LOOM_TRY(resize(d));
+  LOOM_TRY(carry_over(d, pairs));
+  LOOM_TRY(freeze(d, s));
+  return refresh_weights(d, s, 0);
+}
+
+/* ---- phases of a step ---------------------------------------------------------------------- */
+
+static int32_t filters_of(const loom_step *s) { return LOOM_HAS(s, filters) ? s->filters : 0; }
+
+static loom_status ndb_begin_step(void *self, const loom_step *s)
+{
+  ndb *const d = self;
+  LOOM_TRY(ipc_bodies(&d->base));
+  d->num_old = d->base.m;
+  d->base.m = d->base.corner.count = 0;
+  d->filters = -1;
+  d->since = 0;
+  d->base.asked = 0;
+  if (d->set.weight > 0.0) d->scale = d->set.weight;
+  if (d->set.weight > 0.0 || s->h == d->h_scale) return LOOM_OK;
+  LOOM_TRY(mean_diagonal(d, s, &d->scale));
+  d->h_scale = s->h;
+  return LOOM_OK;
+}
+
+/* Largest way from a to b of any vertex, m. */
+static loom_status distance(ndb *d, loom_buf *a, loom_buf *b, double *out)
+{
+  ipc *const p = &d->base;
+  void *q[3];
+  const plug_map m[3] = {{a, LOOM_READ}, {b, LOOM_READ}, {p->result, LOOM_WRITE}};
+  *out = 0.0;
+  if (a == b || p->sc->num_verts == 0) return LOOM_OK;
+  LOOM_TRY(plug_map_all(p->h, p->e, 3, m, q));
+  const ipc_moved_args args = {q[0], q[1]};
+  LOOM_TRY(plug_run(p->h, p->e, &k_moved, &args, p->sc->num_verts, q[2]));
+  LOOM_TRY(plug_unmap_all(p->h, 3, m));
+  LOOM_TRY(plug_fetch(p->h, p->e, p->result, 1, out));
+  *out = sqrt(*out);
+  return LOOM_OK;
+}
+
+static loom_status ndb_plan(void *self, const loom_step *s, loom_query *q)
+{
+  ndb *const d = self;
+  double ahead;
+  d->base.kinds = q->kinds & IPC_KINDS;
+  d->base.asked =
+      s->iter < 0 || d->filters != filters_of(s) || d->progress != s->progress || d->filters < 0;
+  q->what = 0;
+  if (!d->base.asked) return LOOM_OK;
+  LOOM_TRY(distance(d, s->x_feas, s->x, &ahead));
+  q->what = LOOM_DETECT_PROXIMITY;
+  if (!(ahead <= 0.0)) q->what |= LOOM_DETECT_CCD;
+  q->margin = (loom_real)(d->base.set.d_hat + d->base.set.slack);
+  q->x0 = s->x_feas;
+  q->x1 = s->x;
+  return LOOM_OK;
+}
+
+static loom_status after_detect(ndb *d, const loom_step *s, const loom_pairs *pairs,
+                                uint32_t *changed)
+{
+  if (!d->base.asked) return LOOM_OK;
+  d->base.asked = 0;
+  LOOM_TRY(take_contacts(d, s, pairs));
+  d->filters = filters_of(s);
+  d->progress = s->progress;
+  d->since = 0;
+  *changed |= LOOM_CHANGED_PATTERN | LOOM_CHANGED_VALUES;
+  return LOOM_OK;
+}
+
+static loom_status ndb_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
+                              uint32_t *changed)
+{
+  ndb *const d = self;
+  *changed = LOOM_CHANGED_NONE;
+  if (when == LOOM_AFTER_DETECT) return after_detect(d, s, pairs, changed);
+  LOOM_TRY(refresh_weights(d, s, 1));
+  if (d->base.m > 0) *changed |= LOOM_CHANGED_VALUES;
+  d->since = d->filters == filters_of(s) ? d->since + 1 : 0;
+  if (d->since + 1 >= d->set.inner) *changed |= LOOM_ASK_FILTER;
+  return LOOM_OK;
+}
+
+/* Names, ages and forces go over to the next step; everything else is found again. */
+static loom_status ndb_checkpoint(void *self, const loom_step *s, int restore)
+{
+  ndb *const d = self;
+  const loom_host *const h = d->base.h;
+  loom_buf *const all[] = {d->key, d->age, d->force};
+  static const char *const names[] = {"names", "ages", "forces"};
+  (void)s;
+  for (int i = 0; i < 3; ++i) {
+    if (!restore) LOOM_TRY(h->buf_resize(h, all[i], d->base.m));
+    LOOM_TRY(h->state_io(h, restore, names[i], all[i]));
+  }
+  if (restore) d->base.m = h->buf_count(h, d->key);
+  return LOOM_OK;
+}
+
+/* ---- descriptor ----------------------------------------------------------------------------- */
+
+static const loom_contact_ops ops = {
+    .struct_size = sizeof ops,
+    .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD |
+                LOOM_CONT_QUAD_ISO | LOOM_CONT_FRICTION | LOOM_CONT_STATEFUL | LOOM_CONT_UNFILTERED,
+    .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_STEP_GLOBAL,
+    .pair_kinds = IPC_KINDS,
+    .create = ndb_create,
+    .destroy = ndb_destroy,
+    .reset = ndb_reset,
+    .begin_step = ndb_begin_step,
+    .plan = ndb_plan,
+    .update = ndb_update,
+    .eval = ndb_eval,
+    .hessian = ndb_hess,
+    .quad = ndb_form,
+    .metrics = ndb_metrics,
+    .checkpoint = ndb_checkpoint};
+
+static const loom_plugin plugin = {
+    LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LK_BACKENDS),
+    .name = "ndb",
+    .version = "0.1.0",
+    .summary = "non-distance barrier: weights that grow with the iterations a contact needs",
+    .reference = "L. Lan et al., Efficient GPU cloth simulation with non-distance barriers and "
+                 "subspace reuse, ACM TOG 43(6), 2024; friction: M. Li et al., Incremental "
+                 "potential contact, ACM TOG 39(4), 2020, doi 10.1145/3386569.3392425",
+    .license = "MIT",
+    .build = LOOM_BUILD_INFO,
+    .num_params = LOOM_COUNT(params),
+    .settings_size = sizeof(ndb_settings),
+    .params = params,
+    .ops.contact = &ops};
+
+const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
+{
+  (void)host_abi;
+  return index == 0 ? &plugin : NULL;
+}

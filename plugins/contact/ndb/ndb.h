@@ -1,0 +1,49 @@
+/* ndb.h - the instance of the plugin ndb; its candidates are those of ../contact_common. */
+#ifndef NDB_H
+#define NDB_H
+
+#include "ipc.h"
+#include "ndb.kern.h"
+
+typedef struct ndb_settings {
+  ipc_settings base;
+  double w0, weight, w_max, growth_base;
+  int32_t growth;  /* NDB_GROW_* */
+  int32_t samples; /* index into "none|1|3|6|adaptive" */
+  int32_t projection;
+  double eta;
+  int32_t targets; /* NDB_HALFSPACE or NDB_MASS */
+  int64_t inner;
+  int32_t carry;
+} ndb_settings;
+
+typedef struct ndb {
+  ipc base; /* candidates are the contacts; fw, fnormal, fpoint, fobst, fmost are theirs */
+  ndb_settings set;
+  loom_buf *off, *share, *weight; /* real [m], [m][2], [m] */
+  loom_buf *key, *key_old;        /* u64 [m], [num_old] */
+  loom_buf *age, *age_old;        /* i32 [m], [num_old] */
+  loom_buf *force, *force_old;    /* real [m], [num_old], N, normal forces at the last iterate */
+  loom_buf *from;                 /* i32 [m] */
+  int64_t num_old;
+  double scale;    /* N/m, mean diagonal of the projective operator, or 1 with `weight` */
+  double h_scale;  /* s, step it was found for; 0: none yet */
+  int32_t filters; /* loom_step.filters when contacts were frozen; -1: not in this step */
+  double progress; /* at which bodies stood then */
+  int64_t since;   /* iterations since */
+} ndb;
+
+/* ndb_forms.c */
+loom_status ndb_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
+                     double *dissipation, loom_buf *grad);
+loom_status ndb_form(void *self, const loom_step *s, loom_buf *x, loom_quad *out);
+loom_status ndb_hess(void *self, const loom_step *s, loom_buf *x, int how, loom_blocks3 *out);
+loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *out);
+/* Map what kernels read at x; `bare`: without weights, which are being written.  Closed by
+ * ndb_close(). */
+enum { NDB_MAPS = 16 };
+loom_status ndb_open(ndb *d, const loom_step *s, loom_buf *x, int bare, plug_map m[NDB_MAPS],
+                     ndb_state *out);
+loom_status ndb_close(ndb *d, const plug_map m[NDB_MAPS]);
+
+#endif

@@ -1,0 +1,324 @@
+/* ndb.kern.c - contacts of the non-distance barrier: freezing, ages, forces, terms, Hessian. */
+#include "ndb.kern.h"
+
+/* ---- freezing ---------------------------------------------------------------------------- */
+
+/* Keys of detection leave their three highest bits free below 2^29 vertices. */
+LK_KERNEL_PLAIN(ndb_key, a, c) { a->key[c] = a->name[c] ^ (uint64_t)a->kind[c] << 61; }
+
+LK_KERNEL_PLAIN(ndb_carry, a, c)
+{
+  const int32_t kind = a->kind[c], from = a->from[c];
+  const int body = kind == LOOM_PAIR_VO || kind == LOOM_PAIR_BVT || kind == LOOM_PAIR_BEE;
+  const lk_real mu = body ? a->view[a->obst[c]].friction : a->self_friction;
+  a->age[c] = from >= 0 && a->keep_age ? a->age_old[from] : 0;
+  a->most[c] = from >= 0 ? mu * a->force_old[from] : LK_R(0.0);
+}
+
+/* Corners of the first side. */
+LK_FN int first_side(int32_t kind) { return ipc_is_edges(kind) ? 2 : 1; }
+
+/* Mass of the point of one side that touches; infinite where none of it is free. */
+LK_FN lk_real side_mass(const ndb_freeze_args *a, lk_int c, const lk_real *w, int from, int to)
+{
+  lk_real sum = LK_R(0.0);
+  int held = 1;
+  for (int b = from; b < to; ++b) {
+    const int32_t i = a->s.v[4 * c + b];
+    if (!ipc_is_free(i, a->s.n, a->s.fixed)) continue;
+    sum += LK_FABS(w[b]) * a->mass[i];
+    held = 0;
+  }
+  return held ? LK_REAL_MAX : sum;
+}
+
+LK_FN void shares(const ndb_freeze_args *a, lk_int c, const lk_real *w, lk_real *out)
+{
+  const int side = first_side(a->s.kind[c]);
+  out[0] = out[1] = LK_R(0.0);
+  if (a->targets == NDB_MASS) {
+    const lk_real m1 = side_mass(a, c, w, 0, side), m2 = side_mass(a, c, w, side, 4);
+    if (m1 == LK_REAL_MAX && m2 == LK_REAL_MAX) return;
+    out[0] = m1 == LK_REAL_MAX ? LK_R(0.0) : m2 == LK_REAL_MAX ? LK_R(1.0) : m2 / (m1 + m2);
+    out[1] = LK_R(1.0) - out[0];
+    return;
+  }
+  for (int b = 0; b < 4; ++b)
+    if (ipc_is_free(a->s.v[4 * c + b], a->s.n, a->s.fixed)) out[0] += w[b] * w[b];
+  out[0] = dist_inverse(out[0]);
+}
+
+LK_KERNEL_PLAIN(ndb_freeze, a, c)
+{
+  const ipc_state *const s = &a->s;
+  lk_real x[12], w[4] = {LK_R(1.0), LK_R(0.0), LK_R(0.0), LK_R(0.0)}, n[3], C[9], d;
+  lk_real p[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
+  if (s->kind[c] == LOOM_PAIR_VO) {
+    obst_pose P;
+    d = ipc_body(s, c, n, C);
+    const lk_real inv = dist_inverse(lk_norm3(n));
+    LK_LOAD3(x, s->x, s->v[4 * c]);
+    for (int k = 0; k < 3; ++k) n[k] *= inv;
+    a->off[c] = lk_dot3(n, x) - d + s->xi[c];
+    for (int k = 0; k < 3; ++k) x[k] -= d * n[k];
+    obst_pose_at(s->view + s->obst[c], s->progress, &P);
+    obst_to_body(&P, x, p);
+  } else {
+    d = LK_SQRT(ipc_pair(s, c, x, w));
+    dist_combine(x, w, n);
+    const lk_real inv = dist_inverse(d);
+    for (int k = 0; k < 3; ++k) n[k] *= inv;
+    a->off[c] = s->xi[c];
+  }
+  a->slip_obst[c] = s->kind[c] == LOOM_PAIR_VO ? s->obst[c] : -1;
+  for (int b = 0; b < 4; ++b) a->w[4 * c + b] = w[b];
+  LK_STORE3(a->normal, c, n);
+  LK_STORE3(a->point, c, p);
+  shares(a, c, w, a->share + 2 * c);
+}
+
+/* ---- gaps and forces --------------------------------------------------------------------------
+ */
+
+LK_FN void position(const ipc_lagged *f, const lk_real *x, int32_t i, lk_real *p)
+{
+  if (i < f->n) {
+    LK_LOAD3(p, x, i);
+    return;
+  }
+  const int32_t b = i - f->n;
+  for (int k = 0; k < 3; ++k)
+    p[k] = (LK_R(1.0) - f->progress) * f->body0[3 * b + k] + f->progress * f->body1[3 * b + k];
+}
+
+/* g(x), m */
+LK_FN lk_real gap_of(const ndb_state *s, lk_int c)
+{
+  const ipc_lagged *const f = &s->f;
+  lk_real g = -s->off[c];
+  for (int b = 0; b < 4; ++b) {
+    const int32_t i = f->v[4 * c + b];
+    lk_real p[3];
+    if (i < 0) continue;
+    position(f, f->x, i, p);
+    for (int k = 0; k < 3; ++k) g += f->w[4 * c + b] * f->normal[3 * c + k] * p[k];
+  }
+  return g;
+}
+
+/* What is missing to d_hat, m; 0 beyond. */
+LK_FN lk_real lack_of(const ndb_state *s, lk_int c)
+{
+  const lk_real lack = s->d_hat - gap_of(s, c);
+  return lack > LK_R(0.0) ? lack : LK_R(0.0);
+}
+
+/* Normal force between the two sides, N, of a contact with the weight w. */
+LK_FN lk_real normal_force(const ndb_state *s, lk_int c, lk_real w, lk_real lack)
+{
+  if (s->targets == NDB_HALFSPACE) return w * s->share[2 * c] * lack;
+  const int side = first_side(s->kind[c]), other = s->kind[c] == LOOM_PAIR_VO ? 0 : 4 - side;
+  const lk_real one = (lk_real)side * s->share[2 * c], two = (lk_real)other * s->share[2 * c + 1];
+  return w * lack * LK_FMAX(one, two);
+}
+
+/* Gradient of corner b along n, per unit of w lack. */
+LK_FN lk_real pull(const ndb_state *s, lk_int c, int b)
+{
+  if (s->targets == NDB_HALFSPACE) return -s->share[2 * c] * s->f.w[4 * c + b];
+  return b < first_side(s->kind[c]) ? -s->share[2 * c] : s->share[2 * c + 1];
+}
+
+/* Sums of |W| over all corners and over those that are free. */
+LK_FN lk_real sum_abs(const ndb_state *s, lk_int c, int free_only)
+{
+  lk_real sum = LK_R(0.0);
+  for (int b = 0; b < 4; ++b)
+    if (!free_only || ipc_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed))
+      sum += LK_FABS(s->f.w[4 * c + b]);
+  return sum;
+}
+
+/* Displacement that is smoothed into sticking, m.  Terms of friction are isotropic, so they
+ * resist motion along the normal as well; a normal force that was overestimated, by a weight that
+ * had outgrown its purpose, must not block the way out.  So the stiffness 2 mu lambda / eps is
+ * at most that of the contact, or that of the cloth. */
+LK_FN lk_real stick_of(const ndb_state *s, lk_int c)
+{
+  const lk_real stiff = s->weight[c] * s->share[2 * c];
+  const lk_real eps = LK_R(2.0) * s->f.most[c] / (stiff > s->scale ? stiff : s->scale);
+  return eps > s->f.eps ? eps : s->f.eps;
+}
+
+/* Friction: u, and the force is K u; 0 without. */
+LK_FN lk_real drag_of(const ndb_state *s, lk_int c, lk_real *u)
+{
+  u[0] = u[1] = u[2] = LK_R(0.0);
+  if (!(s->f.most[c] > LK_R(0.0))) return LK_R(0.0);
+  const lk_real y = ipc_slip(&s->f, c, u);
+  return s->f.most[c] * friction_f1_over(y, stick_of(s, c));
+}
+
+/* ---- ages ----------------------------------------------------------------------------------- */
+
+/* Do sample points of the pair collide on the way from x_feas to x? */
+LK_FN int samples_hit(const ndb_age_args *a, lk_int c, lk_real gap)
+{
+  const ndb_state *const s = &a->s;
+  lk_real x0[12], x1[12];
+  if (s->kind[c] == LOOM_PAIR_VO) return gap <= LK_R(0.0); /* behind the plane of its normal */
+  for (int b = 0; b < 4; ++b) {
+    position(&s->f, a->x_feas, s->f.v[4 * c + b], x0 + 3 * b);
+    position(&s->f, s->f.x, s->f.v[4 * c + b], x1 + 3 * b);
+  }
+  return (ccd_partial(ipc_is_edges(s->kind[c]) ? CCD_EE : CCD_VT, x0, x1, s->f.w + 4 * c,
+                      &a->partial) &
+          CCD_PARTIAL_ACTIVE) != 0;
+}
+
+LK_KERNEL_PLAIN(ndb_age, a, c)
+{
+  const ndb_state *const s = &a->s;
+  const lk_real gap = gap_of(s, c);
+  int32_t age = a->age[c];
+  if (a->ageing) {
+    const int hit = a->grow == NDB_GROW_GAP ? 0 : samples_hit(a, c, gap);
+    age = ndb_next_age(a->grow, age, gap, s->d_hat, hit, a->cap);
+    a->age[c] = age;
+  }
+  a->weight[c] = ndb_weight(a->w0, a->base, age, a->w_max);
+  a->force[c] = normal_force(s, c, a->weight[c], lack_of(s, c));
+}
+
+/* ---- sums -------------------------------------------------------------------------------------
+ */
+
+LK_REDUCE_SUM_PLAIN(ndb_energy, a, c)
+{
+  const lk_real lack = lack_of(&a->s, c);
+  return LK_R(0.5) * a->s.weight[c] * a->s.share[2 * c] * lack * lack;
+}
+
+LK_REDUCE_SUM_PLAIN(ndb_loss, a, c)
+{
+  lk_real u[3];
+  if (!(a->s.f.most[c] > LK_R(0.0))) return LK_R(0.0);
+  return a->s.f.most[c] * friction_f0(ipc_slip(&a->s.f, c, u), stick_of(&a->s, c));
+}
+
+LK_REDUCE_SUM_PLAIN(ndb_work, a, c)
+{
+  lk_real u[3];
+  const lk_real K = drag_of(&a->s, c, u);
+  return K * lk_dot3(u, u);
+}
+
+LK_REDUCE_SUM_PLAIN(ndb_active, a, c)
+{
+  return lack_of(&a->s, c) > LK_R(0.0) ? LK_R(1.0) : LK_R(0.0);
+}
+
+LK_REDUCE_MAX(ndb_strongest, a, c)
+{
+  return normal_force(&a->s, c, a->s.weight[c], lack_of(&a->s, c));
+}
+
+LK_REDUCE_MAX(ndb_least_gap, a, c)
+{
+  lk_real x[12], w[4], C[9];
+  const lk_real d =
+      a->s.kind[c] == LOOM_PAIR_VO ? ipc_body(&a->s, c, w, C) : LK_SQRT(ipc_pair(&a->s, c, x, w));
+  return a->s.xi[c] - d;
+}
+
+/* ---- gradient, terms, Hessian
+ * --------------------------------------------------------------------
+ */
+
+/* Gradient of corner b, g, N. */
+LK_FN void corner_gradient(const ndb_state *s, lk_int c, int b, lk_real lack, lk_real K,
+                           const lk_real *u, lk_real *g)
+{
+  const lk_real f = s->weight[c] * lack * pull(s, c, b);
+  for (int k = 0; k < 3; ++k) g[k] = f * s->f.normal[3 * c + k] + K * s->f.w[4 * c + b] * u[k];
+}
+
+LK_KERNEL_PLAIN(ndb_force, a, c)
+{
+  const ndb_state *const s = &a->s;
+  int64_t at = a->at[c];
+  lk_real u[3];
+  const lk_real lack = lack_of(s, c), K = drag_of(s, c, u);
+  for (int b = 0; b < 4; ++b) {
+    if (!ipc_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed)) continue;
+    corner_gradient(s, c, b, lack, K, u, a->force + 3 * at++);
+  }
+}
+
+LK_KERNEL_PLAIN(ndb_count, a, c)
+{
+  const int any = lack_of(&a->s, c) > LK_R(0.0) || a->s.f.most[c] > LK_R(0.0);
+  const int64_t num = any ? a->num[c] : 0;
+  a->count[c] = a->square ? num * num : num;
+}
+
+/* The term k/2 |x_i - p|^2 of each corner has its gradient at x, and the diagonal k is nowhere
+ * below the second derivatives of the half-space and of friction; NDB_MASS: k = w as given. */
+LK_KERNEL_PLAIN(ndb_quad, a, c)
+{
+  const ndb_state *const s = &a->s;
+  int64_t at = a->first + a->at[c];
+  lk_real u[3];
+  if (a->at[c] == a->at[c + 1]) return;
+  const lk_real lack = lack_of(s, c), K = drag_of(s, c, u);
+  const lk_real all = sum_abs(s, c, 0), movable = sum_abs(s, c, 1);
+  for (int b = 0; b < 4; ++b) {
+    const int32_t i = s->f.v[4 * c + b];
+    const lk_real W = LK_FABS(s->f.w[4 * c + b]);
+    lk_real x[3], g[3], k = K * W * all;
+    if (!ipc_is_free(i, s->f.n, s->f.fixed)) continue;
+    if (lack > LK_R(0.0))
+      k += s->weight[c] * (s->targets == NDB_HALFSPACE ? s->share[2 * c] * W * movable : LK_R(1.0));
+    corner_gradient(s, c, b, lack, K, u, g);
+    LK_LOAD3(x, s->f.x, i);
+    for (int e = 0; e < 4; ++e) {
+      a->v[4 * at + e] = e == 0 ? i : -1;
+      a->w[4 * at + e] = e == 0 ? LK_R(1.0) : LK_R(0.0);
+    }
+    a->k[at] = k;
+    for (int e = 0; e < 3; ++e) {
+      a->p[3 * at + e] = k > LK_R(0.0) ? x[e] - g[e] / k : x[e];
+      if (a->dir != NULL) a->dir[3 * at + e] = LK_R(0.0);
+    }
+    ++at;
+  }
+}
+
+/* d gradient / dx: w pull W n n' and, of friction, W W [K (I - n n') + (f1' - f1/|u|) u u'/|u|^2]
+ * with their factors; never indefinite for NDB_HALFSPACE. */
+LK_KERNEL_PLAIN(ndb_hessian, a, c)
+{
+  const ndb_state *const s = &a->s;
+  int64_t at = a->first + a->at[c];
+  lk_real n[3], u[3], F[9], ku = LK_R(0.0);
+  if (a->at[c] == a->at[c + 1]) return;
+  const lk_real lack = lack_of(s, c), K = drag_of(s, c, u), y = lk_norm3(u);
+  LK_LOAD3(n, s->f.normal, c);
+  if (y > LK_R(0.0)) ku = (s->f.most[c] * friction_f1_slope(y, stick_of(s, c)) - K) / (y * y);
+  for (int r = 0; r < 3; ++r)
+    for (int q = 0; q < 3; ++q)
+      F[3 * r + q] = K * ((r == q ? LK_R(1.0) : LK_R(0.0)) - n[r] * n[q]) + ku * u[r] * u[q];
+  for (int r = 0; r < 4; ++r) {
+    if (!ipc_is_free(s->f.v[4 * c + r], s->f.n, s->f.fixed)) continue;
+    const lk_real stiff = lack > LK_R(0.0) ? -s->weight[c] * pull(s, c, r) : LK_R(0.0);
+    for (int q = 0; q < 4; ++q) {
+      if (!ipc_is_free(s->f.v[4 * c + q], s->f.n, s->f.fixed)) continue;
+      const lk_real W = s->f.w[4 * c + q];
+      a->row[at] = s->f.v[4 * c + r];
+      a->col[at] = s->f.v[4 * c + q];
+      for (int k = 0; k < 9; ++k)
+        a->val[9 * at + k] = W * (stiff * n[k / 3] * n[k % 3] + s->f.w[4 * c + r] * F[k]);
+      ++at;
+    }
+  }
+}

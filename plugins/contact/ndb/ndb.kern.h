@@ -1,0 +1,132 @@
+/* ndb.kern.h - kernels of the non-distance barrier: contacts frozen at the last feasible point.
+ *
+ * A contact c has, from the closest points at x_feas, signed weights W and a normal n; until it
+ * is frozen again its gap is g(x) = n . sum_i W_i x_i - off, a linear function of x.  Its force
+ * pushes towards g = d_hat with the weight w of ndb_rule.kern.h, and is zero beyond.
+ *   NDB_HALFSPACE  the closest point of the half-space {g >= d_hat}: E = w (d_hat - g)^2 / (2 S),
+ *                  S = sum of W_i^2 over the corners that are free
+ *   NDB_MASS       every vertex of the first side to x + r1 (d_hat - g) n, of the second to
+ *                  x - r2 (d_hat - g) n, with the shares r1 = m2/(m1+m2), r2 = m1/(m1+m2) of the
+ *                  masses m = sum |W| m_i of the two sides (the rule of the authors' earlier
+ *                  demo); it has no energy
+ */
+#ifndef NDB_KERN_H
+#define NDB_KERN_H
+
+#include "../contact_common/ipc.kern.h"
+#include "geom/ccd_partial.kern.h"
+#include "ndb_rule.kern.h"
+
+enum { NDB_HALFSPACE = 0, NDB_MASS = 1 };
+
+/* Contacts and where their vertices are; f: weights, normals and friction (ipc.kern.h). */
+typedef struct ndb_state {
+  ipc_lagged f;
+  const int32_t *LK_RESTRICT kind;   /* [m] LOOM_PAIR_* */
+  const lk_real *LK_RESTRICT off;    /* [m] m */
+  const lk_real *LK_RESTRICT share;  /* [m][2] 1: {1/S, 0} or {r1, r2} */
+  const lk_real *LK_RESTRICT weight; /* [m] N/m */
+  lk_real d_hat;                     /* m */
+  lk_real scale;                     /* N/m, the unit of w0 */
+  int32_t targets;                   /* NDB_HALFSPACE or NDB_MASS */
+} ndb_state;
+
+typedef struct ndb_key_args {
+  const int32_t *LK_RESTRICT kind;
+  const uint64_t *LK_RESTRICT name; /* [m] keys of detection, unique within a kind */
+  uint64_t *LK_RESTRICT key;        /* [m] out: unique, ascending */
+} ndb_key_args;
+LK_DECLARE(ndb_key, ndb_key_args)
+
+typedef struct ndb_carry_args {         /* what new contacts take over from old ones */
+  const int32_t *LK_RESTRICT from;      /* [m] index of the contact before, -1: new */
+  const int32_t *LK_RESTRICT age_old;   /* [m before] */
+  const lk_real *LK_RESTRICT force_old; /* [m before] N */
+  const int32_t *LK_RESTRICT kind;
+  const int32_t *LK_RESTRICT obst;   /* [m] obstacle or -1 */
+  const obst_view *LK_RESTRICT view; /* [num_obstacles] */
+  int32_t *LK_RESTRICT age;          /* [m] out */
+  lk_real *LK_RESTRICT most;         /* [m] N, out: mu times the normal force there was */
+  lk_real self_friction;
+  int32_t keep_age;
+} ndb_carry_args;
+LK_DECLARE(ndb_carry, ndb_carry_args)
+
+typedef struct ndb_freeze_args {
+  ipc_state s;                     /* at x_feas */
+  const lk_real *LK_RESTRICT mass; /* [n] kg */
+  int32_t *LK_RESTRICT slip_obst;  /* [m] out: obst of VO, else -1 */
+  lk_real *LK_RESTRICT w;          /* [m][4] out */
+  lk_real *LK_RESTRICT normal;     /* [m][3] out */
+  lk_real *LK_RESTRICT point;      /* [m][3] out: of VO, in the body's frame */
+  lk_real *LK_RESTRICT off;        /* [m] out */
+  lk_real *LK_RESTRICT share;      /* [m][2] out */
+  int32_t targets;
+} ndb_freeze_args;
+LK_DECLARE(ndb_freeze, ndb_freeze_args)
+
+typedef struct ndb_age_args { /* ages, weights and forces at x; the state has no weights */
+  ndb_state s;
+  const lk_real *LK_RESTRICT x_feas; /* [n][3] m */
+  int32_t *LK_RESTRICT age;          /* [m] */
+  lk_real *LK_RESTRICT weight;       /* [m] N/m, out */
+  lk_real *LK_RESTRICT force;        /* [m] N, out: normal force */
+  ccd_partial_settings partial;
+  lk_real w0, base, w_max; /* N/m, 1, N/m */
+  int32_t grow, cap;
+  int32_t ageing; /* 0: ages stay */
+} ndb_age_args;
+LK_DECLARE(ndb_age, ndb_age_args)
+
+typedef struct ndb_sum_args {
+  ndb_state s;
+} ndb_sum_args;
+LK_DECLARE(ndb_energy, ndb_sum_args)    /* J, NDB_HALFSPACE */
+LK_DECLARE(ndb_loss, ndb_sum_args)      /* J, sum of mu lambda f0 */
+LK_DECLARE(ndb_work, ndb_sum_args)      /* J, sum of mu lambda f1 |u| */
+LK_DECLARE(ndb_active, ndb_sum_args)    /* contacts with a normal force */
+LK_DECLARE(ndb_strongest, ndb_sum_args) /* N, largest normal force */
+
+typedef struct ndb_gap_args {
+  ipc_state s;
+} ndb_gap_args;
+LK_DECLARE(ndb_least_gap, ndb_gap_args) /* largest -(distance - xi), m */
+
+typedef struct ndb_force_args {
+  ndb_state s;
+  const int64_t *LK_RESTRICT at; /* [m+1] first corner */
+  lk_real *LK_RESTRICT force;    /* [corners][3] N, out: gradient per corner */
+} ndb_force_args;
+LK_DECLARE(ndb_force, ndb_force_args)
+
+typedef struct ndb_count_args {
+  ndb_state s;
+  const int64_t *LK_RESTRICT num; /* [m] corners */
+  int64_t *LK_RESTRICT count;     /* [m] out: corners, or their square, of those with a force */
+  int32_t square;
+} ndb_count_args;
+LK_DECLARE(ndb_count, ndb_count_args)
+
+typedef struct ndb_quad_args {
+  ndb_state s;
+  const int64_t *LK_RESTRICT at; /* [m+1] first term */
+  int64_t first;                 /* terms already there */
+  int32_t *LK_RESTRICT v;        /* [.][4] */
+  lk_real *LK_RESTRICT w;        /* [.][4] */
+  lk_real *LK_RESTRICT k;        /* [.] N/m */
+  lk_real *LK_RESTRICT p;        /* [.][3] m */
+  lk_real *LK_RESTRICT dir;      /* [.][3] or NULL */
+} ndb_quad_args;
+LK_DECLARE(ndb_quad, ndb_quad_args)
+
+typedef struct ndb_hessian_args {
+  ndb_state s;
+  const int64_t *LK_RESTRICT at; /* [m+1] first block */
+  int64_t first;                 /* blocks already there */
+  int32_t *LK_RESTRICT row;
+  int32_t *LK_RESTRICT col;
+  lk_real *LK_RESTRICT val; /* [.][3][3] N/m */
+} ndb_hessian_args;
+LK_DECLARE(ndb_hessian, ndb_hessian_args)
+
+#endif

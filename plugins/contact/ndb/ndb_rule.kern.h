@@ -1,0 +1,47 @@
+/* ndb_rule.kern.h - weights of the non-distance barrier, w = w0 K^a.
+ *
+ * L. Lan et al., "Efficient GPU cloth simulation with non-distance barriers and subspace reuse",
+ * ACM TOG 43(6), 2024, eq. 7: a is the number of consecutive local-global iterations in which
+ * the contact was active.  Three readings of "active":
+ *   NDB_GROW_GAP      a grows while the gap is below half of d_hat, is held up to d_hat, and
+ *                     falls by one per iteration beyond: what works
+ *   NDB_GROW_LITERAL  a grows as long as the pair is closer than d_hat or its sample points
+ *                     collide (ccd_partial.kern.h), else it is 0.  A contact at rest is always
+ *                     close: its weight grows without end and freezes the cloth.
+ *   NDB_GROW_PARTIAL  a grows when sample points collide, else it is 0
+ */
+#ifndef NDB_RULE_KERN_H
+#define NDB_RULE_KERN_H
+
+#include "loom/kernel.h"
+
+enum { NDB_GROW_GAP = 0, NDB_GROW_LITERAL = 1, NDB_GROW_PARTIAL = 2 };
+
+/* The age after one more iteration; hit: sample points collide; cap: largest age. */
+LK_FN int32_t ndb_next_age(int rule, int32_t age, lk_real gap, lk_real d_hat, int hit, int32_t cap)
+{
+  int32_t next = age;
+  if (rule == NDB_GROW_GAP) {
+    if (gap < LK_R(0.5) * d_hat)
+      next = age + 1;
+    else if (!(gap < d_hat))
+      next = age > 0 ? age - 1 : 0;
+  } else {
+    const int active = hit || (rule == NDB_GROW_LITERAL && gap < d_hat);
+    next = active ? age + 1 : 0;
+  }
+  return next < cap ? next : cap;
+}
+
+/* min(w0 K^age, most), N/m */
+LK_FN lk_real ndb_weight(lk_real w0, lk_real base, int32_t age, lk_real most)
+{
+  lk_real w = w0, power = base;
+  for (uint32_t a = (uint32_t)age; a != 0 && w < most; a >>= 1) {
+    if (a & 1u) w *= power;
+    power *= power;
+  }
+  return w < most ? w : most;
+}
+
+#endif
