@@ -160,9 +160,12 @@ static loom_status line_search(run *r, double *alpha)
 loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
 {
   const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
-  const int due = r->filter_when == LOOM_FILTER_EVERY || r->st.progress < 1.0 ||
-                  (r->filter_when == LOOM_FILTER_ADVICE && (it->filter != 0 || r->filter_asked));
   const int beyond = r->beyond && r->st.progress >= 1.0;
+  /* the filter at the end of the step is enough for the last iteration */
+  const int last = beyond && r->st.iter + 1 >= r->set.stop.max_iters;
+  const int asked = it->filter != 0 || r->filter_asked;
+  const int due = r->filter_when == LOOM_FILTER_EVERY || r->st.progress < 1.0 ||
+                  (r->filter_when == LOOM_FILTER_ADVICE && asked && !last);
   const int bounded = due && r->bound != FILTER_BOUND_NONE;
   const int bound_first = bounded && r->line_search && r->filter_when == LOOM_FILTER_EVERY &&
                           r->bound == FILTER_BOUND_GLOBAL;

@@ -95,6 +95,23 @@ Test(bad_input, plugins)
       SET("solver.plugin=fx_create", "--set", fails));
 }
 
+/* Weights that would fall while contacts close in, and other settings that cannot work. */
+Test(bad_input, barrier_that_does_not_grow)
+{
+#define NDB "[solver]\nplugin = cholmod_pd\n[collision.self]\nplugin = patch_bvh\n"
+  static const char head[] = DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP NDB
+      "[contact.self]\nplugin = ndb\npairs = self\n";
+  char text[4096];
+  snprintf(text, sizeof text, "%sgrowth_base = 0.9\n", head);
+  refused_config(text, LOOM_TEXTS("[contact.self] growth_base: 0.9", ">= 1"));
+  snprintf(text, sizeof text, "%sw_max = 1e-3\n", head);
+  proc_write("bad.ini", text);
+  proc_expect_error(2, LOOM_TEXTS("w_max = 0.001 is below w0 = 0.01", "raise w_max"),
+                    LOOM_ARGS("run", "bad.ini", "--quiet", "-o", "run.h5"));
+  snprintf(text, sizeof text, "%ssamples = 4\n", head);
+  refused_config(text, LOOM_TEXTS("[contact.self] samples: '4'", "none|1|3|6|adaptive"));
+}
+
 Test(bad_input, no_such_device)
 {
   proc p;

@@ -151,3 +151,9 @@ Test(resume, contact_by_barrier_in_projective_form)
 {
   resume_barrier("[solver]\nplugin = cholmod_pd\n[contact.all]\nplugin = dbb\n");
 }
+
+/* Ages and forces of contacts go over from step to step. */
+Test(resume, contact_by_weights_that_grow)
+{
+  resume_barrier("[solver]\nplugin = cholmod_pd\n[contact.all]\nplugin = ndb\ncarry = yes\n");
+}

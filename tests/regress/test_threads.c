@@ -8,12 +8,12 @@
 
 TestSuite(threads, .init = proc_enter, .fini = proc_leave);
 
-static void same_with(const char *plugin, const char *set)
+static void same_in(const char *config, const char *plugin, const char *set)
 {
   static const char *const threads[] = {"2", "4", "1"}; /* the last: a second run */
   char solver[64];
   snprintf(solver, sizeof solver, "solver.plugin=%s", plugin);
-  proc_write("drape.ini", DRAPE "[solver]\n");
+  proc_write("drape.ini", config);
   LOOM_FINE("run", "drape.ini", "--quiet", "-o", "one.h5", "--threads", "1", "--set", solver,
             "--set", set);
   cr_assert_eq(log_is_whole("one.h5", "finished"), 25);
@@ -24,6 +24,11 @@ static void same_with(const char *plugin, const char *set)
   }
 }
 
+static void same_with(const char *plugin, const char *set)
+{
+  same_in(DRAPE "[solver]\n", plugin, set);
+}
+
 static void same_for_all(const char *plugin) { same_with(plugin, "exec.backend=cpu"); }
 
 Test(threads, gd) { same_for_all("gd"); }
@@ -31,3 +36,10 @@ Test(threads, cholmod_pd) { same_for_all("cholmod_pd"); }
 Test(threads, cholmod_newton) { same_for_all("cholmod_newton"); }
 Test(threads, cholmod_newton_by_cholmod) { same_with("cholmod_newton", "solver.factor=cholmod"); }
 Test(threads, pcg_newton) { same_for_all("pcg_newton"); }
+Test(threads, weights_that_grow)
+{
+  same_in(DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
+          "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = patch_bvh\n"
+          "[contact.all]\nplugin = ndb\n[solver]\n",
+          "cholmod_pd", "exec.backend=cpu");
+}

@@ -219,3 +219,56 @@ double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, 
   free(p), free(rest), free(fixed);
   return sum;
 }
+
+/* ---- quadratic terms ----------------------------------------------------------------------- */
+
+void bc_terms_open(bc_fixture *f, loom_quad *q)
+{
+  memset(q, 0, sizeof *q);
+  q->struct_size = sizeof *q;
+  q->v = th_buf(&f->t, LOOM_I32, 0, NULL);
+  q->w = th_buf(&f->t, LOOM_REAL, 0, NULL);
+  q->k = th_buf(&f->t, LOOM_REAL, 0, NULL);
+  q->p = th_buf(&f->t, LOOM_REAL, 0, NULL);
+}
+
+void bc_terms_close(bc_fixture *f, loom_quad *q)
+{
+  buf_free(f->t.m, q->v), buf_free(f->t.m, q->w), buf_free(f->t.m, q->k), buf_free(f->t.m, q->p);
+}
+
+int64_t bc_terms_at(bc_fixture *f, const double *x, loom_quad *q)
+{
+  loom_status s;
+  q->count = 2;
+  th_put(&f->t, f->t.step.trial, x);
+  while ((s = f->ops->quad(f->self, &f->t.step, f->t.step.trial, q)) == LOOM_GROW) {
+    cr_assert_eq(buf_resize(f->t.m, q->v, 4 * q->count), LOOM_OK);
+    cr_assert_eq(buf_resize(f->t.m, q->w, 4 * q->count), LOOM_OK);
+    cr_assert_eq(buf_resize(f->t.m, q->k, q->count), LOOM_OK);
+    cr_assert_eq(buf_resize(f->t.m, q->p, 3 * q->count), LOOM_OK);
+    q->capacity = q->count;
+    q->count = 2;
+  }
+  cr_assert_eq(s, LOOM_OK, "%s", f->t.err.text);
+  cr_assert(mem_mapped(f->t.m) == NULL, "still mapped: %s", mem_mapped(f->t.m));
+  return q->count - 2;
+}
+
+void bc_terms_sum(bc_fixture *f, const loom_quad *q, const double *x, double *g, double *K)
+{
+  int32_t *const v = th_get(&f->t, q->v);
+  loom_real *const w = th_get(&f->t, q->w), *const k = th_get(&f->t, q->k),
+                   *const p = th_get(&f->t, q->p);
+  memset(g, 0, N3 * sizeof *g);
+  memset(K, 0, N * sizeof *K);
+  for (int64_t j = 2; j < q->count; ++j) {
+    const int32_t i = v[4 * j];
+    cr_assert(i >= 0 && i < N && i != 4 && i != SHEET + 1, "a term of vertex %d", i);
+    cr_assert(v[4 * j + 1] == -1 && v[4 * j + 2] == -1 && v[4 * j + 3] == -1);
+    cr_assert(w[4 * j] == 1.0 && k[j] >= 0.0 && isfinite(k[j]));
+    for (int c = 0; c < 3; ++c) g[3 * i + c] += k[j] * (x[3 * i + c] - p[3 * j + c]);
+    K[i] += k[j];
+  }
+  free(v), free(w), free(k), free(p);
+}

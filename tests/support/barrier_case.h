@@ -34,6 +34,12 @@ loom_status bc_eval(bc_fixture *f, const double *x, double *energy, double *loss
 double bc_total(bc_fixture *f, const double *x);
 /* Dense Hessian at x; returns the number of blocks. */
 int64_t bc_hessian(bc_fixture *f, const double *x, int how, double H[N3][N3]);
+/* Terms at x behind two that are there already; returns their number. */
+void bc_terms_open(bc_fixture *f, loom_quad *q);
+void bc_terms_close(bc_fixture *f, loom_quad *q);
+int64_t bc_terms_at(bc_fixture *f, const double *x, loom_quad *q);
+/* Gradient g [N3] of the terms at x and their weight K [N] per vertex. */
+void bc_terms_sum(bc_fixture *f, const loom_quad *q, const double *x, double *g, double *K);
 /* B summed over all pairs there are. */
 double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, int *active);
 

@@ -12,59 +12,6 @@ static const char *const sets[2] = {
     "d_hat=4e-3 kappa=200 slack=2e-3 self_friction=0.4 epsilon_v=0.02",
     "d_hat=4e-3 kappa=200 slack=2e-3 self_friction=0.4 epsilon_v=0.02 weight=1"};
 
-static void terms_open(bc_fixture *f, loom_quad *q)
-{
-  memset(q, 0, sizeof *q);
-  q->struct_size = sizeof *q;
-  q->v = th_buf(&f->t, LOOM_I32, 0, NULL);
-  q->w = th_buf(&f->t, LOOM_REAL, 0, NULL);
-  q->k = th_buf(&f->t, LOOM_REAL, 0, NULL);
-  q->p = th_buf(&f->t, LOOM_REAL, 0, NULL);
-}
-
-static void terms_close(bc_fixture *f, loom_quad *q)
-{
-  buf_free(f->t.m, q->v), buf_free(f->t.m, q->w), buf_free(f->t.m, q->k), buf_free(f->t.m, q->p);
-}
-
-/* Terms at x behind two that are there already; returns their number. */
-static int64_t terms_at(bc_fixture *f, const double *x, loom_quad *q)
-{
-  loom_status s;
-  q->count = 2;
-  th_put(&f->t, f->t.step.trial, x);
-  while ((s = f->ops->quad(f->self, &f->t.step, f->t.step.trial, q)) == LOOM_GROW) {
-    cr_assert_eq(buf_resize(f->t.m, q->v, 4 * q->count), LOOM_OK);
-    cr_assert_eq(buf_resize(f->t.m, q->w, 4 * q->count), LOOM_OK);
-    cr_assert_eq(buf_resize(f->t.m, q->k, q->count), LOOM_OK);
-    cr_assert_eq(buf_resize(f->t.m, q->p, 3 * q->count), LOOM_OK);
-    q->capacity = q->count;
-    q->count = 2;
-  }
-  cr_assert_eq(s, LOOM_OK, "%s", f->t.err.text);
-  cr_assert(mem_mapped(f->t.m) == NULL, "still mapped: %s", mem_mapped(f->t.m));
-  return q->count - 2;
-}
-
-/* Gradient g [N3] of the terms at x and their weight K [N] per vertex. */
-static void terms_sum(bc_fixture *f, const loom_quad *q, const double *x, double *g, double *K)
-{
-  int32_t *const v = th_get(&f->t, q->v);
-  loom_real *const w = th_get(&f->t, q->w), *const k = th_get(&f->t, q->k),
-                   *const p = th_get(&f->t, q->p);
-  memset(g, 0, N3 * sizeof *g);
-  memset(K, 0, N * sizeof *K);
-  for (int64_t j = 2; j < q->count; ++j) {
-    const int32_t i = v[4 * j];
-    cr_assert(i >= 0 && i < N && i != 4 && i != SHEET + 1, "a term of vertex %d", i);
-    cr_assert(v[4 * j + 1] == -1 && v[4 * j + 2] == -1 && v[4 * j + 3] == -1);
-    cr_assert(w[4 * j] == 1.0 && k[j] >= 0.0 && isfinite(k[j]));
-    for (int c = 0; c < 3; ++c) g[3 * i + c] += k[j] * (x[3 * i + c] - p[3 * j + c]);
-    K[i] += k[j];
-  }
-  free(v), free(w), free(k), free(p);
-}
-
 /* ---- values ------------------------------------------------------------------------------- */
 
 Test(contact_dbb, energy_equals_brute_force)
@@ -146,17 +93,17 @@ Test(contact_dbb, terms_have_the_gradient_of_the_energy)
     uint64_t seed = 7;
     loom_quad q;
     bc_open(&f, "dbb", 2, 1, jitter, radius, sets[c / 4]);
-    terms_open(&f, &q);
+    bc_terms_open(&f, &q);
     for (int i = 0; i < N3; ++i) x[i] = f.x[i] + 0.3 * jitter * th_random(&seed);
-    cr_assert_gt(terms_at(&f, x, &q), 200);
-    terms_sum(&f, &q, x, g, K);
+    cr_assert_gt(bc_terms_at(&f, x, &q), 200);
+    bc_terms_sum(&f, &q, x, g, K);
     cr_assert_eq(bc_eval(&f, x, NULL, NULL, want), LOOM_OK);
     for (int i = 0; i < N3; ++i) size = fmax(size, fabs(want[i]));
     cr_assert(size > 1e-3);
     for (int i = 0; i < N3; ++i)
       cr_assert(fabs(g[i] - want[i]) < 1e-10 * size, "case %d, %d: %.12g, want %.12g", c, i, g[i],
                 want[i]);
-    terms_close(&f, &q);
+    bc_terms_close(&f, &q);
     bc_close(&f);
   }
 }
@@ -179,8 +126,8 @@ Test(contact_dbb, a_term_displaces_to_d_hat)
   const double d = 1.5e-3, c[3] = {0.008 + 6e-4, 0.012 - 3e-4, -0.0322 + 1.2e-4};
   for (int k = 0; k < 3; ++k) x[k] = c[k] + (k == 2 ? -0.03 - d : 0.0); /* ... but one, below */
   loom_quad q;
-  terms_open(&f, &q);
-  const int64_t m = terms_at(&f, x, &q);
+  bc_terms_open(&f, &q);
+  const int64_t m = bc_terms_at(&f, x, &q);
   int32_t *const v = th_get(&f.t, q.v);
   loom_real *const k = th_get(&f.t, q.k), *const p = th_get(&f.t, q.p);
   const double want = bc_kappa * (2 * log(bc_d_hat / d) + (bc_d_hat - d) / d);
@@ -193,7 +140,7 @@ Test(contact_dbb, a_term_displaces_to_d_hat)
   }
   cr_expect_eq(seen, 1);
   free(v), free(k), free(p);
-  terms_close(&f, &q);
+  bc_terms_close(&f, &q);
   bc_close(&f);
 }
 
@@ -206,9 +153,9 @@ Test(contact_dbb, curvature_weights_are_not_below_the_hessian)
   uint64_t seed = 11;
   loom_quad q;
   bc_open(&f, "dbb", 1, 0, 1e-3, 0, sets[1]);
-  terms_open(&f, &q);
-  terms_at(&f, f.x, &q);
-  terms_sum(&f, &q, f.x, g, K);
+  bc_terms_open(&f, &q);
+  bc_terms_at(&f, f.x, &q);
+  bc_terms_sum(&f, &q, f.x, g, K);
   bc_hessian(&f, f.x, LOOM_HESS_EXACT, H);
   for (int trial = 0; trial < 500; ++trial) {
     double d[N3], have = 0.0, need = 0.0;
@@ -223,7 +170,7 @@ Test(contact_dbb, curvature_weights_are_not_below_the_hessian)
     closest = fmax(closest, need / have);
   }
   cr_expect(closest > 0.2, "stiffer than five times what is needed: %g", 1 / closest);
-  terms_close(&f, &q);
+  bc_terms_close(&f, &q);
   bc_close(&f);
 }
 
@@ -239,7 +186,7 @@ Test(contact_dbb, self_contact_keeps_momentum)
   uint32_t changed;
   loom_quad q;
   bc_open(&f, "dbb", 2, 0, 1e-3, 1e-4, plain);
-  terms_open(&f, &q);
+  bc_terms_open(&f, &q);
   f.t.step.iter = 0;
   for (int k = 0; k < 2; ++k) f.t.obstacles[k].friction = 0;
   th_put(&f.t, f.t.scene.fixed, fixed); /* before corners are made anew */
@@ -248,7 +195,7 @@ Test(contact_dbb, self_contact_keeps_momentum)
   th_detect(&f.t, &far, &f.pairs);
   cr_assert_eq(f.ops->update(f.self, &f.t.step, &f.pairs, LOOM_AFTER_DETECT, &changed), LOOM_OK);
   cr_assert_eq(f.ops->begin_step(f.self, &f.t.step), LOOM_OK);
-  cr_assert_gt(terms_at(&f, f.x, &q), 100);
+  cr_assert_gt(bc_terms_at(&f, f.x, &q), 100);
   int32_t *const v = th_get(&f.t, q.v);
   loom_real *const k = th_get(&f.t, q.k), *const p = th_get(&f.t, q.p);
   memset(K, 0, sizeof K);
@@ -271,7 +218,7 @@ Test(contact_dbb, self_contact_keeps_momentum)
     cr_assert(fabs(sum[c]) < 1e-12 * size * N, "%g of %g", sum[c], size);
     cr_assert(fabs(turn[c]) < 1e-12 * size * N * 0.03, "%g of %g", turn[c], size * 0.03);
   }
-  terms_close(&f, &q);
+  bc_terms_close(&f, &q);
   bc_close(&f);
 }
 
@@ -284,10 +231,10 @@ Test(contact_dbb, the_same_bits_for_any_number_of_threads)
     double g[N3], G[N3], K[N];
     loom_quad q;
     bc_open(&f, "dbb", threads, 0, 1e-3, 0, sets[0]);
-    terms_open(&f, &q);
+    bc_terms_open(&f, &q);
     cr_assert_eq(bc_eval(&f, f.x, NULL, NULL, threads == 1 ? first : g), LOOM_OK);
-    const int64_t m = terms_at(&f, f.x, &q);
-    terms_sum(&f, &q, f.x, threads == 1 ? G1 : G, threads == 1 ? K1 : K);
+    const int64_t m = bc_terms_at(&f, f.x, &q);
+    bc_terms_sum(&f, &q, f.x, threads == 1 ? G1 : G, threads == 1 ? K1 : K);
     if (threads == 1) {
       m1 = m;
     } else {
@@ -296,7 +243,7 @@ Test(contact_dbb, the_same_bits_for_any_number_of_threads)
       cr_assert_eq(memcmp(G1, G, sizeof G), 0, "%d threads", threads);
       cr_assert_eq(memcmp(K1, K, sizeof K), 0, "%d threads", threads);
     }
-    terms_close(&f, &q);
+    bc_terms_close(&f, &q);
     bc_close(&f);
   }
 }
@@ -307,7 +254,7 @@ Test(contact_dbb, overlap_has_no_terms)
   double x[N3], e;
   loom_quad q;
   bc_open(&f, "dbb", 1, 1, 1e-3, 2e-4, plain);
-  terms_open(&f, &q);
+  bc_terms_open(&f, &q);
   memcpy(x, f.x, sizeof x);
   x[0] = 0.0086, x[1] = 0.0117, x[2] = -0.0322; /* the middle of the ball */
   cr_expect_eq(bc_eval(&f, x, &e, NULL, NULL), LOOM_REJECTED);
@@ -315,6 +262,6 @@ Test(contact_dbb, overlap_has_no_terms)
   q.count = 0;
   cr_expect_eq(f.ops->quad(f.self, &f.t.step, f.t.step.trial, &q), LOOM_E_NUMERIC);
   cr_expect(strstr(f.t.err.text, "overlap") != NULL, "%s", f.t.err.text);
-  terms_close(&f, &q);
+  bc_terms_close(&f, &q);
   bc_close(&f);
 }

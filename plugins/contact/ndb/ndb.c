@@ -309,6 +309,11 @@ static loom_status distance(ndb *d, loom_buf *a, loom_buf *b, double *out)
   return LOOM_OK;
 }
 
+/* What stopped x_feas is left with a tenth of the distance it had, and had at most twice the way
+ * of a vertex: within a step closeness finds it, and continuous detection runs only once more
+ * where a filter has run anyway. */
+static const double within = 0.25;
+
 static loom_status ndb_plan(void *self, const loom_step *s, loom_query *q)
 {
   ndb *const d = self;
@@ -320,8 +325,9 @@ static loom_status ndb_plan(void *self, const loom_step *s, loom_query *q)
   if (!d->base.asked) return LOOM_OK;
   LOOM_TRY(distance(d, s->x_feas, s->x, &ahead));
   q->what = LOOM_DETECT_PROXIMITY;
-  if (!(ahead <= 0.0)) q->what |= LOOM_DETECT_CCD;
   q->margin = (loom_real)(d->base.set.d_hat + d->base.set.slack);
+  if (s->iter < 0 && !(ahead <= 0.0)) q->what |= LOOM_DETECT_CCD;
+  if (s->iter >= 0) q->margin += (loom_real)(within * ahead);
   q->x0 = s->x_feas;
   q->x1 = s->x;
   return LOOM_OK;

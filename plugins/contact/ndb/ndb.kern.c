@@ -3,8 +3,12 @@
 
 /* ---- freezing ---------------------------------------------------------------------------- */
 
-/* Keys of detection leave their three highest bits free below 2^29 vertices. */
-LK_KERNEL_PLAIN(ndb_key, a, c) { a->key[c] = a->name[c] ^ (uint64_t)a->kind[c] << 61; }
+/* Pairs come in the order of kind and name.  Below 2^29 vertices the three highest bits of a name
+ * are the same within a kind, and give way to the kind. */
+LK_KERNEL_PLAIN(ndb_key, a, c)
+{
+  a->key[c] = (a->name[c] & (~UINT64_C(0) >> 3)) | (uint64_t)a->kind[c] << 61;
+}
 
 LK_KERNEL_PLAIN(ndb_carry, a, c)
 {
