@@ -79,6 +79,11 @@ loom_status checkpoint_write(run *r, int64_t step)
   for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = put(r, "core", p[i].name, p[i].b);
   loom_buf *const frames = rods_state(r->rods);
   if (s == LOOM_OK && frames != NULL) s = put(r, "core", "frames", frames);
+  if (s == LOOM_OK && r->fw.last != NULL) {
+    const int64_t cut = r->fw.last_cut;
+    s = h5check_put(r->check, r->err, "core", "cut", LOOM_I64, 1, &cut);
+    if (s == LOOM_OK) s = put(r, "core", "delta", r->fw.last);
+  }
   if (s == LOOM_OK && r->f_next_norm == 0.0) s = buf_discard(r->m, r->st.f_next); /* all zero */
   if (s == LOOM_OK) s = plugins(r, 0);
   h5check *const c = r->check;
@@ -109,6 +114,12 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
   for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = get(r, "core", p[i].name, p[i].b, 0);
   loom_buf *const frames = rods_state(r->rods);
   if (s == LOOM_OK && frames != NULL) s = get(r, "core", "frames", frames, 0);
+  if (s == LOOM_OK && r->fw.last != NULL) {
+    int64_t cut = 0;
+    s = h5check_get(r->check, r->err, "core", "cut", LOOM_I64, 1, &cut);
+    if (s == LOOM_OK) s = get(r, "core", "delta", r->fw.last, 0);
+    r->fw.last_cut = (int)cut;
+  }
   r->st.time = time;
   r->st.index = *step;
   if (s == LOOM_OK) s = plugins(r, 1);

@@ -68,6 +68,7 @@ static loom_status ask_bound(run *r, loom_buf *x0, loom_buf *x1, double to, doub
 static loom_status apply_bound(run *r, double *toi)
 {
   LOOM_TRY(ask_bound(r, r->st.x_feas, r->st.x, r->st.progress, toi));
+  r->cut = *toi < 1.0;
   if (*toi >= 1.0 && r->bound != FILTER_BOUND_VERTEX)
     return la_fill(r->m, &r->exec, r->rejected, 0.0);
   LOOM_TRY(buf_copy(r->m, &r->exec, r->wanted, r->st.x));
@@ -172,7 +173,7 @@ loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
   *out = (filter_result){.alpha = 1.0, .toi = 1.0, .filtered = due};
 
   if (due) r->filter_asked = 0;
-  r->certified = 0;
+  r->certified = r->cut = 0;
   LOOM_TRY(buf_copy(r->m, &r->exec, r->x_before, r->st.x));
   if (ops->trial == LOOM_TRIAL_POINT) /* dx is the trial, see run_share_trial */
     LOOM_TRY(la_axpby(r->m, &r->exec, -1.0, r->x_before, 1.0, r->dx));

@@ -74,7 +74,7 @@ loom_status replay_load(run *r, int64_t index)
     if (r->contact[i].in.plugin->ops.contact->reset != NULL)
       LOOM_TRY(r->contact[i].in.plugin->ops.contact->reset(r->contact[i].in.self));
   r->f_next_norm = 0.0;
-  return LOOM_OK;
+  return forward_forget(r);
 }
 
 void replay_close(run *r)

@@ -252,6 +252,7 @@ static loom_status open_state(run *r)
   /* the line search needs both at once; else x_before has served when the gradient is kept */
   if (!r->line_search) r->grad_solved = r->x_before;
   run_share_trial(r);
+  LOOM_TRY(forward_new(r));
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start)); /* frame 0 */
 
   void *m, *f;

@@ -53,6 +53,13 @@ typedef struct residual {
   double rms, max; /* m */
 } residual;
 
+typedef struct forwarding { /* forward.c */
+  loom_buf *delta, *last;   /* real [n][3], m, of this step and the one before; NULL if off */
+  loom_buf *retry;          /* real [n][3], m, `last` at the start of the step, if `moves` */
+  loom_buf *kept;           /* real [n][3], m, x while iterations look ahead */
+  int last_cut, retry_cut;  /* a bound cut that step */
+} forwarding;
+
 struct run {
   loom_err *err;
   mem *m;
@@ -98,8 +105,10 @@ struct run {
   int filter_when; /* LOOM_FILTER_* in force */
   int bound;       /* FILTER_BOUND_NONE, _GLOBAL or _VERTEX in force */
   int line_search;
-  int beyond;         /* x goes on where a bound would stop it, only x_feas is held back */
-  int certified;      /* with `beyond`: x is x_feas */
+  int beyond;    /* x goes on where a bound would stop it, only x_feas is held back */
+  int certified; /* with `beyond`: x is x_feas */
+  int cut;       /* the last filter's bound cut x; what it took is in `rejected` */
+  forwarding fw;
   int filter_asked;   /* FILTER is due after the next iteration, [filter] when = advice */
   int has_resolve;    /* some contact model corrects positions */
   int resolve_at_end; /* ... and only before COMMIT: post-only models */
@@ -233,6 +242,14 @@ loom_status filter_final(run *r, filter_result *out);
 loom_status filter_guess(run *r);
 /* advance bodies and pins towards the end of their motion; *moved: x or they have moved */
 loom_status filter_advance(run *r, int *moved);
+
+/* ---- forward.c: residual forwarding --------------------------------------------------- */
+loom_status forward_new(run *r);
+loom_status forward_forget(run *r); /* no step came before */
+loom_status forward_save(run *r);   /* for a step that may have to begin again */
+loom_status forward_restore(run *r);
+loom_status forward_find(run *r); /* after the last filter: delta of this step */
+loom_status forward_add(run *r);  /* COMMIT: into f_next */
 
 /* ---- others ---------------------------------------------------------------------- */
 loom_status step_once(run *r, int64_t index);

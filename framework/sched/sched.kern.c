@@ -28,6 +28,13 @@ LK_KERNEL_PLAIN(sched_guess, a, i)
         a->fixed[i] ? a->y[3 * i + c] : a->x[3 * i + c] + a->h * d * a->v[3 * i + c];
 }
 
+LK_KERNEL_PLAIN(sched_forward, a, i)
+{
+  const lk_real k = a->fixed[i] ? LK_R(0.0) : a->m[i] * a->per_h2;
+  for (int c = 0; c < 3; ++c)
+    a->f[3 * i + c] += k * (LK_R(2.0) * a->delta[3 * i + c] - a->share * a->last[3 * i + c]);
+}
+
 LK_KERNEL(sched_velocity, a, i)
 {
   for (int c = 0; c < 3; ++c) a->v[3 * i + c] = (a->x[3 * i + c] - a->x0[3 * i + c]) / a->h;

@@ -34,6 +34,17 @@ typedef struct {
 } velocity_args;
 LK_DECLARE(sched_velocity, velocity_args) /* v = (x - x0) / h */
 
+typedef struct forward_args {       /* f += (2 delta - share last) m / h^2 */
+  const lk_real *LK_RESTRICT delta; /* [n][3] m */
+  const lk_real *LK_RESTRICT last;  /* [n][3] m */
+  const lk_real *LK_RESTRICT m;     /* [n] kg */
+  const uint8_t *LK_RESTRICT fixed; /* [n] */
+  lk_real *LK_RESTRICT f;           /* [n][3] N */
+  lk_real share;
+  lk_real per_h2; /* 1/s^2 */
+} forward_args;
+LK_DECLARE(sched_forward, forward_args)
+
 typedef struct {
   const lk_real *LK_RESTRICT x;     /* [n][3] m */
   const lk_real *LK_RESTRICT y;     /* [n][3] m */

@@ -18,6 +18,12 @@ static const loom_param run_params[] = {
     LOOM_PARAM_INT(run_settings, seed, 0, 0, 1e15, "1", "Seed of every random number in the run."),
     LOOM_PARAM_ENUM(run_settings, guess, RUN_GUESS_INERTIAL, "inertial|velocity|last",
                     "Initial guess of a step: the inertial target y, x + h v, or x."),
+    LOOM_PARAM_ENUM(run_settings, forwarding, RUN_FORWARD_OFF, "off|paper|corrected|iterate",
+                    "Residual forwarding (methods.md A0.1 eqs. 20 to 24): what a step left undone, "
+                    "delta, goes into the next one's target: 2 delta as printed; less the delta of "
+                    "the step before where a bound had cut that; or what the bound itself took."),
+    LOOM_PARAM_INT(run_settings, forwarding_iters, 1, 1, 1000, "1",
+                   "Iterations of the solver that make up delta, for paper and corrected."),
     LOOM_PARAM_PATH(run_settings, replay, "",
                     "Reference log: every step starts from its x and v, so that solvers are "
                     "compared on the same problems."),

@@ -5,6 +5,12 @@
 #include "config/config.h"
 
 enum { RUN_GUESS_INERTIAL = 0, RUN_GUESS_VELOCITY = 1, RUN_GUESS_LAST = 2 };
+enum {
+  RUN_FORWARD_OFF = 0,
+  RUN_FORWARD_PAPER = 1,
+  RUN_FORWARD_CORRECTED = 2,
+  RUN_FORWARD_ITERATE = 3
+};
 enum { EXEC_AUTO = 0, EXEC_CPU = 1, EXEC_CUDA = 2 };
 enum { STOP_AUTO = 0, STOP_NEXT = 1, STOP_SOLVED = 2 };
 enum { FILTER_WHEN_AUTO = 0, FILTER_WHEN_EVERY = 1, FILTER_WHEN_ADVICE = 2, FILTER_WHEN_END = 3 };
@@ -25,6 +31,8 @@ typedef struct run_settings {
   int32_t scheme; /* LOOM_BACKWARD_EULER */
   int64_t seed;
   int32_t guess;      /* RUN_GUESS_* */
+  int32_t forwarding; /* RUN_FORWARD_* */
+  int64_t forwarding_iters;
   const char *replay; /* path of the reference log, "" for none */
   int64_t replay_first;
 } run_settings;

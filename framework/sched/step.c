@@ -314,6 +314,8 @@ static loom_status commit(run *r)
   LOOM_TRY(rods_update(r->rods, r->st.x));
   clock_pop(&r->clock);
 
+  LOOM_TRY(forward_add(r));
+
   const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
   clock_push(&r->clock, CLOCK_SOLVE);
   if (ops->end_step != NULL) LOOM_TRY(ops->end_step(r->solver.self, &r->st));
@@ -370,6 +372,7 @@ static loom_status advance_time(run *r, double t0, double t1, double h, int64_t 
   *blocked = r->st.progress < 1.0;
   if (*blocked) return LOOM_OK;
   LOOM_TRY(finish(r, *iters));
+  LOOM_TRY(forward_find(r));
   LOOM_TRY(commit(r));
   /* v_end is the next v_start */
   r->st.trial = r->st.v_start;
@@ -414,6 +417,7 @@ static loom_status rewind_step(run *r)
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, r->x_retry));
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_start, r->v_retry));
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.f_next, r->f_retry));
+  LOOM_TRY(forward_restore(r));
   for (int i = 0; i < r->num_collision; ++i) {
     const loom_collision_ops *const c = r->collision[i].plugin->ops.collision;
     if (c->reset != NULL) LOOM_TRY(c->reset(r->collision[i].self));
@@ -442,6 +446,7 @@ loom_status step_once(run *r, int64_t index)
     LOOM_TRY(buf_copy(r->m, &r->exec, r->x_retry, r->st.x));
     LOOM_TRY(buf_copy(r->m, &r->exec, r->v_retry, r->st.v_start));
     LOOM_TRY(buf_copy(r->m, &r->exec, r->f_retry, r->st.f_next));
+    LOOM_TRY(forward_save(r));
   }
   for (int halvings = 0;; ++halvings) {
     LOOM_TRY(in_parts(r, index, halvings, &iters, &reason, &blocked));

@@ -152,6 +152,20 @@ Test(resume, contact_by_barrier_in_projective_form)
   resume_barrier("[solver]\nplugin = cholmod_pd\n[contact.all]\nplugin = dbb\n");
 }
 
+/* delta of the last step goes over to the next one. */
+Test(resume, residual_forwarding)
+{
+  char config[2048];
+  snprintf(config, sizeof config, "%s[solver]\nplugin = cholmod_pd\n",
+           "[run]\nforwarding = corrected\nsteps = 25\ndt = 0.01\n" DRAPE_EXEC DRAPE_SHEET
+               DRAPE_BODIES DRAPE_STOP DRAPE_PLUGINS DRAPE_LOG);
+  proc_write("drape.ini", config);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "whole.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "parts.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--resume");
+  logs_same_bits("whole.h5", "parts.h5", 12);
+}
+
 /* Ages and forces of contacts go over from step to step. */
 Test(resume, contact_by_weights_that_grow)
 {
