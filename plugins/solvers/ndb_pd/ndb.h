@@ -16,6 +16,7 @@ enum { SUBSPACE_NONE = 0, SUBSPACE_EIGEN, SUBSPACE_BSPLINE };
 enum { MODES_ORDINARY = 0, MODES_GENERALISED };
 enum { BASE_CURRENT = 0, BASE_REST };
 enum { REUSE_PLAIN = 0, REUSE_PRESMOOTH, REUSE_MASKED };
+enum { WEIGHTS_EXACT = 0, WEIGHTS_HELD };
 enum { UPDATE_SYRK = 0, UPDATE_TABLE, UPDATE_FULL };
 enum { REDUCED_CHOLESKY = 0, REDUCED_INVERSE };
 enum { MOMENTUM_NONE = 0, MOMENTUM_CHEBYSHEV, MOMENTUM_NESTEROV };
@@ -35,14 +36,15 @@ enum { /* log columns */
 };
 
 typedef struct ndb_settings {
-  int32_t smoother, fused, subspace, modes, base, reuse, update, reduced, momentum, precision;
+  int32_t smoother, fused, subspace, modes, base, reuse, weights, update, reduced, momentum,
+      precision;
   int32_t monitor;
   int64_t rank, sweeps, cycle, presmooth, r1, r2, warm, inner, eigen_restarts;
   double theta, spacing, momentum_rho, inner_tolerance, eigen_tolerance;
   const char *cache;
 } ndb_settings;
 
-enum { NUM_PARAMS = 26 };
+enum { NUM_PARAMS = 27 };
 extern const loom_param ndb_params[NUM_PARAMS];
 
 extern const loom_column ndb_columns[NUM_COLUMNS];
@@ -93,8 +95,9 @@ typedef struct ndb {
   /* operator.c: H without the couplings of fixed rows */
   loom_buf *ptr, *col, *val, *valf; /* i64 [n+1], i32, real, float in i32 */
   loom_buf *diag;                   /* real [n], N/m */
-  loom_buf *w, *dinv, *mask, *wf, *dinvf, *touched, *place, *key, *order;
+  loom_buf *w, *dinv, *mask, *wf, *dinvf, *touched, *place, *key, *order, *now;
   double mu_lo, mu_hi; /* bounds of the spectrum of D^-1 H */
+  int32_t holding;     /* nonzero: w is of this step */
   int64_t rows;        /* vertices in contact */
   double w_max;        /* N/m */
   loom_buf *r, *total, *u[3], *rf, *uf[3], *grad, *before, *result;

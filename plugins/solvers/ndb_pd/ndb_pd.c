@@ -69,7 +69,7 @@ static loom_status ndb_pd_begin_step(void *self, const loom_step *st)
 {
   ndb *s = self;
   restart_momentum(s);
-  s->since_filter = 0;
+  s->since_filter = s->holding = 0;
   if (st->h != s->h_made) {
     s->h_made = 0.0;
     s->h->tic(s->h, "precompute");
@@ -83,11 +83,14 @@ static loom_status ndb_pd_begin_step(void *self, const loom_step *st)
   return ndb_warm(s, st);
 }
 
-/* What was extrapolated across a change of contact pointed elsewhere. */
+/* Chebyshev has no test of its own: what it extrapolated across a change of contact pointed
+ * elsewhere.  Nesterov's is the gradient; started anew at every change it would never gain speed
+ * where something touches (drape of 41 x 41, 15 iterations per step: twice as far off). */
 static loom_status ndb_pd_contact_changed(void *self, const loom_step *st, uint32_t changed)
 {
+  ndb *s = self;
   (void)st;
-  if (changed != LOOM_CHANGED_NONE) restart_momentum(self);
+  if (changed != LOOM_CHANGED_NONE && s->set.momentum == MOMENTUM_CHEBYSHEV) restart_momentum(s);
   return LOOM_OK;
 }
 

@@ -8,10 +8,13 @@
 static const lk_entry k_key = LK_ENTRY(ndb_contact_key), k_weight = LK_ENTRY(ndb_contact_weight);
 static const lk_entry k_diagonal = LK_ENTRY(ndb_diagonal), k_heaviest = LK_ENTRY(ndb_heaviest);
 static const lk_entry k_touched = LK_ENTRY(ndb_touched), k_clear = LK_ENTRY(ndb_no_contact);
+static const lk_entry k_hold = LK_ENTRY(ndb_hold);
 
 /* Power iteration comes from below: so much is put on top (numerics.md, section 5). */
 static const double SAFETY = 1.02;
 enum { POWER_STEPS = 100 };
+/* As in cholmod_pd: a weight that outgrew the one in the matrix comes back half larger. */
+static const double HEADROOM = 1.5;
 
 loom_status ndb_operator_new(ndb *s)
 {
@@ -47,6 +50,7 @@ loom_status ndb_operator_new(ndb *s)
              {"u2, float", LOOM_I32, 3 * single, &s->uf[2]},
              {"gradient", LOOM_REAL, 3 * n, &s->grad},
              {"before", LOOM_REAL, 3 * n, &s->before},
+             {"weights now", LOOM_REAL, n, &s->now},
              {"result", LOOM_REAL, 2, &s->result}};
   for (size_t k = 0; k < LOOM_COUNT(all); ++k)
     LOOM_TRY(h->buf_new(h, all[k].name, all[k].type, all[k].count, all[k].b));
@@ -55,10 +59,10 @@ loom_status ndb_operator_new(ndb *s)
 
 void ndb_operator_free(ndb *s)
 {
-  loom_buf *const all[] = {s->ptr,   s->col,   s->val,   s->valf,    s->diag,  s->w,   s->dinv,
-                           s->mask,  s->wf,    s->dinvf, s->touched, s->place, s->key, s->order,
-                           s->r,     s->total, s->u[0],  s->u[1],    s->u[2],  s->rf,  s->uf[0],
-                           s->uf[1], s->uf[2], s->grad,  s->before,  s->result};
+  loom_buf *const all[] = {s->ptr,   s->col,   s->val,   s->valf,    s->diag,  s->w,     s->dinv,
+                           s->mask,  s->wf,    s->dinvf, s->touched, s->place, s->key,   s->order,
+                           s->r,     s->total, s->u[0],  s->u[1],    s->u[2],  s->rf,    s->uf[0],
+                           s->uf[1], s->uf[2], s->grad,  s->before,  s->now,   s->result};
   for (size_t k = 0; k < LOOM_COUNT(all); ++k) s->h->buf_free(s->h, all[k]);
 }
 
@@ -204,7 +208,7 @@ static loom_status gather_weights(ndb *s, const loom_quad *q)
   LOOM_TRY(h->sort_u64(h, s->e, s->key, s->order));
   const plug_map g[] = {{q->v, LOOM_READ},         {q->w, LOOM_READ},   {q->k, LOOM_READ},
                         {s->sc->fixed, LOOM_READ}, {s->key, LOOM_RDWR}, {s->order, LOOM_READ},
-                        {s->w, LOOM_WRITE}};
+                        {s->now, LOOM_WRITE}};
   LOOM_TRY(plug_map_all(h, s->e, 7, g, p));
   a = (ndb_contact_args){p[0], p[1], p[2], p[3], p[4], p[5], p[6], corners, s->n, 0};
   LOOM_TRY(ndb_run(s, &k_weight, &a, s->n, NULL));
@@ -213,13 +217,25 @@ static loom_status gather_weights(ndb *s, const loom_quad *q)
 
 static loom_status clear_weights(ndb *s)
 {
-  const plug_map m = {s->w, LOOM_WRITE};
+  const plug_map m = {s->now, LOOM_WRITE};
   ndb_contact_args a = {.n = s->n};
   void *p;
   LOOM_TRY(plug_map_all(s->h, s->e, 1, &m, &p));
   a.weight = p;
   LOOM_TRY(ndb_run(s, &k_clear, &a, s->n, NULL));
   return plug_unmap_all(s->h, 1, &m);
+}
+
+static loom_status hold_weights(ndb *s)
+{
+  const plug_map m[] = {{s->now, LOOM_READ}, {s->w, LOOM_RDWR}};
+  void *p[2];
+  LOOM_TRY(plug_map_all(s->h, s->e, 2, m, p));
+  const ndb_hold_args a = {p[0], p[1], (lk_real)HEADROOM,
+                           s->set.weights == WEIGHTS_EXACT || !s->holding};
+  LOOM_TRY(ndb_run(s, &k_hold, &a, s->n, NULL));
+  s->holding = 1;
+  return plug_unmap_all(s->h, 2, m);
 }
 
 loom_status ndb_contact(ndb *s, const loom_quad *q)
@@ -233,6 +249,7 @@ loom_status ndb_contact(ndb *s, const loom_quad *q)
     LOOM_TRY(gather_weights(s, q));
   else
     LOOM_TRY(clear_weights(s));
+  LOOM_TRY(hold_weights(s));
   const plug_map m[] = {{s->diag, LOOM_READ},
                         {s->w, LOOM_READ},
                         {s->dinv, LOOM_WRITE},

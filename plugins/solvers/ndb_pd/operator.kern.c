@@ -44,6 +44,15 @@ LK_KERNEL_PLAIN(ndb_contact_weight, a, i)
   a->weight[i] = sum;
 }
 
+/* Weights that follow the gap by a law (barriers) jump up and down between iterations; a matrix
+ * that follows them overshoots.  Within a step they only rise, with some headroom: the fixed
+ * points are the same, and a matrix that is not below keeps the step one of descent. */
+LK_KERNEL(ndb_hold, a, i)
+{
+  const lk_real now = a->now[i], had = a->held[i];
+  a->held[i] = a->first ? now : (now > had ? a->headroom * now : had);
+}
+
 LK_KERNEL(ndb_diagonal, a, i)
 {
   const lk_real inv = LK_R(1.0) / (a->h[i] + a->w[i]);

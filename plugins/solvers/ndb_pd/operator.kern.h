@@ -16,6 +16,13 @@ typedef struct ndb_contact_args {
   int32_t n, reserved;
 } ndb_contact_args;
 
+typedef struct ndb_hold_args {
+  const lk_real *LK_RESTRICT now; /* [n], N/m, weights of this iteration */
+  lk_real *LK_RESTRICT held;      /* [n], N/m, weights in the matrix */
+  lk_real headroom;
+  int32_t first; /* nonzero: first iteration of a step, or nothing is held */
+} ndb_hold_args;
+
 typedef struct ndb_diagonal_args {
   const lk_real *LK_RESTRICT h; /* [n], N/m, diagonal of H */
   const lk_real *LK_RESTRICT w; /* [n], N/m, contact weights */
@@ -42,6 +49,7 @@ typedef struct ndb_vector_args {
 
 LK_DECLARE(ndb_contact_key, ndb_contact_args)    /* per corner */
 LK_DECLARE(ndb_contact_weight, ndb_contact_args) /* per vertex */
+LK_DECLARE(ndb_hold, ndb_hold_args)              /* per vertex */
 LK_DECLARE(ndb_diagonal, ndb_diagonal_args)      /* per vertex */
 LK_DECLARE(ndb_heaviest, ndb_diagonal_args)      /* max of w */
 LK_DECLARE(ndb_touched, ndb_diagonal_args)       /* number of w > 0 */

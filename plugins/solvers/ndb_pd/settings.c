@@ -38,6 +38,9 @@ const loom_param ndb_params[] = {
     LOOM_PARAM_ENUM(settings, reuse, REUSE_MASKED, "plain|presmooth|masked",
                     "Subspace with contact: as it is (eq. 18), after some sweeps, or with rows "
                     "scaled by H_jj/(H_jj + w_j), which does not depend on the weights."),
+    LOOM_PARAM_ENUM(settings, weights, WEIGHTS_HELD, "exact|held",
+                    "Contact weights in the matrix: those of each iteration, or within a step "
+                    "only rising ones, half larger than they are; fixed points are the same."),
     LOOM_PARAM_ENUM(settings, update, UPDATE_SYRK, "syrk|table|full",
                     "Reduced matrix with contact: product over the rows in contact by tiles, from "
                     "a table of all u_j'u_j (eq. 19; r2 (r2+1)/2 numbers per vertex), or product "
@@ -53,9 +56,9 @@ const loom_param ndb_params[] = {
                    "Local-global iterations in the subspace, without contact, on the initial guess "
                    "(Alg. 1, lines 4 to 6)."),
     LOOM_PARAM_ENUM(settings, momentum, MOMENTUM_NESTEROV, "none|chebyshev|nesterov",
-                    "Acceleration over global steps; starts anew whenever contact changes. "
-                    "nesterov restarts by the gradient, chebyshev needs momentum_rho. Only without "
-                    "it is the energy sure to fall in every iteration."),
+                    "Acceleration over global steps: nesterov restarts by the gradient, chebyshev "
+                    "needs momentum_rho and starts anew when contact changes. Only without it is "
+                    "the energy sure to fall in every iteration."),
     LOOM_PARAM_REAL(settings, momentum_rho, 0.97, 0, 0.99999, "1",
                     "chebyshev: spectral radius of the local-global iteration."),
     LOOM_PARAM_INT(settings, inner, 1, 1, 1000000, "1",
