@@ -290,3 +290,47 @@ Test(ndb_bars, the_same_run_as_with_an_exact_solve)
   }
   sim_free(&a);
 }
+
+/* ---- barriers ------------------------------------------------------------------------------ */
+
+/* Two sheets that meet at 0.8 m/s, as in test_dbb.c. */
+static const char sheets[] =
+    "[run]\nsteps = 5\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 1\n"
+    "[stop]\ntol_abs = 1e-6\ntol_rel = 0\nmax_iters = 1000\n[log]\naudit = every\n"
+    "[cloth.one]\nshape = grid\nsize = 0.1 0.1\nresolution = 5 5\ndensity = 0.2\nmembrane = 20\n"
+    "bending = 1e-5\nthickness = 0.001\nvelocity = 0 0 0.4\n"
+    "[cloth.two]\nshape = grid\nsize = 0.1 0.1\nresolution = 5 5\ndensity = 0.2\nmembrane = 20\n"
+    "bending = 1e-5\nthickness = 0.001\nvelocity = 0.2 0 -0.4\n"
+    "transform = translate 0.02 0.01 0.02 rotate 0 0 1 25 rotate 1 0 0 8\n"
+    "[solver]\nplugin = ndb_pd\ncache =\n[collision.self]\nplugin = patch_bvh\n"
+    "[contact.self]\nplugin = dbb\nd_hat = 3e-3\n\n";
+
+/* Barriers change their weights by orders of magnitude: the matrix must not follow them down. */
+Test(ndb_bars, barriers_converge_and_nothing_intersects)
+{
+  sim s;
+  int touched = 0;
+  sim_run(&s, sheets, NULL, 0);
+  h5log_step_row *const st = sim_steps(&s);
+  for (int64_t k = 0; k < s.steps; ++k) {
+    touched += st[k].contacts > 0;
+    cr_expect_eq(st[k].reason, H5LOG_converged_abs, "step %d", (int)k);
+    cr_expect_eq(st[k].intersections, 0, "step %d", (int)k);
+  }
+  printf("dbb: %d iterations\n", (int)s.iters);
+  cr_expect_geq(touched, 3);
+  free(st);
+  sim_free(&s);
+}
+
+/* Truncated after a few iterations it is penetration-free all the same. */
+Test(ndb_bars, non_distance_barrier_cut_short)
+{
+  static const char *const sets[] = {"contact.self.plugin=ndb", "stop.max_iters=20", NULL};
+  sim s;
+  sim_run(&s, sheets, sets, 0);
+  h5log_step_row *const st = sim_steps(&s);
+  for (int64_t k = 0; k < s.steps; ++k) cr_expect_eq(st[k].intersections, 0, "step %d", (int)k);
+  free(st);
+  sim_free(&s);
+}

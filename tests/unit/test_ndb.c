@@ -436,3 +436,29 @@ Test(ndb, splines_sum_to_one)
   free(fixed);
   close_stage(&z);
 }
+
+/* Held: within a step weights only rise, half above what outgrew them. */
+Test(ndb, held_weights)
+{
+  static stage z;
+  static double W[N][N], V[N][N];
+  ndb_settings set = defaults();
+  set.weights = WEIGHTS_HELD;
+  open_stage(&z, 1, &set);
+  static const double sizes[] = {2.0, 1.0, 3.0, 0.5};
+  static const double expected[] = {2.0, 2.0, 4.5, 4.5};
+  for (int k = 0; k < 4; ++k) {
+    contact(&z, 0, sizes[k], W);
+    loom_real *const w = th_get(&z.t, z.s.w);
+    for (int i = 0; i < N; ++i)
+      cr_expect_float_eq(w[i], expected[k] / sizes[k] * W[i][i], 1e-12, "%d, vertex %d: %g", k, i,
+                         w[i]);
+    free(w);
+  }
+  z.s.holding = 0; /* another step */
+  contact(&z, 0, 0.5, V);
+  loom_real *const w = th_get(&z.t, z.s.w);
+  for (int i = 0; i < N; ++i) cr_expect_float_eq(w[i], V[i][i], 1e-14);
+  free(w);
+  close_stage(&z);
+}

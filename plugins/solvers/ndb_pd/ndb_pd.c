@@ -9,8 +9,9 @@
  * x + u goes to the core.  Started from x, corrections and damped sweeps never raise the model
  * that touches E at x, so E falls in every iteration, whatever their number (momentum apart).
  *
- * The two loops of Alg. 1: the core's outer iterations are the inner loop; every `inner` of them,
- * or when nothing moves any more, the solver asks for the filter (full collision detection). */
+ * The two loops of Alg. 1: the core's outer iterations are the inner loop.  Contact models that are
+ * defined at points that intersect ask for the filter (full collision detection) when theirs
+ * ends; so does the solver, every `inner` iterations.  All others are filtered in each. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -181,7 +182,8 @@ static loom_status ndb_pd_iterate(void *self, const loom_step *st, loom_iterate 
   it->extra[COL_THETA] = theta;
   it->extra[COL_MU_HI] = s->mu_hi;
   ++s->since_filter;
-  it->filter = s->since_filter >= s->set.inner || moved <= s->set.inner_tolerance;
+  it->filter = (s->set.inner > 0 && s->since_filter >= s->set.inner) ||
+               (s->set.inner_tolerance > 0.0 && moved <= s->set.inner_tolerance);
   return LOOM_OK;
 }
 
@@ -190,7 +192,7 @@ static loom_status ndb_pd_accepted(void *self, const loom_step *st, const loom_a
 {
   ndb *s = self;
   (void)st;
-  if (a->alpha < 1.0 || a->toi < 1.0 || a->resolved) restart_momentum(s);
+  if (a->alpha < 1.0 || a->resolved) restart_momentum(s);
   if (a->filtered) s->since_filter = 0;
   return LOOM_OK;
 }
@@ -202,7 +204,7 @@ static const loom_solver_ops ops = {
     .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_QUAD |
              LOOM_NEED_CONTACT_ISO | LOOM_USES_GRADIENT,
     .trial = LOOM_TRIAL_POINT,
-    .filter_when = LOOM_FILTER_ADVICE,
+    .filter_when = LOOM_FILTER_EVERY,
     .create = ndb_pd_create,
     .destroy = ndb_pd_destroy,
     .reset = ndb_pd_reset,

@@ -61,11 +61,12 @@ const loom_param ndb_params[] = {
                     "the energy sure to fall in every iteration."),
     LOOM_PARAM_REAL(settings, momentum_rho, 0.97, 0, 0.99999, "1",
                     "chebyshev: spectral radius of the local-global iteration."),
-    LOOM_PARAM_INT(settings, inner, 1, 1, 1000000, "1",
-                   "Global steps between two filters (inner loop of Alg. 1) where [filter] when = "
-                   "advice; 1 suits barriers on distances."),
+    LOOM_PARAM_INT(settings, inner, 0, 0, 1000000, "1",
+                   "Global steps after which the solver asks for a filter (inner loop of Alg. 1), "
+                   "where [filter] when = advice is in force; 0: it leaves that to the contact "
+                   "model."),
     LOOM_PARAM_REAL(settings, inner_tolerance, 0, 0, 1, "m",
-                    "The inner loop also ends when no vertex moves more than this."),
+                    "It also asks when no vertex moves more than this; 0: not."),
     LOOM_PARAM_ENUM(settings, precision, PRECISION_DOUBLE, "double|mixed",
                     "mixed: sweeps in float, on increments; state, corrections and residuals stay "
                     "double."),
