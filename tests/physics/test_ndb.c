@@ -1,0 +1,164 @@
+/* The non-distance barrier under projective dynamics: sheets that collide do not intersect in any
+ * step, by the exact audit, however few iterations a step gets; steps keep their full length; full
+ * detection runs rarely; without growth it locks; friction is Coulomb's. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/sim.h"
+
+static const char sheets[] =
+    "[run]\nsteps = 12\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\nthreads = 1\n"
+    "[stop]\ntol_abs = 1e-7\ntol_rel = 1e-3\nmax_iters = 200\n[log]\naudit = every\n"
+    "[filter]\nmin_gap = 1.5e-4\n"
+    "[cloth.one]\nshape = grid\nsize = 0.2 0.2\nresolution = 9 9\ndensity = 0.2\nmembrane = 100\n"
+    "bending = 1e-5\nthickness = 0.001\nvelocity = 0 0 1.5\n"
+    "[cloth.two]\nshape = grid\nsize = 0.2 0.2\nresolution = 9 9\ndensity = 0.2\nmembrane = 100\n"
+    "bending = 1e-5\nthickness = 0.001\nvelocity = 0.2 0 -1.5\n"
+    "transform = translate 0.02 0.01 0.04 rotate 0 0 1 25 rotate 1 0 0 8\n"
+    "[solver]\nplugin = cholmod_pd\n[collision.self]\nplugin = patch_bvh\n"
+    "[contact.self]\nplugin = ndb\nd_hat = 3e-3\n\n";
+
+typedef struct tally {
+  int64_t touched, cut; /* steps in contact; steps that were not taken in full */
+  double shortest;      /* smallest length of a step */
+  double lowest;        /* m, smallest gap */
+  double calls;         /* full detections per step */
+  int64_t most;         /* largest surplus of a step's full detections over its outer loops */
+} tally;
+
+/* A row of /iters with `filtered` ran one bound, the guess's row one detection more if it was
+ * cut; outer loops end with a filter or with the step. */
+static tally run_sheets(const char *const *set)
+{
+  sim s;
+  tally t = {.shortest = 1.0, .lowest = INFINITY};
+  sim_run(&s, sheets, set, 0);
+  h5log_step_row *const st = sim_steps(&s);
+  h5log_iter_row *const it = sim_iters(&s);
+  for (int64_t k = 0, i = 0; k < s.steps; ++k) {
+    int64_t calls = 0, outer = 1;
+    double alpha = 1.0;
+    for (; i < s.iters && it[i].step == k; ++i) {
+      calls += it[i].filtered + (it[i].k == -1 && it[i].toi < 1.0);
+      outer += it[i].filtered && it[i].k >= 0 && it[i].stage != -1;
+      if (it[i].stage == -1) alpha = it[i].alpha;
+    }
+    if (it[i - 1].stage != -1) --outer; /* the last filter ended the step */
+    t.calls += (double)calls / (double)s.steps;
+    t.most = calls - outer > t.most ? calls - outer : t.most;
+    t.cut += alpha < 1.0;
+    t.shortest = fmin(t.shortest, alpha);
+    t.touched += st[k].contacts > 0;
+    if (isfinite(st[k].min_gap)) t.lowest = fmin(t.lowest, st[k].min_gap);
+    cr_expect_eq(st[k].intersections, 0, "step %d", (int)k);
+  }
+  printf("%s %s: %d of %d steps in contact, %d iterations, %.3g full detections a step (at most %d "
+         "over the outer loops), %d cut, the shortest to %.3g, smallest gap %.3g m\n",
+         set[0], set[1], (int)t.touched, (int)s.steps, (int)s.iters, t.calls, (int)t.most,
+         (int)t.cut, t.shortest, t.lowest);
+  free(st), free(it);
+  sim_free(&s);
+  return t;
+}
+
+Test(ndb, steps_keep_their_length_with_few_detections)
+{
+  const tally a = run_sheets((const char *const[]){"contact.self.growth=gap", "run.dt=0.01", NULL});
+  cr_expect(a.touched >= 4 && a.cut == 0 && a.lowest > 0.05 * 3e-3);
+  cr_expect(a.most <= 2, "%d", (int)a.most);
+  const tally b =
+      run_sheets((const char *const[]){"stop.max_iters=20", "contact.self.plugin=ndb", NULL});
+  const tally c =
+      run_sheets((const char *const[]){"stop.max_iters=20", "contact.self.plugin=dbb", NULL});
+  cr_expect(b.calls < 0.25 * c.calls, "%g of %g", b.calls, c.calls);
+}
+
+/* Every rule, few iterations, friction, with targets of shared masses and carried ages. */
+Test(ndb, no_intersections_whatever_the_settings)
+{
+  static const char *const sets[][3] = {
+      {"stop.max_iters=3", "contact.self.self_friction=0.3", NULL},
+      {"stop.max_iters=10", "contact.self.growth=literal", NULL},
+      {"stop.max_iters=20", "contact.self.growth=partial", NULL},
+      {"stop.max_iters=20", "contact.self.targets=mass", NULL},
+      {"stop.max_iters=20", "contact.self.carry=yes", NULL},
+      {"stop.max_iters=20", "filter.go_on=feasible", NULL},
+      {"stop.max_iters=20", "filter.when=every", NULL}};
+  for (size_t k = 0; k < sizeof sets / sizeof *sets; ++k) {
+    const tally t = run_sheets(sets[k]);
+    cr_expect(t.touched >= 3);
+    /* what is held at the minimum separation loses a thousandth of it per filter at most */
+    cr_expect(t.lowest > 0.02 * 3e-3, "%s %s: %g m", sets[k][0], sets[k][1], t.lowest);
+  }
+}
+
+/* A sheet falls onto one that is pinned.  K = 1 and a weak weight: nothing opens the gap again,
+ * and steps are cut to nothing; with growth they are not. */
+Test(ndb, without_growth_it_locks)
+{
+  tally t[2];
+  for (int grows = 0; grows < 2; ++grows) {
+    const char *const set[] = {grows ? "contact.self.growth_base=2" : "contact.self.growth_base=1",
+                               "contact.self.w0=1e-4",
+                               "stop.max_iters=60",
+                               "cloth.one.pins=0 8 72 80",
+                               "cloth.one.velocity=0 0 0",
+                               "run.gravity=0 0 -9.81",
+                               "run.steps=25",
+                               NULL};
+    t[grows] = run_sheets(set);
+  }
+  cr_expect(t[0].cut >= 10 && t[0].shortest < 1e-3, "%d steps, %g", (int)t[0].cut, t[0].shortest);
+  cr_expect(t[1].cut <= 1 && t[1].shortest > 0.1, "%d steps, %g", (int)t[1].cut, t[1].shortest);
+}
+
+/* ---- friction ---------------------------------------------------------------------------------
+ */
+
+/* tan(angle) = 0.5, as in test_slope.c */
+static const char slope[] =
+    "[run]\nsteps = 60\ndt = 0.01\n[exec]\nbackend = cpu\nthreads = 1\n"
+    "[stop]\ntol_abs = 1e-9\ntol_rel = 0\nmax_iters = 100\n[log]\naudit = off\n"
+    "[cloth.block]\nshape = grid\nsize = 0.1 0.1\nresolution = 6 6\ndensity = 2\n"
+    "membrane = 100\nbending = 1e-4\nthickness = 0\n"
+    "transform = rotate 0 1 0 26.56505117707799 translate 0.00035 0 0.0007\n"
+    "[body.slope]\nshape = plane\nnormal = 0.4472135954999579 0 0.8944271909999159\n"
+    "friction = 0.3\n"
+    "[solver]\nplugin = cholmod_pd\n[collision.bodies]\nplugin = sdf\n"
+    "[contact.bodies]\nplugin = ndb\npairs = obstacle\nepsilon_v = 1e-4\n";
+
+/* Mean speed and way downhill of the second half of the run, m/s and m. */
+static void slide(const char *mu, double *gain, double *way)
+{
+  const char *const set[] = {mu, NULL};
+  sim s;
+  double t0, mean0 = 0.0, mean1 = 0.0;
+  sim_run(&s, slope, set, 0);
+  double *const x = calloc(6 * (size_t)s.n, sizeof *x), *const v = x + 3 * s.n;
+  sim_frame(&s, 30, x, v, &t0);
+  *way = 0.0;
+  for (int64_t i = 0; i < s.n; ++i) {
+    mean0 += (2.0 * v[3 * i] - v[3 * i + 2]) / sqrt(5.0) / (double)s.n;
+    mean1 += (2.0 * s.v[3 * i] - s.v[3 * i + 2]) / sqrt(5.0) / (double)s.n;
+    *way +=
+        (2.0 * (s.x[3 * i] - x[3 * i]) - (s.x[3 * i + 2] - x[3 * i + 2])) / sqrt(5.0) / (double)s.n;
+  }
+  *gain = (mean1 - mean0) / (s.time - t0);
+  free(x);
+  sim_free(&s);
+}
+
+Test(ndb, a_block_slides_and_sticks)
+{
+  double a, way;
+  slide("body.slope.friction=0.3", &a, &way);
+  const double want = 9.81 * (1.0 - 0.3 * 2.0) / sqrt(5.0);
+  printf("slope mu 0.3: %.5g m/s^2, exact %.5g\n", a, want);
+  cr_expect_float_eq(a, want, 0.02 * want);
+  slide("body.slope.friction=0.7", &a, &way);
+  printf("slope mu 0.7: %.3g m/s^2, %.3g m in 0.3 s\n", a, way);
+  /* it creeps: 2 mu lambda / (h diag), with 4.9 mN and 400 N/m, is 1.7 mm/s */
+  cr_expect(fabs(way) < 0.3 * 1.75e-3 && fabs(a) < 1e-3, "%g m, %g", way, a);
+}
