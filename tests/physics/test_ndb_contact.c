@@ -63,7 +63,7 @@ static tally run_sheets(const char *const *set)
   return t;
 }
 
-Test(ndb, steps_keep_their_length_with_few_detections)
+Test(ndb_contact, steps_keep_their_length_with_few_detections)
 {
   const tally a = run_sheets((const char *const[]){"contact.self.growth=gap", "run.dt=0.01", NULL});
   cr_expect(a.touched >= 4 && a.cut == 0 && a.lowest > 0.05 * 3e-3);
@@ -76,7 +76,7 @@ Test(ndb, steps_keep_their_length_with_few_detections)
 }
 
 /* Every rule, few iterations, friction, with targets of shared masses and carried ages. */
-Test(ndb, no_intersections_whatever_the_settings)
+Test(ndb_contact, no_intersections_whatever_the_settings)
 {
   static const char *const sets[][3] = {
       {"stop.max_iters=3", "contact.self.self_friction=0.3", NULL},
@@ -96,7 +96,7 @@ Test(ndb, no_intersections_whatever_the_settings)
 
 /* A sheet falls onto one that is pinned.  K = 1 and a weak weight: nothing opens the gap again,
  * and steps are cut to nothing; with growth they are not. */
-Test(ndb, without_growth_it_locks)
+Test(ndb_contact, without_growth_it_locks)
 {
   tally t[2];
   for (int grows = 0; grows < 2; ++grows) {
@@ -150,7 +150,7 @@ static void slide(const char *mu, double *gain, double *way)
   sim_free(&s);
 }
 
-Test(ndb, a_block_slides_and_sticks)
+Test(ndb_contact, a_block_slides_and_sticks)
 {
   double a, way;
   slide("body.slope.friction=0.3", &a, &way);
