@@ -1,0 +1,179 @@
+"""The non-distance barrier: iterations and full detections against the distance barrier, capped
+iterations with residual forwarding, and what partial detection sees."""
+
+import csv
+
+import numpy as np
+
+from loompy.experiment import Bar, plain_axes
+from loompy.log import Log
+
+SAMPLES = ("1", "3", "6")
+CAPS = (50, 25, 5)
+MODES = ("off", "paper", "corrected", "iterate")
+COLOURS = ("#666666", "#D55E00", "#0072B2", "#009E73")
+SETS = ("1", "3", "6", "P", "P+1", "P+3", "P+6", "adaptive")
+FAMILIES = ("cloth", "half", "full")
+
+
+# ---- steps ----------------------------------------------------------------------------------
+def detections(iters):
+    """Full detections and outer loops of one step.  Every row with `filtered` ran one bound, and
+    the guess, where it was cut, one detection more."""
+    filtered, last = iters["filtered"] == 1, iters["stage"] == -1
+    calls = np.sum(filtered) + np.sum((iters["k"] == -1) & (iters["toi"] < 1))
+    return int(calls), int(np.sum(filtered & (iters["k"] >= 0)))
+
+
+def steps_of(path):
+    """Table of steps: iterations, detections, outer loops, length, gap, intersections."""
+    with Log(path) as log:
+        steps, iters = log.file["steps"][:], log.file["iters"][:]
+    rows = []
+    for s in steps:
+        mine = iters[iters["step"] == s["step"]]
+        calls, outer = detections(mine)
+        length = mine[-1]["alpha"] if mine[-1]["stage"] == -1 else 1.0
+        rows.append((s["iters"], calls, outer, length, s["min_gap"], s["intersections"]))
+    names = ("iters", "calls", "outer", "length", "gap", "intersections")
+    return np.array(rows, dtype=[(n, float) for n in names])
+
+
+def kinetic(path):
+    with Log(path) as log:
+        return log.file["steps"]["e_kinetic"][:]
+
+
+def frames(path):
+    with Log(path) as log:
+        return log.file["frames/x"][:]
+
+
+# ---- twisting: NDB against DBB -----------------------------------------------------------------
+def twists(experiment, cap=None):
+    extra = {"stop.max_iters": cap} if cap else {}
+    tag = f"_{cap}" if cap else ""
+    runs = {"gap": experiment.run(f"twist_gap{tag}", "twist.ini", extra)}
+    if not cap:
+        for n in SAMPLES:
+            sets = {"contact.all.growth": "partial", "contact.all.samples": n}
+            runs[n] = experiment.run(f"twist_{n}", "twist.ini", sets)
+    runs["dbb"] = experiment.run(f"twist_dbb{tag}", "twist.ini", extra | {"contact.all.plugin": "dbb"})
+    return runs
+
+
+def draw_twist(experiment):
+    figure, axes = plain_axes(1, 2)
+    labels = {"gap": "NDB, gap rule", "dbb": "DBB"} | {n: f"NDB, {n} samples" for n in SAMPLES}
+    styles = {"gap": "-", "dbb": "--"}
+    for name, path in twists(experiment).items():
+        t = steps_of(path)
+        axes[0].plot(t["iters"], styles.get(name, ":"), label=labels[name])
+        axes[1].plot(t["calls"], styles.get(name, ":"), label=labels[name])
+    axes[0].set(xlabel="step", ylabel="iterations", ylim=(0, None))
+    axes[1].set(xlabel="step", ylabel="full detections", yscale="log")
+    axes[0].legend()
+    experiment.save(figure, "ndb-fig8-9", keep=True)
+
+
+# ---- caps and forwarding ---------------------------------------------------------------------
+def pots(experiment):
+    newton = {
+        "solver.plugin": "cholmod_newton", "contact.all.plugin": "ipc_barrier",
+        "filter.when": "every", "stop.tol_abs": 1e-7, "stop.max_iters": 100,
+    }
+    runs = {"newton": experiment.run("pot_newton", "pot.ini", newton)}
+    for cap in CAPS:
+        for mode in MODES:
+            sets = {"stop.max_iters": cap, "run.forwarding": mode}
+            runs[cap, mode] = experiment.run(f"pot_{cap}_{mode}", "pot.ini", sets)
+    return runs
+
+
+def pot_errors(experiment):
+    """Mean distance to Newton's run over its mean travel, and ratio of kinetic energies."""
+    runs = pots(experiment)
+    ref, energy = frames(runs["newton"]), kinetic(runs["newton"])
+    travel = np.linalg.norm(ref[1:] - ref[0], axis=-1).mean()
+    table = {}
+    for cap in CAPS:
+        for mode in MODES:
+            x = frames(runs[cap, mode])
+            error = np.linalg.norm(x[1:] - ref[1:], axis=-1).mean() / travel
+            table[cap, mode] = error, kinetic(runs[cap, mode]).sum() / energy.sum()
+    return table, runs
+
+
+def draw_pot(experiment):
+    table, _ = pot_errors(experiment)
+    figure, axes = plain_axes(1, 2)
+    for i, (mode, colour) in enumerate(zip(MODES, COLOURS)):
+        at = np.arange(len(CAPS)) + 0.2 * (i - 1.5)
+        for ax, k in ((axes[0], 0), (axes[1], 1)):
+            ax.bar(at, [table[c, mode][k] for c in CAPS], 0.18, color=colour, label=mode)
+    for ax in axes:
+        ax.set_xticks(range(len(CAPS)), [str(c) for c in CAPS])
+        ax.set_xlabel("iterations per step")
+    axes[0].set_ylabel("error / travel, against Newton and IPC")
+    axes[1].set_ylabel("kinetic energy / that of Newton and IPC")
+    axes[0].legend(title="forwarding")
+    experiment.save(figure, "ndb-fig10", keep=True)
+
+
+# ---- partial detection ---------------------------------------------------------------------------
+def partial(experiment):
+    path = experiment.program("bench_partial", [20000], "bench_partial.csv")
+    with open(path) as f:
+        rows = list(csv.DictReader(f))
+    return {
+        (r["kind"], r["family"], r["samples"]): tuple(float(r[c]) for c in ("recall", "alarms", "cheaper"))
+        for r in rows
+    }
+
+
+def draw_partial(experiment):
+    table = partial(experiment)
+    figure, axes = plain_axes(1, 3)
+    texts = ("recall", "false alarms", "times cheaper than full detection")
+    for f, (family, colour) in enumerate(zip(FAMILIES, COLOURS[1:])):
+        at = np.arange(len(SETS)) + 0.25 * (f - 1)
+        for k, ax in enumerate(axes):
+            both = [np.mean([table[kind, family, s][k] for kind in ("vt", "ee")]) for s in SETS]
+            ax.bar(at, both, 0.23, color=colour, label=family)
+            ax.set(ylabel=texts[k], xlabel="sample points (P: projection)")
+            ax.set_xticks(range(len(SETS)), SETS, rotation=30)
+    axes[0].legend(title="motion")
+    experiment.save(figure, "ndb-partial-ccd", keep=True)
+
+
+# ---- bars -------------------------------------------------------------------------------------------
+def bars(experiment):
+    ndb = steps_of(twists(experiment)["gap"])
+    capped = {k: steps_of(p) for k, p in twists(experiment, 20).items()}
+    table, runs = pot_errors(experiment)
+    dirty = sum(np.maximum(steps_of(p)["intersections"], 0).sum() for p in runs.values())
+    dirty += sum(np.maximum(t["intersections"], 0).sum() for t in (ndb, *capped.values()))
+    seen = partial(experiment)
+    return [
+        Bar("twist: steps of full length", np.mean(ndb["length"] == 1.0), 0.95, least=True),
+        Bar("twist: shortest step", ndb["length"].min(), 0.1, least=True),
+        Bar("twist: full detections over outer loops", np.max(ndb["calls"] - ndb["outer"]), 2),
+        Bar("twist, 20 iterations: full detections against DBB",
+            capped["gap"]["calls"].sum() / capped["dbb"]["calls"].sum(), 0.25),
+        Bar("intersections in all runs", dirty, 0),
+        Bar("pot, 5 iterations: error of 2 delta against none", table[5, "paper"][0] / table[5, "off"][0], 0.75),
+        Bar("pot, 5 iterations: error of corrected against none",
+            table[5, "corrected"][0] / table[5, "off"][0], 0.75),
+        Bar("partial detection: least recall, centre and projection",
+            min(seen[kind, f, "P+1"][0] for kind in ("vt", "ee") for f in FAMILIES), 0.85, least=True),
+        Bar("partial detection: most false alarms, half the way",
+            max(seen[kind, "half", "P+1"][1] for kind in ("vt", "ee")), 0.4),
+    ]
+
+
+FIGURES = {
+    "ndb-fig8-9": ("twisting: iterations and full detections per step, NDB against DBB", draw_twist),
+    "ndb-fig10": ("capped iterations with residual forwarding against converged Newton and IPC", draw_pot),
+    "ndb-partial-ccd": ("partial detection: recall, false alarms, cost", draw_partial),
+    "ndb-contact-bars": ("numbers of the three with bounds", bars),
+}
