@@ -33,11 +33,27 @@ static int at_end(int32_t i, int32_t n, unsigned char ends)
   return ends == 0 || ((ends & LOW) && i == 0) || ((ends & HIGH) && i == n - 1);
 }
 
+/* Sides of a knitted piece by the rows and columns of its loops; a tube has no left and right. */
+static int select_loops(const object *o, int side, unsigned char *mark)
+{
+  const yarn_set *y = &o->yarns;
+  const unsigned char across = sides[side].across, up = sides[side].up;
+  const int tube = o->kind == OBJECT_YARN && o->yarn.pattern == YARN_TUBE;
+  if (o->kind != OBJECT_YARN || y->rows == 0 || (tube && across) ||
+      (sides[side].depth && sides[side].depth != ANY_END))
+    return 0;
+  for (int64_t v = 0; v < o->m.num_verts; ++v)
+    if (at_end(y->loop[2 * v + 1], y->loops, across) && at_end(y->loop[2 * v], y->rows, up))
+      mark[v] = 1;
+  return 1;
+}
+
 static loom_status select_side(loom_err *err, const object *o, int side, unsigned char *mark)
 {
   const int32_t *n = o->m.lattice;
   const int block = n[2] > 1;
   const unsigned char across = sides[side].across, up = sides[side].up;
+  if (select_loops(o, side, mark)) return LOOM_OK;
   const unsigned char depth = block || sides[side].depth != ANY_END ? sides[side].depth : 0;
   if (n[0] == 0 || (o->m.closed_x && across) || (!block && depth))
     return err_set(err, LOOM_E_CONFIG,

@@ -3,6 +3,7 @@
 #include "elements/hinge_isometric.kern.h"
 #include "elements/hinge_shell.kern.h"
 #include "elements/pin.kern.h"
+#include "elements/rod.kern.h"
 #include "elements/spring.kern.h"
 #include "elements/tet_arap.kern.h"
 #include "elements/tri_arap.kern.h"
@@ -50,6 +51,19 @@ static void make_tet_rest(void *data, int64_t count, uint64_t *random)
     v[i] = (loom_real)((i % 10 == 9 || i % 10 % 4 == 0) + 0.2 * t_uniform(random));
 }
 
+/* Lengths near 1, small angles and curvatures, frames with unit vectors perpendicular to each
+ * other. */
+static void make_rod_rest(void *data, int64_t count, uint64_t *random)
+{
+  loom_real *v = data;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t k = i % ROD_REST;
+    const int64_t f = k < ROD_FRAME ? -1 : (k - ROD_FRAME) % ROD_FRAME_LEN;
+    v[i] = (loom_real)((k < ROD_MBAR) + 0.2 * t_uniform(random));
+    if (f >= 0 && f < 6) v[i] = (loom_real)(f == 0 || f == 4);
+  }
+}
+
 static void set_exact(void *args) { ((elem_args *)args)->how = LOOM_HESS_EXACT; }
 static void set_clamp(void *args) { ((elem_args *)args)->how = LOOM_HESS_PSD_CLAMP; }
 static void set_abs(void *args) { ((elem_args *)args)->how = LOOM_HESS_PSD_ABS; }
@@ -68,6 +82,9 @@ SMOOTH_ENTRIES(tri_stvk)
 SMOOTH_ENTRIES(hinge_isometric) LOCAL_ENTRIES(hinge_isometric)
 SMOOTH_ENTRIES(hinge_shell)
 SMOOTH_ENTRIES(tet_arap) LOCAL_ENTRIES(tet_arap)
+ENTRY(yarn_bend_energy) ENTRY(yarn_bend_gradient)
+ENTRY(yarn_twist_energy) ENTRY(yarn_twist_gradient)
+ENTRY(rod_frames) ENTRY(rod_plastic)
 ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
 /* clang-format on */
 
@@ -104,6 +121,13 @@ ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
     &e_##t##_weights, NE, 0, 0, NULL, { __VA_ARGS__, OUT((a) * (a)*NE) } \
   }
 
+#define ROD_FIELDS                                                              \
+  FIELD(rod_args, x, LOOM_REAL, LOOM_READ, NX, make_x),                         \
+      FIELD(rod_args, verts, LOOM_I32, LOOM_READ, 3 * NE, make_verts3),         \
+      FIELD(rod_args, rest, LOOM_REAL, LOOM_RDWR, ROD_REST *NE, make_rod_rest), \
+      FIELD(rod_args, bend, LOOM_REAL, LOOM_READ, 3 * NE, make_positive),       \
+      FIELD(rod_args, flat, LOOM_REAL, LOOM_RDWR, 4 * NE, kc_uniform)
+
     /* hinge_shell: atan2 differs in its last bits, theta - theta0 loses up to ten. */
     static const kernel_case cases[] = {
         SMOOTH(spring, 2, 0, INPUTS(2, 1, make_positive, 1)),
@@ -118,6 +142,13 @@ ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
         SMOOTH(hinge_shell, 4, 4096, INPUTS(4, 3, make_positive, 1)),
         SMOOTH(tet_arap, 4, 0, INPUTS(4, 10, make_tet_rest, 1)),
         LOCAL(tet_arap, 4, INPUTS(4, 10, make_tet_rest, 1)),
+        /* sines and arc tangents differ in their last bits */
+        ENERGY(yarn_bend, INPUTS(3, ROD_REST, make_rod_rest, 3)),
+        GRADIENT(yarn_bend, 3, 4096, INPUTS(3, ROD_REST, make_rod_rest, 3)),
+        ENERGY(yarn_twist, INPUTS(3, ROD_REST, make_rod_rest, 1)),
+        GRADIENT(yarn_twist, 3, 4096, INPUTS(3, ROD_REST, make_rod_rest, 1)),
+        {&e_rod_frames, NE, 4096, 0, NULL, {ROD_FIELDS}},
+        {&e_rod_plastic, NE, 4096, 0, NULL, {ROD_FIELDS}},
         {&e_elastic_rows,
          3 * ROW_ARITY *NE,
          0,

@@ -1,6 +1,7 @@
 /* yarn.c, yarn_knit.c, build_yarn.c, spline.kern.h: yarns of a scene as plugins see them. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "geom/spline.kern.h"
@@ -133,6 +134,31 @@ Test(yarn, a_swatch_is_one_open_yarn_with_turns)
   }
   free(radius), free(mass), free(len), free(glue_len), free(loop), free(glue);
   tiny_close(&t);
+}
+
+Test(yarn, sides_are_pinned_by_rows_and_columns_of_loops)
+{
+  static const struct {
+    const char *text;
+    int32_t row, col; /* -1: any */
+  } all[] = {{"rows = 4\nloops = 5\npins = top\n", 3, -1},
+             {"rows = 4\nloops = 5\npins = left\n", -1, 0},
+             {"rows = 4\nloops = 5\npins = bottom_right\n", 0, 4},
+             {"pattern = tube\nrows = 3\nloops = 12\npins = bottom\n", 0, -1}};
+  for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
+    char text[256];
+    snprintf(text, sizeof text, "[yarn.a]\n%s", all[k].text);
+    tiny_scene t = tiny_open_ok(text);
+    const loom_scene *p = &t.s->pub;
+    int32_t *loop = tiny_copy(&t, p->loop);
+    unsigned char *fixed = tiny_copy(&t, p->fixed);
+    for (int32_t v = 0; v < p->num_verts; ++v)
+      cr_assert_eq(fixed[v], (all[k].row < 0 || loop[2 * v] == all[k].row) &&
+                                 (all[k].col < 0 || loop[2 * v + 1] == all[k].col));
+    free(loop), free(fixed);
+    tiny_close(&t);
+  }
+  tiny_refused("[yarn.a]\npattern = tube\nloops = 12\npins = left\n", PARTS("no \"left\""));
 }
 
 Test(yarn, stripes_rings_and_helices)

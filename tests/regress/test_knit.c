@@ -1,0 +1,112 @@
+/* A knitted swatch through the real binary: the same bits for any number of threads and after a
+ * restart, no yarn through another one, and refusals. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/logdiff.h"
+#include "support/proc.h"
+
+TestSuite(knit, .init = proc_enter, .fini = proc_leave);
+
+/* 6 x 6 loops, a striped yarn, which tighten as they fall on a ball; plastic. */
+#define KNIT_SOLVER "[solver]\nplugin = yarn_explicit\nmu_prop = 4500\n"
+#define KNIT                                                                                  \
+  "[run]\ndt = 6.1728395e-05\nsteps = 60\n[exec]\nbackend = cpu\nthreads = 1\n"               \
+  "[yarn.swatch]\nrows = 6\nloops = 6\nstripe = 3\nplasticity = 0.02\n"                       \
+  "transform = translate 0 0 0.0235\nvelocity = 0 0 -0.6\n"                                   \
+  "[body.ball]\nradius = 0.02\nfriction = 0.4\n[body.floor]\nshape = plane\n"                 \
+  "[collision.yarns]\nplugin = yarn_grid\n[contact.yarns]\nplugin = acl\ncollision = yarns\n" \
+  "[collision.bodies]\nplugin = sdf\n[contact.bodies]\nplugin = project\n"                    \
+  "collision = bodies\n[detect]\nevery = step\n[filter]\nwhen = every\n"                      \
+  "[log]\nframes_every = 1\ncheckpoint_every = 20\naudit = off\n"
+#define FAST "shrink = 0.85\nshrink_time = 0.002\n" /* contact is reached within the test */
+
+Test(knit, same_bits_for_any_number_of_threads)
+{
+  static const char *const threads[] = {"2", "4", "1"};
+  proc_write("knit.ini", KNIT KNIT_SOLVER FAST);
+  LOOM_FINE("run", "knit.ini", "--quiet", "-o", "one.h5");
+  for (int i = 0; i < 3; ++i) {
+    LOOM_FINE("run", "knit.ini", "--quiet", "-o", "many.h5", "--threads", threads[i]);
+    logs_same_bits("one.h5", "many.h5", LOGS_UNBROKEN);
+  }
+}
+
+/* Frames, rest curvatures, contact sets and the detector's schedule outlive steps. */
+Test(knit, continues_after_a_restart)
+{
+  proc_write("knit.ini", KNIT KNIT_SOLVER FAST);
+  LOOM_FINE("run", "knit.ini", "--quiet", "-o", "whole.h5");
+  LOOM_FINE("run", "knit.ini", "--quiet", "-n", "37", "-o", "parts.h5");
+  LOOM_FINE("run", "knit.ini", "--quiet", "-o", "parts.h5", "--resume");
+  logs_same_bits("whole.h5", "parts.h5", 37);
+}
+
+static h5log_iter_row *iters_of(const char *path, int64_t *count)
+{
+  loom_err err = {0};
+  h5read *r;
+  cr_assert_eq(h5read_open(&err, path, &r), LOOM_OK, "%s", err.text);
+  *count = h5read_num_iters(r);
+  h5log_iter_row *rows = malloc((size_t)*count * sizeof *rows);
+  cr_assert_eq(h5read_iters(r, &err, 0, *count, rows), LOOM_OK, "%s", err.text);
+  h5read_close(r);
+  return rows;
+}
+
+/* No pull-through.  Centre lines that pass each other are at distance 0 in between.  In every
+ * step the smallest distance of points that are not neighbours along a yarn is at least 0.75 of
+ * 2 r (Y12 of the numerics), and no point moves by more than r/8 in a step, so nothing gets
+ * through between two steps, nor between points, which are 0.35 r apart: linking stays. */
+Test(knit, yarns_do_not_pass_through_each_other)
+{
+  const double r = 1.25e-3;
+  int64_t count;
+  double nearest = 0, fastest = 0;
+  proc_write("knit.ini", KNIT KNIT_SOLVER "shrink = 0.85\n");
+  LOOM_FINE("run", "knit.ini", "--quiet", "-o", "drop.h5", "-n", "1600", "--set",
+            "contact.yarns.plugin=yarn_penalty", "--set", "log.checkpoint_every=0");
+  h5log_iter_row *rows = iters_of("drop.h5", &count);
+  cr_assert(count >= 1600);
+  int64_t touching = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    if (isfinite(rows[i].min_gap)) nearest = fmin(nearest, rows[i].min_gap);
+    if (isfinite(rows[i].dx_max)) fastest = fmax(fastest, rows[i].dx_max);
+    touching += rows[i].active > 0;
+  }
+  free(rows);
+  cr_assert(touching > count / 2, "contact in %lld rows of %lld", (long long)touching,
+            (long long)count);
+  cr_expect(nearest > -0.25 * 2 * r, "centre lines came within %.3f of 2 r", 1 + nearest / (2 * r));
+  cr_expect(fastest < r / 8, "a vertex moved by %g r in a step", fastest / r);
+}
+
+static void refused(const char *text, const char *const *sets, const char *const *parts)
+{
+  proc p;
+  const char *args[16] = {"run", "knit.ini", "--quiet", "-o", "no.h5"};
+  int n = 5;
+  for (; sets != NULL && *sets != NULL; ++sets) {
+    args[n++] = "--set";
+    args[n++] = *sets;
+  }
+  proc_write("knit.ini", text);
+  proc_loom(&p, args);
+  cr_assert(p.code > 0, "code %d: %s", p.code, p.err);
+  for (; *parts != NULL; ++parts)
+    cr_expect(strstr(p.err, *parts) != NULL, "'%s' lacks in: %s", *parts, p.err);
+}
+
+#define LIST(...) \
+  (const char *const[]) { __VA_ARGS__, NULL }
+
+Test(knit, refusals_say_what_and_how_much)
+{
+  refused(KNIT KNIT_SOLVER, LIST("run.dt=0.001"),
+          LIST("0.001 s is longer than bending allows", "0.00037", "vertex", "k_b 2e-08"));
+  refused(KNIT KNIT_SOLVER, LIST("yarn.swatch.loop_width=0.008", "yarn.swatch.row_height=0.004"),
+          LIST("[yarn.swatch]", "interpenetrate", "radius is too large"));
+  refused(KNIT "[solver]\nplugin = pcg_newton\n", NULL, LIST("element Hessian", "yarn_explicit"));
+}
