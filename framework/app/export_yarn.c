@@ -28,7 +28,7 @@ static loom_status load_ids(loom_err *err, export_scene *s, const char *name, in
   if (rank != (width > 1 ? 2 : 1) || (width > 1 && dims[1] != width))
     status = err_set(err, LOOM_E_IO, "/%s has another shape: the file is damaged", name);
   *count = dims[0];
-  if (status == LOOM_OK) *out = malloc((size_t)(dims[0] * width) * sizeof **out + 1);
+  if (status == LOOM_OK) *out = calloc((size_t)(dims[0] * width) + 1, sizeof **out);
   if (status == LOOM_OK && *out == NULL) status = err_set(err, LOOM_E_NOMEM, "out of memory");
   for (int64_t i = 0; status == LOOM_OK && i < dims[0] * width; ++i) {
     if (ids[i] < low || ids[i] >= high)

@@ -124,7 +124,7 @@ static void make_flat(knitter *q)
   const knit_plan *p = q->p;
   int32_t yarn = 0;
   for (int64_t r = 0; r < p->rows; ++r) {
-    double x[3], next[3];
+    double x[3] = {0}, next[3];
     int64_t col;
     if (r > 0 && p->stripe > 0 && r % p->stripe == 0) q->y->first[++yarn] = q->m->num_verts;
     for (int64_t i = 0; i <= POINTS * p->loops; ++i) {

@@ -62,8 +62,28 @@ static void pairs_release(run *r, loom_pairs *p)
   memset(p, 0, sizeof *p);
 }
 
+/* Contact of yarns keeps sets of its own, which detection does not report any more, and its
+ * pairs name segments: as far as contact goes every vertex of a yarn is touched. */
+static loom_status mark_yarns(run *r)
+{
+  unsigned char *mark;
+  int32_t *first;
+  uint32_t kinds = 0;
+  const int32_t n = r->scene->pub.num_verts;
+  for (int i = 0; i < r->num_contact; ++i)
+    kinds |= r->contact[i].in.plugin->ops.contact->pair_kinds;
+  if (r->scene->pub.num_yarns == 0 || !(kinds & LOOM_BIT(LOOM_PAIR_YY))) return LOOM_OK;
+  LOOM_TRY(buf_new(r->m, "core", "vertices of yarns", LOOM_U8, n, &r->yarn_verts));
+  LOOM_TRY(buf_map(r->m, NULL, r->yarn_verts, LOOM_WRITE, LOOM_AT_HOST, (void **)&mark));
+  LOOM_TRY(buf_map(r->m, NULL, r->scene->pub.yarn_vert, LOOM_READ, LOOM_AT_HOST, (void **)&first));
+  for (int32_t i = 0; i < n; ++i) mark[i] = i >= first[0];
+  LOOM_TRY(buf_unmap(r->m, r->scene->pub.yarn_vert));
+  return buf_unmap(r->m, r->yarn_verts);
+}
+
 loom_status detect_new(run *r)
 {
+  LOOM_TRY(mark_yarns(r));
   for (int i = 0; i < r->num_contact; ++i) {
     contact_inst *const c = &r->contact[i];
     LOOM_TRY(pairs_alloc(r, &c->pairs));
@@ -83,6 +103,7 @@ void detect_free(run *r)
   }
   pairs_release(r, &r->asked);
   pairs_release(r, &r->spare);
+  buf_free(r->m, r->yarn_verts);
 }
 
 /* Move pairs in the order of `perm`, keeping the first of equal ones, into the spare set,
@@ -298,10 +319,11 @@ loom_status detect_mark_touched(run *r)
   LOOM_TRY(buf_map(r->m, &r->exec, r->touched, LOOM_WRITE, LOOM_AT_EXEC, &p[0]));
   LOOM_TRY(exec_zero(r->err, &r->exec, p[0], (size_t)r->scene->pub.num_verts));
   LOOM_TRY(buf_unmap(r->m, r->touched));
+  if (r->yarn_verts != NULL) LOOM_TRY(buf_copy(r->m, &r->exec, r->touched, r->yarn_verts));
   for (int i = 0; i < r->num_contact; ++i) {
     const loom_pairs *const q = &r->contact[i].pairs;
     const map_spec s[] = {{q->v, LOOM_READ}, {r->touched, LOOM_RDWR}};
-    if (q->count == 0) continue;
+    if (q->count == 0 || q->kinds == LOOM_BIT(LOOM_PAIR_YY)) continue;
     LOOM_TRY(run_map(r, &r->exec, 2, s, p));
     const touch_args a = {p[0], p[1], r->scene->pub.num_verts};
     LOOM_TRY(run_kernel(r, &r->exec, &k_touch, &a, q->count, NULL));

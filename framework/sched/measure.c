@@ -44,7 +44,7 @@ loom_status measure_norms(run *r, loom_buf *g, residual *out)
 loom_status measure_free(run *r, double *rms)
 {
   const double h2 = r->st.h * r->st.h;
-  loom_buf *const touched = detect_num_pairs(r) > 0 ? r->touched : NULL;
+  loom_buf *const touched = detect_num_pairs(r) > 0 || r->yarn_verts != NULL ? r->touched : NULL;
   double v[2];
   if (touched != NULL) LOOM_TRY(detect_mark_touched(r));
   LOOM_TRY(norm(r, &k_norm_sum, r->grad_free, r->scene->pub.mass, touched, 0));

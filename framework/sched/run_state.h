@@ -99,6 +99,7 @@ struct run {
   loom_buf *wanted;      /* real [n][3], m, the point before a bound was applied; as dx */
   loom_buf *diag;        /* real [n], N/m, D of r_dinv */
   loom_buf *touched;     /* u8 [n], 1: some pair touches the vertex */
+  loom_buf *yarn_verts;  /* u8 [n], 1: vertex of a yarn; NULL if no contact model takes them */
   double total_mass;     /* kg, of free vertices */
   double all_mass;       /* kg */
 

@@ -49,9 +49,9 @@ loom_status limit_check_glue(const loom_host *h, const loom_exec *e, const loom_
 {
   void *p;
   if (sc->num_glue == 0) return LOOM_OK;
+  LOOM_TRY(h->map(h, e, sc->glue, LOOM_READ, LOOM_AT_HOST, &p));
   unsigned char *seen = calloc((size_t)sc->num_verts, 1);
   LOOM_CHECK(h, seen != NULL, LOOM_E_NOMEM, "no memory for %d vertices", sc->num_verts);
-  LOOM_TRY(h->map(h, e, sc->glue, LOOM_READ, LOOM_AT_HOST, &p));
   const int32_t *glue = p;
   int32_t twice = -1;
   for (int64_t i = 0; i < 2 * (int64_t)sc->num_glue; ++i) {
