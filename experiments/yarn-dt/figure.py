@@ -6,7 +6,7 @@ from loompy.experiment import FigureError, plain_axes
 from loompy.log import Log
 
 STIFFNESS = (1e-9, 5e-9, 2e-8, 1e-7, 4e-7, 2e-6)  # N m^2; 2e-8: 20 dyn cm^2
-FACTORS = 2 ** np.arange(-0.5, 2.01, 0.25)  # steps tried, over the rule's
+FACTORS = 2 ** np.arange(-2.0, 2.01, 0.25)  # steps tried, over the rule's
 SPAN = 0.03  # s
 SPEED = 3.0  # m/s; it falls with 0.6 m/s
 

@@ -69,11 +69,15 @@ LK_FN void rod_load(const lk_real *x, const int32_t *verts, const lk_real *rest,
   for (int a = 0; a < 3; ++a) LK_LOAD3(X[a], x, verts[a]);
   for (int j = 0; j < 2; ++j) {
     const lk_real *f = rest + ROD_FRAME + ROD_FRAME_LEN * j;
-    lk_sub3(X[j + 1], X[j], q->e[j]);
+    lk_real e[3];
+    lk_sub3(X[j + 1], X[j], e);
     /* without a direction of its own an edge keeps the last one */
-    const lk_real least = LK_EPSILON * rest[ROD_LENGTH + j], len = lk_norm3(q->e[j]);
+    const lk_real least = LK_EPSILON * rest[ROD_LENGTH + j], len = lk_norm3(e);
     q->len[j] = LK_FMAX(len, least);
-    for (int k = 0; k < 3; ++k) q->t[j][k] = len > least ? q->e[j][k] / len : f[k];
+    for (int k = 0; k < 3; ++k) {
+      q->e[j][k] = e[k];
+      q->t[j][k] = len > least ? e[k] / len : f[k];
+    }
     rod_transport(f + 3, f, q->t[j], q->u[j]);
     lk_cross3(q->t[j], q->u[j], q->v[j]);
   }

@@ -48,11 +48,14 @@ LK_FN void spline_fold(const int32_t *seg, lk_real *w)
 /* Control points q [4][3] of a segment, missing ones reflected.  x [n][3] m */
 LK_FN void spline_points(const lk_real *x, const int32_t *seg, lk_real *q)
 {
-  LK_LOAD3(q + 3, x, seg[1]);
-  LK_LOAD3(q + 6, x, seg[2]);
+  lk_real a[3], b[3];
+  LK_LOAD3(a, x, seg[1]);
+  LK_LOAD3(b, x, seg[2]);
   for (int c = 0; c < 3; ++c) {
-    q[c] = seg[0] < 0 ? LK_R(2.0) * q[3 + c] - q[6 + c] : x[3 * seg[0] + c];
-    q[9 + c] = seg[3] < 0 ? LK_R(2.0) * q[6 + c] - q[3 + c] : x[3 * seg[3] + c];
+    q[c] = seg[0] < 0 ? LK_R(2.0) * a[c] - b[c] : x[3 * seg[0] + c];
+    q[3 + c] = a[c];
+    q[6 + c] = b[c];
+    q[9 + c] = seg[3] < 0 ? LK_R(2.0) * b[c] - a[c] : x[3 * seg[3] + c];
   }
 }
 

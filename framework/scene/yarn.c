@@ -149,7 +149,7 @@ static void search(const cells *c, double limit, yarn_near *out)
 {
   for (int32_t i = 0; i < c->num; ++i) {
     int64_t k[3];
-    uint32_t seen[27];
+    uint32_t seen[27] = {0};
     int num = 0;
     cell_of(c, c->p + 3 * (int64_t)i, k);
     for (int n = 0; n < 27; ++n) {

@@ -20,7 +20,7 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, stability, 0.5, 0, 10, "1",
                     "The step must be below this times the least l^2 sqrt(rho/k_b) (l lengths of "
                     "segments, rho mass per length, k_b bending stiffness), or it is refused; 0: "
-                    "no check.  Runs were stable up to 0.7 and not beyond 0.75 to 1."),
+                    "no check.  Stiff yarns were stable to 0.6 and not at 0.7 (figure acl-dt)."),
     LOOM_PARAM_REAL(settings, tolerance, 1e-6, 1e-14, 1, "1",
                     "Lengths are projected until | |e|^2/l^2 - 1 | is below this."),
     LOOM_PARAM_INT(settings, max_iters, 10, 0, 1000, "1",
