@@ -7,12 +7,12 @@
 
 #include "loom/host.h"
 
-/* Opens `path` to append; NULL or "": no file. */
+/* Opens `path`, empty; NULL or "": no file.  What a resumed run had written is lost. */
 static inline loom_status stats_open(const loom_host *h, const char *path, FILE **out)
 {
   *out = NULL;
   if (path == NULL || path[0] == '\0') return LOOM_OK;
-  *out = fopen(path, "a");
+  *out = fopen(path, "w");
   LOOM_CHECK(h, *out != NULL, LOOM_E_IO, "cannot write %s; name a file in a folder that exists",
              path);
   return LOOM_OK;

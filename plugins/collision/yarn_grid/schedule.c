@@ -36,6 +36,7 @@ void yg_schedule_free(yg_schedule *s)
   free(s->entry);
   free(s->freed.v);
   free(s->due.v);
+  free(s->spare.v);
   free(s->links);
   free(s->cells);
   free(s->table);
@@ -92,13 +93,6 @@ static int inside(const int32_t c[3], const int32_t *box)
 {
   return c[0] >= box[0] && c[0] <= box[3] && c[1] >= box[1] && c[1] <= box[4] && c[2] >= box[2] &&
          c[2] <= box[5];
-}
-
-static int overlap(const int32_t *a, const int32_t *b)
-{
-  for (int c = 0; c < 3; ++c)
-    if (a[c] > b[3 + c] || b[c] > a[3 + c]) return 0;
-  return 1;
 }
 
 static void leave(yg_schedule *s, int32_t seg, const int32_t c[3])
@@ -263,6 +257,34 @@ int yg_top_bin(int64_t tick)
   return b;
 }
 
+/* Ascending, by counting digits of 10 bits: neighbours in the list are then neighbours in memory,
+ * and the order does not depend on how entries got into their bins. */
+static int sort_due(yg_schedule *s)
+{
+  enum { DIGIT = 1024 };
+  void *p = s->spare.v;
+  const int ok = grow_room(&p, &s->spare.cap, s->due.n, sizeof *s->spare.v);
+  s->spare.v = p;
+  for (int shift = 0; ok && s->num >> shift > 0; shift += 10) {
+    int64_t at[DIGIT + 1] = {0};
+    for (int64_t i = 0; i < s->due.n; ++i) ++at[(s->due.v[i] >> shift & (DIGIT - 1)) + 1];
+    for (int d = 0; d < DIGIT; ++d) at[d + 1] += at[d];
+    for (int64_t i = 0; i < s->due.n; ++i)
+      s->spare.v[at[s->due.v[i] >> shift & (DIGIT - 1)]++] = s->due.v[i];
+    grow_ids swap = s->due;
+    s->due.v = s->spare.v;
+    s->due.cap = s->spare.cap;
+    s->spare.v = swap.v;
+    s->spare.cap = swap.cap;
+    if (s->spare.cap < s->due.n) {
+      p = s->spare.v;
+      if (!grow_room(&p, &s->spare.cap, s->due.n, sizeof *s->spare.v)) return 0;
+      s->spare.v = p;
+    }
+  }
+  return ok;
+}
+
 int yg_collect(yg_schedule *s)
 {
   for (int b = yg_top_bin(s->tick); b >= 0; --b) {
@@ -272,7 +294,7 @@ int yg_collect(yg_schedule *s)
     }
     s->bin[b].n = 0;
   }
-  return 1;
+  return sort_due(s);
 }
 
 int yg_settle(yg_schedule *s, const yg_look *look)
@@ -281,7 +303,7 @@ int yg_settle(yg_schedule *s, const yg_look *look)
   for (int64_t k = 0; k < s->due.n; ++k) {
     const int32_t id = s->due.v[k];
     yg_entry *const e = &s->entry[id];
-    if (!overlap(s->cells + 6 * (ptrdiff_t)e->a, s->cells + 6 * (ptrdiff_t)e->b)) {
+    if (look[k].apart) {
       if (!delete_entry(s, id)) return 0;
       continue;
     }

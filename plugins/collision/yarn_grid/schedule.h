@@ -30,10 +30,10 @@ typedef struct yg_schedule {
   int64_t num, cap; /* with those that were deleted */
   grow_ids freed;   /* deleted entries, to be used again */
   grow_ids bin[YG_BINS];
-  grow_ids due;    /* what is looked at now */
-  yg_links *links; /* [num_segs] */
-  int32_t *cells;  /* [num_segs][6], where the segments were */
-  yg_cell *table;  /* [size], open addressing, size a power of two */
+  grow_ids due, spare; /* what is looked at now; workspace of its sort */
+  yg_links *links;     /* [num_segs] */
+  int32_t *cells;      /* [num_segs][6], where the segments were */
+  yg_cell *table;      /* [size], open addressing, size a power of two */
   int64_t size, used;
 } yg_schedule;
 

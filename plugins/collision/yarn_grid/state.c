@@ -50,7 +50,8 @@ loom_status yg_state_new(yarn_grid *d)
   d->snap[0] = d->x1;
   for (int b = 1; b < YG_BINS; ++b) {
     d->snap[b] = calloc(n3 + 1, real);
-    ok = ok && d->snap[b] != NULL;
+    d->window[b] = calloc(6 * ns + 1, real);
+    ok = ok && d->snap[b] != NULL && d->window[b] != NULL;
   }
   YG_MEMORY(d, ok && yg_schedule_new(&d->sched, d->table.num_segs));
   return new_search(d);
@@ -60,7 +61,7 @@ void yg_state_free(yarn_grid *d)
 {
   yg_schedule_free(&d->sched);
   yg_search_free(&d->search);
-  for (int b = 1; b < YG_BINS; ++b) free(d->snap[b]);
+  for (int b = 1; b < YG_BINS; ++b) free(d->snap[b]), free(d->window[b]);
   free(d->P), free(d->box), free(d->cells), free(d->move), free(d->change);
   free(d->x1), free(d->x2), free(d->ref), free(d->alarm);
   free(d->look), free(d->boxes), free(d->box_at), free(d->box_list), free(d->hits.v);

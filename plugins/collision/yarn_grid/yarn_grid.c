@@ -17,6 +17,7 @@
 
 static const lk_entry k_place = LK_ENTRY(yg_place), k_alarm = LK_ENTRY(yg_alarm);
 static const lk_entry k_motion = LK_ENTRY(yg_motion), k_examine = LK_ENTRY(yg_examine);
+static const lk_entry k_window = LK_ENTRY(yg_window);
 
 static const loom_param params[] = {
     LOOM_PARAM_REAL(yg_settings, cell, 6e-3, 1e-6, 1e3, "m",
@@ -115,6 +116,23 @@ static loom_status sound_alarm(yarn_grid *d, const yarn_line *l, const loom_real
   return run(d, &k_motion, &m, l->num_segs);
 }
 
+/* Movement of all segments since the snapshots of the bins that are due and long: entries of the
+ * others find it themselves.  bin 0 has that of the last step. */
+static loom_status open_windows(yarn_grid *d, const yarn_line *l, const loom_real *x,
+                                const loom_real *window[YG_BINS])
+{
+  const yg_schedule *const s = &d->sched;
+  for (int b = 0; b < YG_BINS; ++b) window[b] = NULL;
+  if (d->history == 2) window[0] = d->move;
+  for (int b = 1; b <= yg_top_bin(s->tick); ++b) {
+    if (2 * d->length[b] < l->num_segs) continue;
+    const yg_motion_args a = {.l = *l, .x = x, .x1 = d->snap[b], .move = d->window[b]};
+    LOOM_TRY(run(d, &k_window, &a, l->num_segs));
+    window[b] = d->window[b];
+  }
+  return LOOM_OK;
+}
+
 static loom_status examine(yarn_grid *d, const yarn_line *l, const yg_boxes *boxes,
                            const loom_real *x, int64_t *full)
 {
@@ -126,6 +144,7 @@ static loom_status examine(yarn_grid *d, const yarn_line *l, const yg_boxes *box
   yg_examine_args a = {.l = *l,
                        .boxes = *boxes,
                        .P = d->P,
+                       .cells = d->cells,
                        .x = x,
                        .move = d->move,
                        .change = d->change,
@@ -136,6 +155,7 @@ static loom_status examine(yarn_grid *d, const yarn_line *l, const yg_boxes *box
                        .omega = (lk_real)d->set.omega,
                        .history = d->history};
   for (int b = 0; b < YG_BINS; ++b) a.snap[b] = d->snap[b];
+  LOOM_TRY(open_windows(d, l, x, a.window));
   LOOM_TRY(run(d, &k_examine, &a, s->due.n));
   for (int64_t k = 0; k < s->due.n; ++k) {
     const yg_entry *const e = &s->entry[s->due.v[k]];
@@ -165,6 +185,7 @@ static loom_status look_by_schedule(yarn_grid *d, const yarn_line *l, const yg_b
   int64_t full = 0;
   YG_MEMORY(d, yg_enter_cells(s, d->cells));
   if (d->history == 2) LOOM_TRY(sound_alarm(d, l, x));
+  for (int b = 0; b < YG_BINS; ++b) d->length[b] = s->bin[b].n;
   YG_MEMORY(d, yg_collect(s));
   const int64_t due = s->due.n;
   LOOM_TRY(examine(d, l, boxes, x, &full));

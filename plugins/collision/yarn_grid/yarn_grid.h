@@ -24,20 +24,22 @@ typedef struct yarn_grid {
   yarn_points_table table;
   yg_schedule sched;
   yg_search search;
-  int32_t n;                /* vertices */
-  int32_t history;          /* earlier positions known, 0 to 2 */
-  int64_t calls;            /* looks, for the statistics */
-  int64_t due;              /* entries examined by the last search */
-  int64_t near;             /* pairs compared by the last search */
-  double margin;            /* m, of the last query */
-  loom_real *P, *box;       /* [ns][3][YARN_LANES], [ns][6] m */
-  int32_t *cells;           /* [ns][6] */
-  loom_real *x1, *x2;       /* [n][3] m, positions at the last two looks */
-  loom_real *ref;           /* [n][3] m, see yg_alarm */
-  loom_real *snap[YG_BINS]; /* [n][3] m; snap[0] is x1 */
-  loom_real *move, *change; /* [ns][6] m */
-  uint8_t *alarm;           /* [n] */
-  yg_look *look;            /* [look_cap] */
+  int32_t n;                  /* vertices */
+  int32_t history;            /* earlier positions known, 0 to 2 */
+  int64_t calls;              /* looks, for the statistics */
+  int64_t due;                /* entries examined by the last search */
+  int64_t near;               /* pairs compared by the last search */
+  double margin;              /* m, of the last query */
+  loom_real *P, *box;         /* [ns][3][YARN_LANES], [ns][6] m */
+  int32_t *cells;             /* [ns][6] */
+  loom_real *x1, *x2;         /* [n][3] m, positions at the last two looks */
+  loom_real *ref;             /* [n][3] m, see yg_alarm */
+  loom_real *snap[YG_BINS];   /* [n][3] m; snap[0] is x1 */
+  loom_real *move, *change;   /* [ns][6] m */
+  loom_real *window[YG_BINS]; /* [ns][6] m, see yg_examine_args; [0] is move */
+  int64_t length[YG_BINS];    /* of the bins, before they are looked at */
+  uint8_t *alarm;             /* [n] */
+  yg_look *look;              /* [look_cap] */
   int64_t look_cap;
   /* what detection was asked to leave out, and where */
   uint64_t *boxes; /* [num_boxes] ascending */

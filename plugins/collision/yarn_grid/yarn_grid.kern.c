@@ -12,15 +12,14 @@ LK_FN int32_t cell_of(lk_real x, lk_real cell)
 LK_KERNEL_PLAIN(yg_place, a, s)
 {
   lk_real *const P = a->P + YARN_POS * s;
-  const int own = a->l.pt0[s + 1] - a->l.pt0[s];
-  yarn_points(&a->l, a->x, s, P);
+  lk_real q[12], m[6];
+  spline_points(a->x, a->l.segs + 4 * s, q);
+  yarn_lanes(a->l.basis, q, P);
+  yg_bounds(P, m); /* with the first point of the next segment, which does no harm */
+  for (int k = a->l.pt0[s + 1] - a->l.pt0[s]; k < YARN_LANES; ++k)
+    for (int c = 0; c < 3; ++c) P[YARN_LANES * c + k] = YARN_FAR;
   for (int c = 0; c < 3; ++c) {
-    const lk_real *const p = P + YARN_LANES * c;
-    lk_real lo = p[0], hi = p[0];
-    for (int k = 1; k < own; ++k) {
-      lo = p[k] < lo ? p[k] : lo;
-      hi = p[k] > hi ? p[k] : hi;
-    }
+    const lk_real lo = m[c], hi = m[3 + c];
     /* half the distance that counts, and rounding */
     const lk_real grow = a->l.radius[s] + LK_R(0.5) * a->margin +
                          LK_R(1e-9) * (hi - lo + a->l.radius[s] + LK_FABS(a->margin));
@@ -61,6 +60,8 @@ LK_KERNEL_PLAIN(yg_motion, a, s)
   yg_interval(&a->l, q1, a->change + 6 * s);
 }
 
+LK_KERNEL_PLAIN(yg_window, a, s) { yg_displacement(&a->l, a->x, a->x1, s, a->move + 6 * s); }
+
 /* Steps n until the clearance may be used up:  d = v n + g (n^2 + n) / 2. */
 LK_FN int32_t bin_of(lk_real d, lk_real v, lk_real g)
 {
@@ -77,19 +78,23 @@ LK_KERNEL_PLAIN(yg_examine, a, k)
 {
   const yg_entry *const e = a->entry + a->due[k];
   yg_look *const o = a->out + k;
-  o->full = o->hits = 0;
+  const int32_t *const ca = a->cells + 6 * e->a, *const cb = a->cells + 6 * e->b;
+  o->full = o->hits = o->apart = 0;
   o->d = e->d;
+  for (int c = 0; c < 3; ++c) o->apart |= ca[c] > cb[3 + c] || cb[c] > ca[3 + c];
+  if (o->apart) return; /* nothing can be near; whoever comes back makes a new entry */
   if (o->d >= LK_R(0.0)) {
-    lk_real qa[12], qb[12], q[12], ia[6], ib[6];
-    const lk_real *const from = a->snap[e->bin];
-    spline_points(a->x, a->l.segs + 4 * e->a, qa);
-    spline_points(from, a->l.segs + 4 * e->a, q);
-    for (int c = 0; c < 12; ++c) qa[c] -= q[c];
-    spline_points(a->x, a->l.segs + 4 * e->b, qb);
-    spline_points(from, a->l.segs + 4 * e->b, q);
-    for (int c = 0; c < 12; ++c) qb[c] -= q[c];
-    yg_interval(&a->l, qa, ia);
-    yg_interval(&a->l, qb, ib);
+    lk_real ia[6], ib[6];
+    const lk_real *const window = a->window[e->bin];
+    if (window != NULL) {
+      for (int c = 0; c < 6; ++c) {
+        ia[c] = window[6 * e->a + c];
+        ib[c] = window[6 * e->b + c];
+      }
+    } else {
+      yg_displacement(&a->l, a->x, a->snap[e->bin], e->a, ia);
+      yg_displacement(&a->l, a->x, a->snap[e->bin], e->b, ib);
+    }
     o->d -= yg_relative(ia, ib) * (LK_R(1.0) + LK_R(1e-9));
   }
   if (!(o->d > LK_R(0.0))) yg_compare(&a->l, &a->boxes, a->P, e->a, e->b, a->margin, o);

@@ -37,6 +37,7 @@ typedef struct yg_motion_args { /* segments */
   lk_real *LK_RESTRICT change; /* [ns][6] m, out: interval of its change */
 } yg_motion_args;
 LK_DECLARE(yg_motion, yg_motion_args)
+LK_DECLARE(yg_window, yg_motion_args) /* move = interval of x - x1 alone */
 
 /* Pairs of segments that detection has to leave out, as boxes of points. */
 typedef struct yg_boxes {
@@ -49,6 +50,7 @@ typedef struct yg_boxes {
 typedef struct yg_look {
   lk_real d;              /* m, no closer than this beyond the distance that counts */
   int32_t wish;           /* bin, from 0 */
+  int32_t apart;          /* 1: the cells do not meet any more */
   int32_t full;           /* 1: all points were compared */
   int32_t hits;           /* pairs of points that count */
   int32_t i, j;           /* the nearest one */
@@ -68,8 +70,10 @@ typedef struct yg_examine_args {
   yarn_line l;
   yg_boxes boxes;
   const lk_real *LK_RESTRICT P;
+  const int32_t *LK_RESTRICT cells; /* [ns][6] */
   const lk_real *LK_RESTRICT x;
-  const lk_real *snap[YG_BINS]; /* [n][3] m, positions at the last tick of each bin */
+  const lk_real *snap[YG_BINS];   /* [n][3] m, positions at the last tick of each bin */
+  const lk_real *window[YG_BINS]; /* [ns][6] m, intervals of x - snap, or NULL: not there */
   const lk_real *LK_RESTRICT move;
   const lk_real *LK_RESTRICT change;
   const yg_entry *LK_RESTRICT entry;

@@ -4,21 +4,47 @@
 
 #include "yarn_grid.kern.h"
 
+/* Interval m [6] of all lanes of P; four at a time, as vectors. */
+LK_FN void yg_bounds(const lk_real *P, lk_real *m)
+{
+  for (int c = 0; c < 3; ++c) {
+    const lk_real *const p = P + YARN_LANES * c;
+    lk_real lo[4], hi[4];
+    for (int k = 0; k < 4; ++k) {
+      lo[k] = p[k] < p[k + 4] ? p[k] : p[k + 4];
+      hi[k] = p[k] > p[k + 4] ? p[k] : p[k + 4];
+    }
+    for (int k = 0; k < 4; ++k) {
+      lo[k] = lo[k] < p[k + 8] ? lo[k] : p[k + 8];
+      hi[k] = hi[k] > p[k + 8] ? hi[k] : p[k + 8];
+    }
+    for (int k = 1; k < 4; ++k) {
+      lo[0] = lo[k] < lo[0] ? lo[k] : lo[0];
+      hi[0] = hi[k] > hi[0] ? hi[k] : hi[0];
+    }
+    m[c] = lo[0];
+    m[3 + c] = hi[0];
+  }
+}
+
 /* Interval m [6] of a displacement with control values q [4][3] over the points of a segment;
  * the lane behind the own points belongs to the next segment and does no harm. */
 LK_FN void yg_interval(const yarn_line *l, const lk_real *q, lk_real *m)
 {
   lk_real P[YARN_POS];
   yarn_lanes(l->basis, q, P);
-  for (int c = 0; c < 3; ++c) {
-    lk_real lo = P[YARN_LANES * c], hi = lo;
-    for (int k = 1; k < YARN_LANES; ++k) {
-      lo = P[YARN_LANES * c + k] < lo ? P[YARN_LANES * c + k] : lo;
-      hi = P[YARN_LANES * c + k] > hi ? P[YARN_LANES * c + k] : hi;
-    }
-    m[c] = lo;
-    m[3 + c] = hi;
-  }
+  yg_bounds(P, m);
+}
+
+/* The same of x - from for segment s. */
+LK_FN void yg_displacement(const yarn_line *l, const lk_real *x, const lk_real *from, int32_t s,
+                           lk_real *m)
+{
+  lk_real q[12], q0[12];
+  spline_points(x, l->segs + 4 * s, q);
+  spline_points(from, l->segs + 4 * s, q0);
+  for (int c = 0; c < 12; ++c) q[c] -= q0[c];
+  yg_interval(l, q, m);
 }
 
 /* Largest relative movement of two segments, m. */
@@ -70,7 +96,10 @@ LK_FN void yg_compare(const yarn_line *l, const yg_boxes *x, const lk_real *P, i
   const int na = l->pt0[a + 1] - l->pt0[a], nb = l->pt0[b + 1] - l->pt0[b];
   const lk_real reach = l->radius[a] + l->radius[b] + margin;
   int masked = yarn_adjacent(l, a, b);
-  yarn_rule(l, a, b, mask);
+  if (masked)
+    yarn_rule(l, a, b, mask);
+  else if (x->key != NULL)
+    for (int i = 0; i < YARN_LANES; ++i) mask[i] = 0;
   masked |= yg_cover(l, x, a, b, mask);
   lk_real d2 = yarn_smallest(A, na, B, masked ? mask : NULL);
   o->full = 1;

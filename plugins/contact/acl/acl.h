@@ -17,9 +17,9 @@ typedef struct acl_settings {
 
 typedef struct acl_pools { /* see acl_pool; capacities of each array */
   acl_pool p;
-  int64_t slots, pairs;           /* used */
-  int64_t live_slots, live_pairs; /* of sets that exist */
-  int64_t cap[7];
+  int64_t slots, reals;           /* used; reals of K */
+  int64_t live_slots, live_reals; /* of sets that exist */
+  int64_t cap[8];
 } acl_pools;
 
 typedef struct acl {
@@ -70,10 +70,10 @@ acl_box acl_pad(const acl *m, const yarn_line *l, acl_box box);
 int acl_remove(acl *m, const yarn_line *l, int32_t id);
 /* 1 if points p, q lie in a set. */
 int acl_covered(const acl *m, const yarn_line *l, int32_t seg, int32_t p, int32_t q);
-/* Slots of a set whose box is new, room for its pairs. */
-int acl_layout(acl *m, const yarn_line *l, acl_set *s, int32_t pairs);
-/* Room for that many slots and pairs in all. */
-int acl_room(acl_pools *q, int64_t slots, int64_t pairs);
+/* Slots of a set whose box is new, room for its K if it has one. */
+int acl_layout(acl *m, const yarn_line *l, acl_set *s, int with_K);
+/* Room for that many slots and reals of K in all. */
+int acl_room(acl_pools *q, int64_t slots, int64_t reals);
 /* Remove what dead sets have left, when that is most of it. */
 int acl_compact(acl *m);
 int acl_hook(acl *m, const yarn_line *l, int32_t id);

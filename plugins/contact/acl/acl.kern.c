@@ -7,49 +7,48 @@ LK_KERNEL_PLAIN(acl_lanes, a, s) { yarn_points(&a->l, a->x, s, a->P + YARN_POS *
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
-/* F += K X by its factors: a pair pulls its two points by -H (X_i - X_j).  Points of the second
- * range are formed ACL_SPAN at a time, those of the first row by row.  Returns X'K X. */
-LK_FN lk_real acl_stiffness(const acl_args *a, const acl_set *s, const lk_real *X, lk_real *F)
+/* Y += K X for n slots, X and Y [3][n]; returns X'K X. */
+LK_FN lk_real acl_stiffness(const lk_real *K, int n, const lk_real *X, lk_real *Y)
 {
-  const lk_real *const basis = a->l.basis;
-  const acl_pair *const p = a->p.pair + s->pair;
   lk_real xkx = LK_R(0.0);
-  if (s->pairs == 0) return xkx;
-  for (int j0 = 0; j0 <= s->v1 - s->v0; j0 += ACL_SPAN) {
-    lk_real xj[3 * ACL_SPAN], fj[3 * ACL_SPAN];
-    const int left = s->v1 - s->v0 + 1 - j0, m = left < ACL_SPAN ? left : ACL_SPAN;
-    int seg;
-    for (int j = 0; j < m; ++j) {
-      const int lane = acl_lane(&a->l, s->sb, s->v0 + j0 + j, &seg);
-      acl_at(basis, lane, X + 3 * (s->off + seg - s->sb), xj + 3 * j);
-      fj[3 * j] = fj[3 * j + 1] = fj[3 * j + 2] = LK_R(0.0);
-    }
-    for (int n = 0; n < s->pairs;) {
-      const int i = p[n].i, lane = acl_lane(&a->l, s->sa, s->u0 + i, &seg);
-      lk_real xi[3], row[3];
-      acl_at(basis, lane, X + 3 * (seg - s->sa), xi);
-      row[0] = row[1] = row[2] = LK_R(0.0);
-      for (; n < s->pairs && p[n].i == i; ++n) {
-        const lk_real *const H = p[n].H;
-        const int j = p[n].j - j0;
-        lk_real d[3], f[3];
-        if (j < 0 || j >= m) continue;
-        for (int c = 0; c < 3; ++c) d[c] = xi[c] - xj[3 * j + c];
-        f[0] = H[0] * d[0] + H[1] * d[1] + H[2] * d[2];
-        f[1] = H[1] * d[0] + H[3] * d[1] + H[4] * d[2];
-        f[2] = H[2] * d[0] + H[4] * d[1] + H[5] * d[2];
-        xkx -= lk_dot3(d, f);
-        for (int c = 0; c < 3; ++c) {
-          row[c] -= f[c];
-          fj[3 * j + c] += f[c];
-        }
+  for (int a = 0; a < n; ++a) {
+    const int m = n - a;
+    const lk_real *const xx = K, *const xy = K + m, *const xz = K + 2 * m, *const yy = K + 3 * m;
+    const lk_real *const yz = K + 4 * m, *const zz = K + 5 * m;
+    const lk_real *const x = X + a, *const y = X + n + a, *const z = X + 2 * n + a;
+    lk_real *const fx = Y + a, *const fy = Y + n + a, *const fz = Y + 2 * n + a;
+    const lk_real x0 = x[0], y0 = y[0], z0 = z[0];
+    lk_real sx = xx[0] * x0 + xy[0] * y0 + xz[0] * z0;
+    lk_real sy = xy[0] * x0 + yy[0] * y0 + yz[0] * z0;
+    lk_real sz = xz[0] * x0 + yz[0] * y0 + zz[0] * z0;
+    xkx += x0 * sx + y0 * sy + z0 * sz;
+    lk_real ox = LK_R(0.0), oy = LK_R(0.0), oz = LK_R(0.0);
+    for (int b0 = 1; b0 < m; b0 += ACL_ROW) {
+      lk_real tx[ACL_ROW], ty[ACL_ROW], tz[ACL_ROW];
+      const int end = m - b0 < ACL_ROW ? m - b0 : ACL_ROW;
+      for (int k = 0; k < end; ++k) {
+        const int b = b0 + k;
+        tx[k] = xx[b] * x[b] + xy[b] * y[b] + xz[b] * z[b];
+        ty[k] = xy[b] * x[b] + yy[b] * y[b] + yz[b] * z[b];
+        tz[k] = xz[b] * x[b] + yz[b] * y[b] + zz[b] * z[b];
       }
-      acl_spread(basis, lane, row, F + 3 * (seg - s->sa));
+      for (int k = 0; k < end; ++k) {
+        const int b = b0 + k;
+        fx[b] += xx[b] * x0 + xy[b] * y0 + xz[b] * z0;
+        fy[b] += xy[b] * x0 + yy[b] * y0 + yz[b] * z0;
+        fz[b] += xz[b] * x0 + yz[b] * y0 + zz[b] * z0;
+      }
+      for (int k = 0; k < end; ++k) {
+        ox += tx[k];
+        oy += ty[k];
+        oz += tz[k];
+      }
     }
-    for (int j = 0; j < m; ++j) {
-      const int lane = acl_lane(&a->l, s->sb, s->v0 + j0 + j, &seg);
-      acl_spread(basis, lane, fj + 3 * j, F + 3 * (s->off + seg - s->sb));
-    }
+    fx[0] += sx + ox;
+    fy[0] += sy + oy;
+    fz[0] += sz + oz;
+    xkx += LK_R(2.0) * (x0 * ox + y0 * oy + z0 * oz);
+    K += 6 * m;
   }
   return xkx;
 }
@@ -61,42 +60,42 @@ LK_KERNEL_PLAIN(acl_apply, a, k)
   const int32_t *const vert = a->p.vert + s->slot;
   const lk_real *const qbar = a->p.qbar + 3 * s->slot, *const fbar = a->p.fbar + 3 * s->slot;
   const lk_real *const M = a->p.M + s->slot;
-  lk_real *const X = a->p.X + 3 * s->slot, *const F = a->p.F + 3 * s->slot;
+  lk_real *const X = a->p.X + 3 * s->slot, *const Y = a->p.Y + 3 * s->slot;
+  lk_real *const F = a->p.F + 3 * s->slot;
   lk_real c[3], A[9], R[9], most = LK_R(0.0), work = LK_R(0.0);
   c[0] = c[1] = c[2] = LK_R(0.0);
   for (int i = 0; i < n; ++i) {
-    acl_slot(a, vert, i, X + 3 * i);
-    for (int d = 0; d < 3; ++d) c[d] += X[3 * i + d];
+    acl_slot(a, vert, i, F + 3 * i); /* F holds q for now */
+    for (int d = 0; d < 3; ++d) c[d] += F[3 * i + d];
   }
   for (int d = 0; d < 3; ++d) c[d] /= (lk_real)n;
   for (int i = 0; i < 9; ++i) A[i] = LK_R(0.0);
   for (int i = 0; i < n; ++i) {
-    lk_real *const x = X + 3 * i;
-    for (int d = 0; d < 3; ++d) x[d] -= c[d];
+    lk_real *const q = F + 3 * i;
+    for (int d = 0; d < 3; ++d) q[d] -= c[d];
     for (int d = 0; d < 3; ++d)
-      for (int e = 0; e < 3; ++e) A[3 * d + e] += x[d] * qbar[3 * i + e];
+      for (int e = 0; e < 3; ++e) A[3 * d + e] += q[d] * qbar[3 * i + e];
   }
   for (int i = 0; i < 9; ++i) R[i] = s->R[i];
   acl_rotation(A, R);
   for (int i = 0; i < n; ++i) {
-    lk_real *const x = X + 3 * i;
-    const lk_real q[3] = {x[0], x[1], x[2]};
-    for (int d = 0; d < 3; ++d)
+    const lk_real *const q = F + 3 * i;
+    lk_real x[3];
+    for (int d = 0; d < 3; ++d) {
       x[d] = R[d] * q[0] + R[3 + d] * q[1] + R[6 + d] * q[2] - qbar[3 * i + d];
+      work += fbar[3 * i + d] * x[d];
+      X[n * d + i] = x[d];
+      Y[n * d + i] = fbar[3 * i + d];
+    }
     const lk_real far = M[i] * M[i] * lk_dot3(x, x);
     most = far > most ? far : most;
-    for (int d = 0; d < 3; ++d) {
-      work += fbar[3 * i + d] * x[d];
-      F[3 * i + d] = fbar[3 * i + d];
-    }
   }
   a->metric[k] = LK_SQRT(most) * s->reach / s->eps2;
-  a->energy[k] = s->energy - work - LK_R(0.5) * acl_stiffness(a, s, X, F);
-  for (int i = 0; i < n; ++i) {
-    const lk_real f[3] = {F[3 * i], F[3 * i + 1], F[3 * i + 2]};
+  a->energy[k] = s->energy - work;
+  if (s->pairs > 0) a->energy[k] -= LK_R(0.5) * acl_stiffness(a->p.K + s->block, n, X, Y);
+  for (int i = 0; i < n; ++i)
     for (int d = 0; d < 3; ++d)
-      F[3 * i + d] = R[3 * d] * f[0] + R[3 * d + 1] * f[1] + R[3 * d + 2] * f[2];
-  }
+      F[3 * i + d] = R[3 * d] * Y[i] + R[3 * d + 1] * Y[n + i] + R[3 * d + 2] * Y[2 * n + i];
   if (a->keep)
     for (int i = 0; i < 9; ++i) s->R[i] = R[i];
   a->energy[k] += acl_springs(a, s, F);
@@ -242,38 +241,73 @@ LK_FN void weights_of(const yarn_line *l, int32_t first, int32_t p0, int32_t p1,
   }
 }
 
-/* Factors of K: all pairs in contact, row by row. */
-LK_FN void list_pairs(const acl_args *a, acl_set *s)
+/* K += w times H at slots i, j in any order. */
+LK_FN void add_block(lk_real *K, int n, int i, int j, lk_real w, const lk_real *H)
+{
+  const int a = i < j ? i : j, b = i < j ? j - i : i - j, m = n - a;
+  lk_real *const row = K + 6 * (a * n - a * (a - 1) / 2) + b;
+  for (int h = 0; h < 6; ++h) row[m * h] += w * H[h];
+}
+
+/* w w' H for the four slots from `at` on. */
+LK_FN void add_side(lk_real *K, int n, int at, const lk_real *w, const lk_real *H)
+{
+  for (int i = 0; i < 4; ++i)
+    for (int j = i; j < 4; ++j) add_block(K, n, at + i, at + j, w[i] * w[j], H);
+}
+
+/* K = - sum over pairs in contact of (c c') H, c the weights of y_i - y_j: the four slots of
+ * either point.  What a row of pairs shares is added once. */
+LK_FN void assemble(const acl_args *a, acl_set *s)
 {
   const yarn_line *const l = &a->l;
   const lk_real r2 = s->reach * s->reach;
   const int32_t eb = yarn_seg_of(l, l->seg_yarn[s->sb], s->v1);
-  acl_pair *const out = a->p.pair + s->pair;
-  int n = 0;
+  const int n = s->slots;
+  lk_real *const K = a->p.K + s->block;
+  for (int i = 0; i < 3 * n * (n + 1); ++i) K[i] = LK_R(0.0);
+  s->pairs = 0;
   for (int32_t p = s->u0; p <= s->u1; ++p) {
     int sa;
-    const int i = acl_lane(l, s->sa, p, &sa);
+    const int i = acl_lane(l, s->sa, p, &sa), before = s->pairs;
     const lk_real *const A = a->P + YARN_POS * sa + i;
+    lk_real wi[4], all[6];
+    for (int k = 0; k < 4; ++k) wi[k] = l->basis[YARN_LANES * k + i];
+    for (int h = 0; h < 6; ++h) all[h] = LK_R(0.0);
     for (int32_t sb = s->sb; sb <= eb; ++sb) {
+      const int at = s->off + sb - s->sb, first = s->pairs;
+      lk_real T[4][6];
       int j0, j1;
+      for (int k = 0; k < 24; ++k) T[k / 6][k % 6] = LK_R(0.0);
       lanes_in(l, sb, s->v0, s->v1, &j0, &j1);
       for (int j = j0; j <= j1; ++j) {
         const lk_real *const B = a->P + YARN_POS * sb + j;
         const lk_real d[3] = {A[0] - B[0], A[YARN_LANES] - B[YARN_LANES],
                               A[2 * YARN_LANES] - B[2 * YARN_LANES]};
-        const lk_real x = lk_dot3(d, d);
-        if (!(x < r2) || !counts(l, sa, i, sb, j)) continue;
+        lk_real H[6], wj[4];
+        if (!(lk_dot3(d, d) < r2) || !counts(l, sa, i, sb, j)) continue;
         const lk_real w =
-            a->stiffness * l->weight[YARN_LANES * sa + i] * l->weight[YARN_LANES * sb + j];
-        yarn_hess(d, r2, out[n].H);
-        for (int h = 0; h < 6; ++h) out[n].H[h] *= w;
-        out[n].i = (uint16_t)(p - s->u0);
-        out[n].j = (uint16_t)(l->pt0[sb] + j - s->v0);
-        ++n;
+            -a->stiffness * l->weight[YARN_LANES * sa + i] * l->weight[YARN_LANES * sb + j];
+        yarn_hess(d, r2, H);
+        for (int h = 0; h < 6; ++h) {
+          H[h] *= w;
+          all[h] += H[h];
+        }
+        for (int k = 0; k < 4; ++k) {
+          wj[k] = l->basis[YARN_LANES * k + j];
+          for (int h = 0; h < 6; ++h) T[k][h] += wj[k] * H[h];
+        }
+        add_side(K, n, at, wj, H);
+        ++s->pairs;
+      }
+      for (int k = 0; k < 16 && s->pairs > first; ++k) {
+        const int ra = sa - s->sa + k / 4, rb = at + k % 4;
+        /* on the diagonal of shared slots both orders of the pair meet */
+        add_block(K, n, ra, rb, ra == rb ? LK_R(-2.0) * wi[k / 4] : -wi[k / 4], T[k % 4]);
       }
     }
+    if (s->pairs > before) add_side(K, n, sa - s->sa, wi, all);
   }
-  s->pairs = n;
 }
 
 LK_KERNEL_PLAIN(acl_build, a, k)
@@ -298,7 +332,7 @@ LK_KERNEL_PLAIN(acl_build, a, k)
     acl_identity(s->R);
     weights_of(&a->l, s->sa, s->u0, s->u1, M);
     weights_of(&a->l, s->sb, s->v0, s->v1, M + s->off);
-    list_pairs(a, s);
+    if (s->block_cap >= 3 * n * (n + 1)) assemble(a, s); /* else nothing is in contact */
   }
   for (int i = 0; i < 3 * n; ++i) F[i] = fbar[i];
   a->energy[k] = s->energy + acl_springs(a, s, F);

@@ -6,8 +6,8 @@
  * open yarn holds the reflected point.  Model (Kaldor et al. 2010, eqs. 3 to 6):
  *   X = R'(q - c) - (qbar - cbar),   F = R (fbar + K X),
  *   metric = max_i M_i 2r |X_i| / eps^2.
- * DEVIATION: K = -C' H C is kept by its factors, one 3x3 block H per pair of points in contact and
- * their spline weights C, instead of as a dense matrix: less to read, and nothing to assemble. */
+ * K is stored as its blocks (a, b), a <= b, row by row; a block is symmetric, and a row holds its
+ * components xx, xy, xz, yy, yz, zz one after the other, so that it is worked on as vectors. */
 #ifndef ACL_KERN_H
 #define ACL_KERN_H
 
@@ -19,7 +19,7 @@ enum { /* states: DIRTY and NEW have no model yet; what a NEW one holds was not 
        ACL_DIRTY = 2,
        ACL_NEW = 3
 };
-enum { ACL_SPRINGS = 4, ACL_SPAN = 64 };
+enum { ACL_SPRINGS = 4, ACL_ROW = 16 };
 
 typedef struct acl_set {
   int32_t u0, u1, v0, v1; /* points, ends included */
@@ -27,8 +27,8 @@ typedef struct acl_set {
   int32_t sa, sb;         /* first segment of either range */
   int32_t off;            /* slot of the second range's first control point */
   int32_t slots, pairs;   /* their numbers */
-  int32_t slot_cap, pair_cap;
-  int64_t slot, pair;             /* the first ones */
+  int32_t slot_cap, block_cap;
+  int64_t slot, block;            /* the first ones */
   int64_t updates;                /* times the model was built */
   lk_real reach;                  /* m, r_a + r_b */
   lk_real eps2;                   /* m^2, smallest squared distance when built */
@@ -39,19 +39,15 @@ typedef struct acl_set {
   lk_real length[ACL_SPRINGS];    /* m, at rest; < 0: not there yet */
 } acl_set;
 
-typedef struct acl_pair { /* points in contact, counted from u0 and v0 */
-  uint16_t i, j;
-  lk_real H[6]; /* N/m, k W W times the second derivative of f */
-} acl_pair;
-
-typedef struct acl_pool {     /* of the slots */
-  int32_t *LK_RESTRICT vert;  /* vertex; -1, -2: reflected, at the start or the end of a yarn */
-  lk_real *LK_RESTRICT qbar;  /* [.][3] m, less cbar */
-  lk_real *LK_RESTRICT fbar;  /* [.][3] N */
-  lk_real *LK_RESTRICT M;     /* weights of the metric, 1 */
-  lk_real *LK_RESTRICT X;     /* [.][3] m, workspace */
-  lk_real *LK_RESTRICT F;     /* [.][3] N, force */
-  acl_pair *LK_RESTRICT pair; /* of the pairs */
+typedef struct acl_pool {    /* of the slots */
+  int32_t *LK_RESTRICT vert; /* vertex; -1, -2: reflected, at the start or the end of a yarn */
+  lk_real *LK_RESTRICT qbar; /* [.][3] m, less cbar */
+  lk_real *LK_RESTRICT fbar; /* [.][3] N */
+  lk_real *LK_RESTRICT M;    /* weights of the metric, 1 */
+  lk_real *LK_RESTRICT X;    /* [.][3] m, workspace: x of all slots of a set, y, z */
+  lk_real *LK_RESTRICT Y;    /* [.][3] N, workspace, likewise */
+  lk_real *LK_RESTRICT F;    /* [.][3] N, force */
+  lk_real *LK_RESTRICT K;    /* [.][6] N/m, of the blocks */
 } acl_pool;
 
 typedef struct acl_args {

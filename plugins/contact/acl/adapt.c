@@ -131,8 +131,7 @@ static loom_status build(acl *m, const yarn_line *l, acl_args *a)
   for (int64_t k = 0; k < m->list.n; ++k) {
     acl_set *const s = &m->sets[m->list.v[k]];
     s->eps2 = m->smallest[k];
-    const int32_t pairs = m->set.tolerance > 0.0 ? m->range[5 * k + 4] : 0;
-    ACL_MEMORY(m, acl_layout(m, l, s, pairs));
+    ACL_MEMORY(m, acl_layout(m, l, s, m->set.tolerance > 0.0 && m->range[5 * k + 4] > 0));
   }
   a->p = m->pool.p;
   LOOM_TRY(acl_run(m, &k_build, a, &m->list));

@@ -96,7 +96,7 @@ int acl_remove(acl *m, const yarn_line *l, int32_t id)
   unhook(m, l, id);
   s->state = ACL_DEAD;
   m->pool.live_slots -= s->slot_cap;
-  m->pool.live_pairs -= s->pair_cap;
+  m->pool.live_reals -= s->block_cap;
   --m->live;
   ++m->died;
   m->layout_changed = m->boxes_changed = 1;
@@ -181,13 +181,14 @@ int acl_absorb(acl *m, const yarn_line *l, acl_box box, int32_t *out)
 /* ---- slots --------------------------------------------------------------------------------------
  */
 
-static int room_for_slots(acl_pools *q, int64_t need)
+int acl_room(acl_pools *q, int64_t slots, int64_t reals)
 {
-  void *p[6] = {q->p.vert, q->p.qbar, q->p.fbar, q->p.M, q->p.X, q->p.F};
-  static const int width[6] = {1, 3, 3, 1, 3, 3};
+  enum { ARRAYS = 8 };
+  void *p[ARRAYS] = {q->p.vert, q->p.qbar, q->p.fbar, q->p.M, q->p.X, q->p.Y, q->p.F, q->p.K};
+  static const int width[ARRAYS] = {1, 3, 3, 1, 3, 3, 3, 0};
   int ok = 1;
-  for (int i = 0; i < 6; ++i)
-    ok = grow_room(&p[i], &q->cap[i], need * width[i],
+  for (int i = 0; i < ARRAYS; ++i)
+    ok = grow_room(&p[i], &q->cap[i], width[i] > 0 ? slots * width[i] : reals,
                    i == 0 ? sizeof *q->p.vert : sizeof *q->p.qbar) &&
          ok;
   q->p.vert = p[0];
@@ -195,7 +196,9 @@ static int room_for_slots(acl_pools *q, int64_t need)
   q->p.fbar = p[2];
   q->p.M = p[3];
   q->p.X = p[4];
-  q->p.F = p[5];
+  q->p.Y = p[5];
+  q->p.F = p[6];
+  q->p.K = p[7];
   return ok;
 }
 
@@ -211,15 +214,7 @@ static void list_vertices(const yarn_line *l, int32_t first, int32_t last, int32
   if (vert[3 + last - first] < 0) vert[3 + last - first] = -2;
 }
 
-int acl_room(acl_pools *q, int64_t slots, int64_t pairs)
-{
-  void *p = q->p.pair;
-  const int ok = grow_room(&p, &q->cap[6], pairs, sizeof *q->p.pair);
-  q->p.pair = p;
-  return room_for_slots(q, slots) && ok;
-}
-
-int acl_layout(acl *m, const yarn_line *l, acl_set *s, int32_t pairs)
+int acl_layout(acl *m, const yarn_line *l, acl_set *s, int with_K)
 {
   acl_pools *const q = &m->pool;
   const int32_t ea = last_seg(l, s->sa, s->u1), eb = last_seg(l, s->sb, s->v1);
@@ -232,18 +227,18 @@ int acl_layout(acl *m, const yarn_line *l, acl_set *s, int32_t pairs)
   const int32_t slots = together ? last - s->sa + 4 : na + nb;
   if (slots > s->slot_cap) {
     q->live_slots += slots - s->slot_cap;
-    if (!acl_room(q, q->slots + slots, q->pairs)) return 0;
+    if (!acl_room(q, q->slots + slots, q->reals)) return 0;
     s->slot = q->slots;
     s->slot_cap = slots;
     q->slots += slots;
   }
-  if (pairs > s->pair_cap) {
-    const int32_t cap = pairs + pairs / 4;
-    q->live_pairs += cap - s->pair_cap;
-    if (!acl_room(q, q->slots, q->pairs + cap)) return 0;
-    s->pair = q->pairs;
-    s->pair_cap = cap;
-    q->pairs += cap;
+  const int32_t reals = with_K ? 3 * slots * (slots + 1) : 0;
+  if (reals > s->block_cap) {
+    q->live_reals += reals - s->block_cap;
+    if (!acl_room(q, q->slots, q->reals + reals)) return 0;
+    s->block = q->reals;
+    s->block_cap = reals;
+    q->reals += reals;
   }
   if (slots != s->slots || off != s->off) m->layout_changed = 1;
   s->slots = slots;
@@ -254,49 +249,34 @@ int acl_layout(acl *m, const yarn_line *l, acl_set *s, int32_t pairs)
   return 1;
 }
 
+/* All arrays anew, with what the live sets have; X and Y hold nothing between calls. */
 int acl_compact(acl *m)
 {
-  acl_pools *const q = &m->pool;
-  if (q->slots > 2 * q->live_slots + 1024) {
-    acl_pools old = *q;
-    memset(&q->p, 0, sizeof q->p);
-    memset(q->cap, 0, sizeof q->cap);
-    q->p.pair = old.p.pair;
-    q->cap[6] = old.cap[6];
-    q->slots = 0;
-    int ok = room_for_slots(q, old.live_slots + 1);
-    for (int64_t i = 0; ok && i < m->num; ++i) {
-      acl_set *const s = &m->sets[i];
-      if (s->state == ACL_DEAD) continue;
-      const size_t n = (size_t)s->slot_cap, real = sizeof *old.p.M;
-      memcpy(q->p.vert + q->slots, old.p.vert + s->slot, n * sizeof *old.p.vert);
-      memcpy(q->p.qbar + 3 * q->slots, old.p.qbar + 3 * s->slot, 3 * n * real);
-      memcpy(q->p.fbar + 3 * q->slots, old.p.fbar + 3 * s->slot, 3 * n * real);
-      memcpy(q->p.F + 3 * q->slots, old.p.F + 3 * s->slot, 3 * n * real);
-      memcpy(q->p.M + q->slots, old.p.M + s->slot, n * real);
-      s->slot = q->slots;
-      q->slots += s->slot_cap;
-    }
-    free(old.p.vert), free(old.p.qbar), free(old.p.fbar);
-    free(old.p.M), free(old.p.X), free(old.p.F);
-    m->layout_changed = 1;
-    if (!ok) return 0;
-  }
-  if (q->pairs <= 2 * q->live_pairs + 1024) return 1;
-  acl_pair *const old = q->p.pair;
-  void *p = NULL;
-  q->cap[6] = 0;
-  const int ok = grow_room(&p, &q->cap[6], q->live_pairs + 1, sizeof *old);
-  q->p.pair = p;
-  q->pairs = 0;
+  acl_pools *const q = &m->pool, old = *q;
+  if (q->slots <= 2 * q->live_slots + 1024 && q->reals <= 2 * q->live_reals + 4096) return 1;
+  memset(&q->p, 0, sizeof q->p);
+  memset(q->cap, 0, sizeof q->cap);
+  q->slots = q->reals = 0;
+  const int ok = acl_room(q, old.live_slots + 1, old.live_reals + 1);
   for (int64_t i = 0; ok && i < m->num; ++i) {
     acl_set *const s = &m->sets[i];
     if (s->state == ACL_DEAD) continue;
-    memcpy(q->p.pair + q->pairs, old + s->pair, (size_t)s->pair_cap * sizeof *old);
-    s->pair = q->pairs;
-    q->pairs += s->pair_cap;
+    const size_t n = (size_t)s->slot_cap, real = sizeof *old.p.M;
+    memcpy(q->p.vert + q->slots, old.p.vert + s->slot, n * sizeof *old.p.vert);
+    memcpy(q->p.qbar + 3 * q->slots, old.p.qbar + 3 * s->slot, 3 * n * real);
+    memcpy(q->p.fbar + 3 * q->slots, old.p.fbar + 3 * s->slot, 3 * n * real);
+    memcpy(q->p.F + 3 * q->slots, old.p.F + 3 * s->slot, 3 * n * real);
+    memcpy(q->p.M + q->slots, old.p.M + s->slot, n * real);
+    if (s->block_cap > 0)
+      memcpy(q->p.K + q->reals, old.p.K + s->block, (size_t)s->block_cap * real);
+    s->slot = q->slots;
+    s->block = q->reals;
+    q->slots += s->slot_cap;
+    q->reals += s->block_cap;
   }
-  free(old);
+  free(old.p.vert), free(old.p.qbar), free(old.p.fbar), free(old.p.M);
+  free(old.p.X), free(old.p.Y), free(old.p.F), free(old.p.K);
+  m->layout_changed = 1;
   return ok;
 }
 
@@ -305,5 +285,6 @@ void acl_sets_free(acl *m)
   acl_pool *const p = &m->pool.p;
   for (int32_t i = 0; m->bins != NULL && i < m->table.num_segs; ++i) free(m->bins[i].v);
   free(m->bins), free(m->sets), free(m->freed.v);
-  free(p->vert), free(p->qbar), free(p->fbar), free(p->M), free(p->X), free(p->F), free(p->pair);
+  free(p->vert), free(p->qbar), free(p->fbar), free(p->M), free(p->X), free(p->Y), free(p->F),
+      free(p->K);
 }

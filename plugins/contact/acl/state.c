@@ -33,7 +33,7 @@ void acl_forget(acl *m)
   for (int32_t i = 0; i < m->table.num_segs; ++i) m->bins[i].n = 0;
   m->num = m->live = 0;
   m->freed.n = 0;
-  m->pool.slots = m->pool.pairs = m->pool.live_slots = m->pool.live_pairs = 0;
+  m->pool.slots = m->pool.reals = m->pool.live_slots = m->pool.live_reals = 0;
   m->have_force = 0;
   m->layout_changed = m->boxes_changed = 1;
 }
@@ -82,7 +82,7 @@ static loom_status sets_io(acl *m, int restore)
              {"acl fbar", q->p.fbar, 3 * k * real},
              {"acl weights", q->p.M, k * real},
              {"acl forces", q->p.F, 3 * k * real},
-             {"acl pairs", q->p.pair, q->pairs * (int64_t)sizeof *q->p.pair}};
+             {"acl stiffness", q->p.K, q->reals * real}};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
     LOOM_TRY(bytes_io(m, restore, all[i].name, all[i].bytes, all[i].p));
   return LOOM_OK;
@@ -92,8 +92,8 @@ loom_status acl_checkpoint(void *self, const loom_step *s, int restore)
 {
   acl *const m = self;
   acl_pools *const q = &m->pool;
-  int64_t head[8] = {m->num,  m->freed.n,    q->slots,      q->pairs,
-                     m->live, q->live_slots, q->live_pairs, m->steps};
+  int64_t head[8] = {m->num,  m->freed.n,    q->slots,      q->reals,
+                     m->live, q->live_slots, q->live_reals, m->steps};
   (void)s;
   if (m->table.num_segs == 0) return LOOM_OK;
   if (restore) acl_forget(m);
@@ -108,10 +108,10 @@ loom_status acl_checkpoint(void *self, const loom_step *s, int restore)
     m->num = head[0];
     m->freed.n = head[1];
     q->slots = head[2];
-    q->pairs = head[3];
+    q->reals = head[3];
     m->live = head[4];
     q->live_slots = head[5];
-    q->live_pairs = head[6];
+    q->live_reals = head[6];
     m->steps = head[7];
   }
   LOOM_TRY(sets_io(m, restore));
