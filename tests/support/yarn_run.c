@@ -105,3 +105,28 @@ void yr_audit(yarn_run *r, const double *x, int64_t *missed, int64_t *twice, int
   free(y);
   free(box);
 }
+
+void yr_moving(const yarn_case *c, int step, double *x)
+{
+  const double t = 0.02 * step;
+  for (int i = 0; i < c->n; ++i) {
+    const double *const p = c->x + 3 * i;
+    const double in = 1.0 - 0.03 * sin(t), shear = 0.05 * sin(0.7 * t);
+    x[3 * i] = in * p[0] + shear * p[1] + 1e-3 * t;
+    x[3 * i + 1] = in * p[1] + 4e-4 * sin(300.0 * p[0] + t);
+    x[3 * i + 2] = (1.0 - 0.15 * sin(0.5 * t)) * p[2] + 2e-3 * sin(60.0 * p[1]) * sin(0.8 * t);
+  }
+}
+
+void yr_turn(const double *x, int n, double angle, const double shift[3], double *out)
+{
+  const double s = sin(angle), c = cos(angle), axis[3] = {0.48, -0.6, 0.64};
+  for (int i = 0; i < n; ++i) {
+    const double *const p = x + 3 * i;
+    const double along = axis[0] * p[0] + axis[1] * p[1] + axis[2] * p[2];
+    const double cross[3] = {axis[1] * p[2] - axis[2] * p[1], axis[2] * p[0] - axis[0] * p[2],
+                             axis[0] * p[1] - axis[1] * p[0]};
+    for (int k = 0; k < 3; ++k)
+      out[3 * i + k] = c * p[k] + s * cross[k] + (1.0 - c) * along * axis[k] + shift[k];
+  }
+}

@@ -27,4 +27,9 @@ int64_t yr_boxes(yarn_run *r, int32_t (**box)[4]);
 /* Pairs in contact at x that are in no box, and those in more than one: all pairs compared. */
 void yr_audit(yarn_run *r, const double *x, int64_t *missed, int64_t *twice, int64_t *pairs);
 
+/* A swatch that breathes, shears and drifts, about 10 micrometres a step: x [n][3] at a step. */
+void yr_moving(const yarn_case *c, int step, double *x);
+/* n points turned about a fixed axis by an angle (rad), then shifted (m). */
+void yr_turn(const double *x, int n, double angle, const double shift[3], double *out);
+
 #endif

@@ -9,19 +9,6 @@
 
 static const double k_contact = 3.5;
 
-/* A swatch that breathes, shears and drifts; about 10 micrometres a step. */
-static void moving(const yarn_case *c, int step, double *x)
-{
-  const double t = 0.02 * step;
-  for (int i = 0; i < c->n; ++i) {
-    const double *const p = c->x + 3 * i;
-    const double in = 1.0 - 0.03 * sin(t), shear = 0.05 * sin(0.7 * t);
-    x[3 * i] = in * p[0] + shear * p[1] + 1e-3 * t;
-    x[3 * i + 1] = in * p[1] + 4e-4 * sin(300.0 * p[0] + t);
-    x[3 * i + 2] = (1.0 - 0.15 * sin(0.5 * t)) * p[2] + 2e-3 * sin(60.0 * p[1]) * sin(0.8 * t);
-  }
-}
-
 static double largest(const double *g, int n3)
 {
   double size = 0.0;
@@ -43,7 +30,7 @@ Test(acl, tolerance_zero_is_exact)
   double *const x = calloc((size_t)n3, sizeof *x), *const g = calloc((size_t)n3, sizeof *g);
   double *const want = calloc((size_t)n3, sizeof *want);
   for (int s = 0; s < 320; ++s) {
-    moving(&a.c, s, x);
+    yr_moving(&a.c, s, x);
     yr_detect(&a, x);
     yr_detect(&b, x);
     const double e = yr_eval(&a, x, g), e0 = yr_eval(&b, x, want);
@@ -78,7 +65,7 @@ static void complete(const char *settings, int steps, int every)
   for (int s = 0; s < steps; ++s) {
     int64_t missed, twice, pairs;
     double sum[3] = {0, 0, 0};
-    moving(&a.c, s, x);
+    yr_moving(&a.c, s, x);
     yr_detect(&a, x);
     if (s % every) continue;
     yr_audit(&a, x, &missed, &twice, &pairs);
@@ -108,19 +95,6 @@ Test(acl, complete_at_any_tolerance)
   complete("tolerance=1e9", 100, 3);
 }
 
-static void turn(const double *x, int n, double angle, const double shift[3], double *out)
-{
-  const double s = sin(angle), c = cos(angle), axis[3] = {0.48, -0.6, 0.64};
-  for (int i = 0; i < n; ++i) {
-    const double *const p = x + 3 * i;
-    const double along = axis[0] * p[0] + axis[1] * p[1] + axis[2] * p[2];
-    const double cross[3] = {axis[1] * p[2] - axis[2] * p[1], axis[2] * p[0] - axis[0] * p[2],
-                             axis[0] * p[1] - axis[1] * p[0]};
-    for (int k = 0; k < 3; ++k)
-      out[3 * i + k] = c * p[k] + s * cross[k] + (1.0 - c) * along * axis[k] + shift[k];
-  }
-}
-
 /* numerics Y6: forces turn with the yarns, to 1e-10 of the largest, whatever the angle */
 Test(acl, rigid_motion)
 {
@@ -137,8 +111,8 @@ Test(acl, rigid_motion)
   const double size = largest(g, n3);
   cr_assert_gt(size, 0.0);
   for (int k = 0; k < 3; ++k) {
-    turn(g, a.c.n, angle[k], none, want);
-    turn(a.c.x, a.c.n, angle[k], shift, x);
+    yr_turn(g, a.c.n, angle[k], none, want);
+    yr_turn(a.c.x, a.c.n, angle[k], shift, x);
     double *const h = calloc((size_t)n3, sizeof *h);
     cr_expect_float_eq(yr_eval(&a, x, h), e, 1e-10 * e, "energy after %g rad", angle[k]);
     for (int i = 0; i < n3; ++i)
@@ -191,7 +165,7 @@ Test(acl, threads)
     const int n3 = 3 * a.c.n;
     double *const x = calloc((size_t)n3, sizeof *x), *const g = calloc((size_t)n3, sizeof *g);
     for (int s = 0; s < 40; ++s) {
-      moving(&a.c, s, x);
+      yr_moving(&a.c, s, x);
       yr_detect(&a, x);
     }
     (void)yr_eval(&a, x, g);

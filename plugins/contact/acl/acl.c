@@ -36,10 +36,26 @@ static const loom_param params[] = {
 
 /* ---- life -------------------------------------------------------------------------------- */
 
+/* The sets as they are at the end: ranges, models built, pairs of points in contact. */
+static void write_sets(const acl *m)
+{
+  char name[1024];
+  snprintf(name, sizeof name, "%s.sets", m->set.stats);
+  FILE *const f = fopen(name, "w");
+  for (int64_t i = 0; f != NULL && i < m->num; ++i) {
+    const acl_set *const s = &m->sets[i];
+    if (s->state != ACL_DEAD)
+      fprintf(f, "%d %d %d %d %lld %d\n", (int)s->u0, (int)s->u1, (int)s->v0, (int)s->v1,
+              (long long)s->updates, (int)s->pairs);
+  }
+  if (f != NULL) fclose(f);
+}
+
 static void acl_destroy(void *self)
 {
   acl *const m = self;
   if (m == NULL) return;
+  if (m->stats != NULL) write_sets(m);
   acl_state_free(m);
   yarn_table_free(m->h, &m->table);
   if (m->stats != NULL) fclose(m->stats);

@@ -1,0 +1,250 @@
+"""What adaptive contact linearization costs and what it gets wrong, beside the exact force."""
+
+import numpy as np
+
+from loompy.experiment import Bar, plain_axes
+from loompy.log import Log
+
+TAUS = (0.004, 0.04, 0.1, 0.3)
+SIZES = ((10, 4), (18, 20), (54, 60))  # rows, loops: 40 to 3,240 loops
+STEADY = 80  # last steps of a run, over which costs are averaged
+POINTS = 11
+# Kaldor et al. 2010, table 2: contacts, updates per step in %, contact and overall speed-up
+PAPER = {0.004: (23186, 3.7, 6.1, 4.3), 0.04: (23475, 0.46, 8.2, 5.0),
+         0.1: (24296, 0.19, 8.3, 4.9), 0.3: (29037, 0.04, 7.9, 4.9)}
+PHASES = ("detect", "points", "coalesce", "models", "rebuild", "gather")
+
+
+def table(path, columns):
+    """Lines of a statistics file; a detection that had to be repeated has some to spare."""
+    rows = [line.split() for line in open(path)]
+    return np.array([[float(w) for w in r] for r in rows if len(r) == columns])
+
+
+def run(experiment, name, config="knit.ini", **sets):
+    """(log, statistics of detection, of contact) of one run."""
+    stats = {"collision.grid.stats": f"out/{name}.grid", "contact.yarns.stats": f"out/{name}.contact"}
+    keys = {k.replace("__", "."): v for k, v in sets.items()}
+    path = experiment.run(name, config, stats | keys)
+    exact = keys.get("contact.yarns.plugin") == "yarn_penalty"
+    return (path, table(experiment.out / f"{name}.grid", 6),
+            table(experiment.out / f"{name}.contact", 3 if exact else 13))
+
+
+def scarf(experiment, tau, rows=54, loops=60):
+    """tau: of the models; "grid", "bvh": the exact force with that search."""
+    size = {"yarn__knit__rows": rows, "yarn__knit__loops": loops}
+    name = f"knit_{rows}x{loops}_{tau}"
+    if isinstance(tau, str):
+        return run(experiment, name, contact__yarns__plugin="yarn_penalty",
+                   collision__grid__search=tau, **size)
+    return run(experiment, name, contact__yarns__tolerance=tau, **size)
+
+
+def phase_ms(result):
+    """Processor time of a step's contact phase, ms: detection, then what contact tells apart."""
+    _, grid, contact = result
+    first = 2 if contact.shape[1] == 3 else 8
+    return 1e3 * np.r_[grid[-STEADY:, 5].mean(), contact[-STEADY:, first:].mean(axis=0)]
+
+
+def overall_ms(path):
+    """Wall time of a step but for measuring and logging, ms; on a shared machine a rough number."""
+    with Log(path) as log:
+        steps = log.table("steps")
+    names = [c for c in steps.dtype.names if c.startswith("t_") and c not in ("t_measure", "t_log", "t_total")]
+    return 1e3 * sum(steps[c][-STEADY:].mean() for c in names)
+
+
+def update_share(contact):
+    live = contact[-STEADY:, 1] > 0
+    return 100.0 * (contact[-STEADY:, 2][live] / contact[-STEADY:, 1][live]).mean()
+
+
+def summary(experiment):
+    """Rows of acl-table2: tau, sets, updates %, contact ms, ratios to grid and bvh."""
+    grid = phase_ms(scarf(experiment, "grid")).sum()
+    bvh = phase_ms(scarf(experiment, "bvh")).sum()
+    rows = []
+    for tau in TAUS:
+        result = scarf(experiment, tau)
+        ms = phase_ms(result).sum()
+        rows.append((tau, result[2][-STEADY:, 1].mean(), update_share(result[2]), ms, grid / ms,
+                     bvh / ms))
+    return grid, bvh, rows
+
+
+def table2(experiment):
+    grid, bvh, rows = summary(experiment)
+    lines = [f"scarf, 3,240 loops; exact force: {grid:.1f} ms a step (cells), {bvh:.1f} ms (BVH); "
+             "one thread, processor time",
+             "tau     sets  updates/step  contact ms  vs cells  vs BVH | paper: contacts  updates  "
+             "contact"]
+    for tau, sets, updates, ms, by_grid, by_bvh in rows:
+        p = PAPER[tau]
+        lines.append(f"{tau:<6g}{sets:6.0f}{updates:12.2f} %{ms:12.1f}{by_grid:9.2f}x{by_bvh:7.2f}x"
+                     f" |{p[0]:16d}{p[1]:8.2f} %{p[2]:8.1f}x")
+    print("\n".join(lines))
+    (experiment.folder.parent / "results" / "acl-table2.txt").write_text("\n".join(lines) + "\n")
+
+
+def breakdown(experiment):
+    figure, axes = plain_axes(1, 1, width=6.4)
+    names = ["cells", "BVH", *[f"{t:g}" for t in TAUS]]
+    colours = ("#0072B2", "#56B4E9", "#CC79A7", "#009E73", "#D55E00", "#F0E442")
+    parts = [phase_ms(scarf(experiment, t)) for t in ("grid", "bvh", *TAUS)]
+    for i, p in enumerate(parts):
+        labels = ("detect", "force") if len(p) == 2 else PHASES
+        bottom = 0.0
+        for value, label in zip(p, labels):
+            colour = "#999999" if label == "force" else colours[PHASES.index(label)]
+            axes.bar(i, value, bottom=bottom, color=colour)
+            bottom += value
+    for label, colour in zip((*PHASES, "force"), (*colours, "#999999")):
+        axes.bar(0, 0, color=colour, label=label)
+    axes.set_xticks(range(len(names)), names)
+    axes.set(xlabel="exact force by search; tolerance of the models",
+             ylabel="processor time of a step's contact (ms)")
+    axes.legend()
+    experiment.save(figure, "acl-fig6", keep=True)
+
+
+def curve_points(log, x):
+    """Quadrature points of the only yarn, open, [11 n + 1][3]."""
+    segs = np.asarray(log.scene("yarns/segments"))
+    q = x[segs]
+    q[segs[:, 0] < 0, 0] = 2 * q[segs[:, 0] < 0, 1] - q[segs[:, 0] < 0, 2]
+    q[segs[:, 3] < 0, 3] = 2 * q[segs[:, 3] < 0, 2] - q[segs[:, 3] < 0, 1]
+    u = np.arange(POINTS) / POINTS
+    w = 0.5 * np.stack([2 * u**2 - u - u**3, 2 - 5 * u**2 + 3 * u**3, u + 4 * u**2 - 3 * u**3,
+                        u**3 - u**2], axis=1)
+    return np.vstack([np.einsum("ua,sac->suc", w, q).reshape(-1, 3), q[-1:, 2]])
+
+
+def near_pairs(y, reach):
+    """Pairs i < j of points nearer than reach, [.][2], by cells of that size."""
+    cell = np.floor((y - y.min(axis=0)) / reach).astype(np.int64) + 1
+    base = cell.max() + 2
+    key = (cell[:, 0] * base + cell[:, 1]) * base + cell[:, 2]
+    order = np.argsort(key, kind="stable")
+    ordered, found = key[order], []
+    for shift in ((a * base + b) * base + c for a in (-1, 0, 1) for b in (-1, 0, 1) for c in (-1, 0, 1)):
+        first = np.searchsorted(ordered, key + shift, "left")
+        count = np.searchsorted(ordered, key + shift, "right") - first
+        i = np.repeat(np.arange(len(y)), count)
+        at = np.arange(len(i)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first, count)
+        j = order[at]
+        keep = j > i + 16
+        i, j = i[keep], j[keep]
+        d = np.linalg.norm(y[i] - y[j], axis=1)
+        found.append(np.stack([i[d < reach], j[d < reach]], axis=1))
+    return np.vstack(found)
+
+
+def zoo(experiment):
+    path, _, _ = scarf(experiment, 0.04)
+    sets = np.loadtxt(experiment.out / "knit_54x60_0.04.contact.sets", ndmin=2)
+    with Log(path) as log:
+        y = curve_points(log, np.array(log.frame(log.num_frames - 1)))
+    near = near_pairs(y, 2 * 1.25e-3)
+    figure, axes = plain_axes(1, 5, width=3.2, height=3.2)
+    axes[0].plot(near[:, 0] / POINTS, near[:, 1] / POINTS, ",", color="#D55E00")
+    axes[0].plot([0, len(y) / POINTS], [0, len(y) / POINTS], color="#999999", lw=0.5)
+    axes[0].set(xlabel="segment", ylabel="segment", title=f"{len(near)} pairs, {len(sets)} sets")
+    size = (sets[:, 1] - sets[:, 0]) * (sets[:, 3] - sets[:, 2])
+    for axis, share in zip(axes[1:], (0.1, 0.5, 0.9, 1.0)):
+        s = sets[np.argsort(size)[min(int(share * len(sets)), len(sets) - 1)]]
+        inside = near[(near[:, 0] >= s[0] - 4) & (near[:, 0] <= s[1] + 4)
+                      & (near[:, 1] >= s[2] - 4) & (near[:, 1] <= s[3] + 4)]
+        axis.plot(inside[:, 0], inside[:, 1], "s", ms=3, color="#D55E00")
+        axis.plot(s[[0, 1, 1, 0, 0]] + np.array([-.5, .5, .5, -.5, -.5]),
+                  s[[2, 2, 3, 3, 2]] + np.array([-.5, -.5, .5, .5, -.5]), "k", lw=1)
+        axis.set(xlabel="point", title=f"{share:.0%} by size", aspect="equal")
+    experiment.save(figure, "acl-fig2", keep=True)
+
+
+def drops(experiment):
+    """Final frames and distances from the exact run, for all tolerances."""
+    logs = {"exact": run(experiment, "drop_exact", "drop.ini", contact__yarns__plugin="yarn_penalty",
+                         collision__grid__search="grid")[0]}
+    for tau in TAUS:
+        logs[tau] = run(experiment, f"drop_{tau}", "drop.ini", contact__yarns__tolerance=tau)[0]
+    frames = {}
+    for key, path in logs.items():
+        with Log(path) as log:
+            frames[key] = np.array([log.frame(k) for k in range(log.num_frames)])
+            times = np.array(log.times)
+    return times, frames
+
+
+def compare(experiment):
+    times, frames = drops(experiment)
+    figure, axes = plain_axes(2, 3, width=4.0, height=3.2)
+    for axis, (key, x) in zip(axes.flat, frames.items()):
+        axis.scatter(1e3 * x[-1, :, 0], 1e3 * x[-1, :, 2], s=1, c=x[-1, :, 1], cmap="viridis")
+        axis.set(title=f"tau = {key}" if key != "exact" else "exact", xlabel="x (mm)", ylabel="z (mm)",
+                 ylim=(-2, 30))
+    last = axes.flat[5]
+    for tau, colour in zip(TAUS, ("#009E73", "#0072B2", "#E69F00", "#D55E00")):
+        d = np.linalg.norm(frames[tau] - frames["exact"], axis=2)
+        last.semilogy(times, 1e3 * np.sqrt((d**2).mean(axis=1)) + 1e-9, color=colour, label=f"{tau:g}")
+    last.set(xlabel="time (s)", ylabel="RMS distance from exact (mm)", ylim=(1e-6, None))
+    last.legend(title="tau")
+    experiment.save(figure, "acl-fig9", keep=True)
+
+
+def updates(experiment):
+    """Models built per segment, painted along the yarn: the fabric where it meets the floor."""
+    path = run(experiment, "drop_0.04", "drop.ini", contact__yarns__tolerance=0.04)[0]
+    sets = np.loadtxt(experiment.out / "drop_0.04.contact.sets", ndmin=2)
+    with Log(path) as log:
+        y = curve_points(log, np.array(log.frame(log.num_frames - 1)))
+    paint = np.zeros(len(y))
+    for s in sets.astype(int):
+        for lo, hi in ((s[0], s[1]), (s[2], s[3])):
+            paint[lo : hi + 1] = np.maximum(paint[lo : hi + 1], s[4])
+    figure, axes = plain_axes(1, 1, width=7.0, height=4.0)
+    shown = axes.scatter(1e3 * y[:, 0], 1e3 * y[:, 1], c=paint, s=4, cmap="Reds", vmin=0)
+    figure.colorbar(shown, ax=axes, label="models built in the whole run")
+    axes.set(xlabel="x (mm)", ylabel="y (mm)", aspect="equal")
+    experiment.save(figure, "acl-updates", keep=True)
+
+
+def kernel_bars(experiment):
+    """What bench_yarn checks on a moving swatch, row by row: name, value, bound."""
+    path = experiment.program("bench_yarn", [], "bench_yarn.csv")
+    rows = [line.strip().split(",") for line in open(path)][1:]
+    return [Bar(name, float(value), float(bound)) for name, value, bound in rows]
+
+
+def bars(experiment):
+    out = kernel_bars(experiment)
+    limits = dict(zip(TAUS, (20, 2.5, 1, 0.5)))
+    grid, bvh, rows = summary(experiment)
+    for tau, _, share, _, _, _ in rows:
+        out.append(Bar(f"updates per step at tau {tau:g}", share, limits[tau], "%"))
+    shares = [r[2] for r in rows]
+    out.append(Bar("updates rise with tau in so many places", sum(np.diff(shares) > 0), 0))
+    at = rows[TAUS.index(0.04)]
+    out.append(Bar("contact phase of exact (cells) over tau 0.04", at[4], 2, least=True))
+    out.append(Bar("contact phase of exact (BVH) over tau 0.04", at[5], 2, least=True))
+    whole = overall_ms(scarf(experiment, "grid")[0]) / overall_ms(scarf(experiment, 0.04)[0])
+    out.append(Bar("overall step of exact (cells) over tau 0.04", whole, 1.5, least=True))
+    g = scarf(experiment, 0.04)[1][-STEADY:]
+    out.append(Bar("entries examined per step", 100 * (g[:, 2] / g[:, 1]).mean(), 15, "%"))
+    out.append(Bar("entries processed per step", 100 * (g[:, 3] / g[:, 1]).mean(), 1, "%"))
+    ms = [phase_ms(scarf(experiment, 0.04, r, n)).sum() for r, n in SIZES]
+    loops = [r * n for r, n in SIZES]
+    out.append(Bar("exponent of contact time in loops",
+                   np.polyfit(np.log(loops), np.log(ms), 1)[0], 1.15))
+    return out
+
+
+FIGURES = {
+    "acl-table2": ("scarf of 3,240 loops: sets, updates, speed-up at four tolerances", table2),
+    "acl-fig2": ("contact matrix of a scarf's step and some contact sets", zoo),
+    "acl-fig6": ("cost of a step's contact by phase", breakdown),
+    "acl-fig9": ("a scarf falls on a plane, all tolerances beside the exact force", compare),
+    "acl-updates": ("models built, painted on the fabric", updates),
+    "acl-bars": ("bounds on accuracy, updates, scheduling and speed", bars),
+}
