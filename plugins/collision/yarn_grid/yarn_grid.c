@@ -280,14 +280,27 @@ static loom_status write_pairs(yarn_grid *d, loom_pairs *out)
   return yarn_line_close(d->h, d->sc, &d->table);
 }
 
+/* The core asks again with more room: a second look at the same positions would be a step in which
+ * nothing moves, and the schedule would not be the one of a run that had the room at once. */
+static loom_status is_last_look(yarn_grid *d, const loom_query *q, int *same)
+{
+  void *x;
+  LOOM_TRY(d->h->map(d->h, d->e, q->x0, LOOM_READ, LOOM_AT_EXEC, &x));
+  *same = (double)q->margin == d->margin && memcmp(x, d->x1, sizeof *d->x1 * 3 * (size_t)d->n) == 0;
+  return d->h->unmap(d->h, q->x0);
+}
+
 static loom_status yg_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
 {
   yarn_grid *const d = self;
   if (!(q->what & LOOM_DETECT_PROXIMITY) || !(q->kinds & LOOM_BIT(LOOM_PAIR_YY))) return LOOM_OK;
   if (d->table.num_segs == 0) return LOOM_OK;
   const double start = stats_cpu();
-  LOOM_TRY(look(d, s, q));
+  int same = 0;
+  if (d->short_of_room) LOOM_TRY(is_last_look(d, q, &same));
+  if (!same) LOOM_TRY(look(d, s, q));
   const loom_status status = write_pairs(d, out);
+  d->short_of_room = status == LOOM_GROW && d->set.search == SEARCH_SCHEDULE;
   if (d->stats != NULL)
     fprintf(d->stats, "%lld %lld %lld %lld %lld %.9f\n", (long long)d->calls,
             (long long)(d->sched.num - d->sched.freed.n), (long long)d->due, (long long)d->near,

@@ -45,6 +45,7 @@ typedef struct yarn_grid {
   uint64_t *boxes; /* [num_boxes] ascending */
   int64_t num_boxes, boxes_cap, list_cap;
   int32_t *box_at, *box_list; /* [ns+1], [.] */
+  int32_t short_of_room;      /* the last look's pairs did not fit */
   yg_hits hits;
   FILE *stats;
 } yarn_grid;

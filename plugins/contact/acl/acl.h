@@ -81,6 +81,8 @@ void acl_sets_free(acl *m);
 
 /* adapt.c: sets follow the yarns from one step to the next */
 loom_status acl_adapt(acl *m, const loom_step *s, const loom_pairs *pairs);
+/* Boxes of the present sets into m->exclude, if they have changed. */
+loom_status acl_export_boxes(acl *m);
 /* evaluate.c */
 loom_status acl_open(acl *m, const loom_real *x, int keep, acl_args *out);
 loom_status acl_close(acl *m);

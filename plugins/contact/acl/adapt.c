@@ -147,7 +147,7 @@ static loom_status build(acl *m, const yarn_line *l, acl_args *a)
  * ---------------------------------------------------------------------------------------- */
 
 /* Boxes of all sets for detection, ascending; ranges of more than 256 points in parts. */
-static loom_status export_boxes(acl *m)
+loom_status acl_export_boxes(acl *m)
 {
   const loom_host *const h = m->h;
   int64_t n = 0;
@@ -221,7 +221,7 @@ loom_status acl_adapt(acl *m, const loom_step *s, const loom_pairs *pairs)
   LOOM_TRY(acl_gather_forces(m, m->force));
   memcpy(m->x_at, x, sizeof *m->x_at * 3 * (size_t)m->n);
   m->have_force = 1;
-  LOOM_TRY(export_boxes(m));
+  LOOM_TRY(acl_export_boxes(m));
   spent[GATHER] = lap(&last);
   write_stats(m, pairs->count, spent);
   ++m->steps;

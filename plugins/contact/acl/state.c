@@ -120,5 +120,6 @@ loom_status acl_checkpoint(void *self, const loom_step *s, int restore)
   LOOM_TRY(yarn_line_open(m->h, m->sc, m->e, &m->table, &l));
   for (int64_t i = 0; i < m->num; ++i)
     if (m->sets[i].state != ACL_DEAD) ACL_MEMORY(m, acl_hook(m, &l, (int32_t)i));
+  LOOM_TRY(acl_export_boxes(m)); /* detection asks for them before the next step's end */
   return yarn_line_close(m->h, m->sc, &m->table);
 }
