@@ -16,7 +16,8 @@ static inline int grow_room(void **p, int64_t *cap, int64_t need, size_t size)
   if (need <= *cap) return 1;
   int64_t to = *cap + *cap / 2 + 8;
   if (to < need) to = need;
-  void *const q = realloc(*p, (size_t)to * size);
+  const size_t bytes = (size_t)to * size;
+  void *const q = bytes > 0 ? realloc(*p, bytes) : NULL;
   if (q == NULL) return 0;
   *p = q;
   *cap = to;

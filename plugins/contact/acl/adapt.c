@@ -45,12 +45,14 @@ static loom_status take_pairs(acl *m, const yarn_line *l, const loom_pairs *pair
 {
   void *p[3];
   const plug_map a[3] = {{pairs->kind, LOOM_READ}, {pairs->v, LOOM_READ}, {pairs->w, LOOM_READ}};
+  if (pairs->count == 0) return LOOM_OK;
   LOOM_TRY(plug_map_all(m->h, m->e, 3, a, p));
-  for (int64_t k = 0; k < pairs->count; ++k) {
-    const int32_t *const v = (const int32_t *)p[1] + 4 * k;
-    if (((const int32_t *)p[0])[k] != LOOM_PAIR_YY) continue;
-    ACL_MEMORY(m, coalesce(m, l, v[0], v[1], (const loom_real *)p[2] + 4 * k));
-  }
+  const int32_t *const kind = p[0], *const v = p[1];
+  const loom_real *const w = p[2];
+  LOOM_CHECK(m->h, kind != NULL && v != NULL && w != NULL, LOOM_E_INTERNAL,
+             "%lld pairs without arrays", (long long)pairs->count);
+  for (int64_t k = 0; k < pairs->count; ++k)
+    if (kind[k] == LOOM_PAIR_YY) ACL_MEMORY(m, coalesce(m, l, v[4 * k], v[4 * k + 1], w + 4 * k));
   return plug_unmap_all(m->h, 3, a);
 }
 
