@@ -181,3 +181,35 @@ Test(acl, threads)
   }
   free(first);
 }
+
+/* Stiction: no force where the springs are made, a potential force beside it, none any more after
+ * a step in which they have broken. */
+Test(acl, stiction)
+{
+  const double axis[2][3] = {{1, 0, 0}, {0, 1, 0}}, mid[2][3] = {{0, 0, 0}, {0, 0, 2e-3}};
+  yarn_run a;
+  yc_straight(&a.c, 2, 6, 5e-3, axis, mid, 1.25e-3);
+  yr_open(&a, 1, "", "acl", "stiffness=0 stiction=0.5 stiction_break=1e-9 tolerance=1e9");
+  enum { MOST = 3 * 2 * 7 };
+  const int n3 = 3 * a.c.n;
+  double x[MOST], y[MOST], g[MOST], slope = 0.0, e[2];
+  cr_assert_leq(n3, MOST);
+  yr_detect(&a, a.c.x); /* the set appears */
+  yr_detect(&a, a.c.x);
+  cr_expect_float_eq(yr_eval(&a, a.c.x, g), 0.0, 1e-30);
+  cr_expect_eq(largest(g, n3), 0.0);
+  for (int i = 0; i < n3; ++i) x[i] = a.c.x[i] + (i >= n3 / 2 && i % 3 == 0 ? 2e-5 : 0.0);
+  cr_expect_gt(yr_eval(&a, x, g), 0.0);
+  cr_expect_gt(largest(g, n3), 0.0);
+  for (int s = 0; s < 2; ++s) {
+    for (int i = 0; i < n3; ++i) y[i] = x[i] + (s ? -1e-9 : 1e-9) * sin(1.0 + i);
+    e[s] = yr_eval(&a, y, NULL);
+  }
+  for (int i = 0; i < n3; ++i) slope += g[i] * sin(1.0 + i);
+  cr_expect_float_eq((e[0] - e[1]) / 2e-9, slope, 1e-5 * fabs(slope));
+  /* 0.4 mm along: k dl^2 / 2 is beyond the limit for the springs that are stretched most */
+  for (int i = 0; i < n3; ++i) x[i] = a.c.x[i] + (i >= n3 / 2 && i % 3 == 0 ? 4e-4 : 0.0);
+  yr_detect(&a, x);
+  cr_expect_lt(yr_eval(&a, x, g), 4e-9, "springs hold more than they can");
+  yr_close(&a);
+}
