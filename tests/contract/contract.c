@@ -42,7 +42,14 @@ static const struct {
   const char *name;
   int kind;
   const char *set;
-} variants[] = {{"cholmod_newton", LOOM_KIND_SOLVER, "solver.factor=cholmod"}};
+} variants[] = {
+    {"cholmod_newton", LOOM_KIND_SOLVER, "solver.factor=cholmod"},
+    {"ndb_pd", LOOM_KIND_SOLVER, "solver.smoother=pcg solver.weights=exact"},
+    {"ndb_pd", LOOM_KIND_SOLVER, "solver.subspace=none solver.smoother=jacobi"},
+    {"ndb_pd", LOOM_KIND_SOLVER,
+     "solver.subspace=bspline solver.smoother=chebyshev solver.precision=mixed"},
+    {"ndb_pd", LOOM_KIND_SOLVER, "solver.reuse=plain solver.update=table solver.fused=1"},
+};
 
 /* ---- the plugins of the build tree ------------------------------------------------------- */
 

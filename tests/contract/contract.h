@@ -10,7 +10,7 @@
 
 typedef struct ct_plugin { /* parameter of a test: one plugin of the build tree */
   char name[64];
-  char set[64]; /* section.key=value to run it with, "": its defaults */
+  char set[96]; /* section.key=value to run it with, "": its defaults */
   int32_t kind; /* LOOM_KIND_*, by the folder its source lies in; -1: not in this tree */
 } ct_plugin;
 

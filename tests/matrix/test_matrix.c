@@ -11,7 +11,7 @@
 #include "contract/contract.h"
 
 typedef struct triple {
-  char solver[64], set[64], collision[64], contact[64];
+  char solver[64], set[96], collision[64], contact[64];
 } triple;
 
 /* All combinations of the modules in the tree. */
