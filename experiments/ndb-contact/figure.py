@@ -86,6 +86,8 @@ def pots(experiment):
     for cap in CAPS:
         for mode in MODES:
             sets = {"stop.max_iters": cap, "run.forwarding": mode}
+            if mode == "paper":
+                sets["run.forwarding_iters"] = 1
             runs[cap, mode] = experiment.run(f"pot_{cap}_{mode}", "pot.ini", sets)
     return runs
 

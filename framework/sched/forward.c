@@ -11,9 +11,10 @@
  *   corrected  less delta_(n-1) if a bound had cut the step before: where only iterations were
  *              missing the solver's delta is too short, and 2 delta makes up for it
  *   iterate    delta_n is what the last bound took away, 0 if there was none; less delta_(n-1)
- * For the first two, delta is the sum of the solver's next `forwarding_iters` iterations from x,
- * unfiltered and with contact as it stands (eq. 24: one global solve).  DEVIATION: the paper
- * resets the weights of contacts for this solve; here they are those of the last iteration. */
+ * For the first two, delta is what the solver's next iterations would do from x, unfiltered and
+ * with contact as it stands: one in eq. 24, here `forwarding_iters`.  DEVIATION: the
+ * paper resets the weights of contacts for this solve; here they are those of the last iteration.
+ */
 #include <math.h>
 
 #include "sched/run_state.h"
@@ -76,7 +77,7 @@ static loom_status look_ahead(run *r)
   return la_axpby(r->m, &r->exec, 1.0, dx, 1.0, r->st.x);
 }
 
-/* delta = what `forwarding_iters` more iterations would do. */
+/* delta = what more iterations would do. */
 static loom_status solve_delta(run *r)
 {
   LOOM_TRY(buf_copy(r->m, &r->exec, r->fw.kept, r->st.x));

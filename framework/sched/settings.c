@@ -22,8 +22,9 @@ static const loom_param run_params[] = {
                     "Residual forwarding (methods.md A0.1 eqs. 20 to 24): what a step left undone, "
                     "delta, goes into the next one's target: 2 delta as printed; less the delta of "
                     "the step before where a bound had cut that; or what the bound itself took."),
-    LOOM_PARAM_INT(run_settings, forwarding_iters, 1, 1, 1000, "1",
-                   "Iterations of the solver that make up delta, for paper and corrected."),
+    LOOM_PARAM_INT(
+        run_settings, forwarding_iters, 2, 1, 1000, "1",
+        "Iterations of the solver that make up delta, for paper and corrected; 1 as printed."),
     LOOM_PARAM_PATH(run_settings, replay, "",
                     "Reference log: every step starts from its x and v, so that solvers are "
                     "compared on the same problems."),
