@@ -216,6 +216,96 @@ Test(yarn, patterns_touch_but_do_not_interpenetrate)
   }
 }
 
+/* ---- how loops hang in each other -------------------------------------------------------- */
+
+enum { DENSE = 12 };
+typedef struct crossing {
+  double x;
+  int over; /* +1: the upper row is in front */
+} crossing;
+
+static int by_place(const void *a, const void *b)
+{
+  const double p = ((const crossing *)a)->x, q = ((const crossing *)b)->x;
+  return (p > q) - (p < q);
+}
+
+/* Points [.][3] along the segments of one row, in pairs of ends. */
+static int row_points(const mesh *m, const yarn_set *y, int row, double *out)
+{
+  int n = 0;
+  for (int32_t j = 0; j < yarn_num_segs(y, 0); ++j) {
+    int32_t seg[4];
+    lk_real q[12], w[4], p[3];
+    yarn_segment(y, 0, j, seg);
+    if (y->loop[2 * seg[1]] != row || y->loop[2 * seg[2]] != row || seg[0] < 0 || seg[3] < 0)
+      continue;
+    for (int a = 0; a < 4; ++a)
+      for (int c = 0; c < 3; ++c) q[3 * a + c] = (lk_real)m->x[3 * seg[a] + c];
+    for (int i = 0; i <= DENSE; ++i, ++n) {
+      spline_weights((lk_real)i / DENSE, w);
+      spline_at(q, w, p);
+      for (int c = 0; c < 3; ++c) out[3 * n + c] = (double)p[c];
+    }
+  }
+  return n;
+}
+
+/* Where the lines of two rows cross in the plane, from left to right. */
+static int crossings(const double *a, int na, const double *b, int nb, crossing *out)
+{
+  int n = 0;
+  for (int i = 0; i + 1 < na; ++i)
+    for (int j = 0; j + 1 < nb; ++j) {
+      if (i % (DENSE + 1) == DENSE || j % (DENSE + 1) == DENSE) continue; /* between segments */
+      const double *p = a + 3 * i, *q = b + 3 * j;
+      const double u[2] = {p[3] - p[0], p[4] - p[1]}, v[2] = {q[3] - q[0], q[4] - q[1]};
+      const double d[2] = {q[0] - p[0], q[1] - p[1]}, det = u[0] * v[1] - u[1] * v[0];
+      const double s = (d[0] * v[1] - d[1] * v[0]) / det, t = (d[0] * u[1] - d[1] * u[0]) / det;
+      if (!(s >= 0 && s < 1 && t >= 0 && t < 1)) continue;
+      const double z = p[2] + s * (p[5] - p[2]) - q[2] - t * (q[5] - q[2]);
+      cr_assert(n < 400);
+      out[n++] = (crossing){p[0] + s * u[0], z > 0 ? 1 : -1};
+    }
+  qsort(out, (size_t)n, sizeof *out, by_place);
+  return n;
+}
+
+/* Every loop hangs in the head of the one below: its feet lie on one side of the legs there, its
+ * legs on the other side of the head; knit and purl are each other's mirror. */
+Test(yarn, loops_are_interlaced_as_the_pattern_says)
+{
+  enum { ROWS = 5, LOOPS = 8, MOST = 3 * (DENSE + 1) * (8 * LOOPS + 8) };
+  static const struct {
+    int pattern, rib;
+  } all[] = {{KNIT_STOCKINETTE, 1}, {KNIT_GARTER, 1}, {KNIT_RIB, 1}, {KNIT_RIB, 2}};
+  static double a[MOST], b[MOST];
+  for (size_t k = 0; k < sizeof all / sizeof *all; ++k) {
+    loom_err err = {0};
+    mesh m;
+    yarn_set y;
+    crossing c[400];
+    const knit_plan plan = {
+        .pattern = all[k].pattern, .rows = ROWS, .loops = LOOPS, .rib = all[k].rib, .radius = 1e-3};
+    cr_assert_eq(knit_make(&err, &plan, &m, &y), LOOM_OK, "%s", err.text);
+    for (int row = 1; row + 1 < ROWS; ++row) { /* the last one ends in the middle of a crossing */
+      const int na = row_points(&m, &y, row, a), nb = row_points(&m, &y, row - 1, b);
+      const int n = crossings(a, na, b, nb, c);
+      cr_assert_eq(n, 4 * LOOPS, "pattern %zu row %d: %d crossings", k, row, n);
+      for (int i = 0; i < n; ++i) {
+        const int col = i / 4;
+        const int knit = all[k].pattern == KNIT_GARTER ? row % 2 == 0
+                         : all[k].pattern == KNIT_RIB  ? col / all[k].rib % 2 == 0
+                                                       : 1;
+        const int foot = i % 4 == 0 || i % 4 == 3;
+        cr_assert_eq(c[i].over, foot == knit ? 1 : -1, "pattern %zu row %d crossing %d", k, row, i);
+      }
+    }
+    mesh_free(&m);
+    yarn_free(&y);
+  }
+}
+
 Test(yarn, bad_patterns_are_refused_by_name)
 {
   tiny_refused("[yarn.a]\nradius = 2 mm\nloop_width = 8 mm\nrow_height = 5 mm\n",
