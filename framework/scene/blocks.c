@@ -141,9 +141,9 @@ static loom_status put_yarn(filler *f, const object *o, int32_t k, const double 
 {
   const int32_t first = o->yarns.first[k], n = o->yarns.first[k + 1] - first;
   const int32_t joints = yarn_num_joints(&o->yarns, k);
-  double u[2][3], start[3];
+  double u[2][3] = {{0}}, start[3] = {0};
   for (int32_t i = 0; i < joints; ++i) {
-    double X[9], t[2][3], len[2], rest[ELEM_MAX_REST];
+    double X[9], t[2][3], len[2], rest[ELEM_MAX_REST] = {0};
     int32_t *v = f->verts + 3 * f->n;
     for (int32_t a = 0; a < 3; ++a) {
       const int32_t local = first + (i + a) % n;
@@ -172,9 +172,10 @@ static loom_status put_yarn(filler *f, const object *o, int32_t k, const double 
 static loom_status put_yarns(filler *f, const object *o, int kind)
 {
   const yarn_settings *s = &o->yarn;
-  const double bend[3] = {s->bending, s->plasticity, s->plasticity_max};
+  const double bend[ELEM_MAX_MAT] = {s->bending, s->plasticity, s->plasticity_max};
+  const double twist[ELEM_MAX_MAT] = {s->twisting};
   for (int32_t k = 0; k < o->yarns.num_yarns; ++k)
-    LOOM_TRY(put_yarn(f, o, k, kind == YARN_BEND ? bend : &s->twisting));
+    LOOM_TRY(put_yarn(f, o, k, kind == YARN_BEND ? bend : twist));
   return LOOM_OK;
 }
 
