@@ -7,13 +7,13 @@
 
 #include "loom/host.h"
 
-/* Opens `path`, empty; NULL or "": no file.  What a resumed run had written is lost. */
-static inline loom_status stats_open(const loom_host *h, const char *path, FILE **out)
+/* Opens `path`, empty, when the first step begins: what only looks at a configuration must not
+ * touch it.  NULL or "": no file.  What a resumed run had written is lost. */
+static inline loom_status stats_open(const loom_host *h, const char *path, FILE **f)
 {
-  *out = NULL;
-  if (path == NULL || path[0] == '\0') return LOOM_OK;
-  *out = fopen(path, "w");
-  LOOM_CHECK(h, *out != NULL, LOOM_E_IO, "cannot write %s; name a file in a folder that exists",
+  if (*f != NULL || path == NULL || path[0] == '\0') return LOOM_OK;
+  *f = fopen(path, "w");
+  LOOM_CHECK(h, *f != NULL, LOOM_E_IO, "cannot write %s; name a file in a folder that exists",
              path);
   return LOOM_OK;
 }

@@ -54,8 +54,7 @@ static loom_status yg_create(const loom_host *h, const loom_scene *sc, const loo
   d->n = sc->num_verts;
   d->set = *(const yg_settings *)set;
   LOOM_TRY(yarn_table_new(h, sc, e, &d->table));
-  LOOM_TRY(yg_state_new(d));
-  return stats_open(h, d->set.stats, &d->stats);
+  return yg_state_new(d);
 }
 
 static loom_status yg_reset(void *self)
@@ -66,8 +65,9 @@ static loom_status yg_reset(void *self)
 
 static loom_status yg_begin_step(void *self, const loom_step *s)
 {
-  (void)self, (void)s;
-  return LOOM_OK;
+  yarn_grid *const d = self;
+  (void)s;
+  return stats_open(d->h, d->set.stats, &d->stats);
 }
 
 /* ---- one look ------------------------------------------------------------------------------ */

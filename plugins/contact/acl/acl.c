@@ -74,8 +74,7 @@ static loom_status acl_create(const loom_host *h, const loom_scene *sc, const lo
   m->n = sc->num_verts;
   m->set = *(const acl_settings *)set;
   LOOM_TRY(yarn_table_new(h, sc, e, &m->table));
-  LOOM_TRY(acl_state_new(m));
-  return stats_open(h, m->set.stats, &m->stats);
+  return acl_state_new(m);
 }
 
 static loom_status acl_reset(void *self)
@@ -89,7 +88,7 @@ static loom_status acl_begin_step(void *self, const loom_step *s)
   acl *const m = self;
   (void)s;
   m->have_force = 0;
-  return LOOM_OK;
+  return stats_open(m->h, m->set.stats, &m->stats);
 }
 
 /* Sets adapt once per step, where it starts: the scheme is explicit. */

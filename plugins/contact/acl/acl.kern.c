@@ -124,7 +124,7 @@ LK_FN void mask_of(const yarn_line *l, const acl_set *s, int32_t sa, int32_t sb,
                    int i0, int i1, uint16_t *mask)
 {
   const unsigned in = (2u << j1) - (1u << j0);
-  const int near = l->seg_yarn[sa] == l->seg_yarn[sb] && (sb <= sa || yarn_adjacent(l, sa, sb));
+  const int near = (sb <= sa || yarn_adjacent(l, sa, sb)) && l->seg_yarn[sa] == l->seg_yarn[sb];
   (void)s;
   for (int i = i0; i <= i1; ++i) {
     mask[i] = (uint16_t)~in;

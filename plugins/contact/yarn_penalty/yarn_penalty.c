@@ -114,8 +114,7 @@ static loom_status yp_create(const loom_host *h, const loom_scene *sc, const loo
              {"sums", LOOM_REAL, 1, &p->result}};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
     LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
-  LOOM_TRY(fill_of(p));
-  return stats_open(h, p->set.stats, &p->stats);
+  return fill_of(p);
 }
 
 static void yp_destroy(void *self)
@@ -135,7 +134,7 @@ static loom_status yp_begin_step(void *self, const loom_step *s)
   yarn_penalty *const p = self;
   (void)s;
   p->m = 0; /* old pairs mean nothing in a new step */
-  return LOOM_OK;
+  return stats_open(p->h, p->set.stats, &p->stats);
 }
 
 /* Before the first iteration pairs are those of the start of the step: where an explicit solver
