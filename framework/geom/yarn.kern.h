@@ -153,12 +153,15 @@ LK_FN lk_real yarn_smallest(const lk_real *A, int na, const lk_real *B, const ui
   for (int j = 0; j < YARN_LANES; ++j) m[j] = best;
   for (int i = 0; i < na; ++i) {
     const lk_real ax = A[i], ay = A[YARN_LANES + i], az = A[2 * YARN_LANES + i];
-    const unsigned left = mask != NULL ? mask[i] : 0u;
+    lk_real d[YARN_LANES];
     for (int j = 0; j < YARN_LANES; ++j) {
       const lk_real dx = ax - B[j], dy = ay - B[YARN_LANES + j], dz = az - B[2 * YARN_LANES + j];
-      const lk_real d = dx * dx + dy * dy + dz * dz + (left >> j & 1u ? best : LK_R(0.0));
-      m[j] = d < m[j] ? d : m[j];
+      d[j] = dx * dx + dy * dy + dz * dz;
     }
+    if (mask != NULL)
+      for (int j = 0; j < YARN_LANES; ++j)
+        if (mask[i] >> j & 1u) d[j] = best;
+    for (int j = 0; j < YARN_LANES; ++j) m[j] = d[j] < m[j] ? d[j] : m[j];
   }
   for (int j = 0; j < YARN_LANES; ++j) best = m[j] < best ? m[j] : best;
   return best;
