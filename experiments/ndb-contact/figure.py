@@ -55,6 +55,7 @@ def twists(experiment, cap=None):
     tag = f"_{cap}" if cap else ""
     runs = {"gap": experiment.run(f"twist_gap{tag}", "twist.ini", extra)}
     if not cap:
+        runs["literal"] = experiment.run("twist_literal", "twist.ini", {"contact.all.growth": "literal"})
         for n in SAMPLES:
             sets = {"contact.all.growth": "partial", "contact.all.samples": n}
             runs[n] = experiment.run(f"twist_{n}", "twist.ini", sets)
@@ -64,8 +65,9 @@ def twists(experiment, cap=None):
 
 def draw_twist(experiment):
     figure, axes = plain_axes(1, 2)
-    labels = {"gap": "NDB, gap rule", "dbb": "DBB"} | {n: f"NDB, {n} samples" for n in SAMPLES}
-    styles = {"gap": "-", "dbb": "--"}
+    labels = {"gap": "NDB, gap rule", "literal": "NDB, as printed", "dbb": "DBB"}
+    labels |= {n: f"NDB, {n} samples alone" for n in SAMPLES}
+    styles = {"gap": "-", "literal": "-.", "dbb": "--"}
     for name, path in twists(experiment).items():
         t = steps_of(path)
         axes[0].plot(t["iters"], styles.get(name, ":"), label=labels[name])
@@ -150,7 +152,7 @@ def draw_partial(experiment):
 
 # ---- bars -------------------------------------------------------------------------------------------
 def bars(experiment):
-    ndb = steps_of(twists(experiment)["gap"])
+    ndb, dbb = (steps_of(twists(experiment)[k]) for k in ("gap", "dbb"))
     capped = {k: steps_of(p) for k, p in twists(experiment, 20).items()}
     table, runs = pot_errors(experiment)
     dirty = sum(np.maximum(steps_of(p)["intersections"], 0).sum() for p in runs.values())
@@ -160,6 +162,7 @@ def bars(experiment):
         Bar("twist: steps of full length", np.mean(ndb["length"] == 1.0), 0.95, least=True),
         Bar("twist: shortest step", ndb["length"].min(), 0.1, least=True),
         Bar("twist: full detections over outer loops", np.max(ndb["calls"] - ndb["outer"]), 2),
+        Bar("twist: iterations against DBB", ndb["iters"].mean() / dbb["iters"].mean(), 1),
         Bar("twist, 20 iterations: full detections against DBB",
             capped["gap"]["calls"].sum() / capped["dbb"]["calls"].sum(), 0.25),
         Bar("intersections in all runs", dirty, 0),

@@ -170,7 +170,11 @@ LK_FN int samples_hit(const ndb_age_args *a, lk_int c, lk_real gap)
 {
   const ndb_state *const s = &a->s;
   lk_real x0[12], x1[12];
-  if (s->kind[c] == LOOM_PAIR_VO) return gap <= LK_R(0.0); /* behind the plane of its normal */
+  /* behind the plane of its normal, or within its thickness, which samples do not see */
+  if (s->kind[c] == LOOM_PAIR_VO || s->off[c] > LK_R(0.0)) {
+    if (gap <= LK_R(0.0)) return 1;
+    if (s->kind[c] == LOOM_PAIR_VO) return 0;
+  }
   for (int b = 0; b < 4; ++b) {
     position(&s->f, a->x_feas, s->f.v[4 * c + b], x0 + 3 * b);
     position(&s->f, s->f.x, s->f.v[4 * c + b], x1 + 3 * b);
