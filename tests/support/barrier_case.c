@@ -272,3 +272,82 @@ void bc_terms_sum(bc_fixture *f, const loom_quad *q, const double *x, double *g,
   }
   free(v), free(w), free(k), free(p);
 }
+
+/* ---- checks that all barriers pass ----------------------------------------------------------- */
+
+static int is_fixed(int i) { return i / 3 == 4 || i / 3 == SHEET + 1; }
+
+static double largest_of(const double *a)
+{
+  double most = 0.0;
+  for (int i = 0; i < N3; ++i) most = fmax(most, fabs(a[i]));
+  return most;
+}
+
+double bc_check_derivatives(bc_fixture *f, double *x, double least, double share)
+{
+  static double H[N3][N3];
+  double g[N3], hi[N3], lo[N3], largest = 0.0;
+  cr_assert_eq(bc_eval(f, x, NULL, NULL, g), LOOM_OK);
+  cr_assert_gt(bc_hessian(f, x, LOOM_HESS_EXACT, H), 200);
+  const double size = largest_of(g);
+  for (int i = 0; i < N3; ++i) largest = fmax(largest, fabs(H[i][i]));
+  cr_assert(size > least);
+  for (int i = 0; i < N3; ++i) {
+    const double e = 1e-8, keep = x[i];
+    if (is_fixed(i)) {
+      cr_assert(g[i] == 0.0, "a force on a fixed vertex");
+      continue;
+    }
+    x[i] = keep + e;
+    const double up = bc_total(f, x);
+    bc_eval(f, x, NULL, NULL, hi);
+    x[i] = keep - e;
+    const double down = bc_total(f, x);
+    bc_eval(f, x, NULL, NULL, lo);
+    x[i] = keep;
+    cr_assert(fabs((up - down) / (2 * e) - g[i]) < share * size, "%d: %.9g, want %.9g", i, g[i],
+              (up - down) / (2 * e));
+    for (int k = 0; k < N3; ++k) {
+      if (is_fixed(k)) continue;
+      cr_assert(fabs((hi[k] - lo[k]) / (2 * e) - H[k][i]) < 1e-5 * largest,
+                "%d %d: %.9g, want %.9g of %g", k, i, H[k][i], (hi[k] - lo[k]) / (2 * e), largest);
+      cr_assert(fabs(H[k][i] - H[i][k]) < 1e-12 * largest, "not symmetric");
+    }
+  }
+  return largest;
+}
+
+void bc_check_terms(bc_fixture *f, loom_quad *q, const double *x, double least)
+{
+  double g[N3], want[N3], K[N];
+  cr_assert_gt(bc_terms_at(f, x, q), 200);
+  bc_terms_sum(f, q, x, g, K);
+  cr_assert_eq(bc_eval(f, x, NULL, NULL, want), LOOM_OK);
+  const double size = largest_of(want);
+  cr_assert(size > least);
+  for (int i = 0; i < N3; ++i)
+    cr_assert(fabs(g[i] - want[i]) < 1e-10 * size, "%d: %.12g, want %.12g", i, g[i], want[i]);
+}
+
+double bc_check_majorant(bc_fixture *f, loom_quad *q, const double *x, int trials, uint64_t seed)
+{
+  static double H[N3][N3];
+  double g[N3], K[N], closest = 0.0;
+  bc_terms_at(f, x, q);
+  bc_terms_sum(f, q, x, g, K);
+  bc_hessian(f, x, LOOM_HESS_EXACT, H);
+  for (int trial = 0; trial < trials; ++trial) {
+    double d[N3], have = 0.0, need = 0.0;
+    /* columns of the Hessian, which lie where it is large, and random ones */
+    for (int i = 0; i < N3; ++i) d[i] = trial < N3 ? H[i][trial] : th_random(&seed);
+    for (int i = 0; i < N3; ++i) {
+      have += K[i / 3] * d[i] * d[i];
+      for (int k = 0; k < N3; ++k) need += d[i] * H[i][k] * d[k];
+    }
+    if (have == 0.0) continue; /* a vertex without contact */
+    cr_assert(have >= need * (1 - 1e-9), "%d: %g of %g", trial, have, need);
+    closest = fmax(closest, need / have);
+  }
+  return closest;
+}

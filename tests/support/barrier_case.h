@@ -40,6 +40,14 @@ void bc_terms_close(bc_fixture *f, loom_quad *q);
 int64_t bc_terms_at(bc_fixture *f, const double *x, loom_quad *q);
 /* Gradient g [N3] of the terms at x and their weight K [N] per vertex. */
 void bc_terms_sum(bc_fixture *f, const loom_quad *q, const double *x, double *g, double *K);
+/* The gradient at x, which exceeds `least` somewhere, is within `share` of its largest entry of the
+ * differences of bc_total(), the Hessian within 1e-5 of its largest diagonal entry, returned, of
+ * those of the gradient; fixed vertices have neither. */
+double bc_check_derivatives(bc_fixture *f, double *x, double least, double share);
+/* The terms have the gradient at x, which exceeds `least` somewhere. */
+void bc_check_terms(bc_fixture *f, loom_quad *q, const double *x, double least);
+/* The terms are nowhere softer than the Hessian; returns the largest share of them it needs. */
+double bc_check_majorant(bc_fixture *f, loom_quad *q, const double *x, int trials, uint64_t seed);
 /* B summed over all pairs there are. */
 double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, int *active);
 

@@ -43,39 +43,11 @@ Test(contact_dbb, energy_equals_brute_force)
 static void check_gradient(double jitter, double radius, const char *settings)
 {
   static bc_fixture f;
-  static double H[N3][N3];
-  double x[N3], g[N3], hi[N3], lo[N3], size = 0.0, largest = 0.0;
+  double x[N3];
   uint64_t seed = 31;
   bc_open(&f, "dbb", 2, 0, jitter, radius, settings);
   for (int i = 0; i < N3; ++i) x[i] = f.x[i] + 0.3 * jitter * th_random(&seed);
-  cr_assert_eq(bc_eval(&f, x, NULL, NULL, g), LOOM_OK);
-  cr_assert_gt(bc_hessian(&f, x, LOOM_HESS_EXACT, H), 200);
-  for (int i = 0; i < N3; ++i) {
-    size = fmax(size, fabs(g[i]));
-    largest = fmax(largest, fabs(H[i][i]));
-  }
-  cr_assert(size > 1e-3);
-  for (int i = 0; i < N3; ++i) {
-    const double e = 1e-8, keep = x[i];
-    if (i / 3 == 4 || i / 3 == SHEET + 1) {
-      cr_assert(g[i] == 0.0, "a force on a fixed vertex");
-      continue;
-    }
-    x[i] = keep + e;
-    const double up = bc_total(&f, x);
-    bc_eval(&f, x, NULL, NULL, hi);
-    x[i] = keep - e;
-    const double down = bc_total(&f, x);
-    bc_eval(&f, x, NULL, NULL, lo);
-    x[i] = keep;
-    /* bounds: see test_contact_ipc.c */
-    cr_assert(fabs((up - down) / (2 * e) - g[i]) < 2e-6 * size, "%d: %.9g, want %.9g", i, g[i],
-              (up - down) / (2 * e));
-    for (int k = 0; k < N3; ++k)
-      if (k / 3 != 4 && k / 3 != SHEET + 1)
-        cr_assert(fabs((hi[k] - lo[k]) / (2 * e) - H[k][i]) < 1e-5 * largest, "%d %d: %.9g", k, i,
-                  H[k][i]);
-  }
+  bc_check_derivatives(&f, x, 1e-3, 2e-6); /* as in test_contact_ipc.c */
   bc_close(&f);
 }
 
@@ -89,20 +61,13 @@ Test(contact_dbb, terms_have_the_gradient_of_the_energy)
   static bc_fixture f;
   for (int c = 0; c < 8; ++c) {
     const double jitter = c & 1 ? 6e-5 : 1e-3, radius = c & 2 ? 1e-4 : 0.0;
-    double x[N3], g[N3], want[N3], K[N], size = 0.0;
+    double x[N3];
     uint64_t seed = 7;
     loom_quad q;
     bc_open(&f, "dbb", 2, 1, jitter, radius, sets[c / 4]);
     bc_terms_open(&f, &q);
     for (int i = 0; i < N3; ++i) x[i] = f.x[i] + 0.3 * jitter * th_random(&seed);
-    cr_assert_gt(bc_terms_at(&f, x, &q), 200);
-    bc_terms_sum(&f, &q, x, g, K);
-    cr_assert_eq(bc_eval(&f, x, NULL, NULL, want), LOOM_OK);
-    for (int i = 0; i < N3; ++i) size = fmax(size, fabs(want[i]));
-    cr_assert(size > 1e-3);
-    for (int i = 0; i < N3; ++i)
-      cr_assert(fabs(g[i] - want[i]) < 1e-10 * size, "case %d, %d: %.12g, want %.12g", c, i, g[i],
-                want[i]);
+    bc_check_terms(&f, &q, x, 1e-3);
     bc_terms_close(&f, &q);
     bc_close(&f);
   }
@@ -148,27 +113,10 @@ Test(contact_dbb, a_term_displaces_to_d_hat)
 Test(contact_dbb, curvature_weights_are_not_below_the_hessian)
 {
   static bc_fixture f;
-  static double H[N3][N3];
-  double g[N3], K[N], closest = 0.0;
-  uint64_t seed = 11;
   loom_quad q;
   bc_open(&f, "dbb", 1, 0, 1e-3, 0, sets[1]);
   bc_terms_open(&f, &q);
-  bc_terms_at(&f, f.x, &q);
-  bc_terms_sum(&f, &q, f.x, g, K);
-  bc_hessian(&f, f.x, LOOM_HESS_EXACT, H);
-  for (int trial = 0; trial < 500; ++trial) {
-    double d[N3], have = 0.0, need = 0.0;
-    /* columns of the Hessian, which lie where it is large, and random ones */
-    for (int i = 0; i < N3; ++i) d[i] = trial < N3 ? H[i][trial] : th_random(&seed);
-    for (int i = 0; i < N3; ++i) {
-      have += K[i / 3] * d[i] * d[i];
-      for (int k = 0; k < N3; ++k) need += d[i] * H[i][k] * d[k];
-    }
-    if (have == 0.0) continue; /* a vertex without contact */
-    cr_assert(have >= need * (1 - 1e-9), "%d: %g of %g", trial, have, need);
-    closest = fmax(closest, need / have);
-  }
+  const double closest = bc_check_majorant(&f, &q, f.x, 500, 11);
   cr_expect(closest > 0.2, "stiffer than five times what is needed: %g", 1 / closest);
   bc_terms_close(&f, &q);
   bc_close(&f);

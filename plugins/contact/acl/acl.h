@@ -69,7 +69,7 @@ int acl_absorb(acl *m, const yarn_line *l, acl_box box, int32_t *out);
 acl_box acl_pad(const acl *m, const yarn_line *l, acl_box box);
 int acl_remove(acl *m, const yarn_line *l, int32_t id);
 /* 1 if points p, q lie in a set. */
-int acl_covered(const acl *m, const yarn_line *l, int32_t seg, int32_t p, int32_t q);
+int acl_covered(const acl *m, int32_t seg, int32_t p, int32_t q);
 /* Slots of a set whose box is new, room for its K if it has one. */
 int acl_layout(acl *m, const yarn_line *l, acl_set *s, int with_K);
 /* Room for that many slots and reals of K in all. */

@@ -65,7 +65,7 @@ LK_KERNEL_PLAIN(acl_apply, a, k)
   lk_real c[3], A[9], R[9], most = LK_R(0.0), work = LK_R(0.0);
   c[0] = c[1] = c[2] = LK_R(0.0);
   for (int i = 0; i < n; ++i) {
-    acl_slot(a, vert, i, F + 3 * i); /* F holds q for now */
+    acl_slot(a, vert, i, F + 3 * i); /* positions; forces take their place at the end */
     for (int d = 0; d < 3; ++d) c[d] += F[3 * i + d];
   }
   for (int d = 0; d < 3; ++d) c[d] /= (lk_real)n;
@@ -119,13 +119,12 @@ LK_FN int counts(const yarn_line *l, int32_t sa, int i, int32_t sb, int j)
   return l->seg_yarn[sa] != l->seg_yarn[sb] || yarn_apart(l, l->seg_yarn[sa], p, q);
 }
 
-/* Gradients of the pairs of segments sa, sb in the set, masks for those outside of it. */
-LK_FN void mask_of(const yarn_line *l, const acl_set *s, int32_t sa, int32_t sb, int j0, int j1,
-                   int i0, int i1, uint16_t *mask)
+/* mask[i], lanes j of sb that are no pair with point i of sa, for points i0 to i1 and j0 to j1. */
+LK_FN void mask_of(const yarn_line *l, int32_t sa, int32_t sb, int j0, int j1, int i0, int i1,
+                   uint16_t *mask)
 {
   const unsigned in = (2u << j1) - (1u << j0);
   const int near = (sb <= sa || yarn_adjacent(l, sa, sb)) && l->seg_yarn[sa] == l->seg_yarn[sb];
-  (void)s;
   for (int i = i0; i <= i1; ++i) {
     mask[i] = (uint16_t)~in;
     if (!near) continue;
@@ -149,7 +148,7 @@ LK_FN lk_real exact_force(const acl_args *a, const acl_set *s, lk_real *F)
       int i0, i1, j0, j1;
       lanes_in(l, sa, s->u0, s->u1, &i0, &i1);
       lanes_in(l, sb, s->v0, s->v1, &j0, &j1);
-      mask_of(l, s, sa, sb, j0, j1, i0, i1, mask);
+      mask_of(l, sa, sb, j0, j1, i0, i1, mask);
       for (int i = 0; i < YARN_POS; ++i) ga[i] = gb[i] = LK_R(0.0);
       energy += yarn_pair_gradient(a->P + YARN_POS * sa, l->weight + YARN_LANES * sa, i0, i1,
                                    a->P + YARN_POS * sb, l->weight + YARN_LANES * sb,
@@ -201,7 +200,7 @@ LK_KERNEL_PLAIN(acl_range, a, k)
       int i0, i1, j0, j1;
       lanes_in(l, sa, s->u0, s->u1, &i0, &i1);
       lanes_in(l, sb, s->v0, s->v1, &j0, &j1);
-      mask_of(l, s, sa, sb, j0, j1, i0, i1, mask);
+      mask_of(l, sa, sb, j0, j1, i0, i1, mask);
       for (int i = i0; i <= i1; ++i) {
         lk_real d[YARN_LANES];
         for (int j = 0; j < YARN_LANES; ++j) {

@@ -34,7 +34,7 @@ static int coalesce(acl *m, const yarn_line *l, int32_t a, int32_t b, const loom
         d2 += d * d;
       }
       if (!(d2 < sum * sum) || (near && !yarn_apart(l, l->seg_yarn[a], p, q))) continue;
-      if (acl_covered(m, l, a, p, q)) continue;
+      if (acl_covered(m, a, p, q)) continue;
       const acl_box box = {p, p, q, q};
       if (!acl_absorb(m, l, acl_pad(m, l, box), &id)) return 0;
     }

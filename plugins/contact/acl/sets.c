@@ -51,10 +51,9 @@ static int32_t find_overlap(const acl *m, int32_t first, int32_t last, acl_box b
   return -1;
 }
 
-int acl_covered(const acl *m, const yarn_line *l, int32_t seg, int32_t p, int32_t q)
+int acl_covered(const acl *m, int32_t seg, int32_t p, int32_t q)
 {
   const acl_box b = {p, p, q, q};
-  (void)l;
   return find_overlap(m, seg, seg, b) >= 0;
 }
 

@@ -72,7 +72,7 @@ typedef struct {
   settings set;
   newton_matrix A;
   double shift;    /* of the last iteration; 0 at the start of a step */
-  int32_t rung;    /* of theta, likewise */
+  int32_t rung;    /* theta[rung] served last, or comes first; 0 at the start of a step */
   loom_buf *exact; /* real [num_blocks][3][3], N/m */
   loom_buf *mixed; /* real [num_blocks][3][3], N/m: (1 - theta) exact + theta clamp */
   loom_bsr3 view;  /* the core's pattern with these values */
@@ -173,31 +173,26 @@ static loom_status mix(newton *s, const loom_bsr3 *clamp, double share)
   return newton_matrix_shape(&s->A, &s->view);
 }
 
-/* theta of the first rung, from one below the last need, that makes the mixture definite. */
+/* theta of the first rung, from s->rung on, that makes the mixture definite; *H: the exact one. */
 static loom_status factor_mixed(newton *s, const loom_step *st, const loom_bsr3 **H, int32_t *tries)
 {
   const loom_host *const h = s->h;
-  loom_status f = LOOM_REJECTED;
-  int32_t rung = s->rung;
-  if (rung == 0) {
+  if (s->rung == 0) {
     LOOM_TRY(newton_matrix_shape(&s->A, *H));
-    f = factor_once(s, st, *H, 0.0, tries);
-    if (f == LOOM_REJECTED) rung = 1;
+    const loom_status f = factor_once(s, st, *H, 0.0, tries);
+    if (f != LOOM_REJECTED) return f;
+    s->rung = 1;
   }
-  if (f == LOOM_REJECTED) {
-    LOOM_TRY(h->buf_resize(h, s->exact, 9 * (*H)->num_blocks));
-    LOOM_TRY(h->buf_copy(h, s->e, s->exact, (*H)->val));
-    LOOM_TRY(h->hessian(h, st, st->x, LOOM_HESS_PSD_CLAMP, H));
-  }
-  for (; f == LOOM_REJECTED && rung < THETA_LAST; ++rung) {
-    LOOM_TRY(mix(s, *H, theta[rung]));
-    f = factor_once(s, st, &s->view, 0.0, tries);
+  LOOM_TRY(h->buf_resize(h, s->exact, 9 * (*H)->num_blocks));
+  LOOM_TRY(h->buf_copy(h, s->e, s->exact, (*H)->val));
+  LOOM_TRY(h->hessian(h, st, st->x, LOOM_HESS_PSD_CLAMP, H));
+  for (; s->rung < THETA_LAST; ++s->rung) {
+    LOOM_TRY(mix(s, *H, theta[s->rung]));
+    const loom_status f = factor_once(s, st, &s->view, 0.0, tries);
     if (f == LOOM_REJECTED) continue;
     *H = &s->view;
-    break;
+    return f;
   }
-  s->rung = rung;
-  if (f != LOOM_REJECTED) return f;
   LOOM_TRY(newton_matrix_shape(&s->A, *H));
   return factor_shifted(s, st, *H, tries);
 }
@@ -205,18 +200,21 @@ static loom_status factor_mixed(newton *s, const loom_step *st, const loom_bsr3 
 /* Assemble and factorise as the setting says; *H: what was factorised, without a shift. */
 static loom_status prepare(newton *s, const loom_step *st, const loom_bsr3 **H, int32_t *tries)
 {
-  static const int how[] = {LOOM_HESS_EXACT, LOOM_HESS_PSD_CLAMP, LOOM_HESS_PSD_ABS,
-                            LOOM_HESS_EXACT};
+  static const int hows[] = {LOOM_HESS_EXACT, LOOM_HESS_PSD_CLAMP, LOOM_HESS_PSD_ABS,
+                             LOOM_HESS_EXACT};
   const loom_host *const h = s->h;
+  const int adaptive = s->set.hessian == HESSIAN_ADAPTIVE;
+  const int mixed = adaptive && s->rung < THETA_LAST; /* else all is clamped at once */
+  const int how = adaptive && !mixed ? LOOM_HESS_PSD_CLAMP : hows[s->set.hessian];
   *tries = 0;
   h->tic(h, "assemble");
-  LOOM_TRY(h->hessian(h, st, st->x, how[s->set.hessian], H));
+  LOOM_TRY(h->hessian(h, st, st->x, how, H));
   h->toc(h, "assemble");
   h->tic(h, "factorise");
-  if (s->set.hessian == HESSIAN_ADAPTIVE) {
+  if (mixed) {
     LOOM_TRY(factor_mixed(s, st, H, tries));
   } else {
-    s->rung = how[s->set.hessian] == LOOM_HESS_EXACT ? 0 : THETA_LAST;
+    s->rung = how == LOOM_HESS_EXACT ? 0 : THETA_LAST;
     LOOM_TRY(newton_matrix_shape(&s->A, *H));
     LOOM_TRY(factor_shifted(s, st, *H, tries));
   }
