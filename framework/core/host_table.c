@@ -165,8 +165,7 @@ static loom_status host_match_keys(const loom_host *h, const loom_exec *e, loom_
   return la_match_keys(run_of(h)->m, e, old_key, n_old, new_key, n_new, old_index);
 }
 
-/* ---- primitives
- * ------------------------------------------------------------------------------------ */
+/* ---- primitives ---------------------------------------------------------------------------- */
 
 static loom_status host_dot(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
                             double *out)
@@ -199,8 +198,7 @@ static loom_status host_sort_u64(const loom_host *h, const loom_exec *e, loom_bu
   return la_sort_u64(run_of(h)->m, e, key, perm);
 }
 
-/* ---- record of the run
- * ------------------------------------------------------------------------------- */
+/* ---- record of the run --------------------------------------------------------------------- */
 
 static void host_inner(const loom_host *h, const loom_step *s, int32_t k, int norm, double value)
 {

@@ -173,25 +173,25 @@ Test(ipc, newton_converges_quadratically)
   sim_free(&s);
 }
 
-/* ---- cloth against cloth
- * ------------------------------------------------------------------------- */
+/* ---- cloth against cloth ------------------------------------------------------------------- */
 
-/* Two sheets fly at each other in free space: momentum stays, nothing intersects in any frame. */
-Test(ipc, sheets_that_collide_keep_momentum)
+static void collide_two_sheets(const char *thickness)
 {
-  static const char text[] =
+  static const char format[] =
       "[run]\nsteps = 30\ndt = 0.01\ngravity = 0 0 0\n[exec]\nbackend = cpu\n"
       "[stop]\ntol_abs = 1e-9\ntol_rel = 0\nmax_iters = 200\n[log]\naudit = every\n"
       "[cloth.one]\nshape = grid\nsize = 0.2 0.2\nresolution = 9 9\ndensity = 0.2\nmembrane = 50\n"
-      "bending = 1e-5\nthickness = 0.001\nvelocity = 0 0 1\n"
+      "bending = 1e-5\nthickness = %s\nvelocity = 0 0 1\n"
       "[cloth.two]\nshape = grid\nsize = 0.2 0.2\nresolution = 9 9\ndensity = 0.2\nmembrane = 50\n"
-      "bending = 1e-5\nthickness = 0.001\nvelocity = 0.5 0 -1\n"
+      "bending = 1e-5\nthickness = %s\nvelocity = 0.5 0 -1\n"
       "transform = translate 0.03 0.02 0.03 rotate 0 0 1 25 rotate 1 0 0 8\n"
       "[solver]\nplugin = cholmod_newton\n[collision.self]\nplugin = patch_bvh\n"
       "[contact.self]\nplugin = ipc_barrier\nself_friction = 0.3\n";
+  char text[2048];
   sim s;
   double p[3] = {0}, lowest = INFINITY;
   int touched = 0;
+  snprintf(text, sizeof text, format, thickness, thickness);
   sim_run(&s, text, NULL, 0);
   /* equal masses up to the lumping, which is the same for both sheets: corners and sides weigh
    * a quarter and a half; mass from the log */
@@ -207,8 +207,8 @@ Test(ipc, sheets_that_collide_keep_momentum)
       for (int a = 0; a < 3; ++a) area += s.tris[3 * t + a] == i ? 0.5 * 0.025 * 0.025 / 3 : 0.0;
     for (int c = 0; c < 3; ++c) p[c] += 0.2 * area * s.v[3 * i + c];
   }
-  printf("two sheets: %d steps in contact, smallest gap %.3g m, momentum %.3g %.3g %.3g\n", touched,
-         lowest, p[0], p[1], p[2]);
+  printf("two sheets of %s m: %d steps in contact, smallest gap %.3g m, momentum %.3g %.3g %.3g\n",
+         thickness, touched, lowest, p[0], p[1], p[2]);
   cr_expect(touched > 5 && lowest > 0);
   /* m v = 0.008 kg m/s each; the iterations stop at 1e-9 m, or 1e-9 kg m/s per step */
   cr_expect(fabs(p[0] - 0.004) < 1e-7 && fabs(p[1]) < 1e-7 && fabs(p[2]) < 1e-7);
@@ -216,8 +216,13 @@ Test(ipc, sheets_that_collide_keep_momentum)
   sim_free(&s);
 }
 
-/* ---- cloth and a body's mesh
- * --------------------------------------------------------------------- */
+/* Two sheets fly at each other in free space: momentum stays, nothing intersects in any frame. */
+Test(ipc, sheets_that_collide_keep_momentum) { collide_two_sheets("0.001"); }
+
+/* Without thickness only d_hat keeps them apart. */
+Test(ipc, sheets_without_thickness_collide) { collide_two_sheets("0"); }
+
+/* ---- cloth and a body's mesh --------------------------------------------------------------- */
 
 /* A cube lifts a sheet that is held at its corners, and turns below it: the body waits for the
  * cloth to be pushed on, and every step converges. */

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "regress/drape.h"
@@ -110,6 +111,30 @@ Test(bad_input, barrier_that_does_not_grow)
                     LOOM_ARGS("run", "bad.ini", "--quiet", "-o", "run.h5"));
   snprintf(text, sizeof text, "%ssamples = 4\n", head);
   refused_config(text, LOOM_TEXTS("[contact.self] samples: '4'", "none|1|3|6|adaptive"));
+}
+
+/* Triangles of 3 cm: the run goes on, and the warning tells both lengths. */
+Test(bad_input, barrier_wider_than_the_mesh)
+{
+  static const char text[] = DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_STOP
+      "[solver]\nplugin = cholmod_newton\n[collision.self]\nplugin = patch_bvh\n"
+      "[contact.self]\nplugin = ipc_barrier\npairs = self\nd_hat = 0.02\n";
+  proc p;
+  proc_write("wide.ini", text);
+  proc_loom(&p, LOOM_ARGS("run", "wide.ini", "--quiet", "-n", "1", "-o", "wide.h5"));
+  cr_assert_eq(p.code, 0, "%s", p.err);
+  const char *const texts[] = {"loom: warning: [contact.self] ", "reach over 0.022 m",
+                               "height of a triangle at rest is 0.0212 m", "lower d_hat"};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i)
+    cr_expect(strstr(p.err, texts[i]) != NULL, "'%s' is not in: %s", texts[i], p.err);
+  proc_loom(&p, LOOM_ARGS("run", "wide.ini", "--quiet", "-n", "1", "-o", "wide.h5", "--set",
+                          "contact.self.d_hat=0.01"));
+  cr_assert_eq(p.code, 0, "%s", p.err);
+  cr_expect(strstr(p.err, "warning") == NULL, "%s", p.err);
+  refused_config(DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_STOP
+                 "[solver]\nplugin = cholmod_newton\n[collision.self]\nplugin = patch_bvh\n"
+                 "[contact.self]\nplugin = ipc_barrier\npairs = self\nd_hat = 0\n",
+                 LOOM_TEXTS("bad.ini", "[contact.self] d_hat: 0", "> 0 and <= 1 m"));
 }
 
 Test(bad_input, no_such_device)

@@ -339,8 +339,7 @@ void th_attach(test_host *t, const loom_plugin *p, void *self)
   t->collision_self = self;
 }
 
-/* ---- pairs
- * ------------------------------------------------------------------------------------------ */
+/* ---- pairs --------------------------------------------------------------------------------- */
 
 enum { PAIR_ARRAYS = 9 };
 static const int pair_types[PAIR_ARRAYS] = {LOOM_I32,  LOOM_I32,  LOOM_I32,  LOOM_REAL, LOOM_REAL,

@@ -258,8 +258,7 @@ Test(contact_ipc, the_same_bits_for_any_number_of_threads)
   }
 }
 
-/* ---- stiffness and friction over iterates
- * -------------------------------------------------------- */
+/* ---- stiffness and friction over iterates -------------------------------------------------- */
 
 Test(contact_ipc, stiffness_doubles_while_the_gap_stays_tiny)
 {

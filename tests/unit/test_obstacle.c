@@ -295,8 +295,7 @@ Test(obstacle, displacement_follows_the_material_point)
   }
 }
 
-/* ---- impact
- * --------------------------------------------------------------------------------------- */
+/* ---- impact -------------------------------------------------------------------------------- */
 
 static double gap_at(const obst_view *v, const obst_path *w, double s)
 {

@@ -172,8 +172,7 @@ loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int 
   return LOOM_OK;
 }
 
-/* ---- exact test
- * ------------------------------------------------------------------------------------ */
+/* ---- exact test ---------------------------------------------------------------------------- */
 
 static loom_status open_query(mesh *m, const mesh_view *v, const loom_query *q, plug_map a[2],
                               mesh_query *out)
@@ -265,8 +264,7 @@ loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_p
   return needed > out->capacity ? LOOM_GROW : LOOM_OK;
 }
 
-/* ---- step bounds
- * ------------------------------------------------------------------------------------- */
+/* ---- step bounds --------------------------------------------------------------------------- */
 
 loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
 {
@@ -299,8 +297,7 @@ loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
   return LOOM_OK;
 }
 
-/* ---- around a broad phase
- * ------------------------------------------------------------------------------ */
+/* ---- around a broad phase ------------------------------------------------------------------ */
 
 loom_status mesh_detect(mesh *m, const loom_step *s, const loom_query *q, loom_pairs *out,
                         mesh_broad_fn broad, void *plugin)

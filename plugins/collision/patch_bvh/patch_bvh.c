@@ -114,8 +114,7 @@ static loom_status patch_bvh_begin_step(void *self, const loom_step *s)
   return mesh_close(&d->m);
 }
 
-/* ---- broad phase
- * --------------------------------------------------------------------------------- */
+/* ---- broad phase --------------------------------------------------------------------------- */
 
 /* How many pairs of leaves meet. */
 static loom_status count_meetings(patch_bvh *d)
@@ -262,8 +261,7 @@ static loom_status patch_bvh_max_step(void *self, const loom_step *s, loom_buf *
   return mesh_max_step(&d->m, s, x0, x1, out, broad, d);
 }
 
-/* ---- descriptor
- * ---------------------------------------------------------------------------------- */
+/* ---- descriptor ---------------------------------------------------------------------------- */
 
 static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD |

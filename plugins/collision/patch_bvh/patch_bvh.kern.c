@@ -227,8 +227,7 @@ LK_KERNEL_PLAIN(bvh_meet_list, a, i)
   if (a->place[i] != a->place[i + 1]) (void)meet(a, i, a->pair + a->place[i]);
 }
 
-/* ---- candidates of two leaves
- * --------------------------------------------------------------------- */
+/* ---- candidates of two leaves -------------------------------------------------------------- */
 
 LK_FN int box_meets_node(const float *b, const bvh_node *n)
 {

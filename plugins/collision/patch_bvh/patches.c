@@ -134,8 +134,7 @@ static void grow_all(maker *k, int32_t first, int32_t end)
   }
 }
 
-/* ---- remainders
- * ----------------------------------------------------------------------------------- */
+/* ---- remainders ---------------------------------------------------------------------------- */
 
 static int are_connected(const maker *k, const int32_t *tris, int num)
 {
@@ -225,8 +224,7 @@ static void join_remainders(maker *k)
   }
 }
 
-/* ---- edges without triangles
- * ------------------------------------------------------------------------ */
+/* ---- edges without triangles --------------------------------------------------------------- */
 
 /* The first patch with a triangle that has this edge, or -1. */
 static int32_t patch_of_edge(const maker *k, const int32_t *e)
@@ -259,8 +257,7 @@ static void chain_edges(maker *k, int32_t *owner, int32_t first, int32_t end)
   }
 }
 
-/* ---- result
- * --------------------------------------------------------------------------------------- */
+/* ---- result -------------------------------------------------------------------------------- */
 
 /* Give the patches of [first, end) new numbers from `next` on, leaving out empty ones. */
 static void renumber(maker *k, int32_t first, int32_t end, int32_t *next)

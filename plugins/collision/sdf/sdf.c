@@ -289,8 +289,7 @@ static loom_status sdf_detect(void *self, const loom_step *s, const loom_query *
   return LOOM_OK;
 }
 
-/* ---- bounds
- * -------------------------------------------------------------------------------------- */
+/* ---- bounds -------------------------------------------------------------------------------- */
 
 /* Fold `k` over all vertices; `a` may be NULL where the kernel needs the bounds alone. */
 static loom_status over_vertices(sdf *d, const lk_entry *k, const void *a, double *out)
@@ -350,8 +349,7 @@ static loom_status sdf_max_step(void *self, const loom_step *s, loom_buf *x0, lo
   return LOOM_OK;
 }
 
-/* ---- descriptor
- * -------------------------------------------------------------------------------------- */
+/* ---- descriptor ---------------------------------------------------------------------------- */
 
 static const loom_collision_ops ops = {
     .struct_size = sizeof ops,

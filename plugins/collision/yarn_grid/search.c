@@ -211,8 +211,7 @@ int yg_search_cells(yg_search *s, const yg_view *v, yg_hits *out, int64_t *near)
   return fill_buckets(s, v) && for_all(s, v, partners_in_cells, out, near);
 }
 
-/* ---- hierarchy
- * ------------------------------------------------------------------------------------ */
+/* ---- hierarchy ----------------------------------------------------------------------------- */
 
 static void refit(yg_search *s, const yg_view *v)
 {

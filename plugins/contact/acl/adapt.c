@@ -56,8 +56,7 @@ static loom_status take_pairs(acl *m, const yarn_line *l, const loom_pairs *pair
   return plug_unmap_all(m->h, 3, a);
 }
 
-/* ---- models that have strayed
- * -------------------------------------------------------------------- */
+/* ---- models that have strayed -------------------------------------------------------------- */
 
 /* Numbers of the sets in one of two states. */
 static loom_status list_sets(acl *m, int state, int other)
@@ -84,8 +83,7 @@ static loom_status test_models(acl *m, acl_args *a)
   return LOOM_OK;
 }
 
-/* ---- resizing
- * -------------------------------------------------------------------------------------- */
+/* ---- resizing ------------------------------------------------------------------------------ */
 
 /* The set shrinks or grows to what is in contact; what it then overlaps, it absorbs. */
 static int resize(acl *m, const yarn_line *l, int32_t id, const int32_t *range, loom_real d2)
@@ -145,8 +143,7 @@ static loom_status build(acl *m, const yarn_line *l, acl_args *a)
   return LOOM_OK;
 }
 
-/* ---- one step
- * ---------------------------------------------------------------------------------------- */
+/* ---- one step ------------------------------------------------------------------------------ */
 
 /* Boxes of all sets for detection, ascending; ranges of more than 256 points in parts. */
 loom_status acl_export_boxes(acl *m)

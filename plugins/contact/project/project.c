@@ -250,8 +250,7 @@ static loom_status project_velocity(void *self, const loom_step *s)
   return plug_unmap_all(p->h, 9, m);
 }
 
-/* ---- metrics
- * -------------------------------------------------------------------------------------- */
+/* ---- metrics ------------------------------------------------------------------------------- */
 
 static loom_status reduce(project *p, const loom_step *s, const lk_entry *k, double *out)
 {
@@ -280,8 +279,7 @@ static loom_status project_metrics(void *self, const loom_step *s, loom_contact_
   return LOOM_OK;
 }
 
-/* ---- descriptor
- * -------------------------------------------------------------------------------------- */
+/* ---- descriptor ---------------------------------------------------------------------------- */
 
 static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .provides = LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY,
