@@ -74,16 +74,26 @@ class Experiment:
             print(f"loom: figure: {path.name} is there", file=sys.stderr)
             return path
         stamp.unlink(missing_ok=True)
-        path.unlink(missing_ok=True)
+        # A run that was cut off goes on from its checkpoint; the log keeps what it has.
+        begun = self.out / f"{name}.begun"
+        more = []
+        if not self.fresh and begun.exists() and begun.read_text() == key and (
+            path.with_suffix(".check.h5").exists()
+        ):
+            more = ["--resume"]
+        else:
+            path.unlink(missing_ok=True)
+            begun.write_text(key)
         print(f"loom: figure: running {config} -> {path.name}", file=sys.stderr)
         # Not converging is a result here; the reason of every step is in the log.
         process = subprocess.Popen(
-            [self.binary, "run", str(config), "-o", str(path), *settings], cwd=self.folder
+            [self.binary, "run", str(config), "-o", str(path), *settings, *more], cwd=self.folder
         )
         _, status, usage = os.wait4(process.pid, 0)
         if not finished(path):
             code = os.waitstatus_to_exitcode(status)
             raise FigureError(f"{config}: `loom run` ended with code {code}")
+        begun.unlink()
         stamp.write_text(json.dumps({"key": key, "peak_bytes": 1024 * usage.ru_maxrss}))
         return path
 

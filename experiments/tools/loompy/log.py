@@ -107,6 +107,10 @@ class Log:
         """Positions [n][3], m."""
         return self.file["frames/x"][index].astype(np.float64)
 
+    def velocity(self, index):
+        """Velocities [n][3], m/s."""
+        return self.file["frames/v"][index].astype(np.float64)
+
     @property
     def times(self):
         return self.file["frames/time"][:]
