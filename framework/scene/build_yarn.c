@@ -6,6 +6,7 @@
 
 #include "scene/build.h"
 #include "scene/pose.h"
+#include "scene/words.h"
 #include "scene/yarn_file.h"
 
 /* At the start yarns may touch and press a little, as relaxed knits do (their centre lines
@@ -75,6 +76,31 @@ static loom_status knit(builder *b, object *o)
   return st == LOOM_OK ? LOOM_OK : build_place(b, o->sec, "pattern", st);
 }
 
+/* Pairs of the key glue, behind those of the pattern. */
+static loom_status add_glue(builder *b, object *o)
+{
+  yarn_set *y = &o->yarns;
+  words w;
+  int64_t v, num = 0;
+  words_start(&w, o->yarn.glue);
+  if (strcmp(o->yarn.glue, "none") == 0) return LOOM_OK;
+  while (words_int(&w, &v)) ++num;
+  if (!words_at_end(&w) || num == 0 || num % 2 != 0)
+    return err_set(b->err, LOOM_E_CONFIG, "\"%.60s\" is no list of pairs of vertices; write none",
+                   o->yarn.glue);
+  int32_t *all = realloc(y->glue, (2 * (size_t)y->num_glue + (size_t)num) * sizeof *all);
+  if (all == NULL)
+    return err_set(b->err, LOOM_E_NOMEM, "no memory for %lld numbers", (long long)num);
+  y->glue = all;
+  words_start(&w, o->yarn.glue);
+  for (all += 2 * (int64_t)y->num_glue; words_int(&w, &v); *all++ = (int32_t)v)
+    if (v < 0 || v >= o->m.num_verts)
+      return err_set(b->err, LOOM_E_CONFIG, "vertex %lld does not exist; %s has 0 to %d",
+                     (long long)v, o->label, o->m.num_verts - 1);
+  y->num_glue += (int32_t)(num / 2);
+  return LOOM_OK;
+}
+
 loom_status build_yarn_object(builder *b, object *o)
 {
   yarn_settings *s = &o->yarn;
@@ -85,6 +111,8 @@ loom_status build_yarn_object(builder *b, object *o)
       return build_place(b, o->sec, "file",
                          err_set(b->err, LOOM_E_CONFIG, "%s: point %lld is not a number", o->label,
                                  (long long)(k / 3)));
+  const loom_status glued = add_glue(b, o);
+  if (glued != LOOM_OK) return build_place(b, o->sec, "glue", glued);
   return make_edges(b, o);
 }
 
@@ -218,8 +246,12 @@ static void refuse_near(builder *b, const yarn_view *v, const yarn_near *near)
     seg[a] = near->seg[a] - v->yarn_seg[yarn[a]];
     vert[a] = v->segs[4 * (int64_t)near->seg[a] + 1];
   }
-  const object *p = object_of(b, vert[0]), *q = object_of(b, vert[1]);
   const double sum = v->radius[yarn[0]] + v->radius[yarn[1]];
+  const object *p = object_of(b, vert[0]), *q = object_of(b, vert[1]);
+  for (const object *o = b->objects; o < q; ++o) { /* numbers within the object */
+    yarn[0] -= o < p ? o->yarns.num_yarns : 0;
+    yarn[1] -= o->yarns.num_yarns;
+  }
   doctor_add(&b->doc, DOCTOR_INTERSECTION, (const int32_t[4]){vert[0], vert[1], -1, -1},
              "%s yarn %d segment %d and %s yarn %d segment %d interpenetrate: %.3g m apart, below "
              "%g of both radii %.3g m; %s",

@@ -129,6 +129,9 @@ static const loom_param yarn_params[] = {
     LOOM_PARAM_BOOL(yarn_settings, bind, 1,
                     "Glue heads of the last row to their neighbours and the feet of each loop of "
                     "the first row together, so that nothing unravels."),
+    LOOM_PARAM_TEXT(
+        yarn_settings, glue, "none",
+        "Further pairs of vertices that are held at their distance: A B A B ...; or none."),
     {"radius", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(yarn_settings, radius), 1.25e-3, 0, 1, NULL,
      NULL, "m", "Radius of the yarn (0.125 cm in Kaldor et al. 2010)."},
     LOOM_PARAM_REAL(yarn_settings, loop_width, 0, 0, 10, "m",

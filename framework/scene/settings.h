@@ -51,6 +51,7 @@ typedef struct yarn_settings {
   const char *file;
   int64_t rows, loops, stripe, rib;
   int32_t closed, bind;
+  const char *glue;
   double radius, loop_width, row_height; /* m */
   double bending, twisting;              /* N m^2 */
   double plasticity, plasticity_max;     /* 1 */

@@ -85,30 +85,70 @@ Test(knit, yarns_do_not_pass_through_each_other)
   cr_expect(fastest < r / 8, "a vertex moved by %g r in a step", fastest / r);
 }
 
-static void refused(const char *text, const char *const *sets, const char *const *parts)
+/* How far the distance of two vertices has changed from the first frame to the last, m. */
+static double pair_change(const char *path, int64_t i, int64_t j)
 {
-  proc p;
+  loom_err err = {0};
+  h5read *r;
+  double d[2];
+  cr_assert_eq(h5read_open(&err, path, &r), LOOM_OK, "%s", err.text);
+  double *x = malloc(24 * (size_t)h5read_num_verts(r));
+  for (int k = 0; k < 2; ++k) {
+    const int64_t frame = k == 0 ? 0 : h5read_num_frames(r) - 1;
+    cr_assert_eq(h5read_frame(r, &err, frame, x, NULL, NULL, NULL), LOOM_OK, "%s", err.text);
+    d[k] =
+        hypot(hypot(x[3 * i] - x[3 * j], x[3 * i + 1] - x[3 * j + 1]), x[3 * i + 2] - x[3 * j + 2]);
+  }
+  free(x);
+  h5read_close(r);
+  return fabs(d[1] - d[0]);
+}
+
+/* So many lines of error with these texts, and exit code 2 (of a configuration). */
+static void refused(const char *text, int lines, const char *const *sets, const char *const *parts)
+{
   const char *args[16] = {"run", "knit.ini", "--quiet", "-o", "no.h5"};
-  int n = 5;
-  for (; sets != NULL && *sets != NULL; ++sets) {
+  for (int n = 5; sets != NULL && *sets != NULL; ++sets) {
     args[n++] = "--set";
     args[n++] = *sets;
   }
   proc_write("knit.ini", text);
-  proc_loom(&p, args);
-  cr_assert(p.code > 0, "code %d: %s", p.code, p.err);
-  for (; *parts != NULL; ++parts)
-    cr_expect(strstr(p.err, *parts) != NULL, "'%s' lacks in: %s", *parts, p.err);
+  proc_expect_errors(2, lines, parts, args);
 }
 
-#define LIST(...) \
-  (const char *const[]) { __VA_ARGS__, NULL }
+#define OTHER "[yarn.other]\nrows = 6\nloops = 6\ntransform = translate 0.001 0 0.0235\n"
 
 Test(knit, refusals_say_what_and_how_much)
 {
-  refused(KNIT KNIT_SOLVER, LIST("run.dt=0.001"),
-          LIST("0.001 s is longer than bending allows", "0.00037", "vertex", "k_b 2e-08"));
-  refused(KNIT KNIT_SOLVER, LIST("yarn.swatch.loop_width=0.008", "yarn.swatch.row_height=0.004"),
-          LIST("[yarn.swatch]", "interpenetrate", "radius is too large"));
-  refused(KNIT "[solver]\nplugin = pcg_newton\n", NULL, LIST("element Hessian", "yarn_explicit"));
+  refused(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("run.dt=0.001"),
+          LOOM_TEXTS("0.001 s is longer than bending allows", "0.00037", "vertex", "k_b 2e-08"));
+  refused(KNIT KNIT_SOLVER, 2,
+          LOOM_TEXTS("yarn.swatch.loop_width=0.008", "yarn.swatch.row_height=0.004"),
+          LOOM_TEXTS("[yarn.swatch]", "interpenetrate", "radius is too large"));
+  refused(KNIT KNIT_SOLVER OTHER, 2, NULL,
+          LOOM_TEXTS("[yarn.swatch] yarn ", "[yarn.other] yarn 0 segment", "interpenetrate",
+                     "below 0.75 of both radii 0.0025 m", "move them apart"));
+  refused(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("yarn.swatch.glue=3 40 7 7"),
+          LOOM_TEXTS("[yarn.swatch] glue", "vertex 7 is glued to itself"));
+  refused(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("yarn.swatch.glue=20 40 60 20"),
+          LOOM_TEXTS("vertex 20 is glued twice"));
+  refused(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("yarn.swatch.glue=20 1000"),
+          LOOM_TEXTS("[yarn.swatch] glue", "vertex 1000 does not exist", "0 to "));
+  refused(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("yarn.swatch.glue=20 30 40"),
+          LOOM_TEXTS("[yarn.swatch] glue", "no list of pairs"));
+  refused(KNIT KNIT_SOLVER, 1, LOOM_TEXTS("contact.yarns.tolerance=-0.1"),
+          LOOM_TEXTS("contact.yarns", "tolerance", "-0.1"));
+  refused(KNIT "[solver]\nplugin = pcg_newton\n", 2, NULL,
+          LOOM_TEXTS("element Hessian", "yarn_explicit"));
+}
+
+/* The pair keeps the distance it has. */
+Test(knit, further_glue_holds)
+{
+  proc_write("knit.ini", KNIT KNIT_SOLVER FAST);
+  LOOM_FINE("run", "knit.ini", "--quiet", "-o", "free.h5");
+  LOOM_FINE("run", "knit.ini", "--quiet", "-o", "held.h5", "--set", "yarn.swatch.glue=30 150");
+  const double moved = pair_change("free.h5", 30, 150), held = pair_change("held.h5", 30, 150);
+  cr_expect(moved > 1e-5, "the pair would not have moved: %g m", moved);
+  cr_expect(held < 0.1 * moved, "%g m, without glue %g m", held, moved);
 }
