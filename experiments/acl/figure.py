@@ -16,7 +16,7 @@ PHASES = ("detect", "points", "coalesce", "models", "rebuild", "gather")
 
 
 def table(path, columns):
-    """Lines of a statistics file; a detection that had to be repeated has some to spare."""
+    """Lines of a statistics file; a broken run may have left a part of one."""
     rows = [line.split() for line in open(path)]
     return np.array([[float(w) for w in r] for r in rows if len(r) == columns])
 

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/logdiff.h"
 #include "support/proc.h"
@@ -37,6 +38,52 @@ Test(yarn_run, threads)
   LOOM_FINE("run", "swatch.ini", "--quiet", "--threads", "4", "-o", "four.h5");
   logs_same_bits("one.h5", "two.h5", LOGS_UNBROKEN);
   logs_same_bits("one.h5", "four.h5", LOGS_UNBROKEN);
+}
+
+/* Lines of a file without their processor times, the last `times` columns. */
+static int numbers_of(const char *path, int times, char (*out)[128], int most)
+{
+  char line[512];
+  int n = 0;
+  FILE *const f = fopen(path, "r");
+  cr_assert(f != NULL, "%s", path);
+  while (fgets(line, sizeof line, f) != NULL) {
+    cr_assert(n < most && strchr(line, '\n') != NULL, "%s, line %d", path, n);
+    for (int k = 0; k < times; ++k) *strrchr(line, ' ') = '\0';
+    snprintf(out[n++], sizeof *out, "%.127s", line);
+  }
+  fclose(f);
+  return n;
+}
+
+/* A continued run adds to its statistics, behind the lines of the steps before; those of steps
+ * that it takes once more are written anew. */
+Test(yarn_run, statistics_are_continued)
+{
+  static const struct {
+    const char *key, *whole, *parts;
+    int times;
+  } files[] = {{"collision.grid.stats", "whole.grid", "parts.grid", 1},
+               {"contact.yarns.stats", "whole.acl", "parts.acl", 5}};
+  static char a[256][128], b[256][128];
+  char set[2][2][64];
+  for (int k = 0; k < 2; ++k) {
+    snprintf(set[k][0], sizeof set[k][0], "%s=%s", files[k].key, files[k].whole);
+    snprintf(set[k][1], sizeof set[k][1], "%s=%s", files[k].key, files[k].parts);
+  }
+  proc_write("swatch.ini", SWATCH ACL);
+  LOOM_FINE("run", "swatch.ini", "--quiet", "-n", "200", "-o", "whole.h5", "--set", set[0][0],
+            "--set", set[1][0]);
+  LOOM_FINE("run", "swatch.ini", "--quiet", "-n", "130", "-o", "parts.h5", "--set", set[0][1],
+            "--set", set[1][1]);
+  LOOM_FINE("run", "swatch.ini", "--quiet", "-n", "200", "-o", "parts.h5", "--resume", "99",
+            "--set", set[0][1], "--set", set[1][1]);
+  for (int k = 0; k < 2; ++k) {
+    const int n = numbers_of(files[k].whole, files[k].times, a, 256);
+    cr_assert_eq(n, 200);
+    cr_assert_eq(numbers_of(files[k].parts, files[k].times, b, 256), n, "%s", files[k].key);
+    for (int i = 0; i < n; ++i) cr_assert_str_eq(a[i], b[i], "%s, line %d", files[k].key, i);
+  }
 }
 
 Test(yarn_run, negative_tolerance_is_refused)

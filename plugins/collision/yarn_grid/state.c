@@ -140,12 +140,12 @@ loom_status yg_checkpoint(void *self, const loom_step *st, int restore)
   yarn_grid *const d = self;
   yg_schedule *const s = &d->sched;
   const int64_t n3 = 3 * (int64_t)d->n, ns6 = 6 * (int64_t)d->table.num_segs;
-  int64_t head[5] = {s->tick, d->history, d->calls, s->num - s->freed.n, d->num_boxes};
+  int64_t head[4] = {s->tick, d->history, s->num - s->freed.n, d->num_boxes};
   double margin = d->margin;
   (void)st;
   if (d->table.num_segs == 0 || d->set.search != SEARCH_SCHEDULE) return LOOM_OK;
   if (restore) yg_forget(d);
-  LOOM_TRY(values_io(d, restore, "yarn counts", LOOM_I64, 5, sizeof *head, head));
+  LOOM_TRY(values_io(d, restore, "yarn counts", LOOM_I64, 4, sizeof *head, head));
   loom_real m = (loom_real)margin;
   LOOM_TRY(reals_io(d, restore, "yarn margin", 1, &m));
   LOOM_TRY(reals_io(d, restore, "yarn x1", n3, d->x1));
@@ -161,7 +161,7 @@ loom_status yg_checkpoint(void *self, const loom_step *st, int restore)
   memcpy(cells, s->cells, (size_t)ns6 * sizeof *cells);
   loom_status status = values_io(d, restore, "yarn cells", LOOM_I32, ns6, sizeof *cells, cells);
   /* entries exist before their cells are entered, so none is made twice */
-  if (status == LOOM_OK) status = entries_io(d, restore, head[3]);
+  if (status == LOOM_OK) status = entries_io(d, restore, head[2]);
   if (restore && status == LOOM_OK && !yg_enter_cells(s, cells)) status = LOOM_E_NOMEM;
   free(cells);
   LOOM_TRY(status);
@@ -169,13 +169,12 @@ loom_status yg_checkpoint(void *self, const loom_step *st, int restore)
     YG_MEMORY(d, s->due.n == 0); /* all that meet had entries */
     s->tick = head[0];
     d->history = (int32_t)head[1];
-    d->calls = head[2];
     d->margin = (double)m;
     void *q = d->boxes;
-    const int ok = grow_room(&q, &d->boxes_cap, head[4], sizeof *d->boxes);
+    const int ok = grow_room(&q, &d->boxes_cap, head[3], sizeof *d->boxes);
     d->boxes = q;
     YG_MEMORY(d, ok);
-    d->num_boxes = head[4];
+    d->num_boxes = head[3];
   }
   LOOM_TRY(values_io(d, restore, "yarn boxes", LOOM_U64, d->num_boxes, sizeof *d->boxes, d->boxes));
   if (!restore) return LOOM_OK;

@@ -66,8 +66,7 @@ static loom_status yg_reset(void *self)
 static loom_status yg_begin_step(void *self, const loom_step *s)
 {
   yarn_grid *const d = self;
-  (void)s;
-  return stats_open(d->h, d->set.stats, &d->stats);
+  return stats_open(d->h, d->set.stats, s->index, &d->stats);
 }
 
 /* ---- one look ------------------------------------------------------------------------------ */
@@ -223,7 +222,6 @@ static loom_status look(yarn_grid *d, const loom_step *s, const loom_query *q)
                                               : yg_search_tree(&d->search, &v, &d->hits, &d->near));
     d->due = 0;
   }
-  ++d->calls;
   d->h->count(d->h, LOOM_C_CCD_PAIR, d->near);
   LOOM_TRY(d->h->unmap(d->h, q->x0));
   return yarn_line_close(d->h, d->sc, &d->table);
@@ -301,10 +299,13 @@ static loom_status yg_detect(void *self, const loom_step *s, const loom_query *q
   if (!same) LOOM_TRY(look(d, s, q));
   const loom_status status = write_pairs(d, out);
   d->short_of_room = status == LOOM_GROW && d->set.search == SEARCH_SCHEDULE;
+  d->spent += stats_cpu() - start;
+  if (status == LOOM_GROW) return status; /* the same once more, with more room */
   if (d->stats != NULL)
-    fprintf(d->stats, "%lld %lld %lld %lld %lld %.9f\n", (long long)d->calls,
+    fprintf(d->stats, "%lld %lld %lld %lld %lld %.9f\n", (long long)s->index,
             (long long)(d->sched.num - d->sched.freed.n), (long long)d->due, (long long)d->near,
-            (long long)d->hits.n, stats_cpu() - start);
+            (long long)d->hits.n, d->spent);
+  d->spent = 0;
   return status;
 }
 

@@ -26,7 +26,6 @@ typedef struct yarn_grid {
   yg_search search;
   int32_t n;                  /* vertices */
   int32_t history;            /* earlier positions known, 0 to 2 */
-  int64_t calls;              /* looks, for the statistics */
   int64_t due;                /* entries examined by the last search */
   int64_t near;               /* pairs compared by the last search */
   double margin;              /* m, of the last query */
@@ -48,6 +47,7 @@ typedef struct yarn_grid {
   int32_t short_of_room;      /* the last look's pairs did not fit */
   yg_hits hits;
   FILE *stats;
+  double spent; /* s, processor time of this search so far */
 } yarn_grid;
 
 /* boxes.c: take over the list of the query (NULL: none), activate what is no longer left out. */

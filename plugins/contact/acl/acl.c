@@ -86,9 +86,8 @@ static loom_status acl_reset(void *self)
 static loom_status acl_begin_step(void *self, const loom_step *s)
 {
   acl *const m = self;
-  (void)s;
   m->have_force = 0;
-  return stats_open(m->h, m->set.stats, &m->stats);
+  return stats_open(m->h, m->set.stats, s->index, &m->stats);
 }
 
 /* Sets adapt once per step, where it starts: the scheme is explicit. */

@@ -52,7 +52,6 @@ typedef struct acl {
   loom_buf *order;   /* i32, workspace of their sort */
   /* of this step */
   int64_t live, built, born, died;
-  int64_t steps;
   FILE *stats;
 } acl;
 

@@ -178,15 +178,15 @@ loom_status acl_export_boxes(acl *m)
 
 enum { POINTS, COALESCE, EVALUATE, REBUILD, GATHER, PHASES };
 
-static void write_stats(acl *m, int64_t found, const double *spent)
+static void write_stats(acl *m, int64_t step, int64_t found, const double *spent)
 {
   int64_t slots = 0, pairs = 0;
   if (m->stats == NULL) return;
   for (int64_t i = 0; i < m->num; ++i)
     if (m->sets[i].state != ACL_DEAD) slots += m->sets[i].slots, pairs += m->sets[i].pairs;
-  fprintf(m->stats, "%lld %lld %lld %lld %lld %lld %lld %lld", (long long)m->steps,
-          (long long)m->live, (long long)m->built, (long long)m->born, (long long)m->died,
-          (long long)found, (long long)slots, (long long)pairs);
+  fprintf(m->stats, "%lld %lld %lld %lld %lld %lld %lld %lld", (long long)step, (long long)m->live,
+          (long long)m->built, (long long)m->born, (long long)m->died, (long long)found,
+          (long long)slots, (long long)pairs);
   for (int k = 0; k < PHASES; ++k) fprintf(m->stats, " %.9f", spent[k]);
   fprintf(m->stats, "\n");
 }
@@ -222,8 +222,7 @@ loom_status acl_adapt(acl *m, const loom_step *s, const loom_pairs *pairs)
   m->have_force = 1;
   LOOM_TRY(acl_export_boxes(m));
   spent[GATHER] = lap(&last);
-  write_stats(m, pairs->count, spent);
-  ++m->steps;
+  write_stats(m, s->index, pairs->count, spent);
   LOOM_TRY(acl_close(m));
   return h->unmap(h, s->x_start);
 }

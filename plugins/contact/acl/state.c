@@ -92,8 +92,7 @@ loom_status acl_checkpoint(void *self, const loom_step *s, int restore)
 {
   acl *const m = self;
   acl_pools *const q = &m->pool;
-  int64_t head[8] = {m->num,  m->freed.n,    q->slots,      q->reals,
-                     m->live, q->live_slots, q->live_reals, m->steps};
+  int64_t head[7] = {m->num, m->freed.n, q->slots, q->reals, m->live, q->live_slots, q->live_reals};
   (void)s;
   if (m->table.num_segs == 0) return LOOM_OK;
   if (restore) acl_forget(m);
@@ -112,7 +111,6 @@ loom_status acl_checkpoint(void *self, const loom_step *s, int restore)
     m->live = head[4];
     q->live_slots = head[5];
     q->live_reals = head[6];
-    m->steps = head[7];
   }
   LOOM_TRY(sets_io(m, restore));
   if (!restore) return LOOM_OK;

@@ -42,7 +42,6 @@ typedef struct yarn_penalty {
   settings set;
   yarn_points_table table;
   FILE *stats;
-  int64_t steps;
   double spent;     /* s, processor time of update() until the first eval(); < 0: told */
   int64_t m;        /* pairs */
   loom_buf *v, *w;  /* of the pairs, the core's */
@@ -132,9 +131,8 @@ static void yp_destroy(void *self)
 static loom_status yp_begin_step(void *self, const loom_step *s)
 {
   yarn_penalty *const p = self;
-  (void)s;
   p->m = 0; /* old pairs mean nothing in a new step */
-  return stats_open(p->h, p->set.stats, &p->stats);
+  return stats_open(p->h, p->set.stats, s->index, &p->stats);
 }
 
 /* Before the first iteration pairs are those of the start of the step: where an explicit solver
@@ -253,7 +251,7 @@ static loom_status yp_eval(void *self, const loom_step *s, loom_buf *x, double *
   yarn_penalty *const p = self;
   const double start = stats_cpu();
   double e = 0.0;
-  (void)s, (void)dissipation;
+  (void)dissipation;
   if (p->m == 0) return LOOM_OK;
   LOOM_TRY(run_pairs(p, x));
   if (energy != NULL) {
@@ -262,9 +260,8 @@ static loom_status yp_eval(void *self, const loom_step *s, loom_buf *x, double *
   }
   if (grad != NULL) LOOM_TRY(add_gradient(p, grad));
   if (p->stats != NULL && p->spent >= 0.0) /* the solver's; later ones are measurement */
-    fprintf(p->stats, "%lld %lld %.9f\n", (long long)p->steps, (long long)p->m,
+    fprintf(p->stats, "%lld %lld %.9f\n", (long long)s->index, (long long)p->m,
             p->spent + stats_cpu() - start);
-  p->steps += p->spent >= 0.0;
   p->spent = -1.0;
   return LOOM_OK;
 }
