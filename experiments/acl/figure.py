@@ -3,12 +3,13 @@
 import numpy as np
 
 from loompy.experiment import Bar, plain_axes
+from loompy.knit import POINTS, curve_points, links, near_pairs
 from loompy.log import Log
 
 TAUS = (0.004, 0.04, 0.1, 0.3)
 SIZES = ((10, 4), (18, 20), (54, 60))  # rows, loops: 40 to 3,240 loops
+RADIUS = 1.25e-3  # m, of the yarn
 STEADY = 80  # last steps of a run, over which costs are averaged
-POINTS = 11
 # Kaldor et al. 2010, table 2: contacts, updates per step in %, contact and overall speed-up
 PAPER = {0.004: (23186, 3.7, 6.1, 4.3), 0.04: (23475, 0.46, 8.2, 5.0),
          0.1: (24296, 0.19, 8.3, 4.9), 0.3: (29037, 0.04, 7.9, 4.9)}
@@ -114,44 +115,12 @@ def breakdown(experiment):
     experiment.save(figure, "acl-fig6", keep=True)
 
 
-def curve_points(log, x):
-    """Quadrature points of the only yarn, open, [11 n + 1][3]."""
-    segs = np.asarray(log.scene("yarns/segments"))
-    q = x[segs]
-    q[segs[:, 0] < 0, 0] = 2 * q[segs[:, 0] < 0, 1] - q[segs[:, 0] < 0, 2]
-    q[segs[:, 3] < 0, 3] = 2 * q[segs[:, 3] < 0, 2] - q[segs[:, 3] < 0, 1]
-    u = np.arange(POINTS) / POINTS
-    w = 0.5 * np.stack([2 * u**2 - u - u**3, 2 - 5 * u**2 + 3 * u**3, u + 4 * u**2 - 3 * u**3,
-                        u**3 - u**2], axis=1)
-    return np.vstack([np.einsum("ua,sac->suc", w, q).reshape(-1, 3), q[-1:, 2]])
-
-
-def near_pairs(y, reach):
-    """Pairs i < j of points nearer than reach, [.][2], by cells of that size."""
-    cell = np.floor((y - y.min(axis=0)) / reach).astype(np.int64) + 1
-    base = cell.max() + 2
-    key = (cell[:, 0] * base + cell[:, 1]) * base + cell[:, 2]
-    order = np.argsort(key, kind="stable")
-    ordered, found = key[order], []
-    for shift in ((a * base + b) * base + c for a in (-1, 0, 1) for b in (-1, 0, 1) for c in (-1, 0, 1)):
-        first = np.searchsorted(ordered, key + shift, "left")
-        count = np.searchsorted(ordered, key + shift, "right") - first
-        i = np.repeat(np.arange(len(y)), count)
-        at = np.arange(len(i)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(first, count)
-        j = order[at]
-        keep = j > i + 16
-        i, j = i[keep], j[keep]
-        d = np.linalg.norm(y[i] - y[j], axis=1)
-        found.append(np.stack([i[d < reach], j[d < reach]], axis=1))
-    return np.vstack(found)
-
-
 def zoo(experiment):
     path, _, _ = scarf(experiment, 0.04)
     sets = np.loadtxt(experiment.out / "knit_54x60_0.04.contact.sets", ndmin=2)
     with Log(path) as log:
         y = curve_points(log, np.array(log.frame(log.num_frames - 1)))
-    near = near_pairs(y, 2 * 1.25e-3)
+    near, _ = near_pairs(y, 2 * RADIUS)
     figure, axes = plain_axes(1, 5, width=3.2, height=3.2)
     axes[0].plot(near[:, 0] / POINTS, near[:, 1] / POINTS, ",", color="#D55E00")
     axes[0].plot([0, len(y) / POINTS], [0, len(y) / POINTS], color="#999999", lw=0.5)
@@ -215,6 +184,64 @@ def updates(experiment):
     experiment.save(figure, "acl-updates", keep=True)
 
 
+def knitted(path):
+    """How a knit holds: a frame's smallest distance of centre lines over 2 r, the smallest between
+    frames as models saw it, largest change of a linking integral between frames, integrals."""
+    with Log(path) as log:
+        steps = log.table("steps")
+        change, integrals, nearest = [0.0], [], []
+        for k in range(log.num_frames):
+            x = log.frame(k)
+            _, d = near_pairs(curve_points(log, x), 2 * RADIUS)
+            nearest.append(d.min() / (2 * RADIUS) if len(d) else 1.0)
+            integrals.append(links(log, x))
+            if k > 0:
+                change.append(np.abs(integrals[k] - integrals[k - 1]).max())
+        times = np.array(log.times)
+    built = 1 + np.nanmin(np.where(np.isfinite(steps["min_gap"]), steps["min_gap"], 0)) / (2 * RADIUS)
+    return times, np.array(nearest), built, np.array(change), np.array(integrals)
+
+
+def knit_bars(name, path):
+    """No pull-through.  Two curves change their integral by 1 where they pass through each other."""
+    _, nearest, built, change, integrals = knitted(path)
+    lost = (np.sign(integrals[-1]) != np.sign(integrals[0])) | (np.abs(integrals[-1]) < 0.25)
+    return [Bar(f"{name}: loops that slipped out of the one below", int(lost.sum()), 0),
+            Bar(f"{name}: largest change of a linking integral between frames", change.max(), 0.5),
+            Bar(f"{name}: smallest distance over 2 r, frames", nearest.min(), 0.75, least=True),
+            Bar(f"{name}: smallest distance over 2 r, models of all steps", built, 0.75, least=True)]
+
+
+def scarf_run(experiment):
+    return experiment.run("scarf", "../../configs/yarn_scarf.ini")
+
+
+def scarf_figure(experiment):
+    """2 s of the scarf: energy, distances, linking; its last frame is acl-scarf-last.png."""
+    path = scarf_run(experiment)
+    times, nearest, _, change, integrals = knitted(path)
+    with Log(path) as log:
+        steps = log.table("steps")
+    figure, axes = plain_axes(1, 3)
+    axes[0].semilogy(steps["time"], steps["e_kinetic"], color="#0072B2")
+    axes[0].set(xlabel="time (s)", ylabel="kinetic energy (J)")
+    axes[1].plot(steps["time"], 1 + steps["min_gap"] / (2 * RADIUS), ",", color="#999999",
+                 label="models, as built")
+    axes[1].plot(times, nearest, color="#D55E00", label="all points, frames")
+    axes[1].set(xlabel="time (s)", ylabel="smallest distance over 2 r", ylim=(0, 1.1))
+    axes[1].legend()
+    for values, label in ((np.abs(integrals).min(axis=(1, 2)), "smallest linking integral"),
+                          (change, "largest change since the last frame")):
+        axes[2].plot(times, values, label=label)
+    axes[2].set(xlabel="time (s)", ylim=(0, 1))
+    axes[2].legend()
+    experiment.save(figure, "acl-scarf", keep=True)
+
+
+def scarf_bars(experiment):
+    return knit_bars("scarf", scarf_run(experiment))
+
+
 def kernel_bars(experiment):
     """What bench_yarn checks on a moving swatch, row by row: name, value, bound."""
     path = experiment.program("bench_yarn", [], "bench_yarn.csv")
@@ -241,7 +268,8 @@ def bars(experiment):
     loops = [r * n for r, n in SIZES]
     out.append(Bar("exponent of contact time in loops",
                    np.polyfit(np.log(loops), np.log(ms), 1)[0], 1.15))
-    return kernel_bars(experiment) + out
+    drop = run(experiment, "drop_0.04", "drop.ini", contact__yarns__tolerance=0.04)[0]
+    return kernel_bars(experiment) + out + knit_bars("small scarf on the floor", drop)
 
 
 FIGURES = {
@@ -250,5 +278,7 @@ FIGURES = {
     "acl-fig6": ("cost of a step's contact by phase", breakdown),
     "acl-fig9": ("a scarf falls on a plane, all tolerances beside the exact force", compare),
     "acl-updates": ("models built, painted on the fabric", updates),
+    "acl-scarf": ("a scarf of 3,240 loops falls over a ball, 2 s: energy, distances, linking", scarf_figure),
+    "acl-scarf-bars": ("bounds on distances and linking of that scarf", scarf_bars),
     "acl-bars": ("bounds on accuracy, updates, scheduling and speed", bars),
 }

@@ -64,7 +64,8 @@ class Experiment:
         return hashlib.sha256("\n".join([text, *stamps]).encode()).hexdigest()
 
     def run(self, name, config, sets=None, inputs=()):
-        """The finished log out/NAME.h5 of CONFIG with the settings; runs it if needed."""
+        """The finished log out/NAME.h5 of CONFIG with the settings; runs it, or goes on with it,
+        if needed."""
         settings = [w for k, v in (sets or {}).items() for w in ("--set", f"{k}={v}")]
         path, stamp = self.out / f"{name}.h5", self.out / f"{name}.key"
         key = self._key(config, settings, inputs)
@@ -84,7 +85,8 @@ class Experiment:
         else:
             path.unlink(missing_ok=True)
             begun.write_text(key)
-        print(f"loom: figure: running {config} -> {path.name}", file=sys.stderr)
+        print(f"loom: figure: {'resuming' if more else 'running'} {config} -> {path.name}",
+              file=sys.stderr)
         # Not converging is a result here; the reason of every step is in the log.
         process = subprocess.Popen(
             [self.binary, "run", str(config), "-o", str(path), *settings, *more], cwd=self.folder
