@@ -47,6 +47,9 @@ LK_FN void twist_system(const twist_yarn *y)
     y->col[LOWER][j] = y->col[UPPER][j] = y->col[RIGHT][j] = LK_R(0.0);
     y->col[DIAGONAL][j] = LK_R(0.0);
   }
+  lk_real cs[2], sn[2]; /* of both edges; an element's second is the next one's first */
+  cs[1] = LK_COS(y->col[THETA][0]);
+  sn[1] = LK_SIN(y->col[THETA][0]);
   for (int32_t i = 0; i < y->num; ++i) {
     const lk_real *rest = y->a->rest + (int64_t)ROD_REST * (y->lo + i);
     const lk_real *flat = y->a->flat + 4 * (y->lo + i);
@@ -56,8 +59,12 @@ LK_FN void twist_system(const twist_yarn *y)
     const lk_real kt = y->a->twist ? LK_R(2.0) * y->a->twist[y->lo + i] / L : LK_R(0.0);
     const lk_real m =
         y->col[THETA][edge[1]] - y->col[THETA][edge[0]] + rest[ROD_MREF] - rest[ROD_MBAR];
+    cs[0] = cs[1];
+    sn[0] = sn[1];
+    cs[1] = LK_COS(y->col[THETA][edge[1]]);
+    sn[1] = LK_SIN(y->col[THETA][edge[1]]);
     for (int j = 0; j < 2; ++j) {
-      const lk_real c = LK_COS(y->col[THETA][edge[j]]), s = LK_SIN(y->col[THETA][edge[j]]);
+      const lk_real c = cs[j], s = sn[j];
       const lk_real w0 = c * flat[2 * j + 1] - s * flat[2 * j];
       const lk_real w1 = -c * flat[2 * j] - s * flat[2 * j + 1];
       const lk_real b0 = rest[ROD_WBAR + 2 * j], b1 = rest[ROD_WBAR + 2 * j + 1];

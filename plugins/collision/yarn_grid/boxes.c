@@ -6,13 +6,17 @@
 #include "yarn_pair.kern.h"
 
 /* Segments of the point ranges of a box. */
-static void segments_of(const yarn_line *l, uint64_t key, int32_t *a0, int32_t *a1, int32_t *b0,
-                        int32_t *b1)
+static void segments_of(const yarn_line *l, int32_t num_yarns, uint64_t key, int32_t *a0,
+                        int32_t *a1, int32_t *b0, int32_t *b1)
 {
   int32_t p[4], out[4];
   yg_unpack(key, &p[0], &p[1], &p[2], &p[3]);
-  for (int i = 0; i < 4; ++i) { /* bisection for the segment that owns the point */
-    int32_t lo = 0, hi = l->num_segs - 1;
+  for (int i = 0; i < 4; ++i) {
+    /* bisection for the segment that owns the point: all have YARN_B of their own, open yarns one
+     * more, so few are left */
+    const int32_t last = l->num_segs - 1;
+    int32_t hi = p[i] / YARN_B < last ? p[i] / YARN_B : last;
+    int32_t lo = hi - num_yarns / YARN_B - 1 > 0 ? hi - num_yarns / YARN_B - 1 : 0;
     while (lo < hi) {
       const int32_t mid = lo + (hi - lo + 1) / 2;
       if (l->pt0[mid] <= p[i])
@@ -32,7 +36,7 @@ static void segments_of(const yarn_line *l, uint64_t key, int32_t *a0, int32_t *
 static int let_go(yarn_grid *d, const yarn_line *l, uint64_t key)
 {
   int32_t a0, a1, b0, b1;
-  segments_of(l, key, &a0, &a1, &b0, &b1);
+  segments_of(l, d->sc->num_yarns, key, &a0, &a1, &b0, &b1);
   for (int32_t a = a0; a <= a1; ++a)
     if (!yg_activate(&d->sched, a, b0, b1)) return 0;
   return 1;
@@ -44,7 +48,7 @@ int yg_index_boxes(yarn_grid *d, const yarn_line *l)
   int32_t a0, a1, b0, b1;
   memset(d->box_at, 0, ((size_t)ns + 2) * sizeof *d->box_at);
   for (int64_t k = 0; k < d->num_boxes; ++k) {
-    segments_of(l, d->boxes[k], &a0, &a1, &b0, &b1);
+    segments_of(l, d->sc->num_yarns, d->boxes[k], &a0, &a1, &b0, &b1);
     for (int32_t a = a0; a <= a1; ++a) ++d->box_at[a + 2];
   }
   for (int32_t a = 2; a <= ns + 1; ++a) d->box_at[a] += d->box_at[a - 1];
@@ -52,7 +56,7 @@ int yg_index_boxes(yarn_grid *d, const yarn_line *l)
   const int ok = grow_room(&p, &d->list_cap, d->box_at[ns + 1], sizeof *d->box_list);
   d->box_list = p;
   for (int64_t k = 0; ok && k < d->num_boxes; ++k) {
-    segments_of(l, d->boxes[k], &a0, &a1, &b0, &b1);
+    segments_of(l, d->sc->num_yarns, d->boxes[k], &a0, &a1, &b0, &b1);
     for (int32_t a = a0; a <= a1; ++a) d->box_list[d->box_at[a + 1]++] = (int32_t)k;
   }
   return ok;
