@@ -10,7 +10,7 @@ static const char usage[] = "usage: loom info FILE.h5 [--json | --config]\n"
                             "  --json    the same as one JSON object\n"
                             "  --config  print the resolved configuration the run used\n";
 
-enum { OPT_JSON = 256, OPT_CONFIG, BLOCK = 1024, NUM_CLOCKS = 7 };
+enum { OPT_JSON = 256, OPT_CONFIG, BLOCK = 1024, NUM_CLOCKS = 7, MESSAGES = 10 };
 
 static const char *const clock_names[NUM_CLOCKS] = {"predict", "detect",  "solve", "contact",
                                                     "filter",  "measure", "log"};
@@ -123,6 +123,36 @@ static void print_steps(const totals *t)
            t->hit_step);
 }
 
+/* Rows of /messages, malloc'ed; none in a log of an older version. */
+static loom_status read_messages(h5read *r, loom_err *err, h5log_message_row **rows, int64_t *n)
+{
+  const int64_t count = h5read_num_rows(r, "messages");
+  *n = count > 0 ? count : 0;
+  *rows = malloc((size_t)(*n + 1) * sizeof **rows);
+  if (*rows == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
+  const loom_status s = h5read_messages(r, err, 0, *n, *rows);
+  if (s != LOOM_OK) free(*rows);
+  return s;
+}
+
+static const char *level_name(int64_t level)
+{
+  return level == LOOM_LOG_ERROR ? "error" : "warning";
+}
+
+static loom_status print_messages(h5read *r, loom_err *err)
+{
+  h5log_message_row *rows;
+  int64_t n;
+  LOOM_TRY(read_messages(r, err, &rows, &n));
+  for (int64_t i = 0; i < n && i < MESSAGES; ++i)
+    printf("  %-11s in step %" PRId64 ": %s\n", level_name(rows[i].level), rows[i].step,
+           rows[i].text);
+  if (n > MESSAGES) printf("  and %" PRId64 " more in /messages\n", n - MESSAGES);
+  free(rows);
+  return LOOM_OK;
+}
+
 static void print_text(h5read *r, const char *path, const totals *t)
 {
   printf("%s: %s%s\n", path, h5read_attr(r, "status"),
@@ -169,7 +199,24 @@ static void json_number(const char *name, double v)
 
 static void json_int(const char *name, int64_t v) { printf("  \"%s\": %" PRId64 ",\n", name, v); }
 
-static void print_json(h5read *r, const char *path, const totals *t)
+static loom_status json_messages(h5read *r, loom_err *err)
+{
+  h5log_message_row *rows;
+  int64_t n;
+  LOOM_TRY(read_messages(r, err, &rows, &n));
+  printf("  \"messages\": [");
+  for (int64_t i = 0; i < n; ++i) {
+    printf("%s\n    {\"step\": %" PRId64 ", \"level\": \"%s\", \"text\": ", i > 0 ? "," : "",
+           rows[i].step, level_name(rows[i].level));
+    json_text(rows[i].text);
+    putchar('}');
+  }
+  printf("],\n");
+  free(rows);
+  return LOOM_OK;
+}
+
+static loom_status print_json(h5read *r, loom_err *err, const char *path, const totals *t)
 {
   const char *const texts[] = {"status",      "loom_version", "git_commit", "config",
                                "config_hash", "command",      "host",       "cpu",
@@ -202,6 +249,7 @@ static void print_json(h5read *r, const char *path, const totals *t)
   json_int("intersections", t->audited > 0 ? t->intersections : -1);
   json_number("t_total", t->total);
   json_number("recording_share", t->total > 0 ? (t->clocks[5] + t->clocks[6]) / t->total : 0.0);
+  LOOM_TRY(json_messages(r, err));
   char buf[NUMBER_LEN];
   printf("  \"reasons\": {");
   for (int i = 0; i < H5LOG_NUM_REASONS; ++i)
@@ -214,6 +262,7 @@ static void print_json(h5read *r, const char *path, const totals *t)
   for (int i = 0; i < LOOM_NUM_COUNTERS; ++i)
     printf("%s\"%s\": %" PRId64, i > 0 ? ", " : "", counter_names[i], t->counters[i]);
   printf("}\n}\n");
+  return LOOM_OK;
 }
 
 static int body(int argc, char **argv)
@@ -244,8 +293,11 @@ static int body(int argc, char **argv)
     fputs(h5read_attr(r, "config"), stdout);
   } else {
     s = sum_up(r, &err, &t);
-    if (s == LOOM_OK && mode == OPT_JSON) print_json(r, path, &t);
-    if (s == LOOM_OK && mode == 0) print_text(r, path, &t);
+    if (s == LOOM_OK && mode == OPT_JSON) s = print_json(r, &err, path, &t);
+    if (s == LOOM_OK && mode == 0) {
+      print_text(r, path, &t);
+      s = print_messages(r, &err);
+    }
   }
   h5read_close(r);
   return s == LOOM_OK ? EXIT_FINE : cmd_fail(&err);

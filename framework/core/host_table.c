@@ -28,15 +28,13 @@ static loom_status host_fail(const loom_host *h, loom_status code, const char *f
 
 static void host_log(const loom_host *h, int level, const char *fmt, ...)
 {
-  const run_options *const o = run_of(h)->opt;
-  char text[1024];
+  char text[H5LOG_MESSAGE_LEN];
   const int n = snprintf(text, sizeof text, "[%s] ", self_of(h)->name);
   va_list ap;
-  if (o->message == NULL) return;
   va_start(ap, fmt);
   vsnprintf(text + n, sizeof text - (size_t)n, fmt, ap);
   va_end(ap);
-  o->message(o->user, level, text);
+  run_message(run_of(h), level, text);
 }
 
 /* ---- memory -----------------------------------------------------------------------------------

@@ -12,7 +12,7 @@
 #include "loom/host.h"
 #include "loom/param.h"
 
-enum { H5LOG_SCHEMA = 1, H5LOG_STATUS_LEN = 256, H5LOG_LZ4 = -1 };
+enum { H5LOG_SCHEMA = 1, H5LOG_STATUS_LEN = 256, H5LOG_MESSAGE_LEN = 1008, H5LOG_LZ4 = -1 };
 
 /* Columns: X(type, name, unit, doc); type I (int64), R (double), S (reason, int32 enum) */
 #define H5LOG_COUNTER_COLUMNS(X)                                         \
@@ -108,6 +108,12 @@ typedef struct h5log_inner_row {
   H5LOG_INNER_COLUMNS(H5LOG_FIELD_)
 } h5log_inner_row;
 
+typedef struct h5log_message_row { /* of /messages: warnings and errors of core and plugins */
+  int64_t step;                    /* that was being made */
+  int64_t level;                   /* LOOM_LOG_ERROR, LOOM_LOG_WARN */
+  char text[H5LOG_MESSAGE_LEN];
+} h5log_message_row;
+
 /* Stored as an HDF5 enum over int8, so that h5py shows numbers and h5dump names. */
 #define H5LOG_REASONS(X) \
   X(converged_abs) X(converged_rel) X(max_iters) X(time_budget) X(stalled) X(diverged) X(error)
@@ -156,6 +162,7 @@ loom_status h5log_resume(loom_err *err, const char *path, const char *config_has
                          int64_t last_step, const h5log_options *opt, h5log **out);
 loom_status h5log_iter(h5log *l, loom_err *err, const h5log_iter_row *row, const double *extra);
 loom_status h5log_inner(h5log *l, loom_err *err, const h5log_inner_row *row);
+loom_status h5log_message(h5log *l, loom_err *err, const h5log_message_row *row);
 loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row);
 /* x, v: [n][3] on the host (loom_real); poses: [num_obstacles][12] double */
 loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, const loom_real *x,
@@ -210,6 +217,9 @@ loom_status h5read_steps(h5read *r, loom_err *err, int64_t first, int64_t count,
                          h5log_step_row *rows);
 loom_status h5read_iters(h5read *r, loom_err *err, int64_t first, int64_t count,
                          h5log_iter_row *rows);
+/* A log of an older version has none: h5read_num_rows(r, "messages") is -1. */
+loom_status h5read_messages(h5read *r, loom_err *err, int64_t first, int64_t count,
+                            h5log_message_row *rows);
 /* Any table by name ("steps", "iters", "iters_extra", "inner"), column by column.  Kinds:
  * 'I' int64, 'R' double, 'S' the reason, an int64 for h5log_reason_name. */
 enum { H5READ_NAME_LEN = 64 };

@@ -22,6 +22,7 @@ int h5log_release(h5log *l)
   free_batch(&l->iters);
   free_batch(&l->extra);
   free_batch(&l->inner);
+  free_batch(&l->messages);
   const hid_t file = l->file;
   l->file = H5I_INVALID_HID;
   return H5Fclose(file) < 0 ? -1 : 0; /* strong close: the other ids go with it */

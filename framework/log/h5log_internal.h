@@ -17,7 +17,7 @@ struct h5log {
   char *path;
   hid_t file;
   int lock; /* descriptor that holds the advisory lock */
-  h5log_batch steps, iters, extra, inner;
+  h5log_batch steps, iters, extra, inner, messages;
   hid_t x, v, time, step, status;
   hid_t *poses; /* [num_poses] */
   int num_poses, num_extra, frames_f32;

@@ -86,7 +86,9 @@ static loom_status check_log(loom_err *err, h5log *l, const char *config_hash, i
     return err_set(err, LOOM_E_NOMEM, "%s: out of memory", l->path);
   int ok = same_columns(l->file, &extra.table);
   free(extra.columns);
-  for (int i = 0; i < H5U_NUM_TABLES; ++i) ok = ok && same_columns(l->file, h5u_table_of(i));
+  for (int i = 0; i < H5U_NUM_TABLES; ++i)
+    ok = ok && (same_columns(l->file, h5u_table_of(i)) ||
+                (i == H5U_MESSAGES && !h5u_table_exists(l->file, h5u_table_of(i))));
   if (!ok)
     return err_set(err, LOOM_E_IO,
                    "%s: its tables have other columns than this version and solver write: "
@@ -121,7 +123,9 @@ static loom_status resume_in(loom_err *err, h5log *l, const char *config_hash, i
   LOOM_TRY(check_log(err, l, config_hash, last_step, opt));
   LOOM_TRY(h5u_reserve(err, l->path, l->lock, super.size, 0, &l->reserved));
   h5u_writer_text(writer, sizeof writer);
-  if (h5u_cut(l->file, last_step) < 0 || h5u_put_status(l->file, "running") < 0 ||
+  const h5u_table *const messages = h5u_table_of(H5U_MESSAGES);
+  if ((!h5u_table_exists(l->file, messages) && h5u_table_create(l->file, messages) < 0) ||
+      h5u_cut(l->file, last_step) < 0 || h5u_put_status(l->file, "running") < 0 ||
       h5u_set_text(l->file, "writer", writer) < 0 || l->disk.code)
     return h5u_disk_fail(err, l->path, &l->disk, "cannot be cut behind the step to continue from");
   return h5log_begin(err, l, opt);

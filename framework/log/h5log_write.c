@@ -18,7 +18,7 @@ static int open_batch(h5log *l, h5log_batch *b, const h5u_table *t)
 {
   b->row_size = t->row_size;
   b->chunk = t->chunk;
-  b->capacity = H5LOG_BATCH_ROWS;
+  b->capacity = t->chunk < H5LOG_BATCH_ROWS ? (int64_t)t->chunk : H5LOG_BATCH_ROWS;
   b->rows = malloc((size_t)b->capacity * b->row_size);
   b->type = h5u_table_type(t);
   b->dset = h5u_open_uncached(l->file, t->name);
@@ -50,8 +50,9 @@ static int open_frames(h5log *l, const h5log_options *opt)
 loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
 {
   h5log_extra extra;
-  l->steps.dset = l->iters.dset = l->inner.dset = l->extra.dset = H5I_INVALID_HID;
-  l->steps.type = l->iters.type = l->inner.type = l->extra.type = H5I_INVALID_HID;
+  h5log_batch *const all[] = {&l->steps, &l->iters, &l->inner, &l->extra, &l->messages};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i)
+    all[i]->dset = all[i]->type = H5I_INVALID_HID;
   l->x = l->v = l->time = l->step = l->status = H5I_INVALID_HID;
   l->num_extra = opt->num_extra;
   l->frames_f32 = opt->frames_f32;
@@ -65,6 +66,7 @@ loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
   const int bad = open_batch(l, &l->steps, h5u_table_of(H5U_STEPS)) < 0 ||
                   open_batch(l, &l->iters, h5u_table_of(H5U_ITERS)) < 0 ||
                   open_batch(l, &l->inner, h5u_table_of(H5U_INNER)) < 0 ||
+                  open_batch(l, &l->messages, h5u_table_of(H5U_MESSAGES)) < 0 ||
                   open_batch(l, &l->extra, &extra.table) < 0 || open_frames(l, opt) < 0;
   free(extra.columns);
   if (bad) return h5u_fail(err, l->path, "cannot open its datasets for appending");
@@ -155,6 +157,11 @@ loom_status h5log_inner(h5log *l, loom_err *err, const h5log_inner_row *row)
   return add_row(l, err, &l->inner, h5u_table_of(H5U_INNER), row);
 }
 
+loom_status h5log_message(h5log *l, loom_err *err, const h5log_message_row *row)
+{
+  return add_row(l, err, &l->messages, h5u_table_of(H5U_MESSAGES), row);
+}
+
 loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row)
 {
   if (row->reason < 0 || row->reason >= H5LOG_NUM_REASONS)
@@ -213,9 +220,9 @@ loom_status h5log_commit(h5log *l, loom_err *err)
 {
   LOOM_TRY(make_room(l, err,
                      batch_room(&l->iters) + batch_room(&l->extra) + batch_room(&l->inner) +
-                         batch_room(&l->steps)));
+                         batch_room(&l->messages) + batch_room(&l->steps)));
   if (flush_batch(&l->iters) < 0 || flush_batch(&l->extra) < 0 || flush_batch(&l->inner) < 0 ||
-      l->disk.code)
+      flush_batch(&l->messages) < 0 || l->disk.code)
     return failed(l, err, "cannot write rows");
   if (flush_frames(l) < 0 || l->disk.code) return failed(l, err, "cannot write frames");
   if (flush_batch(&l->steps) < 0 || l->disk.code) return failed(l, err, "cannot write the step");

@@ -99,6 +99,14 @@ loom_status h5read_iters(h5read *r, loom_err *err, int64_t first, int64_t count,
   return read_rows(r, err, H5U_ITERS, first, count, rows);
 }
 
+loom_status h5read_messages(h5read *r, loom_err *err, int64_t first, int64_t count,
+                            h5log_message_row *rows)
+{
+  LOOM_TRY(read_rows(r, err, H5U_MESSAGES, first, count, rows));
+  for (int64_t i = 0; i < count; ++i) rows[i].text[H5LOG_MESSAGE_LEN - 1] = '\0';
+  return LOOM_OK;
+}
+
 /* ---- any table, by column ------------------------------------------------------------ */
 static hid_t table_type(h5read *r, const char *table)
 {

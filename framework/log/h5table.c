@@ -1,4 +1,4 @@
-/* h5table.c - the compound tables /steps, /iters and /inner: columns, types, rows. */
+/* h5table.c - the compound tables /steps, /iters, /inner and /messages: columns, types, rows. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +19,12 @@ static const h5u_column iter_columns[] = {H5LOG_ITER_COLUMNS(COLUMN_)};
 #define ROW_ h5log_inner_row
 static const h5u_column inner_columns[] = {H5LOG_INNER_COLUMNS(COLUMN_)};
 #undef ROW_
+#define ROW_ h5log_message_row
+static const h5u_column message_columns[] = {
+    {"step", "1", "step that was being made", 'I', offsetof(ROW_, step)},
+    {"level", "1", "0: error, 1: warning", 'I', offsetof(ROW_, level)},
+    {"text", "1", "who says it, and what", 'T', offsetof(ROW_, text)}};
+#undef ROW_
 
 #define TABLE_(name, doc, columns, row, chunk)                                        \
   {                                                                                   \
@@ -29,7 +35,9 @@ static const h5u_table tables[H5U_NUM_TABLES] = {
     TABLE_("iters", "one row per measured point of the outer iteration", iter_columns,
            h5log_iter_row, 1024),
     TABLE_("inner", "one row per inner (linear or local) iteration the plugins reported",
-           inner_columns, h5log_inner_row, 8192)};
+           inner_columns, h5log_inner_row, 8192),
+    TABLE_("messages", "warnings and errors of core and plugins", message_columns,
+           h5log_message_row, 16)};
 
 const h5u_table *h5u_table_of(int which) { return &tables[which]; }
 
@@ -57,12 +65,17 @@ static hid_t reason_type(void)
 hid_t h5u_table_type(const h5u_table *t)
 {
   const hid_t type = H5Tcreate(H5T_COMPOUND, t->row_size), reason = reason_type();
-  int bad = type < 0 || reason < 0;
+  const hid_t text = h5u_text_type(H5LOG_MESSAGE_LEN);
+  int bad = type < 0 || reason < 0 || text < 0;
   for (int i = 0; !bad && i < t->num_columns; ++i) {
     const h5u_column *const c = &t->columns[i];
-    const hid_t member = c->kind == 'S' ? reason : c->kind == 'I' ? H5T_STD_I64LE : H5T_IEEE_F64LE;
+    const hid_t member = c->kind == 'S'   ? reason
+                         : c->kind == 'T' ? text
+                         : c->kind == 'I' ? H5T_STD_I64LE
+                                          : H5T_IEEE_F64LE;
     bad = H5Tinsert(type, c->name, c->offset, member) < 0;
   }
+  h5u_close(text, H5Tclose);
   h5u_close(reason, H5Tclose);
   if (!bad) return type;
   h5u_close(type, H5Tclose);
@@ -98,6 +111,11 @@ static int put_columns(hid_t dset, const h5u_table *t)
   free(text);
   if (bad) return -1;
   return h5u_describe(dset, "see column_unit, in the order of the columns", t->doc);
+}
+
+int h5u_table_exists(hid_t file, const h5u_table *t)
+{
+  return H5Lexists(file, t->name, H5P_DEFAULT) > 0;
 }
 
 int h5u_table_create(hid_t file, const h5u_table *t)

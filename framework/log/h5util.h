@@ -39,7 +39,8 @@ int h5u_describe(hid_t dset, const char *unit, const char *doc);
 /* ---- tables ------------------------------------------------------------------------ */
 typedef struct h5u_column {
   const char *name, *unit, *doc;
-  char kind;     /* 'I' int64, 'R' double, 'S' reason: int8 enum in the first byte */
+  char kind;     /* 'I' int64, 'R' double, 'S' reason: int8 enum in the first byte,
+                  * 'T' text of H5LOG_MESSAGE_LEN bytes */
   size_t offset; /* in the row structure, which is also the layout in the file */
 } h5u_column;
 
@@ -51,9 +52,11 @@ typedef struct h5u_table {
   hsize_t chunk; /* rows */
 } h5u_table;
 
-enum { H5U_STEPS, H5U_ITERS, H5U_INNER, H5U_NUM_TABLES };
+/* logs of older versions lack H5U_MESSAGES */
+enum { H5U_STEPS, H5U_ITERS, H5U_INNER, H5U_MESSAGES, H5U_NUM_TABLES };
 const h5u_table *h5u_table_of(int which);
 hid_t h5u_table_type(const h5u_table *t);
+int h5u_table_exists(hid_t file, const h5u_table *t);
 /* Create the empty table with its attributes; 0 or -1. */
 int h5u_table_create(hid_t file, const h5u_table *t);
 /* A row of the C structure to the layout in the file, and back (in place). */

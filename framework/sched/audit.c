@@ -9,11 +9,11 @@
 enum { TOLD = 3 }; /* pairs named when the first intersections of a run are found */
 
 /* Once in a run: which pairs the first ones are. */
-static void tell(const run *r, const scene_bodies *b, const int32_t *tris, const isect_pair *pairs,
+static void tell(run *r, const scene_bodies *b, const int32_t *tris, const isect_pair *pairs,
                  int64_t found)
 {
   char text[1024], one[256];
-  if (found == 0 || r->sum.intersections > 0 || r->opt->message == NULL) return;
+  if (found == 0 || r->sum.intersections > 0) return;
   size_t at = (size_t)snprintf(text, sizeof text, "step %lld: the audit finds %lld intersections: ",
                                (long long)r->st.index, (long long)found);
   for (int64_t i = 0; i < found && i < TOLD && at < sizeof text; ++i) {
@@ -22,7 +22,7 @@ static void tell(const run *r, const scene_bodies *b, const int32_t *tris, const
     at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i > 0 ? ", " : "", one);
   }
   if (found > TOLD && at < sizeof text) snprintf(text + at, sizeof text - at, ", ...");
-  r->opt->message(r->opt->user, LOOM_LOG_WARN, text);
+  run_message(r, LOOM_LOG_WARN, text);
 }
 
 static loom_status audit_at(run *r, const double *x, int64_t *found)

@@ -2,6 +2,8 @@
 #include "sched/record.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void fill_counters(const run *r, int64_t out[LOOM_NUM_COUNTERS])
@@ -125,6 +127,42 @@ static void summarise(run *r, const h5log_step_row *row)
   for (int i = 0; i < CLOCK_NUM; ++i) s->seconds[i] += r->clock.total[i];
 }
 
+/* ---- messages ----------------------------------------------------------------------------- */
+
+static void keep_message(run *r, int level, const char *text)
+{
+  if (r->num_messages == r->max_messages) {
+    const int64_t most = 2 * r->max_messages + 4;
+    h5log_message_row *const more = realloc(r->messages, (size_t)most * sizeof *more);
+    if (more == NULL) return; /* it has been shown */
+    r->messages = more;
+    r->max_messages = most;
+  }
+  h5log_message_row *const row = &r->messages[r->num_messages++];
+  memset(row, 0, sizeof *row);
+  row->level = level;
+  snprintf(row->text, sizeof row->text, "%s", text);
+}
+
+void run_message(run *r, int level, const char *text)
+{
+#pragma omp critical(loom_run_message)
+  {
+    if (r->opt->message != NULL) r->opt->message(r->opt->user, level, text);
+    if (level <= LOOM_LOG_WARN && !r->opt->no_log) keep_message(r, level, text);
+  }
+}
+
+loom_status record_messages(run *r)
+{
+  for (int64_t i = 0; i < r->num_messages; ++i) {
+    r->messages[i].step = r->st.index;
+    LOOM_TRY(h5log_message(r->log, r->err, &r->messages[i]));
+  }
+  r->num_messages = 0;
+  return LOOM_OK;
+}
+
 loom_status record_step(run *r, int64_t iters, int reason)
 {
   int64_t n[LOOM_NUM_COUNTERS];
@@ -159,6 +197,7 @@ loom_status record_step(run *r, int64_t iters, int reason)
   fill_clocks(r, &row);
   const double begin = clock_now();
   if (r->log != NULL) {
+    LOOM_TRY(record_messages(r));
     LOOM_TRY(h5log_step(r->log, r->err, &row));
     LOOM_TRY(h5log_commit(r->log, r->err));
   }

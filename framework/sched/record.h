@@ -12,5 +12,7 @@ loom_status record_iter(run *r, int64_t k, const loom_iterate *it, const filter_
 /* The row of /steps, the frame if one is due, the audit; makes the step readable. */
 loom_status record_step(run *r, int64_t iters, int reason);
 loom_status record_frame(run *r, int64_t step, double time);
+/* What run_message() has kept goes into /messages; record_step() does it, too. */
+loom_status record_messages(run *r);
 
 #endif

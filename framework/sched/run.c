@@ -320,8 +320,7 @@ static loom_status open_all(run *r, const run_options *o)
     LOOM_TRY(o->make_scene(o->user, r->err, r->m, &r->scene));
   else
     LOOM_TRY(scene_build(r->err, r->m, r->c, SCENE_REFUSE, &r->scene));
-  if (r->scene->notes != NULL && o->message != NULL)
-    o->message(o->user, LOOM_LOG_INFO, r->scene->notes);
+  if (r->scene->notes != NULL) run_message(r, LOOM_LOG_INFO, r->scene->notes);
   LOOM_TRY(cfg_finish(r->err, r->c));
   if (r->scene->pub.num_obstacles > RUN_MAX_OBSTACLES)
     return err_set(r->err, LOOM_E_CONFIG, "%s: %d obstacles, at most %d are supported",
@@ -435,10 +434,12 @@ loom_status run_execute(run *r, const run_options *o)
   if (r->log != NULL) {
     char status[H5LOG_STATUS_LEN];
     loom_err second = {0};
+    const loom_err why = *r->err; /* messages of a step that failed must not hide it */
     if (s == LOOM_OK)
       snprintf(status, sizeof status, "%s", stopped ? "stopped" : "finished");
     else
       snprintf(status, sizeof status, "failed: %.200s", r->err->text);
+    if (s != LOOM_OK && record_messages(r) != LOOM_OK) *r->err = why;
     const loom_status closed = h5log_close(r->log, &second, status);
     r->log = NULL;
     if (s == LOOM_OK && closed != LOOM_OK) {
@@ -469,9 +470,9 @@ static int count_leaks(run *r)
   for (int i = 0; i < r->num_contact; ++i) all[n++] = &r->contact[i].in;
   for (int i = 0; i < n; ++i) {
     const int k = all[i]->created ? mem_leaks(r->m, all[i]->name, text, sizeof text) : 0;
-    if (k > 0 && r->opt->message != NULL) {
-      r->opt->message(r->opt->user, LOOM_LOG_WARN, "buffers left behind by a plugin:");
-      r->opt->message(r->opt->user, LOOM_LOG_WARN, text);
+    if (k > 0) {
+      run_message(r, LOOM_LOG_WARN, "buffers left behind by a plugin:");
+      run_message(r, LOOM_LOG_WARN, text);
     }
     leaks += k;
   }
@@ -503,6 +504,7 @@ void run_close(run *r, int *leaks)
   exec_close(&r->exec_host);
   registry_close(r->reg);
   free(r->extra);
+  free(r->messages);
   *r->err = keep;
   free(r);
 }

@@ -134,6 +134,8 @@ struct run {
   } open_section[CLOCK_DEPTH];
   int num_open;
   h5log *log;
+  h5log_message_row *messages; /* [num_messages], of this step, on their way into the log */
+  int64_t num_messages, max_messages;
   h5check *check; /* open while plugins save or restore their state */
   replay rep;
   double *extra;          /* [num_columns] of the solver */
@@ -263,6 +265,8 @@ loom_status checkpoint_state_io(run *r, const instance *in, int restore, const c
 loom_status checkpoint_read(run *r, int64_t want, int64_t *step);
 loom_status audit_now(run *r, int64_t *found);
 void host_table_fill(instance *in); /* core/host_table.c */
+/* record.c: to whoever runs this; warnings and errors go into the log, too.  From any thread. */
+void run_message(run *r, int level, const char *text);
 
 /* After a callback: an error if it left a buffer mapped. */
 loom_status run_check_maps(run *r, const instance *in, const char *callback);

@@ -20,7 +20,7 @@ static const char *const kinds[] = {
     "",
     "cache =\nreuse = plain\nupdate = table\nreduced = inverse\nmodes = ordinary\n",
     "reuse = presmooth\ncycle = 3\nfused = true\nmomentum = chebyshev\nbase = rest\n",
-    "smoother = chebyshev\nprecision = mixed\nupdate = full\n",
+    "smoother = chebyshev\nprecision = mixed\nupdate = full\nmomentum = none\n",
     "smoother = pcg\nsweeps = 8\n",
     "smoother = jacobi\nsubspace = bspline\nspacing = 5\n",
     "subspace = none\nrank = 3\nprecision = mixed\nfused = true\n",
@@ -34,6 +34,14 @@ static void write_kind(int k)
   proc_write("drape.ini", text);
 }
 
+static void remove_logs(void)
+{
+  remove("whole.h5");
+  remove("parts.h5");
+  remove("whole.check.h5");
+  remove("parts.check.h5");
+}
+
 Test(ndb_run, resumes_to_the_same_bits)
 {
   for (int k = 0; k < KINDS; ++k) {
@@ -42,10 +50,30 @@ Test(ndb_run, resumes_to_the_same_bits)
     LOOM_FINE("run", "drape.ini", "--quiet", "-n", "8", "-o", "parts.h5");
     LOOM_FINE("run", "drape.ini", "--quiet", "-n", "14", "-o", "parts.h5", "--resume");
     logs_same_bits("whole.h5", "parts.h5", 8);
-    remove("whole.h5");
-    remove("parts.h5");
-    remove("whole.check.h5");
-    remove("parts.check.h5");
+    remove_logs();
+  }
+}
+
+/* With the non-distance barrier: ages and forces of contacts, delta of residual forwarding, and the
+ * eigenvectors, which come from the file or are computed again. */
+Test(ndb_run, resumes_with_ages_and_forwarding)
+{
+  static const char *const modes[] = {"off", "paper", "corrected", "iterate"};
+  for (size_t k = 0; k < sizeof modes / sizeof modes[0]; ++k) {
+    char text[4096];
+    snprintf(text, sizeof text,
+             "[run]\nsteps = 25\ndt = 0.01\nforwarding = %s\n" DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES
+                 DRAPE_STOP DRAPE_LOG NDB "cache = modes\nr1 = 40\n"
+             "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = patch_bvh\n"
+             "[contact.all]\nplugin = ndb\n",
+             modes[k]);
+    proc_write("drape.ini", text);
+    LOOM_FINE("run", "drape.ini", "--quiet", "-n", "14", "-o", "whole.h5");
+    LOOM_FINE("run", "drape.ini", "--quiet", "-n", "8", "-o", "parts.h5");
+    if (k % 2 == 0) cr_assert_eq(system("rm -r modes"), 0);
+    LOOM_FINE("run", "drape.ini", "--quiet", "-n", "14", "-o", "parts.h5", "--resume");
+    logs_same_bits("whole.h5", "parts.h5", 8);
+    remove_logs();
   }
 }
 
@@ -109,6 +137,24 @@ static void expect_text(const proc *p, const char *text)
             text, p->out, p->err);
 }
 
+/* A warning stands in the log as it stood in the terminal, in the step that made it. */
+static void expect_logged(const char *path, const char *text, int64_t step)
+{
+  loom_err err = {0};
+  h5read *r = NULL;
+  h5log_message_row row;
+  int found = 0;
+  cr_assert_eq(h5read_open(&err, path, &r), LOOM_OK, "%s", err.text);
+  const int64_t rows = h5read_num_rows(r, "messages");
+  for (int64_t i = 0; i < rows; ++i) {
+    cr_assert_eq(h5read_messages(r, &err, i, 1, &row), LOOM_OK, "%s", err.text);
+    found += row.step == step && row.level == LOOM_LOG_WARN && strstr(row.text, text) != NULL;
+  }
+  h5read_close(r);
+  cr_expect_eq(found, 1, "%s: '%s' stands %d times among %d messages", path, text, found,
+               (int)rows);
+}
+
 Test(ndb_run, arpack_that_gives_up_leaves_a_smaller_subspace)
 {
   proc p;
@@ -116,7 +162,10 @@ Test(ndb_run, arpack_that_gives_up_leaves_a_smaller_subspace)
   proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "6", "-o", "run.h5", "--set",
                           "cloth.sheet.resolution=31 31"));
   expect_text(&p, "ARPACK found");
+  expect_logged("run.h5", "ARPACK found", 0);
   cr_assert_eq(log_is_whole("run.h5", "finished"), 6);
+  proc_loom(&p, LOOM_ARGS("info", "run.h5"));
+  expect_text(&p, "ARPACK found");
   /* the log holds how many modes there were */
   loom_err err = {0};
   h5read *r = NULL;
@@ -152,11 +201,30 @@ Test(ndb_run, a_damaged_file_of_eigenvectors_is_replaced)
   proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "3", "-o", "b.h5", "--set",
                           "cloth.sheet.resolution=31 31"));
   expect_text(&p, "damaged or of another system");
+  expect_logged("b.h5", "damaged or of another system", 0);
   logs_same_bits("a.h5", "b.h5", LOGS_UNBROKEN);
   /* now it is right again */
   proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "3", "-o", "c.h5", "--set",
                           "cloth.sheet.resolution=31 31"));
   cr_expect(strstr(p.err, "eigenvectors") == NULL, "%s", p.err);
+  logs_same_bits("a.h5", "c.h5", LOGS_UNBROKEN);
+}
+
+/* What another system left under this name: its hash says so. */
+Test(ndb_run, a_stale_file_of_eigenvectors_is_replaced)
+{
+  proc p;
+  proc_write("drape.ini", DRAPE NDB "cache = modes\nr1 = 40\n");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "3", "-o", "a.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "3", "-o", "other.h5", "--set",
+            "solver.cache=others", "--set", "cloth.sheet.density=0.3");
+  cr_assert_eq(system("mv others/*.eig modes/$(basename modes/*.eig)"), 0);
+  proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "3", "-o", "b.h5"));
+  expect_text(&p, "damaged or of another system");
+  expect_logged("b.h5", "damaged or of another system", 0);
+  logs_same_bits("a.h5", "b.h5", LOGS_UNBROKEN);
+  proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "3", "-o", "c.h5"));
+  cr_expect(p.code == 0 && strstr(p.err, "eigenvectors") == NULL, "%s", p.err);
   logs_same_bits("a.h5", "c.h5", LOGS_UNBROKEN);
 }
 

@@ -93,13 +93,10 @@ Test(h5log, names_of_the_contract)
                                "threads", "real_size",    "created",    "status", "plugins"};
   for (size_t i = 0; i < sizeof attrs / sizeof attrs[0]; ++i)
     cr_assert_gt(H5Aexists(f, attrs[i]), 0, "no root attribute %s", attrs[i]);
-  const char *const sets[] = {"scene/rest",  "scene/triangles",
-                              "scene/mass",  "scene/pinned",
-                              "frames/x",    "frames/v",
-                              "frames/time", "frames/step",
-                              "steps",       "iters",
-                              "iters_extra", "inner",
-                              "status",      "scene/obstacles/ball/pose"};
+  const char *const sets[] = {
+      "scene/rest",  "scene/triangles", "scene/mass",  "scene/pinned", "frames/x",
+      "frames/v",    "frames/time",     "frames/step", "steps",        "iters",
+      "iters_extra", "inner",           "messages",    "status",       "scene/obstacles/ball/pose"};
   for (size_t i = 0; i < sizeof sets / sizeof sets[0]; ++i) {
     const hid_t d = H5Dopen2(f, sets[i], H5P_DEFAULT);
     cr_assert_geq(d, 0, "no dataset %s", sets[i]);
@@ -309,6 +306,90 @@ Test(h5log, resume_cuts_and_appends)
     cr_assert_str_eq(h5read_attr(r, "status"), "finished");
     h5read_close(r);
   }
+}
+
+static void say(h5log *l, int64_t step)
+{
+  loom_err err = {0};
+  h5log_message_row row = {.step = step, .level = LOOM_LOG_WARN};
+  snprintf(row.text, sizeof row.text, "[solver] step %d, \xc3\xa4", (int)step);
+  cr_assert_eq(h5log_message(l, &err, &row), LOOM_OK, "%s", err.text);
+}
+
+static void expect_messages(const char *path, const int64_t *steps, int64_t count)
+{
+  loom_err err = {0};
+  h5read *r;
+  h5log_message_row row;
+  char text[64];
+  cr_assert_eq(h5read_open(&err, path, &r), LOOM_OK, "%s", err.text);
+  cr_assert_eq(h5read_num_rows(r, "messages"), count);
+  for (int64_t i = 0; i < count; ++i) {
+    cr_assert_eq(h5read_messages(r, &err, i, 1, &row), LOOM_OK, "%s", err.text);
+    snprintf(text, sizeof text, "[solver] step %d, \xc3\xa4", (int)steps[i]);
+    cr_expect(row.step == steps[i] && row.level == LOOM_LOG_WARN, "row %d", (int)i);
+    cr_expect_str_eq(row.text, text);
+  }
+  h5read_close(r);
+}
+
+/* More than one batch between two commits; cut with the steps; from the first to the last byte. */
+Test(h5log, messages_are_kept_and_cut)
+{
+  const char *const path = tiny_path(0, "m.h5");
+  const tiny_options o = full_options();
+  loom_err err = {0};
+  h5log *l;
+  int64_t steps[40];
+  cr_assert_eq(tiny_create(&err, path, &o, &l), LOOM_OK, "%s", err.text);
+  cr_assert_eq(tiny_start(l, &err, &o), LOOM_OK);
+  for (int64_t s = 0; s < 4; ++s) {
+    for (int64_t k = 0; k < 10; ++k) say(l, steps[10 * s + k] = s);
+    cr_assert_eq(tiny_step(l, &err, &o, s), LOOM_OK, "%s", err.text);
+  }
+  cr_assert_eq(h5log_close(l, &err, "finished"), LOOM_OK, "%s", err.text);
+  expect_messages(path, steps, 40);
+  cr_assert_eq(tiny_resume(&err, path, &o, 1, &l), LOOM_OK, "%s", err.text);
+  say(l, 2);
+  cr_assert_eq(tiny_step(l, &err, &o, 2), LOOM_OK, "%s", err.text);
+  cr_assert_eq(h5log_close(l, &err, "finished"), LOOM_OK, "%s", err.text);
+  steps[20] = 2;
+  expect_messages(path, steps, 21);
+  h5log_message_row longest = {0};
+  memset(longest.text, 'x', sizeof longest.text - 1);
+  cr_assert_eq(tiny_resume(&err, path, &o, -1, &l), LOOM_OK, "%s", err.text);
+  cr_assert_eq(h5log_message(l, &err, &longest), LOOM_OK);
+  cr_assert_eq(h5log_close(l, &err, "finished"), LOOM_OK, "%s", err.text);
+  h5read *r;
+  h5log_message_row row;
+  cr_assert_eq(h5read_open(&err, path, &r), LOOM_OK, "%s", err.text);
+  cr_assert_eq(h5read_messages(r, &err, 0, 1, &row), LOOM_OK, "%s", err.text);
+  cr_expect_str_eq(row.text, longest.text);
+  h5read_close(r);
+}
+
+/* As older versions wrote it. */
+Test(h5log, a_log_without_messages_is_read_and_continued)
+{
+  const char *const path = tiny_path(0, "old.h5");
+  const tiny_options o = full_options();
+  loom_err err = {0};
+  h5log *l;
+  h5read *r;
+  cr_assert_eq(tiny_write(&err, path, &o, 5), LOOM_OK, "%s", err.text);
+  const hid_t f = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+  cr_assert_geq(H5Ldelete(f, "messages", H5P_DEFAULT), 0);
+  cr_assert_geq(H5Fclose(f), 0);
+  cr_assert_eq(tiny_check(&err, path, 5), 5, "%s", err.text);
+  cr_assert_eq(h5read_open(&err, path, &r), LOOM_OK, "%s", err.text);
+  cr_expect_eq(h5read_num_rows(r, "messages"), -1);
+  h5read_close(r);
+  cr_assert_eq(tiny_resume(&err, path, &o, 3, &l), LOOM_OK, "%s", err.text);
+  say(l, 4);
+  cr_assert_eq(tiny_step(l, &err, &o, 4), LOOM_OK, "%s", err.text);
+  cr_assert_eq(h5log_close(l, &err, "finished"), LOOM_OK, "%s", err.text);
+  cr_assert_eq(tiny_check(&err, path, 5), 5, "%s", err.text);
+  expect_messages(path, (const int64_t[]){4}, 1);
 }
 
 Test(h5log, resume_refuses_what_does_not_fit)

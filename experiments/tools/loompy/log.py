@@ -99,6 +99,12 @@ class Log:
         """/steps, /iters, /iters_extra or /inner as a structured array."""
         return self.file[name][:]
 
+    def messages(self):
+        """Warnings and errors as (step, level, text); a log of an older version has none."""
+        rows = self.file["messages"][:] if "messages" in self.file else []
+        levels = ("error", "warning")
+        return [(int(r["step"]), levels[int(r["level"])], r["text"].decode()) for r in rows]
+
     @property
     def num_frames(self):
         return self.file["frames/x"].shape[0]
