@@ -96,12 +96,20 @@ class Experiment:
             code = os.waitstatus_to_exitcode(status)
             raise FigureError(f"{config}: `loom run` ended with code {code}")
         begun.unlink()
-        stamp.write_text(json.dumps({"key": key, "peak_bytes": 1024 * usage.ru_maxrss}))
+        stamp.write_text(json.dumps({
+            "key": key,
+            "peak_bytes": 1024 * usage.ru_maxrss,
+            "cpu_seconds": usage.ru_utime + usage.ru_stime,
+        }))
         return path
 
     def peak_bytes(self, name):
         """Largest resident memory of the run NAME."""
         return json.loads((self.out / f"{name}.key").read_text())["peak_bytes"]
+
+    def cpu_seconds(self, name):
+        """Processor time of the whole run NAME, start and recording included, s."""
+        return json.loads((self.out / f"{name}.key").read_text())["cpu_seconds"]
 
     def program(self, name, arguments, output, inputs=()):
         """Standard output of a program of tests/bench/, kept in out/OUTPUT."""
@@ -154,9 +162,23 @@ class Experiment:
         figure.savefig(path)
         print(path)
         if keep:
-            results = self.folder.parent / "results"
-            results.mkdir(exist_ok=True)
-            shutil.copyfile(path, results / path.name)
+            shutil.copyfile(path, self.results() / path.name)
+
+    def keep_image(self, image, name):
+        """A picture made of pixels, under experiments/results/."""
+        path = self.results() / f"{name}.png"
+        image.save(path, optimize=True)
+        print(path)
+
+    def keep_text(self, name, lines):
+        """Prints the lines and keeps them as experiments/results/NAME.txt."""
+        print("\n".join(lines))
+        (self.results() / f"{name}.txt").write_text("\n".join(lines) + "\n")
+
+    def results(self):
+        folder = self.folder.parent / "results"
+        folder.mkdir(exist_ok=True)
+        return folder
 
 
 def finished(path):
