@@ -181,7 +181,7 @@ static void print_side(const char *name, const side *s)
   for (int64_t i = 0; i < s->steps; ++i) {
     iters += s->iters[i];
     time += s->t_total[i];
-    if (!(s->r_final[i] <= worst_r)) worst_r = s->r_final[i];
+    if (s->r_final[i] > worst_r) worst_r = s->r_final[i];
   }
   printf("%s: %" PRId64 " steps, %" PRId64 " iterations (%.1f per step), largest r_final %.3e m, "
          "%.3f s (%s)\n",

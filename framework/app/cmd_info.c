@@ -48,7 +48,7 @@ static void add_step(totals *t, const h5log_step_row *s)
   t->time = s->time;
   t->h = s->h;
   t->r_final = s->r_final;
-  if (!(s->r_final <= t->worst_r)) t->worst_r = s->r_final, t->worst_step = s->step;
+  if (s->r_final > t->worst_r) t->worst_r = s->r_final, t->worst_step = s->step;
   if (!isnan(s->min_gap) && !(s->min_gap >= t->min_gap))
     t->min_gap = s->min_gap, t->min_gap_step = s->step;
   if (s->intersections < 0) return;

@@ -118,7 +118,7 @@ static void summarise(run *r, const h5log_step_row *row)
     s->intersections = (s->intersections > 0 ? s->intersections : 0) + row->intersections;
   s->min_gap = fmin(s->min_gap, row->min_gap);
   s->time = row->time;
-  s->last_residual = row->r_final;
+  if (!isnan(row->r_final)) s->last_residual = row->r_final;
   s->last_contacts = row->contacts;
   s->num_verts = r->scene->pub.num_verts;
   const int64_t host = mem_bytes(r->m, LOOM_AT_HOST), device = mem_bytes(r->m, LOOM_AT_DEVICE);

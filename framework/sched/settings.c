@@ -87,7 +87,8 @@ static const loom_param log_params[] = {
                     "HDF5 log, relative to the current directory; empty: out/<config name>.h5."),
     LOOM_PARAM_INT(log_settings, frames_every, 1, 1, 1e9, "1", "Steps between stored frames."),
     LOOM_PARAM_INT(log_settings, residual_every, 1, 1, 1e9, "1",
-                   "Iterations between measurements; 1 for research."),
+                   "Iterations between measurements; 1 for research.  Steps of a one-shot method "
+                   "are counted through: those not measured have no residual and no energies."),
     LOOM_PARAM_INT(log_settings, checkpoint_every, 20, 0, 1e9, "1",
                    "Steps between checkpoints; 0: only at the end."),
     LOOM_PARAM_INT(log_settings, compression, 0, 0, 9, "1",

@@ -128,6 +128,24 @@ static loom_status measure_problem(run *r, int fresh, residual *res)
   return LOOM_OK;
 }
 
+/* Whether this step is measured.  Nothing depends on the residual of a one-shot method: of such
+ * steps, every [log] residual_every-th and the last one are. */
+static int measured(const run *r)
+{
+  if (r->solver.plugin->ops.solver->max_outer != 1) return 1;
+  return (r->st.index + 1) % r->set.log.residual_every == 0 ||
+         r->st.index + 1 == r->first_step + r->sum.steps_planned;
+}
+
+/* The residual at an accepted point, or that nobody took it. */
+static loom_status measure_point(run *r, int fresh, residual *res)
+{
+  if (measured(r)) return measure_problem(r, fresh, res);
+  *res = (residual){NAN, NAN};
+  r->energies = (loom_energies){NAN, NAN, NAN, NAN, NAN};
+  return LOOM_OK;
+}
+
 /* After an accepted move: residual of the problem worked on, contact brought up to date,
  * residual of the problem as posed now. */
 static loom_status measure_iteration(run *r, const filter_result *f, double *dx_max)
@@ -138,7 +156,7 @@ static loom_status measure_iteration(run *r, const filter_result *f, double *dx_
   clock_push(&r->clock, CLOCK_MEASURE);
   LOOM_TRY(la_norm_max3(r->m, &r->exec, r->dx, dx_max));
   if (!isfinite(*dx_max)) return nan_error(r, "the solver's trial", r->dx);
-  LOOM_TRY(measure_problem(r, 1, &r->solved));
+  LOOM_TRY(measure_point(r, 1, &r->solved));
   clock_pop(&r->clock);
 
   /* the gradient of the problem iterate() saw, for quasi-Newton pairs */
@@ -161,7 +179,7 @@ static loom_status measure_iteration(run *r, const filter_result *f, double *dx_
   r->next = r->solved;
   if (changed != LOOM_CHANGED_NONE) {
     clock_push(&r->clock, CLOCK_MEASURE);
-    LOOM_TRY(measure_problem(r, moved, &r->next));
+    LOOM_TRY(measure_point(r, moved, &r->next));
     clock_pop(&r->clock);
   }
   if (ops->accepted == NULL) return LOOM_OK;
@@ -243,7 +261,7 @@ static loom_status iterate(run *r, int64_t *iters, int *reason)
     LOOM_TRY(measure_iteration(r, &f, &dx_max));
     *iters = k + 1;
     *reason = stop_reason(r, k + 1, f.stalled || s == LOOM_STALLED, first);
-    if (*reason >= 0 || k % r->set.log.residual_every == 0)
+    if (measured(r) && (*reason >= 0 || k % r->set.log.residual_every == 0))
       LOOM_TRY(record_iter(r, r->k_base + k, &it, &f, dx_max));
   }
   return LOOM_OK;
@@ -262,14 +280,14 @@ static loom_status finish(run *r, int64_t iters)
   uint32_t changed;
   clock_push(&r->clock, CLOCK_MEASURE);
   LOOM_TRY(la_norm_max3(r->m, &r->exec, r->dx, &dx_max));
-  LOOM_TRY(measure_problem(r, 1, &r->solved));
+  LOOM_TRY(measure_point(r, 1, &r->solved));
   clock_pop(&r->clock);
   LOOM_TRY(detect_after_accept(r, &changed));
   r->next = r->solved;
   if (changed != LOOM_CHANGED_NONE) {
     LOOM_TRY(detect_announce(r, changed));
     clock_push(&r->clock, CLOCK_MEASURE);
-    LOOM_TRY(measure_problem(r, 0, &r->next));
+    LOOM_TRY(measure_point(r, 0, &r->next));
     clock_pop(&r->clock);
   }
   const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
@@ -293,7 +311,7 @@ static loom_status finish(run *r, int64_t iters)
                              .stage = -1,
                              .extra = r->extra};
   for (uint32_t c = 0; c < r->solver.plugin->num_columns; ++c) r->extra[c] = NAN;
-  return record_iter(r, r->k_base + iters, &none, &f, dx_max);
+  return measured(r) ? record_iter(r, r->k_base + iters, &none, &f, dx_max) : LOOM_OK;
 }
 
 /* ---- COMMIT -----------------------------------------------------------------------------------
@@ -354,7 +372,8 @@ static loom_status advance_time(run *r, double t0, double t1, double h, int64_t 
 {
   LOOM_TRY(predict(r, t0, t1, h));
   clock_push(&r->clock, CLOCK_MEASURE);
-  LOOM_TRY(measure_r_ref(r, &r->r_ref));
+  r->r_ref = NAN;
+  if (measured(r)) LOOM_TRY(measure_r_ref(r, &r->r_ref));
   LOOM_TRY(measure_problem(r, 1, &r->solved));
   r->next = r->solved;
   clock_pop(&r->clock);
@@ -366,7 +385,7 @@ static loom_status advance_time(run *r, double t0, double t1, double h, int64_t 
   const filter_result start = {
       .alpha = NAN, .toi = r->step_toi, .filtered = r->bound != FILTER_BOUND_NONE};
   for (uint32_t c = 0; c < r->solver.plugin->num_columns; ++c) r->extra[c] = NAN;
-  LOOM_TRY(record_iter(r, r->k_base - 1, &none, &start, NAN));
+  if (measured(r)) LOOM_TRY(record_iter(r, r->k_base - 1, &none, &start, NAN));
 
   LOOM_TRY(iterate(r, iters, reason));
   *blocked = r->st.progress < 1.0;
