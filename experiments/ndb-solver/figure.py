@@ -186,6 +186,78 @@ def fig2(experiment):
     experiment.save(figure, "ndb-fig2", keep=True)
 
 
+# ---- figures 3 and 4: where the error sits -------------------------------------------------------
+
+
+def global_step(experiment, scene, step, name, settings, ref, sets=None):
+    """(log, positions [n][3]) after the first global step of `step`; settings None: the exact one."""
+    once = {"run.replay": ref, "run.replay_first": step, "run.steps": 1, "stop.max_iters": 1}
+    how = EXACT | {"solver.momentum": "none"}
+    if settings is not None:
+        how = NDB | {f"solver.{k}": v for k, v in settings.items()}
+    path = experiment.run(name, f"{scene}.ini", how | once | (sets or {}), inputs=[ref])
+    with Log(path) as log:
+        return path, log.frame(log.num_frames - 1)
+
+
+def painted(experiment, name, scene, step, ref, sets, cases, view, title):
+    """The errors of `cases` {label: settings}, each painted on the exact cloth, one scale for all."""
+    import matplotlib
+    from loompy.view import View
+
+    path, exact = global_step(experiment, scene, step, f"{name}-exact", None, ref, sets)
+    errors = {}
+    for label, settings in cases.items():
+        _, x = global_step(experiment, scene, step, f"{name}-{slug(label)}", settings, ref, sets)
+        errors[label] = np.linalg.norm(x - exact, axis=1)
+    top = np.log10(max(e.max() for e in errors.values()))
+    low = top - 4
+    figure, axes = plain_axes(1, len(cases), width=3.4, height=3.2)
+    with Log(path) as log:
+        last = log.num_frames - 1
+        scene_view = View(log, [last], (480, 420), view, zoom=1.05, lamps=2)
+        for ax, (label, e) in zip(axes, errors.items()):
+            scene_view.paint(np.log10(np.maximum(e, 1e-300)), low, top)
+            ax.imshow(scene_view.image(last))
+            ax.set_axis_off()
+            rms, most = np.sqrt(np.mean(e**2)), e.max()
+            ax.set_title(f"{label}\nrms {rms:.2g} m, largest {most:.2g} m", fontsize=8)
+            print(f"{name}, {label}: rms {rms:.3g} m, largest {most:.3g} m")
+    scale = matplotlib.cm.ScalarMappable(matplotlib.colors.LogNorm(10.0**low, 10.0**top), "viridis")
+    figure.colorbar(scale, ax=axes, label="error (m)", shrink=0.8)
+    figure.suptitle(title, fontsize=9)
+    experiment.save(figure, name, keep=True)
+
+
+def fig3(experiment):
+    """Forty products with the matrix each, and 600 sweeps."""
+    ref = experiment.run("strip-exact-global-step", "strip.ini", EXACT)
+    cases = {
+        "before": {"subspace": "none", "sweeps": 1, "theta": 1e-9},
+        "20 A-Jacobi": {"subspace": "none", "sweeps": 20},
+        "600 A-Jacobi": {"subspace": "none", "sweeps": 600},
+        "30 modes alone": {"r1": 30, "sweeps": 0},
+        "30 modes + 20 A-Jacobi": {"r1": 30, "sweeps": 20},
+    }
+    painted(experiment, "ndb-fig3", "strip", 20, ref, None, cases, (-60, 15),
+            "Error of one global step of the clamped strip (step 20)")
+
+
+def fig4(experiment):
+    """Contact as heavy as 10^4 times the diagonal; four corrections with ten sweeps each."""
+    ref = reference(experiment, "ball")
+    cycles = {"cycle": 10, "sweeps": 40}
+    cases = {
+        "before": {"subspace": "none", "sweeps": 1, "theta": 1e-9},
+        "42 A-Jacobi": {"subspace": "none", "sweeps": 42},
+        "plain": cycles | {"reuse": "plain"},
+        "presmooth": cycles | {"reuse": "presmooth"},
+        "masked": cycles | {"reuse": "masked"},
+    }
+    painted(experiment, "ndb-fig4", "ball", 30, ref, {"contact.bodies.stiffness": 4.8e9}, cases,
+            (-60, 35), "Error of one global step of the tablecloth in contact, 30 modes used again")
+
+
 # ---- equation 19: three ways to update the reduced matrix ---------------------------------------
 
 WAYS = ("tiles over rows in contact", "table of eq. 19", "product over all rows")
@@ -311,6 +383,8 @@ def bars(experiment):
 FIGURES = {
     "ndb-fig6": ("one global step: smoothers, modes, the paper to the letter, contact", fig6),
     "ndb-fig2": ("cantilever strip: subspace and 20 sweeps against 600 sweeps", fig2),
+    "ndb-fig3": ("where the error of a global step sits: subspace, sweeps, both", fig3),
+    "ndb-fig4": ("the same with contact: the subspace used again in three ways", fig4),
     "ndb-eq19": ("cost of three ways to update the reduced matrix", eq19),
     "ndb-bars": ("the counts as numbers with bounds", bars),
 }

@@ -259,6 +259,19 @@ class View:
             auto_orient_normals=False,
         )
 
+    def paint(self, values, low, high, colours="viridis"):
+        """Cloths in the colours of values [n], low to high, instead of their own."""
+        for actor, mesh, used in self.cloths:
+            mesh.point_data["paint"] = np.clip(values[used], low, high)
+            actor.texture = None
+            actor.SetBackfaceProperty(None)
+            actor.mapper.dataset = self._shaded(mesh)
+            actor.mapper.set_scalars(
+                np.asarray(actor.mapper.dataset["paint"]), "paint", cmap=colours,
+                clim=(low, high),
+            )
+            actor.mapper.scalar_visibility = True  # it was made with one colour
+
     # ---- light and camera -----------------------------------------------------------
     def _direction(self, azimuth, elevation):
         a, e = np.radians([azimuth, elevation])
