@@ -243,9 +243,12 @@ def scarf_bars(experiment):
 
 
 def kernel_bars(experiment):
-    """What bench_yarn checks on a moving swatch, row by row: name, value, bound."""
-    path = experiment.program("bench_yarn", [], "bench_yarn.csv")
-    rows = [line.strip().split(",") for line in open(path)][1:]
+    """What bench_yarn checks on a moving swatch and along a fall, row by row: name, value, bound."""
+    fall = experiment.run("fall", "fall.ini")
+    rows = []
+    for path in (experiment.program("bench_yarn", [], "bench_yarn.csv"),
+                 experiment.program("bench_yarn", [fall, 1983, 540], "bench_fall.csv", [fall])):
+        rows += [line.strip().split(",") for line in open(path)][1:]
     return [Bar(name, float(value), float(bound)) for name, value, bound in rows]
 
 

@@ -1,14 +1,19 @@
 /* bench_yarn.c - accuracy of contact between yarns, as a table: name, value, bound.
  *
  *   bench_yarn > yarn.csv
+ *   bench_yarn FALL.h5 FIRST STEPS > fall.csv
  *
- * A moving swatch without a solver; the bounds are those of the numerics notes (Y1, Y5 to Y8). */
+ * A moving swatch without a solver; or the steps of a run with every frame, of one open yarn: the
+ * models see the positions that it went through.  The bounds are those of the numerics notes (Y1,
+ * Y5 to Y8; Y9). */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "geom/yarn.kern.h"
+#include "log/h5log.h"
 #include "support/yarn_run.h"
 
 static const double k_contact = 3.5; /* N/m */
@@ -118,10 +123,114 @@ static void completeness(const char *tau)
   yr_close(&a);
 }
 
-int main(void)
+/* ---- a run ------------------------------------------------------------------------------------
+ */
+
+typedef struct fall {
+  h5read *log;
+  int64_t first, steps; /* frames first to first + steps - 1 */
+  int n;                /* vertices */
+  double *x;            /* [n][3] m, the frame in work */
+} fall;
+
+static void fall_frame(fall *f, int64_t k)
+{
+  loom_err err = {0};
+  cr_assert_eq(h5read_frame(f->log, &err, k, f->x, NULL, NULL, NULL), LOOM_OK, "%s", err.text);
+}
+
+/* Share of the models that a step builds anew, by the statistics; the first step makes them. */
+static double share_built(const char *path)
+{
+  char line[512];
+  double sum = 0;
+  int64_t lines = 0;
+  FILE *const f = fopen(path, "r");
+  cr_assert(f != NULL, "%s", path);
+  for (; fgets(line, sizeof line, f) != NULL; ++lines) {
+    char *p = strchr(line, ' '); /* behind the step */
+    const double sets = strtod(p, &p), built = strtod(p, &p);
+    if (lines > 0 && sets > 0) sum += built / sets;
+  }
+  fclose(f);
+  return sum / (double)(lines - 1);
+}
+
+/* Models at one tolerance beside the exact force at the same positions, every 27th step. */
+static void follow(fall *f, double tau, double *built, double *error)
+{
+  enum { EVERY = 27 };
+  yarn_run a, b;
+  char set[160], stats[64];
+  int64_t seen = 0;
+  const int n3 = 3 * f->n;
+  double *const g = calloc((size_t)n3, sizeof *g), *const want = calloc((size_t)n3, sizeof *want);
+  snprintf(stats, sizeof stats, "fall_%g.stats", tau);
+  snprintf(set, sizeof set, "tolerance=%g stats=%s", tau, stats);
+  fall_frame(f, 0); /* lengths are those of the start */
+  yc_new(&a.c, 1, &f->n, NULL, f->x, 1.25e-3);
+  yc_new(&b.c, 1, &f->n, NULL, f->x, 1.25e-3);
+  yr_open(&a, 1, "", "acl", set);
+  yr_open(&b, 1, "search=1", "yarn_penalty", "");
+  *error = 0;
+  for (int64_t s = 0; s < f->steps; ++s) {
+    double d2 = 0, size2 = 0;
+    fall_frame(f, f->first + s);
+    yr_detect(&a, f->x);
+    if (s % EVERY != EVERY - 1) continue;
+    yr_detect(&b, f->x);
+    (void)yr_eval(&a, f->x, g);
+    (void)yr_eval(&b, f->x, want);
+    for (int i = 0; i < n3; ++i) {
+      d2 += (g[i] - want[i]) * (g[i] - want[i]);
+      size2 += want[i] * want[i];
+    }
+    *error += sqrt(d2 / size2);
+    ++seen;
+  }
+  *error /= (double)seen;
+  yr_close(&a);
+  yr_close(&b);
+  *built = share_built(stats);
+  remove(stats);
+  snprintf(set, sizeof set, "%s.sets", stats); /* what the plugin writes beside it */
+  remove(set);
+  free(g), free(want);
+}
+
+static void follow_all(const char *path, int64_t first, int64_t steps)
+{
+  static const double tau[4] = {0.004, 0.04, 0.1, 0.3}, built_at_most[4] = {20, 2.5, 1, 0.5},
+                      error_at_most[4] = {0.3, 12, 25, 45};
+  double built[4], error[4];
+  int places = 0;
+  loom_err err = {0};
+  fall f = {.first = first, .steps = steps};
+  cr_assert_eq(h5read_open(&err, path, &f.log), LOOM_OK, "%s", err.text);
+  cr_assert(first > 0 && steps > 100 && first + steps <= h5read_num_frames(f.log));
+  f.n = (int)h5read_num_verts(f.log);
+  f.x = calloc(3 * (size_t)f.n, sizeof *f.x);
+  for (int i = 0; i < 4; ++i) {
+    follow(&f, tau[i], &built[i], &error[i]);
+    printf("falling swatch: models built per step at tau %g (%%),%.4g,%g\n", tau[i], 100 * built[i],
+           built_at_most[i]);
+    printf("falling swatch: mean L2 error of force at tau %g (%%),%.4g,%g\n", tau[i],
+           100 * error[i], error_at_most[i]);
+    if (i > 0) places += (built[i] > built[i - 1]) + (error[i] < error[i - 1]);
+  }
+  printf("falling swatch: builds that rise or errors that fall with tau,%d,0\n", places);
+  free(f.x);
+  h5read_close(f.log);
+}
+
+int main(int argc, char **argv)
 {
   static const char *const tau[5] = {"0", "0.004", "0.04", "0.1", "0.3"};
   printf("name,value,bound\n");
+  if (argc == 4) {
+    follow_all(argv[1], strtoll(argv[2], NULL, 10), strtoll(argv[3], NULL, 10));
+    return 0;
+  }
   crossing(1.0e-3, 0.005);
   crossing(1.5e-3, 0.005);
   crossing(2.0e-3, 0.005);
