@@ -49,12 +49,11 @@ static const struct {
     {"ndb_pd", LOOM_KIND_SOLVER,
      "solver.subspace=bspline solver.smoother=chebyshev solver.precision=mixed"},
     {"ndb_pd", LOOM_KIND_SOLVER, "solver.reuse=plain solver.update=table solver.fused=1"},
-    {"ndb_pd", LOOM_KIND_SOLVER, "solver.modes=ordinary solver.base=rest solver.momentum=none"},
     {"ndb_pd", LOOM_KIND_SOLVER,
-     "solver.reuse=presmooth solver.momentum=chebyshev solver.rank=3 solver.cycle=2"},
-    {"ndb_pd", LOOM_KIND_SOLVER, "solver.update=full solver.reduced=inverse"},
+     "solver.modes=ordinary solver.base=rest solver.momentum=none solver.reduced=inverse"},
+    {"ndb_pd", LOOM_KIND_SOLVER,
+     "solver.reuse=presmooth solver.momentum=chebyshev solver.rank=3 solver.update=full"},
     {"ndb", LOOM_KIND_CONTACT, "contact.c.growth=literal contact.c.carry=no"},
-    {"ndb", LOOM_KIND_CONTACT, "contact.c.growth=partial contact.c.samples=1"},
 };
 
 /* ---- the plugins of the build tree ------------------------------------------------------- */

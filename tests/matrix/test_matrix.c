@@ -11,7 +11,7 @@
 #include "contract/contract.h"
 
 typedef struct triple {
-  char solver[64], set[96], collision[64], contact[64];
+  char solver[64], collision[64], contact[64], set[200];
 } triple;
 
 /* All combinations of the modules in the tree. */
@@ -20,16 +20,19 @@ ParameterizedTestParameters(matrix, triple)
   const struct criterion_test_params s = ct_plugins(LOOM_KIND_SOLVER);
   const struct criterion_test_params c = ct_plugins(LOOM_KIND_COLLISION);
   const struct criterion_test_params k = ct_plugins(LOOM_KIND_CONTACT);
-  const size_t n = s.length * c.length * k.length;
-  triple *const t = cr_malloc((n + 1) * sizeof *t);
-  for (size_t i = 0; i < n; ++i) {
+  const size_t all = s.length * c.length * k.length;
+  triple *const t = cr_malloc((all + 1) * sizeof *t);
+  size_t n = 0;
+  for (size_t i = 0; i < all; ++i) {
     const ct_plugin *const ps = (const ct_plugin *)s.params + i / (c.length * k.length);
     const ct_plugin *const pc = (const ct_plugin *)c.params + i / k.length % c.length;
     const ct_plugin *const pk = (const ct_plugin *)k.params + i % k.length;
-    snprintf(t[i].solver, sizeof t[i].solver, "%s", ps->name);
-    snprintf(t[i].set, sizeof t[i].set, "%s", ps->set);
-    snprintf(t[i].collision, sizeof t[i].collision, "%s", pc->name);
-    snprintf(t[i].contact, sizeof t[i].contact, "%s", pk->name);
+    if (ps->set[0] != '\0' && pk->set[0] != '\0') continue; /* one variant at a time */
+    snprintf(t[n].solver, sizeof t[n].solver, "%s", ps->name);
+    snprintf(t[n].set, sizeof t[n].set, "%s%s", ps->set, pk->set);
+    snprintf(t[n].collision, sizeof t[n].collision, "%s", pc->name);
+    snprintf(t[n].contact, sizeof t[n].contact, "%s", pk->name);
+    ++n;
   }
   return cr_make_param_array(triple, t, n, NULL);
 }
