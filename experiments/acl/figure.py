@@ -217,7 +217,7 @@ def scarf_run(experiment):
 
 
 def scarf_figure(experiment):
-    """2 s of the scarf: energy, distances, linking; its last frame is acl-scarf-last.png."""
+    """2 s of the scarf: energy, distances, linking."""
     path = scarf_run(experiment)
     times, nearest, _, change, integrals = knitted(path)
     with Log(path) as log:
