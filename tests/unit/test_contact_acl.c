@@ -96,6 +96,35 @@ Test(acl, complete_at_any_tolerance)
 }
 
 /* numerics Y6: forces turn with the yarns, to 1e-10 of the largest, whatever the angle */
+/* One yarn rocks on another along it: the set shrinks to one end, and detection has to find the
+ * other end again when that comes back, though it had long been left out there. */
+Test(acl, complete_where_a_set_has_let_go)
+{
+  const double axis[2][3] = {{1, 0, 0}, {1, 0, 0}}, mid[2][3] = {{0, 0, 0}, {0, 0, 2.45e-3}};
+  yarn_run a;
+  int64_t most = 0, least = INT64_MAX;
+  yc_straight(&a.c, 2, 12, 1.8e-3, axis, mid, 1.25e-3);
+  yr_open(&a, 1, "", "acl", "tolerance=0.04");
+  double *const x = malloc(3 * (size_t)a.c.n * sizeof *x);
+  for (int s = 0; s < 600; ++s) {
+    const double tilt = 0.02 * sin(0.02 * s);
+    int64_t missed, twice, pairs;
+    memcpy(x, a.c.x, 3 * (size_t)a.c.n * sizeof *x);
+    for (int i = 0; i < a.c.n; ++i)
+      if (x[3 * i + 2] > 0) x[3 * i + 2] += tilt * (x[3 * i] - 6e-3);
+    yr_detect(&a, x);
+    yr_audit(&a, x, &missed, &twice, &pairs);
+    cr_assert_eq(missed, 0, "step %d: %d of %d pairs are in no set", s, (int)missed, (int)pairs);
+    cr_assert_eq(twice, 0, "step %d: %d of %d pairs are in two sets", s, (int)twice, (int)pairs);
+    most = pairs > most ? pairs : most;
+    least = pairs < least ? pairs : least;
+  }
+  cr_expect_lt(least, most / 2, "the contact does not move (%d to %d pairs): nothing is tested",
+               (int)least, (int)most);
+  free(x);
+  yr_close(&a);
+}
+
 Test(acl, rigid_motion)
 {
   static const double squeeze[3] = {0.97, 0.97, 0.85}, shift[3] = {0.03, -0.02, 0.05},

@@ -38,7 +38,7 @@ static int let_go(yarn_grid *d, const yarn_line *l, uint64_t key)
   int32_t a0, a1, b0, b1;
   segments_of(l, d->sc->num_yarns, key, &a0, &a1, &b0, &b1);
   for (int32_t a = a0; a <= a1; ++a)
-    if (!yg_activate(&d->sched, a, b0, b1)) return 0;
+    if (!yg_compare_anew(&d->sched, a, b0, b1)) return 0;
   return 1;
 }
 

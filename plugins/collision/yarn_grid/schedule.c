@@ -242,11 +242,22 @@ int yg_enter_cells(yg_schedule *s, const int32_t *cells)
   return ok;
 }
 
-int yg_activate(yg_schedule *s, int32_t seg, int32_t p0, int32_t p1)
+int yg_activate(yg_schedule *s, int32_t seg)
 {
   const yg_links *const l = &s->links[seg];
   for (int64_t i = 0; i < l->n; ++i)
-    if (l->v[i].other >= p0 && l->v[i].other <= p1 && !make_due(s, l->v[i].entry)) return 0;
+    if (!make_due(s, l->v[i].entry)) return 0;
+  return 1;
+}
+
+int yg_compare_anew(yg_schedule *s, int32_t seg, int32_t p0, int32_t p1)
+{
+  const yg_links *const l = &s->links[seg];
+  for (int64_t i = 0; i < l->n; ++i) {
+    if (l->v[i].other < p0 || l->v[i].other > p1) continue;
+    if (!make_due(s, l->v[i].entry)) return 0;
+    s->entry[l->v[i].entry].d = LK_R(-1.0);
+  }
   return 1;
 }
 

@@ -42,8 +42,11 @@ void yg_schedule_free(yg_schedule *s);
 
 /* Segments have moved to `cells` [num_segs][6]: entries for pairs that meet in a cell. */
 int yg_enter_cells(yg_schedule *s, const int32_t *cells);
-/* Look at all entries of a segment, or at those with partners p0 to p1, at once. */
-int yg_activate(yg_schedule *s, int32_t seg, int32_t p0, int32_t p1);
+/* Look at all entries of a segment at once. */
+int yg_activate(yg_schedule *s, int32_t seg);
+/* Look at those with partners p0 to p1 at once and compare all their points: pairs count that did
+ * not when the bound of the clearance was made. */
+int yg_compare_anew(yg_schedule *s, int32_t seg, int32_t p0, int32_t p1);
 /* Take the bins whose tick this is to s->due, behind what was activated. */
 int yg_collect(yg_schedule *s);
 /* What came of looking at s->due: into bins, or away where the cells are disjoint; next tick. */

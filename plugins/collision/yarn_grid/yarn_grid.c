@@ -108,7 +108,7 @@ static loom_status sound_alarm(yarn_grid *d, const yarn_line *l, const loom_real
     const int32_t *const v = l->segs + 4 * (ptrdiff_t)s;
     int wake = 0;
     for (int k = 0; k < 4; ++k) wake |= v[k] >= 0 && d->alarm[v[k]];
-    if (wake) YG_MEMORY(d, yg_activate(&d->sched, s, 0, l->num_segs));
+    if (wake) YG_MEMORY(d, yg_activate(&d->sched, s));
   }
   const yg_motion_args m = {
       .l = *l, .x = x, .x1 = d->x1, .x2 = d->x2, .move = d->move, .change = d->change};
