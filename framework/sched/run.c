@@ -281,7 +281,9 @@ static void decide_schedule(run *r)
     needs_bound |= (c->needs & (LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX)) != 0;
     unfiltered |= (c->provides & LOOM_CONT_UNFILTERED) != 0;
     filtered |= (c->provides & forms) && !(c->provides & LOOM_CONT_UNFILTERED);
-    if (c->provides & LOOM_CONT_RESOLVE) {
+    if ((c->provides & LOOM_CONT_RESOLVE) && (c->provides & LOOM_CONT_UNFILTERED)) {
+      r->has_repair = 1;
+    } else if (c->provides & LOOM_CONT_RESOLVE) {
       r->has_resolve = 1;
       r->resolve_at_end |= !(c->provides & forms);
     }

@@ -111,14 +111,16 @@ struct run {
   int cut;       /* the last filter's bound cut x; what it took is in `rejected` */
   forwarding fw;
   int filter_asked;   /* FILTER is due after the next iteration, [filter] when = advice */
-  int has_resolve;    /* some contact model corrects positions */
+  int has_resolve;    /* some contact model corrects positions that passed FILTER */
   int resolve_at_end; /* ... and only before COMMIT: post-only models */
+  int has_repair;     /* some contact model corrects positions that FILTER would cut */
   int uses_gradient;  /* gradients are charged to the solver */
   int moves;          /* bodies or pins move and a bound is in force: st.progress counts */
   int32_t blocker;    /* the obstacle that last cut the motion short, -1: none of them */
   loom_buf *target;   /* real [n][3], m, where a motion leads, only if `moves` */
   loom_buf *x_retry, *v_retry, *f_retry; /* the step's start, only if `moves` */
   int64_t k_base;                        /* iterations of the step before those of this part */
+  int64_t repairs;                       /* filters after the last iteration, but the last one */
 
   int64_t counters[LOOM_NUM_COUNTERS];
   phase_clock clock;
@@ -239,6 +241,8 @@ typedef struct filter_result {
 } filter_result;
 /* st.trial (point or direction) -> st.x, with line search, bound and resolve as due */
 loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out);
+/* x_feas follows x; where it cannot, models that are defined beyond it correct x */
+loom_status filter_repair(run *r, filter_result *out);
 /* the last filter of a step: x becomes feasible */
 loom_status filter_final(run *r, filter_result *out);
 /* the initial guess, kept from crossing anything on its way from x_start */

@@ -136,7 +136,8 @@ enum {
   LOOM_CONT_HESSIAN = 4,
   LOOM_CONT_QUAD = 8,        /* alone it implies the three above: the core derives them */
   LOOM_CONT_QUAD_ISO = 16,   /* with QUAD: every term is isotropic */
-  LOOM_CONT_RESOLVE = 32,    /* corrects positions in FILTER */
+  LOOM_CONT_RESOLVE = 32,    /* corrects positions in FILTER; of an UNFILTERED model those that
+                              * the last bound of a step would cut, before it does */
   LOOM_CONT_VELOCITY = 64,   /* corrects v_end at COMMIT (inelastic impact, friction) */
   LOOM_CONT_FRICTION = 128,  /* adds a lagged dissipation term */
   LOOM_CONT_STATEFUL = 256,  /* its weights change per iteration: bumps step->epoch */
@@ -182,7 +183,8 @@ typedef struct loom_contact_ops {
                          loom_blocks3 *out); /* may LOOM_GROW */
   loom_status (*quad)(void *self, const loom_step *s, loom_buf *x,
                       loom_quad *out); /* may LOOM_GROW */
-  /* FILTER: make x_trial intersection-free, starting from x_start */
+  /* FILTER: make x_trial intersection-free, starting from x_start (of an UNFILTERED model x_feas,
+   * where contacts were just found; what is left is cut) */
   loom_status (*resolve)(void *self, const loom_step *s, loom_buf *x_start, loom_buf *x_trial);
   loom_status (*metrics)(void *self, const loom_step *s, loom_contact_metrics *out);
   loom_status (*velocity)(void *self, const loom_step *s); /* COMMIT: correct v_end */

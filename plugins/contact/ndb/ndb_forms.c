@@ -68,8 +68,7 @@ loom_status ndb_close(ndb *d, const plug_map m[NDB_MAPS])
   return plug_unmap_all(d->base.h, NDB_MAPS, m);
 }
 
-/* Sum or maximum over the contacts at x. */
-static loom_status reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, double *out)
+loom_status ndb_reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, double *out)
 {
   ipc *const p = &d->base;
   plug_map m[NDB_MAPS];
@@ -109,11 +108,11 @@ loom_status ndb_eval(void *self, const loom_step *s, loom_buf *x, double *energy
   if (d->base.m == 0) return LOOM_OK;
   if (energy != NULL && d->set.targets == NDB_MASS) *energy = NAN; /* no energy has its forces */
   if (energy != NULL && d->set.targets != NDB_MASS) {
-    LOOM_TRY(reduce(d, s, x, &k_energy, &value));
+    LOOM_TRY(ndb_reduce(d, s, x, &k_energy, &value));
     *energy += value;
   }
   if (dissipation != NULL && d->base.friction) {
-    LOOM_TRY(reduce(d, s, x, &k_loss, &value));
+    LOOM_TRY(ndb_reduce(d, s, x, &k_loss, &value));
     *dissipation += value;
   }
   return grad != NULL ? add_gradient(d, s, x, grad) : LOOM_OK;
@@ -229,8 +228,8 @@ loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *ou
   out->max_force = out->dissipated = 0.0;
   if (d->base.m == 0) return LOOM_OK;
   LOOM_TRY(least_gap(d, s, s->x, &out->min_gap));
-  LOOM_TRY(reduce(d, s, s->x, &k_active, &active));
+  LOOM_TRY(ndb_reduce(d, s, s->x, &k_active, &active));
   out->active = (int64_t)active;
-  LOOM_TRY(reduce(d, s, s->x, &k_strongest, &out->max_force));
-  return d->base.friction ? reduce(d, s, s->x, &k_work, &out->dissipated) : LOOM_OK;
+  LOOM_TRY(ndb_reduce(d, s, s->x, &k_strongest, &out->max_force));
+  return d->base.friction ? ndb_reduce(d, s, s->x, &k_work, &out->dissipated) : LOOM_OK;
 }
