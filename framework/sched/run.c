@@ -137,7 +137,8 @@ static loom_status find_instances(run *r)
     r->num_contact++;
     LOOM_TRY(cfg_bind(r->err, s, keys, LOOM_COUNT(keys), &k));
     LOOM_TRY(pick_collision(r, s, k.collision, c));
-    c->provides = fit_contact_provides(c->in.plugin);
+    c->provides =
+        fit_contact_provides(c->in.plugin) & ~fit_contact_lacks(c->in.plugin, c->in.settings);
     c->kinds = masks[k.pairs] & c->in.plugin->ops.contact->pair_kinds;
   }
   return LOOM_OK;
@@ -151,7 +152,11 @@ static loom_status check_fit(run *r)
     contact_inst *const c = &r->contact[i];
     for (int j = 0; j < c->num_collision; ++j) coll[i][j] = r->collision[c->collision[j]].plugin;
     f[i] = (fit_contact){strchr(c->in.name, '.') ? strchr(c->in.name, '.') + 1 : c->in.name,
-                         c->in.plugin, c->kinds, coll[i], c->num_collision};
+                         c->in.plugin,
+                         c->kinds,
+                         coll[i],
+                         c->num_collision,
+                         fit_contact_lacks(c->in.plugin, c->in.settings)};
   }
   return fit_check(r->err, r->reg, r->solver.plugin, f, r->num_contact, elastic_caps(r->el),
                    r->exec.backend, r->set.exec.fallback);

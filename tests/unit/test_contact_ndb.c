@@ -164,6 +164,20 @@ Test(contact_ndb, terms_have_the_gradient_and_are_not_softer_than_the_hessian)
   }
 }
 
+/* Targets shared by mass have forces without an energy, and do not claim one. */
+Test(contact_ndb, no_energy_is_claimed_where_there_is_none)
+{
+  for (int mass = 0; mass < 2; ++mass) {
+    static bc_fixture f;
+    double x[N3], e = 0.0;
+    prepare(&f, 0, mass ? by_mass : plain, x);
+    cr_expect_eq(f.ops->lacks(f.set), mass ? LOOM_CONT_ENERGY : 0);
+    cr_assert_eq(bc_eval(&f, x, &e, NULL, NULL), LOOM_OK);
+    cr_expect_eq(isnan(e) != 0, mass);
+    bc_close(&f);
+  }
+}
+
 /* Two edges, all else far away: after both have gone to their targets their gap is d_hat. */
 Test(contact_ndb, targets_open_the_gap)
 {

@@ -190,6 +190,9 @@ typedef struct loom_contact_ops {
   loom_status (*velocity)(void *self, const loom_step *s); /* COMMIT: correct v_end */
   loom_status (*end_step)(void *self, const loom_step *s); /* COMMIT: friction state */
   loom_status (*checkpoint)(void *self, const loom_step *s, int restore);
+  /* LOOM_CONT_* of `provides` that an instance with these settings lacks; no side effects.  eval()
+   * gives NaN for an energy that it lacks. */
+  uint32_t (*lacks)(const void *settings);
 } loom_contact_ops;
 
 /* ---- what a .so exports --------------------------------------------------- */

@@ -389,6 +389,13 @@ static loom_status ndb_checkpoint(void *self, const loom_step *s, int restore)
   return LOOM_OK;
 }
 
+/* Targets shared by mass follow no energy. */
+static uint32_t ndb_lacks(const void *settings)
+{
+  const ndb_settings *const set = settings;
+  return set->targets == NDB_MASS ? LOOM_CONT_ENERGY : 0;
+}
+
 /* ---- descriptor ----------------------------------------------------------------------------- */
 
 static const loom_contact_ops ops = {
@@ -409,7 +416,8 @@ static const loom_contact_ops ops = {
     .quad = ndb_form,
     .resolve = ndb_resolve,
     .metrics = ndb_metrics,
-    .checkpoint = ndb_checkpoint};
+    .checkpoint = ndb_checkpoint,
+    .lacks = ndb_lacks};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LK_BACKENDS),
