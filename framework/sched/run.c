@@ -269,10 +269,7 @@ static loom_status open_state(run *r)
   }
   LOOM_TRY(buf_unmap(r->m, r->scene->pub.fixed));
   LOOM_TRY(buf_unmap(r->m, r->scene->pub.mass));
-  r->extra = calloc(r->solver.plugin->num_columns + 1u, sizeof(double));
-  if (r->extra == NULL)
-    return err_set(r->err, LOOM_E_NOMEM, "out of memory for %lld vertices", (long long)n);
-  return LOOM_OK;
+  return columns_new(r);
 }
 
 /* What is in force: the config's word, else what the plugins were made for. */
@@ -510,7 +507,7 @@ void run_close(run *r, int *leaks)
   exec_close(&r->exec);
   exec_close(&r->exec_host);
   registry_close(r->reg);
-  free(r->extra);
+  columns_free(r);
   free(r->messages);
   *r->err = keep;
   free(r);

@@ -39,6 +39,7 @@ typedef struct contact_inst {
   loom_pairs spare;  /* second set for sorting, allocated when first needed */
   loom_quad quad;
   struct frozen_contact *frozen; /* linearisation, see problem.c; NULL if none */
+  double *extra;                 /* [num_columns] its part of run.extra */
 } contact_inst;
 
 typedef struct replay {
@@ -140,7 +141,10 @@ struct run {
   int64_t num_messages, max_messages;
   h5check *check; /* open while plugins save or restore their state */
   replay rep;
-  double *extra;          /* [num_columns] of the solver */
+  double *extra;        /* [num_columns] of the solver and of all contact models */
+  loom_column *columns; /* [num_columns] */
+  char *column_names;   /* what the names of contact models' columns point to */
+  int num_columns;
   double step_toi;        /* smallest bound of the step */
   loom_energies energies; /* J, at st.x of the problem as it stands */
   residual solved, next;  /* of the last measurement */
@@ -216,6 +220,11 @@ loom_status detect_service(run *r, contact_inst *c, const loom_query *q, const l
 loom_status detect_mark_touched(run *r);
 int64_t detect_num_pairs(const run *r);
 loom_status detect_max_step(run *r, loom_buf *x0, loom_buf *x1, loom_bound *out);
+
+/* ---- columns.c: what plugins add to the log -------------------------------------------------- */
+loom_status columns_new(run *r);
+void columns_free(run *r);
+void columns_clear_solver(run *r);
 
 /* ---- measure.c ------------------------------------------------------------------- */
 loom_status measure_norms(run *r, loom_buf *g, residual *out);

@@ -236,7 +236,6 @@ static int stop_reason(run *r, int64_t done, int stalled, double first)
 static loom_status iterate(run *r, int64_t *iters, int *reason)
 {
   const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
-  const uint32_t columns = r->solver.plugin->num_columns;
   const double first = tested_residual(r);
   *reason = stop_reason(r, 0, 0, first);
   /* a one-shot method has no test before its only iteration: explicit steps are so short that
@@ -250,7 +249,7 @@ static loom_status iterate(run *r, int64_t *iters, int *reason)
                        .inner_norm = -1,
                        .own_res = NAN,
                        .extra = r->extra};
-    for (uint32_t c = 0; c < columns; ++c) r->extra[c] = NAN;
+    columns_clear_solver(r);
     r->st.iter = (int32_t)k;
     r->inner_j = 0;
     clock_push(&r->clock, CLOCK_SOLVE);
@@ -308,7 +307,7 @@ static loom_status record_filter(run *r, int64_t k, const filter_result *f, int 
                              .own_res = NAN,
                              .stage = -1,
                              .extra = r->extra};
-  for (uint32_t c = 0; c < r->solver.plugin->num_columns; ++c) r->extra[c] = NAN;
+  columns_clear_solver(r);
   return measured(r) ? record_iter(r, r->k_base + k, &none, f, dx_max) : LOOM_OK;
 }
 
@@ -400,7 +399,7 @@ static loom_status advance_time(run *r, double t0, double t1, double h, int64_t 
                              .extra = r->extra};
   const filter_result start = {
       .alpha = NAN, .toi = r->step_toi, .filtered = r->bound != FILTER_BOUND_NONE};
-  for (uint32_t c = 0; c < r->solver.plugin->num_columns; ++c) r->extra[c] = NAN;
+  columns_clear_solver(r);
   if (measured(r)) LOOM_TRY(record_iter(r, r->k_base - 1, &none, &start, NAN));
 
   LOOM_TRY(iterate(r, iters, reason));

@@ -155,6 +155,7 @@ typedef struct loom_contact_metrics { /* the model's own view; the core also che
   double min_gap;    /* m */
   double max_force;  /* N */
   double dissipated; /* J this step, friction */
+  double *extra;     /* [num_columns], preset to NaN by the core */
 } loom_contact_metrics;
 
 typedef struct loom_contact_ops {
@@ -212,7 +213,7 @@ typedef struct loom_plugin {
   uint32_t num_params, settings_size;
   const loom_param *params; /* [num_params], offsets into a settings struct */
   uint32_t num_columns, reserved;
-  const loom_column *columns; /* [num_columns] extra log columns (solvers) */
+  const loom_column *columns; /* [num_columns] extra log columns (solvers, contact) */
   union {
     const loom_solver_ops *solver;
     const loom_collision_ops *collision;

@@ -55,6 +55,13 @@ static const loom_param params[] = {
                     "10.1145/3386569.3392425)."),
 };
 
+static const loom_column columns[] = {
+    {"held", "1", "contacts held ready"},
+    {"grown", "1", "contacts whose weight is above the first"},
+    {"ratio", "1", "largest weight over the first"},
+    {"age", "1", "largest age a in w = w0 K^a"},
+};
+
 /* ---- life --------------------------------------------------------------------------------- */
 
 static loom_status ndb_reset(void *self)
@@ -432,6 +439,8 @@ static const loom_plugin plugin = {
     .num_params = LOOM_COUNT(params),
     .settings_size = sizeof(ndb_settings),
     .params = params,
+    .num_columns = LOOM_COUNT(columns),
+    .columns = columns,
     .ops.contact = &ops};
 
 const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)

@@ -239,6 +239,10 @@ LK_REDUCE_MAX(ndb_least_gap, a, c)
   return a->s.xi[c] - d;
 }
 
+LK_REDUCE_SUM_PLAIN(ndb_grown, a, c) { return a->age[c] > 0 ? LK_R(1.0) : LK_R(0.0); }
+
+LK_REDUCE_MAX(ndb_oldest, a, c) { return (lk_real)a->age[c]; }
+
 /* ---- gradient, terms, Hessian
  * --------------------------------------------------------------------
  */

@@ -89,6 +89,12 @@ LK_DECLARE(ndb_strongest, ndb_sum_args) /* N, largest normal force */
 
 LK_DECLARE(ndb_deepest, ndb_sum_args) /* m, largest lack to d_hat / 2 */
 
+typedef struct ndb_ages_args {
+  const int32_t *LK_RESTRICT age; /* [m] */
+} ndb_ages_args;
+LK_DECLARE(ndb_grown, ndb_ages_args)  /* contacts with an age above 0 */
+LK_DECLARE(ndb_oldest, ndb_ages_args) /* largest age */
+
 typedef struct ndb_gap_args {
   ipc_state s;
 } ndb_gap_args;

@@ -75,7 +75,7 @@ loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_b
   LOOM_TRY(h->buf_resize(h, d->impulse, 2 * p->m));
   LOOM_TRY(h->buf_resize(h, d->inverse, p->m));
   LOOM_TRY(h->buf_copy(h, p->e, d->hat, x));
-  LOOM_TRY(h->buf_copy(h, p->e, d->push, x)); /* finite, for what follows */
+  LOOM_TRY(h->buf_copy(h, p->e, d->push, x));              /* finite, for what follows */
   a.reach = (lk_real)(0.5 * p->set.d_hat + 2.0 * deepest); /* both sides may give way */
   LOOM_TRY(over_contacts(d, s, x, &k_load, &a));
   LOOM_TRY(gather(d));
