@@ -193,7 +193,9 @@ static void print_plugin(const reg_entry *e)
   }
   printf("parameters in %s:\n", where[p->kind]);
   cfg_describe(p->params, p->num_params, stdout);
-  if (p->num_columns > 0) printf("log columns in /iters_extra:\n");
+  if (p->num_columns > 0)
+    printf("log columns in /iters_extra%s:\n",
+           p->kind == LOOM_KIND_CONTACT ? ", behind the name of the section (contact.NAME.)" : "");
   for (uint32_t i = 0; i < p->num_columns; ++i)
     printf("  %-16s %-6s %s\n", p->columns[i].name, p->columns[i].unit, p->columns[i].doc);
 }

@@ -146,8 +146,8 @@ static loom_status check_tables(loom_err *err, const loom_plugin *p)
   for (uint32_t i = 0; i < p->num_params; ++i) LOOM_TRY(check_param(err, p, i));
   if (p->num_columns > 0 && p->columns == NULL)
     REFUSE(err, "%u log columns announced, but the table is missing", p->num_columns);
-  if (p->num_columns > 0 && p->kind != LOOM_KIND_SOLVER)
-    REFUSE(err, "log columns belong to solvers only");
+  if (p->num_columns > 0 && p->kind == LOOM_KIND_COLLISION)
+    REFUSE(err, "log columns belong to solvers and contact models");
   for (uint32_t i = 0; i < p->num_columns; ++i) {
     const loom_column *const c = &p->columns[i];
     if (!valid_name(c->name) || c->unit == NULL || !filled(c->doc))

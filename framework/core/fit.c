@@ -86,12 +86,18 @@ uint32_t fit_contact_provides(const loom_plugin *contact)
   return (p & LOOM_CONT_QUAD) ? p | LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN : p;
 }
 
+uint32_t fit_contact_lacks(const loom_plugin *contact, const void *settings)
+{
+  const loom_contact_ops *const o = contact->ops.contact;
+  return LOOM_HAS(o, lacks) && o->lacks != NULL ? o->lacks(settings) : 0;
+}
+
 /* ---- the rules, one pair of plugins each ------------------------------------------------------
  */
 
 /* LOOM_CONT_* that the solver needs and the model lacks; 0 for a post-only model, whose
  * corrections no solver sees. */
-static uint32_t missing_forms(const loom_plugin *solver, const loom_plugin *contact)
+static uint32_t missing_forms(const loom_plugin *solver, const loom_plugin *contact, uint32_t lacks)
 {
   static const struct {
     uint32_t need, provides;
@@ -104,7 +110,7 @@ static uint32_t missing_forms(const loom_plugin *solver, const loom_plugin *cont
       {LOOM_WANT_CONTACT_FROZEN, LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN},
   };
   const uint32_t forms = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD;
-  const uint32_t have = fit_contact_provides(contact);
+  const uint32_t have = fit_contact_provides(contact) & ~lacks;
   uint32_t want = 0;
   if (!(have & forms)) return 0;
   for (size_t i = 0; i < sizeof rule / sizeof rule[0]; ++i)
@@ -153,14 +159,16 @@ static int solver_works(const job *j, const loom_plugin *solver)
 {
   if (missing_elements(solver, j->elem_caps) || !runs_on(solver, j->backend, j->fallback)) return 0;
   for (int i = 0; i < j->num_contacts; ++i)
-    if (missing_forms(solver, j->contacts[i].contact)) return 0;
+    if (missing_forms(solver, j->contacts[i].contact, j->contacts[i].lacks)) return 0;
   return 1;
 }
 
 static int contact_works(const job *j, const fit_contact *at, const loom_plugin *contact)
 {
   int found = contact->ops.contact->needs == 0;
-  if (missing_forms(j->solver, contact) || !runs_on(contact, j->backend, j->fallback)) return 0;
+  if (missing_forms(j->solver, contact, contact == at->contact ? at->lacks : 0) ||
+      !runs_on(contact, j->backend, j->fallback))
+    return 0;
   for (int i = 0; i < at->num_collision; ++i) {
     if (!meets(contact, at->pairs, at->collision[i])) continue;
     if (missing_queries(contact, at->collision[i])) return 0;
@@ -246,14 +254,16 @@ static void check_solver(job *j)
 static void check_forms(job *j, const fit_contact *at)
 {
   char what[3 * NAMES_LEN], names[NAMES_LEN], have[NAMES_LEN];
-  const uint32_t miss = missing_forms(j->solver, at->contact);
+  const uint32_t miss = missing_forms(j->solver, at->contact, at->lacks);
   if (!miss) return;
   const int frozen = (j->solver->ops.solver->needs & LOOM_WANT_CONTACT_FROZEN) &&
                      (miss & (LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN));
-  snprintf(what, sizeof what, "solver '%s' needs %s%s, but [contact.%s] '%s' provides %s",
-           j->solver->name, names_of(contact_provides, miss, names, sizeof names),
-           frozen ? " (to linearise contact)" : "", at->name, at->contact->name,
-           names_of(contact_provides, fit_contact_provides(at->contact), have, sizeof have));
+  snprintf(
+      what, sizeof what, "solver '%s' needs %s%s, but [contact.%s] '%s' provides %s%s",
+      j->solver->name, names_of(contact_provides, miss, names, sizeof names),
+      frozen ? " (to linearise contact)" : "", at->name, at->contact->name,
+      names_of(contact_provides, fit_contact_provides(at->contact) & ~at->lacks, have, sizeof have),
+      at->lacks ? " with its settings" : "");
   refuse(j, what, LOOM_KIND_CONTACT, LOOM_KIND_SOLVER, at);
 }
 

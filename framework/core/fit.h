@@ -10,6 +10,7 @@ typedef struct fit_contact { /* one contact instance and its collision plugins *
   uint32_t pairs; /* LOOM_BIT(LOOM_PAIR_*) it was given */
   const loom_plugin *const *collision;
   int num_collision;
+  uint32_t lacks; /* LOOM_CONT_* that its settings take away, see fit_contact_lacks() */
 } fit_contact;
 
 /* elem_caps: LOOM_ELEM_* that every element block has; backend: LOOM_CPU/LOOM_CUDA;
@@ -23,5 +24,7 @@ const char *fit_names(int kind, uint32_t bits, int provides, char *buf, size_t l
 /* Names of the pair kinds in a mask of LOOM_BIT(LOOM_PAIR_*). */
 const char *fit_pair_names(uint32_t kinds, char *buf, size_t len);
 uint32_t fit_contact_provides(const loom_plugin *contact); /* with what the core derives */
+/* LOOM_CONT_* of these that an instance with the settings lacks. */
+uint32_t fit_contact_lacks(const loom_plugin *contact, const void *settings);
 
 #endif

@@ -29,8 +29,12 @@ int h5log_extra_table(const h5log_options *opt, h5log_extra *out)
                         8 * (size_t)i};
   }
   out->columns = c;
-  out->table = (h5u_table){
-      "iters_extra", "columns of the solver, one row per row of /iters", c, n, 8 * (size_t)n, 1024};
+  out->table = (h5u_table){"iters_extra",
+                           "columns of solver and contact models, one row per row of /iters",
+                           c,
+                           n,
+                           8 * (size_t)n,
+                           1024};
   return 0;
 }
 
@@ -53,7 +57,7 @@ loom_status h5log_check_options(loom_err *err, const char *path, const h5log_opt
     for (int j = 0; !bad && j < i; ++j) bad = strcmp(name, opt->extra[j].name) == 0;
     if (bad)
       return err_set(err, LOOM_E_ARG,
-                     "%s: log column %d of the solver is called \"%s\": names must be unique and "
+                     "%s: log column %d of the plugins is called \"%s\": names must be unique and "
                      "neither \"step\" nor \"k\"",
                      path, i, name != NULL ? name : "");
   }

@@ -88,14 +88,17 @@ static loom_status lead_feasible(run *r, double *toi)
   return buf_copy(r->m, &r->exec, r->st.x_feas, r->wanted);
 }
 
-static loom_status resolve_all(run *r, int *resolved)
+/* Corrections of the models that are, or are not, defined beyond x_feas. */
+static loom_status resolve_all(run *r, int unfiltered, int *resolved)
 {
+  loom_buf *const from = unfiltered ? r->st.x_feas : r->st.x_start;
   for (int i = 0; i < r->num_contact; ++i) {
     contact_inst *const c = &r->contact[i];
     const loom_contact_ops *const ops = c->in.plugin->ops.contact;
     if (!(ops->provides & LOOM_CONT_RESOLVE)) continue;
+    if (!!(ops->provides & LOOM_CONT_UNFILTERED) != unfiltered) continue;
     r->resolving = c->in.name;
-    const loom_status s = ops->resolve(c->in.self, &r->st, r->st.x_start, r->st.x);
+    const loom_status s = ops->resolve(c->in.self, &r->st, from, r->st.x);
     r->resolving = NULL;
     if (s < LOOM_OK) return s;
     *resolved = 1;
@@ -192,11 +195,27 @@ loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
     LOOM_TRY(apply_bound(r, &out->toi));
     out->alpha *= out->toi;
   }
-  if (due && !r->resolve_at_end) LOOM_TRY(resolve_all(r, &out->resolved));
+  if (due && !r->resolve_at_end) LOOM_TRY(resolve_all(r, 0, &out->resolved));
   if (bounded) ++r->st.filters;
   if (bounded && !beyond) {
     r->certified = 1;
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
+  }
+  return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->x_before, r->dx);
+}
+
+loom_status filter_repair(run *r, filter_result *out)
+{
+  uint32_t changed;
+  *out = (filter_result){.alpha = 1.0, .toi = 1.0, .filtered = 1};
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->x_before, r->st.x));
+  LOOM_TRY(lead_feasible(r, &out->toi));
+  ++r->st.filters;
+  if (!r->certified) {
+    LOOM_TRY(detect_all(r, &changed));
+    LOOM_TRY(detect_announce(r, changed));
+    LOOM_TRY(resolve_all(r, 1, &out->resolved));
+    LOOM_TRY(problem_restore_fixed(r, r->st.x));
   }
   return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->x_before, r->dx);
 }
@@ -214,7 +233,7 @@ loom_status filter_final(run *r, filter_result *out)
     LOOM_TRY(apply_bound(r, &out->toi));
     out->alpha = out->toi;
   }
-  if (r->has_resolve) LOOM_TRY(resolve_all(r, &out->resolved));
+  if (r->has_resolve) LOOM_TRY(resolve_all(r, 0, &out->resolved));
   LOOM_TRY(problem_restore_fixed(r, r->st.x));
   if (r->bound != FILTER_BOUND_NONE) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
   return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->x_before, r->dx);

@@ -137,7 +137,8 @@ static loom_status find_instances(run *r)
     r->num_contact++;
     LOOM_TRY(cfg_bind(r->err, s, keys, LOOM_COUNT(keys), &k));
     LOOM_TRY(pick_collision(r, s, k.collision, c));
-    c->provides = fit_contact_provides(c->in.plugin);
+    c->provides =
+        fit_contact_provides(c->in.plugin) & ~fit_contact_lacks(c->in.plugin, c->in.settings);
     c->kinds = masks[k.pairs] & c->in.plugin->ops.contact->pair_kinds;
   }
   return LOOM_OK;
@@ -151,7 +152,11 @@ static loom_status check_fit(run *r)
     contact_inst *const c = &r->contact[i];
     for (int j = 0; j < c->num_collision; ++j) coll[i][j] = r->collision[c->collision[j]].plugin;
     f[i] = (fit_contact){strchr(c->in.name, '.') ? strchr(c->in.name, '.') + 1 : c->in.name,
-                         c->in.plugin, c->kinds, coll[i], c->num_collision};
+                         c->in.plugin,
+                         c->kinds,
+                         coll[i],
+                         c->num_collision,
+                         fit_contact_lacks(c->in.plugin, c->in.settings)};
   }
   return fit_check(r->err, r->reg, r->solver.plugin, f, r->num_contact, elastic_caps(r->el),
                    r->exec.backend, r->set.exec.fallback);
@@ -264,10 +269,7 @@ static loom_status open_state(run *r)
   }
   LOOM_TRY(buf_unmap(r->m, r->scene->pub.fixed));
   LOOM_TRY(buf_unmap(r->m, r->scene->pub.mass));
-  r->extra = calloc(r->solver.plugin->num_columns + 1u, sizeof(double));
-  if (r->extra == NULL)
-    return err_set(r->err, LOOM_E_NOMEM, "out of memory for %lld vertices", (long long)n);
-  return LOOM_OK;
+  return columns_new(r);
 }
 
 /* What is in force: the config's word, else what the plugins were made for. */
@@ -281,7 +283,9 @@ static void decide_schedule(run *r)
     needs_bound |= (c->needs & (LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX)) != 0;
     unfiltered |= (c->provides & LOOM_CONT_UNFILTERED) != 0;
     filtered |= (c->provides & forms) && !(c->provides & LOOM_CONT_UNFILTERED);
-    if (c->provides & LOOM_CONT_RESOLVE) {
+    if ((c->provides & LOOM_CONT_RESOLVE) && (c->provides & LOOM_CONT_UNFILTERED)) {
+      r->has_repair = 1;
+    } else if (c->provides & LOOM_CONT_RESOLVE) {
       r->has_resolve = 1;
       r->resolve_at_end |= !(c->provides & forms);
     }
@@ -503,7 +507,7 @@ void run_close(run *r, int *leaks)
   exec_close(&r->exec);
   exec_close(&r->exec_host);
   registry_close(r->reg);
-  free(r->extra);
+  columns_free(r);
   free(r->messages);
   *r->err = keep;
   free(r);

@@ -39,6 +39,7 @@ typedef struct contact_inst {
   loom_pairs spare;  /* second set for sorting, allocated when first needed */
   loom_quad quad;
   struct frozen_contact *frozen; /* linearisation, see problem.c; NULL if none */
+  double *extra;                 /* [num_columns] its part of run.extra */
 } contact_inst;
 
 typedef struct replay {
@@ -111,14 +112,16 @@ struct run {
   int cut;       /* the last filter's bound cut x; what it took is in `rejected` */
   forwarding fw;
   int filter_asked;   /* FILTER is due after the next iteration, [filter] when = advice */
-  int has_resolve;    /* some contact model corrects positions */
+  int has_resolve;    /* some contact model corrects positions that passed FILTER */
   int resolve_at_end; /* ... and only before COMMIT: post-only models */
+  int has_repair;     /* some contact model corrects positions that FILTER would cut */
   int uses_gradient;  /* gradients are charged to the solver */
   int moves;          /* bodies or pins move and a bound is in force: st.progress counts */
   int32_t blocker;    /* the obstacle that last cut the motion short, -1: none of them */
   loom_buf *target;   /* real [n][3], m, where a motion leads, only if `moves` */
   loom_buf *x_retry, *v_retry, *f_retry; /* the step's start, only if `moves` */
   int64_t k_base;                        /* iterations of the step before those of this part */
+  int64_t repairs;                       /* filters after the last iteration, but the last one */
 
   int64_t counters[LOOM_NUM_COUNTERS];
   phase_clock clock;
@@ -138,7 +141,10 @@ struct run {
   int64_t num_messages, max_messages;
   h5check *check; /* open while plugins save or restore their state */
   replay rep;
-  double *extra;          /* [num_columns] of the solver */
+  double *extra;        /* [num_columns] of the solver and of all contact models */
+  loom_column *columns; /* [num_columns] */
+  char *column_names;   /* what the names of contact models' columns point to */
+  int num_columns;
   double step_toi;        /* smallest bound of the step */
   loom_energies energies; /* J, at st.x of the problem as it stands */
   residual solved, next;  /* of the last measurement */
@@ -215,6 +221,11 @@ loom_status detect_mark_touched(run *r);
 int64_t detect_num_pairs(const run *r);
 loom_status detect_max_step(run *r, loom_buf *x0, loom_buf *x1, loom_bound *out);
 
+/* ---- columns.c: what plugins add to the log -------------------------------------------------- */
+loom_status columns_new(run *r);
+void columns_free(run *r);
+void columns_clear_solver(run *r);
+
 /* ---- measure.c ------------------------------------------------------------------- */
 loom_status measure_norms(run *r, loom_buf *g, residual *out);
 loom_status measure_free(run *r, double *rms);
@@ -239,6 +250,8 @@ typedef struct filter_result {
 } filter_result;
 /* st.trial (point or direction) -> st.x, with line search, bound and resolve as due */
 loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out);
+/* x_feas follows x; where it cannot, models that are defined beyond it correct x */
+loom_status filter_repair(run *r, filter_result *out);
 /* the last filter of a step: x becomes feasible */
 loom_status filter_final(run *r, filter_result *out);
 /* the initial guess, kept from crossing anything on its way from x_start */

@@ -62,7 +62,7 @@ typedef struct filter_settings {
   int32_t when, bound, line_search;
   int32_t go_on;  /* FILTER_GO_* */
   double min_gap; /* m */
-  int64_t max_backtracks, max_halvings;
+  int64_t max_backtracks, max_halvings, repairs;
 } filter_settings;
 
 typedef struct log_settings {

@@ -80,8 +80,12 @@ static loom_status begin_plugins(run *r)
 /* From time t0 to t1, s: the whole step, or a part of it. */
 static loom_status predict(run *r, double t0, double t1, double h)
 {
+  const int64_t one_shot = r->solver.plugin->ops.solver->max_outer;
+  const int64_t most = r->set.stop.max_iters;
   clock_push(&r->clock, CLOCK_PREDICT);
   r->st.iter = -1;
+  r->repairs = 0;
+  r->st.max_iters = (int32_t)(one_shot > 0 && one_shot < most ? one_shot : most);
   r->st.h = h;
   r->st.time = t1;
   r->st.progress = r->moves ? 0.0 : 1.0;
@@ -232,7 +236,6 @@ static int stop_reason(run *r, int64_t done, int stalled, double first)
 static loom_status iterate(run *r, int64_t *iters, int *reason)
 {
   const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
-  const uint32_t columns = r->solver.plugin->num_columns;
   const double first = tested_residual(r);
   *reason = stop_reason(r, 0, 0, first);
   /* a one-shot method has no test before its only iteration: explicit steps are so short that
@@ -246,7 +249,7 @@ static loom_status iterate(run *r, int64_t *iters, int *reason)
                        .inner_norm = -1,
                        .own_res = NAN,
                        .extra = r->extra};
-    for (uint32_t c = 0; c < columns; ++c) r->extra[c] = NAN;
+    columns_clear_solver(r);
     r->st.iter = (int32_t)k;
     r->inner_j = 0;
     clock_push(&r->clock, CLOCK_SOLVE);
@@ -267,15 +270,9 @@ static loom_status iterate(run *r, int64_t *iters, int *reason)
   return LOOM_OK;
 }
 
-/* The last filter of the step, and the record of the point it leaves. */
-static loom_status finish(run *r, int64_t iters)
+/* Measures and records the point that a filter after the last iteration left. */
+static loom_status record_filter(run *r, int64_t k, const filter_result *f, int final)
 {
-  filter_result f;
-  clock_push(&r->clock, CLOCK_FILTER);
-  LOOM_TRY(filter_final(r, &f));
-  clock_pop(&r->clock);
-  if (!f.filtered) return LOOM_OK;
-
   double dx_max;
   uint32_t changed;
   clock_push(&r->clock, CLOCK_MEASURE);
@@ -293,12 +290,12 @@ static loom_status finish(run *r, int64_t iters)
   const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
   if (ops->accepted != NULL) {
     const loom_accept a = {.struct_size = sizeof a,
-                           .resolved = f.resolved,
-                           .alpha = f.alpha,
-                           .toi = f.toi,
+                           .resolved = f->resolved,
+                           .alpha = f->alpha,
+                           .toi = f->toi,
                            .t_vertex = r->bound == FILTER_BOUND_VERTEX ? r->t_vertex : NULL,
                            .filtered = 1,
-                           .final = 1,
+                           .final = final,
                            .dx = r->dx,
                            .rejected = r->rejected,
                            .grad_solved = r->st.grad};
@@ -310,8 +307,26 @@ static loom_status finish(run *r, int64_t iters)
                              .own_res = NAN,
                              .stage = -1,
                              .extra = r->extra};
-  for (uint32_t c = 0; c < r->solver.plugin->num_columns; ++c) r->extra[c] = NAN;
-  return measured(r) ? record_iter(r, r->k_base + iters, &none, &f, dx_max) : LOOM_OK;
+  columns_clear_solver(r);
+  return measured(r) ? record_iter(r, r->k_base + k, &none, f, dx_max) : LOOM_OK;
+}
+
+/* The last filters of the step: as long as a bound stands in the way of x, contact models that are
+ * defined there correct it; what is then left is cut. */
+static loom_status finish(run *r, int64_t iters)
+{
+  filter_result f;
+  const int64_t most = r->beyond && r->has_repair ? r->set.filter.repairs : 0;
+  while (r->repairs < most && !r->certified) {
+    clock_push(&r->clock, CLOCK_FILTER);
+    LOOM_TRY(filter_repair(r, &f));
+    clock_pop(&r->clock);
+    LOOM_TRY(record_filter(r, iters + r->repairs++, &f, r->certified));
+  }
+  clock_push(&r->clock, CLOCK_FILTER);
+  LOOM_TRY(filter_final(r, &f));
+  clock_pop(&r->clock);
+  return f.filtered ? record_filter(r, iters + r->repairs, &f, 1) : LOOM_OK;
 }
 
 /* ---- COMMIT -----------------------------------------------------------------------------------
@@ -384,7 +399,7 @@ static loom_status advance_time(run *r, double t0, double t1, double h, int64_t 
                              .extra = r->extra};
   const filter_result start = {
       .alpha = NAN, .toi = r->step_toi, .filtered = r->bound != FILTER_BOUND_NONE};
-  for (uint32_t c = 0; c < r->solver.plugin->num_columns; ++c) r->extra[c] = NAN;
+  columns_clear_solver(r);
   if (measured(r)) LOOM_TRY(record_iter(r, r->k_base - 1, &none, &start, NAN));
 
   LOOM_TRY(iterate(r, iters, reason));
@@ -413,7 +428,8 @@ static loom_status in_parts(run *r, int64_t index, int halvings, int64_t *iters,
     int64_t k = 0;
     LOOM_TRY(advance_time(r, t0, t1, dt / (double)parts, &k, reason, blocked));
     *iters += k;
-    r->k_base += k + 2; /* the first and the last record have numbers of their own */
+    /* the first record and those of the last filters have numbers of their own */
+    r->k_base += k + 2 + r->repairs;
   }
   return LOOM_OK;
 }

@@ -151,9 +151,12 @@ static void partners(const ct_plugin *p, const char *name[LOOM_NUM_KINDS])
       fits = fits && (p->kind != k || strcmp(use[k]->name, p->name) == 0);
     }
     if (!fits) continue;
-    const fit_contact c = {"c", use[LOOM_KIND_CONTACT],
+    const fit_contact c = {"c",
+                           use[LOOM_KIND_CONTACT],
                            use[LOOM_KIND_CONTACT]->ops.contact->pair_kinds,
-                           &use[LOOM_KIND_COLLISION], 1};
+                           &use[LOOM_KIND_COLLISION],
+                           1,
+                           0};
     if (fit_check(&err, NULL, use[LOOM_KIND_SOLVER], &c, 1, 15u, LOOM_CPU, 1) != LOOM_OK) continue;
     const int score = bits(fit_contact_provides(use[LOOM_KIND_CONTACT])) +
                       bits(use[LOOM_KIND_COLLISION]->ops.collision->provides);

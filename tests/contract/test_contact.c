@@ -246,13 +246,18 @@ ParameterizedTest(const ct_plugin *p, contact, metrics)
   int64_t n;
   double *const x = press(&t, p, &n);
   run *const r = t.r;
-  loom_contact_metrics m = {.struct_size = sizeof m};
+  double extra[64];
+  for (int k = 0; k < 64; ++k) extra[k] = NAN;
+  loom_contact_metrics m = {.struct_size = sizeof m, .extra = extra};
   instance *const in = &r->contact[0].in;
   cr_assert_eq(in->plugin->ops.contact->metrics(in->self, &r->st, &m), LOOM_OK, "%s", t.err.text);
   cr_expect(m.active >= 0 && m.active <= r->contact[0].pairs.count, "%lld of %lld pairs active",
             (long long)m.active, (long long)r->contact[0].pairs.count);
   cr_expect(isnan(m.max_force) || m.max_force >= 0.0);
   cr_expect(isnan(m.dissipated) || m.dissipated >= 0.0);
+  for (uint32_t k = 0; k < 64; ++k)
+    cr_expect_eq(isnan(extra[k]) == 0, k < in->plugin->num_columns, "column %u of %u", k,
+                 in->plugin->num_columns);
   free(x);
   ct_close(&t);
 }

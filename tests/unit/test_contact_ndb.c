@@ -164,6 +164,20 @@ Test(contact_ndb, terms_have_the_gradient_and_are_not_softer_than_the_hessian)
   }
 }
 
+/* Targets shared by mass have forces without an energy, and do not claim one. */
+Test(contact_ndb, no_energy_is_claimed_where_there_is_none)
+{
+  for (int mass = 0; mass < 2; ++mass) {
+    static bc_fixture f;
+    double x[N3], e = 0.0;
+    prepare(&f, 0, mass ? by_mass : plain, x);
+    cr_expect_eq(f.ops->lacks(f.set), mass ? LOOM_CONT_ENERGY : 0);
+    cr_assert_eq(bc_eval(&f, x, &e, NULL, NULL), LOOM_OK);
+    cr_expect_eq(isnan(e) != 0, mass);
+    bc_close(&f);
+  }
+}
+
 /* Two edges, all else far away: after both have gone to their targets their gap is d_hat. */
 Test(contact_ndb, targets_open_the_gap)
 {
@@ -287,4 +301,109 @@ Test(contact_ndb, self_contact_keeps_momentum)
   cr_assert(size > 1e-3);
   for (int c = 0; c < 3; ++c) cr_assert(fabs(sum[c]) < 1e-12 * size * N, "%g of %g", sum[c], size);
   bc_close(&f);
+}
+
+/* ---- repair ------------------------------------------------------------------------------------
+ */
+
+/* Smallest gap at x of the pairs of triangles and edges closer than d_hat at x0, frozen there. */
+static double least_frozen_gap(bc_fixture *f, const double *x0, const double *x, double radius)
+{
+  int m;
+  double least = INFINITY;
+  brute_pair *const p = brute_pairs(&f->t, x0, f->t.step.progress, bc_d_hat + 2 * radius, &m);
+  for (int j = 0; j < m; ++j) {
+    double y[12], w[4], r[3], gap = p[j].v[3] < N ? -2 * radius : -radius;
+    if (p[j].v[3] < 0) continue;
+    for (int a = 0; a < 4; ++a) brute_position(&f->t, x0, f->t.step.progress, p[j].v[a], y + 3 * a);
+    if (p[j].kind == LOOM_PAIR_EE || p[j].kind == LOOM_PAIR_BEE)
+      dist_ee(y, w);
+    else
+      dist_vt(y, w);
+    dist_combine(y, w, r);
+    for (int a = 0; a < 4; ++a) {
+      brute_position(&f->t, x, f->t.step.progress, p[j].v[a], y);
+      for (int c = 0; c < 3; ++c) gap += w[a] * y[c] * r[c] / p[j].distance;
+    }
+    least = fmin(least, gap);
+  }
+  free(p);
+  return least;
+}
+
+/* Sheets pushed into each other from where their contacts were found; x becomes what is left of it
+ * after the correction, `was` what it was. */
+static void push_and_repair(bc_fixture *f, int threads, double *was, double *x)
+{
+  const uint8_t fixed[N] = {0};
+  loom_real masses[N];
+  double x0[N3];
+  bc_open(f, "ndb", threads, threads == 1, 1e-3, 1e-4, plain);
+  th_put(&f->t, f->t.scene.fixed, fixed);
+  for (int i = 0; i < N; ++i) masses[i] = 0.01 * (1 + i % 4);
+  th_put(&f->t, f->t.scene.mass, masses);
+  for (int i = 0; i < N3; ++i) x0[i] = f->x[i] + (i % 3 == 2 ? 1.0 : 0.0); /* away from bodies */
+  look_again(f, x0);
+  for (int i = 0; i < N3; ++i) was[i] = x0[i];
+  for (int i = 0; i < SHEET; ++i) was[3 * i + 2] += 4e-3;
+  cr_assert_lt(least_frozen_gap(f, x0, was, 1e-4), -0.5 * bc_d_hat, "they have passed each other");
+  th_put(&f->t, f->t.step.x, was);
+  cr_assert_eq(f->ops->resolve(f->self, &f->t.step, f->t.step.x_feas, f->t.step.x), LOOM_OK);
+  double *const got = th_get(&f->t, f->t.step.x);
+  memcpy(x, got, N3 * sizeof *x);
+  free(got);
+  const double gap = least_frozen_gap(f, x0, x, 1e-4);
+  /* sixty sweeps come within a tenth of the half of d_hat; the bound needs far less */
+  cr_expect(gap > 0.45 * bc_d_hat, "%g of d_hat", gap / bc_d_hat);
+  /* nothing is left to do */
+  cr_assert_eq(f->ops->resolve(f->self, &f->t.step, f->t.step.x_feas, f->t.step.x), LOOM_OK);
+  double *const again = th_get(&f->t, f->t.step.x);
+  for (int i = 0; i < N3; ++i) cr_expect(fabs(again[i] - x[i]) < 0.02 * bc_d_hat);
+  free(again);
+}
+
+Test(contact_ndb, repair_opens_what_is_frozen_and_keeps_momentum)
+{
+  static bc_fixture f;
+  double was[N3], x[N3], sum[3] = {0}, most = 0.0;
+  push_and_repair(&f, 1, was, x);
+  for (int i = 0; i < N3; ++i) {
+    sum[i % 3] += 0.01 * (1 + i / 3 % 4) * (x[i] - was[i]);
+    most = fmax(most, fabs(x[i] - was[i]));
+  }
+  cr_expect(most > 0.1 * bc_d_hat && most < 10 * bc_d_hat, "%g", most);
+  for (int c = 0; c < 3; ++c) cr_expect(fabs(sum[c]) < 1e-14 * N, "%g kg m", sum[c]);
+  bc_close(&f);
+}
+
+Test(contact_ndb, repair_gives_the_same_bits_for_any_number_of_threads)
+{
+  static bc_fixture f;
+  double was[N3], one[N3], x[N3];
+  push_and_repair(&f, 1, was, one);
+  bc_close(&f);
+  for (int threads = 2; threads <= 4; threads *= 2) {
+    push_and_repair(&f, threads, was, x);
+    cr_expect_eq(memcmp(x, one, sizeof x), 0, "%d threads", threads);
+    bc_close(&f);
+  }
+}
+
+/* Without a number, a quarter of what a step may take, 20 at most. */
+Test(contact_ndb, inner_follows_the_cap)
+{
+  static const int32_t caps[][2] = {{0, 20}, {1, 1}, {3, 1}, {20, 5}, {50, 12}, {400, 20}};
+  for (size_t k = 0; k < sizeof caps / sizeof *caps; ++k) {
+    static bc_fixture f;
+    int asked = 1;
+    bc_open(&f, "ndb", 1, 1, 1e-3, 0, "d_hat=4e-3 slack=0 weight=1000");
+    f.t.step.max_iters = caps[k][0];
+    f.t.step.iter = 0;
+    if (caps[k][1] > 1)
+      while (asked < 30 && !(accept(&f, f.x) & LOOM_ASK_FILTER)) ++asked;
+    else
+      cr_expect(accept(&f, f.x) & LOOM_ASK_FILTER);
+    cr_expect_eq(caps[k][1] > 1 ? asked + 1 : 1, caps[k][1], "cap %d: %d", (int)caps[k][0], asked);
+    bc_close(&f);
+  }
 }

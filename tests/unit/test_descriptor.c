@@ -198,7 +198,7 @@ Test(descriptor, columns)
   DAMAGED(0, x.column[0].name = NULL, "log column 0");
   DAMAGED(0, x.column[1].unit = NULL, "log column 1");
   DAMAGED(0, x.column[1].name = "col_a", "'col_a' stands twice");
-  DAMAGED(1, (x.p.num_columns = 1, x.p.columns = x.column), "belong to solvers only");
+  DAMAGED(1, (x.p.num_columns = 1, x.p.columns = x.column), "belong to solvers and contact");
 }
 
 Test(descriptor, solver_table)

@@ -78,7 +78,7 @@ enum { ELEM_ALL = 15 };
 static loom_status fit(loom_err *err, const loom_plugin *s, const loom_plugin *c,
                        const loom_plugin *l)
 {
-  const fit_contact f = {"self", c, LOOM_PAIR_MASK_ALL, &l, l != NULL};
+  const fit_contact f = {"self", c, LOOM_PAIR_MASK_ALL, &l, l != NULL, 0};
   return fit_check(err, NULL, s, &f, 1, ELEM_ALL, LOOM_CPU, 0);
 }
 
@@ -183,9 +183,31 @@ Test(fit, what_contact_lacks)
       {&frozen_only, &hess_only, "needs contact gradient (to linearise contact), but"},
   };
   for (size_t i = 0; i < LOOM_COUNT(rows); ++i) {
-    const fit_contact f = {"self", rows[i].c, LOOM_PAIR_MASK_ALL, NULL, 0};
+    const fit_contact f = {"self", rows[i].c, LOOM_PAIR_MASK_ALL, NULL, 0, 0};
     refused(rows[i].s, &f, 1, ELEM_ALL, LOOM_CPU, 0, rows[i].says);
   }
+}
+
+/* What settings take away is missing like anything else, and is no longer listed. */
+static uint32_t no_energy(const void *settings)
+{
+  return *(const int *)settings ? LOOM_CONT_ENERGY : 0;
+}
+
+Test(fit, what_settings_take_away)
+{
+  loom_contact_ops ops = *penalty.ops.contact;
+  loom_plugin c = penalty;
+  c.ops.contact = &ops;
+  ops.lacks = no_energy;
+  const int on = 1, off = 0;
+  fit_contact f = {"self", &c, LOOM_PAIR_MASK_ALL, NULL, 0, fit_contact_lacks(&c, &on)};
+  cr_assert_eq(f.lacks, LOOM_CONT_ENERGY);
+  refused(&newton, &f, 1, ELEM_ALL, LOOM_CPU, 0,
+          "needs contact energy, but [contact.self] 'penalty' provides contact gradient");
+  cr_assert_eq(fit_contact_lacks(&c, &off), 0);
+  ops.struct_size = offsetof(loom_contact_ops, lacks); /* of an older header */
+  cr_assert_eq(fit_contact_lacks(&c, &on), 0);
 }
 
 Test(fit, what_collision_lacks)
@@ -201,7 +223,7 @@ Test(fit, what_collision_lacks)
     const loom_plugin most = {LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, ALL_BACKENDS), .name = "most",
                               .ops.collision = &ops};
     const loom_plugin *const list[] = {&most};
-    const fit_contact f = {"self", &wants_all, LOOM_PAIR_MASK_ALL, list, 1};
+    const fit_contact f = {"self", &wants_all, LOOM_PAIR_MASK_ALL, list, 1, 0};
     char says[128];
     snprintf(says, sizeof says,
              "[contact.self] 'wants_all' needs %s, but collision 'most' provides", names[bit]);
@@ -212,11 +234,11 @@ Test(fit, what_collision_lacks)
 Test(fit, pairs)
 {
   const loom_plugin *const hash[] = {&spatial_hash}, *const two[] = {&lbvh_ccd, &ssdf};
-  const fit_contact none = {"a", &penalty, LOOM_PAIR_MASK_ALL, NULL, 0};
-  const fit_contact wrong = {"a", &penalty, LOOM_BIT(LOOM_PAIR_VO), hash, 1};
-  const fit_contact cannot = {"a", &acl, LOOM_BIT(LOOM_PAIR_VO), hash, 1};
-  const fit_contact self = {"a", &ndb, LOOM_PAIR_MASK_SELF, two, 2};
-  const fit_contact all = {"a", &ndb, LOOM_PAIR_MASK_ALL, two, 2};
+  const fit_contact none = {"a", &penalty, LOOM_PAIR_MASK_ALL, NULL, 0, 0};
+  const fit_contact wrong = {"a", &penalty, LOOM_BIT(LOOM_PAIR_VO), hash, 1, 0};
+  const fit_contact cannot = {"a", &acl, LOOM_BIT(LOOM_PAIR_VO), hash, 1, 0};
+  const fit_contact self = {"a", &ndb, LOOM_PAIR_MASK_SELF, two, 2, 0};
+  const fit_contact all = {"a", &ndb, LOOM_PAIR_MASK_ALL, two, 2, 0};
   loom_err err = {0};
   refused(&newton, &none, 1, ELEM_ALL, LOOM_CPU, 0,
           "[contact.a] 'penalty' needs proximity queries, but there is no collision plugin");
@@ -234,7 +256,7 @@ Test(fit, pairs)
 Test(fit, backends)
 {
   const loom_plugin *const hash[] = {&spatial_hash};
-  const fit_contact f = {"a", &penalty, LOOM_PAIR_MASK_ALL, hash, 1};
+  const fit_contact f = {"a", &penalty, LOOM_PAIR_MASK_ALL, hash, 1, 0};
   loom_err err = {0};
   refused(&newton, &f, 1, ELEM_ALL, LOOM_CUDA, 0,
           "solver 'newton' is built for the CPU only; [exec] fallback = yes");
@@ -247,8 +269,8 @@ Test(fit, backends)
 Test(fit, all_misfits_at_once)
 {
   const loom_plugin *const hash[] = {&spatial_hash};
-  const fit_contact f[] = {{"a", &ipc_barrier, LOOM_PAIR_MASK_ALL, hash, 1},
-                           {"b", &acl, LOOM_PAIR_MASK_SELF, hash, 1}};
+  const fit_contact f[] = {{"a", &ipc_barrier, LOOM_PAIR_MASK_ALL, hash, 1, 0},
+                           {"b", &acl, LOOM_PAIR_MASK_SELF, hash, 1, 0}};
   loom_err err = {0};
   cr_assert_eq(fit_check(&err, NULL, &ndb_pd, f, 2, 0, LOOM_CPU, 0), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "needs element projection") != NULL);
@@ -281,8 +303,8 @@ Test(fit, refusal_lists_what_would_work)
   char dir[1024];
   snprintf(dir, sizeof dir, "%s/good", getenv("LOOM_TEST_PLUGINS"));
   cr_assert_eq(registry_open(&err, dir, &r), LOOM_OK, "%s", err.text);
-  const fit_contact f = {"self", &ipc_barrier, LOOM_PAIR_MASK_SELF,
-                         (const loom_plugin *const[]){&lbvh_ccd}, 1};
+  const fit_contact f = {
+      "self", &ipc_barrier, LOOM_PAIR_MASK_SELF, (const loom_plugin *const[]){&lbvh_ccd}, 1, 0};
   cr_assert_eq(fit_check(&err, r, &ndb_pd, &f, 1, ELEM_ALL, LOOM_CPU, 0), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "; contact plugins that fit: fx_pair") != NULL, "%s", err.text);
   const char *const solvers = strstr(err.text, "; solver plugins that fit: ");

@@ -136,7 +136,8 @@ enum {
   LOOM_CONT_HESSIAN = 4,
   LOOM_CONT_QUAD = 8,        /* alone it implies the three above: the core derives them */
   LOOM_CONT_QUAD_ISO = 16,   /* with QUAD: every term is isotropic */
-  LOOM_CONT_RESOLVE = 32,    /* corrects positions in FILTER */
+  LOOM_CONT_RESOLVE = 32,    /* corrects positions in FILTER; of an UNFILTERED model those that
+                              * the last bound of a step would cut, before it does */
   LOOM_CONT_VELOCITY = 64,   /* corrects v_end at COMMIT (inelastic impact, friction) */
   LOOM_CONT_FRICTION = 128,  /* adds a lagged dissipation term */
   LOOM_CONT_STATEFUL = 256,  /* its weights change per iteration: bumps step->epoch */
@@ -154,6 +155,7 @@ typedef struct loom_contact_metrics { /* the model's own view; the core also che
   double min_gap;    /* m */
   double max_force;  /* N */
   double dissipated; /* J this step, friction */
+  double *extra;     /* [num_columns], preset to NaN by the core */
 } loom_contact_metrics;
 
 typedef struct loom_contact_ops {
@@ -182,12 +184,16 @@ typedef struct loom_contact_ops {
                          loom_blocks3 *out); /* may LOOM_GROW */
   loom_status (*quad)(void *self, const loom_step *s, loom_buf *x,
                       loom_quad *out); /* may LOOM_GROW */
-  /* FILTER: make x_trial intersection-free, starting from x_start */
+  /* FILTER: make x_trial intersection-free, starting from x_start (of an UNFILTERED model x_feas,
+   * where contacts were just found; what is left is cut) */
   loom_status (*resolve)(void *self, const loom_step *s, loom_buf *x_start, loom_buf *x_trial);
   loom_status (*metrics)(void *self, const loom_step *s, loom_contact_metrics *out);
   loom_status (*velocity)(void *self, const loom_step *s); /* COMMIT: correct v_end */
   loom_status (*end_step)(void *self, const loom_step *s); /* COMMIT: friction state */
   loom_status (*checkpoint)(void *self, const loom_step *s, int restore);
+  /* LOOM_CONT_* of `provides` that an instance with these settings lacks; no side effects.  eval()
+   * gives NaN for an energy that it lacks. */
+  uint32_t (*lacks)(const void *settings);
 } loom_contact_ops;
 
 /* ---- what a .so exports --------------------------------------------------- */
@@ -207,7 +213,7 @@ typedef struct loom_plugin {
   uint32_t num_params, settings_size;
   const loom_param *params; /* [num_params], offsets into a settings struct */
   uint32_t num_columns, reserved;
-  const loom_column *columns; /* [num_columns] extra log columns (solvers) */
+  const loom_column *columns; /* [num_columns] extra log columns (solvers, contact) */
   union {
     const loom_solver_ops *solver;
     const loom_collision_ops *collision;

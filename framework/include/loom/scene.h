@@ -153,9 +153,9 @@ typedef struct loom_step {
   /* real [nb][3], m, world: body vertices at the start and the end of the step's motion; in
    * between they move on straight lines, p = (1 - progress) body0 + progress body1 */
   loom_buf *body0, *body1;
-  int32_t filters; /* how often x_feas was set in this step: a model that keeps what it found at
-                    * x_feas looks again when this has changed */
-  int32_t reserved;
+  int32_t filters;   /* how often x_feas was set in this step: a model that keeps what it found at
+                      * x_feas looks again when this has changed */
+  int32_t max_iters; /* outer iterations that this step may take; 0: not known */
 } loom_step;
 
 /* ---- contact pairs ------------------------------------------------------ */

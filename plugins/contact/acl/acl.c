@@ -113,6 +113,13 @@ static loom_status acl_update(void *self, const loom_step *s, const loom_pairs *
   return acl_adapt(m, s, pairs);
 }
 
+static const loom_column columns[] = {
+    {"sets", "1", "contact sets there are"},
+    {"built", "1", "models built in this step"},
+    {"born", "1", "sets that began in this step"},
+    {"died", "1", "sets that ended in this step"},
+};
+
 static loom_status acl_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
 {
   acl *const m = self;
@@ -131,6 +138,12 @@ static loom_status acl_metrics(void *self, const loom_step *s, loom_contact_metr
     out->max_force = fmax(out->max_force, sqrt((double)(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])));
   }
   out->min_gap = m->live > 0 ? (double)least : NAN;
+  if (LOOM_HAS(out, extra) && out->extra != NULL) {
+    out->extra[0] = (double)m->live;
+    out->extra[1] = (double)m->built;
+    out->extra[2] = (double)m->born;
+    out->extra[3] = (double)m->died;
+  }
   return LOOM_OK;
 }
 
@@ -162,6 +175,8 @@ static const loom_plugin plugin = {
     .num_params = LOOM_COUNT(params),
     .settings_size = sizeof(acl_settings),
     .params = params,
+    .num_columns = LOOM_COUNT(columns),
+    .columns = columns,
     .ops.contact = &ops};
 
 const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)

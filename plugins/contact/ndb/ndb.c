@@ -43,8 +43,9 @@ static const loom_param params[] = {
     LOOM_PARAM_ENUM(ndb_settings, targets, NDB_HALFSPACE, "halfspace|mass",
                     "Where contacts pull their vertices: to the closest point with the gap d_hat, "
                     "or both sides as a whole, shared by mass (no energy)."),
-    LOOM_PARAM_INT(ndb_settings, inner, 20, 1, 1000000, "1",
-                   "Iterations between two filters at most."),
+    LOOM_PARAM_INT(ndb_settings, inner, 0, 0, 1000000, "1",
+                   "Iterations between two filters at most; 0: 20, or a quarter of what a step may "
+                   "take."),
     LOOM_PARAM_BOOL(ndb_settings, carry, 1,
                     "Ages go over to the next step; the paper begins every step at 0."),
     LOOM_PARAM_REAL(ipc_settings, self_friction, 0, 0, 10, "1",
@@ -52,6 +53,13 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(ipc_settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",
                     "Sliding speed below which friction fades (Li et al. 2020, eq. 18, doi "
                     "10.1145/3386569.3392425)."),
+};
+
+static const loom_column columns[] = {
+    {"held", "1", "contacts held ready"},
+    {"grown", "1", "contacts whose weight is above the first"},
+    {"ratio", "1", "largest weight over the first"},
+    {"age", "1", "largest age a in w = w0 K^a"},
 };
 
 /* ---- life --------------------------------------------------------------------------------- */
@@ -86,7 +94,9 @@ static loom_status ndb_create(const loom_host *h, const loom_scene *sc, const lo
              {"weights", LOOM_REAL, 0, &d->weight},        {"names", LOOM_U64, 0, &d->key},
              {"last names", LOOM_U64, 0, &d->key_old},     {"ages", LOOM_I32, 0, &d->age},
              {"last ages", LOOM_I32, 0, &d->age_old},      {"forces", LOOM_REAL, 0, &d->force},
-             {"last forces", LOOM_REAL, 0, &d->force_old}, {"old places", LOOM_I32, 0, &d->from}};
+             {"last forces", LOOM_REAL, 0, &d->force_old}, {"old places", LOOM_I32, 0, &d->from},
+             {"unrepaired", LOOM_REAL, 0, &d->hat},        {"pushes", LOOM_REAL, 0, &d->push},
+             {"impulses", LOOM_REAL, 0, &d->impulse},      {"metric", LOOM_REAL, 0, &d->inverse}};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
     LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
   return ndb_reset(d);
@@ -96,8 +106,9 @@ static void ndb_destroy(void *self)
 {
   ndb *const d = self;
   if (d == NULL) return;
-  loom_buf *const all[] = {d->off, d->share,   d->weight, d->key,       d->key_old,
-                           d->age, d->age_old, d->force,  d->force_old, d->from};
+  loom_buf *const all[] = {d->off, d->share,   d->weight,  d->key,       d->key_old,
+                           d->age, d->age_old, d->force,   d->force_old, d->from,
+                           d->hat, d->push,    d->impulse, d->inverse};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i) d->base.h->buf_free(d->base.h, all[i]);
   ipc_free(&d->base);
   free(d);
@@ -347,6 +358,15 @@ static loom_status after_detect(ndb *d, const loom_step *s, const loom_pairs *pa
   return LOOM_OK;
 }
 
+/* Iterations between two filters.  With as many as a step may take, contacts would be those of its
+ * beginning until its end. */
+static int64_t inner_of(const ndb *d, const loom_step *s)
+{
+  const int64_t most = LOOM_HAS(s, max_iters) ? s->max_iters : 0;
+  if (d->set.inner > 0) return d->set.inner;
+  return most <= 0 || most >= 80 ? 20 : most >= 4 ? most / 4 : 1;
+}
+
 static loom_status ndb_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
                               uint32_t *changed)
 {
@@ -356,7 +376,7 @@ static loom_status ndb_update(void *self, const loom_step *s, const loom_pairs *
   LOOM_TRY(refresh_weights(d, s, 1));
   if (d->base.m > 0) *changed |= LOOM_CHANGED_VALUES;
   d->since = d->filters == filters_of(s) ? d->since + 1 : 0;
-  if (d->since + 1 >= d->set.inner) *changed |= LOOM_ASK_FILTER;
+  if (d->since + 1 >= inner_of(d, s)) *changed |= LOOM_ASK_FILTER;
   return LOOM_OK;
 }
 
@@ -376,12 +396,20 @@ static loom_status ndb_checkpoint(void *self, const loom_step *s, int restore)
   return LOOM_OK;
 }
 
+/* Targets shared by mass follow no energy. */
+static uint32_t ndb_lacks(const void *settings)
+{
+  const ndb_settings *const set = settings;
+  return set->targets == NDB_MASS ? LOOM_CONT_ENERGY : 0;
+}
+
 /* ---- descriptor ----------------------------------------------------------------------------- */
 
 static const loom_contact_ops ops = {
     .struct_size = sizeof ops,
     .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD |
-                LOOM_CONT_QUAD_ISO | LOOM_CONT_FRICTION | LOOM_CONT_STATEFUL | LOOM_CONT_UNFILTERED,
+                LOOM_CONT_QUAD_ISO | LOOM_CONT_FRICTION | LOOM_CONT_STATEFUL |
+                LOOM_CONT_UNFILTERED | LOOM_CONT_RESOLVE,
     .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_STEP_GLOBAL,
     .pair_kinds = IPC_KINDS,
     .create = ndb_create,
@@ -393,8 +421,10 @@ static const loom_contact_ops ops = {
     .eval = ndb_eval,
     .hessian = ndb_hess,
     .quad = ndb_form,
+    .resolve = ndb_resolve,
     .metrics = ndb_metrics,
-    .checkpoint = ndb_checkpoint};
+    .checkpoint = ndb_checkpoint,
+    .lacks = ndb_lacks};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LK_BACKENDS),
@@ -409,6 +439,8 @@ static const loom_plugin plugin = {
     .num_params = LOOM_COUNT(params),
     .settings_size = sizeof(ndb_settings),
     .params = params,
+    .num_columns = LOOM_COUNT(columns),
+    .columns = columns,
     .ops.contact = &ops};
 
 const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)

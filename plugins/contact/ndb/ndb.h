@@ -25,6 +25,8 @@ typedef struct ndb {
   loom_buf *age, *age_old;        /* i32 [m], [num_old] */
   loom_buf *force, *force_old;    /* real [m], [num_old], N, normal forces at the last iterate */
   loom_buf *from;                 /* i32 [m] */
+  loom_buf *hat, *push;           /* real [n][3], m and kg m, of ndb_resolve() */
+  loom_buf *impulse, *inverse;    /* real [m][2], kg m; [m], kg */
   int64_t num_old;
   double scale;    /* N/m, mean diagonal of the projective operator, or 1 with `weight` */
   double h_scale;  /* s, step it was found for; 0: none yet */
@@ -39,11 +41,15 @@ loom_status ndb_eval(void *self, const loom_step *s, loom_buf *x, double *energy
 loom_status ndb_form(void *self, const loom_step *s, loom_buf *x, loom_quad *out);
 loom_status ndb_hess(void *self, const loom_step *s, loom_buf *x, int how, loom_blocks3 *out);
 loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *out);
+/* ndb_repair.c */
+loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_buf *x);
 /* Map what kernels read at x; `bare`: without weights, which are being written.  Closed by
  * ndb_close(). */
 enum { NDB_MAPS = 16 };
 loom_status ndb_open(ndb *d, const loom_step *s, loom_buf *x, int bare, plug_map m[NDB_MAPS],
                      ndb_state *out);
 loom_status ndb_close(ndb *d, const plug_map m[NDB_MAPS]);
+/* Sum or maximum over the contacts at x. */
+loom_status ndb_reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, double *out);
 
 #endif

@@ -239,6 +239,10 @@ LK_REDUCE_MAX(ndb_least_gap, a, c)
   return a->s.xi[c] - d;
 }
 
+LK_REDUCE_SUM_PLAIN(ndb_grown, a, c) { return a->age[c] > 0 ? LK_R(1.0) : LK_R(0.0); }
+
+LK_REDUCE_MAX(ndb_oldest, a, c) { return (lk_real)a->age[c]; }
+
 /* ---- gradient, terms, Hessian
  * --------------------------------------------------------------------
  */
@@ -329,4 +333,64 @@ LK_KERNEL_PLAIN(ndb_hessian, a, c)
       ++at;
     }
   }
+}
+
+/* ---- repair --------------------------------------------------------------------------------- */
+
+LK_REDUCE_MAX(ndb_deepest, a, c) { return LK_R(0.5) * a->s.d_hat - gap_of(&a->s, c); }
+
+LK_KERNEL_PLAIN(ndb_load, a, c)
+{
+  const ndb_state *const s = &a->s;
+  int64_t at = a->at[c];
+  const int plays = gap_of(s, c) < a->reach;
+  a->inverse[c] = plays ? LK_R(1.0) : LK_R(0.0);
+  for (int b = 0; b < 4; ++b) {
+    if (!ipc_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed)) continue;
+    a->force[3 * at] = plays ? LK_FABS(s->f.w[4 * c + b]) : LK_R(0.0);
+    a->force[3 * at + 1] = a->force[3 * at + 2] = LK_R(0.0);
+    ++at;
+  }
+}
+
+LK_KERNEL_PLAIN(ndb_damp, a, c)
+{
+  const ndb_state *const s = &a->s;
+  lk_real D = LK_R(0.0);
+  for (int b = 0; b < 4; ++b) {
+    const int32_t i = s->f.v[4 * c + b];
+    if (ipc_is_free(i, s->f.n, s->f.fixed))
+      D += LK_FABS(s->f.w[4 * c + b]) * a->load[3 * i] / a->mass[i];
+  }
+  a->inverse[c] *= dist_inverse(D);
+  a->impulse[2 * c] = a->impulse[2 * c + 1] = LK_R(0.0);
+}
+
+LK_KERNEL_PLAIN(ndb_impulse, a, c)
+{
+  const ndb_state *const s = &a->s;
+  int64_t at = a->at[c];
+  const lk_real old = a->impulse[2 * c];
+  lk_real next = LK_R(0.0);
+  if (a->inverse[c] > LK_R(0.0)) {
+    next = a->impulse[2 * c + 1] + a->inverse[c] * (LK_R(0.5) * s->d_hat - gap_of(s, c));
+    if (!(next > LK_R(0.0))) next = LK_R(0.0);
+    a->impulse[2 * c] = next;
+    next += a->beta * (next - old);
+    if (!(next > LK_R(0.0))) next = LK_R(0.0);
+    a->impulse[2 * c + 1] = next;
+  }
+  for (int b = 0; b < 4; ++b) {
+    if (!ipc_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed)) continue;
+    for (int k = 0; k < 3; ++k)
+      a->force[3 * at + k] = next * s->f.w[4 * c + b] * s->f.normal[3 * c + k];
+    ++at;
+  }
+}
+
+LK_KERNEL(ndb_shift, a, i)
+{
+  for (int k = 0; k < 3; ++k)
+    a->x[3 * i + k] =
+        a->hat[3 * i + k] + (a->fixed[i] ? LK_R(0.0) : a->push[3 * i + k] / a->mass[i]);
 }

@@ -87,6 +87,14 @@ LK_DECLARE(ndb_work, ndb_sum_args)      /* J, sum of mu lambda f1 |u| */
 LK_DECLARE(ndb_active, ndb_sum_args)    /* contacts with a normal force */
 LK_DECLARE(ndb_strongest, ndb_sum_args) /* N, largest normal force */
 
+LK_DECLARE(ndb_deepest, ndb_sum_args) /* m, largest lack to d_hat / 2 */
+
+typedef struct ndb_ages_args {
+  const int32_t *LK_RESTRICT age; /* [m] */
+} ndb_ages_args;
+LK_DECLARE(ndb_grown, ndb_ages_args)  /* contacts with an age above 0 */
+LK_DECLARE(ndb_oldest, ndb_ages_args) /* largest age */
+
 typedef struct ndb_gap_args {
   ipc_state s;
 } ndb_gap_args;
@@ -128,5 +136,34 @@ typedef struct ndb_hessian_args {
   lk_real *LK_RESTRICT val; /* [.][3][3] N/m */
 } ndb_hessian_args;
 LK_DECLARE(ndb_hessian, ndb_hessian_args)
+
+/* ---- repair: min sum m_i/2 |x_i - hat_i|^2 subject to g_c(x) >= d_hat/2, by accelerated projected
+ * gradients on the impulses lambda_c >= 0, x = hat + M^-1 sum_c lambda_c grad g_c.  The metric
+ * D_c = sum_i |W_ic|/m_i sum_c' |W_ic'| bounds the dual matrix by its row sums, so steps of D^-1
+ * are safe.  Sums over the contacts of a vertex are gathered from corners. */
+
+typedef struct ndb_repair_args {
+  ndb_state s;                     /* at x */
+  const int64_t *LK_RESTRICT at;   /* [m+1] first corner */
+  const lk_real *LK_RESTRICT mass; /* [n] kg */
+  const lk_real *LK_RESTRICT load; /* [n][3] {sum of |W|, ., .} (ndb_damp) */
+  lk_real *LK_RESTRICT force;      /* [corners][3] out: {|W|, 0, 0}, or lambda W n */
+  lk_real *LK_RESTRICT impulse;    /* [m][2] kg m: lambda, and extrapolated */
+  lk_real *LK_RESTRICT inverse;    /* [m] kg, 1/D_c; 0: not in play */
+  lk_real reach;                   /* m, gaps in play */
+  lk_real beta;                    /* extrapolation of this sweep */
+} ndb_repair_args;
+LK_DECLARE(ndb_load, ndb_repair_args)
+LK_DECLARE(ndb_damp, ndb_repair_args)
+LK_DECLARE(ndb_impulse, ndb_repair_args)
+
+typedef struct ndb_shift_args {
+  const lk_real *LK_RESTRICT hat;  /* [n][3] m */
+  const lk_real *LK_RESTRICT push; /* [n][3] kg m */
+  const lk_real *LK_RESTRICT mass; /* [n] kg */
+  const uint8_t *LK_RESTRICT fixed;
+  lk_real *LK_RESTRICT x; /* [n][3] m, out */
+} ndb_shift_args;
+LK_DECLARE(ndb_shift, ndb_shift_args)
 
 #endif

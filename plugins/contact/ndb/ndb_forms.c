@@ -8,6 +8,7 @@ static const lk_entry k_energy = LK_ENTRY(ndb_energy), k_loss = LK_ENTRY(ndb_los
 static const lk_entry k_work = LK_ENTRY(ndb_work), k_active = LK_ENTRY(ndb_active);
 static const lk_entry k_strongest = LK_ENTRY(ndb_strongest), k_gap = LK_ENTRY(ndb_least_gap);
 static const lk_entry k_force = LK_ENTRY(ndb_force), k_count = LK_ENTRY(ndb_count);
+static const lk_entry k_grown = LK_ENTRY(ndb_grown), k_oldest = LK_ENTRY(ndb_oldest);
 static const lk_entry k_quad = LK_ENTRY(ndb_quad), k_hessian = LK_ENTRY(ndb_hessian);
 
 loom_status ndb_open(ndb *d, const loom_step *s, loom_buf *x, int bare, plug_map m[NDB_MAPS],
@@ -68,8 +69,7 @@ loom_status ndb_close(ndb *d, const plug_map m[NDB_MAPS])
   return plug_unmap_all(d->base.h, NDB_MAPS, m);
 }
 
-/* Sum or maximum over the contacts at x. */
-static loom_status reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, double *out)
+loom_status ndb_reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, double *out)
 {
   ipc *const p = &d->base;
   plug_map m[NDB_MAPS];
@@ -109,11 +109,11 @@ loom_status ndb_eval(void *self, const loom_step *s, loom_buf *x, double *energy
   if (d->base.m == 0) return LOOM_OK;
   if (energy != NULL && d->set.targets == NDB_MASS) *energy = NAN; /* no energy has its forces */
   if (energy != NULL && d->set.targets != NDB_MASS) {
-    LOOM_TRY(reduce(d, s, x, &k_energy, &value));
+    LOOM_TRY(ndb_reduce(d, s, x, &k_energy, &value));
     *energy += value;
   }
   if (dissipation != NULL && d->base.friction) {
-    LOOM_TRY(reduce(d, s, x, &k_loss, &value));
+    LOOM_TRY(ndb_reduce(d, s, x, &k_loss, &value));
     *dissipation += value;
   }
   return grad != NULL ? add_gradient(d, s, x, grad) : LOOM_OK;
@@ -220,6 +220,31 @@ static loom_status least_gap(ndb *d, const loom_step *s, loom_buf *x, double *ou
   return LOOM_OK;
 }
 
+static loom_status reduce_ages(ndb *d, const lk_entry *k, double *out)
+{
+  ipc *const p = &d->base;
+  void *q[2];
+  const plug_map o[2] = {{d->age, LOOM_READ}, {p->result, LOOM_WRITE}};
+  *out = 0.0;
+  if (p->m == 0) return LOOM_OK;
+  LOOM_TRY(plug_map_all(p->h, p->e, 2, o, q));
+  const ndb_ages_args a = {q[0]};
+  LOOM_TRY(plug_run(p->h, p->e, k, &a, p->m, q[1]));
+  LOOM_TRY(plug_unmap_all(p->h, 2, o));
+  return plug_fetch(p->h, p->e, p->result, 1, out);
+}
+
+/* Columns held, grown, ratio, age. */
+static loom_status fill_columns(ndb *d, double *out)
+{
+  const ndb_settings *const set = &d->set;
+  out[0] = (double)d->base.m;
+  LOOM_TRY(reduce_ages(d, &k_grown, &out[1]));
+  LOOM_TRY(reduce_ages(d, &k_oldest, &out[3]));
+  out[2] = fmin(pow(set->growth_base, out[3]), set->w_max / set->w0);
+  return LOOM_OK;
+}
+
 loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
 {
   ndb *const d = self;
@@ -227,10 +252,11 @@ loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *ou
   out->active = 0;
   out->min_gap = NAN;
   out->max_force = out->dissipated = 0.0;
+  if (LOOM_HAS(out, extra) && out->extra != NULL) LOOM_TRY(fill_columns(d, out->extra));
   if (d->base.m == 0) return LOOM_OK;
   LOOM_TRY(least_gap(d, s, s->x, &out->min_gap));
-  LOOM_TRY(reduce(d, s, s->x, &k_active, &active));
+  LOOM_TRY(ndb_reduce(d, s, s->x, &k_active, &active));
   out->active = (int64_t)active;
-  LOOM_TRY(reduce(d, s, s->x, &k_strongest, &out->max_force));
-  return d->base.friction ? reduce(d, s, s->x, &k_work, &out->dissipated) : LOOM_OK;
+  LOOM_TRY(ndb_reduce(d, s, s->x, &k_strongest, &out->max_force));
+  return d->base.friction ? ndb_reduce(d, s, s->x, &k_work, &out->dissipated) : LOOM_OK;
 }
