@@ -27,8 +27,8 @@ static h5read *run_it(void)
 /* No pull-through.  Centre lines that pass each other are at distance 0 in between.  Models know
  * the distance when they were built and stand while points have moved by less than 0.04 of it; no
  * vertex goes further than r/8 in a step, so two points (weights add up to 1.25) come nearer by
- * less than 0.32 r.  Beyond r/2 nothing passes between two steps.  The bar of the numerics on the
- * distance, 0.75 of 2 r (Y12), is not held here: on impact yarns come within 0.62. */
+ * less than 0.32 r.  Beyond r/2 nothing passes between two steps; the bound is that of the numerics
+ * on the distance, 0.75 of 2 r (Y12). */
 static void stays_knitted(h5read *log)
 {
   loom_err err = {0};
@@ -46,7 +46,7 @@ static void stays_knitted(h5read *log)
   printf("smallest distance %.3f of 2 r, largest movement in a step %.4f r\n",
          1 + nearest / (2 * r), fastest / r);
   cr_expect(touching > n / 2, "contact in %lld rows of %lld", (long long)touching, (long long)n);
-  cr_expect(nearest > -0.75 * 2 * r, "centre lines came within %.3f of 2 r", 1 + nearest / (2 * r));
+  cr_expect(nearest > -0.25 * 2 * r, "centre lines came within %.3f of 2 r", 1 + nearest / (2 * r));
   cr_expect(fastest < r / 8, "a vertex moved by %g r in a step", fastest / r);
 }
 
