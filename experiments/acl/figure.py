@@ -7,12 +7,16 @@ from loompy.knit import POINTS, curve_points, links, near_pairs
 from loompy.log import Log
 
 TAUS = (0.004, 0.04, 0.1, 0.3)
-SIZES = ((10, 4), (18, 20), (54, 60))  # rows, loops: 40 to 3,240 loops
+SIZES = ((10, 4), (18, 20), (54, 60), (216, 250))  # rows, loops: 40 to 54,000 loops
 RADIUS = 1.25e-3  # m, of the yarn
 STEADY = 80  # last steps of a run, over which costs are averaged
 # Kaldor et al. 2010, table 2: contacts, updates per step in %, contact and overall speed-up
 PAPER = {0.004: (23186, 3.7, 6.1, 4.3), 0.04: (23475, 0.46, 8.2, 5.0),
          0.1: (24296, 0.19, 8.3, 4.9), 0.3: (29037, 0.04, 7.9, 4.9)}
+# pieces at 0.04: config, loops here; loops, updates, contact and overall speed-up in the paper
+PIECES = {"scarf": ("knit.ini", 3240, 3240, 0.46, 8.2, 5.0),
+          "afghan": ("afghan.ini", 1600, 54340, 0.47, 6.7, 4.2),
+          "sleeve": ("sleeve.ini", 576, None, None, None, None)}
 PHASES = ("detect", "points", "coalesce", "models", "rebuild", "gather")
 
 
@@ -90,8 +94,47 @@ def table2(experiment):
         lines.append(f"{tau:<6g}{sets:6.0f}{updates:12.2f} %{ms:12.1f}{by_grid:9.2f}x{by_bvh:7.2f}x"
                      f"{by_schedule:12.2f}x{whole:8.2f}x |{p[0]:16d}{p[1]:8.2f} %{p[2]:8.1f}x"
                      f"{p[3]:8.1f}x")
-    print("\n".join(lines))
-    (experiment.folder.parent / "results" / "acl-table2.txt").write_text("\n".join(lines) + "\n")
+    experiment.keep_text("acl-table2", lines)
+
+
+def piece(experiment, name, **sets):
+    """The run of one of PIECES."""
+    if PIECES[name][0] == "knit.ini":
+        return scarf(experiment, sets.get("contact__yarns__tolerance", "grid"))
+    kind = "models" if sets else "exact"
+    exact = {"contact__yarns__plugin": "yarn_penalty", "collision__grid__search": "grid"}
+    return run(experiment, f"{name}_{kind}", PIECES[name][0], **(sets or exact))
+
+
+def power_law(experiment, kind):
+    """Loops, contact of one step in ms, and the power by which it grows."""
+    loops = np.array([r * n for r, n in SIZES])
+    ms = np.array([phase_ms(scarf(experiment, kind, r, n)).sum() for r, n in SIZES])
+    return loops, ms, np.polyfit(np.log(loops), np.log(ms), 1)[0]
+
+
+def sizes(experiment):
+    """Other pieces than the scarf, and the same piece at other sizes."""
+    lines = ["contact of a step, ms, one thread, processor time; models at tau = 0.04",
+             "piece      loops    sets  updates/step   exact  models  contact  overall | paper: loops  "
+             "updates  contact  overall"]
+    for name, (_, loops, *paper) in PIECES.items():
+        exact, models = piece(experiment, name), piece(experiment, name, contact__yarns__tolerance=0.04)
+        ms = [phase_ms(r).sum() for r in (exact, models)]
+        beside = "" if paper[0] is None else (
+            f"{paper[0]:13d}{paper[1]:7.2f} %{paper[2]:8.1f}x{paper[3]:8.1f}x")
+        lines.append(f"{name:8}{loops:8d}{models[2][-STEADY:, 1].mean():8.0f}{update_share(models[2]):12.2f} %"
+                     f"{ms[0]:8.1f}{ms[1]:8.1f}{ms[0] / ms[1]:8.2f}x"
+                     f"{overall_ms(exact) / overall_ms(models):8.2f}x |{beside}")
+    experiment.keep_text("acl-sizes", lines)
+    figure, axes = plain_axes(1, 1)
+    for kind, label, colour in ((0.04, "models, tau = 0.04", "#D55E00"),
+                                ("grid", "exact, by cells", "#0072B2")):
+        loops, ms, power = power_law(experiment, kind)
+        axes.loglog(loops, ms, "o-", color=colour, label=f"{label}: power {power:.2f}")
+    axes.set(xlabel="loops", ylabel="processor time of a step's contact (ms)")
+    axes.legend()
+    experiment.save(figure, "acl-sizes", keep=True)
 
 
 def breakdown(experiment):
@@ -267,16 +310,15 @@ def bars(experiment):
     g = scarf(experiment, 0.04)[1][-STEADY:]
     out.append(Bar("entries examined per step", 100 * (g[:, 2] / g[:, 1]).mean(), 15, "%"))
     out.append(Bar("entries processed per step", 100 * (g[:, 3] / g[:, 1]).mean(), 1, "%"))
-    ms = [phase_ms(scarf(experiment, 0.04, r, n)).sum() for r, n in SIZES]
-    loops = [r * n for r, n in SIZES]
-    out.append(Bar("exponent of contact time in loops",
-                   np.polyfit(np.log(loops), np.log(ms), 1)[0], 1.15))
+    out.append(Bar("exponent of contact time in loops, 40 to 54,000",
+                   power_law(experiment, 0.04)[2], 1.15))
     drop = run(experiment, "drop_0.04", "drop.ini", contact__yarns__tolerance=0.04)[0]
     return kernel_bars(experiment) + out + knit_bars("small scarf on the floor", drop)
 
 
 FIGURES = {
     "acl-table2": ("scarf of 3,240 loops: sets, updates, speed-up at four tolerances", table2),
+    "acl-sizes": ("other pieces; one piece from 40 to 54,000 loops", sizes),
     "acl-fig2": ("contact matrix of a scarf's step and some contact sets", zoo),
     "acl-fig6": ("cost of a step's contact by phase", breakdown),
     "acl-fig9": ("a scarf falls on a plane, all tolerances beside the exact force", compare),
