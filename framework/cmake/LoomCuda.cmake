@@ -1,5 +1,10 @@
-# Decide whether CUDA launchers are built: LOOM_CUDA becomes ON or OFF.
-if(NOT LOOM_CUDA STREQUAL "OFF")
+# Decide whether CUDA launchers are built: LOOM_HAVE_CUDA becomes ON or OFF.  SIMULATED builds them
+# for the CPU (framework/mem/sim.h): for tests on machines without a device.
+set(LOOM_SIMULATED OFF)
+if(LOOM_CUDA STREQUAL "SIMULATED")
+  set(LOOM_SIMULATED ON)
+  set(LOOM_HAVE_CUDA OFF)
+elseif(NOT LOOM_CUDA STREQUAL "OFF")
   # Before enable_language: CMake would otherwise pick its own default, and `native`
   # builds for the wrong architecture on a machine without a GPU.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)

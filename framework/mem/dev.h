@@ -1,4 +1,5 @@
-/* dev.h - device memory as the buffers need it: dev_cuda.c, or dev_none.c without CUDA.
+/* dev.h - device memory as the buffers need it: dev_cuda.c, dev_none.c without CUDA, or
+ * dev_sim.c.
  *
  * All work of one device goes to one stream, so that what the core and the plugins
  * launch is ordered without events.

@@ -1,7 +1,7 @@
 /* dev_cuda.c - device memory through the CUDA runtime's C interface. */
 #include "mem/dev.h"
 
-#ifdef LK_HAVE_CUDA
+#if defined(LK_HAVE_CUDA) && !defined(LK_SIMULATED)
 
 #include <cuda_runtime_api.h>
 #include <stdio.h>

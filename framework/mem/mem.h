@@ -7,7 +7,8 @@
  * Check mode (LOOM_MEM_CHECK=1 or mem_new(check = 1)): every map hands out a fresh
  * copy at a new address, WRITE maps are filled with NaN / 0xA5 first, the copy is
  * poisoned and freed at unmap, and a READ map that was written to is an error.  Code
- * that keeps a pointer or writes through a read map then fails on the CPU.
+ * that keeps a pointer or writes through a read map then fails on the CPU.  A build with
+ * LOOM_CUDA=SIMULATED (sim.h) has a device side, too.
  */
 #ifndef LOOM_MEM_H
 #define LOOM_MEM_H

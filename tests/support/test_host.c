@@ -128,11 +128,13 @@ static const void *host_extension(const loom_host *h, const char *name)
   return NULL;
 }
 
-void th_open(test_host *t, int threads, int check)
+void th_open(test_host *t, int threads, int check) { th_open_on(t, LOOM_CPU, threads, check); }
+
+void th_open_on(test_host *t, int backend, int threads, int check)
 {
   memset(t, 0, sizeof *t);
   cr_assert_eq(mem_new(&t->err, check, &t->m), LOOM_OK, "%s", t->err.text);
-  cr_assert_eq(exec_open(&t->err, LOOM_CPU, threads, 1, 1, &t->exec), LOOM_OK, "%s", t->err.text);
+  cr_assert_eq(exec_open(&t->err, backend, threads, 1, 1, &t->exec), LOOM_OK, "%s", t->err.text);
   t->host = (loom_host){.struct_size = sizeof t->host,
                         .abi_major = LOOM_ABI_MAJOR,
                         .abi_minor = LOOM_ABI_MINOR,

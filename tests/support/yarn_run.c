@@ -11,7 +11,13 @@
 
 void yr_open(yarn_run *r, int threads, const char *grid, const char *model, const char *settings)
 {
-  th_open(&r->t, threads, 0);
+  yr_open_on(r, LOOM_CPU, threads, grid, model, settings);
+}
+
+void yr_open_on(yarn_run *r, int backend, int threads, const char *grid, const char *model,
+                const char *settings)
+{
+  th_open_on(&r->t, backend, threads, 0);
   yc_scene(&r->c, &r->t);
   r->grid = th_plugin("yarn_grid", LOOM_KIND_COLLISION, "yarn_grid");
   r->set[0] = th_settings(r->grid, grid);

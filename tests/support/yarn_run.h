@@ -15,6 +15,8 @@ typedef struct yarn_run {
 
 /* r->c must be filled. */
 void yr_open(yarn_run *r, int threads, const char *grid, const char *model, const char *settings);
+void yr_open_on(yarn_run *r, int backend, int threads, const char *grid, const char *model,
+                const char *settings);
 void yr_close(yarn_run *r);
 
 /* One step's detection and update at x [n][3]. */

@@ -42,57 +42,82 @@ static int let_go(yarn_grid *d, const yarn_line *l, uint64_t key)
   return 1;
 }
 
-int yg_index_boxes(yarn_grid *d, const yarn_line *l)
+loom_status yg_index_boxes(yarn_grid *d, const yarn_line *l)
 {
-  const int32_t ns = l->num_segs;
+  const loom_host *const h = d->h;
+  const int32_t ns = l->num_segs, ny = d->sc->num_yarns;
   int32_t a0, a1, b0, b1;
-  memset(d->box_at, 0, ((size_t)ns + 2) * sizeof *d->box_at);
+  void *p, *q;
+  LOOM_TRY(h->map(h, NULL, d->boxes, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(h->map(h, NULL, d->box_at, LOOM_WRITE, LOOM_AT_HOST, &q));
+  const uint64_t *const boxes = p;
+  int32_t *const at = q;
+  memset(at, 0, ((size_t)ns + 2) * sizeof *at);
   for (int64_t k = 0; k < d->num_boxes; ++k) {
-    segments_of(l, d->sc->num_yarns, d->boxes[k], &a0, &a1, &b0, &b1);
-    for (int32_t a = a0; a <= a1; ++a) ++d->box_at[a + 2];
+    segments_of(l, ny, boxes[k], &a0, &a1, &b0, &b1);
+    for (int32_t a = a0; a <= a1; ++a) ++at[a + 2];
   }
-  for (int32_t a = 2; a <= ns + 1; ++a) d->box_at[a] += d->box_at[a - 1];
-  void *p = d->box_list;
-  const int ok = grow_room(&p, &d->list_cap, d->box_at[ns + 1], sizeof *d->box_list);
-  d->box_list = p;
-  for (int64_t k = 0; ok && k < d->num_boxes; ++k) {
-    segments_of(l, d->sc->num_yarns, d->boxes[k], &a0, &a1, &b0, &b1);
-    for (int32_t a = a0; a <= a1; ++a) d->box_list[d->box_at[a + 1]++] = (int32_t)k;
+  for (int32_t a = 2; a <= ns + 1; ++a) at[a] += at[a - 1];
+  LOOM_TRY(h->buf_resize(h, d->box_list, at[ns + 1]));
+  LOOM_TRY(h->map(h, NULL, d->box_list, LOOM_WRITE, LOOM_AT_HOST, &q));
+  for (int64_t k = 0; k < d->num_boxes; ++k) {
+    segments_of(l, ny, boxes[k], &a0, &a1, &b0, &b1);
+    for (int32_t a = a0; a <= a1; ++a) ((int32_t *)q)[at[a + 1]++] = (int32_t)k;
   }
-  return ok;
+  LOOM_TRY(h->unmap(h, d->box_list));
+  LOOM_TRY(h->unmap(h, d->box_at));
+  return h->unmap(h, d->boxes);
+}
+
+/* The list `now` [n] takes the place of the one that was. */
+static loom_status change_boxes(yarn_grid *d, const yarn_line *l, const uint64_t *now, int64_t n)
+{
+  const loom_host *const h = d->h;
+  void *p;
+  for (int64_t k = 0; k < n; ++k) {
+    int32_t u0, u1, v0, v1;
+    yg_unpack(now[k], &u0, &u1, &v0, &v1);
+    LOOM_CHECK(h, u1 < l->num_points && v1 < l->num_points && (k == 0 || now[k] > now[k - 1]),
+               LOOM_E_ARG,
+               "box %lld of the pairs to leave out names points %d to %d and %d to %d of %d, or "
+               "does not ascend",
+               (long long)k, (int)u0, (int)u1, (int)v0, (int)v1, (int)l->num_points);
+  }
+  LOOM_TRY(h->buf_resize(h, d->boxes, n));
+  LOOM_TRY(h->map(h, NULL, d->boxes, LOOM_WRITE, LOOM_AT_HOST, &p));
+  if (n > 0) memcpy(p, now, (size_t)n * sizeof *now);
+  LOOM_TRY(h->unmap(h, d->boxes));
+  d->num_boxes = n;
+  return yg_index_boxes(d, l);
+}
+
+/* Boxes that were there and are not in `now` any more. */
+static int let_all_go(yarn_grid *d, const yarn_line *l, const uint64_t *was, const uint64_t *now,
+                      int64_t n)
+{
+  if (d->set.search != SEARCH_SCHEDULE) return 1;
+  for (int64_t i = 0, j = 0; i < d->num_boxes; ++i) {
+    while (j < n && now[j] < was[i]) ++j;
+    if (j < n && now[j] == was[i]) continue;
+    if (!let_go(d, l, was[i])) return 0;
+  }
+  return 1;
 }
 
 loom_status yg_take_boxes(yarn_grid *d, const yarn_line *l, loom_buf *exclude)
 {
   const loom_host *const h = d->h;
   const int64_t n = exclude != NULL ? h->buf_count(h, exclude) : 0;
-  void *p = NULL;
+  void *p = NULL, *was;
   if (n == 0 && d->num_boxes == 0) return LOOM_OK;
   if (exclude != NULL) LOOM_TRY(h->map(h, NULL, exclude, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(h->map(h, NULL, d->boxes, LOOM_READ, LOOM_AT_HOST, &was));
   const uint64_t *const now = p;
-  const int same = n == d->num_boxes && memcmp(now, d->boxes, (size_t)n * sizeof *now) == 0;
-  if (!same) {
-    for (int64_t i = 0, j = 0; i < d->num_boxes; ++i) {
-      while (j < n && now[j] < d->boxes[i]) ++j;
-      if (j < n && now[j] == d->boxes[i]) continue;
-      if (d->set.search == SEARCH_SCHEDULE) YG_MEMORY(d, let_go(d, l, d->boxes[i]));
-    }
-    void *q = d->boxes;
-    const int ok = grow_room(&q, &d->boxes_cap, n, sizeof *d->boxes);
-    d->boxes = q;
-    YG_MEMORY(d, ok);
-    if (n > 0) memcpy(d->boxes, now, (size_t)n * sizeof *now);
-    d->num_boxes = n;
-    for (int64_t k = 0; k < n; ++k) {
-      int32_t u0, u1, v0, v1;
-      yg_unpack(d->boxes[k], &u0, &u1, &v0, &v1);
-      LOOM_CHECK(h, u1 < l->num_points && v1 < l->num_points && (k == 0 || now[k] > now[k - 1]),
-                 LOOM_E_ARG,
-                 "box %lld of the pairs to leave out names points %d to %d and %d to %d of %d, or "
-                 "does not ascend",
-                 (long long)k, (int)u0, (int)u1, (int)v0, (int)v1, (int)l->num_points);
-    }
-    YG_MEMORY(d, yg_index_boxes(d, l));
-  }
+  const int same =
+      n == d->num_boxes && now != NULL && memcmp(now, was, (size_t)n * sizeof *now) == 0;
+  const int ok = same || let_all_go(d, l, was, now, n);
+  LOOM_TRY(h->unmap(h, d->boxes));
+  YG_MEMORY(d, ok);
+  if (!same) LOOM_TRY(change_boxes(d, l, now, n));
   return exclude != NULL ? h->unmap(h, exclude) : LOOM_OK;
 }

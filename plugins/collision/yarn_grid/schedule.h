@@ -10,6 +10,13 @@
 #include "grow.h"
 #include "yarn_grid.kern.h"
 
+typedef struct yg_entry {
+  int32_t a, b;  /* segments, a < b */
+  lk_real d;     /* m, bound of the clearance when last looked at; < 0: unknown */
+  int32_t bin;   /* -1: in none */
+  int32_t place; /* in the bin's list */
+} yg_entry;
+
 typedef struct yg_cell {
   uint64_t key;
   grow_ids segs;

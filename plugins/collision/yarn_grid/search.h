@@ -4,11 +4,6 @@
 
 #include "schedule.h"
 
-typedef struct yg_hit { /* segments with points that count */
-  int32_t a, b;
-  yg_look look;
-} yg_hit;
-
 typedef struct yg_hits {
   yg_hit *v;
   int64_t n, cap;

@@ -20,8 +20,8 @@ static loom_status new_search(yarn_grid *d)
   yarn_line l;
   void *x;
   if (d->table.num_segs == 0 || d->set.search == SEARCH_SCHEDULE) return LOOM_OK;
-  LOOM_TRY(yarn_line_open(d->h, d->sc, d->e, &d->table, &l));
-  LOOM_TRY(d->h->map(d->h, d->e, d->sc->rest_x, LOOM_READ, LOOM_AT_EXEC, &x));
+  LOOM_TRY(yarn_line_open(d->h, d->sc, NULL, &d->table, &l));
+  LOOM_TRY(d->h->map(d->h, NULL, d->sc->rest_x, LOOM_READ, LOOM_AT_HOST, &x));
   loom_real *const mid = middles(&l, x);
   const int ok = mid != NULL &&
                  yg_search_new(&d->search, l.num_segs, d->set.search == SEARCH_BVH ? mid : NULL);
@@ -33,38 +33,53 @@ static loom_status new_search(yarn_grid *d)
 
 loom_status yg_state_new(yarn_grid *d)
 {
-  const size_t ns = (size_t)d->table.num_segs, n3 = 3 * (size_t)d->n, real = sizeof(loom_real);
-  d->P = calloc(YARN_POS * ns + 1, real);
-  d->box = calloc(6 * ns + 1, real);
-  d->cells = calloc(6 * ns + 1, sizeof *d->cells);
-  d->move = calloc(6 * ns + 1, real);
-  d->change = calloc(6 * ns + 1, real);
-  d->x1 = calloc(n3 + 1, real);
-  d->x2 = calloc(n3 + 1, real);
-  d->ref = calloc(n3 + 1, real);
-  d->alarm = calloc((size_t)d->n + 1, 1);
-  d->box_at = calloc(ns + 2, sizeof *d->box_at);
-  int ok = d->P != NULL && d->box != NULL && d->cells != NULL && d->move != NULL &&
-           d->change != NULL && d->x1 != NULL && d->x2 != NULL && d->ref != NULL &&
-           d->alarm != NULL && d->box_at != NULL;
-  d->snap[0] = d->x1;
+  const loom_host *const h = d->h;
+  const int64_t ns = d->table.num_segs, n3 = 3 * (int64_t)d->n;
+  const struct {
+    const char *name;
+    int type;
+    int64_t count;
+    loom_buf **out;
+  } all[] = {{"sum of positions", LOOM_REAL, 3, &d->sum},
+             {"points", LOOM_REAL, YARN_POS * ns, &d->P},
+             {"boxes of segments", LOOM_REAL, 6 * ns, &d->box},
+             {"cells", LOOM_I32, 6 * ns, &d->cells},
+             {"last positions", LOOM_REAL, n3, &d->x1},
+             {"positions before", LOOM_REAL, n3, &d->x2},
+             {"changes that bins count on", LOOM_REAL, n3, &d->ref},
+             {"movement", LOOM_REAL, 6 * ns, &d->move},
+             {"change of movement", LOOM_REAL, 6 * ns, &d->change},
+             {"alarm", LOOM_U8, d->n, &d->alarm},
+             {"woken segments", LOOM_U8, ns, &d->wake},
+             {"entries to look at", LOOM_U8, 0, &d->ask},
+             {"what they showed", LOOM_U8, 0, &d->look},
+             {"hits", LOOM_U8, 0, &d->hit},
+             {"boxes to leave out", LOOM_U64, 0, &d->boxes},
+             {"first boxes", LOOM_I32, ns + 2, &d->box_at},
+             {"boxes by segment", LOOM_I32, 0, &d->box_list}};
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i)
+    LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
   for (int b = 1; b < YG_BINS; ++b) {
-    d->snap[b] = calloc(n3 + 1, real);
-    d->window[b] = calloc(6 * ns + 1, real);
-    ok = ok && d->snap[b] != NULL && d->window[b] != NULL;
+    LOOM_TRY(h->buf_new(h, "positions of a bin", LOOM_REAL, n3, &d->snap[b]));
+    LOOM_TRY(h->buf_new(h, "movement since a bin", LOOM_REAL, 6 * ns, &d->window[b]));
   }
-  YG_MEMORY(d, ok && yg_schedule_new(&d->sched, d->table.num_segs));
+  YG_MEMORY(d, yg_schedule_new(&d->sched, d->table.num_segs));
   return new_search(d);
 }
 
 void yg_state_free(yarn_grid *d)
 {
+  loom_buf *const all[] = {d->sum,  d->P,    d->box,    d->cells,  d->x1,      d->x2,
+                           d->ref,  d->move, d->change, d->alarm,  d->wake,    d->ask,
+                           d->look, d->hit,  d->boxes,  d->box_at, d->box_list};
   yg_schedule_free(&d->sched);
   yg_search_free(&d->search);
-  for (int b = 1; b < YG_BINS; ++b) free(d->snap[b]), free(d->window[b]);
-  free(d->P), free(d->box), free(d->cells), free(d->move), free(d->change);
-  free(d->x1), free(d->x2), free(d->ref), free(d->alarm);
-  free(d->look), free(d->boxes), free(d->box_at), free(d->box_list), free(d->hits.v);
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i) d->h->buf_free(d->h, all[i]);
+  for (int b = 1; b < YG_BINS; ++b) {
+    d->h->buf_free(d->h, d->snap[b]);
+    d->h->buf_free(d->h, d->window[b]);
+  }
+  free(d->hits.v);
 }
 
 /* Without memory for empty lists the next look reports it. */
@@ -77,6 +92,14 @@ void yg_forget(yarn_grid *d)
 }
 
 /* ---- checkpoint ----------------------------------------------------------------------------- */
+
+static loom_status has_count(const loom_host *h, const loom_buf *b, const char *name, int64_t n)
+{
+  LOOM_CHECK(h, h->buf_count(h, b) == n, LOOM_E_IO,
+             "the checkpoint has %lld values of %s, %lld are wanted; it belongs to another scene",
+             (long long)h->buf_count(h, b), name, (long long)n);
+  return LOOM_OK;
+}
 
 static loom_status values_io(yarn_grid *d, int restore, const char *name, int type, int64_t n,
                              size_t size, void *values)
@@ -92,9 +115,7 @@ static loom_status values_io(yarn_grid *d, int restore, const char *name, int ty
   }
   LOOM_TRY(h->state_io(h, restore, name, b));
   if (restore) {
-    LOOM_CHECK(h, h->buf_count(h, b) == n, LOOM_E_IO,
-               "the checkpoint has %lld values of %s, %lld are wanted; it belongs to another scene",
-               (long long)h->buf_count(h, b), name, (long long)n);
+    LOOM_TRY(has_count(h, b, name, n));
     LOOM_TRY(h->map(h, NULL, b, LOOM_READ, LOOM_AT_HOST, &p));
     if (n > 0) memcpy(values, p, (size_t)n * size);
     LOOM_TRY(h->unmap(h, b));
@@ -106,6 +127,14 @@ static loom_status values_io(yarn_grid *d, int restore, const char *name, int ty
 static loom_status reals_io(yarn_grid *d, int restore, const char *name, int64_t n, loom_real *v)
 {
   return values_io(d, restore, name, LOOM_REAL, n, sizeof *v, v);
+}
+
+/* A whole buffer of n items, there and back. */
+static loom_status whole_io(yarn_grid *d, int restore, const char *name, int64_t n, loom_buf *b)
+{
+  const loom_host *const h = d->h;
+  LOOM_TRY(h->state_io(h, restore, name, b));
+  return has_count(h, b, name, n);
 }
 
 /* Entries in the order of the bins: which one is where in a list changes no result. */
@@ -148,13 +177,13 @@ loom_status yg_checkpoint(void *self, const loom_step *st, int restore)
   LOOM_TRY(values_io(d, restore, "yarn counts", LOOM_I64, 4, sizeof *head, head));
   loom_real m = (loom_real)margin;
   LOOM_TRY(reals_io(d, restore, "yarn margin", 1, &m));
-  LOOM_TRY(reals_io(d, restore, "yarn x1", n3, d->x1));
-  LOOM_TRY(reals_io(d, restore, "yarn x2", n3, d->x2));
-  LOOM_TRY(reals_io(d, restore, "yarn references", n3, d->ref));
+  LOOM_TRY(whole_io(d, restore, "yarn x1", n3, d->x1));
+  LOOM_TRY(whole_io(d, restore, "yarn x2", n3, d->x2));
+  LOOM_TRY(whole_io(d, restore, "yarn references", n3, d->ref));
   for (int b = 1; b < YG_BINS; ++b) {
     char name[32];
     snprintf(name, sizeof name, "yarn snapshot %d", b);
-    LOOM_TRY(reals_io(d, restore, name, n3, d->snap[b]));
+    LOOM_TRY(whole_io(d, restore, name, n3, d->snap[b]));
   }
   int32_t *const cells = malloc(((size_t)ns6 + 1) * sizeof *cells);
   YG_MEMORY(d, cells != NULL);
@@ -170,16 +199,14 @@ loom_status yg_checkpoint(void *self, const loom_step *st, int restore)
     s->tick = head[0];
     d->history = (int32_t)head[1];
     d->margin = (double)m;
-    void *q = d->boxes;
-    const int ok = grow_room(&q, &d->boxes_cap, head[3], sizeof *d->boxes);
-    d->boxes = q;
-    YG_MEMORY(d, ok);
     d->num_boxes = head[3];
+  } else {
+    LOOM_TRY(d->h->buf_resize(d->h, d->boxes, d->num_boxes)); /* after a reset it is longer */
   }
-  LOOM_TRY(values_io(d, restore, "yarn boxes", LOOM_U64, d->num_boxes, sizeof *d->boxes, d->boxes));
+  LOOM_TRY(whole_io(d, restore, "yarn boxes", d->num_boxes, d->boxes));
   if (!restore) return LOOM_OK;
   yarn_line l;
-  LOOM_TRY(yarn_line_open(d->h, d->sc, d->e, &d->table, &l));
-  YG_MEMORY(d, yg_index_boxes(d, &l));
+  LOOM_TRY(yarn_line_open(d->h, d->sc, NULL, &d->table, &l));
+  LOOM_TRY(yg_index_boxes(d, &l));
   return yarn_line_close(d->h, d->sc, &d->table);
 }

@@ -17,7 +17,8 @@
 
 static const lk_entry k_place = LK_ENTRY(yg_place), k_alarm = LK_ENTRY(yg_alarm);
 static const lk_entry k_motion = LK_ENTRY(yg_motion), k_examine = LK_ENTRY(yg_examine);
-static const lk_entry k_window = LK_ENTRY(yg_window);
+static const lk_entry k_window = LK_ENTRY(yg_window), k_sum = LK_ENTRY(yg_sum);
+static const lk_entry k_write = LK_ENTRY(yg_write);
 
 static const loom_param params[] = {
     LOOM_PARAM_REAL(yg_settings, cell, 6e-3, 1e-6, 1e3, "m",
@@ -76,205 +77,276 @@ static loom_status run(yarn_grid *d, const lk_entry *k, const void *args, int64_
   return plug_run(d->h, d->e, k, args, n, NULL);
 }
 
-/* Points, boxes and cells; the cells follow the middle of all vertices, so that a falling cloth
- * stays where it is in them. */
-static loom_status place(yarn_grid *d, const yarn_line *l, const loom_real *x)
+/* Points, boxes and cells at x.  l is the line where kernels run, here and below. */
+static loom_status place(yarn_grid *d, const yarn_line *l, loom_buf *x)
 {
-  double mid[3] = {0, 0, 0};
-  for (int32_t i = 0; i < d->n; ++i)
-    for (int c = 0; c < 3; ++c) mid[c] += (double)x[3 * (ptrdiff_t)i + c];
-  yg_place_args a = {.l = *l,
-                     .x = x,
-                     .P = d->P,
-                     .box = d->box,
-                     .cells = d->cells,
-                     .cell = (lk_real)d->set.cell,
-                     .margin = (lk_real)d->margin};
-  for (int c = 0; c < 3; ++c) a.centre[c] = (lk_real)(mid[c] / (d->n > 0 ? d->n : 1));
-  return run(d, &k_place, &a, l->num_segs);
+  const loom_host *const h = d->h;
+  void *p[5];
+  const plug_map m[5] = {{x, LOOM_READ},
+                         {d->sum, LOOM_WRITE},
+                         {d->P, LOOM_WRITE},
+                         {d->box, LOOM_WRITE},
+                         {d->cells, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(h, d->e, 5, m, p));
+  for (int c = 0; c < 3; ++c) {
+    const yg_sum_args s = {p[0], c};
+    LOOM_TRY(plug_run(h, d->e, &k_sum, &s, d->n, (lk_real *)p[1] + c));
+  }
+  const yg_place_args a = {.l = *l,
+                           .x = p[0],
+                           .sum = p[1],
+                           .P = p[2],
+                           .box = p[3],
+                           .cells = p[4],
+                           .num_verts = (lk_real)d->n,
+                           .cell = (lk_real)d->set.cell,
+                           .margin = (lk_real)d->margin};
+  LOOM_TRY(run(d, &k_place, &a, l->num_segs));
+  return plug_unmap_all(h, 5, m);
 }
 
-/* Entries of segments with a vertex whose movement changed beyond what bins allow for. */
-static loom_status sound_alarm(yarn_grid *d, const yarn_line *l, const loom_real *x)
+/* Movement of all segments, and which have a vertex whose movement changed beyond what bins allow
+ * for: their entries are looked at. */
+static loom_status sound_alarm(yarn_grid *d, const yarn_line *l, loom_buf *x)
 {
-  const yg_alarm_args a = {.x = x,
-                           .x1 = d->x1,
-                           .x2 = d->x2,
-                           .ref = d->ref,
-                           .out = d->alarm,
-                           .most = (lk_real)(0.2 * d->set.omega)};
+  const loom_host *const h = d->h;
+  void *p[8], *wake;
+  const plug_map m[8] = {{x, LOOM_READ},          {d->x1, LOOM_READ},    {d->x2, LOOM_READ},
+                         {d->ref, LOOM_RDWR},     {d->alarm, LOOM_RDWR}, {d->move, LOOM_WRITE},
+                         {d->change, LOOM_WRITE}, {d->wake, LOOM_WRITE}};
+  LOOM_TRY(plug_map_all(h, d->e, 8, m, p));
+  const yg_alarm_args a = {p[0], p[1], p[2], p[3], p[4], (lk_real)(0.2 * d->set.omega)};
   LOOM_TRY(run(d, &k_alarm, &a, d->n));
-  for (int32_t s = 0; s < l->num_segs; ++s) {
-    const int32_t *const v = l->segs + 4 * (ptrdiff_t)s;
-    int wake = 0;
-    for (int k = 0; k < 4; ++k) wake |= v[k] >= 0 && d->alarm[v[k]];
-    if (wake) YG_MEMORY(d, yg_activate(&d->sched, s));
-  }
-  const yg_motion_args m = {
-      .l = *l, .x = x, .x1 = d->x1, .x2 = d->x2, .move = d->move, .change = d->change};
-  return run(d, &k_motion, &m, l->num_segs);
+  const yg_motion_args q = {*l, p[0], p[1], p[2], p[5], p[6], p[4], p[7]};
+  LOOM_TRY(run(d, &k_motion, &q, l->num_segs));
+  LOOM_TRY(plug_unmap_all(h, 8, m));
+  LOOM_TRY(h->map(h, d->e, d->wake, LOOM_READ, LOOM_AT_HOST, &wake));
+  for (int32_t s = 0; s < l->num_segs; ++s)
+    if (((const uint8_t *)wake)[s]) YG_MEMORY(d, yg_activate(&d->sched, s));
+  return h->unmap(h, d->wake);
 }
+
+static loom_buf *snapshot(const yarn_grid *d, int bin) { return bin == 0 ? d->x1 : d->snap[bin]; }
 
 /* Movement of all segments since the snapshots of the bins that are due and long: entries of the
- * others find it themselves.  bin 0 has that of the last step. */
-static loom_status open_windows(yarn_grid *d, const yarn_line *l, const loom_real *x,
-                                const loom_real *window[YG_BINS])
+ * others find it themselves.  bin 0 has that of the last step.  window: NULL where there is none */
+static loom_status open_windows(yarn_grid *d, const yarn_line *l, loom_buf *x,
+                                loom_buf *window[YG_BINS])
 {
-  const yg_schedule *const s = &d->sched;
   for (int b = 0; b < YG_BINS; ++b) window[b] = NULL;
   if (d->history == 2) window[0] = d->move;
-  for (int b = 1; b <= yg_top_bin(s->tick); ++b) {
+  for (int b = 1; b <= yg_top_bin(d->sched.tick); ++b) {
+    void *p[3];
+    const plug_map m[3] = {{x, LOOM_READ}, {d->snap[b], LOOM_READ}, {d->window[b], LOOM_WRITE}};
     if (2 * d->length[b] < l->num_segs) continue;
-    const yg_motion_args a = {.l = *l, .x = x, .x1 = d->snap[b], .move = d->window[b]};
+    LOOM_TRY(plug_map_all(d->h, d->e, 3, m, p));
+    const yg_motion_args a = {.l = *l, .x = p[0], .x1 = p[1], .move = p[2]};
     LOOM_TRY(run(d, &k_window, &a, l->num_segs));
+    LOOM_TRY(plug_unmap_all(d->h, 3, m));
     window[b] = d->window[b];
   }
   return LOOM_OK;
 }
 
-static loom_status examine(yarn_grid *d, const yarn_line *l, const yg_boxes *boxes,
-                           const loom_real *x, int64_t *full)
+/* What is due, for the kernel. */
+static loom_status put_due(yarn_grid *d)
 {
-  yg_schedule *const s = &d->sched;
-  void *look = d->look;
-  const int ok = grow_room(&look, &d->look_cap, s->due.n, sizeof *d->look);
-  d->look = look;
-  YG_MEMORY(d, ok);
+  const loom_host *const h = d->h;
+  const yg_schedule *const s = &d->sched;
+  void *p;
+  LOOM_TRY(h->buf_resize(h, d->ask, s->due.n * (int64_t)sizeof(yg_ask)));
+  LOOM_TRY(h->buf_resize(h, d->look, s->due.n * (int64_t)sizeof(yg_look)));
+  LOOM_TRY(h->map(h, d->e, d->ask, LOOM_WRITE, LOOM_AT_HOST, &p));
+  yg_ask *const ask = p;
+  for (int64_t k = 0; k < s->due.n; ++k) {
+    const yg_entry *const e = &s->entry[s->due.v[k]];
+    ask[k].a = e->a;
+    ask[k].b = e->b;
+    ask[k].d = e->d;
+    ask[k].bin = e->bin;
+    ask[k].reserved = 0;
+  }
+  return h->unmap(h, d->ask);
+}
+
+static loom_status examine(yarn_grid *d, const yarn_line *l, loom_buf *x)
+{
+  enum { ARRAYS = 10, MAPS = ARRAYS + 2 * YG_BINS };
+  loom_buf *window[YG_BINS];
+  void *p[MAPS];
+  const int has = d->num_boxes > 0;
+  LOOM_TRY(put_due(d));
+  LOOM_TRY(open_windows(d, l, x, window));
+  plug_map m[MAPS] = {{x, LOOM_READ},
+                      {d->P, LOOM_READ},
+                      {d->cells, LOOM_READ},
+                      {d->move, LOOM_READ},
+                      {d->change, LOOM_READ},
+                      {d->ask, LOOM_READ},
+                      {d->look, LOOM_WRITE},
+                      {has ? d->boxes : NULL, LOOM_READ},
+                      {has ? d->box_at : NULL, LOOM_READ},
+                      {has ? d->box_list : NULL, LOOM_READ}};
+  for (int b = 0; b < YG_BINS; ++b) {
+    m[ARRAYS + b] = (plug_map){snapshot(d, b), LOOM_READ};
+    m[ARRAYS + YG_BINS + b] = (plug_map){window[b], LOOM_READ};
+  }
+  LOOM_TRY(plug_map_all(d->h, d->e, MAPS, m, p));
   yg_examine_args a = {.l = *l,
-                       .boxes = *boxes,
-                       .P = d->P,
-                       .cells = d->cells,
-                       .x = x,
-                       .move = d->move,
-                       .change = d->change,
-                       .entry = s->entry,
-                       .due = s->due.v,
-                       .out = d->look,
+                       .boxes = {p[7], p[8], p[9]},
+                       .P = p[1],
+                       .cells = p[2],
+                       .x = p[0],
+                       .move = p[3],
+                       .change = p[4],
+                       .ask = p[5],
+                       .out = p[6],
                        .margin = (lk_real)d->margin,
                        .omega = (lk_real)d->set.omega,
                        .history = d->history};
-  for (int b = 0; b < YG_BINS; ++b) a.snap[b] = d->snap[b];
-  LOOM_TRY(open_windows(d, l, x, a.window));
-  LOOM_TRY(run(d, &k_examine, &a, s->due.n));
-  for (int64_t k = 0; k < s->due.n; ++k) {
-    const yg_entry *const e = &s->entry[s->due.v[k]];
-    *full += d->look[k].full;
-    if (d->look[k].hits > 0) YG_MEMORY(d, yg_add_hit(&d->hits, e->a, e->b, &d->look[k]));
+  for (int b = 0; b < YG_BINS; ++b) {
+    a.snap[b] = p[ARRAYS + b];
+    a.window[b] = p[ARRAYS + YG_BINS + b];
   }
-  return LOOM_OK;
+  LOOM_TRY(run(d, &k_examine, &a, d->sched.due.n));
+  return plug_unmap_all(d->h, MAPS, m);
 }
 
 /* Positions of this look become the last ones. */
-static void remember(yarn_grid *d, const loom_real *x, int64_t tick)
+static loom_status remember(yarn_grid *d, loom_buf *x, int64_t tick)
 {
-  const size_t bytes = sizeof *x * 3 * (size_t)d->n;
-  loom_real *const old = d->x2;
+  loom_buf *const old = d->x2;
   d->x2 = d->x1;
   d->x1 = old;
-  memcpy(d->x1, x, bytes);
-  d->snap[0] = d->x1;
-  for (int b = 1; b <= yg_top_bin(tick); ++b) memcpy(d->snap[b], x, bytes);
+  for (int b = 0; b <= yg_top_bin(tick); ++b)
+    LOOM_TRY(d->h->buf_copy(d->h, d->e, snapshot(d, b), x));
   if (d->history < 2) ++d->history;
-}
-
-static loom_status look_by_schedule(yarn_grid *d, const yarn_line *l, const yg_boxes *boxes,
-                                    const loom_real *x)
-{
-  yg_schedule *const s = &d->sched;
-  int64_t full = 0;
-  YG_MEMORY(d, yg_enter_cells(s, d->cells));
-  if (d->history == 2) LOOM_TRY(sound_alarm(d, l, x));
-  for (int b = 0; b < YG_BINS; ++b) d->length[b] = s->bin[b].n;
-  YG_MEMORY(d, yg_collect(s));
-  const int64_t due = s->due.n;
-  LOOM_TRY(examine(d, l, boxes, x, &full));
-  remember(d, x, s->tick);
-  YG_MEMORY(d, yg_settle(s, d->look));
-  d->near = full;
-  d->due = due;
   return LOOM_OK;
 }
 
-static loom_status look(yarn_grid *d, const loom_step *s, const loom_query *q)
+/* Hits of the entries looked at, and where these wait from now on. */
+static loom_status settle(yarn_grid *d)
 {
-  yarn_line l;
-  void *x;
-  (void)s;
+  const loom_host *const h = d->h;
+  yg_schedule *const s = &d->sched;
+  void *p;
+  d->near = 0;
+  d->due = s->due.n;
+  LOOM_TRY(h->map(h, d->e, d->look, LOOM_READ, LOOM_AT_HOST, &p));
+  const yg_look *const look = p;
+  for (int64_t k = 0; k < s->due.n; ++k) {
+    const yg_entry *const e = &s->entry[s->due.v[k]];
+    d->near += look[k].full;
+    if (look[k].hits > 0) YG_MEMORY(d, yg_add_hit(&d->hits, e->a, e->b, &look[k]));
+  }
+  YG_MEMORY(d, yg_settle(s, look));
+  return h->unmap(h, d->look);
+}
+
+static loom_status look_by_schedule(yarn_grid *d, const yarn_line *l, loom_buf *x)
+{
+  const loom_host *const h = d->h;
+  yg_schedule *const s = &d->sched;
+  void *cells;
+  LOOM_TRY(h->map(h, d->e, d->cells, LOOM_READ, LOOM_AT_HOST, &cells));
+  YG_MEMORY(d, yg_enter_cells(s, cells));
+  LOOM_TRY(h->unmap(h, d->cells));
+  if (d->history == 2) LOOM_TRY(sound_alarm(d, l, x));
+  for (int b = 0; b < YG_BINS; ++b) d->length[b] = s->bin[b].n;
+  YG_MEMORY(d, yg_collect(s));
+  LOOM_TRY(examine(d, l, x));
+  LOOM_TRY(remember(d, x, s->tick));
+  return settle(d);
+}
+
+/* The references compare on the host, wherever points come from. */
+static loom_status look_anew(yarn_grid *d, const yarn_line *host_line)
+{
+  const loom_host *const h = d->h;
+  enum { ARRAYS = 6 };
+  loom_buf *const all[ARRAYS] = {d->P, d->box, d->cells, d->boxes, d->box_at, d->box_list};
+  void *p[ARRAYS];
+  for (int i = 0; i < ARRAYS; ++i)
+    LOOM_TRY(h->map(h, d->e, all[i], LOOM_READ, LOOM_AT_HOST, &p[i]));
+  const yg_view v = {.l = *host_line,
+                     .boxes = {d->num_boxes > 0 ? p[3] : NULL, p[4], p[5]},
+                     .P = p[0],
+                     .box = p[1],
+                     .cells = p[2],
+                     .margin = (lk_real)d->margin,
+                     .threads = d->e->num_threads};
+  YG_MEMORY(d, d->set.search == SEARCH_GRID ? yg_search_cells(&d->search, &v, &d->hits, &d->near)
+                                            : yg_search_tree(&d->search, &v, &d->hits, &d->near));
+  d->due = 0;
+  for (int i = 0; i < ARRAYS; ++i) LOOM_TRY(h->unmap(h, all[i]));
+  return LOOM_OK;
+}
+
+/* A line where kernels run and one on the host. */
+static loom_status open_lines(yarn_grid *d, yarn_line *l, yarn_line *host_line)
+{
+  LOOM_TRY(yarn_line_open(d->h, d->sc, d->e, &d->table, l));
+  return yarn_line_open(d->h, d->sc, NULL, &d->table, host_line);
+}
+
+static loom_status close_lines(yarn_grid *d)
+{
+  LOOM_TRY(yarn_line_close(d->h, d->sc, &d->table));
+  return yarn_line_close(d->h, d->sc, &d->table);
+}
+
+static loom_status look(yarn_grid *d, const loom_query *q)
+{
+  yarn_line l, host_line;
   if ((double)q->margin != d->margin) yg_forget(d);
   d->margin = (double)q->margin;
   d->hits.n = 0;
-  LOOM_TRY(yarn_line_open(d->h, d->sc, d->e, &d->table, &l));
-  LOOM_TRY(yg_take_boxes(d, &l, q->exclude));
-  LOOM_TRY(d->h->map(d->h, d->e, q->x0, LOOM_READ, LOOM_AT_EXEC, &x));
-  LOOM_TRY(place(d, &l, x));
-  const yg_boxes boxes = {d->num_boxes > 0 ? d->boxes : NULL, d->box_at, d->box_list};
-  if (d->set.search == SEARCH_SCHEDULE) {
-    LOOM_TRY(look_by_schedule(d, &l, &boxes, x));
-  } else {
-    const yg_view v = {.l = l,
-                       .boxes = boxes,
-                       .P = d->P,
-                       .box = d->box,
-                       .cells = d->cells,
-                       .margin = (lk_real)d->margin,
-                       .threads = d->e->num_threads};
-    YG_MEMORY(d, d->set.search == SEARCH_GRID ? yg_search_cells(&d->search, &v, &d->hits, &d->near)
-                                              : yg_search_tree(&d->search, &v, &d->hits, &d->near));
-    d->due = 0;
-  }
+  LOOM_TRY(open_lines(d, &l, &host_line));
+  LOOM_TRY(yg_take_boxes(d, &host_line, q->exclude));
+  LOOM_TRY(place(d, &l, q->x0));
+  if (d->set.search == SEARCH_SCHEDULE)
+    LOOM_TRY(look_by_schedule(d, &l, q->x0));
+  else
+    LOOM_TRY(look_anew(d, &host_line));
   d->h->count(d->h, LOOM_C_CCD_PAIR, d->near);
-  LOOM_TRY(d->h->unmap(d->h, q->x0));
-  return yarn_line_close(d->h, d->sc, &d->table);
+  return close_lines(d);
 }
 
 /* ---- pairs ------------------------------------------------------------------------------------
  */
 
-static void write_pair(const yarn_grid *d, const yarn_line *l, const yg_hit *g, int64_t at,
-                       void *const *p)
+static loom_status put_hits(yarn_grid *d)
 {
-  const loom_real *const A = d->P + (ptrdiff_t)YARN_POS * g->a + g->look.i;
-  const loom_real *const B = d->P + (ptrdiff_t)YARN_POS * g->b + g->look.j;
-  const int range[4] = {g->look.i0, g->look.i1, g->look.j0, g->look.j1};
-  loom_real n[3], len = 0;
-  for (int c = 0; c < 3; ++c) {
-    n[c] = A[YARN_LANES * c] - B[YARN_LANES * c];
-    len += n[c] * n[c];
-  }
-  len = LK_SQRT(len);
-  ((int32_t *)p[0])[at] = LOOM_PAIR_YY;
-  int32_t *const v = (int32_t *)p[1] + 4 * at;
-  v[0] = g->a;
-  v[1] = g->b;
-  v[2] = v[3] = -1;
-  ((int32_t *)p[2])[at] = -1;
-  for (int k = 0; k < 4; ++k)
-    ((loom_real *)p[3])[4 * at + k] = (loom_real)range[k] / (loom_real)YARN_B;
-  for (int c = 0; c < 3; ++c) {
-    /* crossing centre lines have no direction: any will do */
-    ((loom_real *)p[4])[3 * at + c] = len > 0 ? n[c] / len : (loom_real)(c == 2);
-    ((loom_real *)p[6])[3 * at + c] = 0;
-  }
-  ((loom_real *)p[5])[at] = len - (l->radius[g->a] + l->radius[g->b]);
-  ((loom_real *)p[7])[at] = 2;
-  ((uint64_t *)p[8])[at] = (uint64_t)g->a << 32 | (uint64_t)g->b;
+  const loom_host *const h = d->h;
+  const int64_t bytes = d->hits.n * (int64_t)sizeof *d->hits.v;
+  void *p;
+  LOOM_TRY(h->buf_resize(h, d->hit, bytes));
+  LOOM_TRY(h->map(h, d->e, d->hit, LOOM_WRITE, LOOM_AT_HOST, &p));
+  memcpy(p, d->hits.v, (size_t)bytes);
+  return h->unmap(h, d->hit);
 }
 
 static loom_status write_pairs(yarn_grid *d, loom_pairs *out)
 {
+  enum { MAPS = 11 };
   yarn_line l;
-  void *p[9];
-  const plug_map m[9] = {{out->kind, LOOM_RDWR},  {out->v, LOOM_RDWR},      {out->obst, LOOM_RDWR},
-                         {out->w, LOOM_RDWR},     {out->normal, LOOM_RDWR}, {out->gap, LOOM_RDWR},
-                         {out->point, LOOM_RDWR}, {out->toi, LOOM_RDWR},    {out->key, LOOM_RDWR}};
+  void *p[MAPS];
+  const plug_map m[MAPS] = {
+      {d->hit, LOOM_READ},      {d->P, LOOM_READ},      {out->kind, LOOM_RDWR},
+      {out->v, LOOM_RDWR},      {out->obst, LOOM_RDWR}, {out->w, LOOM_RDWR},
+      {out->normal, LOOM_RDWR}, {out->gap, LOOM_RDWR},  {out->point, LOOM_RDWR},
+      {out->toi, LOOM_RDWR},    {out->key, LOOM_RDWR}};
   const int64_t first = out->count;
   out->count = first + d->hits.n;
   if (out->count > out->capacity) return LOOM_GROW;
+  if (d->hits.n == 0) return LOOM_OK;
+  LOOM_TRY(put_hits(d));
   LOOM_TRY(yarn_line_open(d->h, d->sc, d->e, &d->table, &l));
-  LOOM_TRY(plug_map_all(d->h, d->e, 9, m, p));
-#pragma omp parallel for schedule(static) num_threads(d->e->num_threads) if (d->hits.n > 1024)
-  for (int64_t k = 0; k < d->hits.n; ++k) write_pair(d, &l, &d->hits.v[k], first + k, p);
-  LOOM_TRY(plug_unmap_all(d->h, 9, m));
+  LOOM_TRY(plug_map_all(d->h, d->e, MAPS, m, p));
+  const yg_write_args a = {l,    p[0], p[1], p[2], p[3],  p[4], p[5],
+                           p[6], p[7], p[8], p[9], p[10], first};
+  LOOM_TRY(run(d, &k_write, &a, d->hits.n));
+  LOOM_TRY(plug_unmap_all(d->h, MAPS, m));
   return yarn_line_close(d->h, d->sc, &d->table);
 }
 
@@ -282,10 +354,14 @@ static loom_status write_pairs(yarn_grid *d, loom_pairs *out)
  * nothing moves, and the schedule would not be the one of a run that had the room at once. */
 static loom_status is_last_look(yarn_grid *d, const loom_query *q, int *same)
 {
-  void *x;
-  LOOM_TRY(d->h->map(d->h, d->e, q->x0, LOOM_READ, LOOM_AT_EXEC, &x));
-  *same = (double)q->margin == d->margin && memcmp(x, d->x1, sizeof *d->x1 * 3 * (size_t)d->n) == 0;
-  return d->h->unmap(d->h, q->x0);
+  const loom_host *const h = d->h;
+  void *x, *x1;
+  LOOM_TRY(h->map(h, d->e, q->x0, LOOM_READ, LOOM_AT_HOST, &x));
+  LOOM_TRY(h->map(h, d->e, d->x1, LOOM_READ, LOOM_AT_HOST, &x1));
+  *same =
+      (double)q->margin == d->margin && memcmp(x, x1, sizeof(loom_real) * 3 * (size_t)d->n) == 0;
+  LOOM_TRY(h->unmap(h, d->x1));
+  return h->unmap(h, q->x0);
 }
 
 static loom_status yg_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
@@ -296,7 +372,7 @@ static loom_status yg_detect(void *self, const loom_step *s, const loom_query *q
   const double start = stats_cpu();
   int same = 0;
   if (d->short_of_room) LOOM_TRY(is_last_look(d, q, &same));
-  if (!same) LOOM_TRY(look(d, s, q));
+  if (!same) LOOM_TRY(look(d, q));
   const loom_status status = write_pairs(d, out);
   d->short_of_room = status == LOOM_GROW && d->set.search == SEARCH_SCHEDULE;
   d->spent += stats_cpu() - start;
@@ -323,7 +399,7 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .checkpoint = yg_checkpoint};
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, LOOM_ON_CPU),
+    LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, LK_BACKENDS),
     .name = "yarn_grid",
     .version = "0.1.0",
     .summary = "segments of yarns near each other, by a space-time schedule over hashed cells",

@@ -24,36 +24,39 @@ typedef struct yarn_grid {
   yarn_points_table table;
   yg_schedule sched;
   yg_search search;
-  int32_t n;                  /* vertices */
-  int32_t history;            /* earlier positions known, 0 to 2 */
-  int64_t due;                /* entries examined by the last search */
-  int64_t near;               /* pairs compared by the last search */
-  double margin;              /* m, of the last query */
-  loom_real *P, *box;         /* [ns][3][YARN_LANES], [ns][6] m */
-  int32_t *cells;             /* [ns][6] */
-  loom_real *x1, *x2;         /* [n][3] m, positions at the last two looks */
-  loom_real *ref;             /* [n][3] m, see yg_alarm */
-  loom_real *snap[YG_BINS];   /* [n][3] m; snap[0] is x1 */
-  loom_real *move, *change;   /* [ns][6] m */
-  loom_real *window[YG_BINS]; /* [ns][6] m, see yg_examine_args; [0] is move */
-  int64_t length[YG_BINS];    /* of the bins, before they are looked at */
-  uint8_t *alarm;             /* [n] */
-  yg_look *look;              /* [look_cap] */
-  int64_t look_cap;
-  /* what detection was asked to leave out, and where */
-  uint64_t *boxes; /* [num_boxes] ascending */
-  int64_t num_boxes, boxes_cap, list_cap;
-  int32_t *box_at, *box_list; /* [ns+1], [.] */
-  int32_t short_of_room;      /* the last look's pairs did not fit */
+  int32_t n;       /* vertices */
+  int32_t history; /* earlier positions known, 0 to 2 */
+  int64_t due;     /* entries examined by the last search */
+  int64_t near;    /* pairs compared by the last search */
+  double margin;   /* m, of the last query */
+  /* what kernels work on; the schedule and its lists are the host's */
+  loom_buf *sum;             /* real [3] m, of all vertices */
+  loom_buf *P, *box;         /* real [ns][3][YARN_LANES], [ns][6] m */
+  loom_buf *cells;           /* i32 [ns][6], copied to the host by every search */
+  loom_buf *x1, *x2;         /* real [n][3] m, positions at the last two looks */
+  loom_buf *ref;             /* real [n][3] m, see yg_alarm */
+  loom_buf *snap[YG_BINS];   /* real [n][3] m; [0] is none, x1 stands for it */
+  loom_buf *move, *change;   /* real [ns][6] m */
+  loom_buf *window[YG_BINS]; /* real [ns][6] m, see yg_examine_args; [0] is none: move */
+  int64_t length[YG_BINS];   /* of the bins, before they are looked at */
+  loom_buf *alarm, *wake;    /* u8 [n], [ns]; wake is copied to the host */
+  loom_buf *ask, *look;      /* yg_ask [m] from the host, yg_look [m] to it */
+  loom_buf *hit;             /* yg_hit [.] from the host */
+  /* what detection was asked to leave out, and where: from the host when it has changed */
+  int64_t num_boxes;
+  loom_buf *boxes;             /* u64 [num_boxes] ascending */
+  loom_buf *box_at, *box_list; /* i32 [ns+2], [.] */
+  int32_t short_of_room;       /* the last look's pairs did not fit */
   yg_hits hits;
   FILE *stats;
   double spent; /* s, processor time of this search so far */
 } yarn_grid;
 
-/* boxes.c: take over the list of the query (NULL: none), activate what is no longer left out. */
+/* boxes.c, l on the host: take over the list of the query (NULL: none), activate what is no longer
+ * left out. */
 loom_status yg_take_boxes(yarn_grid *d, const yarn_line *l, loom_buf *exclude);
-/* Lists of boxes by the segments of their first range; 0: no memory. */
-int yg_index_boxes(yarn_grid *d, const yarn_line *l);
+/* Lists of boxes by the segments of their first range. */
+loom_status yg_index_boxes(yarn_grid *d, const yarn_line *l);
 /* state.c */
 loom_status yg_state_new(yarn_grid *d);
 void yg_state_free(yarn_grid *d);

@@ -1,6 +1,7 @@
 /* yarn_grid.kern.c - see yarn_grid.kern.h. */
 #include "yarn_grid.kern.h"
 
+#include "loom/scene.h"
 #include "yarn_pair.kern.h"
 
 LK_FN int32_t cell_of(lk_real x, lk_real cell)
@@ -8,6 +9,8 @@ LK_FN int32_t cell_of(lk_real x, lk_real cell)
   const lk_real most = (lk_real)YG_CELL_MAX, c = LK_FLOOR(x / cell);
   return (int32_t)(c > most ? most : c > -most ? c : -most);
 }
+
+LK_REDUCE_SUM_PLAIN(yg_sum, a, i) { return a->x[3 * i + a->axis]; }
 
 LK_KERNEL_PLAIN(yg_place, a, s)
 {
@@ -19,14 +22,14 @@ LK_KERNEL_PLAIN(yg_place, a, s)
   for (int k = a->l.pt0[s + 1] - a->l.pt0[s]; k < YARN_LANES; ++k)
     for (int c = 0; c < 3; ++c) P[YARN_LANES * c + k] = YARN_FAR;
   for (int c = 0; c < 3; ++c) {
-    const lk_real lo = m[c], hi = m[3 + c];
+    const lk_real lo = m[c], hi = m[3 + c], centre = a->sum[c] / a->num_verts;
     /* half the distance that counts, and rounding */
     const lk_real grow = a->l.radius[s] + LK_R(0.5) * a->margin +
                          LK_R(1e-9) * (hi - lo + a->l.radius[s] + LK_FABS(a->margin));
     a->box[6 * s + c] = lo - grow;
     a->box[6 * s + 3 + c] = hi + grow;
-    a->cells[6 * s + c] = cell_of(lo - grow - a->centre[c], a->cell);
-    a->cells[6 * s + 3 + c] = cell_of(hi + grow - a->centre[c], a->cell);
+    a->cells[6 * s + c] = cell_of(lo - grow - centre, a->cell);
+    a->cells[6 * s + 3 + c] = cell_of(hi + grow - centre, a->cell);
   }
 }
 
@@ -58,6 +61,12 @@ LK_KERNEL_PLAIN(yg_motion, a, s)
   }
   yg_interval(&a->l, q, a->move + 6 * s);
   yg_interval(&a->l, q1, a->change + 6 * s);
+  int wake = 0;
+  for (int k = 0; k < 4; ++k) {
+    const int32_t v = a->l.segs[4 * s + k];
+    wake |= v >= 0 && a->alarm[v];
+  }
+  a->wake[s] = (uint8_t)wake;
 }
 
 LK_KERNEL_PLAIN(yg_window, a, s) { yg_displacement(&a->l, a->x, a->x1, s, a->move + 6 * s); }
@@ -76,7 +85,7 @@ LK_FN int32_t bin_of(lk_real d, lk_real v, lk_real g)
 
 LK_KERNEL_PLAIN(yg_examine, a, k)
 {
-  const yg_entry *const e = a->entry + a->due[k];
+  const yg_ask *const e = a->ask + k;
   yg_look *const o = a->out + k;
   const int32_t *const ca = a->cells + 6 * e->a, *const cb = a->cells + 6 * e->b;
   o->full = o->hits = o->apart = 0;
@@ -103,4 +112,34 @@ LK_KERNEL_PLAIN(yg_examine, a, k)
   const lk_real v = yg_relative(a->move + 6 * e->a, a->move + 6 * e->b);
   const lk_real g = yg_relative(a->change + 6 * e->a, a->change + 6 * e->b);
   o->wish = bin_of(o->d, v, g + a->omega);
+}
+
+LK_KERNEL_PLAIN(yg_write, a, k)
+{
+  const yg_hit *const g = a->hit + k;
+  const int64_t at = a->first + k;
+  const lk_real *const A = a->P + (int64_t)YARN_POS * g->a + g->look.i;
+  const lk_real *const B = a->P + (int64_t)YARN_POS * g->b + g->look.j;
+  const int range[4] = {g->look.i0, g->look.i1, g->look.j0, g->look.j1};
+  lk_real n[3], len = LK_R(0.0);
+  for (int c = 0; c < 3; ++c) {
+    n[c] = A[YARN_LANES * c] - B[YARN_LANES * c];
+    len += n[c] * n[c];
+  }
+  len = LK_SQRT(len);
+  a->kind[at] = LOOM_PAIR_YY;
+  int32_t *const v = a->v + 4 * at;
+  v[0] = g->a;
+  v[1] = g->b;
+  v[2] = v[3] = -1;
+  a->obst[at] = -1;
+  for (int i = 0; i < 4; ++i) a->w[4 * at + i] = (lk_real)range[i] / (lk_real)YARN_B;
+  for (int c = 0; c < 3; ++c) {
+    /* crossing centre lines have no direction: any will do */
+    a->normal[3 * at + c] = len > LK_R(0.0) ? n[c] / len : (lk_real)(c == 2);
+    a->point[3 * at + c] = LK_R(0.0);
+  }
+  a->gap[at] = len - (a->l.radius[g->a] + a->l.radius[g->b]);
+  a->toi[at] = LK_R(2.0);
+  a->key[at] = (uint64_t)g->a << 32 | (uint64_t)g->b;
 }

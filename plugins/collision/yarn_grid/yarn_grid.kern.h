@@ -6,15 +6,24 @@
 
 enum { YG_CELL_MAX = 1048575 }; /* cells have 21 bits; the outermost ones hold what is beyond */
 
+typedef struct yg_sum_args {
+  const lk_real *LK_RESTRICT x; /* [n][3] m */
+  int32_t axis;                 /* 0, 1 or 2 */
+} yg_sum_args;
+LK_DECLARE(yg_sum, yg_sum_args) /* of one coordinate of all vertices, m */
+
 typedef struct yg_place_args {
   yarn_line l;
   const lk_real *LK_RESTRICT x; /* [n][3] m */
-  lk_real *LK_RESTRICT P;       /* [ns][3][YARN_LANES] m, out */
-  lk_real *LK_RESTRICT box;     /* [ns][6] m, out: lower and upper corner of the points, grown */
-  int32_t *LK_RESTRICT cells;   /* [ns][6] out: cells that the box meets, lower and upper */
-  lk_real centre[3];            /* m, of cell 0 0 0 */
-  lk_real cell;                 /* m */
-  lk_real margin;               /* m, pairs this far beyond touching count */
+  /* [3] m, sums over all vertices: cell 0 0 0 follows their middle, so that a falling cloth stays
+   * where it is in the cells */
+  const lk_real *LK_RESTRICT sum;
+  lk_real *LK_RESTRICT P;     /* [ns][3][YARN_LANES] m, out */
+  lk_real *LK_RESTRICT box;   /* [ns][6] m, out: lower and upper corner of the points, grown */
+  int32_t *LK_RESTRICT cells; /* [ns][6] out: cells that the box meets, lower and upper */
+  lk_real num_verts;          /* 1 */
+  lk_real cell;               /* m */
+  lk_real margin;             /* m, pairs this far beyond touching count */
 } yg_place_args;
 LK_DECLARE(yg_place, yg_place_args)
 
@@ -33,8 +42,10 @@ typedef struct yg_motion_args { /* segments */
   const lk_real *LK_RESTRICT x;
   const lk_real *LK_RESTRICT x1;
   const lk_real *LK_RESTRICT x2;
-  lk_real *LK_RESTRICT move;   /* [ns][6] m, out: interval of the last step's movement */
-  lk_real *LK_RESTRICT change; /* [ns][6] m, out: interval of its change */
+  lk_real *LK_RESTRICT move;        /* [ns][6] m, out: interval of the last step's movement */
+  lk_real *LK_RESTRICT change;      /* [ns][6] m, out: interval of its change */
+  const uint8_t *LK_RESTRICT alarm; /* [n] see yg_alarm_args */
+  uint8_t *LK_RESTRICT wake;        /* [ns] out, 1: a vertex is alarmed */
 } yg_motion_args;
 LK_DECLARE(yg_motion, yg_motion_args)
 LK_DECLARE(yg_window, yg_motion_args) /* move = interval of x - x1 alone */
@@ -57,12 +68,13 @@ typedef struct yg_look {
   uint8_t i0, i1, j0, j1; /* range of those that count */
 } yg_look;
 
-typedef struct yg_entry {
-  int32_t a, b;  /* segments, a < b */
-  lk_real d;     /* m, bound of the clearance when last looked at; < 0: unknown */
-  int32_t bin;   /* -1: in none */
-  int32_t place; /* in the bin's list */
-} yg_entry;
+/* An entry that is looked at; the schedule itself stays on the host. */
+typedef struct yg_ask {
+  int32_t a, b; /* segments, a < b */
+  lk_real d;    /* m, bound of the clearance when last looked at; < 0: unknown */
+  int32_t bin;  /* where it waited, -1: new */
+  int32_t reserved;
+} yg_ask;
 
 enum { YG_BINS = 9 }; /* lambda_max = 8 */
 
@@ -76,13 +88,34 @@ typedef struct yg_examine_args {
   const lk_real *window[YG_BINS]; /* [ns][6] m, intervals of x - snap, or NULL: not there */
   const lk_real *LK_RESTRICT move;
   const lk_real *LK_RESTRICT change;
-  const yg_entry *LK_RESTRICT entry;
-  const int32_t *LK_RESTRICT due; /* [m] entries */
-  yg_look *LK_RESTRICT out;       /* [m] */
-  lk_real margin;                 /* m */
-  lk_real omega;                  /* m, change of movement that bins allow for */
-  int32_t history;                /* number of earlier times known, 0 to 2 */
+  const yg_ask *LK_RESTRICT ask; /* [m] */
+  yg_look *LK_RESTRICT out;      /* [m] */
+  lk_real margin;                /* m */
+  lk_real omega;                 /* m, change of movement that bins allow for */
+  int32_t history;               /* number of earlier times known, 0 to 2 */
 } yg_examine_args;
 LK_DECLARE(yg_examine, yg_examine_args)
+
+typedef struct yg_hit { /* segments with points that count */
+  int32_t a, b;
+  yg_look look;
+} yg_hit;
+
+typedef struct yg_write_args { /* hits, into the arrays of loom_pairs from `first` on */
+  yarn_line l;
+  const yg_hit *LK_RESTRICT hit;
+  const lk_real *LK_RESTRICT P;
+  int32_t *LK_RESTRICT kind;
+  int32_t *LK_RESTRICT v;
+  int32_t *LK_RESTRICT obst;
+  lk_real *LK_RESTRICT w;
+  lk_real *LK_RESTRICT normal;
+  lk_real *LK_RESTRICT gap;
+  lk_real *LK_RESTRICT point;
+  lk_real *LK_RESTRICT toi;
+  uint64_t *LK_RESTRICT key;
+  int64_t first;
+} yg_write_args;
+LK_DECLARE(yg_write, yg_write_args)
 
 #endif

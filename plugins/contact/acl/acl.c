@@ -45,8 +45,8 @@ static void write_sets(const acl *m)
   for (int64_t i = 0; f != NULL && i < m->num; ++i) {
     const acl_set *const s = &m->sets[i];
     if (s->state != ACL_DEAD)
-      fprintf(f, "%d %d %d %d %lld %d\n", (int)s->u0, (int)s->u1, (int)s->v0, (int)s->v1,
-              (long long)s->updates, (int)s->pairs);
+      fprintf(f, "%d %d %d %d %lld %d\n", (int)s->at.u0, (int)s->at.u1, (int)s->at.v0,
+              (int)s->at.v1, (long long)s->updates, (int)s->pairs);
   }
   if (f != NULL) fclose(f);
 }
@@ -130,13 +130,10 @@ static loom_status acl_metrics(void *self, const loom_step *s, loom_contact_metr
   for (int64_t i = 0; i < m->num; ++i) {
     const acl_set *const t = &m->sets[i];
     if (t->state == ACL_DEAD) continue;
-    const loom_real gap = LK_SQRT(t->eps2) - t->reach; /* when the model was built */
+    const loom_real gap = LK_SQRT(t->at.eps2) - t->at.reach; /* when the model was built */
     least = gap < least ? gap : least;
   }
-  for (int64_t i = 0; i < m->n; ++i) {
-    const loom_real *const f = m->force + 3 * i;
-    out->max_force = fmax(out->max_force, sqrt((double)(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])));
-  }
+  if (m->live > 0) LOOM_TRY(acl_max_force(m, &out->max_force));
   out->min_gap = m->live > 0 ? (double)least : NAN;
   if (LOOM_HAS(out, extra) && out->extra != NULL) {
     out->extra[0] = (double)m->live;
@@ -164,7 +161,7 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .checkpoint = acl_checkpoint};
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LOOM_ON_CPU),
+    LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LK_BACKENDS),
     .name = "acl",
     .version = "0.1.0",
     .summary = "linear models of yarn contacts that turn with them and are built anew as needed",

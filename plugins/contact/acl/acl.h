@@ -15,11 +15,26 @@ typedef struct acl_settings {
   const char *stats;
 } acl_settings;
 
-typedef struct acl_pools { /* see acl_pool; capacities of each array */
-  acl_pool p;
+enum { /* states: DIRTY and NEW have no model yet; what a NEW one holds was not measured */
+       ACL_DEAD = 0,
+       ACL_CLEAN = 1,
+       ACL_DIRTY = 2,
+       ACL_NEW = 3
+};
+
+typedef struct acl_set { /* what the host knows of a set */
+  acl_place at;
+  int32_t state; /* ACL_DEAD ... */
+  int32_t pairs; /* in contact when built */
+  int32_t slot_cap, block_cap;
+  int64_t updates; /* times the model was built */
+} acl_set;
+
+enum { ACL_VERT, ACL_QBAR, ACL_FBAR, ACL_M, ACL_X, ACL_Y, ACL_F, ACL_K, ACL_ARRAYS };
+typedef struct acl_pools { /* see acl_pool; only kernels touch these */
+  loom_buf *b[ACL_ARRAYS];
   int64_t slots, reals;           /* used; reals of K */
   int64_t live_slots, live_reals; /* of sets that exist */
-  int64_t cap[8];
 } acl_pools;
 
 typedef struct acl {
@@ -33,19 +48,22 @@ typedef struct acl {
   int64_t num, cap; /* with dead ones */
   grow_ids freed;   /* dead ones, to be used again */
   grow_ids *bins;   /* [ns] sets whose first range meets a segment, ascending */
+  int32_t *vert;    /* [slots] as acl_pool.vert, for the host */
+  int64_t vert_cap;
   acl_pools pool;
-  loom_real *P; /* [ns][3][YARN_LANES] m */
-  /* lists of sets under way and what the kernels say of them */
+  loom_buf *models; /* acl_model [num] */
+  loom_buf *P;      /* real [ns][3][YARN_LANES] m */
+  /* lists of sets under way: to the kernels, and what they say of them */
   grow_ids list;
-  loom_real *metric, *energy, *smallest;
-  int32_t *range;
-  int64_t out_cap[4];
+  loom_buf *jobs, *places, *lengths; /* acl_job, acl_place, real [.][ACL_SPRINGS] */
+  loom_buf *out;                     /* acl_out */
+  loom_buf *touch;                   /* acl_touch, of pairs of segments */
   /* force at x_at */
-  int64_t *at; /* [n+1] */
-  int32_t *slot;
-  int64_t slot_cap;
-  loom_real *force, *other, *x_at; /* [n][3] N, N elsewhere, m */
-  double energy_at;                /* J */
+  loom_buf *at;                   /* i64 [n+2] */
+  loom_buf *slot;                 /* i32 [.] */
+  loom_buf *force, *other, *x_at; /* real [n][3] N, N elsewhere, m */
+  loom_buf *result;               /* real [1] */
+  double energy_at;               /* J */
   int32_t have_force, planned;
   int32_t layout_changed, boxes_changed;
   loom_buf *exclude; /* u64, boxes for detection */
@@ -66,15 +84,13 @@ typedef struct acl_box { /* points, ends included */
 int acl_absorb(acl *m, const yarn_line *l, acl_box box, int32_t *out);
 /* Box around points p, q or a range, padded, cut at the ends of the yarns. */
 acl_box acl_pad(const acl *m, const yarn_line *l, acl_box box);
+/* Springs of a set that was absorbed stay if they lie in the box of the new one. */
+void acl_keep_springs(acl_place *s, const acl_place *old);
 int acl_remove(acl *m, const yarn_line *l, int32_t id);
 /* 1 if points p, q lie in a set. */
 int acl_covered(const acl *m, int32_t seg, int32_t p, int32_t q);
-/* Slots of a set whose box is new, room for its K if it has one. */
+/* Slots of a set whose box is new, and its K if it has one; acl_room() makes room for them. */
 int acl_layout(acl *m, const yarn_line *l, acl_set *s, int with_K);
-/* Room for that many slots and reals of K in all. */
-int acl_room(acl_pools *q, int64_t slots, int64_t reals);
-/* Remove what dead sets have left, when that is most of it. */
-int acl_compact(acl *m);
 int acl_hook(acl *m, const yarn_line *l, int32_t id);
 void acl_sets_free(acl *m);
 
@@ -82,12 +98,25 @@ void acl_sets_free(acl *m);
 loom_status acl_adapt(acl *m, const loom_step *s, const loom_pairs *pairs);
 /* Boxes of the present sets into m->exclude, if they have changed. */
 loom_status acl_export_boxes(acl *m);
+/* pools.c: memory that kernels work on */
+loom_status acl_pools_new(acl *m, acl_pools *q);
+void acl_pools_free(acl *m, acl_pools *q);
+/* Room for all slots, reals of K and sets there are. */
+loom_status acl_room(acl *m);
+loom_status acl_trim(acl *m); /* no more than that: what a checkpoint keeps */
+/* Remove what dead sets have left, when that is most of it; l on the host. */
+loom_status acl_compact(acl *m, const yarn_line *l);
+/* Jobs of the sets in m->list, with their places if these are new. */
+loom_status acl_put_jobs(acl *m, int with_places);
+/* Kernel k on these jobs with positions x; results are in m->out. */
+loom_status acl_run(acl *m, const lk_entry *k, loom_buf *x, int keep);
+/* What it said, by place in the list, until m->out is unmapped. */
+loom_status acl_results(acl *m, const acl_out **out);
+
 /* evaluate.c */
-loom_status acl_open(acl *m, const loom_real *x, int keep, acl_args *out);
-loom_status acl_close(acl *m);
-loom_status acl_lanes_at(acl *m, const acl_args *a);
-loom_status acl_run(acl *m, const lk_entry *k, acl_args *a, const grow_ids *list);
-loom_status acl_gather_forces(acl *m, loom_real *force);
+loom_status acl_lanes_at(acl *m, loom_buf *x);
+loom_status acl_gather_forces(acl *m, loom_buf *force);
+loom_status acl_max_force(acl *m, double *out); /* N, of the forces of this step */
 loom_status acl_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
                      double *dissipation, loom_buf *grad);
 /* state.c */

@@ -2,6 +2,7 @@
 #include "acl.kern.h"
 
 #include "acl_pose.kern.h"
+#include "loom/scene.h"
 
 LK_KERNEL_PLAIN(acl_lanes, a, s) { yarn_points(&a->l, a->x, s, a->P + YARN_POS * s); }
 
@@ -55,7 +56,9 @@ LK_FN lk_real acl_stiffness(const lk_real *K, int n, const lk_real *X, lk_real *
 
 LK_KERNEL_PLAIN(acl_apply, a, k)
 {
-  acl_set *const s = a->set + a->list[k];
+  acl_model *const m = a->model + a->job[k].set;
+  acl_out *const o = a->out + a->job[k].out;
+  const acl_place *const s = &m->at;
   const int n = s->slots;
   const int32_t *const vert = a->p.vert + s->slot;
   const lk_real *const qbar = a->p.qbar + 3 * s->slot, *const fbar = a->p.fbar + 3 * s->slot;
@@ -76,7 +79,7 @@ LK_KERNEL_PLAIN(acl_apply, a, k)
     for (int d = 0; d < 3; ++d)
       for (int e = 0; e < 3; ++e) A[3 * d + e] += q[d] * qbar[3 * i + e];
   }
-  for (int i = 0; i < 9; ++i) R[i] = s->R[i];
+  for (int i = 0; i < 9; ++i) R[i] = m->R[i];
   acl_rotation(A, R);
   for (int i = 0; i < n; ++i) {
     const lk_real *const q = F + 3 * i;
@@ -90,15 +93,15 @@ LK_KERNEL_PLAIN(acl_apply, a, k)
     const lk_real far = M[i] * M[i] * lk_dot3(x, x);
     most = far > most ? far : most;
   }
-  a->metric[k] = LK_SQRT(most) * s->reach / s->eps2;
-  a->energy[k] = s->energy - work;
-  if (s->pairs > 0) a->energy[k] -= LK_R(0.5) * acl_stiffness(a->p.K + s->block, n, X, Y);
+  o->metric = LK_SQRT(most) * s->reach / s->eps2;
+  o->energy = m->energy - work;
+  if (m->pairs > 0) o->energy -= LK_R(0.5) * acl_stiffness(a->p.K + s->block, n, X, Y);
   for (int i = 0; i < n; ++i)
     for (int d = 0; d < 3; ++d)
       F[3 * i + d] = R[3 * d] * Y[i] + R[3 * d + 1] * Y[n + i] + R[3 * d + 2] * Y[2 * n + i];
   if (a->keep)
-    for (int i = 0; i < 9; ++i) s->R[i] = R[i];
-  a->energy[k] += acl_springs(a, s, F);
+    for (int i = 0; i < 9; ++i) m->R[i] = R[i];
+  o->energy += acl_springs(a, m, F);
   acl_fold(vert, n, F);
 }
 
@@ -134,7 +137,7 @@ LK_FN void mask_of(const yarn_line *l, int32_t sa, int32_t sb, int j0, int j1, i
 }
 
 /* Exact force at the points of x, F [slots][3] not folded; returns the energy. */
-LK_FN lk_real exact_force(const acl_args *a, const acl_set *s, lk_real *F)
+LK_FN lk_real exact_force(const acl_args *a, const acl_place *s, lk_real *F)
 {
   const yarn_line *const l = &a->l;
   const int32_t ea = yarn_seg_of(l, l->seg_yarn[s->sa], s->u1);
@@ -172,21 +175,23 @@ LK_FN lk_real exact_force(const acl_args *a, const acl_set *s, lk_real *F)
 
 LK_KERNEL_PLAIN(acl_force, a, k)
 {
-  acl_set *const s = a->set + a->list[k];
-  lk_real *const F = a->p.F + 3 * s->slot;
-  a->energy[k] = exact_force(a, s, F);
-  a->energy[k] += acl_springs(a, s, F);
-  acl_fold(a->p.vert + s->slot, s->slots, F);
+  acl_model *const m = a->model + a->job[k].set;
+  acl_out *const o = a->out + a->job[k].out;
+  lk_real *const F = a->p.F + 3 * m->at.slot;
+  o->energy = exact_force(a, &m->at, F);
+  o->energy += acl_springs(a, m, F);
+  acl_fold(a->p.vert + m->at.slot, m->at.slots, F);
 }
 
 LK_KERNEL_PLAIN(acl_range, a, k)
 {
-  const acl_set *const s = a->set + a->list[k];
+  const acl_place *const s = a->place + a->job[k].out;
+  acl_out *const o = a->out + a->job[k].out;
   const yarn_line *const l = &a->l;
   const lk_real r2 = s->reach * s->reach;
   const int32_t ea = yarn_seg_of(l, l->seg_yarn[s->sa], s->u1);
   const int32_t eb = yarn_seg_of(l, l->seg_yarn[s->sb], s->v1);
-  int32_t *const out = a->range + 5 * k;
+  int32_t *const out = o->range;
   lk_real all = YARN_FAR * YARN_FAR;
   out[0] = s->u1 + 1;
   out[1] = s->u0 - 1;
@@ -222,7 +227,7 @@ LK_KERNEL_PLAIN(acl_range, a, k)
       }
     }
   /* the smallest of all is the smallest of those in contact, if there are any */
-  a->smallest[k] = all;
+  o->smallest = all;
 }
 
 /* ---- building ----------------------------------------------------------------------------------
@@ -257,24 +262,25 @@ LK_FN void add_side(lk_real *K, int n, int at, const lk_real *w, const lk_real *
 
 /* K = - sum over pairs in contact of (c c') H, c the weights of y_i - y_j: the four slots of
  * either point.  What a row of pairs shares is added once. */
-LK_FN void assemble(const acl_args *a, acl_set *s)
+LK_FN void assemble(const acl_args *a, acl_model *m)
 {
+  const acl_place *const s = &m->at;
   const yarn_line *const l = &a->l;
   const lk_real r2 = s->reach * s->reach;
   const int32_t eb = yarn_seg_of(l, l->seg_yarn[s->sb], s->v1);
   const int n = s->slots;
   lk_real *const K = a->p.K + s->block;
   for (int i = 0; i < 3 * n * (n + 1); ++i) K[i] = LK_R(0.0);
-  s->pairs = 0;
+  m->pairs = 0;
   for (int32_t p = s->u0; p <= s->u1; ++p) {
     int sa;
-    const int i = acl_lane(l, s->sa, p, &sa), before = s->pairs;
+    const int i = acl_lane(l, s->sa, p, &sa), before = m->pairs;
     const lk_real *const A = a->P + YARN_POS * sa + i;
     lk_real wi[4], all[6];
     for (int k = 0; k < 4; ++k) wi[k] = l->basis[YARN_LANES * k + i];
     for (int h = 0; h < 6; ++h) all[h] = LK_R(0.0);
     for (int32_t sb = s->sb; sb <= eb; ++sb) {
-      const int at = s->off + sb - s->sb, first = s->pairs;
+      const int at = s->off + sb - s->sb, first = m->pairs;
       lk_real T[4][6];
       int j0, j1;
       for (int k = 0; k < 24; ++k) T[k / 6][k % 6] = LK_R(0.0);
@@ -297,46 +303,114 @@ LK_FN void assemble(const acl_args *a, acl_set *s)
           for (int h = 0; h < 6; ++h) T[k][h] += wj[k] * H[h];
         }
         add_side(K, n, at, wj, H);
-        ++s->pairs;
+        ++m->pairs;
       }
-      for (int k = 0; k < 16 && s->pairs > first; ++k) {
+      for (int k = 0; k < 16 && m->pairs > first; ++k) {
         const int ra = sa - s->sa + k / 4, rb = at + k % 4;
         /* on the diagonal of shared slots both orders of the pair meet */
         add_block(K, n, ra, rb, ra == rb ? LK_R(-2.0) * wi[k / 4] : -wi[k / 4], T[k % 4]);
       }
     }
-    if (s->pairs > before) add_side(K, n, sa - s->sa, wi, all);
+    if (m->pairs > before) add_side(K, n, sa - s->sa, wi, all);
   }
+}
+
+LK_KERNEL_PLAIN(acl_springs_of, a, k)
+{
+  const int32_t *const from = a->place[a->job[k].out].from;
+  lk_real *const length = a->length + (int64_t)ACL_SPRINGS * a->job[k].out;
+  for (int i = 0; i < ACL_SPRINGS; ++i)
+    length[i] =
+        from[i] < 0 ? LK_R(-1.0) : a->model[from[i] / ACL_SPRINGS].length[from[i] % ACL_SPRINGS];
 }
 
 LK_KERNEL_PLAIN(acl_build, a, k)
 {
-  acl_set *const s = a->set + a->list[k];
+  acl_model *const m = a->model + a->job[k].set;
+  acl_out *const o = a->out + a->job[k].out;
+  const acl_place *const s = &m->at;
+  m->at = a->place[a->job[k].out];
   const int n = s->slots;
-  const int32_t *const vert = a->p.vert + s->slot;
+  int32_t *const vert = a->p.vert + s->slot;
   lk_real *const qbar = a->p.qbar + 3 * s->slot, *const fbar = a->p.fbar + 3 * s->slot;
   lk_real *const M = a->p.M + s->slot, *const F = a->p.F + 3 * s->slot;
-  s->energy = exact_force(a, s, fbar);
-  s->pairs = 0;
+  acl_vertices(&a->l, s, vert);
+  for (int i = 0; i < ACL_SPRINGS; ++i)
+    m->length[i] =
+        a->stiction > LK_R(0.0) ? a->length[(int64_t)ACL_SPRINGS * a->job[k].out + i] : LK_R(-1.0);
+  m->energy = exact_force(a, s, fbar);
+  m->pairs = 0;
   if (!a->exact) {
-    for (int d = 0; d < 3; ++d) s->cbar[d] = LK_R(0.0);
+    lk_real c[3];
+    for (int d = 0; d < 3; ++d) c[d] = LK_R(0.0);
     for (int i = 0; i < n; ++i) {
       acl_slot(a, vert, i, qbar + 3 * i);
-      for (int d = 0; d < 3; ++d) s->cbar[d] += qbar[3 * i + d];
+      for (int d = 0; d < 3; ++d) c[d] += qbar[3 * i + d];
       M[i] = LK_R(0.0);
     }
-    for (int d = 0; d < 3; ++d) s->cbar[d] /= (lk_real)n;
+    for (int d = 0; d < 3; ++d) c[d] /= (lk_real)n;
     for (int i = 0; i < n; ++i)
-      for (int d = 0; d < 3; ++d) qbar[3 * i + d] -= s->cbar[d];
-    acl_identity(s->R);
+      for (int d = 0; d < 3; ++d) qbar[3 * i + d] -= c[d];
+    acl_identity(m->R);
     weights_of(&a->l, s->sa, s->u0, s->u1, M);
     weights_of(&a->l, s->sb, s->v0, s->v1, M + s->off);
-    if (s->block_cap >= 3 * n * (n + 1)) assemble(a, s); /* else nothing is in contact */
+    if (s->with_K) assemble(a, m); /* else nothing is in contact */
   }
   for (int i = 0; i < 3 * n; ++i) F[i] = fbar[i];
-  a->energy[k] = s->energy + acl_springs(a, s, F);
+  o->energy = m->energy + acl_springs(a, m, F);
   acl_fold(vert, n, F);
-  ++s->updates;
+}
+
+/* ---- new contacts ------------------------------------------------------------------------ */
+
+/* Points of segments a, b within the ranges w that are in contact. */
+LK_KERNEL_PLAIN(acl_touching, a, k)
+{
+  const yarn_line *const l = &a->l;
+  acl_touch *const o = a->out + k;
+  int r[4];
+  for (int i = 0; i < YARN_LANES; ++i) o->row[i] = 0;
+  if (a->kind[k] != LOOM_PAIR_YY) return;
+  const int32_t sa = a->v[4 * k], sb = a->v[4 * k + 1];
+  const lk_real *const A = a->P + (int64_t)YARN_POS * sa, *const B = a->P + (int64_t)YARN_POS * sb;
+  const lk_real sum = l->radius[sa] + l->radius[sb];
+  const int near = yarn_adjacent(l, sa, sb);
+  for (int i = 0; i < 4; ++i) r[i] = (int)(a->w[4 * k + i] * (lk_real)YARN_B + LK_R(0.5));
+  for (int i = r[0]; i <= r[1]; ++i)
+    for (int j = r[2]; j <= r[3]; ++j) {
+      lk_real d2 = LK_R(0.0);
+      for (int c = 0; c < 3; ++c) {
+        const lk_real d = A[YARN_LANES * c + i] - B[YARN_LANES * c + j];
+        d2 += d * d;
+      }
+      if (!(d2 < sum * sum)) continue;
+      if (near && !yarn_apart(l, l->seg_yarn[sa], l->pt0[sa] + i, l->pt0[sb] + j)) continue;
+      o->row[i] = (uint16_t)(o->row[i] | 1u << j);
+    }
+}
+
+/* ---- memory, forces ------------------------------------------------------------------------ */
+
+/* X and Y hold nothing between calls. */
+LK_KERNEL_PLAIN(acl_move, a, k)
+{
+  acl_model *const m = a->model + a->job[k].set;
+  const acl_place *const to = a->place + a->job[k].out;
+  const int n = m->at.slots;
+  const int64_t was = m->at.slot, is = to->slot;
+  for (int i = 0; i < n; ++i) {
+    a->to.vert[is + i] = a->from.vert[was + i];
+    a->to.M[is + i] = a->from.M[was + i];
+  }
+  for (int i = 0; i < 3 * n; ++i) {
+    a->to.qbar[3 * is + i] = a->from.qbar[3 * was + i];
+    a->to.fbar[3 * is + i] = a->from.fbar[3 * was + i];
+    a->to.F[3 * is + i] = a->from.F[3 * was + i];
+  }
+  for (int i = 0; m->at.with_K && i < 3 * n * (n + 1); ++i)
+    a->to.K[to->block + i] = a->from.K[m->at.block + i];
+  m->at.slot = is;
+  m->at.block = to->block;
 }
 
 LK_KERNEL_PLAIN(acl_gather, a, i)
@@ -348,4 +422,23 @@ LK_KERNEL_PLAIN(acl_gather, a, i)
     for (int c = 0; c < 3; ++c) f[c] += F[c];
   }
   LK_STORE3(a->force, i, f);
+}
+
+LK_REDUCE_MAX(acl_differ, a, i)
+{
+  int same = 1;
+  for (int c = 0; c < 3; ++c) same = same && a->a[3 * i + c] == a->b[3 * i + c];
+  return same ? LK_R(0.0) : LK_R(1.0);
+}
+
+LK_REDUCE_MAX(acl_longest, a, i)
+{
+  lk_real f[3];
+  LK_LOAD3(f, a->a, i);
+  return LK_SQRT(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+}
+
+LK_KERNEL(acl_subtract, a, i)
+{
+  for (int c = 0; c < 3; ++c) a->out[3 * i + c] -= a->a[3 * i + c];
 }

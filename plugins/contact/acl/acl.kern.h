@@ -13,35 +13,48 @@
 
 #include "geom/yarn.kern.h"
 
-enum { /* states: DIRTY and NEW have no model yet; what a NEW one holds was not measured */
-       ACL_DEAD = 0,
-       ACL_CLEAN = 1,
-       ACL_DIRTY = 2,
-       ACL_NEW = 3
-};
 enum { ACL_SPRINGS = 4, ACL_ROW = 16 };
 
-typedef struct acl_set {
+/* Where a set is.  The host decides; kernels have a copy in the set's model from when it was
+ * built. */
+typedef struct acl_place {
   int32_t u0, u1, v0, v1; /* points, ends included */
-  int32_t state;          /* ACL_DEAD ... */
   int32_t sa, sb;         /* first segment of either range */
   int32_t off;            /* slot of the second range's first control point */
-  int32_t slots, pairs;   /* their numbers */
-  int32_t slot_cap, block_cap;
+  int32_t slots;          /* their number */
+  int32_t with_K;         /* 1: it has room for K */
+  int32_t reserved;
   int64_t slot, block;            /* the first ones */
-  int64_t updates;                /* times the model was built */
   lk_real reach;                  /* m, r_a + r_b */
   lk_real eps2;                   /* m^2, smallest squared distance when built */
-  lk_real energy;                 /* J, when built */
-  lk_real cbar[3];                /* m, mean of the control points when built */
-  lk_real R[9];                   /* rotation since, of the last step: where the next one begins */
   int32_t spring[ACL_SPRINGS][2]; /* points of the stiction springs */
-  lk_real length[ACL_SPRINGS];    /* m, at rest; < 0: not there yet */
-} acl_set;
+  int32_t from[ACL_SPRINGS];      /* whose they were, ACL_SPRINGS set + spring; -1: nobody's */
+} acl_place;
+
+typedef struct acl_model { /* what kernels know of a set */
+  acl_place at;
+  int32_t pairs; /* in contact when built */
+  int32_t reserved;
+  lk_real energy;              /* J, when built */
+  lk_real R[9];                /* rotation since, of the last step: where the next one begins */
+  lk_real length[ACL_SPRINGS]; /* m, at rest; < 0: not there yet */
+} acl_model;
+
+typedef struct acl_job { /* one set to work on */
+  int32_t set;
+  int32_t out; /* its place in the list: of what goes in and of what comes out */
+} acl_job;
+
+typedef struct acl_out {  /* what kernels say of a set */
+  lk_real metric, energy; /* 1, J */
+  lk_real smallest;       /* m^2, smallest squared distance */
+  int32_t range[5];       /* points in contact, number of pairs */
+  int32_t reserved;
+} acl_out;
 
 typedef struct acl_pool {    /* of the slots */
   int32_t *LK_RESTRICT vert; /* vertex; -1, -2: reflected, at the start or the end of a yarn */
-  lk_real *LK_RESTRICT qbar; /* [.][3] m, less cbar */
+  lk_real *LK_RESTRICT qbar; /* [.][3] m, less their mean */
   lk_real *LK_RESTRICT fbar; /* [.][3] N */
   lk_real *LK_RESTRICT M;    /* weights of the metric, 1 */
   lk_real *LK_RESTRICT X;    /* [.][3] m, workspace: x of all slots of a set, y, z */
@@ -53,24 +66,46 @@ typedef struct acl_pool {    /* of the slots */
 typedef struct acl_args {
   yarn_line l;
   acl_pool p;
-  acl_set *LK_RESTRICT set;
-  const int32_t *LK_RESTRICT list; /* sets to work on */
-  const lk_real *LK_RESTRICT x;    /* [n][3] m */
-  const lk_real *LK_RESTRICT P;    /* [ns][3][YARN_LANES] m, points at x */
-  lk_real *LK_RESTRICT metric;     /* [list] out */
-  lk_real *LK_RESTRICT energy;     /* [list] J, out */
-  int32_t *LK_RESTRICT range;      /* [list][5] out of acl_range: contact range, number of pairs */
-  lk_real *LK_RESTRICT smallest;   /* [list] m^2, out: smallest squared distance */
-  lk_real stiffness;               /* N/m */
-  lk_real stiction;                /* N/m, of one spring */
-  lk_real breaks;                  /* J, energy at which a spring breaks */
-  int32_t keep;                    /* 1: rotations and springs are those of a new step */
-  int32_t exact;                   /* 1: tolerance 0, no models */
+  acl_model *LK_RESTRICT model;       /* [sets] */
+  const acl_job *LK_RESTRICT job;     /* sets to work on, in any order */
+  const acl_place *LK_RESTRICT place; /* by acl_job.out: where they are now */
+  acl_out *LK_RESTRICT out;           /* by acl_job.out */
+  lk_real *LK_RESTRICT length;        /* [.][ACL_SPRINGS] m, by acl_job.out: of acl_springs_of */
+  const lk_real *LK_RESTRICT x;       /* [n][3] m */
+  const lk_real *LK_RESTRICT P;       /* [ns][3][YARN_LANES] m, points at x */
+  lk_real stiffness;                  /* N/m */
+  lk_real stiction;                   /* N/m, of one spring */
+  lk_real breaks;                     /* J, energy at which a spring breaks */
+  int32_t keep;                       /* 1: rotations and springs are those of a new step */
+  int32_t exact;                      /* 1: tolerance 0, no models */
 } acl_args;
-LK_DECLARE(acl_apply, acl_args) /* pose, metric, force by the model */
-LK_DECLARE(acl_range, acl_args) /* which points are in contact */
-LK_DECLARE(acl_build, acl_args) /* the model at x, and its force */
-LK_DECLARE(acl_force, acl_args) /* exact force at x */
+LK_DECLARE(acl_apply, acl_args)      /* pose, metric, force by the model */
+LK_DECLARE(acl_range, acl_args)      /* which points are in contact at `place` */
+LK_DECLARE(acl_springs_of, acl_args) /* rest lengths of springs that come from other sets */
+LK_DECLARE(acl_build, acl_args)      /* the model at x, and its force */
+LK_DECLARE(acl_force, acl_args)      /* exact force at x */
+
+typedef struct acl_touch { /* bit j of row i: points i, j of a pair of segments are in contact */
+  uint16_t row[YARN_LANES];
+} acl_touch;
+
+typedef struct acl_touch_args { /* pairs of segments */
+  yarn_line l;
+  const lk_real *LK_RESTRICT P;
+  const int32_t *LK_RESTRICT kind;
+  const int32_t *LK_RESTRICT v; /* [.][4], as in loom_pairs */
+  const lk_real *LK_RESTRICT w; /* [.][4] */
+  acl_touch *LK_RESTRICT out;
+} acl_touch_args;
+LK_DECLARE(acl_touching, acl_touch_args)
+
+typedef struct acl_move_args { /* sets move to other memory: jobs as above */
+  acl_pool from, to;
+  acl_model *LK_RESTRICT model;
+  const acl_job *LK_RESTRICT job;
+  const acl_place *LK_RESTRICT place;
+} acl_move_args;
+LK_DECLARE(acl_move, acl_move_args)
 
 typedef struct acl_gather_args {
   const lk_real *LK_RESTRICT F;    /* [slots][3] N */
@@ -79,6 +114,15 @@ typedef struct acl_gather_args {
   lk_real *LK_RESTRICT force;      /* [n][3] N, out */
 } acl_gather_args;
 LK_DECLARE(acl_gather, acl_gather_args)
+
+typedef struct acl_vector_args { /* vertices */
+  const lk_real *LK_RESTRICT a;  /* [n][3] */
+  const lk_real *LK_RESTRICT b;  /* [n][3] */
+  lk_real *LK_RESTRICT out;      /* [n][3] */
+} acl_vector_args;
+LK_DECLARE(acl_differ, acl_vector_args)   /* 1 if a and b are not the same */
+LK_DECLARE(acl_longest, acl_vector_args)  /* |a| */
+LK_DECLARE(acl_subtract, acl_vector_args) /* out -= a */
 
 typedef struct acl_lanes_args {
   yarn_line l;

@@ -32,6 +32,30 @@ LK_FN void acl_fold(const int32_t *vert, int slots, lk_real *F)
   }
 }
 
+/* Control points of segments `first` on, n slots: a missing one at the start is -1, at the end
+ * -2. */
+LK_FN void acl_range_vertices(const yarn_line *l, int32_t first, int n, int32_t *vert)
+{
+  const int32_t *const segs = l->segs + 4 * (int64_t)first;
+  const int64_t last = n - 4;
+  vert[0] = segs[0] < 0 ? -1 : segs[0];
+  vert[1] = segs[1];
+  for (int64_t s = 0; s <= last; ++s) vert[2 + s] = segs[4 * s + 2];
+  vert[n - 1] = segs[4 * last + 3] < 0 ? -2 : segs[4 * last + 3];
+}
+
+/* Of both ranges, or of the one that they make. */
+LK_FN void acl_vertices(const yarn_line *l, const acl_place *s, int32_t *vert)
+{
+  const int32_t ea = yarn_seg_of(l, l->seg_yarn[s->sa], s->u1);
+  if (s->off < ea - s->sa + 4) {
+    acl_range_vertices(l, s->sa, s->slots, vert);
+    return;
+  }
+  acl_range_vertices(l, s->sa, s->off, vert);
+  acl_range_vertices(l, s->sb, s->slots - s->off, vert + s->off);
+}
+
 /* Segment and lane of point p, of the segments from s on. */
 LK_FN int acl_lane(const yarn_line *l, int32_t s, int32_t p, int *seg)
 {
@@ -109,8 +133,9 @@ LK_FN void acl_rotation(const lk_real *A, lk_real *R)
 
 /* Forces of the springs, added to F [slots][3]; their energy.  A new step makes those that are
  * not there, and lets go of those that hold too much. */
-LK_FN lk_real acl_springs(const acl_args *a, acl_set *s, lk_real *F)
+LK_FN lk_real acl_springs(const acl_args *a, acl_model *m, lk_real *F)
 {
+  const acl_place *const s = &m->at;
   lk_real energy = LK_R(0.0);
   if (!(a->stiction > LK_R(0.0))) return energy;
   for (int k = 0; k < ACL_SPRINGS; ++k) {
@@ -121,10 +146,10 @@ LK_FN lk_real acl_springs(const acl_args *a, acl_set *s, lk_real *F)
     lk_real d[3], f[3];
     for (int c = 0; c < 3; ++c) d[c] = A[YARN_LANES * c] - B[YARN_LANES * c];
     const lk_real len = lk_norm3(d);
-    lk_real rest = s->length[k];
+    lk_real rest = m->length[k];
     const int loose =
         rest < LK_R(0.0) || LK_R(0.5) * a->stiction * (len - rest) * (len - rest) > a->breaks;
-    if (loose && a->keep) s->length[k] = len;
+    if (loose && a->keep) m->length[k] = len;
     if (loose || !(len > LK_R(0.0))) continue;
     energy += LK_R(0.5) * a->stiction * (len - rest) * (len - rest);
     for (int c = 0; c < 3; ++c) f[c] = a->stiction * (rest / len - LK_R(1.0)) * d[c];

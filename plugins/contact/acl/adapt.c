@@ -4,37 +4,48 @@
  * Order: detect, coalesce and merge, metric, resize, merge until nothing overlaps, build.  If
  * boxes that were resized overlapped when forces are evaluated, pairs would count twice. */
 #include <math.h>
-#include <string.h>
 
 #include "acl.h"
 #include "plug.h"
 #include "stats.h"
 
 static const lk_entry k_apply = LK_ENTRY(acl_apply), k_range = LK_ENTRY(acl_range);
-static const lk_entry k_build = LK_ENTRY(acl_build);
+static const lk_entry k_build = LK_ENTRY(acl_build), k_touching = LK_ENTRY(acl_touching);
+static const lk_entry k_springs_of = LK_ENTRY(acl_springs_of);
 
 /* ---- new contacts ---------------------------------------------------------------------------- */
 
-/* Points of segments a, b within the ranges w that are in contact and in no set. */
-static int coalesce(acl *m, const yarn_line *l, int32_t a, int32_t b, const loom_real *w)
+/* Which points of the pairs are in contact, into m->touch. */
+static loom_status find_touching(acl *m, const loom_pairs *pairs)
 {
-  const loom_real *const A = m->P + (ptrdiff_t)YARN_POS * a, *const B =
-                                                                 m->P + (ptrdiff_t)YARN_POS * b;
-  const loom_real sum = l->radius[a] + l->radius[b], b11 = (loom_real)YARN_B;
-  const int near = yarn_adjacent(l, a, b);
-  int r[4];
-  for (int k = 0; k < 4; ++k) r[k] = (int)lround((double)(w[k] * b11));
-  for (int i = r[0]; i <= r[1]; ++i)
-    for (int j = r[2]; j <= r[3]; ++j) {
+  void *p[5];
+  acl_touch_args a;
+  const plug_map q[5] = {{m->P, LOOM_READ},
+                         {pairs->kind, LOOM_READ},
+                         {pairs->v, LOOM_READ},
+                         {pairs->w, LOOM_READ},
+                         {m->touch, LOOM_WRITE}};
+  LOOM_TRY(m->h->buf_resize(m->h, m->touch, pairs->count * (int64_t)sizeof(acl_touch)));
+  LOOM_TRY(plug_map_all(m->h, m->e, 5, q, p));
+  LOOM_TRY(yarn_line_open(m->h, m->sc, m->e, &m->table, &a.l));
+  a.P = p[0];
+  a.kind = p[1];
+  a.v = p[2];
+  a.w = p[3];
+  a.out = p[4];
+  LOOM_TRY(plug_run(m->h, m->e, &k_touching, &a, pairs->count, NULL));
+  LOOM_TRY(yarn_line_close(m->h, m->sc, &m->table));
+  return plug_unmap_all(m->h, 5, q);
+}
+
+/* Points of segments a, b that are in contact and in no set. */
+static int coalesce(acl *m, const yarn_line *l, int32_t a, int32_t b, const acl_touch *touch)
+{
+  for (int i = 0; i < YARN_LANES; ++i)
+    for (int j = 0; touch->row[i] >> j != 0; ++j) {
       const int32_t p = l->pt0[a] + i, q = l->pt0[b] + j;
-      loom_real d2 = 0;
       int32_t id;
-      for (int c = 0; c < 3; ++c) {
-        const loom_real d = A[YARN_LANES * c + i] - B[YARN_LANES * c + j];
-        d2 += d * d;
-      }
-      if (!(d2 < sum * sum) || (near && !yarn_apart(l, l->seg_yarn[a], p, q))) continue;
-      if (acl_covered(m, a, p, q)) continue;
+      if (!(touch->row[i] >> j & 1) || acl_covered(m, a, p, q)) continue;
       const acl_box box = {p, p, q, q};
       if (!acl_absorb(m, l, acl_pad(m, l, box), &id)) return 0;
     }
@@ -43,17 +54,18 @@ static int coalesce(acl *m, const yarn_line *l, int32_t a, int32_t b, const loom
 
 static loom_status take_pairs(acl *m, const yarn_line *l, const loom_pairs *pairs)
 {
-  void *p[3];
-  const plug_map a[3] = {{pairs->kind, LOOM_READ}, {pairs->v, LOOM_READ}, {pairs->w, LOOM_READ}};
+  const loom_host *const h = m->h;
+  void *v, *touch;
   if (pairs->count == 0) return LOOM_OK;
-  LOOM_TRY(plug_map_all(m->h, m->e, 3, a, p));
-  const int32_t *const kind = p[0], *const v = p[1];
-  const loom_real *const w = p[2];
-  LOOM_CHECK(m->h, kind != NULL && v != NULL && w != NULL, LOOM_E_INTERNAL,
-             "%lld pairs without arrays", (long long)pairs->count);
-  for (int64_t k = 0; k < pairs->count; ++k)
-    if (kind[k] == LOOM_PAIR_YY) ACL_MEMORY(m, coalesce(m, l, v[4 * k], v[4 * k + 1], w + 4 * k));
-  return plug_unmap_all(m->h, 3, a);
+  LOOM_TRY(find_touching(m, pairs));
+  LOOM_TRY(h->map(h, m->e, pairs->v, LOOM_READ, LOOM_AT_HOST, &v));
+  LOOM_TRY(h->map(h, m->e, m->touch, LOOM_READ, LOOM_AT_HOST, &touch));
+  for (int64_t k = 0; k < pairs->count; ++k) {
+    const int32_t *const seg = (const int32_t *)v + 4 * k;
+    ACL_MEMORY(m, coalesce(m, l, seg[0], seg[1], (const acl_touch *)touch + k));
+  }
+  LOOM_TRY(h->unmap(h, m->touch));
+  return h->unmap(h, pairs->v);
 }
 
 /* ---- models that have strayed -------------------------------------------------------------- */
@@ -69,78 +81,103 @@ static loom_status list_sets(acl *m, int state, int other)
 }
 
 /* Forces by the models of all clean sets; those beyond the tolerance become dirty. */
-static loom_status test_models(acl *m, acl_args *a)
+static loom_status test_models(acl *m, loom_buf *x)
 {
   const double tau = m->set.tolerance;
+  const acl_out *out;
   LOOM_TRY(list_sets(m, ACL_CLEAN, ACL_CLEAN));
-  if (tau > 0.0) LOOM_TRY(acl_run(m, &k_apply, a, &m->list));
+  LOOM_TRY(acl_put_jobs(m, 0));
+  if (tau > 0.0) LOOM_TRY(acl_run(m, &k_apply, x, 1));
+  LOOM_TRY(acl_results(m, &out));
   m->energy_at = 0.0;
   for (int64_t k = 0; k < m->list.n; ++k) {
-    const int within = tau > 0.0 && (double)m->metric[k] <= tau;
+    const int within = tau > 0.0 && (double)out[k].metric <= tau;
     if (!within) m->sets[m->list.v[k]].state = ACL_DIRTY;
-    if (within) m->energy_at += (double)m->energy[k];
+    if (within) m->energy_at += (double)out[k].energy;
   }
-  return LOOM_OK;
+  return m->h->unmap(m->h, m->out);
 }
 
 /* ---- resizing ------------------------------------------------------------------------------ */
 
 /* The set shrinks or grows to what is in contact; what it then overlaps, it absorbs. */
-static int resize(acl *m, const yarn_line *l, int32_t id, const int32_t *range, loom_real d2)
+static int resize(acl *m, const yarn_line *l, int32_t id, const acl_out *found)
 {
   const acl_set *const s = &m->sets[id];
+  const int32_t *const range = found->range;
   const acl_box touching = {range[0], range[1], range[2], range[3]};
   if (s->state != ACL_DIRTY) return 1; /* absorbed meanwhile, its number perhaps used again */
   if (range[4] == 0) {
-    const double far = m->set.release * (double)s->reach;
-    return (double)d2 > far * far ? acl_remove(m, l, id) : 1;
+    const double far = m->set.release * (double)s->at.reach;
+    return (double)found->smallest > far * far ? acl_remove(m, l, id) : 1;
   }
   const acl_box box = acl_pad(m, l, touching);
-  if (box.u0 == s->u0 && box.u1 == s->u1 && box.v0 == s->v0 && box.v1 == s->v1) return 1;
+  if (box.u0 == s->at.u0 && box.u1 == s->at.u1 && box.v0 == s->at.v0 && box.v1 == s->at.v1)
+    return 1;
   /* the set itself is absorbed by what takes its place, with its springs; its old box must not
    * count, so it shrinks first */
   acl_set was = *s;
   int32_t made;
   if (!acl_remove(m, l, id)) return 0;
   if (!acl_absorb(m, l, box, &made)) return 0;
-  acl_set *const t = &m->sets[made];
-  t->updates += was.updates;
-  for (int k = 0; k < ACL_SPRINGS; ++k) {
-    const int32_t i = was.spring[k][0], j = was.spring[k][1];
-    if (i < t->u0 || i > t->u1 || j < t->v0 || j > t->v1) continue;
-    t->spring[k][0] = i;
-    t->spring[k][1] = j;
-    t->length[k] = was.length[k];
-  }
+  m->sets[made].updates += was.updates;
+  acl_keep_springs(&m->sets[made].at, &was.at);
   return 1;
 }
 
-static loom_status build(acl *m, const yarn_line *l, acl_args *a)
+/* Contact ranges of what has no model: each set as large as they say. */
+static loom_status resize_all(acl *m, const yarn_line *l, loom_buf *x)
 {
+  const acl_out *out;
   LOOM_TRY(list_sets(m, ACL_DIRTY, ACL_NEW));
-  LOOM_TRY(acl_run(m, &k_range, a, &m->list));
+  LOOM_TRY(acl_put_jobs(m, 1));
+  LOOM_TRY(acl_run(m, &k_range, x, 1));
+  LOOM_TRY(acl_results(m, &out));
   for (int64_t k = 0; k < m->list.n; ++k) m->sets[m->list.v[k]].state = ACL_DIRTY;
   for (int64_t k = 0; k < m->list.n; ++k) {
-    LOOM_CHECK(m->h, isfinite((double)m->smallest[k]), LOOM_E_NUMERIC,
+    LOOM_CHECK(m->h, isfinite((double)out[k].smallest), LOOM_E_NUMERIC,
                "yarn positions are not finite");
-    ACL_MEMORY(m, resize(m, l, m->list.v[k], m->range + 5 * k, m->smallest[k]));
+    ACL_MEMORY(m, resize(m, l, m->list.v[k], &out[k]));
   }
-  /* what was merged or moved is measured again, at its final size */
+  return m->h->unmap(m->h, m->out);
+}
+
+/* What was merged or moved is measured again, at its final size, and gets its memory. */
+static loom_status lay_out(acl *m, const yarn_line *l, loom_buf *x)
+{
+  const acl_out *out;
   LOOM_TRY(list_sets(m, ACL_DIRTY, ACL_NEW));
-  LOOM_TRY(acl_run(m, &k_range, a, &m->list));
+  LOOM_TRY(acl_put_jobs(m, 1));
+  LOOM_TRY(acl_run(m, &k_range, x, 1));
+  LOOM_TRY(acl_results(m, &out));
   for (int64_t k = 0; k < m->list.n; ++k) {
     acl_set *const s = &m->sets[m->list.v[k]];
-    s->eps2 = m->smallest[k];
-    ACL_MEMORY(m, acl_layout(m, l, s, m->set.tolerance > 0.0 && m->range[5 * k + 4] > 0));
+    s->pairs = m->set.tolerance > 0.0 ? out[k].range[4] : 0;
+    s->at.eps2 = out[k].smallest;
+    ACL_MEMORY(m, acl_layout(m, l, s, s->pairs > 0));
   }
-  a->p = m->pool.p;
-  LOOM_TRY(acl_run(m, &k_build, a, &m->list));
+  LOOM_TRY(m->h->unmap(m->h, m->out));
+  return acl_room(m);
+}
+
+static loom_status build(acl *m, const yarn_line *l, loom_buf *x)
+{
+  const acl_out *out;
+  LOOM_TRY(resize_all(m, l, x));
+  LOOM_TRY(lay_out(m, l, x));
+  LOOM_TRY(acl_put_jobs(m, 1));
+  if (m->set.stiction > 0.0) LOOM_TRY(acl_run(m, &k_springs_of, x, 1));
+  LOOM_TRY(acl_run(m, &k_build, x, 1));
+  LOOM_TRY(acl_results(m, &out));
   for (int64_t k = 0; k < m->list.n; ++k) {
-    m->sets[m->list.v[k]].state = ACL_CLEAN;
-    m->energy_at += (double)m->energy[k];
+    acl_set *const s = &m->sets[m->list.v[k]];
+    s->state = ACL_CLEAN;
+    ++s->updates;
+    for (int i = 0; i < ACL_SPRINGS; ++i) s->at.from[i] = ACL_SPRINGS * m->list.v[k] + i;
+    m->energy_at += (double)out[k].energy;
   }
   m->built = m->list.n;
-  return LOOM_OK;
+  return m->h->unmap(m->h, m->out);
 }
 
 /* ---- one step ------------------------------------------------------------------------------ */
@@ -155,7 +192,7 @@ loom_status acl_export_boxes(acl *m)
   for (int64_t i = 0; i < m->num; ++i) {
     const acl_set *const s = &m->sets[i];
     if (s->state != ACL_DEAD)
-      n += (int64_t)((s->u1 - s->u0) / 256 + 1) * ((s->v1 - s->v0) / 256 + 1);
+      n += (int64_t)((s->at.u1 - s->at.u0) / 256 + 1) * ((s->at.v1 - s->at.v0) / 256 + 1);
   }
   LOOM_TRY(h->buf_resize(h, m->exclude, n));
   LOOM_TRY(h->buf_resize(h, m->order, n));
@@ -164,10 +201,10 @@ loom_status acl_export_boxes(acl *m)
   for (int64_t i = 0; i < m->num; ++i) {
     const acl_set *const s = &m->sets[i];
     if (s->state == ACL_DEAD) continue;
-    for (int32_t u = s->u0; u <= s->u1; u += 256)
-      for (int32_t v = s->v0; v <= s->v1; v += 256) {
-        const int32_t nu = s->u1 - u < 255 ? s->u1 - u : 255;
-        const int32_t nv = s->v1 - v < 255 ? s->v1 - v : 255;
+    for (int32_t u = s->at.u0; u <= s->at.u1; u += 256)
+      for (int32_t v = s->at.v0; v <= s->at.v1; v += 256) {
+        const int32_t nu = s->at.u1 - u < 255 ? s->at.u1 - u : 255;
+        const int32_t nv = s->at.v1 - v < 255 ? s->at.v1 - v : 255;
         *key++ = (uint64_t)u << 40 | (uint64_t)v << 16 | (uint64_t)nu << 8 | (uint64_t)nv;
       }
   }
@@ -183,7 +220,7 @@ static void write_stats(acl *m, int64_t step, int64_t found, const double *spent
   int64_t slots = 0, pairs = 0;
   if (m->stats == NULL) return;
   for (int64_t i = 0; i < m->num; ++i)
-    if (m->sets[i].state != ACL_DEAD) slots += m->sets[i].slots, pairs += m->sets[i].pairs;
+    if (m->sets[i].state != ACL_DEAD) slots += m->sets[i].at.slots, pairs += m->sets[i].pairs;
   fprintf(m->stats, "%lld %lld %lld %lld %lld %lld %lld %lld", (long long)step, (long long)m->live,
           (long long)m->built, (long long)m->born, (long long)m->died, (long long)found,
           (long long)slots, (long long)pairs);
@@ -203,26 +240,23 @@ loom_status acl_adapt(acl *m, const loom_step *s, const loom_pairs *pairs)
 {
   const loom_host *const h = m->h;
   double last = stats_cpu(), spent[PHASES];
-  acl_args a;
-  void *x;
+  yarn_line l; /* on the host */
   m->born = m->died = m->built = 0;
-  LOOM_TRY(h->map(h, m->e, s->x_start, LOOM_READ, LOOM_AT_EXEC, &x));
-  LOOM_TRY(acl_open(m, x, 1, &a));
-  LOOM_TRY(acl_lanes_at(m, &a));
+  LOOM_TRY(yarn_line_open(h, m->sc, NULL, &m->table, &l));
+  LOOM_TRY(acl_lanes_at(m, s->x_start));
   spent[POINTS] = lap(&last);
-  LOOM_TRY(take_pairs(m, &a.l, pairs));
+  LOOM_TRY(take_pairs(m, &l, pairs));
   spent[COALESCE] = lap(&last);
-  LOOM_TRY(test_models(m, &a));
+  LOOM_TRY(test_models(m, s->x_start));
   spent[EVALUATE] = lap(&last);
-  LOOM_TRY(build(m, &a.l, &a));
-  ACL_MEMORY(m, acl_compact(m));
+  LOOM_TRY(build(m, &l, s->x_start));
+  LOOM_TRY(acl_compact(m, &l));
   spent[REBUILD] = lap(&last);
   LOOM_TRY(acl_gather_forces(m, m->force));
-  memcpy(m->x_at, x, sizeof *m->x_at * 3 * (size_t)m->n);
+  LOOM_TRY(h->buf_copy(h, m->e, m->x_at, s->x_start));
   m->have_force = 1;
   LOOM_TRY(acl_export_boxes(m));
   spent[GATHER] = lap(&last);
   write_stats(m, s->index, pairs->count, spent);
-  LOOM_TRY(acl_close(m));
-  return h->unmap(h, s->x_start);
+  return yarn_line_close(h, m->sc, &m->table);
 }

@@ -1,31 +1,50 @@
 /* state.c - memory of the instance, and what a checkpoint keeps. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "acl.h"
+#include "acl_pose.kern.h"
 
 loom_status acl_state_new(acl *m)
 {
-  const size_t ns = (size_t)m->table.num_segs, n3 = 3 * (size_t)m->n + 1;
-  m->bins = calloc(ns + 1, sizeof *m->bins);
-  m->P = calloc(YARN_POS * ns + 1, sizeof *m->P);
-  m->at = calloc((size_t)m->n + 2, sizeof *m->at);
-  m->force = calloc(n3, sizeof *m->force);
-  m->other = calloc(n3, sizeof *m->other);
-  m->x_at = calloc(n3, sizeof *m->x_at);
-  ACL_MEMORY(m, m->bins != NULL && m->P != NULL && m->at != NULL && m->force != NULL &&
-                    m->other != NULL && m->x_at != NULL);
-  LOOM_TRY(m->h->buf_new(m->h, "boxes of sets", LOOM_U64, 0, &m->exclude));
-  return m->h->buf_new(m->h, "order of boxes", LOOM_I32, 0, &m->order);
+  const loom_host *const h = m->h;
+  const int64_t ns = m->table.num_segs, n3 = 3 * (int64_t)m->n;
+  const struct {
+    const char *name;
+    int type;
+    int64_t count;
+    loom_buf **out;
+  } all[] = {{"models", LOOM_U8, 0, &m->models},
+             {"points", LOOM_REAL, YARN_POS * ns, &m->P},
+             {"sets to work on", LOOM_U8, 0, &m->jobs},
+             {"places of sets", LOOM_U8, 0, &m->places},
+             {"lengths of springs", LOOM_REAL, 0, &m->lengths},
+             {"results", LOOM_U8, 0, &m->out},
+             {"touching points", LOOM_U8, 0, &m->touch},
+             {"first slots", LOOM_I64, (int64_t)m->n + 2, &m->at},
+             {"slots of vertices", LOOM_I32, 0, &m->slot},
+             {"forces", LOOM_REAL, n3, &m->force},
+             {"forces elsewhere", LOOM_REAL, n3, &m->other},
+             {"where they are", LOOM_REAL, n3, &m->x_at},
+             {"one number", LOOM_REAL, 1, &m->result},
+             {"boxes of sets", LOOM_U64, 0, &m->exclude},
+             {"order of boxes", LOOM_I32, 0, &m->order}};
+  m->bins = calloc((size_t)ns + 1, sizeof *m->bins);
+  ACL_MEMORY(m, m->bins != NULL);
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i)
+    LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
+  return acl_pools_new(m, &m->pool);
 }
 
 void acl_state_free(acl *m)
 {
+  loom_buf *const all[] = {m->models, m->P,     m->jobs,   m->places,  m->lengths,
+                           m->out,    m->touch, m->at,     m->slot,    m->force,
+                           m->other,  m->x_at,  m->result, m->exclude, m->order};
   acl_sets_free(m);
   free(m->list.v);
-  free(m->metric), free(m->energy), free(m->smallest), free(m->range);
-  free(m->P), free(m->at), free(m->slot), free(m->force), free(m->other), free(m->x_at);
-  m->h->buf_free(m->h, m->exclude);
-  m->h->buf_free(m->h, m->order);
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i) m->h->buf_free(m->h, all[i]);
+  acl_pools_free(m, &m->pool);
 }
 
 void acl_forget(acl *m)
@@ -66,26 +85,56 @@ static loom_status bytes_io(acl *m, int restore, const char *name, int64_t n, vo
   return LOOM_OK;
 }
 
-/* Sets, models and the room they have, as they stand; where sets are follows from them. */
-static loom_status sets_io(acl *m, int restore)
+/* Models and the arrays they are in, as they stand; X and Y hold nothing between steps. */
+static loom_status models_io(acl *m, int restore)
 {
-  acl_pools *const q = &m->pool;
-  const int64_t real = (int64_t)sizeof(loom_real), k = q->slots;
+  static const char *const names[ACL_ARRAYS] = {"acl vertices", "acl qbar",     "acl fbar",
+                                                "acl weights",  NULL,           NULL,
+                                                "acl forces",   "acl stiffness"};
+  const loom_host *const h = m->h;
   const struct {
     const char *name;
-    void *p;
-    int64_t bytes;
-  } all[] = {{"acl sets", m->sets, m->num * (int64_t)sizeof *m->sets},
-             {"acl unused", m->freed.v, m->freed.n * (int64_t)sizeof *m->freed.v},
-             {"acl vertices", q->p.vert, k * (int64_t)sizeof *q->p.vert},
-             {"acl qbar", q->p.qbar, 3 * k * real},
-             {"acl fbar", q->p.fbar, 3 * k * real},
-             {"acl weights", q->p.M, k * real},
-             {"acl forces", q->p.F, 3 * k * real},
-             {"acl stiffness", q->p.K, q->reals * real}};
-  for (size_t i = 0; i < LOOM_COUNT(all); ++i)
-    LOOM_TRY(bytes_io(m, restore, all[i].name, all[i].bytes, all[i].p));
+    loom_buf *b;
+  } first = {"acl models", m->models};
+  for (int i = -1; i < ACL_ARRAYS; ++i) {
+    const char *const name = i < 0 ? first.name : names[i];
+    loom_buf *const b = i < 0 ? first.b : m->pool.b[i];
+    const int64_t n = h->buf_count(h, b);
+    if (name == NULL) continue;
+    LOOM_TRY(h->state_io(h, restore, name, b));
+    LOOM_CHECK(h, h->buf_count(h, b) == n, LOOM_E_IO,
+               "the checkpoint has %lld values of %s, %lld are wanted; it was written by another "
+               "version or for another scene",
+               (long long)h->buf_count(h, b), name, (long long)n);
+  }
   return LOOM_OK;
+}
+
+/* Room on the host for what a checkpoint has. */
+static int room_for(acl *m, int64_t sets, int64_t freed, int64_t slots)
+{
+  void *p = m->sets, *q = m->freed.v, *r = m->vert;
+  const int ok = grow_room(&p, &m->cap, sets, sizeof *m->sets) &&
+                 grow_room(&q, &m->freed.cap, freed, sizeof *m->freed.v) &&
+                 grow_room(&r, &m->vert_cap, slots, sizeof *m->vert);
+  m->sets = p;
+  m->freed.v = q;
+  m->vert = r;
+  return ok;
+}
+
+/* Where sets are follows from their boxes. */
+static loom_status find_places(acl *m)
+{
+  yarn_line l;
+  LOOM_TRY(yarn_line_open(m->h, m->sc, NULL, &m->table, &l));
+  for (int64_t i = 0; i < m->num; ++i) {
+    const acl_set *const s = &m->sets[i];
+    if (s->state == ACL_DEAD) continue;
+    ACL_MEMORY(m, acl_hook(m, &l, (int32_t)i));
+    acl_vertices(&l, &s->at, m->vert + s->at.slot);
+  }
+  return yarn_line_close(m->h, m->sc, &m->table);
 }
 
 loom_status acl_checkpoint(void *self, const loom_step *s, int restore)
@@ -98,12 +147,7 @@ loom_status acl_checkpoint(void *self, const loom_step *s, int restore)
   if (restore) acl_forget(m);
   LOOM_TRY(bytes_io(m, restore, "acl counts", (int64_t)sizeof head, head));
   if (restore) {
-    void *sets = m->sets, *freed = m->freed.v;
-    int ok = grow_room(&sets, &m->cap, head[0], sizeof *m->sets);
-    m->sets = sets;
-    ok = grow_room(&freed, &m->freed.cap, head[1], sizeof *m->freed.v) && ok;
-    m->freed.v = freed;
-    ACL_MEMORY(m, ok && acl_room(q, head[2], head[3]));
+    ACL_MEMORY(m, room_for(m, head[0], head[1], head[2]));
     m->num = head[0];
     m->freed.n = head[1];
     q->slots = head[2];
@@ -112,12 +156,12 @@ loom_status acl_checkpoint(void *self, const loom_step *s, int restore)
     q->live_slots = head[5];
     q->live_reals = head[6];
   }
-  LOOM_TRY(sets_io(m, restore));
+  LOOM_TRY(acl_trim(m));
+  LOOM_TRY(bytes_io(m, restore, "acl sets", m->num * (int64_t)sizeof *m->sets, m->sets));
+  LOOM_TRY(
+      bytes_io(m, restore, "acl unused", m->freed.n * (int64_t)sizeof *m->freed.v, m->freed.v));
+  LOOM_TRY(models_io(m, restore));
   if (!restore) return LOOM_OK;
-  yarn_line l;
-  LOOM_TRY(yarn_line_open(m->h, m->sc, m->e, &m->table, &l));
-  for (int64_t i = 0; i < m->num; ++i)
-    if (m->sets[i].state != ACL_DEAD) ACL_MEMORY(m, acl_hook(m, &l, (int32_t)i));
-  LOOM_TRY(acl_export_boxes(m)); /* detection asks for them before the next step's end */
-  return yarn_line_close(m->h, m->sc, &m->table);
+  LOOM_TRY(find_places(m));
+  return acl_export_boxes(m); /* detection asks for them before the next step's end */
 }

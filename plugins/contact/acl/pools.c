@@ -1,0 +1,196 @@
+/* pools.c - memory that kernels work on: arrays of all sets, and lists of those under way. */
+#include <string.h>
+
+#include "acl.h"
+#include "acl_pose.kern.h"
+#include "plug.h"
+
+static const lk_entry k_move = LK_ENTRY(acl_move);
+
+/* ---- arrays of all sets ---------------------------------------------------------------------- */
+
+/* Items of array i of the pools. */
+static int64_t items(const acl_pools *q, int i)
+{
+  static const int width[ACL_ARRAYS] = {1, 3, 3, 1, 3, 3, 3, 0};
+  return width[i] > 0 ? width[i] * q->slots : q->reals;
+}
+
+/* With half of it to spare: sets come one after the other, and K is most of all memory. */
+static loom_status grow(acl *m, loom_buf *b, int64_t need)
+{
+  return m->h->buf_count(m->h, b) < need ? m->h->buf_resize(m->h, b, need + need / 2) : LOOM_OK;
+}
+
+loom_status acl_room(acl *m)
+{
+  for (int i = 0; i < ACL_ARRAYS; ++i) LOOM_TRY(grow(m, m->pool.b[i], items(&m->pool, i)));
+  return grow(m, m->models, m->num * (int64_t)sizeof(acl_model));
+}
+
+loom_status acl_trim(acl *m)
+{
+  const loom_host *const h = m->h;
+  for (int i = 0; i < ACL_ARRAYS; ++i) LOOM_TRY(h->buf_resize(h, m->pool.b[i], items(&m->pool, i)));
+  return h->buf_resize(h, m->models, m->num * (int64_t)sizeof(acl_model));
+}
+
+static void pool_of(void *const *p, acl_pool *out)
+{
+  out->vert = p[ACL_VERT];
+  out->qbar = p[ACL_QBAR];
+  out->fbar = p[ACL_FBAR];
+  out->M = p[ACL_M];
+  out->X = p[ACL_X];
+  out->Y = p[ACL_Y];
+  out->F = p[ACL_F];
+  out->K = p[ACL_K];
+}
+
+/* What is left of the sets goes to the arrays of *to. */
+static loom_status move_sets(acl *m, const acl_pools *to)
+{
+  enum { MAPS = 2 * ACL_ARRAYS + 3 };
+  void *p[MAPS];
+  plug_map q[MAPS] = {{m->models, LOOM_RDWR}, {m->jobs, LOOM_READ}, {m->places, LOOM_READ}};
+  acl_move_args a;
+  for (int i = 0; i < ACL_ARRAYS; ++i) {
+    q[3 + i] = (plug_map){m->pool.b[i], LOOM_READ};
+    q[3 + ACL_ARRAYS + i] = (plug_map){to->b[i], LOOM_RDWR};
+  }
+  LOOM_TRY(plug_map_all(m->h, m->e, MAPS, q, p));
+  pool_of(p + 3, &a.from);
+  pool_of(p + 3 + ACL_ARRAYS, &a.to);
+  a.model = p[0];
+  a.job = p[1];
+  a.place = p[2];
+  LOOM_TRY(plug_run(m->h, m->e, &k_move, &a, m->list.n, NULL));
+  return plug_unmap_all(m->h, MAPS, q);
+}
+
+loom_status acl_pools_new(acl *m, acl_pools *q)
+{
+  static const char *const names[ACL_ARRAYS] = {
+      "vertices of slots", "built positions", "built forces",    "weights",
+      "deformation",       "its forces",      "forces of slots", "stiffness"};
+  for (int i = 0; i < ACL_ARRAYS; ++i)
+    LOOM_TRY(
+        m->h->buf_new(m->h, names[i], i == ACL_VERT ? LOOM_I32 : LOOM_REAL, items(q, i), &q->b[i]));
+  return LOOM_OK;
+}
+
+void acl_pools_free(acl *m, acl_pools *q)
+{
+  for (int i = 0; i < ACL_ARRAYS; ++i) m->h->buf_free(m->h, q->b[i]);
+}
+
+loom_status acl_compact(acl *m, const yarn_line *l)
+{
+  acl_pools *const q = &m->pool, to;
+  if (q->slots <= 2 * q->live_slots + 1024 && q->reals <= 2 * q->live_reals + 4096) return LOOM_OK;
+  memset(&to, 0, sizeof to);
+  to.slots = to.live_slots = q->live_slots;
+  to.reals = to.live_reals = q->live_reals;
+  LOOM_TRY(acl_pools_new(m, &to));
+  m->list.n = 0;
+  int64_t slot = 0, block = 0;
+  for (int64_t i = 0; i < m->num; ++i) {
+    acl_set *const s = &m->sets[i];
+    if (s->state == ACL_DEAD) continue;
+    ACL_MEMORY(m, grow_push(&m->list, (int32_t)i));
+    s->at.slot = slot;
+    s->at.block = block;
+    slot += s->slot_cap;
+    block += s->block_cap;
+    acl_vertices(l, &s->at, m->vert + s->at.slot);
+  }
+  LOOM_TRY(acl_put_jobs(m, 1));
+  LOOM_TRY(move_sets(m, &to));
+  acl_pools_free(m, q);
+  *q = to;
+  m->layout_changed = 1;
+  return LOOM_OK;
+}
+
+/* ---- lists of sets ----------------------------------------------------------------------------
+ */
+
+/* Largest first on a device, so that neighbours have about the same work: each set writes to its
+ * own place, nothing depends on the order. */
+static void order_jobs(const acl *m, acl_job *job)
+{
+  enum { CLASSES = 256 };
+  int64_t at[CLASSES + 1] = {0};
+  const int64_t n = m->list.n;
+  const int sorted = m->e->backend == LOOM_CUDA;
+  for (int64_t k = 0; sorted && k < n; ++k) {
+    const int32_t slots = m->sets[m->list.v[k]].at.slots;
+    ++at[slots < CLASSES ? CLASSES - slots : 1];
+  }
+  for (int c = 0; sorted && c < CLASSES; ++c) at[c + 1] += at[c];
+  for (int64_t k = 0; k < n; ++k) {
+    const int32_t slots = m->sets[m->list.v[k]].at.slots;
+    acl_job *const j = job + (sorted ? at[slots < CLASSES ? CLASSES - 1 - slots : 0]++ : k);
+    j->set = m->list.v[k];
+    j->out = (int32_t)k;
+  }
+}
+
+loom_status acl_put_jobs(acl *m, int with_places)
+{
+  const loom_host *const h = m->h;
+  const int64_t n = m->list.n;
+  void *p;
+  LOOM_TRY(h->buf_resize(h, m->jobs, n * (int64_t)sizeof(acl_job)));
+  LOOM_TRY(h->buf_resize(h, m->out, n * (int64_t)sizeof(acl_out)));
+  LOOM_TRY(h->map(h, m->e, m->jobs, LOOM_WRITE, LOOM_AT_HOST, &p));
+  order_jobs(m, p);
+  LOOM_TRY(h->unmap(h, m->jobs));
+  if (!with_places) return LOOM_OK;
+  LOOM_TRY(h->buf_resize(h, m->places, n * (int64_t)sizeof(acl_place)));
+  LOOM_TRY(h->buf_resize(h, m->lengths, n * ACL_SPRINGS));
+  LOOM_TRY(h->map(h, m->e, m->places, LOOM_WRITE, LOOM_AT_HOST, &p));
+  for (int64_t k = 0; k < n; ++k) ((acl_place *)p)[k] = m->sets[m->list.v[k]].at;
+  return h->unmap(h, m->places);
+}
+
+loom_status acl_run(acl *m, const lk_entry *k, loom_buf *x, int keep)
+{
+  enum { OTHERS = 7, MAPS = ACL_ARRAYS + OTHERS };
+  void *p[MAPS];
+  acl_args a;
+  plug_map q[MAPS];
+  if (m->list.n == 0) return LOOM_OK;
+  for (int i = 0; i < ACL_ARRAYS; ++i) q[i] = (plug_map){m->pool.b[i], LOOM_RDWR};
+  const plug_map others[OTHERS] = {
+      {m->models, LOOM_RDWR},  {m->jobs, LOOM_READ}, {m->places, LOOM_READ}, {m->out, LOOM_RDWR},
+      {m->lengths, LOOM_RDWR}, {x, LOOM_READ},       {m->P, LOOM_READ}};
+  for (int i = 0; i < OTHERS; ++i) q[ACL_ARRAYS + i] = others[i];
+  void *const *const o = p + ACL_ARRAYS;
+  LOOM_TRY(plug_map_all(m->h, m->e, MAPS, q, p));
+  LOOM_TRY(yarn_line_open(m->h, m->sc, m->e, &m->table, &a.l));
+  pool_of(p, &a.p);
+  a.model = o[0];
+  a.job = o[1];
+  a.place = o[2];
+  a.out = o[3];
+  a.length = o[4];
+  a.x = o[5];
+  a.P = o[6];
+  a.stiffness = (lk_real)m->set.stiffness;
+  a.stiction = (lk_real)m->set.stiction;
+  a.breaks = (lk_real)m->set.stiction_break;
+  a.keep = keep;
+  a.exact = !(m->set.tolerance > 0.0);
+  LOOM_TRY(plug_run(m->h, m->e, k, &a, m->list.n, NULL));
+  LOOM_TRY(yarn_line_close(m->h, m->sc, &m->table));
+  return plug_unmap_all(m->h, MAPS, q);
+}
+
+loom_status acl_results(acl *m, const acl_out **out)
+{
+  void *p;
+  LOOM_TRY(m->h->map(m->h, m->e, m->out, LOOM_READ, LOOM_AT_HOST, &p));
+  *out = p;
+  return LOOM_OK;
+}
