@@ -222,7 +222,7 @@ loom_status h5read_messages(h5read *r, loom_err *err, int64_t first, int64_t cou
                             h5log_message_row *rows);
 /* Any table by name ("steps", "iters", "iters_extra", "inner"), column by column.  Kinds:
  * 'I' int64, 'R' double, 'S' the reason, an int64 for h5log_reason_name. */
-enum { H5READ_NAME_LEN = 64 };
+enum { H5READ_NAME_LEN = 136 };
 int64_t h5read_num_rows(h5read *r, const char *table); /* -1: no such table */
 int h5read_num_columns(h5read *r, const char *table);  /* -1: no such table */
 loom_status h5read_column_info(h5read *r, loom_err *err, const char *table, int column,

@@ -44,8 +44,8 @@ static const loom_param params[] = {
                     "Where contacts pull their vertices: to the closest point with the gap d_hat, "
                     "or both sides as a whole, shared by mass (no energy)."),
     LOOM_PARAM_INT(ndb_settings, inner, 0, 0, 1000000, "1",
-                   "Iterations between two filters at most; 0: 20, or a quarter of what a step may "
-                   "take."),
+                   "Iterations between two filters at most; 0: a third of what a step may take, 20 "
+                   "at most."),
     LOOM_PARAM_BOOL(ndb_settings, carry, 1,
                     "Ages go over to the next step; the paper begins every step at 0."),
     LOOM_PARAM_REAL(ipc_settings, self_friction, 0, 0, 10, "1",
@@ -60,6 +60,7 @@ static const loom_column columns[] = {
     {"grown", "1", "contacts whose weight is above the first"},
     {"ratio", "1", "largest weight over the first"},
     {"age", "1", "largest age a in w = w0 K^a"},
+    {"continuous", "1", "continuous detections in this step so far, those of filters left out"},
 };
 
 /* ---- life --------------------------------------------------------------------------------- */
@@ -295,7 +296,7 @@ static loom_status ndb_begin_step(void *self, const loom_step *s)
   d->num_old = d->base.m;
   d->base.m = d->base.corner.count = 0;
   d->filters = -1;
-  d->since = 0;
+  d->since = d->continuous = 0;
   d->base.asked = 0;
   if (d->set.weight > 0.0) d->scale = d->set.weight;
   if (d->set.weight > 0.0 || s->h == d->h_scale) return LOOM_OK;
@@ -323,7 +324,8 @@ static loom_status distance(ndb *d, loom_buf *a, loom_buf *b, double *out)
 
 /* What stopped x_feas is left with a tenth of the distance it had, and had at most twice the way
  * of a vertex: within a step closeness finds it, and continuous detection runs only once more
- * where a filter has run anyway. */
+ * where a filter has run anyway.  No further than `slack`: where x is far ahead, as far again would
+ * hold all of the neighbourhood ready; what is missed is close when x_feas has come nearer. */
 static const double within = 0.25;
 
 static loom_status ndb_plan(void *self, const loom_step *s, loom_query *q)
@@ -339,9 +341,10 @@ static loom_status ndb_plan(void *self, const loom_step *s, loom_query *q)
   q->what = LOOM_DETECT_PROXIMITY;
   q->margin = (loom_real)(d->base.set.d_hat + d->base.set.slack);
   if (s->iter < 0 && !(ahead <= 0.0)) q->what |= LOOM_DETECT_CCD;
-  if (s->iter >= 0) q->margin += (loom_real)(within * ahead);
+  if (s->iter >= 0) q->margin += (loom_real)fmin(within * ahead, d->base.set.slack);
   q->x0 = s->x_feas;
   q->x1 = s->x;
+  d->continuous += (q->what & LOOM_DETECT_CCD) != 0;
   return LOOM_OK;
 }
 
@@ -364,7 +367,7 @@ static int64_t inner_of(const ndb *d, const loom_step *s)
 {
   const int64_t most = LOOM_HAS(s, max_iters) ? s->max_iters : 0;
   if (d->set.inner > 0) return d->set.inner;
-  return most <= 0 || most >= 80 ? 20 : most >= 4 ? most / 4 : 1;
+  return most <= 0 || most >= 60 ? 20 : (most + 2) / 3;
 }
 
 static loom_status ndb_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,

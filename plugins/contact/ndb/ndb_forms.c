@@ -234,13 +234,14 @@ static loom_status reduce_ages(ndb *d, const lk_entry *k, double *out)
   return plug_fetch(p->h, p->e, p->result, 1, out);
 }
 
-/* Columns held, grown, ratio, age. */
+/* Columns held, grown, ratio, age, continuous. */
 static loom_status fill_columns(ndb *d, double *out)
 {
   const ndb_settings *const set = &d->set;
   out[0] = (double)d->base.m;
   LOOM_TRY(reduce_ages(d, &k_grown, &out[1]));
   LOOM_TRY(reduce_ages(d, &k_oldest, &out[3]));
+  out[4] = (double)d->continuous;
   out[2] = fmin(pow(set->growth_base, out[3]), set->w_max / set->w0);
   return LOOM_OK;
 }
