@@ -5,6 +5,7 @@ import numpy as np
 
 from loompy.experiment import FigureError
 from loompy.log import Log
+from loompy.steps import full_detections
 
 # ---- table 1 --------------------------------------------------------------------------------
 SMALL = {  # vertices per sheet and steps, so that every run takes seconds of processor time
@@ -15,11 +16,6 @@ SMALL = {  # vertices per sheet and steps, so that every run takes seconds of pr
 }
 SOLVERS = ("ndb_pd", "cholmod_pd")
 PHASES = ("detect", "solve", "contact", "filter")
-
-
-def full_detections(iters):
-    """Every row with `filtered` ran one bound, and a guess that was cut one detection more."""
-    return np.sum(iters["filtered"] == 1) + np.sum((iters["k"] == -1) & (iters["toi"] < 1))
 
 
 def scene_run(experiment, scene, solver):
@@ -34,7 +30,7 @@ def table1_row(experiment, scene, solver):
     the processor time of the run."""
     name, path = scene_run(experiment, scene, solver)
     with Log(path) as log:
-        steps, iters = log.table("steps"), log.table("iters")
+        steps, full = log.table("steps"), full_detections(log).mean()
         dof = 3 * len(log.scene("mass"))
     if not np.isfinite(steps["r_final"]).all():
         raise FigureError(f"{path}: residuals that are not finite")
@@ -45,7 +41,7 @@ def table1_row(experiment, scene, solver):
     hit = np.sum(steps["reason"] == 2)  # max_iters
     return (f"{scene:15}{solver:11}{dof:6d}{len(steps):6d}{steps['contacts'].mean():8.0f}"
             f"{steps['contacts'].max():8d}{steps['iters'].mean():9.1f}{hit:7d}"
-            f"{full_detections(iters) / len(steps):8.2f}"
+            f"{full:8.2f}"
             + "".join(f"{p:9.2f}" for p in phases)
             + f"{ms * clean:9.2f}{1e3 / (ms * clean):8.1f}"
             f"{np.maximum(steps['intersections'], 0).sum():7d}")
@@ -120,23 +116,26 @@ def table2(experiment):
 
 
 # ---- scenes ---------------------------------------------------------------------------------
+SCENES = {"fig14": "stack.ini", "fig15": "zigzag.ini", "fig16": "washer.ini"}
+
+
 def numbers(path):
     with Log(path) as log:
-        steps, iters = log.table("steps"), log.table("iters")
+        steps, full = log.table("steps"), full_detections(log).mean()
         dof = 3 * len(log.scene("mass"))
     bad = np.maximum(steps["intersections"], 0).sum()
     return (f"{dof} DOF, {len(steps)} steps, {steps['iters'].mean():.1f} iterations and"
-            f" {full_detections(iters) / len(steps):.2f} full detections a step, at most"
+            f" {full:.2f} full detections a step, at most"
             f" {steps['contacts'].max()} contacts, {bad} intersections")
 
 
-def pictures(experiment, name, config, count, view):
+def pictures(experiment, name, count, view):
     """`count` frames of the run side by side."""
     from PIL import Image
 
     from loompy.view import View
 
-    path = experiment.run(name, config)
+    path = experiment.run(name, SCENES[name])
     print(f"{name}: {numbers(path)}")
     with Log(path) as log:
         frames = np.linspace(0, log.num_frames - 1, count).round().astype(int)
@@ -146,15 +145,27 @@ def pictures(experiment, name, config, count, view):
 
 
 def fig14(experiment):
-    pictures(experiment, "fig14", "stack.ini", 3, (-60, 20))
+    pictures(experiment, "fig14", 3, (-60, 20))
 
 
 def fig15(experiment):
-    pictures(experiment, "fig15", "zigzag.ini", 4, (-70, 12))
+    pictures(experiment, "fig15", 4, (-70, 12))
 
 
 def fig16(experiment):
-    pictures(experiment, "fig16", "washer.ini", 4, (-60, 50))
+    pictures(experiment, "fig16", 4, (-60, 50))
+
+
+def capped_runs(experiment):
+    """Logs of all scenes of this folder under ndb, most of them capped, by name."""
+    runs = {name: experiment.run(name, config) for name, config in SCENES.items()}
+    runs |= {scene: scene_run(experiment, scene, "ndb_pd")[1] for scene in SMALL}
+    for mode in ("off", "paper"):
+        for dt in LENGTHS:
+            for tolerance in TOLERANCES:
+                path = twist(experiment, dt, tolerance, mode, CAP)
+                runs[path.stem] = path
+    return runs
 
 
 FIGURES = {

@@ -26,6 +26,7 @@
 #include <time.h>
 
 #include "sched/run_state.h"
+#include "triad.h"
 
 typedef struct options {
   int threads;
@@ -37,13 +38,7 @@ typedef struct row {
   double local_bytes;
 } row;
 
-/* s; with one thread the time that others run does not count */
-static double now(const options *o)
-{
-  struct timespec t;
-  clock_gettime(o->threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+static double now(const options *o) { return bench_now(o->threads); }
 
 static double min_time(double best, double t) { return t < best ? t : best; }
 
@@ -51,23 +46,11 @@ static double min_time(double best, double t) { return t < best ? t : best; }
 
 static double triad(const options *o, double *bytes)
 {
-  const long m = 8L << 20; /* 64 MiB each */
-  double *const a = malloc(sizeof *a * (size_t)m), *const b = malloc(sizeof *b * (size_t)m);
-  double *const c = malloc(sizeof *c * (size_t)m), best = INFINITY;
-  if (a == NULL || b == NULL || c == NULL) exit(1);
-#pragma omp parallel for num_threads(o->threads)
-  for (long i = 0; i < m; ++i) a[i] = 0.0, b[i] = (double)i, c[i] = 1.0;
-  for (double end = now(o) + o->seconds; now(o) < end;) {
-    const double t = now(o);
-#pragma omp parallel for simd num_threads(o->threads)
-    for (long i = 0; i < m; ++i) a[i] = b[i] + 0.5 * c[i];
-    best = min_time(best, now(o) - t);
-  }
-  *bytes = 3.0 * sizeof *a * (double)m;
-  if (a[m / 2] < 0.0) *bytes = NAN; /* never: keeps the loop */
-  free(a);
-  free(b);
-  free(c);
+  bench_triad z;
+  double best = INFINITY;
+  bench_triad_open(&z, o->threads);
+  for (double end = now(o) + o->seconds; now(o) < end;) best = min_time(best, bench_triad_run(&z));
+  *bytes = bench_triad_close(&z);
   return best;
 }
 

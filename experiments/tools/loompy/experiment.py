@@ -1,6 +1,7 @@
 """What a figure needs: logs that are run once, a look that all figures share, bars."""
 
 import hashlib
+import importlib.util
 import json
 import os
 import shutil
@@ -20,13 +21,15 @@ class FigureError(Exception):
 
 @dataclass
 class Bar:
-    """One measured number against its bound; `least`: the bound is a minimum."""
+    """One measured number against its bound; `least`: the bound is a minimum; `cause`: why it is
+    short, in words, printed only where it is."""
 
     name: str
     measured: float
     bound: float
     unit: str = ""
     least: bool = False
+    cause: str = ""
 
     @property
     def passed(self):
@@ -37,18 +40,51 @@ class Bar:
         sign = ">=" if self.least else "<="
         unit = f" {self.unit}" if self.unit else ""
         word = "PASS" if self.passed else "SHORT"
+        if self.cause and not self.passed:
+            word += f": {self.cause}"
         return f"BAR {self.name} = {self.measured:.4g}{unit} ({sign} {self.bound:g}{unit}) {word}"
 
 
-class Experiment:
-    """One folder under experiments/.  Logs and pictures go to its out/, which git ignores."""
+@dataclass
+class NotMeasured:
+    """A bar that nothing here can measure, with the reason: neither passed nor short."""
 
-    def __init__(self, folder, fresh=False):
+    name: str
+    reason: str
+
+    passed = None
+
+    def __str__(self):
+        return f"BAR {self.name}: NOT MEASURED: {self.reason}"
+
+
+def load_figures(folder):
+    """The module figure.py of a folder under experiments/."""
+    path = Path(folder) / "figure.py"
+    spec = importlib.util.spec_from_file_location(f"figure_{path.parent.name}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Experiment:
+    """One folder under experiments/.  Logs and pictures go to its out/, which git ignores.
+
+    kept: finished logs are taken as they are, whatever made them, and none is run; those that the
+    present sources and settings would not give are listed in `old`.
+    """
+
+    def __init__(self, folder, fresh=False, kept=False):
         self.folder = Path(folder)
         self.out = self.folder / "out"
         self.out.mkdir(exist_ok=True)
-        self.fresh = fresh
+        self.fresh, self.kept, self.old = fresh, kept, []
         self.binary = os.environ.get("LOOM_BIN", str(ROOT / "build/bin/loom"))
+
+    def neighbour(self, folder, kept=False):
+        """Module and Experiment of another folder, so that a figure can use its functions."""
+        path = self.folder.parent / folder
+        return load_figures(path), Experiment(path, self.fresh and not kept, kept)
 
     # ---- runs -----------------------------------------------------------------------
     def _key(self, config, settings, inputs):
@@ -73,6 +109,11 @@ class Experiment:
             json.loads(stamp.read_text())["key"] == key
         ):
             print(f"loom: figure: {path.name} is there", file=sys.stderr)
+            return path
+        if self.kept:
+            if not finished(path):
+                raise FigureError(f"{path} is not there, or not finished")
+            self.old.append(path)
             return path
         stamp.unlink(missing_ok=True)
         # A run that was cut off goes on from its checkpoint; the log keeps what it has.
@@ -111,16 +152,21 @@ class Experiment:
         """Processor time of the whole run NAME, start and recording included, s."""
         return json.loads((self.out / f"{name}.key").read_text())["cpu_seconds"]
 
-    def program(self, name, arguments, output, inputs=()):
-        """Standard output of a program of tests/bench/, kept in out/OUTPUT."""
+    def build(self, target):
+        """Builds a target that is not part of loom itself; the folder of the build."""
         build = Path(self.binary).parents[1]
-        program = build / "bench" / name
-        path = self.out / output
         done = subprocess.run(
-            ["cmake", "--build", str(build), "--target", name], stdout=sys.stderr
+            ["cmake", "--build", str(build), "--target", target], stdout=sys.stderr
         )
         if done.returncode != 0:
-            raise FigureError(f"{name} was not built (CHOLMOD missing?); see the messages above")
+            raise FigureError(f"{target} was not built (CHOLMOD missing?); see the messages above")
+        return build
+
+    def program(self, name, arguments, output, inputs=()):
+        """Standard output of a program of tests/bench/, kept in out/OUTPUT."""
+        build = self.build(name)
+        program = build / "bench" / name
+        path = self.out / output
         stamp = path.with_suffix(".key")
         key = json.dumps([[str(a) for a in arguments], *(os.stat(p).st_mtime_ns for p in inputs)])
         if not self.fresh and path.exists() and stamp.exists() and (

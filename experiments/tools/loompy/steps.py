@@ -1,0 +1,43 @@
+"""What became of the steps of a run: their length, full detections, outer loops."""
+
+import numpy as np
+
+from loompy.log import Log
+
+LAST = -1  # /iters.stage of what follows the last iteration
+
+
+def full_detections(log):
+    """Full detections of every step: one per filter (the guess's among them), and those by which a
+    contact model looked for pairs, which it counts itself (column `continuous`)."""
+    steps, iters = log.table("steps"), log.table("iters")
+    calls = np.zeros(len(steps), int)
+    at = iters["step"] - steps["step"][0]
+    np.add.at(calls, at[iters["filtered"] == 1], 1)
+    extra = log.file["iters_extra"][:]
+    for name in extra.dtype.names:
+        if name.startswith("contact.") and name.endswith(".continuous"):
+            most = np.zeros(len(steps))
+            np.maximum.at(most, at, np.nan_to_num(extra[name]))
+            calls += most.astype(int)
+    return calls
+
+
+def steps_of(path):
+    """Table of steps: iterations, full detections, outer loops, length, gap, intersections.
+
+    Outer loops are filters behind iterations: those asked for, repairs, the last one.
+    """
+    names = ("iters", "calls", "outer", "length", "gap", "intersections")
+    with Log(path) as log:
+        steps, iters = log.table("steps"), log.table("iters")
+        rows = np.zeros(len(steps), dtype=[(n, float) for n in names])
+        rows["calls"] = full_detections(log)
+    rows["length"] = 1.0
+    rows["iters"], rows["gap"], rows["intersections"] = steps["iters"], steps["min_gap"], steps["intersections"]
+    for row, s in zip(rows, steps):
+        mine = iters[iters["step"] == s["step"]]
+        row["outer"] = np.sum((mine["filtered"] == 1) & (mine["k"] >= 0))
+        if mine[-1]["stage"] == LAST:
+            row["length"] = mine[-1]["alpha"]
+    return rows
