@@ -37,7 +37,7 @@ typedef struct stage {
 
 static void *room(int64_t count, size_t size)
 {
-  void *const p = malloc((size_t)count * size);
+  void *const p = count > 0 ? malloc((size_t)count * size) : NULL;
   if (p == NULL) exit(1);
   return p;
 }

@@ -29,12 +29,12 @@ typedef struct tally {
   int64_t most;         /* largest surplus of a step's full detections over its outer loops */
 } tally;
 
-/* Continuous detections of the contact model, as it counts them in its column, [rows]. */
+/* Continuous detections of the contact model, as it counts them in its column, into zeros [rows].
+ */
 static void continuous_of(sim *s, double *out)
 {
   h5read *r = NULL;
   static const char *const name = "contact.self.continuous";
-  for (int64_t i = 0; i < s->iters; ++i) out[i] = 0.0;
   cr_assert_eq(h5read_open(&s->err, s->log, &r), LOOM_OK, "%s", s->err.text);
   for (int c = 0; c < h5read_num_columns(r, "iters_extra"); ++c) {
     char at[H5READ_NAME_LEN], kind;
@@ -55,7 +55,7 @@ static tally run_sheets(const char *const *set)
   sim_run(&s, sheets, set, 0);
   h5log_step_row *const st = sim_steps(&s);
   h5log_iter_row *const it = sim_iters(&s);
-  double *const found = malloc(sizeof *found * (size_t)s.iters);
+  double *const found = calloc((size_t)s.iters + 1, sizeof *found);
   cr_assert(found != NULL);
   continuous_of(&s, found);
   for (int64_t k = 0, i = 0; k < s.steps; ++k) {
