@@ -80,9 +80,9 @@ Test(ndb_contact, capped_steps_keep_their_length)
 {
   static const char *const caps[] = {"stop.max_iters=3", "stop.max_iters=8"};
   for (int c = 0; c < 2; ++c) {
-    const tally with = run_sheets((const char *const[]){caps[c], "contact.self.w0=1e-4", NULL});
+    const tally with = run_sheets((const char *const[]){caps[c], "contact.self.w0=1e-5", NULL});
     const tally none = run_sheets(
-        (const char *const[]){caps[c], "contact.self.w0=1e-4", "filter.repairs=0", NULL});
+        (const char *const[]){caps[c], "contact.self.w0=1e-5", "filter.repairs=0", NULL});
     cr_expect(with.touched >= 3 && with.cut == 0, "%d cut", (int)with.cut);
     cr_expect(with.most <= 2, "%d", (int)with.most);
     cr_expect(none.cut >= 1 && none.shortest < 0.1, "%d cut", (int)none.cut);

@@ -323,7 +323,8 @@ static loom_status distance(ndb *d, loom_buf *a, loom_buf *b, double *out)
 
 /* What stopped x_feas is left with a tenth of the distance it had, and had at most twice the way
  * of a vertex: within a step closeness finds it, and continuous detection runs only once more
- * where a filter has run anyway. */
+ * where a filter has run anyway.  Where that way is long, closeness would find millions of pairs
+ * that every iteration then has to look at; continuous detection names the few that matter. */
 static const double within = 0.25;
 
 static loom_status ndb_plan(void *self, const loom_step *s, loom_query *q)
@@ -338,8 +339,9 @@ static loom_status ndb_plan(void *self, const loom_step *s, loom_query *q)
   LOOM_TRY(distance(d, s->x_feas, s->x, &ahead));
   q->what = LOOM_DETECT_PROXIMITY;
   q->margin = (loom_real)(d->base.set.d_hat + d->base.set.slack);
-  if (s->iter < 0 && !(ahead <= 0.0)) q->what |= LOOM_DETECT_CCD;
-  if (s->iter >= 0) q->margin += (loom_real)(within * ahead);
+  const int far = s->iter < 0 || within * ahead > d->base.set.slack;
+  if (far && !(ahead <= 0.0)) q->what |= LOOM_DETECT_CCD;
+  if (!far) q->margin += (loom_real)(within * ahead);
   q->x0 = s->x_feas;
   q->x1 = s->x;
   return LOOM_OK;
