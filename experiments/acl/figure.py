@@ -210,21 +210,81 @@ def compare(experiment):
     experiment.save(figure, "acl-fig9", keep=True)
 
 
+def balls(experiment):
+    return run(experiment, "balls", "balls.ini")[0]
+
+
+def built_at(path, count):
+    """Models built in a whole run for each of `count` vertices: of the sets that have it."""
+    paint = np.zeros(count)
+    for a, b, c, d, built, *_ in np.loadtxt(path, ndmin=2).astype(int):
+        for lo, hi in ((a, b), (c, d)):
+            ids = slice(lo // POINTS, hi // POINTS + 2)
+            paint[ids] = np.maximum(paint[ids], built)
+    return paint
+
+
 def updates(experiment):
-    """Models built per segment, painted along the yarn: the fabric where it meets the floor."""
-    path = run(experiment, "drop_0.04", "drop.ini", contact__yarns__tolerance=0.04)[0]
-    sets = np.loadtxt(experiment.out / "drop_0.04.contact.sets", ndmin=2)
+    """Models built while a fabric tightens and balls hit it, painted on it; beside it, per step."""
+    import matplotlib
+
+    from loompy.view import View
+
+    path = balls(experiment)
+    figure, axes = plain_axes(1, 2, width=5.0, height=4.0)
     with Log(path) as log:
-        y = curve_points(log, np.array(log.frame(log.num_frames - 1)))
-    paint = np.zeros(len(y))
-    for s in sets.astype(int):
-        for lo, hi in ((s[0], s[1]), (s[2], s[3])):
-            paint[lo : hi + 1] = np.maximum(paint[lo : hi + 1], s[4])
-    figure, axes = plain_axes(1, 1, width=7.0, height=4.0)
-    shown = axes.scatter(1e3 * y[:, 0], 1e3 * y[:, 1], c=paint, s=4, cmap="Reds", vmin=0)
-    figure.colorbar(shown, ax=axes, label="models built in the whole run")
-    axes.set(xlabel="x (mm)", ylabel="y (mm)", aspect="equal")
+        paint = built_at(experiment.out / "balls.contact.sets", len(log.scene("mass")))
+        last = log.num_frames - 1
+        scene = View(log, [last], (800, 640), (-60, 38), zoom=1.15, lamps=0)
+        scene.paint_yarns(paint, 0, np.quantile(paint, 0.99), "YlOrRd")
+        axes[0].imshow(scene.image(last))
+    axes[0].axis("off")
+    scale = matplotlib.cm.ScalarMappable(
+        matplotlib.colors.Normalize(0, np.quantile(paint, 0.99)), "YlOrRd")
+    figure.colorbar(scale, ax=axes[0], label="models built, most of a vertex's sets", shrink=0.8)
+    steps = table(experiment.out / "balls.contact", 13)
+    share = 100 * steps[:, 2] / np.maximum(steps[:, 1], 1)
+    mean = np.convolve(share, np.ones(20) / 20, "valid")
+    axes[1].semilogy(1e3 * (steps[19:, 0] + 1) / 16200, mean, color="#D55E00")
+    axes[1].set(xlabel="time (ms)", ylabel="models built per step (%), mean of 20", ylim=(0.05, 100))
     experiment.save(figure, "acl-updates", keep=True)
+
+
+def sack_run(experiment):
+    return experiment.run("sack", "../../configs/yarn_sack.ini")
+
+
+def sack(experiment):
+    """A hung piece into which balls fall: four frames."""
+    from PIL import Image
+
+    from loompy.view import View
+
+    path = sack_run(experiment)
+    with Log(path) as log:
+        frames = np.linspace(0, log.num_frames - 1, 4).round().astype(int)
+        scene = View(log, frames, (480, 480), (-60, 20), zoom=1.15, lamps=2)
+        image = np.hstack([scene.image(f) for f in frames])
+    experiment.keep_image(Image.fromarray(image), "acl-sack")
+
+
+def ball_bars(name, path):
+    """Balls neither overlap nor get through the fabric."""
+    with Log(path) as log:
+        spheres = [b for b in log.obstacles() if b.name.startswith("ball")]
+        at = np.array([b.pose[:, 9:] for b in spheres])
+        radius = np.array([b.shape[3] for b in spheres])
+        last = log.frame(log.num_frames - 1)
+    i, j = np.triu_indices(len(at), 1)
+    gap = np.linalg.norm(at[i] - at[j], axis=2) - (radius[i] + radius[j])[:, None]
+    below = at[:, -1, 2] < last[:, 2].min()
+    return [Bar(f"{name}: overlap of balls", -min(gap.min(), 0.0), 1e-9, "m"),
+            Bar(f"{name}: balls below all yarn", int(below.sum()), 0)]
+
+
+def sack_bars(experiment):
+    path = sack_run(experiment)
+    return knit_bars("sack", path) + ball_bars("sack", path)
 
 
 def knitted(path):
@@ -322,7 +382,9 @@ FIGURES = {
     "acl-fig2": ("contact matrix of a scarf's step and some contact sets", zoo),
     "acl-fig6": ("cost of a step's contact by phase", breakdown),
     "acl-fig9": ("a scarf falls on a plane, all tolerances beside the exact force", compare),
-    "acl-updates": ("models built, painted on the fabric", updates),
+    "acl-updates": ("models built while balls hit a fabric, painted on it", updates),
+    "acl-sack": ("balls fall into a knitted sack", sack),
+    "acl-sack-bars": ("bounds on distances, linking and balls of that sack", sack_bars),
     "acl-scarf": ("a scarf of 3,240 loops falls over a ball, 2 s: energy, distances, linking", scarf_figure),
     "acl-scarf-bars": ("bounds on distances and linking of that scarf", scarf_bars),
     "acl-bars": ("bounds on accuracy, updates, scheduling and speed", bars),

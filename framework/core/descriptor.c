@@ -232,6 +232,8 @@ static loom_status check_contact(loom_err *err, const loom_contact_ops *o)
   if (o->needs != 0 && o->pair_kinds == 0) REFUSE(err, "it needs queries but names no pair kind");
   if ((o->provides & LOOM_CONT_QUAD_ISO) && !(o->provides & LOOM_CONT_QUAD))
     REFUSE(err, "LOOM_CONT_QUAD_ISO goes with LOOM_CONT_QUAD");
+  if ((o->provides & LOOM_CONT_REACTION) && !(o->provides & LOOM_CONT_VELOCITY))
+    REFUSE(err, "LOOM_CONT_REACTION goes with LOOM_CONT_VELOCITY, where reactions are told");
   MUST(o, create, "every plugin has it");
   MUST(o, destroy, "every plugin has it");
   MUST(o, begin_step, "every plugin has it");

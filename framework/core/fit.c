@@ -45,6 +45,7 @@ static const bit_name contact_provides[] = {
     {LOOM_CONT_FRICTION, "friction"},
     {LOOM_CONT_STATEFUL, "weights that change by iteration"},
     {LOOM_CONT_UNFILTERED, "unfiltered iterates"},
+    {LOOM_CONT_REACTION, "reactions on bodies"},
     {0, NULL}};
 static const bit_name pair_kinds[] = {{LOOM_BIT(LOOM_PAIR_VT), "vertex-triangle"},
                                       {LOOM_BIT(LOOM_PAIR_EE), "edge-edge"},
@@ -153,6 +154,7 @@ typedef struct job {
   const fit_contact *contacts;
   int num_contacts, backend, fallback, lines;
   uint32_t elem_caps;
+  const char *ball; /* a body that moves by itself, or NULL */
 } job;
 
 static int solver_works(const job *j, const loom_plugin *solver)
@@ -163,9 +165,17 @@ static int solver_works(const job *j, const loom_plugin *solver)
   return 1;
 }
 
+/* The model acts on bodies, one of which moves by itself, and does not say what it does to them. */
+static int keeps_quiet(const job *j, const loom_plugin *contact, uint32_t pairs)
+{
+  return j->ball != NULL && !(contact->ops.contact->provides & LOOM_CONT_REACTION) &&
+         (contact->ops.contact->pair_kinds & pairs & LOOM_PAIR_MASK_OBSTACLE) != 0;
+}
+
 static int contact_works(const job *j, const fit_contact *at, const loom_plugin *contact)
 {
   int found = contact->ops.contact->needs == 0;
+  if (keeps_quiet(j, contact, at->pairs)) return 0;
   if (missing_forms(j->solver, contact, contact == at->contact ? at->lacks : 0) ||
       !runs_on(contact, j->backend, j->fallback))
     return 0;
@@ -303,9 +313,20 @@ static void check_queries(job *j, const fit_contact *at)
   refuse(j, what, wanted == 0 ? LOOM_KIND_CONTACT : LOOM_KIND_COLLISION, -1, at);
 }
 
+static void check_reaction(job *j, const fit_contact *at)
+{
+  char what[NAMES_LEN];
+  if (!keeps_quiet(j, at->contact, at->pairs)) return;
+  snprintf(what, sizeof what,
+           "[body.%s] has a mass, but [contact.%s] '%s' does not report what it does to bodies; "
+           "leave the mass out, or let another model handle bodies ([contact.%s] pairs = self)",
+           j->ball, at->name, at->contact->name, at->name);
+  refuse(j, what, LOOM_KIND_CONTACT, -1, at);
+}
+
 loom_status fit_check(loom_err *err, const registry *r, const loom_plugin *solver,
                       const fit_contact *contacts, int num_contacts, uint32_t elem_caps,
-                      int backend, int fallback)
+                      int backend, int fallback, const char *ball)
 {
   job j = {.err = err,
            .r = r,
@@ -314,7 +335,8 @@ loom_status fit_check(loom_err *err, const registry *r, const loom_plugin *solve
            .num_contacts = num_contacts,
            .backend = backend,
            .fallback = fallback,
-           .elem_caps = elem_caps};
+           .elem_caps = elem_caps,
+           .ball = ball};
   check_solver(&j);
   for (int i = 0; i < num_contacts; ++i) {
     check_backend(&j, contacts[i].contact, &contacts[i]);
@@ -326,6 +348,7 @@ loom_status fit_check(loom_err *err, const registry *r, const loom_plugin *solve
       if (!seen) check_backend(&j, contacts[i].collision[k], &contacts[i]);
     }
     check_forms(&j, &contacts[i]);
+    check_reaction(&j, &contacts[i]);
     check_queries(&j, &contacts[i]);
   }
   return j.lines > 0 ? LOOM_E_CONFIG : LOOM_OK;

@@ -14,11 +14,12 @@ typedef struct fit_contact { /* one contact instance and its collision plugins *
 } fit_contact;
 
 /* elem_caps: LOOM_ELEM_* that every element block has; backend: LOOM_CPU/LOOM_CUDA;
- * fallback: a CPU-only plugin may run on the host.  Refuses with the missing
- * capability by name and the nearest working plugins of the registry (may be NULL). */
+ * fallback: a CPU-only plugin may run on the host; ball: a body that moves by itself, or NULL:
+ * contact with bodies must then report reactions.  Refuses with the missing capability by name and
+ * the nearest working plugins of the registry (may be NULL). */
 loom_status fit_check(loom_err *err, const registry *r, const loom_plugin *solver,
                       const fit_contact *contacts, int num_contacts, uint32_t elem_caps,
-                      int backend, int fallback);
+                      int backend, int fallback, const char *ball);
 /* Names of set bits: "contact gradient, contact Hessian" */
 const char *fit_names(int kind, uint32_t bits, int provides, char *buf, size_t len);
 /* Names of the pair kinds in a mask of LOOM_BIT(LOOM_PAIR_*). */

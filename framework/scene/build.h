@@ -23,7 +23,9 @@ typedef struct pin_group {
 
 typedef struct moving_body {
   motion move;
-  double base[12]; /* pose before motion */
+  double base[12];             /* pose before motion */
+  double radius;               /* m, of a sphere without its layer */
+  double velocity[3], spin[3]; /* m/s, rad/s, with a mass */
 } moving_body;
 
 struct scene_motion {
@@ -61,6 +63,7 @@ typedef struct builder {
   int64_t detail; /* factor on the cells of generated meshes */
   int num_objects;
   object *objects;
+  loom_real *mass; /* loom_scene.body_mass while it is filled */
   doctor doc;
 } builder;
 
@@ -95,6 +98,8 @@ loom_status build_pins(builder *b);
 loom_status build_blocks(builder *b);
 /* obstacle.c: [body.*]. */
 loom_status build_obstacles(builder *b);
+/* balls.c: bodies with a mass, after the poses. */
+loom_status build_balls(builder *b);
 /* body_mesh.c: body_* of loom_scene, after the obstacles. */
 loom_status build_body_mesh(builder *b);
 void body_mesh_free(scene_data *s);

@@ -14,7 +14,7 @@
 #include "scene/sdf.h"
 #include "scene/words.h"
 
-enum { MAX_PROFILE = 256 };
+enum { MAX_PROFILE = 256, MAX_COPIES = 4096 };
 
 static int has_suffix(const char *path, const char *suffix)
 {
@@ -264,40 +264,157 @@ static loom_status place_body(builder *b, const cfg_section *sec, const body_set
   if (st != LOOM_OK) return build_place(b, sec, "rotation", st);
   pose_translation(s->position, T);
   pose_mul(T, body->base, body->base);
+  body->radius = s->radius;
+  memcpy(body->velocity, s->velocity, sizeof body->velocity);
+  memcpy(body->spin, s->spin, sizeof body->spin);
   st = motion_parse(b->err, s->motion, s->keyframes, s->keyframe_file, s->position, &body->move);
   return st == LOOM_OK ? LOOM_OK : build_place(b, sec, "motion", st);
 }
 
-static loom_status build_body(builder *b, const cfg_section *sec, int index)
+/* ---- bodies with a mass, copies ------------------------------------------------------------- */
+
+static loom_status refuse(builder *b, const cfg_section *sec, const char *key, const char *why)
 {
-  body_settings s;
-  uint32_t count;
-  const loom_param *params = scene_params("body", &count);
+  return build_place(b, sec, key, err_set(b->err, LOOM_E_CONFIG, "%s", why));
+}
+
+static int is_zero(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] == 0; }
+
+/* What moves by itself is a sphere of exact shape, and nothing else moves it. */
+static loom_status check_mass(builder *b, const cfg_section *sec, const body_settings *s,
+                              const motion *move)
+{
+  if (!(s->mass > 0)) {
+    if (!is_zero(s->velocity))
+      return refuse(b, sec, "velocity", "has no effect without a mass; give one, or take motion");
+    if (!is_zero(s->spin))
+      return refuse(b, sec, "spin", "has no effect without a mass; give one, or take motion");
+    return LOOM_OK;
+  }
+  if (s->shape != BODY_SPHERE)
+    return refuse(b, sec, "mass",
+                  "only spheres move by themselves; set shape = sphere, or leave the mass out and "
+                  "say how the body moves (motion)");
+  if (s->mesh_size > 0)
+    return refuse(b, sec, "mesh_size",
+                  "a ball with a mass has the exact shape; leave this key out");
+  if (!motion_is_hold(move))
+    return refuse(b, sec, "motion",
+                  "a body with a mass moves by itself; leave this key out, or the mass");
+  return LOOM_OK;
+}
+
+/* In [-1, 1), from a number and an axis (splitmix64). */
+static double scatter(int64_t k, int axis)
+{
+  uint64_t z = (uint64_t)(3 * k + axis + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+  return (double)((z ^ z >> 31) >> 11) * 0x1p-52 - 1.0;
+}
+
+static loom_status read_copies(builder *b, const cfg_section *sec, const body_settings *s,
+                               int64_t n[3])
+{
+  int given = 0;
+  loom_status st = words_ints(b->err, s->copies, 3, n, &given);
+  if (st == LOOM_OK && given != 3)
+    st = err_set(b->err, LOOM_E_CONFIG, "\"%s\": three whole numbers NX NY NZ needed", s->copies);
+  for (int c = 0; c < 3 && st == LOOM_OK; ++c)
+    if (n[c] < 1 || n[c] > MAX_COPIES)
+      st = err_set(b->err, LOOM_E_CONFIG, "%lld: 1 to %d copies along an axis", (long long)n[c],
+                   MAX_COPIES);
+  if (st != LOOM_OK) return build_place(b, sec, "copies", st);
+  for (int c = 0; c < 3; ++c)
+    if (n[c] > 1 && !(s->copy_spacing[c] > 0))
+      return refuse(b, sec, "copy_spacing", "needed above 0 along the axes that have copies");
+  return LOOM_OK;
+}
+
+static int name_is_taken(const builder *b, const char *name)
+{
+  for (int k = 0; k < b->s->pub.num_obstacles; ++k)
+    if (strcmp(b->s->obstacles[k].name, name) == 0) return 1;
+  return 0;
+}
+
+static loom_status build_body(builder *b, const cfg_section *sec, const body_settings *s,
+                              const char *name)
+{
+  const int index = b->s->pub.num_obstacles;
   loom_obstacle *o = &b->s->obstacles[index];
-  LOOM_TRY(cfg_bind(b->err, sec, params, count, &s));
-  const char *name = cfg_section_suffix(sec);
-  if (name[0] == '\0')
-    return build_place(b, sec, NULL,
-                       err_set(b->err, LOOM_E_CONFIG, "needs a name, as [body.floor]"));
+  moving_body *const body = &b->s->motion->bodies[index];
   char *copy;
+  if (name_is_taken(b, name))
+    return build_place(b, sec, NULL,
+                       err_set(b->err, LOOM_E_CONFIG,
+                               "another body is called \"%s\", too; give one of them another name",
+                               name));
   LOOM_TRY(build_copy(b, name, &copy));
   o->struct_size = sizeof *o;
   o->name = copy;
-  o->friction = (loom_real)s.friction;
+  o->friction = (loom_real)s->friction;
   b->s->pub.num_obstacles = index + 1; /* what scene_free has to look after */
-  LOOM_TRY(place_body(b, sec, &s, &b->s->motion->bodies[index]));
-  return make_shape(b, sec, &s, o);
+  LOOM_TRY(place_body(b, sec, s, body));
+  LOOM_TRY(check_mass(b, sec, s, &body->move));
+  return make_shape(b, sec, s, o);
+}
+
+static loom_status build_copies(builder *b, const cfg_section *sec, body_settings *s)
+{
+  const char *const name = cfg_section_suffix(sec);
+  const double at[3] = {s->position[0], s->position[1], s->position[2]};
+  int64_t n[3];
+  char text[512];
+  LOOM_TRY(read_copies(b, sec, s, n));
+  const int64_t total = n[0] * n[1] * n[2];
+  for (int64_t k = 0; k < total; ++k) {
+    const int64_t i[3] = {k % n[0], k / n[0] % n[1], k / (n[0] * n[1])};
+    for (int c = 0; c < 3 && total > 1; ++c)
+      s->position[c] = at[c] + ((double)i[c] - 0.5 * (double)(n[c] - 1)) * s->copy_spacing[c] +
+                       s->copy_jitter * scatter(k, c);
+    if (total > 1)
+      snprintf(text, sizeof text, "%s_%lld", name, (long long)k);
+    else
+      snprintf(text, sizeof text, "%s", name);
+    if (s->mass > 0) b->mass[b->s->pub.num_obstacles] = (loom_real)s->mass;
+    LOOM_TRY(build_body(b, sec, s, text));
+  }
+  return LOOM_OK;
+}
+
+static loom_status bind_body(builder *b, const cfg_section *sec, body_settings *s)
+{
+  uint32_t count;
+  const loom_param *params = scene_params("body", &count);
+  LOOM_TRY(cfg_bind(b->err, sec, params, count, s));
+  if (cfg_section_suffix(sec)[0] != '\0') return LOOM_OK;
+  return refuse(b, sec, NULL, "needs a name, as [body.floor]");
 }
 
 loom_status build_obstacles(builder *b)
 {
-  int count = 0;
-  for (const cfg_section *s = NULL; (s = cfg_next(b->c, "body", s)) != NULL;) ++count;
+  body_settings set;
+  int64_t count = 0, n[3];
+  int balls = 0;
+  for (const cfg_section *s = NULL; (s = cfg_next(b->c, "body", s)) != NULL;) {
+    LOOM_TRY(bind_body(b, s, &set));
+    LOOM_TRY(read_copies(b, s, &set, n));
+    count += n[0] * n[1] * n[2];
+    balls |= set.mass > 0;
+    if (count > MAX_COPIES)
+      return build_place(b, s, "copies",
+                         err_set(b->err, LOOM_E_CONFIG, "%lld bodies, at most %d are possible",
+                                 (long long)count, MAX_COPIES));
+  }
   LOOM_TRY(mesh_alloc(b->err, count, sizeof *b->s->obstacles, &b->s->obstacles));
   LOOM_TRY(mesh_alloc(b->err, count, sizeof *b->s->motion->bodies, &b->s->motion->bodies));
   b->s->pub.obstacles = b->s->obstacles;
-  count = 0;
-  for (const cfg_section *s = NULL; (s = cfg_next(b->c, "body", s)) != NULL;)
-    LOOM_TRY(build_body(b, s, count++));
+  if (balls) LOOM_TRY(mesh_alloc(b->err, count, sizeof *b->mass, &b->mass));
+  b->s->pub.body_mass = b->mass;
+  for (const cfg_section *s = NULL; (s = cfg_next(b->c, "body", s)) != NULL;) {
+    LOOM_TRY(bind_body(b, s, &set));
+    LOOM_TRY(build_copies(b, s, &set));
+  }
   return LOOM_OK;
 }

@@ -349,6 +349,7 @@ static loom_status build_all(builder *b, int check)
   LOOM_TRY(build_obstacles(b));
   LOOM_TRY(build_body_mesh(b));
   LOOM_TRY(scene_pose(b->s, 0, 0));
+  LOOM_TRY(build_balls(b));
   if (check == SCENE_UNCHECKED) return LOOM_OK;
   LOOM_TRY(build_check_yarns(b));
   return check_intersections(b, check);
@@ -410,6 +411,9 @@ void scene_free(scene_data *s)
     buf_free(s->m, s->obstacles[k].tris);
     free((void *)(uintptr_t)s->obstacles[k].name);
   }
+  free((void *)(uintptr_t)s->pub.body_mass);
+  rigid_free(s->balls);
+  free(s->grids);
   body_mesh_free(s);
   if (s->motion != NULL) free_motion(s->motion, s->pub.num_obstacles);
   for (int k = 0; k < s->pub.num_objects; ++k) free((void *)(uintptr_t)s->pub.object_names[k]);
@@ -435,6 +439,7 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
   for (int k = 0; k < s->pub.num_obstacles; ++k) {
     const moving_body *body = &sm->bodies[k];
     double T[12], P[12];
+    if (s->balls != NULL && s->pub.body_mass[k] > 0) continue;
     motion_at(&body->move, t0, T);
     pose_mul(T, body->base, P);
     store_pose(P, s->obstacles[k].pose0);

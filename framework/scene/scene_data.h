@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 #include "mem/mem.h"
+#include "scene/rigid.h"
 
 typedef struct scene_motion scene_motion; /* prescribed motion of bodies and pins */
 
@@ -16,6 +17,8 @@ typedef struct scene_data {
   loom_elem_block *blocks;  /* [pub.num_blocks], owned */
   loom_obstacle *obstacles; /* [pub.num_obstacles], owned */
   scene_motion *motion;
+  rigid *balls;            /* bodies that move by themselves; NULL: none */
+  const loom_real **grids; /* [num_obstacles] with balls: room for mapped sdf */
   loom_buf *body0, *body1; /* real [nb][3], m: body vertices at both ends of the step */
   int bodies_placed;       /* 1: they hold positions */
   double gravity[3];       /* m/s^2 */
@@ -43,6 +46,8 @@ void scene_free(scene_data *s);
 /* Obstacle poses for a step: pose0 at t0, pose1 at t1 (s); targets of soft pins at t1.
  * Can fail only if the pins' material data cannot be mapped. */
 loom_status scene_pose(scene_data *s, double t0, double t1);
+/* After scene_pose: balls move on by h (s). */
+loom_status scene_balls_step(scene_data *s, loom_err *err, double h);
 /* 1 if some fixed vertex, or some body, has a prescribed motion. */
 int scene_pins_move(const scene_data *s);
 int scene_bodies_move(const scene_data *s);

@@ -200,7 +200,24 @@ static const loom_param body_params[] = {
     LOOM_PARAM_REAL(body_settings, thickness, 0, 0, 1e3, "m",
                     "Layer by which the surface is moved outwards; of a mesh from a file or a "
                     "profile only its distance grid."),
-    MOTION(body_settings, "How it moves:")};
+    MOTION(body_settings, "How it moves:"),
+    LOOM_PARAM_REAL(body_settings, mass, 0, 0, 1e6, "kg",
+                    "sphere: above 0 it is a ball that falls, rolls and is pushed by what it meets "
+                    "(solid, inelastic, friction of two bodies: root of the product), for contact "
+                    "models that report reactions (project).  What touches it must weigh less than "
+                    "2/7 of it: yarn or cloth and balls take turns, and else swing ever more."),
+    LOOM_PARAM_VEC3(body_settings, velocity, "0 0 0", -1e4, 1e4, "m/s",
+                    "Of a body with a mass, at the start."),
+    LOOM_PARAM_VEC3(body_settings, spin, "0 0 0", -1e5, 1e5, "rad/s",
+                    "Angular velocity of a body with a mass, at the start."),
+    LOOM_PARAM_TEXT(body_settings, copies, "1 1 1",
+                    "NX NY NZ: so many of it along x, y and z, around position, named NAME_0, "
+                    "NAME_1, ... along x first."),
+    LOOM_PARAM_VEC3(body_settings, copy_spacing, "0 0 0", 0, 1e6, "m",
+                    "Distance of neighbouring copies along x, y and z."),
+    LOOM_PARAM_REAL(body_settings, copy_jitter, 0, 0, 1e6, "m",
+                    "Copies are moved by up to this along each axis, the same way in every run, so "
+                    "that balls do not pile up in columns.")};
 
 static const loom_param world_params[] = {
     LOOM_PARAM_ENUM(world_settings, up_axis, 2, "x|y|z", "Axis that points up."),

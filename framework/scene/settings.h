@@ -77,6 +77,10 @@ typedef struct body_settings {
   double friction;
   double thickness; /* m */
   const char *motion, *keyframes, *keyframe_file;
+  double mass;                 /* kg */
+  double velocity[3], spin[3]; /* m/s, rad/s */
+  const char *copies;
+  double copy_spacing[3], copy_jitter; /* m */
 } body_settings;
 
 typedef struct world_settings {

@@ -84,6 +84,7 @@ loom_status checkpoint_write(run *r, int64_t step)
     s = h5check_put(r->check, r->err, "core", "cut", LOOM_I64, 1, &cut);
     if (s == LOOM_OK) s = put(r, "core", "delta", r->fw.last);
   }
+  if (s == LOOM_OK) s = balls_checkpoint(r, 0);
   if (s == LOOM_OK && r->f_next_norm == 0.0) s = buf_discard(r->m, r->st.f_next); /* all zero */
   if (s == LOOM_OK) s = plugins(r, 0);
   h5check *const c = r->check;
@@ -120,6 +121,7 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
     if (s == LOOM_OK) s = get(r, "core", "delta", r->fw.last, 0);
     r->fw.last_cut = (int)cut;
   }
+  if (s == LOOM_OK) s = balls_checkpoint(r, 1);
   r->st.time = time;
   r->st.index = *step;
   if (s == LOOM_OK) s = plugins(r, 1);

@@ -159,7 +159,7 @@ static loom_status check_fit(run *r)
                          fit_contact_lacks(c->in.plugin, c->in.settings)};
   }
   return fit_check(r->err, r->reg, r->solver.plugin, f, r->num_contact, elastic_caps(r->el),
-                   r->exec.backend, r->set.exec.fallback);
+                   r->exec.backend, r->set.exec.fallback, balls_name(r));
 }
 
 typedef loom_status (*create_fn)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -332,6 +332,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(problem_new(r));
   LOOM_TRY(check_fit(r));
   decide_schedule(r);
+  LOOM_TRY(balls_open(r));
   LOOM_TRY(open_state(r));
   LOOM_TRY(detect_new(r));
   LOOM_TRY(scene_pose(r->scene, 0.0, 0.0));

@@ -267,6 +267,13 @@ loom_status forward_restore(run *r);
 loom_status forward_find(run *r); /* after the last filter: delta of this step */
 loom_status forward_add(run *r);  /* COMMIT: into f_next */
 
+/* ---- balls.c: bodies with a mass ----------------------------------------------------- */
+const char *balls_name(const run *r); /* of the first one, NULL: none */
+loom_status balls_open(run *r);       /* refuses what they do not go with */
+loom_status balls_begin(run *r);      /* PREDICT: their poses of this step */
+loom_status balls_commit(run *r);     /* COMMIT: what contact did to them */
+loom_status balls_checkpoint(run *r, int restore);
+
 /* ---- others ---------------------------------------------------------------------- */
 loom_status step_once(run *r, int64_t index);
 loom_status replay_open(run *r);

@@ -92,6 +92,7 @@ static loom_status predict(run *r, double t0, double t1, double h)
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_start, r->st.x));
   if (r->st.x_feas != r->st.x) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
   LOOM_TRY(scene_pose(r->scene, t0, t1));
+  LOOM_TRY(balls_begin(r));
   LOOM_TRY(inertial_target(r));
   LOOM_TRY(initial_guess(r));
   LOOM_TRY(begin_plugins(r));
@@ -363,6 +364,7 @@ static loom_status commit(run *r)
     const loom_contact_ops *const c = r->contact[i].in.plugin->ops.contact;
     if (c->end_step != NULL) LOOM_TRY(c->end_step(r->contact[i].in.self, &r->st));
   }
+  LOOM_TRY(balls_commit(r));
   clock_pop(&r->clock);
   clock_push(&r->clock, CLOCK_DETECT);
   for (int i = 0; i < r->num_collision; ++i) {

@@ -157,7 +157,8 @@ static void partners(const ct_plugin *p, const char *name[LOOM_NUM_KINDS])
                            &use[LOOM_KIND_COLLISION],
                            1,
                            0};
-    if (fit_check(&err, NULL, use[LOOM_KIND_SOLVER], &c, 1, 15u, LOOM_CPU, 1) != LOOM_OK) continue;
+    if (fit_check(&err, NULL, use[LOOM_KIND_SOLVER], &c, 1, 15u, LOOM_CPU, 1, NULL) != LOOM_OK)
+      continue;
     const int score = bits(fit_contact_provides(use[LOOM_KIND_CONTACT])) +
                       bits(use[LOOM_KIND_COLLISION]->ops.collision->provides);
     if (score <= best) continue;

@@ -106,6 +106,67 @@ Test(project, an_impact_is_inelastic_and_braked)
   close_fixture(&f);
 }
 
+/* What balls are told is the opposite of what the vertices got, by momentum and, about the ball's
+ * centre, by angular momentum; bodies of prescribed motion are told nothing. */
+Test(project, reactions_are_opposite)
+{
+  enum { N = 3000, BALLS = 2 }; /* three chunks */
+  static fixture f;
+  static double x[3 * N], v[3 * N];
+  static loom_real m[3] = {0.5, 0, 0.25}, r[N];
+  const loom_real ball[4] = {0, 0, 0, 0.3};
+  const double axis[3] = {0, 0.6, 0.8}, at[2][3] = {{0, 0, 0}, {0.7, 0, 0}};
+  uint64_t seed = 3;
+  double p0[3] = {0}, p1[3] = {0}, L0[3] = {0}, L1[3] = {0}, touching = 0;
+  for (int i = 0; i < 3 * N; ++i) {
+    x[i] = 0.4 * th_random(&seed) + (i % 3 == 0 ? 0.3 : 0.0);
+    v[i] = th_random(&seed);
+  }
+  th_open(&f.t, 2, 0);
+  for (int k = 0; k < 3; k += 2) {
+    f.t.obstacles[k] = th_obstacle(LOOM_OBST_SPHERE, ball, 4);
+    f.t.obstacles[k].friction = 0.4;
+    th_pose(f.t.obstacles[k].pose0, axis, 0.1, (const double[3]){at[k / 2][0] - 0.01, 0.02, 0});
+    th_pose(f.t.obstacles[k].pose1, axis, 0.2, at[k / 2]);
+  }
+  plane(&f, 1, 0, 1, -0.35, 0.4);
+  f.t.scene.body_mass = m;
+  open_fixture(&f, N, x, v, r, 3, "");
+  f.t.step.body_impulse = th_buf(&f.t, LOOM_REAL, 3 * LOOM_BODY_IMPULSE, NULL);
+  advance(&f, h, 0);
+  double *const row = th_get(&f.t, f.t.step.body_impulse);
+  for (int i = 0; i < N; ++i) {
+    /* those of the first ball alone: every other body is further away */
+    const double d[3] = {f.x[3 * i] - at[0][0], f.x[3 * i + 1], f.x[3 * i + 2]};
+    int moved = 0;
+    if (d[0] > 0.34 || d[2] < -0.3499) continue;
+    for (int c = 0; c < 3; ++c) {
+      const int a = (c + 1) % 3, b = (c + 2) % 3;
+      p0[c] += v[3 * i + c], p1[c] += f.v[3 * i + c];
+      L0[c] += d[a] * v[3 * i + b] - d[b] * v[3 * i + a];
+      L1[c] += d[a] * f.v[3 * i + b] - d[b] * f.v[3 * i + a];
+      moved |= fabs(v[3 * i + c] - f.v[3 * i + c]) > 1e-9;
+    }
+    touching += moved;
+  }
+  cr_expect(touching > 300);
+  cr_expect_float_eq(row[6], touching, 1e-9);
+  for (int c = 0; c < 3; ++c) {
+    /* sums of thousands of numbers of 1; x/h has lost two digits */
+    cr_expect_float_eq(row[c], p0[c] - p1[c], 1e-10, "%d: %.15g %.15g", c, row[c], p0[c] - p1[c]);
+    cr_expect_float_eq(row[3 + c], L0[c] - L1[c], 1e-10, "%d: %.15g %.15g", c, row[3 + c],
+                       L0[c] - L1[c]);
+  }
+  cr_expect(fabs(row[1]) > 0.1 && fabs(row[4]) > 0.01 && row[2 * LOOM_BODY_IMPULSE + 6] > 300);
+  for (int c = 0; c < LOOM_BODY_IMPULSE; ++c) cr_expect(row[LOOM_BODY_IMPULSE + c] == 0);
+  free(row);
+  loom_buf *const rows = f.t.step.body_impulse;
+  f.t.step.body_impulse = NULL;
+  f.t.scene.body_mass = NULL;
+  buf_free(f.t.m, rows);
+  close_fixture(&f);
+}
+
 Test(project, a_slope_of_tan_one_half)
 {
   for (int k = 0; k < 2; ++k) {

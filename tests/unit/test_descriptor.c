@@ -241,6 +241,7 @@ Test(descriptor, contact_table)
   DAMAGED(2, x.c.update = NULL, "ops.update is missing");
   DAMAGED(2, x.c.metrics = NULL, "ops.metrics is missing");
   DAMAGED(2, x.c.provides = LOOM_CONT_QUAD_ISO, "goes with LOOM_CONT_QUAD");
+  DAMAGED(2, x.c.provides = LOOM_CONT_REACTION, "goes with LOOM_CONT_VELOCITY");
   DAMAGED(2, x.c.provides = LOOM_CONT_ENERGY, "ops.eval is missing");
   DAMAGED(2, x.c.provides = LOOM_CONT_GRADIENT, "ops.eval is missing");
   DAMAGED(2, x.c.provides = LOOM_CONT_HESSIAN, "ops.hessian is missing");

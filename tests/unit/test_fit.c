@@ -73,13 +73,17 @@ COLLISION(sdf, LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP | STEP,
           LOOM_BIT(LOOM_PAIR_VO))
 COLLISION(ssdf, LOOM_COLL_PROXIMITY | LOOM_COLL_OVERLAP, LOOM_BIT(LOOM_PAIR_VO))
 
+CONTACT(reacting, LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY | LOOM_CONT_REACTION, LOOM_COLL_OVERLAP,
+        LOOM_PAIR_MASK_OBSTACLE)
+static const loom_plugin *const one_ssdf[] = {&ssdf}, *const one_bvh[] = {&lbvh_ccd};
+
 enum { ELEM_ALL = 15 };
 
 static loom_status fit(loom_err *err, const loom_plugin *s, const loom_plugin *c,
                        const loom_plugin *l)
 {
   const fit_contact f = {"self", c, LOOM_PAIR_MASK_ALL, &l, l != NULL, 0};
-  return fit_check(err, NULL, s, &f, 1, ELEM_ALL, LOOM_CPU, 0);
+  return fit_check(err, NULL, s, &f, 1, ELEM_ALL, LOOM_CPU, 0, NULL);
 }
 
 Test(fit, triples_of_the_planned_methods)
@@ -123,7 +127,7 @@ Test(fit, post_only_and_absent_contact_fit_every_solver)
     loom_err err = {0};
     cr_assert_eq(fit(&err, S[s], &project, &ssdf), LOOM_OK, "%s", err.text);
     cr_assert_eq(fit(&err, S[s], &nothing, NULL), LOOM_OK, "%s", err.text);
-    cr_assert_eq(fit_check(&err, NULL, S[s], NULL, 0, ELEM_ALL, LOOM_CPU, 0), LOOM_OK);
+    cr_assert_eq(fit_check(&err, NULL, S[s], NULL, 0, ELEM_ALL, LOOM_CPU, 0, NULL), LOOM_OK);
   }
 }
 
@@ -139,11 +143,33 @@ Test(fit, quadratic_form_implies_the_others)
                              "Hessian, quadratic contact form");
 }
 
+/* With a body that moves by itself: what touches bodies must say what it does to them; what does
+ * not touch any need not. */
+Test(fit, balls_need_reactions)
+{
+  const fit_contact quiet = {"bodies", &project, LOOM_PAIR_MASK_ALL, one_ssdf, 1, 0};
+  const fit_contact self = {"bodies", &ipc_barrier, LOOM_PAIR_MASK_SELF, one_bvh, 1, 0};
+  const fit_contact all = {"bodies", &ipc_barrier, LOOM_PAIR_MASK_ALL, one_bvh, 1, 0};
+  const fit_contact tells = {"bodies", &reacting, LOOM_PAIR_MASK_ALL, one_ssdf, 1, 0};
+  loom_err err = {0};
+  cr_expect_eq(fit_check(&err, NULL, &newton, &quiet, 1, ELEM_ALL, LOOM_CPU, 0, NULL), LOOM_OK);
+  cr_expect_eq(fit_check(&err, NULL, &newton, &tells, 1, ELEM_ALL, LOOM_CPU, 0, "ball"), LOOM_OK,
+               "%s", err.text);
+  cr_expect_eq(fit_check(&err, NULL, &newton, &self, 1, ELEM_ALL, LOOM_CPU, 0, "ball"), LOOM_OK,
+               "%s", err.text);
+  cr_expect_eq(fit_check(&err, NULL, &newton, &quiet, 1, ELEM_ALL, LOOM_CPU, 0, "ball"),
+               LOOM_E_CONFIG);
+  cr_expect(strstr(err.text, "[body.ball] has a mass, but [contact.bodies] 'project'") != NULL,
+            "%s", err.text);
+  cr_expect_eq(fit_check(&err, NULL, &newton, &all, 1, ELEM_ALL, LOOM_CPU, 0, "ball"),
+               LOOM_E_CONFIG);
+}
+
 static void refused(const loom_plugin *s, const fit_contact *f, int num, uint32_t caps, int backend,
                     int fallback, const char *says)
 {
   loom_err err = {0};
-  cr_assert_eq(fit_check(&err, NULL, s, f, num, caps, backend, fallback), LOOM_E_CONFIG, "%s",
+  cr_assert_eq(fit_check(&err, NULL, s, f, num, caps, backend, fallback, NULL), LOOM_E_CONFIG, "%s",
                says);
   cr_assert(strstr(err.text, says) != NULL, "expected: %s\ngot: %s", says, err.text);
 }
@@ -247,7 +273,7 @@ Test(fit, pairs)
   refused(&newton, &cannot, 1, ELEM_ALL, LOOM_CPU, 0,
           "[contact.a] 'acl' handles none of its pairs (vertex-obstacle), only yarn-yarn");
   /* a collision plugin that finds other pairs is not asked, so it need not be able */
-  cr_assert_eq(fit_check(&err, NULL, &newton, &self, 1, ELEM_ALL, LOOM_CPU, 0), LOOM_OK, "%s",
+  cr_assert_eq(fit_check(&err, NULL, &newton, &self, 1, ELEM_ALL, LOOM_CPU, 0, NULL), LOOM_OK, "%s",
                err.text);
   refused(&newton, &all, 1, ELEM_ALL, LOOM_CPU, 0,
           "needs continuous collision queries, global step bound, but collision 'ssdf'");
@@ -260,10 +286,10 @@ Test(fit, backends)
   loom_err err = {0};
   refused(&newton, &f, 1, ELEM_ALL, LOOM_CUDA, 0,
           "solver 'newton' is built for the CPU only; [exec] fallback = yes");
-  cr_assert_eq(fit_check(&err, NULL, &newton, &f, 1, ELEM_ALL, LOOM_CUDA, 1), LOOM_OK);
+  cr_assert_eq(fit_check(&err, NULL, &newton, &f, 1, ELEM_ALL, LOOM_CUDA, 1, NULL), LOOM_OK);
   refused(&cuda_only, &f, 1, ELEM_ALL, LOOM_CPU, 1,
           "solver 'cuda_only' is built for CUDA only; set [exec] backend = cuda");
-  cr_assert_eq(fit_check(&err, NULL, &cama_pcg, &f, 1, ELEM_ALL, LOOM_CUDA, 0), LOOM_OK);
+  cr_assert_eq(fit_check(&err, NULL, &cama_pcg, &f, 1, ELEM_ALL, LOOM_CUDA, 0, NULL), LOOM_OK);
 }
 
 Test(fit, all_misfits_at_once)
@@ -272,7 +298,7 @@ Test(fit, all_misfits_at_once)
   const fit_contact f[] = {{"a", &ipc_barrier, LOOM_PAIR_MASK_ALL, hash, 1, 0},
                            {"b", &acl, LOOM_PAIR_MASK_SELF, hash, 1, 0}};
   loom_err err = {0};
-  cr_assert_eq(fit_check(&err, NULL, &ndb_pd, f, 2, 0, LOOM_CPU, 0), LOOM_E_CONFIG);
+  cr_assert_eq(fit_check(&err, NULL, &ndb_pd, f, 2, 0, LOOM_CPU, 0, NULL), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "needs element projection") != NULL);
   cr_assert(strstr(err.text, "\nsolver 'ndb_pd' needs quadratic") != NULL);
   cr_assert(strstr(err.text, "\n[contact.a] 'ipc_barrier' needs global step bound") != NULL);
@@ -305,7 +331,7 @@ Test(fit, refusal_lists_what_would_work)
   cr_assert_eq(registry_open(&err, dir, &r), LOOM_OK, "%s", err.text);
   const fit_contact f = {
       "self", &ipc_barrier, LOOM_PAIR_MASK_SELF, (const loom_plugin *const[]){&lbvh_ccd}, 1, 0};
-  cr_assert_eq(fit_check(&err, r, &ndb_pd, &f, 1, ELEM_ALL, LOOM_CPU, 0), LOOM_E_CONFIG);
+  cr_assert_eq(fit_check(&err, r, &ndb_pd, &f, 1, ELEM_ALL, LOOM_CPU, 0, NULL), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "; contact plugins that fit: fx_pair") != NULL, "%s", err.text);
   const char *const solvers = strstr(err.text, "; solver plugins that fit: ");
   cr_assert(solvers != NULL && strstr(solvers, "fx_good") != NULL, "%s", err.text);

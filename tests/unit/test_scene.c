@@ -229,6 +229,48 @@ Test(scene, bodies_have_shapes_in_their_own_frame)
   tiny_close(&t);
 }
 
+Test(scene, copies_of_a_ball)
+{
+  tiny_scene t = tiny_open_ok(
+      "[cloth.a]\n[body.floor]\nshape = plane\nposition = 0 0 -5\n"
+      "[body.ball]\nradius = 0.1\nmass = 3\nposition = 1 2 3\nvelocity = 4 5 6\nspin = 7 8 9\n"
+      "copies = 3 1 2\ncopy_spacing = 0.5 0 0.4\n"
+      "[body.peg]\nshape = capsule\nposition = 0 9 0\ncopies = 2 1 1\ncopy_spacing = 1 0 0\n"
+      "copy_jitter = 0.01\n");
+  const loom_scene *p = &t.s->pub;
+  cr_assert_eq(p->num_obstacles, 9);
+  cr_assert_eq(t.s->balls->num, 6);
+  cr_expect_eq(p->body_mass[0], 0);
+  cr_expect_eq(p->body_mass[8], 0);
+  for (int k = 0; k < 6; ++k) {
+    const loom_obstacle *o = &p->obstacles[1 + k];
+    const rigid_state *b = &t.s->balls->state[k];
+    char name[32];
+    snprintf(name, sizeof name, "ball_%d", k);
+    cr_expect_str_eq(o->name, name);
+    cr_expect_float_eq(p->body_mass[1 + k], 3, 1e-6);
+    cr_expect_float_eq(o->pose1[9], 1 + 0.5 * (k % 3 - 1), 1e-6);
+    cr_expect_float_eq(o->pose1[10], 2, 1e-6);
+    cr_expect_float_eq(o->pose1[11], 3 + 0.4 * (k / 3 - 0.5), 1e-6);
+    cr_expect_eq(t.s->balls->ball[k].body, 1 + k);
+    for (int c = 0; c < 3; ++c) cr_expect(b->v[c] == 4 + c && b->w[c] == 7 + c);
+  }
+  /* at most a centimetre along each axis, and not the same for both */
+  const loom_real *a = p->obstacles[7].pose1, *b = p->obstacles[8].pose1;
+  cr_expect_float_eq(b[9] - a[9], 1, 0.02);
+  for (int c = 0; c < 3; ++c) {
+    const double middle = 0.5 * (a[9 + c] + b[9 + c]);
+    cr_expect_float_eq(middle, c == 1 ? 9 : 0, 0.01);
+    cr_expect(fabs(b[9 + c] - a[9 + c] - (c == 0)) > 1e-5);
+  }
+  /* balls go their own way from here on */
+  cr_assert_eq(scene_pose(t.s, 7, 8), LOOM_OK);
+  cr_assert_eq(scene_balls_step(t.s, &t.err, 0.01), LOOM_OK);
+  cr_expect_float_eq(p->obstacles[1].pose1[9], 0.5 + 0.04, 1e-6);
+  cr_expect_float_eq(p->obstacles[1].pose1[11], 2.8 + 0.06 - 9.81e-4, 1e-6);
+  tiny_close(&t);
+}
+
 static void expect_point(const loom_real P[12], double x, double y, double z, double wx, double wy,
                          double wz)
 {

@@ -141,6 +141,7 @@ class View:
         if lamps > 0:
             self._passes()
         self.shown = False
+        self.dye = None  # of yarns: values, limits, colours
 
     # ---- content ------------------------------------------------------------------
     def _bounds(self, frames):
@@ -272,6 +273,10 @@ class View:
             )
             actor.mapper.scalar_visibility = True  # it was made with one colour
 
+    def paint_yarns(self, values, low, high, colours="viridis"):
+        """Yarns in the colours of values [n] of their vertices, low to high."""
+        self.dye = np.clip(values, low, high), (low, high), colours
+
     # ---- light and camera -----------------------------------------------------------
     def _direction(self, azimuth, elevation):
         a, e = np.radians([azimuth, elevation])
@@ -331,6 +336,16 @@ class View:
             radius=0.15 * self.radius, bias=0.004 * self.radius, kernel_size=64, blur=True
         )
 
+    def _draw_yarns(self, actor, x, yarns):
+        if self.dye is None:
+            actor.mapper.dataset = self.yarns.mesh(x, yarns)
+            return
+        values, limits, colours = self.dye
+        mesh = self.yarns.mesh(x, yarns, values)
+        actor.mapper.dataset = mesh
+        actor.mapper.set_scalars(np.asarray(mesh["paint"]), "paint", cmap=colours, clim=limits)
+        actor.mapper.scalar_visibility = True
+
     # ---- drawing ----------------------------------------------------------------------
     def image(self, frame):
         """[height][width][3] bytes."""
@@ -341,7 +356,7 @@ class View:
             mesh.points = x[used]
             actor.mapper.dataset = self._shaded(mesh)
         for actor, yarns, _ in self.ropes:
-            actor.mapper.dataset = self.yarns.mesh(x, yarns)
+            self._draw_yarns(actor, x, yarns)
         for actor, body in self.actors:
             actor.user_matrix = body.matrix(frame)
         side = max(self.size)

@@ -38,13 +38,21 @@ class Yarns:
         points = np.einsum("ua,sac->suc", weights(np.arange(SAMPLES) / SAMPLES), q)
         return np.vstack([points.reshape(-1, 3), q[-1:, 2]])
 
-    def tube(self, x, yarn):
+    def along(self, values, yarn):
+        """Values [n] of the vertices at the points of curve(), linear in between."""
+        ends = values[self.segments[self.owner == yarn, 1:3]]
+        u = np.arange(SAMPLES) / SAMPLES
+        return np.append((np.outer(ends[:, 0], 1 - u) + np.outer(ends[:, 1], u)).ravel(), ends[-1, 1])
+
+    def tube(self, x, yarn, values=None):
         points = self.curve(x, yarn)
         line = pv.PolyData(points)
         line.lines = np.hstack([[len(points)], np.arange(len(points))])
+        if values is not None:
+            line.point_data["paint"] = self.along(values, yarn)
         return line.tube(radius=float(self.radius[yarn]), n_sides=SIDES, capping=True)
 
-    def mesh(self, x, yarns):
-        """All tubes of some yarns in one mesh."""
-        tubes = [self.tube(x, k) for k in yarns]
+    def mesh(self, x, yarns, values=None):
+        """All tubes of some yarns in one mesh, with "paint" from values [n] of vertices."""
+        tubes = [self.tube(x, k, values) for k in yarns]
         return tubes[0] if len(tubes) == 1 else tubes[0].merge(tubes[1:], merge_points=False)

@@ -141,6 +141,8 @@ enum {
   LOOM_CONT_VELOCITY = 64,   /* corrects v_end at COMMIT (inelastic impact, friction) */
   LOOM_CONT_FRICTION = 128,  /* adds a lagged dissipation term */
   LOOM_CONT_STATEFUL = 256,  /* its weights change per iteration: bumps step->epoch */
+  LOOM_CONT_REACTION = 1024, /* adds what it does to bodies that move by themselves to
+                              * loom_step.body_impulse; without it such bodies are refused */
   LOOM_CONT_UNFILTERED = 512 /* defined at points that intersect too, and asks for FILTER when its
                               * inner loop has settled (LOOM_ASK_FILTER): unless [filter] says
                               * otherwise, filters come when asked for, and the iterate goes on

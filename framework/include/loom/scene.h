@@ -112,6 +112,10 @@ typedef struct loom_scene {
   int32_t num_glue, reserved_yarn; /* ng */
   loom_buf *glue;                  /* i32 [ng][2] */
   loom_buf *glue_len;              /* real [ng], m */
+  /* [num_obstacles] kg; 0: the motion is prescribed, above: a sphere that the core moves by
+   * gravity, its contacts with bodies and loom_step.body_impulse.  NULL: no body moves by itself.
+   */
+  const loom_real *body_mass;
 } loom_scene;
 
 /* ---- one step: what the scheduler hands to every call ------------------- */
@@ -156,7 +160,13 @@ typedef struct loom_step {
   int32_t filters;   /* how often x_feas was set in this step: a model that keeps what it found at
                       * x_feas looks again when this has changed */
   int32_t max_iters; /* outer iterations that this step may take; 0: not known */
+  /* real [num_obstacles][LOOM_BODY_IMPULSE]; NULL: no body moves by itself.  What contact did to
+   * each body of a mass in this step: impulse (N s), angular impulse about the origin of its pose1
+   * (N m s), mass of the vertices that acted on it (kg).  Zero at the start of the step; models
+   * with LOOM_CONT_REACTION add to it in velocity(), of a body without a mass nobody reads it. */
+  loom_buf *body_impulse;
 } loom_step;
+enum { LOOM_BODY_IMPULSE = 7 };
 
 /* ---- contact pairs ------------------------------------------------------ */
 enum {

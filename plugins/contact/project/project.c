@@ -11,6 +11,9 @@
  * The law of friction per node is that of M. Ly et al., "Projective dynamics with dry
  * frictional contact", ACM TOG 39(4), 2020, doi 10.1145/3386569.3392396, applied once after
  * the solve instead of within it.  Nothing outlives a step.
+ *
+ * For bodies that move by themselves every change of a vertex's momentum is written down beside the
+ * body that caused it, and handed back to the body at the end of velocity().
  */
 #include <math.h>
 #include <stdlib.h>
@@ -24,6 +27,7 @@
 static const lk_entry k_clear = LK_ENTRY(proj_clear), k_key = LK_ENTRY(proj_key);
 static const lk_entry k_deepest = LK_ENTRY(proj_deepest), k_push = LK_ENTRY(proj_push);
 static const lk_entry k_velocity = LK_ENTRY(proj_velocity), k_active = LK_ENTRY(proj_active);
+static const lk_entry k_react = LK_ENTRY(proj_react), k_react_sum = LK_ENTRY(proj_react_sum);
 static const lk_entry k_strongest = LK_ENTRY(proj_strongest), k_loss = LK_ENTRY(proj_loss);
 
 typedef struct {
@@ -43,16 +47,21 @@ typedef struct {
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
-  obst_view *view;  /* [num_obstacles], host */
-  loom_buf *views;  /* u8, the same as bytes */
-  loom_buf *obst;   /* i32 [n][PROJ_SLOTS] */
-  loom_buf *normal; /* real [n][PROJ_SLOTS][3] */
-  loom_buf *push;   /* real [n][PROJ_SLOTS], m */
-  loom_buf *loss;   /* real [n], J */
-  loom_buf *key;    /* u64 [pairs] */
-  loom_buf *perm;   /* i32 [pairs] */
-  loom_buf *result; /* real [1] */
-  double deepest;   /* m, overlap left by the latest correction; NaN: none made */
+  obst_view *view;   /* [num_obstacles], host */
+  loom_buf *views;   /* u8, the same as bytes */
+  loom_buf *obst;    /* i32 [n][PROJ_SLOTS] */
+  loom_buf *normal;  /* real [n][PROJ_SLOTS][3] */
+  loom_buf *push;    /* real [n][PROJ_SLOTS], m */
+  loom_buf *loss;    /* real [n], J */
+  loom_buf *key;     /* u64 [pairs] */
+  loom_buf *perm;    /* i32 [pairs] */
+  loom_buf *result;  /* real [1] */
+  int32_t balls;     /* bodies that move by themselves */
+  loom_buf *given;   /* real [n][PROJ_SLOTS][3], N s; NULL without balls, as the following */
+  loom_buf *ball_of; /* i32 [num_obstacles], -1: none */
+  loom_buf *body_of; /* i32 [balls] */
+  loom_buf *part;    /* real [chunks][balls][LOOM_BODY_IMPULSE] */
+  double deepest;    /* m, overlap left by the latest correction; NaN: none made */
 } project;
 
 /* ---- life ------------------------------------------------------------------------------ */
@@ -70,6 +79,35 @@ static loom_status update_views(project *p)
   LOOM_TRY(h->map(h, p->e, p->views, LOOM_WRITE, LOOM_AT_HOST, &bytes));
   memcpy(bytes, p->view, (size_t)p->sc->num_obstacles * sizeof *p->view);
   return h->unmap(h, p->views);
+}
+
+static int64_t num_chunks(const project *p)
+{
+  return ((int64_t)p->sc->num_verts + PROJ_CHUNK - 1) / PROJ_CHUNK;
+}
+
+static loom_status find_balls(project *p)
+{
+  const loom_host *const h = p->h;
+  const loom_scene *const sc = p->sc;
+  void *of, *at;
+  if (!LOOM_HAS(sc, body_mass) || sc->body_mass == NULL) return LOOM_OK;
+  for (int k = 0; k < sc->num_obstacles; ++k) p->balls += sc->body_mass[k] > 0;
+  if (p->balls == 0) return LOOM_OK;
+  const int64_t slots = (int64_t)PROJ_SLOTS * sc->num_verts;
+  LOOM_TRY(h->buf_new(h, "impulses", LOOM_REAL, 3 * slots, &p->given));
+  LOOM_TRY(h->buf_new(h, "balls of bodies", LOOM_I32, sc->num_obstacles, &p->ball_of));
+  LOOM_TRY(h->buf_new(h, "bodies of balls", LOOM_I32, p->balls, &p->body_of));
+  LOOM_TRY(h->buf_new(h, "reactions", LOOM_REAL, num_chunks(p) * p->balls * LOOM_BODY_IMPULSE,
+                      &p->part));
+  LOOM_TRY(h->map(h, p->e, p->ball_of, LOOM_WRITE, LOOM_AT_HOST, &of));
+  LOOM_TRY(h->map(h, p->e, p->body_of, LOOM_WRITE, LOOM_AT_HOST, &at));
+  for (int32_t k = 0, ball = 0; k < sc->num_obstacles; ++k) {
+    ((int32_t *)of)[k] = sc->body_mass[k] > 0 ? ball : -1;
+    if (sc->body_mass[k] > 0) ((int32_t *)at)[ball++] = k;
+  }
+  LOOM_TRY(h->unmap(h, p->body_of));
+  return h->unmap(h, p->ball_of);
 }
 
 static loom_status project_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -93,6 +131,7 @@ static loom_status project_create(const loom_host *h, const loom_scene *sc, cons
   LOOM_TRY(h->buf_new(h, "losses", LOOM_REAL, sc->num_verts, &p->loss));
   LOOM_TRY(h->buf_new(h, "pushed vertices", LOOM_U64, 0, &p->key));
   LOOM_TRY(h->buf_new(h, "pushing pairs", LOOM_I32, 0, &p->perm));
+  LOOM_TRY(find_balls(p));
   return h->buf_new(h, "sums", LOOM_REAL, 1, &p->result);
 }
 
@@ -100,8 +139,8 @@ static void project_destroy(void *self)
 {
   project *const p = self;
   if (p == NULL) return;
-  loom_buf *const all[] = {p->views, p->obst, p->normal, p->push,
-                           p->loss,  p->key,  p->perm,   p->result};
+  loom_buf *const all[] = {p->views, p->obst,   p->normal, p->push,    p->loss,    p->key,
+                           p->perm,  p->result, p->given,  p->ball_of, p->body_of, p->part};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i) p->h->buf_free(p->h, all[i]);
   free(p->view);
   free(p);
@@ -110,12 +149,13 @@ static void project_destroy(void *self)
 /* What was remembered belongs to another trial point. */
 static loom_status forget(project *p)
 {
-  void *q[3];
-  const plug_map m[3] = {{p->obst, LOOM_RDWR}, {p->push, LOOM_RDWR}, {p->loss, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(p->h, p->e, 3, m, q));
-  const proj_clear_args a = {.c = {.obst = q[0], .push = q[1], .loss = q[2]}};
+  void *q[4];
+  const plug_map m[4] = {
+      {p->obst, LOOM_RDWR}, {p->push, LOOM_RDWR}, {p->loss, LOOM_RDWR}, {p->given, LOOM_RDWR}};
+  LOOM_TRY(plug_map_all(p->h, p->e, 4, m, q));
+  const proj_clear_args a = {.c = {.obst = q[0], .push = q[1], .loss = q[2], .given = q[3]}};
   LOOM_TRY(plug_run(p->h, p->e, &k_clear, &a, p->sc->num_verts, NULL));
-  return plug_unmap_all(p->h, 3, m);
+  return plug_unmap_all(p->h, 4, m);
 }
 
 static loom_status project_begin_step(void *self, const loom_step *s)
@@ -168,33 +208,34 @@ static loom_status order(project *p, const loom_pairs *pairs)
 static loom_status push_out(project *p, const loom_step *s, const loom_pairs *pairs,
                             loom_buf *x_start, loom_buf *x)
 {
-  void *q[15];
-  const plug_map m[15] = {{p->key, LOOM_READ},      {p->perm, LOOM_READ},
+  void *q[16];
+  const plug_map m[16] = {{p->key, LOOM_READ},      {p->perm, LOOM_READ},
                           {pairs->obst, LOOM_READ}, {pairs->normal, LOOM_READ},
                           {pairs->gap, LOOM_READ},  {pairs->point, LOOM_READ},
                           {p->views, LOOM_READ},    {p->sc->fixed, LOOM_READ},
                           {p->sc->mass, LOOM_READ}, {x_start, LOOM_READ},
                           {x, LOOM_RDWR},           {p->obst, LOOM_RDWR},
                           {p->normal, LOOM_RDWR},   {p->push, LOOM_RDWR},
-                          {p->loss, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(p->h, p->e, 15, m, q));
-  const proj_push_args a = {.key = q[0],
-                            .perm = q[1],
-                            .obst = q[2],
-                            .normal = q[3],
-                            .gap = q[4],
-                            .point = q[5],
-                            .view = q[6],
-                            .fixed = q[7],
-                            .mass = q[8],
-                            .x_start = q[9],
-                            .x = q[10],
-                            .c = {.obst = q[11], .normal = q[12], .push = q[13], .loss = q[14]},
-                            .m = pairs->count,
-                            .clearance = (lk_real)p->set.clearance,
-                            .inv_h = (lk_real)(1.0 / s->h)};
+                          {p->loss, LOOM_RDWR},     {p->given, LOOM_RDWR}};
+  LOOM_TRY(plug_map_all(p->h, p->e, 16, m, q));
+  const proj_push_args a = {
+      .key = q[0],
+      .perm = q[1],
+      .obst = q[2],
+      .normal = q[3],
+      .gap = q[4],
+      .point = q[5],
+      .view = q[6],
+      .fixed = q[7],
+      .mass = q[8],
+      .x_start = q[9],
+      .x = q[10],
+      .c = {.obst = q[11], .normal = q[12], .push = q[13], .loss = q[14], .given = q[15]},
+      .m = pairs->count,
+      .clearance = (lk_real)p->set.clearance,
+      .inv_h = (lk_real)(1.0 / s->h)};
   LOOM_TRY(plug_run(p->h, p->e, &k_push, &a, pairs->count, NULL));
-  return plug_unmap_all(p->h, 15, m);
+  return plug_unmap_all(p->h, 16, m);
 }
 
 static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_start,
@@ -230,24 +271,60 @@ static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_s
 /* ---- velocities --------------------------------------------------------------------------------
  */
 
+static loom_status correct(project *p, const loom_step *s)
+{
+  void *q[10];
+  const plug_map m[10] = {{p->views, LOOM_READ},      {s->x, LOOM_READ},
+                          {p->sc->radius, LOOM_READ}, {p->sc->mass, LOOM_READ},
+                          {s->v_end, LOOM_RDWR},      {p->obst, LOOM_RDWR},
+                          {p->normal, LOOM_RDWR},     {p->push, LOOM_RDWR},
+                          {p->loss, LOOM_RDWR},       {p->given, LOOM_RDWR}};
+  LOOM_TRY(plug_map_all(p->h, p->e, 10, m, q));
+  const proj_velocity_args a = {
+      .view = q[0],
+      .x = q[1],
+      .radius = q[2],
+      .mass = q[3],
+      .v = q[4],
+      .c = {.obst = q[5], .normal = q[6], .push = q[7], .loss = q[8], .given = q[9]},
+      .inv_h = (lk_real)(1.0 / s->h)};
+  LOOM_TRY(plug_run(p->h, p->e, &k_velocity, &a, p->sc->num_verts, NULL));
+  return plug_unmap_all(p->h, 10, m);
+}
+
+/* What the vertices did to the balls goes into s->body_impulse. */
+static loom_status react(project *p, const loom_step *s)
+{
+  void *q[11];
+  const plug_map m[11] = {
+      {p->views, LOOM_READ},    {s->x, LOOM_READ},           {p->sc->radius, LOOM_READ},
+      {p->sc->mass, LOOM_READ}, {p->obst, LOOM_READ},        {p->normal, LOOM_READ},
+      {p->given, LOOM_READ},    {p->ball_of, LOOM_READ},     {p->part, LOOM_RDWR},
+      {p->body_of, LOOM_READ},  {s->body_impulse, LOOM_RDWR}};
+  LOOM_TRY(plug_map_all(p->h, p->e, 11, m, q));
+  const proj_react_args a = {.view = q[0],
+                             .x = q[1],
+                             .radius = q[2],
+                             .mass = q[3],
+                             .obst = q[4],
+                             .normal = q[5],
+                             .given = q[6],
+                             .ball_of = q[7],
+                             .part = q[8],
+                             .n = p->sc->num_verts,
+                             .balls = p->balls};
+  const proj_react_sum_args sum = {
+      .part = q[8], .body_of = q[9], .rows = q[10], .chunks = num_chunks(p), .balls = p->balls};
+  LOOM_TRY(plug_run(p->h, p->e, &k_react, &a, num_chunks(p), NULL));
+  LOOM_TRY(plug_run(p->h, p->e, &k_react_sum, &sum, p->balls, NULL));
+  return plug_unmap_all(p->h, 11, m);
+}
+
 static loom_status project_velocity(void *self, const loom_step *s)
 {
   project *const p = self;
-  void *q[9];
-  const plug_map m[9] = {
-      {p->views, LOOM_READ},    {s->x, LOOM_READ},     {p->sc->radius, LOOM_READ},
-      {p->sc->mass, LOOM_READ}, {s->v_end, LOOM_RDWR}, {p->obst, LOOM_RDWR},
-      {p->normal, LOOM_RDWR},   {p->push, LOOM_RDWR},  {p->loss, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(p->h, p->e, 9, m, q));
-  const proj_velocity_args a = {.view = q[0],
-                                .x = q[1],
-                                .radius = q[2],
-                                .mass = q[3],
-                                .v = q[4],
-                                .c = {.obst = q[5], .normal = q[6], .push = q[7], .loss = q[8]},
-                                .inv_h = (lk_real)(1.0 / s->h)};
-  LOOM_TRY(plug_run(p->h, p->e, &k_velocity, &a, p->sc->num_verts, NULL));
-  return plug_unmap_all(p->h, 9, m);
+  LOOM_TRY(correct(p, s));
+  return p->balls > 0 && s->body_impulse != NULL ? react(p, s) : LOOM_OK;
 }
 
 /* ---- metrics ------------------------------------------------------------------------------- */
@@ -282,7 +359,8 @@ static loom_status project_metrics(void *self, const loom_step *s, loom_contact_
 /* ---- descriptor ---------------------------------------------------------------------------- */
 
 static const loom_contact_ops ops = {.struct_size = sizeof ops,
-                                     .provides = LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY,
+                                     .provides = LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY |
+                                                 LOOM_CONT_REACTION,
                                      .needs = LOOM_COLL_OVERLAP,
                                      .pair_kinds = LOOM_BIT(LOOM_PAIR_VO),
                                      .create = project_create,

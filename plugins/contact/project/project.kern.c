@@ -10,6 +10,8 @@ LK_KERNEL(proj_clear, a, i)
     a->c.obst[PROJ_SLOTS * i + k] = -1;
     a->c.push[PROJ_SLOTS * i + k] = LK_R(0.0);
   }
+  if (a->c.given != NULL)
+    for (int k = 0; k < 3 * PROJ_SLOTS; ++k) a->c.given[3 * PROJ_SLOTS * i + k] = LK_R(0.0);
   a->c.loss[i] = LK_R(0.0);
 }
 
@@ -27,7 +29,16 @@ LK_FN int slot_of(const proj_contacts *c, int64_t i, int32_t obst)
   }
   c->push[PROJ_SLOTS * i + best] = LK_R(0.0);
   c->obst[PROJ_SLOTS * i + best] = obst;
+  if (c->given != NULL)
+    for (int k = 0; k < 3; ++k) c->given[3 * (PROJ_SLOTS * i + best) + k] = LK_R(0.0);
   return best;
+}
+
+/* Row l has changed the vertex's velocity by f d, m/s. */
+LK_FN void give(const proj_contacts *c, int64_t l, lk_real f, const lk_real *d)
+{
+  if (c->given == NULL) return;
+  for (int k = 0; k < 3; ++k) c->given[3 * l + k] += f * d[k];
 }
 
 /* Take `most` off the length of the part of d orthogonal to n; returns what was taken and
@@ -61,8 +72,12 @@ LK_KERNEL_PLAIN(proj_push, a, l)
   obst_displacement(o, point, move);
   for (int c = 0; c < 3; ++c) u[c] = x[c] + delta * n[c] - a->x_start[3 * i + c] - move[c];
   const lk_real cut = brake(u, n, o->friction * delta, &length);
-  for (int c = 0; c < 3; ++c) a->x[3 * i + c] = a->x_start[3 * i + c] + move[c] + u[c];
+  for (int c = 0; c < 3; ++c) {
+    a->x[3 * i + c] = a->x_start[3 * i + c] + move[c] + u[c];
+    u[c] = a->x[3 * i + c] - x[c];
+  }
   const int s = slot_of(&a->c, i, a->obst[j]);
+  give(&a->c, PROJ_SLOTS * i + s, a->mass[i] * a->inv_h, u);
   a->c.push[PROJ_SLOTS * i + s] += delta;
   LK_STORE3(a->c.normal, PROJ_SLOTS * i + s, n);
   a->c.loss[i] += a->mass[i] * cut * (length - LK_R(0.5) * cut) * a->inv_h * a->inv_h;
@@ -93,6 +108,7 @@ LK_FN void stop_inward(const proj_velocity_args *a, lk_int i, lk_real *v, lk_rea
     const lk_real add = LK_FMAX(-vn, -J[k]);
     J[k] += add;
     for (int c = 0; c < 3; ++c) v[c] += add * n[c];
+    give(&a->c, l, a->mass[i] * add, n);
   }
 }
 
@@ -110,7 +126,12 @@ LK_FN void slow_down(const proj_velocity_args *a, lk_int i, lk_real *v, const lk
     for (int c = 0; c < 3; ++c) r[c] = v[c] - w[c];
     const lk_real cut = brake(r, n, a->view[a->c.obst[l]].friction * more, &length);
     a->c.loss[i] += a->mass[i] * cut * (length - LK_R(0.5) * cut);
-    for (int c = 0; c < 3; ++c) v[c] = r[c] + w[c];
+    for (int c = 0; c < 3; ++c) {
+      const lk_real before = v[c];
+      v[c] = r[c] + w[c];
+      r[c] = v[c] - before;
+    }
+    give(&a->c, l, a->mass[i], r);
   }
 }
 
@@ -123,6 +144,40 @@ LK_KERNEL_PLAIN(proj_velocity, a, i)
   slow_down(a, i, v, J);
   stop_inward(a, i, v, J);
   LK_STORE3(a->v, i, v);
+}
+
+/* Bodies get the opposite of what they gave, where their surface touches the vertex. */
+LK_KERNEL_PLAIN(proj_react, a, chunk)
+{
+  lk_real *const part = a->part + (int64_t)chunk * a->balls * LOOM_BODY_IMPULSE;
+  const int64_t first = (int64_t)chunk * PROJ_CHUNK;
+  const int64_t end = first + PROJ_CHUNK < a->n ? first + PROJ_CHUNK : a->n;
+  for (int k = 0; k < a->balls * LOOM_BODY_IMPULSE; ++k) part[k] = LK_R(0.0);
+  for (int64_t l = PROJ_SLOTS * first; l < PROJ_SLOTS * end; ++l) {
+    const int64_t i = l / PROJ_SLOTS;
+    const int32_t ball = a->obst[l] >= 0 ? a->ball_of[a->obst[l]] : -1;
+    lk_real p[3], n[3], arm[3], torque[3];
+    if (ball < 0) continue;
+    LK_LOAD3(p, a->given, l);
+    if (!(obst_dot(p, p) > LK_R(0.0))) continue;
+    LK_LOAD3(n, a->normal, l);
+    for (int c = 0; c < 3; ++c)
+      arm[c] = a->x[3 * i + c] - a->radius[i] * n[c] - a->view[a->obst[l]].t1[c];
+    obst_cross(torque, arm, p);
+    for (int c = 0; c < 3; ++c) {
+      part[LOOM_BODY_IMPULSE * ball + c] -= p[c];
+      part[LOOM_BODY_IMPULSE * ball + 3 + c] -= torque[c];
+    }
+    part[LOOM_BODY_IMPULSE * ball + 6] += a->mass[i];
+  }
+}
+
+LK_KERNEL_PLAIN(proj_react_sum, a, ball)
+{
+  lk_real *const row = a->rows + (int64_t)LOOM_BODY_IMPULSE * a->body_of[ball];
+  for (int64_t chunk = 0; chunk < a->chunks; ++chunk)
+    for (int k = 0; k < LOOM_BODY_IMPULSE; ++k)
+      row[k] += a->part[(chunk * a->balls + ball) * LOOM_BODY_IMPULSE + k];
 }
 
 LK_REDUCE_SUM(proj_active, a, i)

@@ -13,6 +13,8 @@ typedef struct proj_contacts {
   lk_real *LK_RESTRICT normal; /* [n][PROJ_SLOTS][3] */
   lk_real *LK_RESTRICT push;   /* [n][PROJ_SLOTS] m, so far */
   lk_real *LK_RESTRICT loss;   /* [n] J, taken away by friction */
+  lk_real *LK_RESTRICT given; /* [n][PROJ_SLOTS][3] N s, impulse of the body on the vertex; NULL: no
+                               * body moves by itself */
 } proj_contacts;
 
 typedef struct proj_clear_args {
@@ -57,6 +59,32 @@ typedef struct proj_velocity_args {
   lk_real inv_h; /* 1/s */
 } proj_velocity_args;
 LK_DECLARE(proj_velocity, proj_velocity_args)
+
+/* What the vertices did to bodies that move by themselves, first for each PROJ_CHUNK vertices. */
+enum { PROJ_CHUNK = 1024 };
+typedef struct proj_react_args {
+  const obst_view *LK_RESTRICT view;  /* [num_obstacles] */
+  const lk_real *LK_RESTRICT x;       /* [n][3] m, end of the step */
+  const lk_real *LK_RESTRICT radius;  /* [n] m */
+  const lk_real *LK_RESTRICT mass;    /* [n] kg */
+  const int32_t *LK_RESTRICT obst;    /* [n][PROJ_SLOTS] */
+  const lk_real *LK_RESTRICT normal;  /* [n][PROJ_SLOTS][3] */
+  const lk_real *LK_RESTRICT given;   /* [n][PROJ_SLOTS][3] N s */
+  const int32_t *LK_RESTRICT ball_of; /* [num_obstacles] number of the ball, -1: none */
+  lk_real *LK_RESTRICT part;          /* [chunks][balls][LOOM_BODY_IMPULSE] out */
+  int64_t n;
+  int32_t balls;
+} proj_react_args;
+LK_DECLARE(proj_react, proj_react_args)
+
+typedef struct proj_react_sum_args {
+  const lk_real *LK_RESTRICT part;    /* [chunks][balls][LOOM_BODY_IMPULSE] */
+  const int32_t *LK_RESTRICT body_of; /* [balls] index of the obstacle */
+  lk_real *LK_RESTRICT rows;          /* [num_obstacles][LOOM_BODY_IMPULSE], added to */
+  int64_t chunks;
+  int32_t balls;
+} proj_react_sum_args;
+LK_DECLARE(proj_react_sum, proj_react_sum_args)
 
 typedef struct proj_metric_args {
   const lk_real *LK_RESTRICT push; /* [n][PROJ_SLOTS] m */
