@@ -107,14 +107,12 @@ static int let_all_go(yarn_grid *d, const yarn_line *l, const uint64_t *was, con
 loom_status yg_take_boxes(yarn_grid *d, const yarn_line *l, loom_buf *exclude)
 {
   const loom_host *const h = d->h;
-  const int64_t n = exclude != NULL ? h->buf_count(h, exclude) : 0;
   void *p = NULL, *was;
-  if (n == 0 && d->num_boxes == 0) return LOOM_OK;
   if (exclude != NULL) LOOM_TRY(h->map(h, NULL, exclude, LOOM_READ, LOOM_AT_HOST, &p));
   LOOM_TRY(h->map(h, NULL, d->boxes, LOOM_READ, LOOM_AT_HOST, &was));
   const uint64_t *const now = p;
-  const int same =
-      n == d->num_boxes && now != NULL && memcmp(now, was, (size_t)n * sizeof *now) == 0;
+  const int64_t n = now != NULL ? h->buf_count(h, exclude) : 0;
+  const int same = n == d->num_boxes && (n == 0 || memcmp(now, was, (size_t)n * sizeof *now) == 0);
   const int ok = same || let_all_go(d, l, was, now, n);
   LOOM_TRY(h->unmap(h, d->boxes));
   YG_MEMORY(d, ok);

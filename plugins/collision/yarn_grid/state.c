@@ -141,8 +141,8 @@ static loom_status whole_io(yarn_grid *d, int restore, const char *name, int64_t
 static loom_status entries_io(yarn_grid *d, int restore, int64_t num)
 {
   yg_schedule *const s = &d->sched;
-  int32_t *const id = malloc(((size_t)num * 3 + 1) * sizeof *id);
-  loom_real *const dist = malloc(((size_t)num + 1) * sizeof *dist);
+  int32_t *const id = calloc((size_t)num * 3 + 1, sizeof *id);
+  loom_real *const dist = calloc((size_t)num + 1, sizeof *dist);
   int64_t n = 0;
   int ok = id != NULL && dist != NULL;
   for (int b = 0; ok && !restore && b < YG_BINS; ++b)
