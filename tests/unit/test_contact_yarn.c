@@ -93,6 +93,30 @@ Test(yarn_contact, equals_brute_force)
   }
 }
 
+/* A run that has blown up ends with a message instead of filling memory with cells. */
+Test(yarn_contact, yarns_across_too_many_cells_are_refused)
+{
+  static const double squeeze[3] = {1, 1, 1};
+  static const char *const search[2] = {"search=0", "search=1"};
+  for (int s = 0; s < 2; ++s) {
+    yarn_run f;
+    yc_stitch(&f.c, 4, 5, squeeze, 0);
+    yr_open(&f, 1, search[s], "yarn_penalty", "");
+    double *const x = calloc(3 * (size_t)f.c.n, sizeof *x);
+    for (int i = 0; i < 3 * f.c.n; ++i) x[i] = 1e3 * f.c.x[i];
+    yc_place(&f.t, x);
+    const loom_query q = {.struct_size = sizeof q,
+                          .what = LOOM_DETECT_PROXIMITY,
+                          .kinds = LOOM_PAIR_MASK_ALL,
+                          .x0 = f.t.step.x_start,
+                          .x1 = f.t.step.x_start};
+    cr_expect_eq(f.grid->ops.collision->detect(f.find, &f.t.step, &q, &f.pairs), LOOM_E_NUMERIC);
+    cr_expect(strstr(f.t.err.text, "blown up") != NULL, "%s: %s", search[s], f.t.err.text);
+    free(x);
+    yr_close(&f);
+  }
+}
+
 Test(yarn_contact, gradient_of_energy)
 {
   static const double squeeze[3] = {0.97, 0.97, 0.85};

@@ -15,6 +15,8 @@
 #include "plug.h"
 #include "stats.h"
 
+#define MOST_CELLS 32768.0 /* of one segment: 32 along each axis */
+
 static const lk_entry k_place = LK_ENTRY(yg_place), k_alarm = LK_ENTRY(yg_alarm);
 static const lk_entry k_motion = LK_ENTRY(yg_motion), k_examine = LK_ENTRY(yg_examine);
 static const lk_entry k_window = LK_ENTRY(yg_window), k_sum = LK_ENTRY(yg_sum);
@@ -295,6 +297,38 @@ static loom_status close_lines(yarn_grid *d)
   return yarn_line_close(d->h, d->sc, &d->table);
 }
 
+/* A segment in very many cells is no cloth any more, and entering it would not end. */
+static loom_status check_cells(yarn_grid *d, const yarn_line *l)
+{
+  const loom_host *const h = d->h;
+  int32_t seg = -1;
+  double num = 1.0;
+  void *p;
+  LOOM_TRY(h->map(h, d->e, d->cells, LOOM_READ, LOOM_AT_HOST, &p));
+  for (int32_t s = 0; s < l->num_segs && !(num > MOST_CELLS); ++s) {
+    const int32_t *const c = (const int32_t *)p + 6 * (ptrdiff_t)s;
+    seg = s;
+    num = 1.0;
+    for (int k = 0; k < 3; ++k) num *= 1.0 + (double)c[3 + k] - (double)c[k];
+  }
+  LOOM_TRY(h->unmap(h, d->cells));
+  LOOM_CHECK(h, num <= MOST_CELLS, LOOM_E_NUMERIC,
+             "segment %d, of yarn %d, lies in %.3g cells of %g m: the yarns have blown up, which a "
+             "shorter step may cure, or the key cell is too small for them",
+             (int)seg, (int)l->seg_yarn[seg], num, d->set.cell);
+  return LOOM_OK;
+}
+
+static loom_status look_at(yarn_grid *d, const yarn_line *l, const yarn_line *host_line,
+                           const loom_query *q)
+{
+  LOOM_TRY(yg_take_boxes(d, host_line, q->exclude));
+  LOOM_TRY(place(d, l, q->x0));
+  if (d->set.search != SEARCH_BVH) LOOM_TRY(check_cells(d, host_line));
+  if (d->set.search == SEARCH_SCHEDULE) return look_by_schedule(d, l, q->x0);
+  return look_anew(d, host_line);
+}
+
 static loom_status look(yarn_grid *d, const loom_query *q)
 {
   yarn_line l, host_line;
@@ -302,14 +336,10 @@ static loom_status look(yarn_grid *d, const loom_query *q)
   d->margin = (double)q->margin;
   d->hits.n = 0;
   LOOM_TRY(open_lines(d, &l, &host_line));
-  LOOM_TRY(yg_take_boxes(d, &host_line, q->exclude));
-  LOOM_TRY(place(d, &l, q->x0));
-  if (d->set.search == SEARCH_SCHEDULE)
-    LOOM_TRY(look_by_schedule(d, &l, q->x0));
-  else
-    LOOM_TRY(look_anew(d, &host_line));
-  d->h->count(d->h, LOOM_C_CCD_PAIR, d->near);
-  return close_lines(d);
+  const loom_status s = look_at(d, &l, &host_line, q);
+  LOOM_TRY(close_lines(d));
+  if (s == LOOM_OK) d->h->count(d->h, LOOM_C_CCD_PAIR, d->near);
+  return s;
 }
 
 /* ---- pairs ------------------------------------------------------------------------------------
