@@ -11,8 +11,8 @@ from loompy.log import Log
 from loompy.steps import steps_of
 
 WHY_SPEED = (
-    "an iteration of ndb costs a fraction of a Newton iteration, but many times as many are needed: the "
-    "weights of new contacts first throw the energy up, and what they did settles slowly"
+    "an iteration of ndb costs a 51st (drape) and a 15th (fold) of Newton's, but 7 and 28 times as many are "
+    "needed: first-order steps, while contacts come and go; where cloth only settles Newton needs two"
 )
 WHY_FLOAT = (
     "not memory: a row takes as long with everything in the caches (21 ns, side 60), and as long in float as "

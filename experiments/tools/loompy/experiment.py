@@ -124,7 +124,7 @@ class Experiment:
         ):
             more = ["--resume"]
         else:
-            path.unlink(missing_ok=True)
+            set_aside(path)
             begun.write_text(key)
         print(f"loom: figure: {'resuming' if more else 'running'} {config} -> {path.name}",
               file=sys.stderr)
@@ -225,6 +225,16 @@ class Experiment:
         folder = self.folder.parent / "results"
         folder.mkdir(exist_ok=True)
         return folder
+
+
+def set_aside(path):
+    """A finished log that other settings made is kept as NAME.old.h5: it may have taken an hour, and
+    a new key of the configuration is enough to make it another one.  The rest goes."""
+    if finished(path):
+        old = path.with_suffix(".old.h5")
+        path.replace(old)
+        print(f"loom: figure: {path.name} is of other settings; kept as {old.name}", file=sys.stderr)
+    path.unlink(missing_ok=True)
 
 
 def finished(path):
