@@ -278,7 +278,7 @@ def ball_bars(name, path):
     i, j = np.triu_indices(len(at), 1)
     gap = np.linalg.norm(at[i] - at[j], axis=2) - (radius[i] + radius[j])[:, None]
     below = at[:, -1, 2] < last[:, 2].min()
-    return [Bar(f"{name}: overlap of balls", -min(gap.min(), 0.0), 1e-9, "m"),
+    return [Bar(f"{name}: overlap of balls", max(-gap.min(), 0.0), 1e-9, "m"),
             Bar(f"{name}: balls below all yarn", int(below.sum()), 0)]
 
 
