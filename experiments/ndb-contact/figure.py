@@ -94,8 +94,20 @@ def pot_errors(experiment):
     return table, runs
 
 
+def compare_pots(experiment, runs):
+    """`loom compare` of Newton's run with those of both barriers, at the highest cap."""
+    sets = {"contact.all.plugin": "dbb", "filter.when": "every", "stop.max_iters": CAPS[0]}
+    dbb = experiment.run(f"pot_{CAPS[0]}_dbb", "pot.ini", sets)
+    lines = []
+    for name, path in (("NDB", runs[CAPS[0], "off"]), ("DBB", dbb)):
+        lines += [f"{name}, at most {CAPS[0]} iterations a step, beside Newton and IPC",
+                  *(f"  {line}" for line in experiment.compare(runs["newton"], path))]
+    experiment.keep_text("ndb-fig10", lines)
+
+
 def draw_pot(experiment):
-    table, _ = pot_errors(experiment)
+    table, runs = pot_errors(experiment)
+    compare_pots(experiment, runs)
     figure, axes = plain_axes(1, 2)
     for i, (mode, colour) in enumerate(zip(MODES, COLOURS)):
         at = np.arange(len(CAPS)) + 0.2 * (i - 1.5)

@@ -144,6 +144,13 @@ class Experiment:
         }))
         return path
 
+    def compare(self, a, b):
+        """What `loom compare A B` says of two finished logs, a line each."""
+        done = subprocess.run([self.binary, "compare", a, b, "--quiet"], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise FigureError(done.stderr.strip())
+        return done.stdout.replace(f"{self.out}/", "").splitlines()
+
     def peak_bytes(self, name):
         """Largest resident memory of the run NAME."""
         return json.loads((self.out / f"{name}.key").read_text())["peak_bytes"]
