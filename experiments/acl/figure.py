@@ -16,6 +16,7 @@ PAPER = {0.004: (23186, 3.7, 6.1, 4.3), 0.04: (23475, 0.46, 8.2, 5.0),
 # pieces at 0.04: config, loops here; loops, updates, contact and overall speed-up in the paper
 PIECES = {"scarf": ("knit.ini", 3240, 3240, 0.46, 8.2, 5.0),
           "afghan": ("afghan.ini", 1600, 54340, 0.47, 6.7, 4.2),
+          "sack": ("../../configs/yarn_sack.ini", 308, 41272, 0.30, 8.4, 4.6),
           "sleeve": ("sleeve.ini", 576, None, None, None, None)}
 PHASES = ("detect", "points", "coalesce", "models", "rebuild", "gather")
 
@@ -211,7 +212,9 @@ def compare(experiment):
 
 
 def balls(experiment):
-    return run(experiment, "balls", "balls.ini")[0]
+    """Logs of the piece that balls hit, and of the same one with the balls too high to reach it."""
+    return (run(experiment, "balls", "balls.ini")[0],
+            run(experiment, "no_balls", "balls.ini", body__ball__position="0 0.005 1")[0])
 
 
 def built_at(path, count):
@@ -225,15 +228,19 @@ def built_at(path, count):
 
 
 def updates(experiment):
-    """Models built while a fabric tightens and balls hit it, painted on it; beside it, per step."""
+    """Models built because balls hit a fabric that tightens, painted on it: those of the run less
+    those of the same run without hits; beside it, both per step."""
     import matplotlib
 
     from loompy.view import View
 
-    path = balls(experiment)
+    path, _ = balls(experiment)
     figure, axes = plain_axes(1, 2, width=5.0, height=4.0)
     with Log(path) as log:
-        paint = built_at(experiment.out / "balls.contact.sets", len(log.scene("mass")))
+        count = len(log.scene("mass"))
+        with_hits, without = (built_at(experiment.out / f"{name}.contact.sets", count)
+                              for name in ("balls", "no_balls"))
+        paint = np.maximum(with_hits - without, 0)
         last = log.num_frames - 1
         scene = View(log, [last], (800, 640), (-60, 38), zoom=1.15, lamps=0)
         scene.paint_yarns(paint, 0, np.quantile(paint, 0.99), "YlOrRd")
@@ -241,11 +248,13 @@ def updates(experiment):
     axes[0].axis("off")
     scale = matplotlib.cm.ScalarMappable(
         matplotlib.colors.Normalize(0, np.quantile(paint, 0.99)), "YlOrRd")
-    figure.colorbar(scale, ax=axes[0], label="models built, most of a vertex's sets", shrink=0.8)
-    steps = table(experiment.out / "balls.contact", 13)
-    share = 100 * steps[:, 2] / np.maximum(steps[:, 1], 1)
-    mean = np.convolve(share, np.ones(20) / 20, "valid")
-    axes[1].semilogy(1e3 * (steps[19:, 0] + 1) / 16200, mean, color="#D55E00")
+    figure.colorbar(scale, ax=axes[0], label="models built beyond those without hits", shrink=0.8)
+    for name, label, colour in (("balls", "balls hit", "#D55E00"), ("no_balls", "no hits", "#0072B2")):
+        steps = table(experiment.out / f"{name}.contact", 13)
+        share = 100 * steps[:, 2] / np.maximum(steps[:, 1], 1)
+        mean = np.convolve(share, np.ones(20) / 20, "valid")
+        axes[1].semilogy(1e3 * (steps[19:, 0] + 1) / 16200, mean, color=colour, label=label)
+    axes[1].legend()
     axes[1].set(xlabel="time (ms)", ylabel="models built per step (%), mean of 20", ylim=(0.05, 100))
     experiment.save(figure, "acl-updates", keep=True)
 

@@ -28,7 +28,8 @@ static const char usage[] =
 
 typedef struct progress {
   int quiet, tty;
-  double begin, last; /* s */
+  double last;     /* s, clock when a line was last shown */
+  int64_t resumed; /* steps that the log had before; -1: not known yet */
 } progress;
 
 static int show_progress(void *user, const run *r, const run_summary *s)
@@ -36,11 +37,11 @@ static int show_progress(void *user, const run *r, const run_summary *s)
   progress *const p = user;
   const double now = clock_now();
   (void)r;
-  if (p->begin == 0.0) p->begin = now - s->wall;
+  if (p->resumed < 0) p->resumed = s->steps_done - 1;
   const double every = p->tty ? 0.2 : 10.0;
   if (!p->quiet && (now - p->last > every || s->steps_done == s->steps_planned)) {
-    const double eta = s->wall / (double)(s->steps_done > 0 ? s->steps_done : 1) *
-                       (double)(s->steps_planned - s->steps_done);
+    const double eta =
+        s->wall / (double)(s->steps_done - p->resumed) * (double)(s->steps_planned - s->steps_done);
     fprintf(stderr,
             "%sstep %lld/%lld  t %.3f s  iters %lld  residual %.2e m  contacts %lld  ETA %.0f s%s",
             p->tty ? "\r" : "loom: ", (long long)s->steps_done, (long long)s->steps_planned,
@@ -115,7 +116,7 @@ int cmd_run(int argc, char **argv)
   loom_err err = {0};
   cfg *conf = NULL;
   run *r = NULL;
-  progress p = {.tty = isatty(STDERR_FILENO)};
+  progress p = {.tty = isatty(STDERR_FILENO), .resumed = -1};
   if (options_parse(argc, argv, OPTIONS_RUN, usage, &c) != 0) return c.exit_code;
   p.quiet = c.quiet;
   mem_return_freed();
