@@ -9,6 +9,7 @@ from loompy.log import Log
 TAUS = (0.004, 0.04, 0.1, 0.3)
 SIZES = ((10, 4), (18, 20), (54, 60), (216, 250))  # rows, loops: 40 to 54,000 loops
 RADIUS = 1.25e-3  # m, of the yarn
+FALL = (0.07, 0.13, 0.17, 0.23)  # s, frames of acl-scarf-fall
 STEADY = 80  # last steps of a run, over which costs are averaged
 # Kaldor et al. 2010, table 2: contacts, updates per step in %, contact and overall speed-up
 PAPER = {0.004: (23186, 3.7, 6.1, 4.3), 0.04: (23475, 0.46, 8.2, 5.0),
@@ -27,9 +28,9 @@ def table(path, columns):
     return np.array([[float(w) for w in r] for r in rows if len(r) == columns])
 
 
-def run(experiment, name, config="knit.ini", **sets):
-    """(log, statistics of detection, of contact) of one run."""
-    stats = {"collision.grid.stats": f"out/{name}.grid", "contact.yarns.stats": f"out/{name}.contact"}
+def run(experiment, name, config="knit.ini", grid="grid", **sets):
+    """(log, statistics of detection, of contact) of one run; grid: how the config calls detection."""
+    stats = {f"collision.{grid}.stats": f"out/{name}.grid", "contact.yarns.stats": f"out/{name}.contact"}
     keys = {k.replace("__", "."): v for k, v in sets.items()}
     path = experiment.run(name, config, stats | keys)
     exact = keys.get("contact.yarns.plugin") == "yarn_penalty"
@@ -102,9 +103,10 @@ def piece(experiment, name, **sets):
     """The run of one of PIECES."""
     if PIECES[name][0] == "knit.ini":
         return scarf(experiment, sets.get("contact__yarns__tolerance", "grid"))
-    kind = "models" if sets else "exact"
-    exact = {"contact__yarns__plugin": "yarn_penalty", "collision__grid__search": "grid"}
-    return run(experiment, f"{name}_{kind}", PIECES[name][0], **(sets or exact))
+    kind, config = "models" if sets else "exact", PIECES[name][0]
+    grid = "yarns" if config.startswith("..") else "grid"
+    exact = {"contact__yarns__plugin": "yarn_penalty", f"collision__{grid}__search": "grid"}
+    return run(experiment, f"{name}_{kind}", config, grid, **(sets or exact))
 
 
 def power_law(experiment, kind):
@@ -124,8 +126,8 @@ def sizes(experiment):
         ms = [phase_ms(r).sum() for r in (exact, models)]
         beside = "" if paper[0] is None else (
             f"{paper[0]:13d}{paper[1]:7.2f} %{paper[2]:8.1f}x{paper[3]:8.1f}x")
-        lines.append(f"{name:8}{loops:8d}{models[2][-STEADY:, 1].mean():8.0f}{update_share(models[2]):12.2f} %"
-                     f"{ms[0]:8.1f}{ms[1]:8.1f}{ms[0] / ms[1]:8.2f}x"
+        lines.append(f"{name:8}{loops:8d}{models[2][-STEADY:, 1].mean():8.0f}"
+                     f"{update_share(models[2]):12.2f} %{ms[0]:8.1f}{ms[1]:8.1f}{ms[0] / ms[1]:8.2f}x"
                      f"{overall_ms(exact) / overall_ms(models):8.2f}x |{beside}")
     experiment.keep_text("acl-sizes", lines)
     figure, axes = plain_axes(1, 1)
@@ -328,16 +330,25 @@ def scarf_run(experiment):
     return experiment.run("scarf", "../../configs/yarn_scarf.ini")
 
 
+def built_share(log):
+    """Times and the share of models built anew in the steps that were measured, %."""
+    rows = log.table("iters_extra")
+    rows = rows[rows["k"] == rows["k"].max()]
+    time = dict(zip(log.table("steps")["step"], log.table("steps")["time"]))
+    share = 100 * rows["contact.yarns.built"] / np.maximum(rows["contact.yarns.sets"], 1)
+    return np.array([time[k] for k in rows["step"]]), share
+
+
 def scarf_figure(experiment):
-    """2 s of the scarf: energy, distances, linking."""
+    """2 s of the scarf: energy, distances, linking, models built."""
     path = scarf_run(experiment)
     times, nearest, _, change, integrals = knitted(path)
     with Log(path) as log:
-        steps = log.table("steps")
-    figure, axes = plain_axes(1, 3)
+        steps, built = log.table("steps"), built_share(log)
+    figure, axes = plain_axes(1, 4)
     axes[0].semilogy(steps["time"], steps["e_kinetic"], color="#0072B2")
     axes[0].set(xlabel="time (s)", ylabel="kinetic energy (J)")
-    axes[1].plot(steps["time"], 1 + steps["min_gap"] / (2 * RADIUS), ",", color="#999999",
+    axes[1].plot(steps["time"], 1 + steps["min_gap"] / (2 * RADIUS), ".", ms=1.5, color="#999999",
                  label="models, as built")
     axes[1].plot(times, nearest, color="#D55E00", label="all points, frames")
     axes[1].set(xlabel="time (s)", ylabel="smallest distance over 2 r", ylim=(0, 1.1))
@@ -347,7 +358,29 @@ def scarf_figure(experiment):
         axes[2].plot(times, values, label=label)
     axes[2].set(xlabel="time (s)", ylim=(0, 1))
     axes[2].legend()
+    axes[3].semilogy(*built, "o", ms=3, color="#009E73",
+                     label=f"every 540th step, mean {built[1].mean():.2f} %")
+    axes[3].axhline(PAPER[0.04][1], color="#999999", label=f"the paper's mean, {PAPER[0.04][1]} %")
+    axes[3].set(xlabel="time (s)", ylabel="models built per step (%)")
+    axes[3].legend()
     experiment.save(figure, "acl-scarf", keep=True)
+    scarf_still(experiment, path)
+
+
+def scarf_still(experiment, path):
+    """The last frame, seen near, and frames of the fall."""
+    from PIL import Image
+
+    from loompy.view import View
+
+    with Log(path) as log:
+        last = log.num_frames - 1
+        scene = View(log, [last], (1100, 800), (-60, 20), zoom=1.35)
+        experiment.keep_image(Image.fromarray(scene.image(last)), "acl-scarf-still")
+        falling = [int(np.abs(np.array(log.times) - t).argmin()) for t in FALL]
+        scene = View(log, falling, (480, 380), (-60, 20))
+        image = np.hstack([scene.image(f) for f in falling])
+    experiment.keep_image(Image.fromarray(image), "acl-scarf-fall")
 
 
 def scarf_bars(experiment):
