@@ -35,6 +35,7 @@ typedef struct acl_pools { /* see acl_pool; only kernels touch these */
   loom_buf *b[ACL_ARRAYS];
   int64_t slots, reals;           /* used; reals of K */
   int64_t live_slots, live_reals; /* of sets that exist */
+  int64_t scattered;              /* sets whose memory does not lie in their order */
 } acl_pools;
 
 typedef struct acl {
@@ -104,7 +105,9 @@ void acl_pools_free(acl *m, acl_pools *q);
 /* Room for all slots, reals of K and sets there are. */
 loom_status acl_room(acl *m);
 loom_status acl_trim(acl *m); /* no more than that: what a checkpoint keeps */
-/* Remove what dead sets have left, when that is most of it; l on the host. */
+/* Remove what dead sets have left, when that is most of it, and put the others in order when many
+ * are not: they are worked on one after the other, and waiting for memory can take half of the
+ * time.  l on the host. */
 loom_status acl_compact(acl *m, const yarn_line *l);
 /* Jobs of the sets in m->list, with their places if these are new. */
 loom_status acl_put_jobs(acl *m, int with_places);

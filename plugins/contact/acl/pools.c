@@ -87,7 +87,8 @@ void acl_pools_free(acl *m, acl_pools *q)
 loom_status acl_compact(acl *m, const yarn_line *l)
 {
   acl_pools *const q = &m->pool, to;
-  if (q->slots <= 2 * q->live_slots + 1024 && q->reals <= 2 * q->live_reals + 4096) return LOOM_OK;
+  const int full = q->slots > 2 * q->live_slots + 1024 || q->reals > 2 * q->live_reals + 4096;
+  if (!full && q->scattered < m->live / 2 + 64) return LOOM_OK;
   memset(&to, 0, sizeof to);
   to.slots = to.live_slots = q->live_slots;
   to.reals = to.live_reals = q->live_reals;

@@ -192,6 +192,7 @@ int acl_layout(acl *m, const yarn_line *l, acl_set *s, int with_K)
   const int32_t last = eb > ea ? eb : ea;
   const int32_t off = together ? t->sb - t->sa : na;
   const int32_t slots = together ? last - t->sa + 4 : na + nb;
+  int moved = 0;
   if (slots > s->slot_cap) {
     void *p = m->vert;
     const int ok = grow_room(&p, &m->vert_cap, q->slots + slots, sizeof *m->vert);
@@ -199,6 +200,7 @@ int acl_layout(acl *m, const yarn_line *l, acl_set *s, int with_K)
     if (!ok) return 0;
     q->live_slots += slots - s->slot_cap;
     t->slot = q->slots;
+    moved = 1;
     s->slot_cap = slots;
     q->slots += slots;
   }
@@ -206,9 +208,11 @@ int acl_layout(acl *m, const yarn_line *l, acl_set *s, int with_K)
   if (reals > s->block_cap) {
     q->live_reals += reals - s->block_cap;
     t->block = q->reals;
+    moved = 1;
     s->block_cap = reals;
     q->reals += reals;
   }
+  q->scattered += moved;
   if (slots != t->slots || off != t->off) m->layout_changed = 1;
   t->slots = slots;
   t->off = off;

@@ -53,6 +53,7 @@ void acl_forget(acl *m)
   m->num = m->live = 0;
   m->freed.n = 0;
   m->pool.slots = m->pool.reals = m->pool.live_slots = m->pool.live_reals = 0;
+  m->pool.scattered = 0;
   m->have_force = 0;
   m->layout_changed = m->boxes_changed = 1;
 }
