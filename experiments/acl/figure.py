@@ -138,6 +138,7 @@ def sizes(experiment):
     axes.set(xlabel="loops", ylabel="processor time of a step's contact (ms)")
     axes.legend()
     experiment.save(figure, "acl-sizes", keep=True)
+    still(experiment, experiment.out / "afghan_models.h5", "acl-afghan", (-60, 40), 1.6)
 
 
 def breakdown(experiment):
@@ -364,19 +365,29 @@ def scarf_figure(experiment):
     axes[3].set(xlabel="time (s)", ylabel="models built per step (%)")
     axes[3].legend()
     experiment.save(figure, "acl-scarf", keep=True)
-    scarf_still(experiment, path)
+    still(experiment, path, "acl-scarf-still", (-60, 20), 1.35)
+    scarf_falling(experiment, path)
 
 
-def scarf_still(experiment, path):
-    """The last frame, seen near, and frames of the fall."""
+def still(experiment, path, name, angles, zoom):
+    """The last frame, seen near, as a picture NAME."""
     from PIL import Image
 
     from loompy.view import View
 
     with Log(path) as log:
         last = log.num_frames - 1
-        scene = View(log, [last], (1100, 800), (-60, 20), zoom=1.35)
-        experiment.keep_image(Image.fromarray(scene.image(last)), "acl-scarf-still")
+        scene = View(log, [last], (1100, 800), angles, zoom)
+        experiment.keep_image(Image.fromarray(scene.image(last)), name)
+
+
+def scarf_falling(experiment, path):
+    """Frames of the fall side by side."""
+    from PIL import Image
+
+    from loompy.view import View
+
+    with Log(path) as log:
         falling = [int(np.abs(np.array(log.times) - t).argmin()) for t in FALL]
         scene = View(log, falling, (480, 380), (-60, 20))
         image = np.hstack([scene.image(f) for f in falling])
