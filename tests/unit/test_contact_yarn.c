@@ -93,6 +93,54 @@ Test(yarn_contact, equals_brute_force)
   }
 }
 
+/* The energy of two yarns that begin to approach just after they were looked at, `gain` m per step
+ * more in every step, which alarms nobody by itself, by the schedule and by cells.  Before that one
+ * may be shaken by +-shake m for 200 steps: what bins allow for grows, and falls again afterwards.
+ */
+static void approach(double shake, double gain, double fall)
+{
+  /* the third one keeps the border between two cells, which is at the mean of all, away */
+  const double axis[3][3] = {{1, 0, 0}, {0, 1, 0}, {1, 0, 0}};
+  const double mid[3][3] = {{0, 0, 0}, {0, 0, 3.5e-3}, {0, 0, -0.02}};
+  static const char *const search[2] = {"search=0 cell=0.05", "search=1 cell=0.05"};
+  yarn_run f[2];
+  int touched = 0;
+  for (int k = 0; k < 2; ++k) {
+    yc_straight(&f[k].c, 3, 12, 1.8e-3, axis, mid, 1.25e-3);
+    yr_open(&f[k], 1, search[k], "yarn_penalty", "");
+  }
+  const int n3 = 3 * f[0].c.n;
+  double *const x = malloc((size_t)n3 * sizeof *x);
+  double depth = 0.0, speed = 0.0;
+  for (int s = 0; s < 600 && depth < 1.5e-3; ++s) {
+    if (s > 257) {
+      speed += gain;
+      depth += speed;
+      gain *= fall;
+    }
+    const double now = depth + (s > 50 && s <= 250 && s % 2 ? shake : 0.0);
+    memcpy(x, f[0].c.x, (size_t)n3 * sizeof *x);
+    for (int i = 2; i < n3; i += 3)
+      if (x[i] > 1e-3) x[i] -= now;
+    for (int k = 0; k < 2; ++k) yr_detect(&f[k], x);
+    const double e = yr_eval(&f[0], x, NULL), want = yr_eval(&f[1], x, NULL);
+    touched += want > 0.0;
+    cr_assert_eq(e, want, "shaken by %g m, %d steps after: %g J, not %g", shake, s - 257, e, want);
+  }
+  cr_expect_gt(touched, 1, "the yarns do not meet: nothing is tested");
+  free(x);
+  for (int k = 0; k < 2; ++k) yr_close(&f[k]);
+}
+
+Test(yarn_contact, schedule_foresees_an_approach)
+{
+  const double alarm = 6e-6 / 5; /* m, a fifth of omega */
+  approach(0, 0.99 * alarm, 1);
+  approach(3e-6, 0.99 * alarm, 1);
+  approach(3e-6, 3e-6, 1 - 1.0 / 64);
+  approach(0, 2e-5, 1); /* this does alarm */
+}
+
 /* A run that has blown up ends with a message instead of filling memory with cells. */
 Test(yarn_contact, yarns_across_too_many_cells_are_refused)
 {
