@@ -14,11 +14,12 @@ STEADY = 80  # last steps of a run, over which costs are averaged
 # Kaldor et al. 2010, table 2: contacts, updates per step in %, contact and overall speed-up
 PAPER = {0.004: (23186, 3.7, 6.1, 4.3), 0.04: (23475, 0.46, 8.2, 5.0),
          0.1: (24296, 0.19, 8.3, 4.9), 0.3: (29037, 0.04, 7.9, 4.9)}
-# pieces at 0.04: config, loops here; loops, updates, contact and overall speed-up in the paper
-PIECES = {"scarf": ("knit.ini", 3240, 3240, 0.46, 8.2, 5.0),
-          "afghan": ("afghan.ini", 1600, 54340, 0.47, 6.7, 4.2),
-          "sack": ("../../configs/yarn_sack.ini", 308, 41272, 0.30, 8.4, 4.6),
-          "sleeve": ("sleeve.ini", 576, None, None, None, None)}
+# pieces at 0.04: config, its name for detection, loops here; loops, updates, contact and overall
+# speed-up in the paper
+PIECES = {"scarf": ("knit.ini", "grid", 3240, 3240, 0.46, 8.2, 5.0),
+          "afghan": ("afghan.ini", "grid", 1600, 54340, 0.47, 6.7, 4.2),
+          "sack": ("../../configs/yarn_sack.ini", "yarns", 308, 41272, 0.30, 8.4, 4.6),
+          "sleeve": ("sleeve.ini", "grid", 576, None, None, None, None)}
 PHASES = ("detect", "points", "coalesce", "models", "rebuild", "gather")
 
 
@@ -101,12 +102,27 @@ def table2(experiment):
 
 def piece(experiment, name, **sets):
     """The run of one of PIECES."""
-    if PIECES[name][0] == "knit.ini":
+    config, grid, *_ = PIECES[name]
+    if name == "scarf":
         return scarf(experiment, sets.get("contact__yarns__tolerance", "grid"))
-    kind, config = "models" if sets else "exact", PIECES[name][0]
-    grid = "yarns" if config.startswith("..") else "grid"
+    kind = "models" if sets else "exact"
     exact = {"contact__yarns__plugin": "yarn_penalty", f"collision__{grid}__search": "grid"}
     return run(experiment, f"{name}_{kind}", config, grid, **(sets or exact))
+
+
+def picture(experiment, path, name, times=(np.inf,), size=(1100, 800), angles=(-60, 20), zoom=1.0,
+            lamps=8):
+    """The frames nearest to the times (s; infinity: the last) side by side, kept as NAME."""
+    from PIL import Image
+
+    from loompy.view import View
+
+    with Log(path) as log:
+        ends = np.clip(times, 0, log.times[-1])
+        frames = [int(np.abs(np.array(log.times) - t).argmin()) for t in ends]
+        scene = View(log, frames, size, angles, zoom, lamps=lamps)
+        image = np.hstack([scene.image(f) for f in frames])
+    experiment.keep_image(Image.fromarray(image), name)
 
 
 def power_law(experiment, kind):
@@ -121,7 +137,7 @@ def sizes(experiment):
     lines = ["contact of a step, ms, one thread, processor time; models at tau = 0.04",
              "piece      loops    sets  updates/step   exact  models  contact  overall | paper: loops  "
              "updates  contact  overall"]
-    for name, (_, loops, *paper) in PIECES.items():
+    for name, (_, _, loops, *paper) in PIECES.items():
         exact, models = piece(experiment, name), piece(experiment, name, contact__yarns__tolerance=0.04)
         ms = [phase_ms(r).sum() for r in (exact, models)]
         beside = "" if paper[0] is None else (
@@ -138,7 +154,8 @@ def sizes(experiment):
     axes.set(xlabel="loops", ylabel="processor time of a step's contact (ms)")
     axes.legend()
     experiment.save(figure, "acl-sizes", keep=True)
-    still(experiment, experiment.out / "afghan_models.h5", "acl-afghan", (-60, 40), 1.6)
+    blanket, _, _ = piece(experiment, "afghan", contact__yarns__tolerance=0.04)
+    picture(experiment, blanket, "acl-afghan", angles=(-60, 40), zoom=1.35)
 
 
 def breakdown(experiment):
@@ -268,16 +285,8 @@ def sack_run(experiment):
 
 def sack(experiment):
     """A hung piece into which balls fall: four frames."""
-    from PIL import Image
-
-    from loompy.view import View
-
-    path = sack_run(experiment)
-    with Log(path) as log:
-        frames = np.linspace(0, log.num_frames - 1, 4).round().astype(int)
-        scene = View(log, frames, (480, 480), (-60, 20), zoom=1.15, lamps=2)
-        image = np.hstack([scene.image(f) for f in frames])
-    experiment.keep_image(Image.fromarray(image), "acl-sack")
+    picture(experiment, sack_run(experiment), "acl-sack", np.linspace(0, 1 / 3, 4), (480, 480),
+            zoom=1.15, lamps=2)
 
 
 def ball_bars(name, path):
@@ -365,33 +374,8 @@ def scarf_figure(experiment):
     axes[3].set(xlabel="time (s)", ylabel="models built per step (%)")
     axes[3].legend()
     experiment.save(figure, "acl-scarf", keep=True)
-    still(experiment, path, "acl-scarf-still", (-60, 20), 1.35)
-    scarf_falling(experiment, path)
-
-
-def still(experiment, path, name, angles, zoom):
-    """The last frame, seen near, as a picture NAME."""
-    from PIL import Image
-
-    from loompy.view import View
-
-    with Log(path) as log:
-        last = log.num_frames - 1
-        scene = View(log, [last], (1100, 800), angles, zoom)
-        experiment.keep_image(Image.fromarray(scene.image(last)), name)
-
-
-def scarf_falling(experiment, path):
-    """Frames of the fall side by side."""
-    from PIL import Image
-
-    from loompy.view import View
-
-    with Log(path) as log:
-        falling = [int(np.abs(np.array(log.times) - t).argmin()) for t in FALL]
-        scene = View(log, falling, (480, 380), (-60, 20))
-        image = np.hstack([scene.image(f) for f in falling])
-    experiment.keep_image(Image.fromarray(image), "acl-scarf-fall")
+    picture(experiment, path, "acl-scarf-still", zoom=1.2)
+    picture(experiment, path, "acl-scarf-fall", FALL, (480, 380))
 
 
 def scarf_bars(experiment):
