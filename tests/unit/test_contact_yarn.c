@@ -93,10 +93,9 @@ Test(yarn_contact, equals_brute_force)
   }
 }
 
-/* The energy of two yarns that begin to approach just after they were looked at, `gain` m per step
- * more in every step, which alarms nobody by itself, by the schedule and by cells.  Before that one
- * may be shaken by +-shake m for 200 steps: what bins allow for grows, and falls again afterwards.
- */
+/* The energy by the schedule and by cells, of two yarns that rest until entries wait in the longest
+ * bin and then approach, `gain` m more in every step; `gain` falls by the factor `fall` a step. One
+ * may be shaken by +-shake m for 200 steps before. */
 static void approach(double shake, double gain, double fall)
 {
   /* the third one keeps the border between two cells, which is at the mean of all, away */
@@ -134,11 +133,11 @@ static void approach(double shake, double gain, double fall)
 
 Test(yarn_contact, schedule_foresees_an_approach)
 {
-  const double alarm = 6e-6 / 5; /* m, a fifth of omega */
+  const double alarm = 6e-6 / 5; /* m, a fifth of omega: less wakes no entries */
   approach(0, 0.99 * alarm, 1);
   approach(3e-6, 0.99 * alarm, 1);
   approach(3e-6, 3e-6, 1 - 1.0 / 64);
-  approach(0, 2e-5, 1); /* this does alarm */
+  approach(0, 2e-5, 1);
 }
 
 /* A run that has blown up ends with a message instead of filling memory with cells. */
