@@ -1,7 +1,6 @@
 /* cmd_run.c - `loom run CONFIG`: simulate, show progress, summarise. */
 #include <getopt.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,26 +9,28 @@
 
 #include "app/commands.h"
 #include "app/options.h"
+#include "app/stop_signal.h"
 #include "sched/clock.h"
 #include "sched/run.h"
-
-/* A signal can reach nothing but a global; the run stops after the present step. */
-static volatile sig_atomic_t stop_asked = 0;
-static void on_signal(int sig)
-{
-  (void)sig;
-  stop_asked = 1;
-}
 
 static const char usage[] =
     "usage: loom run CONFIG [-o FILE.h5] [--set section.key=value]... [-n STEPS]\n"
     "                [--device auto|cpu|cuda] [--threads N] [--resume [STEP]]\n"
-    "                [--plugin-path DIRS] [--quiet]\n";
+    "                [--plugin-path DIRS] [--quiet]\n"
+    "--resume continues the log from its newest checkpoint, or from that of STEP.\n"
+    "SIGINT, SIGTERM and SIGHUP stop the run after the present step, with a checkpoint; a second\n"
+    "one ends it at once.\n"
+    "exit codes:\n"
+    "  0  every step ended converged, at max_iters or at the time budget; no intersections\n"
+    "  1  run-time failure, or a step stalled or diverged\n"
+    "  2  wrong usage or configuration; nothing was run\n"
+    "  3  the audit found intersections; the log is finished\n"
+    "  4  (loom compare) a difference above the tolerance\n"
+    "  5  stopped by a signal before the end; --resume continues\n";
 
 typedef struct progress {
   int quiet, tty;
-  double last;     /* s, clock when a line was last shown */
-  int64_t resumed; /* steps that the log had before; -1: not known yet */
+  double last; /* s, clock when a line was last shown */
 } progress;
 
 static int show_progress(void *user, const run *r, const run_summary *s)
@@ -37,11 +38,10 @@ static int show_progress(void *user, const run *r, const run_summary *s)
   progress *const p = user;
   const double now = clock_now();
   (void)r;
-  if (p->resumed < 0) p->resumed = s->steps_done - 1;
   const double every = p->tty ? 0.2 : 10.0;
   if (!p->quiet && (now - p->last > every || s->steps_done == s->steps_planned)) {
-    const double eta =
-        s->wall / (double)(s->steps_done - p->resumed) * (double)(s->steps_planned - s->steps_done);
+    const double eta = s->wall / (double)(s->steps_done - s->steps_before) *
+                       (double)(s->steps_planned - s->steps_done);
     fprintf(stderr,
             "%sstep %lld/%lld  t %.3f s  iters %lld  residual %.2e m  contacts %lld  ETA %.0f s%s",
             p->tty ? "\r" : "loom: ", (long long)s->steps_done, (long long)s->steps_planned,
@@ -49,7 +49,7 @@ static int show_progress(void *user, const run *r, const run_summary *s)
             p->tty ? "   " : "\n");
     p->last = now;
   }
-  return stop_asked;
+  return stop_signal_asked();
 }
 
 static void show_message(void *user, int level, const char *text)
@@ -65,6 +65,12 @@ static void summary(const run *r, const run_summary *s)
   static const char *const short_names[CLOCK_NUM] = {"predict", "detect",  "solve", "contact",
                                                      "filter",  "measure", "log",   "other"};
   double total = 0.0;
+  if (s->steps_done == s->steps_before) { /* no times and no memory to tell */
+    if (s->steps_before > 0 && s->steps_before >= s->steps_planned)
+      printf("%s: holds %lld steps already, %lld are asked for; nothing was left to do\n",
+             run_out_path(r), (long long)s->steps_before, (long long)s->steps_planned);
+    return;
+  }
   printf("%s: %lld of %lld steps, %.4g s simulated in %.2f s, %lld iterations\n", run_out_path(r),
          (long long)s->steps_done, (long long)s->steps_planned, s->time, s->wall,
          (long long)s->iters);
@@ -97,8 +103,22 @@ static void summary(const run *r, const run_summary *s)
     printf("  audit off\n");
 }
 
+static void stopped_line(const run_summary *s)
+{
+  fprintf(stderr, "loom: stopped by %s after %lld of %lld steps; %s\n",
+          stop_signal_name(stop_signal_asked()), (long long)s->steps_done,
+          (long long)s->steps_planned,
+          s->checkpoint_step == s->last_step
+              ? "--resume continues"
+              : "a replay has no checkpoints: run it again from its start");
+}
+
 static int exit_code(const run_summary *s)
 {
+  if (s->stopped) {
+    stopped_line(s);
+    return EXIT_STOPPED;
+  }
   if (s->intersections > 0) return EXIT_INTERSECTIONS;
   const int64_t bad =
       s->reasons[H5LOG_stalled] + s->reasons[H5LOG_diverged] + s->reasons[H5LOG_error];
@@ -116,7 +136,7 @@ int cmd_run(int argc, char **argv)
   loom_err err = {0};
   cfg *conf = NULL;
   run *r = NULL;
-  progress p = {.tty = isatty(STDERR_FILENO), .resumed = -1};
+  progress p = {.tty = isatty(STDERR_FILENO)};
   if (options_parse(argc, argv, OPTIONS_RUN, usage, &c) != 0) return c.exit_code;
   p.quiet = c.quiet;
   mem_return_freed();
@@ -130,9 +150,7 @@ int cmd_run(int argc, char **argv)
                          .progress = show_progress,
                          .user = &p,
                          .message = show_message};
-  struct sigaction act = {.sa_handler = on_signal};
-  sigaction(SIGINT, &act, NULL);
-  sigaction(SIGTERM, &act, NULL);
+  stop_signal_catch();
 
   int code = EXIT_RUNTIME;
   loom_status s = cfg_load(&err, c.config, c.sets, c.num_sets, &conf);
@@ -140,7 +158,7 @@ int cmd_run(int argc, char **argv)
   if (s == LOOM_OK) {
     s = run_execute(r, &o);
     if (p.tty && !p.quiet) fprintf(stderr, "\n");
-    if (!p.quiet && run_get_summary(r)->steps_done > 0) summary(r, run_get_summary(r));
+    if (!p.quiet) summary(r, run_get_summary(r));
     if (s == LOOM_OK) code = exit_code(run_get_summary(r));
   }
   if (s != LOOM_OK) code = cmd_fail(&err);

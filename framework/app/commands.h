@@ -13,7 +13,8 @@ enum { /* exit codes, contract.md section 1 */
        EXIT_RUNTIME = 1,       /* run-time failure */
        EXIT_USAGE = 2,         /* bad usage or config */
        EXIT_INTERSECTIONS = 3, /* intersections found */
-       EXIT_TOLERANCE = 4      /* comparison above tolerance */
+       EXIT_TOLERANCE = 4,     /* comparison above tolerance */
+       EXIT_STOPPED = 5        /* a run stopped by a signal before its end */
 };
 
 int cmd_run(int argc, char **argv);

@@ -59,11 +59,42 @@ static int as_set(common_options *o, const char *key, const char *value)
   return 1;
 }
 
-static void join_command(int argc, char **argv, common_options *o)
+/* One word as a POSIX shell reads it back: plain, or in single quotes, which keep everything
+ * but the single quote itself.  Returns where the text ends. */
+static char *add_word(char *to, const char *word)
 {
-  size_t at = (size_t)snprintf(o->command, sizeof o->command, "loom");
-  for (int i = 0; i < argc && at < sizeof o->command; ++i)
-    at += (size_t)snprintf(o->command + at, sizeof o->command - at, " %s", argv[i]);
+  static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                              "_@%+=:,./-";
+  const size_t n = strlen(word);
+  if (n > 0 && strspn(word, plain) == n) return memcpy(to, word, n + 1), to + n;
+  *to++ = '\'';
+  for (; *word != '\0'; ++word) {
+    if (*word == '\'') {
+      memcpy(to, "'\\''", 4);
+      to += 4;
+    } else {
+      *to++ = *word;
+    }
+  }
+  *to++ = '\'';
+  *to = '\0';
+  return to;
+}
+
+/* The command line such that it can be pasted into a shell. */
+static char *join_command(int argc, char **argv)
+{
+  size_t len = sizeof "loom";
+  for (int i = 0; i < argc; ++i) len += 4 * strlen(argv[i]) + 3; /* all quotes, at worst */
+  char *const text = malloc(len);
+  if (text == NULL) return NULL;
+  strcpy(text, "loom");
+  char *at = text + strlen(text);
+  for (int i = 0; i < argc; ++i) {
+    *at++ = ' ';
+    at = add_word(at, argv[i]);
+  }
+  return text;
 }
 
 /* What getopt stumbled over; it reports k = ':' for a value that is missing. */
@@ -89,8 +120,9 @@ int options_parse(int argc, char **argv, int command, const char *usage, common_
   o->steps = o->resume_step = -1;
   o->sets = calloc((size_t)argc + 1, sizeof *o->sets);
   o->owned = calloc((size_t)argc + 1, sizeof *o->owned);
-  if (o->sets == NULL || o->owned == NULL) return leave(o, "loom: out of memory\n", EXIT_RUNTIME);
-  join_command(argc, argv, o);
+  o->command = join_command(argc, argv);
+  if (o->sets == NULL || o->owned == NULL || o->command == NULL)
+    return leave(o, "loom: out of memory\n", EXIT_RUNTIME);
   char dirs[8192];
   optind = 0; /* start over: another command may have parsed before */
   opterr = 0; /* our own message, as for every error */
@@ -163,6 +195,8 @@ void options_free(common_options *o)
   for (int i = 0; o->owned != NULL && i < o->num_owned; ++i) free(o->owned[i]);
   free(o->owned);
   free(o->sets);
+  free(o->command);
   o->owned = NULL;
   o->sets = NULL;
+  o->command = NULL;
 }

@@ -359,7 +359,7 @@ loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out)
   r->err = err;
   r->c = c;
   r->opt = o;
-  r->sum.last_step = -1;
+  r->sum.last_step = r->sum.checkpoint_step = -1;
   r->sum.intersections = -1;
   r->sum.min_gap = NAN;
   clock_reset(&r->clock); /* plugins may use timed services from create() on */
@@ -403,18 +403,21 @@ static loom_status choose_path(run *r, const run_options *o)
   return LOOM_OK;
 }
 
-static loom_status simulate(run *r, const run_options *o, int64_t first, int *stopped)
+static loom_status simulate(run *r, const run_options *o, int64_t first)
 {
   const int64_t every = r->set.log.checkpoint_every * r->set.run.substeps;
-  *stopped = 0;
-  for (int64_t i = first; i < r->first_step + r->sum.steps_planned && !*stopped; ++i) {
+  const int64_t end = r->first_step + r->sum.steps_planned;
+  for (int64_t i = first; i < end && !r->sum.stopped; ++i) {
     const double begin = clock_now();
     LOOM_TRY(step_once(r, i));
     r->sum.wall += clock_now() - begin;
-    if (o->progress != NULL) *stopped = o->progress(o->user, r, &r->sum) != 0;
-    const int last = *stopped || i + 1 == r->first_step + r->sum.steps_planned;
-    if (r->log != NULL && r->rep.ref == NULL && (last || (every > 0 && (i + 1) % every == 0)))
+    const int ask = o->progress != NULL ? o->progress(o->user, r, &r->sum) != 0 : 0;
+    r->sum.stopped = ask && i + 1 < end; /* after the last step nothing is left to stop */
+    const int last = r->sum.stopped || i + 1 == end;
+    if (r->log != NULL && r->rep.ref == NULL && (last || (every > 0 && (i + 1) % every == 0))) {
       LOOM_TRY(checkpoint_write(r, i));
+      r->sum.checkpoint_step = i;
+    }
   }
   return LOOM_OK;
 }
@@ -422,7 +425,6 @@ static loom_status simulate(run *r, const run_options *o, int64_t first, int *st
 loom_status run_execute(run *r, const run_options *o)
 {
   int64_t last_step = -1;
-  int stopped = 0;
   loom_status s = LOOM_OK;
   r->first_step = r->rep.ref != NULL ? r->set.run.replay_first : 0;
   if (!o->no_log) {
@@ -432,8 +434,8 @@ loom_status run_execute(run *r, const run_options *o)
   }
   if (last_step < 0) s = record_frame(r, r->first_step - 1, (double)r->first_step * r->st.h);
   const int64_t first = last_step >= 0 ? last_step + 1 : r->first_step;
-  r->sum.steps_done = first - r->first_step;
-  if (s == LOOM_OK) s = simulate(r, o, first, &stopped);
+  r->sum.steps_done = r->sum.steps_before = first - r->first_step;
+  if (s == LOOM_OK) s = simulate(r, o, first);
   if (s > 0) s = err_set(r->err, LOOM_E_INTERNAL, "unexpected outcome: %s", err_status_text(s));
   failed(r, s);
   if (r->log != NULL) {
@@ -441,7 +443,7 @@ loom_status run_execute(run *r, const run_options *o)
     loom_err second = {0};
     const loom_err why = *r->err; /* messages of a step that failed must not hide it */
     if (s == LOOM_OK)
-      snprintf(status, sizeof status, "%s", stopped ? "stopped" : "finished");
+      snprintf(status, sizeof status, "%s", r->sum.stopped ? "stopped" : "finished");
     else
       snprintf(status, sizeof status, "failed: %.200s", r->err->text);
     if (s != LOOM_OK && record_messages(r) != LOOM_OK) *r->err = why;

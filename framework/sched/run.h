@@ -13,11 +13,15 @@ typedef struct run_summary {
   int64_t reasons[H5LOG_NUM_REASONS];
   int64_t intersections; /* found by the audit, -1: it was off */
   int64_t last_step;     /* number of the last finished step, -1: none */
-  double seconds[8];     /* s, by CLOCK_* section, summed over steps */
-  double wall;           /* s */
-  double min_gap;        /* m, NaN without contact */
-  double time;           /* s, simulated */
-  double last_residual;  /* m */
+  int64_t steps_before;  /* steps that the log had before it was continued */
+  int64_t
+      checkpoint_step;  /* number of the step after which the last checkpoint was written, or -1 */
+  int stopped;          /* by its progress callback, before the last step */
+  double seconds[8];    /* s, by CLOCK_* section, summed over steps */
+  double wall;          /* s */
+  double min_gap;       /* m, NaN without contact */
+  double time;          /* s, simulated */
+  double last_residual; /* m */
   int64_t last_iters, last_contacts;
   int64_t num_verts;
   int64_t host_bytes, device_bytes; /* in the core's buffers, most after any step */

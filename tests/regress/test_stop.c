@@ -1,0 +1,157 @@
+/* Signals: a run that was stopped says so, ends with 5, and goes on to the bits of a whole one. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "regress/drape.h"
+#include "support/logdiff.h"
+#include "support/proc.h"
+
+TestSuite(stop, .init = proc_enter, .fini = proc_leave);
+
+static void nap(void)
+{
+  const struct timespec t = {0, 10 * 1000 * 1000};
+  nanosleep(&t, NULL);
+}
+
+/* How it ended: exit code, or -SIGNAL. */
+static int end_of(pid_t pid)
+{
+  int status = 0;
+  cr_assert_eq(waitpid(pid, &status, 0), pid);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static int holds(const char *name, const char *text)
+{
+  char all[PROC_TEXT];
+  FILE *const f = fopen(name, "r");
+  cr_assert(f != NULL);
+  all[fread(all, 1, sizeof all - 1, f)] = '\0';
+  fclose(f);
+  const int found = strstr(all, text) != NULL;
+  if (!found) cr_log_error("'%s' is not in:\n%s", text, all);
+  return found;
+}
+
+static void stops(int sig, const char *line)
+{
+  enum { STEPS = 4000 };
+  proc p;
+  proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
+  const pid_t pid =
+      proc_start(LOOM_ARGS("run", "drape.ini", "--quiet", "-n", "4000", "-o", "run.h5"));
+  while (!proc_exists("run.check.h5")) nap();
+  cr_assert_eq(kill(pid, sig), 0);
+  cr_assert_eq(end_of(pid), 5);
+  const int64_t done = log_is_whole("run.h5", "stopped");
+  cr_assert(done > 0 && done < STEPS, "%lld steps", (long long)done);
+  char text[128];
+  snprintf(text, sizeof text, "loom: stopped by %s after %lld of 4000 steps; --resume continues\n",
+           line, (long long)done);
+  cr_expect(holds("start.err", text));
+  /* one step more than the stopped run has */
+  snprintf(text, sizeof text, "%lld", (long long)done + 1);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", text, "-o", "run.h5", "--resume");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", text, "-o", "whole.h5");
+  logs_same_bits("whole.h5", "run.h5", LOGS_ANYWHERE);
+  proc_loom(&p, LOOM_ARGS("info", "run.h5"));
+  cr_expect_eq(p.code, 0);
+}
+
+Test(stop, interrupt) { stops(SIGINT, "SIGINT"); }
+Test(stop, terminate) { stops(SIGTERM, "SIGTERM"); }
+Test(stop, hangup) { stops(SIGHUP, "SIGHUP"); }
+
+/* A signal during the last step finds nothing left to stop: see simulate() in sched/run.c.  One
+ * step of a million iterations holds the process long enough to send two signals. */
+Test(stop, a_second_signal_ends_at_once)
+{
+  proc_write("drape.ini", DRAPE "[solver]\nplugin = gd\n");
+  const pid_t pid = proc_start(LOOM_ARGS(
+      "run", "drape.ini", "-n", "3", "-o", "run.h5", "--set", "stop.max_iters=100000000", "--set",
+      "stop.tol_abs=0", "--set", "stop.tol_rel=0", "--set", "log.residual_every=100000000"));
+  while (!proc_exists("run.h5")) nap();
+  cr_assert_eq(kill(pid, SIGTERM), 0);
+  for (int i = 0; i < 20; ++i) nap();
+  cr_assert_eq(waitpid(pid, NULL, WNOHANG), 0, "the first signal ended the step");
+  cr_assert_eq(kill(pid, SIGINT), 0);
+  cr_assert_eq(end_of(pid), -SIGINT);
+  log_is_whole("run.h5", NULL);
+}
+
+Test(stop, a_replay_has_nothing_to_continue_from)
+{
+  proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-o", "ref.h5");
+  const pid_t pid = proc_start(LOOM_ARGS("run", "drape.ini", "-o", "run.h5", "--set",
+                                         "run.replay=ref.h5", "--set", "stop.max_iters=2000",
+                                         "--set", "stop.tol_abs=0", "--set", "stop.tol_rel=0"));
+  while (!proc_exists("run.h5")) nap();
+  cr_assert_eq(kill(pid, SIGTERM), 0);
+  cr_assert_eq(end_of(pid), 5);
+  cr_expect(holds("start.err", "a replay has no checkpoints: run it again from its start"));
+}
+
+/* nohup: what was ignored stays ignored. */
+Test(stop, hangup_stays_ignored_under_nohup)
+{
+  proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
+  signal(SIGHUP, SIG_IGN);
+  const pid_t pid = proc_start(LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "run.h5"));
+  while (!proc_exists("run.h5")) nap();
+  cr_assert_eq(kill(pid, SIGHUP), 0);
+  cr_assert_eq(end_of(pid), 0);
+  cr_assert_eq(log_is_whole("run.h5", "finished"), 25);
+}
+
+Test(stop, help_tells_the_exit_codes)
+{
+  proc p;
+  proc_loom(&p, LOOM_ARGS("run", "--help"));
+  cr_assert_eq(p.code, 0);
+  const char *const texts[] = {
+      "exit codes:", "  0  ", "  1  ", "  2  ", "  3  ", "  4  ", "  5  stopped by a signal"};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i)
+    cr_expect(strstr(p.out, texts[i]) != NULL, "'%s' is not in:\n%s", texts[i], p.out);
+}
+
+/* A finished run that is continued has no times and no memory to tell. */
+Test(stop, resume_of_a_finished_run)
+{
+  proc p;
+  proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-o", "run.h5");
+  proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-o", "run.h5", "--resume"));
+  cr_assert_eq(p.code, 0, "%s", p.err);
+  cr_expect_str_eq(p.out, "run.h5: holds 25 steps already, 25 are asked for; nothing was left to "
+                          "do\n");
+  cr_assert_eq(log_is_whole("run.h5", "finished"), 25);
+}
+
+/* What `loom info` shows as the command makes the same log when it is pasted. */
+Test(stop, command_can_be_pasted)
+{
+  proc p;
+  char command[1024], *at, *end;
+  proc_write("it's a drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
+  LOOM_FINE("run", "it's a drape.ini", "--quiet", "-n", "2", "-o", "run 1.h5", "--set",
+            "cloth.sheet.resolution=11 11", "--set", "run.gravity=0 0 -9");
+  proc_loom(&p, LOOM_ARGS("info", "run 1.h5"));
+  cr_assert_eq(p.code, 0, "%s", p.err);
+  at = strstr(p.out, "loom run ");
+  cr_assert(at != NULL && (end = strchr(at, '\n')) != NULL, "%s", p.out);
+  *end = '\0';
+  cr_expect_str_eq(at, "loom run 'it'\\''s a drape.ini' --quiet -n 2 -o 'run 1.h5' --set "
+                       "'cloth.sheet.resolution=11 11' --set 'run.gravity=0 0 -9'");
+  cr_assert_eq(rename("run 1.h5", "first.h5"), 0);
+  snprintf(command, sizeof command, "\"$LOOM_BIN\" %s", at + strlen("loom "));
+  cr_assert_eq(system(command), 0, "%s", command);
+  logs_same_bits("first.h5", "run 1.h5", LOGS_UNBROKEN);
+}
