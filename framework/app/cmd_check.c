@@ -13,8 +13,9 @@ static const char usage[] =
 
 static void show_message(void *user, int level, const char *text)
 {
+  static const char *const names[] = {"error", "warning", "note"};
   (void)user;
-  if (level <= LOOM_LOG_INFO) fprintf(stderr, "loom: %s\n", text);
+  if (level >= 0 && level <= LOOM_LOG_INFO) fprintf(stderr, "loom: %s: %s\n", names[level], text);
 }
 
 /* The scene is built without plugins: it can be put right before they fit. */

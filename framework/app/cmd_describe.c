@@ -13,11 +13,11 @@
 static const char usage[] =
     "usage: loom describe NAME [--plugin-path DIRS] [--json]\n"
     "  NAME  a plugin (loom list), or a section: run, exec, stop, detect, filter, log, cloth,\n"
-    "        solid, body, pin, solver, collision, contact\n";
+    "        solid, yarn, body, pin, solver, collision, contact\n";
 
 /* ---- sections ------------------------------------------------------------------------------- */
 
-enum { TABLES_MAX = 2 };
+enum { TABLES_MAX = 3 };
 
 typedef struct section {
   const char *name, *title;
@@ -42,11 +42,12 @@ static const section sections[] = {
 };
 enum { NUM_SECTIONS = sizeof sections / sizeof sections[0] };
 
-/* Tables of one section: the scheduler's, the scene's. */
+/* Tables of one section: `plugin`, the scheduler's, the scene's. */
 static int section_tables(const char *name, const loom_param *params[TABLES_MAX],
                           uint32_t count[TABLES_MAX])
 {
   int n = 0;
+  if (strcmp(name, "contact") == 0) params[n] = sched_params("solver", &count[n]), ++n;
   if ((params[n] = sched_params(name, &count[n])) != NULL) ++n;
   if ((params[n] = scene_params(name, &count[n])) != NULL) ++n;
   return n;
@@ -54,12 +55,8 @@ static int section_tables(const char *name, const loom_param *params[TABLES_MAX]
 
 static const section *find_section(const char *name)
 {
-  const loom_param *params[TABLES_MAX];
-  uint32_t count[TABLES_MAX];
   for (int i = 0; i < NUM_SECTIONS; ++i)
-    if (strcmp(sections[i].name, name) == 0 &&
-        (sections[i].kind != NULL || section_tables(name, params, count) > 0))
-      return &sections[i];
+    if (strcmp(sections[i].name, name) == 0) return &sections[i];
   return NULL;
 }
 
@@ -209,7 +206,8 @@ static void print_section(const section *s)
   for (int k = 0; k < n; ++k) cfg_describe(params[k], count[k], stdout);
   if (s->kind != NULL)
     printf("  plugin = NAME chooses a %s plugin (loom list %s); the further keys are that\n"
-           "  plugin's: loom describe NAME\n",
+           "  plugin's: loom describe NAME.  Where --set, or a file that includes this one, names\n"
+           "  another plugin, keys that only the former has are dropped, with a note.\n",
            s->kind, s->kind);
 }
 

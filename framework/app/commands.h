@@ -8,7 +8,7 @@
 
 #include "core/err.h"
 
-enum { /* exit codes, contract.md section 1 */
+enum { /* exit codes, see README.md */
        EXIT_FINE = 0,
        EXIT_RUNTIME = 1,       /* run-time failure */
        EXIT_USAGE = 2,         /* bad usage or config */

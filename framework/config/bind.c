@@ -217,7 +217,9 @@ static loom_status add_table(loom_err *err, const cfg_section *s, const loom_par
 static loom_status get_value(loom_err *why, const cfg_section *s, const loom_param *p, value *v)
 {
   cfg_entry *const e = cfg_entry_find(s, p->key);
-  if (e == NULL) {
+  const int is_text = p->type == LOOM_P_TEXT || p->type == LOOM_P_PATH;
+  if (e != NULL) e->used = 1;
+  if (e == NULL || (!is_text && cfg_entry_unset(s, e))) {
     if ((p->flags & LOOM_P_NO_DEFAULT) != 0)
       return err_set(why, LOOM_E_CONFIG, "the key is missing and has no default%s%s%s",
                      p->unit != NULL && strcmp(p->unit, "1") != 0 ? "; unit: " : "",
@@ -228,7 +230,6 @@ static loom_status get_value(loom_err *why, const cfg_section *s, const loom_par
     v->text = cfg_join(s->owner, s->owner->top->dir, v->text);
     return v->text != NULL ? LOOM_OK : cfg_nomem(why);
   }
-  e->used = 1;
   LOOM_TRY(parse_value(why, p, e->value, v));
   if (p->type == LOOM_P_PATH) {
     v->text = cfg_join(s->owner, e->file->dir, v->text);
@@ -336,6 +337,12 @@ static void report_section(loom_err *err, int *problems, const cfg *c, const cfg
              list);
 }
 
+/* A key that was unset need not be one that anybody knows: that may be why. */
+static int removed(const cfg_section *s, const cfg_entry *e)
+{
+  return e->before != NULL && cfg_entry_unset(s, e);
+}
+
 loom_status cfg_finish(loom_err *err, const cfg *c)
 {
   int problems = 0;
@@ -346,7 +353,8 @@ loom_status cfg_finish(loom_err *err, const cfg *c)
       continue;
     }
     for (int k = 0; k < s->num_entries; ++k)
-      if (!s->entries[k].used) report_key(err, &problems, s, &s->entries[k]);
+      if (!s->entries[k].used && !removed(s, &s->entries[k]))
+        report_key(err, &problems, s, &s->entries[k]);
   }
   return problems > 0 ? LOOM_E_CONFIG : LOOM_OK;
 }

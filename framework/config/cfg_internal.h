@@ -30,10 +30,12 @@ typedef struct cfg_file {
 } cfg_file;
 
 typedef struct cfg_entry {
-  const char *key, *value; /* value: without comment and quotes */
-  const cfg_file *file;    /* place; the path in it is relative to file->dir */
-  int line;                /* 0 for --set */
-  int used;                /* somebody asked for the key */
+  const char *key, *value;        /* value: without comment and quotes */
+  const cfg_file *file;           /* place; the path in it is relative to file->dir */
+  int line;                       /* 0 for --set */
+  int used;                       /* somebody asked for the key */
+  int order;                      /* counts all values in the order in which they were read */
+  const struct cfg_entry *before; /* what stood here until this value came; NULL: nothing */
 } cfg_entry;
 
 typedef struct cfg_item { /* one resolved value, as canonical text */
@@ -77,7 +79,7 @@ typedef struct cfg_asked { /* names of sections that somebody wants, for hints *
 struct cfg {
   cfg_block *blocks;
   const cfg_file *top, *set; /* the top file; the place called "--set" */
-  int num_files, num_sections;
+  int num_files, num_sections, num_values;
   cfg_section **sections; /* [num_sections] in file order */
   cfg_asked *asked;
   char *resolved;
@@ -94,6 +96,9 @@ loom_status cfg_nomem(loom_err *err);
 /* ---- files (load.c) --------------------------------------------------------------- */
 cfg_section *cfg_section_get(cfg *c, const char *name, const cfg_file *f, int line);
 cfg_entry *cfg_entry_find(const cfg_section *s, const char *key);
+/* The value is empty and takes the place of another one, or stands in --set: keys that are not
+ * texts fall back to their default. */
+int cfg_entry_unset(const cfg_section *s, const cfg_entry *e);
 /* Add or replace; LOOM_E_NOMEM is the only failure. */
 loom_status cfg_entry_put(loom_err *err, cfg_section *s, const char *key, const char *value,
                           const cfg_file *f, int line);

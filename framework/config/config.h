@@ -17,7 +17,9 @@ typedef struct cfg cfg;
 typedef struct cfg_section cfg_section;
 
 /* path: the INI file; sets: "section.key=value" overrides, applied last, shown in
- * messages as "--set".  "collision.self.plugin=sdf" sets [collision.self] plugin. */
+ * messages as "--set".  "collision.self.plugin=sdf" sets [collision.self] plugin.
+ * "section.key=", and `key =` in a file over an included one, unset a key: its default
+ * holds.  A text becomes empty instead. */
 loom_status cfg_load(loom_err *err, const char *path, const char *const *sets, int num_sets,
                      cfg **out);
 /* The same from text; `name` stands in messages, `dir` resolves relative paths. */
@@ -50,6 +52,21 @@ loom_status cfg_bind(loom_err *err, const cfg_section *s, const loom_param *para
                      uint32_t num_params, void *settings);
 /* Defaults only, no section (used by tests and `describe`). */
 void cfg_defaults(const loom_param *params, uint32_t num_params, void *settings);
+
+/* Whose keys a section has is chosen by one of them ([solver] plugin).  Where a file names one
+ * owner and a later file or --set another, the file's keys that only the former has are dropped;
+ * `note` is told of each in words, with its place.  Kept is what both have with the same type,
+ * unit and choices, and every key that was given by, or after, whoever chose: a wrong one of
+ * these is an error, and so is a key that the former owner does not have either.  Call it before
+ * cfg_bind.  find: the table of an owner; a status other than LOOM_OK and a reason if unknown. */
+typedef struct cfg_owners {
+  loom_status (*find)(void *user, loom_err *why, const char *name, const loom_param **params,
+                      uint32_t *num_params);
+  void (*note)(void *user, const char *text);
+  void *user;
+} cfg_owners;
+loom_status cfg_swap(loom_err *err, const cfg_section *s, const char *choice,
+                     const cfg_owners *owners);
 
 /* After everyone has bound: unknown sections and keys become errors that name the
  * nearest key that some table of that section has. */

@@ -149,15 +149,29 @@ cfg_entry *cfg_entry_find(const cfg_section *s, const char *key)
 loom_status cfg_entry_put(loom_err *err, cfg_section *s, const char *key, const char *value,
                           const cfg_file *f, int line)
 {
-  cfg_entry *e = cfg_entry_find(s, key);
-  if (e == NULL) {
+  cfg_entry *e = cfg_entry_find(s, key), *before = NULL;
+  if (e != NULL) {
+    before = cfg_alloc(s->owner, sizeof *before);
+    if (before == NULL) return cfg_nomem(err);
+    *before = *e;
+  } else {
     cfg_entry *const list = cfg_grow(s->owner, s->entries, s->num_entries, sizeof *list);
     if (list == NULL) return cfg_nomem(err);
     s->entries = list;
     e = &list[s->num_entries++];
   }
-  *e = (cfg_entry){.key = key, .value = value, .file = f, .line = line};
+  *e = (cfg_entry){.key = key,
+                   .value = value,
+                   .file = f,
+                   .line = line,
+                   .order = s->owner->num_values++,
+                   .before = before};
   return LOOM_OK;
+}
+
+int cfg_entry_unset(const cfg_section *s, const cfg_entry *e)
+{
+  return e->value[0] == '\0' && (e->before != NULL || e->file == s->owner->set);
 }
 
 /* ---- files ---------------------------------------------------------------------------- */

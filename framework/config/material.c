@@ -59,7 +59,9 @@ static loom_status read_material(loom_err *err, cfg *c, cfg_section *s, const ch
       return err_set(err, LOOM_E_CONFIG,
                      "%s:%d: a material file has the one section [material] and no include", path,
                      rec[i].line);
-    if (rec[i].key != NULL && cfg_entry_find(s, rec[i].key) == NULL)
+    if (rec[i].key == NULL) continue;
+    const cfg_entry *const given = cfg_entry_find(s, rec[i].key);
+    if (given == NULL || cfg_entry_unset(s, given))
       LOOM_TRY(cfg_entry_put(err, s, rec[i].key, rec[i].value, f, rec[i].line));
   }
   if (num == 0) return err_set(err, LOOM_E_CONFIG, "%s: the section [material] is missing", path);

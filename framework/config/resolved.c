@@ -100,7 +100,7 @@ static char *canonical(cfg *c, int for_hash)
     if (for_hash && !in_hash(s->name, NULL)) continue;
     append(&t, "%s[%s]\n", t.len > 0 ? "\n" : "", s->name);
     for (int k = 0; k < s->num_entries; ++k)
-      if (!bound(s->use, s->entries[k].key)) {
+      if (!bound(s->use, s->entries[k].key) && !cfg_entry_unset(s, &s->entries[k])) {
         const char *const value = cfg_quote(c, s->entries[k].value);
         if (value == NULL)
           t.failed = 1;

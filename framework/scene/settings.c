@@ -25,8 +25,8 @@
   TEXT(T, material, "",                                                                            \
        "Name of a file in configs/materials that gives the keys which stand not here."),           \
       TEXT(T, transform, "",                                                                       \
-           "Placement, applied from left to right: scale S | rotate AX AY AZ DEG (about the "      \
-           "origin) | translate X Y Z (m)."),                                                      \
+           "Placement: any of 'scale S', 'rotate AX AY AZ DEG' (about the origin) and 'translate " \
+           "X Y Z' (m), one after the other with spaces between; applied from left to right."),    \
       {"velocity",                                                                                 \
        LOOM_P_VEC3,                                                                                \
        0,                                                                                          \
@@ -46,8 +46,9 @@
       REAL(T, pin_stiffness, 0, 1e12, "N/m",                                                       \
            "0: held exactly; above: by springs of this stiffness (element pin)."),                 \
       TEXT(T, pin_motion, "hold",                                                                  \
-           "How pins move: hold | translate VX VY VZ [T0 T1] (m/s, s) | rotate AX AY AZ PX PY PZ " \
-           "DEG_PER_S [T0 T1]; several are applied from left to right.")
+           "How pins move: 'hold', or any of 'translate VX VY VZ [T0 T1]' (m/s, s) and 'rotate "   \
+           "AX AY AZ PX PY PZ DEG_PER_S [T0 T1]', one after the other with spaces between; "       \
+           "applied from left to right.")
 
 #define THICKNESS(T)                                                                         \
   REAL(T, thickness, 5e-4, 1, "m",                                                           \
@@ -153,8 +154,9 @@ static const loom_param yarn_params[] = {
 
 #define MOTION(T, what)                                                                            \
   LOOM_PARAM_TEXT(T, motion, "hold",                                                               \
-                  what " hold | translate VX VY VZ [T0 T1] (m/s, s) | rotate AX AY AZ PX PY PZ "   \
-                       "DEG_PER_S [T0 T1] | keyframes; several are applied from left to right."),  \
+                  what " 'hold', or any of 'translate VX VY VZ [T0 T1]' (m/s, s), 'rotate AX AY "  \
+                       "AZ PX PY PZ DEG_PER_S [T0 T1]' and 'keyframes', one after the other with " \
+                       "spaces between; applied from left to right."),                             \
       LOOM_PARAM_TEXT(T, keyframes, "",                                                            \
                       "Rows T X Y Z AX AY AZ DEG, separated by '|': shift (m) and turn at time T " \
                       "(s); linear and slerp in between."),                                        \

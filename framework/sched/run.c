@@ -51,12 +51,12 @@ loom_status run_check_maps(run *r, const instance *in, const char *callback)
 
 static loom_status find_plugin(run *r, const cfg_section *s, int kind, instance *in)
 {
-  static const loom_param key[] = {{"plugin", LOOM_P_TEXT, LOOM_P_NO_DEFAULT, 0, 0, 0, 0, NULL,
-                                    NULL, "1", "Name of the plugin."}};
   const char *name = NULL;
   char place[1200];
+  uint32_t count;
   const reg_entry *e = NULL;
-  LOOM_TRY(cfg_bind(r->err, s, key, LOOM_COUNT(key), &name));
+  const loom_param *const key = sched_params("solver", &count);
+  LOOM_TRY(cfg_bind(r->err, s, key, count, &name));
   const loom_status found = registry_find(r->err, r->reg, kind, name, &e);
   if (found != LOOM_OK) {
     err_prefix(r->err, "%s", cfg_place(s, "plugin", place, sizeof place));
@@ -69,13 +69,9 @@ static loom_status find_plugin(run *r, const cfg_section *s, int kind, instance 
     in->settings = calloc(1, e->plugin->settings_size);
     if (in->settings == NULL) return err_set(r->err, LOOM_E_NOMEM, "%s: out of memory", in->name);
   }
+  LOOM_TRY(swap_keys(r, s, kind));
   return cfg_bind(r->err, s, e->plugin->params, e->plugin->num_params, in->settings);
 }
-
-typedef struct contact_keys {
-  int32_t pairs;
-  const char *collision;
-} contact_keys;
 
 /* Which collision plugins serve a contact instance: a list of names, empty for all. */
 static loom_status pick_collision(run *r, const cfg_section *s, const char *list, contact_inst *c)
@@ -106,14 +102,12 @@ static loom_status pick_collision(run *r, const cfg_section *s, const char *list
 
 static loom_status find_instances(run *r)
 {
-  static const loom_param keys[] = {
-      LOOM_PARAM_ENUM(contact_keys, pairs, 2, "self|obstacle|all", "Pairs this model handles."),
-      LOOM_PARAM_TEXT(contact_keys, collision, "",
-                      "Names of the [collision.NAME] sections that find them; empty: all.")};
   static const uint32_t masks[] = {LOOM_PAIR_MASK_SELF, LOOM_PAIR_MASK_OBSTACLE,
                                    LOOM_PAIR_MASK_ALL};
   const cfg_section *s = cfg_find(r->c, "solver");
   char place[1200];
+  uint32_t num_keys;
+  const loom_param *const keys = sched_params("contact", &num_keys);
   if (s == NULL)
     return err_set(
         r->err, LOOM_E_CONFIG,
@@ -132,10 +126,10 @@ static loom_status find_instances(run *r)
       return err_set(r->err, LOOM_E_CONFIG, "%s: more than %d contact plugins",
                      cfg_place(s, NULL, place, sizeof place), RUN_MAX_INSTANCES);
     contact_inst *const c = &r->contact[r->num_contact];
-    contact_keys k;
+    contact_settings k;
     LOOM_TRY(find_plugin(r, s, LOOM_KIND_CONTACT, &c->in));
     r->num_contact++;
-    LOOM_TRY(cfg_bind(r->err, s, keys, LOOM_COUNT(keys), &k));
+    LOOM_TRY(cfg_bind(r->err, s, keys, num_keys, &k));
     LOOM_TRY(pick_collision(r, s, k.collision, c));
     c->provides =
         fit_contact_provides(c->in.plugin) & ~fit_contact_lacks(c->in.plugin, c->in.settings);

@@ -14,14 +14,15 @@ static const loom_param run_params[] = {
                    "Equal parts each step is divided into; every part is solved, measured and "
                    "logged as a step of its own."),
     LOOM_PARAM_ENUM(run_settings, scheme, 0, "backward_euler",
-                    "Time integration (methods.md A0.1 eq. 1)."),
+                    "Time integration (backward Euler: r(x) = 0 as README.md poses it)."),
     LOOM_PARAM_INT(run_settings, seed, 0, 0, 1e15, "1", "Seed of every random number in the run."),
     LOOM_PARAM_ENUM(run_settings, guess, RUN_GUESS_INERTIAL, "inertial|velocity|last",
                     "Initial guess of a step: the inertial target y, x + h v, or x."),
-    LOOM_PARAM_ENUM(run_settings, forwarding, RUN_FORWARD_OFF, "off|paper|corrected|iterate",
-                    "Residual forwarding (methods.md A0.1 eqs. 20 to 24): what a step left undone, "
-                    "delta, goes into the next one's target: 2 delta as printed; less the delta of "
-                    "the step before where a bound had cut that; or what the bound itself took."),
+    LOOM_PARAM_ENUM(
+        run_settings, forwarding, RUN_FORWARD_OFF, "off|paper|corrected|iterate",
+        "Residual forwarding (Lan et al. 2024, eqs. 20 to 24): what a step left undone, "
+        "delta, goes into the next one's target: 2 delta as printed; less the delta of "
+        "the step before where a bound had cut that; or what the bound itself took."),
     LOOM_PARAM_INT(
         run_settings, forwarding_iters, 2, 1, 1000, "1",
         "Iterations of the solver that make up delta, for paper and corrected; 1 as printed."),
@@ -104,6 +105,18 @@ static const loom_param log_params[] = {
                     "Measure the residual also at inner candidates that a solver offers."),
 };
 
+/* [solver], [collision.NAME], [contact.NAME]; their further keys are those of the plugin. */
+static const loom_param plugin_params[] = {
+    {"plugin", LOOM_P_TEXT, LOOM_P_NO_DEFAULT, 0, 0, 0, 0, NULL, NULL, "1", "Name of the plugin."}};
+static const loom_param contact_params[] = {
+    LOOM_PARAM_ENUM(contact_settings, pairs, CONTACT_ALL, "self|obstacle|all",
+                    "Pairs this model answers for: of cloth with cloth, of cloth with bodies, or "
+                    "both; two models may share a scene."),
+    LOOM_PARAM_TEXT(contact_settings, collision, "",
+                    "Names of the [collision.NAME] sections that find its pairs, separated by "
+                    "spaces; empty: all of them."),
+};
+
 static const struct {
   const char *name;
   const loom_param *params;
@@ -115,6 +128,10 @@ static const struct {
     {"detect", detect_params, LOOM_COUNT(detect_params)},
     {"filter", filter_params, LOOM_COUNT(filter_params)},
     {"log", log_params, LOOM_COUNT(log_params)},
+    /* bound with their plugins, see find_plugin() */
+    {"solver", plugin_params, LOOM_COUNT(plugin_params)},
+    {"collision", plugin_params, LOOM_COUNT(plugin_params)},
+    {"contact", contact_params, LOOM_COUNT(contact_params)},
 };
 
 const loom_param *sched_params(const char *section, uint32_t *count)
@@ -138,7 +155,7 @@ loom_status settings_bind(loom_err *err, cfg *c, settings *out)
 {
   void *const into[] = {&out->run, &out->exec, &out->stop, &out->detect, &out->filter, &out->log};
   memset(out, 0, sizeof *out);
-  for (size_t i = 0; i < LOOM_COUNT(sections); ++i)
+  for (size_t i = 0; i < LOOM_COUNT(into); ++i)
     LOOM_TRY(cfg_bind(err, cfg_need(c, sections[i].name), sections[i].params, sections[i].count,
                       into[i]));
 

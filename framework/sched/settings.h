@@ -22,6 +22,7 @@ enum {
 };
 enum { FILTER_GO_AUTO = 0, FILTER_GO_FEASIBLE = 1, FILTER_GO_TRIAL = 2 };
 enum { LINE_AUTO = 0, LINE_ON = 1, LINE_OFF = 2 };
+enum { CONTACT_SELF = 0, CONTACT_OBSTACLE = 1, CONTACT_ALL = 2 };
 enum { AUDIT_OFF = 0, AUDIT_END = 1, AUDIT_EVERY = 2 };
 
 typedef struct run_settings {
@@ -52,6 +53,11 @@ typedef struct stop_settings {
   double time_budget_ms; /* 0: none */
   double diverged;       /* factor over the residual of k = -1 and r_ref */
 } stop_settings;
+
+typedef struct contact_settings { /* [contact.NAME], beside the plugin and its keys */
+  int32_t pairs;                  /* CONTACT_* */
+  const char *collision;          /* names of [collision.NAME], "" for all */
+} contact_settings;
 
 typedef struct detect_settings {
   const char *every; /* "step", "iteration" or a number */

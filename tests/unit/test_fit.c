@@ -6,7 +6,7 @@
 
 #include "core/fit.h"
 
-/* Descriptors of the planned methods: flags only, as architecture.md 6.5 lists them. */
+/* Descriptors of the planned methods: flags only. */
 #define ALL_BACKENDS (LOOM_ON_CPU | LOOM_ON_CUDA)
 #define SOLVER(n, need, be)                                                                       \
   static const loom_solver_ops n##_ops = {.struct_size = sizeof(loom_solver_ops), .needs = need}; \

@@ -51,7 +51,7 @@ Test(h5log, round_trip_of_every_table)
   h5read_close(r);
 }
 
-/* The names of contract.md section 3, in its order; further columns may follow. */
+/* The names that scripts rely on, in order; further columns may follow. */
 static void has_columns(hid_t f, const char *table, const char *names)
 {
   char list[1024];

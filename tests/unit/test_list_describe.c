@@ -127,6 +127,15 @@ Test(list_describe, describe_sections)
   }
   cr_assert_eq(call(cmd_describe, "contact", NULL, NULL, out, errors, LEN), EXIT_FINE);
   SAYS(out, "loom list contact");
+  SAYS(out, "  plugin  required ");
+  SAYS(out, "  pairs      all      self|obstacle|all  1\n");
+  SAYS(out, "  collision ");
+  cr_assert_eq(call(cmd_describe, "collision", NULL, NULL, out, errors, LEN), EXIT_FINE);
+  SAYS(out, "  plugin  required ");
+  /* a bar in a line of values reads as "or": values that follow each other are written apart */
+  cr_assert_eq(call(cmd_describe, "cloth", NULL, NULL, out, errors, LEN), EXIT_FINE);
+  SAYS(out, "with spaces between");
+  cr_assert(strstr(out, "scale S |") == NULL);
 }
 
 Test(list_describe, describe_unknown)

@@ -1,0 +1,98 @@
+/* swap.c - keys of an owner (a plugin) that was replaced from outside the file that sets them. */
+#include "config/cfg_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct owner {
+  const char *name;
+  const loom_param *params; /* [num] */
+  uint32_t num;
+} owner;
+
+static const loom_param *param_of(const owner *o, const char *key)
+{
+  for (uint32_t i = 0; i < o->num; ++i)
+    if (strcmp(o->params[i].key, key) == 0) return &o->params[i];
+  return NULL;
+}
+
+static int same_text(const char *a, const char *b)
+{
+  return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
+}
+
+/* The value that chose the owner when e was written: the newest of e's own file or from before e,
+ * or the first of all where a file relies on one that comes after it. */
+static const cfg_entry *written_for(const cfg_entry *choice, const cfg_entry *e)
+{
+  while (choice->before != NULL && choice->file != e->file && choice->order > e->order)
+    choice = choice->before;
+  return choice;
+}
+
+static void drop(cfg_section *s, int i)
+{
+  --s->num_entries;
+  memmove(&s->entries[i], &s->entries[i + 1], (size_t)(s->num_entries - i) * sizeof *s->entries);
+}
+
+/* Is the entry foreign?  *text says so in words. */
+static loom_status judge(loom_err *err, const cfg_section *s, const cfg_entry *e, const owner *now,
+                         const char *former, const cfg_owners *owners, int *foreign, char text[],
+                         size_t len)
+{
+  owner old = {.name = former};
+  loom_err why = {0};
+  char place[CFG_PLACE_MAX];
+  const loom_param *const p = param_of(now, e->key);
+  const loom_status found = owners->find(owners->user, &why, former, &old.params, &old.num);
+  cfg_place(s, e->key, place, sizeof place);
+  *foreign = 0;
+  if (found != LOOM_OK && (p != NULL || cfg_entry_unset(s, e))) return LOOM_OK;
+  if (found != LOOM_OK)
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s: %s has no such key; it may belong to %s, which the file names and which "
+                   "cannot be asked (%.200s); unset it with --set %s.%s=",
+                   place, now->name, former, why.text, s->name, e->key);
+  const loom_param *const q = param_of(&old, e->key);
+  if (q == NULL) return LOOM_OK;
+  if (p == NULL) {
+    snprintf(text, len, "%s belongs to %s; not used by %s", place, former, now->name);
+    *foreign = 1;
+  } else if (p->type != q->type || !same_text(p->unit, q->unit) ||
+             !same_text(p->choices, q->choices)) {
+    snprintf(text, len, "%s was written for %s and means something else in %s; its default holds",
+             place, former, now->name);
+    *foreign = 1;
+  }
+  return LOOM_OK;
+}
+
+loom_status cfg_swap(loom_err *err, const cfg_section *s, const char *choice,
+                     const cfg_owners *owners)
+{
+  cfg_section *const own = s->owner->sections[s->index];
+  const cfg_entry *const found = cfg_entry_find(s, choice);
+  if (found == NULL || found->before == NULL) return LOOM_OK;
+  const cfg_entry chosen = *found; /* entries move when one is dropped */
+  owner now = {.name = chosen.value};
+  loom_err ignored = {0};
+  if (owners->find(owners->user, &ignored, now.name, &now.params, &now.num) != LOOM_OK)
+    return LOOM_OK; /* whoever binds the choice says so */
+  for (int i = 0; i < own->num_entries;) {
+    const cfg_entry *const e = &own->entries[i];
+    const char *const former = written_for(&chosen, e)->value;
+    char text[CFG_PLACE_MAX + 256];
+    int foreign = 0;
+    if (strcmp(e->key, choice) != 0 && former[0] != '\0' && strcmp(former, now.name) != 0)
+      LOOM_TRY(judge(err, s, e, &now, former, owners, &foreign, text, sizeof text));
+    if (foreign) {
+      owners->note(owners->user, text);
+      drop(own, i);
+    } else {
+      ++i;
+    }
+  }
+  return LOOM_OK;
+}
