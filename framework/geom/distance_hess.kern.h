@@ -3,7 +3,7 @@
  *
  * With the weights W of distance.kern.h, r = sum_i W_i x_i = d n, D = r.r and the free
  * parameters a of the closest points (two inside, one on an edge, none at a vertex; dW/da moves
- * the closest point along it), methods.md B5:
+ * the closest point along it):
  *   dD/dx_i = 2 W_i r,
  *   d2D/dx2 = 2 W W' (x) I - sum_a G_a G_a' / (2 r_a.r_a),   G_a = 2 (dW/da (x) r + W (x) r_a)
  * where r_a = sum_i (dW_i/da) x_i, made orthogonal to each other, are tangential: n.r_a = 0.

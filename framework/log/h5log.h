@@ -172,7 +172,7 @@ loom_status h5log_commit(h5log *l, loom_err *err);                     /* write 
 /* Final status into /status and the root attribute; closes whatever happens. */
 loom_status h5log_close(h5log *l, loom_err *err, const char *status);
 
-/* ---- checkpoints: FILE.check.h5, see contract.md ---------------------------------- */
+/* ---- checkpoints: FILE.check.h5 ---------------------------------- */
 typedef struct h5check h5check;
 /* Written to a temporary name, synced, renamed; the previous one becomes
  * FILE.check.prev.h5, so two are kept. */

@@ -1,4 +1,4 @@
-/* measure.c - the numbers the core takes of every method alike (architecture.md 6.4).
+/* measure.c - the numbers the core takes of every method alike (README.md, "What is measured").
  *
  * Residuals are in metres: h^2 M^-1 r, how far an explicit correction would move the
  * vertices; mass-weighted RMS and the largest vertex, fixed vertices excluded. */

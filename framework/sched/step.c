@@ -1,5 +1,5 @@
 /* step.c - one time step: PREDICT, DETECT, ITERATE, LINE, FILTER, MEASURE, COMMIT
- * (architecture.md 6.3).  The core owns this loop; a solver does one outer iteration per
+ * (README.md, "What is measured").  The core owns this loop; a solver does one outer iteration per
  * call and never decides when to stop. */
 #include <math.h>
 #include <string.h>

@@ -110,7 +110,7 @@ ParameterizedTest(const ct_plugin *p, descriptor, tables)
   registry_close(reg);
 }
 
-/* Required members (architecture.md section 7), and those that a capability implies. */
+/* Required members, and those that a capability implies. */
 ParameterizedTestParameters(descriptor, members) { return ct_plugins(-1); }
 ParameterizedTest(const ct_plugin *p, descriptor, members)
 {

@@ -19,7 +19,7 @@ enum { /* what an element type can do */
 struct loom_elem_block {
   uint32_t struct_size;
   uint32_t caps;     /* LOOM_ELEM_* */
-  const char *type;  /* "tri_stvk", "hinge_bend", "yarn_bend", ... */
+  const char *type;  /* "tri_stvk", "hinge_isometric", "yarn_bend", ... */
   int32_t num_elems; /* ne */
   int32_t arity;     /* vertices per element, a <= 8 */
   int32_t rest_len;  /* reals of rest data per element */

@@ -1,4 +1,4 @@
-/* fused.c - two sweeps as one gather over two rings, the form of seed 000 (section 4.2): the
+/* fused.c - two sweeps as one gather over two rings, the form of Lan et al. 2024 (section 4.2): the
  * products b_ij b_jk of the off-diagonal entries are made once, and only multiplied by the
  * present diagonal when contact changes it. */
 #include <stdlib.h>

@@ -21,7 +21,7 @@
 static const lk_entry k_point = LK_ENTRY(ndb_point), k_uphill = LK_ENTRY(ndb_uphill);
 static const lk_entry k_accelerate = LK_ENTRY(ndb_accelerate);
 
-/* Global steps before Chebyshev's weights set in (numerics.md, section 4). */
+/* Global steps before Chebyshev's weights set in. */
 enum { CHEBYSHEV_DELAY = 5 };
 
 static void restart_momentum(ndb *s)

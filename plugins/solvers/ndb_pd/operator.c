@@ -10,7 +10,7 @@ static const lk_entry k_diagonal = LK_ENTRY(ndb_diagonal), k_heaviest = LK_ENTRY
 static const lk_entry k_touched = LK_ENTRY(ndb_touched), k_clear = LK_ENTRY(ndb_no_contact);
 static const lk_entry k_hold = LK_ENTRY(ndb_hold);
 
-/* Power iteration comes from below: so much is put on top (numerics.md, section 5). */
+/* Power iteration comes from below: so much is put on top. */
 static const double SAFETY = 1.02;
 enum { POWER_STEPS = 100 };
 /* As in cholmod_pd: a weight that outgrew the one in the matrix comes back half larger. */

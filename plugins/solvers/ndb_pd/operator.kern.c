@@ -2,8 +2,8 @@
  *
  * A contact term k/2 |sum_a w_a x_a - p|^2 is k w w' in the matrix.  By Cauchy's inequality
  * w w' <= diag(|w_a| sum_b |w_b|), so the diagonal is taken: the fixed points do not depend on
- * the matrix, a matrix that is not below keeps every step a descent step, and the sums of seed
- * 000 (eq. 19) are for diagonals.  Terms of one vertex are exact. */
+ * the matrix, a matrix that is not below keeps every step a descent step, and the sums of Lan
+ * et al. 2024 (eq. 19) are for diagonals.  Terms of one vertex are exact. */
 #include "operator.kern.h"
 
 LK_FN int ndb_takes_part(const ndb_contact_args *a, int64_t e)

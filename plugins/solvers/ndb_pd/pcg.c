@@ -1,4 +1,4 @@
-/* pcg.c - conjugate gradients with the preconditioner D^-1 + U S^-1 U' (numerics.md, section 3),
+/* pcg.c - conjugate gradients with the preconditioner D^-1 + U S^-1 U',
  * in loom_real.  A fixed number of iterations; nothing waits for the device in between. */
 #include "pcg.kern.h"
 

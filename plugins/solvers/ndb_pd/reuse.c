@@ -1,10 +1,9 @@
 /* reuse.c - the reduced matrix with contact: three ways to bring it up to date.
  *
  *   syrk   tiles of 8 x 8 over the rows in contact
- *   table  sum of products u_j' u_j made beforehand (seed 000, eq. 19): one number per vertex
- *          and pair of modes
- *   full   the product U' (W U) over all rows, as a dense matrix library would do it
- * The sums go by chunks of rows in a fixed order. */
+ *   table  sum of products u_j' u_j made beforehand (Lan et al. 2024, eq. 19): one number per
+ * vertex and pair of modes full   the product U' (W U) over all rows, as a dense matrix library
+ * would do it The sums go by chunks of rows in a fixed order. */
 #include "reuse.kern.h"
 
 #include "ndb.h"

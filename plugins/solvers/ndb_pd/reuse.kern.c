@@ -1,10 +1,10 @@
 /* reuse.kern.c - see reuse.kern.h.
  *
- * Plain (seed 000, eq. 19): U' W U = sum_j w_j u_j' u_j.
+ * Plain (Lan et al. 2024, eq. 19): U' W U = sum_j w_j u_j' u_j.
  * Masked rows, U_m = s U with s_j = H_jj / (H_jj + w_j): with E = (1 - s) U, which lives on
  * contact rows only,
  *   U_m'(H + W) U_m = U'H U - E'H U - (H U)'E + E'H E + sum w_j s_j^2 u_j' u_j
- * (numerics.md, section 5), that is U'H U plus the symmetric part of sum_j u_j' V_j,
+ * that is U'H U plus the symmetric part of sum_j u_j' V_j,
  *   V_j = w_j s_j^2 u_j - (1 - s_j) sum_k H_jk (1 + s_k) u_k. */
 #include "reuse.kern.h"
 

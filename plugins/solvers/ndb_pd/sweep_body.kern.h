@@ -2,7 +2,7 @@
  * includes it once for each.
  *
  * Splitting H + W = D - B, R = D^-1 B, c = D^-1 r.  Damped Jacobi x+ = (1-t) x + t (R x + c);
- * two sweeps at once (seed 000, section 4.2; methods.md B3)
+ * two sweeps at once (Lan et al. 2024, section 4.2)
  *   x++ = [(1-t)^2 + 2 t (1-t) R + t^2 R^2] x + t (2-t) c + t^2 R c.
  * The products b_ij b_jk do not change with contact, only D does (middle vertex j).
  * Chebyshev: H. Wang, A Chebyshev Semi-Iterative Approach for Accelerating Projective and

@@ -1,5 +1,5 @@
-/* warm.c - warm start: a few local-global iterations without contact in the large subspace (seed
- * 000, Alg. 1, lines 4 to 6), on the core's initial guess. */
+/* warm.c - warm start: a few local-global iterations without contact in the large subspace (Lan
+ * et al. 2024, Alg. 1, lines 4 to 6), on the core's initial guess. */
 #include "ndb.h"
 #include "operator.kern.h"
 

@@ -1,0 +1,13 @@
+#!/bin/sh
+# What sources, documents and configs cite is here: every page NAME.md that they name.  A name
+# alone (README.md, style.md) may stand for a page of any folder; ccd/README.md is of a data set.
+. "${0%/*}/common.sh"
+pages=$(files '*.md')
+[ -n "$pages" ] || { echo "no page was found: the check checks nothing"; exit 1; }
+missing=$(files '*.c' '*.h' '*.cu' '*.md' '*.ini' '*.py' '*.sh' '*.txt' '*.cmake' loom |
+  xargs grep -noE '[A-Za-z0-9_./%-]*[A-Za-z0-9_-]\.md\b' | grep -vE '%|NAME\.md$|:ccd/README\.md$' |
+  while IFS=: read -r file line name; do
+    name=$(printf '%s' "$name" | sed 's|^\(\.*/\)*||')
+    printf '%s\n' "$pages" | grep -qE "(^|/)$name\$" || echo "$file:$line: $name"
+  done)
+[ -z "$missing" ] || { echo "cited, but not in the repository:"; echo "$missing"; exit 1; }
