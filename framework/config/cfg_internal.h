@@ -136,5 +136,7 @@ int cfg_in_range(const loom_param *p, double v);
 /* ---- binding (bind.c) --------------------------------------------------------------- */
 /* Text as it must stand in a file to be read back as it is. */
 const char *cfg_quote(cfg *c, const char *text);
+/* Does cfg_hash count it?  key NULL: anything of the section. */
+int cfg_in_hash(const char *section, const char *key);
 
 #endif

@@ -78,6 +78,9 @@ const char *cfg_resolved(cfg *c);
 /* 64-bit FNV-1a of the resolved text without [log], [exec] and [run] steps/replay,
  * which do not change the physics: 16 hex digits. */
 void cfg_hash(cfg *c, char hex[17]);
+/* Where two resolved texts differ in what the hash counts: "[cloth.sheet] density: 0.2 then, 0.3
+ * now; ..." with at most four keys, "" if nowhere. */
+void cfg_differ(const char *then, const char *now, char *out, size_t len);
 
 /* Print a parameter table as `loom describe` does (text to `out`, a FILE *). */
 void cfg_describe(const loom_param *params, uint32_t num_params, void *out);

@@ -74,7 +74,7 @@ static int bound(const cfg_use *u, const char *key)
 }
 
 /* [log] and [exec] change no number, [run] steps and replay do not change the problem. */
-static int in_hash(const char *section, const char *key)
+int cfg_in_hash(const char *section, const char *key)
 {
   if (strcmp(section, "log") == 0 || strcmp(section, "exec") == 0) return 0;
   return strcmp(section, "run") != 0 || key == NULL ||
@@ -83,7 +83,7 @@ static int in_hash(const char *section, const char *key)
 
 static void line(text *t, const cfg_section *s, const char *key, const char *value, int for_hash)
 {
-  if (for_hash && !in_hash(s->name, key)) return;
+  if (for_hash && !cfg_in_hash(s->name, key)) return;
   append(t, "%s =%s%s\n", key, value[0] != '\0' ? " " : "", value);
 }
 
@@ -97,7 +97,7 @@ static char *canonical(cfg *c, int for_hash)
   append(&t, "%s", "");
   for (int i = 0; i < c->num_sections; ++i) {
     const cfg_section *const s = order[i];
-    if (for_hash && !in_hash(s->name, NULL)) continue;
+    if (for_hash && !cfg_in_hash(s->name, NULL)) continue;
     append(&t, "%s[%s]\n", t.len > 0 ? "\n" : "", s->name);
     for (int k = 0; k < s->num_entries; ++k)
       if (!bound(s->use, s->entries[k].key) && !cfg_entry_unset(s, &s->entries[k])) {

@@ -1,7 +1,8 @@
-/* h5check.c - checkpoints: FILE.check.h5 and the one before it, FILE.check.prev.h5.
+/* h5check.c - writing checkpoints: FILE.check.h5 and the one before it, FILE.check.prev.h5.
  *
  * A checkpoint becomes visible by a rename after it is on the disk, so a reader finds the
- * old one or the new one, whole.
+ * old one or the new one, whole.  It is sealed before (h5seal.c), so a reader notices what
+ * happened to it since.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,18 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "log/h5util.h"
+#include "log/h5check_internal.h"
 
-struct h5check {
-  char *path, *prev, *part; /* path of the newest, the one before, the unfinished one */
-  int writing;
-  int fd; /* of the unfinished file */
-  hid_t file;
-  h5u_disk disk;
-  int64_t reserved;
-};
-
-enum { CHECK_SCHEMA = 1, META_ROOM = 64 << 10 };
+enum { META_ROOM = 64 << 10 };
 
 /* "a/b.h5" -> "a/b" + tail */
 static char *name_beside(const char *log_path, const char *tail)
@@ -51,7 +43,7 @@ void h5check_close(h5check *c)
 
 void h5check_abort(h5check *c) { h5check_close(c); }
 
-static loom_status new_check(loom_err *err, const char *log_path, h5check **out)
+loom_status h5check_new(loom_err *err, const char *log_path, h5check **out)
 {
   h5u_quiet();
   *out = NULL;
@@ -76,7 +68,7 @@ loom_status h5check_begin(loom_err *err, const char *log_path, h5check **out)
 {
   h5check *c;
   *out = NULL;
-  LOOM_TRY(new_check(err, log_path, &c));
+  LOOM_TRY(h5check_new(err, log_path, &c));
   c->fd = open(c->part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   loom_status s = LOOM_OK;
   if (c->fd < 0) {
@@ -86,14 +78,16 @@ loom_status h5check_begin(loom_err *err, const char *log_path, h5check **out)
     c->writing = 1;
     s = h5u_reserve(err, c->path, c->fd, 0, META_ROOM, &c->reserved);
     c->reserved = 0; /* creating truncates */
-    const hid_t fapl = h5u_fapl_disk(&c->disk);
+    const hid_t fapl = h5u_fapl_disk(&c->disk), fcpl = H5Pcreate(H5P_FILE_CREATE);
     if (s == LOOM_OK) {
-      if (fapl >= 0) c->file = H5Fcreate(c->part, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
+      if (fapl >= 0 && fcpl >= 0 && H5Pset_userblock(fcpl, H5U_SEAL_BYTES) >= 0)
+        c->file = H5Fcreate(c->part, H5F_ACC_TRUNC, fcpl, fapl);
       if (c->file < 0) s = h5u_fail(err, c->path, "the checkpoint cannot be created");
     }
+    h5u_close(fcpl, H5Pclose);
     h5u_close(fapl, H5Pclose);
   }
-  if (s == LOOM_OK && h5u_put_int(c->file, "schema", CHECK_SCHEMA) < 0)
+  if (s == LOOM_OK && h5u_put_int(c->file, "schema", H5U_SEAL_VERSION) < 0)
     s = h5u_fail(err, c->path, "the checkpoint cannot be written");
   if (s != LOOM_OK) {
     h5check_close(c);
@@ -128,9 +122,8 @@ static loom_status make_room(h5check *c, loom_err *err, int64_t bytes)
   return h5u_reserve(err, c->path, c->fd, (int64_t)eoa, bytes + META_ROOM, &c->reserved);
 }
 
-/* "group/name"; an empty group is the root */
-static loom_status full_name(loom_err *err, const h5check *c, const char *group, const char *name,
-                             char *out, size_t len)
+loom_status h5check_name(loom_err *err, const h5check *c, const char *group, const char *name,
+                         char *out, size_t len)
 {
   const int root = group == NULL || group[0] == '\0' || strcmp(group, "/") == 0;
   const int n = snprintf(out, len, "%s%s%s", root ? "" : group, root ? "" : "/", name);
@@ -143,7 +136,7 @@ loom_status h5check_put(h5check *c, loom_err *err, const char *group, const char
                         int64_t count, const void *data)
 {
   char full[512];
-  LOOM_TRY(full_name(err, c, group, name, full, sizeof full));
+  LOOM_TRY(h5check_name(err, c, group, name, full, sizeof full));
   if (count < 0 || h5u_file_type(type) < 0)
     return err_set(err, LOOM_E_ARG, "%s: %s: bad type or count", c->path, full);
   LOOM_TRY(make_room(c, err, count * 8));
@@ -197,7 +190,8 @@ static loom_status publish(h5check *c, loom_err *err)
   c->file = H5I_INVALID_HID;
   if (bad || c->disk.code)
     return h5u_disk_fail(err, c->path, &c->disk, "the checkpoint cannot be written");
-  if (fstat(c->fd, &st) != 0 || ftruncate(c->fd, st.st_size) != 0 || fsync(c->fd) != 0)
+  if (fstat(c->fd, &st) != 0 || ftruncate(c->fd, st.st_size) != 0 || h5u_seal(c->fd) != 0 ||
+      fsync(c->fd) != 0)
     return err_set(err, LOOM_E_IO, "%s: the checkpoint cannot be synced: %s", c->path,
                    strerror(errno));
   if (rename(c->path, c->prev) != 0 && errno != ENOENT)
@@ -223,7 +217,7 @@ loom_status h5check_discard(loom_err *err, const char *log_path)
 {
   h5check *c;
   loom_status s = LOOM_OK;
-  LOOM_TRY(new_check(err, log_path, &c));
+  LOOM_TRY(h5check_new(err, log_path, &c));
   const char *const all[] = {c->prev, c->path};
   for (int i = 0; i < 2 && s == LOOM_OK; ++i)
     if (unlink(all[i]) != 0 && errno != ENOENT)
@@ -233,130 +227,4 @@ loom_status h5check_discard(loom_err *err, const char *log_path)
                   all[i], strerror(errno));
   h5check_close(c);
   return s;
-}
-
-/* ---- reading ----------------------------------------------------------------------- */
-/* Open one file and read its step; INT64_MIN if there is no readable checkpoint. */
-static int64_t open_one(const char *path, hid_t *file)
-{
-  int64_t step = INT64_MIN;
-  const hid_t fapl = h5u_fapl();
-  *file = H5I_INVALID_HID;
-  if (fapl >= 0 && access(path, R_OK) == 0) *file = H5Fopen(path, H5F_ACC_RDONLY, fapl);
-  h5u_close(fapl, H5Pclose);
-  if (*file >= 0) {
-    const hid_t d = H5Dopen2(*file, "step", H5P_DEFAULT);
-    if (d < 0 || H5Dread(d, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, &step) < 0)
-      step = INT64_MIN;
-    h5u_close(d, H5Dclose);
-    if (step == INT64_MIN) {
-      H5Fclose(*file);
-      *file = H5I_INVALID_HID;
-    }
-  }
-  H5Eclear2(H5E_DEFAULT);
-  return step;
-}
-
-loom_status h5check_open(loom_err *err, const char *log_path, int64_t step, h5check **out)
-{
-  h5check *c;
-  hid_t file[2];
-  int64_t at[2];
-  *out = NULL;
-  LOOM_TRY(new_check(err, log_path, &c));
-  at[0] = open_one(c->path, &file[0]);
-  at[1] = open_one(c->prev, &file[1]);
-  int pick = -1;
-  for (int i = 0; i < 2; ++i)
-    if (file[i] >= 0 && (step < 0 || at[i] == step) && (pick < 0 || at[i] > at[pick])) pick = i;
-  for (int i = 0; i < 2; ++i)
-    if (i != pick && file[i] >= 0) H5Fclose(file[i]);
-  if (pick >= 0) {
-    c->file = file[pick];
-    *out = c;
-    return LOOM_OK;
-  }
-  char there[64] = "";
-  for (int i = 0; i < 2; ++i)
-    if (file[i] >= 0)
-      snprintf(there + strlen(there), sizeof there - strlen(there), "%s%" PRId64,
-               there[0] != '\0' ? " and " : "", at[i]);
-  loom_status s;
-  if (there[0] == '\0')
-    s = err_set(err, LOOM_E_IO,
-                "%s: there is no readable checkpoint; start the run again, and set [log] "
-                "checkpoint_every to have one",
-                c->path);
-  else
-    s = err_set(err, LOOM_E_IO, "%s: there is no checkpoint of step %" PRId64 ", only of %s",
-                c->path, step, there);
-  h5check_close(c);
-  return s;
-}
-
-loom_status h5check_scalars(h5check *c, int64_t *step, double *time, char config_hash[17])
-{
-  char *const hash = h5u_get_text(c->file, "config_hash");
-  int bad = hash == NULL;
-  snprintf(config_hash, 17, "%s", hash != NULL ? hash : "");
-  free(hash);
-  const hid_t s = H5Dopen2(c->file, "step", H5P_DEFAULT);
-  const hid_t t = H5Dopen2(c->file, "time", H5P_DEFAULT);
-  bad = bad || s < 0 || t < 0 ||
-        H5Dread(s, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, step) < 0 ||
-        H5Dread(t, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, time) < 0;
-  h5u_close(s, H5Dclose);
-  h5u_close(t, H5Dclose);
-  H5Eclear2(H5E_DEFAULT);
-  return bad ? LOOM_E_IO : LOOM_OK;
-}
-
-static int loom_type_of(hid_t type)
-{
-  const size_t size = H5Tget_size(type);
-  if (H5Tget_class(type) == H5T_FLOAT) return LOOM_REAL;
-  if (H5Tget_class(type) != H5T_INTEGER) return -1;
-  const int sign = H5Tget_sign(type) != H5T_SGN_NONE;
-  if (size == 4 && sign) return LOOM_I32;
-  if (size == 8) return sign ? LOOM_I64 : LOOM_U64;
-  return size == 1 && !sign ? LOOM_U8 : -1;
-}
-
-loom_status h5check_size(h5check *c, loom_err *err, const char *group, const char *name, int *type,
-                         int64_t *count)
-{
-  char full[512], what[600];
-  LOOM_TRY(full_name(err, c, group, name, full, sizeof full));
-  snprintf(what, sizeof what, "the checkpoint has no usable %s", full);
-  const hid_t d = H5Dopen2(c->file, full, H5P_DEFAULT);
-  const hid_t t = d < 0 ? H5I_INVALID_HID : H5Dget_type(d);
-  const hid_t space = d < 0 ? H5I_INVALID_HID : H5Dget_space(d);
-  *type = t < 0 ? -1 : loom_type_of(t);
-  *count = space < 0 ? -1 : (int64_t)H5Sget_simple_extent_npoints(space);
-  h5u_close(space, H5Sclose);
-  h5u_close(t, H5Tclose);
-  h5u_close(d, H5Dclose);
-  return *type < 0 || *count < 0 ? h5u_fail(err, c->path, what) : LOOM_OK;
-}
-
-loom_status h5check_get(h5check *c, loom_err *err, const char *group, const char *name, int type,
-                        int64_t count, void *data)
-{
-  char full[512], what[600];
-  int stored;
-  int64_t there;
-  LOOM_TRY(h5check_size(c, err, group, name, &stored, &there));
-  LOOM_TRY(full_name(err, c, group, name, full, sizeof full));
-  if (stored != type || there != count)
-    return err_set(err, LOOM_E_IO,
-                   "%s: %s has %" PRId64 " items of type %d, expected %" PRId64 " of type %d: the "
-                   "checkpoint belongs to another scene or plugin version",
-                   c->path, full, there, stored, count, type);
-  snprintf(what, sizeof what, "cannot read %s", full);
-  if (count == 0) return LOOM_OK;
-  const hid_t d = H5Dopen2(c->file, full, H5P_DEFAULT);
-  const int bad = d < 0 || H5Dread(d, h5u_mem_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0;
-  h5u_close(d, H5Dclose);
-  return bad ? h5u_fail(err, c->path, what) : LOOM_OK;
 }

@@ -172,9 +172,9 @@ loom_status h5log_commit(h5log *l, loom_err *err);                     /* write 
 /* Final status into /status and the root attribute; closes whatever happens. */
 loom_status h5log_close(h5log *l, loom_err *err, const char *status);
 
-/* ---- checkpoints: FILE.check.h5 ---------------------------------- */
+/* ---- checkpoints: FILE.check.h5 ---------------------------------------------------- */
 typedef struct h5check h5check;
-/* Written to a temporary name, synced, renamed; the previous one becomes
+/* Written to a temporary name, sealed with a hash, synced, renamed; the previous one becomes
  * FILE.check.prev.h5, so two are kept. */
 loom_status h5check_begin(loom_err *err, const char *log_path, h5check **out);
 loom_status h5check_put(h5check *c, loom_err *err, const char *group, const char *name, int type,
@@ -185,10 +185,12 @@ loom_status h5check_commit(h5check *c, loom_err *err); /* consumes c in any case
 void h5check_abort(h5check *c);
 /* Remove the checkpoints of a log that is replaced: they would continue the wrong run. */
 loom_status h5check_discard(loom_err *err, const char *log_path);
-/* step < 0: the newest that is readable; otherwise the one of that step, or an error
- * that names the steps there are */
+/* step < 0: the newest that is as it was written; otherwise the one of that step, or an error
+ * that names the steps there are and what is wrong with the rest */
 loom_status h5check_open(loom_err *err, const char *log_path, int64_t step, h5check **out);
-loom_status h5check_scalars(h5check *c, int64_t *step, double *time, char config_hash[17]);
+void h5check_scalars(const h5check *c, int64_t *step, double *time, char config_hash[17]);
+/* Why a newer one was passed over, "" if none was. */
+const char *h5check_note(const h5check *c);
 loom_status h5check_size(h5check *c, loom_err *err, const char *group, const char *name, int *type,
                          int64_t *count);
 loom_status h5check_get(h5check *c, loom_err *err, const char *group, const char *name, int type,

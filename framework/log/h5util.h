@@ -120,6 +120,13 @@ hid_t h5u_fapl_disk(h5u_disk *note);
 /* h5u_fail, with the system's reason if the driver noted one. */
 loom_status h5u_disk_fail(loom_err *err, const char *path, const h5u_disk *note, const char *what);
 
+/* ---- the seal of a checkpoint ---------------------------------------------------------- */
+/* In the first bytes of the file (HDF5's user block): length and hash of the rest. */
+enum { H5U_SEAL_BYTES = 512, H5U_SEAL_VERSION = 2 };
+int h5u_seal(int fd); /* write it; 0, or -1 with errno */
+/* 1: the file is as it was sealed; 0 with the reason, which follows the file's name. */
+int h5u_seal_holds(int fd, char *why, size_t len);
+
 /* ---- disk space -------------------------------------------------------------------- */
 /* Make sure that `bytes` more, and what closing the file takes, fit behind the end of
  * allocation `eoa`.  *limit is the end of what was reserved before (start with 0). */

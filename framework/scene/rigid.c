@@ -203,10 +203,31 @@ int64_t rigid_save(const rigid *r, uint64_t *out)
   return count;
 }
 
+/* Every state is finite and every contact is one of these balls with another or with a body. */
+static int can_be(const rigid *r, const uint64_t *in, int64_t num)
+{
+  double d;
+  for (int32_t i = 0; i < r->num; ++i, in += BALL)
+    for (int c = 0; c < STATE; ++c) {
+      memcpy(&d, in + c, sizeof d);
+      if (!isfinite(d)) return 0;
+    }
+  for (int64_t k = 0; k < num; ++k, in += TOUCH) {
+    const int64_t a = (int64_t)in[0], b = (int64_t)in[1];
+    if (a < 0 || a >= r->num || b >= r->num || b < -(int64_t)r->num_bodies) return 0;
+    for (int c = 2; c < TOUCH; ++c) {
+      memcpy(&d, in + c, sizeof d);
+      if (!isfinite(d)) return 0;
+    }
+  }
+  return 1;
+}
+
 int rigid_load(rigid *r, const uint64_t *in, int64_t count)
 {
   const int64_t left = count - 1 - (int64_t)BALL * r->num, num = left / TOUCH;
   if (left < 0 || left % TOUCH != 0 || in[0] != (uint64_t)r->num || num > INT32_MAX) return 0;
+  if (!can_be(r, in + 1, num)) return 0;
   rigid_touch *const t = calloc((size_t)num + 1, sizeof *t);
   if (t == NULL) return 0;
   free(r->touch);

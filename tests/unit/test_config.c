@@ -505,3 +505,25 @@ Test(config, hash_covers_the_physics_only)
   hash_with("run.dt=9 ms", other);
   cr_assert_str_neq(other, base);
 }
+
+/* Keys that the hash counts, in the order of the present text; four, then how many more. */
+Test(config, differences_by_key)
+{
+  char text[1024];
+  const char *const then =
+      "[run]\ndt = 0.01\nsteps = 5\n\n[log]\nfile = a\n\n[solver]\nplugin = gd\n"
+      "note =\n";
+  cfg_differ(then, then, text, sizeof text);
+  cr_assert_str_empty(text);
+  cfg_differ(then,
+             "[run]\ndt = 0.01\nsteps = 9\n\n[log]\nfile = b\n\n[solver]\nplugin = gd\nnote =\n",
+             text, sizeof text);
+  cr_assert_str_empty(text, "%s", text);
+  cfg_differ(then, "[run]\ndt = 0.02\n\n[solver]\nplugin = gd\nnote = x = y\n", text, sizeof text);
+  cr_assert_str_eq(text, "[run] dt: 0.01 then, 0.02 now; [solver] note: empty then, x = y now");
+  cfg_differ(then, "[run]\ndt = 0.01\n\n[cloth.a]\nsize = 1 1\n", text, sizeof text);
+  cr_assert_str_eq(text, "[cloth.a] size: not there then, 1 1 now; [solver] plugin: gd then, not "
+                         "there now; [solver] note: empty then, not there now");
+  cfg_differ("", "[a]\nb = 1\nc = 2\nd = 3\ne = 4\nf = 5\ng = 6\n", text, sizeof text);
+  cr_assert(strstr(text, "[a] e: not there then, 4 now; and 2 more keys") != NULL, "%s", text);
+}

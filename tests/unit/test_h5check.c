@@ -1,5 +1,6 @@
 /* test_h5check.c - checkpoints: bits come back, two are kept, half of one is never seen. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <hdf5.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "log/h5util.h"
 #include "support/tiny_log.h"
 
 enum { N = 50 };
@@ -52,7 +54,7 @@ static void expect_step(const char *log_path, int64_t ask, int64_t want)
   int type;
   h5check *c;
   cr_assert_eq(h5check_open(&err, log_path, ask, &c), LOOM_OK, "%s", err.text);
-  cr_assert_eq(h5check_scalars(c, &step, &time, hash), LOOM_OK);
+  h5check_scalars(c, &step, &time, hash);
   cr_assert_eq(step, want);
   cr_assert_eq(time, 0.1 * (double)want);
   cr_assert_str_eq(hash, "0123456789abcdef");
@@ -182,8 +184,131 @@ Test(h5check, killed_while_writing)
     double time;
     char hash[17];
     cr_assert_eq(h5check_open(&err, log, -1, &c), LOOM_OK, "%s", err.text);
-    cr_assert_eq(h5check_scalars(c, &step, &time, hash), LOOM_OK);
+    h5check_scalars(c, &step, &time, hash);
     h5check_close(c);
     expect_step(log, -1, step);
   }
+}
+
+/* ---- files that are not as they were written ------------------------------------------------- */
+
+/* In place of a data set: `count` items of `type` (rank 1, not written where data is NULL). */
+static void put_instead(const char *path, const char *name, hid_t type, hsize_t count,
+                        const void *data)
+{
+  const hid_t f = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+  cr_assert_geq(f, 0);
+  cr_assert_geq(H5Ldelete(f, name, H5P_DEFAULT), 0);
+  const hid_t space = H5Screate_simple(1, &count, NULL);
+  const hid_t d = H5Dcreate2(f, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  cr_assert_geq(d, 0);
+  if (data != NULL) cr_assert_geq(H5Dwrite(d, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), 0);
+  H5Dclose(d);
+  H5Sclose(space);
+  H5Fclose(f);
+}
+
+/* As somebody would who knows how. */
+static void seal_anew(const char *path)
+{
+  const int fd = open(path, O_RDWR);
+  cr_assert(fd >= 0 && h5u_seal(fd) == 0);
+  close(fd);
+}
+
+/* Every single bit counts, the seal's own as well. */
+Test(h5check, any_flipped_bit_is_noticed)
+{
+  const char *const log = tiny_path(0, "run.h5"), *const path = tiny_path(1, "run.check.h5");
+  loom_err err = {0};
+  struct stat st;
+  h5check *c;
+  cr_assert_eq(write_one(&err, log, 1), LOOM_OK);
+  const int fd = open(path, O_RDWR);
+  cr_assert(fd >= 0 && fstat(fd, &st) == 0);
+  for (off_t at = 0; at < st.st_size; at += 37) {
+    unsigned char byte, other;
+    cr_assert_eq(pread(fd, &byte, 1, at), 1);
+    other = byte ^ (unsigned char)(1 << at % 8);
+    cr_assert_eq(pwrite(fd, &other, 1, at), 1);
+    cr_assert_eq(h5check_open(&err, log, -1, &c), LOOM_E_IO, "byte %lld", (long long)at);
+    cr_assert(strstr(err.text, "start the run again") != NULL, "%s", err.text);
+    cr_assert_eq(pwrite(fd, &byte, 1, at), 1);
+  }
+  close(fd);
+  expect_step(log, -1, 1);
+}
+
+Test(h5check, what_was_passed_over_is_told)
+{
+  const char *const log = tiny_path(0, "run.h5"), *const path = tiny_path(1, "run.check.h5");
+  loom_err err = {0};
+  h5check *c;
+  cr_assert_eq(write_one(&err, log, 1), LOOM_OK);
+  cr_assert_eq(write_one(&err, log, 2), LOOM_OK);
+  cr_assert_eq(h5check_open(&err, log, -1, &c), LOOM_OK);
+  cr_assert_str_empty(h5check_note(c));
+  h5check_close(c);
+  struct stat st;
+  cr_assert_eq(stat(path, &st), 0);
+  cr_assert_eq(truncate(path, st.st_size - 1), 0);
+  cr_assert_eq(h5check_open(&err, log, -1, &c), LOOM_OK);
+  cr_assert(strstr(h5check_note(c), "run.check.h5 is damaged: ") != NULL, "%s", h5check_note(c));
+  cr_assert(strstr(h5check_note(c), "of step 1") != NULL, "%s", h5check_note(c));
+  h5check_close(c);
+  cr_assert_eq(h5check_open(&err, log, 2, &c), LOOM_E_IO);
+  cr_assert(strstr(err.text, "no checkpoint of step 2, only of 1; it is damaged") != NULL, "%s",
+            err.text);
+}
+
+/* The place for one number is not a place for many. */
+Test(h5check, step_and_time_are_single_numbers)
+{
+  static double many[4000];
+  const char *const log = tiny_path(0, "run.h5"), *const path = tiny_path(1, "run.check.h5");
+  const char *const names[2] = {"step", "time"};
+  const hsize_t counts[4] = {0, 2, 40, 4000};
+  for (int i = 0; i < 8; ++i) {
+    loom_err err = {0};
+    h5check *c;
+    cr_assert_eq(write_one(&err, log, 1), LOOM_OK);
+    unlink(tiny_path(2, "run.check.prev.h5"));
+    put_instead(path, names[i / 4], i < 4 ? H5T_STD_I64LE : H5T_IEEE_F64LE, counts[i % 4],
+                counts[i % 4] > 0 ? many : NULL);
+    seal_anew(path);
+    cr_assert_eq(h5check_open(&err, log, -1, &c), LOOM_E_IO);
+    cr_assert(strstr(err.text, "has no step, time and config_hash as they are written") != NULL,
+              "%s", err.text);
+  }
+}
+
+/* What HDF5 would convert, or make up, is refused. */
+Test(h5check, other_types_and_sizes_are_refused)
+{
+  const char *const log = tiny_path(0, "run.h5"), *const path = tiny_path(1, "run.check.h5");
+  const hsize_t huge = (hsize_t)1 << 40;
+  loom_err err = {0};
+  int type;
+  int64_t count;
+  h5check *c;
+  const hid_t types[3] = {H5T_IEEE_F32LE, H5T_STD_I16LE, H5T_IEEE_F64LE};
+  for (int i = 0; i < 3; ++i) {
+    cr_assert_eq(write_one(&err, log, 1), LOOM_OK);
+    put_instead(path, "x", types[i], i < 2 ? 3 * N : huge, NULL);
+    seal_anew(path);
+    cr_assert_eq(h5check_open(&err, log, -1, &c), LOOM_OK, "%s", err.text);
+    cr_assert_eq(h5check_size(c, &err, "", "x", &type, &count), LOOM_E_IO, "%d", i);
+    cr_assert(strstr(err.text, "no usable x") != NULL, "%s", err.text);
+    h5check_close(c);
+  }
+}
+
+/* A pipe in its place neither hangs nor is it taken for a checkpoint. */
+Test(h5check, a_pipe_is_refused)
+{
+  loom_err err = {0};
+  h5check *c;
+  cr_assert_eq(mkfifo(tiny_path(1, "run.check.h5"), 0600), 0);
+  cr_assert_eq(h5check_open(&err, tiny_path(0, "run.h5"), -1, &c), LOOM_E_IO);
+  cr_assert(strstr(err.text, "not a regular file") != NULL, "%s", err.text);
 }

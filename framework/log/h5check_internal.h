@@ -1,0 +1,26 @@
+/* h5check_internal.h - a checkpoint that is open, shared by the h5check*.c files. */
+#ifndef LOOM_H5CHECK_INTERNAL_H
+#define LOOM_H5CHECK_INTERNAL_H
+
+#include "log/h5util.h"
+
+struct h5check {
+  char *path, *prev, *part; /* path of the newest, the one before, the unfinished one */
+  int writing;
+  int fd; /* of the unfinished file */
+  hid_t file;
+  h5u_disk disk;
+  int64_t reserved;
+  /* of one that is read */
+  int64_t step, bytes; /* bytes: of the file */
+  double time;         /* s */
+  char config_hash[17];
+  char note[1024]; /* why a newer one was passed over, or "" */
+};
+
+loom_status h5check_new(loom_err *err, const char *log_path, h5check **out);
+/* "group/name"; an empty group is the root */
+loom_status h5check_name(loom_err *err, const h5check *c, const char *group, const char *name,
+                         char *out, size_t len);
+
+#endif

@@ -1,0 +1,25 @@
+/* check_damage.h - tiny scenes that leave much in a checkpoint, and damage to it by number. */
+#ifndef TEST_CHECK_DAMAGE_H
+#define TEST_CHECK_DAMAGE_H
+
+#include <stdint.h>
+
+enum { CD_SCENES = 6, CD_STEPS = 12, CD_KINDS = 5 };
+
+/* Writes NAME.ini; what the scene is, for messages.  Checkpoints come after every 4th step. */
+const char *cd_scene(int which, const char *name);
+
+/* Damage `path` as number `seed` says: bits flipped, cut short, data sets exchanged, other shapes,
+ * other types.  What was done, for messages.  The seal stays as it was. */
+const char *cd_damage(const char *path, uint32_t seed);
+
+/* Names of all data sets; their number. */
+int cd_names(const char *path, char (*names)[128], int most);
+
+/* Values that cannot be meant, in data set `name`, in form `form` from 0 on; then the seal is made
+ * anew, as by somebody who means harm.  What was done, NULL: there are no more forms. */
+const char *cd_forge(const char *path, const char *name, int form);
+
+void cd_copy(const char *from, const char *to);
+
+#endif
