@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "mem/mem.h"
 
 /* ---- the scene ------------------------------------------------------------------------ */
 static double triangle_area(const double *x, const int32_t *t)
@@ -192,7 +193,7 @@ loom_status audit_open(loom_err *err, h5read *r, double min_area, int64_t max_pa
   a->nt = h5read_num_tris(r);
   a->min_area = min_area;
   a->max_pairs = max_pairs;
-  a->threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  a->threads = threads_default();
   a->pairs = malloc((size_t)max_pairs * sizeof *a->pairs + 1);
   a->passes = malloc((size_t)max_pairs * sizeof *a->passes + 1);
   if (a->pairs == NULL || a->passes == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");

@@ -1,6 +1,8 @@
 /* main.c - build/bin/loom: dispatch to the subcommands. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/commands.h"
 #include "core/build_info.h"
@@ -34,8 +36,18 @@ static void help(FILE *f)
   fprintf(f, "\nloom COMMAND --help shows the options of a command.\n");
 }
 
+/* Threads that wait for work sleep: on a machine with other work, spinning ones cost many times
+ * the work itself.  OpenMP's runtime reads its environment before main() begins, so the binary
+ * starts once more; without /proc it goes on as it is. */
+static void wait_passively(char **argv)
+{
+  if (getenv("OMP_WAIT_POLICY") != NULL || getenv("GOMP_SPINCOUNT") != NULL) return;
+  if (setenv("OMP_WAIT_POLICY", "passive", 1) == 0) execv("/proc/self/exe", argv);
+}
+
 int main(int argc, char **argv)
 {
+  wait_passively(argv);
   if (argc < 2) {
     help(stderr);
     return EXIT_USAGE;

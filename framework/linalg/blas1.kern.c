@@ -1,6 +1,10 @@
 /* blas1.kern.c - vector kernels. */
 #include "linalg/blas1.kern.h"
 
+/* Bodies of about 1 ns each: see loom/kernel.h. */
+#undef LK_PARALLEL_MIN
+#define LK_PARALLEL_MIN 32768
+
 LK_REDUCE_SUM(blas1_dot, a, i) { return a->x[i] * a->y[i]; }
 
 LK_REDUCE_SUM(blas1_sumsq, a, i) { return a->x[i] * a->x[i]; }

@@ -1,5 +1,4 @@
 /* exec.c - execution places: where kernels run and where their results land. */
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,13 +46,14 @@ loom_status exec_open(loom_err *err, int backend, int threads, int deterministic
 {
   *out = (loom_exec){.struct_size = sizeof *out,
                      .backend = backend,
-                     .num_threads = threads > 0 ? threads : omp_get_num_procs(),
+                     .num_threads = threads > 0 ? threads : threads_default(),
                      .device = -1,
                      .deterministic = deterministic,
                      .debug = debug,
                      .scratch_len = SCRATCH_LEN};
   if (threads < 0)
     return err_set(err, LOOM_E_ARG, "%d threads; give 1 or more, or 0 for all", threads);
+  LOOM_TRY(threads_probe(err, out->num_threads));
   if (backend == LOOM_CPU) return open_cpu(err, out);
   if (backend == LOOM_CUDA) return open_cuda(err, out);
   return err_set(err, LOOM_E_ARG, "unknown backend %d; LOOM_CPU or LOOM_CUDA", backend);

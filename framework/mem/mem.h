@@ -24,7 +24,15 @@ int exec_cuda_devices(char *why, size_t len);
 /* "NVIDIA H200, 139 GiB" or "" */
 void exec_cuda_name(int device, char *name, size_t len);
 
-/* Fill *out for a backend (LOOM_CPU or LOOM_CUDA).  threads 0: all cores.  Allocates
+/* OpenMP's own number: OMP_NUM_THREADS, or all cores this process may use. */
+int threads_default(void);
+/* Loops that name no number of threads, in libraries for instance, take n; returns what they took
+ * before, for the calling thread. */
+int threads_limit(int n);
+/* LOOM_E_NOMEM with a message if the system does not let this process have n threads. */
+loom_status threads_probe(loom_err *err, int n);
+
+/* Fill *out for a backend (LOOM_CPU or LOOM_CUDA).  threads 0: threads_default.  Allocates
  * scratch and result arrays in execution memory.  LOOM_E_DEVICE with a message
  * that names the reason if there is no device. */
 loom_status exec_open(loom_err *err, int backend, int threads, int deterministic, int debug,

@@ -201,6 +201,7 @@ static loom_status open_exec(run *r)
   LOOM_TRY(exec_open(r->err, LOOM_CPU, (int)e->threads, e->deterministic, e->debug, &r->exec_host));
   LOOM_TRY(exec_open(r->err, backend, (int)e->threads, e->deterministic, e->debug, &r->exec));
   r->exec.launches = r->exec_host.launches = &r->launches;
+  r->threads_before = threads_limit(r->exec.num_threads);
   return LOOM_OK;
 }
 
@@ -301,16 +302,23 @@ static void decide_schedule(run *r)
       r->bound != FILTER_BOUND_NONE && (scene_pins_move(r->scene) || scene_bodies_move(r->scene));
 }
 
+/* Before any plugin brings a threaded BLAS in: it reads its number of threads when it is loaded,
+ * and the number changes bits. */
+static void limit_blas(const exec_settings *e)
+{
+  static const char *const names[] = {"OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS",
+                                      "MKL_NUM_THREADS"};
+  char number[16];
+  if (!e->deterministic && e->threads == 0) return; /* as the environment has it */
+  snprintf(number, sizeof number, "%d", e->deterministic ? 1 : (int)e->threads);
+  for (size_t k = 0; k < sizeof names / sizeof *names; ++k) setenv(names[k], number, 1);
+}
+
 static loom_status open_all(run *r, const run_options *o)
 {
   LOOM_TRY(settings_bind(r->err, r->c, &r->set));
   r->sum.steps_planned = (o->steps >= 0 ? o->steps : r->set.run.steps) * r->set.run.substeps;
-  /* before any plugin brings a threaded BLAS in: its thread count changes bits */
-  if (r->set.exec.deterministic) {
-    setenv("OPENBLAS_NUM_THREADS", "1", 1);
-    setenv("BLIS_NUM_THREADS", "1", 1);
-    setenv("MKL_NUM_THREADS", "1", 1);
-  }
+  limit_blas(&r->set.exec);
   LOOM_TRY(registry_open(r->err, r->set.exec.plugin_path, &r->reg));
   LOOM_TRY(find_instances(r));
   LOOM_TRY(open_exec(r));
@@ -501,6 +509,7 @@ void run_close(run *r, int *leaks)
     scene_free(r->scene);
     mem_free(r->m);
   }
+  if (r->threads_before > 0) threads_limit(r->threads_before);
   exec_close(&r->exec);
   exec_close(&r->exec_host);
   registry_close(r->reg);

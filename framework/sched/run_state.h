@@ -70,6 +70,7 @@ struct run {
   scene_data *scene;
   loom_exec exec;      /* where the core runs */
   loom_exec exec_host; /* the CPU, for plugins without CUDA; == exec on the CPU */
+  int threads_before;  /* the calling thread's before this run; 0: not changed */
   int64_t launches;
 
   instance solver;

@@ -1,6 +1,10 @@
 /* sched.kern.c - kernels of the scheduler, common subset of C11 and C++17. */
 #include "sched/sched.kern.h"
 
+/* Bodies of about 4 ns each: see loom/kernel.h. */
+#undef LK_PARALLEL_MIN
+#define LK_PARALLEL_MIN 8192
+
 LK_FN lk_real decay(lk_real c, lk_real h)
 {
   return c > LK_R(0.0) ? (lk_real)exp(-(double)(c * h)) : LK_R(1.0);

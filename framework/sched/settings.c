@@ -35,7 +35,8 @@ static const loom_param run_params[] = {
 static const loom_param exec_params[] = {
     LOOM_PARAM_ENUM(exec_settings, backend, EXEC_AUTO, "auto|cpu|cuda",
                     "Where kernels run; auto: CUDA if a device is there and every plugin has it."),
-    LOOM_PARAM_INT(exec_settings, threads, 0, 0, 4096, "1", "CPU threads; 0: all cores."),
+    LOOM_PARAM_INT(exec_settings, threads, 0, 0, 4096, "1",
+                   "CPU threads; 0: OMP_NUM_THREADS, or all cores."),
     LOOM_PARAM_BOOL(exec_settings, deterministic, 1,
                     "Same bits for any number of threads; pins threaded BLAS to one thread."),
     LOOM_PARAM_BOOL(exec_settings, fallback, 1,

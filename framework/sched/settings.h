@@ -40,7 +40,7 @@ typedef struct run_settings {
 
 typedef struct exec_settings {
   int32_t backend; /* EXEC_* */
-  int64_t threads; /* 0: all cores */
+  int64_t threads; /* 0: threads_default */
   int32_t deterministic, fallback, debug;
   const char *plugin_path; /* colon-separated directories */
 } exec_settings;

@@ -1,8 +1,10 @@
 /* exec.c: opening places, fetching results, and a polite refusal where there is no device. */
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <omp.h>
 #include <string.h>
 
+#include "linalg/linalg.h"
 #include "mem/mem.h"
 
 Test(exec, cpu_opens_with_threads_and_scratch)
@@ -29,12 +31,16 @@ Test(exec, cpu_opens_with_threads_and_scratch)
   cr_assert(e.scratch == NULL && e.result == NULL);
 }
 
-Test(exec, zero_threads_means_all_cores)
+Test(exec, zero_threads_means_what_openmp_would_take)
 {
   loom_err err = {0};
   loom_exec e;
   cr_assert_eq(exec_open(&err, LOOM_CPU, 0, 1, 0, &e), LOOM_OK);
-  cr_assert_eq(e.num_threads, omp_get_num_procs());
+  cr_assert_eq(e.num_threads, omp_get_max_threads());
+  exec_close(&e);
+  omp_set_num_threads(3);
+  cr_assert_eq(exec_open(&err, LOOM_CPU, 0, 1, 0, &e), LOOM_OK);
+  cr_assert_eq(e.num_threads, 3);
   exec_close(&e);
 }
 
@@ -95,4 +101,39 @@ Test(exec, failed_launches_are_explained)
   cr_assert_eq(exec_run(&err, &e, &k, &give, 5, NULL), LOOM_E_UNSUPPORTED);
   e.backend = LOOM_CPU;
   exec_close(&e);
+}
+
+static int count_threads(void)
+{
+  int n = 0;
+  DIR *const d = opendir("/proc/self/task");
+  if (d == NULL) return 0;
+  for (const struct dirent *e; (e = readdir(d)) != NULL;) n += e->d_name[0] != '.';
+  closedir(d);
+  return n;
+}
+
+/* Vectors of a sheet of 31 x 31 vertices are not worth waking a thread, those of 200 x 200 are. */
+Test(exec, short_vectors_stay_on_one_thread)
+{
+  loom_err err = {0};
+  loom_exec e;
+  mem *m;
+  loom_buf *x, *y;
+  double dot;
+  const int own = count_threads(); /* Criterion has some */
+  if (own == 0) cr_skip_test("there is no /proc");
+  cr_assert_eq(mem_new(&err, 0, &m), LOOM_OK);
+  cr_assert_eq(exec_open(&err, LOOM_CPU, 2, 1, 0, &e), LOOM_OK);
+  for (int n = 31; n <= 200; n += 169) {
+    cr_assert_eq(buf_new(m, "test", "x", LOOM_REAL, 3 * n * n, &x), LOOM_OK);
+    cr_assert_eq(buf_new(m, "test", "y", LOOM_REAL, 3 * n * n, &y), LOOM_OK);
+    cr_assert_eq(la_axpby(m, &e, 2, x, 3, y), LOOM_OK);
+    cr_assert_eq(la_dot(m, &e, x, y, &dot), LOOM_OK);
+    cr_assert_eq(count_threads(), own + (n == 31 ? 0 : 1), "%d", n);
+    buf_free(m, x);
+    buf_free(m, y);
+  }
+  exec_close(&e);
+  mem_free(m);
 }

@@ -1,6 +1,10 @@
 /* heavy_ball.kern.c - the search direction of the heavy-ball method, for CPU and CUDA alike. */
 #include "heavy_ball.kern.h"
 
+/* Bodies of about 4 ns each: see loom/kernel.h. */
+#undef LK_PARALLEL_MIN
+#define LK_PARALLEL_MIN 8192
+
 /* d_i = -sigma h^2 r_i / m_i + beta (x_k - x_k-1)_i */
 LK_KERNEL(heavy_ball_direction, a, i)
 {

@@ -225,7 +225,10 @@ static inline loom_status lk_cuda_check_(const loom_exec *q)
 #define LK_FN           static inline __attribute__((always_inline))
 #define LK_PREFETCH(p)  __builtin_prefetch(p)
 #define LK_PRAGMA_(x)   _Pragma(#x)
-#define LK_PARALLEL_MIN 1024 /* fewer elements than this stay on one thread */
+/* Fewer elements than this stay on one thread: to wake others costs some 10 us.  A file whose
+ * kernels have short bodies defines it anew behind its includes, with 32768 for operations on
+ * vectors of reals (1 ns or less each), 8192 on rows of three.  Results have the same bits. */
+#define LK_PARALLEL_MIN 1024
 
 /* firstprivate: each thread owns a copy of the argument block, so the loads of
  * its pointers leave the loop. */

@@ -2,6 +2,19 @@
 #include "chol.h"
 
 #include <limits.h>
+#include <omp.h>
+
+/* CHOLMOD has OpenMP loops of its own, many builds with a number of threads fixed at compile time
+ * (Debian: 4), whatever [exec] threads says; they are so short that four take longer than one.
+ * Where no level of parallelism may be active a loop stays on its thread; this holds for the
+ * calling thread alone. */
+static int alone(void)
+{
+  const int before = omp_get_max_active_levels();
+  omp_set_max_active_levels(0);
+  return before;
+}
+static void together(int before) { omp_set_max_active_levels(before); }
 
 /* Every failure of CHOLMOD ends here: it never prints (print = 0, no handler). */
 static loom_status chol_fail(chol *c, const char *doing)
@@ -145,7 +158,9 @@ loom_status chol_analyse(chol *c)
     perm = block_ordering(c);
     if (perm == NULL) return chol_fail(c, "ordering the matrix");
   }
+  const int levels = alone();
   c->L = cholmod_analyze_p(c->A, perm, NULL, 0, &c->cm);
+  together(levels);
   if (perm != NULL) cholmod_free(c->A->nrow, sizeof *perm, perm, &c->cm);
   if (c->L == NULL || c->cm.status < 0) return chol_fail(c, "analysing the matrix");
   cholmod_free_work(&c->cm);
@@ -158,7 +173,9 @@ loom_status chol_analyse(chol *c)
 
 loom_status chol_factorise(chol *c, int *pivot)
 {
+  const int levels = alone();
   cholmod_factorize(c->A, c->L, &c->cm);
+  together(levels);
   cholmod_free_work(&c->cm); /* six integers per row, not worth keeping */
   if (c->cm.status < 0) return chol_fail(c, "factorising the matrix");
   if (c->L->minor < c->A->nrow) {
@@ -171,8 +188,9 @@ loom_status chol_factorise(chol *c, int *pivot)
 
 loom_status chol_solve(chol *c)
 {
-  if (!cholmod_super_lsolve(c->L, c->Y, c->E, &c->cm) ||
-      !cholmod_super_ltsolve(c->L, c->Y, c->E, &c->cm))
-    return chol_fail(c, "solving");
-  return LOOM_OK;
+  const int levels = alone();
+  const int fine = cholmod_super_lsolve(c->L, c->Y, c->E, &c->cm) &&
+                   cholmod_super_ltsolve(c->L, c->Y, c->E, &c->cm);
+  together(levels);
+  return fine ? LOOM_OK : chol_fail(c, "solving");
 }

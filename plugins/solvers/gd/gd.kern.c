@@ -6,6 +6,10 @@
  */
 #include "gd.kern.h"
 
+/* Bodies of about 4 ns each: see loom/kernel.h. */
+#undef LK_PARALLEL_MIN
+#define LK_PARALLEL_MIN 8192
+
 /* d_i = -sigma h^2 r_i / m_i */
 LK_KERNEL(gd_direction, a, i)
 {

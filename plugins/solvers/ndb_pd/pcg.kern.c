@@ -2,6 +2,10 @@
  * Sparse Linear Systems, 2nd ed., algorithm 9.1, doi 10.1137/1.9780898718003). */
 #include "pcg.kern.h"
 
+/* Rows of about 10 to 20 ns each: see loom/kernel.h. */
+#undef LK_PARALLEL_MIN
+#define LK_PARALLEL_MIN 4096
+
 LK_KERNEL_PLAIN(ndb_pcg_zero, a, i)
 {
   lk_real zero[3];

@@ -5,6 +5,10 @@
 
 #include "geom/small.kern.h"
 
+/* Rows of about 10 to 30 ns each: see loom/kernel.h. */
+#undef LK_PARALLEL_MIN
+#define LK_PARALLEL_MIN 4096
+
 /* A positive definite stand-in for a diagonal block D that is not: its largest row sum times
  * the identity.  D is symmetric. */
 LK_FN lk_real pcg_row_sum(const lk_real *D)
