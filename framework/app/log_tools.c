@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/crash.h"
+
 /* ---- the guard ----------------------------------------------------------------------- */
 int guard_run(int (*body)(int argc, char **argv), int argc, char **argv)
 {
@@ -21,6 +23,7 @@ int guard_run(int (*body)(int argc, char **argv), int argc, char **argv)
   const pid_t pid = fork();
   if (pid < 0) return body(argc, argv);
   if (pid == 0) {
+    crash_remove();
     const int code = body(argc, argv);
     fflush(NULL);
     _exit(code);

@@ -6,6 +6,7 @@
 
 #include "app/commands.h"
 #include "core/build_info.h"
+#include "core/crash.h"
 
 static const struct command {
   const char *name;
@@ -48,6 +49,7 @@ static void wait_passively(char **argv)
 int main(int argc, char **argv)
 {
   wait_passively(argv);
+  crash_install();
   if (argc < 2) {
     help(stderr);
     return EXIT_USAGE;

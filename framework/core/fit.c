@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/crash.h"
+
 enum { LINES_MAX = 8, NAMES_LEN = 256 };
 
 typedef struct bit_name {
@@ -90,7 +92,12 @@ uint32_t fit_contact_provides(const loom_plugin *contact)
 uint32_t fit_contact_lacks(const loom_plugin *contact, const void *settings)
 {
   const loom_contact_ops *const o = contact->ops.contact;
-  return LOOM_HAS(o, lacks) && o->lacks != NULL ? o->lacks(settings) : 0;
+  crash_place place = {.plugin = contact->name, .callback = "lacks"};
+  if (!LOOM_HAS(o, lacks) || o->lacks == NULL) return 0;
+  crash_enter(&place);
+  const uint32_t bits = o->lacks(settings);
+  crash_leave(&place);
+  return bits;
 }
 
 /* ---- the rules, one pair of plugins each ------------------------------------------------------

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/crash.h"
 #include "core/elf_check.h"
 
 enum { DIRS_MAX = 64, QUERY_MAX = 16 };
@@ -39,7 +40,10 @@ const char *registry_kind_name(int kind)
 static loom_status open_file(loom_err *err, const char *canonical, loom_plugin_query_fn *query)
 {
   LOOM_TRY(elf_check(err, canonical));
+  crash_place place = {.plugin = canonical}; /* constructors run */
+  crash_enter(&place);
   void *const handle = dlopen(canonical, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  crash_leave(&place);
   if (handle == NULL) {
     const char *text = dlerror();
     const size_t n = strlen(canonical);
@@ -76,8 +80,11 @@ static int stem(const char *path, char *name, size_t len)
 static loom_status query_one(loom_err *err, loom_plugin_query_fn query, uint32_t index,
                              const char *name, const loom_plugin **out)
 {
-  const loom_plugin *const p = query != NULL ? query(LOOM_ABI, index) : NULL;
+  crash_place place = {.plugin = name, .callback = "loom_plugin_query"};
   *out = NULL;
+  crash_enter(&place);
+  const loom_plugin *const p = query != NULL ? query(LOOM_ABI, index) : NULL;
+  crash_leave(&place);
   if (p == NULL) return index > 0 ? LOOM_OK : registry_check(err, NULL);
   LOOM_TRY(registry_check(err, p));
   if (strcmp(p->name, name) != 0)

@@ -352,6 +352,7 @@ loom_status buf_map(mem *m, const loom_exec *e, loom_buf *b, int access, int pla
     b->write_on = side;
     b->valid = 1 << side;
   }
+  ++m->maps;
   *p = m->check ? b->side[side].copy : b->side[side].data;
   return LOOM_OK;
 }
@@ -362,6 +363,7 @@ loom_status buf_unmap(mem *m, loom_buf *b)
   LOOM_TRY(own(m, b));
   if (!is_mapped(b))
     return named(b, err_set(&m->err, LOOM_E_STATE, "unmapped, but it is not mapped"));
+  --m->maps;
   if (b->writer != 0) {
     const int side = b->write_on;
     b->writer = 0;

@@ -33,6 +33,7 @@ struct mem {
   loom_err err;
   loom_buf *first, *last; /* in order of creation */
   loom_buf *work[MEM_WORK_SLOTS];
+  int64_t maps;       /* held on any buffer */
   int64_t fail_after; /* allocations until the one that fails, 0: never */
   int64_t bytes[NUM_SIDES], peak[NUM_SIDES];
   int check;

@@ -57,6 +57,7 @@ int mem_free(mem *m);
 int mem_leaks(const mem *m, const char *owner, char *text, size_t len);
 /* The name of a buffer that is still mapped, or NULL. */
 const char *mem_mapped(const mem *m);
+int64_t mem_num_maps(const mem *m); /* held now, on any buffer */
 /* Unmap everything (after an error in a plugin). */
 void mem_release_maps(mem *m);
 int64_t mem_bytes(const mem *m, int place); /* LOOM_AT_HOST or LOOM_AT_DEVICE, now */

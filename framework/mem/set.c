@@ -56,6 +56,8 @@ const char *mem_mapped(const mem *m)
   return NULL;
 }
 
+int64_t mem_num_maps(const mem *m) { return m->maps; }
+
 void mem_release_maps(mem *m)
 {
   for (loom_buf *b = m->first; b != NULL; b = b->next) buf_release(b);

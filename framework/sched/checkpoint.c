@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/run_state.h"
+#include "sched/call.h"
 
 typedef struct part {
   const char *name;
@@ -67,22 +67,15 @@ loom_status checkpoint_state_io(run *r, const instance *in, int restore, const c
                                 loom_buf *b)
 {
   if (r->check == NULL)
-    return err_set(r->err, LOOM_E_STATE, "%s: state_io() outside checkpoint()", in->name);
+    return err_set(r->err, LOOM_E_STATE, "host->state_io() outside checkpoint()");
   return restore ? get(r, in->name, name, b, 1) : put(r, in->name, name, b);
 }
 
 static loom_status plugins(run *r, int restore)
 {
-  const loom_solver_ops *const s = r->solver.plugin->ops.solver;
-  if (s->checkpoint != NULL) LOOM_TRY(s->checkpoint(r->solver.self, &r->st, restore));
-  for (int i = 0; i < r->num_collision; ++i) {
-    const loom_collision_ops *const c = r->collision[i].plugin->ops.collision;
-    if (c->checkpoint != NULL) LOOM_TRY(c->checkpoint(r->collision[i].self, &r->st, restore));
-  }
-  for (int i = 0; i < r->num_contact; ++i) {
-    const loom_contact_ops *const c = r->contact[i].in.plugin->ops.contact;
-    if (c->checkpoint != NULL) LOOM_TRY(c->checkpoint(r->contact[i].in.self, &r->st, restore));
-  }
+  LOOM_TRY(call_checkpoint(&r->solver, restore));
+  for (int i = 0; i < r->num_collision; ++i) LOOM_TRY(call_checkpoint(&r->collision[i], restore));
+  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(call_checkpoint(&r->contact[i].in, restore));
   return LOOM_OK;
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/run_state.h"
+#include "sched/call.h"
 #include "sched/sched.kern.h"
 
 static const lk_entry k_quad_energy = LK_ENTRY(sched_quad_energy);
@@ -141,13 +141,13 @@ loom_status contact_quad(run *r, contact_inst *c, loom_buf *x, loom_quad *q)
   loom_status s;
   if (!(ops->provides & LOOM_CONT_QUAD)) return LOOM_OK; /* post-only: no terms */
   clock_push(&r->clock, CLOCK_CONTACT);
-  while ((s = ops->quad(c->in.self, &r->st, x, q)) == LOOM_GROW) {
+  while ((s = call_quad(c, x, q)) == LOOM_GROW) {
     const int64_t needed = q->count;
     q->count = before;
     if (needed <= q->capacity) {
-      s = err_set(r->err, LOOM_E_INTERNAL,
-                  "%s: quad() asked for %lld terms, there is room for %lld", c->in.name,
-                  (long long)needed, (long long)q->capacity);
+      s = call_refuse(&c->in, "quad", LOOM_E_INTERNAL,
+                      "asked for room for %lld terms, there is room for %lld", (long long)needed,
+                      (long long)q->capacity);
       break;
     }
     s = quad_reserve(r, q, needed);
@@ -289,8 +289,7 @@ loom_status contact_eval(run *r, contact_inst *c, loom_buf *x, int live, double 
 {
   const loom_contact_ops *const ops = c->in.plugin->ops.contact;
   if (!live && c->frozen != NULL) return frozen_eval(r, c, x, energy, g);
-  if (ops->provides & LOOM_CONT_GRADIENT)
-    return ops->eval(c->in.self, &r->st, x, energy, dissipation, g);
+  if (ops->provides & LOOM_CONT_GRADIENT) return call_eval(c, x, energy, dissipation, g);
   if (ops->provides & LOOM_CONT_QUAD) return quad_eval(r, c, x, energy, g);
   return LOOM_OK; /* post-only */
 }
@@ -308,13 +307,13 @@ loom_status contact_hessian(run *r, contact_inst *c, loom_buf *x, int how, loom_
   if (!(ops->provides & LOOM_CONT_HESSIAN))
     return (ops->provides & LOOM_CONT_QUAD) ? quad_hessian(r, c, x, out) : LOOM_OK;
   clock_push(&r->clock, CLOCK_CONTACT);
-  while ((s = ops->hessian(c->in.self, &r->st, x, how & 3, out)) == LOOM_GROW) {
+  while ((s = call_hessian(c, x, how & 3, out)) == LOOM_GROW) {
     const int64_t needed = out->count;
     out->count = before;
     if (needed <= out->capacity) {
-      s = err_set(r->err, LOOM_E_INTERNAL,
-                  "%s: hessian() asked for %lld blocks, there is room for %lld", c->in.name,
-                  (long long)needed, (long long)out->capacity);
+      s = call_refuse(&c->in, "hessian", LOOM_E_INTERNAL,
+                      "asked for room for %lld blocks, there is room for %lld", (long long)needed,
+                      (long long)out->capacity);
       break;
     }
     s = blocks_reserve(r, out, needed);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sched/run_state.h"
+#include "sched/call.h"
 #include "sched/sched.kern.h"
 
 static const lk_entry k_disorder = LK_ENTRY(sched_pair_disorder);
@@ -216,13 +216,13 @@ static loom_status ask(run *r, instance *in, const loom_query *q, loom_pairs *ou
   const int64_t before = out->count;
   loom_status s;
   if (!(q->kinds & ops->pair_kinds)) return LOOM_OK;
-  while ((s = ops->detect(in->self, &r->st, q, out)) == LOOM_GROW) {
+  while ((s = call_detect(in, q, out)) == LOOM_GROW) {
     const int64_t needed = out->count;
     out->count = before;
     if (needed <= out->capacity)
-      return err_set(r->err, LOOM_E_INTERNAL,
-                     "%s: detect() asked for %lld pairs, there is room for %lld", in->name,
-                     (long long)needed, (long long)out->capacity);
+      return call_refuse(in, "detect", LOOM_E_INTERNAL,
+                         "asked for room for %lld pairs, there is room for %lld", (long long)needed,
+                         (long long)out->capacity);
     LOOM_TRY(pairs_reserve(r, out, needed));
   }
   r->counters[LOOM_C_DETECT]++;
@@ -262,7 +262,6 @@ loom_status detect_all(run *r, uint32_t *changed)
   *changed = LOOM_CHANGED_NONE;
   for (int i = 0; i < r->num_contact; ++i) {
     contact_inst *const c = &r->contact[i];
-    const loom_contact_ops *const ops = c->in.plugin->ops.contact;
     uint32_t now = LOOM_CHANGED_NONE;
     loom_query q = {.struct_size = sizeof q,
                     .kinds = c->kinds,
@@ -270,11 +269,11 @@ loom_status detect_all(run *r, uint32_t *changed)
                     .x1 = r->st.x,
                     .progress0 = r->st.progress,
                     .progress1 = r->st.progress};
-    LOOM_TRY(ops->plan(c->in.self, &r->st, &q));
+    LOOM_TRY(call_plan(c, &q));
     q.kinds &= c->kinds;
     if (q.what != 0) LOOM_TRY(detect_query(r, c, &q, &c->pairs));
     clock_push(&r->clock, CLOCK_CONTACT);
-    const loom_status s = ops->update(c->in.self, &r->st, &c->pairs, LOOM_AFTER_DETECT, &now);
+    const loom_status s = call_update(c, LOOM_AFTER_DETECT, &now);
     clock_pop(&r->clock);
     LOOM_TRY(s);
     *changed |= take_wish(r, now);
@@ -289,8 +288,7 @@ loom_status detect_after_accept(run *r, uint32_t *changed)
   for (int i = 0; i < r->num_contact; ++i) {
     contact_inst *const c = &r->contact[i];
     uint32_t now = LOOM_CHANGED_NONE;
-    const loom_status s =
-        c->in.plugin->ops.contact->update(c->in.self, &r->st, &c->pairs, LOOM_AFTER_ACCEPT, &now);
+    const loom_status s = call_update(c, LOOM_AFTER_ACCEPT, &now);
     if (s != LOOM_OK) {
       clock_pop(&r->clock);
       return s;
@@ -303,12 +301,10 @@ loom_status detect_after_accept(run *r, uint32_t *changed)
 
 loom_status detect_announce(run *r, uint32_t changed)
 {
-  const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
   if (changed == LOOM_CHANGED_NONE) return LOOM_OK;
   r->st.epoch++;
-  if (ops->contact_changed == NULL) return LOOM_OK;
   clock_push(&r->clock, CLOCK_SOLVE);
-  const loom_status s = ops->contact_changed(r->solver.self, &r->st, changed);
+  const loom_status s = call_contact_changed(r, changed);
   clock_pop(&r->clock);
   return s;
 }
@@ -369,10 +365,7 @@ loom_status detect_max_step(run *r, loom_buf *x0, loom_buf *x1, loom_bound *out)
     if (!(ops->provides & need) || ops->max_step == NULL) continue;
     out->t_global = 1.0;
     out->blocker = -1;
-    LOOM_TRY(ops->max_step(r->collision[i].self, &r->st, x0, x1, out));
-    if (!(out->t_global >= 0.0 && out->t_global <= 1.0))
-      return err_set(r->err, LOOM_E_INTERNAL, "%s: max_step() returned %g, allowed is [0, 1]",
-                     r->collision[i].name, out->t_global);
+    LOOM_TRY(call_max_step(&r->collision[i], x0, x1, out));
     if (out->t_global < t) {
       t = out->t_global;
       blocker = out->blocker;

@@ -17,7 +17,7 @@
  * bodies or pins are on their way, x is cut in every filter all the same. */
 #include <math.h>
 
-#include "sched/run_state.h"
+#include "sched/call.h"
 #include "sched/sched.kern.h"
 
 static const lk_entry k_blend = LK_ENTRY(sched_blend);
@@ -97,10 +97,7 @@ static loom_status resolve_all(run *r, int unfiltered, int *resolved)
     const loom_contact_ops *const ops = c->in.plugin->ops.contact;
     if (!(ops->provides & LOOM_CONT_RESOLVE)) continue;
     if (!!(ops->provides & LOOM_CONT_UNFILTERED) != unfiltered) continue;
-    r->resolving = c->in.name;
-    const loom_status s = ops->resolve(c->in.self, &r->st, from, r->st.x);
-    r->resolving = NULL;
-    if (s < LOOM_OK) return s;
+    LOOM_TRY(call_resolve(c, from, r->st.x));
     *resolved = 1;
   }
   return LOOM_OK;

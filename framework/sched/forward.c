@@ -17,7 +17,7 @@
  */
 #include <math.h>
 
-#include "sched/run_state.h"
+#include "sched/call.h"
 #include "sched/sched.kern.h"
 
 static const lk_entry k_forward = LK_ENTRY(sched_forward);
@@ -67,10 +67,9 @@ static loom_status look_ahead(run *r)
                      .own_res = NAN,
                      .extra = r->extra};
   clock_push(&r->clock, CLOCK_SOLVE);
-  const loom_status s = ops->iterate(r->solver.self, &r->st, &it);
+  const loom_status s = call_iterate(r, &it);
   clock_pop(&r->clock);
   if (s < LOOM_OK) return s;
-  LOOM_TRY(run_check_maps(r, &r->solver, "iterate"));
   loom_buf *const dx = r->st.trial;
   if (ops->trial == LOOM_TRIAL_POINT) LOOM_TRY(la_axpby(r->m, &r->exec, -1.0, r->st.x, 1.0, dx));
   LOOM_TRY(problem_zero_fixed(r, dx));

@@ -2,7 +2,7 @@
  *
  * Residuals are in metres: h^2 M^-1 r, how far an explicit correction would move the
  * vertices; mass-weighted RMS and the largest vertex, fixed vertices excluded. */
-#include "sched/run_state.h"
+#include "sched/call.h"
 
 #include <math.h>
 #include <string.h>
@@ -155,7 +155,7 @@ loom_status measure_contacts(run *r, int64_t *active, double *min_gap, double *d
     contact_inst *const c = &r->contact[i];
     loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN, .extra = c->extra};
     for (uint32_t k = 0; k < c->in.plugin->num_columns; ++k) c->extra[k] = NAN;
-    LOOM_TRY(c->in.plugin->ops.contact->metrics(c->in.self, &r->st, &m));
+    LOOM_TRY(call_metrics(c, &m));
     *active += m.active;
     *dissipated += m.dissipated;
     if (c->pairs.count > 0) *min_gap = fmin(*min_gap, m.min_gap); /* fmin skips NaN */

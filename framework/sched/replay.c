@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/run_state.h"
+#include "sched/call.h"
 
 loom_status replay_open(run *r)
 {
@@ -65,14 +65,7 @@ loom_status replay_load(run *r, int64_t index)
   if (r->rep.have_ref) LOOM_TRY(load_frame(r, index + 1, r->rep.x_ref, NULL));
   LOOM_TRY(rods_update(r->rods, r->st.x));
   /* the state was changed from outside: plugins drop every history */
-  if (r->solver.plugin->ops.solver->reset != NULL)
-    LOOM_TRY(r->solver.plugin->ops.solver->reset(r->solver.self));
-  for (int i = 0; i < r->num_collision; ++i)
-    if (r->collision[i].plugin->ops.collision->reset != NULL)
-      LOOM_TRY(r->collision[i].plugin->ops.collision->reset(r->collision[i].self));
-  for (int i = 0; i < r->num_contact; ++i)
-    if (r->contact[i].in.plugin->ops.contact->reset != NULL)
-      LOOM_TRY(r->contact[i].in.plugin->ops.contact->reset(r->contact[i].in.self));
+  LOOM_TRY(call_reset_all(r));
   r->f_next_norm = 0.0;
   return forward_forget(r);
 }

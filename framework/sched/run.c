@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sched/call.h"
 #include "sched/record.h"
 
 /* ---- helpers shared by the scheduler ----------------------------------------------------- */
@@ -36,15 +37,6 @@ loom_status run_kernel(run *r, const loom_exec *e, const lk_entry *k, const void
   if (s == LOOM_OK) return s;
   return err_set(r->err, s, "kernel %s (%lld elements, %s): %s", k->name, (long long)n,
                  e->backend == LOOM_CUDA ? "CUDA" : "CPU", err_status_text(s));
-}
-
-loom_status run_check_maps(run *r, const instance *in, const char *callback)
-{
-  const char *const name = mem_mapped(r->m);
-  if (name == NULL) return LOOM_OK;
-  return err_set(r->err, LOOM_E_INTERNAL,
-                 "%s: %s() returned with buffer '%s' still mapped; every map needs its unmap",
-                 in->plugin->name, callback, name);
 }
 
 /* ---- instances ------------------------------------------------------------------------------ */
@@ -156,31 +148,19 @@ static loom_status check_fit(run *r)
                    r->exec.backend, r->set.exec.fallback, balls_name(r));
 }
 
-typedef loom_status (*create_fn)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                                 const void *settings, void **self);
-
-static loom_status create(run *r, instance *in, create_fn f)
+static loom_status create(run *r, instance *in)
 {
   const int on_cuda = r->exec.backend == LOOM_CUDA && (in->plugin->backends & LOOM_ON_CUDA);
   in->exec = r->exec.backend == LOOM_CPU || on_cuda ? &r->exec : &r->exec_host;
   host_table_fill(in);
-  const loom_status s = f(&in->host, &r->scene->pub, in->exec, in->settings, &in->self);
-  in->created = 1;
-  if (s != LOOM_OK) {
-    if (r->err->code == LOOM_OK) err_set(r->err, s, "create() failed: %s", err_status_text(s));
-    err_prefix(r->err, "[%s] plugin %s", in->name, in->plugin->name);
-    return s > 0 ? LOOM_E_INTERNAL : s;
-  }
-  return run_check_maps(r, in, "create");
+  return call_create(in);
 }
 
 static loom_status create_instances(run *r)
 {
-  for (int i = 0; i < r->num_collision; ++i)
-    LOOM_TRY(create(r, &r->collision[i], r->collision[i].plugin->ops.collision->create));
-  for (int i = 0; i < r->num_contact; ++i)
-    LOOM_TRY(create(r, &r->contact[i].in, r->contact[i].in.plugin->ops.contact->create));
-  return create(r, &r->solver, r->solver.plugin->ops.solver->create);
+  for (int i = 0; i < r->num_collision; ++i) LOOM_TRY(create(r, &r->collision[i]));
+  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(create(r, &r->contact[i].in));
+  return create(r, &r->solver);
 }
 
 /* ---- opening ----------------------------------------------------------------------------------
@@ -343,8 +323,7 @@ static loom_status open_all(run *r, const run_options *o)
   return create_instances(r);
 }
 
-/* Buffers keep their own message: hand it on where nobody said more. */
-static loom_status failed(run *r, loom_status s)
+loom_status run_failed(run *r, loom_status s)
 {
   if (s < LOOM_OK && r->err->code == LOOM_OK) {
     const loom_err *const m = r->m != NULL ? mem_err(r->m) : NULL;
@@ -368,7 +347,7 @@ loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out)
   loom_status s = mem_new(err, o->mem_check, &r->m);
   if (s == LOOM_OK) s = open_all(r, o);
   if (s != LOOM_OK) {
-    failed(r, s);
+    run_failed(r, s);
     run_close(r, NULL);
     return s > 0 ? LOOM_E_INTERNAL : s;
   }
@@ -431,15 +410,15 @@ loom_status run_execute(run *r, const run_options *o)
   r->first_step = r->rep.ref != NULL ? r->set.run.replay_first : 0;
   if (!o->no_log) {
     LOOM_TRY(choose_path(r, o));
-    if (o->resume) LOOM_TRY(failed(r, checkpoint_read(r, o->resume_step, &last_step)));
-    LOOM_TRY(failed(r, record_open(r, o, last_step)));
+    if (o->resume) LOOM_TRY(run_failed(r, checkpoint_read(r, o->resume_step, &last_step)));
+    LOOM_TRY(run_failed(r, record_open(r, o, last_step)));
   }
   if (last_step < 0) s = record_frame(r, r->first_step - 1, (double)r->first_step * r->st.h);
   const int64_t first = last_step >= 0 ? last_step + 1 : r->first_step;
   r->sum.steps_done = r->sum.steps_before = first - r->first_step;
   if (s == LOOM_OK) s = simulate(r, o, first);
   if (s > 0) s = err_set(r->err, LOOM_E_INTERNAL, "unexpected outcome: %s", err_status_text(s));
-  failed(r, s);
+  run_failed(r, s);
   if (r->log != NULL) {
     char status[H5LOG_STATUS_LEN];
     loom_err second = {0};
@@ -462,10 +441,11 @@ loom_status run_execute(run *r, const run_options *o)
 /* ---- closing ----------------------------------------------------------------------------------
  */
 
-static void destroy(instance *in, void (*f)(void *self))
+static int destroy(instance *in)
 {
-  if (in->created && in->self != NULL) f(in->self);
+  const int complaints = call_destroy(in);
   free(in->settings);
+  return complaints;
 }
 
 /* Buffers that plugins did not free, each reported by name. */
@@ -494,15 +474,12 @@ void run_close(run *r, int *leaks)
   if (r == NULL) return;
   loom_err keep = *r->err; /* taking apart must not overwrite the message */
   if (r->m != NULL) mem_release_maps(r->m);
-  if (r->solver.plugin != NULL) destroy(&r->solver, r->solver.plugin->ops.solver->destroy);
-  for (int i = 0; i < RUN_MAX_INSTANCES; ++i)
-    if (r->contact[i].in.plugin != NULL)
-      destroy(&r->contact[i].in, r->contact[i].in.plugin->ops.contact->destroy);
-  for (int i = 0; i < RUN_MAX_INSTANCES; ++i)
-    if (r->collision[i].plugin != NULL)
-      destroy(&r->collision[i], r->collision[i].plugin->ops.collision->destroy);
+  r->stepping = r->misused = 0;
+  int complaints = destroy(&r->solver);
+  for (int i = 0; i < RUN_MAX_INSTANCES; ++i) complaints += destroy(&r->contact[i].in);
+  for (int i = 0; i < RUN_MAX_INSTANCES; ++i) complaints += destroy(&r->collision[i]);
   if (r->m != NULL) {
-    if (leaks != NULL) *leaks = count_leaks(r);
+    if (leaks != NULL) *leaks = count_leaks(r) + complaints;
     detect_free(r);
     problem_free(r);
     replay_close(r);

@@ -153,6 +153,8 @@ struct run {
   double f_next_norm;     /* N, of the force carried into this step */
   int64_t inner_j;
   double commit_seconds; /* s, of the last h5log_commit */
+  int stepping;          /* a step has begun: st.index and st.iter mean something */
+  int misused;           /* a service without a status was misused: its message is in err */
   const char *resolving; /* name of the contact instance inside resolve(), or NULL */
   run_summary sum;
   const run_options *opt;
@@ -291,8 +293,8 @@ void run_message(run *r, int level, const char *text);
 /* Drops the keys of a plugin that was replaced from outside the file that sets them (swap.c). */
 loom_status swap_keys(run *r, const cfg_section *s, int kind);
 
-/* After a callback: an error if it left a buffer mapped. */
-loom_status run_check_maps(run *r, const instance *in, const char *callback);
+/* Buffers keep their own message: hand it on where nobody said more.  Returns s. */
+loom_status run_failed(run *r, loom_status s);
 
 /* Map several buffers where `e` runs; p[i] receives the pointers.  After a failure what is
  * mapped stays mapped: the run ends and mem_release_maps cleans up. */

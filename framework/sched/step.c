@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "sched/call.h"
 #include "sched/record.h"
 #include "sched/run_state.h"
 #include "sched/sched.kern.h"
@@ -64,15 +65,13 @@ static loom_status initial_guess(run *r)
 static loom_status begin_plugins(run *r)
 {
   clock_push(&r->clock, CLOCK_DETECT);
-  for (int i = 0; i < r->num_collision; ++i)
-    LOOM_TRY(r->collision[i].plugin->ops.collision->begin_step(r->collision[i].self, &r->st));
+  for (int i = 0; i < r->num_collision; ++i) LOOM_TRY(call_begin_step(&r->collision[i]));
   clock_pop(&r->clock);
   clock_push(&r->clock, CLOCK_CONTACT);
-  for (int i = 0; i < r->num_contact; ++i)
-    LOOM_TRY(r->contact[i].in.plugin->ops.contact->begin_step(r->contact[i].in.self, &r->st));
+  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(call_begin_step(&r->contact[i].in));
   clock_pop(&r->clock);
   clock_push(&r->clock, CLOCK_SOLVE);
-  LOOM_TRY(r->solver.plugin->ops.solver->begin_step(r->solver.self, &r->st));
+  LOOM_TRY(call_begin_step(&r->solver));
   clock_pop(&r->clock);
   return LOOM_OK;
 }
@@ -198,9 +197,9 @@ static loom_status measure_iteration(run *r, const filter_result *f, double *dx_
                          .rejected = r->rejected,
                          .grad_solved = grad_solved};
   clock_push(&r->clock, CLOCK_SOLVE);
-  const loom_status s = ops->accepted(r->solver.self, &r->st, &a);
+  const loom_status s = call_accepted(r, &a);
   clock_pop(&r->clock);
-  return s < LOOM_OK ? s : LOOM_OK;
+  return s;
 }
 
 /* ---- stopping ------------------------------------------------------------------------------- */
@@ -254,10 +253,9 @@ static loom_status iterate(run *r, int64_t *iters, int *reason)
     r->st.iter = (int32_t)k;
     r->inner_j = 0;
     clock_push(&r->clock, CLOCK_SOLVE);
-    const loom_status s = ops->iterate(r->solver.self, &r->st, &it);
+    const loom_status s = call_iterate(r, &it);
     clock_pop(&r->clock);
     if (s < LOOM_OK) return s;
-    LOOM_TRY(run_check_maps(r, &r->solver, "iterate"));
 
     clock_push(&r->clock, CLOCK_FILTER);
     LOOM_TRY(filter_trial(r, &it, &f));
@@ -300,7 +298,7 @@ static loom_status record_filter(run *r, int64_t k, const filter_result *f, int 
                            .dx = r->dx,
                            .rejected = r->rejected,
                            .grad_solved = r->st.grad};
-    LOOM_TRY(ops->accepted(r->solver.self, &r->st, &a));
+    LOOM_TRY(call_accepted(r, &a));
   }
   const loom_iterate none = {.struct_size = sizeof none,
                              .inner_res = NAN,
@@ -350,27 +348,16 @@ static loom_status commit(run *r)
 
   LOOM_TRY(forward_add(r));
 
-  const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
   clock_push(&r->clock, CLOCK_SOLVE);
-  if (ops->end_step != NULL) LOOM_TRY(ops->end_step(r->solver.self, &r->st));
+  LOOM_TRY(call_end_step(&r->solver));
   clock_pop(&r->clock);
   clock_push(&r->clock, CLOCK_CONTACT);
-  for (int i = 0; i < r->num_contact; ++i) {
-    const loom_contact_ops *const c = r->contact[i].in.plugin->ops.contact;
-    if ((c->provides & LOOM_CONT_VELOCITY) && c->velocity != NULL)
-      LOOM_TRY(c->velocity(r->contact[i].in.self, &r->st));
-  }
-  for (int i = 0; i < r->num_contact; ++i) {
-    const loom_contact_ops *const c = r->contact[i].in.plugin->ops.contact;
-    if (c->end_step != NULL) LOOM_TRY(c->end_step(r->contact[i].in.self, &r->st));
-  }
+  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(call_velocity(&r->contact[i]));
+  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(call_end_step(&r->contact[i].in));
   LOOM_TRY(balls_commit(r));
   clock_pop(&r->clock);
   clock_push(&r->clock, CLOCK_DETECT);
-  for (int i = 0; i < r->num_collision; ++i) {
-    const loom_collision_ops *const c = r->collision[i].plugin->ops.collision;
-    if (c->end_step != NULL) LOOM_TRY(c->end_step(r->collision[i].self, &r->st));
-  }
+  for (int i = 0; i < r->num_collision; ++i) LOOM_TRY(call_end_step(&r->collision[i]));
   clock_pop(&r->clock);
   double f2 = 0.0;
   if (!buf_untouched(r->st.f_next))
@@ -455,19 +442,10 @@ static loom_status rewind_step(run *r)
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_start, r->v_retry));
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.f_next, r->f_retry));
   LOOM_TRY(forward_restore(r));
-  for (int i = 0; i < r->num_collision; ++i) {
-    const loom_collision_ops *const c = r->collision[i].plugin->ops.collision;
-    if (c->reset != NULL) LOOM_TRY(c->reset(r->collision[i].self));
-  }
-  for (int i = 0; i < r->num_contact; ++i) {
-    const loom_contact_ops *const c = r->contact[i].in.plugin->ops.contact;
-    if (c->reset != NULL) LOOM_TRY(c->reset(r->contact[i].in.self));
-  }
-  const loom_solver_ops *const s = r->solver.plugin->ops.solver;
-  return s->reset != NULL ? s->reset(r->solver.self) : LOOM_OK;
+  return call_reset_all(r);
 }
 
-loom_status step_once(run *r, int64_t index)
+static loom_status whole_step(run *r, int64_t index)
 {
   int64_t iters = 0;
   int reason = -1, blocked = 0;
@@ -476,7 +454,6 @@ loom_status step_once(run *r, int64_t index)
   r->launches = 0;
   r->step_toi = 1.0;
   r->k_base = 0;
-  r->st.index = index;
   if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
   const double f_norm = r->f_next_norm;
   if (r->moves) {
@@ -497,4 +474,17 @@ loom_status step_once(run *r, int64_t index)
   run_share_trial(r);
   problem_end_step(r);
   return LOOM_OK;
+}
+
+loom_status step_once(run *r, int64_t index)
+{
+  r->stepping = 1;
+  r->st.index = index;
+  r->st.iter = -1;
+  const loom_status s = whole_step(r, index);
+  /* what plugins say has its place already; files and settings do not belong to a step */
+  if (s >= LOOM_OK || s == LOOM_E_IO || s == LOOM_E_CONFIG) return s;
+  run_failed(r, s);
+  if (strncmp(r->err->text, "step ", 5) != 0) err_prefix(r->err, "step %lld", (long long)index);
+  return s;
 }

@@ -19,7 +19,11 @@ enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOO
  * with exec->num_threads and the CUDA stream exec->stream, and must not call cudaSetDevice,
  * cudaDeviceSynchronize, cudaDeviceReset, omp_set_num_threads, fork, signal, exit, abort or
  * setlocale, nor print.  Allocation belongs in create() and begin_step(), not in the iteration
- * calls. */
+ * calls.
+ *
+ * Callbacks return LOOM_OK or an error; which outcomes some may return besides stands with them.
+ * The core refuses any other status, maps that are left, and results out of their range, with the
+ * names of plugin and callback, the step and the iteration. */
 /* ======================================================================== */
 
 /* ---- solver -------------------------------------------------------------- */
@@ -81,7 +85,7 @@ typedef struct loom_solver_ops {
   int32_t filter_when; /* LOOM_FILTER_* the method was designed for */
   int32_t reserved;
   loom_status (*create)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                        const void *settings, void **self);
+                        const void *settings, void **self); /* LOOM_OK: *self is not NULL */
   void (*destroy)(void *self); /* also after a failed create that set *self */
   loom_status (*reset)(void *self);
   /* PREDICT: step->y is set and step->trial holds the core's initial guess, which
@@ -179,7 +183,8 @@ typedef struct loom_contact_ops {
   loom_status (*update)(void *self, const loom_step *s, const loom_pairs *pairs, int when,
                         uint32_t *changed);
   /* hessian() and quad() append behind out->count, as detect() does; LOOM_GROW likewise. */
-  /* add to *energy and to grad [n][3]; either may be NULL */
+  /* add to *energy, to *dissipation and to grad [n][3]; any may be NULL.  LOOM_REJECTED: x is
+   * infeasible. */
   loom_status (*eval)(void *self, const loom_step *s, loom_buf *x, double *energy,
                       double *dissipation, loom_buf *grad);
   loom_status (*hessian)(void *self, const loom_step *s, loom_buf *x, int how,

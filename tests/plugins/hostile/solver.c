@@ -1,0 +1,166 @@
+/* solver.c - the hostile solver: steepest descent, and every service with arguments it refuses. */
+#include <math.h>
+#include <stdio.h>
+
+#include "hostile.h"
+
+static loom_status reset(void *self)
+{
+  fx *const f = self;
+  FX_ENTER(f, "reset", f->sc->mass);
+  return LOOM_OK;
+}
+
+static loom_status begin_step(void *self, const loom_step *s)
+{
+  fx *const f = self;
+  FX_ENTER(f, "begin_step", s->x);
+  return fx_is(act, "nan") ? fx_poke(f, s->trial, 4, NAN) : LOOM_OK;
+}
+
+static loom_status contact_changed(void *self, const loom_step *s, uint32_t changed)
+{
+  fx *const f = self;
+  (void)changed;
+  FX_ENTER(f, "contact_changed", s->x);
+  return LOOM_OK;
+}
+
+/* trial = -share h^2/m grad */
+static loom_status descend(fx *f, const loom_step *s, double share, int64_t num)
+{
+  const loom_host *const h = f->h;
+  void *g, *m, *t;
+  LOOM_TRY(h->map(h, f->e, s->grad, LOOM_READ, LOOM_AT_HOST, &g));
+  LOOM_TRY(h->map(h, f->e, f->sc->mass, LOOM_READ, LOOM_AT_HOST, &m));
+  LOOM_TRY(h->map(h, f->e, s->trial, LOOM_RDWR, LOOM_AT_HOST, &t));
+  for (int64_t i = 0; i < num; ++i)
+    ((loom_real *)t)[i] =
+        (loom_real)(-share * s->h * s->h / (double)((loom_real *)m)[i / 3]) * ((loom_real *)g)[i];
+  LOOM_TRY(h->unmap(h, s->trial));
+  LOOM_TRY(h->unmap(h, f->sc->mass));
+  return h->unmap(h, s->grad);
+}
+
+/* Services of the step's problem, called as nobody should. */
+static loom_status misuse_problem(fx *f, const loom_step *s, const char *act)
+{
+  const loom_host *const h = f->h;
+  loom_energies e;
+  const loom_bsr3 *H;
+  const loom_blocks3 *b;
+  const loom_csr *L;
+  if (fx_is(act, "eval_x")) return h->eval(h, s, NULL, LOOM_EVAL_ENERGY, &e, NULL);
+  if (fx_is(act, "eval_short")) return h->eval(h, s, f->own, LOOM_EVAL_ENERGY, &e, NULL);
+  if (fx_is(act, "eval_type")) return h->eval(h, s, f->sc->object, LOOM_EVAL_ENERGY, &e, NULL);
+  if (fx_is(act, "eval_e")) return h->eval(h, s, s->x, LOOM_EVAL_ENERGY, NULL, NULL);
+  if (fx_is(act, "eval_grad")) return h->eval(h, s, s->x, LOOM_EVAL_GRADIENT, &e, NULL);
+  if (fx_is(act, "eval_what")) return h->eval(h, s, s->x, 64, &e, NULL);
+  if (fx_is(act, "hessian_x")) return h->hessian(h, s, NULL, LOOM_HESS_EXACT, &H);
+  if (fx_is(act, "hessian_how")) return h->hessian(h, s, s->x, 77, &H);
+  if (fx_is(act, "hessian_out")) return h->hessian(h, s, s->x, LOOM_HESS_EXACT, NULL);
+  if (fx_is(act, "apply_p")) return h->hess_apply(h, s, s->x, 0, NULL, s->trial);
+  if (fx_is(act, "apply_how")) return h->hess_apply(h, s, s->x, 3, s->x, s->trial);
+  if (fx_is(act, "elem_block")) return h->elem_hessians(h, s, 99, s->x, 0, s->trial);
+  if (fx_is(act, "elem_out")) return h->elem_hessians(h, s, 0, s->x, 0, s->trial);
+  if (fx_is(act, "blocks_how")) return h->contact_hessian(h, s, s->x, -1, &b);
+  if (fx_is(act, "quad_out")) return h->contact_quad(h, s, s->x, NULL);
+  if (fx_is(act, "undeclared")) return h->pd_operator(h, s, &L);
+  if (fx_is(act, "undeclared_freeze")) return h->freeze_contact(h, s, s->x);
+  return LOOM_E_UNSUPPORTED;
+}
+
+static loom_status misuse_others(fx *f, const loom_step *s, const char *act)
+{
+  const loom_host *const h = f->h;
+  loom_query q = {.struct_size = sizeof q, .what = LOOM_DETECT_PROXIMITY, .kinds = 16};
+  const loom_pairs *pairs;
+  loom_buf *made;
+  void *p;
+  if (fx_is(act, "map_buf")) return h->map(h, f->e, NULL, LOOM_READ, LOOM_AT_HOST, &p);
+  if (fx_is(act, "map_p")) return h->map(h, f->e, s->x, LOOM_READ, LOOM_AT_HOST, NULL);
+  if (fx_is(act, "copy_src")) return h->buf_copy(h, f->e, s->trial, NULL);
+  if (fx_is(act, "new_out")) return h->buf_new(h, "more", LOOM_REAL, 3, NULL);
+  if (fx_is(act, "new_name")) return h->buf_new(h, NULL, LOOM_REAL, 3, &made);
+  if (fx_is(act, "dot_out")) return h->dot(h, f->e, s->x, s->x, NULL);
+  if (fx_is(act, "dot_a")) return h->dot(h, f->e, NULL, s->x, &(double){0});
+  if (fx_is(act, "axpby_y")) return h->axpby(h, f->e, 1.0, s->x, 1.0, NULL);
+  if (fx_is(act, "norm_out")) return h->norm_max3(h, f->e, s->x, NULL);
+  if (fx_is(act, "spmv_A")) return h->spmv_bsr3(h, f->e, NULL, s->x, s->trial);
+  if (fx_is(act, "scan_in")) return h->scan_i64(h, f->e, NULL, s->x);
+  if (fx_is(act, "sort_perm")) return h->sort_u64(h, f->e, s->x, NULL);
+  if (fx_is(act, "match_old")) return h->match_keys(h, f->e, NULL, 1, s->x, 1, s->x);
+  if (fx_is(act, "detect_q")) return h->detect(h, s, NULL, &pairs);
+  if (fx_is(act, "detect_x0")) return h->detect(h, s, &q, &pairs);
+  if (fx_is(act, "step_out")) return h->max_step(h, s, s->x, s->x, NULL);
+  if (fx_is(act, "probe_x")) return h->probe(h, s, 0, NULL);
+  if (fx_is(act, "state_io")) return h->state_io(h, 0, "own", f->own);
+  if (fx_is(act, "count_buf")) return h->buf_count(h, NULL) == 0 ? LOOM_OK : LOOM_E_ARG;
+  if (fx_is(act, "inner")) h->inner(h, NULL, 0, LOOM_NORM_ENERGY, 1.0);
+  return LOOM_E_UNSUPPORTED;
+}
+
+static loom_status iterate(void *self, const loom_step *s, loom_iterate *it)
+{
+  fx *const f = self;
+  const int64_t n3 = 3 * (int64_t)f->sc->num_verts;
+  const loom_host *const h = f->h;
+  const loom_bsr3 *H;
+  const loom_quad *q;
+  loom_energies e;
+  FX_ENTER(f, "iterate", s->x);
+  if (fx_is(act, "nothing")) return LOOM_OK;
+  if (fx_is(act, "half")) return descend(f, s, 0.1, n3 / 2);
+  if (act[0] != '\0' && !fx_is(act, "nan") && !fx_is(act, "inf")) {
+    const loom_status t = misuse_problem(f, s, act);
+    return t != LOOM_E_UNSUPPORTED ? t : misuse_others(f, s, act);
+  }
+  LOOM_TRY(h->eval(h, s, s->x, LOOM_EVAL_ENERGY, &e, NULL));
+  LOOM_TRY(h->hessian(h, s, s->x, LOOM_HESS_PSD_CLAMP, &H));
+  LOOM_TRY(h->contact_quad(h, s, s->x, &q));
+  LOOM_TRY(descend(f, s, 0.1, n3));
+  it->inner_iters = 1;
+  if (act[0] != '\0') return fx_poke(f, s->trial, 7, fx_is(act, "nan") ? NAN : INFINITY);
+  return LOOM_OK;
+}
+
+static loom_status accepted(void *self, const loom_step *s, const loom_accept *a)
+{
+  fx *const f = self;
+  (void)a;
+  FX_ENTER(f, "accepted", s->x);
+  return LOOM_OK;
+}
+
+static loom_status end_step(void *self, const loom_step *s)
+{
+  fx *const f = self;
+  FX_ENTER(f, "end_step", s->x);
+  if (fx_is(act, "nan")) return fx_poke(f, s->v_end, 5, NAN);
+  return fx_is(act, "nan_force") ? fx_poke(f, s->f_next, 5, NAN) : LOOM_OK;
+}
+
+static loom_status checkpoint(void *self, const loom_step *s, int restore)
+{
+  fx *const f = self;
+  FX_ENTER(f, restore ? "restore" : "checkpoint", s->x);
+  if (fx_is(act, "name")) return f->h->state_io(f->h, restore, NULL, f->own);
+  return f->h->state_io(f->h, restore, "own", f->own);
+}
+
+const loom_solver_ops fx_solver = {.struct_size = sizeof fx_solver,
+                                   .needs = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT |
+                                            LOOM_NEED_ELEM_HESSIAN | LOOM_NEED_CONTACT_ENERGY |
+                                            LOOM_NEED_CONTACT_GRADIENT | LOOM_NEED_CONTACT_HESSIAN |
+                                            LOOM_NEED_CONTACT_QUAD | LOOM_USES_GRADIENT,
+                                   .trial = LOOM_TRIAL_DIRECTION,
+                                   .filter_when = LOOM_FILTER_EVERY,
+                                   .create = fx_create,
+                                   .destroy = fx_destroy,
+                                   .reset = reset,
+                                   .begin_step = begin_step,
+                                   .contact_changed = contact_changed,
+                                   .iterate = iterate,
+                                   .accepted = accepted,
+                                   .end_step = end_step,
+                                   .checkpoint = checkpoint};

@@ -1,0 +1,296 @@
+/* Plugins that do what they must not, in every callback: the core survives or says who ended it,
+ * the exit code is never that of a success, and the message names plugin, callback and step. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/proc.h"
+
+#ifdef __SANITIZE_ADDRESS__
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
+/* Nine vertices on a string: nothing is solved, but every callback is called. */
+static const char scene[] = "[run]\ndt = 0.01\nsteps = 2\nguess = last\n"
+                            "[stop]\ntol_abs = 1e-12\ntol_rel = 0\nmax_iters = 2\n"
+                            "[exec]\nbackend = cpu\nthreads = 1\n"
+                            "[cloth.sheet]\nshape = grid\nsize = 0.2 0.2\nresolution = 3 3\n"
+                            "density = 0.2\nmembrane = 1\nbending = 1e-6\nthickness = 1 mm\n"
+                            "pins = 0\n"
+                            "[body.ball]\nshape = sphere\nradius = 0.1\nposition = 0 0 -0.3\n"
+                            "[log]\naudit = off\ncheckpoint_every = 1\n"
+                            "[solver]\nplugin = fx_hostile\n"
+                            "[collision.c]\nplugin = fx_hostile\n"
+                            "[contact.c]\nplugin = fx_hostile\n";
+
+static char folder[1024];
+
+static void enter(void)
+{
+  const char *const dir = getenv("LOOM_FIXTURE_DIR");
+  cr_assert(dir != NULL);
+  snprintf(folder, sizeof folder, "%s/hostile", dir);
+  proc_enter();
+  proc_write("h.ini", scene);
+}
+
+TestSuite(hostile, .init = enter, .fini = proc_leave);
+
+typedef struct deed {
+  const char *section, *fault; /* "solver", "iterate:segv" */
+  const char *texts[4];        /* of the message, beside the plugin's name */
+} deed;
+
+static void run_with(const char *section, const char *fault, const char *more, proc *p)
+{
+  char set[256];
+  snprintf(set, sizeof set, "%s.fault=%s", section, fault);
+  proc_loom(p, LOOM_ARGS("run", "h.ini", "--quiet", "-o", "h.h5", "--plugin-path", folder, "--set",
+                         set, "--set", more != NULL ? more : "run.steps=2"));
+}
+
+static void has(const deed *d, const proc *p, const char *text)
+{
+  cr_expect(strstr(p->err, text) != NULL, "[%s] %s: '%s' is not in:\n%s", d->section, d->fault,
+            text, p->err);
+}
+
+/* Exit code 1 and one message with all texts. */
+static void refused(const deed *d, const char *more)
+{
+  proc p;
+  run_with(d->section, d->fault, more, &p);
+  cr_expect_eq(p.code, 1, "[%s] %s: exit code %d:\n%s", d->section, d->fault, p.code, p.err);
+  has(d, &p, "plugin fx_hostile");
+  for (int i = 0; i < 4 && d->texts[i] != NULL; ++i) has(d, &p, d->texts[i]);
+}
+
+Test(hostile, works_without_a_fault)
+{
+  proc p;
+  run_with("solver", "", NULL, &p);
+  cr_assert_eq(p.code, 0, "%s", p.err);
+  cr_assert_str_eq(p.err, "");
+}
+
+/* ---- the process is ended ---------------------------------------------------------------------
+ */
+
+typedef struct place {
+  const char *section, *callback, *where;
+} place;
+
+static const place places[] = {
+    {"solver", "create", "fx_hostile.create() of [solver]"},
+    {"solver", "begin_step", "fx_hostile.begin_step() of [solver], step 0;"},
+    {"solver", "contact_changed", "fx_hostile.contact_changed() of [solver], step 0;"},
+    {"solver", "iterate", "fx_hostile.iterate() of [solver], step 0, iteration 0;"},
+    {"solver", "accepted", "fx_hostile.accepted() of [solver], step 0, iteration 0;"},
+    {"solver", "end_step", "fx_hostile.end_step() of [solver], step 0;"},
+    {"solver", "checkpoint", "fx_hostile.checkpoint() of [solver], step 0;"},
+    {"solver", "destroy", "fx_hostile.destroy() of [solver];"},
+    {"collision.c", "create", "fx_hostile.create() of [collision.c];"},
+    {"collision.c", "begin_step", "fx_hostile.begin_step() of [collision.c], step 0;"},
+    {"collision.c", "detect", "fx_hostile.detect() of [collision.c], step 0;"},
+    {"collision.c", "max_step", "fx_hostile.max_step() of [collision.c], step 0;"},
+    {"collision.c", "end_step", "fx_hostile.end_step() of [collision.c], step 0;"},
+    {"collision.c", "checkpoint", "fx_hostile.checkpoint() of [collision.c], step 0;"},
+    {"collision.c", "destroy", "fx_hostile.destroy() of [collision.c];"},
+    {"contact.c", "create", "fx_hostile.create() of [contact.c];"},
+    {"contact.c", "begin_step", "fx_hostile.begin_step() of [contact.c], step 0;"},
+    {"contact.c", "plan", "fx_hostile.plan() of [contact.c], step 0;"},
+    {"contact.c", "update", "fx_hostile.update() of [contact.c], step 0;"},
+    {"contact.c", "update_accept", "fx_hostile.update() of [contact.c], step 0, iteration 0;"},
+    {"contact.c", "eval", "fx_hostile.eval() of [contact.c], step 0;"},
+    {"contact.c", "hessian", "fx_hostile.hessian() of [contact.c], step 0, iteration 0;"},
+    {"contact.c", "quad", "fx_hostile.quad() of [contact.c], step 0, iteration 0;"},
+    {"contact.c", "resolve", "fx_hostile.resolve() of [contact.c], step 0, iteration 0;"},
+    {"contact.c", "metrics", "fx_hostile.metrics() of [contact.c], step 0;"},
+    {"contact.c", "velocity", "fx_hostile.velocity() of [contact.c], step 0;"},
+    {"contact.c", "end_step", "fx_hostile.end_step() of [contact.c], step 0;"},
+    {"contact.c", "checkpoint", "fx_hostile.checkpoint() of [contact.c], step 0;"},
+    {"contact.c", "destroy", "fx_hostile.destroy() of [contact.c];"},
+    {"contact.c", "lacks", "fx_hostile.lacks();"},
+};
+enum { NUM_PLACES = sizeof places / sizeof places[0] };
+
+/* `where` without its last character: what a sanitizer's report is followed by. */
+static void dies(const place *at, const char *act, int sig, const char *name)
+{
+  proc p;
+  char fault[64], text[256];
+  const deed d = {at->section, fault, {NULL}};
+  snprintf(fault, sizeof fault, "%s:%s", at->callback, act);
+  run_with(at->section, fault, NULL, &p);
+  const int kept = SANITIZED && sig != SIGABRT && sig != SIGILL; /* the sanitizer's own signals */
+  const size_t n = strcspn(at->where, ";");
+  cr_expect_eq(p.code, kept ? 1 : -sig, "%s: code %d:\n%s", fault, p.code, p.err);
+  if (kept)
+    snprintf(text, sizeof text, "loom: the process ended in %.*s", (int)n, at->where);
+  else
+    snprintf(text, sizeof text, "loom: signal %d (%s) in %s", sig, name, at->where);
+  has(&d, &p, text);
+}
+
+Test(hostile, segmentation_faults_are_placed)
+{
+  for (int i = 0; i < NUM_PLACES; ++i) dies(&places[i], "segv", SIGSEGV, "segmentation fault");
+}
+
+Test(hostile, other_signals_are_placed)
+{
+  const place *const iterate = &places[3], *const detect = &places[10], *const eval = &places[20];
+  dies(iterate, "abort", SIGABRT, "abort");
+  dies(detect, "abort", SIGABRT, "abort");
+  dies(eval, "abort", SIGABRT, "abort");
+  dies(iterate, "fpe", SIGFPE, "arithmetic fault");
+  dies(iterate, "bus", SIGBUS, "bus error");
+  dies(iterate, "ill", SIGILL, "illegal instruction");
+  dies(iterate, "stack", SIGSEGV, "segmentation fault");
+  dies(iterate, "thread", SIGSEGV, "segmentation fault");
+}
+
+/* Whatever code the plugin chose. */
+Test(hostile, exit_is_a_failure)
+{
+  static const char *const acts[] = {"exit", "exit3", "quick_exit"};
+  for (int i = 0; i < NUM_PLACES; ++i) {
+    proc p;
+    char fault[64], text[256];
+    const deed d = {places[i].section, fault, {NULL}};
+    snprintf(fault, sizeof fault, "%s:%s", places[i].callback, acts[i % 3]);
+    snprintf(text, sizeof text, "loom: exit() was called in %s", places[i].where);
+    run_with(places[i].section, fault, NULL, &p);
+    cr_expect_eq(p.code, 1, "%s: exit code %d:\n%s", fault, p.code, p.err);
+    has(&d, &p, text);
+  }
+}
+
+/* A file that ends the process while it is opened, or asked what it is. */
+Test(hostile, loading_is_guarded)
+{
+  const deed none = {"solver", "", {NULL}};
+  proc p;
+  setenv("FX_LOAD", "exit", 1);
+  run_with("solver", "", NULL, &p);
+  cr_expect_eq(p.code, 1, "exit code %d", p.code);
+  has(&none, &p, "loom: exit() was called while ");
+  has(&none, &p, "/hostile/fx_hostile.so was opened");
+  setenv("FX_LOAD", "abort", 1);
+  run_with("solver", "", NULL, &p);
+  cr_expect_eq(p.code, -SIGABRT, "code %d", p.code);
+  has(&none, &p, "loom: signal 6 (abort) while ");
+  unsetenv("FX_LOAD");
+  setenv("FX_QUERY", "exit3", 1);
+  run_with("solver", "", NULL, &p);
+  cr_expect_eq(p.code, 1, "exit code %d", p.code);
+  has(&none, &p, "loom: exit() was called in fx_hostile.loom_plugin_query();");
+  unsetenv("FX_QUERY");
+}
+
+/* ---- statuses ---------------------------------------------------------------------------------
+ */
+
+Test(hostile, statuses_that_no_callback_has)
+{
+  static const char *const acts[] = {"s42", "s-77", "s4", "s2", "s-11", "s1"};
+  for (int i = 0; i < NUM_PLACES; ++i) {
+    char fault[64], text[64];
+    const char *act = acts[i % 6];
+    const char *const c = places[i].callback;
+    if (strcmp(c, "destroy") == 0 || strcmp(c, "lacks") == 0) continue; /* they return none */
+    /* what this one callback may return */
+    if (strcmp(c, "eval") == 0 && strcmp(act, "s2") == 0) act = "s4";
+    if (strcmp(act, "s4") == 0 &&
+        (strcmp(c, "detect") == 0 || strcmp(c, "hessian") == 0 || strcmp(c, "quad") == 0))
+      act = "s2";
+    if (strcmp(c, "iterate") == 0 && strcmp(act, "s1") == 0) act = "s2";
+    snprintf(fault, sizeof fault, "%s:%s", c, act);
+    snprintf(text, sizeof text, "(): returned %s", act + 1);
+    refused(&(deed){places[i].section, fault, {text, places[i].section}}, NULL);
+  }
+}
+
+Test(hostile, errors_have_a_place)
+{
+  static const deed deeds[] = {
+      {"solver",
+       "iterate:fail",
+       {"loom: step 0, iteration 0: [solver] plugin fx_hostile, iterate(): pivot 12 is -1; raise "
+        "the shift (acts.c:"}},
+      {"contact.c",
+       "quad:s-6",
+       {"loom: step 0, iteration 0: [solver] plugin fx_hostile, iterate(): [contact.c] plugin "
+        "fx_hostile, quad(): LOOM_E_NUMERIC: "}},
+      {"collision.c",
+       "begin_step:fail",
+       {"loom: step 0: [collision.c] plugin fx_hostile, begin_step(): pivot 12"}},
+      {"solver", "create:fail", {"loom: [solver] plugin fx_hostile: pivot 12"}},
+      {"contact.c",
+       "checkpoint:fail",
+       {"loom: step 0: [contact.c] plugin fx_hostile, checkpoint(): pivot 12"}},
+      {"solver",
+       "iterate:unmap",
+       {"step 0, iteration 0: [solver] plugin fx_hostile, iterate(): buffer 'x' of core: "
+        "unmapped, but it is not mapped"}},
+  };
+  for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; ++i) refused(&deeds[i], NULL);
+}
+
+/* An error that comes through another plugin names both, and the step once. */
+Test(hostile, nested_calls_name_both)
+{
+  const deed d = {"solver", "", {NULL}};
+  proc p;
+  proc_loom(&p, LOOM_ARGS("run", "h.ini", "--quiet", "-o", "h.h5", "--plugin-path", folder, "--set",
+                          "collision.c.fault=detect_again:fail"));
+  cr_expect_eq(p.code, 1, "exit code %d", p.code);
+  has(&d, &p,
+      "loom: step 0, iteration 0: [contact.c] plugin fx_hostile, resolve(): [collision.c] plugin "
+      "fx_hostile, detect(): pivot 12");
+}
+
+Test(hostile, maps_are_returned)
+{
+  for (int i = 0; i < NUM_PLACES; ++i) {
+    char fault[64], text[64];
+    const char *const c = places[i].callback;
+    if (strcmp(c, "destroy") == 0 || strcmp(c, "lacks") == 0) continue;
+    snprintf(fault, sizeof fault, "%s:keep_map", c);
+    snprintf(text, sizeof text, "still mapped; every map needs its unmap");
+    refused(&(deed){places[i].section, fault, {text, "(): returned with buffer"}}, NULL);
+  }
+}
+
+/* Resuming and replaying call what an ordinary run does not. */
+Test(hostile, restore_and_reset)
+{
+  static const char *const sections[] = {"solver", "collision.c", "contact.c"};
+  proc p;
+  for (int i = 0; i < 3; ++i) {
+    char set[64];
+    const deed d = {sections[i], "reset:segv", {NULL}};
+    const int code = SANITIZED ? 1 : -SIGSEGV;
+    run_with("solver", "", NULL, &p);
+    cr_assert_eq(p.code, 0, "%s", p.err);
+    cr_assert_eq(rename("h.h5", "ref.h5"), 0);
+    snprintf(set, sizeof set, "%s.fault=reset:segv", sections[i]);
+    proc_loom(&p, LOOM_ARGS("run", "h.ini", "--quiet", "-o", "h.h5", "--plugin-path", folder,
+                            "--set", "run.replay=ref.h5", "--set", set));
+    cr_expect_eq(p.code, code, "code %d: %s", p.code, p.err);
+    has(&d, &p, "in fx_hostile.reset() of [");
+    has(&d, &p, "], step 0");
+  }
+  run_with("solver", "", NULL, &p);
+  setenv("FX_FAULT", "restore:fail", 1);
+  proc_loom(&p, LOOM_ARGS("run", "h.ini", "--quiet", "-o", "h.h5", "--plugin-path", folder, "-n",
+                          "3", "--resume", "--set", "solver.fault=", "--set", "run.steps=2"));
+  unsetenv("FX_FAULT");
+  cr_expect_eq(p.code, 1, "code %d", p.code);
+  has(&(deed){"solver", "restore:fail", {NULL}}, &p,
+      "loom: [solver] plugin fx_hostile, checkpoint(): pivot 12");
+}
