@@ -41,7 +41,7 @@ const char *cfg_section_suffix(const cfg_section *s); /* "sheet", or "" */
 
 /* Raw access; marks the key as asked for.  NULL if absent. */
 const char *cfg_text(const cfg_section *s, const char *key);
-int cfg_has(const cfg_section *s, const char *key); /* without marking */
+int cfg_has(const cfg_section *s, const char *key); /* given and not unset; without marking */
 /* "FILE:LINE: [section] key" for messages; key NULL: the section's own place */
 const char *cfg_place(const cfg_section *s, const char *key, char *buf, size_t len);
 

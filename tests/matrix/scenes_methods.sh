@@ -1,0 +1,74 @@
+#!/bin/sh
+# Every scene of configs/ goes with every method that fits: two includes are a run.  By default each
+# pair is checked; with LOOM_MATRIX_STEPS=N it also makes N steps.
+set -u
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+configs=$LOOM_SOURCE_DIR/configs
+steps=${LOOM_MATRIX_STEPS:-0}
+failed=0
+listed=' '
+
+# of one file that drape_obj.ini leaves to the user
+printf 'v 0 0 0\nv 0.2 0 0\nv 0 0.2 0\nv 0.2 0.2 0\nf 1 2 3\nf 2 4 3\n' >"$work/sheet.obj"
+
+bodies='penalty penalty_newton penalty_pcg penalty_subspace penalty_self
+  barrier_bodies dbb_bodies ndb_bodies'
+meshes='barrier dbb ndb'
+free="pd newton $meshes $bodies"
+
+pair() { # SCENE METHOD
+  printf 'include = %s\ninclude = %s\n[log]\naudit = off\n' "$configs/scenes/$1.ini" \
+    "$configs/methods/$2.ini" >"$work/$1-$2.ini"
+  set -- "$work/$1-$2.ini" "$1"
+  [ "$2" = drape_obj ] && set -- "$@" --set cloth.sheet.file="$work/sheet.obj"
+  what=$2
+  conf=$1
+  shift 2
+  if ! "$LOOM_BIN" check "$conf" "$@" >"$work/out" 2>&1; then
+    echo "FAILED: check of $what with ${conf##*-}"
+    cat "$work/out"
+    failed=1
+  elif [ "$steps" != 0 ] && ! "$LOOM_BIN" run "$conf" -n "$steps" --quiet \
+    -o "$work/log.h5" "$@" >"$work/out" 2>&1; then
+    echo "FAILED: run of $what with ${conf##*-}"
+    cat "$work/out"
+    failed=1
+  fi
+}
+
+fits() { # SCENES METHODS
+  for scene in $1; do
+    listed="$listed$scene "
+    for method in $2; do pair "$scene" "$method"; done
+  done
+}
+
+cd "$work" || exit 1
+fits 'hang cantilever collide_sheets knot twist' "$free"
+fits 'drape_sphere drape_obj drape_floor slope stack' "$bodies"
+fits 'drape_self fold_desk funnel slit stack_sphere' "$meshes"
+fits 'yarn_swatch yarn_scarf yarn_sleeve yarn_sack' yarn
+
+for f in "$configs"/scenes/*.ini; do
+  scene=${f##*/}
+  case $listed in
+    *" ${scene%.ini} "*) ;;
+    *) echo "FAILED: $scene stands in no line of this test"; failed=1 ;;
+  esac
+done
+# A config is a scene, a method and what the run adds: no object, no body is born in it.
+for f in "$configs"/*.ini; do
+  for part in scenes methods; do
+    [ "$(grep -c "^include = $part/" "$f")" = 1 ] && continue
+    echo "FAILED: ${f##*/} includes not one of $part/"
+    failed=1
+  done
+done
+for f in "$configs"/scenes/*.ini; do
+  if grep -nE '^\[(solver|stop|filter|detect|log|exec|collision|contact)' "$f"; then
+    echo "FAILED: ${f##*/} is more than a scene"
+    failed=1
+  fi
+done
+exit $failed
