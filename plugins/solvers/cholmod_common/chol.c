@@ -1,6 +1,7 @@
 /* chol.c - CHOLMOD behind a small interface; see chol.h. */
 #include "chol.h"
 
+#include <float.h>
 #include <limits.h>
 #include <omp.h>
 
@@ -171,6 +172,23 @@ loom_status chol_analyse(chol *c)
   return c->Y != NULL && c->E != NULL ? LOOM_OK : chol_fail(c, "making workspace");
 }
 
+/* First column of L whose diagonal is not a positive number, or the number of columns.  The BLAS
+ * in use may let a NaN pass (OpenBLAS does), CHOLMOD asks nobody else; what is wrong in one column
+ * reaches the diagonal of a later one, so that these entries tell of all. */
+static size_t bad_column(const cholmod_factor *L)
+{
+  const int *const super = L->super, *const pi = L->pi, *const px = L->px;
+  const double *const x = L->x;
+  for (size_t s = 0; s < L->nsuper; ++s) {
+    const size_t rows = (size_t)(pi[s + 1] - pi[s]), cols = (size_t)(super[s + 1] - super[s]);
+    for (size_t j = 0; j < cols; ++j) {
+      const double d = x[(size_t)px[s] + j * (rows + 1)];
+      if (!(d > 0.0 && d <= DBL_MAX)) return (size_t)super[s] + j;
+    }
+  }
+  return L->n;
+}
+
 loom_status chol_factorise(chol *c, int *pivot)
 {
   const int levels = alone();
@@ -178,8 +196,9 @@ loom_status chol_factorise(chol *c, int *pivot)
   together(levels);
   cholmod_free_work(&c->cm); /* six integers per row, not worth keeping */
   if (c->cm.status < 0) return chol_fail(c, "factorising the matrix");
-  if (c->L->minor < c->A->nrow) {
-    *pivot = chol_perm(c)[c->L->minor];
+  const size_t bad = c->L->minor < c->A->nrow ? c->L->minor : bad_column(c->L);
+  if (bad < c->A->nrow) {
+    *pivot = chol_perm(c)[bad];
     return LOOM_REJECTED;
   }
   *pivot = -1;

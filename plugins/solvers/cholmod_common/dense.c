@@ -6,6 +6,7 @@
  * target has. */
 #include "dense.h"
 
+#include <float.h>
 #include <string.h>
 
 #if defined(__AVX512F__)
@@ -94,7 +95,7 @@ static long small_factor(double *D, size_t ld, size_t n)
       for (size_t i = j; i < n; ++i) D[i + ld * j] -= f * D[i + ld * p];
     }
     const double pivot = D[j + ld * j];
-    if (!(pivot > 0.0)) return (long)j;
+    if (!(pivot > 0.0 && pivot <= DBL_MAX)) return (long)j;
     const double root = __builtin_sqrt(pivot), inv = 1.0 / root;
     D[j + ld * j] = root;
     for (size_t i = j + 1; i < n; ++i) D[i + ld * j] *= inv;

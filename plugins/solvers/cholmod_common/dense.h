@@ -25,7 +25,7 @@ void dense_subtract(const dense_update *u, double *work);
 
 /* The first `cols` columns of L [rows][cols] hold a symmetric matrix's lower triangle and what
  * lies below: afterwards the columns of its Cholesky factor.  Returns -1, or the first column
- * whose pivot is not positive. */
+ * whose pivot is not a positive number. */
 long dense_factor(double *L, size_t rows, size_t cols, double *work);
 
 #endif
