@@ -1,9 +1,25 @@
-# Decide whether CUDA launchers are built: LOOM_HAVE_CUDA becomes ON or OFF.  SIMULATED builds them
-# for the CPU (framework/mem/sim.h): for tests on machines without a device.
+# Decide whether CUDA launchers are built: LOOM_HAVE_CUDA becomes ON or OFF.  AUTO builds them where
+# there are a compiler and a driver: they double the time of a build.  SIMULATED builds them for the
+# CPU (framework/mem/sim.h): for tests on machines without a device.
 set(LOOM_SIMULATED OFF)
+if(NOT DEFINED LOOM_CUDA_DRIVER)
+  set(LOOM_CUDA_DRIVER OFF)
+  foreach(place /proc/driver/nvidia/version /dev/nvidiactl /dev/dxg) # the last: Windows' Linux
+    if(EXISTS ${place})
+      set(LOOM_CUDA_DRIVER ON)
+    endif()
+  endforeach()
+endif()
 if(LOOM_CUDA STREQUAL "SIMULATED")
   set(LOOM_SIMULATED ON)
   set(LOOM_HAVE_CUDA OFF)
+elseif(LOOM_CUDA STREQUAL "AUTO" AND NOT LOOM_CUDA_DRIVER)
+  set(LOOM_HAVE_CUDA OFF)
+  find_program(LOOM_NVCC nvcc PATHS /usr/local/cuda/bin)
+  if(LOOM_NVCC)
+    message(STATUS "loom: no CUDA launchers: ${LOOM_NVCC} is here, but no driver; LOOM_CUDA=ON builds \
+them")
+  endif()
 elseif(NOT LOOM_CUDA STREQUAL "OFF")
   # Before enable_language: CMake would otherwise pick its own default, and `native`
   # builds for the wrong architecture on a machine without a GPU.

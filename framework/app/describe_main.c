@@ -1,0 +1,5 @@
+/* describe_main.c - `loom describe` by itself: the launcher builds this where nothing is built yet,
+ * so that the first look at a plugin takes seconds. */
+#include "app/commands.h"
+
+int main(int argc, char **argv) { return cmd_describe(argc, argv); }
