@@ -12,7 +12,7 @@
 
 enum { DAMAGES = 32 }; /* of each scene, every night; a few by day */
 
-TestSuite(damaged_check, .init = proc_enter, .fini = proc_leave);
+TestSuite(damaged_check, .init = proc_enter_memory, .fini = proc_leave);
 
 /* Whole: 10 steps.  Parts: 9 steps, with checkpoints after the 8th and the 9th. */
 static const char *begin(int which)

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { CD_SCENES = 6, CD_STEPS = 12, CD_KINDS = 5 };
+enum { CD_SCENES = 6, CD_KINDS = 5, CD_FORMS = 116 };
 
 /* Writes NAME.ini; what the scene is, for messages.  Checkpoints come after every 4th step. */
 const char *cd_scene(int which, const char *name);
@@ -16,8 +16,8 @@ const char *cd_damage(const char *path, uint32_t seed);
 /* Names of all data sets; their number. */
 int cd_names(const char *path, char (*names)[128], int most);
 
-/* Values that cannot be meant, in data set `name`, in form `form` from 0 on; then the seal is made
- * anew, as by somebody who means harm.  What was done, NULL: there are no more forms. */
+/* Values that cannot be meant, in data set `name`, in form 0 to CD_FORMS - 1; then the seal is
+ * made anew, as by somebody who means harm.  What was done, for messages. */
 const char *cd_forge(const char *path, const char *name, int form);
 
 void cd_copy(const char *from, const char *to);

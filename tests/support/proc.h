@@ -15,6 +15,9 @@ typedef struct proc {
 /* A temporary folder, made the current one: names in configs and on command lines are
  * relative to it.  proc_leave removes it with all it holds. */
 void proc_enter(void);
+/* The same in memory where there is such a place: for hundreds of runs, which wait for the disk
+ * otherwise. */
+void proc_enter_memory(void);
 void proc_leave(void);
 
 void proc_write(const char *name, const char *text);

@@ -399,19 +399,87 @@ Test(collision_mesh, steps_equal_brute_whether_the_tree_is_built_anew_or_not)
   goes_on("spatial_hash", "cell=0.1 max_cells=8");
 }
 
-Test(collision_mesh, positions_that_are_no_numbers_are_an_error)
+/* Coordinate `i` of the start (or of the end) is `value`: the query is an error that names the
+ * vertex. */
+static void far_away(const char *name, int bodies, int at_end, int i, double value)
 {
   mc_host h;
   mc_plugin p;
-  mesh_case c = mc_make(MC_LONE);
+  loom_bound bound;
+  char vertex[32];
+  mesh_case c = mc_make(bodies ? MC_BODIES : MC_LONE);
+  mc_open(&h, &c, 1, 0);
+  mc_plugin_open(&p, &h, name, "");
+  const loom_collision_ops *const ops = p.p->ops.collision;
+  cr_assert_eq(ops->begin_step(p.self, &h.t.step), LOOM_OK);
+  loom_buf *const b = at_end ? h.b1 : h.b0;
+  loom_real *const x = th_get(&h.t, b);
+  x[i] = (loom_real)value;
+  th_put(&h.t, b, x);
+  snprintf(vertex, sizeof vertex, "vertex %d ", i / 3);
+  cr_expect_eq(ops->max_step(p.self, &h.t.step, h.b0, h.b1, &bound), LOOM_E_NUMERIC, "%s %g", name,
+               value);
+  cr_expect(strstr(h.t.err.text, vertex) != NULL, "%s %g: %s", name, value, h.t.err.text);
+  cr_expect(strstr(h.t.err.text, at_end ? "ends" : "begins") != NULL, "%s", h.t.err.text);
+  mem_release_maps(h.t.m);
+  if (!at_end && strcmp(name, "patch_bvh") == 0 && ops->begin_step(p.self, &h.t.step) == LOOM_OK)
+    cr_expect_fail("%s: %g at the start of a step", name, value);
+  mem_release_maps(h.t.m);
+  free(x);
+  mc_plugin_close(&p);
+  mc_close(&h);
+  mc_free(&c);
+}
+
+/* Finite, too: floats end at 3.4e38, and boxes that are infinite meet slots that hold nothing. */
+Test(collision_mesh, positions_that_no_box_can_hold_are_an_error)
+{
+  static const double values[] = {NAN, INFINITY, -INFINITY, 1e300, -1e39, 3.5e38, 1e35, -1.1e30};
+  for (size_t k = 0; k < LOOM_COUNT(values); ++k)
+    for (int at_end = 0; at_end < 2; ++at_end) {
+      far_away("patch_bvh", 0, at_end, 4, values[k]);
+      far_away("patch_bvh", 1, at_end, 17, values[k]);
+      if (k % 3 == 0) far_away("brute", 0, at_end, 2, values[k]);
+    }
+}
+
+/* The furthest that is allowed still works. */
+Test(collision_mesh, far_positions_are_found)
+{
+  mc_host h;
+  mc_plugin p;
+  loom_bound bound;
+  mesh_case c = mc_make(MC_BODIES);
   mc_open(&h, &c, 1, 0);
   mc_plugin_open(&p, &h, "patch_bvh", "");
-  loom_real *const x = th_get(&h.t, h.b0);
-  x[4] = (loom_real)INFINITY;
-  th_put(&h.t, h.b0, x);
-  cr_expect_eq(p.p->ops.collision->begin_step(p.self, &h.t.step), LOOM_E_NUMERIC);
-  cr_expect(strstr(h.t.err.text, "not finite") != NULL, "%s", h.t.err.text);
+  loom_real *const x = th_get(&h.t, h.b1);
+  for (int i = 0; i < 3 * c.cloth.n; ++i)
+    x[i] = (loom_real)((i % 2 ? 1 : -1) * (sizeof(loom_real) == 8 ? 1e30 : 1e15));
+  th_put(&h.t, h.b1, x);
+  cr_expect_eq(p.p->ops.collision->max_step(p.self, &h.t.step, h.b0, h.b1, &bound), LOOM_OK, "%s",
+               h.t.err.text);
   mem_release_maps(h.t.m);
+  free(x);
+  mc_plugin_close(&p);
+  mc_close(&h);
+  mc_free(&c);
+}
+
+/* Cells of what spans the whole scene are counted without overflow. */
+Test(collision_mesh, far_positions_are_hashed)
+{
+  mc_host h;
+  mc_plugin p;
+  mesh_case c = mc_make(MC_BODIES);
+  mc_open(&h, &c, 1, 0);
+  mc_plugin_open(&p, &h, "spatial_hash", "");
+  loom_real *const x = th_get(&h.t, h.b0);
+  for (int i = 0; i < 3 * c.cloth.n; ++i)
+    x[i] = (loom_real)((i % 2 ? 1 : -1) * (sizeof(loom_real) == 8 ? 1e30 : 1e15));
+  th_put(&h.t, h.b0, x);
+  const loom_query q = mc_query(&h, LOOM_DETECT_PROXIMITY, 0.05);
+  mc_found found = mc_find(&p, &q);
+  mc_drop(&found);
   free(x);
   mc_plugin_close(&p);
   mc_close(&h);

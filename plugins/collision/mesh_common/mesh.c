@@ -4,6 +4,7 @@
 #include <string.h>
 
 static const lk_entry k_pose = LK_ENTRY(mesh_pose), k_mark = LK_ENTRY(mesh_mark);
+static const lk_entry k_far = LK_ENTRY(mesh_far);
 
 /* A chunk is small enough for the caches and large enough for a device. */
 enum { MIN_ROOM = 1 << 11, MAX_ROOM = 1 << 17 };
@@ -168,6 +169,46 @@ static loom_status mark(mesh *m, loom_buf *mask)
   return plug_unmap_all(m->h, 3, a);
 }
 
+/* The first vertex of x that k_far has found; LOOM_OK if it is none of x. */
+static loom_status name_far(mesh *m, loom_buf *x, const char *when)
+{
+  const loom_host *const h = m->h;
+  void *p;
+  LOOM_TRY(h->map(h, m->e, x, LOOM_READ, LOOM_AT_HOST, &p));
+  const loom_real *const at = p;
+  int64_t i = 0;
+  const int64_t end = 3 * (int64_t)m->num_verts;
+  while (i < end && LK_FABS(at[i]) <= MESH_FAR) ++i;
+  const loom_real bad = i < end ? at[i] : 0;
+  LOOM_TRY(h->unmap(h, x));
+  if (i == end) return LOOM_OK;
+  const int64_t v = i / 3, n = m->sc->num_verts;
+  return LOOM_FAIL(h, LOOM_E_NUMERIC,
+                   "vertex %lld%s %s: coordinate %lld is %g m, not finite or beyond %g m; the "
+                   "cloth has blown up: shorten dt, or look at gravity, speeds and stiffness",
+                   (long long)(v < n ? v : v - n), v < n ? "" : " of the bodies", when,
+                   (long long)i % 3, (double)bad, (double)MESH_FAR);
+}
+
+/* Boxes and cells hold no coordinates that are larger, or no numbers. */
+static loom_status check_far(mesh *m, loom_buf *x0, loom_buf *x1)
+{
+  const loom_host *const h = m->h;
+  const plug_map a[3] = {
+      {x0, LOOM_READ}, {x1 != x0 ? x1 : NULL, LOOM_READ}, {m->result, LOOM_RDWR}};
+  double far = 0.0;
+  void *p[3];
+  if (m->num_verts == 0) return LOOM_OK;
+  LOOM_TRY(plug_map_all(h, m->e, 3, a, p));
+  const mesh_far_args args = {p[0], p[1] != NULL ? p[1] : p[0]};
+  LOOM_TRY(plug_run(h, m->e, &k_far, &args, m->num_verts, p[2]));
+  LOOM_TRY(plug_unmap_all(h, 3, a));
+  LOOM_TRY(plug_fetch(h, m->e, m->result, 1, &far));
+  if (!(far > 0.0)) return LOOM_OK;
+  LOOM_TRY(name_far(m, x0, "where the motion begins"));
+  return name_far(m, x1, "where the motion ends");
+}
+
 enum { V_X0, V_X1, V_RADIUS, V_STATE, V_TRIS, V_EDGES, V_COUNT };
 
 loom_status mesh_open(mesh *m, const loom_step *s, const mesh_motion *q, mesh_view *out)
@@ -180,6 +221,7 @@ loom_status mesh_open(mesh *m, const loom_step *s, const mesh_motion *q, mesh_vi
     x0 = m->x0;
     x1 = q->x1 != NULL ? m->x1 : m->x0;
   }
+  LOOM_TRY(check_far(m, x0, x1));
   LOOM_TRY(mark(m, q->mask));
   m->maps[V_X0] = (plug_map){x0, LOOM_READ};
   m->maps[V_X1] = (plug_map){x1, LOOM_READ};

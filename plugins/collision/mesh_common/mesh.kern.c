@@ -258,6 +258,14 @@ LK_KERNEL_PLAIN(mesh_pose, a, i)
 
 LK_KERNEL(mesh_part, a, i) { a->out[i] = a->x0[i] + a->share * (a->x1[i] - a->x0[i]); }
 
+LK_REDUCE_MAX(mesh_far, a, i)
+{
+  int near = 1;
+  for (int c = 0; c < 3; ++c)
+    near &= (LK_FABS(a->x0[3 * i + c]) <= MESH_FAR) & (LK_FABS(a->x1[3 * i + c]) <= MESH_FAR);
+  return near ? LK_R(0.0) : LK_R(1.0);
+}
+
 LK_KERNEL_PLAIN(mesh_mark, a, i)
 {
   const int marked = a->mask == NULL || (i < a->cloth_verts && a->mask[i]);

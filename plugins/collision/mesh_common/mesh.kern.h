@@ -171,6 +171,15 @@ typedef struct mesh_pose_args {
 } mesh_pose_args;
 LK_DECLARE(mesh_pose, mesh_pose_args)
 
+/* No coordinate is larger: boxes of floats, grown by many times the way of a vertex, and squares of
+ * distances still are finite. */
+#define MESH_FAR (sizeof(lk_real) == 8 ? LK_R(1e30) : LK_R(1e15)) /* m */
+
+typedef struct mesh_far_args {
+  const lk_real *LK_RESTRICT x0, *LK_RESTRICT x1; /* [nv][3] m */
+} mesh_far_args;
+LK_DECLARE(mesh_far, mesh_far_args) /* 1 where a coordinate is beyond MESH_FAR or no number */
+
 typedef struct mesh_part_args {                   /* out = x0 + share (x1 - x0) */
   const lk_real *LK_RESTRICT x0, *LK_RESTRICT x1; /* [n] */
   lk_real *LK_RESTRICT out;

@@ -69,20 +69,26 @@ loom_status yg_index_boxes(yarn_grid *d, const yarn_line *l)
   return h->unmap(h, d->boxes);
 }
 
+int64_t yg_find_bad_box(const yarn_line *l, const uint64_t *box, int64_t n)
+{
+  for (int64_t k = 0; k < n; ++k) {
+    int32_t u0, u1, v0, v1;
+    yg_unpack(box[k], &u0, &u1, &v0, &v1);
+    if (u1 >= l->num_points || v1 >= l->num_points || (k > 0 && box[k] <= box[k - 1])) return k;
+  }
+  return n;
+}
+
 /* The list `now` [n] takes the place of the one that was. */
 static loom_status change_boxes(yarn_grid *d, const yarn_line *l, const uint64_t *now, int64_t n)
 {
   const loom_host *const h = d->h;
   void *p;
-  for (int64_t k = 0; k < n; ++k) {
-    int32_t u0, u1, v0, v1;
-    yg_unpack(now[k], &u0, &u1, &v0, &v1);
-    LOOM_CHECK(h, u1 < l->num_points && v1 < l->num_points && (k == 0 || now[k] > now[k - 1]),
-               LOOM_E_ARG,
-               "box %lld of the pairs to leave out names points %d to %d and %d to %d of %d, or "
-               "does not ascend",
-               (long long)k, (int)u0, (int)u1, (int)v0, (int)v1, (int)l->num_points);
-  }
+  const int64_t bad = yg_find_bad_box(l, now, n);
+  LOOM_CHECK(h, bad == n, LOOM_E_ARG,
+             "box %lld of the pairs to leave out names points of which there are only %d, or does "
+             "not ascend",
+             (long long)bad, (int)l->num_points);
   LOOM_TRY(h->buf_resize(h, d->boxes, n));
   LOOM_TRY(h->map(h, NULL, d->boxes, LOOM_WRITE, LOOM_AT_HOST, &p));
   if (n > 0) memcpy(p, now, (size_t)n * sizeof *now);

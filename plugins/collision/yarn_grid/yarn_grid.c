@@ -15,8 +15,6 @@
 #include "plug.h"
 #include "stats.h"
 
-#define MOST_CELLS 32768.0 /* of one segment: 32 along each axis */
-
 static const lk_entry k_place = LK_ENTRY(yg_place), k_alarm = LK_ENTRY(yg_alarm);
 static const lk_entry k_motion = LK_ENTRY(yg_motion), k_examine = LK_ENTRY(yg_examine);
 static const lk_entry k_window = LK_ENTRY(yg_window), k_sum = LK_ENTRY(yg_sum);
@@ -305,14 +303,14 @@ static loom_status check_cells(yarn_grid *d, const yarn_line *l)
   double num = 1.0;
   void *p;
   LOOM_TRY(h->map(h, d->e, d->cells, LOOM_READ, LOOM_AT_HOST, &p));
-  for (int32_t s = 0; s < l->num_segs && !(num > MOST_CELLS); ++s) {
+  for (int32_t s = 0; s < l->num_segs && !(num > YG_MOST_CELLS); ++s) {
     const int32_t *const c = (const int32_t *)p + 6 * (ptrdiff_t)s;
     seg = s;
     num = 1.0;
     for (int k = 0; k < 3; ++k) num *= 1.0 + (double)c[3 + k] - (double)c[k];
   }
   LOOM_TRY(h->unmap(h, d->cells));
-  LOOM_CHECK(h, num <= MOST_CELLS, LOOM_E_NUMERIC,
+  LOOM_CHECK(h, num <= YG_MOST_CELLS, LOOM_E_NUMERIC,
              "segment %d, of yarn %d, lies in %.3g cells of %g m: the yarns have blown up, which a "
              "shorter step may cure, or the key cell is too small for them",
              (int)seg, (int)l->seg_yarn[seg], num, d->set.cell);

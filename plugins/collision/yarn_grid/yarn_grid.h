@@ -55,14 +55,18 @@ typedef struct yarn_grid {
 /* boxes.c, l on the host: take over the list of the query (NULL: none), activate what is no longer
  * left out. */
 loom_status yg_take_boxes(yarn_grid *d, const yarn_line *l, loom_buf *exclude);
+/* The first of n boxes that names points there are none of, or does not ascend; n: none. */
+int64_t yg_find_bad_box(const yarn_line *l, const uint64_t *box, int64_t n);
 /* Lists of boxes by the segments of their first range. */
 loom_status yg_index_boxes(yarn_grid *d, const yarn_line *l);
 /* state.c */
 loom_status yg_state_new(yarn_grid *d);
 void yg_state_free(yarn_grid *d);
 void yg_forget(yarn_grid *d); /* history and schedule begin anew */
+/* checkpoint.c */
 loom_status yg_checkpoint(void *self, const loom_step *s, int restore);
 
+#define YG_MOST_CELLS    32768.0 /* of one segment: 32 along each axis */
 #define YG_MEMORY(d, ok) LOOM_CHECK((d)->h, ok, LOOM_E_NOMEM, "no memory for the yarn schedule")
 
 #endif

@@ -92,6 +92,8 @@ int acl_remove(acl *m, const yarn_line *l, int32_t id);
 int acl_covered(const acl *m, int32_t seg, int32_t p, int32_t q);
 /* Slots of a set whose box is new, and its K if it has one; acl_room() makes room for them. */
 int acl_layout(acl *m, const yarn_line *l, acl_set *s, int with_K);
+/* Slots of a set whose box is t's; *off as in acl_place. */
+int64_t acl_slots_of(const yarn_line *l, const acl_place *t, int32_t *off);
 int acl_hook(acl *m, const yarn_line *l, int32_t id);
 void acl_sets_free(acl *m);
 
@@ -104,7 +106,8 @@ loom_status acl_pools_new(acl *m, acl_pools *q);
 void acl_pools_free(acl *m, acl_pools *q);
 /* Room for all slots, reals of K and sets there are. */
 loom_status acl_room(acl *m);
-loom_status acl_trim(acl *m); /* no more than that: what a checkpoint keeps */
+loom_status acl_trim(acl *m);                 /* no more than that: what a checkpoint keeps */
+int64_t acl_items(const acl_pools *q, int i); /* of array i of the pools */
 /* Remove what dead sets have left, when that is most of it, and put the others in order when many
  * are not: they are worked on one after the other, and waiting for memory can take half of the
  * time.  l on the host. */
@@ -126,6 +129,7 @@ loom_status acl_eval(void *self, const loom_step *s, loom_buf *x, double *energy
 loom_status acl_state_new(acl *m);
 void acl_state_free(acl *m);
 void acl_forget(acl *m);
+/* checkpoint.c */
 loom_status acl_checkpoint(void *self, const loom_step *s, int restore);
 
 #endif

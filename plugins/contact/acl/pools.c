@@ -9,8 +9,7 @@ static const lk_entry k_move = LK_ENTRY(acl_move);
 
 /* ---- arrays of all sets ---------------------------------------------------------------------- */
 
-/* Items of array i of the pools. */
-static int64_t items(const acl_pools *q, int i)
+int64_t acl_items(const acl_pools *q, int i)
 {
   static const int width[ACL_ARRAYS] = {1, 3, 3, 1, 3, 3, 3, 0};
   return width[i] > 0 ? width[i] * q->slots : q->reals;
@@ -24,14 +23,15 @@ static loom_status grow(acl *m, loom_buf *b, int64_t need)
 
 loom_status acl_room(acl *m)
 {
-  for (int i = 0; i < ACL_ARRAYS; ++i) LOOM_TRY(grow(m, m->pool.b[i], items(&m->pool, i)));
+  for (int i = 0; i < ACL_ARRAYS; ++i) LOOM_TRY(grow(m, m->pool.b[i], acl_items(&m->pool, i)));
   return grow(m, m->models, m->num * (int64_t)sizeof(acl_model));
 }
 
 loom_status acl_trim(acl *m)
 {
   const loom_host *const h = m->h;
-  for (int i = 0; i < ACL_ARRAYS; ++i) LOOM_TRY(h->buf_resize(h, m->pool.b[i], items(&m->pool, i)));
+  for (int i = 0; i < ACL_ARRAYS; ++i)
+    LOOM_TRY(h->buf_resize(h, m->pool.b[i], acl_items(&m->pool, i)));
   return h->buf_resize(h, m->models, m->num * (int64_t)sizeof(acl_model));
 }
 
@@ -74,8 +74,8 @@ loom_status acl_pools_new(acl *m, acl_pools *q)
       "vertices of slots", "built positions", "built forces",    "weights",
       "deformation",       "its forces",      "forces of slots", "stiffness"};
   for (int i = 0; i < ACL_ARRAYS; ++i)
-    LOOM_TRY(
-        m->h->buf_new(m->h, names[i], i == ACL_VERT ? LOOM_I32 : LOOM_REAL, items(q, i), &q->b[i]));
+    LOOM_TRY(m->h->buf_new(m->h, names[i], i == ACL_VERT ? LOOM_I32 : LOOM_REAL, acl_items(q, i),
+                           &q->b[i]));
   return LOOM_OK;
 }
 

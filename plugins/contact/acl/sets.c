@@ -180,18 +180,24 @@ int acl_absorb(acl *m, const yarn_line *l, acl_box box, int32_t *out)
 /* ---- slots --------------------------------------------------------------------------------------
  */
 
-int acl_layout(acl *m, const yarn_line *l, acl_set *s, int with_K)
+int64_t acl_slots_of(const yarn_line *l, const acl_place *t, int32_t *off)
 {
-  acl_pools *const q = &m->pool;
-  acl_place *const t = &s->at;
   const int32_t ea = last_seg(l, t->sa, t->u1), eb = last_seg(l, t->sb, t->v1);
   const int32_t na = ea - t->sa + 4, nb = eb - t->sb + 4;
   /* one range where the two share control points of a yarn */
   const int together =
       l->seg_yarn[t->sa] == l->seg_yarn[t->sb] && t->sb >= t->sa && t->sb - t->sa < na;
   const int32_t last = eb > ea ? eb : ea;
-  const int32_t off = together ? t->sb - t->sa : na;
-  const int32_t slots = together ? last - t->sa + 4 : na + nb;
+  *off = together ? t->sb - t->sa : na;
+  return together ? last - t->sa + 4 : na + nb;
+}
+
+int acl_layout(acl *m, const yarn_line *l, acl_set *s, int with_K)
+{
+  acl_pools *const q = &m->pool;
+  acl_place *const t = &s->at;
+  int32_t off;
+  const int32_t slots = (int32_t)acl_slots_of(l, t, &off);
   int moved = 0;
   if (slots > s->slot_cap) {
     void *p = m->vert;

@@ -220,7 +220,13 @@ loom_status ipc_checkpoint(void *self, const loom_step *s, int restore)
   }
   LOOM_TRY(h->state_io(h, restore, "stiffness", p->memory));
   if (!restore) return LOOM_OK;
+  LOOM_CHECK(h, h->buf_count(h, p->memory) == 1, LOOM_E_IO,
+             "checkpoint: stiffness has %lld values; start the run again",
+             (long long)h->buf_count(h, p->memory));
   LOOM_TRY(h->map(h, p->e, p->memory, LOOM_READ, LOOM_AT_HOST, &q));
   p->kappa = (double)*(const loom_real *)q;
-  return h->unmap(h, p->memory);
+  LOOM_TRY(h->unmap(h, p->memory));
+  LOOM_CHECK(h, p->kappa >= 0.0 && isfinite(p->kappa), LOOM_E_IO,
+             "checkpoint: the stiffness is %g; start the run again", p->kappa);
+  return LOOM_OK;
 }

@@ -383,6 +383,23 @@ static loom_status ndb_update(void *self, const loom_step *s, const loom_pairs *
   return LOOM_OK;
 }
 
+enum { NDB_MOST_AGE = 1 << 20 }; /* w_max is reached long before */
+
+/* Index of the first contact of a checkpoint whose age or force cannot be, d->base.m: none. */
+static loom_status find_bad_contact(ndb *d, int64_t *bad)
+{
+  const loom_host *const h = d->base.h;
+  void *p, *q;
+  LOOM_TRY(h->map(h, NULL, d->age, LOOM_READ, LOOM_AT_HOST, &p));
+  LOOM_TRY(h->map(h, NULL, d->force, LOOM_READ, LOOM_AT_HOST, &q));
+  const int32_t *const age = p;
+  const loom_real *const force = q;
+  for (*bad = 0; *bad < d->base.m; ++*bad)
+    if (age[*bad] < 0 || age[*bad] > NDB_MOST_AGE || !isfinite(force[*bad])) break;
+  LOOM_TRY(h->unmap(h, d->force));
+  return h->unmap(h, d->age);
+}
+
 /* Names, ages and forces go over to the next step; everything else is found again. */
 static loom_status ndb_checkpoint(void *self, const loom_step *s, int restore)
 {
@@ -395,7 +412,18 @@ static loom_status ndb_checkpoint(void *self, const loom_step *s, int restore)
     if (!restore) LOOM_TRY(h->buf_resize(h, all[i], d->base.m));
     LOOM_TRY(h->state_io(h, restore, names[i], all[i]));
   }
-  if (restore) d->base.m = h->buf_count(h, d->key);
+  if (!restore) return LOOM_OK;
+  const int64_t m = h->buf_count(h, d->key), ages = h->buf_count(h, d->age);
+  const int64_t forces = h->buf_count(h, d->force);
+  int64_t bad;
+  LOOM_CHECK(h, ages == m && forces == m && m <= INT32_MAX, LOOM_E_IO,
+             "checkpoint: %lld names, %lld ages and %lld forces of contacts; start the run again",
+             (long long)m, (long long)ages, (long long)forces);
+  d->base.m = m;
+  LOOM_TRY(find_bad_contact(d, &bad));
+  LOOM_CHECK(h, bad == m, LOOM_E_IO,
+             "checkpoint: age or force of contact %lld cannot be; start the run again",
+             (long long)bad);
   return LOOM_OK;
 }
 

@@ -76,6 +76,9 @@ static loom_status load(multifrontal *s)
   const int32_t n = s->f.n;
   void *p;
   multifrontal_forget(s);
+  LOOM_CHECK(h, h->buf_count(h, s->saved_flops) == 1, LOOM_E_IO,
+             "checkpoint: order_work has %lld values; start the run again",
+             (long long)h->buf_count(h, s->saved_flops));
   LOOM_TRY(h->map(h, s->e, s->saved_flops, LOOM_READ, LOOM_AT_HOST, &p));
   memcpy(&s->order_flops, p, sizeof s->order_flops);
   LOOM_TRY(h->unmap(h, s->saved_flops));
@@ -89,6 +92,9 @@ static loom_status load(multifrontal *s)
     s->f.order[k] = order[k];
   }
   free(seen);
+  LOOM_CHECK(h, s->order_flops >= 0.0, LOOM_E_IO,
+             "checkpoint: the work of the order is %g operations; start the run again",
+             s->order_flops);
   LOOM_CHECK(h, !bad, LOOM_E_IO, "checkpoint: the order of elimination is no permutation of %d", n);
   s->ordered = 1;
   return h->unmap(h, s->saved_order);

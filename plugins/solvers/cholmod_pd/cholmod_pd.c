@@ -329,6 +329,9 @@ static loom_status pd_checkpoint(void *self, const loom_step *st, int restore)
   LOOM_TRY(h->state_io(h, 1, "couplings", s->saved));
   LOOM_TRY(pd_reset(s));
   const int64_t m = h->buf_count(h, s->saved) / 2;
+  LOOM_CHECK(h, h->buf_count(h, s->saved) == 2 * m, LOOM_E_IO,
+             "checkpoint: couplings are %lld numbers, not pairs; start the run again",
+             (long long)h->buf_count(h, s->saved));
   if (m == 0) return LOOM_OK;
   s->extra = malloc((size_t)m * sizeof *s->extra);
   LOOM_CHECK(h, s->extra != NULL, LOOM_E_NOMEM, "no memory for %lld contact couplings",

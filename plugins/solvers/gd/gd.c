@@ -138,9 +138,14 @@ static loom_status gd_checkpoint(void *self, const loom_step *s, int restore)
   }
   LOOM_TRY(h->state_io(h, restore, "sigma", g->saved));
   if (restore) {
+    LOOM_CHECK(h, h->buf_count(h, g->saved) == 1, LOOM_E_IO,
+               "checkpoint: sigma has %lld values; start the run again",
+               (long long)h->buf_count(h, g->saved));
     LOOM_TRY(h->map(h, g->e, g->saved, LOOM_READ, LOOM_AT_HOST, &p));
     g->sigma = *(const loom_real *)p;
     LOOM_TRY(h->unmap(h, g->saved));
+    LOOM_CHECK(h, g->sigma > 0 && (double)g->sigma <= 1e6, LOOM_E_IO,
+               "checkpoint: sigma is %g, not in (0, 1e6]; start the run again", (double)g->sigma);
   }
   return LOOM_OK;
 }

@@ -1,0 +1,242 @@
+/* checkpoint.c - the schedule and what bins count on, there and back.  A file may hold anything:
+ * numbers that are indices or bounds of loops are compared with what they can be. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "yarn_grid.h"
+
+static loom_status has_count(const loom_host *h, const loom_buf *b, const char *name, int64_t n)
+{
+  LOOM_CHECK(h, h->buf_count(h, b) == n, LOOM_E_IO,
+             "the checkpoint has %lld values of %s, %lld are wanted; it belongs to another scene",
+             (long long)h->buf_count(h, b), name, (long long)n);
+  return LOOM_OK;
+}
+
+#define YG_BELIEVE(h, ok, name, k)                                                                 \
+  LOOM_CHECK(h, ok, LOOM_E_IO, "the checkpoint's %s cannot be (number %lld); start the run again", \
+             name, (long long)(k))
+
+/* Index of the first value that is not finite, n: none. */
+static int64_t find_not_finite(const loom_real *v, int64_t n)
+{
+  int64_t k = 0;
+  while (k < n && isfinite(v[k])) ++k;
+  return k;
+}
+
+static loom_status save_values(yarn_grid *d, const char *name, int type, int64_t n, size_t size,
+                               const void *values)
+{
+  const loom_host *const h = d->h;
+  loom_buf *b = NULL;
+  void *p;
+  LOOM_TRY(h->buf_new(h, name, type, n, &b));
+  LOOM_TRY(h->map(h, NULL, b, LOOM_WRITE, LOOM_AT_HOST, &p));
+  if (n > 0) memcpy(p, values, (size_t)n * size);
+  LOOM_TRY(h->unmap(h, b));
+  LOOM_TRY(h->state_io(h, 0, name, b));
+  h->buf_free(h, b);
+  return LOOM_OK;
+}
+
+/* A new buffer with the n values of the file, mapped; there is no memory taken before they are
+ * known to be n. */
+static loom_status open_values(yarn_grid *d, const char *name, int type, int64_t n, loom_buf **b,
+                               void **p)
+{
+  const loom_host *const h = d->h;
+  LOOM_TRY(h->buf_new(h, name, type, 0, b));
+  LOOM_TRY(h->state_io(h, 1, name, *b));
+  LOOM_TRY(has_count(h, *b, name, n));
+  return h->map(h, NULL, *b, LOOM_READ, LOOM_AT_HOST, p);
+}
+
+static loom_status close_values(yarn_grid *d, loom_buf *b)
+{
+  LOOM_TRY(d->h->unmap(d->h, b));
+  d->h->buf_free(d->h, b);
+  return LOOM_OK;
+}
+
+static loom_status load_values(yarn_grid *d, const char *name, int type, int64_t n, size_t size,
+                               void *values)
+{
+  loom_buf *b = NULL;
+  void *p;
+  LOOM_TRY(open_values(d, name, type, n, &b, &p));
+  if (n > 0) memcpy(values, p, (size_t)n * size);
+  return close_values(d, b);
+}
+
+/* Positions [n], there and back. */
+static loom_status whole_io(yarn_grid *d, int restore, const char *name, int64_t n, loom_buf *b)
+{
+  const loom_host *const h = d->h;
+  void *p;
+  LOOM_TRY(h->state_io(h, restore, name, b));
+  LOOM_TRY(has_count(h, b, name, n));
+  if (!restore) return LOOM_OK;
+  LOOM_TRY(h->map(h, NULL, b, LOOM_READ, LOOM_AT_HOST, &p));
+  const int64_t bad = find_not_finite(p, n);
+  LOOM_TRY(h->unmap(h, b));
+  YG_BELIEVE(h, bad == n, name, bad);
+  return LOOM_OK;
+}
+
+/* ---- entries ------------------------------------------------------------------------------- */
+
+/* In the order of the bins: which one is where in a list changes no result. */
+static loom_status save_entries(yarn_grid *d, int64_t num)
+{
+  const yg_schedule *const s = &d->sched;
+  int32_t *const id = calloc((size_t)num * 3 + 1, sizeof *id);
+  loom_real *const dist = calloc((size_t)num + 1, sizeof *dist);
+  const int ok = id != NULL && dist != NULL;
+  int64_t n = 0;
+  for (int b = 0; ok && b < YG_BINS; ++b)
+    for (int64_t i = 0; i < s->bin[b].n; ++i, ++n) {
+      const yg_entry *const e = &s->entry[s->bin[b].v[i]];
+      id[3 * n] = e->a;
+      id[3 * n + 1] = e->b;
+      id[3 * n + 2] = b;
+      dist[n] = e->d;
+    }
+  loom_status status = LOOM_OK;
+  if (ok) status = save_values(d, "yarn entries", LOOM_I32, 3 * num, sizeof *id, id);
+  if (ok && status == LOOM_OK)
+    status = save_values(d, "yarn clearances", LOOM_REAL, num, sizeof *dist, dist);
+  free(id);
+  free(dist);
+  YG_MEMORY(d, ok);
+  return status;
+}
+
+static loom_status load_entries(yarn_grid *d, int64_t num)
+{
+  const loom_host *const h = d->h;
+  yg_schedule *const s = &d->sched;
+  loom_buf *ids = NULL, *dists = NULL;
+  void *p, *q;
+  LOOM_TRY(open_values(d, "yarn entries", LOOM_I32, 3 * num, &ids, &p));
+  LOOM_TRY(open_values(d, "yarn clearances", LOOM_REAL, num, &dists, &q));
+  const int32_t *id = p;
+  const loom_real *const dist = q;
+  for (int64_t k = 0; k < num; ++k, id += 3) {
+    YG_BELIEVE(h, id[0] >= 0 && id[0] < id[1] && id[1] < s->num_segs, "segments of entries", k);
+    YG_BELIEVE(h, id[2] >= 0 && id[2] < YG_BINS, "bins of entries", k);
+    YG_BELIEVE(h, !isnan(dist[k]), "clearances", k);
+    YG_MEMORY(d, yg_restore_entry(s, id[0], id[1], dist[k], id[2]));
+  }
+  LOOM_TRY(close_values(d, dists));
+  return close_values(d, ids);
+}
+
+/* ---- cells --------------------------------------------------------------------------------- */
+
+/* After the entries: none is made twice. */
+static loom_status load_cells(yarn_grid *d, int64_t count)
+{
+  const loom_host *const h = d->h;
+  loom_buf *b = NULL;
+  void *p;
+  LOOM_TRY(open_values(d, "yarn cells", LOOM_I32, count, &b, &p));
+  const int32_t *c = p;
+  for (int64_t k = 0; k < count; k += 6, c += 6) {
+    double num = 1.0;
+    for (int i = 0; i < 3; ++i) {
+      /* a segment that was nowhere yet has no cells: 1 to 0 */
+      YG_BELIEVE(h, c[i] >= -YG_CELL_MAX && c[3 + i] <= YG_CELL_MAX && c[i] - 1 <= c[3 + i],
+                 "cells", k + i);
+      num *= 1.0 + (double)c[3 + i] - (double)c[i];
+    }
+    YG_BELIEVE(h, num <= YG_MOST_CELLS, "cells", k);
+  }
+  YG_MEMORY(d, yg_enter_cells(&d->sched, p));
+  return close_values(d, b);
+}
+
+/* ---- boxes --------------------------------------------------------------------------------- */
+
+static loom_status load_boxes(yarn_grid *d, const yarn_line *l, int64_t num)
+{
+  const loom_host *const h = d->h;
+  void *p;
+  LOOM_TRY(h->state_io(h, 1, "yarn boxes", d->boxes));
+  LOOM_TRY(has_count(h, d->boxes, "yarn boxes", num));
+  LOOM_TRY(h->map(h, NULL, d->boxes, LOOM_READ, LOOM_AT_HOST, &p));
+  const int64_t bad = yg_find_bad_box(l, p, num);
+  LOOM_TRY(h->unmap(h, d->boxes));
+  YG_BELIEVE(h, bad == num, "boxes", bad);
+  d->num_boxes = num;
+  return yg_index_boxes(d, l);
+}
+
+/* ---- all ----------------------------------------------------------------------------------- */
+
+static loom_status positions_io(yarn_grid *d, int restore)
+{
+  const int64_t n3 = 3 * (int64_t)d->n;
+  LOOM_TRY(whole_io(d, restore, "yarn x1", n3, d->x1));
+  LOOM_TRY(whole_io(d, restore, "yarn x2", n3, d->x2));
+  LOOM_TRY(whole_io(d, restore, "yarn references", n3, d->ref));
+  for (int b = 1; b < YG_BINS; ++b) {
+    char name[32];
+    snprintf(name, sizeof name, "yarn snapshot %d", b);
+    LOOM_TRY(whole_io(d, restore, name, n3, d->snap[b]));
+  }
+  return LOOM_OK;
+}
+
+static loom_status save(yarn_grid *d)
+{
+  yg_schedule *const s = &d->sched;
+  int64_t head[4] = {s->tick, d->history, s->num - s->freed.n, d->num_boxes};
+  loom_real margin = (loom_real)d->margin;
+  LOOM_TRY(save_values(d, "yarn counts", LOOM_I64, 4, sizeof *head, head));
+  LOOM_TRY(save_values(d, "yarn margin", LOOM_REAL, 1, sizeof margin, &margin));
+  LOOM_TRY(positions_io(d, 0));
+  LOOM_TRY(
+      save_values(d, "yarn cells", LOOM_I32, 6 * (int64_t)s->num_segs, sizeof *s->cells, s->cells));
+  LOOM_TRY(save_entries(d, head[2]));
+  LOOM_TRY(d->h->buf_resize(d->h, d->boxes, d->num_boxes)); /* after a reset it is longer */
+  return d->h->state_io(d->h, 0, "yarn boxes", d->boxes);
+}
+
+static loom_status load(yarn_grid *d, const yarn_line *l)
+{
+  const loom_host *const h = d->h;
+  yg_schedule *const s = &d->sched;
+  int64_t head[4];
+  loom_real margin;
+  yg_forget(d);
+  YG_MEMORY(d, s->num_segs == d->table.num_segs);
+  LOOM_TRY(load_values(d, "yarn counts", LOOM_I64, 4, sizeof *head, head));
+  YG_BELIEVE(h, head[0] >= 0 && head[0] < INT64_MAX / 2, "tick", head[0]);
+  YG_BELIEVE(h, head[1] >= 0 && head[1] <= 2, "history", head[1]);
+  YG_BELIEVE(h, head[2] >= 0 && head[2] <= INT32_MAX, "number of entries", head[2]);
+  YG_BELIEVE(h, head[3] >= 0 && head[3] <= INT32_MAX / 256, "number of boxes", head[3]);
+  LOOM_TRY(load_values(d, "yarn margin", LOOM_REAL, 1, sizeof margin, &margin));
+  YG_BELIEVE(h, isfinite(margin), "margin", 0);
+  LOOM_TRY(positions_io(d, 1));
+  LOOM_TRY(load_entries(d, head[2]));
+  LOOM_TRY(load_cells(d, 6 * (int64_t)s->num_segs));
+  YG_BELIEVE(h, s->due.n == 0, "cells, in which segments meet that have no entry", s->due.n);
+  s->tick = head[0];
+  d->history = (int32_t)head[1];
+  d->margin = (double)margin;
+  return load_boxes(d, l, head[3]);
+}
+
+loom_status yg_checkpoint(void *self, const loom_step *st, int restore)
+{
+  yarn_grid *const d = self;
+  yarn_line l; /* on the host */
+  (void)st;
+  if (d->table.num_segs == 0 || d->set.search != SEARCH_SCHEDULE) return LOOM_OK;
+  if (!restore) return save(d);
+  LOOM_TRY(yarn_line_open(d->h, d->sc, NULL, &d->table, &l));
+  LOOM_TRY(load(d, &l));
+  return yarn_line_close(d->h, d->sc, &d->table);
+}
