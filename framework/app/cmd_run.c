@@ -15,9 +15,13 @@
 
 static const char usage[] =
     "usage: loom run CONFIG [-o FILE.h5] [--set section.key=value]... [-n STEPS]\n"
-    "                [--device auto|cpu|cuda] [--threads N] [--resume [STEP]]\n"
-    "                [--plugin-path DIRS] [--quiet]\n"
-    "--resume continues the log from its newest checkpoint, or from that of STEP.\n"
+    "                [--device auto|cpu|cuda] [--threads N] [--resume[=STEP|auto]]\n"
+    "                [--overwrite] [--plugin-path DIRS] [--quiet]\n"
+    "The log is FILE.h5, else [log] file, else out/CONFIG.h5; missing folders are made.  A log "
+    "that\n"
+    "holds steps is replaced only with --overwrite, any other file never.\n"
+    "--resume continues the log from its newest checkpoint, or from that of STEP; --resume=auto\n"
+    "starts anew where there is none, for jobs that a cluster starts again.\n"
     "SIGINT, SIGTERM and SIGHUP stop the run after the present step, with a checkpoint; a second\n"
     "one ends it at once.\n"
     "exit codes:\n"
@@ -145,7 +149,7 @@ int cmd_run(int argc, char **argv)
                          .steps = c.steps,
                          .resume = c.resume,
                          .resume_step = c.resume_step,
-                         .overwrite = 1,
+                         .overwrite = c.overwrite,
                          .mem_check = getenv("LOOM_MEM_CHECK") != NULL,
                          .progress = show_progress,
                          .user = &p,

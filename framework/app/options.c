@@ -10,14 +10,25 @@
 
 #include "app/commands.h"
 #include "app/listing.h"
+#include "sched/run.h"
 
-enum { OPT_SET = 256, OPT_DEVICE, OPT_THREADS, OPT_RESUME, OPT_QUIET, OPT_PATH, OPT_FIX };
+enum {
+  OPT_SET = 256,
+  OPT_DEVICE,
+  OPT_THREADS,
+  OPT_RESUME,
+  OPT_QUIET,
+  OPT_PATH,
+  OPT_FIX,
+  OPT_OVERWRITE
+};
 
 static const struct option long_options[] = {
     {"set", required_argument, NULL, OPT_SET},
     {"device", required_argument, NULL, OPT_DEVICE},
     {"threads", required_argument, NULL, OPT_THREADS},
     {"resume", optional_argument, NULL, OPT_RESUME},
+    {"overwrite", no_argument, NULL, OPT_OVERWRITE},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {"plugin-path", required_argument, NULL, OPT_PATH},
     {"fix-report", no_argument, NULL, OPT_FIX},
@@ -114,6 +125,17 @@ static void bad_option(char **argv, int k)
             near ? near : "");
 }
 
+/* "--resume 40" as well as "--resume=40": what follows is taken if it is a step or "auto". */
+static int resume_option(int argc, char **argv, common_options *o)
+{
+  const char *const next = optarg != NULL ? optarg : optind < argc ? argv[optind] : "";
+  const int automatic = strcmp(next, "auto") == 0;
+  const int taken = automatic || number(next, &o->resume_step);
+  o->resume = automatic ? RUN_RESUME_AUTO : RUN_RESUME;
+  if (optarg == NULL) optind += taken;
+  return taken || optarg == NULL;
+}
+
 int options_parse(int argc, char **argv, int command, const char *usage, common_options *o)
 {
   memset(o, 0, sizeof *o);
@@ -153,23 +175,22 @@ int options_parse(int argc, char **argv, int command, const char *usage, common_
     case OPT_QUIET:
       o->quiet = 1;
       break;
+    case OPT_OVERWRITE:
+      o->overwrite = 1;
+      break;
     case OPT_FIX:
       o->fix_report = 1;
       break;
     case OPT_RESUME:
-      o->resume = 1;
-      /* "--resume 40" as well as "--resume=40": a number behind it is the step */
-      if (optarg != NULL)
-        fine = number(optarg, &o->resume_step);
-      else if (optind < argc && number(argv[optind], &o->resume_step))
-        ++optind;
+      fine = resume_option(argc, argv, o);
       break;
     default:
       bad_option(argv, k);
       return leave(o, usage, EXIT_USAGE);
     }
     if (!fine) {
-      fprintf(stderr, "loom: '%s' is not a number >= 0\n", optarg);
+      fprintf(stderr, "loom: '%s' is not a number >= 0%s\n", optarg,
+              k == OPT_RESUME ? " and not auto" : "");
       return leave(o, usage, EXIT_USAGE);
     }
   }
@@ -179,8 +200,13 @@ int options_parse(int argc, char **argv, int command, const char *usage, common_
     return leave(o, usage, EXIT_USAGE);
   }
   o->config = argv[optind];
-  if (command == OPTIONS_CHECK && (o->resume || o->out != NULL)) {
-    fprintf(stderr, "loom: check writes nothing: -o and --resume belong to run\n");
+  if (command == OPTIONS_CHECK && (o->resume || o->out != NULL || o->overwrite)) {
+    fprintf(stderr, "loom: check writes nothing: -o, --overwrite and --resume belong to run\n");
+    return leave(o, usage, EXIT_USAGE);
+  }
+  if (o->resume == RUN_RESUME && o->overwrite) {
+    fprintf(stderr,
+            "loom: --resume continues a log and --overwrite replaces it: give one of them\n");
     return leave(o, usage, EXIT_USAGE);
   }
   if (command == OPTIONS_RUN && o->fix_report) {

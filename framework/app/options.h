@@ -13,10 +13,10 @@ typedef struct common_options {
   int num_sets;
   char **owned; /* texts made for --device, --threads, --plugin-path */
   int num_owned;
-  int64_t steps; /* -n, or -1 */
-  int resume;
+  int64_t steps;       /* -n, or -1 */
+  int resume;          /* RUN_RESUME_* */
   int64_t resume_step; /* or -1 */
-  int quiet;
+  int quiet, overwrite;
   int fix_report; /* check --fix-report */
   char *command;  /* the whole command line, quoted for a shell, for the log */
   int exit_code;  /* when options_parse returns nonzero */

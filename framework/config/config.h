@@ -42,6 +42,9 @@ const char *cfg_section_suffix(const cfg_section *s); /* "sheet", or "" */
 /* Raw access; marks the key as asked for.  NULL if absent. */
 const char *cfg_text(const cfg_section *s, const char *key);
 int cfg_has(const cfg_section *s, const char *key); /* given and not unset; without marking */
+/* 1 if the key stands in a file; 0 if it is absent or was given by --set.  *dir: the folder that
+ * paths in its value are relative to, "" for the current one. */
+int cfg_given_by_file(const cfg_section *s, const char *key, const char **dir);
 /* "FILE:LINE: [section] key" for messages; key NULL: the section's own place */
 const char *cfg_place(const cfg_section *s, const char *key, char *buf, size_t len);
 

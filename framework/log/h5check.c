@@ -69,12 +69,8 @@ loom_status h5check_begin(loom_err *err, const char *log_path, h5check **out)
   h5check *c;
   *out = NULL;
   LOOM_TRY(h5check_new(err, log_path, &c));
-  c->fd = open(c->part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  loom_status s = LOOM_OK;
-  if (c->fd < 0) {
-    s = err_set(err, LOOM_E_IO, "%s: the checkpoint cannot be created: %s", c->path,
-                strerror(errno));
-  } else {
+  loom_status s = h5u_open_part(err, c->path, c->part, &c->fd);
+  if (s == LOOM_OK) {
     c->writing = 1;
     s = h5u_reserve(err, c->path, c->fd, 0, META_ROOM, &c->reserved);
     c->reserved = 0; /* creating truncates */
@@ -225,6 +221,28 @@ loom_status h5check_discard(loom_err *err, const char *log_path)
                   "%s: the checkpoint of the log that was replaced cannot be removed: %s; remove "
                   "it, or name another file with -o",
                   all[i], strerror(errno));
+  h5check_close(c);
+  return s;
+}
+
+int h5check_exists(const char *log_path)
+{
+  char *const names[] = {name_beside(log_path, ".check.h5"),
+                         name_beside(log_path, ".check.prev.h5")};
+  int found = 0;
+  for (int i = 0; i < 2; ++i) {
+    found |= names[i] != NULL && access(names[i], F_OK) == 0;
+    free(names[i]);
+  }
+  return found;
+}
+
+loom_status h5check_target(loom_err *err, const char *log_path)
+{
+  h5check *c;
+  LOOM_TRY(h5check_new(err, log_path, &c));
+  loom_status s = h5u_check_place(err, c->path);
+  if (s == LOOM_OK) s = h5u_check_place(err, c->prev);
   h5check_close(c);
   return s;
 }

@@ -144,14 +144,19 @@ typedef struct h5log_options {
   const loom_column *extra;
   int num_obstacles; /* poses are logged per frame: /scene/obstacles/NAME/pose [T][12] */
   const char *const *obstacle_names;
-  int overwrite; /* h5log_create may replace an existing file */
+  int overwrite; /* H5LOG_*: what h5log_create may replace */
 } h5log_options;
 
 typedef struct h5log h5log;
 
 /* ---- writing ------------------------------------------------------------------- */
-/* Create (fails if the directory is not writable; an existing file is replaced, and its
- * checkpoints are removed, only when overwrite is set), write scene, start SWMR. */
+/* What may be replaced: logs without a step always, others by the word of the caller. */
+enum { H5LOG_KEEP = 0, H5LOG_OVERWRITE = 1, H5LOG_OVERWRITE_UNFINISHED = 2 };
+/* May a new log be put at `path`?  LOOM_E_CONFIG with what is there and the remedy if not: only
+ * regular files that loom wrote, and empty ones, are ever replaced, never through a link. */
+loom_status h5log_target(loom_err *err, const char *path, int overwrite);
+/* Create (refuses what h5log_target refuses; with a log that is replaced its checkpoints go),
+ * write scene, start SWMR. */
 loom_status h5log_create(loom_err *err, const char *path, const h5log_meta *meta,
                          const h5log_options *opt, const h5log_array *scene, int num_scene,
                          int64_t num_verts, h5log **out);
@@ -183,6 +188,9 @@ loom_status h5check_put_scalars(h5check *c, loom_err *err, int64_t step, double 
                                 const char *config_hash);
 loom_status h5check_commit(h5check *c, loom_err *err); /* consumes c in any case */
 void h5check_abort(h5check *c);
+int h5check_exists(const char *log_path); /* a checkpoint, or the one before it */
+/* The names of the log's checkpoints are free, or hold what loom wrote. */
+loom_status h5check_target(loom_err *err, const char *log_path);
 /* Remove the checkpoints of a log that is replaced: they would continue the wrong run. */
 loom_status h5check_discard(loom_err *err, const char *log_path);
 /* step < 0: the newest that is as it was written; otherwise the one of that step, or an error

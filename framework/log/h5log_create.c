@@ -4,7 +4,6 @@
  * never sees half of it and an existing file is replaced in one instant.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,41 +209,9 @@ static int put_meta(hid_t file, const h5log_meta *m)
 }
 
 /* ---- the file --------------------------------------------------------------------------- */
-/* Refuse if `path` exists and may not be replaced, or is being written. */
-static loom_status check_target(loom_err *err, const char *path, int overwrite)
-{
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  char writer[160];
-  if (fd < 0) {
-    if (errno == ENOENT) return LOOM_OK;
-    return err_set(err, LOOM_E_IO, "%s: exists and cannot be replaced: %s", path, strerror(errno));
-  }
-  loom_status s = LOOM_OK;
-  if (!overwrite) {
-    s = err_set(err, LOOM_E_IO, "%s: exists; name another file, or continue it with --resume",
-                path);
-  } else if (h5u_lock_writer(path, fd) == H5U_BUSY) {
-    h5u_writer_of(path, writer, sizeof writer);
-    s = err_set(err, LOOM_E_IO,
-                "%s: is in use by another process (writer: %s); wait or name "
-                "another file",
-                path, writer[0] != '\0' ? writer : "unknown");
-  }
-  close(fd);
-  return s;
-}
-
 static loom_status open_part(loom_err *err, const char *path, const char *part, int *fd)
 {
-  *fd = open(part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (*fd < 0) {
-    const char *const slash = strrchr(path, '/');
-    if (errno == ENOENT && slash != NULL)
-      return err_set(err, LOOM_E_IO, "%s: the directory %.*s does not exist; create it", path,
-                     (int)(slash - path), path);
-    return err_set(err, LOOM_E_IO, "%s: cannot be created: %s; name another file", path,
-                   strerror(errno));
-  }
+  LOOM_TRY(h5u_open_part(err, path, part, fd));
   if (h5u_lock(*fd, 1) == H5U_BUSY) {
     close(*fd);
     *fd = -1;
@@ -299,7 +266,7 @@ loom_status h5log_create(loom_err *err, const char *path, const h5log_meta *meta
   h5u_quiet();
   if (num_verts < 1) return err_set(err, LOOM_E_ARG, "%s: a log needs at least one vertex", path);
   LOOM_TRY(h5log_check_options(err, path, opt));
-  LOOM_TRY(check_target(err, path, opt->overwrite));
+  LOOM_TRY(h5log_target(err, path, opt->overwrite));
   const size_t len = strlen(path) + sizeof ".part";
   h5log *const l = calloc(1, sizeof *l);
   char *const part = malloc(len);

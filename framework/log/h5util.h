@@ -91,6 +91,12 @@ typedef struct h5u_super { /* facts of the superblock */
 } h5u_super;
 loom_status h5u_peek(loom_err *err, const char *path, int fd, h5u_super *out);
 
+/* Open, or create, the temporary file `part` of `path` for writing: no link, and no file that
+ * somebody else wrote. */
+loom_status h5u_open_part(loom_err *err, const char *path, const char *part, int *fd);
+/* A checkpoint may be put at `path`: nothing is there, or what loom wrote. */
+loom_status h5u_check_place(loom_err *err, const char *path);
+
 enum { H5U_LOCKED, H5U_BUSY, H5U_NO_LOCKS };
 /* Advisory lock on the whole file.  Writers hold it exclusively while creating and
  * repairing, shared (with readers beside them) while they append. */

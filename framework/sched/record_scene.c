@@ -204,9 +204,9 @@ loom_status record_open(run *r, const run_options *o, int64_t last_step)
                        .extra = r->columns,
                        .num_obstacles = r->scene->pub.num_obstacles,
                        .obstacle_names = names,
-                       .overwrite = o->overwrite};
+                       .overwrite = r->overwrite};
   for (int32_t i = 0; i < r->scene->pub.num_obstacles; ++i) names[i] = r->scene->obstacles[i].name;
-  if (!o->resume) return create(r, o, &opt);
+  if (!r->resume) return create(r, o, &opt);
   cfg_hash(r->c, hash);
   return h5log_resume(r->err, r->out_path, hash, last_step, &opt, &r->log);
 }

@@ -1,13 +1,10 @@
 /* run.c - build one run from a config, execute it, take it apart. */
 #include "sched/run_state.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "sched/call.h"
 #include "sched/record.h"
@@ -299,6 +296,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(settings_bind(r->err, r->c, &r->set));
   r->sum.steps_planned = (o->steps >= 0 ? o->steps : r->set.run.steps) * r->set.run.substeps;
   limit_blas(&r->set.exec);
+  if (!o->no_log) LOOM_TRY(output_choose(r, o));
   LOOM_TRY(registry_open(r->err, r->set.exec.plugin_path, &r->reg));
   LOOM_TRY(find_instances(r));
   LOOM_TRY(open_exec(r));
@@ -358,32 +356,6 @@ loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out)
 /* ---- executing --------------------------------------------------------------------------------
  */
 
-/* out/<config name>.h5 unless told otherwise; missing folders are made */
-static loom_status choose_path(run *r, const run_options *o)
-{
-  const char *given = o->out != NULL ? o->out : r->set.log.file;
-  if (given[0] != '\0') {
-    snprintf(r->out_path, sizeof r->out_path, "%s", given);
-  } else {
-    const char *base = strrchr(cfg_path(r->c), '/');
-    base = base != NULL ? base + 1 : cfg_path(r->c);
-    const char *const dot = strrchr(base, '.');
-    snprintf(r->out_path, sizeof r->out_path, "out/%.*s.h5",
-             dot != NULL ? (int)(dot - base) : (int)strlen(base), base);
-  }
-  for (char *p = r->out_path + 1; *p != '\0'; ++p) {
-    if (*p != '/') continue;
-    *p = '\0';
-    const int made = mkdir(r->out_path, 0777);
-    const int e = errno;
-    if (made != 0 && e != EEXIST)
-      return err_set(r->err, LOOM_E_IO, "cannot make folder %s: %s; choose another place with -o",
-                     r->out_path, strerror(e));
-    *p = '/';
-  }
-  return LOOM_OK;
-}
-
 static loom_status simulate(run *r, const run_options *o, int64_t first)
 {
   const int64_t every = r->set.log.checkpoint_every * r->set.run.substeps;
@@ -409,8 +381,8 @@ loom_status run_execute(run *r, const run_options *o)
   loom_status s = LOOM_OK;
   r->first_step = r->rep.ref != NULL ? r->set.run.replay_first : 0;
   if (!o->no_log) {
-    LOOM_TRY(choose_path(r, o));
-    if (o->resume) LOOM_TRY(run_failed(r, checkpoint_read(r, o->resume_step, &last_step)));
+    LOOM_TRY(output_folders(r));
+    if (r->resume) LOOM_TRY(run_failed(r, checkpoint_read(r, o->resume_step, &last_step)));
     LOOM_TRY(run_failed(r, record_open(r, o, last_step)));
   }
   if (last_step < 0) s = record_frame(r, r->first_step - 1, (double)r->first_step * r->st.h);

@@ -8,6 +8,8 @@
 
 typedef struct run run;
 
+enum { RUN_RESUME_NO, RUN_RESUME, RUN_RESUME_AUTO };
+
 typedef struct run_summary {
   int64_t steps_done, steps_planned, iters;
   int64_t reasons[H5LOG_NUM_REASONS];
@@ -31,9 +33,9 @@ typedef struct run_options {
   const char *out;     /* log path; NULL: [log] file or its default */
   const char *command; /* command line, for the log */
   int64_t steps;       /* < 0: as configured */
-  int resume;          /* continue an existing log */
+  int resume;          /* RUN_RESUME_*: continue an existing log; AUTO: if it has a checkpoint */
   int64_t resume_step; /* < 0: the newest checkpoint */
-  int overwrite;       /* replace an existing log */
+  int overwrite;       /* replace an existing log that holds steps */
   int no_log;          /* run without any output file (tests) */
   int mem_check;       /* buffers in check mode */
   /* A scene made by the caller instead of the one the config describes (programs that

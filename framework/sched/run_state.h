@@ -160,6 +160,8 @@ struct run {
   const run_options *opt;
   int64_t first_step; /* of this run: 0, or [run] replay_first */
   char out_path[1024];
+  int resume;    /* the log at out_path is continued */
+  int overwrite; /* H5LOG_*: what a new log may replace */
 };
 
 /* ---- problem.c: the step's objective and its derivatives ------------------------ */
@@ -202,6 +204,10 @@ void quad_release(run *r, loom_quad *q);
 loom_status blocks_alloc(run *r, const char *owner, loom_blocks3 *b);
 loom_status blocks_reserve(run *r, loom_blocks3 *b, int64_t capacity);
 void blocks_release(run *r, loom_blocks3 *b);
+
+/* ---- output.c: out_path, resume and overwrite ---------------------------------------- */
+loom_status output_choose(run *r, const run_options *o); /* refuses what may not be replaced */
+loom_status output_folders(run *r);                      /* makes those that are missing */
 
 /* ---- sections.c: tic and toc of plugins ------------------------------------------------ */
 void section_begin(run *r, const char *owner, const char *name);

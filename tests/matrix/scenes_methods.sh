@@ -30,7 +30,7 @@ pair() { # SCENE METHOD
     cat "$work/out"
     failed=1
   elif [ "$steps" != 0 ] && ! "$LOOM_BIN" run "$conf" -n "$steps" --quiet \
-    -o "$work/log.h5" "$@" >"$work/out" 2>&1; then
+    --overwrite -o "$work/log.h5" "$@" >"$work/out" 2>&1; then
     echo "FAILED: run of $what with ${conf##*-}"
     cat "$work/out"
     failed=1

@@ -43,8 +43,8 @@ static curve *replay(const char *solver, const char *more)
   snprintf(first, sizeof first, "run.replay_first=%d", STEP);
   snprintf(plugin, sizeof plugin, "solver.plugin=%s", solver);
   cr_assert(c != NULL);
-  LOOM_FINE("run", "hang.ini", "--quiet", "-n", "1", "-o", "curve.h5", "--set", "run.replay=ref.h5",
-            "--set", first, "--set", plugin, "--set", more);
+  LOOM_FINE("run", "hang.ini", "--quiet", "-n", "1", "--overwrite", "-o", "curve.h5", "--set",
+            "run.replay=ref.h5", "--set", first, "--set", plugin, "--set", more);
   cr_assert_eq(h5read_open(&err, "curve.h5", &r), LOOM_OK, "%s", err.text);
   c->rows = h5read_num_iters(r);
   cr_assert(h5read_num_steps(r) == 1 && c->rows > 1 && c->rows <= MAX_ROWS);

@@ -36,7 +36,8 @@ Test(disk_full, finished_steps_stay)
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "1", "-o", "one.h5");
   LOOM_FINE("run", "drape.ini", "--quiet", "-o", "whole.h5");
   for (int64_t limit = size_of("one.h5") + STEP;; limit += STEP) {
-    proc_loom_limited(&p, limit, LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "run.h5"));
+    proc_loom_limited(&p, limit,
+                      LOOM_ARGS("run", "drape.ini", "--quiet", "--overwrite", "-o", "run.h5"));
     if (p.code == 0) break; /* the writer keeps some 2 MiB free: far above the size of the log */
     cr_assert_eq(p.code, 1, "limit %lld: exit code %d: %s", (long long)limit, p.code, p.err);
     cr_expect(strstr(p.err, "loom: run.h5: ") == p.err && strstr(p.err, "limit") != NULL, "%s",
@@ -61,7 +62,8 @@ Test(disk_full, not_even_room_to_begin)
   proc p;
   proc_write("drape.ini", DRAPE "[solver]\nplugin = gd\n");
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "6", "-o", "run.h5");
-  proc_loom_limited(&p, 20000, LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "run.h5"));
+  proc_loom_limited(&p, 20000,
+                    LOOM_ARGS("run", "drape.ini", "--quiet", "--overwrite", "-o", "run.h5"));
   cr_assert_eq(p.code, 1, "exit code %d: %s", p.code, p.err);
   cr_expect(strstr(p.err, "run.h5") != NULL, "%s", p.err);
   cr_expect_eq(lines(p.err), 1, "not one line:\n%s", p.err);

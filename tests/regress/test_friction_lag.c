@@ -20,8 +20,8 @@ static void all_converge(const char *plugin, const char *set, const char *more)
   snprintf(solver, sizeof solver, "solver.plugin=%s", plugin);
   proc_write("drape.ini", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_PLUGINS DRAPE_LOG
              "[stop]\ntol_abs = 1e-10\ntol_rel = 0\nmax_iters = 80\n[solver]\n");
-  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "30", "-o", "run.h5", "--set", solver, "--set",
-            set, "--set", more);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "30", "--overwrite", "-o", "run.h5", "--set",
+            solver, "--set", set, "--set", more);
   cr_assert_eq(h5read_open(&err, "run.h5", &r), LOOM_OK, "%s", err.text);
   for (int64_t i = 0; i < h5read_num_steps(r); ++i) {
     cr_assert_eq(h5read_steps(r, &err, i, 1, &s), LOOM_OK, "%s", err.text);

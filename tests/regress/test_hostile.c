@@ -49,8 +49,8 @@ static void run_with(const char *section, const char *fault, const char *more, p
 {
   char set[256];
   snprintf(set, sizeof set, "%s.fault=%s", section, fault);
-  proc_loom(p, LOOM_ARGS("run", "h.ini", "--quiet", "-o", "h.h5", "--plugin-path", folder, "--set",
-                         set, "--set", more != NULL ? more : "run.steps=2"));
+  proc_loom(p, LOOM_ARGS("run", "h.ini", "--quiet", "--overwrite", "-o", "h.h5", "--plugin-path",
+                         folder, "--set", set, "--set", more != NULL ? more : "run.steps=2"));
 }
 
 static void has(const deed *d, const proc *p, const char *text)
@@ -246,8 +246,8 @@ Test(hostile, nested_calls_name_both)
 {
   const deed d = {"solver", "", {NULL}};
   proc p;
-  proc_loom(&p, LOOM_ARGS("run", "h.ini", "--quiet", "-o", "h.h5", "--plugin-path", folder, "--set",
-                          "collision.c.fault=detect_again:fail"));
+  proc_loom(&p, LOOM_ARGS("run", "h.ini", "--quiet", "--overwrite", "-o", "h.h5", "--plugin-path",
+                          folder, "--set", "collision.c.fault=detect_again:fail"));
   cr_expect_eq(p.code, 1, "exit code %d", p.code);
   has(&d, &p,
       "loom: step 0, iteration 0: [contact.c] plugin fx_hostile, resolve(): [collision.c] plugin "
@@ -279,8 +279,8 @@ Test(hostile, restore_and_reset)
     cr_assert_eq(p.code, 0, "%s", p.err);
     cr_assert_eq(rename("h.h5", "ref.h5"), 0);
     snprintf(set, sizeof set, "%s.fault=reset:segv", sections[i]);
-    proc_loom(&p, LOOM_ARGS("run", "h.ini", "--quiet", "-o", "h.h5", "--plugin-path", folder,
-                            "--set", "run.replay=ref.h5", "--set", set));
+    proc_loom(&p, LOOM_ARGS("run", "h.ini", "--quiet", "--overwrite", "-o", "h.h5", "--plugin-path",
+                            folder, "--set", "run.replay=ref.h5", "--set", set));
     cr_expect_eq(p.code, code, "code %d: %s", p.code, p.err);
     has(&d, &p, "in fx_hostile.reset() of [");
     has(&d, &p, "], step 0");

@@ -37,7 +37,7 @@ static void sleep_for(double seconds)
 
 Test(kill, at_20_moments)
 {
-  const char *const fresh[] = {"run", "drape.ini", "--quiet", "-o", "run.h5", NULL};
+  const char *const fresh[] = {"run", "drape.ini", "--quiet", "--overwrite", "-o", "run.h5", NULL};
   const char *const resume[] = {"run", "drape.ini", "--quiet", "-o", "run.h5", "--resume", NULL};
   uint64_t seed = 20u;
   int killed = 0, resumed = 0, after_steps = 0, tried = 0;

@@ -29,7 +29,8 @@ Test(knit, same_bits_for_any_number_of_threads)
   proc_write("knit.ini", KNIT KNIT_SOLVER FAST);
   LOOM_FINE("run", "knit.ini", "--quiet", "-o", "one.h5");
   for (int i = 0; i < 3; ++i) {
-    LOOM_FINE("run", "knit.ini", "--quiet", "-o", "many.h5", "--threads", threads[i]);
+    LOOM_FINE("run", "knit.ini", "--quiet", "--overwrite", "-o", "many.h5", "--threads",
+              threads[i]);
     logs_same_bits("one.h5", "many.h5", LOGS_UNBROKEN);
   }
 }

@@ -18,8 +18,8 @@ static void same_in(const char *config, const char *plugin, const char *set)
             "--set", set);
   cr_assert_eq(log_is_whole("one.h5", "finished"), 25);
   for (int i = 0; i < 3; ++i) {
-    LOOM_FINE("run", "drape.ini", "--quiet", "-o", "many.h5", "--threads", threads[i], "--set",
-              solver, "--set", set);
+    LOOM_FINE("run", "drape.ini", "--quiet", "--overwrite", "-o", "many.h5", "--threads",
+              threads[i], "--set", solver, "--set", set);
     logs_same_bits("one.h5", "many.h5", LOGS_UNBROKEN);
   }
 }

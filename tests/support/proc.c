@@ -138,6 +138,14 @@ int proc_kill(pid_t pid)
   return 0;
 }
 
+/* "loom: step 3/25 ...", while an error in a step begins "loom: step 3: " */
+static int is_progress(const char *line)
+{
+  static const char head[] = "loom: step ";
+  const size_t n = sizeof head - 1;
+  return strncmp(line, head, n) == 0 && line[n + strspn(line + n, "0123456789")] == '/';
+}
+
 /* Lines of the error: notes, warnings and progress are not errors, usage lines follow one. */
 static int error_lines(const char *text)
 {
@@ -145,7 +153,7 @@ static int error_lines(const char *text)
   while (*text != '\0') {
     const size_t n = strcspn(text, "\n");
     const int ours = strncmp(text, "loom: ", 6) == 0 && strncmp(text, "loom: note: ", 12) != 0 &&
-                     strncmp(text, "loom: step ", 11) != 0;
+                     !is_progress(text);
     lines += ours;
     if (!ours && strncmp(text, "usage:", 6) == 0) return lines;
     if (!ours && strncmp(text, "loom: ", 6) != 0) return -1;

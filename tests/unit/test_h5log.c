@@ -423,11 +423,12 @@ Test(h5log, bad_targets_are_refused_by_name)
   h5log *l;
   cr_assert_eq(tiny_create(&err, tiny_path(0, "no/such/dir/a.h5"), &o, &l), LOOM_E_IO);
   cr_assert(strstr(err.text, "no/such/dir does not exist") != NULL, "%s", err.text);
-  cr_assert_eq(tiny_create(&err, tiny_dir(), &o, &l), LOOM_E_IO);
+  cr_assert_eq(tiny_create(&err, tiny_dir(), &o, &l), LOOM_E_CONFIG);
+  cr_assert(strstr(err.text, "is a folder") != NULL, "%s", err.text);
   const char *const path = tiny_path(0, "a.h5");
   cr_assert_eq(tiny_write(&err, path, &o, 2), LOOM_OK);
-  cr_assert_eq(tiny_create(&err, path, &o, &l), LOOM_E_IO);
-  cr_assert(strstr(err.text, "exists") != NULL, "%s", err.text);
+  cr_assert_eq(tiny_create(&err, path, &o, &l), LOOM_E_CONFIG);
+  cr_assert(strstr(err.text, "a.h5: is a finished log of ") != NULL, "%s", err.text);
   cr_assert_eq(tiny_check(&err, path, 2), 2, "%s", err.text);
   const loom_column twice[2] = {{"a", "1", ""}, {"a", "1", ""}};
   tiny_options bad = {0};
