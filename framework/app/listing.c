@@ -62,6 +62,7 @@ int listing_parse(int argc, char **argv, const char *usage, listing *out)
 
 const char *listing_backends(uint32_t backends)
 {
+  backends &= LOOM_ON_CPU | LOOM_ON_CUDA;
   return backends == LOOM_ON_CPU ? "cpu" : backends == LOOM_ON_CUDA ? "cuda" : "cpu+cuda";
 }
 
@@ -129,8 +130,8 @@ void json_plugin(FILE *f, int *first, const reg_entry *e)
   json_member(f, first, "name", p->name);
   json_member(f, first, "version", p->version);
   json_list(f, first, "backends",
-            p->backends == (LOOM_ON_CPU | LOOM_ON_CUDA) ? "cpu, cuda"
-                                                        : listing_backends(p->backends));
+            (p->backends & 3u) == (LOOM_ON_CPU | LOOM_ON_CUDA) ? "cpu, cuda"
+                                                               : listing_backends(p->backends));
   json_member(f, first, "license", p->license);
   json_member(f, first, "summary", p->summary);
   json_member(f, first, "reference", p->reference);

@@ -12,6 +12,14 @@ install(DIRECTORY framework/geom DESTINATION ${LOOM_INSTALL_INCLUDE}
 install(TARGETS loom_headers EXPORT loom)
 install(EXPORT loom NAMESPACE loom:: FILE loomTargets.cmake DESTINATION ${package})
 
+# Plugins outside the tree get the device of this build.
+if(LOOM_SIMULATED)
+  set(LOOM_CORE_DEVICE simulated)
+elseif(LOOM_HAVE_CUDA)
+  set(LOOM_CORE_DEVICE real)
+else()
+  set(LOOM_CORE_DEVICE none)
+endif()
 configure_package_config_file(framework/cmake/loomConfig.cmake.in
   ${PROJECT_BINARY_DIR}/loomConfig.cmake INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/loomConfigVersion.cmake
@@ -20,5 +28,5 @@ foreach(file LoomCuda.cmake LoomFlags.cmake LoomBuildInfo.cmake LoomKernels.cmak
     write_build_info.cmake kernel.cu.in)
   list(APPEND files framework/cmake/${file})
 endforeach()
-install(FILES ${files} ${PROJECT_BINARY_DIR}/loomConfig.cmake
+install(FILES ${files} framework/mem/sim.h ${PROJECT_BINARY_DIR}/loomConfig.cmake
   ${PROJECT_BINARY_DIR}/loomConfigVersion.cmake DESTINATION ${package})

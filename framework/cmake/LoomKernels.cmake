@@ -5,6 +5,10 @@
 # LANGUAGE source property because that property belongs to a directory: one file cannot
 # be C and CUDA in one target.
 set(LOOM_KERNEL_TEMPLATE ${CMAKE_CURRENT_LIST_DIR}/kernel.cu.in)
+set(LOOM_SIM_HEADER ${CMAKE_CURRENT_LIST_DIR}/sim.h) # installed beside this file
+if(NOT EXISTS ${LOOM_SIM_HEADER})
+  cmake_path(SET LOOM_SIM_HEADER NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../mem/sim.h)
+endif()
 function(loom_add_kernels target)
   foreach(src IN LISTS ARGN)
     cmake_path(ABSOLUTE_PATH src NORMALIZE OUTPUT_VARIABLE abs)
@@ -20,7 +24,7 @@ function(loom_add_kernels target)
       cmake_path(GET src STEM LAST_ONLY stem)
       set(wrap ${CMAKE_CURRENT_BINARY_DIR}/${target}.${stem}.sim.c)
       file(CONFIGURE OUTPUT ${wrap} CONTENT
-        "#include \"${PROJECT_SOURCE_DIR}/framework/mem/sim.h\"\n#include \"${abs}\"\n")
+        "#include \"${LOOM_SIM_HEADER}\"\n#include \"${abs}\"\n")
       target_sources(${target} PRIVATE ${wrap})
     endif()
   endforeach()
@@ -31,6 +35,11 @@ endfunction()
 # One MODULE <name>.so with one exported symbol.  It links nothing of the core.
 function(loom_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 P "" "" "SOURCES;KERNELS;LIBRARIES")
+  if(P_UNPARSED_ARGUMENTS OR P_KEYWORDS_MISSING_VALUES OR NOT P_SOURCES)
+    message(FATAL_ERROR "loom_add_plugin(${name}): '${P_UNPARSED_ARGUMENTS}' is not understood, or a "
+      "list is empty; write loom_add_plugin(<name> SOURCES <c files> [KERNELS <kernel files>] "
+      "[LIBRARIES <targets>])")
+  endif()
   add_library(${name} MODULE ${P_SOURCES})
   loom_add_kernels(${name} ${P_KERNELS})
   target_link_libraries(${name} PRIVATE loom_flags ${P_LIBRARIES})

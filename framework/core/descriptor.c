@@ -252,6 +252,30 @@ static loom_status check_contact(loom_err *err, const loom_contact_ops *o)
 
 /* ---- descriptor ------------------------------------------------------------------------------ */
 
+#if !defined(LK_HAVE_CUDA)
+#define OTHER_DEVICE 0u /* no device: nothing is launched on one */
+#elif defined(LK_SIMULATED)
+#define OTHER_DEVICE LOOM_CUDA_REAL
+#else
+#define OTHER_DEVICE LOOM_CUDA_SIMULATED
+#endif
+
+static loom_status check_backends(loom_err *err, uint32_t b)
+{
+  const uint32_t on = LOOM_ON_CPU | LOOM_ON_CUDA, device = LOOM_CUDA_REAL | LOOM_CUDA_SIMULATED;
+  if ((b & on) == 0 || (b & ~(on | device)) || ((b & device) && !(b & LOOM_ON_CUDA)) ||
+      (b & device) == device)
+    REFUSE(err, "backends are 0x%x; allowed: LOOM_ON_CPU, LOOM_ON_CUDA or both, or LK_BACKENDS", b);
+  if (b & OTHER_DEVICE)
+    REFUSE(
+        err,
+        "its kernels are for %s device, those of this loom for %s one; configure the plugin with "
+        "-DLOOM_CUDA=%s",
+        b & LOOM_CUDA_REAL ? "a real CUDA" : "the simulated",
+        b & LOOM_CUDA_REAL ? "the simulated" : "a real", b & LOOM_CUDA_REAL ? "SIMULATED" : "ON");
+  return LOOM_OK;
+}
+
 static loom_status check_head(loom_err *err, const loom_plugin *p)
 {
   if (p->magic != LOOM_MAGIC)
@@ -261,18 +285,23 @@ static loom_status check_head(loom_err *err, const loom_plugin *p)
   if (p->abi_major != LOOM_ABI_MAJOR)
     REFUSE(err, "built for plugin ABI %d.%d, this is %d.%d; rebuild the plugin", p->abi_major,
            p->abi_minor, LOOM_ABI_MAJOR, LOOM_ABI_MINOR);
-  if (!REACHES(p->struct_size, loom_plugin, ops))
-    REFUSE(err, "the descriptor has %u bytes, too few to hold ops; rebuild the plugin",
-           p->struct_size);
-  if (p->real_size != sizeof(loom_real))
+  if (p->real_size != sizeof(loom_real)) /* changes the layout, too, but this says why */
     REFUSE(err,
            "built for reals of %d bytes, this loom has %zu; rebuild with the same "
            "LOOM_REAL_FLOAT",
            p->real_size, sizeof(loom_real));
+  if (p->abi_minor == LOOM_ABI_MINOR && p->layout != LOOM_LAYOUT)
+    REFUSE(
+        err,
+        "built with other headers of plugin ABI %d.%d (layout %08x, this loom has %08x); rebuild "
+        "the plugin with the headers of this loom",
+        p->abi_major, p->abi_minor, p->layout, LOOM_LAYOUT);
+  if (!REACHES(p->struct_size, loom_plugin, ops))
+    REFUSE(err, "the descriptor has %u bytes, too few to hold ops; rebuild the plugin",
+           p->struct_size);
   if (p->kind >= LOOM_NUM_KINDS)
     REFUSE(err, "unknown kind %d; allowed: solver 0, collision 1, contact 2", p->kind);
-  if (p->backends == 0 || (p->backends & ~(uint32_t)(LOOM_ON_CPU | LOOM_ON_CUDA)))
-    REFUSE(err, "backends are 0x%x; allowed: LOOM_ON_CPU, LOOM_ON_CUDA or both", p->backends);
+  LOOM_TRY(check_backends(err, p->backends));
   if (!valid_name(p->name))
     REFUSE(err, "the name '%.80s' is not of the form [a-z][a-z0-9_]*",
            p->name != NULL ? p->name : "(null)");

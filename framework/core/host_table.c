@@ -23,7 +23,13 @@ static loom_status host_fail(const loom_host *h, loom_status code, const char *f
   va_start(ap, fmt);
   vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
-  return err_set(run_of(h)->err, code, "%s (%s:%d)", text, base != NULL ? base + 1 : file, line);
+  err_set(run_of(h)->err, code, "%s (%s:%d)", text, base != NULL ? base + 1 : file, line);
+  char *const why = self_of(h)->exec->why;
+  if (code == LOOM_E_DEVICE && why != NULL && why[0] != '\0') {
+    err_append(run_of(h)->err, "%s", why);
+    why[0] = '\0';
+  }
+  return code;
 }
 
 static void host_log(const loom_host *h, int level, const char *fmt, ...)
@@ -170,6 +176,18 @@ static loom_status host_dot(const loom_host *h, const loom_exec *e, loom_buf *a,
 {
   return la_dot(run_of(h)->m, e, a, b, out);
 }
+static loom_status host_dots(const loom_host *h, const loom_exec *e, int n, loom_buf *const *a,
+                             loom_buf *const *b, double *out)
+{
+  LOOM_CHECK(h, n >= 0 && n <= LOOM_NUM_RESULTS, LOOM_E_ARG, "%d dot products; at most %d at once",
+             n, LOOM_NUM_RESULTS);
+  for (int i = 0; i < n; ++i) LOOM_TRY(la_dot_slot(run_of(h)->m, e, a[i], b[i], i));
+  return exec_fetch(mem_err(run_of(h)->m), e, 0, n, out);
+}
+static loom_status host_fill(const loom_host *h, const loom_exec *e, loom_buf *x, double value)
+{
+  return la_fill(run_of(h)->m, e, x, value);
+}
 static loom_status host_axpby(const loom_host *h, const loom_exec *e, double a, loom_buf *x,
                               double b, loom_buf *y)
 {
@@ -279,5 +297,7 @@ void host_table_fill(instance *in)
                          .tic = host_tic,
                          .toc = host_toc,
                          .state_io = host_state_io,
-                         .extension = host_extension};
+                         .extension = host_extension,
+                         .dots = host_dots,
+                         .fill = host_fill};
 }

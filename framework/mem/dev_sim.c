@@ -47,7 +47,7 @@ loom_status dev_alloc(loom_err *err, size_t bytes, void **p)
   const size_t size = (bytes + SIM_PAGE - 1) / SIM_PAGE * SIM_PAGE;
   block *const all = (block *)SIM_BASE;
   *p = NULL;
-  if (sim_enter("allocation", NULL, 0) != LOOM_OK) return fail(err, "allocating on");
+  if (sim_enter() != LOOM_OK) return fail(err, "allocating on");
   if (all->size + size + SIM_PAGE > SIM_SIZE) {
     (void)sim_leave();
     return err_set(err, LOOM_E_NOMEM, "the simulated device has no addresses for %zu bytes", bytes);
@@ -63,7 +63,7 @@ loom_status dev_alloc(loom_err *err, size_t bytes, void **p)
 /* Addresses are not used again: whoever keeps one finds zeros. */
 void dev_release(void *p)
 {
-  if (p == NULL || sim_enter("release", NULL, 0) != LOOM_OK) return;
+  if (p == NULL || sim_enter() != LOOM_OK) return;
   (void)madvise(p, ((block *)((char *)p - SIM_PAGE))->size, MADV_DONTNEED);
   (void)sim_leave();
 }
@@ -76,7 +76,7 @@ loom_status dev_copy(loom_err *err, void *stream, void *dst, const void *src, si
   if ((to < SIM_SIZE) != (direction != DEV_TO_HOST) ||
       (from < SIM_SIZE) != (direction != DEV_TO_DEVICE))
     return err_set(err, LOOM_E_DEVICE, "copied between the wrong sides");
-  if (sim_enter("copy", NULL, 0) != LOOM_OK) return fail(err, "copying on");
+  if (sim_enter() != LOOM_OK) return fail(err, "copying on");
   memcpy(dst, src, bytes);
   return sim_leave();
 }
@@ -84,7 +84,7 @@ loom_status dev_copy(loom_err *err, void *stream, void *dst, const void *src, si
 loom_status dev_fill(loom_err *err, void *stream, void *p, int byte, size_t bytes)
 {
   (void)stream;
-  if (sim_enter("fill", NULL, 0) != LOOM_OK) return fail(err, "filling on");
+  if (sim_enter() != LOOM_OK) return fail(err, "filling on");
   memset(p, byte, bytes);
   return sim_leave();
 }

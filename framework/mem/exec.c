@@ -110,7 +110,12 @@ loom_status exec_run(loom_err *err, const loom_exec *q, const lk_entry *k, const
   case LOOM_OK:
     return s;
   case LOOM_E_DEVICE:
-    return err_set(err, s, "kernel %s: %s", k->name, dev_error_text());
+    if (q->why == NULL || q->why[0] == '\0')
+      return err_set(err, s, "kernel %s: %s", k->name, dev_error_text());
+    (void)dev_error_text(); /* not to be reported once more by the next launch */
+    err_set(err, s, "%s", q->why);
+    q->why[0] = '\0';
+    return s;
   case LOOM_E_UNSUPPORTED:
     return err_set(err, s, "kernel %s was not built for CUDA; configure with -DLOOM_CUDA=ON",
                    k->name);

@@ -24,6 +24,7 @@ static inline loom_status sim_open(int access)
 {
   return mprotect((void *)SIM_BASE, SIM_SIZE, access) == 0 ? LOOM_OK : LOOM_E_DEVICE;
 }
+static inline loom_status sim_enter(void) { return sim_open(PROT_READ | PROT_WRITE); }
 static inline loom_status sim_leave(void) { return sim_open(PROT_NONE); }
 
 /* A word of an argument block that is an address of the host. */
@@ -33,24 +34,27 @@ static inline int sim_foreign(uint64_t word)
   return msync((void *)(word / SIM_PAGE * SIM_PAGE), 1, MS_ASYNC) == 0; /* something is there */
 }
 
-static inline loom_status sim_enter(const char *kernel, const void *args, size_t size)
+/* Before a kernel runs: its arguments are the device's, and the device's memory is open. */
+static inline loom_status sim_launch(const loom_exec *q, const char *kernel, const void *args,
+                                     size_t size)
 {
   for (size_t i = 0; i + sizeof(uint64_t) <= size; i += sizeof(uint64_t)) {
     uint64_t word;
+    char text[96];
     memcpy(&word, (const char *)args + i, sizeof word);
     if (!sim_foreign(word)) continue;
-    fprintf(stderr, "kernel %s: byte %zu of its arguments is an address of the host\n", kernel, i);
-    return LOOM_E_DEVICE;
+    snprintf(text, sizeof text, "byte %zu of its arguments is an address of the host", i);
+    return lk_failed_(q, kernel, text);
   }
-  return sim_open(PROT_READ | PROT_WRITE);
+  return sim_enter() == LOOM_OK ? LOOM_OK : lk_failed_(q, kernel, "mprotect of its memory failed");
 }
 
 #define SIM_LAUNCHER_(name, before, one, after)                                            \
   loom_status name##_cuda(const loom_exec *q, const void *args, lk_int n, lk_real *result) \
   {                                                                                        \
     const name##_args_t A = *(const name##_args_t *)args;                                  \
-    const loom_status s = sim_enter(#name, &A, sizeof A);                                  \
-    (void)q, (void)result;                                                                 \
+    const loom_status s = sim_launch(q, #name, &A, sizeof A);                              \
+    (void)result;                                                                          \
     if (s != LOOM_OK) return s;                                                            \
     before;                                                                                \
     for (lk_int i_ = n; i_-- > 0;) {                                                       \

@@ -178,6 +178,7 @@ static loom_status open_exec(run *r)
   LOOM_TRY(exec_open(r->err, LOOM_CPU, (int)e->threads, e->deterministic, e->debug, &r->exec_host));
   LOOM_TRY(exec_open(r->err, backend, (int)e->threads, e->deterministic, e->debug, &r->exec));
   r->exec.launches = r->exec_host.launches = &r->launches;
+  r->exec.why = r->exec_host.why = r->why;
   r->threads_before = threads_limit(r->exec.num_threads);
   return LOOM_OK;
 }

@@ -68,9 +68,10 @@ struct run {
   settings set;
   registry *reg;
   scene_data *scene;
-  loom_exec exec;      /* where the core runs */
-  loom_exec exec_host; /* the CPU, for plugins without CUDA; == exec on the CPU */
-  int threads_before;  /* the calling thread's before this run; 0: not changed */
+  loom_exec exec;         /* where the core runs */
+  loom_exec exec_host;    /* the CPU, for plugins without CUDA; == exec on the CPU */
+  char why[LOOM_WHY_LEN]; /* loom_exec.why of both */
+  int threads_before;     /* the calling thread's before this run; 0: not changed */
   int64_t launches;
 
   instance solver;

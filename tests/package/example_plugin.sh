@@ -24,6 +24,29 @@ grep -q beta "$work/describe" || fail "describe does not show the parameter beta
 "$loom" run "$LOOM_SOURCE_DIR/tests/package/sheet.ini" -o "$work/run.h5" --quiet \
   --plugin-path "$work/build/plugins" || fail "loom run"
 
+# its kernels once more for the simulated device: refused by a loom that has a real one
+if grep -q 'LOOM_CORE_DEVICE real' "$work/prefix/lib/cmake/loom/loomConfig.cmake"; then
+  "$CMAKE" -S "$LOOM_SOURCE_DIR/framework/doc/example_plugin" -B "$work/simulated" -G Ninja \
+    -DCMAKE_PREFIX_PATH="$work/prefix" -DLOOM_CUDA=SIMULATED >"$work/configure.log" 2>&1 &&
+    fail "a simulated plugin was configured for a real device"
+  grep -q 'was built for a' "$work/configure.log" || fail "$(cat "$work/configure.log")"
+else
+  "$CMAKE" -S "$LOOM_SOURCE_DIR/framework/doc/example_plugin" -B "$work/simulated" -G Ninja \
+    -DCMAKE_PREFIX_PATH="$work/prefix" -DLOOM_WERROR=ON -DLOOM_CUDA=SIMULATED >"$work/configure.log"
+  "$CMAKE" --build "$work/simulated" || fail "a build with LOOM_CUDA=SIMULATED"
+  "$loom" list --plugin-path "$work/simulated/plugins" >"$work/list"
+  grep -q 'heavy_ball .*cpu+cuda' "$work/list" || fail "no launchers: $(cat "$work/list")"
+fi
+
+# a slip of the pen in loom_add_plugin() is an error
+mkdir "$work/typo"
+printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(typo LANGUAGES C)' \
+  'find_package(loom 0.1 REQUIRED)' 'loom_add_plugin(typo SOURCE typo.c)' >"$work/typo/CMakeLists.txt"
+"$CMAKE" -S "$work/typo" -B "$work/typo/build" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" \
+  -DLOOM_CUDA=OFF >"$work/configure.log" 2>&1 && fail "SOURCE instead of SOURCES was accepted"
+tr -s ' \n' ' ' <"$work/configure.log" | grep -q "'SOURCE;typo.c' is not understood" ||
+  fail "$(cat "$work/configure.log")"
+
 # installed beside the others it is found without a path
 "$CMAKE" --install "$work/build" --prefix "$work/prefix" >>"$work/install.log"
 "$loom" list solver >"$work/list"

@@ -7,8 +7,14 @@
 #ifndef FX_MAJOR
 #define FX_MAJOR LOOM_ABI_MAJOR
 #endif
+#ifndef FX_MINOR
+#define FX_MINOR LOOM_ABI_MINOR
+#endif
 #ifndef FX_REAL
 #define FX_REAL sizeof(loom_real)
+#endif
+#ifndef FX_LAYOUT
+#define FX_LAYOUT LOOM_LAYOUT
 #endif
 #ifndef FX_OPS_SIZE
 #define FX_OPS_SIZE sizeof(loom_solver_ops)
@@ -57,10 +63,11 @@ static const loom_solver_ops ops = {.struct_size = (uint32_t)FX_OPS_SIZE,
 static const loom_plugin plugin = {.magic = FX_MAGIC,
                                    .struct_size = (uint32_t)sizeof(loom_plugin),
                                    .abi_major = FX_MAJOR,
-                                   .abi_minor = LOOM_ABI_MINOR,
+                                   .abi_minor = FX_MINOR,
                                    .real_size = FX_REAL,
                                    .kind = LOOM_KIND_SOLVER,
                                    .backends = LOOM_ON_CPU,
+                                   .layout = FX_LAYOUT,
                                    .name = FX_NAME,
                                    .version = "1.2.3",
                                    .summary = "does nothing",

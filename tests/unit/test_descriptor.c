@@ -149,6 +149,13 @@ Test(descriptor, head)
   DAMAGED(0, x.p.kind = 3, "unknown kind 3");
   DAMAGED(0, x.p.backends = 0, "backends are 0x0");
   DAMAGED(0, x.p.backends = 8, "backends are 0x8");
+  DAMAGED(0, x.p.backends = 15, "backends are 0xf");
+#if defined(LK_SIMULATED)
+  DAMAGED(0, x.p.backends |= LOOM_ON_CUDA | LOOM_CUDA_REAL, "with -DLOOM_CUDA=SIMULATED");
+#elif defined(LK_HAVE_CUDA)
+  DAMAGED(0, x.p.backends |= LOOM_ON_CUDA | LOOM_CUDA_SIMULATED, "with -DLOOM_CUDA=ON");
+#endif
+  DAMAGED(0, x.p.layout ^= 1, "other headers of plugin ABI");
   DAMAGED(0, x.p.name = NULL, "(null)");
   DAMAGED(0, x.p.name = "A-b", "not of the form");
   DAMAGED(0, x.p.version = NULL, "version, summary or license");

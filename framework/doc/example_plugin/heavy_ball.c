@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "heavy_ball.kern.h"
+#include "loom/plug.h"
 #include "loom/plugin.h"
 
 typedef struct {
@@ -77,24 +78,18 @@ static loom_status heavy_ball_begin_step(void *self, const loom_step *s)
 static loom_status direction(heavy_ball *b, const loom_step *s, double beta)
 {
   static const lk_entry kernel = LK_ENTRY(heavy_ball_direction);
-  const loom_host *h = b->h;
-  void *grad, *mass, *last, *dir;
-  LOOM_TRY(h->map(h, b->e, s->grad, LOOM_READ, LOOM_AT_EXEC, &grad));
-  LOOM_TRY(h->map(h, b->e, b->sc->mass, LOOM_READ, LOOM_AT_EXEC, &mass));
-  LOOM_TRY(h->map(h, b->e, b->last, LOOM_READ, LOOM_AT_EXEC, &last));
-  LOOM_TRY(h->map(h, b->e, s->trial, LOOM_WRITE, LOOM_AT_EXEC, &dir));
-  const heavy_ball_args args = {.grad = grad,
-                                .mass = mass,
-                                .last = last,
-                                .dir = dir,
+  const plug_map maps[4] = {
+      {s->grad, LOOM_READ}, {b->sc->mass, LOOM_READ}, {b->last, LOOM_READ}, {s->trial, LOOM_WRITE}};
+  void *p[4];
+  LOOM_TRY(plug_map_all(b->h, b->e, 4, maps, p));
+  const heavy_ball_args args = {.grad = p[0],
+                                .mass = p[1],
+                                .last = p[2],
+                                .dir = p[3],
                                 .factor = (loom_real)(b->sigma * s->h * s->h),
                                 .beta = (loom_real)beta};
-  const loom_status st = lk_run(&kernel, b->e, &args, b->sc->num_verts, NULL);
-  LOOM_CHECK(h, st == LOOM_OK, st, "kernel failed on %d vertices", b->sc->num_verts);
-  LOOM_TRY(h->unmap(h, s->trial));
-  LOOM_TRY(h->unmap(h, b->last));
-  LOOM_TRY(h->unmap(h, b->sc->mass));
-  return h->unmap(h, s->grad);
+  LOOM_TRY(plug_run(b->h, b->e, &kernel, &args, b->sc->num_verts, NULL));
+  return plug_unmap_all(b->h, 4, maps);
 }
 
 static loom_status heavy_ball_iterate(void *self, const loom_step *s, loom_iterate *it)

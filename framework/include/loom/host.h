@@ -62,6 +62,8 @@ enum {
 enum { LOOM_DETECT_PROXIMITY = 1, LOOM_DETECT_CCD = 2, LOOM_DETECT_OVERLAP = 4 };
 typedef struct loom_query {
   uint32_t struct_size;
+  /* For plan() the core presets: what = 0, kinds = what the model handles in this run, margin = 0,
+   * x0 = x1 = loom_step.x, mask = exclude = NULL.  Whoever calls host->detect() fills in all. */
   uint32_t what;  /* LOOM_DETECT_*; 0: nothing to do, skip the phase */
   uint32_t kinds; /* LOOM_BIT(LOOM_PAIR_*) wanted */
   int32_t reserved;
@@ -104,11 +106,13 @@ struct loom_host {
   /* Buffers made here belong to the plugin and are freed by it in destroy();
    * the core reports what is left over as a leak, by name.  Buffers received in
    * structs belong to the core: never free or resize those. */
+  /* `count` items of LOOM_REAL ... LOOM_U64, all zero; the name is copied */
   loom_status (*buf_new)(const loom_host *h, const char *name, int type, int64_t count,
                          loom_buf **out);
   loom_status (*buf_resize)(const loom_host *h, loom_buf *b, int64_t count); /* contents kept */
   void (*buf_free)(const loom_host *h, loom_buf *b);                         /* NULL is fine */
   int64_t (*buf_count)(const loom_host *h, const loom_buf *b);
+  /* the first items, as many as the shorter one has; of the same type */
   loom_status (*buf_copy)(const loom_host *h, const loom_exec *e, loom_buf *dst,
                           const loom_buf *src);
   /* Any number of readers or one writer; every map needs its unmap before the
@@ -119,14 +123,18 @@ struct loom_host {
   loom_status (*unmap)(const loom_host *h, loom_buf *b);
 
   /* ---- the step's problem (solvers, and contact->resolve) ---------------- */
-  /* LOOM_REJECTED: x is infeasible for the contact model, values are NaN */
+  /* x, p, grad, Hp, rhs are real [n][3].  What comes out through a pointer to a struct belongs to
+   * the core and is valid until the next call of the same service.  Fixed vertices: their rows of
+   * a gradient are zero; in hessian(), hess_apply() and pd_operator() their rows and columns are
+   * those of the unit matrix. */
+  /* grad is overwritten.  LOOM_REJECTED: x is infeasible for the contact model, values are NaN */
   loom_status (*eval)(const loom_host *h, const loom_step *s, loom_buf *x, int what,
                       loom_energies *e, loom_buf *grad);
   loom_status (*hessian)(const loom_host *h, const loom_step *s, loom_buf *x, int how,
                          const loom_bsr3 **H);
   loom_status (*hess_apply)(const loom_host *h, const loom_step *s, loom_buf *x, int how,
                             loom_buf *p, loom_buf *Hp); /* matrix-free */
-  /* dense element Hessians [ne][3a][3a], for solvers that assemble themselves */
+  /* dense element Hessians, real [ne][3a][3a], N/m, for solvers that assemble themselves */
   loom_status (*elem_hessians)(const loom_host *h, const loom_step *s, int block, loom_buf *x,
                                int how, loom_buf *out);
   loom_status (*contact_hessian)(const loom_host *h, const loom_step *s, loom_buf *x, int how,
@@ -151,17 +159,20 @@ struct loom_host {
                             int64_t n_old, loom_buf *new_key, int64_t n_new, loom_buf *old_index);
 
   /* ---- primitives, CPU and CUDA, deterministic when exec says so --------- */
-  loom_status (*dot)(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b, double *out);
+  /* Vectors are whole buffers of reals of equal length. */
+  loom_status (*dot)(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
+                     double *out); /* a . b; waits for the device; `dots` waits once for many */
+  /* y = a x + b y; with b = 0 y is overwritten, whatever it held, also NaN */
   loom_status (*axpby)(const loom_host *h, const loom_exec *e, double a, loom_buf *x, double b,
                        loom_buf *y);
   loom_status (*norm_max3)(const loom_host *h, const loom_exec *e, loom_buf *x,
-                           double *out); /* max row length */
+                           double *out); /* length of the longest row of [n][3] */
   loom_status (*spmv_bsr3)(const loom_host *h, const loom_exec *e, const loom_bsr3 *A, loom_buf *x,
-                           loom_buf *y);
+                           loom_buf *y); /* y = A x, [n][3] */
   loom_status (*scan_i64)(const loom_host *h, const loom_exec *e, loom_buf *in,
-                          loom_buf *out); /* exclusive */
+                          loom_buf *out); /* exclusive sums of i64 [m]; out i64 [m+1], last: all */
   loom_status (*sort_u64)(const loom_host *h, const loom_exec *e, loom_buf *key,
-                          loom_buf *perm); /* stable */
+                          loom_buf *perm); /* stable; key u64 [m] sorted in place, perm i32 [m] */
 
   /* ---- record of the run ------------------------------------------------- */
   /* An inner iteration's own residual; cheap, called as often as it iterates. */
@@ -179,8 +190,16 @@ struct loom_host {
   /* ---- extension --------------------------------------------------------- */
   /* Named optional tables, NULL if the core does not have it. [any] */
   const void *(*extension)(const loom_host *h, const char *name);
+
+  /* ---- more primitives ---------------------------------------------------- */
+  /* out[i] = a[i] . b[i], i < n <= LOOM_NUM_RESULTS; waits for the device once */
+  loom_status (*dots)(const loom_host *h, const loom_exec *e, int n, loom_buf *const *a,
+                      loom_buf *const *b, double *out);
+  /* all items of a buffer of reals = value */
+  loom_status (*fill)(const loom_host *h, const loom_exec *e, loom_buf *x, double value);
 };
 
+/* With LOOM_E_DEVICE the core adds which kernel failed and what CUDA said (loom_exec.why). */
 #define LOOM_FAIL(h, code, ...) ((h)->fail((h), (code), __FILE__, __LINE__, __func__, __VA_ARGS__))
 #define LOOM_CHECK(h, cond, code, ...)                   \
   do {                                                   \

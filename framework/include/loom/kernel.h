@@ -28,6 +28,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "types.h"
 
@@ -80,7 +81,11 @@ typedef struct lk_entry {
 
 #ifdef LK_HAVE_CUDA
 #define LK_CUDA_FN(name) name##_cuda
-#define LK_BACKENDS      (LOOM_ON_CPU | LOOM_ON_CUDA) /* for loom_plugin.backends */
+#ifdef LK_SIMULATED
+#define LK_BACKENDS (LOOM_ON_CPU | LOOM_ON_CUDA | LOOM_CUDA_SIMULATED) /* loom_plugin.backends */
+#else
+#define LK_BACKENDS (LOOM_ON_CPU | LOOM_ON_CUDA | LOOM_CUDA_REAL)
+#endif
 #else
 #define LK_CUDA_FN(name) NULL
 #define LK_BACKENDS      LOOM_ON_CPU
@@ -100,6 +105,13 @@ typedef struct lk_entry {
 
 /* Elements per launch are limited so that the grid-stride index cannot overflow. */
 #define LK_MAX_ELEMS INT32_C(2130706432) /* 2^31 - 2^24 */
+
+/* Keep what a failed launch has to say; LOOM_FAIL with LOOM_E_DEVICE appends it to its message. */
+static inline loom_status lk_failed_(const loom_exec *q, const char *kernel, const char *text)
+{
+  if (q->why != NULL) snprintf(q->why, LOOM_WHY_LEN, "kernel %s: %s", kernel, text);
+  return LOOM_E_DEVICE;
+}
 
 /* Launch `e` on n elements.  LOOM_E_UNSUPPORTED: not built for q's backend;
  * LOOM_E_DEVICE: a CUDA call failed; LOOM_E_ARG: n or the scratch is too large. */
@@ -137,12 +149,11 @@ static inline loom_status lk_run(const lk_entry *e, const loom_exec *q, const vo
 #define LK_BLOCK       256
 #define LK_PREFETCH(p) ((void)(p))
 
-static inline loom_status lk_cuda_check_(const loom_exec *q)
+static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
 {
-  if (cudaPeekAtLastError() != cudaSuccess) return LOOM_E_DEVICE;
-  if (q->debug && cudaStreamSynchronize((cudaStream_t)q->stream) != cudaSuccess)
-    return LOOM_E_DEVICE;
-  return LOOM_OK;
+  cudaError_t c = cudaPeekAtLastError();
+  if (c == cudaSuccess && q->debug) c = cudaStreamSynchronize((cudaStream_t)q->stream);
+  return c == cudaSuccess ? LOOM_OK : lk_failed_(q, kernel, cudaGetErrorString(c));
 }
 
 #define LK_KERNEL(name, a, i)                                                                     \
@@ -158,7 +169,7 @@ static inline loom_status lk_cuda_check_(const loom_exec *q)
     const int nb = (n + LK_BLOCK - 1) / LK_BLOCK, grid = nb < 65535 ? nb : 65535;                 \
     const name##_args_t *const A = (const name##_args_t *)args;                                   \
     name##_k<<<grid, LK_BLOCK, 0, (cudaStream_t)q->stream>>>(*A, n);                              \
-    return lk_cuda_check_(q);                                                                     \
+    return lk_cuda_check_(q, #name);                                                              \
   }                                                                                               \
   LK_FN void name##_body(const name##_args_t *a, lk_int i)
 
@@ -206,7 +217,7 @@ static inline loom_status lk_cuda_check_(const loom_exec *q)
     if (nc > q->scratch_len) return LOOM_E_ARG;                                                    \
     if (nc > 0) name##_k<<<nc, LK_BLOCK, 0, (cudaStream_t)q->stream>>>(*A, n, q->scratch);         \
     name##_f<<<1, LK_BLOCK, 0, (cudaStream_t)q->stream>>>(q->scratch, nc, res);                    \
-    return lk_cuda_check_(q);                                                                      \
+    return lk_cuda_check_(q, #name);                                                               \
   }                                                                                                \
   LK_FN lk_real name##_body(const name##_args_t *a, lk_int i)
 

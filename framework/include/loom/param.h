@@ -39,33 +39,47 @@ typedef struct loom_param {
   const char *doc;      /* one sentence; cite section and equation */
 } loom_param;
 
-#define LOOM_PARAM_REAL(T, m, def, lo, hi, unit, doc)                      \
-  {                                                                        \
-#m, LOOM_P_REAL, 0, offsetof(T, m), def, lo, hi, NULL, NULL, unit, doc \
+/* Offset of member m of T, which must have the type M: the core writes an M there.  If the compiler
+ * refuses this line, the member has another type than its row of the table says. */
+typedef double loom_vec3[3];
+typedef const char *loom_text;
+#ifdef __cplusplus
+template <class M, class T> constexpr uint64_t loom_offset_of_(M T::*, uint64_t offset)
+{
+  return offset;
+}
+#define LOOM_PARAM_AT_(T, m, M) loom_offset_of_<M>(&T::m, offsetof(T, m))
+#else
+#define LOOM_PARAM_AT_(T, m, M) _Generic(&((T *)0)->m, M * : offsetof(T, m))
+#endif
+
+#define LOOM_PARAM_REAL(T, m, def, lo, hi, unit, doc)                                    \
+  {                                                                                      \
+#m, LOOM_P_REAL, 0, LOOM_PARAM_AT_(T, m, double), def, lo, hi, NULL, NULL, unit, doc \
   }
-#define LOOM_PARAM_INT(T, m, def, lo, hi, unit, doc)                      \
-  {                                                                       \
-#m, LOOM_P_INT, 0, offsetof(T, m), def, lo, hi, NULL, NULL, unit, doc \
+#define LOOM_PARAM_INT(T, m, def, lo, hi, unit, doc)                                     \
+  {                                                                                      \
+#m, LOOM_P_INT, 0, LOOM_PARAM_AT_(T, m, int64_t), def, lo, hi, NULL, NULL, unit, doc \
   }
-#define LOOM_PARAM_BOOL(T, m, def, doc)                                 \
-  {                                                                     \
-#m, LOOM_P_BOOL, 0, offsetof(T, m), def, 0, 1, NULL, NULL, "1", doc \
+#define LOOM_PARAM_BOOL(T, m, def, doc)                                                \
+  {                                                                                    \
+#m, LOOM_P_BOOL, 0, LOOM_PARAM_AT_(T, m, int32_t), def, 0, 1, NULL, NULL, "1", doc \
   }
-#define LOOM_PARAM_ENUM(T, m, def, choices, doc)                           \
-  {                                                                        \
-#m, LOOM_P_ENUM, 0, offsetof(T, m), def, 0, 0, NULL, choices, "1", doc \
+#define LOOM_PARAM_ENUM(T, m, def, choices, doc)                                          \
+  {                                                                                       \
+#m, LOOM_P_ENUM, 0, LOOM_PARAM_AT_(T, m, int32_t), def, 0, 0, NULL, choices, "1", doc \
   }
-#define LOOM_PARAM_TEXT(T, m, def, doc)                              \
-  {                                                                  \
-#m, LOOM_P_TEXT, 0, offsetof(T, m), 0, 0, 0, def, NULL, "1", doc \
+#define LOOM_PARAM_TEXT(T, m, def, doc)                                               \
+  {                                                                                   \
+#m, LOOM_P_TEXT, 0, LOOM_PARAM_AT_(T, m, loom_text), 0, 0, 0, def, NULL, "1", doc \
   }
-#define LOOM_PARAM_PATH(T, m, def, doc)                              \
-  {                                                                  \
-#m, LOOM_P_PATH, 0, offsetof(T, m), 0, 0, 0, def, NULL, "1", doc \
+#define LOOM_PARAM_PATH(T, m, def, doc)                                               \
+  {                                                                                   \
+#m, LOOM_P_PATH, 0, LOOM_PARAM_AT_(T, m, loom_text), 0, 0, 0, def, NULL, "1", doc \
   }
-#define LOOM_PARAM_VEC3(T, m, def, lo, hi, unit, doc)                   \
-  {                                                                     \
-#m, LOOM_P_VEC3, 0, offsetof(T, m), 0, lo, hi, def, NULL, unit, doc \
+#define LOOM_PARAM_VEC3(T, m, def, lo, hi, unit, doc)                                    \
+  {                                                                                      \
+#m, LOOM_P_VEC3, 0, LOOM_PARAM_AT_(T, m, loom_vec3), 0, lo, hi, def, NULL, unit, doc \
   }
 
 /* An extra per-iteration number a plugin wants in the log, besides the fixed

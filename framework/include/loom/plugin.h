@@ -21,6 +21,9 @@ enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOO
  * setlocale, nor print.  Allocation belongs in create() and begin_step(), not in the iteration
  * calls.
  *
+ * Members of the tables marked "must" are never NULL; others are called only if they are there, and
+ * must be there if a flag of `provides` announces what they do.
+ *
  * Callbacks return LOOM_OK or an error; which outcomes some may return besides stands with them.
  * The core refuses any other status, maps that are left, and results out of their range, with the
  * names of plugin and callback, the step and the iteration. */
@@ -85,17 +88,17 @@ typedef struct loom_solver_ops {
   int32_t filter_when; /* LOOM_FILTER_* the method was designed for */
   int32_t reserved;
   loom_status (*create)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                        const void *settings, void **self); /* LOOM_OK: *self is not NULL */
-  void (*destroy)(void *self); /* also after a failed create that set *self */
+                        const void *settings, void **self); /* must; LOOM_OK: *self is not NULL */
+  void (*destroy)(void *self); /* must; also after a failed create that set *self */
   loom_status (*reset)(void *self);
   /* PREDICT: step->y is set and step->trial holds the core's initial guess, which
    * may be overwritten */
-  loom_status (*begin_step)(void *self, const loom_step *s);
+  loom_status (*begin_step)(void *self, const loom_step *s); /* must */
   /* after DETECT or a contact update: LOOM_CHANGED_* since the last call */
   loom_status (*contact_changed)(void *self, const loom_step *s, uint32_t changed);
   /* ITERATE: exactly one outer iteration from step->x, into step->trial.
    * LOOM_CONVERGED and LOOM_STALLED are advice; the core's own test decides. */
-  loom_status (*iterate)(void *self, const loom_step *s, loom_iterate *it);
+  loom_status (*iterate)(void *self, const loom_step *s, loom_iterate *it); /* must */
   /* FILTER and MEASURE are over: step->x is the accepted point */
   loom_status (*accepted)(void *self, const loom_step *s, const loom_accept *a);
   loom_status (*end_step)(void *self, const loom_step *s); /* COMMIT: may edit v_end, f_next */
@@ -118,14 +121,15 @@ typedef struct loom_collision_ops {
   uint32_t pair_kinds; /* LOOM_BIT(LOOM_PAIR_*) it can report */
   uint32_t reserved;
   loom_status (*create)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                        const void *settings, void **self);
-  void (*destroy)(void *self);
+                        const void *settings, void **self); /* must */
+  void (*destroy)(void *self);                              /* must */
   loom_status (*reset)(void *self);
-  loom_status (*begin_step)(void *self, const loom_step *s); /* obstacles moved: refit */
+  loom_status (*begin_step)(void *self, const loom_step *s); /* must; obstacles moved: refit */
   /* DETECT: append pairs.  If capacity is short: set out->count to the number
    * needed, write nothing past capacity, return LOOM_GROW; the core grows the
    * arrays and calls again. */
-  loom_status (*detect)(void *self, const loom_step *s, const loom_query *q, loom_pairs *out);
+  loom_status (*detect)(void *self, const loom_step *s, const loom_query *q,
+                        loom_pairs *out); /* must */
   /* FILTER: largest safe step; several plugins are combined by minimum */
   loom_status (*max_step)(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
                           loom_bound *out);
@@ -147,6 +151,10 @@ enum {
   LOOM_CONT_STATEFUL = 256,  /* its weights change per iteration: bumps step->epoch */
   LOOM_CONT_REACTION = 1024, /* adds what it does to bodies that move by themselves to
                               * loom_step.body_impulse; without it such bodies are refused */
+  LOOM_CONT_HESS_APPROX =
+      2048,                  /* hessian() or quad() leave terms out by design (Gauss-Newton,
+                              * projected, lagged weights): without it LOOM_HESS_EXACT is the
+                              * derivative of the gradient, and a contract test holds it to 1e-5 */
   LOOM_CONT_UNFILTERED = 512 /* defined at points that intersect too, and asks for FILTER when its
                               * inner loop has settled (LOOM_ASK_FILTER): unless [filter] says
                               * otherwise, filters come when asked for, and the iterate goes on
@@ -170,21 +178,22 @@ typedef struct loom_contact_ops {
   uint32_t needs;      /* LOOM_COLL_* */
   uint32_t pair_kinds; /* LOOM_BIT(LOOM_PAIR_*) it handles */
   loom_status (*create)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                        const void *settings, void **self);
-  void (*destroy)(void *self);
+                        const void *settings, void **self); /* must */
+  void (*destroy)(void *self);                              /* must */
   loom_status (*reset)(void *self);
-  loom_status (*begin_step)(void *self, const loom_step *s);
+  loom_status (*begin_step)(void *self, const loom_step *s); /* must */
   /* DETECT, first half: say what to look for (margin, CCD or proximity, mask);
    * q->what = 0 skips detection and keeps the present pairs. */
-  loom_status (*plan)(void *self, const loom_step *s, loom_query *q);
+  loom_status (*plan)(void *self, const loom_step *s, loom_query *q); /* must */
   /* DETECT, second half, and after every accepted iterate (AFTER_ACCEPT first,
    * then plan/detect/AFTER_DETECT at the new x).  *pairs stays valid until the
    * next update(). */
   loom_status (*update)(void *self, const loom_step *s, const loom_pairs *pairs, int when,
-                        uint32_t *changed);
+                        uint32_t *changed); /* must */
   /* hessian() and quad() append behind out->count, as detect() does; LOOM_GROW likewise. */
-  /* add to *energy, to *dissipation and to grad [n][3]; any may be NULL.  LOOM_REJECTED: x is
-   * infeasible. */
+  /* add to *energy and *dissipation (J) and to grad (real [n][3], N); any may be NULL.  Rows of
+   * fixed vertices may be written, the core clears them.  LOOM_REJECTED: the model has no value at
+   * x (a barrier's other side). */
   loom_status (*eval)(void *self, const loom_step *s, loom_buf *x, double *energy,
                       double *dissipation, loom_buf *grad);
   loom_status (*hessian)(void *self, const loom_step *s, loom_buf *x, int how,
@@ -194,7 +203,7 @@ typedef struct loom_contact_ops {
   /* FILTER: make x_trial intersection-free, starting from x_start (of an UNFILTERED model x_feas,
    * where contacts were just found; what is left is cut) */
   loom_status (*resolve)(void *self, const loom_step *s, loom_buf *x_start, loom_buf *x_trial);
-  loom_status (*metrics)(void *self, const loom_step *s, loom_contact_metrics *out);
+  loom_status (*metrics)(void *self, const loom_step *s, loom_contact_metrics *out); /* must */
   loom_status (*velocity)(void *self, const loom_step *s); /* COMMIT: correct v_end */
   loom_status (*end_step)(void *self, const loom_step *s); /* COMMIT: friction state */
   loom_status (*checkpoint)(void *self, const loom_step *s, int restore);
@@ -210,7 +219,8 @@ typedef struct loom_plugin {
   uint16_t abi_major, abi_minor; /* of the headers the plugin was built with */
   uint16_t real_size;            /* sizeof(loom_real) */
   uint16_t kind;                 /* LOOM_KIND_* */
-  uint32_t backends, reserved0;  /* LOOM_ON_CPU | LOOM_ON_CUDA compiled in */
+  uint32_t backends;             /* LOOM_ON_CPU | LOOM_ON_CUDA, LOOM_CUDA_*: see LK_BACKENDS */
+  uint32_t layout;               /* LOOM_LAYOUT of the headers it was built with */
   const char *name;              /* [a-z][a-z0-9_]*; also folder, .so and INI name */
   const char *version;           /* of the plugin, "1.2.0" */
   const char *summary;           /* one line */
@@ -247,9 +257,25 @@ LOOM_C_END
 #else
 #define LOOM_BUILD_INFO "unknown"
 #endif
+/* A number made of the sizes of all structs that cross the interface: headers that differ in
+ * layout differ here, too, also where nobody has raised the ABI's number.  The core compares it
+ * with its own when the numbers are equal. */
+#define LOOM_MIX_(h, v)           (((h) ^ (uint32_t)(v)) * UINT32_C(16777619))
+#define LOOM_MIX2_(h, a, b)       LOOM_MIX_(LOOM_MIX_(h, sizeof(a)), sizeof(b))
+#define LOOM_MIX4_(h, a, b, c, d) LOOM_MIX2_(LOOM_MIX2_(h, a, b), c, d)
+#define LOOM_LAYOUT_HOST_ \
+  LOOM_MIX4_(UINT32_C(2166136261), loom_exec, loom_param, loom_column, loom_host)
+#define LOOM_LAYOUT_CALLS_                                                                       \
+  LOOM_MIX4_(LOOM_MIX4_(LOOM_LAYOUT_HOST_, loom_energies, loom_query, loom_bound, loom_iterate), \
+             loom_accept, loom_contact_metrics, loom_solver_ops, loom_collision_ops)
+#define LOOM_LAYOUT_SCENE_ \
+  LOOM_MIX4_(LOOM_LAYOUT_CALLS_, loom_elem_block, loom_obstacle, loom_scene, loom_step)
+#define LOOM_LAYOUT                                                                          \
+  LOOM_MIX4_(LOOM_MIX4_(LOOM_LAYOUT_SCENE_, loom_pairs, loom_quad, loom_blocks3, loom_bsr3), \
+             loom_csr, loom_contact_ops, loom_plugin, loom_real)
 #define LOOM_PLUGIN_HEAD(kind_, backends_)                                   \
   LOOM_MAGIC, (uint32_t)sizeof(loom_plugin), LOOM_ABI_MAJOR, LOOM_ABI_MINOR, \
-      (uint16_t)sizeof(loom_real), kind_, backends_, 0
+      (uint16_t)sizeof(loom_real), kind_, backends_, LOOM_LAYOUT
 #define LOOM_COUNT(a) ((uint32_t)(sizeof(a) / sizeof((a)[0])))
 
 #endif /* LOOM_PLUGIN_H */

@@ -19,7 +19,7 @@ enum { /* what an element type can do */
 struct loom_elem_block {
   uint32_t struct_size;
   uint32_t caps;     /* LOOM_ELEM_* */
-  const char *type;  /* "tri_stvk", "hinge_isometric", "yarn_bend", ... */
+  const char *type;  /* as `loom list elements` names it: "tri_stvk", "yarn_bend", ... */
   int32_t num_elems; /* ne */
   int32_t arity;     /* vertices per element, a <= 8 */
   int32_t rest_len;  /* reals of rest data per element */
@@ -192,7 +192,9 @@ enum {
 
 /* Structure of arrays, filled by collision plugins, read by contact plugins.
  * Sorted by (kind, key) and free of duplicates when it reaches a contact plugin,
- * so the order is the same on every backend. */
+ * so the order is the same on every backend.  The core owns the arrays; detect()
+ * writes entries count to capacity - 1 and raises count.  What gap, weights, normal
+ * and key of each kind mean exactly: plugin guide, "Pairs". */
 typedef struct loom_pairs {
   uint32_t struct_size;
   uint32_t kinds; /* LOOM_BIT(LOOM_PAIR_*) present */
@@ -222,25 +224,29 @@ enum {
 /* Quadratic contact model, the form projective and reduced solvers use, with
  * u_j = sum_a w_ja x_{v_ja} - p_j:
  *   isotropic term (dir_j = 0)   k_j/2 |u_j|^2
- *   directional term             k_j/2 (dir_j . u_j)^2 */
+ *   directional term             k_j/2 (dir_j . u_j)^2
+ * The sum runs over the a with v_ja >= 0; v_j0 is always a vertex.  Vertices are those of
+ * the scene: what lies on a body goes into p_j.  The core owns the arrays, quad() appends. */
 typedef struct loom_quad {
   uint32_t struct_size;
   int32_t reserved;
   int64_t count; /* m */
   int64_t capacity;
-  loom_buf *v;   /* i32 [m][4] */
-  loom_buf *w;   /* real [m][4] */
+  loom_buf *v;   /* i32 [m][4] vertex ids < num_verts, -1 for unused */
+  loom_buf *w;   /* real [m][4]; weights of unused vertices are not read */
   loom_buf *k;   /* real [m], N/m */
   loom_buf *p;   /* real [m][3], m */
   loom_buf *dir; /* real [m][3], unit or zero; NULL: all isotropic */
 } loom_quad;
 
-/* 3x3 block triplets: contact Hessians on their way into the system matrix. */
+/* 3x3 block triplets: contact Hessians on their way into the system matrix.  Blocks of
+ * the same row and column are added; those of fixed vertices are left out by the core.
+ * The core owns the arrays, hessian() appends. */
 typedef struct loom_blocks3 {
   uint32_t struct_size;
   int32_t reserved;
   int64_t count, capacity;
-  loom_buf *row, *col; /* i32 [m] vertex ids; both (i,j) and (j,i) are given */
+  loom_buf *row, *col; /* i32 [m] vertex ids < num_verts; both (i,j) and (j,i) are given */
   loom_buf *val;       /* real [m][3][3], N/m */
 } loom_blocks3;
 

@@ -5,6 +5,12 @@
  * and put no `enum` or `bool` type inside a struct: flags and kinds are stored
  * as fixed-width integers, so a struct has one layout for every compiler.
  *
+ * Who owns what: an array is a loom_buf, and belongs to whoever called buf_new().
+ * Every struct that a callback receives, and every pointer in it, belongs to the
+ * core and is valid until the callback returns, unless its comment says longer;
+ * scene, exec, host and settings of create() stay valid until destroy().  A plugin
+ * may write only what a comment calls its output (`out:`, `trial`, `*changed`, ...).
+ *
  * Notation in comments: [n][3] is a C-order (row-major) shape; units are SI;
  * [step] marks a function called on the step thread only, [any] one that is
  * safe from any thread (also from inside an OpenMP region).
@@ -67,6 +73,9 @@ typedef int32_t loom_status;
 enum { LOOM_CPU = 0, LOOM_CUDA = 1, LOOM_NUM_BACKENDS = 2 };
 #define LOOM_BIT(k) (UINT32_C(1) << (k))
 enum { LOOM_ON_CPU = 1, LOOM_ON_CUDA = 2 }; /* bit mask form of the above */
+/* With LOOM_ON_CUDA: for which device the plugin's kernels were compiled; none of the two if it has
+ * no kernels of its own.  LK_BACKENDS of kernel.h sets them. */
+enum { LOOM_CUDA_REAL = 4, LOOM_CUDA_SIMULATED = 8 };
 
 typedef struct loom_exec {
   uint32_t struct_size;
@@ -75,13 +84,14 @@ typedef struct loom_exec {
   int32_t device;        /* CUDA ordinal, -1 on the CPU */
   void *stream;          /* cudaStream_t; all of a plugin's work goes here */
   int32_t deterministic; /* nonzero: same bits for every thread count and rerun */
-  int32_t debug;         /* nonzero: synchronise and check after every launch */
+  int32_t debug;         /* nonzero ([exec] debug): synchronise and check after every launch */
   loom_real *scratch;    /* reduction workspace, execution memory, [scratch_len] */
   int64_t scratch_len;
   loom_real *result; /* reduction results, execution memory, [LOOM_NUM_RESULTS] */
   int64_t *launches; /* kernel launches so far (a work counter), or NULL */
+  char *why;         /* [LOOM_WHY_LEN] what the latest failed launch says, "" if none; or NULL */
 } loom_exec;
-enum { LOOM_NUM_RESULTS = 64 };
+enum { LOOM_NUM_RESULTS = 64, LOOM_WHY_LEN = 256 };
 
 /* ---- memory ------------------------------------------------------------- */
 /* All arrays that cross the ABI are core-owned loom_buf handles.  The core
@@ -91,10 +101,11 @@ typedef struct loom_buf loom_buf;
 
 enum { LOOM_REAL = 0, LOOM_I32 = 1, LOOM_I64 = 2, LOOM_U8 = 3, LOOM_U64 = 4 };
 enum {
-  LOOM_READ = 1,  /* contents current; writing is a defect (checked in debug) */
+  LOOM_READ = 1,  /* contents current; writing is a defect */
   LOOM_WRITE = 2, /* contents undefined on entry, all of it current on unmap */
   LOOM_RDWR = 3   /* contents current on entry and on unmap */
-};
+}; /* With [exec] debug or LOOM_MEM_CHECK=1 writes through READ maps and past either end of a buffer
+    * are reported at unmap, with its name; see the plugin guide, "Debugging". */
 enum {
   LOOM_AT_EXEC = 0, /* where this plugin instance runs: the normal case */
   LOOM_AT_HOST = 1,

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "geom/obstacle_view.h"
+#include "loom/plug.h"
 #include "loom/plugin.h"
-#include "plug.h"
 #include "sdf.kern.h"
 
 static const lk_entry k_find = LK_ENTRY(sdf_find), k_fill = LK_ENTRY(sdf_fill);

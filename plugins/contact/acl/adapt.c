@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "acl.h"
-#include "plug.h"
+#include "loom/plug.h"
 #include "stats.h"
 
 static const lk_entry k_apply = LK_ENTRY(acl_apply), k_range = LK_ENTRY(acl_range);

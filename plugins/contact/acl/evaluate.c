@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "acl.h"
-#include "plug.h"
+#include "loom/plug.h"
 
 static const lk_entry k_apply = LK_ENTRY(acl_apply), k_force = LK_ENTRY(acl_force);
 static const lk_entry k_lanes = LK_ENTRY(acl_lanes), k_gather = LK_ENTRY(acl_gather);

@@ -3,7 +3,7 @@
 
 #include "acl.h"
 #include "acl_pose.kern.h"
-#include "plug.h"
+#include "loom/plug.h"
 
 static const lk_entry k_move = LK_ENTRY(acl_move);
 

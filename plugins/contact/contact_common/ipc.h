@@ -15,8 +15,8 @@
 
 #include "geom/obstacle_view.h"
 #include "ipc.kern.h"
+#include "loom/plug.h"
 #include "loom/plugin.h"
-#include "plug.h"
 
 enum { LAG_STEP = 0, LAG_ITERATION = 1 };
 enum { HESSIAN_CLAMP = 0, HESSIAN_GAUSS_NEWTON = 1 };

@@ -3,9 +3,9 @@
 #define PENALTY_H
 
 #include "geom/obstacle_view.h"
+#include "loom/plug.h"
 #include "loom/plugin.h"
 #include "penalty.kern.h"
-#include "plug.h"
 
 enum { LAG_STEP = 0, LAG_ITERATION = 1 };
 

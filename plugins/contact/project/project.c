@@ -20,8 +20,8 @@
 #include <string.h>
 
 #include "geom/obstacle_view.h"
+#include "loom/plug.h"
 #include "loom/plugin.h"
-#include "plug.h"
 #include "project.kern.h"
 
 static const lk_entry k_clear = LK_ENTRY(proj_clear), k_key = LK_ENTRY(proj_key);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 #include "geom/yarn_line.h"
+#include "loom/plug.h"
 #include "loom/plugin.h"
-#include "plug.h"
 #include "stats.h"
 #include "yarn_penalty.kern.h"
 

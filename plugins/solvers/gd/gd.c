@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "gd.kern.h"
+#include "loom/plug.h"
 #include "loom/plugin.h"
 
 /* Settings: a plain struct, and a table that lets the core parse, check, document and log
@@ -86,25 +87,20 @@ static loom_status gd_begin_step(void *self, const loom_step *s)
   return LOOM_OK;
 }
 
-/* ITERATE: one outer iteration.  Buffers are mapped where this instance runs (LOOM_AT_EXEC),
- * so the pointers go straight to the kernel; after an error the core unmaps. */
+/* ITERATE: one outer iteration.  Buffers are mapped where this instance runs, so the pointers go
+ * straight to the kernel; after an error the core unmaps. */
 static loom_status gd_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   static const lk_entry direction = LK_ENTRY(gd_direction);
   gd *g = self;
-  const loom_host *h = g->h;
-  void *grad, *mass, *dir;
+  const plug_map maps[3] = {{s->grad, LOOM_READ}, {g->sc->mass, LOOM_READ}, {s->trial, LOOM_WRITE}};
+  void *p[3];
 
-  LOOM_TRY(h->map(h, g->e, s->grad, LOOM_READ, LOOM_AT_EXEC, &grad));
-  LOOM_TRY(h->map(h, g->e, g->sc->mass, LOOM_READ, LOOM_AT_EXEC, &mass));
-  LOOM_TRY(h->map(h, g->e, s->trial, LOOM_WRITE, LOOM_AT_EXEC, &dir));
+  LOOM_TRY(plug_map_all(g->h, g->e, 3, maps, p));
   const gd_args args = {
-      .grad = grad, .mass = mass, .dir = dir, .factor = g->sigma * (loom_real)(s->h * s->h)};
-  const loom_status st = lk_run(&direction, g->e, &args, g->sc->num_verts, NULL);
-  LOOM_CHECK(h, st == LOOM_OK, st, "kernel gd_direction failed on %d vertices", g->sc->num_verts);
-  LOOM_TRY(h->unmap(h, s->trial));
-  LOOM_TRY(h->unmap(h, g->sc->mass));
-  LOOM_TRY(h->unmap(h, s->grad));
+      .grad = p[0], .mass = p[1], .dir = p[2], .factor = g->sigma * (loom_real)(s->h * s->h)};
+  LOOM_TRY(plug_run(g->h, g->e, &direction, &args, g->sc->num_verts, NULL));
+  LOOM_TRY(plug_unmap_all(g->h, 3, maps));
 
   it->inner_res = NAN; /* there is no inner iteration */
   it->own_res = NAN;   /* and no stopping quantity of its own */
@@ -151,7 +147,8 @@ static loom_status gd_checkpoint(void *self, const loom_step *s, int restore)
 }
 
 /* The table the core calls.  `needs` is what the fit test compares with elements and contact
- * before step 0; members that are left NULL are not called. */
+ * before step 0; members that are left NULL are not called, those that plugin.h marks "must" are
+ * always there. */
 static const loom_solver_ops ops = {
     .struct_size = sizeof ops,
     .needs = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_CONTACT_ENERGY |

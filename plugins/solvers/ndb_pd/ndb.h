@@ -8,7 +8,7 @@
 #define NDB_H
 
 #include "eigen.h"
-#include "plug.h"
+#include "loom/plug.h"
 #include "sweep.kern.h"
 
 enum { SMOOTHER_JACOBI = 0, SMOOTHER_A_JACOBI, SMOOTHER_CHEBYSHEV, SMOOTHER_PCG };

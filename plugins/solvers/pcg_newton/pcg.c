@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "plug.h"
+#include "loom/plug.h"
 
 static const lk_entry k_start = LK_ENTRY(pcg_start), k_target = LK_ENTRY(pcg_target);
 static const lk_entry k_multiply = LK_ENTRY(pcg_multiply), k_length = LK_ENTRY(pcg_length);

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "plug.h"
+#include "loom/plug.h"
 #include "yarn.kern.h"
 #include "yarn_explicit.h"
 

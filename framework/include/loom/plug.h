@@ -1,9 +1,18 @@
-/* plug.h - mapping lists of buffers and launching kernels, for plugins. */
-#ifndef PLUG_H
-#define PLUG_H
+/* loom/plug.h - what every plugin would write for itself: lists of maps, a kernel's launch with
+ * its message.  Nothing here is part of the binary interface.
+ *
+ *   const plug_map m[] = {{s->grad, LOOM_READ}, {s->trial, LOOM_WRITE}};
+ *   void *p[2];
+ *   LOOM_TRY(plug_map_all(h, e, 2, m, p));
+ *   const my_args args = {p[0], p[1]};
+ *   LOOM_TRY(plug_run(h, e, &my_kernel, &args, n, NULL));
+ *   return plug_unmap_all(h, 2, m);
+ */
+#ifndef LOOM_PLUG_H
+#define LOOM_PLUG_H
 
-#include "loom/host.h"
-#include "loom/kernel.h"
+#include "host.h"
+#include "kernel.h"
 
 typedef struct plug_map {
   loom_buf *b; /* NULL: its pointer is NULL */
@@ -28,6 +37,7 @@ static inline loom_status plug_unmap_all(const loom_host *h, int n, const plug_m
   return LOOM_OK;
 }
 
+/* lk_run() that says which kernel failed; of CUDA's own failures the core adds what CUDA said. */
 static inline loom_status plug_run(const loom_host *h, const loom_exec *e, const lk_entry *k,
                                    const void *args, int64_t n, lk_real *result)
 {
