@@ -150,7 +150,6 @@ int cmd_run(int argc, char **argv)
                          .resume = c.resume,
                          .resume_step = c.resume_step,
                          .overwrite = c.overwrite,
-                         .mem_check = getenv("LOOM_MEM_CHECK") != NULL,
                          .progress = show_progress,
                          .user = &p,
                          .message = show_message};

@@ -1,11 +1,11 @@
-/* buf.c - buffers: two sides with validity bits, maps with locks, check mode. */
+/* buf.c - buffers: two sides with validity bits, maps with locks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mem/internal.h"
 
-enum { ALIGNMENT = 64, POISON_REAL = 0xff /* a NaN */, POISON_INT = 0xa5 };
+enum { ALIGNMENT = 64 };
 static const char *const side_names[NUM_SIDES] = {"host", "device"};
 
 size_t buf_type_size(int type)
@@ -18,7 +18,7 @@ int64_t buf_count(const loom_buf *b) { return b->count; }
 int buf_type(const loom_buf *b) { return b->type; }
 const char *buf_name(const loom_buf *b) { return b->name; }
 
-static size_t buf_bytes(const loom_buf *b) { return (size_t)b->count * buf_type_size(b->type); }
+size_t buf_bytes(const loom_buf *b) { return (size_t)b->count * buf_type_size(b->type); }
 
 /* Append the buffer's name in front of the present message. */
 static loom_status named(const loom_buf *b, loom_status s)
@@ -30,7 +30,7 @@ static loom_status named(const loom_buf *b, loom_status s)
 /* ---- storage ------------------------------------------------------------------- */
 static int injected_failure(mem *m) { return m->fail_after > 0 && --m->fail_after == 0; }
 
-static loom_status raw_alloc(mem *m, int side, size_t bytes, void **p)
+loom_status buf_raw_alloc(mem *m, int side, size_t bytes, void **p)
 {
   const size_t size = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   *p = NULL;
@@ -44,7 +44,7 @@ static loom_status raw_alloc(mem *m, int side, size_t bytes, void **p)
   return LOOM_E_NOMEM;
 }
 
-static void raw_free(int side, void *p)
+void buf_raw_free(int side, void *p)
 {
   if (side == SIDE_DEVICE)
     dev_release(p);
@@ -52,7 +52,7 @@ static void raw_free(int side, void *p)
     free(p);
 }
 
-static loom_status raw_fill(loom_buf *b, int side, void *p, int byte, size_t bytes)
+loom_status buf_raw_fill(loom_buf *b, int side, void *p, int byte, size_t bytes)
 {
   if (bytes == 0) return LOOM_OK;
   if (side == SIDE_DEVICE) return dev_fill(&b->m->err, b->stream, p, byte, bytes);
@@ -60,7 +60,7 @@ static loom_status raw_fill(loom_buf *b, int side, void *p, int byte, size_t byt
   return LOOM_OK;
 }
 
-static loom_status raw_copy(loom_buf *b, int to, void *dst, int from, const void *src, size_t bytes)
+loom_status buf_raw_copy(loom_buf *b, int to, void *dst, int from, const void *src, size_t bytes)
 {
   if (bytes == 0) return LOOM_OK;
   if (to == SIDE_HOST && from == SIDE_HOST) {
@@ -80,7 +80,7 @@ static void account(mem *m, int side, int64_t bytes)
 static void drop_side(loom_buf *b, int side)
 {
   buf_side *s = &b->side[side];
-  raw_free(side, s->data);
+  buf_raw_free(side, s->data);
   account(b->m, side, -(int64_t)s->cap);
   s->data = NULL;
   s->cap = 0;
@@ -91,9 +91,7 @@ void buf_drop_storage(loom_buf *b)
 {
   for (int side = 0; side < NUM_SIDES; ++side) {
     drop_side(b, side);
-    raw_free(side, b->side[side].copy);
-    raw_free(side, b->side[side].poisoned);
-    b->side[side].copy = b->side[side].poisoned = NULL;
+    check_drop(b, side);
   }
 }
 
@@ -111,13 +109,13 @@ static loom_status ensure(loom_buf *b, int side, size_t bytes)
     drop_side(b, side);
     b->valid = valid;
   }
-  LOOM_TRY(raw_alloc(b->m, side, bytes, &p));
+  LOOM_TRY(buf_raw_alloc(b->m, side, bytes, &p));
   account(b->m, side, (int64_t)bytes);
   if (keep > 0) {
     const int valid = b->valid;
-    const loom_status status = raw_copy(b, side, p, side, s->data, keep);
+    const loom_status status = buf_raw_copy(b, side, p, side, s->data, keep);
     if (status != LOOM_OK) {
-      raw_free(side, p);
+      buf_raw_free(side, p);
       account(b->m, side, -(int64_t)bytes);
       return status;
     }
@@ -136,9 +134,9 @@ static loom_status make_current(loom_buf *b, int side)
   if (b->valid & (1 << side)) return LOOM_OK;
   LOOM_TRY(ensure(b, side, buf_bytes(b)));
   if (b->valid == 0)
-    LOOM_TRY(raw_fill(b, side, b->side[side].data, 0, buf_bytes(b)));
+    LOOM_TRY(buf_raw_fill(b, side, b->side[side].data, 0, buf_bytes(b)));
   else
-    LOOM_TRY(raw_copy(b, side, b->side[side].data, other, b->side[other].data, buf_bytes(b)));
+    LOOM_TRY(buf_raw_copy(b, side, b->side[side].data, other, b->side[other].data, buf_bytes(b)));
   b->valid |= 1 << side;
   return LOOM_OK;
 }
@@ -226,7 +224,7 @@ loom_status buf_resize(mem *m, loom_buf *b, int64_t count)
     if (!(b->valid & (1 << side))) continue;
     s = ensure(b, side, bytes);
     if (s == LOOM_OK && bytes > old)
-      s = raw_fill(b, side, (char *)b->side[side].data + old, 0, bytes - old);
+      s = buf_raw_fill(b, side, (char *)b->side[side].data + old, 0, bytes - old);
   }
   if (s == LOOM_OK) b->count = count;
   return named(b, s);
@@ -253,61 +251,6 @@ loom_status buf_discard(mem *m, loom_buf *b)
 }
 
 int buf_untouched(const loom_buf *b) { return b->valid == 0; }
-
-/* ---- check mode -------------------------------------------------------------------- */
-static int poison_byte(const loom_buf *b)
-{
-  return b->type == LOOM_REAL ? POISON_REAL : POISON_INT;
-}
-
-/* A fresh array for a map: the contents, or poison for LOOM_WRITE. */
-static loom_status copy_out(loom_buf *b, int side, int access)
-{
-  buf_side *s = &b->side[side];
-  const size_t bytes = buf_bytes(b);
-  if (s->copy != NULL) return LOOM_OK; /* shared with the readers already there */
-  LOOM_TRY(raw_alloc(b->m, side, bytes, &s->copy));
-  const loom_status status = access == LOOM_WRITE
-                                 ? raw_fill(b, side, s->copy, poison_byte(b), bytes)
-                                 : raw_copy(b, side, s->copy, side, s->data, bytes);
-  if (status != LOOM_OK) {
-    raw_free(side, s->copy);
-    s->copy = NULL;
-  }
-  return status;
-}
-
-/* Poison the copy and keep it until the next one, which so gets another address. */
-static void retire_copy(loom_buf *b, int side)
-{
-  buf_side *s = &b->side[side];
-  (void)raw_fill(b, side, s->copy, poison_byte(b), buf_bytes(b));
-  raw_free(side, s->poisoned);
-  s->poisoned = s->copy;
-  s->copy = NULL;
-}
-
-/* Was the copy of a READ map written to? */
-static loom_status compare_read(loom_buf *b, int side)
-{
-  const buf_side *s = &b->side[side];
-  const size_t bytes = buf_bytes(b);
-  const void *was = s->data, *is = s->copy;
-  char *host = NULL;
-  loom_status status = LOOM_OK;
-  if (side == SIDE_DEVICE) {
-    host = malloc(2 * bytes + 1);
-    if (host == NULL) return err_set(&b->m->err, LOOM_E_NOMEM, "no memory to check a READ map");
-    status = raw_copy(b, SIDE_HOST, host, side, was, bytes);
-    if (status == LOOM_OK) status = raw_copy(b, SIDE_HOST, host + bytes, side, is, bytes);
-    was = host;
-    is = host + bytes;
-  }
-  if (status == LOOM_OK && bytes > 0 && memcmp(was, is, bytes) != 0)
-    status = err_set(&b->m->err, LOOM_E_STATE, "mapped READ but written to; map it LOOM_RDWR");
-  free(host);
-  return status;
-}
 
 /* ---- maps -------------------------------------------------------------------------- */
 static loom_status side_for(mem *m, const loom_exec *e, int place, int *side)
@@ -343,7 +286,7 @@ loom_status buf_map(mem *m, const loom_exec *e, loom_buf *b, int access, int pla
   if (s != LOOM_OK) return named(b, s);
   if (side == SIDE_DEVICE) b->stream = e->stream;
   s = access == LOOM_WRITE ? ensure(b, side, buf_bytes(b)) : make_current(b, side);
-  if (s == LOOM_OK && m->check) s = copy_out(b, side, access);
+  if (s == LOOM_OK && m->check) s = check_map(b, side, access);
   if (s != LOOM_OK) return named(b, s);
   if (access == LOOM_READ) {
     ++b->readers;
@@ -368,18 +311,15 @@ loom_status buf_unmap(mem *m, loom_buf *b)
     const int side = b->write_on;
     b->writer = 0;
     if (!m->check) return LOOM_OK;
-    s = raw_copy(b, side, b->side[side].data, side, b->side[side].copy, buf_bytes(b));
-    retire_copy(b, side);
-    return named(b, s);
+    return check_unmap(b, side, 1);
   }
   if (--b->readers > 0 || !m->check) return LOOM_OK;
   for (int side = 0; side < NUM_SIDES; ++side) {
     if (b->side[side].copy == NULL) continue;
-    const loom_status one = compare_read(b, side);
+    const loom_status one = check_unmap(b, side, 0);
     if (s == LOOM_OK) s = one;
-    retire_copy(b, side);
   }
-  return named(b, s);
+  return s;
 }
 
 void buf_release(loom_buf *b)

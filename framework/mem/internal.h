@@ -10,7 +10,7 @@ enum { SIDE_HOST = 0, SIDE_DEVICE = 1, NUM_SIDES = 2 };
 typedef struct buf_side {
   void *data;     /* NULL until first needed */
   size_t cap;     /* bytes allocated */
-  void *copy;     /* check mode: what the present maps see */
+  void *copy;     /* check mode: what the present maps see, between two guard zones */
   void *poisoned; /* check mode: the previous copy, kept so that addresses differ */
 } buf_side;
 
@@ -37,7 +37,21 @@ struct mem {
   int64_t fail_after; /* allocations until the one that fails, 0: never */
   int64_t bytes[NUM_SIDES], peak[NUM_SIDES];
   int check;
+  loom_err defect; /* check mode: the first one found since it was asked for */
 };
+
+size_t buf_bytes(const loom_buf *b); /* of the contents */
+/* Memory of one side, aligned to 64 bytes. */
+loom_status buf_raw_alloc(mem *m, int side, size_t bytes, void **p);
+void buf_raw_free(int side, void *p);
+loom_status buf_raw_fill(loom_buf *b, int side, void *p, int byte, size_t bytes);
+loom_status buf_raw_copy(loom_buf *b, int to, void *dst, int from, const void *src, size_t bytes);
+
+/* Check mode: a copy for a map of `side`; its end, with the contents taken over from a writer; and
+ * the end of all copies.  check_unmap() names the buffer in its message. */
+loom_status check_map(loom_buf *b, int side, int access);
+loom_status check_unmap(loom_buf *b, int side, int writer);
+void check_drop(loom_buf *b, int side);
 
 /* Give up the storage of both sides. */
 void buf_drop_storage(loom_buf *b);

@@ -4,11 +4,12 @@
  * of them is current.  A map copies only when it asks for the stale side.  Any
  * number of readers or one writer may hold a buffer mapped.
  *
- * Check mode (LOOM_MEM_CHECK=1 or mem_new(check = 1)): every map hands out a fresh
- * copy at a new address, WRITE maps are filled with NaN / 0xA5 first, the copy is
- * poisoned and freed at unmap, and a READ map that was written to is an error.  Code
- * that keeps a pointer or writes through a read map then fails on the CPU.  A build with
- * LOOM_CUDA=SIMULATED (sim.h) has a device side, too.
+ * Check mode (LOOM_MEM_CHECK=1, [exec] debug or mem_new(check = 1)): every map hands out a
+ * fresh copy at a new address between two guard zones, WRITE maps are filled with NaN / 0xA5
+ * first, the copy is poisoned and freed at unmap, and a READ map that was written to or a
+ * guard zone that was is an error.  Code that keeps a pointer, writes through a read map or
+ * past an end then fails on the CPU.  A build with LOOM_CUDA=SIMULATED (sim.h) has a device
+ * side, too.
  */
 #ifndef LOOM_MEM_H
 #define LOOM_MEM_H
@@ -58,6 +59,12 @@ int mem_leaks(const mem *m, const char *owner, char *text, size_t len);
 /* The name of a buffer that is still mapped, or NULL. */
 const char *mem_mapped(const mem *m);
 int64_t mem_num_maps(const mem *m); /* held now, on any buffer */
+/* From now on in check mode; nothing may be mapped. */
+void mem_check_on(mem *m);
+/* Check mode: has an unmap found a defect since it was last taken?  The first one is kept, for
+ * callers that did not look at the status. */
+int mem_has_defect(const mem *m);
+int mem_take_defect(mem *m, loom_err *out); /* 0: none */
 /* Unmap everything (after an error in a plugin). */
 void mem_release_maps(mem *m);
 int64_t mem_bytes(const mem *m, int place); /* LOOM_AT_HOST or LOOM_AT_DEVICE, now */

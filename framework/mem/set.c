@@ -58,6 +58,18 @@ const char *mem_mapped(const mem *m)
 
 int64_t mem_num_maps(const mem *m) { return m->maps; }
 
+void mem_check_on(mem *m) { m->check = 1; }
+
+int mem_has_defect(const mem *m) { return m->defect.code != LOOM_OK; }
+
+int mem_take_defect(mem *m, loom_err *out)
+{
+  if (!mem_has_defect(m)) return 0;
+  *out = m->defect;
+  err_clear(&m->defect);
+  return 1;
+}
+
 void mem_release_maps(mem *m)
 {
   for (loom_buf *b = m->first; b != NULL; b = b->next) buf_release(b);

@@ -73,8 +73,12 @@ static loom_status complain(const call *c, loom_status s, uint32_t allowed)
   loom_err *const e = r->err;
   const loom_err *const m = mem_err(r->m);
   int defect = 1; /* of the plugin's code; an error that it returns need not be one */
+  loom_err wrote; /* outside of its buffers */
+  const int has_written = mem_take_defect(r->m, &wrote);
   if (is_allowed(s, allowed) && r->misused) {
     s = e->code;
+  } else if (is_allowed(s, allowed) && has_written) {
+    s = err_set(e, LOOM_E_INTERNAL, "%s", wrote.text);
   } else if (is_allowed(s, allowed)) {
     const char *const name = c->maps == 0 ? mem_mapped(r->m) : NULL;
     if (name != NULL)
@@ -93,6 +97,11 @@ static loom_status complain(const call *c, loom_status s, uint32_t allowed)
     defect = 0;
     if (e->code == LOOM_OK) err_set(e, s, "%s", m->code != LOOM_OK ? m->text : err_status_text(s));
     e->code = s;
+    char *const why = c->in->exec->why;
+    if (s == LOOM_E_DEVICE && why != NULL && why[0] != '\0') { /* nobody has told it yet */
+      err_append(e, "%s", why);
+      why[0] = '\0';
+    }
   }
   r->misused = 0;
   /* what create() refuses is about settings: its callback is of no interest */
@@ -105,7 +114,8 @@ static loom_status leave(call *c, loom_status s, uint32_t allowed)
 {
   run *const r = c->in->r;
   crash_leave(&c->place);
-  if (!is_allowed(s, allowed) || mem_num_maps(r->m) != c->maps || r->misused)
+  if (!is_allowed(s, allowed) || mem_num_maps(r->m) != c->maps || r->misused ||
+      mem_has_defect(r->m))
     return complain(c, s, allowed);
   if (c->place.outer == NULL) { /* what a service said has been dealt with */
     if (r->err->code != LOOM_OK) err_clear(r->err);

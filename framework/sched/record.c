@@ -58,9 +58,10 @@ loom_status record_iter(run *r, int64_t k, const loom_iterate *it, const filter_
   clock_pop(&r->clock);
   row.active = active;
   row.min_gap = min_gap;
+  LOOM_TRY(columns_row(r));
   if (r->log == NULL) return LOOM_OK;
   clock_push(&r->clock, CLOCK_LOG);
-  const loom_status s = h5log_iter(r->log, r->err, &row, r->extra);
+  const loom_status s = h5log_iter(r->log, r->err, &row, r->extra_row);
   clock_pop(&r->clock);
   return s;
 }

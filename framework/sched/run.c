@@ -298,6 +298,7 @@ static loom_status open_all(run *r, const run_options *o)
   r->sum.steps_planned = (o->steps >= 0 ? o->steps : r->set.run.steps) * r->set.run.substeps;
   limit_blas(&r->set.exec);
   if (!o->no_log) LOOM_TRY(output_choose(r, o));
+  if (r->set.exec.debug) mem_check_on(r->m);
   LOOM_TRY(registry_open(r->err, r->set.exec.plugin_path, &r->reg));
   LOOM_TRY(find_instances(r));
   LOOM_TRY(open_exec(r));

@@ -39,7 +39,7 @@ typedef struct contact_inst {
   loom_pairs spare;  /* second set for sorting, allocated when first needed */
   loom_quad quad;
   struct frozen_contact *frozen; /* linearisation, see problem.c; NULL if none */
-  double *extra;                 /* [num_columns] its part of run.extra */
+  double *extra;                 /* [num_columns] and a guard, for loom_contact_metrics */
 } contact_inst;
 
 typedef struct replay {
@@ -143,7 +143,8 @@ struct run {
   int64_t num_messages, max_messages;
   h5check *check; /* open while plugins save or restore their state */
   replay rep;
-  double *extra;        /* [num_columns] of the solver and of all contact models */
+  double *extra;     /* the solver's columns and a guard, for loom_iterate; then the models' */
+  double *extra_row; /* [num_columns] of the solver and of all contact models: a row of the log */
   loom_column *columns; /* [num_columns] */
   char *column_names;   /* what the names of contact models' columns point to */
   int num_columns;
@@ -235,6 +236,8 @@ loom_status detect_max_step(run *r, loom_buf *x0, loom_buf *x1, loom_bound *out)
 loom_status columns_new(run *r);
 void columns_free(run *r);
 void columns_clear_solver(run *r);
+/* Gather run.extra_row; LOOM_E_INTERNAL if a plugin wrote past its columns. */
+loom_status columns_row(run *r);
 
 /* ---- measure.c ------------------------------------------------------------------- */
 loom_status measure_norms(run *r, loom_buf *g, residual *out);

@@ -41,7 +41,10 @@ static const loom_param exec_params[] = {
                     "Same bits for any number of threads; pins threaded BLAS to one thread."),
     LOOM_PARAM_BOOL(exec_settings, fallback, 1,
                     "A plugin without CUDA may run on the host beside a CUDA core."),
-    LOOM_PARAM_BOOL(exec_settings, debug, 0, "Synchronise and check after every launch."),
+    LOOM_PARAM_BOOL(
+        exec_settings, debug, 0,
+        "Synchronise after every launch, and check buffers: writes through READ maps and past "
+        "either end, pointers kept after unmap. Slow; LOOM_MEM_CHECK=1 checks buffers."),
     LOOM_PARAM_TEXT(exec_settings, plugin_path, "",
                     "Further plugin directories, colon-separated, searched first."),
 };

@@ -53,7 +53,6 @@ void sim_run(sim *s, const char *text, const char *const *sets, int may_fail)
                          .steps = -1,
                          .resume_step = -1,
                          .overwrite = 1,
-                         .mem_check = getenv("LOOM_MEM_CHECK") != NULL,
                          .message = print_message};
   s->status = cfg_parse(&s->err, text, "test.ini", s->dir, sets, num_sets, &c);
   if (s->status == LOOM_OK) s->status = run_open(&s->err, c, &o, &r);

@@ -255,6 +255,38 @@ Test(buf, check_mode_finds_defects)
   cr_assert_eq(mem_free(m), 3);
 }
 
+/* What is written outside is found when the map ends, and again after the callback by whoever asks,
+ * should the first one not have looked. */
+Test(buf, check_mode_has_guard_zones)
+{
+  mem *m = open_mem(1);
+  loom_buf *b = make(m, "x", LOOM_REAL, 7), *k = make(m, "k", LOOM_U8, 3),
+           *none = make(m, "none", LOOM_I32, 0);
+  loom_err found;
+  cr_assert(!mem_has_defect(m) && !mem_take_defect(m, &found));
+  loom_real *p = map(m, b, LOOM_WRITE);
+  for (int i = 0; i < 47; ++i) p[i] = i; /* 40 too many */
+  cr_assert_eq(buf_unmap(m, b), LOOM_E_STATE);
+  cr_assert(strstr(mem_err(m)->text, "buffer 'x' of test: written past its end: item 7 of 7"), "%s",
+            mem_err(m)->text);
+  uint8_t *q = map(m, k, LOOM_READ);
+  q[-2] = 1;
+  cr_assert_eq(buf_unmap(m, k), LOOM_E_STATE);
+  cr_assert(strstr(mem_err(m)->text, "buffer 'k' of test: written before its start: item -2"), "%s",
+            mem_err(m)->text);
+  int32_t *n = map(m, none, LOOM_RDWR);
+  n[0] = 1;
+  cr_assert_eq(buf_unmap(m, none), LOOM_E_STATE);
+  cr_assert(mem_take_defect(m, &found));
+  cr_assert(strstr(found.text, "buffer 'x'") != NULL, "the first one is kept: %s", found.text);
+  cr_assert(!mem_take_defect(m, &found), "it is told once");
+  p = map(m, b, LOOM_RDWR); /* and nothing is found where nothing is wrong */
+  p[6] = 1;
+  unmap(m, b);
+  cr_assert(!mem_has_defect(m));
+  cr_assert_eq(mem_free(m), 3);
+}
+
 Test(buf, environment_turns_check_mode_on)
 {
   cr_assert_eq(setenv("LOOM_MEM_CHECK", "1", 1), 0);

@@ -1,0 +1,140 @@
+/* check.c - buffers in check mode: every map sees a copy of its own, between two guard zones.
+ *
+ * The copy of a map is poisoned when it ends, its address does not come back with the next one, and
+ * what was written through a READ map or into a guard zone is found when the map ends.  Nothing
+ * here runs outside check mode. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mem/internal.h"
+
+enum { POISON_REAL = 0xff /* a NaN */, POISON_INT = 0xa5, GUARD_BYTE = 0x5c };
+enum { GUARD = 4096 }; /* bytes on either side; a multiple of the alignment of arrays */
+
+static int poison_byte(const loom_buf *b)
+{
+  return b->type == LOOM_REAL ? POISON_REAL : POISON_INT;
+}
+
+static size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/* Keep the first defect: whoever drops the status of an unmap is told after the callback. */
+static loom_status defect(loom_buf *b)
+{
+  err_prefix(&b->m->err, "buffer '%s' of %s", b->name, b->owner);
+  if (b->m->defect.code == LOOM_OK) b->m->defect = b->m->err;
+  return b->m->err.code;
+}
+
+loom_status check_map(loom_buf *b, int side, int access)
+{
+  buf_side *const s = &b->side[side];
+  const size_t bytes = buf_bytes(b);
+  void *base;
+  if (s->copy != NULL) return LOOM_OK; /* shared with the readers already there */
+  LOOM_TRY(buf_raw_alloc(b->m, side, rounded(bytes) + 2 * GUARD, &base));
+  char *const p = base;
+  loom_status status = buf_raw_fill(b, side, p, GUARD_BYTE, GUARD);
+  /* the rest of the last 64 bytes belongs to the zone behind */
+  if (status == LOOM_OK)
+    status = buf_raw_fill(b, side, p + GUARD + bytes, GUARD_BYTE, rounded(bytes) - bytes + GUARD);
+  if (status == LOOM_OK)
+    status = access == LOOM_WRITE ? buf_raw_fill(b, side, p + GUARD, poison_byte(b), bytes)
+                                  : buf_raw_copy(b, side, p + GUARD, side, s->data, bytes);
+  if (status != LOOM_OK) {
+    buf_raw_free(side, base);
+    return status;
+  }
+  s->copy = p + GUARD;
+  return LOOM_OK;
+}
+
+void check_drop(loom_buf *b, int side)
+{
+  buf_side *const s = &b->side[side];
+  if (s->copy != NULL) buf_raw_free(side, (char *)s->copy - GUARD);
+  if (s->poisoned != NULL) buf_raw_free(side, (char *)s->poisoned - GUARD);
+  s->copy = s->poisoned = NULL;
+}
+
+/* Poison the copy and keep it until the next one, which so gets another address. */
+static void retire(loom_buf *b, int side)
+{
+  buf_side *const s = &b->side[side];
+  (void)buf_raw_fill(b, side, s->copy, poison_byte(b), buf_bytes(b));
+  if (s->poisoned != NULL) buf_raw_free(side, (char *)s->poisoned - GUARD);
+  s->poisoned = s->copy;
+  s->copy = NULL;
+}
+
+/* First byte of a zone that is not as it was made; `len` if none. */
+static size_t first_changed(const char *zone, size_t len)
+{
+  size_t i = 0;
+  while (i < len && zone[i] == GUARD_BYTE) ++i;
+  return i;
+}
+
+/* Both guard zones of a copy that ends; `p` is the copy on the host. */
+static loom_status check_guards(loom_buf *b, const char *p)
+{
+  const size_t bytes = buf_bytes(b), behind = rounded(bytes) - bytes + GUARD;
+  const size_t after = first_changed(p + bytes, behind);
+  const size_t size = buf_type_size(b->type);
+  if (after < behind)
+    return err_set(&b->m->err, LOOM_E_STATE,
+                   "written past its end: item %lld of %lld; resize it, or look for the index",
+                   (long long)b->count + (long long)(after / size), (long long)b->count);
+  size_t before = GUARD;
+  while (before > 0 && p[-(ptrdiff_t)before] == GUARD_BYTE) --before;
+  if (before > 0)
+    return err_set(&b->m->err, LOOM_E_STATE,
+                   "written before its start: item -%lld of %lld; look for a negative index",
+                   (long long)((before + size - 1) / size), (long long)b->count);
+  return LOOM_OK;
+}
+
+/* The copy of the device with its guard zones, on the host; from malloc. */
+static loom_status fetch(loom_buf *b, char **whole)
+{
+  const size_t all = rounded(buf_bytes(b)) + 2 * GUARD;
+  *whole = malloc(all);
+  if (*whole == NULL) return err_set(&b->m->err, LOOM_E_NOMEM, "no memory to check a map");
+  return buf_raw_copy(b, SIDE_HOST, *whole, SIDE_DEVICE, (char *)b->side[SIDE_DEVICE].copy - GUARD,
+                      all);
+}
+
+/* A READ map's contents are those of the buffer; `p` is the copy on the host. */
+static loom_status check_read(loom_buf *b, int side, const char *p)
+{
+  const size_t bytes = buf_bytes(b);
+  const void *was = b->side[side].data;
+  char *host = NULL;
+  loom_status s = LOOM_OK;
+  if (bytes == 0) return LOOM_OK;
+  if (side == SIDE_DEVICE) {
+    host = malloc(bytes);
+    if (host == NULL) return err_set(&b->m->err, LOOM_E_NOMEM, "no memory to check a READ map");
+    s = buf_raw_copy(b, SIDE_HOST, host, side, was, bytes);
+    was = host;
+  }
+  if (s == LOOM_OK && memcmp(was, p, bytes) != 0)
+    s = err_set(&b->m->err, LOOM_E_STATE, "mapped READ but written to; map it LOOM_RDWR");
+  free(host);
+  return s;
+}
+
+loom_status check_unmap(loom_buf *b, int side, int writer)
+{
+  buf_side *const s = &b->side[side];
+  char *whole = NULL;
+  loom_status status = side == SIDE_DEVICE ? fetch(b, &whole) : LOOM_OK;
+  const char *const p = whole != NULL ? whole + GUARD : s->copy;
+  if (status == LOOM_OK) status = check_guards(b, p);
+  if (status == LOOM_OK)
+    status = writer ? buf_raw_copy(b, side, s->data, side, s->copy, buf_bytes(b))
+                    : check_read(b, side, p);
+  free(whole);
+  retire(b, side);
+  return status == LOOM_OK ? LOOM_OK : defect(b);
+}
