@@ -71,6 +71,14 @@ typedef struct cfg_owners {
 loom_status cfg_swap(loom_err *err, const cfg_section *s, const char *choice,
                      const cfg_owners *owners);
 
+/* How a key came that goes with some values of another key, `choice`: by somebody who knew what is
+ * chosen, or beside it: from a material, or in a file of which a later one or --set chose
+ * otherwise. */
+enum { CFG_GIVEN_NOT, CFG_GIVEN_MEANT, CFG_GIVEN_BESIDE };
+int cfg_given(const cfg_section *s, const char *key, const char *choice);
+/* As if the key had not been given; what was bound before is to be bound again. */
+void cfg_drop(const cfg_section *s, const char *key);
+
 /* After everyone has bound: unknown sections and keys become errors that name the
  * nearest key that some table of that section has. */
 loom_status cfg_finish(loom_err *err, const cfg *c);

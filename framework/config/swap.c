@@ -96,3 +96,23 @@ loom_status cfg_swap(loom_err *err, const cfg_section *s, const char *choice,
   }
   return LOOM_OK;
 }
+
+int cfg_given(const cfg_section *s, const char *key, const char *choice)
+{
+  const cfg_entry *const e = cfg_entry_find(s, key), *const c = cfg_entry_find(s, choice);
+  const cfg *const all = s->owner;
+  if (e == NULL || cfg_entry_unset(s, e)) return CFG_GIVEN_NOT;
+  if (e->file != all->top && e->file != all->set && e->file->includer == NULL)
+    return CFG_GIVEN_BESIDE; /* a material's file is not part of the configuration */
+  if (c == NULL) return CFG_GIVEN_MEANT;
+  if (c->before == NULL) /* e was written for the default */
+    return c->file != e->file && c->order > e->order ? CFG_GIVEN_BESIDE : CFG_GIVEN_MEANT;
+  return same_text(written_for(c, e)->value, c->value) ? CFG_GIVEN_MEANT : CFG_GIVEN_BESIDE;
+}
+
+void cfg_drop(const cfg_section *s, const char *key)
+{
+  cfg_section *const own = s->owner->sections[s->index];
+  for (int i = own->num_entries - 1; i >= 0; --i)
+    if (strcmp(own->entries[i].key, key) == 0) drop(own, i);
+}

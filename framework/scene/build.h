@@ -86,6 +86,14 @@ loom_status build_transform(loom_err *err, const char *text, double place[12], d
 loom_status build_rotation(loom_err *err, const char *text, double P[12]);
 loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *out);
 
+/* effects.c: refuses keys of a section (kind `section`, bound to `settings`) that change nothing
+ * for what is chosen; those of materials, and of files whose choice was changed from outside, are
+ * left out with a note. */
+loom_status build_check_effects(builder *b, const cfg_section *sec, const char *section,
+                                void *settings);
+/* 1: the key has rows there. */
+int build_effect_known(const char *section, const char *key);
+
 /* build_yarn.c: vertices and segments of one yarn object; yarns of the scene; those that
  * interpenetrate at the start. */
 loom_status build_yarn_object(builder *b, object *o);

@@ -42,8 +42,6 @@ static loom_status make_edges(builder *b, object *o)
 
 static loom_status read_curves(builder *b, object *o)
 {
-  static const char *const unused[] = {"rows",   "loops", "stripe",     "rib",
-                                       "closed", "bind",  "loop_width", "row_height"};
   const char *file = o->yarn.file;
   if (file[0] == '\0')
     return build_place(b, o->sec, "pattern",
@@ -52,10 +50,6 @@ static loom_status read_curves(builder *b, object *o)
                                                      : lines_read(b->err, file, &o->m, &o->yarns);
   if (st != LOOM_OK) return build_place(b, o->sec, "file", st);
   snprintf(o->label, sizeof o->label, "%s", file);
-  for (size_t k = 0; k < sizeof unused / sizeof *unused; ++k)
-    if (cfg_has(o->sec, unused[k]))
-      LOOM_TRY(build_note(b, "[%s] %s has no effect on curves from a file",
-                          cfg_section_name(o->sec), unused[k]));
   return LOOM_OK;
 }
 

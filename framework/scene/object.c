@@ -145,7 +145,6 @@ static loom_status generate_sheet(builder *b, object *o)
 
 static loom_status read_sheet(builder *b, object *o)
 {
-  static const char *const unused[] = {"size", "resolution", "pattern"};
   const char *file = o->cloth.file;
   if (file[0] == '\0')
     return build_place(b, o->sec, "shape",
@@ -159,10 +158,6 @@ static loom_status read_sheet(builder *b, object *o)
   if (o->m.num_ignored > 0)
     LOOM_TRY(build_note(b, "%s: %d points, lines or curves were passed over", o->label,
                         o->m.num_ignored));
-  for (size_t k = 0; k < sizeof unused / sizeof *unused; ++k)
-    if (cfg_has(o->sec, unused[k]))
-      LOOM_TRY(build_note(b, "[%s] %s has no effect on a mesh from a file",
-                          cfg_section_name(o->sec), unused[k]));
   return LOOM_OK;
 }
 
@@ -198,28 +193,6 @@ static loom_status repair_sheet(builder *b, object *o)
   return LOOM_OK;
 }
 
-/* Keys of models other than the chosen one are allowed (materials give them all) but said. */
-static loom_status note_unused_keys(builder *b, const object *o)
-{
-  static const struct {
-    const char *key;
-    uint32_t models; /* bits of MODEL_* that read it */
-  } keys[] = {{"membrane", 1u << MODEL_ARAP_ISOMETRIC | 1u << MODEL_ARAP_SHELL},
-              {"bending", 1u << MODEL_ARAP_ISOMETRIC | 1u << MODEL_STVK_ISOMETRIC},
-              {"k0", 1u << MODEL_STVK_ISOMETRIC | 1u << MODEL_STVK_SHELL},
-              {"k1", 1u << MODEL_STVK_ISOMETRIC | 1u << MODEL_STVK_SHELL},
-              {"k2", 1u << MODEL_STVK_ISOMETRIC | 1u << MODEL_STVK_SHELL},
-              {"k3", 1u << MODEL_STVK_ISOMETRIC | 1u << MODEL_STVK_SHELL},
-              {"k_e", 1u << MODEL_ARAP_SHELL | 1u << MODEL_STVK_SHELL},
-              {"k_spring", 1u << MODEL_SPRINGS},
-              {"k_cross", 1u << MODEL_SPRINGS}};
-  for (size_t k = 0; k < sizeof keys / sizeof *keys; ++k)
-    if (cfg_has(o->sec, keys[k].key) && !(keys[k].models >> o->cloth.model & 1))
-      LOOM_TRY(build_note(b, "[%s] %s has no effect with this model", cfg_section_name(o->sec),
-                          keys[k].key));
-  return LOOM_OK;
-}
-
 /* ---- sections ------------------------------------------------------------------------------ */
 
 static loom_status check_name(builder *b, const object *o)
@@ -250,6 +223,7 @@ static loom_status bind_object(builder *b, object *o)
   const loom_param *params = scene_params(kind_names[o->kind], &count);
   LOOM_TRY(cfg_apply_material(b->err, b->c, o->sec, NULL));
   LOOM_TRY(cfg_bind(b->err, o->sec, params, count, into[o->kind]));
+  LOOM_TRY(build_check_effects(b, o->sec, kind_names[o->kind], into[o->kind]));
   o->common = common[o->kind];
   snprintf(o->label, sizeof o->label, "[%s]", cfg_section_name(o->sec));
   return check_name(b, o);
@@ -267,7 +241,6 @@ static loom_status make_mesh(builder *b, object *o)
 static loom_status examine_mesh(builder *b, object *o)
 {
   const int solid = o->kind == OBJECT_SOLID;
-  if (!solid) LOOM_TRY(note_unused_keys(b, o));
   if (!solid && o->cloth.repair == REPAIR_ORIENTATION) LOOM_TRY(repair_sheet(b, o));
   LOOM_TRY(doctor_mesh(b->err, &b->doc, o->label, &o->m, solid ? DOCTOR_SOLID : DOCTOR_CLOTH));
   if (b->doc.total > 0) return LOOM_OK; /* ids may be wild; the verdict comes after all objects */

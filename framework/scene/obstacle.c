@@ -399,6 +399,7 @@ loom_status build_obstacles(builder *b)
   int balls = 0;
   for (const cfg_section *s = NULL; (s = cfg_next(b->c, "body", s)) != NULL;) {
     LOOM_TRY(bind_body(b, s, &set));
+    LOOM_TRY(build_check_effects(b, s, "body", &set));
     LOOM_TRY(read_copies(b, s, &set, n));
     count += n[0] * n[1] * n[2];
     balls |= set.mass > 0;

@@ -221,6 +221,7 @@ static loom_status pin_section(builder *b, const cfg_section *sec)
   const loom_param *params = scene_params("pin", &count);
   const pin_keys keys = {sec, "where", "motion"};
   LOOM_TRY(cfg_bind(b->err, sec, params, count, &p));
+  LOOM_TRY(build_check_effects(b, sec, "pin", &p));
   for (int k = 0; k < b->num_objects; ++k)
     if (strcmp(b->objects[k].name, p.object) == 0) return add_group(b, &b->objects[k], &p, &keys);
   LOOM_TRY(mesh_alloc(b->err, b->num_objects, sizeof *names, &names));

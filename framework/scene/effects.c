@@ -1,0 +1,220 @@
+/* effects.c - keys that only some shapes and models read: one that changes nothing is refused.
+ *
+ * A key of settings.c that every object of its kind reads stands in no row; one that only some
+ * read stands here with what has to be chosen.  A new shape reads no such key until its bit is
+ * set.  A key with its default is let pass: resolved configurations hold all keys, and run. */
+#include <stdio.h>
+#include <string.h>
+
+#include "scene/build.h"
+#include "scene/words.h"
+
+#define BIT(value) (1u << (value))
+enum { ANY = 2u }; /* of keys without choices: something is held, above 0, copied */
+#define SHEETS   (BIT(CLOTH_GRID) | BIT(CLOTH_DISK) | BIT(CLOTH_STRIP) | BIT(CLOTH_CYLINDER))
+#define ARAP     (BIT(MODEL_ARAP_ISOMETRIC) | BIT(MODEL_ARAP_SHELL))
+#define STVK     (BIT(MODEL_STVK_ISOMETRIC) | BIT(MODEL_STVK_SHELL))
+#define FLAT     (BIT(YARN_STOCKINETTE) | BIT(YARN_GARTER) | BIT(YARN_RIB))
+#define KNITTED  (FLAT | BIT(YARN_TUBE))
+#define SURFACES (BIT(BODY_MESH) | BIT(BODY_REVOLVE))
+
+static const struct effect {
+  const char *section, *key, *choice;
+  uint32_t with; /* bits of values of `choice`; several rows of a key: one is enough */
+} effects[] = {
+    {"cloth", "size", "shape", SHEETS},
+    {"cloth", "resolution", "shape", SHEETS},
+    {"cloth", "pattern", "shape", SHEETS & ~BIT(CLOTH_DISK)},
+    {"cloth", "file", "shape", BIT(CLOTH_OBJ) | BIT(CLOTH_PLY)},
+    {"cloth", "membrane", "model", ARAP},
+    {"cloth", "bending", "model", BIT(MODEL_ARAP_ISOMETRIC) | BIT(MODEL_STVK_ISOMETRIC)},
+    {"cloth", "k0", "model", STVK},
+    {"cloth", "k1", "model", STVK},
+    {"cloth", "k2", "model", STVK},
+    {"cloth", "k3", "model", STVK},
+    {"cloth", "k_e", "model", BIT(MODEL_ARAP_SHELL) | BIT(MODEL_STVK_SHELL)},
+    {"cloth", "k_spring", "model", BIT(MODEL_SPRINGS)},
+    {"cloth", "k_cross", "model", BIT(MODEL_SPRINGS)},
+    {"cloth", "pin_stiffness", "pins", ANY},
+    {"cloth", "pin_motion", "pins", ANY},
+    {"solid", "pin_stiffness", "pins", ANY},
+    {"solid", "pin_motion", "pins", ANY},
+    {"yarn", "file", "pattern", BIT(YARN_BCC) | BIT(YARN_OBJ)},
+    {"yarn", "rows", "pattern", KNITTED},
+    {"yarn", "loops", "pattern", KNITTED},
+    {"yarn", "stripe", "pattern", FLAT},
+    {"yarn", "rib", "pattern", BIT(YARN_RIB)},
+    {"yarn", "closed", "pattern", BIT(YARN_TUBE)},
+    {"yarn", "bind", "pattern", KNITTED},
+    {"yarn", "loop_width", "pattern", KNITTED},
+    {"yarn", "row_height", "pattern", KNITTED},
+    {"yarn", "pin_stiffness", "pins", ANY},
+    {"yarn", "pin_motion", "pins", ANY},
+    {"pin", "stiffness", "where", ANY},
+    {"pin", "motion", "where", ANY},
+    {"pin", "keyframes", "where", ANY},
+    {"pin", "keyframe_file", "where", ANY},
+    {"body", "normal", "shape", BIT(BODY_PLANE)},
+    {"body", "radius", "shape", BIT(BODY_SPHERE) | BIT(BODY_CAPSULE)},
+    {"body", "length", "shape", BIT(BODY_CAPSULE)},
+    {"body", "size", "shape", BIT(BODY_BOX)},
+    {"body", "file", "shape", BIT(BODY_MESH) | BIT(BODY_SDF)},
+    {"body", "mesh_size", "shape",
+     BIT(BODY_SPHERE) | BIT(BODY_BOX) | BIT(BODY_CAPSULE) | BIT(BODY_REVOLVE)},
+    {"body", "profile", "shape", BIT(BODY_REVOLVE)},
+    {"body", "scale", "shape", BIT(BODY_MESH)},
+    {"body", "repair", "shape", BIT(BODY_MESH)},
+    {"body", "sdf_resolution", "shape", SURFACES},
+    {"body", "sdf_resolution", "mesh_size", ANY},
+    {"body", "sdf_padding", "shape", SURFACES},
+    {"body", "sdf_padding", "mesh_size", ANY},
+    {"body", "copy_spacing", "copies", ANY},
+    {"body", "copy_jitter", "copies", ANY},
+};
+enum { NUM_EFFECTS = sizeof effects / sizeof *effects };
+
+int build_effect_known(const char *section, const char *key)
+{
+  for (int k = 0; k < NUM_EFFECTS; ++k)
+    if (strcmp(effects[k].section, section) == 0 && strcmp(effects[k].key, key) == 0) return 1;
+  return 0;
+}
+
+static int is_default(const loom_param *p, const void *settings, const void *defaults)
+{
+  static const size_t sizes[] = {[LOOM_P_REAL] = sizeof(double),
+                                 [LOOM_P_INT] = sizeof(int64_t),
+                                 [LOOM_P_BOOL] = sizeof(int32_t),
+                                 [LOOM_P_ENUM] = sizeof(int32_t),
+                                 [LOOM_P_VEC3] = 3 * sizeof(double)};
+  const char *const a = (const char *)settings + p->offset;
+  const char *const b = (const char *)defaults + p->offset;
+  if (p->type != LOOM_P_TEXT && p->type != LOOM_P_PATH) return memcmp(a, b, sizes[p->type]) == 0;
+  const char *x, *y;
+  memcpy(&x, a, sizeof x);
+  memcpy(&y, b, sizeof y);
+  return strcmp(x != NULL ? x : "", y != NULL ? y : "") == 0;
+}
+
+static const loom_param *find_param(const char *section, const char *key)
+{
+  uint32_t count = 0;
+  const loom_param *const p = scene_params(section, &count);
+  for (uint32_t k = 0; k < count; ++k)
+    if (strcmp(p[k].key, key) == 0) return &p[k];
+  return NULL;
+}
+
+/* Does a list such as `pins` or `copies` name anything? */
+static int names_something(const char *text)
+{
+  words w;
+  int64_t n;
+  words_start(&w, text);
+  while (!words_at_end(&w))
+    if (words_int(&w, &n) ? n != 1 || strcmp(text, "1 1 1") != 0
+                          : words_next(&w) && strcmp(w.word, "none") != 0)
+      return 1;
+  return 0;
+}
+
+/* The chosen value as a bit of effect.with. */
+static uint32_t chosen(const loom_param *p, const void *settings)
+{
+  const char *const at = (const char *)settings + p->offset;
+  int32_t i;
+  double v;
+  const char *text;
+  switch (p->type) {
+  case LOOM_P_ENUM:
+    memcpy(&i, at, sizeof i);
+    return BIT(i);
+  case LOOM_P_REAL:
+    memcpy(&v, at, sizeof v);
+    return v > 0 ? ANY : 1u;
+  default:
+    memcpy(&text, at, sizeof text);
+    return names_something(text) ? ANY : 1u;
+  }
+}
+
+static void append(char *text, size_t len, const char *more, size_t n)
+{
+  const size_t used = strlen(text);
+  snprintf(text + used, len - used, "%.*s", (int)n, more);
+}
+
+/* "shape = mesh or revolve", "mesh_size above 0", "pins" */
+static void describe_row(const struct effect *e, const loom_param *p, char *text, size_t len)
+{
+  int left = 0, first = 1, i = 0;
+  append(text, len, p->key, strlen(p->key));
+  if (p->type == LOOM_P_REAL) append(text, len, " above 0", 8);
+  if (p->type != LOOM_P_ENUM) return;
+  for (uint32_t bits = e->with; bits != 0; bits &= bits - 1) ++left;
+  for (const char *c = p->choices; c != NULL; ++i) {
+    const size_t n = strcspn(c, "|");
+    if (e->with >> i & 1) {
+      const char *const mark = first ? " = " : left > 1 ? ", " : " or ";
+      append(text, len, mark, strlen(mark));
+      append(text, len, c, n);
+      first = 0;
+      --left;
+    }
+    c = c[n] == '|' ? c + n + 1 : NULL;
+  }
+}
+
+/* One key, of which row k is the first; *dropped becomes 1 if it was taken out. */
+static loom_status check_key(builder *b, const cfg_section *sec, const char *section, int k,
+                             const void *settings, const void *defaults, int *dropped)
+{
+  const char *const key = effects[k].key;
+  char takes[256] = "", place[1024];
+  int beside = 0;
+  if (is_default(find_param(section, key), settings, defaults)) return LOOM_OK;
+  for (int r = k; r < NUM_EFFECTS && strcmp(effects[r].section, section) == 0 &&
+                  strcmp(effects[r].key, key) == 0;
+       ++r) {
+    const struct effect *const e = &effects[r];
+    const loom_param *const p = find_param(section, e->choice);
+    const int given = cfg_given(sec, key, e->choice);
+    if (given == CFG_GIVEN_NOT || (e->with & chosen(p, settings)) != 0) return LOOM_OK;
+    if (r > k) append(takes, sizeof takes, ", or ", 5);
+    describe_row(e, p, takes, sizeof takes);
+    beside |= given == CFG_GIVEN_BESIDE;
+  }
+  cfg_place(sec, key, place, sizeof place);
+  if (beside) {
+    *dropped = 1;
+    cfg_drop(sec, key);
+    return build_note(b, "%s has no effect: it takes %s", place, takes);
+  }
+  return build_place(
+      b, sec, key,
+      err_set(b->err, LOOM_E_CONFIG, "has no effect: it takes %s; leave it out", takes));
+}
+
+loom_status build_check_effects(builder *b, const cfg_section *sec, const char *section,
+                                void *settings)
+{
+  union {
+    cloth_settings cloth;
+    solid_settings solid;
+    yarn_settings yarn;
+    pin_settings pin;
+    body_settings body;
+  } defaults;
+  uint32_t count;
+  int dropped = 0;
+  const loom_param *const params = scene_params(section, &count);
+  cfg_defaults(params, count, &defaults);
+  for (int k = 0; k < NUM_EFFECTS; ++k) {
+    if (strcmp(effects[k].section, section) != 0) continue;
+    if (k > 0 && strcmp(effects[k - 1].section, section) == 0 &&
+        strcmp(effects[k - 1].key, effects[k].key) == 0)
+      continue;
+    LOOM_TRY(check_key(b, sec, section, k, settings, &defaults, &dropped));
+  }
+  return dropped ? cfg_bind(b->err, sec, params, count, settings) : LOOM_OK;
+}

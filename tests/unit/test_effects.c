@@ -1,0 +1,107 @@
+/* effects.c: keys that change nothing for what is chosen are refused, with what would take them. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "scene/build.h"
+#include "support/tiny_scene.h"
+
+#define SHEET "[cloth.a]\nresolution = 4\n"
+#define BODY  SHEET "transform = translate 0 0 5\n[body.b]\n"
+
+Test(effects, useless_keys_are_refused)
+{
+  static const char *const cases[][3] = {
+      {SHEET "file = a.obj\n", "tiny.ini:3: [cloth.a] file: has no effect", "shape = obj or ply"},
+      {SHEET "pin_motion = translate 1 0 0\n", "pin_motion", "it takes pins; leave it out"},
+      {SHEET "pins = none\npin_stiffness = 5\n", "tiny.ini:4: [cloth.a] pin_stiffness", "pins"},
+      {"[cloth.a]\nshape = disk\npattern = alternate\n", "pattern", "grid, strip or cylinder"},
+      {SHEET "k_e = 1\n", "k_e", "model = arap+shell or stvk+shell"},
+      {SHEET "model = springs\nbending = 1\n", "bending", "arap+isometric or stvk+isometric"},
+      {"[solid.a]\npin_stiffness = 2\n", "[solid.a] pin_stiffness", "pins"},
+      {"[yarn.a]\nrib = 3\n", "rib", "pattern = rib"},
+      {"[yarn.a]\npattern = tube\nstripe = 2\n", "stripe", "stockinette, garter or rib"},
+      {"[yarn.a]\nclosed = no\n", "closed", "pattern = tube"},
+      {"[yarn.a]\npattern = bcc\nfile = x.bcc\nrows = 3\n", "rows",
+       "stockinette, garter, rib or tube"},
+      {SHEET "[pin.p]\nobject = a\nstiffness = 4\n", "[pin.p] stiffness", "it takes where"},
+      {BODY "shape = box\nradius = 2\n", "radius", "shape = sphere or capsule"},
+      {BODY "shape = sphere\nprofile = 1 0\n", "profile", "shape = revolve"},
+      {BODY "shape = sphere\nsdf_resolution = 9\n", "sdf_resolution",
+       "shape = mesh or revolve, or mesh_size above 0"},
+      {BODY "shape = plane\nsize = 1 1 1\n", "size", "shape = box"},
+      {BODY "copy_spacing = 1 1 1\n", "copy_spacing", "copies"},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k)
+    tiny_refused(cases[k][0], (const char *const[]){cases[k][1], cases[k][2], "no effect", NULL});
+}
+
+Test(effects, what_the_choice_reads_is_taken)
+{
+  static const char *const texts[] = {
+      SHEET "pins = left\npin_motion = translate 1 0 0\npin_stiffness = 5\n",
+      BODY "mesh_size = 0.05\nsdf_resolution = 9\n",
+      BODY "copies = 2 1 1\ncopy_spacing = 1 0 0\n",
+      SHEET "[pin.p]\nobject = a\nwhere = 0 1\nstiffness = 4\n",
+  };
+  for (size_t k = 0; k < sizeof texts / sizeof *texts; ++k) {
+    tiny_scene t = tiny_open_ok(texts[k]);
+    tiny_close(&t);
+  }
+}
+
+/* What --set chooses differently leaves keys of the file behind: said, and not used. */
+Test(effects, a_choice_from_outside)
+{
+  static const char *const sets[] = {"cloth.a.model=stvk+isometric", "cloth.a.pins=none"};
+  tiny_scene t = {0};
+  cr_assert_eq(cfg_parse(&t.err, SHEET "membrane = 77\npins = left\npin_stiffness = 6\n",
+                         "tiny.ini", ".", sets, 2, &t.c),
+               LOOM_OK);
+  cr_assert_eq(mem_new(&t.err, 1, &t.m), LOOM_OK);
+  cr_assert_eq(scene_build(&t.err, t.m, t.c, 1, &t.s), LOOM_OK, "%s", t.err.text);
+  cr_assert(strstr(t.s->notes, "tiny.ini:3: [cloth.a] membrane has no effect") != NULL, "%s",
+            t.s->notes);
+  cr_assert(strstr(t.s->notes, "[cloth.a] pin_stiffness has no effect") != NULL, "%s", t.s->notes);
+  /* what `loom info --config` prints can be run */
+  char all[20000];
+  snprintf(all, sizeof all, "%s", cfg_resolved(t.c));
+  cr_assert(strstr(all, "membrane = 200") != NULL && strstr(all, "77") == NULL, "%s", all);
+  tiny_close(&t);
+  t = tiny_open_ok(all);
+  tiny_close(&t);
+  const char *const late[] = {"cloth.a.k_e=1"};
+  t = (tiny_scene){0};
+  cr_assert_eq(cfg_parse(&t.err, SHEET, "tiny.ini", ".", late, 1, &t.c), LOOM_OK);
+  cr_assert_eq(mem_new(&t.err, 1, &t.m), LOOM_OK);
+  cr_assert_eq(scene_build(&t.err, t.m, t.c, 1, &t.s), LOOM_E_CONFIG);
+  cr_assert(strstr(t.err.text, "--set: [cloth.a] k_e: has no effect") != NULL, "%s", t.err.text);
+  tiny_close(&t);
+}
+
+/* Whoever adds a key says which shapes read it: here, or in effects.c. */
+Test(effects, every_key_is_thought_of)
+{
+  static const char always[] =
+      " cloth.shape cloth.repair cloth.density cloth.model cloth.thickness cloth.material"
+      " cloth.transform cloth.velocity cloth.damping cloth.pins"
+      " solid.shape solid.size solid.resolution solid.density solid.stiffness solid.thickness"
+      " solid.material solid.transform solid.velocity solid.damping solid.pins"
+      " yarn.pattern yarn.glue yarn.radius yarn.bending yarn.twisting yarn.plasticity"
+      " yarn.plasticity_max yarn.density yarn.material yarn.transform yarn.velocity yarn.damping"
+      " yarn.pins pin.object pin.where"
+      " body.shape body.position body.rotation body.friction body.thickness body.motion"
+      " body.keyframes body.keyframe_file body.mass body.velocity body.spin body.copies ";
+  static const char *const sections[] = {"cloth", "solid", "yarn", "pin", "body"};
+  for (size_t s = 0; s < sizeof sections / sizeof *sections; ++s) {
+    uint32_t count;
+    const loom_param *const p = scene_params(sections[s], &count);
+    for (uint32_t k = 0; k < count; ++k) {
+      char name[128];
+      snprintf(name, sizeof name, " %s.%s ", sections[s], p[k].key);
+      cr_expect(build_effect_known(sections[s], p[k].key) != (strstr(always, name) != NULL),
+                "%s: in effects.c, or read by all", name);
+    }
+  }
+}
