@@ -25,26 +25,26 @@ static loom_status chol_fail(chol *c, const char *doing)
   switch (c->cm.status) {
   case CHOLMOD_OUT_OF_MEMORY:
     return LOOM_FAIL(c->h, LOOM_E_NOMEM,
-                     "CHOLMOD ran out of memory while %s (%ld rows, %ld entries); use a smaller "
-                     "mesh, ordering = metis or a solver without factorisation",
-                     doing, rows, nnz);
+                     "CHOLMOD ran out of memory while %s (%ld rows, %ld entries); %s", doing, rows,
+                     nnz, c->remedy);
   case CHOLMOD_TOO_LARGE:
     return LOOM_FAIL(c->h, LOOM_E_UNSUPPORTED,
-                     "the factor of %ld rows needs more than 2^31 entries (while %s); use "
-                     "ordering = metis, a smaller mesh or a solver without factorisation",
-                     rows, doing);
+                     "the factor of %ld rows needs more than 2^31 entries (while %s); %s", rows,
+                     doing, c->remedy);
   case CHOLMOD_NOT_INSTALLED:
     return LOOM_FAIL(c->h, LOOM_E_CONFIG,
-                     "this CHOLMOD was built without METIS; set ordering = amd");
+                     "this CHOLMOD was built without METIS; choose another ordering");
   default:
     return LOOM_FAIL(c->h, LOOM_E_INTERNAL, "CHOLMOD status %d while %s (%ld rows, %ld entries)",
                      c->cm.status, doing, rows, nnz);
   }
 }
 
-loom_status chol_open(chol *c, const loom_host *h, int ordering, int block, int own_solve)
+loom_status chol_open(chol *c, const loom_host *h, int ordering, int block, int own_solve,
+                      const char *remedy)
 {
-  *c = (chol){.h = h, .ordering = ordering, .block = block, .own_solve = own_solve};
+  *c = (chol){
+      .h = h, .ordering = ordering, .block = block, .own_solve = own_solve, .remedy = remedy};
   if (!cholmod_start(&c->cm)) return LOOM_FAIL(h, LOOM_E_NOMEM, "CHOLMOD could not be started");
   c->started = 1;
   c->cm.print = 0;

@@ -20,10 +20,11 @@ enum { CHOL_AMD = 0, CHOL_METIS = 1 }; /* fill-reducing orderings */
 typedef struct chol {
   const loom_host *h;
   cholmod_common cm;
-  int32_t started;   /* nonzero: cm is initialised */
-  int32_t ordering;  /* CHOL_* */
-  int32_t own_solve; /* nonzero: the caller reads L itself, no workspace is kept here */
-  int32_t block;     /* rows 3i, 3i+1, 3i+2 share a pattern (3) or not (1) */
+  int32_t started;    /* nonzero: cm is initialised */
+  int32_t ordering;   /* CHOL_* */
+  int32_t own_solve;  /* nonzero: the caller reads L itself, no workspace is kept here */
+  const char *remedy; /* what a user can do about a factor that is too large */
+  int32_t block;      /* rows 3i, 3i+1, 3i+2 share a pattern (3) or not (1) */
   /* Before chol_matrix_permuted the upper triangle by columns, which is the lower triangle by rows:
    * from this one CHOLMOD permutes in one go, from the other it needs a further copy.  The arrays
    * are reached through chol_ptr, chol_row and chol_val. */
@@ -33,7 +34,10 @@ typedef struct chol {
   cholmod_dense *E;  /* workspace of the solves */
 } chol;
 
-loom_status chol_open(chol *c, const loom_host *h, int ordering, int block, int own_solve);
+/* `remedy` lives as long as c; the plugins with a key `ordering` share this one. */
+#define CHOL_REMEDY "use ordering = metis, a smaller mesh or a solver without factorisation"
+loom_status chol_open(chol *c, const loom_host *h, int ordering, int block, int own_solve,
+                      const char *remedy);
 void chol_close(chol *c); /* fine on a zeroed struct */
 
 /* Give the matrix room for nnz entries (rows ascending in each column, the diagonal last),

@@ -22,7 +22,7 @@ static loom_status supernodal_open(const loom_host *h, const loom_exec *e, int32
   LOOM_CHECK(h, s != NULL, LOOM_E_NOMEM, "no memory for the factorisation");
   *self = s;
   s->h = h;
-  return chol_open(&s->c, h, ordering == NEWTON_METIS ? CHOL_METIS : CHOL_AMD, 3, 0);
+  return chol_open(&s->c, h, ordering == NEWTON_METIS ? CHOL_METIS : CHOL_AMD, 3, 0, CHOL_REMEDY);
 }
 
 static void supernodal_close(void *self)
