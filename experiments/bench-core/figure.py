@@ -72,8 +72,8 @@ def provenance(experiment):
 
 
 def keep_table(experiment, core, used):
-    """experiments/results/bench-core.csv: both tables side by side."""
-    path = experiment.folder.parent / "results" / "bench-core.csv"
+    """bench-core.csv, a result: both tables side by side."""
+    path = experiment.out / "bench-core.csv"
     with open(path, "w", newline="") as out:
         out.write(f"# {provenance(experiment)}\n# bytes per vertex: factor, peak beside it, buffers in that\n")
         writer = csv.writer(out, lineterminator="\n")
@@ -82,6 +82,7 @@ def keep_table(experiment, core, used):
         for a, b in zip(core, used):
             writer.writerow([f"{v:.4g}" if v < 1e4 else f"{v:.0f}" for v in (*a, *b[list(extra)])])
     print(path)
+    experiment.result(path)
 
 
 def draw(experiment):

@@ -1,8 +1,10 @@
 /* export_vtk.c - frames for ParaView: legacy VTK files with a series, and an XDMF file that
  * points into the log. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "app/export.h"
 
@@ -140,20 +142,39 @@ static void put_grid(FILE *out, const export_scene *s, const char *log, int64_t 
   fprintf(out, "        </Attribute>\n      </Grid>\n");
 }
 
+/* The path of the log as seen from the directory of the .xdmf file, where readers start from: both
+ * may be moved together.  Steps up only as far as the two have no common directory. */
+static loom_status relative_log(loom_err *err, const export_scene *s, char *out, size_t len)
+{
+  char *const from = realpath(s->dir, NULL), *const to = realpath(s->log_path, NULL);
+  size_t common = 0, used = 0;
+  if (from == NULL || to == NULL) {
+    free(from);
+    free(to);
+    return err_set(err, LOOM_E_IO, "%s: the path cannot be followed: %s", s->log_path,
+                   strerror(errno));
+  }
+  for (size_t i = 0; from[i] == to[i] || (from[i] == '\0' && to[i] == '/'); ++i) {
+    if (from[i] == '/' || from[i] == '\0') common = i;
+    if (from[i] == '\0' || to[i] == '\0') break;
+  }
+  out[0] = '\0';
+  for (const char *p = from + common; *p != '\0'; ++p)
+    if (p[0] == '/' && p[1] != '\0') used += (size_t)snprintf(out + used, len - used, "../");
+  snprintf(out + used, len - used, "%s", to + common + 1);
+  free(from);
+  free(to);
+  return LOOM_OK;
+}
+
 static loom_status write_xdmf(loom_err *err, const export_scene *s, const double *times)
 {
   char path[4096];
   const int64_t num_frames = h5read_num_frames(s->r);
   const int bytes = h5read_frame_bytes(s->r);
   FILE *out;
-  char log[8192] = "";
-  /* readers look for the log beside the .xdmf file, so its whole path is given */
-  if (s->log_path[0] != '/') {
-    if (getcwd(log, 4096) == NULL)
-      return err_set(err, LOOM_E_IO, "the working directory cannot be found");
-    strcat(log, "/");
-  }
-  strncat(log, s->log_path, sizeof log - strlen(log) - 1);
+  char log[8192];
+  LOOM_TRY(relative_log(err, s, log, sizeof log));
   snprintf(path, sizeof path, "%s/%s.xdmf", s->dir, s->stem);
   LOOM_TRY(file_create(err, path, &out));
   fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Xdmf Version=\"3.0\">\n  <Domain>\n"

@@ -10,13 +10,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from loompy.log import Log, LogError
+from loompy.errors import FigureError, LogError
+from loompy.log import Log
 
 ROOT = Path(os.environ.get("LOOM_ROOT", Path(__file__).resolve().parents[3]))
-
-
-class FigureError(Exception):
-    """A figure that cannot be drawn, with the reason."""
 
 
 @dataclass
@@ -72,19 +69,24 @@ class Experiment:
 
     kept: finished logs are taken as they are, whatever made them, and none is run; those that the
     present sources and settings would not give are listed in `old`.
+    plan: nothing is run; what would be is checked and printed, up to the first log that is read.
+    update: what is kept under experiments/results/, which git tracks, is replaced.
     """
 
-    def __init__(self, folder, fresh=False, kept=False):
+    def __init__(self, folder, fresh=False, kept=False, plan=False, update=False):
         self.folder = Path(folder)
         self.out = self.folder / "out"
         self.out.mkdir(exist_ok=True)
         self.fresh, self.kept, self.old = fresh, kept, []
+        self.plan, self.planned, self.update = plan, set(), update
         self.binary = os.environ.get("LOOM_BIN", str(ROOT / "build/bin/loom"))
 
     def neighbour(self, folder, kept=False):
         """Module and Experiment of another folder, so that a figure can use its functions."""
         path = self.folder.parent / folder
-        return load_figures(path), Experiment(path, self.fresh and not kept, kept)
+        return load_figures(path), Experiment(
+            path, self.fresh and not kept, kept, self.plan, self.update
+        )
 
     # ---- runs -----------------------------------------------------------------------
     def _key(self, config, settings, inputs):
@@ -104,6 +106,13 @@ class Experiment:
         if needed."""
         settings = [w for k, v in (sets or {}).items() for w in ("--set", f"{k}={v}")]
         path, stamp = self.out / f"{name}.h5", self.out / f"{name}.key"
+        if self.plan and path in self.planned:
+            return path
+        read = {str(v) for v in [*inputs, *(sets or {}).values()]}
+        if self.plan and read & {str(p) for p in self.planned}:
+            print(f"would run {config} -> {path.relative_to(ROOT)}, which reads the above")
+            self.planned.add(path)
+            return path
         key = self._key(config, settings, inputs)
         if not self.fresh and stamp.exists() and finished(path) and (
             json.loads(stamp.read_text())["key"] == key
@@ -114,6 +123,10 @@ class Experiment:
             if not finished(path):
                 raise FigureError(f"{path} is not there, or not finished")
             self.old.append(path)
+            return path
+        if self.plan:
+            print(f"would run {config} -> {path.relative_to(ROOT)}")
+            self.planned.add(path)
             return path
         stamp.unlink(missing_ok=True)
         # A run that was cut off goes on from its checkpoint; the log keeps what it has.
@@ -148,7 +161,7 @@ class Experiment:
         """What `loom compare A B` says of two finished logs, a line each."""
         done = subprocess.run([self.binary, "compare", a, b, "--quiet"], capture_output=True, text=True)
         if done.returncode != 0:
-            raise FigureError(done.stderr.strip())
+            raise (LogError if self.plan else FigureError)(done.stderr.strip())
         return done.stdout.replace(f"{self.out}/", "").splitlines()
 
     def peak_bytes(self, name):
@@ -171,7 +184,7 @@ class Experiment:
 
     def program(self, name, arguments, output, inputs=()):
         """Standard output of a program of tests/bench/, kept in out/OUTPUT."""
-        build = self.build(name)
+        build = Path(self.binary).parents[1] if self.plan else self.build(name)
         program = build / "bench" / name
         path = self.out / output
         stamp = path.with_suffix(".key")
@@ -182,6 +195,9 @@ class Experiment:
             print(f"loom: figure: {path.name} is there", file=sys.stderr)
             return path
         words = " ".join(map(str, arguments))
+        if self.plan:
+            print(f"would run {name} {words} -> {path.relative_to(ROOT)}")
+            return path
         print(f"loom: figure: running {name} {words}", file=sys.stderr)
         environment = os.environ | {"LOOM_PLUGIN_PATH": str(build / "plugins")}
         with open(path.with_suffix(".part"), "w") as part:
@@ -210,29 +226,35 @@ class Experiment:
 
     # ---- pictures -------------------------------------------------------------------
     def save(self, figure, name, keep=False):
-        """out/NAME.png; keep: also under experiments/results/, which git keeps."""
+        """out/NAME.png; keep: a result."""
         path = self.out / f"{name}.png"
         figure.savefig(path)
         print(path)
         if keep:
-            shutil.copyfile(path, self.results() / path.name)
+            self.result(path)
 
     def keep_image(self, image, name):
-        """A picture made of pixels, under experiments/results/; in 256 colours, which halves what
-        the history keeps of it."""
-        path = self.results() / f"{name}.png"
+        """A picture made of pixels, a result; in 256 colours, which halves what the history keeps
+        of it."""
+        path = self.out / f"{name}.png"
         image.convert("RGB").quantize(256).save(path, optimize=True)
         print(path)
+        self.result(path)
 
     def keep_text(self, name, lines):
-        """Prints the lines and keeps them as experiments/results/NAME.txt."""
+        """Prints the lines and writes them to out/NAME.txt, a result."""
         print("\n".join(lines))
-        (self.results() / f"{name}.txt").write_text("\n".join(lines) + "\n")
+        path = self.out / f"{name}.txt"
+        path.write_text("\n".join(lines) + "\n")
+        self.result(path)
 
-    def results(self):
-        folder = self.folder.parent / "results"
-        folder.mkdir(exist_ok=True)
-        return folder
+    def result(self, path):
+        """With --update the file also goes to experiments/results/, which git tracks."""
+        if self.update:
+            folder = self.folder.parent / "results"
+            folder.mkdir(exist_ok=True)
+            shutil.copyfile(path, folder / path.name)
+            print(folder / path.name)
 
 
 def set_aside(path):

@@ -12,12 +12,13 @@ import argparse
 import difflib
 import sys
 
-from loompy.experiment import ROOT, Experiment, FigureError, load_figures
-from loompy.log import LogError
+from loompy.errors import FigureError, LogError
 
 
 def all_figures():
     """{name: (folder, text, function)} of every experiments/*/figure.py."""
+    from loompy.experiment import ROOT, load_figures
+
     found = {}
     for path in sorted((ROOT / "experiments").glob("*/figure.py")):
         for name, (text, function) in load_figures(path.parent).FIGURES.items():
@@ -27,11 +28,27 @@ def all_figures():
     return found
 
 
+def plan(function, experiment):
+    """Up to the first log that is not there."""
+    try:
+        function(experiment)
+    except (LogError, OSError):
+        print("the rest depends on these runs")
+    return 0
+
+
 def main(argv):
-    p = argparse.ArgumentParser(prog="loom figure", allow_abbrev=False)
-    p.add_argument("name", nargs="?")
+    p = argparse.ArgumentParser(
+        prog="loom figure", allow_abbrev=False,
+        description="Runs what a figure under experiments/ needs and draws it into the folder's out/.",
+    )
+    p.add_argument("name", nargs="?", help="one of --list")
     p.add_argument("--list", action="store_true", help="what there is")
     p.add_argument("--fresh", action="store_true", help="run everything again")
+    p.add_argument("--plan", action="store_true",
+                   help="check and print what would be run first, run nothing")
+    p.add_argument("--update", action="store_true",
+                   help="also replace the result that is kept in experiments/results/")
     args = p.parse_args(argv)
     figures = all_figures()
     if args.list or not args.name:
@@ -44,7 +61,12 @@ def main(argv):
         print(f"loom: figure: no figure '{args.name}'{hint}", file=sys.stderr)
         return 2
     folder, _, function = figures[args.name]
-    bars = function(Experiment(folder, args.fresh))
+    from loompy.experiment import Experiment
+
+    experiment = Experiment(folder, args.fresh, plan=args.plan, update=args.update)
+    if args.plan:
+        return plan(function, experiment)
+    bars = function(experiment)
     if not args.name.endswith("-bars"):
         return 0
     if not bars:

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 import h5py
 import numpy as np
 
+from loompy.errors import LogError
+
 # LOOM_OBST_* of loom/scene.h
 KINDS = ("plane", "sphere", "sdf", "mesh", "articulated", "box", "capsule")
-
-
-class LogError(Exception):
-    """A log that cannot be used, with the reason and the remedy."""
 
 
 @dataclass

@@ -1,15 +1,18 @@
 """`./loom render FILE.h5`: a shaded picture or movie of the frames, without a display."""
 
 import argparse
+import math
 import os
 import sys
 
 # Without X; VTK falls back to software (OSMesa) where EGL is missing.
 os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
 
-from loompy.log import Log, LogError  # noqa: E402
+from loompy.errors import LogError  # noqa: E402
 
 MOVIES = (".mp4", ".mkv", ".mov", ".gif")
+PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
+FASTEST = 60.0  # frames per second that players show
 
 
 def parse(argv):
@@ -22,7 +25,7 @@ def parse(argv):
     p.add_argument("--size", default="1280x960", metavar="WxH", help="pixels (of one frame)")
     p.add_argument("--view", default="-60,20", metavar="AZ,EL", help="camera direction, degrees")
     p.add_argument("--zoom", type=float, default=1.0)
-    p.add_argument("--fps", type=float, help="of a movie (default: real time)")
+    p.add_argument("--fps", type=float, help="of a movie (default: real time; frames are left out above 60)")
     p.add_argument("--wireframe", action="store_true", help="show the edges of the mesh")
     p.add_argument("--fast", action="store_true", help="no shadows and no ambient occlusion")
     argv = list(argv)
@@ -30,6 +33,17 @@ def parse(argv):
         at = argv.index("--view")
         argv[at : at + 2] = [f"--view={argv[at + 1]}"]
     return p.parse_args(argv)
+
+
+def kind_of(path):
+    """Picture or movie, by the ending of its name; told before anything is rendered."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending not in MOVIES + PICTURES:
+        raise LogError(
+            f"-o {path}: the ending '{ending}' is not known; pictures: {' '.join(PICTURES)}; "
+            f"movies: {' '.join(MOVIES)}"
+        )
+    return "movie" if ending in MOVIES else "picture"
 
 
 def pair(text, sep, kind, what):
@@ -71,11 +85,14 @@ def write_movie(view, frames, path, fps):
 
 
 def real_time(times, frames):
-    """Frames per second that show the motion at its own pace, at most 60."""
-    if len(frames) < 2:
-        return 1.0
+    """The frames to show, and how many per second, so that the motion has its own pace: where that
+    is more than players show, only every second, third ... frame is taken."""
     span = times[frames[-1]] - times[frames[0]]
-    return float(min(max((len(frames) - 1) / span, 1.0), 60.0)) if span > 0 else 30.0
+    if len(frames) < 2 or span <= 0:
+        return frames, 1.0 if len(frames) < 2 else 30.0
+    rate = (len(frames) - 1) / span
+    skip = max(1, math.ceil(rate / FASTEST * (1 - 1e-9)))
+    return frames[::skip], max(rate / skip, 1.0)
 
 
 def main(argv):
@@ -83,21 +100,26 @@ def main(argv):
     size = pair(args.size, "x", int, "--size")
     angles = pair(args.view, ",", float, "--view")
     output = args.output or os.path.splitext(args.file)[0] + ".png"
+    movie = kind_of(output) == "movie"
+    from loompy.log import Log
+
     with Log(args.file) as log:
         count = log.num_frames
         if count == 0:
             raise LogError(f"{args.file}: no frame is stored; see [log] frames_every")
-        movie = output.lower().endswith(MOVIES)
         frames = list(frame_range(args.frames, count)) if movie else picture_frames(args, count)
         if not frames:
             raise LogError(f"--frames '{args.frames}': the log holds {count} frames")
+        rate = args.fps
+        if movie and rate is None:
+            frames, rate = real_time(log.times, frames)
         from loompy.view import View
 
         lamps = 0 if args.fast else 2 if movie else 8
         view = View(log, frames, size, angles, args.zoom, args.wireframe, lamps)
         os.makedirs(os.path.dirname(os.path.abspath(output)), exist_ok=True)
         if movie:
-            write_movie(view, frames, output, args.fps or real_time(log.times, frames))
+            write_movie(view, frames, output, rate)
         else:
             import numpy as np
             from PIL import Image
