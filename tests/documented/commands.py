@@ -1,0 +1,109 @@
+"""The commands that the documents show, and what a test changes in them to be done in seconds."""
+
+import re
+from pathlib import Path
+
+# Words with which a line of an indented block is a command.
+WORDS = re.compile(r"^(\.\./\.\./loom|\./loom|~/loom/bin/loom|cmake|ninja|snakemake|pip) ")
+
+
+class Command:
+    def __init__(self, page, line, text, language="sh"):
+        self.page, self.line, self.text, self.language = page, line, text, language
+
+    @property
+    def place(self):
+        return f"{self.page}:{self.line}"
+
+
+def pages(root):
+    """Every page that users type from."""
+    found = [root / "README.md", root / "framework/doc/plugin-guide.md"]
+    for folder in ("experiments", "plugins"):
+        found += sorted(p for p in (root / folder).rglob("README.md") if "out" not in p.parts)
+    return [p.relative_to(root) for p in found]
+
+
+def without_comment(line):
+    return re.sub(r"\s+# .*$", "", line).strip()
+
+
+def commands_of(root, page):
+    """Lines of ```sh blocks and of indented blocks, ```python blocks, and `./loom ...` in the text."""
+    found, fence, block, paragraph_open = [], None, [], False
+    for number, line in enumerate((root / page).read_text().splitlines(), 1):
+        if line.strip().startswith("```"):
+            if fence == "python" and any(text.startswith("import ") for text in block):
+                found.append(Command(page, number, "\n".join(block), "python"))
+            fence = line.strip()[3:] or "text" if fence is None else None
+            block = []
+        elif fence is not None:
+            block.append(line)
+            if fence == "sh" and without_comment(line) and not line.startswith("#"):
+                found.append(Command(page, number, without_comment(line)))
+        elif line.startswith("    ") and not paragraph_open and WORDS.match(line.strip()):
+            found.append(Command(page, number, without_comment(line)))
+        else:
+            for text in re.findall(r"`(\./loom [a-z][^`]*)`", line):
+                found.append(Command(page, number, text))
+        if not line.startswith("    "):
+            paragraph_open = bool(line.strip()) and fence is None
+    return found
+
+
+class Rule:
+    """A pattern of commands and what the test does with them.
+
+    more: appended; swap: (text, other text); codes: exit codes that are fine; skip: a reason, or a
+    function of the stage that returns one, or None to run it.
+    """
+
+    def __init__(self, pattern, more="", swap=(), codes=(0,), skip=None, why=""):
+        self.pattern, self.more, self.swap = re.compile(pattern), more, swap
+        self.codes, self.skip, self.why = codes, skip, why
+        self.used = False
+
+    def reduced(self, text):
+        for old, new in self.swap:
+            text = text.replace(old, new)
+        return text + (f" {self.more}" if self.more else "")
+
+
+def needs_venv(stage):
+    return None if stage.venv else "there is no .venv; the first `./loom render` makes it (1 GB)"
+
+
+def needs_snakemake(stage):
+    return None if stage.tool("snakemake") else "snakemake is not installed"
+
+
+def needs_slurm(stage):
+    return None if stage.tool("sbatch") and stage.tool("snakemake") else "there is no Slurm here"
+
+
+YARNS = "-n 1 --set run.dt=1e-4 --set run.substeps=2"  # a frame is hundreds of substeps
+
+# The first rule that matches a command holds; what matches none runs as it stands.
+RULES = [
+    Rule(r"^\./loom (list|describe) .*<name>", swap=[("<name>", "gd")], why="a placeholder"),
+    Rule(r"^\./loom figure --list", skip=needs_venv),
+    Rule(r"^\./loom figure NAME", more="--plan", swap=[("NAME", "convergence")], skip=needs_venv),
+    Rule(r"^\./loom figure", more="--plan", skip=needs_venv, why="minutes to hours"),
+    Rule(r"^\./loom render", more="--size 160x120 --fast", skip=needs_venv),
+    Rule(r"^\./loom run configs/yarn_", more=YARNS),
+    Rule(r"^\./loom run .*run\.detail", more="-n 1"),
+    Rule(r"^(\./loom|~/loom/bin/loom) run ", more="-n 2"),
+    Rule(r"^\./loom test$", more="unit -R '^test_err$'", why="a quarter of an hour"),
+    Rule(r"^\./loom test [a-z]+$", more="-R '^test_(err|contract_descriptor)$'", why="minutes"),
+    Rule(r"^pip install", skip=lambda stage: "installs from the network"),
+    Rule(r"^snakemake --profile", skip=needs_slurm),
+    Rule(r"^snakemake", skip=needs_snakemake),
+]
+
+
+def rule_of(text):
+    for rule in RULES:
+        if rule.pattern.search(text):
+            rule.used = True
+            return rule
+    return Rule("")
