@@ -54,7 +54,7 @@ def commands_of(root, page):
 class Rule:
     """A pattern of commands and what the test does with them.
 
-    more: appended; swap: (text, other text); codes: exit codes that are fine; skip: a reason, or a
+    more: appended, a text or a function of the stage that gives one; swap: (text, other text); codes: exit codes that are fine; skip: a reason, or a
     function of the stage that returns one, or None to run it.
     """
 
@@ -63,10 +63,11 @@ class Rule:
         self.codes, self.skip, self.why = codes, skip, why
         self.used = False
 
-    def reduced(self, text):
+    def reduced(self, text, stage):
         for old, new in self.swap:
             text = text.replace(old, new)
-        return text + (f" {self.more}" if self.more else "")
+        more = self.more(stage) if callable(self.more) else self.more
+        return text + (f" {more}" if more else "")
 
 
 def needs_venv(stage):
@@ -81,13 +82,18 @@ def needs_slurm(stage):
     return None if stage.tool("sbatch") and stage.tool("snakemake") else "there is no Slurm here"
 
 
+def half_a_minute(stage):
+    return "" if stage.fresh else "--plan"
+
+
 YARNS = "-n 1 --set run.dt=1e-4 --set run.substeps=2"  # a frame is hundreds of substeps
 
 # The first rule that matches a command holds; what matches none runs as it stands.
 RULES = [
-    Rule(r"^\./loom (list|describe) .*<name>", swap=[("<name>", "gd")], why="a placeholder"),
+    Rule(r"^\./loom describe (<name>|NAME)$", swap=[("<name>", "gd"), ("NAME", "gd")]),
     Rule(r"^\./loom figure --list", skip=needs_venv),
     Rule(r"^\./loom figure NAME", more="--plan", swap=[("NAME", "convergence")], skip=needs_venv),
+    Rule(r"^\./loom figure convergence(-bars)?$", more=half_a_minute, skip=needs_venv),
     Rule(r"^\./loom figure", more="--plan", skip=needs_venv, why="minutes to hours"),
     Rule(r"^\./loom render", more="--size 160x120 --fast", skip=needs_venv),
     Rule(r"^\./loom run configs/yarn_", more=YARNS),

@@ -33,7 +33,7 @@ def try_command(stage, command):
         return ""
     page_folder = str(command.page.parent)
     away = command.text.startswith(("../../loom", "snakemake"))
-    text = rule.reduced(command.text).replace("/tmp/", f"{stage.work}/tmp/")
+    text = rule.reduced(command.text, stage).replace("/tmp/", f"{stage.work}/tmp/")
     if " figure " in text and text in stage.done: # says the same wherever it stands
         return ""
     stage.done.add(text)
