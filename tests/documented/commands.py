@@ -31,7 +31,11 @@ def without_comment(line):
 def commands_of(root, page):
     """Lines of ```sh blocks and of indented blocks, ```python blocks, and `./loom ...` in the text."""
     found, fence, block, paragraph_open = [], None, [], False
-    for number, line in enumerate((root / page).read_text().splitlines(), 1):
+    lines = (root / page).read_text().replace("\\\n", "\\\r").split("\n")
+    number = 0
+    for line in lines:
+        number += 1 + line.count("\r")
+        line = re.sub(r"\\\r\s*", "", line)  # a command that goes on in the next line
         if line.strip().startswith("```"):
             if fence == "python" and any(text.startswith("import ") for text in block):
                 found.append(Command(page, number, "\n".join(block), "python"))
