@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sched/run_state.h"
+#include "core/host_check.h"
+#include "sched/vet.h"
 
 static instance *self_of(const loom_host *h) { return h->core; }
 static run *run_of(const loom_host *h) { return self_of(h)->r; }
@@ -49,30 +50,50 @@ static void host_log(const loom_host *h, int level, const char *fmt, ...)
 static loom_status host_buf_new(const loom_host *h, const char *name, int type, int64_t count,
                                 loom_buf **out)
 {
+  HOST_NOT_NULL(h, "buf_new", name);
+  HOST_NOT_NULL(h, "buf_new", out);
   return buf_new(run_of(h)->m, self_of(h)->name, name, type, count, out);
 }
 static loom_status host_buf_resize(const loom_host *h, loom_buf *b, int64_t count)
 {
+  LOOM_TRY(host_check_own(h, "buf_resize", b));
   return buf_resize(run_of(h)->m, b, count);
 }
-static void host_buf_free(const loom_host *h, loom_buf *b) { buf_free(run_of(h)->m, b); }
+static void host_buf_free(const loom_host *h, loom_buf *b)
+{
+  loom_err *const m = mem_err(run_of(h)->m);
+  if (b == NULL) return;
+  if (host_check_own(h, "buf_free", b) != LOOM_OK) {
+    run_of(h)->misused = 1;
+    return;
+  }
+  err_clear(m);
+  buf_free(run_of(h)->m, b);
+  if (m->code != LOOM_OK) host_misuse(h, m->code, "%s", m->text);
+}
 static int64_t host_buf_count(const loom_host *h, const loom_buf *b)
 {
-  (void)h;
-  return buf_count(b);
+  if (b != NULL) return buf_count(b);
+  host_misuse(h, LOOM_E_ARG, "host->buf_count(): b is NULL");
+  return 0;
 }
 static loom_status host_buf_copy(const loom_host *h, const loom_exec *e, loom_buf *dst,
                                  const loom_buf *src)
 {
+  HOST_NOT_NULL(h, "buf_copy", dst);
+  HOST_NOT_NULL(h, "buf_copy", src);
   return buf_copy(run_of(h)->m, e, dst, src);
 }
 static loom_status host_map(const loom_host *h, const loom_exec *e, loom_buf *b, int access,
                             int place, void **p)
 {
+  HOST_NOT_NULL(h, "map", b);
+  HOST_NOT_NULL(h, "map", p);
   return buf_map(run_of(h)->m, e, b, access, place, p);
 }
 static loom_status host_unmap(const loom_host *h, loom_buf *b)
 {
+  HOST_NOT_NULL(h, "unmap", b);
   return buf_unmap(run_of(h)->m, b);
 }
 
@@ -83,18 +104,26 @@ static loom_status host_eval(const loom_host *h, const loom_step *s, loom_buf *x
                              loom_energies *e, loom_buf *grad)
 {
   (void)s;
+  LOOM_TRY(host_check_eval(h, x, what, e, grad));
   return problem_eval(run_of(h), x, what, e, grad);
 }
 static loom_status host_hessian(const loom_host *h, const loom_step *s, loom_buf *x, int how,
                                 const loom_bsr3 **H)
 {
   (void)s;
+  HOST_NOT_NULL(h, "hessian", H);
+  LOOM_TRY(host_check_points(h, "hessian", "x", x));
+  LOOM_TRY(host_check_hessian(h, "hessian", how, LOOM_NEED_ELEM_HESSIAN));
   return problem_hessian(run_of(h), x, how, H);
 }
 static loom_status host_hess_apply(const loom_host *h, const loom_step *s, loom_buf *x, int how,
                                    loom_buf *p, loom_buf *Hp)
 {
   (void)s;
+  LOOM_TRY(host_check_points(h, "hess_apply", "x", x));
+  LOOM_TRY(host_check_points(h, "hess_apply", "p", p));
+  LOOM_TRY(host_check_points(h, "hess_apply", "Hp", Hp));
+  LOOM_TRY(host_check_hessian(h, "hess_apply", how, LOOM_NEED_ELEM_HESSIAN));
   return problem_hess_apply(run_of(h), x, how, p, Hp);
 }
 static loom_status host_elem_hessians(const loom_host *h, const loom_step *s, int block,
@@ -104,6 +133,10 @@ static loom_status host_elem_hessians(const loom_host *h, const loom_step *s, in
   (void)s;
   LOOM_CHECK(h, block >= 0 && block < r->scene->pub.num_blocks, LOOM_E_ARG,
              "element block %d does not exist, there are %d", block, r->scene->pub.num_blocks);
+  LOOM_TRY(host_check_points(h, "elem_hessians", "x", x));
+  LOOM_TRY(
+      host_check_hessian(h, "elem_hessians", how | LOOM_HESS_NO_CONTACT, LOOM_NEED_ELEM_HESSIAN));
+  LOOM_TRY(host_check_blocks(h, block, out));
   r->counters[LOOM_C_HESSIAN]++;
   return elastic_elem_hessians(r->el, block, x, how & 3, out);
 }
@@ -111,28 +144,41 @@ static loom_status host_contact_hessian(const loom_host *h, const loom_step *s, 
                                         int how, const loom_blocks3 **out)
 {
   (void)s;
+  HOST_NOT_NULL(h, "contact_hessian", out);
+  LOOM_TRY(host_check_points(h, "contact_hessian", "x", x));
+  LOOM_TRY(host_check_hessian(h, "contact_hessian", how, 0));
   return problem_contact_blocks(run_of(h), x, how, out);
 }
 static loom_status host_pd_operator(const loom_host *h, const loom_step *s, const loom_csr **L)
 {
   (void)s;
+  HOST_NOT_NULL(h, "pd_operator", L);
+  LOOM_TRY(host_check_declared(h, "pd_operator", LOOM_NEED_ELEM_PROJECT));
   return problem_pd_operator(run_of(h), L);
 }
 static loom_status host_pd_rhs(const loom_host *h, const loom_step *s, loom_buf *x, loom_buf *rhs)
 {
   (void)s;
+  LOOM_TRY(host_check_points(h, "pd_rhs", "x", x));
+  LOOM_TRY(host_check_points(h, "pd_rhs", "rhs", rhs));
+  LOOM_TRY(host_check_declared(h, "pd_rhs", LOOM_NEED_ELEM_PROJECT));
   return problem_pd_rhs(run_of(h), x, rhs);
 }
 static loom_status host_contact_quad(const loom_host *h, const loom_step *s, loom_buf *x,
                                      const loom_quad **out)
 {
   (void)s;
+  HOST_NOT_NULL(h, "contact_quad", out);
+  LOOM_TRY(host_check_points(h, "contact_quad", "x", x));
+  LOOM_TRY(host_check_declared(h, "contact_quad", LOOM_NEED_CONTACT_QUAD));
   return problem_quad(run_of(h), x, out);
 }
 static loom_status host_freeze_contact(const loom_host *h, const loom_step *s, loom_buf *x)
 {
   run *const r = run_of(h);
   (void)s;
+  LOOM_TRY(host_check_points(h, "freeze_contact", "x", x));
+  LOOM_TRY(host_check_declared(h, "freeze_contact", LOOM_WANT_CONTACT_FROZEN));
   for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(contact_freeze(r, &r->contact[i], x));
   return LOOM_OK;
 }
@@ -154,18 +200,26 @@ static loom_status host_detect(const loom_host *h, const loom_step *s, const loo
   run *const r = run_of(h);
   contact_inst *const c = contact_of(h);
   (void)s;
+  HOST_NOT_NULL(h, "detect", q);
+  HOST_NOT_NULL(h, "detect", out);
+  LOOM_TRY(vet_query(self_of(h), q));
   return detect_service(r, c, q, out);
 }
 static loom_status host_max_step(const loom_host *h, const loom_step *s, loom_buf *x0, loom_buf *x1,
                                  loom_bound *out)
 {
   (void)s;
+  LOOM_TRY(host_check_bound(h, x0, x1, out));
   return detect_max_step(run_of(h), x0, x1, out);
 }
 static loom_status host_match_keys(const loom_host *h, const loom_exec *e, loom_buf *old_key,
                                    int64_t n_old, loom_buf *new_key, int64_t n_new,
                                    loom_buf *old_index)
 {
+  HOST_NOT_NULL(h, "match_keys", e);
+  HOST_NOT_NULL(h, "match_keys", old_key);
+  HOST_NOT_NULL(h, "match_keys", new_key);
+  HOST_NOT_NULL(h, "match_keys", old_index);
   return la_match_keys(run_of(h)->m, e, old_key, n_old, new_key, n_new, old_index);
 }
 
@@ -174,6 +228,10 @@ static loom_status host_match_keys(const loom_host *h, const loom_exec *e, loom_
 static loom_status host_dot(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
                             double *out)
 {
+  HOST_NOT_NULL(h, "dot", e);
+  HOST_NOT_NULL(h, "dot", a);
+  HOST_NOT_NULL(h, "dot", b);
+  HOST_NOT_NULL(h, "dot", out);
   return la_dot(run_of(h)->m, e, a, b, out);
 }
 static loom_status host_dots(const loom_host *h, const loom_exec *e, int n, loom_buf *const *a,
@@ -191,26 +249,42 @@ static loom_status host_fill(const loom_host *h, const loom_exec *e, loom_buf *x
 static loom_status host_axpby(const loom_host *h, const loom_exec *e, double a, loom_buf *x,
                               double b, loom_buf *y)
 {
+  HOST_NOT_NULL(h, "axpby", e);
+  HOST_NOT_NULL(h, "axpby", x);
+  HOST_NOT_NULL(h, "axpby", y);
   return la_axpby(run_of(h)->m, e, a, x, b, y);
 }
 static loom_status host_norm_max3(const loom_host *h, const loom_exec *e, loom_buf *x, double *out)
 {
+  HOST_NOT_NULL(h, "norm_max3", e);
+  HOST_NOT_NULL(h, "norm_max3", x);
+  HOST_NOT_NULL(h, "norm_max3", out);
   return la_norm_max3(run_of(h)->m, e, x, out);
 }
 static loom_status host_spmv_bsr3(const loom_host *h, const loom_exec *e, const loom_bsr3 *A,
                                   loom_buf *x, loom_buf *y)
 {
+  HOST_NOT_NULL(h, "spmv_bsr3", e);
+  HOST_NOT_NULL(h, "spmv_bsr3", A);
+  HOST_NOT_NULL(h, "spmv_bsr3", x);
+  HOST_NOT_NULL(h, "spmv_bsr3", y);
   run_of(h)->counters[LOOM_C_SPMV]++;
   return la_spmv_bsr3(run_of(h)->m, e, A, x, y);
 }
 static loom_status host_scan_i64(const loom_host *h, const loom_exec *e, loom_buf *in,
                                  loom_buf *out)
 {
+  HOST_NOT_NULL(h, "scan_i64", e);
+  HOST_NOT_NULL(h, "scan_i64", in);
+  HOST_NOT_NULL(h, "scan_i64", out);
   return la_scan_i64(run_of(h)->m, e, in, out);
 }
 static loom_status host_sort_u64(const loom_host *h, const loom_exec *e, loom_buf *key,
                                  loom_buf *perm)
 {
+  HOST_NOT_NULL(h, "sort_u64", e);
+  HOST_NOT_NULL(h, "sort_u64", key);
+  HOST_NOT_NULL(h, "sort_u64", perm);
   return la_sort_u64(run_of(h)->m, e, key, perm);
 }
 
@@ -219,6 +293,10 @@ static loom_status host_sort_u64(const loom_host *h, const loom_exec *e, loom_bu
 static void host_inner(const loom_host *h, const loom_step *s, int32_t k, int norm, double value)
 {
   run *const r = run_of(h);
+  if (s == NULL) {
+    host_misuse(h, LOOM_E_ARG, "host->inner(): s is NULL");
+    return;
+  }
   const h5log_inner_row row = {.step = s->index,
                                .k = s->iter,
                                .level = r->resolving != NULL,
@@ -234,6 +312,7 @@ static void host_inner(const loom_host *h, const loom_step *s, int32_t k, int no
 static loom_status host_probe(const loom_host *h, const loom_step *s, int32_t k, loom_buf *x)
 {
   (void)s;
+  LOOM_TRY(host_check_points(h, "probe", "x", x));
   return measure_probe(run_of(h), k, x);
 }
 static void host_count(const loom_host *h, int counter, int64_t n)
@@ -244,11 +323,22 @@ static void host_count(const loom_host *h, int counter, int64_t n)
 }
 static void host_tic(const loom_host *h, const char *section)
 {
-  section_begin(run_of(h), self_of(h)->name, section);
+  if (section != NULL)
+    section_begin(run_of(h), self_of(h)->name, section);
+  else
+    host_misuse(h, LOOM_E_ARG, "host->tic(): section is NULL");
 }
-static void host_toc(const loom_host *h, const char *section) { section_end(run_of(h), section); }
+static void host_toc(const loom_host *h, const char *section)
+{
+  if (section != NULL)
+    section_end(run_of(h), section);
+  else
+    host_misuse(h, LOOM_E_ARG, "host->toc(): section is NULL");
+}
 static loom_status host_state_io(const loom_host *h, int restore, const char *name, loom_buf *b)
 {
+  HOST_NOT_NULL(h, "state_io", name);
+  HOST_NOT_NULL(h, "state_io", b);
   return checkpoint_state_io(run_of(h), self_of(h), restore, name, b);
 }
 static const void *host_extension(const loom_host *h, const char *name)

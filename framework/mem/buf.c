@@ -16,7 +16,9 @@ size_t buf_type_size(int type)
 
 int64_t buf_count(const loom_buf *b) { return b->count; }
 int buf_type(const loom_buf *b) { return b->type; }
+int64_t buf_writes(const loom_buf *b) { return b->writes; }
 const char *buf_name(const loom_buf *b) { return b->name; }
+const char *buf_owner(const loom_buf *b) { return b->owner; }
 
 size_t buf_bytes(const loom_buf *b) { return (size_t)b->count * buf_type_size(b->type); }
 
@@ -291,6 +293,7 @@ loom_status buf_map(mem *m, const loom_exec *e, loom_buf *b, int access, int pla
   if (access == LOOM_READ) {
     ++b->readers;
   } else {
+    ++b->writes;
     b->writer = access;
     b->write_on = side;
     b->valid = 1 << side;

@@ -20,12 +20,13 @@ struct loom_buf {
   const char *owner, *name; /* stored behind the struct */
   int64_t count;
   int type;
-  int internal; /* workspace of the core: never a leak */
-  int valid;    /* bit per side; 0: contents are zero and nothing needs to exist */
-  int readers;  /* READ maps held */
-  int writer;   /* access of the exclusive map held, 0: none */
-  int write_on; /* its side */
-  void *stream; /* of the latest device map */
+  int internal;   /* workspace of the core: never a leak */
+  int64_t writes; /* maps for writing, ever */
+  int valid;      /* bit per side; 0: contents are zero and nothing needs to exist */
+  int readers;    /* READ maps held */
+  int writer;     /* access of the exclusive map held, 0: none */
+  int write_on;   /* its side */
+  void *stream;   /* of the latest device map */
   buf_side side[NUM_SIDES];
 };
 

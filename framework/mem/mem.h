@@ -56,6 +56,8 @@ loom_status mem_new(loom_err *err, int check, mem **out);
 int mem_free(mem *m);
 /* Writes one line per live buffer of `owner` (NULL: of anyone), returns their number. */
 int mem_leaks(const mem *m, const char *owner, char *text, size_t len);
+/* Whether b is one of the live buffers; b is not looked into.  Searches them all. */
+int mem_has(const mem *m, const loom_buf *b);
 /* The name of a buffer that is still mapped, or NULL. */
 const char *mem_mapped(const mem *m);
 int64_t mem_num_maps(const mem *m); /* held now, on any buffer */
@@ -86,7 +88,10 @@ int buf_untouched(const loom_buf *b);
 void buf_free(mem *m, loom_buf *b); /* NULL is fine */
 int64_t buf_count(const loom_buf *b);
 int buf_type(const loom_buf *b);
+/* How often it was mapped for writing: whether a callback has touched it. */
+int64_t buf_writes(const loom_buf *b);
 const char *buf_name(const loom_buf *b);
+const char *buf_owner(const loom_buf *b);
 size_t buf_type_size(int type); /* bytes per item */
 /* dst and src of the same type; copies min(count) items on e's side */
 loom_status buf_copy(mem *m, const loom_exec *e, loom_buf *dst, const loom_buf *src);

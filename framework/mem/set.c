@@ -49,6 +49,13 @@ int mem_leaks(const mem *m, const char *owner, char *text, size_t len)
   return num;
 }
 
+int mem_has(const mem *m, const loom_buf *b)
+{
+  for (const loom_buf *one = m->first; one != NULL; one = one->next)
+    if (one == b) return 1;
+  return 0;
+}
+
 const char *mem_mapped(const mem *m)
 {
   for (const loom_buf *b = m->first; b != NULL; b = b->next)

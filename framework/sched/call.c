@@ -1,11 +1,13 @@
 /* call.c - entering and leaving the callbacks of plugins, see call.h. */
 #include "sched/call.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/crash.h"
+#include "sched/vet.h"
 
 typedef struct call {
   crash_place place;
@@ -19,6 +21,13 @@ enum {
   OR_ADVICE = 1 << LOOM_CONVERGED | 1 << LOOM_STALLED,
   OR_REJECTED = 1 << LOOM_REJECTED,
   OR_GROW = 1 << LOOM_GROW
+};
+
+/* Bytes of one item in all arrays of a list. */
+enum {
+  PAIR_BYTES = 6 * sizeof(int32_t) + 12 * sizeof(loom_real) + sizeof(uint64_t),
+  TERM_BYTES = 4 * sizeof(int32_t) + 11 * sizeof(loom_real),
+  BLOCK_BYTES = 2 * sizeof(int32_t) + 9 * sizeof(loom_real)
 };
 
 static void enter(call *c, instance *in, const char *callback)
@@ -194,21 +203,42 @@ loom_status call_reset_all(run *r)
   return call_reset(&r->solver);
 }
 
+/* A buffer that a callback may write: if it did, its numbers are finite. */
+static loom_status check_written(const instance *in, const char *callback, const char *what,
+                                 loom_buf *b, int64_t writes)
+{
+  return buf_writes(b) == writes ? LOOM_OK : vet_finite(in, callback, what, b);
+}
+
 loom_status call_begin_step(instance *in)
 {
+  run *const r = in->r;
   const step_fn f = OF_KIND(in, begin_step);
+  const int64_t writes = buf_writes(r->st.trial);
   call c;
   enter(&c, in, "begin_step");
-  return leave(&c, f(in->self, &in->r->st), ONLY_OK);
+  LOOM_TRY(leave(&c, f(in->self, &r->st), ONLY_OK));
+  /* without a bound the residual finds it */
+  if (r->bound == FILTER_BOUND_NONE) return LOOM_OK;
+  return check_written(in, "begin_step", "step->trial, the initial guess,", r->st.trial, writes);
+}
+
+/* COMMIT: what is written there is the next step's beginning. */
+static loom_status commit_call(instance *in, const char *callback, step_fn f)
+{
+  run *const r = in->r;
+  const int64_t velocity = buf_writes(r->st.v_end), force = buf_writes(r->st.f_next);
+  call c;
+  enter(&c, in, callback);
+  LOOM_TRY(leave(&c, f(in->self, &r->st), ONLY_OK));
+  LOOM_TRY(check_written(in, callback, "step->v_end", r->st.v_end, velocity));
+  return check_written(in, callback, "step->f_next", r->st.f_next, force);
 }
 
 loom_status call_end_step(instance *in)
 {
   const step_fn f = OF_KIND(in, end_step);
-  call c;
-  if (f == NULL) return LOOM_OK;
-  enter(&c, in, "end_step");
-  return leave(&c, f(in->self, &in->r->st), ONLY_OK);
+  return f != NULL ? commit_call(in, "end_step", f) : LOOM_OK;
 }
 
 loom_status call_checkpoint(instance *in, int restore)
@@ -232,11 +262,36 @@ loom_status call_contact_changed(run *r, uint32_t changed)
   return leave(&c, ops->contact_changed(r->solver.self, &r->st, changed), ONLY_OK);
 }
 
+/* What iterate() does not write is NaN, and is found. */
+static loom_status forget_trial(run *r)
+{
+  const int64_t launches = r->launches;
+  clock_push(&r->clock, CLOCK_MEASURE);
+  const loom_status s = la_fill(r->m, &r->exec, r->st.trial, NAN);
+  clock_pop(&r->clock);
+  r->launches = launches;
+  return s;
+}
+
 loom_status call_iterate(run *r, loom_iterate *it)
 {
+  instance *const in = &r->solver;
   call c;
-  enter(&c, &r->solver, "iterate");
-  return leave(&c, r->solver.plugin->ops.solver->iterate(r->solver.self, &r->st, it), OR_ADVICE);
+  LOOM_TRY(forget_trial(r));
+  const int64_t writes = buf_writes(r->st.trial);
+  enter(&c, in, "iterate");
+  const loom_status s = leave(&c, in->plugin->ops.solver->iterate(in->self, &r->st, it), OR_ADVICE);
+  if (s < LOOM_OK) return s;
+  if (buf_writes(r->st.trial) == writes)
+    return call_refuse(in, "iterate", LOOM_E_INTERNAL,
+                       "returned without writing step->trial; where nothing is to be done, write "
+                       "step->x (LOOM_TRIAL_POINT) or zero (LOOM_TRIAL_DIRECTION)");
+  /* nobody evaluates energies or asks for collisions at NaN; else the change of x finds it */
+  if (r->bound == FILTER_BOUND_NONE && !r->line_search) return s;
+  clock_push(&r->clock, CLOCK_MEASURE);
+  const loom_status finite = vet_trial(r, r->st.trial);
+  clock_pop(&r->clock);
+  return finite < LOOM_OK ? finite : s;
 }
 
 loom_status call_accepted(run *r, const loom_accept *a)
@@ -253,9 +308,15 @@ loom_status call_accepted(run *r, const loom_accept *a)
 
 loom_status call_detect(instance *in, const loom_query *q, loom_pairs *out)
 {
+  const int64_t before = out->count;
   call c;
   enter(&c, in, "detect");
-  return leave(&c, in->plugin->ops.collision->detect(in->self, &in->r->st, q, out), OR_GROW);
+  const loom_status s =
+      leave(&c, in->plugin->ops.collision->detect(in->self, &in->r->st, q, out), OR_GROW);
+  if (s == LOOM_GROW)
+    LOOM_TRY(vet_growth(in, "detect", "pairs", out->count, out->capacity, PAIR_BYTES));
+  if (s != LOOM_OK) return s;
+  return vet_count(in, "detect", "pairs", before, out->count, out->capacity);
 }
 
 loom_status call_max_step(instance *in, loom_buf *x0, loom_buf *x1, loom_bound *out)
@@ -272,7 +333,7 @@ loom_status call_max_step(instance *in, loom_buf *x0, loom_buf *x1, loom_bound *
     return call_refuse(in, "max_step", LOOM_E_INTERNAL,
                        "gave blocker = %d; it is the index of one of %d bodies, or -1",
                        (int)out->blocker, (int)bodies);
-  return LOOM_OK;
+  return out->per_vertex ? vet_shares(in, "max_step", "t_vertex", out->t_vertex) : LOOM_OK;
 }
 
 /* ---- contact -----------------------------------------------------------------------------------
@@ -287,15 +348,30 @@ loom_status call_plan(contact_inst *c, loom_query *q)
 {
   call k;
   enter(&k, &c->in, "plan");
-  return leave(&k, contact_ops(c)->plan(c->in.self, &c->in.r->st, q), ONLY_OK);
+  loom_status s = contact_ops(c)->plan(c->in.self, &c->in.r->st, q);
+  if (s == LOOM_OK && q->what != 0) s = vet_query(&c->in, q);
+  return leave(&k, s, ONLY_OK);
 }
 
 loom_status call_update(contact_inst *c, int when, uint32_t *changed)
 {
   call k;
   enter(&k, &c->in, "update");
-  return leave(&k, contact_ops(c)->update(c->in.self, &c->in.r->st, &c->pairs, when, changed),
-               ONLY_OK);
+  LOOM_TRY(leave(&k, contact_ops(c)->update(c->in.self, &c->in.r->st, &c->pairs, when, changed),
+                 ONLY_OK));
+  const uint32_t known = LOOM_CHANGED_VALUES | LOOM_CHANGED_PATTERN | LOOM_ASK_FILTER;
+  if ((*changed & ~known) == 0) return LOOM_OK;
+  return call_refuse(&c->in, "update", LOOM_E_INTERNAL,
+                     "gave changed = 0x%x, which has unknown bits", (unsigned)*changed);
+}
+
+/* An energy is a number, unless the model has none. */
+static loom_status check_energy(const contact_inst *c, const char *what, const double *energy)
+{
+  if (energy == NULL || *energy > -INFINITY) return LOOM_OK;
+  if (isnan(*energy) && !(c->provides & LOOM_CONT_ENERGY)) return LOOM_OK;
+  return call_refuse(&c->in, "eval", LOOM_E_NUMERIC,
+                     "gave %s = %g J; return LOOM_REJECTED where x is infeasible", what, *energy);
 }
 
 loom_status call_eval(contact_inst *c, loom_buf *x, double *energy, double *dissipation,
@@ -303,33 +379,55 @@ loom_status call_eval(contact_inst *c, loom_buf *x, double *energy, double *diss
 {
   call k;
   enter(&k, &c->in, "eval");
-  return leave(&k, contact_ops(c)->eval(c->in.self, &c->in.r->st, x, energy, dissipation, grad),
-               OR_REJECTED);
+  const loom_status s =
+      leave(&k, contact_ops(c)->eval(c->in.self, &c->in.r->st, x, energy, dissipation, grad),
+            OR_REJECTED);
+  if (s != LOOM_OK) return s;
+  LOOM_TRY(check_energy(c, "energy", energy));
+  return check_energy(c, "dissipation", dissipation);
 }
 
 loom_status call_hessian(contact_inst *c, loom_buf *x, int how, loom_blocks3 *out)
 {
+  const instance *const in = &c->in;
+  const int64_t before = out->count;
   call k;
   enter(&k, &c->in, "hessian");
-  return leave(&k, contact_ops(c)->hessian(c->in.self, &c->in.r->st, x, how, out), OR_GROW);
+  const loom_status s =
+      leave(&k, contact_ops(c)->hessian(in->self, &in->r->st, x, how, out), OR_GROW);
+  if (s == LOOM_GROW)
+    LOOM_TRY(vet_growth(in, "hessian", "blocks", out->count, out->capacity, BLOCK_BYTES));
+  if (s != LOOM_OK) return s;
+  LOOM_TRY(vet_count(in, "hessian", "blocks", before, out->count, out->capacity));
+  LOOM_TRY(vet_vertex_ids(in, "hessian", "row", out->row, before, out->count, 0));
+  return vet_vertex_ids(in, "hessian", "col", out->col, before, out->count, 0);
 }
 
 loom_status call_quad(contact_inst *c, loom_buf *x, loom_quad *out)
 {
+  const instance *const in = &c->in;
+  const int64_t before = out->count;
   call k;
   enter(&k, &c->in, "quad");
-  return leave(&k, contact_ops(c)->quad(c->in.self, &c->in.r->st, x, out), OR_GROW);
+  const loom_status s = leave(&k, contact_ops(c)->quad(in->self, &in->r->st, x, out), OR_GROW);
+  if (s == LOOM_GROW)
+    LOOM_TRY(vet_growth(in, "quad", "terms", out->count, out->capacity, TERM_BYTES));
+  if (s != LOOM_OK) return s;
+  LOOM_TRY(vet_count(in, "quad", "terms", before, out->count, out->capacity));
+  return vet_vertex_ids(in, "quad", "v", out->v, 4 * before, 4 * out->count, -1);
 }
 
 loom_status call_resolve(contact_inst *c, loom_buf *x_start, loom_buf *x_trial)
 {
   run *const r = c->in.r;
+  const int64_t writes = buf_writes(x_trial);
   call k;
   enter(&k, &c->in, "resolve");
   r->resolving = c->in.name;
   const loom_status s = contact_ops(c)->resolve(c->in.self, &r->st, x_start, x_trial);
   r->resolving = NULL;
-  return leave(&k, s, ONLY_OK);
+  LOOM_TRY(leave(&k, s, ONLY_OK));
+  return check_written(&c->in, "resolve", "x_trial", x_trial, writes);
 }
 
 loom_status call_metrics(contact_inst *c, loom_contact_metrics *out)
@@ -345,8 +443,6 @@ loom_status call_metrics(contact_inst *c, loom_contact_metrics *out)
 loom_status call_velocity(contact_inst *c)
 {
   const loom_contact_ops *const ops = contact_ops(c);
-  call k;
   if (!(ops->provides & LOOM_CONT_VELOCITY) || ops->velocity == NULL) return LOOM_OK;
-  enter(&k, &c->in, "velocity");
-  return leave(&k, ops->velocity(c->in.self, &c->in.r->st), ONLY_OK);
+  return commit_call(&c->in, "velocity", ops->velocity);
 }

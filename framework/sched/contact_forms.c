@@ -144,12 +144,6 @@ loom_status contact_quad(run *r, contact_inst *c, loom_buf *x, loom_quad *q)
   while ((s = call_quad(c, x, q)) == LOOM_GROW) {
     const int64_t needed = q->count;
     q->count = before;
-    if (needed <= q->capacity) {
-      s = call_refuse(&c->in, "quad", LOOM_E_INTERNAL,
-                      "asked for room for %lld terms, there is room for %lld", (long long)needed,
-                      (long long)q->capacity);
-      break;
-    }
     s = quad_reserve(r, q, needed);
     if (s != LOOM_OK) break;
   }
@@ -310,12 +304,6 @@ loom_status contact_hessian(run *r, contact_inst *c, loom_buf *x, int how, loom_
   while ((s = call_hessian(c, x, how & 3, out)) == LOOM_GROW) {
     const int64_t needed = out->count;
     out->count = before;
-    if (needed <= out->capacity) {
-      s = call_refuse(&c->in, "hessian", LOOM_E_INTERNAL,
-                      "asked for room for %lld blocks, there is room for %lld", (long long)needed,
-                      (long long)out->capacity);
-      break;
-    }
     s = blocks_reserve(r, out, needed);
     if (s != LOOM_OK) break;
   }

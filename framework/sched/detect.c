@@ -5,6 +5,7 @@
 
 #include "sched/call.h"
 #include "sched/sched.kern.h"
+#include "sched/vet.h"
 
 static const lk_entry k_disorder = LK_ENTRY(sched_pair_disorder);
 static const lk_entry k_kind_key = LK_ENTRY(sched_pair_kind_key);
@@ -171,20 +172,32 @@ static loom_status pairs_reorder(run *r, loom_pairs *p, loom_buf *perm)
   return LOOM_OK;
 }
 
-/* Sort by (kind, key) and drop duplicates; lists that are in order are left alone. */
-static loom_status pairs_order(run *r, loom_pairs *p)
+/* How many neighbours are not in order, and how many pairs cannot be. */
+static loom_status inspect(run *r, const loom_pairs *p, uint32_t kinds, double *disorder,
+                           double *bad)
 {
-  double disorder = 0.0;
-  void *a[4];
-  if (p->count < 2) return LOOM_OK;
-  const map_spec s[] = {{p->kind, LOOM_READ}, {p->key, LOOM_READ}};
-  LOOM_TRY(run_map(r, &r->exec, 2, s, a));
-  const pair_key_args da = {a[0], a[1], NULL, NULL, NULL};
-  LOOM_TRY(run_kernel(r, &r->exec, &k_disorder, &da, p->count - 1, r->exec.result));
-  LOOM_TRY(run_unmap(r, 2, s));
-  LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 1, &disorder));
-  if (disorder == 0.0) return LOOM_OK;
+  double v[2] = {0.0, 0.0};
+  void *a[2];
+  if (p->count > 1) {
+    const map_spec s[] = {{p->kind, LOOM_READ}, {p->key, LOOM_READ}};
+    LOOM_TRY(run_map(r, &r->exec, 2, s, a));
+    const pair_key_args da = {a[0], a[1], NULL, NULL, NULL};
+    LOOM_TRY(run_kernel(r, &r->exec, &k_disorder, &da, p->count - 1, r->exec.result));
+    LOOM_TRY(run_unmap(r, 2, s));
+  }
+  if (p->count > 0) {
+    LOOM_TRY(vet_pairs_begin(r, p, kinds, 1));
+    LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 2, v));
+  }
+  *disorder = p->count > 1 ? v[0] : 0.0;
+  *bad = v[1];
+  return LOOM_OK;
+}
 
+/* Sort by (kind, key) and drop duplicates. */
+static loom_status pairs_sort(run *r, loom_pairs *p)
+{
+  void *a[4];
   /* two stable sorts: by key, then by kind */
   loom_buf *key = NULL, *perm = NULL, *perm2 = NULL, *both = NULL;
   LOOM_TRY(buf_new(r->m, "core", "pair sort keys", LOOM_U64, p->count, &key));
@@ -219,10 +232,6 @@ static loom_status ask(run *r, instance *in, const loom_query *q, loom_pairs *ou
   while ((s = call_detect(in, q, out)) == LOOM_GROW) {
     const int64_t needed = out->count;
     out->count = before;
-    if (needed <= out->capacity)
-      return call_refuse(in, "detect", LOOM_E_INTERNAL,
-                         "asked for room for %lld pairs, there is room for %lld", (long long)needed,
-                         (long long)out->capacity);
     LOOM_TRY(pairs_reserve(r, out, needed));
   }
   r->counters[LOOM_C_DETECT]++;
@@ -231,13 +240,23 @@ static loom_status ask(run *r, instance *in, const loom_query *q, loom_pairs *ou
 
 loom_status detect_query(run *r, contact_inst *c, const loom_query *q, loom_pairs *out)
 {
+  const int num = c != NULL ? c->num_collision : r->num_collision;
+  int64_t first[RUN_MAX_INSTANCES + 1] = {0};
+  double disorder = 0.0, bad = 0.0;
   clock_push(&r->clock, CLOCK_DETECT);
   loom_status s = LOOM_OK;
   out->count = 0;
   out->kinds = q->kinds;
-  for (int i = 0; s == LOOM_OK && i < (c != NULL ? c->num_collision : r->num_collision); ++i)
+  for (int i = 0; s == LOOM_OK && i < num; ++i) {
     s = ask(r, &r->collision[c != NULL ? c->collision[i] : i], q, out);
-  if (s == LOOM_OK) s = pairs_order(r, out);
+    first[i + 1] = out->count;
+  }
+  if (s == LOOM_OK) s = inspect(r, out, q->kinds, &disorder, &bad);
+  for (int i = 0; s == LOOM_OK && bad > 0.0 && i < num; ++i)
+    s = vet_pairs_tell(&r->collision[c != NULL ? c->collision[i] : i], out, q->kinds, first[i],
+                       first[i + 1]);
+  /* lists that are in order are left alone */
+  if (s == LOOM_OK && disorder > 0.0) s = pairs_sort(r, out);
   clock_pop(&r->clock);
   return s;
 }

@@ -8,6 +8,7 @@
 #include "sched/record.h"
 #include "sched/run_state.h"
 #include "sched/sched.kern.h"
+#include "sched/vet.h"
 
 static const lk_entry k_predict = LK_ENTRY(sched_predict);
 static const lk_entry k_guess = LK_ENTRY(sched_guess);
@@ -107,13 +108,14 @@ static loom_status predict(run *r, double t0, double t1, double h)
 
 /* ---- MEASURE ------------------------------------------------------------------------------- */
 
-static loom_status nan_error(run *r, const char *what, loom_buf *b)
+static loom_status residual_error(run *r)
 {
-  const int64_t v = measure_find_nan(r, b);
+  const int64_t v = measure_find_nan(r, r->st.grad);
+  LOOM_TRY(vet_blame(r));
   return err_set(r->err, LOOM_E_NUMERIC,
-                 "step %lld, iteration %d: %s is not finite, first at vertex %lld; try a smaller "
-                 "dt, or look at the last frames (loom render)",
-                 (long long)r->st.index, (int)r->st.iter, what, (long long)v);
+                 "step %lld, iteration %d: the residual is not finite, first at vertex %lld; try a "
+                 "smaller dt, or look at the last frames (loom render)",
+                 (long long)r->st.index, (int)r->st.iter, (long long)v);
 }
 
 /* Residual of the problem as it stands, into *res; energies into r->energies. */
@@ -128,8 +130,7 @@ static loom_status measure_problem(run *r, int fresh, residual *res)
   r->st.grad_iter = r->st.iter;
   r->st.grad_epoch = r->st.epoch;
   LOOM_TRY(measure_norms(r, r->st.grad, res));
-  if (!isfinite(res->max)) return nan_error(r, "the residual", r->st.grad);
-  return LOOM_OK;
+  return isfinite(res->max) ? LOOM_OK : residual_error(r);
 }
 
 /* Whether this step is measured.  Nothing depends on the residual of a one-shot method: of such
@@ -159,7 +160,7 @@ static loom_status measure_iteration(run *r, const filter_result *f, double *dx_
   int moved = 0;
   clock_push(&r->clock, CLOCK_MEASURE);
   LOOM_TRY(la_norm_max3(r->m, &r->exec, r->dx, dx_max));
-  if (!isfinite(*dx_max)) return nan_error(r, "the solver's trial", r->dx);
+  if (!isfinite(*dx_max)) return vet_trial(r, r->dx);
   LOOM_TRY(measure_point(r, 1, &r->solved));
   clock_pop(&r->clock);
 

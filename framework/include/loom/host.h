@@ -68,7 +68,8 @@ typedef struct loom_query {
   uint32_t kinds; /* LOOM_BIT(LOOM_PAIR_*) wanted */
   int32_t reserved;
   loom_real margin;  /* m, report pairs with gap below this */
-  loom_buf *x0, *x1; /* real [n][3]: proximity at x0; CCD from x0 to x1 */
+  loom_buf *x0, *x1; /* real [n][3]: proximity at x0; CCD from x0 to x1; for plan() the core
+                      * presets both to step->x */
   loom_buf *mask;    /* u8 [n] or NULL: only pairs touching a marked vertex */
   loom_buf *exclude; /* u64 [.] ascending keys or NULL: pairs not to report.  Of yarns boxes of
                       * quadrature points (geom/yarn.kern.h), u to u + nu and v to v + nv:
@@ -82,8 +83,8 @@ typedef struct loom_query {
 typedef struct loom_bound {
   uint32_t struct_size;
   int32_t per_vertex; /* in: 1 if a bound per vertex is wanted */
-  double t_global;    /* out: in (0,1] */
-  loom_buf *t_vertex; /* out: real [n] in (0,1], when per_vertex */
+  double t_global;    /* out: in [0,1] */
+  loom_buf *t_vertex; /* out: real [n] in [0,1], when per_vertex */
   double min_gap;     /* in: m, gap that must remain at x0 + t (x1 - x0) */
   /* in: as in loom_query; at t the bodies stand at progress0 + t (progress1 - progress0) */
   double progress0, progress1;
@@ -122,7 +123,9 @@ struct loom_host {
                      void **p);
   loom_status (*unmap)(const loom_host *h, loom_buf *b);
 
-  /* ---- the step's problem (solvers, and contact->resolve) ---------------- */
+  /* ---- the step's problem (solvers, and contact->resolve) ----------------
+   * Points are real [n][3].  A solver gets only what its `needs` declare: the fit test looks for
+   * nothing else. */
   /* x, p, grad, Hp, rhs are real [n][3].  What comes out through a pointer to a struct belongs to
    * the core and is valid until the next call of the same service.  Fixed vertices: their rows of
    * a gradient are zero; in hessian(), hess_apply() and pd_operator() their rows and columns are

@@ -127,7 +127,7 @@ typedef struct loom_collision_ops {
   loom_status (*begin_step)(void *self, const loom_step *s); /* must; obstacles moved: refit */
   /* DETECT: append pairs.  If capacity is short: set out->count to the number
    * needed, write nothing past capacity, return LOOM_GROW; the core grows the
-   * arrays and calls again. */
+   * arrays and calls again.  Ids, bodies and kinds (those asked for) are checked. */
   loom_status (*detect)(void *self, const loom_step *s, const loom_query *q,
                         loom_pairs *out); /* must */
   /* FILTER: largest safe step; several plugins are combined by minimum */
