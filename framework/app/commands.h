@@ -18,6 +18,7 @@ enum { /* exit codes, see README.md */
 };
 
 int cmd_run(int argc, char **argv);
+int cmd_contract(int argc, char **argv);
 int cmd_ccd(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_list(int argc, char **argv);

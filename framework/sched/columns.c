@@ -67,13 +67,16 @@ static loom_status take(run *r, const instance *in, const double *from, const ch
                         double *to)
 {
   const uint32_t n = in->plugin->num_columns;
-  for (int k = 0; k < GUARD; ++k)
-    if (memcmp(from + n + k, &guard, sizeof guard) != 0)
+  for (int k = 0; k < GUARD; ++k) {
+    uint64_t word;
+    memcpy(&word, from + n + k, sizeof word);
+    if (word != guard)
       return err_set(
           r->err, LOOM_E_INTERNAL,
           "%s: wrote extra[%u] of %s, but announces %u log columns; add it to `columns` of "
           "the descriptor",
           in->plugin->name, n + (uint32_t)k, what, n);
+  }
   if (n > 0) memcpy(to, from, n * sizeof *to);
   return LOOM_OK;
 }

@@ -8,25 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contract/contract.h"
+#include "contract/plugins.h"
 
 typedef struct triple {
-  char solver[64], collision[64], contact[64], set[200];
+  char solver[64], collision[64], contact[64], set[512];
 } triple;
 
 /* All combinations of the modules in the tree. */
 ParameterizedTestParameters(matrix, triple)
 {
-  const struct criterion_test_params s = ct_plugins(LOOM_KIND_SOLVER);
-  const struct criterion_test_params c = ct_plugins(LOOM_KIND_COLLISION);
-  const struct criterion_test_params k = ct_plugins(LOOM_KIND_CONTACT);
-  const size_t all = s.length * c.length * k.length;
-  triple *const t = cr_malloc((all + 1) * sizeof *t);
+  static ct_plugin s[PLUGINS_MOST], c[PLUGINS_MOST], k[PLUGINS_MOST]; /* for the parent alone */
+  const size_t ns = plugins_in_tree(LOOM_KIND_SOLVER, s);
+  const size_t nc = plugins_in_tree(LOOM_KIND_COLLISION, c);
+  const size_t nk = plugins_in_tree(LOOM_KIND_CONTACT, k);
+  triple *const t = cr_malloc((ns * nc * nk + 1) * sizeof *t);
   size_t n = 0;
-  for (size_t i = 0; i < all; ++i) {
-    const ct_plugin *const ps = (const ct_plugin *)s.params + i / (c.length * k.length);
-    const ct_plugin *const pc = (const ct_plugin *)c.params + i / k.length % c.length;
-    const ct_plugin *const pk = (const ct_plugin *)k.params + i % k.length;
+  for (size_t i = 0; i < ns * nc * nk; ++i) {
+    const ct_plugin *const ps = &s[i / (nc * nk)], *const pc = &c[i / nk % nc],
+                           *const pk = &k[i % nk];
     if (ps->set[0] != '\0' && pk->set[0] != '\0') continue; /* one variant at a time */
     snprintf(t[n].solver, sizeof t[n].solver, "%s", ps->name);
     snprintf(t[n].set, sizeof t[n].set, "%s%s", ps->set, pk->set);

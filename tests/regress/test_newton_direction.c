@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <criterion/criterion.h>
+
 #include "contract/contract.h"
 
 static double *direction(run *r, instance *in)

@@ -135,12 +135,10 @@ static loom_status acl_metrics(void *self, const loom_step *s, loom_contact_metr
   }
   if (m->live > 0) LOOM_TRY(acl_max_force(m, &out->max_force));
   out->min_gap = m->live > 0 ? (double)least : NAN;
-  if (LOOM_HAS(out, extra) && out->extra != NULL) {
-    out->extra[0] = (double)m->live;
-    out->extra[1] = (double)m->built;
-    out->extra[2] = (double)m->born;
-    out->extra[3] = (double)m->died;
-  }
+  out->extra[0] = (double)m->live;
+  out->extra[1] = (double)m->built;
+  out->extra[2] = (double)m->born;
+  out->extra[3] = (double)m->died;
   return LOOM_OK;
 }
 

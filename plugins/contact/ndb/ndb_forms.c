@@ -253,7 +253,7 @@ loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *ou
   out->active = 0;
   out->min_gap = NAN;
   out->max_force = out->dissipated = 0.0;
-  if (LOOM_HAS(out, extra) && out->extra != NULL) LOOM_TRY(fill_columns(d, out->extra));
+  LOOM_TRY(fill_columns(d, out->extra));
   if (d->base.m == 0) return LOOM_OK;
   LOOM_TRY(least_gap(d, s, s->x, &out->min_gap));
   LOOM_TRY(ndb_reduce(d, s, s->x, &k_active, &active));

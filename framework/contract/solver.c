@@ -1,8 +1,11 @@
-/* Every solver: on a convex problem the residual falls, and a solved step is a fixed point. */
+/* solver.c - checks of solvers: on a convex problem the residual falls, a solved step is a fixed
+ * point, pins stay, what it reports makes sense. */
 #include <math.h>
 #include <stdlib.h>
 
-#include "contract.h"
+#include "contract/contract.h"
+
+enum { COLUMNS = 1024 }; /* more than a descriptor may announce */
 
 /* With h = 1 ms the inertia m/h^2 outweighs the soft sheet's stiffness, so the energy is
  * convex on the way and every sound method must get down. */
@@ -20,7 +23,7 @@ static void need_iterations(const ct_plugin *p)
   registry *reg;
   const int once = ct_load(p, &reg)->ops.solver->max_outer == 1;
   registry_close(reg);
-  if (once) cr_skip_test("%s does one iteration only", p->name);
+  if (once) ct_skip("%s does one iteration only", p->name);
 }
 
 static outcome one_step(const ct_plugin *p, const char *stop, double **x, int64_t *n)
@@ -28,7 +31,7 @@ static outcome one_step(const ct_plugin *p, const char *stop, double **x, int64_
   ct_run t;
   outcome o;
   ct_open(&t, p, stop);
-  cr_assert_eq(step_once(t.r, 0), LOOM_OK, "%s", t.err.text);
+  CT_ASSERT(step_once(t.r, 0) == LOOM_OK, "%s", t.err.text);
   o.last = t.r->next.rms;
   o.first = t.r->r_ref;
   o.iters = t.r->sum.last_iters;
@@ -37,8 +40,7 @@ static outcome one_step(const ct_plugin *p, const char *stop, double **x, int64_
   return o;
 }
 
-ParameterizedTestParameters(solver, residual_falls) { return ct_plugins(LOOM_KIND_SOLVER); }
-ParameterizedTest(const ct_plugin *p, solver, residual_falls)
+void ct_solver_residual_falls(const ct_plugin *p)
 {
   double last = INFINITY;
   need_iterations(p);
@@ -48,37 +50,32 @@ ParameterizedTest(const ct_plugin *p, solver, residual_falls)
   for (int i = 0; i < 3; ++i) {
     const outcome o = one_step(p, iters[i], NULL, NULL);
     /* 1e-13 m is rounding of positions of 0.1 m through r, nothing to fall from */
-    cr_expect(o.last < 0.5 * last || o.last < 1e-13, "%s: residual %g m, before %g m", iters[i],
+    CT_ASSERT(o.last < 0.5 * last || o.last < 1e-13, "%s: residual %g m, before %g m", iters[i],
               o.last, last);
     last = o.last;
   }
-  cr_expect_lt(last, 1e-9, "residual %g m after 80 iterations", last);
+  CT_ASSERT(last < 1e-9, "residual %g m after 80 iterations", last);
 }
 
 /* More iterations at the solution do not move it.  Tolerance: residual 1e-12 m is a distance
  * of that order here, since h^2 M^-1 H has eigenvalues near 1. */
-ParameterizedTestParameters(solver, solution_is_a_fixed_point)
-{
-  return ct_plugins(LOOM_KIND_SOLVER);
-}
-ParameterizedTest(const ct_plugin *p, solver, solution_is_a_fixed_point)
+void ct_solver_fixed_point(const ct_plugin *p)
 {
   double *a, *b, far = 0.0;
   int64_t n;
   need_iterations(p);
   const outcome o = one_step(p, CONVEX "stop.tol_abs=1e-12 stop.max_iters=2000", &a, &n);
-  cr_assert_lt(o.last, 1e-12, "the step was not solved: %g m after %lld iterations", o.last,
-               (long long)o.iters);
+  CT_ASSERT(o.last < 1e-12, "the step was not solved: %g m after %lld iterations", o.last,
+            (long long)o.iters);
   one_step(p, CONVEX "stop.tol_abs=0 stop.max_iters=2010", &b, NULL);
   for (int64_t i = 0; i < n; ++i) far = fmax(far, fabs(a[i] - b[i]));
-  cr_expect_lt(far, 1e-11, "10 further iterations moved a vertex by %g m", far);
+  CT_ASSERT(far < 1e-11, "10 further iterations moved a vertex by %g m", far);
   free(a);
   free(b);
 }
 
 /* Fixed vertices stay where the core puts them, to the bit. */
-ParameterizedTestParameters(solver, fixed_vertices_stay) { return ct_plugins(LOOM_KIND_SOLVER); }
-ParameterizedTest(const ct_plugin *p, solver, fixed_vertices_stay)
+void ct_solver_fixed_vertices(const ct_plugin *p)
 {
   static const int pins[] = {0, 6};
   ct_run t;
@@ -88,34 +85,33 @@ ParameterizedTest(const ct_plugin *p, solver, fixed_vertices_stay)
   double *const after = ct_values(t.r, t.r->st.x, NULL);
   for (int i = 0; i < 2; ++i)
     for (int c = 0; c < 3; ++c)
-      cr_expect_eq(after[3 * pins[i] + c], before[3 * pins[i] + c], "pin %d moved", pins[i]);
+      CT_ASSERT(after[3 * pins[i] + c] == before[3 * pins[i] + c], "pin %d moved", pins[i]);
   free(before);
   free(after);
   ct_close(&t);
 }
 
 /* What a solver says about an iteration makes sense. */
-ParameterizedTestParameters(solver, reports) { return ct_plugins(LOOM_KIND_SOLVER); }
-ParameterizedTest(const ct_plugin *p, solver, reports)
+void ct_solver_reports(const ct_plugin *p)
 {
   ct_run t;
-  double extra[64];
+  double extra[COLUMNS];
   ct_open_checked(&t, p, "");
   ct_steps(&t, 0, 1);
   run *const r = t.r;
   const loom_solver_ops *o = r->solver.plugin->ops.solver;
-  for (int i = 0; i < 64; ++i) extra[i] = NAN;
+  for (int i = 0; i < COLUMNS; ++i) extra[i] = NAN;
   loom_iterate it = {.struct_size = sizeof it, .inner_res = NAN, .own_res = NAN, .extra = extra};
-  cr_assert_eq(o->begin_step(r->solver.self, &r->st), LOOM_OK, "%s", t.err.text);
-  cr_assert_geq(o->iterate(r->solver.self, &r->st, &it), LOOM_OK, "%s", t.err.text);
-  cr_expect(isnan(it.own_res) || it.own_res >= 0.0, "own_res is %g", it.own_res);
-  cr_expect(isnan(it.inner_res) || it.inner_res >= 0.0, "inner_res is %g", it.inner_res);
-  cr_expect_geq(it.inner_iters, 0);
-  for (uint32_t i = r->solver.plugin->num_columns; i < 64; ++i)
-    cr_expect(isnan(extra[i]), "it wrote column %u, it has %u", i, r->solver.plugin->num_columns);
+  CT_ASSERT(o->begin_step(r->solver.self, &r->st) == LOOM_OK, "%s", t.err.text);
+  CT_ASSERT(o->iterate(r->solver.self, &r->st, &it) >= LOOM_OK, "%s", t.err.text);
+  CT_ASSERT(isnan(it.own_res) || it.own_res >= 0.0, "own_res is %g", it.own_res);
+  CT_ASSERT(isnan(it.inner_res) || it.inner_res >= 0.0, "inner_res is %g", it.inner_res);
+  CT_ASSERT(it.inner_iters >= 0, "inner_iters is %d", it.inner_iters);
+  for (uint32_t i = r->solver.plugin->num_columns; i < COLUMNS; ++i)
+    CT_ASSERT(isnan(extra[i]), "it wrote column %u, it has %u", i, r->solver.plugin->num_columns);
   double *const trial = ct_values(r, r->st.trial, NULL);
   for (int64_t i = 0; i < buf_count(r->st.trial); ++i)
-    cr_assert(isfinite(trial[i]), "trial of vertex %lld is %g", (long long)(i / 3), trial[i]);
+    CT_ASSERT(isfinite(trial[i]), "trial of vertex %lld is %g", (long long)(i / 3), trial[i]);
   free(trial);
   ct_close(&t);
 }

@@ -1,13 +1,11 @@
-/* contract.c - scene, runs and instances of the contract tests; see contract.h. */
-#include "contract.h"
-
-#include <dirent.h>
+/* scene.c - scene, partners, runs and instances of the contract checks; see contract.h. */
+#define _DEFAULT_SOURCE /* mkstemps */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
-static const char *const folders[] = {"solvers", "collision", "contact"};
+#include "contract/contract.h"
 
 /* A soft sheet, pinned at two corners, 2 mm above a ball: contact comes up within the
  * first steps, and gradient descent makes headway too. */
@@ -37,91 +35,17 @@ static const char *const scene = "[run]\n"
                                  "radius = 0.1\n"
                                  "position = 0 0 -0.1025\n";
 
-/* Methods that plugins offer beside their default one. */
-static const struct {
-  const char *name;
-  int kind;
-  const char *set;
-} variants[] = {
-    {"cholmod_newton", LOOM_KIND_SOLVER, "solver.factor=cholmod"},
-    {"ndb_pd", LOOM_KIND_SOLVER, "solver.smoother=pcg solver.weights=exact"},
-    {"ndb_pd", LOOM_KIND_SOLVER, "solver.subspace=none solver.smoother=jacobi"},
-    {"ndb_pd", LOOM_KIND_SOLVER,
-     "solver.subspace=bspline solver.smoother=chebyshev solver.precision=mixed"},
-    {"ndb_pd", LOOM_KIND_SOLVER, "solver.reuse=plain solver.update=table solver.fused=1"},
-    {"ndb_pd", LOOM_KIND_SOLVER,
-     "solver.modes=ordinary solver.base=rest solver.momentum=none solver.reduced=inverse"},
-    {"ndb_pd", LOOM_KIND_SOLVER,
-     "solver.reuse=presmooth solver.momentum=chebyshev solver.rank=3 solver.update=full"},
-    {"ndb", LOOM_KIND_CONTACT, "contact.c.growth=literal contact.c.carry=no"},
-};
-
-/* ---- the plugins of the build tree ------------------------------------------------------- */
-
-static int by_name(const void *a, const void *b)
-{
-  const ct_plugin *const p = a, *const q = b;
-  const int order = strcmp(p->name, q->name), kind = (p->kind > q->kind) - (p->kind < q->kind);
-  return order != 0 ? order : kind != 0 ? kind : strcmp(p->set, q->set);
-}
-
-static int has_folder(const char *name, int kind)
-{
-  char path[1024];
-  struct stat st;
-  snprintf(path, sizeof path, "%s/plugins/%s/%s", getenv("LOOM_SOURCE_DIR"), folders[kind], name);
-  return stat(path, &st) == 0;
-}
-
-/* Modules are not opened here: this runs in the parent of all tests.  A module may hold one
- * plugin of each kind, so the kinds are those of the source folders of its name. */
-struct criterion_test_params ct_plugins(int kind)
-{
-  enum { MOST = 256 };
-  ct_plugin *list = cr_malloc(MOST * sizeof *list);
-  size_t n = 0;
-  DIR *const d = opendir(getenv("LOOM_PLUGIN_PATH"));
-  for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;) {
-    const size_t len = strlen(e->d_name), before = n;
-    ct_plugin p = {.kind = -1};
-    if (len < 4 || len - 3 >= sizeof p.name || strcmp(e->d_name + len - 3, ".so") != 0) continue;
-    memcpy(p.name, e->d_name, len - 3);
-    for (int k = 0; k < LOOM_NUM_KINDS && n < MOST; ++k) {
-      if (!has_folder(p.name, k)) continue;
-      p.kind = k;
-      list[n++] = p;
-      for (size_t v = 0; v < LOOM_COUNT(variants) && n < MOST; ++v) {
-        if (variants[v].kind != k || strcmp(variants[v].name, p.name) != 0) continue;
-        list[n] = p;
-        snprintf(list[n].set, sizeof list[n].set, "%s", variants[v].set);
-        ++n;
-      }
-    }
-    if (n == before && n < MOST) list[n++] = p;
-    /* keep what was asked for */
-    size_t to = before;
-    for (size_t i = before; i < n; ++i)
-      if (kind < 0 || list[i].kind == kind) list[to++] = list[i];
-    n = to;
-  }
-  if (d != NULL) closedir(d);
-  qsort(list, n, sizeof *list, by_name);
-  return cr_make_param_array(ct_plugin, list, n, NULL);
-}
-
 const loom_plugin *ct_load(const ct_plugin *p, registry **reg)
 {
   loom_err err = {0};
-  cr_assert_eq(registry_open(&err, "", reg), LOOM_OK, "%s", err.text);
+  CT_ASSERT(registry_open(&err, "", reg) == LOOM_OK, "%s", err.text);
   for (int i = 0; i < registry_count(*reg); ++i) {
     const reg_entry *const e = registry_at(*reg, i);
-    if (e->plugin != NULL && strcmp(e->plugin->name, p->name) == 0 &&
-        (p->kind < 0 || e->plugin->kind == p->kind))
+    if (e->plugin != NULL && strcmp(e->plugin->name, p->name) == 0 && e->plugin->kind == p->kind)
       return e->plugin;
   }
-  registry_find(&err, *reg, p->kind < 0 ? 0 : p->kind, p->name, &(const reg_entry *){NULL});
-  cr_assert_fail("%s", err.text);
-  return NULL;
+  registry_find(&err, *reg, p->kind, p->name, &(const reg_entry *){NULL});
+  ct_fail(__FILE__, __LINE__, "%s", err.text);
 }
 
 /* ---- runs -------------------------------------------------------------------------------- */
@@ -133,14 +57,15 @@ static int bits(uint32_t v)
   return n;
 }
 
-/* Names for the places beside `p`: the fitting combination with most capabilities. */
-static void partners(const ct_plugin *p, const char *name[LOOM_NUM_KINDS])
+/* Names for the places beside `p`: the fitting combination with most of `kinds` that contact and
+ * detection have in common, and among these with most capabilities. */
+static void partners(const ct_plugin *p, uint32_t kinds, const char *name[LOOM_NUM_KINDS])
 {
   loom_err err = {0};
   registry *reg = NULL;
   int best = -1;
   const char *pick[LOOM_NUM_KINDS] = {"gd", "", ""};
-  cr_assert_eq(registry_open(&err, "", &reg), LOOM_OK, "%s", err.text);
+  CT_ASSERT(registry_open(&err, "", &reg) == LOOM_OK, "%s", err.text);
   const int n = registry_count(reg);
   for (int i = 0; i < n * n * n; ++i) {
     const loom_plugin *use[LOOM_NUM_KINDS];
@@ -159,8 +84,12 @@ static void partners(const ct_plugin *p, const char *name[LOOM_NUM_KINDS])
                            0};
     if (fit_check(&err, NULL, use[LOOM_KIND_SOLVER], &c, 1, 15u, LOOM_CPU, 1, NULL) != LOOM_OK)
       continue;
-    const int score = bits(fit_contact_provides(use[LOOM_KIND_CONTACT])) +
-                      bits(use[LOOM_KIND_COLLISION]->ops.collision->provides);
+    const loom_contact_ops *const contact = use[LOOM_KIND_CONTACT]->ops.contact;
+    const loom_collision_ops *const collision = use[LOOM_KIND_COLLISION]->ops.collision;
+    const uint32_t forms =
+        fit_contact_provides(use[LOOM_KIND_CONTACT]) & ~(uint32_t)LOOM_CONT_HESS_APPROX;
+    const int score = 100 * bits(kinds & contact->pair_kinds & collision->pair_kinds) +
+                      bits(forms) + bits(collision->provides);
     if (score <= best) continue;
     best = score;
     for (int k = 0; k < LOOM_NUM_KINDS; ++k) pick[k] = use[k]->name;
@@ -170,14 +99,14 @@ static void partners(const ct_plugin *p, const char *name[LOOM_NUM_KINDS])
   registry_close(reg); /* names are constants of modules, which stay loaded */
 }
 
-loom_status ct_try(ct_run *t, const char *solver, const char *collision, const char *contact,
-                   const char *more)
+static loom_status try_scene(ct_run *t, const char *text, const char *solver, const char *collision,
+                             const char *contact, const char *more)
 {
-  int n = snprintf(t->ini, sizeof t->ini, "%s[solver]\nplugin = %s\n", scene, solver);
+  int n = snprintf(t->ini, sizeof t->ini, "%s[solver]\nplugin = %s\n", text, solver);
   if (collision[0] != '\0')
     n += snprintf(t->ini + n, sizeof t->ini - (size_t)n, "[collision.c]\nplugin = %s\n", collision);
   if (contact[0] != '\0')
-    n += snprintf(t->ini + n, sizeof t->ini - (size_t)n, "[contact.c]\nplugin = %s\n", contact);
+    (void)snprintf(t->ini + n, sizeof t->ini - (size_t)n, "[contact.c]\nplugin = %s\n", contact);
   t->opt.steps = -1;
   t->opt.no_log = 1;
   char word[1024];
@@ -192,28 +121,45 @@ loom_status ct_try(ct_run *t, const char *solver, const char *collision, const c
   return run_open(&t->err, t->c, &t->opt, &t->r);
 }
 
-static void open_with(ct_run *t, const ct_plugin *p, const char *more, int mem_check)
+loom_status ct_try(ct_run *t, const char *solver, const char *collision, const char *contact,
+                   const char *more)
+{
+  return try_scene(t, scene, solver, collision, contact, more);
+}
+
+static void open_with(ct_run *t, const ct_plugin *p, const char *text, uint32_t kinds,
+                      const char *more, int mem_check)
 {
   const char *name[LOOM_NUM_KINDS];
   char all[1024];
   snprintf(all, sizeof all, "%s %s", p->set, more);
   *t = (ct_run){.opt = {.mem_check = mem_check}};
-  partners(p, name);
-  const loom_status s =
-      ct_try(t, name[LOOM_KIND_SOLVER], name[LOOM_KIND_COLLISION], name[LOOM_KIND_CONTACT], all);
-  cr_assert_eq(s, LOOM_OK, "%s %s with %s/%s/%s: %s", p->name, p->set, name[0], name[1], name[2],
-               t->err.text);
+  partners(p, kinds, name);
+  const loom_status s = try_scene(t, text, name[LOOM_KIND_SOLVER], name[LOOM_KIND_COLLISION],
+                                  name[LOOM_KIND_CONTACT], all);
+  CT_ASSERT(s == LOOM_OK, "%s %s with %s/%s/%s: %s", p->name, p->set, name[0], name[1], name[2],
+            t->err.text);
 }
 
-void ct_open(ct_run *t, const ct_plugin *p, const char *more) { open_with(t, p, more, 0); }
-void ct_open_checked(ct_run *t, const ct_plugin *p, const char *more) { open_with(t, p, more, 1); }
+void ct_open(ct_run *t, const ct_plugin *p, const char *more)
+{
+  open_with(t, p, scene, 0, more, 0);
+}
+void ct_open_checked(ct_run *t, const ct_plugin *p, const char *more)
+{
+  open_with(t, p, scene, 0, more, 1);
+}
+void ct_open_scene(ct_run *t, const ct_plugin *p, const char *text, uint32_t kinds)
+{
+  open_with(t, p, text, kinds, "", 1);
+}
 
 void ct_close(ct_run *t)
 {
   int leaks = 0;
   run_close(t->r, &leaks);
   cfg_free(t->c);
-  cr_assert_eq(leaks, 0, "%d buffers left behind", leaks);
+  CT_ASSERT(leaks == 0, "%d buffers left behind", leaks);
 }
 
 const char *ct_message(const ct_run *t)
@@ -228,8 +174,7 @@ instance *ct_instance(run *r, const ct_plugin *p)
   if (p->kind == LOOM_KIND_SOLVER) return &r->solver;
   if (p->kind == LOOM_KIND_COLLISION && r->num_collision > 0) return &r->collision[0];
   if (p->kind == LOOM_KIND_CONTACT && r->num_contact > 0) return &r->contact[0].in;
-  cr_assert_fail("the run has no place for %s", p->name);
-  return NULL;
+  ct_fail(__FILE__, __LINE__, "no plugin was found that fits %s, so it cannot be run", p->name);
 }
 
 loom_status ct_create(instance *in)
@@ -297,7 +242,7 @@ void ct_twin(const instance *of, instance *twin)
 void ct_steps(ct_run *t, int64_t first, int64_t count)
 {
   for (int64_t k = first; k < first + count; ++k)
-    cr_assert_eq(step_once(t->r, k), LOOM_OK, "step %lld: %s", (long long)k, ct_message(t));
+    CT_ASSERT(step_once(t->r, k) == LOOM_OK, "step %lld: %s", (long long)k, ct_message(t));
 }
 
 double *ct_values(run *r, loom_buf *b, int64_t *n)
@@ -305,10 +250,10 @@ double *ct_values(run *r, loom_buf *b, int64_t *n)
   const int64_t count = buf_count(b);
   double *const v = malloc((size_t)count * sizeof *v);
   void *p;
-  cr_assert(v != NULL);
-  cr_assert_eq(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p), LOOM_OK);
+  CT_ASSERT(v != NULL && buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p) == LOOM_OK, "%s",
+            mem_err(r->m)->text);
   for (int64_t i = 0; i < count; ++i) v[i] = (double)((const loom_real *)p)[i];
-  cr_assert_eq(buf_unmap(r->m, b), LOOM_OK);
+  CT_ASSERT(buf_unmap(r->m, b) == LOOM_OK, "%s", mem_err(r->m)->text);
   if (n != NULL) *n = count;
   return v;
 }
@@ -316,18 +261,40 @@ double *ct_values(run *r, loom_buf *b, int64_t *n)
 void ct_set_values(run *r, loom_buf *b, const double *v)
 {
   void *p;
-  cr_assert_eq(buf_map(r->m, NULL, b, LOOM_WRITE, LOOM_AT_HOST, &p), LOOM_OK);
+  CT_ASSERT(buf_map(r->m, NULL, b, LOOM_WRITE, LOOM_AT_HOST, &p) == LOOM_OK, "%s",
+            mem_err(r->m)->text);
   for (int64_t i = 0; i < buf_count(b); ++i) ((loom_real *)p)[i] = (loom_real)v[i];
-  cr_assert_eq(buf_unmap(r->m, b), LOOM_OK);
+  CT_ASSERT(buf_unmap(r->m, b) == LOOM_OK, "%s", mem_err(r->m)->text);
 }
 
 void ct_same_x(run *a, run *b, const char *what)
 {
-  int64_t n;
-  double *const x = ct_values(a, a->st.x, &n), *const y = ct_values(b, b->st.x, NULL);
-  for (int64_t i = 0; i < n; ++i)
-    cr_assert(memcmp(&x[i], &y[i], sizeof x[i]) == 0, "%s: vertex %lld is at %.17g, not at %.17g",
-              what, (long long)(i / 3), y[i], x[i]);
+  int64_t n = 0, m = 0;
+  double *const x = ct_values(a, a->st.x, &n), *const y = ct_values(b, b->st.x, &m);
+  CT_ASSERT(n == m, "%s: %lld coordinates, not %lld", what, (long long)m, (long long)n);
+  for (int64_t i = 0; i < n; ++i) {
+    uint64_t p, q;
+    memcpy(&p, &x[i], sizeof p);
+    memcpy(&q, &y[i], sizeof q);
+    CT_ASSERT(p == q, "%s: vertex %lld is at %.17g, not at %.17g", what, (long long)(i / 3), y[i],
+              x[i]);
+  }
   free(x);
   free(y);
+}
+
+void ct_write_block(char *path, size_t len, const double lo[3], const double hi[3])
+{
+  static const int face[12][3] = {{1, 3, 2}, {2, 3, 4}, {5, 6, 7}, {6, 8, 7}, {1, 2, 5}, {2, 6, 5},
+                                  {3, 7, 4}, {4, 7, 8}, {1, 5, 3}, {3, 5, 7}, {2, 4, 6}, {4, 8, 6}};
+  const char *const folder = getenv("TMPDIR");
+  snprintf(path, len, "%s/loom_block_XXXXXX.obj", folder != NULL ? folder : "/tmp");
+  const int fd = mkstemps(path, 4);
+  CT_ASSERT(fd >= 0, "cannot write %s; set TMPDIR to a folder that can be written", path);
+  FILE *const f = fdopen(fd, "w");
+  CT_ASSERT(f != NULL, "cannot write %s", path);
+  for (int i = 0; i < 8; ++i)
+    fprintf(f, "v %g %g %g\n", i & 1 ? hi[0] : lo[0], i & 2 ? hi[1] : lo[1], i & 4 ? hi[2] : lo[2]);
+  for (int i = 0; i < 12; ++i) fprintf(f, "f %d %d %d\n", face[i][0], face[i][1], face[i][2]);
+  CT_ASSERT(fclose(f) == 0, "cannot write %s", path);
 }

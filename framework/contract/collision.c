@@ -1,13 +1,12 @@
-/* Every collision plugin: growth protocol, sound pairs, same answer twice, sound bounds.
- * Completeness against brute force is tested for each plugin on its own. */
-#define _DEFAULT_SOURCE /* mkstemps */
+/* collision.c - checks of collision plugins: growth protocol, sound pairs, same answer twice, sound
+ * bounds.  Completeness is not checked: what must be found depends on the method's own claims. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "contract.h"
+#include "contract/contract.h"
 
 typedef struct found { /* host copies of a pair list */
   int64_t n;
@@ -20,10 +19,11 @@ static void *copy(run *r, loom_buf *b, int64_t items)
 {
   const size_t bytes = buf_type_size(buf_type(b)) * (size_t)items;
   void *p, *out = malloc(bytes + 1);
-  cr_assert(out != NULL);
-  cr_assert_eq(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p), LOOM_OK);
+  CT_ASSERT(out != NULL, "out of memory");
+  CT_ASSERT(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p) == LOOM_OK, "%s",
+            mem_err(r->m)->text);
   memcpy(out, p, bytes);
-  cr_assert_eq(buf_unmap(r->m, b), LOOM_OK);
+  CT_ASSERT(buf_unmap(r->m, b) == LOOM_OK, "%s", mem_err(r->m)->text);
   return out;
 }
 
@@ -51,34 +51,19 @@ static void drop(found *f)
   free(f->key);
 }
 
-/* A block whose top lies below one side of the sheet, as a mesh; the name of its file. */
-static void write_block(char *path, size_t len)
-{
-  static const int face[12][3] = {{1, 3, 2}, {2, 3, 4}, {5, 6, 7}, {6, 8, 7}, {1, 2, 5}, {2, 6, 5},
-                                  {3, 7, 4}, {4, 7, 8}, {1, 5, 3}, {3, 5, 7}, {2, 4, 6}, {4, 8, 6}};
-  snprintf(path, len, "/tmp/loom_block_XXXXXX.obj");
-  const int fd = mkstemps(path, 4);
-  cr_assert(fd >= 0);
-  FILE *const f = fdopen(fd, "w");
-  cr_assert(f != NULL);
-  for (int i = 0; i < 8; ++i)
-    fprintf(f, "v %g %g %g\n", i & 1 ? 0.08 : 0.04, i & 2 ? 0.03 : -0.03, i & 4 ? -0.007 : -0.04);
-  for (int i = 0; i < 12; ++i) fprintf(f, "f %d %d %d\n", face[i][0], face[i][1], face[i][2]);
-  cr_assert_eq(fclose(f), 0);
-}
-
 /* A run whose sheet has just been moved 5 mm towards ball and block, with one edge folded over
  * itself, and a fresh begin_step. */
 static void pose(ct_run *t, const ct_plugin *p)
 {
-  char path[64], more[256];
-  write_block(path, sizeof path);
+  static const double lo[3] = {0.04, -0.03, -0.04}, hi[3] = {0.08, 0.03, -0.007};
+  char path[512], more[1024];
+  ct_write_block(path, sizeof path, lo, hi); /* its top lies below one side of the sheet */
   snprintf(more, sizeof more,
            "body.block.shape=mesh body.block.file=%s body.block.sdf_resolution=8", path);
   ct_open_checked(t, p, more);
-  cr_assert_eq(unlink(path), 0);
+  CT_ASSERT(unlink(path) == 0, "cannot remove %s", path);
   ct_steps(t, 0, 1);
-  cr_assert(t->r->num_contact > 0, "no contact model fits %s", p->name);
+  CT_ASSERT(t->r->num_contact > 0, "no contact model fits %s", p->name);
   double *const x = ct_values(t->r, t->r->st.x, NULL);
   for (int64_t i = 0; i < buf_count(t->r->st.x) / 3; ++i) {
     x[3 * i + 2] -= 5e-3;
@@ -106,8 +91,8 @@ static loom_query query(const run *r)
 static found detect(ct_run *t)
 {
   const loom_query q = query(t->r);
-  cr_assert_eq(detect_query(t->r, &t->r->contact[0], &q, &t->r->contact[0].pairs), LOOM_OK, "%s",
-               t->err.text);
+  CT_ASSERT(detect_query(t->r, &t->r->contact[0], &q, &t->r->contact[0].pairs) == LOOM_OK, "%s",
+            t->err.text);
   return take(t->r, &t->r->contact[0].pairs);
 }
 
@@ -130,7 +115,7 @@ static void check_mesh_pair(const run *r, const found *f, int64_t j, const doubl
   int bodies = 0;
   for (int a = 0; a < 4; ++a) {
     const double w = f->w[4 * j + a], *const at = v[a] < n ? x + 3 * v[a] : body + 3 * (v[a] - n);
-    cr_expect(a < split ? w >= -1e-12 : w <= 1e-12, "pair %lld: weight %d is %g", (long long)j, a,
+    CT_ASSERT(a < split ? w >= -1e-12 : w <= 1e-12, "pair %lld: weight %d is %g", (long long)j, a,
               w);
     first += a < split ? w : 0.0;
     bodies += v[a] >= n;
@@ -138,15 +123,18 @@ static void check_mesh_pair(const run *r, const found *f, int64_t j, const doubl
   }
   if (v[0] < n) radii += radius[v[0]];
   if (v[split] < n) radii += radius[v[split]];
-  cr_expect_float_eq(first, 1.0, 1e-12);
-  cr_expect_float_eq(along - radii, f->gap[j], 1e-9, "pair %lld: gap %g along the normal, not %g",
-                     (long long)j, along - radii, f->gap[j]);
-  cr_expect(on_body ? bodies > 0 && bodies < 4 : bodies == 0);
-  cr_expect_eq(f->obst[j] >= 0, on_body);
+  CT_ASSERT(fabs(first - (1.0)) <= 1e-12, "pair %lld: weights of one side sum to %g", (long long)j,
+            first);
+  CT_ASSERT(fabs(along - radii - (f->gap[j])) <= 1e-9, "pair %lld: gap %g along the normal, not %g",
+            (long long)j, along - radii, f->gap[j]);
+  CT_ASSERT(on_body ? bodies > 0 && bodies < 4 : bodies == 0,
+            "pair %lld of kind %d: %d of its vertices are a body's", (long long)j, f->kind[j],
+            bodies);
+  CT_ASSERT((f->obst[j] >= 0) == on_body, "pair %lld of kind %d names body %d", (long long)j,
+            f->kind[j], f->obst[j]);
 }
 
-ParameterizedTestParameters(collision, pairs_are_sound) { return ct_plugins(LOOM_KIND_COLLISION); }
-ParameterizedTest(const ct_plugin *p, collision, pairs_are_sound)
+void ct_collision_pairs(const ct_plugin *p)
 {
   ct_run t;
   pose(&t, p);
@@ -161,56 +149,53 @@ ParameterizedTest(const ct_plugin *p, collision, pairs_are_sound)
     const double *w = f.w + 4 * j, *nn = f.normal + 3 * j;
     double sum = 0.0;
     seen |= LOOM_BIT(f.kind[j]);
-    cr_expect(kinds & LOOM_BIT(f.kind[j]), "pair %lld is of a kind it does not offer",
+    CT_ASSERT(kinds & LOOM_BIT(f.kind[j]), "pair %lld is of a kind it does not offer",
               (long long)j);
-    cr_expect_lt(f.gap[j], 4e-3, "pair %lld is %g m apart", (long long)j, f.gap[j]);
-    cr_expect(f.v[4 * j] >= 0, "pair %lld has no vertex", (long long)j);
+    CT_ASSERT(f.gap[j] < 4e-3, "pair %lld is %g m apart", (long long)j, f.gap[j]);
+    CT_ASSERT(f.v[4 * j] >= 0, "pair %lld has no vertex", (long long)j);
     for (int a = 0; a < 4; ++a) {
       const int32_t most = LOOM_BIT(f.kind[j]) & body_kinds ? n + nb : n;
-      cr_expect(f.v[4 * j + a] >= -1 && f.v[4 * j + a] < most, "pair %lld: vertex %d of %d",
+      CT_ASSERT(f.v[4 * j + a] >= -1 && f.v[4 * j + a] < most, "pair %lld: vertex %d of %d",
                 (long long)j, f.v[4 * j + a], most);
       if (f.v[4 * j + a] >= 0) sum += w[a];
     }
     /* relative position: weights sum to 0 between parts, to 1 against the world */
-    cr_expect_float_eq(sum, weights_of(f.kind[j]), 1e-9, "pair %lld: weights sum to %g",
-                       (long long)j, sum);
-    cr_expect_float_eq(nn[0] * nn[0] + nn[1] * nn[1] + nn[2] * nn[2], 1.0, 1e-9);
-    cr_expect(f.kind[j] != LOOM_PAIR_VO ||
-              (f.obst[j] >= 0 && f.obst[j] < t.r->scene->pub.num_obstacles));
+    CT_ASSERT(fabs(sum - (weights_of(f.kind[j]))) <= 1e-9, "pair %lld: weights sum to %g",
+              (long long)j, sum);
+    CT_ASSERT(fabs(nn[0] * nn[0] + nn[1] * nn[1] + nn[2] * nn[2] - (1.0)) <= 1e-9,
+              "pair %lld: the normal is not of unit length", (long long)j);
+    CT_ASSERT(f.kind[j] != LOOM_PAIR_VO ||
+                  (f.obst[j] >= 0 && f.obst[j] < t.r->scene->pub.num_obstacles),
+              "pair %lld names body %d, which does not exist", (long long)j, f.obst[j]);
     if (LOOM_BIT(f.kind[j]) & mesh_kinds) check_mesh_pair(t.r, &f, j, x, body, radius);
     for (int64_t i = 0; i < j; ++i)
-      cr_assert(f.kind[i] != f.kind[j] || f.key[i] != f.key[j], "pairs %lld and %lld are one",
+      CT_ASSERT(f.kind[i] != f.kind[j] || f.key[i] != f.key[j], "pairs %lld and %lld are one",
                 (long long)i, (long long)j);
   }
   if (t.r->collision[0].plugin->ops.collision->provides & LOOM_COLL_PROXIMITY)
-    cr_expect_eq(seen & mesh_kinds, kinds & mesh_kinds, "kinds 0x%x of 0x%x are found", seen,
-                 kinds);
+    CT_ASSERT((seen & mesh_kinds) == (kinds & mesh_kinds), "kinds 0x%x of 0x%x are found", seen,
+              kinds);
   free(x), free(body), free(radius);
   drop(&f);
   ct_close(&t);
 }
 
-ParameterizedTestParameters(collision, same_answer_twice)
-{
-  return ct_plugins(LOOM_KIND_COLLISION);
-}
-ParameterizedTest(const ct_plugin *p, collision, same_answer_twice)
+void ct_collision_twice(const ct_plugin *p)
 {
   ct_run t;
   pose(&t, p);
   found a = detect(&t), b = detect(&t);
-  cr_assert_eq(a.n, b.n);
-  cr_expect_arr_eq(a.key, b.key, sizeof *a.key * (size_t)a.n);
-  cr_expect_arr_eq(a.gap, b.gap, sizeof *a.gap * (size_t)a.n);
-  cr_expect_arr_eq(a.normal, b.normal, 3 * sizeof *a.normal * (size_t)a.n);
+  CT_ASSERT(a.n == b.n, "%lld pairs, then %lld", (long long)a.n, (long long)b.n);
+  CT_ASSERT(memcmp(a.key, b.key, sizeof *a.key * (size_t)a.n) == 0, "other keys");
+  CT_ASSERT(memcmp(a.gap, b.gap, sizeof *a.gap * (size_t)a.n) == 0, "other gaps");
+  CT_ASSERT(memcmp(a.normal, b.normal, 3 * sizeof *a.normal * (size_t)a.n) == 0, "other normals");
   drop(&a);
   drop(&b);
   ct_close(&t);
 }
 
 /* With too little room: LOOM_GROW, the needed count, nothing written. */
-ParameterizedTestParameters(collision, asks_for_room) { return ct_plugins(LOOM_KIND_COLLISION); }
-ParameterizedTest(const ct_plugin *p, collision, asks_for_room)
+void ct_collision_room(const ct_plugin *p)
 {
   ct_run t;
   pose(&t, p);
@@ -223,22 +208,22 @@ ParameterizedTest(const ct_plugin *p, collision, asks_for_room)
   const loom_status s =
       r->collision[0].plugin->ops.collision->detect(r->collision[0].self, &r->st, &q, &few);
   if (f.n == 0) {
-    cr_expect_eq(s, LOOM_OK);
+    CT_ASSERT(s == LOOM_OK, "it found nothing, but said %s", err_status_text(s));
   } else {
-    cr_expect_eq(s, LOOM_GROW, "it said %d", s);
-    cr_expect_geq(few.count, f.n);
+    CT_ASSERT(s == LOOM_GROW, "it said %d", s);
+    CT_ASSERT(few.count >= f.n, "it asked for %lld pairs, there are %lld", (long long)few.count,
+              (long long)f.n);
   }
   const loom_pairs *const had = &r->contact[0].pairs;
   uint64_t *const key = copy(r, had->key, f.n);
-  cr_expect_arr_eq(key, f.key, sizeof *key * (size_t)f.n, "it wrote past the capacity");
+  CT_ASSERT(memcmp(key, f.key, sizeof *key * (size_t)f.n) == 0, "it wrote past the capacity");
   free(key);
   drop(&f);
   ct_close(&t);
 }
 
 /* A bound lies in (0, 1]; without motion it is 1, and away from everything too. */
-ParameterizedTestParameters(collision, bounds_are_sound) { return ct_plugins(LOOM_KIND_COLLISION); }
-ParameterizedTest(const ct_plugin *p, collision, bounds_are_sound)
+void ct_collision_bounds(const ct_plugin *p)
 {
   ct_run t;
   ct_open_checked(&t, p, "");
@@ -247,7 +232,7 @@ ParameterizedTest(const ct_plugin *p, collision, bounds_are_sound)
   const loom_collision_ops *o = r->collision[0].plugin->ops.collision;
   if (!(o->provides & LOOM_COLL_STEP_GLOBAL)) {
     ct_close(&t);
-    cr_skip_test("%s offers no bound", p->name);
+    ct_skip("%s offers no bound", p->name);
   }
   for (int i = -1; i <= 1; ++i) { /* down through the ball, nowhere, up and away */
     loom_bound b = {
@@ -256,13 +241,13 @@ ParameterizedTest(const ct_plugin *p, collision, bounds_are_sound)
     for (int64_t v = 0; v < buf_count(r->st.x) / 3; ++v) x[3 * v + 2] += 0.05 * i;
     ct_set_values(r, r->st.trial, x);
     free(x);
-    cr_assert_eq(o->max_step(r->collision[0].self, &r->st, r->st.x, r->st.trial, &b), LOOM_OK, "%s",
-                 t.err.text);
-    cr_expect(b.t_global > 0.0 && b.t_global <= 1.0, "bound %g", b.t_global);
-    if (i >= 0) cr_expect_eq(b.t_global, 1.0, "bound %g without approach", b.t_global);
+    CT_ASSERT(o->max_step(r->collision[0].self, &r->st, r->st.x, r->st.trial, &b) == LOOM_OK, "%s",
+              t.err.text);
+    CT_ASSERT(b.t_global > 0.0 && b.t_global <= 1.0, "bound %g", b.t_global);
+    if (i >= 0) CT_ASSERT(b.t_global == 1.0, "bound %g without approach", b.t_global);
     /* the ball's top is less than 10 mm away */
     if (i < 0 && (o->pair_kinds & LOOM_BIT(LOOM_PAIR_VO)))
-      cr_expect_lt(b.t_global, 0.2, "bound %g on a way of 50 mm", b.t_global);
+      CT_ASSERT(b.t_global < 0.2, "bound %g on a way of 50 mm", b.t_global);
   }
   ct_close(&t);
 }

@@ -1,0 +1,221 @@
+/* cmd_contract.c - `loom contract`: what every plugin must satisfy, checked on one of them. */
+#define _DEFAULT_SOURCE /* realpath */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/commands.h"
+#include "contract/contract.h"
+
+static const char usage[] =
+    "usage: loom contract NAME [--plugin-path DIRS] [--kind solver|collision|contact]\n"
+    "                     [--set KEY=VALUE]... [--check GROUP[.CHECK]] [--time SECONDS] [--list]\n"
+    "Runs plugin NAME through the contract tests, each in a process of its own, and prints PASS,\n"
+    "FAIL or SKIP with the reason.  The other places of the runs are filled with plugins that "
+    "fit.\n"
+    "  --kind   which one, if NAME is the name of plugins of several kinds\n"
+    "  --set    a key of the plugin itself, checked instead of its default\n"
+    "  --check  only these: a group such as contact, or one check such as life.wrong_order\n"
+    "  --time   limit of each check in seconds (default 120)\n"
+    "  --list   print the checks and what must hold; NAME may be left out\n"
+    "Exit code 0: nothing failed, 1: a check failed, 2: usage, or there is no such plugin.\n";
+
+typedef struct request {
+  const char *name, *dirs, *check;
+  int kind; /* LOOM_KIND_*, -1: find out */
+  int seconds, list;
+  const char *set[16];
+  int num_sets;
+} request;
+
+static int wrong(const char *what, const char *value)
+{
+  fprintf(stderr, "loom: %s '%s'\n%s", what, value, usage);
+  return EXIT_USAGE;
+}
+
+static int kind_of(const char *name)
+{
+  for (int k = 0; k < LOOM_NUM_KINDS; ++k)
+    if (strcmp(registry_kind_name(k), name) == 0) return k;
+  return -1;
+}
+
+/* 0: go on; nonzero: leave with *code. */
+static int parse(int argc, char **argv, request *q, int *code)
+{
+  *q = (request){.kind = -1, .seconds = 120};
+  *code = EXIT_USAGE;
+  for (int i = 1; i < argc; ++i) {
+    const char *const a = argv[i], *const v = i + 1 < argc ? argv[i + 1] : NULL;
+    if (strcmp(a, "--help") == 0 || strcmp(a, "-h") == 0) {
+      fputs(usage, stdout);
+      *code = EXIT_FINE;
+      return 1;
+    }
+    if (strcmp(a, "--list") == 0) {
+      q->list = 1;
+      continue;
+    }
+    if (a[0] != '-') {
+      if (q->name != NULL) return *code = wrong("one name expected, found also", a);
+      q->name = a;
+      continue;
+    }
+    if (v == NULL) return *code = wrong("unknown option, or its value is missing:", a);
+    ++i;
+    if (strcmp(a, "--plugin-path") == 0) {
+      q->dirs = v;
+    } else if (strcmp(a, "--kind") == 0) {
+      if ((q->kind = kind_of(v)) < 0) return *code = wrong("there is no kind", v);
+    } else if (strcmp(a, "--check") == 0) {
+      q->check = v;
+    } else if (strcmp(a, "--time") == 0) {
+      if ((q->seconds = atoi(v)) < 1) return *code = wrong("--time wants seconds, found", v);
+    } else if (strcmp(a, "--set") == 0 && q->num_sets < (int)LOOM_COUNT(q->set)) {
+      if (strchr(v, '=') == NULL || strpbrk(v, " ") != NULL)
+        return *code = wrong("--set wants KEY=VALUE without blanks, found", v);
+      q->set[q->num_sets++] = v;
+    } else {
+      return *code = wrong("unknown option", a);
+    }
+  }
+  if (q->name == NULL && !q->list) {
+    fputs(usage, stderr);
+    return 1;
+  }
+  return 0;
+}
+
+static int wanted(const request *q, const ct_check *c)
+{
+  if (q->check == NULL) return 1;
+  const size_t n = strlen(c->group);
+  if (strncmp(q->check, c->group, n) != 0) return 0;
+  return q->check[n] == '\0' || (q->check[n] == '.' && strcmp(q->check + n + 1, c->name) == 0);
+}
+
+/* ---- the plugin, looked for in a child: its code may do anything when it is loaded -------------
+ */
+
+/* There is none of this name: what there is, and why a file of the name was refused. */
+static _Noreturn void say_missing(const registry *reg, const request *q)
+{
+  loom_err err = {0};
+  const reg_entry *none;
+  const char *names[512];
+  int num = 0;
+  (void)registry_find(&err, reg, q->kind >= 0 ? q->kind : 0, q->name, &none);
+  for (char *nl = err.text; (nl = strchr(nl, '\n')) != NULL;) *nl = ';'; /* one line */
+  if (q->kind >= 0) ct_skip("%s", err.text);
+  for (int i = 0; i < registry_count(reg) && num < (int)LOOM_COUNT(names); ++i)
+    if (registry_at(reg, i)->plugin != NULL) names[num++] = registry_at(reg, i)->plugin->name;
+  const char *const near = err_nearest(q->name, names, num);
+  const char *const searched = strstr(err.text, "searched: "); /* and what was refused */
+  ct_skip("there is no plugin '%.80s'%s%s%s; %s", q->name, near != NULL ? "; did you mean '" : "",
+          near != NULL ? near : "", near != NULL ? "'?" : "",
+          searched != NULL ? searched : "loom list names all");
+}
+
+/* Says which plugin it is, or why there is none. */
+static void find(const void *arg)
+{
+  const request *const q = arg;
+  loom_err err = {0};
+  registry *reg = NULL;
+  const reg_entry *found = NULL;
+  int num = 0;
+  CT_ASSERT(registry_open(&err, "", &reg) == LOOM_OK, "%s", err.text);
+  for (int i = 0; i < registry_count(reg); ++i) {
+    const reg_entry *const e = registry_at(reg, i);
+    if (e->plugin == NULL || strcmp(e->plugin->name, q->name) != 0) continue;
+    if (q->kind >= 0 && e->plugin->kind != q->kind) continue;
+    found = e;
+    ++num;
+  }
+  if (num > 1) ct_skip("%s is the name of %d plugins; choose with --kind", q->name, num);
+  if (num == 0) say_missing(reg, q);
+  ct_skip("found %d %s", found->plugin->kind, found->path);
+}
+
+/* The plugin path of this process and its children: DIRS before what is there. */
+static int set_path(const char *dirs)
+{
+  const char *const had = getenv("LOOM_PLUGIN_PATH");
+  char path[8192], one[4096];
+  size_t used = 0;
+  path[0] = '\0';
+  while (dirs != NULL && *dirs != '\0') {
+    const size_t n = strcspn(dirs, ":");
+    char real[4096];
+    snprintf(one, sizeof one, "%.*s", (int)n, dirs);
+    if (realpath(one, real) == NULL) return 0;
+    used += (size_t)snprintf(path + used, sizeof path - used, "%s%s", used > 0 ? ":" : "", real);
+    if (used >= sizeof path) return 0;
+    dirs += n + (dirs[n] == ':');
+  }
+  if (had != NULL && had[0] != '\0')
+    snprintf(path + used, sizeof path - used, "%s%s", used > 0 ? ":" : "", had);
+  return path[0] == '\0' || setenv("LOOM_PLUGIN_PATH", path, 1) == 0;
+}
+
+static int locate(const request *q, ct_plugin *p)
+{
+  ct_verdict v;
+  int kind = 0, at = 0;
+  ct_run_child(find, q, q->seconds, &v);
+  if (v.result != CT_SKIPPED || sscanf(v.text, "found %d %n", &kind, &at) != 1) {
+    fprintf(stderr, "loom: %s\n", v.text);
+    return 0;
+  }
+  p->kind = kind;
+  snprintf(p->name, sizeof p->name, "%s", q->name);
+  p->set[0] = '\0';
+  for (int i = 0; i < q->num_sets; ++i) {
+    const size_t used = strlen(p->set);
+    snprintf(p->set + used, sizeof p->set - used, "%s%s%s", used > 0 ? " " : "",
+             kind == LOOM_KIND_SOLVER      ? "solver."
+             : kind == LOOM_KIND_COLLISION ? "collision.c."
+                                           : "contact.c.",
+             q->set[i]);
+  }
+  printf("contract of the %s plugin %s, %s\n", registry_kind_name(kind), q->name, v.text + at);
+  return 1;
+}
+
+static int list(const request *q)
+{
+  int num;
+  const ct_check *const all = ct_checks(&num);
+  for (int i = 0; i < num; ++i)
+    if (wanted(q, &all[i])) printf("%s.%s: %s\n", all[i].group, all[i].name, all[i].doc);
+  return EXIT_FINE;
+}
+
+int cmd_contract(int argc, char **argv)
+{
+  static const char *const words[] = {"PASS", "FAIL", "SKIP"};
+  request q;
+  ct_plugin p = {.kind = -1};
+  int code, num, count[3] = {0};
+  if (parse(argc, argv, &q, &code) != 0) return code;
+  if (q.list) return list(&q);
+  if (!set_path(q.dirs)) return wrong("--plugin-path: there is no directory", q.dirs);
+  if (!locate(&q, &p)) return EXIT_USAGE;
+  const ct_check *const all = ct_checks(&num);
+  for (int i = 0; i < num; ++i) {
+    char name[96];
+    ct_verdict v;
+    if (!wanted(&q, &all[i]) || (all[i].kind >= 0 && all[i].kind != p.kind)) continue;
+    ct_run_check(&all[i], &p, q.seconds, &v);
+    snprintf(name, sizeof name, "%s.%s", all[i].group, all[i].name);
+    printf("%s  %-35s%s%s\n", words[v.result], name, v.text[0] != '\0' ? "  " : "", v.text);
+    fflush(stdout);
+    count[v.result]++;
+  }
+  if (count[CT_PASSED] + count[CT_FAILED] + count[CT_SKIPPED] == 0)
+    return wrong("no check of this kind of plugin is called", q.check);
+  printf("%d passed, %d failed, %d skipped\n", count[CT_PASSED], count[CT_FAILED],
+         count[CT_SKIPPED]);
+  return count[CT_FAILED] > 0 ? EXIT_RUNTIME : EXIT_FINE;
+}

@@ -1,0 +1,109 @@
+/* contact.c - checks of contact models above a ball: its gradient is that of its energy, its
+ * Hessian that of its gradient, its quadratic form agrees with both, its numbers make sense. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "contract/derive.h"
+
+enum { COLUMNS = 1024 }; /* more than a descriptor may announce */
+
+/* A model that admits no overlap keeps this much from the first point it rejects, m: below it
+ * a barrier is too steep for differences of 1e-7 m. */
+static const double left_over = 4e-4;
+
+/* The sheet pushed down by `depth`, m, from x into y; 1 if the model has a value there. */
+static int push(ct_run *t, int64_t n, const double *x, double depth, double *y)
+{
+  run *const r = t->r;
+  double e = 0.0, dissipation = 0.0;
+  for (int64_t i = 0; i < n; ++i)
+    y[i] = x[i] - (i % 3 == 2 ? depth + 1e-4 * sin(12.9 * floor((double)i / 3.0)) : 0.0);
+  ct_set_values(r, r->st.trial, y);
+  const loom_status s = contact_eval(r, &r->contact[0], r->st.trial, 1, &e, &dissipation, NULL);
+  CT_ASSERT(s == LOOM_OK || s == LOOM_REJECTED, "%s", t->err.text);
+  return s == LOOM_OK;
+}
+
+/* A run whose sheet was pushed into the ball, or as far as the model lets it, contact brought
+ * up to date; returns the positions, [3 n].  The inner vertices stand 28 mm off the axis, where
+ * the ball has fallen away by 4 mm. */
+static double *press(ct_run *t, const ct_plugin *p, int64_t *n)
+{
+  uint32_t changed = 0;
+  double depth = 9e-3;
+  ct_open(t, p, "");
+  ct_steps(t, 0, 1);
+  double *const x = ct_values(t->r, t->r->st.x, n), *const y = malloc(sizeof *y * (size_t)*n);
+  CT_ASSERT(y != NULL, "out of memory");
+  if (!push(t, *n, x, depth, y)) {
+    double good = 0.0;
+    for (int i = 0; i < 40; ++i) {
+      const double mid = 0.5 * (good + depth);
+      if (push(t, *n, x, mid, y))
+        good = mid;
+      else
+        depth = mid;
+    }
+    CT_ASSERT(push(t, *n, x, good - left_over, y),
+              "it has no value %g m before the point that it refuses", left_over);
+  }
+  free(x);
+  ct_set_values(t->r, t->r->st.x, y);
+  CT_ASSERT(detect_all(t->r, &changed) == LOOM_OK, "%s", t->err.text);
+  return y;
+}
+
+void ct_contact_gradient(const ct_plugin *p)
+{
+  ct_run t;
+  int64_t n;
+  double *const x = press(&t, p, &n);
+  ct_need_forms(&t, LOOM_CONT_GRADIENT);
+  ct_check_gradient(&t, x, n);
+  free(x);
+  ct_close(&t);
+}
+
+void ct_contact_hessian(const ct_plugin *p)
+{
+  ct_run t;
+  int64_t n;
+  double *const x = press(&t, p, &n);
+  ct_need_forms(&t, LOOM_CONT_HESSIAN);
+  ct_check_hessian(&t, x, n);
+  free(x);
+  ct_close(&t);
+}
+
+void ct_contact_quad(const ct_plugin *p)
+{
+  ct_run t;
+  int64_t n;
+  double *const x = press(&t, p, &n);
+  ct_need_forms(&t, LOOM_CONT_QUAD);
+  ct_check_quad(&t, x, n);
+  free(x);
+  ct_close(&t);
+}
+
+void ct_contact_metrics(const ct_plugin *p)
+{
+  ct_run t;
+  int64_t n;
+  double *const x = press(&t, p, &n);
+  run *const r = t.r;
+  double extra[COLUMNS];
+  for (int k = 0; k < COLUMNS; ++k) extra[k] = NAN;
+  loom_contact_metrics m = {.struct_size = sizeof m, .extra = extra};
+  instance *const in = &r->contact[0].in;
+  CT_ASSERT(in->plugin->ops.contact->metrics(in->self, &r->st, &m) == LOOM_OK, "%s", t.err.text);
+  CT_ASSERT(m.active >= 0 && m.active <= r->contact[0].pairs.count, "%lld of %lld pairs active",
+            (long long)m.active, (long long)r->contact[0].pairs.count);
+  CT_ASSERT(isnan(m.max_force) || m.max_force >= 0.0, "max_force is %g N", m.max_force);
+  CT_ASSERT(isnan(m.dissipated) || m.dissipated >= 0.0, "dissipated is %g J", m.dissipated);
+  for (uint32_t k = 0; k < COLUMNS; ++k)
+    CT_ASSERT((isnan(extra[k]) == 0) == (k < in->plugin->num_columns),
+              "extra[%u] is %g; %u columns are announced", k, extra[k], in->plugin->num_columns);
+  free(x);
+  ct_close(&t);
+}

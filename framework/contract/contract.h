@@ -1,0 +1,130 @@
+/* contract.h - what every plugin must satisfy, as checks that need no build tree: `loom contract`
+ * runs them on an installed plugin, tests/contract on all plugins of this tree.
+ *
+ * Every check runs in a process of its own with a limit of time, so that a crash or an endless loop
+ * is one failed check with a name.  Inside a check the first failure ends that process. */
+#ifndef LOOM_CONTRACT_H
+#define LOOM_CONTRACT_H
+
+#include "sched/run_state.h"
+
+typedef struct ct_plugin { /* one plugin, as it is to be run */
+  char name[64];
+  char set[256]; /* "section.key=value ..." for its settings, "": its defaults */
+  int32_t kind;  /* LOOM_KIND_* */
+} ct_plugin;
+
+typedef struct ct_check {
+  const char *group, *name; /* "life", "restart_continues" */
+  int32_t kind;             /* LOOM_KIND_* that it is for, -1: every kind */
+  void (*run)(const ct_plugin *p);
+  const char *doc; /* what must hold, one clause */
+} ct_check;
+
+/* All checks, [*num], in the order in which they should run. */
+const ct_check *ct_checks(int *num);
+
+enum { CT_PASSED, CT_FAILED, CT_SKIPPED };
+typedef struct ct_verdict {
+  int result;      /* CT_* */
+  char text[1200]; /* why it failed or was skipped */
+} ct_verdict;
+
+/* Run one check in a child, for at most `seconds`.  Plugins are looked for in LOOM_PLUGIN_PATH and
+ * beside the binary. */
+void ct_run_check(const ct_check *c, const ct_plugin *p, int seconds, ct_verdict *out);
+/* Run `body` likewise; it ends by itself or by ct_fail() or ct_skip(). */
+void ct_run_child(void (*body)(const void *arg), const void *arg, int seconds, ct_verdict *out);
+
+/* ---- inside a check ------------------------------------------------------------------------- */
+
+/* Say why on stderr and end the process. */
+_Noreturn void ct_fail(const char *file, int line, const char *fmt, ...) LOOM_PRINTF(3, 4);
+_Noreturn void ct_skip(const char *fmt, ...) LOOM_PRINTF(1, 2);
+#define CT_ASSERT(cond, ...) ((cond) ? (void)0 : ct_fail(__FILE__, __LINE__, __VA_ARGS__))
+/* A call of the core or of the plugin in run `t` that must succeed. */
+#define CT_OK(t, call)                                                                       \
+  do {                                                                                       \
+    const loom_status ct_s_ = (call);                                                        \
+    CT_ASSERT(ct_s_ == LOOM_OK, "%s: %s: %s", #call, err_status_text(ct_s_), ct_message(t)); \
+  } while (0)
+
+/* The descriptor; the registry stays the caller's. */
+const loom_plugin *ct_load(const ct_plugin *p, registry **reg);
+
+typedef struct ct_run {
+  loom_err err;
+  cfg *c;
+  run_options opt;
+  run *r;
+  char ini[4096];
+} ct_run;
+
+/* Open a run with plugin `p` in its place; the other places are filled with the plugins of
+ * most capabilities that fit.  `more`: "section.key=value ..." or "". */
+void ct_open(ct_run *t, const ct_plugin *p, const char *more);
+/* The same with memory in check mode. */
+void ct_open_checked(ct_run *t, const ct_plugin *p, const char *more);
+/* The same in check mode with another scene, INI text, and detection of these kinds of pairs
+ * (LOOM_BIT(LOOM_PAIR_*)), as far as `p` takes them and there is some. */
+void ct_open_scene(ct_run *t, const ct_plugin *p, const char *text, uint32_t kinds);
+/* The first scene with given plugins; "" for none.  Returns what run_open returned. */
+loom_status ct_try(ct_run *t, const char *solver, const char *collision, const char *contact,
+                   const char *more);
+void ct_close(ct_run *t); /* fails if a plugin left buffers behind */
+
+/* What went wrong: the run's message, else the buffers'. */
+const char *ct_message(const ct_run *t);
+
+/* The instance of the plugin under test. */
+instance *ct_instance(run *r, const ct_plugin *p);
+/* create(), destroy(), reset(), checkpoint() of whatever kind. */
+loom_status ct_create(instance *in);
+void ct_destroy(instance *in);
+loom_status ct_reset(instance *in);
+int ct_has_checkpoint(const instance *in);
+loom_status ct_checkpoint(instance *in, const loom_step *s, int restore);
+/* A second, not yet created instance of the same plugin with the same settings. */
+void ct_twin(const instance *of, instance *twin);
+
+/* Do `count` steps from step `first`. */
+void ct_steps(ct_run *t, int64_t first, int64_t count);
+/* Copy of a real buffer, from malloc; *n gets its length. */
+double *ct_values(run *r, loom_buf *b, int64_t *n);
+void ct_set_values(run *r, loom_buf *b, const double *v);
+/* Positions of two runs agree to the bit. */
+void ct_same_x(run *a, run *b, const char *what);
+/* Write a block of 8 corners from lo to hi (m) as OBJ file into a new temporary file. */
+void ct_write_block(char *path, size_t len, const double lo[3], const double hi[3]);
+
+/* ---- the checks, by file --------------------------------------------------------------------- */
+
+void ct_descriptor_complete(const ct_plugin *p);
+void ct_descriptor_tables(const ct_plugin *p);
+void ct_descriptor_members(const ct_plugin *p);
+void ct_descriptor_exports(const ct_plugin *p);
+void ct_life_create_destroy(const ct_plugin *p);
+void ct_life_memory_in_create(const ct_plugin *p);
+void ct_life_memory_in_step(const ct_plugin *p);
+void ct_life_reset_forgets(const ct_plugin *p);
+void ct_life_restart_continues(const ct_plugin *p);
+void ct_life_two_at_once(const ct_plugin *p);
+void ct_life_threads(const ct_plugin *p);
+void ct_life_wrong_order(const ct_plugin *p);
+void ct_solver_residual_falls(const ct_plugin *p);
+void ct_solver_fixed_point(const ct_plugin *p);
+void ct_solver_fixed_vertices(const ct_plugin *p);
+void ct_solver_reports(const ct_plugin *p);
+void ct_collision_pairs(const ct_plugin *p);
+void ct_collision_twice(const ct_plugin *p);
+void ct_collision_room(const ct_plugin *p);
+void ct_collision_bounds(const ct_plugin *p);
+void ct_contact_gradient(const ct_plugin *p);
+void ct_contact_hessian(const ct_plugin *p);
+void ct_contact_quad(const ct_plugin *p);
+void ct_contact_metrics(const ct_plugin *p);
+void ct_contact_self_gradient(const ct_plugin *p);
+void ct_contact_self_hessian(const ct_plugin *p);
+void ct_contact_self_quad(const ct_plugin *p);
+
+#endif
