@@ -27,6 +27,7 @@ static const bit_name solver_needs[] = {
     {LOOM_WANT_CONTACT_FROZEN, "contact linearised at the start of the step"},
     {LOOM_USES_GRADIENT, "the core's gradient"},
     {LOOM_NEEDS_LINE_SEARCH, "energy line search"},
+    {LOOM_USES_FACTOR, "a factorisation"},
     {0, NULL}};
 static const bit_name collision_provides[] = {{LOOM_COLL_PROXIMITY, "proximity queries"},
                                               {LOOM_COLL_CCD, "continuous collision queries"},

@@ -65,6 +65,8 @@ typedef struct builder {
   object *objects;
   loom_real *mass; /* loom_scene.body_mass while it is filled */
   doctor doc;
+  const scene_room *room; /* NULL: any */
+  scene_counts counts;    /* so far */
 } builder;
 
 /* Appends a line for the user to s->notes. */
@@ -72,6 +74,9 @@ loom_status build_note(builder *b, const char *fmt, ...) LOOM_PRINTF(2, 3);
 loom_status build_copy(builder *b, const char *text, char **out);
 /* Puts the key's place in front of the message in b->err and returns `s`. */
 loom_status build_place(builder *b, const cfg_section *sec, const char *key, loom_status s);
+/* Before memory is taken for `more`: an error at the key if all so far does not fit. */
+loom_status build_check_room(builder *b, const cfg_section *sec, const char *key,
+                             const scene_counts *more);
 /* Map a buffer on the host for writing all of it; never called in an order that can fail
  * but for lack of memory. */
 loom_status build_map(builder *b, loom_buf *buf, void *p);

@@ -49,6 +49,8 @@ static loom_status read_curves(builder *b, object *o)
   const loom_status st = o->yarn.pattern == YARN_BCC ? bcc_read(b->err, file, &o->m, &o->yarns)
                                                      : lines_read(b->err, file, &o->m, &o->yarns);
   if (st != LOOM_OK) return build_place(b, o->sec, "file", st);
+  const double n = o->m.num_verts;
+  LOOM_TRY(build_check_room(b, o->sec, "file", &(scene_counts){.verts = n, .yarn_verts = n}));
   snprintf(o->label, sizeof o->label, "%s", file);
   return LOOM_OK;
 }
@@ -66,6 +68,9 @@ static loom_status knit(builder *b, object *o)
                        .radius = s->radius,
                        .loop_width = s->loop_width,
                        .row_height = s->row_height};
+  /* eight of a loop and what turns take */
+  const double n = (double)s->rows * (8.0 * (double)s->loops + 6.0);
+  LOOM_TRY(build_check_room(b, o->sec, "rows", &(scene_counts){.verts = n, .yarn_verts = n}));
   const loom_status st = knit_make(b->err, &p, &o->m, &o->yarns);
   return st == LOOM_OK ? LOOM_OK : build_place(b, o->sec, "pattern", st);
 }

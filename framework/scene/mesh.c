@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mem/limits.h"
 #include "scene/pose.h"
 
 static const double pi = 3.14159265358979323846;
@@ -21,8 +22,13 @@ void mesh_free(mesh *m)
 loom_status mesh_alloc(loom_err *err, int64_t n, size_t item, void *out)
 {
   void *p = calloc(n > 0 ? (size_t)n : 1, item);
-  if (p == NULL)
-    return err_set(err, LOOM_E_NOMEM, "no memory for %lld items of %zu bytes", (long long)n, item);
+  if (p == NULL) {
+    char need[32];
+    return err_set(err, LOOM_E_NOMEM,
+                   "no memory for an array of %s (%lld items of %zu bytes) while the scene is "
+                   "built; make it coarser, or raise the limit (ulimit -v, the job's memory)",
+                   mem_bytes_text((double)n * (double)item, need), (long long)n, item);
+  }
   memcpy(out, &p, sizeof p);
   /* cppcheck-suppress memleak ; *out has it */
   return LOOM_OK;

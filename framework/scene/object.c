@@ -133,6 +133,8 @@ static loom_status generate_sheet(builder *b, object *o)
   LOOM_TRY(sheet_numbers(b, o, sizes[s->shape], counts[s->shape], s->shape == CLOTH_DISK, size, n));
   n[0] = refine(b, n[0], s->shape == CLOTH_DISK || s->shape == CLOTH_CYLINDER);
   n[1] = refine(b, n[1], 0);
+  const double along = (double)n[0], rows = s->shape == CLOTH_DISK ? 3 * (along + 1) : (double)n[1];
+  LOOM_TRY(build_check_room(b, o->sec, "resolution", &(scene_counts){.verts = along * rows}));
   loom_status st;
   if (s->shape == CLOTH_DISK)
     st = mesh_disk(b->err, size[0], n[0], &o->m);
@@ -151,6 +153,7 @@ static loom_status read_sheet(builder *b, object *o)
                        err_set(b->err, LOOM_E_CONFIG, "needs the key file, the mesh to read"));
   const loom_status st = build_read_mesh(b->err, file, o->cloth.shape == CLOTH_PLY, &o->m);
   if (st != LOOM_OK) return build_place(b, o->sec, "file", st);
+  LOOM_TRY(build_check_room(b, o->sec, "file", &(scene_counts){.verts = o->m.num_verts}));
   snprintf(o->label, sizeof o->label, "%s", file);
   if (o->m.num_split > 0)
     LOOM_TRY(build_note(b, "%s: %d polygons were cut into triangles around their first corner",
@@ -174,6 +177,9 @@ static loom_status make_block(builder *b, object *o)
   if (st == LOOM_OK && count != 3)
     st = err_set(b->err, LOOM_E_CONFIG, "three numbers of vertices needed");
   for (int k = 0; k < 3 && st == LOOM_OK; ++k) n[k] = refine(b, n[k], 0);
+  const double verts = st == LOOM_OK ? (double)n[0] * (double)n[1] * (double)n[2] : 0.0;
+  if (verts > 0.0)
+    LOOM_TRY(build_check_room(b, o->sec, "resolution", &(scene_counts){.verts = verts}));
   if (st == LOOM_OK) st = mesh_tet_box(b->err, size, n, &o->m);
   return st == LOOM_OK ? LOOM_OK : build_place(b, o->sec, "resolution", st);
 }

@@ -90,6 +90,8 @@ static loom_status bake_surface(builder *b, const body_settings *s, const mesh *
     return err_set(b->err, LOOM_E_CONFIG, "%lld: 4 to 2048 nodes, or 0 for no grid",
                    (long long)s->sdf_resolution);
   LOOM_TRY(sdf_frame(b->err, m, s->sdf_resolution, s->sdf_padding, &g));
+  const double cells = (double)g.dims[0] * (double)g.dims[1] * (double)g.dims[2];
+  LOOM_TRY(build_check_room(b, NULL, NULL, &(scene_counts){.cells = cells}));
   LOOM_TRY(new_sdf(b, &g, o));
   LOOM_TRY(build_map(b, o->sdf, &value));
   LOOM_TRY(sdf_bake(b->err, m, &g, offset, value));

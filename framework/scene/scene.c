@@ -60,6 +60,18 @@ loom_status build_map(builder *b, loom_buf *buf, void *p)
   return LOOM_OK;
 }
 
+loom_status build_check_room(builder *b, const cfg_section *sec, const char *key,
+                             const scene_counts *more)
+{
+  scene_counts *const all = &b->counts;
+  all->verts += more->verts;
+  all->yarn_verts += more->yarn_verts;
+  all->cells += more->cells;
+  if (b->room == NULL) return LOOM_OK;
+  const loom_status s = b->room->check(b->room->user, b->err, all);
+  return s == LOOM_OK || sec == NULL ? s : build_place(b, sec, key, s);
+}
+
 /* ---- parts --------------------------------------------------------------------------------- */
 
 static loom_status build_world(builder *b)
@@ -357,10 +369,16 @@ static loom_status build_all(builder *b, int check)
 
 loom_status scene_build(loom_err *err, mem *m, cfg *c, int check, scene_data **out)
 {
+  return scene_build_within(err, m, c, check, NULL, out);
+}
+
+loom_status scene_build_within(loom_err *err, mem *m, cfg *c, int check, const scene_room *room,
+                               scene_data **out)
+{
   scene_data *s;
   *out = NULL;
   LOOM_TRY(mesh_alloc(err, 1, sizeof *s, &s));
-  builder b = {.err = err, .c = c, .s = s};
+  builder b = {.err = err, .c = c, .s = s, .room = room};
   s->m = m;
   s->pub.struct_size = sizeof s->pub;
   loom_status st = mesh_alloc(err, 1, sizeof *s->motion, &s->motion);

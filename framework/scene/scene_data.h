@@ -41,6 +41,20 @@ enum { SCENE_MAX_LISTED = 100000 };
  * duplicate, non-manifold and, with SCENE_REFUSE, initially intersecting elements are errors
  * that name file and ids. */
 loom_status scene_build(loom_err *err, mem *m, cfg *c, int check, scene_data **out);
+
+/* What a scene consists of, as far as it has been read: before the memory for it is taken. */
+typedef struct scene_counts {
+  double verts;      /* of cloth, solids and yarns */
+  double yarn_verts; /* those of yarns */
+  double cells;      /* of distance grids */
+} scene_counts;
+typedef struct scene_room {
+  loom_status (*check)(void *user, loom_err *err, const scene_counts *so_far);
+  void *user;
+} scene_room;
+/* The same, and room->check may refuse it with each object. */
+loom_status scene_build_within(loom_err *err, mem *m, cfg *c, int check, const scene_room *room,
+                               scene_data **out);
 void scene_free(scene_data *s);
 
 /* Obstacle poses for a step: pose0 at t0, pose1 at t1 (s); targets of soft pins at t1.

@@ -39,6 +39,7 @@ void run_describe(const run *r, void *file)
   fprintf(f, "schedule     filter %s, bound %s%s, line search %s\n", when[r->filter_when],
           bound[r->bound], r->beyond ? " (iterates go on beyond)" : "",
           r->line_search ? "on" : "off");
+  room_describe(r, f);
   fprintf(f, "steps        %lld of %g s\n", (long long)r->sum.steps_planned, r->st.h);
 }
 

@@ -287,6 +287,10 @@ loom_status balls_begin(run *r);      /* PREDICT: their poses of this step */
 loom_status balls_commit(run *r);     /* COMMIT: what contact did to them */
 loom_status balls_checkpoint(run *r, int restore);
 
+/* ---- room.c: memory that a run will take, against what there is ---------------------- */
+loom_status room_build(run *r); /* the scene, unless it is too large */
+void room_describe(const run *r, void *file);
+
 /* ---- others ---------------------------------------------------------------------- */
 loom_status step_once(run *r, int64_t index);
 loom_status replay_open(run *r);

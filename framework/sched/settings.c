@@ -41,6 +41,9 @@ static const loom_param exec_params[] = {
                     "Same bits for any number of threads; pins threaded BLAS to one thread."),
     LOOM_PARAM_BOOL(exec_settings, fallback, 1,
                     "A plugin without CUDA may run on the host beside a CUDA core."),
+    LOOM_PARAM_BOOL(exec_settings, memory_check, 1,
+                    "Refuse a scene whose estimate of memory exceeds what the machine, ulimit, the "
+                    "control group and Slurm leave."),
     LOOM_PARAM_BOOL(
         exec_settings, debug, 0,
         "Synchronise after every launch, and check buffers: writes through READ maps and past "

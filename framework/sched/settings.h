@@ -42,6 +42,7 @@ typedef struct exec_settings {
   int32_t backend; /* EXEC_* */
   int64_t threads; /* 0: threads_default */
   int32_t deterministic, fallback, debug;
+  int32_t memory_check;
   const char *plugin_path; /* colon-separated directories */
 } exec_settings;
 

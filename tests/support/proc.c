@@ -84,7 +84,14 @@ static void redirect(int to, const char *name)
   close(fd);
 }
 
-static pid_t spawn(const char *const *args, int64_t max_file, const char *out, const char *err)
+static void limit_to(int what, int64_t most)
+{
+  const struct rlimit limit = {(rlim_t)most, (rlim_t)most};
+  if (most > 0 && setrlimit(what, &limit) != 0) _exit(126);
+}
+
+static pid_t spawn(const char *const *args, int64_t max_file, int64_t memory, const char *out,
+                   const char *err)
 {
   const char *const bin = getenv("LOOM_BIN");
   char *argv[MAX_ARGS + 2];
@@ -100,28 +107,37 @@ static pid_t spawn(const char *const *args, int64_t max_file, const char *out, c
   redirect(STDOUT_FILENO, out);
   redirect(STDERR_FILENO, err);
   signal(SIGPIPE, SIG_DFL);
-  if (max_file > 0) {
-    const struct rlimit limit = {(rlim_t)max_file, (rlim_t)max_file};
-    signal(SIGXFSZ, SIG_IGN);
-    if (setrlimit(RLIMIT_FSIZE, &limit) != 0) _exit(126);
-  }
+  if (max_file > 0) signal(SIGXFSZ, SIG_IGN);
+  limit_to(RLIMIT_FSIZE, max_file);
+  limit_to(RLIMIT_AS, memory);
+  limit_to(RLIMIT_CPU, memory > 0 ? 10 : 0);
   execv(bin, argv);
   _exit(127);
 }
 
-void proc_loom_limited(proc *p, int64_t max_file, const char *const *args)
+static void run_limited(proc *p, int64_t max_file, int64_t memory, const char *const *args)
 {
   int status = 0;
-  const pid_t pid = spawn(args, max_file, "proc.out", "proc.err");
+  const pid_t pid = spawn(args, max_file, memory, "proc.out", "proc.err");
   cr_assert_eq(waitpid(pid, &status, 0), pid);
   p->code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   slurp("proc.out", p->out);
   slurp("proc.err", p->err);
 }
 
+void proc_loom_limited(proc *p, int64_t max_file, const char *const *args)
+{
+  run_limited(p, max_file, 0, args);
+}
+
+void proc_loom_small(proc *p, int64_t bytes, const char *const *args)
+{
+  run_limited(p, 0, bytes, args);
+}
+
 void proc_loom(proc *p, const char *const *args) { proc_loom_limited(p, 0, args); }
 
-pid_t proc_start(const char *const *args) { return spawn(args, 0, "/dev/null", "start.err"); }
+pid_t proc_start(const char *const *args) { return spawn(args, 0, 0, "/dev/null", "start.err"); }
 
 int proc_kill(pid_t pid)
 {

@@ -28,6 +28,8 @@ void proc_loom(proc *p, const char *const *args);
 /* The same with files limited to `max_file` bytes: writing beyond is refused with EFBIG, as
  * a full disk refuses with ENOSPC. */
 void proc_loom_limited(proc *p, int64_t max_file, const char *const *args);
+/* The same with `bytes` of address space and ten seconds of processor time. */
+void proc_loom_small(proc *p, int64_t bytes, const char *const *args);
 /* Started and not waited for. */
 pid_t proc_start(const char *const *args);
 /* SIGKILL to a process of proc_start.  1: it was still running, 0: it had ended with 0. */

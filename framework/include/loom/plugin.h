@@ -43,7 +43,8 @@ enum { /* what a solver asks of elements and of the contact model */
        LOOM_WANT_CONTACT_FROZEN = 0x2000, /* iterate() works on contact linearised at x_start;
                                            * the model must give gradient and Hessian */
        LOOM_USES_GRADIENT = 0x10000, /* reads step->grad: its evaluation is charged to the solver */
-       LOOM_NEEDS_LINE_SEARCH = 0x20000 /* FILTER must find a point of lower energy */
+       LOOM_NEEDS_LINE_SEARCH = 0x20000, /* FILTER must find a point of lower energy */
+       LOOM_USES_FACTOR = 0x40000        /* factorises a matrix: counts in estimates of memory */
 };
 enum { LOOM_TRIAL_POINT = 0, LOOM_TRIAL_DIRECTION = 1 };
 enum { /* when FILTER runs; it always runs once before COMMIT; [filter] when overrides */

@@ -305,7 +305,7 @@ static const loom_solver_ops ops = {
     .struct_size = sizeof ops,
     .needs = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_HESSIAN |
              LOOM_NEED_CONTACT_ENERGY | LOOM_NEED_CONTACT_GRADIENT | LOOM_NEED_CONTACT_HESSIAN |
-             LOOM_USES_GRADIENT | LOOM_NEEDS_LINE_SEARCH,
+             LOOM_USES_GRADIENT | LOOM_NEEDS_LINE_SEARCH | LOOM_USES_FACTOR,
     .trial = LOOM_TRIAL_DIRECTION,
     .filter_when = LOOM_FILTER_EVERY,
     .create = newton_create,
