@@ -304,6 +304,8 @@ loom_status audit_now(run *r, int64_t *found);
 void host_table_fill(instance *in); /* core/host_table.c */
 /* record.c: to whoever runs this; warnings and errors go into the log, too.  From any thread. */
 void run_message(run *r, int level, const char *text);
+/* precision.c: warns of a tolerance below what rounding leaves. */
+loom_status run_check_tolerance(run *r);
 /* Drops the keys of a plugin that was replaced from outside the file that sets them (swap.c). */
 loom_status swap_keys(run *r, const cfg_section *s, int kind);
 

@@ -54,8 +54,11 @@ static const loom_param exec_params[] = {
 static const loom_param stop_params[] = {
     LOOM_PARAM_ENUM(stop_settings, on, STOP_AUTO, "auto|next|solved",
                     "Residual to test; auto: r_next where it exists, else r_solved."),
-    LOOM_PARAM_REAL(stop_settings, tol_abs, 1e-6, 0, 1, "m",
-                    "Converged when the mass-weighted RMS residual h^2 M^-1 r is below this."),
+    LOOM_PARAM_REAL(
+        stop_settings, tol_abs, 1e-6, 0, 1, "m",
+        "Converged when the mass-weighted RMS residual h^2 M^-1 r is below this.  Rounding leaves "
+        "about eps |x| h^2 D/(10 m) of it, D the stiffness of a vertex: a float build "
+        "needs 1e-5 m or more."),
     LOOM_PARAM_REAL(stop_settings, tol_rel, 1e-4, 0, 1, "1",
                     "Converged when it is below this share of r_ref (residual at x = y)."),
     LOOM_PARAM_INT(stop_settings, max_iters, 100, 1, 1e9, "1", "Outer iterations per step."),

@@ -49,6 +49,8 @@ static void runs_alone(const char *config, const char *solver, const char *set)
 {
   char plugin[64];
   snprintf(plugin, sizeof plugin, "solver.plugin=%s", solver);
+  unsetenv("OPENBLAS_NUM_THREADS");
+  unsetenv("OMP_NUM_THREADS");
   proc_write("scene.ini", config);
   SKIP_UNLESS(forbid_threads());
   LOOM_FINE("run", "scene.ini", "--quiet", "-o", "alone.h5", "--threads", "1", "--set", plugin,
