@@ -85,11 +85,12 @@ class Stage:
     def tool(self, name):
         return shutil.which(name, path=self.environment["PATH"])
 
-    def run(self, command, folder=".", limit=900):
+    def run(self, command, folder="."):
         """Exit code and output of a shell command; in `folder` of the copy."""
         done = subprocess.run(["bash", "-c", command], cwd=self.root / folder, env=self.environment,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=limit)
+                              stderr=subprocess.STDOUT, text=True,
+                              timeout=5400 if self.fresh else 900)
         return done.returncode, done.stdout
 
     def python(self, text):
