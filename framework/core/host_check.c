@@ -1,8 +1,6 @@
 /* host_check.c - arguments of the services, see host_check.h. */
 #include "core/host_check.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "sched/run_state.h"
@@ -15,13 +13,8 @@ loom_status host_refuse_null(const loom_host *h, const char *service, const char
   return err_set(run_of(h)->err, LOOM_E_ARG, "host->%s(): %s is NULL", service, arg);
 }
 
-void host_misuse(const loom_host *h, loom_status code, const char *fmt, ...)
+void host_misuse(const loom_host *h, loom_status code, const char *text)
 {
-  char text[1024];
-  va_list ap;
-  va_start(ap, fmt);
-  vsnprintf(text, sizeof text, fmt, ap);
-  va_end(ap);
   err_set(run_of(h)->err, code, "%s", text);
   run_of(h)->misused = 1;
 }

@@ -13,7 +13,7 @@
   } while (0)
 loom_status host_refuse_null(const loom_host *h, const char *service, const char *arg);
 /* For services without a status: the callback that called them ends with this error. */
-void host_misuse(const loom_host *h, loom_status code, const char *fmt, ...) LOOM_PRINTF(3, 4);
+void host_misuse(const loom_host *h, loom_status code, const char *text);
 
 /* b is real [n][3]. */
 loom_status host_check_points(const loom_host *h, const char *service, const char *arg,

@@ -69,7 +69,7 @@ static void host_buf_free(const loom_host *h, loom_buf *b)
   }
   err_clear(m);
   buf_free(run_of(h)->m, b);
-  if (m->code != LOOM_OK) host_misuse(h, m->code, "%s", m->text);
+  if (m->code != LOOM_OK) host_misuse(h, m->code, m->text);
 }
 static int64_t host_buf_count(const loom_host *h, const loom_buf *b)
 {
