@@ -483,8 +483,10 @@ loom_status step_once(run *r, int64_t index)
   r->st.index = index;
   r->st.iter = -1;
   const loom_status s = whole_step(r, index);
-  /* what plugins say has its place already; files and settings do not belong to a step */
-  if (s >= LOOM_OK || s == LOOM_E_IO || s == LOOM_E_CONFIG) return s;
+  /* files and settings do not belong to a step; what is said about numbers, and what plugins say,
+   * has its place already */
+  if (s >= LOOM_OK || s == LOOM_E_IO || s == LOOM_E_CONFIG || s == LOOM_E_NUMERIC)
+    return run_failed(r, s);
   run_failed(r, s);
   if (strncmp(r->err->text, "step ", 5) != 0) err_prefix(r->err, "step %lld", (long long)index);
   return s;
