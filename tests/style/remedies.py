@@ -9,7 +9,7 @@ import sys
 
 SECTIONS = "run exec stop detect filter log cloth solid yarn body pin solver collision contact".split()
 PROSE = {"and", "or", "of", "is", "has", "needs", "section", "sections", "beside", "nor"}  # behind [section]
-NO_KEYS = {"key", "eta"}  # "key = value" in general, and a formula
+NO_KEYS = {"key", "eta", "loom_real"}  # "key = value" in general, a formula, a C type
 EVERYWHERE = {"plugin": set(), "include": set()}
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
@@ -34,6 +34,7 @@ def literals(path):
             texts[-1][1:] = [m.end(), texts[-1][2] + m.group(1)]
         else:
             texts.append([m.start(), m.end(), m.group(1)])
+    texts = [(start, end, text.replace("\\n", "\n")) for start, end, text in texts]
     return [(f"{path}:{source.count(chr(10), 0, start) + 1}", text) for start, _, text in texts]
 
 
