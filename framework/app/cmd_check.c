@@ -7,7 +7,8 @@
 
 static const char usage[] =
     "usage: loom check CONFIG [--set section.key=value]... [-n STEPS]\n"
-    "                  [--device auto|cpu|cuda] [--plugin-path DIRS] [--fix-report]\n"
+    "                  [--device auto|cpu|cuda] [--plugin-path DIRS] [--trust-config] "
+    "[--fix-report]\n"
     "--fix-report lists where objects intersect at the start (each other, themselves, mesh\n"
     "bodies) and nothing else; exit code 3 if there are such places.\n";
 
@@ -57,8 +58,11 @@ int cmd_check(int argc, char **argv)
     options_free(&c);
     return code;
   }
-  const run_options o = {
-      .command = c.command, .steps = c.steps, .no_log = 1, .message = show_message};
+  const run_options o = {.command = c.command,
+                         .steps = c.steps,
+                         .no_log = 1,
+                         .trust_config = c.trust_config,
+                         .message = show_message};
   loom_status s = cfg_load(&err, c.config, c.sets, c.num_sets, &conf);
   if (s == LOOM_OK) s = run_open(&err, conf, &o, &r);
   if (s == LOOM_OK) {

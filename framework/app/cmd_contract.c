@@ -99,7 +99,7 @@ static int wanted(const request *q, const ct_check *c)
  */
 
 /* There is none of this name: what there is, and why a file of the name was refused. */
-static _Noreturn void say_missing(const registry *reg, const request *q)
+static _Noreturn void say_missing(registry *reg, const request *q)
 {
   loom_err err = {0};
   const reg_entry *none;

@@ -214,8 +214,10 @@ static void print_section(const section *s)
 /* ---- the command --------------------------------------------------------------------------------
  */
 
-static int unknown(const registry *r, const char *name)
+static int unknown(registry *r, const char *name)
 {
+  loom_err err = {0};
+  if (registry_look(&err, r) != LOOM_OK) return cmd_fail(&err);
   const int total = registry_count(r) + NUM_SECTIONS;
   const char **const names = calloc((size_t)total, sizeof(char *));
   int n = 0;
@@ -249,7 +251,12 @@ int cmd_describe(int argc, char **argv)
     fputs(usage, stderr);
     return EXIT_USAGE;
   }
-  if (registry_open(&err, o.dirs, &r) != LOOM_OK) return cmd_fail(&err);
+  loom_status s = registry_scan(&err, o.dirs, &r);
+  if (s == LOOM_OK) s = registry_open_named(&err, r, o.name);
+  if (s != LOOM_OK) {
+    registry_close(r);
+    return cmd_fail(&err);
+  }
   if (o.json) printf("[");
   for (int i = 0; i < registry_count(r); ++i) { /* one name may stand for several kinds */
     const reg_entry *const e = registry_at(r, i);
@@ -260,13 +267,13 @@ int cmd_describe(int argc, char **argv)
     else
       print_plugin(e);
   }
-  const section *const s = find_section(o.name);
-  if (s != NULL) {
+  const section *const sec = find_section(o.name);
+  if (sec != NULL) {
     if (found++ > 0) printf(o.json ? ",\n" : "\n");
     if (o.json)
-      json_section(s);
+      json_section(sec);
     else
-      print_section(s);
+      print_section(sec);
   }
   if (o.json) printf("]\n");
   const int code = found > 0 ? EXIT_FINE : unknown(r, o.name);

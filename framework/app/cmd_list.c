@@ -130,7 +130,12 @@ int cmd_list(int argc, char **argv)
     list_elements(o.json);
     return EXIT_FINE;
   }
-  if (registry_open(&err, o.dirs, &r) != LOOM_OK) return cmd_fail(&err);
+  loom_status s = registry_scan(&err, o.dirs, &r);
+  if (s == LOOM_OK) s = registry_look(&err, r);
+  if (s != LOOM_OK) {
+    registry_close(r);
+    return cmd_fail(&err);
+  }
   if (o.json) {
     json_plugins(r, kind);
   } else {

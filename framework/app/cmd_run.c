@@ -16,12 +16,13 @@
 static const char usage[] =
     "usage: loom run CONFIG [-o FILE.h5] [--set section.key=value]... [-n STEPS]\n"
     "                [--device auto|cpu|cuda] [--threads N] [--resume[=STEP|auto]]\n"
-    "                [--overwrite] [--plugin-path DIRS] [--quiet]\n"
+    "                [--overwrite] [--plugin-path DIRS] [--trust-config] [--quiet]\n"
     "The log is FILE.h5, else [log] file, else out/CONFIG.h5; missing folders are made.  A log "
     "that\n"
     "holds steps is replaced only with --overwrite, any other file never.\n"
     "--resume continues the log from its newest checkpoint, or from that of STEP; --resume=auto\n"
     "starts anew where there is none, for jobs that a cluster starts again.\n"
+    "--trust-config honours [exec] plugin_path in the file, and so runs code that it chooses.\n"
     "SIGINT, SIGTERM and SIGHUP stop the run after the present step, with a checkpoint; a second\n"
     "one ends it at once.\n"
     "exit codes:\n"
@@ -150,6 +151,7 @@ int cmd_run(int argc, char **argv)
                          .resume = c.resume,
                          .resume_step = c.resume_step,
                          .overwrite = c.overwrite,
+                         .trust_config = c.trust_config,
                          .progress = show_progress,
                          .user = &p,
                          .message = show_message};

@@ -20,7 +20,8 @@ enum {
   OPT_QUIET,
   OPT_PATH,
   OPT_FIX,
-  OPT_OVERWRITE
+  OPT_OVERWRITE,
+  OPT_TRUST
 };
 
 static const struct option long_options[] = {
@@ -29,6 +30,7 @@ static const struct option long_options[] = {
     {"threads", required_argument, NULL, OPT_THREADS},
     {"resume", optional_argument, NULL, OPT_RESUME},
     {"overwrite", no_argument, NULL, OPT_OVERWRITE},
+    {"trust-config", no_argument, NULL, OPT_TRUST},
     {"quiet", no_argument, NULL, OPT_QUIET},
     {"plugin-path", required_argument, NULL, OPT_PATH},
     {"fix-report", no_argument, NULL, OPT_FIX},
@@ -174,6 +176,9 @@ int options_parse(int argc, char **argv, int command, const char *usage, common_
       break;
     case OPT_QUIET:
       o->quiet = 1;
+      break;
+    case OPT_TRUST:
+      o->trust_config = 1;
       break;
     case OPT_OVERWRITE:
       o->overwrite = 1;

@@ -16,7 +16,7 @@ typedef struct common_options {
   int64_t steps;       /* -n, or -1 */
   int resume;          /* RUN_RESUME_* */
   int64_t resume_step; /* or -1 */
-  int quiet, overwrite;
+  int quiet, overwrite, trust_config;
   int fix_report; /* check --fix-report */
   char *command;  /* the whole command line, quoted for a shell, for the log */
   int exit_code;  /* when options_parse returns nonzero */

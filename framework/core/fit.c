@@ -157,7 +157,7 @@ static uint32_t missing_elements(const loom_plugin *solver, uint32_t elem_caps)
 
 typedef struct job {
   loom_err *err;
-  const registry *r;
+  registry *r;
   const loom_plugin *solver;
   const fit_contact *contacts;
   int num_contacts, backend, fallback, lines;
@@ -224,7 +224,9 @@ static void refuse(job *j, const char *what, int kind_a, int kind_b, const fit_c
   char a[NAMES_LEN], b[NAMES_LEN], line[3 * NAMES_LEN + 512];
   size_t n = (size_t)snprintf(line, sizeof line, "%s", what);
   if (n >= sizeof line) n = sizeof line - 1;
+  loom_err unseen = {0}; /* a file that cannot be looked at is one that does not fit */
   if (j->r != NULL) {
+    (void)registry_look(&unseen, j->r);
     list_working(j, kind_a, at, a, sizeof a);
     n += (size_t)snprintf(line + n, sizeof line - n, "; %s plugins that fit: %s",
                           registry_kind_name(kind_a), a);
@@ -332,7 +334,7 @@ static void check_reaction(job *j, const fit_contact *at)
   refuse(j, what, LOOM_KIND_CONTACT, -1, at);
 }
 
-loom_status fit_check(loom_err *err, const registry *r, const loom_plugin *solver,
+loom_status fit_check(loom_err *err, registry *r, const loom_plugin *solver,
                       const fit_contact *contacts, int num_contacts, uint32_t elem_caps,
                       int backend, int fallback, const char *ball)
 {

@@ -17,7 +17,7 @@ typedef struct fit_contact { /* one contact instance and its collision plugins *
  * fallback: a CPU-only plugin may run on the host; ball: a body that moves by itself, or NULL:
  * contact with bodies must then report reactions.  Refuses with the missing capability by name and
  * the nearest working plugins of the registry (may be NULL). */
-loom_status fit_check(loom_err *err, const registry *r, const loom_plugin *solver,
+loom_status fit_check(loom_err *err, registry *r, const loom_plugin *solver,
                       const fit_contact *contacts, int num_contacts, uint32_t elem_caps,
                       int backend, int fallback, const char *ball);
 /* Names of set bits: "contact gradient, contact Hessian" */

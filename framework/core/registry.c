@@ -1,32 +1,15 @@
-/* registry.c - plugin directories are scanned, files opened and checked, names looked up. */
-#define _GNU_SOURCE /* dladdr */
+/* registry.c - plugins by name: which files are opened, what they hold, why they are refused. */
+#define _GNU_SOURCE /* realpath */
 #include "core/registry.h"
 
-#include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "core/crash.h"
-#include "core/elf_check.h"
-
-enum { DIRS_MAX = 64, QUERY_MAX = 16 };
-
-struct registry {
-  reg_entry *entry; /* [num] in the order of directories and file names */
-  int num, cap;
-  char *dir[DIRS_MAX]; /* [num_dirs] canonical */
-  int num_dirs;
-  char searched[4096]; /* what the messages say was searched */
-  void **widened;      /* [num_widened] copies of tables of older plugins */
-  int num_widened;
-};
+#include "core/registry_internal.h"
 
 const char *registry_kind_name(int kind)
 {
@@ -34,86 +17,14 @@ const char *registry_kind_name(int kind)
   return kind >= 0 && kind < LOOM_NUM_KINDS ? names[kind] : "unknown";
 }
 
-/* ---- one file ---------------------------------------------------------------------------- */
-
-/* Open a file and find its query function; `canonical` is its realpath. */
-static loom_status open_file(loom_err *err, const char *canonical, loom_plugin_query_fn *query)
+loom_status registry_nomem(loom_err *err)
 {
-  LOOM_TRY(elf_check(err, canonical));
-  crash_place place = {.plugin = canonical}; /* constructors run */
-  crash_enter(&place);
-  void *const handle = dlopen(canonical, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  crash_leave(&place);
-  if (handle == NULL) {
-    const char *text = dlerror();
-    const size_t n = strlen(canonical);
-    if (strncmp(text, canonical, n) == 0) text += n + strspn(text + n, ": "); /* place is known */
-    return err_set(err, LOOM_E_ABI, "cannot be loaded: %s", text);
-  }
-  void *const symbol = dlsym(handle, "loom_plugin_query");
-  Dl_info from = {0};
-  char real[PATH_MAX] = "";
-  loom_status s = LOOM_OK;
-  if (symbol == NULL) s = err_set(err, LOOM_E_ABI, "not a plugin: it exports no loom_plugin_query");
-  /* dlsym also looks into the libraries the file depends on */
-  else if (dladdr(symbol, &from) == 0 || from.dli_fname == NULL ||
-           realpath(from.dli_fname, real) == NULL || strcmp(real, canonical) != 0)
-    s = err_set(err, LOOM_E_ABI, "not a plugin: its loom_plugin_query comes from %s",
-                real[0] != '\0' ? real : "an unknown file");
-  memcpy(query, &symbol, sizeof symbol); /* no cast from object to function pointer in C */
-  dlclose(handle);                       /* stays mapped: RTLD_NODELETE */
-  return s;
-}
-
-/* "/a/b/name.so" -> "name"; 0 if it does not end in .so */
-static int stem(const char *path, char *name, size_t len)
-{
-  const char *const slash = strrchr(path, '/'), *const base = slash != NULL ? slash + 1 : path;
-  const size_t n = strlen(base);
-  if (n <= 3 || strcmp(base + n - 3, ".so") != 0 || n - 3 >= len) return 0;
-  memcpy(name, base, n - 3);
-  name[n - 3] = '\0';
-  return 1;
-}
-
-/* The descriptor with this index of an opened file, checked; *out NULL behind the last one. */
-static loom_status query_one(loom_err *err, loom_plugin_query_fn query, uint32_t index,
-                             const char *name, const loom_plugin **out)
-{
-  crash_place place = {.plugin = name, .callback = "loom_plugin_query"};
-  *out = NULL;
-  crash_enter(&place);
-  const loom_plugin *const p = query != NULL ? query(LOOM_ABI, index) : NULL;
-  crash_leave(&place);
-  if (p == NULL) return index > 0 ? LOOM_OK : registry_check(err, NULL);
-  LOOM_TRY(registry_check(err, p));
-  if (strcmp(p->name, name) != 0)
-    return err_set(err, LOOM_E_ABI, "the plugin is called '%s', so the file must be %s.so", p->name,
-                   p->name);
-  *out = p;
-  return LOOM_OK;
-}
-
-loom_status registry_probe(loom_err *err, const char *path, const loom_plugin **out)
-{
-  char canonical[PATH_MAX], name[256];
-  loom_plugin_query_fn query = NULL;
-  *out = NULL;
-  loom_status s = LOOM_OK;
-  if (!stem(path, name, sizeof name))
-    s = err_set(err, LOOM_E_ABI, "a plugin's file is called NAME.so");
-  else if (realpath(path, canonical) == NULL)
-    s = err_set(err, LOOM_E_IO, "cannot read it: %s", strerror(errno));
-  else
-    s = open_file(err, canonical, &query);
-  if (s == LOOM_OK) s = query_one(err, query, 0, name, out);
-  if (s != LOOM_OK) err_prefix(err, "%s", path);
-  return s;
+  return err_set(err, LOOM_E_NOMEM, "out of memory while plugins were looked up");
 }
 
 /* ---- entries -------------------------------------------------------------------------------- */
 
-static reg_entry *add_entry(registry *r, const char *path)
+static reg_entry *add_entry(registry *r, int file, const char *path)
 {
   if (r->num == r->cap) {
     const int cap = r->cap > 0 ? 2 * r->cap : 32;
@@ -124,35 +35,42 @@ static reg_entry *add_entry(registry *r, const char *path)
   }
   reg_entry *const e = &r->entry[r->num++];
   memset(e, 0, sizeof *e);
+  e->file = file;
   snprintf(e->path, sizeof e->path, "%.*s", (int)sizeof e->path - 1, path);
   return e;
 }
 
-static loom_status nomem(loom_err *err)
+loom_status registry_refuse(loom_err *err, registry *r, int file, const char *path,
+                            loom_status status, const char *fmt, ...)
 {
-  return err_set(err, LOOM_E_NOMEM, "out of memory while plugins were looked up");
+  char why[sizeof(((reg_entry *)0)->why)];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(why, sizeof why, fmt, ap);
+  va_end(ap);
+  reg_entry *const e = add_entry(r, file, path);
+  if (e == NULL) return registry_nomem(err);
+  e->status = status;
+  memcpy(e->why, why, sizeof why);
+  return LOOM_OK;
 }
 
-static loom_status refuse(loom_err *err, registry *r, const char *path, const char *fmt, ...)
-    LOOM_PRINTF(4, 5);
-static loom_status refuse(loom_err *err, registry *r, const char *path, const char *fmt, ...)
+/* What was known of a file by looking at it is replaced by what opening it tells. */
+static void drop_entries(registry *r, int file)
 {
-  reg_entry *const e = add_entry(r, path);
-  va_list ap;
-  if (e == NULL) return nomem(err);
-  va_start(ap, fmt);
-  vsnprintf(e->why, sizeof e->why, fmt, ap);
-  va_end(ap);
-  return LOOM_OK;
+  int n = 0;
+  for (int i = 0; i < r->num; ++i)
+    if (r->entry[i].file != file) r->entry[n++] = r->entry[i];
+  r->num = n;
 }
 
 static void *keep(registry *r, size_t size)
 {
-  void **const list = realloc(r->widened, (size_t)(r->num_widened + 1) * sizeof(void *));
+  void **const list = realloc(r->kept, (size_t)(r->num_kept + 1) * sizeof(void *));
   if (list == NULL) return NULL;
-  r->widened = list;
+  r->kept = list;
   void *const p = calloc(1, size);
-  if (p != NULL) list[r->num_widened++] = p;
+  if (p != NULL) list[r->num_kept++] = p;
   return p;
 }
 
@@ -180,6 +98,45 @@ static const loom_plugin *widen(registry *r, const loom_plugin *p)
   return q;
 }
 
+/* A descriptor without functions: enough to list it and to tell whether it would fit. */
+static const loom_plugin *describe(registry *r, const plugin_card *card)
+{
+  loom_plugin *const q = keep(r, sizeof *q);
+  plugin_card *const c = keep(r, sizeof *c);
+  loom_solver_ops *solver = NULL;
+  loom_collision_ops *collision = NULL;
+  loom_contact_ops *contact = NULL;
+  if (q == NULL || c == NULL) return NULL;
+  *c = *card;
+  q->kind = (uint16_t)c->kind;
+  q->abi_major = LOOM_ABI_MAJOR;
+  q->abi_minor = (uint16_t)c->abi_minor;
+  q->backends = c->backends;
+  q->name = c->name;
+  q->version = c->version;
+  q->license = c->license;
+  q->summary = c->summary;
+  q->reference = c->reference;
+  q->build = c->build;
+  if (c->kind == LOOM_KIND_SOLVER) {
+    if ((solver = keep(r, sizeof *solver)) == NULL) return NULL;
+    solver->needs = c->needs;
+    q->ops.solver = solver;
+  } else if (c->kind == LOOM_KIND_COLLISION) {
+    if ((collision = keep(r, sizeof *collision)) == NULL) return NULL;
+    collision->provides = c->provides;
+    collision->pair_kinds = c->pair_kinds;
+    q->ops.collision = collision;
+  } else {
+    if ((contact = keep(r, sizeof *contact)) == NULL) return NULL;
+    contact->needs = c->needs;
+    contact->provides = c->provides;
+    contact->pair_kinds = c->pair_kinds;
+    q->ops.contact = contact;
+  }
+  return q;
+}
+
 static const reg_entry *same_name(const registry *r, const loom_plugin *p)
 {
   for (int i = 0; i < r->num; ++i) {
@@ -189,181 +146,111 @@ static const reg_entry *same_name(const registry *r, const loom_plugin *p)
   return NULL;
 }
 
-static loom_status add_file(loom_err *err, registry *r, const char *path)
+static loom_status add_plugin(loom_err *err, registry *r, int file, const char *canonical,
+                              const loom_plugin *p, int opened)
 {
-  char canonical[PATH_MAX], name[256];
-  loom_err why = {0};
-  loom_plugin_query_fn query = NULL;
-  if (realpath(path, canonical) == NULL)
-    return refuse(err, r, path, "cannot read it: %s", strerror(errno));
-  if (!stem(path, name, sizeof name)) return refuse(err, r, path, "the file name is too long");
-  if (open_file(&why, canonical, &query) != LOOM_OK) return refuse(err, r, path, "%s", why.text);
-  for (uint32_t k = 0; k < QUERY_MAX; ++k) {
-    const loom_plugin *p = NULL;
-    if (query_one(&why, query, k, name, &p) != LOOM_OK) return refuse(err, r, path, "%s", why.text);
-    if (p == NULL) return LOOM_OK;
-    const reg_entry *const first = same_name(r, p);
-    if (first != NULL) {
-      char winner[sizeof first->path];
-      memcpy(winner, first->path, sizeof winner); /* the list may move when it grows */
-      LOOM_TRY(refuse(err, r, canonical, "shadowed by the %s plugin of the same name in %s",
-                      registry_kind_name(p->kind), winner));
-      continue;
-    }
-    p = widen(r, p);
-    reg_entry *const e = add_entry(r, canonical);
-    if (p == NULL || e == NULL) return nomem(err);
-    e->plugin = p;
+  const reg_entry *const first = p != NULL ? same_name(r, p) : NULL;
+  if (first != NULL) {
+    char winner[sizeof first->path];
+    memcpy(winner, first->path, sizeof winner); /* the list may move when it grows */
+    return registry_refuse(err, r, file, canonical, LOOM_E_CONFIG,
+                           "shadowed by the %s plugin of the same name in %s",
+                           registry_kind_name(p->kind), winner);
   }
-  return refuse(err, r, path, "more than %d plugins in one file", QUERY_MAX);
-}
-
-/* NAME.missing stands where the build skipped NAME.so and holds the reason. */
-static int ends_with(const char *text, const char *end)
-{
-  const size_t n = strlen(text), m = strlen(end);
-  return n > m && strcmp(text + n - m, end) == 0;
-}
-
-static loom_status add_missing(loom_err *err, registry *r, const char *path)
-{
-  char would_be[PATH_MAX], why[400] = "";
-  FILE *const f = fopen(path, "r");
-  if (f != NULL) {
-    if (fgets(why, sizeof why, f) == NULL) why[0] = '\0';
-    fclose(f);
-  }
-  why[strcspn(why, "\n")] = '\0';
-  snprintf(would_be, sizeof would_be, "%.*s.so", (int)(strlen(path) - strlen(".missing")), path);
-  return refuse(err, r, would_be, "not built: %s", why[0] != '\0' ? why : "no reason was left");
-}
-
-/* ---- directories ----------------------------------------------------------------------------- */
-
-static int by_text(const void *a, const void *b)
-{
-  return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int list_files(DIR *d, char ***names)
-{
-  int n = 0, cap = 0;
-  *names = NULL;
-  for (struct dirent *e; (e = readdir(d)) != NULL;) {
-    if (!ends_with(e->d_name, ".so") && !ends_with(e->d_name, ".missing")) continue;
-    if (n == cap) {
-      cap = cap > 0 ? 2 * cap : 32;
-      char **const bigger = realloc(*names, (size_t)cap * sizeof(char *));
-      if (bigger == NULL) return -1 - n;
-      *names = bigger;
-    }
-    if (((*names)[n] = strdup(e->d_name)) == NULL) return -1 - n;
-    ++n;
-  }
-  return n;
-}
-
-static loom_status scan_dir(loom_err *err, registry *r, const char *dir)
-{
-  DIR *const d = opendir(dir);
-  char **names = NULL;
-  if (d == NULL) return refuse(err, r, dir, "cannot read the directory: %s", strerror(errno));
-  int n = list_files(d, &names);
-  closedir(d);
-  loom_status s = LOOM_OK;
-  if (n < 0) {
-    s = nomem(err);
-    n = -1 - n;
-  }
-  if (s == LOOM_OK && n > 0) qsort(names, (size_t)n, sizeof(char *), by_text);
-  for (int i = 0; i < n; ++i) {
-    char path[PATH_MAX];
-    if (s == LOOM_OK) {
-      if (snprintf(path, sizeof path, "%s/%s", dir, names[i]) < (int)sizeof path)
-        s = ends_with(path, ".missing") ? add_missing(err, r, path) : add_file(err, r, path);
-      else
-        s = refuse(err, r, names[i], "the path is too long");
-    }
-    free(names[i]);
-  }
-  free(names);
-  return s;
-}
-
-static void note_searched(registry *r, const char *dir, const char *remark)
-{
-  const size_t used = strlen(r->searched);
-  snprintf(r->searched + used, sizeof r->searched - used, "%s%s%s", used > 0 ? ", " : "", dir,
-           remark);
-}
-
-/* One directory; `origin` says who named it, NULL for the built-in places, which may be absent. */
-static loom_status add_dir(loom_err *err, registry *r, const char *dir, const char *origin)
-{
-  char canonical[PATH_MAX];
-  if (dir[0] != '/')
-    return err_set(err, LOOM_E_CONFIG,
-                   "plugin directory '%s' (%s) is relative; write the absolute path%s%s", dir,
-                   origin, realpath(dir, canonical) != NULL ? ": " : "",
-                   realpath(dir, canonical) != NULL ? canonical : "");
-  if (realpath(dir, canonical) == NULL) {
-    note_searched(r, dir, " (absent)");
-    if (origin == NULL) return LOOM_OK;
-    return refuse(err, r, dir, "cannot read the directory (%s): %s", origin, strerror(errno));
-  }
-  for (int i = 0; i < r->num_dirs; ++i)
-    if (strcmp(r->dir[i], canonical) == 0) return LOOM_OK; /* searched already */
-  if (r->num_dirs == DIRS_MAX)
-    return err_set(err, LOOM_E_CONFIG, "more than %d plugin directories", DIRS_MAX);
-  r->dir[r->num_dirs] = strdup(canonical);
-  if (r->dir[r->num_dirs] == NULL) return nomem(err);
-  r->num_dirs++;
-  note_searched(r, canonical, "");
-  return scan_dir(err, r, canonical);
-}
-
-static loom_status add_list(loom_err *err, registry *r, const char *list, const char *origin)
-{
-  char dir[PATH_MAX];
-  while (list != NULL && *list != '\0') {
-    const size_t n = strcspn(list, ":");
-    if (n >= sizeof dir)
-      return err_set(err, LOOM_E_CONFIG, "a plugin directory (%s) is too long a path", origin);
-    memcpy(dir, list, n);
-    dir[n] = '\0';
-    if (n > 0) LOOM_TRY(add_dir(err, r, dir, origin)); /* "a::b": not the current directory */
-    list += n + (list[n] == ':');
-  }
+  if (p != NULL && opened) p = widen(r, p);
+  reg_entry *const e = p != NULL ? add_entry(r, file, canonical) : NULL;
+  if (e == NULL) return registry_nomem(err);
+  e->plugin = p;
+  e->opened = opened;
   return LOOM_OK;
 }
 
-/* <prefix>/bin/loom: <prefix>/lib/loom/plugins when installed, <prefix>/plugins in a build tree */
-static loom_status add_own(loom_err *err, registry *r)
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static loom_status open_here(loom_err *err, registry *r, int file)
 {
-  char exe[PATH_MAX], dir[PATH_MAX + 32];
-  const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-  if (n < 0)
-    return err_set(err, LOOM_E_IO, "cannot read /proc/self/exe to find the plugins: %s",
-                   strerror(errno));
-  exe[n] = '\0';
-  for (int up = 0; up < 2; ++up) {
-    char *const slash = strrchr(exe, '/');
-    if (slash != NULL) *slash = '\0';
+  reg_file *const f = &r->file[file];
+  char canonical[PATH_MAX];
+  loom_err why = {0};
+  loom_plugin_query_fn query = NULL;
+  if (f->state == REG_LOOKED) drop_entries(r, file);
+  f->state = REG_OPENED;
+  if (realpath(f->path, canonical) == NULL)
+    return registry_refuse(err, r, file, f->path, LOOM_E_IO, "cannot read it: %s", strerror(errno));
+  loom_status s = plugin_file_open(&why, canonical, &query);
+  for (uint32_t k = 0; s == LOOM_OK && k < PLUGIN_QUERY_MAX; ++k) {
+    const loom_plugin *p = NULL;
+    s = plugin_file_query(&why, query, k, f->name, &p);
+    if (s == LOOM_OK && p == NULL) return LOOM_OK;
+    if (s == LOOM_OK) LOOM_TRY(add_plugin(err, r, file, canonical, p, 1));
   }
-  snprintf(dir, sizeof dir, "%s/lib/loom/plugins", exe);
-  LOOM_TRY(add_dir(err, r, dir, NULL));
-  snprintf(dir, sizeof dir, "%s/plugins", exe);
-  return add_dir(err, r, dir, NULL);
+  if (s != LOOM_OK) return registry_refuse(err, r, file, f->path, s, "%s", why.text);
+  return registry_refuse(err, r, file, f->path, LOOM_E_ABI, "more than %d plugins in one file",
+                         PLUGIN_QUERY_MAX);
 }
 
-loom_status registry_open(loom_err *err, const char *dirs, registry **out)
+static loom_status look_at(loom_err *err, registry *r, int file, plugin_card *cards)
+{
+  reg_file *const f = &r->file[file];
+  char canonical[PATH_MAX];
+  loom_err why = {0};
+  int n = 0;
+  f->state = REG_LOOKED;
+  if (realpath(f->path, canonical) == NULL)
+    return registry_refuse(err, r, file, f->path, LOOM_E_IO, "cannot read it: %s", strerror(errno));
+  const loom_status s = plugin_file_look(&why, canonical, f->name, cards, &n);
+  if (s != LOOM_OK) return registry_refuse(err, r, file, f->path, s, "%s", why.text);
+  for (int k = 0; k < n; ++k)
+    LOOM_TRY(add_plugin(err, r, file, canonical, describe(r, &cards[k]), 0));
+  return LOOM_OK;
+}
+
+/* In the order of their files, whichever was opened first; what has none comes at the end. */
+static int by_file(const void *a, const void *b)
+{
+  const reg_entry *const p = a, *const q = b;
+  const unsigned i = (unsigned)p->file, j = (unsigned)q->file;
+  return i != j ? (i < j ? -1 : 1) : strcmp(p->path, q->path);
+}
+
+static void sort_entries(registry *r)
+{
+  if (r->num > 1) qsort(r->entry, (size_t)r->num, sizeof *r->entry, by_file);
+}
+
+loom_status registry_open_all(loom_err *err, registry *r)
+{
+  for (int i = 0; i < r->num_files; ++i)
+    if (r->file[i].state != REG_OPENED) LOOM_TRY(open_here(err, r, i));
+  sort_entries(r);
+  return LOOM_OK;
+}
+
+loom_status registry_open_named(loom_err *err, registry *r, const char *name)
+{
+  for (int i = 0; i < r->num_files; ++i)
+    if (r->file[i].state != REG_OPENED && strcmp(r->file[i].name, name) == 0)
+      LOOM_TRY(open_here(err, r, i));
+  return LOOM_OK;
+}
+
+loom_status registry_look(loom_err *err, registry *r)
+{
+  plugin_card *const cards = malloc(PLUGIN_QUERY_MAX * sizeof *cards);
+  loom_status s = cards == NULL ? registry_nomem(err) : LOOM_OK;
+  for (int i = 0; i < r->num_files && s == LOOM_OK; ++i)
+    if (r->file[i].state == REG_NEW) s = look_at(err, r, i, cards);
+  free(cards);
+  sort_entries(r);
+  return s;
+}
+
+loom_status registry_scan(loom_err *err, const char *dirs, registry **out)
 {
   registry *const r = calloc(1, sizeof *r);
   *out = NULL;
-  if (r == NULL) return nomem(err);
-  loom_status s = add_list(err, r, dirs, "[exec] plugin_path or --plugin-path");
-  if (s == LOOM_OK) s = add_list(err, r, getenv("LOOM_PLUGIN_PATH"), "LOOM_PLUGIN_PATH");
-  if (s == LOOM_OK) s = add_own(err, r);
+  if (r == NULL) return registry_nomem(err);
+  const loom_status s = registry_add_dirs(err, r, dirs);
   if (s == LOOM_OK)
     *out = r;
   else
@@ -371,12 +258,24 @@ loom_status registry_open(loom_err *err, const char *dirs, registry **out)
   return s;
 }
 
+loom_status registry_open(loom_err *err, const char *dirs, registry **out)
+{
+  LOOM_TRY(registry_scan(err, dirs, out));
+  const loom_status s = registry_open_all(err, *out);
+  if (s == LOOM_OK) return LOOM_OK;
+  registry_close(*out);
+  *out = NULL;
+  return s;
+}
+
 void registry_close(registry *r)
 {
   if (r == NULL) return;
   for (int i = 0; i < r->num_dirs; ++i) free(r->dir[i]);
-  for (int i = 0; i < r->num_widened; ++i) free(r->widened[i]);
-  free(r->widened);
+  for (int i = 0; i < r->num_files; ++i) free(r->file[i].path);
+  for (int i = 0; i < r->num_kept; ++i) free(r->kept[i]);
+  free(r->kept);
+  free(r->file);
   free(r->entry);
   free(r);
 }
@@ -391,47 +290,72 @@ const reg_entry *registry_at(const registry *r, int i)
   return i >= 0 && i < r->num ? &r->entry[i] : NULL;
 }
 
-/* Why a file of that name is not among the plugins, as further lines of the message. */
-static void add_refusals(loom_err *err, const registry *r, int kind, const char *name)
+/* The refusals of files of that name, a line each, the first in the place of the message. */
+static int tell_refusals(loom_err *err, const registry *r, int kind, const char *name)
 {
-  char file[256];
+  char file[PLUGIN_NAME_LEN];
+  int n = 0;
   for (int i = 0; i < r->num; ++i) {
     const reg_entry *const e = &r->entry[i];
-    if (e->plugin != NULL) {
-      if (e->plugin->kind != kind && strcmp(e->plugin->name, name) == 0)
-        err_append(err, "%s is a %s plugin", e->path, registry_kind_name(e->plugin->kind));
-    } else if (stem(e->path, file, sizeof file) && strcmp(file, name) == 0) {
+    if (e->plugin != NULL || !plugin_file_stem(e->path, file) || strcmp(file, name) != 0) continue;
+    if (n++ > 0) {
       err_append(err, "%s was refused: %s", e->path, e->why);
+      continue;
     }
+    /* a lack of memory or of files is no fault of the configuration */
+    const int here = e->status == LOOM_E_NOMEM || e->status == LOOM_E_IO;
+    err_set(err, here ? e->status : LOOM_E_CONFIG,
+            "the %s plugin '%.80s' cannot be used: %s was refused: %s", registry_kind_name(kind),
+            name, e->path, e->why);
   }
+  return n;
 }
 
-loom_status registry_find(loom_err *err, const registry *r, int kind, const char *name,
-                          const reg_entry **out)
+/* Nothing of that name: what there is, and the nearest name. */
+static loom_status tell_others(loom_err *err, const registry *r, int kind, const char *name)
 {
   char list[512] = "";
   const char **const names = calloc((size_t)r->num + 1, sizeof(char *));
   int n = 0;
-  *out = NULL;
-  if (names == NULL) return nomem(err);
-  for (int i = 0; i < r->num && *out == NULL; ++i) {
+  if (names == NULL) return registry_nomem(err);
+  for (int i = 0; i < r->num; ++i) {
     const loom_plugin *const p = r->entry[i].plugin;
-    if (p == NULL || p->kind != kind) continue;
-    if (strcmp(p->name, name) == 0) *out = &r->entry[i];
-    names[n++] = p->name;
+    if (p != NULL && p->kind == kind) names[n++] = p->name;
   }
-  if (*out == NULL) {
-    const char *const near = err_nearest(name, names, n);
-    for (int i = 0; i < n; ++i) {
-      const size_t used = strlen(list);
-      snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", names[i]);
-    }
-    err_set(err, LOOM_E_CONFIG, "there is no %s plugin '%.80s'%s%s%s; found: %s; searched: %.900s",
-            registry_kind_name(kind), name, near != NULL ? "; did you mean '" : "",
-            near != NULL ? near : "", near != NULL ? "'?" : "", n > 0 ? list : "none",
-            r->searched[0] != '\0' ? r->searched : "no directory");
-    add_refusals(err, r, kind, name);
+  const char *const near = err_nearest(name, names, n);
+  for (int i = 0; i < n; ++i) {
+    const size_t used = strlen(list);
+    snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", names[i]);
   }
+  err_set(err, LOOM_E_CONFIG, "there is no %s plugin '%.80s'%s%s%s; found: %s; searched: %.900s",
+          registry_kind_name(kind), name, near != NULL ? "; did you mean '" : "",
+          near != NULL ? near : "", near != NULL ? "'?" : "", n > 0 ? list : "none",
+          r->searched[0] != '\0' ? r->searched : "no directory");
   free(names);
-  return *out != NULL ? LOOM_OK : LOOM_E_CONFIG;
+  for (int i = 0; i < r->num; ++i) {
+    const reg_entry *const e = &r->entry[i];
+    if (e->plugin != NULL && e->plugin->kind != kind && strcmp(e->plugin->name, name) == 0)
+      err_append(err, "%s is a %s plugin", e->path, registry_kind_name(e->plugin->kind));
+  }
+  return LOOM_E_CONFIG;
+}
+
+loom_status registry_find(loom_err *err, registry *r, int kind, const char *name,
+                          const reg_entry **out)
+{
+  *out = NULL;
+  for (int f = -1; f < r->num_files; ++f) { /* first those that are open */
+    if (f >= 0 && (r->file[f].state == REG_OPENED || strcmp(r->file[f].name, name) != 0)) continue;
+    if (f >= 0) LOOM_TRY(open_here(err, r, f));
+    for (int i = 0; i < r->num; ++i) {
+      const reg_entry *const e = &r->entry[i];
+      if (e->opened && e->plugin->kind == kind && strcmp(e->plugin->name, name) == 0) {
+        *out = e;
+        return LOOM_OK;
+      }
+    }
+  }
+  if (tell_refusals(err, r, kind, name) > 0) return err->code;
+  LOOM_TRY(registry_look(err, r));
+  return tell_others(err, r, kind, name);
 }

@@ -299,7 +299,9 @@ static loom_status open_all(run *r, const run_options *o)
   limit_blas(&r->set.exec);
   if (!o->no_log) LOOM_TRY(output_choose(r, o));
   if (r->set.exec.debug) mem_check_on(r->m);
-  LOOM_TRY(registry_open(r->err, r->set.exec.plugin_path, &r->reg));
+  char dirs[8192];
+  LOOM_TRY(plugin_dirs(r, o, dirs, sizeof dirs));
+  LOOM_TRY(registry_scan(r->err, dirs, &r->reg));
   LOOM_TRY(find_instances(r));
   LOOM_TRY(open_exec(r));
   if (o->make_scene != NULL)

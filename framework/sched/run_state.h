@@ -211,6 +211,9 @@ void blocks_release(run *r, loom_blocks3 *b);
 loom_status output_choose(run *r, const run_options *o); /* refuses what may not be replaced */
 loom_status output_folders(run *r);                      /* makes those that are missing */
 
+/* ---- plugin_dirs.c: [exec] plugin_path as absolute or current paths, if it may be used ---- */
+loom_status plugin_dirs(run *r, const run_options *o, char *dirs, size_t len);
+
 /* ---- sections.c: tic and toc of plugins ------------------------------------------------ */
 void section_begin(run *r, const char *owner, const char *name);
 void section_end(run *r, const char *name);

@@ -48,8 +48,10 @@ static const loom_param exec_params[] = {
         exec_settings, debug, 0,
         "Synchronise after every launch, and check buffers: writes through READ maps and past "
         "either end, pointers kept after unmap. Slow; LOOM_MEM_CHECK=1 checks buffers."),
-    LOOM_PARAM_TEXT(exec_settings, plugin_path, "",
-                    "Further plugin directories, colon-separated, searched first."),
+    LOOM_PARAM_TEXT(
+        exec_settings, plugin_path, "",
+        "Further plugin directories, colon-separated, searched first; relative to the file, "
+        "which needs --trust-config, as code in them is run."),
 };
 static const loom_param stop_params[] = {
     LOOM_PARAM_ENUM(stop_settings, on, STOP_AUTO, "auto|next|solved",

@@ -80,12 +80,13 @@ static void resumes_with_couplings(const char *plugin)
            "stiffness = 1e5\n[solver]\nplugin = %s\n",
            path, plugin);
   proc_write("drape.ini", text);
-  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "whole.h5");
-  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "parts.h5");
-  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--resume");
+  LOOM_FINE("run", "drape.ini", "--quiet", "--trust-config", "-n", "20", "-o", "whole.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "--trust-config", "-n", "12", "-o", "parts.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "--trust-config", "-n", "20", "-o", "parts.h5",
+            "--resume");
   logs_same_bits("whole.h5", "parts.h5", 12);
-  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--threads", "1",
-            "--resume", "14");
+  LOOM_FINE("run", "drape.ini", "--quiet", "--trust-config", "-n", "20", "-o", "parts.h5",
+            "--threads", "1", "--resume", "14");
   logs_same_bits("whole.h5", "parts.h5", LOGS_ANYWHERE);
 }
 

@@ -239,21 +239,26 @@ Test(registry, directories)
 {
   loom_err err = {0};
   registry *r = NULL;
-  cr_assert_eq(registry_open(&err, "plugins", &r), LOOM_E_CONFIG);
-  cr_assert(strstr(err.text, "plugin directory 'plugins'") != NULL);
-  cr_assert(strstr(err.text, "is relative; write the absolute path") != NULL);
-  cr_assert(r == NULL);
+  /* what anybody may write to is an error where it was named */
+  cr_assert_eq(chmod(work, 0777), 0);
+  cr_assert_eq(registry_open(&err, work, &r), LOOM_E_CONFIG);
+  cr_assert(strstr(err.text, "anybody may write to it (mode 0777)") != NULL, "%s", err.text);
+  cr_assert(strstr(err.text, work) != NULL && r == NULL);
+  cr_assert_eq(chmod(work, 0700), 0);
 
   r = open_dirs("/nowhere/plugins");
   const reg_entry *const e = entry_of(r, "plugins", 1);
   cr_assert(e != NULL && strstr(e->why, "cannot read the directory") != NULL);
   registry_close(r);
 
-  /* the current directory is never searched, not even for "a::b" */
+  /* the current directory is not searched, not even for "a::b", unless it is named */
   copy_plugin("fx_good.so", -1);
   cr_assert(chdir(work) == 0);
   r = open_dirs("::");
   cr_assert(entry_of(r, "fx_good.so", 0) == NULL);
+  registry_close(r);
+  r = open_dirs(".");
+  cr_assert(entry_of(r, "fx_good.so", 0) != NULL);
   registry_close(r);
   cr_assert(chdir("/") == 0);
 

@@ -1,0 +1,262 @@
+/* Code is opened only where the user named it, and only what the configuration uses. */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "regress/drape.h"
+#include "support/logdiff.h"
+#include "support/proc.h"
+
+static void enter(void)
+{
+  char path[PROC_NAME + 16];
+  proc_enter();
+  cr_assert(getcwd(path, PROC_NAME) != NULL);
+  strcat(path, "/trace");
+  setenv("LOOM_TEST_TRACE", path, 1);
+  proc_write("drape.ini", DRAPE "[solver]\nplugin = gd\n");
+}
+
+TestSuite(trust, .init = enter, .fini = proc_leave);
+
+/* tests/plugins/ctor/DEED */
+static const char *ctor(const char *deed)
+{
+  static char path[1024];
+  const char *const dir = getenv("LOOM_FIXTURE_DIR");
+  cr_assert(dir != NULL);
+  snprintf(path, sizeof path, "%s/ctor/%s", dir, deed);
+  return path;
+}
+
+/* A copy of ctor/DEED/fx_ctor_DEED.so in the folder `to`, with this mode. */
+static void put(const char *deed, const char *to, mode_t mode)
+{
+  static char bytes[1 << 20];
+  char path[1200];
+  snprintf(path, sizeof path, "%s/fx_ctor_%s.so", ctor(deed), deed);
+  FILE *const in = fopen(path, "rb");
+  cr_assert(in != NULL, "%s", path);
+  const size_t n = fread(bytes, 1, sizeof bytes, in);
+  fclose(in);
+  snprintf(path, sizeof path, "%s/fx_ctor_%s.so", to, deed);
+  FILE *const out = fopen(path, "wb");
+  cr_assert(out != NULL && fwrite(bytes, 1, n, out) == n && fclose(out) == 0);
+  cr_assert_eq(chmod(path, mode), 0);
+}
+
+static void make_folder(const char *name)
+{
+  cr_assert(mkdir(name, 0700) == 0 && chmod(name, 0755) == 0);
+}
+
+/* The trace that constructors leave, "" if none ran; it is removed. */
+static const char *trace(void)
+{
+  static char text[4096];
+  FILE *const f = fopen("trace", "r");
+  text[0] = '\0';
+  if (f == NULL) return text;
+  text[fread(text, 1, sizeof text - 1, f)] = '\0';
+  fclose(f);
+  unlink("trace");
+  return text;
+}
+
+#define USE(name) "[solver]\nplugin = " name "\n"
+
+/* Somebody else's file names a folder: nothing in it is opened. */
+Test(trust, a_config_chooses_no_code)
+{
+  static const char *const commands[] = {"check", "run"};
+  char text[4096];
+  proc p;
+  char own[2048];
+  snprintf(own, sizeof own, "[exec]\nplugin_path = %s\n", ctor("good"));
+  proc_write("inner.ini", own);
+  snprintf(text, sizeof text,
+           "include = inner.ini\n" DRAPE_RUN DRAPE_SHEET DRAPE_STOP USE("fx_ctor_good"));
+  proc_write("theirs.ini", text);
+  for (int i = 0; i < 2; ++i) {
+    proc_expect_error(2,
+                      LOOM_TEXTS("inner.ini:2: [exec] plugin_path: ", "may not choose code to run",
+                                 "--plugin-path DIR", "LOOM_PLUGIN_PATH", "--trust-config"),
+                      LOOM_ARGS(commands[i], "theirs.ini"));
+    cr_expect_str_empty(trace());
+  }
+  proc_loom(&p, LOOM_ARGS("check", "theirs.ini", "--trust-config"));
+  cr_expect_eq(p.code, 0, "%s", p.err);
+  cr_expect(strstr(trace(), "fx_ctor_good") != NULL);
+  proc_loom(&p, LOOM_ARGS("check", "theirs.ini", "--plugin-path", ctor("good")));
+  cr_expect_eq(p.code, 0, "%s", p.err);
+  cr_expect(strstr(trace(), "fx_ctor_good") != NULL);
+}
+
+/* Bad neighbours of the plugin that is used are not opened, so they cannot do anything. */
+Test(trust, only_what_is_named_is_opened)
+{
+  proc p;
+  make_folder("mixed");
+  put("good", "mixed", 0755);
+  put("exit", "mixed", 0755);
+  put("abort", "mixed", 0755);
+  put("segv", "mixed", 0755);
+  put("hang", "mixed", 0755);
+  proc_loom(&p, LOOM_ARGS("check", "drape.ini", "--plugin-path", "mixed"));
+  cr_expect_eq(p.code, 0, "%s", p.err);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "2", "-o", "a.h5", "--plugin-path", "mixed");
+  LOOM_FINE("describe", "gd", "--plugin-path", "mixed");
+  cr_expect_str_empty(trace());
+  LOOM_FINE("describe", "fx_ctor_good", "--plugin-path", "mixed");
+  const char *const t = trace();
+  cr_expect(strncmp(t, "fx_ctor_good ", 13) == 0 && strchr(t, '\n') == t + strlen(t) - 1, "%s", t);
+}
+
+static double now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* `list` opens every file, each in a process of its own. */
+Test(trust, list_survives_every_file)
+{
+  static const char *const reasons[] = {
+      "fx_ctor_abort.so: opening it ends the process by signal 6",
+      "fx_ctor_exit.so: opening it ends the process by exit(0)",
+      "fx_ctor_segv.so: opening it ends the process by signal 11",
+      "fx_ctor_hang.so: it does not let itself be opened within 5 s"};
+  proc p;
+  make_folder("mixed");
+  put("good", "mixed", 0755);
+  put("exit", "mixed", 0755);
+  put("abort", "mixed", 0755);
+  put("segv", "mixed", 0755);
+  put("hang", "mixed", 0755);
+  const double begin = now();
+  proc_loom(&p, LOOM_ARGS("list", "--plugin-path", "mixed"));
+  cr_expect_lt(now() - begin, 30.0);
+  cr_assert_eq(p.code, 0, "%s", p.err);
+  cr_expect_str_empty(p.err);
+  cr_expect(strstr(p.out, "  fx_ctor_good     1.2.3    cpu       MIT\n") != NULL, "%s", p.out);
+  cr_expect(strstr(p.out, "  gd  ") != NULL, "%s", p.out);
+  for (int i = 0; i < 4; ++i)
+    cr_expect(strstr(p.out, reasons[i]) != NULL, "'%s' is not in\n%s", reasons[i], p.out);
+  /* none was opened by the process that printed the list: five children, five numbers */
+  const char *const t = trace();
+  long pid[5] = {0};
+  cr_assert_eq(sscanf(t, "%*s %ld %*s %ld %*s %ld %*s %ld %*s %ld", &pid[0], &pid[1], &pid[2],
+                      &pid[3], &pid[4]),
+               5, "%s", t);
+  for (int i = 1; i < 5; ++i) cr_expect_neq(pid[i], pid[i - 1], "%s", t);
+}
+
+/* The messages that look at all plugins do it in children, too. */
+Test(trust, hints_survive_every_file)
+{
+  make_folder("mixed");
+  put("segv", "mixed", 0755);
+  put("exit", "mixed", 0755);
+  proc_expect_error(
+      2, LOOM_TEXTS("there is no solver plugin 'gdd'; did you mean 'gd'?"),
+      LOOM_ARGS("check", "drape.ini", "--plugin-path", "mixed", "--set", "solver.plugin=gdd"));
+  /* a fit that fails names the solvers that would do */
+  proc p;
+  proc_loom(&p,
+            LOOM_ARGS("check", "drape.ini", "--plugin-path", "mixed", "--set",
+                      "solver.plugin=cholmod_pd", "--set", "contact.bodies.plugin=ipc_barrier"));
+  cr_expect_eq(p.code, 2, "%s", p.err);
+  cr_expect(strstr(p.err, "solver plugins that fit: cholmod_newton, ") != NULL, "%s", p.err);
+  proc_loom(&p, LOOM_ARGS("describe", "gdd", "--plugin-path", "mixed"));
+  cr_expect_eq(p.code, 2);
+  cr_expect(strstr(p.err, "nearest is 'gd'") != NULL, "%s", p.err);
+}
+
+/* What others may write to is not opened. */
+Test(trust, files_and_folders_of_others)
+{
+  proc p;
+  make_folder("open");
+  put("good", "open", 0777);
+  proc_write("use.ini", DRAPE USE("fx_ctor_good"));
+  proc_expect_error(2,
+                    LOOM_TEXTS("the solver plugin 'fx_ctor_good' cannot be used: ",
+                               "open/fx_ctor_good.so was refused: anybody may write to it (mode "
+                               "0777); run chmod o-w on it"),
+                    LOOM_ARGS("check", "use.ini", "--plugin-path", "open"));
+  proc_loom(&p, LOOM_ARGS("list", "--plugin-path", "open"));
+  cr_expect(strstr(p.out, "fx_ctor_good.so: anybody may write to it") != NULL, "%s", p.out);
+  cr_assert_eq(chmod("open/fx_ctor_good.so", 0755), 0);
+  cr_assert_eq(chmod("open", 0777), 0);
+  proc_expect_error(2, LOOM_TEXTS("plugin directory /", "/open (", "anybody may write to it"),
+                    LOOM_ARGS("check", "use.ini", "--plugin-path", "open"));
+  /* nor through a link that lies in a safe one */
+  make_folder("safe");
+  cr_assert_eq(symlink("../open/fx_ctor_good.so", "safe/fx_ctor_good.so"), 0);
+  proc_expect_error(2, LOOM_TEXTS("cannot be used", "its folder: anybody may write to it"),
+                    LOOM_ARGS("check", "use.ini", "--plugin-path", "safe"));
+  cr_expect_str_empty(trace());
+  cr_assert_eq(chmod("open", 0755), 0);
+  LOOM_FINE("check", "use.ini", "--plugin-path", "safe");
+  cr_expect(trace()[0] != '\0');
+  if (geteuid() != 0) return; /* only root can give files away */
+  cr_assert_eq(chown("open/fx_ctor_good.so", 12345, (gid_t)-1), 0);
+  proc_expect_error(2, LOOM_TEXTS("it belongs to another user (uid 12345, you are 0)"),
+                    LOOM_ARGS("check", "use.ini", "--plugin-path", "open"));
+  cr_expect_str_empty(trace());
+}
+
+/* Relative folders: of the environment and of --set to the current one, of a file to the file. */
+Test(trust, relative_folders)
+{
+  char *const before = strdup(getenv("LOOM_PLUGIN_PATH"));
+  char both[2048];
+  make_folder("ct");
+  put("good", "ct", 0755);
+  make_folder("sub");
+  make_folder("sub/ct2");
+  put("good", "sub/ct2", 0755);
+  proc_write("use.ini", DRAPE USE("fx_ctor_good"));
+  snprintf(both, sizeof both, "ct:%s", before);
+  setenv("LOOM_PLUGIN_PATH", both, 1);
+  LOOM_FINE("check", "use.ini");
+  setenv("LOOM_PLUGIN_PATH", before, 1);
+  free(before);
+  LOOM_FINE("check", "use.ini", "--set", "exec.plugin_path=ct");
+  proc_write("sub/use.ini", DRAPE_RUN
+             "[exec]\nplugin_path = none:ct2\n" DRAPE_SHEET DRAPE_STOP USE("fx_ctor_good"));
+  LOOM_FINE("check", "sub/use.ini", "--trust-config");
+}
+
+/* What is missing is memory, not the plugin: with more and more of it, at some point the program
+ * itself has enough and CHOLMOD has not. */
+Test(trust, the_true_cause)
+{
+  char command[256], text[PROC_TEXT];
+  int seen = 0, code = 1;
+  proc_write("use.ini", DRAPE USE("cholmod_pd"));
+  for (int mb = 20; code != 0; mb += 2) {
+    snprintf(command, sizeof command,
+             "ulimit -v %d000; exec \"$LOOM_BIN\" check use.ini --threads 1 >/dev/null 2>mem.err",
+             mb);
+    code = system(command);
+    FILE *const f = fopen("mem.err", "r");
+    cr_assert(f != NULL);
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    fclose(f);
+    cr_assert(strstr(text, "there is no solver plugin") == NULL, "%d MB: %s", mb, text);
+    if (strstr(text, "the solver plugin 'cholmod_pd' cannot be used: ") == NULL) continue;
+    cr_expect(strstr(text, "cannot be loaded for lack of memory, of which this process may have") !=
+                  NULL,
+              "%d MB: %s", mb, text);
+    cr_expect_eq(code, 1 << 8, "%d: %s", code, text);
+    ++seen;
+  }
+  cr_assert(seen > 0);
+}
