@@ -371,7 +371,7 @@ loom_status detect_max_step(run *r, loom_buf *x0, loom_buf *x1, loom_bound *out)
   const uint32_t need = out->per_vertex ? LOOM_COLL_STEP_VERTEX : LOOM_COLL_STEP_GLOBAL;
   loom_buf *const t_vertex = out->t_vertex;
   loom_buf *other = NULL;
-  int32_t blocker = -1;
+  int32_t blocker = -1, touching = 0;
   double t = 1.0;
   if (out->per_vertex) {
     LOOM_TRY(la_fill(r->m, &r->exec, t_vertex, 1.0));
@@ -384,7 +384,9 @@ loom_status detect_max_step(run *r, loom_buf *x0, loom_buf *x1, loom_bound *out)
     if (!(ops->provides & need) || ops->max_step == NULL) continue;
     out->t_global = 1.0;
     out->blocker = -1;
+    out->touching = 0;
     LOOM_TRY(call_max_step(&r->collision[i], x0, x1, out));
+    touching |= out->touching;
     if (out->t_global < t) {
       t = out->t_global;
       blocker = out->blocker;
@@ -396,5 +398,6 @@ loom_status detect_max_step(run *r, loom_buf *x0, loom_buf *x1, loom_bound *out)
   out->t_vertex = t_vertex;
   out->t_global = t;
   out->blocker = blocker;
+  out->touching = touching;
   return LOOM_OK;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double spacing = 0.01; /* m */
+double bc_spacing = 0.01;
 
 /* Two sheets of 3 x 3 vertices, cut along different diagonals, turned a little. */
 static void sheets(bc_fixture *f, double jitter, uint64_t *seed, loom_real *rest)
@@ -15,10 +15,11 @@ static void sheets(bc_fixture *f, double jitter, uint64_t *seed, loom_real *rest
   for (int s = 0; s < 2; ++s)
     for (int i = 0; i < SHEET; ++i) {
       const int row = i / SIDE;
-      const double a = spacing * (i % SIDE), b = spacing * row, turn = 0.4 * jitter / 1e-3 * s;
+      const double a = bc_spacing * (i % SIDE), b = bc_spacing * row,
+                   turn = 0.4 * jitter / 1e-3 * s;
       loom_real *const r = rest + 3 * (s * SHEET + i), *const x = f->x + 3 * (s * SHEET + i);
       r[0] = a, r[1] = b, r[2] = 0;
-      x[0] = a * cos(turn) - b * sin(turn) + 0.3 * spacing * s;
+      x[0] = a * cos(turn) - b * sin(turn) + 0.3 * bc_spacing * s;
       x[1] = a * sin(turn) + b * cos(turn);
       x[2] = 2.5e-3 * s;
       for (int c = 0; c < 3; ++c) x[c] += jitter * th_random(seed);

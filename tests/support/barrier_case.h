@@ -10,6 +10,7 @@
 enum { SIDE = 3, SHEET = SIDE * SIDE, N = 2 * SHEET, N3 = 3 * N, NB = 5 };
 static const double bc_d_hat = 4e-3; /* m */
 
+extern double bc_spacing;           /* m, of the sheets of the next bc_open(), 0.01 */
 static const double bc_kappa = 200; /* N/m, of the settings that bc_brute_energy() is for */
 
 typedef struct bc_fixture {

@@ -249,6 +249,29 @@ Test(collision_ccd, bound_is_safe_and_tight_and_names_the_body)
   check_bound(MC_LONE, 0.0, methods[0], 1.0);
 }
 
+/* Sheets that lie on each other within rounding: no step could part them, so they bound nothing,
+ * and that is said. */
+Test(collision_ccd, a_bound_tells_that_something_touches)
+{
+  for (int k = -1; k < NUM_OTHERS; ++k)
+    for (int touch = 0; touch < 2; ++touch) {
+      mc_host h;
+      mc_plugin p;
+      mesh_case c = {.seed = 5};
+      (void)mc_add_sheet(&c, &(mc_object){0}, 4, 4, 1.0, 1.0, 0.0);
+      (void)mc_add_sheet(&c, &(mc_object){0}, 3, 5, 0.9, 0.8, touch ? 1e-12 : 1e-6);
+      mc_move(&c.cloth, &c.seed, 0.1, 0.0, 0.0, 0.0);
+      mc_open(&h, &c, 1, 0);
+      mc_plugin_open(&p, &h, k < 0 ? "brute" : others[k], "");
+      const loom_bound b = bound(&p, 0.0);
+      cr_expect_eq(b.touching, touch, "%s", k < 0 ? "brute" : others[k]);
+      cr_expect(touch || b.t_global < 1.0, "%g", b.t_global);
+      mc_plugin_close(&p);
+      mc_close(&h);
+      mc_free(&c);
+    }
+}
+
 /* A step across the whole scene is cut, not searched: safe, and still a step. */
 Test(collision_ccd, steps_across_everything_are_cut)
 {

@@ -89,7 +89,9 @@ typedef struct loom_bound {
   /* in: as in loom_query; at t the bodies stand at progress0 + t (progress1 - progress0) */
   double progress0, progress1;
   int32_t blocker; /* out: the obstacle that sets t_global; -1 (preset): none of them */
-  int32_t reserved;
+  /* out: 1: some pair touches within rounding at x0; no step can part it, so nothing bounds it;
+   * 0 (preset): none */
+  int32_t touching;
 } loom_bound;
 
 struct loom_host {

@@ -126,7 +126,7 @@ loom_status mesh_create(mesh *m, const loom_host *h, const loom_scene *sc, const
   LOOM_TRY(h->buf_new(h, "impacts", LOOM_REAL, 0, &m->toi));
   LOOM_TRY(h->buf_new(h, "cut", LOOM_I64, 2, &m->cut));
   LOOM_TRY(h->buf_new(h, "end of a cut step", LOOM_REAL, 0, &m->part));
-  return h->buf_new(h, "result", LOOM_REAL, 2, &m->result);
+  return h->buf_new(h, "result", LOOM_REAL, 3, &m->result);
 }
 
 void mesh_destroy(mesh *m)

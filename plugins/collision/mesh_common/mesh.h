@@ -45,7 +45,7 @@ struct mesh {
   loom_buf *chunk_toi;            /* real [room] */
   loom_buf *kept, *toi;           /* u64, real [.]: what passed */
   int64_t num_kept;
-  loom_buf *cut, *result; /* i64 [2], real [2] */
+  loom_buf *cut, *result; /* i64 [2], real [3] */
   plug_map maps[7];       /* of the open view */
 };
 

@@ -226,12 +226,18 @@ LK_KERNEL_PLAIN(mesh_bound, a, c)
     const lk_real r = mesh_radii(&q->m, family, v), gap = d - r;
     const lk_real xi = r + (gap > LK_R(0.0) && gap <= q->margin ? LK_R(0.9) * gap : q->margin);
     /* what touches within rounding bounds nothing: no step could part it again */
-    if (!(d <= LK_R(1e4) * CCD_ROUNDING * size)) t = time_of_impact(q, family, v, xi);
+    if (d <= LK_R(1e4) * CCD_ROUNDING * size) {
+      a->t[c] = MESH_TOUCHES;
+      return;
+    }
+    t = time_of_impact(q, family, v, xi);
   }
   a->t[c] = t > LK_R(1.0) ? LK_R(1.0) : t > T_MIN ? t : T_MIN;
 }
 
-LK_REDUCE_MAX(mesh_shortest, a, c) { return -a->t[c]; }
+LK_REDUCE_MAX(mesh_shortest, a, c) { return -LK_FMIN(a->t[c], LK_R(1.0)); }
+
+LK_REDUCE_MAX(mesh_touching, a, c) { return a->t[c]; }
 
 LK_REDUCE_MAX(mesh_blocker, a, c)
 {

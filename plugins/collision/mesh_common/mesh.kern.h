@@ -147,9 +147,11 @@ LK_DECLARE(mesh_fill, mesh_fill_args)
 typedef struct mesh_bound_args {
   mesh_query q;                     /* margin: the gap that must remain, m */
   const uint64_t *LK_RESTRICT name; /* [n] */
-  lk_real *LK_RESTRICT t;           /* [n] in (0,1] */
+  lk_real *LK_RESTRICT t;           /* [n] in (0,1], or MESH_TOUCHES */
 } mesh_bound_args;
 LK_DECLARE(mesh_bound, mesh_bound_args)
+/* In place of the time of impact of a pair that touches within rounding. */
+#define MESH_TOUCHES LK_R(2.0)
 
 typedef struct mesh_least_args {
   mesh_view m;
@@ -159,6 +161,7 @@ typedef struct mesh_least_args {
   const lk_real *LK_RESTRICT least; /* [1] minus the least t */
 } mesh_least_args;
 LK_DECLARE(mesh_shortest, mesh_least_args) /* largest -t */
+LK_DECLARE(mesh_touching, mesh_least_args) /* largest t: MESH_TOUCHES if any pair touches */
 LK_DECLARE(mesh_blocker, mesh_least_args)  /* largest body id of the pairs with the least t, -1 */
 
 /* ---- positions and lists ------------------------------------------------------------------ */

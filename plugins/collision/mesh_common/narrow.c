@@ -8,6 +8,7 @@ static const lk_entry k_clear = LK_ENTRY(mesh_clear);
 static const lk_entry k_judge = LK_ENTRY(mesh_judge), k_keep = LK_ENTRY(mesh_keep);
 static const lk_entry k_fill = LK_ENTRY(mesh_fill), k_bound = LK_ENTRY(mesh_bound);
 static const lk_entry k_shortest = LK_ENTRY(mesh_shortest), k_blocker = LK_ENTRY(mesh_blocker);
+static const lk_entry k_touching = LK_ENTRY(mesh_touching);
 static const lk_entry k_cut = LK_ENTRY(mesh_cut), k_part = LK_ENTRY(mesh_part);
 
 /* An impact is reported when less than this multiple of `keep` is left (ccd_gap_of). */
@@ -272,10 +273,11 @@ loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
   const loom_query q = {.struct_size = sizeof q, .margin = (loom_real)out->min_gap};
   plug_map a[2];
   mesh_query args;
-  double found[2];
+  double found[3];
   void *p[3];
   out->t_global = 1.0;
   out->blocker = -1;
+  out->touching = 0;
   if (m->num_kept == 0) return LOOM_OK;
   LOOM_TRY(mesh_reserve(m, m->toi, m->num_kept));
   LOOM_TRY(open_query(m, v, &q, a, &args));
@@ -288,12 +290,14 @@ loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
   const mesh_least_args la = {*v, args.body_of, p[0], p[1], p[2]};
   LOOM_TRY(plug_run(h, m->e, &k_shortest, &la, m->num_kept, p[2]));
   LOOM_TRY(plug_run(h, m->e, &k_blocker, &la, m->num_kept, (lk_real *)p[2] + 1));
+  LOOM_TRY(plug_run(h, m->e, &k_touching, &la, m->num_kept, (lk_real *)p[2] + 2));
   LOOM_TRY(plug_unmap_all(h, 3, b));
   LOOM_TRY(plug_unmap_all(h, 2, a));
-  LOOM_TRY(plug_fetch(h, m->e, m->result, 2, found));
+  LOOM_TRY(plug_fetch(h, m->e, m->result, 3, found));
   h->toc(h, "bound");
   out->t_global = -found[0];
   if (out->t_global < 1.0) out->blocker = (int32_t)found[1];
+  out->touching = found[2] > 1.0;
   return LOOM_OK;
 }
 

@@ -350,16 +350,22 @@ static loom_status least(ipc *p, const lk_entry *k, double *out)
   return LOOM_OK;
 }
 
+loom_status ipc_measure_room(ipc *p, const loom_step *s, loom_buf *x, double progress)
+{
+  p->least_room = INFINITY;
+  if (p->m == 0) return LOOM_OK;
+  LOOM_TRY(measure(p, s, x, progress));
+  return least(p, &k_room, &p->least_room);
+}
+
 loom_status ipc_activate(ipc *p, const loom_step *s, loom_buf *x, double progress)
 {
   const loom_host *const h = p->h;
   void *q[2];
   LOOM_TRY(ipc_cover(p, s, x, progress));
   p->num_active = 0;
-  p->least_room = INFINITY;
+  LOOM_TRY(ipc_measure_room(p, s, x, progress));
   if (p->m == 0) return LOOM_OK;
-  LOOM_TRY(measure(p, s, x, progress));
-  LOOM_TRY(least(p, &k_room, &p->least_room));
   if (p->least_room <= 0.0) return LOOM_REJECTED;
   LOOM_TRY(h->scan_i64(h, p->e, p->active, p->place));
   LOOM_TRY(ipc_last_of(p, p->place, p->m, &p->num_active));
@@ -379,6 +385,9 @@ loom_status ipc_least_gap_now(ipc *p, double *gap)
   return least(p, &k_gap, gap);
 }
 
+/* Share of thickness and d_hat below which what is missing to a gap is rounding. */
+static const double LOST = 1e-9;
+
 loom_status ipc_overlap_error(ipc *p, const loom_step *s, const char *what, const char *remedy)
 {
   const loom_host *const h = p->h;
@@ -395,14 +404,19 @@ loom_status ipc_overlap_error(ipc *p, const loom_step *s, const char *what, cons
   const double distance = D < 0.0 ? -sqrt(-D) : sqrt(D);
   const int32_t *const v = (const int32_t *)v_ + 4 * worst, o = ((const int32_t *)obst_)[worst];
   const char *const body = o >= 0 ? p->sc->obstacles[o].name : NULL;
+  const double short_of = xi - distance;
+  const int rounding = short_of <= LOST * (xi + p->set.d_hat);
   LOOM_TRY(h->unmap(h, p->xi));
   LOOM_TRY(h->unmap(h, p->obst));
   LOOM_TRY(h->unmap(h, p->v));
   LOOM_TRY(h->unmap(h, p->room));
-  return LOOM_FAIL(h, LOOM_E_NUMERIC,
-                   "step %lld: %s: the pair of vertices %d %d %d %d%s%s is %.3g m apart and has a "
-                   "thickness of %.3g m; %s",
-                   (long long)s->index, what, v[0], v[1], v[2], v[3],
-                   body != NULL ? " and body " : "", body != NULL ? body : "", distance, xi,
-                   remedy);
+  return LOOM_FAIL(
+      h, LOOM_E_NUMERIC,
+      "step %lld: %s: the pair of vertices %d %d %d %d%s%s is %.3g m apart, %.3g m less "
+      "than its thickness of %.3g m; %s",
+      (long long)s->index, what, v[0], v[1], v[2], v[3], body != NULL ? " and body " : "",
+      body != NULL ? body : "", distance, short_of, xi,
+      rounding ? "the gap is lost in rounding: keep one that is not ([filter] "
+                 "min_gap = a twentieth of d_hat), raise d_hat, or lower dt"
+               : remedy);
 }

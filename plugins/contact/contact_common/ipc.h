@@ -43,9 +43,10 @@ typedef struct ipc_settings {
         "m", "Gap (distance minus both radii) at which the force begins."                         \
   }
 #define IPC_PARAM_SLACK                                                                            \
-  LOOM_PARAM_REAL(ipc_settings, slack, 2e-3, 0, 1, "m",                                            \
+  LOOM_PARAM_REAL(ipc_settings, slack, 0, 0, 1, "m",                                               \
                   "Pairs are looked for this far beyond d_hat, and again when a vertex has moved " \
-                  "by half of it.")
+                  "by half of it; 0: 2 mm, a quarter of the mean edge where that is less.")
+#define IPC_SLACK 2e-3 /* m, see there */
 #define IPC_PARAM_HESSIAN                                                                       \
   LOOM_PARAM_ENUM(ipc_settings, hessian, HESSIAN_CLAMP, "clamp|gauss_newton",                   \
                   "Second derivatives: exact, with negative eigenvalues treated as the solver " \
@@ -130,14 +131,15 @@ typedef struct ipc {
 } ipc;
 
 /* ---- life.c: callbacks of loom_contact_ops; self is an ipc, or begins with one -------------- */
-/* form: BARRIER_* */
+/* form: BARRIER_*; usual_slack: where `set` has none, and edges are not shorter, m */
 loom_status ipc_init(ipc *p, const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                     const ipc_settings *set, int form);
+                     const ipc_settings *set, int form, double usual_slack);
 loom_status ipc_reset(void *self);
 loom_status ipc_begin_step(void *self, const loom_step *s);
 loom_status ipc_plan(void *self, const loom_step *s, loom_query *q);
 loom_status ipc_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
                        uint32_t *changed);
+loom_status ipc_end_step(void *self, const loom_step *s);
 loom_status ipc_checkpoint(void *self, const loom_step *s, int restore);
 
 /* ---- candidates.c ------------------------------------------------------------------------- */
@@ -152,11 +154,15 @@ loom_status ipc_take_pairs(ipc *p, const loom_step *s, loom_buf *x, double progr
 loom_status ipc_covers(ipc *p, loom_buf *x, double progress, int *good);
 /* Find candidates for x unless those at hand will do. */
 loom_status ipc_cover(ipc *p, const loom_step *s, loom_buf *x, double progress);
+/* D - xi^2 of the candidates at x, and its least. */
+loom_status ipc_measure_room(ipc *p, const loom_step *s, loom_buf *x, double progress);
 /* Active pairs at x; LOOM_REJECTED where some pair has no room left. */
 loom_status ipc_activate(ipc *p, const loom_step *s, loom_buf *x, double progress);
 /* Smallest gap at the point activated last, m; NaN without candidates. */
 loom_status ipc_least_gap_now(ipc *p, double *gap);
-/* An error that names the worst pair of the point activated last; loom_status of LOOM_FAIL. */
+/* An error that names the worst pair of the point measured last; loom_status of LOOM_FAIL.
+ * `remedy` is for pairs that really overlap; where rounding takes the rest of a gap another is
+ * named. */
 loom_status ipc_overlap_error(ipc *p, const loom_step *s, const char *what, const char *remedy);
 /* Count, sort and number the corners of m pairs v [m][4] whose numbers stand in c->num. */
 loom_status ipc_sort_corners(ipc *p, corner_set *c, loom_buf *v, int64_t m);

@@ -14,11 +14,12 @@ static const double tiny = 1e-2, stiffest = 1024.0;
 /* ---- checks of the scene ------------------------------------------------------------------- */
 
 /* Smallest height of a rest triangle, m: about the distance of the closest pairs without a
- * common vertex in a flat rest shape. */
-static loom_status rest_spacing(ipc *p, double *out)
+ * common vertex in a flat rest shape.  *edge: mean length of the triangles' edges, m. */
+static loom_status rest_spacing(ipc *p, double *out, double *edge)
 {
   const loom_host *const h = p->h;
   void *x_, *t_;
+  double sum = 0.0;
   *out = INFINITY;
   LOOM_TRY(h->map(h, p->e, p->sc->rest_x, LOOM_READ, LOOM_AT_HOST, &x_));
   LOOM_TRY(h->map(h, p->e, p->sc->tris, LOOM_READ, LOOM_AT_HOST, &t_));
@@ -33,6 +34,7 @@ static loom_status rest_spacing(ipc *p, double *out)
         len2 += e[a][c] * e[a][c];
       }
       longest = fmax(longest, len2);
+      sum += sqrt(len2);
     }
     for (int c = 0; c < 3; ++c) {
       const double n =
@@ -41,17 +43,35 @@ static loom_status rest_spacing(ipc *p, double *out)
     }
     *out = fmin(*out, sqrt(area2 / longest));
   }
+  *edge = sum / (3.0 * (double)p->sc->num_tris);
   LOOM_TRY(h->unmap(h, p->sc->tris));
   return h->unmap(h, p->sc->rest_x);
 }
 
-static loom_status check_scene(ipc *p)
+/* Candidates are all pairs within d_hat + slack, and within a reach of several edges their number
+ * is that of the vertices times the square of it. */
+static void choose_slack(ipc *p, double usual, double edge)
+{
+  const double most = 0.25 * edge;
+  if (p->set.slack > 0.0) return;
+  p->set.slack = usual <= most ? usual : most;
+  if (most < usual)
+    p->h->log(p->h, LOOM_LOG_WARN,
+              "slack is %.3g m, a quarter of the mean edge, where it is %.3g m in coarser meshes: "
+              "that would hold very many pairs ready; 'slack = ...' sets it",
+              p->set.slack, usual);
+}
+
+/* The slack, and whether d_hat and thickness fit the mesh. */
+static loom_status check_scene(ipc *p, double usual_slack)
 {
   const loom_host *const h = p->h;
-  double spacing, widest = 0.0;
+  double spacing, edge = INFINITY, widest = 0.0;
   void *r_;
-  if (p->sc->num_tris == 0 || p->sc->tris == NULL) return LOOM_OK;
-  LOOM_TRY(rest_spacing(p, &spacing));
+  const int surface = p->sc->num_tris > 0 && p->sc->tris != NULL;
+  if (surface) LOOM_TRY(rest_spacing(p, &spacing, &edge));
+  choose_slack(p, usual_slack, edge);
+  if (!surface) return LOOM_OK;
   LOOM_TRY(h->map(h, p->e, p->sc->radius, LOOM_READ, LOOM_AT_HOST, &r_));
   for (int i = 0; i < p->sc->num_verts; ++i)
     widest = fmax(widest, (double)((const loom_real *)r_)[i]);
@@ -125,7 +145,7 @@ loom_status ipc_reset(void *self)
 }
 
 loom_status ipc_init(ipc *p, const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                     const ipc_settings *set, int form)
+                     const ipc_settings *set, int form, double usual_slack)
 {
   p->h = h;
   p->sc = sc;
@@ -136,7 +156,7 @@ loom_status ipc_init(ipc *p, const loom_host *h, const loom_scene *sc, const loo
   LOOM_TRY(ipc_new(p));
   LOOM_TRY(mean_mass(p, &p->mass));
   LOOM_TRY(ipc_bodies(p));
-  LOOM_TRY(check_scene(p));
+  LOOM_TRY(check_scene(p, usual_slack));
   return ipc_reset(p);
 }
 
@@ -145,6 +165,15 @@ static loom_status start_error(ipc *p, const loom_step *s)
   return ipc_overlap_error(p, s, "it starts with an overlap",
                            "move them apart, lower the thickness, or let a step bound keep them "
                            "apart ([filter] bound = global)");
+}
+
+/* A bound lets x move by a tiny share, 1e-12, of what is wanted at least; where forces are absurd
+ * that is more than the gap. */
+static loom_status pushed_error(ipc *p, const loom_step *s, const char *what)
+{
+  return ipc_overlap_error(p, s, what,
+                           "lower dt, or the forces and speeds that push it there, or let a step "
+                           "bound keep them apart ([filter] bound = global)");
 }
 
 loom_status ipc_begin_step(void *self, const loom_step *s)
@@ -187,7 +216,10 @@ static loom_status after_detect(ipc *p, const loom_step *s, const loom_pairs *pa
   p->pending = LOOM_CHANGED_NONE;
   if (s->iter >= 0) return LOOM_OK;
   const loom_status st = ipc_activate(p, s, s->x, s->progress);
-  return st == LOOM_REJECTED ? start_error(p, s) : st;
+  if (st != LOOM_REJECTED) return st;
+  if (ipc_activate(p, s, s->x_start, 0.0) == LOOM_REJECTED) return start_error(p, s);
+  (void)ipc_activate(p, s, s->x, s->progress); /* the pair to be named */
+  return pushed_error(p, s, "its first guess overlaps");
 }
 
 loom_status ipc_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
@@ -203,6 +235,15 @@ loom_status ipc_update(void *self, const loom_step *s, const loom_pairs *pairs, 
   const loom_status st = ipc_lag_at(p, s, s->x, s->progress, &lagged);
   *changed |= lagged;
   return st == LOOM_REJECTED ? LOOM_OK : st; /* unfiltered: the last forces stay */
+}
+
+/* What is committed keeps every gap. */
+loom_status ipc_end_step(void *self, const loom_step *s)
+{
+  ipc *const p = self;
+  const loom_status st = ipc_activate(p, s, s->x, s->progress);
+  if (st != LOOM_REJECTED) return st;
+  return pushed_error(p, s, "it ends with an overlap");
 }
 
 /* Candidates are dropped so that a resumed run detects at the same moments. */

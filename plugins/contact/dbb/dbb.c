@@ -49,7 +49,7 @@ static loom_status dbb_create(const loom_host *h, const loom_scene *sc, const lo
   LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");
   *self = p;
   p->weight = given->weight;
-  return ipc_init(&p->base, h, sc, e, &given->base, BARRIER_DISTANCE);
+  return ipc_init(&p->base, h, sc, e, &given->base, BARRIER_DISTANCE, IPC_SLACK);
 }
 
 static void dbb_destroy(void *self)
@@ -155,6 +155,7 @@ static const loom_contact_ops ops = {
     .begin_step = ipc_begin_step,
     .plan = ipc_plan,
     .update = ipc_update,
+    .end_step = ipc_end_step,
     .eval = ipc_eval,
     .hessian = ipc_hess,
     .quad = dbb_form,

@@ -26,7 +26,7 @@ static loom_status barrier_create(const loom_host *h, const loom_scene *sc, cons
   ipc *const p = calloc(1, sizeof *p);
   LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");
   *self = p;
-  return ipc_init(p, h, sc, e, set, BARRIER_SQUARED);
+  return ipc_init(p, h, sc, e, set, BARRIER_SQUARED, IPC_SLACK);
 }
 
 static void barrier_destroy(void *self)
@@ -52,6 +52,7 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .begin_step = ipc_begin_step,
                                      .plan = ipc_plan,
                                      .update = ipc_update,
+                                     .end_step = ipc_end_step,
                                      .eval = ipc_eval,
                                      .hessian = ipc_hess,
                                      .metrics = ipc_metrics,

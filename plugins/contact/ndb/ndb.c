@@ -19,10 +19,13 @@ static const lk_entry k_key = LK_ENTRY(ndb_key), k_carry = LK_ENTRY(ndb_carry);
 static const lk_entry k_freeze = LK_ENTRY(ndb_freeze), k_age = LK_ENTRY(ndb_age);
 static const lk_entry k_moved = LK_ENTRY(ipc_moved);
 
+static const double NDB_SLACK = 1e-3; /* m */
+
 static const loom_param params[] = {
     IPC_PARAM_D_HAT,
-    LOOM_PARAM_REAL(ipc_settings, slack, 1e-3, 0, 1, "m",
-                    "Contacts are kept ready up to this far beyond d_hat."),
+    LOOM_PARAM_REAL(ipc_settings, slack, 0, 0, 1, "m",
+                    "Contacts are kept ready up to this far beyond d_hat; 0: 1 mm, a quarter of "
+                    "the mean edge where that is less."),
     {"w0", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(ndb_settings, w0), 1e-2, 0, 1e6, NULL, NULL, "1",
      "First weight, in mean diagonals of the projective operator M/h^2 + sum w A'A."},
     LOOM_PARAM_REAL(ndb_settings, weight, 0, 0, 1e15, "N/m",
@@ -83,7 +86,7 @@ static loom_status ndb_create(const loom_host *h, const loom_scene *sc, const lo
   LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
   *self = d;
   d->set = *given;
-  LOOM_TRY(ipc_init(&d->base, h, sc, e, &given->base, BARRIER_DISTANCE));
+  LOOM_TRY(ipc_init(&d->base, h, sc, e, &given->base, BARRIER_DISTANCE, NDB_SLACK));
   LOOM_CHECK(h, given->w_max >= given->w0, LOOM_E_CONFIG,
              "w_max = %g is below w0 = %g: raise w_max", given->w_max, given->w0);
   const struct {
@@ -271,6 +274,19 @@ static loom_status freeze(ndb *d, const loom_step *s)
   return ipc_close(p, m);
 }
 
+/* Everything rests on x_feas: a bound keeps apart what is apart there, nothing more. */
+static loom_status check_feasible(ndb *d, const loom_step *s)
+{
+  ipc *const p = &d->base;
+  LOOM_TRY(ipc_measure_room(p, s, s->x_feas, s->progress));
+  if (p->least_room > 0.0) return LOOM_OK;
+  return ipc_overlap_error(p, s,
+                           s->iter < 0 ? "it starts with an overlap"
+                                       : "the positions without intersections could not be kept",
+                           "move them apart, or lower the thickness, below the heights of the "
+                           "triangles where neighbours overlap");
+}
+
 /* What detection found at x_feas becomes the contacts. */
 static loom_status take_contacts(ndb *d, const loom_step *s, const loom_pairs *pairs)
 {
@@ -279,6 +295,7 @@ static loom_status take_contacts(ndb *d, const loom_step *s, const loom_pairs *p
   swap(&d->force, &d->force_old);
   if (d->filters >= 0) d->num_old = d->base.m; /* else those of the last step, if any */
   LOOM_TRY(ipc_take_pairs(&d->base, s, s->x_feas, s->progress, pairs));
+  LOOM_TRY(check_feasible(d, s));
   LOOM_TRY(resize(d));
   LOOM_TRY(carry_over(d, pairs));
   LOOM_TRY(freeze(d, s));
