@@ -107,3 +107,28 @@ void ct_contact_metrics(const ct_plugin *p)
   free(x);
   ct_close(&t);
 }
+
+/* No vertex is pushed harder than by all active pairs together, each as hard as the hardest. */
+void ct_contact_forces(const ct_plugin *p)
+{
+  ct_run t;
+  int64_t n;
+  double *const x = press(&t, p, &n);
+  ct_need_forms(&t, LOOM_CONT_GRADIENT);
+  double extra[COLUMNS], most = 0.0, *const g = ct_alloc(n);
+  loom_contact_metrics m = {.struct_size = sizeof m, .extra = extra};
+  instance *const in = &t.r->contact[0].in;
+  CT_ASSERT(in->plugin->ops.contact->metrics(in->self, &t.r->st, &m) == LOOM_OK, "%s", t.err.text);
+  (void)ct_energy_at(&t, x, g);
+  for (int64_t i = 0; i + 2 < n; i += 3)
+    most = fmax(most, sqrt(g[i] * g[i] + g[i + 1] * g[i + 1] + g[i + 2] * g[i + 2]));
+  CT_ASSERT(m.active > 0 && m.max_force > 0.0, "pressed, but %lld pairs push with %g N",
+            (long long)m.active, m.max_force);
+  CT_ASSERT(most > 0.0 && most <= (1.0 + 1e-9) * (double)m.active * m.max_force,
+            "%g N on a vertex from %lld pairs of %g N at most", most, (long long)m.active,
+            m.max_force);
+  CT_ASSERT(isfinite(m.min_gap), "the smallest gap is %g m", m.min_gap);
+  free(x);
+  free(g);
+  ct_close(&t);
+}

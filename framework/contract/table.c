@@ -34,6 +34,8 @@ static const ct_check checks[] = {
     {"contact", "hessian_of_gradient", C, ct_contact_hessian, "against bodies of a formula"},
     {"contact", "quadratic_form", C, ct_contact_quad, "quad() has the model's gradient"},
     {"contact", "metrics", C, ct_contact_metrics, "numbers make sense, columns are filled"},
+    {"contact", "metrics_of_forces", C, ct_contact_forces,
+     "what is pressed pushes, no harder than the metrics say"},
     {"contact", "self_gradient", C, ct_contact_self_gradient,
      "cloth against cloth and a mesh body: all cases of VT and EE"},
     {"contact", "self_hessian", C, ct_contact_self_hessian,

@@ -49,6 +49,13 @@ Test(ipc, slope_sticks_within_a_five_hundredth_of_the_threshold)
   printf("slope, mu = 1.002 tan: creeps at %.4g m/s (epsilon_v 1e-5), %.2g m/s before\n", v1, v0);
   /* sticking is creeping below epsilon_v, and not speeding up */
   cr_expect(v1 > 0 && v1 < 1e-5, "%g m/s", v1);
+  /* and the slope carries it: each step has converged, far from what a bound would leave of the gap
+   */
+  h5log_step_row *const st = sim_steps(&s);
+  for (int64_t k = 50; k < s.steps; ++k)
+    cr_expect(st[k].reason == H5LOG_converged_abs && st[k].min_gap > 1e-4,
+              "step %d: reason %d, gap %g m", (int)k, (int)st[k].reason, st[k].min_gap);
+  free(st);
   sim_free(&s);
 }
 

@@ -102,7 +102,7 @@ Test(ndb_run, ends_where_the_exact_solve_ends)
             "cloth.sheet.bending=1e-3");
   const double d = logs_distance("pd.h5", "ndb.h5");
   printf("ndb_run: largest distance to cholmod_pd %.3g m in 25 steps\n", d);
-  cr_assert(d < 1e-4, "%g m", d);
+  cr_assert(d < 3e-5, "%g m", d); /* 8e-6 measured */
 }
 
 static void refused(const char *setting, const char *const *texts)

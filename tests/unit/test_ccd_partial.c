@@ -144,24 +144,24 @@ static rates measure(int kind, int family, double motion, const ccd_partial_sett
 static double recall(const rates *r) { return (double)r->seen / (double)r->hits; }
 static double alarms(const rates *r) { return (double)r->alarms / (double)r->free; }
 
-/* The rates are printed.  The paper gives none; the bounds are the measured values less 0.03,
- * ten times the scatter between seeds.  The samples alone see little of a slow motion (cloth:
- * a tenth of an edge), whose impacts only turn r near the point of impact: hence the
- * projection. */
+/* The rates are printed.  The paper gives none; the bounds are the measured values less 0.03, a
+ * quarter at most, ten times the scatter between seeds; and recall is far above what calling as
+ * many pairs active by chance would have.  The samples alone see little of a slow motion (cloth: a
+ * tenth of an edge), whose impacts only turn r near the point of impact: hence the projection. */
 Test(ccd_partial, recall_and_false_alarms)
 {
   static const struct {
     const char *name;
     ccd_partial_settings s;
-    double cloth, half; /* least recall, of both kinds */
-  } sets[] = {{"centre", {1, 0, LK_R(0.9)}, 0.15, 0.34},
-              {"3", {3, 0, LK_R(0.9)}, 0.01, 0.62},
-              {"6", {6, 0, LK_R(0.9)}, 0.13, 0.84},
-              {"projection", {0, 1, LK_R(0.9)}, 0.81, 0.77},
-              {"projection, centre", {1, 1, LK_R(0.9)}, 0.83, 0.84},
-              {"projection, 3", {3, 1, LK_R(0.9)}, 0.81, 0.90},
-              {"projection, 6", {6, 1, LK_R(0.9)}, 0.83, 0.94},
-              {"adaptive", {CCD_SAMPLES_ADAPTIVE, 0, LK_R(0.9)}, 0.83, 0.94}};
+    double cloth[2], half[2]; /* least recall, VT and EE */
+  } sets[] = {{"centre", {1, 0, LK_R(0.9)}, {0.295, 0.157}, {0.531, 0.344}},
+              {"3", {3, 0, LK_R(0.9)}, {0.165, 0.0338}, {0.832, 0.629}},
+              {"6", {6, 0, LK_R(0.9)}, {0.387, 0.133}, {0.933, 0.84}},
+              {"projection", {0, 1, LK_R(0.9)}, {0.86, 0.813}, {0.82, 0.775}},
+              {"projection, centre", {1, 1, LK_R(0.9)}, {0.88, 0.831}, {0.868, 0.846}},
+              {"projection, 3", {3, 1, LK_R(0.9)}, {0.876, 0.817}, {0.942, 0.905}},
+              {"projection, 6", {6, 1, LK_R(0.9)}, {0.893, 0.832}, {0.962, 0.943}},
+              {"adaptive", {CCD_SAMPLES_ADAPTIVE, 0, LK_R(0.9)}, {0.893, 0.832}, {0.962, 0.943}}};
   for (size_t i = 0; i < sizeof sets / sizeof sets[0]; ++i)
     for (int kind = 0; kind < 2; ++kind) {
       const rates c = measure(kind, CASE_CLOTH, 1.0, &sets[i].s);
@@ -170,8 +170,10 @@ Test(ccd_partial, recall_and_false_alarms)
       printf("%s %-20s recall %.3f %.3f %.3f  false alarms %.3f %.3f %.3f  (cloth, half, full)\n",
              kind == CCD_VT ? "vt" : "ee", sets[i].name, recall(&c), recall(&h), recall(&f),
              alarms(&c), alarms(&h), alarms(&f));
-      cr_expect_geq(recall(&c), sets[i].cloth, "%s on cloth: %g", sets[i].name, recall(&c));
-      cr_expect_geq(recall(&h), sets[i].half, "%s: %g", sets[i].name, recall(&h));
+      cr_expect_geq(recall(&c), sets[i].cloth[kind], "%s on cloth: %g", sets[i].name, recall(&c));
+      cr_expect_geq(recall(&h), sets[i].half[kind], "%s: %g", sets[i].name, recall(&h));
+      cr_expect_gt(recall(&c), 8.0 * alarms(&c), "%s on cloth: no better than chance",
+                   sets[i].name);
       cr_expect_leq(alarms(&c), 0.08, "%s on cloth: %g", sets[i].name, alarms(&c));
       cr_expect_leq(alarms(&h), 0.3, "%s: %g", sets[i].name, alarms(&h));
     }
