@@ -73,7 +73,7 @@ def bars(experiment):
             seconds = t["s"].sum() / t["all"].sum()
             rows.append(Bar(f"{name}: one iteration", seconds, SECONDS[vertices], "s"))
             rows.append(Bar(f"{name}: iterations per step", t["needed"].mean(), iterations))
-            rows.append(Bar(f"{name}: intersections", t["found"].sum(), 0))
+            rows.append(Bar(f"{name}: intersections", t["found"].sum() if (t["found"] >= 0).all() else np.nan, 0))
     return rows
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from loompy.experiment import Bar, FigureError, plain_axes
 from loompy.log import Log
+from loompy.steps import intersections
 
 # name: solver, weight of the barrier's projective form, iterations at most, colour
 METHODS = {
@@ -39,7 +40,7 @@ def curves(path):
         "energy": rows["e_total"],
         "gap": rows["min_gap"],
         "seconds": rows["t_total"],
-        "intersections": steps["intersections"].sum(),
+        "intersections": intersections(steps),
     }
 
 
@@ -82,7 +83,7 @@ def bars(experiment):
     if not descent > 0:
         raise FigureError("the step has nothing to solve")
     with Log(reference) as log:
-        found = log.table("steps")["intersections"].sum()
+        found = intersections(log.table("steps"))
     rows = [
         Bar("intersections in all steps of the reference", found, 0),
         Bar("newton final residual", newton["residual"][-1], 1e-9, "m"),

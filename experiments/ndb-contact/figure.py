@@ -7,7 +7,7 @@ import numpy as np
 
 from loompy.experiment import Bar, plain_axes
 from loompy.log import Log
-from loompy.steps import steps_of
+from loompy.steps import intersections, steps_of
 
 SAMPLES = ("1", "3", "6")
 CAPS = (50, 25, 5)
@@ -196,8 +196,8 @@ def bars(experiment):
     capped = {k: steps_of(p) for k, p in twists(experiment, 20).items()}
     lock = {base: steps_of(path) for base, path in without_growth(experiment).items()}
     runs = pots(experiment)
-    dirty = sum(np.maximum(steps_of(p)["intersections"], 0).sum() for p in runs.values())
-    dirty += sum(np.maximum(t["intersections"], 0).sum() for t in (ndb, *capped.values()))
+    dirty = sum(intersections(steps_of(p)) for p in runs.values())
+    dirty += sum(intersections(t) for t in (ndb, *capped.values()))
     seen = partial(experiment)
     return [
         Bar("twist: steps of full length", np.mean(ndb["length"] == 1.0), 0.95, least=True),

@@ -5,7 +5,7 @@ import numpy as np
 
 from loompy.experiment import FigureError
 from loompy.log import Log
-from loompy.steps import full_detections
+from loompy.steps import full_detections, intersections
 
 # ---- table 1 --------------------------------------------------------------------------------
 SMALL = {  # vertices per sheet and steps, so that every run takes seconds of processor time
@@ -44,7 +44,7 @@ def table1_row(experiment, scene, solver):
             f"{full:8.2f}"
             + "".join(f"{p:9.2f}" for p in phases)
             + f"{ms * clean:9.2f}{1e3 / (ms * clean):8.1f}"
-            f"{np.maximum(steps['intersections'], 0).sum():7d}")
+            f"{intersections(steps):7.0f}")
 
 
 def table1(experiment):
@@ -123,10 +123,9 @@ def numbers(path):
     with Log(path) as log:
         steps, full = log.table("steps"), full_detections(log).mean()
         dof = 3 * len(log.scene("mass"))
-    bad = np.maximum(steps["intersections"], 0).sum()
     return (f"{dof} DOF, {len(steps)} steps, {steps['iters'].mean():.1f} iterations and"
             f" {full:.2f} full detections a step, at most"
-            f" {steps['contacts'].max()} contacts, {bad} intersections")
+            f" {steps['contacts'].max()} contacts, {intersections(steps):.0f} intersections")
 
 
 def pictures(experiment, name, count, view):

@@ -8,6 +8,7 @@ import numpy as np
 
 from loompy.experiment import Bar, plain_axes
 from loompy.log import Log
+from loompy.steps import intersections
 
 
 @dataclass
@@ -139,8 +140,7 @@ def bars(experiment):
         with Log(path) as log:
             steps = log.table("steps")
             label = f"{name}, {len(log.frame(0))} vertices"
-            rows.append(Bar(f"{label}: intersections in all steps",
-                            np.abs(steps["intersections"]).sum(), 0))
+            rows.append(Bar(f"{label}: intersections in all steps", intersections(steps), 0))
             if name not in SCENES:
                 continue  # capped steps: energy is not what they promise
             if steps["time"][-1] > SCENES[name].still:

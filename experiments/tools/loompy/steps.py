@@ -41,3 +41,9 @@ def steps_of(path):
         if mine[-1]["stage"] == LAST:
             row["length"] = mine[-1]["alpha"]
     return rows
+
+
+def intersections(steps):
+    """Of all steps together; NaN, which meets no bound, if some step was not audited (-1)."""
+    found = steps["intersections"]
+    return found.sum() if (found >= 0).all() else np.nan
