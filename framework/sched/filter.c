@@ -62,11 +62,12 @@ static loom_status ask_bound(run *r, loom_buf *x0, loom_buf *x1, double to, doub
   if (to > r->st.progress) r->blocker = b.blocker;
   r->step_toi = fmin(r->step_toi, b.t_global);
   if (r->beyond && b.touching)
-    return err_set(r->err, LOOM_E_NUMERIC,
-                   "step %lld: a pair touches within rounding at the last positions without "
-                   "intersections, so no bound can keep it apart; let a gap remain ([filter] min_gap "
-                   "= a twentieth of d_hat), lower dt, or raise [stop] max_iters",
-                   (long long)r->st.index);
+    return err_set(
+        r->err, LOOM_E_NUMERIC,
+        "step %lld: a pair touches within rounding at the last positions without "
+        "intersections, so no bound can keep it apart; let a gap remain ([filter] min_gap "
+        "= a twentieth of d_hat), lower dt, or raise [stop] max_iters",
+        (long long)r->st.index);
   return LOOM_OK;
 }
 
