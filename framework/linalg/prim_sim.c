@@ -11,7 +11,7 @@ loom_status prim_scan_cuda(const loom_exec *q, const int64_t *in, int64_t *out, 
   (void)q;
   *bytes = 1;
   if (work == NULL) return LOOM_OK;
-  if (sim_enter("scan", NULL, 0) != LOOM_OK) return LOOM_E_DEVICE;
+  if (sim_enter() != LOOM_OK) return LOOM_E_DEVICE;
   prim_scan_cpu(1, in, out, n);
   return sim_leave();
 }
@@ -22,7 +22,7 @@ loom_status prim_sort_cuda(const loom_exec *q, uint64_t *key, int32_t *perm, int
   (void)q;
   *bytes = (size_t)prim_sort_cpu_bytes(1, n);
   if (work == NULL) return LOOM_OK;
-  if (sim_enter("sort", NULL, 0) != LOOM_OK) return LOOM_E_DEVICE;
+  if (sim_enter() != LOOM_OK) return LOOM_E_DEVICE;
   prim_sort_cpu(1, key, perm, n, work);
   return sim_leave();
 }
