@@ -21,6 +21,9 @@ grep -qw gd "$work/list" || fail "the installed plugins were not found: $(cat "$
 grep -w heavy_ball "$work/list" || fail "heavy_ball is not listed: $(cat "$work/list")"
 "$loom" describe heavy_ball --plugin-path "$work/build/plugins" >"$work/describe"
 grep -q beta "$work/describe" || fail "describe does not show the parameter beta"
+"$loom" contract heavy_ball --plugin-path "$work/build/plugins" >"$work/contract" ||
+  fail "loom contract: $(cat "$work/contract")"
+grep -q '^PASS  life.restart_continues' "$work/contract" || fail "$(cat "$work/contract")"
 "$loom" run "$LOOM_SOURCE_DIR/tests/package/sheet.ini" -o "$work/run.h5" --quiet \
   --plugin-path "$work/build/plugins" || fail "loom run"
 
