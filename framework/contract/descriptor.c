@@ -107,7 +107,7 @@ void ct_descriptor_tables(const ct_plugin *p)
   registry_close(reg);
 }
 
-/* Required members (architecture.md section 7), and those that a capability implies. */
+/* Required members, and those that a capability implies. */
 void ct_descriptor_members(const ct_plugin *p)
 {
   registry *reg;
