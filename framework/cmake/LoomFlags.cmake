@@ -26,6 +26,11 @@ target_compile_options(loom_flags INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${LOOM_WERROR}>>:-Werror>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas>)
 target_compile_definitions(loom_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:_POSIX_C_SOURCE=200809L>)
+# Coverage for libFuzzer in everything, the core's objects above all: without it the targets
+# fuzz_*_libfuzzer see their own file alone.
+if(LOOM_FUZZ)
+  target_compile_options(loom_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-fsanitize=fuzzer-no-link>)
+endif()
 if(LOOM_SANITIZE)
   target_compile_options(loom_flags INTERFACE
     $<$<COMPILE_LANGUAGE:C>:-fsanitize=${LOOM_SANITIZE};-fno-omit-frame-pointer;-fno-sanitize-recover=undefined;-Wno-format-truncation>)
