@@ -35,9 +35,9 @@ static int fix_report(const common_options *c)
   } else {
     fputs(s->start_lines, stdout);
     if (s->start_total > SCENE_MAX_LISTED)
-      printf("... and %lld more\n", (long long)s->start_total - SCENE_MAX_LISTED);
-    printf("%s: %lld intersections at the start (ids count from 0 in each object)\n", c->config,
-           (long long)s->start_total);
+      printf("... and at least %lld more\n", (long long)s->start_total - SCENE_MAX_LISTED);
+    printf("%s: %s%lld intersections at the start (ids count from 0 in each object)\n", c->config,
+           s->start_total >= SCENE_MAX_LISTED ? "at least " : "", (long long)s->start_total);
     if (s->start_total > 0) code = EXIT_INTERSECTIONS;
   }
   scene_free(s);

@@ -77,9 +77,9 @@ static const char *owner(const audit *a, const isect_pass *p, int second, char b
 static void print_way(const audit *a, int64_t found, int64_t frame, const double time[2])
 {
   const int64_t shown = found < a->max_pairs ? found : a->max_pairs;
-  printf("frame %" PRId64 " to %" PRId64 " (time %g to %g s): %" PRId64
+  printf("frame %" PRId64 " to %" PRId64 " (time %g to %g s): %s%" PRId64
          " pairs pass through each other\n",
-         frame, frame + 1, time[0], time[1], found);
+         frame, frame + 1, time[0], time[1], found >= ISECT_MOST_PASSES ? "at least " : "", found);
   for (int64_t i = 0; i < shown; ++i) {
     const isect_pass *const p = &a->passes[i];
     const int32_t *const v = p->v;

@@ -33,6 +33,11 @@ int guard_run(int (*body)(int argc, char **argv), int argc, char **argv)
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   const int sig = WTERMSIG(status);
   if (sig == SIGINT || sig == SIGTERM || sig == SIGKILL || sig == SIGPIPE) return 128 + sig;
+  if (sig == SIGXCPU) {
+    fprintf(stderr, "loom: the processor time of this process is used up (ulimit -t); raise it, or "
+                    "look at fewer frames\n");
+    return 128 + sig;
+  }
   fprintf(stderr,
           "loom: %s: the HDF5 library crashed while reading (signal %d): the file is damaged; use "
           "a copy, or run again from the last checkpoint\n",

@@ -43,6 +43,10 @@ void isect_point(const double p[3], const double q[3], const double a[3], const 
 loom_status isect_scene(loom_err *err, const isect_surface *m, const isect_surface *bodies,
                         int num_bodies, int threads, isect_pair *pairs, int64_t capacity,
                         int64_t *total);
+/* The same, but the search ends when `enough` are found: *total is then at least that. */
+loom_status isect_scene_upto(loom_err *err, const isect_surface *m, const isect_surface *bodies,
+                             int num_bodies, int threads, int64_t enough, isect_pair *pairs,
+                             int64_t capacity, int64_t *total);
 /* A mesh alone: x [n][3], tris [nt][3]. */
 loom_status isect_mesh(loom_err *err, const double *x, int64_t n, const int32_t *tris, int64_t nt,
                        int threads, isect_pair *pairs, int64_t capacity, int64_t *total);

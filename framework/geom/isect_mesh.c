@@ -61,12 +61,19 @@ static void visit(void *user, int32_t a, int32_t b)
   test_edges(job, job->b, b, job->a, a, job->a != job->b);
 }
 
+loom_status isect_scene_upto(loom_err *err, const isect_surface *m, const isect_surface *bodies,
+                             int num_bodies, int threads, int64_t enough, isect_pair *pairs,
+                             int64_t capacity, int64_t *total)
+{
+  const isect_query q = {visit, NULL, sizeof *pairs, compare_pair, enough};
+  return isect_search(err, m, bodies, num_bodies, threads, &q, pairs, capacity, total);
+}
+
 loom_status isect_scene(loom_err *err, const isect_surface *m, const isect_surface *bodies,
                         int num_bodies, int threads, isect_pair *pairs, int64_t capacity,
                         int64_t *total)
 {
-  const isect_query q = {visit, NULL, sizeof *pairs, compare_pair};
-  return isect_search(err, m, bodies, num_bodies, threads, &q, pairs, capacity, total);
+  return isect_scene_upto(err, m, bodies, num_bodies, threads, 0, pairs, capacity, total);
 }
 
 loom_status isect_mesh(loom_err *err, const double *x, int64_t n, const int32_t *tris, int64_t nt,

@@ -177,10 +177,39 @@ static int join_lists(isect_job *job, int threads)
   return !l->failed;
 }
 
+/* Leaves [from, end) of the tree of a. */
+static void search_leaves(isect_job *job, int threads, const isect_query *q, int32_t from,
+                          int32_t end)
+{
+  const isect_ready *const a = job[0].a, *const b = job[0].b;
+#pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
+  for (int32_t k = from; k < end; ++k) {
+    isect_job *const mine = &job[omp_get_thread_num()];
+    if (a == b)
+      isect_tree_self(&a->tree, k, q->visit, mine);
+    else
+      isect_tree_cross(&a->tree, k, &b->tree, q->visit, mine);
+  }
+}
+
+/* All leaves, or, in blocks, until the findings are enough: which ones these are does not depend on
+ * threads. */
+static void search_all(isect_job *job, int threads, const isect_query *q, int64_t enough)
+{
+  enum { BLOCK = 128 };
+  const int32_t leaves = job[0].a->tree.num_leaves, step = enough > 0 ? BLOCK : leaves;
+  for (int32_t from = 0; from < leaves; from += step) {
+    int64_t total = 0;
+    search_leaves(job, threads, q, from, leaves - from > step ? from + step : leaves);
+    for (int t = 0; t < threads; ++t) total += job[t].found.total;
+    if (leaves - from <= step || (enough > 0 && total >= enough)) return;
+  }
+}
+
 /* One mesh with itself (b == a) or with a body. */
 static loom_status search_two(loom_err *err, const isect_ready *a, const isect_ready *b,
-                              int32_t body, int threads, const isect_query *q, void *out,
-                              int64_t capacity, int64_t *total)
+                              int32_t body, int threads, const isect_query *q, int64_t enough,
+                              void *out, int64_t capacity, int64_t *total)
 {
   isect_job *const job = calloc((size_t)threads, sizeof *job);
   if (job == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory for the audit");
@@ -190,14 +219,7 @@ static loom_status search_two(loom_err *err, const isect_ready *a, const isect_r
     job[t].found.capacity = capacity;
     job[t].found.compare = q->compare;
   }
-#pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
-  for (int32_t k = 0; k < a->tree.num_leaves; ++k) {
-    isect_job *const mine = &job[omp_get_thread_num()];
-    if (a == b)
-      isect_tree_self(&a->tree, k, q->visit, mine);
-    else
-      isect_tree_cross(&a->tree, k, &b->tree, q->visit, mine);
-  }
+  search_all(job, threads, q, enough);
   loom_status s = LOOM_OK;
   if (!join_lists(job, threads))
     s = err_set(err, LOOM_E_NOMEM, "out of memory for the pairs that the audit found");
@@ -219,6 +241,8 @@ loom_status isect_search(loom_err *err, const isect_surface *m, const isect_surf
   if (threads < 1) threads = 1;
   loom_status s = make_ready(err, m, NULL, &mesh);
   for (int32_t k = -1; k < num_bodies && s == LOOM_OK; ++k) {
+    const int64_t enough = q->enough > 0 ? q->enough - *total : 0; /* not yet found */
+    if (q->enough > 0 && enough <= 0) break;
     const int64_t kept = *total < capacity ? *total : capacity;
     void *const room = kept < capacity ? (char *)out + (size_t)kept * q->size : NULL;
     const isect_ready *const other = k < 0 ? &mesh : &body;
@@ -228,7 +252,7 @@ loom_status isect_search(loom_err *err, const isect_surface *m, const isect_surf
       if (s != LOOM_OK) err_prefix(err, "body %d", k);
     }
     if (s == LOOM_OK && other->tree.num_nodes > 0)
-      s = search_two(err, &mesh, other, k, threads, q, room, capacity - kept, &found);
+      s = search_two(err, &mesh, other, k, threads, q, enough, room, capacity - kept, &found);
     if (k >= 0) ready_close(&body);
     *total += found;
   }

@@ -37,6 +37,7 @@ typedef struct isect_query {
   const void *user;
   size_t size; /* of a finding, bytes */
   isect_compare compare;
+  int64_t enough; /* the search ends when about so many are found, 0: all */
 } isect_query;
 
 /* Visit all pairs of triangles of m with itself, and of m with each body, whose boxes meet.

@@ -307,7 +307,7 @@ loom_status isect_path(loom_err *err, const isect_surface *m, const isect_surfac
                        int num_bodies, double tolerance, int threads, isect_pass *passes,
                        int64_t capacity, int64_t *total)
 {
-  const isect_query q = {visit, &tolerance, sizeof *passes, compare_pass};
+  const isect_query q = {visit, &tolerance, sizeof *passes, compare_pass, ISECT_MOST_PASSES};
   *total = 0;
   if (!(tolerance > 0))
     return err_set(err, LOOM_E_ARG, "tolerance %g m: it must be above 0", tolerance);

@@ -28,6 +28,10 @@ typedef struct isect_pass {
 int isect_pass_pair(int kind, const double *const x0[4], const double *const x1[4],
                     double tolerance, double *time);
 
+/* A search for passes ends when about so many are found: damaged positions have them without
+ * number. */
+enum { ISECT_MOST_PASSES = 100000 };
+
 /* All pairs of mesh m with itself and with the bodies [num_bodies]; who has no x_end stands
  * still.  tolerance > 0, m.  *total gets the number, passes the first `capacity` of them,
  * sorted by (body, kind, side, v). */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "log/h5util.h"
 
@@ -21,6 +22,15 @@ enum {
   RESERVE_CLOSE = 1 << 20, /* bytes kept free for metadata, status and closing */
   RESERVE_SLAB = 16 << 20  /* bytes asked for at a time, given back at close */
 };
+
+/* Of a log; or of the checkpoint that is being written, which stands in for an older one. */
+static int can_continue(const char *path)
+{
+  static const char tail[] = ".check.h5";
+  const size_t len = strlen(path), end = sizeof tail - 1;
+  if (len > end && strcmp(path + len - end, tail) == 0) return access(path, F_OK) == 0;
+  return h5check_exists(path);
+}
 
 static loom_status full(loom_err *err, const char *path, int64_t eoa, int code)
 {
@@ -32,9 +42,10 @@ static loom_status full(loom_err *err, const char *path, int64_t eoa, int code)
   else
     snprintf(why, sizeof why, "no space left on the disk");
   return err_set(err, LOOM_E_IO,
-                 "%s: %s (the log holds %.1f MiB); finished steps are kept: free space, then "
-                 "continue with --resume",
-                 path, why, (double)eoa / (1 << 20));
+                 "%s: %s (it holds %.1f MiB); finished steps are kept: free space, then %s", path,
+                 why, (double)eoa / (1 << 20),
+                 can_continue(path) ? "continue with --resume"
+                                    : "run again: there is no checkpoint to continue from");
 }
 
 /* Reserve [eoa, end); 0 or the error number.  The file's size does not change. */

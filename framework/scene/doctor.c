@@ -43,8 +43,8 @@ loom_status doctor_verdict(loom_err *err, const doctor *d)
   }
   err_set(err, LOOM_E_CONFIG, "%s", text);
   if (d->total > told)
-    err_append(err, "... and %lld more problems of the input (ids count from 0)",
-               (long long)(d->total - told));
+    err_append(err, "... and %s%lld more problems of the input (ids count from 0)",
+               d->more ? "at least " : "", (long long)(d->total - told));
   else
     err_append(err, "%lld problem%s of the input (ids count from 0)", (long long)d->total,
                d->total == 1 ? "" : "s");

@@ -35,6 +35,7 @@ typedef struct doctor_problem {
 
 typedef struct doctor {
   int64_t total; /* problems found; the first DOCTOR_MAX are listed */
+  int more;      /* there may be more: the search was ended */
   doctor_problem list[DOCTOR_MAX];
 } doctor; /* {0} is empty */
 
@@ -65,7 +66,7 @@ typedef struct doctor_pair {     /* an intersection at the start */
  * the first `capacity` in `out`. */
 loom_status doctor_intersections(loom_err *err, const isect_surface *m, const doctor_part *parts,
                                  int num_parts, const scene_bodies *bodies, doctor_pair *out,
-                                 int64_t capacity, int64_t *total);
+                                 int64_t capacity, int64_t enough, int64_t *total);
 /* "[cloth.a]: edge 3-4 intersects triangle 7 of body ball at (0.1 0.2 0.3) m" */
 void doctor_pair_text(const doctor_pair *p, char *buf, size_t len);
 

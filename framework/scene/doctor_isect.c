@@ -55,13 +55,14 @@ void doctor_pair_text(const doctor_pair *p, char *buf, size_t len)
 
 loom_status doctor_intersections(loom_err *err, const isect_surface *m, const doctor_part *parts,
                                  int num_parts, const scene_bodies *bodies, doctor_pair *out,
-                                 int64_t capacity, int64_t *total)
+                                 int64_t capacity, int64_t enough, int64_t *total)
 {
   isect_pair *pairs;
   *total = 0;
   if (num_parts == 0 || m->nt == 0) return LOOM_OK;
   LOOM_TRY(mesh_alloc(err, capacity, sizeof *pairs, &pairs));
-  const loom_status s = isect_scene(err, m, bodies->at, bodies->num, 0, pairs, capacity, total);
+  const loom_status s =
+      isect_scene_upto(err, m, bodies->at, bodies->num, 0, enough, pairs, capacity, total);
   for (int64_t k = 0; s == LOOM_OK && k < *total && k < capacity; ++k)
     out[k] = name_pair(m, parts, num_parts, bodies, &pairs[k]);
   free(pairs);

@@ -331,6 +331,7 @@ static loom_status list_pairs(builder *b, const doctor_pair *pairs, int64_t coun
 static loom_status check_intersections(builder *b, int check)
 {
   const int64_t capacity = check == SCENE_LIST ? SCENE_MAX_LISTED : DOCTOR_MAX;
+  const int64_t enough = check == SCENE_LIST ? SCENE_MAX_LISTED : SCENE_MAX_COUNTED;
   start_state st = {0};
   int64_t total = 0;
   loom_status s = start_open(b, &st);
@@ -339,9 +340,10 @@ static loom_status check_intersections(builder *b, int check)
     const isect_surface m = {
         .x = st.x, .n = b->s->pub.num_verts, .tris = st.tris, .nt = b->s->pub.num_tris};
     s = doctor_intersections(b->err, &m, st.parts, b->num_objects, &st.bodies, st.pairs, capacity,
-                             &total);
+                             enough, &total);
   }
   b->s->start_total = total;
+  b->doc.more |= total >= enough && check == SCENE_REFUSE;
   if (s == LOOM_OK && check == SCENE_LIST)
     s = list_pairs(b, st.pairs, total < capacity ? total : capacity);
   if (s == LOOM_OK && check == SCENE_REFUSE) refuse_pairs(b, st.pairs, total);

@@ -33,7 +33,8 @@ enum { /* what to do about objects that intersect at the start */
        SCENE_REFUSE = 1, /* an error that names the first pairs */
        SCENE_LIST = 2    /* count and list them */
 };
-enum { SCENE_MAX_LISTED = 100000 };
+/* The search ends when about so many are found: copies of one cloth have millions. */
+enum { SCENE_MAX_LISTED = 100000, SCENE_MAX_COUNTED = 10000 };
 
 /* Objects are numbered cloth first, then solids, then yarns, each in the order of the file.
  * Build from the sections [cloth.*], [solid.*], [yarn.*], [pin.*], [body.*] and the gravity and

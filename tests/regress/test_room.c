@@ -97,7 +97,7 @@ static void is_near(const char *solver, const char *resolution)
   cr_assert_eq(check.code, 0, "%s", check.err);
   proc_loom(&run, LOOM_ARGS("run", "drape.ini", "--set", plugin, "--set", res, "-n", "1", "--set",
                             "stop.tol_abs=0", "--set", "stop.tol_rel=0", "--set",
-                            "stop.max_iters=2", "-o", "run.h5"));
+                            "stop.max_iters=2", "--overwrite", "-o", "run.h5"));
   const double told = bytes_behind(check.out, "memory       about");
   const double taken = bytes_behind(run.out, "the whole process");
   cr_expect(told > 0.6 * taken && told < 1.7 * taken, "%s %s: told %g, taken %g bytes", solver,
@@ -110,4 +110,25 @@ Test(room, the_estimate_is_near_what_a_run_takes)
   is_near("cholmod_pd", "101 101");
   is_near("cholmod_newton", "101 101");
   is_near("pcg_newton", "101 101");
+}
+
+/* Fifty cloths in one place meet each other millions of times: counting ends at 10,000. */
+Test(room, intersections_without_number_are_not_all_counted)
+{
+  char text[16384] = "[solver]\nplugin = gd\n";
+  proc p;
+  for (int k = 0; k < 50; ++k) {
+    char more[100];
+    snprintf(more, sizeof more, "[cloth.c%d]\nresolution = 21 21\n", k);
+    strcat(text, more);
+  }
+  proc_write("many.ini", text);
+  proc_loom_small(&p, TWO_GB, LOOM_ARGS("check", "many.ini"));
+  cr_expect_eq(p.code, 2, "exit code %d: %s", p.code, p.err);
+  const char *const at = strstr(p.err, "... and at least ");
+  cr_assert(at != NULL, "%s", p.err);
+  const long long told = atoll(at + strlen("... and at least "));
+  cr_expect(told >= 9900 && told < 1000000, "%s", at);
+  proc_loom_small(&p, TWO_GB, LOOM_ARGS("check", "many.ini", "--fix-report"));
+  cr_expect_eq(p.code, 3, "exit code %d: %s", p.code, p.err);
 }

@@ -305,3 +305,38 @@ Test(audit, bodies_are_placed_by_their_pose)
   const double placed[6] = {3, 7, 10, 5, 5, 7.5};
   cr_expect_arr_eq(y, placed, sizeof y);
 }
+
+/* Ended early, the findings are the same for every number of threads. */
+Test(audit, enough_is_enough)
+{
+  enum {
+    COPIES = 40,
+    SIDE = 12,
+    V = COPIES * SIDE * SIDE,
+    T = COPIES * 2 * (SIDE - 1) * (SIDE - 1)
+  };
+  static double x[3 * V];
+  static int32_t tris[3 * T];
+  int32_t *t = tris;
+  for (int v = 0; v < V; ++v)
+    for (int c = 0; c < 2; ++c) x[3 * v + c] = c ? v / SIDE % SIDE : v % SIDE;
+  for (int s = 0; s < COPIES; ++s)
+    for (int i = 0; i + 1 < SIDE; ++i)
+      for (int j = 0; j + 1 < SIDE; ++j) {
+        const int32_t a = (s * SIDE + i) * SIDE + j;
+        const int32_t two[6] = {a, a + 1, a + SIDE, a + 1, a + SIDE + 1, a + SIDE};
+        memcpy(t, two, sizeof two);
+        t += 6;
+      }
+  const isect_surface m = {.x = x, .n = V, .tris = tris, .nt = T};
+  isect_pair pairs[2][50];
+  int64_t total[2];
+  loom_err err = {0};
+  memset(pairs, 0, sizeof pairs);
+  for (int k = 0; k < 2; ++k)
+    cr_assert_eq(isect_scene_upto(&err, &m, NULL, 0, 1 + 2 * k, 1000, pairs[k], 50, &total[k]),
+                 LOOM_OK, "%s", err.text);
+  cr_expect_eq(total[0], total[1]);
+  cr_expect(total[0] >= 1000 && total[0] < 1000000, "%lld", (long long)total[0]);
+  cr_expect_eq(memcmp(pairs[0], pairs[1], sizeof pairs[0]), 0);
+}
