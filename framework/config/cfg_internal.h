@@ -116,9 +116,11 @@ typedef struct cfg_record { /* one line that is not empty */
   const char *value;
   int line;
 } cfg_record;
-/* All records of a text in order, checked against iniparser's reading of it. */
+/* All records of a text in order, checked against iniparser's reading of it.  quote: messages may
+ * repeat what stands there; of a file that a configuration merely names they tell the line only,
+ * as it may be one that whoever wrote the configuration should not see. */
 loom_status cfg_scan(loom_err *err, cfg *c, const char *text, size_t len, const char *name,
-                     cfg_record **out, int *num);
+                     int quote, cfg_record **out, int *num);
 int cfg_utf8_valid(const char *s, size_t len);
 int cfg_key_valid(const char *s, size_t len);
 int cfg_section_valid(const char *s, size_t len);

@@ -1,5 +1,6 @@
 /* load.c - files, includes and --set become one list of sections with places. */
 #include "config/cfg_internal.h"
+#include "core/read_file.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -91,19 +92,18 @@ const char *cfg_join(cfg *c, const char *dir, const char *path)
 
 loom_status cfg_read_file(loom_err *err, cfg *c, const char *path, char **text, size_t *len)
 {
-  struct stat st;
-  FILE *const f = fopen(path, "rb");
+  int64_t size = 0;
+  const char *why;
+  FILE *const f = read_file_open(path, &size, &why);
   loom_status s = LOOM_OK;
-  if (f == NULL || fstat(fileno(f), &st) != 0)
-    s = err_set(err, LOOM_E_CONFIG, "%s: cannot read the file: %s", path, strerror(errno));
-  else if (!S_ISREG(st.st_mode))
-    s = err_set(err, LOOM_E_CONFIG, "%s: not a regular file", path);
-  else if (st.st_size > CFG_FILE_MAX)
+  if (f == NULL)
+    s = err_set(err, LOOM_E_CONFIG, "%s: cannot read the file: %s", path, why);
+  else if (size > CFG_FILE_MAX)
     s = err_set(err, LOOM_E_CONFIG, "%s: the file has %lld bytes; allowed: up to %d", path,
-                (long long)st.st_size, CFG_FILE_MAX);
-  else if ((*text = cfg_alloc(c, (size_t)st.st_size + 1)) == NULL)
+                (long long)size, CFG_FILE_MAX);
+  else if ((*text = cfg_alloc(c, (size_t)size + 1)) == NULL)
     s = cfg_nomem(err);
-  else if ((*len = fread(*text, 1, (size_t)st.st_size, f)) != (size_t)st.st_size)
+  else if ((*len = fread(*text, 1, (size_t)size, f)) != (size_t)size)
     s = err_set(err, LOOM_E_IO, "%s: the file changed or failed while it was read", path);
   if (f != NULL) fclose(f);
   return s;
@@ -185,7 +185,7 @@ static loom_status load_text(loom_err *err, cfg *c, const cfg_file *f, const cha
   cfg_record *rec = NULL;
   int num = 0;
   cfg_section *s = NULL;
-  LOOM_TRY(cfg_scan(err, c, text, len, f->name, &rec, &num));
+  LOOM_TRY(cfg_scan(err, c, text, len, f->name, f->includer == NULL, &rec, &num));
   for (int i = 0; i < num; ++i) {
     if (rec[i].section[0] == '\0') {
       if (rec[i].value[0] == '\0')

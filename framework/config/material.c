@@ -53,7 +53,7 @@ static loom_status read_material(loom_err *err, cfg *c, cfg_section *s, const ch
   *f = (cfg_file){.name = path, .dir = cfg_dirname(c, path)};
   if (f->dir == NULL) return cfg_nomem(err);
   LOOM_TRY(cfg_read_file(err, c, path, &text, &len));
-  LOOM_TRY(cfg_scan(err, c, text, len, path, &rec, &num));
+  LOOM_TRY(cfg_scan(err, c, text, len, path, 0, &rec, &num));
   for (int i = 0; i < num; ++i) {
     if (strcmp(rec[i].section, "material") != 0)
       return err_set(err, LOOM_E_CONFIG,

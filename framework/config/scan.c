@@ -66,6 +66,7 @@ typedef struct scanner {
   loom_err *err;
   cfg *c;
   const char *name;    /* of the text, for messages */
+  int quote;           /* messages may repeat the text */
   char *copy;          /* what iniparser gets: comments after headers are blanked */
   const char *section; /* the present one */
   int first;           /* its header's record, -1 above the first header */
@@ -115,9 +116,10 @@ static loom_status header(scanner *sc, char *s, size_t len)
   strip(&name, &n);
   if (!cfg_section_valid(name, n))
     return err_set(sc->err, LOOM_E_CONFIG,
-                   "%s:%d: '%.*s' is no section name; allowed: lower-case letters, digits, '_', "
+                   "%s:%d: %s%.*s%s is no section name; allowed: lower-case letters, digits, '_', "
                    "'-', parts joined by '.', up to %d bytes each, beginning with a letter",
-                   sc->name, sc->line, (int)n, name, CFG_NAME_MAX);
+                   sc->name, sc->line, sc->quote ? "'" : "the text in brackets",
+                   sc->quote ? (int)n : 0, name, sc->quote ? "'" : "", CFG_NAME_MAX);
   sc->section = cfg_copy(sc->c, name, n);
   if (sc->section == NULL) return cfg_nomem(sc->err);
   for (int i = 0; i < sc->num; ++i)
@@ -165,15 +167,17 @@ static loom_status assignment(scanner *sc, char *s, size_t len)
   char *const eq = memchr(s, '=', len), *name = s;
   if (eq == NULL)
     return err_set(sc->err, LOOM_E_CONFIG,
-                   "%s:%d: '%.*s' is neither [section] nor key = value nor a comment (; or #)",
-                   sc->name, sc->line, (int)len, s);
+                   "%s:%d: %s%.*s%s is neither [section] nor key = value nor a comment (; or #)",
+                   sc->name, sc->line, sc->quote ? "'" : "the line", sc->quote ? (int)len : 0, s,
+                   sc->quote ? "'" : "");
   size_t n = (size_t)(eq - s);
   strip(&name, &n);
   if (!cfg_key_valid(name, n))
     return err_set(sc->err, LOOM_E_CONFIG,
-                   "%s:%d: [%s] '%.*s' is no key; allowed: lower-case letters, digits and '_', "
+                   "%s:%d: [%s] %s%.*s%s is no key; allowed: lower-case letters, digits and '_', "
                    "beginning with a letter, up to %d bytes",
-                   sc->name, sc->line, sc->section, (int)n, name, CFG_NAME_MAX);
+                   sc->name, sc->line, sc->section, sc->quote ? "'" : "what stands before '='",
+                   sc->quote ? (int)n : 0, name, sc->quote ? "'" : "", CFG_NAME_MAX);
   const char *const key = cfg_copy(sc->c, name, n), *value = NULL;
   if (key == NULL) return cfg_nomem(sc->err);
   const int is_include = strcmp(key, "include") == 0;
@@ -239,13 +243,25 @@ static loom_status parse(scanner *sc, size_t len, dictionary **out)
   }
   snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
   iniparser_set_error_callback(ignore_message);
+  errno = 0;
   *out = iniparser_load(path);
+  const int code = errno;
   close(fd);
   if (*out != NULL) return LOOM_OK;
+  if (code == EMFILE || code == ENFILE || code == ENOMEM)
+    return err_set(sc->err, LOOM_E_IO, "%s: cannot be read: %s", sc->name, strerror(code));
   return err_set(sc->err, LOOM_E_CONFIG,
                  "%s: iniparser refuses the text although every line looks right; please report "
                  "the file",
                  sc->name);
+}
+
+static loom_status differ(scanner *sc, const cfg_record *r, const char *seen)
+{
+  return err_set(sc->err, LOOM_E_CONFIG,
+                 "%s:%d: [%s] %s: iniparser reads '%s' where '%s' stands; avoid quotes and "
+                 "backslashes in the value",
+                 sc->name, r->line, r->section, r->key, seen == NULL ? "nothing" : seen, r->value);
 }
 
 /* Every record must be in the dictionary with the same value, and nothing else. */
@@ -268,11 +284,12 @@ static loom_status agree(scanner *sc, const dictionary *d)
     snprintf(name, sizeof name, "%s:%s", r->section, r->key);
     const char *const seen = iniparser_getstring(d, name, NULL);
     if (seen == NULL || strcmp(seen, r->value) != 0)
-      return err_set(sc->err, LOOM_E_CONFIG,
-                     "%s:%d: [%s] %s: iniparser reads '%s' where '%s' stands; avoid quotes and "
-                     "backslashes in the value",
-                     sc->name, r->line, r->section, r->key, seen == NULL ? "nothing" : seen,
-                     r->value);
+      return sc->quote
+                 ? differ(sc, r, seen)
+                 : err_set(sc->err, LOOM_E_CONFIG,
+                           "%s:%d: [%s] %s: iniparser reads the value differently; avoid quotes "
+                           "and backslashes in it",
+                           sc->name, r->line, r->section, r->key);
     ++known;
   }
   if (known == d->n) return LOOM_OK;
@@ -282,9 +299,9 @@ static loom_status agree(scanner *sc, const dictionary *d)
 }
 
 loom_status cfg_scan(loom_err *err, cfg *c, const char *text, size_t len, const char *name,
-                     cfg_record **out, int *num)
+                     int quote, cfg_record **out, int *num)
 {
-  scanner sc = {.err = err, .c = c, .name = name, .section = "", .first = -1};
+  scanner sc = {.err = err, .quote = quote, .c = c, .name = name, .section = "", .first = -1};
   if (len > CFG_FILE_MAX)
     return err_set(err, LOOM_E_CONFIG, "%s: the text has %zu bytes; allowed: up to %d", name, len,
                    CFG_FILE_MAX);

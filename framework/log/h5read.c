@@ -26,7 +26,7 @@ static loom_status open_hdf5(loom_err *err, h5read *r, unsigned flags)
  * write; otherwise read beside it. */
 static loom_status open_unfinished(loom_err *err, h5read *r, const h5u_super *super)
 {
-  const int fd = open(r->path, O_RDWR | O_CLOEXEC);
+  const int fd = open(r->path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
   const int state = fd < 0 ? H5U_NO_LOCKS : h5u_lock_writer(r->path, fd);
   if (state == H5U_LOCKED) {
     const loom_status s =
@@ -53,7 +53,7 @@ static loom_status open_file(loom_err *err, h5read *r)
 {
   const struct timespec wait = {0, 50 * 1000 * 1000};
   h5u_super super;
-  const int fd = open(r->path, O_RDONLY | O_CLOEXEC);
+  const int fd = open(r->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return err_set(err, LOOM_E_IO, "%s: cannot be opened: %s", r->path, strerror(errno));
   loom_status s = h5u_peek(err, r->path, fd, &super);
   /* A writer that is just starting or closing is not in SWMR mode for some milliseconds. */

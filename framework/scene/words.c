@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "config/config.h"
+#include "core/read_file.h"
 
 static const char *const spaces = " \t\r\n";
 
@@ -114,16 +114,12 @@ static loom_status read_all(loom_err *err, FILE *f, const char *path, size_t siz
 
 loom_status words_file(loom_err *err, const char *path, char **text, size_t *len)
 {
-  struct stat st;
-  FILE *f = fopen(path, "rb");
+  int64_t size = 0;
+  const char *why;
+  FILE *f = read_file_open(path, &size, &why);
   if (f == NULL)
-    return err_set(err, LOOM_E_IO, "%s: cannot be opened: %s; check the path", path,
-                   strerror(errno));
-  loom_status status;
-  if (fstat(fileno(f), &st) != 0 || !S_ISREG(st.st_mode))
-    status = err_set(err, LOOM_E_IO, "%s: is not a regular file; check the path", path);
-  else
-    status = read_all(err, f, path, (size_t)st.st_size, text, len);
+    return err_set(err, LOOM_E_IO, "%s: cannot be opened: %s; check the path", path, why);
+  const loom_status status = read_all(err, f, path, (size_t)size, text, len);
   fclose(f);
   return status;
 }

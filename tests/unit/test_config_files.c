@@ -131,8 +131,8 @@ Test(config_files, include_cycles_and_depth)
 Test(config_files, unreadable_files)
 {
   refused("none.ini", "none.ini: cannot read the file: No such file or directory");
-  refused(".", ".: not a regular file");
-  refused("/dev/zero", "/dev/zero: not a regular file");
+  refused(".", ".: cannot read the file: not a regular file");
+  refused("/dev/zero", "/dev/zero: cannot read the file: not a regular file");
   FILE *const f = fopen("nul.ini", "w");
   cr_assert(f != NULL);
   fwrite("[a]\nx = a\0b\n", 1, 12, f);

@@ -5,6 +5,7 @@
  * or one of an older format is not taken.  Files are written under another name and renamed:
  * runs side by side may share a folder. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,10 +87,20 @@ static int read_pairs(FILE *f, const eig_system *s, const eig_request *r, eig_pa
          hash_pairs(p) == h.contents;
 }
 
+/* A pipe under the name of a cache file would hold the run up for ever. */
+static FILE *open_regular(const char *path)
+{
+  struct stat st;
+  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  FILE *const f = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? fdopen(fd, "rb") : NULL;
+  if (f == NULL && fd >= 0) close(fd);
+  return f;
+}
+
 int eig_cache_read(const eig_system *s, const eig_request *r, eig_pairs *out)
 {
   char *path = eig_cache_path(s, r);
-  FILE *f = path != NULL ? fopen(path, "rb") : NULL;
+  FILE *f = path != NULL ? open_regular(path) : NULL;
   free(path);
   if (f == NULL) return 0;
   const int good = read_pairs(f, s, r, out);
@@ -136,7 +147,8 @@ int eig_cache_write(const eig_system *s, const eig_request *r, const eig_pairs *
   if (path != NULL && make_folder(r->cache)) temp = malloc(strlen(path) + 32);
   if (temp != NULL) {
     sprintf(temp, "%s.%ld", path, (long)getpid());
-    FILE *f = fopen(temp, "wb");
+    const int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    FILE *f = fd >= 0 ? fdopen(fd, "wb") : NULL;
     if (f != NULL) {
       ok = write_pairs(f, s, r, p);
       ok = fclose(f) == 0 && ok;
