@@ -14,11 +14,13 @@ enum { NAMES = 64 };
 TestSuite(forged_check, .init = proc_enter_memory, .fini = proc_leave, .timeout = 900);
 
 /* Reals of the core that may be any finite number are not worth a run for each value. */
-static int worth(const char *name, int form)
+static int worth(const char *name, int form, int k)
 {
-  if (strcmp(name, "core/config") == 0) return form % 41 == 0;
+  if (strcmp(name, "core/config") == 0) return (form + k) % 41 == 0;
+  /* indices that lead far away, in some and in all items: every time, whatever the sample */
+  if (strcmp(name, "collision.grid/yarn entries") == 0 && form >= 45 && form < 54) return 1;
   if (strstr(name, "snapshot") != NULL && strstr(name, "snapshot 3") == NULL) return 0;
-  return form % (getenv("LOOM_ALL_DAMAGES") != NULL ? 4 : 41) == 0;
+  return (form + k) % (getenv("LOOM_ALL_DAMAGES") != NULL ? 4 : 41) == 0;
 }
 
 static void survives(int which)
@@ -33,7 +35,7 @@ static void survives(int which)
   for (int k = 0; k < num; ++k)
     for (int form = 0; form < CD_FORMS; ++form) {
       proc p;
-      if (!worth(names[k], form + k)) continue;
+      if (!worth(names[k], form, k)) continue;
       cd_copy("a.check", "parts.check.h5");
       const char *const what = cd_forge("parts.check.h5", names[k], form);
       cd_copy("a.h5", "parts.h5");
