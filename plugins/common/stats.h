@@ -2,9 +2,12 @@
 #ifndef STATS_H
 #define STATS_H
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,17 +27,37 @@ static inline int stats_keep(FILE *f, int64_t step)
   return end >= 0 && fseek(f, end, SEEK_SET) == 0 && ftruncate(fileno(f), end) == 0;
 }
 
+/* Nothing, or a first line that this header may have written: the step and further numbers. */
+static inline int stats_ours(FILE *f)
+{
+  char line[1024];
+  if (fgets(line, sizeof line, f) == NULL) return feof(f);
+  const size_t n = strspn(line, "0123456789+-.e ");
+  return line[0] >= '0' && line[0] <= '9' && line[n] == '\n' && fseek(f, 0, SEEK_SET) == 0;
+}
+
 /* Opens `path` when the first step begins: what only looks at a configuration must not touch it.
  * NULL or "": no file.  A run that begins with a later step continues another one, whose lines
- * before that step stay.  Every line is written at once, so that a run that is killed has them. */
+ * before that step stay.  Every line is written at once, so that a run that is killed has them.
+ * A configuration may come from anybody: only statistics are ever written over. */
 static inline loom_status stats_open(const loom_host *h, const char *path, int64_t step, FILE **f)
 {
+  struct stat st;
   if (*f != NULL || path == NULL || path[0] == '\0') return LOOM_OK;
-  if (step > 0) *f = fopen(path, "r+");
-  const int kept = *f == NULL || stats_keep(*f, step);
-  if (*f == NULL) *f = fopen(path, "w");
-  LOOM_CHECK(h, *f != NULL && kept && setvbuf(*f, NULL, _IOLBF, BUFSIZ) == 0, LOOM_E_IO,
-             "cannot write %s; name a file in a folder that exists", path);
+  const int fd = open(path, O_RDWR | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
+  const int why = errno;
+  LOOM_CHECK(h, fd >= 0, LOOM_E_IO, "cannot write %s: %s; name a file in a folder that exists",
+             path, strerror(why));
+  const int regular = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+  FILE *const open_file = regular ? fdopen(fd, "r+") : NULL;
+  if (open_file == NULL) close(fd);
+  LOOM_CHECK(h, regular, LOOM_E_IO, "%s is no regular file; name another one for statistics", path);
+  LOOM_CHECK(h, open_file != NULL, LOOM_E_NOMEM, "no memory to open %s", path);
+  *f = open_file; /* closed with the instance */
+  LOOM_CHECK(h, stats_ours(*f), LOOM_E_IO,
+             "%s exists and holds no statistics; remove it, or name another file", path);
+  LOOM_CHECK(h, stats_keep(*f, step) && setvbuf(*f, NULL, _IOLBF, BUFSIZ) == 0, LOOM_E_IO,
+             "cannot write %s", path);
   return LOOM_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "support/logdiff.h"
 #include "support/proc.h"
@@ -91,4 +92,32 @@ Test(yarn_run, negative_tolerance_is_refused)
   proc_write("swatch.ini", SWATCH ACL "tolerance = -0.1\n");
   proc_expect_error(2, LOOM_TEXTS("swatch.ini", "tolerance", "-0.1"),
                     LOOM_ARGS("run", "swatch.ini", "--quiet", "-o", "run.h5"));
+}
+
+/* A configuration names the file, and may be somebody else's. */
+Test(yarn_run, statistics_replace_nothing_else)
+{
+  static const char *const keys[] = {"contact.yarns.stats=thesis.txt",
+                                     "collision.grid.stats=thesis.txt"};
+  char now[64] = "";
+  proc_write("swatch.ini", SWATCH ACL);
+  proc_write("thesis.txt", "2026: a text\n");
+  for (size_t i = 0; i < 2; ++i)
+    proc_expect_error(
+        1, LOOM_TEXTS("thesis.txt exists and holds no statistics", "name another"),
+        LOOM_ARGS("run", "swatch.ini", "-n", "1", "--quiet", "-o", "run.h5", "--set", keys[i]));
+  FILE *const f = fopen("thesis.txt", "r");
+  cr_assert(f != NULL && fgets(now, sizeof now, f) != NULL);
+  fclose(f);
+  cr_expect_str_eq(now, "2026: a text\n");
+  cr_assert_eq(mkfifo("pipe", 0600), 0);
+  proc_expect_error(1, LOOM_TEXTS("pipe is no regular file"),
+                    LOOM_ARGS("run", "swatch.ini", "-n", "1", "--quiet", "-o", "run.h5", "--set",
+                              "contact.yarns.stats=pipe"));
+  LOOM_FINE("run", "swatch.ini", "-n", "20", "--quiet", "-o", "a.h5", "--set",
+            "contact.yarns.stats=lines.txt");
+  LOOM_FINE("run", "swatch.ini", "-n", "10", "--quiet", "-o", "b.h5", "--set",
+            "contact.yarns.stats=lines.txt");
+  char line[12][128];
+  cr_expect_eq(numbers_of("lines.txt", 5, line, 12), 10);
 }
