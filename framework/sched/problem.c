@@ -39,6 +39,7 @@ void problem_free(run *r)
   elastic_free(r->el);
   asm_bsr_free(r->bsr);
   asm_csr_free(r->csr);
+  pd_rhs_free(r);
   blocks_release(r, &r->blocks);
   quad_release(r, &r->quad);
 }
@@ -118,10 +119,12 @@ static loom_status on_fixed(run *r, const lk_entry *k, loom_buf *a, loom_buf *b)
 
 loom_status problem_zero_fixed(run *r, loom_buf *g) { return on_fixed(r, &k_zero_fixed, g, NULL); }
 
-loom_status problem_restore_fixed(run *r, loom_buf *x)
+loom_status problem_copy_fixed(run *r, loom_buf *a, loom_buf *b)
 {
-  return on_fixed(r, &k_copy_fixed, x, r->st.y);
+  return on_fixed(r, &k_copy_fixed, a, b);
 }
+
+loom_status problem_restore_fixed(run *r, loom_buf *x) { return problem_copy_fixed(r, x, r->st.y); }
 
 loom_status problem_eval(run *r, loom_buf *x, int what, loom_energies *e, loom_buf *g)
 {
@@ -188,7 +191,7 @@ loom_status problem_hess_apply(run *r, loom_buf *x, int how, loom_buf *p, loom_b
   LOOM_TRY(problem_blocks_apply(r, contact, p, NULL, Hp));
   r->counters[LOOM_C_SPMV]++;
   /* unit rows of fixed vertices, as in the assembled matrix */
-  return on_fixed(r, &k_copy_fixed, Hp, p);
+  return problem_copy_fixed(r, Hp, p);
 }
 
 loom_status problem_pd_operator(run *r, const loom_csr **L)
@@ -216,12 +219,9 @@ void problem_end_step(run *r)
   r->csr_h = 0.0;
 }
 
-loom_status problem_pd_rhs(run *r, loom_buf *x, loom_buf *rhs)
+loom_status problem_mass_times_y(run *r, loom_buf *out)
 {
-  LOOM_TRY(inertia(r, &k_mass_times, x, rhs, LOOM_WRITE, NULL));
-  LOOM_TRY(elastic_pd_rhs(r->el, x, rhs));
-  r->counters[LOOM_C_PROJECT]++;
-  return LOOM_OK;
+  return inertia(r, &k_mass_times, r->st.y, out, LOOM_WRITE, NULL);
 }
 
 loom_status problem_quad(run *r, loom_buf *x, const loom_quad **out)

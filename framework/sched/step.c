@@ -118,9 +118,12 @@ static loom_status residual_error(run *r)
                  (long long)r->st.index, (int)r->st.iter, (long long)v);
 }
 
+enum { GRAD_NONE = -2 }; /* of loom_step.grad_iter: the gradient at x is not known */
+
 /* Residual of the problem as it stands, into *res; energies into r->energies. */
 static loom_status measure_problem(run *r, int fresh, residual *res)
 {
+  r->st.grad_iter = GRAD_NONE;
   const loom_status s = measure_gradient(r, fresh, r->st.grad, &r->energies);
   if (s == LOOM_REJECTED) { /* a barrier has no value at this unfiltered point */
     *res = (residual){NAN, NAN};
@@ -146,6 +149,7 @@ static int measured(const run *r)
 static loom_status measure_point(run *r, int fresh, residual *res)
 {
   if (measured(r)) return measure_problem(r, fresh, res);
+  r->st.grad_iter = GRAD_NONE;
   *res = (residual){NAN, NAN};
   r->energies = (loom_energies){NAN, NAN, NAN, NAN, NAN};
   return LOOM_OK;
@@ -251,6 +255,8 @@ static loom_status iterate(run *r, int64_t *iters, int *reason)
                        .own_res = NAN,
                        .extra = r->extra};
     columns_clear_solver(r);
+    /* x has not moved since: what the last iteration measured holds for this one */
+    if (r->st.grad_iter == r->st.iter) r->st.grad_iter = (int32_t)k;
     r->st.iter = (int32_t)k;
     r->inner_j = 0;
     clock_push(&r->clock, CLOCK_SOLVE);

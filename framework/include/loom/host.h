@@ -144,10 +144,12 @@ struct loom_host {
                                int how, loom_buf *out);
   loom_status (*contact_hessian)(const loom_host *h, const loom_step *s, loom_buf *x, int how,
                                  const loom_blocks3 **out);
-  /* projective form: constant operator without contact, local step, contact */
+  /* projective form: constant operator without contact, local step, contact.  Rows and columns of
+   * fixed vertices are unit: on free rows the right-hand side is M y/h^2 + sum w A'p less what
+   * fixed vertices contribute, on fixed rows it is x, so that L x - rhs is the gradient without
+   * contact at x, zero on fixed rows. */
   loom_status (*pd_operator)(const loom_host *h, const loom_step *s, const loom_csr **L);
-  loom_status (*pd_rhs)(const loom_host *h, const loom_step *s, loom_buf *x,
-                        loom_buf *rhs); /* M y/h^2 + sum w A'p */
+  loom_status (*pd_rhs)(const loom_host *h, const loom_step *s, loom_buf *x, loom_buf *rhs);
   loom_status (*contact_quad)(const loom_host *h, const loom_step *s, loom_buf *x,
                               const loom_quad **out);
 

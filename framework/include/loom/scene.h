@@ -142,7 +142,8 @@ typedef struct loom_step {
   loom_buf *trial;   /* real [n][3] solver output: point or direction; FILTER uses it up, later
                       * dx and v_end may stand in the same memory */
   loom_buf *grad;    /* real [n][3] r(x), N; valid iff grad_epoch == epoch
-                      * and grad_iter == iter (fixed rows are zero) */
+                      * and grad_iter == iter (fixed rows are zero).  In iterate() it is,
+                      * but for an x where contact has no value (LOOM_REJECTED) */
   int32_t grad_iter, grad_epoch;
   loom_buf *v_end;  /* real [n][3], m/s, COMMIT only: (x - x_start)/h, to be
                      * corrected by end_step or contact->velocity */
