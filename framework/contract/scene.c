@@ -82,8 +82,8 @@ static void partners(const ct_plugin *p, uint32_t kinds, const char *name[LOOM_N
                            &use[LOOM_KIND_COLLISION],
                            1,
                            0};
-    if (fit_check(&err, NULL, use[LOOM_KIND_SOLVER], &c, 1, 15u, LOOM_CPU, 1, NULL) != LOOM_OK)
-      continue;
+    const fit_scene any = {.elem_caps = 15u};
+    if (fit_check(&err, NULL, use[LOOM_KIND_SOLVER], &c, 1, &any, LOOM_CPU, 1) != LOOM_OK) continue;
     const loom_contact_ops *const contact = use[LOOM_KIND_CONTACT]->ops.contact;
     const loom_collision_ops *const collision = use[LOOM_KIND_COLLISION]->ops.collision;
     const uint32_t forms =
@@ -106,7 +106,10 @@ static loom_status try_scene(ct_run *t, const char *text, const char *solver, co
   if (collision[0] != '\0')
     n += snprintf(t->ini + n, sizeof t->ini - (size_t)n, "[collision.c]\nplugin = %s\n", collision);
   if (contact[0] != '\0')
-    (void)snprintf(t->ini + n, sizeof t->ini - (size_t)n, "[contact.c]\nplugin = %s\n", contact);
+    n += snprintf(t->ini + n, sizeof t->ini - (size_t)n, "[contact.c]\nplugin = %s\n", contact);
+  /* not every trio meets the ball */
+  (void)snprintf(t->ini + n, sizeof t->ini - (size_t)n,
+                 "[contact.rest]\nplugin = none\npairs = obstacle\n");
   t->opt.steps = -1;
   t->opt.no_log = 1;
   char word[1024];

@@ -178,7 +178,8 @@ static loom_status check_solver(loom_err *err, const loom_solver_ops *o)
                          LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_ENERGY |
                          LOOM_NEED_CONTACT_GRADIENT | LOOM_NEED_CONTACT_HESSIAN |
                          LOOM_NEED_CONTACT_QUAD | LOOM_NEED_CONTACT_ISO | LOOM_WANT_CONTACT_FROZEN |
-                         LOOM_USES_GRADIENT | LOOM_NEEDS_LINE_SEARCH | LOOM_USES_FACTOR;
+                         LOOM_USES_GRADIENT | LOOM_NEEDS_LINE_SEARCH | LOOM_USES_FACTOR |
+                         LOOM_MADE_FOR_YARNS;
   if (!REACHES(o->struct_size, loom_solver_ops, iterate))
     REFUSE(err, "the ops table has %u bytes, too few to hold iterate()", o->struct_size);
   if (o->needs & ~known)

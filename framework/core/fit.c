@@ -28,6 +28,7 @@ static const bit_name solver_needs[] = {
     {LOOM_USES_GRADIENT, "the core's gradient"},
     {LOOM_NEEDS_LINE_SEARCH, "energy line search"},
     {LOOM_USES_FACTOR, "a factorisation"},
+    {LOOM_MADE_FOR_YARNS, "yarns (made for them)"},
     {0, NULL}};
 static const bit_name collision_provides[] = {{LOOM_COLL_PROXIMITY, "proximity queries"},
                                               {LOOM_COLL_CCD, "continuous collision queries"},
@@ -160,14 +161,15 @@ typedef struct job {
   registry *r;
   const loom_plugin *solver;
   const fit_contact *contacts;
+  const fit_scene *scene;
   int num_contacts, backend, fallback, lines;
-  uint32_t elem_caps;
-  const char *ball; /* a body that moves by itself, or NULL */
 } job;
 
 static int solver_works(const job *j, const loom_plugin *solver)
 {
-  if (missing_elements(solver, j->elem_caps) || !runs_on(solver, j->backend, j->fallback)) return 0;
+  if (missing_elements(solver, j->scene->elem_caps) || !runs_on(solver, j->backend, j->fallback))
+    return 0;
+  if ((solver->ops.solver->needs & LOOM_MADE_FOR_YARNS) && !j->scene->yarns) return 0;
   for (int i = 0; i < j->num_contacts; ++i)
     if (missing_forms(solver, j->contacts[i].contact, j->contacts[i].lacks)) return 0;
   return 1;
@@ -176,7 +178,7 @@ static int solver_works(const job *j, const loom_plugin *solver)
 /* The model acts on bodies, one of which moves by itself, and does not say what it does to them. */
 static int keeps_quiet(const job *j, const loom_plugin *contact, uint32_t pairs)
 {
-  return j->ball != NULL && !(contact->ops.contact->provides & LOOM_CONT_REACTION) &&
+  return j->scene->ball != NULL && !(contact->ops.contact->provides & LOOM_CONT_REACTION) &&
          (contact->ops.contact->pair_kinds & pairs & LOOM_PAIR_MASK_OBSTACLE) != 0;
 }
 
@@ -218,6 +220,15 @@ static void list_working(const job *j, int kind, const fit_contact *at, char *bu
   if (found == 0) snprintf(buf, len, "none");
 }
 
+static void say(job *j, const char *line)
+{
+  if (j->lines == 0)
+    err_set(j->err, LOOM_E_CONFIG, "%s", line);
+  else if (j->lines < LINES_MAX)
+    err_append(j->err, "%s", line);
+  j->lines++;
+}
+
 /* One line: what is missing, then what would work of the two kinds that could be changed. */
 static void refuse(job *j, const char *what, int kind_a, int kind_b, const fit_contact *at)
 {
@@ -236,11 +247,7 @@ static void refuse(job *j, const char *what, int kind_a, int kind_b, const fit_c
                b);
     }
   }
-  if (j->lines == 0)
-    err_set(j->err, LOOM_E_CONFIG, "%s", line);
-  else if (j->lines < LINES_MAX)
-    err_append(j->err, "%s", line);
-  j->lines++;
+  say(j, line);
 }
 
 static void check_backend(job *j, const loom_plugin *p, const fit_contact *at)
@@ -261,13 +268,13 @@ static void check_backend(job *j, const loom_plugin *p, const fit_contact *at)
 static void check_solver(job *j)
 {
   char what[2 * NAMES_LEN + 128], names[NAMES_LEN], have[NAMES_LEN];
-  const uint32_t miss = missing_elements(j->solver, j->elem_caps);
+  const uint32_t caps = j->scene->elem_caps, miss = missing_elements(j->solver, caps);
   check_backend(j, j->solver, NULL);
   if (!miss) return;
-  snprintf(
-      what, sizeof what, "solver '%s' needs %s, but the elements of the scene offer together: %s",
-      j->solver->name, names_of(solver_needs, miss, names, sizeof names),
-      j->elem_caps ? names_of(solver_needs, j->elem_caps & 0xf, have, sizeof have) : "nothing");
+  snprintf(what, sizeof what,
+           "solver '%s' needs %s, but the elements of the scene offer together: %s",
+           j->solver->name, names_of(solver_needs, miss, names, sizeof names),
+           caps ? names_of(solver_needs, caps & 0xf, have, sizeof have) : "nothing");
   refuse(j, what, LOOM_KIND_SOLVER, -1, NULL);
 }
 
@@ -330,23 +337,107 @@ static void check_reaction(job *j, const fit_contact *at)
   snprintf(what, sizeof what,
            "[body.%s] has a mass, but [contact.%s] '%s' does not report what it does to bodies; "
            "leave the mass out, or let another model handle bodies ([contact.%s] pairs = self)",
-           j->ball, at->name, at->contact->name, at->name);
+           j->scene->ball, at->name, at->contact->name, at->name);
   refuse(j, what, LOOM_KIND_CONTACT, -1, at);
 }
 
+/* ---- bodies ----------------------------------------------------------------------------------
+ */
+
+/* The instance meets bodies of these kinds: it takes such pairs, and a collision plugin finds them
+ * for it.  One that asks nothing of collision plugins (none) is taken at its word. */
+static int answers(const fit_contact *at, uint32_t kinds)
+{
+  const uint32_t taken = at->pairs & at->contact->ops.contact->pair_kinds & kinds;
+  if (taken != 0 && at->contact->ops.contact->needs == 0) return 1;
+  for (int i = 0; i < at->num_collision; ++i)
+    if (taken & at->collision[i]->ops.collision->pair_kinds) return 1;
+  return 0;
+}
+
+/* What the contact models of the config take, and what more of `kinds` they would take. */
+static void name_contacts(const job *j, uint32_t kinds, char *buf, size_t len)
+{
+  char names[NAMES_LEN], more[NAMES_LEN];
+  size_t n = 0;
+  buf[0] = '\0';
+  for (int i = 0; i < j->num_contacts && n < len; ++i) {
+    const fit_contact *const c = &j->contacts[i];
+    const uint32_t able = c->contact->ops.contact->pair_kinds;
+    const uint32_t left_out = able & kinds & ~c->pairs;
+    n += (size_t)snprintf(
+        buf + n, len - n, "%s[contact.%s] '%s' takes %s%s%s%s", i > 0 ? ", " : "", c->name,
+        c->contact->name,
+        c->pairs & able ? fit_pair_names(c->pairs & able, names, sizeof names) : "no pairs",
+        left_out ? " (with pairs = all also " : "",
+        left_out ? fit_pair_names(left_out, more, sizeof more) : "", left_out ? ")" : "");
+  }
+}
+
+/* Collision plugins that find pairs of these kinds for some contact model of the config. */
+static int name_finders(const job *j, uint32_t kinds, char *buf, size_t len)
+{
+  size_t n = 0;
+  int found = 0;
+  for (int i = 0; j->r != NULL && i < registry_count(j->r) && n < len; ++i) {
+    const loom_plugin *const p = registry_at(j->r, i)->plugin;
+    int serves = 0;
+    if (p == NULL || p->kind != LOOM_KIND_COLLISION || !runs_on(p, j->backend, j->fallback))
+      continue;
+    for (int k = 0; k < j->num_contacts; ++k) {
+      const loom_plugin *const c = j->contacts[k].contact;
+      serves |= meets(c, j->contacts[k].pairs & kinds, p) && !missing_queries(c, p);
+    }
+    if (serves && p->ops.collision->provides != 0)
+      n += (size_t)snprintf(buf + n, len - n, "%s%s", found++ > 0 ? " or " : "", p->name);
+  }
+  return found;
+}
+
+/* Without a word the cloth would fall through. */
+static void check_bodies(job *j)
+{
+  char takes[4 * NAMES_LEN], names[NAMES_LEN], finders[NAMES_LEN], what[8 * NAMES_LEN];
+  for (int i = 0; i < j->scene->num_bodies; ++i) {
+    const fit_body *const b = &j->scene->bodies[i];
+    const uint32_t grid = b->grid ? LOOM_BIT(LOOM_PAIR_VO) : 0;
+    int met = 0;
+    for (int k = 0; k < j->num_contacts; ++k) met |= answers(&j->contacts[k], b->kinds);
+    if (met) continue;
+    loom_err unseen = {0}; /* a file that cannot be looked at is one that does not fit */
+    if (j->r != NULL) (void)registry_look(&unseen, j->r);
+    size_t n = (size_t)snprintf(what, sizeof what, "[body.%s] meets no contact: ", b->name);
+    if (j->num_contacts == 0) {
+      n += (size_t)snprintf(what + n, sizeof what - n, "there is no [contact.NAME] section");
+    } else {
+      name_contacts(j, b->kinds, takes, sizeof takes);
+      n += (size_t)snprintf(what + n, sizeof what - n, "it can be met as %s, %s",
+                            fit_pair_names(b->kinds, names, sizeof names), takes);
+    }
+    if (n < sizeof what && name_finders(j, b->kinds | grid, finders, sizeof finders))
+      n += (size_t)snprintf(
+          what + n, sizeof what - n, "; let a [collision.NAME] section with plugin = %s serve it%s",
+          finders, b->grid ? ", for signed distances with [body.NAME] sdf_resolution" : "");
+    if (n < sizeof what)
+      snprintf(what + n, sizeof what - n,
+               "; where nothing should touch it, say so: "
+               "[contact.NAME] plugin = none");
+    say(j, what);
+  }
+}
+
 loom_status fit_check(loom_err *err, registry *r, const loom_plugin *solver,
-                      const fit_contact *contacts, int num_contacts, uint32_t elem_caps,
-                      int backend, int fallback, const char *ball)
+                      const fit_contact *contacts, int num_contacts, const fit_scene *scene,
+                      int backend, int fallback)
 {
   job j = {.err = err,
            .r = r,
            .solver = solver,
            .contacts = contacts,
+           .scene = scene,
            .num_contacts = num_contacts,
            .backend = backend,
-           .fallback = fallback,
-           .elem_caps = elem_caps,
-           .ball = ball};
+           .fallback = fallback};
   check_solver(&j);
   for (int i = 0; i < num_contacts; ++i) {
     check_backend(&j, contacts[i].contact, &contacts[i]);
@@ -361,5 +452,6 @@ loom_status fit_check(loom_err *err, registry *r, const loom_plugin *solver,
     check_reaction(&j, &contacts[i]);
     check_queries(&j, &contacts[i]);
   }
+  if (j.lines == 0) check_bodies(&j); /* else what is refused may answer once it fits */
   return j.lines > 0 ? LOOM_E_CONFIG : LOOM_OK;
 }

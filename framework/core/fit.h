@@ -13,13 +13,27 @@ typedef struct fit_contact { /* one contact instance and its collision plugins *
   uint32_t lacks; /* LOOM_CONT_* that its settings take away, see fit_contact_lacks() */
 } fit_contact;
 
-/* elem_caps: LOOM_ELEM_* that every element block has; backend: LOOM_CPU/LOOM_CUDA;
- * fallback: a CPU-only plugin may run on the host; ball: a body that moves by itself, or NULL:
- * contact with bodies must then report reactions.  Refuses with the missing capability by name and
- * the nearest working plugins of the registry (may be NULL). */
+typedef struct fit_body {
+  const char *name; /* "ball" of [body.ball] */
+  uint32_t kinds;   /* LOOM_BIT(LOOM_PAIR_*) as which its shape can be met */
+  int grid;         /* 1: a mesh that would have signed distances with a grid */
+} fit_body;
+
+typedef struct fit_scene {
+  uint32_t elem_caps;     /* LOOM_ELEM_* that every element block has */
+  const char *ball;       /* a body that moves by itself, or NULL: contact with bodies must then
+                           * report reactions */
+  int yarns;              /* 1: there are some */
+  const fit_body *bodies; /* [num_bodies] */
+  int num_bodies;
+} fit_scene;
+
+/* backend: LOOM_CPU/LOOM_CUDA; fallback: a CPU-only plugin may run on the host.  Refuses with the
+ * missing capability by name and the nearest working plugins of the registry (may be NULL), and
+ * every body that no contact model answers for. */
 loom_status fit_check(loom_err *err, registry *r, const loom_plugin *solver,
-                      const fit_contact *contacts, int num_contacts, uint32_t elem_caps,
-                      int backend, int fallback, const char *ball);
+                      const fit_contact *contacts, int num_contacts, const fit_scene *scene,
+                      int backend, int fallback);
 /* Names of set bits: "contact gradient, contact Hessian" */
 const char *fit_names(int kind, uint32_t bits, int provides, char *buf, size_t len);
 /* Names of the pair kinds in a mask of LOOM_BIT(LOOM_PAIR_*). */

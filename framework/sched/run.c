@@ -127,6 +127,21 @@ static loom_status find_instances(run *r)
   return LOOM_OK;
 }
 
+/* As which pairs the bodies can be met; returns their number. */
+static int list_bodies(const run *r, fit_body *out)
+{
+  int n = 0;
+  for (int i = 0; i < r->scene->pub.num_obstacles; ++i) {
+    const loom_obstacle *const o = &r->scene->obstacles[i];
+    const int mesh = o->kind == LOOM_OBST_MESH;
+    uint32_t kinds = 0;
+    if (mesh) kinds |= LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE);
+    if (!mesh || o->sdf != NULL) kinds |= LOOM_BIT(LOOM_PAIR_VO);
+    out[n++] = (fit_body){o->name, kinds, mesh && o->sdf == NULL};
+  }
+  return n;
+}
+
 static loom_status check_fit(run *r)
 {
   fit_contact f[RUN_MAX_INSTANCES];
@@ -141,8 +156,17 @@ static loom_status check_fit(run *r)
                          c->num_collision,
                          fit_contact_lacks(c->in.plugin, c->in.settings)};
   }
-  return fit_check(r->err, r->reg, r->solver.plugin, f, r->num_contact, elastic_caps(r->el),
-                   r->exec.backend, r->set.exec.fallback, balls_name(r));
+  fit_body *const bodies = calloc((size_t)r->scene->pub.num_obstacles + 1, sizeof *bodies);
+  if (bodies == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory");
+  const fit_scene scene = {.elem_caps = elastic_caps(r->el),
+                           .ball = balls_name(r),
+                           .yarns = r->scene->pub.num_yarns > 0,
+                           .bodies = bodies,
+                           .num_bodies = list_bodies(r, bodies)};
+  const loom_status s = fit_check(r->err, r->reg, r->solver.plugin, f, r->num_contact, &scene,
+                                  r->exec.backend, r->set.exec.fallback);
+  free(bodies);
+  return s;
 }
 
 static loom_status create(run *r, instance *in)

@@ -79,11 +79,14 @@ static const loom_plugin *const one_ssdf[] = {&ssdf}, *const one_bvh[] = {&lbvh_
 
 enum { ELEM_ALL = 15 };
 
+/* The scene in short: capabilities of its elements, and a body of a mass or NULL. */
+#define SCENE(caps, heavy) (&(const fit_scene){.elem_caps = (caps), .ball = (heavy)})
+
 static loom_status fit(loom_err *err, const loom_plugin *s, const loom_plugin *c,
                        const loom_plugin *l)
 {
   const fit_contact f = {"self", c, LOOM_PAIR_MASK_ALL, &l, l != NULL, 0};
-  return fit_check(err, NULL, s, &f, 1, ELEM_ALL, LOOM_CPU, 0, NULL);
+  return fit_check(err, NULL, s, &f, 1, SCENE(ELEM_ALL, NULL), LOOM_CPU, 0);
 }
 
 Test(fit, triples_of_the_planned_methods)
@@ -127,7 +130,7 @@ Test(fit, post_only_and_absent_contact_fit_every_solver)
     loom_err err = {0};
     cr_assert_eq(fit(&err, S[s], &project, &ssdf), LOOM_OK, "%s", err.text);
     cr_assert_eq(fit(&err, S[s], &nothing, NULL), LOOM_OK, "%s", err.text);
-    cr_assert_eq(fit_check(&err, NULL, S[s], NULL, 0, ELEM_ALL, LOOM_CPU, 0, NULL), LOOM_OK);
+    cr_assert_eq(fit_check(&err, NULL, S[s], NULL, 0, SCENE(ELEM_ALL, NULL), LOOM_CPU, 0), LOOM_OK);
   }
 }
 
@@ -152,16 +155,17 @@ Test(fit, balls_need_reactions)
   const fit_contact all = {"bodies", &ipc_barrier, LOOM_PAIR_MASK_ALL, one_bvh, 1, 0};
   const fit_contact tells = {"bodies", &reacting, LOOM_PAIR_MASK_ALL, one_ssdf, 1, 0};
   loom_err err = {0};
-  cr_expect_eq(fit_check(&err, NULL, &newton, &quiet, 1, ELEM_ALL, LOOM_CPU, 0, NULL), LOOM_OK);
-  cr_expect_eq(fit_check(&err, NULL, &newton, &tells, 1, ELEM_ALL, LOOM_CPU, 0, "ball"), LOOM_OK,
-               "%s", err.text);
-  cr_expect_eq(fit_check(&err, NULL, &newton, &self, 1, ELEM_ALL, LOOM_CPU, 0, "ball"), LOOM_OK,
-               "%s", err.text);
-  cr_expect_eq(fit_check(&err, NULL, &newton, &quiet, 1, ELEM_ALL, LOOM_CPU, 0, "ball"),
+  cr_expect_eq(fit_check(&err, NULL, &newton, &quiet, 1, SCENE(ELEM_ALL, NULL), LOOM_CPU, 0),
+               LOOM_OK);
+  cr_expect_eq(fit_check(&err, NULL, &newton, &tells, 1, SCENE(ELEM_ALL, "ball"), LOOM_CPU, 0),
+               LOOM_OK, "%s", err.text);
+  cr_expect_eq(fit_check(&err, NULL, &newton, &self, 1, SCENE(ELEM_ALL, "ball"), LOOM_CPU, 0),
+               LOOM_OK, "%s", err.text);
+  cr_expect_eq(fit_check(&err, NULL, &newton, &quiet, 1, SCENE(ELEM_ALL, "ball"), LOOM_CPU, 0),
                LOOM_E_CONFIG);
   cr_expect(strstr(err.text, "[body.ball] has a mass, but [contact.bodies] 'project'") != NULL,
             "%s", err.text);
-  cr_expect_eq(fit_check(&err, NULL, &newton, &all, 1, ELEM_ALL, LOOM_CPU, 0, "ball"),
+  cr_expect_eq(fit_check(&err, NULL, &newton, &all, 1, SCENE(ELEM_ALL, "ball"), LOOM_CPU, 0),
                LOOM_E_CONFIG);
 }
 
@@ -169,8 +173,8 @@ static void refused(const loom_plugin *s, const fit_contact *f, int num, uint32_
                     int fallback, const char *says)
 {
   loom_err err = {0};
-  cr_assert_eq(fit_check(&err, NULL, s, f, num, caps, backend, fallback, NULL), LOOM_E_CONFIG, "%s",
-               says);
+  cr_assert_eq(fit_check(&err, NULL, s, f, num, SCENE(caps, NULL), backend, fallback),
+               LOOM_E_CONFIG, "%s", says);
   cr_assert(strstr(err.text, says) != NULL, "expected: %s\ngot: %s", says, err.text);
 }
 
@@ -273,8 +277,8 @@ Test(fit, pairs)
   refused(&newton, &cannot, 1, ELEM_ALL, LOOM_CPU, 0,
           "[contact.a] 'acl' handles none of its pairs (vertex-obstacle), only yarn-yarn");
   /* a collision plugin that finds other pairs is not asked, so it need not be able */
-  cr_assert_eq(fit_check(&err, NULL, &newton, &self, 1, ELEM_ALL, LOOM_CPU, 0, NULL), LOOM_OK, "%s",
-               err.text);
+  cr_assert_eq(fit_check(&err, NULL, &newton, &self, 1, SCENE(ELEM_ALL, NULL), LOOM_CPU, 0),
+               LOOM_OK, "%s", err.text);
   refused(&newton, &all, 1, ELEM_ALL, LOOM_CPU, 0,
           "needs continuous collision queries, global step bound, but collision 'ssdf'");
 }
@@ -286,10 +290,11 @@ Test(fit, backends)
   loom_err err = {0};
   refused(&newton, &f, 1, ELEM_ALL, LOOM_CUDA, 0,
           "solver 'newton' is built for the CPU only; [exec] fallback = yes");
-  cr_assert_eq(fit_check(&err, NULL, &newton, &f, 1, ELEM_ALL, LOOM_CUDA, 1, NULL), LOOM_OK);
+  cr_assert_eq(fit_check(&err, NULL, &newton, &f, 1, SCENE(ELEM_ALL, NULL), LOOM_CUDA, 1), LOOM_OK);
   refused(&cuda_only, &f, 1, ELEM_ALL, LOOM_CPU, 1,
           "solver 'cuda_only' is built for CUDA only; set [exec] backend = cuda");
-  cr_assert_eq(fit_check(&err, NULL, &cama_pcg, &f, 1, ELEM_ALL, LOOM_CUDA, 0, NULL), LOOM_OK);
+  cr_assert_eq(fit_check(&err, NULL, &cama_pcg, &f, 1, SCENE(ELEM_ALL, NULL), LOOM_CUDA, 0),
+               LOOM_OK);
 }
 
 Test(fit, all_misfits_at_once)
@@ -298,7 +303,7 @@ Test(fit, all_misfits_at_once)
   const fit_contact f[] = {{"a", &ipc_barrier, LOOM_PAIR_MASK_ALL, hash, 1, 0},
                            {"b", &acl, LOOM_PAIR_MASK_SELF, hash, 1, 0}};
   loom_err err = {0};
-  cr_assert_eq(fit_check(&err, NULL, &ndb_pd, f, 2, 0, LOOM_CPU, 0, NULL), LOOM_E_CONFIG);
+  cr_assert_eq(fit_check(&err, NULL, &ndb_pd, f, 2, SCENE(0, NULL), LOOM_CPU, 0), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "needs element projection") != NULL);
   cr_assert(strstr(err.text, "\nsolver 'ndb_pd' needs quadratic") != NULL);
   cr_assert(strstr(err.text, "\n[contact.a] 'ipc_barrier' needs global step bound") != NULL);
@@ -331,9 +336,72 @@ Test(fit, refusal_lists_what_would_work)
   cr_assert_eq(registry_open(&err, dir, &r), LOOM_OK, "%s", err.text);
   const fit_contact f = {
       "self", &ipc_barrier, LOOM_PAIR_MASK_SELF, (const loom_plugin *const[]){&lbvh_ccd}, 1, 0};
-  cr_assert_eq(fit_check(&err, r, &ndb_pd, &f, 1, ELEM_ALL, LOOM_CPU, 0, NULL), LOOM_E_CONFIG);
+  cr_assert_eq(fit_check(&err, r, &ndb_pd, &f, 1, SCENE(ELEM_ALL, NULL), LOOM_CPU, 0),
+               LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "; contact plugins that fit: fx_pair") != NULL, "%s", err.text);
   const char *const solvers = strstr(err.text, "; solver plugins that fit: ");
   cr_assert(solvers != NULL && strstr(solvers, "fx_good") != NULL, "%s", err.text);
+  registry_close(r);
+}
+
+/* A body that nothing answers for is named, with what would find it. */
+Test(fit, bodies_that_nothing_answers_for)
+{
+  static const fit_body mesh = {"ball", LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE), 1};
+  static const fit_body floor = {"floor", LOOM_BIT(LOOM_PAIR_VO), 0};
+  const fit_body both[] = {mesh, floor};
+  const fit_scene scene = {.elem_caps = ELEM_ALL, .bodies = both, .num_bodies = 2};
+  const fit_scene only_floor = {.elem_caps = ELEM_ALL, .bodies = &floor, .num_bodies = 1};
+  const fit_contact self = {"self", &penalty, LOOM_PAIR_MASK_ALL, one_bvh, 1, 0};
+  const fit_contact bodies = {"bodies", &project, LOOM_PAIR_MASK_ALL, one_ssdf, 1, 0};
+  const fit_contact none = {"bodies", &force_only, LOOM_PAIR_MASK_OBSTACLE, NULL, 0, 0};
+  const fit_contact cloth = {"self", &force_only, LOOM_PAIR_MASK_SELF, NULL, 0, 0};
+  loom_err err = {0};
+  cr_expect_eq(fit_check(&err, NULL, &ndb_pd, &self, 1, &scene, LOOM_CPU, 0), LOOM_E_CONFIG);
+  cr_expect(strstr(err.text,
+                   "[body.ball] meets no contact: it can be met as vertex-triangle with a "
+                   "body, edge-edge with a body, [contact.self] 'penalty' takes") != NULL,
+            "%s", err.text);
+  cr_expect(strstr(err.text, "\n[body.floor] meets no contact") != NULL, "%s", err.text);
+  cr_expect(strstr(err.text, "[contact.NAME] plugin = none") != NULL, "%s", err.text);
+  err = (loom_err){0};
+  cr_expect_eq(fit_check(&err, NULL, &ndb_pd, &bodies, 1, &scene, LOOM_CPU, 0), LOOM_E_CONFIG);
+  cr_expect(strstr(err.text, "[body.ball]") != NULL && strstr(err.text, "[body.floor]") == NULL,
+            "%s", err.text);
+  err = (loom_err){0};
+  cr_expect_eq(fit_check(&err, NULL, &ndb_pd, NULL, 0, &only_floor, LOOM_CPU, 0), LOOM_E_CONFIG);
+  cr_expect(strstr(err.text, "there is no [contact.NAME] section") != NULL, "%s", err.text);
+  cr_expect_eq(fit_check(&err, NULL, &ndb_pd, &bodies, 1, &only_floor, LOOM_CPU, 0), LOOM_OK);
+  /* a model that asks nothing of collision plugins says so itself, but only of what it takes */
+  cr_expect_eq(fit_check(&err, NULL, &cama_pcg, &cloth, 1, &only_floor, LOOM_CPU, 0),
+               LOOM_E_CONFIG);
+  const fit_scene free_solver = {.elem_caps = ELEM_ALL, .bodies = both, .num_bodies = 2};
+  cr_expect_eq(fit_check(&err, NULL, &cuda_only, &none, 1, &free_solver, LOOM_CUDA, 0), LOOM_OK,
+               "%s", err.text);
+}
+
+/* With a registry, what finds the body is offered; what is made for yarns is not, without them. */
+Test(fit, proposals_suit_the_scene)
+{
+  static const loom_plugin *const one_hash[] = {&spatial_hash};
+  loom_err err = {0};
+  registry *r = NULL;
+  cr_assert_eq(registry_open(&err, "", &r), LOOM_OK, "%s", err.text);
+  const fit_body ball = {"ball", LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE), 1};
+  const fit_scene scene = {.elem_caps = ELEM_ALL, .bodies = &ball, .num_bodies = 1};
+  const fit_contact self = {"all", &penalty, LOOM_PAIR_MASK_ALL, one_hash, 1, 0};
+  cr_assert_eq(fit_check(&err, r, &ndb_pd, &self, 1, &scene, LOOM_CPU, 0), LOOM_E_CONFIG);
+  cr_expect(strstr(err.text, "plugin = sdf") != NULL, "%s", err.text);
+  cr_expect(strstr(err.text, "sdf_resolution") != NULL, "%s", err.text);
+  /* a solver that lacks something: the list of others */
+  const fit_contact f = {"self", &force_only, LOOM_PAIR_MASK_SELF, one_hash, 1, 0};
+  for (int yarns = 0; yarns < 2; ++yarns) {
+    const fit_scene s = {.elem_caps = ELEM_ALL, .yarns = yarns};
+    err = (loom_err){0};
+    cr_assert_eq(fit_check(&err, r, &newton, &f, 1, &s, LOOM_CPU, 0), LOOM_E_CONFIG);
+    const char *const list = strstr(err.text, "solver plugins that fit: ");
+    cr_assert(list != NULL, "%s", err.text);
+    cr_expect_eq(strstr(list, "yarn_explicit") != NULL, yarns, "%s", err.text);
+  }
   registry_close(r);
 }

@@ -13,13 +13,13 @@ enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOO
  *
  * reset() may come between steps (state was changed from outside: drop every
  * history).  checkpoint() may come between steps: everything that outlives a step
- * goes through host->state_io(), so that a restart continues bit for bit.  After an error only
- * destroy() is called.  Two instances never share mutable state: no globals, no statics (constant
- * tables are fine).  A callback is never entered twice at once; inside it a plugin may use OpenMP
- * with exec->num_threads and the CUDA stream exec->stream, and must not call cudaSetDevice,
- * cudaDeviceSynchronize, cudaDeviceReset, omp_set_num_threads, fork, signal, exit, abort or
- * setlocale, nor print.  Allocation belongs in create() and begin_step(), not in the iteration
- * calls.
+ * goes through host->state_io(), so that a restart, and a replay of the run, continue bit for bit.
+ * After an error only destroy() is called.  Two instances never share mutable state: no globals, no
+ * statics (constant tables are fine).  A callback is never entered twice at once; inside it a
+ * plugin may use OpenMP with exec->num_threads and the CUDA stream exec->stream, and must not call
+ * cudaSetDevice, cudaDeviceSynchronize, cudaDeviceReset, omp_set_num_threads, fork, signal, exit,
+ * abort or setlocale, nor print.  Allocation belongs in create() and begin_step(), not in the
+ * iteration calls.
  *
  * Members of the tables marked "must" are never NULL; others are called only if they are there, and
  * must be there if a flag of `provides` announces what they do.
@@ -44,7 +44,8 @@ enum { /* what a solver asks of elements and of the contact model */
                                            * the model must give gradient and Hessian */
        LOOM_USES_GRADIENT = 0x10000, /* reads step->grad: its evaluation is charged to the solver */
        LOOM_NEEDS_LINE_SEARCH = 0x20000, /* FILTER must find a point of lower energy */
-       LOOM_USES_FACTOR = 0x40000        /* factorises a matrix: counts in estimates of memory */
+       LOOM_USES_FACTOR = 0x40000,       /* factorises a matrix: counts in estimates of memory */
+       LOOM_MADE_FOR_YARNS = 0x80000     /* not proposed for a scene without yarns */
 };
 enum { LOOM_TRIAL_POINT = 0, LOOM_TRIAL_DIRECTION = 1 };
 enum { /* when FILTER runs; it always runs once before COMMIT; [filter] when overrides */

@@ -72,7 +72,10 @@ static loom_status fill_views(sdf *d)
     const char *const why = obst_view_fill(o, v);
     if (why != NULL) return bad_obstacle(d, o, why);
     if (o->kind == LOOM_OBST_MESH && o->sdf == NULL)
-      return bad_obstacle(d, o, "this mesh has no signed distances; give it a grid resolution");
+      return LOOM_FAIL(d->h, LOOM_E_CONFIG,
+                       "[body.%s] sdf_resolution: this mesh has no grid of signed distances; give "
+                       "the nodes along its longest side, 64 for a start",
+                       o->name != NULL ? o->name : "NAME");
     if (o->kind == LOOM_OBST_ARTICULATED)
       d->h->log(d->h, LOOM_LOG_WARN,
                 "body '%s' is articulated: its pairs must come from another collision plugin",

@@ -223,7 +223,8 @@ static loom_status yx_iterate(void *self, const loom_step *s, loom_iterate *it)
 
 static const loom_solver_ops ops = {
     .struct_size = sizeof ops,
-    .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_CONTACT_GRADIENT | LOOM_USES_GRADIENT,
+    .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_CONTACT_GRADIENT | LOOM_USES_GRADIENT |
+             LOOM_MADE_FOR_YARNS,
     .trial = LOOM_TRIAL_POINT,
     .max_outer = 1,
     .filter_when = LOOM_FILTER_EVERY,
