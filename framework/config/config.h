@@ -38,6 +38,11 @@ const cfg_section *cfg_next(const cfg *c, const char *prefix, const cfg_section 
 const cfg_section *cfg_need(cfg *c, const char *name);
 const char *cfg_section_name(const cfg_section *s);   /* "cloth.sheet" */
 const char *cfg_section_suffix(const cfg_section *s); /* "sheet", or "" */
+/* All of them, and what stands in a section, in file order; none is marked as asked for. */
+int cfg_num_sections(const cfg *c);
+const cfg_section *cfg_section_at(const cfg *c, int i);
+int cfg_num_keys(const cfg_section *s);
+const char *cfg_key(const cfg_section *s, int i, const char **value);
 
 /* Raw access; marks the key as asked for.  NULL if absent. */
 const char *cfg_text(const cfg_section *s, const char *key);

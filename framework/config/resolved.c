@@ -76,6 +76,7 @@ static int bound(const cfg_use *u, const char *key)
 /* [log] and [exec] change no number, [run] steps and replay do not change the problem. */
 int cfg_in_hash(const char *section, const char *key)
 {
+  if (key != NULL && strcmp(key, "replay_state") == 0) return 0;
   if (strcmp(section, "log") == 0 || strcmp(section, "exec") == 0) return 0;
   return strcmp(section, "run") != 0 || key == NULL ||
          (strcmp(key, "steps") != 0 && strcmp(key, "replay") != 0);
@@ -131,6 +132,16 @@ void cfg_hash(cfg *c, char hex[17])
     h = (h ^ (unsigned char)*s) * UINT64_C(1099511628211);
   free(t);
   snprintf(hex, 17, "%016" PRIx64, h);
+}
+
+int cfg_num_sections(const cfg *c) { return c->num_sections; }
+const cfg_section *cfg_section_at(const cfg *c, int i) { return c->sections[i]; }
+int cfg_num_keys(const cfg_section *s) { return s->num_entries; }
+
+const char *cfg_key(const cfg_section *s, int i, const char **value)
+{
+  *value = s->entries[i].value;
+  return s->entries[i].key;
 }
 
 /* ---- parameter pages ---------------------------------------------------------------------- */

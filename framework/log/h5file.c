@@ -159,7 +159,8 @@ int h5u_cut(hid_t file, int64_t last)
   if (cut_one(file, "iters", last, -1) < 0 || cut_one(file, "iters_extra", last, -1) < 0 ||
       cut_one(file, "inner", last, -1) < 0 || cut_poses(file, frames) < 0 ||
       (h5u_table_exists(file, h5u_table_of(H5U_MESSAGES)) &&
-       cut_one(file, "messages", last, -1) < 0))
+       cut_one(file, "messages", last, -1) < 0) ||
+      (h5u_table_exists(file, h5u_table_of(H5U_STATE)) && cut_one(file, "state", last, -1) < 0))
     return -1;
   const char *const of_frames[] = {"frames/step", "frames/time", "frames/v", "frames/x"};
   for (int i = 0; i < 4; ++i)

@@ -13,6 +13,7 @@
 #include "loom/param.h"
 
 enum { H5LOG_SCHEMA = 1, H5LOG_STATUS_LEN = 256, H5LOG_MESSAGE_LEN = 1008, H5LOG_LZ4 = -1 };
+enum { H5LOG_NAME_LEN = 64 };
 
 /* Columns: X(type, name, unit, doc); type I (int64), R (double), S (reason, int32 enum) */
 #define H5LOG_COUNTER_COLUMNS(X)                                         \
@@ -114,6 +115,14 @@ typedef struct h5log_message_row { /* of /messages: warnings and errors of core 
   char text[H5LOG_MESSAGE_LEN];
 } h5log_message_row;
 
+typedef struct h5log_state_row { /* of /state: what plugin instances keep from step to step */
+  int64_t step;                  /* at the end of which it was so */
+  char instance[H5LOG_NAME_LEN]; /* "contact.all"; "core" */
+  char name[H5LOG_NAME_LEN];     /* of the item; "": the instance was recorded, items follow */
+  int64_t type, count;           /* LOOM_REAL ..., items */
+  int64_t first;                 /* index of its first byte in /state_data */
+} h5log_state_row;
+
 /* Stored as an HDF5 enum over int8, so that h5py shows numbers and h5dump names. */
 #define H5LOG_REASONS(X) \
   X(converged_abs) X(converged_rel) X(max_iters) X(time_budget) X(stalled) X(diverged) X(error)
@@ -168,6 +177,8 @@ loom_status h5log_resume(loom_err *err, const char *path, const char *config_has
 loom_status h5log_iter(h5log *l, loom_err *err, const h5log_iter_row *row, const double *extra);
 loom_status h5log_inner(h5log *l, loom_err *err, const h5log_inner_row *row);
 loom_status h5log_message(h5log *l, loom_err *err, const h5log_message_row *row);
+/* One item of the state at the end of a step; `first` is filled in here. */
+loom_status h5log_state(h5log *l, loom_err *err, const h5log_state_row *row, const void *data);
 loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row);
 /* x, v: [n][3] on the host (loom_real); poses: [num_obstacles][12] double */
 loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, const loom_real *x,
@@ -230,6 +241,11 @@ loom_status h5read_iters(h5read *r, loom_err *err, int64_t first, int64_t count,
 /* A log of an older version has none: h5read_num_rows(r, "messages") is -1. */
 loom_status h5read_messages(h5read *r, loom_err *err, int64_t first, int64_t count,
                             h5log_message_row *rows);
+/* As for messages. */
+loom_status h5read_states(h5read *r, loom_err *err, int64_t first, int64_t count,
+                          h5log_state_row *rows);
+/* The values of an item, as the reals and integers of this build. */
+loom_status h5read_state_data(h5read *r, loom_err *err, const h5log_state_row *row, void *data);
 /* Any table by name ("steps", "iters", "iters_extra", "inner"), column by column.  Kinds:
  * 'I' int64, 'R' double, 'S' the reason, an int64 for h5log_reason_name. */
 enum { H5READ_NAME_LEN = 136 };

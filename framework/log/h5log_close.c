@@ -23,6 +23,7 @@ int h5log_release(h5log *l)
   free_batch(&l->extra);
   free_batch(&l->inner);
   free_batch(&l->messages);
+  free_batch(&l->state);
   const hid_t file = l->file;
   l->file = H5I_INVALID_HID;
   return H5Fclose(file) < 0 ? -1 : 0; /* strong close: the other ids go with it */
@@ -37,6 +38,7 @@ void h5log_free(h5log *l)
   free(l->poses);
   free(l->narrow);
   free(l->row_extra);
+  free(l->items);
   free(l->path);
   free(l);
 }

@@ -12,7 +12,7 @@
 
 #include "log/h5log_internal.h"
 
-enum { LZ4_FILTER = 32004, META_ROOM = 256 << 10 };
+enum { LZ4_FILTER = 32004, META_ROOM = 256 << 10, STATE_CHUNK_BYTES = 64 << 10 };
 
 /* ---- /iters_extra -------------------------------------------------------------------- */
 int h5log_extra_table(const h5log_options *opt, h5log_extra *out)
@@ -141,6 +141,13 @@ static int make_frames(hid_t file, const h5log_options *opt, int64_t n)
   return 0;
 }
 
+int h5log_create_state_data(hid_t file)
+{
+  const hsize_t chunk[1] = {STATE_CHUNK_BYTES};
+  return make_series(file, "state_data", H5T_STD_U8LE, 1, NULL, chunk, NULL, 0, "1",
+                     "values of the items of /state, byte by byte, as the run had them");
+}
+
 /* Scalar text beside the root attribute of the same name: data, not an attribute, may
  * change while SWMR is on.  Allocated at once, so that writing it needs no space. */
 static int make_status(hid_t file)
@@ -175,7 +182,7 @@ int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n)
   if (h5log_extra_table(opt, &extra) < 0) return -1;
   const int bad = h5u_table_create(file, &extra.table) < 0;
   free(extra.columns);
-  if (bad || make_frames(file, opt, n) < 0) return -1;
+  if (bad || make_frames(file, opt, n) < 0 || h5log_create_state_data(file) < 0) return -1;
   return make_status(file);
 }
 

@@ -13,19 +13,27 @@ typedef struct h5log_batch { /* rows on their way into one table */
   int unflushed; /* rows were written since the last commit */
 } h5log_batch;
 
+typedef struct h5log_item { /* of the state: what was written last under a name */
+  char instance[H5LOG_NAME_LEN], name[H5LOG_NAME_LEN];
+  int64_t type, count, first;
+  uint64_t hash;
+} h5log_item;
+
 struct h5log {
   char *path;
   hid_t file;
   int lock; /* descriptor that holds the advisory lock */
-  h5log_batch steps, iters, extra, inner, messages;
-  hid_t x, v, time, step, status;
+  h5log_batch steps, iters, extra, inner, messages, state;
+  hid_t x, v, time, step, status, state_data;
   hid_t *poses; /* [num_poses] */
   int num_poses, num_extra, frames_f32;
   int64_t n;          /* vertices */
   int64_t frame_room; /* bytes one frame takes at most */
   float *narrow;      /* [n][3], when frames are stored as f32 */
-  double *row_extra;  /* scratch of one row of /iters_extra */
-  int frames_unflushed, status_unflushed;
+  h5log_item *items;  /* [num_items] */
+  int num_items;
+  double *row_extra; /* scratch of one row of /iters_extra */
+  int frames_unflushed, status_unflushed, state_unflushed;
   int64_t reserved; /* end of the disk space asked for, bytes */
   h5u_disk disk;    /* the first write that failed */
   int broken;       /* nothing more may be written */
@@ -42,6 +50,8 @@ int h5log_extra_table(const h5log_options *opt, h5log_extra *out); /* 0 or -1 (m
 
 /* Create everything but the scene in a file that is not in SWMR mode; 0 or -1. */
 int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n);
+/* /state_data, the values of the table /state; 0 or -1. */
+int h5log_create_state_data(hid_t file);
 loom_status h5log_create_scene(loom_err *err, const char *path, hid_t file,
                                const h5log_array *scene, int num_scene);
 /* Turn SWMR on and open the datasets: the last part of create and resume. */

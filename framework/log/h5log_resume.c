@@ -123,8 +123,11 @@ static loom_status resume_in(loom_err *err, h5log *l, const char *config_hash, i
   LOOM_TRY(check_log(err, l, config_hash, last_step, opt));
   LOOM_TRY(h5u_reserve(err, l->path, l->lock, super.size, 0, &l->reserved));
   h5u_writer_text(writer, sizeof writer);
-  const h5u_table *const messages = h5u_table_of(H5U_MESSAGES);
+  const h5u_table *const messages = h5u_table_of(H5U_MESSAGES), *const state =
+                                                                    h5u_table_of(H5U_STATE);
   if ((!h5u_table_exists(l->file, messages) && h5u_table_create(l->file, messages) < 0) ||
+      (!h5u_table_exists(l->file, state) &&
+       (h5u_table_create(l->file, state) < 0 || h5log_create_state_data(l->file) < 0)) ||
       h5u_cut(l->file, last_step) < 0 || h5u_put_status(l->file, "running") < 0 ||
       h5u_set_text(l->file, "writer", writer) < 0 || l->disk.code)
     return h5u_disk_fail(err, l->path, &l->disk, "cannot be cut behind the step to continue from");

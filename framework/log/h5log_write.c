@@ -32,7 +32,9 @@ static int open_frames(h5log *l, const h5log_options *opt)
   l->time = h5u_open_uncached(l->file, "frames/time");
   l->step = h5u_open_uncached(l->file, "frames/step");
   l->status = H5Dopen2(l->file, "status", H5P_DEFAULT);
-  if (l->x < 0 || l->v < 0 || l->time < 0 || l->step < 0 || l->status < 0) return -1;
+  l->state_data = h5u_open_uncached(l->file, "state_data");
+  if (l->x < 0 || l->v < 0 || l->time < 0 || l->step < 0 || l->status < 0 || l->state_data < 0)
+    return -1;
   if (opt->num_obstacles > 0) {
     l->poses = malloc((size_t)opt->num_obstacles * sizeof *l->poses);
     if (l->poses == NULL) return -1;
@@ -50,10 +52,10 @@ static int open_frames(h5log *l, const h5log_options *opt)
 loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
 {
   h5log_extra extra;
-  h5log_batch *const all[] = {&l->steps, &l->iters, &l->inner, &l->extra, &l->messages};
+  h5log_batch *const all[] = {&l->steps, &l->iters, &l->inner, &l->extra, &l->messages, &l->state};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i)
     all[i]->dset = all[i]->type = H5I_INVALID_HID;
-  l->x = l->v = l->time = l->step = l->status = H5I_INVALID_HID;
+  l->x = l->v = l->time = l->step = l->status = l->state_data = H5I_INVALID_HID;
   l->num_extra = opt->num_extra;
   l->frames_f32 = opt->frames_f32;
   /* two arrays, each may open a chunk; a filter may enlarge what it cannot compress */
@@ -67,6 +69,7 @@ loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
                   open_batch(l, &l->iters, h5u_table_of(H5U_ITERS)) < 0 ||
                   open_batch(l, &l->inner, h5u_table_of(H5U_INNER)) < 0 ||
                   open_batch(l, &l->messages, h5u_table_of(H5U_MESSAGES)) < 0 ||
+                  open_batch(l, &l->state, h5u_table_of(H5U_STATE)) < 0 ||
                   open_batch(l, &l->extra, &extra.table) < 0 || open_frames(l, opt) < 0;
   free(extra.columns);
   if (bad) return h5u_fail(err, l->path, "cannot open its datasets for appending");
@@ -162,6 +165,56 @@ loom_status h5log_message(h5log *l, loom_err *err, const h5log_message_row *row)
   return add_row(l, err, &l->messages, h5u_table_of(H5U_MESSAGES), row);
 }
 
+/* What was last written under this name; NULL: out of memory. */
+static h5log_item *find_item(h5log *l, const h5log_state_row *row)
+{
+  for (int i = 0; i < l->num_items; ++i)
+    if (strcmp(l->items[i].instance, row->instance) == 0 &&
+        strcmp(l->items[i].name, row->name) == 0)
+      return &l->items[i];
+  h5log_item *const more = realloc(l->items, ((size_t)l->num_items + 1) * sizeof *more);
+  if (more == NULL) return NULL;
+  l->items = more;
+  h5log_item *const item = &more[l->num_items++];
+  *item = (h5log_item){.count = -1};
+  memcpy(item->instance, row->instance, sizeof item->instance);
+  memcpy(item->name, row->name, sizeof item->name);
+  return item;
+}
+
+static uint64_t hash_of(const void *data, int64_t bytes)
+{
+  const unsigned char *const p = data;
+  uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
+  for (int64_t i = 0; i < bytes; ++i) h = (h ^ p[i]) * UINT64_C(1099511628211);
+  return h;
+}
+
+/* Many items stay as they are for many steps: their rows name the bytes that are there. */
+loom_status h5log_state(h5log *l, loom_err *err, const h5log_state_row *row, const void *data)
+{
+  h5log_state_row r = *row;
+  const int64_t bytes = r.count * h5u_type_bytes(r.type);
+  h5log_item *const item = find_item(l, row);
+  if (item == NULL) return err_set(err, LOOM_E_NOMEM, "%s: out of memory", l->path);
+  if (h5u_type_bytes(r.type) == 0 || r.count < 0)
+    return err_set(err, LOOM_E_ARG, "%s: state of %s: bad type or count", l->path, row->instance);
+  const uint64_t hash = hash_of(data, bytes);
+  r.first = item->first;
+  if (item->count != r.count || item->type != r.type || item->hash != hash) {
+    r.first = h5u_length(l->state_data);
+    LOOM_TRY(make_room(l, err, bytes + 2 * FRAME_CHUNK_BYTES));
+    if ((bytes > 0 && h5u_append(l->state_data, H5T_NATIVE_UINT8, bytes, data) < 0) || l->disk.code)
+      return failed(l, err, "cannot write the state of a plugin");
+    l->state_unflushed |= bytes > 0;
+    item->count = r.count;
+    item->type = r.type;
+    item->hash = hash;
+    item->first = r.first;
+  }
+  return add_row(l, err, &l->state, h5u_table_of(H5U_STATE), &r);
+}
+
 loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row)
 {
   if (row->reason < 0 || row->reason >= H5LOG_NUM_REASONS)
@@ -220,10 +273,15 @@ loom_status h5log_commit(h5log *l, loom_err *err)
 {
   LOOM_TRY(make_room(l, err,
                      batch_room(&l->iters) + batch_room(&l->extra) + batch_room(&l->inner) +
-                         batch_room(&l->messages) + batch_room(&l->steps)));
+                         batch_room(&l->messages) + batch_room(&l->state) + batch_room(&l->steps)));
   if (flush_batch(&l->iters) < 0 || flush_batch(&l->extra) < 0 || flush_batch(&l->inner) < 0 ||
       flush_batch(&l->messages) < 0 || l->disk.code)
     return failed(l, err, "cannot write rows");
+  /* values before the rows that name them */
+  if ((l->state_unflushed && H5Dflush(l->state_data) < 0) || flush_batch(&l->state) < 0 ||
+      l->disk.code)
+    return failed(l, err, "cannot write the state of a plugin");
+  l->state_unflushed = 0;
   if (flush_frames(l) < 0 || l->disk.code) return failed(l, err, "cannot write frames");
   if (flush_batch(&l->steps) < 0 || l->disk.code) return failed(l, err, "cannot write the step");
   if ((l->status_unflushed && H5Dflush(l->status) < 0) || l->disk.code)

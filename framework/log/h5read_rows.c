@@ -107,6 +107,24 @@ loom_status h5read_messages(h5read *r, loom_err *err, int64_t first, int64_t cou
   return LOOM_OK;
 }
 
+loom_status h5read_states(h5read *r, loom_err *err, int64_t first, int64_t count,
+                          h5log_state_row *rows)
+{
+  LOOM_TRY(read_rows(r, err, H5U_STATE, first, count, rows));
+  for (int64_t i = 0; i < count; ++i)
+    rows[i].instance[H5LOG_NAME_LEN - 1] = rows[i].name[H5LOG_NAME_LEN - 1] = '\0';
+  return LOOM_OK;
+}
+
+loom_status h5read_state_data(h5read *r, loom_err *err, const h5log_state_row *row, void *data)
+{
+  const int64_t size = h5u_type_bytes(row->type);
+  if (row->count == 0) return LOOM_OK;
+  if (size == 0 || row->count < 0 || row->count > INT64_MAX / size)
+    return unreadable(r, err, "state");
+  return read_part(r, err, "state_data", H5T_NATIVE_UINT8, row->first, row->count * size, data);
+}
+
 /* ---- any table, by column ------------------------------------------------------------ */
 static hid_t table_type(h5read *r, const char *table)
 {

@@ -1,4 +1,5 @@
-/* h5table.c - the compound tables /steps, /iters, /inner and /messages: columns, types, rows. */
+/* h5table.c - the compound tables /steps, /iters, /inner, /messages and /state: columns, types,
+ * rows. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,16 @@ static const h5u_column message_columns[] = {
     {"level", "1", "0: error, 1: warning", 'I', offsetof(ROW_, level)},
     {"text", "1", "who says it, and what", 'T', offsetof(ROW_, text)}};
 #undef ROW_
+#define ROW_ h5log_state_row
+static const h5u_column state_columns[] = {
+    {"step", "1", "step at the end of which it was so", 'I', offsetof(ROW_, step)},
+    {"instance", "1", "whose state: a section of the config, or core", 'N',
+     offsetof(ROW_, instance)},
+    {"name", "1", "item; empty: what the instance has follows", 'N', offsetof(ROW_, name)},
+    {"type", "1", "of its values: LOOM_REAL ... as numbers", 'I', offsetof(ROW_, type)},
+    {"count", "1", "number of values", 'I', offsetof(ROW_, count)},
+    {"first", "1", "index of the first byte in /state_data", 'I', offsetof(ROW_, first)}};
+#undef ROW_
 
 #define TABLE_(name, doc, columns, row, chunk)                                        \
   {                                                                                   \
@@ -37,7 +48,9 @@ static const h5u_table tables[H5U_NUM_TABLES] = {
     TABLE_("inner", "one row per inner (linear or local) iteration the plugins reported",
            inner_columns, h5log_inner_row, 8192),
     TABLE_("messages", "warnings and errors of core and plugins", message_columns,
-           h5log_message_row, 16)};
+           h5log_message_row, 16),
+    TABLE_("state", "what plugins keep from step to step, for replays; values in /state_data",
+           state_columns, h5log_state_row, 64)};
 
 const h5u_table *h5u_table_of(int which) { return &tables[which]; }
 
@@ -65,16 +78,18 @@ static hid_t reason_type(void)
 hid_t h5u_table_type(const h5u_table *t)
 {
   const hid_t type = H5Tcreate(H5T_COMPOUND, t->row_size), reason = reason_type();
-  const hid_t text = h5u_text_type(H5LOG_MESSAGE_LEN);
-  int bad = type < 0 || reason < 0 || text < 0;
+  const hid_t text = h5u_text_type(H5LOG_MESSAGE_LEN), label = h5u_text_type(H5LOG_NAME_LEN);
+  int bad = type < 0 || reason < 0 || text < 0 || label < 0;
   for (int i = 0; !bad && i < t->num_columns; ++i) {
     const h5u_column *const c = &t->columns[i];
     const hid_t member = c->kind == 'S'   ? reason
                          : c->kind == 'T' ? text
+                         : c->kind == 'N' ? label
                          : c->kind == 'I' ? H5T_STD_I64LE
                                           : H5T_IEEE_F64LE;
     bad = H5Tinsert(type, c->name, c->offset, member) < 0;
   }
+  h5u_close(label, H5Tclose);
   h5u_close(text, H5Tclose);
   h5u_close(reason, H5Tclose);
   if (!bad) return type;

@@ -103,6 +103,12 @@ hid_t h5u_mem_type(int loom_type)
   }
 }
 
+int64_t h5u_type_bytes(int64_t loom_type)
+{
+  const int known = loom_type >= LOOM_REAL && loom_type <= LOOM_U64;
+  return known ? (int64_t)H5Tget_size(h5u_mem_type((int)loom_type)) : 0;
+}
+
 hid_t h5u_file_type(int loom_type)
 {
   switch (loom_type) {

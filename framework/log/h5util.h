@@ -22,9 +22,10 @@ hid_t h5u_fapl(void); /* newest format, locks left to us, ids closed with the fi
 hid_t h5u_fcpl(void);
 /* Dataset creation: attributes outside the object header, which would exceed a page. */
 hid_t h5u_dcpl(void);
-hid_t h5u_text_type(size_t n);      /* fixed-length UTF-8 text of n bytes, NUL included */
-hid_t h5u_mem_type(int loom_type);  /* LOOM_REAL is loom_real */
-hid_t h5u_file_type(int loom_type); /* LOOM_REAL is f64 */
+hid_t h5u_text_type(size_t n);             /* fixed-length UTF-8 text of n bytes, NUL included */
+hid_t h5u_mem_type(int loom_type);         /* LOOM_REAL is loom_real */
+hid_t h5u_file_type(int loom_type);        /* LOOM_REAL is f64 */
+int64_t h5u_type_bytes(int64_t loom_type); /* of one value in memory; 0: there is no such type */
 int h5u_close(hid_t id, herr_t (*close_fn)(hid_t)); /* 0, or -1; invalid ids are fine */
 
 /* ---- attributes: 0, or -1 with the HDF5 error stack filled ------------------------- */
@@ -40,7 +41,7 @@ int h5u_describe(hid_t dset, const char *unit, const char *doc);
 typedef struct h5u_column {
   const char *name, *unit, *doc;
   char kind;     /* 'I' int64, 'R' double, 'S' reason: int8 enum in the first byte,
-                  * 'T' text of H5LOG_MESSAGE_LEN bytes */
+                  * 'T' text of H5LOG_MESSAGE_LEN bytes, 'N' of H5LOG_NAME_LEN bytes */
   size_t offset; /* in the row structure, which is also the layout in the file */
 } h5u_column;
 
@@ -52,8 +53,8 @@ typedef struct h5u_table {
   hsize_t chunk; /* rows */
 } h5u_table;
 
-/* logs of older versions lack H5U_MESSAGES */
-enum { H5U_STEPS, H5U_ITERS, H5U_INNER, H5U_MESSAGES, H5U_NUM_TABLES };
+/* logs of older versions lack H5U_MESSAGES and H5U_STATE */
+enum { H5U_STEPS, H5U_ITERS, H5U_INNER, H5U_MESSAGES, H5U_STATE, H5U_NUM_TABLES };
 const h5u_table *h5u_table_of(int which);
 hid_t h5u_table_type(const h5u_table *t);
 int h5u_table_exists(hid_t file, const h5u_table *t);

@@ -66,6 +66,8 @@ static loom_status get(run *r, const char *group, const char *name, loom_buf *b,
 loom_status checkpoint_state_io(run *r, const instance *in, int restore, const char *name,
                                 loom_buf *b)
 {
+  if (r->st.recording || r->rep.restoring || r->rep.probing)
+    return replay_state_io(r, in, restore, name, b);
   if (r->check == NULL)
     return err_set(r->err, LOOM_E_STATE, "host->state_io() outside checkpoint()");
   return restore ? get(r, in->name, name, b, 1) : put(r, in->name, name, b);

@@ -195,6 +195,7 @@ loom_status record_step(run *r, int64_t iters, int reason)
   clock_pop(&r->clock);
   if ((r->st.index + 1) % per_frame == 0 || last)
     LOOM_TRY(record_frame(r, r->st.index, r->st.time));
+  LOOM_TRY(replay_record(r));
   fill_clocks(r, &row);
   const double begin = clock_now();
   if (r->log != NULL) {

@@ -1,8 +1,20 @@
-/* replay.c - lock-step comparison: every step starts from a reference run's x and v. */
+/* replay.c - lock-step comparison: every step starts from a reference run's x and v, and from what
+ * its contact models kept. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/call.h"
+#include "sched/replay.h"
+
+static loom_status check_reference(run *r)
+{
+  LOOM_TRY(replay_same_physics(r));
+  LOOM_TRY(replay_same_scene(r));
+  if (h5read_frame_bytes(r->rep.ref) == 4 && sizeof(loom_real) == 8)
+    run_message(r, LOOM_LOG_WARN,
+                "replay: the reference holds frames in single precision, so every step starts from "
+                "rounded positions; record it with [log] frames = f64");
+  return LOOM_OK;
+}
 
 loom_status replay_open(run *r)
 {
@@ -32,6 +44,7 @@ loom_status replay_open(run *r)
                    "frames; lower [run] steps, or log the reference with frames_every = 1",
                    place, (long long)r->set.run.replay_first, (long long)last - 1,
                    (long long)p->num_frames);
+  LOOM_TRY(check_reference(r));
   return buf_new(r->m, "core", "reference x", LOOM_REAL, 3 * n, &p->x_ref);
 }
 
@@ -63,16 +76,15 @@ loom_status replay_load(run *r, int64_t index)
   LOOM_TRY(load_frame(r, index, r->st.x, r->st.v_start));
   r->rep.have_ref = index + 1 < r->rep.num_frames;
   if (r->rep.have_ref) LOOM_TRY(load_frame(r, index + 1, r->rep.x_ref, NULL));
-  LOOM_TRY(rods_update(r->rods, r->st.x));
-  /* the state was changed from outside: plugins drop every history */
-  LOOM_TRY(call_reset_all(r));
-  r->f_next_norm = 0.0;
-  return forward_forget(r);
+  return replay_restore(r, index);
 }
 
 void replay_close(run *r)
 {
   h5read_close(r->rep.ref);
+  cfg_free(r->rep.ours);
+  cfg_free(r->rep.theirs);
+  replay_state_close(r);
   free(r->rep.x);
   free(r->rep.v);
   buf_free(r->m, r->rep.x_ref);

@@ -347,7 +347,8 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(replay_open(r));
   LOOM_TRY(problem_diag(r));
   LOOM_TRY(run_check_tolerance(r));
-  return create_instances(r);
+  LOOM_TRY(create_instances(r));
+  return replay_ready(r);
 }
 
 loom_status run_failed(run *r, loom_status s)
@@ -404,6 +405,18 @@ static loom_status simulate(run *r, const run_options *o, int64_t first)
   return LOOM_OK;
 }
 
+/* Frame 0: the state from which the first step starts. */
+static loom_status record_start(run *r)
+{
+  const double time = (double)r->first_step * r->st.h;
+  if (r->rep.ref != NULL && r->sum.steps_planned > 0) {
+    LOOM_TRY(replay_load(r, r->first_step));
+    LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start));
+    LOOM_TRY(scene_pose(r->scene, time, time));
+  }
+  return record_frame(r, r->first_step - 1, time);
+}
+
 loom_status run_execute(run *r, const run_options *o)
 {
   int64_t last_step = -1;
@@ -414,7 +427,7 @@ loom_status run_execute(run *r, const run_options *o)
     if (r->resume) LOOM_TRY(run_failed(r, checkpoint_read(r, o->resume_step, &last_step)));
     LOOM_TRY(run_failed(r, record_open(r, o, last_step)));
   }
-  if (last_step < 0) s = record_frame(r, r->first_step - 1, (double)r->first_step * r->st.h);
+  if (last_step < 0) s = record_start(r);
   const int64_t first = last_step >= 0 ? last_step + 1 : r->first_step;
   r->sum.steps_done = r->sum.steps_before = first - r->first_step;
   if (s == LOOM_OK) s = simulate(r, o, first);

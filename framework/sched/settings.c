@@ -27,10 +27,14 @@ static const loom_param run_params[] = {
         run_settings, forwarding_iters, 2, 1, 1000, "1",
         "Iterations of the solver that make up delta, for paper and corrected; 1 as printed."),
     LOOM_PARAM_PATH(run_settings, replay, "",
-                    "Reference log: every step starts from its x and v, so that solvers are "
-                    "compared on the same problems."),
+                    "Reference log: every step starts from its x and v, and from what contact "
+                    "models kept, so that methods are compared on the same problems."),
     LOOM_PARAM_INT(run_settings, replay_first, 0, 0, 1e9, "1",
                    "Step of the reference log to begin with."),
+    LOOM_PARAM_ENUM(run_settings, replay_state, RUN_REPLAY_REFERENCE, "reference|fresh",
+                    "Contact models that keep something from step to step (stiffness, weights): "
+                    "as it was in the reference, which must have the same model with the same "
+                    "keys; or fresh: where it cannot be had, they begin every step anew."),
 };
 static const loom_param exec_params[] = {
     LOOM_PARAM_ENUM(exec_settings, backend, EXEC_AUTO, "auto|cpu|cuda",
@@ -115,6 +119,10 @@ static const loom_param log_params[] = {
                     "every step."),
     LOOM_PARAM_BOOL(log_settings, probe_inner, 0,
                     "Measure the residual also at inner candidates that a solver offers."),
+    LOOM_PARAM_ENUM(log_settings, state, LOG_STATE_AUTO, "auto|off|all",
+                    "What plugins keep from step to step goes into the log with every step, so "
+                    "that it can be replayed.  auto: of solver and contact models, where there is "
+                    "a frame of every step; all: of collision plugins, too."),
 };
 
 /* [solver], [collision.NAME], [contact.NAME]; their further keys are those of the plugin. */

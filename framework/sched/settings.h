@@ -11,6 +11,7 @@ enum {
   RUN_FORWARD_CORRECTED = 2,
   RUN_FORWARD_ITERATE = 3
 };
+enum { RUN_REPLAY_REFERENCE = 0, RUN_REPLAY_FRESH = 1 };
 enum { EXEC_AUTO = 0, EXEC_CPU = 1, EXEC_CUDA = 2 };
 enum { STOP_AUTO = 0, STOP_NEXT = 1, STOP_SOLVED = 2 };
 enum { FILTER_WHEN_AUTO = 0, FILTER_WHEN_EVERY = 1, FILTER_WHEN_ADVICE = 2, FILTER_WHEN_END = 3 };
@@ -23,6 +24,7 @@ enum {
 enum { FILTER_GO_AUTO = 0, FILTER_GO_FEASIBLE = 1, FILTER_GO_TRIAL = 2 };
 enum { LINE_AUTO = 0, LINE_ON = 1, LINE_OFF = 2 };
 enum { CONTACT_SELF = 0, CONTACT_OBSTACLE = 1, CONTACT_ALL = 2 };
+enum { LOG_STATE_AUTO = 0, LOG_STATE_OFF = 1, LOG_STATE_ALL = 2 };
 enum { AUDIT_OFF = 0, AUDIT_END = 1, AUDIT_EVERY = 2 };
 
 typedef struct run_settings {
@@ -36,6 +38,7 @@ typedef struct run_settings {
   int64_t forwarding_iters;
   const char *replay; /* path of the reference log, "" for none */
   int64_t replay_first;
+  int32_t replay_state; /* RUN_REPLAY_* */
 } run_settings;
 
 typedef struct exec_settings {
@@ -78,6 +81,7 @@ typedef struct log_settings {
   int32_t frames; /* 0 f64, 1 f32 */
   int32_t audit;  /* AUDIT_* */
   int32_t probe_inner;
+  int32_t state; /* LOG_STATE_* */
 } log_settings;
 
 typedef struct settings {

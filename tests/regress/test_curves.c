@@ -88,8 +88,8 @@ Test(curves, cholmod_newton)
   cr_assert(c->iters >= 8 && c->iters <= 16, "%lld iterations, 12 were measured",
             (long long)c->iters);
   cr_assert_float_eq(end->e_total, MINIMUM, 1e-8);
-  /* the reference took the same step from the same state; replay drops what a solver keeps from
-   * step to step, so they agree to the tolerance of a step and not to the bit */
+  /* the reference took the same step from the same state; what a solver keeps from step to step is
+   * taken over only with the same keys, so they agree to the tolerance of a step at least */
   cr_assert(end->e_ref <= 1e-10, "%g m", end->e_ref);
   free(c);
 }

@@ -166,6 +166,9 @@ typedef struct loom_step {
    * (N m s), mass of the vertices that acted on it (kg).  Zero at the start of the step; models
    * with LOOM_CONT_REACTION add to it in velocity(), of a body without a mass nobody reads it. */
   loom_buf *body_impulse;
+  /* In checkpoint(): 1 where the state is only recorded, after every step, for a replay.  What a
+   * restart would have to make anew may be kept then. */
+  int32_t recording, reserved;
 } loom_step;
 enum { LOOM_BODY_IMPULSE = 7 };
 

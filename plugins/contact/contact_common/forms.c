@@ -154,3 +154,11 @@ loom_status ipc_metrics(void *self, const loom_step *s, loom_contact_metrics *ou
   if (p->num_active > 0) LOOM_TRY(reduce(p, s, s->x, &k_strongest, &out->max_force));
   return ipc_friction_sums(p, s, s->x, NULL, &out->dissipated);
 }
+
+loom_status ipc_metrics_kappa(void *self, const loom_step *s, loom_contact_metrics *out)
+{
+  const ipc *const p = self;
+  LOOM_TRY(ipc_metrics(self, s, out));
+  if (LOOM_HAS(out, extra) && out->extra != NULL) out->extra[0] = p->kappa;
+  return LOOM_OK;
+}

@@ -65,6 +65,11 @@ typedef struct ipc_settings {
                      "With friction_lag = iteration: lags per step at most, the first at its "    \
                      "start; 0: at every accepted iterate.")
 
+#define IPC_COLUMNS                                                                      \
+  {                                                                                      \
+    "kappa", "N/m", "stiffness of the barrier: as given, or as chosen and doubled since" \
+  }
+
 /* Vertices of pairs, sorted by vertex, so that forces are gathered in a fixed order. */
 typedef struct corner_set {
   int64_t count;
@@ -140,6 +145,8 @@ loom_status ipc_plan(void *self, const loom_step *s, loom_query *q);
 loom_status ipc_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
                        uint32_t *changed);
 loom_status ipc_end_step(void *self, const loom_step *s);
+/* ipc_metrics with IPC_COLUMNS: for models whose stiffness is kappa. */
+loom_status ipc_metrics_kappa(void *self, const loom_step *s, loom_contact_metrics *out);
 loom_status ipc_checkpoint(void *self, const loom_step *s, int restore);
 
 /* ---- candidates.c ------------------------------------------------------------------------- */

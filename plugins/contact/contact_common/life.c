@@ -246,14 +246,15 @@ loom_status ipc_end_step(void *self, const loom_step *s)
   return pushed_error(p, s, "it ends with an overlap");
 }
 
-/* Candidates are dropped so that a resumed run detects at the same moments. */
+/* Candidates are dropped so that a resumed run detects at the same moments; not where the state is
+ * only recorded. */
 loom_status ipc_checkpoint(void *self, const loom_step *s, int restore)
 {
   ipc *const p = self;
   const loom_host *const h = p->h;
   void *q;
-  (void)s;
-  p->valid = p->planned = 0;
+  if (restore || !LOOM_HAS(s, recording) || !s->recording) p->valid = p->planned = 0;
+  if (p->set.stiffness > 0.0) return LOOM_OK; /* nothing to remember */
   if (!restore) {
     LOOM_TRY(h->map(h, p->e, p->memory, LOOM_WRITE, LOOM_AT_HOST, &q));
     *(loom_real *)q = (loom_real)p->kappa;

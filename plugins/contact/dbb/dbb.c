@@ -143,6 +143,8 @@ static loom_status dbb_form(void *self, const loom_step *s, loom_buf *x, loom_qu
 
 /* ---- descriptor ----------------------------------------------------------------------------- */
 
+static const loom_column columns[] = {IPC_COLUMNS};
+
 static const loom_contact_ops ops = {
     .struct_size = sizeof ops,
     .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD |
@@ -159,7 +161,7 @@ static const loom_contact_ops ops = {
     .eval = ipc_eval,
     .hessian = ipc_hess,
     .quad = dbb_form,
-    .metrics = ipc_metrics,
+    .metrics = ipc_metrics_kappa,
     .checkpoint = ipc_checkpoint};
 
 static const loom_plugin plugin = {
@@ -175,6 +177,8 @@ static const loom_plugin plugin = {
     .num_params = LOOM_COUNT(params),
     .settings_size = sizeof(settings),
     .params = params,
+    .num_columns = LOOM_COUNT(columns),
+    .columns = columns,
     .ops.contact = &ops};
 
 const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)

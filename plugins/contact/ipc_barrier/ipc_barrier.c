@@ -40,6 +40,8 @@ static void barrier_destroy(void *self)
 /* ---- descriptor --------------------------------------------------------------------------------
  */
 
+static const loom_column columns[] = {IPC_COLUMNS};
+
 static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT |
                                                  LOOM_CONT_HESSIAN | LOOM_CONT_FRICTION |
@@ -55,7 +57,7 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .end_step = ipc_end_step,
                                      .eval = ipc_eval,
                                      .hessian = ipc_hess,
-                                     .metrics = ipc_metrics,
+                                     .metrics = ipc_metrics_kappa,
                                      .checkpoint = ipc_checkpoint};
 
 static const loom_plugin plugin = {
@@ -71,6 +73,8 @@ static const loom_plugin plugin = {
     .num_params = LOOM_COUNT(params),
     .settings_size = sizeof(ipc_settings),
     .params = params,
+    .num_columns = LOOM_COUNT(columns),
+    .columns = columns,
     .ops.contact = &ops};
 
 const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
