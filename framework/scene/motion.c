@@ -43,6 +43,10 @@ static loom_status part_numbers(loom_err *err, words *w, const char *word, int n
                    word, need, n);
   part->t0 = n > need ? v[need] : 0;
   part->t1 = n > need ? v[need + 1] : DBL_MAX;
+  for (int k = 0; k < need; ++k) /* a turn of so many degrees per second is none either */
+    if (!(fabs(v[k]) <= SCENE_REACH))
+      return err_set(err, LOOM_E_CONFIG, "%s: %g is out of range; allowed: up to %g", word, v[k],
+                     SCENE_REACH);
   if (!(part->t0 <= part->t1) || part->t0 < 0)
     return err_set(err, LOOM_E_CONFIG, "%s: the time window %g to %g s must not be negative", word,
                    part->t0, part->t1);
@@ -89,6 +93,10 @@ static loom_status add_key(loom_err *err, motion *m, const double v[8])
   if (n > 0 && !(v[0] > m->keys[n - 1].t))
     return err_set(err, LOOM_E_CONFIG, "keyframe %d: its time %g s is not after the one before", n,
                    v[0]);
+  for (int k = 0; k < 8; ++k)
+    if (!(fabs(v[k]) <= SCENE_REACH))
+      return err_set(err, LOOM_E_CONFIG, "keyframe %d: %g is out of range; allowed: up to %g", n,
+                     v[k], SCENE_REACH);
   if (v[7] == 0)
     axis[0] = 0, axis[1] = 0, axis[2] = 1; /* no turn: any axis, also 0 0 0 */
   else

@@ -256,6 +256,25 @@ static loom_status examine_mesh(builder *b, object *o)
   return LOOM_OK;
 }
 
+/* Sizes, placements and files that cannot be meant, before anybody works on them.  What is not
+ * finite is the doctor's. */
+static loom_status check_reach(builder *b, const object *o)
+{
+  for (int32_t i = 0; i < o->m.num_verts; ++i) {
+    double p[3];
+    pose_apply(o->place, o->m.x + 3 * (ptrdiff_t)i, p);
+    for (int c = 0; c < 3; ++c) {
+      if (!isfinite(o->m.x[3 * (ptrdiff_t)i + c]) || fabs(p[c]) <= SCENE_REACH) continue;
+      return build_place(b, o->sec, NULL,
+                         err_set(b->err, LOOM_E_CONFIG,
+                                 "vertex %d lies at %.3g %.3g %.3g m, further than %g m from the "
+                                 "origin; look at size, transform and the unit of the file",
+                                 i, p[0], p[1], p[2], SCENE_REACH));
+    }
+  }
+  return LOOM_OK;
+}
+
 static loom_status load_object(builder *b, object *o)
 {
   double scale, S[12];
@@ -265,6 +284,7 @@ static loom_status load_object(builder *b, object *o)
   LOOM_TRY(make_mesh(b, o));
   pose_scale(scale, S);
   mesh_transform(&o->m, S);
+  LOOM_TRY(check_reach(b, o));
   if (o->kind != OBJECT_YARN) LOOM_TRY(examine_mesh(b, o));
   return mesh_alloc(b->err, o->m.num_verts, 1, &o->pinned);
 }

@@ -7,6 +7,10 @@
 #ifndef LOOM_SCENE_POSE_H
 #define LOOM_SCENE_POSE_H
 
+/* Nothing that is meant lies further from the origin, m, or is faster, m/s, or is pulled by more,
+ * m/s^2: squares and products of such numbers are still exact enough everywhere. */
+#define SCENE_REACH 1e6
+
 /* All functions: [any]. */
 void pose_identity(double P[12]);
 void pose_translation(const double t[3], double P[12]);

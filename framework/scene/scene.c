@@ -91,6 +91,10 @@ static loom_status build_world(builder *b)
   loom_status s = words_reals(b->err, w.gravity, "m/s^2", 3, b->s->gravity, &given);
   if (s == LOOM_OK && given != 3)
     s = err_set(b->err, LOOM_E_CONFIG, "\"%s\": three numbers (m/s^2) or auto needed", w.gravity);
+  for (int c = 0; c < 3 && s == LOOM_OK; ++c)
+    if (!(fabs(b->s->gravity[c]) <= SCENE_REACH))
+      s = err_set(b->err, LOOM_E_CONFIG, "\"%s\" is out of range; allowed: up to %g m/s^2",
+                  w.gravity, SCENE_REACH);
   return s == LOOM_OK ? LOOM_OK : build_place(b, sec, "gravity", s);
 }
 

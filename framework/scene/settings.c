@@ -17,9 +17,9 @@
   {                                                                 \
 #m, LOOM_P_REAL, 0, AT(T, m), def, 0, hi, NULL, NULL, unit, doc \
   }
-#define DENSITY(T, def, unit, doc)                                                              \
-  {                                                                                             \
-    "density", LOOM_P_REAL, LOOM_P_OPEN_MIN, AT(T, density), def, 0, 1e6, NULL, NULL, unit, doc \
+#define DENSITY(T, def, unit, doc)                                                   \
+  {                                                                                  \
+    "density", LOOM_P_REAL, 0, AT(T, density), def, 1e-9, 1e6, NULL, NULL, unit, doc \
   }
 #define COMMON(T)                                                                                  \
   TEXT(T, material, "",                                                                            \

@@ -8,8 +8,7 @@
 
 static const loom_param run_params[] = {
     LOOM_PARAM_INT(run_settings, steps, 100, 0, 1e9, "1", "Time steps to simulate."),
-    {"dt", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(run_settings, dt), 0.01, 0, 10, NULL, NULL, "s",
-     "Time step."},
+    LOOM_PARAM_REAL(run_settings, dt, 0.01, 1e-9, 10, "s", "Time step."),
     LOOM_PARAM_INT(run_settings, substeps, 1, 1, 100000, "1",
                    "Equal parts each step is divided into; every part is solved, measured and "
                    "logged as a step of its own."),
@@ -186,11 +185,17 @@ loom_status settings_bind(loom_err *err, cfg *c, settings *out)
   } else if (strcmp(d->every, "step") != 0) {
     char *end = NULL;
     d->period = strtoll(d->every, &end, 10);
-    if (d->period < 1 || *end != '\0')
+    if (d->period < 1 || d->period > 1000000000 || *end != '\0')
       return err_set(err, LOOM_E_CONFIG,
-                     "%s: '%s' is not a schedule; allowed: step, iteration, or a number >= 1",
+                     "%s: '%s' is not a schedule; allowed: step, iteration, or a number from 1 to "
+                     "1e9",
                      cfg_place(cfg_find(c, "detect"), "every", place, sizeof place), d->every);
   }
+  if (out->run.dt / (double)out->run.substeps < 1e-9)
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s: %lld parts of %g s are below 1e-9 s each; lower it, or raise dt",
+                   cfg_place(cfg_find(c, "run"), "substeps", place, sizeof place),
+                   (long long)out->run.substeps, out->run.dt);
   if (out->run.replay_first > 0 && out->run.replay[0] == '\0')
     return err_set(err, LOOM_E_CONFIG, "%s: it needs [run] replay = FILE.h5",
                    cfg_place(cfg_find(c, "run"), "replay_first", place, sizeof place));

@@ -65,13 +65,47 @@ Test(bad_input, unknown_names)
 
 Test(bad_input, values)
 {
-  proc_expect_error(2, LOOM_TEXTS("[cloth.sheet] density: -0.2", "> 0", "kg/m^2"),
+  proc_expect_error(2, LOOM_TEXTS("[cloth.sheet] density: -0.2", ">= 1e-09", "kg/m^2"),
                     SET("cloth.sheet.density=-0.2"));
-  proc_expect_error(2, LOOM_TEXTS("[run] dt: 0 ", "> 0", "s"), SET("run.dt=0"));
+  proc_expect_error(2, LOOM_TEXTS("[run] dt: 0 ", "1e-09", "s"), SET("run.dt=0"));
   proc_expect_error(2, LOOM_TEXTS("[run] dt: '1 parsec'", "expected unit: s"),
                     SET("run.dt=1 parsec"));
   proc_expect_error(2, LOOM_TEXTS("[run] steps: 'many'"), SET("run.steps=many"));
   proc_expect_error(2, LOOM_TEXTS("--set dt", "section.key=value"), SET("dt"));
+}
+
+/* Numbers that nobody means are refused by their range, before anything is computed with them. */
+Test(bad_input, values_that_cannot_be_meant)
+{
+  proc_expect_error(2, LOOM_TEXTS("[run] gravity", "0 0 -1e150", "1e+06 m/s^2"),
+                    SET("run.gravity=0 0 -1e150"));
+  proc_expect_error(2, LOOM_TEXTS("[run] dt", ">= 1e-09"), SET("run.dt=4.9e-324"));
+  proc_expect_error(2, LOOM_TEXTS("[run] substeps", "100000 parts of 1e-05 s"),
+                    SET("run.dt=1e-5", "--set", "run.substeps=100000"));
+  proc_expect_error(2, LOOM_TEXTS("[detect] every", "1e9"),
+                    SET("detect.every=9223372036854775808"));
+  proc_expect_error(2, LOOM_TEXTS("[cloth.sheet]", "vertex 0 lies at", "transform"),
+                    SET("cloth.sheet.transform=translate 0 0 1e300"));
+  proc_expect_error(2, LOOM_TEXTS("[cloth.sheet]", "vertex 0 lies at"),
+                    SET("cloth.sheet.size=1e9 1e9"));
+  proc_expect_error(2, LOOM_TEXTS("[cloth.sheet] velocity", "10000"),
+                    SET("cloth.sheet.velocity=0 0 1e300"));
+  proc_expect_error(2, LOOM_TEXTS("[cloth.sheet] density", ">= 1e-09"),
+                    SET("cloth.sheet.density=1e-300"));
+  proc_expect_error(
+      2, LOOM_TEXTS("[cloth.sheet] pin_motion", "1e+300"),
+      SET("cloth.sheet.pins=corners", "--set", "cloth.sheet.pin_motion=translate 0 0 1e300"));
+  proc_expect_error(2, LOOM_TEXTS("[body.ball] position"), SET("body.ball.position=0 0 1e300"));
+}
+
+/* A cloth that is nowhere any more: each of its steps converges, and the run has failed. */
+Test(bad_input, out_of_all_reach)
+{
+  proc_write("far.ini",
+             "[run]\nsteps = 50\ndt = 10\ngravity = 0 0 -1e6\n" DRAPE_EXEC DRAPE_SHEET GD);
+  proc_expect_error(1, LOOM_TEXTS("step ", "beyond all reach", "diverged", "gravity"),
+                    LOOM_ARGS("run", "far.ini", "--quiet", "-o", "far.h5"));
+  cr_assert(log_is_whole("far.h5", NULL) < 50);
 }
 
 Test(bad_input, plugins)
@@ -104,6 +138,7 @@ Test(bad_input, barrier_that_does_not_grow)
 {
 #define NDB "[solver]\nplugin = cholmod_pd\n[collision.self]\nplugin = patch_bvh\n"
   static const char head[] = DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP NDB
+      "[contact.bodies]\nplugin = none\npairs = obstacle\n"
       "[contact.self]\nplugin = ndb\npairs = self\n";
   char text[4096];
   snprintf(text, sizeof text, "%sgrowth_base = 0.9\n", head);

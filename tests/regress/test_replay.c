@@ -80,9 +80,9 @@ static outcome look(const char *path)
 static outcome again(const char *config, int64_t from, int64_t steps, const char *const *sets)
 {
   char first[64], num[32];
-  const char *args[32] = {"run",      config,  "--quiet",           "-n",    num,  "-o",
-                          "again.h5", "--set", "run.replay=ref.h5", "--set", first};
-  int n = 11;
+  const char *args[32] = {"run", config,     "--quiet", "--overwrite",       "-n",    num,
+                          "-o",  "again.h5", "--set",   "run.replay=ref.h5", "--set", first};
+  int n = 12;
   proc p;
   snprintf(first, sizeof first, "run.replay_first=%lld", (long long)from);
   snprintf(num, sizeof num, "%lld", (long long)steps);
@@ -103,7 +103,7 @@ static void replays_itself(const char *name, const char *text, int64_t steps, co
   char num[32];
   snprintf(num, sizeof num, "%lld", (long long)steps);
   proc_write("scene.ini", text);
-  LOOM_FINE("run", "scene.ini", "--quiet", "-n", num, "-o", "ref.h5", "--set",
+  LOOM_FINE("run", "scene.ini", "--quiet", "--overwrite", "-n", num, "-o", "ref.h5", "--set",
             more != NULL ? more : "run.seed=0");
   const char *const sets[] = {more, NULL};
   /* all of it, and its end alone, with nothing that a run from the start would bring along */
@@ -145,10 +145,11 @@ static void needs_its_state(const char *text, const char *model, int64_t steps)
   snprintf(num, sizeof num, "%lld", (long long)steps);
   snprintf(who, sizeof who, "%s keeps a state", model);
   proc_write("scene.ini", text);
-  LOOM_FINE("run", "scene.ini", "--quiet", "-n", num, "-o", "ref.h5", "--set", "log.state=off");
+  LOOM_FINE("run", "scene.ini", "--quiet", "--overwrite", "-n", num, "-o", "ref.h5", "--set",
+            "log.state=off");
   proc_expect_error(2, LOOM_TEXTS("[run] replay", who, "was not recorded", "replay_state = fresh"),
-                    LOOM_ARGS("run", "scene.ini", "--quiet", "-n", num, "-o", "again.h5", "--set",
-                              "run.replay=ref.h5"));
+                    LOOM_ARGS("run", "scene.ini", "--quiet", "--overwrite", "-n", num, "-o",
+                              "again.h5", "--set", "run.replay=ref.h5"));
   const outcome fresh =
       again("scene.ini", 0, steps, (const char *const[]){"run.replay_state=fresh", NULL});
   printf("replay, %s without its state: %.3g m from itself\n", model, fresh.e_ref);
@@ -171,11 +172,13 @@ Test(replay, state_of_another_model)
   proc_expect_error(2,
                     LOOM_TEXTS("[contact.all] 'dbb' keeps a state", "has the plugin ipc_barrier",
                                "replay_state = fresh"),
-                    LOOM_ARGS("run", "scene.ini", "--quiet", "-n", "16", "-o", "again.h5", "--set",
-                              "run.replay=ref.h5", "--set", "contact.all.plugin=dbb"));
+                    LOOM_ARGS("run", "scene.ini", "--quiet", "--overwrite", "-n", "16", "-o",
+                              "again.h5", "--set", "run.replay=ref.h5", "--set",
+                              "contact.all.plugin=dbb"));
   proc_expect_error(2, LOOM_TEXTS("[contact.all] 'ipc_barrier'", "d_hat is 0.001 there and 0.002"),
-                    LOOM_ARGS("run", "scene.ini", "--quiet", "-n", "16", "-o", "again.h5", "--set",
-                              "run.replay=ref.h5", "--set", "contact.all.d_hat=2 mm"));
+                    LOOM_ARGS("run", "scene.ini", "--quiet", "--overwrite", "-n", "16", "-o",
+                              "again.h5", "--set", "run.replay=ref.h5", "--set",
+                              "contact.all.d_hat=2 mm"));
   const outcome o = again("scene.ini", 0, 16,
                           (const char *const[]){"run.replay_state=fresh", "contact.all.plugin=dbb",
                                                 "solver.plugin=cholmod_pd", NULL});
@@ -254,8 +257,8 @@ static void refused(const char *set, const char *key, const char *there, const c
   char what[256];
   snprintf(what, sizeof what, "%s is %s there and %s here", key, there, here);
   proc_expect_error(2, LOOM_TEXTS("[run] replay", "the reference solved another problem", what),
-                    LOOM_ARGS("run", "scene.ini", "--quiet", "-n", "2", "-o", "again.h5", "--set",
-                              "run.replay=ref.h5", "--set", set));
+                    LOOM_ARGS("run", "scene.ini", "--quiet", "--overwrite", "-n", "2", "-o",
+                              "again.h5", "--set", "run.replay=ref.h5", "--set", set));
 }
 
 Test(replay, other_physics_are_refused)
@@ -275,8 +278,9 @@ Test(replay, other_physics_are_refused)
   refused("body.ball.friction=0.1", "[body.ball] friction", "0.3", "0.1");
   refused("body.ball.radius=0.1", "[body.ball] radius", "0.12", "0.1");
   proc_expect_error(2, LOOM_TEXTS("another problem", "[body.obstruction] is not there"),
-                    LOOM_ARGS("run", "scene.ini", "--quiet", "-n", "4", "-o", "again.h5", "--set",
-                              "run.replay=ref.h5", "--set", "body.obstruction.shape=plane", "--set",
+                    LOOM_ARGS("run", "scene.ini", "--quiet", "--overwrite", "-n", "4", "-o",
+                              "again.h5", "--set", "run.replay=ref.h5", "--set",
+                              "body.obstruction.shape=plane", "--set",
                               "body.obstruction.position=0 0 -1"));
   /* what is the method's may differ */
   again("scene.ini", 0, 4,
@@ -299,6 +303,6 @@ Test(replay, another_mesh_of_the_same_name_is_refused)
   snprintf(text, sizeof text, mesh, 0.11);
   proc_write("patch.obj", text);
   proc_expect_error(2, LOOM_TEXTS("another problem", "/scene/rest differs"),
-                    LOOM_ARGS("run", "scene.ini", "--quiet", "-n", "4", "-o", "again.h5", "--set",
-                              "run.replay=ref.h5"));
+                    LOOM_ARGS("run", "scene.ini", "--quiet", "--overwrite", "-n", "4", "-o",
+                              "again.h5", "--set", "run.replay=ref.h5"));
 }
