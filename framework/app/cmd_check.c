@@ -26,10 +26,11 @@ static int fix_report(const common_options *c)
   cfg *conf = NULL;
   mem *m = NULL;
   scene_data *s = NULL;
+  const scene_room look = {.look_only = 1};
   int code = EXIT_FINE;
   loom_status st = cfg_load(&err, c->config, c->sets, c->num_sets, &conf);
   if (st == LOOM_OK) st = mem_new(&err, 0, &m);
-  if (st == LOOM_OK) st = scene_build(&err, m, conf, SCENE_LIST, &s);
+  if (st == LOOM_OK) st = scene_build_within(&err, m, conf, SCENE_LIST, &look, &s);
   if (st != LOOM_OK) {
     code = cmd_fail(&err);
   } else {
@@ -61,6 +62,7 @@ int cmd_check(int argc, char **argv)
   const run_options o = {.command = c.command,
                          .steps = c.steps,
                          .no_log = 1,
+                         .look_only = 1,
                          .trust_config = c.trust_config,
                          .message = show_message};
   loom_status s = cfg_load(&err, c.config, c.sets, c.num_sets, &conf);

@@ -179,7 +179,7 @@ static void print_side(const char *name, const side *s)
   int64_t iters = 0;
   double time = 0, worst_r = 0;
   for (int64_t i = 0; i < s->steps; ++i) {
-    iters += s->iters[i];
+    iters = count_add(iters, s->iters[i]);
     time += s->t_total[i];
     if (s->r_final[i] > worst_r) worst_r = s->r_final[i];
   }

@@ -36,14 +36,15 @@ static void add_step(totals *t, const h5log_step_row *s)
       s->n_trisolve, s->n_project,  s->n_detect,  s->n_ccd_pair, s->n_launch};
   if (t->steps++ == 0) t->first_step = s->step;
   t->last_step = s->step;
-  t->iters += s->iters;
+  t->iters = count_add(t->iters, s->iters);
   if (s->iters > t->most_iters) t->most_iters = s->iters, t->most_step = s->step;
   if (s->reason >= 0 && s->reason < H5LOG_NUM_REASONS)
     ++t->reasons[s->reason];
   else
     ++t->other_reasons;
   for (int i = 0; i < NUM_CLOCKS; ++i) t->clocks[i] += clocks[i];
-  for (int i = 0; i < LOOM_NUM_COUNTERS; ++i) t->counters[i] += counters[i];
+  for (int i = 0; i < LOOM_NUM_COUNTERS; ++i)
+    t->counters[i] = count_add(t->counters[i], counters[i]);
   t->total += s->t_total;
   t->time = s->time;
   t->h = s->h;
@@ -54,7 +55,7 @@ static void add_step(totals *t, const h5log_step_row *s)
   if (s->intersections < 0) return;
   ++t->audited;
   if (s->intersections > 0 && t->intersections == 0) t->hit_step = s->step;
-  t->intersections += s->intersections;
+  t->intersections = count_add(t->intersections, s->intersections);
 }
 
 static loom_status sum_up(h5read *r, loom_err *err, totals *t)

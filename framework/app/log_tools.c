@@ -139,6 +139,13 @@ static loom_status column(h5read *r, loom_err *err, const char *table, const cha
   return s;
 }
 
+int64_t count_add(int64_t a, int64_t b)
+{
+  if (b > 0 && a > INT64_MAX - b) return INT64_MAX;
+  if (b < 0 && a < INT64_MIN - b) return INT64_MIN;
+  return a + b;
+}
+
 loom_status column_ints(h5read *r, loom_err *err, const char *table, const char *name,
                         int64_t count, int64_t **out)
 {

@@ -32,6 +32,9 @@ enum { NUMBER_LEN = 32 };
 const char *number_text(double v, char buf[NUMBER_LEN]);
 int number_parse(const char *text, double *out); /* 0, or -1 unless all of it is a number */
 
+/* A sum of counts of a file that may be damaged: it stays within the range. */
+int64_t count_add(int64_t a, int64_t b);
+
 /* A whole table column, malloc'ed; *count gets the number of rows. */
 loom_status column_ints(h5read *r, loom_err *err, const char *table, const char *name,
                         int64_t count, int64_t **out);

@@ -93,6 +93,7 @@ static loom_status bake_surface(builder *b, const body_settings *s, const mesh *
   const double cells = (double)g.dims[0] * (double)g.dims[1] * (double)g.dims[2];
   LOOM_TRY(build_check_room(b, NULL, NULL, &(scene_counts){.cells = cells}));
   LOOM_TRY(new_sdf(b, &g, o));
+  if (b->room != NULL && b->room->look_only) return LOOM_OK;
   LOOM_TRY(build_map(b, o->sdf, &value));
   LOOM_TRY(sdf_bake(b->err, m, &g, offset, value));
   return buf_unmap(b->s->m, o->sdf);

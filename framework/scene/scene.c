@@ -67,7 +67,7 @@ loom_status build_check_room(builder *b, const cfg_section *sec, const char *key
   all->verts += more->verts;
   all->yarn_verts += more->yarn_verts;
   all->cells += more->cells;
-  if (b->room == NULL) return LOOM_OK;
+  if (b->room == NULL || b->room->check == NULL) return LOOM_OK;
   const loom_status s = b->room->check(b->room->user, b->err, all);
   return s == LOOM_OK || sec == NULL ? s : build_place(b, sec, key, s);
 }

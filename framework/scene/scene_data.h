@@ -52,8 +52,9 @@ typedef struct scene_counts {
 typedef struct scene_room {
   loom_status (*check)(void *user, loom_err *err, const scene_counts *so_far);
   void *user;
+  int look_only; /* 1: nothing will run, so distance grids of meshes stay empty */
 } scene_room;
-/* The same, and room->check may refuse it with each object. */
+/* The same, and room->check, unless it is NULL, may refuse it with each object. */
 loom_status scene_build_within(loom_err *err, mem *m, cfg *c, int check, const scene_room *room,
                                scene_data **out);
 void scene_free(scene_data *s);

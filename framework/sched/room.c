@@ -72,10 +72,10 @@ static loom_status check(void *user, loom_err *err, const scene_counts *so_far)
                  mem_bytes_text(a->limit.bytes, text[3]));
 }
 
-loom_status room_build(run *r)
+loom_status room_build(run *r, int look_only)
 {
   asker a = {.r = r};
-  const scene_room room = {check, &a};
+  const scene_room room = {check, &a, look_only};
   a.known = r->set.exec.memory_check && mem_available("", &a.limit);
   return scene_build_within(r->err, r->m, r->c, SCENE_REFUSE, &room, &r->scene);
 }

@@ -331,7 +331,7 @@ static loom_status open_all(run *r, const run_options *o)
   if (o->make_scene != NULL)
     LOOM_TRY(o->make_scene(o->user, r->err, r->m, &r->scene));
   else
-    LOOM_TRY(room_build(r));
+    LOOM_TRY(room_build(r, o->look_only));
   if (r->scene->notes != NULL) run_message(r, LOOM_LOG_INFO, r->scene->notes);
   LOOM_TRY(cfg_finish(r->err, r->c));
   if (r->scene->pub.num_obstacles > RUN_MAX_OBSTACLES)

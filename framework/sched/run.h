@@ -37,6 +37,7 @@ typedef struct run_options {
   int64_t resume_step; /* < 0: the newest checkpoint */
   int overwrite;       /* replace an existing log that holds steps */
   int no_log;          /* run without any output file (tests) */
+  int look_only;       /* it will not be executed: work for that may be left out */
   int trust_config;    /* [exec] plugin_path of a file is honoured, too */
   int mem_check;       /* buffers in check mode */
   /* A scene made by the caller instead of the one the config describes (programs that

@@ -310,7 +310,7 @@ loom_status balls_commit(run *r);     /* COMMIT: what contact did to them */
 loom_status balls_checkpoint(run *r, int restore);
 
 /* ---- room.c: memory that a run will take, against what there is ---------------------- */
-loom_status room_build(run *r); /* the scene, unless it is too large */
+loom_status room_build(run *r, int look_only); /* the scene, unless it is too large */
 void room_describe(const run *r, void *file);
 
 /* ---- others ---------------------------------------------------------------------- */

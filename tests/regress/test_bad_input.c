@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "regress/drape.h"
@@ -173,6 +174,21 @@ Test(bad_input, barrier_wider_than_the_mesh)
                  "[solver]\nplugin = cholmod_newton\n[collision.self]\nplugin = patch_bvh\n"
                  "[contact.self]\nplugin = ipc_barrier\npairs = self\nd_hat = 0\n",
                  LOOM_TEXTS("bad.ini", "[contact.self] d_hat: 0", "> 0 and <= 1 m"));
+}
+
+/* A distance grid of 300 nodes a side takes minutes to compute; a check has no use for it. */
+Test(bad_input, check_computes_no_distances)
+{
+  const struct rlimit few = {.rlim_cur = 20, .rlim_max = 25}; /* s, of the processor */
+  proc p;
+  cr_assert_eq(setrlimit(RLIMIT_CPU, &few), 0);
+  proc_write(
+      "grid.ini", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_STOP
+      "[body.ball]\nradius = 0.1\nposition = 0 0 -1\nmesh_size = 0.02\nsdf_resolution = 300\n"
+      "[solver]\nplugin = cholmod_pd\n[collision.bodies]\nplugin = sdf\n"
+      "[contact.bodies]\nplugin = penalty\n");
+  proc_loom(&p, LOOM_ARGS("check", "grid.ini"));
+  cr_expect_eq(p.code, 0, "%d\n%s", p.code, p.err);
 }
 
 Test(bad_input, no_such_device)

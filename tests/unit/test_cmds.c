@@ -563,3 +563,12 @@ Test(cmds, numbers_are_short_and_exact)
     cr_assert_eq(strtod(number_text(v, buf), NULL), v);
   }
 }
+
+/* Sums over rows that a damaged file made up. */
+Test(cmds, counts_stay_within_their_range)
+{
+  cr_expect_eq(count_add(INT64_MAX - 1, 2), INT64_MAX);
+  cr_expect_eq(count_add(INT64_MIN + 1, -2), INT64_MIN);
+  cr_expect_eq(count_add(INT64_MAX, INT64_MIN), -1);
+  cr_expect_eq(count_add(-3, 5), 2);
+}
