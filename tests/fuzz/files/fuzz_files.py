@@ -6,7 +6,8 @@
 LOOM is the binary, FAILURES the folder where inputs that fail stay, each with the command that
 repeats it.  An input passes when loom ends with a documented exit code, says why where that is not
 0, within 10 s of processor time and 2 GB of memory.  Sanitizers take several times as much of both: an
-input that is over the limits with them is judged again by LOOM_FUZZ_PLAIN, the binary without.
+input that is over the limits with them is judged again by LOOM_FUZZ_PLAIN, the binary without, which
+gets no more memory than that and has to say so.
 """
 
 import concurrent.futures
@@ -57,10 +58,10 @@ def fault_of(code, text, peak_mb):
     return None
 
 
-def execute(binary, args, folder, env):
+def execute(binary, args, folder, env, more=()):
     """Exit code, output and peak memory in MB of one command; wall time is limited loosely."""
     with tempfile.TemporaryFile() as out:
-        with subprocess.Popen([*LIMITS, binary, *args], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out,
+        with subprocess.Popen([*LIMITS[:-1], *more, LIMITS[-1], binary, *args], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=out,
                               stderr=out, start_new_session=True) as child:
             end, done = time.monotonic() + WALL_S, 0
             while done == 0:
@@ -109,7 +110,7 @@ class Fuzzer:
             if is_limit(now) and self.plain:
                 shutil.rmtree(folder)
                 shutil.copytree(kept, folder)
-                code, text, peak = execute(self.plain, args, folder, self.env)
+                code, text, peak = execute(self.plain, args, folder, self.env, (f"--as={MEMORY_MB << 20}",))
                 now = fault_of(code, text, peak)
             fault = fault or now
         if fault is not None:
