@@ -98,13 +98,26 @@ static int wanted(const request *q, const ct_check *c)
 /* ---- the plugin, looked for in a child: its code may do anything when it is loaded -------------
  */
 
-/* There is none of this name: what there is, and why a file of the name was refused. */
+/* The file is called NAME.so. */
+static int file_of(const reg_entry *e, const char *name)
+{
+  const char *const slash = strrchr(e->path, '/'), *const base =
+                                                       slash != NULL ? slash + 1 : e->path;
+  const size_t n = strlen(name);
+  return strncmp(base, name, n) == 0 && strcmp(base + n, ".so") == 0;
+}
+
+/* There is none of this name: why a file of the name was refused, or what there is. */
 static _Noreturn void say_missing(registry *reg, const request *q)
 {
   loom_err err = {0};
   const reg_entry *none;
   const char *names[512];
   int num = 0;
+  for (int i = 0; i < registry_count(reg); ++i) {
+    const reg_entry *const e = registry_at(reg, i);
+    if (e->plugin == NULL && file_of(e, q->name)) ct_skip("%s was refused: %s", e->path, e->why);
+  }
   (void)registry_find(&err, reg, q->kind >= 0 ? q->kind : 0, q->name, &none);
   for (char *nl = err.text; (nl = strchr(nl, '\n')) != NULL;) *nl = ';'; /* one line */
   if (q->kind >= 0) ct_skip("%s", err.text);

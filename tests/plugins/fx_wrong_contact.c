@@ -258,16 +258,41 @@ static loom_status fx_hessian(void *self, const loom_step *s, loom_buf *x, int h
   return close_points(p, s, x);
 }
 
+/* Force of pair j on the vertex that it pushes most, N, and its gap, m. */
+static double pair_force(const model *p, const points *at, int64_t j, double *gap)
+{
+  if (p->kind[j] == LOOM_PAIR_VO) {
+    const double d = depth(p, at, j);
+    *gap = TOP - d;
+    return d > 0.0 ? K2 / 2 * d * d : 0.0;
+  }
+  lk_real x[12], w[4];
+  const double D = (double)corners(p, at, j, x, w), d = D0 - D;
+  double most = 0.0;
+  *gap = sqrt(D);
+  for (int i = 0; i < 4; ++i) most = fmax(most, fabs((double)w[i]));
+  return d > 0.0 ? 3 * K * d * d * most * *gap : 0.0;
+}
+
 static loom_status fx_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
 {
   model *const p = self;
-  (void)s;
+  points at;
   out->active = 0;
   out->min_gap = NAN;
   out->max_force = out->dissipated = 0.0;
   out->extra[0] = (double)p->m;
   if (p->fault == COLUMN) out->extra[1] = 1.0;
-  return LOOM_OK;
+  if (p->m == 0) return LOOM_OK;
+  LOOM_TRY(open_points(p, s, s->x, &at));
+  for (int64_t j = 0; j < p->m; ++j) {
+    double gap;
+    const double f = pair_force(p, &at, j, &gap);
+    out->active += f > 0.0;
+    out->max_force = fmax(out->max_force, f);
+    out->min_gap = fmin(out->min_gap, gap); /* of a NaN and a number, the number */
+  }
+  return close_points(p, s, s->x);
 }
 
 static const loom_contact_ops ops = {

@@ -15,7 +15,8 @@
 #define FLIGHT(speed)                                                                      \
   "[run]\nsteps = 6\ndt = 0.1\ngravity = 0 0 0\n" DRAPE_EXEC SHEET                         \
   "[body.rock]\nshape = mesh\nfile = rock.obj\nsdf_resolution = 8\nposition = 0 0 0.605\n" \
-  "motion = translate 0 0 -" speed "\n[solver]\nplugin = gd\n"
+  "motion = translate 0 0 -" speed "\n[solver]\nplugin = gd\n"                             \
+  "[contact.none]\nplugin = none\n"
 
 static void enter(void)
 {
