@@ -223,7 +223,7 @@ static loom_status search_two(loom_err *err, const isect_ready *a, const isect_r
   loom_status s = LOOM_OK;
   if (!join_lists(job, threads))
     s = err_set(err, LOOM_E_NOMEM, "out of memory for the pairs that the audit found");
-  else if (job[0].found.count > 0)
+  else if (job[0].found.count > 0 && out != NULL)
     memcpy(out, job[0].found.items, (size_t)job[0].found.count * q->size);
   *total = job[0].found.total;
   for (int t = 0; t < threads; ++t) free(job[t].found.items);

@@ -66,6 +66,7 @@ loom_status buf_raw_copy(loom_buf *b, int to, void *dst, int from, const void *s
 {
   if (bytes == 0) return LOOM_OK;
   if (to == SIDE_HOST && from == SIDE_HOST) {
+    if (src == NULL) return LOOM_E_INTERNAL; /* contents have a place wherever they are current */
     memcpy(dst, src, bytes);
     return LOOM_OK;
   }

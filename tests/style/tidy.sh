@@ -2,13 +2,23 @@
 # clang-tidy finds nothing in the framework and the plugins (.clang-tidy says what it seeks).
 . "${0%/*}/common.sh"
 need clang-tidy
-built=$(mktemp) || exit 1
-trap 'rm -f "$built"' EXIT
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+built=$work/built
+# A source of several targets stands in the list once: clang-tidy would check each in one process.
+need python3
+python3 - "$LOOM_BINARY_DIR/compile_commands.json" "$work/compile_commands.json" <<'EOP' || exit 1
+import json
+import sys
+
+commands = {command["file"]: command for command in reversed(json.load(open(sys.argv[1])))}
+json.dump(list(commands.values()), open(sys.argv[2], "w"))
+EOP
 sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$LOOM_BINARY_DIR/compile_commands.json" |
   sed "s|^$LOOM_SOURCE_DIR/||" | sort -u >"$built"
 # One file per process: version 14 takes va_lists for uninitialised from the second file on.
 # GCC-only flags are no defect of the code.
 files 'framework/*.c' 'plugins/*.c' | grep -xF -f "$built" |
-  xargs -P "$jobs" -n 1 clang-tidy -p "$LOOM_BINARY_DIR" --quiet \
+  xargs -P "$jobs" -n 1 clang-tidy -p "$work" --quiet \
     --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-unused-command-line-argument 2>&1 |
   { grep -vE '^[0-9]+ warnings? generated|^Suppressed |^Use -header-filter|^$' && exit 1; exit 0; }

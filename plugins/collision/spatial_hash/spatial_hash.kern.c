@@ -47,8 +47,8 @@ LK_FN int64_t num_cells(const hash_args *a, const int32_t *v, int n)
   const int64_t most = (int64_t)1 << 40;
   uint32_t lo[3], hi[3];
   range_of(a, v, n, lo, hi);
-  const int64_t plane = (int64_t)(hi[0] - lo[0] + 1) * (int64_t)(hi[1] - lo[1] + 1);
-  const int64_t deep = (int64_t)(hi[2] - lo[2] + 1);
+  const int64_t plane = ((int64_t)hi[0] - lo[0] + 1) * ((int64_t)hi[1] - lo[1] + 1);
+  const int64_t deep = (int64_t)hi[2] - lo[2] + 1;
   return plane < most / deep ? plane * deep : most;
 }
 
