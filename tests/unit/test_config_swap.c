@@ -75,7 +75,8 @@ static void leave(void)
 
 TestSuite(config_swap, .init = enter, .fini = leave);
 
-/* What the scheduler does with [m]: LOOM_OK and the settings, or the message. */
+/* What the scheduler does with [m]: LOOM_OK and the settings, or the message. Texts of the settings
+   belong to the config: `cache` is copied, so that it outlives it. */
 static loom_status use(const char *path, const char *const *sets, settings *out, loom_err *err,
                        cfg **kept)
 {
@@ -85,6 +86,7 @@ static loom_status use(const char *path, const char *const *sets, settings *out,
   const loom_param *params = NULL;
   uint32_t num = 0;
   int n = 0;
+  *out = (settings){0};
   while (sets != NULL && sets[n] != NULL) ++n;
   loom_status s = cfg_load(err, path, sets, n, &c);
   if (s != LOOM_OK) return s;
@@ -94,6 +96,11 @@ static loom_status use(const char *path, const char *const *sets, settings *out,
   if (s == LOOM_OK) s = cfg_swap(err, m, "plugin", &owners);
   if (s == LOOM_OK) s = cfg_bind(err, m, params, num, out);
   if (s == LOOM_OK) s = cfg_finish(err, c);
+  if (s == LOOM_OK && out->cache != NULL) {
+    static char cache[64];
+    snprintf(cache, sizeof cache, "%s", out->cache);
+    out->cache = cache;
+  }
   if (kept != NULL && s == LOOM_OK)
     *kept = c;
   else
