@@ -138,7 +138,8 @@ static void find(const void *arg)
   registry *reg = NULL;
   const reg_entry *found = NULL;
   int num = 0;
-  CT_ASSERT(registry_open(&err, "", &reg) == LOOM_OK, "%s", err.text);
+  CT_ASSERT(registry_scan(&err, "", &reg) == LOOM_OK, "%s", err.text);
+  CT_ASSERT(registry_open_named(&err, reg, q->name) == LOOM_OK, "%s", err.text);
   for (int i = 0; i < registry_count(reg); ++i) {
     const reg_entry *const e = registry_at(reg, i);
     if (e->plugin == NULL || strcmp(e->plugin->name, q->name) != 0) continue;
