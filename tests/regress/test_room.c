@@ -8,6 +8,9 @@
 #include "regress/drape.h"
 #include "support/proc.h"
 
+/* The simulated device alone has 64 GiB of addresses: without it. */
+#define ON_CPU "[exec]\nbackend = cpu\n"
+
 static const int64_t TWO_GB = (int64_t)2 << 30;
 
 static void enter(void)
@@ -43,10 +46,11 @@ Test(room, what_is_too_large_is_refused_before_it_is_built)
   refused("[cloth.sheet] resolution", LOOM_ARGS("check", "drape.ini", "--set", "run.detail=64",
                                                 "--set", "cloth.sheet.resolution=41 41"));
   cr_assert(!proc_exists("out/drape.h5"));
-  proc_write("yarn.ini", "[solver]\nplugin = yarn_explicit\n[yarn.a]\npattern = stockinette\n");
+  proc_write("yarn.ini",
+             ON_CPU "[solver]\nplugin = yarn_explicit\n[yarn.a]\npattern = stockinette\n");
   refused("[yarn.a] rows", LOOM_ARGS("check", "yarn.ini", "--set", "yarn.a.rows=1000000"));
   proc_write("solid.ini",
-             "[solver]\nplugin = gd\n[solid.a]\nsize = 1 1 1\nresolution = 500 500 500\n");
+             ON_CPU "[solver]\nplugin = gd\n[solid.a]\nsize = 1 1 1\nresolution = 500 500 500\n");
   refused("[solid.a] resolution", LOOM_ARGS("check", "solid.ini"));
 }
 
@@ -115,7 +119,7 @@ Test(room, the_estimate_is_near_what_a_run_takes)
 /* Fifty cloths in one place meet each other millions of times: counting ends at 10,000. */
 Test(room, intersections_without_number_are_not_all_counted)
 {
-  char text[16384] = "[solver]\nplugin = gd\n";
+  char text[16384] = ON_CPU "[solver]\nplugin = gd\n";
   proc p;
   for (int k = 0; k < 50; ++k) {
     char more[100];
