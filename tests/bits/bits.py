@@ -1,7 +1,8 @@
 """Do two builds of loom give the same bits?
 
 Usage: bits.py record LOOM FOLDER [PATTERN]...   runs every case with the binary LOOM
-       bits.py compare FOLDER FOLDER             byte-equal /frames, /iters and their extras?
+       bits.py compare FOLDER FOLDER [PATTERN]...
+                                                 byte-equal /frames, /iters and their extras?
        bits.py list                              the cases
 
 Cases are the configs of configs/ and of experiments/, on coarser meshes and for a few steps, and
@@ -166,13 +167,16 @@ def told(path):
     return text
 
 
+def matches(name, patterns):
+    return not patterns or any(fnmatch.fnmatch(name, p) for p in patterns)
+
+
 def record(loom, folder, patterns):
     folder = pathlib.Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "sheet.obj").write_text(
         "v 0 0 0\nv 0.2 0 0\nv 0 0.2 0\nv 0.2 0.2 0\nf 1 2 3\nf 2 4 3\n")
-    wanted = {name: case for name, case in cases().items()
-              if not patterns or any(fnmatch.fnmatch(name, p) for p in patterns)}
+    wanted = {name: case for name, case in cases().items() if matches(name, patterns)}
     loom = str(pathlib.Path(loom).resolve())
     logs = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -222,43 +226,39 @@ def differences(a, b, name):
                 yield f"/{table}/{column}"
 
 
-def touches(path):
-    with h5py.File(path, "r") as log:
-        return bool((log["iters"]["active"] > 0).any())
+def logs_of(folder, patterns):
+    """{case: its log} of the cases wanted that have one"""
+    logs = {name: log_of(folder, name) for name in cases() if matches(name, patterns)}
+    return {name: log for name, log in logs.items() if log.exists()}
 
 
-def compare(one, two):
+def compare(one, two, patterns):
     if h5py is None:
         print("SKIP: bits: this Python has no h5py (Debian: python3-h5py)")
         return 77
-    one, two = pathlib.Path(one), pathlib.Path(two)
-    bad = same = 0
-    for path in sorted(p for p in one.glob("*.h5") if ".check" not in p.name):
-        other = two / path.name
-        if not other.exists():
-            print(f"{path.stem}: no log in {two}")
+    one, two = (logs_of(pathlib.Path(folder), patterns) for folder in (one, two))
+    bad = same = touched = 0
+    for name in sorted({*one, *two}):
+        if name not in one or name not in two:
+            print(f"{name}: only one of the builds has a log")
             bad += 1
             continue
-        with h5py.File(path, "r") as a, h5py.File(other, "r") as b:
-            found = list(differences(a, b, path.stem))
+        with h5py.File(one[name], "r") as a, h5py.File(two[name], "r") as b:
+            found = list(differences(a, b, name))
+            touched += bool((a["iters"]["active"] > 0).any())
         if found:
-            print(f"{path.stem}: {', '.join(found)}")
+            print(f"{name}: {', '.join(found)}")
         bad += bool(found)
         same += not found
-    for path in sorted(two.glob("*.h5")):
-        if ".check" not in path.name and not (one / path.name).exists():
-            print(f"{path.stem}: no log in {one}")
-            bad += 1
-    touched = sum(touches(path) for path in one.glob("*.h5") if ".check" not in path.name)
-    print(f"{same} equal, {bad} different; {touched} of those in {one} have contacts")
+    print(f"{same} equal, {bad} different; {touched} have contacts")
     return 1 if bad or not same else 0
 
 
 def main(words):
     if words[:1] == ["record"] and len(words) >= 3:
         return record(words[1], words[2], words[3:])
-    if words[:1] == ["compare"] and len(words) == 3:
-        return compare(words[1], words[2])
+    if words[:1] == ["compare"] and len(words) >= 3:
+        return compare(words[1], words[2], words[3:])
     if words == ["list"]:
         print("\n".join(cases()))
         return 0
