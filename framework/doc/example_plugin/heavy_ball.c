@@ -78,18 +78,14 @@ static loom_status heavy_ball_begin_step(void *self, const loom_step *s)
 static loom_status direction(heavy_ball *b, const loom_step *s, double beta)
 {
   static const lk_entry kernel = LK_ENTRY(heavy_ball_direction);
-  const plug_map maps[4] = {
-      {s->grad, LOOM_READ}, {b->sc->mass, LOOM_READ}, {b->last, LOOM_READ}, {s->trial, LOOM_WRITE}};
-  void *p[4];
-  LOOM_TRY(plug_map_all(b->h, b->e, 4, maps, p));
-  const heavy_ball_args args = {.grad = p[0],
-                                .mass = p[1],
-                                .last = p[2],
-                                .dir = p[3],
+  plug_maps m = plug_maps_on(b->h, b->e);
+  const heavy_ball_args args = {.grad = plug_read(&m, s->grad),
+                                .mass = plug_read(&m, b->sc->mass),
+                                .last = plug_read(&m, b->last),
+                                .dir = plug_write(&m, s->trial),
                                 .factor = (loom_real)(b->sigma * s->h * s->h),
                                 .beta = (loom_real)beta};
-  LOOM_TRY(plug_run(b->h, b->e, &kernel, &args, b->sc->num_verts, NULL));
-  return plug_unmap_all(b->h, 4, maps);
+  return plug_launch(&m, &kernel, &args, b->sc->num_verts, NULL);
 }
 
 static loom_status heavy_ball_iterate(void *self, const loom_step *s, loom_iterate *it)

@@ -1,12 +1,11 @@
-/* loom/plug.h - what every plugin would write for itself: lists of maps, a kernel's launch with
- * its message.  Nothing here is part of the binary interface.
+/* loom/plug.h - what every plugin would write for itself: the arguments of a kernel bound to
+ * buffers by name, and its launch with a message.  Nothing here is part of the binary interface.
  *
- *   const plug_map m[] = {{s->grad, LOOM_READ}, {s->trial, LOOM_WRITE}};
- *   void *p[2];
- *   LOOM_TRY(plug_map_all(h, e, 2, m, p));
- *   const my_args args = {p[0], p[1]};
- *   LOOM_TRY(plug_run(h, e, &my_kernel, &args, n, NULL));
- *   return plug_unmap_all(h, 2, m);
+ *   plug_maps m = plug_maps_on(h, e);
+ *   const my_args args = {.grad = plug_read(&m, s->grad), .dir = plug_write(&m, s->trial)};
+ *   return plug_launch(&m, &my_kernel, &args, n, NULL);
+ *
+ * The first error is kept: after it nothing is mapped or launched, and the end returns it.
  */
 #ifndef LOOM_PLUG_H
 #define LOOM_PLUG_H
@@ -14,6 +13,84 @@
 #include "host.h"
 #include "kernel.h"
 
+/* ---- arguments by name ------------------------------------------------------------ */
+enum { PLUG_MAPS_MAX = 32 };
+typedef struct plug_maps {
+  const loom_host *h;
+  const loom_exec *e; /* where the instance runs */
+  loom_status status; /* of what was done so far */
+  int num;
+  loom_buf *bufs[PLUG_MAPS_MAX]; /* [num] mapped, in this order */
+} plug_maps;
+
+static inline plug_maps plug_maps_on(const loom_host *h, const loom_exec *e)
+{
+  plug_maps m;
+  m.h = h;
+  m.e = e;
+  m.status = LOOM_OK;
+  m.num = 0;
+  return m;
+}
+
+/* access: LOOM_READ, LOOM_WRITE or LOOM_RDWR; place: LOOM_AT_EXEC or LOOM_AT_HOST.  b NULL: NULL.
+ */
+static inline void *plug_bind(plug_maps *m, loom_buf *b, int access, int place)
+{
+  void *p = NULL;
+  if (b == NULL || m->status != LOOM_OK) return NULL;
+  if (m->num == PLUG_MAPS_MAX) {
+    m->status = LOOM_FAIL(m->h, LOOM_E_INTERNAL, "more than %d maps at once", PLUG_MAPS_MAX);
+    return NULL;
+  }
+  m->status = m->h->map(m->h, m->e, b, access, place, &p);
+  if (m->status == LOOM_OK) m->bufs[m->num++] = b;
+  return p;
+}
+
+/* For a kernel that runs where the instance does: reads, overwrites every item, or changes some. */
+static inline const void *plug_read(plug_maps *m, loom_buf *b)
+{
+  return plug_bind(m, b, LOOM_READ, LOOM_AT_EXEC);
+}
+static inline void *plug_write(plug_maps *m, loom_buf *b)
+{
+  return plug_bind(m, b, LOOM_WRITE, LOOM_AT_EXEC);
+}
+static inline void *plug_rdwr(plug_maps *m, loom_buf *b)
+{
+  return plug_bind(m, b, LOOM_RDWR, LOOM_AT_EXEC);
+}
+
+/* Unmaps all in reverse order; the first error.  After an error the core releases what is left. */
+static inline loom_status plug_unbind(plug_maps *m)
+{
+  while (m->num > 0 && m->status == LOOM_OK) m->status = m->h->unmap(m->h, m->bufs[--m->num]);
+  m->num = 0;
+  return m->status;
+}
+
+/* lk_run(), and the kernel's name if it failed; of CUDA's own failures the core adds what CUDA
+ * said.  The maps stay: for several launches on the same arguments. */
+static inline loom_status plug_run_on(plug_maps *m, const lk_entry *k, const void *args, int64_t n,
+                                      lk_real *result)
+{
+  if (m->status != LOOM_OK) return m->status;
+  m->status = lk_run(k, m->e, args, n, result);
+  if (m->status != LOOM_OK)
+    (void)LOOM_FAIL(m->h, m->status, "kernel %s failed on %lld elements", k->name, (long long)n);
+  return m->status;
+}
+
+/* One launch with all that is mapped, then unmaps. */
+static inline loom_status plug_launch(plug_maps *m, const lk_entry *k, const void *args, int64_t n,
+                                      lk_real *result)
+{
+  (void)plug_run_on(m, k, args, n, result);
+  return plug_unbind(m);
+}
+
+/* ---- arguments by number: a list of maps --------------------------------------------- */
 typedef struct plug_map {
   loom_buf *b; /* NULL: its pointer is NULL */
   int access;  /* LOOM_READ, LOOM_WRITE, LOOM_RDWR */

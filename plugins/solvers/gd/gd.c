@@ -93,14 +93,13 @@ static loom_status gd_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   static const lk_entry direction = LK_ENTRY(gd_direction);
   gd *g = self;
-  const plug_map maps[3] = {{s->grad, LOOM_READ}, {g->sc->mass, LOOM_READ}, {s->trial, LOOM_WRITE}};
-  void *p[3];
+  plug_maps m = plug_maps_on(g->h, g->e);
+  const gd_args args = {.grad = plug_read(&m, s->grad),
+                        .mass = plug_read(&m, g->sc->mass),
+                        .dir = plug_write(&m, s->trial),
+                        .factor = g->sigma * (loom_real)(s->h * s->h)};
 
-  LOOM_TRY(plug_map_all(g->h, g->e, 3, maps, p));
-  const gd_args args = {
-      .grad = p[0], .mass = p[1], .dir = p[2], .factor = g->sigma * (loom_real)(s->h * s->h)};
-  LOOM_TRY(plug_run(g->h, g->e, &direction, &args, g->sc->num_verts, NULL));
-  LOOM_TRY(plug_unmap_all(g->h, 3, maps));
+  LOOM_TRY(plug_launch(&m, &direction, &args, g->sc->num_verts, NULL));
 
   it->inner_res = NAN; /* there is no inner iteration */
   it->own_res = NAN;   /* and no stopping quantity of its own */
