@@ -75,17 +75,14 @@ static loom_status list(void *self, const mesh_view *v, int family, int64_t firs
                         int64_t base, loom_buf *place, loom_buf *name)
 {
   brute *const d = self;
-  void *p[2];
-  const plug_map a[2] = {{place, LOOM_READ}, {name, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(d->m.h, d->m.e, 2, a, p));
+  plug_maps m = plug_maps_on(d->m.h, d->m.e);
   const brute_args args = {.m = *v,
                            .kinds = d->kinds,
-                           .place = p[0],
-                           .name = p[1],
+                           .place = plug_read(&m, place),
+                           .name = plug_rdwr(&m, name),
                            .first = (lk_int)first,
                            .base = base};
-  LOOM_TRY(plug_run(d->m.h, d->m.e, &k_list[family], &args, end - first, NULL));
-  return plug_unmap_all(d->m.h, 2, a);
+  return plug_launch(&m, &k_list[family], &args, end - first, NULL);
 }
 
 static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
@@ -95,13 +92,10 @@ static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
   int64_t listed = 0;
   d->kinds = w->kinds;
   for (int f = MESH_VT; f <= MESH_EE; ++f) {
-    void *p[1];
-    const plug_map a[1] = {{d->count[f], LOOM_WRITE}};
     if (!(w->kinds & (f == MESH_VT ? MESH_VT_KINDS : MESH_EE_KINDS))) continue;
-    LOOM_TRY(plug_map_all(h, d->m.e, 1, a, p));
-    const brute_args args = {.m = *v, .kinds = w->kinds, .count = p[0]};
-    LOOM_TRY(plug_run(h, d->m.e, &k_count[f], &args, d->num[f], NULL));
-    LOOM_TRY(plug_unmap_all(h, 1, a));
+    plug_maps m = plug_maps_on(h, d->m.e);
+    const brute_args args = {.m = *v, .kinds = w->kinds, .count = plug_write(&m, d->count[f])};
+    LOOM_TRY(plug_launch(&m, &k_count[f], &args, d->num[f], NULL));
     LOOM_TRY(h->scan_i64(h, d->m.e, d->count[f], d->place[f]));
     LOOM_TRY(mesh_collect(&d->m, v, w, f, d->place[f], d->num[f], list, d, &listed));
   }

@@ -147,26 +147,26 @@ void mesh_destroy(mesh *m)
 /* Cloth at x, bodies at the share `progress` of their way. */
 static loom_status pose(mesh *m, const loom_step *s, loom_buf *x, double progress, loom_buf *out)
 {
-  const loom_host *const h = m->h;
-  void *p[4];
-  LOOM_CHECK(h, s->body0 != NULL && s->body1 != NULL, LOOM_E_STATE,
+  LOOM_CHECK(m->h, s->body0 != NULL && s->body1 != NULL, LOOM_E_STATE,
              "the scene has bodies with meshes, but the step has no positions of theirs");
-  const plug_map a[4] = {
-      {x, LOOM_READ}, {s->body0, LOOM_READ}, {s->body1, LOOM_READ}, {out, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, m->e, 4, a, p));
-  const mesh_pose_args args = {p[0], p[1], p[2], p[3], (lk_real)progress, m->sc->num_verts};
-  LOOM_TRY(plug_run(h, m->e, &k_pose, &args, m->num_verts, NULL));
-  return plug_unmap_all(h, 4, a);
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  const mesh_pose_args args = {.x = plug_read(&maps, x),
+                               .body0 = plug_read(&maps, s->body0),
+                               .body1 = plug_read(&maps, s->body1),
+                               .out = plug_write(&maps, out),
+                               .progress = (lk_real)progress,
+                               .cloth_verts = m->sc->num_verts};
+  return plug_launch(&maps, &k_pose, &args, m->num_verts, NULL);
 }
 
 static loom_status mark(mesh *m, loom_buf *mask)
 {
-  void *p[3];
-  const plug_map a[3] = {{m->fixed_state, LOOM_READ}, {mask, LOOM_READ}, {m->state, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(m->h, m->e, 3, a, p));
-  const mesh_mark_args args = {p[0], p[1], p[2], m->sc->num_verts};
-  LOOM_TRY(plug_run(m->h, m->e, &k_mark, &args, m->num_verts, NULL));
-  return plug_unmap_all(m->h, 3, a);
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  const mesh_mark_args args = {.fixed_state = plug_read(&maps, m->fixed_state),
+                               .mask = plug_read(&maps, mask),
+                               .state = plug_write(&maps, m->state),
+                               .cloth_verts = m->sc->num_verts};
+  return plug_launch(&maps, &k_mark, &args, m->num_verts, NULL);
 }
 
 /* The first vertex of x that k_far has found; LOOM_OK if it is none of x. */
@@ -193,28 +193,21 @@ static loom_status name_far(mesh *m, loom_buf *x, const char *when)
 /* Boxes and cells hold no coordinates that are larger, or no numbers. */
 static loom_status check_far(mesh *m, loom_buf *x0, loom_buf *x1)
 {
-  const loom_host *const h = m->h;
-  const plug_map a[3] = {
-      {x0, LOOM_READ}, {x1 != x0 ? x1 : NULL, LOOM_READ}, {m->result, LOOM_RDWR}};
   double far = 0.0;
-  void *p[3];
   if (m->num_verts == 0) return LOOM_OK;
-  LOOM_TRY(plug_map_all(h, m->e, 3, a, p));
-  const mesh_far_args args = {p[0], p[1] != NULL ? p[1] : p[0]};
-  LOOM_TRY(plug_run(h, m->e, &k_far, &args, m->num_verts, p[2]));
-  LOOM_TRY(plug_unmap_all(h, 3, a));
-  LOOM_TRY(plug_fetch(h, m->e, m->result, 1, &far));
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  const mesh_far_args args = {.x0 = plug_read(&maps, x0), .x1 = plug_read(&maps, x1)};
+  LOOM_TRY(plug_launch(&maps, &k_far, &args, m->num_verts, plug_rdwr(&maps, m->result)));
+  LOOM_TRY(plug_fetch(m->h, m->e, m->result, 1, &far));
   if (!(far > 0.0)) return LOOM_OK;
   LOOM_TRY(name_far(m, x0, "where the motion begins"));
   return name_far(m, x1, "where the motion ends");
 }
 
-enum { V_X0, V_X1, V_RADIUS, V_STATE, V_TRIS, V_EDGES, V_COUNT };
-
 loom_status mesh_open(mesh *m, const loom_step *s, const mesh_motion *q, mesh_view *out)
 {
   loom_buf *x0 = q->x0, *x1 = q->x1 != NULL ? q->x1 : q->x0;
-  void *p[V_COUNT];
+  plug_maps *const maps = &m->maps;
   if (m->has_bodies) {
     LOOM_TRY(pose(m, s, q->x0, q->progress0, m->x0));
     if (q->x1 != NULL) LOOM_TRY(pose(m, s, q->x1, q->progress1, m->x1));
@@ -223,26 +216,20 @@ loom_status mesh_open(mesh *m, const loom_step *s, const mesh_motion *q, mesh_vi
   }
   LOOM_TRY(check_far(m, x0, x1));
   LOOM_TRY(mark(m, q->mask));
-  m->maps[V_X0] = (plug_map){x0, LOOM_READ};
-  m->maps[V_X1] = (plug_map){x1, LOOM_READ};
-  m->maps[V_RADIUS] = (plug_map){m->radius, LOOM_READ};
-  m->maps[V_STATE] = (plug_map){m->state, LOOM_READ};
-  m->maps[V_TRIS] = (plug_map){m->num_tris > 0 ? m->tris : NULL, LOOM_READ};
-  m->maps[V_EDGES] = (plug_map){m->num_edges > 0 ? m->edges : NULL, LOOM_READ};
-  LOOM_TRY(plug_map_all(m->h, m->e, V_COUNT, m->maps, p));
-  *out = (mesh_view){.x0 = p[V_X0],
-                     .x1 = p[V_X1],
-                     .radius = p[V_RADIUS],
-                     .state = p[V_STATE],
-                     .tris = p[V_TRIS],
-                     .edges = p[V_EDGES],
+  *maps = plug_maps_on(m->h, m->e);
+  *out = (mesh_view){.x0 = plug_read(maps, x0),
+                     .x1 = plug_read(maps, x1),
+                     .radius = plug_read(maps, m->radius),
+                     .state = plug_read(maps, m->state),
+                     .tris = plug_read(maps, m->num_tris > 0 ? m->tris : NULL),
+                     .edges = plug_read(maps, m->num_edges > 0 ? m->edges : NULL),
                      .num_verts = m->num_verts,
                      .num_tris = m->num_tris,
                      .num_edges = m->num_edges,
                      .cloth_verts = m->sc->num_verts,
                      .cloth_tris = m->sc->num_tris,
                      .cloth_edges = m->sc->num_edges};
-  return LOOM_OK;
+  return maps->status;
 }
 
-loom_status mesh_close(mesh *m) { return plug_unmap_all(m->h, V_COUNT, m->maps); }
+loom_status mesh_close(mesh *m) { return plug_unbind(&m->maps); }

@@ -46,7 +46,7 @@ struct mesh {
   loom_buf *kept, *toi;           /* u64, real [.]: what passed */
   int64_t num_kept;
   loom_buf *cut, *result; /* i64 [2], real [3] */
-  plug_map maps[7];       /* of the open view */
+  plug_maps maps;         /* of the open view */
 };
 
 /* Checks the scene; a failed create is cleaned up by mesh_destroy(), too. */

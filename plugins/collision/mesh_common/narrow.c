@@ -35,12 +35,13 @@ loom_status mesh_reserve(const mesh *m, loom_buf *b, int64_t count)
 static loom_status cut(mesh *m, loom_buf *place, int64_t first, int64_t num, int64_t room,
                        int64_t out[2])
 {
-  void *p[2];
-  const plug_map a[2] = {{place, LOOM_READ}, {m->cut, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(m->h, m->e, 2, a, p));
-  const mesh_cut_args args = {p[0], p[1], first, num, room};
-  LOOM_TRY(plug_run(m->h, m->e, &k_cut, &args, 1, NULL));
-  LOOM_TRY(plug_unmap_all(m->h, 2, a));
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  const mesh_cut_args args = {.place = plug_read(&maps, place),
+                              .out = plug_write(&maps, m->cut),
+                              .first = first,
+                              .num = num,
+                              .room = room};
+  LOOM_TRY(plug_launch(&maps, &k_cut, &args, 1, NULL));
   return mesh_fetch_i64(m, m->cut, 2, out);
 }
 
@@ -87,47 +88,43 @@ mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b)
 static loom_status keep(mesh *m, loom_buf *toi, int64_t at, int64_t *added)
 {
   const loom_host *const h = m->h;
-  void *p[5];
   LOOM_TRY(h->scan_i64(h, m->e, m->found, m->place));
   LOOM_TRY(mesh_place_at(m, m->place, m->room, added));
   if (*added == 0) return LOOM_OK;
   LOOM_TRY(mesh_reserve(m, m->kept, at + *added));
   if (toi != NULL) LOOM_TRY(mesh_reserve(m, m->toi, at + *added));
-  const plug_map a[5] = {{m->name, LOOM_READ},
-                         {toi, LOOM_READ},
-                         {m->place, LOOM_READ},
-                         {m->kept, LOOM_RDWR},
-                         {toi != NULL ? m->toi : NULL, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(h, m->e, 5, a, p));
-  const mesh_keep_args args = {p[0], p[1], p[2], (uint64_t *)p[3] + at,
-                               toi != NULL ? (lk_real *)p[4] + at : NULL};
-  LOOM_TRY(plug_run(h, m->e, &k_keep, &args, m->room, NULL));
-  return plug_unmap_all(h, 5, a);
+  plug_maps maps = plug_maps_on(h, m->e);
+  mesh_keep_args args = {.from = plug_read(&maps, m->name),
+                         .toi = plug_read(&maps, toi),
+                         .place = plug_read(&maps, m->place),
+                         .to = plug_rdwr(&maps, m->kept),
+                         .to_toi = plug_rdwr(&maps, toi != NULL ? m->toi : NULL)};
+  if (args.to != NULL) args.to += at;
+  if (args.to_toi != NULL) args.to_toi += at;
+  return plug_launch(&maps, &k_keep, &args, m->room, NULL);
 }
 
 /* Nothing is found behind the first `count`. */
-static loom_status clear_rest(mesh *m, const mesh_near_args *args)
+static loom_status clear_rest(mesh *m, plug_maps *maps, const mesh_near_args *args)
 {
-  return plug_run(m->h, m->e, &k_clear, args, m->room - args->count, NULL);
+  return plug_run_on(maps, &k_clear, args, m->room - args->count, NULL);
 }
 
 static loom_status quick_test(mesh *m, const mesh_view *v, const mesh_wanted *w, int family,
                               int64_t count)
 {
-  void *p[2];
-  const plug_map a[2] = {{m->name, LOOM_READ}, {m->found, LOOM_WRITE}};
+  plug_maps maps = plug_maps_on(m->h, m->e);
   const lk_entry *const test = w->moving ? &k_near[family] : &k_close[family];
-  LOOM_TRY(plug_map_all(m->h, m->e, 2, a, p));
   const mesh_near_args args = {.m = *v,
-                               .name = p[0],
-                               .found = p[1],
+                               .name = plug_read(&maps, m->name),
+                               .found = plug_write(&maps, m->found),
                                .count = count,
                                .reach = w->reach,
                                .min_gap = w->min_gap,
                                .keep = w->keep};
-  LOOM_TRY(plug_run(m->h, m->e, test, &args, count, NULL));
-  LOOM_TRY(clear_rest(m, &args));
-  return plug_unmap_all(m->h, 2, a);
+  LOOM_TRY(plug_run_on(&maps, test, &args, count, NULL));
+  LOOM_TRY(clear_rest(m, &maps, &args));
+  return plug_unbind(&maps);
 }
 
 /* One group has more candidates than a chunk: make chunks as large. */
@@ -175,23 +172,17 @@ loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int 
 
 /* ---- exact test ---------------------------------------------------------------------------- */
 
-static loom_status open_query(mesh *m, const mesh_view *v, const loom_query *q, plug_map a[2],
-                              mesh_query *out)
+static mesh_query open_query(mesh *m, plug_maps *maps, const mesh_view *v, const loom_query *q)
 {
   const int64_t num = q->exclude != NULL ? m->h->buf_count(m->h, q->exclude) : 0;
-  void *p[2];
-  a[0] = (plug_map){m->has_bodies ? m->sc->body_of : NULL, LOOM_READ};
-  a[1] = (plug_map){num > 0 ? q->exclude : NULL, LOOM_READ};
-  LOOM_TRY(plug_map_all(m->h, m->e, 2, a, p));
-  *out = (mesh_query){.m = *v,
-                      .body_of = p[0],
-                      .exclude = p[1],
+  return (mesh_query){.m = *v,
+                      .body_of = plug_read(maps, m->has_bodies ? m->sc->body_of : NULL),
+                      .exclude = plug_read(maps, num > 0 ? q->exclude : NULL),
                       .num_exclude = num,
                       .what = q->what,
                       .margin = q->margin,
                       .ccd = ccd_of(m),
                       .method = m->set.method};
-  return LOOM_OK;
 }
 
 /* Keep only those of m->kept that are to be reported. */
@@ -202,18 +193,18 @@ static loom_status judge(mesh *m, const mesh_query *q)
   for (int64_t first = 0; first < num; first += m->room) {
     const int64_t count = num - first < m->room ? num - first : m->room;
     int64_t added;
-    void *p[4];
-    const plug_map a[4] = {{m->kept, LOOM_READ},
-                           {m->found, LOOM_WRITE},
-                           {m->chunk_toi, LOOM_RDWR},
-                           {m->name, LOOM_RDWR}};
-    LOOM_TRY(plug_map_all(m->h, m->e, 4, a, p));
-    const mesh_judge_args args = {
-        .q = *q, .name = (const uint64_t *)p[0] + first, .found = p[1], .toi = p[2], .copy = p[3]};
-    const mesh_near_args rest = {.found = p[1], .count = count};
-    LOOM_TRY(plug_run(m->h, m->e, &k_judge, &args, count, NULL));
-    LOOM_TRY(clear_rest(m, &rest));
-    LOOM_TRY(plug_unmap_all(m->h, 4, a));
+    plug_maps maps = plug_maps_on(m->h, m->e);
+    mesh_judge_args args = {.q = *q,
+                            .name = plug_read(&maps, m->kept),
+                            .found = plug_write(&maps, m->found),
+                            .toi = plug_rdwr(&maps, m->chunk_toi),
+                            .copy = plug_rdwr(&maps, m->name)};
+    LOOM_TRY(maps.status);
+    args.name += first;
+    const mesh_near_args rest = {.found = args.found, .count = count};
+    LOOM_TRY(plug_run_on(&maps, &k_judge, &args, count, NULL));
+    LOOM_TRY(clear_rest(m, &maps, &rest));
+    LOOM_TRY(plug_unbind(&maps));
     LOOM_TRY(keep(m, m->chunk_toi, m->num_kept, &added));
     m->num_kept += added;
   }
@@ -222,35 +213,28 @@ static loom_status judge(mesh *m, const mesh_query *q)
 
 static loom_status fill(mesh *m, const mesh_query *q, loom_pairs *out)
 {
-  const loom_host *const h = m->h;
-  void *p[11];
-  const plug_map a[11] = {{m->kept, LOOM_READ},     {m->toi, LOOM_READ},    {out->kind, LOOM_RDWR},
-                          {out->v, LOOM_RDWR},      {out->obst, LOOM_RDWR}, {out->w, LOOM_RDWR},
-                          {out->normal, LOOM_RDWR}, {out->gap, LOOM_RDWR},  {out->point, LOOM_RDWR},
-                          {out->toi, LOOM_RDWR},    {out->key, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(h, m->e, 11, a, p));
+  plug_maps maps = plug_maps_on(m->h, m->e);
   const mesh_fill_args args = {.q = *q,
-                               .name = p[0],
-                               .found = p[1],
+                               .name = plug_read(&maps, m->kept),
+                               .found = plug_read(&maps, m->toi),
                                .first = out->count,
-                               .kind = p[2],
-                               .v = p[3],
-                               .obst = p[4],
-                               .w = p[5],
-                               .normal = p[6],
-                               .gap = p[7],
-                               .point = p[8],
-                               .toi = p[9],
-                               .key = p[10]};
-  LOOM_TRY(plug_run(h, m->e, &k_fill, &args, m->num_kept, NULL));
-  return plug_unmap_all(h, 11, a);
+                               .kind = plug_rdwr(&maps, out->kind),
+                               .v = plug_rdwr(&maps, out->v),
+                               .obst = plug_rdwr(&maps, out->obst),
+                               .w = plug_rdwr(&maps, out->w),
+                               .normal = plug_rdwr(&maps, out->normal),
+                               .gap = plug_rdwr(&maps, out->gap),
+                               .point = plug_rdwr(&maps, out->point),
+                               .toi = plug_rdwr(&maps, out->toi),
+                               .key = plug_rdwr(&maps, out->key)};
+  return plug_launch(&maps, &k_fill, &args, m->num_kept, NULL);
 }
 
 loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_pairs *out)
 {
-  plug_map a[2];
-  mesh_query args;
-  LOOM_TRY(open_query(m, v, q, a, &args));
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  const mesh_query args = open_query(m, &maps, v, q);
+  LOOM_TRY(maps.status);
   if (q->what & LOOM_DETECT_CCD) m->h->count(m->h, LOOM_C_CCD_PAIR, m->num_kept);
   m->h->tic(m->h, "exact");
   LOOM_TRY(judge(m, &args));
@@ -260,7 +244,7 @@ loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_p
     out->kinds |= q->kinds & MESH_KINDS;
   }
   m->h->toc(m->h, "exact");
-  LOOM_TRY(plug_unmap_all(m->h, 2, a));
+  LOOM_TRY(plug_unbind(&maps));
   out->count = needed;
   return needed > out->capacity ? LOOM_GROW : LOOM_OK;
 }
@@ -271,28 +255,27 @@ loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
 {
   const loom_host *const h = m->h;
   const loom_query q = {.struct_size = sizeof q, .margin = (loom_real)out->min_gap};
-  plug_map a[2];
-  mesh_query args;
+  const int64_t num = m->num_kept;
   double found[3];
-  void *p[3];
   out->t_global = 1.0;
   out->blocker = -1;
   out->touching = 0;
-  if (m->num_kept == 0) return LOOM_OK;
-  LOOM_TRY(mesh_reserve(m, m->toi, m->num_kept));
-  LOOM_TRY(open_query(m, v, &q, a, &args));
-  h->count(h, LOOM_C_CCD_PAIR, m->num_kept);
-  const plug_map b[3] = {{m->kept, LOOM_READ}, {m->toi, LOOM_RDWR}, {m->result, LOOM_RDWR}};
+  if (num == 0) return LOOM_OK;
+  LOOM_TRY(mesh_reserve(m, m->toi, num));
+  h->count(h, LOOM_C_CCD_PAIR, num);
   h->tic(h, "bound");
-  LOOM_TRY(plug_map_all(h, m->e, 3, b, p));
-  const mesh_bound_args ba = {.q = args, .name = p[0], .t = p[1]};
-  LOOM_TRY(plug_run(h, m->e, &k_bound, &ba, m->num_kept, NULL));
-  const mesh_least_args la = {*v, args.body_of, p[0], p[1], p[2]};
-  LOOM_TRY(plug_run(h, m->e, &k_shortest, &la, m->num_kept, p[2]));
-  LOOM_TRY(plug_run(h, m->e, &k_blocker, &la, m->num_kept, (lk_real *)p[2] + 1));
-  LOOM_TRY(plug_run(h, m->e, &k_touching, &la, m->num_kept, (lk_real *)p[2] + 2));
-  LOOM_TRY(plug_unmap_all(h, 3, b));
-  LOOM_TRY(plug_unmap_all(h, 2, a));
+  plug_maps maps = plug_maps_on(h, m->e);
+  lk_real *const result = plug_rdwr(&maps, m->result);
+  const mesh_bound_args ba = {.q = open_query(m, &maps, v, &q),
+                              .name = plug_read(&maps, m->kept),
+                              .t = plug_rdwr(&maps, m->toi)};
+  LOOM_TRY(plug_run_on(&maps, &k_bound, &ba, num, NULL));
+  const mesh_least_args la = {
+      .m = *v, .body_of = ba.q.body_of, .name = ba.name, .t = ba.t, .least = result};
+  LOOM_TRY(plug_run_on(&maps, &k_shortest, &la, num, result));
+  LOOM_TRY(plug_run_on(&maps, &k_blocker, &la, num, result + 1));
+  LOOM_TRY(plug_run_on(&maps, &k_touching, &la, num, result + 2));
+  LOOM_TRY(plug_unbind(&maps));
   LOOM_TRY(plug_fetch(h, m->e, m->result, 3, found));
   h->toc(h, "bound");
   out->t_global = -found[0];
@@ -327,13 +310,13 @@ loom_status mesh_detect(mesh *m, const loom_step *s, const loom_query *q, loom_p
 static loom_status cut_way(mesh *m, loom_buf *x0, loom_buf *x1, double share)
 {
   const int64_t n = 3 * (int64_t)m->sc->num_verts;
-  void *p[3];
   if (m->h->buf_count(m->h, m->part) < n) LOOM_TRY(m->h->buf_resize(m->h, m->part, n));
-  const plug_map a[3] = {{x0, LOOM_READ}, {x1, LOOM_READ}, {m->part, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(m->h, m->e, 3, a, p));
-  const mesh_part_args args = {p[0], p[1], p[2], (lk_real)share};
-  LOOM_TRY(plug_run(m->h, m->e, &k_part, &args, n, NULL));
-  return plug_unmap_all(m->h, 3, a);
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  const mesh_part_args args = {.x0 = plug_read(&maps, x0),
+                               .x1 = plug_read(&maps, x1),
+                               .out = plug_write(&maps, m->part),
+                               .share = (lk_real)share};
+  return plug_launch(&maps, &k_part, &args, n, NULL);
 }
 
 loom_status mesh_max_step(mesh *m, const loom_step *s, loom_buf *x0, loom_buf *x1, loom_bound *out,

@@ -120,12 +120,10 @@ static loom_status patch_bvh_begin_step(void *self, const loom_step *s)
 static loom_status count_meetings(patch_bvh *d)
 {
   const loom_host *const h = d->m.h;
-  void *p[1];
-  const plug_map a[1] = {{d->leaf_count, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, d->m.e, 1, a, p));
-  const bvh_meet_args args = {.b = d->view, .kinds = d->kinds, .count = p[0]};
-  LOOM_TRY(plug_run(h, d->m.e, &k_meet_count, &args, d->t.num_cloth, NULL));
-  LOOM_TRY(plug_unmap_all(h, 1, a));
+  plug_maps m = plug_maps_on(h, d->m.e);
+  const bvh_meet_args args = {
+      .b = d->view, .kinds = d->kinds, .count = plug_write(&m, d->leaf_count)};
+  LOOM_TRY(plug_launch(&m, &k_meet_count, &args, d->t.num_cloth, NULL));
   LOOM_TRY(h->scan_i64(h, d->m.e, d->leaf_count, d->leaf_place));
   return mesh_place_at(&d->m, d->leaf_place, d->t.num_cloth, &d->num_pairs);
 }
@@ -134,55 +132,50 @@ static loom_status count_meetings(patch_bvh *d)
 static loom_status meet(patch_bvh *d)
 {
   const loom_host *const h = d->m.h;
-  void *p[2];
   LOOM_CHECK(h, d->num_pairs <= LK_MAX_ELEMS, LOOM_E_ARG,
              "%lld pairs of patches are near each other; make the margin or the step smaller",
              (long long)d->num_pairs);
   LOOM_TRY(mesh_reserve(&d->m, d->pair, d->num_pairs));
-  const plug_map b[2] = {{d->leaf_place, LOOM_READ}, {d->pair, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(h, d->m.e, 2, b, p));
-  const bvh_meet_args args = {.b = d->view, .kinds = d->kinds, .place = p[0], .pair = p[1]};
-  LOOM_TRY(plug_run(h, d->m.e, &k_meet_list, &args, d->t.num_cloth, NULL));
-  return plug_unmap_all(h, 2, b);
+  plug_maps m = plug_maps_on(h, d->m.e);
+  const bvh_meet_args args = {.b = d->view,
+                              .kinds = d->kinds,
+                              .place = plug_read(&m, d->leaf_place),
+                              .pair = plug_rdwr(&m, d->pair)};
+  return plug_launch(&m, &k_meet_list, &args, d->t.num_cloth, NULL);
 }
 
-static bvh_pairs_args pairs_args(const patch_bvh *d)
+static bvh_pairs_args pairs_args(const patch_bvh *d, plug_maps *m)
 {
-  return (bvh_pairs_args){
-      .b = d->view, .num_pairs = d->num_pairs, .num_cloth = d->t.num_cloth, .kinds = d->kinds};
+  return (bvh_pairs_args){.b = d->view,
+                          .pair = plug_read(m, d->pair),
+                          .num_pairs = d->num_pairs,
+                          .num_cloth = d->t.num_cloth,
+                          .kinds = d->kinds};
 }
 
 static loom_status list(void *self, const mesh_view *v, int family, int64_t first, int64_t end,
                         int64_t base, loom_buf *place, loom_buf *name)
 {
   patch_bvh *const d = self;
-  void *p[3];
-  const plug_map a[3] = {{d->pair, LOOM_READ}, {place, LOOM_READ}, {name, LOOM_RDWR}};
+  plug_maps m = plug_maps_on(d->m.h, d->m.e);
+  bvh_pairs_args args = pairs_args(d, &m);
   (void)v;
-  LOOM_TRY(plug_map_all(d->m.h, d->m.e, 3, a, p));
-  bvh_pairs_args args = pairs_args(d);
-  args.pair = p[0];
-  args.place = p[1];
-  args.name = p[2];
+  args.place = plug_read(&m, place);
+  args.name = plug_rdwr(&m, name);
   args.base = base;
   args.first = (lk_int)first;
-  LOOM_TRY(plug_run(d->m.h, d->m.e, &k_list[family], &args, end - first, NULL));
-  return plug_unmap_all(d->m.h, 3, a);
+  return plug_launch(&m, &k_list[family], &args, end - first, NULL);
 }
 
 static loom_status count(patch_bvh *d, int family)
 {
   const loom_host *const h = d->m.h;
-  void *p[2];
   LOOM_TRY(mesh_reserve(&d->m, d->count, d->num_pairs));
   LOOM_TRY(mesh_reserve(&d->m, d->place, h->buf_count(h, d->count) + 1));
-  const plug_map a[2] = {{d->pair, LOOM_READ}, {d->count, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, d->m.e, 2, a, p));
-  bvh_pairs_args args = pairs_args(d);
-  args.pair = p[0];
-  args.count = p[1];
-  LOOM_TRY(plug_run(h, d->m.e, &k_count[family], &args, h->buf_count(h, d->count), NULL));
-  LOOM_TRY(plug_unmap_all(h, 2, a));
+  plug_maps m = plug_maps_on(h, d->m.e);
+  bvh_pairs_args args = pairs_args(d, &m);
+  args.count = plug_write(&m, d->count);
+  LOOM_TRY(plug_launch(&m, &k_count[family], &args, h->buf_count(h, d->count), NULL));
   return h->scan_i64(h, d->m.e, d->count, d->place);
 }
 

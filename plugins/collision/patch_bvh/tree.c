@@ -67,22 +67,19 @@ static loom_status make_patches(tree *t)
 {
   mesh *const m = t->m;
   patch_set s;
-  void *p[2];
-  const plug_map a[2] = {{m->num_tris > 0 ? m->tris : NULL, LOOM_READ},
-                         {m->num_edges > 0 ? m->edges : NULL, LOOM_READ}};
-  for (int i = 0; i < 2; ++i) {
-    p[i] = NULL;
-    if (a[i].b != NULL) LOOM_TRY(m->h->map(m->h, m->e, a[i].b, LOOM_READ, LOOM_AT_HOST, &p[i]));
-  }
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  loom_buf *const tris = m->num_tris > 0 ? m->tris : NULL;
+  loom_buf *const edges = m->num_edges > 0 ? m->edges : NULL;
   const patch_mesh pm = {.num_verts = m->num_verts,
                          .num_tris = m->num_tris,
                          .num_edges = m->num_edges,
                          .cloth_tris = m->sc->num_tris,
                          .cloth_edges = m->sc->num_edges,
-                         .tris = p[0],
-                         .edges = p[1]};
+                         .tris = plug_bind(&maps, tris, LOOM_READ, LOOM_AT_HOST),
+                         .edges = plug_bind(&maps, edges, LOOM_READ, LOOM_AT_HOST)};
+  LOOM_TRY(maps.status);
   const int ok = patches_make(&pm, &s);
-  loom_status status = plug_unmap_all(m->h, 2, a);
+  loom_status status = plug_unbind(&maps);
   if (status == LOOM_OK && !ok)
     status =
         LOOM_FAIL(m->h, LOOM_E_NOMEM, "no memory for the patches of %d triangles", m->num_tris);
@@ -135,40 +132,27 @@ void tree_destroy(tree *t)
 /* boxes: 1: map the boxes and nodes, too */
 static loom_status open_view(tree *t, int boxes, bvh_view *out)
 {
-  loom_buf *const all[TREE_MAPS] = {t->tri,
-                                    t->tri_verts,
-                                    t->first_block,
-                                    t->edge,
-                                    t->edge_verts,
-                                    t->first_vert,
-                                    t->vert,
-                                    t->order,
-                                    boxes ? t->node : NULL,
-                                    boxes ? t->tri_box : NULL,
-                                    boxes ? t->edge_box : NULL,
-                                    boxes ? t->vert_box : NULL};
-  void *p[TREE_MAPS];
-  for (int i = 0; i < TREE_MAPS; ++i) t->maps[i] = (plug_map){all[i], LOOM_READ};
-  LOOM_TRY(plug_map_all(t->m->h, t->m->e, TREE_MAPS, t->maps, p));
-  *out = (bvh_view){.tri = p[0],
-                    .tri_verts = p[1],
-                    .first_block = p[2],
-                    .edge = p[3],
-                    .edge_verts = p[4],
-                    .first_vert = p[5],
-                    .vert = p[6],
-                    .order = p[7],
-                    .node = p[8],
-                    .tri_box = p[9],
-                    .edge_box = p[10],
-                    .vert_box = p[11],
+  plug_maps *const m = &t->maps;
+  *m = plug_maps_on(t->m->h, t->m->e);
+  *out = (bvh_view){.tri = plug_read(m, t->tri),
+                    .tri_verts = plug_read(m, t->tri_verts),
+                    .first_block = plug_read(m, t->first_block),
+                    .edge = plug_read(m, t->edge),
+                    .edge_verts = plug_read(m, t->edge_verts),
+                    .first_vert = plug_read(m, t->first_vert),
+                    .vert = plug_read(m, t->vert),
+                    .order = plug_read(m, t->order),
+                    .node = plug_read(m, boxes ? t->node : NULL),
+                    .tri_box = plug_read(m, boxes ? t->tri_box : NULL),
+                    .edge_box = plug_read(m, boxes ? t->edge_box : NULL),
+                    .vert_box = plug_read(m, boxes ? t->vert_box : NULL),
                     .cloth = t->cloth,
                     .body = t->body};
-  return LOOM_OK;
+  return m->status;
 }
 
 loom_status tree_open(tree *t, bvh_view *out) { return open_view(t, 1, out); }
-loom_status tree_close(tree *t) { return plug_unmap_all(t->m->h, TREE_MAPS, t->maps); }
+loom_status tree_close(tree *t) { return plug_unbind(&t->maps); }
 
 /* ---- building and refitting ---------------------------------------------------------------------
  */
@@ -177,54 +161,55 @@ loom_status tree_build(tree *t, const mesh_view *v)
 {
   mesh *const m = t->m;
   bvh_view b;
-  void *p[2];
-  const plug_map a[2] = {{t->bounds, LOOM_RDWR}, {t->key, LOOM_WRITE}};
   if (t->num == 0) return LOOM_OK;
-  LOOM_TRY(plug_map_all(m->h, m->e, 2, a, p));
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  lk_real *const bounds = plug_rdwr(&maps, t->bounds);
+  LOOM_TRY(maps.status);
   for (int c = 0; c < 6; ++c) {
-    const bvh_bounds_args ba = {v->x0, c % 3, c < 3 ? LK_R(1.0) : LK_R(-1.0)};
-    LOOM_TRY(plug_run(m->h, m->e, &k_bounds, &ba, m->num_verts, (lk_real *)p[0] + c));
+    const bvh_bounds_args ba = {.x = v->x0, .axis = c % 3, .sign = c < 3 ? LK_R(1.0) : LK_R(-1.0)};
+    LOOM_TRY(plug_run_on(&maps, &k_bounds, &ba, m->num_verts, bounds + c));
   }
   LOOM_TRY(open_view(t, 0, &b));
-  const bvh_key_args ka = {b, v->x0, p[0], p[1], t->num_cloth};
-  LOOM_TRY(plug_run(m->h, m->e, &k_key, &ka, t->num, NULL));
+  const bvh_key_args ka = {.b = b,
+                           .x = v->x0,
+                           .bounds = bounds,
+                           .key = plug_write(&maps, t->key),
+                           .num_cloth = t->num_cloth};
+  LOOM_TRY(plug_run_on(&maps, &k_key, &ka, t->num, NULL));
   LOOM_TRY(tree_close(t));
-  LOOM_TRY(plug_unmap_all(m->h, 2, a));
+  LOOM_TRY(plug_unbind(&maps));
   return m->h->sort_u64(m->h, m->e, t->key, t->order);
 }
 
-static loom_status join_levels(tree *t, const bvh_tree *levels, bvh_node *node)
+static loom_status join_levels(plug_maps *maps, const bvh_tree *levels, bvh_node *node)
 {
   for (int l = 1; l < levels->num_levels; ++l) {
-    const bvh_join_args args = {node, levels->first[l - 1], levels->count[l - 1], levels->first[l]};
-    LOOM_TRY(plug_run(t->m->h, t->m->e, &k_join, &args, levels->count[l], NULL));
+    const bvh_join_args args = {.node = node,
+                                .from = levels->first[l - 1],
+                                .num_from = levels->count[l - 1],
+                                .to = levels->first[l]};
+    LOOM_TRY(plug_run_on(maps, &k_join, &args, levels->count[l], NULL));
   }
   return LOOM_OK;
 }
 
 loom_status tree_refit(tree *t, const mesh_view *v, double reach, double share)
 {
-  mesh *const m = t->m;
   bvh_view b;
-  void *p[4];
-  const plug_map a[4] = {{t->node, LOOM_WRITE},
-                         {t->tri_box, LOOM_WRITE},
-                         {t->edge_box, LOOM_WRITE},
-                         {t->vert_box, LOOM_WRITE}};
   LOOM_TRY(open_view(t, 0, &b));
-  LOOM_TRY(plug_map_all(m->h, m->e, 4, a, p));
+  plug_maps maps = plug_maps_on(t->m->h, t->m->e);
   const bvh_refit_args args = {.m = *v,
                                .b = b,
-                               .node = p[0],
-                               .tri_box = p[1],
-                               .edge_box = p[2],
-                               .vert_box = p[3],
+                               .node = plug_write(&maps, t->node),
+                               .tri_box = plug_write(&maps, t->tri_box),
+                               .edge_box = plug_write(&maps, t->edge_box),
+                               .vert_box = plug_write(&maps, t->vert_box),
                                .reach = (lk_real)reach,
                                .share = (lk_real)share};
-  LOOM_TRY(plug_run(m->h, m->e, &k_refit, &args, t->num, NULL));
-  LOOM_TRY(join_levels(t, &t->cloth, p[0]));
-  LOOM_TRY(join_levels(t, &t->body, p[0]));
-  LOOM_TRY(plug_unmap_all(m->h, 4, a));
+  LOOM_TRY(plug_run_on(&maps, &k_refit, &args, t->num, NULL));
+  LOOM_TRY(join_levels(&maps, &t->cloth, args.node));
+  LOOM_TRY(join_levels(&maps, &t->body, args.node));
+  LOOM_TRY(plug_unbind(&maps));
   return tree_close(t);
 }
 
@@ -232,15 +217,14 @@ loom_status tree_quality(tree *t, double *out)
 {
   mesh *const m = t->m;
   double sum[2];
-  void *p[2];
-  const plug_map a[2] = {{t->node, LOOM_READ}, {t->bounds, LOOM_RDWR}};
   *out = 1.0;
   if (t->num == 0) return LOOM_OK;
-  LOOM_TRY(plug_map_all(m->h, m->e, 2, a, p));
-  const bvh_size_args leaves = {p[0], 0}, inner = {p[0], t->num};
-  LOOM_TRY(plug_run(m->h, m->e, &k_size, &leaves, t->num, p[1]));
-  LOOM_TRY(plug_run(m->h, m->e, &k_size, &inner, t->num_nodes - t->num, (lk_real *)p[1] + 1));
-  LOOM_TRY(plug_unmap_all(m->h, 2, a));
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  lk_real *const sums = plug_rdwr(&maps, t->bounds);
+  const bvh_size_args leaves = {.node = plug_read(&maps, t->node), .first = 0};
+  const bvh_size_args inner = {.node = leaves.node, .first = t->num};
+  LOOM_TRY(plug_run_on(&maps, &k_size, &leaves, t->num, sums));
+  LOOM_TRY(plug_launch(&maps, &k_size, &inner, t->num_nodes - t->num, sums + 1));
   LOOM_TRY(plug_fetch(m->h, m->e, t->bounds, 2, sum));
   LOOM_CHECK(m->h, sum[0] + sum[1] < LK_REAL_MAX, LOOM_E_NUMERIC,
              "positions at the start of the step are not finite");

@@ -5,8 +5,6 @@
 #include "../mesh_common/mesh.h"
 #include "patch_bvh.kern.h"
 
-enum { TREE_MAPS = 12 };
-
 typedef struct tree {
   mesh *m;
   int32_t num, num_cloth; /* patches */
@@ -21,7 +19,7 @@ typedef struct tree {
   loom_buf *key;                           /* u64 [num] */
   loom_buf *bounds;                        /* real [8] */
   double quality;                          /* when the tree was built; 0: there is none */
-  plug_map maps[TREE_MAPS];
+  plug_maps maps;                          /* of the open view */
 } tree;
 
 loom_status tree_create(tree *t, mesh *m);

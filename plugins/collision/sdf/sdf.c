@@ -177,28 +177,20 @@ static loom_status sdf_begin_step(void *self, const loom_step *s)
 /* ---- detection --------------------------------------------------------------------------------
  */
 
-enum { Q_X0, Q_X1, Q_RADIUS, Q_FIXED, Q_MASK, Q_EXCLUDE, Q_COUNT };
-
 /* Arguments common to both passes; closed by query_close(). */
-static loom_status query_open(sdf *d, const loom_query *q, plug_map *m, sdf_query *out)
+static loom_status query_open(sdf *d, plug_maps *m, const loom_query *q, sdf_query *out)
 {
-  const loom_host *const h = d->h;
+  const int64_t num_exclude = q->exclude != NULL ? d->h->buf_count(d->h, q->exclude) : 0;
   const obst_view *view;
-  void *p[Q_COUNT];
-  const int64_t num_exclude = q->exclude != NULL ? h->buf_count(h, q->exclude) : 0;
-  m[Q_X0] = (plug_map){q->x0, LOOM_READ};
-  m[Q_X1] = (plug_map){q->what & LOOM_DETECT_CCD ? q->x1 : NULL, LOOM_READ};
-  m[Q_RADIUS] = (plug_map){d->sc->radius, LOOM_READ};
-  m[Q_FIXED] = (plug_map){d->sc->fixed, LOOM_READ};
-  m[Q_MASK] = (plug_map){q->mask, LOOM_READ};
-  m[Q_EXCLUDE] = (plug_map){num_exclude > 0 ? q->exclude : NULL, LOOM_READ};
-  LOOM_TRY(plug_map_all(h, d->e, Q_COUNT, m, p));
-  *out = (sdf_query){.x0 = p[Q_X0],
-                     .x1 = p[Q_X1],
-                     .radius = p[Q_RADIUS],
-                     .fixed = p[Q_FIXED],
-                     .mask = p[Q_MASK],
-                     .exclude = p[Q_EXCLUDE],
+  LOOM_TRY(views_open(d, &view));
+  *m = plug_maps_on(d->h, d->e);
+  *out = (sdf_query){.view = view,
+                     .x0 = plug_read(m, q->x0),
+                     .x1 = plug_read(m, q->what & LOOM_DETECT_CCD ? q->x1 : NULL),
+                     .radius = plug_read(m, d->sc->radius),
+                     .fixed = plug_read(m, d->sc->fixed),
+                     .mask = plug_read(m, q->mask),
+                     .exclude = plug_read(m, num_exclude > 0 ? q->exclude : NULL),
                      .num_exclude = num_exclude,
                      .n = d->sc->num_verts,
                      .what = q->what,
@@ -207,84 +199,70 @@ static loom_status query_open(sdf *d, const loom_query *q, plug_map *m, sdf_quer
                      .s0 = (lk_real)q->progress0,
                      .s1 = (lk_real)q->progress1,
                      .max_iters = (int32_t)d->set.max_search};
-  LOOM_TRY(views_open(d, &view));
-  out->view = view;
-  return LOOM_OK;
+  return m->status;
 }
 
-static loom_status query_close(sdf *d, const plug_map *m)
+static loom_status query_close(sdf *d, plug_maps *m)
 {
-  LOOM_TRY(views_close(d));
-  return plug_unmap_all(d->h, Q_COUNT, m);
+  LOOM_TRY(plug_unbind(m));
+  return views_close(d);
 }
 
 /* First pass: which candidates, their places, and how many. */
 static loom_status find(sdf *d, const sdf_query *q, int64_t *total)
 {
   const loom_host *const h = d->h;
-  void *p[2];
-  const plug_map f[1] = {{d->found, LOOM_WRITE}};
-  const plug_map n[2] = {{d->found, LOOM_READ}, {d->count, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, d->e, 1, f, p));
-  const sdf_find_args fa = {.q = *q, .found = p[0]};
-  LOOM_TRY(plug_run(h, d->e, &k_find, &fa, d->num_candidates, NULL));
-  LOOM_TRY(plug_unmap_all(h, 1, f));
-  LOOM_TRY(plug_map_all(h, d->e, 2, n, p));
-  const sdf_count_args ca = {p[0], p[1], (lk_int)d->num_candidates};
-  LOOM_TRY(plug_run(h, d->e, &k_count, &ca, d->num_groups, NULL));
-  LOOM_TRY(plug_unmap_all(h, 2, n));
+  void *p;
+  plug_maps m = plug_maps_on(h, d->e);
+  const sdf_find_args fa = {.q = *q, .found = plug_write(&m, d->found)};
+  LOOM_TRY(plug_launch(&m, &k_find, &fa, d->num_candidates, NULL));
+  const sdf_count_args ca = {.found = plug_read(&m, d->found),
+                             .count = plug_write(&m, d->count),
+                             .num = (lk_int)d->num_candidates};
+  LOOM_TRY(plug_launch(&m, &k_count, &ca, d->num_groups, NULL));
   LOOM_TRY(h->scan_i64(h, d->e, d->count, d->place));
-  const plug_map t[2] = {{d->place, LOOM_READ}, {d->total, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, d->e, 2, t, p));
-  const sdf_pick_args pa = {p[0], p[1], d->num_groups};
-  LOOM_TRY(plug_run(h, d->e, &k_pick, &pa, 1, NULL));
-  LOOM_TRY(plug_unmap_all(h, 2, t));
-  LOOM_TRY(h->map(h, d->e, d->total, LOOM_READ, LOOM_AT_HOST, &p[0]));
-  *total = *(const int64_t *)p[0];
+  const sdf_pick_args pa = {
+      .from = plug_read(&m, d->place), .to = plug_write(&m, d->total), .at = d->num_groups};
+  LOOM_TRY(plug_launch(&m, &k_pick, &pa, 1, NULL));
+  LOOM_TRY(h->map(h, d->e, d->total, LOOM_READ, LOOM_AT_HOST, &p));
+  *total = *(const int64_t *)p;
   return h->unmap(h, d->total);
 }
 
 /* Second pass: write the pairs behind those of other plugins. */
 static loom_status fill(sdf *d, const sdf_query *q, loom_pairs *out)
 {
-  const loom_host *const h = d->h;
-  void *p[11];
-  const plug_map m[11] = {{d->place, LOOM_READ},  {out->kind, LOOM_RDWR},  {out->v, LOOM_RDWR},
-                          {out->obst, LOOM_RDWR}, {out->w, LOOM_RDWR},     {out->normal, LOOM_RDWR},
-                          {out->gap, LOOM_RDWR},  {out->point, LOOM_RDWR}, {out->toi, LOOM_RDWR},
-                          {out->key, LOOM_RDWR},  {d->found, LOOM_READ}};
-  LOOM_TRY(plug_map_all(h, d->e, 11, m, p));
+  plug_maps m = plug_maps_on(d->h, d->e);
   const sdf_fill_args a = {.q = *q,
-                           .found = p[10],
-                           .place = p[0],
+                           .found = plug_read(&m, d->found),
+                           .place = plug_read(&m, d->place),
                            .first = out->count,
-                           .kind = p[1],
-                           .v = p[2],
-                           .obst = p[3],
-                           .w = p[4],
-                           .normal = p[5],
-                           .gap = p[6],
-                           .point = p[7],
-                           .toi = p[8],
-                           .key = p[9]};
-  LOOM_TRY(plug_run(h, d->e, &k_fill, &a, d->num_candidates, NULL));
-  return plug_unmap_all(h, 11, m);
+                           .kind = plug_rdwr(&m, out->kind),
+                           .v = plug_rdwr(&m, out->v),
+                           .obst = plug_rdwr(&m, out->obst),
+                           .w = plug_rdwr(&m, out->w),
+                           .normal = plug_rdwr(&m, out->normal),
+                           .gap = plug_rdwr(&m, out->gap),
+                           .point = plug_rdwr(&m, out->point),
+                           .toi = plug_rdwr(&m, out->toi),
+                           .key = plug_rdwr(&m, out->key)};
+  return plug_launch(&m, &k_fill, &a, d->num_candidates, NULL);
 }
 
 static loom_status sdf_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
 {
   sdf *const d = self;
-  plug_map m[Q_COUNT];
+  plug_maps m;
   sdf_query args;
   int64_t total = 0;
   (void)s;
   if (!(q->kinds & LOOM_BIT(LOOM_PAIR_VO)) || q->what == 0 || d->num_candidates == 0)
     return LOOM_OK;
-  LOOM_TRY(query_open(d, q, m, &args));
+  LOOM_TRY(query_open(d, &m, q, &args));
   LOOM_TRY(find(d, &args, &total));
   const int64_t needed = out->count + total;
   if (total > 0 && needed <= out->capacity) LOOM_TRY(fill(d, &args, out));
-  LOOM_TRY(query_close(d, m));
+  LOOM_TRY(query_close(d, &m));
   if (q->what & LOOM_DETECT_CCD) d->h->count(d->h, LOOM_C_CCD_PAIR, d->num_candidates);
   out->count = needed;
   if (needed > out->capacity) return LOOM_GROW;
@@ -297,11 +275,8 @@ static loom_status sdf_detect(void *self, const loom_step *s, const loom_query *
 /* Fold `k` over all vertices; `a` may be NULL where the kernel needs the bounds alone. */
 static loom_status over_vertices(sdf *d, const lk_entry *k, const void *a, double *out)
 {
-  const plug_map r[1] = {{d->result, LOOM_WRITE}};
-  void *p;
-  LOOM_TRY(plug_map_all(d->h, d->e, 1, r, &p));
-  LOOM_TRY(plug_run(d->h, d->e, k, a, d->sc->num_verts, p));
-  LOOM_TRY(plug_unmap_all(d->h, 1, r));
+  plug_maps m = plug_maps_on(d->h, d->e);
+  LOOM_TRY(plug_launch(&m, k, a, d->sc->num_verts, plug_write(&m, d->result)));
   return plug_fetch(d->h, d->e, d->result, 1, out);
 }
 
@@ -310,26 +285,19 @@ static loom_status sdf_max_step(void *self, const loom_step *s, loom_buf *x0, lo
 {
   sdf *const d = self;
   const loom_host *const h = d->h;
-  loom_buf *const t = out->per_vertex ? out->t_vertex : d->t;
   const obst_view *view;
-  void *p[5];
   double largest = -1.0, who = -1.0;
   (void)s;
   out->t_global = 1.0;
   if (d->sc->num_verts == 0) return LOOM_OK;
-  const plug_map m[5] = {{x0, LOOM_READ},
-                         {x1, LOOM_READ},
-                         {d->sc->radius, LOOM_READ},
-                         {d->sc->fixed, LOOM_READ},
-                         {t, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, d->e, 5, m, p));
   LOOM_TRY(views_open(d, &view));
+  plug_maps m = plug_maps_on(h, d->e);
   sdf_bound_args a = {.view = view,
-                      .x0 = p[0],
-                      .x1 = p[1],
-                      .radius = p[2],
-                      .fixed = p[3],
-                      .t = p[4],
+                      .x0 = plug_read(&m, x0),
+                      .x1 = plug_read(&m, x1),
+                      .radius = plug_read(&m, d->sc->radius),
+                      .fixed = plug_read(&m, d->sc->fixed),
+                      .t = plug_write(&m, out->per_vertex ? out->t_vertex : d->t),
                       .num_obst = d->sc->num_obstacles,
                       .max_iters = (int32_t)d->set.max_search,
                       .min_gap = (lk_real)out->min_gap,
@@ -337,8 +305,8 @@ static loom_status sdf_max_step(void *self, const loom_step *s, loom_buf *x0, lo
                       .tol = (lk_real)d->set.tolerance,
                       .s0 = (lk_real)out->progress0,
                       .s1 = (lk_real)out->progress1};
-  LOOM_TRY(plug_run(h, d->e, &k_bound, &a, d->sc->num_verts, NULL));
-  const sdf_short_args sa = {p[4]};
+  LOOM_TRY(plug_run_on(&m, &k_bound, &a, d->sc->num_verts, NULL));
+  const sdf_short_args sa = {.t = a.t};
   LOOM_TRY(over_vertices(d, &k_shortest, &sa, &largest));
   out->t_global = -largest;
   if (out->t_global < 1.0) {
@@ -346,8 +314,8 @@ static loom_status sdf_max_step(void *self, const loom_step *s, loom_buf *x0, lo
     LOOM_TRY(over_vertices(d, &k_blocker, &a, &who));
     out->blocker = (int32_t)who;
   }
+  LOOM_TRY(plug_unbind(&m));
   LOOM_TRY(views_close(d));
-  LOOM_TRY(plug_unmap_all(h, 5, m));
   h->count(h, LOOM_C_CCD_PAIR, d->num_candidates);
   return LOOM_OK;
 }

@@ -123,13 +123,10 @@ static loom_status count_entries(spatial_hash *d, int family, int64_t *num)
   const loom_host *const h = d->m.h;
   const int64_t most = d->set.max_cells * (d->num_items[family] + 1);
   for (;; d->args.cell *= LK_R(2.0)) {
-    void *p[1];
-    const plug_map a[1] = {{d->count[family], LOOM_WRITE}};
-    LOOM_TRY(plug_map_all(h, d->m.e, 1, a, p));
+    plug_maps m = plug_maps_on(h, d->m.e);
     hash_args args = d->args;
-    args.count = p[0];
-    LOOM_TRY(plug_run(h, d->m.e, &k_cells[family], &args, d->num_items[family], NULL));
-    LOOM_TRY(plug_unmap_all(h, 1, a));
+    args.count = plug_write(&m, d->count[family]);
+    LOOM_TRY(plug_launch(&m, &k_cells[family], &args, d->num_items[family], NULL));
     LOOM_TRY(h->scan_i64(h, d->m.e, d->count[family], d->place[family]));
     LOOM_TRY(mesh_place_at(&d->m, d->place[family], d->num_items[family], num));
     if (*num <= most) return LOOM_OK;
@@ -141,7 +138,6 @@ static loom_status make_entries(spatial_hash *d, int family)
 {
   const loom_host *const h = d->m.h;
   int64_t num;
-  void *p[3];
   LOOM_TRY(count_entries(d, family, &num));
   LOOM_CHECK(h, num <= LK_MAX_ELEMS, LOOM_E_ARG,
              "%lld entries of the grid are more than %d; lower max_cells or use patch_bvh",
@@ -150,67 +146,48 @@ static loom_status make_entries(spatial_hash *d, int family)
   const int64_t capacity = h->buf_count(h, d->key);
   LOOM_TRY(mesh_reserve(&d->m, d->item, capacity));
   LOOM_TRY(mesh_reserve(&d->m, d->perm, capacity));
-  const plug_map a[3] = {{d->place[family], LOOM_READ}, {d->key, LOOM_RDWR}, {d->item, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(h, d->m.e, 3, a, p));
   d->args.num_entries = num;
+  plug_maps m = plug_maps_on(h, d->m.e);
   hash_args args = d->args;
-  args.place = p[0];
-  args.key = p[1];
-  args.item = p[2];
-  LOOM_TRY(plug_run(h, d->m.e, &k_enter[family], &args, d->num_items[family], NULL));
-  LOOM_TRY(plug_run(h, d->m.e, &k_pad, &args, capacity - num, NULL));
-  LOOM_TRY(plug_unmap_all(h, 3, a));
+  args.place = plug_read(&m, d->place[family]);
+  args.key = plug_rdwr(&m, d->key);
+  args.item = plug_rdwr(&m, d->item);
+  LOOM_TRY(plug_run_on(&m, &k_enter[family], &args, d->num_items[family], NULL));
+  LOOM_TRY(plug_launch(&m, &k_pad, &args, capacity - num, NULL));
   return h->sort_u64(h, d->m.e, d->key, d->perm);
 }
 
 /* Arguments with the sorted entries mapped. */
-static loom_status open_entries(spatial_hash *d, plug_map a[3], hash_args *out)
+static hash_args open_entries(const spatial_hash *d, plug_maps *m)
 {
-  void *p[3];
-  a[0] = (plug_map){d->key, LOOM_RDWR};
-  a[1] = (plug_map){d->item, LOOM_RDWR};
-  a[2] = (plug_map){d->perm, LOOM_READ};
-  LOOM_TRY(plug_map_all(d->m.h, d->m.e, 3, a, p));
-  *out = d->args;
-  out->key = p[0];
-  out->item = p[1];
-  out->perm = p[2];
-  return LOOM_OK;
+  hash_args args = d->args;
+  args.key = plug_rdwr(m, d->key);
+  args.item = plug_rdwr(m, d->item);
+  args.perm = plug_read(m, d->perm);
+  return args;
 }
 
 static loom_status list(void *self, const mesh_view *v, int family, int64_t first, int64_t end,
                         int64_t base, loom_buf *place, loom_buf *name)
 {
   spatial_hash *const d = self;
-  hash_args args;
-  plug_map e[3];
-  void *p[2];
-  const plug_map a[2] = {{place, LOOM_READ}, {name, LOOM_RDWR}};
+  plug_maps m = plug_maps_on(d->m.h, d->m.e);
+  hash_args args = open_entries(d, &m);
   (void)v;
-  LOOM_TRY(open_entries(d, e, &args));
-  LOOM_TRY(plug_map_all(d->m.h, d->m.e, 2, a, p));
-  args.place = p[0];
-  args.name = p[1];
+  args.place = plug_read(&m, place);
+  args.name = plug_rdwr(&m, name);
   args.base = base;
   args.first = (lk_int)first;
-  LOOM_TRY(plug_run(d->m.h, d->m.e, &k_list[family], &args, end - first, NULL));
-  LOOM_TRY(plug_unmap_all(d->m.h, 2, a));
-  return plug_unmap_all(d->m.h, 3, e);
+  return plug_launch(&m, &k_list[family], &args, end - first, NULL);
 }
 
 static loom_status count(spatial_hash *d, int family)
 {
   const loom_host *const h = d->m.h;
-  hash_args args;
-  plug_map e[3];
-  void *p[1];
-  const plug_map a[1] = {{d->pairs[family], LOOM_WRITE}};
-  LOOM_TRY(open_entries(d, e, &args));
-  LOOM_TRY(plug_map_all(h, d->m.e, 1, a, p));
-  args.count = p[0];
-  LOOM_TRY(plug_run(h, d->m.e, &k_count[family], &args, d->num_groups[family], NULL));
-  LOOM_TRY(plug_unmap_all(h, 1, a));
-  LOOM_TRY(plug_unmap_all(h, 3, e));
+  plug_maps m = plug_maps_on(h, d->m.e);
+  hash_args args = open_entries(d, &m);
+  args.count = plug_write(&m, d->pairs[family]);
+  LOOM_TRY(plug_launch(&m, &k_count[family], &args, d->num_groups[family], NULL));
   return h->scan_i64(h, d->m.e, d->pairs[family], d->at[family]);
 }
 

@@ -72,37 +72,26 @@ static loom_status yg_begin_step(void *self, const loom_step *s)
 
 /* ---- one look ------------------------------------------------------------------------------ */
 
-static loom_status run(yarn_grid *d, const lk_entry *k, const void *args, int64_t n)
-{
-  return plug_run(d->h, d->e, k, args, n, NULL);
-}
-
 /* Points, boxes and cells at x.  l is the line where kernels run, here and below. */
 static loom_status place(yarn_grid *d, const yarn_line *l, loom_buf *x)
 {
-  const loom_host *const h = d->h;
-  void *p[5];
-  const plug_map m[5] = {{x, LOOM_READ},
-                         {d->sum, LOOM_WRITE},
-                         {d->P, LOOM_WRITE},
-                         {d->box, LOOM_WRITE},
-                         {d->cells, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, d->e, 5, m, p));
-  for (int c = 0; c < 3; ++c) {
-    const yg_sum_args s = {p[0], c};
-    LOOM_TRY(plug_run(h, d->e, &k_sum, &s, d->n, (lk_real *)p[1] + c));
-  }
+  plug_maps m = plug_maps_on(d->h, d->e);
+  lk_real *const sum = plug_write(&m, d->sum);
   const yg_place_args a = {.l = *l,
-                           .x = p[0],
-                           .sum = p[1],
-                           .P = p[2],
-                           .box = p[3],
-                           .cells = p[4],
+                           .x = plug_read(&m, x),
+                           .sum = sum,
+                           .P = plug_write(&m, d->P),
+                           .box = plug_write(&m, d->box),
+                           .cells = plug_write(&m, d->cells),
                            .num_verts = (lk_real)d->n,
                            .cell = (lk_real)d->set.cell,
                            .margin = (lk_real)d->margin};
-  LOOM_TRY(run(d, &k_place, &a, l->num_segs));
-  return plug_unmap_all(h, 5, m);
+  LOOM_TRY(m.status);
+  for (int c = 0; c < 3; ++c) {
+    const yg_sum_args s = {.x = a.x, .axis = c};
+    LOOM_TRY(plug_run_on(&m, &k_sum, &s, d->n, sum + c));
+  }
+  return plug_launch(&m, &k_place, &a, l->num_segs, NULL);
 }
 
 /* Movement of all segments, and which have a vertex whose movement changed beyond what bins allow
@@ -110,16 +99,24 @@ static loom_status place(yarn_grid *d, const yarn_line *l, loom_buf *x)
 static loom_status sound_alarm(yarn_grid *d, const yarn_line *l, loom_buf *x)
 {
   const loom_host *const h = d->h;
-  void *p[8], *wake;
-  const plug_map m[8] = {{x, LOOM_READ},          {d->x1, LOOM_READ},    {d->x2, LOOM_READ},
-                         {d->ref, LOOM_RDWR},     {d->alarm, LOOM_RDWR}, {d->move, LOOM_WRITE},
-                         {d->change, LOOM_WRITE}, {d->wake, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, d->e, 8, m, p));
-  const yg_alarm_args a = {p[0], p[1], p[2], p[3], p[4], (lk_real)(0.2 * d->set.omega)};
-  LOOM_TRY(run(d, &k_alarm, &a, d->n));
-  const yg_motion_args q = {*l, p[0], p[1], p[2], p[5], p[6], p[4], p[7]};
-  LOOM_TRY(run(d, &k_motion, &q, l->num_segs));
-  LOOM_TRY(plug_unmap_all(h, 8, m));
+  void *wake;
+  plug_maps m = plug_maps_on(h, d->e);
+  const yg_alarm_args a = {.x = plug_read(&m, x),
+                           .x1 = plug_read(&m, d->x1),
+                           .x2 = plug_read(&m, d->x2),
+                           .ref = plug_rdwr(&m, d->ref),
+                           .out = plug_rdwr(&m, d->alarm),
+                           .most = (lk_real)(0.2 * d->set.omega)};
+  LOOM_TRY(plug_run_on(&m, &k_alarm, &a, d->n, NULL));
+  const yg_motion_args q = {.l = *l,
+                            .x = a.x,
+                            .x1 = a.x1,
+                            .x2 = a.x2,
+                            .move = plug_write(&m, d->move),
+                            .change = plug_write(&m, d->change),
+                            .alarm = a.out,
+                            .wake = plug_write(&m, d->wake)};
+  LOOM_TRY(plug_launch(&m, &k_motion, &q, l->num_segs, NULL));
   LOOM_TRY(h->map(h, d->e, d->wake, LOOM_READ, LOOM_AT_HOST, &wake));
   for (int32_t s = 0; s < l->num_segs; ++s)
     if (((const uint8_t *)wake)[s]) YG_MEMORY(d, yg_activate(&d->sched, s));
@@ -136,13 +133,13 @@ static loom_status open_windows(yarn_grid *d, const yarn_line *l, loom_buf *x,
   for (int b = 0; b < YG_BINS; ++b) window[b] = NULL;
   if (d->history == 2) window[0] = d->move;
   for (int b = 1; b <= yg_top_bin(d->sched.tick); ++b) {
-    void *p[3];
-    const plug_map m[3] = {{x, LOOM_READ}, {d->snap[b], LOOM_READ}, {d->window[b], LOOM_WRITE}};
     if (2 * d->length[b] < l->num_segs) continue;
-    LOOM_TRY(plug_map_all(d->h, d->e, 3, m, p));
-    const yg_motion_args a = {.l = *l, .x = p[0], .x1 = p[1], .move = p[2]};
-    LOOM_TRY(run(d, &k_window, &a, l->num_segs));
-    LOOM_TRY(plug_unmap_all(d->h, 3, m));
+    plug_maps m = plug_maps_on(d->h, d->e);
+    const yg_motion_args a = {.l = *l,
+                              .x = plug_read(&m, x),
+                              .x1 = plug_read(&m, d->snap[b]),
+                              .move = plug_write(&m, d->window[b])};
+    LOOM_TRY(plug_launch(&m, &k_window, &a, l->num_segs, NULL));
     window[b] = d->window[b];
   }
   return LOOM_OK;
@@ -171,45 +168,30 @@ static loom_status put_due(yarn_grid *d)
 
 static loom_status examine(yarn_grid *d, const yarn_line *l, loom_buf *x)
 {
-  enum { ARRAYS = 10, MAPS = ARRAYS + 2 * YG_BINS };
   loom_buf *window[YG_BINS];
-  void *p[MAPS];
   const int has = d->num_boxes > 0;
   LOOM_TRY(put_due(d));
   LOOM_TRY(open_windows(d, l, x, window));
-  plug_map m[MAPS] = {{x, LOOM_READ},
-                      {d->P, LOOM_READ},
-                      {d->cells, LOOM_READ},
-                      {d->move, LOOM_READ},
-                      {d->change, LOOM_READ},
-                      {d->ask, LOOM_READ},
-                      {d->look, LOOM_WRITE},
-                      {has ? d->boxes : NULL, LOOM_READ},
-                      {has ? d->box_at : NULL, LOOM_READ},
-                      {has ? d->box_list : NULL, LOOM_READ}};
-  for (int b = 0; b < YG_BINS; ++b) {
-    m[ARRAYS + b] = (plug_map){snapshot(d, b), LOOM_READ};
-    m[ARRAYS + YG_BINS + b] = (plug_map){window[b], LOOM_READ};
-  }
-  LOOM_TRY(plug_map_all(d->h, d->e, MAPS, m, p));
+  plug_maps m = plug_maps_on(d->h, d->e);
   yg_examine_args a = {.l = *l,
-                       .boxes = {p[7], p[8], p[9]},
-                       .P = p[1],
-                       .cells = p[2],
-                       .x = p[0],
-                       .move = p[3],
-                       .change = p[4],
-                       .ask = p[5],
-                       .out = p[6],
+                       .boxes = {.key = plug_read(&m, has ? d->boxes : NULL),
+                                 .at = plug_read(&m, has ? d->box_at : NULL),
+                                 .list = plug_read(&m, has ? d->box_list : NULL)},
+                       .P = plug_read(&m, d->P),
+                       .cells = plug_read(&m, d->cells),
+                       .x = plug_read(&m, x),
+                       .move = plug_read(&m, d->move),
+                       .change = plug_read(&m, d->change),
+                       .ask = plug_read(&m, d->ask),
+                       .out = plug_write(&m, d->look),
                        .margin = (lk_real)d->margin,
                        .omega = (lk_real)d->set.omega,
                        .history = d->history};
   for (int b = 0; b < YG_BINS; ++b) {
-    a.snap[b] = p[ARRAYS + b];
-    a.window[b] = p[ARRAYS + YG_BINS + b];
+    a.snap[b] = plug_read(&m, snapshot(d, b));
+    a.window[b] = plug_read(&m, window[b]);
   }
-  LOOM_TRY(run(d, &k_examine, &a, d->sched.due.n));
-  return plug_unmap_all(d->h, MAPS, m);
+  return plug_launch(&m, &k_examine, &a, d->sched.due.n, NULL);
 }
 
 /* Positions of this look become the last ones. */
@@ -259,27 +241,29 @@ static loom_status look_by_schedule(yarn_grid *d, const yarn_line *l, loom_buf *
   return settle(d);
 }
 
+static const void *at_host(plug_maps *m, loom_buf *b)
+{
+  return plug_bind(m, b, LOOM_READ, LOOM_AT_HOST);
+}
+
 /* The references compare on the host, wherever points come from. */
 static loom_status look_anew(yarn_grid *d, const yarn_line *host_line)
 {
-  const loom_host *const h = d->h;
-  enum { ARRAYS = 6 };
-  loom_buf *const all[ARRAYS] = {d->P, d->box, d->cells, d->boxes, d->box_at, d->box_list};
-  void *p[ARRAYS];
-  for (int i = 0; i < ARRAYS; ++i)
-    LOOM_TRY(h->map(h, d->e, all[i], LOOM_READ, LOOM_AT_HOST, &p[i]));
+  plug_maps m = plug_maps_on(d->h, d->e);
   const yg_view v = {.l = *host_line,
-                     .boxes = {d->num_boxes > 0 ? p[3] : NULL, p[4], p[5]},
-                     .P = p[0],
-                     .box = p[1],
-                     .cells = p[2],
+                     .boxes = {.key = at_host(&m, d->num_boxes > 0 ? d->boxes : NULL),
+                               .at = at_host(&m, d->box_at),
+                               .list = at_host(&m, d->box_list)},
+                     .P = at_host(&m, d->P),
+                     .box = at_host(&m, d->box),
+                     .cells = at_host(&m, d->cells),
                      .margin = (lk_real)d->margin,
                      .threads = d->e->num_threads};
+  LOOM_TRY(m.status);
   YG_MEMORY(d, d->set.search == SEARCH_GRID ? yg_search_cells(&d->search, &v, &d->hits, &d->near)
                                             : yg_search_tree(&d->search, &v, &d->hits, &d->near));
   d->due = 0;
-  for (int i = 0; i < ARRAYS; ++i) LOOM_TRY(h->unmap(h, all[i]));
-  return LOOM_OK;
+  return plug_unbind(&m);
 }
 
 /* A line where kernels run and one on the host. */
@@ -356,25 +340,28 @@ static loom_status put_hits(yarn_grid *d)
 
 static loom_status write_pairs(yarn_grid *d, loom_pairs *out)
 {
-  enum { MAPS = 11 };
   yarn_line l;
-  void *p[MAPS];
-  const plug_map m[MAPS] = {
-      {d->hit, LOOM_READ},      {d->P, LOOM_READ},      {out->kind, LOOM_RDWR},
-      {out->v, LOOM_RDWR},      {out->obst, LOOM_RDWR}, {out->w, LOOM_RDWR},
-      {out->normal, LOOM_RDWR}, {out->gap, LOOM_RDWR},  {out->point, LOOM_RDWR},
-      {out->toi, LOOM_RDWR},    {out->key, LOOM_RDWR}};
   const int64_t first = out->count;
   out->count = first + d->hits.n;
   if (out->count > out->capacity) return LOOM_GROW;
   if (d->hits.n == 0) return LOOM_OK;
   LOOM_TRY(put_hits(d));
   LOOM_TRY(yarn_line_open(d->h, d->sc, d->e, &d->table, &l));
-  LOOM_TRY(plug_map_all(d->h, d->e, MAPS, m, p));
-  const yg_write_args a = {l,    p[0], p[1], p[2], p[3],  p[4], p[5],
-                           p[6], p[7], p[8], p[9], p[10], first};
-  LOOM_TRY(run(d, &k_write, &a, d->hits.n));
-  LOOM_TRY(plug_unmap_all(d->h, MAPS, m));
+  plug_maps m = plug_maps_on(d->h, d->e);
+  const yg_write_args a = {.l = l,
+                           .hit = plug_read(&m, d->hit),
+                           .P = plug_read(&m, d->P),
+                           .kind = plug_rdwr(&m, out->kind),
+                           .v = plug_rdwr(&m, out->v),
+                           .obst = plug_rdwr(&m, out->obst),
+                           .w = plug_rdwr(&m, out->w),
+                           .normal = plug_rdwr(&m, out->normal),
+                           .gap = plug_rdwr(&m, out->gap),
+                           .point = plug_rdwr(&m, out->point),
+                           .toi = plug_rdwr(&m, out->toi),
+                           .key = plug_rdwr(&m, out->key),
+                           .first = first};
+  LOOM_TRY(plug_launch(&m, &k_write, &a, d->hits.n, NULL));
   return yarn_line_close(d->h, d->sc, &d->table);
 }
 
