@@ -33,12 +33,12 @@ static inline plug_maps plug_maps_on(const loom_host *h, const loom_exec *e)
   return m;
 }
 
-/* access: LOOM_READ, LOOM_WRITE or LOOM_RDWR; place: LOOM_AT_EXEC or LOOM_AT_HOST.  b NULL: NULL.
- */
-static inline void *plug_bind(plug_maps *m, loom_buf *b, int access, int place)
+/* access: LOOM_READ, LOOM_WRITE or LOOM_RDWR; place: LOOM_AT_EXEC or LOOM_AT_HOST.  b NULL is an
+ * error of the core's. */
+static inline void *plug_add(plug_maps *m, loom_buf *b, int access, int place)
 {
   void *p = NULL;
-  if (b == NULL || m->status != LOOM_OK) return NULL;
+  if (m->status != LOOM_OK) return NULL;
   if (m->num == PLUG_MAPS_MAX) {
     m->status = LOOM_FAIL(m->h, LOOM_E_INTERNAL, "more than %d maps at once", PLUG_MAPS_MAX);
     return NULL;
@@ -46,6 +46,12 @@ static inline void *plug_bind(plug_maps *m, loom_buf *b, int access, int place)
   m->status = m->h->map(m->h, m->e, b, access, place, &p);
   if (m->status == LOOM_OK) m->bufs[m->num++] = b;
   return p;
+}
+
+/* The same for what may be missing.  b NULL: NULL. */
+static inline void *plug_bind(plug_maps *m, loom_buf *b, int access, int place)
+{
+  return b != NULL ? plug_add(m, b, access, place) : NULL;
 }
 
 /* For a kernel that runs where the instance does: reads, overwrites every item, or changes some. */
@@ -62,6 +68,16 @@ static inline void *plug_rdwr(plug_maps *m, loom_buf *b)
   return plug_bind(m, b, LOOM_RDWR, LOOM_AT_EXEC);
 }
 
+/* For a loop on the host, which has to look at m->status first.  No buffer may be missing. */
+static inline const void *plug_read_host(plug_maps *m, loom_buf *b)
+{
+  return plug_add(m, b, LOOM_READ, LOOM_AT_HOST);
+}
+static inline void *plug_write_host(plug_maps *m, loom_buf *b)
+{
+  return plug_add(m, b, LOOM_WRITE, LOOM_AT_HOST);
+}
+
 /* Unmaps all in reverse order; the first error.  After an error the core releases what is left. */
 static inline loom_status plug_unbind(plug_maps *m)
 {
@@ -70,15 +86,21 @@ static inline loom_status plug_unbind(plug_maps *m)
   return m->status;
 }
 
-/* lk_run(), and the kernel's name if it failed; of CUDA's own failures the core adds what CUDA
- * said.  The maps stay: for several launches on the same arguments. */
+/* lk_run() that says which kernel failed; of CUDA's own failures the core adds what CUDA said. */
+static inline loom_status plug_run(const loom_host *h, const loom_exec *e, const lk_entry *k,
+                                   const void *args, int64_t n, lk_real *result)
+{
+  const loom_status s = lk_run(k, e, args, n, result);
+  LOOM_CHECK(h, s == LOOM_OK, s, "kernel %s failed on %lld elements", k->name, (long long)n);
+  return LOOM_OK;
+}
+
+/* plug_run() unless a map failed.  The maps stay: for several launches on the same arguments. */
 static inline loom_status plug_run_on(plug_maps *m, const lk_entry *k, const void *args, int64_t n,
                                       lk_real *result)
 {
   if (m->status != LOOM_OK) return m->status;
-  m->status = lk_run(k, m->e, args, n, result);
-  if (m->status != LOOM_OK)
-    (void)LOOM_FAIL(m->h, m->status, "kernel %s failed on %lld elements", k->name, (long long)n);
+  m->status = plug_run(m->h, m->e, k, args, n, result);
   return m->status;
 }
 
@@ -111,15 +133,6 @@ static inline loom_status plug_unmap_all(const loom_host *h, int n, const plug_m
 {
   for (int i = n - 1; i >= 0; --i)
     if (s[i].b != NULL) LOOM_TRY(h->unmap(h, s[i].b));
-  return LOOM_OK;
-}
-
-/* lk_run() that says which kernel failed; of CUDA's own failures the core adds what CUDA said. */
-static inline loom_status plug_run(const loom_host *h, const loom_exec *e, const lk_entry *k,
-                                   const void *args, int64_t n, lk_real *result)
-{
-  const loom_status s = lk_run(k, e, args, n, result);
-  LOOM_CHECK(h, s == LOOM_OK, s, "kernel %s failed on %lld elements", k->name, (long long)n);
   return LOOM_OK;
 }
 

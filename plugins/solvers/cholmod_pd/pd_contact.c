@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loom/plug.h"
+
 typedef struct terms {  /* host views of a loom_quad and of the fixed flags */
   const int32_t *v;     /* [m][4] */
   const loom_real *w;   /* [m][4] */
@@ -11,35 +13,6 @@ typedef struct terms {  /* host views of a loom_quad and of the fixed flags */
   const loom_real *dir; /* [m][3] or NULL */
   const uint8_t *fixed; /* [n] */
 } terms;
-
-static loom_status map_terms(const loom_host *h, const loom_exec *e, const loom_scene *sc,
-                             const loom_quad *q, terms *t)
-{
-  void *p;
-  LOOM_TRY(h->map(h, e, q->v, LOOM_READ, LOOM_AT_HOST, &p));
-  t->v = p;
-  LOOM_TRY(h->map(h, e, q->w, LOOM_READ, LOOM_AT_HOST, &p));
-  t->w = p;
-  LOOM_TRY(h->map(h, e, q->k, LOOM_READ, LOOM_AT_HOST, &p));
-  t->k = p;
-  t->dir = NULL;
-  if (q->dir != NULL) {
-    LOOM_TRY(h->map(h, e, q->dir, LOOM_READ, LOOM_AT_HOST, &p));
-    t->dir = p;
-  }
-  LOOM_TRY(h->map(h, e, sc->fixed, LOOM_READ, LOOM_AT_HOST, &p));
-  t->fixed = p;
-  return LOOM_OK;
-}
-
-static loom_status unmap_terms(const loom_host *h, const loom_scene *sc, const loom_quad *q)
-{
-  LOOM_TRY(h->unmap(h, sc->fixed));
-  if (q->dir != NULL) LOOM_TRY(h->unmap(h, q->dir));
-  LOOM_TRY(h->unmap(h, q->k));
-  LOOM_TRY(h->unmap(h, q->w));
-  return h->unmap(h, q->v);
-}
 
 static int add_coupling(pd_contact *c, int32_t a, int32_t b, double val)
 {
@@ -86,8 +59,13 @@ loom_status pd_contact_gather(pd_contact *c, const loom_host *h, const loom_exec
     LOOM_CHECK(h, c->diag != NULL, LOOM_E_NOMEM, "no memory for contact weights of %d vertices",
                sc->num_verts);
   }
-  terms t;
-  LOOM_TRY(map_terms(h, e, sc, q, &t));
+  plug_maps m = plug_maps_on(h, e);
+  const terms t = {.v = plug_read_host(&m, q->v),
+                   .w = plug_read_host(&m, q->w),
+                   .k = plug_read_host(&m, q->k),
+                   .dir = q->dir != NULL ? plug_read_host(&m, q->dir) : NULL,
+                   .fixed = plug_read_host(&m, sc->fixed)};
+  LOOM_TRY(m.status);
   for (int64_t j = 0; j < q->count; ++j) {
     const loom_real *d = t.dir != NULL ? t.dir + 3 * j : NULL;
     LOOM_CHECK(h, d == NULL || (d[0] == 0 && d[1] == 0 && d[2] == 0), LOOM_E_INTERNAL,
@@ -96,7 +74,7 @@ loom_status pd_contact_gather(pd_contact *c, const loom_host *h, const loom_exec
     LOOM_CHECK(h, add_term(c, &t, j), LOOM_E_NOMEM, "no memory for %lld contact couplings",
                (long long)(2 * c->num_off));
   }
-  return unmap_terms(h, sc, q);
+  return plug_unbind(&m);
 }
 
 int pd_contact_equal(const pd_contact *a, const pd_contact *b, int32_t num_verts)

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "loom/plug.h"
+
 typedef struct rows { /* couplings of every vertex, columns ascending and unique in a row */
   int64_t *ptr;       /* [n + 1] */
   int32_t *col;       /* [ptr[n]] */
@@ -149,26 +151,21 @@ loom_status pd_matrix_pattern(pd_matrix *A, chol *c, const loom_exec *e, const l
                               const loom_csr *L, const pd_coupling *extra, int64_t num_extra)
 {
   const loom_host *h = c->h;
-  loom_buf *const b[] = {L->row_ptr, L->col, L->val, sc->fixed};
-  void *p[4] = {NULL};
+  plug_maps m = plug_maps_on(h, e);
   source s = {.n = L->num_rows};
   pd_matrix_free(A);
   if (!bucket(extra, num_extra, L->num_rows, &s.x)) {
     free_rows(&s.x);
     return LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %lld contact couplings", (long long)num_extra);
   }
-  loom_status st = LOOM_OK;
-  for (int i = 0; i < 4 && st == LOOM_OK; ++i)
-    st = h->map(h, e, b[i], LOOM_READ, LOOM_AT_HOST, &p[i]);
-  s.ptr = p[0];
-  s.col = p[1];
-  s.val = p[2];
-  s.fixed = p[3];
-  if (st == LOOM_OK) st = build(A, c, &s);
+  s.ptr = plug_read_host(&m, L->row_ptr);
+  s.col = plug_read_host(&m, L->col);
+  s.val = plug_read_host(&m, L->val);
+  s.fixed = plug_read_host(&m, sc->fixed);
+  const loom_status st = m.status == LOOM_OK ? build(A, c, &s) : m.status;
   free_rows(&s.x);
   LOOM_TRY(st);
-  for (int i = 3; i >= 0; --i) LOOM_TRY(h->unmap(h, b[i]));
-  return LOOM_OK;
+  return plug_unbind(&m);
 }
 
 void pd_matrix_free(pd_matrix *A)

@@ -23,30 +23,7 @@ static void free_rows_close(free_rows *f)
   free(f->diag);
 }
 
-typedef struct host_matrix {
-  const int64_t *ptr;
-  const int32_t *col;
-  const loom_real *val, *diag;
-  const uint8_t *fixed;
-} host_matrix;
-
-static loom_status open_matrix(ndb *s, host_matrix *A)
-{
-  loom_buf *const b[] = {s->ptr, s->col, s->val, s->diag, s->sc->fixed};
-  void *p[5];
-  for (int k = 0; k < 5; ++k) LOOM_TRY(s->h->map(s->h, s->e, b[k], LOOM_READ, LOOM_AT_HOST, &p[k]));
-  *A = (host_matrix){p[0], p[1], p[2], p[3], p[4]};
-  return LOOM_OK;
-}
-
-static loom_status close_matrix(ndb *s)
-{
-  loom_buf *const b[] = {s->ptr, s->col, s->val, s->diag, s->sc->fixed};
-  for (int k = 4; k >= 0; --k) LOOM_TRY(s->h->unmap(s->h, b[k]));
-  return LOOM_OK;
-}
-
-static loom_status compress(ndb *s, const host_matrix *A, free_rows *f)
+static loom_status compress(ndb *s, const ndb_matrix *A, free_rows *f)
 {
   const size_t n = (size_t)s->n + 1, nnz = (size_t)A->ptr[s->n] + 1;
   int32_t *at = malloc(n * sizeof *at);
@@ -173,10 +150,11 @@ static loom_status use_modes(ndb *s, const free_rows *f, const eig_pairs *p, int
 static loom_status make_modes(ndb *s)
 {
   const loom_host *const h = s->h;
-  host_matrix A;
+  plug_maps m;
+  ndb_matrix A;
   free_rows f;
   eig_pairs p;
-  LOOM_TRY(open_matrix(s, &A));
+  LOOM_TRY(ndb_matrix_open(s, &m, &A));
   loom_status st = compress(s, &A, &f);
   if (st == LOOM_OK) {
     const int64_t wanted = s->set.r1 + 1 < f.n ? s->set.r1 + 1 : f.n - 1;
@@ -199,13 +177,13 @@ static loom_status make_modes(ndb *s)
   }
   free_rows_close(&f);
   LOOM_TRY(st);
-  return close_matrix(s);
+  return plug_unbind(&m);
 }
 
 /* ---- splines ---------------------------------------------------------------------------- */
 
 /* S = U' H U, rows of U have few entries */
-static void galerkin(ndb *s, const host_matrix *A, const double *U, double *row)
+static void galerkin(ndb *s, const ndb_matrix *A, const double *U, double *row)
 {
   const size_t ld = (size_t)s->ld;
   for (int32_t i = 0; i < s->n; ++i) {
@@ -225,7 +203,8 @@ static void galerkin(ndb *s, const host_matrix *A, const double *U, double *row)
 
 static loom_status make_splines(ndb *s)
 {
-  host_matrix A;
+  plug_maps m;
+  ndb_matrix A;
   double *U = NULL;
   LOOM_TRY(ndb_bspline(s, &U, &s->cols, &s->ld));
   loom_status st = s->cols > 0 ? store(s, U) : LOOM_OK;
@@ -233,10 +212,10 @@ static loom_status make_splines(ndb *s)
   if (st == LOOM_OK && row == NULL)
     st = LOOM_FAIL(s->h, LOOM_E_NOMEM, "no memory for %d splines", s->cols);
   if (st == LOOM_OK && s->cols > 0) {
-    st = open_matrix(s, &A);
+    st = ndb_matrix_open(s, &m, &A);
     if (st == LOOM_OK) {
       galerkin(s, &A, U, row);
-      st = close_matrix(s);
+      st = plug_unbind(&m);
     }
   }
   free(row);

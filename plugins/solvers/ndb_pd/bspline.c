@@ -179,18 +179,20 @@ loom_status ndb_bspline(ndb *s, double **U, int32_t *cols, int32_t *ld)
 {
   const loom_host *const h = s->h;
   const loom_scene *const sc = s->sc;
-  loom_buf *const in[] = {sc->rest_x, sc->object, sc->tris, sc->fixed};
-  void *p[4];
+  plug_maps m = plug_maps_on(h, s->e);
   int64_t all = 0;
   *cols = *ld = 0;
   sheet *t = calloc((size_t)sc->num_objects + 1, sizeof *t);
   LOOM_CHECK(h, t != NULL, LOOM_E_NOMEM, "no memory for the splines of %d objects",
              sc->num_objects);
-  loom_status st = LOOM_OK;
-  for (int k = 0; k < 4 && st == LOOM_OK; ++k)
-    st = h->map(h, s->e, in[k], LOOM_READ, LOOM_AT_HOST, &p[k]);
+  const shape g = {.x = plug_read_host(&m, sc->rest_x),
+                   .object = plug_read_host(&m, sc->object),
+                   .tris = plug_read_host(&m, sc->tris),
+                   .fixed = plug_read_host(&m, sc->fixed),
+                   .n = s->n,
+                   .nt = sc->num_tris};
+  loom_status st = m.status;
   if (st == LOOM_OK) {
-    const shape g = {p[0], p[1], p[2], p[3], s->n, sc->num_tris};
     for (int32_t k = 0; k < sc->num_objects; ++k) all = lay_out(&g, k, s->set.spacing, all, &t[k]);
     if (all > MOST_SPLINES)
       st = LOOM_FAIL(h, LOOM_E_CONFIG,
@@ -202,6 +204,5 @@ loom_status ndb_bspline(ndb *s, double **U, int32_t *cols, int32_t *ld)
   }
   free(t);
   LOOM_TRY(st);
-  for (int k = 3; k >= 0; --k) LOOM_TRY(h->unmap(h, in[k]));
-  return LOOM_OK;
+  return plug_unbind(&m);
 }

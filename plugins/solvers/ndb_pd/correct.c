@@ -10,13 +10,20 @@ loom_status ndb_correct(const ndb *s, const ndb_view *v, const ndb_plan *p, cons
 {
   const int32_t groups = (p->cols + NDB_GROUP - 1) / NDB_GROUP;
   const int32_t chunks = (s->n + NDB_ROWS - 1) / NDB_ROWS;
-  const ndb_basis_args a = {v->U,    p->masked ? v->mask : NULL,
-                            r,       v->inv,
-                            v->part, v->g,
-                            v->q,    u,
-                            s->n,    s->ld,
-                            p->cols, groups,
-                            chunks,  add};
+  const ndb_basis_args a = {.U = v->U,
+                            .scale = p->masked ? v->mask : NULL,
+                            .r = r,
+                            .inv = v->inv,
+                            .part = v->part,
+                            .g = v->g,
+                            .q = v->q,
+                            .u = u,
+                            .n = s->n,
+                            .ld = s->ld,
+                            .cols = p->cols,
+                            .groups = groups,
+                            .chunks = chunks,
+                            .add = add};
   LOOM_TRY(ndb_run(s, &k_restrict, &a, (int64_t)chunks * groups, NULL));
   LOOM_TRY(ndb_run(s, &k_sum, &a, p->cols, NULL));
   LOOM_TRY(ndb_run(s, &k_reduced, &a, p->cols, NULL));

@@ -187,10 +187,10 @@ loom_status ndb_fused_make(ndb *s)
              {"two-ring values", number, &t->val},      {"two-ring shift", number, &t->shift}};
   for (size_t k = 0; t->shift == NULL && k < LOOM_COUNT(all); ++k)
     LOOM_TRY(h->buf_new(h, all[k].name, all[k].type, 0, all[k].b));
-  void *p[3];
-  const plug_map m[] = {{s->ptr, LOOM_READ}, {s->col, LOOM_READ}, {s->val, LOOM_READ}};
-  for (int k = 0; k < 3; ++k) LOOM_TRY(h->map(h, s->e, m[k].b, LOOM_READ, LOOM_AT_HOST, &p[k]));
-  rings g = {.ptr = p[0], .col = p[1], .val = p[2], .n = s->n};
+  plug_maps m;
+  ndb_matrix A;
+  LOOM_TRY(ndb_matrix_open(s, &m, &A));
+  rings g = {.ptr = A.ptr, .col = A.col, .val = A.val, .n = s->n};
   loom_status st = LOOM_OK;
   if (!build(&g))
     st = LOOM_FAIL(h, LOOM_E_NOMEM,
@@ -200,7 +200,7 @@ loom_status ndb_fused_make(ndb *s)
   if (st == LOOM_OK) st = to_buffers(s, &g);
   rings_close(&g);
   LOOM_TRY(st);
-  return plug_unmap_all(h, 3, m);
+  return plug_unbind(&m);
 }
 
 void ndb_fused_free(ndb *s)
@@ -215,16 +215,34 @@ loom_status ndb_fused_open(ndb *s, const ndb_view *v, double theta, ndb_fused_ca
 {
   ndb_twofold *const t = &s->two;
   const int single = s->set.precision == PRECISION_MIXED;
-  const plug_map m[NDB_FUSED_MAPS] = {
-      {t->ptr, LOOM_READ},    {t->col, LOOM_READ},     {t->b1, LOOM_READ},  {t->list, LOOM_READ},
-      {t->middle, LOOM_READ}, {t->product, LOOM_READ}, {t->val, LOOM_RDWR}, {t->shift, LOOM_RDWR}};
-  void *p[NDB_FUSED_MAPS];
-  for (int k = 0; k < NDB_FUSED_MAPS; ++k) c->m[k] = m[k];
-  LOOM_TRY(plug_map_all(s->h, s->e, NDB_FUSED_MAPS, m, p));
-  c->d = (ndb_fused_args){p[0], p[1], p[2], p[3], p[4], p[5],          v->dinv,
-                          p[6], v->r, p[7], NULL, NULL, (lk_real)theta};
-  c->f = (ndb_fused_f_args){p[0], p[1],  p[2], p[3], p[4], p[5],        v->dinvf,
-                            p[6], v->rf, p[7], NULL, NULL, (float)theta};
+  c->m = plug_maps_on(s->h, s->e);
+  const int64_t *const ptr = plug_read(&c->m, t->ptr), *const list = plug_read(&c->m, t->list);
+  const int32_t *const col = plug_read(&c->m, t->col), *const middle = plug_read(&c->m, t->middle);
+  const void *const b1 = plug_read(&c->m, t->b1), *const product = plug_read(&c->m, t->product);
+  void *const val = plug_rdwr(&c->m, t->val), *const shift = plug_rdwr(&c->m, t->shift);
+  LOOM_TRY(c->m.status);
+  c->d = (ndb_fused_args){.ptr = ptr,
+                          .col = col,
+                          .b1 = b1,
+                          .list = list,
+                          .middle = middle,
+                          .product = product,
+                          .dinv = v->dinv,
+                          .val = val,
+                          .rhs = v->r,
+                          .shift = shift,
+                          .theta = (lk_real)theta};
+  c->f = (ndb_fused_f_args){.ptr = ptr,
+                            .col = col,
+                            .b1 = b1,
+                            .list = list,
+                            .middle = middle,
+                            .product = product,
+                            .dinv = v->dinvf,
+                            .val = val,
+                            .rhs = v->rf,
+                            .shift = shift,
+                            .theta = (float)theta};
   const void *const a = single ? (const void *)&c->f : (const void *)&c->d;
   if (!t->fresh || t->theta != theta)
     LOOM_TRY(ndb_run(s, single ? &k_entries_f : &k_entries, a, s->n, NULL));
@@ -242,9 +260,4 @@ loom_status ndb_fused_sweep_run(ndb *s, ndb_fused_call *c, const void *from, voi
   c->f.to = single ? (float *)to : NULL;
   const void *const a = single ? (const void *)&c->f : (const void *)&c->d;
   return ndb_run(s, single ? &k_sweep_f : &k_sweep, a, s->n, NULL);
-}
-
-loom_status ndb_fused_close(ndb *s, const ndb_fused_call *c)
-{
-  return plug_unmap_all(s->h, NDB_FUSED_MAPS, c->m);
 }

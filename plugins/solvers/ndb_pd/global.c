@@ -28,28 +28,22 @@ static ndb_plan plan_of(const ndb *s, int contact)
 static loom_status begin(ndb *s, const ndb_view *v, loom_buf *x, loom_buf *grad, int rest,
                          ndb_report *out)
 {
-  const loom_host *const h = s->h;
-  const plug_map m[] = {{grad, LOOM_READ},
-                        {s->sc->fixed, LOOM_READ},
-                        {rest ? x : NULL, LOOM_READ},
-                        {rest ? s->sc->rest_x : NULL, LOOM_READ}};
-  void *p[4];
-  LOOM_TRY(plug_map_all(h, s->e, 4, m, p));
-  const ndb_vector_args a = {.x = p[2],
-                             .grad = p[0],
-                             .rest = p[3],
-                             .fixed = p[1],
+  plug_maps m = plug_maps_on(s->h, s->e);
+  const ndb_vector_args a = {.x = plug_read(&m, rest ? x : NULL),
+                             .grad = plug_read(&m, grad),
+                             .rest = plug_read(&m, rest ? s->sc->rest_x : NULL),
+                             .fixed = plug_read(&m, s->sc->fixed),
                              .r = v->r,
                              .u = v->u[0],
                              .total = v->total};
-  LOOM_TRY(ndb_run(s, &k_begin, &a, s->n, NULL));
+  LOOM_TRY(plug_run_on(&m, &k_begin, &a, s->n, NULL));
   LOOM_TRY(ndb_monitor_begin(s, v));
   if (rest) {
-    LOOM_TRY(ndb_run(s, &k_rest, &a, s->n, NULL));
+    LOOM_TRY(plug_run_on(&m, &k_rest, &a, s->n, NULL));
     LOOM_TRY(ndb_settle(s, v, v->u[0], 0, 1));
     ++out->mv;
   }
-  return plug_unmap_all(h, 4, m);
+  return plug_unbind(&m);
 }
 
 static loom_status cycles(ndb *s, const loom_step *st, const ndb_view *v, const ndb_plan *p,
@@ -81,7 +75,7 @@ loom_status ndb_solve(ndb *s, const loom_step *st, loom_buf *x, loom_buf *grad, 
   const int contact = with_contact && s->rows > 0;
   const ndb_plan p = plan_of(s, contact);
   ndb_view v;
-  plug_map m[NDB_MAPS];
+  plug_maps m;
   *out = (ndb_report){.last = NAN};
   if (contact && p.cols > 0) {
     s->h->tic(s->h, "reuse");
@@ -89,13 +83,13 @@ loom_status ndb_solve(ndb *s, const loom_step *st, loom_buf *x, loom_buf *grad, 
     s->h->toc(s->h, "reuse");
   }
   loom_buf *const inv = p.cols == 0 ? NULL : (contact ? s->inv2 : s->inv1);
-  LOOM_TRY(ndb_open(s, inv, &v, m));
+  LOOM_TRY(ndb_open(s, inv, &m, &v));
   LOOM_TRY(begin(s, &v, x, grad, s->set.base == BASE_REST && p.cols > 0, out));
   if (s->set.smoother == SMOOTHER_PCG)
     LOOM_TRY(ndb_pcg(s, st, &v, &p, s->set.sweeps, out));
   else
     LOOM_TRY(cycles(s, st, &v, &p, out));
-  LOOM_TRY(ndb_close(s, m));
+  LOOM_TRY(plug_unbind(&m));
   s->h->count(s->h, LOOM_C_SPMV, out->mv);
   *theta = s->set.smoother == SMOOTHER_PCG ? NAN : p.theta;
   return LOOM_OK;

@@ -51,30 +51,35 @@ extern const loom_column ndb_columns[NUM_COLUMNS];
 /* What the table cannot say: relations between settings. */
 loom_status ndb_check(const loom_host *h, const loom_exec *e, const ndb_settings *s);
 
+typedef struct ndb_matrix { /* H on the host, without the couplings of fixed rows */
+  const int64_t *ptr;       /* [n+1] */
+  const int32_t *col;
+  const loom_real *val, *diag; /* N/m; [n] */
+  const uint8_t *fixed;        /* [n] */
+} ndb_matrix;
+
 /* Everything a solve touches, mapped where the kernels run. */
 typedef struct ndb_view {
   const int64_t *ptr; /* [n+1] */
   const int32_t *col;
   const lk_real *val; /* N/m */
   const float *valf;  /* NULL without the float path */
-  lk_real *w, *dinv, *mask;
-  float *wf, *dinvf;
+  const lk_real *w, *dinv, *mask;
+  const float *wf, *dinvf;
   lk_real *r, *total, *u[3]; /* [n][3] */
   float *rf, *uf[3];
   const lk_real *U; /* [n][ld] */
   lk_real *part, *g, *q;
   const lk_real *inv; /* inverse of the reduced matrix in force */
 } ndb_view;
-enum { NDB_MAPS = 22 };
 
 typedef struct ndb_twofold { /* literal two-sweep operator, see fused.c */
   loom_buf *ptr, *col, *b1, *list, *middle, *product, *val, *shift;
   int32_t fresh; /* nonzero: val is of the present diagonal and theta */
   double theta;
 } ndb_twofold;
-enum { NDB_FUSED_MAPS = 8 };
-typedef struct ndb_fused_call { /* mapped for some sweeps */
-  plug_map m[NDB_FUSED_MAPS];
+typedef struct ndb_fused_call { /* mapped for some sweeps, see ndb_fused_open */
+  plug_maps m;
   ndb_fused_args d;
   ndb_fused_f_args f;
 } ndb_fused_call;
@@ -142,9 +147,11 @@ typedef struct ndb_report {
 loom_status ndb_operator_new(ndb *s);
 void ndb_operator_free(ndb *s);
 loom_status ndb_operator_make(ndb *s, const loom_step *st); /* for the step length of st */
-loom_status ndb_contact(ndb *s, const loom_quad *q);        /* W, rows, w_max; q NULL: none */
-loom_status ndb_open(ndb *s, loom_buf *inv, ndb_view *v, plug_map *m);
-loom_status ndb_close(ndb *s, const plug_map *m);
+/* H where the host can read it; plug_unbind(m) closes it. */
+loom_status ndb_matrix_open(ndb *s, plug_maps *m, ndb_matrix *A);
+loom_status ndb_contact(ndb *s, const loom_quad *q); /* W, rows, w_max; q NULL: none */
+/* The view of a solve with `inv` (NULL: no subspace); plug_unbind(m) closes it. */
+loom_status ndb_open(ndb *s, loom_buf *inv, plug_maps *m, ndb_view *v);
 static inline loom_status ndb_run(const ndb *s, const lk_entry *k, const void *a, int64_t n,
                                   lk_real *result)
 {
@@ -181,9 +188,9 @@ loom_status ndb_smooth(ndb *s, const loom_step *st, const ndb_view *v, const ndb
 loom_status ndb_settle(const ndb *s, const ndb_view *v, const void *u, int single, int residual);
 loom_status ndb_fused_make(ndb *s);
 void ndb_fused_free(ndb *s);
+/* plug_unbind(&c->m) closes it */
 loom_status ndb_fused_open(ndb *s, const ndb_view *v, double theta, ndb_fused_call *c);
 loom_status ndb_fused_sweep_run(ndb *s, ndb_fused_call *c, const void *from, void *to);
-loom_status ndb_fused_close(ndb *s, const ndb_fused_call *c);
 /* `count` iterations with D^-1 + U S^-1 U' as preconditioner; total is brought up to date */
 loom_status ndb_pcg(ndb *s, const loom_step *st, const ndb_view *v, const ndb_plan *p,
                     int64_t count, ndb_report *out);

@@ -120,37 +120,30 @@ static double chebyshev_weight(ndb *s)
 /* trial = x + total, and momentum on it */
 static loom_status next_point(ndb *s, const loom_step *st, double *beta)
 {
-  const loom_host *const h = s->h;
-  const plug_map m[] = {{st->x, LOOM_READ},     {s->total, LOOM_READ}, {st->trial, LOOM_WRITE},
-                        {s->before, LOOM_RDWR}, {st->grad, LOOM_READ}, {s->result, LOOM_WRITE}};
-  void *p[6];
-  LOOM_TRY(plug_map_all(h, s->e, 6, m, p));
-  ndb_vector_args a = {.x = p[0],
-                       .total = p[1],
-                       .trial = p[2],
-                       .before = p[3],
-                       .grad = p[4],
+  plug_maps m = plug_maps_on(s->h, s->e), sum = m;
+  ndb_vector_args a = {.x = plug_read(&m, st->x),
+                       .grad = plug_read(&m, st->grad),
+                       .total = plug_bind(&m, s->total, LOOM_READ, LOOM_AT_EXEC),
+                       .trial = plug_write(&m, st->trial),
+                       .before = plug_rdwr(&m, s->before),
                        .beta = 0,
                        .omega = 1,
                        .chebyshev = s->set.momentum == MOMENTUM_CHEBYSHEV};
   double uphill = 0.0;
   *beta = 0.0;
-  LOOM_TRY(ndb_run(s, &k_point, &a, s->n, NULL));
-  if (s->set.momentum == MOMENTUM_NONE) return plug_unmap_all(h, 6, m);
+  LOOM_TRY(plug_run_on(&m, &k_point, &a, s->n, NULL));
+  if (s->set.momentum == MOMENTUM_NONE) return plug_unbind(&m);
   if (s->t > 1.0) {
-    lk_real *const result = p[5];
-    LOOM_TRY(ndb_run(s, &k_uphill, &a, s->n, result));
-    LOOM_TRY(h->unmap(h, s->result));
-    LOOM_TRY(plug_fetch(h, s->e, s->result, 1, &uphill));
-    LOOM_TRY(h->map(h, s->e, s->result, LOOM_WRITE, LOOM_AT_EXEC, &p[5]));
+    lk_real *const result = plug_write(&sum, s->result);
+    LOOM_TRY(plug_launch(&sum, &k_uphill, &a, s->n, result));
+    LOOM_TRY(plug_fetch(s->h, s->e, s->result, 1, &uphill));
   }
   if (a.chebyshev)
     a.omega = (lk_real)chebyshev_weight(s);
   else
     a.beta = (lk_real)nesterov_weight(s, uphill);
   *beta = a.chebyshev ? (double)a.omega - 1.0 : (double)a.beta;
-  LOOM_TRY(ndb_run(s, &k_accelerate, &a, s->n, NULL));
-  return plug_unmap_all(h, 6, m);
+  return plug_launch(&m, &k_accelerate, &a, s->n, NULL);
 }
 
 /* ---- one local-global iteration -------------------------------------------------------------- */

@@ -68,65 +68,68 @@ void ndb_operator_free(ndb *s)
 
 /* ---- copy of H ------------------------------------------------------------------------- */
 
-typedef struct matrix { /* host view */
-  int64_t *ptr;
-  int32_t *col;
-  loom_real *val, *diag;
-  float *valf;
-} matrix;
-
 /* Entries that join a fixed row and another one are left out: increments are zero there. */
 static loom_status copy_matrix(ndb *s, const loom_csr *L)
 {
   const loom_host *const h = s->h;
-  loom_buf *const in[] = {L->row_ptr, L->col, L->val, s->sc->fixed};
-  loom_buf *const out[] = {s->ptr, s->col, s->val, s->diag, s->valf};
   const int single = s->set.precision == PRECISION_MIXED;
-  void *p[4], *q[5];
+  plug_maps maps = plug_maps_on(h, s->e);
   LOOM_TRY(h->buf_resize(h, s->col, L->nnz));
   LOOM_TRY(h->buf_resize(h, s->val, L->nnz));
   if (single) LOOM_TRY(h->buf_resize(h, s->valf, L->nnz));
-  for (int k = 0; k < 4; ++k) LOOM_TRY(h->map(h, s->e, in[k], LOOM_READ, LOOM_AT_HOST, &p[k]));
-  for (int k = 0; k < 5; ++k) LOOM_TRY(h->map(h, s->e, out[k], LOOM_WRITE, LOOM_AT_HOST, &q[k]));
-  const int64_t *const ptr = p[0];
-  const int32_t *const col = p[1];
-  const loom_real *const val = p[2];
-  const uint8_t *const fixed = p[3];
-  matrix A = {q[0], q[1], q[2], q[3], q[4]};
+  const int64_t *const ptr = plug_read_host(&maps, L->row_ptr);
+  const int32_t *const col = plug_read_host(&maps, L->col);
+  const loom_real *const val = plug_read_host(&maps, L->val);
+  const uint8_t *const fixed = plug_read_host(&maps, s->sc->fixed);
+  int64_t *const to_ptr = plug_write_host(&maps, s->ptr);
+  int32_t *const to_col = plug_write_host(&maps, s->col);
+  loom_real *const to_val = plug_write_host(&maps, s->val);
+  loom_real *const diag = plug_write_host(&maps, s->diag);
+  float *const to_valf = plug_write_host(&maps, s->valf);
+  LOOM_TRY(maps.status);
   int64_t m = 0;
   for (int32_t i = 0; i < s->n; ++i) {
-    A.ptr[i] = m;
+    to_ptr[i] = m;
     for (int64_t k = ptr[i]; k < ptr[i + 1]; ++k) {
       if (col[k] != i && (fixed[i] || fixed[col[k]])) continue;
-      if (col[k] == i) A.diag[i] = val[k];
-      A.col[m] = col[k];
-      A.val[m] = val[k];
-      if (single) A.valf[m] = (float)val[k];
+      if (col[k] == i) diag[i] = val[k];
+      to_col[m] = col[k];
+      to_val[m] = val[k];
+      if (single) to_valf[m] = (float)val[k];
       ++m;
     }
   }
-  A.ptr[s->n] = m;
+  to_ptr[s->n] = m;
   for (int64_t k = m; k < L->nnz; ++k) { /* room that is left over */
-    A.col[k] = 0;
-    A.val[k] = 0;
-    if (single) A.valf[k] = 0.0F;
+    to_col[k] = 0;
+    to_val[k] = 0;
+    if (single) to_valf[k] = 0.0F;
   }
-  for (int k = 4; k >= 0; --k) LOOM_TRY(h->unmap(h, out[k]));
-  for (int k = 3; k >= 0; --k) LOOM_TRY(h->unmap(h, in[k]));
-  return LOOM_OK;
+  return plug_unbind(&maps);
+}
+
+loom_status ndb_matrix_open(ndb *s, plug_maps *m, ndb_matrix *A)
+{
+  *m = plug_maps_on(s->h, s->e);
+  *A = (ndb_matrix){.ptr = plug_read_host(m, s->ptr),
+                    .col = plug_read_host(m, s->col),
+                    .val = plug_read_host(m, s->val),
+                    .diag = plug_read_host(m, s->diag),
+                    .fixed = plug_read_host(m, s->sc->fixed)};
+  return m->status;
 }
 
 /* ---- spectrum of D^-1 H ------------------------------------------------------------------ */
 
 /* Largest eigenvalue by power iteration on free rows, from a vector that changes sign from
  * vertex to vertex in no regular way; Rayleigh's quotient of the last one. */
-static double largest(const matrix *A, const uint8_t *fixed, int32_t n, double *v, double *t)
+static double largest(const ndb_matrix *A, int32_t n, double *v, double *t)
 {
   uint32_t seed = 1;
   double mu = 1.0;
   for (int32_t i = 0; i < n; ++i) {
     seed = seed * 1664525U + 1013904223U;
-    v[i] = fixed[i] ? 0.0 : (double)(seed >> 8) * 0x1p-24 - 0.5;
+    v[i] = A->fixed[i] ? 0.0 : (double)(seed >> 8) * 0x1p-24 - 0.5;
   }
   for (int step = 0; step < POWER_STEPS; ++step) {
     double vHv = 0.0, vDv = 0.0, norm = 0.0;
@@ -135,7 +138,7 @@ static double largest(const matrix *A, const uint8_t *fixed, int32_t n, double *
       for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; ++k) q += (double)A->val[k] * v[A->col[k]];
       vHv += v[i] * q;
       vDv += v[i] * v[i] * (double)A->diag[i];
-      t[i] = fixed[i] ? 0.0 : q / (double)A->diag[i];
+      t[i] = A->fixed[i] ? 0.0 : q / (double)A->diag[i];
       norm = fmax(norm, fabs(t[i]));
     }
     if (!(norm > 0.0)) break;
@@ -147,34 +150,28 @@ static double largest(const matrix *A, const uint8_t *fixed, int32_t n, double *
 
 /* H = M/h^2 + a semidefinite rest: no eigenvalue of D^-1 H is below the least share of the
  * mass in the diagonal. */
-static double lower_bound(const matrix *A, const uint8_t *fixed, const loom_real *mass, int32_t n,
-                          double dt)
+static double lower_bound(const ndb_matrix *A, const loom_real *mass, int32_t n, double dt)
 {
   double least = 1.0;
   for (int32_t i = 0; i < n; ++i)
-    if (!fixed[i]) least = fmin(least, (double)mass[i] / (dt * dt * (double)A->diag[i]));
+    if (!A->fixed[i]) least = fmin(least, (double)mass[i] / (dt * dt * (double)A->diag[i]));
   return least;
 }
 
 static loom_status spectrum(ndb *s, double dt)
 {
   const loom_host *const h = s->h;
-  loom_buf *const in[] = {s->ptr, s->col, s->val, s->diag, s->sc->fixed, s->sc->mass};
-  void *p[6];
+  plug_maps m;
+  ndb_matrix A;
+  LOOM_TRY(ndb_matrix_open(s, &m, &A));
+  const loom_real *const mass = plug_read_host(&m, s->sc->mass);
+  LOOM_TRY(m.status);
   double *v = malloc(2 * ((size_t)s->n + 1) * sizeof *v);
   LOOM_CHECK(h, v != NULL, LOOM_E_NOMEM, "no memory for the spectrum of %d vertices", s->n);
-  for (int k = 0; k < 6; ++k) {
-    const loom_status st = h->map(h, s->e, in[k], LOOM_READ, LOOM_AT_HOST, &p[k]);
-    if (st == LOOM_OK) continue;
-    free(v);
-    return st;
-  }
-  const matrix A = {p[0], p[1], p[2], p[3], NULL};
-  s->mu_hi = SAFETY * largest(&A, p[4], s->n, v, v + s->n);
-  s->mu_lo = lower_bound(&A, p[4], p[5], s->n, dt);
+  s->mu_hi = SAFETY * largest(&A, s->n, v, v + s->n);
+  s->mu_lo = lower_bound(&A, mass, s->n, dt);
   free(v);
-  for (int k = 5; k >= 0; --k) LOOM_TRY(h->unmap(h, in[k]));
-  return LOOM_OK;
+  return plug_unbind(&m);
 }
 
 loom_status ndb_operator_make(ndb *s, const loom_step *st)
@@ -191,58 +188,55 @@ static loom_status gather_weights(ndb *s, const loom_quad *q)
 {
   const loom_host *const h = s->h;
   const int64_t corners = 4 * q->count;
-  void *p[7];
   if (h->buf_count(h, s->key) != corners) {
     LOOM_TRY(h->buf_resize(h, s->key, corners));
     LOOM_TRY(h->buf_resize(h, s->order, corners));
   }
-  const plug_map m[] = {{q->v, LOOM_READ},
-                        {q->w, LOOM_READ},
-                        {q->k, LOOM_READ},
-                        {s->sc->fixed, LOOM_READ},
-                        {s->key, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, s->e, 5, m, p));
-  ndb_contact_args a = {p[0], p[1], p[2], p[3], p[4], NULL, NULL, corners, s->n, 0};
-  LOOM_TRY(ndb_run(s, &k_key, &a, corners, NULL));
-  LOOM_TRY(plug_unmap_all(h, 5, m));
+  plug_maps m = plug_maps_on(h, s->e);
+  const ndb_contact_args keys = {.v = plug_read(&m, q->v),
+                                 .w = plug_read(&m, q->w),
+                                 .k = plug_read(&m, q->k),
+                                 .fixed = plug_read(&m, s->sc->fixed),
+                                 .key = plug_write(&m, s->key),
+                                 .corners = corners,
+                                 .n = s->n};
+  LOOM_TRY(plug_launch(&m, &k_key, &keys, corners, NULL));
   LOOM_TRY(h->sort_u64(h, s->e, s->key, s->order));
-  const plug_map g[] = {{q->v, LOOM_READ},         {q->w, LOOM_READ},   {q->k, LOOM_READ},
-                        {s->sc->fixed, LOOM_READ}, {s->key, LOOM_RDWR}, {s->order, LOOM_READ},
-                        {s->now, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, s->e, 7, g, p));
-  a = (ndb_contact_args){p[0], p[1], p[2], p[3], p[4], p[5], p[6], corners, s->n, 0};
-  LOOM_TRY(ndb_run(s, &k_weight, &a, s->n, NULL));
-  return plug_unmap_all(h, 7, g);
+  const ndb_contact_args sums = {.v = plug_read(&m, q->v),
+                                 .w = plug_read(&m, q->w),
+                                 .k = plug_read(&m, q->k),
+                                 .fixed = plug_read(&m, s->sc->fixed),
+                                 .key = plug_bind(&m, s->key, LOOM_READ, LOOM_AT_EXEC),
+                                 .order = plug_read(&m, s->order),
+                                 .weight = plug_write(&m, s->now),
+                                 .corners = corners,
+                                 .n = s->n};
+  return plug_launch(&m, &k_weight, &sums, s->n, NULL);
 }
 
 static loom_status clear_weights(ndb *s)
 {
-  const plug_map m = {s->now, LOOM_WRITE};
-  ndb_contact_args a = {.n = s->n};
-  void *p;
-  LOOM_TRY(plug_map_all(s->h, s->e, 1, &m, &p));
-  a.weight = p;
-  LOOM_TRY(ndb_run(s, &k_clear, &a, s->n, NULL));
-  return plug_unmap_all(s->h, 1, &m);
+  plug_maps m = plug_maps_on(s->h, s->e);
+  const ndb_contact_args a = {.weight = plug_write(&m, s->now), .n = s->n};
+  return plug_launch(&m, &k_clear, &a, s->n, NULL);
 }
 
 static loom_status hold_weights(ndb *s)
 {
-  const plug_map m[] = {{s->now, LOOM_READ}, {s->w, LOOM_RDWR}};
-  void *p[2];
-  LOOM_TRY(plug_map_all(s->h, s->e, 2, m, p));
-  const ndb_hold_args a = {p[0], p[1], (lk_real)HEADROOM,
-                           s->set.weights == WEIGHTS_EXACT || !s->holding};
-  LOOM_TRY(ndb_run(s, &k_hold, &a, s->n, NULL));
+  plug_maps m = plug_maps_on(s->h, s->e);
+  const ndb_hold_args a = {.now = plug_read(&m, s->now),
+                           .held = plug_rdwr(&m, s->w),
+                           .headroom = (lk_real)HEADROOM,
+                           .first = s->set.weights == WEIGHTS_EXACT || !s->holding};
+  LOOM_TRY(plug_launch(&m, &k_hold, &a, s->n, NULL));
   s->holding = 1;
-  return plug_unmap_all(s->h, 2, m);
+  return LOOM_OK;
 }
 
 loom_status ndb_contact(ndb *s, const loom_quad *q)
 {
   const loom_host *const h = s->h;
   const int single = s->set.precision == PRECISION_MIXED;
-  void *p[8];
   double found[2];
   s->two.fresh = 0;
   if (q != NULL && q->count > 0)
@@ -250,21 +244,18 @@ loom_status ndb_contact(ndb *s, const loom_quad *q)
   else
     LOOM_TRY(clear_weights(s));
   LOOM_TRY(hold_weights(s));
-  const plug_map m[] = {{s->diag, LOOM_READ},
-                        {s->w, LOOM_READ},
-                        {s->dinv, LOOM_WRITE},
-                        {s->mask, LOOM_WRITE},
-                        {s->touched, LOOM_WRITE},
-                        {s->result, LOOM_WRITE},
-                        {single ? s->wf : NULL, LOOM_WRITE},
-                        {single ? s->dinvf : NULL, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, s->e, 8, m, p));
-  const ndb_diagonal_args a = {p[0], p[1], p[2], p[3], p[6], p[7], p[4]};
-  lk_real *const result = p[5];
-  LOOM_TRY(ndb_run(s, &k_diagonal, &a, s->n, NULL));
-  LOOM_TRY(ndb_run(s, &k_heaviest, &a, s->n, result));
-  LOOM_TRY(ndb_run(s, &k_touched, &a, s->n, result + 1));
-  LOOM_TRY(plug_unmap_all(h, 8, m));
+  plug_maps m = plug_maps_on(h, s->e);
+  const ndb_diagonal_args a = {.h = plug_read(&m, s->diag),
+                               .w = plug_read(&m, s->w),
+                               .dinv = plug_write(&m, s->dinv),
+                               .mask = plug_write(&m, s->mask),
+                               .wf = plug_write(&m, single ? s->wf : NULL),
+                               .dinvf = plug_write(&m, single ? s->dinvf : NULL),
+                               .touched = plug_write(&m, s->touched)};
+  lk_real *const result = plug_write(&m, s->result);
+  LOOM_TRY(plug_run_on(&m, &k_diagonal, &a, s->n, NULL));
+  LOOM_TRY(plug_run_on(&m, &k_heaviest, &a, s->n, result));
+  LOOM_TRY(plug_launch(&m, &k_touched, &a, s->n, result + 1));
   LOOM_TRY(plug_fetch(h, s->e, s->result, 2, found));
   s->w_max = found[0];
   s->rows = (int64_t)found[1];
@@ -275,50 +266,32 @@ loom_status ndb_contact(ndb *s, const loom_quad *q)
 
 /* ---- views --------------------------------------------------------------------------------- */
 
-loom_status ndb_open(ndb *s, loom_buf *inv, ndb_view *v, plug_map *m)
+loom_status ndb_open(ndb *s, loom_buf *inv, plug_maps *m, ndb_view *v)
 {
   const int single = s->set.precision == PRECISION_MIXED;
-  const plug_map all[NDB_MAPS] = {{s->ptr, LOOM_READ},
-                                  {s->col, LOOM_READ},
-                                  {s->val, LOOM_READ},
-                                  {single ? s->valf : NULL, LOOM_READ},
-                                  {s->w, LOOM_READ},
-                                  {s->dinv, LOOM_READ},
-                                  {s->mask, LOOM_READ},
-                                  {single ? s->wf : NULL, LOOM_READ},
-                                  {single ? s->dinvf : NULL, LOOM_READ},
-                                  {s->r, LOOM_RDWR},
-                                  {s->total, LOOM_RDWR},
-                                  {s->u[0], LOOM_RDWR},
-                                  {s->u[1], LOOM_RDWR},
-                                  {s->u[2], LOOM_RDWR},
-                                  {single ? s->rf : NULL, LOOM_RDWR},
-                                  {single ? s->uf[0] : NULL, LOOM_RDWR},
-                                  {single ? s->uf[1] : NULL, LOOM_RDWR},
-                                  {single ? s->uf[2] : NULL, LOOM_RDWR},
-                                  {inv != NULL ? s->U : NULL, LOOM_READ},
-                                  {inv != NULL ? s->part : NULL, LOOM_RDWR},
-                                  {inv != NULL ? s->g : NULL, LOOM_RDWR},
-                                  {inv, LOOM_READ}};
-  void *p[NDB_MAPS], *q = NULL;
-  for (int k = 0; k < NDB_MAPS; ++k) m[k] = all[k];
-  LOOM_TRY(plug_map_all(s->h, s->e, NDB_MAPS, m, p));
-  if (inv != NULL) LOOM_TRY(s->h->map(s->h, s->e, s->q, LOOM_RDWR, LOOM_AT_EXEC, &q));
-  *v = (ndb_view){p[0],  p[1],
-                  p[2],  p[3],
-                  p[4],  p[5],
-                  p[6],  p[7],
-                  p[8],  p[9],
-                  p[10], {p[11], p[12], p[13]},
-                  p[14], {p[15], p[16], p[17]},
-                  p[18], p[19],
-                  p[20], q,
-                  p[21]};
-  return LOOM_OK;
-}
-
-loom_status ndb_close(ndb *s, const plug_map *m)
-{
-  if (m[NDB_MAPS - 1].b != NULL) LOOM_TRY(s->h->unmap(s->h, s->q));
-  return plug_unmap_all(s->h, NDB_MAPS, m);
+  *m = plug_maps_on(s->h, s->e);
+  *v = (ndb_view){.ptr = plug_read(m, s->ptr),
+                  .col = plug_read(m, s->col),
+                  .val = plug_read(m, s->val),
+                  .w = plug_read(m, s->w),
+                  .dinv = plug_read(m, s->dinv),
+                  .mask = plug_read(m, s->mask),
+                  .r = plug_rdwr(m, s->r),
+                  .total = plug_rdwr(m, s->total)};
+  for (int k = 0; k < 3; ++k) v->u[k] = plug_rdwr(m, s->u[k]);
+  if (single) {
+    v->valf = plug_read(m, s->valf);
+    v->wf = plug_read(m, s->wf);
+    v->dinvf = plug_read(m, s->dinvf);
+    v->rf = plug_rdwr(m, s->rf);
+    for (int k = 0; k < 3; ++k) v->uf[k] = plug_rdwr(m, s->uf[k]);
+  }
+  if (inv != NULL) {
+    v->U = plug_read(m, s->U);
+    v->part = plug_rdwr(m, s->part);
+    v->g = plug_rdwr(m, s->g);
+    v->q = plug_rdwr(m, s->q);
+    v->inv = plug_read(m, inv);
+  }
+  return m->status;
 }

@@ -30,12 +30,20 @@ loom_status ndb_pcg(ndb *s, const loom_step *st, const ndb_view *v, const ndb_pl
     LOOM_TRY(h->buf_new(h, "cg product", LOOM_REAL, 3 * (int64_t)s->n, &s->cg));
     LOOM_TRY(h->buf_new(h, "cg record", LOOM_REAL, NDB_RECORD, &s->record));
   }
-  const plug_map m[] = {{s->cg, LOOM_WRITE}, {s->record, LOOM_WRITE}};
-  void *q[2];
-  LOOM_TRY(plug_map_all(h, s->e, 2, m, q));
-  ndb_pcg_args a = {v->ptr,  v->col,  v->val, v->w, v->dinv, v->u[0], v->r,
-                    v->u[1], v->u[2], q[0],   q[1], 1,       0};
-  LOOM_TRY(ndb_run(s, &k_zero, &a, s->n, NULL));
+  plug_maps m = plug_maps_on(h, s->e);
+  ndb_pcg_args a = {.ptr = v->ptr,
+                    .col = v->col,
+                    .val = v->val,
+                    .w = v->w,
+                    .dinv = v->dinv,
+                    .u = v->u[0],
+                    .r = v->r,
+                    .z = v->u[1],
+                    .p = v->u[2],
+                    .q = plug_write(&m, s->cg),
+                    .s = plug_write(&m, s->record),
+                    .first = 1};
+  LOOM_TRY(plug_run_on(&m, &k_zero, &a, s->n, NULL));
   for (int64_t k = 0; k < count; ++k) {
     LOOM_TRY(iteration(s, v, p, &a));
     ++out->mv;
@@ -43,6 +51,6 @@ loom_status ndb_pcg(ndb *s, const loom_step *st, const ndb_view *v, const ndb_pl
     out->corrections += p->cols > 0;
     ndb_monitor_tell(s, st, v, v->u[0], 0, out);
   }
-  LOOM_TRY(plug_unmap_all(h, 2, m));
+  LOOM_TRY(plug_unbind(&m));
   return ndb_settle(s, v, v->u[0], 0, 0);
 }

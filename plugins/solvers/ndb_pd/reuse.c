@@ -19,7 +19,6 @@ static int32_t triangle(int32_t r) { return r * (r + 1) / 2; }
 loom_status ndb_reuse_new(ndb *s)
 {
   const loom_host *const h = s->h;
-  void *p[2];
   if (s->cols == 0) return LOOM_OK;
   if (s->list == NULL) {
     LOOM_TRY(h->buf_new(h, "touched list", LOOM_I32, s->n, &s->list));
@@ -31,12 +30,14 @@ loom_status ndb_reuse_new(ndb *s)
   LOOM_TRY(h->buf_resize(h, s->S2, (int64_t)s->r2 * s->r2));
   if (s->set.update != UPDATE_TABLE) return LOOM_OK;
   LOOM_TRY(h->buf_resize(h, s->table, (int64_t)s->n * triangle(s->r2)));
-  const plug_map m[] = {{s->U, LOOM_READ}, {s->table, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, s->e, 2, m, p));
-  const ndb_reuse_args a = {
-      .U = p[0], .table = p[1], .n = s->n, .ld = s->ld, .cols = s->r2, .half = triangle(s->r2)};
-  LOOM_TRY(ndb_run(s, &k_table, &a, s->n, NULL));
-  return plug_unmap_all(h, 2, m);
+  plug_maps m = plug_maps_on(h, s->e);
+  const ndb_reuse_args a = {.U = plug_read(&m, s->U),
+                            .table = plug_write(&m, s->table),
+                            .n = s->n,
+                            .ld = s->ld,
+                            .cols = s->r2,
+                            .half = triangle(s->r2)};
+  return plug_launch(&m, &k_table, &a, s->n, NULL);
 }
 
 void ndb_reuse_free(ndb *s)
@@ -52,21 +53,20 @@ static loom_status reserve(const ndb *s, loom_buf *b, int64_t count)
   return h->buf_count(h, b) >= count ? LOOM_OK : h->buf_resize(h, b, count + count / 4);
 }
 
-static loom_status launch(ndb *s, ndb_reuse_args *a)
+static loom_status launch(const ndb *s, plug_maps *m, const ndb_reuse_args *a)
 {
   const int64_t square = (int64_t)a->cols * a->cols, tiles = (int64_t)a->groups * a->groups;
   if (s->set.update == UPDATE_TABLE) {
-    LOOM_TRY(ndb_run(s, &k_part, a, (int64_t)a->chunks * a->half, NULL));
-    return ndb_run(s, &k_table_sum, a, square, NULL);
+    LOOM_TRY(plug_run_on(m, &k_part, a, (int64_t)a->chunks * a->half, NULL));
+    return plug_run_on(m, &k_table_sum, a, square, NULL);
   }
-  LOOM_TRY(ndb_run(s, &k_rows, a, (int64_t)a->rows * a->groups, NULL));
-  LOOM_TRY(ndb_run(s, &k_gram, a, a->chunks * tiles, NULL));
-  return ndb_run(s, &k_gram_sum, a, square, NULL);
+  LOOM_TRY(plug_run_on(m, &k_rows, a, (int64_t)a->rows * a->groups, NULL));
+  LOOM_TRY(plug_run_on(m, &k_gram, a, a->chunks * tiles, NULL));
+  return plug_run_on(m, &k_gram_sum, a, square, NULL);
 }
 
 loom_status ndb_reuse(ndb *s)
 {
-  enum { MAPS = 12 };
   const loom_host *const h = s->h;
   const int full = s->set.update == UPDATE_FULL, masked = s->set.reuse == REUSE_MASKED;
   ndb_reuse_args a = {.n = s->n,
@@ -80,34 +80,23 @@ loom_status ndb_reuse(ndb *s)
   const int64_t tiles = (int64_t)a.groups * a.groups * NDB_GROUP * NDB_GROUP;
   LOOM_TRY(reserve(s, s->V, (int64_t)a.rows * s->ld));
   LOOM_TRY(reserve(s, s->parts, a.chunks * (tiles > a.half ? tiles : a.half)));
-  const plug_map m[MAPS] = {
-      {s->ptr, LOOM_READ},   {s->col, LOOM_READ},   {s->val, LOOM_READ},
-      {s->U, LOOM_READ},     {s->w, LOOM_READ},     {masked ? s->mask : NULL, LOOM_READ},
-      {s->place, LOOM_READ}, {s->list, LOOM_WRITE}, {s->V, LOOM_RDWR},
-      {s->table, LOOM_READ}, {s->parts, LOOM_RDWR}, {s->S2, LOOM_WRITE}};
-  void *p[MAPS];
-  LOOM_TRY(plug_map_all(h, s->e, MAPS, m, p));
-  a.ptr = p[0];
-  a.col = p[1];
-  a.val = p[2];
-  a.U = p[3];
-  a.w = p[4];
-  a.mask = p[5];
-  a.place = p[6];
-  a.list = p[7];
-  a.V = p[8];
-  a.table = p[9];
-  a.part = p[10];
-  a.S = p[11];
-  LOOM_TRY(ndb_run(s, full ? &k_all : &k_list, &a, s->n, NULL));
-  LOOM_TRY(launch(s, &a));
-  LOOM_TRY(plug_unmap_all(h, MAPS, m));
+  plug_maps m = plug_maps_on(h, s->e);
+  a.ptr = plug_read(&m, s->ptr);
+  a.col = plug_read(&m, s->col);
+  a.val = plug_read(&m, s->val);
+  a.U = plug_read(&m, s->U);
+  a.w = plug_read(&m, s->w);
+  a.mask = plug_read(&m, masked ? s->mask : NULL);
+  a.place = plug_read(&m, s->place);
+  a.list = plug_write(&m, s->list);
+  a.V = plug_rdwr(&m, s->V);
+  a.table = plug_bind(&m, s->table, LOOM_READ, LOOM_AT_EXEC);
+  a.part = plug_rdwr(&m, s->parts);
+  a.S = plug_write(&m, s->S2);
+  LOOM_TRY(plug_run_on(&m, full ? &k_all : &k_list, &a, s->n, NULL));
+  LOOM_TRY(launch(s, &m, &a));
+  LOOM_TRY(plug_unbind(&m));
   /* the one copy of a global step: r2 x r2 numbers to the host and the inverse back */
-  void *S;
-  LOOM_TRY(h->map(h, s->e, s->S2, LOOM_READ, LOOM_AT_HOST, &S));
-  const loom_real *const from = S;
-  double *const extra = s->extra;
-  for (int64_t k = 0; k < (int64_t)s->r2 * s->r2; ++k) extra[k] = (double)from[k];
-  LOOM_TRY(h->unmap(h, s->S2));
-  return ndb_invert(s, s->r2, extra, s->inv2);
+  LOOM_TRY(plug_fetch(h, s->e, s->S2, s->r2 * s->r2, s->extra));
+  return ndb_invert(s, s->r2, s->extra, s->inv2);
 }

@@ -107,7 +107,7 @@ loom_status ndb_smooth(ndb *s, const loom_step *st, const ndb_view *v, const ndb
     ++out->sweeps;
     ndb_monitor_tell(s, st, v, place(&w, w.at), w.single, out);
   }
-  if (fused) LOOM_TRY(ndb_fused_close(s, &w.fused));
+  if (fused) LOOM_TRY(plug_unbind(&w.fused.m));
   out->mv += residual != 0;
   return ndb_settle(s, v, place(&w, w.at), w.single, residual);
 }

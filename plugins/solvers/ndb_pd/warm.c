@@ -10,20 +10,20 @@ static loom_status correct_guess(ndb *s, const loom_step *st)
   const loom_host *const h = s->h;
   const ndb_plan p = {.cols = s->r1};
   ndb_view v;
-  plug_map m[NDB_MAPS];
-  void *q[3];
+  plug_maps all, m = plug_maps_on(h, s->e);
   LOOM_TRY(h->eval(h, st, st->trial, LOOM_EVAL_GRADIENT | LOOM_EVAL_NO_CONTACT, NULL, s->grad));
-  LOOM_TRY(ndb_open(s, s->inv1, &v, m));
-  const plug_map g[] = {{s->grad, LOOM_READ}, {s->sc->fixed, LOOM_READ}, {st->trial, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(h, s->e, 3, g, q));
-  const ndb_vector_args a = {
-      .grad = q[0], .fixed = q[1], .r = v.r, .u = v.u[0], .total = v.total, .trial = q[2]};
-  LOOM_TRY(ndb_run(s, &k_begin, &a, s->n, NULL));
+  LOOM_TRY(ndb_open(s, s->inv1, &all, &v));
+  const ndb_vector_args a = {.grad = plug_read(&m, s->grad),
+                             .fixed = plug_read(&m, s->sc->fixed),
+                             .r = v.r,
+                             .u = v.u[0],
+                             .total = v.total,
+                             .trial = plug_rdwr(&m, st->trial)};
+  LOOM_TRY(plug_run_on(&m, &k_begin, &a, s->n, NULL));
   LOOM_TRY(ndb_correct(s, &v, &p, v.r, v.u[0], 0));
   LOOM_TRY(ndb_settle(s, &v, v.u[0], 0, 0));
-  LOOM_TRY(ndb_run(s, &k_point, &a, s->n, NULL));
-  LOOM_TRY(plug_unmap_all(h, 3, g));
-  return ndb_close(s, m);
+  LOOM_TRY(plug_launch(&m, &k_point, &a, s->n, NULL));
+  return plug_unbind(&all);
 }
 
 loom_status ndb_warm(ndb *s, const loom_step *st)

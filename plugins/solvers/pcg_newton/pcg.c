@@ -81,33 +81,37 @@ static loom_status look(const pcg *c, const loom_step *st, int32_t *told, pcg_re
 loom_status pcg_solve(pcg *c, const loom_step *st, const loom_bsr3 *A, loom_buf *grad,
                       const pcg_forcing *f, loom_buf *d, pcg_result *out)
 {
-  enum { REST = 10 };
   const loom_host *const h = c->h;
-  const plug_map m[REST] = {{A->row_ptr, LOOM_READ}, {A->col, LOOM_READ},  {A->val, LOOM_READ},
-                            {grad, LOOM_READ},       {c->inv, LOOM_WRITE}, {d, LOOM_WRITE},
-                            {c->r, LOOM_WRITE},      {c->z, LOOM_WRITE},   {c->p, LOOM_WRITE},
-                            {c->q, LOOM_WRITE}};
-  const plug_map record = {c->s, LOOM_RDWR};
-  void *p[REST], *s;
   int32_t told = 0;
-  LOOM_TRY(plug_map_all(h, c->e, REST, m, p));
-  pcg_args a = {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7],         p[8],
-                p[9], NULL, 0,    0,    0,    0,    0,    c->max_iters, 0};
-  a.eta_min = (lk_real)f->eta_min;
-  a.eta_max = (lk_real)f->eta_max;
-  a.gamma = (lk_real)f->gamma;
-  a.eta_before = (lk_real)f->eta_before;
-  a.rho_before = (lk_real)f->rho_before;
+  plug_maps m = plug_maps_on(h, c->e);
+  pcg_args a = {.row_ptr = plug_read(&m, A->row_ptr),
+                .col = plug_read(&m, A->col),
+                .val = plug_read(&m, A->val),
+                .grad = plug_read(&m, grad),
+                .inv = plug_write(&m, c->inv),
+                .d = plug_write(&m, d),
+                .r = plug_write(&m, c->r),
+                .z = plug_write(&m, c->z),
+                .p = plug_write(&m, c->p),
+                .q = plug_write(&m, c->q),
+                .eta_min = (lk_real)f->eta_min,
+                .eta_max = (lk_real)f->eta_max,
+                .gamma = (lk_real)f->gamma,
+                .eta_before = (lk_real)f->eta_before,
+                .rho_before = (lk_real)f->rho_before,
+                .max_iters = c->max_iters};
+  LOOM_TRY(m.status);
   out->stop = PCG_RUNNING;
   for (int begun = 0; out->stop == PCG_RUNNING; begun = 1) {
-    LOOM_TRY(plug_map_all(h, c->e, 1, &record, &s));
-    a.s = s;
+    plug_maps record = plug_maps_on(h, c->e);
+    a.s = plug_rdwr(&record, c->s);
+    LOOM_TRY(record.status);
     if (!begun) LOOM_TRY(start(c, &a));
     LOOM_TRY(iterate(c, &a, LOOK_EVERY));
-    LOOM_TRY(plug_unmap_all(h, 1, &record));
+    LOOM_TRY(plug_unbind(&record));
     LOOM_TRY(look(c, st, &told, out));
   }
-  LOOM_TRY(plug_unmap_all(h, REST, m));
+  LOOM_TRY(plug_unbind(&m));
   h->count(h, LOOM_C_SPMV, out->iters + (out->stop == PCG_NEGATIVE));
   LOOM_CHECK(h, isfinite(out->rho0) && out->rho0 >= 0.0, LOOM_E_NUMERIC,
              "the gradient or the diagonal of the Hessian is not finite (g'P^-1 g = %g): look for "

@@ -1,6 +1,7 @@
 /* blocks.c - blocks of loops for non-rigid damping. */
 #include <stdlib.h>
 
+#include "loom/plug.h"
 #include "yarn_explicit.h"
 
 /* Vertices of yarns that are not knitted: so many of one yarn make a block (16 loops of 8). */
@@ -46,38 +47,37 @@ static int64_t list_items(const loom_scene *sc, const view *v, int64_t block, it
 static loom_status fill(const loom_host *h, const loom_exec *e, const item *list, int64_t n,
                         yarn_blocks *out)
 {
-  void *p[2];
   out->num = 0;
   for (int64_t i = 0; i < n; ++i) out->num += i == 0 || list[i].block != list[i - 1].block;
   LOOM_TRY(h->buf_new(h, "blocks", LOOM_I32, out->num + 1, &out->first));
   LOOM_TRY(h->buf_new(h, "vertices of blocks", LOOM_I32, n, &out->verts));
-  LOOM_TRY(h->map(h, e, out->first, LOOM_WRITE, LOOM_AT_HOST, &p[0]));
-  LOOM_TRY(h->map(h, e, out->verts, LOOM_WRITE, LOOM_AT_HOST, &p[1]));
-  int32_t *first = p[0], *verts = p[1], num = 0;
+  plug_maps m = plug_maps_on(h, e);
+  int32_t *const first = plug_write_host(&m, out->first);
+  int32_t *const verts = plug_write_host(&m, out->verts), num = 0;
+  LOOM_TRY(m.status);
   for (int64_t i = 0; i < n; ++i) {
     if (i == 0 || list[i].block != list[i - 1].block) first[num++] = (int32_t)i;
     verts[i] = list[i].vert;
   }
   first[num] = (int32_t)n;
-  LOOM_TRY(h->unmap(h, out->verts));
-  return h->unmap(h, out->first);
+  return plug_unbind(&m);
 }
 
 loom_status blocks_make(const loom_host *h, const loom_exec *e, const loom_scene *sc, int64_t block,
                         yarn_blocks *out)
 {
-  loom_buf *const bufs[4] = {sc->loop, sc->yarn_vert, sc->object, sc->fixed};
-  void *p[4];
+  plug_maps m = plug_maps_on(h, e);
   if (sc->num_yarns == 0) return LOOM_OK;
   item *list = malloc((size_t)sc->num_verts * sizeof *list);
   LOOM_CHECK(h, list != NULL, LOOM_E_NOMEM, "no memory for %d vertices", sc->num_verts);
-  loom_status s = LOOM_OK;
-  for (int i = 0; i < 4 && s == LOOM_OK; ++i)
-    s = h->map(h, e, bufs[i], LOOM_READ, LOOM_AT_HOST, &p[i]);
+  const view v = {.loop = plug_read_host(&m, sc->loop),
+                  .vert = plug_read_host(&m, sc->yarn_vert),
+                  .object = plug_read_host(&m, sc->object),
+                  .fixed = plug_read_host(&m, sc->fixed)};
+  loom_status s = m.status;
   if (s == LOOM_OK) {
-    const view v = {p[0], p[1], p[2], p[3]};
     const int64_t n = list_items(sc, &v, block, list);
-    for (int i = 3; i >= 0 && s == LOOM_OK; --i) s = h->unmap(h, bufs[i]);
+    s = plug_unbind(&m);
     qsort(list, (size_t)n, sizeof *list, by_block);
     if (s == LOOM_OK) s = fill(h, e, list, n, out);
   }

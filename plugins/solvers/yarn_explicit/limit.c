@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loom/plug.h"
 #include "yarn_explicit.h"
 
 /* Rest data of yarn_bend begin with both rest lengths, materials with k_b (framework/elements);
@@ -25,15 +26,14 @@ loom_status limit_find(const loom_host *h, const loom_exec *e, const loom_scene 
                        const settings *set, yarn_limit *out)
 {
   const loom_elem_block *k;
-  loom_buf *bufs[4];
-  void *p[4];
+  plug_maps m = plug_maps_on(h, e);
   *out = (yarn_limit){.h = INFINITY, .vert = -1};
   LOOM_TRY(find_bending(h, sc, &k));
   if (k == NULL) return LOOM_OK;
-  bufs[0] = k->verts, bufs[1] = k->rest, bufs[2] = k->mat, bufs[3] = sc->mass;
-  for (int i = 0; i < 4; ++i) LOOM_TRY(h->map(h, e, bufs[i], LOOM_READ, LOOM_AT_HOST, &p[i]));
-  const int32_t *verts = p[0];
-  const loom_real *rest = p[1], *mat = p[2], *mass = p[3];
+  const int32_t *verts = plug_read_host(&m, k->verts);
+  const loom_real *rest = plug_read_host(&m, k->rest), *mat = plug_read_host(&m, k->mat);
+  const loom_real *mass = plug_read_host(&m, sc->mass);
+  LOOM_TRY(m.status);
   for (int64_t i = 0; i < k->num_elems; ++i) {
     const double l0 = (double)rest[k->rest_len * i], l1 = (double)rest[k->rest_len * i + 1];
     const double k_b = (double)mat[k->mat_len * i], l = set->shrink * fmin(l0, l1);
@@ -41,8 +41,7 @@ loom_status limit_find(const loom_host *h, const loom_exec *e, const loom_scene 
     const double limit = set->stability * l * l * sqrt(rho / k_b);
     if (k_b > 0 && limit < out->h) *out = (yarn_limit){limit, verts[3 * i + 1], l, rho, k_b};
   }
-  for (int i = 3; i >= 0; --i) LOOM_TRY(h->unmap(h, bufs[i]));
-  return LOOM_OK;
+  return plug_unbind(&m);
 }
 
 loom_status limit_check_glue(const loom_host *h, const loom_exec *e, const loom_scene *sc)

@@ -107,31 +107,29 @@ static loom_status yx_begin_step(void *self, const loom_step *s)
 static loom_status forces(solver *g, const loom_step *s)
 {
   static const lk_entry k = LK_ENTRY(yarn_force);
-  const plug_map m[] = {{s->x, LOOM_READ},         {s->y, LOOM_READ},
-                        {s->grad, LOOM_READ},      {g->sc->mass, LOOM_READ},
-                        {g->sc->fixed, LOOM_READ}, {s->trial, LOOM_WRITE}};
-  void *p[6];
-  LOOM_TRY(plug_map_all(g->h, g->e, 6, m, p));
-  const yarn_force_args a = {p[0], p[1], p[2], p[3], p[4], p[5], (lk_real)(s->h * s->h)};
-  LOOM_TRY(plug_run(g->h, g->e, &k, &a, g->sc->num_verts, NULL));
-  return plug_unmap_all(g->h, 6, m);
+  plug_maps m = plug_maps_on(g->h, g->e);
+  const yarn_force_args a = {.x = plug_read(&m, s->x),
+                             .y = plug_read(&m, s->y),
+                             .grad = plug_read(&m, s->grad),
+                             .mass = plug_read(&m, g->sc->mass),
+                             .fixed = plug_read(&m, g->sc->fixed),
+                             .out = plug_write(&m, s->trial),
+                             .h2 = (lk_real)(s->h * s->h)};
+  return plug_launch(&m, &k, &a, g->sc->num_verts, NULL);
 }
 
 static loom_status glue(solver *g, const loom_step *s)
 {
   static const lk_entry k = LK_ENTRY(yarn_glue);
   const loom_scene *sc = g->sc;
-  const plug_map m[] = {{sc->glue, LOOM_READ},
-                        {sc->glue_len, LOOM_READ},
-                        {sc->mass, LOOM_READ},
-                        {sc->fixed, LOOM_READ},
-                        {s->trial, LOOM_RDWR}};
-  void *p[5];
+  plug_maps m = plug_maps_on(g->h, g->e);
   if (sc->num_glue == 0) return LOOM_OK;
-  LOOM_TRY(plug_map_all(g->h, g->e, 5, m, p));
-  const yarn_glue_args a = {p[0], p[1], p[2], p[3], p[4]};
-  LOOM_TRY(plug_run(g->h, g->e, &k, &a, sc->num_glue, NULL));
-  return plug_unmap_all(g->h, 5, m);
+  const yarn_glue_args a = {.glue = plug_read(&m, sc->glue),
+                            .len = plug_read(&m, sc->glue_len),
+                            .mass = plug_read(&m, sc->mass),
+                            .fixed = plug_read(&m, sc->fixed),
+                            .x = plug_rdwr(&m, s->trial)};
+  return plug_launch(&m, &k, &a, sc->num_glue, NULL);
 }
 
 static double length_factor(const solver *g, double time)
@@ -144,50 +142,39 @@ static loom_status lengths(solver *g, const loom_step *s)
 {
   static const lk_entry k = LK_ENTRY(yarn_length);
   const loom_scene *sc = g->sc;
-  const plug_map m[] = {
-      {sc->yarn_vert, LOOM_READ}, {sc->yarn_seg, LOOM_READ}, {sc->yarn_closed, LOOM_READ},
-      {sc->seg_len, LOOM_READ},   {sc->mass, LOOM_READ},     {sc->fixed, LOOM_READ},
-      {s->trial, LOOM_RDWR},      {g->work, LOOM_WRITE},     {g->report, LOOM_WRITE}};
-  void *p[9];
-  LOOM_TRY(plug_map_all(g->h, g->e, 9, m, p));
-  const yarn_length_args a = {.vert = p[0],
-                              .seg = p[1],
-                              .closed = p[2],
-                              .len = p[3],
-                              .mass = p[4],
-                              .fixed = p[5],
-                              .x = p[6],
-                              .work = p[7],
-                              .iters = p[8],
-                              .error = (lk_real *)p[8] + sc->num_yarns,
+  plug_maps m = plug_maps_on(g->h, g->e);
+  lk_real *const report = plug_write(&m, g->report);
+  LOOM_TRY(m.status);
+  const yarn_length_args a = {.vert = plug_read(&m, sc->yarn_vert),
+                              .seg = plug_read(&m, sc->yarn_seg),
+                              .closed = plug_read(&m, sc->yarn_closed),
+                              .len = plug_read(&m, sc->seg_len),
+                              .mass = plug_read(&m, sc->mass),
+                              .fixed = plug_read(&m, sc->fixed),
+                              .x = plug_rdwr(&m, s->trial),
+                              .work = plug_write(&m, g->work),
+                              .iters = report,
+                              .error = report + sc->num_yarns,
                               .shrink = (lk_real)length_factor(g, s->time),
                               .tolerance = (lk_real)g->set.tolerance,
                               .num_segs = sc->num_segs,
                               .max_iters = (int32_t)g->set.max_iters};
-  LOOM_TRY(plug_run(g->h, g->e, &k, &a, sc->num_yarns, NULL));
-  return plug_unmap_all(g->h, 9, m);
+  return plug_launch(&m, &k, &a, sc->num_yarns, NULL);
 }
 
 static loom_status damping(solver *g, const loom_step *s)
 {
   static const lk_entry k = LK_ENTRY(yarn_damp);
-  const plug_map m[] = {{g->blocks.first, LOOM_READ},
-                        {g->blocks.verts, LOOM_READ},
-                        {g->sc->mass, LOOM_READ},
-                        {s->x_start, LOOM_READ},
-                        {s->trial, LOOM_RDWR}};
-  void *p[5];
-  LOOM_TRY(plug_map_all(g->h, g->e, 5, m, p));
-  const yarn_damp_args a = {p[0],
-                            p[1],
-                            p[2],
-                            p[3],
-                            p[4],
-                            (lk_real)s->h,
-                            (lk_real)g->set.mu_prop,
-                            (lk_real)g->set.mu_const};
-  LOOM_TRY(plug_run(g->h, g->e, &k, &a, g->blocks.num, NULL));
-  return plug_unmap_all(g->h, 5, m);
+  plug_maps m = plug_maps_on(g->h, g->e);
+  const yarn_damp_args a = {.first = plug_read(&m, g->blocks.first),
+                            .verts = plug_read(&m, g->blocks.verts),
+                            .mass = plug_read(&m, g->sc->mass),
+                            .start = plug_read(&m, s->x_start),
+                            .x = plug_rdwr(&m, s->trial),
+                            .h = (lk_real)s->h,
+                            .mu_prop = (lk_real)g->set.mu_prop,
+                            .mu_const = (lk_real)g->set.mu_const};
+  return plug_launch(&m, &k, &a, g->blocks.num, NULL);
 }
 
 /* What the projection said, on the host. */
