@@ -115,10 +115,9 @@ loom_status mem_work(mem *m, int slot, int64_t bytes, loom_buf **out);
 /* ---- several maps at once ------------------------------------------------------ */
 /* Collects maps and the first error, so that callers check once:
  *   buf_maps q = {.m = m, .e = e};
- *   args.x = buf_maps_add(&q, x, LOOM_READ);
- *   if (q.status == LOOM_OK) q.status = exec_run(...);
- *   return buf_maps_end(&q); */
-enum { BUF_MAPS_MAX = 12 };
+ *   const my_args a = {.x = buf_maps_add(&q, x, LOOM_READ), ...};
+ *   return buf_maps_launch(&q, &my_kernel, &a, n, NULL); */
+enum { BUF_MAPS_MAX = 24 };
 typedef struct buf_maps {
   mem *m;
   const loom_exec *e; /* NULL: the host */
@@ -126,7 +125,14 @@ typedef struct buf_maps {
   int num;
   loom_buf *bufs[BUF_MAPS_MAX];
 } buf_maps;
-void *buf_maps_add(buf_maps *q, loom_buf *b, int access); /* NULL after an error */
-loom_status buf_maps_end(buf_maps *q);                    /* unmaps all, returns the first error */
+/* NULL after an error, and of a buffer that is NULL */
+void *buf_maps_add(buf_maps *q, loom_buf *b, int access);
+/* exec_run() unless something failed before; the maps stay, for several launches on them */
+loom_status buf_maps_run(buf_maps *q, const lk_entry *k, const void *args, int64_t n,
+                         loom_real *result);
+loom_status buf_maps_end(buf_maps *q); /* unmaps all, returns the first error */
+/* one launch with all that is mapped, then the end */
+loom_status buf_maps_launch(buf_maps *q, const lk_entry *k, const void *args, int64_t n,
+                            loom_real *result);
 
 #endif

@@ -82,19 +82,21 @@ loom_status blocks_reserve(run *r, loom_blocks3 *b, int64_t capacity)
 /* Append all of b; room must have been reserved. */
 static loom_status blocks_append(run *r, loom_blocks3 *out, const loom_blocks3 *b)
 {
-  const map_spec s[] = {{b->row, LOOM_READ},   {b->col, LOOM_READ},   {b->val, LOOM_READ},
-                        {out->row, LOOM_RDWR}, {out->col, LOOM_RDWR}, {out->val, LOOM_RDWR}};
-  void *p[6];
-  LOOM_TRY(run_map(r, &r->exec, 6, s, p));
-  const block_copy_args a = {p[0],
-                             p[1],
-                             p[2],
-                             (int32_t *)p[3] + out->count,
-                             (int32_t *)p[4] + out->count,
-                             (lk_real *)p[5] + 9 * out->count};
-  LOOM_TRY(run_kernel(r, &r->exec, &k_block_copy, &a, b->count, NULL));
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  block_copy_args a = {.row = buf_maps_add(&q, b->row, LOOM_READ),
+                       .col = buf_maps_add(&q, b->col, LOOM_READ),
+                       .val = buf_maps_add(&q, b->val, LOOM_READ),
+                       .row2 = buf_maps_add(&q, out->row, LOOM_RDWR),
+                       .col2 = buf_maps_add(&q, out->col, LOOM_RDWR),
+                       .val2 = buf_maps_add(&q, out->val, LOOM_RDWR)};
+  if (q.status == LOOM_OK) {
+    a.row2 += out->count;
+    a.col2 += out->count;
+    a.val2 += 9 * out->count;
+  }
+  LOOM_TRY(buf_maps_launch(&q, &k_block_copy, &a, b->count, NULL));
   out->count += b->count;
-  return run_unmap(r, 6, s);
+  return LOOM_OK;
 }
 
 void blocks_release(run *r, loom_blocks3 *b)
@@ -111,21 +113,20 @@ loom_status sum_by_vertex(run *r, loom_buf *id, int64_t m, loom_buf *val, loom_b
 {
   const int32_t n = r->scene->pub.num_verts;
   loom_buf *key = NULL, *perm = NULL;
-  void *p[5];
   if (m == 0) return LOOM_OK;
   LOOM_TRY(buf_new(r->m, "core", "vertex keys", LOOM_U64, m, &key));
   LOOM_TRY(buf_new(r->m, "core", "vertex order", LOOM_I32, m, &perm));
-  const map_spec s[] = {{id, LOOM_READ}, {key, LOOM_WRITE}};
-  LOOM_TRY(run_map(r, &r->exec, 2, s, p));
-  const key_args ka = {p[0], p[1], n};
-  LOOM_TRY(run_kernel(r, &r->exec, &k_vertex_key, &ka, m, NULL));
-  LOOM_TRY(run_unmap(r, 2, s));
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const key_args ka = {
+      .id = buf_maps_add(&q, id, LOOM_READ), .key = buf_maps_add(&q, key, LOOM_WRITE), .n = n};
+  LOOM_TRY(buf_maps_launch(&q, &k_vertex_key, &ka, m, NULL));
   LOOM_TRY(la_sort_u64(r->m, &r->exec, key, perm));
-  const map_spec t[] = {{key, LOOM_READ}, {perm, LOOM_READ}, {val, LOOM_READ}, {out, LOOM_RDWR}};
-  LOOM_TRY(run_map(r, &r->exec, 4, t, p));
-  const key_sum_args sa = {p[0], p[1], p[2], p[3], m};
-  LOOM_TRY(run_kernel(r, &r->exec, &k_key_sum, &sa, n, NULL));
-  LOOM_TRY(run_unmap(r, 4, t));
+  const key_sum_args sa = {.key = buf_maps_add(&q, key, LOOM_READ),
+                           .perm = buf_maps_add(&q, perm, LOOM_READ),
+                           .val = buf_maps_add(&q, val, LOOM_READ),
+                           .out = buf_maps_add(&q, out, LOOM_RDWR),
+                           .m = m};
+  LOOM_TRY(buf_maps_launch(&q, &k_key_sum, &sa, n, NULL));
   buf_free(r->m, key);
   buf_free(r->m, perm);
   return LOOM_OK;
@@ -151,40 +152,35 @@ loom_status contact_quad(run *r, contact_inst *c, loom_buf *x, loom_quad *q)
   return s;
 }
 
-static loom_status quad_map(run *r, const loom_quad *q, loom_buf *x, loom_buf *out, map_spec s[7],
-                            void *p[7], quad_args *a)
+/* The terms at x; what a kernel writes is left to the caller. */
+static quad_args quad_terms(buf_maps *m, const loom_quad *q, loom_buf *x)
 {
-  const map_spec spec[7] = {{x, LOOM_READ},    {q->v, LOOM_READ}, {q->w, LOOM_READ},
-                            {q->k, LOOM_READ}, {q->p, LOOM_READ}, {q->dir, LOOM_READ},
-                            {out, LOOM_WRITE}};
-  memcpy(s, spec, sizeof spec);
-  LOOM_TRY(run_map(r, &r->exec, 7, s, p));
-  const quad_args full = {p[0], p[1], p[2], p[3], p[4], p[5], p[6], NULL, NULL};
-  *a = full;
-  return LOOM_OK;
+  return (quad_args){.x = buf_maps_add(m, x, LOOM_READ),
+                     .v = buf_maps_add(m, q->v, LOOM_READ),
+                     .w = buf_maps_add(m, q->w, LOOM_READ),
+                     .k = buf_maps_add(m, q->k, LOOM_READ),
+                     .p = buf_maps_add(m, q->p, LOOM_READ),
+                     .dir = buf_maps_add(m, q->dir, LOOM_READ)};
 }
 
 static loom_status quad_eval(run *r, contact_inst *c, loom_buf *x, double *energy, loom_buf *g)
 {
-  map_spec s[7];
-  void *p[7];
-  quad_args a;
   loom_quad *const q = &c->quad;
+  buf_maps m = {.m = r->m, .e = &r->exec};
   q->count = 0;
   LOOM_TRY(contact_quad(r, c, x, q));
   if (q->count == 0) return LOOM_OK;
   if (energy != NULL) {
-    LOOM_TRY(quad_map(r, q, x, NULL, s, p, &a));
-    LOOM_TRY(run_kernel(r, &r->exec, &k_quad_energy, &a, q->count, r->exec.result));
-    LOOM_TRY(run_unmap(r, 7, s));
+    const quad_args a = quad_terms(&m, q, x);
+    LOOM_TRY(buf_maps_launch(&m, &k_quad_energy, &a, q->count, r->exec.result));
     LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 1, energy));
   }
   if (g != NULL) {
     loom_buf *val = NULL;
     LOOM_TRY(buf_new(r->m, "core", "contact forces", LOOM_REAL, 12 * q->count, &val));
-    LOOM_TRY(quad_map(r, q, x, val, s, p, &a));
-    LOOM_TRY(run_kernel(r, &r->exec, &k_quad_gradient, &a, q->count, NULL));
-    LOOM_TRY(run_unmap(r, 7, s));
+    quad_args a = quad_terms(&m, q, x);
+    a.out = buf_maps_add(&m, val, LOOM_WRITE);
+    LOOM_TRY(buf_maps_launch(&m, &k_quad_gradient, &a, q->count, NULL));
     LOOM_TRY(sum_by_vertex(r, q->v, 4 * q->count, val, g));
     buf_free(r->m, val);
   }
@@ -193,31 +189,25 @@ static loom_status quad_eval(run *r, contact_inst *c, loom_buf *x, double *energ
 
 static loom_status quad_hessian(run *r, contact_inst *c, loom_buf *x, loom_blocks3 *out)
 {
-  map_spec s[9];
-  void *p[9];
   loom_quad *const q = &c->quad;
+  buf_maps m = {.m = r->m, .e = &r->exec};
   q->count = 0;
   LOOM_TRY(contact_quad(r, c, x, q));
   const int64_t at = out->count;
   LOOM_TRY(blocks_reserve(r, out, at + 16 * q->count));
   if (q->count == 0) return LOOM_OK;
-  const map_spec spec[9] = {{x, LOOM_READ},        {q->v, LOOM_READ},     {q->w, LOOM_READ},
-                            {q->k, LOOM_READ},     {q->p, LOOM_READ},     {q->dir, LOOM_READ},
-                            {out->val, LOOM_RDWR}, {out->row, LOOM_RDWR}, {out->col, LOOM_RDWR}};
-  memcpy(s, spec, sizeof spec);
-  LOOM_TRY(run_map(r, &r->exec, 9, s, p));
-  const quad_args a = {p[0],
-                       p[1],
-                       p[2],
-                       p[3],
-                       p[4],
-                       p[5],
-                       (lk_real *)p[6] + 9 * at,
-                       (int32_t *)p[7] + at,
-                       (int32_t *)p[8] + at};
-  LOOM_TRY(run_kernel(r, &r->exec, &k_quad_hessian, &a, q->count, NULL));
+  quad_args a = quad_terms(&m, q, x);
+  a.out = buf_maps_add(&m, out->val, LOOM_RDWR);
+  a.row = buf_maps_add(&m, out->row, LOOM_RDWR);
+  a.col = buf_maps_add(&m, out->col, LOOM_RDWR);
+  if (m.status == LOOM_OK) {
+    a.out += 9 * at;
+    a.row += at;
+    a.col += at;
+  }
+  LOOM_TRY(buf_maps_launch(&m, &k_quad_hessian, &a, q->count, NULL));
   out->count = at + 16 * q->count;
-  return run_unmap(r, 9, s);
+  return LOOM_OK;
 }
 
 /* ---- frozen model --------------------------------------------------------------------------- */

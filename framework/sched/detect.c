@@ -114,50 +114,39 @@ static loom_status pairs_reorder(run *r, loom_pairs *p, loom_buf *perm)
   loom_pairs *const q = &r->spare;
   const int64_t m = p->count;
   loom_buf *flag = NULL, *place = NULL;
-  void *a[21];
   LOOM_TRY(buf_new(r->m, "core", "pair flags", LOOM_I64, m, &flag));
   LOOM_TRY(buf_new(r->m, "core", "pair places", LOOM_I64, m + 1, &place));
-  const map_spec s[] = {
-      {p->kind, LOOM_READ}, {p->key, LOOM_READ}, {perm, LOOM_READ}, {flag, LOOM_WRITE}};
-  LOOM_TRY(run_map(r, &r->exec, 4, s, a));
-  const pair_key_args fa = {a[0], a[1], a[2], NULL, a[3]};
-  LOOM_TRY(run_kernel(r, &r->exec, &k_first, &fa, m, NULL));
-  LOOM_TRY(run_unmap(r, 4, s));
+  buf_maps b = {.m = r->m, .e = &r->exec};
+  const pair_key_args fa = {.kind = buf_maps_add(&b, p->kind, LOOM_READ),
+                            .key = buf_maps_add(&b, p->key, LOOM_READ),
+                            .perm = buf_maps_add(&b, perm, LOOM_READ),
+                            .flag = buf_maps_add(&b, flag, LOOM_WRITE)};
+  LOOM_TRY(buf_maps_launch(&b, &k_first, &fa, m, NULL));
   LOOM_TRY(la_scan_i64(r->m, &r->exec, flag, place));
 
   if (q->kind == NULL) LOOM_TRY(pairs_alloc(r, q));
   LOOM_TRY(pairs_reserve(r, q, m));
-  pair_array from[PAIR_ARRAYS], to[PAIR_ARRAYS];
-  pair_arrays(p, from);
-  pair_arrays(q, to);
-  map_spec t[20] = {{perm, LOOM_READ}, {place, LOOM_READ}};
-  for (int i = 0; i < PAIR_ARRAYS; ++i) {
-    t[2 + i] = (map_spec){*from[i].b, LOOM_READ};
-    t[2 + PAIR_ARRAYS + i] = (map_spec){*to[i].b, LOOM_WRITE};
-  }
-  LOOM_TRY(run_map(r, &r->exec, 20, t, a));
-  const pair_move_args ma = {.perm = a[0],
-                             .place = a[1],
-                             .kind = a[2],
-                             .v = a[3],
-                             .obst = a[4],
-                             .w = a[5],
-                             .normal = a[6],
-                             .gap = a[7],
-                             .point = a[8],
-                             .toi = a[9],
-                             .key = a[10],
-                             .kind2 = a[11],
-                             .v2 = a[12],
-                             .obst2 = a[13],
-                             .w2 = a[14],
-                             .normal2 = a[15],
-                             .gap2 = a[16],
-                             .point2 = a[17],
-                             .toi2 = a[18],
-                             .key2 = a[19]};
-  LOOM_TRY(run_kernel(r, &r->exec, &k_move, &ma, m, NULL));
-  LOOM_TRY(run_unmap(r, 20, t));
+  const pair_move_args ma = {.perm = buf_maps_add(&b, perm, LOOM_READ),
+                             .place = buf_maps_add(&b, place, LOOM_READ),
+                             .kind = buf_maps_add(&b, p->kind, LOOM_READ),
+                             .v = buf_maps_add(&b, p->v, LOOM_READ),
+                             .obst = buf_maps_add(&b, p->obst, LOOM_READ),
+                             .w = buf_maps_add(&b, p->w, LOOM_READ),
+                             .normal = buf_maps_add(&b, p->normal, LOOM_READ),
+                             .gap = buf_maps_add(&b, p->gap, LOOM_READ),
+                             .point = buf_maps_add(&b, p->point, LOOM_READ),
+                             .toi = buf_maps_add(&b, p->toi, LOOM_READ),
+                             .key = buf_maps_add(&b, p->key, LOOM_READ),
+                             .kind2 = buf_maps_add(&b, q->kind, LOOM_WRITE),
+                             .v2 = buf_maps_add(&b, q->v, LOOM_WRITE),
+                             .obst2 = buf_maps_add(&b, q->obst, LOOM_WRITE),
+                             .w2 = buf_maps_add(&b, q->w, LOOM_WRITE),
+                             .normal2 = buf_maps_add(&b, q->normal, LOOM_WRITE),
+                             .gap2 = buf_maps_add(&b, q->gap, LOOM_WRITE),
+                             .point2 = buf_maps_add(&b, q->point, LOOM_WRITE),
+                             .toi2 = buf_maps_add(&b, q->toi, LOOM_WRITE),
+                             .key2 = buf_maps_add(&b, q->key, LOOM_WRITE)};
+  LOOM_TRY(buf_maps_launch(&b, &k_move, &ma, m, NULL));
 
   void *host;
   LOOM_TRY(buf_map(r->m, NULL, place, LOOM_READ, LOOM_AT_HOST, &host));
@@ -177,13 +166,11 @@ static loom_status inspect(run *r, const loom_pairs *p, uint32_t kinds, double *
                            double *bad)
 {
   double v[2] = {0.0, 0.0};
-  void *a[2];
   if (p->count > 1) {
-    const map_spec s[] = {{p->kind, LOOM_READ}, {p->key, LOOM_READ}};
-    LOOM_TRY(run_map(r, &r->exec, 2, s, a));
-    const pair_key_args da = {a[0], a[1], NULL, NULL, NULL};
-    LOOM_TRY(run_kernel(r, &r->exec, &k_disorder, &da, p->count - 1, r->exec.result));
-    LOOM_TRY(run_unmap(r, 2, s));
+    buf_maps b = {.m = r->m, .e = &r->exec};
+    const pair_key_args da = {.kind = buf_maps_add(&b, p->kind, LOOM_READ),
+                              .key = buf_maps_add(&b, p->key, LOOM_READ)};
+    LOOM_TRY(buf_maps_launch(&b, &k_disorder, &da, p->count - 1, r->exec.result));
   }
   if (p->count > 0) {
     LOOM_TRY(vet_pairs_begin(r, p, kinds, 1));
@@ -197,7 +184,6 @@ static loom_status inspect(run *r, const loom_pairs *p, uint32_t kinds, double *
 /* Sort by (kind, key) and drop duplicates. */
 static loom_status pairs_sort(run *r, loom_pairs *p)
 {
-  void *a[4];
   /* two stable sorts: by key, then by kind */
   loom_buf *key = NULL, *perm = NULL, *perm2 = NULL, *both = NULL;
   LOOM_TRY(buf_new(r->m, "core", "pair sort keys", LOOM_U64, p->count, &key));
@@ -206,12 +192,12 @@ static loom_status pairs_sort(run *r, loom_pairs *p)
   LOOM_TRY(buf_new(r->m, "core", "pair order in all", LOOM_I32, p->count, &both));
   LOOM_TRY(buf_copy(r->m, &r->exec, key, p->key));
   LOOM_TRY(la_sort_u64(r->m, &r->exec, key, perm));
-  const map_spec t[] = {
-      {p->kind, LOOM_READ}, {p->key, LOOM_READ}, {perm, LOOM_READ}, {key, LOOM_WRITE}};
-  LOOM_TRY(run_map(r, &r->exec, 4, t, a));
-  const pair_key_args ka = {a[0], a[1], a[2], a[3], NULL};
-  LOOM_TRY(run_kernel(r, &r->exec, &k_kind_key, &ka, p->count, NULL));
-  LOOM_TRY(run_unmap(r, 4, t));
+  buf_maps b = {.m = r->m, .e = &r->exec};
+  const pair_key_args ka = {.kind = buf_maps_add(&b, p->kind, LOOM_READ),
+                            .key = buf_maps_add(&b, p->key, LOOM_READ),
+                            .perm = buf_maps_add(&b, perm, LOOM_READ),
+                            .out = buf_maps_add(&b, key, LOOM_WRITE)};
+  LOOM_TRY(buf_maps_launch(&b, &k_kind_key, &ka, p->count, NULL));
   LOOM_TRY(la_sort_u64(r->m, &r->exec, key, perm2));
   LOOM_TRY(la_compose(r->m, &r->exec, perm, perm2, both));
   LOOM_TRY(pairs_reorder(r, p, both));
@@ -330,19 +316,19 @@ loom_status detect_announce(run *r, uint32_t changed)
 
 loom_status detect_mark_touched(run *r)
 {
-  void *p[2];
-  LOOM_TRY(buf_map(r->m, &r->exec, r->touched, LOOM_WRITE, LOOM_AT_EXEC, &p[0]));
-  LOOM_TRY(exec_zero(r->err, &r->exec, p[0], (size_t)r->scene->pub.num_verts));
+  void *touched;
+  LOOM_TRY(buf_map(r->m, &r->exec, r->touched, LOOM_WRITE, LOOM_AT_EXEC, &touched));
+  LOOM_TRY(exec_zero(r->err, &r->exec, touched, (size_t)r->scene->pub.num_verts));
   LOOM_TRY(buf_unmap(r->m, r->touched));
   if (r->yarn_verts != NULL) LOOM_TRY(buf_copy(r->m, &r->exec, r->touched, r->yarn_verts));
   for (int i = 0; i < r->num_contact; ++i) {
     const loom_pairs *const q = &r->contact[i].pairs;
-    const map_spec s[] = {{q->v, LOOM_READ}, {r->touched, LOOM_RDWR}};
+    buf_maps m = {.m = r->m, .e = &r->exec};
     if (q->count == 0 || q->kinds == LOOM_BIT(LOOM_PAIR_YY)) continue;
-    LOOM_TRY(run_map(r, &r->exec, 2, s, p));
-    const touch_args a = {p[0], p[1], r->scene->pub.num_verts};
-    LOOM_TRY(run_kernel(r, &r->exec, &k_touch, &a, q->count, NULL));
-    LOOM_TRY(run_unmap(r, 2, s));
+    const touch_args a = {.v = buf_maps_add(&m, q->v, LOOM_READ),
+                          .touched = buf_maps_add(&m, r->touched, LOOM_RDWR),
+                          .n = r->scene->pub.num_verts};
+    LOOM_TRY(buf_maps_launch(&m, &k_touch, &a, q->count, NULL));
   }
   return LOOM_OK;
 }
@@ -357,12 +343,9 @@ int64_t detect_num_pairs(const run *r)
 /* a[i] = min(a[i], b[i]) */
 static loom_status take_min(run *r, loom_buf *a, loom_buf *b)
 {
-  const map_spec s[] = {{a, LOOM_RDWR}, {b, LOOM_READ}};
-  void *p[2];
-  LOOM_TRY(run_map(r, &r->exec, 2, s, p));
-  const min_args args = {p[0], p[1]};
-  LOOM_TRY(run_kernel(r, &r->exec, &k_min, &args, r->scene->pub.num_verts, NULL));
-  return run_unmap(r, 2, s);
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const min_args args = {.a = buf_maps_add(&q, a, LOOM_RDWR), .b = buf_maps_add(&q, b, LOOM_READ)};
+  return buf_maps_launch(&q, &k_min, &args, r->scene->pub.num_verts, NULL);
 }
 
 /* Smallest bound of all collision plugins that give one. */

@@ -34,16 +34,14 @@ static const double ENERGY_NOISE = 1e-12;
 static loom_status blend(run *r, loom_buf *a, loom_buf *b, double t, loom_buf *t_vertex,
                          loom_buf *out)
 {
-  const map_spec s[] = {{a, LOOM_READ},
-                        {b, LOOM_READ},
-                        {t_vertex, LOOM_READ},
-                        {r->scene->pub.fixed, LOOM_READ},
-                        {out, LOOM_WRITE}};
-  void *p[5];
-  LOOM_TRY(run_map(r, &r->exec, 5, s, p));
-  const blend_args args = {p[0], p[1], p[2], p[3], p[4], (lk_real)t};
-  LOOM_TRY(run_kernel(r, &r->exec, &k_blend, &args, r->scene->pub.num_verts, NULL));
-  return run_unmap(r, 5, s);
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const blend_args args = {.a = buf_maps_add(&q, a, LOOM_READ),
+                           .b = buf_maps_add(&q, b, LOOM_READ),
+                           .t = buf_maps_add(&q, t_vertex, LOOM_READ),
+                           .fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ),
+                           .out = buf_maps_add(&q, out, LOOM_WRITE),
+                           .t_all = (lk_real)t};
+  return buf_maps_launch(&q, &k_blend, &args, r->scene->pub.num_verts, NULL);
 }
 
 /* `to`: share of the prescribed motion at x1; a motion is never cut vertex by vertex */

@@ -105,22 +105,15 @@ loom_status forward_add(run *r)
   const int how = r->set.run.forwarding;
   if (how == RUN_FORWARD_OFF) return LOOM_OK;
   const int twice = how == RUN_FORWARD_PAPER || (how == RUN_FORWARD_CORRECTED && !r->fw.last_cut);
-  const map_spec s[] = {{r->fw.delta, LOOM_READ},
-                        {r->fw.last, LOOM_READ},
-                        {r->scene->pub.mass, LOOM_READ},
-                        {r->scene->pub.fixed, LOOM_READ},
-                        {r->st.f_next, LOOM_RDWR}};
-  void *p[5];
-  LOOM_TRY(run_map(r, &r->exec, 5, s, p));
-  const forward_args a = {p[0],
-                          p[1],
-                          p[2],
-                          p[3],
-                          p[4],
-                          (lk_real)(twice ? 0.0 : 1.0),
-                          (lk_real)(1.0 / (r->st.h * r->st.h))};
-  LOOM_TRY(run_kernel(r, &r->exec, &k_forward, &a, r->scene->pub.num_verts, NULL));
-  LOOM_TRY(run_unmap(r, 5, s));
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const forward_args a = {.delta = buf_maps_add(&q, r->fw.delta, LOOM_READ),
+                          .last = buf_maps_add(&q, r->fw.last, LOOM_READ),
+                          .m = buf_maps_add(&q, r->scene->pub.mass, LOOM_READ),
+                          .fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ),
+                          .f = buf_maps_add(&q, r->st.f_next, LOOM_RDWR),
+                          .share = (lk_real)(twice ? 0.0 : 1.0),
+                          .per_h2 = (lk_real)(1.0 / (r->st.h * r->st.h))};
+  LOOM_TRY(buf_maps_launch(&q, &k_forward, &a, r->scene->pub.num_verts, NULL));
   r->fw.last_cut = r->cut;
   return buf_copy(r->m, &r->exec, r->fw.last, r->fw.delta);
 }

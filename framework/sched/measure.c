@@ -19,13 +19,12 @@ static const lk_entry k_weighted_dot = LK_ENTRY(sched_weighted_dot);
 static loom_status norm(run *r, const lk_entry *k, loom_buf *g, loom_buf *m, loom_buf *touched,
                         int slot)
 {
-  const map_spec s[] = {
-      {g, LOOM_READ}, {m, LOOM_READ}, {r->scene->pub.fixed, LOOM_READ}, {touched, LOOM_READ}};
-  void *p[4];
-  LOOM_TRY(run_map(r, &r->exec, 4, s, p));
-  const norm_args a = {p[0], p[1], p[2], p[3]};
-  LOOM_TRY(run_kernel(r, &r->exec, k, &a, r->scene->pub.num_verts, r->exec.result + slot));
-  return run_unmap(r, 4, s);
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const norm_args a = {.g = buf_maps_add(&q, g, LOOM_READ),
+                       .m = buf_maps_add(&q, m, LOOM_READ),
+                       .fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ),
+                       .touched = buf_maps_add(&q, touched, LOOM_READ)};
+  return buf_maps_launch(&q, k, &a, r->scene->pub.num_verts, r->exec.result + slot);
 }
 
 loom_status measure_norms(run *r, loom_buf *g, residual *out)
@@ -67,13 +66,12 @@ loom_status measure_dinv(run *r, loom_buf *g, double *out)
 static loom_status weighted(run *r, const lk_entry *k, loom_buf *a, loom_buf *b, const double *w,
                             double *out)
 {
-  const map_spec s[] = {{a, LOOM_READ}, {b, LOOM_READ}, {r->scene->pub.mass, LOOM_READ}};
-  void *p[3];
-  LOOM_TRY(run_map(r, &r->exec, 3, s, p));
-  weighted_args args = {.a = p[0], .b = p[1], .m = p[2]};
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  weighted_args args = {.a = buf_maps_add(&q, a, LOOM_READ),
+                        .b = buf_maps_add(&q, b, LOOM_READ),
+                        .m = buf_maps_add(&q, r->scene->pub.mass, LOOM_READ)};
   for (int c = 0; w != NULL && c < 3; ++c) args.g[c] = (lk_real)w[c];
-  LOOM_TRY(run_kernel(r, &r->exec, k, &args, r->scene->pub.num_verts, r->exec.result));
-  LOOM_TRY(run_unmap(r, 3, s));
+  LOOM_TRY(buf_maps_launch(&q, k, &args, r->scene->pub.num_verts, r->exec.result));
   return exec_fetch(r->err, &r->exec, 0, 1, out);
 }
 

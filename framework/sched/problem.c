@@ -44,20 +44,18 @@ void problem_free(run *r)
   quad_release(r, &r->quad);
 }
 
-/* Arguments of the inertia kernels at x; maps must be released by the caller. */
+/* One of the inertia kernels at x. */
 static loom_status inertia(run *r, const lk_entry *k, loom_buf *x, loom_buf *out, int access,
                            lk_real *result)
 {
-  const map_spec s[] = {{x, LOOM_READ},
-                        {r->st.y, LOOM_READ},
-                        {r->scene->pub.mass, LOOM_READ},
-                        {r->scene->pub.fixed, LOOM_READ},
-                        {out, access}};
-  void *p[5];
-  LOOM_TRY(run_map(r, &r->exec, 5, s, p));
-  const inertia_args a = {p[0], p[1], p[2], p[3], p[4], (lk_real)(1.0 / (r->st.h * r->st.h))};
-  LOOM_TRY(run_kernel(r, &r->exec, k, &a, r->scene->pub.num_verts, result));
-  return run_unmap(r, 5, s);
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const inertia_args a = {.x = buf_maps_add(&q, x, LOOM_READ),
+                          .y = buf_maps_add(&q, r->st.y, LOOM_READ),
+                          .m = buf_maps_add(&q, r->scene->pub.mass, LOOM_READ),
+                          .fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ),
+                          .out = buf_maps_add(&q, out, access),
+                          .inv_h2 = (lk_real)(1.0 / (r->st.h * r->st.h))};
+  return buf_maps_launch(&q, k, &a, r->scene->pub.num_verts, result);
 }
 
 loom_status problem_free_part(run *r, loom_buf *x, loom_energies *e, loom_buf *g)
@@ -109,12 +107,11 @@ loom_status problem_contact_part(run *r, loom_buf *x, int live, loom_energies *e
 
 static loom_status on_fixed(run *r, const lk_entry *k, loom_buf *a, loom_buf *b)
 {
-  const map_spec s[] = {{r->scene->pub.fixed, LOOM_READ}, {a, LOOM_RDWR}, {b, LOOM_READ}};
-  void *p[3];
-  LOOM_TRY(run_map(r, &r->exec, 3, s, p));
-  const rows_args args = {p[0], p[1], p[2]};
-  LOOM_TRY(run_kernel(r, &r->exec, k, &args, r->scene->pub.num_verts, NULL));
-  return run_unmap(r, 3, s);
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const rows_args args = {.fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ),
+                          .a = buf_maps_add(&q, a, LOOM_RDWR),
+                          .b = buf_maps_add(&q, b, LOOM_READ)};
+  return buf_maps_launch(&q, k, &args, r->scene->pub.num_verts, NULL);
 }
 
 loom_status problem_zero_fixed(run *r, loom_buf *g) { return on_fixed(r, &k_zero_fixed, g, NULL); }
@@ -169,13 +166,13 @@ loom_status problem_blocks_apply(run *r, const loom_blocks3 *b, loom_buf *p, loo
   loom_buf *val = NULL;
   if (b->count == 0) return LOOM_OK;
   LOOM_TRY(buf_new(r->m, "core", "contact block products", LOOM_REAL, 3 * b->count, &val));
-  const map_spec s[] = {
-      {b->val, LOOM_READ}, {b->col, LOOM_READ}, {p, LOOM_READ}, {q, LOOM_READ}, {val, LOOM_WRITE}};
-  void *m[5];
-  LOOM_TRY(run_map(r, &r->exec, 5, s, m));
-  const block_apply_args a = {m[0], m[1], m[2], m[3], m[4]};
-  LOOM_TRY(run_kernel(r, &r->exec, &k_block_apply, &a, b->count, NULL));
-  LOOM_TRY(run_unmap(r, 5, s));
+  buf_maps m = {.m = r->m, .e = &r->exec};
+  const block_apply_args a = {.H = buf_maps_add(&m, b->val, LOOM_READ),
+                              .col = buf_maps_add(&m, b->col, LOOM_READ),
+                              .p = buf_maps_add(&m, p, LOOM_READ),
+                              .q = buf_maps_add(&m, q, LOOM_READ),
+                              .val = buf_maps_add(&m, val, LOOM_WRITE)};
+  LOOM_TRY(buf_maps_launch(&m, &k_block_apply, &a, b->count, NULL));
   const loom_status done = sum_by_vertex(r, b->row, b->count, val, out);
   buf_free(r->m, val);
   return done;
@@ -235,15 +232,13 @@ loom_status problem_quad(run *r, loom_buf *x, const loom_quad **out)
 /* Elements without a Hessian (yarns, for explicit steps): the mass alone. */
 static loom_status mass_diag(run *r)
 {
-  const map_spec s[] = {{r->scene->pub.mass, LOOM_READ}, {r->diag, LOOM_WRITE}};
-  void *p[2];
   const double h = r->set.run.dt / (double)r->set.run.substeps;
-  for (int i = 0; i < 2; ++i)
-    LOOM_TRY(buf_map(r->m, NULL, s[i].b, s[i].access, LOOM_AT_HOST, &p[i]));
-  const loom_real *const m = p[0];
-  loom_real *const d = p[1];
-  for (int32_t i = 0; i < r->scene->pub.num_verts; ++i) d[i] = (loom_real)((double)m[i] / (h * h));
-  return run_unmap(r, 2, s);
+  buf_maps q = {.m = r->m};
+  const loom_real *const m = buf_maps_add(&q, r->scene->pub.mass, LOOM_READ);
+  loom_real *const d = buf_maps_add(&q, r->diag, LOOM_WRITE);
+  const int32_t n = q.status == LOOM_OK ? r->scene->pub.num_verts : 0;
+  for (int32_t i = 0; i < n; ++i) d[i] = (loom_real)((double)m[i] / (h * h));
+  return buf_maps_end(&q);
 }
 
 /* Diagonal of the elastic operator plus mass: of the constant projective operator where
@@ -252,7 +247,6 @@ static loom_status mass_diag(run *r)
 loom_status problem_diag(run *r)
 {
   const int projective = (elastic_caps(r->el) & LOOM_ELEM_PROJECT) != 0;
-  const int32_t n = r->scene->pub.num_verts;
   if ((elastic_caps(r->el) & LOOM_ELEM_HESSIAN) == 0) return mass_diag(r);
   loom_buf *row_ptr, *col, *val;
   int bs;
@@ -265,17 +259,14 @@ loom_status problem_diag(run *r)
     LOOM_TRY(problem_hessian(r, r->st.x, LOOM_HESS_PSD_CLAMP | LOOM_HESS_NO_CONTACT, &H));
     row_ptr = H->row_ptr, col = H->col, val = H->val, bs = 9;
   }
-  const map_spec s[] = {
-      {row_ptr, LOOM_READ}, {col, LOOM_READ}, {val, LOOM_READ}, {r->diag, LOOM_WRITE}};
-  void *p[4];
-  for (int i = 0; i < 4; ++i)
-    LOOM_TRY(buf_map(r->m, NULL, s[i].b, s[i].access, LOOM_AT_HOST, &p[i]));
-  const int64_t *const ptr = p[0];
-  const int32_t *const c = p[1];
-  const loom_real *const v = p[2];
-  loom_real *const d = p[3];
+  buf_maps q = {.m = r->m};
+  const int64_t *const ptr = buf_maps_add(&q, row_ptr, LOOM_READ);
+  const int32_t *const c = buf_maps_add(&q, col, LOOM_READ);
+  const loom_real *const v = buf_maps_add(&q, val, LOOM_READ);
+  loom_real *const d = buf_maps_add(&q, r->diag, LOOM_WRITE);
+  const int32_t n = q.status == LOOM_OK ? r->scene->pub.num_verts : 0;
   for (int32_t i = 0; i < n; ++i)
     for (int64_t j = ptr[i]; j < ptr[i + 1]; ++j)
       if (c[j] == i) d[i] = bs == 1 ? v[j] : (v[9 * j] + v[9 * j + 4] + v[9 * j + 8]) / 3;
-  return run_unmap(r, 4, s);
+  return buf_maps_end(&q);
 }

@@ -9,33 +9,6 @@
 #include "sched/call.h"
 #include "sched/record.h"
 
-/* ---- helpers shared by the scheduler ----------------------------------------------------- */
-
-loom_status run_map(run *r, const loom_exec *e, int n, const map_spec *s, void **p)
-{
-  for (int i = 0; i < n; ++i) {
-    p[i] = NULL;
-    if (s[i].b != NULL) LOOM_TRY(buf_map(r->m, e, s[i].b, s[i].access, LOOM_AT_EXEC, &p[i]));
-  }
-  return LOOM_OK;
-}
-
-loom_status run_unmap(run *r, int n, const map_spec *s)
-{
-  for (int i = n - 1; i >= 0; --i)
-    if (s[i].b != NULL) LOOM_TRY(buf_unmap(r->m, s[i].b));
-  return LOOM_OK;
-}
-
-loom_status run_kernel(run *r, const loom_exec *e, const lk_entry *k, const void *args, int64_t n,
-                       lk_real *result)
-{
-  const loom_status s = lk_run(k, e, args, n, result);
-  if (s == LOOM_OK) return s;
-  return err_set(r->err, s, "kernel %s (%lld elements, %s): %s", k->name, (long long)n,
-                 e->backend == LOOM_CUDA ? "CUDA" : "CPU", err_status_text(s));
-}
-
 /* ---- instances ------------------------------------------------------------------------------ */
 
 static loom_status find_plugin(run *r, const cfg_section *s, int kind, instance *in)

@@ -338,21 +338,8 @@ loom_status swap_keys(run *r, const cfg_section *s, int kind);
 /* Buffers keep their own message: hand it on where nobody said more.  Returns s. */
 loom_status run_failed(run *r, loom_status s);
 
-/* Map several buffers where `e` runs; p[i] receives the pointers.  After a failure what is
- * mapped stays mapped: the run ends and mem_release_maps cleans up. */
-typedef struct map_spec {
-  loom_buf *b; /* NULL: p[i] = NULL */
-  int access;  /* LOOM_READ, LOOM_WRITE, LOOM_RDWR */
-} map_spec;
-loom_status run_map(run *r, const loom_exec *e, int n, const map_spec *s, void **p);
-loom_status run_unmap(run *r, int n, const map_spec *s);
-
 /* One array serves as trial (until FILTER read it), as wanted and dx (until COMMIT) and as
  * v_end (until the next PREDICT): to be called when st.trial is another buffer. */
 void run_share_trial(run *r);
-
-/* Kernel launch helper: a missing or failed launcher becomes an error with its name. */
-loom_status run_kernel(run *r, const loom_exec *e, const lk_entry *k, const void *args, int64_t n,
-                       lk_real *result);
 
 #endif

@@ -21,46 +21,36 @@ static loom_status inertial_target(run *r)
 {
   scene_data *const sc = r->scene;
   loom_buf *const f = r->f_next_norm > 0.0 ? r->st.f_next : NULL;
-  const map_spec s[] = {
-      {r->st.x_start, LOOM_READ}, {r->st.v_start, LOOM_READ}, {f, LOOM_READ},
-      {sc->pub.mass, LOOM_READ},  {sc->damping, LOOM_READ},   {sc->pub.fixed, LOOM_READ},
-      {r->st.y, LOOM_WRITE}};
-  void *p[7];
-  LOOM_TRY(run_map(r, &r->exec, 7, s, p));
-  predict_args a = {.x = p[0],
-                    .v = p[1],
-                    .f = p[2],
-                    .m = p[3],
-                    .damping = p[4],
-                    .fixed = p[5],
-                    .y = p[6],
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  predict_args a = {.x = buf_maps_add(&q, r->st.x_start, LOOM_READ),
+                    .v = buf_maps_add(&q, r->st.v_start, LOOM_READ),
+                    .f = buf_maps_add(&q, f, LOOM_READ),
+                    .m = buf_maps_add(&q, sc->pub.mass, LOOM_READ),
+                    .damping = buf_maps_add(&q, sc->damping, LOOM_READ),
+                    .fixed = buf_maps_add(&q, sc->pub.fixed, LOOM_READ),
+                    .y = buf_maps_add(&q, r->st.y, LOOM_WRITE),
                     .h = (lk_real)r->st.h};
   for (int c = 0; c < 3; ++c) a.g[c] = (lk_real)sc->gravity[c];
-  LOOM_TRY(run_kernel(r, &r->exec, &k_predict, &a, sc->pub.num_verts, NULL));
-  LOOM_TRY(run_unmap(r, 7, s));
+  LOOM_TRY(buf_maps_launch(&q, &k_predict, &a, sc->pub.num_verts, NULL));
   if (!scene_pins_move(sc)) return LOOM_OK;
-  LOOM_TRY(buf_map(r->m, NULL, r->st.y, LOOM_RDWR, LOOM_AT_HOST, &p[0]));
-  scene_fixed_positions(sc, r->st.time, p[0]);
+  void *y;
+  LOOM_TRY(buf_map(r->m, NULL, r->st.y, LOOM_RDWR, LOOM_AT_HOST, &y));
+  scene_fixed_positions(sc, r->st.time, y);
   return buf_unmap(r->m, r->st.y);
 }
 
 static loom_status initial_guess(run *r)
 {
   if (r->set.run.guess == RUN_GUESS_INERTIAL) return buf_copy(r->m, &r->exec, r->st.trial, r->st.y);
-  const map_spec s[] = {{r->st.x_start, LOOM_READ},       {r->st.v_start, LOOM_READ},
-                        {r->scene->damping, LOOM_READ},   {r->st.y, LOOM_READ},
-                        {r->scene->pub.fixed, LOOM_READ}, {r->st.trial, LOOM_WRITE}};
-  void *p[6];
-  LOOM_TRY(run_map(r, &r->exec, 6, s, p));
-  const guess_args a = {p[0],
-                        p[1],
-                        p[2],
-                        p[3],
-                        p[4],
-                        p[5],
-                        r->set.run.guess == RUN_GUESS_LAST ? (lk_real)0.0 : (lk_real)r->st.h};
-  LOOM_TRY(run_kernel(r, &r->exec, &k_guess, &a, r->scene->pub.num_verts, NULL));
-  return run_unmap(r, 6, s);
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const guess_args a = {.x = buf_maps_add(&q, r->st.x_start, LOOM_READ),
+                        .v = buf_maps_add(&q, r->st.v_start, LOOM_READ),
+                        .damping = buf_maps_add(&q, r->scene->damping, LOOM_READ),
+                        .y = buf_maps_add(&q, r->st.y, LOOM_READ),
+                        .fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ),
+                        .out = buf_maps_add(&q, r->st.trial, LOOM_WRITE),
+                        .h = r->set.run.guess == RUN_GUESS_LAST ? (lk_real)0.0 : (lk_real)r->st.h};
+  return buf_maps_launch(&q, &k_guess, &a, r->scene->pub.num_verts, NULL);
 }
 
 static loom_status begin_plugins(run *r)
@@ -358,14 +348,13 @@ static loom_status finish(run *r, int64_t iters)
 
 static loom_status commit(run *r)
 {
-  const map_spec s[] = {
-      {r->st.x, LOOM_READ}, {r->st.x_start, LOOM_READ}, {r->st.v_end, LOOM_WRITE}};
-  void *p[3];
+  buf_maps q = {.m = r->m, .e = &r->exec};
   r->st.iter = -1;
-  LOOM_TRY(run_map(r, &r->exec, 3, s, p));
-  const velocity_args a = {p[0], p[1], p[2], (lk_real)r->st.h};
-  LOOM_TRY(run_kernel(r, &r->exec, &k_velocity, &a, r->scene->pub.num_verts, NULL));
-  LOOM_TRY(run_unmap(r, 3, s));
+  const velocity_args a = {.x = buf_maps_add(&q, r->st.x, LOOM_READ),
+                           .x0 = buf_maps_add(&q, r->st.x_start, LOOM_READ),
+                           .v = buf_maps_add(&q, r->st.v_end, LOOM_WRITE),
+                           .h = (lk_real)r->st.h};
+  LOOM_TRY(buf_maps_launch(&q, &k_velocity, &a, r->scene->pub.num_verts, NULL));
   LOOM_TRY(buf_reset(r->m, r->st.f_next, buf_count(r->st.f_next)));
   clock_push(&r->clock, CLOCK_SOLVE);
   LOOM_TRY(rods_update(r->rods, r->st.x));

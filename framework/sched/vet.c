@@ -85,10 +85,13 @@ loom_status vet_query(const instance *in, const loom_query *q)
 /* ---- ids ---------------------------------------------------------------------------------------
  */
 
-static vet_pair_args pair_limits(const run *r, uint32_t kinds)
+static vet_pair_args pair_args(const run *r, buf_maps *q, const loom_pairs *p, uint32_t kinds)
 {
   const loom_scene *const sc = &r->scene->pub;
-  const vet_pair_args a = {.kinds = kinds,
+  const vet_pair_args a = {.kind = buf_maps_add(q, p->kind, LOOM_READ),
+                           .v = buf_maps_add(q, p->v, LOOM_READ),
+                           .obst = buf_maps_add(q, p->obst, LOOM_READ),
+                           .kinds = kinds,
                            .verts = sc->num_verts,
                            .all_verts = sc->num_verts + sc->num_body_verts,
                            .segs = sc->num_segs,
@@ -96,73 +99,65 @@ static vet_pair_args pair_limits(const run *r, uint32_t kinds)
   return a;
 }
 
-static loom_status count_bad(run *r, const lk_entry *k, const void *args, int64_t n, int slot)
+/* Ends the maps. */
+static loom_status count_bad(run *r, buf_maps *q, const lk_entry *k, const void *args, int64_t n,
+                             int slot)
 {
   const int64_t launches = r->launches;
-  const loom_status s = run_kernel(r, &r->exec, k, args, n, r->exec.result + slot);
+  const loom_status s = buf_maps_launch(q, k, args, n, r->exec.result + slot);
   r->launches = launches;
   return s;
 }
 
 loom_status vet_pairs_begin(run *r, const loom_pairs *p, uint32_t kinds, int slot)
 {
-  const map_spec s[] = {{p->kind, LOOM_READ}, {p->v, LOOM_READ}, {p->obst, LOOM_READ}};
-  void *m[3];
-  vet_pair_args a = pair_limits(r, kinds);
-  LOOM_TRY(run_map(r, &r->exec, 3, s, m));
-  a.kind = m[0];
-  a.v = m[1];
-  a.obst = m[2];
-  LOOM_TRY(count_bad(r, &k_pairs, &a, p->count, slot));
-  return run_unmap(r, 3, s);
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const vet_pair_args a = pair_args(r, &q, p, kinds);
+  return count_bad(r, &q, &k_pairs, &a, p->count, slot);
 }
 
 loom_status vet_pairs_tell(const instance *in, const loom_pairs *p, uint32_t kinds, int64_t first,
                            int64_t end)
 {
   run *const r = in->r;
-  const map_spec s[] = {{p->kind, LOOM_READ}, {p->v, LOOM_READ}, {p->obst, LOOM_READ}};
-  void *m[3];
   char asked[256];
-  vet_pair_args a = pair_limits(r, kinds);
-  LOOM_TRY(run_map(r, NULL, 3, s, m));
-  a.kind = m[0];
-  a.v = m[1];
-  a.obst = m[2];
+  buf_maps q = {.m = r->m};
+  const vet_pair_args a = pair_args(r, &q, p, kinds);
   int64_t j = first;
+  if (q.status != LOOM_OK) return buf_maps_end(&q);
   while (j < end && !vet_pair(&a, (lk_int)j)) ++j;
-  LOOM_TRY(run_unmap(r, 3, s));
-  if (j == end) return LOOM_OK;
   const int32_t *const v = a.v + 4 * j;
-  return call_refuse(in, "detect", LOOM_E_INTERNAL,
-                     "pair %lld cannot be: kind %d, v = {%d, %d, %d, %d}, obst %d; there are %d "
-                     "vertices, %d of bodies, %d segments and %d bodies, unused ids are -1, and "
-                     "the kinds asked for are: %s",
-                     (long long)(j - first), (int)a.kind[j], (int)v[0], (int)v[1], (int)v[2],
-                     (int)v[3], (int)a.obst[j], (int)a.verts, (int)(a.all_verts - a.verts),
-                     (int)a.segs, (int)a.bodies, fit_pair_names(kinds, asked, sizeof asked));
+  if (j < end)
+    q.status =
+        call_refuse(in, "detect", LOOM_E_INTERNAL,
+                    "pair %lld cannot be: kind %d, v = {%d, %d, %d, %d}, obst %d; there are %d "
+                    "vertices, %d of bodies, %d segments and %d bodies, unused ids are -1, and "
+                    "the kinds asked for are: %s",
+                    (long long)(j - first), (int)a.kind[j], (int)v[0], (int)v[1], (int)v[2],
+                    (int)v[3], (int)a.obst[j], (int)a.verts, (int)(a.all_verts - a.verts),
+                    (int)a.segs, (int)a.bodies, fit_pair_names(kinds, asked, sizeof asked));
+  return buf_maps_end(&q);
 }
 
 loom_status vet_vertex_ids(const instance *in, const char *callback, const char *what, loom_buf *b,
                            int64_t first, int64_t end, int32_t least)
 {
   run *const r = in->r;
-  const map_spec s = {b, LOOM_READ};
-  vet_id_args a = {.least = least, .end = r->scene->pub.num_verts};
-  void *p;
+  buf_maps q = {.m = r->m, .e = &r->exec};
   double bad = 0.0;
   if (first == end) return LOOM_OK;
-  LOOM_TRY(run_map(r, &r->exec, 1, &s, &p));
-  a.id = (const int32_t *)p + first;
-  LOOM_TRY(count_bad(r, &k_ids, &a, end - first, 0));
-  LOOM_TRY(run_unmap(r, 1, &s));
+  vet_id_args a = {
+      .id = buf_maps_add(&q, b, LOOM_READ), .least = least, .end = r->scene->pub.num_verts};
+  if (q.status == LOOM_OK) a.id += first;
+  LOOM_TRY(count_bad(r, &q, &k_ids, &a, end - first, 0));
   LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 1, &bad));
   if (bad == 0.0) return LOOM_OK;
-  LOOM_TRY(run_map(r, NULL, 1, &s, &p));
+  void *p;
+  LOOM_TRY(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p));
   const int32_t *const id = p;
   while (first < end && id[first] >= a.least && id[first] < a.end) ++first;
   const int32_t found = first < end ? id[first] : -1;
-  LOOM_TRY(run_unmap(r, 1, &s));
+  LOOM_TRY(buf_unmap(r->m, b));
   return call_refuse(in, callback, LOOM_E_INTERNAL,
                      "%s[%lld] = %d is no vertex; there are %d of them", what, (long long)first,
                      (int)found, (int)a.end);
@@ -174,14 +169,10 @@ loom_status vet_vertex_ids(const instance *in, const char *callback, const char 
 loom_status vet_shares(const instance *in, const char *callback, const char *what, loom_buf *b)
 {
   run *const r = in->r;
-  const map_spec s = {b, LOOM_READ};
-  vet_unit_args a;
-  void *p;
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const vet_unit_args a = {.t = buf_maps_add(&q, b, LOOM_READ)};
   double bad = 0.0;
-  LOOM_TRY(run_map(r, &r->exec, 1, &s, &p));
-  a.t = p;
-  LOOM_TRY(count_bad(r, &k_unit, &a, buf_count(b), 0));
-  LOOM_TRY(run_unmap(r, 1, &s));
+  LOOM_TRY(count_bad(r, &q, &k_unit, &a, buf_count(b), 0));
   LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 1, &bad));
   if (bad == 0.0) return LOOM_OK;
   return call_refuse(in, callback, LOOM_E_INTERNAL, "%.0f of %lld numbers in %s are not in [0, 1]",
