@@ -3,7 +3,7 @@
 
 #include "app/commands.h"
 #include "app/options.h"
-#include "sched/run.h"
+#include "run/run.h"
 
 static const char usage[] =
     "usage: loom check CONFIG [--set section.key=value]... [-n STEPS]\n"

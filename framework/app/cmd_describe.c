@@ -7,8 +7,8 @@
 #include "app/listing.h"
 #include "config/config.h"
 #include "core/fit.h"
+#include "run/settings.h"
 #include "scene/scene_data.h"
-#include "sched/settings.h"
 
 static const char usage[] =
     "usage: loom describe NAME [--plugin-path DIRS] [--json]\n"
@@ -47,8 +47,8 @@ static int section_tables(const char *name, const loom_param *params[TABLES_MAX]
                           uint32_t count[TABLES_MAX])
 {
   int n = 0;
-  if (strcmp(name, "contact") == 0) params[n] = sched_params("solver", &count[n]), ++n;
-  if ((params[n] = sched_params(name, &count[n])) != NULL) ++n;
+  if (strcmp(name, "contact") == 0) params[n] = settings_params("solver", &count[n]), ++n;
+  if ((params[n] = settings_params(name, &count[n])) != NULL) ++n;
   if ((params[n] = scene_params(name, &count[n])) != NULL) ++n;
   return n;
 }

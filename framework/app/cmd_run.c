@@ -10,8 +10,8 @@
 #include "app/commands.h"
 #include "app/options.h"
 #include "app/stop_signal.h"
-#include "sched/clock.h"
-#include "sched/run.h"
+#include "run/clock.h"
+#include "run/run.h"
 
 static const char usage[] =
     "usage: loom run CONFIG [-o FILE.h5] [--set section.key=value]... [-n STEPS]\n"

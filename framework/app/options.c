@@ -10,7 +10,7 @@
 
 #include "app/commands.h"
 #include "app/listing.h"
-#include "sched/run.h"
+#include "run/run.h"
 
 enum {
   OPT_SET = 256,

@@ -6,7 +6,7 @@
 #ifndef LOOM_CONTRACT_H
 #define LOOM_CONTRACT_H
 
-#include "sched/run_state.h"
+#include "run/run_state.h"
 
 typedef struct ct_plugin { /* one plugin, as it is to be run */
   char name[64];

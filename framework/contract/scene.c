@@ -237,7 +237,7 @@ void ct_twin(const instance *of, instance *twin)
   twin->self = NULL;
   twin->created = 0;
   snprintf(twin->name, sizeof twin->name, "twin");
-  host_table_fill(twin);
+  host_attach(twin);
 }
 
 /* ---- steps and states ----------------------------------------------------------------------- */

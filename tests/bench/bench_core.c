@@ -25,7 +25,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sched/run_state.h"
+#include "run/run_state.h"
 #include "triad.h"
 
 typedef struct options {

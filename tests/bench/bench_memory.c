@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sched/run_state.h"
+#include "run/run_state.h"
 
 typedef struct options {
   const char *config;

@@ -69,7 +69,7 @@ Test(stop, interrupt) { stops(SIGINT, "SIGINT"); }
 Test(stop, terminate) { stops(SIGTERM, "SIGTERM"); }
 Test(stop, hangup) { stops(SIGHUP, "SIGHUP"); }
 
-/* A signal during the last step finds nothing left to stop: see simulate() in sched/run.c.  One
+/* A signal during the last step finds nothing left to stop: see simulate() in run/run.c.  One
  * step of a million iterations holds the process long enough to send two signals. */
 Test(stop, a_second_signal_ends_at_once)
 {

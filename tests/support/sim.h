@@ -3,7 +3,7 @@
 #define TEST_SIM_H
 
 #include "log/h5log.h"
-#include "sched/run.h"
+#include "run/run.h"
 
 typedef struct sim {
   loom_err err;

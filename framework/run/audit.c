@@ -1,0 +1,60 @@
+/* audit.c - the exact audit of a run's present state: the mesh with itself and with the
+ * mesh bodies at their end-of-step poses. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "run/run_state.h"
+#include "scene/bodies.h"
+
+enum { TOLD = 3 }; /* pairs named when the first intersections of a run are found */
+
+/* Once in a run: which pairs the first ones are. */
+static void tell(run *r, const scene_bodies *b, const int32_t *tris, const isect_pair *pairs,
+                 int64_t found)
+{
+  char text[1024], one[256];
+  if (found == 0 || r->sum.intersections > 0) return;
+  size_t at = (size_t)snprintf(text, sizeof text, "step %lld: the audit finds %lld intersections: ",
+                               (long long)r->st.index, (long long)found);
+  for (int64_t i = 0; i < found && i < TOLD && at < sizeof text; ++i) {
+    const char *const body = pairs[i].body >= 0 ? b->name[pairs[i].body] : "";
+    isect_describe(&pairs[i], tris, body, one, sizeof one);
+    at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i > 0 ? ", " : "", one);
+  }
+  if (found > TOLD && at < sizeof text) snprintf(text + at, sizeof text - at, ", ...");
+  run_message(r, LOOM_LOG_WARN, text);
+}
+
+static loom_status audit_at(run *r, const double *x, int64_t *found)
+{
+  const loom_scene *const sc = &r->scene->pub;
+  isect_pair pairs[TOLD];
+  scene_bodies b = {0};
+  void *tris;
+  LOOM_TRY(buf_map(r->m, NULL, sc->tris, LOOM_READ, LOOM_AT_HOST, &tris));
+  const isect_surface mesh = {.x = x, .n = sc->num_verts, .tris = tris, .nt = sc->num_tris};
+  loom_status s = scene_bodies_open(r->err, r->scene, &b);
+  if (s == LOOM_OK)
+    s = isect_scene(r->err, &mesh, b.at, b.num, r->exec.num_threads, pairs, TOLD, found);
+  if (s == LOOM_OK) tell(r, &b, tris, pairs, *found);
+  scene_bodies_close(&b);
+  LOOM_TRY(buf_unmap(r->m, sc->tris));
+  return s;
+}
+
+loom_status audit_now(run *r, int64_t *found)
+{
+  void *x;
+  double *copy = NULL;
+  LOOM_TRY(buf_map(r->m, NULL, r->st.x, LOOM_READ, LOOM_AT_HOST, &x));
+  if (sizeof(loom_real) != sizeof(double)) { /* the audit works in double */
+    const int64_t m = 3 * (int64_t)r->scene->pub.num_verts;
+    copy = malloc(((size_t)m + 1) * sizeof *copy);
+    if (copy == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory for the audit");
+    for (int64_t i = 0; i < m; ++i) copy[i] = ((loom_real *)x)[i];
+  }
+  const loom_status s = audit_at(r, copy != NULL ? copy : x, found);
+  free(copy);
+  LOOM_TRY(buf_unmap(r->m, r->st.x));
+  return s;
+}

@@ -1,0 +1,49 @@
+/* call.h - the one door through which a run enters plugins.
+ *
+ * Each function here calls one callback of one instance.  It notes where the program is (crash.h),
+ * and afterwards holds the plugin to what loom/plugin.h says: the statuses that the callback may
+ * return, every map unmapped, results within their range.  What is not kept, and every error that
+ * the plugin itself returns, becomes a message with a place,
+ *   step 12, iteration 3: [contact.all] plugin cubic, quad(): what is wrong; remedy
+ * Callbacks that a plugin may leave out are skipped where it has none. */
+#ifndef LOOM_CALL_H
+#define LOOM_CALL_H
+
+#include "run/run_state.h"
+
+/* ---- all kinds ---- */
+loom_status call_create(instance *in);
+/* Returns the number of complaints about it, which are reported as warnings. */
+int call_destroy(instance *in);
+loom_status call_reset(instance *in);
+loom_status call_reset_all(run *r);
+loom_status call_begin_step(instance *in);
+loom_status call_end_step(instance *in);
+loom_status call_checkpoint(instance *in, int restore);
+
+/* ---- solver ---- */
+loom_status call_contact_changed(run *r, uint32_t changed);
+loom_status call_iterate(run *r, loom_iterate *it); /* or LOOM_CONVERGED, LOOM_STALLED */
+loom_status call_accepted(run *r, const loom_accept *a);
+
+/* ---- collision ---- */
+loom_status call_detect(instance *in, const loom_query *q, loom_pairs *out); /* or LOOM_GROW */
+loom_status call_max_step(instance *in, loom_buf *x0, loom_buf *x1, loom_bound *out);
+
+/* ---- contact ---- */
+loom_status call_plan(contact_inst *c, loom_query *q);
+loom_status call_update(contact_inst *c, int when, uint32_t *changed);
+loom_status call_eval(contact_inst *c, loom_buf *x, double *energy, double *dissipation,
+                      loom_buf *grad); /* or LOOM_REJECTED */
+loom_status call_hessian(contact_inst *c, loom_buf *x, int how,
+                         loom_blocks3 *out);                         /* or LOOM_GROW */
+loom_status call_quad(contact_inst *c, loom_buf *x, loom_quad *out); /* or LOOM_GROW */
+loom_status call_resolve(contact_inst *c, loom_buf *x_start, loom_buf *x_trial);
+loom_status call_metrics(contact_inst *c, loom_contact_metrics *out);
+loom_status call_velocity(contact_inst *c);
+
+/* For results that only the caller can judge: an error of `in` as if `callback` had returned it. */
+loom_status call_refuse(const instance *in, const char *callback, loom_status code, const char *fmt,
+                        ...) LOOM_PRINTF(4, 5);
+
+#endif

@@ -1,0 +1,393 @@
+/* host.c - the services of host.h, each a thin call into the core.
+ *
+ * host->core points to the plugin's instance, so messages, buffers, inner iterations and
+ * saved state carry its name. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run/host_check.h"
+#include "run/vet.h"
+
+static instance *self_of(const loom_host *h) { return h->core; }
+static run *run_of(const loom_host *h) { return self_of(h)->r; }
+
+/* ---- errors and messages ------------------------------------------------------------------- */
+
+static loom_status host_fail(const loom_host *h, loom_status code, const char *file, int line,
+                             const char *func, const char *fmt, ...)
+{
+  const char *const base = strrchr(file, '/');
+  char text[1024];
+  va_list ap;
+  (void)func;
+  va_start(ap, fmt);
+  vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  err_set(run_of(h)->err, code, "%s (%s:%d)", text, base != NULL ? base + 1 : file, line);
+  char *const why = self_of(h)->exec->why;
+  if (code == LOOM_E_DEVICE && why != NULL && why[0] != '\0') {
+    err_append(run_of(h)->err, "%s", why);
+    why[0] = '\0';
+  }
+  return code;
+}
+
+static void host_log(const loom_host *h, int level, const char *fmt, ...)
+{
+  char text[H5LOG_MESSAGE_LEN];
+  const int n = snprintf(text, sizeof text, "[%s] ", self_of(h)->name);
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(text + n, sizeof text - (size_t)n, fmt, ap);
+  va_end(ap);
+  run_message(run_of(h), level, text);
+}
+
+/* ---- memory -----------------------------------------------------------------------------------
+ */
+
+static loom_status host_buf_new(const loom_host *h, const char *name, int type, int64_t count,
+                                loom_buf **out)
+{
+  HOST_NOT_NULL(h, "buf_new", name);
+  HOST_NOT_NULL(h, "buf_new", out);
+  return buf_new(run_of(h)->m, self_of(h)->name, name, type, count, out);
+}
+static loom_status host_buf_resize(const loom_host *h, loom_buf *b, int64_t count)
+{
+  LOOM_TRY(host_check_own(h, "buf_resize", b));
+  return buf_resize(run_of(h)->m, b, count);
+}
+static void host_buf_free(const loom_host *h, loom_buf *b)
+{
+  loom_err *const m = mem_err(run_of(h)->m);
+  if (b == NULL) return;
+  if (host_check_own(h, "buf_free", b) != LOOM_OK) {
+    run_of(h)->misused = 1;
+    return;
+  }
+  err_clear(m);
+  buf_free(run_of(h)->m, b);
+  if (m->code != LOOM_OK) host_misuse(h, m->code, m->text);
+}
+static int64_t host_buf_count(const loom_host *h, const loom_buf *b)
+{
+  if (b != NULL) return buf_count(b);
+  host_misuse(h, LOOM_E_ARG, "host->buf_count(): b is NULL");
+  return 0;
+}
+static loom_status host_buf_copy(const loom_host *h, const loom_exec *e, loom_buf *dst,
+                                 const loom_buf *src)
+{
+  HOST_NOT_NULL(h, "buf_copy", dst);
+  HOST_NOT_NULL(h, "buf_copy", src);
+  return buf_copy(run_of(h)->m, e, dst, src);
+}
+static loom_status host_map(const loom_host *h, const loom_exec *e, loom_buf *b, int access,
+                            int place, void **p)
+{
+  HOST_NOT_NULL(h, "map", b);
+  HOST_NOT_NULL(h, "map", p);
+  return buf_map(run_of(h)->m, e, b, access, place, p);
+}
+static loom_status host_unmap(const loom_host *h, loom_buf *b)
+{
+  HOST_NOT_NULL(h, "unmap", b);
+  return buf_unmap(run_of(h)->m, b);
+}
+
+/* ---- the step's problem ------------------------------------------------------------------------
+ */
+
+static loom_status host_eval(const loom_host *h, const loom_step *s, loom_buf *x, int what,
+                             loom_energies *e, loom_buf *grad)
+{
+  (void)s;
+  LOOM_TRY(host_check_eval(h, x, what, e, grad));
+  return problem_eval(run_of(h), x, what, e, grad);
+}
+static loom_status host_hessian(const loom_host *h, const loom_step *s, loom_buf *x, int how,
+                                const loom_bsr3 **H)
+{
+  (void)s;
+  HOST_NOT_NULL(h, "hessian", H);
+  LOOM_TRY(host_check_points(h, "hessian", "x", x));
+  LOOM_TRY(host_check_hessian(h, "hessian", how, LOOM_NEED_ELEM_HESSIAN));
+  return problem_hessian(run_of(h), x, how, H);
+}
+static loom_status host_hess_apply(const loom_host *h, const loom_step *s, loom_buf *x, int how,
+                                   loom_buf *p, loom_buf *Hp)
+{
+  (void)s;
+  LOOM_TRY(host_check_points(h, "hess_apply", "x", x));
+  LOOM_TRY(host_check_points(h, "hess_apply", "p", p));
+  LOOM_TRY(host_check_points(h, "hess_apply", "Hp", Hp));
+  LOOM_TRY(host_check_hessian(h, "hess_apply", how, LOOM_NEED_ELEM_HESSIAN));
+  return problem_hess_apply(run_of(h), x, how, p, Hp);
+}
+static loom_status host_elem_hessians(const loom_host *h, const loom_step *s, int block,
+                                      loom_buf *x, int how, loom_buf *out)
+{
+  run *const r = run_of(h);
+  (void)s;
+  LOOM_CHECK(h, block >= 0 && block < r->scene->pub.num_blocks, LOOM_E_ARG,
+             "element block %d does not exist, there are %d", block, r->scene->pub.num_blocks);
+  LOOM_TRY(host_check_points(h, "elem_hessians", "x", x));
+  LOOM_TRY(
+      host_check_hessian(h, "elem_hessians", how | LOOM_HESS_NO_CONTACT, LOOM_NEED_ELEM_HESSIAN));
+  LOOM_TRY(host_check_blocks(h, block, out));
+  r->counters[LOOM_C_HESSIAN]++;
+  return elastic_elem_hessians(r->el, block, x, how & 3, out);
+}
+static loom_status host_contact_hessian(const loom_host *h, const loom_step *s, loom_buf *x,
+                                        int how, const loom_blocks3 **out)
+{
+  (void)s;
+  HOST_NOT_NULL(h, "contact_hessian", out);
+  LOOM_TRY(host_check_points(h, "contact_hessian", "x", x));
+  LOOM_TRY(host_check_hessian(h, "contact_hessian", how, 0));
+  return problem_contact_blocks(run_of(h), x, how, out);
+}
+static loom_status host_pd_operator(const loom_host *h, const loom_step *s, const loom_csr **L)
+{
+  (void)s;
+  HOST_NOT_NULL(h, "pd_operator", L);
+  LOOM_TRY(host_check_declared(h, "pd_operator", LOOM_NEED_ELEM_PROJECT));
+  return problem_pd_operator(run_of(h), L);
+}
+static loom_status host_pd_rhs(const loom_host *h, const loom_step *s, loom_buf *x, loom_buf *rhs)
+{
+  (void)s;
+  LOOM_TRY(host_check_points(h, "pd_rhs", "x", x));
+  LOOM_TRY(host_check_points(h, "pd_rhs", "rhs", rhs));
+  LOOM_TRY(host_check_declared(h, "pd_rhs", LOOM_NEED_ELEM_PROJECT));
+  return problem_pd_rhs(run_of(h), x, rhs);
+}
+static loom_status host_contact_quad(const loom_host *h, const loom_step *s, loom_buf *x,
+                                     const loom_quad **out)
+{
+  (void)s;
+  HOST_NOT_NULL(h, "contact_quad", out);
+  LOOM_TRY(host_check_points(h, "contact_quad", "x", x));
+  LOOM_TRY(host_check_declared(h, "contact_quad", LOOM_NEED_CONTACT_QUAD));
+  return problem_quad(run_of(h), x, out);
+}
+static loom_status host_freeze_contact(const loom_host *h, const loom_step *s, loom_buf *x)
+{
+  run *const r = run_of(h);
+  (void)s;
+  LOOM_TRY(host_check_points(h, "freeze_contact", "x", x));
+  LOOM_TRY(host_check_declared(h, "freeze_contact", LOOM_WANT_CONTACT_FROZEN));
+  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(contact_freeze(r, &r->contact[i], x));
+  return LOOM_OK;
+}
+
+/* ---- collision services -------------------------------------------------------------------------
+ */
+
+/* A contact model is served by its own collision plugins, anybody else by all. */
+static contact_inst *contact_of(const loom_host *h)
+{
+  run *const r = run_of(h);
+  for (int i = 0; i < r->num_contact; ++i)
+    if (&r->contact[i].in == self_of(h)) return &r->contact[i];
+  return NULL;
+}
+static loom_status host_detect(const loom_host *h, const loom_step *s, const loom_query *q,
+                               const loom_pairs **out)
+{
+  run *const r = run_of(h);
+  contact_inst *const c = contact_of(h);
+  (void)s;
+  HOST_NOT_NULL(h, "detect", q);
+  HOST_NOT_NULL(h, "detect", out);
+  LOOM_TRY(vet_query(self_of(h), q));
+  return detect_service(r, c, q, out);
+}
+static loom_status host_max_step(const loom_host *h, const loom_step *s, loom_buf *x0, loom_buf *x1,
+                                 loom_bound *out)
+{
+  (void)s;
+  LOOM_TRY(host_check_bound(h, x0, x1, out));
+  return detect_max_step(run_of(h), x0, x1, out);
+}
+static loom_status host_match_keys(const loom_host *h, const loom_exec *e, loom_buf *old_key,
+                                   int64_t n_old, loom_buf *new_key, int64_t n_new,
+                                   loom_buf *old_index)
+{
+  HOST_NOT_NULL(h, "match_keys", e);
+  HOST_NOT_NULL(h, "match_keys", old_key);
+  HOST_NOT_NULL(h, "match_keys", new_key);
+  HOST_NOT_NULL(h, "match_keys", old_index);
+  return la_match_keys(run_of(h)->m, e, old_key, n_old, new_key, n_new, old_index);
+}
+
+/* ---- primitives ---------------------------------------------------------------------------- */
+
+static loom_status host_dot(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
+                            double *out)
+{
+  HOST_NOT_NULL(h, "dot", e);
+  HOST_NOT_NULL(h, "dot", a);
+  HOST_NOT_NULL(h, "dot", b);
+  HOST_NOT_NULL(h, "dot", out);
+  return la_dot(run_of(h)->m, e, a, b, out);
+}
+static loom_status host_dots(const loom_host *h, const loom_exec *e, int n, loom_buf *const *a,
+                             loom_buf *const *b, double *out)
+{
+  LOOM_CHECK(h, n >= 0 && n <= LOOM_NUM_RESULTS, LOOM_E_ARG, "%d dot products; at most %d at once",
+             n, LOOM_NUM_RESULTS);
+  for (int i = 0; i < n; ++i) LOOM_TRY(la_dot_slot(run_of(h)->m, e, a[i], b[i], i));
+  return exec_fetch(mem_err(run_of(h)->m), e, 0, n, out);
+}
+static loom_status host_fill(const loom_host *h, const loom_exec *e, loom_buf *x, double value)
+{
+  return la_fill(run_of(h)->m, e, x, value);
+}
+static loom_status host_axpby(const loom_host *h, const loom_exec *e, double a, loom_buf *x,
+                              double b, loom_buf *y)
+{
+  HOST_NOT_NULL(h, "axpby", e);
+  HOST_NOT_NULL(h, "axpby", x);
+  HOST_NOT_NULL(h, "axpby", y);
+  return la_axpby(run_of(h)->m, e, a, x, b, y);
+}
+static loom_status host_norm_max3(const loom_host *h, const loom_exec *e, loom_buf *x, double *out)
+{
+  HOST_NOT_NULL(h, "norm_max3", e);
+  HOST_NOT_NULL(h, "norm_max3", x);
+  HOST_NOT_NULL(h, "norm_max3", out);
+  return la_norm_max3(run_of(h)->m, e, x, out);
+}
+static loom_status host_spmv_bsr3(const loom_host *h, const loom_exec *e, const loom_bsr3 *A,
+                                  loom_buf *x, loom_buf *y)
+{
+  HOST_NOT_NULL(h, "spmv_bsr3", e);
+  HOST_NOT_NULL(h, "spmv_bsr3", A);
+  HOST_NOT_NULL(h, "spmv_bsr3", x);
+  HOST_NOT_NULL(h, "spmv_bsr3", y);
+  run_of(h)->counters[LOOM_C_SPMV]++;
+  return la_spmv_bsr3(run_of(h)->m, e, A, x, y);
+}
+static loom_status host_scan_i64(const loom_host *h, const loom_exec *e, loom_buf *in,
+                                 loom_buf *out)
+{
+  HOST_NOT_NULL(h, "scan_i64", e);
+  HOST_NOT_NULL(h, "scan_i64", in);
+  HOST_NOT_NULL(h, "scan_i64", out);
+  return la_scan_i64(run_of(h)->m, e, in, out);
+}
+static loom_status host_sort_u64(const loom_host *h, const loom_exec *e, loom_buf *key,
+                                 loom_buf *perm)
+{
+  HOST_NOT_NULL(h, "sort_u64", e);
+  HOST_NOT_NULL(h, "sort_u64", key);
+  HOST_NOT_NULL(h, "sort_u64", perm);
+  return la_sort_u64(run_of(h)->m, e, key, perm);
+}
+
+/* ---- record of the run --------------------------------------------------------------------- */
+
+static void host_inner(const loom_host *h, const loom_step *s, int32_t k, int norm, double value)
+{
+  run *const r = run_of(h);
+  if (s == NULL) {
+    host_misuse(h, LOOM_E_ARG, "host->inner(): s is NULL");
+    return;
+  }
+  const h5log_inner_row row = {.step = s->index,
+                               .k = s->iter,
+                               .level = r->resolving != NULL,
+                               .j = k,
+                               .norm = norm,
+                               .value = value};
+  loom_err ignored = {0}; /* rows are batched: a full disk is reported by the next commit */
+  if (r->log == NULL) return;
+  clock_push(&r->clock, CLOCK_LOG);
+  h5log_inner(r->log, &ignored, &row);
+  clock_pop(&r->clock);
+}
+static loom_status host_probe(const loom_host *h, const loom_step *s, int32_t k, loom_buf *x)
+{
+  (void)s;
+  LOOM_TRY(host_check_points(h, "probe", "x", x));
+  return measure_probe(run_of(h), k, x);
+}
+static void host_count(const loom_host *h, int counter, int64_t n)
+{
+  if (counter < 0 || counter >= LOOM_NUM_COUNTERS) return;
+#pragma omp atomic
+  run_of(h)->counters[counter] += n;
+}
+static void host_tic(const loom_host *h, const char *section)
+{
+  if (section != NULL)
+    section_begin(run_of(h), self_of(h)->name, section);
+  else
+    host_misuse(h, LOOM_E_ARG, "host->tic(): section is NULL");
+}
+static void host_toc(const loom_host *h, const char *section)
+{
+  if (section != NULL)
+    section_end(run_of(h), section);
+  else
+    host_misuse(h, LOOM_E_ARG, "host->toc(): section is NULL");
+}
+static loom_status host_state_io(const loom_host *h, int restore, const char *name, loom_buf *b)
+{
+  HOST_NOT_NULL(h, "state_io", name);
+  HOST_NOT_NULL(h, "state_io", b);
+  return checkpoint_state_io(run_of(h), self_of(h), restore, name, b);
+}
+static const void *host_extension(const loom_host *h, const char *name)
+{
+  (void)h;
+  (void)name;
+  return NULL; /* none yet */
+}
+
+void host_attach(instance *in)
+{
+  in->host = (loom_host){.struct_size = sizeof in->host,
+                         .abi_major = LOOM_ABI_MAJOR,
+                         .abi_minor = LOOM_ABI_MINOR,
+                         .core = in,
+                         .fail = host_fail,
+                         .log = host_log,
+                         .buf_new = host_buf_new,
+                         .buf_resize = host_buf_resize,
+                         .buf_free = host_buf_free,
+                         .buf_count = host_buf_count,
+                         .buf_copy = host_buf_copy,
+                         .map = host_map,
+                         .unmap = host_unmap,
+                         .eval = host_eval,
+                         .hessian = host_hessian,
+                         .hess_apply = host_hess_apply,
+                         .elem_hessians = host_elem_hessians,
+                         .contact_hessian = host_contact_hessian,
+                         .pd_operator = host_pd_operator,
+                         .pd_rhs = host_pd_rhs,
+                         .contact_quad = host_contact_quad,
+                         .freeze_contact = host_freeze_contact,
+                         .detect = host_detect,
+                         .max_step = host_max_step,
+                         .match_keys = host_match_keys,
+                         .dot = host_dot,
+                         .axpby = host_axpby,
+                         .norm_max3 = host_norm_max3,
+                         .spmv_bsr3 = host_spmv_bsr3,
+                         .scan_i64 = host_scan_i64,
+                         .sort_u64 = host_sort_u64,
+                         .inner = host_inner,
+                         .probe = host_probe,
+                         .count = host_count,
+                         .tic = host_tic,
+                         .toc = host_toc,
+                         .state_io = host_state_io,
+                         .extension = host_extension,
+                         .dots = host_dots,
+                         .fill = host_fill};
+}

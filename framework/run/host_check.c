@@ -1,0 +1,123 @@
+/* host_check.c - arguments of the services, see host_check.h. */
+#include "run/host_check.h"
+
+#include <string.h>
+
+#include "run/run_state.h"
+
+static const instance *self_of(const loom_host *h) { return h->core; }
+static run *run_of(const loom_host *h) { return self_of(h)->r; }
+
+loom_status host_refuse_null(const loom_host *h, const char *service, const char *arg)
+{
+  return err_set(run_of(h)->err, LOOM_E_ARG, "host->%s(): %s is NULL", service, arg);
+}
+
+void host_misuse(const loom_host *h, loom_status code, const char *text)
+{
+  err_set(run_of(h)->err, code, "%s", text);
+  run_of(h)->misused = 1;
+}
+
+loom_status host_check_points(const loom_host *h, const char *service, const char *arg,
+                              const loom_buf *b)
+{
+  run *const r = run_of(h);
+  const int64_t n3 = 3 * (int64_t)r->scene->pub.num_verts;
+  if (b == NULL) return host_refuse_null(h, service, arg);
+  if (buf_type(b) == LOOM_REAL && buf_count(b) == n3) return LOOM_OK;
+  return err_set(r->err, LOOM_E_ARG,
+                 "host->%s(): %s is buffer '%s' with %lld items%s, but real [n][3], %lld, is "
+                 "needed",
+                 service, arg, buf_name(b), (long long)buf_count(b),
+                 buf_type(b) == LOOM_REAL ? "" : " that are not real", (long long)n3);
+}
+
+loom_status host_check_hessian(const loom_host *h, const char *service, int how, uint32_t need)
+{
+  const int kind = how & ~LOOM_HESS_NO_CONTACT;
+  if (kind != LOOM_HESS_EXACT && kind != LOOM_HESS_PSD_CLAMP && kind != LOOM_HESS_PSD_ABS)
+    return err_set(run_of(h)->err, LOOM_E_ARG,
+                   "host->%s(): how = %d; it is one of LOOM_HESS_EXACT, _PSD_CLAMP and _PSD_ABS, "
+                   "with LOOM_HESS_NO_CONTACT or without",
+                   service, how);
+  if (!(how & LOOM_HESS_NO_CONTACT)) need |= LOOM_NEED_CONTACT_HESSIAN;
+  return host_check_declared(h, service, need);
+}
+
+loom_status host_check_blocks(const loom_host *h, int block, const loom_buf *b)
+{
+  run *const r = run_of(h);
+  const loom_elem_block *const e = &r->scene->pub.blocks[block];
+  const int64_t needed = (int64_t)e->num_elems * 9 * e->arity * e->arity;
+  if (b == NULL) return host_refuse_null(h, "elem_hessians", "out");
+  if (buf_type(b) == LOOM_REAL && buf_count(b) >= needed) return LOOM_OK;
+  return err_set(r->err, LOOM_E_ARG,
+                 "host->elem_hessians(): out is buffer '%s' with %lld items, but real "
+                 "[ne][3a][3a], %lld, is needed",
+                 buf_name(b), (long long)buf_count(b), (long long)needed);
+}
+
+loom_status host_check_own(const loom_host *h, const char *service, const loom_buf *b)
+{
+  run *const r = run_of(h);
+  if (b == NULL) return host_refuse_null(h, service, "b");
+  if (!mem_has(r->m, b))
+    return err_set(r->err, LOOM_E_ARG,
+                   "host->%s(): this is no buffer of this run; was it freed before?", service);
+  if (strcmp(buf_owner(b), self_of(h)->name) == 0) return LOOM_OK;
+  return err_set(r->err, LOOM_E_ARG,
+                 "host->%s(): buffer '%s' belongs to %s%s%s; a plugin frees and resizes only what "
+                 "it made with host->buf_new()",
+                 service, buf_name(b), strchr(buf_owner(b), '.') != NULL ? "[" : "the ",
+                 buf_owner(b), strchr(buf_owner(b), '.') != NULL ? "]" : "");
+}
+
+loom_status host_check_declared(const loom_host *h, const char *service, uint32_t need)
+{
+  const instance *const in = self_of(h);
+  const uint32_t forms =
+      LOOM_NEED_CONTACT_ENERGY | LOOM_NEED_CONTACT_GRADIENT | LOOM_NEED_CONTACT_HESSIAN;
+  const uint32_t contact = forms | LOOM_NEED_CONTACT_QUAD | LOOM_WANT_CONTACT_FROZEN;
+  char names[256];
+  if (in->plugin->kind != LOOM_KIND_SOLVER) return LOOM_OK; /* others declare nothing */
+  uint32_t has = in->plugin->ops.solver->needs;
+  if (has & LOOM_NEED_CONTACT_QUAD) has |= forms; /* who has the quadratic form has all */
+  if (in->r->num_contact == 0) has |= contact;
+  if ((need & ~has) == 0) return LOOM_OK;
+  return err_set(in->r->err, LOOM_E_STATE,
+                 "host->%s() gives what the solver's `needs` do not declare: %s; add it, so that "
+                 "the fit test can look for it",
+                 service, fit_names(LOOM_KIND_SOLVER, need & ~has, 0, names, sizeof names));
+}
+
+loom_status host_check_eval(const loom_host *h, loom_buf *x, int what, const loom_energies *e,
+                            const loom_buf *grad)
+{
+  const int all = LOOM_EVAL_ENERGY | LOOM_EVAL_GRADIENT | LOOM_EVAL_NO_CONTACT | LOOM_EVAL_LIVE;
+  uint32_t need = 0;
+  LOOM_TRY(host_check_points(h, "eval", "x", x));
+  if (what & ~all)
+    return err_set(run_of(h)->err, LOOM_E_ARG,
+                   "host->eval(): what = %d has bits beside LOOM_EVAL_*", what);
+  if ((what & LOOM_EVAL_ENERGY) && e == NULL) return host_refuse_null(h, "eval", "e");
+  if (what & LOOM_EVAL_GRADIENT) LOOM_TRY(host_check_points(h, "eval", "grad", grad));
+  if (what & LOOM_EVAL_ENERGY) need |= LOOM_NEED_ELEM_ENERGY | LOOM_NEED_CONTACT_ENERGY;
+  if (what & LOOM_EVAL_GRADIENT) need |= LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_CONTACT_GRADIENT;
+  if (what & LOOM_EVAL_NO_CONTACT)
+    need &= ~(uint32_t)(LOOM_NEED_CONTACT_ENERGY | LOOM_NEED_CONTACT_GRADIENT);
+  return host_check_declared(h, "eval", need);
+}
+
+loom_status host_check_bound(const loom_host *h, loom_buf *x0, loom_buf *x1, const loom_bound *b)
+{
+  const run *const r = run_of(h);
+  LOOM_TRY(host_check_points(h, "max_step", "x0", x0));
+  LOOM_TRY(host_check_points(h, "max_step", "x1", x1));
+  if (b == NULL) return host_refuse_null(h, "max_step", "out");
+  if (!b->per_vertex) return LOOM_OK;
+  if (b->t_vertex == NULL) return host_refuse_null(h, "max_step", "out->t_vertex");
+  if (buf_type(b->t_vertex) == LOOM_REAL && buf_count(b->t_vertex) == r->scene->pub.num_verts)
+    return LOOM_OK;
+  return err_set(r->err, LOOM_E_ARG, "host->max_step(): out->t_vertex is not real [n]");
+}

@@ -1,0 +1,200 @@
+/* measure.c - the numbers the core takes of every method alike (README.md, "What is measured").
+ *
+ * Residuals are in metres: h^2 M^-1 r, how far an explicit correction would move the
+ * vertices; mass-weighted RMS and the largest vertex, fixed vertices excluded. */
+#include "run/call.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "run/run.kern.h"
+
+static const lk_entry k_norm_sum = LK_ENTRY(run_norm_sum);
+static const lk_entry k_norm_max = LK_ENTRY(run_norm_max);
+static const lk_entry k_norm_mass = LK_ENTRY(run_norm_mass);
+static const lk_entry k_weighted_sq = LK_ENTRY(run_weighted_sq);
+static const lk_entry k_weighted_dot = LK_ENTRY(run_weighted_dot);
+
+/* Launch one reduction over rows of g, weights `m`, into a result slot. */
+static loom_status norm(run *r, const lk_entry *k, loom_buf *g, loom_buf *m, loom_buf *touched,
+                        int slot)
+{
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const norm_args a = {.g = buf_maps_add(&q, g, LOOM_READ),
+                       .m = buf_maps_add(&q, m, LOOM_READ),
+                       .fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ),
+                       .touched = buf_maps_add(&q, touched, LOOM_READ)};
+  return buf_maps_launch(&q, k, &a, r->scene->pub.num_verts, r->exec.result + slot);
+}
+
+loom_status measure_norms(run *r, loom_buf *g, residual *out)
+{
+  const double h2 = r->st.h * r->st.h;
+  double v[2];
+  LOOM_TRY(norm(r, &k_norm_sum, g, r->scene->pub.mass, NULL, 0));
+  LOOM_TRY(norm(r, &k_norm_max, g, r->scene->pub.mass, NULL, 1));
+  LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 2, v));
+  /* without a free vertex there is nothing to solve: zero, not 0/0 */
+  out->rms = r->total_mass > 0.0 ? h2 * sqrt(v[0] / r->total_mass) : 0.0;
+  out->max = h2 * sqrt(v[1]);
+  return LOOM_OK;
+}
+
+loom_status measure_free(run *r, double *rms)
+{
+  const double h2 = r->st.h * r->st.h;
+  loom_buf *const touched = detect_num_pairs(r) > 0 || r->yarn_verts != NULL ? r->touched : NULL;
+  double v[2];
+  if (touched != NULL) LOOM_TRY(detect_mark_touched(r));
+  LOOM_TRY(norm(r, &k_norm_sum, r->grad_free, r->scene->pub.mass, touched, 0));
+  LOOM_TRY(norm(r, &k_norm_mass, r->grad_free, r->scene->pub.mass, touched, 1));
+  LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 2, v));
+  *rms = v[1] > 0.0 ? h2 * sqrt(v[0] / v[1]) : NAN;
+  return LOOM_OK;
+}
+
+loom_status measure_dinv(run *r, loom_buf *g, double *out)
+{
+  double v;
+  LOOM_TRY(norm(r, &k_norm_sum, g, r->diag, NULL, 0));
+  LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 1, &v));
+  *out = sqrt(v);
+  return LOOM_OK;
+}
+
+/* sum of m |a - b|^2 (b NULL: zero), or of m (a - b).w where w is given */
+static loom_status weighted(run *r, const lk_entry *k, loom_buf *a, loom_buf *b, const double *w,
+                            double *out)
+{
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  weighted_args args = {.a = buf_maps_add(&q, a, LOOM_READ),
+                        .b = buf_maps_add(&q, b, LOOM_READ),
+                        .m = buf_maps_add(&q, r->scene->pub.mass, LOOM_READ)};
+  for (int c = 0; w != NULL && c < 3; ++c) args.g[c] = (lk_real)w[c];
+  LOOM_TRY(buf_maps_launch(&q, k, &args, r->scene->pub.num_verts, r->exec.result));
+  return exec_fetch(r->err, &r->exec, 0, 1, out);
+}
+
+loom_status measure_kinetic(run *r, loom_buf *v, double *kinetic)
+{
+  LOOM_TRY(weighted(r, &k_weighted_sq, v, NULL, NULL, kinetic));
+  *kinetic *= 0.5;
+  return LOOM_OK;
+}
+
+loom_status measure_gravity(run *r, loom_buf *x, double *gravity)
+{
+  double work;
+  LOOM_TRY(weighted(r, &k_weighted_dot, x, r->scene->x0, r->scene->gravity, &work));
+  *gravity = -work;
+  return LOOM_OK;
+}
+
+loom_status measure_e_ref(run *r, double *out)
+{
+  double sum;
+  *out = NAN;
+  if (!r->rep.have_ref) return LOOM_OK;
+  LOOM_TRY(weighted(r, &k_weighted_sq, r->st.x, r->rep.x_ref, NULL, &sum));
+  *out = sqrt(sum / r->all_mass);
+  return LOOM_OK;
+}
+
+/* The same norm at x = y without contact: the scale of relative tolerances, which does
+ * not depend on the initial guess.  Only elasticity acts there, inertia is zero. */
+loom_status measure_r_ref(run *r, double *out)
+{
+  residual res;
+  LOOM_TRY(la_fill(r->m, &r->exec, r->grad_free, 0.0));
+  LOOM_TRY(elastic_gradient(r->el, r->st.y, r->grad_free));
+  LOOM_TRY(measure_norms(r, r->grad_free, &res));
+  *out = res.rms;
+  return LOOM_OK;
+}
+
+/* Work done for measuring is not the method's: counters go back to where they were,
+ * but for the one gradient that a solver reading step->grad would have needed itself. */
+static void uncount(run *r, const int64_t *before, int gradients)
+{
+  memcpy(r->counters, before, sizeof r->counters);
+  if (r->uses_gradient) r->counters[LOOM_C_GRADIENT] += gradients;
+}
+
+loom_status measure_gradient(run *r, int fresh, loom_buf *g, loom_energies *e)
+{
+  int64_t before[LOOM_NUM_COUNTERS];
+  memcpy(before, r->counters, sizeof before);
+  const int64_t launches = r->launches;
+  clock_push(&r->clock, r->uses_gradient ? CLOCK_SOLVE : CLOCK_MEASURE);
+  /* the energies come with the gradient, for one more number per element */
+  loom_status s = fresh ? problem_free_part(r, r->st.x, e, r->grad_free) : LOOM_OK;
+  if (s == LOOM_OK) s = buf_copy(r->m, &r->exec, g, r->grad_free);
+  clock_pop(&r->clock);
+  const int64_t needed = r->uses_gradient ? r->launches - launches : 0;
+  LOOM_TRY(s);
+  if (e != NULL && !fresh) {
+    e->contact = e->dissipation = 0.0;
+    e->total = e->inertia + e->elastic;
+  }
+  s = problem_contact_part(r, r->st.x, 0, e, g);
+  if (s < LOOM_OK) return s;
+  LOOM_TRY(problem_zero_fixed(r, g));
+  uncount(r, before, fresh);
+  r->launches = launches + needed;
+  return s;
+}
+
+loom_status measure_contacts(run *r, int64_t *active, double *min_gap, double *dissipated)
+{
+  *active = 0;
+  *min_gap = NAN;
+  *dissipated = 0.0;
+  for (int i = 0; i < r->num_contact; ++i) {
+    contact_inst *const c = &r->contact[i];
+    loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN, .extra = c->extra};
+    for (uint32_t k = 0; k < c->in.plugin->num_columns; ++k) c->extra[k] = NAN;
+    LOOM_TRY(call_metrics(c, &m));
+    *active += m.active;
+    *dissipated += m.dissipated;
+    if (c->pairs.count > 0) *min_gap = fmin(*min_gap, m.min_gap); /* fmin skips NaN */
+  }
+  return LOOM_OK;
+}
+
+int64_t measure_find_nan(run *r, loom_buf *b)
+{
+  void *p;
+  int64_t found = -1;
+  if (buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p) != LOOM_OK) return -1;
+  const loom_real *const v = p;
+  const int64_t n = buf_count(b);
+  for (int64_t i = 0; i < n && found < 0; ++i)
+    if (!isfinite(v[i])) found = i / 3;
+  buf_unmap(r->m, b);
+  return found;
+}
+
+loom_status measure_probe(run *r, int32_t k, loom_buf *x)
+{
+  loom_buf *g = NULL;
+  residual res;
+  if (!r->set.log.probe_inner || r->log == NULL) return LOOM_OK;
+  clock_push(&r->clock, CLOCK_MEASURE);
+  loom_status s =
+      buf_new(r->m, "core", "probe", LOOM_REAL, 3 * (int64_t)r->scene->pub.num_verts, &g);
+  if (s == LOOM_OK) s = problem_eval(r, x, LOOM_EVAL_GRADIENT, NULL, g);
+  if (s == LOOM_OK) s = measure_norms(r, g, &res);
+  buf_free(r->m, g);
+  clock_pop(&r->clock);
+  if (s != LOOM_OK) return s == LOOM_REJECTED ? LOOM_OK : s;
+  const h5log_inner_row row = {.step = r->st.index,
+                               .k = r->st.iter,
+                               .level = r->resolving != NULL,
+                               .j = k,
+                               .norm = LOOM_NORM_CORE,
+                               .value = res.rms};
+  clock_push(&r->clock, CLOCK_LOG);
+  s = h5log_inner(r->log, r->err, &row);
+  clock_pop(&r->clock);
+  return s;
+}

@@ -1,0 +1,126 @@
+/* output.c - where the log of a run goes, and that nothing of somebody else's stands there. */
+#define _GNU_SOURCE /* realpath */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "run/run_state.h"
+
+static loom_status too_long(run *r, const char *path)
+{
+  return err_set(r->err, LOOM_E_CONFIG,
+                 "the log's path has %zu bytes, at most %zu are possible: %.80s...", strlen(path),
+                 sizeof r->out_path - 1, path);
+}
+
+/* out/<config name>.h5 unless told otherwise */
+static loom_status name_log(run *r, const run_options *o)
+{
+  const char *const given = o->out != NULL ? o->out : r->set.log.file;
+  const char *base = strrchr(cfg_path(r->c), '/');
+  base = base != NULL ? base + 1 : cfg_path(r->c);
+  const char *const dot = strrchr(base, '.');
+  const int len = given[0] != '\0'
+                      ? snprintf(r->out_path, sizeof r->out_path, "%s", given)
+                      : snprintf(r->out_path, sizeof r->out_path, "out/%.*s.h5",
+                                 dot != NULL ? (int)(dot - base) : (int)strlen(base), base);
+  return len < (int)sizeof r->out_path ? LOOM_OK : too_long(r, given[0] != '\0' ? given : base);
+}
+
+/* A path that leads out of the folder loom was started in. */
+static int leads_out(const char *path)
+{
+  if (path[0] == '/') return 1;
+  for (const char *s = path; s != NULL; s = strchr(s, '/')) {
+    s += *s == '/';
+    if (strncmp(s, "..", 2) == 0 && (s[2] == '/' || s[2] == '\0')) return 1;
+  }
+  return 0;
+}
+
+/* A configuration of somebody else's may name any place; the user hears of it. */
+static void tell_place(run *r, const run_options *o)
+{
+  const cfg_section *const log = cfg_find(r->c, "log");
+  const char *dir;
+  char place[1200], text[2600];
+  if (o->out != NULL || log == NULL || !cfg_given_by_file(log, "file", &dir) ||
+      !leads_out(r->set.log.file))
+    return;
+  snprintf(text, sizeof text,
+           "%s: the log goes to %s, outside the current folder; -o names another",
+           cfg_place(log, "file", place, sizeof place), r->out_path);
+  run_message(r, LOOM_LOG_WARN, text);
+}
+
+/* A link stands for the file it points to: replaced is that file, and its checkpoints lie there. */
+static loom_status follow_link(run *r)
+{
+  struct stat st;
+  char real[PATH_MAX];
+  if (lstat(r->out_path, &st) != 0 || !S_ISLNK(st.st_mode)) return LOOM_OK;
+  if (stat(r->out_path, &st) != 0)
+    return err_set(r->err, LOOM_E_CONFIG,
+                   "%s: is a symbolic link to something that does not exist; remove it, or name "
+                   "another file",
+                   r->out_path);
+  if (!S_ISREG(st.st_mode)) return LOOM_OK; /* refused by what it is */
+  if (realpath(r->out_path, real) == NULL)
+    return err_set(r->err, LOOM_E_IO, "%s: cannot be resolved: %s", r->out_path, strerror(errno));
+  if (strlen(real) >= sizeof r->out_path) return too_long(r, real);
+  strcpy(r->out_path, real);
+  return LOOM_OK;
+}
+
+static int same_file(const char *a, const char *b)
+{
+  struct stat p, q;
+  return stat(a, &p) == 0 && stat(b, &q) == 0 && p.st_dev == q.st_dev && p.st_ino == q.st_ino;
+}
+
+loom_status output_choose(run *r, const run_options *o)
+{
+  r->resume = o->resume != RUN_RESUME_NO;
+  r->overwrite = o->overwrite ? H5LOG_OVERWRITE : H5LOG_KEEP;
+  LOOM_TRY(name_log(r, o));
+  tell_place(r, o);
+  LOOM_TRY(follow_link(r));
+  if (r->set.run.replay[0] != '\0' && same_file(r->out_path, r->set.run.replay))
+    return err_set(r->err, LOOM_E_CONFIG,
+                   "%s: is the reference that [run] replay reads; name another file with -o",
+                   r->out_path);
+  if (o->resume == RUN_RESUME_AUTO &&
+      (access(r->out_path, F_OK) != 0 || !h5check_exists(r->out_path))) {
+    char text[sizeof r->out_path + 64];
+    snprintf(text, sizeof text, "%s: there is no checkpoint; the run starts anew", r->out_path);
+    run_message(r, LOOM_LOG_INFO, text);
+    r->resume = 0;
+    if (!o->overwrite) r->overwrite = H5LOG_OVERWRITE_UNFINISHED;
+  }
+  return r->resume ? LOOM_OK : h5log_target(r->err, r->out_path, r->overwrite);
+}
+
+loom_status output_folders(run *r)
+{
+  char text[sizeof r->out_path + 64];
+  int made_any = 0;
+  for (char *p = r->out_path + 1; *p != '\0'; ++p) {
+    if (*p != '/') continue;
+    *p = '\0';
+    const int made = mkdir(r->out_path, 0777) == 0;
+    const int code = errno;
+    if (made) snprintf(text, sizeof text, "made the folder %s for the log", r->out_path);
+    made_any |= made;
+    if (!made && code != EEXIST)
+      return err_set(r->err, LOOM_E_IO, "cannot make folder %s: %s; choose another place with -o",
+                     r->out_path,
+                     code == ENOENT ? "its file system takes no new folders" : strerror(code));
+    *p = '/';
+  }
+  if (made_any) run_message(r, LOOM_LOG_INFO, text); /* the innermost names the others */
+  return LOOM_OK;
+}

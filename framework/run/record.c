@@ -1,0 +1,209 @@
+/* record.c - rows and frames of one run. */
+#include "run/record.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void fill_counters(const run *r, int64_t out[LOOM_NUM_COUNTERS])
+{
+  memcpy(out, r->counters, sizeof r->counters);
+  out[LOOM_C_LAUNCH] = r->launches;
+}
+
+#define COPY_COUNTERS(row, n)                                                          \
+  ((row).n_energy = (n)[LOOM_C_ENERGY], (row).n_gradient = (n)[LOOM_C_GRADIENT],       \
+   (row).n_hessian = (n)[LOOM_C_HESSIAN], (row).n_spmv = (n)[LOOM_C_SPMV],             \
+   (row).n_factorise = (n)[LOOM_C_FACTORISE], (row).n_trisolve = (n)[LOOM_C_TRISOLVE], \
+   (row).n_project = (n)[LOOM_C_PROJECT], (row).n_detect = (n)[LOOM_C_DETECT],         \
+   (row).n_ccd_pair = (n)[LOOM_C_CCD_PAIR], (row).n_launch = (n)[LOOM_C_LAUNCH])
+
+loom_status record_iter(run *r, int64_t k, const loom_iterate *it, const filter_result *f,
+                        double dx_max)
+{
+  int64_t n[LOOM_NUM_COUNTERS], active = 0;
+  double min_gap = NAN, dissipated = 0.0;
+  h5log_iter_row row = {.step = r->st.index,
+                        .k = k,
+                        .stage = it->stage,
+                        .epoch = r->st.epoch,
+                        .filtered = f->filtered,
+                        .r_solved_rms = r->solved.rms,
+                        .r_solved_max = r->solved.max,
+                        .r_next_rms = r->next.rms,
+                        .r_next_max = r->next.max,
+                        .own_res = it->own_res,
+                        .e_inertia = r->energies.inertia,
+                        .e_elastic = r->energies.elastic,
+                        .e_contact = r->energies.contact,
+                        .e_dissip = r->energies.dissipation,
+                        .e_total = r->energies.total,
+                        .alpha = f->alpha,
+                        .toi = f->toi,
+                        .dx_max = dx_max,
+                        .pairs = detect_num_pairs(r),
+                        .inner_iters = it->inner_iters,
+                        .inner_res = it->inner_res,
+                        .inner_norm = it->inner_norm,
+                        .t_total = clock_net(&r->clock)};
+  fill_counters(r, n);
+  COPY_COUNTERS(row, n);
+  clock_push(&r->clock, CLOCK_MEASURE);
+  LOOM_TRY(measure_free(r, &row.r_free_rms));
+  LOOM_TRY(measure_dinv(r, r->st.grad, &row.r_dinv));
+  LOOM_TRY(measure_e_ref(r, &row.e_ref));
+  LOOM_TRY(measure_contacts(r, &active, &min_gap, &dissipated));
+  r->launches = n[LOOM_C_LAUNCH];
+  clock_pop(&r->clock);
+  row.active = active;
+  row.min_gap = min_gap;
+  LOOM_TRY(columns_row(r));
+  if (r->log == NULL) return LOOM_OK;
+  clock_push(&r->clock, CLOCK_LOG);
+  const loom_status s = h5log_iter(r->log, r->err, &row, r->extra_row);
+  clock_pop(&r->clock);
+  return s;
+}
+
+loom_status record_frame(run *r, int64_t step, double time)
+{
+  double poses[12 * RUN_MAX_OBSTACLES];
+  void *x, *v;
+  if (r->log == NULL) return LOOM_OK;
+  for (int32_t i = 0; i < r->scene->pub.num_obstacles; ++i)
+    for (int c = 0; c < 12; ++c) poses[12 * i + c] = r->scene->obstacles[i].pose1[c];
+  clock_push(&r->clock, CLOCK_LOG);
+  LOOM_TRY(buf_map(r->m, NULL, r->st.x, LOOM_READ, LOOM_AT_HOST, &x));
+  LOOM_TRY(buf_map(r->m, NULL, r->st.v_end, LOOM_READ, LOOM_AT_HOST, &v));
+  const loom_status s = h5log_frame(r->log, r->err, step, time, x, v, poses);
+  LOOM_TRY(buf_unmap(r->m, r->st.v_end));
+  LOOM_TRY(buf_unmap(r->m, r->st.x));
+  clock_pop(&r->clock);
+  return s;
+}
+
+/* The audit needs memory beside the solver's, 100 bytes per vertex of a cloth; what the next
+ * step computes anew before it reads it takes more. */
+static loom_status give_room(run *r)
+{
+  loom_buf *const spent[] = {r->st.y, r->st.x_start, r->st.grad, r->grad_free, r->x_before};
+  for (size_t i = 0; i < LOOM_COUNT(spent); ++i) LOOM_TRY(buf_discard(r->m, spent[i]));
+  return LOOM_OK;
+}
+
+static void fill_clocks(run *r, h5log_step_row *row)
+{
+  const double *const t = r->clock.total;
+  clock_net(&r->clock); /* brings the running section up to date */
+  row->t_predict = t[CLOCK_PREDICT];
+  row->t_detect = t[CLOCK_DETECT];
+  row->t_solve = t[CLOCK_SOLVE];
+  row->t_contact = t[CLOCK_CONTACT];
+  row->t_filter = t[CLOCK_FILTER];
+  row->t_measure = t[CLOCK_MEASURE];
+  /* a step's own commit ends after its row is written: it is charged to the next step */
+  row->t_log = t[CLOCK_LOG] + r->commit_seconds;
+  row->t_total = clock_now() - r->clock.begin + r->commit_seconds;
+}
+
+static void summarise(run *r, const h5log_step_row *row)
+{
+  run_summary *const s = &r->sum;
+  s->steps_done++;
+  s->last_step = row->step;
+  s->iters += row->iters;
+  s->last_iters = row->iters;
+  s->reasons[row->reason]++;
+  if (row->intersections >= 0)
+    s->intersections = (s->intersections > 0 ? s->intersections : 0) + row->intersections;
+  s->min_gap = fmin(s->min_gap, row->min_gap);
+  s->time = row->time;
+  if (!isnan(row->r_final)) s->last_residual = row->r_final;
+  s->last_contacts = row->contacts;
+  s->num_verts = r->scene->pub.num_verts;
+  const int64_t host = mem_bytes(r->m, LOOM_AT_HOST), device = mem_bytes(r->m, LOOM_AT_DEVICE);
+  s->host_bytes = host > s->host_bytes ? host : s->host_bytes;
+  s->device_bytes = device > s->device_bytes ? device : s->device_bytes;
+  for (int i = 0; i < CLOCK_NUM; ++i) s->seconds[i] += r->clock.total[i];
+}
+
+/* ---- messages ----------------------------------------------------------------------------- */
+
+static void keep_message(run *r, int level, const char *text)
+{
+  if (r->num_messages == r->max_messages) {
+    const int64_t most = 2 * r->max_messages + 4;
+    h5log_message_row *const more = realloc(r->messages, (size_t)most * sizeof *more);
+    if (more == NULL) return; /* it has been shown */
+    r->messages = more;
+    r->max_messages = most;
+  }
+  h5log_message_row *const row = &r->messages[r->num_messages++];
+  memset(row, 0, sizeof *row);
+  row->level = level;
+  snprintf(row->text, sizeof row->text, "%s", text);
+}
+
+void run_message(run *r, int level, const char *text)
+{
+#pragma omp critical(loom_run_message)
+  {
+    if (r->opt->message != NULL) r->opt->message(r->opt->user, level, text);
+    if (level <= LOOM_LOG_WARN && !r->opt->no_log) keep_message(r, level, text);
+  }
+}
+
+loom_status record_messages(run *r)
+{
+  for (int64_t i = 0; i < r->num_messages; ++i) {
+    r->messages[i].step = r->st.index;
+    LOOM_TRY(h5log_message(r->log, r->err, &r->messages[i]));
+  }
+  r->num_messages = 0;
+  return LOOM_OK;
+}
+
+loom_status record_step(run *r, int64_t iters, int reason)
+{
+  int64_t n[LOOM_NUM_COUNTERS];
+  const int64_t per_frame = r->set.run.substeps * r->set.log.frames_every;
+  const int last = r->sum.steps_done + 1 == r->sum.steps_planned;
+  const int audit = r->set.log.audit == AUDIT_EVERY || (r->set.log.audit == AUDIT_END && last);
+  h5log_step_row row = {.step = r->st.index,
+                        .time = r->st.time,
+                        .h = r->st.h,
+                        .iters = iters,
+                        .reason = reason,
+                        .r_ref = r->r_ref,
+                        .r_final = r->next.rms,
+                        .e_elastic = r->energies.elastic,
+                        .e_contact = r->energies.contact,
+                        .toi = r->step_toi,
+                        .f_next = r->f_next_norm,
+                        .intersections = -1};
+  fill_counters(r, n);
+  COPY_COUNTERS(row, n);
+  clock_push(&r->clock, CLOCK_MEASURE);
+  LOOM_TRY(measure_kinetic(r, r->st.v_end, &row.e_kinetic));
+  LOOM_TRY(measure_gravity(r, r->st.x, &row.e_gravity));
+  LOOM_TRY(measure_contacts(r, &row.contacts, &row.min_gap, &row.e_dissipated));
+  if (audit) {
+    LOOM_TRY(give_room(r));
+    LOOM_TRY(audit_now(r, &row.intersections));
+  }
+  clock_pop(&r->clock);
+  if ((r->st.index + 1) % per_frame == 0 || last)
+    LOOM_TRY(record_frame(r, r->st.index, r->st.time));
+  LOOM_TRY(replay_record(r));
+  fill_clocks(r, &row);
+  const double begin = clock_now();
+  if (r->log != NULL) {
+    LOOM_TRY(record_messages(r));
+    LOOM_TRY(h5log_step(r->log, r->err, &row));
+    LOOM_TRY(h5log_commit(r->log, r->err));
+  }
+  r->commit_seconds = clock_now() - begin;
+  summarise(r, &row);
+  return LOOM_OK;
+}

@@ -1,0 +1,212 @@
+/* record_scene.c - create the log of a run: provenance and the scene it starts from. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/build_info.h"
+#include "run/record.h"
+
+enum { MAX_ARRAYS = 20 + 16 * RUN_MAX_OBSTACLES };
+
+typedef struct arrays {
+  h5log_array a[MAX_ARRAYS];
+  char name[MAX_ARRAYS][128];
+  loom_buf *mapped[MAX_ARRAYS];
+  int num, num_mapped;
+} arrays;
+
+static void add(arrays *l, const char *name, const char *unit, const char *doc, int type, int rank,
+                int64_t d0, int64_t d1, const void *data)
+{
+  h5log_array *const a = &l->a[l->num];
+  snprintf(l->name[l->num], sizeof l->name[0], "%s", name);
+  *a = (h5log_array){.name = l->name[l->num],
+                     .unit = unit,
+                     .doc = doc,
+                     .type = type,
+                     .rank = rank,
+                     .dims = {d0, d1, 0, 0},
+                     .data = data};
+  l->num++;
+}
+
+static loom_status add_buf(run *r, arrays *l, const char *name, const char *unit, const char *doc,
+                           loom_buf *b, int64_t width)
+{
+  void *p;
+  if (b == NULL || buf_count(b) == 0) return LOOM_OK;
+  LOOM_TRY(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p));
+  l->mapped[l->num_mapped++] = b;
+  add(l, name, unit, doc, buf_type(b), width > 1 ? 2 : 1, buf_count(b) / width, width, p);
+  return LOOM_OK;
+}
+
+static loom_status add_obstacle(run *r, arrays *l, loom_obstacle *o)
+{
+  char name[128];
+  const struct {
+    const char *name, *unit, *doc;
+    int type, rank;
+    int64_t d0;
+    const void *data;
+  } part[] = {
+      {"kind", "1",
+       "0 plane, 1 sphere, 2 SDF, 3 mesh, 4 articulated, 5 box, 6 capsule (LOOM_OBST_*)", LOOM_I32,
+       0, 0, &o->kind},
+      {"shape", "m",
+       "body frame; plane: normal, d; sphere: centre, radius; box: half extents, edge radius; "
+       "capsule: two end points, radius",
+       LOOM_REAL, 1, 8, o->shape},
+      {"friction", "1", "Coulomb coefficient", LOOM_REAL, 0, 0, &o->friction},
+  };
+  for (size_t i = 0; i < LOOM_COUNT(part); ++i) {
+    snprintf(name, sizeof name, "obstacles/%s/%s", o->name, part[i].name);
+    add(l, name, part[i].unit, part[i].doc, part[i].type, part[i].rank, part[i].d0, 0,
+        part[i].data);
+  }
+  snprintf(name, sizeof name, "obstacles/%s/vertices", o->name);
+  LOOM_TRY(add_buf(r, l, name, "m", "mesh vertices, body frame", o->verts, 3));
+  snprintf(name, sizeof name, "obstacles/%s/triangles", o->name);
+  LOOM_TRY(add_buf(r, l, name, "1", "mesh triangles", o->tris, 3));
+  if (o->sdf == NULL) return LOOM_OK;
+  snprintf(name, sizeof name, "obstacles/%s/sdf_dims", o->name);
+  add(l, name, "1", "nodes of the signed distance grid along x, y, z", LOOM_I32, 1, 3, 0, o->dims);
+  snprintf(name, sizeof name, "obstacles/%s/sdf_origin", o->name);
+  add(l, name, "m", "node (0,0,0) of the grid, body frame", LOOM_REAL, 1, 3, 0, o->origin);
+  snprintf(name, sizeof name, "obstacles/%s/sdf_spacing", o->name);
+  add(l, name, "m", "distance of neighbouring nodes", LOOM_REAL, 0, 0, 0, &o->spacing);
+  snprintf(name, sizeof name, "obstacles/%s/sdf", o->name);
+  return add_buf(r, l, name, "m", "signed distance, negative inside, x fastest", o->sdf, 1);
+}
+
+static loom_status add_yarns(run *r, arrays *l)
+{
+  const loom_scene *const s = &r->scene->pub;
+  LOOM_TRY(add_buf(r, l, "yarns/first", "1", "first vertex of each yarn, and one behind the last",
+                   s->yarn_vert, 1));
+  LOOM_TRY(add_buf(r, l, "yarns/closed", "1", "1: the yarn is closed", s->yarn_closed, 1));
+  LOOM_TRY(add_buf(r, l, "yarns/segments", "1",
+                   "control points of Catmull-Rom segments, -1: reflected at an open end", s->segs,
+                   4));
+  LOOM_TRY(add_buf(r, l, "yarns/yarn", "1", "yarn of each segment", s->seg_yarn, 1));
+  LOOM_TRY(add_buf(r, l, "yarns/length", "m", "rest length of each segment", s->seg_len, 1));
+  LOOM_TRY(add_buf(r, l, "yarns/loop", "1", "row and column of each vertex's loop, -1: none",
+                   s->loop, 2));
+  return add_buf(r, l, "yarns/glue", "1", "vertices held at a distance", s->glue, 2);
+}
+
+static loom_status add_scene(run *r, arrays *l)
+{
+  const loom_scene *const s = &r->scene->pub;
+  LOOM_TRY(add_buf(r, l, "rest", "m", "rest positions", s->rest_x, 3));
+  LOOM_TRY(add_buf(r, l, "triangles", "1", "vertex ids of triangles", s->tris, 3));
+  LOOM_TRY(add_buf(r, l, "edges", "1", "vertex ids of contact edges", s->edges, 2));
+  LOOM_TRY(add_buf(r, l, "tets", "1", "vertex ids of tetrahedra", s->tets, 4));
+  LOOM_TRY(add_buf(r, l, "mass", "kg", "lumped vertex masses", s->mass, 1));
+  LOOM_TRY(add_buf(r, l, "object", "1", "object of each vertex", s->object, 1));
+  LOOM_TRY(add_buf(r, l, "pinned", "1", "1: position prescribed", s->fixed, 1));
+  LOOM_TRY(add_buf(r, l, "radius", "m", "half thickness of each vertex", s->radius, 1));
+  LOOM_TRY(add_yarns(r, l));
+  for (int32_t i = 0; i < s->num_obstacles; ++i)
+    LOOM_TRY(add_obstacle(r, l, &r->scene->obstacles[i]));
+  return LOOM_OK;
+}
+
+/* ---- provenance ------------------------------------------------------------------------------ */
+
+static void cpu_model(char *out, size_t len)
+{
+  FILE *const f = fopen("/proc/cpuinfo", "r");
+  char line[512];
+  snprintf(out, len, "unknown");
+  if (f == NULL) return;
+  while (fgets(line, sizeof line, f) != NULL) {
+    char *colon = strchr(line, ':');
+    if (strncmp(line, "model name", 10) != 0 || colon == NULL) continue;
+    colon += strspn(colon, ": \t");
+    colon[strcspn(colon, "\n")] = '\0';
+    snprintf(out, len, "%s", colon);
+    break;
+  }
+  fclose(f);
+}
+
+/* name kind version path build licence, tab-separated, one line per instance */
+static void plugin_lines(const run *r, char *out, size_t len)
+{
+  const instance *all[1 + 2 * RUN_MAX_INSTANCES];
+  size_t at = 0;
+  int n = 0;
+  all[n++] = &r->solver;
+  for (int i = 0; i < r->num_collision; ++i) all[n++] = &r->collision[i];
+  for (int i = 0; i < r->num_contact; ++i) all[n++] = &r->contact[i].in;
+  out[0] = '\0';
+  for (int i = 0; i < n && at < len; ++i) {
+    const loom_plugin *const p = all[i]->plugin;
+    const char *path = "";
+    for (int k = 0; k < registry_count(r->reg); ++k)
+      if (registry_at(r->reg, k)->plugin == p) path = registry_at(r->reg, k)->path;
+    at += (size_t)snprintf(out + at, len - at, "%s\t%s\t%s\t%s\t%s\t%s\n", p->name,
+                           registry_kind_name(p->kind), p->version, path, p->build, p->license);
+  }
+}
+
+static loom_status create(run *r, const run_options *o, const h5log_options *opt)
+{
+  static const size_t PLUGINS_LEN = 65536;
+  char hash[17], host[256] = "unknown", cpu[256], gpu[256] = "", created[64] = "";
+  const time_t now = time(NULL);
+  struct tm utc;
+  arrays *const l = calloc(1, sizeof *l);
+  char *const plugins = malloc(PLUGINS_LEN);
+  loom_status s = LOOM_OK;
+  if (l == NULL || plugins == NULL) s = err_set(r->err, LOOM_E_NOMEM, "out of memory");
+  if (s == LOOM_OK) s = add_scene(r, l);
+  if (s == LOOM_OK) {
+    cfg_hash(r->c, hash);
+    gethostname(host, sizeof host - 1);
+    cpu_model(cpu, sizeof cpu);
+    if (r->exec.backend == LOOM_CUDA) exec_cuda_name(r->exec.device, gpu, sizeof gpu);
+    if (gmtime_r(&now, &utc) != NULL) strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    plugin_lines(r, plugins, PLUGINS_LEN);
+    const h5log_meta meta = {.loom_version = loom_build_version,
+                             .git_commit = loom_build_commit,
+                             .config = cfg_resolved(r->c),
+                             .config_hash = hash,
+                             .command = o->command,
+                             .host = host,
+                             .cpu = cpu,
+                             .gpu = gpu,
+                             .backend = r->exec.backend == LOOM_CUDA ? "cuda" : "cpu",
+                             .created = created,
+                             .plugins = plugins,
+                             .threads = r->exec.num_threads,
+                             .real_size = (int64_t)sizeof(loom_real),
+                             .seed = r->set.run.seed};
+    s = h5log_create(r->err, r->out_path, &meta, opt, l->a, l->num, r->scene->pub.num_verts,
+                     &r->log);
+  }
+  for (int i = 0; l != NULL && i < l->num_mapped; ++i) buf_unmap(r->m, l->mapped[i]);
+  free(l);
+  free(plugins);
+  return s;
+}
+
+loom_status record_open(run *r, const run_options *o, int64_t last_step)
+{
+  const char *names[RUN_MAX_OBSTACLES];
+  char hash[17];
+  h5log_options opt = {.frames_f32 = r->set.log.frames == 1,
+                       .compression = (int)r->set.log.compression,
+                       .num_extra = r->num_columns,
+                       .extra = r->columns,
+                       .num_obstacles = r->scene->pub.num_obstacles,
+                       .obstacle_names = names,
+                       .overwrite = r->overwrite};
+  for (int32_t i = 0; i < r->scene->pub.num_obstacles; ++i) names[i] = r->scene->obstacles[i].name;
+  if (!r->resume) return create(r, o, &opt);
+  cfg_hash(r->c, hash);
+  return h5log_resume(r->err, r->out_path, hash, last_step, &opt, &r->log);
+}

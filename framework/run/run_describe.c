@@ -1,0 +1,53 @@
+/* run_describe.c - what a run consists of, in words (`loom check`, summary of `loom run`). */
+#include <stdio.h>
+#include <string.h>
+
+#include "run/run_state.h"
+
+static const char *path_of(const run *r, const loom_plugin *p)
+{
+  for (int k = 0; k < registry_count(r->reg); ++k)
+    if (registry_at(r->reg, k)->plugin == p) return registry_at(r->reg, k)->path;
+  return "?";
+}
+
+static void line(const run *r, FILE *f, const instance *in)
+{
+  fprintf(f, "  %-20s %-16s %-8s %-5s %s\n", in->name, in->plugin->name, in->plugin->version,
+          in->exec->backend == LOOM_CUDA ? "cuda" : "cpu", path_of(r, in->plugin));
+}
+
+void run_describe(const run *r, void *file)
+{
+  static const char *const when[] = {"every iteration", "on advice", "end of the step"};
+  static const char *const bound[] = {"auto", "none", "global", "per vertex"};
+  FILE *const f = file;
+  const loom_scene *const s = &r->scene->pub;
+  char name[256] = "";
+  fprintf(f, "plugins\n");
+  line(r, f, &r->solver);
+  for (int i = 0; i < r->num_collision; ++i) line(r, f, &r->collision[i]);
+  for (int i = 0; i < r->num_contact; ++i) line(r, f, &r->contact[i].in);
+  if (r->exec.backend == LOOM_CUDA) exec_cuda_name(r->exec.device, name, sizeof name);
+  fprintf(f, "backend      %s%s%s, %d threads, %s\n", r->exec.backend == LOOM_CUDA ? "cuda" : "cpu",
+          name[0] ? " " : "", name, r->exec.num_threads,
+          r->exec.deterministic ? "deterministic" : "not deterministic");
+  fprintf(f, "scene        %d vertices, %d triangles, %d tetrahedra, %d obstacles, %.6g kg\n",
+          s->num_verts, s->num_tris, s->num_tets, s->num_obstacles, r->all_mass);
+  for (int32_t i = 0; i < s->num_blocks; ++i)
+    fprintf(f, "  %-20s %d elements\n", s->blocks[i].type, s->blocks[i].num_elems);
+  fprintf(f, "schedule     filter %s, bound %s%s, line search %s\n", when[r->filter_when],
+          bound[r->bound], r->beyond ? " (iterates go on beyond)" : "",
+          r->line_search ? "on" : "off");
+  room_describe(r, f);
+  fprintf(f, "steps        %lld of %g s\n", (long long)r->sum.steps_planned, r->st.h);
+}
+
+int run_num_sections(const run *r) { return r->num_section; }
+
+void run_section(const run *r, int i, const char **name, double *seconds, int64_t *calls)
+{
+  *name = r->section[i].name;
+  *seconds = r->section[i].seconds;
+  *calls = r->section[i].calls;
+}

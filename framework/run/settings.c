@@ -1,0 +1,203 @@
+/* settings.c - parameter tables of the core's own sections. */
+#include "run/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "loom/plugin.h"
+
+static const loom_param run_params[] = {
+    LOOM_PARAM_INT(run_settings, steps, 100, 0, 1e9, "1", "Time steps to simulate."),
+    LOOM_PARAM_REAL(run_settings, dt, 0.01, 1e-9, 10, "s", "Time step."),
+    LOOM_PARAM_INT(run_settings, substeps, 1, 1, 100000, "1",
+                   "Equal parts each step is divided into; every part is solved, measured and "
+                   "logged as a step of its own."),
+    LOOM_PARAM_ENUM(run_settings, scheme, 0, "backward_euler",
+                    "Time integration (backward Euler: r(x) = 0 as README.md poses it)."),
+    LOOM_PARAM_INT(run_settings, seed, 0, 0, 1e15, "1", "Seed of every random number in the run."),
+    LOOM_PARAM_ENUM(run_settings, guess, RUN_GUESS_INERTIAL, "inertial|velocity|last",
+                    "Initial guess of a step: the inertial target y, x + h v, or x."),
+    LOOM_PARAM_ENUM(
+        run_settings, forwarding, RUN_FORWARD_OFF, "off|paper|corrected|iterate",
+        "Residual forwarding (Lan et al. 2024, eqs. 20 to 24): what a step left undone, "
+        "delta, goes into the next one's target: 2 delta as printed; less the delta of "
+        "the step before where a bound had cut that; or what the bound itself took."),
+    LOOM_PARAM_INT(
+        run_settings, forwarding_iters, 2, 1, 1000, "1",
+        "Iterations of the solver that make up delta, for paper and corrected; 1 as printed."),
+    LOOM_PARAM_PATH(run_settings, replay, "",
+                    "Reference log: every step starts from its x and v, and from what contact "
+                    "models kept, so that methods are compared on the same problems."),
+    LOOM_PARAM_INT(run_settings, replay_first, 0, 0, 1e9, "1",
+                   "Step of the reference log to begin with."),
+    LOOM_PARAM_ENUM(run_settings, replay_state, RUN_REPLAY_REFERENCE, "reference|fresh",
+                    "Contact models that keep something from step to step (stiffness, weights): "
+                    "as it was in the reference, which must have the same model with the same "
+                    "keys; or fresh: where it cannot be had, they begin every step anew."),
+};
+static const loom_param exec_params[] = {
+    LOOM_PARAM_ENUM(exec_settings, backend, EXEC_AUTO, "auto|cpu|cuda",
+                    "Where kernels run; auto: CUDA if a device is there and every plugin has it."),
+    LOOM_PARAM_INT(exec_settings, threads, 0, 0, 4096, "1",
+                   "CPU threads; 0: OMP_NUM_THREADS, or all cores."),
+    LOOM_PARAM_BOOL(exec_settings, deterministic, 1,
+                    "Same bits for any number of threads; pins threaded BLAS to one thread."),
+    LOOM_PARAM_BOOL(exec_settings, fallback, 1,
+                    "A plugin without CUDA may run on the host beside a CUDA core."),
+    LOOM_PARAM_BOOL(exec_settings, memory_check, 1,
+                    "Refuse a scene whose estimate of memory exceeds what the machine, ulimit, the "
+                    "control group and Slurm leave."),
+    LOOM_PARAM_BOOL(
+        exec_settings, debug, 0,
+        "Synchronise after every launch, and check buffers: writes through READ maps and past "
+        "either end, pointers kept after unmap. Slow; LOOM_MEM_CHECK=1 checks buffers."),
+    LOOM_PARAM_TEXT(
+        exec_settings, plugin_path, "",
+        "Further plugin directories, colon-separated, searched first; relative to the file, "
+        "which needs --trust-config, as code in them is run."),
+};
+static const loom_param stop_params[] = {
+    LOOM_PARAM_ENUM(stop_settings, on, STOP_AUTO, "auto|next|solved",
+                    "Residual to test; auto: r_next where it exists, else r_solved."),
+    LOOM_PARAM_REAL(
+        stop_settings, tol_abs, 1e-6, 0, 1, "m",
+        "Converged when the mass-weighted RMS residual h^2 M^-1 r is below this.  Rounding leaves "
+        "about eps |x| h^2 D/(10 m) of it, D the stiffness of a vertex: a float build "
+        "needs 1e-5 m or more."),
+    LOOM_PARAM_REAL(stop_settings, tol_rel, 1e-4, 0, 1, "1",
+                    "Converged when it is below this share of r_ref (residual at x = y)."),
+    LOOM_PARAM_INT(stop_settings, max_iters, 100, 1, 1e9, "1", "Outer iterations per step."),
+    LOOM_PARAM_REAL(stop_settings, time_budget_ms, 0, 0, 1e9, "ms",
+                    "Wall time per step without measuring and logging; 0: none."),
+    LOOM_PARAM_REAL(stop_settings, diverged, 1e6, 1, 1e30, "1",
+                    "Diverged when the residual exceeds this multiple of the larger of its first "
+                    "value and r_ref."),
+};
+static const loom_param detect_params[] = {
+    LOOM_PARAM_TEXT(detect_settings, every, "iteration",
+                    "Collision detection: step, iteration, or every that many iterations."),
+};
+static const loom_param filter_params[] = {
+    LOOM_PARAM_ENUM(filter_settings, when, FILTER_WHEN_AUTO, "auto|every|advice|end",
+                    "When FILTER runs; auto: what the solver was made for, end with contact that "
+                    "only corrects positions."),
+    LOOM_PARAM_ENUM(filter_settings, bound, FILTER_BOUND_AUTO, "auto|none|global|vertex",
+                    "Step bound from collision; auto: global if a contact model needs it."),
+    LOOM_PARAM_ENUM(filter_settings, go_on, FILTER_GO_AUTO, "auto|feasible|trial",
+                    "Where iterations go on after a bound has cut one short, with when = advice: "
+                    "from the feasible point, or from the trial; auto: trial if the contact model "
+                    "is made for it."),
+    LOOM_PARAM_ENUM(filter_settings, line_search, LINE_AUTO, "auto|on|off",
+                    "Energy line search; auto: if the solver asks for it."),
+    LOOM_PARAM_REAL(filter_settings, min_gap, 1e-8, 0, 1, "m",
+                    "Gap that every accepted step keeps, where a bound is in force; 0 leaves it to "
+                    "rounding what is crossed in the end."),
+    LOOM_PARAM_INT(filter_settings, max_backtracks, 40, 0, 1000, "1",
+                   "Halvings of the step before the line search reports a stall."),
+    LOOM_PARAM_INT(filter_settings, max_halvings, 4, 0, 20, "1",
+                   "Halvings of the time step where a moving body or pin cannot follow its motion "
+                   "without passing through something, before the run ends with an error."),
+    LOOM_PARAM_INT(filter_settings, repairs, 8, 0, 1000, "1",
+                   "How often contact that iterates may pass through (go_on = trial) corrects the "
+                   "end of a step by itself, before a bound cuts it."),
+};
+static const loom_param log_params[] = {
+    LOOM_PARAM_TEXT(log_settings, file, "",
+                    "HDF5 log, relative to the current directory; empty: out/<config name>.h5."),
+    LOOM_PARAM_INT(log_settings, frames_every, 1, 1, 1e9, "1", "Steps between stored frames."),
+    LOOM_PARAM_INT(log_settings, residual_every, 1, 1, 1e9, "1",
+                   "Iterations between measurements; 1 for research.  Steps of a one-shot method "
+                   "are counted through: those not measured have no residual and no energies."),
+    LOOM_PARAM_INT(log_settings, checkpoint_every, 20, 0, 1e9, "1",
+                   "Steps between checkpoints; 0: only at the end."),
+    LOOM_PARAM_INT(log_settings, compression, 0, 0, 9, "1",
+                   "gzip level of frames; 0: none (gzip costs about 50 times the writing time)."),
+    LOOM_PARAM_ENUM(log_settings, frames, 0, "f64|f32", "Precision of stored frames."),
+    LOOM_PARAM_ENUM(log_settings, audit, AUDIT_END, "off|end|every",
+                    "Exact self-intersection audit by the core: never, of the last frame, or after "
+                    "every step."),
+    LOOM_PARAM_BOOL(log_settings, probe_inner, 0,
+                    "Measure the residual also at inner candidates that a solver offers."),
+    LOOM_PARAM_ENUM(log_settings, state, LOG_STATE_AUTO, "auto|off|all",
+                    "What plugins keep from step to step goes into the log with every step, so "
+                    "that it can be replayed.  auto: of solver and contact models, where there is "
+                    "a frame of every step; all: of collision plugins, too."),
+};
+
+/* [solver], [collision.NAME], [contact.NAME]; their further keys are those of the plugin. */
+static const loom_param plugin_params[] = {
+    {"plugin", LOOM_P_TEXT, LOOM_P_NO_DEFAULT, 0, 0, 0, 0, NULL, NULL, "1", "Name of the plugin."}};
+static const loom_param contact_params[] = {
+    LOOM_PARAM_ENUM(contact_settings, pairs, CONTACT_ALL, "self|obstacle|all",
+                    "Pairs this model answers for: of cloth with cloth, of cloth with bodies, or "
+                    "both; two models may share a scene."),
+    LOOM_PARAM_TEXT(contact_settings, collision, "",
+                    "Names of the [collision.NAME] sections that find its pairs, separated by "
+                    "spaces; empty: all of them."),
+};
+
+static const struct {
+  const char *name;
+  const loom_param *params;
+  uint32_t count;
+} sections[] = {
+    {"run", run_params, LOOM_COUNT(run_params)},
+    {"exec", exec_params, LOOM_COUNT(exec_params)},
+    {"stop", stop_params, LOOM_COUNT(stop_params)},
+    {"detect", detect_params, LOOM_COUNT(detect_params)},
+    {"filter", filter_params, LOOM_COUNT(filter_params)},
+    {"log", log_params, LOOM_COUNT(log_params)},
+    /* bound with their plugins, see find_plugin() */
+    {"solver", plugin_params, LOOM_COUNT(plugin_params)},
+    {"collision", plugin_params, LOOM_COUNT(plugin_params)},
+    {"contact", contact_params, LOOM_COUNT(contact_params)},
+};
+
+const loom_param *settings_params(const char *section, uint32_t *count)
+{
+  for (size_t i = 0; i < LOOM_COUNT(sections); ++i)
+    if (strcmp(sections[i].name, section) == 0) {
+      *count = sections[i].count;
+      return sections[i].params;
+    }
+  *count = 0;
+  return NULL;
+}
+
+const char *const *settings_sections(void)
+{
+  static const char *const names[] = {"run", "exec", "stop", "detect", "filter", "log", NULL};
+  return names;
+}
+
+loom_status settings_bind(loom_err *err, cfg *c, settings *out)
+{
+  void *const into[] = {&out->run, &out->exec, &out->stop, &out->detect, &out->filter, &out->log};
+  memset(out, 0, sizeof *out);
+  for (size_t i = 0; i < LOOM_COUNT(into); ++i)
+    LOOM_TRY(cfg_bind(err, cfg_need(c, sections[i].name), sections[i].params, sections[i].count,
+                      into[i]));
+
+  char place[1200];
+  detect_settings *const d = &out->detect;
+  if (strcmp(d->every, "iteration") == 0) {
+    d->period = 1;
+  } else if (strcmp(d->every, "step") != 0) {
+    char *end = NULL;
+    d->period = strtoll(d->every, &end, 10);
+    if (d->period < 1 || d->period > 1000000000 || *end != '\0')
+      return err_set(err, LOOM_E_CONFIG,
+                     "%s: '%s' is not a schedule; allowed: step, iteration, or a number from 1 to "
+                     "1e9",
+                     cfg_place(cfg_find(c, "detect"), "every", place, sizeof place), d->every);
+  }
+  if (out->run.dt / (double)out->run.substeps < 1e-9)
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s: %lld parts of %g s are below 1e-9 s each; lower it, or raise dt",
+                   cfg_place(cfg_find(c, "run"), "substeps", place, sizeof place),
+                   (long long)out->run.substeps, out->run.dt);
+  if (out->run.replay_first > 0 && out->run.replay[0] == '\0')
+    return err_set(err, LOOM_E_CONFIG, "%s: it needs [run] replay = FILE.h5",
+                   cfg_place(cfg_find(c, "run"), "replay_first", place, sizeof place));
+  return LOOM_OK;
+}

@@ -1,0 +1,31 @@
+/* swap.c - a section whose plugin was replaced from outside: which keys its plugins have. */
+#include "run/run_state.h"
+
+typedef struct place {
+  run *r;
+  int kind; /* LOOM_KIND_* */
+} place;
+
+static loom_status find_table(void *user, loom_err *why, const char *name,
+                              const loom_param **params, uint32_t *num_params)
+{
+  const place *const p = user;
+  const reg_entry *e = NULL;
+  LOOM_TRY(registry_find(why, p->r->reg, p->kind, name, &e));
+  *params = e->plugin->params;
+  *num_params = e->plugin->num_params;
+  return LOOM_OK;
+}
+
+static void tell(void *user, const char *text)
+{
+  const place *const p = user;
+  run_message(p->r, LOOM_LOG_INFO, text);
+}
+
+loom_status swap_keys(run *r, const cfg_section *s, int kind)
+{
+  place at = {r, kind};
+  const cfg_owners owners = {find_table, tell, &at};
+  return cfg_swap(r->err, s, "plugin", &owners);
+}

@@ -1,0 +1,240 @@
+/* vet.c - checks on the results of plugins, see vet.h.  Their kernels count as nobody's work.
+ */
+#include "run/vet.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "run/call.h"
+#include "run/vet.kern.h"
+
+static const lk_entry k_pairs = LK_ENTRY(vet_pairs);
+static const lk_entry k_ids = LK_ENTRY(vet_ids);
+static const lk_entry k_unit = LK_ENTRY(vet_unit);
+
+/* ---- counts ------------------------------------------------------------------------------------
+ */
+
+loom_status vet_count(const instance *in, const char *callback, const char *what, int64_t before,
+                      int64_t count, int64_t capacity)
+{
+  if (count >= before && count <= capacity) return LOOM_OK;
+  return call_refuse(in, callback, LOOM_E_INTERNAL,
+                     "returned LOOM_OK with count = %lld %s; %lld were there before and there is "
+                     "room for %lld: ask for more with LOOM_GROW",
+                     (long long)count, what, (long long)before, (long long)capacity);
+}
+
+loom_status vet_growth(const instance *in, const char *callback, const char *what, int64_t needed,
+                       int64_t capacity, size_t bytes)
+{
+  const double room = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+  if (needed <= capacity)
+    return call_refuse(
+        in, callback, LOOM_E_INTERNAL,
+        "returned LOOM_GROW with count = %lld %s, but there is room for %lld; set it "
+        "to the number needed in all",
+        (long long)needed, what, (long long)capacity);
+  if (needed <= LK_MAX_ELEMS && (double)needed * (double)bytes <= room) return LOOM_OK;
+  return call_refuse(in, callback, LOOM_E_NOMEM,
+                     "asked for room for %lld %s, %.3g GB; this machine has %.3g GB, and no list "
+                     "has more than %lld items",
+                     (long long)needed, what, 1e-9 * (double)needed * (double)bytes, 1e-9 * room,
+                     (long long)LK_MAX_ELEMS);
+}
+
+/* ---- queries -----------------------------------------------------------------------------------
+ */
+
+static int is_points(const run *r, const loom_buf *b)
+{
+  return b != NULL && buf_type(b) == LOOM_REAL &&
+         buf_count(b) == 3 * (int64_t)r->scene->pub.num_verts;
+}
+
+loom_status vet_query(const instance *in, const loom_query *q)
+{
+  const run *const r = in->r;
+  const uint32_t all = LOOM_DETECT_PROXIMITY | LOOM_DETECT_CCD | LOOM_DETECT_OVERLAP;
+  char names[256];
+  const char *wrong = NULL;
+  if (q->what & ~all) wrong = "what has unknown bits";
+  if (q->kinds & ~(uint32_t)LOOM_PAIR_MASK_ALL) wrong = "kinds has unknown bits";
+  if (!is_points(r, q->x0)) wrong = "x0 is not a buffer of positions, real [n][3]";
+  if ((q->what & LOOM_DETECT_CCD) && !is_points(r, q->x1))
+    wrong = "x1 is not a buffer of positions, real [n][3]";
+  if (q->mask != NULL &&
+      (buf_type(q->mask) != LOOM_U8 || buf_count(q->mask) < r->scene->pub.num_verts))
+    wrong = "mask is not u8 [n]";
+  if (q->exclude != NULL && buf_type(q->exclude) != LOOM_U64) wrong = "exclude is not u64";
+  if (!isfinite(q->margin)) wrong = "margin is not finite";
+  if (!(q->progress0 >= 0.0 && q->progress0 <= 1.0 && q->progress1 >= 0.0 && q->progress1 <= 1.0))
+    wrong = "progress0 or progress1 is outside [0, 1]";
+  if (wrong != NULL) return err_set(r->err, LOOM_E_ARG, "of the query, %s", wrong);
+  if (in->plugin->kind != LOOM_KIND_CONTACT) return LOOM_OK; /* others have no word for it */
+  uint32_t want = q->what; /* LOOM_DETECT_* are the LOOM_COLL_* bits */
+  if (q->mask != NULL) want |= LOOM_COLL_MASKED;
+  if (q->exclude != NULL) want |= LOOM_COLL_EXCLUDE;
+  want &= ~in->plugin->ops.contact->needs;
+  if (want == 0) return LOOM_OK;
+  return err_set(r->err, LOOM_E_STATE,
+                 "the query asks for %s, which the model's `needs` do not declare",
+                 fit_names(LOOM_KIND_CONTACT, want, 0, names, sizeof names));
+}
+
+/* ---- ids ---------------------------------------------------------------------------------------
+ */
+
+static vet_pair_args pair_args(const run *r, buf_maps *q, const loom_pairs *p, uint32_t kinds)
+{
+  const loom_scene *const sc = &r->scene->pub;
+  const vet_pair_args a = {.kind = buf_maps_add(q, p->kind, LOOM_READ),
+                           .v = buf_maps_add(q, p->v, LOOM_READ),
+                           .obst = buf_maps_add(q, p->obst, LOOM_READ),
+                           .kinds = kinds,
+                           .verts = sc->num_verts,
+                           .all_verts = sc->num_verts + sc->num_body_verts,
+                           .segs = sc->num_segs,
+                           .bodies = sc->num_obstacles};
+  return a;
+}
+
+/* Ends the maps. */
+static loom_status count_bad(run *r, buf_maps *q, const lk_entry *k, const void *args, int64_t n,
+                             int slot)
+{
+  const int64_t launches = r->launches;
+  const loom_status s = buf_maps_launch(q, k, args, n, r->exec.result + slot);
+  r->launches = launches;
+  return s;
+}
+
+loom_status vet_pairs_begin(run *r, const loom_pairs *p, uint32_t kinds, int slot)
+{
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const vet_pair_args a = pair_args(r, &q, p, kinds);
+  return count_bad(r, &q, &k_pairs, &a, p->count, slot);
+}
+
+loom_status vet_pairs_tell(const instance *in, const loom_pairs *p, uint32_t kinds, int64_t first,
+                           int64_t end)
+{
+  run *const r = in->r;
+  char asked[256];
+  buf_maps q = {.m = r->m};
+  const vet_pair_args a = pair_args(r, &q, p, kinds);
+  int64_t j = first;
+  if (q.status != LOOM_OK) return buf_maps_end(&q);
+  while (j < end && !vet_pair(&a, (lk_int)j)) ++j;
+  const int32_t *const v = a.v + 4 * j;
+  if (j < end)
+    q.status =
+        call_refuse(in, "detect", LOOM_E_INTERNAL,
+                    "pair %lld cannot be: kind %d, v = {%d, %d, %d, %d}, obst %d; there are %d "
+                    "vertices, %d of bodies, %d segments and %d bodies, unused ids are -1, and "
+                    "the kinds asked for are: %s",
+                    (long long)(j - first), (int)a.kind[j], (int)v[0], (int)v[1], (int)v[2],
+                    (int)v[3], (int)a.obst[j], (int)a.verts, (int)(a.all_verts - a.verts),
+                    (int)a.segs, (int)a.bodies, fit_pair_names(kinds, asked, sizeof asked));
+  return buf_maps_end(&q);
+}
+
+loom_status vet_vertex_ids(const instance *in, const char *callback, const char *what, loom_buf *b,
+                           int64_t first, int64_t end, int32_t least)
+{
+  run *const r = in->r;
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  double bad = 0.0;
+  if (first == end) return LOOM_OK;
+  vet_id_args a = {
+      .id = buf_maps_add(&q, b, LOOM_READ), .least = least, .end = r->scene->pub.num_verts};
+  if (q.status == LOOM_OK) a.id += first;
+  LOOM_TRY(count_bad(r, &q, &k_ids, &a, end - first, 0));
+  LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 1, &bad));
+  if (bad == 0.0) return LOOM_OK;
+  void *p;
+  LOOM_TRY(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p));
+  const int32_t *const id = p;
+  while (first < end && id[first] >= a.least && id[first] < a.end) ++first;
+  const int32_t found = first < end ? id[first] : -1;
+  LOOM_TRY(buf_unmap(r->m, b));
+  return call_refuse(in, callback, LOOM_E_INTERNAL,
+                     "%s[%lld] = %d is no vertex; there are %d of them", what, (long long)first,
+                     (int)found, (int)a.end);
+}
+
+/* ---- numbers -----------------------------------------------------------------------------------
+ */
+
+loom_status vet_shares(const instance *in, const char *callback, const char *what, loom_buf *b)
+{
+  run *const r = in->r;
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const vet_unit_args a = {.t = buf_maps_add(&q, b, LOOM_READ)};
+  double bad = 0.0;
+  LOOM_TRY(count_bad(r, &q, &k_unit, &a, buf_count(b), 0));
+  LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 1, &bad));
+  if (bad == 0.0) return LOOM_OK;
+  return call_refuse(in, callback, LOOM_E_INTERNAL, "%.0f of %lld numbers in %s are not in [0, 1]",
+                     bad, (long long)buf_count(b), what);
+}
+
+loom_status vet_finite(const instance *in, const char *callback, const char *what, loom_buf *b)
+{
+  run *const r = in->r;
+  const int64_t launches = r->launches;
+  double most = 0.0;
+  LOOM_TRY(la_norm_max3(r->m, &r->exec, b, &most));
+  r->launches = launches;
+  if (isfinite(most)) return LOOM_OK;
+  return call_refuse(in, callback, LOOM_E_NUMERIC, "%s is not finite, first at vertex %lld", what,
+                     (long long)measure_find_nan(r, b));
+}
+
+loom_status vet_trial(run *r, loom_buf *b)
+{
+  return vet_finite(&r->solver, "iterate", "step->trial", b);
+}
+
+/* A pair whose numbers are not finite, -1 if there is none. */
+static int64_t bad_pair(run *r, const loom_pairs *p)
+{
+  loom_buf *const all[] = {p->w, p->normal, p->gap, p->point};
+  static const int width[] = {4, 3, 1, 3};
+  for (size_t i = 0; i < LOOM_COUNT(all) && p->count > 0; ++i) {
+    void *m;
+    int64_t found = -1;
+    if (buf_map(r->m, NULL, all[i], LOOM_READ, LOOM_AT_HOST, &m) != LOOM_OK) return -1;
+    for (int64_t j = 0; j < p->count * width[i] && found < 0; ++j)
+      if (!isfinite(((const loom_real *)m)[j])) found = j / width[i];
+    (void)buf_unmap(r->m, all[i]);
+    if (found >= 0) return found;
+  }
+  return -1;
+}
+
+loom_status vet_blame(run *r)
+{
+  loom_buf *g = NULL;
+  if (r->num_contact == 0 || measure_find_nan(r, r->grad_free) >= 0) return LOOM_OK;
+  for (int i = 0; i < r->num_contact; ++i) {
+    contact_inst *const c = &r->contact[i];
+    const int64_t pair = bad_pair(r, &c->pairs);
+    double energy = 0.0, dissipation = 0.0;
+    if (pair >= 0)
+      return call_refuse(&c->in, "update", LOOM_E_NUMERIC,
+                         "pair %lld of %lld that detection found for it has a weight, normal, gap "
+                         "or point that is not finite",
+                         (long long)pair, (long long)c->pairs.count);
+    LOOM_TRY(buf_new(r->m, "core", "gradient of one model", LOOM_REAL,
+                     3 * (int64_t)r->scene->pub.num_verts, &g));
+    LOOM_TRY(contact_eval(r, c, r->st.x, 0, &energy, &dissipation, g));
+    const int64_t v = measure_find_nan(r, g);
+    buf_free(r->m, g);
+    if (v >= 0)
+      return call_refuse(
+          &c->in, (c->in.plugin->ops.contact->provides & LOOM_CONT_GRADIENT) ? "eval" : "quad",
+          LOOM_E_NUMERIC, "its gradient is not finite, first at vertex %lld", (long long)v);
+  }
+  return LOOM_OK;
+}
