@@ -110,10 +110,10 @@ static loom_status build(asm_gather *g, const asm_incidence *inc, int64_t corner
       q.status = buf_new(g->m, "core", all[i].name, LOOM_U8, width * all[i].count, all[i].b);
   }
   if (q.status == LOOM_OK) {
-    void *const list[] = {buf_maps_add(&w, g->vert, LOOM_WRITE),
-                          buf_maps_add(&w, g->ptr, LOOM_WRITE),
-                          buf_maps_add(&w, g->corner, LOOM_WRITE)};
-    if (w.status == LOOM_OK) fill_chunks(g, inc, ptr, corner, at, list[0], list[1], list[2]);
+    void *const to_vert = buf_maps_add(&w, g->vert, LOOM_WRITE);
+    void *const to_ptr = buf_maps_add(&w, g->ptr, LOOM_WRITE);
+    void *const to_corner = buf_maps_add(&w, g->corner, LOOM_WRITE);
+    if (w.status == LOOM_OK) fill_chunks(g, inc, ptr, corner, at, to_vert, to_ptr, to_corner);
     q.status = buf_maps_end(&w);
   }
   free(at);

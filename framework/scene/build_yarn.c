@@ -202,22 +202,29 @@ loom_status build_yarns(builder *b)
   p->num_segs = (int32_t)ns;
   p->num_glue = (int32_t)ng;
   LOOM_TRY(new_arrays(b, ny, ns, ng));
-  yarn_arrays a = {0};
-  void *const at[9] = {&a.vert, &a.seg,  &a.closed, &a.segs,    &a.of,
-                       &a.len,  &a.loop, &a.glue,   &a.glue_len};
-  loom_buf *const bufs[9] = {p->yarn_vert, p->yarn_seg, p->yarn_closed, p->segs,    p->seg_yarn,
-                             p->seg_len,   p->loop,     p->glue,        p->glue_len};
-  for (int i = 0; i < 9; ++i) LOOM_TRY(build_map(b, bufs[i], at[i]));
+  buf_maps q = {.m = b->s->m};
+  yarn_arrays a = {.vert = buf_maps_add(&q, p->yarn_vert, LOOM_WRITE),
+                   .seg = buf_maps_add(&q, p->yarn_seg, LOOM_WRITE),
+                   .closed = buf_maps_add(&q, p->yarn_closed, LOOM_WRITE),
+                   .segs = buf_maps_add(&q, p->segs, LOOM_WRITE),
+                   .of = buf_maps_add(&q, p->seg_yarn, LOOM_WRITE),
+                   .len = buf_maps_add(&q, p->seg_len, LOOM_WRITE),
+                   .loop = buf_maps_add(&q, p->loop, LOOM_WRITE),
+                   .glue = buf_maps_add(&q, p->glue, LOOM_WRITE),
+                   .glue_len = buf_maps_add(&q, p->glue_len, LOOM_WRITE)};
+  if (q.status != LOOM_OK) {
+    *b->err = *mem_err(b->s->m);
+    return buf_maps_end(&q);
+  }
   a.vert[0] = first;
   a.seg[0] = 0;
   memset(a.loop, -1, 2 * (size_t)p->num_verts * sizeof *a.loop);
-  for (int k = 0; k < b->num_objects; ++k) {
+  for (int k = 0; k < b->num_objects && q.status == LOOM_OK; ++k) {
     if (b->objects[k].kind != OBJECT_YARN) continue;
     put_yarns(&b->objects[k], &a);
-    LOOM_TRY(put_glue(b, &b->objects[k], &a));
+    q.status = put_glue(b, &b->objects[k], &a);
   }
-  for (int i = 0; i < 9; ++i) LOOM_TRY(buf_unmap(b->s->m, bufs[i]));
-  return LOOM_OK;
+  return buf_maps_end(&q);
 }
 
 void build_free_yarns(scene_data *s)
@@ -279,17 +286,17 @@ loom_status build_check_yarns(builder *b)
   if (p->num_yarns == 0) return LOOM_OK;
   double *x = NULL, *radius = NULL;
   yarn_near near;
-  yarn_view v = {.num_segs = p->num_segs, .num_yarns = p->num_yarns};
-  loom_buf *const bufs[4] = {p->segs, p->seg_yarn, p->yarn_seg, p->yarn_closed};
-  void *at[4];
-  for (int i = 0; i < 4; ++i) {
-    const loom_status s = buf_map(b->s->m, NULL, bufs[i], LOOM_READ, LOOM_AT_HOST, &at[i]);
-    if (s != LOOM_OK) {
-      *b->err = *mem_err(b->s->m);
-      return s;
-    }
+  buf_maps q = {.m = b->s->m};
+  yarn_view v = {.segs = buf_maps_add(&q, p->segs, LOOM_READ),
+                 .seg_yarn = buf_maps_add(&q, p->seg_yarn, LOOM_READ),
+                 .yarn_seg = buf_maps_add(&q, p->yarn_seg, LOOM_READ),
+                 .closed = buf_maps_add(&q, p->yarn_closed, LOOM_READ),
+                 .num_segs = p->num_segs,
+                 .num_yarns = p->num_yarns};
+  if (q.status != LOOM_OK) {
+    *b->err = *mem_err(b->s->m);
+    return buf_maps_end(&q);
   }
-  v.segs = at[0], v.seg_yarn = at[1], v.yarn_seg = at[2], v.closed = at[3];
   loom_status s = mesh_alloc(b->err, 3 * (int64_t)p->num_verts, sizeof *x, &x);
   if (s == LOOM_OK) s = mesh_alloc(b->err, p->num_yarns, sizeof *radius, &radius);
   if (s == LOOM_OK) {
@@ -300,6 +307,6 @@ loom_status build_check_yarns(builder *b)
   if (s == LOOM_OK && near.ratio < min_ratio) refuse_near(b, &v, &near);
   free(x);
   free(radius);
-  for (int i = 0; i < 4; ++i) LOOM_TRY(buf_unmap(b->s->m, bufs[i]));
+  LOOM_TRY(buf_maps_end(&q));
   return s == LOOM_OK ? doctor_verdict(b->err, &b->doc) : s;
 }
