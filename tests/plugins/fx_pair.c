@@ -54,16 +54,10 @@ static const loom_contact_ops contact_ops = {.struct_size = sizeof(loom_contact_
                                              .metrics = fx_metrics};
 
 static const loom_plugin plugins[] = {
-    {LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, LOOM_ON_CPU | LOOM_ON_CUDA), .name = "fx_pair",
-     .version = "0.1.0", .summary = "finds nothing", .reference = "none", .license = "MIT",
-     .build = LOOM_BUILD_INFO, .ops.collision = &collision_ops},
-    {LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LOOM_ON_CPU | LOOM_ON_CUDA), .name = "fx_pair",
-     .version = "0.1.0", .summary = "no contact", .reference = "none", .license = "MIT",
-     .build = LOOM_BUILD_INFO, .ops.contact = &contact_ops},
+    {LOOM_PLUGIN(collision, collision_ops, LOOM_ON_CPU | LOOM_ON_CUDA), .name = "fx_pair",
+     .version = "0.1.0", .summary = "finds nothing", .reference = "none", .license = "MIT"},
+    {LOOM_PLUGIN(contact, contact_ops, LOOM_ON_CPU | LOOM_ON_CUDA), .name = "fx_pair",
+     .version = "0.1.0", .summary = "no contact", .reference = "none", .license = "MIT"},
 };
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index < LOOM_COUNT(plugins) ? &plugins[index] : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugins[0], &plugins[1])

@@ -144,17 +144,12 @@ static const loom_solver_ops ops = {
     .iterate = fx_iterate,
 };
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, LOOM_ON_CPU),
+    LOOM_PLUGIN(solver, ops, LOOM_ON_CPU),
     .name = "fx_textbook",
     .version = "1",
     .summary = "fixture: projective dynamics by a dense factorisation of L x = b",
     .reference = "none",
     .license = "MIT",
-    .build = LOOM_BUILD_INFO,
-    .ops.solver = &ops};
+};
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

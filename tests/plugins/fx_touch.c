@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "loom/plug.h"
 #include "loom/plugin.h"
 
 typedef struct cell {
@@ -157,17 +158,24 @@ static int64_t search(touch *t, const arrays *m, double margin, int64_t first, i
 static loom_status fx_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
 {
   touch *const t = self;
-  const loom_host *const h = t->h;
-  loom_buf *const b[] = {q->x0,  t->sc->radius, t->sc->layer, out->kind,  out->v,   out->obst,
-                         out->w, out->normal,   out->gap,     out->point, out->toi, out->key};
-  void *p[12];
+  plug_maps b = plug_maps_on(t->h, t->e);
+  const arrays m = {.x = plug_read_host(&b, q->x0),
+                    .radius = plug_read_host(&b, t->sc->radius),
+                    .layer = plug_read_host(&b, t->sc->layer),
+                    .kind = plug_rdwr_host(&b, out->kind),
+                    .v = plug_rdwr_host(&b, out->v),
+                    .obst = plug_rdwr_host(&b, out->obst),
+                    .w = plug_rdwr_host(&b, out->w),
+                    .normal = plug_rdwr_host(&b, out->normal),
+                    .gap = plug_rdwr_host(&b, out->gap),
+                    .point = plug_rdwr_host(&b, out->point),
+                    .toi = plug_rdwr_host(&b, out->toi),
+                    .key = plug_rdwr_host(&b, out->key)};
+  LOOM_TRY(b.status);
   (void)s;
-  for (int i = 0; i < 12; ++i)
-    LOOM_TRY(h->map(h, t->e, b[i], i < 3 ? LOOM_READ : LOOM_RDWR, LOOM_AT_HOST, &p[i]));
-  const arrays m = {p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11]};
   const int64_t room = out->capacity - out->count;
   const int64_t num = search(t, &m, (double)q->margin, out->count, room);
-  for (int i = 11; i >= 0; --i) LOOM_TRY(h->unmap(h, b[i]));
+  LOOM_TRY(plug_unbind(&b));
   out->count += num;
   return num > room ? LOOM_GROW : LOOM_OK;
 }
@@ -180,17 +188,13 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .begin_step = fx_begin_step,
                                        .detect = fx_detect};
 
-static const loom_plugin plugin = {LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, LOOM_ON_CPU),
-                                   .name = "fx_touch",
-                                   .version = "0.1.0",
-                                   .summary = "vertices of two cloths near each other",
-                                   .reference = "none",
-                                   .license = "MIT",
-                                   .build = LOOM_BUILD_INFO,
-                                   .ops.collision = &ops};
+static const loom_plugin plugin = {
+    LOOM_PLUGIN(collision, ops, LOOM_ON_CPU),
+    .name = "fx_touch",
+    .version = "0.1.0",
+    .summary = "vertices of two cloths near each other",
+    .reference = "none",
+    .license = "MIT",
+};
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

@@ -113,29 +113,12 @@ typedef struct points { /* positions on the host */
   double progress;
 } points;
 
-enum { MAPS = 3 };
-static void list(const loom_step *s, loom_buf *x, plug_map m[MAPS])
+static loom_status open_points(const model *p, const loom_step *s, loom_buf *x, plug_maps *m,
+                               points *at)
 {
-  m[0] = (plug_map){x, LOOM_READ};
-  m[1] = (plug_map){s->body0, LOOM_READ};
-  m[2] = (plug_map){s->body1, LOOM_READ};
-}
-
-static loom_status open_points(model *p, const loom_step *s, loom_buf *x, points *at)
-{
-  plug_map m[MAPS];
-  void *q[MAPS];
-  list(s, x, m);
-  LOOM_TRY(plug_map_all(p->h, p->e, MAPS, m, q));
-  *at = (points){q[0], q[1], q[2], s->progress};
-  return LOOM_OK;
-}
-
-static loom_status close_points(model *p, const loom_step *s, loom_buf *x)
-{
-  plug_map m[MAPS];
-  list(s, x, m);
-  return plug_unmap_all(p->h, MAPS, m);
+  *m = plug_maps_on(p->h, p->e);
+  *at = (points){plug_read(m, x), plug_read(m, s->body0), plug_read(m, s->body1), s->progress};
+  return m->status;
 }
 
 static int of_edges(int kind) { return kind == LOOM_PAIR_EE || kind == LOOM_PAIR_BEE; }
@@ -186,18 +169,18 @@ static loom_status fx_eval(void *self, const loom_step *s, loom_buf *x, double *
                            double *dissipation, loom_buf *grad)
 {
   model *const p = self;
+  plug_maps m;
   points at;
-  void *g = NULL;
   (void)dissipation;
   if (p->m == 0) return LOOM_OK;
-  LOOM_TRY(open_points(p, s, x, &at));
-  if (grad != NULL) LOOM_TRY(p->h->map(p->h, p->e, grad, LOOM_RDWR, LOOM_AT_HOST, &g));
+  LOOM_TRY(open_points(p, s, x, &m, &at));
+  loom_real *const g = grad != NULL ? plug_rdwr_host(&m, grad) : NULL;
+  LOOM_TRY(m.status);
   for (int64_t j = 0; j < p->m; ++j) {
     const double e = pair_energy(p, &at, j, g);
     if (energy != NULL) *energy += e;
   }
-  if (grad != NULL) LOOM_TRY(p->h->unmap(p->h, grad));
-  return close_points(p, s, x);
+  return plug_unbind(&m);
 }
 
 typedef struct triplets {
@@ -240,22 +223,20 @@ static loom_status fx_hessian(void *self, const loom_step *s, loom_buf *x, int h
                               loom_blocks3 *out)
 {
   model *const p = self;
+  plug_maps m;
   points at;
-  void *q[3];
   const int64_t first = out->count;
-  const plug_map m[3] = {{out->row, LOOM_RDWR}, {out->col, LOOM_RDWR}, {out->val, LOOM_RDWR}};
   if (p->m == 0) return LOOM_OK;
   if (first + 16 * p->m > out->capacity) {
     out->count = first + 16 * p->m;
     return LOOM_GROW;
   }
-  LOOM_TRY(open_points(p, s, x, &at));
-  LOOM_TRY(plug_map_all(p->h, p->e, 3, m, q));
-  triplets t = {q[0], q[1], q[2], first};
+  LOOM_TRY(open_points(p, s, x, &m, &at));
+  triplets t = {plug_rdwr(&m, out->row), plug_rdwr(&m, out->col), plug_rdwr(&m, out->val), first};
+  LOOM_TRY(m.status);
   for (int64_t j = 0; j < p->m; ++j) pair_hessian(p, &at, j, how, &t);
   out->count = t.at;
-  LOOM_TRY(plug_unmap_all(p->h, 3, m));
-  return close_points(p, s, x);
+  return plug_unbind(&m);
 }
 
 /* Force of pair j on the vertex that it pushes most, N, and its gap, m. */
@@ -277,6 +258,7 @@ static double pair_force(const model *p, const points *at, int64_t j, double *ga
 static loom_status fx_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
 {
   model *const p = self;
+  plug_maps m;
   points at;
   out->active = 0;
   out->min_gap = NAN;
@@ -284,7 +266,7 @@ static loom_status fx_metrics(void *self, const loom_step *s, loom_contact_metri
   out->extra[0] = (double)p->m;
   if (p->fault == COLUMN) out->extra[1] = 1.0;
   if (p->m == 0) return LOOM_OK;
-  LOOM_TRY(open_points(p, s, s->x, &at));
+  LOOM_TRY(open_points(p, s, s->x, &m, &at));
   for (int64_t j = 0; j < p->m; ++j) {
     double gap;
     const double f = pair_force(p, &at, j, &gap);
@@ -292,7 +274,7 @@ static loom_status fx_metrics(void *self, const loom_step *s, loom_contact_metri
     out->max_force = fmax(out->max_force, f);
     out->min_gap = fmin(out->min_gap, gap); /* of a NaN and a number, the number */
   }
-  return close_points(p, s, s->x);
+  return plug_unbind(&m);
 }
 
 static const loom_contact_ops ops = {
@@ -310,22 +292,9 @@ static const loom_contact_ops ops = {
     .hessian = fx_hessian,
     .metrics = fx_metrics};
 
-static const loom_plugin plugin = {LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LOOM_ON_CPU),
-                                   .name = "fx_wrong_contact",
-                                   .version = "1.0.0",
-                                   .summary = "right, or wrong in one place",
-                                   .reference = "none",
-                                   .license = "MIT",
-                                   .build = LOOM_BUILD_INFO,
-                                   .num_params = LOOM_COUNT(params),
-                                   .settings_size = sizeof(settings),
-                                   .params = params,
-                                   .num_columns = LOOM_COUNT(columns),
-                                   .columns = columns,
-                                   .ops.contact = &ops};
+static const loom_plugin plugin = {
+    LOOM_PLUGIN(contact, ops, LOOM_ON_CPU),    .name = "fx_wrong_contact", .version = "1.0.0",
+    .summary = "right, or wrong in one place", .reference = "none",        .license = "MIT",
+    LOOM_SETTINGS(settings, params),           LOOM_COLUMNS(columns)};
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

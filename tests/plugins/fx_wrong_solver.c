@@ -100,22 +100,23 @@ static loom_status use_services(solver *p, const loom_step *s)
 static loom_status fx_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   solver *const p = self;
-  const plug_map m[3] = {{s->grad, LOOM_READ}, {p->sc->mass, LOOM_READ}, {s->trial, LOOM_WRITE}};
+  plug_maps m = plug_maps_on(p->h, p->e);
   const int32_t n = p->sc->num_verts;
   double factor = (double)p->sigma * s->h * s->h;
-  void *q[3];
   if (p->fault == CRASH && s->index == 1) raise(SIGSEGV);
   if (p->fault == LEAVE) _exit(0);
   while (p->fault == HANG) sleep(1);
   LOOM_TRY(use_services(p, s));
   if (p->fault == THREADS) factor *= 1 + 1e-12 * p->e->num_threads;
-  LOOM_TRY(plug_map_all(p->h, p->e, 3, m, q));
-  loom_real *const g = q[0], *const mass = q[1], *const d = q[2];
+  const loom_real *const g = plug_read(&m, s->grad);
+  loom_real *const mass = plug_bind(&m, p->sc->mass, LOOM_READ, LOOM_AT_EXEC);
+  loom_real *const d = plug_write(&m, s->trial);
+  LOOM_TRY(m.status);
   for (int32_t i = 0; i < 3 * n; ++i) d[i] = (loom_real)(-factor * (double)(g[i] / mass[i / 3]));
   if (p->fault == PAST_END || p->fault == PAST_END_QUIET)
     for (int k = 0; k < 40; ++k) d[3 * n + k] = 1;
   if (p->fault == READ) mass[1] *= 2;
-  const loom_status done = plug_unmap_all(p->h, 3, m);
+  const loom_status done = plug_unbind(&m);
   if (done != LOOM_OK && p->fault == PAST_END_QUIET) { /* as who does not look at the status */
     (void)p->h->unmap(p->h, p->sc->mass);
     (void)p->h->unmap(p->h, s->grad);
@@ -170,22 +171,9 @@ static const loom_solver_ops ops = {.struct_size = sizeof ops,
                                     .accepted = fx_accepted,
                                     .checkpoint = fx_checkpoint};
 
-static const loom_plugin plugin = {LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, LOOM_ON_CPU),
-                                   .name = "fx_wrong_solver",
-                                   .version = "1.0.0",
-                                   .summary = "right, or wrong in one place",
-                                   .reference = "none",
-                                   .license = "MIT",
-                                   .build = LOOM_BUILD_INFO,
-                                   .num_params = LOOM_COUNT(params),
-                                   .settings_size = sizeof(settings),
-                                   .params = params,
-                                   .num_columns = LOOM_COUNT(columns),
-                                   .columns = columns,
-                                   .ops.solver = &ops};
+static const loom_plugin plugin = {
+    LOOM_PLUGIN(solver, ops, LOOM_ON_CPU),     .name = "fx_wrong_solver", .version = "1.0.0",
+    .summary = "right, or wrong in one place", .reference = "none",       .license = "MIT",
+    LOOM_SETTINGS(settings, params),           LOOM_COLUMNS(columns)};
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

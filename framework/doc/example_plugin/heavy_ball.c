@@ -133,7 +133,7 @@ static const loom_solver_ops ops = {
 };
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, LK_BACKENDS),
+    LOOM_PLUGIN(solver, ops, LK_BACKENDS),
     .name = "heavy_ball",
     .version = "0.1.0",
     .summary = "gradient descent with momentum; the example of a plugin outside the tree",
@@ -141,17 +141,8 @@ static const loom_plugin plugin = {
                  "methods, USSR Comput. Math. Math. Phys. 4(5), 1964, "
                  "doi:10.1016/0041-5553(64)90137-5",
     .license = "MIT",
-    .build = LOOM_BUILD_INFO,
-    .num_params = LOOM_COUNT(params),
-    .settings_size = sizeof(settings),
-    .params = params,
-    .num_columns = LOOM_COUNT(columns),
-    .columns = columns,
-    .ops.solver = &ops,
+    LOOM_SETTINGS(settings, params),
+    LOOM_COLUMNS(columns),
 };
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

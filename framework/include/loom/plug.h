@@ -77,6 +77,10 @@ static inline void *plug_write_host(plug_maps *m, loom_buf *b)
 {
   return plug_add(m, b, LOOM_WRITE, LOOM_AT_HOST);
 }
+static inline void *plug_rdwr_host(plug_maps *m, loom_buf *b)
+{
+  return plug_add(m, b, LOOM_RDWR, LOOM_AT_HOST);
+}
 
 /* Unmaps all in reverse order; the first error.  After an error the core releases what is left. */
 static inline loom_status plug_unbind(plug_maps *m)

@@ -280,4 +280,30 @@ LOOM_C_END
       (uint16_t)sizeof(loom_real), kind_, backends_, LOOM_LAYOUT
 #define LOOM_COUNT(a) ((uint32_t)(sizeof(a) / sizeof((a)[0])))
 
+/* What all plugins write alike, in C:
+ *
+ *   static const loom_plugin plugin = {
+ *       LOOM_PLUGIN(solver, ops, LK_BACKENDS),  kind (solver, collision, contact), table, backends
+ *       .name = ..., .version = ..., .summary = ..., .reference = ..., .license = ...,
+ *       LOOM_SETTINGS(settings, params),        struct and its table, if there are settings
+ *       LOOM_COLUMNS(columns),                  if there are columns
+ *   };
+ *   LOOM_EXPORT_PLUGIN(&plugin)                 all that the module has, in this order
+ */
+#define LOOM_PLUGIN(kind_, ops_, backends_) \
+  LOOM_PLUGIN_HEAD(LOOM_KIND_OF_##kind_, backends_), .build = LOOM_BUILD_INFO, .ops.kind_ = &(ops_)
+#define LOOM_KIND_OF_solver    LOOM_KIND_SOLVER
+#define LOOM_KIND_OF_collision LOOM_KIND_COLLISION
+#define LOOM_KIND_OF_contact   LOOM_KIND_CONTACT
+#define LOOM_SETTINGS(type_, params_) \
+  .num_params = LOOM_COUNT(params_), .settings_size = sizeof(type_), .params = (params_)
+#define LOOM_COLUMNS(columns_) .num_columns = LOOM_COUNT(columns_), .columns = (columns_)
+#define LOOM_EXPORT_PLUGIN(...)                                           \
+  const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index) \
+  {                                                                       \
+    static const loom_plugin *const exported[] = {__VA_ARGS__};           \
+    (void)host_abi;                                                       \
+    return index < LOOM_COUNT(exported) ? exported[index] : NULL;         \
+  }
+
 #endif /* LOOM_PLUGIN_H */

@@ -134,21 +134,15 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .detect = brute_detect,
                                        .max_step = brute_max_step};
 
-static const loom_plugin plugin = {LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, LK_BACKENDS),
-                                   .name = "brute",
-                                   .version = "0.1.0",
-                                   .summary = "all pairs of triangle meshes: the oracle",
-                                   .reference = "none: every vertex with every triangle, every "
-                                                "edge with every edge",
-                                   .license = "MIT",
-                                   .build = LOOM_BUILD_INFO,
-                                   .num_params = LOOM_COUNT(params),
-                                   .settings_size = sizeof(settings),
-                                   .params = params,
-                                   .ops.collision = &ops};
+static const loom_plugin plugin = {
+    LOOM_PLUGIN(collision, ops, LK_BACKENDS),
+    .name = "brute",
+    .version = "0.1.0",
+    .summary = "all pairs of triangle meshes: the oracle",
+    .reference = "none: every vertex with every triangle, every "
+                 "edge with every edge",
+    .license = "MIT",
+    LOOM_SETTINGS(settings, params),
+};
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

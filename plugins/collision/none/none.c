@@ -47,17 +47,12 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .detect = none_detect};
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, LOOM_ON_CPU | LOOM_ON_CUDA),
+    LOOM_PLUGIN(collision, ops, LOOM_ON_CPU | LOOM_ON_CUDA),
     .name = "none",
     .version = "0.1.0",
     .summary = "no detection: scenes without contact",
     .reference = "none",
     .license = "MIT",
-    .build = LOOM_BUILD_INFO,
-    .ops.collision = &ops};
+};
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : index == 1 ? &contact_none_plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin, &contact_none_plugin)

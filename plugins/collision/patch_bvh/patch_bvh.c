@@ -269,7 +269,7 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .max_step = patch_bvh_max_step};
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, LK_BACKENDS),
+    LOOM_PLUGIN(collision, ops, LK_BACKENDS),
     .name = "patch_bvh",
     .version = "0.1.0",
     .summary = "cloth against itself and body meshes by a hierarchy of patches",
@@ -277,14 +277,7 @@ static const loom_plugin plugin = {
                  "Efficient GPU cloth simulation with non-distance barriers and subspace reuse, "
                  "ACM TOG 43(6), 2024, doi 10.1145/3687760",
     .license = "MIT",
-    .build = LOOM_BUILD_INFO,
-    .num_params = LOOM_COUNT(params),
-    .settings_size = sizeof(settings),
-    .params = params,
-    .ops.collision = &ops};
+    LOOM_SETTINGS(settings, params),
+};
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

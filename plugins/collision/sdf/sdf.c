@@ -333,21 +333,15 @@ static const loom_collision_ops ops = {
     .detect = sdf_detect,
     .max_step = sdf_max_step};
 
-static const loom_plugin plugin = {LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, LK_BACKENDS),
-                                   .name = "sdf",
-                                   .version = "0.1.0",
-                                   .summary = "vertices against bodies by signed distance",
-                                   .reference = "J. C. Hart, Sphere tracing, The Visual Computer "
-                                                "12(10), 1996, doi 10.1007/s003710050084",
-                                   .license = "MIT",
-                                   .build = LOOM_BUILD_INFO,
-                                   .num_params = LOOM_COUNT(params),
-                                   .settings_size = sizeof(settings),
-                                   .params = params,
-                                   .ops.collision = &ops};
+static const loom_plugin plugin = {
+    LOOM_PLUGIN(collision, ops, LK_BACKENDS),
+    .name = "sdf",
+    .version = "0.1.0",
+    .summary = "vertices against bodies by signed distance",
+    .reference = "J. C. Hart, Sphere tracing, The Visual Computer "
+                 "12(10), 1996, doi 10.1007/s003710050084",
+    .license = "MIT",
+    LOOM_SETTINGS(settings, params),
+};
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

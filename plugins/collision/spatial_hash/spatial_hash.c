@@ -234,21 +234,14 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .detect = hash_detect};
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, LK_BACKENDS),
+    LOOM_PLUGIN(collision, ops, LK_BACKENDS),
     .name = "spatial_hash",
     .version = "0.1.0",
     .summary = "triangle meshes in a uniform grid, proximity only: the plain baseline",
     .reference = "M. Teschner, B. Heidelberger, M. Mueller, D. Pomeranets, M. Gross, Optimized "
                  "spatial hashing for collision detection of deformable objects, VMV 2003",
     .license = "MIT",
-    .build = LOOM_BUILD_INFO,
-    .num_params = LOOM_COUNT(params),
-    .settings_size = sizeof(settings),
-    .params = params,
-    .ops.collision = &ops};
+    LOOM_SETTINGS(settings, params),
+};
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

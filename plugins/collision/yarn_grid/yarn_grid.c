@@ -414,21 +414,14 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .checkpoint = yg_checkpoint};
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_COLLISION, LK_BACKENDS),
+    LOOM_PLUGIN(collision, ops, LK_BACKENDS),
     .name = "yarn_grid",
     .version = "0.1.0",
     .summary = "segments of yarns near each other, by a space-time schedule over hashed cells",
     .reference = "J. M. Kaldor, D. L. James, S. Marschner, Efficient yarn-based cloth with "
                  "adaptive contact linearization, ACM TOG 29(4), 2010, doi 10.1145/1778765.1778842",
     .license = "MIT",
-    .build = LOOM_BUILD_INFO,
-    .num_params = LOOM_COUNT(params),
-    .settings_size = sizeof(yg_settings),
-    .params = params,
-    .ops.collision = &ops};
+    LOOM_SETTINGS(yg_settings, params),
+};
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

@@ -159,23 +159,15 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .checkpoint = acl_checkpoint};
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LK_BACKENDS),
+    LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "acl",
     .version = "0.1.0",
     .summary = "linear models of yarn contacts that turn with them and are built anew as needed",
     .reference = "J. M. Kaldor, D. L. James, S. Marschner, Efficient yarn-based cloth with "
                  "adaptive contact linearization, ACM TOG 29(4), 2010, doi 10.1145/1778765.1778842",
     .license = "MIT",
-    .build = LOOM_BUILD_INFO,
-    .num_params = LOOM_COUNT(params),
-    .settings_size = sizeof(acl_settings),
-    .params = params,
-    .num_columns = LOOM_COUNT(columns),
-    .columns = columns,
-    .ops.contact = &ops};
+    LOOM_SETTINGS(acl_settings, params),
+    LOOM_COLUMNS(columns),
+};
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

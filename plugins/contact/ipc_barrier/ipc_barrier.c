@@ -61,7 +61,7 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .checkpoint = ipc_checkpoint};
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LK_BACKENDS),
+    LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "ipc_barrier",
     .version = "0.1.0",
     .summary = "barrier on all distances with lagged Coulomb friction: never penetrates",
@@ -69,16 +69,8 @@ static const loom_plugin plugin = {
                  "10.1145/3386569.3392425; M. Li, D. M. Kaufman, C. Jiang, Codimensional "
                  "incremental potential contact, ACM TOG 40(4), 2021, doi 10.1145/3450626.3459767",
     .license = "MIT",
-    .build = LOOM_BUILD_INFO,
-    .num_params = LOOM_COUNT(params),
-    .settings_size = sizeof(ipc_settings),
-    .params = params,
-    .num_columns = LOOM_COUNT(columns),
-    .columns = columns,
-    .ops.contact = &ops};
+    LOOM_SETTINGS(ipc_settings, params),
+    LOOM_COLUMNS(columns),
+};
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

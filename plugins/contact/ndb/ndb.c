@@ -475,7 +475,7 @@ static const loom_contact_ops ops = {
     .lacks = ndb_lacks};
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LK_BACKENDS),
+    LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "ndb",
     .version = "0.1.0",
     .summary = "non-distance barrier: weights that grow with the iterations a contact needs",
@@ -483,16 +483,8 @@ static const loom_plugin plugin = {
                  "subspace reuse, ACM TOG 43(6), 2024; friction: M. Li et al., Incremental "
                  "potential contact, ACM TOG 39(4), 2020, doi 10.1145/3386569.3392425",
     .license = "MIT",
-    .build = LOOM_BUILD_INFO,
-    .num_params = LOOM_COUNT(params),
-    .settings_size = sizeof(ndb_settings),
-    .params = params,
-    .num_columns = LOOM_COUNT(columns),
-    .columns = columns,
-    .ops.contact = &ops};
+    LOOM_SETTINGS(ndb_settings, params),
+    LOOM_COLUMNS(columns),
+};
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

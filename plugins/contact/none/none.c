@@ -66,11 +66,10 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .metrics = none_metrics};
 
 const loom_plugin contact_none_plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LOOM_ON_CPU | LOOM_ON_CUDA),
+    LOOM_PLUGIN(contact, ops, LOOM_ON_CPU | LOOM_ON_CUDA),
     .name = "none",
     .version = "0.1.0",
     .summary = "no contact forces",
     .reference = "none",
     .license = "MIT",
-    .build = LOOM_BUILD_INFO,
-    .ops.contact = &ops};
+};

@@ -373,21 +373,14 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .velocity = project_velocity};
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LK_BACKENDS),
+    LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "project",
     .version = "0.1.0",
     .summary = "push-out from bodies with inelastic, frictional velocities",
     .reference = "law of friction: M. Ly et al., Projective dynamics with dry frictional contact, "
                  "ACM TOG 39(4), 2020, doi 10.1145/3386569.3392396",
     .license = "MIT",
-    .build = LOOM_BUILD_INFO,
-    .num_params = LOOM_COUNT(params),
-    .settings_size = sizeof(settings),
-    .params = params,
-    .ops.contact = &ops};
+    LOOM_SETTINGS(settings, params),
+};
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

@@ -298,21 +298,14 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .metrics = yp_metrics};
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_CONTACT, LK_BACKENDS),
+    LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "yarn_penalty",
     .version = "0.1.0",
     .summary = "exact penalty force between yarns, by quadrature over pairs of segments",
     .reference = "J. M. Kaldor, D. L. James, S. Marschner, Simulating knitted cloth at the yarn "
                  "level, ACM TOG 27(3), 2008, doi 10.1145/1360612.1360664",
     .license = "MIT",
-    .build = LOOM_BUILD_INFO,
-    .num_params = LOOM_COUNT(params),
-    .settings_size = sizeof(settings),
-    .params = params,
-    .ops.contact = &ops};
+    LOOM_SETTINGS(settings, params),
+};
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

@@ -318,7 +318,7 @@ static const loom_solver_ops ops = {
 };
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, LOOM_ON_CPU),
+    LOOM_PLUGIN(solver, ops, LOOM_ON_CPU),
     .name = "cholmod_newton",
     .version = "0.1.0",
     .summary = "projected Newton with line search and sparse Cholesky; converges to rounding: the "
@@ -326,17 +326,8 @@ static const loom_plugin plugin = {
     .reference = "J. Teran, E. Sifakis, G. Irving, R. Fedkiw, Robust Quasistatic Finite Elements "
                  "and Flesh Simulation, SCA 2005, doi 10.1145/1073368.1073394",
     .license = "GPL-2.0-or-later", /* CHOLMOD's supernodal module; this source is MIT */
-    .build = LOOM_BUILD_INFO,
-    .num_params = LOOM_COUNT(params),
-    .settings_size = sizeof(settings),
-    .params = params,
-    .num_columns = LOOM_COUNT(columns),
-    .columns = columns,
-    .ops.solver = &ops,
+    LOOM_SETTINGS(settings, params),
+    LOOM_COLUMNS(columns),
 };
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

@@ -164,25 +164,16 @@ static const loom_solver_ops ops = {
 };
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, LK_BACKENDS),
+    LOOM_PLUGIN(solver, ops, LK_BACKENDS),
     .name = "gd",
     .version = "0.1.0",
     .summary = "gradient descent in the mass metric with line search; the exemplary plugin",
     .reference = "A. Cauchy, Methode generale pour la resolution des systemes d'equations "
                  "simultanees, C. R. Acad. Sci. Paris 25, 1847",
     .license = "MIT",
-    .build = LOOM_BUILD_INFO,
-    .num_params = LOOM_COUNT(params),
-    .settings_size = sizeof(settings),
-    .params = params,
-    .num_columns = LOOM_COUNT(columns),
-    .columns = columns,
-    .ops.solver = &ops,
+    LOOM_SETTINGS(settings, params),
+    LOOM_COLUMNS(columns),
 };
 
-/* The only exported symbol of the module. */
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+/* The only exported symbol of the module, loom_plugin_query(). */
+LOOM_EXPORT_PLUGIN(&plugin)

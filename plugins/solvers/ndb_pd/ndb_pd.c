@@ -209,24 +209,15 @@ static const loom_solver_ops ops = {
 };
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, LK_BACKENDS),
+    LOOM_PLUGIN(solver, ops, LK_BACKENDS),
     .name = "ndb_pd",
     .version = "0.1.0",
     .summary = "projective dynamics by subspace, aggregated Jacobi and subspace reuse",
     .reference = "L. Lan et al., Efficient GPU Cloth Simulation with Non-distance Barriers and "
                  "Subspace Reuse, ACM TOG 43(6), 2024, doi 10.1145/3687760",
     .license = "GPL-2.0-or-later", /* CHOLMOD's supernodal module; this source is MIT */
-    .build = LOOM_BUILD_INFO,
-    .num_params = NUM_PARAMS,
-    .settings_size = sizeof(ndb_settings),
-    .params = ndb_params,
-    .num_columns = NUM_COLUMNS,
-    .columns = ndb_columns,
-    .ops.solver = &ops,
+    LOOM_SETTINGS(ndb_settings, ndb_params),
+    LOOM_COLUMNS(ndb_columns),
 };
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

@@ -153,24 +153,15 @@ static const loom_solver_ops ops = {
 };
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, LK_BACKENDS),
+    LOOM_PLUGIN(solver, ops, LK_BACKENDS),
     .name = "pcg_newton",
     .version = "0.1.0",
     .summary = "inexact Newton with block-Jacobi preconditioned conjugate gradients",
     .reference = "S. Eisenstat, H. Walker, Choosing the Forcing Terms in an Inexact Newton Method, "
                  "SIAM J. Sci. Comput. 17(1), 1996, doi 10.1137/0917003",
     .license = "MIT",
-    .build = LOOM_BUILD_INFO,
-    .num_params = LOOM_COUNT(params),
-    .settings_size = sizeof(settings),
-    .params = params,
-    .num_columns = LOOM_COUNT(columns),
-    .columns = columns,
-    .ops.solver = &ops,
+    LOOM_SETTINGS(settings, params),
+    LOOM_COLUMNS(columns),
 };
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)

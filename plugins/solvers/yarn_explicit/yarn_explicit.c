@@ -223,24 +223,15 @@ static const loom_solver_ops ops = {
 };
 
 static const loom_plugin plugin = {
-    LOOM_PLUGIN_HEAD(LOOM_KIND_SOLVER, LK_BACKENDS),
+    LOOM_PLUGIN(solver, ops, LK_BACKENDS),
     .name = "yarn_explicit",
     .version = "0.1.0",
     .summary = "explicit steps for yarns: glue, inextensible lengths, non-rigid damping",
     .reference = "J. M. Kaldor, D. L. James and S. Marschner, Efficient Yarn-based Cloth with "
                  "Adaptive Contact Linearization, ACM TOG 29(4), 2010, doi 10.1145/1778765.1778842",
     .license = "MIT",
-    .build = LOOM_BUILD_INFO,
-    .num_params = LOOM_COUNT(params),
-    .settings_size = sizeof(settings),
-    .params = params,
-    .num_columns = LOOM_COUNT(columns),
-    .columns = columns,
-    .ops.solver = &ops,
+    LOOM_SETTINGS(settings, params),
+    LOOM_COLUMNS(columns),
 };
 
-const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index)
-{
-  (void)host_abi;
-  return index == 0 ? &plugin : NULL;
-}
+LOOM_EXPORT_PLUGIN(&plugin)
