@@ -108,8 +108,8 @@ loom_status ipc_bodies(ipc *p)
   return h->unmap(h, p->views);
 }
 
-/* Grid pointers change from map to map. */
-loom_status ipc_views_open(ipc *p, const obst_view **out)
+/* The bodies' grids are as many as the scene has, more than a plug_maps may hold. */
+static loom_status views_open(ipc *p, void **out)
 {
   const loom_host *const h = p->h;
   void *q;
@@ -118,17 +118,15 @@ loom_status ipc_views_open(ipc *p, const obst_view **out)
     LOOM_TRY(h->map(h, p->e, p->sc->obstacles[i].sdf, LOOM_READ, LOOM_AT_EXEC, &q));
     p->view[i].sdf = q;
   }
-  if (p->grids) {
+  if (p->grids) { /* their pointers change from map to map */
     LOOM_TRY(h->map(h, p->e, p->views, LOOM_WRITE, LOOM_AT_HOST, &q));
     memcpy(q, p->view, (size_t)p->sc->num_obstacles * sizeof *p->view);
     LOOM_TRY(h->unmap(h, p->views));
   }
-  LOOM_TRY(h->map(h, p->e, p->views, LOOM_READ, LOOM_AT_EXEC, &q));
-  *out = q;
-  return LOOM_OK;
+  return h->map(h, p->e, p->views, LOOM_READ, LOOM_AT_EXEC, out);
 }
 
-loom_status ipc_views_close(ipc *p)
+static loom_status views_close(ipc *p)
 {
   LOOM_TRY(p->h->unmap(p->h, p->views));
   for (int i = 0; p->grids && i < p->sc->num_obstacles; ++i) {
@@ -139,49 +137,45 @@ loom_status ipc_views_close(ipc *p)
   return LOOM_OK;
 }
 
-loom_status ipc_open(ipc *p, const loom_step *s, loom_buf *x, double progress, plug_map m[IPC_MAPS],
-                     ipc_state *out)
+const obst_view *ipc_open_views(ipc *p, plug_maps *m)
 {
-  void *q[IPC_MAPS];
-  const obst_view *view;
-  const int bodies = LOOM_HAS(s, body1) && p->sc->num_body_verts > 0;
-  const plug_map all[IPC_MAPS] = {{x, LOOM_READ},
-                                  {bodies ? s->body0 : NULL, LOOM_READ},
-                                  {bodies ? s->body1 : NULL, LOOM_READ},
-                                  {p->sc->fixed, LOOM_READ},
-                                  {p->kind, LOOM_READ},
-                                  {p->v, LOOM_READ},
-                                  {p->obst, LOOM_READ},
-                                  {p->xi, LOOM_READ},
-                                  {p->par, LOOM_READ},
-                                  {NULL, LOOM_READ}};
-  memcpy(m, all, sizeof all);
-  LOOM_TRY(plug_map_all(p->h, p->e, IPC_MAPS, m, q));
-  LOOM_TRY(ipc_views_open(p, &view));
-  const ipc_state state = {.x = q[0],
-                           .body0 = q[1],
-                           .body1 = q[2],
-                           .fixed = q[3],
-                           .view = view,
-                           .kind = q[4],
-                           .v = q[5],
-                           .obst = q[6],
-                           .xi = q[7],
-                           .par = q[8],
-                           .progress = (lk_real)progress,
-                           .kappa = (lk_real)p->kappa,
-                           .d_hat = (lk_real)p->set.d_hat,
-                           .n = p->sc->num_verts,
-                           .form = p->form,
-                           .gauss_newton = p->set.hessian == HESSIAN_GAUSS_NEWTON};
-  *out = state;
-  return LOOM_OK;
+  void *views = NULL;
+  if (m->status == LOOM_OK) m->status = views_open(p, &views);
+  return views;
 }
 
-loom_status ipc_close(ipc *p, const plug_map m[IPC_MAPS])
+ipc_state ipc_open(ipc *p, plug_maps *m, const loom_step *s, loom_buf *x, double progress)
 {
-  LOOM_TRY(ipc_views_close(p));
-  return plug_unmap_all(p->h, IPC_MAPS, m);
+  const int bodies = LOOM_HAS(s, body1) && p->sc->num_body_verts > 0;
+  return (ipc_state){.x = plug_read(m, x),
+                     .body0 = plug_read(m, bodies ? s->body0 : NULL),
+                     .body1 = plug_read(m, bodies ? s->body1 : NULL),
+                     .fixed = plug_read(m, p->sc->fixed),
+                     .view = ipc_open_views(p, m),
+                     .kind = plug_read(m, p->kind),
+                     .v = plug_read(m, p->v),
+                     .obst = plug_read(m, p->obst),
+                     .xi = plug_read(m, p->xi),
+                     .par = plug_read(m, p->par),
+                     .progress = (lk_real)progress,
+                     .kappa = (lk_real)p->kappa,
+                     .d_hat = (lk_real)p->set.d_hat,
+                     .n = p->sc->num_verts,
+                     .form = p->form,
+                     .gauss_newton = p->set.hessian == HESSIAN_GAUSS_NEWTON};
+}
+
+loom_status ipc_close(ipc *p, plug_maps *m)
+{
+  if (m->status == LOOM_OK) m->status = views_close(p);
+  return plug_unbind(m);
+}
+
+loom_status ipc_launch(ipc *p, plug_maps *m, const lk_entry *k, const void *args, int64_t n,
+                       lk_real *result)
+{
+  (void)plug_run_on(m, k, args, n, result);
+  return ipc_close(p, m);
 }
 
 /* ---- candidates ----------------------------------------------------------------------------- */
@@ -189,21 +183,18 @@ loom_status ipc_close(ipc *p, const plug_map m[IPC_MAPS])
 loom_status ipc_last_of(ipc *p, loom_buf *sums, int64_t at, int64_t *out)
 {
   const loom_host *const h = p->h;
-  const plug_map m[2] = {{sums, LOOM_READ}, {p->total, LOOM_WRITE}};
-  void *q[2];
-  LOOM_TRY(plug_map_all(h, p->e, 2, m, q));
-  const ipc_pick_args a = {q[0], q[1], at};
-  LOOM_TRY(plug_run(h, p->e, &k_pick, &a, 1, NULL));
-  LOOM_TRY(plug_unmap_all(h, 2, m));
-  LOOM_TRY(h->map(h, p->e, p->total, LOOM_READ, LOOM_AT_HOST, &q[0]));
-  *out = *(const int64_t *)q[0];
+  void *q;
+  plug_maps m = plug_maps_on(h, p->e);
+  const ipc_pick_args a = {.from = plug_read(&m, sums), .to = plug_write(&m, p->total), .at = at};
+  LOOM_TRY(plug_launch(&m, &k_pick, &a, 1, NULL));
+  LOOM_TRY(h->map(h, p->e, p->total, LOOM_READ, LOOM_AT_HOST, &q));
+  *out = *(const int64_t *)q;
   return h->unmap(h, p->total);
 }
 
 loom_status ipc_sort_corners(ipc *p, corner_set *c, loom_buf *v, int64_t m)
 {
   const loom_host *const h = p->h;
-  void *q[5];
   LOOM_TRY(h->scan_i64(h, p->e, c->num, c->at));
   LOOM_TRY(ipc_last_of(p, c->at, m, &c->count));
   LOOM_CHECK(h, c->count <= LK_MAX_ELEMS, LOOM_E_ARG,
@@ -213,15 +204,14 @@ loom_status ipc_sort_corners(ipc *p, corner_set *c, loom_buf *v, int64_t m)
   LOOM_TRY(h->buf_resize(h, c->place, c->count));
   LOOM_TRY(h->buf_resize(h, c->owner, c->count));
   LOOM_TRY(h->buf_resize(h, c->force, 3 * c->count));
-  const plug_map k[5] = {{v, LOOM_READ},
-                         {p->sc->fixed, LOOM_READ},
-                         {c->at, LOOM_READ},
-                         {c->vertex, LOOM_WRITE},
-                         {c->owner, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, p->e, 5, k, q));
-  const ipc_corner_args a = {q[0], q[1], q[2], q[3], q[4], p->sc->num_verts};
-  LOOM_TRY(plug_run(h, p->e, &k_keys, &a, m, NULL));
-  LOOM_TRY(plug_unmap_all(h, 5, k));
+  plug_maps maps = plug_maps_on(h, p->e);
+  const ipc_corner_args a = {.v = plug_read(&maps, v),
+                             .fixed = plug_read(&maps, p->sc->fixed),
+                             .at = plug_read(&maps, c->at),
+                             .key = plug_write(&maps, c->vertex),
+                             .owner = plug_write(&maps, c->owner),
+                             .n = p->sc->num_verts};
+  LOOM_TRY(plug_launch(&maps, &k_keys, &a, m, NULL));
   return h->sort_u64(h, p->e, c->vertex, c->place);
 }
 
@@ -244,7 +234,6 @@ loom_status ipc_take_pairs(ipc *p, const loom_step *s, loom_buf *x, double progr
                            const loom_pairs *pairs)
 {
   const loom_host *const h = p->h;
-  void *q[13];
   p->valid = 1;
   p->progress = progress;
   LOOM_TRY(h->buf_copy(h, p->e, p->anchor, x));
@@ -252,47 +241,46 @@ loom_status ipc_take_pairs(ipc *p, const loom_step *s, loom_buf *x, double progr
   LOOM_TRY(resize_candidates(p, p->m));
   if (p->m == 0) return LOOM_OK;
   const int bodies = LOOM_HAS(s, body1) && p->sc->num_body_verts > 0;
-  const plug_map t[13] = {
-      {pairs->kind, LOOM_READ},   {pairs->v, LOOM_READ},      {pairs->obst, LOOM_READ},
-      {p->sc->rest_x, LOOM_READ}, {p->sc->radius, LOOM_READ}, {bodies ? s->body0 : NULL, LOOM_READ},
-      {p->sc->fixed, LOOM_READ},  {p->kind, LOOM_WRITE},      {p->v, LOOM_WRITE},
-      {p->obst, LOOM_WRITE},      {p->xi, LOOM_WRITE},        {p->par, LOOM_WRITE},
-      {p->corner.num, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, p->e, 13, t, q));
-  const ipc_take_args a = {.kind_in = q[0],
-                           .v_in = q[1],
-                           .obst_in = q[2],
-                           .rest = q[3],
-                           .radius = q[4],
-                           .body0 = q[5],
-                           .fixed = q[6],
-                           .kind = q[7],
-                           .v = q[8],
-                           .obst = q[9],
-                           .xi = q[10],
-                           .par = q[11],
-                           .num = q[12],
+  plug_maps m = plug_maps_on(h, p->e);
+  const ipc_take_args a = {.kind_in = plug_read(&m, pairs->kind),
+                           .v_in = plug_read(&m, pairs->v),
+                           .obst_in = plug_read(&m, pairs->obst),
+                           .rest = plug_read(&m, p->sc->rest_x),
+                           .radius = plug_read(&m, p->sc->radius),
+                           .body0 = plug_read(&m, bodies ? s->body0 : NULL),
+                           .fixed = plug_read(&m, p->sc->fixed),
+                           .kind = plug_write(&m, p->kind),
+                           .v = plug_write(&m, p->v),
+                           .obst = plug_write(&m, p->obst),
+                           .xi = plug_write(&m, p->xi),
+                           .par = plug_write(&m, p->par),
+                           .num = plug_write(&m, p->corner.num),
                            .n = p->sc->num_verts};
-  LOOM_TRY(plug_run(h, p->e, &k_take, &a, p->m, NULL));
-  LOOM_TRY(plug_unmap_all(h, 13, t));
+  LOOM_TRY(plug_launch(&m, &k_take, &a, p->m, NULL));
   return ipc_sort_corners(p, &p->corner, p->v, p->m);
+}
+
+loom_status ipc_way(ipc *p, loom_buf *a, loom_buf *b, double *way)
+{
+  *way = 0.0;
+  if (a == b || p->sc->num_verts == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const ipc_moved_args args = {.x = plug_read(&m, a), .anchor = plug_read(&m, b)};
+  LOOM_TRY(plug_launch(&m, &k_moved, &args, p->sc->num_verts, plug_write(&m, p->result)));
+  LOOM_TRY(plug_fetch(p->h, p->e, p->result, 1, way));
+  *way = sqrt(*way);
+  return LOOM_OK;
 }
 
 loom_status ipc_covers(ipc *p, loom_buf *x, double progress, int *good)
 {
-  double moved2 = 0.0;
-  void *q[3];
+  double way;
   *good = p->valid && (!p->moving || progress == p->progress);
-  if (!*good || p->sc->num_verts == 0) return LOOM_OK;
-  const plug_map m[3] = {{x, LOOM_READ}, {p->anchor, LOOM_READ}, {p->result, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(p->h, p->e, 3, m, q));
-  const ipc_moved_args a = {q[0], q[1]};
-  LOOM_TRY(plug_run(p->h, p->e, &k_moved, &a, p->sc->num_verts, q[2]));
-  LOOM_TRY(plug_unmap_all(p->h, 3, m));
-  LOOM_TRY(plug_fetch(p->h, p->e, p->result, 1, &moved2));
+  if (!*good) return LOOM_OK;
+  LOOM_TRY(ipc_way(p, x, p->anchor, &way));
   /* two vertices approach by at most twice the largest way; what is not a number stays here
    * and shows in the energy */
-  *good = !(sqrt(moved2) > 0.5 * p->set.slack);
+  *good = !(way > 0.5 * p->set.slack);
   return LOOM_OK;
 }
 
@@ -321,30 +309,19 @@ loom_status ipc_cover(ipc *p, const loom_step *s, loom_buf *x, double progress)
 /* D - xi^2 of all candidates at x, and its least. */
 static loom_status measure(ipc *p, const loom_step *s, loom_buf *x, double progress)
 {
-  const loom_host *const h = p->h;
-  plug_map m[IPC_MAPS];
-  ipc_measure_args a;
-  void *q[3];
-  const plug_map o[3] = {
-      {p->corner.num, LOOM_READ}, {p->room, LOOM_WRITE}, {p->active, LOOM_WRITE}};
-  LOOM_TRY(ipc_open(p, s, x, progress, m, &a.s));
-  LOOM_TRY(plug_map_all(h, p->e, 3, o, q));
-  a.num = q[0];
-  a.room = q[1];
-  a.active = q[2];
-  LOOM_TRY(plug_run(h, p->e, &k_measure, &a, p->m, NULL));
-  LOOM_TRY(plug_unmap_all(h, 3, o));
-  return ipc_close(p, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const ipc_measure_args a = {.s = ipc_open(p, &m, s, x, progress),
+                              .num = plug_read(&m, p->corner.num),
+                              .room = plug_write(&m, p->room),
+                              .active = plug_write(&m, p->active)};
+  return ipc_launch(p, &m, &k_measure, &a, p->m, NULL);
 }
 
 static loom_status least(ipc *p, const lk_entry *k, double *out)
 {
-  const plug_map m[3] = {{p->room, LOOM_READ}, {p->xi, LOOM_READ}, {p->result, LOOM_WRITE}};
-  void *q[3];
-  LOOM_TRY(plug_map_all(p->h, p->e, 3, m, q));
-  const ipc_room_args a = {q[0], q[1]};
-  LOOM_TRY(plug_run(p->h, p->e, k, &a, p->m, q[2]));
-  LOOM_TRY(plug_unmap_all(p->h, 3, m));
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const ipc_room_args a = {.room = plug_read(&m, p->room), .xi = plug_read(&m, p->xi)};
+  LOOM_TRY(plug_launch(&m, k, &a, p->m, plug_write(&m, p->result)));
   LOOM_TRY(plug_fetch(p->h, p->e, p->result, 1, out));
   *out = -*out;
   return LOOM_OK;
@@ -361,7 +338,6 @@ loom_status ipc_measure_room(ipc *p, const loom_step *s, loom_buf *x, double pro
 loom_status ipc_activate(ipc *p, const loom_step *s, loom_buf *x, double progress)
 {
   const loom_host *const h = p->h;
-  void *q[2];
   LOOM_TRY(ipc_cover(p, s, x, progress));
   p->num_active = 0;
   LOOM_TRY(ipc_measure_room(p, s, x, progress));
@@ -371,11 +347,9 @@ loom_status ipc_activate(ipc *p, const loom_step *s, loom_buf *x, double progres
   LOOM_TRY(ipc_last_of(p, p->place, p->m, &p->num_active));
   if (p->num_active == 0) return LOOM_OK;
   LOOM_TRY(h->buf_resize(h, p->list, p->num_active));
-  const plug_map l[2] = {{p->place, LOOM_READ}, {p->list, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, p->e, 2, l, q));
-  const ipc_compact_args a = {q[0], q[1]};
-  LOOM_TRY(plug_run(h, p->e, &k_compact, &a, p->m, NULL));
-  return plug_unmap_all(h, 2, l);
+  plug_maps m = plug_maps_on(h, p->e);
+  const ipc_compact_args a = {.place = plug_read(&m, p->place), .list = plug_write(&m, p->list)};
+  return plug_launch(&m, &k_compact, &a, p->m, NULL);
 }
 
 loom_status ipc_least_gap_now(ipc *p, double *gap)

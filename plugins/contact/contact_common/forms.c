@@ -10,47 +10,35 @@ static const lk_entry k_strongest = LK_ENTRY(ipc_strongest), k_count = LK_ENTRY(
 /* Sum or maximum over the active pairs at x. */
 static loom_status reduce(ipc *p, const loom_step *s, loom_buf *x, const lk_entry *k, double *out)
 {
-  plug_map m[IPC_MAPS];
-  ipc_eval_args a;
-  void *q[2];
-  const plug_map o[2] = {{p->list, LOOM_READ}, {p->result, LOOM_WRITE}};
-  LOOM_TRY(ipc_open(p, s, x, s->progress, m, &a.s));
-  LOOM_TRY(plug_map_all(p->h, p->e, 2, o, q));
-  a.list = q[0];
-  LOOM_TRY(plug_run(p->h, p->e, k, &a, p->num_active, q[1]));
-  LOOM_TRY(plug_unmap_all(p->h, 2, o));
-  LOOM_TRY(ipc_close(p, m));
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const ipc_eval_args a = {.s = ipc_open(p, &m, s, x, s->progress), .list = plug_read(&m, p->list)};
+  LOOM_TRY(ipc_launch(p, &m, k, &a, p->num_active, plug_write(&m, p->result)));
   return plug_fetch(p->h, p->e, p->result, 1, out);
 }
 
 loom_status ipc_gather_forces(ipc *p, corner_set *c, loom_buf *place, loom_buf *grad)
 {
-  const plug_map g[6] = {{c->vertex, LOOM_READ}, {c->place, LOOM_READ}, {c->owner, LOOM_READ},
-                         {place, LOOM_READ},     {c->force, LOOM_READ}, {grad, LOOM_RDWR}};
-  void *q[6];
   if (c->count == 0) return LOOM_OK;
-  LOOM_TRY(plug_map_all(p->h, p->e, 6, g, q));
-  const ipc_gather_args a = {q[0], q[1], q[2], q[3], q[4], q[5], c->count};
-  LOOM_TRY(plug_run(p->h, p->e, &k_gather, &a, c->count, NULL));
-  return plug_unmap_all(p->h, 6, g);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const ipc_gather_args a = {.key = plug_read(&m, c->vertex),
+                             .perm = plug_read(&m, c->place),
+                             .owner = plug_read(&m, c->owner),
+                             .place = plug_read(&m, place),
+                             .force = plug_read(&m, c->force),
+                             .grad = plug_rdwr(&m, grad),
+                             .corners = c->count};
+  return plug_launch(&m, &k_gather, &a, c->count, NULL);
 }
 
 static loom_status add_gradient(ipc *p, const loom_step *s, loom_buf *x, loom_buf *grad)
 {
-  plug_map m[IPC_MAPS];
-  ipc_force_args a;
-  void *q[3];
-  const plug_map f[3] = {
-      {p->list, LOOM_READ}, {p->corner.at, LOOM_READ}, {p->corner.force, LOOM_RDWR}};
   if (p->num_active == 0) return LOOM_OK;
-  LOOM_TRY(ipc_open(p, s, x, s->progress, m, &a.s));
-  LOOM_TRY(plug_map_all(p->h, p->e, 3, f, q));
-  a.list = q[0];
-  a.at = q[1];
-  a.force = q[2];
-  LOOM_TRY(plug_run(p->h, p->e, &k_force, &a, p->num_active, NULL));
-  LOOM_TRY(plug_unmap_all(p->h, 3, f));
-  LOOM_TRY(ipc_close(p, m));
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const ipc_force_args a = {.s = ipc_open(p, &m, s, x, s->progress),
+                            .list = plug_read(&m, p->list),
+                            .at = plug_read(&m, p->corner.at),
+                            .force = plug_rdwr(&m, p->corner.force)};
+  LOOM_TRY(ipc_launch(p, &m, &k_force, &a, p->num_active, NULL));
   return ipc_gather_forces(p, &p->corner, p->place, grad);
 }
 
@@ -78,16 +66,16 @@ loom_status ipc_eval(void *self, const loom_step *s, loom_buf *x, double *energy
 loom_status ipc_count(ipc *p, int square, int64_t *total)
 {
   const loom_host *const h = p->h;
-  const plug_map m[3] = {{p->list, LOOM_READ}, {p->corner.num, LOOM_READ}, {p->blocks, LOOM_WRITE}};
-  void *q[3];
   *total = 0;
   if (p->num_active == 0) return LOOM_OK;
   LOOM_TRY(h->buf_resize(h, p->blocks, p->num_active));
   LOOM_TRY(h->buf_resize(h, p->at_block, p->num_active + 1));
-  LOOM_TRY(plug_map_all(h, p->e, 3, m, q));
-  const ipc_count_args a = {q[0], q[1], q[2], square};
-  LOOM_TRY(plug_run(h, p->e, &k_count, &a, p->num_active, NULL));
-  LOOM_TRY(plug_unmap_all(h, 3, m));
+  plug_maps m = plug_maps_on(h, p->e);
+  const ipc_count_args a = {.list = plug_read(&m, p->list),
+                            .num = plug_read(&m, p->corner.num),
+                            .count = plug_write(&m, p->blocks),
+                            .square = square};
+  LOOM_TRY(plug_launch(&m, &k_count, &a, p->num_active, NULL));
   LOOM_TRY(h->scan_i64(h, p->e, p->blocks, p->at_block));
   return ipc_last_of(p, p->at_block, p->num_active, total);
 }
@@ -95,27 +83,17 @@ loom_status ipc_count(ipc *p, int square, int64_t *total)
 static loom_status add_hessian(ipc *p, const loom_step *s, loom_buf *x, int how, int64_t first,
                                loom_blocks3 *out)
 {
-  plug_map m[IPC_MAPS];
-  ipc_hessian_args a;
-  void *q[5];
-  const plug_map b[5] = {{p->list, LOOM_READ},
-                         {p->at_block, LOOM_READ},
-                         {out->row, LOOM_RDWR},
-                         {out->col, LOOM_RDWR},
-                         {out->val, LOOM_RDWR}};
   if (p->num_active == 0) return LOOM_OK;
-  LOOM_TRY(ipc_open(p, s, x, s->progress, m, &a.s));
-  LOOM_TRY(plug_map_all(p->h, p->e, 5, b, q));
-  a.list = q[0];
-  a.at_block = q[1];
-  a.first = first;
-  a.how = how;
-  a.row = q[2];
-  a.col = q[3];
-  a.val = q[4];
-  LOOM_TRY(plug_run(p->h, p->e, &k_hessian, &a, p->num_active, NULL));
-  LOOM_TRY(plug_unmap_all(p->h, 5, b));
-  return ipc_close(p, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const ipc_hessian_args a = {.s = ipc_open(p, &m, s, x, s->progress),
+                              .list = plug_read(&m, p->list),
+                              .at_block = plug_read(&m, p->at_block),
+                              .first = first,
+                              .how = how,
+                              .row = plug_rdwr(&m, out->row),
+                              .col = plug_rdwr(&m, out->col),
+                              .val = plug_rdwr(&m, out->val)};
+  return ipc_launch(p, &m, &k_hessian, &a, p->num_active, NULL);
 }
 
 loom_status ipc_hess(void *self, const loom_step *s, loom_buf *x, int how, loom_blocks3 *out)

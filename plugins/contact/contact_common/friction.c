@@ -1,6 +1,4 @@
 /* friction.c - lagged friction: what is frozen, when, and the forms of its potential. */
-#include <string.h>
-
 #include "ipc.h"
 
 static const lk_entry k_lag = LK_ENTRY(ipc_lag), k_differ = LK_ENTRY(ipc_differ);
@@ -25,42 +23,30 @@ static loom_status resize(ipc *p, int64_t m)
 /* Freeze the active pairs of x. */
 static loom_status freeze(ipc *p, const loom_step *s, loom_buf *x, double progress)
 {
-  plug_map m[IPC_MAPS];
-  ipc_lag_args a;
-  void *q[9];
-  const plug_map o[9] = {
-      {p->list, LOOM_READ},   {p->fv, LOOM_WRITE},          {p->fobst, LOOM_WRITE},
-      {p->fw, LOOM_WRITE},    {p->fnormal, LOOM_WRITE},     {p->fpoint, LOOM_WRITE},
-      {p->fmost, LOOM_WRITE}, {p->fcorner.num, LOOM_WRITE}, {p->fblocks, LOOM_WRITE}};
-  LOOM_TRY(ipc_open(p, s, x, progress, m, &a.s));
-  LOOM_TRY(plug_map_all(p->h, p->e, 9, o, q));
-  a.list = q[0];
-  a.v = q[1];
-  a.obst = q[2];
-  a.w = q[3];
-  a.normal = q[4];
-  a.point = q[5];
-  a.most = q[6];
-  a.num = q[7];
-  a.blocks = q[8];
-  a.self_friction = (lk_real)p->set.self_friction;
-  LOOM_TRY(plug_run(p->h, p->e, &k_lag, &a, p->nf, NULL));
-  LOOM_TRY(plug_unmap_all(p->h, 9, o));
-  return ipc_close(p, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const ipc_lag_args a = {.s = ipc_open(p, &m, s, x, progress),
+                          .list = plug_read(&m, p->list),
+                          .v = plug_write(&m, p->fv),
+                          .obst = plug_write(&m, p->fobst),
+                          .w = plug_write(&m, p->fw),
+                          .normal = plug_write(&m, p->fnormal),
+                          .point = plug_write(&m, p->fpoint),
+                          .most = plug_write(&m, p->fmost),
+                          .num = plug_write(&m, p->fcorner.num),
+                          .blocks = plug_write(&m, p->fblocks),
+                          .self_friction = (lk_real)p->set.self_friction};
+  return ipc_launch(p, &m, &k_lag, &a, p->nf, NULL);
 }
 
 /* Are the vertices of the lagged pairs those of last time? */
 static loom_status same_pairs(ipc *p, int64_t before, int *same)
 {
-  void *q[3];
   double differ = 0.0;
   *same = before == p->nf;
   if (!*same || p->nf == 0) return LOOM_OK;
-  const plug_map m[3] = {{p->fv, LOOM_READ}, {p->fv_old, LOOM_READ}, {p->result, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(p->h, p->e, 3, m, q));
-  const ipc_differ_args a = {q[0], q[1]};
-  LOOM_TRY(plug_run(p->h, p->e, &k_differ, &a, 4 * p->nf, q[2]));
-  LOOM_TRY(plug_unmap_all(p->h, 3, m));
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const ipc_differ_args a = {.a = plug_read(&m, p->fv), .b = plug_read(&m, p->fv_old)};
+  LOOM_TRY(plug_launch(&m, &k_differ, &a, 4 * p->nf, plug_write(&m, p->result)));
   LOOM_TRY(plug_fetch(p->h, p->e, p->result, 1, &differ));
   *same = differ == 0.0;
   return LOOM_OK;
@@ -93,61 +79,31 @@ loom_status ipc_lag_at(ipc *p, const loom_step *s, loom_buf *x, double progress,
   return LOOM_OK;
 }
 
-loom_status ipc_open_lagged(ipc *p, const loom_step *s, loom_buf *x, plug_map m[IPC_LAG_MAPS],
-                            ipc_lagged *out)
+ipc_lagged ipc_open_lagged(ipc *p, plug_maps *m, const loom_step *s, loom_buf *x)
 {
-  void *q[IPC_LAG_MAPS];
-  const obst_view *view;
   const int bodies = LOOM_HAS(s, body1) && p->sc->num_body_verts > 0;
-  const plug_map all[IPC_LAG_MAPS] = {{x, LOOM_READ},
-                                      {s->x_start, LOOM_READ},
-                                      {bodies ? s->body0 : NULL, LOOM_READ},
-                                      {bodies ? s->body1 : NULL, LOOM_READ},
-                                      {p->sc->fixed, LOOM_READ},
-                                      {p->fv, LOOM_READ},
-                                      {p->fobst, LOOM_READ},
-                                      {p->fw, LOOM_READ},
-                                      {p->fnormal, LOOM_READ},
-                                      {p->fpoint, LOOM_READ},
-                                      {p->fmost, LOOM_READ}};
-  memcpy(m, all, sizeof all);
-  LOOM_TRY(plug_map_all(p->h, p->e, IPC_LAG_MAPS, m, q));
-  LOOM_TRY(ipc_views_open(p, &view));
-  const ipc_lagged f = {.x = q[0],
-                        .x_start = q[1],
-                        .body0 = q[2],
-                        .body1 = q[3],
-                        .fixed = q[4],
-                        .view = view,
-                        .v = q[5],
-                        .obst = q[6],
-                        .w = q[7],
-                        .normal = q[8],
-                        .point = q[9],
-                        .most = q[10],
-                        .progress = (lk_real)s->progress,
-                        .eps = (lk_real)(p->set.epsilon_v * s->h),
-                        .n = p->sc->num_verts};
-  *out = f;
-  return LOOM_OK;
-}
-
-loom_status ipc_close_lagged(ipc *p, const plug_map m[IPC_LAG_MAPS])
-{
-  LOOM_TRY(ipc_views_close(p));
-  return plug_unmap_all(p->h, IPC_LAG_MAPS, m);
+  return (ipc_lagged){.x = plug_read(m, x),
+                      .x_start = plug_read(m, s->x_start),
+                      .body0 = plug_read(m, bodies ? s->body0 : NULL),
+                      .body1 = plug_read(m, bodies ? s->body1 : NULL),
+                      .fixed = plug_read(m, p->sc->fixed),
+                      .view = ipc_open_views(p, m),
+                      .v = plug_read(m, p->fv),
+                      .obst = plug_read(m, p->fobst),
+                      .w = plug_read(m, p->fw),
+                      .normal = plug_read(m, p->fnormal),
+                      .point = plug_read(m, p->fpoint),
+                      .most = plug_read(m, p->fmost),
+                      .progress = (lk_real)s->progress,
+                      .eps = (lk_real)(p->set.epsilon_v * s->h),
+                      .n = p->sc->num_verts};
 }
 
 static loom_status sum(ipc *p, const loom_step *s, loom_buf *x, const lk_entry *k, double *out)
 {
-  plug_map m[IPC_LAG_MAPS];
-  ipc_slip_args a;
-  void *result;
-  LOOM_TRY(ipc_open_lagged(p, s, x, m, &a.f));
-  LOOM_TRY(p->h->map(p->h, p->e, p->result, LOOM_WRITE, LOOM_AT_EXEC, &result));
-  LOOM_TRY(plug_run(p->h, p->e, k, &a, p->nf, result));
-  LOOM_TRY(p->h->unmap(p->h, p->result));
-  LOOM_TRY(ipc_close_lagged(p, m));
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const ipc_slip_args a = {.f = ipc_open_lagged(p, &m, s, x)};
+  LOOM_TRY(ipc_launch(p, &m, k, &a, p->nf, plug_write(&m, p->result)));
   return plug_fetch(p->h, p->e, p->result, 1, out);
 }
 
@@ -163,40 +119,25 @@ loom_status ipc_friction_sums(ipc *p, const loom_step *s, loom_buf *x, double *p
 
 loom_status ipc_friction_gradient(ipc *p, const loom_step *s, loom_buf *x, loom_buf *grad)
 {
-  plug_map m[IPC_LAG_MAPS];
-  ipc_drag_args a;
-  void *q[2];
-  const plug_map o[2] = {{p->fcorner.at, LOOM_READ}, {p->fcorner.force, LOOM_WRITE}};
   if (p->nf == 0) return LOOM_OK;
-  LOOM_TRY(ipc_open_lagged(p, s, x, m, &a.f));
-  LOOM_TRY(plug_map_all(p->h, p->e, 2, o, q));
-  a.at = q[0];
-  a.force = q[1];
-  LOOM_TRY(plug_run(p->h, p->e, &k_drag, &a, p->nf, NULL));
-  LOOM_TRY(plug_unmap_all(p->h, 2, o));
-  LOOM_TRY(ipc_close_lagged(p, m));
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const ipc_drag_args a = {.f = ipc_open_lagged(p, &m, s, x),
+                           .at = plug_read(&m, p->fcorner.at),
+                           .force = plug_write(&m, p->fcorner.force)};
+  LOOM_TRY(ipc_launch(p, &m, &k_drag, &a, p->nf, NULL));
   return ipc_gather_forces(p, &p->fcorner, NULL, grad);
 }
 
 loom_status ipc_friction_hessian(ipc *p, const loom_step *s, loom_buf *x, int64_t first,
                                  loom_blocks3 *out)
 {
-  plug_map m[IPC_LAG_MAPS];
-  ipc_drag_hessian_args a;
-  void *q[4];
-  const plug_map b[4] = {{p->fat_block, LOOM_READ},
-                         {out->row, LOOM_RDWR},
-                         {out->col, LOOM_RDWR},
-                         {out->val, LOOM_RDWR}};
   if (p->num_fblocks == 0) return LOOM_OK;
-  LOOM_TRY(ipc_open_lagged(p, s, x, m, &a.f));
-  LOOM_TRY(plug_map_all(p->h, p->e, 4, b, q));
-  a.at_block = q[0];
-  a.first = first;
-  a.row = q[1];
-  a.col = q[2];
-  a.val = q[3];
-  LOOM_TRY(plug_run(p->h, p->e, &k_hessian, &a, p->nf, NULL));
-  LOOM_TRY(plug_unmap_all(p->h, 4, b));
-  return ipc_close_lagged(p, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const ipc_drag_hessian_args a = {.f = ipc_open_lagged(p, &m, s, x),
+                                   .at_block = plug_read(&m, p->fat_block),
+                                   .first = first,
+                                   .row = plug_rdwr(&m, out->row),
+                                   .col = plug_rdwr(&m, out->col),
+                                   .val = plug_rdwr(&m, out->val)};
+  return ipc_launch(p, &m, &k_hessian, &a, p->nf, NULL);
 }

@@ -175,13 +175,17 @@ loom_status ipc_overlap_error(ipc *p, const loom_step *s, const char *what, cons
 loom_status ipc_sort_corners(ipc *p, corner_set *c, loom_buf *v, int64_t m);
 loom_status ipc_last_of(ipc *p, loom_buf *sums, int64_t at, int64_t *out);
 
-/* Map everything the kernels read at x; closed by ipc_close(). */
-enum { IPC_MAPS = 10 };
-loom_status ipc_open(ipc *p, const loom_step *s, loom_buf *x, double progress, plug_map m[IPC_MAPS],
-                     ipc_state *out);
-loom_status ipc_close(ipc *p, const plug_map m[IPC_MAPS]);
-loom_status ipc_views_open(ipc *p, const obst_view **out);
-loom_status ipc_views_close(ipc *p);
+/* Largest way of a vertex from a to b, m. */
+loom_status ipc_way(ipc *p, loom_buf *a, loom_buf *b, double *way);
+
+/* Maps what the kernels read at x; m is closed by ipc_close() or ipc_launch(). */
+ipc_state ipc_open(ipc *p, plug_maps *m, const loom_step *s, loom_buf *x, double progress);
+/* The bodies alone, [num_obstacles]; NULL after an error.  Closed likewise. */
+const obst_view *ipc_open_views(ipc *p, plug_maps *m);
+loom_status ipc_close(ipc *p, plug_maps *m);
+/* plug_launch() for maps with bodies. */
+loom_status ipc_launch(ipc *p, plug_maps *m, const lk_entry *k, const void *args, int64_t n,
+                       lk_real *result);
 
 /* ---- forms.c ----------------------------------------------------------------------------------
  */
@@ -199,11 +203,8 @@ loom_status ipc_gather_forces(ipc *p, corner_set *c, loom_buf *place, loom_buf *
  */
 /* Lag at x; *changed: LOOM_CHANGED_*. */
 loom_status ipc_lag_at(ipc *p, const loom_step *s, loom_buf *x, double progress, uint32_t *changed);
-/* Map everything the kernels read of the lagged pairs; closed by ipc_close_lagged(). */
-enum { IPC_LAG_MAPS = 11 };
-loom_status ipc_open_lagged(ipc *p, const loom_step *s, loom_buf *x, plug_map m[IPC_LAG_MAPS],
-                            ipc_lagged *out);
-loom_status ipc_close_lagged(ipc *p, const plug_map m[IPC_LAG_MAPS]);
+/* Maps what the kernels read of the lagged pairs; closed like ipc_open(). */
+ipc_lagged ipc_open_lagged(ipc *p, plug_maps *m, const loom_step *s, loom_buf *x);
 /* NULL: not wanted; work: mu lambda f1 |u| */
 loom_status ipc_friction_sums(ipc *p, const loom_step *s, loom_buf *x, double *potential,
                               double *work);

@@ -8,7 +8,6 @@
  * the value of the barrier, which is the derivative of no energy; with w as above fixed points
  * of the projective iteration are minima of B, and a line search can be trusted. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "dbb.kern.h"
 #include "ipc.h"
@@ -62,65 +61,40 @@ static void dbb_destroy(void *self)
 
 /* ---- quadratic form ------------------------------------------------------------------------- */
 
-enum { OUT_MAPS = 5 };
-
-static loom_status open_terms(const ipc *p, loom_quad *q, int64_t first, plug_map m[OUT_MAPS],
-                              dbb_terms *t)
+/* Room for terms from `first` on. */
+static dbb_terms terms_from(plug_maps *m, int64_t first, const loom_quad *out)
 {
-  void *o[OUT_MAPS];
-  const plug_map all[OUT_MAPS] = {{q->v, LOOM_RDWR},
-                                  {q->w, LOOM_RDWR},
-                                  {q->k, LOOM_RDWR},
-                                  {q->p, LOOM_RDWR},
-                                  {q->dir, LOOM_RDWR}};
-  memcpy(m, all, sizeof all);
-  LOOM_TRY(plug_map_all(p->h, p->e, OUT_MAPS, m, o));
-  t->first = first;
-  t->v = o[0];
-  t->w = o[1];
-  t->k = o[2];
-  t->p = o[3];
-  t->dir = o[4];
-  return LOOM_OK;
+  return (dbb_terms){.first = first,
+                     .v = plug_rdwr(m, out->v),
+                     .w = plug_rdwr(m, out->w),
+                     .k = plug_rdwr(m, out->k),
+                     .p = plug_rdwr(m, out->p),
+                     .dir = plug_rdwr(m, out->dir)};
 }
 
 static loom_status add_pairs(dbb *d, const loom_step *s, loom_buf *x, int64_t first, loom_quad *out)
 {
   ipc *const p = &d->base;
-  plug_map m[IPC_MAPS], o[OUT_MAPS];
-  dbb_quad_args a;
-  void *q[2];
-  const plug_map l[2] = {{p->list, LOOM_READ}, {p->at_block, LOOM_READ}};
   if (p->num_active == 0) return LOOM_OK;
-  LOOM_TRY(ipc_open(p, s, x, s->progress, m, &a.s));
-  LOOM_TRY(open_terms(p, out, first, o, &a.t));
-  LOOM_TRY(plug_map_all(p->h, p->e, 2, l, q));
-  a.list = q[0];
-  a.at = q[1];
-  a.weight = d->weight;
-  LOOM_TRY(plug_run(p->h, p->e, &k_quad, &a, p->num_active, NULL));
-  LOOM_TRY(plug_unmap_all(p->h, 2, l));
-  LOOM_TRY(plug_unmap_all(p->h, OUT_MAPS, o));
-  return ipc_close(p, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const dbb_quad_args a = {.s = ipc_open(p, &m, s, x, s->progress),
+                           .t = terms_from(&m, first, out),
+                           .list = plug_read(&m, p->list),
+                           .at = plug_read(&m, p->at_block),
+                           .weight = d->weight};
+  return ipc_launch(p, &m, &k_quad, &a, p->num_active, NULL);
 }
 
 static loom_status add_friction(dbb *d, const loom_step *s, loom_buf *x, int64_t first,
                                 loom_quad *out)
 {
   ipc *const p = &d->base;
-  plug_map m[IPC_LAG_MAPS], o[OUT_MAPS];
-  dbb_drag_args a;
-  void *q[1];
-  const plug_map l[1] = {{p->fcorner.at, LOOM_READ}};
   if (p->nf == 0 || p->fcorner.count == 0) return LOOM_OK;
-  LOOM_TRY(ipc_open_lagged(p, s, x, m, &a.f));
-  LOOM_TRY(open_terms(p, out, first, o, &a.t));
-  LOOM_TRY(plug_map_all(p->h, p->e, 1, l, q));
-  a.at = q[0];
-  LOOM_TRY(plug_run(p->h, p->e, &k_drag, &a, p->nf, NULL));
-  LOOM_TRY(plug_unmap_all(p->h, 1, l));
-  LOOM_TRY(plug_unmap_all(p->h, OUT_MAPS, o));
-  return ipc_close_lagged(p, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const dbb_drag_args a = {.f = ipc_open_lagged(p, &m, s, x),
+                           .t = terms_from(&m, first, out),
+                           .at = plug_read(&m, p->fcorner.at)};
+  return ipc_launch(p, &m, &k_drag, &a, p->nf, NULL);
 }
 
 static loom_status dbb_form(void *self, const loom_step *s, loom_buf *x, loom_quad *out)

@@ -17,7 +17,6 @@
 
 static const lk_entry k_key = LK_ENTRY(ndb_key), k_carry = LK_ENTRY(ndb_carry);
 static const lk_entry k_freeze = LK_ENTRY(ndb_freeze), k_age = LK_ENTRY(ndb_age);
-static const lk_entry k_moved = LK_ENTRY(ipc_moved);
 
 static const double NDB_SLACK = 1e-3; /* m */
 
@@ -125,27 +124,26 @@ static loom_status mean_diagonal(ndb *d, const loom_step *s, double *out)
 {
   const loom_host *const h = d->base.h;
   const loom_csr *L = NULL;
-  void *q[4];
   double sum = 0.0;
   int64_t num = 0;
   const loom_status st = h->pd_operator(h, s, &L);
   LOOM_CHECK(h, st == LOOM_OK, st,
              "w0 is measured in the diagonal of the projective operator, which this scene does "
              "not have; give the unit in N/m: 'weight = ...'");
-  loom_buf *const all[4] = {L->row_ptr, L->col, L->val, d->base.sc->fixed};
-  for (int i = 0; i < 4; ++i)
-    LOOM_TRY(h->map(h, d->base.e, all[i], LOOM_READ, LOOM_AT_HOST, q + i));
-  const int64_t *const ptr = q[0];
-  const int32_t *const col = q[1];
+  plug_maps m = plug_maps_on(h, d->base.e);
+  const int64_t *const ptr = plug_bind(&m, L->row_ptr, LOOM_READ, LOOM_AT_HOST);
+  const int32_t *const col = plug_bind(&m, L->col, LOOM_READ, LOOM_AT_HOST);
+  const loom_real *const val = plug_bind(&m, L->val, LOOM_READ, LOOM_AT_HOST);
+  const uint8_t *const fixed = plug_bind(&m, d->base.sc->fixed, LOOM_READ, LOOM_AT_HOST);
+  LOOM_TRY(m.status);
   for (int32_t i = 0; i < L->num_rows; ++i)
-    for (int64_t j = ptr[i]; j < ptr[i + 1] && !((const uint8_t *)q[3])[i]; ++j) {
+    for (int64_t j = ptr[i]; j < ptr[i + 1] && !fixed[i]; ++j) {
       if (col[j] != i) continue;
-      sum += (double)((const loom_real *)q[2])[j];
+      sum += (double)val[j];
       ++num;
     }
-  for (int i = 3; i >= 0; --i) LOOM_TRY(h->unmap(h, all[i]));
   *out = num > 0 ? sum / (double)num : 1.0;
-  return LOOM_OK;
+  return plug_unbind(&m);
 }
 
 /* The age from which on weights are w_max. */
@@ -162,30 +160,24 @@ static loom_status refresh_weights(ndb *d, const loom_step *s, int ageing)
   static const int32_t sets[] = {CCD_SAMPLES_NONE, CCD_SAMPLES_CENTRE, CCD_SAMPLES_3, CCD_SAMPLES_6,
                                  CCD_SAMPLES_ADAPTIVE};
   ipc *const p = &d->base;
-  plug_map m[NDB_MAPS];
-  ndb_age_args a;
-  void *q[4];
-  const plug_map o[4] = {
-      {s->x_feas, LOOM_READ}, {d->age, LOOM_RDWR}, {d->weight, LOOM_WRITE}, {d->force, LOOM_WRITE}};
+  const ndb_settings *const set = &d->set;
   if (p->m == 0) return LOOM_OK;
-  LOOM_TRY(ndb_open(d, s, s->x, 1, m, &a.s));
-  LOOM_TRY(plug_map_all(p->h, p->e, 4, o, q));
-  a.x_feas = q[0];
-  a.age = q[1];
-  a.weight = q[2];
-  a.force = q[3];
-  a.partial.samples = sets[d->set.samples];
-  a.partial.projection = d->set.projection;
-  a.partial.eta = (lk_real)d->set.eta;
-  a.w0 = (lk_real)(d->set.w0 * d->scale);
-  a.base = (lk_real)d->set.growth_base;
-  a.w_max = (lk_real)(d->set.w_max * d->scale);
-  a.grow = d->set.growth;
-  a.cap = age_cap(&d->set);
-  a.ageing = ageing;
-  LOOM_TRY(plug_run(p->h, p->e, &k_age, &a, p->m, NULL));
-  LOOM_TRY(plug_unmap_all(p->h, 4, o));
-  return ndb_close(d, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const ndb_age_args a = {.s = ndb_open(d, &m, s, s->x, 1),
+                          .x_feas = plug_read(&m, s->x_feas),
+                          .age = plug_rdwr(&m, d->age),
+                          .weight = plug_write(&m, d->weight),
+                          .force = plug_write(&m, d->force),
+                          .partial = {.samples = sets[set->samples],
+                                      .projection = set->projection,
+                                      .eta = (lk_real)set->eta},
+                          .w0 = (lk_real)(set->w0 * d->scale),
+                          .base = (lk_real)set->growth_base,
+                          .w_max = (lk_real)(set->w_max * d->scale),
+                          .grow = set->growth,
+                          .cap = age_cap(set),
+                          .ageing = ageing};
+  return ipc_launch(p, &m, &k_age, &a, p->m, NULL);
 }
 
 /* ---- contacts ---------------------------------------------------------------------------------
@@ -203,33 +195,24 @@ static loom_status carry_over(ndb *d, const loom_pairs *pairs)
 {
   ipc *const p = &d->base;
   const loom_host *const h = p->h;
-  const obst_view *view;
-  void *q[7];
   if (p->m == 0) return LOOM_OK;
-  const plug_map k[3] = {{pairs->kind, LOOM_READ}, {pairs->key, LOOM_READ}, {d->key, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, p->e, 3, k, q));
-  const ndb_key_args ka = {q[0], q[1], q[2]};
-  LOOM_TRY(plug_run(h, p->e, &k_key, &ka, p->m, NULL));
-  LOOM_TRY(plug_unmap_all(h, 3, k));
+  plug_maps m = plug_maps_on(h, p->e);
+  const ndb_key_args ka = {.kind = plug_read(&m, pairs->kind),
+                           .name = plug_read(&m, pairs->key),
+                           .key = plug_write(&m, d->key)};
+  LOOM_TRY(plug_launch(&m, &k_key, &ka, p->m, NULL));
   LOOM_TRY(h->match_keys(h, p->e, d->key_old, d->num_old, d->key, p->m, d->from));
-  const plug_map c[7] = {{d->from, LOOM_READ},  {d->age_old, LOOM_READ}, {d->force_old, LOOM_READ},
-                         {p->kind, LOOM_READ},  {p->obst, LOOM_READ},    {d->age, LOOM_WRITE},
-                         {p->fmost, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, p->e, 7, c, q));
-  LOOM_TRY(ipc_views_open(p, &view));
-  const ndb_carry_args ca = {.from = q[0],
-                             .age_old = q[1],
-                             .force_old = q[2],
-                             .kind = q[3],
-                             .obst = q[4],
-                             .view = view,
-                             .age = q[5],
-                             .most = q[6],
+  const ndb_carry_args ca = {.from = plug_read(&m, d->from),
+                             .age_old = plug_read(&m, d->age_old),
+                             .force_old = plug_read(&m, d->force_old),
+                             .kind = plug_read(&m, p->kind),
+                             .obst = plug_read(&m, p->obst),
+                             .view = ipc_open_views(p, &m),
+                             .age = plug_write(&m, d->age),
+                             .most = plug_write(&m, p->fmost),
                              .self_friction = (lk_real)p->set.self_friction,
                              .keep_age = d->filters >= 0 || d->set.carry};
-  LOOM_TRY(plug_run(h, p->e, &k_carry, &ca, p->m, NULL));
-  LOOM_TRY(ipc_views_close(p));
-  return plug_unmap_all(h, 7, c);
+  return ipc_launch(p, &m, &k_carry, &ca, p->m, NULL);
 }
 
 static loom_status resize(ndb *d)
@@ -251,27 +234,18 @@ static loom_status resize(ndb *d)
 static loom_status freeze(ndb *d, const loom_step *s)
 {
   ipc *const p = &d->base;
-  const loom_host *const h = p->h;
-  plug_map m[IPC_MAPS];
-  ndb_freeze_args a;
-  void *q[7];
   if (p->m == 0) return LOOM_OK;
-  const plug_map o[7] = {{p->sc->mass, LOOM_READ}, {p->fobst, LOOM_WRITE},  {p->fw, LOOM_WRITE},
-                         {p->fnormal, LOOM_WRITE}, {p->fpoint, LOOM_WRITE}, {d->off, LOOM_WRITE},
-                         {d->share, LOOM_WRITE}};
-  LOOM_TRY(ipc_open(p, s, s->x_feas, s->progress, m, &a.s));
-  LOOM_TRY(plug_map_all(h, p->e, 7, o, q));
-  a.mass = q[0];
-  a.slip_obst = q[1];
-  a.w = q[2];
-  a.normal = q[3];
-  a.point = q[4];
-  a.off = q[5];
-  a.share = q[6];
-  a.targets = d->set.targets;
-  LOOM_TRY(plug_run(h, p->e, &k_freeze, &a, p->m, NULL));
-  LOOM_TRY(plug_unmap_all(h, 7, o));
-  return ipc_close(p, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const ndb_freeze_args a = {.s = ipc_open(p, &m, s, s->x_feas, s->progress),
+                             .mass = plug_read(&m, p->sc->mass),
+                             .slip_obst = plug_write(&m, p->fobst),
+                             .w = plug_write(&m, p->fw),
+                             .normal = plug_write(&m, p->fnormal),
+                             .point = plug_write(&m, p->fpoint),
+                             .off = plug_write(&m, d->off),
+                             .share = plug_write(&m, d->share),
+                             .targets = d->set.targets};
+  return ipc_launch(p, &m, &k_freeze, &a, p->m, NULL);
 }
 
 /* Everything rests on x_feas: a bound keeps apart what is apart there, nothing more. */
@@ -322,23 +296,6 @@ static loom_status ndb_begin_step(void *self, const loom_step *s)
   return LOOM_OK;
 }
 
-/* Largest way from a to b of any vertex, m. */
-static loom_status distance(ndb *d, loom_buf *a, loom_buf *b, double *out)
-{
-  ipc *const p = &d->base;
-  void *q[3];
-  const plug_map m[3] = {{a, LOOM_READ}, {b, LOOM_READ}, {p->result, LOOM_WRITE}};
-  *out = 0.0;
-  if (a == b || p->sc->num_verts == 0) return LOOM_OK;
-  LOOM_TRY(plug_map_all(p->h, p->e, 3, m, q));
-  const ipc_moved_args args = {q[0], q[1]};
-  LOOM_TRY(plug_run(p->h, p->e, &k_moved, &args, p->sc->num_verts, q[2]));
-  LOOM_TRY(plug_unmap_all(p->h, 3, m));
-  LOOM_TRY(plug_fetch(p->h, p->e, p->result, 1, out));
-  *out = sqrt(*out);
-  return LOOM_OK;
-}
-
 /* What stopped x_feas is left with a tenth of the distance it had, and had at most twice the way
  * of a vertex: within a step closeness finds it, and continuous detection runs only once more
  * where a filter has run anyway.  No further than `slack`: where x is far ahead, as far again would
@@ -354,7 +311,7 @@ static loom_status ndb_plan(void *self, const loom_step *s, loom_query *q)
       s->iter < 0 || d->filters != filters_of(s) || d->progress != s->progress || d->filters < 0;
   q->what = 0;
   if (!d->base.asked) return LOOM_OK;
-  LOOM_TRY(distance(d, s->x_feas, s->x, &ahead));
+  LOOM_TRY(ipc_way(&d->base, s->x_feas, s->x, &ahead));
   q->what = LOOM_DETECT_PROXIMITY;
   q->margin = (loom_real)(d->base.set.d_hat + d->base.set.slack);
   if (s->iter < 0 && !(ahead <= 0.0)) q->what |= LOOM_DETECT_CCD;

@@ -44,12 +44,9 @@ loom_status ndb_hess(void *self, const loom_step *s, loom_buf *x, int how, loom_
 loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *out);
 /* ndb_repair.c */
 loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_buf *x);
-/* Map what kernels read at x; `bare`: without weights, which are being written.  Closed by
- * ndb_close(). */
-enum { NDB_MAPS = 16 };
-loom_status ndb_open(ndb *d, const loom_step *s, loom_buf *x, int bare, plug_map m[NDB_MAPS],
-                     ndb_state *out);
-loom_status ndb_close(ndb *d, const plug_map m[NDB_MAPS]);
+/* Maps what kernels read at x; `bare`: without weights, which are being written.  m is closed by
+ * ipc_close() or ipc_launch(). */
+ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare);
 /* Sum or maximum over the contacts at x. */
 loom_status ndb_reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, double *out);
 

@@ -17,22 +17,15 @@ static loom_status over_contacts(ndb *d, const loom_step *s, loom_buf *x, const 
                                  ndb_repair_args *a)
 {
   ipc *const p = &d->base;
-  plug_map m[NDB_MAPS];
-  void *q[6];
-  const plug_map o[6] = {{p->corner.at, LOOM_READ}, {p->sc->mass, LOOM_READ},
-                         {d->push, LOOM_READ},      {p->corner.force, LOOM_RDWR},
-                         {d->impulse, LOOM_RDWR},   {d->inverse, LOOM_RDWR}};
-  LOOM_TRY(ndb_open(d, s, x, 0, m, &a->s));
-  LOOM_TRY(plug_map_all(p->h, p->e, 6, o, q));
-  a->at = q[0];
-  a->mass = q[1];
-  a->load = q[2];
-  a->force = q[3];
-  a->impulse = q[4];
-  a->inverse = q[5];
-  LOOM_TRY(plug_run(p->h, p->e, k, a, p->m, NULL));
-  LOOM_TRY(plug_unmap_all(p->h, 6, o));
-  return ndb_close(d, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  a->s = ndb_open(d, &m, s, x, 0);
+  a->at = plug_read(&m, p->corner.at);
+  a->mass = plug_read(&m, p->sc->mass);
+  a->load = plug_read(&m, d->push);
+  a->force = plug_rdwr(&m, p->corner.force);
+  a->impulse = plug_rdwr(&m, d->impulse);
+  a->inverse = plug_rdwr(&m, d->inverse);
+  return ipc_launch(p, &m, k, a, p->m, NULL);
 }
 
 /* What a kernel left in the corners, summed into `push`. */
@@ -46,16 +39,13 @@ static loom_status gather(ndb *d)
 static loom_status shift(ndb *d, loom_buf *x)
 {
   ipc *const p = &d->base;
-  void *q[5];
-  const plug_map o[5] = {{d->hat, LOOM_READ},
-                         {d->push, LOOM_READ},
-                         {p->sc->mass, LOOM_READ},
-                         {p->sc->fixed, LOOM_READ},
-                         {x, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(p->h, p->e, 5, o, q));
-  const ndb_shift_args a = {q[0], q[1], q[2], q[3], q[4]};
-  LOOM_TRY(plug_run(p->h, p->e, &k_shift, &a, p->sc->num_verts, NULL));
-  return plug_unmap_all(p->h, 5, o);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const ndb_shift_args a = {.hat = plug_read(&m, d->hat),
+                            .push = plug_read(&m, d->push),
+                            .mass = plug_read(&m, p->sc->mass),
+                            .fixed = plug_read(&m, p->sc->fixed),
+                            .x = plug_write(&m, x)};
+  return plug_launch(&m, &k_shift, &a, p->sc->num_verts, NULL);
 }
 
 loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_buf *x)
