@@ -18,24 +18,18 @@ static const lk_entry k_springs_of = LK_ENTRY(acl_springs_of);
 /* Which points of the pairs are in contact, into m->touch. */
 static loom_status find_touching(acl *m, const loom_pairs *pairs)
 {
-  void *p[5];
-  acl_touch_args a;
-  const plug_map q[5] = {{m->P, LOOM_READ},
-                         {pairs->kind, LOOM_READ},
-                         {pairs->v, LOOM_READ},
-                         {pairs->w, LOOM_READ},
-                         {m->touch, LOOM_WRITE}};
+  yarn_line l;
   LOOM_TRY(m->h->buf_resize(m->h, m->touch, pairs->count * (int64_t)sizeof(acl_touch)));
-  LOOM_TRY(plug_map_all(m->h, m->e, 5, q, p));
-  LOOM_TRY(yarn_line_open(m->h, m->sc, m->e, &m->table, &a.l));
-  a.P = p[0];
-  a.kind = p[1];
-  a.v = p[2];
-  a.w = p[3];
-  a.out = p[4];
-  LOOM_TRY(plug_run(m->h, m->e, &k_touching, &a, pairs->count, NULL));
-  LOOM_TRY(yarn_line_close(m->h, m->sc, &m->table));
-  return plug_unmap_all(m->h, 5, q);
+  LOOM_TRY(yarn_line_open(m->h, m->sc, m->e, &m->table, &l));
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  const acl_touch_args a = {.l = l,
+                            .P = plug_read(&maps, m->P),
+                            .kind = plug_read(&maps, pairs->kind),
+                            .v = plug_read(&maps, pairs->v),
+                            .w = plug_read(&maps, pairs->w),
+                            .out = plug_write(&maps, m->touch)};
+  LOOM_TRY(plug_launch(&maps, &k_touching, &a, pairs->count, NULL));
+  return yarn_line_close(m->h, m->sc, &m->table);
 }
 
 /* Points of segments a, b that are in contact and in no set. */

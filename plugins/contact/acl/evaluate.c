@@ -12,16 +12,12 @@ static const lk_entry k_subtract = LK_ENTRY(acl_subtract);
 
 loom_status acl_lanes_at(acl *m, loom_buf *x)
 {
-  void *p[2];
-  acl_lanes_args a;
-  const plug_map q[2] = {{x, LOOM_READ}, {m->P, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(m->h, m->e, 2, q, p));
-  LOOM_TRY(yarn_line_open(m->h, m->sc, m->e, &m->table, &a.l));
-  a.x = p[0];
-  a.P = p[1];
-  LOOM_TRY(plug_run(m->h, m->e, &k_lanes, &a, a.l.num_segs, NULL));
-  LOOM_TRY(yarn_line_close(m->h, m->sc, &m->table));
-  return plug_unmap_all(m->h, 2, q);
+  yarn_line l;
+  LOOM_TRY(yarn_line_open(m->h, m->sc, m->e, &m->table, &l));
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  const acl_lanes_args a = {.l = l, .x = plug_read(&maps, x), .P = plug_write(&maps, m->P)};
+  LOOM_TRY(plug_launch(&maps, &k_lanes, &a, l.num_segs, NULL));
+  return yarn_line_close(m->h, m->sc, &m->table);
 }
 
 /* ---- sums over vertices ------------------------------------------------------------------------
@@ -57,28 +53,24 @@ static loom_status index_slots(acl *m)
 
 loom_status acl_gather_forces(acl *m, loom_buf *force)
 {
-  void *p[4];
   if (m->layout_changed) {
     LOOM_TRY(index_slots(m));
     m->layout_changed = 0;
   }
-  const plug_map q[4] = {
-      {m->pool.b[ACL_F], LOOM_READ}, {m->at, LOOM_READ}, {m->slot, LOOM_READ}, {force, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(m->h, m->e, 4, q, p));
-  const acl_gather_args a = {p[0], p[1], p[2], p[3]};
-  LOOM_TRY(plug_run(m->h, m->e, &k_gather, &a, m->n, NULL));
-  return plug_unmap_all(m->h, 4, q);
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  const acl_gather_args a = {.F = plug_read(&maps, m->pool.b[ACL_F]),
+                             .at = plug_read(&maps, m->at),
+                             .slot = plug_read(&maps, m->slot),
+                             .force = plug_write(&maps, force)};
+  return plug_launch(&maps, &k_gather, &a, m->n, NULL);
 }
 
 /* One number of two arrays over the vertices. */
 static loom_status reduce(acl *m, const lk_entry *k, loom_buf *one, loom_buf *two, double *out)
 {
-  void *p[3];
-  const plug_map q[3] = {{one, LOOM_READ}, {two, LOOM_READ}, {m->result, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(m->h, m->e, 3, q, p));
-  const acl_vector_args a = {p[0], p[1], NULL};
-  LOOM_TRY(plug_run(m->h, m->e, k, &a, m->n, p[2]));
-  LOOM_TRY(plug_unmap_all(m->h, 3, q));
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  const acl_vector_args a = {.a = plug_read(&maps, one), .b = plug_read(&maps, two)};
+  LOOM_TRY(plug_launch(&maps, k, &a, m->n, plug_write(&maps, m->result)));
   return plug_fetch(m->h, m->e, m->result, 1, out);
 }
 
@@ -118,7 +110,6 @@ loom_status acl_eval(void *self, const loom_step *s, loom_buf *x, double *energy
   acl *const m = self;
   double e = m->energy_at, moved = 1.0;
   loom_buf *force = m->force;
-  void *p[2];
   (void)s, (void)dissipation;
   if (m->live == 0) return LOOM_OK;
   if (m->have_force) LOOM_TRY(reduce(m, &k_differ, x, m->x_at, &moved));
@@ -128,9 +119,7 @@ loom_status acl_eval(void *self, const loom_step *s, loom_buf *x, double *energy
   }
   if (energy != NULL) *energy += e;
   if (grad == NULL) return LOOM_OK;
-  const plug_map q[2] = {{force, LOOM_READ}, {grad, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(m->h, m->e, 2, q, p));
-  const acl_vector_args a = {p[0], NULL, p[1]};
-  LOOM_TRY(plug_run(m->h, m->e, &k_subtract, &a, m->n, NULL));
-  return plug_unmap_all(m->h, 2, q);
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  const acl_vector_args a = {.a = plug_read(&maps, force), .out = plug_rdwr(&maps, grad)};
+  return plug_launch(&maps, &k_subtract, &a, m->n, NULL);
 }

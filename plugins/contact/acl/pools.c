@@ -35,37 +35,28 @@ loom_status acl_trim(acl *m)
   return h->buf_resize(h, m->models, m->num * (int64_t)sizeof(acl_model));
 }
 
-static void pool_of(void *const *p, acl_pool *out)
+static acl_pool pool_of(plug_maps *m, const acl_pools *q, int access)
 {
-  out->vert = p[ACL_VERT];
-  out->qbar = p[ACL_QBAR];
-  out->fbar = p[ACL_FBAR];
-  out->M = p[ACL_M];
-  out->X = p[ACL_X];
-  out->Y = p[ACL_Y];
-  out->F = p[ACL_F];
-  out->K = p[ACL_K];
+  return (acl_pool){.vert = plug_bind(m, q->b[ACL_VERT], access, LOOM_AT_EXEC),
+                    .qbar = plug_bind(m, q->b[ACL_QBAR], access, LOOM_AT_EXEC),
+                    .fbar = plug_bind(m, q->b[ACL_FBAR], access, LOOM_AT_EXEC),
+                    .M = plug_bind(m, q->b[ACL_M], access, LOOM_AT_EXEC),
+                    .X = plug_bind(m, q->b[ACL_X], access, LOOM_AT_EXEC),
+                    .Y = plug_bind(m, q->b[ACL_Y], access, LOOM_AT_EXEC),
+                    .F = plug_bind(m, q->b[ACL_F], access, LOOM_AT_EXEC),
+                    .K = plug_bind(m, q->b[ACL_K], access, LOOM_AT_EXEC)};
 }
 
 /* What is left of the sets goes to the arrays of *to. */
 static loom_status move_sets(acl *m, const acl_pools *to)
 {
-  enum { MAPS = 2 * ACL_ARRAYS + 3 };
-  void *p[MAPS];
-  plug_map q[MAPS] = {{m->models, LOOM_RDWR}, {m->jobs, LOOM_READ}, {m->places, LOOM_READ}};
-  acl_move_args a;
-  for (int i = 0; i < ACL_ARRAYS; ++i) {
-    q[3 + i] = (plug_map){m->pool.b[i], LOOM_READ};
-    q[3 + ACL_ARRAYS + i] = (plug_map){to->b[i], LOOM_RDWR};
-  }
-  LOOM_TRY(plug_map_all(m->h, m->e, MAPS, q, p));
-  pool_of(p + 3, &a.from);
-  pool_of(p + 3 + ACL_ARRAYS, &a.to);
-  a.model = p[0];
-  a.job = p[1];
-  a.place = p[2];
-  LOOM_TRY(plug_run(m->h, m->e, &k_move, &a, m->list.n, NULL));
-  return plug_unmap_all(m->h, MAPS, q);
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  const acl_move_args a = {.from = pool_of(&maps, &m->pool, LOOM_READ),
+                           .to = pool_of(&maps, to, LOOM_RDWR),
+                           .model = plug_rdwr(&maps, m->models),
+                           .job = plug_read(&maps, m->jobs),
+                           .place = plug_read(&maps, m->places)};
+  return plug_launch(&maps, &k_move, &a, m->list.n, NULL);
 }
 
 loom_status acl_pools_new(acl *m, acl_pools *q)
@@ -157,35 +148,26 @@ loom_status acl_put_jobs(acl *m, int with_places)
 
 loom_status acl_run(acl *m, const lk_entry *k, loom_buf *x, int keep)
 {
-  enum { OTHERS = 7, MAPS = ACL_ARRAYS + OTHERS };
-  void *p[MAPS];
-  acl_args a;
-  plug_map q[MAPS];
+  yarn_line l;
   if (m->list.n == 0) return LOOM_OK;
-  for (int i = 0; i < ACL_ARRAYS; ++i) q[i] = (plug_map){m->pool.b[i], LOOM_RDWR};
-  const plug_map others[OTHERS] = {
-      {m->models, LOOM_RDWR},  {m->jobs, LOOM_READ}, {m->places, LOOM_READ}, {m->out, LOOM_RDWR},
-      {m->lengths, LOOM_RDWR}, {x, LOOM_READ},       {m->P, LOOM_READ}};
-  for (int i = 0; i < OTHERS; ++i) q[ACL_ARRAYS + i] = others[i];
-  void *const *const o = p + ACL_ARRAYS;
-  LOOM_TRY(plug_map_all(m->h, m->e, MAPS, q, p));
-  LOOM_TRY(yarn_line_open(m->h, m->sc, m->e, &m->table, &a.l));
-  pool_of(p, &a.p);
-  a.model = o[0];
-  a.job = o[1];
-  a.place = o[2];
-  a.out = o[3];
-  a.length = o[4];
-  a.x = o[5];
-  a.P = o[6];
-  a.stiffness = (lk_real)m->set.stiffness;
-  a.stiction = (lk_real)m->set.stiction;
-  a.breaks = (lk_real)m->set.stiction_break;
-  a.keep = keep;
-  a.exact = !(m->set.tolerance > 0.0);
-  LOOM_TRY(plug_run(m->h, m->e, k, &a, m->list.n, NULL));
-  LOOM_TRY(yarn_line_close(m->h, m->sc, &m->table));
-  return plug_unmap_all(m->h, MAPS, q);
+  LOOM_TRY(yarn_line_open(m->h, m->sc, m->e, &m->table, &l));
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  const acl_args a = {.l = l,
+                      .p = pool_of(&maps, &m->pool, LOOM_RDWR),
+                      .model = plug_rdwr(&maps, m->models),
+                      .job = plug_read(&maps, m->jobs),
+                      .place = plug_read(&maps, m->places),
+                      .out = plug_rdwr(&maps, m->out),
+                      .length = plug_rdwr(&maps, m->lengths),
+                      .x = plug_read(&maps, x),
+                      .P = plug_read(&maps, m->P),
+                      .stiffness = (lk_real)m->set.stiffness,
+                      .stiction = (lk_real)m->set.stiction,
+                      .breaks = (lk_real)m->set.stiction_break,
+                      .keep = keep,
+                      .exact = !(m->set.tolerance > 0.0)};
+  LOOM_TRY(plug_launch(&maps, k, &a, m->list.n, NULL));
+  return yarn_line_close(m->h, m->sc, &m->table);
 }
 
 loom_status acl_results(acl *m, const acl_out **out)

@@ -105,37 +105,25 @@ static loom_status penalty_update(void *self, const loom_step *s, const loom_pai
 static loom_status reduce(penalty *p, const loom_step *s, loom_buf *x, const lk_entry *k,
                           double *out)
 {
-  plug_map m[PEN_MAPS];
-  pen_eval_args a;
-  void *result;
-  LOOM_TRY(pen_open(p, s, x, m, &a.s));
-  LOOM_TRY(p->h->map(p->h, p->e, p->result, LOOM_WRITE, LOOM_AT_EXEC, &result));
-  LOOM_TRY(plug_run(p->h, p->e, k, &a, p->m, result));
-  LOOM_TRY(p->h->unmap(p->h, p->result));
-  LOOM_TRY(plug_unmap_all(p->h, PEN_MAPS, m));
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const pen_eval_args a = {.s = pen_open(p, &m, s, x, p->lambda)};
+  LOOM_TRY(plug_launch(&m, k, &a, p->m, plug_write(&m, p->result)));
   return plug_fetch(p->h, p->e, p->result, 1, out);
 }
 
 static loom_status add_gradient(penalty *p, const loom_step *s, loom_buf *x, loom_buf *grad)
 {
-  const loom_host *const h = p->h;
-  plug_map m[PEN_MAPS];
-  pen_force_args a;
-  void *q[4];
-  const plug_map f[2] = {{p->at, LOOM_READ}, {p->force, LOOM_WRITE}};
-  LOOM_TRY(pen_open(p, s, x, m, &a.s));
-  LOOM_TRY(plug_map_all(h, p->e, 2, f, q));
-  a.at = q[0];
-  a.force = q[1];
-  LOOM_TRY(plug_run(h, p->e, &k_force, &a, p->m, NULL));
-  LOOM_TRY(plug_unmap_all(h, 2, f));
-  LOOM_TRY(plug_unmap_all(h, PEN_MAPS, m));
-  const plug_map g[4] = {
-      {p->vertex, LOOM_READ}, {p->place, LOOM_READ}, {p->force, LOOM_READ}, {grad, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(h, p->e, 4, g, q));
-  const pen_gather_args ga = {q[0], q[1], q[2], q[3], p->corners};
-  LOOM_TRY(plug_run(h, p->e, &k_gather, &ga, p->corners, NULL));
-  return plug_unmap_all(h, 4, g);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const pen_force_args a = {.s = pen_open(p, &m, s, x, p->lambda),
+                            .at = plug_read(&m, p->at),
+                            .force = plug_write(&m, p->force)};
+  LOOM_TRY(plug_launch(&m, &k_force, &a, p->m, NULL));
+  const pen_gather_args ga = {.key = plug_read(&m, p->vertex),
+                              .perm = plug_read(&m, p->place),
+                              .force = plug_read(&m, p->force),
+                              .grad = plug_rdwr(&m, grad),
+                              .corners = p->corners};
+  return plug_launch(&m, &k_gather, &ga, p->corners, NULL);
 }
 
 static loom_status penalty_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
@@ -161,56 +149,37 @@ static loom_status penalty_hessian(void *self, const loom_step *s, loom_buf *x, 
                                    loom_blocks3 *out)
 {
   penalty *const p = self;
-  plug_map m[PEN_MAPS];
-  pen_hessian_args a;
-  void *q[4];
   const int64_t first = out->count;
   (void)how; /* exact, and never indefinite */
   if (p->m == 0) return LOOM_OK;
   out->count = first + p->blocks;
   if (out->count > out->capacity) return LOOM_GROW;
-  const plug_map b[4] = {{p->at_block, LOOM_READ},
-                         {out->row, LOOM_RDWR},
-                         {out->col, LOOM_RDWR},
-                         {out->val, LOOM_RDWR}};
-  LOOM_TRY(pen_open(p, s, x, m, &a.s));
-  LOOM_TRY(plug_map_all(p->h, p->e, 4, b, q));
-  a.at_block = q[0];
-  a.first = first;
-  a.row = q[1];
-  a.col = q[2];
-  a.val = q[3];
-  LOOM_TRY(plug_run(p->h, p->e, &k_hessian, &a, p->m, NULL));
-  LOOM_TRY(plug_unmap_all(p->h, 4, b));
-  return plug_unmap_all(p->h, PEN_MAPS, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const pen_hessian_args a = {.s = pen_open(p, &m, s, x, p->lambda),
+                              .at_block = plug_read(&m, p->at_block),
+                              .first = first,
+                              .row = plug_rdwr(&m, out->row),
+                              .col = plug_rdwr(&m, out->col),
+                              .val = plug_rdwr(&m, out->val)};
+  return plug_launch(&m, &k_hessian, &a, p->m, NULL);
 }
 
 static loom_status penalty_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out)
 {
   penalty *const p = self;
-  plug_map m[PEN_MAPS];
-  pen_quad_args a;
-  void *q[5];
   const int64_t first = out->count;
   if (p->m == 0) return LOOM_OK;
   out->count = first + p->m;
   if (out->count > out->capacity) return LOOM_GROW;
-  const plug_map b[5] = {{out->v, LOOM_RDWR},
-                         {out->w, LOOM_RDWR},
-                         {out->k, LOOM_RDWR},
-                         {out->p, LOOM_RDWR},
-                         {out->dir, LOOM_RDWR}};
-  LOOM_TRY(pen_open(p, s, x, m, &a.s));
-  LOOM_TRY(plug_map_all(p->h, p->e, 5, b, q));
-  a.first = first;
-  a.v = q[0];
-  a.w = q[1];
-  a.k = q[2];
-  a.p = q[3];
-  a.dir = q[4];
-  LOOM_TRY(plug_run(p->h, p->e, &k_quad, &a, p->m, NULL));
-  LOOM_TRY(plug_unmap_all(p->h, 5, b));
-  return plug_unmap_all(p->h, PEN_MAPS, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const pen_quad_args a = {.s = pen_open(p, &m, s, x, p->lambda),
+                           .first = first,
+                           .v = plug_rdwr(&m, out->v),
+                           .w = plug_rdwr(&m, out->w),
+                           .k = plug_rdwr(&m, out->k),
+                           .p = plug_rdwr(&m, out->p),
+                           .dir = plug_rdwr(&m, out->dir)};
+  return plug_launch(&m, &k_quad, &a, p->m, NULL);
 }
 
 static loom_status penalty_metrics(void *self, const loom_step *s, loom_contact_metrics *out)

@@ -59,9 +59,7 @@ loom_status pen_take_pairs(penalty *p, const loom_step *s, const loom_pairs *pai
 /* Normal forces for friction, from s->x or from the start of the step. */
 loom_status pen_take_forces(penalty *p, const loom_step *s);
 
-/* Map everything evaluation reads at x; the caller's own buffers follow at m[PEN_MAPS]. */
-enum { PEN_MAPS = 10 };
-loom_status pen_open(penalty *p, const loom_step *s, loom_buf *x, plug_map m[PEN_MAPS],
-                     pen_state *out);
+/* Maps what evaluation reads at x; lambda: p->lambda, or NULL where it is written. */
+pen_state pen_open(penalty *p, plug_maps *m, const loom_step *s, loom_buf *x, loom_buf *lambda);
 
 #endif

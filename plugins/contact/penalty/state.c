@@ -67,31 +67,21 @@ loom_status pen_obstacles(penalty *p)
   return h->unmap(h, p->views);
 }
 
-loom_status pen_open(penalty *p, const loom_step *s, loom_buf *x, plug_map m[PEN_MAPS],
-                     pen_state *out)
+pen_state pen_open(penalty *p, plug_maps *m, const loom_step *s, loom_buf *x, loom_buf *lambda)
 {
-  void *q[PEN_MAPS];
-  const plug_map all[PEN_MAPS] = {
-      {x, LOOM_READ},         {s->x_start, LOOM_READ}, {p->v, LOOM_READ}, {p->w, LOOM_READ},
-      {p->normal, LOOM_READ}, {p->c, LOOM_READ},       {p->k, LOOM_READ}, {p->mu, LOOM_READ},
-      {p->move, LOOM_READ},   {p->lambda, LOOM_READ}};
-  memcpy(m, all, sizeof all);
-  LOOM_TRY(plug_map_all(p->h, p->e, PEN_MAPS, m, q));
-  const pen_state state = {.x = q[0],
-                           .x_start = q[1],
-                           .v = q[2],
-                           .w = q[3],
-                           .normal = q[4],
-                           .c = q[5],
-                           .k = q[6],
-                           .mu = q[7],
-                           .move = q[8],
-                           .lambda = q[9],
-                           .offset = (lk_real)p->set.offset,
-                           .eps = (lk_real)(p->set.epsilon_v * s->h),
-                           .stick = (lk_real)p->set.stick};
-  *out = state;
-  return LOOM_OK;
+  return (pen_state){.x = plug_read(m, x),
+                     .x_start = plug_read(m, s->x_start),
+                     .v = plug_read(m, p->v),
+                     .w = plug_read(m, p->w),
+                     .normal = plug_read(m, p->normal),
+                     .c = plug_read(m, p->c),
+                     .k = plug_read(m, p->k),
+                     .mu = plug_read(m, p->mu),
+                     .move = plug_read(m, p->move),
+                     .lambda = plug_read(m, lambda),
+                     .offset = (lk_real)p->set.offset,
+                     .eps = (lk_real)(p->set.epsilon_v * s->h),
+                     .stick = (lk_real)p->set.stick};
 }
 
 static loom_status resize_pairs(penalty *p, int64_t m)
@@ -111,77 +101,65 @@ static loom_status resize_pairs(penalty *p, int64_t m)
 /* Planes, stiffness, friction and motion at the pairs' contact points. */
 static loom_status setup(penalty *p, const loom_step *s, const loom_pairs *pairs)
 {
-  void *q[16];
-  const plug_map m[16] = {
-      {s->x, LOOM_READ},          {p->sc->mass, LOOM_READ}, {p->sc->fixed, LOOM_READ},
-      {pairs->v, LOOM_READ},      {pairs->w, LOOM_READ},    {pairs->obst, LOOM_READ},
-      {pairs->normal, LOOM_READ}, {pairs->gap, LOOM_READ},  {pairs->point, LOOM_READ},
-      {p->views, LOOM_READ},      {p->c, LOOM_WRITE},       {p->k, LOOM_WRITE},
-      {p->mu, LOOM_WRITE},        {p->move, LOOM_WRITE},    {p->num_corners, LOOM_WRITE},
-      {p->num_blocks, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(p->h, p->e, 16, m, q));
-  const pen_setup_args a = {.x = q[0],
-                            .mass = q[1],
-                            .fixed = q[2],
-                            .v = q[3],
-                            .w = q[4],
-                            .obst = q[5],
-                            .normal = q[6],
-                            .gap = q[7],
-                            .point = q[8],
-                            .view = q[9],
-                            .c = q[10],
-                            .k = q[11],
-                            .mu = q[12],
-                            .move = q[13],
-                            .corners = q[14],
-                            .blocks = q[15],
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const pen_setup_args a = {.x = plug_read(&m, s->x),
+                            .mass = plug_read(&m, p->sc->mass),
+                            .fixed = plug_read(&m, p->sc->fixed),
+                            .v = plug_read(&m, pairs->v),
+                            .w = plug_read(&m, pairs->w),
+                            .obst = plug_read(&m, pairs->obst),
+                            .normal = plug_read(&m, pairs->normal),
+                            .gap = plug_read(&m, pairs->gap),
+                            .point = plug_read(&m, pairs->point),
+                            .view = plug_read(&m, p->views),
+                            .c = plug_write(&m, p->c),
+                            .k = plug_write(&m, p->k),
+                            .mu = plug_write(&m, p->mu),
+                            .move = plug_write(&m, p->move),
+                            .corners = plug_write(&m, p->num_corners),
+                            .blocks = plug_write(&m, p->num_blocks),
                             .stiffness = (lk_real)p->set.stiffness,
                             .self_friction = (lk_real)p->set.self_friction};
-  LOOM_TRY(plug_run(p->h, p->e, &k_setup, &a, p->m, NULL));
-  return plug_unmap_all(p->h, 16, m);
+  return plug_launch(&m, &k_setup, &a, p->m, NULL);
 }
 
 /* Corners of all pairs sorted by vertex, so that forces are gathered in a fixed order. */
 static loom_status sort_corners(penalty *p)
 {
   const loom_host *const h = p->h;
-  void *q[4];
+  void *q;
   LOOM_TRY(h->scan_i64(h, p->e, p->num_corners, p->at));
   LOOM_TRY(h->scan_i64(h, p->e, p->num_blocks, p->at_block));
-  const plug_map t[3] = {{p->at, LOOM_READ}, {p->at_block, LOOM_READ}, {p->total, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, p->e, 3, t, q));
-  const pen_corner_args ta = {.at = q[0], .at_block = q[1], .total = q[2], .m = p->m};
-  LOOM_TRY(plug_run(h, p->e, &k_totals, &ta, 1, NULL));
-  LOOM_TRY(plug_unmap_all(h, 3, t));
-  LOOM_TRY(h->map(h, p->e, p->total, LOOM_READ, LOOM_AT_HOST, &q[0]));
-  p->corners = ((const int64_t *)q[0])[0];
-  p->blocks = ((const int64_t *)q[0])[1];
+  plug_maps m = plug_maps_on(h, p->e);
+  const pen_corner_args ta = {.at = plug_read(&m, p->at),
+                              .at_block = plug_read(&m, p->at_block),
+                              .total = plug_write(&m, p->total),
+                              .m = p->m};
+  LOOM_TRY(plug_launch(&m, &k_totals, &ta, 1, NULL));
+  LOOM_TRY(h->map(h, p->e, p->total, LOOM_READ, LOOM_AT_HOST, &q));
+  const int64_t *const total = q;
+  p->corners = total[0];
+  p->blocks = total[1];
   LOOM_TRY(h->unmap(h, p->total));
 
   LOOM_TRY(h->buf_resize(h, p->vertex, p->corners));
   LOOM_TRY(h->buf_resize(h, p->place, p->corners));
   LOOM_TRY(h->buf_resize(h, p->force, 3 * p->corners));
-  const plug_map k[3] = {{p->v, LOOM_READ}, {p->at, LOOM_READ}, {p->vertex, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, p->e, 3, k, q));
-  const pen_corner_args ka = {.v = q[0], .at = q[1], .key = q[2]};
-  LOOM_TRY(plug_run(h, p->e, &k_keys, &ka, p->m, NULL));
-  LOOM_TRY(plug_unmap_all(h, 3, k));
+  const pen_corner_args ka = {
+      .v = plug_read(&m, p->v), .at = plug_read(&m, p->at), .key = plug_write(&m, p->vertex)};
+  LOOM_TRY(plug_launch(&m, &k_keys, &ka, p->m, NULL));
   return h->sort_u64(h, p->e, p->vertex, p->place);
 }
 
 /* Are these the pairs of last time? */
 static loom_status same_pairs(penalty *p, const loom_pairs *pairs, int *same)
 {
-  void *q[3];
   double differ = 0.0;
   *same = pairs->count == p->num_keys;
   if (!*same || p->num_keys == 0) return LOOM_OK;
-  const plug_map m[3] = {{p->key, LOOM_READ}, {pairs->key, LOOM_READ}, {p->result, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(p->h, p->e, 3, m, q));
-  const pen_differ_args a = {q[0], q[1]};
-  LOOM_TRY(plug_run(p->h, p->e, &k_differ, &a, p->num_keys, q[2]));
-  LOOM_TRY(plug_unmap_all(p->h, 3, m));
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const pen_differ_args a = {.a = plug_read(&m, p->key), .b = plug_read(&m, pairs->key)};
+  LOOM_TRY(plug_launch(&m, &k_differ, &a, p->num_keys, plug_write(&m, p->result)));
   LOOM_TRY(plug_fetch(p->h, p->e, p->result, 1, &differ));
   *same = differ == 0.0;
   return LOOM_OK;
@@ -216,17 +194,10 @@ loom_status pen_take_pairs(penalty *p, const loom_step *s, const loom_pairs *pai
 loom_status pen_take_forces(penalty *p, const loom_step *s)
 {
   const int at_start = p->set.friction_lag == LAG_STEP;
-  plug_map m[PEN_MAPS];
-  pen_lag_args a;
   if (p->m == 0) return LOOM_OK;
-  LOOM_TRY(pen_open(p, s, at_start ? s->x_start : s->x, m, &a.s));
-  /* lambda is what is written: exchange its map */
-  void *lambda;
-  LOOM_TRY(p->h->unmap(p->h, p->lambda));
-  LOOM_TRY(p->h->map(p->h, p->e, p->lambda, LOOM_WRITE, LOOM_AT_EXEC, &lambda));
-  a.s.lambda = NULL;
-  a.lambda = lambda;
-  a.at_start = at_start;
-  LOOM_TRY(plug_run(p->h, p->e, &k_lag, &a, p->m, NULL));
-  return plug_unmap_all(p->h, PEN_MAPS, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const pen_lag_args a = {.s = pen_open(p, &m, s, at_start ? s->x_start : s->x, NULL),
+                          .lambda = plug_write(&m, p->lambda),
+                          .at_start = at_start};
+  return plug_launch(&m, &k_lag, &a, p->m, NULL);
 }

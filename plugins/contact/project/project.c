@@ -149,13 +149,12 @@ static void project_destroy(void *self)
 /* What was remembered belongs to another trial point. */
 static loom_status forget(project *p)
 {
-  void *q[4];
-  const plug_map m[4] = {
-      {p->obst, LOOM_RDWR}, {p->push, LOOM_RDWR}, {p->loss, LOOM_RDWR}, {p->given, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(p->h, p->e, 4, m, q));
-  const proj_clear_args a = {.c = {.obst = q[0], .push = q[1], .loss = q[2], .given = q[3]}};
-  LOOM_TRY(plug_run(p->h, p->e, &k_clear, &a, p->sc->num_verts, NULL));
-  return plug_unmap_all(p->h, 4, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const proj_clear_args a = {.c = {.obst = plug_rdwr(&m, p->obst),
+                                   .push = plug_rdwr(&m, p->push),
+                                   .loss = plug_rdwr(&m, p->loss),
+                                   .given = plug_rdwr(&m, p->given)}};
+  return plug_launch(&m, &k_clear, &a, p->sc->num_verts, NULL);
 }
 
 static loom_status project_begin_step(void *self, const loom_step *s)
@@ -189,53 +188,48 @@ static loom_status project_update(void *self, const loom_step *s, const loom_pai
 static loom_status order(project *p, const loom_pairs *pairs)
 {
   const loom_host *const h = p->h;
-  void *q[4];
   LOOM_TRY(h->buf_resize(h, p->key, pairs->count));
   LOOM_TRY(h->buf_resize(h, p->perm, pairs->count));
-  const plug_map m[4] = {{pairs->v, LOOM_READ},
-                         {pairs->gap, LOOM_READ},
-                         {p->key, LOOM_WRITE},
-                         {p->result, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, p->e, 4, m, q));
-  const proj_key_args a = {q[0], q[1], q[2]};
-  LOOM_TRY(plug_run(h, p->e, &k_key, &a, pairs->count, NULL));
-  LOOM_TRY(plug_run(h, p->e, &k_deepest, &a, pairs->count, q[3]));
-  LOOM_TRY(plug_unmap_all(h, 4, m));
+  plug_maps m = plug_maps_on(h, p->e);
+  const proj_key_args a = {.v = plug_read(&m, pairs->v),
+                           .gap = plug_read(&m, pairs->gap),
+                           .key = plug_write(&m, p->key)};
+  LOOM_TRY(plug_run_on(&m, &k_key, &a, pairs->count, NULL));
+  LOOM_TRY(plug_launch(&m, &k_deepest, &a, pairs->count, plug_write(&m, p->result)));
   LOOM_TRY(plug_fetch(h, p->e, p->result, 1, &p->deepest));
   return h->sort_u64(h, p->e, p->key, p->perm);
+}
+
+/* What vertices remember, to be changed. */
+static proj_contacts contacts(const project *p, plug_maps *m)
+{
+  return (proj_contacts){.obst = plug_rdwr(m, p->obst),
+                         .normal = plug_rdwr(m, p->normal),
+                         .push = plug_rdwr(m, p->push),
+                         .loss = plug_rdwr(m, p->loss),
+                         .given = plug_rdwr(m, p->given)};
 }
 
 static loom_status push_out(project *p, const loom_step *s, const loom_pairs *pairs,
                             loom_buf *x_start, loom_buf *x)
 {
-  void *q[16];
-  const plug_map m[16] = {{p->key, LOOM_READ},      {p->perm, LOOM_READ},
-                          {pairs->obst, LOOM_READ}, {pairs->normal, LOOM_READ},
-                          {pairs->gap, LOOM_READ},  {pairs->point, LOOM_READ},
-                          {p->views, LOOM_READ},    {p->sc->fixed, LOOM_READ},
-                          {p->sc->mass, LOOM_READ}, {x_start, LOOM_READ},
-                          {x, LOOM_RDWR},           {p->obst, LOOM_RDWR},
-                          {p->normal, LOOM_RDWR},   {p->push, LOOM_RDWR},
-                          {p->loss, LOOM_RDWR},     {p->given, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(p->h, p->e, 16, m, q));
-  const proj_push_args a = {
-      .key = q[0],
-      .perm = q[1],
-      .obst = q[2],
-      .normal = q[3],
-      .gap = q[4],
-      .point = q[5],
-      .view = q[6],
-      .fixed = q[7],
-      .mass = q[8],
-      .x_start = q[9],
-      .x = q[10],
-      .c = {.obst = q[11], .normal = q[12], .push = q[13], .loss = q[14], .given = q[15]},
-      .m = pairs->count,
-      .clearance = (lk_real)p->set.clearance,
-      .inv_h = (lk_real)(1.0 / s->h)};
-  LOOM_TRY(plug_run(p->h, p->e, &k_push, &a, pairs->count, NULL));
-  return plug_unmap_all(p->h, 16, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const proj_push_args a = {.key = plug_read(&m, p->key),
+                            .perm = plug_read(&m, p->perm),
+                            .obst = plug_read(&m, pairs->obst),
+                            .normal = plug_read(&m, pairs->normal),
+                            .gap = plug_read(&m, pairs->gap),
+                            .point = plug_read(&m, pairs->point),
+                            .view = plug_read(&m, p->views),
+                            .fixed = plug_read(&m, p->sc->fixed),
+                            .mass = plug_read(&m, p->sc->mass),
+                            .x_start = plug_read(&m, x_start),
+                            .x = plug_rdwr(&m, x),
+                            .c = contacts(p, &m),
+                            .m = pairs->count,
+                            .clearance = (lk_real)p->set.clearance,
+                            .inv_h = (lk_real)(1.0 / s->h)};
+  return plug_launch(&m, &k_push, &a, pairs->count, NULL);
 }
 
 static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_start,
@@ -273,51 +267,39 @@ static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_s
 
 static loom_status correct(project *p, const loom_step *s)
 {
-  void *q[10];
-  const plug_map m[10] = {{p->views, LOOM_READ},      {s->x, LOOM_READ},
-                          {p->sc->radius, LOOM_READ}, {p->sc->mass, LOOM_READ},
-                          {s->v_end, LOOM_RDWR},      {p->obst, LOOM_RDWR},
-                          {p->normal, LOOM_RDWR},     {p->push, LOOM_RDWR},
-                          {p->loss, LOOM_RDWR},       {p->given, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(p->h, p->e, 10, m, q));
-  const proj_velocity_args a = {
-      .view = q[0],
-      .x = q[1],
-      .radius = q[2],
-      .mass = q[3],
-      .v = q[4],
-      .c = {.obst = q[5], .normal = q[6], .push = q[7], .loss = q[8], .given = q[9]},
-      .inv_h = (lk_real)(1.0 / s->h)};
-  LOOM_TRY(plug_run(p->h, p->e, &k_velocity, &a, p->sc->num_verts, NULL));
-  return plug_unmap_all(p->h, 10, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const proj_velocity_args a = {.view = plug_read(&m, p->views),
+                                .x = plug_read(&m, s->x),
+                                .radius = plug_read(&m, p->sc->radius),
+                                .mass = plug_read(&m, p->sc->mass),
+                                .v = plug_rdwr(&m, s->v_end),
+                                .c = contacts(p, &m),
+                                .inv_h = (lk_real)(1.0 / s->h)};
+  return plug_launch(&m, &k_velocity, &a, p->sc->num_verts, NULL);
 }
 
 /* What the vertices did to the balls goes into s->body_impulse. */
 static loom_status react(project *p, const loom_step *s)
 {
-  void *q[11];
-  const plug_map m[11] = {
-      {p->views, LOOM_READ},    {s->x, LOOM_READ},           {p->sc->radius, LOOM_READ},
-      {p->sc->mass, LOOM_READ}, {p->obst, LOOM_READ},        {p->normal, LOOM_READ},
-      {p->given, LOOM_READ},    {p->ball_of, LOOM_READ},     {p->part, LOOM_RDWR},
-      {p->body_of, LOOM_READ},  {s->body_impulse, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(p->h, p->e, 11, m, q));
-  const proj_react_args a = {.view = q[0],
-                             .x = q[1],
-                             .radius = q[2],
-                             .mass = q[3],
-                             .obst = q[4],
-                             .normal = q[5],
-                             .given = q[6],
-                             .ball_of = q[7],
-                             .part = q[8],
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const proj_react_args a = {.view = plug_read(&m, p->views),
+                             .x = plug_read(&m, s->x),
+                             .radius = plug_read(&m, p->sc->radius),
+                             .mass = plug_read(&m, p->sc->mass),
+                             .obst = plug_read(&m, p->obst),
+                             .normal = plug_read(&m, p->normal),
+                             .given = plug_read(&m, p->given),
+                             .ball_of = plug_read(&m, p->ball_of),
+                             .part = plug_rdwr(&m, p->part),
                              .n = p->sc->num_verts,
                              .balls = p->balls};
-  const proj_react_sum_args sum = {
-      .part = q[8], .body_of = q[9], .rows = q[10], .chunks = num_chunks(p), .balls = p->balls};
-  LOOM_TRY(plug_run(p->h, p->e, &k_react, &a, num_chunks(p), NULL));
-  LOOM_TRY(plug_run(p->h, p->e, &k_react_sum, &sum, p->balls, NULL));
-  return plug_unmap_all(p->h, 11, m);
+  const proj_react_sum_args sum = {.part = a.part,
+                                   .body_of = plug_read(&m, p->body_of),
+                                   .rows = plug_rdwr(&m, s->body_impulse),
+                                   .chunks = num_chunks(p),
+                                   .balls = p->balls};
+  LOOM_TRY(plug_run_on(&m, &k_react, &a, num_chunks(p), NULL));
+  return plug_launch(&m, &k_react_sum, &sum, p->balls, NULL);
 }
 
 static loom_status project_velocity(void *self, const loom_step *s)
@@ -331,15 +313,12 @@ static loom_status project_velocity(void *self, const loom_step *s)
 
 static loom_status reduce(project *p, const loom_step *s, const lk_entry *k, double *out)
 {
-  void *q[4];
-  const plug_map m[4] = {{p->push, LOOM_READ},
-                         {p->loss, LOOM_READ},
-                         {p->sc->mass, LOOM_READ},
-                         {p->result, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(p->h, p->e, 4, m, q));
-  const proj_metric_args a = {q[0], q[1], q[2], (lk_real)(1.0 / (s->h * s->h))};
-  LOOM_TRY(plug_run(p->h, p->e, k, &a, p->sc->num_verts, q[3]));
-  LOOM_TRY(plug_unmap_all(p->h, 4, m));
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const proj_metric_args a = {.push = plug_read(&m, p->push),
+                              .loss = plug_read(&m, p->loss),
+                              .mass = plug_read(&m, p->sc->mass),
+                              .inv_h2 = (lk_real)(1.0 / (s->h * s->h))};
+  LOOM_TRY(plug_launch(&m, k, &a, p->sc->num_verts, plug_write(&m, p->result)));
   return plug_fetch(p->h, p->e, p->result, 1, out);
 }
 

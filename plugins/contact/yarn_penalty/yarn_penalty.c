@@ -149,7 +149,6 @@ static loom_status yp_plan(void *self, const loom_step *s, loom_query *q)
 static loom_status take_pairs(yarn_penalty *p, const loom_pairs *pairs)
 {
   const loom_host *const h = p->h;
-  void *q[4];
   p->m = pairs->count;
   p->v = pairs->v;
   p->w = pairs->w;
@@ -163,17 +162,16 @@ static loom_status take_pairs(yarn_penalty *p, const loom_pairs *pairs)
   }
   LOOM_TRY(h->buf_resize(h, p->second, p->m));
   LOOM_TRY(h->buf_resize(h, p->perm, p->m));
-  const plug_map a[2] = {{p->v, LOOM_READ}, {p->second, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, p->e, 2, a, q));
-  yp_index_args args = {.v = q[0], .second = q[1], .m = p->m};
-  LOOM_TRY(plug_run(h, p->e, &k_second, &args, p->m, NULL));
-  LOOM_TRY(plug_unmap_all(h, 2, a));
+  plug_maps m = plug_maps_on(h, p->e);
+  const yp_index_args list = {
+      .v = plug_read(&m, p->v), .second = plug_write(&m, p->second), .m = p->m};
+  LOOM_TRY(plug_launch(&m, &k_second, &list, p->m, NULL));
   LOOM_TRY(h->sort_u64(h, p->e, p->second, p->perm));
-  const plug_map b[3] = {{p->v, LOOM_READ}, {p->second, LOOM_READ}, {p->at, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(h, p->e, 3, b, q));
-  args = (yp_index_args){.v = q[0], .key = q[1], .at = q[2], .m = p->m};
-  LOOM_TRY(plug_run(h, p->e, &k_index, &args, p->table.num_segs + 1, NULL));
-  return plug_unmap_all(h, 3, b);
+  const yp_index_args index = {.v = plug_read(&m, p->v),
+                               .key = plug_read(&m, p->second),
+                               .at = plug_write(&m, p->at),
+                               .m = p->m};
+  return plug_launch(&m, &k_index, &index, p->table.num_segs + 1, NULL);
 }
 
 static loom_status yp_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
@@ -195,54 +193,43 @@ static loom_status yp_update(void *self, const loom_step *s, const loom_pairs *p
 /* Forces and energies of all pairs at x. */
 static loom_status run_pairs(yarn_penalty *p, loom_buf *x)
 {
-  const loom_host *const h = p->h;
-  void *q[7];
-  yp_points_args pa;
-  yp_pair_args a;
-  const plug_map m[7] = {{x, LOOM_READ},       {p->P, LOOM_RDWR}, {p->v, LOOM_READ},
-                         {p->w, LOOM_READ},    {p->g, LOOM_RDWR}, {p->energy, LOOM_RDWR},
-                         {p->force, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(h, p->e, 7, m, q));
-  LOOM_TRY(yarn_line_open(h, p->sc, p->e, &p->table, &pa.l));
-  pa.x = q[0];
-  pa.P = q[1];
-  LOOM_TRY(plug_run(h, p->e, &k_points, &pa, p->table.num_segs, NULL));
-  a.l = pa.l;
-  a.P = q[1];
-  a.v = q[2];
-  a.w = q[3];
-  a.g = q[4];
-  a.energy = q[5];
-  a.force = q[6];
-  a.stiffness = (lk_real)p->set.stiffness;
-  a.all = p->set.margin > 0.0;
-  LOOM_TRY(plug_run(h, p->e, &k_pair, &a, p->m, NULL));
-  LOOM_TRY(yarn_line_close(h, p->sc, &p->table));
-  return plug_unmap_all(h, 7, m);
+  yarn_line l;
+  LOOM_TRY(yarn_line_open(p->h, p->sc, p->e, &p->table, &l));
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const yp_points_args pa = {.l = l, .x = plug_read(&m, x), .P = plug_rdwr(&m, p->P)};
+  const yp_pair_args a = {.l = l,
+                          .P = pa.P,
+                          .v = plug_read(&m, p->v),
+                          .w = plug_read(&m, p->w),
+                          .g = plug_rdwr(&m, p->g),
+                          .energy = plug_rdwr(&m, p->energy),
+                          .force = plug_rdwr(&m, p->force),
+                          .stiffness = (lk_real)p->set.stiffness,
+                          .all = p->set.margin > 0.0};
+  LOOM_TRY(plug_run_on(&m, &k_points, &pa, p->table.num_segs, NULL));
+  LOOM_TRY(plug_launch(&m, &k_pair, &a, p->m, NULL));
+  return yarn_line_close(p->h, p->sc, &p->table);
 }
 
 static loom_status reduce(yarn_penalty *p, const lk_entry *k, loom_buf *value, double *out)
 {
-  void *q[2];
-  const plug_map m[2] = {{value, LOOM_READ}, {p->result, LOOM_WRITE}};
-  LOOM_TRY(plug_map_all(p->h, p->e, 2, m, q));
-  const yp_value_args a = {q[0]};
-  LOOM_TRY(plug_run(p->h, p->e, k, &a, p->m, q[1]));
-  LOOM_TRY(plug_unmap_all(p->h, 2, m));
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const yp_value_args a = {.value = plug_read(&m, value)};
+  LOOM_TRY(plug_launch(&m, k, &a, p->m, plug_write(&m, p->result)));
   return plug_fetch(p->h, p->e, p->result, 1, out);
 }
 
 static loom_status add_gradient(yarn_penalty *p, loom_buf *grad)
 {
-  const loom_host *const h = p->h;
-  void *q[6];
-  const plug_map m[6] = {{p->g, LOOM_READ},   {p->at, LOOM_READ}, {p->perm, LOOM_READ},
-                         {p->seg, LOOM_RDWR}, {p->of, LOOM_READ}, {grad, LOOM_RDWR}};
-  LOOM_TRY(plug_map_all(h, p->e, 6, m, q));
-  const yp_gather_args a = {q[0], q[1], q[2], q[3], q[4], q[5]};
-  LOOM_TRY(plug_run(h, p->e, &k_gather, &a, p->table.num_segs, NULL));
-  LOOM_TRY(plug_run(h, p->e, &k_add, &a, p->sc->num_verts, NULL));
-  return plug_unmap_all(h, 6, m);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const yp_gather_args a = {.g = plug_read(&m, p->g),
+                            .at = plug_read(&m, p->at),
+                            .perm = plug_read(&m, p->perm),
+                            .seg = plug_rdwr(&m, p->seg),
+                            .of = plug_read(&m, p->of),
+                            .grad = plug_rdwr(&m, grad)};
+  LOOM_TRY(plug_run_on(&m, &k_gather, &a, p->table.num_segs, NULL));
+  return plug_launch(&m, &k_add, &a, p->sc->num_verts, NULL);
 }
 
 static loom_status yp_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
