@@ -20,12 +20,12 @@ double ct_energy_at(ct_run *t, const double *x, double *grad)
   run *const r = t->r;
   double e = 0.0, dissipation = 0.0;
   ct_set_values(r, r->st.trial, x);
-  if (grad != NULL) CT_OK(t, la_fill(r->m, &r->exec, r->x_before, 0.0));
+  if (grad != NULL) CT_OK(t, la_fill(r->m, &r->exec, r->buf.x_before, 0.0));
   CT_OK(t, contact_eval(r, &r->contact[0], r->st.trial, 1, &e, &dissipation,
-                        grad != NULL ? r->x_before : NULL));
+                        grad != NULL ? r->buf.x_before : NULL));
   if (grad != NULL) {
     int64_t n;
-    double *const g = ct_values(r, r->x_before, &n);
+    double *const g = ct_values(r, r->buf.x_before, &n);
     memcpy(grad, g, sizeof *grad * (size_t)n);
     free(g);
   }
@@ -116,9 +116,9 @@ static void product(ct_run *t, const loom_blocks3 *H, const double *d, double *o
   run *const r = t->r;
   int64_t n;
   ct_set_values(r, r->st.trial, d);
-  CT_OK(t, la_fill(r->m, &r->exec, r->x_before, 0.0));
-  CT_OK(t, problem_blocks_apply(r, H, r->st.trial, NULL, r->x_before));
-  double *const v = ct_values(r, r->x_before, &n);
+  CT_OK(t, la_fill(r->m, &r->exec, r->buf.x_before, 0.0));
+  CT_OK(t, problem_blocks_apply(r, H, r->st.trial, NULL, r->buf.x_before));
+  double *const v = ct_values(r, r->buf.x_before, &n);
   memcpy(out, v, sizeof *out * (size_t)n);
   free(v);
 }

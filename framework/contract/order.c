@@ -22,8 +22,8 @@ static void misuse_solver(run *r, instance *in)
   const loom_accept a = {.struct_size = sizeof a,
                          .alpha = 1.0,
                          .toi = 1.0,
-                         .dx = r->dx,
-                         .rejected = r->rejected,
+                         .dx = r->buf.dx,
+                         .rejected = r->buf.rejected,
                          .grad_solved = r->st.grad};
   if (o->accepted != NULL) survived(r, o->accepted(in->self, &r->st, &a), "accepted");
   if (o->contact_changed != NULL)

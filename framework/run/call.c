@@ -196,13 +196,6 @@ loom_status call_reset(instance *in)
   return leave(&c, f(in->self), ONLY_OK);
 }
 
-loom_status call_reset_all(run *r)
-{
-  for (int i = 0; i < r->num_collision; ++i) LOOM_TRY(call_reset(&r->collision[i]));
-  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(call_reset(&r->contact[i].in));
-  return call_reset(&r->solver);
-}
-
 /* A buffer that a callback may write: if it did, its numbers are finite. */
 static loom_status check_written(const instance *in, const char *callback, const char *what,
                                  loom_buf *b, int64_t writes)

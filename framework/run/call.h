@@ -16,7 +16,6 @@ loom_status call_create(instance *in);
 /* Returns the number of complaints about it, which are reported as warnings. */
 int call_destroy(instance *in);
 loom_status call_reset(instance *in);
-loom_status call_reset_all(run *r);
 loom_status call_begin_step(instance *in);
 loom_status call_end_step(instance *in);
 loom_status call_checkpoint(instance *in, int restore);

@@ -73,14 +73,6 @@ loom_status checkpoint_state_io(run *r, const instance *in, int restore, const c
   return restore ? get(r, in->name, name, b, 1) : put(r, in->name, name, b);
 }
 
-static loom_status plugins(run *r, int restore)
-{
-  LOOM_TRY(call_checkpoint(&r->solver, restore));
-  for (int i = 0; i < r->num_collision; ++i) LOOM_TRY(call_checkpoint(&r->collision[i], restore));
-  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(call_checkpoint(&r->contact[i].in, restore));
-  return LOOM_OK;
-}
-
 /* The whole config, so that a resume can say what differs. */
 static loom_status put_config(run *r)
 {
@@ -142,7 +134,7 @@ loom_status checkpoint_write(run *r, int64_t step)
   }
   if (s == LOOM_OK) s = balls_checkpoint(r, 0);
   if (s == LOOM_OK && r->f_next_norm == 0.0) s = buf_discard(r->m, r->st.f_next); /* all zero */
-  if (s == LOOM_OK) s = plugins(r, 0);
+  if (s == LOOM_OK) s = instances_checkpoint(r, 0);
   h5check *const c = r->check;
   r->check = NULL;
   if (s == LOOM_OK) return h5check_commit(c, r->err);
@@ -178,7 +170,7 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
   if (s == LOOM_OK) s = balls_checkpoint(r, 1);
   r->st.time = time;
   r->st.index = *step;
-  if (s == LOOM_OK) s = plugins(r, 1);
+  if (s == LOOM_OK) s = instances_checkpoint(r, 1);
   h5check_close(r->check);
   r->check = NULL;
   if (s != LOOM_OK) return s;

@@ -317,16 +317,16 @@ loom_status detect_announce(run *r, uint32_t changed)
 loom_status detect_mark_touched(run *r)
 {
   void *touched;
-  LOOM_TRY(buf_map(r->m, &r->exec, r->touched, LOOM_WRITE, LOOM_AT_EXEC, &touched));
+  LOOM_TRY(buf_map(r->m, &r->exec, r->buf.touched, LOOM_WRITE, LOOM_AT_EXEC, &touched));
   LOOM_TRY(exec_zero(r->err, &r->exec, touched, (size_t)r->scene->pub.num_verts));
-  LOOM_TRY(buf_unmap(r->m, r->touched));
-  if (r->yarn_verts != NULL) LOOM_TRY(buf_copy(r->m, &r->exec, r->touched, r->yarn_verts));
+  LOOM_TRY(buf_unmap(r->m, r->buf.touched));
+  if (r->yarn_verts != NULL) LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.touched, r->yarn_verts));
   for (int i = 0; i < r->num_contact; ++i) {
     const loom_pairs *const q = &r->contact[i].pairs;
     buf_maps m = {.m = r->m, .e = &r->exec};
     if (q->count == 0 || q->kinds == LOOM_BIT(LOOM_PAIR_YY)) continue;
     const touch_args a = {.v = buf_maps_add(&m, q->v, LOOM_READ),
-                          .touched = buf_maps_add(&m, r->touched, LOOM_RDWR),
+                          .touched = buf_maps_add(&m, r->buf.touched, LOOM_RDWR),
                           .n = r->scene->pub.num_verts};
     LOOM_TRY(buf_maps_launch(&m, &k_touch, &a, q->count, NULL));
   }

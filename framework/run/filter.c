@@ -50,7 +50,7 @@ static loom_status ask_bound(run *r, loom_buf *x0, loom_buf *x1, double to, doub
   const int vertex = r->bound == FILTER_BOUND_VERTEX && to == r->st.progress;
   loom_bound b = {.struct_size = sizeof b,
                   .per_vertex = vertex,
-                  .t_vertex = vertex ? r->t_vertex : NULL,
+                  .t_vertex = vertex ? r->buf.t_vertex : NULL,
                   .min_gap = r->set.filter.min_gap,
                   .progress0 = r->st.progress,
                   .progress1 = to,
@@ -75,22 +75,22 @@ static loom_status apply_bound(run *r, double *toi)
   LOOM_TRY(ask_bound(r, r->st.x_feas, r->st.x, r->st.progress, toi));
   r->cut = *toi < 1.0;
   if (*toi >= 1.0 && r->bound != FILTER_BOUND_VERTEX)
-    return la_fill(r->m, &r->exec, r->rejected, 0.0);
-  LOOM_TRY(buf_copy(r->m, &r->exec, r->wanted, r->st.x));
-  loom_buf *const t = r->bound == FILTER_BOUND_VERTEX ? r->t_vertex : NULL;
-  LOOM_TRY(blend(r, r->st.x_feas, r->wanted, *toi, t, r->st.x));
-  return la_waxpby(r->m, &r->exec, 1.0, r->wanted, -1.0, r->st.x, r->rejected);
+    return la_fill(r->m, &r->exec, r->buf.rejected, 0.0);
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.wanted, r->st.x));
+  loom_buf *const t = r->bound == FILTER_BOUND_VERTEX ? r->buf.t_vertex : NULL;
+  LOOM_TRY(blend(r, r->st.x_feas, r->buf.wanted, *toi, t, r->st.x));
+  return la_waxpby(r->m, &r->exec, 1.0, r->buf.wanted, -1.0, r->st.x, r->buf.rejected);
 }
 
 /* x goes on; x_feas follows as far as the bound allows. */
 static loom_status lead_feasible(run *r, double *toi)
 {
   LOOM_TRY(ask_bound(r, r->st.x_feas, r->st.x, r->st.progress, toi));
-  LOOM_TRY(la_fill(r->m, &r->exec, r->rejected, 0.0));
+  LOOM_TRY(la_fill(r->m, &r->exec, r->buf.rejected, 0.0));
   r->certified = *toi >= 1.0;
   if (r->certified) return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);
-  LOOM_TRY(blend(r, r->st.x_feas, r->st.x, *toi, NULL, r->wanted));
-  return buf_copy(r->m, &r->exec, r->st.x_feas, r->wanted);
+  LOOM_TRY(blend(r, r->st.x_feas, r->st.x, *toi, NULL, r->buf.wanted));
+  return buf_copy(r->m, &r->exec, r->st.x_feas, r->buf.wanted);
 }
 
 /* Corrections of the models that are, or are not, defined beyond x_feas. */
@@ -131,10 +131,10 @@ static loom_status accept_point(run *r, const search *ls, double alpha, int *yes
   }
   if (!(e.total <= ls->e0 + ls->noise)) return LOOM_OK;
   /* within rounding: the point must have the smaller gradient */
-  const loom_status g = problem_eval(r, r->st.x, LOOM_EVAL_GRADIENT, NULL, r->grad_solved);
+  const loom_status g = problem_eval(r, r->st.x, LOOM_EVAL_GRADIENT, NULL, r->buf.grad_solved);
   if (g == LOOM_REJECTED) return LOOM_OK;
   LOOM_TRY(g);
-  LOOM_TRY(measure_norms(r, r->grad_solved, &res));
+  LOOM_TRY(measure_norms(r, r->buf.grad_solved, &res));
   *yes = res.rms < ls->g0;
   return LOOM_OK;
 }
@@ -144,7 +144,7 @@ static loom_status line_search(run *r, double *alpha)
 {
   search ls;
   residual res;
-  LOOM_TRY(la_dot(r->m, &r->exec, r->st.grad, r->dx, &ls.slope));
+  LOOM_TRY(la_dot(r->m, &r->exec, r->st.grad, r->buf.dx, &ls.slope));
   LOOM_TRY(measure_norms(r, r->st.grad, &res));
   ls.g0 = res.rms;
   ls.e0 = r->energies.total;
@@ -153,12 +153,49 @@ static loom_status line_search(run *r, double *alpha)
   if (ls.slope < 0.0)
     for (int64_t i = 0; i <= r->set.filter.max_backtracks; ++i, *alpha *= 0.5) {
       int yes = 0;
-      LOOM_TRY(la_waxpby(r->m, &r->exec, 1.0, r->x_before, *alpha, r->dx, r->st.x));
+      LOOM_TRY(la_waxpby(r->m, &r->exec, 1.0, r->buf.x_before, *alpha, r->buf.dx, r->st.x));
       LOOM_TRY(accept_point(r, &ls, *alpha, &yes));
       if (yes) return LOOM_OK;
     }
   *alpha = 0.0;
-  return buf_copy(r->m, &r->exec, r->st.x, r->x_before);
+  return buf_copy(r->m, &r->exec, r->st.x, r->buf.x_before);
+}
+
+/* ---- what is in force ------------------------------------------------------------------- */
+
+/* What is in force: the config's word, else what the plugins were made for. */
+void filter_choose(run *r)
+{
+  const loom_solver_ops *const s = r->solver.plugin->ops.solver;
+  const uint32_t forms = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD;
+  int needs_bound = 0, unfiltered = 0, filtered = 0;
+  for (int i = 0; i < r->num_contact; ++i) {
+    const loom_contact_ops *const c = r->contact[i].in.plugin->ops.contact;
+    needs_bound |= (c->needs & (LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX)) != 0;
+    unfiltered |= (c->provides & LOOM_CONT_UNFILTERED) != 0;
+    filtered |= (c->provides & forms) && !(c->provides & LOOM_CONT_UNFILTERED);
+    if ((c->provides & LOOM_CONT_RESOLVE) && (c->provides & LOOM_CONT_UNFILTERED)) {
+      r->has_repair = 1;
+    } else if (c->provides & LOOM_CONT_RESOLVE) {
+      r->has_resolve = 1;
+      r->resolve_at_end |= !(c->provides & forms);
+    }
+  }
+  unfiltered = unfiltered && !filtered;
+  r->filter_when = r->set.filter.when == FILTER_WHEN_AUTO ? s->filter_when : r->set.filter.when - 1;
+  if (r->set.filter.when == FILTER_WHEN_AUTO && unfiltered && s->filter_when == LOOM_FILTER_EVERY)
+    r->filter_when = LOOM_FILTER_ADVICE;
+  r->bound = r->set.filter.bound != FILTER_BOUND_AUTO ? r->set.filter.bound
+             : needs_bound                            ? FILTER_BOUND_GLOBAL
+                                                      : FILTER_BOUND_NONE;
+  r->line_search = r->set.filter.line_search == LINE_AUTO ? (s->needs & LOOM_NEEDS_LINE_SEARCH) != 0
+                                                          : r->set.filter.line_search == LINE_ON;
+  r->beyond = r->bound == FILTER_BOUND_GLOBAL && r->filter_when == LOOM_FILTER_ADVICE &&
+              (r->set.filter.go_on == FILTER_GO_TRIAL ||
+               (r->set.filter.go_on == FILTER_GO_AUTO && unfiltered));
+  r->uses_gradient = (s->needs & LOOM_USES_GRADIENT) != 0;
+  r->moves =
+      r->bound != FILTER_BOUND_NONE && (scene_pins_move(r->scene) || scene_bodies_move(r->scene));
 }
 
 /* ---- what the step calls ------------------------------------------------------------------ */
@@ -179,14 +216,14 @@ loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
 
   if (due) r->filter_asked = 0;
   r->certified = r->cut = 0;
-  LOOM_TRY(buf_copy(r->m, &r->exec, r->x_before, r->st.x));
-  if (ops->trial == LOOM_TRIAL_POINT) /* dx is the trial, see run_share_trial */
-    LOOM_TRY(la_axpby(r->m, &r->exec, -1.0, r->x_before, 1.0, r->dx));
-  LOOM_TRY(problem_zero_fixed(r, r->dx));
-  LOOM_TRY(la_waxpby(r->m, &r->exec, 1.0, r->x_before, 1.0, r->dx, r->st.x));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.x_before, r->st.x));
+  if (ops->trial == LOOM_TRIAL_POINT) /* dx is the trial, see state.h */
+    LOOM_TRY(la_axpby(r->m, &r->exec, -1.0, r->buf.x_before, 1.0, r->buf.dx));
+  LOOM_TRY(problem_zero_fixed(r, r->buf.dx));
+  LOOM_TRY(la_waxpby(r->m, &r->exec, 1.0, r->buf.x_before, 1.0, r->buf.dx, r->st.x));
 
   if (bound_first) {
-    LOOM_TRY(ask_bound(r, r->x_before, r->st.x, r->st.progress, &out->toi));
+    LOOM_TRY(ask_bound(r, r->buf.x_before, r->st.x, r->st.progress, &out->toi));
     out->alpha = out->toi;
   }
   if (r->line_search) LOOM_TRY(line_search(r, &out->alpha));
@@ -203,14 +240,14 @@ loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
     r->certified = 1;
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
   }
-  return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->x_before, r->dx);
+  return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->buf.x_before, r->buf.dx);
 }
 
 loom_status filter_repair(run *r, filter_result *out)
 {
   uint32_t changed;
   *out = (filter_result){.alpha = 1.0, .toi = 1.0, .filtered = 1};
-  LOOM_TRY(buf_copy(r->m, &r->exec, r->x_before, r->st.x));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.x_before, r->st.x));
   LOOM_TRY(lead_feasible(r, &out->toi));
   ++r->st.filters;
   if (!r->certified) {
@@ -219,7 +256,7 @@ loom_status filter_repair(run *r, filter_result *out)
     LOOM_TRY(resolve_all(r, 1, &out->resolved));
     LOOM_TRY(problem_restore_fixed(r, r->st.x));
   }
-  return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->x_before, r->dx);
+  return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->buf.x_before, r->buf.dx);
 }
 
 loom_status filter_final(run *r, filter_result *out)
@@ -230,7 +267,7 @@ loom_status filter_final(run *r, filter_result *out)
       !(r->has_resolve && (pending || r->resolve_at_end)))
     return LOOM_OK;
   out->filtered = 1;
-  LOOM_TRY(buf_copy(r->m, &r->exec, r->x_before, r->st.x));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.x_before, r->st.x));
   if (r->bound != FILTER_BOUND_NONE) {
     LOOM_TRY(apply_bound(r, &out->toi));
     out->alpha = out->toi;
@@ -238,7 +275,7 @@ loom_status filter_final(run *r, filter_result *out)
   if (r->has_resolve) LOOM_TRY(resolve_all(r, 0, &out->resolved));
   LOOM_TRY(problem_restore_fixed(r, r->st.x));
   if (r->bound != FILTER_BOUND_NONE) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
-  return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->x_before, r->dx);
+  return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->buf.x_before, r->buf.dx);
 }
 
 loom_status filter_guess(run *r)
@@ -249,7 +286,7 @@ loom_status filter_guess(run *r)
   if (r->bound == FILTER_BOUND_NONE) return buf_copy(r->m, &r->exec, r->st.x, r->st.trial);
   LOOM_TRY(ask_bound(r, r->st.x_start, r->st.trial, 1.0, &toi));
   r->st.filters = 1;
-  loom_buf *const t = r->bound == FILTER_BOUND_VERTEX && !r->moves ? r->t_vertex : NULL;
+  loom_buf *const t = r->bound == FILTER_BOUND_VERTEX && !r->moves ? r->buf.t_vertex : NULL;
   LOOM_TRY(blend(r, r->st.x_start, r->st.trial, toi, t, r->st.x));
   if (r->moves) r->st.progress = toi;
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
@@ -262,11 +299,11 @@ loom_status filter_advance(run *r, int *moved)
   double toi = 1.0;
   *moved = r->st.progress < 1.0;
   if (!*moved) return LOOM_OK;
-  LOOM_TRY(buf_copy(r->m, &r->exec, r->target, r->st.x));
-  LOOM_TRY(problem_restore_fixed(r, r->target));
-  LOOM_TRY(ask_bound(r, r->st.x, r->target, 1.0, &toi));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.target, r->st.x));
+  LOOM_TRY(problem_restore_fixed(r, r->buf.target));
+  LOOM_TRY(ask_bound(r, r->st.x, r->buf.target, 1.0, &toi));
   if (toi < 1.0) toi *= ADVANCE;
-  LOOM_TRY(blend(r, r->st.x_feas, r->target, toi, NULL, r->st.x));
+  LOOM_TRY(blend(r, r->st.x_feas, r->buf.target, toi, NULL, r->st.x));
   r->st.progress = toi >= 1.0 ? 1.0 : r->st.progress + toi * (1.0 - r->st.progress);
   ++r->st.filters;
   return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);

@@ -96,7 +96,7 @@ loom_status forward_find(run *r)
 {
   if (r->set.run.forwarding == RUN_FORWARD_OFF) return LOOM_OK;
   if (r->set.run.forwarding != RUN_FORWARD_ITERATE) return solve_delta(r);
-  return r->cut ? buf_copy(r->m, &r->exec, r->fw.delta, r->rejected)
+  return r->cut ? buf_copy(r->m, &r->exec, r->fw.delta, r->buf.rejected)
                 : la_fill(r->m, &r->exec, r->fw.delta, 0.0);
 }
 

@@ -175,12 +175,10 @@ static loom_status host_contact_quad(const loom_host *h, const loom_step *s, loo
 }
 static loom_status host_freeze_contact(const loom_host *h, const loom_step *s, loom_buf *x)
 {
-  run *const r = run_of(h);
   (void)s;
   LOOM_TRY(host_check_points(h, "freeze_contact", "x", x));
   LOOM_TRY(host_check_declared(h, "freeze_contact", LOOM_WANT_CONTACT_FROZEN));
-  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(contact_freeze(r, &r->contact[i], x));
-  return LOOM_OK;
+  return instances_freeze(run_of(h), x);
 }
 
 /* ---- collision services -------------------------------------------------------------------------

@@ -43,11 +43,12 @@ loom_status measure_norms(run *r, loom_buf *g, residual *out)
 loom_status measure_free(run *r, double *rms)
 {
   const double h2 = r->st.h * r->st.h;
-  loom_buf *const touched = detect_num_pairs(r) > 0 || r->yarn_verts != NULL ? r->touched : NULL;
+  loom_buf *const touched =
+      detect_num_pairs(r) > 0 || r->yarn_verts != NULL ? r->buf.touched : NULL;
   double v[2];
   if (touched != NULL) LOOM_TRY(detect_mark_touched(r));
-  LOOM_TRY(norm(r, &k_norm_sum, r->grad_free, r->scene->pub.mass, touched, 0));
-  LOOM_TRY(norm(r, &k_norm_mass, r->grad_free, r->scene->pub.mass, touched, 1));
+  LOOM_TRY(norm(r, &k_norm_sum, r->buf.grad_free, r->scene->pub.mass, touched, 0));
+  LOOM_TRY(norm(r, &k_norm_mass, r->buf.grad_free, r->scene->pub.mass, touched, 1));
   LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 2, v));
   *rms = v[1] > 0.0 ? h2 * sqrt(v[0] / v[1]) : NAN;
   return LOOM_OK;
@@ -56,7 +57,7 @@ loom_status measure_free(run *r, double *rms)
 loom_status measure_dinv(run *r, loom_buf *g, double *out)
 {
   double v;
-  LOOM_TRY(norm(r, &k_norm_sum, g, r->diag, NULL, 0));
+  LOOM_TRY(norm(r, &k_norm_sum, g, r->buf.diag, NULL, 0));
   LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 1, &v));
   *out = sqrt(v);
   return LOOM_OK;
@@ -105,9 +106,9 @@ loom_status measure_e_ref(run *r, double *out)
 loom_status measure_r_ref(run *r, double *out)
 {
   residual res;
-  LOOM_TRY(la_fill(r->m, &r->exec, r->grad_free, 0.0));
-  LOOM_TRY(elastic_gradient(r->el, r->st.y, r->grad_free));
-  LOOM_TRY(measure_norms(r, r->grad_free, &res));
+  LOOM_TRY(la_fill(r->m, &r->exec, r->buf.grad_free, 0.0));
+  LOOM_TRY(elastic_gradient(r->el, r->st.y, r->buf.grad_free));
+  LOOM_TRY(measure_norms(r, r->buf.grad_free, &res));
   *out = res.rms;
   return LOOM_OK;
 }
@@ -127,8 +128,8 @@ loom_status measure_gradient(run *r, int fresh, loom_buf *g, loom_energies *e)
   const int64_t launches = r->launches;
   clock_push(&r->clock, r->uses_gradient ? CLOCK_SOLVE : CLOCK_MEASURE);
   /* the energies come with the gradient, for one more number per element */
-  loom_status s = fresh ? problem_free_part(r, r->st.x, e, r->grad_free) : LOOM_OK;
-  if (s == LOOM_OK) s = buf_copy(r->m, &r->exec, g, r->grad_free);
+  loom_status s = fresh ? problem_free_part(r, r->st.x, e, r->buf.grad_free) : LOOM_OK;
+  if (s == LOOM_OK) s = buf_copy(r->m, &r->exec, g, r->buf.grad_free);
   clock_pop(&r->clock);
   const int64_t needed = r->uses_gradient ? r->launches - launches : 0;
   LOOM_TRY(s);

@@ -16,7 +16,7 @@ static loom_status gain(run *r, double *out)
 {
   const double h = r->set.run.dt / (double)r->set.run.substeps;
   const loom_scene *const s = &r->scene->pub;
-  loom_buf *const bufs[3] = {s->mass, s->fixed, r->diag};
+  loom_buf *const bufs[3] = {s->mass, s->fixed, r->buf.diag};
   void *at[3];
   double sum = 0.0, total = 0.0;
   for (int k = 0; k < 3; ++k)

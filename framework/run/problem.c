@@ -235,7 +235,7 @@ static loom_status mass_diag(run *r)
   const double h = r->set.run.dt / (double)r->set.run.substeps;
   buf_maps q = {.m = r->m};
   const loom_real *const m = buf_maps_add(&q, r->scene->pub.mass, LOOM_READ);
-  loom_real *const d = buf_maps_add(&q, r->diag, LOOM_WRITE);
+  loom_real *const d = buf_maps_add(&q, r->buf.diag, LOOM_WRITE);
   const int32_t n = q.status == LOOM_OK ? r->scene->pub.num_verts : 0;
   for (int32_t i = 0; i < n; ++i) d[i] = (loom_real)((double)m[i] / (h * h));
   return buf_maps_end(&q);
@@ -263,7 +263,7 @@ loom_status problem_diag(run *r)
   const int64_t *const ptr = buf_maps_add(&q, row_ptr, LOOM_READ);
   const int32_t *const c = buf_maps_add(&q, col, LOOM_READ);
   const loom_real *const v = buf_maps_add(&q, val, LOOM_READ);
-  loom_real *const d = buf_maps_add(&q, r->diag, LOOM_WRITE);
+  loom_real *const d = buf_maps_add(&q, r->buf.diag, LOOM_WRITE);
   const int32_t n = q.status == LOOM_OK ? r->scene->pub.num_verts : 0;
   for (int32_t i = 0; i < n; ++i)
     for (int64_t j = ptr[i]; j < ptr[i + 1]; ++j)

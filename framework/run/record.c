@@ -87,7 +87,7 @@ loom_status record_frame(run *r, int64_t step, double time)
  * step computes anew before it reads it takes more. */
 static loom_status give_room(run *r)
 {
-  loom_buf *const spent[] = {r->st.y, r->st.x_start, r->st.grad, r->grad_free, r->x_before};
+  loom_buf *const spent[] = {r->st.y, r->st.x_start, r->st.grad, r->buf.grad_free, r->buf.x_before};
   for (size_t i = 0; i < LOOM_COUNT(spent); ++i) LOOM_TRY(buf_discard(r->m, spent[i]));
   return LOOM_OK;
 }

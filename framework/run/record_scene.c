@@ -134,14 +134,11 @@ static void cpu_model(char *out, size_t len)
 }
 
 /* name kind version path build licence, tab-separated, one line per instance */
-static void plugin_lines(const run *r, char *out, size_t len)
+static void plugin_lines(run *r, char *out, size_t len)
 {
-  const instance *all[1 + 2 * RUN_MAX_INSTANCES];
+  instance *all[RUN_ALL_INSTANCES];
   size_t at = 0;
-  int n = 0;
-  all[n++] = &r->solver;
-  for (int i = 0; i < r->num_collision; ++i) all[n++] = &r->collision[i];
-  for (int i = 0; i < r->num_contact; ++i) all[n++] = &r->contact[i].in;
+  const int n = instances_list(r, LIST_SOLVER_FIRST, all);
   out[0] = '\0';
   for (int i = 0; i < n && at < len; ++i) {
     const loom_plugin *const p = all[i]->plugin;

@@ -26,16 +26,6 @@ static int has_checkpoint(const instance *in)
   }
 }
 
-/* All instances: collision plugins, contact models, the solver. */
-static int list_instances(run *r, instance *all[1 + 2 * RUN_MAX_INSTANCES])
-{
-  int n = 0;
-  for (int i = 0; i < r->num_collision; ++i) all[n++] = &r->collision[i];
-  for (int i = 0; i < r->num_contact; ++i) all[n++] = &r->contact[i].in;
-  all[n++] = &r->solver;
-  return n;
-}
-
 /* ---- recording ------------------------------------------------------------------------------- */
 
 static loom_status put_row(run *r, const char *owner, const char *name, int type, int64_t count,
@@ -75,13 +65,13 @@ static loom_status record_core(run *r)
 loom_status replay_record(run *r)
 {
   const log_settings *const l = &r->set.log;
-  instance *all[1 + 2 * RUN_MAX_INSTANCES];
+  instance *all[RUN_ALL_INSTANCES];
   if (r->log == NULL || r->rep.ref != NULL || l->state == LOG_STATE_OFF || l->frames_every != 1 ||
       r->set.run.substeps != 1)
     return LOOM_OK;
   clock_push(&r->clock, CLOCK_LOG);
   LOOM_TRY(record_core(r));
-  const int n = list_instances(r, all);
+  const int n = instances_list(r, LIST_SOLVER_LAST, all);
   r->st.recording = 1;
   for (int i = 0; i < n; ++i) {
     const int wanted = l->state == LOG_STATE_ALL || all[i]->plugin->kind != LOOM_KIND_COLLISION;
@@ -246,10 +236,10 @@ loom_status replay_ready(run *r)
   const cfg *const theirs = p->theirs;
   char why[512];
   int same = 1;
-  instance *all[1 + 2 * RUN_MAX_INSTANCES];
+  instance *all[RUN_ALL_INSTANCES];
   if (p->ref == NULL) return LOOM_OK;
   LOOM_TRY(open_rows(r));
-  const int n = list_instances(r, all);
+  const int n = instances_list(r, LIST_SOLVER_LAST, all);
   for (int i = 0; i < n; ++i) LOOM_TRY(decide(r, theirs, all[i]));
   replay_same_section(r, theirs, "solver", &same, why, sizeof why);
   p->forwards = same && replay_same_key(r, theirs, "run", "forwarding") &&
@@ -283,10 +273,10 @@ static loom_status restore_forwarding(run *r)
 loom_status replay_restore(run *r, int64_t index)
 {
   replay *const p = &r->rep;
-  instance *all[1 + 2 * RUN_MAX_INSTANCES];
-  const int n = list_instances(r, all);
+  instance *all[RUN_ALL_INSTANCES];
+  const int n = instances_list(r, LIST_SOLVER_LAST, all);
   /* the state was changed from outside: whatever is not restored has no history */
-  LOOM_TRY(call_reset_all(r));
+  LOOM_TRY(instances_reset(r));
   LOOM_TRY(load_rows(r, index - 1)); /* none before step 0 */
   if (index == 0) {
     r->f_next_norm = 0.0;

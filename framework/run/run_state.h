@@ -9,39 +9,12 @@
 #include "linalg/linalg.h"
 #include "log/h5log.h"
 #include "run/clock.h"
-#include "run/run.h"
+#include "run/instances.h"
 #include "run/settings.h"
+#include "run/state.h"
 #include "scene/scene_data.h"
 
-enum { RUN_MAX_INSTANCES = 16, RUN_MAX_OBSTACLES = 256, RUN_MAX_SECTIONS = 64 };
-
-/* One plugin instance, whatever its kind. */
-typedef struct instance {
-  run *r;
-  const loom_plugin *plugin;
-  char name[64];         /* "solver", "collision.self": section and checkpoint group */
-  void *settings;        /* the plugin's settings struct */
-  void *self;            /* the plugin's own */
-  const loom_exec *exec; /* where it runs */
-  loom_host host;        /* host.core points back to this instance */
-  int level;             /* of inner(): 0 solver, 1 contact resolve */
-  int created;           /* create() was called: destroy() is due */
-  int restored;          /* a replay takes its state from the reference */
-} instance;
-
-typedef struct contact_inst {
-  instance in;
-  uint32_t kinds;                   /* LOOM_BIT(LOOM_PAIR_*) this instance handles */
-  int collision[RUN_MAX_INSTANCES]; /* indices into run.collision */
-  int num_collision;
-  uint32_t provides; /* with what the core derives */
-  loom_pairs pairs;  /* what update() last saw */
-  loom_pairs asked;  /* what host->detect() last found for this instance */
-  loom_pairs spare;  /* second set for sorting, allocated when first needed */
-  loom_quad quad;
-  struct frozen_contact *frozen; /* linearisation, see problem.c; NULL if none */
-  double *extra;                 /* [num_columns] and a guard, for loom_contact_metrics */
-} contact_inst;
+enum { RUN_MAX_OBSTACLES = 256, RUN_MAX_SECTIONS = 64 };
 
 typedef struct replay {
   h5read *ref;
@@ -106,19 +79,10 @@ struct run {
   loom_quad quad;      /* quadratic terms of all instances, concatenated */
 
   loom_step st;
-  loom_buf *grad_free;   /* real [n][3], N, inertia and elastic part of r at x; st.grad itself
-                          * without contact */
-  loom_buf *grad_solved; /* real [n][3], N; x_before itself without a line search */
-  loom_buf *dx;          /* real [n][3], m, the last change of x; see run_share_trial */
-  loom_buf *x_before;    /* real [n][3], m, x before the present iteration */
-  loom_buf *rejected;    /* real [n][3], m, only with a bound in force */
-  loom_buf *t_vertex;    /* real [n], only with a bound per vertex */
-  loom_buf *wanted;      /* real [n][3], m, the point before a bound was applied; as dx */
-  loom_buf *diag;        /* real [n], N/m, D of r_dinv */
-  loom_buf *touched;     /* u8 [n], 1: some pair touches the vertex */
-  loom_buf *yarn_verts;  /* u8 [n], 1: vertex of a yarn; NULL if no contact model takes them */
-  double total_mass;     /* kg, of free vertices */
-  double all_mass;       /* kg */
+  state_buffers buf;
+  loom_buf *yarn_verts; /* u8 [n], 1: vertex of a yarn; NULL if no contact model takes them */
+  double total_mass;    /* kg, of free vertices */
+  double all_mass;      /* kg */
 
   int filter_when; /* LOOM_FILTER_* in force */
   int bound;       /* FILTER_BOUND_NONE, _GLOBAL or _VERTEX in force */
@@ -134,10 +98,8 @@ struct run {
   int uses_gradient;  /* gradients are charged to the solver */
   int moves;          /* bodies or pins move and a bound is in force: st.progress counts */
   int32_t blocker;    /* the obstacle that last cut the motion short, -1: none of them */
-  loom_buf *target;   /* real [n][3], m, where a motion leads, only if `moves` */
-  loom_buf *x_retry, *v_retry, *f_retry; /* the step's start, only if `moves` */
-  int64_t k_base;                        /* iterations of the step before those of this part */
-  int64_t repairs;                       /* filters after the last iteration, but the last one */
+  int64_t k_base;     /* iterations of the step before those of this part */
+  int64_t repairs;    /* filters after the last iteration, but the last one */
 
   int64_t counters[LOOM_NUM_COUNTERS];
   phase_clock clock;
@@ -283,6 +245,8 @@ typedef struct filter_result {
   double alpha, toi;
   int filtered, resolved, stalled;
 } filter_result;
+/* Which filter, bound and line search: the config's word, else what the plugins were made for. */
+void filter_choose(run *r);
 /* st.trial (point or direction) -> st.x, with line search, bound and resolve as due */
 loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out);
 /* x_feas follows x; where it cannot, models that are defined beyond it correct x */
@@ -337,9 +301,5 @@ loom_status swap_keys(run *r, const cfg_section *s, int kind);
 
 /* Buffers keep their own message: hand it on where nobody said more.  Returns s. */
 loom_status run_failed(run *r, loom_status s);
-
-/* One array serves as trial (until FILTER read it), as wanted and dx (until COMMIT) and as
- * v_end (until the next PREDICT): to be called when st.trial is another buffer. */
-void run_share_trial(run *r);
 
 #endif

@@ -53,20 +53,6 @@ static loom_status initial_guess(run *r)
   return buf_maps_launch(&q, &k_guess, &a, r->scene->pub.num_verts, NULL);
 }
 
-static loom_status begin_plugins(run *r)
-{
-  clock_push(&r->clock, CLOCK_DETECT);
-  for (int i = 0; i < r->num_collision; ++i) LOOM_TRY(call_begin_step(&r->collision[i]));
-  clock_pop(&r->clock);
-  clock_push(&r->clock, CLOCK_CONTACT);
-  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(call_begin_step(&r->contact[i].in));
-  clock_pop(&r->clock);
-  clock_push(&r->clock, CLOCK_SOLVE);
-  LOOM_TRY(call_begin_step(&r->solver));
-  clock_pop(&r->clock);
-  return LOOM_OK;
-}
-
 /* From time t0 to t1, s: the whole step, or a part of it. */
 static loom_status predict(run *r, double t0, double t1, double h)
 {
@@ -85,14 +71,13 @@ static loom_status predict(run *r, double t0, double t1, double h)
   LOOM_TRY(balls_begin(r));
   LOOM_TRY(inertial_target(r));
   LOOM_TRY(initial_guess(r));
-  LOOM_TRY(begin_plugins(r));
+  LOOM_TRY(instances_begin_step(r));
   LOOM_TRY(filter_guess(r));
   clock_pop(&r->clock);
   uint32_t changed = LOOM_CHANGED_NONE;
   LOOM_TRY(detect_all(r, &changed));
   if (r->solver.plugin->ops.solver->needs & LOOM_WANT_CONTACT_FROZEN)
-    for (int i = 0; i < r->num_contact; ++i)
-      LOOM_TRY(contact_freeze(r, &r->contact[i], r->st.x_start));
+    LOOM_TRY(instances_freeze(r, r->st.x_start));
   return detect_announce(r, changed);
 }
 
@@ -171,8 +156,8 @@ static loom_status measure_iteration(run *r, const filter_result *f, double *dx_
   uint32_t changed = LOOM_CHANGED_NONE, again = LOOM_CHANGED_NONE;
   int moved = 0;
   clock_push(&r->clock, CLOCK_MEASURE);
-  LOOM_TRY(la_norm_max3(r->m, &r->exec, r->dx, dx_max));
-  if (!isfinite(*dx_max)) return vet_trial(r, r->dx);
+  LOOM_TRY(la_norm_max3(r->m, &r->exec, r->buf.dx, dx_max));
+  if (!isfinite(*dx_max)) return vet_trial(r, r->buf.dx);
   LOOM_TRY(measure_point(r, 1, &r->solved));
   clock_pop(&r->clock);
 
@@ -181,8 +166,8 @@ static loom_status measure_iteration(run *r, const filter_result *f, double *dx_
   if (r->num_contact > 0 || r->moves) {
     const int64_t period = r->set.detect.period;
     if (ops->accepted != NULL) {
-      LOOM_TRY(buf_copy(r->m, &r->exec, r->grad_solved, r->st.grad));
-      grad_solved = r->grad_solved;
+      LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.grad_solved, r->st.grad));
+      grad_solved = r->buf.grad_solved;
     }
     LOOM_TRY(detect_after_accept(r, &changed));
     clock_push(&r->clock, CLOCK_FILTER);
@@ -204,10 +189,10 @@ static loom_status measure_iteration(run *r, const filter_result *f, double *dx_
                          .resolved = f->resolved,
                          .alpha = f->alpha,
                          .toi = f->toi,
-                         .t_vertex = r->bound == FILTER_BOUND_VERTEX ? r->t_vertex : NULL,
+                         .t_vertex = r->bound == FILTER_BOUND_VERTEX ? r->buf.t_vertex : NULL,
                          .filtered = f->filtered,
-                         .dx = r->dx,
-                         .rejected = r->rejected,
+                         .dx = r->buf.dx,
+                         .rejected = r->buf.rejected,
                          .grad_solved = grad_solved};
   clock_push(&r->clock, CLOCK_SOLVE);
   const loom_status s = call_accepted(r, &a);
@@ -290,7 +275,7 @@ static loom_status record_filter(run *r, int64_t k, const filter_result *f, int 
   double dx_max;
   uint32_t changed;
   clock_push(&r->clock, CLOCK_MEASURE);
-  LOOM_TRY(la_norm_max3(r->m, &r->exec, r->dx, &dx_max));
+  LOOM_TRY(la_norm_max3(r->m, &r->exec, r->buf.dx, &dx_max));
   LOOM_TRY(measure_point(r, 1, &r->solved));
   clock_pop(&r->clock);
   LOOM_TRY(detect_after_accept(r, &changed));
@@ -307,11 +292,11 @@ static loom_status record_filter(run *r, int64_t k, const filter_result *f, int 
                            .resolved = f->resolved,
                            .alpha = f->alpha,
                            .toi = f->toi,
-                           .t_vertex = r->bound == FILTER_BOUND_VERTEX ? r->t_vertex : NULL,
+                           .t_vertex = r->bound == FILTER_BOUND_VERTEX ? r->buf.t_vertex : NULL,
                            .filtered = 1,
                            .final = final,
-                           .dx = r->dx,
-                           .rejected = r->rejected,
+                           .dx = r->buf.dx,
+                           .rejected = r->buf.rejected,
                            .grad_solved = r->st.grad};
     LOOM_TRY(call_accepted(r, &a));
   }
@@ -362,17 +347,13 @@ static loom_status commit(run *r)
 
   LOOM_TRY(forward_add(r));
 
-  clock_push(&r->clock, CLOCK_SOLVE);
-  LOOM_TRY(call_end_step(&r->solver));
-  clock_pop(&r->clock);
+  LOOM_TRY(instances_end_step(r, LOOM_KIND_SOLVER));
+  LOOM_TRY(instances_velocity(r));
+  LOOM_TRY(instances_end_step(r, LOOM_KIND_CONTACT));
   clock_push(&r->clock, CLOCK_CONTACT);
-  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(call_velocity(&r->contact[i]));
-  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(call_end_step(&r->contact[i].in));
   LOOM_TRY(balls_commit(r));
   clock_pop(&r->clock);
-  clock_push(&r->clock, CLOCK_DETECT);
-  for (int i = 0; i < r->num_collision; ++i) LOOM_TRY(call_end_step(&r->collision[i]));
-  clock_pop(&r->clock);
+  LOOM_TRY(instances_end_step(r, LOOM_KIND_COLLISION));
   double f2 = 0.0;
   if (!buf_untouched(r->st.f_next))
     LOOM_TRY(la_dot(r->m, &r->exec, r->st.f_next, r->st.f_next, &f2));
@@ -415,10 +396,7 @@ static loom_status advance_time(run *r, double t0, double t1, double h, int64_t 
   clock_pop(&r->clock);
   LOOM_TRY(forward_find(r));
   LOOM_TRY(commit(r));
-  /* v_end is the next v_start */
-  r->st.trial = r->st.v_start;
-  r->st.v_start = r->st.v_end;
-  run_share_trial(r);
+  state_rotate(r);
   return LOOM_OK;
 }
 
@@ -456,11 +434,8 @@ static loom_status blocked_error(run *r)
 /* Back to the start of the step; plugins drop what they have seen since. */
 static loom_status rewind_step(run *r)
 {
-  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, r->x_retry));
-  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_start, r->v_retry));
-  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.f_next, r->f_retry));
-  LOOM_TRY(forward_restore(r));
-  return call_reset_all(r);
+  LOOM_TRY(state_go_back(r));
+  return instances_reset(r);
 }
 
 static loom_status whole_step(run *r, int64_t index)
@@ -474,12 +449,7 @@ static loom_status whole_step(run *r, int64_t index)
   r->k_base = 0;
   if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
   const double f_norm = r->f_next_norm;
-  if (r->moves) {
-    LOOM_TRY(buf_copy(r->m, &r->exec, r->x_retry, r->st.x));
-    LOOM_TRY(buf_copy(r->m, &r->exec, r->v_retry, r->st.v_start));
-    LOOM_TRY(buf_copy(r->m, &r->exec, r->f_retry, r->st.f_next));
-    LOOM_TRY(forward_save(r));
-  }
+  if (r->moves) LOOM_TRY(state_keep(r));
   for (int halvings = 0;; ++halvings) {
     LOOM_TRY(in_parts(r, index, halvings, &iters, &reason, &blocked));
     if (!blocked) break;
@@ -487,9 +457,9 @@ static loom_status whole_step(run *r, int64_t index)
     LOOM_TRY(rewind_step(r));
     r->f_next_norm = f_norm;
   }
-  r->st.v_end = r->st.v_start; /* what is recorded is the end of the step */
+  state_show_end(r);
   LOOM_TRY(record_step(r, iters, reason));
-  run_share_trial(r);
+  state_hide_end(r);
   problem_end_step(r);
   return LOOM_OK;
 }

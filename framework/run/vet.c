@@ -216,7 +216,7 @@ static int64_t bad_pair(run *r, const loom_pairs *p)
 loom_status vet_blame(run *r)
 {
   loom_buf *g = NULL;
-  if (r->num_contact == 0 || measure_find_nan(r, r->grad_free) >= 0) return LOOM_OK;
+  if (r->num_contact == 0 || measure_find_nan(r, r->buf.grad_free) >= 0) return LOOM_OK;
   for (int i = 0; i < r->num_contact; ++i) {
     contact_inst *const c = &r->contact[i];
     const int64_t pair = bad_pair(r, &c->pairs);

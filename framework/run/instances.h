@@ -1,0 +1,60 @@
+/* instances.h - the plugins of a run: one solver, collision plugins, contact models.
+ *
+ * What happens to all of them alike, or to all of a kind, happens here; a single callback is
+ * called through call.h. */
+#ifndef LOOM_INSTANCES_H
+#define LOOM_INSTANCES_H
+
+#include "core/err.h"
+#include "loom/plugin.h"
+#include "run/run.h"
+
+enum { RUN_MAX_INSTANCES = 16 /* of a kind */, RUN_ALL_INSTANCES = 1 + 2 * RUN_MAX_INSTANCES };
+
+/* One plugin instance, whatever its kind. */
+typedef struct instance {
+  run *r;
+  const loom_plugin *plugin;
+  char name[64];         /* "solver", "collision.self": section and checkpoint group */
+  void *settings;        /* the plugin's settings struct */
+  void *self;            /* the plugin's own */
+  const loom_exec *exec; /* where it runs */
+  loom_host host;        /* host.core points back to this instance */
+  int created;           /* create() was called: destroy() is due */
+  int restored;          /* a replay takes its state from the reference */
+} instance;
+
+typedef struct contact_inst {
+  instance in;
+  uint32_t kinds;                   /* LOOM_BIT(LOOM_PAIR_*) this instance handles */
+  int collision[RUN_MAX_INSTANCES]; /* indices into run.collision */
+  int num_collision;
+  uint32_t provides; /* with what the core derives */
+  loom_pairs pairs;  /* what update() last saw */
+  loom_pairs asked;  /* what host->detect() last found for this instance */
+  loom_quad quad;
+  struct frozen_contact *frozen; /* linearisation, see contact_forms.c; NULL if none */
+  double *extra;                 /* [num_columns] and a guard, for loom_contact_metrics */
+} contact_inst;
+
+/* Collision plugins, then contact models, with the solver before or behind them; their number. */
+enum { LIST_SOLVER_FIRST, LIST_SOLVER_LAST };
+int instances_list(run *r, int order, instance *all[RUN_ALL_INSTANCES]);
+
+loom_status instances_find(run *r); /* from the sections of the config, with their settings */
+loom_status instances_fit(run *r);  /* refuses what does not go together, or with the scene */
+loom_status instances_create(run *r);
+int instances_destroy(run *r); /* the number of complaints, which are reported as warnings */
+int instances_leaks(run *r);   /* buffers that plugins did not free, each reported by name */
+
+/* ---- a time step: collision plugins, contact models, the solver ---- */
+loom_status instances_begin_step(run *r);
+loom_status instances_end_step(run *r, int kind);  /* LOOM_KIND_* */
+loom_status instances_reset(run *r);               /* the state was changed from outside */
+loom_status instances_velocity(run *r);            /* what contact models do to v_end */
+loom_status instances_freeze(run *r, loom_buf *x); /* their quadratic models at x */
+
+/* Save or restore what they keep: the solver first. */
+loom_status instances_checkpoint(run *r, int restore);
+
+#endif

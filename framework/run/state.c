@@ -1,0 +1,95 @@
+/* state.c - see state.h. */
+#include "run/run_state.h"
+
+static void share_trial(run *r) { r->buf.dx = r->buf.wanted = r->st.v_end = r->st.trial; }
+
+static loom_status sum_masses(run *r)
+{
+  void *m, *f;
+  LOOM_TRY(buf_map(r->m, NULL, r->scene->pub.mass, LOOM_READ, LOOM_AT_HOST, &m));
+  LOOM_TRY(buf_map(r->m, NULL, r->scene->pub.fixed, LOOM_READ, LOOM_AT_HOST, &f));
+  for (int32_t i = 0; i < r->scene->pub.num_verts; ++i) {
+    r->all_mass += ((loom_real *)m)[i];
+    if (!((uint8_t *)f)[i]) r->total_mass += ((loom_real *)m)[i];
+  }
+  LOOM_TRY(buf_unmap(r->m, r->scene->pub.fixed));
+  LOOM_TRY(buf_unmap(r->m, r->scene->pub.mass));
+  return LOOM_OK;
+}
+
+loom_status state_new(run *r)
+{
+  const int64_t n = r->scene->pub.num_verts;
+  const int bounded = r->bound != FILTER_BOUND_NONE;
+  const struct {
+    loom_buf **b;
+    const char *name;
+    int64_t count;
+    int wanted;
+  } all[] = {{&r->st.x_start, "x_start", 3 * n, 1},
+             {&r->st.x_feas, "x_feas", 3 * n, bounded},
+             {&r->st.y, "y", 3 * n, 1},
+             {&r->st.trial, "trial", 3 * n, 1},
+             {&r->st.grad, "grad", 3 * n, 1},
+             {&r->st.f_next, "f_next", 3 * n, 1},
+             {&r->buf.grad_free, "grad_free", 3 * n, r->num_contact > 0},
+             {&r->buf.grad_solved, "grad_solved", 3 * n, r->line_search},
+             {&r->buf.x_before, "x_before", 3 * n, 1},
+             {&r->buf.rejected, "rejected", 3 * n, bounded},
+             {&r->buf.t_vertex, "t_vertex", n, r->bound == FILTER_BOUND_VERTEX},
+             {&r->buf.target, "target", 3 * n, r->moves},
+             {&r->buf.x_retry, "x_retry", 3 * n, r->moves},
+             {&r->buf.v_retry, "v_retry", 3 * n, r->moves},
+             {&r->buf.f_retry, "f_retry", 3 * n, r->moves},
+             {&r->buf.diag, "diag", n, 1}};
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i)
+    if (all[i].wanted)
+      LOOM_TRY(buf_new(r->m, "core", all[i].name, LOOM_REAL, all[i].count, all[i].b));
+  LOOM_TRY(buf_new(r->m, "core", "touched", LOOM_U8, n, &r->buf.touched));
+  r->st.struct_size = sizeof r->st;
+  r->st.scheme = r->set.run.scheme;
+  r->st.h = r->set.run.dt / (double)r->set.run.substeps;
+  r->st.progress = 1.0;
+  r->st.body0 = r->scene->body0;
+  r->st.body1 = r->scene->body1;
+  LOOM_TRY(buf_new(r->m, "core", "x", LOOM_REAL, 3 * n, &r->st.x));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, r->scene->x0));
+  r->st.v_start = r->scene->v0;
+  r->scene->v0 = NULL;
+  if (!bounded) r->st.x_feas = r->st.x; /* nothing is ever infeasible */
+  /* without contact the gradient is free of it, and no fixed row enters a norm */
+  if (r->num_contact == 0) r->buf.grad_free = r->st.grad;
+  /* the line search needs both at once; else x_before has served when the gradient is kept */
+  if (!r->line_search) r->buf.grad_solved = r->buf.x_before;
+  share_trial(r);
+  LOOM_TRY(forward_new(r));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start)); /* frame 0 */
+  return sum_masses(r);
+}
+
+void state_rotate(run *r)
+{
+  r->st.trial = r->st.v_start;
+  r->st.v_start = r->st.v_end;
+  share_trial(r);
+}
+
+void state_show_end(run *r) { r->st.v_end = r->st.v_start; }
+
+void state_hide_end(run *r) { share_trial(r); }
+
+loom_status state_keep(run *r)
+{
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.x_retry, r->st.x));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.v_retry, r->st.v_start));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.f_retry, r->st.f_next));
+  return forward_save(r);
+}
+
+loom_status state_go_back(run *r)
+{
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, r->buf.x_retry));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_start, r->buf.v_retry));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.f_next, r->buf.f_retry));
+  return forward_restore(r);
+}

@@ -1,0 +1,53 @@
+/* state.h - the buffers of a time step: what each of them holds when, and which share an array.
+ *
+ * Real [n][3] where no shape is given.  In loom_step, which plugins see (loom/scene.h):
+ *   x        PREDICT: the guess; FILTER moves it; COMMIT: the end of the step
+ *   x_start  PREDICT to COMMIT: x before the guess
+ *   x_feas   from FILTER to FILTER: the last point without intersections; x itself where no
+ *            bound is in force
+ *   y        PREDICT to COMMIT: the inertial target, fixed rows at their prescribed place
+ *   v_start  PREDICT to COMMIT
+ *   f_next   COMMIT to the next PREDICT: the force that is carried over
+ *   grad     MEASURE to the next iterate()
+ * One array has four names, in this order:
+ *   trial    PREDICT: the guess; iterate() writes its point or direction; FILTER reads it
+ *   wanted   FILTER: the point before a bound was applied
+ *   dx       from there to the end of the iteration: the change of x
+ *   v_end    COMMIT to the next PREDICT
+ * After COMMIT the arrays of v_start and v_end change places (state_rotate): v_end is the next
+ * v_start, and the old v_start serves as trial. */
+#ifndef LOOM_STATE_H
+#define LOOM_STATE_H
+
+#include "core/err.h"
+#include "loom/host.h"
+#include "run/run.h"
+
+typedef struct state_buffers { /* those that only the core sees */
+  loom_buf *wanted, *dx;       /* m, see above */
+  loom_buf *x_before;          /* m, FILTER: x before the present iteration */
+  loom_buf *rejected;          /* m, FILTER to accepted(): what a bound took; only with a bound */
+  loom_buf *t_vertex;          /* [n], FILTER to accepted(); only with a bound per vertex */
+  loom_buf *target;            /* m, FILTER: where a motion leads; only if `moves` */
+  loom_buf *grad_free;         /* N, MEASURE: inertia and elastic part of grad; without contact
+                                * grad itself, which then has no other part */
+  loom_buf *grad_solved;       /* N, MEASURE to accepted(): gradient of the problem iterate() saw;
+                                * without a line search x_before itself, which FILTER has read */
+  loom_buf *diag;              /* [n], N/m, from the start of the run: D of r_dinv */
+  loom_buf *touched;           /* u8 [n], MEASURE, 1: some pair touches the vertex */
+  loom_buf *x_retry, *v_retry, *f_retry; /* m, m/s, N, the start of the step; only if `moves` */
+} state_buffers;
+
+/* Needs the scene and what filter_choose() decided. */
+loom_status state_new(run *r);
+/* After COMMIT: what was the end is the start. */
+void state_rotate(run *r);
+/* Between steps: st.v_end is the velocity at the end of the last one, as records and plugins see
+ * it; hide before the next step begins. */
+void state_show_end(run *r);
+void state_hide_end(run *r);
+/* For a step that may have to begin again, its start: kept, and gone back to. */
+loom_status state_keep(run *r);
+loom_status state_go_back(run *r);
+
+#endif
