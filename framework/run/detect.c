@@ -220,7 +220,7 @@ static loom_status ask(run *r, instance *in, const loom_query *q, loom_pairs *ou
     out->count = before;
     LOOM_TRY(pairs_reserve(r, out, needed));
   }
-  r->counters[LOOM_C_DETECT]++;
+  host_charge(r, LOOM_C_DETECT, 1);
   return s;
 }
 

@@ -12,6 +12,13 @@
 static instance *self_of(const loom_host *h) { return h->core; }
 static run *run_of(const loom_host *h) { return self_of(h)->r; }
 
+void host_charge(run *r, int counter, int64_t n)
+{
+  if (r->measuring) return;
+#pragma omp atomic
+  r->counters[counter] += n;
+}
+
 /* ---- errors and messages ------------------------------------------------------------------- */
 
 static loom_status host_fail(const loom_host *h, loom_status code, const char *file, int line,
@@ -105,6 +112,8 @@ static loom_status host_eval(const loom_host *h, const loom_step *s, loom_buf *x
 {
   (void)s;
   LOOM_TRY(host_check_eval(h, x, what, e, grad));
+  if (what & LOOM_EVAL_ENERGY) host_charge(run_of(h), LOOM_C_ENERGY, 1);
+  if (what & LOOM_EVAL_GRADIENT) host_charge(run_of(h), LOOM_C_GRADIENT, 1);
   return problem_eval(run_of(h), x, what, e, grad);
 }
 static loom_status host_hessian(const loom_host *h, const loom_step *s, loom_buf *x, int how,
@@ -114,6 +123,7 @@ static loom_status host_hessian(const loom_host *h, const loom_step *s, loom_buf
   HOST_NOT_NULL(h, "hessian", H);
   LOOM_TRY(host_check_points(h, "hessian", "x", x));
   LOOM_TRY(host_check_hessian(h, "hessian", how, LOOM_NEED_ELEM_HESSIAN));
+  host_charge(run_of(h), LOOM_C_HESSIAN, 1);
   return problem_hessian(run_of(h), x, how, H);
 }
 static loom_status host_hess_apply(const loom_host *h, const loom_step *s, loom_buf *x, int how,
@@ -124,6 +134,7 @@ static loom_status host_hess_apply(const loom_host *h, const loom_step *s, loom_
   LOOM_TRY(host_check_points(h, "hess_apply", "p", p));
   LOOM_TRY(host_check_points(h, "hess_apply", "Hp", Hp));
   LOOM_TRY(host_check_hessian(h, "hess_apply", how, LOOM_NEED_ELEM_HESSIAN));
+  host_charge(run_of(h), LOOM_C_SPMV, 1);
   return problem_hess_apply(run_of(h), x, how, p, Hp);
 }
 static loom_status host_elem_hessians(const loom_host *h, const loom_step *s, int block,
@@ -137,7 +148,7 @@ static loom_status host_elem_hessians(const loom_host *h, const loom_step *s, in
   LOOM_TRY(
       host_check_hessian(h, "elem_hessians", how | LOOM_HESS_NO_CONTACT, LOOM_NEED_ELEM_HESSIAN));
   LOOM_TRY(host_check_blocks(h, block, out));
-  r->counters[LOOM_C_HESSIAN]++;
+  host_charge(r, LOOM_C_HESSIAN, 1);
   return elastic_elem_hessians(r->el, block, x, how & 3, out);
 }
 static loom_status host_contact_hessian(const loom_host *h, const loom_step *s, loom_buf *x,
@@ -162,6 +173,7 @@ static loom_status host_pd_rhs(const loom_host *h, const loom_step *s, loom_buf 
   LOOM_TRY(host_check_points(h, "pd_rhs", "x", x));
   LOOM_TRY(host_check_points(h, "pd_rhs", "rhs", rhs));
   LOOM_TRY(host_check_declared(h, "pd_rhs", LOOM_NEED_ELEM_PROJECT));
+  host_charge(run_of(h), LOOM_C_PROJECT, 1);
   return problem_pd_rhs(run_of(h), x, rhs);
 }
 static loom_status host_contact_quad(const loom_host *h, const loom_step *s, loom_buf *x,
@@ -266,7 +278,7 @@ static loom_status host_spmv_bsr3(const loom_host *h, const loom_exec *e, const 
   HOST_NOT_NULL(h, "spmv_bsr3", A);
   HOST_NOT_NULL(h, "spmv_bsr3", x);
   HOST_NOT_NULL(h, "spmv_bsr3", y);
-  run_of(h)->counters[LOOM_C_SPMV]++;
+  host_charge(run_of(h), LOOM_C_SPMV, 1);
   return la_spmv_bsr3(run_of(h)->m, e, A, x, y);
 }
 static loom_status host_scan_i64(const loom_host *h, const loom_exec *e, loom_buf *in,
@@ -315,9 +327,7 @@ static loom_status host_probe(const loom_host *h, const loom_step *s, int32_t k,
 }
 static void host_count(const loom_host *h, int counter, int64_t n)
 {
-  if (counter < 0 || counter >= LOOM_NUM_COUNTERS) return;
-#pragma omp atomic
-  run_of(h)->counters[counter] += n;
+  if (counter >= 0 && counter < LOOM_NUM_COUNTERS) host_charge(run_of(h), counter, n);
 }
 static void host_tic(const loom_host *h, const char *section)
 {

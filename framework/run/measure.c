@@ -5,7 +5,6 @@
 #include "run/call.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "run/run.kern.h"
 
@@ -113,25 +112,16 @@ loom_status measure_r_ref(run *r, double *out)
   return LOOM_OK;
 }
 
-/* Work done for measuring is not the method's: counters go back to where they were,
- * but for the one gradient that a solver reading step->grad would have needed itself. */
-static void uncount(run *r, const int64_t *before, int gradients)
+/* *needed: launches that a solver reading step->grad would have needed itself. */
+static loom_status gradient_now(run *r, int fresh, loom_buf *g, loom_energies *e, int64_t *needed)
 {
-  memcpy(r->counters, before, sizeof r->counters);
-  if (r->uses_gradient) r->counters[LOOM_C_GRADIENT] += gradients;
-}
-
-loom_status measure_gradient(run *r, int fresh, loom_buf *g, loom_energies *e)
-{
-  int64_t before[LOOM_NUM_COUNTERS];
-  memcpy(before, r->counters, sizeof before);
   const int64_t launches = r->launches;
   clock_push(&r->clock, r->uses_gradient ? CLOCK_SOLVE : CLOCK_MEASURE);
   /* the energies come with the gradient, for one more number per element */
   loom_status s = fresh ? problem_free_part(r, r->st.x, e, r->buf.grad_free) : LOOM_OK;
   if (s == LOOM_OK) s = buf_copy(r->m, &r->exec, g, r->buf.grad_free);
   clock_pop(&r->clock);
-  const int64_t needed = r->uses_gradient ? r->launches - launches : 0;
+  *needed = r->uses_gradient ? r->launches - launches : 0;
   LOOM_TRY(s);
   if (e != NULL && !fresh) {
     e->contact = e->dissipation = 0.0;
@@ -140,8 +130,20 @@ loom_status measure_gradient(run *r, int fresh, loom_buf *g, loom_energies *e)
   s = problem_contact_part(r, r->st.x, 0, e, g);
   if (s < LOOM_OK) return s;
   LOOM_TRY(problem_zero_fixed(r, g));
-  uncount(r, before, fresh);
+  return s;
+}
+
+/* Work done for measuring is not the method's, but for the one gradient that a solver reading
+ * step->grad would have needed itself. */
+loom_status measure_gradient(run *r, int fresh, loom_buf *g, loom_energies *e)
+{
+  const int64_t launches = r->launches;
+  int64_t needed = 0;
+  r->measuring = 1;
+  const loom_status s = gradient_now(r, fresh, g, e, &needed);
+  r->measuring = 0;
   r->launches = launches + needed;
+  if (fresh && r->uses_gradient) host_charge(r, LOOM_C_GRADIENT, 1);
   return s;
 }
 

@@ -70,7 +70,6 @@ loom_status problem_pd_rhs(run *r, loom_buf *x, loom_buf *rhs)
 {
   LOOM_TRY(problem_mass_times_y(r, rhs));
   LOOM_TRY(elastic_pd_rhs(r->el, x, rhs));
-  r->counters[LOOM_C_PROJECT]++;
   if (r->pull == NULL) LOOM_TRY(couplings_new(r));
   if (r->couplings.nnz > 0) {
     /* col names fixed vertices alone, so the free rows of x are not read */

@@ -67,7 +67,6 @@ loom_status problem_free_part(run *r, loom_buf *x, loom_energies *e, loom_buf *g
       LOOM_TRY(elastic_gradient_energy(r->el, x, g, SLOT_ELASTIC, &used));
     else
       LOOM_TRY(elastic_gradient(r->el, x, g));
-    r->counters[LOOM_C_GRADIENT]++;
   } else if (e != NULL) {
     LOOM_TRY(elastic_energy(r->el, x, SLOT_ELASTIC, &used));
   }
@@ -80,7 +79,6 @@ loom_status problem_free_part(run *r, loom_buf *x, loom_energies *e, loom_buf *g
   for (int i = 0; i < used; ++i) e->elastic += v[SLOT_ELASTIC + i];
   e->contact = e->dissipation = 0.0;
   e->total = e->inertia + e->elastic;
-  r->counters[LOOM_C_ENERGY]++;
   return LOOM_OK;
 }
 
@@ -155,7 +153,6 @@ loom_status problem_hessian(run *r, loom_buf *x, int how, const loom_bsr3 **H)
   LOOM_TRY(asm_bsr_add_contact(r->bsr, contact));
   LOOM_TRY(asm_bsr_finish(r->bsr));
   *H = asm_bsr_matrix(r->bsr);
-  r->counters[LOOM_C_HESSIAN]++;
   return LOOM_OK;
 }
 
@@ -186,7 +183,6 @@ loom_status problem_hess_apply(run *r, loom_buf *x, int how, loom_buf *p, loom_b
   LOOM_TRY(elastic_apply(r->el, x, how & 3, p, Hp));
   LOOM_TRY(problem_contact_blocks(r, x, how, &contact));
   LOOM_TRY(problem_blocks_apply(r, contact, p, NULL, Hp));
-  r->counters[LOOM_C_SPMV]++;
   /* unit rows of fixed vertices, as in the assembled matrix */
   return problem_copy_fixed(r, Hp, p);
 }

@@ -101,7 +101,8 @@ struct run {
   int64_t k_base;     /* iterations of the step before those of this part */
   int64_t repairs;    /* filters after the last iteration, but the last one */
 
-  int64_t counters[LOOM_NUM_COUNTERS];
+  int64_t counters[LOOM_NUM_COUNTERS]; /* of this step; see host_charge */
+  int measuring;                       /* work is nobody's */
   phase_clock clock;
   struct section { /* tic/toc sections of plugins, summed over the run */
     char name[96]; /* "solver/factor" */
@@ -292,6 +293,9 @@ loom_status checkpoint_state_io(run *r, const instance *in, int restore, const c
 loom_status checkpoint_read(run *r, int64_t want, int64_t *step);
 loom_status audit_now(run *r, int64_t *found);
 void host_attach(instance *in); /* host.c */
+/* host.c: charge work, LOOM_C_*, to the method; nothing while the core measures.  Services charge
+ * what plugins ask for, and the core what it does in their place. */
+void host_charge(run *r, int counter, int64_t n);
 /* record.c: to whoever runs this; warnings and errors go into the log, too.  From any thread. */
 void run_message(run *r, int level, const char *text);
 /* precision.c: warns of a tolerance below what rounding leaves. */
