@@ -57,9 +57,14 @@ void columns_free(run *r)
   free(r->column_names);
 }
 
-void columns_clear_solver(run *r)
+loom_iterate columns_no_iterate(run *r)
 {
   for (uint32_t k = 0; k < r->solver.plugin->num_columns; ++k) r->extra[k] = NAN;
+  return (loom_iterate){.struct_size = sizeof(loom_iterate),
+                        .inner_res = NAN,
+                        .inner_norm = -1,
+                        .own_res = NAN,
+                        .extra = r->extra};
 }
 
 /* Copy one plugin's columns; its guard must be whole. */

@@ -61,11 +61,7 @@ loom_status forward_restore(run *r)
 static loom_status look_ahead(run *r)
 {
   const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
-  loom_iterate it = {.struct_size = sizeof it,
-                     .inner_res = NAN,
-                     .inner_norm = -1,
-                     .own_res = NAN,
-                     .extra = r->extra};
+  loom_iterate it = columns_no_iterate(r);
   clock_push(&r->clock, CLOCK_SOLVE);
   const loom_status s = call_iterate(r, &it);
   clock_pop(&r->clock);

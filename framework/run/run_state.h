@@ -220,7 +220,8 @@ loom_status detect_max_step(run *r, loom_buf *x0, loom_buf *x1, loom_bound *out)
 /* ---- columns.c: what plugins add to the log -------------------------------------------------- */
 loom_status columns_new(run *r);
 void columns_free(run *r);
-void columns_clear_solver(run *r);
+/* What a solver fills in, as long as it has said nothing; its columns are NaN. */
+loom_iterate columns_no_iterate(run *r);
 /* Gather run.extra_row; LOOM_E_INTERNAL if a plugin wrote past its columns. */
 loom_status columns_row(run *r);
 

@@ -1,0 +1,235 @@
+/* iterate.c - the parts of an iteration: ITERATE, FILTER, MEASURE, and whether to go on. */
+#include <math.h>
+
+#include "run/call.h"
+#include "run/record.h"
+#include "run/step.h"
+#include "run/vet.h"
+
+/* ---- MEASURE ----------------------------------------------------------------------------- */
+
+static loom_status residual_error(run *r)
+{
+  const int64_t v = measure_find_nan(r, r->st.grad);
+  LOOM_TRY(vet_blame(r));
+  return err_set(r->err, LOOM_E_NUMERIC,
+                 "step %lld, iteration %d: the residual is not finite, first at vertex %lld; try a "
+                 "smaller dt, or look at the last frames (loom render)",
+                 (long long)r->st.index, (int)r->st.iter, (long long)v);
+}
+
+enum { GRAD_NONE = -2 }; /* of loom_step.grad_iter: the gradient at x is not known */
+
+/* Residual of the problem as it stands, into *res; energies into r->energies. */
+static loom_status measure_problem(run *r, int fresh, residual *res)
+{
+  r->st.grad_iter = GRAD_NONE;
+  const loom_status s = measure_gradient(r, fresh, r->st.grad, &r->energies);
+  if (s == LOOM_REJECTED) { /* a barrier has no value at this unfiltered point */
+    *res = (residual){NAN, NAN};
+    return LOOM_OK;
+  }
+  LOOM_TRY(s);
+  r->st.grad_iter = r->st.iter;
+  r->st.grad_epoch = r->st.epoch;
+  LOOM_TRY(measure_norms(r, r->st.grad, res));
+  return isfinite(res->max) ? LOOM_OK : residual_error(r);
+}
+
+/* Whether this step is measured.  Nothing depends on the residual of a one-shot method: of such
+ * steps, every [log] residual_every-th and the last one are. */
+static int measured(const run *r)
+{
+  if (r->solver.plugin->ops.solver->max_outer != 1) return 1;
+  return (r->st.index + 1) % r->set.log.residual_every == 0 ||
+         r->st.index + 1 == r->first_step + r->sum.steps_planned;
+}
+
+/* The residual at an accepted point; NaN if this step is not measured. */
+static loom_status measure_point(run *r, int fresh, residual *res)
+{
+  if (measured(r)) return measure_problem(r, fresh, res);
+  r->st.grad_iter = GRAD_NONE;
+  *res = (residual){NAN, NAN};
+  r->energies = (loom_energies){NAN, NAN, NAN, NAN, NAN};
+  return LOOM_OK;
+}
+
+loom_status measure_start(run *r)
+{
+  const filter_result guess = {
+      .alpha = NAN, .toi = r->step_toi, .filtered = r->bound != FILTER_BOUND_NONE};
+  clock_push(&r->clock, CLOCK_MEASURE);
+  r->r_ref = NAN;
+  if (measured(r)) LOOM_TRY(measure_r_ref(r, &r->r_ref));
+  LOOM_TRY(measure_problem(r, 1, &r->solved));
+  r->next = r->solved;
+  clock_pop(&r->clock);
+  const loom_iterate none = columns_no_iterate(r);
+  return measured(r) ? record_iter(r, r->k_base - 1, &none, &guess, NAN) : LOOM_OK;
+}
+
+loom_status measure_solved(run *r, iteration *i)
+{
+  clock_push(&r->clock, CLOCK_MEASURE);
+  LOOM_TRY(la_norm_max3(r->m, &r->exec, r->buf.dx, &i->dx_max));
+  if (!isfinite(i->dx_max) && !i->closing) return vet_trial(r, r->buf.dx);
+  LOOM_TRY(measure_point(r, 1, &r->solved));
+  clock_pop(&r->clock);
+  i->grad_solved = r->st.grad;
+  return LOOM_OK;
+}
+
+loom_status measure_next(run *r, iteration *i)
+{
+  r->next = r->solved;
+  if (i->changed == LOOM_CHANGED_NONE) return LOOM_OK;
+  clock_push(&r->clock, CLOCK_MEASURE);
+  LOOM_TRY(measure_point(r, i->moved, &r->next));
+  clock_pop(&r->clock);
+  return LOOM_OK;
+}
+
+/* ---- the solver ---------------------------------------------------------------------------- */
+
+loom_status solver_iterate(run *r, iteration *i)
+{
+  i->it = columns_no_iterate(r);
+  /* x has not moved since: what the last iteration measured holds for this one */
+  if (r->st.grad_iter == r->st.iter) r->st.grad_iter = (int32_t)i->k;
+  r->st.iter = (int32_t)i->k;
+  r->inner_j = 0;
+  clock_push(&r->clock, CLOCK_SOLVE);
+  const loom_status s = call_iterate(r, &i->it);
+  clock_pop(&r->clock);
+  i->stalled = s == LOOM_STALLED;
+  return s < LOOM_OK ? s : LOOM_OK;
+}
+
+loom_status solver_accepted(run *r, iteration *i)
+{
+  const loom_accept a = {.struct_size = sizeof a,
+                         .resolved = i->f.resolved,
+                         .alpha = i->f.alpha,
+                         .toi = i->f.toi,
+                         .t_vertex = r->bound == FILTER_BOUND_VERTEX ? r->buf.t_vertex : NULL,
+                         .filtered = i->f.filtered,
+                         .final = i->final,
+                         .dx = r->buf.dx,
+                         .rejected = r->buf.rejected,
+                         .grad_solved = i->grad_solved};
+  if (r->solver.plugin->ops.solver->accepted == NULL) return LOOM_OK;
+  clock_push(&r->clock, CLOCK_SOLVE);
+  const loom_status s = call_accepted(r, &a);
+  clock_pop(&r->clock);
+  return s;
+}
+
+/* ---- filter and contact --------------------------------------------------------------------- */
+
+loom_status filter_accept(run *r, iteration *i)
+{
+  clock_push(&r->clock, CLOCK_FILTER);
+  LOOM_TRY(filter_trial(r, &i->it, &i->f));
+  clock_pop(&r->clock);
+  i->stalled |= i->f.stalled;
+  return LOOM_OK;
+}
+
+loom_status contact_refresh(run *r, iteration *i)
+{
+  const int64_t period = r->set.detect.period;
+  uint32_t again = LOOM_CHANGED_NONE;
+  if (r->num_contact == 0 && !r->moves) return LOOM_OK;
+  if (r->solver.plugin->ops.solver->accepted != NULL) { /* for quasi-Newton pairs */
+    LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.grad_solved, r->st.grad));
+    i->grad_solved = r->buf.grad_solved;
+  }
+  LOOM_TRY(detect_after_accept(r, &i->changed));
+  clock_push(&r->clock, CLOCK_FILTER);
+  LOOM_TRY(filter_advance(r, &i->moved));
+  clock_pop(&r->clock);
+  if (i->moved) i->changed |= LOOM_CHANGED_VALUES;
+  if (i->moved || (period > 0 && (r->st.iter + 1) % period == 0)) LOOM_TRY(detect_all(r, &again));
+  i->changed |= again;
+  return detect_announce(r, i->changed);
+}
+
+/* ---- stopping ------------------------------------------------------------------------------- */
+
+static double tested_residual(const run *r)
+{
+  if (r->set.stop.on == STOP_SOLVED) return r->solved.rms;
+  if (r->set.stop.on == STOP_NEXT) return r->next.rms;
+  return isnan(r->next.rms) ? r->solved.rms : r->next.rms;
+}
+
+/* -1: go on.  `stalled`: neither this iteration nor anything else will move x.  As long as
+ * bodies or pins are on their way, or x is beyond x_feas, nothing has converged. */
+int stop_reason(run *r, int64_t done, int stalled, double first)
+{
+  const stop_settings *const s = &r->set.stop;
+  const int64_t one_shot = r->solver.plugin->ops.solver->max_outer;
+  const double res = tested_residual(r);
+  const int calm = res <= s->tol_abs || res <= s->tol_rel * r->r_ref || stalled;
+  const int arrived = r->st.progress >= 1.0 && (!r->beyond || r->certified);
+  if (calm && !arrived) r->filter_asked = 1; /* it may have converged: see what a bound says */
+  if (arrived && res <= s->tol_abs) return H5LOG_converged_abs;
+  if (arrived && res <= s->tol_rel * r->r_ref) return H5LOG_converged_rel;
+  if (res > s->diverged * fmax(first, r->r_ref)) return H5LOG_diverged;
+  if (arrived && stalled) return H5LOG_stalled;
+  if (done >= s->max_iters || (one_shot > 0 && done >= one_shot)) return H5LOG_max_iters;
+  if (s->time_budget_ms > 0.0 && 1e3 * clock_net(&r->clock) >= s->time_budget_ms)
+    return H5LOG_time_budget;
+  return -1;
+}
+
+int stop_at_start(run *r, double *first)
+{
+  *first = tested_residual(r);
+  const int reason = stop_reason(r, 0, 0, *first);
+  /* a one-shot method has no test before its only iteration: explicit steps are so short that
+   * their residual always passes */
+  return r->solver.plugin->ops.solver->max_outer == 1 || reason == H5LOG_max_iters ? -1 : reason;
+}
+
+loom_status record_iteration(run *r, const iteration *i, int last)
+{
+  if (!measured(r) || (!last && i->k % r->set.log.residual_every != 0)) return LOOM_OK;
+  return record_iter(r, r->k_base + i->k, &i->it, &i->f, i->dx_max);
+}
+
+/* ---- the last filters ------------------------------------------------------------------------ */
+
+/* Measures and records the point that a filter after the last iteration left. */
+static loom_status close_filter(run *r, iteration *i)
+{
+  LOOM_TRY(measure_solved(r, i));
+  LOOM_TRY(detect_after_accept(r, &i->changed));
+  LOOM_TRY(detect_announce(r, i->changed));
+  LOOM_TRY(measure_next(r, i));
+  LOOM_TRY(solver_accepted(r, i));
+  i->it = columns_no_iterate(r);
+  i->it.stage = -1;
+  return record_iteration(r, i, 1);
+}
+
+/* As long as a bound stands in the way of x, contact models that are defined there correct it; what
+ * is then left is cut. */
+loom_status filter_finish(run *r, int64_t iters)
+{
+  const int64_t most = r->beyond && r->has_repair ? r->set.filter.repairs : 0;
+  while (r->repairs < most && !r->certified) {
+    iteration i = {.k = iters + r->repairs++, .closing = 1};
+    clock_push(&r->clock, CLOCK_FILTER);
+    LOOM_TRY(filter_repair(r, &i.f));
+    clock_pop(&r->clock);
+    i.final = r->certified;
+    LOOM_TRY(close_filter(r, &i));
+  }
+  iteration i = {.k = iters + r->repairs, .closing = 1, .final = 1};
+  clock_push(&r->clock, CLOCK_FILTER);
+  LOOM_TRY(filter_final(r, &i.f));
+  clock_pop(&r->clock);
+  return i.f.filtered ? close_filter(r, &i) : LOOM_OK;
+}

@@ -1,0 +1,53 @@
+/* step.h - the parts of a time step, in the order in which step.c calls them. */
+#ifndef LOOM_STEP_H
+#define LOOM_STEP_H
+
+#include "run/run_state.h"
+
+typedef struct step_span { /* the whole step, or a part of it */
+  double t0, t1;           /* s */
+  double h;                /* s; t1 - t0 but for rounding */
+} step_span;
+
+typedef struct step_outcome {
+  int64_t iters;
+  int reason;  /* H5LOG_converged_abs ..., -1: none yet */
+  int blocked; /* a motion could not be followed; nothing was committed then */
+} step_outcome;
+
+/* One outer iteration on its way through the step. */
+typedef struct iteration {
+  int64_t k;       /* number within this part of the step */
+  loom_iterate it; /* what the solver says of it */
+  filter_result f;
+  loom_buf *grad_solved; /* real [n][3], N, gradient of the problem that iterate() saw */
+  double dx_max;         /* m */
+  int stalled;           /* solver or filter could not move x */
+  int moved;             /* a motion advanced after the filter, and x or bodies with it */
+  int closing;           /* no iteration but a filter after the last one, ... */
+  int final;             /* ... and none comes after it */
+  uint32_t changed;      /* LOOM_CHANGED_* since the solver saw the problem */
+} iteration;
+
+/* ---- step_ends.c ---- */
+/* y, poses, begin_step(), the guess kept from crossing anything, pairs, contact at the guess */
+loom_status step_predict(run *r, const step_span *t);
+/* v_end, f_next, end_step(); then what was the end is the start */
+loom_status step_commit(run *r, int diverged);
+
+/* ---- iterate.c ---- */
+loom_status measure_start(run *r);                 /* r_ref, residual of the guess, row -1 */
+loom_status solver_iterate(run *r, iteration *i);  /* x -> trial */
+loom_status filter_accept(run *r, iteration *i);   /* trial -> x, dx */
+loom_status measure_solved(run *r, iteration *i);  /* residual of the problem iterate() saw */
+loom_status contact_refresh(run *r, iteration *i); /* contact at x, motion, detection if due */
+loom_status measure_next(run *r, iteration *i);    /* residual of the problem as it is now */
+loom_status solver_accepted(run *r, iteration *i); /* tells the solver */
+loom_status record_iteration(run *r, const iteration *i, int last);
+int stop_at_start(run *r, double *first);
+/* After `done` iterations, -1: go on.  stalled: neither this iteration nor anything else will move
+ * x; first: m, residual before the first one. */
+int stop_reason(run *r, int64_t done, int stalled, double first);
+loom_status filter_finish(run *r, int64_t iters); /* the last filters: x becomes feasible */
+
+#endif

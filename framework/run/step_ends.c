@@ -1,0 +1,131 @@
+/* step_ends.c - PREDICT and COMMIT: what happens once in a time step. */
+#include <math.h>
+
+#include "run/call.h"
+#include "run/run.kern.h"
+#include "run/step.h"
+
+static const lk_entry k_predict = LK_ENTRY(run_predict);
+static const lk_entry k_guess = LK_ENTRY(run_guess);
+static const lk_entry k_velocity = LK_ENTRY(run_velocity);
+
+/* ---- PREDICT ----------------------------------------------------------------------------- */
+
+/* y = x + h v + h^2 (g + f_next / m), fixed rows at their prescribed place */
+static loom_status inertial_target(run *r)
+{
+  scene_data *const sc = r->scene;
+  loom_buf *const f = r->f_next_norm > 0.0 ? r->st.f_next : NULL;
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  predict_args a = {.x = buf_maps_add(&q, r->st.x_start, LOOM_READ),
+                    .v = buf_maps_add(&q, r->st.v_start, LOOM_READ),
+                    .f = buf_maps_add(&q, f, LOOM_READ),
+                    .m = buf_maps_add(&q, sc->pub.mass, LOOM_READ),
+                    .damping = buf_maps_add(&q, sc->damping, LOOM_READ),
+                    .fixed = buf_maps_add(&q, sc->pub.fixed, LOOM_READ),
+                    .y = buf_maps_add(&q, r->st.y, LOOM_WRITE),
+                    .h = (lk_real)r->st.h};
+  for (int c = 0; c < 3; ++c) a.g[c] = (lk_real)sc->gravity[c];
+  LOOM_TRY(buf_maps_launch(&q, &k_predict, &a, sc->pub.num_verts, NULL));
+  if (!scene_pins_move(sc)) return LOOM_OK;
+  void *y;
+  LOOM_TRY(buf_map(r->m, NULL, r->st.y, LOOM_RDWR, LOOM_AT_HOST, &y));
+  scene_fixed_positions(sc, r->st.time, y);
+  return buf_unmap(r->m, r->st.y);
+}
+
+static loom_status initial_guess(run *r)
+{
+  if (r->set.run.guess == RUN_GUESS_INERTIAL) return buf_copy(r->m, &r->exec, r->st.trial, r->st.y);
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const guess_args a = {.x = buf_maps_add(&q, r->st.x_start, LOOM_READ),
+                        .v = buf_maps_add(&q, r->st.v_start, LOOM_READ),
+                        .damping = buf_maps_add(&q, r->scene->damping, LOOM_READ),
+                        .y = buf_maps_add(&q, r->st.y, LOOM_READ),
+                        .fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ),
+                        .out = buf_maps_add(&q, r->st.trial, LOOM_WRITE),
+                        .h = r->set.run.guess == RUN_GUESS_LAST ? (lk_real)0.0 : (lk_real)r->st.h};
+  return buf_maps_launch(&q, &k_guess, &a, r->scene->pub.num_verts, NULL);
+}
+
+loom_status step_predict(run *r, const step_span *t)
+{
+  const int64_t one_shot = r->solver.plugin->ops.solver->max_outer;
+  const int64_t most = r->set.stop.max_iters;
+  clock_push(&r->clock, CLOCK_PREDICT);
+  r->st.iter = -1;
+  r->repairs = 0;
+  r->st.max_iters = (int32_t)(one_shot > 0 && one_shot < most ? one_shot : most);
+  r->st.h = t->h;
+  r->st.time = t->t1;
+  r->st.progress = r->moves ? 0.0 : 1.0;
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_start, r->st.x));
+  if (r->st.x_feas != r->st.x) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
+  LOOM_TRY(scene_pose(r->scene, t->t0, t->t1));
+  LOOM_TRY(balls_begin(r));
+  LOOM_TRY(inertial_target(r));
+  LOOM_TRY(initial_guess(r));
+  LOOM_TRY(instances_begin_step(r));
+  LOOM_TRY(filter_guess(r));
+  clock_pop(&r->clock);
+  uint32_t changed = LOOM_CHANGED_NONE;
+  LOOM_TRY(detect_all(r, &changed));
+  if (r->solver.plugin->ops.solver->needs & LOOM_WANT_CONTACT_FROZEN)
+    LOOM_TRY(instances_freeze(r, r->st.x_start));
+  return detect_announce(r, changed);
+}
+
+/* ---- COMMIT ------------------------------------------------------------------------------ */
+
+/* A run whose cloth is a thousand times as far as anything may be placed (SCENE_REACH) has failed,
+ * however well its steps converge: at 1e9 m positions are rounded to 0.1 um. */
+static const double out_of_reach = 1e9;
+
+static loom_status check_reach(run *r)
+{
+  const int64_t launches = r->launches;
+  double most;
+  LOOM_TRY(la_norm_max3(r->m, &r->exec, r->st.x, &most));
+  r->launches = launches; /* measuring is not the method's work */
+  if (most <= out_of_reach) return LOOM_OK;
+  return err_set(r->err, LOOM_E_NUMERIC,
+                 "step %lld: a vertex is %.3g m from the origin, beyond all reach: the run has "
+                 "diverged; try a smaller dt, or look at the last frames (loom render) and at "
+                 "gravity and velocities",
+                 (long long)r->st.index, most);
+}
+
+loom_status step_commit(run *r, int diverged)
+{
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  clock_push(&r->clock, CLOCK_MEASURE);
+  if (!diverged) LOOM_TRY(check_reach(r)); /* else the log and the exit code say it */
+  clock_pop(&r->clock);
+  LOOM_TRY(forward_find(r));
+  r->st.iter = -1;
+  const velocity_args a = {.x = buf_maps_add(&q, r->st.x, LOOM_READ),
+                           .x0 = buf_maps_add(&q, r->st.x_start, LOOM_READ),
+                           .v = buf_maps_add(&q, r->st.v_end, LOOM_WRITE),
+                           .h = (lk_real)r->st.h};
+  LOOM_TRY(buf_maps_launch(&q, &k_velocity, &a, r->scene->pub.num_verts, NULL));
+  LOOM_TRY(buf_reset(r->m, r->st.f_next, buf_count(r->st.f_next)));
+  clock_push(&r->clock, CLOCK_SOLVE);
+  LOOM_TRY(rods_update(r->rods, r->st.x));
+  clock_pop(&r->clock);
+
+  LOOM_TRY(forward_add(r));
+
+  LOOM_TRY(instances_end_step(r, LOOM_KIND_SOLVER));
+  LOOM_TRY(instances_velocity(r));
+  LOOM_TRY(instances_end_step(r, LOOM_KIND_CONTACT));
+  clock_push(&r->clock, CLOCK_CONTACT);
+  LOOM_TRY(balls_commit(r));
+  clock_pop(&r->clock);
+  LOOM_TRY(instances_end_step(r, LOOM_KIND_COLLISION));
+  double f2 = 0.0;
+  if (!buf_untouched(r->st.f_next))
+    LOOM_TRY(la_dot(r->m, &r->exec, r->st.f_next, r->st.f_next, &f2));
+  r->f_next_norm = sqrt(f2);
+  state_rotate(r);
+  return LOOM_OK;
+}
