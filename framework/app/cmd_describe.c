@@ -42,14 +42,30 @@ static const section sections[] = {
 };
 enum { NUM_SECTIONS = sizeof sections / sizeof sections[0] };
 
-/* Tables of one section: `plugin`, the scheduler's, the scene's. */
+/* The scene's rows of a section as one table, or NULL: none, or (said) no memory for them. */
+static loom_param *scene_rows(const char *name, uint32_t *count)
+{
+  scene_table own[SCENE_MAX_TABLES];
+  const int num = scene_tables(name, own);
+  loom_param *rows = NULL;
+  *count = 0;
+  for (int k = 0; k < num; ++k) *count += own[k].count;
+  if (*count > 0) rows = calloc(*count, sizeof *rows);
+  if (*count > 0 && rows == NULL) fputs("loom: no memory for the keys\n", stderr);
+  loom_param *to = rows;
+  for (int k = 0; k < num && rows != NULL; ++k)
+    for (uint32_t i = 0; i < own[k].count; ++i) *to++ = own[k].params[i];
+  return rows;
+}
+
+/* Tables of one section: `plugin`, the scheduler's, the scene's; *rows is to be freed. */
 static int section_tables(const char *name, const loom_param *params[TABLES_MAX],
-                          uint32_t count[TABLES_MAX])
+                          uint32_t count[TABLES_MAX], loom_param **rows)
 {
   int n = 0;
   if (strcmp(name, "contact") == 0) params[n] = settings_params("solver", &count[n]), ++n;
   if ((params[n] = settings_params(name, &count[n])) != NULL) ++n;
-  if ((params[n] = scene_params(name, &count[n])) != NULL) ++n;
+  if ((params[n] = *rows = scene_rows(name, &count[n])) != NULL) ++n;
   return n;
 }
 
@@ -80,7 +96,7 @@ static void json_params(const loom_param *params, uint32_t count, int *num)
       json_number(stdout, &first, "open_min", (p->flags & LOOM_P_OPEN_MIN) != 0);
       json_number(stdout, &first, "open_max", (p->flags & LOOM_P_OPEN_MAX) != 0);
     }
-    if (p->type == LOOM_P_ENUM) json_member(stdout, &first, "choices", p->choices);
+    if (p->choices != NULL) json_member(stdout, &first, "choices", p->choices);
     json_member(stdout, &first, "unit", p->unit);
     json_member(stdout, &first, "doc", p->doc);
     printf("}");
@@ -91,13 +107,15 @@ static void json_section(const section *s)
 {
   const loom_param *params[TABLES_MAX];
   uint32_t count[TABLES_MAX];
-  const int n = section_tables(s->name, params, count);
+  loom_param *rows;
+  const int n = section_tables(s->name, params, count, &rows);
   int first = 1, num = 0;
   printf("{");
   json_member(stdout, &first, "section", s->title);
   if (s->kind != NULL) json_member(stdout, &first, "plugin_kind", s->kind);
   printf(", \"params\": [");
   for (int k = 0; k < n; ++k) json_params(params[k], count[k], &num);
+  free(rows);
   printf("]}");
 }
 
@@ -201,9 +219,11 @@ static void print_section(const section *s)
 {
   const loom_param *params[TABLES_MAX];
   uint32_t count[TABLES_MAX];
-  const int n = section_tables(s->name, params, count);
+  loom_param *rows;
+  const int n = section_tables(s->name, params, count, &rows);
   printf("%s - section of a configuration\n", s->title);
   for (int k = 0; k < n; ++k) cfg_describe(params[k], count[k], stdout);
+  free(rows);
   if (s->kind != NULL)
     printf("  plugin = NAME chooses a %s plugin (loom list %s); the further keys are that\n"
            "  plugin's: loom describe NAME.  Where --set, or a file that includes this one, names\n"

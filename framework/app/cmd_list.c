@@ -98,7 +98,8 @@ static void list_elements(int json)
 {
   char caps[64];
   printf(json ? "{\"elements\": [" : "element types of the core:\n");
-  for (const elem_type *t = elem_types(); t->name != NULL; ++t) {
+  for (int i = 0; i < elem_count(); ++i) {
+    const elem_type *const t = elem_at(i);
     const char *const can = caps_text(t->caps, caps, sizeof caps);
     int first = 1;
     if (!json) {
@@ -106,7 +107,7 @@ static void list_elements(int json)
              (int)t->arity, can, t->doc, t->rest_doc, t->mat_doc);
       continue;
     }
-    printf(t == elem_types() ? "\n  {" : ",\n  {");
+    printf(i == 0 ? "\n  {" : ",\n  {");
     json_member(stdout, &first, "name", t->name);
     json_number(stdout, &first, "arity", t->arity);
     json_list(stdout, &first, "caps", can);

@@ -156,7 +156,7 @@ static const char *range_text(const loom_param *p, char *buf, size_t len)
   case LOOM_P_ENUM:
     return p->choices;
   case LOOM_P_TEXT:
-    return "text";
+    return p->choices != NULL ? p->choices : "text"; /* usual ones */
   case LOOM_P_PATH:
     return "path";
   default:

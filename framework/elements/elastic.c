@@ -48,7 +48,7 @@ static loom_status find_type(loom_err *err, const loom_elem_block *b, const elem
   *out = elem_find(b->type);
   if (*out != NULL) return LOOM_OK;
   err_set(err, LOOM_E_UNSUPPORTED, "there is no element type '%s'; the types are", b->type);
-  for (const elem_type *t = elem_types(); t->name != NULL; ++t) err_append(err, "  %s", t->name);
+  for (int i = 0; i < elem_count(); ++i) err_append(err, "  %s", elem_at(i)->name);
   return err->code;
 }
 
@@ -321,7 +321,7 @@ loom_status elastic_elem_hessians(elastic *el, int block, loom_buf *x, int how, 
   const int side = 3 * b->arity;
   if (el->blocks[block].type->hessian == NULL)
     return err_set(mem_err(el->m), LOOM_E_UNSUPPORTED,
-                   "elements %s have no Hessian; use an explicit solver (yarn_explicit)", b->type);
+                   "elements %s have no Hessian; use an explicit solver", b->type);
   if (buf_type(out) != LOOM_REAL || buf_count(out) < (int64_t)b->num_elems * side * side)
     return err_set(mem_err(el->m), LOOM_E_ARG, "elements %s: buffer '%s' is not real [%d][%d][%d]",
                    b->type, buf_name(out), b->num_elems, side, side);
@@ -396,8 +396,8 @@ static loom_status check_project(elastic *el, int b)
   const elem_type *t = el->blocks[b].type;
   if (t->caps & LOOM_ELEM_PROJECT) return LOOM_OK;
   return err_set(mem_err(el->m), LOOM_E_UNSUPPORTED,
-                 "elements %s have no projective form; use another solver, or the material model "
-                 "arap+isometric",
+                 "elements %s have no projective form; use another solver, or elements that have "
+                 "one (loom list elements)",
                  t->name);
 }
 

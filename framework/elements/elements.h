@@ -1,15 +1,37 @@
 /* elements.h - the element types of the core and what each can compute.
  *
- * One element type is one kernel file with up to five kernels that share one
- * argument block.  Kernels write one result per element; linalg/assemble.h gathers.
+ * One element type is one folder: a descriptor, which says all that the rest of the core needs to
+ * know of it, and up to five kernels that share one argument block.  Kernels write one result per
+ * element; linalg/assemble.h gathers.
  */
 #ifndef LOOM_ELEMENTS_H
 #define LOOM_ELEMENTS_H
 
 #include "linalg/assemble.h"
 #include "loom/kernel.h"
+#include "loom/param.h"
 
-enum { ELEM_MAX_ARITY = 4, ELEM_MAX_REST = 22, ELEM_MAX_MAT = 8 };
+enum {
+  ELEM_MAX_ARITY = 4,
+  ELEM_MAX_REST = 22,
+  ELEM_MAX_MAT = 8,
+  ELEM_MAX_SETTINGS = 8, /* doubles that a type's settings take at most */
+  ELEM_MAX_TYPES = 64
+};
+
+/* Where in an object a type has its elements.  A scene has its blocks in this order, those of one
+ * place in the order of the types. */
+enum {
+  ELEM_EDGES = 1,     /* every edge: its two vertices */
+  ELEM_CROSSINGS = 2, /* every inner edge: the two vertices opposite to it */
+  ELEM_TRIANGLES = 4,
+  ELEM_HINGES = 8, /* every inner edge: x0, x1 along it as the first triangle runs, x2 opposite
+                    * in that one, x3 opposite in the other */
+  ELEM_TETS = 16,
+  ELEM_PINS = 32,  /* every vertex that is held by springs; the scene gives their material */
+  ELEM_JOINTS = 64 /* every vertex of a yarn between two segments: the one before, itself, the
+                    * one after */
+};
 
 typedef struct elem_args {
   const lk_real *LK_RESTRICT x;     /* [n][3] m */
@@ -24,6 +46,10 @@ typedef struct elem_args {
   int32_t reserved;
 } elem_args;
 
+typedef struct elem_settings {
+  double room[ELEM_MAX_SETTINGS]; /* holds the settings struct of one type */
+} elem_settings;
+
 typedef struct elem_type {
   const char *name; /* "tri_arap" */
   const char *doc;  /* one line with the source */
@@ -35,13 +61,36 @@ typedef struct elem_type {
   const lk_entry *hessian;
   const lk_entry *project; /* PROJECT types only, else NULL */
   const lk_entry *weights;
+
+  /* Which objects have elements of the type, and where. */
+  uint32_t topology;   /* ELEM_*; several of them have one arity */
+  const char *section; /* "cloth", "solid" or "yarn"; NULL: objects of every kind */
+  const char *word;    /* names the type in the object's key `model`, as its name does; NULL: all
+                        * objects of the section have it */
+
+  /* The material: further keys of the section, and the numbers that come of them.  Types with the
+   * same rows have them in common.  NULL with ELEM_PINS. */
+  const loom_param *params;
+  uint32_t num_params;
+  /* mat [mat_len] of the elements at `place`, one of the bits of `topology`; 0: none there. */
+  int (*material)(const void *settings, uint32_t place, double *mat);
+  /* Refuses values that do not go together, *key is the one to blame; NULL: all do. */
+  loom_status (*check)(loom_err *err, const void *settings, const char **key);
+
   /* Rest data of one element from the rest positions X [arity][3] (m), on the host.
    * Returns NULL, or why the element is degenerate ("zero area"). */
   const char *(*init_rest)(const double *X, double *rest);
+  /* ELEM_JOINTS, whose rest data depend on their neighbours': rest [joints][rest_len] of a whole
+   * line of n vertices X [n][3], in the place where they start.  *where is the joint at fault. */
+  const char *(*init_line)(const double *X, int32_t n, int closed, double *rest, int32_t *where);
+  /* A type before this one in the list whose block has the same rest data, and changes them in
+   * time for both; NULL: its own. */
+  const char *rest_of;
 } elem_type;
 
-/* All types, ended by an entry with name == NULL. */
-const elem_type *elem_types(void);
+/* Type i in the order of the list, or NULL past its end. */
+const elem_type *elem_at(int i);
+int elem_count(void);
 const elem_type *elem_find(const char *name); /* NULL if unknown */
 
 /* ---- the elastic part of the step's problem --------------------------------------- */

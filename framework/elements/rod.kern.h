@@ -146,11 +146,6 @@ LK_FN void rod_scatter(const lk_real *g0, const lk_real *g1, lk_real *out)
   }
 }
 
-LK_DECLARE(yarn_bend_energy, elem_args)
-LK_DECLARE(yarn_bend_gradient, elem_args)
-LK_DECLARE(yarn_twist_energy, elem_args)
-LK_DECLARE(yarn_twist_gradient, elem_args)
-
 /* ---- frames in time ---------------------------------------------------------------------- */
 
 typedef struct rod_args {

@@ -1,45 +1,21 @@
-/* blocks.c - element blocks of a scene: one per element type, objects in order.
+/* blocks.c - element blocks of a scene: one per element type that it has, objects in order.  What
+ * a type is and where it has elements its descriptor says (elements/elements.h).
  *
  * Rest data comes from the object's own mesh before it is placed, so material axes turn
  * with the sheet. */
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "elements/elements.h"
-#include "elements/rest.h"
 #include "scene/build.h"
 #include "scene/pose.h"
 
-enum {
-  SPRING,
-  TRI_ARAP,
-  TRI_STVK,
-  HINGE_ISOMETRIC,
-  HINGE_SHELL,
-  TET_ARAP,
-  PIN,
-  YARN_BEND,
-  YARN_TWIST,
-  NUM_BLOCKS
-};
-
-static const char *const block_names[NUM_BLOCKS] = {
-    "spring",   "tri_arap", "tri_stvk",  "hinge_isometric", "hinge_shell",
-    "tet_arap", "pin",      "yarn_bend", "yarn_twist"};
-
-/* Which models use a type: bits of MODEL_*. */
-static const uint32_t block_models[NUM_BLOCKS] = {
-    [SPRING] = 1u << MODEL_SPRINGS,
-    [TRI_ARAP] = 1u << MODEL_ARAP_ISOMETRIC | 1u << MODEL_ARAP_SHELL,
-    [TRI_STVK] = 1u << MODEL_STVK_ISOMETRIC | 1u << MODEL_STVK_SHELL,
-    [HINGE_ISOMETRIC] = 1u << MODEL_ARAP_ISOMETRIC | 1u << MODEL_STVK_ISOMETRIC,
-    [HINGE_SHELL] = 1u << MODEL_ARAP_SHELL | 1u << MODEL_STVK_SHELL};
-
-static int64_t count_elements(const builder *b, const object *o, int kind)
+/* Elements of type `type` at one place of an object; mat [ELEM_MAX_MAT] is their material. */
+static int64_t count_at(const builder *b, const object *o, int type, uint32_t place, double *mat)
 {
-  if (kind == TET_ARAP) return o->m.num_tets;
-  if (kind == PIN) {
-    int64_t n = 0;
+  const elem_type *const t = elem_at(type);
+  int64_t n = 0;
+  if (place == ELEM_PINS) {
     for (int32_t g = 0; g < b->s->motion->num_groups; ++g) {
       const pin_group *p = &b->s->motion->groups[g];
       const int32_t v = p->verts[0] - o->first_vert;
@@ -47,14 +23,21 @@ static int64_t count_elements(const builder *b, const object *o, int kind)
     }
     return n;
   }
-  if (kind == YARN_BEND || kind == YARN_TWIST) {
-    int64_t n = 0;
+  if (!build_has(o, type) || !t->material(build_elem_settings(o, type), place, mat)) return 0;
+  switch (place) {
+  case ELEM_EDGES:
+    return o->tp.num_edges;
+  case ELEM_CROSSINGS:
+  case ELEM_HINGES:
+    return o->inner_edges;
+  case ELEM_TRIANGLES:
+    return o->m.num_tris;
+  case ELEM_TETS:
+    return o->m.num_tets;
+  default: /* ELEM_JOINTS */
     for (int32_t k = 0; k < o->yarns.num_yarns; ++k) n += yarn_num_joints(&o->yarns, k);
     return n;
   }
-  if (o->kind != OBJECT_CLOTH || !(block_models[kind] >> o->cloth.model & 1)) return 0;
-  if (kind == SPRING) return o->tp.num_edges + (o->cloth.k_cross > 0 ? o->inner_edges : 0);
-  return kind == TRI_ARAP || kind == TRI_STVK ? o->m.num_tris : o->inner_edges;
 }
 
 /* ---- one element after the other into the arrays of a block ------------------------------- */
@@ -62,6 +45,7 @@ static int64_t count_elements(const builder *b, const object *o, int kind)
 typedef struct filler {
   builder *b;
   const elem_type *type;
+  int index; /* of the type */
   int64_t n; /* elements so far */
   int32_t *verts;
   loom_real *rest, *mat;
@@ -95,27 +79,23 @@ static void hinge_verts(const object *o, int64_t e, int32_t v[4])
   topo_side(o->m.tris, side[1], &from, &to, &v[3]);
 }
 
-static loom_status put_hinges(filler *f, const object *o, double k)
+/* Elements on every inner edge: on its hinge from vertex `from` on. */
+static loom_status put_hinges(filler *f, const object *o, int from, const double *mat)
 {
   for (int64_t e = 0; e < o->tp.num_edges; ++e) {
     int32_t v[4];
     if (o->tp.first[e + 1] - o->tp.first[e] != 2) continue;
     hinge_verts(o, e, v);
-    LOOM_TRY(put_element(f, o, v, &k));
+    LOOM_TRY(put_element(f, o, v + from, mat));
   }
   return LOOM_OK;
 }
 
-static loom_status put_springs(filler *f, const object *o)
+/* Elements on the rows of verts [n][arity]. */
+static loom_status put_rows(filler *f, const object *o, const int32_t *verts, int64_t n,
+                            const double *mat)
 {
-  for (int64_t e = 0; e < o->tp.num_edges; ++e)
-    LOOM_TRY(put_element(f, o, o->tp.edges + 2 * e, &o->cloth.k_spring));
-  for (int64_t e = 0; e < o->tp.num_edges && o->cloth.k_cross > 0; ++e) {
-    int32_t v[4];
-    if (o->tp.first[e + 1] - o->tp.first[e] != 2) continue;
-    hinge_verts(o, e, v);
-    LOOM_TRY(put_element(f, o, v + 2, &o->cloth.k_cross));
-  }
+  for (int64_t e = 0; e < n; ++e) LOOM_TRY(put_element(f, o, verts + f->type->arity * e, mat));
   return LOOM_OK;
 }
 
@@ -135,76 +115,62 @@ static loom_status put_pins(filler *f, const object *o)
   return LOOM_OK;
 }
 
-/* Rods of one yarn, with frames that neighbours share: transported along the yarn from its
- * first edge. */
-static loom_status put_yarn(filler *f, const object *o, int32_t k, const double *mat)
+/* Elements of one yarn; X [n][3] and rest [n][rest_len] are room for all of it. */
+static loom_status put_yarn(filler *f, const object *o, int32_t k, const double *mat, double *X,
+                            double *rest)
 {
+  const elem_type *const t = f->type;
   const int32_t first = o->yarns.first[k], n = o->yarns.first[k + 1] - first;
   const int32_t joints = yarn_num_joints(&o->yarns, k);
-  double u[2][3] = {{0}}, start[3] = {0};
-  for (int32_t i = 0; i < joints; ++i) {
-    double X[9], t[2][3], len[2], rest[ELEM_MAX_REST] = {0};
-    int32_t *v = f->verts + 3 * f->n;
-    for (int32_t a = 0; a < 3; ++a) {
-      const int32_t local = first + (i + a) % n;
-      v[a] = o->first_vert + local;
-      pose_apply(o->place, o->m.x + 3 * (int64_t)local, X + 3 * (size_t)a);
-    }
-    const char *why = rest_rod_edges(X, t, len);
-    if (why != NULL)
-      return err_set(f->b->err, LOOM_E_CONFIG, "%s: yarn %d at its vertices %d, %d, ...: %s",
-                     o->label, k, i, (i + 1) % n, why);
-    if (i == 0) rest_rod_start(t[0], u[0]);
-    if (i == 0) memcpy(start, u[0], sizeof start);
-    rest_rod_transport(u[0], t[0], t[1], u[1]);
-    if (o->yarns.closed[k] && i == joints - 1) memcpy(u[1], start, sizeof start);
-    rest_rod_frames(t, len, u, rest);
-    for (int a = 0; a < f->type->rest_len; ++a)
-      f->rest[f->type->rest_len * f->n + a] = (loom_real)rest[a];
-    for (int a = 0; a < f->type->mat_len; ++a)
-      f->mat[f->type->mat_len * f->n + a] = (loom_real)mat[a];
-    memcpy(u[0], u[1], sizeof start);
-    ++f->n;
+  int32_t at = 0;
+  for (int32_t i = 0; i < n; ++i)
+    pose_apply(o->place, o->m.x + 3 * (int64_t)(first + i), X + 3 * (int64_t)i);
+  const char *const why = t->init_line(X, n, o->yarns.closed[k], rest, &at);
+  if (why != NULL)
+    return err_set(f->b->err, LOOM_E_CONFIG, "%s: yarn %d at its vertices %d, %d, ...: %s",
+                   o->label, k, at, (at + 1) % n, why);
+  for (int32_t i = 0; i < joints; ++i, ++f->n) {
+    for (int32_t a = 0; a < 3; ++a) f->verts[3 * f->n + a] = o->first_vert + first + (i + a) % n;
+    for (int c = 0; c < t->rest_len; ++c)
+      f->rest[t->rest_len * f->n + c] = (loom_real)rest[(int64_t)t->rest_len * i + c];
+    for (int c = 0; c < t->mat_len; ++c) f->mat[t->mat_len * f->n + c] = (loom_real)mat[c];
   }
   return LOOM_OK;
 }
 
-static loom_status put_yarns(filler *f, const object *o, int kind)
+static loom_status put_joints(filler *f, const object *o, const double *mat)
 {
-  const yarn_settings *s = &o->yarn;
-  const double bend[ELEM_MAX_MAT] = {s->bending, s->plasticity, s->plasticity_max};
-  const double twist[ELEM_MAX_MAT] = {s->twisting};
-  for (int32_t k = 0; k < o->yarns.num_yarns; ++k)
-    LOOM_TRY(put_yarn(f, o, k, kind == YARN_BEND ? bend : twist));
-  return LOOM_OK;
+  double *X = NULL, *rest = NULL;
+  loom_status s = mesh_alloc(f->b->err, 3 * (int64_t)o->m.num_verts, sizeof *X, &X);
+  if (s == LOOM_OK)
+    s = mesh_alloc(f->b->err, (int64_t)f->type->rest_len * o->m.num_verts, sizeof *rest, &rest);
+  for (int32_t k = 0; k < o->yarns.num_yarns && s == LOOM_OK; ++k)
+    s = put_yarn(f, o, k, mat, X, rest);
+  free(rest);
+  free(X);
+  return s;
 }
 
-static loom_status put_object(filler *f, const object *o, int kind)
+static loom_status put_at(filler *f, const object *o, uint32_t place)
 {
-  const cloth_settings *c = &o->cloth;
-  if (count_elements(f->b, o, kind) == 0) return LOOM_OK;
-  switch (kind) {
-  case SPRING:
-    return put_springs(f, o);
-  case HINGE_ISOMETRIC:
-    return put_hinges(f, o, c->bending);
-  case HINGE_SHELL:
-    return put_hinges(f, o, c->k_e);
-  case PIN:
+  double mat[ELEM_MAX_MAT];
+  if (count_at(f->b, o, f->index, place, mat) == 0) return LOOM_OK;
+  switch (place) {
+  case ELEM_EDGES:
+    return put_rows(f, o, o->tp.edges, o->tp.num_edges, mat);
+  case ELEM_CROSSINGS:
+    return put_hinges(f, o, 2, mat);
+  case ELEM_TRIANGLES:
+    return put_rows(f, o, o->m.tris, o->m.num_tris, mat);
+  case ELEM_HINGES:
+    return put_hinges(f, o, 0, mat);
+  case ELEM_TETS:
+    return put_rows(f, o, o->m.tets, o->m.num_tets, mat);
+  case ELEM_PINS:
     return put_pins(f, o);
-  case YARN_BEND:
-  case YARN_TWIST:
-    return put_yarns(f, o, kind);
-  case TET_ARAP:
-    for (int64_t t = 0; t < o->m.num_tets; ++t)
-      LOOM_TRY(put_element(f, o, o->m.tets + 4 * t, &o->solid.stiffness));
-    return LOOM_OK;
-  default:
-    break;
+  default: /* ELEM_JOINTS */
+    return put_joints(f, o, mat);
   }
-  const double mat[4] = {kind == TRI_ARAP ? c->membrane : c->k0, c->k1, c->k2, c->k3};
-  for (int64_t t = 0; t < o->m.num_tris; ++t) LOOM_TRY(put_element(f, o, o->m.tris + 3 * t, mat));
-  return LOOM_OK;
 }
 
 /* A block of all triangles of the scene needs no list of its own. */
@@ -224,19 +190,20 @@ static loom_status share_triangles(builder *b, loom_elem_block *k)
   return LOOM_OK;
 }
 
-/* The frames of bending and twist are the same ones, and change together. */
-static void share_frames(builder *b, loom_elem_block *k)
+/* Rest data that are those of another type's block, and change with them. */
+static void share_rest(builder *b, loom_elem_block *k, const char *other)
 {
+  const loom_elem_block *from = b->s->blocks;
+  while (from < k && strcmp(from->type, other) != 0) ++from;
+  if (from == k) return;
   buf_free(b->s->m, k->rest);
-  k->rest = k[-1].rest;
+  k->rest = from->rest;
 }
 
-static loom_status build_block(builder *b, int kind, int64_t count)
+static loom_status build_block(builder *b, int type, int64_t count)
 {
   scene_data *s = b->s;
-  const elem_type *t = elem_find(block_names[kind]);
-  if (t == NULL)
-    return err_set(b->err, LOOM_E_INTERNAL, "there is no element type %s", block_names[kind]);
+  const elem_type *t = elem_at(type);
   if (count > INT32_MAX / 4)
     return err_set(b->err, LOOM_E_CONFIG, "%lld elements of type %s are too many", (long long)count,
                    t->name);
@@ -250,49 +217,61 @@ static loom_status build_block(builder *b, int kind, int64_t count)
                          .mat_len = t->mat_len,
                          .proj_rows = t->proj_rows};
   ++s->pub.num_blocks;
-  if (kind == PIN) s->motion->pin_block = s->pub.num_blocks - 1;
+  if (t->topology == ELEM_PINS) s->motion->pin_block = s->pub.num_blocks - 1;
   LOOM_TRY(build_new(b, "elem_verts", LOOM_I32, count * t->arity, &k->verts));
   LOOM_TRY(build_new(b, "elem_rest", LOOM_REAL, count * t->rest_len, &k->rest));
   LOOM_TRY(build_new(b, "elem_mat", LOOM_REAL, count * t->mat_len, &k->mat));
-  filler f = {.b = b, .type = t};
+  filler f = {.b = b, .type = t, .index = type};
   LOOM_TRY(build_map(b, k->verts, &f.verts));
   LOOM_TRY(build_map(b, k->rest, &f.rest));
   LOOM_TRY(build_map(b, k->mat, &f.mat));
-  for (int i = 0; i < b->num_objects; ++i) LOOM_TRY(put_object(&f, &b->objects[i], kind));
+  for (int i = 0; i < b->num_objects; ++i)
+    for (uint32_t place = 1; place <= t->topology; place <<= 1)
+      if ((t->topology & place) != 0) LOOM_TRY(put_at(&f, &b->objects[i], place));
   LOOM_TRY(buf_unmap(s->m, k->verts));
   LOOM_TRY(buf_unmap(s->m, k->rest));
   LOOM_TRY(buf_unmap(s->m, k->mat));
-  if (kind == YARN_TWIST) share_frames(b, k);
+  if (t->rest_of != NULL) share_rest(b, k, t->rest_of);
   return share_triangles(b, k);
 }
 
-/* k0 k2 > k1^2 and k3 > 0 make the membrane stable at rest. */
-static loom_status check_stvk(builder *b)
+static loom_status check_materials(builder *b)
 {
-  for (int k = 0; k < b->num_objects; ++k) {
-    const object *o = &b->objects[k];
-    const cloth_settings *c = &o->cloth;
-    if (o->kind != OBJECT_CLOTH || !(block_models[TRI_STVK] >> c->model & 1)) continue;
-    if (!(c->k0 * c->k2 > c->k1 * c->k1 && c->k3 > 0))
-      return build_place(b, o->sec, "k1",
-                         err_set(b->err, LOOM_E_CONFIG,
-                                 "k0 k2 > k1^2 and k3 > 0 needed, or the sheet has no stable rest "
-                                 "shape (k0 %g, k1 %g, k2 %g, k3 %g N/m)",
-                                 c->k0, c->k1, c->k2, c->k3));
-  }
+  for (int type = 0; type < elem_count(); ++type)
+    for (int i = 0; i < b->num_objects; ++i) {
+      const object *const o = &b->objects[i];
+      const elem_type *const t = elem_at(type);
+      const char *key = NULL;
+      if (t->check == NULL || !build_has(o, type)) continue;
+      const loom_status s = t->check(b->err, build_elem_settings(o, type), &key);
+      if (s != LOOM_OK) return build_place(b, o->sec, key, s);
+    }
   return LOOM_OK;
+}
+
+static int64_t count_elements(const builder *b, int type)
+{
+  const uint32_t topology = elem_at(type)->topology;
+  double mat[ELEM_MAX_MAT];
+  int64_t n = 0;
+  for (int i = 0; i < b->num_objects; ++i)
+    for (uint32_t place = 1; place <= topology; place <<= 1)
+      if ((topology & place) != 0) n += count_at(b, &b->objects[i], type, place, mat);
+  return n;
 }
 
 loom_status build_blocks(builder *b)
 {
-  LOOM_TRY(check_stvk(b));
-  LOOM_TRY(mesh_alloc(b->err, NUM_BLOCKS, sizeof *b->s->blocks, &b->s->blocks));
+  LOOM_TRY(check_materials(b));
+  LOOM_TRY(mesh_alloc(b->err, elem_count(), sizeof *b->s->blocks, &b->s->blocks));
   b->s->pub.blocks = b->s->blocks;
   b->s->motion->pin_block = -1;
-  for (int kind = 0; kind < NUM_BLOCKS; ++kind) {
-    int64_t count = 0;
-    for (int i = 0; i < b->num_objects; ++i) count += count_elements(b, &b->objects[i], kind);
-    if (count > 0) LOOM_TRY(build_block(b, kind, count));
-  }
+  for (uint32_t place = 1; place <= ELEM_JOINTS; place <<= 1)
+    for (int type = 0; type < elem_count(); ++type) {
+      const uint32_t topology = elem_at(type)->topology;
+      if ((topology & -topology) != place) continue; /* the first place of the type */
+      const int64_t count = count_elements(b, type);
+      if (count > 0) LOOM_TRY(build_block(b, type, count));
+    }
   return LOOM_OK;
 }

@@ -47,6 +47,8 @@ typedef struct object {
   solid_settings solid;
   yarn_settings yarn;
   const object_settings *common; /* of one of these */
+  uint64_t model;                /* bit i: has elements of type elem_at(i) */
+  elem_settings *elem;           /* [elem_count()] settings of types */
   mesh m;                        /* scaled, but where the file or generator has it */
   double place[12];              /* rigid map into the scene */
   topo tp;                       /* edges of m.tris; of yarns: segments, in no triangle */
@@ -91,11 +93,25 @@ loom_status build_transform(loom_err *err, const char *text, double place[12], d
 loom_status build_rotation(loom_err *err, const char *text, double P[12]);
 loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *out);
 
+/* model.c: the keys of an object's section, into `own` and o->elem, and which element types it
+ * has. */
+loom_status build_bind(builder *b, object *o, const char *section, void *own);
+int build_has(const object *o, int type); /* has it elements of type elem_at(type)? */
+const void *build_elem_settings(const object *o, int type);
+/* The type that has the settings: of types with the same rows the first. */
+int elem_settings_of(int type);
+/* "model = stvk+isometric or stvk+shell": what keys of the type take */
+void build_model_takes(int type, char *text, size_t len);
+
 /* effects.c: refuses keys of a section (kind `section`, bound to `settings`) that change nothing
  * for what is chosen; those of materials, and of files whose choice was changed from outside, are
  * left out with a note. */
 loom_status build_check_effects(builder *b, const cfg_section *sec, const char *section,
                                 void *settings);
+/* The same for keys of an element type that the object has not; *dropped becomes 1 if one was left
+ * out, and is to be bound again. */
+loom_status build_check_elem_effects(builder *b, const object *o, const scene_table *t,
+                                     int *dropped);
 /* 1: the key has rows there. */
 int build_effect_known(const char *section, const char *key);
 

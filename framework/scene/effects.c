@@ -2,7 +2,8 @@
  *
  * A key of settings.c that every object of its kind reads stands in no row; one that only some
  * read stands here with what has to be chosen.  A new shape reads no such key until its bit is
- * set.  A key with its default is let pass: resolved configurations hold all keys, and run. */
+ * set.  Keys of element types take a model with the type.  A key with its default is let pass:
+ * resolved configurations hold all keys, and run. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,8 +13,6 @@
 #define BIT(value) (1u << (value))
 enum { ANY = 2u }; /* of keys without choices: something is held, above 0, copied */
 #define SHEETS   (BIT(CLOTH_GRID) | BIT(CLOTH_DISK) | BIT(CLOTH_STRIP) | BIT(CLOTH_CYLINDER))
-#define ARAP     (BIT(MODEL_ARAP_ISOMETRIC) | BIT(MODEL_ARAP_SHELL))
-#define STVK     (BIT(MODEL_STVK_ISOMETRIC) | BIT(MODEL_STVK_SHELL))
 #define FLAT     (BIT(YARN_STOCKINETTE) | BIT(YARN_GARTER) | BIT(YARN_RIB))
 #define KNITTED  (FLAT | BIT(YARN_TUBE))
 #define SURFACES (BIT(BODY_MESH) | BIT(BODY_REVOLVE))
@@ -26,15 +25,6 @@ static const struct effect {
     {"cloth", "resolution", "shape", SHEETS},
     {"cloth", "pattern", "shape", SHEETS & ~BIT(CLOTH_DISK)},
     {"cloth", "file", "shape", BIT(CLOTH_OBJ) | BIT(CLOTH_PLY)},
-    {"cloth", "membrane", "model", ARAP},
-    {"cloth", "bending", "model", BIT(MODEL_ARAP_ISOMETRIC) | BIT(MODEL_STVK_ISOMETRIC)},
-    {"cloth", "k0", "model", STVK},
-    {"cloth", "k1", "model", STVK},
-    {"cloth", "k2", "model", STVK},
-    {"cloth", "k3", "model", STVK},
-    {"cloth", "k_e", "model", BIT(MODEL_ARAP_SHELL) | BIT(MODEL_STVK_SHELL)},
-    {"cloth", "k_spring", "model", BIT(MODEL_SPRINGS)},
-    {"cloth", "k_cross", "model", BIT(MODEL_SPRINGS)},
     {"cloth", "pin_stiffness", "pins", ANY},
     {"cloth", "pin_motion", "pins", ANY},
     {"solid", "pin_stiffness", "pins", ANY},
@@ -165,12 +155,29 @@ static void describe_row(const struct effect *e, const loom_param *p, char *text
   }
 }
 
+/* A key without effect, which was given beside the choice that takes it from it (a note, *dropped
+ * becomes 1) or with it (an error). */
+static loom_status without_effect(builder *b, const cfg_section *sec, const char *key, int beside,
+                                  const char *takes, int *dropped)
+{
+  char place[1024];
+  cfg_place(sec, key, place, sizeof place);
+  if (beside) {
+    *dropped = 1;
+    cfg_drop(sec, key);
+    return build_note(b, "%s has no effect: it takes %s", place, takes);
+  }
+  return build_place(
+      b, sec, key,
+      err_set(b->err, LOOM_E_CONFIG, "has no effect: it takes %s; leave it out", takes));
+}
+
 /* One key, of which row k is the first; *dropped becomes 1 if it was taken out. */
 static loom_status check_key(builder *b, const cfg_section *sec, const char *section, int k,
                              const void *settings, const void *defaults, int *dropped)
 {
   const char *const key = effects[k].key;
-  char takes[256] = "", place[1024];
+  char takes[256] = "";
   int beside = 0;
   if (is_default(find_param(section, key), settings, defaults)) return LOOM_OK;
   for (int r = k; r < NUM_EFFECTS && strcmp(effects[r].section, section) == 0 &&
@@ -184,15 +191,7 @@ static loom_status check_key(builder *b, const cfg_section *sec, const char *sec
     describe_row(e, p, takes, sizeof takes);
     beside |= given == CFG_GIVEN_BESIDE;
   }
-  cfg_place(sec, key, place, sizeof place);
-  if (beside) {
-    *dropped = 1;
-    cfg_drop(sec, key);
-    return build_note(b, "%s has no effect: it takes %s", place, takes);
-  }
-  return build_place(
-      b, sec, key,
-      err_set(b->err, LOOM_E_CONFIG, "has no effect: it takes %s; leave it out", takes));
+  return without_effect(b, sec, key, beside, takes, dropped);
 }
 
 loom_status build_check_effects(builder *b, const cfg_section *sec, const char *section,
@@ -217,4 +216,22 @@ loom_status build_check_effects(builder *b, const cfg_section *sec, const char *
     LOOM_TRY(check_key(b, sec, section, k, settings, &defaults, &dropped));
   }
   return dropped ? cfg_bind(b->err, sec, params, count, settings) : LOOM_OK;
+}
+
+loom_status build_check_elem_effects(builder *b, const object *o, const scene_table *t,
+                                     int *dropped)
+{
+  elem_settings defaults;
+  char takes[256];
+  for (int i = 0; i < elem_count(); ++i)
+    if (elem_settings_of(i) == t->elem && build_has(o, i)) return LOOM_OK;
+  cfg_defaults(t->params, t->count, &defaults);
+  build_model_takes(t->elem, takes, sizeof takes);
+  for (uint32_t k = 0; k < t->count; ++k) {
+    const char *const key = t->params[k].key;
+    const int given = cfg_given(o->sec, key, "model");
+    if (given == CFG_GIVEN_NOT || is_default(&t->params[k], &o->elem[t->elem], &defaults)) continue;
+    LOOM_TRY(without_effect(b, o->sec, key, given == CFG_GIVEN_BESIDE, takes, dropped));
+  }
+  return LOOM_OK;
 }

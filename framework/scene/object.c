@@ -17,6 +17,7 @@ void build_free_object(object *o)
   topo_free(&o->tp);
   yarn_free(&o->yarns);
   free(o->pinned);
+  free(o->elem);
 }
 
 /* ---- placement --------------------------------------------------------------------------- */
@@ -222,14 +223,11 @@ static const char *const kind_names[OBJECT_KINDS] = {
 
 static loom_status bind_object(builder *b, object *o)
 {
-  uint32_t count;
   void *const into[OBJECT_KINDS] = {&o->cloth, &o->solid, &o->yarn};
   const object_settings *const common[OBJECT_KINDS] = {&o->cloth.common, &o->solid.common,
                                                        &o->yarn.common};
-  const loom_param *params = scene_params(kind_names[o->kind], &count);
   LOOM_TRY(cfg_apply_material(b->err, b->c, o->sec, NULL));
-  LOOM_TRY(cfg_bind(b->err, o->sec, params, count, into[o->kind]));
-  LOOM_TRY(build_check_effects(b, o->sec, kind_names[o->kind], into[o->kind]));
+  LOOM_TRY(build_bind(b, o, kind_names[o->kind], into[o->kind]));
   o->common = common[o->kind];
   snprintf(o->label, sizeof o->label, "[%s]", cfg_section_name(o->sec));
   return check_name(b, o);

@@ -3,6 +3,7 @@
 #define LOOM_SCENE_DATA_H
 
 #include "config/config.h"
+#include "elements/elements.h"
 #include "mem/mem.h"
 #include "scene/rigid.h"
 
@@ -73,7 +74,15 @@ int body_has_mesh(const loom_obstacle *o);
  * fixed vertices only. */
 void scene_fixed_positions(const scene_data *s, double t, double *x);
 
-/* The parameter tables of the scene's sections, for `loom describe cloth` etc. */
+/* The rows of a section of the scene that are not of element types; NULL: no such section. */
 const loom_param *scene_params(const char *section, uint32_t *count);
+/* All rows of it in the order of `loom describe`, and the number of tables they stand in. */
+enum { SCENE_MAX_TABLES = 2 + ELEM_MAX_TYPES };
+typedef struct scene_table {
+  const loom_param *params;
+  uint32_t count;
+  int elem; /* settings of this element type (elem_at), or -1: of the section itself */
+} scene_table;
+int scene_tables(const char *section, scene_table out[SCENE_MAX_TABLES]);
 
 #endif

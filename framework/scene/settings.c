@@ -5,7 +5,9 @@
 #include <float.h>
 #include <string.h>
 
-#include "scene/scene_data.h"
+#include "elements/elements.h"
+#include "loom/plugin.h"
+#include "scene/build.h"
 
 /* A member of the common part of a settings struct. */
 #define AT(T, m) offsetof(T, common) + offsetof(object_settings, m)
@@ -50,6 +52,9 @@
            "AX AY AZ PX PY PZ DEG_PER_S [T0 T1]', one after the other with spaces between; "       \
            "applied from left to right.")
 
+/* The pairs of membrane and bending that cloth is usually made of. */
+#define SCENE_MODELS "arap+isometric|arap+shell|stvk+isometric|stvk+shell|springs"
+
 #define THICKNESS(T)                                                                         \
   REAL(T, thickness, 5e-4, 1, "m",                                                           \
        "Distance that contact keeps between two sheets (twice the contact radius); without " \
@@ -72,31 +77,10 @@ static const loom_param cloth_params[] = {
     LOOM_PARAM_ENUM(cloth_settings, repair, REPAIR_NONE, "none|orientation",
                     "Turn triangles so that all normals agree with the first one's."),
     DENSITY(cloth_settings, 0.2, "kg/m^2", "Mass per area of the rest shape."),
-    LOOM_PARAM_ENUM(cloth_settings, model, MODEL_ARAP_ISOMETRIC,
-                    "arap+isometric|arap+shell|stvk+isometric|stvk+shell|springs",
-                    "Membrane and bending energies (elements tri_arap, tri_stvk, hinge_isometric, "
-                    "hinge_shell, spring)."),
-    LOOM_PARAM_REAL(cloth_settings, membrane, 200, 0, 1e9, "N/m",
-                    "arap: E_mem of E_mem/2 sum A |F - R|^2."),
-    LOOM_PARAM_REAL(cloth_settings, bending, 1e-5, 0, 1e3, "N m",
-                    "isometric: k_b of k_b/2 sum 3/(A0 + A1) |K x|^2 (Bergou et al. 2006)."),
-    LOOM_PARAM_REAL(cloth_settings, k0, 200, 0, 1e9, "N/m",
-                    "stvk, k0/2 G00^2: stiffness along the first rest axis; isotropic: "
-                    "Y/(1 - nu^2) with Young's modulus Y (N/m) and Poisson's ratio nu."),
-    LOOM_PARAM_REAL(cloth_settings, k1, 0, 0, 1e9, "N/m",
-                    "stvk, k1 G00 G11: coupling of both axes; isotropic: nu Y/(1 - nu^2)."),
-    LOOM_PARAM_REAL(cloth_settings, k2, 200, 0, 1e9, "N/m",
-                    "stvk, k2/2 G11^2: stiffness along the second rest axis; isotropic: k0."),
-    LOOM_PARAM_REAL(cloth_settings, k3, 200, 0, 1e9, "N/m",
-                    "stvk, k3 G01^2: shear; isotropic: Y/(1 + nu)."),
-    LOOM_PARAM_REAL(cloth_settings, k_e, 1.2e-4, 0, 1e3, "N m",
-                    "shell: k_e of k_e l^2/(2 (A0 + A1)) (theta - theta0)^2/4; 12 bending acts as "
-                    "the isometric model does at small angles."),
-    LOOM_PARAM_REAL(cloth_settings, k_spring, 200, 0, 1e9, "N/m",
-                    "springs: stiffness of a spring along every edge of the mesh."),
-    LOOM_PARAM_REAL(cloth_settings, k_cross, 20, 0, 1e9, "N/m",
-                    "springs: stiffness of a spring between the two vertices opposite to every "
-                    "inner edge: shear across cut cells, bending elsewhere; 0: none."),
+    {"model", LOOM_P_TEXT, 0, LOOM_PARAM_AT_(cloth_settings, model, loom_text), 0, 0, 0,
+     "arap+isometric", SCENE_MODELS, "1",
+     "Membrane and bending energies (elements tri_arap, tri_stvk, hinge_isometric, "
+     "hinge_shell, spring); or any element types of cloth (loom list elements), joined by +."},
     THICKNESS(cloth_settings),
     COMMON(cloth_settings)};
 
@@ -105,8 +89,6 @@ static const loom_param solid_params[] = {
     TEXT(solid_settings, size, "0.1 0.1 0.1", "m, sides of the block along x, y and z."),
     TEXT(solid_settings, resolution, "5 5 5", "Vertices along each side."),
     DENSITY(solid_settings, 1000, "kg/m^3", "Mass per volume of the rest shape."),
-    LOOM_PARAM_REAL(solid_settings, stiffness, 1e4, 0, 1e12, "N/m^2",
-                    "w of w/2 sum V |F - R|^2 (element tet_arap)."),
     THICKNESS(solid_settings),
     COMMON(solid_settings)};
 
@@ -139,16 +121,6 @@ static const loom_param yarn_params[] = {
                     "Distance of neighbouring loops; 0: as wide as the radius asks for."),
     LOOM_PARAM_REAL(yarn_settings, row_height, 0, 0, 10, "m",
                     "Distance of neighbouring rows; 0: as high as the radius asks for."),
-    LOOM_PARAM_REAL(yarn_settings, bending, 2e-8, 0, 1e3, "N m^2",
-                    "k_b of element yarn_bend (20 dyn cm^2); the rest curvature is that of the "
-                    "start."),
-    LOOM_PARAM_REAL(yarn_settings, twisting, 2e-8, 0, 1e3, "N m^2",
-                    "k_t of element yarn_twist; 0: the yarn does not resist twist."),
-    LOOM_PARAM_REAL(yarn_settings, plasticity, 0, 0, 100, "1",
-                    "p of |wbar - w| <= p: rest curvatures follow what is bent further (0.01 in "
-                    "Kaldor et al. 2010); 0: elastic."),
-    LOOM_PARAM_REAL(yarn_settings, plasticity_max, 2.5, 0, 100, "1",
-                    "p_max of |wbar| <= p_max, with plasticity; 0: no limit."),
     DENSITY(yarn_settings, 5e-4, "kg/m", "Mass per length (0.005 g/cm)."),
     COMMON(yarn_settings)};
 
@@ -229,23 +201,56 @@ static const loom_param world_params[] = {
     LOOM_PARAM_TEXT(world_settings, gravity, "auto",
                     "GX GY GZ (m/s^2), or auto: 9.81 against up_axis.")};
 
+static const struct {
+  const char *section;
+  const loom_param *params;
+  uint32_t count;
+  const char *before; /* where the rows of element types stand: before the key, NULL: nowhere */
+} own_tables[] = {{"cloth", cloth_params, LOOM_COUNT(cloth_params), "thickness"},
+                  {"solid", solid_params, LOOM_COUNT(solid_params), "thickness"},
+                  {"yarn", yarn_params, LOOM_COUNT(yarn_params), "density"},
+                  {"pin", pin_params, LOOM_COUNT(pin_params), NULL},
+                  {"body", body_params, LOOM_COUNT(body_params), NULL},
+                  {"run", world_params, LOOM_COUNT(world_params), NULL}};
+
 const loom_param *scene_params(const char *section, uint32_t *count)
 {
-  static const struct {
-    const char *section;
-    const loom_param *params;
-    uint32_t count;
-  } tables[] = {{"cloth", cloth_params, sizeof cloth_params / sizeof *cloth_params},
-                {"solid", solid_params, sizeof solid_params / sizeof *solid_params},
-                {"yarn", yarn_params, sizeof yarn_params / sizeof *yarn_params},
-                {"pin", pin_params, sizeof pin_params / sizeof *pin_params},
-                {"body", body_params, sizeof body_params / sizeof *body_params},
-                {"run", world_params, sizeof world_params / sizeof *world_params}};
-  for (size_t k = 0; k < sizeof tables / sizeof *tables; ++k)
-    if (strcmp(section, tables[k].section) == 0) {
-      *count = tables[k].count;
-      return tables[k].params;
+  for (size_t k = 0; k < LOOM_COUNT(own_tables); ++k)
+    if (strcmp(section, own_tables[k].section) == 0) {
+      *count = own_tables[k].count;
+      return own_tables[k].params;
     }
   *count = 0;
   return NULL;
+}
+
+/* The rows of element types for a section; types with the same rows have them once. */
+static int elem_tables(const char *section, scene_table *out)
+{
+  int n = 0;
+  for (int i = 0; i < elem_count(); ++i) {
+    const elem_type *const t = elem_at(i);
+    if (t->section == NULL || strcmp(t->section, section) != 0 || t->num_params == 0) continue;
+    if (elem_settings_of(i) == i) out[n++] = (scene_table){t->params, t->num_params, i};
+  }
+  return n;
+}
+
+int scene_tables(const char *section, scene_table out[SCENE_MAX_TABLES])
+{
+  for (size_t k = 0; k < LOOM_COUNT(own_tables); ++k) {
+    const loom_param *const p = own_tables[k].params;
+    uint32_t head = 0;
+    int n = 1;
+    if (strcmp(section, own_tables[k].section) != 0) continue;
+    while (head < own_tables[k].count &&
+           (own_tables[k].before == NULL || strcmp(p[head].key, own_tables[k].before) != 0))
+      ++head;
+    out[0] = (scene_table){p, head, -1};
+    if (own_tables[k].before == NULL) return n;
+    n += elem_tables(section, out + n);
+    out[n] = (scene_table){p + head, own_tables[k].count - head, -1};
+    return n + 1;
+  }
+  return 0;
 }

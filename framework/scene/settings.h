@@ -1,17 +1,11 @@
-/* settings.h - the settings of the scene's sections, as cfg_bind fills them. */
+/* settings.h - the settings of the scene's sections, as cfg_bind fills them; what objects are made
+ * of is in those of their element types. */
 #ifndef LOOM_SCENE_SETTINGS_H
 #define LOOM_SCENE_SETTINGS_H
 
 #include "loom/param.h"
 
 enum { CLOTH_GRID, CLOTH_OBJ, CLOTH_PLY, CLOTH_DISK, CLOTH_STRIP, CLOTH_CYLINDER };
-enum {
-  MODEL_ARAP_ISOMETRIC,
-  MODEL_ARAP_SHELL,
-  MODEL_STVK_ISOMETRIC,
-  MODEL_STVK_SHELL,
-  MODEL_SPRINGS
-};
 enum { YARN_STOCKINETTE, YARN_GARTER, YARN_RIB, YARN_TUBE, YARN_BCC, YARN_OBJ };
 enum { REPAIR_NONE, REPAIR_ORIENTATION };
 enum { BODY_PLANE, BODY_SPHERE, BODY_BOX, BODY_CAPSULE, BODY_MESH, BODY_SDF, BODY_REVOLVE };
@@ -29,20 +23,13 @@ typedef struct object_settings {
 
 typedef struct cloth_settings {
   object_settings common;
-  int32_t shape, pattern, repair, model;
-  const char *file;
-  double membrane;       /* N/m */
-  double bending;        /* N m */
-  double k0, k1, k2, k3; /* N/m */
-  double k_e;            /* N m */
-  double k_spring;       /* N/m */
-  double k_cross;        /* N/m */
+  int32_t shape, pattern, repair;
+  const char *file, *model;
 } cloth_settings;
 
 typedef struct solid_settings {
   object_settings common;
   int32_t shape;
-  double stiffness; /* N/m^2 */
 } solid_settings;
 
 typedef struct yarn_settings {
@@ -53,8 +40,6 @@ typedef struct yarn_settings {
   int32_t closed, bind;
   const char *glue;
   double radius, loop_width, row_height; /* m */
-  double bending, twisting;              /* N m^2 */
-  double plasticity, plasticity_max;     /* 1 */
 } yarn_settings;
 
 typedef struct pin_settings {

@@ -86,10 +86,10 @@ Test(effects, every_key_is_thought_of)
   static const char always[] =
       " cloth.shape cloth.repair cloth.density cloth.model cloth.thickness cloth.material"
       " cloth.transform cloth.velocity cloth.damping cloth.pins"
-      " solid.shape solid.size solid.resolution solid.density solid.stiffness solid.thickness"
+      " solid.shape solid.size solid.resolution solid.density solid.thickness"
       " solid.material solid.transform solid.velocity solid.damping solid.pins"
-      " yarn.pattern yarn.glue yarn.radius yarn.bending yarn.twisting yarn.plasticity"
-      " yarn.plasticity_max yarn.density yarn.material yarn.transform yarn.velocity yarn.damping"
+      " yarn.pattern yarn.glue yarn.radius yarn.density yarn.material yarn.transform yarn.velocity "
+      "yarn.damping"
       " yarn.pins pin.object pin.where"
       " body.shape body.position body.rotation body.friction body.thickness body.motion"
       " body.keyframes body.keyframe_file body.mass body.velocity body.spin body.copies ";
@@ -104,4 +104,26 @@ Test(effects, every_key_is_thought_of)
                 "%s: in effects.c, or read by all", name);
     }
   }
+}
+
+/* Keys of an element type: of every type that a model chooses, without a line here or there. */
+Test(effects, keys_of_elements_take_a_model_with_the_type)
+{
+  scene_table tables[SCENE_MAX_TABLES];
+  int seen = 0;
+  for (int k = 0, n = scene_tables("cloth", tables); k < n; ++k) {
+    const elem_type *const t = elem_at(tables[k].elem);
+    for (uint32_t i = 0; i < tables[k].count && t != NULL; ++i, ++seen) {
+      const loom_param *const p = &tables[k].params[i];
+      const elem_type *const other = elem_at(tables[k].elem == 0);
+      const double mid = p->def != 1 ? 1 : 2; /* not the default, which has no effect anyway */
+      char text[256];
+      snprintf(text, sizeof text, SHEET "model = %s\n%s = %g\n", other->name, p->key, mid);
+      tiny_refused(text, (const char *const[]){p->key, "no effect", "model", NULL});
+      snprintf(text, sizeof text, SHEET "model = %s\n%s = %.17g\n", t->name, p->key, p->def);
+      tiny_scene s = tiny_open_ok(text);
+      tiny_close(&s);
+    }
+  }
+  cr_assert(seen >= 9);
 }

@@ -8,7 +8,9 @@
 
 enum { NE = 24, NDOF2 = CASE_MAX_DOF * CASE_MAX_DOF };
 
-#define EACH_TYPE(t) for (const elem_type *t = elem_types(); (t)->name != NULL; ++t)
+#define EACH_TYPE(t)                                 \
+  for (int t##_i = 0; t##_i < elem_count(); ++t##_i) \
+    for (const elem_type *t = elem_at(t##_i); (t) != NULL; (t) = NULL)
 /* curved and flat rest shapes; a tetrahedron has no flat one */
 #define EACH_REST(t, flat) \
   for (int flat = 0; flat < (strncmp((t)->name, "tet", 3) == 0 ? 1 : 2); ++flat)
@@ -45,7 +47,14 @@ Test(elements, table_is_complete)
     cr_assert_eq(t->weights != NULL, has(t, LOOM_ELEM_PROJECT));
     cr_assert_eq(t->proj_rows > 0, has(t, LOOM_ELEM_PROJECT));
     cr_assert(t->init_rest != NULL);
+    cr_assert_eq(t->init_line != NULL, t->topology == ELEM_JOINTS);
+    cr_assert_eq(t->material != NULL, t->topology != ELEM_PINS);
+    cr_assert_eq(t->section != NULL, t->topology != ELEM_PINS);
+    for (uint32_t k = 0; k < t->num_params; ++k)
+      cr_assert(t->params[k].offset < sizeof(elem_settings));
   }
+  cr_assert_leq(elem_count(), ELEM_MAX_TYPES);
+  cr_assert(elem_at(-1) == NULL && elem_at(elem_count()) == NULL);
   cr_assert(elem_find("tri_arap") != NULL);
   cr_assert(elem_find("no_such_type") == NULL);
 }

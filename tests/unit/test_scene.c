@@ -134,6 +134,30 @@ Test(scene, models_make_their_blocks_merged_over_objects)
   tiny_close(&t);
 }
 
+/* Words and names of types in any order; blocks stand in the order of their places. */
+Test(scene, a_model_is_a_list_of_element_types)
+{
+  tiny_scene t = tiny_open_ok("[cloth.a]\nresolution = 4 4\nmodel = hinge_shell+arap+springs\n"
+                              "k_cross = 0\nk_spring = 7\n");
+  check_blocks(&t);
+  cr_assert_eq(t.s->pub.num_blocks, 3);
+  cr_assert_str_eq(t.s->pub.blocks[0].type, "spring");
+  cr_assert_str_eq(t.s->pub.blocks[1].type, "tri_arap");
+  cr_assert_str_eq(t.s->pub.blocks[2].type, "hinge_shell");
+  cr_assert_eq(t.s->pub.blocks[0].num_elems, 33); /* none across cells */
+  tiny_close(&t);
+  t = tiny_open_ok("[cloth.a]\nresolution = 4 4\nmodel = arap\n"); /* without bending */
+  cr_assert_eq(t.s->pub.num_blocks, 1);
+  tiny_close(&t);
+  tiny_refused("[cloth.a]\nmodel = arap+\n", PARTS("tiny.ini:2", "'arap+' is no choice"));
+  tiny_refused("[cloth.a]\nmodel = arap+tri_arap\n", PARTS("tiny.ini:2", "each once"));
+  tiny_refused("[cloth.a]\nmodel = tet_arap\n", PARTS("tiny.ini:2", "loom list elements"));
+  tiny_refused("[cloth.a]\nmodel =\n", PARTS("tiny.ini:2", "allowed: arap+isometric|arap+shell"));
+  tiny_refused("[cloth.a]\nmodel = stvk+shel\n",
+               PARTS("tiny.ini:2: [cloth.a] model: 'stvk+shel' is no choice; did you mean "
+                     "'stvk+shell'? Allowed: arap+isometric|arap+shell|"));
+}
+
 Test(scene, a_tube_keeps_its_curvature_as_rest_shape)
 {
   tiny_scene t = tiny_open_ok("[cloth.leg]\nshape = cylinder\nsize = 0.2 0.4\nresolution = 12 5\n"

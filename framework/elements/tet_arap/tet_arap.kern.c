@@ -1,5 +1,5 @@
 /* tet_arap.kern.c - kernels of the as-rigid-as-possible tetrahedron. */
-#include "elements/tet_arap.kern.h"
+#include "elements/tet_arap/tet_arap.kern.h"
 
 #include "geom/small.kern.h"
 

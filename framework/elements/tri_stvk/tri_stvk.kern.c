@@ -1,5 +1,5 @@
 /* tri_stvk.kern.c - kernels of the orthotropic Green-strain membrane. */
-#include "elements/tri_stvk.kern.h"
+#include "elements/tri_stvk/tri_stvk.kern.h"
 
 #include "elements/tri.kern.h"
 

@@ -1,5 +1,5 @@
 /* hinge_isometric.kern.c - kernels of quadratic bending. */
-#include "elements/hinge_isometric.kern.h"
+#include "elements/hinge_isometric/hinge_isometric.kern.h"
 
 #include "elements/length.kern.h"
 

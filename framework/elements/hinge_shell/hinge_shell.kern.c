@@ -8,7 +8,7 @@
  *   d2/db_f de    =  t (n m' + m n')/h^2 - u n'/(l h)
  *   d2/de de      = -sum_f [ n m'/l^2 + t^2 (n m' + m n')/h^2 - t (n u' + u n')/(l h) ]
  * and no coupling of b_0 with b_1.  sum_f n m' is symmetric although its terms are not. */
-#include "elements/hinge_shell.kern.h"
+#include "elements/hinge_shell/hinge_shell.kern.h"
 
 #include "geom/small.kern.h"
 

@@ -1,5 +1,5 @@
 /* spring.kern.c - kernels of the spring element. */
-#include "elements/spring.kern.h"
+#include "elements/spring/spring.kern.h"
 
 #include "elements/length.kern.h"
 

@@ -1,5 +1,5 @@
 /* pin.kern.c - kernels of the pin element. */
-#include "elements/pin.kern.h"
+#include "elements/pin/pin.kern.h"
 
 #include "geom/small.kern.h"
 

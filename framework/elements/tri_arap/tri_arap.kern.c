@@ -1,5 +1,5 @@
 /* tri_arap.kern.c - kernels of the as-rigid-as-possible membrane. */
-#include "elements/tri_arap.kern.h"
+#include "elements/tri_arap/tri_arap.kern.h"
 
 #include "elements/tri.kern.h"
 

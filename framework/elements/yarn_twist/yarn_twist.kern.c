@@ -1,5 +1,5 @@
 /* yarn_twist.kern.c - twist of a yarn; see rod.kern.h.  mat [1]: k_t (N m^2). */
-#include "elements/rod.kern.h"
+#include "elements/yarn_twist/yarn_twist.kern.h"
 
 LK_REDUCE_SUM_PLAIN(yarn_twist_energy, a, i)
 {

@@ -1,6 +1,6 @@
 /* yarn_bend.kern.c - bending of a yarn; see rod.kern.h.  mat [3]: k_b (N m^2), and of
  * rods_update() the plastic limits of |wbar - w| and |wbar| (1; 0: elastic). */
-#include "elements/rod.kern.h"
+#include "elements/yarn_bend/yarn_bend.kern.h"
 
 /* Energy; g = dE/dkb and torque [2] = dE/dtheta^j */
 LK_FN lk_real bend(const rod *q, const lk_real *rest, lk_real k_b, lk_real *g, lk_real *torque)

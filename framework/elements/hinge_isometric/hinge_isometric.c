@@ -1,0 +1,69 @@
+/* hinge_isometric.c - descriptor of element hinge_isometric: quadratic bending. */
+#include <math.h>
+#include <stddef.h>
+
+#include "elements/hinge_isometric/hinge_isometric.kern.h"
+#include "elements/rest.h"
+#include "elements/type.h"
+
+typedef struct settings {
+  double bending; /* N m */
+} settings;
+
+static const loom_param params[] = {
+    LOOM_PARAM_REAL(settings, bending, 1e-5, 0, 1e3, "N m",
+                    "isometric: k_b of k_b/2 sum 3/(A0 + A1) |K x|^2 (Bergou et al. 2006).")};
+
+static int material(const void *of, uint32_t place, double *mat)
+{
+  const settings *const s = of;
+  (void)place;
+  mat[0] = s->bending;
+  return 1;
+}
+
+/* Cotangent of the angle between p and q. */
+static double cotangent(const double *p, const double *q)
+{
+  double c[3];
+  rest_cross3(p, q, c);
+  return rest_dot3(p, q) / rest_norm3(c);
+}
+
+static const char *init_rest(const double *X, double *rest)
+{
+  double e[3][3], N0[3], N1[3], area, back[3], p[3], q[3], y[3];
+  const char *why = rest_hinge_faces(X, e, N0, N1, &area);
+  if (why != NULL) return why;
+  for (int c = 0; c < 3; ++c) back[c] = -e[0][c];
+  rest_sub3(X + 6, X + 3, p);
+  rest_sub3(X + 9, X + 3, q);
+  const double c01 = cotangent(e[0], e[1]), c02 = cotangent(e[0], e[2]);
+  const double c03 = cotangent(back, p), c04 = cotangent(back, q);
+  const double scale = sqrt(3.0 / area);
+  rest[0] = scale * (c01 + c02); /* of vertex 1; vertex 0 has scale (c03 + c04) */
+  rest[1] = -scale * (c01 + c03);
+  rest[2] = -scale * (c02 + c04);
+  for (int c = 0; c < 3; ++c) y[c] = rest[0] * e[0][c] + rest[1] * e[1][c] + rest[2] * e[2][c];
+  /* |K X| = 2 |e| sin(theta/2): angles below 1e-6 are the noise of a flat mesh */
+  const double L = rest_norm3(y);
+  rest[3] = L < 1e-6 * scale * rest_norm3(e[0]) ? 0.0 : rest_dot3(y, N0) < 0.0 ? -L : L;
+  return NULL;
+}
+
+const elem_type elem_hinge_isometric = {
+    .name = "hinge_isometric",
+    .doc = "k_b/2 3/(A0+A1) (|K x| - |K X|)^2, quadratic bending (Bergou et al. 2006)",
+    .arity = 4,
+    .rest_len = 4,
+    .mat_len = 1,
+    .proj_rows = 1,
+    .rest_doc = "K_1..K_3 sqrt(3/(A0+A1)) 1/m, signed |K X| sqrt(3/(A0+A1))",
+    .mat_doc = "k_b N m",
+    ELEM_PROJECTIVE(hinge_isometric),
+    .topology = ELEM_HINGES,
+    .section = "cloth",
+    .word = "isometric",
+    ELEM_PARAMS(params),
+    .material = material,
+    .init_rest = init_rest};
