@@ -13,7 +13,6 @@
 #include "host.h"
 #include "kernel.h"
 
-/* ---- arguments by name ------------------------------------------------------------ */
 enum { PLUG_MAPS_MAX = 32 };
 typedef struct plug_maps {
   const loom_host *h;
@@ -114,30 +113,6 @@ static inline loom_status plug_launch(plug_maps *m, const lk_entry *k, const voi
 {
   (void)plug_run_on(m, k, args, n, result);
   return plug_unbind(m);
-}
-
-/* ---- arguments by number: a list of maps --------------------------------------------- */
-typedef struct plug_map {
-  loom_buf *b; /* NULL: its pointer is NULL */
-  int access;  /* LOOM_READ, LOOM_WRITE, LOOM_RDWR */
-} plug_map;
-
-/* Map n buffers where the instance runs; after an error the core releases what is mapped. */
-static inline loom_status plug_map_all(const loom_host *h, const loom_exec *e, int n,
-                                       const plug_map *s, void **p)
-{
-  for (int i = 0; i < n; ++i) {
-    p[i] = NULL;
-    if (s[i].b != NULL) LOOM_TRY(h->map(h, e, s[i].b, s[i].access, LOOM_AT_EXEC, &p[i]));
-  }
-  return LOOM_OK;
-}
-
-static inline loom_status plug_unmap_all(const loom_host *h, int n, const plug_map *s)
-{
-  for (int i = n - 1; i >= 0; --i)
-    if (s[i].b != NULL) LOOM_TRY(h->unmap(h, s[i].b));
-  return LOOM_OK;
 }
 
 /* Copy a small buffer of reals to the host; waits for the device. */
