@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-enum { MAPS = 8 };
-
-static loom_status map_host(const loom_host *h, loom_buf *b, int access, void **p)
-{
-  return h->map(h, NULL, b, access, LOOM_AT_HOST, p);
-}
-
 /* Composite trapezoid over all points of a yarn: half of either neighbour's spacing, which is
  * l/B within a segment of rest length l.  len: of the yarn's n segments */
 static void weights_of(const loom_real *len, int32_t n, int closed, loom_real *w)
@@ -49,18 +42,19 @@ static loom_status add_yarn(const loom_host *h, yarn_points_table *t, int32_t k,
 
 static loom_status fill(const loom_host *h, const loom_scene *sc, yarn_points_table *t)
 {
-  loom_buf *const all[MAPS] = {sc->yarn_seg, sc->yarn_vert, sc->yarn_closed, sc->radius,
-                               sc->seg_len,  t->pt0,        t->weight,       t->radius};
-  void *p[MAPS];
-  for (int i = 0; i < MAPS; ++i)
-    LOOM_TRY(map_host(h, all[i], i < 5 ? LOOM_READ : LOOM_WRITE, &p[i]));
-  int32_t *const pt0 = p[5];
+  plug_maps m = plug_maps_on(h, NULL);
+  const int32_t *const seg = plug_read_host(&m, sc->yarn_seg);
+  const int32_t *const vert = plug_read_host(&m, sc->yarn_vert);
+  const uint8_t *const closed = plug_read_host(&m, sc->yarn_closed);
+  const loom_real *const radius = plug_read_host(&m, sc->radius);
+  const loom_real *const len = plug_read_host(&m, sc->seg_len);
+  int32_t *const pt0 = plug_write_host(&m, t->pt0);
+  loom_real *const w = plug_write_host(&m, t->weight), *const r = plug_write_host(&m, t->radius);
+  LOOM_TRY(m.status);
   for (int32_t k = 0; k < sc->num_yarns; ++k)
-    LOOM_TRY(
-        add_yarn(h, t, k, p[0], p[1], ((const uint8_t *)p[2])[k], p[3], p[4], pt0, p[6], p[7]));
+    LOOM_TRY(add_yarn(h, t, k, seg, vert, closed[k], radius, len, pt0, w, r));
   pt0[sc->num_segs] = t->num_points;
-  for (int i = MAPS - 1; i >= 0; --i) LOOM_TRY(h->unmap(h, all[i]));
-  return LOOM_OK;
+  return plug_unbind(&m);
 }
 
 loom_status yarn_table_new(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -76,7 +70,7 @@ loom_status yarn_table_new(const loom_host *h, const loom_scene *sc, const loom_
       h->buf_new(h, "yarn weights", LOOM_REAL, (int64_t)YARN_LANES * sc->num_segs, &t->weight));
   LOOM_TRY(h->buf_new(h, "yarn radii", LOOM_REAL, sc->num_segs, &t->radius));
   LOOM_TRY(h->buf_new(h, "yarn basis", LOOM_REAL, (int64_t)4 * YARN_LANES, &t->basis));
-  LOOM_TRY(map_host(h, t->basis, LOOM_WRITE, &p));
+  LOOM_TRY(h->map(h, NULL, t->basis, LOOM_WRITE, LOOM_AT_HOST, &p));
   for (int k = 0; k < YARN_LANES; ++k) {
     loom_real w[4];
     spline_weights((loom_real)k / (loom_real)YARN_B, w);
@@ -93,35 +87,18 @@ void yarn_table_free(const loom_host *h, yarn_points_table *t)
   memset(t, 0, sizeof *t);
 }
 
-loom_status yarn_line_open(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                           const yarn_points_table *t, yarn_line *out)
+yarn_line yarn_line_bind(plug_maps *m, const loom_scene *sc, const yarn_points_table *t)
 {
-  loom_buf *const all[MAPS] = {sc->segs, sc->seg_yarn, sc->yarn_seg, sc->yarn_closed,
-                               t->pt0,   t->weight,    t->radius,    t->basis};
-  void *p[MAPS];
-  memset(out, 0, sizeof *out);
-  if (t->num_segs == 0) return LOOM_OK;
-  for (int i = 0; i < MAPS; ++i) LOOM_TRY(h->map(h, e, all[i], LOOM_READ, LOOM_AT_EXEC, &p[i]));
-  const yarn_line l = {.segs = p[0],
-                       .seg_yarn = p[1],
-                       .yarn_seg = p[2],
-                       .closed = p[3],
-                       .pt0 = p[4],
-                       .weight = p[5],
-                       .radius = p[6],
-                       .basis = p[7],
-                       .num_segs = t->num_segs,
-                       .num_yarns = t->num_yarns,
-                       .num_points = t->num_points};
-  *out = l;
-  return LOOM_OK;
-}
-
-loom_status yarn_line_close(const loom_host *h, const loom_scene *sc, const yarn_points_table *t)
-{
-  loom_buf *const all[MAPS] = {sc->segs, sc->seg_yarn, sc->yarn_seg, sc->yarn_closed,
-                               t->pt0,   t->weight,    t->radius,    t->basis};
-  if (t->num_segs == 0) return LOOM_OK;
-  for (int i = MAPS - 1; i >= 0; --i) LOOM_TRY(h->unmap(h, all[i]));
-  return LOOM_OK;
+  if (t->num_segs == 0) return (yarn_line){.num_segs = 0};
+  return (yarn_line){.segs = plug_read(m, sc->segs),
+                     .seg_yarn = plug_read(m, sc->seg_yarn),
+                     .yarn_seg = plug_read(m, sc->yarn_seg),
+                     .closed = plug_read(m, sc->yarn_closed),
+                     .pt0 = plug_read(m, t->pt0),
+                     .weight = plug_read(m, t->weight),
+                     .radius = plug_read(m, t->radius),
+                     .basis = plug_read(m, t->basis),
+                     .num_segs = t->num_segs,
+                     .num_yarns = t->num_yarns,
+                     .num_points = t->num_points};
 }

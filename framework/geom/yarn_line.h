@@ -3,7 +3,7 @@
 #define LOOM_YARN_LINE_H
 
 #include "geom/yarn.kern.h"
-#include "loom/host.h"
+#include "loom/plug.h"
 
 typedef struct yarn_points_table {
   loom_buf *pt0, *weight, *radius, *basis; /* as in yarn_line */
@@ -17,9 +17,8 @@ loom_status yarn_table_new(const loom_host *h, const loom_scene *sc, const loom_
                            yarn_points_table *t);
 void yarn_table_free(const loom_host *h, yarn_points_table *t);
 
-/* All arrays where the instance runs, until closed. */
-loom_status yarn_line_open(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                           const yarn_points_table *t, yarn_line *out);
-loom_status yarn_line_close(const loom_host *h, const loom_scene *sc, const yarn_points_table *t);
+/* All arrays, bound for reading where m says: valid as long as its maps, and if its status is
+ * LOOM_OK. */
+yarn_line yarn_line_bind(plug_maps *m, const loom_scene *sc, const yarn_points_table *t);
 
 #endif

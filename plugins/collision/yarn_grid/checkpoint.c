@@ -232,11 +232,12 @@ static loom_status load(yarn_grid *d, const yarn_line *l)
 loom_status yg_checkpoint(void *self, const loom_step *st, int restore)
 {
   yarn_grid *const d = self;
-  yarn_line l; /* on the host */
+  plug_maps m = plug_maps_on(d->h, NULL);
   (void)st;
   if (d->table.num_segs == 0 || d->set.search != SEARCH_SCHEDULE) return LOOM_OK;
   if (!restore) return save(d);
-  LOOM_TRY(yarn_line_open(d->h, d->sc, NULL, &d->table, &l));
+  const yarn_line l = yarn_line_bind(&m, d->sc, &d->table);
+  LOOM_TRY(m.status);
   LOOM_TRY(load(d, &l));
-  return yarn_line_close(d->h, d->sc, &d->table);
+  return plug_unbind(&m);
 }

@@ -17,18 +17,17 @@ static loom_real *middles(const yarn_line *l, const loom_real *x)
 
 static loom_status new_search(yarn_grid *d)
 {
-  yarn_line l;
-  void *x;
+  plug_maps m = plug_maps_on(d->h, NULL);
   if (d->table.num_segs == 0 || d->set.search == SEARCH_SCHEDULE) return LOOM_OK;
-  LOOM_TRY(yarn_line_open(d->h, d->sc, NULL, &d->table, &l));
-  LOOM_TRY(d->h->map(d->h, NULL, d->sc->rest_x, LOOM_READ, LOOM_AT_HOST, &x));
+  const yarn_line l = yarn_line_bind(&m, d->sc, &d->table);
+  const loom_real *const x = plug_read_host(&m, d->sc->rest_x);
+  LOOM_TRY(m.status);
   loom_real *const mid = middles(&l, x);
   const int ok = mid != NULL &&
                  yg_search_new(&d->search, l.num_segs, d->set.search == SEARCH_BVH ? mid : NULL);
   free(mid);
   YG_MEMORY(d, ok);
-  LOOM_TRY(d->h->unmap(d->h, d->sc->rest_x));
-  return yarn_line_close(d->h, d->sc, &d->table);
+  return plug_unbind(&m);
 }
 
 loom_status yg_state_new(yarn_grid *d)

@@ -266,19 +266,6 @@ static loom_status look_anew(yarn_grid *d, const yarn_line *host_line)
   return plug_unbind(&m);
 }
 
-/* A line where kernels run and one on the host. */
-static loom_status open_lines(yarn_grid *d, yarn_line *l, yarn_line *host_line)
-{
-  LOOM_TRY(yarn_line_open(d->h, d->sc, d->e, &d->table, l));
-  return yarn_line_open(d->h, d->sc, NULL, &d->table, host_line);
-}
-
-static loom_status close_lines(yarn_grid *d)
-{
-  LOOM_TRY(yarn_line_close(d->h, d->sc, &d->table));
-  return yarn_line_close(d->h, d->sc, &d->table);
-}
-
 /* A segment in very many cells is no cloth any more, and entering it would not end. */
 static loom_status check_cells(yarn_grid *d, const yarn_line *l)
 {
@@ -313,13 +300,17 @@ static loom_status look_at(yarn_grid *d, const yarn_line *l, const yarn_line *ho
 
 static loom_status look(yarn_grid *d, const loom_query *q)
 {
-  yarn_line l, host_line;
+  plug_maps m = plug_maps_on(d->h, d->e), host = plug_maps_on(d->h, NULL);
   if ((double)q->margin != d->margin) yg_forget(d);
   d->margin = (double)q->margin;
   d->hits.n = 0;
-  LOOM_TRY(open_lines(d, &l, &host_line));
+  const yarn_line l = yarn_line_bind(&m, d->sc, &d->table);
+  const yarn_line host_line = yarn_line_bind(&host, d->sc, &d->table);
+  LOOM_TRY(m.status);
+  LOOM_TRY(host.status);
   const loom_status s = look_at(d, &l, &host_line, q);
-  LOOM_TRY(close_lines(d));
+  LOOM_TRY(plug_unbind(&host));
+  LOOM_TRY(plug_unbind(&m));
   if (s == LOOM_OK) d->h->count(d->h, LOOM_C_CCD_PAIR, d->near);
   return s;
 }
@@ -340,15 +331,13 @@ static loom_status put_hits(yarn_grid *d)
 
 static loom_status write_pairs(yarn_grid *d, loom_pairs *out)
 {
-  yarn_line l;
   const int64_t first = out->count;
   out->count = first + d->hits.n;
   if (out->count > out->capacity) return LOOM_GROW;
   if (d->hits.n == 0) return LOOM_OK;
   LOOM_TRY(put_hits(d));
-  LOOM_TRY(yarn_line_open(d->h, d->sc, d->e, &d->table, &l));
   plug_maps m = plug_maps_on(d->h, d->e);
-  const yg_write_args a = {.l = l,
+  const yg_write_args a = {.l = yarn_line_bind(&m, d->sc, &d->table),
                            .hit = plug_read(&m, d->hit),
                            .P = plug_read(&m, d->P),
                            .kind = plug_rdwr(&m, out->kind),
@@ -361,8 +350,7 @@ static loom_status write_pairs(yarn_grid *d, loom_pairs *out)
                            .toi = plug_rdwr(&m, out->toi),
                            .key = plug_rdwr(&m, out->key),
                            .first = first};
-  LOOM_TRY(plug_launch(&m, &k_write, &a, d->hits.n, NULL));
-  return yarn_line_close(d->h, d->sc, &d->table);
+  return plug_launch(&m, &k_write, &a, d->hits.n, NULL);
 }
 
 /* The core asks again with more room: a second look at the same positions would be a step in which

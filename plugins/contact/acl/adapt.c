@@ -18,18 +18,15 @@ static const lk_entry k_springs_of = LK_ENTRY(acl_springs_of);
 /* Which points of the pairs are in contact, into m->touch. */
 static loom_status find_touching(acl *m, const loom_pairs *pairs)
 {
-  yarn_line l;
   LOOM_TRY(m->h->buf_resize(m->h, m->touch, pairs->count * (int64_t)sizeof(acl_touch)));
-  LOOM_TRY(yarn_line_open(m->h, m->sc, m->e, &m->table, &l));
   plug_maps maps = plug_maps_on(m->h, m->e);
-  const acl_touch_args a = {.l = l,
+  const acl_touch_args a = {.l = yarn_line_bind(&maps, m->sc, &m->table),
                             .P = plug_read(&maps, m->P),
                             .kind = plug_read(&maps, pairs->kind),
                             .v = plug_read(&maps, pairs->v),
                             .w = plug_read(&maps, pairs->w),
                             .out = plug_write(&maps, m->touch)};
-  LOOM_TRY(plug_launch(&maps, &k_touching, &a, pairs->count, NULL));
-  return yarn_line_close(m->h, m->sc, &m->table);
+  return plug_launch(&maps, &k_touching, &a, pairs->count, NULL);
 }
 
 /* Points of segments a, b that are in contact and in no set. */
@@ -234,9 +231,10 @@ loom_status acl_adapt(acl *m, const loom_step *s, const loom_pairs *pairs)
 {
   const loom_host *const h = m->h;
   double last = stats_cpu(), spent[PHASES];
-  yarn_line l; /* on the host */
+  plug_maps maps = plug_maps_on(h, NULL);
   m->born = m->died = m->built = 0;
-  LOOM_TRY(yarn_line_open(h, m->sc, NULL, &m->table, &l));
+  const yarn_line l = yarn_line_bind(&maps, m->sc, &m->table); /* on the host */
+  LOOM_TRY(maps.status);
   LOOM_TRY(acl_lanes_at(m, s->x_start));
   spent[POINTS] = lap(&last);
   LOOM_TRY(take_pairs(m, &l, pairs));
@@ -252,5 +250,5 @@ loom_status acl_adapt(acl *m, const loom_step *s, const loom_pairs *pairs)
   LOOM_TRY(acl_export_boxes(m));
   spent[GATHER] = lap(&last);
   write_stats(m, s->index, pairs->count, spent);
-  return yarn_line_close(h, m->sc, &m->table);
+  return plug_unbind(&maps);
 }

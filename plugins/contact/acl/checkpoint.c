@@ -244,17 +244,15 @@ static loom_status find_places(acl *m, const yarn_line *l, const int32_t *vert)
 static loom_status check(acl *m)
 {
   const loom_host *const h = m->h;
-  yarn_line l; /* on the host */
-  void *model, *vert;
+  plug_maps maps = plug_maps_on(h, NULL);
   LOOM_TRY(check_unused(m));
-  LOOM_TRY(yarn_line_open(h, m->sc, NULL, &m->table, &l));
-  LOOM_TRY(h->map(h, NULL, m->models, LOOM_READ, LOOM_AT_HOST, &model));
-  LOOM_TRY(h->map(h, NULL, m->pool.b[ACL_VERT], LOOM_READ, LOOM_AT_HOST, &vert));
+  const yarn_line l = yarn_line_bind(&maps, m->sc, &m->table);
+  const void *const model = plug_read_host(&maps, m->models);
+  const int32_t *const vert = plug_read_host(&maps, m->pool.b[ACL_VERT]);
+  LOOM_TRY(maps.status);
   LOOM_TRY(check_sets(m, &l, model));
   LOOM_TRY(find_places(m, &l, vert));
-  LOOM_TRY(h->unmap(h, m->pool.b[ACL_VERT]));
-  LOOM_TRY(h->unmap(h, m->models));
-  return yarn_line_close(h, m->sc, &m->table);
+  return plug_unbind(&maps);
 }
 
 loom_status acl_checkpoint(void *self, const loom_step *s, int restore)

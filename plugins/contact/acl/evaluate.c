@@ -12,12 +12,11 @@ static const lk_entry k_subtract = LK_ENTRY(acl_subtract);
 
 loom_status acl_lanes_at(acl *m, loom_buf *x)
 {
-  yarn_line l;
-  LOOM_TRY(yarn_line_open(m->h, m->sc, m->e, &m->table, &l));
   plug_maps maps = plug_maps_on(m->h, m->e);
-  const acl_lanes_args a = {.l = l, .x = plug_read(&maps, x), .P = plug_write(&maps, m->P)};
-  LOOM_TRY(plug_launch(&maps, &k_lanes, &a, l.num_segs, NULL));
-  return yarn_line_close(m->h, m->sc, &m->table);
+  const acl_lanes_args a = {.l = yarn_line_bind(&maps, m->sc, &m->table),
+                            .x = plug_read(&maps, x),
+                            .P = plug_write(&maps, m->P)};
+  return plug_launch(&maps, &k_lanes, &a, m->table.num_segs, NULL);
 }
 
 /* ---- sums over vertices ------------------------------------------------------------------------

@@ -148,11 +148,9 @@ loom_status acl_put_jobs(acl *m, int with_places)
 
 loom_status acl_run(acl *m, const lk_entry *k, loom_buf *x, int keep)
 {
-  yarn_line l;
   if (m->list.n == 0) return LOOM_OK;
-  LOOM_TRY(yarn_line_open(m->h, m->sc, m->e, &m->table, &l));
   plug_maps maps = plug_maps_on(m->h, m->e);
-  const acl_args a = {.l = l,
+  const acl_args a = {.l = yarn_line_bind(&maps, m->sc, &m->table),
                       .p = pool_of(&maps, &m->pool, LOOM_RDWR),
                       .model = plug_rdwr(&maps, m->models),
                       .job = plug_read(&maps, m->jobs),
@@ -166,8 +164,7 @@ loom_status acl_run(acl *m, const lk_entry *k, loom_buf *x, int keep)
                       .breaks = (lk_real)m->set.stiction_break,
                       .keep = keep,
                       .exact = !(m->set.tolerance > 0.0)};
-  LOOM_TRY(plug_launch(&maps, k, &a, m->list.n, NULL));
-  return yarn_line_close(m->h, m->sc, &m->table);
+  return plug_launch(&maps, k, &a, m->list.n, NULL);
 }
 
 loom_status acl_results(acl *m, const acl_out **out)

@@ -193,9 +193,8 @@ static loom_status yp_update(void *self, const loom_step *s, const loom_pairs *p
 /* Forces and energies of all pairs at x. */
 static loom_status run_pairs(yarn_penalty *p, loom_buf *x)
 {
-  yarn_line l;
-  LOOM_TRY(yarn_line_open(p->h, p->sc, p->e, &p->table, &l));
   plug_maps m = plug_maps_on(p->h, p->e);
+  const yarn_line l = yarn_line_bind(&m, p->sc, &p->table);
   const yp_points_args pa = {.l = l, .x = plug_read(&m, x), .P = plug_rdwr(&m, p->P)};
   const yp_pair_args a = {.l = l,
                           .P = pa.P,
@@ -207,8 +206,7 @@ static loom_status run_pairs(yarn_penalty *p, loom_buf *x)
                           .stiffness = (lk_real)p->set.stiffness,
                           .all = p->set.margin > 0.0};
   LOOM_TRY(plug_run_on(&m, &k_points, &pa, p->table.num_segs, NULL));
-  LOOM_TRY(plug_launch(&m, &k_pair, &a, p->m, NULL));
-  return yarn_line_close(p->h, p->sc, &p->table);
+  return plug_launch(&m, &k_pair, &a, p->m, NULL);
 }
 
 static loom_status reduce(yarn_penalty *p, const lk_entry *k, loom_buf *value, double *out)
