@@ -116,7 +116,7 @@ Test(effects, keys_of_elements_take_a_model_with_the_type)
     for (uint32_t i = 0; i < tables[k].count && t != NULL; ++i, ++seen) {
       const loom_param *const p = &tables[k].params[i];
       const elem_type *const other = elem_at(tables[k].elem == 0);
-      const double mid = p->def != 1 ? 1 : 2; /* not the default, which has no effect anyway */
+      const double mid = 0.5 * (p->def + (p->def > p->min ? p->min : p->max)); /* allowed */
       char text[256];
       snprintf(text, sizeof text, SHEET "model = %s\n%s = %g\n", other->name, p->key, mid);
       tiny_refused(text, (const char *const[]){p->key, "no effect", "model", NULL});

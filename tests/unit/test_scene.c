@@ -9,6 +9,8 @@
 #include "elements/elements.h"
 #include "support/tiny_scene.h"
 
+#define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 /* loom_real may be float */
 static const double eps = sizeof(loom_real) == 4 ? 1e-5 : 1e-13;
 
@@ -474,8 +476,6 @@ Test(scene, shipped_scenes_build)
 }
 
 /* ---- refusals ------------------------------------------------------------------------------- */
-
-#define PARTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 Test(scene, refusals_name_place_and_remedy)
 {
