@@ -6,6 +6,7 @@
 #include "elements/spring/spring.kern.h"
 #include "elements/tet_arap/tet_arap.kern.h"
 #include "elements/tri_arap/tri_arap.kern.h"
+#include "elements/tri_neohookean/tri_neohookean.kern.h"
 #include "elements/tri_stvk/tri_stvk.kern.h"
 #include "elements/yarn_bend/yarn_bend.kern.h"
 #include "elements/yarn_twist/yarn_twist.kern.h"
@@ -80,6 +81,7 @@ SMOOTH_ENTRIES(spring) LOCAL_ENTRIES(spring)
 SMOOTH_ENTRIES(pin) LOCAL_ENTRIES(pin)
 SMOOTH_ENTRIES(tri_arap) LOCAL_ENTRIES(tri_arap)
 SMOOTH_ENTRIES(tri_stvk)
+SMOOTH_ENTRIES(tri_neohookean)
 SMOOTH_ENTRIES(hinge_isometric) LOCAL_ENTRIES(hinge_isometric)
 SMOOTH_ENTRIES(hinge_shell)
 SMOOTH_ENTRIES(tet_arap) LOCAL_ENTRIES(tet_arap)
@@ -138,6 +140,7 @@ ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
         SMOOTH(tri_arap, 3, 0, INPUTS(3, 4, make_tri_rest, 1)),
         LOCAL(tri_arap, 3, INPUTS(3, 4, make_tri_rest, 1)),
         SMOOTH(tri_stvk, 3, 0, INPUTS(3, 4, make_tri_rest, 4)),
+        SMOOTH(tri_neohookean, 3, 0, INPUTS(3, 4, make_tri_rest, 4)),
         SMOOTH(hinge_isometric, 4, 0, INPUTS(4, 4, kc_uniform, 1)),
         LOCAL(hinge_isometric, 4, INPUTS(4, 4, kc_uniform, 1)),
         SMOOTH(hinge_shell, 4, 4096, INPUTS(4, 3, make_positive, 1)),
