@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "contract/derive.h"
+#include "run/contact_forms.h"
 
 enum { COLUMNS = 1024 }; /* more than a descriptor may announce */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "contract/derive.h"
+#include "run/contact_forms.h"
 
 enum { DIRECTIONS = 8 };
 /* m.  Positions of 0.1 m have rounding of 1e-17 m, so differences are good to 1e-9 or so, and a

@@ -32,8 +32,8 @@ static outcome one_step(const ct_plugin *p, const char *stop, double **x, int64_
   outcome o;
   ct_open(&t, p, stop);
   CT_ASSERT(step_once(t.r, 0) == LOOM_OK, "%s", t.err.text);
-  o.last = t.r->next.rms;
-  o.first = t.r->r_ref;
+  o.last = t.r->measured.next.rms;
+  o.first = t.r->measured.r_ref;
   o.iters = t.r->sum.last_iters;
   if (x != NULL) *x = ct_values(t.r, t.r->st.x, n);
   ct_close(&t);

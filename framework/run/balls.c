@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "run/balls.h"
 #include "run/run_state.h"
 
 const char *balls_name(const run *r)
@@ -13,7 +14,7 @@ const char *balls_name(const run *r)
 loom_status balls_open(run *r)
 {
   if (r->scene->balls == NULL) return LOOM_OK;
-  if (r->bound != FILTER_BOUND_NONE)
+  if (r->filter.bound != FILTER_BOUND_NONE)
     return err_set(r->err, LOOM_E_CONFIG,
                    "%s: [body.%s] has a mass, but a step bound is in force, which may hold bodies "
                    "back; leave the mass out, or set [filter] bound = none",

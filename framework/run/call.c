@@ -212,7 +212,7 @@ loom_status call_begin_step(instance *in)
   enter(&c, in, "begin_step");
   LOOM_TRY(leave(&c, f(in->self, &r->st), ONLY_OK));
   /* without a bound the residual finds it */
-  if (r->bound == FILTER_BOUND_NONE) return LOOM_OK;
+  if (r->filter.bound == FILTER_BOUND_NONE) return LOOM_OK;
   return check_written(in, "begin_step", "step->trial, the initial guess,", r->st.trial, writes);
 }
 
@@ -280,7 +280,7 @@ loom_status call_iterate(run *r, loom_iterate *it)
                        "returned without writing step->trial; where nothing is to be done, write "
                        "step->x (LOOM_TRIAL_POINT) or zero (LOOM_TRIAL_DIRECTION)");
   /* nobody evaluates energies or asks for collisions at NaN; else the change of x finds it */
-  if (r->bound == FILTER_BOUND_NONE && !r->line_search) return s;
+  if (r->filter.bound == FILTER_BOUND_NONE && !r->filter.line_search) return s;
   clock_push(&r->clock, CLOCK_MEASURE);
   const loom_status finite = vet_trial(r, r->st.trial);
   clock_pop(&r->clock);

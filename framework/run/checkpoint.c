@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/balls.h"
 #include "run/call.h"
+#include "run/checkpoint.h"
 
 typedef struct part {
   const char *name;
@@ -125,7 +127,7 @@ loom_status checkpoint_write(run *r, int64_t step)
   if (s == LOOM_OK) s = put_config(r);
   if (s == LOOM_OK) s = h5check_put(r->check, r->err, "core", "epoch", LOOM_I64, 1, &epoch);
   for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = put(r, "core", p[i].name, p[i].b);
-  loom_buf *const frames = rods_state(r->rods);
+  loom_buf *const frames = rods_state(r->problem.rods);
   if (s == LOOM_OK && frames != NULL) s = put(r, "core", "frames", frames);
   if (s == LOOM_OK && r->fw.last != NULL) {
     const int64_t cut = r->fw.last_cut;
@@ -159,7 +161,7 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
   r->st.epoch = (int32_t)epoch;
   parts(r, p);
   for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = get(r, "core", p[i].name, p[i].b, 0);
-  loom_buf *const frames = rods_state(r->rods);
+  loom_buf *const frames = rods_state(r->problem.rods);
   if (s == LOOM_OK && frames != NULL) s = get(r, "core", "frames", frames, 0);
   if (s == LOOM_OK && r->fw.last != NULL) {
     int64_t cut = 0;

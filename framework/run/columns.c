@@ -26,24 +26,25 @@ loom_status columns_new(run *r)
   size_t num = s->num_columns, at = 0;
   double *next;
   for (int i = 0; i < r->num_contact; ++i) num += r->contact[i].in.plugin->num_columns;
-  r->num_columns = (int)num;
-  r->extra = calloc(num + (size_t)(r->num_contact + 1) * GUARD, sizeof *r->extra);
-  r->extra_row = calloc(num + 1, sizeof *r->extra_row);
-  r->columns = calloc(num + 1, sizeof *r->columns);
-  r->column_names = calloc(num + 1, NAME_BYTES);
-  if (r->extra == NULL || r->extra_row == NULL || r->columns == NULL || r->column_names == NULL)
+  r->columns.num = (int)num;
+  r->columns.extra = calloc(num + (size_t)(r->num_contact + 1) * GUARD, sizeof *r->columns.extra);
+  r->columns.row = calloc(num + 1, sizeof *r->columns.row);
+  r->columns.all = calloc(num + 1, sizeof *r->columns.all);
+  r->columns.names = calloc(num + 1, NAME_BYTES);
+  if (r->columns.extra == NULL || r->columns.row == NULL || r->columns.all == NULL ||
+      r->columns.names == NULL)
     return err_set(r->err, LOOM_E_NOMEM, "out of memory for %d log columns", (int)num);
-  for (; at < s->num_columns; ++at) r->columns[at] = s->columns[at];
-  next = guarded(r->extra, s->num_columns);
+  for (; at < s->num_columns; ++at) r->columns.all[at] = s->columns[at];
+  next = guarded(r->columns.extra, s->num_columns);
   for (int i = 0; i < r->num_contact; ++i) {
     contact_inst *const c = &r->contact[i];
     c->extra = next;
     next = guarded(next, c->in.plugin->num_columns);
     for (uint32_t k = 0; k < c->in.plugin->num_columns; ++k, ++at) {
-      char *const name = r->column_names + at * NAME_BYTES;
-      r->columns[at] = c->in.plugin->columns[k];
-      snprintf(name, NAME_BYTES, "%s.%s", c->in.name, r->columns[at].name);
-      r->columns[at].name = name;
+      char *const name = r->columns.names + at * NAME_BYTES;
+      r->columns.all[at] = c->in.plugin->columns[k];
+      snprintf(name, NAME_BYTES, "%s.%s", c->in.name, r->columns.all[at].name);
+      r->columns.all[at].name = name;
     }
   }
   return LOOM_OK;
@@ -51,20 +52,20 @@ loom_status columns_new(run *r)
 
 void columns_free(run *r)
 {
-  free(r->extra);
-  free(r->extra_row);
-  free(r->columns);
-  free(r->column_names);
+  free(r->columns.extra);
+  free(r->columns.row);
+  free(r->columns.all);
+  free(r->columns.names);
 }
 
 loom_iterate columns_no_iterate(run *r)
 {
-  for (uint32_t k = 0; k < r->solver.plugin->num_columns; ++k) r->extra[k] = NAN;
+  for (uint32_t k = 0; k < r->solver.plugin->num_columns; ++k) r->columns.extra[k] = NAN;
   return (loom_iterate){.struct_size = sizeof(loom_iterate),
                         .inner_res = NAN,
                         .inner_norm = -1,
                         .own_res = NAN,
-                        .extra = r->extra};
+                        .extra = r->columns.extra};
 }
 
 /* Copy one plugin's columns; its guard must be whole. */
@@ -88,8 +89,8 @@ static loom_status take(run *r, const instance *in, const double *from, const ch
 
 loom_status columns_row(run *r)
 {
-  double *to = r->extra_row;
-  LOOM_TRY(take(r, &r->solver, r->extra, "loom_iterate", to));
+  double *to = r->columns.row;
+  LOOM_TRY(take(r, &r->solver, r->columns.extra, "loom_iterate", to));
   to += r->solver.plugin->num_columns;
   for (int i = 0; i < r->num_contact; ++i) {
     const contact_inst *const c = &r->contact[i];

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "run/call.h"
+#include "run/contact_forms.h"
 #include "run/run.kern.h"
 
 static const lk_entry k_quad_energy = LK_ENTRY(run_quad_energy);

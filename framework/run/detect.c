@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "run/call.h"
+#include "run/contact_forms.h"
+#include "run/host.h"
 #include "run/run.kern.h"
 #include "run/vet.h"
 
@@ -74,12 +76,12 @@ static loom_status mark_yarns(run *r)
   for (int i = 0; i < r->num_contact; ++i)
     kinds |= r->contact[i].in.plugin->ops.contact->pair_kinds;
   if (r->scene->pub.num_yarns == 0 || !(kinds & LOOM_BIT(LOOM_PAIR_YY))) return LOOM_OK;
-  LOOM_TRY(buf_new(r->m, "core", "vertices of yarns", LOOM_U8, n, &r->yarn_verts));
-  LOOM_TRY(buf_map(r->m, NULL, r->yarn_verts, LOOM_WRITE, LOOM_AT_HOST, (void **)&mark));
+  LOOM_TRY(buf_new(r->m, "core", "vertices of yarns", LOOM_U8, n, &r->detect.yarn_verts));
+  LOOM_TRY(buf_map(r->m, NULL, r->detect.yarn_verts, LOOM_WRITE, LOOM_AT_HOST, (void **)&mark));
   LOOM_TRY(buf_map(r->m, NULL, r->scene->pub.yarn_vert, LOOM_READ, LOOM_AT_HOST, (void **)&first));
   for (int32_t i = 0; i < n; ++i) mark[i] = i >= first[0];
   LOOM_TRY(buf_unmap(r->m, r->scene->pub.yarn_vert));
-  return buf_unmap(r->m, r->yarn_verts);
+  return buf_unmap(r->m, r->detect.yarn_verts);
 }
 
 loom_status detect_new(run *r)
@@ -102,16 +104,16 @@ void detect_free(run *r)
     pairs_release(r, &c->asked);
     quad_release(r, &c->quad);
   }
-  pairs_release(r, &r->asked);
-  pairs_release(r, &r->spare);
-  buf_free(r->m, r->yarn_verts);
+  pairs_release(r, &r->detect.asked);
+  pairs_release(r, &r->detect.spare);
+  buf_free(r->m, r->detect.yarn_verts);
 }
 
 /* Move pairs in the order of `perm`, keeping the first of equal ones, into the spare set,
  * and swap the two sets. */
 static loom_status pairs_reorder(run *r, loom_pairs *p, loom_buf *perm)
 {
-  loom_pairs *const q = &r->spare;
+  loom_pairs *const q = &r->detect.spare;
   const int64_t m = p->count;
   loom_buf *flag = NULL, *place = NULL;
   LOOM_TRY(buf_new(r->m, "core", "pair flags", LOOM_I64, m, &flag));
@@ -249,7 +251,7 @@ loom_status detect_query(run *r, contact_inst *c, const loom_query *q, loom_pair
 
 loom_status detect_service(run *r, contact_inst *c, const loom_query *q, const loom_pairs **out)
 {
-  loom_pairs *const p = c != NULL ? &c->asked : &r->asked;
+  loom_pairs *const p = c != NULL ? &c->asked : &r->detect.asked;
   if (p->kind == NULL) LOOM_TRY(pairs_alloc(r, p));
   *out = p;
   return detect_query(r, c, q, p);
@@ -258,7 +260,7 @@ loom_status detect_service(run *r, contact_inst *c, const loom_query *q, const l
 /* What remains of `now` when the wish for a filter is heard. */
 static uint32_t take_wish(run *r, uint32_t now)
 {
-  if (now & LOOM_ASK_FILTER) r->filter_asked = 1;
+  if (now & LOOM_ASK_FILTER) r->filter.asked = 1;
   return now & ~(uint32_t)LOOM_ASK_FILTER;
 }
 
@@ -320,7 +322,8 @@ loom_status detect_mark_touched(run *r)
   LOOM_TRY(buf_map(r->m, &r->exec, r->buf.touched, LOOM_WRITE, LOOM_AT_EXEC, &touched));
   LOOM_TRY(exec_zero(r->err, &r->exec, touched, (size_t)r->scene->pub.num_verts));
   LOOM_TRY(buf_unmap(r->m, r->buf.touched));
-  if (r->yarn_verts != NULL) LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.touched, r->yarn_verts));
+  if (r->detect.yarn_verts != NULL)
+    LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.touched, r->detect.yarn_verts));
   for (int i = 0; i < r->num_contact; ++i) {
     const loom_pairs *const q = &r->contact[i].pairs;
     buf_maps m = {.m = r->m, .e = &r->exec};

@@ -18,6 +18,7 @@
 #include <math.h>
 
 #include "run/call.h"
+#include "run/host.h"
 #include "run/run.kern.h"
 
 static const lk_entry k_blend = LK_ENTRY(run_blend);
@@ -47,7 +48,7 @@ static loom_status blend(run *r, loom_buf *a, loom_buf *b, double t, loom_buf *t
 /* `to`: share of the prescribed motion at x1; a motion is never cut vertex by vertex */
 static loom_status ask_bound(run *r, loom_buf *x0, loom_buf *x1, double to, double *toi)
 {
-  const int vertex = r->bound == FILTER_BOUND_VERTEX && to == r->st.progress;
+  const int vertex = r->filter.bound == FILTER_BOUND_VERTEX && to == r->st.progress;
   loom_bound b = {.struct_size = sizeof b,
                   .per_vertex = vertex,
                   .t_vertex = vertex ? r->buf.t_vertex : NULL,
@@ -57,9 +58,9 @@ static loom_status ask_bound(run *r, loom_buf *x0, loom_buf *x1, double to, doub
                   .blocker = -1};
   LOOM_TRY(detect_max_step(r, x0, x1, &b));
   *toi = b.t_global;
-  if (to > r->st.progress) r->blocker = b.blocker;
-  r->step_toi = fmin(r->step_toi, b.t_global);
-  if (r->beyond && b.touching)
+  if (to > r->st.progress) r->filter.blocker = b.blocker;
+  r->filter.step_toi = fmin(r->filter.step_toi, b.t_global);
+  if (r->filter.beyond && b.touching)
     return err_set(
         r->err, LOOM_E_NUMERIC,
         "step %lld: a pair touches within rounding at the last positions without "
@@ -73,11 +74,11 @@ static loom_status ask_bound(run *r, loom_buf *x0, loom_buf *x1, double to, doub
 static loom_status apply_bound(run *r, double *toi)
 {
   LOOM_TRY(ask_bound(r, r->st.x_feas, r->st.x, r->st.progress, toi));
-  r->cut = *toi < 1.0;
-  if (*toi >= 1.0 && r->bound != FILTER_BOUND_VERTEX)
+  r->filter.cut = *toi < 1.0;
+  if (*toi >= 1.0 && r->filter.bound != FILTER_BOUND_VERTEX)
     return la_fill(r->m, &r->exec, r->buf.rejected, 0.0);
   LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.wanted, r->st.x));
-  loom_buf *const t = r->bound == FILTER_BOUND_VERTEX ? r->buf.t_vertex : NULL;
+  loom_buf *const t = r->filter.bound == FILTER_BOUND_VERTEX ? r->buf.t_vertex : NULL;
   LOOM_TRY(blend(r, r->st.x_feas, r->buf.wanted, *toi, t, r->st.x));
   return la_waxpby(r->m, &r->exec, 1.0, r->buf.wanted, -1.0, r->st.x, r->buf.rejected);
 }
@@ -87,8 +88,8 @@ static loom_status lead_feasible(run *r, double *toi)
 {
   LOOM_TRY(ask_bound(r, r->st.x_feas, r->st.x, r->st.progress, toi));
   LOOM_TRY(la_fill(r->m, &r->exec, r->buf.rejected, 0.0));
-  r->certified = *toi >= 1.0;
-  if (r->certified) return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);
+  r->filter.certified = *toi >= 1.0;
+  if (r->filter.certified) return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);
   LOOM_TRY(blend(r, r->st.x_feas, r->st.x, *toi, NULL, r->buf.wanted));
   return buf_copy(r->m, &r->exec, r->st.x_feas, r->buf.wanted);
 }
@@ -149,9 +150,10 @@ static loom_status line_search(run *r, double *alpha)
   LOOM_TRY(la_dot(r->m, &r->exec, r->st.grad, r->buf.dx, &ls.slope));
   LOOM_TRY(measure_norms(r, r->st.grad, &res));
   ls.g0 = res.rms;
-  ls.e0 = r->energies.total;
-  ls.noise = ENERGY_NOISE * (fabs(r->energies.inertia) + fabs(r->energies.elastic) +
-                             fabs(r->energies.contact) + fabs(r->energies.dissipation));
+  ls.e0 = r->measured.energies.total;
+  ls.noise =
+      ENERGY_NOISE * (fabs(r->measured.energies.inertia) + fabs(r->measured.energies.elastic) +
+                      fabs(r->measured.energies.contact) + fabs(r->measured.energies.dissipation));
   if (ls.slope < 0.0)
     for (int64_t i = 0; i <= r->set.filter.max_backtracks; ++i, *alpha *= 0.5) {
       int yes = 0;
@@ -177,27 +179,29 @@ void filter_choose(run *r)
     unfiltered |= (c->provides & LOOM_CONT_UNFILTERED) != 0;
     filtered |= (c->provides & forms) && !(c->provides & LOOM_CONT_UNFILTERED);
     if ((c->provides & LOOM_CONT_RESOLVE) && (c->provides & LOOM_CONT_UNFILTERED)) {
-      r->has_repair = 1;
+      r->filter.has_repair = 1;
     } else if (c->provides & LOOM_CONT_RESOLVE) {
-      r->has_resolve = 1;
-      r->resolve_at_end |= !(c->provides & forms);
+      r->filter.has_resolve = 1;
+      r->filter.resolve_at_end |= !(c->provides & forms);
     }
   }
   unfiltered = unfiltered && !filtered;
-  r->filter_when = r->set.filter.when == FILTER_WHEN_AUTO ? s->filter_when : r->set.filter.when - 1;
+  r->filter.when = r->set.filter.when == FILTER_WHEN_AUTO ? s->filter_when : r->set.filter.when - 1;
   if (r->set.filter.when == FILTER_WHEN_AUTO && unfiltered && s->filter_when == LOOM_FILTER_EVERY)
-    r->filter_when = LOOM_FILTER_ADVICE;
-  r->bound = r->set.filter.bound != FILTER_BOUND_AUTO ? r->set.filter.bound
-             : needs_bound                            ? FILTER_BOUND_GLOBAL
-                                                      : FILTER_BOUND_NONE;
-  r->line_search = r->set.filter.line_search == LINE_AUTO ? (s->needs & LOOM_NEEDS_LINE_SEARCH) != 0
-                                                          : r->set.filter.line_search == LINE_ON;
-  r->beyond = r->bound == FILTER_BOUND_GLOBAL && r->filter_when == LOOM_FILTER_ADVICE &&
-              (r->set.filter.go_on == FILTER_GO_TRIAL ||
-               (r->set.filter.go_on == FILTER_GO_AUTO && unfiltered));
+    r->filter.when = LOOM_FILTER_ADVICE;
+  r->filter.bound = r->set.filter.bound != FILTER_BOUND_AUTO ? r->set.filter.bound
+                    : needs_bound                            ? FILTER_BOUND_GLOBAL
+                                                             : FILTER_BOUND_NONE;
+  r->filter.line_search = r->set.filter.line_search == LINE_AUTO
+                              ? (s->needs & LOOM_NEEDS_LINE_SEARCH) != 0
+                              : r->set.filter.line_search == LINE_ON;
+  r->filter.beyond = r->filter.bound == FILTER_BOUND_GLOBAL &&
+                     r->filter.when == LOOM_FILTER_ADVICE &&
+                     (r->set.filter.go_on == FILTER_GO_TRIAL ||
+                      (r->set.filter.go_on == FILTER_GO_AUTO && unfiltered));
   r->uses_gradient = (s->needs & LOOM_USES_GRADIENT) != 0;
-  r->moves =
-      r->bound != FILTER_BOUND_NONE && (scene_pins_move(r->scene) || scene_bodies_move(r->scene));
+  r->filter.moves = r->filter.bound != FILTER_BOUND_NONE &&
+                    (scene_pins_move(r->scene) || scene_bodies_move(r->scene));
 }
 
 /* ---- what the step calls ------------------------------------------------------------------ */
@@ -205,19 +209,19 @@ void filter_choose(run *r)
 loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
 {
   const loom_solver_ops *const ops = r->solver.plugin->ops.solver;
-  const int beyond = r->beyond && r->st.progress >= 1.0;
+  const int beyond = r->filter.beyond && r->st.progress >= 1.0;
   /* the filter at the end of the step is enough for the last iteration */
   const int last = beyond && r->st.iter + 1 >= r->set.stop.max_iters;
-  const int asked = it->filter != 0 || r->filter_asked;
-  const int due = r->filter_when == LOOM_FILTER_EVERY || r->st.progress < 1.0 ||
-                  (r->filter_when == LOOM_FILTER_ADVICE && asked && !last);
-  const int bounded = due && r->bound != FILTER_BOUND_NONE;
-  const int bound_first = bounded && r->line_search && r->filter_when == LOOM_FILTER_EVERY &&
-                          r->bound == FILTER_BOUND_GLOBAL;
+  const int asked = it->filter != 0 || r->filter.asked;
+  const int due = r->filter.when == LOOM_FILTER_EVERY || r->st.progress < 1.0 ||
+                  (r->filter.when == LOOM_FILTER_ADVICE && asked && !last);
+  const int bounded = due && r->filter.bound != FILTER_BOUND_NONE;
+  const int bound_first = bounded && r->filter.line_search && r->filter.when == LOOM_FILTER_EVERY &&
+                          r->filter.bound == FILTER_BOUND_GLOBAL;
   *out = (filter_result){.alpha = 1.0, .toi = 1.0, .filtered = due};
 
-  if (due) r->filter_asked = 0;
-  r->certified = r->cut = 0;
+  if (due) r->filter.asked = 0;
+  r->filter.certified = r->filter.cut = 0;
   LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.x_before, r->st.x));
   if (ops->trial == LOOM_TRIAL_POINT) /* dx is the trial, see state.h */
     LOOM_TRY(la_axpby(r->m, &r->exec, -1.0, r->buf.x_before, 1.0, r->buf.dx));
@@ -228,7 +232,7 @@ loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
     LOOM_TRY(ask_bound(r, r->buf.x_before, r->st.x, r->st.progress, &out->toi));
     out->alpha = out->toi;
   }
-  if (r->line_search) LOOM_TRY(line_search(r, &out->alpha));
+  if (r->filter.line_search) LOOM_TRY(line_search(r, &out->alpha));
   out->stalled = out->alpha == 0.0;
   if (bounded && beyond) {
     LOOM_TRY(lead_feasible(r, &out->toi));
@@ -236,10 +240,10 @@ loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)
     LOOM_TRY(apply_bound(r, &out->toi));
     out->alpha *= out->toi;
   }
-  if (due && !r->resolve_at_end) LOOM_TRY(resolve_all(r, 0, &out->resolved));
+  if (due && !r->filter.resolve_at_end) LOOM_TRY(resolve_all(r, 0, &out->resolved));
   if (bounded) ++r->st.filters;
   if (bounded && !beyond) {
-    r->certified = 1;
+    r->filter.certified = 1;
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
   }
   return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->buf.x_before, r->buf.dx);
@@ -252,7 +256,7 @@ loom_status filter_repair(run *r, filter_result *out)
   LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.x_before, r->st.x));
   LOOM_TRY(lead_feasible(r, &out->toi));
   ++r->st.filters;
-  if (!r->certified) {
+  if (!r->filter.certified) {
     LOOM_TRY(detect_all(r, &changed));
     LOOM_TRY(detect_announce(r, changed));
     LOOM_TRY(resolve_all(r, 1, &out->resolved));
@@ -263,20 +267,22 @@ loom_status filter_repair(run *r, filter_result *out)
 
 loom_status filter_final(run *r, filter_result *out)
 {
-  const int pending = r->filter_when != LOOM_FILTER_EVERY && !(r->beyond && r->certified);
+  const int pending =
+      r->filter.when != LOOM_FILTER_EVERY && !(r->filter.beyond && r->filter.certified);
   *out = (filter_result){.alpha = 1.0, .toi = 1.0};
-  if (!(pending && r->bound != FILTER_BOUND_NONE) &&
-      !(r->has_resolve && (pending || r->resolve_at_end)))
+  if (!(pending && r->filter.bound != FILTER_BOUND_NONE) &&
+      !(r->filter.has_resolve && (pending || r->filter.resolve_at_end)))
     return LOOM_OK;
   out->filtered = 1;
   LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.x_before, r->st.x));
-  if (r->bound != FILTER_BOUND_NONE) {
+  if (r->filter.bound != FILTER_BOUND_NONE) {
     LOOM_TRY(apply_bound(r, &out->toi));
     out->alpha = out->toi;
   }
-  if (r->has_resolve) LOOM_TRY(resolve_all(r, 0, &out->resolved));
+  if (r->filter.has_resolve) LOOM_TRY(resolve_all(r, 0, &out->resolved));
   LOOM_TRY(problem_restore_fixed(r, r->st.x));
-  if (r->bound != FILTER_BOUND_NONE) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
+  if (r->filter.bound != FILTER_BOUND_NONE)
+    LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
   return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->buf.x_before, r->buf.dx);
 }
 
@@ -284,16 +290,17 @@ loom_status filter_guess(run *r)
 {
   double toi = 1.0;
   LOOM_TRY(problem_restore_fixed(r, r->st.trial));
-  r->filter_asked = r->certified = 0;
-  if (r->bound == FILTER_BOUND_NONE) return buf_copy(r->m, &r->exec, r->st.x, r->st.trial);
+  r->filter.asked = r->filter.certified = 0;
+  if (r->filter.bound == FILTER_BOUND_NONE) return buf_copy(r->m, &r->exec, r->st.x, r->st.trial);
   LOOM_TRY(ask_bound(r, r->st.x_start, r->st.trial, 1.0, &toi));
   r->st.filters = 1;
-  loom_buf *const t = r->bound == FILTER_BOUND_VERTEX && !r->moves ? r->buf.t_vertex : NULL;
+  loom_buf *const t =
+      r->filter.bound == FILTER_BOUND_VERTEX && !r->filter.moves ? r->buf.t_vertex : NULL;
   LOOM_TRY(blend(r, r->st.x_start, r->st.trial, toi, t, r->st.x));
-  if (r->moves) r->st.progress = toi;
+  if (r->filter.moves) r->st.progress = toi;
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
-  r->certified = !r->beyond || toi >= 1.0 || r->moves;
-  return r->certified ? LOOM_OK : buf_copy(r->m, &r->exec, r->st.x, r->st.trial);
+  r->filter.certified = !r->filter.beyond || toi >= 1.0 || r->filter.moves;
+  return r->filter.certified ? LOOM_OK : buf_copy(r->m, &r->exec, r->st.x, r->st.trial);
 }
 
 loom_status filter_advance(run *r, int *moved)

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "run/checkpoint.h"
+#include "run/host.h"
 #include "run/host_check.h"
 #include "run/vet.h"
 
@@ -149,7 +151,7 @@ static loom_status host_elem_hessians(const loom_host *h, const loom_step *s, in
       host_check_hessian(h, "elem_hessians", how | LOOM_HESS_NO_CONTACT, LOOM_NEED_ELEM_HESSIAN));
   LOOM_TRY(host_check_blocks(h, block, out));
   host_charge(r, LOOM_C_HESSIAN, 1);
-  return elastic_elem_hessians(r->el, block, x, how & 3, out);
+  return elastic_elem_hessians(r->problem.el, block, x, how & 3, out);
 }
 static loom_status host_contact_hessian(const loom_host *h, const loom_step *s, loom_buf *x,
                                         int how, const loom_blocks3 **out)

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/balls.h"
 #include "run/call.h"
+#include "run/contact_forms.h"
+#include "run/host.h"
 
 int instances_list(run *r, int order, instance *all[RUN_ALL_INSTANCES])
 {
@@ -139,7 +142,7 @@ loom_status instances_fit(run *r)
   }
   fit_body *const bodies = calloc((size_t)r->scene->pub.num_obstacles + 1, sizeof *bodies);
   if (bodies == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory");
-  const fit_scene scene = {.elem_caps = elastic_caps(r->el),
+  const fit_scene scene = {.elem_caps = elastic_caps(r->problem.el),
                            .ball = balls_name(r),
                            .yarns = r->scene->pub.num_yarns > 0,
                            .bodies = bodies,

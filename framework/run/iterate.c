@@ -20,11 +20,11 @@ static loom_status residual_error(run *r)
 
 enum { GRAD_NONE = -2 }; /* of loom_step.grad_iter: the gradient at x is not known */
 
-/* Residual of the problem as it stands, into *res; energies into r->energies. */
+/* Residual of the problem as it stands, into *res; energies into r->measured.energies. */
 static loom_status measure_problem(run *r, int fresh, residual *res)
 {
   r->st.grad_iter = GRAD_NONE;
-  const loom_status s = measure_gradient(r, fresh, r->st.grad, &r->energies);
+  const loom_status s = measure_gradient(r, fresh, r->st.grad, &r->measured.energies);
   if (s == LOOM_REJECTED) { /* a barrier has no value at this unfiltered point */
     *res = (residual){NAN, NAN};
     return LOOM_OK;
@@ -51,19 +51,19 @@ static loom_status measure_point(run *r, int fresh, residual *res)
   if (measured(r)) return measure_problem(r, fresh, res);
   r->st.grad_iter = GRAD_NONE;
   *res = (residual){NAN, NAN};
-  r->energies = (loom_energies){NAN, NAN, NAN, NAN, NAN};
+  r->measured.energies = (loom_energies){NAN, NAN, NAN, NAN, NAN};
   return LOOM_OK;
 }
 
 loom_status measure_start(run *r)
 {
   const filter_result guess = {
-      .alpha = NAN, .toi = r->step_toi, .filtered = r->bound != FILTER_BOUND_NONE};
+      .alpha = NAN, .toi = r->filter.step_toi, .filtered = r->filter.bound != FILTER_BOUND_NONE};
   clock_push(&r->clock, CLOCK_MEASURE);
-  r->r_ref = NAN;
-  if (measured(r)) LOOM_TRY(measure_r_ref(r, &r->r_ref));
-  LOOM_TRY(measure_problem(r, 1, &r->solved));
-  r->next = r->solved;
+  r->measured.r_ref = NAN;
+  if (measured(r)) LOOM_TRY(measure_r_ref(r, &r->measured.r_ref));
+  LOOM_TRY(measure_problem(r, 1, &r->measured.solved));
+  r->measured.next = r->measured.solved;
   clock_pop(&r->clock);
   const loom_iterate none = columns_no_iterate(r);
   return measured(r) ? record_iter(r, r->k_base - 1, &none, &guess, NAN) : LOOM_OK;
@@ -74,7 +74,7 @@ loom_status measure_solved(run *r, iteration *i)
   clock_push(&r->clock, CLOCK_MEASURE);
   LOOM_TRY(la_norm_max3(r->m, &r->exec, r->buf.dx, &i->dx_max));
   if (!isfinite(i->dx_max) && !i->closing) return vet_trial(r, r->buf.dx);
-  LOOM_TRY(measure_point(r, 1, &r->solved));
+  LOOM_TRY(measure_point(r, 1, &r->measured.solved));
   clock_pop(&r->clock);
   i->grad_solved = r->st.grad;
   return LOOM_OK;
@@ -82,10 +82,10 @@ loom_status measure_solved(run *r, iteration *i)
 
 loom_status measure_next(run *r, iteration *i)
 {
-  r->next = r->solved;
+  r->measured.next = r->measured.solved;
   if (i->changed == LOOM_CHANGED_NONE) return LOOM_OK;
   clock_push(&r->clock, CLOCK_MEASURE);
-  LOOM_TRY(measure_point(r, i->moved, &r->next));
+  LOOM_TRY(measure_point(r, i->moved, &r->measured.next));
   clock_pop(&r->clock);
   return LOOM_OK;
 }
@@ -112,7 +112,8 @@ loom_status solver_accepted(run *r, iteration *i)
                          .resolved = i->f.resolved,
                          .alpha = i->f.alpha,
                          .toi = i->f.toi,
-                         .t_vertex = r->bound == FILTER_BOUND_VERTEX ? r->buf.t_vertex : NULL,
+                         .t_vertex =
+                             r->filter.bound == FILTER_BOUND_VERTEX ? r->buf.t_vertex : NULL,
                          .filtered = i->f.filtered,
                          .final = i->final,
                          .dx = r->buf.dx,
@@ -140,7 +141,7 @@ loom_status contact_refresh(run *r, iteration *i)
 {
   const int64_t period = r->set.detect.period;
   uint32_t again = LOOM_CHANGED_NONE;
-  if (r->num_contact == 0 && !r->moves) return LOOM_OK;
+  if (r->num_contact == 0 && !r->filter.moves) return LOOM_OK;
   if (r->solver.plugin->ops.solver->accepted != NULL) { /* for quasi-Newton pairs */
     LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.grad_solved, r->st.grad));
     i->grad_solved = r->buf.grad_solved;
@@ -159,9 +160,9 @@ loom_status contact_refresh(run *r, iteration *i)
 
 static double tested_residual(const run *r)
 {
-  if (r->set.stop.on == STOP_SOLVED) return r->solved.rms;
-  if (r->set.stop.on == STOP_NEXT) return r->next.rms;
-  return isnan(r->next.rms) ? r->solved.rms : r->next.rms;
+  if (r->set.stop.on == STOP_SOLVED) return r->measured.solved.rms;
+  if (r->set.stop.on == STOP_NEXT) return r->measured.next.rms;
+  return isnan(r->measured.next.rms) ? r->measured.solved.rms : r->measured.next.rms;
 }
 
 /* -1: go on.  `stalled`: neither this iteration nor anything else will move x.  As long as
@@ -171,12 +172,12 @@ int stop_reason(run *r, int64_t done, int stalled, double first)
   const stop_settings *const s = &r->set.stop;
   const int64_t one_shot = r->solver.plugin->ops.solver->max_outer;
   const double res = tested_residual(r);
-  const int calm = res <= s->tol_abs || res <= s->tol_rel * r->r_ref || stalled;
-  const int arrived = r->st.progress >= 1.0 && (!r->beyond || r->certified);
-  if (calm && !arrived) r->filter_asked = 1; /* it may have converged: see what a bound says */
+  const int calm = res <= s->tol_abs || res <= s->tol_rel * r->measured.r_ref || stalled;
+  const int arrived = r->st.progress >= 1.0 && (!r->filter.beyond || r->filter.certified);
+  if (calm && !arrived) r->filter.asked = 1; /* it may have converged: see what a bound says */
   if (arrived && res <= s->tol_abs) return H5LOG_converged_abs;
-  if (arrived && res <= s->tol_rel * r->r_ref) return H5LOG_converged_rel;
-  if (res > s->diverged * fmax(first, r->r_ref)) return H5LOG_diverged;
+  if (arrived && res <= s->tol_rel * r->measured.r_ref) return H5LOG_converged_rel;
+  if (res > s->diverged * fmax(first, r->measured.r_ref)) return H5LOG_diverged;
   if (arrived && stalled) return H5LOG_stalled;
   if (done >= s->max_iters || (one_shot > 0 && done >= one_shot)) return H5LOG_max_iters;
   if (s->time_budget_ms > 0.0 && 1e3 * clock_net(&r->clock) >= s->time_budget_ms)
@@ -218,16 +219,16 @@ static loom_status close_filter(run *r, iteration *i)
  * is then left is cut. */
 loom_status filter_finish(run *r, int64_t iters)
 {
-  const int64_t most = r->beyond && r->has_repair ? r->set.filter.repairs : 0;
-  while (r->repairs < most && !r->certified) {
-    iteration i = {.k = iters + r->repairs++, .closing = 1};
+  const int64_t most = r->filter.beyond && r->filter.has_repair ? r->set.filter.repairs : 0;
+  while (r->filter.repairs < most && !r->filter.certified) {
+    iteration i = {.k = iters + r->filter.repairs++, .closing = 1};
     clock_push(&r->clock, CLOCK_FILTER);
     LOOM_TRY(filter_repair(r, &i.f));
     clock_pop(&r->clock);
-    i.final = r->certified;
+    i.final = r->filter.certified;
     LOOM_TRY(close_filter(r, &i));
   }
-  iteration i = {.k = iters + r->repairs, .closing = 1, .final = 1};
+  iteration i = {.k = iters + r->filter.repairs, .closing = 1, .final = 1};
   clock_push(&r->clock, CLOCK_FILTER);
   LOOM_TRY(filter_final(r, &i.f));
   clock_pop(&r->clock);

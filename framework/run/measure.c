@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "run/host.h"
 #include "run/run.kern.h"
 
 static const lk_entry k_norm_sum = LK_ENTRY(run_norm_sum);
@@ -34,7 +35,7 @@ loom_status measure_norms(run *r, loom_buf *g, residual *out)
   LOOM_TRY(norm(r, &k_norm_max, g, r->scene->pub.mass, NULL, 1));
   LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 2, v));
   /* without a free vertex there is nothing to solve: zero, not 0/0 */
-  out->rms = r->total_mass > 0.0 ? h2 * sqrt(v[0] / r->total_mass) : 0.0;
+  out->rms = r->measured.total_mass > 0.0 ? h2 * sqrt(v[0] / r->measured.total_mass) : 0.0;
   out->max = h2 * sqrt(v[1]);
   return LOOM_OK;
 }
@@ -43,7 +44,7 @@ loom_status measure_free(run *r, double *rms)
 {
   const double h2 = r->st.h * r->st.h;
   loom_buf *const touched =
-      detect_num_pairs(r) > 0 || r->yarn_verts != NULL ? r->buf.touched : NULL;
+      detect_num_pairs(r) > 0 || r->detect.yarn_verts != NULL ? r->buf.touched : NULL;
   double v[2];
   if (touched != NULL) LOOM_TRY(detect_mark_touched(r));
   LOOM_TRY(norm(r, &k_norm_sum, r->buf.grad_free, r->scene->pub.mass, touched, 0));
@@ -96,7 +97,7 @@ loom_status measure_e_ref(run *r, double *out)
   *out = NAN;
   if (!r->rep.have_ref) return LOOM_OK;
   LOOM_TRY(weighted(r, &k_weighted_sq, r->st.x, r->rep.x_ref, NULL, &sum));
-  *out = sqrt(sum / r->all_mass);
+  *out = sqrt(sum / r->measured.all_mass);
   return LOOM_OK;
 }
 
@@ -106,7 +107,7 @@ loom_status measure_r_ref(run *r, double *out)
 {
   residual res;
   LOOM_TRY(la_fill(r->m, &r->exec, r->buf.grad_free, 0.0));
-  LOOM_TRY(elastic_gradient(r->el, r->st.y, r->buf.grad_free));
+  LOOM_TRY(elastic_gradient(r->problem.el, r->st.y, r->buf.grad_free));
   LOOM_TRY(measure_norms(r, r->buf.grad_free, &res));
   *out = res.rms;
   return LOOM_OK;

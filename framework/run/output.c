@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "run/output.h"
 #include "run/run_state.h"
 
 static loom_status too_long(run *r, const char *path)

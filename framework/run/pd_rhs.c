@@ -50,31 +50,31 @@ static loom_status couplings_new(run *r)
   asm_csr *A = NULL;
   LOOM_TRY(asm_csr_new(r->err, r->m, &r->exec, &r->scene->pub, &A));
   loom_status s = asm_csr_begin(A);
-  if (s == LOOM_OK) s = elastic_pd_operator(r->el, A);
-  if (s == LOOM_OK) s = take_couplings(r, asm_csr_matrix(A), &r->couplings);
+  if (s == LOOM_OK) s = elastic_pd_operator(r->problem.el, A);
+  if (s == LOOM_OK) s = take_couplings(r, asm_csr_matrix(A), &r->problem.couplings);
   asm_csr_free(A);
   if (s != LOOM_OK) return s;
   return buf_new(r->m, "core", "pull of pins", LOOM_REAL, 3 * (int64_t)r->scene->pub.num_verts,
-                 &r->pull);
+                 &r->problem.pull);
 }
 
 void pd_rhs_free(run *r)
 {
-  buf_free(r->m, r->couplings.row_ptr);
-  buf_free(r->m, r->couplings.col);
-  buf_free(r->m, r->couplings.val);
-  buf_free(r->m, r->pull);
+  buf_free(r->m, r->problem.couplings.row_ptr);
+  buf_free(r->m, r->problem.couplings.col);
+  buf_free(r->m, r->problem.couplings.val);
+  buf_free(r->m, r->problem.pull);
 }
 
 loom_status problem_pd_rhs(run *r, loom_buf *x, loom_buf *rhs)
 {
   LOOM_TRY(problem_mass_times_y(r, rhs));
-  LOOM_TRY(elastic_pd_rhs(r->el, x, rhs));
-  if (r->pull == NULL) LOOM_TRY(couplings_new(r));
-  if (r->couplings.nnz > 0) {
+  LOOM_TRY(elastic_pd_rhs(r->problem.el, x, rhs));
+  if (r->problem.pull == NULL) LOOM_TRY(couplings_new(r));
+  if (r->problem.couplings.nnz > 0) {
     /* col names fixed vertices alone, so the free rows of x are not read */
-    LOOM_TRY(la_spmv_csr3(r->m, &r->exec, &r->couplings, x, r->pull));
-    LOOM_TRY(la_axpby(r->m, &r->exec, -1.0, r->pull, 1.0, rhs));
+    LOOM_TRY(la_spmv_csr3(r->m, &r->exec, &r->problem.couplings, x, r->problem.pull));
+    LOOM_TRY(la_axpby(r->m, &r->exec, -1.0, r->problem.pull, 1.0, rhs));
   }
   return problem_copy_fixed(r, rhs, x);
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "run/output.h"
 #include "run/run_state.h"
 
 /* A configuration that comes from somebody else would otherwise choose the code to be run. */

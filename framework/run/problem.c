@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "run/contact_forms.h"
 #include "run/run.kern.h"
 #include "run/run_state.h"
 
@@ -22,26 +23,26 @@ enum { SLOT_INERTIA = 0, SLOT_ELASTIC = 1 };
 
 loom_status problem_new(run *r)
 {
-  LOOM_TRY(elastic_new(r->err, r->m, &r->exec, &r->scene->pub, &r->el));
-  LOOM_TRY(rods_new(r->err, r->m, &r->exec, &r->scene->pub, &r->rods));
-  LOOM_TRY(blocks_alloc(r, "core", &r->blocks));
+  LOOM_TRY(elastic_new(r->err, r->m, &r->exec, &r->scene->pub, &r->problem.el));
+  LOOM_TRY(rods_new(r->err, r->m, &r->exec, &r->scene->pub, &r->problem.rods));
+  LOOM_TRY(blocks_alloc(r, "core", &r->problem.blocks));
   int isotropic = 1;
   for (int i = 0; i < r->num_contact; ++i) {
     const uint32_t provides = r->contact[i].in.plugin->ops.contact->provides;
     isotropic &= !(provides & LOOM_CONT_QUAD) || (provides & LOOM_CONT_QUAD_ISO) != 0;
   }
-  return quad_alloc(r, "core", isotropic, &r->quad);
+  return quad_alloc(r, "core", isotropic, &r->problem.quad);
 }
 
 void problem_free(run *r)
 {
-  rods_free(r->rods);
-  elastic_free(r->el);
-  asm_bsr_free(r->bsr);
-  asm_csr_free(r->csr);
+  rods_free(r->problem.rods);
+  elastic_free(r->problem.el);
+  asm_bsr_free(r->problem.bsr);
+  asm_csr_free(r->problem.csr);
   pd_rhs_free(r);
-  blocks_release(r, &r->blocks);
-  quad_release(r, &r->quad);
+  blocks_release(r, &r->problem.blocks);
+  quad_release(r, &r->problem.quad);
 }
 
 /* One of the inertia kernels at x. */
@@ -64,11 +65,11 @@ loom_status problem_free_part(run *r, loom_buf *x, loom_energies *e, loom_buf *g
   if (g != NULL) {
     LOOM_TRY(inertia(r, &k_inertia_gradient, x, g, LOOM_WRITE, NULL));
     if (e != NULL)
-      LOOM_TRY(elastic_gradient_energy(r->el, x, g, SLOT_ELASTIC, &used));
+      LOOM_TRY(elastic_gradient_energy(r->problem.el, x, g, SLOT_ELASTIC, &used));
     else
-      LOOM_TRY(elastic_gradient(r->el, x, g));
+      LOOM_TRY(elastic_gradient(r->problem.el, x, g));
   } else if (e != NULL) {
-    LOOM_TRY(elastic_energy(r->el, x, SLOT_ELASTIC, &used));
+    LOOM_TRY(elastic_energy(r->problem.el, x, SLOT_ELASTIC, &used));
   }
   if (e == NULL) return LOOM_OK;
   double v[LOOM_NUM_RESULTS];
@@ -134,25 +135,26 @@ loom_status problem_eval(run *r, loom_buf *x, int what, loom_energies *e, loom_b
 
 loom_status problem_contact_blocks(run *r, loom_buf *x, int how, const loom_blocks3 **out)
 {
-  r->blocks.count = 0;
+  r->problem.blocks.count = 0;
   if (!(how & LOOM_HESS_NO_CONTACT))
     for (int i = 0; i < r->num_contact; ++i)
-      LOOM_TRY(contact_hessian(r, &r->contact[i], x, how, &r->blocks));
-  *out = &r->blocks;
+      LOOM_TRY(contact_hessian(r, &r->contact[i], x, how, &r->problem.blocks));
+  *out = &r->problem.blocks;
   return LOOM_OK;
 }
 
 loom_status problem_hessian(run *r, loom_buf *x, int how, const loom_bsr3 **H)
 {
   const loom_blocks3 *contact = NULL;
-  if (r->bsr == NULL) LOOM_TRY(asm_bsr_new(r->err, r->m, &r->exec, &r->scene->pub, &r->bsr));
+  if (r->problem.bsr == NULL)
+    LOOM_TRY(asm_bsr_new(r->err, r->m, &r->exec, &r->scene->pub, &r->problem.bsr));
   LOOM_TRY(problem_contact_blocks(r, x, how, &contact));
-  LOOM_TRY(asm_bsr_begin(r->bsr, contact));
-  LOOM_TRY(asm_bsr_add_mass(r->bsr, 1.0 / (r->st.h * r->st.h)));
-  LOOM_TRY(elastic_hessian(r->el, x, how & 3, r->bsr));
-  LOOM_TRY(asm_bsr_add_contact(r->bsr, contact));
-  LOOM_TRY(asm_bsr_finish(r->bsr));
-  *H = asm_bsr_matrix(r->bsr);
+  LOOM_TRY(asm_bsr_begin(r->problem.bsr, contact));
+  LOOM_TRY(asm_bsr_add_mass(r->problem.bsr, 1.0 / (r->st.h * r->st.h)));
+  LOOM_TRY(elastic_hessian(r->problem.el, x, how & 3, r->problem.bsr));
+  LOOM_TRY(asm_bsr_add_contact(r->problem.bsr, contact));
+  LOOM_TRY(asm_bsr_finish(r->problem.bsr));
+  *H = asm_bsr_matrix(r->problem.bsr);
   return LOOM_OK;
 }
 
@@ -180,7 +182,7 @@ loom_status problem_hess_apply(run *r, loom_buf *x, int how, loom_buf *p, loom_b
   const loom_blocks3 *contact = NULL;
   LOOM_TRY(la_fill(r->m, &r->exec, Hp, 0.0));
   LOOM_TRY(inertia(r, &k_inertia_apply, p, Hp, LOOM_RDWR, NULL));
-  LOOM_TRY(elastic_apply(r->el, x, how & 3, p, Hp));
+  LOOM_TRY(elastic_apply(r->problem.el, x, how & 3, p, Hp));
   LOOM_TRY(problem_contact_blocks(r, x, how, &contact));
   LOOM_TRY(problem_blocks_apply(r, contact, p, NULL, Hp));
   /* unit rows of fixed vertices, as in the assembled matrix */
@@ -189,16 +191,17 @@ loom_status problem_hess_apply(run *r, loom_buf *x, int how, loom_buf *p, loom_b
 
 loom_status problem_pd_operator(run *r, const loom_csr **L)
 {
-  if (r->csr == NULL) LOOM_TRY(asm_csr_new(r->err, r->m, &r->exec, &r->scene->pub, &r->csr));
-  if (r->csr_h != r->st.h) { /* constant otherwise */
-    LOOM_TRY(asm_csr_begin(r->csr));
-    LOOM_TRY(asm_csr_add_mass(r->csr, 1.0 / (r->st.h * r->st.h)));
-    LOOM_TRY(elastic_pd_operator(r->el, r->csr));
-    LOOM_TRY(asm_csr_finish(r->csr));
-    r->csr_h = r->st.h;
+  if (r->problem.csr == NULL)
+    LOOM_TRY(asm_csr_new(r->err, r->m, &r->exec, &r->scene->pub, &r->problem.csr));
+  if (r->problem.csr_h != r->st.h) { /* constant otherwise */
+    LOOM_TRY(asm_csr_begin(r->problem.csr));
+    LOOM_TRY(asm_csr_add_mass(r->problem.csr, 1.0 / (r->st.h * r->st.h)));
+    LOOM_TRY(elastic_pd_operator(r->problem.el, r->problem.csr));
+    LOOM_TRY(asm_csr_finish(r->problem.csr));
+    r->problem.csr_h = r->st.h;
   }
-  r->csr_used = r->st.index;
-  *L = asm_csr_matrix(r->csr);
+  r->problem.csr_used = r->st.index;
+  *L = asm_csr_matrix(r->problem.csr);
   return LOOM_OK;
 }
 
@@ -206,10 +209,10 @@ loom_status problem_pd_operator(run *r, const loom_csr **L)
  * of a cloth.  Whoever asks again gets the same bits. */
 void problem_end_step(run *r)
 {
-  if (r->csr == NULL || r->csr_used == r->st.index) return;
-  asm_csr_free(r->csr);
-  r->csr = NULL;
-  r->csr_h = 0.0;
+  if (r->problem.csr == NULL || r->problem.csr_used == r->st.index) return;
+  asm_csr_free(r->problem.csr);
+  r->problem.csr = NULL;
+  r->problem.csr_h = 0.0;
 }
 
 loom_status problem_mass_times_y(run *r, loom_buf *out)
@@ -219,9 +222,10 @@ loom_status problem_mass_times_y(run *r, loom_buf *out)
 
 loom_status problem_quad(run *r, loom_buf *x, const loom_quad **out)
 {
-  r->quad.count = 0;
-  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(contact_quad(r, &r->contact[i], x, &r->quad));
-  *out = &r->quad;
+  r->problem.quad.count = 0;
+  for (int i = 0; i < r->num_contact; ++i)
+    LOOM_TRY(contact_quad(r, &r->contact[i], x, &r->problem.quad));
+  *out = &r->problem.quad;
   return LOOM_OK;
 }
 
@@ -242,8 +246,8 @@ static loom_status mass_diag(run *r)
  * step size, so that r_dinv means the same in every step. */
 loom_status problem_diag(run *r)
 {
-  const int projective = (elastic_caps(r->el) & LOOM_ELEM_PROJECT) != 0;
-  if ((elastic_caps(r->el) & LOOM_ELEM_HESSIAN) == 0) return mass_diag(r);
+  const int projective = (elastic_caps(r->problem.el) & LOOM_ELEM_PROJECT) != 0;
+  if ((elastic_caps(r->problem.el) & LOOM_ELEM_HESSIAN) == 0) return mass_diag(r);
   loom_buf *row_ptr, *col, *val;
   int bs;
   if (projective) {

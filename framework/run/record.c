@@ -29,16 +29,16 @@ loom_status record_iter(run *r, int64_t k, const loom_iterate *it, const filter_
                         .stage = it->stage,
                         .epoch = r->st.epoch,
                         .filtered = f->filtered,
-                        .r_solved_rms = r->solved.rms,
-                        .r_solved_max = r->solved.max,
-                        .r_next_rms = r->next.rms,
-                        .r_next_max = r->next.max,
+                        .r_solved_rms = r->measured.solved.rms,
+                        .r_solved_max = r->measured.solved.max,
+                        .r_next_rms = r->measured.next.rms,
+                        .r_next_max = r->measured.next.max,
                         .own_res = it->own_res,
-                        .e_inertia = r->energies.inertia,
-                        .e_elastic = r->energies.elastic,
-                        .e_contact = r->energies.contact,
-                        .e_dissip = r->energies.dissipation,
-                        .e_total = r->energies.total,
+                        .e_inertia = r->measured.energies.inertia,
+                        .e_elastic = r->measured.energies.elastic,
+                        .e_contact = r->measured.energies.contact,
+                        .e_dissip = r->measured.energies.dissipation,
+                        .e_total = r->measured.energies.total,
                         .alpha = f->alpha,
                         .toi = f->toi,
                         .dx_max = dx_max,
@@ -61,7 +61,7 @@ loom_status record_iter(run *r, int64_t k, const loom_iterate *it, const filter_
   LOOM_TRY(columns_row(r));
   if (r->log == NULL) return LOOM_OK;
   clock_push(&r->clock, CLOCK_LOG);
-  const loom_status s = h5log_iter(r->log, r->err, &row, r->extra_row);
+  const loom_status s = h5log_iter(r->log, r->err, &row, r->columns.row);
   clock_pop(&r->clock);
   return s;
 }
@@ -175,11 +175,11 @@ loom_status record_step(run *r, int64_t iters, int reason)
                         .h = r->st.h,
                         .iters = iters,
                         .reason = reason,
-                        .r_ref = r->r_ref,
-                        .r_final = r->next.rms,
-                        .e_elastic = r->energies.elastic,
-                        .e_contact = r->energies.contact,
-                        .toi = r->step_toi,
+                        .r_ref = r->measured.r_ref,
+                        .r_final = r->measured.next.rms,
+                        .e_elastic = r->measured.energies.elastic,
+                        .e_contact = r->measured.energies.contact,
+                        .toi = r->filter.step_toi,
                         .f_next = r->f_next_norm,
                         .intersections = -1};
   fill_counters(r, n);

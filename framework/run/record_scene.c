@@ -197,8 +197,8 @@ loom_status record_open(run *r, const run_options *o, int64_t last_step)
   char hash[17];
   h5log_options opt = {.frames_f32 = r->set.log.frames == 1,
                        .compression = (int)r->set.log.compression,
-                       .num_extra = r->num_columns,
-                       .extra = r->columns,
+                       .num_extra = r->columns.num,
+                       .extra = r->columns.all,
                        .num_obstacles = r->scene->pub.num_obstacles,
                        .obstacle_names = names,
                        .overwrite = r->overwrite};

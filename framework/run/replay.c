@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/replay.h"
+#include "run/run_state.h"
 
 static loom_status check_reference(run *r)
 {

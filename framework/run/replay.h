@@ -1,8 +1,38 @@
-/* replay.h - what the files of a replay share: replay.c, replay_same.c, replay_state.c. */
+/* replay.h - lock-step comparison with a reference run: replay.c, replay_same.c, replay_state.c. */
 #ifndef LOOM_REPLAY_H
 #define LOOM_REPLAY_H
 
-#include "run/run_state.h"
+#include "config/config.h"
+#include "log/h5log.h"
+#include "run/instances.h"
+
+typedef struct replay {
+  h5read *ref;
+  int64_t num_frames;
+  double *x, *v;      /* [n][3] one frame on the host */
+  loom_buf *x_ref;    /* real [n][3], m, the reference's end of the present step */
+  int have_ref;       /* x_ref holds the frame of this step */
+  cfg *ours, *theirs; /* this config and the reference's, as they took effect */
+  /* rows of /state, see replay_state.c */
+  int64_t num_states, num_state;
+  int64_t *state_step;           /* [num_states] */
+  struct h5log_state_row *state; /* [num_state] those of step `state_at`, if `have_rows` */
+  int64_t state_at;
+  int have_rows;
+  int core, forwards; /* the core's own state is there; forwarding may be taken over */
+  int restoring;      /* checkpoint() reads from the reference */
+  int probing;        /* ... only counts what it would write: */
+  int probed;
+} replay;
+
+/* ---- replay.c, and replay_state.c for plugins -------------------------------------------- */
+loom_status replay_open(run *r);
+loom_status replay_ready(run *r);               /* instances are there: what will be restored */
+loom_status replay_load(run *r, int64_t index); /* st.x, st.v_start, x_ref, states of plugins */
+void replay_close(run *r);
+/* The state at the end of the step goes into the log, for a replay of this run. */
+loom_status replay_record(run *r);
+loom_status replay_state_io(run *r, const instance *in, int restore, const char *name, loom_buf *b);
 
 /* ---- replay_same.c: is it the same problem? --------------------------------------------- */
 /* Refuses a reference of other physics, by key and with both values. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/replay.h"
+#include "run/run_state.h"
 
 enum { MOST_NAMED = 6 };
 

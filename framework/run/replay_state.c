@@ -53,7 +53,8 @@ static loom_status record_core(run *r)
 {
   const int64_t cut = r->fw.last_cut;
   LOOM_TRY(put_row(r, core_name, "", LOOM_U8, 0, NULL));
-  if (rods_state(r->rods) != NULL) LOOM_TRY(put_buf(r, core_name, "frames", rods_state(r->rods)));
+  if (rods_state(r->problem.rods) != NULL)
+    LOOM_TRY(put_buf(r, core_name, "frames", rods_state(r->problem.rods)));
   if (r->f_next_norm > 0.0) LOOM_TRY(put_buf(r, core_name, "f_next", r->st.f_next));
   if (r->fw.last == NULL) return LOOM_OK;
   LOOM_TRY(put_row(r, core_name, "cut", LOOM_I64, 1, &cut));
@@ -245,7 +246,8 @@ loom_status replay_ready(run *r)
   p->forwards = same && replay_same_key(r, theirs, "run", "forwarding") &&
                 replay_same_key(r, theirs, "run", "forwarding_iters");
   LOOM_TRY(was_recorded(r, core_name, &p->core));
-  if (rods_state(r->rods) != NULL && !p->core && r->set.run.replay_state != RUN_REPLAY_FRESH)
+  if (rods_state(r->problem.rods) != NULL && !p->core &&
+      r->set.run.replay_state != RUN_REPLAY_FRESH)
     return refuse(r, "a yarn (its material frames)", not_recorded);
   return LOOM_OK;
 }
@@ -282,10 +284,10 @@ loom_status replay_restore(run *r, int64_t index)
     r->f_next_norm = 0.0;
     return forward_forget(r);
   }
-  if (rods_state(r->rods) != NULL && p->core)
-    LOOM_TRY(get_buf(r, core_name, "frames", rods_state(r->rods), 0));
+  if (rods_state(r->problem.rods) != NULL && p->core)
+    LOOM_TRY(get_buf(r, core_name, "frames", rods_state(r->problem.rods), 0));
   else
-    LOOM_TRY(rods_update(r->rods, r->st.x));
+    LOOM_TRY(rods_update(r->problem.rods, r->st.x));
   LOOM_TRY(restore_forwarding(r));
   p->restoring = 1;
   for (int i = 0; i < n; ++i)

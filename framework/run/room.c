@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "mem/limits.h"
+#include "run/room.h"
 #include "run/run_state.h"
 
 static const double BASE = 20e6;       /* of the process with its plugins */

@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/balls.h"
 #include "run/call.h"
+#include "run/checkpoint.h"
+#include "run/output.h"
 #include "run/record.h"
+#include "run/room.h"
 
 /* ---- opening ----------------------------------------------------------------------------------
  */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "run/room.h"
 #include "run/run_state.h"
 
 static const char *path_of(const run *r, const loom_plugin *p)
@@ -33,21 +34,21 @@ void run_describe(const run *r, void *file)
           name[0] ? " " : "", name, r->exec.num_threads,
           r->exec.deterministic ? "deterministic" : "not deterministic");
   fprintf(f, "scene        %d vertices, %d triangles, %d tetrahedra, %d obstacles, %.6g kg\n",
-          s->num_verts, s->num_tris, s->num_tets, s->num_obstacles, r->all_mass);
+          s->num_verts, s->num_tris, s->num_tets, s->num_obstacles, r->measured.all_mass);
   for (int32_t i = 0; i < s->num_blocks; ++i)
     fprintf(f, "  %-20s %d elements\n", s->blocks[i].type, s->blocks[i].num_elems);
-  fprintf(f, "schedule     filter %s, bound %s%s, line search %s\n", when[r->filter_when],
-          bound[r->bound], r->beyond ? " (iterates go on beyond)" : "",
-          r->line_search ? "on" : "off");
+  fprintf(f, "schedule     filter %s, bound %s%s, line search %s\n", when[r->filter.when],
+          bound[r->filter.bound], r->filter.beyond ? " (iterates go on beyond)" : "",
+          r->filter.line_search ? "on" : "off");
   room_describe(r, f);
   fprintf(f, "steps        %lld of %g s\n", (long long)r->sum.steps_planned, r->st.h);
 }
 
-int run_num_sections(const run *r) { return r->num_section; }
+int run_num_sections(const run *r) { return r->sections.num; }
 
 void run_section(const run *r, int i, const char **name, double *seconds, int64_t *calls)
 {
-  *name = r->section[i].name;
-  *seconds = r->section[i].seconds;
-  *calls = r->section[i].calls;
+  *name = r->sections.all[i].name;
+  *seconds = r->sections.all[i].seconds;
+  *calls = r->sections.all[i].calls;
 }

@@ -6,30 +6,30 @@
 
 void section_begin(run *r, const char *owner, const char *name)
 {
-  char full[sizeof r->section[0].name];
+  char full[sizeof r->sections.all[0].name];
   int i = 0;
   snprintf(full, sizeof full, "%s/%s", owner, name);
-  while (i < r->num_section && strcmp(r->section[i].name, full) != 0) ++i;
-  if (i == RUN_MAX_SECTIONS || r->num_open == CLOCK_DEPTH) return;
-  if (i == r->num_section) {
-    memcpy(r->section[i].name, full, sizeof full);
-    r->num_section++;
+  while (i < r->sections.num && strcmp(r->sections.all[i].name, full) != 0) ++i;
+  if (i == RUN_MAX_SECTIONS || r->sections.num_open == CLOCK_DEPTH) return;
+  if (i == r->sections.num) {
+    memcpy(r->sections.all[i].name, full, sizeof full);
+    r->sections.num++;
   }
-  r->open_section[r->num_open].section = i;
-  r->open_section[r->num_open].begin = clock_now();
-  r->num_open++;
+  r->sections.open[r->sections.num_open].section = i;
+  r->sections.open[r->sections.num_open].begin = clock_now();
+  r->sections.num_open++;
 }
 
 void section_end(run *r, const char *name)
 {
   /* an error may have left inner sections open: close down to the one that is named */
-  for (int i = r->num_open - 1; i >= 0; --i) {
-    struct section *const s = &r->section[r->open_section[i].section];
+  for (int i = r->sections.num_open - 1; i >= 0; --i) {
+    timed_section *const s = &r->sections.all[r->sections.open[i].section];
     const char *const slash = strrchr(s->name, '/');
     if (slash == NULL || strcmp(slash + 1, name) != 0) continue;
-    s->seconds += clock_now() - r->open_section[i].begin;
+    s->seconds += clock_now() - r->sections.open[i].begin;
     s->calls++;
-    r->num_open = i;
+    r->sections.num_open = i;
     return;
   }
 }

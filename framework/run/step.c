@@ -45,7 +45,7 @@ static loom_status in_parts(run *r, int64_t index, int halvings, step_outcome *o
     LOOM_TRY(advance(r, &t, &part));
     out->iters += part.iters;
     /* the first record and those of the last filters have numbers of their own */
-    r->k_base += part.iters + 2 + r->repairs;
+    r->k_base += part.iters + 2 + r->filter.repairs;
   }
   out->reason = part.reason;
   out->blocked = part.blocked;
@@ -54,7 +54,8 @@ static loom_status in_parts(run *r, int64_t index, int halvings, step_outcome *o
 
 static loom_status blocked_error(run *r)
 {
-  const char *const name = r->blocker >= 0 ? r->scene->obstacles[r->blocker].name : NULL;
+  const char *const name =
+      r->filter.blocker >= 0 ? r->scene->obstacles[r->filter.blocker].name : NULL;
   return err_set(r->err, LOOM_E_NUMERIC,
                  "%s%s%s cannot follow its motion, something is in its way: step %lld, %.3g of the "
                  "motion were left after %lld halvings of the step; move it more slowly, lower dt, "
@@ -70,11 +71,11 @@ static loom_status whole_step(run *r, int64_t index)
   clock_reset(&r->clock);
   memset(r->counters, 0, sizeof r->counters);
   r->launches = 0;
-  r->step_toi = 1.0;
+  r->filter.step_toi = 1.0;
   r->k_base = 0;
   if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
   const double f_norm = r->f_next_norm;
-  if (r->moves) LOOM_TRY(state_keep(r));
+  if (r->filter.moves) LOOM_TRY(state_keep(r));
   for (int halvings = 0;; ++halvings) {
     LOOM_TRY(in_parts(r, index, halvings, &out));
     if (!out.blocked) break;

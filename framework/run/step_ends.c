@@ -1,6 +1,7 @@
 /* step_ends.c - PREDICT and COMMIT: what happens once in a time step. */
 #include <math.h>
 
+#include "run/balls.h"
 #include "run/call.h"
 #include "run/run.kern.h"
 #include "run/step.h"
@@ -54,11 +55,11 @@ loom_status step_predict(run *r, const step_span *t)
   const int64_t most = r->set.stop.max_iters;
   clock_push(&r->clock, CLOCK_PREDICT);
   r->st.iter = -1;
-  r->repairs = 0;
+  r->filter.repairs = 0;
   r->st.max_iters = (int32_t)(one_shot > 0 && one_shot < most ? one_shot : most);
   r->st.h = t->h;
   r->st.time = t->t1;
-  r->st.progress = r->moves ? 0.0 : 1.0;
+  r->st.progress = r->filter.moves ? 0.0 : 1.0;
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_start, r->st.x));
   if (r->st.x_feas != r->st.x) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
   LOOM_TRY(scene_pose(r->scene, t->t0, t->t1));
@@ -110,7 +111,7 @@ loom_status step_commit(run *r, int diverged)
   LOOM_TRY(buf_maps_launch(&q, &k_velocity, &a, r->scene->pub.num_verts, NULL));
   LOOM_TRY(buf_reset(r->m, r->st.f_next, buf_count(r->st.f_next)));
   clock_push(&r->clock, CLOCK_SOLVE);
-  LOOM_TRY(rods_update(r->rods, r->st.x));
+  LOOM_TRY(rods_update(r->problem.rods, r->st.x));
   clock_pop(&r->clock);
 
   LOOM_TRY(forward_add(r));

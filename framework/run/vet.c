@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "run/call.h"
+#include "run/contact_forms.h"
 #include "run/vet.kern.h"
 
 static const lk_entry k_pairs = LK_ENTRY(vet_pairs);

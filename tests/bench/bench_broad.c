@@ -75,9 +75,9 @@ static loom_status pose(run *r, loom_buf *b, int n, int moved)
 static double section(const run *r, const char *name)
 {
   double sum = 0.0;
-  for (int i = 0; i < r->num_section; ++i) {
-    const char *const slash = strrchr(r->section[i].name, '/');
-    if (slash != NULL && strcmp(slash + 1, name) == 0) sum += r->section[i].seconds;
+  for (int i = 0; i < r->sections.num; ++i) {
+    const char *const slash = strrchr(r->sections.all[i].name, '/');
+    if (slash != NULL && strcmp(slash + 1, name) == 0) sum += r->sections.all[i].seconds;
   }
   return sum;
 }

@@ -1,0 +1,12 @@
+/* checkpoint.h - the state of a run in a file of its own, and back. */
+#ifndef LOOM_CHECKPOINT_H
+#define LOOM_CHECKPOINT_H
+
+#include "run/instances.h"
+
+loom_status checkpoint_write(run *r, int64_t step);
+loom_status checkpoint_state_io(run *r, const instance *in, int restore, const char *name,
+                                loom_buf *b);
+loom_status checkpoint_read(run *r, int64_t want, int64_t *step);
+
+#endif

@@ -1,0 +1,39 @@
+/* measure.h - the numbers that the core takes of every method alike. */
+#ifndef LOOM_MEASURE_H
+#define LOOM_MEASURE_H
+
+#include "core/err.h"
+#include "loom/plugin.h"
+#include "run/run.h"
+
+typedef struct residual {
+  double rms, max; /* m */
+} residual;
+
+typedef struct measurements {
+  loom_energies energies; /* J, at st.x of the problem as it stands */
+  residual solved, next;  /* of the problem that iterate() saw, and as it stands now */
+  double r_ref;           /* m */
+  double total_mass;      /* kg, of free vertices */
+  double all_mass;        /* kg */
+} measurements;
+
+loom_status measure_norms(run *r, loom_buf *g, residual *out);
+loom_status measure_free(run *r, double *rms);
+loom_status measure_dinv(run *r, loom_buf *g, double *out);
+loom_status measure_e_ref(run *r, double *out);
+loom_status measure_r_ref(run *r, double *out);
+/* g = r(x) at st.x of the problem as it stands, and its energies (may be NULL).  The
+ * elastic and inertia part is computed when `fresh` (x moved), else taken from grad_free
+ * and from *e.  LOOM_REJECTED: contact is not defined at x, values are NaN. */
+loom_status measure_gradient(run *r, int fresh, loom_buf *g, loom_energies *e);
+loom_status measure_contacts(run *r, int64_t *active, double *min_gap, double *dissipated);
+/* the first vertex whose row of b is not finite, -1 if none (on the host) */
+int64_t measure_find_nan(run *r, loom_buf *b);
+loom_status measure_kinetic(run *r, loom_buf *v, double *kinetic);
+loom_status measure_gravity(run *r, loom_buf *x, double *gravity); /* J, zero at x0 */
+loom_status measure_probe(run *r, int32_t k, loom_buf *x);
+/* precision.c: warns of a tolerance below what rounding leaves. */
+loom_status run_check_tolerance(run *r);
+
+#endif

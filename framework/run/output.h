@@ -1,0 +1,13 @@
+/* output.h - where a run writes and what it may load. */
+#ifndef LOOM_OUTPUT_H
+#define LOOM_OUTPUT_H
+
+#include "core/err.h"
+#include "run/run.h"
+
+loom_status output_choose(run *r, const run_options *o); /* refuses what may not be replaced */
+loom_status output_folders(run *r);                      /* makes those that are missing */
+/* plugin_dirs.c: [exec] plugin_path as absolute or current paths, if it may be used */
+loom_status plugin_dirs(run *r, const run_options *o, char *dirs, size_t len);
+
+#endif

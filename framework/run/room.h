@@ -1,0 +1,11 @@
+/* room.h - memory that a run will take, against what there is. */
+#ifndef LOOM_ROOM_H
+#define LOOM_ROOM_H
+
+#include "core/err.h"
+#include "run/run.h"
+
+loom_status room_build(run *r, int look_only); /* the scene, unless it is too large */
+void room_describe(const run *r, void *file);
+
+#endif
