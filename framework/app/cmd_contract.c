@@ -9,19 +9,21 @@
 
 static const char usage[] =
     "usage: loom contract NAME [--plugin-path DIRS] [--kind solver|collision|contact]\n"
-    "                     [--set KEY=VALUE]... [--check GROUP[.CHECK]] [--time SECONDS] [--list]\n"
+    "                     [--set KEY=VALUE]... [--backend cpu|cuda] [--check GROUP[.CHECK]]\n"
+    "                     [--time SECONDS] [--list]\n"
     "Runs plugin NAME through the contract tests, each in a process of its own, and prints PASS,\n"
     "FAIL or SKIP with the reason.  The other places of the runs are filled with plugins that "
     "fit.\n"
     "  --kind   which one, if NAME is the name of plugins of several kinds\n"
     "  --set    a key of the plugin itself, checked instead of its default\n"
+    "  --backend  where the runs work (default cpu); what has no CUDA launchers stays on the CPU\n"
     "  --check  only these: a group such as contact, or one check such as life.wrong_order\n"
     "  --time   limit of each check in seconds (default 120)\n"
     "  --list   print the checks and what must hold; NAME may be left out\n"
     "Exit code 0: nothing failed, 1: a check failed, 2: usage, or there is no such plugin.\n";
 
 typedef struct request {
-  const char *name, *dirs, *check;
+  const char *name, *dirs, *check, *backend;
   int kind; /* LOOM_KIND_*, -1: find out */
   int seconds, list;
   const char *set[16];
@@ -70,6 +72,10 @@ static int parse(int argc, char **argv, request *q, int *code)
       if ((q->kind = kind_of(v)) < 0) return *code = wrong("there is no kind", v);
     } else if (strcmp(a, "--check") == 0) {
       q->check = v;
+    } else if (strcmp(a, "--backend") == 0) {
+      if (strcmp(v, "cpu") != 0 && strcmp(v, "cuda") != 0)
+        return *code = wrong("--backend wants cpu or cuda, found", v);
+      q->backend = v;
     } else if (strcmp(a, "--time") == 0) {
       if ((q->seconds = atoi(v)) < 1) return *code = wrong("--time wants seconds, found", v);
     } else if (strcmp(a, "--set") == 0 && q->num_sets < (int)LOOM_COUNT(q->set)) {
@@ -184,10 +190,10 @@ static int locate(const request *q, ct_plugin *p)
   }
   p->kind = kind;
   snprintf(p->name, sizeof p->name, "%s", q->name);
-  p->set[0] = '\0';
+  snprintf(p->set, sizeof p->set, "exec.backend=%s", q->backend != NULL ? q->backend : "cpu");
   for (int i = 0; i < q->num_sets; ++i) {
     const size_t used = strlen(p->set);
-    snprintf(p->set + used, sizeof p->set - used, "%s%s%s", used > 0 ? " " : "",
+    snprintf(p->set + used, sizeof p->set - used, " %s%s",
              kind == LOOM_KIND_SOLVER      ? "solver."
              : kind == LOOM_KIND_COLLISION ? "collision.c."
                                            : "contact.c.",

@@ -4,14 +4,28 @@
 
 #ifdef LK_SIMULATED
 
+#include <stdlib.h>
+
 #include "mem/sim.h"
 
 enum { POISON = 0xff /* NaN */, MOST_POISON = 1 << 20 };
+enum { BLOCKS_MAX = 1 << 16 };
+/* So many others of its size are freed before an address is used again: whoever keeps one finds
+ * zeros.  Opening the region takes time for every page in use, and for every one that ever was if
+ * addresses are never used again. */
+enum { RESTS = 16 };
 
-typedef struct block { /* in the page before the memory that is handed out; the first one, at
-                        * SIM_BASE, belongs to nobody and has the size of all */
-  size_t size;
+typedef struct block {
+  uint64_t at, size; /* bytes from SIM_BASE */
+  uint64_t freed;    /* 0: in use; else the number of this release, from 1 */
 } block;
+
+typedef struct table { /* at the beginning of the region, so that there are no globals */
+  uint64_t end;        /* all behind is untouched */
+  uint64_t releases;
+  int32_t num;
+  block b[BLOCKS_MAX]; /* [num] in order of their addresses */
+} table;
 
 static loom_status fail(loom_err *err, const char *what)
 {
@@ -35,42 +49,76 @@ loom_status dev_open(loom_err *err, int device, void **stream)
   (void)device;
   *stream = NULL;
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  if (msync((void *)SIM_BASE, SIM_PAGE, MS_ASYNC) == 0) return LOOM_OK; /* it is open */
-  if (mmap((void *)SIM_BASE, SIM_SIZE, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
+  void *const all = (void *)(SIM_BASE - SIM_PAGE);         /* sim_state and the region */
+  if (msync(all, SIM_PAGE, MS_ASYNC) == 0) return LOOM_OK; /* it is open */
+  if (mmap(all, SIM_SIZE + SIM_PAGE, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
     return fail(err, "opening");
-  ((block *)SIM_BASE)->size = SIM_PAGE;
+  sim_shared()->open = 1;
+  ((table *)SIM_BASE)->end = (sizeof(table) / SIM_PAGE + 2) * SIM_PAGE;
   return sim_leave();
+}
+
+/* A block of `size` bytes that has rested, or a new one; NULL if there is no room. */
+static block *find_block(table *t, uint64_t size)
+{
+  block *oldest = NULL;
+  uint64_t resting = 0;
+  for (int32_t i = 0; i < t->num; ++i) {
+    block *const b = &t->b[i];
+    if (b->freed == 0 || b->size != size) continue;
+    ++resting;
+    if (oldest == NULL || b->freed < oldest->freed) oldest = b;
+  }
+  if (resting > RESTS) return oldest;
+  if (t->num == BLOCKS_MAX || t->end + size + SIM_PAGE > SIM_SIZE) return oldest;
+  block *const b = &t->b[t->num++];
+  b->at = t->end;
+  b->size = size;
+  t->end += size + SIM_PAGE; /* a page between two blocks belongs to nobody */
+  return b;
 }
 
 loom_status dev_alloc(loom_err *err, size_t bytes, void **p)
 {
+  static int64_t allocations;
   const size_t size = (bytes + SIM_PAGE - 1) / SIM_PAGE * SIM_PAGE;
-  block *const all = (block *)SIM_BASE;
   *p = NULL;
   if (sim_enter() != LOOM_OK) return fail(err, "allocating on");
-  if (all->size + size + SIM_PAGE > SIM_SIZE) {
+  block *const b = find_block((table *)SIM_BASE, size);
+  if (b == NULL) {
     (void)sim_leave();
     return err_set(err, LOOM_E_NOMEM, "the simulated device has no addresses for %zu bytes", bytes);
   }
-  block *const b = (block *)(SIM_BASE + all->size);
-  b->size = size;
-  all->size += size + SIM_PAGE;
-  *p = (char *)b + SIM_PAGE;
+  b->freed = 0;
+  *p = (char *)SIM_BASE + b->at;
   memset(*p, POISON, bytes < MOST_POISON ? bytes : MOST_POISON);
-  return sim_leave();
+  return sim_leave_at(&allocations);
 }
 
-/* Addresses are not used again: whoever keeps one finds zeros. */
+static int by_address(const void *a, const void *b)
+{
+  const uint64_t p = ((const block *)a)->at, q = ((const block *)b)->at;
+  return (p > q) - (p < q);
+}
+
 void dev_release(void *p)
 {
+  static int64_t releases;
+  table *const t = (table *)SIM_BASE;
   if (p == NULL || sim_enter() != LOOM_OK) return;
-  (void)madvise(p, ((block *)((char *)p - SIM_PAGE))->size, MADV_DONTNEED);
-  (void)sim_leave();
+  const block wanted = {.at = (uint64_t)p - SIM_BASE};
+  block *const b = bsearch(&wanted, t->b, (size_t)t->num, sizeof wanted, by_address);
+  if (b != NULL) {
+    b->freed = ++t->releases;
+    (void)madvise(p, b->size, MADV_DONTNEED);
+  }
+  (void)sim_leave_at(&releases);
 }
 
 loom_status dev_copy(loom_err *err, void *stream, void *dst, const void *src, size_t bytes,
                      int direction)
 {
+  static int64_t copies;
   const uint64_t to = (uint64_t)dst - SIM_BASE, from = (uint64_t)src - SIM_BASE;
   (void)stream;
   if ((to < SIM_SIZE) != (direction != DEV_TO_HOST) ||
@@ -78,15 +126,16 @@ loom_status dev_copy(loom_err *err, void *stream, void *dst, const void *src, si
     return err_set(err, LOOM_E_DEVICE, "copied between the wrong sides");
   if (sim_enter() != LOOM_OK) return fail(err, "copying on");
   memcpy(dst, src, bytes);
-  return sim_leave();
+  return sim_leave_at(&copies);
 }
 
 loom_status dev_fill(loom_err *err, void *stream, void *p, int byte, size_t bytes)
 {
+  static int64_t fills;
   (void)stream;
   if (sim_enter() != LOOM_OK) return fail(err, "filling on");
   memset(p, byte, bytes);
-  return sim_leave();
+  return sim_leave_at(&fills);
 }
 
 loom_status dev_sync(loom_err *err, void *stream)

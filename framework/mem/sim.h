@@ -1,7 +1,8 @@
 /* sim.h - a device that is simulated on the CPU, for builds with LOOM_CUDA=SIMULATED.
  *
- * Everything that would run on a CUDA device does, one element after the other and the last one
- * first; its memory is one region that may be touched only while a kernel or a copy runs.  Host
+ * Everything that would run on a CUDA device does, one element after the other, in the order that
+ * LOOM_SIM_ORDER names (backward, forward or scattered); its memory is one region that may be
+ * touched only while a kernel or a copy runs.  Host
  * code that follows a device pointer ends with a signal, a kernel that is handed a host pointer is
  * refused, new memory holds NaN.  It shows on any machine that both sides of a buffer are kept
  * apart; it says nothing about races, alignment, stacks, rounding or speed of a real device.
@@ -11,6 +12,7 @@
 #define LOOM_MEM_SIM_H
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -20,12 +22,31 @@
 #define SIM_SIZE (UINT64_C(1) << 36)
 enum { SIM_PAGE = 4096 };
 
+/* In the page before the region, which host code may always read. */
+typedef struct sim_state {
+  int open; /* the region may be touched */
+} sim_state;
+static inline sim_state *sim_shared(void) { return (sim_state *)(SIM_BASE - SIM_PAGE); }
+
 static inline loom_status sim_open(int access)
 {
+  const int open = access != PROT_NONE;
+  if (sim_shared()->open == open) return LOOM_OK;
+  sim_shared()->open = open;
   return mprotect((void *)SIM_BASE, SIM_SIZE, access) == 0 ? LOOM_OK : LOOM_E_DEVICE;
 }
 static inline loom_status sim_enter(void) { return sim_open(PROT_READ | PROT_WRITE); }
 static inline loom_status sim_leave(void) { return sim_open(PROT_NONE); }
+
+/* What closing the region costs grows with what lies in it, and a run of a second has ten thousand
+ * launches.  So each place (a kernel, a copy) leaves it closed behind its first launches, then
+ * behind every SIM_EVERY-th: host code that follows a device pointer does so more than once. */
+enum { SIM_ALWAYS = 32, SIM_EVERY = 256 };
+static inline loom_status sim_leave_at(int64_t *count)
+{
+  ++*count;
+  return *count <= SIM_ALWAYS || *count % SIM_EVERY == 0 ? sim_leave() : LOOM_OK;
+}
 
 /* A word of an argument block that is an address of the host. */
 static inline int sim_foreign(uint64_t word)
@@ -49,19 +70,56 @@ static inline loom_status sim_launch(const loom_exec *q, const char *kernel, con
   return sim_enter() == LOOM_OK ? LOOM_OK : lk_failed_(q, kernel, "mprotect of its memory failed");
 }
 
-#define SIM_LAUNCHER_(name, before, one, after)                                            \
+/* The order of a kernel's elements: what runs side by side on a device must not depend on it.
+ * Reductions keep theirs, which rounding depends on. */
+enum { SIM_BACKWARD, SIM_FORWARD, SIM_SCATTERED };
+static inline int sim_order(void)
+{
+  static int order = -1;
+  const char *const name = order < 0 ? getenv("LOOM_SIM_ORDER") : NULL;
+  if (order < 0)
+    order = name == NULL                     ? SIM_BACKWARD
+            : strcmp(name, "forward") == 0   ? SIM_FORWARD
+            : strcmp(name, "scattered") == 0 ? SIM_SCATTERED
+                                             : SIM_BACKWARD;
+  return order;
+}
+
+/* Visits 0 to n - 1 once each: neighbours far apart, where n allows it. */
+static inline lk_int sim_stride(lk_int n)
+{
+  lk_int step = (lk_int)((int64_t)n * 5 / 13) + 1;
+  for (;; ++step) {
+    lk_int a = n, b = step;
+    while (b != 0) {
+      const lk_int rest = a % b;
+      a = b;
+      b = rest;
+    }
+    if (a == 1) return step;
+  }
+}
+
+/* The bytes between the members hold what was there before. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
+#define SIM_CLEAR_PADDING(a) __builtin_clear_padding(a)
+#else
+#define SIM_CLEAR_PADDING(a) ((void)(a))
+#endif
+
+#define SIM_LAUNCHER_(name, begin, loop, end)                                              \
   loom_status name##_cuda(const loom_exec *q, const void *args, lk_int n, lk_real *result) \
   {                                                                                        \
-    const name##_args_t A = *(const name##_args_t *)args;                                  \
+    static int64_t launches;                                                               \
+    name##_args_t A = *(const name##_args_t *)args;                                        \
+    SIM_CLEAR_PADDING(&A);                                                                 \
     const loom_status s = sim_launch(q, #name, &A, sizeof A);                              \
     (void)result;                                                                          \
     if (s != LOOM_OK) return s;                                                            \
-    before;                                                                                \
-    for (lk_int i_ = n; i_-- > 0;) {                                                       \
-      one;                                                                                 \
-    }                                                                                      \
-    after;                                                                                 \
-    return sim_leave();                                                                    \
+    begin;                                                                                 \
+    loop;                                                                                  \
+    end;                                                                                   \
+    return sim_leave_at(&launches);                                                        \
   }
 
 #undef LK_KERNEL
@@ -69,16 +127,29 @@ static inline loom_status sim_launch(const loom_exec *q, const char *kernel, con
 #undef LK_REDUCE_SUM
 #undef LK_REDUCE_SUM_PLAIN
 #undef LK_REDUCE_MAX
-#define LK_KERNEL(name, a, i)                                \
-  LK_FN void name##_body(const name##_args_t *a, lk_int i);  \
-  SIM_LAUNCHER_(name, (void)0, name##_body(&A, i_), (void)0) \
+#define SIM_EACH_(name)                                                    \
+  const int order = sim_order();                                           \
+  const lk_int step = order == SIM_SCATTERED && n > 0 ? sim_stride(n) : 1; \
+  lk_int i_ = order == SIM_BACKWARD ? n - 1 : 0;                           \
+  for (lk_int k = 0; k < n; ++k) {                                         \
+    name##_body(&A, i_);                                                   \
+    i_ = order == SIM_BACKWARD ? i_ - 1 : (i_ + step) % n;                 \
+  }
+#define LK_KERNEL(name, a, i)                               \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i); \
+  SIM_LAUNCHER_(name, (void)0, SIM_EACH_(name), (void)0)    \
   LK_FN void name##_body(const name##_args_t *a, lk_int i)
 #define LK_KERNEL_PLAIN LK_KERNEL
 
-#define SIM_REDUCE_(name, a, i, start, op)                                        \
-  LK_FN lk_real name##_body(const name##_args_t *a, lk_int i);                    \
-  SIM_LAUNCHER_(name, lk_real acc = start, const lk_real v = name##_body(&A, i_); \
-                acc = op, *result = acc)                                          \
+#define SIM_REDUCE_(name, a, i, start, op)                     \
+  LK_FN lk_real name##_body(const name##_args_t *a, lk_int i); \
+  SIM_LAUNCHER_(                                               \
+      name, lk_real acc = start,                               \
+      for (lk_int i_ = n; i_-- > 0;) {                         \
+        const lk_real v = name##_body(&A, i_);                 \
+        acc = op;                                              \
+      },                                                       \
+      *result = acc)                                           \
   LK_FN lk_real name##_body(const name##_args_t *a, lk_int i)
 #define LK_REDUCE_SUM(name, a, i) SIM_REDUCE_(name, a, i, LK_R(0.0), acc + v)
 #define LK_REDUCE_MAX(name, a, i) SIM_REDUCE_(name, a, i, -LK_REAL_MAX, LK_NANMAX(acc, v))

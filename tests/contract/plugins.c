@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "support/device.h"
+
 /* Methods that plugins offer beside their default one. */
 static const struct {
   const char *name;
@@ -32,6 +34,11 @@ const char *plugins_folder(int kind)
   return folders[kind];
 }
 
+int plugins_is_variant(const ct_plugin *p)
+{
+  return p->set[0] != '\0' && strcmp(p->set, ON_CUDA) != 0;
+}
+
 static int by_name(const void *a, const void *b)
 {
   const ct_plugin *const p = a, *const q = b;
@@ -53,7 +60,8 @@ static size_t add(ct_plugin *list, size_t n, const char *name, int kind, const c
   if (n == PLUGINS_MOST) return n;
   list[n] = (ct_plugin){.kind = kind};
   snprintf(list[n].name, sizeof list[n].name, "%s", name);
-  snprintf(list[n].set, sizeof list[n].set, "%s", set);
+  snprintf(list[n].set, sizeof list[n].set, "%s%s%s", set,
+           test_on_cuda() && set[0] != '\0' ? " " : "", test_on_cuda() ? ON_CUDA : "");
   return n + 1;
 }
 

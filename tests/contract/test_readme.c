@@ -10,7 +10,7 @@ ParameterizedTestParameters(readme, names_everything)
   ct_plugin *const list = cr_malloc(PLUGINS_MOST * sizeof *list);
   size_t n = plugins_in_tree(-1, list), kept = 0;
   for (size_t i = 0; i < n; ++i)
-    if (list[i].set[0] == '\0') list[kept++] = list[i];
+    if (!plugins_is_variant(&list[i])) list[kept++] = list[i];
   return cr_make_param_array(ct_plugin, list, kept, NULL);
 }
 ParameterizedTest(const ct_plugin *p, readme, names_everything)

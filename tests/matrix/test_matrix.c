@@ -26,9 +26,9 @@ ParameterizedTestParameters(matrix, triple)
   for (size_t i = 0; i < ns * nc * nk; ++i) {
     const ct_plugin *const ps = &s[i / (nc * nk)], *const pc = &c[i / nk % nc],
                            *const pk = &k[i % nk];
-    if (ps->set[0] != '\0' && pk->set[0] != '\0') continue; /* one variant at a time */
+    if (plugins_is_variant(ps) && plugins_is_variant(pk)) continue; /* one variant at a time */
     snprintf(t[n].solver, sizeof t[n].solver, "%s", ps->name);
-    snprintf(t[n].set, sizeof t[n].set, "%s%s", ps->set, pk->set);
+    snprintf(t[n].set, sizeof t[n].set, "%s %s", ps->set, pk->set);
     snprintf(t[n].collision, sizeof t[n].collision, "%s", pc->name);
     snprintf(t[n].contact, sizeof t[n].contact, "%s", pk->name);
     ++n;

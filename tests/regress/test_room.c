@@ -8,7 +8,7 @@
 #include "regress/drape.h"
 #include "support/proc.h"
 
-/* The simulated device alone has 64 GiB of addresses: without it. */
+/* The simulated device alone has 64 GiB of addresses: without it, wherever the tests run. */
 #define ON_CPU "[exec]\nbackend = cpu\n"
 
 static const int64_t TWO_GB = (int64_t)2 << 30;
@@ -16,6 +16,7 @@ static const int64_t TWO_GB = (int64_t)2 << 30;
 static void enter(void)
 {
   proc_enter();
+  unsetenv("LOOM_TEST_DEVICE");
   proc_write("drape.ini", DRAPE "[solver]\nplugin = gd\n");
 }
 

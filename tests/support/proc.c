@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/device.h"
+
 enum { MAX_ARGS = 32 };
 
 void proc_enter(void)
@@ -94,11 +96,16 @@ static pid_t spawn(const char *const *args, int64_t max_file, int64_t memory, co
                    const char *err)
 {
   const char *const bin = getenv("LOOM_BIN");
-  char *argv[MAX_ARGS + 2];
+  char *argv[MAX_ARGS + 4];
   int n = 0;
   cr_assert(bin != NULL, "LOOM_BIN names no binary");
   argv[n++] = (char *)bin;
-  for (; args[n - 1] != NULL && n <= MAX_ARGS; ++n) argv[n] = (char *)args[n - 1];
+  for (int i = 0; args[i] != NULL && i < MAX_ARGS; ++i) {
+    argv[n++] = (char *)args[i];
+    if (i > 0 || !test_on_cuda() || strcmp(args[0], "run") != 0) continue;
+    argv[n++] = (char *)"--set"; /* before what the test itself sets */
+    argv[n++] = (char *)ON_CUDA;
+  }
   argv[n] = NULL;
   fflush(NULL);
   const pid_t pid = fork();

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/device.h"
+
 static void print_message(void *user, int level, const char *text)
 {
   (void)user;
@@ -42,19 +44,21 @@ void sim_run(sim *s, const char *text, const char *const *sets, int may_fail)
 {
   cfg *c = NULL;
   run *r = NULL;
+  const char *all[32];
   int num_sets = 0;
   memset(s, 0, sizeof *s);
   snprintf(s->dir, sizeof s->dir, "/tmp/loom_test_XXXXXX");
   cr_assert(mkdtemp(s->dir) != NULL);
   snprintf(s->log, sizeof s->log, "%s/run.h5", s->dir);
-  while (sets != NULL && sets[num_sets] != NULL) ++num_sets;
+  if (test_on_cuda()) all[num_sets++] = ON_CUDA; /* what the test itself sets comes later */
+  for (int i = 0; sets != NULL && sets[i] != NULL && num_sets < 32; ++i) all[num_sets++] = sets[i];
   const run_options o = {.out = s->log,
                          .command = "test",
                          .steps = -1,
                          .resume_step = -1,
                          .overwrite = 1,
                          .message = print_message};
-  s->status = cfg_parse(&s->err, text, "test.ini", s->dir, sets, num_sets, &c);
+  s->status = cfg_parse(&s->err, text, "test.ini", s->dir, all, num_sets, &c);
   if (s->status == LOOM_OK) s->status = run_open(&s->err, c, &o, &r);
   if (s->status == LOOM_OK) {
     s->status = run_execute(r, &o);
