@@ -1,0 +1,84 @@
+"""framework/doc/log.md: the tables of a log, from the column lists of framework/log/h5log.h.
+
+Usage: log_doc.py ROOT           says whether the page is what the header makes of it
+       log_doc.py ROOT --update  writes it
+"""
+
+import pathlib
+import re
+import sys
+
+TYPES = {"I": "int64", "R": "float64", "S": "enum"}
+TABLES = [
+    ("steps", "STEP", "one row per time step"),
+    ("iters", "ITER", "one row per outer iteration, and the rows of stage -1"),
+    ("inner", "INNER", "what plugins report of inner iterations"),
+]
+HEAD = """# The log of a run
+
+Made from `framework/log/h5log.h` by `tests/style/log_doc.py --update`; a test compares the two. Schema
+version {schema}. Every table carries the units and these texts as its attributes `column_unit` and
+`column_doc`, so that a log explains itself. A row of a table is a compound value.
+
+| dataset | what it holds |
+|---|---|
+| `/frames/x`, `/frames/v` | positions (m) and velocities (m/s) of stored steps, `[frame][vertex][3]` |
+| `/frames/step`, `/frames/time` | the step at whose end each frame was taken, and its time (s); -1: the start |
+| `/steps`, `/iters`, `/inner` | the tables below |
+| `/iters_extra` | columns of the plugins, row by row with `/iters`; `loom describe NAME` lists them |
+| `/messages` | warnings and errors of core and plugins, with their step |
+| `/state`, `/state_data` | what plugins keep from step to step, for a replay (`[log] state`) |
+| `/scene` | meshes, masses, pins, bodies and their poses |
+| `/status` | `running`, `finished`, `stopped`, or why the run failed |
+
+Attributes of the root: the config as it took effect and its hash, versions and commits of loom and of
+every plugin, the command, the machine, threads and precision.
+"""
+
+
+def columns(text, name):
+    """[(type, column, unit, doc)] of a list, with the lists that it includes"""
+    body = re.search(rf"#define H5LOG_{name}_COLUMNS\(X\)(.*?)[^\\]\n", text + "\n", re.S)
+    found = []
+    item = r'X\((\w), (\w+), "([^"]*)",\s*((?:"[^"]*"\s*\\?\s*)+)\)|H5LOG_(\w+)_COLUMNS\(X\)'
+    for kind, column, unit, doc, other in re.findall(item, body.group(0)):
+        if other:
+            found += columns(text, other) if other != name else []
+        else:
+            found.append((TYPES[kind], column, unit, "".join(re.findall(r'"([^"]*)"', doc))))
+    return found
+
+
+def page(root):
+    text = (root / "framework/log/h5log.h").read_text()
+    schema = re.search(r"H5LOG_SCHEMA = (\d+)", text).group(1)
+    lines = [HEAD.format(schema=schema)]
+    for table, name, doc in TABLES:
+        rows = columns(text, name)
+        assert len(rows) > 3, f"no columns of /{table} were found"
+        lines += [f"## /{table}", "", doc[0].upper() + doc[1:] + ".", "",
+                  "| column | type | unit | what it is |", "|---|---|---|---|"]
+        lines += [f"| `{column}` | {kind} | {unit} | {what.replace('|', chr(92) + '|')} |"
+                  for kind, column, unit, what in rows]
+        lines.append("")
+    reasons = re.search(r"#define H5LOG_REASONS\(X\)(.*?)\n#", text, re.S).group(1)
+    lines += ["`reason` is one of "
+              + ", ".join(f"`{r}`" for r in re.findall(r"X\((\w+)\)", reasons)) + ".", ""]
+    return "\n".join(lines)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    path = root / "framework/doc/log.md"
+    if sys.argv[2:] == ["--update"]:
+        path.write_text(page(root))
+        return 0
+    if path.exists() and path.read_text() == page(root):
+        return 0
+    print("framework/doc/log.md is not what framework/log/h5log.h says;"
+          " tests/style/log_doc.py . --update writes it")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
