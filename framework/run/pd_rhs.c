@@ -6,42 +6,49 @@
  * and L x - rhs is the gradient without contact on free rows and zero on fixed ones. */
 #include "run/run_state.h"
 
+/* Copies the entries of fixed columns in free rows, or counts them where `out_ptr` is NULL. */
+static int64_t take_entries(int32_t n, const int64_t *ptr, const int32_t *col, const loom_real *val,
+                            const uint8_t *fixed, int64_t *out_ptr, int32_t *out_col,
+                            loom_real *out_val)
+{
+  int64_t at = 0;
+  for (int32_t i = 0; i < n; ++i) {
+    if (out_ptr != NULL) out_ptr[i] = at;
+    for (int64_t k = ptr[i]; k < ptr[i + 1]; ++k) {
+      if (fixed[i] || !fixed[col[k]]) continue;
+      if (out_ptr != NULL) {
+        out_col[at] = col[k];
+        out_val[at] = val[k];
+      }
+      ++at;
+    }
+  }
+  if (out_ptr != NULL) out_ptr[n] = at;
+  return at;
+}
+
 /* The entries that the operator's unit columns take away, as rows of their own.  Masses are on the
  * diagonal, so they are the same for every time step. */
 static loom_status take_couplings(run *r, const loom_csr *L, loom_csr *C)
 {
   const int32_t n = L->num_rows;
-  loom_buf *const from[] = {L->row_ptr, L->col, L->val, r->scene->pub.fixed};
-  void *p[4], *q[3];
-  for (int i = 0; i < 4; ++i)
-    LOOM_TRY(buf_map(r->m, NULL, from[i], LOOM_READ, LOOM_AT_HOST, &p[i]));
-  const int64_t *const ptr = p[0];
-  const int32_t *const col = p[1];
-  const loom_real *const val = p[2];
-  const uint8_t *const fixed = p[3];
-  int64_t nnz = 0;
-  for (int32_t i = 0; i < n; ++i)
-    for (int64_t k = ptr[i]; k < ptr[i + 1]; ++k) nnz += !fixed[i] && fixed[col[k]];
+  buf_maps q = {.m = r->m}; /* on the host */
+  const int64_t *const ptr = buf_maps_add(&q, L->row_ptr, LOOM_READ);
+  const int32_t *const col = buf_maps_add(&q, L->col, LOOM_READ);
+  const loom_real *const val = buf_maps_add(&q, L->val, LOOM_READ);
+  const uint8_t *const fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ);
+  if (q.status != LOOM_OK) return buf_maps_end(&q);
+  const int64_t nnz = take_entries(n, ptr, col, val, fixed, NULL, NULL, NULL);
   C->num_rows = n;
   C->nnz = nnz;
   LOOM_TRY(buf_new(r->m, "core", "first couplings", LOOM_I64, (int64_t)n + 1, &C->row_ptr));
   LOOM_TRY(buf_new(r->m, "core", "coupled pins", LOOM_I32, nnz, &C->col));
   LOOM_TRY(buf_new(r->m, "core", "couplings", LOOM_REAL, nnz, &C->val));
-  loom_buf *const to[] = {C->row_ptr, C->col, C->val};
-  for (int i = 0; i < 3; ++i) LOOM_TRY(buf_map(r->m, NULL, to[i], LOOM_WRITE, LOOM_AT_HOST, &q[i]));
-  int64_t at = 0;
-  for (int32_t i = 0; i < n; ++i) {
-    ((int64_t *)q[0])[i] = at;
-    for (int64_t k = ptr[i]; k < ptr[i + 1]; ++k) {
-      if (fixed[i] || !fixed[col[k]]) continue;
-      ((int32_t *)q[1])[at] = col[k];
-      ((loom_real *)q[2])[at++] = val[k];
-    }
-  }
-  ((int64_t *)q[0])[n] = at;
-  for (int i = 0; i < 3; ++i) LOOM_TRY(buf_unmap(r->m, to[i]));
-  for (int i = 0; i < 4; ++i) LOOM_TRY(buf_unmap(r->m, from[i]));
-  return LOOM_OK;
+  int64_t *const out_ptr = buf_maps_add(&q, C->row_ptr, LOOM_WRITE);
+  int32_t *const out_col = buf_maps_add(&q, C->col, LOOM_WRITE);
+  loom_real *const out_val = buf_maps_add(&q, C->val, LOOM_WRITE);
+  if (q.status == LOOM_OK) (void)take_entries(n, ptr, col, val, fixed, out_ptr, out_col, out_val);
+  return buf_maps_end(&q);
 }
 
 /* Made when first asked for: of an operator without unit rows, which is then given back. */

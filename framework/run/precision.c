@@ -16,22 +16,20 @@ static loom_status gain(run *r, double *out)
 {
   const double h = r->set.run.dt / (double)r->set.run.substeps;
   const loom_scene *const s = &r->scene->pub;
-  loom_buf *const bufs[3] = {s->mass, s->fixed, r->buf.diag};
-  void *at[3];
+  buf_maps q = {.m = r->m}; /* on the host */
+  const loom_real *const mass = buf_maps_add(&q, s->mass, LOOM_READ);
+  const uint8_t *const fixed = buf_maps_add(&q, s->fixed, LOOM_READ);
+  const loom_real *const D = buf_maps_add(&q, r->buf.diag, LOOM_READ);
   double sum = 0.0, total = 0.0;
-  for (int k = 0; k < 3; ++k)
-    LOOM_TRY(buf_map(r->m, NULL, bufs[k], LOOM_READ, LOOM_AT_HOST, &at[k]));
-  const loom_real *const mass = at[0], *const D = at[2];
-  const unsigned char *const fixed = at[1];
+  if (mass == NULL || fixed == NULL || D == NULL) return buf_maps_end(&q);
   for (int32_t i = 0; i < s->num_verts; ++i) {
     if (fixed[i]) continue;
     const double m = (double)mass[i], g = h * h * (double)D[i] / m;
     sum += m * g * g;
     total += m;
   }
-  for (int k = 0; k < 3; ++k) LOOM_TRY(buf_unmap(r->m, bufs[k]));
   *out = total > 0.0 ? sqrt(sum / total) : 0.0;
-  return LOOM_OK;
+  return buf_maps_end(&q);
 }
 
 loom_status run_check_tolerance(run *r)
