@@ -14,12 +14,12 @@ static const char usage[] =
     "Runs plugin NAME through the contract tests, each in a process of its own, and prints PASS,\n"
     "FAIL or SKIP with the reason.  The other places of the runs are filled with plugins that "
     "fit.\n"
-    "  --kind   which one, if NAME is the name of plugins of several kinds\n"
-    "  --set    a key of the plugin itself, checked instead of its default\n"
+    "  --kind     which one, if NAME is the name of plugins of several kinds\n"
+    "  --set      a key of the plugin itself, checked instead of its default\n"
     "  --backend  where the runs work (default cpu); what has no CUDA launchers stays on the CPU\n"
-    "  --check  only these: a group such as contact, or one check such as life.wrong_order\n"
-    "  --time   limit of each check in seconds (default 120)\n"
-    "  --list   print the checks and what must hold; NAME may be left out\n"
+    "  --check    only these: a group such as contact, or one check such as life.wrong_order\n"
+    "  --time     limit of each check in seconds (default 120)\n"
+    "  --list     print the checks and what must hold; NAME may be left out\n"
     "Exit code 0: nothing failed, 1: a check failed, 2: usage, or there is no such plugin.\n";
 
 typedef struct request {

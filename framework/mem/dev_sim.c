@@ -48,6 +48,9 @@ loom_status dev_open(loom_err *err, int device, void **stream)
 {
   (void)device;
   *stream = NULL;
+  if (sim_order() < 0)
+    return err_set(err, LOOM_E_CONFIG, "LOOM_SIM_ORDER=%s: backward, forward or scattered is known",
+                   getenv("LOOM_SIM_ORDER"));
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   void *const all = (void *)(SIM_BASE - SIM_PAGE);         /* sim_state and the region */
   if (msync(all, SIM_PAGE, MS_ASYNC) == 0) return LOOM_OK; /* it is open */

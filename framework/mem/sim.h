@@ -73,15 +73,18 @@ static inline loom_status sim_launch(const loom_exec *q, const char *kernel, con
 /* The order of a kernel's elements: what runs side by side on a device must not depend on it.
  * Reductions keep theirs, which rounding depends on. */
 enum { SIM_BACKWARD, SIM_FORWARD, SIM_SCATTERED };
+/* -1: LOOM_SIM_ORDER names none of them, and dev_open() refuses it. */
 static inline int sim_order(void)
 {
-  static int order = -1;
-  const char *const name = order < 0 ? getenv("LOOM_SIM_ORDER") : NULL;
-  if (order < 0)
+  enum { UNREAD = -2 };
+  static int order = UNREAD;
+  const char *const name = order == UNREAD ? getenv("LOOM_SIM_ORDER") : NULL;
+  if (order == UNREAD)
     order = name == NULL                     ? SIM_BACKWARD
+            : strcmp(name, "backward") == 0  ? SIM_BACKWARD
             : strcmp(name, "forward") == 0   ? SIM_FORWARD
             : strcmp(name, "scattered") == 0 ? SIM_SCATTERED
-                                             : SIM_BACKWARD;
+                                             : -1;
   return order;
 }
 

@@ -181,9 +181,9 @@ def record(loom, folder, patterns):
     logs = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for later in (False, True):  # replays come after what they replay
-            todo = [pool.submit(run, loom, folder, name, *case) for name, case in wanted.items()
+            runs = [pool.submit(run, loom, folder, name, *case) for name, case in wanted.items()
                     if (name in REPLAYS) == later]
-            for job in concurrent.futures.as_completed(todo):
+            for job in concurrent.futures.as_completed(runs):
                 name, why = job.result()
                 logs += not why
                 if why:

@@ -91,6 +91,8 @@ Test(command, refuses_what_it_does_not_know)
                     LOOM_ARGS("contract", "gd", "--plugin-path", "/nowhere"));
   proc_expect_error(2, LOOM_TEXTS("no check of this kind of plugin is called 'contact'"),
                     LOOM_ARGS("contract", "gd", "--check", "contact"));
+  proc_expect_error(2, LOOM_TEXTS("--backend wants cpu or cuda, found 'gpu'"),
+                    LOOM_ARGS("contract", "gd", "--backend", "gpu"));
   LOOM_FINE("contract", "--list");
 }
 

@@ -36,3 +36,13 @@ Test(sim_order, barrier_with_self_contact)
                     "[contact.all]\nplugin = ipc_barrier\n[solver]\n",
                     "pcg_newton");
 }
+
+Test(sim_order, an_unknown_one_is_refused)
+{
+  proc_write("drape.ini", DRAPE "[solver]\n");
+  setenv("LOOM_SIM_ORDER", "sideways", 1);
+  proc_expect_error(
+      2, LOOM_TEXTS("LOOM_SIM_ORDER=sideways: backward, forward or scattered is known"),
+      LOOM_ARGS("run", "drape.ini", "--quiet", "-o", "a.h5", "--set", "exec.backend=cuda"));
+  unsetenv("LOOM_SIM_ORDER");
+}

@@ -1,6 +1,7 @@
 #!/bin/sh
 # What sources, documents and configs cite is here: every page NAME.md that they name.  A name
-# alone (README.md, style.md) may stand for a page of any folder; ccd/README.md is of a data set.
+# alone (README.md, style.md) may stand for a page of any folder.  The page of the data set ccd is
+# left out: it stands where the data set does.
 . "${0%/*}/common.sh"
 pages=$(files '*.md')
 [ -n "$pages" ] || { echo "no page was found: the check checks nothing"; exit 1; }

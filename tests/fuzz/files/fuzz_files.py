@@ -140,16 +140,16 @@ def main(argv):
         sys.exit(__doc__)
     binary, failures = os.path.abspath(argv[1]), os.path.abspath(argv[2])
     seed = os.environ.get("LOOM_FUZZ_SEED") or str(random.SystemRandom().randrange(1 << 31))
-    todo = plan(int(os.environ.get("LOOM_FUZZ_COUNT") or 10000))
+    inputs = plan(int(os.environ.get("LOOM_FUZZ_COUNT") or 10000))
     if len(argv) == 4:
         kind, number = argv[3].split(":")
-        todo = [(kind, int(number))]
-    print(f"fuzz_files: {len(todo)} inputs, LOOM_FUZZ_SEED={seed}", flush=True)
+        inputs = [(kind, int(number))]
+    print(f"fuzz_files: {len(inputs)} inputs, LOOM_FUZZ_SEED={seed}", flush=True)
     fuzzer = Fuzzer(binary, failures, seed)
     failed = 0
     try:
         with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("LOOM_FUZZ_JOBS") or 1)) as pool:
-            for name, fault, text in pool.map(lambda c: fuzzer.one(*c), todo):
+            for name, fault, text in pool.map(lambda c: fuzzer.one(*c), inputs):
                 if fault is None:
                     continue
                 failed += 1
@@ -158,7 +158,7 @@ def main(argv):
                       f"{shown(failures)} {name}\n", flush=True)
     finally:
         fuzzer.close()
-    print(f"fuzz_files: {failed} of {len(todo)} inputs failed")
+    print(f"fuzz_files: {failed} of {len(inputs)} inputs failed")
     return 1 if failed else 0
 
 
