@@ -73,9 +73,9 @@ int cmd_check(int argc, char **argv)
     cfg_hash(conf, hash);
     printf("\n; resolved configuration, hash %s\n%s", hash, cfg_resolved(conf));
   }
-  int leaks = 0;
-  run_close(r, &leaks);
-  const int code = s != LOOM_OK ? cmd_fail(&err) : leaks > 0 ? EXIT_RUNTIME : EXIT_FINE;
+  int complaints = 0;
+  run_close(r, &complaints);
+  const int code = s != LOOM_OK ? cmd_fail(&err) : complaints > 0 ? EXIT_RUNTIME : EXIT_FINE;
   cfg_free(conf);
   options_free(&c);
   return code;

@@ -167,9 +167,9 @@ int cmd_run(int argc, char **argv)
     if (s == LOOM_OK) code = exit_code(run_get_summary(r));
   }
   if (s != LOOM_OK) code = cmd_fail(&err);
-  int leaks = 0;
-  run_close(r, &leaks);
-  if (leaks > 0 && code == EXIT_FINE) code = EXIT_RUNTIME;
+  int complaints = 0;
+  run_close(r, &complaints);
+  if (complaints > 0 && code == EXIT_FINE) code = EXIT_RUNTIME;
   cfg_free(conf);
   options_free(&c);
   return code;

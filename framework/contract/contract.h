@@ -104,6 +104,7 @@ void ct_descriptor_tables(const ct_plugin *p);
 void ct_descriptor_members(const ct_plugin *p);
 void ct_descriptor_exports(const ct_plugin *p);
 void ct_life_create_destroy(const ct_plugin *p);
+void ct_life_buffers_settle(const ct_plugin *p);
 void ct_life_memory_in_create(const ct_plugin *p);
 void ct_life_memory_in_step(const ct_plugin *p);
 void ct_life_reset_forgets(const ct_plugin *p);

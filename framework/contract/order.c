@@ -94,6 +94,5 @@ void ct_life_wrong_order(const ct_plugin *p)
   if (p->kind == LOOM_KIND_CONTACT) misuse_contact(t.r, &twin);
   survived(t.r, ct_reset(&twin), "reset");
   ct_destroy(&twin);
-  CT_ASSERT(mem_leaks(t.r->m, "twin", NULL, 0) == 0, "buffers left behind");
   ct_close(&t);
 }

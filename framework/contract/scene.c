@@ -160,10 +160,10 @@ void ct_open_scene(ct_run *t, const ct_plugin *p, const char *text, uint32_t kin
 
 void ct_close(ct_run *t)
 {
-  int leaks = 0;
-  run_close(t->r, &leaks);
+  int complaints = 0;
+  run_close(t->r, &complaints);
   cfg_free(t->c);
-  CT_ASSERT(leaks == 0, "%d buffers left behind", leaks);
+  CT_ASSERT(complaints == 0, "destroy() broke a rule");
 }
 
 const char *ct_message(const ct_run *t)
@@ -203,6 +203,7 @@ void ct_destroy(instance *in)
                                 ? in->plugin->ops.collision->destroy
                                 : in->plugin->ops.contact->destroy;
   if (in->self != NULL) f(in->self);
+  mem_free_owned(in->r->m, in->name);
   in->self = NULL;
   in->created = 0;
 }

@@ -80,13 +80,6 @@ loom_status yarn_table_new(const loom_host *h, const loom_scene *sc, const loom_
   return sc->num_segs > 0 ? fill(h, sc, t) : LOOM_OK;
 }
 
-void yarn_table_free(const loom_host *h, yarn_points_table *t)
-{
-  loom_buf *const all[] = {t->pt0, t->weight, t->radius, t->basis};
-  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) h->buf_free(h, all[i]);
-  memset(t, 0, sizeof *t);
-}
-
 yarn_line yarn_line_bind(plug_maps *m, const loom_scene *sc, const yarn_points_table *t)
 {
   if (t->num_segs == 0) return (yarn_line){.num_segs = 0};

@@ -15,7 +15,6 @@ typedef struct yarn_points_table {
  * is refused. */
 loom_status yarn_table_new(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                            yarn_points_table *t);
-void yarn_table_free(const loom_host *h, yarn_points_table *t);
 
 /* All arrays, bound for reading where m says: valid as long as its maps, and if its status is
  * LOOM_OK. */

@@ -56,6 +56,10 @@ loom_status mem_new(loom_err *err, int check, mem **out);
 int mem_free(mem *m);
 /* Writes one line per live buffer of `owner` (NULL: of anyone), returns their number. */
 int mem_leaks(const mem *m, const char *owner, char *text, size_t len);
+/* Frees every buffer of `owner`, mapped or not. */
+void mem_free_owned(mem *m, const char *owner);
+/* How many live buffers `owner` has. */
+int mem_num_owned(const mem *m, const char *owner);
 /* Whether b is one of the live buffers; b is not looked into.  Searches them all. */
 int mem_has(const mem *m, const loom_buf *b);
 /* The name of a buffer that is still mapped, or NULL. */

@@ -49,6 +49,18 @@ int mem_leaks(const mem *m, const char *owner, char *text, size_t len)
   return num;
 }
 
+int mem_num_owned(const mem *m, const char *owner) { return mem_leaks(m, owner, NULL, 0); }
+
+void mem_free_owned(mem *m, const char *owner)
+{
+  for (loom_buf *b = m->first, *next; b != NULL; b = next) {
+    next = b->next;
+    if (b->internal || strcmp(owner, b->owner) != 0) continue;
+    buf_release(b);
+    buf_free(m, b);
+  }
+}
+
 int mem_has(const mem *m, const loom_buf *b)
 {
   for (const loom_buf *one = m->first; one != NULL; one = one->next)

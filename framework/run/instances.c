@@ -242,6 +242,7 @@ loom_status instances_checkpoint(run *r, int restore)
 static int destroy(instance *in)
 {
   const int complaints = call_destroy(in);
+  if (in->r != NULL && in->r->m != NULL) mem_free_owned(in->r->m, in->name);
   free(in->settings);
   return complaints;
 }
@@ -252,21 +253,4 @@ int instances_destroy(run *r)
   for (int i = 0; i < RUN_MAX_INSTANCES; ++i) complaints += destroy(&r->contact[i].in);
   for (int i = 0; i < RUN_MAX_INSTANCES; ++i) complaints += destroy(&r->collision[i]);
   return complaints;
-}
-
-int instances_leaks(run *r)
-{
-  instance *all[RUN_ALL_INSTANCES];
-  char text[1024];
-  int leaks = 0;
-  const int n = instances_list(r, LIST_SOLVER_FIRST, all);
-  for (int i = 0; i < n; ++i) {
-    const int k = all[i]->created ? mem_leaks(r->m, all[i]->name, text, sizeof text) : 0;
-    if (k > 0) {
-      run_message(r, LOOM_LOG_WARN, "buffers left behind by a plugin:");
-      run_message(r, LOOM_LOG_WARN, text);
-    }
-    leaks += k;
-  }
-  return leaks;
 }

@@ -45,7 +45,6 @@ loom_status instances_find(run *r); /* from the sections of the config, with the
 loom_status instances_fit(run *r);  /* refuses what does not go together, or with the scene */
 loom_status instances_create(run *r);
 int instances_destroy(run *r); /* the number of complaints, which are reported as warnings */
-int instances_leaks(run *r);   /* buffers that plugins did not free, each reported by name */
 
 /* ---- a time step: collision plugins, contact models, the solver ---- */
 loom_status instances_begin_step(run *r);

@@ -188,16 +188,16 @@ loom_status run_execute(run *r, const run_options *o)
 /* ---- closing ----------------------------------------------------------------------------------
  */
 
-void run_close(run *r, int *leaks)
+void run_close(run *r, int *complaints)
 {
-  if (leaks != NULL) *leaks = 0;
+  if (complaints != NULL) *complaints = 0;
   if (r == NULL) return;
   loom_err keep = *r->err; /* taking apart must not overwrite the message */
   if (r->m != NULL) mem_release_maps(r->m);
   r->stepping = r->misused = 0;
-  const int complaints = instances_destroy(r);
+  const int found = instances_destroy(r);
+  if (complaints != NULL) *complaints = found;
   if (r->m != NULL) {
-    if (leaks != NULL) *leaks = instances_leaks(r) + complaints;
     detect_free(r);
     problem_free(r);
     replay_close(r);

@@ -54,9 +54,9 @@ typedef struct run_options {
 loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out);
 /* Create or reopen the log and simulate to the end. */
 loom_status run_execute(run *r, const run_options *o);
-/* Destroys all instances; *leaks (may be NULL) gets the number of buffers that plugins
- * left behind. */
-void run_close(run *r, int *leaks);
+/* Destroys all instances; *complaints (may be NULL) gets the number of destroy() callbacks that
+ * broke a rule, each of which is told as a warning. */
+void run_close(run *r, int *complaints);
 
 const run_summary *run_get_summary(const run *r);
 const char *run_out_path(const run *r);

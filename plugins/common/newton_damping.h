@@ -31,11 +31,6 @@ static inline loom_status newton_damping_open(newton_damping *d, const loom_host
   return h->buf_new(h, "last direction", LOOM_REAL, 3 * (int64_t)n, &d->last);
 }
 
-static inline void newton_damping_close(newton_damping *d)
-{
-  if (d->h != NULL) d->h->buf_free(d->h, d->last);
-}
-
 static inline void newton_damping_begin(newton_damping *d)
 {
   d->norm2 = 0.0;

@@ -207,9 +207,7 @@ int main(int argc, char **argv)
     touch(&z, shares[i]);
     for (int way = UPDATE_SYRK; way <= UPDATE_FULL; ++way) measure(&z, &o, way, 30);
   }
-  ndb_operator_free(&z.s);
   ndb_basis_free(&z.s);
-  ndb_reuse_free(&z.s);
   th_close(&z.t);
   return 0;
 }

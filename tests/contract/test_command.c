@@ -51,7 +51,7 @@ Test(command, finds_what_is_wrong_with_a_life)
 {
   finds("fx_wrong_solver", "checkpoint", "life.restart_continues", "after a restart: vertex");
   finds("fx_wrong_solver", "threads", "life.threads_do_not_matter", "exec.threads=3: vertex");
-  finds("fx_wrong_solver", "leak", "life.create_destroy", "round 0");
+  finds("fx_wrong_solver", "leak", "life.buffers_settle", "buffers after 3 steps");
   finds("fx_wrong_solver", "reset", "life.reset_forgets", "after reset(): vertex");
 #ifdef __SANITIZE_ADDRESS__ /* whose own handler ends the process with a code */
   finds("fx_wrong_solver", "crash", "life.two_at_once", "ended in fx_wrong_solver.iterate() of");

@@ -37,8 +37,6 @@ static void fx_destroy(void *self)
 {
   textbook *const t = self;
   if (t == NULL) return;
-  t->h->buf_free(t->h, t->rhs);
-  t->h->buf_free(t->h, t->grad);
   free(t->A);
   free(t->b);
   free(t);

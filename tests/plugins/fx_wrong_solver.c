@@ -32,8 +32,8 @@ static const loom_param params[] = {
         settings, fault, NONE,
         "none|checkpoint|threads|leak|crash|leave|hang|past_end|past_end_quiet|read|"
         "column|reset",
-        "What is wrong: checkpoint() saves nothing, bits depend on threads, a buffer is "
-        "left, iterate() crashes, calls _exit, never returns, writes past the end of "
+        "What is wrong: checkpoint() saves nothing, bits depend on threads, every iteration "
+        "makes a buffer, iterate() crashes, calls _exit, never returns, writes past the end of "
         "trial (and does not look at unmap), through a READ map, past its columns, "
         "reset() forgets nothing."),
 };
@@ -62,13 +62,7 @@ static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loo
   return h->buf_new(h, "saved", LOOM_REAL, 1, &p->saved);
 }
 
-static void fx_destroy(void *self)
-{
-  solver *const p = self;
-  if (p == NULL) return;
-  if (p->fault != LEAK) p->h->buf_free(p->h, p->saved);
-  free(p);
-}
+static void fx_destroy(void *self) { free(self); }
 
 static loom_status fx_reset(void *self)
 {
@@ -106,6 +100,10 @@ static loom_status fx_iterate(void *self, const loom_step *s, loom_iterate *it)
   if (p->fault == CRASH && s->index == 1) raise(SIGSEGV);
   if (p->fault == LEAVE) _exit(0);
   while (p->fault == HANG) sleep(1);
+  if (p->fault == LEAK) {
+    loom_buf *one;
+    LOOM_TRY(p->h->buf_new(p->h, "one more", LOOM_REAL, 1, &one));
+  }
   LOOM_TRY(use_services(p, s));
   if (p->fault == THREADS) factor *= 1 + 1e-12 * p->e->num_threads;
   const loom_real *const g = plug_read(&m, s->grad);

@@ -310,7 +310,6 @@ Test(hostile, what_is_not_written_is_not_used)
        {"step 0, iteration 0: [solver]", "without writing step->trial"}},
       {"solver", "iterate:half", {"step->trial is not finite, first at vertex 4"}},
       {"solver", "create:null", {"[solver] plugin fx_hostile, create(): ", "left *self NULL"}},
-      {"solver", "destroy:leak", {"solver/own: real [3], 24 bytes"}},
   };
   ALL_REFUSED(deeds, NULL);
   /* nothing but the change of x looks at it without a bound */

@@ -64,10 +64,10 @@ void sim_run(sim *s, const char *text, const char *const *sets, int may_fail)
     s->status = run_execute(r, &o);
     s->sum = *run_get_summary(r);
   }
-  run_close(r, &s->leaks);
+  run_close(r, &s->complaints);
   cfg_free(c);
   cr_assert(may_fail || s->status == LOOM_OK, "%s", s->err.text);
-  cr_assert_eq(s->leaks, 0);
+  cr_assert_eq(s->complaints, 0);
   if (s->status == LOOM_OK) read_log(s);
 }
 

@@ -9,9 +9,9 @@ typedef struct sim {
   loom_err err;
   loom_status status; /* of opening and executing */
   run_summary sum;
-  int leaks;     /* buffers plugins left behind */
-  char dir[64];  /* temporary folder, removed by sim_free */
-  char log[128]; /* path of the log */
+  int complaints; /* about destroy() */
+  char dir[64];   /* temporary folder, removed by sim_free */
+  char log[128];  /* path of the log */
   int64_t n, nt, frames, steps, iters;
   double *x, *v; /* [n][3] m and m/s, last frame */
   double *rest;  /* [n][3] m */

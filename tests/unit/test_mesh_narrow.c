@@ -75,7 +75,6 @@ static void check(const int64_t *size, int num)
   cr_expect_eq(n, m.num_kept);
   cr_assert_eq(mesh_close(&m), LOOM_OK);
   free(kept), free(place);
-  mesh_destroy(&m);
   mc_close(&h);
   mc_free(&c);
 }

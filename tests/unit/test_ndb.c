@@ -133,13 +133,8 @@ static void open_stage(stage *z, int threads, const ndb_settings *set)
 static void close_stage(stage *z)
 {
   ndb *const s = &z->s;
-  ndb_operator_free(s);
   ndb_basis_free(s);
-  ndb_reuse_free(s);
-  ndb_fused_free(s);
   ndb_monitor_free(s);
-  s->h->buf_free(s->h, s->cg);
-  s->h->buf_free(s->h, s->record);
   th_close(&z->t);
 }
 

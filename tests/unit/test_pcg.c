@@ -86,7 +86,6 @@ static pcg_result solve(problem *p, double eta, int max_iters, double *d)
   const pcg_forcing f = {.eta_min = eta, .eta_max = eta, .gamma = 0.9};
   cr_assert_eq(pcg_new(&c, &p->t.host, &p->t.exec, N, max_iters), LOOM_OK);
   cr_assert_eq(pcg_solve(&c, NULL, &p->A, p->grad, &f, p->d, &r), LOOM_OK, "%s", p->t.err.text);
-  pcg_free(&c);
   loom_real *const v = th_get(&p->t, p->d);
   for (int i = 0; i < M; ++i) d[i] = (double)v[i];
   free(v);
@@ -261,7 +260,6 @@ Test(pcg, a_gradient_that_is_not_finite_is_an_error)
   cr_assert_eq(pcg_new(&c, &p.t.host, &p.t.exec, N, 100), LOOM_OK);
   cr_expect_eq(pcg_solve(&c, NULL, &p.A, p.grad, &f, p.d, &r), LOOM_E_NUMERIC);
   cr_expect(strstr(p.t.err.text, "not finite") != NULL, "%s", p.t.err.text);
-  pcg_free(&c);
   th_close(&p.t);
 }
 
@@ -276,7 +274,6 @@ static double eta_of(problem *p, double eta_before, double rho_share)
   f.rho_before = rho_share > 0.0 ? solve(p, 0.5, 100, d).rho0 / rho_share : 0.0;
   cr_assert_eq(pcg_new(&c, &p->t.host, &p->t.exec, N, 1000), LOOM_OK);
   cr_assert_eq(pcg_solve(&c, NULL, &p->A, p->grad, &f, p->d, &r), LOOM_OK);
-  pcg_free(&c);
   cr_expect_leq(r.residual, r.eta);
   return r.eta;
 }
@@ -327,7 +324,6 @@ static loom_real *chain(int threads)
   cr_expect_eq(r.stop, PCG_CONVERGED);
   cr_expect_gt(r.iters, 20);
   cr_expect_eq(t.counters[LOOM_C_SPMV], r.iters);
-  pcg_free(&c);
   loom_real *const out = th_get(&t, d);
   th_close(&t);
   free(ptr), free(col), free(val), free(g);

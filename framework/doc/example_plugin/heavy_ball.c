@@ -58,13 +58,8 @@ static loom_status heavy_ball_create(const loom_host *h, const loom_scene *sc, c
   return h->buf_new(h, "last", LOOM_REAL, 3 * (int64_t)sc->num_verts, &b->last);
 }
 
-static void heavy_ball_destroy(void *self)
-{
-  heavy_ball *b = self;
-  if (b == NULL) return;
-  b->h->buf_free(b->h, b->last);
-  free(b);
-}
+/* The core frees the buffers. */
+static void heavy_ball_destroy(void *self) { free(self); }
 
 static loom_status heavy_ball_begin_step(void *self, const loom_step *s)
 {

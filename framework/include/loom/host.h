@@ -106,8 +106,8 @@ struct loom_host {
   void (*log)(const loom_host *h, int level, const char *fmt, ...) LOOM_PRINTF(3, 4);
 
   /* ---- memory ----------------------------------------------------------- */
-  /* Buffers made here belong to the plugin and are freed by it in destroy();
-   * the core reports what is left over as a leak, by name.  Buffers received in
+  /* Buffers made here belong to the instance.  The core frees them when destroy() has returned;
+   * buf_free() is for what is needed no longer, and what a step makes anew.  Buffers received in
    * structs belong to the core: never free or resize those. */
   /* `count` items of LOOM_REAL ... LOOM_U64, all zero; the name is copied */
   loom_status (*buf_new)(const loom_host *h, const char *name, int type, int64_t count,

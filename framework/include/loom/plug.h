@@ -115,6 +115,20 @@ static inline loom_status plug_launch(plug_maps *m, const lk_entry *k, const voi
   return plug_unbind(m);
 }
 
+/* Buffers of an instance, one after the other; the core frees them with it. */
+typedef struct plug_buf {
+  const char *name;
+  int type; /* LOOM_REAL ... */
+  int64_t count;
+  loom_buf **out;
+} plug_buf;
+static inline loom_status plug_bufs_new(const loom_host *h, const plug_buf *all, size_t num)
+{
+  for (size_t i = 0; i < num; ++i)
+    LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
+  return LOOM_OK;
+}
+
 /* Copy a small buffer of reals to the host; waits for the device. */
 static inline loom_status plug_fetch(const loom_host *h, const loom_exec *e, loom_buf *b, int n,
                                      double *out)

@@ -58,18 +58,7 @@ static loom_status brute_create(const loom_host *h, const loom_scene *sc, const 
   return LOOM_OK;
 }
 
-static void brute_destroy(void *self)
-{
-  brute *const d = self;
-  if (d == NULL) return;
-  for (int f = MESH_VT; f <= MESH_EE; ++f)
-    if (d->m.h != NULL) {
-      d->m.h->buf_free(d->m.h, d->count[f]);
-      d->m.h->buf_free(d->m.h, d->place[f]);
-    }
-  mesh_destroy(&d->m);
-  free(d);
-}
+static void brute_destroy(void *self) { free(self); }
 
 static loom_status list(void *self, const mesh_view *v, int family, int64_t first, int64_t end,
                         int64_t base, loom_buf *place, loom_buf *name)

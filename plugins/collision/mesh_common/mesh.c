@@ -129,18 +129,6 @@ loom_status mesh_create(mesh *m, const loom_host *h, const loom_scene *sc, const
   return h->buf_new(h, "result", LOOM_REAL, 3, &m->result);
 }
 
-void mesh_destroy(mesh *m)
-{
-  if (m->h == NULL) return;
-  loom_buf *const all[] = {m->fixed_state, m->state, m->x0,    m->x1,   m->part,
-                           m->name,        m->found, m->place, m->kept, m->chunk_toi,
-                           m->toi,         m->cut,   m->result};
-  loom_buf *const joined[] = {m->tris, m->edges, m->radius};
-  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) m->h->buf_free(m->h, all[i]);
-  for (size_t i = 0; m->has_bodies && i < sizeof joined / sizeof *joined; ++i)
-    m->h->buf_free(m->h, joined[i]);
-}
-
 /* ---- positions --------------------------------------------------------------------------------
  */
 

@@ -49,10 +49,9 @@ struct mesh {
   plug_maps maps;         /* of the open view */
 };
 
-/* Checks the scene; a failed create is cleaned up by mesh_destroy(), too. */
+/* Checks the scene. */
 loom_status mesh_create(mesh *m, const loom_host *h, const loom_scene *sc, const loom_exec *e,
                         const mesh_params *set);
-void mesh_destroy(mesh *m);
 
 /* Positions of one query. */
 typedef struct mesh_motion {

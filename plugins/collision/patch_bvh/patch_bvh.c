@@ -76,16 +76,7 @@ static loom_status patch_bvh_create(const loom_host *h, const loom_scene *sc, co
   return h->buf_new(h, "candidate places", LOOM_I64, 1, &d->place);
 }
 
-static void patch_bvh_destroy(void *self)
-{
-  patch_bvh *const d = self;
-  if (d == NULL) return;
-  loom_buf *const all[] = {d->leaf_count, d->leaf_place, d->pair, d->count, d->place};
-  for (size_t i = 0; d->m.h != NULL && i < LOOM_COUNT(all); ++i) d->m.h->buf_free(d->m.h, all[i]);
-  tree_destroy(&d->t);
-  mesh_destroy(&d->m);
-  free(d);
-}
+static void patch_bvh_destroy(void *self) { free(self); }
 
 static loom_status patch_bvh_reset(void *self)
 {

@@ -118,15 +118,6 @@ loom_status tree_create(tree *t, mesh *m)
   return h->buf_new(h, "bounds", LOOM_REAL, 8, &t->bounds);
 }
 
-void tree_destroy(tree *t)
-{
-  if (t->m == NULL) return;
-  loom_buf *const all[] = {t->tri,        t->tri_verts, t->first_block, t->edge,  t->edge_verts,
-                           t->first_vert, t->vert,      t->order,       t->node,  t->tri_box,
-                           t->edge_box,   t->vert_box,  t->key,         t->bounds};
-  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) t->m->h->buf_free(t->m->h, all[i]);
-}
-
 /* ---- views ---------------------------------------------------------------------------------- */
 
 /* boxes: 1: map the boxes and nodes, too */

@@ -23,7 +23,6 @@ typedef struct tree {
 } tree;
 
 loom_status tree_create(tree *t, mesh *m);
-void tree_destroy(tree *t);
 
 /* Order the patches anew by where they are at v->x0. */
 loom_status tree_build(tree *t, const mesh_view *v);

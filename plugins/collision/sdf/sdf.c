@@ -156,8 +156,6 @@ static void sdf_destroy(void *self)
 {
   sdf *const d = self;
   if (d == NULL) return;
-  loom_buf *const all[] = {d->views, d->found, d->count, d->place, d->total, d->t, d->result};
-  for (size_t i = 0; i < LOOM_COUNT(all); ++i) d->h->buf_free(d->h, all[i]);
   free(d->view);
   free(d);
 }

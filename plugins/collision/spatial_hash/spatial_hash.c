@@ -96,17 +96,7 @@ static loom_status hash_create(const loom_host *h, const loom_scene *sc, const l
   return h->buf_new(h, "order", LOOM_I32, 0, &d->perm);
 }
 
-static void hash_destroy(void *self)
-{
-  spatial_hash *const d = self;
-  if (d == NULL) return;
-  loom_buf *const all[] = {d->count[0], d->count[1], d->place[0], d->place[1],
-                           d->pairs[0], d->pairs[1], d->at[0],    d->at[1],
-                           d->key,      d->item,     d->perm};
-  for (size_t i = 0; d->m.h != NULL && i < LOOM_COUNT(all); ++i) d->m.h->buf_free(d->m.h, all[i]);
-  mesh_destroy(&d->m);
-  free(d);
-}
+static void hash_destroy(void *self) { free(self); }
 
 /* It keeps nothing from step to step. */
 static loom_status hash_begin_step(void *self, const loom_step *s)

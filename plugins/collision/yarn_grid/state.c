@@ -34,30 +34,24 @@ loom_status yg_state_new(yarn_grid *d)
 {
   const loom_host *const h = d->h;
   const int64_t ns = d->table.num_segs, n3 = 3 * (int64_t)d->n;
-  const struct {
-    const char *name;
-    int type;
-    int64_t count;
-    loom_buf **out;
-  } all[] = {{"sum of positions", LOOM_REAL, 3, &d->sum},
-             {"points", LOOM_REAL, YARN_POS * ns, &d->P},
-             {"boxes of segments", LOOM_REAL, 6 * ns, &d->box},
-             {"cells", LOOM_I32, 6 * ns, &d->cells},
-             {"last positions", LOOM_REAL, n3, &d->x1},
-             {"positions before", LOOM_REAL, n3, &d->x2},
-             {"changes that bins count on", LOOM_REAL, n3, &d->ref},
-             {"movement", LOOM_REAL, 6 * ns, &d->move},
-             {"change of movement", LOOM_REAL, 6 * ns, &d->change},
-             {"alarm", LOOM_U8, d->n, &d->alarm},
-             {"woken segments", LOOM_U8, ns, &d->wake},
-             {"entries to look at", LOOM_U8, 0, &d->ask},
-             {"what they showed", LOOM_U8, 0, &d->look},
-             {"hits", LOOM_U8, 0, &d->hit},
-             {"boxes to leave out", LOOM_U64, 0, &d->boxes},
-             {"first boxes", LOOM_I32, ns + 2, &d->box_at},
-             {"boxes by segment", LOOM_I32, 0, &d->box_list}};
-  for (size_t i = 0; i < LOOM_COUNT(all); ++i)
-    LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
+  const plug_buf all[] = {{"sum of positions", LOOM_REAL, 3, &d->sum},
+                          {"points", LOOM_REAL, YARN_POS * ns, &d->P},
+                          {"boxes of segments", LOOM_REAL, 6 * ns, &d->box},
+                          {"cells", LOOM_I32, 6 * ns, &d->cells},
+                          {"last positions", LOOM_REAL, n3, &d->x1},
+                          {"positions before", LOOM_REAL, n3, &d->x2},
+                          {"changes that bins count on", LOOM_REAL, n3, &d->ref},
+                          {"movement", LOOM_REAL, 6 * ns, &d->move},
+                          {"change of movement", LOOM_REAL, 6 * ns, &d->change},
+                          {"alarm", LOOM_U8, d->n, &d->alarm},
+                          {"woken segments", LOOM_U8, ns, &d->wake},
+                          {"entries to look at", LOOM_U8, 0, &d->ask},
+                          {"what they showed", LOOM_U8, 0, &d->look},
+                          {"hits", LOOM_U8, 0, &d->hit},
+                          {"boxes to leave out", LOOM_U64, 0, &d->boxes},
+                          {"first boxes", LOOM_I32, ns + 2, &d->box_at},
+                          {"boxes by segment", LOOM_I32, 0, &d->box_list}};
+  LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
   for (int b = 1; b < YG_BINS; ++b) {
     LOOM_TRY(h->buf_new(h, "positions of a bin", LOOM_REAL, n3, &d->snap[b]));
     LOOM_TRY(h->buf_new(h, "movement since a bin", LOOM_REAL, 6 * ns, &d->window[b]));
@@ -68,16 +62,8 @@ loom_status yg_state_new(yarn_grid *d)
 
 void yg_state_free(yarn_grid *d)
 {
-  loom_buf *const all[] = {d->sum,  d->P,    d->box,    d->cells,  d->x1,      d->x2,
-                           d->ref,  d->move, d->change, d->alarm,  d->wake,    d->ask,
-                           d->look, d->hit,  d->boxes,  d->box_at, d->box_list};
   yg_schedule_free(&d->sched);
   yg_search_free(&d->search);
-  for (size_t i = 0; i < LOOM_COUNT(all); ++i) d->h->buf_free(d->h, all[i]);
-  for (int b = 1; b < YG_BINS; ++b) {
-    d->h->buf_free(d->h, d->snap[b]);
-    d->h->buf_free(d->h, d->window[b]);
-  }
   free(d->hits.v);
 }
 

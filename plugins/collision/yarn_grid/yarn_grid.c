@@ -38,7 +38,6 @@ static void yg_destroy(void *self)
   yarn_grid *const d = self;
   if (d == NULL) return;
   yg_state_free(d);
-  yarn_table_free(d->h, &d->table);
   if (d->stats != NULL) fclose(d->stats);
   free(d);
 }

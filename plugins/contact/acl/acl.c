@@ -57,7 +57,6 @@ static void acl_destroy(void *self)
   if (m == NULL) return;
   if (m->stats != NULL) write_sets(m);
   acl_state_free(m);
-  yarn_table_free(m->h, &m->table);
   if (m->stats != NULL) fclose(m->stats);
   free(m);
 }

@@ -103,7 +103,6 @@ loom_status acl_adapt(acl *m, const loom_step *s, const loom_pairs *pairs);
 loom_status acl_export_boxes(acl *m);
 /* pools.c: memory that kernels work on */
 loom_status acl_pools_new(acl *m, acl_pools *q);
-void acl_pools_free(acl *m, acl_pools *q);
 /* Room for all slots, reals of K and sets there are. */
 loom_status acl_room(acl *m);
 loom_status acl_trim(acl *m);                 /* no more than that: what a checkpoint keeps */

@@ -70,7 +70,7 @@ loom_status acl_pools_new(acl *m, acl_pools *q)
   return LOOM_OK;
 }
 
-void acl_pools_free(acl *m, acl_pools *q)
+static void pools_free(acl *m, acl_pools *q)
 {
   for (int i = 0; i < ACL_ARRAYS; ++i) m->h->buf_free(m->h, q->b[i]);
 }
@@ -98,7 +98,7 @@ loom_status acl_compact(acl *m, const yarn_line *l)
   }
   LOOM_TRY(acl_put_jobs(m, 1));
   LOOM_TRY(move_sets(m, &to));
-  acl_pools_free(m, q);
+  pools_free(m, q);
   *q = to;
   m->layout_changed = 1;
   return LOOM_OK;

@@ -7,42 +7,31 @@ loom_status acl_state_new(acl *m)
 {
   const loom_host *const h = m->h;
   const int64_t ns = m->table.num_segs, n3 = 3 * (int64_t)m->n;
-  const struct {
-    const char *name;
-    int type;
-    int64_t count;
-    loom_buf **out;
-  } all[] = {{"models", LOOM_U8, 0, &m->models},
-             {"points", LOOM_REAL, YARN_POS * ns, &m->P},
-             {"sets to work on", LOOM_U8, 0, &m->jobs},
-             {"places of sets", LOOM_U8, 0, &m->places},
-             {"lengths of springs", LOOM_REAL, 0, &m->lengths},
-             {"results", LOOM_U8, 0, &m->out},
-             {"touching points", LOOM_U8, 0, &m->touch},
-             {"first slots", LOOM_I64, (int64_t)m->n + 2, &m->at},
-             {"slots of vertices", LOOM_I32, 0, &m->slot},
-             {"forces", LOOM_REAL, n3, &m->force},
-             {"forces elsewhere", LOOM_REAL, n3, &m->other},
-             {"where they are", LOOM_REAL, n3, &m->x_at},
-             {"one number", LOOM_REAL, 1, &m->result},
-             {"boxes of sets", LOOM_U64, 0, &m->exclude},
-             {"order of boxes", LOOM_I32, 0, &m->order}};
+  const plug_buf all[] = {{"models", LOOM_U8, 0, &m->models},
+                          {"points", LOOM_REAL, YARN_POS * ns, &m->P},
+                          {"sets to work on", LOOM_U8, 0, &m->jobs},
+                          {"places of sets", LOOM_U8, 0, &m->places},
+                          {"lengths of springs", LOOM_REAL, 0, &m->lengths},
+                          {"results", LOOM_U8, 0, &m->out},
+                          {"touching points", LOOM_U8, 0, &m->touch},
+                          {"first slots", LOOM_I64, (int64_t)m->n + 2, &m->at},
+                          {"slots of vertices", LOOM_I32, 0, &m->slot},
+                          {"forces", LOOM_REAL, n3, &m->force},
+                          {"forces elsewhere", LOOM_REAL, n3, &m->other},
+                          {"where they are", LOOM_REAL, n3, &m->x_at},
+                          {"one number", LOOM_REAL, 1, &m->result},
+                          {"boxes of sets", LOOM_U64, 0, &m->exclude},
+                          {"order of boxes", LOOM_I32, 0, &m->order}};
   m->bins = calloc((size_t)ns + 1, sizeof *m->bins);
   ACL_MEMORY(m, m->bins != NULL);
-  for (size_t i = 0; i < LOOM_COUNT(all); ++i)
-    LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
+  LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
   return acl_pools_new(m, &m->pool);
 }
 
 void acl_state_free(acl *m)
 {
-  loom_buf *const all[] = {m->models, m->P,     m->jobs,   m->places,  m->lengths,
-                           m->out,    m->touch, m->at,     m->slot,    m->force,
-                           m->other,  m->x_at,  m->result, m->exclude, m->order};
   acl_sets_free(m);
   free(m->list.v);
-  for (size_t i = 0; i < LOOM_COUNT(all); ++i) m->h->buf_free(m->h, all[i]);
-  acl_pools_free(m, &m->pool);
 }
 
 void acl_forget(acl *m)

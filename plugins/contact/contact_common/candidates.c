@@ -18,71 +18,47 @@ loom_status ipc_new(ipc *p)
   const int64_t bytes = (int64_t)p->sc->num_obstacles * (int64_t)sizeof *p->view;
   p->view = calloc((size_t)p->sc->num_obstacles + 1, sizeof *p->view);
   LOOM_CHECK(h, p->view != NULL, LOOM_E_NOMEM, "no memory for %d bodies", p->sc->num_obstacles);
-  const struct {
-    const char *name;
-    int type;
-    int64_t count;
-    loom_buf **out;
-  } all[] = {{"bodies", LOOM_U8, bytes, &p->views},
-             {"sums", LOOM_REAL, 4, &p->result},
-             {"total", LOOM_I64, 1, &p->total},
-             {"anchor", LOOM_REAL, 3 * (int64_t)p->sc->num_verts, &p->anchor},
-             {"kinds", LOOM_I32, 0, &p->kind},
-             {"vertices", LOOM_I32, 0, &p->v},
-             {"obstacles", LOOM_I32, 0, &p->obst},
-             {"thickness", LOOM_REAL, 0, &p->xi},
-             {"parallel", LOOM_REAL, 0, &p->par},
-             {"corners", LOOM_I64, 0, &p->corner.num},
-             {"first corners", LOOM_I64, 1, &p->corner.at},
-             {"corner vertices", LOOM_U64, 0, &p->corner.vertex},
-             {"corner places", LOOM_I32, 0, &p->corner.place},
-             {"corner pairs", LOOM_I32, 0, &p->corner.owner},
-             {"corner forces", LOOM_REAL, 0, &p->corner.force},
-             {"room", LOOM_REAL, 0, &p->room},
-             {"active", LOOM_I64, 0, &p->active},
-             {"active places", LOOM_I64, 1, &p->place},
-             {"active list", LOOM_I32, 0, &p->list},
-             {"blocks", LOOM_I64, 0, &p->blocks},
-             {"first blocks", LOOM_I64, 1, &p->at_block},
-             {"friction vertices", LOOM_I32, 0, &p->fv},
-             {"last friction vertices", LOOM_I32, 0, &p->fv_old},
-             {"friction obstacles", LOOM_I32, 0, &p->fobst},
-             {"friction weights", LOOM_REAL, 0, &p->fw},
-             {"friction normals", LOOM_REAL, 0, &p->fnormal},
-             {"friction points", LOOM_REAL, 0, &p->fpoint},
-             {"friction limits", LOOM_REAL, 0, &p->fmost},
-             {"friction blocks", LOOM_I64, 0, &p->fblocks},
-             {"first friction blocks", LOOM_I64, 1, &p->fat_block},
-             {"friction corners", LOOM_I64, 0, &p->fcorner.num},
-             {"first friction corners", LOOM_I64, 1, &p->fcorner.at},
-             {"friction corner vertices", LOOM_U64, 0, &p->fcorner.vertex},
-             {"friction corner places", LOOM_I32, 0, &p->fcorner.place},
-             {"friction corner pairs", LOOM_I32, 0, &p->fcorner.owner},
-             {"friction forces", LOOM_REAL, 0, &p->fcorner.force},
-             {"stiffness", LOOM_REAL, 1, &p->memory}};
-  for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
-    LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
-  return LOOM_OK;
+  const plug_buf all[] = {{"bodies", LOOM_U8, bytes, &p->views},
+                          {"sums", LOOM_REAL, 4, &p->result},
+                          {"total", LOOM_I64, 1, &p->total},
+                          {"anchor", LOOM_REAL, 3 * (int64_t)p->sc->num_verts, &p->anchor},
+                          {"kinds", LOOM_I32, 0, &p->kind},
+                          {"vertices", LOOM_I32, 0, &p->v},
+                          {"obstacles", LOOM_I32, 0, &p->obst},
+                          {"thickness", LOOM_REAL, 0, &p->xi},
+                          {"parallel", LOOM_REAL, 0, &p->par},
+                          {"corners", LOOM_I64, 0, &p->corner.num},
+                          {"first corners", LOOM_I64, 1, &p->corner.at},
+                          {"corner vertices", LOOM_U64, 0, &p->corner.vertex},
+                          {"corner places", LOOM_I32, 0, &p->corner.place},
+                          {"corner pairs", LOOM_I32, 0, &p->corner.owner},
+                          {"corner forces", LOOM_REAL, 0, &p->corner.force},
+                          {"room", LOOM_REAL, 0, &p->room},
+                          {"active", LOOM_I64, 0, &p->active},
+                          {"active places", LOOM_I64, 1, &p->place},
+                          {"active list", LOOM_I32, 0, &p->list},
+                          {"blocks", LOOM_I64, 0, &p->blocks},
+                          {"first blocks", LOOM_I64, 1, &p->at_block},
+                          {"friction vertices", LOOM_I32, 0, &p->fv},
+                          {"last friction vertices", LOOM_I32, 0, &p->fv_old},
+                          {"friction obstacles", LOOM_I32, 0, &p->fobst},
+                          {"friction weights", LOOM_REAL, 0, &p->fw},
+                          {"friction normals", LOOM_REAL, 0, &p->fnormal},
+                          {"friction points", LOOM_REAL, 0, &p->fpoint},
+                          {"friction limits", LOOM_REAL, 0, &p->fmost},
+                          {"friction blocks", LOOM_I64, 0, &p->fblocks},
+                          {"first friction blocks", LOOM_I64, 1, &p->fat_block},
+                          {"friction corners", LOOM_I64, 0, &p->fcorner.num},
+                          {"first friction corners", LOOM_I64, 1, &p->fcorner.at},
+                          {"friction corner vertices", LOOM_U64, 0, &p->fcorner.vertex},
+                          {"friction corner places", LOOM_I32, 0, &p->fcorner.place},
+                          {"friction corner pairs", LOOM_I32, 0, &p->fcorner.owner},
+                          {"friction forces", LOOM_REAL, 0, &p->fcorner.force},
+                          {"stiffness", LOOM_REAL, 1, &p->memory}};
+  return plug_bufs_new(h, all, LOOM_COUNT(all));
 }
 
-static void free_corners(ipc *p, corner_set *c)
-{
-  loom_buf *const all[] = {c->num, c->at, c->vertex, c->place, c->owner, c->force};
-  for (size_t i = 0; i < LOOM_COUNT(all); ++i) p->h->buf_free(p->h, all[i]);
-}
-
-void ipc_free(ipc *p)
-{
-  loom_buf *const all[] = {p->views,  p->result, p->total,   p->anchor,    p->kind,
-                           p->v,      p->obst,   p->xi,      p->par,       p->room,
-                           p->active, p->place,  p->list,    p->blocks,    p->at_block,
-                           p->fv,     p->fv_old, p->fobst,   p->fw,        p->fnormal,
-                           p->fpoint, p->fmost,  p->fblocks, p->fat_block, p->memory};
-  for (size_t i = 0; i < LOOM_COUNT(all); ++i) p->h->buf_free(p->h, all[i]);
-  free_corners(p, &p->corner);
-  free_corners(p, &p->fcorner);
-  free(p->view);
-}
+void ipc_free(ipc *p) { free(p->view); }
 
 /* ---- bodies ------------------------------------------------------------------------------ */
 

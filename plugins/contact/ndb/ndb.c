@@ -88,20 +88,15 @@ static loom_status ndb_create(const loom_host *h, const loom_scene *sc, const lo
   LOOM_TRY(ipc_init(&d->base, h, sc, e, &given->base, BARRIER_DISTANCE, NDB_SLACK));
   LOOM_CHECK(h, given->w_max >= given->w0, LOOM_E_CONFIG,
              "w_max = %g is below w0 = %g: raise w_max", given->w_max, given->w0);
-  const struct {
-    const char *name;
-    int type;
-    int64_t count;
-    loom_buf **out;
-  } all[] = {{"offsets", LOOM_REAL, 0, &d->off},           {"shares", LOOM_REAL, 0, &d->share},
-             {"weights", LOOM_REAL, 0, &d->weight},        {"names", LOOM_U64, 0, &d->key},
-             {"last names", LOOM_U64, 0, &d->key_old},     {"ages", LOOM_I32, 0, &d->age},
-             {"last ages", LOOM_I32, 0, &d->age_old},      {"forces", LOOM_REAL, 0, &d->force},
-             {"last forces", LOOM_REAL, 0, &d->force_old}, {"old places", LOOM_I32, 0, &d->from},
-             {"unrepaired", LOOM_REAL, 0, &d->hat},        {"pushes", LOOM_REAL, 0, &d->push},
-             {"impulses", LOOM_REAL, 0, &d->impulse},      {"metric", LOOM_REAL, 0, &d->inverse}};
-  for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
-    LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
+  const plug_buf all[] = {
+      {"offsets", LOOM_REAL, 0, &d->off},           {"shares", LOOM_REAL, 0, &d->share},
+      {"weights", LOOM_REAL, 0, &d->weight},        {"names", LOOM_U64, 0, &d->key},
+      {"last names", LOOM_U64, 0, &d->key_old},     {"ages", LOOM_I32, 0, &d->age},
+      {"last ages", LOOM_I32, 0, &d->age_old},      {"forces", LOOM_REAL, 0, &d->force},
+      {"last forces", LOOM_REAL, 0, &d->force_old}, {"old places", LOOM_I32, 0, &d->from},
+      {"unrepaired", LOOM_REAL, 0, &d->hat},        {"pushes", LOOM_REAL, 0, &d->push},
+      {"impulses", LOOM_REAL, 0, &d->impulse},      {"metric", LOOM_REAL, 0, &d->inverse}};
+  LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
   return ndb_reset(d);
 }
 
@@ -109,10 +104,6 @@ static void ndb_destroy(void *self)
 {
   ndb *const d = self;
   if (d == NULL) return;
-  loom_buf *const all[] = {d->off, d->share,   d->weight,  d->key,       d->key_old,
-                           d->age, d->age_old, d->force,   d->force_old, d->from,
-                           d->hat, d->push,    d->impulse, d->inverse};
-  for (size_t i = 0; i < LOOM_COUNT(all); ++i) d->base.h->buf_free(d->base.h, all[i]);
   ipc_free(&d->base);
   free(d);
 }

@@ -66,7 +66,7 @@ static void penalty_destroy(void *self)
 {
   penalty *const p = self;
   if (p == NULL) return;
-  pen_state_free(p);
+  free(p->view);
   free(p);
 }
 

@@ -50,7 +50,6 @@ typedef struct penalty {
 
 /* Buffers of pairs, for m = 0. */
 loom_status pen_state_new(penalty *p);
-void pen_state_free(penalty *p);
 /* Poses of the obstacles for this step. */
 loom_status pen_obstacles(penalty *p);
 /* Take over new pairs, found at s->x; *changed: LOOM_CHANGED_*. */

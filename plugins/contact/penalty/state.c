@@ -15,39 +15,23 @@ loom_status pen_state_new(penalty *p)
   const int64_t bytes = (int64_t)p->sc->num_obstacles * (int64_t)sizeof *p->view;
   p->view = calloc((size_t)p->sc->num_obstacles + 1, sizeof *p->view);
   LOOM_CHECK(h, p->view != NULL, LOOM_E_NOMEM, "no memory for %d bodies", p->sc->num_obstacles);
-  const struct {
-    const char *name;
-    int type;
-    int64_t count;
-    loom_buf **out;
-  } all[] = {{"bodies", LOOM_U8, bytes, &p->views},
-             {"keys", LOOM_U64, 0, &p->key},
-             {"planes", LOOM_REAL, 0, &p->c},
-             {"stiffness", LOOM_REAL, 0, &p->k},
-             {"friction", LOOM_REAL, 0, &p->mu},
-             {"obstacle motion", LOOM_REAL, 0, &p->move},
-             {"normal forces", LOOM_REAL, 0, &p->lambda},
-             {"number of corners", LOOM_I64, 0, &p->num_corners},
-             {"number of blocks", LOOM_I64, 0, &p->num_blocks},
-             {"first corners", LOOM_I64, 1, &p->at},
-             {"first blocks", LOOM_I64, 1, &p->at_block},
-             {"totals", LOOM_I64, 2, &p->total},
-             {"corner vertices", LOOM_U64, 0, &p->vertex},
-             {"corner places", LOOM_I32, 0, &p->place},
-             {"corner forces", LOOM_REAL, 0, &p->force},
-             {"sums", LOOM_REAL, 4, &p->result}};
-  for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
-    LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
-  return LOOM_OK;
-}
-
-void pen_state_free(penalty *p)
-{
-  loom_buf *const all[] = {p->views,  p->key,   p->c,          p->k,           p->mu, p->move,
-                           p->lambda, p->total, p->num_blocks, p->num_corners, p->at, p->at_block,
-                           p->vertex, p->place, p->force,      p->result};
-  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) p->h->buf_free(p->h, all[i]);
-  free(p->view);
+  const plug_buf all[] = {{"bodies", LOOM_U8, bytes, &p->views},
+                          {"keys", LOOM_U64, 0, &p->key},
+                          {"planes", LOOM_REAL, 0, &p->c},
+                          {"stiffness", LOOM_REAL, 0, &p->k},
+                          {"friction", LOOM_REAL, 0, &p->mu},
+                          {"obstacle motion", LOOM_REAL, 0, &p->move},
+                          {"normal forces", LOOM_REAL, 0, &p->lambda},
+                          {"number of corners", LOOM_I64, 0, &p->num_corners},
+                          {"number of blocks", LOOM_I64, 0, &p->num_blocks},
+                          {"first corners", LOOM_I64, 1, &p->at},
+                          {"first blocks", LOOM_I64, 1, &p->at_block},
+                          {"totals", LOOM_I64, 2, &p->total},
+                          {"corner vertices", LOOM_U64, 0, &p->vertex},
+                          {"corner places", LOOM_I32, 0, &p->place},
+                          {"corner forces", LOOM_REAL, 0, &p->force},
+                          {"sums", LOOM_REAL, 4, &p->result}};
+  return plug_bufs_new(h, all, LOOM_COUNT(all));
 }
 
 loom_status pen_obstacles(penalty *p)

@@ -139,9 +139,6 @@ static void project_destroy(void *self)
 {
   project *const p = self;
   if (p == NULL) return;
-  loom_buf *const all[] = {p->views, p->obst,   p->normal, p->push,    p->loss,    p->key,
-                           p->perm,  p->result, p->given,  p->ball_of, p->body_of, p->part};
-  for (size_t i = 0; i < LOOM_COUNT(all); ++i) p->h->buf_free(p->h, all[i]);
   free(p->view);
   free(p);
 }

@@ -96,23 +96,17 @@ static loom_status yp_create(const loom_host *h, const loom_scene *sc, const loo
   p->set = *(const settings *)set;
   LOOM_TRY(yarn_table_new(h, sc, e, &p->table));
   const int64_t ns = p->table.num_segs;
-  const struct {
-    const char *name;
-    int type;
-    int64_t count;
-    loom_buf **out;
-  } all[] = {{"points", LOOM_REAL, YARN_POS * ns, &p->P},
-             {"forces of pairs", LOOM_REAL, 0, &p->g},
-             {"energies of pairs", LOOM_REAL, 0, &p->energy},
-             {"sums of pairs", LOOM_REAL, 0, &p->force},
-             {"second segments", LOOM_U64, 0, &p->second},
-             {"order by second", LOOM_I32, 0, &p->perm},
-             {"first pairs", LOOM_I64, 2 * (ns + 1), &p->at},
-             {"forces of segments", LOOM_REAL, 12 * ns, &p->seg},
-             {"segments of vertices", LOOM_I32, 4 * (int64_t)sc->num_verts, &p->of},
-             {"sums", LOOM_REAL, 1, &p->result}};
-  for (size_t i = 0; i < LOOM_COUNT(all); ++i)
-    LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
+  const plug_buf all[] = {{"points", LOOM_REAL, YARN_POS * ns, &p->P},
+                          {"forces of pairs", LOOM_REAL, 0, &p->g},
+                          {"energies of pairs", LOOM_REAL, 0, &p->energy},
+                          {"sums of pairs", LOOM_REAL, 0, &p->force},
+                          {"second segments", LOOM_U64, 0, &p->second},
+                          {"order by second", LOOM_I32, 0, &p->perm},
+                          {"first pairs", LOOM_I64, 2 * (ns + 1), &p->at},
+                          {"forces of segments", LOOM_REAL, 12 * ns, &p->seg},
+                          {"segments of vertices", LOOM_I32, 4 * (int64_t)sc->num_verts, &p->of},
+                          {"sums", LOOM_REAL, 1, &p->result}};
+  LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
   return fill_of(p);
 }
 
@@ -120,10 +114,6 @@ static void yp_destroy(void *self)
 {
   yarn_penalty *const p = self;
   if (p == NULL) return;
-  loom_buf *const all[] = {p->P,    p->g,  p->energy, p->force, p->second,
-                           p->perm, p->at, p->seg,    p->of,    p->result};
-  for (size_t i = 0; i < LOOM_COUNT(all); ++i) p->h->buf_free(p->h, all[i]);
-  yarn_table_free(p->h, &p->table);
   if (p->stats != NULL) fclose(p->stats);
   free(p);
 }

@@ -108,11 +108,7 @@ static void newton_destroy(void *self)
   newton *s = self;
   if (s == NULL) return;
   newton_matrix_close(&s->A);
-  newton_damping_close(&s->damping);
   free(s->x);
-  s->h->buf_free(s->h, s->left);
-  s->h->buf_free(s->h, s->mixed);
-  s->h->buf_free(s->h, s->exact);
   free(s);
 }
 

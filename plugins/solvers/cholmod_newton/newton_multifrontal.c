@@ -44,8 +44,6 @@ static void multifrontal_close(void *self)
   multifrontal *const s = self;
   if (s == NULL) return;
   mf_close(&s->f);
-  s->h->buf_free(s->h, s->saved_order);
-  s->h->buf_free(s->h, s->saved_flops);
   free(s);
 }
 

@@ -115,7 +115,6 @@ static void pd_destroy(void *self)
   pd_matrix_free(&s->A);
   pd_contact_free(&s->now);
   pd_contact_free(&s->used);
-  s->h->buf_free(s->h, s->saved);
   free(s->extra);
   free(s->x_prev);
   free(s->work);

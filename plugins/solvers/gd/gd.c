@@ -64,13 +64,8 @@ static loom_status gd_create(const loom_host *h, const loom_scene *sc, const loo
   return h->buf_new(h, "sigma", LOOM_REAL, 1, &g->saved);
 }
 
-static void gd_destroy(void *self)
-{
-  gd *g = self;
-  if (g == NULL) return;
-  g->h->buf_free(g->h, g->saved);
-  free(g);
-}
+/* The core frees the buffers. */
+static void gd_destroy(void *self) { free(self); }
 
 /* The state was changed from outside: forget what was learnt. */
 static loom_status gd_reset(void *self)

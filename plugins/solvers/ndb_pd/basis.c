@@ -250,8 +250,6 @@ loom_status ndb_basis_make(ndb *s)
 
 void ndb_basis_free(ndb *s)
 {
-  loom_buf *const all[] = {s->U, s->part, s->g, s->q, s->inv1, s->inv2};
-  for (size_t k = 0; k < LOOM_COUNT(all); ++k) s->h->buf_free(s->h, all[k]);
   free(s->S);
   free(s->work);
 }

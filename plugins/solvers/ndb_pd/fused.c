@@ -203,13 +203,6 @@ loom_status ndb_fused_make(ndb *s)
   return plug_unbind(&m);
 }
 
-void ndb_fused_free(ndb *s)
-{
-  const ndb_twofold *const t = &s->two;
-  loom_buf *const all[] = {t->ptr, t->col, t->b1, t->list, t->middle, t->product, t->val, t->shift};
-  for (size_t k = 0; k < LOOM_COUNT(all); ++k) s->h->buf_free(s->h, all[k]);
-}
-
 /* Entries for the present diagonal, unless they are, and the constant part for the present r. */
 loom_status ndb_fused_open(ndb *s, const ndb_view *v, double theta, ndb_fused_call *c)
 {

@@ -145,7 +145,6 @@ typedef struct ndb_report {
 
 /* ---- operator.c ---- */
 loom_status ndb_operator_new(ndb *s);
-void ndb_operator_free(ndb *s);
 loom_status ndb_operator_make(ndb *s, const loom_step *st); /* for the step length of st */
 /* H where the host can read it; plug_unbind(m) closes it. */
 loom_status ndb_matrix_open(ndb *s, plug_maps *m, ndb_matrix *A);
@@ -171,8 +170,7 @@ loom_status ndb_invert(ndb *s, int32_t cols, const double *extra, loom_buf *out)
 
 /* ---- reuse.c ---- */
 loom_status ndb_reuse_new(ndb *s); /* after the basis was made */
-void ndb_reuse_free(ndb *s);
-loom_status ndb_reuse(ndb *s); /* inverse of the reduced matrix with contact, into inv2 */
+loom_status ndb_reuse(ndb *s);     /* inverse of the reduced matrix with contact, into inv2 */
 
 /* ---- correct.c ---- */
 /* u[0] = s U S^-1 (s U)' r, or z += the same */
@@ -187,7 +185,6 @@ loom_status ndb_smooth(ndb *s, const loom_step *st, const ndb_view *v, const ndb
 /* total += u, r -= (H + W) u if `residual`; u in float if `single` */
 loom_status ndb_settle(const ndb *s, const ndb_view *v, const void *u, int single, int residual);
 loom_status ndb_fused_make(ndb *s);
-void ndb_fused_free(ndb *s);
 /* plug_unbind(&c->m) closes it */
 loom_status ndb_fused_open(ndb *s, const ndb_view *v, double theta, ndb_fused_call *c);
 loom_status ndb_fused_sweep_run(ndb *s, ndb_fused_call *c, const void *from, void *to);

@@ -50,13 +50,8 @@ static void ndb_pd_destroy(void *self)
 {
   ndb *s = self;
   if (s == NULL) return;
-  ndb_operator_free(s);
   ndb_basis_free(s);
-  ndb_reuse_free(s);
-  ndb_fused_free(s);
   ndb_monitor_free(s);
-  s->h->buf_free(s->h, s->cg);
-  s->h->buf_free(s->h, s->record);
   free(s);
 }
 

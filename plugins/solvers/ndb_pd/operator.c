@@ -20,50 +20,34 @@ loom_status ndb_operator_new(ndb *s)
 {
   const loom_host *const h = s->h;
   const int64_t n = s->n, single = s->set.precision == PRECISION_MIXED ? n : 0;
-  const struct {
-    const char *name;
-    int type;
-    int64_t count;
-    loom_buf **b;
-  } all[] = {{"rows", LOOM_I64, n + 1, &s->ptr},
-             {"columns", LOOM_I32, 0, &s->col},
-             {"values", LOOM_REAL, 0, &s->val},
-             {"values, float", LOOM_I32, 0, &s->valf},
-             {"diagonal", LOOM_REAL, n, &s->diag},
-             {"contact weights", LOOM_REAL, n, &s->w},
-             {"1/diagonal", LOOM_REAL, n, &s->dinv},
-             {"mask", LOOM_REAL, n, &s->mask},
-             {"weights, float", LOOM_I32, single, &s->wf},
-             {"1/diagonal, float", LOOM_I32, single, &s->dinvf},
-             {"touched", LOOM_I64, n, &s->touched},
-             {"place", LOOM_I64, n + 1, &s->place},
-             {"corner keys", LOOM_U64, 0, &s->key},
-             {"corner order", LOOM_I32, 0, &s->order},
-             {"r", LOOM_REAL, 3 * n, &s->r},
-             {"total", LOOM_REAL, 3 * n, &s->total},
-             {"u0", LOOM_REAL, 3 * n, &s->u[0]},
-             {"u1", LOOM_REAL, 3 * n, &s->u[1]},
-             {"u2", LOOM_REAL, 3 * n, &s->u[2]},
-             {"r, float", LOOM_I32, 3 * single, &s->rf},
-             {"u0, float", LOOM_I32, 3 * single, &s->uf[0]},
-             {"u1, float", LOOM_I32, 3 * single, &s->uf[1]},
-             {"u2, float", LOOM_I32, 3 * single, &s->uf[2]},
-             {"gradient", LOOM_REAL, 3 * n, &s->grad},
-             {"before", LOOM_REAL, 3 * n, &s->before},
-             {"weights now", LOOM_REAL, n, &s->now},
-             {"result", LOOM_REAL, 2, &s->result}};
-  for (size_t k = 0; k < LOOM_COUNT(all); ++k)
-    LOOM_TRY(h->buf_new(h, all[k].name, all[k].type, all[k].count, all[k].b));
-  return LOOM_OK;
-}
-
-void ndb_operator_free(ndb *s)
-{
-  loom_buf *const all[] = {s->ptr,   s->col,   s->val,   s->valf,    s->diag,  s->w,     s->dinv,
-                           s->mask,  s->wf,    s->dinvf, s->touched, s->place, s->key,   s->order,
-                           s->r,     s->total, s->u[0],  s->u[1],    s->u[2],  s->rf,    s->uf[0],
-                           s->uf[1], s->uf[2], s->grad,  s->before,  s->now,   s->result};
-  for (size_t k = 0; k < LOOM_COUNT(all); ++k) s->h->buf_free(s->h, all[k]);
+  const plug_buf all[] = {{"rows", LOOM_I64, n + 1, &s->ptr},
+                          {"columns", LOOM_I32, 0, &s->col},
+                          {"values", LOOM_REAL, 0, &s->val},
+                          {"values, float", LOOM_I32, 0, &s->valf},
+                          {"diagonal", LOOM_REAL, n, &s->diag},
+                          {"contact weights", LOOM_REAL, n, &s->w},
+                          {"1/diagonal", LOOM_REAL, n, &s->dinv},
+                          {"mask", LOOM_REAL, n, &s->mask},
+                          {"weights, float", LOOM_I32, single, &s->wf},
+                          {"1/diagonal, float", LOOM_I32, single, &s->dinvf},
+                          {"touched", LOOM_I64, n, &s->touched},
+                          {"place", LOOM_I64, n + 1, &s->place},
+                          {"corner keys", LOOM_U64, 0, &s->key},
+                          {"corner order", LOOM_I32, 0, &s->order},
+                          {"r", LOOM_REAL, 3 * n, &s->r},
+                          {"total", LOOM_REAL, 3 * n, &s->total},
+                          {"u0", LOOM_REAL, 3 * n, &s->u[0]},
+                          {"u1", LOOM_REAL, 3 * n, &s->u[1]},
+                          {"u2", LOOM_REAL, 3 * n, &s->u[2]},
+                          {"r, float", LOOM_I32, 3 * single, &s->rf},
+                          {"u0, float", LOOM_I32, 3 * single, &s->uf[0]},
+                          {"u1, float", LOOM_I32, 3 * single, &s->uf[1]},
+                          {"u2, float", LOOM_I32, 3 * single, &s->uf[2]},
+                          {"gradient", LOOM_REAL, 3 * n, &s->grad},
+                          {"before", LOOM_REAL, 3 * n, &s->before},
+                          {"weights now", LOOM_REAL, n, &s->now},
+                          {"result", LOOM_REAL, 2, &s->result}};
+  return plug_bufs_new(h, all, LOOM_COUNT(all));
 }
 
 /* ---- copy of H ------------------------------------------------------------------------- */

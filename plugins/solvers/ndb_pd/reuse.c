@@ -40,12 +40,6 @@ loom_status ndb_reuse_new(ndb *s)
   return plug_launch(&m, &k_table, &a, s->n, NULL);
 }
 
-void ndb_reuse_free(ndb *s)
-{
-  loom_buf *const all[] = {s->list, s->V, s->table, s->parts, s->S2};
-  for (size_t k = 0; k < LOOM_COUNT(all); ++k) s->h->buf_free(s->h, all[k]);
-}
-
 /* room for what one update needs, with some to spare: contact grows slowly */
 static loom_status reserve(const ndb *s, loom_buf *b, int64_t count)
 {

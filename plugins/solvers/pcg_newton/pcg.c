@@ -28,13 +28,6 @@ loom_status pcg_new(pcg *c, const loom_host *h, const loom_exec *e, int32_t n, i
   return h->buf_new(h, "record", LOOM_REAL, PCG_HISTORY + (int64_t)max_iters, &c->s);
 }
 
-void pcg_free(pcg *c)
-{
-  if (c->h == NULL) return;
-  loom_buf *const all[] = {c->inv, c->r, c->z, c->p, c->q, c->s};
-  for (size_t k = 0; k < LOOM_COUNT(all); ++k) c->h->buf_free(c->h, all[k]);
-}
-
 /* One kernel over `n` elements; `slot` of the record receives a reduction, -1: no reduction. */
 static loom_status run(const pcg *c, const lk_entry *k, const pcg_args *a, int32_t n, int slot)
 {

@@ -38,7 +38,6 @@ typedef struct pcg_result {
 } pcg_result;
 
 loom_status pcg_new(pcg *c, const loom_host *h, const loom_exec *e, int32_t n, int32_t max_iters);
-void pcg_free(pcg *c);
 
 /* d [n][3], overwritten.  st: reports every iteration, from 1, with host->inner; NULL: does
  * not. */

@@ -81,14 +81,7 @@ static loom_status pcg_newton_create(const loom_host *h, const loom_scene *sc, c
   return pcg_new(&s->c, h, e, sc->num_verts, (int32_t)s->set.max_inner);
 }
 
-static void pcg_newton_destroy(void *self)
-{
-  pcg_newton *s = self;
-  if (s == NULL) return;
-  pcg_free(&s->c);
-  newton_damping_close(&s->damping);
-  free(s);
-}
+static void pcg_newton_destroy(void *self) { free(self); }
 
 static loom_status pcg_newton_begin_step(void *self, const loom_step *st)
 {

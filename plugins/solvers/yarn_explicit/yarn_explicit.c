@@ -73,16 +73,7 @@ static loom_status yx_create(const loom_host *h, const loom_scene *sc, const loo
   return blocks_make(h, e, sc, g->set.block, &g->blocks);
 }
 
-static void yx_destroy(void *self)
-{
-  solver *g = self;
-  if (g == NULL) return;
-  g->h->buf_free(g->h, g->work);
-  g->h->buf_free(g->h, g->report);
-  g->h->buf_free(g->h, g->blocks.first);
-  g->h->buf_free(g->h, g->blocks.verts);
-  free(g);
-}
+static void yx_destroy(void *self) { free(self); }
 
 /* Nothing outlives a step: the lengths' factor depends on the time alone. */
 static loom_status yx_reset(void *self)

@@ -123,7 +123,6 @@ void fx_destroy(void *self)
   const char *const act = fx_act(f->fault, "destroy");
   loom_status ignored;
   (void)fx_common(f, act, f->sc->mass, &ignored);
-  if (!fx_is(act, "leak")) f->h->buf_free(f->h, f->own);
   free(f);
 }
 
