@@ -2,7 +2,7 @@
 #ifndef LOOM_AUDIT_FRAME_H
 #define LOOM_AUDIT_FRAME_H
 
-#include "geom/isect_path.h"
+#include "audit/isect_path.h"
 #include "log/h5log.h"
 
 enum { AUDIT_MAX_BODIES = 64, AUDIT_NAME_LEN = 64 };

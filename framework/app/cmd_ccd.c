@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "app/log_tools.h"
+#include "audit/ccd_queries.h"
 #include "geom/ccd_list.kern.h"
-#include "geom/ccd_queries.h"
 
 static const char usage[] =
     "usage: loom ccd FILE.csv --kind ee|vf [--method additive|cubic|newton|partial] [--list]\n"

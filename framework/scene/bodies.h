@@ -2,7 +2,7 @@
 #ifndef LOOM_SCENE_BODIES_H
 #define LOOM_SCENE_BODIES_H
 
-#include "geom/intersect.h"
+#include "audit/intersect.h"
 #include "scene/scene_data.h"
 
 typedef struct scene_bodies {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "geom/isect_path.h"
+#include "audit/isect_path.h"
 
 static double cpu_seconds(void)
 {

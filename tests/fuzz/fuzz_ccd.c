@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "audit/ccd_queries.h"
 #include "geom/ccd.kern.h"
-#include "geom/ccd_queries.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 # that comes before it here.  Plugins see the public headers, geometry for kernels and each other's
 # shared folders.
 . "${0%/*}/common.sh"
-layers='loom  core  mem  geom  linalg  config  log  elements  scene  run  contract  app'
+layers='loom  core  mem  geom  audit  linalg  config  log  elements  scene  run  contract  app'
 bad=$(files 'framework/*.c' 'framework/*.h' | grep -vE '^framework/(include|doc|cmake)/' |
   xargs grep -noE '^#include "[a-z]+/' | sed 's/:#include "/:/; s|/$||' |
   while IFS=: read -r file line used; do
@@ -16,5 +16,5 @@ bad=$(files 'framework/*.c' 'framework/*.h' | grep -vE '^framework/(include|doc|
     esac
   done)
 [ -z "$bad" ] || { echo "included from a higher layer ($layers):"; echo "$bad"; exit 1; }
-above=$(files 'plugins/*.c' 'plugins/*.h' | xargs grep -nE '^#include "(app|run|contract|scene|log|config)/')
+above=$(files 'plugins/*.c' 'plugins/*.h' | xargs grep -nE '^#include "(app|run|contract|scene|log|config|audit)/')
 [ -z "$above" ] || { echo "a plugin knows the core's inside:"; echo "$above"; exit 1; }

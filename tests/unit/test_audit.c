@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geom/intersect.h"
+#include "audit/intersect.h"
 
 static uint64_t next_bits(uint64_t *s)
 {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "audit/ccd_queries.h"
 #include "geom/ccd.kern.h"
-#include "geom/ccd_queries.h"
 #include "support/ccd_oracle.h"
 #include "support/shared_data.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geom/intersect.h"
+#include "audit/intersect.h"
 
 enum { MAX_ROWS = 256 };
 

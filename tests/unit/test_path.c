@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geom/isect_path.h"
+#include "audit/isect_path.h"
 #include "support/shared_data.h"
 
 static const double TOL = 1e-9; /* m */

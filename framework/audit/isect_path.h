@@ -10,7 +10,7 @@
 #ifndef LOOM_ISECT_PATH_H
 #define LOOM_ISECT_PATH_H
 
-#include "geom/intersect.h"
+#include "audit/intersect.h"
 
 enum { ISECT_VT = 0, ISECT_EE = 1 };
 

@@ -7,13 +7,13 @@
  * eight corners.  VT: F = p - ((1 - u - v) a + u b + v c); EE: F = (1 - u) a + u b -
  * ((1 - v) c + v d).  Written anew; the bisection here is depth first, earliest time first.
  */
-#include "geom/isect_path.h"
+#include "audit/isect_path.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "geom/isect_pairs.h"
+#include "audit/isect_pairs.h"
 
 /* Parameters are multiples of 2^-MAX_DEPTH, exact in double; so are 1 - t and 1 - u - v. */
 enum { MAX_DEPTH = 48, MAX_STACK = 3 * MAX_DEPTH + 4, MAX_BOXES = 100000 };

@@ -4,8 +4,8 @@
 #ifndef LOOM_ISECT_PAIRS_H
 #define LOOM_ISECT_PAIRS_H
 
-#include "geom/intersect.h"
-#include "geom/isect_tree.h"
+#include "audit/intersect.h"
+#include "audit/isect_tree.h"
 
 typedef struct isect_ready {
   const isect_surface *s;

@@ -1,9 +1,9 @@
 /* intersect.c - does a closed segment meet a closed triangle, with exact signs. */
-#include "geom/intersect.h"
+#include "audit/intersect.h"
 
 #include <math.h>
 
-#include "geom/exact.h"
+#include "audit/exact.h"
 
 int isect_orient3d(const double a[3], const double b[3], const double c[3], const double d[3])
 {

@@ -1,9 +1,9 @@
 /* isect_mesh.c - all intersections of a triangle mesh with itself, or of two meshes. */
-#include "geom/isect_pairs.h"
+#include "audit/isect_pairs.h"
 
 #include <stdio.h>
 
-#include "geom/exact.h"
+#include "audit/exact.h"
 
 static int compare_pair(const void *a, const void *b)
 {

@@ -2,7 +2,7 @@
  *
  * Building costs n log n: a range is halved by selection, not by sorting.  A walk starts
  * from a whole leaf instead of a single item, which saves most of the way down. */
-#include "geom/isect_tree.h"
+#include "audit/isect_tree.h"
 
 #include <stdlib.h>
 #include <string.h>

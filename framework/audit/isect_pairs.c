@@ -1,5 +1,5 @@
 /* isect_pairs.c - owners of edges and vertices, lists of findings, the search in threads. */
-#include "geom/isect_pairs.h"
+#include "audit/isect_pairs.h"
 
 #include <math.h>
 #include <omp.h>

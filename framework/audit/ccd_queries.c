@@ -1,5 +1,5 @@
 /* ccd_queries.c - reads rational coordinates exactly and rounds them at the very end. */
-#include "geom/ccd_queries.h"
+#include "audit/ccd_queries.h"
 
 #include <errno.h>
 #include <float.h>

@@ -6,7 +6,7 @@
  * out underflow and overflow, so the filter only answers inside a range of magnitudes in
  * which neither can change the outcome.  Fused multiply-adds only lower the error.
  */
-#include "geom/exact.h"
+#include "audit/exact.h"
 
 #include <float.h>
 #include <gmp.h>
