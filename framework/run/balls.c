@@ -14,7 +14,7 @@ const char *balls_name(const run *r)
 loom_status balls_open(run *r)
 {
   if (r->scene->balls == NULL) return LOOM_OK;
-  if (r->filter.bound != FILTER_BOUND_NONE)
+  if (filter_bounded(r))
     return err_set(r->err, LOOM_E_CONFIG,
                    "%s: [body.%s] has a mass, but a step bound is in force, which may hold bodies "
                    "back; leave the mass out, or set [filter] bound = none",

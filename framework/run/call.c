@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/crash.h"
+#include "run/pairs.h"
 #include "run/vet.h"
 
 typedef struct call {
@@ -25,7 +26,6 @@ enum {
 
 /* Bytes of one item in all arrays of a list. */
 enum {
-  PAIR_BYTES = 6 * sizeof(int32_t) + 12 * sizeof(loom_real) + sizeof(uint64_t),
   TERM_BYTES = 4 * sizeof(int32_t) + 11 * sizeof(loom_real),
   BLOCK_BYTES = 2 * sizeof(int32_t) + 9 * sizeof(loom_real)
 };
@@ -146,6 +146,16 @@ loom_status call_refuse(const instance *in, const char *callback, loom_status co
   return code;
 }
 
+int call_again(run *r, loom_status *s, int64_t before, int64_t *count,
+               loom_status (*reserve)(mem *m, void *list, int64_t capacity), void *list)
+{
+  const int64_t needed = *count;
+  if (*s != LOOM_GROW) return 0;
+  *count = before;
+  *s = reserve(r->m, list, needed);
+  return *s == LOOM_OK;
+}
+
 /* ---- all kinds ---------------------------------------------------------------------------------
  */
 
@@ -212,7 +222,7 @@ loom_status call_begin_step(instance *in)
   enter(&c, in, "begin_step");
   LOOM_TRY(leave(&c, f(in->self, &r->st), ONLY_OK));
   /* without a bound the residual finds it */
-  if (r->filter.bound == FILTER_BOUND_NONE) return LOOM_OK;
+  if (!filter_bounded(r)) return LOOM_OK;
   return check_written(in, "begin_step", "step->trial, the initial guess,", r->st.trial, writes);
 }
 
@@ -280,7 +290,7 @@ loom_status call_iterate(run *r, loom_iterate *it)
                        "returned without writing step->trial; where nothing is to be done, write "
                        "step->x (LOOM_TRIAL_POINT) or zero (LOOM_TRIAL_DIRECTION)");
   /* nobody evaluates energies or asks for collisions at NaN; else the change of x finds it */
-  if (r->filter.bound == FILTER_BOUND_NONE && !r->filter.line_search) return s;
+  if (!filter_bounded(r) && !filter_searches(r)) return s;
   clock_push(&r->clock, CLOCK_MEASURE);
   const loom_status finite = vet_trial(r, r->st.trial);
   clock_pop(&r->clock);

@@ -41,6 +41,12 @@ loom_status call_resolve(contact_inst *c, loom_buf *x_start, loom_buf *x_trial);
 loom_status call_metrics(contact_inst *c, loom_contact_metrics *out);
 loom_status call_velocity(contact_inst *c);
 
+/* A callback that appends to a list returned *s: whether it is to be called again, because that was
+ * LOOM_GROW.  Then there is room for the *count items it asked for, and *count is `before`, as it
+ * was; else *s is what to return.  reserve: of the list, may give some more. */
+int call_again(run *r, loom_status *s, int64_t before, int64_t *count,
+               loom_status (*reserve)(mem *m, void *list, int64_t capacity), void *list);
+
 /* For results that only the caller can judge: an error of `in` as if `callback` had returned it. */
 loom_status call_refuse(const instance *in, const char *callback, loom_status code, const char *fmt,
                         ...) LOOM_PRINTF(4, 5);

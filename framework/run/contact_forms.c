@@ -40,15 +40,16 @@ loom_status quad_alloc(run *r, const char *owner, int isotropic, loom_quad *q)
   return isotropic ? LOOM_OK : buf_new(r->m, owner, "quad.dir", LOOM_REAL, 0, &q->dir);
 }
 
-loom_status quad_reserve(run *r, loom_quad *q, int64_t capacity)
+loom_status quad_reserve(mem *m, void *list, int64_t capacity)
 {
+  loom_quad *const q = list;
   if (capacity <= q->capacity) return LOOM_OK;
   capacity += capacity / 8; /* so that slowly growing lists are not copied every time */
-  LOOM_TRY(buf_resize(r->m, q->v, 4 * capacity));
-  LOOM_TRY(buf_resize(r->m, q->w, 4 * capacity));
-  LOOM_TRY(buf_resize(r->m, q->k, capacity));
-  LOOM_TRY(buf_resize(r->m, q->p, 3 * capacity));
-  if (q->dir != NULL) LOOM_TRY(buf_resize(r->m, q->dir, 3 * capacity));
+  LOOM_TRY(buf_resize(m, q->v, 4 * capacity));
+  LOOM_TRY(buf_resize(m, q->w, 4 * capacity));
+  LOOM_TRY(buf_resize(m, q->k, capacity));
+  LOOM_TRY(buf_resize(m, q->p, 3 * capacity));
+  if (q->dir != NULL) LOOM_TRY(buf_resize(m, q->dir, 3 * capacity));
   q->capacity = capacity;
   return LOOM_OK;
 }
@@ -69,13 +70,14 @@ loom_status blocks_alloc(run *r, const char *owner, loom_blocks3 *b)
   return buf_new(r->m, owner, "blocks.val", LOOM_REAL, 0, &b->val);
 }
 
-loom_status blocks_reserve(run *r, loom_blocks3 *b, int64_t capacity)
+loom_status blocks_reserve(mem *m, void *list, int64_t capacity)
 {
+  loom_blocks3 *const b = list;
   if (capacity <= b->capacity) return LOOM_OK;
   capacity += capacity / 4;
-  LOOM_TRY(buf_resize(r->m, b->row, capacity));
-  LOOM_TRY(buf_resize(r->m, b->col, capacity));
-  LOOM_TRY(buf_resize(r->m, b->val, 9 * capacity));
+  LOOM_TRY(buf_resize(m, b->row, capacity));
+  LOOM_TRY(buf_resize(m, b->col, capacity));
+  LOOM_TRY(buf_resize(m, b->val, 9 * capacity));
   b->capacity = capacity;
   return LOOM_OK;
 }
@@ -143,12 +145,9 @@ loom_status contact_quad(run *r, contact_inst *c, loom_buf *x, loom_quad *q)
   loom_status s;
   if (!(ops->provides & LOOM_CONT_QUAD)) return LOOM_OK; /* post-only: no terms */
   clock_push(&r->clock, CLOCK_CONTACT);
-  while ((s = call_quad(c, x, q)) == LOOM_GROW) {
-    const int64_t needed = q->count;
-    q->count = before;
-    s = quad_reserve(r, q, needed);
-    if (s != LOOM_OK) break;
-  }
+  do {
+    s = call_quad(c, x, q);
+  } while (call_again(r, &s, before, &q->count, quad_reserve, q));
   clock_pop(&r->clock);
   return s;
 }
@@ -195,7 +194,7 @@ static loom_status quad_hessian(run *r, contact_inst *c, loom_buf *x, loom_block
   q->count = 0;
   LOOM_TRY(contact_quad(r, c, x, q));
   const int64_t at = out->count;
-  LOOM_TRY(blocks_reserve(r, out, at + 16 * q->count));
+  LOOM_TRY(blocks_reserve(r->m, out, at + 16 * q->count));
   if (q->count == 0) return LOOM_OK;
   quad_args a = quad_terms(&m, q, x);
   a.out = buf_maps_add(&m, out->val, LOOM_RDWR);
@@ -286,18 +285,15 @@ loom_status contact_hessian(run *r, contact_inst *c, loom_buf *x, int how, loom_
   loom_status s;
   if (c->frozen != NULL) { /* append a copy of H0 */
     const loom_blocks3 *const H0 = &c->frozen->H0;
-    LOOM_TRY(blocks_reserve(r, out, before + H0->count));
+    LOOM_TRY(blocks_reserve(r->m, out, before + H0->count));
     return blocks_append(r, out, H0);
   }
   if (!(ops->provides & LOOM_CONT_HESSIAN))
     return (ops->provides & LOOM_CONT_QUAD) ? quad_hessian(r, c, x, out) : LOOM_OK;
   clock_push(&r->clock, CLOCK_CONTACT);
-  while ((s = call_hessian(c, x, how & 3, out)) == LOOM_GROW) {
-    const int64_t needed = out->count;
-    out->count = before;
-    s = blocks_reserve(r, out, needed);
-    if (s != LOOM_OK) break;
-  }
+  do {
+    s = call_hessian(c, x, how & 3, out);
+  } while (call_again(r, &s, before, &out->count, blocks_reserve, out));
   clock_pop(&r->clock);
   return s;
 }

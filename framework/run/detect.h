@@ -5,9 +5,10 @@
 #include "run/instances.h"
 
 typedef struct detection {
-  loom_pairs asked;     /* what host->detect() last found for the solver */
-  loom_pairs spare;     /* second set for sorting, allocated when first needed */
-  loom_buf *yarn_verts; /* u8 [n], 1: vertex of a yarn; NULL if no contact model takes them */
+  loom_pairs asked;  /* what host->detect() last found for the solver */
+  loom_pairs spare;  /* second set for sorting, allocated when first needed */
+  loom_buf *unnamed; /* u8 [n], see scene_mark_unnamed() */
+  int asks_filter;   /* a contact model asked for FILTER (LOOM_ASK_FILTER); FILTER resets it */
 } detection;
 
 loom_status detect_new(run *r);

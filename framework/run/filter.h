@@ -1,46 +1,53 @@
-/* filter.h - LINE and FILTER: from the solver's trial to the accepted point. */
+/* filter.h - LINE and FILTER: from the solver's trial to the accepted point.
+ *
+ * One of three policies is in force, chosen when the run is opened:
+ *   free   no step bound: x is the trial
+ *   cut    a bound cuts the way of x, after every iteration, when asked to, or at the end; x_feas
+ *          is the last point that passed
+ *   lead   x goes on where a bound would stop it; x_feas follows as far as it can */
 #ifndef LOOM_FILTER_H
 #define LOOM_FILTER_H
+
+#include <stdio.h>
 
 #include "core/err.h"
 #include "loom/plugin.h"
 #include "run/run.h"
 
-typedef struct filter_state {
-  /* what is in force, see filter_choose */
-  int when;  /* LOOM_FILTER_* */
-  int bound; /* FILTER_BOUND_NONE, _GLOBAL or _VERTEX */
-  int line_search;
-  int beyond;         /* x goes on where a bound would stop it, only x_feas is held back */
-  int has_resolve;    /* some contact model corrects positions that passed FILTER */
-  int resolve_at_end; /* ... and only before COMMIT: post-only models */
-  int has_repair;     /* some contact model corrects positions that FILTER would cut */
-  int moves;          /* bodies or pins move and a bound is in force: st.progress counts */
-  /* of the present step */
-  int asked;       /* FILTER is due after the next iteration, [filter] when = advice */
-  int certified;   /* with `beyond`: x is x_feas */
-  int cut;         /* the last filter's bound cut x; what it took is in `rejected` */
-  int32_t blocker; /* the obstacle that last cut the motion short, -1: none of them */
-  int64_t repairs; /* filters after the last iteration, but the last one */
-  double step_toi; /* smallest bound of the step */
-} filter_state;
+typedef struct filter filter; /* filter_policy.h */
 
 typedef struct filter_result {
   double alpha, toi;
   int filtered, resolved, stalled;
 } filter_result;
 
-/* Which filter, bound and line search: the config's word, else what the plugins were made for. */
-void filter_choose(run *r);
-/* st.trial (point or direction) -> st.x, with line search, bound and resolve as due */
-loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out);
-/* x_feas follows x; where it cannot, models that are defined beyond it correct x */
-loom_status filter_repair(run *r, filter_result *out);
-/* the last filter of a step: x becomes feasible */
-loom_status filter_final(run *r, filter_result *out);
-/* the initial guess, kept from crossing anything on its way from x_start */
+/* ---- filter_open.c ---- */
+/* Chooses policy, bound, line search and resolvers: the config's word, else what the plugins were
+ * made for. */
+loom_status filter_open(run *r);
+void filter_close(run *r);
+void filter_describe(const run *r, FILE *f);
+int filter_bounded(const run *r);    /* a step bound is in force, ... */
+int filter_per_vertex(const run *r); /* ... one for every vertex */
+int filter_searches(const run *r);   /* an energy line search is in force */
+/* x is x_feas, or no bound is in force: something may have converged here */
+int filter_certified(const run *r);
+int filter_has_cut(const run *r);     /* the last filter's bound cut x, see `rejected` in state.h */
+double filter_step_toi(const run *r); /* smallest bound of the step */
+/* FILTER is due after the next iteration, where it comes when asked for */
+void filter_ask(run *r);
+void filter_begin_step(run *r);
+
+/* ---- filter.c ---- */
+/* the initial guess in st.trial, kept from crossing anything on its way from x_start */
 loom_status filter_guess(run *r);
-/* advance bodies and pins towards the end of their motion; *moved: x or they have moved */
-loom_status filter_advance(run *r, int *moved);
+/* st.trial (point or direction) -> st.x, with line search, bound and resolvers as due */
+loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out);
+/* After the last iteration: whether contact models correct x once more before it is cut; `done`:
+ * times that they have in this step. */
+int filter_repair_due(const run *r, int64_t done);
+loom_status filter_repair(run *r, filter_result *out);
+/* the last filter of a step: x becomes feasible; out->filtered: there was something to do */
+loom_status filter_final(run *r, filter_result *out);
 
 #endif

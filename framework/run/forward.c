@@ -32,7 +32,7 @@ loom_status forward_new(run *r)
     int wanted;
   } all[] = {{&r->fw.delta, "delta", 1},
              {&r->fw.last, "last delta", 1},
-             {&r->fw.retry, "delta before", r->filter.moves},
+             {&r->fw.retry, "delta before", r->motion.bounded},
              {&r->fw.kept, "x of the step", r->set.run.forwarding != RUN_FORWARD_ITERATE}};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
     if (all[i].wanted) LOOM_TRY(buf_new(r->m, "core", all[i].name, LOOM_REAL, n3, all[i].b));
@@ -92,8 +92,8 @@ loom_status forward_find(run *r)
 {
   if (r->set.run.forwarding == RUN_FORWARD_OFF) return LOOM_OK;
   if (r->set.run.forwarding != RUN_FORWARD_ITERATE) return solve_delta(r);
-  return r->filter.cut ? buf_copy(r->m, &r->exec, r->fw.delta, r->buf.rejected)
-                       : la_fill(r->m, &r->exec, r->fw.delta, 0.0);
+  return filter_has_cut(r) ? buf_copy(r->m, &r->exec, r->fw.delta, r->buf.rejected)
+                           : la_fill(r->m, &r->exec, r->fw.delta, 0.0);
 }
 
 loom_status forward_add(run *r)
@@ -110,6 +110,6 @@ loom_status forward_add(run *r)
                           .share = (lk_real)(twice ? 0.0 : 1.0),
                           .per_h2 = (lk_real)(1.0 / (r->st.h * r->st.h))};
   LOOM_TRY(buf_maps_launch(&q, &k_forward, &a, r->scene->pub.num_verts, NULL));
-  r->fw.last_cut = r->filter.cut;
+  r->fw.last_cut = filter_has_cut(r);
   return buf_copy(r->m, &r->exec, r->fw.last, r->fw.delta);
 }

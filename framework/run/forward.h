@@ -8,7 +8,7 @@
 
 typedef struct forwarding {
   loom_buf *delta, *last;  /* real [n][3], m, of this step and the one before; NULL if off */
-  loom_buf *retry;         /* real [n][3], m, `last` at the start of the step, if `moves` */
+  loom_buf *retry;         /* real [n][3], m, `last` at the start of the step, if motion.bounded */
   loom_buf *kept;          /* real [n][3], m, x while iterations look ahead */
   int last_cut, retry_cut; /* a bound cut that step */
 } forwarding;

@@ -36,19 +36,10 @@ static loom_status measure_problem(run *r, int fresh, residual *res)
   return isfinite(res->max) ? LOOM_OK : residual_error(r);
 }
 
-/* Whether this step is measured.  Nothing depends on the residual of a one-shot method: of such
- * steps, every [log] residual_every-th and the last one are. */
-static int measured(const run *r)
-{
-  if (r->solver.plugin->ops.solver->max_outer != 1) return 1;
-  return (r->st.index + 1) % r->set.log.residual_every == 0 ||
-         r->st.index + 1 == r->first_step + r->sum.steps_planned;
-}
-
 /* The residual at an accepted point; NaN if this step is not measured. */
 static loom_status measure_point(run *r, int fresh, residual *res)
 {
-  if (measured(r)) return measure_problem(r, fresh, res);
+  if (r->plan.measured) return measure_problem(r, fresh, res);
   r->st.grad_iter = GRAD_NONE;
   *res = (residual){NAN, NAN};
   r->measured.energies = (loom_energies){NAN, NAN, NAN, NAN, NAN};
@@ -58,15 +49,15 @@ static loom_status measure_point(run *r, int fresh, residual *res)
 loom_status measure_start(run *r)
 {
   const filter_result guess = {
-      .alpha = NAN, .toi = r->filter.step_toi, .filtered = r->filter.bound != FILTER_BOUND_NONE};
+      .alpha = NAN, .toi = filter_step_toi(r), .filtered = filter_bounded(r)};
   clock_push(&r->clock, CLOCK_MEASURE);
   r->measured.r_ref = NAN;
-  if (measured(r)) LOOM_TRY(measure_r_ref(r, &r->measured.r_ref));
+  if (r->plan.measured) LOOM_TRY(measure_r_ref(r, &r->measured.r_ref));
   LOOM_TRY(measure_problem(r, 1, &r->measured.solved));
   r->measured.next = r->measured.solved;
   clock_pop(&r->clock);
   const loom_iterate none = columns_no_iterate(r);
-  return measured(r) ? record_iter(r, r->k_base - 1, &none, &guess, NAN) : LOOM_OK;
+  return r->plan.measured ? record_iter(r, r->k_base - 1, &none, &guess, NAN) : LOOM_OK;
 }
 
 loom_status measure_solved(run *r, iteration *i)
@@ -112,8 +103,7 @@ loom_status solver_accepted(run *r, iteration *i)
                          .resolved = i->f.resolved,
                          .alpha = i->f.alpha,
                          .toi = i->f.toi,
-                         .t_vertex =
-                             r->filter.bound == FILTER_BOUND_VERTEX ? r->buf.t_vertex : NULL,
+                         .t_vertex = r->buf.t_vertex,
                          .filtered = i->f.filtered,
                          .final = i->final,
                          .dx = r->buf.dx,
@@ -141,14 +131,14 @@ loom_status contact_refresh(run *r, iteration *i)
 {
   const int64_t period = r->set.detect.period;
   uint32_t again = LOOM_CHANGED_NONE;
-  if (r->num_contact == 0 && !r->filter.moves) return LOOM_OK;
+  if (r->num_contact == 0 && !r->motion.bounded) return LOOM_OK;
   if (r->solver.plugin->ops.solver->accepted != NULL) { /* for quasi-Newton pairs */
     LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.grad_solved, r->st.grad));
     i->grad_solved = r->buf.grad_solved;
   }
   LOOM_TRY(detect_after_accept(r, &i->changed));
   clock_push(&r->clock, CLOCK_FILTER);
-  LOOM_TRY(filter_advance(r, &i->moved));
+  LOOM_TRY(motion_advance(r, &i->moved));
   clock_pop(&r->clock);
   if (i->moved) i->changed |= LOOM_CHANGED_VALUES;
   if (i->moved || (period > 0 && (r->st.iter + 1) % period == 0)) LOOM_TRY(detect_all(r, &again));
@@ -170,16 +160,15 @@ static double tested_residual(const run *r)
 int stop_reason(run *r, int64_t done, int stalled, double first)
 {
   const stop_settings *const s = &r->set.stop;
-  const int64_t one_shot = r->solver.plugin->ops.solver->max_outer;
   const double res = tested_residual(r);
   const int calm = res <= s->tol_abs || res <= s->tol_rel * r->measured.r_ref || stalled;
-  const int arrived = r->st.progress >= 1.0 && (!r->filter.beyond || r->filter.certified);
-  if (calm && !arrived) r->filter.asked = 1; /* it may have converged: see what a bound says */
+  const int arrived = r->st.progress >= 1.0 && filter_certified(r);
+  if (calm && !arrived) filter_ask(r); /* it may have converged: see what a bound says */
   if (arrived && res <= s->tol_abs) return H5LOG_converged_abs;
   if (arrived && res <= s->tol_rel * r->measured.r_ref) return H5LOG_converged_rel;
   if (res > s->diverged * fmax(first, r->measured.r_ref)) return H5LOG_diverged;
   if (arrived && stalled) return H5LOG_stalled;
-  if (done >= s->max_iters || (one_shot > 0 && done >= one_shot)) return H5LOG_max_iters;
+  if (done >= r->plan.max_iters) return H5LOG_max_iters;
   if (s->time_budget_ms > 0.0 && 1e3 * clock_net(&r->clock) >= s->time_budget_ms)
     return H5LOG_time_budget;
   return -1;
@@ -189,14 +178,12 @@ int stop_at_start(run *r, double *first)
 {
   *first = tested_residual(r);
   const int reason = stop_reason(r, 0, 0, *first);
-  /* a one-shot method has no test before its only iteration: explicit steps are so short that
-   * their residual always passes */
-  return r->solver.plugin->ops.solver->max_outer == 1 || reason == H5LOG_max_iters ? -1 : reason;
+  return r->plan.tests_guess && reason != H5LOG_max_iters ? reason : -1;
 }
 
 loom_status record_iteration(run *r, const iteration *i, int last)
 {
-  if (!measured(r) || (!last && i->k % r->set.log.residual_every != 0)) return LOOM_OK;
+  if (!r->plan.measured || (!last && i->k % r->set.log.residual_every != 0)) return LOOM_OK;
   return record_iter(r, r->k_base + i->k, &i->it, &i->f, i->dx_max);
 }
 
@@ -217,18 +204,17 @@ static loom_status close_filter(run *r, iteration *i)
 
 /* As long as a bound stands in the way of x, contact models that are defined there correct it; what
  * is then left is cut. */
-loom_status filter_finish(run *r, int64_t iters)
+loom_status filter_finish(run *r, step_outcome *out)
 {
-  const int64_t most = r->filter.beyond && r->filter.has_repair ? r->set.filter.repairs : 0;
-  while (r->filter.repairs < most && !r->filter.certified) {
-    iteration i = {.k = iters + r->filter.repairs++, .closing = 1};
+  for (out->repairs = 0; filter_repair_due(r, out->repairs); ++out->repairs) {
+    iteration i = {.k = out->iters + out->repairs, .closing = 1};
     clock_push(&r->clock, CLOCK_FILTER);
     LOOM_TRY(filter_repair(r, &i.f));
     clock_pop(&r->clock);
-    i.final = r->filter.certified;
+    i.final = filter_certified(r);
     LOOM_TRY(close_filter(r, &i));
   }
-  iteration i = {.k = iters + r->filter.repairs, .closing = 1, .final = 1};
+  iteration i = {.k = out->iters + out->repairs, .closing = 1, .final = 1};
   clock_push(&r->clock, CLOCK_FILTER);
   LOOM_TRY(filter_final(r, &i.f));
   clock_pop(&r->clock);

@@ -44,7 +44,7 @@ loom_status measure_free(run *r, double *rms)
 {
   const double h2 = r->st.h * r->st.h;
   loom_buf *const touched =
-      detect_num_pairs(r) > 0 || r->detect.yarn_verts != NULL ? r->buf.touched : NULL;
+      detect_num_pairs(r) > 0 || r->detect.unnamed != NULL ? r->buf.touched : NULL;
   double v[2];
   if (touched != NULL) LOOM_TRY(detect_mark_touched(r));
   LOOM_TRY(norm(r, &k_norm_sum, r->buf.grad_free, r->scene->pub.mass, touched, 0));

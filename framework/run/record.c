@@ -179,7 +179,7 @@ loom_status record_step(run *r, int64_t iters, int reason)
                         .r_final = r->measured.next.rms,
                         .e_elastic = r->measured.energies.elastic,
                         .e_contact = r->measured.energies.contact,
-                        .toi = r->filter.step_toi,
+                        .toi = filter_step_toi(r),
                         .f_next = r->f_next_norm,
                         .intersections = -1};
   fill_counters(r, n);

@@ -71,7 +71,9 @@ static loom_status open_all(run *r, const run_options *o)
                    cfg_path(r->c), r->scene->pub.num_obstacles, RUN_MAX_OBSTACLES);
   LOOM_TRY(problem_new(r));
   LOOM_TRY(instances_fit(r));
-  filter_choose(r);
+  r->uses_gradient = (r->solver.plugin->ops.solver->needs & LOOM_USES_GRADIENT) != 0;
+  LOOM_TRY(filter_open(r));
+  motion_open(r);
   LOOM_TRY(balls_open(r));
   LOOM_TRY(state_new(r));
   LOOM_TRY(columns_new(r));
@@ -209,6 +211,7 @@ void run_close(run *r, int *complaints)
   exec_close(&r->exec_host);
   registry_close(r->reg);
   columns_free(r);
+  filter_close(r);
   free(r->messages);
   *r->err = keep;
   free(r);

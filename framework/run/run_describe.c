@@ -20,8 +20,6 @@ static void line(const run *r, FILE *f, const instance *in)
 
 void run_describe(const run *r, void *file)
 {
-  static const char *const when[] = {"every iteration", "on advice", "end of the step"};
-  static const char *const bound[] = {"auto", "none", "global", "per vertex"};
   FILE *const f = file;
   const loom_scene *const s = &r->scene->pub;
   char name[256] = "";
@@ -37,9 +35,9 @@ void run_describe(const run *r, void *file)
           s->num_verts, s->num_tris, s->num_tets, s->num_obstacles, r->measured.all_mass);
   for (int32_t i = 0; i < s->num_blocks; ++i)
     fprintf(f, "  %-20s %d elements\n", s->blocks[i].type, s->blocks[i].num_elems);
-  fprintf(f, "schedule     filter %s, bound %s%s, line search %s\n", when[r->filter.when],
-          bound[r->filter.bound], r->filter.beyond ? " (iterates go on beyond)" : "",
-          r->filter.line_search ? "on" : "off");
+  fprintf(f, "schedule     ");
+  filter_describe(r, f);
+  fprintf(f, "\n");
   room_describe(r, f);
   fprintf(f, "steps        %lld of %g s\n", (long long)r->sum.steps_planned, r->st.h);
 }

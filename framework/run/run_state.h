@@ -13,6 +13,7 @@
 #include "run/forward.h"
 #include "run/instances.h"
 #include "run/measure.h"
+#include "run/motion.h"
 #include "run/problem.h"
 #include "run/replay.h"
 #include "run/sections.h"
@@ -21,6 +22,13 @@
 #include "scene/scene_data.h"
 
 enum { RUN_MAX_OBSTACLES = 256 };
+
+/* What a step, or a part of it, is going to do; made in PREDICT. */
+typedef struct step_plan {
+  int64_t max_iters; /* outer iterations at most, also in loom_step */
+  int measured;      /* residuals and energies are measured and recorded */
+  int tests_guess;   /* a guess that has converged ends the step before its first iteration */
+} step_plan;
 
 struct run {
   loom_err *err;
@@ -44,11 +52,13 @@ struct run {
   state_buffers buf;
   run_problem problem;
   detection detect;
-  filter_state filter;
+  filter *filter;
+  motion motion;
   measurements measured;
   run_columns columns;
   run_sections sections;
   forwarding fw;
+  step_plan plan;
   int uses_gradient; /* gradients are charged to the solver */
   int64_t k_base;    /* iterations of the step before those of this part */
 

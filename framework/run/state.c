@@ -20,7 +20,7 @@ static loom_status sum_masses(run *r)
 loom_status state_new(run *r)
 {
   const int64_t n = r->scene->pub.num_verts;
-  const int bounded = r->filter.bound != FILTER_BOUND_NONE;
+  const int bounded = filter_bounded(r);
   const struct {
     loom_buf **b;
     const char *name;
@@ -33,14 +33,14 @@ loom_status state_new(run *r)
              {&r->st.grad, "grad", 3 * n, 1},
              {&r->st.f_next, "f_next", 3 * n, 1},
              {&r->buf.grad_free, "grad_free", 3 * n, r->num_contact > 0},
-             {&r->buf.grad_solved, "grad_solved", 3 * n, r->filter.line_search},
+             {&r->buf.grad_solved, "grad_solved", 3 * n, filter_searches(r)},
              {&r->buf.x_before, "x_before", 3 * n, 1},
              {&r->buf.rejected, "rejected", 3 * n, bounded},
-             {&r->buf.t_vertex, "t_vertex", n, r->filter.bound == FILTER_BOUND_VERTEX},
-             {&r->buf.target, "target", 3 * n, r->filter.moves},
-             {&r->buf.x_retry, "x_retry", 3 * n, r->filter.moves},
-             {&r->buf.v_retry, "v_retry", 3 * n, r->filter.moves},
-             {&r->buf.f_retry, "f_retry", 3 * n, r->filter.moves},
+             {&r->buf.t_vertex, "t_vertex", n, filter_per_vertex(r)},
+             {&r->buf.target, "target", 3 * n, r->motion.bounded},
+             {&r->buf.x_retry, "x_retry", 3 * n, r->motion.bounded},
+             {&r->buf.v_retry, "v_retry", 3 * n, r->motion.bounded},
+             {&r->buf.f_retry, "f_retry", 3 * n, r->motion.bounded},
              {&r->buf.diag, "diag", n, 1}};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
     if (all[i].wanted)
@@ -60,7 +60,7 @@ loom_status state_new(run *r)
   /* without contact the gradient is free of it, and no fixed row enters a norm */
   if (r->num_contact == 0) r->buf.grad_free = r->st.grad;
   /* the line search needs both at once; else x_before has served when the gradient is kept */
-  if (!r->filter.line_search) r->buf.grad_solved = r->buf.x_before;
+  if (!filter_searches(r)) r->buf.grad_solved = r->buf.x_before;
   share_trial(r);
   LOOM_TRY(forward_new(r));
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start)); /* frame 0 */

@@ -28,17 +28,18 @@ typedef struct state_buffers { /* those that only the core sees */
   loom_buf *x_before;          /* m, FILTER: x before the present iteration */
   loom_buf *rejected;          /* m, FILTER to accepted(): what a bound took; only with a bound */
   loom_buf *t_vertex;          /* [n], FILTER to accepted(); only with a bound per vertex */
-  loom_buf *target;            /* m, FILTER: where a motion leads; only if `moves` */
+  loom_buf *target;            /* m, FILTER: where a motion leads; only if motion.bounded */
   loom_buf *grad_free;         /* N, MEASURE: inertia and elastic part of grad; without contact
                                 * grad itself, which then has no other part */
   loom_buf *grad_solved;       /* N, MEASURE to accepted(): gradient of the problem iterate() saw;
                                 * without a line search x_before itself, which FILTER has read */
   loom_buf *diag;              /* [n], N/m, from the start of the run: D of r_dinv */
   loom_buf *touched;           /* u8 [n], MEASURE, 1: some pair touches the vertex */
-  loom_buf *x_retry, *v_retry, *f_retry; /* m, m/s, N, the start of the step; only if `moves` */
+  loom_buf *x_retry, *v_retry,
+      *f_retry; /* m, m/s, N, the start of the step; only if motion.bounded */
 } state_buffers;
 
-/* Needs the scene and what filter_choose() decided. */
+/* Needs the scene and what filter_open() decided. */
 loom_status state_new(run *r);
 /* After COMMIT: what was the end is the start. */
 void state_rotate(run *r);

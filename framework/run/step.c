@@ -10,7 +10,8 @@
 /* The step, or a part of it. */
 static loom_status advance(run *r, const step_span *t, step_outcome *out)
 {
-  double first = 0.0;           /* m, residual at the guess */
+  double first = 0.0; /* m, residual at the guess */
+  out->repairs = 0;
   LOOM_TRY(step_predict(r, t)); /* y, poses, begin_step, the guess as the bound allows */
   LOOM_TRY(measure_start(r));   /* r_ref and row -1 */
   out->reason = stop_at_start(r, &first);
@@ -28,7 +29,7 @@ static loom_status advance(run *r, const step_span *t, step_outcome *out)
   }
   out->blocked = r->st.progress < 1.0;
   if (out->blocked) return LOOM_OK;
-  LOOM_TRY(filter_finish(r, out->iters));               /* x becomes feasible */
+  LOOM_TRY(filter_finish(r, out));                      /* x becomes feasible */
   return step_commit(r, out->reason == H5LOG_diverged); /* v_end, f_next, end_step */
 }
 
@@ -45,24 +46,11 @@ static loom_status in_parts(run *r, int64_t index, int halvings, step_outcome *o
     LOOM_TRY(advance(r, &t, &part));
     out->iters += part.iters;
     /* the first record and those of the last filters have numbers of their own */
-    r->k_base += part.iters + 2 + r->filter.repairs;
+    r->k_base += part.iters + 2 + part.repairs;
   }
   out->reason = part.reason;
   out->blocked = part.blocked;
   return LOOM_OK;
-}
-
-static loom_status blocked_error(run *r)
-{
-  const char *const name =
-      r->filter.blocker >= 0 ? r->scene->obstacles[r->filter.blocker].name : NULL;
-  return err_set(r->err, LOOM_E_NUMERIC,
-                 "%s%s%s cannot follow its motion, something is in its way: step %lld, %.3g of the "
-                 "motion were left after %lld halvings of the step; move it more slowly, lower dt, "
-                 "or raise [stop] max_iters or [filter] max_halvings",
-                 name != NULL ? "[body." : "a pin", name != NULL ? name : "",
-                 name != NULL ? "]" : "", (long long)r->st.index, 1.0 - r->st.progress,
-                 (long long)r->set.filter.max_halvings);
 }
 
 static loom_status whole_step(run *r, int64_t index)
@@ -71,15 +59,15 @@ static loom_status whole_step(run *r, int64_t index)
   clock_reset(&r->clock);
   memset(r->counters, 0, sizeof r->counters);
   r->launches = 0;
-  r->filter.step_toi = 1.0;
+  filter_begin_step(r);
   r->k_base = 0;
   if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
   const double f_norm = r->f_next_norm;
-  if (r->filter.moves) LOOM_TRY(state_keep(r));
+  if (r->motion.bounded) LOOM_TRY(state_keep(r));
   for (int halvings = 0;; ++halvings) {
     LOOM_TRY(in_parts(r, index, halvings, &out));
     if (!out.blocked) break;
-    if (halvings >= r->set.filter.max_halvings) return blocked_error(r);
+    if (halvings >= r->set.filter.max_halvings) return motion_error(r);
     LOOM_TRY(state_go_back(r));
     LOOM_TRY(instances_reset(r)); /* plugins drop what they have seen since */
     r->f_next_norm = f_norm;

@@ -11,8 +11,9 @@ typedef struct step_span { /* the whole step, or a part of it */
 
 typedef struct step_outcome {
   int64_t iters;
-  int reason;  /* H5LOG_converged_abs ..., -1: none yet */
-  int blocked; /* a motion could not be followed; nothing was committed then */
+  int64_t repairs; /* filters after the last iteration, but the last one */
+  int reason;      /* H5LOG_converged_abs ..., -1: none yet */
+  int blocked;     /* a motion could not be followed; nothing was committed then */
 } step_outcome;
 
 /* One outer iteration on its way through the step. */
@@ -48,6 +49,7 @@ int stop_at_start(run *r, double *first);
 /* After `done` iterations, -1: go on.  stalled: neither this iteration nor anything else will move
  * x; first: m, residual before the first one. */
 int stop_reason(run *r, int64_t done, int stalled, double first);
-loom_status filter_finish(run *r, int64_t iters); /* the last filters: x becomes feasible */
+/* the last filters: x becomes feasible; sets out->repairs */
+loom_status filter_finish(run *r, step_outcome *out);
 
 #endif

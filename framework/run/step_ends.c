@@ -49,17 +49,28 @@ static loom_status initial_guess(run *r)
   return buf_maps_launch(&q, &k_guess, &a, r->scene->pub.num_verts, NULL);
 }
 
+/* Nothing depends on the residual of a one-shot method: of its steps, every [log] residual_every-th
+ * and the last one are measured.  Its steps are so short that the residual of the guess always
+ * passes. */
+static void make_plan(run *r)
+{
+  const int64_t own = r->solver.plugin->ops.solver->max_outer, most = r->set.stop.max_iters;
+  const int last = r->st.index + 1 == r->first_step + r->sum.steps_planned;
+  const int picked = (r->st.index + 1) % r->set.log.residual_every == 0;
+  r->plan = (step_plan){.max_iters = own > 0 && own < most ? own : most,
+                        .measured = own != 1 || picked || last,
+                        .tests_guess = own != 1};
+  r->st.max_iters = (int32_t)r->plan.max_iters;
+}
+
 loom_status step_predict(run *r, const step_span *t)
 {
-  const int64_t one_shot = r->solver.plugin->ops.solver->max_outer;
-  const int64_t most = r->set.stop.max_iters;
   clock_push(&r->clock, CLOCK_PREDICT);
+  make_plan(r);
   r->st.iter = -1;
-  r->filter.repairs = 0;
-  r->st.max_iters = (int32_t)(one_shot > 0 && one_shot < most ? one_shot : most);
   r->st.h = t->h;
   r->st.time = t->t1;
-  r->st.progress = r->filter.moves ? 0.0 : 1.0;
+  r->st.progress = r->motion.bounded ? 0.0 : 1.0;
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_start, r->st.x));
   if (r->st.x_feas != r->st.x) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
   LOOM_TRY(scene_pose(r->scene, t->t0, t->t1));

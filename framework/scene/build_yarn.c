@@ -235,6 +235,21 @@ void build_free_yarns(scene_data *s)
   for (int i = 0; i < 9; ++i) buf_free(s->m, own[i]);
 }
 
+/* Contact of yarns keeps sets of its own, which detection does not report again: every vertex of a
+ * yarn may be touched. */
+loom_status scene_mark_unnamed(scene_data *s, uint32_t kinds, loom_buf **mark)
+{
+  const int32_t n = s->pub.num_verts;
+  *mark = NULL;
+  if (s->pub.num_yarns == 0 || !(kinds & SCENE_PAIRS_UNNAMED)) return LOOM_OK;
+  LOOM_TRY(buf_new(s->m, "core", "vertices of yarns", LOOM_U8, n, mark));
+  buf_maps q = {.m = s->m};
+  unsigned char *const to = buf_maps_add(&q, *mark, LOOM_WRITE);
+  const int32_t *const first = buf_maps_add(&q, s->pub.yarn_vert, LOOM_READ);
+  for (int32_t i = 0; q.status == LOOM_OK && i < n; ++i) to[i] = i >= first[0];
+  return buf_maps_end(&q);
+}
+
 /* ---- interpenetration at the start ------------------------------------------------------- */
 
 static const object *object_of(const builder *b, int32_t vert)

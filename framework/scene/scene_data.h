@@ -73,6 +73,11 @@ int body_has_mesh(const loom_obstacle *o);
 /* Positions at time t of the vertices the scene prescribes: writes rows of x [n][3] for
  * fixed vertices only. */
 void scene_fixed_positions(const scene_data *s, double t, double *x);
+/* Kinds of pairs that name something else than the vertices they touch: segments of yarns. */
+enum { SCENE_PAIRS_UNNAMED = 1 << LOOM_PAIR_YY };
+/* Vertices that pairs of these kinds (LOOM_BIT(LOOM_PAIR_*)) may touch without naming them: *mark,
+ * u8 [n], 1 for such a vertex, which the caller frees; NULL if there is none. */
+loom_status scene_mark_unnamed(scene_data *s, uint32_t kinds, loom_buf **mark);
 
 /* The rows of a section of the scene that are not of element types; NULL: no such section. */
 const loom_param *scene_params(const char *section, uint32_t *count);

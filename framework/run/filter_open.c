@@ -1,0 +1,90 @@
+/* filter_open.c - which policy, bound, line search and resolvers are in force, and what the rest of
+ * a run may ask of them. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "run/filter_policy.h"
+
+/* Forms of a model's force; one without any is post-only. */
+static const uint32_t FORMS =
+    LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD;
+
+static void choose_resolvers(run *r, filter *f)
+{
+  for (int i = 0; i < r->num_contact; ++i) {
+    const uint32_t provides = r->contact[i].provides;
+    resolvers *const at = provides & LOOM_CONT_UNFILTERED ? &f->before_last_cut
+                          : provides & FORMS              ? &f->after_cut
+                                                          : &f->at_end;
+    if (provides & LOOM_CONT_RESOLVE) at->model[at->num++] = &r->contact[i];
+  }
+}
+
+static int needs_bound(const run *r)
+{
+  uint32_t needs = 0;
+  for (int i = 0; i < r->num_contact; ++i) needs |= r->contact[i].in.plugin->ops.contact->needs;
+  return (needs & (LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX)) != 0;
+}
+
+/* Some model is defined at points that intersect, and none with forces is not. */
+static int all_defined_beyond(const run *r)
+{
+  int beyond = 0, within = 0;
+  for (int i = 0; i < r->num_contact; ++i) {
+    const uint32_t provides = r->contact[i].provides;
+    beyond |= (provides & LOOM_CONT_UNFILTERED) != 0;
+    within |= (provides & FORMS) && !(provides & LOOM_CONT_UNFILTERED);
+  }
+  return beyond && !within;
+}
+
+loom_status filter_open(run *r)
+{
+  const loom_solver_ops *const s = r->solver.plugin->ops.solver;
+  const filter_settings *const set = &r->set.filter;
+  const int beyond = all_defined_beyond(r);
+  filter *const f = r->filter = calloc(1, sizeof *f);
+  if (f == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory");
+  f->when = set->when != FILTER_WHEN_AUTO                   ? set->when - 1
+            : beyond && s->filter_when == LOOM_FILTER_EVERY ? LOOM_FILTER_ADVICE
+                                                            : s->filter_when;
+  f->bound = set->bound != FILTER_BOUND_AUTO ? set->bound
+             : needs_bound(r)                ? FILTER_BOUND_GLOBAL
+                                             : FILTER_BOUND_NONE;
+  f->line_search = set->line_search == LINE_AUTO ? (s->needs & LOOM_NEEDS_LINE_SEARCH) != 0
+                                                 : set->line_search == LINE_ON;
+  const int lead = f->bound == FILTER_BOUND_GLOBAL && f->when == LOOM_FILTER_ADVICE &&
+                   (set->go_on == FILTER_GO_TRIAL || (set->go_on == FILTER_GO_AUTO && beyond));
+  f->policy = f->bound == FILTER_BOUND_NONE ? &filter_free : lead ? &filter_lead : &filter_cut;
+  f->certified = 1;
+  f->step_toi = 1.0;
+  choose_resolvers(r, f);
+  return LOOM_OK;
+}
+
+void filter_close(run *r) { free(r->filter); }
+
+void filter_describe(const run *r, FILE *f)
+{
+  static const char *const when[] = {"every iteration", "on advice", "end of the step"};
+  static const char *const bound[] = {"auto", "none", "global", "per vertex"};
+  fprintf(f, "filter %s, bound %s%s, line search %s", when[r->filter->when],
+          bound[r->filter->bound], r->filter->policy->note, r->filter->line_search ? "on" : "off");
+}
+
+int filter_bounded(const run *r) { return r->filter->bound != FILTER_BOUND_NONE; }
+
+int filter_per_vertex(const run *r) { return r->filter->bound == FILTER_BOUND_VERTEX; }
+
+int filter_searches(const run *r) { return r->filter->line_search; }
+
+int filter_certified(const run *r) { return r->filter->certified; }
+
+int filter_has_cut(const run *r) { return r->filter->cut; }
+
+double filter_step_toi(const run *r) { return r->filter->step_toi; }
+
+void filter_ask(run *r) { r->filter->asked = 1; }
+
+void filter_begin_step(run *r) { r->filter->step_toi = 1.0; }

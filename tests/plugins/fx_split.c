@@ -1,0 +1,147 @@
+/* fx_split.c - time splitting at its smallest: a solver that goes half of the way to the inertial
+ * target per iteration and wants no filter before the end of the step, and a contact model without
+ * forces that corrects what the last cut left, by lifting every free vertex. */
+#include <stdlib.h>
+
+#include "loom/plug.h"
+#include "loom/plugin.h"
+
+typedef struct settings {
+  int32_t resolve;
+  double lift; /* m */
+} settings;
+
+typedef struct split {
+  const loom_host *h;
+  const loom_scene *sc;
+  const loom_exec *e;
+  settings set;
+  double calls; /* of resolve() in this step */
+} split;
+
+static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                             const void *set, void **self)
+{
+  split *const p = calloc(1, sizeof *p);
+  LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory");
+  *self = p;
+  p->h = h;
+  p->sc = sc;
+  p->e = e;
+  if (set != NULL) p->set = *(const settings *)set;
+  return LOOM_OK;
+}
+
+static void fx_destroy(void *self) { free(self); }
+
+static loom_status fx_begin_step(void *self, const loom_step *s)
+{
+  split *const p = self;
+  (void)s;
+  p->calls = 0.0;
+  return LOOM_OK;
+}
+
+/* ---- the solver -------------------------------------------------------------------------- */
+
+static loom_status fx_iterate(void *self, const loom_step *s, loom_iterate *it)
+{
+  split *const p = self;
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const loom_real *const x = plug_read_host(&m, s->x), *const y = plug_read_host(&m, s->y);
+  loom_real *const dir = plug_write_host(&m, s->trial);
+  LOOM_TRY(m.status);
+  (void)it;
+  for (int64_t i = 0; i < 3 * (int64_t)p->sc->num_verts; ++i)
+    dir[i] = (loom_real)0.5 * (y[i] - x[i]);
+  return plug_unbind(&m);
+}
+
+static const loom_solver_ops solver_ops = {.struct_size = sizeof solver_ops,
+                                           .trial = LOOM_TRIAL_DIRECTION,
+                                           .filter_when = LOOM_FILTER_END,
+                                           .create = fx_create,
+                                           .destroy = fx_destroy,
+                                           .begin_step = fx_begin_step,
+                                           .iterate = fx_iterate};
+
+static const loom_plugin solver = {
+    LOOM_PLUGIN(solver, solver_ops, LOOM_ON_CPU),        .name = "fx_split",  .version = "1.0.0",
+    .summary = "half of the way to the inertial target", .reference = "none", .license = "MIT",
+};
+
+/* ---- the contact model ------------------------------------------------------------------- */
+
+static const loom_param params[] = {
+    LOOM_PARAM_BOOL(settings, resolve, 1, "Whether it corrects anything."),
+    LOOM_PARAM_REAL(settings, lift, 0.01, 0, 1, "m", "How far it lifts free vertices."),
+};
+static const loom_column columns[] = {{"calls", "1", "Calls of resolve() in this step."}};
+
+static loom_status fx_plan(void *self, const loom_step *s, loom_query *q)
+{
+  (void)self, (void)s;
+  q->what = 0;
+  return LOOM_OK;
+}
+
+static loom_status fx_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
+                             uint32_t *changed)
+{
+  (void)self, (void)s, (void)pairs, (void)when;
+  *changed = LOOM_CHANGED_NONE;
+  return LOOM_OK;
+}
+
+static loom_status fx_resolve(void *self, const loom_step *s, loom_buf *x_start, loom_buf *x_trial)
+{
+  split *const p = self;
+  plug_maps m = plug_maps_on(p->h, p->e);
+  loom_real *const x = plug_rdwr_host(&m, x_trial);
+  const uint8_t *const fixed = plug_read_host(&m, p->sc->fixed);
+  LOOM_TRY(m.status);
+  (void)s, (void)x_start;
+  for (int64_t i = 0; i < p->sc->num_verts; ++i)
+    if (!fixed[i]) x[3 * i + 2] += (loom_real)p->set.lift;
+  ++p->calls;
+  return plug_unbind(&m);
+}
+
+static loom_status fx_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
+{
+  const split *const p = self;
+  (void)s;
+  out->extra[0] = p->calls;
+  return LOOM_OK;
+}
+
+static uint32_t fx_lacks(const void *set)
+{
+  return ((const settings *)set)->resolve ? 0 : LOOM_CONT_RESOLVE;
+}
+
+static const loom_contact_ops contact_ops = {.struct_size = sizeof contact_ops,
+                                             .provides = LOOM_CONT_RESOLVE,
+                                             .needs = LOOM_COLL_STEP_GLOBAL,
+                                             .pair_kinds = LOOM_BIT(LOOM_PAIR_VT),
+                                             .create = fx_create,
+                                             .destroy = fx_destroy,
+                                             .begin_step = fx_begin_step,
+                                             .plan = fx_plan,
+                                             .update = fx_update,
+                                             .resolve = fx_resolve,
+                                             .metrics = fx_metrics,
+                                             .lacks = fx_lacks};
+
+static const loom_plugin contact = {
+    LOOM_PLUGIN(contact, contact_ops, LOOM_ON_CPU),
+    .name = "fx_split",
+    .version = "1.0.0",
+    .summary = "lifts what the last cut left",
+    .reference = "none",
+    .license = "MIT",
+    LOOM_SETTINGS(settings, params),
+    LOOM_COLUMNS(columns),
+};
+
+LOOM_EXPORT_PLUGIN(&solver, &contact)

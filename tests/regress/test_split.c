@@ -1,0 +1,96 @@
+/* "Cut at the end, then a correction" (time splitting): a solver that is filtered only before
+ * COMMIT and a contact model without forces.  The bound cuts the last point once, then the model
+ * corrects what is left, and no iteration before that is filtered or corrected
+ * (plugins/fx_split.c). */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/sim.h"
+
+enum { ITERS = 4, STEPS = 2 };
+static const double SHARE = 0.25, LIFT = 0.01, DT = 0.01, VX = 1.0;
+
+/* One triangle in free flight; guess = last: the way that is cut begins where the step begins. */
+static const char flight[] =
+    "[run]\nsteps = 2\ndt = 0.01\ngravity = 0 0 0\nguess = last\n"
+    "[exec]\nbackend = cpu\nthreads = 1\n[stop]\ntol_abs = 1e-15\ntol_rel = 0\nmax_iters = 4\n"
+    "[cloth.sheet]\nshape = grid\nsize = 0.1 0.1\nresolution = 2 2\ndensity = 0.2\n"
+    "membrane = 100\nbending = 1e-6\nvelocity = 1 0 0\n"
+    "[solver]\nplugin = fx_split\n[log]\naudit = off\n"
+    "[collision.cut]\nplugin = fx_cut\nshare = 0.25\nfirst = 0\nevery = 1\n"
+    "[contact.all]\nplugin = fx_split\nlift = 0.01\n";
+
+static void run_with(sim *s, const char *a)
+{
+  char path[1024];
+  snprintf(path, sizeof path, "exec.plugin_path=%s/cut:%s/split", getenv("LOOM_FIXTURE_DIR"),
+           getenv("LOOM_FIXTURE_DIR"));
+  const char *const sets[] = {path, a, NULL};
+  sim_run(s, flight, sets, 0);
+}
+
+/* Largest distance of frame 1 from the cut way of every vertex, lifted by `lift`, in m. */
+static double distance_from(sim *s, double lift)
+{
+  const double way = SHARE * (1.0 - pow(0.5, ITERS)) * DT * VX;
+  const size_t bytes = sizeof(double) * 3 * (size_t)s->n;
+  double *const x0 = malloc(bytes), *const x = malloc(bytes), time, most = 0.0;
+  sim_frame(s, 0, x0, NULL, &time);
+  sim_frame(s, 1, x, NULL, &time);
+  for (int64_t i = 0; i < s->n; ++i) {
+    most = fmax(most, fabs(x[3 * i] - x0[3 * i] - way));
+    most = fmax(most, fabs(x[3 * i + 1] - x0[3 * i + 1]));
+    most = fmax(most, fabs(x[3 * i + 2] - x0[3 * i + 2] - lift));
+  }
+  free(x0);
+  free(x);
+  return most;
+}
+
+/* Calls of resolve() as the rows of a step tell, up to that row. */
+static double calls_at(sim *s, int64_t row)
+{
+  h5read *r = NULL;
+  double *const all = malloc(sizeof *all * (size_t)s->iters);
+  cr_assert_eq(h5read_open(&s->err, s->log, &r), LOOM_OK, "%s", s->err.text);
+  cr_assert_eq(h5read_column(r, &s->err, "iters_extra", "contact.all.calls", 'R', 0, s->iters, all),
+               LOOM_OK, "%s", s->err.text);
+  h5read_close(r);
+  const double calls = all[row];
+  free(all);
+  return calls;
+}
+
+Test(split, the_last_point_is_cut_and_then_corrected)
+{
+  sim s;
+  run_with(&s, "contact.all.resolve=yes");
+  cr_assert_eq(s.steps, STEPS);
+  cr_assert_eq(s.iters, STEPS * (ITERS + 2)); /* the guess, iterations, the last filter */
+  h5log_iter_row *const row = sim_iters(&s);
+  for (int64_t i = 0; i < ITERS + 2; ++i) {
+    const int closing = i == ITERS + 1;
+    cr_expect_eq(row[i].stage, closing ? -1 : 0, "row %d", (int)i);
+    if (i > 0) cr_expect_eq(row[i].filtered, closing, "row %d", (int)i);
+    cr_expect_eq(row[i].toi, closing ? SHARE : 1.0, "row %d: %g", (int)i, row[i].toi);
+    cr_expect_eq(calls_at(&s, i), closing, "row %d", (int)i);
+  }
+  free(row);
+  /* a correction before the cut would be cut, too: SHARE of the lift.  Rounding of 0.1 m: 1e-17 */
+  cr_expect_lt(distance_from(&s, LIFT), 1e-15, "%g m", distance_from(&s, LIFT));
+  cr_expect_gt(distance_from(&s, SHARE * LIFT), 1e-3);
+  sim_free(&s);
+}
+
+/* The control: without the resolver the same run is cut and not corrected. */
+Test(split, without_the_resolver_nothing_is_corrected)
+{
+  sim s;
+  run_with(&s, "contact.all.resolve=no");
+  cr_expect_lt(distance_from(&s, 0.0), 1e-15, "%g m", distance_from(&s, 0.0));
+  cr_expect_gt(distance_from(&s, LIFT), 0.9 * LIFT);
+  cr_expect_eq(calls_at(&s, ITERS + 1), 0.0);
+  sim_free(&s);
+}
