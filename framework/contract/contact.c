@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "contract/derive.h"
-#include "run/contact_forms.h"
+#include "run/term.h"
 
 enum { COLUMNS = 1024 }; /* more than a descriptor may announce */
 
@@ -20,7 +20,8 @@ static int push(ct_run *t, int64_t n, const double *x, double depth, double *y)
   for (int64_t i = 0; i < n; ++i)
     y[i] = x[i] - (i % 3 == 2 ? depth + 1e-4 * sin(12.9 * floor((double)i / 3.0)) : 0.0);
   ct_set_values(r, r->st.trial, y);
-  const loom_status s = contact_eval(r, &r->contact[0], r->st.trial, 1, &e, &dissipation, NULL);
+  const loom_status s =
+      contact_eval(r, &r->contact[0], r->st.problem, r->st.trial, &e, &dissipation, NULL);
   CT_ASSERT(s == LOOM_OK || s == LOOM_REJECTED, "%s", t->err.text);
   return s == LOOM_OK;
 }

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "contract/derive.h"
-#include "run/contact_forms.h"
+#include "linalg/blocks.h"
+#include "run/term.h"
 
 enum { DIRECTIONS = 8 };
 /* m.  Positions of 0.1 m have rounding of 1e-17 m, so differences are good to 1e-9 or so, and a
@@ -22,7 +23,7 @@ double ct_energy_at(ct_run *t, const double *x, double *grad)
   double e = 0.0, dissipation = 0.0;
   ct_set_values(r, r->st.trial, x);
   if (grad != NULL) CT_OK(t, la_fill(r->m, &r->exec, r->buf.x_before, 0.0));
-  CT_OK(t, contact_eval(r, &r->contact[0], r->st.trial, 1, &e, &dissipation,
+  CT_OK(t, contact_eval(r, &r->contact[0], r->st.problem, r->st.trial, &e, &dissipation,
                         grad != NULL ? r->buf.x_before : NULL));
   if (grad != NULL) {
     int64_t n;
@@ -118,7 +119,7 @@ static void product(ct_run *t, const loom_blocks3 *H, const double *d, double *o
   int64_t n;
   ct_set_values(r, r->st.trial, d);
   CT_OK(t, la_fill(r->m, &r->exec, r->buf.x_before, 0.0));
-  CT_OK(t, problem_blocks_apply(r, H, r->st.trial, NULL, r->buf.x_before));
+  CT_OK(t, blocks_product(r->m, &r->exec, H, r->st.trial, NULL, r->buf.x_before));
   double *const v = ct_values(r, r->buf.x_before, &n);
   memcpy(out, v, sizeof *out * (size_t)n);
   free(v);
@@ -140,7 +141,7 @@ void ct_check_hessian(ct_run *t, const double *x, int64_t n)
   double *const d = ct_alloc(n), *const y = ct_alloc(n), *const hd = ct_alloc(n);
   double *const up = ct_alloc(n), *const down = ct_alloc(n), *const other = ct_alloc(n);
   const loom_blocks3 *H = NULL;
-  CT_OK(t, problem_contact_blocks(r, r->st.x, LOOM_HESS_EXACT, &H));
+  CT_OK(t, contact_blocks(r, r->st.problem, r->st.x, LOOM_HESS_EXACT, &H));
   CT_ASSERT(H->count > 0, "no contact: the check would check nothing");
   for (uint64_t k = 1; k <= DIRECTIONS; ++k) {
     double miss = 0.0, size = 0.0, a = 0.0, b = 0.0;
@@ -205,7 +206,7 @@ void ct_check_quad(ct_run *t, const double *x, int64_t n)
   double *const g = ct_alloc(n), *const f = ct_alloc(n);
   double size = 0.0;
   ct_energy_at(t, x, g);
-  CT_OK(t, problem_quad(r, r->st.x, &q));
+  CT_OK(t, contact_quad(r, r->st.x, &q));
   CT_ASSERT(q->count > 0, "no contact: the check would check nothing");
   CT_ASSERT(iso || q->dir != NULL, "directional terms without an array of directions");
   const terms h = {host(r, q->v), host(r, q->w), host(r, q->k), host(r, q->p),

@@ -25,6 +25,7 @@ static const lk_entry k_parts = LK_ENTRY(elastic_parts), k_sum = LK_ENTRY(elasti
 typedef struct el_block {
   const elem_type *type;
   asm_gather *gather;
+  void *state; /* of type->state */
 } el_block;
 
 struct elastic {
@@ -123,6 +124,10 @@ static loom_status create(loom_err *err, elastic *el)
                             &el->blocks[b].gather));
   const loom_status s = buffers(el, elems, hess, arity);
   if (s != LOOM_OK) *err = *mem_err(el->m);
+  for (int b = 0; s == LOOM_OK && b < el->sc->num_blocks; ++b)
+    if (elastic_state(el, b) != NULL)
+      LOOM_TRY(elastic_state(el, b)->open(err, el->m, el->e, el->sc, &el->sc->blocks[b],
+                                          &el->blocks[b].state));
   return s;
 }
 
@@ -151,7 +156,10 @@ loom_status elastic_new(loom_err *err, mem *m, const loom_exec *e, const loom_sc
 void elastic_free(elastic *el)
 {
   if (el == NULL) return;
-  for (int b = 0; b < el->sc->num_blocks; ++b) asm_gather_free(el->blocks[b].gather);
+  for (int b = 0; b < el->sc->num_blocks; ++b) {
+    if (el->blocks[b].state != NULL) elastic_state(el, b)->close(el->blocks[b].state);
+    asm_gather_free(el->blocks[b].gather);
+  }
   buf_free(el->m, el->contrib);
   buf_free(el->m, el->energy);
   buf_free(el->m, el->part);
@@ -432,5 +440,19 @@ loom_status elastic_pd_rhs(elastic *el, loom_buf *x, loom_buf *rhs)
     LOOM_TRY(check_project(el, b));
     LOOM_TRY(gather_block(el, b, el->blocks[b].type->project, x, rhs, -1));
   }
+  return LOOM_OK;
+}
+
+/* ---- from step to step --------------------------------------------------------------------- */
+const elem_state *elastic_state(const elastic *el, int block)
+{
+  return el->blocks[block].type->state;
+}
+
+loom_status elastic_commit(elastic *el, loom_buf *x)
+{
+  for (int b = 0; b < el->sc->num_blocks; ++b)
+    if (elastic_state(el, b) != NULL)
+      LOOM_TRY(elastic_state(el, b)->commit(el->blocks[b].state, x));
   return LOOM_OK;
 }

@@ -50,6 +50,16 @@ typedef struct elem_settings {
   double room[ELEM_MAX_SETTINGS]; /* holds the settings struct of one type */
 } elem_settings;
 
+/* What a type keeps from step to step, in the rest data of its block. */
+typedef struct elem_state {
+  const char *name; /* in checkpoints: "frames" */
+  /* Once for a scene with block b of the type; *self is NULL after an error. */
+  loom_status (*open)(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc,
+                      const loom_elem_block *b, void **self);
+  void (*close)(void *self);
+  loom_status (*commit)(void *self, loom_buf *x); /* at the end of a step at x */
+} elem_state;
+
 typedef struct elem_type {
   const char *name; /* "tri_arap" */
   const char *doc;  /* one line with the source */
@@ -86,6 +96,7 @@ typedef struct elem_type {
   /* A type before this one in the list whose block has the same rest data, and changes them in
    * time for both; NULL: its own. */
   const char *rest_of;
+  const elem_state *state; /* NULL: rest data are constant */
 } elem_type;
 
 /* Type i in the order of the list, or NULL past its end. */
@@ -110,15 +121,8 @@ loom_status elastic_pd_operator(elastic *el, asm_csr *A);            /* A += w A
 loom_status elastic_pd_rhs(elastic *el, loom_buf *x, loom_buf *rhs); /* rhs += w A'p */
 /* Hp += H(x) p, matrix-free, element Hessians treated as `how` says */
 loom_status elastic_apply(elastic *el, loom_buf *x, int how, loom_buf *p, loom_buf *Hp);
-
-/* ---- yarns: frames that elements yarn_bend and yarn_twist keep in their rest data ------------ */
-typedef struct rods rods;
-/* *out is NULL in a scene without yarn_bend; the two functions below take that. */
-loom_status rods_new(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc, rods **out);
-void rods_free(rods *r);
-/* At the end of a step at x: carry the frames to x, find the twist of least energy, let rest
- * curvatures yield. */
-loom_status rods_update(rods *r, loom_buf *x);
-loom_buf *rods_state(const rods *r); /* what outlives a step, or NULL */
+/* At the end of a step at x: what elements keep moves on to x. */
+loom_status elastic_commit(elastic *el, loom_buf *x);
+const elem_state *elastic_state(const elastic *el, int block); /* NULL: it keeps nothing */
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elements/rod.h"
 #include "elements/rod.kern.h"
 
 static const lk_entry k_frames = LK_ENTRY(rod_frames), k_theta = LK_ENTRY(rod_theta);
@@ -11,7 +12,7 @@ static const lk_entry k_plastic = LK_ENTRY(rod_plastic);
 enum { MAX_ITERS = 20 };
 static const double theta_tolerance = sizeof(loom_real) == 4 ? 1e-5 : 1e-11; /* rad */
 
-struct rods {
+typedef struct rods {
   mem *m;
   const loom_exec *e;
   const loom_scene *sc;
@@ -19,7 +20,7 @@ struct rods {
   loom_buf *first;                     /* i32 [ny + 1], elements of each yarn */
   loom_buf *flat;                      /* real [ne][4] */
   loom_buf *work;                      /* real [ROD_WORK][ne + ny] */
-};
+} rods;
 
 static loom_status count_elements(rods *r)
 {
@@ -53,42 +54,34 @@ static loom_status create(rods *r)
   return count_elements(r);
 }
 
-loom_status rods_new(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc, rods **out)
+static void rods_close(void *self)
 {
-  const loom_elem_block *bend = NULL, *twist = NULL;
-  *out = NULL;
-  for (int b = 0; b < sc->num_blocks; ++b) {
-    if (strcmp(sc->blocks[b].type, "yarn_bend") == 0) bend = &sc->blocks[b];
-    if (strcmp(sc->blocks[b].type, "yarn_twist") == 0) twist = &sc->blocks[b];
-  }
-  if (bend == NULL) return LOOM_OK;
-  rods *r = calloc(1, sizeof *r);
-  if (r == NULL) return err_set(err, LOOM_E_NOMEM, "no memory for the frames of yarns");
-  *r = (rods){.m = m, .e = e, .sc = sc, .bend = bend, .twist = twist};
-  const loom_status s = create(r);
-  if (s == LOOM_OK) {
-    *out = r;
-    return LOOM_OK;
-  }
-  *err = *mem_err(m);
-  rods_free(r);
-  return s;
-}
-
-void rods_free(rods *r)
-{
-  if (r == NULL) return;
+  rods *const r = self;
   buf_free(r->m, r->first);
   buf_free(r->m, r->flat);
   buf_free(r->m, r->work);
   free(r);
 }
 
-loom_buf *rods_state(const rods *r) { return r != NULL ? r->bend->rest : NULL; }
-
-loom_status rods_update(rods *r, loom_buf *x)
+static loom_status rods_open(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc,
+                             const loom_elem_block *bend, void **self)
 {
-  if (r == NULL) return LOOM_OK;
+  rods *r = *self = calloc(1, sizeof *r);
+  if (r == NULL) return err_set(err, LOOM_E_NOMEM, "no memory for the frames of yarns");
+  *r = (rods){.m = m, .e = e, .sc = sc, .bend = bend};
+  for (int b = 0; b < sc->num_blocks; ++b)
+    if (strcmp(sc->blocks[b].type, "yarn_twist") == 0) r->twist = &sc->blocks[b];
+  const loom_status s = create(r);
+  if (s == LOOM_OK) return s;
+  *err = *mem_err(m);
+  rods_close(r);
+  *self = NULL;
+  return s;
+}
+
+static loom_status rods_commit(void *self, loom_buf *x)
+{
+  rods *const r = self;
   loom_err *const err = mem_err(r->m);
   const int32_t ny = r->sc->num_yarns, ne = r->bend->num_elems;
   buf_maps q = {.m = r->m, .e = r->e};
@@ -107,3 +100,6 @@ loom_status rods_update(rods *r, loom_buf *x)
   if (q.status == LOOM_OK) q.status = exec_run(err, r->e, &k_plastic, &a, ne, NULL);
   return buf_maps_end(&q);
 }
+
+const elem_state rod_state = {
+    .name = "frames", .open = rods_open, .close = rods_close, .commit = rods_commit};

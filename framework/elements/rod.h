@@ -2,7 +2,7 @@
 #ifndef LOOM_ELEM_ROD_H
 #define LOOM_ELEM_ROD_H
 
-#include "loom/param.h"
+#include "elements/elements.h"
 
 typedef struct rod_settings {
   double bending, twisting;          /* N m^2 */
@@ -12,6 +12,11 @@ typedef struct rod_settings {
 /* The rows of [yarn.*] for both: one table, so that they share its values. */
 enum { ROD_NUM_PARAMS = 4 };
 extern const loom_param rod_params[ROD_NUM_PARAMS];
+
+/* The frames that yarn_bend and yarn_twist have in common, in the rest data of yarn_bend: at the
+ * end of a step they are carried to x, the twist of least energy is found, and rest curvatures
+ * yield. */
+extern const elem_state rod_state;
 
 /* init_rest and init_line (elements.h): natural curvature as built. */
 const char *rest_rod(const double *X, double *rest);

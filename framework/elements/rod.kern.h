@@ -10,7 +10,7 @@
  * t^j of the past, from which it is parallel transported to the present one.  mref is the angle
  * about t^1 from u^0, transported to t^1, to u^1, continued from the value in the rest data.
  * So both energies are functions of x alone while theta and the stored frames stand still, and
- * rods_update() (elements.h) moves the frames on after every step.
+ * rod_state (rod.h) moves the frames on after every step.
  *
  * yarn_bend:   E = k_b/(2 L) sum_j |w^j - wbar^j|^2,   yarn_twist:   E = k_t m^2/L,   L = l0 + l1
  */

@@ -64,6 +64,16 @@ static loom_status get(run *r, const char *group, const char *name, loom_buf *b,
   return s != LOOM_OK ? s : u;
 }
 
+static loom_status put_core(run *r, const char *name, loom_buf *b)
+{
+  return put(r, "core", name, b);
+}
+
+static loom_status get_core(run *r, const char *name, loom_buf *b)
+{
+  return get(r, "core", name, b, 0);
+}
+
 /* host->state_io of a plugin: its own group, named after its section */
 loom_status checkpoint_state_io(run *r, const instance *in, int restore, const char *name,
                                 loom_buf *b)
@@ -126,13 +136,12 @@ loom_status checkpoint_write(run *r, int64_t step)
   s = h5check_put_scalars(r->check, r->err, step, r->st.time, hash);
   if (s == LOOM_OK) s = put_config(r);
   if (s == LOOM_OK) s = h5check_put(r->check, r->err, "core", "epoch", LOOM_I64, 1, &epoch);
-  for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = put(r, "core", p[i].name, p[i].b);
-  loom_buf *const frames = rods_state(r->problem.rods);
-  if (s == LOOM_OK && frames != NULL) s = put(r, "core", "frames", frames);
+  for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = put_core(r, p[i].name, p[i].b);
+  if (s == LOOM_OK) s = problem_state(r, put_core);
   if (s == LOOM_OK && r->fw.last != NULL) {
     const int64_t cut = r->fw.last_cut;
     s = h5check_put(r->check, r->err, "core", "cut", LOOM_I64, 1, &cut);
-    if (s == LOOM_OK) s = put(r, "core", "delta", r->fw.last);
+    if (s == LOOM_OK) s = put_core(r, "delta", r->fw.last);
   }
   if (s == LOOM_OK) s = balls_checkpoint(r, 0);
   if (s == LOOM_OK && r->f_next_norm == 0.0) s = buf_discard(r->m, r->st.f_next); /* all zero */
@@ -160,13 +169,12 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
                 (long long)epoch);
   r->st.epoch = (int32_t)epoch;
   parts(r, p);
-  for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = get(r, "core", p[i].name, p[i].b, 0);
-  loom_buf *const frames = rods_state(r->problem.rods);
-  if (s == LOOM_OK && frames != NULL) s = get(r, "core", "frames", frames, 0);
+  for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = get_core(r, p[i].name, p[i].b);
+  if (s == LOOM_OK) s = problem_state(r, get_core);
   if (s == LOOM_OK && r->fw.last != NULL) {
     int64_t cut = 0;
     s = h5check_get(r->check, r->err, "core", "cut", LOOM_I64, 1, &cut);
-    if (s == LOOM_OK) s = get(r, "core", "delta", r->fw.last, 0);
+    if (s == LOOM_OK) s = get_core(r, "delta", r->fw.last);
     r->fw.last_cut = cut != 0;
   }
   if (s == LOOM_OK) s = balls_checkpoint(r, 1);

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "run/call.h"
-#include "run/contact_forms.h"
 #include "run/host.h"
 #include "run/pairs.h"
 #include "run/run.kern.h"
@@ -19,7 +18,6 @@ loom_status detect_new(run *r)
     contact_inst *const c = &r->contact[i];
     kinds |= c->in.plugin->ops.contact->pair_kinds;
     LOOM_TRY(pairs_new(r->m, &c->pairs));
-    LOOM_TRY(quad_alloc(r, "core", (c->provides & LOOM_CONT_QUAD_ISO) != 0, &c->quad));
   }
   return scene_mark_unnamed(r->scene, kinds, &r->detect.unnamed);
 }
@@ -28,10 +26,8 @@ void detect_free(run *r)
 {
   for (int i = 0; i < r->num_contact; ++i) {
     contact_inst *const c = &r->contact[i];
-    contact_thaw(r, c);
     pairs_free(r->m, &c->pairs);
     pairs_free(r->m, &c->asked);
-    quad_release(r, &c->quad);
   }
   pairs_free(r->m, &r->detect.asked);
   pairs_free(r->m, &r->detect.spare);

@@ -109,90 +109,89 @@ static loom_status host_unmap(const loom_host *h, loom_buf *b)
 /* ---- the step's problem ------------------------------------------------------------------------
  */
 
-static loom_status host_eval(const loom_host *h, const loom_step *s, loom_buf *x, int what,
+static loom_status host_eval(const loom_host *h, const loom_problem *p, loom_buf *x, int what,
                              loom_energies *e, loom_buf *grad)
 {
-  (void)s;
-  LOOM_TRY(host_check_eval(h, x, what, e, grad));
+  LOOM_TRY(host_check_eval(h, p, x, what, e, grad));
   if (what & LOOM_EVAL_ENERGY) host_charge(run_of(h), LOOM_C_ENERGY, 1);
   if (what & LOOM_EVAL_GRADIENT) host_charge(run_of(h), LOOM_C_GRADIENT, 1);
-  return problem_eval(run_of(h), x, what, e, grad);
+  return problem_eval(run_of(h), p, x, (what & LOOM_EVAL_ENERGY) ? e : NULL,
+                      (what & LOOM_EVAL_GRADIENT) ? grad : NULL);
 }
-static loom_status host_hessian(const loom_host *h, const loom_step *s, loom_buf *x, int how,
+static loom_status host_hessian(const loom_host *h, const loom_problem *p, loom_buf *x, int how,
                                 const loom_bsr3 **H)
 {
-  (void)s;
   HOST_NOT_NULL(h, "hessian", H);
   LOOM_TRY(host_check_points(h, "hessian", "x", x));
-  LOOM_TRY(host_check_hessian(h, "hessian", how, LOOM_NEED_ELEM_HESSIAN));
+  LOOM_TRY(host_check_hessian(h, "hessian", p, how));
   host_charge(run_of(h), LOOM_C_HESSIAN, 1);
-  return problem_hessian(run_of(h), x, how, H);
+  return problem_hessian(run_of(h), p, x, how, H);
 }
-static loom_status host_hess_apply(const loom_host *h, const loom_step *s, loom_buf *x, int how,
-                                   loom_buf *p, loom_buf *Hp)
+static loom_status host_hess_apply(const loom_host *h, const loom_problem *p, loom_buf *x, int how,
+                                   loom_buf *d, loom_buf *Hd)
 {
-  (void)s;
   LOOM_TRY(host_check_points(h, "hess_apply", "x", x));
-  LOOM_TRY(host_check_points(h, "hess_apply", "p", p));
-  LOOM_TRY(host_check_points(h, "hess_apply", "Hp", Hp));
-  LOOM_TRY(host_check_hessian(h, "hess_apply", how, LOOM_NEED_ELEM_HESSIAN));
+  LOOM_TRY(host_check_points(h, "hess_apply", "d", d));
+  LOOM_TRY(host_check_points(h, "hess_apply", "Hd", Hd));
+  LOOM_TRY(host_check_hessian(h, "hess_apply", p, how));
   host_charge(run_of(h), LOOM_C_SPMV, 1);
-  return problem_hess_apply(run_of(h), x, how, p, Hp);
+  return problem_hess_apply(run_of(h), p, x, how, d, Hd);
 }
-static loom_status host_elem_hessians(const loom_host *h, const loom_step *s, int block,
-                                      loom_buf *x, int how, loom_buf *out)
+static loom_status host_elem_hessians(const loom_host *h, int block, loom_buf *x, int how,
+                                      loom_buf *out)
 {
   run *const r = run_of(h);
-  (void)s;
   LOOM_CHECK(h, block >= 0 && block < r->scene->pub.num_blocks, LOOM_E_ARG,
              "element block %d does not exist, there are %d", block, r->scene->pub.num_blocks);
   LOOM_TRY(host_check_points(h, "elem_hessians", "x", x));
-  LOOM_TRY(
-      host_check_hessian(h, "elem_hessians", how | LOOM_HESS_NO_CONTACT, LOOM_NEED_ELEM_HESSIAN));
+  const loom_problem alone = {
+      .struct_size = sizeof alone, .terms = LOOM_TERM_ELASTIC, .h = r->st.h};
+  LOOM_TRY(host_check_hessian(h, "elem_hessians", &alone, how));
   LOOM_TRY(host_check_blocks(h, block, out));
   host_charge(r, LOOM_C_HESSIAN, 1);
-  return elastic_elem_hessians(r->problem.el, block, x, how & 3, out);
+  return elastic_elem_hessians(r->elements.el, block, x, how, out);
 }
-static loom_status host_contact_hessian(const loom_host *h, const loom_step *s, loom_buf *x,
+static loom_status host_contact_hessian(const loom_host *h, const loom_problem *p, loom_buf *x,
                                         int how, const loom_blocks3 **out)
 {
-  (void)s;
   HOST_NOT_NULL(h, "contact_hessian", out);
   LOOM_TRY(host_check_points(h, "contact_hessian", "x", x));
-  LOOM_TRY(host_check_hessian(h, "contact_hessian", how, 0));
-  return problem_contact_blocks(run_of(h), x, how, out);
+  LOOM_TRY(host_check_problem(h, "contact_hessian", p));
+  loom_problem alone = *p;
+  alone.terms &= LOOM_TERM_CONTACT;
+  LOOM_TRY(host_check_hessian(h, "contact_hessian", &alone, how));
+  return contact_blocks(run_of(h), p, x, how, out);
 }
-static loom_status host_pd_operator(const loom_host *h, const loom_step *s, const loom_csr **L)
+static loom_status host_pd_operator(const loom_host *h, const loom_problem *p, const loom_csr **L)
 {
-  (void)s;
   HOST_NOT_NULL(h, "pd_operator", L);
+  LOOM_TRY(host_check_problem(h, "pd_operator", p));
   LOOM_TRY(host_check_declared(h, "pd_operator", LOOM_NEED_ELEM_PROJECT));
-  return problem_pd_operator(run_of(h), L);
+  return problem_pd_operator(run_of(h), p, L);
 }
-static loom_status host_pd_rhs(const loom_host *h, const loom_step *s, loom_buf *x, loom_buf *rhs)
+static loom_status host_pd_rhs(const loom_host *h, const loom_problem *p, loom_buf *x,
+                               loom_buf *rhs)
 {
-  (void)s;
+  LOOM_TRY(host_check_problem(h, "pd_rhs", p));
   LOOM_TRY(host_check_points(h, "pd_rhs", "x", x));
   LOOM_TRY(host_check_points(h, "pd_rhs", "rhs", rhs));
   LOOM_TRY(host_check_declared(h, "pd_rhs", LOOM_NEED_ELEM_PROJECT));
   host_charge(run_of(h), LOOM_C_PROJECT, 1);
-  return problem_pd_rhs(run_of(h), x, rhs);
+  return problem_pd_rhs(run_of(h), p, x, rhs);
 }
-static loom_status host_contact_quad(const loom_host *h, const loom_step *s, loom_buf *x,
-                                     const loom_quad **out)
+static loom_status host_contact_quad(const loom_host *h, loom_buf *x, const loom_quad **out)
 {
-  (void)s;
   HOST_NOT_NULL(h, "contact_quad", out);
   LOOM_TRY(host_check_points(h, "contact_quad", "x", x));
   LOOM_TRY(host_check_declared(h, "contact_quad", LOOM_NEED_CONTACT_QUAD));
-  return problem_quad(run_of(h), x, out);
+  return contact_quad(run_of(h), x, out);
 }
-static loom_status host_freeze_contact(const loom_host *h, const loom_step *s, loom_buf *x)
+static loom_status host_freeze_contact(const loom_host *h, loom_buf *x)
 {
-  (void)s;
   LOOM_TRY(host_check_points(h, "freeze_contact", "x", x));
   LOOM_TRY(host_check_declared(h, "freeze_contact", LOOM_WANT_CONTACT_FROZEN));
-  return instances_freeze(run_of(h), x);
+  run_of(h)->st.epoch++;
+  return contact_freeze(run_of(h), x);
 }
 
 /* ---- collision services -------------------------------------------------------------------------
@@ -206,21 +205,17 @@ static contact_inst *contact_of(const loom_host *h)
     if (&r->contact[i].in == self_of(h)) return &r->contact[i];
   return NULL;
 }
-static loom_status host_detect(const loom_host *h, const loom_step *s, const loom_query *q,
-                               const loom_pairs **out)
+static loom_status host_detect(const loom_host *h, const loom_query *q, const loom_pairs **out)
 {
   run *const r = run_of(h);
   contact_inst *const c = contact_of(h);
-  (void)s;
   HOST_NOT_NULL(h, "detect", q);
   HOST_NOT_NULL(h, "detect", out);
   LOOM_TRY(vet_query(self_of(h), q));
   return detect_service(r, c, q, out);
 }
-static loom_status host_max_step(const loom_host *h, const loom_step *s, loom_buf *x0, loom_buf *x1,
-                                 loom_bound *out)
+static loom_status host_max_step(const loom_host *h, loom_buf *x0, loom_buf *x1, loom_bound *out)
 {
-  (void)s;
   LOOM_TRY(host_check_bound(h, x0, x1, out));
   return detect_max_step(run_of(h), x0, x1, out);
 }
@@ -302,15 +297,11 @@ static loom_status host_sort_u64(const loom_host *h, const loom_exec *e, loom_bu
 
 /* ---- record of the run --------------------------------------------------------------------- */
 
-static void host_inner(const loom_host *h, const loom_step *s, int32_t k, int norm, double value)
+static void host_inner(const loom_host *h, int32_t k, int norm, double value)
 {
   run *const r = run_of(h);
-  if (s == NULL) {
-    host_misuse(h, LOOM_E_ARG, "host->inner(): s is NULL");
-    return;
-  }
-  const h5log_inner_row row = {.step = s->index,
-                               .k = s->iter,
+  const h5log_inner_row row = {.step = r->st.index,
+                               .k = r->st.iter,
                                .level = r->resolving != NULL,
                                .j = k,
                                .norm = norm,
@@ -320,12 +311,6 @@ static void host_inner(const loom_host *h, const loom_step *s, int32_t k, int no
   clock_push(&r->clock, CLOCK_LOG);
   h5log_inner(r->log, &ignored, &row);
   clock_pop(&r->clock);
-}
-static loom_status host_probe(const loom_host *h, const loom_step *s, int32_t k, loom_buf *x)
-{
-  (void)s;
-  LOOM_TRY(host_check_points(h, "probe", "x", x));
-  return measure_probe(run_of(h), k, x);
 }
 static void host_count(const loom_host *h, int counter, int64_t n)
 {
@@ -350,12 +335,6 @@ static loom_status host_state_io(const loom_host *h, int restore, const char *na
   HOST_NOT_NULL(h, "state_io", name);
   HOST_NOT_NULL(h, "state_io", b);
   return checkpoint_state_io(run_of(h), self_of(h), restore, name, b);
-}
-static const void *host_extension(const loom_host *h, const char *name)
-{
-  (void)h;
-  (void)name;
-  return NULL; /* none yet */
 }
 
 void host_attach(instance *in)
@@ -386,18 +365,16 @@ void host_attach(instance *in)
                          .max_step = host_max_step,
                          .match_keys = host_match_keys,
                          .dot = host_dot,
+                         .dots = host_dots,
+                         .fill = host_fill,
                          .axpby = host_axpby,
                          .norm_max3 = host_norm_max3,
                          .spmv_bsr3 = host_spmv_bsr3,
                          .scan_i64 = host_scan_i64,
                          .sort_u64 = host_sort_u64,
                          .inner = host_inner,
-                         .probe = host_probe,
                          .count = host_count,
                          .tic = host_tic,
                          .toc = host_toc,
-                         .state_io = host_state_io,
-                         .extension = host_extension,
-                         .dots = host_dots,
-                         .fill = host_fill};
+                         .state_io = host_state_io};
 }

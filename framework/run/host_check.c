@@ -1,6 +1,7 @@
 /* host_check.c - arguments of the services, see host_check.h. */
 #include "run/host_check.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "run/run_state.h"
@@ -33,16 +34,49 @@ loom_status host_check_points(const loom_host *h, const char *service, const cha
                  buf_type(b) == LOOM_REAL ? "" : " that are not real", (long long)n3);
 }
 
-loom_status host_check_hessian(const loom_host *h, const char *service, int how, uint32_t need)
+loom_status host_check_problem(const loom_host *h, const char *service, const loom_problem *p)
 {
-  const int kind = how & ~LOOM_HESS_NO_CONTACT;
-  if (kind != LOOM_HESS_EXACT && kind != LOOM_HESS_PSD_CLAMP && kind != LOOM_HESS_PSD_ABS)
+  run *const r = run_of(h);
+  if (p == NULL) return host_refuse_null(h, service, "p");
+  if (p->struct_size < sizeof *p || (p->terms & ~(uint32_t)LOOM_TERM_ALL))
+    return err_set(
+        r->err, LOOM_E_ARG,
+        "host->%s(): the problem has struct_size %u and terms 0x%x; it is %zu bytes long, "
+        "and its terms are LOOM_TERM_*",
+        service, (unsigned)p->struct_size, (unsigned)p->terms, sizeof *p);
+  if (!(p->h > 0.0) || !isfinite(p->h))
+    return err_set(r->err, LOOM_E_ARG, "host->%s(): the problem has h = %g s, it must be positive",
+                   service, p->h);
+  if (p->target != NULL) LOOM_TRY(host_check_points(h, service, "p->target", p->target));
+  if (p->contact == LOOM_CONTACT_LIVE) return LOOM_OK;
+  if (p->contact != LOOM_CONTACT_FROZEN)
+    return err_set(r->err, LOOM_E_ARG,
+                   "host->%s(): the problem has contact = %d; it is LOOM_CONTACT_LIVE or _FROZEN",
+                   service, (int)p->contact);
+  if (r->contacts.frozen) return LOOM_OK;
+  return err_set(r->err, LOOM_E_STATE,
+                 "host->%s(): the problem has frozen contact, but nothing has been frozen; call "
+                 "host->freeze_contact() first",
+                 service);
+}
+
+/* What the terms of p must be declared to have. */
+static uint32_t needs_of(const loom_problem *p, uint32_t elements, uint32_t contact)
+{
+  return ((p->terms & LOOM_TERM_ELASTIC) ? elements : 0) |
+         ((p->terms & LOOM_TERM_CONTACT) ? contact : 0);
+}
+
+loom_status host_check_hessian(const loom_host *h, const char *service, const loom_problem *p,
+                               int how)
+{
+  LOOM_TRY(host_check_problem(h, service, p));
+  if (how < LOOM_HESS_EXACT || how > LOOM_HESS_PSD_ABS)
     return err_set(run_of(h)->err, LOOM_E_ARG,
-                   "host->%s(): how = %d; it is one of LOOM_HESS_EXACT, _PSD_CLAMP and _PSD_ABS, "
-                   "with LOOM_HESS_NO_CONTACT or without",
+                   "host->%s(): how = %d; it is one of LOOM_HESS_EXACT, _PSD_CLAMP and _PSD_ABS",
                    service, how);
-  if (!(how & LOOM_HESS_NO_CONTACT)) need |= LOOM_NEED_CONTACT_HESSIAN;
-  return host_check_declared(h, service, need);
+  return host_check_declared(h, service,
+                             needs_of(p, LOOM_NEED_ELEM_HESSIAN, LOOM_NEED_CONTACT_HESSIAN));
 }
 
 loom_status host_check_blocks(const loom_host *h, int block, const loom_buf *b)
@@ -91,21 +125,21 @@ loom_status host_check_declared(const loom_host *h, const char *service, uint32_
                  service, fit_names(LOOM_KIND_SOLVER, need & ~has, 0, names, sizeof names));
 }
 
-loom_status host_check_eval(const loom_host *h, loom_buf *x, int what, const loom_energies *e,
-                            const loom_buf *grad)
+loom_status host_check_eval(const loom_host *h, const loom_problem *p, loom_buf *x, int what,
+                            const loom_energies *e, const loom_buf *grad)
 {
-  const int all = LOOM_EVAL_ENERGY | LOOM_EVAL_GRADIENT | LOOM_EVAL_NO_CONTACT | LOOM_EVAL_LIVE;
+  const int all = LOOM_EVAL_ENERGY | LOOM_EVAL_GRADIENT;
   uint32_t need = 0;
+  LOOM_TRY(host_check_problem(h, "eval", p));
   LOOM_TRY(host_check_points(h, "eval", "x", x));
   if (what & ~all)
     return err_set(run_of(h)->err, LOOM_E_ARG,
                    "host->eval(): what = %d has bits beside LOOM_EVAL_*", what);
   if ((what & LOOM_EVAL_ENERGY) && e == NULL) return host_refuse_null(h, "eval", "e");
   if (what & LOOM_EVAL_GRADIENT) LOOM_TRY(host_check_points(h, "eval", "grad", grad));
-  if (what & LOOM_EVAL_ENERGY) need |= LOOM_NEED_ELEM_ENERGY | LOOM_NEED_CONTACT_ENERGY;
-  if (what & LOOM_EVAL_GRADIENT) need |= LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_CONTACT_GRADIENT;
-  if (what & LOOM_EVAL_NO_CONTACT)
-    need &= ~(uint32_t)(LOOM_NEED_CONTACT_ENERGY | LOOM_NEED_CONTACT_GRADIENT);
+  if (what & LOOM_EVAL_ENERGY) need |= needs_of(p, LOOM_NEED_ELEM_ENERGY, LOOM_NEED_CONTACT_ENERGY);
+  if (what & LOOM_EVAL_GRADIENT)
+    need |= needs_of(p, LOOM_NEED_ELEM_GRADIENT, LOOM_NEED_CONTACT_GRADIENT);
   return host_check_declared(h, "eval", need);
 }
 

@@ -18,8 +18,11 @@ void host_misuse(const loom_host *h, loom_status code, const char *text);
 /* b is real [n][3]. */
 loom_status host_check_points(const loom_host *h, const char *service, const char *arg,
                               const loom_buf *b);
-/* `how` is one of LOOM_HESS_*, and what it gives is declared; need: beside that of contact. */
-loom_status host_check_hessian(const loom_host *h, const char *service, int how, uint32_t need);
+/* p is a problem that can be posed. */
+loom_status host_check_problem(const loom_host *h, const char *service, const loom_problem *p);
+/* Also: `how` is one of LOOM_HESS_*, and the Hessians of the terms are declared. */
+loom_status host_check_hessian(const loom_host *h, const char *service, const loom_problem *p,
+                               int how);
 /* b has room for the dense Hessians of an element block. */
 loom_status host_check_blocks(const loom_host *h, int block, const loom_buf *b);
 /* b is alive and was made by this instance. */
@@ -27,8 +30,8 @@ loom_status host_check_own(const loom_host *h, const char *service, const loom_b
 /* A solver uses only what its `needs` declare, LOOM_NEED_*: the fit test relies on them.  Needs of
  * contact count where there is any. */
 loom_status host_check_declared(const loom_host *h, const char *service, uint32_t need);
-loom_status host_check_eval(const loom_host *h, loom_buf *x, int what, const loom_energies *e,
-                            const loom_buf *grad);
+loom_status host_check_eval(const loom_host *h, const loom_problem *p, loom_buf *x, int what,
+                            const loom_energies *e, const loom_buf *grad);
 loom_status host_check_bound(const loom_host *h, loom_buf *x0, loom_buf *x1, const loom_bound *b);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "run/balls.h"
 #include "run/call.h"
-#include "run/contact_forms.h"
 #include "run/host.h"
 
 int instances_list(run *r, int order, instance *all[RUN_ALL_INSTANCES])
@@ -142,7 +141,7 @@ loom_status instances_fit(run *r)
   }
   fit_body *const bodies = calloc((size_t)r->scene->pub.num_obstacles + 1, sizeof *bodies);
   if (bodies == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory");
-  const fit_scene scene = {.elem_caps = elastic_caps(r->problem.el),
+  const fit_scene scene = {.elem_caps = elastic_caps(r->elements.el),
                            .ball = balls_name(r),
                            .yarns = r->scene->pub.num_yarns > 0,
                            .bodies = bodies,
@@ -222,12 +221,6 @@ loom_status instances_velocity(run *r)
   clock_push(&r->clock, CLOCK_CONTACT);
   for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(call_velocity(&r->contact[i]));
   clock_pop(&r->clock);
-  return LOOM_OK;
-}
-
-loom_status instances_freeze(run *r, loom_buf *x)
-{
-  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(contact_freeze(r, &r->contact[i], x));
   return LOOM_OK;
 }
 

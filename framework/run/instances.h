@@ -33,7 +33,7 @@ typedef struct contact_inst {
   loom_pairs pairs;  /* what update() last saw */
   loom_pairs asked;  /* what host->detect() last found for this instance */
   loom_quad quad;
-  struct frozen_contact *frozen; /* linearisation, see contact_forms.c; NULL if none */
+  struct frozen_contact *frozen; /* linearisation, see term_contact.c; NULL if none */
   double *extra;                 /* [num_columns] and a guard, for loom_contact_metrics */
 } contact_inst;
 
@@ -48,10 +48,9 @@ int instances_destroy(run *r); /* the number of complaints, which are reported a
 
 /* ---- a time step: collision plugins, contact models, the solver ---- */
 loom_status instances_begin_step(run *r);
-loom_status instances_end_step(run *r, int kind);  /* LOOM_KIND_* */
-loom_status instances_reset(run *r);               /* the state was changed from outside */
-loom_status instances_velocity(run *r);            /* what contact models do to v_end */
-loom_status instances_freeze(run *r, loom_buf *x); /* their quadratic models at x */
+loom_status instances_end_step(run *r, int kind); /* LOOM_KIND_* */
+loom_status instances_reset(run *r);              /* the state was changed from outside */
+loom_status instances_velocity(run *r);           /* what contact models do to v_end */
 
 /* Save or restore what they keep: the solver first. */
 loom_status instances_checkpoint(run *r, int restore);

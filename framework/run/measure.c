@@ -105,9 +105,10 @@ loom_status measure_e_ref(run *r, double *out)
  * not depend on the initial guess.  Only elasticity acts there, inertia is zero. */
 loom_status measure_r_ref(run *r, double *out)
 {
+  loom_problem alone = r->problem.own;
   residual res;
-  LOOM_TRY(la_fill(r->m, &r->exec, r->buf.grad_free, 0.0));
-  LOOM_TRY(elastic_gradient(r->problem.el, r->st.y, r->buf.grad_free));
+  alone.terms = LOOM_TERM_ELASTIC;
+  LOOM_TRY(problem_smooth(r, &alone, r->st.y, NULL, r->buf.grad_free));
   LOOM_TRY(measure_norms(r, r->buf.grad_free, &res));
   *out = res.rms;
   return LOOM_OK;
@@ -119,7 +120,7 @@ static loom_status gradient_now(run *r, int fresh, loom_buf *g, loom_energies *e
   const int64_t launches = r->launches;
   clock_push(&r->clock, r->uses_gradient ? CLOCK_SOLVE : CLOCK_MEASURE);
   /* the energies come with the gradient, for one more number per element */
-  loom_status s = fresh ? problem_free_part(r, r->st.x, e, r->buf.grad_free) : LOOM_OK;
+  loom_status s = fresh ? problem_smooth(r, r->st.problem, r->st.x, e, r->buf.grad_free) : LOOM_OK;
   if (s == LOOM_OK) s = buf_copy(r->m, &r->exec, g, r->buf.grad_free);
   clock_pop(&r->clock);
   *needed = r->uses_gradient ? r->launches - launches : 0;
@@ -128,7 +129,7 @@ static loom_status gradient_now(run *r, int fresh, loom_buf *g, loom_energies *e
     e->contact = e->dissipation = 0.0;
     e->total = e->inertia + e->elastic;
   }
-  s = problem_contact_part(r, r->st.x, 0, e, g);
+  s = problem_add_contact(r, r->st.problem, r->st.x, e, g);
   if (s < LOOM_OK) return s;
   LOOM_TRY(problem_zero_fixed(r, g));
   return s;
@@ -176,29 +177,4 @@ int64_t measure_find_nan(run *r, loom_buf *b)
     if (!isfinite(v[i])) found = i / 3;
   buf_unmap(r->m, b);
   return found;
-}
-
-loom_status measure_probe(run *r, int32_t k, loom_buf *x)
-{
-  loom_buf *g = NULL;
-  residual res;
-  if (!r->set.log.probe_inner || r->log == NULL) return LOOM_OK;
-  clock_push(&r->clock, CLOCK_MEASURE);
-  loom_status s =
-      buf_new(r->m, "core", "probe", LOOM_REAL, 3 * (int64_t)r->scene->pub.num_verts, &g);
-  if (s == LOOM_OK) s = problem_eval(r, x, LOOM_EVAL_GRADIENT, NULL, g);
-  if (s == LOOM_OK) s = measure_norms(r, g, &res);
-  buf_free(r->m, g);
-  clock_pop(&r->clock);
-  if (s != LOOM_OK) return s == LOOM_REJECTED ? LOOM_OK : s;
-  const h5log_inner_row row = {.step = r->st.index,
-                               .k = r->st.iter,
-                               .level = r->resolving != NULL,
-                               .j = k,
-                               .norm = LOOM_NORM_CORE,
-                               .value = res.rms};
-  clock_push(&r->clock, CLOCK_LOG);
-  s = h5log_inner(r->log, r->err, &row);
-  clock_pop(&r->clock);
-  return s;
 }

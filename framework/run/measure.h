@@ -32,7 +32,6 @@ loom_status measure_contacts(run *r, int64_t *active, double *min_gap, double *d
 int64_t measure_find_nan(run *r, loom_buf *b);
 loom_status measure_kinetic(run *r, loom_buf *v, double *kinetic);
 loom_status measure_gravity(run *r, loom_buf *x, double *gravity); /* J, zero at x0 */
-loom_status measure_probe(run *r, int32_t k, loom_buf *x);
 /* precision.c: warns of a tolerance below what rounding leaves. */
 loom_status run_check_tolerance(run *r);
 

@@ -1,108 +1,49 @@
-/* problem.c - the step's objective: inertia, elasticity, contact; values and derivatives.
- *
- *   r(x) = M (x - y) / h^2 + grad Psi(x) + grad B(x) + grad D(x)      [N]
- *
- * Elastic terms come from elements/, contact terms from the contact plugins (or from what
- * contact_forms.c derives for them); this file puts them together. */
-#include <math.h>
-#include <string.h>
-
-#include "run/contact_forms.h"
+/* problem.c - the objective of a step, or of part of it: sums over the terms of term.h. */
+#include "linalg/linalg.h"
 #include "run/run.kern.h"
 #include "run/run_state.h"
 
-static const lk_entry k_inertia_gradient = LK_ENTRY(run_inertia_gradient);
-static const lk_entry k_inertia_energy = LK_ENTRY(run_inertia_energy);
-static const lk_entry k_inertia_apply = LK_ENTRY(run_inertia_apply);
-static const lk_entry k_mass_times = LK_ENTRY(run_mass_times);
 static const lk_entry k_zero_fixed = LK_ENTRY(run_zero_fixed);
 static const lk_entry k_copy_fixed = LK_ENTRY(run_copy_fixed);
-static const lk_entry k_block_apply = LK_ENTRY(run_block_apply);
 
-enum { SLOT_INERTIA = 0, SLOT_ELASTIC = 1 };
+enum { NUM_TERMS = 3 };
+static const term *const terms[NUM_TERMS] = {&term_inertia, &term_elements, &term_contact};
+
+/* For every term of p that has it: term.call(r, p, ...). */
+#define EACH_TERM(p, call, ...)                                   \
+  for (int t_ = 0; t_ < NUM_TERMS; ++t_)                          \
+    if (((p)->terms & terms[t_]->bit) && terms[t_]->call != NULL) \
+  LOOM_TRY(terms[t_]->call(r, (p), __VA_ARGS__))
 
 loom_status problem_new(run *r)
 {
-  LOOM_TRY(elastic_new(r->err, r->m, &r->exec, &r->scene->pub, &r->problem.el));
-  LOOM_TRY(rods_new(r->err, r->m, &r->exec, &r->scene->pub, &r->problem.rods));
-  LOOM_TRY(blocks_alloc(r, "core", &r->problem.blocks));
-  int isotropic = 1;
-  for (int i = 0; i < r->num_contact; ++i) {
-    const uint32_t provides = r->contact[i].in.plugin->ops.contact->provides;
-    isotropic &= !(provides & LOOM_CONT_QUAD) || (provides & LOOM_CONT_QUAD_ISO) != 0;
-  }
-  return quad_alloc(r, "core", isotropic, &r->problem.quad);
+  for (int t = 0; t < NUM_TERMS; ++t)
+    if (terms[t]->open != NULL) LOOM_TRY(terms[t]->open(r));
+  return LOOM_OK;
 }
 
 void problem_free(run *r)
 {
-  rods_free(r->problem.rods);
-  elastic_free(r->problem.el);
+  for (int t = 0; t < NUM_TERMS; ++t)
+    if (terms[t]->close != NULL) terms[t]->close(r);
   asm_bsr_free(r->problem.bsr);
   asm_csr_free(r->problem.csr);
-  pd_rhs_free(r);
-  blocks_release(r, &r->problem.blocks);
-  quad_release(r, &r->problem.quad);
 }
 
-/* One of the inertia kernels at x. */
-static loom_status inertia(run *r, const lk_entry *k, loom_buf *x, loom_buf *out, int access,
-                           lk_real *result)
+void problem_pose(run *r)
 {
-  buf_maps q = {.m = r->m, .e = &r->exec};
-  const inertia_args a = {.x = buf_maps_add(&q, x, LOOM_READ),
-                          .y = buf_maps_add(&q, r->st.y, LOOM_READ),
-                          .m = buf_maps_add(&q, r->scene->pub.mass, LOOM_READ),
-                          .fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ),
-                          .out = buf_maps_add(&q, out, access),
-                          .inv_h2 = (lk_real)(1.0 / (r->st.h * r->st.h))};
-  return buf_maps_launch(&q, k, &a, r->scene->pub.num_verts, result);
+  const int frozen = (r->solver.plugin->ops.solver->needs & LOOM_WANT_CONTACT_FROZEN) != 0;
+  r->problem.own = (loom_problem){.struct_size = sizeof r->problem.own,
+                                  .terms = LOOM_TERM_ALL,
+                                  .target = r->st.y,
+                                  .h = r->st.h,
+                                  .contact = frozen ? LOOM_CONTACT_FROZEN : LOOM_CONTACT_LIVE};
+  r->problem.free = r->problem.own;
+  r->problem.free.terms &= ~(uint32_t)LOOM_TERM_CONTACT;
+  r->st.problem = &r->problem.own;
 }
 
-loom_status problem_free_part(run *r, loom_buf *x, loom_energies *e, loom_buf *g)
-{
-  int used = 0;
-  if (g != NULL) {
-    LOOM_TRY(inertia(r, &k_inertia_gradient, x, g, LOOM_WRITE, NULL));
-    if (e != NULL)
-      LOOM_TRY(elastic_gradient_energy(r->problem.el, x, g, SLOT_ELASTIC, &used));
-    else
-      LOOM_TRY(elastic_gradient(r->problem.el, x, g));
-  } else if (e != NULL) {
-    LOOM_TRY(elastic_energy(r->problem.el, x, SLOT_ELASTIC, &used));
-  }
-  if (e == NULL) return LOOM_OK;
-  double v[LOOM_NUM_RESULTS];
-  LOOM_TRY(inertia(r, &k_inertia_energy, x, NULL, LOOM_READ, r->exec.result + SLOT_INERTIA));
-  LOOM_TRY(exec_fetch(r->err, &r->exec, 0, SLOT_ELASTIC + used, v));
-  e->inertia = v[SLOT_INERTIA];
-  e->elastic = 0.0;
-  for (int i = 0; i < used; ++i) e->elastic += v[SLOT_ELASTIC + i];
-  e->contact = e->dissipation = 0.0;
-  e->total = e->inertia + e->elastic;
-  return LOOM_OK;
-}
-
-loom_status problem_contact_part(run *r, loom_buf *x, int live, loom_energies *e, loom_buf *g)
-{
-  clock_push(&r->clock, CLOCK_CONTACT);
-  for (int i = 0; i < r->num_contact; ++i) {
-    double energy = 0.0, dissipation = 0.0;
-    const loom_status s = contact_eval(r, &r->contact[i], x, live, &energy, &dissipation, g);
-    if (s == LOOM_REJECTED && e != NULL) e->contact = e->total = NAN;
-    if (s != LOOM_OK) {
-      clock_pop(&r->clock);
-      return s;
-    }
-    if (e != NULL) {
-      e->contact += energy;
-      e->dissipation += dissipation;
-      e->total += energy + dissipation;
-    }
-  }
-  clock_pop(&r->clock);
-  return LOOM_OK;
-}
+/* ---- fixed vertices ---------------------------------------------------------------------- */
 
 static loom_status on_fixed(run *r, const lk_entry *k, loom_buf *a, loom_buf *b)
 {
@@ -122,91 +63,97 @@ loom_status problem_copy_fixed(run *r, loom_buf *a, loom_buf *b)
 
 loom_status problem_restore_fixed(run *r, loom_buf *x) { return problem_copy_fixed(r, x, r->st.y); }
 
-loom_status problem_eval(run *r, loom_buf *x, int what, loom_energies *e, loom_buf *g)
+/* ---- values and gradients ---------------------------------------------------------------- */
+
+/* Vectors are written over by inertia, or else begin at zero. */
+static loom_status begin(run *r, const loom_problem *p, loom_buf *out)
 {
-  loom_energies own = {0};
-  loom_energies *const energies = (what & LOOM_EVAL_ENERGY) ? (e != NULL ? e : &own) : NULL;
-  loom_buf *const grad = (what & LOOM_EVAL_GRADIENT) ? g : NULL;
-  LOOM_TRY(problem_free_part(r, x, energies, grad));
-  if (!(what & LOOM_EVAL_NO_CONTACT))
-    LOOM_TRY(problem_contact_part(r, x, (what & LOOM_EVAL_LIVE) != 0, energies, grad));
+  return (p->terms & LOOM_TERM_INERTIA) ? LOOM_OK : la_fill(r->m, &r->exec, out, 0.0);
+}
+
+loom_status problem_smooth(run *r, const loom_problem *p, loom_buf *x, loom_energies *e,
+                           loom_buf *grad)
+{
+  int first[NUM_TERMS + 1] = {0}, slots = 0;
+  double v[LOOM_NUM_RESULTS];
+  if (grad != NULL) LOOM_TRY(begin(r, p, grad));
+  for (int t = 0; t < NUM_TERMS; ++t) {
+    if ((p->terms & terms[t]->bit) && terms[t]->gradient != NULL)
+      LOOM_TRY(terms[t]->gradient(r, p, x, grad, e != NULL ? &slots : NULL));
+    first[t + 1] = slots;
+  }
+  if (e == NULL) return LOOM_OK;
+  *e = (loom_energies){0};
+  if (slots > 0) LOOM_TRY(exec_fetch(r->err, &r->exec, 0, slots, v));
+  for (int t = 0; t < NUM_TERMS; ++t) {
+    double *const sum = (double *)((char *)e + terms[t]->energy);
+    for (int i = first[t]; i < first[t + 1]; ++i) *sum += v[i];
+    e->total += *sum;
+  }
+  return LOOM_OK;
+}
+
+loom_status problem_add_contact(run *r, const loom_problem *p, loom_buf *x, loom_energies *e,
+                                loom_buf *grad)
+{
+  EACH_TERM(p, eval, x, e, grad);
+  return LOOM_OK;
+}
+
+loom_status problem_eval(run *r, const loom_problem *p, loom_buf *x, loom_energies *e,
+                         loom_buf *grad)
+{
+  LOOM_TRY(problem_smooth(r, p, x, e, grad));
+  LOOM_TRY(problem_add_contact(r, p, x, e, grad));
   return grad != NULL ? problem_zero_fixed(r, grad) : LOOM_OK;
 }
 
-loom_status problem_contact_blocks(run *r, loom_buf *x, int how, const loom_blocks3 **out)
+/* ---- Hessians ------------------------------------------------------------------------------ */
+
+loom_status problem_hessian(run *r, const loom_problem *p, loom_buf *x, int how,
+                            const loom_bsr3 **H)
 {
-  r->problem.blocks.count = 0;
-  if (!(how & LOOM_HESS_NO_CONTACT))
-    for (int i = 0; i < r->num_contact; ++i)
-      LOOM_TRY(contact_hessian(r, &r->contact[i], x, how, &r->problem.blocks));
-  *out = &r->problem.blocks;
+  const loom_blocks3 *contact = NULL;
+  asm_bsr **const A = &r->problem.bsr;
+  if (*A == NULL) LOOM_TRY(asm_bsr_new(r->err, r->m, &r->exec, &r->scene->pub, A));
+  LOOM_TRY(contact_blocks(r, p, x, how, &contact));
+  LOOM_TRY(asm_bsr_begin(*A, contact));
+  EACH_TERM(p, hessian, x, how, *A);
+  LOOM_TRY(asm_bsr_finish(*A));
+  *H = asm_bsr_matrix(*A);
   return LOOM_OK;
 }
 
-loom_status problem_hessian(run *r, loom_buf *x, int how, const loom_bsr3 **H)
+loom_status problem_hess_apply(run *r, const loom_problem *p, loom_buf *x, int how, loom_buf *d,
+                               loom_buf *Hd)
 {
-  const loom_blocks3 *contact = NULL;
-  if (r->problem.bsr == NULL)
-    LOOM_TRY(asm_bsr_new(r->err, r->m, &r->exec, &r->scene->pub, &r->problem.bsr));
-  LOOM_TRY(problem_contact_blocks(r, x, how, &contact));
-  LOOM_TRY(asm_bsr_begin(r->problem.bsr, contact));
-  LOOM_TRY(asm_bsr_add_mass(r->problem.bsr, 1.0 / (r->st.h * r->st.h)));
-  LOOM_TRY(elastic_hessian(r->problem.el, x, how & 3, r->problem.bsr));
-  LOOM_TRY(asm_bsr_add_contact(r->problem.bsr, contact));
-  LOOM_TRY(asm_bsr_finish(r->problem.bsr));
-  *H = asm_bsr_matrix(r->problem.bsr);
-  return LOOM_OK;
-}
-
-/* out[row[j]] += H[j] (p - q)[col[j]] over all blocks, summed by vertex in fixed order */
-loom_status problem_blocks_apply(run *r, const loom_blocks3 *b, loom_buf *p, loom_buf *q,
-                                 loom_buf *out)
-{
-  loom_buf *val = NULL;
-  if (b->count == 0) return LOOM_OK;
-  LOOM_TRY(buf_new(r->m, "core", "contact block products", LOOM_REAL, 3 * b->count, &val));
-  buf_maps m = {.m = r->m, .e = &r->exec};
-  const block_apply_args a = {.H = buf_maps_add(&m, b->val, LOOM_READ),
-                              .col = buf_maps_add(&m, b->col, LOOM_READ),
-                              .p = buf_maps_add(&m, p, LOOM_READ),
-                              .q = buf_maps_add(&m, q, LOOM_READ),
-                              .val = buf_maps_add(&m, val, LOOM_WRITE)};
-  LOOM_TRY(buf_maps_launch(&m, &k_block_apply, &a, b->count, NULL));
-  const loom_status done = sum_by_vertex(r, b->row, b->count, val, out);
-  buf_free(r->m, val);
-  return done;
-}
-
-loom_status problem_hess_apply(run *r, loom_buf *x, int how, loom_buf *p, loom_buf *Hp)
-{
-  const loom_blocks3 *contact = NULL;
-  LOOM_TRY(la_fill(r->m, &r->exec, Hp, 0.0));
-  LOOM_TRY(inertia(r, &k_inertia_apply, p, Hp, LOOM_RDWR, NULL));
-  LOOM_TRY(elastic_apply(r->problem.el, x, how & 3, p, Hp));
-  LOOM_TRY(problem_contact_blocks(r, x, how, &contact));
-  LOOM_TRY(problem_blocks_apply(r, contact, p, NULL, Hp));
+  LOOM_TRY(la_fill(r->m, &r->exec, Hd, 0.0));
+  EACH_TERM(p, apply, x, how, d, Hd);
   /* unit rows of fixed vertices, as in the assembled matrix */
-  return problem_copy_fixed(r, Hp, p);
+  return problem_copy_fixed(r, Hd, d);
 }
 
-loom_status problem_pd_operator(run *r, const loom_csr **L)
+/* ---- projective form ----------------------------------------------------------------------- */
+
+loom_status problem_pd_operator(run *r, const loom_problem *p, const loom_csr **L)
 {
-  if (r->problem.csr == NULL)
-    LOOM_TRY(asm_csr_new(r->err, r->m, &r->exec, &r->scene->pub, &r->problem.csr));
-  if (r->problem.csr_h != r->st.h) { /* constant otherwise */
-    LOOM_TRY(asm_csr_begin(r->problem.csr));
-    LOOM_TRY(asm_csr_add_mass(r->problem.csr, 1.0 / (r->st.h * r->st.h)));
-    LOOM_TRY(elastic_pd_operator(r->problem.el, r->problem.csr));
-    LOOM_TRY(asm_csr_finish(r->problem.csr));
-    r->problem.csr_h = r->st.h;
+  run_problem *const own = &r->problem;
+  if (own->csr == NULL) LOOM_TRY(asm_csr_new(r->err, r->m, &r->exec, &r->scene->pub, &own->csr));
+  const uint32_t in = p->terms & ~(uint32_t)LOOM_TERM_CONTACT;
+  if (own->csr_h != p->h || own->csr_terms != in) { /* constant otherwise */
+    LOOM_TRY(asm_csr_begin(own->csr));
+    EACH_TERM(p, pd_operator, own->csr);
+    LOOM_TRY(asm_csr_finish(own->csr));
+    own->csr_h = p->h;
+    own->csr_terms = in;
   }
-  r->problem.csr_used = r->st.index;
-  *L = asm_csr_matrix(r->problem.csr);
+  own->csr_used = r->st.index;
+  *L = asm_csr_matrix(own->csr);
   return LOOM_OK;
 }
 
-/* A solver that has made its own matrix of the operator needs it no longer: 160 B per vertex
- * of a cloth.  Whoever asks again gets the same bits. */
+/* Solvers that copied the operator no longer need ours: 160 B per vertex of a cloth.  Whoever asks
+ * again gets the same bits. */
 void problem_end_step(run *r)
 {
   if (r->problem.csr == NULL || r->problem.csr_used == r->st.index) return;
@@ -215,24 +162,19 @@ void problem_end_step(run *r)
   r->problem.csr_h = 0.0;
 }
 
-loom_status problem_mass_times_y(run *r, loom_buf *out)
+loom_status problem_pd_rhs(run *r, const loom_problem *p, loom_buf *x, loom_buf *rhs)
 {
-  return inertia(r, &k_mass_times, r->st.y, out, LOOM_WRITE, NULL);
+  LOOM_TRY(begin(r, p, rhs));
+  EACH_TERM(p, pd_rhs, x, rhs);
+  return problem_copy_fixed(r, rhs, x);
 }
 
-loom_status problem_quad(run *r, loom_buf *x, const loom_quad **out)
-{
-  r->problem.quad.count = 0;
-  for (int i = 0; i < r->num_contact; ++i)
-    LOOM_TRY(contact_quad(r, &r->contact[i], x, &r->problem.quad));
-  *out = &r->problem.quad;
-  return LOOM_OK;
-}
+/* ---- D of r_dinv ----------------------------------------------------------------------------- */
 
-/* Elements without a Hessian (yarns, for explicit steps): the mass alone. */
+/* Where some elements have no Hessian: the mass alone. */
 static loom_status mass_diag(run *r)
 {
-  const double h = r->set.run.dt / (double)r->set.run.substeps;
+  const double h = r->problem.own.h;
   buf_maps q = {.m = r->m};
   const loom_real *const m = buf_maps_add(&q, r->scene->pub.mass, LOOM_READ);
   loom_real *const d = buf_maps_add(&q, r->buf.diag, LOOM_WRITE);
@@ -242,21 +184,21 @@ static loom_status mass_diag(run *r)
 }
 
 /* Diagonal of the elastic operator plus mass: of the constant projective operator where
- * there is one, else of the clamped Hessian at the initial state.  It is made once per
- * step size, so that r_dinv means the same in every step. */
+ * there is one, else of the clamped Hessian at the initial state.  It is made once, so that r_dinv
+ * means the same in every step. */
 loom_status problem_diag(run *r)
 {
-  const int projective = (elastic_caps(r->problem.el) & LOOM_ELEM_PROJECT) != 0;
-  if ((elastic_caps(r->problem.el) & LOOM_ELEM_HESSIAN) == 0) return mass_diag(r);
+  const uint32_t caps = elastic_caps(r->elements.el);
+  if ((caps & LOOM_ELEM_HESSIAN) == 0) return mass_diag(r);
   loom_buf *row_ptr, *col, *val;
   int bs;
-  if (projective) {
+  if (caps & LOOM_ELEM_PROJECT) {
     const loom_csr *L = NULL;
-    LOOM_TRY(problem_pd_operator(r, &L));
+    LOOM_TRY(problem_pd_operator(r, &r->problem.free, &L));
     row_ptr = L->row_ptr, col = L->col, val = L->val, bs = 1;
   } else {
     const loom_bsr3 *H = NULL;
-    LOOM_TRY(problem_hessian(r, r->st.x, LOOM_HESS_PSD_CLAMP | LOOM_HESS_NO_CONTACT, &H));
+    LOOM_TRY(problem_hessian(r, &r->problem.free, r->st.x, LOOM_HESS_PSD_CLAMP, &H));
     row_ptr = H->row_ptr, col = H->col, val = H->val, bs = 9;
   }
   buf_maps q = {.m = r->m};
@@ -269,4 +211,21 @@ loom_status problem_diag(run *r)
     for (int64_t j = ptr[i]; j < ptr[i + 1]; ++j)
       if (c[j] == i) d[i] = bs == 1 ? v[j] : (v[9 * j] + v[9 * j + 4] + v[9 * j + 8]) / 3;
   return buf_maps_end(&q);
+}
+
+/* ---- from step to step ------------------------------------------------------------------------
+ */
+
+loom_status problem_commit(run *r, loom_buf *x)
+{
+  for (int t = 0; t < NUM_TERMS; ++t)
+    if (terms[t]->commit != NULL) LOOM_TRY(terms[t]->commit(r, x));
+  return LOOM_OK;
+}
+
+loom_status problem_state(run *r, state_visit visit)
+{
+  for (int t = 0; t < NUM_TERMS; ++t)
+    if (terms[t]->state != NULL) LOOM_TRY(terms[t]->state(r, visit));
+  return LOOM_OK;
 }

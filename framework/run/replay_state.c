@@ -49,16 +49,20 @@ static loom_status put_buf(run *r, const char *owner, const char *name, loom_buf
   return s != LOOM_OK ? s : u;
 }
 
+static loom_status put_core(run *r, const char *name, loom_buf *b)
+{
+  return put_buf(r, core_name, name, b);
+}
+
 static loom_status record_core(run *r)
 {
   const int64_t cut = r->fw.last_cut;
   LOOM_TRY(put_row(r, core_name, "", LOOM_U8, 0, NULL));
-  if (rods_state(r->problem.rods) != NULL)
-    LOOM_TRY(put_buf(r, core_name, "frames", rods_state(r->problem.rods)));
-  if (r->f_next_norm > 0.0) LOOM_TRY(put_buf(r, core_name, "f_next", r->st.f_next));
+  LOOM_TRY(problem_state(r, put_core));
+  if (r->f_next_norm > 0.0) LOOM_TRY(put_core(r, "f_next", r->st.f_next));
   if (r->fw.last == NULL) return LOOM_OK;
   LOOM_TRY(put_row(r, core_name, "cut", LOOM_I64, 1, &cut));
-  return put_buf(r, core_name, "delta", r->fw.last);
+  return put_core(r, "delta", r->fw.last);
 }
 
 /* Only logs with a frame of every step can be replayed.  What collision plugins keep saves them
@@ -147,6 +151,11 @@ static loom_status get_buf(run *r, const char *owner, const char *name, loom_buf
   return s != LOOM_OK ? s : u;
 }
 
+static loom_status get_core(run *r, const char *name, loom_buf *b)
+{
+  return get_buf(r, core_name, name, b, 0);
+}
+
 loom_status replay_state_io(run *r, const instance *in, int restore, const char *name, loom_buf *b)
 {
   if (r->rep.probing && !restore) {
@@ -231,6 +240,15 @@ static loom_status open_rows(run *r)
   return LOOM_OK;
 }
 
+/* What the elements of the scene keep, the reference does not have. */
+static loom_status refuse_core(run *r, const char *name, loom_buf *b)
+{
+  char who[160];
+  (void)b;
+  snprintf(who, sizeof who, "an element type ('%s')", name);
+  return refuse(r, who, not_recorded);
+}
+
 loom_status replay_ready(run *r)
 {
   replay *const p = &r->rep;
@@ -246,10 +264,8 @@ loom_status replay_ready(run *r)
   p->forwards = same && replay_same_key(r, theirs, "run", "forwarding") &&
                 replay_same_key(r, theirs, "run", "forwarding_iters");
   LOOM_TRY(was_recorded(r, core_name, &p->core));
-  if (rods_state(r->problem.rods) != NULL && !p->core &&
-      r->set.run.replay_state != RUN_REPLAY_FRESH)
-    return refuse(r, "a yarn (its material frames)", not_recorded);
-  return LOOM_OK;
+  const int needed = !p->core && r->set.run.replay_state != RUN_REPLAY_FRESH;
+  return needed ? problem_state(r, refuse_core) : LOOM_OK;
 }
 
 /* ---- restoring
@@ -261,7 +277,7 @@ static loom_status restore_forwarding(run *r)
   LOOM_TRY(forward_forget(r));
   if (!r->rep.core || !r->rep.forwards) return LOOM_OK;
   if (find_row(r, core_name, "f_next") != NULL) {
-    LOOM_TRY(get_buf(r, core_name, "f_next", r->st.f_next, 0));
+    LOOM_TRY(get_core(r, "f_next", r->st.f_next));
     r->f_next_norm = 1.0; /* only whether it is zero matters in PREDICT */
   }
   const h5log_state_row *const cut = find_row(r, core_name, "cut");
@@ -269,7 +285,7 @@ static loom_status restore_forwarding(run *r)
   if (r->fw.last == NULL || cut == NULL || cut->type != LOOM_I64 || cut->count != 1) return LOOM_OK;
   LOOM_TRY(h5read_state_data(r->rep.ref, r->err, cut, &was_cut));
   r->fw.last_cut = (int)was_cut;
-  return get_buf(r, core_name, "delta", r->fw.last, 0);
+  return get_core(r, "delta", r->fw.last);
 }
 
 loom_status replay_restore(run *r, int64_t index)
@@ -284,10 +300,7 @@ loom_status replay_restore(run *r, int64_t index)
     r->f_next_norm = 0.0;
     return forward_forget(r);
   }
-  if (rods_state(r->problem.rods) != NULL && p->core)
-    LOOM_TRY(get_buf(r, core_name, "frames", rods_state(r->problem.rods), 0));
-  else
-    LOOM_TRY(rods_update(r->problem.rods, r->st.x));
+  LOOM_TRY(p->core ? problem_state(r, get_core) : problem_commit(r, r->st.x));
   LOOM_TRY(restore_forwarding(r));
   p->restoring = 1;
   for (int i = 0; i < n; ++i)

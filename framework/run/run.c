@@ -76,6 +76,7 @@ static loom_status open_all(run *r, const run_options *o)
   motion_open(r);
   LOOM_TRY(balls_open(r));
   LOOM_TRY(state_new(r));
+  problem_pose(r);
   LOOM_TRY(columns_new(r));
   LOOM_TRY(detect_new(r));
   LOOM_TRY(scene_pose(r->scene, 0.0, 0.0));

@@ -123,40 +123,6 @@ LK_DECLARE(run_quad_energy, quad_args)
 LK_DECLARE(run_quad_gradient, quad_args)
 LK_DECLARE(run_quad_hessian, quad_args) /* unused corners: row = col = v[0], value 0 */
 
-/* ---- sums by vertex over a list sorted by vertex ------------------------------------- */
-typedef struct {
-  const int32_t *LK_RESTRICT id; /* [m] vertex id, < 0 for unused */
-  uint64_t *LK_RESTRICT key;     /* [m] out: the id, or n */
-  int32_t n;
-} key_args;
-LK_DECLARE(run_vertex_key, key_args)
-
-typedef struct {
-  const uint64_t *LK_RESTRICT key; /* [m] ascending vertex ids */
-  const int32_t *LK_RESTRICT perm; /* [m] places in `val` */
-  const lk_real *LK_RESTRICT val;  /* [m][3] */
-  lk_real *LK_RESTRICT out;        /* [n][3] += */
-  int64_t m;
-} key_sum_args;
-LK_DECLARE(run_key_sum, key_sum_args)
-
-typedef struct {                  /* val[j] = H[j] (p - q)[col[j]] */
-  const lk_real *LK_RESTRICT H;   /* [m][3][3] N/m */
-  const int32_t *LK_RESTRICT col; /* [m] */
-  const lk_real *LK_RESTRICT p;   /* [n][3] m */
-  const lk_real *LK_RESTRICT q;   /* [n][3] m, NULL: zero */
-  lk_real *LK_RESTRICT val;       /* [m][3] N */
-} block_apply_args;
-LK_DECLARE(run_block_apply, block_apply_args)
-
-typedef struct { /* append blocks: pointers of the second list already stand at its end */
-  const int32_t *LK_RESTRICT row, *LK_RESTRICT col; /* [m] */
-  const lk_real *LK_RESTRICT val;                   /* [m][3][3] N/m */
-  int32_t *LK_RESTRICT row2, *LK_RESTRICT col2;
-  lk_real *LK_RESTRICT val2;
-} block_copy_args;
-LK_DECLARE(run_block_copy, block_copy_args)
-
 /* ---- pair lists ------------------------------------------------------------------------ */
 typedef struct {
   const int32_t *LK_RESTRICT kind;

@@ -51,6 +51,8 @@ struct run {
   loom_step st;
   state_buffers buf;
   run_problem problem;
+  elements_data elements;
+  contact_data contacts;
   detection detect;
   filter *filter;
   motion motion;

@@ -116,8 +116,6 @@ static const loom_param log_params[] = {
     LOOM_PARAM_ENUM(log_settings, audit, AUDIT_END, "off|end|every",
                     "Exact self-intersection audit by the core: never, of the last frame, or after "
                     "every step."),
-    LOOM_PARAM_BOOL(log_settings, probe_inner, 0,
-                    "Measure the residual also at inner candidates that a solver offers."),
     LOOM_PARAM_ENUM(log_settings, state, LOG_STATE_AUTO, "auto|off|all",
                     "What plugins keep from step to step goes into the log with every step, so "
                     "that it can be replayed.  auto: of solver and contact models, where there is "

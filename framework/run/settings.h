@@ -80,8 +80,7 @@ typedef struct log_settings {
   int64_t frames_every, residual_every, checkpoint_every, compression;
   int32_t frames; /* 0 f64, 1 f32 */
   int32_t audit;  /* AUDIT_* */
-  int32_t probe_inner;
-  int32_t state; /* LOG_STATE_* */
+  int32_t state;  /* LOG_STATE_* */
 } log_settings;
 
 typedef struct settings {

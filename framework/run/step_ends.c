@@ -70,6 +70,7 @@ loom_status step_predict(run *r, const step_span *t)
   r->st.iter = -1;
   r->st.h = t->h;
   r->st.time = t->t1;
+  problem_pose(r);
   r->st.progress = r->motion.bounded ? 0.0 : 1.0;
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_start, r->st.x));
   if (r->st.x_feas != r->st.x) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
@@ -82,8 +83,7 @@ loom_status step_predict(run *r, const step_span *t)
   clock_pop(&r->clock);
   uint32_t changed = LOOM_CHANGED_NONE;
   LOOM_TRY(detect_all(r, &changed));
-  if (r->solver.plugin->ops.solver->needs & LOOM_WANT_CONTACT_FROZEN)
-    LOOM_TRY(instances_freeze(r, r->st.x_start));
+  if (r->st.problem->contact == LOOM_CONTACT_FROZEN) LOOM_TRY(contact_freeze(r, r->st.x_start));
   return detect_announce(r, changed);
 }
 
@@ -122,7 +122,7 @@ loom_status step_commit(run *r, int diverged)
   LOOM_TRY(buf_maps_launch(&q, &k_velocity, &a, r->scene->pub.num_verts, NULL));
   LOOM_TRY(buf_reset(r->m, r->st.f_next, buf_count(r->st.f_next)));
   clock_push(&r->clock, CLOCK_SOLVE);
-  LOOM_TRY(rods_update(r->problem.rods, r->st.x));
+  LOOM_TRY(problem_commit(r, r->st.x));
   clock_pop(&r->clock);
 
   LOOM_TRY(forward_add(r));

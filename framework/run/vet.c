@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "run/call.h"
-#include "run/contact_forms.h"
 #include "run/vet.kern.h"
 
 static const lk_entry k_pairs = LK_ENTRY(vet_pairs);
@@ -229,7 +228,7 @@ loom_status vet_blame(run *r)
                          (long long)pair, (long long)c->pairs.count);
     LOOM_TRY(buf_new(r->m, "core", "gradient of one model", LOOM_REAL,
                      3 * (int64_t)r->scene->pub.num_verts, &g));
-    LOOM_TRY(contact_eval(r, c, r->st.x, 0, &energy, &dissipation, g));
+    LOOM_TRY(contact_eval(r, c, r->st.problem, r->st.x, &energy, &dissipation, g));
     const int64_t v = measure_find_nan(r, g);
     buf_free(r->m, g);
     if (v >= 0)

@@ -60,7 +60,7 @@ static cholmod_sparse *matrix(run *r, cholmod_common *cm)
 {
   const loom_csr *L;
   void *p, *c, *v;
-  if (problem_pd_operator(r, &L) != LOOM_OK) return NULL;
+  if (problem_pd_operator(r, r->st.problem, &L) != LOOM_OK) return NULL;
   cholmod_sparse *const A = cholmod_allocate_sparse((size_t)L->num_rows, (size_t)L->num_rows,
                                                     (size_t)L->nnz, 1, 1, -1, CHOLMOD_REAL, cm);
   if (A == NULL || buf_map(r->m, NULL, L->row_ptr, LOOM_READ, LOOM_AT_HOST, &p) != LOOM_OK ||
@@ -148,7 +148,7 @@ static loom_status measure(run *r, const options *o, row *out)
     LOOM_TRY(ops->iterate(r->solver.self, &r->st, &it));
     out->global = min_time(out->global, now(o) - t);
     t = now(o);
-    LOOM_TRY(problem_free_part(r, r->st.x, NULL, r->st.grad));
+    LOOM_TRY(problem_smooth(r, r->st.problem, r->st.x, NULL, r->st.grad));
     out->local = min_time(out->local, now(o) - t);
   }
   out->local_bytes = local_bytes(&r->scene->pub);

@@ -109,18 +109,20 @@ static loom_status fx_iterate(void *self, const loom_step *s, loom_iterate *it)
   const loom_host *const h = t->h;
   const int64_t n = t->sc->num_verts;
   const loom_csr *L = NULL;
+  loom_problem free = *s->problem;
   void *p, *x, *grad;
   (void)it;
+  free.terms &= ~(uint32_t)LOOM_TERM_CONTACT;
   LOOM_CHECK(h, s->grad_iter == s->iter && s->grad_epoch == s->epoch, LOOM_E_INTERNAL,
              "iteration %d has the gradient of iteration %d, epoch %d that of %d", (int)s->iter,
              (int)s->grad_iter, (int)s->epoch, (int)s->grad_epoch);
-  LOOM_TRY(h->pd_operator(h, s, &L));
+  LOOM_TRY(h->pd_operator(h, s->problem, &L));
   LOOM_TRY(dense(t, L));
-  LOOM_TRY(h->pd_rhs(h, s, s->x, t->rhs));
+  LOOM_TRY(h->pd_rhs(h, s->problem, s->x, t->rhs));
   LOOM_TRY(h->map(h, t->e, t->rhs, LOOM_READ, LOOM_AT_HOST, &p));
   for (int64_t i = 0; i < 3 * n; ++i) t->b[i] = (double)((const loom_real *)p)[i];
   LOOM_TRY(h->unmap(h, t->rhs));
-  LOOM_TRY(h->eval(h, s, s->x, LOOM_EVAL_GRADIENT | LOOM_EVAL_NO_CONTACT, NULL, t->grad));
+  LOOM_TRY(h->eval(h, &free, s->x, LOOM_EVAL_GRADIENT, NULL, t->grad));
   LOOM_TRY(h->map(h, t->e, s->x, LOOM_READ, LOOM_AT_HOST, &x));
   LOOM_TRY(h->map(h, t->e, t->grad, LOOM_READ, LOOM_AT_HOST, &grad));
   LOOM_TRY(compare(t, x, grad));

@@ -401,12 +401,13 @@ Test(hostile, queries_can_be_meant)
 Test(hostile, services_refuse_arguments_by_name)
 {
   static const char *const null[][3] = {
+      {"eval_p", "eval", "p"},
       {"eval_x", "eval", "x"},
       {"eval_e", "eval", "e"},
       {"eval_grad", "eval", "grad"},
       {"hessian_x", "hessian", "x"},
       {"hessian_out", "hessian", "H"},
-      {"apply_p", "hess_apply", "p"},
+      {"apply_p", "hess_apply", "d"},
       {"quad_out", "contact_quad", "out"},
       {"map_buf", "map", "b"},
       {"map_p", "map", "p"},
@@ -423,9 +424,7 @@ Test(hostile, services_refuse_arguments_by_name)
       {"match_old", "match_keys", "old_key"},
       {"detect_q", "detect", "q"},
       {"step_out", "max_step", "out"},
-      {"probe_x", "probe", "x"},
       {"count_buf", "buf_count", "b"},
-      {"inner", "inner", "s"},
   };
   for (size_t i = 0; i < sizeof null / sizeof null[0]; ++i) {
     char fault[64], text[128];
@@ -438,6 +437,11 @@ Test(hostile, services_refuse_arguments_by_name)
       {"solver", "iterate:eval_short", {"host->eval(): x is buffer 'own' with 3 items"}},
       {"solver", "iterate:eval_type", {"host->eval(): x is buffer 'object'", "not real"}},
       {"solver", "iterate:eval_what", {"host->eval(): what = 64"}},
+      {"solver", "iterate:terms", {"host->hessian(): the problem has", "terms 0x40"}},
+      {"solver", "iterate:h", {"host->hessian(): the problem has h = nan"}},
+      {"solver", "iterate:target", {"host->hessian(): p->target is buffer 'own' with 3 items"}},
+      {"solver", "iterate:contact", {"host->hessian(): the problem has contact = 7"}},
+      {"solver", "iterate:frozen", {"host->hessian()", "nothing has been frozen"}},
       {"solver", "iterate:hessian_how", {"host->hessian(): how = 77"}},
       {"solver", "iterate:apply_how", {"host->hess_apply(): how = 3"}},
       {"solver", "iterate:blocks_how", {"host->contact_hessian(): how = -1"}},

@@ -64,20 +64,17 @@ static loom_status host_map(const loom_host *h, const loom_exec *e, loom_buf *b,
 }
 static loom_status host_unmap(const loom_host *h, loom_buf *b) { return buf_unmap(of(h)->m, b); }
 
-static loom_status host_detect(const loom_host *h, const loom_step *s, const loom_query *q,
-                               const loom_pairs **out)
+static loom_status host_detect(const loom_host *h, const loom_query *q, const loom_pairs **out)
 {
   test_host *const t = of(h);
-  (void)s;
   if (t->asked.kind == NULL) th_pairs_open(t, &t->asked, 0);
   th_detect(t, q, &t->asked);
   *out = &t->asked;
   return LOOM_OK;
 }
-static loom_status host_max_step(const loom_host *h, const loom_step *s, loom_buf *x0, loom_buf *x1,
-                                 loom_bound *out)
+static loom_status host_max_step(const loom_host *h, loom_buf *x0, loom_buf *x1, loom_bound *out)
 {
-  return of(h)->collision->max_step(of(h)->collision_self, s, x0, x1, out);
+  return of(h)->collision->max_step(of(h)->collision_self, &of(h)->step, x0, x1, out);
 }
 static loom_status host_match_keys(const loom_host *h, const loom_exec *e, loom_buf *old_key,
                                    int64_t n_old, loom_buf *new_key, int64_t n_new, loom_buf *out)
@@ -112,9 +109,9 @@ static loom_status host_sort(const loom_host *h, const loom_exec *e, loom_buf *k
   return la_sort_u64(of(h)->m, e, key, perm);
 }
 
-static void host_inner(const loom_host *h, const loom_step *s, int32_t k, int norm, double value)
+static void host_inner(const loom_host *h, int32_t k, int norm, double value)
 {
-  (void)h, (void)s, (void)k, (void)norm, (void)value;
+  (void)h, (void)k, (void)norm, (void)value;
 }
 static void host_count(const loom_host *h, int counter, int64_t n)
 {
@@ -122,11 +119,6 @@ static void host_count(const loom_host *h, int counter, int64_t n)
   of(h)->counters[counter] += n;
 }
 static void host_tic(const loom_host *h, const char *section) { (void)h, (void)section; }
-static const void *host_extension(const loom_host *h, const char *name)
-{
-  (void)h, (void)name;
-  return NULL;
-}
 
 void th_open(test_host *t, int threads, int check) { th_open_on(t, LOOM_CPU, threads, check); }
 
@@ -160,8 +152,7 @@ void th_open_on(test_host *t, int backend, int threads, int check)
                         .inner = host_inner,
                         .count = host_count,
                         .tic = host_tic,
-                        .toc = host_tic,
-                        .extension = host_extension};
+                        .toc = host_tic};
   t->scene.struct_size = sizeof t->scene;
   t->step.struct_size = sizeof t->step;
   t->step.progress = 1.0;

@@ -26,9 +26,9 @@ typedef struct stage {
 
 static stage *pd_of_host;
 
-static loom_status give_operator(const loom_host *h, const loom_step *s, const loom_csr **L)
+static loom_status give_operator(const loom_host *h, const loom_problem *p, const loom_csr **L)
 {
-  (void)h, (void)s;
+  (void)h, (void)p;
   *L = &pd_of_host->L;
   return LOOM_OK;
 }

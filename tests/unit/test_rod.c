@@ -63,7 +63,6 @@ typedef struct rig {
   loom_exec exec;
   loom_real scratch[4096], result[LOOM_NUM_RESULTS];
   elastic *el;
-  rods *r;
   loom_buf *x, *grad;
 } rig;
 
@@ -79,8 +78,6 @@ static void rig_open(rig *g, const char *text)
                         .result = g->result};
   const loom_scene *p = &g->t.s->pub;
   cr_assert_eq(elastic_new(&g->t.err, g->t.m, &g->exec, p, &g->el), LOOM_OK, "%s", g->t.err.text);
-  cr_assert_eq(rods_new(&g->t.err, g->t.m, &g->exec, p, &g->r), LOOM_OK, "%s", g->t.err.text);
-  cr_assert(g->r != NULL);
   cr_assert_eq(buf_new(g->t.m, "test", "x", LOOM_REAL, 3 * p->num_verts, &g->x), LOOM_OK);
   cr_assert_eq(buf_new(g->t.m, "test", "grad", LOOM_REAL, 3 * p->num_verts, &g->grad), LOOM_OK);
   cr_assert_eq(buf_copy(g->t.m, &g->exec, g->x, p->rest_x), LOOM_OK);
@@ -89,10 +86,18 @@ static void rig_open(rig *g, const char *text)
 static void rig_close(rig *g)
 {
   elastic_free(g->el);
-  rods_free(g->r);
   buf_free(g->t.m, g->x);
   buf_free(g->t.m, g->grad);
   tiny_close(&g->t);
+}
+
+/* Where the frames are. */
+static loom_buf *frames_of(const rig *g)
+{
+  for (int b = 0; b < g->t.s->pub.num_blocks; ++b)
+    if (elastic_state(g->el, b) != NULL) return g->t.s->pub.blocks[b].rest;
+  cr_assert_fail("the scene has no element type with a state");
+  return NULL;
 }
 
 static loom_real *rig_map(rig *g, loom_buf *b)
@@ -165,12 +170,12 @@ Test(rod, rigid_turns_cost_nothing)
     rig_open(&g, yarns[k]);
     cr_expect(rig_energy(&g) < (is_float ? 1e-12 : 1e-28), "at rest: %g J", rig_energy(&g));
     rig_shake(&g, 2e-4);
-    cr_assert_eq(rods_update(g.r, g.x), LOOM_OK);
+    cr_assert_eq(elastic_commit(g.el, g.x), LOOM_OK);
     const double bent = rig_energy(&g);
     cr_assert_eq(buf_copy(g.t.m, &g.exec, g.x, g.t.s->pub.rest_x), LOOM_OK);
     for (int turn = 0; turn < 3; ++turn) {
       rig_turn(&g, 0.9);
-      cr_assert_eq(rods_update(g.r, g.x), LOOM_OK);
+      cr_assert_eq(elastic_commit(g.el, g.x), LOOM_OK);
       cr_expect(rig_energy(&g) < (is_float ? 1e-6 : 1e-18) * bent, "turned: %g of %g J",
                 rig_energy(&g), bent);
     }
@@ -186,8 +191,8 @@ Test(rod, no_net_force_or_torque_at_equilibrium_of_twist)
     double force[3], torque[3], most;
     rig_open(&g, yarns[k]);
     rig_shake(&g, 3e-4);
-    cr_assert_eq(rods_update(g.r, g.x), LOOM_OK);
-    cr_assert_eq(rods_update(g.r, g.x), LOOM_OK); /* changes nothing that counts */
+    cr_assert_eq(elastic_commit(g.el, g.x), LOOM_OK);
+    cr_assert_eq(elastic_commit(g.el, g.x), LOOM_OK); /* changes nothing that counts */
     rig_forces(&g, force, torque, &most);
     for (int c = 0; c < 3; ++c) {
       cr_expect(fabs(force[c]) < (is_float ? 1e-4 : 1e-12) * most, "force %g of %g", force[c],
@@ -206,22 +211,22 @@ Test(rod, twist_is_at_its_least_energy)
   rig g;
   rig_open(&g, yarns[0]);
   rig_shake(&g, 3e-4);
-  cr_assert_eq(rods_update(g.r, g.x), LOOM_OK);
+  cr_assert_eq(elastic_commit(g.el, g.x), LOOM_OK);
   const double E = rig_energy(&g);
   for (int i = 5; i < 60; i += 9)
     for (int sign = -1; sign <= 1; sign += 2) {
       /* the edge behind element i is the one before element i + 1 */
       const int64_t at = (int64_t)ROD_REST * i + ROD_FRAME + ROD_FRAME_LEN + 6;
       const int64_t next = (int64_t)ROD_REST * (i + 1) + ROD_FRAME + 6;
-      loom_real *rest = rig_map(&g, rods_state(g.r));
+      loom_real *rest = rig_map(&g, frames_of(&g));
       const loom_real keep = rest[at];
       cr_assert_eq(rest[next], keep);
       rest[at] = rest[next] = keep + (loom_real)(1e-3 * sign);
-      buf_unmap(g.t.m, rods_state(g.r));
+      buf_unmap(g.t.m, frames_of(&g));
       cr_expect(rig_energy(&g) > E, "edge %d: %g, not above %g", i, rig_energy(&g), E);
-      rest = rig_map(&g, rods_state(g.r));
+      rest = rig_map(&g, frames_of(&g));
       rest[at] = rest[next] = keep;
-      buf_unmap(g.t.m, rods_state(g.r));
+      buf_unmap(g.t.m, frames_of(&g));
     }
   rig_close(&g);
 }
@@ -232,8 +237,8 @@ Test(rod, rest_curvature_yields)
   rig g;
   rig_open(&g, "[yarn.a]\nrows = 1\nloops = 4\nplasticity = 0.01\nplasticity_max = 0.6\n");
   rig_shake(&g, 5e-4);
-  cr_assert_eq(rods_update(g.r, g.x), LOOM_OK);
-  const loom_real *rest = rig_map(&g, rods_state(g.r));
+  cr_assert_eq(elastic_commit(g.el, g.x), LOOM_OK);
+  const loom_real *rest = rig_map(&g, frames_of(&g));
   double most = 0;
   for (int i = 0; i < g.t.s->pub.blocks[0].num_elems; ++i)
     for (int j = 0; j < 2; ++j) {
@@ -241,12 +246,12 @@ Test(rod, rest_curvature_yields)
       most = fmax(most, sqrt((double)(b[0] * b[0] + b[1] * b[1])));
     }
   cr_expect(most <= 0.6 * (1 + 1e-6) && most > 0.55, "%g", most);
-  buf_unmap(g.t.m, rods_state(g.r));
+  buf_unmap(g.t.m, frames_of(&g));
   rig_close(&g);
   rig_open(&g, "[yarn.a]\nrows = 1\nloops = 4\nplasticity = 0.01\nplasticity_max = 0\n");
   rig_shake(&g, 5e-4);
   const double before = rig_energy(&g);
-  cr_assert_eq(rods_update(g.r, g.x), LOOM_OK);
+  cr_assert_eq(elastic_commit(g.el, g.x), LOOM_OK);
   cr_expect(rig_energy(&g) < 0.02 * before, "%g of %g J", rig_energy(&g), before);
   rig_close(&g);
 }

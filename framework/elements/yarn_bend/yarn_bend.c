@@ -27,4 +27,5 @@ const elem_type elem_yarn_bend = {
     ELEM_PARAMS(rod_params),
     .material = material,
     .init_rest = rest_rod,
-    .init_line = rest_rod_line};
+    .init_line = rest_rod_line,
+    .state = &rod_state};

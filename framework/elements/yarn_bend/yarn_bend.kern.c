@@ -1,5 +1,5 @@
 /* yarn_bend.kern.c - bending of a yarn; see rod.kern.h.  mat [3]: k_b (N m^2), and of
- * rods_update() the plastic limits of |wbar - w| and |wbar| (1; 0: elastic). */
+ * rod_state (rod.h) the plastic limits of |wbar - w| and |wbar| (1; 0: elastic). */
 #include "elements/yarn_bend/yarn_bend.kern.h"
 
 /* Energy; g = dE/dkb and torque [2] = dE/dtheta^j */

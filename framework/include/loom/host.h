@@ -15,24 +15,13 @@ typedef struct loom_host loom_host;
 enum { LOOM_LOG_ERROR = 0, LOOM_LOG_WARN = 1, LOOM_LOG_INFO = 2, LOOM_LOG_DEBUG = 3 };
 
 /* eval(): what to compute at a point */
-enum {
-  LOOM_EVAL_ENERGY = 1,
-  LOOM_EVAL_GRADIENT = 2,
-  LOOM_EVAL_NO_CONTACT = 4, /* leave out B and D */
-  LOOM_EVAL_LIVE = 8        /* the contact model itself, even for a solver that
-                             * asked for the frozen (linearised) one */
-};
-typedef struct loom_energies { /* J; NaN where a term has no potential */
+enum { LOOM_EVAL_ENERGY = 1, LOOM_EVAL_GRADIENT = 2 };
+typedef struct loom_energies { /* J; NaN where a term has no potential, 0 where it was not asked */
   double inertia, elastic, contact, dissipation, total;
 } loom_energies;
 
 /* hessian(): how to treat element and contact blocks */
-enum {
-  LOOM_HESS_EXACT = 0,
-  LOOM_HESS_PSD_CLAMP = 1,
-  LOOM_HESS_PSD_ABS = 2,
-  LOOM_HESS_NO_CONTACT = 4
-};
+enum { LOOM_HESS_EXACT = 0, LOOM_HESS_PSD_CLAMP = 1, LOOM_HESS_PSD_ABS = 2 };
 
 /* work counters: make costs comparable between solvers and machines */
 enum {
@@ -54,8 +43,7 @@ enum {
   LOOM_NORM_RESIDUAL_2 = 0,
   LOOM_NORM_PRECONDITIONED = 1,
   LOOM_NORM_ENERGY = 2,
-  LOOM_NORM_UPDATE_MAX = 3,
-  LOOM_NORM_CORE = 4 /* the core's residual (rms, m) at a probed inner candidate */
+  LOOM_NORM_UPDATE_MAX = 3
 };
 
 /* What detection is wanted: filled by contact->plan(), read by collision. */
@@ -125,42 +113,39 @@ struct loom_host {
                      void **p);
   loom_status (*unmap)(const loom_host *h, loom_buf *b);
 
-  /* ---- the step's problem (solvers, and contact->resolve) ----------------
-   * Points are real [n][3].  A solver gets only what its `needs` declare: the fit test looks for
-   * nothing else. */
-  /* x, p, grad, Hp, rhs are real [n][3].  What comes out through a pointer to a struct belongs to
+  /* ---- problems (solvers, and contact->resolve) --------------------------
+   * `p` says which one: step->problem or another, see scene.h.  A solver gets only what its `needs`
+   * declare of the terms in p: the fit test looks for nothing else.
+   * x, d, grad, Hd, rhs are real [n][3].  What comes out through a pointer to a struct belongs to
    * the core and is valid until the next call of the same service.  Fixed vertices: their rows of
    * a gradient are zero; in hessian(), hess_apply() and pd_operator() their rows and columns are
    * those of the unit matrix. */
   /* grad is overwritten.  LOOM_REJECTED: x is infeasible for the contact model, values are NaN */
-  loom_status (*eval)(const loom_host *h, const loom_step *s, loom_buf *x, int what,
+  loom_status (*eval)(const loom_host *h, const loom_problem *p, loom_buf *x, int what,
                       loom_energies *e, loom_buf *grad);
-  loom_status (*hessian)(const loom_host *h, const loom_step *s, loom_buf *x, int how,
+  loom_status (*hessian)(const loom_host *h, const loom_problem *p, loom_buf *x, int how,
                          const loom_bsr3 **H);
-  loom_status (*hess_apply)(const loom_host *h, const loom_step *s, loom_buf *x, int how,
-                            loom_buf *p, loom_buf *Hp); /* matrix-free */
-  /* dense element Hessians, real [ne][3a][3a], N/m, for solvers that assemble themselves */
-  loom_status (*elem_hessians)(const loom_host *h, const loom_step *s, int block, loom_buf *x,
-                               int how, loom_buf *out);
-  loom_status (*contact_hessian)(const loom_host *h, const loom_step *s, loom_buf *x, int how,
+  loom_status (*hess_apply)(const loom_host *h, const loom_problem *p, loom_buf *x, int how,
+                            loom_buf *d, loom_buf *Hd); /* matrix-free */
+  /* for solvers that assemble themselves: dense Hessians of one element block, real [ne][3a][3a],
+   * N/m, and the blocks of contact */
+  loom_status (*elem_hessians)(const loom_host *h, int block, loom_buf *x, int how, loom_buf *out);
+  loom_status (*contact_hessian)(const loom_host *h, const loom_problem *p, loom_buf *x, int how,
                                  const loom_blocks3 **out);
-  /* projective form: constant operator without contact, local step, contact.  Rows and columns of
-   * fixed vertices are unit: on free rows the right-hand side is M y/h^2 + sum w A'p less what
-   * fixed vertices contribute, on fixed rows it is x, so that L x - rhs is the gradient without
-   * contact at x, zero on fixed rows. */
-  loom_status (*pd_operator)(const loom_host *h, const loom_step *s, const loom_csr **L);
-  loom_status (*pd_rhs)(const loom_host *h, const loom_step *s, loom_buf *x, loom_buf *rhs);
-  loom_status (*contact_quad)(const loom_host *h, const loom_step *s, loom_buf *x,
-                              const loom_quad **out);
-
-  /* linearise contact at x; solvers with LOOM_WANT_CONTACT_FROZEN start at x_start */
-  loom_status (*freeze_contact)(const loom_host *h, const loom_step *s, loom_buf *x);
+  /* projective form: constant operator, local step; contact, if it is in p, is left out.  Rows and
+   * columns of fixed vertices are unit: on free rows the right-hand side is M y/h^2 + sum w A'p
+   * less what fixed vertices contribute, on fixed rows it is x, so that L x - rhs is the gradient
+   * without contact at x, zero on fixed rows. */
+  loom_status (*pd_operator)(const loom_host *h, const loom_problem *p, const loom_csr **L);
+  loom_status (*pd_rhs)(const loom_host *h, const loom_problem *p, loom_buf *x, loom_buf *rhs);
+  /* contact as quadratic terms, as the models give them at x */
+  loom_status (*contact_quad)(const loom_host *h, loom_buf *x, const loom_quad **out);
+  /* linearise contact at x, for problems with LOOM_CONTACT_FROZEN; the epoch grows */
+  loom_status (*freeze_contact)(const loom_host *h, loom_buf *x);
 
   /* ---- collision services (contact->resolve, solvers that need them) ---- */
-  loom_status (*detect)(const loom_host *h, const loom_step *s, const loom_query *q,
-                        const loom_pairs **out);
-  loom_status (*max_step)(const loom_host *h, const loom_step *s, loom_buf *x0, loom_buf *x1,
-                          loom_bound *out);
+  loom_status (*detect)(const loom_host *h, const loom_query *q, const loom_pairs **out);
+  loom_status (*max_step)(const loom_host *h, loom_buf *x0, loom_buf *x1, loom_bound *out);
   /* index of the old pair with the same key, -1 if new: carries state over */
   loom_status (*match_keys)(const loom_host *h, const loom_exec *e, loom_buf *old_key,
                             int64_t n_old, loom_buf *new_key, int64_t n_new, loom_buf *old_index);
@@ -168,7 +153,12 @@ struct loom_host {
   /* ---- primitives, CPU and CUDA, deterministic when exec says so --------- */
   /* Vectors are whole buffers of reals of equal length. */
   loom_status (*dot)(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
-                     double *out); /* a . b; waits for the device; `dots` waits once for many */
+                     double *out); /* a . b; waits for the device */
+  /* out[i] = a[i] . b[i], i < n <= LOOM_NUM_RESULTS; waits once */
+  loom_status (*dots)(const loom_host *h, const loom_exec *e, int n, loom_buf *const *a,
+                      loom_buf *const *b, double *out);
+  /* all items of a buffer of reals = value */
+  loom_status (*fill)(const loom_host *h, const loom_exec *e, loom_buf *x, double value);
   /* y = a x + b y; with b = 0 y is overwritten, whatever it held, also NaN */
   loom_status (*axpby)(const loom_host *h, const loom_exec *e, double a, loom_buf *x, double b,
                        loom_buf *y);
@@ -183,27 +173,13 @@ struct loom_host {
 
   /* ---- record of the run ------------------------------------------------- */
   /* An inner iteration's own residual; cheap, called as often as it iterates. */
-  void (*inner)(const loom_host *h, const loom_step *s, int32_t k, int norm, double value);
-  /* Ask the core to measure r at an inner candidate, when [log] probe_inner is
-   * on; a no-op otherwise.  Measuring time is not charged to the plugin. */
-  loom_status (*probe)(const loom_host *h, const loom_step *s, int32_t k, loom_buf *x);
+  void (*inner)(const loom_host *h, int32_t k, int norm, double value);
   void (*count)(const loom_host *h, int counter, int64_t n); /* [any] */
   void (*tic)(const loom_host *h, const char *section);      /* static string; nests */
   void (*toc)(const loom_host *h, const char *section);
 
   /* In checkpoint(): write the named buffer (restore = 0) or read it back, resized. */
   loom_status (*state_io)(const loom_host *h, int restore, const char *name, loom_buf *b);
-
-  /* ---- extension --------------------------------------------------------- */
-  /* Named optional tables, NULL if the core does not have it. [any] */
-  const void *(*extension)(const loom_host *h, const char *name);
-
-  /* ---- more primitives ---------------------------------------------------- */
-  /* out[i] = a[i] . b[i], i < n <= LOOM_NUM_RESULTS; waits for the device once */
-  loom_status (*dots)(const loom_host *h, const loom_exec *e, int n, loom_buf *const *a,
-                      loom_buf *const *b, double *out);
-  /* all items of a buffer of reals = value */
-  loom_status (*fill)(const loom_host *h, const loom_exec *e, loom_buf *x, double value);
 };
 
 /* With LOOM_E_DEVICE the core adds which kernel failed and what CUDA said (loom_exec.why). */

@@ -40,8 +40,9 @@ enum { /* what a solver asks of elements and of the contact model */
        LOOM_NEED_CONTACT_HESSIAN = 0x400,
        LOOM_NEED_CONTACT_QUAD = 0x800,
        LOOM_NEED_CONTACT_ISO = 0x1000,    /* with QUAD: isotropic terms only */
-       LOOM_WANT_CONTACT_FROZEN = 0x2000, /* iterate() works on contact linearised at x_start;
-                                           * the model must give gradient and Hessian */
+       LOOM_WANT_CONTACT_FROZEN = 0x2000, /* the step's problem has contact linearised at x_start,
+                                           * or where host->freeze_contact() was called since; the
+                                           * model must give gradient and Hessian */
        LOOM_USES_GRADIENT = 0x10000, /* reads step->grad: its evaluation is charged to the solver */
        LOOM_NEEDS_LINE_SEARCH = 0x20000, /* FILTER must find a point of lower energy */
        LOOM_USES_FACTOR = 0x40000,       /* factorises a matrix: counts in estimates of memory */
@@ -270,8 +271,9 @@ LOOM_C_END
 #define LOOM_LAYOUT_CALLS_                                                                       \
   LOOM_MIX4_(LOOM_MIX4_(LOOM_LAYOUT_HOST_, loom_energies, loom_query, loom_bound, loom_iterate), \
              loom_accept, loom_contact_metrics, loom_solver_ops, loom_collision_ops)
-#define LOOM_LAYOUT_SCENE_ \
-  LOOM_MIX4_(LOOM_LAYOUT_CALLS_, loom_elem_block, loom_obstacle, loom_scene, loom_step)
+#define LOOM_LAYOUT_SCENE_                                                                         \
+  LOOM_MIX_(LOOM_MIX4_(LOOM_LAYOUT_CALLS_, loom_elem_block, loom_obstacle, loom_scene, loom_step), \
+            sizeof(loom_problem))
 #define LOOM_LAYOUT                                                                          \
   LOOM_MIX4_(LOOM_MIX4_(LOOM_LAYOUT_SCENE_, loom_pairs, loom_quad, loom_blocks3, loom_bsr3), \
              loom_csr, loom_contact_ops, loom_plugin, loom_real)

@@ -121,10 +121,33 @@ typedef struct loom_scene {
 /* ---- one step: what the scheduler hands to every call ------------------- */
 enum { LOOM_BACKWARD_EULER = 0, LOOM_BDF2 = 1, LOOM_EXPLICIT = 2 };
 
-/* The step's problem is: find x with r(x) = 0,
+/* A problem is an objective, the sum of some of these terms; its gradient is
  *   r(x) = M (x - y) / h^2 + grad Psi(x) + grad B(x) + grad D(x)   [N],
- * Psi elastic, B contact, D dissipation (lagged friction, damping).  Multistep
- * schemes only change y and h (the effective step), never this form. */
+ * Psi elastic, B contact, D dissipation (lagged friction, damping). */
+enum {
+  LOOM_TERM_INERTIA = 1,
+  LOOM_TERM_ELASTIC = 2,
+  LOOM_TERM_CONTACT = 4, /* B and D, which contact models give together */
+  LOOM_TERM_ALL = 7
+};
+enum {
+  LOOM_CONTACT_LIVE = 0,  /* the contact models themselves */
+  LOOM_CONTACT_FROZEN = 1 /* what host->freeze_contact() made of them */
+};
+/* What the services of host.h are asked about.  That of the step, loom_step.problem, has all terms;
+ * other ones are written out, or are changed copies of it: with INERTIA | CONTACT and the target
+ * x_hat, for instance, the point nearest to x_hat (in the norm of the mass) that contact allows. */
+typedef struct loom_problem {
+  uint32_t struct_size;
+  uint32_t terms;   /* LOOM_TERM_* */
+  loom_buf *target; /* real [n][3], m: y; NULL: that of the step */
+  double h;         /* s, > 0 */
+  int32_t contact;  /* LOOM_CONTACT_LIVE or _FROZEN */
+  int32_t reserved;
+} loom_problem;
+
+/* The step's problem is: find x with r(x) = 0 for all terms.  Multistep schemes only change y and h
+ * (the effective step), never the form of r. */
 typedef struct loom_step {
   uint32_t struct_size;
   int32_t scheme;    /* LOOM_BACKWARD_EULER ... */
@@ -169,6 +192,8 @@ typedef struct loom_step {
   /* In checkpoint(): 1 where the state is only recorded, after every step, for a replay.  What a
    * restart would have to make anew may be kept then. */
   int32_t recording, reserved;
+  /* the step's own: all terms, y, h; contact is frozen for solvers with LOOM_WANT_CONTACT_FROZEN */
+  const loom_problem *problem;
 } loom_step;
 enum { LOOM_BODY_IMPULSE = 7 };
 

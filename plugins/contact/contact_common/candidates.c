@@ -274,7 +274,7 @@ loom_status ipc_cover(ipc *p, const loom_step *s, loom_buf *x, double progress)
                         .x1 = x,
                         .progress0 = progress,
                         .progress1 = progress};
-  LOOM_TRY(p->h->detect(p->h, s, &q, &pairs));
+  LOOM_TRY(p->h->detect(p->h, &q, &pairs));
   p->planned = 0;
   return ipc_take_pairs(p, s, x, progress, pairs);
 }

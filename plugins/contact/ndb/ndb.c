@@ -117,7 +117,7 @@ static loom_status mean_diagonal(ndb *d, const loom_step *s, double *out)
   const loom_csr *L = NULL;
   double sum = 0.0;
   int64_t num = 0;
-  const loom_status st = h->pd_operator(h, s, &L);
+  const loom_status st = h->pd_operator(h, s->problem, &L);
   LOOM_CHECK(h, st == LOOM_OK, st,
              "w0 is measured in the diagonal of the projective operator, which this scene does "
              "not have; give the unit in N/m: 'weight = ...'");

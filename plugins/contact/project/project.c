@@ -245,10 +245,10 @@ static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_s
   for (int32_t k = 0;; ++k) {
     const loom_pairs *pairs;
     p->deepest = 0.0;
-    LOOM_TRY(h->detect(h, s, &query, &pairs));
+    LOOM_TRY(h->detect(h, &query, &pairs));
     if (pairs->count == 0) return LOOM_OK;
     LOOM_TRY(order(p, pairs));
-    h->inner(h, s, k, LOOM_NORM_UPDATE_MAX, p->deepest);
+    h->inner(h, k, LOOM_NORM_UPDATE_MAX, p->deepest);
     if (k == p->set.rounds) break;
     LOOM_TRY(push_out(p, s, pairs, x_start, x_trial));
   }

@@ -181,7 +181,7 @@ static loom_status factor_mixed(newton *s, const loom_step *st, const loom_bsr3 
   }
   LOOM_TRY(h->buf_resize(h, s->exact, 9 * (*H)->num_blocks));
   LOOM_TRY(h->buf_copy(h, s->e, s->exact, (*H)->val));
-  LOOM_TRY(h->hessian(h, st, st->x, LOOM_HESS_PSD_CLAMP, H));
+  LOOM_TRY(h->hessian(h, st->problem, st->x, LOOM_HESS_PSD_CLAMP, H));
   for (; s->rung < THETA_LAST; ++s->rung) {
     LOOM_TRY(mix(s, *H, theta[s->rung]));
     const loom_status f = factor_once(s, st, &s->view, 0.0, tries);
@@ -204,7 +204,7 @@ static loom_status prepare(newton *s, const loom_step *st, const loom_bsr3 **H, 
   const int how = adaptive && !mixed ? LOOM_HESS_PSD_CLAMP : hows[s->set.hessian];
   *tries = 0;
   h->tic(h, "assemble");
-  LOOM_TRY(h->hessian(h, st, st->x, how, H));
+  LOOM_TRY(h->hessian(h, st->problem, st->x, how, H));
   h->toc(h, "assemble");
   h->tic(h, "factorise");
   if (mixed) {
@@ -268,7 +268,7 @@ static loom_status newton_iterate(void *self, const loom_step *st, loom_iterate 
   LOOM_TRY(newton_damping_apply(&s->damping, st));
 
   it->inner_norm = LOOM_NORM_RESIDUAL_2;
-  h->inner(h, st, it->inner_iters, LOOM_NORM_RESIDUAL_2, it->inner_res);
+  h->inner(h, it->inner_iters, LOOM_NORM_RESIDUAL_2, it->inner_res);
   it->own_res = sqrt(fmax(decrement2, 0.0));
   it->extra[COL_SHIFT] = s->shift;
   it->extra[COL_PROJECTED] = theta[s->rung];

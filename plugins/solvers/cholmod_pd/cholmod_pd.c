@@ -141,7 +141,7 @@ static loom_status new_pattern(pd *s, const loom_step *st, const pd_coupling *of
     s->num_extra = num_off;
   }
   h->tic(h, "analyse");
-  LOOM_TRY(h->pd_operator(h, st, &L));
+  LOOM_TRY(h->pd_operator(h, st->problem, &L));
   LOOM_TRY(pd_matrix_pattern(&s->A, &s->c, s->e, s->sc, L, s->extra, s->num_extra));
   free(s->work);
   s->work = malloc(pd_solve_work(s->c.L) * sizeof *s->work);
@@ -205,7 +205,7 @@ static loom_status refresh(pd *s, const loom_step *st, double *factorised)
   const loom_host *h = s->h;
   const int32_t n = s->sc->num_verts;
   const loom_quad *q = NULL;
-  LOOM_TRY(h->contact_quad(h, st, st->x, &q));
+  LOOM_TRY(h->contact_quad(h, st->x, &q));
   LOOM_TRY(pd_contact_gather(&s->now, h, s->e, s->sc, q));
   *factorised = 0.0;
   /* the first matrix of a step is always the exact one, so that a restart meets it too */

@@ -110,6 +110,6 @@ void ndb_monitor_tell(ndb *s, const loom_step *st, const ndb_view *v, const void
     if (u != NULL) x[k] += single ? (double)((const float *)u)[k] : (double)((const lk_real *)u)[k];
   }
   out->last = s->mon.start > 0.0 ? watch(s, v, x) / s->mon.start : 0.0;
-  s->h->inner(s->h, st, out->mv, norms[s->set.monitor], out->last);
+  s->h->inner(s->h, out->mv, norms[s->set.monitor], out->last);
   free(x);
 }

@@ -151,7 +151,7 @@ static loom_status ndb_pd_iterate(void *self, const loom_step *st, loom_iterate 
   ndb_report r;
   double theta, moved;
   LOOM_CHECK(h, s->h_made > 0.0, LOOM_E_STATE, "iterate() came before begin_step()");
-  LOOM_TRY(h->contact_quad(h, st, st->x, &q));
+  LOOM_TRY(h->contact_quad(h, st->x, &q));
   LOOM_TRY(ndb_contact(s, q));
   h->tic(h, "global");
   LOOM_TRY(ndb_solve(s, st, st->x, st->grad, 1, &r, &theta));

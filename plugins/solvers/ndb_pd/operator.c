@@ -161,7 +161,7 @@ static loom_status spectrum(ndb *s, double dt)
 loom_status ndb_operator_make(ndb *s, const loom_step *st)
 {
   const loom_csr *L;
-  LOOM_TRY(s->h->pd_operator(s->h, st, &L));
+  LOOM_TRY(s->h->pd_operator(s->h, st->problem, &L));
   LOOM_TRY(copy_matrix(s, L));
   return spectrum(s, st->h);
 }

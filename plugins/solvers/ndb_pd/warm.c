@@ -9,9 +9,11 @@ static loom_status correct_guess(ndb *s, const loom_step *st)
 {
   const loom_host *const h = s->h;
   const ndb_plan p = {.cols = s->r1};
+  loom_problem free = *st->problem;
   ndb_view v;
   plug_maps all, m = plug_maps_on(h, s->e);
-  LOOM_TRY(h->eval(h, st, st->trial, LOOM_EVAL_GRADIENT | LOOM_EVAL_NO_CONTACT, NULL, s->grad));
+  free.terms &= ~(uint32_t)LOOM_TERM_CONTACT;
+  LOOM_TRY(h->eval(h, &free, st->trial, LOOM_EVAL_GRADIENT, NULL, s->grad));
   LOOM_TRY(ndb_open(s, s->inv1, &all, &v));
   const ndb_vector_args a = {.grad = plug_read(&m, s->grad),
                              .fixed = plug_read(&m, s->sc->fixed),

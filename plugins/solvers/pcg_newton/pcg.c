@@ -67,7 +67,7 @@ static loom_status look(const pcg *c, const loom_step *st, int32_t *told, pcg_re
   out->residual = out->iters > 0 ? (double)s[PCG_HISTORY + out->iters - 1] : 1.0;
   if (st != NULL)
     for (; *told < out->iters; ++*told)
-      h->inner(h, st, *told + 1, LOOM_NORM_PRECONDITIONED, (double)s[PCG_HISTORY + *told]);
+      h->inner(h, *told + 1, LOOM_NORM_PRECONDITIONED, (double)s[PCG_HISTORY + *told]);
   return h->unmap(h, c->s);
 }
 

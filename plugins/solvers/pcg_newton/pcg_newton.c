@@ -112,7 +112,7 @@ static loom_status pcg_newton_iterate(void *self, const loom_step *st, loom_iter
   const loom_bsr3 *H;
   pcg_result r;
   h->tic(h, "assemble");
-  LOOM_TRY(h->hessian(h, st, st->x, how[s->set.hessian], &H));
+  LOOM_TRY(h->hessian(h, st->problem, st->x, how[s->set.hessian], &H));
   h->toc(h, "assemble");
   h->tic(h, "solve");
   LOOM_TRY(pcg_solve(&s->c, st, H, st->grad, &f, st->trial, &r));

@@ -114,7 +114,7 @@ static loom_status resolve(void *self, const loom_step *s, loom_buf *x_start, lo
                         .x1 = s->x_start,
                         .progress0 = 1.0,
                         .progress1 = 1.0};
-  return f->h->detect(f->h, s, &q, &pairs);
+  return f->h->detect(f->h, &q, &pairs);
 }
 
 static loom_status metrics(void *self, const loom_step *s, loom_contact_metrics *out)

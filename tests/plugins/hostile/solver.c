@@ -1,6 +1,7 @@
 /* solver.c - the hostile solver: steepest descent, and every service with arguments it refuses. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "hostile.h"
 
@@ -50,23 +51,32 @@ static loom_status misuse_problem(fx *f, const loom_step *s, const char *act)
   const loom_bsr3 *H;
   const loom_blocks3 *b;
   const loom_csr *L;
-  if (fx_is(act, "eval_x")) return h->eval(h, s, NULL, LOOM_EVAL_ENERGY, &e, NULL);
-  if (fx_is(act, "eval_short")) return h->eval(h, s, f->own, LOOM_EVAL_ENERGY, &e, NULL);
-  if (fx_is(act, "eval_type")) return h->eval(h, s, f->sc->object, LOOM_EVAL_ENERGY, &e, NULL);
-  if (fx_is(act, "eval_e")) return h->eval(h, s, s->x, LOOM_EVAL_ENERGY, NULL, NULL);
-  if (fx_is(act, "eval_grad")) return h->eval(h, s, s->x, LOOM_EVAL_GRADIENT, &e, NULL);
-  if (fx_is(act, "eval_what")) return h->eval(h, s, s->x, 64, &e, NULL);
-  if (fx_is(act, "hessian_x")) return h->hessian(h, s, NULL, LOOM_HESS_EXACT, &H);
-  if (fx_is(act, "hessian_how")) return h->hessian(h, s, s->x, 77, &H);
-  if (fx_is(act, "hessian_out")) return h->hessian(h, s, s->x, LOOM_HESS_EXACT, NULL);
-  if (fx_is(act, "apply_p")) return h->hess_apply(h, s, s->x, 0, NULL, s->trial);
-  if (fx_is(act, "apply_how")) return h->hess_apply(h, s, s->x, 3, s->x, s->trial);
-  if (fx_is(act, "elem_block")) return h->elem_hessians(h, s, 99, s->x, 0, s->trial);
-  if (fx_is(act, "elem_out")) return h->elem_hessians(h, s, 0, s->x, 0, s->trial);
-  if (fx_is(act, "blocks_how")) return h->contact_hessian(h, s, s->x, -1, &b);
-  if (fx_is(act, "quad_out")) return h->contact_quad(h, s, s->x, NULL);
-  if (fx_is(act, "undeclared")) return h->pd_operator(h, s, &L);
-  if (fx_is(act, "undeclared_freeze")) return h->freeze_contact(h, s, s->x);
+  loom_problem p = *s->problem;
+  if (fx_is(act, "eval_p")) return h->eval(h, NULL, s->x, LOOM_EVAL_ENERGY, &e, NULL);
+  if (fx_is(act, "eval_x")) return h->eval(h, s->problem, NULL, LOOM_EVAL_ENERGY, &e, NULL);
+  if (fx_is(act, "eval_short")) return h->eval(h, s->problem, f->own, LOOM_EVAL_ENERGY, &e, NULL);
+  if (fx_is(act, "eval_type"))
+    return h->eval(h, s->problem, f->sc->object, LOOM_EVAL_ENERGY, &e, NULL);
+  if (fx_is(act, "eval_e")) return h->eval(h, s->problem, s->x, LOOM_EVAL_ENERGY, NULL, NULL);
+  if (fx_is(act, "eval_grad")) return h->eval(h, s->problem, s->x, LOOM_EVAL_GRADIENT, &e, NULL);
+  if (fx_is(act, "eval_what")) return h->eval(h, s->problem, s->x, 64, &e, NULL);
+  if (fx_is(act, "hessian_x")) return h->hessian(h, s->problem, NULL, LOOM_HESS_EXACT, &H);
+  if (fx_is(act, "hessian_how")) return h->hessian(h, s->problem, s->x, 77, &H);
+  if (fx_is(act, "hessian_out")) return h->hessian(h, s->problem, s->x, LOOM_HESS_EXACT, NULL);
+  if (fx_is(act, "apply_p")) return h->hess_apply(h, s->problem, s->x, 0, NULL, s->trial);
+  if (fx_is(act, "apply_how")) return h->hess_apply(h, s->problem, s->x, 3, s->x, s->trial);
+  if (fx_is(act, "elem_block")) return h->elem_hessians(h, 99, s->x, 0, s->trial);
+  if (fx_is(act, "elem_out")) return h->elem_hessians(h, 0, s->x, 0, s->trial);
+  if (fx_is(act, "blocks_how")) return h->contact_hessian(h, s->problem, s->x, -1, &b);
+  if (fx_is(act, "quad_out")) return h->contact_quad(h, s->x, NULL);
+  if (fx_is(act, "terms")) p.terms = 64;
+  if (fx_is(act, "h")) p.h = NAN;
+  if (fx_is(act, "target")) p.target = f->own;
+  if (fx_is(act, "contact")) p.contact = 7;
+  if (fx_is(act, "frozen")) p.contact = LOOM_CONTACT_FROZEN;
+  if (memcmp(&p, s->problem, sizeof p) != 0) return h->hessian(h, &p, s->x, LOOM_HESS_EXACT, &H);
+  if (fx_is(act, "undeclared")) return h->pd_operator(h, s->problem, &L);
+  if (fx_is(act, "undeclared_freeze")) return h->freeze_contact(h, s->x);
   return LOOM_E_UNSUPPORTED;
 }
 
@@ -90,13 +100,11 @@ static loom_status misuse_others(fx *f, const loom_step *s, const char *act)
   if (fx_is(act, "scan_in")) return h->scan_i64(h, f->e, NULL, s->x);
   if (fx_is(act, "sort_perm")) return h->sort_u64(h, f->e, s->x, NULL);
   if (fx_is(act, "match_old")) return h->match_keys(h, f->e, NULL, 1, s->x, 1, s->x);
-  if (fx_is(act, "detect_q")) return h->detect(h, s, NULL, &pairs);
-  if (fx_is(act, "detect_x0")) return h->detect(h, s, &q, &pairs);
-  if (fx_is(act, "step_out")) return h->max_step(h, s, s->x, s->x, NULL);
-  if (fx_is(act, "probe_x")) return h->probe(h, s, 0, NULL);
+  if (fx_is(act, "detect_q")) return h->detect(h, NULL, &pairs);
+  if (fx_is(act, "detect_x0")) return h->detect(h, &q, &pairs);
+  if (fx_is(act, "step_out")) return h->max_step(h, s->x, s->x, NULL);
   if (fx_is(act, "state_io")) return h->state_io(h, 0, "own", f->own);
   if (fx_is(act, "count_buf")) return h->buf_count(h, NULL) == 0 ? LOOM_OK : LOOM_E_ARG;
-  if (fx_is(act, "inner")) h->inner(h, NULL, 0, LOOM_NORM_ENERGY, 1.0);
   return LOOM_E_UNSUPPORTED;
 }
 
@@ -115,9 +123,9 @@ static loom_status iterate(void *self, const loom_step *s, loom_iterate *it)
     const loom_status t = misuse_problem(f, s, act);
     return t != LOOM_E_UNSUPPORTED ? t : misuse_others(f, s, act);
   }
-  LOOM_TRY(h->eval(h, s, s->x, LOOM_EVAL_ENERGY, &e, NULL));
-  LOOM_TRY(h->hessian(h, s, s->x, LOOM_HESS_PSD_CLAMP, &H));
-  LOOM_TRY(h->contact_quad(h, s, s->x, &q));
+  LOOM_TRY(h->eval(h, s->problem, s->x, LOOM_EVAL_ENERGY, &e, NULL));
+  LOOM_TRY(h->hessian(h, s->problem, s->x, LOOM_HESS_PSD_CLAMP, &H));
+  LOOM_TRY(h->contact_quad(h, s->x, &q));
   LOOM_TRY(descend(f, s, 0.1, n3));
   it->inner_iters = 1;
   if (act[0] != '\0') return fx_poke(f, s->trial, 7, fx_is(act, "nan") ? NAN : INFINITY);

@@ -1,0 +1,66 @@
+/* term.h - the terms that an objective is a sum of: term_inertia.c, term_elements.c and
+ * term_contact.c each have one; problem.c adds them up. */
+#ifndef LOOM_RUN_TERM_H
+#define LOOM_RUN_TERM_H
+
+#include <stddef.h>
+
+#include "elements/elements.h"
+#include "run/instances.h"
+
+/* Called for every buffer of the core that outlives a step, with its name in checkpoints. */
+typedef loom_status (*state_visit)(run *r, const char *name, loom_buf *b);
+
+/* Of a problem that has the term; x, d, g, Hd and rhs are real [n][3].  Members may be NULL: there
+ * is nothing to add. */
+typedef struct term {
+  uint32_t bit;  /* LOOM_TERM_* */
+  size_t energy; /* place of its energy in loom_energies */
+  loom_status (*open)(run *r);
+  void (*close)(run *r);
+  /* Adds its gradient to g (NULL: not asked), except that inertia, which comes first, writes over
+   * what is there.  Leaves partial energies in the result slots *slots, ... and raises *slots
+   * (NULL: not asked): they are fetched for all terms at once. */
+  loom_status (*gradient)(run *r, const loom_problem *p, loom_buf *x, loom_buf *g, int *slots);
+  /* The same for a term whose energy is known at once.  LOOM_REJECTED: x is infeasible. */
+  loom_status (*eval)(run *r, const loom_problem *p, loom_buf *x, loom_energies *e, loom_buf *g);
+  /* A += H, how: LOOM_HESS_*; Hd += H d */
+  loom_status (*hessian)(run *r, const loom_problem *p, loom_buf *x, int how, asm_bsr *A);
+  loom_status (*apply)(run *r, const loom_problem *p, loom_buf *x, int how, loom_buf *d,
+                       loom_buf *Hd);
+  /* projective form; the right-hand side of inertia writes over what is there */
+  loom_status (*pd_operator)(run *r, const loom_problem *p, asm_csr *A);
+  loom_status (*pd_rhs)(run *r, const loom_problem *p, loom_buf *x, loom_buf *rhs);
+  /* at the end of a step at x */
+  loom_status (*commit)(run *r, loom_buf *x);
+  loom_status (*state)(run *r, state_visit visit);
+} term;
+
+extern const term term_inertia, term_elements, term_contact;
+
+/* What the terms keep in a run. */
+typedef struct elements_data {
+  elastic *el;
+  loom_csr couplings; /* of free vertices to fixed ones, N/m; see term_elements.c */
+  loom_buf *pull;     /* real [n][3], N, what they make of fixed positions; NULL: none made */
+} elements_data;
+
+typedef struct contact_data {
+  loom_blocks3 blocks; /* of all models, concatenated */
+  loom_quad quad;      /* likewise */
+  int frozen;          /* contact_freeze() was called */
+} contact_data;
+
+/* ---- term_contact.c: one model, or all of them ---- */
+/* Adds to *energy and *dissipation (J) and g; live or frozen as p says.  LOOM_REJECTED as above. */
+loom_status contact_eval(run *r, contact_inst *c, const loom_problem *p, loom_buf *x,
+                         double *energy, double *dissipation, loom_buf *g);
+/* Blocks of all models, concatenated. */
+loom_status contact_blocks(run *r, const loom_problem *p, loom_buf *x, int how,
+                           const loom_blocks3 **out);
+/* Quadratic terms of all models at x, concatenated. */
+loom_status contact_quad(run *r, loom_buf *x, const loom_quad **out);
+/* Expansions of all models at x, for LOOM_CONTACT_FROZEN. */
+loom_status contact_freeze(run *r, loom_buf *x);
+
+#endif

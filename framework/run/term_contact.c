@@ -1,0 +1,326 @@
+/* term_contact.c - contact: one face for all models, with native forms, forms derived from the
+ * quadratic one, and the frozen (linearised) model.
+ *
+ * A model that offers the quadratic form alone gets energy, gradient and Hessian here.
+ * Freezing replaces a model by its second-order expansion at a point,
+ *   B(x) ~ B0 + g0.(x - x0) + (x - x0).H0 (x - x0) / 2. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "linalg/blocks.h"
+#include "run/call.h"
+#include "run/run.kern.h"
+#include "run/term.h"
+
+static const lk_entry k_quad_energy = LK_ENTRY(run_quad_energy);
+static const lk_entry k_quad_gradient = LK_ENTRY(run_quad_gradient);
+static const lk_entry k_quad_hessian = LK_ENTRY(run_quad_hessian);
+
+typedef struct frozen_contact {
+  loom_buf *x0, *g0; /* real [n][3], m and N */
+  loom_buf *hd;      /* real [n][3], N: H0 (x - x0) */
+  double energy;     /* J, at x0 */
+  loom_blocks3 H0;
+} frozen_contact;
+
+/* ---- quadratic form ------------------------------------------------------------------------ */
+
+/* isotropic: every term will be, and there is no array of directions */
+static loom_status quad_new(run *r, int isotropic, loom_quad *q)
+{
+  *q = (loom_quad){.struct_size = sizeof *q};
+  LOOM_TRY(buf_new(r->m, "core", "quad.v", LOOM_I32, 0, &q->v));
+  LOOM_TRY(buf_new(r->m, "core", "quad.w", LOOM_REAL, 0, &q->w));
+  LOOM_TRY(buf_new(r->m, "core", "quad.k", LOOM_REAL, 0, &q->k));
+  LOOM_TRY(buf_new(r->m, "core", "quad.p", LOOM_REAL, 0, &q->p));
+  return isotropic ? LOOM_OK : buf_new(r->m, "core", "quad.dir", LOOM_REAL, 0, &q->dir);
+}
+
+static loom_status quad_reserve(mem *m, void *list, int64_t capacity)
+{
+  loom_quad *const q = list;
+  if (capacity <= q->capacity) return LOOM_OK;
+  capacity += capacity / 8; /* so that slowly growing lists are not copied every time */
+  LOOM_TRY(buf_resize(m, q->v, 4 * capacity));
+  LOOM_TRY(buf_resize(m, q->w, 4 * capacity));
+  LOOM_TRY(buf_resize(m, q->k, capacity));
+  LOOM_TRY(buf_resize(m, q->p, 3 * capacity));
+  if (q->dir != NULL) LOOM_TRY(buf_resize(m, q->dir, 3 * capacity));
+  q->capacity = capacity;
+  return LOOM_OK;
+}
+
+static void quad_free(run *r, loom_quad *q)
+{
+  loom_buf *const all[] = {q->v, q->w, q->k, q->p, q->dir};
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i) buf_free(r->m, all[i]);
+  memset(q, 0, sizeof *q);
+}
+
+/* Call quad() of one instance, appending behind q->count; grows as asked. */
+static loom_status quad_of(run *r, contact_inst *c, loom_buf *x, loom_quad *q)
+{
+  const loom_contact_ops *const ops = c->in.plugin->ops.contact;
+  const int64_t before = q->count;
+  loom_status s;
+  if (!(ops->provides & LOOM_CONT_QUAD)) return LOOM_OK; /* post-only: no terms */
+  clock_push(&r->clock, CLOCK_CONTACT);
+  do {
+    s = call_quad(c, x, q);
+  } while (call_again(r, &s, before, &q->count, quad_reserve, q));
+  clock_pop(&r->clock);
+  return s;
+}
+
+/* The terms at x; what a kernel writes is left to the caller. */
+static quad_args quad_terms(buf_maps *m, const loom_quad *q, loom_buf *x)
+{
+  return (quad_args){.x = buf_maps_add(m, x, LOOM_READ),
+                     .v = buf_maps_add(m, q->v, LOOM_READ),
+                     .w = buf_maps_add(m, q->w, LOOM_READ),
+                     .k = buf_maps_add(m, q->k, LOOM_READ),
+                     .p = buf_maps_add(m, q->p, LOOM_READ),
+                     .dir = buf_maps_add(m, q->dir, LOOM_READ)};
+}
+
+static loom_status quad_eval(run *r, contact_inst *c, loom_buf *x, double *energy, loom_buf *g)
+{
+  loom_quad *const q = &c->quad;
+  buf_maps m = {.m = r->m, .e = &r->exec};
+  q->count = 0;
+  LOOM_TRY(quad_of(r, c, x, q));
+  if (q->count == 0) return LOOM_OK;
+  if (energy != NULL) {
+    const quad_args a = quad_terms(&m, q, x);
+    LOOM_TRY(buf_maps_launch(&m, &k_quad_energy, &a, q->count, r->exec.result));
+    LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 1, energy));
+  }
+  if (g != NULL) {
+    loom_buf *val = NULL;
+    LOOM_TRY(buf_new(r->m, "core", "contact forces", LOOM_REAL, 12 * q->count, &val));
+    quad_args a = quad_terms(&m, q, x);
+    a.out = buf_maps_add(&m, val, LOOM_WRITE);
+    LOOM_TRY(buf_maps_launch(&m, &k_quad_gradient, &a, q->count, NULL));
+    LOOM_TRY(sum_by_vertex(r->m, &r->exec, q->v, 4 * q->count, val, g));
+    buf_free(r->m, val);
+  }
+  return LOOM_OK;
+}
+
+static loom_status quad_hessian(run *r, contact_inst *c, loom_buf *x, loom_blocks3 *out)
+{
+  loom_quad *const q = &c->quad;
+  buf_maps m = {.m = r->m, .e = &r->exec};
+  q->count = 0;
+  LOOM_TRY(quad_of(r, c, x, q));
+  const int64_t at = out->count;
+  LOOM_TRY(blocks_reserve(r->m, out, at + 16 * q->count));
+  if (q->count == 0) return LOOM_OK;
+  quad_args a = quad_terms(&m, q, x);
+  a.out = buf_maps_add(&m, out->val, LOOM_RDWR);
+  a.row = buf_maps_add(&m, out->row, LOOM_RDWR);
+  a.col = buf_maps_add(&m, out->col, LOOM_RDWR);
+  if (m.status == LOOM_OK) {
+    a.out += 9 * at;
+    a.row += at;
+    a.col += at;
+  }
+  LOOM_TRY(buf_maps_launch(&m, &k_quad_hessian, &a, q->count, NULL));
+  out->count = at + 16 * q->count;
+  return LOOM_OK;
+}
+
+/* ---- frozen model --------------------------------------------------------------------------- */
+
+static void thaw(run *r, contact_inst *c)
+{
+  frozen_contact *const f = c->frozen;
+  if (f == NULL) return;
+  buf_free(r->m, f->x0);
+  buf_free(r->m, f->g0);
+  buf_free(r->m, f->hd);
+  blocks_free(r->m, &f->H0);
+  free(f);
+  c->frozen = NULL;
+}
+
+static loom_status live_eval(run *r, contact_inst *c, loom_buf *x, double *energy,
+                             double *dissipation, loom_buf *g)
+{
+  const uint32_t provides = c->in.plugin->ops.contact->provides;
+  if (provides & LOOM_CONT_GRADIENT) return call_eval(c, x, energy, dissipation, g);
+  if (provides & LOOM_CONT_QUAD) return quad_eval(r, c, x, energy, g);
+  return LOOM_OK; /* post-only */
+}
+
+static loom_status live_blocks(run *r, contact_inst *c, loom_buf *x, int how, loom_blocks3 *out)
+{
+  const uint32_t provides = c->in.plugin->ops.contact->provides;
+  const int64_t before = out->count;
+  loom_status s;
+  if (!(provides & LOOM_CONT_HESSIAN))
+    return (provides & LOOM_CONT_QUAD) ? quad_hessian(r, c, x, out) : LOOM_OK;
+  clock_push(&r->clock, CLOCK_CONTACT);
+  do {
+    s = call_hessian(c, x, how, out);
+  } while (call_again(r, &s, before, &out->count, blocks_reserve, out));
+  clock_pop(&r->clock);
+  return s;
+}
+
+static loom_status freeze(run *r, contact_inst *c, loom_buf *x)
+{
+  double dissipation = 0.0;
+  thaw(r, c);
+  if (!(c->provides & LOOM_CONT_HESSIAN)) return LOOM_OK; /* post-only */
+  frozen_contact *const f = calloc(1, sizeof *f);
+  if (f == NULL) return err_set(r->err, LOOM_E_NOMEM, "%s: out of memory", c->in.name);
+  const int64_t n3 = 3 * (int64_t)r->scene->pub.num_verts;
+  loom_status s = buf_new(r->m, "core", "frozen x0", LOOM_REAL, n3, &f->x0);
+  if (s == LOOM_OK) s = buf_new(r->m, "core", "frozen g0", LOOM_REAL, n3, &f->g0);
+  if (s == LOOM_OK) s = buf_new(r->m, "core", "frozen H0 d", LOOM_REAL, n3, &f->hd);
+  if (s == LOOM_OK) s = blocks_new(r->m, &f->H0);
+  if (s == LOOM_OK) s = buf_copy(r->m, &r->exec, f->x0, x);
+  if (s == LOOM_OK) s = live_eval(r, c, x, &f->energy, &dissipation, f->g0);
+  if (s == LOOM_OK) s = live_blocks(r, c, x, LOOM_HESS_PSD_CLAMP, &f->H0);
+  f->energy += dissipation;
+  c->frozen = f;
+  if (s != LOOM_OK) thaw(r, c);
+  return s;
+}
+
+loom_status contact_freeze(run *r, loom_buf *x)
+{
+  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(freeze(r, &r->contact[i], x));
+  r->contacts.frozen = 1;
+  return LOOM_OK;
+}
+
+static loom_status frozen_eval(run *r, contact_inst *c, loom_buf *x, double *energy, loom_buf *g)
+{
+  frozen_contact *const f = c->frozen;
+  double gx = 0.0, g0 = 0.0, hx = 0.0, h0 = 0.0;
+  LOOM_TRY(la_fill(r->m, &r->exec, f->hd, 0.0));
+  LOOM_TRY(blocks_product(r->m, &r->exec, &f->H0, x, f->x0, f->hd));
+  if (energy != NULL) {
+    LOOM_TRY(la_dot(r->m, &r->exec, f->g0, x, &gx));
+    LOOM_TRY(la_dot(r->m, &r->exec, f->g0, f->x0, &g0));
+    LOOM_TRY(la_dot(r->m, &r->exec, f->hd, x, &hx));
+    LOOM_TRY(la_dot(r->m, &r->exec, f->hd, f->x0, &h0));
+    *energy += f->energy + (gx - g0) + 0.5 * (hx - h0);
+  }
+  if (g != NULL) {
+    LOOM_TRY(la_axpby(r->m, &r->exec, 1.0, f->g0, 1.0, g));
+    LOOM_TRY(la_axpby(r->m, &r->exec, 1.0, f->hd, 1.0, g));
+  }
+  return LOOM_OK;
+}
+
+/* ---- the term ------------------------------------------------------------------------------- */
+
+static int is_frozen(const contact_inst *c, const loom_problem *p)
+{
+  return p->contact == LOOM_CONTACT_FROZEN && c->frozen != NULL;
+}
+
+loom_status contact_eval(run *r, contact_inst *c, const loom_problem *p, loom_buf *x,
+                         double *energy, double *dissipation, loom_buf *g)
+{
+  return is_frozen(c, p) ? frozen_eval(r, c, x, energy, g)
+                         : live_eval(r, c, x, energy, dissipation, g);
+}
+
+static loom_status eval_all(run *r, const loom_problem *p, loom_buf *x, loom_energies *e,
+                            loom_buf *g)
+{
+  for (int i = 0; i < r->num_contact; ++i) {
+    double energy = 0.0, dissipation = 0.0;
+    const loom_status s = contact_eval(r, &r->contact[i], p, x, &energy, &dissipation, g);
+    if (s == LOOM_REJECTED && e != NULL) e->contact = e->total = NAN;
+    LOOM_TRY(s);
+    if (e == NULL) continue;
+    e->contact += energy;
+    e->dissipation += dissipation;
+    e->total += energy + dissipation;
+  }
+  return LOOM_OK;
+}
+
+static loom_status eval(run *r, const loom_problem *p, loom_buf *x, loom_energies *e, loom_buf *g)
+{
+  clock_push(&r->clock, CLOCK_CONTACT);
+  const loom_status s = eval_all(r, p, x, e, g);
+  clock_pop(&r->clock);
+  return s;
+}
+
+loom_status contact_blocks(run *r, const loom_problem *p, loom_buf *x, int how,
+                           const loom_blocks3 **out)
+{
+  loom_blocks3 *const all = &r->contacts.blocks;
+  const int num = (p->terms & LOOM_TERM_CONTACT) ? r->num_contact : 0;
+  *out = all;
+  all->count = 0;
+  for (int i = 0; i < num; ++i) {
+    contact_inst *const c = &r->contact[i];
+    LOOM_TRY(is_frozen(c, p) ? blocks_add(r->m, &r->exec, all, &c->frozen->H0)
+                             : live_blocks(r, c, x, how, all));
+  }
+  return LOOM_OK;
+}
+
+loom_status contact_quad(run *r, loom_buf *x, const loom_quad **out)
+{
+  *out = &r->contacts.quad;
+  r->contacts.quad.count = 0;
+  for (int i = 0; i < r->num_contact; ++i)
+    LOOM_TRY(quad_of(r, &r->contact[i], x, &r->contacts.quad));
+  return LOOM_OK;
+}
+
+/* Their rows and columns are in the pattern of A already: problem_hessian() asked for them. */
+static loom_status hessian(run *r, const loom_problem *p, loom_buf *x, int how, asm_bsr *A)
+{
+  (void)p, (void)x, (void)how;
+  return asm_bsr_add_contact(A, &r->contacts.blocks);
+}
+
+static loom_status apply(run *r, const loom_problem *p, loom_buf *x, int how, loom_buf *d,
+                         loom_buf *Hd)
+{
+  const loom_blocks3 *all = NULL;
+  LOOM_TRY(contact_blocks(r, p, x, how, &all));
+  return blocks_product(r->m, &r->exec, all, d, NULL, Hd);
+}
+
+static loom_status open_contact(run *r)
+{
+  int isotropic = 1;
+  LOOM_TRY(blocks_new(r->m, &r->contacts.blocks));
+  for (int i = 0; i < r->num_contact; ++i) {
+    contact_inst *const c = &r->contact[i];
+    const uint32_t provides = c->in.plugin->ops.contact->provides;
+    isotropic &= !(provides & LOOM_CONT_QUAD) || (provides & LOOM_CONT_QUAD_ISO) != 0;
+    LOOM_TRY(quad_new(r, (c->provides & LOOM_CONT_QUAD_ISO) != 0, &c->quad));
+  }
+  return quad_new(r, isotropic, &r->contacts.quad);
+}
+
+static void close_contact(run *r)
+{
+  for (int i = 0; i < r->num_contact; ++i) {
+    thaw(r, &r->contact[i]);
+    quad_free(r, &r->contact[i].quad);
+  }
+  quad_free(r, &r->contacts.quad);
+  blocks_free(r->m, &r->contacts.blocks);
+}
+
+const term term_contact = {.bit = LOOM_TERM_CONTACT,
+                           .energy = offsetof(loom_energies, contact),
+                           .open = open_contact,
+                           .close = close_contact,
+                           .eval = eval,
+                           .hessian = hessian,
+                           .apply = apply};

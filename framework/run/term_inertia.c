@@ -1,0 +1,63 @@
+/* term_inertia.c - m/2 |x - y|^2 / h^2. */
+#include "run/run.kern.h"
+#include "run/run_state.h"
+#include "run/term.h"
+
+static const lk_entry k_gradient = LK_ENTRY(run_inertia_gradient);
+static const lk_entry k_energy = LK_ENTRY(run_inertia_energy);
+static const lk_entry k_apply = LK_ENTRY(run_inertia_apply);
+static const lk_entry k_mass_times = LK_ENTRY(run_mass_times);
+
+static double per_h2(const loom_problem *p) { return 1.0 / (p->h * p->h); }
+
+static loom_status launch(run *r, const loom_problem *p, const lk_entry *k, loom_buf *x,
+                          loom_buf *out, int access, lk_real *result)
+{
+  buf_maps q = {.m = r->m, .e = &r->exec};
+  const inertia_args a = {.x = buf_maps_add(&q, x, LOOM_READ),
+                          .y = buf_maps_add(&q, p->target != NULL ? p->target : r->st.y, LOOM_READ),
+                          .m = buf_maps_add(&q, r->scene->pub.mass, LOOM_READ),
+                          .fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ),
+                          .out = buf_maps_add(&q, out, access),
+                          .inv_h2 = (lk_real)per_h2(p)};
+  return buf_maps_launch(&q, k, &a, r->scene->pub.num_verts, result);
+}
+
+static loom_status gradient(run *r, const loom_problem *p, loom_buf *x, loom_buf *g, int *slots)
+{
+  if (g != NULL) LOOM_TRY(launch(r, p, &k_gradient, x, g, LOOM_WRITE, NULL));
+  if (slots == NULL) return LOOM_OK;
+  return launch(r, p, &k_energy, x, NULL, LOOM_READ, r->exec.result + (*slots)++);
+}
+
+static loom_status hessian(run *r, const loom_problem *p, loom_buf *x, int how, asm_bsr *A)
+{
+  (void)r, (void)x, (void)how;
+  return asm_bsr_add_mass(A, per_h2(p));
+}
+
+static loom_status apply(run *r, const loom_problem *p, loom_buf *x, int how, loom_buf *d,
+                         loom_buf *Hd)
+{
+  (void)x, (void)how;
+  return launch(r, p, &k_apply, d, Hd, LOOM_RDWR, NULL);
+}
+
+static loom_status pd_operator(run *r, const loom_problem *p, asm_csr *A)
+{
+  (void)r;
+  return asm_csr_add_mass(A, per_h2(p));
+}
+
+static loom_status pd_rhs(run *r, const loom_problem *p, loom_buf *x, loom_buf *rhs)
+{
+  return launch(r, p, &k_mass_times, x, rhs, LOOM_WRITE, NULL);
+}
+
+const term term_inertia = {.bit = LOOM_TERM_INERTIA,
+                           .energy = offsetof(loom_energies, inertia),
+                           .gradient = gradient,
+                           .hessian = hessian,
+                           .apply = apply,
+                           .pd_operator = pd_operator,
+                           .pd_rhs = pd_rhs};
