@@ -103,6 +103,8 @@ typedef struct elem_type {
 const elem_type *elem_at(int i);
 int elem_count(void);
 const elem_type *elem_find(const char *name); /* NULL if unknown */
+/* The type that has the settings of a type: of those of a section with the same rows the first. */
+int elem_settings_of(int type);
 
 /* ---- the elastic part of the step's problem --------------------------------------- */
 typedef struct elastic elastic;

@@ -24,3 +24,13 @@ const elem_type *elem_find(const char *name)
     if (strcmp(types[i]->name, name) == 0) return types[i];
   return NULL;
 }
+
+int elem_settings_of(int type)
+{
+  const elem_type *const t = types[type];
+  for (int i = 0; i < type && t->params != NULL; ++i)
+    if (types[i]->params == t->params && types[i]->section != NULL &&
+        strcmp(types[i]->section, t->section) == 0)
+      return i;
+  return type;
+}

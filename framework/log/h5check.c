@@ -17,17 +17,6 @@
 
 enum { META_ROOM = 64 << 10 };
 
-/* "a/b.h5" -> "a/b" + tail */
-static char *name_beside(const char *log_path, const char *tail)
-{
-  size_t stem = strlen(log_path);
-  if (stem > 3 && strcmp(log_path + stem - 3, ".h5") == 0) stem -= 3;
-  const size_t len = stem + strlen(tail) + 1;
-  char *const s = malloc(len);
-  if (s != NULL) snprintf(s, len, "%.*s%s", (int)stem, log_path, tail);
-  return s;
-}
-
 void h5check_close(h5check *c)
 {
   if (c == NULL) return;
@@ -51,9 +40,9 @@ loom_status h5check_new(loom_err *err, const char *log_path, h5check **out)
   if (c != NULL) {
     c->file = H5I_INVALID_HID;
     c->fd = -1;
-    c->path = name_beside(log_path, ".check.h5");
-    c->prev = name_beside(log_path, ".check.prev.h5");
-    c->part = name_beside(log_path, ".check.h5.part");
+    c->path = h5u_name_beside(log_path, ".check.h5");
+    c->prev = h5u_name_beside(log_path, ".check.prev.h5");
+    c->part = h5u_name_beside(log_path, ".check.h5.part");
   }
   if (c == NULL || c->path == NULL || c->prev == NULL || c->part == NULL) {
     h5check_close(c);
@@ -223,18 +212,6 @@ loom_status h5check_discard(loom_err *err, const char *log_path)
                   all[i], strerror(errno));
   h5check_close(c);
   return s;
-}
-
-int h5check_exists(const char *log_path)
-{
-  char *const names[] = {name_beside(log_path, ".check.h5"),
-                         name_beside(log_path, ".check.prev.h5")};
-  int found = 0;
-  for (int i = 0; i < 2; ++i) {
-    found |= names[i] != NULL && access(names[i], F_OK) == 0;
-    free(names[i]);
-  }
-  return found;
 }
 
 loom_status h5check_target(loom_err *err, const char *log_path)

@@ -14,29 +14,6 @@
 
 enum { LZ4_FILTER = 32004, META_ROOM = 256 << 10, STATE_CHUNK_BYTES = 64 << 10 };
 
-/* ---- /iters_extra -------------------------------------------------------------------- */
-int h5log_extra_table(const h5log_options *opt, h5log_extra *out)
-{
-  const int n = opt->num_extra + 2;
-  h5u_column *const c = calloc((size_t)n, sizeof *c);
-  if (c == NULL) return -1;
-  c[0] = (h5u_column){"step", "1", "step number from 0", 'I', 0};
-  c[1] = (h5u_column){"k", "1", "outer iteration, as in the same row of /iters", 'I', 8};
-  for (int i = 2; i < n; ++i) {
-    const loom_column *const e = &opt->extra[i - 2];
-    c[i] = (h5u_column){e->name, e->unit != NULL ? e->unit : "1", e->doc != NULL ? e->doc : "", 'R',
-                        8 * (size_t)i};
-  }
-  out->columns = c;
-  out->table = (h5u_table){"iters_extra",
-                           "columns of solver and contact models, one row per row of /iters",
-                           c,
-                           n,
-                           8 * (size_t)n,
-                           1024};
-  return 0;
-}
-
 loom_status h5log_check_options(loom_err *err, const char *path, const h5log_options *opt)
 {
   if (opt->compression < H5LOG_LZ4 || opt->compression > 9)

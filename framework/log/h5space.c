@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -22,6 +23,28 @@ enum {
   RESERVE_CLOSE = 1 << 20, /* bytes kept free for metadata, status and closing */
   RESERVE_SLAB = 16 << 20  /* bytes asked for at a time, given back at close */
 };
+
+char *h5u_name_beside(const char *log_path, const char *tail)
+{
+  size_t stem = strlen(log_path);
+  if (stem > 3 && strcmp(log_path + stem - 3, ".h5") == 0) stem -= 3;
+  const size_t len = stem + strlen(tail) + 1;
+  char *const s = malloc(len);
+  if (s != NULL) snprintf(s, len, "%.*s%s", (int)stem, log_path, tail);
+  return s;
+}
+
+int h5check_exists(const char *log_path)
+{
+  char *const names[] = {h5u_name_beside(log_path, ".check.h5"),
+                         h5u_name_beside(log_path, ".check.prev.h5")};
+  int found = 0;
+  for (int i = 0; i < 2; ++i) {
+    found |= names[i] != NULL && access(names[i], F_OK) == 0;
+    free(names[i]);
+  }
+  return found;
+}
 
 /* Of a log; or of the checkpoint that is being written, which stands in for an older one. */
 static int can_continue(const char *path)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log/h5util.h"
+#include "log/h5log_internal.h"
 
 #define KIND_I                      'I'
 #define KIND_R                      'R'
@@ -287,4 +287,27 @@ int64_t h5u_last_step(hid_t steps, int64_t *rows)
   int64_t step = -1;
   *rows = prefix(steps, 1, INT64_MAX, &step);
   return *rows < 0 ? -2 : step;
+}
+
+/* ---- /iters_extra -------------------------------------------------------------------- */
+int h5log_extra_table(const h5log_options *opt, h5log_extra *out)
+{
+  const int n = opt->num_extra + 2;
+  h5u_column *const c = calloc((size_t)n, sizeof *c);
+  if (c == NULL) return -1;
+  c[0] = (h5u_column){"step", "1", "step number from 0", 'I', 0};
+  c[1] = (h5u_column){"k", "1", "outer iteration, as in the same row of /iters", 'I', 8};
+  for (int i = 2; i < n; ++i) {
+    const loom_column *const e = &opt->extra[i - 2];
+    c[i] = (h5u_column){e->name, e->unit != NULL ? e->unit : "1", e->doc != NULL ? e->doc : "", 'R',
+                        8 * (size_t)i};
+  }
+  out->columns = c;
+  out->table = (h5u_table){"iters_extra",
+                           "columns of solver and contact models, one row per row of /iters",
+                           c,
+                           n,
+                           8 * (size_t)n,
+                           1024};
+  return 0;
 }

@@ -135,6 +135,8 @@ int h5u_seal(int fd); /* write it; 0, or -1 with errno */
 int h5u_seal_holds(int fd, char *why, size_t len);
 
 /* ---- disk space -------------------------------------------------------------------- */
+/* "a/b.h5" -> "a/b" + tail, to be freed; NULL: out of memory */
+char *h5u_name_beside(const char *log_path, const char *tail);
 /* Make sure that `bytes` more, and what closing the file takes, fit behind the end of
  * allocation `eoa`.  *limit is the end of what was reserved before (start with 0). */
 loom_status h5u_reserve(loom_err *err, const char *path, int fd, int64_t eoa, int64_t bytes,

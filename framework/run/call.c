@@ -8,6 +8,7 @@
 
 #include "core/crash.h"
 #include "run/pairs.h"
+#include "run/run_state.h"
 #include "run/vet.h"
 
 typedef struct call {
@@ -36,7 +37,7 @@ static void enter(call *c, instance *in, const char *callback)
   c->place = (crash_place){.plugin = in->plugin->name,
                            .callback = callback,
                            .section = in->name,
-                           .step = r->stepping ? &r->st.index : NULL,
+                           .step = r->calls.stepping ? &r->st.index : NULL,
                            .iter = &r->st.iter};
   c->in = in;
   c->maps = mem_num_maps(r->m);
@@ -51,10 +52,10 @@ static void add_place(const instance *in, const char *callback, int nested)
 {
   const run *const r = in->r;
   char step[80] = "";
-  if (r->stepping && !nested && r->st.iter >= 0)
+  if (r->calls.stepping && !nested && r->st.iter >= 0)
     snprintf(step, sizeof step, "step %lld, iteration %d: ", (long long)r->st.index,
              (int)r->st.iter);
-  else if (r->stepping && !nested)
+  else if (r->calls.stepping && !nested)
     snprintf(step, sizeof step, "step %lld: ", (long long)r->st.index);
   if (callback != NULL)
     err_prefix(r->err, "%s[%s] plugin %s, %s()", step, in->name, in->plugin->name, callback);
@@ -84,7 +85,7 @@ static loom_status complain(const call *c, loom_status s, uint32_t allowed)
   int defect = 1; /* of the plugin's code; an error that it returns need not be one */
   loom_err wrote; /* outside of its buffers */
   const int has_written = mem_take_defect(r->m, &wrote);
-  if (is_allowed(s, allowed) && r->misused) {
+  if (is_allowed(s, allowed) && r->calls.misused) {
     s = e->code;
   } else if (is_allowed(s, allowed) && has_written) {
     s = err_set(e, LOOM_E_INTERNAL, "%s", wrote.text);
@@ -112,7 +113,7 @@ static loom_status complain(const call *c, loom_status s, uint32_t allowed)
       why[0] = '\0';
     }
   }
-  r->misused = 0;
+  r->calls.misused = 0;
   /* what create() refuses is about settings: its callback is of no interest */
   const int about_settings = !defect && strcmp(c->place.callback, "create") == 0;
   add_place(c->in, about_settings ? NULL : c->place.callback, c->place.outer != NULL);
@@ -123,7 +124,7 @@ static loom_status leave(call *c, loom_status s, uint32_t allowed)
 {
   run *const r = c->in->r;
   crash_leave(&c->place);
-  if (!is_allowed(s, allowed) || mem_num_maps(r->m) != c->maps || r->misused ||
+  if (!is_allowed(s, allowed) || mem_num_maps(r->m) != c->maps || r->calls.misused ||
       mem_has_defect(r->m))
     return complain(c, s, allowed);
   if (c->place.outer == NULL) { /* what a service said has been dealt with */
@@ -244,13 +245,18 @@ loom_status call_end_step(instance *in)
   return f != NULL ? commit_call(in, "end_step", f) : LOOM_OK;
 }
 
-loom_status call_checkpoint(instance *in, int restore)
+loom_status call_checkpoint(instance *in, int restore, instances_state_io io)
 {
   const checkpoint_fn f = OF_KIND(in, checkpoint);
+  run *const r = in->r;
   call c;
   if (f == NULL) return LOOM_OK;
   enter(&c, in, "checkpoint");
-  return leave(&c, f(in->self, &in->r->st, restore), ONLY_OK);
+  r->calls.state_io = io;
+  r->calls.restoring = restore;
+  const loom_status s = f(in->self, &r->st, restore);
+  r->calls.state_io = NULL;
+  return leave(&c, s, ONLY_OK);
 }
 
 /* ---- solver ------------------------------------------------------------------------------------
@@ -268,11 +274,11 @@ loom_status call_contact_changed(run *r, uint32_t changed)
 /* What iterate() does not write is NaN, and is found. */
 static loom_status forget_trial(run *r)
 {
-  const int64_t launches = r->launches;
+  const int64_t launches = r->work.launches;
   clock_push(&r->clock, CLOCK_MEASURE);
   const loom_status s = la_fill(r->m, &r->exec, r->st.trial, NAN);
   clock_pop(&r->clock);
-  r->launches = launches;
+  r->work.launches = launches;
   return s;
 }
 
@@ -426,9 +432,9 @@ loom_status call_resolve(contact_inst *c, loom_buf *x_start, loom_buf *x_trial)
   const int64_t writes = buf_writes(x_trial);
   call k;
   enter(&k, &c->in, "resolve");
-  r->resolving = c->in.name;
+  r->calls.resolving = c->in.name;
   const loom_status s = contact_ops(c)->resolve(c->in.self, &r->st, x_start, x_trial);
-  r->resolving = NULL;
+  r->calls.resolving = NULL;
   LOOM_TRY(leave(&k, s, ONLY_OK));
   return check_written(&c->in, "resolve", "x_trial", x_trial, writes);
 }

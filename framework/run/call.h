@@ -9,7 +9,15 @@
 #ifndef LOOM_CALL_H
 #define LOOM_CALL_H
 
-#include "run/run_state.h"
+#include "run/instances.h"
+
+typedef struct run_calls {
+  int stepping;                /* a step has begun: st.index and st.iter mean something */
+  int misused;                 /* a service without a status was misused: its message is in err */
+  const char *resolving;       /* name of the contact instance inside resolve(), or NULL */
+  instances_state_io state_io; /* of the checkpoint() that is running, or NULL */
+  int restoring;               /* ... and what it does */
+} run_calls;
 
 /* ---- all kinds ---- */
 loom_status call_create(instance *in);
@@ -18,7 +26,7 @@ int call_destroy(instance *in);
 loom_status call_reset(instance *in);
 loom_status call_begin_step(instance *in);
 loom_status call_end_step(instance *in);
-loom_status call_checkpoint(instance *in, int restore);
+loom_status call_checkpoint(instance *in, int restore, instances_state_io io);
 
 /* ---- solver ---- */
 loom_status call_contact_changed(run *r, uint32_t changed);

@@ -7,6 +7,7 @@
 #include "run/balls.h"
 #include "run/call.h"
 #include "run/checkpoint.h"
+#include "run/run_state.h"
 
 typedef struct part {
   const char *name;
@@ -75,14 +76,9 @@ static loom_status get_core(run *r, const char *name, loom_buf *b)
 }
 
 /* host->state_io of a plugin: its own group, named after its section */
-loom_status checkpoint_state_io(run *r, const instance *in, int restore, const char *name,
-                                loom_buf *b)
+static loom_status get_plugin(run *r, const char *owner, const char *name, loom_buf *b)
 {
-  if (r->st.recording || r->rep.restoring || r->rep.probing)
-    return replay_state_io(r, in, restore, name, b);
-  if (r->check == NULL)
-    return err_set(r->err, LOOM_E_STATE, "host->state_io() outside checkpoint()");
-  return restore ? get(r, in->name, name, b, 1) : put(r, in->name, name, b);
+  return get(r, owner, name, b, 1);
 }
 
 /* The whole config, so that a resume can say what differs. */
@@ -121,7 +117,7 @@ static loom_status check_config(run *r, const char *stored)
   return err_set(r->err, LOOM_E_CONFIG,
                  "%s: the checkpoint belongs to another config: %s; resume with the config of the "
                  "run, or start a new one",
-                 r->out_path, where);
+                 r->out.path, where);
 }
 
 loom_status checkpoint_write(run *r, int64_t step)
@@ -129,7 +125,7 @@ loom_status checkpoint_write(run *r, int64_t step)
   part p[NUM_PARTS];
   char hash[17];
   const int64_t epoch = r->st.epoch;
-  loom_status s = h5check_begin(r->err, r->out_path, &r->check);
+  loom_status s = h5check_begin(r->err, r->out.path, &r->check);
   if (s != LOOM_OK) return s;
   parts(r, p);
   cfg_hash(r->c, hash);
@@ -144,8 +140,8 @@ loom_status checkpoint_write(run *r, int64_t step)
     if (s == LOOM_OK) s = put_core(r, "delta", r->fw.last);
   }
   if (s == LOOM_OK) s = balls_checkpoint(r, 0);
-  if (s == LOOM_OK && r->f_next_norm == 0.0) s = buf_discard(r->m, r->st.f_next); /* all zero */
-  if (s == LOOM_OK) s = instances_checkpoint(r, 0);
+  if (s == LOOM_OK && r->fw.f_next_norm == 0.0) s = buf_discard(r->m, r->st.f_next); /* all zero */
+  if (s == LOOM_OK) s = instances_checkpoint(r, 0, put);
   h5check *const c = r->check;
   r->check = NULL;
   if (s == LOOM_OK) return h5check_commit(c, r->err);
@@ -159,7 +155,7 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
   char stored[17];
   double time = 0.0;
   int64_t epoch = 0;
-  LOOM_TRY(h5check_open(r->err, r->out_path, want, &r->check));
+  LOOM_TRY(h5check_open(r->err, r->out.path, want, &r->check));
   if (h5check_note(r->check)[0] != '\0') run_message(r, LOOM_LOG_WARN, h5check_note(r->check));
   h5check_scalars(r->check, step, &time, stored);
   loom_status s = check_config(r, stored);
@@ -180,12 +176,12 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
   if (s == LOOM_OK) s = balls_checkpoint(r, 1);
   r->st.time = time;
   r->st.index = *step;
-  if (s == LOOM_OK) s = instances_checkpoint(r, 1);
+  if (s == LOOM_OK) s = instances_checkpoint(r, 1, get_plugin);
   h5check_close(r->check);
   r->check = NULL;
   if (s != LOOM_OK) return s;
   double f2 = 0.0;
   LOOM_TRY(la_dot(r->m, &r->exec, r->st.f_next, r->st.f_next, &f2));
-  r->f_next_norm = f2 > 0.0 ? 1.0 : 0.0; /* only whether it is zero matters in PREDICT */
+  r->fw.f_next_norm = f2 > 0.0 ? 1.0 : 0.0; /* only whether it is zero matters in PREDICT */
   return f2 > 0.0 ? LOOM_OK : buf_discard(r->m, r->st.f_next);
 }

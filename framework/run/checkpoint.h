@@ -5,8 +5,6 @@
 #include "run/instances.h"
 
 loom_status checkpoint_write(run *r, int64_t step);
-loom_status checkpoint_state_io(run *r, const instance *in, int restore, const char *name,
-                                loom_buf *b);
 loom_status checkpoint_read(run *r, int64_t want, int64_t *step);
 
 #endif

@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "run/call.h"
-#include "run/host.h"
 #include "run/pairs.h"
 #include "run/run.kern.h"
+#include "run/run_state.h"
 #include "run/vet.h"
 
 static const lk_entry k_min = LK_ENTRY(run_min);
@@ -59,7 +59,7 @@ static loom_status ask(run *r, instance *in, const loom_query *q, loom_pairs *ou
   do {
     s = call_detect(in, q, out);
   } while (call_again(r, &s, before, &out->count, pairs_reserve, out));
-  host_charge(r, LOOM_C_DETECT, 1);
+  work_charge(r, LOOM_C_DETECT, 1);
   return s;
 }
 

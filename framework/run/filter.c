@@ -11,6 +11,7 @@
 #include "run/call.h"
 #include "run/filter_policy.h"
 #include "run/line_search.h"
+#include "run/run_state.h"
 
 static loom_status resolve(run *r, const resolvers *list, loom_buf *from, int *resolved)
 {

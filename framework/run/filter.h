@@ -25,6 +25,8 @@ typedef struct filter_result {
 /* Chooses policy, bound, line search and resolvers: the config's word, else what the plugins were
  * made for. */
 loom_status filter_open(run *r);
+
+/* ---- filter_state.c ---- */
 void filter_close(run *r);
 void filter_describe(const run *r, FILE *f);
 int filter_bounded(const run *r);    /* a step bound is in force, ... */

@@ -33,7 +33,7 @@ loom_status filter_ask_bound(run *r, loom_buf *x0, loom_buf *x1, double to, doub
   *toi = b.t_global;
   if (to > r->st.progress) r->motion.blocker = b.blocker;
   r->filter->step_toi = fmin(r->filter->step_toi, b.t_global);
-  if (r->filter->policy == &filter_lead && b.touching)
+  if (r->filter->policy->repair != NULL && b.touching) /* x may be ahead */
     return err_set(
         r->err, LOOM_E_NUMERIC,
         "step %lld: a pair touches within rounding at the last positions without "

@@ -19,6 +19,7 @@
 
 #include "run/call.h"
 #include "run/run.kern.h"
+#include "run/run_state.h"
 
 static const lk_entry k_forward = LK_ENTRY(run_forward);
 

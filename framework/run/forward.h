@@ -7,6 +7,7 @@
 #include "run/run.h"
 
 typedef struct forwarding {
+  double f_next_norm;      /* N, of the force carried into this step */
   loom_buf *delta, *last;  /* real [n][3], m, of this step and the one before; NULL if off */
   loom_buf *retry;         /* real [n][3], m, `last` at the start of the step, if motion.bounded */
   loom_buf *kept;          /* real [n][3], m, x while iterations look ahead */

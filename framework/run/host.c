@@ -6,20 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/checkpoint.h"
 #include "run/host.h"
 #include "run/host_check.h"
+#include "run/run_state.h"
 #include "run/vet.h"
 
 static instance *self_of(const loom_host *h) { return h->core; }
 static run *run_of(const loom_host *h) { return self_of(h)->r; }
-
-void host_charge(run *r, int counter, int64_t n)
-{
-  if (r->measuring) return;
-#pragma omp atomic
-  r->counters[counter] += n;
-}
 
 /* ---- errors and messages ------------------------------------------------------------------- */
 
@@ -73,7 +66,7 @@ static void host_buf_free(const loom_host *h, loom_buf *b)
   loom_err *const m = mem_err(run_of(h)->m);
   if (b == NULL) return;
   if (host_check_own(h, "buf_free", b) != LOOM_OK) {
-    run_of(h)->misused = 1;
+    run_of(h)->calls.misused = 1;
     return;
   }
   err_clear(m);
@@ -113,8 +106,8 @@ static loom_status host_eval(const loom_host *h, const loom_problem *p, loom_buf
                              loom_energies *e, loom_buf *grad)
 {
   LOOM_TRY(host_check_eval(h, p, x, what, e, grad));
-  if (what & LOOM_EVAL_ENERGY) host_charge(run_of(h), LOOM_C_ENERGY, 1);
-  if (what & LOOM_EVAL_GRADIENT) host_charge(run_of(h), LOOM_C_GRADIENT, 1);
+  if (what & LOOM_EVAL_ENERGY) work_charge(run_of(h), LOOM_C_ENERGY, 1);
+  if (what & LOOM_EVAL_GRADIENT) work_charge(run_of(h), LOOM_C_GRADIENT, 1);
   return problem_eval(run_of(h), p, x, (what & LOOM_EVAL_ENERGY) ? e : NULL,
                       (what & LOOM_EVAL_GRADIENT) ? grad : NULL);
 }
@@ -124,7 +117,7 @@ static loom_status host_hessian(const loom_host *h, const loom_problem *p, loom_
   HOST_NOT_NULL(h, "hessian", H);
   LOOM_TRY(host_check_points(h, "hessian", "x", x));
   LOOM_TRY(host_check_hessian(h, "hessian", p, how));
-  host_charge(run_of(h), LOOM_C_HESSIAN, 1);
+  work_charge(run_of(h), LOOM_C_HESSIAN, 1);
   return problem_hessian(run_of(h), p, x, how, H);
 }
 static loom_status host_hess_apply(const loom_host *h, const loom_problem *p, loom_buf *x, int how,
@@ -134,7 +127,7 @@ static loom_status host_hess_apply(const loom_host *h, const loom_problem *p, lo
   LOOM_TRY(host_check_points(h, "hess_apply", "d", d));
   LOOM_TRY(host_check_points(h, "hess_apply", "Hd", Hd));
   LOOM_TRY(host_check_hessian(h, "hess_apply", p, how));
-  host_charge(run_of(h), LOOM_C_SPMV, 1);
+  work_charge(run_of(h), LOOM_C_SPMV, 1);
   return problem_hess_apply(run_of(h), p, x, how, d, Hd);
 }
 static loom_status host_elem_hessians(const loom_host *h, int block, loom_buf *x, int how,
@@ -148,7 +141,7 @@ static loom_status host_elem_hessians(const loom_host *h, int block, loom_buf *x
       .struct_size = sizeof alone, .terms = LOOM_TERM_ELASTIC, .h = r->st.h};
   LOOM_TRY(host_check_hessian(h, "elem_hessians", &alone, how));
   LOOM_TRY(host_check_blocks(h, block, out));
-  host_charge(r, LOOM_C_HESSIAN, 1);
+  work_charge(r, LOOM_C_HESSIAN, 1);
   return elastic_elem_hessians(r->elements.el, block, x, how, out);
 }
 static loom_status host_contact_hessian(const loom_host *h, const loom_problem *p, loom_buf *x,
@@ -176,7 +169,7 @@ static loom_status host_pd_rhs(const loom_host *h, const loom_problem *p, loom_b
   LOOM_TRY(host_check_points(h, "pd_rhs", "x", x));
   LOOM_TRY(host_check_points(h, "pd_rhs", "rhs", rhs));
   LOOM_TRY(host_check_declared(h, "pd_rhs", LOOM_NEED_ELEM_PROJECT));
-  host_charge(run_of(h), LOOM_C_PROJECT, 1);
+  work_charge(run_of(h), LOOM_C_PROJECT, 1);
   return problem_pd_rhs(run_of(h), p, x, rhs);
 }
 static loom_status host_contact_quad(const loom_host *h, loom_buf *x, const loom_quad **out)
@@ -275,7 +268,7 @@ static loom_status host_spmv_bsr3(const loom_host *h, const loom_exec *e, const 
   HOST_NOT_NULL(h, "spmv_bsr3", A);
   HOST_NOT_NULL(h, "spmv_bsr3", x);
   HOST_NOT_NULL(h, "spmv_bsr3", y);
-  host_charge(run_of(h), LOOM_C_SPMV, 1);
+  work_charge(run_of(h), LOOM_C_SPMV, 1);
   return la_spmv_bsr3(run_of(h)->m, e, A, x, y);
 }
 static loom_status host_scan_i64(const loom_host *h, const loom_exec *e, loom_buf *in,
@@ -302,19 +295,19 @@ static void host_inner(const loom_host *h, int32_t k, int norm, double value)
   run *const r = run_of(h);
   const h5log_inner_row row = {.step = r->st.index,
                                .k = r->st.iter,
-                               .level = r->resolving != NULL,
+                               .level = r->calls.resolving != NULL,
                                .j = k,
                                .norm = norm,
                                .value = value};
   loom_err ignored = {0}; /* rows are batched: a full disk is reported by the next commit */
-  if (r->log == NULL) return;
+  if (r->record.log == NULL) return;
   clock_push(&r->clock, CLOCK_LOG);
-  h5log_inner(r->log, &ignored, &row);
+  h5log_inner(r->record.log, &ignored, &row);
   clock_pop(&r->clock);
 }
 static void host_count(const loom_host *h, int counter, int64_t n)
 {
-  if (counter >= 0 && counter < LOOM_NUM_COUNTERS) host_charge(run_of(h), counter, n);
+  if (counter >= 0 && counter < LOOM_NUM_COUNTERS) work_charge(run_of(h), counter, n);
 }
 static void host_tic(const loom_host *h, const char *section)
 {
@@ -332,9 +325,16 @@ static void host_toc(const loom_host *h, const char *section)
 }
 static loom_status host_state_io(const loom_host *h, int restore, const char *name, loom_buf *b)
 {
+  run *const r = run_of(h);
   HOST_NOT_NULL(h, "state_io", name);
   HOST_NOT_NULL(h, "state_io", b);
-  return checkpoint_state_io(run_of(h), self_of(h), restore, name, b);
+  if (r->calls.state_io == NULL)
+    return err_set(r->err, LOOM_E_STATE, "host->state_io() outside checkpoint()");
+  if (restore != r->calls.restoring)
+    return err_set(r->err, LOOM_E_STATE, "%s: state_io() for %s in a checkpoint() that %s",
+                   self_of(h)->name, restore ? "restoring" : "saving",
+                   restore ? "saves" : "restores");
+  return r->calls.state_io(r, self_of(h)->name, name, b);
 }
 
 void host_attach(instance *in)

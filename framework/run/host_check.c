@@ -17,7 +17,7 @@ loom_status host_refuse_null(const loom_host *h, const char *service, const char
 void host_misuse(const loom_host *h, loom_status code, const char *text)
 {
   err_set(run_of(h)->err, code, "%s", text);
-  run_of(h)->misused = 1;
+  run_of(h)->calls.misused = 1;
 }
 
 loom_status host_check_points(const loom_host *h, const char *service, const char *arg,

@@ -6,6 +6,7 @@
 #include "run/balls.h"
 #include "run/call.h"
 #include "run/host.h"
+#include "run/run_state.h"
 
 int instances_list(run *r, int order, instance *all[RUN_ALL_INSTANCES])
 {
@@ -224,11 +225,11 @@ loom_status instances_velocity(run *r)
   return LOOM_OK;
 }
 
-loom_status instances_checkpoint(run *r, int restore)
+loom_status instances_checkpoint(run *r, int restore, instances_state_io io)
 {
   instance *all[RUN_ALL_INSTANCES];
   const int n = instances_list(r, LIST_SOLVER_FIRST, all);
-  for (int i = 0; i < n; ++i) LOOM_TRY(call_checkpoint(all[i], restore));
+  for (int i = 0; i < n; ++i) LOOM_TRY(call_checkpoint(all[i], restore, io));
   return LOOM_OK;
 }
 

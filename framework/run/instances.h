@@ -5,6 +5,7 @@
 #ifndef LOOM_INSTANCES_H
 #define LOOM_INSTANCES_H
 
+#include "config/config.h"
 #include "core/err.h"
 #include "loom/plugin.h"
 #include "run/run.h"
@@ -41,6 +42,8 @@ typedef struct contact_inst {
 enum { LIST_SOLVER_FIRST, LIST_SOLVER_LAST };
 int instances_list(run *r, int order, instance *all[RUN_ALL_INSTANCES]);
 
+/* Drops the keys of a plugin that was replaced from outside the file that sets them (swap.c). */
+loom_status swap_keys(run *r, const cfg_section *s, int kind);
 loom_status instances_find(run *r); /* from the sections of the config, with their settings */
 loom_status instances_fit(run *r);  /* refuses what does not go together, or with the scene */
 loom_status instances_create(run *r);
@@ -53,6 +56,7 @@ loom_status instances_reset(run *r);              /* the state was changed from 
 loom_status instances_velocity(run *r);           /* what contact models do to v_end */
 
 /* Save or restore what they keep: the solver first. */
-loom_status instances_checkpoint(run *r, int restore);
+typedef loom_status (*instances_state_io)(run *r, const char *owner, const char *name, loom_buf *b);
+loom_status instances_checkpoint(run *r, int restore, instances_state_io io);
 
 #endif

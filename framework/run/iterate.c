@@ -3,6 +3,7 @@
 
 #include "run/call.h"
 #include "run/record.h"
+#include "run/run_state.h"
 #include "run/step.h"
 #include "run/vet.h"
 
@@ -10,8 +11,8 @@
 
 static loom_status residual_error(run *r)
 {
-  const int64_t v = measure_find_nan(r, r->st.grad);
-  LOOM_TRY(vet_blame(r));
+  const int64_t v = vet_find_nan(r, r->st.grad);
+  LOOM_TRY(measure_blame(r));
   return err_set(r->err, LOOM_E_NUMERIC,
                  "step %lld, iteration %d: the residual is not finite, first at vertex %lld; try a "
                  "smaller dt, or look at the last frames (loom render)",
@@ -89,7 +90,6 @@ loom_status solver_iterate(run *r, iteration *i)
   /* x has not moved since: what the last iteration measured holds for this one */
   if (r->st.grad_iter == r->st.iter) r->st.grad_iter = (int32_t)i->k;
   r->st.iter = (int32_t)i->k;
-  r->inner_j = 0;
   clock_push(&r->clock, CLOCK_SOLVE);
   const loom_status s = call_iterate(r, &i->it);
   clock_pop(&r->clock);

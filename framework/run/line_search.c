@@ -23,7 +23,7 @@ static loom_status accept_point(run *r, const search *ls, double alpha, int *yes
   loom_energies e;
   residual res;
   *yes = 0;
-  host_charge(r, LOOM_C_ENERGY, 1);
+  work_charge(r, LOOM_C_ENERGY, 1);
   const loom_status s = problem_eval(r, r->st.problem, r->st.x, &e, NULL);
   if (s == LOOM_REJECTED) return LOOM_OK;
   LOOM_TRY(s);
@@ -33,7 +33,7 @@ static loom_status accept_point(run *r, const search *ls, double alpha, int *yes
   }
   if (!(e.total <= ls->e0 + ls->noise)) return LOOM_OK;
   /* within rounding: the point must have the smaller gradient */
-  host_charge(r, LOOM_C_GRADIENT, 1);
+  work_charge(r, LOOM_C_GRADIENT, 1);
   const loom_status g = problem_eval(r, r->st.problem, r->st.x, NULL, r->buf.grad_solved);
   if (g == LOOM_REJECTED) return LOOM_OK;
   LOOM_TRY(g);

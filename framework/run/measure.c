@@ -6,8 +6,9 @@
 
 #include <math.h>
 
-#include "run/host.h"
 #include "run/run.kern.h"
+#include "run/run_state.h"
+#include "run/vet.h"
 
 static const lk_entry k_norm_sum = LK_ENTRY(run_norm_sum);
 static const lk_entry k_norm_max = LK_ENTRY(run_norm_max);
@@ -114,16 +115,22 @@ loom_status measure_r_ref(run *r, double *out)
   return LOOM_OK;
 }
 
+/* Whether gradients are charged to the solver, which reads them. */
+static int uses_gradient(const run *r)
+{
+  return (r->solver.plugin->ops.solver->needs & LOOM_USES_GRADIENT) != 0;
+}
+
 /* *needed: launches that a solver reading step->grad would have needed itself. */
 static loom_status gradient_now(run *r, int fresh, loom_buf *g, loom_energies *e, int64_t *needed)
 {
-  const int64_t launches = r->launches;
-  clock_push(&r->clock, r->uses_gradient ? CLOCK_SOLVE : CLOCK_MEASURE);
+  const int64_t launches = r->work.launches;
+  clock_push(&r->clock, uses_gradient(r) ? CLOCK_SOLVE : CLOCK_MEASURE);
   /* the energies come with the gradient, for one more number per element */
   loom_status s = fresh ? problem_smooth(r, r->st.problem, r->st.x, e, r->buf.grad_free) : LOOM_OK;
   if (s == LOOM_OK) s = buf_copy(r->m, &r->exec, g, r->buf.grad_free);
   clock_pop(&r->clock);
-  *needed = r->uses_gradient ? r->launches - launches : 0;
+  *needed = uses_gradient(r) ? r->work.launches - launches : 0;
   LOOM_TRY(s);
   if (e != NULL && !fresh) {
     e->contact = e->dissipation = 0.0;
@@ -139,13 +146,13 @@ static loom_status gradient_now(run *r, int fresh, loom_buf *g, loom_energies *e
  * step->grad would have needed itself. */
 loom_status measure_gradient(run *r, int fresh, loom_buf *g, loom_energies *e)
 {
-  const int64_t launches = r->launches;
+  const int64_t launches = r->work.launches;
   int64_t needed = 0;
-  r->measuring = 1;
+  r->work.measuring = 1;
   const loom_status s = gradient_now(r, fresh, g, e, &needed);
-  r->measuring = 0;
-  r->launches = launches + needed;
-  if (fresh && r->uses_gradient) host_charge(r, LOOM_C_GRADIENT, 1);
+  r->work.measuring = 0;
+  r->work.launches = launches + needed;
+  if (fresh && uses_gradient(r)) work_charge(r, LOOM_C_GRADIENT, 1);
   return s;
 }
 
@@ -166,15 +173,45 @@ loom_status measure_contacts(run *r, int64_t *active, double *min_gap, double *d
   return LOOM_OK;
 }
 
-int64_t measure_find_nan(run *r, loom_buf *b)
+/* A pair whose numbers are not finite, -1 if there is none. */
+static int64_t bad_pair(run *r, const loom_pairs *p)
 {
-  void *p;
-  int64_t found = -1;
-  if (buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p) != LOOM_OK) return -1;
-  const loom_real *const v = p;
-  const int64_t n = buf_count(b);
-  for (int64_t i = 0; i < n && found < 0; ++i)
-    if (!isfinite(v[i])) found = i / 3;
-  buf_unmap(r->m, b);
-  return found;
+  loom_buf *const all[] = {p->w, p->normal, p->gap, p->point};
+  static const int width[] = {4, 3, 1, 3};
+  for (size_t i = 0; i < LOOM_COUNT(all) && p->count > 0; ++i) {
+    void *m;
+    int64_t found = -1;
+    if (buf_map(r->m, NULL, all[i], LOOM_READ, LOOM_AT_HOST, &m) != LOOM_OK) return -1;
+    for (int64_t j = 0; j < p->count * width[i] && found < 0; ++j)
+      if (!isfinite(((const loom_real *)m)[j])) found = j / width[i];
+    (void)buf_unmap(r->m, all[i]);
+    if (found >= 0) return found;
+  }
+  return -1;
+}
+
+loom_status measure_blame(run *r)
+{
+  loom_buf *g = NULL;
+  if (r->num_contact == 0 || vet_find_nan(r, r->buf.grad_free) >= 0) return LOOM_OK;
+  for (int i = 0; i < r->num_contact; ++i) {
+    contact_inst *const c = &r->contact[i];
+    const int64_t pair = bad_pair(r, &c->pairs);
+    double energy = 0.0, dissipation = 0.0;
+    if (pair >= 0)
+      return call_refuse(&c->in, "update", LOOM_E_NUMERIC,
+                         "pair %lld of %lld that detection found for it has a weight, normal, gap "
+                         "or point that is not finite",
+                         (long long)pair, (long long)c->pairs.count);
+    LOOM_TRY(buf_new(r->m, "core", "gradient of one model", LOOM_REAL,
+                     3 * (int64_t)r->scene->pub.num_verts, &g));
+    LOOM_TRY(contact_eval(r, c, r->st.problem, r->st.x, &energy, &dissipation, g));
+    const int64_t v = vet_find_nan(r, g);
+    buf_free(r->m, g);
+    if (v >= 0)
+      return call_refuse(
+          &c->in, (c->in.plugin->ops.contact->provides & LOOM_CONT_GRADIENT) ? "eval" : "quad",
+          LOOM_E_NUMERIC, "its gradient is not finite, first at vertex %lld", (long long)v);
+  }
+  return LOOM_OK;
 }

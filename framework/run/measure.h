@@ -28,8 +28,8 @@ loom_status measure_r_ref(run *r, double *out);
  * and from *e.  LOOM_REJECTED: contact is not defined at x, values are NaN. */
 loom_status measure_gradient(run *r, int fresh, loom_buf *g, loom_energies *e);
 loom_status measure_contacts(run *r, int64_t *active, double *min_gap, double *dissipated);
-/* the first vertex whose row of b is not finite, -1 if none (on the host) */
-int64_t measure_find_nan(run *r, loom_buf *b);
+/* Which contact model made the residual at st.x what it is: not finite. */
+loom_status measure_blame(run *r);
 loom_status measure_kinetic(run *r, loom_buf *v, double *kinetic);
 loom_status measure_gravity(run *r, loom_buf *x, double *gravity); /* J, zero at x0 */
 /* precision.c: warns of a tolerance below what rounding leaves. */

@@ -15,7 +15,7 @@ static loom_status too_long(run *r, const char *path)
 {
   return err_set(r->err, LOOM_E_CONFIG,
                  "the log's path has %zu bytes, at most %zu are possible: %.80s...", strlen(path),
-                 sizeof r->out_path - 1, path);
+                 sizeof r->out.path - 1, path);
 }
 
 /* out/<config name>.h5 unless told otherwise */
@@ -26,10 +26,10 @@ static loom_status name_log(run *r, const run_options *o)
   base = base != NULL ? base + 1 : cfg_path(r->c);
   const char *const dot = strrchr(base, '.');
   const int len = given[0] != '\0'
-                      ? snprintf(r->out_path, sizeof r->out_path, "%s", given)
-                      : snprintf(r->out_path, sizeof r->out_path, "out/%.*s.h5",
+                      ? snprintf(r->out.path, sizeof r->out.path, "%s", given)
+                      : snprintf(r->out.path, sizeof r->out.path, "out/%.*s.h5",
                                  dot != NULL ? (int)(dot - base) : (int)strlen(base), base);
-  return len < (int)sizeof r->out_path ? LOOM_OK : too_long(r, given[0] != '\0' ? given : base);
+  return len < (int)sizeof r->out.path ? LOOM_OK : too_long(r, given[0] != '\0' ? given : base);
 }
 
 /* A path that leads out of the folder loom was started in. */
@@ -54,7 +54,7 @@ static void tell_place(run *r, const run_options *o)
     return;
   snprintf(text, sizeof text,
            "%s: the log goes to %s, outside the current folder; -o names another",
-           cfg_place(log, "file", place, sizeof place), r->out_path);
+           cfg_place(log, "file", place, sizeof place), r->out.path);
   run_message(r, LOOM_LOG_WARN, text);
 }
 
@@ -63,17 +63,17 @@ static loom_status follow_link(run *r)
 {
   struct stat st;
   char real[PATH_MAX];
-  if (lstat(r->out_path, &st) != 0 || !S_ISLNK(st.st_mode)) return LOOM_OK;
-  if (stat(r->out_path, &st) != 0)
+  if (lstat(r->out.path, &st) != 0 || !S_ISLNK(st.st_mode)) return LOOM_OK;
+  if (stat(r->out.path, &st) != 0)
     return err_set(r->err, LOOM_E_CONFIG,
                    "%s: is a symbolic link to something that does not exist; remove it, or name "
                    "another file",
-                   r->out_path);
+                   r->out.path);
   if (!S_ISREG(st.st_mode)) return LOOM_OK; /* refused by what it is */
-  if (realpath(r->out_path, real) == NULL)
-    return err_set(r->err, LOOM_E_IO, "%s: cannot be resolved: %s", r->out_path, strerror(errno));
-  if (strlen(real) >= sizeof r->out_path) return too_long(r, real);
-  strcpy(r->out_path, real);
+  if (realpath(r->out.path, real) == NULL)
+    return err_set(r->err, LOOM_E_IO, "%s: cannot be resolved: %s", r->out.path, strerror(errno));
+  if (strlen(real) >= sizeof r->out.path) return too_long(r, real);
+  strcpy(r->out.path, real);
   return LOOM_OK;
 }
 
@@ -85,40 +85,40 @@ static int same_file(const char *a, const char *b)
 
 loom_status output_choose(run *r, const run_options *o)
 {
-  r->resume = o->resume != RUN_RESUME_NO;
-  r->overwrite = o->overwrite ? H5LOG_OVERWRITE : H5LOG_KEEP;
+  r->out.resume = o->resume != RUN_RESUME_NO;
+  r->out.overwrite = o->overwrite ? H5LOG_OVERWRITE : H5LOG_KEEP;
   LOOM_TRY(name_log(r, o));
   tell_place(r, o);
   LOOM_TRY(follow_link(r));
-  if (r->set.run.replay[0] != '\0' && same_file(r->out_path, r->set.run.replay))
+  if (r->set.run.replay[0] != '\0' && same_file(r->out.path, r->set.run.replay))
     return err_set(r->err, LOOM_E_CONFIG,
                    "%s: is the reference that [run] replay reads; name another file with -o",
-                   r->out_path);
+                   r->out.path);
   if (o->resume == RUN_RESUME_AUTO &&
-      (access(r->out_path, F_OK) != 0 || !h5check_exists(r->out_path))) {
-    char text[sizeof r->out_path + 64];
-    snprintf(text, sizeof text, "%s: there is no checkpoint; the run starts anew", r->out_path);
+      (access(r->out.path, F_OK) != 0 || !h5check_exists(r->out.path))) {
+    char text[sizeof r->out.path + 64];
+    snprintf(text, sizeof text, "%s: there is no checkpoint; the run starts anew", r->out.path);
     run_message(r, LOOM_LOG_INFO, text);
-    r->resume = 0;
-    if (!o->overwrite) r->overwrite = H5LOG_OVERWRITE_UNFINISHED;
+    r->out.resume = 0;
+    if (!o->overwrite) r->out.overwrite = H5LOG_OVERWRITE_UNFINISHED;
   }
-  return r->resume ? LOOM_OK : h5log_target(r->err, r->out_path, r->overwrite);
+  return r->out.resume ? LOOM_OK : h5log_target(r->err, r->out.path, r->out.overwrite);
 }
 
 loom_status output_folders(run *r)
 {
-  char text[sizeof r->out_path + 64];
+  char text[sizeof r->out.path + 64];
   int made_any = 0;
-  for (char *p = r->out_path + 1; *p != '\0'; ++p) {
+  for (char *p = r->out.path + 1; *p != '\0'; ++p) {
     if (*p != '/') continue;
     *p = '\0';
-    const int made = mkdir(r->out_path, 0777) == 0;
+    const int made = mkdir(r->out.path, 0777) == 0;
     const int code = errno;
-    if (made) snprintf(text, sizeof text, "made the folder %s for the log", r->out_path);
+    if (made) snprintf(text, sizeof text, "made the folder %s for the log", r->out.path);
     made_any |= made;
     if (!made && code != EEXIST)
       return err_set(r->err, LOOM_E_IO, "cannot make folder %s: %s; choose another place with -o",
-                     r->out_path,
+                     r->out.path,
                      code == ENOENT ? "its file system takes no new folders" : strerror(code));
     *p = '/';
   }

@@ -5,6 +5,12 @@
 #include "core/err.h"
 #include "run/run.h"
 
+typedef struct run_output {
+  char path[1024];
+  int resume;    /* the log there is continued */
+  int overwrite; /* H5LOG_*: what a new log may replace */
+} run_output;
+
 loom_status output_choose(run *r, const run_options *o); /* refuses what may not be replaced */
 loom_status output_folders(run *r);                      /* makes those that are missing */
 /* plugin_dirs.c: [exec] plugin_path as absolute or current paths, if it may be used */

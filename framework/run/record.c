@@ -1,16 +1,11 @@
 /* record.c - rows and frames of one run. */
 #include "run/record.h"
+#include "run/run_state.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void fill_counters(const run *r, int64_t out[LOOM_NUM_COUNTERS])
-{
-  memcpy(out, r->counters, sizeof r->counters);
-  out[LOOM_C_LAUNCH] = r->launches;
-}
 
 #define COPY_COUNTERS(row, n)                                                          \
   ((row).n_energy = (n)[LOOM_C_ENERGY], (row).n_gradient = (n)[LOOM_C_GRADIENT],       \
@@ -47,21 +42,21 @@ loom_status record_iter(run *r, int64_t k, const loom_iterate *it, const filter_
                         .inner_res = it->inner_res,
                         .inner_norm = it->inner_norm,
                         .t_total = clock_net(&r->clock)};
-  fill_counters(r, n);
+  work_read(r, n);
   COPY_COUNTERS(row, n);
   clock_push(&r->clock, CLOCK_MEASURE);
   LOOM_TRY(measure_free(r, &row.r_free_rms));
   LOOM_TRY(measure_dinv(r, r->st.grad, &row.r_dinv));
   LOOM_TRY(measure_e_ref(r, &row.e_ref));
   LOOM_TRY(measure_contacts(r, &active, &min_gap, &dissipated));
-  r->launches = n[LOOM_C_LAUNCH];
+  r->work.launches = n[LOOM_C_LAUNCH];
   clock_pop(&r->clock);
   row.active = active;
   row.min_gap = min_gap;
   LOOM_TRY(columns_row(r));
-  if (r->log == NULL) return LOOM_OK;
+  if (r->record.log == NULL) return LOOM_OK;
   clock_push(&r->clock, CLOCK_LOG);
-  const loom_status s = h5log_iter(r->log, r->err, &row, r->columns.row);
+  const loom_status s = h5log_iter(r->record.log, r->err, &row, r->columns.row);
   clock_pop(&r->clock);
   return s;
 }
@@ -70,13 +65,13 @@ loom_status record_frame(run *r, int64_t step, double time)
 {
   double poses[12 * RUN_MAX_OBSTACLES];
   void *x, *v;
-  if (r->log == NULL) return LOOM_OK;
+  if (r->record.log == NULL) return LOOM_OK;
   for (int32_t i = 0; i < r->scene->pub.num_obstacles; ++i)
     for (int c = 0; c < 12; ++c) poses[12 * i + c] = r->scene->obstacles[i].pose1[c];
   clock_push(&r->clock, CLOCK_LOG);
   LOOM_TRY(buf_map(r->m, NULL, r->st.x, LOOM_READ, LOOM_AT_HOST, &x));
   LOOM_TRY(buf_map(r->m, NULL, r->st.v_end, LOOM_READ, LOOM_AT_HOST, &v));
-  const loom_status s = h5log_frame(r->log, r->err, step, time, x, v, poses);
+  const loom_status s = h5log_frame(r->record.log, r->err, step, time, x, v, poses);
   LOOM_TRY(buf_unmap(r->m, r->st.v_end));
   LOOM_TRY(buf_unmap(r->m, r->st.x));
   clock_pop(&r->clock);
@@ -103,8 +98,8 @@ static void fill_clocks(run *r, h5log_step_row *row)
   row->t_filter = t[CLOCK_FILTER];
   row->t_measure = t[CLOCK_MEASURE];
   /* a step's own commit ends after its row is written: it is charged to the next step */
-  row->t_log = t[CLOCK_LOG] + r->commit_seconds;
-  row->t_total = clock_now() - r->clock.begin + r->commit_seconds;
+  row->t_log = t[CLOCK_LOG] + r->record.commit_seconds;
+  row->t_total = clock_now() - r->clock.begin + r->record.commit_seconds;
 }
 
 static void summarise(run *r, const h5log_step_row *row)
@@ -128,42 +123,6 @@ static void summarise(run *r, const h5log_step_row *row)
   for (int i = 0; i < CLOCK_NUM; ++i) s->seconds[i] += r->clock.total[i];
 }
 
-/* ---- messages ----------------------------------------------------------------------------- */
-
-static void keep_message(run *r, int level, const char *text)
-{
-  if (r->num_messages == r->max_messages) {
-    const int64_t most = 2 * r->max_messages + 4;
-    h5log_message_row *const more = realloc(r->messages, (size_t)most * sizeof *more);
-    if (more == NULL) return; /* it has been shown */
-    r->messages = more;
-    r->max_messages = most;
-  }
-  h5log_message_row *const row = &r->messages[r->num_messages++];
-  memset(row, 0, sizeof *row);
-  row->level = level;
-  snprintf(row->text, sizeof row->text, "%s", text);
-}
-
-void run_message(run *r, int level, const char *text)
-{
-#pragma omp critical(loom_run_message)
-  {
-    if (r->opt->message != NULL) r->opt->message(r->opt->user, level, text);
-    if (level <= LOOM_LOG_WARN && !r->opt->no_log) keep_message(r, level, text);
-  }
-}
-
-loom_status record_messages(run *r)
-{
-  for (int64_t i = 0; i < r->num_messages; ++i) {
-    r->messages[i].step = r->st.index;
-    LOOM_TRY(h5log_message(r->log, r->err, &r->messages[i]));
-  }
-  r->num_messages = 0;
-  return LOOM_OK;
-}
-
 loom_status record_step(run *r, int64_t iters, int reason)
 {
   int64_t n[LOOM_NUM_COUNTERS];
@@ -180,9 +139,9 @@ loom_status record_step(run *r, int64_t iters, int reason)
                         .e_elastic = r->measured.energies.elastic,
                         .e_contact = r->measured.energies.contact,
                         .toi = filter_step_toi(r),
-                        .f_next = r->f_next_norm,
+                        .f_next = r->fw.f_next_norm,
                         .intersections = -1};
-  fill_counters(r, n);
+  work_read(r, n);
   COPY_COUNTERS(row, n);
   clock_push(&r->clock, CLOCK_MEASURE);
   LOOM_TRY(measure_kinetic(r, r->st.v_end, &row.e_kinetic));
@@ -198,12 +157,12 @@ loom_status record_step(run *r, int64_t iters, int reason)
   LOOM_TRY(replay_record(r));
   fill_clocks(r, &row);
   const double begin = clock_now();
-  if (r->log != NULL) {
-    LOOM_TRY(record_messages(r));
-    LOOM_TRY(h5log_step(r->log, r->err, &row));
-    LOOM_TRY(h5log_commit(r->log, r->err));
+  if (r->record.log != NULL) {
+    LOOM_TRY(messages_write(r));
+    LOOM_TRY(h5log_step(r->record.log, r->err, &row));
+    LOOM_TRY(h5log_commit(r->record.log, r->err));
   }
-  r->commit_seconds = clock_now() - begin;
+  r->record.commit_seconds = clock_now() - begin;
   summarise(r, &row);
   return LOOM_OK;
 }

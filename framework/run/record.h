@@ -2,7 +2,14 @@
 #ifndef LOOM_RECORD_H
 #define LOOM_RECORD_H
 
-#include "run/run_state.h"
+#include "log/h5log.h"
+#include "loom/plugin.h"
+#include "run/filter.h"
+
+typedef struct run_record {
+  h5log *log;            /* NULL: none is wanted */
+  double commit_seconds; /* s, of the last h5log_commit */
+} run_record;
 
 /* Create the log (or reopen it behind last_step) with the scene and all provenance. */
 loom_status record_open(run *r, const run_options *o, int64_t last_step);
@@ -12,7 +19,6 @@ loom_status record_iter(run *r, int64_t k, const loom_iterate *it, const filter_
 /* The row of /steps, the frame if one is due, the audit; makes the step readable. */
 loom_status record_step(run *r, int64_t iters, int reason);
 loom_status record_frame(run *r, int64_t step, double time);
-/* What run_message() has kept goes into /messages; record_step() does it, too. */
-loom_status record_messages(run *r);
+loom_status audit_now(run *r, int64_t *found); /* audit.c: intersections, exactly */
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "core/build_info.h"
 #include "run/record.h"
+#include "run/run_state.h"
 
 enum { MAX_ARRAYS = 20 + 16 * RUN_MAX_OBSTACLES };
 
@@ -182,8 +183,8 @@ static loom_status create(run *r, const run_options *o, const h5log_options *opt
                              .threads = r->exec.num_threads,
                              .real_size = (int64_t)sizeof(loom_real),
                              .seed = r->set.run.seed};
-    s = h5log_create(r->err, r->out_path, &meta, opt, l->a, l->num, r->scene->pub.num_verts,
-                     &r->log);
+    s = h5log_create(r->err, r->out.path, &meta, opt, l->a, l->num, r->scene->pub.num_verts,
+                     &r->record.log);
   }
   for (int i = 0; l != NULL && i < l->num_mapped; ++i) buf_unmap(r->m, l->mapped[i]);
   free(l);
@@ -201,9 +202,9 @@ loom_status record_open(run *r, const run_options *o, int64_t last_step)
                        .extra = r->columns.all,
                        .num_obstacles = r->scene->pub.num_obstacles,
                        .obstacle_names = names,
-                       .overwrite = r->overwrite};
+                       .overwrite = r->out.overwrite};
   for (int32_t i = 0; i < r->scene->pub.num_obstacles; ++i) names[i] = r->scene->obstacles[i].name;
-  if (!r->resume) return create(r, o, &opt);
+  if (!r->out.resume) return create(r, o, &opt);
   cfg_hash(r->c, hash);
-  return h5log_resume(r->err, r->out_path, hash, last_step, &opt, &r->log);
+  return h5log_resume(r->err, r->out.path, hash, last_step, &opt, &r->record.log);
 }

@@ -20,9 +20,7 @@ typedef struct replay {
   int64_t state_at;
   int have_rows;
   int core, forwards; /* the core's own state is there; forwarding may be taken over */
-  int restoring;      /* checkpoint() reads from the reference */
-  int probing;        /* ... only counts what it would write: */
-  int probed;
+  int probed;         /* items that checkpoint() would write */
 } replay;
 
 /* ---- replay.c, and replay_state.c for plugins -------------------------------------------- */
@@ -32,7 +30,6 @@ loom_status replay_load(run *r, int64_t index); /* st.x, st.v_start, x_ref, stat
 void replay_close(run *r);
 /* The state at the end of the step goes into the log, for a replay of this run. */
 loom_status replay_record(run *r);
-loom_status replay_state_io(run *r, const instance *in, int restore, const char *name, loom_buf *b);
 
 /* ---- replay_same.c: is it the same problem? --------------------------------------------- */
 /* Refuses a reference of other physics, by key and with both values. */

@@ -11,6 +11,7 @@
 
 #include "run/call.h"
 #include "run/replay.h"
+#include "run/run_state.h"
 
 static const char core_name[] = "core";
 
@@ -37,7 +38,7 @@ static loom_status put_row(run *r, const char *owner, const char *name, int type
                    owner, name, (int)sizeof row.name - 1);
   strcpy(row.instance, owner);
   strcpy(row.name, name);
-  return h5log_state(r->log, r->err, &row, data);
+  return h5log_state(r->record.log, r->err, &row, data);
 }
 
 static loom_status put_buf(run *r, const char *owner, const char *name, loom_buf *b)
@@ -59,7 +60,7 @@ static loom_status record_core(run *r)
   const int64_t cut = r->fw.last_cut;
   LOOM_TRY(put_row(r, core_name, "", LOOM_U8, 0, NULL));
   LOOM_TRY(problem_state(r, put_core));
-  if (r->f_next_norm > 0.0) LOOM_TRY(put_core(r, "f_next", r->st.f_next));
+  if (r->fw.f_next_norm > 0.0) LOOM_TRY(put_core(r, "f_next", r->st.f_next));
   if (r->fw.last == NULL) return LOOM_OK;
   LOOM_TRY(put_row(r, core_name, "cut", LOOM_I64, 1, &cut));
   return put_core(r, "delta", r->fw.last);
@@ -71,8 +72,8 @@ loom_status replay_record(run *r)
 {
   const log_settings *const l = &r->set.log;
   instance *all[RUN_ALL_INSTANCES];
-  if (r->log == NULL || r->rep.ref != NULL || l->state == LOG_STATE_OFF || l->frames_every != 1 ||
-      r->set.run.substeps != 1)
+  if (r->record.log == NULL || r->rep.ref != NULL || l->state == LOG_STATE_OFF ||
+      l->frames_every != 1 || r->set.run.substeps != 1)
     return LOOM_OK;
   clock_push(&r->clock, CLOCK_LOG);
   LOOM_TRY(record_core(r));
@@ -82,7 +83,7 @@ loom_status replay_record(run *r)
     const int wanted = l->state == LOG_STATE_ALL || all[i]->plugin->kind != LOOM_KIND_COLLISION;
     if (!wanted || !has_checkpoint(all[i])) continue;
     LOOM_TRY(put_row(r, all[i]->name, "", LOOM_U8, 0, NULL));
-    LOOM_TRY(call_checkpoint(all[i], 0));
+    LOOM_TRY(call_checkpoint(all[i], 0, put_buf));
   }
   r->st.recording = 0;
   clock_pop(&r->clock);
@@ -156,16 +157,17 @@ static loom_status get_core(run *r, const char *name, loom_buf *b)
   return get_buf(r, core_name, name, b, 0);
 }
 
-loom_status replay_state_io(run *r, const instance *in, int restore, const char *name, loom_buf *b)
+static loom_status get_plugin(run *r, const char *owner, const char *name, loom_buf *b)
 {
-  if (r->rep.probing && !restore) {
-    r->rep.probed++;
-    return LOOM_OK;
-  }
-  if (restore != r->rep.restoring)
-    return err_set(r->err, LOOM_E_STATE, "%s: state_io() for %s in a checkpoint() that %s",
-                   in->name, restore ? "restoring" : "saving", restore ? "saves" : "restores");
-  return restore ? get_buf(r, in->name, name, b, 1) : put_buf(r, in->name, name, b);
+  return get_buf(r, owner, name, b, 1);
+}
+
+/* Saves nothing, but counts what would be saved. */
+static loom_status probe(run *r, const char *owner, const char *name, loom_buf *b)
+{
+  (void)owner, (void)name, (void)b;
+  r->rep.probed++;
+  return LOOM_OK;
 }
 
 /* ---- what can be restored ----------------------------------------------------------------------
@@ -200,10 +202,8 @@ static const char not_recorded[] =
 /* With its settings: a model whose stiffness is given has none to remember. */
 static loom_status keeps_state(run *r, instance *in, int *yes)
 {
-  r->rep.probing = 1;
   r->rep.probed = 0;
-  const loom_status s = call_checkpoint(in, 0);
-  r->rep.probing = 0;
+  const loom_status s = call_checkpoint(in, 0, probe);
   *yes = r->rep.probed > 0;
   return s;
 }
@@ -273,12 +273,12 @@ loom_status replay_ready(run *r)
 
 static loom_status restore_forwarding(run *r)
 {
-  r->f_next_norm = 0.0;
+  r->fw.f_next_norm = 0.0;
   LOOM_TRY(forward_forget(r));
   if (!r->rep.core || !r->rep.forwards) return LOOM_OK;
   if (find_row(r, core_name, "f_next") != NULL) {
     LOOM_TRY(get_core(r, "f_next", r->st.f_next));
-    r->f_next_norm = 1.0; /* only whether it is zero matters in PREDICT */
+    r->fw.f_next_norm = 1.0; /* only whether it is zero matters in PREDICT */
   }
   const h5log_state_row *const cut = find_row(r, core_name, "cut");
   int64_t was_cut = 0;
@@ -297,15 +297,13 @@ loom_status replay_restore(run *r, int64_t index)
   LOOM_TRY(instances_reset(r));
   LOOM_TRY(load_rows(r, index - 1)); /* none before step 0 */
   if (index == 0) {
-    r->f_next_norm = 0.0;
+    r->fw.f_next_norm = 0.0;
     return forward_forget(r);
   }
   LOOM_TRY(p->core ? problem_state(r, get_core) : problem_commit(r, r->st.x));
   LOOM_TRY(restore_forwarding(r));
-  p->restoring = 1;
   for (int i = 0; i < n; ++i)
-    if (all[i]->restored) LOOM_TRY(call_checkpoint(all[i], 1));
-  p->restoring = 0;
+    if (all[i]->restored) LOOM_TRY(call_checkpoint(all[i], 1, get_plugin));
   return LOOM_OK;
 }
 

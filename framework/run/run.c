@@ -12,6 +12,7 @@
 #include "run/output.h"
 #include "run/record.h"
 #include "run/room.h"
+#include "run/step.h"
 
 /* ---- opening ----------------------------------------------------------------------------------
  */
@@ -30,7 +31,7 @@ static loom_status open_exec(run *r)
     backend = LOOM_CUDA;
   LOOM_TRY(exec_open(r->err, LOOM_CPU, (int)e->threads, e->deterministic, e->debug, &r->exec_host));
   LOOM_TRY(exec_open(r->err, backend, (int)e->threads, e->deterministic, e->debug, &r->exec));
-  r->exec.launches = r->exec_host.launches = &r->launches;
+  r->exec.launches = r->exec_host.launches = &r->work.launches;
   r->exec.why = r->exec_host.why = r->why;
   r->threads_before = threads_limit(r->exec.num_threads);
   return LOOM_OK;
@@ -71,7 +72,6 @@ static loom_status open_all(run *r, const run_options *o)
                    cfg_path(r->c), r->scene->pub.num_obstacles, RUN_MAX_OBSTACLES);
   LOOM_TRY(problem_new(r));
   LOOM_TRY(instances_fit(r));
-  r->uses_gradient = (r->solver.plugin->ops.solver->needs & LOOM_USES_GRADIENT) != 0;
   LOOM_TRY(filter_open(r));
   motion_open(r);
   LOOM_TRY(balls_open(r));
@@ -85,15 +85,6 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(run_check_tolerance(r));
   LOOM_TRY(instances_create(r));
   return replay_ready(r);
-}
-
-loom_status run_failed(run *r, loom_status s)
-{
-  if (s < LOOM_OK && r->err->code == LOOM_OK) {
-    const loom_err *const m = r->m != NULL ? mem_err(r->m) : NULL;
-    err_set(r->err, s, "%s", m != NULL && m->code != LOOM_OK ? m->text : err_status_text(s));
-  }
-  return s;
 }
 
 loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out)
@@ -133,7 +124,8 @@ static loom_status simulate(run *r, const run_options *o, int64_t first)
     const int ask = o->progress != NULL ? o->progress(o->user, r, &r->sum) != 0 : 0;
     r->sum.stopped = ask && i + 1 < end; /* after the last step nothing is left to stop */
     const int last = r->sum.stopped || i + 1 == end;
-    if (r->log != NULL && r->rep.ref == NULL && (last || (every > 0 && (i + 1) % every == 0))) {
+    if (r->record.log != NULL && r->rep.ref == NULL &&
+        (last || (every > 0 && (i + 1) % every == 0))) {
       LOOM_TRY(checkpoint_write(r, i));
       r->sum.checkpoint_step = i;
     }
@@ -160,7 +152,7 @@ loom_status run_execute(run *r, const run_options *o)
   r->first_step = r->rep.ref != NULL ? r->set.run.replay_first : 0;
   if (!o->no_log) {
     LOOM_TRY(output_folders(r));
-    if (r->resume) LOOM_TRY(run_failed(r, checkpoint_read(r, o->resume_step, &last_step)));
+    if (r->out.resume) LOOM_TRY(run_failed(r, checkpoint_read(r, o->resume_step, &last_step)));
     LOOM_TRY(run_failed(r, record_open(r, o, last_step)));
   }
   if (last_step < 0) s = record_start(r);
@@ -169,7 +161,7 @@ loom_status run_execute(run *r, const run_options *o)
   if (s == LOOM_OK) s = simulate(r, o, first);
   if (s > 0) s = err_set(r->err, LOOM_E_INTERNAL, "unexpected outcome: %s", err_status_text(s));
   run_failed(r, s);
-  if (r->log != NULL) {
+  if (r->record.log != NULL) {
     char status[H5LOG_STATUS_LEN];
     loom_err second = {0};
     const loom_err why = *r->err; /* messages of a step that failed must not hide it */
@@ -177,9 +169,9 @@ loom_status run_execute(run *r, const run_options *o)
       snprintf(status, sizeof status, "%s", r->sum.stopped ? "stopped" : "finished");
     else
       snprintf(status, sizeof status, "failed: %.200s", r->err->text);
-    if (s != LOOM_OK && record_messages(r) != LOOM_OK) *r->err = why;
-    const loom_status closed = h5log_close(r->log, &second, status);
-    r->log = NULL;
+    if (s != LOOM_OK && messages_write(r) != LOOM_OK) *r->err = why;
+    const loom_status closed = h5log_close(r->record.log, &second, status);
+    r->record.log = NULL;
     if (s == LOOM_OK && closed != LOOM_OK) {
       *r->err = second;
       s = closed;
@@ -197,7 +189,7 @@ void run_close(run *r, int *complaints)
   if (r == NULL) return;
   loom_err keep = *r->err; /* taking apart must not overwrite the message */
   if (r->m != NULL) mem_release_maps(r->m);
-  r->stepping = r->misused = 0;
+  r->calls.stepping = r->calls.misused = 0;
   const int found = instances_destroy(r);
   if (complaints != NULL) *complaints = found;
   if (r->m != NULL) {
@@ -213,10 +205,10 @@ void run_close(run *r, int *complaints)
   registry_close(r->reg);
   columns_free(r);
   filter_close(r);
-  free(r->messages);
+  messages_free(r);
   *r->err = keep;
   free(r);
 }
 
 const run_summary *run_get_summary(const run *r) { return &r->sum; }
-const char *run_out_path(const run *r) { return r->out_path; }
+const char *run_out_path(const run *r) { return r->out.path; }

@@ -6,6 +6,7 @@
 #include "core/fit.h"
 #include "linalg/linalg.h"
 #include "log/h5log.h"
+#include "run/call.h"
 #include "run/clock.h"
 #include "run/columns.h"
 #include "run/detect.h"
@@ -13,12 +14,16 @@
 #include "run/forward.h"
 #include "run/instances.h"
 #include "run/measure.h"
+#include "run/message.h"
 #include "run/motion.h"
+#include "run/output.h"
 #include "run/problem.h"
+#include "run/record.h"
 #include "run/replay.h"
 #include "run/sections.h"
 #include "run/settings.h"
 #include "run/state.h"
+#include "run/work.h"
 #include "scene/scene_data.h"
 
 enum { RUN_MAX_OBSTACLES = 256 };
@@ -41,7 +46,6 @@ struct run {
   loom_exec exec_host;    /* the CPU, for plugins without CUDA; == exec on the CPU */
   char why[LOOM_WHY_LEN]; /* loom_exec.why of both */
   int threads_before;     /* the calling thread's before this run; 0: not changed */
-  int64_t launches;
 
   instance solver;
   instance collision[RUN_MAX_INSTANCES];
@@ -61,39 +65,18 @@ struct run {
   run_sections sections;
   forwarding fw;
   step_plan plan;
-  int uses_gradient; /* gradients are charged to the solver */
-  int64_t k_base;    /* iterations of the step before those of this part */
-
-  int64_t counters[LOOM_NUM_COUNTERS]; /* of this step; see host_charge */
-  int measuring;                       /* work is nobody's */
+  int64_t k_base; /* iterations of the step before those of this part */
+  run_work work;
   phase_clock clock;
-  h5log *log;
-  h5log_message_row *messages; /* [num_messages], of this step, on their way into the log */
-  int64_t num_messages, max_messages;
-  h5check *check; /* open while plugins save or restore their state */
+  run_calls calls;
+  run_messages messages;
+  run_output out;
+  run_record record;
+  h5check *check; /* open while a checkpoint is written or read */
   replay rep;
-  double f_next_norm; /* N, of the force carried into this step */
-  int64_t inner_j;
-  double commit_seconds; /* s, of the last h5log_commit */
-  int stepping;          /* a step has begun: st.index and st.iter mean something */
-  int misused;           /* a service without a status was misused: its message is in err */
-  const char *resolving; /* name of the contact instance inside resolve(), or NULL */
   run_summary sum;
   const run_options *opt;
   int64_t first_step; /* of this run: 0, or [run] replay_first */
-  char out_path[1024];
-  int resume;    /* the log at out_path is continued */
-  int overwrite; /* H5LOG_*: what a new log may replace */
 };
-
-loom_status step_once(run *r, int64_t index); /* step.c */
-/* record.c: to whoever runs this; warnings and errors go into the log, too.  From any thread. */
-void run_message(run *r, int level, const char *text);
-loom_status audit_now(run *r, int64_t *found);
-/* Drops the keys of a plugin that was replaced from outside the file that sets them (swap.c). */
-loom_status swap_keys(run *r, const cfg_section *s, int kind);
-
-/* Buffers keep their own message: hand it on where nobody said more.  Returns s. */
-loom_status run_failed(run *r, loom_status s);
 
 #endif

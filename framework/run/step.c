@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "run/record.h"
+#include "run/run_state.h"
 
 /* The step, or a part of it. */
 static loom_status advance(run *r, const step_span *t, step_outcome *out)
@@ -57,12 +58,11 @@ static loom_status whole_step(run *r, int64_t index)
 {
   step_outcome out = {.reason = -1};
   clock_reset(&r->clock);
-  memset(r->counters, 0, sizeof r->counters);
-  r->launches = 0;
+  work_reset(r);
   filter_begin_step(r);
   r->k_base = 0;
   if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
-  const double f_norm = r->f_next_norm;
+  const double f_norm = r->fw.f_next_norm;
   if (r->motion.bounded) LOOM_TRY(state_keep(r));
   for (int halvings = 0;; ++halvings) {
     LOOM_TRY(in_parts(r, index, halvings, &out));
@@ -70,7 +70,7 @@ static loom_status whole_step(run *r, int64_t index)
     if (halvings >= r->set.filter.max_halvings) return motion_error(r);
     LOOM_TRY(state_go_back(r));
     LOOM_TRY(instances_reset(r)); /* plugins drop what they have seen since */
-    r->f_next_norm = f_norm;
+    r->fw.f_next_norm = f_norm;
   }
   state_show_end(r);
   LOOM_TRY(record_step(r, out.iters, out.reason));
@@ -81,7 +81,7 @@ static loom_status whole_step(run *r, int64_t index)
 
 loom_status step_once(run *r, int64_t index)
 {
-  r->stepping = 1;
+  r->calls.stepping = 1;
   r->st.index = index;
   r->st.iter = -1;
   const loom_status s = whole_step(r, index);

@@ -30,6 +30,8 @@ typedef struct iteration {
   uint32_t changed;      /* LOOM_CHANGED_* since the solver saw the problem */
 } iteration;
 
+loom_status step_once(run *r, int64_t index); /* step.c: the step, whole or in parts */
+
 /* ---- step_ends.c ---- */
 /* y, poses, begin_step(), the guess kept from crossing anything, pairs, contact at the guess */
 loom_status step_predict(run *r, const step_span *t);

@@ -4,6 +4,7 @@
 #include "run/balls.h"
 #include "run/call.h"
 #include "run/run.kern.h"
+#include "run/run_state.h"
 #include "run/step.h"
 
 static const lk_entry k_predict = LK_ENTRY(run_predict);
@@ -16,7 +17,7 @@ static const lk_entry k_velocity = LK_ENTRY(run_velocity);
 static loom_status inertial_target(run *r)
 {
   scene_data *const sc = r->scene;
-  loom_buf *const f = r->f_next_norm > 0.0 ? r->st.f_next : NULL;
+  loom_buf *const f = r->fw.f_next_norm > 0.0 ? r->st.f_next : NULL;
   buf_maps q = {.m = r->m, .e = &r->exec};
   predict_args a = {.x = buf_maps_add(&q, r->st.x_start, LOOM_READ),
                     .v = buf_maps_add(&q, r->st.v_start, LOOM_READ),
@@ -95,10 +96,10 @@ static const double out_of_reach = 1e9;
 
 static loom_status check_reach(run *r)
 {
-  const int64_t launches = r->launches;
+  const int64_t launches = r->work.launches;
   double most;
   LOOM_TRY(la_norm_max3(r->m, &r->exec, r->st.x, &most));
-  r->launches = launches; /* measuring is not the method's work */
+  r->work.launches = launches; /* measuring is not the method's work */
   if (most <= out_of_reach) return LOOM_OK;
   return err_set(r->err, LOOM_E_NUMERIC,
                  "step %lld: a vertex is %.3g m from the origin, beyond all reach: the run has "
@@ -137,7 +138,7 @@ loom_status step_commit(run *r, int diverged)
   double f2 = 0.0;
   if (!buf_untouched(r->st.f_next))
     LOOM_TRY(la_dot(r->m, &r->exec, r->st.f_next, r->st.f_next, &f2));
-  r->f_next_norm = sqrt(f2);
+  r->fw.f_next_norm = sqrt(f2);
   state_rotate(r);
   return LOOM_OK;
 }

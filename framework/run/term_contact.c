@@ -11,6 +11,7 @@
 #include "linalg/blocks.h"
 #include "run/call.h"
 #include "run/run.kern.h"
+#include "run/run_state.h"
 #include "run/term.h"
 
 static const lk_entry k_quad_energy = LK_ENTRY(run_quad_energy);

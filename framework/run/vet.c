@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "run/call.h"
+#include "run/run_state.h"
 #include "run/vet.kern.h"
 
 static const lk_entry k_pairs = LK_ENTRY(vet_pairs);
@@ -103,9 +104,9 @@ static vet_pair_args pair_args(const run *r, buf_maps *q, const loom_pairs *p, u
 static loom_status count_bad(run *r, buf_maps *q, const lk_entry *k, const void *args, int64_t n,
                              int slot)
 {
-  const int64_t launches = r->launches;
+  const int64_t launches = r->work.launches;
   const loom_status s = buf_maps_launch(q, k, args, n, r->exec.result + slot);
-  r->launches = launches;
+  r->work.launches = launches;
   return s;
 }
 
@@ -166,6 +167,19 @@ loom_status vet_vertex_ids(const instance *in, const char *callback, const char 
 /* ---- numbers -----------------------------------------------------------------------------------
  */
 
+int64_t vet_find_nan(run *r, loom_buf *b)
+{
+  void *p;
+  int64_t found = -1;
+  if (buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p) != LOOM_OK) return -1;
+  const loom_real *const v = p;
+  const int64_t n = buf_count(b);
+  for (int64_t i = 0; i < n && found < 0; ++i)
+    if (!isfinite(v[i])) found = i / 3;
+  buf_unmap(r->m, b);
+  return found;
+}
+
 loom_status vet_shares(const instance *in, const char *callback, const char *what, loom_buf *b)
 {
   run *const r = in->r;
@@ -182,59 +196,16 @@ loom_status vet_shares(const instance *in, const char *callback, const char *wha
 loom_status vet_finite(const instance *in, const char *callback, const char *what, loom_buf *b)
 {
   run *const r = in->r;
-  const int64_t launches = r->launches;
+  const int64_t launches = r->work.launches;
   double most = 0.0;
   LOOM_TRY(la_norm_max3(r->m, &r->exec, b, &most));
-  r->launches = launches;
+  r->work.launches = launches;
   if (isfinite(most)) return LOOM_OK;
   return call_refuse(in, callback, LOOM_E_NUMERIC, "%s is not finite, first at vertex %lld", what,
-                     (long long)measure_find_nan(r, b));
+                     (long long)vet_find_nan(r, b));
 }
 
 loom_status vet_trial(run *r, loom_buf *b)
 {
   return vet_finite(&r->solver, "iterate", "step->trial", b);
-}
-
-/* A pair whose numbers are not finite, -1 if there is none. */
-static int64_t bad_pair(run *r, const loom_pairs *p)
-{
-  loom_buf *const all[] = {p->w, p->normal, p->gap, p->point};
-  static const int width[] = {4, 3, 1, 3};
-  for (size_t i = 0; i < LOOM_COUNT(all) && p->count > 0; ++i) {
-    void *m;
-    int64_t found = -1;
-    if (buf_map(r->m, NULL, all[i], LOOM_READ, LOOM_AT_HOST, &m) != LOOM_OK) return -1;
-    for (int64_t j = 0; j < p->count * width[i] && found < 0; ++j)
-      if (!isfinite(((const loom_real *)m)[j])) found = j / width[i];
-    (void)buf_unmap(r->m, all[i]);
-    if (found >= 0) return found;
-  }
-  return -1;
-}
-
-loom_status vet_blame(run *r)
-{
-  loom_buf *g = NULL;
-  if (r->num_contact == 0 || measure_find_nan(r, r->buf.grad_free) >= 0) return LOOM_OK;
-  for (int i = 0; i < r->num_contact; ++i) {
-    contact_inst *const c = &r->contact[i];
-    const int64_t pair = bad_pair(r, &c->pairs);
-    double energy = 0.0, dissipation = 0.0;
-    if (pair >= 0)
-      return call_refuse(&c->in, "update", LOOM_E_NUMERIC,
-                         "pair %lld of %lld that detection found for it has a weight, normal, gap "
-                         "or point that is not finite",
-                         (long long)pair, (long long)c->pairs.count);
-    LOOM_TRY(buf_new(r->m, "core", "gradient of one model", LOOM_REAL,
-                     3 * (int64_t)r->scene->pub.num_verts, &g));
-    LOOM_TRY(contact_eval(r, c, r->st.problem, r->st.x, &energy, &dissipation, g));
-    const int64_t v = measure_find_nan(r, g);
-    buf_free(r->m, g);
-    if (v >= 0)
-      return call_refuse(
-          &c->in, (c->in.plugin->ops.contact->provides & LOOM_CONT_GRADIENT) ? "eval" : "quad",
-          LOOM_E_NUMERIC, "its gradient is not finite, first at vertex %lld", (long long)v);
-  }
-  return LOOM_OK;
 }

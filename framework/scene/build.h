@@ -71,6 +71,7 @@ typedef struct builder {
   scene_counts counts;    /* so far */
 } builder;
 
+/* ---- build.c ---- */
 /* Appends a line for the user to s->notes. */
 loom_status build_note(builder *b, const char *fmt, ...) LOOM_PRINTF(2, 3);
 loom_status build_copy(builder *b, const char *text, char **out);
@@ -98,8 +99,6 @@ loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *o
 loom_status build_bind(builder *b, object *o, const char *section, void *own);
 int build_has(const object *o, int type); /* has it elements of type elem_at(type)? */
 const void *build_elem_settings(const object *o, int type);
-/* The type that has the settings: of types with the same rows the first. */
-int elem_settings_of(int type);
 /* "model = stvk+isometric or stvk+shell": what keys of the type take */
 void build_model_takes(int type, char *text, size_t len);
 

@@ -10,15 +10,6 @@ static int is_of(const elem_type *t, const char *section)
   return t->section != NULL && strcmp(t->section, section) == 0;
 }
 
-int elem_settings_of(int type)
-{
-  const elem_type *const t = elem_at(type);
-  for (int i = 0; i < type; ++i)
-    if (elem_at(i)->params == t->params && t->params != NULL && is_of(elem_at(i), t->section))
-      return i;
-  return type;
-}
-
 const void *build_elem_settings(const object *o, int type)
 {
   return &o->elem[elem_settings_of(type)];

@@ -26,6 +26,7 @@
 #include <time.h>
 
 #include "run/run_state.h"
+#include "run/step.h"
 #include "triad.h"
 
 typedef struct options {

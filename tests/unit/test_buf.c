@@ -1,4 +1,4 @@
-/* buf.c, set.c, maps.c: contents, locks, leaks, failing allocations; with and without check mode.
+/* buf.c, set.c: contents, locks, leaks, failing allocations; with and without check mode.
  */
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,0 +1,20 @@
+/* work.h - work that is charged to the method in a step: counters and kernel launches. */
+#ifndef LOOM_WORK_H
+#define LOOM_WORK_H
+
+#include "loom/host.h"
+#include "run/run.h"
+
+typedef struct run_work {
+  int64_t counters[LOOM_NUM_COUNTERS]; /* of this step, but LOOM_C_LAUNCH */
+  int64_t launches;                    /* of this step; kernels count there by themselves */
+  int measuring;                       /* work is nobody's */
+} run_work;
+
+void work_reset(run *r); /* a step begins */
+/* Charge work, LOOM_C_*, to the method; nothing while the core measures.  Services charge
+ * what plugins ask for, and the core what it does in their place.  From any thread. */
+void work_charge(run *r, int counter, int64_t n);
+void work_read(const run *r, int64_t out[LOOM_NUM_COUNTERS]);
+
+#endif

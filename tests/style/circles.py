@@ -1,0 +1,84 @@
+"""Do files of framework/ depend on each other in circles?
+
+Usage: circles.py SOURCES OBJECTS   framework/, and the folder of its objects in a build
+
+Files may depend on each other one way, or two on each other; from three on nobody can say which one
+to read first.  What counts: who calls whom within a folder, and which header includes which.  Prints
+every circle; exit code 1 if there are any.
+"""
+
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def circles(uses):
+    """Sets of nodes that reach each other, from {node: {node: why}}."""
+
+    def reach(start):
+        seen, todo = set(), [start]
+        while todo:
+            for to in uses.get(todo.pop(), {}):
+                if to not in seen:
+                    seen.add(to)
+                    todo.append(to)
+        return seen
+
+    reached = {a: reach(a) for a in uses}
+    return {frozenset(b for b in to if a in reached.get(b, ())) for a, to in reached.items() if a in to}
+
+
+def calls(sources, objects):
+    """{file: {file: names}} within each folder."""
+    uses = collections.defaultdict(lambda: collections.defaultdict(set))
+    for folder in sorted(p for p in objects.iterdir() if p.is_dir()):
+        owner, needed = {}, {}
+        for path in sorted(folder.rglob("*.o")):
+            file = str(path.relative_to(objects))[:-2]
+            if not (sources / file).exists():
+                continue  # of a file that was removed
+            needed[file] = set()
+            for line in subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout.splitlines():
+                *_, kind, name = line.split()
+                if kind in "TDRB":
+                    owner[name] = file
+                elif kind == "U":
+                    needed[file].add(name)
+        for file, names in needed.items():
+            for name in names & owner.keys():
+                if owner[name] != file:
+                    uses[file][owner[name]].add(name)
+    return uses
+
+
+def includes(sources):
+    """{header: {header: nothing}}"""
+    uses = {}
+    for path in sources.rglob("*.h"):
+        text = path.read_text()
+        found = re.findall(r'^#include "([^"]+)"', text, re.M)
+        here = [path.parent / f if (path.parent / f).exists() else sources / f for f in found]
+        uses[str(path.relative_to(sources))] = {str(h.relative_to(sources)): () for h in here if h.exists()}
+    return uses
+
+
+def main(sources, objects):
+    called = calls(sources, objects)
+    if not called:
+        sys.exit(f"{objects}: no objects")
+    bad = 0
+    for uses, least, what in ((called, 3, "call"), (includes(sources), 1, "include")):
+        for circle in sorted(circles(uses), key=sorted):
+            if len(circle) < least:
+                continue
+            bad += 1
+            print(f"{len(circle)} files {what} each other in a circle:")
+            for a in sorted(circle):
+                for b in sorted(uses[a].keys() & circle):
+                    print(f"  {a} -> {b}: {', '.join(sorted(uses[a][b]))}".rstrip(": "))
+    return bad > 0
+
+
+sys.exit(main(*map(pathlib.Path, sys.argv[1:])))
