@@ -30,19 +30,63 @@ function(loom_add_kernels target)
   endforeach()
 endfunction()
 
-# loom_add_plugin(<name> SOURCES <c files> [KERNELS <kernel files>] [LIBRARIES <targets>])
+# loom_kits(<variable> <kit>...): the targets of kits, for target_link_libraries().
+function(loom_kits out)
+  set(targets)
+  foreach(kit IN LISTS ARGN)
+    if(NOT TARGET loom_kit_${kit})
+      get_property(all GLOBAL PROPERTY LOOM_KITS)
+      list(JOIN all " " all)
+      message(FATAL_ERROR "there is no kit '${kit}'; kits: ${all}")
+    endif()
+    list(APPEND targets loom_kit_${kit})
+  endforeach()
+  set(${out} ${targets} PARENT_SCOPE)
+endfunction()
+
+# loom_add_kit(<name> SOURCES <c files> [KERNELS <kernel files>] [KITS <kits>])
+#
+# What several plugins share, a static library: compiled once in a tree and linked into each plugin
+# that names it, with all symbols hidden.  Files are relative to LOOM_KIT_DIR.
+function(loom_add_kit name)
+  cmake_parse_arguments(PARSE_ARGV 1 K "" "" "SOURCES;KERNELS;KITS")
+  set(target loom_kit_${name})
+  if(TARGET ${target})
+    return()
+  endif()
+  foreach(list K_SOURCES K_KERNELS)
+    foreach(file IN LISTS ${list})
+      cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${LOOM_KIT_DIR} NORMALIZE)
+      list(APPEND ${list}_ABSOLUTE ${file})
+    endforeach()
+  endforeach()
+  loom_kits(kits ${K_KITS})
+  add_library(${target} STATIC EXCLUDE_FROM_ALL ${K_SOURCES_ABSOLUTE})
+  add_library(loom::kit_${name} ALIAS ${target})
+  loom_add_kernels(${target} ${K_KERNELS_ABSOLUTE})
+  target_include_directories(${target} PUBLIC ${LOOM_PLUGIN_INCLUDES})
+  target_link_libraries(${target} PUBLIC loom_flags ${kits})
+  set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden
+    CUDA_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
+  set_property(GLOBAL APPEND PROPERTY LOOM_KITS ${name})
+endfunction()
+
+# loom_add_plugin(<name> SOURCES <c files> [KERNELS <kernel files>] [KITS <kits>]
+#                 [LIBRARIES <targets>])
 #
 # One MODULE <name>.so with one exported symbol.  It links nothing of the core.
 function(loom_add_plugin name)
-  cmake_parse_arguments(PARSE_ARGV 1 P "" "" "SOURCES;KERNELS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 P "" "" "SOURCES;KERNELS;KITS;LIBRARIES")
   if(P_UNPARSED_ARGUMENTS OR P_KEYWORDS_MISSING_VALUES OR NOT P_SOURCES)
     message(FATAL_ERROR "loom_add_plugin(${name}): '${P_UNPARSED_ARGUMENTS}' is not understood, or a "
       "list is empty; write loom_add_plugin(<name> SOURCES <c files> [KERNELS <kernel files>] "
-      "[LIBRARIES <targets>])")
+      "[KITS <kits>] [LIBRARIES <targets>])")
   endif()
+  loom_kits(kits ${P_KITS})
   add_library(${name} MODULE ${P_SOURCES})
   loom_add_kernels(${name} ${P_KERNELS})
-  target_link_libraries(${name} PRIVATE loom_flags ${P_LIBRARIES})
+  target_include_directories(${name} PRIVATE ${LOOM_PLUGIN_INCLUDES})
+  target_link_libraries(${name} PRIVATE loom_flags ${kits} ${P_LIBRARIES})
   if(LOOM_HAVE_CUDA)
     target_link_libraries(${name} PRIVATE CUDA::cudart_static)
     set_target_properties(${name} PROPERTIES CUDA_RUNTIME_LIBRARY Static)

@@ -26,8 +26,9 @@ loom_status la_norm_max3(mem *m, const loom_exec *e, loom_buf *x, double *out);
 loom_status la_norm_max3_slot(mem *m, const loom_exec *e, loom_buf *x, int slot);
 
 /* ---- primitives ----------------------------------------------------------------- */
-/* out[i] = sum of in[0..i), i64; out has count(in) + 1 items, the last is the total */
-loom_status la_scan_i64(mem *m, const loom_exec *e, loom_buf *in, loom_buf *out);
+/* out[i] = sum of in[0..i), i64; out has count(in) + 1 items, the last one is also *total (NULL:
+ * not wanted) */
+loom_status la_scan_i64(mem *m, const loom_exec *e, loom_buf *in, loom_buf *out, int64_t *total);
 /* stable ascending sort of key (u64) in place; perm (i32) receives the old indices */
 loom_status la_sort_u64(mem *m, const loom_exec *e, loom_buf *key, loom_buf *perm);
 /* out[i] = first[second[i]] (i32): the permutation that applies `first`, then `second` */

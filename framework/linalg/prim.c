@@ -50,7 +50,7 @@ static loom_status scan_mapped(mem *m, const loom_exec *e, const int64_t *in, in
 #endif
 }
 
-loom_status la_scan_i64(mem *m, const loom_exec *e, loom_buf *in, loom_buf *out)
+loom_status la_scan_i64(mem *m, const loom_exec *e, loom_buf *in, loom_buf *out, int64_t *total)
 {
   const int64_t n = buf_count(in);
   buf_maps q = {.m = m, .e = e};
@@ -59,6 +59,8 @@ loom_status la_scan_i64(mem *m, const loom_exec *e, loom_buf *in, loom_buf *out)
   const int64_t *from = buf_maps_add(&q, in, LOOM_READ);
   int64_t *to = buf_maps_add(&q, out, buf_count(out) == n + 1 ? LOOM_WRITE : LOOM_RDWR);
   if (q.status == LOOM_OK) q.status = scan_mapped(m, e, from, to, n);
+  if (q.status == LOOM_OK && total != NULL)
+    q.status = exec_read(mem_err(m), e, to + n, sizeof *total, total);
   return buf_maps_end(&q);
 }
 

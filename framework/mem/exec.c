@@ -77,15 +77,18 @@ void exec_close(loom_exec *q)
 loom_status exec_fetch(loom_err *err, const loom_exec *q, int first, int count, double *host)
 {
   loom_real values[LOOM_NUM_RESULTS];
-  const loom_real *from = q->result + first;
   if (first < 0 || count < 0 || count > LOOM_NUM_RESULTS - first)
     return err_set(err, LOOM_E_ARG, "results %d to %d; there are %d slots", first,
                    first + count - 1, LOOM_NUM_RESULTS);
-  if (q->backend == LOOM_CUDA) {
-    LOOM_TRY(dev_copy(err, q->stream, values, from, (size_t)count * sizeof *values, DEV_TO_HOST));
-    from = values;
-  }
-  for (int i = 0; i < count; ++i) host[i] = (double)from[i];
+  LOOM_TRY(exec_read(err, q, q->result + first, (size_t)count * sizeof *values, values));
+  for (int i = 0; i < count; ++i) host[i] = (double)values[i];
+  return LOOM_OK;
+}
+
+loom_status exec_read(loom_err *err, const loom_exec *q, const void *p, size_t bytes, void *host)
+{
+  if (q->backend == LOOM_CUDA) return dev_copy(err, q->stream, host, p, bytes, DEV_TO_HOST);
+  memcpy(host, p, bytes);
   return LOOM_OK;
 }
 

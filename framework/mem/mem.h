@@ -41,6 +41,8 @@ loom_status exec_open(loom_err *err, int backend, int threads, int deterministic
 void exec_close(loom_exec *q);
 /* Copy exec->result[first .. first+count) to the host; waits for the stream. */
 loom_status exec_fetch(loom_err *err, const loom_exec *q, int first, int count, double *host);
+/* Copy `bytes` at p, memory of q's side, to the host; waits for the stream. */
+loom_status exec_read(loom_err *err, const loom_exec *q, const void *p, size_t bytes, void *host);
 /* Zero `bytes` at p, memory of q's side. */
 loom_status exec_zero(loom_err *err, const loom_exec *q, void *p, size_t bytes);
 loom_status exec_sync(loom_err *err, const loom_exec *q);

@@ -272,12 +272,12 @@ static loom_status host_spmv_bsr3(const loom_host *h, const loom_exec *e, const 
   return la_spmv_bsr3(run_of(h)->m, e, A, x, y);
 }
 static loom_status host_scan_i64(const loom_host *h, const loom_exec *e, loom_buf *in,
-                                 loom_buf *out)
+                                 loom_buf *out, int64_t *total)
 {
   HOST_NOT_NULL(h, "scan_i64", e);
   HOST_NOT_NULL(h, "scan_i64", in);
   HOST_NOT_NULL(h, "scan_i64", out);
-  return la_scan_i64(run_of(h)->m, e, in, out);
+  return la_scan_i64(run_of(h)->m, e, in, out, total);
 }
 static loom_status host_sort_u64(const loom_host *h, const loom_exec *e, loom_buf *key,
                                  loom_buf *perm)

@@ -84,7 +84,7 @@ static loom_status reorder(mem *m, const loom_exec *e, loom_pairs *p, loom_buf *
                             .perm = buf_maps_add(&b, perm, LOOM_READ),
                             .flag = buf_maps_add(&b, flag, LOOM_WRITE)};
   LOOM_TRY(buf_maps_launch(&b, &k_first, &fa, num, NULL));
-  LOOM_TRY(la_scan_i64(m, e, flag, place));
+  LOOM_TRY(la_scan_i64(m, e, flag, place, NULL));
 
   if (q->kind == NULL) LOOM_TRY(pairs_new(m, q));
   LOOM_TRY(pairs_reserve(m, q, num));

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The folders of framework/ are layers: a file includes only what stands in the same folder or in one
-# that comes before it here.  Plugins see the public headers, geometry for kernels and each other's
-# shared folders.
+# that comes before it here.  Plugins see the public headers, kits, geometry for kernels and their own
+# folder; kits each other, and no plugin.
 . "${0%/*}/common.sh"
 layers='loom  core  mem  geom  audit  linalg  config  log  elements  scene  run  contract  app'
 bad=$(files 'framework/*.c' 'framework/*.h' | grep -vE '^framework/(include|doc|cmake)/' |
@@ -16,5 +16,8 @@ bad=$(files 'framework/*.c' 'framework/*.h' | grep -vE '^framework/(include|doc|
     esac
   done)
 [ -z "$bad" ] || { echo "included from a higher layer ($layers):"; echo "$bad"; exit 1; }
-above=$(files 'plugins/*.c' 'plugins/*.h' | xargs grep -nE '^#include "(app|run|contract|scene|log|config|audit)/')
-[ -z "$above" ] || { echo "a plugin knows the core's inside:"; echo "$above"; exit 1; }
+above=$(files 'plugins/*.c' 'plugins/*.h' | xargs grep -nE '^#include "[^"]*/' |
+  grep -vE '"(loom|kit)/[a-z_.]+"|"geom/([a-z_]+\.kern\.h|obstacle_view\.h)"')
+[ -z "$above" ] || { echo "a plugin includes more than loom/, kit/ and kernels of geom/:"; echo "$above"; exit 1; }
+own=$(files 'plugins/kit/*.c' 'plugins/kit/*.h' | xargs grep -nE '^#include "[^/"]*"')
+[ -z "$own" ] || { echo "a kit includes its headers as kit/...:"; echo "$own"; exit 1; }

@@ -100,9 +100,10 @@ static loom_status host_spmv(const loom_host *h, const loom_exec *e, const loom_
 {
   return la_spmv_bsr3(of(h)->m, e, A, x, y);
 }
-static loom_status host_scan(const loom_host *h, const loom_exec *e, loom_buf *in, loom_buf *out)
+static loom_status host_scan(const loom_host *h, const loom_exec *e, loom_buf *in, loom_buf *out,
+                             int64_t *total)
 {
-  return la_scan_i64(of(h)->m, e, in, out);
+  return la_scan_i64(of(h)->m, e, in, out, total);
 }
 static loom_status host_sort(const loom_host *h, const loom_exec *e, loom_buf *key, loom_buf *perm)
 {

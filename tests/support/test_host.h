@@ -27,7 +27,7 @@ typedef struct test_host {
 /* check: buffers in check mode (copies, poison). */
 void th_open(test_host *t, int threads, int check);
 void th_open_on(test_host *t, int backend, int threads, int check);
-/* Frees the scene and fails the test if a plugin left a buffer behind. */
+/* Frees all; fails the test if something is still mapped. */
 void th_close(test_host *t);
 
 loom_buf *th_buf(test_host *t, int type, int64_t count, const void *values); /* NULL: zeros */

@@ -91,7 +91,7 @@ static void sort_and_scan(const loom_exec *e, int64_t n, uint64_t **key, int32_t
   loom_buf *keys = t_buf(m, LOOM_U64, n, k), *order = t_buf(m, LOOM_I32, n, NULL),
            *in = t_buf(m, LOOM_I64, n, k), *out = t_buf(m, LOOM_I64, n + 1, NULL);
   T_OK(m, la_sort_u64(m, e, keys, order));
-  T_OK(m, la_scan_i64(m, e, in, out));
+  T_OK(m, la_scan_i64(m, e, in, out, NULL));
   *key = t_read(m, keys);
   *perm = t_read(m, order);
   *sums = t_read(m, out);

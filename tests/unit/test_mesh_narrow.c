@@ -1,8 +1,8 @@
-/* test_mesh_narrow.c - lists of candidates in chunks, plugins/collision/mesh_common. */
+/* test_mesh_narrow.c - lists of candidates in chunks, kit/mesh_query. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "mesh.h"
+#include "kit/mesh_query.h"
 #include "support/mesh_case.h"
 
 typedef struct lister {

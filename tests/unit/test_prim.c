@@ -133,8 +133,10 @@ Test(prim, scan)
         mem *m = t_mem(check);
         loom_exec e = t_exec(threads);
         loom_buf *in = t_buf(m, LOOM_I64, n, v), *out = t_buf(m, LOOM_I64, n + 1, NULL);
-        T_OK(m, la_scan_i64(m, &e, in, out));
-        int64_t *got = t_read(m, out), sum = 0;
+        int64_t total = -1, sum = 0;
+        T_OK(m, la_scan_i64(m, &e, in, out, &total));
+        int64_t *got = t_read(m, out);
+        cr_assert_eq(total, got[n]);
         for (int64_t i = 0; i <= n; ++i) {
           cr_assert_eq(got[i], sum);
           if (i < n) sum += v[i];
@@ -198,8 +200,8 @@ Test(prim, misuse_is_refused)
            *l = t_buf(m, LOOM_I64, 4, NULL);
   cr_assert_eq(la_sort_u64(m, &e, u, i), LOOM_E_ARG);
   cr_assert_eq(la_sort_u64(m, &e, l, i), LOOM_E_ARG);
-  cr_assert_eq(la_scan_i64(m, &e, l, l), LOOM_E_ARG);
-  cr_assert_eq(la_scan_i64(m, &e, l, u), LOOM_E_ARG);
+  cr_assert_eq(la_scan_i64(m, &e, l, l, NULL), LOOM_E_ARG);
+  cr_assert_eq(la_scan_i64(m, &e, l, u, NULL), LOOM_E_ARG);
   cr_assert(mem_mapped(m) == NULL);
   exec_close(&e);
   mem_free(m);

@@ -166,8 +166,10 @@ struct loom_host {
                            double *out); /* length of the longest row of [n][3] */
   loom_status (*spmv_bsr3)(const loom_host *h, const loom_exec *e, const loom_bsr3 *A, loom_buf *x,
                            loom_buf *y); /* y = A x, [n][3] */
-  loom_status (*scan_i64)(const loom_host *h, const loom_exec *e, loom_buf *in,
-                          loom_buf *out); /* exclusive sums of i64 [m]; out i64 [m+1], last: all */
+  /* exclusive sums of i64 [m]; out i64 [m+1].  *total: the last one; it waits for the device; NULL:
+   * not wanted */
+  loom_status (*scan_i64)(const loom_host *h, const loom_exec *e, loom_buf *in, loom_buf *out,
+                          int64_t *total);
   loom_status (*sort_u64)(const loom_host *h, const loom_exec *e, loom_buf *key,
                           loom_buf *perm); /* stable; key u64 [m] sorted in place, perm i32 [m] */
 

@@ -1,17 +1,27 @@
-/* brute.c - collision plugin `brute`: all pairs of triangles' features, no broad phase.
+/* brute.c - all pairs of triangles' features, no broad phase: the exemplary collision plugin.
  *
- * The oracle for the others: every vertex is compared with every triangle and every edge with
- * every other edge, so a pair can only be missed by the narrow phase, which all share
- * (mesh_common).  The cost is quadratic, hence `max_tests`. */
+ * Read this file first if you want to write detection for cloth and body meshes, then
+ * kit/mesh_query.h.  It has every part that such a plugin needs and nothing else: settings, state,
+ * a broad phase that lists the names of candidates, the two questions the core asks, and the
+ * descriptor. What a pair is, its gap, weights and key, the exact tests and step bounds are those
+ * of kit/mesh_query, so that all plugins for meshes report the same pairs; what they differ in is
+ * the broad phase, which here is none: brute.kern.c names every vertex with every triangle and
+ * every edge with every later edge.
+ *
+ * It is also the oracle for the others: a pair can only be missed by what all share.  The cost is
+ * quadratic, hence `max_tests`.
+ */
 #include <stdlib.h>
 
-#include "../mesh_common/mesh.h"
 #include "brute.kern.h"
+#include "kit/mesh_query.h"
 #include "loom/plugin.h"
 
 static const lk_entry k_count[2] = {LK_ENTRY(brute_count_vt), LK_ENTRY(brute_count_ee)};
 static const lk_entry k_list[2] = {LK_ENTRY(brute_list_vt), LK_ENTRY(brute_list_ee)};
 
+/* Settings: a plain struct, and a table that lets the core parse, check, document and log every
+ * member; the kit has the rows of what its continuous detection can be set to. */
 typedef struct {
   int32_t ccd;
   double keep;
@@ -26,8 +36,9 @@ static const loom_param params[] = {
                    "square of edges; scenes with more are refused."),
 };
 
+/* State of one instance.  There are no globals: two instances may run side by side. */
 typedef struct {
-  mesh m;
+  mesh m;             /* cloth and bodies as one mesh, and what was found */
   uint32_t kinds;     /* of the query under way */
   loom_buf *count[2]; /* i64 [vertices], [edges] */
   loom_buf *place[2]; /* i64 [vertices + 1], [edges + 1] */
@@ -40,7 +51,7 @@ static loom_status brute_create(const loom_host *h, const loom_scene *sc, const 
   const settings *const s = set;
   brute *const d = calloc(1, sizeof *d);
   LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = d;
+  *self = d; /* from here on destroy() cleans up, also if create() fails below */
   const mesh_params p = {.method = s->ccd, .keep = s->keep, .max_steps = s->max_steps};
   LOOM_TRY(mesh_create(&d->m, h, sc, e, &p));
   const double tests = (double)d->m.num_verts * d->m.num_tris +
@@ -58,8 +69,13 @@ static loom_status brute_create(const loom_host *h, const loom_scene *sc, const 
   return LOOM_OK;
 }
 
+/* The core frees the buffers. */
 static void brute_destroy(void *self) { free(self); }
 
+/* ---- broad phase: count, scan, fill -------------------------------------------------------- */
+
+/* Fill: the kit asks for names in chunks, so that memory stays linear.  Each element writes behind
+ * its own place, so nothing needs an atomic and the order is always the same. */
 static loom_status list(void *self, const mesh_view *v, int family, int64_t first, int64_t end,
                         int64_t base, loom_buf *place, loom_buf *name)
 {
@@ -74,6 +90,8 @@ static loom_status list(void *self, const mesh_view *v, int family, int64_t firs
   return plug_launch(&m, &k_list[family], &args, end - first, NULL);
 }
 
+/* Count and scan, family by family: vertices with triangles, edges with edges.  `w` says how far
+ * apart pairs may be; a real broad phase grows its boxes by that. */
 static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
 {
   brute *const d = self;
@@ -85,19 +103,22 @@ static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
     plug_maps m = plug_maps_on(h, d->m.e);
     const brute_args args = {.m = *v, .kinds = w->kinds, .count = plug_write(&m, d->count[f])};
     LOOM_TRY(plug_launch(&m, &k_count[f], &args, d->num[f], NULL));
-    LOOM_TRY(h->scan_i64(h, d->m.e, d->count[f], d->place[f]));
+    LOOM_TRY(h->scan_i64(h, d->m.e, d->count[f], d->place[f], NULL));
     LOOM_TRY(mesh_collect(&d->m, v, w, f, d->place[f], d->num[f], list, d, &listed));
   }
   return LOOM_OK;
 }
 
-/* It keeps nothing from step to step. */
+/* ---- what the core asks -------------------------------------------------------------------- */
+
+/* It keeps nothing from step to step, so there is neither reset() nor checkpoint(). */
 static loom_status brute_begin_step(void *self, const loom_step *s)
 {
   (void)self, (void)s;
   return LOOM_OK;
 }
 
+/* DETECT: which pairs are near, or meet on their way?  LOOM_GROW where `out` is too small. */
 static loom_status brute_detect(void *self, const loom_step *s, const loom_query *q,
                                 loom_pairs *out)
 {
@@ -105,6 +126,7 @@ static loom_status brute_detect(void *self, const loom_step *s, const loom_query
   return mesh_detect(&d->m, s, q, out, broad, d);
 }
 
+/* FILTER: how far may everything go from x0 towards x1? */
 static loom_status brute_max_step(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
                                   loom_bound *out)
 {
@@ -112,6 +134,8 @@ static loom_status brute_max_step(void *self, const loom_step *s, loom_buf *x0, 
   return mesh_max_step(&d->m, s, x0, x1, out, broad, d);
 }
 
+/* The table the core calls: `provides` is what the fit test compares with what contact models and
+ * the filter need. */
 static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD |
                                                    LOOM_COLL_OVERLAP | LOOM_COLL_STEP_GLOBAL |
@@ -127,11 +151,12 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(collision, ops, LK_BACKENDS),
     .name = "brute",
     .version = "0.1.0",
-    .summary = "all pairs of triangle meshes: the oracle",
+    .summary = "all pairs of triangle meshes: the oracle; the exemplary plugin",
     .reference = "none: every vertex with every triangle, every "
                  "edge with every edge",
     .license = "MIT",
     LOOM_SETTINGS(settings, params),
 };
 
+/* The only exported symbol of the module, loom_plugin_query(). */
 LOOM_EXPORT_PLUGIN(&plugin)

@@ -2,7 +2,7 @@
 #ifndef BRUTE_KERN_H
 #define BRUTE_KERN_H
 
-#include "../mesh_common/mesh.kern.h"
+#include "kit/mesh_query.kern.h"
 
 typedef struct brute_args {
   mesh_view m;

@@ -9,7 +9,7 @@
  * by one sort on any backend.
  *
  * One query: refit, pairs of leaves (count, scan, fill), for each family the candidates of
- * these (count, scan, fill in chunks), quick and exact test (mesh_common).
+ * these (count, scan, fill in chunks), quick and exact test (kit/mesh_query).
  */
 #include <stdlib.h>
 
@@ -115,8 +115,7 @@ static loom_status count_meetings(patch_bvh *d)
   const bvh_meet_args args = {
       .b = d->view, .kinds = d->kinds, .count = plug_write(&m, d->leaf_count)};
   LOOM_TRY(plug_launch(&m, &k_meet_count, &args, d->t.num_cloth, NULL));
-  LOOM_TRY(h->scan_i64(h, d->m.e, d->leaf_count, d->leaf_place));
-  return mesh_place_at(&d->m, d->leaf_place, d->t.num_cloth, &d->num_pairs);
+  return h->scan_i64(h, d->m.e, d->leaf_count, d->leaf_place, &d->num_pairs);
 }
 
 /* Pairs of leaves whose boxes meet, to d->pair. */
@@ -167,7 +166,7 @@ static loom_status count(patch_bvh *d, int family)
   bvh_pairs_args args = pairs_args(d, &m);
   args.count = plug_write(&m, d->count);
   LOOM_TRY(plug_launch(&m, &k_count[family], &args, h->buf_count(h, d->count), NULL));
-  return h->scan_i64(h, d->m.e, d->count, d->place);
+  return h->scan_i64(h, d->m.e, d->count, d->place, NULL);
 }
 
 /* Refit for the motion of v, map the tree, and count the pairs of leaves that meet. */

@@ -12,7 +12,7 @@
 #ifndef PATCH_BVH_KERN_H
 #define PATCH_BVH_KERN_H
 
-#include "../mesh_common/mesh.kern.h"
+#include "kit/mesh_query.kern.h"
 #include "patches.h"
 
 enum { BVH_MAX_LEVELS = 32, BVH_HILBERT_BITS = 20 };

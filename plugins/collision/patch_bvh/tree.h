@@ -2,7 +2,7 @@
 #ifndef PATCH_BVH_TREE_H
 #define PATCH_BVH_TREE_H
 
-#include "../mesh_common/mesh.h"
+#include "kit/mesh_query.h"
 #include "patch_bvh.kern.h"
 
 typedef struct tree {

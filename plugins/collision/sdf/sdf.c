@@ -18,7 +18,7 @@
 
 static const lk_entry k_find = LK_ENTRY(sdf_find), k_fill = LK_ENTRY(sdf_fill);
 static const lk_entry k_count = LK_ENTRY(sdf_count);
-static const lk_entry k_pick = LK_ENTRY(sdf_pick), k_bound = LK_ENTRY(sdf_bound);
+static const lk_entry k_bound = LK_ENTRY(sdf_bound);
 static const lk_entry k_shortest = LK_ENTRY(sdf_shortest), k_blocker = LK_ENTRY(sdf_blocker);
 
 typedef struct {
@@ -49,7 +49,6 @@ typedef struct {
   loom_buf *found;        /* u8 [num_obstacles n] */
   loom_buf *count;        /* i64 [groups], of SDF_GROUP candidates */
   loom_buf *place;        /* i64 [groups + 1] */
-  loom_buf *total;        /* i64 [1] */
   loom_buf *t;            /* real [n], step bounds */
   loom_buf *result;       /* real [1] */
   int64_t num_candidates; /* num_obstacles n */
@@ -147,7 +146,6 @@ static loom_status sdf_create(const loom_host *h, const loom_scene *sc, const lo
   LOOM_TRY(h->buf_new(h, "found", LOOM_U8, d->num_candidates, &d->found));
   LOOM_TRY(h->buf_new(h, "found in a group", LOOM_I64, d->num_groups, &d->count));
   LOOM_TRY(h->buf_new(h, "place of a group", LOOM_I64, d->num_groups + 1, &d->place));
-  LOOM_TRY(h->buf_new(h, "total", LOOM_I64, 1, &d->total));
   LOOM_TRY(h->buf_new(h, "steps", LOOM_REAL, sc->num_verts, &d->t));
   return h->buf_new(h, "result", LOOM_REAL, 1, &d->result);
 }
@@ -210,7 +208,6 @@ static loom_status query_close(sdf *d, plug_maps *m)
 static loom_status find(sdf *d, const sdf_query *q, int64_t *total)
 {
   const loom_host *const h = d->h;
-  void *p;
   plug_maps m = plug_maps_on(h, d->e);
   const sdf_find_args fa = {.q = *q, .found = plug_write(&m, d->found)};
   LOOM_TRY(plug_launch(&m, &k_find, &fa, d->num_candidates, NULL));
@@ -218,13 +215,7 @@ static loom_status find(sdf *d, const sdf_query *q, int64_t *total)
                              .count = plug_write(&m, d->count),
                              .num = (lk_int)d->num_candidates};
   LOOM_TRY(plug_launch(&m, &k_count, &ca, d->num_groups, NULL));
-  LOOM_TRY(h->scan_i64(h, d->e, d->count, d->place));
-  const sdf_pick_args pa = {
-      .from = plug_read(&m, d->place), .to = plug_write(&m, d->total), .at = d->num_groups};
-  LOOM_TRY(plug_launch(&m, &k_pick, &pa, 1, NULL));
-  LOOM_TRY(h->map(h, d->e, d->total, LOOM_READ, LOOM_AT_HOST, &p));
-  *total = *(const int64_t *)p;
-  return h->unmap(h, d->total);
+  return h->scan_i64(h, d->e, d->count, d->place, total);
 }
 
 /* Second pass: write the pairs behind those of other plugins. */

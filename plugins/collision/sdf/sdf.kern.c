@@ -122,8 +122,6 @@ LK_KERNEL_PLAIN(sdf_fill, a, c)
   LK_STORE3(a->point, j, hit.point);
 }
 
-LK_KERNEL_PLAIN(sdf_pick, a, i) { a->to[i] = a->from[a->at]; }
-
 /* Largest t for which the gap stays above the floor on the way, for one body. */
 LK_FN lk_real bound_of(const sdf_bound_args *a, const obst_view *o, lk_int i)
 {

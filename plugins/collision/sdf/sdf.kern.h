@@ -52,13 +52,6 @@ typedef struct sdf_fill_args {
 } sdf_fill_args;
 LK_DECLARE(sdf_fill, sdf_fill_args)
 
-typedef struct sdf_pick_args {
-  const int64_t *LK_RESTRICT from;
-  int64_t *LK_RESTRICT to;
-  int64_t at;
-} sdf_pick_args;
-LK_DECLARE(sdf_pick, sdf_pick_args) /* to[0] = from[at] */
-
 typedef struct sdf_bound_args {                   /* safe steps from x0 towards x1 */
   const obst_view *LK_RESTRICT view;              /* [num_obst] */
   const lk_real *LK_RESTRICT x0, *LK_RESTRICT x1; /* [n][3] m */

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../mesh_common/mesh.h"
+#include "kit/mesh_query.h"
 #include "loom/plugin.h"
 #include "spatial_hash.kern.h"
 
@@ -117,8 +117,7 @@ static loom_status count_entries(spatial_hash *d, int family, int64_t *num)
     hash_args args = d->args;
     args.count = plug_write(&m, d->count[family]);
     LOOM_TRY(plug_launch(&m, &k_cells[family], &args, d->num_items[family], NULL));
-    LOOM_TRY(h->scan_i64(h, d->m.e, d->count[family], d->place[family]));
-    LOOM_TRY(mesh_place_at(&d->m, d->place[family], d->num_items[family], num));
+    LOOM_TRY(h->scan_i64(h, d->m.e, d->count[family], d->place[family], num));
     if (*num <= most) return LOOM_OK;
   }
 }
@@ -178,7 +177,7 @@ static loom_status count(spatial_hash *d, int family)
   hash_args args = open_entries(d, &m);
   args.count = plug_write(&m, d->pairs[family]);
   LOOM_TRY(plug_launch(&m, &k_count[family], &args, d->num_groups[family], NULL));
-  return h->scan_i64(h, d->m.e, d->pairs[family], d->at[family]);
+  return h->scan_i64(h, d->m.e, d->pairs[family], d->at[family], NULL);
 }
 
 static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)

@@ -6,7 +6,7 @@
 #ifndef SPATIAL_HASH_KERN_H
 #define SPATIAL_HASH_KERN_H
 
-#include "../mesh_common/mesh.kern.h"
+#include "kit/mesh_query.kern.h"
 
 #define HASH_HALF UINT32_C(0x100000) /* cell 0 in the middle of 2^21 */
 #define HASH_NONE UINT64_MAX         /* behind all cells */

@@ -4,15 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/state.h"
 #include "yarn_grid.h"
-
-static loom_status has_count(const loom_host *h, const loom_buf *b, const char *name, int64_t n)
-{
-  LOOM_CHECK(h, h->buf_count(h, b) == n, LOOM_E_IO,
-             "the checkpoint has %lld values of %s, %lld are wanted; it belongs to another scene",
-             (long long)h->buf_count(h, b), name, (long long)n);
-  return LOOM_OK;
-}
 
 #define YG_BELIEVE(h, ok, name, k)                                                                 \
   LOOM_CHECK(h, ok, LOOM_E_IO, "the checkpoint's %s cannot be (number %lld); start the run again", \
@@ -26,57 +19,13 @@ static int64_t find_not_finite(const loom_real *v, int64_t n)
   return k;
 }
 
-static loom_status save_values(yarn_grid *d, const char *name, int type, int64_t n, size_t size,
-                               const void *values)
-{
-  const loom_host *const h = d->h;
-  loom_buf *b = NULL;
-  void *p;
-  LOOM_TRY(h->buf_new(h, name, type, n, &b));
-  LOOM_TRY(h->map(h, NULL, b, LOOM_WRITE, LOOM_AT_HOST, &p));
-  if (n > 0) memcpy(p, values, (size_t)n * size);
-  LOOM_TRY(h->unmap(h, b));
-  LOOM_TRY(h->state_io(h, 0, name, b));
-  h->buf_free(h, b);
-  return LOOM_OK;
-}
-
-/* A new buffer with the n values of the file, mapped; there is no memory taken before they are
- * known to be n. */
-static loom_status open_values(yarn_grid *d, const char *name, int type, int64_t n, loom_buf **b,
-                               void **p)
-{
-  const loom_host *const h = d->h;
-  LOOM_TRY(h->buf_new(h, name, type, 0, b));
-  LOOM_TRY(h->state_io(h, 1, name, *b));
-  LOOM_TRY(has_count(h, *b, name, n));
-  return h->map(h, NULL, *b, LOOM_READ, LOOM_AT_HOST, p);
-}
-
-static loom_status close_values(yarn_grid *d, loom_buf *b)
-{
-  LOOM_TRY(d->h->unmap(d->h, b));
-  d->h->buf_free(d->h, b);
-  return LOOM_OK;
-}
-
-static loom_status load_values(yarn_grid *d, const char *name, int type, int64_t n, size_t size,
-                               void *values)
-{
-  loom_buf *b = NULL;
-  void *p;
-  LOOM_TRY(open_values(d, name, type, n, &b, &p));
-  if (n > 0) memcpy(values, p, (size_t)n * size);
-  return close_values(d, b);
-}
-
 /* Positions [n], there and back. */
 static loom_status whole_io(yarn_grid *d, int restore, const char *name, int64_t n, loom_buf *b)
 {
   const loom_host *const h = d->h;
   void *p;
   LOOM_TRY(h->state_io(h, restore, name, b));
-  LOOM_TRY(has_count(h, b, name, n));
+  LOOM_TRY(state_has(h, b, name, n));
   if (!restore) return LOOM_OK;
   LOOM_TRY(h->map(h, NULL, b, LOOM_READ, LOOM_AT_HOST, &p));
   const int64_t bad = find_not_finite(p, n);
@@ -104,9 +53,8 @@ static loom_status save_entries(yarn_grid *d, int64_t num)
       dist[n] = e->d;
     }
   loom_status status = LOOM_OK;
-  if (ok) status = save_values(d, "yarn entries", LOOM_I32, 3 * num, sizeof *id, id);
-  if (ok && status == LOOM_OK)
-    status = save_values(d, "yarn clearances", LOOM_REAL, num, sizeof *dist, dist);
+  if (ok) status = state_save(d->h, "yarn entries", LOOM_I32, 3 * num, id);
+  if (ok && status == LOOM_OK) status = state_save(d->h, "yarn clearances", LOOM_REAL, num, dist);
   free(id);
   free(dist);
   YG_MEMORY(d, ok);
@@ -118,9 +66,9 @@ static loom_status load_entries(yarn_grid *d, int64_t num)
   const loom_host *const h = d->h;
   yg_schedule *const s = &d->sched;
   loom_buf *ids = NULL, *dists = NULL;
-  void *p, *q;
-  LOOM_TRY(open_values(d, "yarn entries", LOOM_I32, 3 * num, &ids, &p));
-  LOOM_TRY(open_values(d, "yarn clearances", LOOM_REAL, num, &dists, &q));
+  const void *p, *q;
+  LOOM_TRY(state_open(d->h, "yarn entries", LOOM_I32, 3 * num, &ids, &p));
+  LOOM_TRY(state_open(d->h, "yarn clearances", LOOM_REAL, num, &dists, &q));
   const int32_t *id = p;
   const loom_real *const dist = q;
   for (int64_t k = 0; k < num; ++k, id += 3) {
@@ -129,8 +77,8 @@ static loom_status load_entries(yarn_grid *d, int64_t num)
     YG_BELIEVE(h, !isnan(dist[k]), "clearances", k);
     YG_MEMORY(d, yg_restore_entry(s, id[0], id[1], dist[k], id[2]));
   }
-  LOOM_TRY(close_values(d, dists));
-  return close_values(d, ids);
+  LOOM_TRY(state_close(d->h, dists));
+  return state_close(d->h, ids);
 }
 
 /* ---- cells --------------------------------------------------------------------------------- */
@@ -140,8 +88,8 @@ static loom_status load_cells(yarn_grid *d, int64_t count)
 {
   const loom_host *const h = d->h;
   loom_buf *b = NULL;
-  void *p;
-  LOOM_TRY(open_values(d, "yarn cells", LOOM_I32, count, &b, &p));
+  const void *p;
+  LOOM_TRY(state_open(d->h, "yarn cells", LOOM_I32, count, &b, &p));
   const int32_t *c = p;
   for (int64_t k = 0; k < count; k += 6, c += 6) {
     double num = 1.0;
@@ -154,7 +102,7 @@ static loom_status load_cells(yarn_grid *d, int64_t count)
     YG_BELIEVE(h, num <= YG_MOST_CELLS, "cells", k);
   }
   YG_MEMORY(d, yg_enter_cells(&d->sched, p));
-  return close_values(d, b);
+  return state_close(d->h, b);
 }
 
 /* ---- boxes --------------------------------------------------------------------------------- */
@@ -164,7 +112,7 @@ static loom_status load_boxes(yarn_grid *d, const yarn_line *l, int64_t num)
   const loom_host *const h = d->h;
   void *p;
   LOOM_TRY(h->state_io(h, 1, "yarn boxes", d->boxes));
-  LOOM_TRY(has_count(h, d->boxes, "yarn boxes", num));
+  LOOM_TRY(state_has(h, d->boxes, "yarn boxes", num));
   LOOM_TRY(h->map(h, NULL, d->boxes, LOOM_READ, LOOM_AT_HOST, &p));
   const int64_t bad = yg_find_bad_box(l, p, num);
   LOOM_TRY(h->unmap(h, d->boxes));
@@ -194,11 +142,10 @@ static loom_status save(yarn_grid *d)
   yg_schedule *const s = &d->sched;
   int64_t head[4] = {s->tick, d->history, s->num - s->freed.n, d->num_boxes};
   loom_real margin = (loom_real)d->margin;
-  LOOM_TRY(save_values(d, "yarn counts", LOOM_I64, 4, sizeof *head, head));
-  LOOM_TRY(save_values(d, "yarn margin", LOOM_REAL, 1, sizeof margin, &margin));
+  LOOM_TRY(state_save(d->h, "yarn counts", LOOM_I64, 4, head));
+  LOOM_TRY(state_save(d->h, "yarn margin", LOOM_REAL, 1, &margin));
   LOOM_TRY(positions_io(d, 0));
-  LOOM_TRY(
-      save_values(d, "yarn cells", LOOM_I32, 6 * (int64_t)s->num_segs, sizeof *s->cells, s->cells));
+  LOOM_TRY(state_save(d->h, "yarn cells", LOOM_I32, 6 * (int64_t)s->num_segs, s->cells));
   LOOM_TRY(save_entries(d, head[2]));
   LOOM_TRY(d->h->buf_resize(d->h, d->boxes, d->num_boxes)); /* after a reset it is longer */
   return d->h->state_io(d->h, 0, "yarn boxes", d->boxes);
@@ -212,12 +159,12 @@ static loom_status load(yarn_grid *d, const yarn_line *l)
   loom_real margin;
   yg_forget(d);
   YG_MEMORY(d, s->num_segs == d->table.num_segs);
-  LOOM_TRY(load_values(d, "yarn counts", LOOM_I64, 4, sizeof *head, head));
+  LOOM_TRY(state_items(h, 1, "yarn counts", LOOM_I64, 4, head));
   YG_BELIEVE(h, head[0] >= 0 && head[0] < INT64_MAX / 2, "tick", head[0]);
   YG_BELIEVE(h, head[1] >= 0 && head[1] <= 2, "history", head[1]);
   YG_BELIEVE(h, head[2] >= 0 && head[2] <= INT32_MAX, "number of entries", head[2]);
   YG_BELIEVE(h, head[3] >= 0 && head[3] <= INT32_MAX / 256, "number of boxes", head[3]);
-  LOOM_TRY(load_values(d, "yarn margin", LOOM_REAL, 1, sizeof margin, &margin));
+  LOOM_TRY(state_items(h, 1, "yarn margin", LOOM_REAL, 1, &margin));
   YG_BELIEVE(h, isfinite(margin), "margin", 0);
   LOOM_TRY(positions_io(d, 1));
   LOOM_TRY(load_entries(d, head[2]));

@@ -7,7 +7,7 @@
 #ifndef YG_SCHEDULE_H
 #define YG_SCHEDULE_H
 
-#include "grow.h"
+#include "kit/grow.h"
 #include "yarn_grid.kern.h"
 
 typedef struct yg_entry {

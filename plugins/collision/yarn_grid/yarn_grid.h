@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "geom/yarn_line.h"
+#include "kit/yarn_line.h"
 #include "loom/plugin.h"
 #include "search.h"
 

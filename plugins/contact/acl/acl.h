@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "acl.kern.h"
-#include "geom/yarn_line.h"
-#include "grow.h"
+#include "kit/grow.h"
+#include "kit/yarn_line.h"
 #include "loom/plugin.h"
 
 typedef struct acl_settings {

@@ -6,6 +6,7 @@
 
 #include "acl.h"
 #include "acl_pose.kern.h"
+#include "kit/state.h"
 
 #define ACL_BELIEVE(m, ok, what, k)                                                    \
   LOOM_CHECK((m)->h, ok, LOOM_E_IO,                                                    \
@@ -21,40 +22,17 @@ static const char *const names[ACL_ARRAYS] = {"acl vertices", "acl qbar",     "a
                                               "acl weights",  NULL,           NULL,
                                               "acl forces",   "acl stiffness"};
 
-static loom_status has_count(const acl *m, const loom_buf *b, const char *name, int64_t n)
-{
-  const int64_t there = m->h->buf_count(m->h, b);
-  LOOM_CHECK(m->h, there == n, LOOM_E_IO,
-             "the checkpoint has %lld values of %s, %lld are wanted; it was written by another "
-             "version or for another scene",
-             (long long)there, name, (long long)n);
-  return LOOM_OK;
-}
-
 /* ---- saving -------------------------------------------------------------------------------- */
-
-static loom_status save_bytes(acl *m, const char *name, int64_t n, const void *values)
-{
-  const loom_host *const h = m->h;
-  loom_buf *b = NULL;
-  void *p;
-  LOOM_TRY(h->buf_new(h, name, LOOM_U8, n, &b));
-  LOOM_TRY(h->map(h, NULL, b, LOOM_WRITE, LOOM_AT_HOST, &p));
-  if (n > 0) memcpy(p, values, (size_t)n);
-  LOOM_TRY(h->unmap(h, b));
-  LOOM_TRY(h->state_io(h, 0, name, b));
-  h->buf_free(h, b);
-  return LOOM_OK;
-}
 
 static loom_status save(acl *m)
 {
   const acl_pools *const q = &m->pool;
   const head t = {m->num, m->freed.n, q->slots, q->reals, m->live, q->live_slots, q->live_reals};
-  LOOM_TRY(save_bytes(m, "acl counts", (int64_t)sizeof t, &t));
+  LOOM_TRY(state_save(m->h, "acl counts", LOOM_U8, (int64_t)sizeof t, &t));
   LOOM_TRY(acl_trim(m));
-  LOOM_TRY(save_bytes(m, "acl sets", m->num * (int64_t)sizeof *m->sets, m->sets));
-  LOOM_TRY(save_bytes(m, "acl unused", m->freed.n * (int64_t)sizeof *m->freed.v, m->freed.v));
+  LOOM_TRY(state_save(m->h, "acl sets", LOOM_U8, m->num * (int64_t)sizeof *m->sets, m->sets));
+  LOOM_TRY(state_save(m->h, "acl unused", LOOM_U8, m->freed.n * (int64_t)sizeof *m->freed.v,
+                      m->freed.v));
   LOOM_TRY(m->h->state_io(m->h, 0, "acl models", m->models));
   for (int i = 0; i < ACL_ARRAYS; ++i)
     if (names[i] != NULL) LOOM_TRY(m->h->state_io(m->h, 0, names[i], q->b[i]));
@@ -67,26 +45,19 @@ static loom_status save(acl *m)
 static loom_status load_bytes(acl *m, const char *name, int64_t n, void **values, int64_t *room,
                               size_t size)
 {
-  const loom_host *const h = m->h;
-  loom_buf *b = NULL;
-  void *p;
-  LOOM_TRY(h->buf_new(h, name, LOOM_U8, 0, &b));
-  LOOM_TRY(h->state_io(h, 1, name, b));
-  LOOM_TRY(has_count(m, b, name, n));
-  LOOM_TRY(h->map(h, NULL, b, LOOM_READ, LOOM_AT_HOST, &p));
+  const void *p;
+  loom_buf *b;
+  LOOM_TRY(state_open(m->h, name, LOOM_U8, n, &b, &p));
   const int ok = grow_room(values, room, n / (int64_t)size, size);
   if (ok && n > 0) memcpy(*values, p, (size_t)n);
-  LOOM_TRY(h->unmap(h, b));
-  h->buf_free(h, b);
+  LOOM_TRY(state_close(m->h, b));
   ACL_MEMORY(m, ok);
   return LOOM_OK;
 }
 
 static loom_status load_head(acl *m, head *t)
 {
-  int64_t one = 1;
-  void *p = t;
-  LOOM_TRY(load_bytes(m, "acl counts", (int64_t)sizeof *t, &p, &one, sizeof *t));
+  LOOM_TRY(state_items(m->h, 1, "acl counts", LOOM_U8, (int64_t)sizeof *t, t));
   ACL_BELIEVE(m, t->num >= 0 && t->num <= INT32_MAX / ACL_SPRINGS, "number of sets", t->num);
   ACL_BELIEVE(m, t->live >= 0 && t->live <= t->num && t->freed == t->num - t->live,
               "number of unused sets", t->freed);
@@ -120,11 +91,11 @@ static loom_status load_models(acl *m)
 {
   const loom_host *const h = m->h;
   LOOM_TRY(h->state_io(h, 1, "acl models", m->models));
-  LOOM_TRY(has_count(m, m->models, "acl models", m->num * (int64_t)sizeof(acl_model)));
+  LOOM_TRY(state_has(m->h, m->models, "acl models", m->num * (int64_t)sizeof(acl_model)));
   for (int i = 0; i < ACL_ARRAYS; ++i) {
     if (names[i] == NULL) continue;
     LOOM_TRY(h->state_io(h, 1, names[i], m->pool.b[i]));
-    LOOM_TRY(has_count(m, m->pool.b[i], names[i], acl_items(&m->pool, i)));
+    LOOM_TRY(state_has(m->h, m->pool.b[i], names[i], acl_items(&m->pool, i)));
   }
   return acl_trim(m);
 }

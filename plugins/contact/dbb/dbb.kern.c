@@ -5,6 +5,22 @@
  * p = x + (d_hat - gap) W n. */
 #include "dbb.kern.h"
 
+LK_FN void dbb_law(const lk_real *number, lk_real xi, lk_real D, lk_real *b)
+{
+  barrier_law law;
+  barrier_law_distance(number[0], number[1], xi, &law);
+  b[0] = barrier_value(&law, D);
+  b[1] = barrier_slope(&law, D);
+  b[2] = barrier_curvature(&law, D);
+}
+
+#define PAIR(name) dbb_##name
+#define PAIR_LAW   dbb_law
+#include "kit/friction_lag_body.kern.h"
+
+/* ---- quadratic form ----------------------------------------------------------------------------
+ */
+
 /* Term l: k/2 |x_i - p|^2 with the gradient g at x. */
 LK_FN void write_term(const dbb_terms *t, int64_t l, int32_t i, const lk_real *x, lk_real k,
                       const lk_real *g)
@@ -28,14 +44,14 @@ LK_FN lk_real sum_abs(const lk_real *w)
 
 LK_KERNEL_PLAIN(dbb_quad, a, i)
 {
-  const ipc_state *const s = &a->s;
-  const int32_t c = a->list[i];
+  const cand_state *const s = &a->p.s;
+  const int32_t c = a->p.list[i];
   int64_t at = a->at[i];
   lk_real x[12], w[4], g[12], C[9], k;
   barrier_law law;
-  ipc_law(s, c, &law);
+  barrier_law_distance(a->p.number[0], a->p.number[1], s->xi[c], &law);
   if (s->kind[c] == LOOM_PAIR_VO) {
-    const lk_real f = ipc_body(s, c, g, C), b1 = barrier_slope(&law, f * f);
+    const lk_real f = cand_body(s, c, g, C), b1 = barrier_slope(&law, f * f);
     k = a->weight == DBB_WEIGHT_ENERGY ? barrier_weight(&law, f * f)
                                        : barrier_curvature_d(&law, f * f);
     for (int b = 0; b < 3; ++b) g[b] *= LK_R(2.0) * b1 * f;
@@ -43,14 +59,14 @@ LK_KERNEL_PLAIN(dbb_quad, a, i)
     write_term(&a->t, at, s->v[4 * c], x, k, g);
     return;
   }
-  const lk_real D = ipc_pair(s, c, x, w);
+  const lk_real D = cand_pair(s, c, x, w);
   const int mollified = s->par[c] > LK_R(0.0) && mollifier_cross(x) < s->par[c];
   k = a->weight == DBB_WEIGHT_ENERGY ? barrier_weight(&law, D) : barrier_curvature_d(&law, D);
-  ipc_pair_gradient(s, c, &law, g);
+  dbb_gradient(s, c, a->p.number, g);
   for (int b = 0; b < 4; ++b) {
     const int32_t j = s->v[4 * c + b];
     lk_real kb = k;
-    if (!ipc_is_free(j, s->n, s->fixed)) continue;
+    if (!cand_is_free(j, s->n, s->fixed)) continue;
     /* |W_b| sum |W|: the diagonal that is not below W W'.  The mollifier also moves corners
      * that have no weight. */
     if (a->weight == DBB_WEIGHT_CURVATURE) kb *= sum_abs(w) * (mollified ? 1 : LK_FABS(w[b]));
@@ -61,16 +77,16 @@ LK_KERNEL_PLAIN(dbb_quad, a, i)
 /* Friction: gradient W_b K u with K = mu lambda f1 / |u|, and the diagonal not below K W W'. */
 LK_KERNEL_PLAIN(dbb_drag, a, i)
 {
-  const ipc_lagged *const f = &a->f;
+  const fric_state *const f = &a->f;
   lk_real u[3], w[4];
-  const lk_real y = ipc_slip(f, i, u);
+  const lk_real y = fric_slip(f, i, u);
   const lk_real K = f->most[i] * friction_f1_over(y, f->eps);
   int64_t at = a->at[i];
   for (int b = 0; b < 4; ++b) w[b] = f->w[4 * i + b];
   for (int b = 0; b < 4; ++b) {
     const int32_t j = f->v[4 * i + b];
     lk_real x[3], g[3];
-    if (!ipc_is_free(j, f->n, f->fixed)) continue;
+    if (!cand_is_free(j, f->n, f->fixed)) continue;
     LK_LOAD3(x, f->x, j);
     for (int c = 0; c < 3; ++c) g[c] = w[b] * K * u[c];
     write_term(&a->t, at++, j, x, K * LK_FABS(w[b]) * sum_abs(w), g);

@@ -2,7 +2,10 @@
 #ifndef DBB_KERN_H
 #define DBB_KERN_H
 
-#include "../contact_common/ipc.kern.h"
+#include "kit/friction.kern.h"
+
+PAIR_DECLARE(dbb)
+FRIC_DECLARE(dbb)
 
 enum { DBB_WEIGHT_ENERGY = 0, DBB_WEIGHT_CURVATURE = 1 };
 
@@ -16,16 +19,15 @@ typedef struct dbb_terms { /* loom_quad from its term `first` on */
 } dbb_terms;
 
 typedef struct dbb_quad_args {
-  ipc_state s;
+  pair_args p;
   dbb_terms t;
-  const int32_t *LK_RESTRICT list; /* [active] */
-  const int64_t *LK_RESTRICT at;   /* [active+1] first term of a pair */
-  int32_t weight;                  /* DBB_WEIGHT_* */
+  const int64_t *LK_RESTRICT at; /* [active+1] first term of a pair */
+  int32_t weight;                /* DBB_WEIGHT_* */
 } dbb_quad_args;
 LK_DECLARE(dbb_quad, dbb_quad_args)
 
 typedef struct dbb_drag_args {
-  ipc_lagged f;
+  fric_state f;
   dbb_terms t;
   const int64_t *LK_RESTRICT at; /* [nf+1] */
 } dbb_drag_args;

@@ -3,62 +3,71 @@
  * of a collision plugin this is the reference for all other contact models.
  *
  * Symbols of M. Li et al. 2020 and 2021 (barrier.kern.h): d_hat gap at which the force begins,
- * kappa stiffness, xi thickness, D squared distance, s = D - xi^2.
- * b is a function of D (BARRIER_SQUARED); everything else is in ../contact_common (ipc.h).
+ * kappa stiffness, xi thickness, D squared distance, s = D - xi^2.  b is a function of D
+ * (ipc_barrier.kern.c); what it has in common with other barriers is kit/barrier.
  */
 #include <stdlib.h>
 
-#include "ipc.h"
+#include "ipc_barrier.kern.h"
+#include "kit/barrier.h"
+
+typedef struct ipc_barrier {
+  barrier b;
+} ipc_barrier;
 
 static const loom_param params[] = {
-    IPC_PARAM_D_HAT,
-    LOOM_PARAM_REAL(ipc_settings, stiffness, 0, 0, 1e12, "N/m",
+    BARRIER_PARAM_D_HAT,
+    LOOM_PARAM_REAL(barrier_settings, stiffness, 0, 0, 1e12, "N/m",
                     "kappa in b = -kappa d_hat^2 (z - 1)^2 ln z, z = (D - xi^2) / ((d_hat + xi)^2 "
                     "- xi^2); 0: from mass and time step, doubled while gaps stay tiny."),
-    IPC_PARAM_SLACK,
-    IPC_PARAM_HESSIAN,
-    IPC_PARAMS_FRICTION,
+    BARRIER_PARAM_SLACK,
+    BARRIER_PARAM_HESSIAN,
+    BARRIER_PARAMS_FRICTION,
 };
 
-static loom_status barrier_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                                  const void *set, void **self)
+static loom_status ipc_barrier_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                      const void *set, void **self)
 {
-  ipc *const p = calloc(1, sizeof *p);
+  static const barrier_model model = {.pair = PAIR_KERNELS(ipc_barrier),
+                                      .lag = LK_ENTRY(ipc_barrier_lag)};
+  const double unit = 4.0 * 0.25 * barrier_g2(0.25) + 2.0 * barrier_g1(0.25);
+  ipc_barrier *const p = calloc(1, sizeof *p);
   LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");
   *self = p;
-  return ipc_init(p, h, sc, e, set, BARRIER_SQUARED, IPC_SLACK);
+  return barrier_new(&p->b, h, sc, e, set, &model, unit);
 }
 
-static void barrier_destroy(void *self)
+static void ipc_barrier_destroy(void *self)
 {
-  ipc *const p = self;
+  ipc_barrier *const p = self;
   if (p == NULL) return;
-  ipc_free(p);
+  barrier_free(&p->b);
   free(p);
 }
 
-/* ---- descriptor --------------------------------------------------------------------------------
- */
+BARRIER_CALLBACKS(ipc_barrier)
 
-static const loom_column columns[] = {IPC_COLUMNS};
+/* ---- descriptor ---------------------------------------------------------------------------- */
+
+static const loom_column columns[] = {BARRIER_COLUMNS};
 
 static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT |
                                                  LOOM_CONT_HESSIAN | LOOM_CONT_FRICTION |
                                                  LOOM_CONT_STATEFUL,
                                      .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
-                                     .pair_kinds = IPC_KINDS,
-                                     .create = barrier_create,
-                                     .destroy = barrier_destroy,
-                                     .reset = ipc_reset,
-                                     .begin_step = ipc_begin_step,
-                                     .plan = ipc_plan,
-                                     .update = ipc_update,
-                                     .end_step = ipc_end_step,
-                                     .eval = ipc_eval,
-                                     .hessian = ipc_hess,
-                                     .metrics = ipc_metrics_kappa,
-                                     .checkpoint = ipc_checkpoint};
+                                     .pair_kinds = CAND_KINDS,
+                                     .create = ipc_barrier_create,
+                                     .destroy = ipc_barrier_destroy,
+                                     .reset = ipc_barrier_reset,
+                                     .begin_step = ipc_barrier_begin_step,
+                                     .plan = ipc_barrier_plan,
+                                     .update = ipc_barrier_update,
+                                     .end_step = ipc_barrier_end_step,
+                                     .eval = ipc_barrier_eval,
+                                     .hessian = ipc_barrier_hessian,
+                                     .metrics = ipc_barrier_metrics,
+                                     .checkpoint = ipc_barrier_checkpoint};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
@@ -69,7 +78,7 @@ static const loom_plugin plugin = {
                  "10.1145/3386569.3392425; M. Li, D. M. Kaufman, C. Jiang, Codimensional "
                  "incremental potential contact, ACM TOG 40(4), 2021, doi 10.1145/3450626.3459767",
     .license = "MIT",
-    LOOM_SETTINGS(ipc_settings, params),
+    LOOM_SETTINGS(barrier_settings, params),
     LOOM_COLUMNS(columns),
 };
 

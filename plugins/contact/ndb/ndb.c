@@ -21,8 +21,9 @@ static const lk_entry k_freeze = LK_ENTRY(ndb_freeze), k_age = LK_ENTRY(ndb_age)
 static const double NDB_SLACK = 1e-3; /* m */
 
 static const loom_param params[] = {
-    IPC_PARAM_D_HAT,
-    LOOM_PARAM_REAL(ipc_settings, slack, 0, 0, 1, "m",
+    {"d_hat", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(ndb_settings, d_hat), 1e-3, 0, 1, NULL, NULL,
+     "m", "Gap (distance minus both radii) at which the force begins."},
+    LOOM_PARAM_REAL(ndb_settings, slack, 0, 0, 1, "m",
                     "Contacts are kept ready up to this far beyond d_hat; 0: 1 mm, a quarter of "
                     "the mean edge where that is less."),
     {"w0", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(ndb_settings, w0), 1e-2, 0, 1e6, NULL, NULL, "1",
@@ -50,9 +51,9 @@ static const loom_param params[] = {
                    "at most."),
     LOOM_PARAM_BOOL(ndb_settings, carry, 1,
                     "Ages go over to the next step; the paper begins every step at 0."),
-    LOOM_PARAM_REAL(ipc_settings, self_friction, 0, 0, 10, "1",
+    LOOM_PARAM_REAL(ndb_settings, self_friction, 0, 0, 10, "1",
                     "Coulomb coefficient between cloths; bodies bring their own."),
-    LOOM_PARAM_REAL(ipc_settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",
+    LOOM_PARAM_REAL(ndb_settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",
                     "Sliding speed below which friction fades (Li et al. 2020, eq. 18, doi "
                     "10.1145/3386569.3392425)."),
 };
@@ -74,7 +75,8 @@ static loom_status ndb_reset(void *self)
   d->h_scale = 0.0;
   d->filters = -1;
   d->since = 0;
-  return ipc_reset(&d->base);
+  cand_reset(&d->c);
+  return LOOM_OK;
 }
 
 static loom_status ndb_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -85,17 +87,28 @@ static loom_status ndb_create(const loom_host *h, const loom_scene *sc, const lo
   LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
   *self = d;
   d->set = *given;
-  LOOM_TRY(ipc_init(&d->base, h, sc, e, &given->base, BARRIER_DISTANCE, NDB_SLACK));
+  LOOM_TRY(cand_new(&d->c, h, sc, e, given->d_hat, given->slack, NDB_SLACK));
   LOOM_CHECK(h, given->w_max >= given->w0, LOOM_E_CONFIG,
              "w_max = %g is below w0 = %g: raise w_max", given->w_max, given->w0);
-  const plug_buf all[] = {
-      {"offsets", LOOM_REAL, 0, &d->off},           {"shares", LOOM_REAL, 0, &d->share},
-      {"weights", LOOM_REAL, 0, &d->weight},        {"names", LOOM_U64, 0, &d->key},
-      {"last names", LOOM_U64, 0, &d->key_old},     {"ages", LOOM_I32, 0, &d->age},
-      {"last ages", LOOM_I32, 0, &d->age_old},      {"forces", LOOM_REAL, 0, &d->force},
-      {"last forces", LOOM_REAL, 0, &d->force_old}, {"old places", LOOM_I32, 0, &d->from},
-      {"unrepaired", LOOM_REAL, 0, &d->hat},        {"pushes", LOOM_REAL, 0, &d->push},
-      {"impulses", LOOM_REAL, 0, &d->impulse},      {"metric", LOOM_REAL, 0, &d->inverse}};
+  const plug_buf all[] = {{"offsets", LOOM_REAL, 0, &d->off},
+                          {"shares", LOOM_REAL, 0, &d->share},
+                          {"weights", LOOM_REAL, 0, &d->weight},
+                          {"names", LOOM_U64, 0, &d->key},
+                          {"last names", LOOM_U64, 0, &d->key_old},
+                          {"ages", LOOM_I32, 0, &d->age},
+                          {"last ages", LOOM_I32, 0, &d->age_old},
+                          {"forces", LOOM_REAL, 0, &d->force},
+                          {"last forces", LOOM_REAL, 0, &d->force_old},
+                          {"old places", LOOM_I32, 0, &d->from},
+                          {"unrepaired", LOOM_REAL, 0, &d->hat},
+                          {"pushes", LOOM_REAL, 0, &d->push},
+                          {"impulses", LOOM_REAL, 0, &d->impulse},
+                          {"metric", LOOM_REAL, 0, &d->inverse},
+                          {"obstacles of contacts", LOOM_I32, 0, &d->slip_obst},
+                          {"weights of corners", LOOM_REAL, 0, &d->w},
+                          {"normals", LOOM_REAL, 0, &d->normal},
+                          {"points on bodies", LOOM_REAL, 0, &d->point},
+                          {"limits of friction", LOOM_REAL, 0, &d->most}};
   LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
   return ndb_reset(d);
 }
@@ -104,7 +117,7 @@ static void ndb_destroy(void *self)
 {
   ndb *const d = self;
   if (d == NULL) return;
-  ipc_free(&d->base);
+  cand_free(&d->c);
   free(d);
 }
 
@@ -113,7 +126,7 @@ static void ndb_destroy(void *self)
 /* Mean diagonal of the projective operator over the vertices that are free, N/m. */
 static loom_status mean_diagonal(ndb *d, const loom_step *s, double *out)
 {
-  const loom_host *const h = d->base.h;
+  const loom_host *const h = d->c.h;
   const loom_csr *L = NULL;
   double sum = 0.0;
   int64_t num = 0;
@@ -121,11 +134,11 @@ static loom_status mean_diagonal(ndb *d, const loom_step *s, double *out)
   LOOM_CHECK(h, st == LOOM_OK, st,
              "w0 is measured in the diagonal of the projective operator, which this scene does "
              "not have; give the unit in N/m: 'weight = ...'");
-  plug_maps m = plug_maps_on(h, d->base.e);
+  plug_maps m = plug_maps_on(h, d->c.e);
   const int64_t *const ptr = plug_bind(&m, L->row_ptr, LOOM_READ, LOOM_AT_HOST);
   const int32_t *const col = plug_bind(&m, L->col, LOOM_READ, LOOM_AT_HOST);
   const loom_real *const val = plug_bind(&m, L->val, LOOM_READ, LOOM_AT_HOST);
-  const uint8_t *const fixed = plug_bind(&m, d->base.sc->fixed, LOOM_READ, LOOM_AT_HOST);
+  const uint8_t *const fixed = plug_bind(&m, d->c.sc->fixed, LOOM_READ, LOOM_AT_HOST);
   LOOM_TRY(m.status);
   for (int32_t i = 0; i < L->num_rows; ++i)
     for (int64_t j = ptr[i]; j < ptr[i + 1] && !fixed[i]; ++j) {
@@ -150,10 +163,10 @@ static loom_status refresh_weights(ndb *d, const loom_step *s, int ageing)
 {
   static const int32_t sets[] = {CCD_SAMPLES_NONE, CCD_SAMPLES_CENTRE, CCD_SAMPLES_3, CCD_SAMPLES_6,
                                  CCD_SAMPLES_ADAPTIVE};
-  ipc *const p = &d->base;
+  candidates *const c = &d->c;
   const ndb_settings *const set = &d->set;
-  if (p->m == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(p->h, p->e);
+  if (c->m == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(c->h, c->e);
   const ndb_age_args a = {.s = ndb_open(d, &m, s, s->x, 1),
                           .x_feas = plug_read(&m, s->x_feas),
                           .age = plug_rdwr(&m, d->age),
@@ -168,7 +181,7 @@ static loom_status refresh_weights(ndb *d, const loom_step *s, int ageing)
                           .grow = set->growth,
                           .cap = age_cap(set),
                           .ageing = ageing};
-  return ipc_launch(p, &m, &k_age, &a, p->m, NULL);
+  return cand_launch(c, &m, &k_age, &a, c->m, NULL);
 }
 
 /* ---- contacts ---------------------------------------------------------------------------------
@@ -184,72 +197,72 @@ static void swap(loom_buf **a, loom_buf **b)
 /* Ages and limits of friction of contacts that were there before, 0 of new ones. */
 static loom_status carry_over(ndb *d, const loom_pairs *pairs)
 {
-  ipc *const p = &d->base;
-  const loom_host *const h = p->h;
-  if (p->m == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(h, p->e);
+  candidates *const c = &d->c;
+  const loom_host *const h = c->h;
+  if (c->m == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(h, c->e);
   const ndb_key_args ka = {.kind = plug_read(&m, pairs->kind),
                            .name = plug_read(&m, pairs->key),
                            .key = plug_write(&m, d->key)};
-  LOOM_TRY(plug_launch(&m, &k_key, &ka, p->m, NULL));
-  LOOM_TRY(h->match_keys(h, p->e, d->key_old, d->num_old, d->key, p->m, d->from));
+  LOOM_TRY(plug_launch(&m, &k_key, &ka, c->m, NULL));
+  LOOM_TRY(h->match_keys(h, c->e, d->key_old, d->num_old, d->key, c->m, d->from));
   const ndb_carry_args ca = {.from = plug_read(&m, d->from),
                              .age_old = plug_read(&m, d->age_old),
                              .force_old = plug_read(&m, d->force_old),
-                             .kind = plug_read(&m, p->kind),
-                             .obst = plug_read(&m, p->obst),
-                             .view = ipc_open_views(p, &m),
+                             .kind = plug_read(&m, c->kind),
+                             .obst = plug_read(&m, c->obst),
+                             .view = cand_open_views(c, &m),
                              .age = plug_write(&m, d->age),
-                             .most = plug_write(&m, p->fmost),
-                             .self_friction = (lk_real)p->set.self_friction,
+                             .most = plug_write(&m, d->most),
+                             .self_friction = (lk_real)d->set.self_friction,
                              .keep_age = d->filters >= 0 || d->set.carry};
-  return ipc_launch(p, &m, &k_carry, &ca, p->m, NULL);
+  return cand_launch(c, &m, &k_carry, &ca, c->m, NULL);
 }
 
 static loom_status resize(ndb *d)
 {
-  ipc *const p = &d->base;
-  const loom_host *const h = p->h;
+  candidates *const c = &d->c;
+  const loom_host *const h = c->h;
   const struct {
     loom_buf *b;
     int64_t width;
-  } all[] = {{p->fobst, 1}, {p->fw, 4},  {p->fnormal, 3}, {p->fpoint, 3},
-             {p->fmost, 1}, {d->off, 1}, {d->share, 2},   {d->weight, 1},
-             {d->key, 1},   {d->age, 1}, {d->force, 1},   {d->from, 1}};
+  } all[] = {{d->slip_obst, 1}, {d->w, 4},   {d->normal, 3}, {d->point, 3},
+             {d->most, 1},      {d->off, 1}, {d->share, 2},  {d->weight, 1},
+             {d->key, 1},       {d->age, 1}, {d->force, 1},  {d->from, 1}};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
-    LOOM_TRY(h->buf_resize(h, all[i].b, all[i].width * p->m));
+    LOOM_TRY(h->buf_resize(h, all[i].b, all[i].width * c->m));
   return LOOM_OK;
 }
 
 /* Closest points and normals at x_feas. */
 static loom_status freeze(ndb *d, const loom_step *s)
 {
-  ipc *const p = &d->base;
-  if (p->m == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(p->h, p->e);
-  const ndb_freeze_args a = {.s = ipc_open(p, &m, s, s->x_feas, s->progress),
-                             .mass = plug_read(&m, p->sc->mass),
-                             .slip_obst = plug_write(&m, p->fobst),
-                             .w = plug_write(&m, p->fw),
-                             .normal = plug_write(&m, p->fnormal),
-                             .point = plug_write(&m, p->fpoint),
+  candidates *const c = &d->c;
+  if (c->m == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const ndb_freeze_args a = {.s = cand_open(c, &m, s, s->x_feas, s->progress),
+                             .mass = plug_read(&m, c->sc->mass),
+                             .slip_obst = plug_write(&m, d->slip_obst),
+                             .w = plug_write(&m, d->w),
+                             .normal = plug_write(&m, d->normal),
+                             .point = plug_write(&m, d->point),
                              .off = plug_write(&m, d->off),
                              .share = plug_write(&m, d->share),
                              .targets = d->set.targets};
-  return ipc_launch(p, &m, &k_freeze, &a, p->m, NULL);
+  return cand_launch(c, &m, &k_freeze, &a, c->m, NULL);
 }
 
 /* Everything rests on x_feas: a bound keeps apart what is apart there, nothing more. */
 static loom_status check_feasible(ndb *d, const loom_step *s)
 {
-  ipc *const p = &d->base;
-  LOOM_TRY(ipc_measure_room(p, s, s->x_feas, s->progress));
-  if (p->least_room > 0.0) return LOOM_OK;
-  return ipc_overlap_error(p, s,
-                           s->iter < 0 ? "it starts with an overlap"
-                                       : "the positions without intersections could not be kept",
-                           "move them apart, or lower the thickness, below the heights of the "
-                           "triangles where neighbours overlap");
+  candidates *const c = &d->c;
+  LOOM_TRY(cand_measure_room(c, s, s->x_feas, s->progress));
+  if (c->act.least_room > 0.0) return LOOM_OK;
+  return cand_overlap_error(c, s,
+                            s->iter < 0 ? "it starts with an overlap"
+                                        : "the positions without intersections could not be kept",
+                            "move them apart, or lower the thickness, below the heights of the "
+                            "triangles where neighbours overlap");
 }
 
 /* What detection found at x_feas becomes the contacts. */
@@ -258,8 +271,8 @@ static loom_status take_contacts(ndb *d, const loom_step *s, const loom_pairs *p
   swap(&d->key, &d->key_old);
   swap(&d->age, &d->age_old);
   swap(&d->force, &d->force_old);
-  if (d->filters >= 0) d->num_old = d->base.m; /* else those of the last step, if any */
-  LOOM_TRY(ipc_take_pairs(&d->base, s, s->x_feas, s->progress, pairs));
+  if (d->filters >= 0) d->num_old = d->c.m; /* else those of the last step, if any */
+  LOOM_TRY(cand_take_pairs(&d->c, s, s->x_feas, s->progress, pairs));
   LOOM_TRY(check_feasible(d, s));
   LOOM_TRY(resize(d));
   LOOM_TRY(carry_over(d, pairs));
@@ -274,12 +287,13 @@ static int32_t filters_of(const loom_step *s) { return LOOM_HAS(s, filters) ? s-
 static loom_status ndb_begin_step(void *self, const loom_step *s)
 {
   ndb *const d = self;
-  LOOM_TRY(ipc_bodies(&d->base));
-  d->num_old = d->base.m;
-  d->base.m = d->base.corner.count = 0;
+  LOOM_TRY(cand_bodies(&d->c));
+  d->friction = d->set.self_friction > 0.0 || d->c.rough;
+  d->num_old = d->c.m;
+  d->c.m = d->c.corner.count = 0;
   d->filters = -1;
   d->since = d->continuous = 0;
-  d->base.asked = 0;
+  d->c.asked = 0;
   if (d->set.weight > 0.0) d->scale = d->set.weight;
   if (d->set.weight > 0.0 || s->h == d->h_scale) return LOOM_OK;
   LOOM_TRY(mean_diagonal(d, s, &d->scale));
@@ -297,16 +311,16 @@ static loom_status ndb_plan(void *self, const loom_step *s, loom_query *q)
 {
   ndb *const d = self;
   double ahead;
-  d->base.kinds = q->kinds & IPC_KINDS;
-  d->base.asked =
+  d->c.kinds = q->kinds & CAND_KINDS;
+  d->c.asked =
       s->iter < 0 || d->filters != filters_of(s) || d->progress != s->progress || d->filters < 0;
   q->what = 0;
-  if (!d->base.asked) return LOOM_OK;
-  LOOM_TRY(ipc_way(&d->base, s->x_feas, s->x, &ahead));
+  if (!d->c.asked) return LOOM_OK;
+  LOOM_TRY(cand_way(&d->c, s->x_feas, s->x, &ahead));
   q->what = LOOM_DETECT_PROXIMITY;
-  q->margin = (loom_real)(d->base.set.d_hat + d->base.set.slack);
+  q->margin = (loom_real)(d->set.d_hat + d->c.slack);
   if (s->iter < 0 && !(ahead <= 0.0)) q->what |= LOOM_DETECT_CCD;
-  if (s->iter >= 0) q->margin += (loom_real)fmin(within * ahead, d->base.set.slack);
+  if (s->iter >= 0) q->margin += (loom_real)fmin(within * ahead, d->c.slack);
   q->x0 = s->x_feas;
   q->x1 = s->x;
   d->continuous += (q->what & LOOM_DETECT_CCD) != 0;
@@ -316,8 +330,8 @@ static loom_status ndb_plan(void *self, const loom_step *s, loom_query *q)
 static loom_status after_detect(ndb *d, const loom_step *s, const loom_pairs *pairs,
                                 uint32_t *changed)
 {
-  if (!d->base.asked) return LOOM_OK;
-  d->base.asked = 0;
+  if (!d->c.asked) return LOOM_OK;
+  d->c.asked = 0;
   LOOM_TRY(take_contacts(d, s, pairs));
   d->filters = filters_of(s);
   d->progress = s->progress;
@@ -342,7 +356,7 @@ static loom_status ndb_update(void *self, const loom_step *s, const loom_pairs *
   *changed = LOOM_CHANGED_NONE;
   if (when == LOOM_AFTER_DETECT) return after_detect(d, s, pairs, changed);
   LOOM_TRY(refresh_weights(d, s, 1));
-  if (d->base.m > 0) *changed |= LOOM_CHANGED_VALUES;
+  if (d->c.m > 0) *changed |= LOOM_CHANGED_VALUES;
   d->since = d->filters == filters_of(s) ? d->since + 1 : 0;
   if (d->since + 1 >= inner_of(d, s)) *changed |= LOOM_ASK_FILTER;
   return LOOM_OK;
@@ -350,16 +364,16 @@ static loom_status ndb_update(void *self, const loom_step *s, const loom_pairs *
 
 enum { NDB_MOST_AGE = 1 << 20 }; /* w_max is reached long before */
 
-/* Index of the first contact of a checkpoint whose age or force cannot be, d->base.m: none. */
+/* Index of the first contact of a checkpoint whose age or force cannot be, d->c.m: none. */
 static loom_status find_bad_contact(ndb *d, int64_t *bad)
 {
-  const loom_host *const h = d->base.h;
+  const loom_host *const h = d->c.h;
   void *p, *q;
   LOOM_TRY(h->map(h, NULL, d->age, LOOM_READ, LOOM_AT_HOST, &p));
   LOOM_TRY(h->map(h, NULL, d->force, LOOM_READ, LOOM_AT_HOST, &q));
   const int32_t *const age = p;
   const loom_real *const force = q;
-  for (*bad = 0; *bad < d->base.m; ++*bad)
+  for (*bad = 0; *bad < d->c.m; ++*bad)
     if (age[*bad] < 0 || age[*bad] > NDB_MOST_AGE || !isfinite(force[*bad])) break;
   LOOM_TRY(h->unmap(h, d->force));
   return h->unmap(h, d->age);
@@ -369,12 +383,12 @@ static loom_status find_bad_contact(ndb *d, int64_t *bad)
 static loom_status ndb_checkpoint(void *self, const loom_step *s, int restore)
 {
   ndb *const d = self;
-  const loom_host *const h = d->base.h;
+  const loom_host *const h = d->c.h;
   loom_buf *const all[] = {d->key, d->age, d->force};
   static const char *const names[] = {"names", "ages", "forces"};
   (void)s;
   for (int i = 0; i < 3; ++i) {
-    if (!restore) LOOM_TRY(h->buf_resize(h, all[i], d->base.m));
+    if (!restore) LOOM_TRY(h->buf_resize(h, all[i], d->c.m));
     LOOM_TRY(h->state_io(h, restore, names[i], all[i]));
   }
   if (!restore) return LOOM_OK;
@@ -384,7 +398,7 @@ static loom_status ndb_checkpoint(void *self, const loom_step *s, int restore)
   LOOM_CHECK(h, ages == m && forces == m && m <= INT32_MAX, LOOM_E_IO,
              "checkpoint: %lld names, %lld ages and %lld forces of contacts; start the run again",
              (long long)m, (long long)ages, (long long)forces);
-  d->base.m = m;
+  d->c.m = m;
   LOOM_TRY(find_bad_contact(d, &bad));
   LOOM_CHECK(h, bad == m, LOOM_E_IO,
              "checkpoint: age or force of contact %lld cannot be; start the run again",
@@ -407,7 +421,7 @@ static const loom_contact_ops ops = {
                 LOOM_CONT_QUAD_ISO | LOOM_CONT_FRICTION | LOOM_CONT_STATEFUL |
                 LOOM_CONT_UNFILTERED | LOOM_CONT_RESOLVE,
     .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_STEP_GLOBAL,
-    .pair_kinds = IPC_KINDS,
+    .pair_kinds = CAND_KINDS,
     .create = ndb_create,
     .destroy = ndb_destroy,
     .reset = ndb_reset,
@@ -415,8 +429,8 @@ static const loom_contact_ops ops = {
     .plan = ndb_plan,
     .update = ndb_update,
     .eval = ndb_eval,
-    .hessian = ndb_hess,
-    .quad = ndb_form,
+    .hessian = ndb_hessian,
+    .quad = ndb_quad,
     .resolve = ndb_resolve,
     .metrics = ndb_metrics,
     .checkpoint = ndb_checkpoint,

@@ -1,12 +1,12 @@
-/* ndb.h - the instance of the plugin ndb; its candidates are those of ../contact_common. */
+/* ndb.h - the instance of the plugin ndb. */
 #ifndef NDB_H
 #define NDB_H
 
-#include "ipc.h"
+#include "kit/candidates.h"
 #include "ndb.kern.h"
 
 typedef struct ndb_settings {
-  ipc_settings base;
+  double d_hat, slack, self_friction, epsilon_v;
   double w0, weight, w_max, growth_base;
   int32_t growth;  /* NDB_GROW_* */
   int32_t samples; /* index into "none|1|3|6|adaptive" */
@@ -18,15 +18,18 @@ typedef struct ndb_settings {
 } ndb_settings;
 
 typedef struct ndb {
-  ipc base; /* candidates are the contacts; fw, fnormal, fpoint, fobst, fmost are theirs */
+  candidates c; /* are the contacts */
   ndb_settings set;
-  loom_buf *off, *share, *weight; /* real [m], [m][2], [m] */
-  loom_buf *key, *key_old;        /* u64 [m], [num_old] */
-  loom_buf *age, *age_old;        /* i32 [m], [num_old] */
-  loom_buf *force, *force_old;    /* real [m], [num_old], N, normal forces at the last iterate */
-  loom_buf *from;                 /* i32 [m] */
-  loom_buf *hat, *push;           /* real [n][3], m and kg m, of ndb_resolve() */
-  loom_buf *impulse, *inverse;    /* real [m][2], kg m; [m], kg */
+  int friction;                        /* 1: some coefficient is positive */
+  loom_buf *slip_obst;                 /* i32 [m], of VO alone, else -1 */
+  loom_buf *w, *normal, *point, *most; /* real [m][4], [m][3], [m][3], [m], see fric_state */
+  loom_buf *off, *share, *weight;      /* real [m], [m][2], [m] */
+  loom_buf *key, *key_old;             /* u64 [m], [num_old] */
+  loom_buf *age, *age_old;             /* i32 [m], [num_old] */
+  loom_buf *force, *force_old; /* real [m], [num_old], N, normal forces at the last iterate */
+  loom_buf *from;              /* i32 [m] */
+  loom_buf *hat, *push;        /* real [n][3], m and kg m, of ndb_resolve() */
+  loom_buf *impulse, *inverse; /* real [m][2], kg m; [m], kg */
   int64_t num_old;
   double scale;       /* N/m, mean diagonal of the projective operator, or 1 with `weight` */
   double h_scale;     /* s, step it was found for; 0: none yet */
@@ -39,13 +42,13 @@ typedef struct ndb {
 /* ndb_forms.c */
 loom_status ndb_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
                      double *dissipation, loom_buf *grad);
-loom_status ndb_form(void *self, const loom_step *s, loom_buf *x, loom_quad *out);
-loom_status ndb_hess(void *self, const loom_step *s, loom_buf *x, int how, loom_blocks3 *out);
+loom_status ndb_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out);
+loom_status ndb_hessian(void *self, const loom_step *s, loom_buf *x, int how, loom_blocks3 *out);
 loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *out);
 /* ndb_repair.c */
 loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_buf *x);
 /* Maps what kernels read at x; `bare`: without weights, which are being written.  m is closed by
- * ipc_close() or ipc_launch(). */
+ * cand_close() or cand_launch(). */
 ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare);
 /* Sum or maximum over the contacts at x. */
 loom_status ndb_reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, double *out);

@@ -13,14 +13,13 @@ LK_KERNEL_PLAIN(ndb_key, a, c)
 LK_KERNEL_PLAIN(ndb_carry, a, c)
 {
   const int32_t kind = a->kind[c], from = a->from[c];
-  const int body = kind == LOOM_PAIR_VO || kind == LOOM_PAIR_BVT || kind == LOOM_PAIR_BEE;
-  const lk_real mu = body ? a->view[a->obst[c]].friction : a->self_friction;
+  const lk_real mu = cand_is_body(kind) ? a->view[a->obst[c]].friction : a->self_friction;
   a->age[c] = from >= 0 && a->keep_age ? a->age_old[from] : 0;
   a->most[c] = from >= 0 ? mu * a->force_old[from] : LK_R(0.0);
 }
 
 /* Corners of the first side. */
-LK_FN int first_side(int32_t kind) { return ipc_is_edges(kind) ? 2 : 1; }
+LK_FN int first_side(int32_t kind) { return cand_is_edges(kind) ? 2 : 1; }
 
 /* Mass of the point of one side that touches; infinite where none of it is free. */
 LK_FN lk_real side_mass(const ndb_freeze_args *a, lk_int c, const lk_real *w, int from, int to)
@@ -29,7 +28,7 @@ LK_FN lk_real side_mass(const ndb_freeze_args *a, lk_int c, const lk_real *w, in
   int held = 1;
   for (int b = from; b < to; ++b) {
     const int32_t i = a->s.v[4 * c + b];
-    if (!ipc_is_free(i, a->s.n, a->s.fixed)) continue;
+    if (!cand_is_free(i, a->s.n, a->s.fixed)) continue;
     sum += LK_FABS(w[b]) * a->mass[i];
     held = 0;
   }
@@ -48,18 +47,18 @@ LK_FN void shares(const ndb_freeze_args *a, lk_int c, const lk_real *w, lk_real 
     return;
   }
   for (int b = 0; b < 4; ++b)
-    if (ipc_is_free(a->s.v[4 * c + b], a->s.n, a->s.fixed)) out[0] += w[b] * w[b];
+    if (cand_is_free(a->s.v[4 * c + b], a->s.n, a->s.fixed)) out[0] += w[b] * w[b];
   out[0] = dist_inverse(out[0]);
 }
 
 LK_KERNEL_PLAIN(ndb_freeze, a, c)
 {
-  const ipc_state *const s = &a->s;
+  const cand_state *const s = &a->s;
   lk_real x[12], w[4] = {LK_R(1.0), LK_R(0.0), LK_R(0.0), LK_R(0.0)}, n[3], C[9], d;
   lk_real p[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
   if (s->kind[c] == LOOM_PAIR_VO) {
     obst_pose P;
-    d = ipc_body(s, c, n, C);
+    d = cand_body(s, c, n, C);
     const lk_real inv = dist_inverse(lk_norm3(n));
     LK_LOAD3(x, s->x, s->v[4 * c]);
     for (int k = 0; k < 3; ++k) n[k] *= inv;
@@ -68,7 +67,7 @@ LK_KERNEL_PLAIN(ndb_freeze, a, c)
     obst_pose_at(s->view + s->obst[c], s->progress, &P);
     obst_to_body(&P, x, p);
   } else {
-    d = LK_SQRT(ipc_pair(s, c, x, w));
+    d = LK_SQRT(cand_pair(s, c, x, w));
     dist_combine(x, w, n);
     const lk_real inv = dist_inverse(d);
     for (int k = 0; k < 3; ++k) n[k] *= inv;
@@ -84,7 +83,7 @@ LK_KERNEL_PLAIN(ndb_freeze, a, c)
 /* ---- gaps and forces --------------------------------------------------------------------------
  */
 
-LK_FN void position(const ipc_lagged *f, const lk_real *x, int32_t i, lk_real *p)
+LK_FN void position(const fric_state *f, const lk_real *x, int32_t i, lk_real *p)
 {
   if (i < f->n) {
     LK_LOAD3(p, x, i);
@@ -98,7 +97,7 @@ LK_FN void position(const ipc_lagged *f, const lk_real *x, int32_t i, lk_real *p
 /* g(x), m */
 LK_FN lk_real gap_of(const ndb_state *s, lk_int c)
 {
-  const ipc_lagged *const f = &s->f;
+  const fric_state *const f = &s->f;
   lk_real g = -s->off[c];
   for (int b = 0; b < 4; ++b) {
     const int32_t i = f->v[4 * c + b];
@@ -138,7 +137,7 @@ LK_FN lk_real sum_abs(const ndb_state *s, lk_int c, int free_only)
 {
   lk_real sum = LK_R(0.0);
   for (int b = 0; b < 4; ++b)
-    if (!free_only || ipc_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed))
+    if (!free_only || cand_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed))
       sum += LK_FABS(s->f.w[4 * c + b]);
   return sum;
 }
@@ -159,7 +158,7 @@ LK_FN lk_real drag_of(const ndb_state *s, lk_int c, lk_real *u)
 {
   u[0] = u[1] = u[2] = LK_R(0.0);
   if (!(s->f.most[c] > LK_R(0.0))) return LK_R(0.0);
-  const lk_real y = ipc_slip(&s->f, c, u);
+  const lk_real y = fric_slip(&s->f, c, u);
   return s->f.most[c] * friction_f1_over(y, stick_of(s, c));
 }
 
@@ -179,7 +178,7 @@ LK_FN int samples_hit(const ndb_age_args *a, lk_int c, lk_real gap)
     position(&s->f, a->x_feas, s->f.v[4 * c + b], x0 + 3 * b);
     position(&s->f, s->f.x, s->f.v[4 * c + b], x1 + 3 * b);
   }
-  return (ccd_partial(ipc_is_edges(s->kind[c]) ? CCD_EE : CCD_VT, x0, x1, s->f.w + 4 * c,
+  return (ccd_partial(cand_is_edges(s->kind[c]) ? CCD_EE : CCD_VT, x0, x1, s->f.w + 4 * c,
                       &a->partial) &
           CCD_PARTIAL_ACTIVE) != 0;
 }
@@ -211,7 +210,7 @@ LK_REDUCE_SUM_PLAIN(ndb_loss, a, c)
 {
   lk_real u[3];
   if (!(a->s.f.most[c] > LK_R(0.0))) return LK_R(0.0);
-  return a->s.f.most[c] * friction_f0(ipc_slip(&a->s.f, c, u), stick_of(&a->s, c));
+  return a->s.f.most[c] * friction_f0(fric_slip(&a->s.f, c, u), stick_of(&a->s, c));
 }
 
 LK_REDUCE_SUM_PLAIN(ndb_work, a, c)
@@ -235,7 +234,7 @@ LK_REDUCE_MAX(ndb_least_gap, a, c)
 {
   lk_real x[12], w[4], C[9];
   const lk_real d =
-      a->s.kind[c] == LOOM_PAIR_VO ? ipc_body(&a->s, c, w, C) : LK_SQRT(ipc_pair(&a->s, c, x, w));
+      a->s.kind[c] == LOOM_PAIR_VO ? cand_body(&a->s, c, w, C) : LK_SQRT(cand_pair(&a->s, c, x, w));
   return a->s.xi[c] - d;
 }
 
@@ -262,7 +261,7 @@ LK_KERNEL_PLAIN(ndb_force, a, c)
   lk_real u[3];
   const lk_real lack = lack_of(s, c), K = drag_of(s, c, u);
   for (int b = 0; b < 4; ++b) {
-    if (!ipc_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed)) continue;
+    if (!cand_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed)) continue;
     corner_gradient(s, c, b, lack, K, u, a->force + 3 * at++);
   }
 }
@@ -288,7 +287,7 @@ LK_KERNEL_PLAIN(ndb_quad, a, c)
     const int32_t i = s->f.v[4 * c + b];
     const lk_real W = LK_FABS(s->f.w[4 * c + b]);
     lk_real x[3], g[3], k = K * W * all;
-    if (!ipc_is_free(i, s->f.n, s->f.fixed)) continue;
+    if (!cand_is_free(i, s->f.n, s->f.fixed)) continue;
     if (lack > LK_R(0.0))
       k += s->weight[c] * (s->targets == NDB_HALFSPACE ? s->share[2 * c] * W * movable : LK_R(1.0));
     corner_gradient(s, c, b, lack, K, u, g);
@@ -321,10 +320,10 @@ LK_KERNEL_PLAIN(ndb_hessian, a, c)
     for (int q = 0; q < 3; ++q)
       F[3 * r + q] = K * ((r == q ? LK_R(1.0) : LK_R(0.0)) - n[r] * n[q]) + ku * u[r] * u[q];
   for (int r = 0; r < 4; ++r) {
-    if (!ipc_is_free(s->f.v[4 * c + r], s->f.n, s->f.fixed)) continue;
+    if (!cand_is_free(s->f.v[4 * c + r], s->f.n, s->f.fixed)) continue;
     const lk_real stiff = lack > LK_R(0.0) ? -s->weight[c] * pull(s, c, r) : LK_R(0.0);
     for (int q = 0; q < 4; ++q) {
-      if (!ipc_is_free(s->f.v[4 * c + q], s->f.n, s->f.fixed)) continue;
+      if (!cand_is_free(s->f.v[4 * c + q], s->f.n, s->f.fixed)) continue;
       const lk_real W = s->f.w[4 * c + q];
       a->row[at] = s->f.v[4 * c + r];
       a->col[at] = s->f.v[4 * c + q];
@@ -346,7 +345,7 @@ LK_KERNEL_PLAIN(ndb_load, a, c)
   const int plays = gap_of(s, c) < a->reach;
   a->inverse[c] = plays ? LK_R(1.0) : LK_R(0.0);
   for (int b = 0; b < 4; ++b) {
-    if (!ipc_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed)) continue;
+    if (!cand_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed)) continue;
     a->force[3 * at] = plays ? LK_FABS(s->f.w[4 * c + b]) : LK_R(0.0);
     a->force[3 * at + 1] = a->force[3 * at + 2] = LK_R(0.0);
     ++at;
@@ -359,7 +358,7 @@ LK_KERNEL_PLAIN(ndb_damp, a, c)
   lk_real D = LK_R(0.0);
   for (int b = 0; b < 4; ++b) {
     const int32_t i = s->f.v[4 * c + b];
-    if (ipc_is_free(i, s->f.n, s->f.fixed))
+    if (cand_is_free(i, s->f.n, s->f.fixed))
       D += LK_FABS(s->f.w[4 * c + b]) * a->load[3 * i] / a->mass[i];
   }
   a->inverse[c] *= dist_inverse(D);
@@ -381,7 +380,7 @@ LK_KERNEL_PLAIN(ndb_impulse, a, c)
     a->impulse[2 * c + 1] = next;
   }
   for (int b = 0; b < 4; ++b) {
-    if (!ipc_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed)) continue;
+    if (!cand_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed)) continue;
     for (int k = 0; k < 3; ++k)
       a->force[3 * at + k] = next * s->f.w[4 * c + b] * s->f.normal[3 * c + k];
     ++at;

@@ -13,15 +13,15 @@
 #ifndef NDB_KERN_H
 #define NDB_KERN_H
 
-#include "../contact_common/ipc.kern.h"
 #include "geom/ccd_partial.kern.h"
+#include "kit/friction.kern.h"
 #include "ndb_rule.kern.h"
 
 enum { NDB_HALFSPACE = 0, NDB_MASS = 1 };
 
-/* Contacts and where their vertices are; f: weights, normals and friction (ipc.kern.h). */
+/* Contacts and where their vertices are; f: weights, normals and friction (kit/friction.kern.h). */
 typedef struct ndb_state {
-  ipc_lagged f;
+  fric_state f;
   const int32_t *LK_RESTRICT kind;   /* [m] LOOM_PAIR_* */
   const lk_real *LK_RESTRICT off;    /* [m] m */
   const lk_real *LK_RESTRICT share;  /* [m][2] 1: {1/S, 0} or {r1, r2} */
@@ -53,7 +53,7 @@ typedef struct ndb_carry_args {         /* what new contacts take over from old 
 LK_DECLARE(ndb_carry, ndb_carry_args)
 
 typedef struct ndb_freeze_args {
-  ipc_state s;                     /* at x_feas */
+  cand_state s;                    /* at x_feas */
   const lk_real *LK_RESTRICT mass; /* [n] kg */
   int32_t *LK_RESTRICT slip_obst;  /* [m] out: obst of VO, else -1 */
   lk_real *LK_RESTRICT w;          /* [m][4] out */
@@ -96,7 +96,7 @@ LK_DECLARE(ndb_grown, ndb_ages_args)  /* contacts with an age above 0 */
 LK_DECLARE(ndb_oldest, ndb_ages_args) /* largest age */
 
 typedef struct ndb_gap_args {
-  ipc_state s;
+  cand_state s;
 } ndb_gap_args;
 LK_DECLARE(ndb_least_gap, ndb_gap_args) /* largest -(distance - xi), m */
 

@@ -16,64 +16,64 @@ enum { SWEEPS = 60 }; /* an impact passes about as many cloths that lie on each 
 static loom_status over_contacts(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k,
                                  ndb_repair_args *a)
 {
-  ipc *const p = &d->base;
-  plug_maps m = plug_maps_on(p->h, p->e);
+  candidates *const c = &d->c;
+  plug_maps m = plug_maps_on(c->h, c->e);
   a->s = ndb_open(d, &m, s, x, 0);
-  a->at = plug_read(&m, p->corner.at);
-  a->mass = plug_read(&m, p->sc->mass);
+  a->at = plug_read(&m, c->corner.at);
+  a->mass = plug_read(&m, c->sc->mass);
   a->load = plug_read(&m, d->push);
-  a->force = plug_rdwr(&m, p->corner.force);
+  a->force = plug_rdwr(&m, c->corner.force);
   a->impulse = plug_rdwr(&m, d->impulse);
   a->inverse = plug_rdwr(&m, d->inverse);
-  return ipc_launch(p, &m, k, a, p->m, NULL);
+  return cand_launch(c, &m, k, a, c->m, NULL);
 }
 
 /* What a kernel left in the corners, summed into `push`. */
-static loom_status gather(ndb *d)
+static loom_status gather_pushes(ndb *d)
 {
-  ipc *const p = &d->base;
-  LOOM_TRY(p->h->axpby(p->h, p->e, 0.0, d->hat, 0.0, d->push));
-  return ipc_gather_forces(p, &p->corner, NULL, d->push);
+  candidates *const c = &d->c;
+  LOOM_TRY(c->h->axpby(c->h, c->e, 0.0, d->hat, 0.0, d->push));
+  return gather_add(&c->corner, NULL, d->push);
 }
 
 static loom_status shift(ndb *d, loom_buf *x)
 {
-  ipc *const p = &d->base;
-  plug_maps m = plug_maps_on(p->h, p->e);
+  candidates *const c = &d->c;
+  plug_maps m = plug_maps_on(c->h, c->e);
   const ndb_shift_args a = {.hat = plug_read(&m, d->hat),
                             .push = plug_read(&m, d->push),
-                            .mass = plug_read(&m, p->sc->mass),
-                            .fixed = plug_read(&m, p->sc->fixed),
+                            .mass = plug_read(&m, c->sc->mass),
+                            .fixed = plug_read(&m, c->sc->fixed),
                             .x = plug_write(&m, x)};
-  return plug_launch(&m, &k_shift, &a, p->sc->num_verts, NULL);
+  return plug_launch(&m, &k_shift, &a, c->sc->num_verts, NULL);
 }
 
 loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_buf *x)
 {
   ndb *const d = self;
-  ipc *const p = &d->base;
-  const loom_host *const h = p->h;
-  const int64_t n3 = 3 * (int64_t)p->sc->num_verts;
+  candidates *const c = &d->c;
+  const loom_host *const h = c->h;
+  const int64_t n3 = 3 * (int64_t)c->sc->num_verts;
   ndb_repair_args a = {.beta = LK_R(0.0)};
   double deepest = 0.0;
   (void)x_feas; /* contacts are those found there */
-  if (p->m == 0 || p->corner.count == 0) return LOOM_OK;
+  if (c->m == 0 || c->corner.count == 0) return LOOM_OK;
   LOOM_TRY(ndb_reduce(d, s, x, &k_deepest, &deepest));
   if (!(deepest > 0.0)) return LOOM_OK;
   LOOM_TRY(h->buf_resize(h, d->hat, n3));
   LOOM_TRY(h->buf_resize(h, d->push, n3));
-  LOOM_TRY(h->buf_resize(h, d->impulse, 2 * p->m));
-  LOOM_TRY(h->buf_resize(h, d->inverse, p->m));
-  LOOM_TRY(h->buf_copy(h, p->e, d->hat, x));
-  LOOM_TRY(h->buf_copy(h, p->e, d->push, x));              /* finite, for what follows */
-  a.reach = (lk_real)(0.5 * p->set.d_hat + 2.0 * deepest); /* both sides may give way */
+  LOOM_TRY(h->buf_resize(h, d->impulse, 2 * c->m));
+  LOOM_TRY(h->buf_resize(h, d->inverse, c->m));
+  LOOM_TRY(h->buf_copy(h, c->e, d->hat, x));
+  LOOM_TRY(h->buf_copy(h, c->e, d->push, x));              /* finite, for what follows */
+  a.reach = (lk_real)(0.5 * d->set.d_hat + 2.0 * deepest); /* both sides may give way */
   LOOM_TRY(over_contacts(d, s, x, &k_load, &a));
-  LOOM_TRY(gather(d));
+  LOOM_TRY(gather_pushes(d));
   LOOM_TRY(over_contacts(d, s, x, &k_damp, &a));
   for (int k = 0; k < SWEEPS; ++k) {
     a.beta = k + 1 < SWEEPS ? (lk_real)k / (lk_real)(k + 3) : LK_R(0.0); /* Nesterov */
     LOOM_TRY(over_contacts(d, s, x, &k_impulse, &a));
-    LOOM_TRY(gather(d));
+    LOOM_TRY(gather_pushes(d));
     LOOM_TRY(shift(d, x));
   }
   return LOOM_OK;

@@ -19,7 +19,7 @@
 #include "penalty.h"
 
 static const lk_entry k_energy = LK_ENTRY(pen_energy), k_loss = LK_ENTRY(pen_dissipation);
-static const lk_entry k_force = LK_ENTRY(pen_force), k_gather = LK_ENTRY(pen_gather);
+static const lk_entry k_force = LK_ENTRY(pen_force);
 static const lk_entry k_hessian = LK_ENTRY(pen_hessian), k_quad = LK_ENTRY(pen_quad);
 static const lk_entry k_active = LK_ENTRY(pen_active), k_lowest = LK_ENTRY(pen_lowest);
 static const lk_entry k_strongest = LK_ENTRY(pen_strongest), k_work = LK_ENTRY(pen_work);
@@ -75,7 +75,7 @@ static loom_status penalty_begin_step(void *self, const loom_step *s)
   penalty *const p = self;
   (void)s;
   p->m = 0; /* old pairs mean nothing in a new step */
-  p->corners = p->blocks = 0;
+  p->corner.count = p->blocks = 0;
   return pen_obstacles(p);
 }
 
@@ -115,15 +115,10 @@ static loom_status add_gradient(penalty *p, const loom_step *s, loom_buf *x, loo
 {
   plug_maps m = plug_maps_on(p->h, p->e);
   const pen_force_args a = {.s = pen_open(p, &m, s, x, p->lambda),
-                            .at = plug_read(&m, p->at),
-                            .force = plug_write(&m, p->force)};
+                            .at = plug_read(&m, p->corner.at),
+                            .force = plug_write(&m, p->corner.force)};
   LOOM_TRY(plug_launch(&m, &k_force, &a, p->m, NULL));
-  const pen_gather_args ga = {.key = plug_read(&m, p->vertex),
-                              .perm = plug_read(&m, p->place),
-                              .force = plug_read(&m, p->force),
-                              .grad = plug_rdwr(&m, grad),
-                              .corners = p->corners};
-  return plug_launch(&m, &k_gather, &ga, p->corners, NULL);
+  return gather_add(&p->corner, NULL, grad);
 }
 
 static loom_status penalty_eval(void *self, const loom_step *s, loom_buf *x, double *energy,

@@ -3,6 +3,7 @@
 #define PENALTY_H
 
 #include "geom/obstacle_view.h"
+#include "kit/gather.h"
 #include "loom/plug.h"
 #include "loom/plugin.h"
 #include "penalty.kern.h"
@@ -38,14 +39,10 @@ typedef struct penalty {
   loom_buf *move;           /* real [m][3], m */
   loom_buf *lambda;         /* real [m], N */
 
-  int64_t corners, blocks;            /* vertices of all pairs, and the sum of their squares */
-  loom_buf *num_corners, *num_blocks; /* i64 [m] */
-  loom_buf *at, *at_block;            /* i64 [m+1], their exclusive sums */
-  loom_buf *total;                    /* i64 [2] */
-  loom_buf *vertex;                   /* u64 [corners], ascending */
-  loom_buf *place;                    /* i32 [corners], where they were */
-  loom_buf *force;                    /* real [corners][3], N */
-  loom_buf *result;                   /* real [4] */
+  gather corner;
+  int64_t blocks;                  /* sum of the squares of corners */
+  loom_buf *num_blocks, *at_block; /* i64 [m], [m+1]: of each pair, and exclusive sums */
+  loom_buf *result;                /* real [4] */
 } penalty;
 
 /* Buffers of pairs, for m = 0. */

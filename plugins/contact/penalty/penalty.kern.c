@@ -68,7 +68,6 @@ LK_KERNEL_PLAIN(pen_setup, a, j)
   LK_LOAD3(point, a->point, j);
   if (o >= 0) obst_displacement(a->view + o, point, move);
   LK_STORE3(a->move, j, move);
-  a->corners[j] = corners;
   a->blocks[j] = corners * corners;
 }
 
@@ -110,19 +109,6 @@ LK_REDUCE_SUM(pen_work, a, j)
 
 /* ---- gradient ---------------------------------------------------------------------------- */
 
-LK_KERNEL_PLAIN(pen_corner_keys, a, j)
-{
-  int64_t at = a->at[j];
-  for (int b = 0; b < 4; ++b)
-    if (a->v[4 * j + b] >= 0) a->key[at++] = (uint64_t)a->v[4 * j + b];
-}
-
-LK_KERNEL_PLAIN(pen_totals, a, i)
-{
-  a->total[2 * i] = a->at[a->m];
-  a->total[2 * i + 1] = a->at_block[a->m];
-}
-
 /* gradient of the pair with respect to sum_a w_a x_a, N */
 LK_FN void pull(const pen_state *s, lk_int j, lk_real *f)
 {
@@ -146,17 +132,6 @@ LK_KERNEL_PLAIN(pen_force, a, j)
     for (int c = 0; c < 3; ++c) a->force[3 * at + c] = a->s.w[4 * j + b] * f[c];
     ++at;
   }
-}
-
-/* The first of a run of equal keys adds up the run, in the order of the pairs. */
-LK_KERNEL_PLAIN(pen_gather, a, j)
-{
-  const uint64_t i = a->key[j];
-  lk_real sum[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
-  if (j > 0 && a->key[j - 1] == i) return;
-  for (int64_t l = j; l < a->corners && a->key[l] == i; ++l)
-    for (int c = 0; c < 3; ++c) sum[c] += a->force[3 * (int64_t)a->perm[l] + c];
-  for (int c = 0; c < 3; ++c) a->grad[3 * i + (uint64_t)c] += sum[c];
 }
 
 /* ---- Hessian ------------------------------------------------------------------------------- */

@@ -26,8 +26,7 @@ typedef struct pen_setup_args {      /* after detection, at the positions x it w
   lk_real *LK_RESTRICT k;            /* [m] N/m, out */
   lk_real *LK_RESTRICT mu;           /* [m] 1, out */
   lk_real *LK_RESTRICT move;         /* [m][3] m, out: displacement of the obstacle's point */
-  int64_t *LK_RESTRICT corners;      /* [m] out: vertices of the pair */
-  int64_t *LK_RESTRICT blocks;       /* [m] out: their square */
+  int64_t *LK_RESTRICT blocks;       /* [m] out: square of the number of its vertices */
   lk_real stiffness;                 /* 1/s^2 */
   lk_real self_friction;             /* 1 */
 } pen_setup_args;
@@ -67,32 +66,12 @@ LK_DECLARE(pen_lowest, pen_eval_args)      /* largest -g, m */
 LK_DECLARE(pen_strongest, pen_eval_args)   /* largest normal force, N */
 LK_DECLARE(pen_work, pen_eval_args)        /* sum of mu lambda f1 |u|, J */
 
-typedef struct pen_corner_args {
-  const int32_t *LK_RESTRICT v;  /* [m][4] */
-  const int64_t *LK_RESTRICT at; /* [m+1] first corner of a pair */
-  uint64_t *LK_RESTRICT key;     /* [corners] out: vertex id */
-  const int64_t *LK_RESTRICT at_block;
-  int64_t *LK_RESTRICT total; /* [2] out by pen_totals: corners, blocks */
-  int64_t m;
-} pen_corner_args;
-LK_DECLARE(pen_corner_keys, pen_corner_args)
-LK_DECLARE(pen_totals, pen_corner_args)
-
 typedef struct pen_force_args {
   pen_state s;
   const int64_t *LK_RESTRICT at; /* [m+1] */
   lk_real *LK_RESTRICT force;    /* [corners][3] N, out: gradient per corner */
 } pen_force_args;
 LK_DECLARE(pen_force, pen_force_args)
-
-typedef struct pen_gather_args {
-  const uint64_t *LK_RESTRICT key;  /* [corners] ascending vertex ids */
-  const int32_t *LK_RESTRICT perm;  /* [corners] their places in force */
-  const lk_real *LK_RESTRICT force; /* [corners][3] N */
-  lk_real *LK_RESTRICT grad;        /* [n][3] N, += */
-  int64_t corners;
-} pen_gather_args;
-LK_DECLARE(pen_gather, pen_gather_args)
 
 typedef struct pen_hessian_args {
   pen_state s;

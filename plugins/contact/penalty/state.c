@@ -6,7 +6,6 @@
 #include "penalty.h"
 
 static const lk_entry k_setup = LK_ENTRY(pen_setup), k_lag = LK_ENTRY(pen_lag);
-static const lk_entry k_keys = LK_ENTRY(pen_corner_keys), k_totals = LK_ENTRY(pen_totals);
 static const lk_entry k_differ = LK_ENTRY(pen_differ);
 
 loom_status pen_state_new(penalty *p)
@@ -22,16 +21,11 @@ loom_status pen_state_new(penalty *p)
                           {"friction", LOOM_REAL, 0, &p->mu},
                           {"obstacle motion", LOOM_REAL, 0, &p->move},
                           {"normal forces", LOOM_REAL, 0, &p->lambda},
-                          {"number of corners", LOOM_I64, 0, &p->num_corners},
                           {"number of blocks", LOOM_I64, 0, &p->num_blocks},
-                          {"first corners", LOOM_I64, 1, &p->at},
                           {"first blocks", LOOM_I64, 1, &p->at_block},
-                          {"totals", LOOM_I64, 2, &p->total},
-                          {"corner vertices", LOOM_U64, 0, &p->vertex},
-                          {"corner places", LOOM_I32, 0, &p->place},
-                          {"corner forces", LOOM_REAL, 0, &p->force},
                           {"sums", LOOM_REAL, 4, &p->result}};
-  return plug_bufs_new(h, all, LOOM_COUNT(all));
+  LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
+  return gather_new(&p->corner, h, p->e);
 }
 
 loom_status pen_obstacles(penalty *p)
@@ -76,9 +70,7 @@ static loom_status resize_pairs(penalty *p, int64_t m)
   LOOM_TRY(h->buf_resize(h, p->mu, m));
   LOOM_TRY(h->buf_resize(h, p->move, 3 * m));
   LOOM_TRY(h->buf_resize(h, p->lambda, m));
-  LOOM_TRY(h->buf_resize(h, p->num_corners, m));
   LOOM_TRY(h->buf_resize(h, p->num_blocks, m));
-  LOOM_TRY(h->buf_resize(h, p->at, m + 1));
   return h->buf_resize(h, p->at_block, m + 1);
 }
 
@@ -100,39 +92,18 @@ static loom_status setup(penalty *p, const loom_step *s, const loom_pairs *pairs
                             .k = plug_write(&m, p->k),
                             .mu = plug_write(&m, p->mu),
                             .move = plug_write(&m, p->move),
-                            .corners = plug_write(&m, p->num_corners),
                             .blocks = plug_write(&m, p->num_blocks),
                             .stiffness = (lk_real)p->set.stiffness,
                             .self_friction = (lk_real)p->set.self_friction};
   return plug_launch(&m, &k_setup, &a, p->m, NULL);
 }
 
-/* Corners of all pairs sorted by vertex, so that forces are gathered in a fixed order. */
+/* Where forces and blocks of pairs stand; the core clears what belongs to fixed vertices. */
 static loom_status sort_corners(penalty *p)
 {
   const loom_host *const h = p->h;
-  void *q;
-  LOOM_TRY(h->scan_i64(h, p->e, p->num_corners, p->at));
-  LOOM_TRY(h->scan_i64(h, p->e, p->num_blocks, p->at_block));
-  plug_maps m = plug_maps_on(h, p->e);
-  const pen_corner_args ta = {.at = plug_read(&m, p->at),
-                              .at_block = plug_read(&m, p->at_block),
-                              .total = plug_write(&m, p->total),
-                              .m = p->m};
-  LOOM_TRY(plug_launch(&m, &k_totals, &ta, 1, NULL));
-  LOOM_TRY(h->map(h, p->e, p->total, LOOM_READ, LOOM_AT_HOST, &q));
-  const int64_t *const total = q;
-  p->corners = total[0];
-  p->blocks = total[1];
-  LOOM_TRY(h->unmap(h, p->total));
-
-  LOOM_TRY(h->buf_resize(h, p->vertex, p->corners));
-  LOOM_TRY(h->buf_resize(h, p->place, p->corners));
-  LOOM_TRY(h->buf_resize(h, p->force, 3 * p->corners));
-  const pen_corner_args ka = {
-      .v = plug_read(&m, p->v), .at = plug_read(&m, p->at), .key = plug_write(&m, p->vertex)};
-  LOOM_TRY(plug_launch(&m, &k_keys, &ka, p->m, NULL));
-  return h->sort_u64(h, p->e, p->vertex, p->place);
+  LOOM_TRY(h->scan_i64(h, p->e, p->num_blocks, p->at_block, &p->blocks));
+  return gather_sort(&p->corner, p->v, NULL, p->sc->num_verts, p->m);
 }
 
 /* Are these the pairs of last time? */
@@ -162,7 +133,7 @@ loom_status pen_take_pairs(penalty *p, const loom_step *s, const loom_pairs *pai
   p->num_keys = p->m;
   LOOM_TRY(resize_pairs(p, p->m));
   if (p->m == 0) {
-    p->corners = p->blocks = 0;
+    p->corner.count = p->blocks = 0;
     return LOOM_OK;
   }
   *changed |= LOOM_CHANGED_VALUES;

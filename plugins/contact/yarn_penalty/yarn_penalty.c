@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "geom/yarn_line.h"
+#include "kit/yarn_line.h"
 #include "loom/plug.h"
 #include "loom/plugin.h"
 #include "stats.h"

@@ -23,7 +23,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "newton_damping.h"
+#include "kit/newton_damping.h"
 #include "newton_matrix.h"
 
 enum { HESSIAN_ADAPTIVE = 0, HESSIAN_CLAMP = 1, HESSIAN_ABS = 2, HESSIAN_EXACT = 3 };

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "gd.kern.h"
+#include "kit/state.h"
 #include "loom/plug.h"
 #include "loom/plugin.h"
 
@@ -47,7 +48,6 @@ typedef struct {
   const loom_exec *e;
   settings set;
   loom_real sigma;
-  loom_buf *saved; /* real [1], carries sigma through a checkpoint */
 } gd;
 
 static loom_status gd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -61,10 +61,10 @@ static loom_status gd_create(const loom_host *h, const loom_scene *sc, const loo
   g->e = e;
   g->set = *(const settings *)set;
   g->sigma = (loom_real)g->set.step;
-  return h->buf_new(h, "sigma", LOOM_REAL, 1, &g->saved);
+  return LOOM_OK;
 }
 
-/* The core frees the buffers. */
+/* Buffers, of which this plugin has none, are freed by the core. */
 static void gd_destroy(void *self) { free(self); }
 
 /* The state was changed from outside: forget what was learnt. */
@@ -118,25 +118,10 @@ static loom_status gd_accepted(void *self, const loom_step *s, const loom_accept
 static loom_status gd_checkpoint(void *self, const loom_step *s, int restore)
 {
   gd *g = self;
-  const loom_host *h = g->h;
-  void *p;
   (void)s;
-  if (!restore) {
-    LOOM_TRY(h->map(h, g->e, g->saved, LOOM_WRITE, LOOM_AT_HOST, &p));
-    *(loom_real *)p = g->sigma;
-    LOOM_TRY(h->unmap(h, g->saved));
-  }
-  LOOM_TRY(h->state_io(h, restore, "sigma", g->saved));
-  if (restore) {
-    LOOM_CHECK(h, h->buf_count(h, g->saved) == 1, LOOM_E_IO,
-               "checkpoint: sigma has %lld values; start the run again",
-               (long long)h->buf_count(h, g->saved));
-    LOOM_TRY(h->map(h, g->e, g->saved, LOOM_READ, LOOM_AT_HOST, &p));
-    g->sigma = *(const loom_real *)p;
-    LOOM_TRY(h->unmap(h, g->saved));
-    LOOM_CHECK(h, g->sigma > 0 && (double)g->sigma <= 1e6, LOOM_E_IO,
-               "checkpoint: sigma is %g, not in (0, 1e6]; start the run again", (double)g->sigma);
-  }
+  LOOM_TRY(state_items(g->h, restore, "sigma", LOOM_REAL, 1, &g->sigma));
+  LOOM_CHECK(g->h, g->sigma > 0 && (double)g->sigma <= 1e6, LOOM_E_IO,
+             "checkpoint: sigma is %g, not in (0, 1e6]; start the run again", (double)g->sigma);
   return LOOM_OK;
 }
 

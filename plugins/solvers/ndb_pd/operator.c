@@ -245,7 +245,7 @@ loom_status ndb_contact(ndb *s, const loom_quad *q)
   s->rows = (int64_t)found[1];
   LOOM_CHECK(h, isfinite(s->w_max), LOOM_E_NUMERIC, "a contact weight is not finite (%g N/m)",
              s->w_max);
-  return s->rows > 0 ? h->scan_i64(h, s->e, s->touched, s->place) : LOOM_OK;
+  return s->rows > 0 ? h->scan_i64(h, s->e, s->touched, s->place, NULL) : LOOM_OK;
 }
 
 /* ---- views --------------------------------------------------------------------------------- */

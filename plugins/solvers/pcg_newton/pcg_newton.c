@@ -15,7 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "newton_damping.h"
+#include "kit/newton_damping.h"
 #include "pcg.h"
 
 enum { HESSIAN_EXACT = 0, HESSIAN_CLAMP = 1, HESSIAN_ABS = 2 };

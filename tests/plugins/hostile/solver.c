@@ -97,7 +97,7 @@ static loom_status misuse_others(fx *f, const loom_step *s, const char *act)
   if (fx_is(act, "axpby_y")) return h->axpby(h, f->e, 1.0, s->x, 1.0, NULL);
   if (fx_is(act, "norm_out")) return h->norm_max3(h, f->e, s->x, NULL);
   if (fx_is(act, "spmv_A")) return h->spmv_bsr3(h, f->e, NULL, s->x, s->trial);
-  if (fx_is(act, "scan_in")) return h->scan_i64(h, f->e, NULL, s->x);
+  if (fx_is(act, "scan_in")) return h->scan_i64(h, f->e, NULL, s->x, NULL);
   if (fx_is(act, "sort_perm")) return h->sort_u64(h, f->e, s->x, NULL);
   if (fx_is(act, "match_old")) return h->match_keys(h, f->e, NULL, 1, s->x, 1, s->x);
   if (fx_is(act, "detect_q")) return h->detect(h, NULL, &pairs);

@@ -1,5 +1,5 @@
 /* yarn_line.c - see yarn_line.h. */
-#include "geom/yarn_line.h"
+#include "kit/yarn_line.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* yarn_line.h - the quadrature points of a scene's yarns, for plugins (compiled into each). */
+/* yarn_line.h - the quadrature points of a scene's yarns, for plugins. */
 #ifndef LOOM_YARN_LINE_H
 #define LOOM_YARN_LINE_H
 

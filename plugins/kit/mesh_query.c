@@ -1,5 +1,5 @@
 /* mesh.c - the mesh of cloth and bodies of a collision plugin, and its positions; see mesh.h. */
-#include "mesh.h"
+#include "kit/mesh_query.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #ifndef MESH_H
 #define MESH_H
 
+#include "kit/mesh_query.kern.h"
 #include "loom/plug.h"
-#include "mesh.kern.h"
 
 typedef struct mesh_params {
   int32_t method;    /* CCD_* */

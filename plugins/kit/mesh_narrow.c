@@ -1,6 +1,6 @@
 /* narrow.c - lists of named pairs: quick test in chunks, exact test, result, step bound; see
  * mesh.h. */
-#include "mesh.h"
+#include "kit/mesh_query.h"
 
 static const lk_entry k_close[2] = {LK_ENTRY(mesh_close_vt), LK_ENTRY(mesh_close_ee)};
 static const lk_entry k_near[2] = {LK_ENTRY(mesh_near_vt), LK_ENTRY(mesh_near_ee)};
@@ -88,8 +88,7 @@ mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b)
 static loom_status keep(mesh *m, loom_buf *toi, int64_t at, int64_t *added)
 {
   const loom_host *const h = m->h;
-  LOOM_TRY(h->scan_i64(h, m->e, m->found, m->place));
-  LOOM_TRY(mesh_place_at(m, m->place, m->room, added));
+  LOOM_TRY(h->scan_i64(h, m->e, m->found, m->place, added));
   if (*added == 0) return LOOM_OK;
   LOOM_TRY(mesh_reserve(m, m->kept, at + *added));
   if (toi != NULL) LOOM_TRY(mesh_reserve(m, m->toi, at + *added));

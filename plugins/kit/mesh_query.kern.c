@@ -1,5 +1,5 @@
 /* mesh.kern.c - narrow phase and step bounds of named pairs; see mesh.kern.h. */
-#include "mesh.kern.h"
+#include "kit/mesh_query.kern.h"
 
 /* Steps never vanish altogether: so little of any motion is below its rounding. */
 static const lk_real T_MIN = LK_R(1e-12);

@@ -1,0 +1,236 @@
+/* barrier.c - see barrier.h. */
+#include "kit/barrier.h"
+
+#include <math.h>
+
+#include "kit/state.h"
+
+/* Stiffness 0.  The curvature d2b/dd2 at half of d_hat equals the mean m/h^2; it is doubled, up
+ * to stiffest times, while the smallest gap stays below tiny d_hat in two accepted iterates in
+ * a row and does not grow (Li et al. 2020, supplement, section 4: the same with 1e-9 of the
+ * scene's size). */
+static const double tiny = 1e-2, stiffest = 1024.0;
+
+/* ---- stiffness ------------------------------------------------------------------------------- */
+
+static loom_status mean_mass(const candidates *c, double *out)
+{
+  const loom_host *const h = c->h;
+  void *m_, *f_;
+  double sum = 0.0;
+  int64_t num = 0;
+  LOOM_TRY(h->map(h, c->e, c->sc->mass, LOOM_READ, LOOM_AT_HOST, &m_));
+  LOOM_TRY(h->map(h, c->e, c->sc->fixed, LOOM_READ, LOOM_AT_HOST, &f_));
+  for (int i = 0; i < c->sc->num_verts; ++i)
+    if (!((const uint8_t *)f_)[i]) {
+      sum += (double)((const loom_real *)m_)[i];
+      ++num;
+    }
+  LOOM_TRY(h->unmap(h, c->sc->fixed));
+  *out = num > 0 ? sum / (double)num : 1.0;
+  return h->unmap(h, c->sc->mass);
+}
+
+static void set_kappa(barrier *p, double kappa)
+{
+  p->kappa = kappa;
+  p->energy.number[BARRIER_KAPPA] = kappa;
+}
+
+/* kappa whose curvature at half of d_hat, without thickness, is the mean m/h^2. */
+static double first_stiffness(const barrier *p, const loom_step *s)
+{
+  return (double)(loom_real)(p->mass / (s->h * s->h) / p->unit);
+}
+
+static loom_status stiffen(barrier *p, const loom_step *s, uint32_t *changed)
+{
+  double gap;
+  if (p->set.stiffness > 0.0) return LOOM_OK;
+  const loom_status st = cand_activate(&p->c, s, s->x, s->progress);
+  if (st != LOOM_OK) return st == LOOM_REJECTED ? LOOM_OK : st;
+  LOOM_TRY(cand_least_gap_now(&p->c, &gap));
+  const double limit = tiny * p->set.d_hat;
+  const int stays = gap < limit && p->last_gap < limit && gap <= p->last_gap;
+  p->last_gap = gap;
+  if (!stays || p->kappa >= stiffest * first_stiffness(p, s)) return LOOM_OK;
+  set_kappa(p, 2.0 * p->kappa);
+  *changed |= LOOM_CHANGED_VALUES;
+  return LOOM_OK;
+}
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+loom_status barrier_reset(barrier *p)
+{
+  cand_reset(&p->c);
+  fric_reset(&p->friction);
+  set_kappa(p, p->set.stiffness);
+  p->last_gap = INFINITY;
+  p->pending = LOOM_CHANGED_NONE;
+  return LOOM_OK;
+}
+
+loom_status barrier_new(barrier *p, const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                        const barrier_settings *set, const barrier_model *model, double unit)
+{
+  p->set = *set;
+  p->model = model;
+  p->unit = unit;
+  p->energy = (pair_energy){
+      .c = &p->c, .k = &model->pair, .gauss_newton = set->hessian == BARRIER_HESSIAN_GAUSS_NEWTON};
+  p->energy.number[BARRIER_D_HAT] = set->d_hat;
+  LOOM_TRY(cand_new(&p->c, h, sc, e, set->d_hat, set->slack, BARRIER_SLACK));
+  LOOM_TRY(fric_new(&p->friction, &p->c, set->self_friction, set->epsilon_v));
+  LOOM_TRY(mean_mass(&p->c, &p->mass));
+  return barrier_reset(p);
+}
+
+void barrier_free(barrier *p) { cand_free(&p->c); }
+
+static loom_status start_error(barrier *p, const loom_step *s)
+{
+  return cand_overlap_error(&p->c, s, "it starts with an overlap",
+                            "move them apart, lower the thickness, or let a step bound keep them "
+                            "apart ([filter] bound = global)");
+}
+
+/* A bound lets x move by a tiny share, 1e-12, of what is wanted at least; where forces are absurd
+ * that is more than the gap. */
+static loom_status pushed_error(barrier *p, const loom_step *s, const char *what)
+{
+  return cand_overlap_error(&p->c, s, what,
+                            "lower dt, or the forces and speeds that push it there, or let a step "
+                            "bound keep them apart ([filter] bound = global)");
+}
+
+static loom_status lag(barrier *p, const loom_step *s, loom_buf *x, double progress,
+                       uint32_t *changed)
+{
+  const loom_status st =
+      fric_lag(&p->friction, &p->energy, &p->model->lag, s, x, progress, changed);
+  p->rounds += st == LOOM_OK;
+  return st;
+}
+
+loom_status barrier_begin_step(barrier *p, const loom_step *s)
+{
+  uint32_t changed;
+  LOOM_TRY(cand_begin_step(&p->c));
+  if (!(p->kappa > 0.0)) set_kappa(p, first_stiffness(p, s));
+  p->last_gap = INFINITY;
+  p->rounds = 0;
+  const loom_status st = lag(p, s, s->x_start, 0.0, &changed);
+  if (st == LOOM_REJECTED) return start_error(p, s);
+  p->pending =
+      fric_any(&p->friction) ? LOOM_CHANGED_PATTERN | LOOM_CHANGED_VALUES : LOOM_CHANGED_NONE;
+  return st;
+}
+
+loom_status barrier_plan(barrier *p, const loom_step *s, loom_query *q)
+{
+  return cand_plan(&p->c, s, q);
+}
+
+static loom_status after_detect(barrier *p, const loom_step *s, const loom_pairs *pairs,
+                                uint32_t *changed)
+{
+  LOOM_TRY(cand_update(&p->c, s, pairs));
+  *changed = p->pending;
+  p->pending = LOOM_CHANGED_NONE;
+  if (s->iter >= 0) return LOOM_OK;
+  const loom_status st = cand_activate(&p->c, s, s->x, s->progress);
+  if (st != LOOM_REJECTED) return st;
+  if (cand_activate(&p->c, s, s->x_start, 0.0) == LOOM_REJECTED) return start_error(p, s);
+  (void)cand_activate(&p->c, s, s->x, s->progress); /* the pair to be named */
+  return pushed_error(p, s, "its first guess overlaps");
+}
+
+loom_status barrier_update(barrier *p, const loom_step *s, const loom_pairs *pairs, int when,
+                           uint32_t *changed)
+{
+  *changed = LOOM_CHANGED_NONE;
+  if (when == LOOM_AFTER_DETECT) return after_detect(p, s, pairs, changed);
+  LOOM_TRY(stiffen(p, s, changed));
+  if (p->set.friction_lag == BARRIER_LAG_STEP) return LOOM_OK;
+  if (p->set.lag_rounds > 0 && p->rounds >= p->set.lag_rounds) return LOOM_OK;
+  uint32_t lagged = LOOM_CHANGED_NONE;
+  const loom_status st = lag(p, s, s->x, s->progress, &lagged);
+  *changed |= lagged;
+  return st == LOOM_REJECTED ? LOOM_OK : st; /* unfiltered: the last forces stay */
+}
+
+/* What is committed keeps every gap. */
+loom_status barrier_end_step(barrier *p, const loom_step *s)
+{
+  const loom_status st = cand_activate(&p->c, s, s->x, s->progress);
+  if (st != LOOM_REJECTED) return st;
+  return pushed_error(p, s, "it ends with an overlap");
+}
+
+/* Candidates are dropped so that a resumed run detects at the same moments; not where the state is
+ * only recorded. */
+loom_status barrier_checkpoint(barrier *p, const loom_step *s, int restore)
+{
+  const loom_host *const h = p->c.h;
+  loom_real kappa = (loom_real)p->kappa;
+  if (restore || !LOOM_HAS(s, recording) || !s->recording) p->c.valid = p->c.planned = 0;
+  if (p->set.stiffness > 0.0) return LOOM_OK; /* nothing to remember */
+  LOOM_TRY(state_items(h, restore, "stiffness", LOOM_REAL, 1, &kappa));
+  LOOM_CHECK(h, kappa >= 0 && isfinite(kappa), LOOM_E_IO,
+             "checkpoint: the stiffness is %g; start the run again", (double)kappa);
+  set_kappa(p, (double)kappa);
+  return LOOM_OK;
+}
+
+/* ---- forms --------------------------------------------------------------------------------- */
+
+loom_status barrier_eval(barrier *p, const loom_step *s, loom_buf *x, double *energy,
+                         double *dissipation, loom_buf *grad)
+{
+  double value = 0.0;
+  LOOM_TRY(cand_activate(&p->c, s, x, s->progress));
+  LOOM_TRY(pair_eval(&p->energy, s, x, energy, grad));
+  if (dissipation != NULL) {
+    LOOM_TRY(fric_sums(&p->friction, s, x, &value, NULL));
+    *dissipation += value;
+  }
+  return grad != NULL ? fric_gradient(&p->friction, s, x, grad) : LOOM_OK;
+}
+
+loom_status barrier_activate(barrier *p, const loom_step *s, loom_buf *x, const char *what)
+{
+  const loom_status st = cand_activate(&p->c, s, x, s->progress);
+  if (st != LOOM_REJECTED) return st;
+  return cand_overlap_error(&p->c, s, what, "filter every iteration ([filter] when = every)");
+}
+
+loom_status barrier_hessian(barrier *p, const loom_step *s, loom_buf *x, int how, loom_blocks3 *out)
+{
+  const int64_t first = out->count;
+  int64_t normal = 0;
+  LOOM_TRY(barrier_activate(p, s, x, "there is no Hessian where pairs overlap"));
+  LOOM_TRY(cand_count(&p->c, 1, &normal));
+  out->count = first + normal + p->friction.num_blocks;
+  if (out->count > out->capacity) return LOOM_GROW;
+  LOOM_TRY(pair_hessian(&p->energy, s, x, how, first, out));
+  return fric_add_hessian(&p->friction, s, x, first + normal, out);
+}
+
+loom_status barrier_metrics(barrier *p, const loom_step *s, loom_contact_metrics *out)
+{
+  out->active = 0;
+  out->min_gap = NAN;
+  out->max_force = out->dissipated = 0.0;
+  if (LOOM_HAS(out, extra) && out->extra != NULL) out->extra[0] = p->kappa;
+  const loom_status st = cand_activate(&p->c, s, s->x, s->progress);
+  if (st < LOOM_OK) return st;
+  LOOM_TRY(cand_least_gap_now(&p->c, &out->min_gap));
+  if (st != LOOM_OK) { /* infeasible: an unfiltered point */
+    out->max_force = out->dissipated = NAN;
+    return LOOM_OK;
+  }
+  out->active = p->c.act.num;
+  LOOM_TRY(pair_strongest(&p->energy, s, s->x, &out->max_force));
+  return fric_sums(&p->friction, s, s->x, NULL, &out->dissipated);
+}

@@ -1,0 +1,143 @@
+/* barrier.h - a model with friction whose energy grows without bound where a gap closes, from step
+ * to step: its stiffness, lags, checks that nothing overlaps, checkpoints.
+ *
+ *   B(x) = sum over pairs of  m(x) b(D(x))
+ * over all vertex-triangle and edge-edge pairs without a common vertex, and all vertices and bodies
+ * with a signed distance; b is the model's own (pair_energy.kern.h), with the numbers kappa and
+ * d_hat. Energy and gradient at a point where D <= xi^2 for some pair: LOOM_REJECTED. */
+#ifndef KIT_BARRIER_H
+#define KIT_BARRIER_H
+
+#include "kit/friction.h"
+
+enum { BARRIER_LAG_STEP = 0, BARRIER_LAG_ITERATION = 1 };
+enum { BARRIER_HESSIAN_CLAMP = 0, BARRIER_HESSIAN_GAUSS_NEWTON = 1 };
+enum { BARRIER_KAPPA = 0, BARRIER_D_HAT = 1 }; /* numbers of the law, N/m and m */
+
+typedef struct barrier_settings {
+  double d_hat;
+  double stiffness; /* N/m, kappa; 0: chosen */
+  double slack;
+  int32_t hessian; /* BARRIER_HESSIAN_* */
+  double self_friction;
+  double epsilon_v;
+  int32_t friction_lag; /* BARRIER_LAG_* */
+  int64_t lag_rounds;
+} barrier_settings;
+
+/* Rows of a plugin's table of parameters; its settings are a barrier_settings, or begin with one.
+ */
+#define BARRIER_PARAM_D_HAT                                                                     \
+  {                                                                                             \
+    "d_hat", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(barrier_settings, d_hat), 1e-3, 0, 1, NULL, \
+        NULL, "m", "Gap (distance minus both radii) at which the force begins."                 \
+  }
+#define BARRIER_PARAM_SLACK                                                                        \
+  LOOM_PARAM_REAL(barrier_settings, slack, 0, 0, 1, "m",                                           \
+                  "Pairs are looked for this far beyond d_hat, and again when a vertex has moved " \
+                  "by half of it; 0: 2 mm, a quarter of the mean edge where that is less.")
+#define BARRIER_SLACK 2e-3 /* m, see there */
+#define BARRIER_PARAM_HESSIAN                                                                   \
+  LOOM_PARAM_ENUM(barrier_settings, hessian, BARRIER_HESSIAN_CLAMP, "clamp|gauss_newton",       \
+                  "Second derivatives: exact, with negative eigenvalues treated as the solver " \
+                  "asks; or without the curvature of the distance.")
+#define BARRIER_PARAMS_FRICTION                                                                   \
+  LOOM_PARAM_REAL(barrier_settings, self_friction, 0, 0, 10, "1",                                 \
+                  "Coulomb coefficient between cloths; bodies bring their own."),                 \
+      LOOM_PARAM_REAL(barrier_settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",                          \
+                      "Sliding speed below which friction fades: what sticks creeps slower than " \
+                      "this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),             \
+      LOOM_PARAM_ENUM(                                                                            \
+          barrier_settings, friction_lag, BARRIER_LAG_ITERATION, "step|iteration",                \
+          "Normal forces and planes for friction: of the start of the step, or of the "           \
+          "last accepted iterate."),                                                              \
+      LOOM_PARAM_INT(barrier_settings, lag_rounds, 0, 0, 1000000, "1",                            \
+                     "With friction_lag = iteration: lags per step at most, the first at its "    \
+                     "start; 0: at every accepted iterate.")
+
+#define BARRIER_COLUMNS                                                                  \
+  {                                                                                      \
+    "kappa", "N/m", "stiffness of the barrier: as given, or as chosen and doubled since" \
+  }
+
+typedef struct barrier_model { /* what the plugin says of its energy */
+  pair_kernels pair;
+  lk_entry lag;
+} barrier_model;
+
+typedef struct barrier {
+  candidates c;
+  pair_energy energy;
+  friction friction;
+  const barrier_model *model;
+  barrier_settings set;
+  double kappa;     /* N/m; 0: not chosen yet; outlives steps */
+  double last_gap;  /* m, smallest gap of the last accepted iterate of the step */
+  double mass;      /* kg, mean of free vertices */
+  double unit;      /* see barrier_new() */
+  int64_t rounds;   /* lags of this step */
+  uint32_t pending; /* LOOM_CHANGED_* since the last update */
+} barrier;
+
+/* Callbacks of loom_contact_ops, for the plugin's own of the same name.
+ * unit: d2b/dd2 at half of d_hat for kappa = 1, without thickness. */
+loom_status barrier_new(barrier *p, const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                        const barrier_settings *set, const barrier_model *model, double unit);
+void barrier_free(barrier *p);
+loom_status barrier_reset(barrier *p);
+loom_status barrier_begin_step(barrier *p, const loom_step *s);
+loom_status barrier_plan(barrier *p, const loom_step *s, loom_query *q);
+loom_status barrier_update(barrier *p, const loom_step *s, const loom_pairs *pairs, int when,
+                           uint32_t *changed);
+loom_status barrier_end_step(barrier *p, const loom_step *s);
+loom_status barrier_eval(barrier *p, const loom_step *s, loom_buf *x, double *energy,
+                         double *dissipation, loom_buf *grad);
+loom_status barrier_hessian(barrier *p, const loom_step *s, loom_buf *x, int how,
+                            loom_blocks3 *out);
+/* With BARRIER_COLUMNS. */
+loom_status barrier_metrics(barrier *p, const loom_step *s, loom_contact_metrics *out);
+loom_status barrier_checkpoint(barrier *p, const loom_step *s, int restore);
+
+/* cand_activate() at x for a form that has no value where pairs overlap; `what` of the error. */
+loom_status barrier_activate(barrier *p, const loom_step *s, loom_buf *x, const char *what);
+
+/* A plugin's table of callbacks that only pass `barrier b` of its instance T on. */
+#define BARRIER_CALLBACKS(T)                                                                       \
+  static loom_status T##_reset(void *self) { return barrier_reset(&((T *)self)->b); }              \
+  static loom_status T##_begin_step(void *self, const loom_step *s)                                \
+  {                                                                                                \
+    return barrier_begin_step(&((T *)self)->b, s);                                                 \
+  }                                                                                                \
+  static loom_status T##_plan(void *self, const loom_step *s, loom_query *q)                       \
+  {                                                                                                \
+    return barrier_plan(&((T *)self)->b, s, q);                                                    \
+  }                                                                                                \
+  static loom_status T##_update(void *self, const loom_step *s, const loom_pairs *pairs, int when, \
+                                uint32_t *changed)                                                 \
+  {                                                                                                \
+    return barrier_update(&((T *)self)->b, s, pairs, when, changed);                               \
+  }                                                                                                \
+  static loom_status T##_end_step(void *self, const loom_step *s)                                  \
+  {                                                                                                \
+    return barrier_end_step(&((T *)self)->b, s);                                                   \
+  }                                                                                                \
+  static loom_status T##_eval(void *self, const loom_step *s, loom_buf *x, double *energy,         \
+                              double *dissipation, loom_buf *grad)                                 \
+  {                                                                                                \
+    return barrier_eval(&((T *)self)->b, s, x, energy, dissipation, grad);                         \
+  }                                                                                                \
+  static loom_status T##_hessian(void *self, const loom_step *s, loom_buf *x, int how,             \
+                                 loom_blocks3 *out)                                                \
+  {                                                                                                \
+    return barrier_hessian(&((T *)self)->b, s, x, how, out);                                       \
+  }                                                                                                \
+  static loom_status T##_metrics(void *self, const loom_step *s, loom_contact_metrics *out)        \
+  {                                                                                                \
+    return barrier_metrics(&((T *)self)->b, s, out);                                               \
+  }                                                                                                \
+  static loom_status T##_checkpoint(void *self, const loom_step *s, int restore)                   \
+  {                                                                                                \
+    return barrier_checkpoint(&((T *)self)->b, s, restore);                                        \
+  }
+
+#endif

@@ -1,0 +1,335 @@
+/* candidates.c - see candidates.h. */
+#include "kit/candidates.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const lk_entry k_take = LK_ENTRY(cand_take), k_moved = LK_ENTRY(cand_moved);
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static loom_status new_buffers(candidates *c)
+{
+  const loom_scene *const sc = c->sc;
+  const plug_buf all[] = {
+      {"bodies", LOOM_U8, (int64_t)sc->num_obstacles * (int64_t)sizeof *c->view, &c->views},
+      {"sums", LOOM_REAL, 4, &c->result},
+      {"anchor", LOOM_REAL, 3 * (int64_t)sc->num_verts, &c->anchor},
+      {"kinds", LOOM_I32, 0, &c->kind},
+      {"vertices", LOOM_I32, 0, &c->v},
+      {"obstacles", LOOM_I32, 0, &c->obst},
+      {"thickness", LOOM_REAL, 0, &c->xi},
+      {"parallel", LOOM_REAL, 0, &c->par},
+      {"room", LOOM_REAL, 0, &c->act.room},
+      {"active", LOOM_I64, 0, &c->act.flag},
+      {"active places", LOOM_I64, 1, &c->act.place},
+      {"active list", LOOM_I32, 0, &c->act.list},
+      {"counts", LOOM_I64, 0, &c->act.count},
+      {"first counts", LOOM_I64, 1, &c->act.at}};
+  c->view = calloc((size_t)sc->num_obstacles + 1, sizeof *c->view);
+  LOOM_CHECK(c->h, c->view != NULL, LOOM_E_NOMEM, "no memory for %d bodies", sc->num_obstacles);
+  LOOM_TRY(plug_bufs_new(c->h, all, LOOM_COUNT(all)));
+  return gather_new(&c->corner, c->h, c->e);
+}
+
+void cand_free(candidates *c) { free(c->view); }
+
+void cand_reset(candidates *c)
+{
+  c->valid = c->planned = c->asked = 0;
+  c->m = c->act.num = 0;
+}
+
+/* ---- bodies ------------------------------------------------------------------------------ */
+
+loom_status cand_bodies(candidates *c)
+{
+  const loom_host *const h = c->h;
+  const int moved = c->moving;
+  void *bytes;
+  c->rough = 0;
+  c->grids = c->moving = 0;
+  for (int i = 0; i < c->sc->num_obstacles; ++i) {
+    const loom_obstacle *const o = &c->sc->obstacles[i];
+    const char *const why = obst_view_fill(o, &c->view[i]);
+    LOOM_CHECK(h, why == NULL, LOOM_E_CONFIG, "body '%s': %s", o->name != NULL ? o->name : "?",
+               why);
+    c->rough |= o->friction > 0;
+    c->grids |= c->view[i].kind == LOOM_OBST_SDF;
+    c->moving |= c->view[i].moves || o->kind == LOOM_OBST_ARTICULATED;
+  }
+  if (c->moving || moved) c->valid = 0; /* pairs were found with bodies that stood elsewhere */
+  LOOM_TRY(h->map(h, c->e, c->views, LOOM_WRITE, LOOM_AT_HOST, &bytes));
+  memcpy(bytes, c->view, (size_t)c->sc->num_obstacles * sizeof *c->view);
+  return h->unmap(h, c->views);
+}
+
+/* The bodies' grids are as many as the scene has, more than a plug_maps may hold. */
+static loom_status views_open(candidates *c, void **out)
+{
+  const loom_host *const h = c->h;
+  void *q;
+  for (int i = 0; c->grids && i < c->sc->num_obstacles; ++i) {
+    if (c->view[i].kind != LOOM_OBST_SDF) continue;
+    LOOM_TRY(h->map(h, c->e, c->sc->obstacles[i].sdf, LOOM_READ, LOOM_AT_EXEC, &q));
+    c->view[i].sdf = q;
+  }
+  if (c->grids) { /* their pointers change from map to map */
+    LOOM_TRY(h->map(h, c->e, c->views, LOOM_WRITE, LOOM_AT_HOST, &q));
+    memcpy(q, c->view, (size_t)c->sc->num_obstacles * sizeof *c->view);
+    LOOM_TRY(h->unmap(h, c->views));
+  }
+  return h->map(h, c->e, c->views, LOOM_READ, LOOM_AT_EXEC, out);
+}
+
+static loom_status views_close(candidates *c)
+{
+  LOOM_TRY(c->h->unmap(c->h, c->views));
+  for (int i = 0; c->grids && i < c->sc->num_obstacles; ++i) {
+    if (c->view[i].kind != LOOM_OBST_SDF) continue;
+    c->view[i].sdf = NULL;
+    LOOM_TRY(c->h->unmap(c->h, c->sc->obstacles[i].sdf));
+  }
+  return LOOM_OK;
+}
+
+const obst_view *cand_open_views(candidates *c, plug_maps *m)
+{
+  void *views = NULL;
+  if (m->status == LOOM_OK) m->status = views_open(c, &views);
+  return views;
+}
+
+cand_state cand_open(candidates *c, plug_maps *m, const loom_step *s, loom_buf *x, double progress)
+{
+  const int bodies = LOOM_HAS(s, body1) && c->sc->num_body_verts > 0;
+  return (cand_state){.x = plug_read(m, x),
+                      .body0 = plug_read(m, bodies ? s->body0 : NULL),
+                      .body1 = plug_read(m, bodies ? s->body1 : NULL),
+                      .fixed = plug_read(m, c->sc->fixed),
+                      .view = cand_open_views(c, m),
+                      .kind = plug_read(m, c->kind),
+                      .v = plug_read(m, c->v),
+                      .obst = plug_read(m, c->obst),
+                      .xi = plug_read(m, c->xi),
+                      .par = plug_read(m, c->par),
+                      .progress = (lk_real)progress,
+                      .n = c->sc->num_verts};
+}
+
+loom_status cand_close(candidates *c, plug_maps *m)
+{
+  if (m->status == LOOM_OK) m->status = views_close(c);
+  return plug_unbind(m);
+}
+
+loom_status cand_launch(candidates *c, plug_maps *m, const lk_entry *k, const void *args, int64_t n,
+                        lk_real *result)
+{
+  (void)plug_run_on(m, k, args, n, result);
+  return cand_close(c, m);
+}
+
+/* ---- checks of the scene ------------------------------------------------------------------- */
+
+/* Smallest height of a rest triangle, m: about the distance of the closest pairs without a
+ * common vertex in a flat rest shape.  *edge: mean length of the triangles' edges, m. */
+static loom_status rest_spacing(candidates *c, double *out, double *edge)
+{
+  const loom_host *const h = c->h;
+  void *x_, *t_;
+  double sum = 0.0;
+  *out = INFINITY;
+  LOOM_TRY(h->map(h, c->e, c->sc->rest_x, LOOM_READ, LOOM_AT_HOST, &x_));
+  LOOM_TRY(h->map(h, c->e, c->sc->tris, LOOM_READ, LOOM_AT_HOST, &t_));
+  const loom_real *const x = x_;
+  const int32_t *const t = t_;
+  for (int64_t k = 0; k < c->sc->num_tris; ++k) {
+    double e[3][3], area2 = 0.0, longest = 0.0;
+    for (int a = 0; a < 3; ++a) {
+      double len2 = 0.0;
+      for (int i = 0; i < 3; ++i) {
+        e[a][i] = (double)x[3 * t[3 * k + (a + 1) % 3] + i] - (double)x[3 * t[3 * k + a] + i];
+        len2 += e[a][i] * e[a][i];
+      }
+      longest = fmax(longest, len2);
+      sum += sqrt(len2);
+    }
+    for (int i = 0; i < 3; ++i) {
+      const double n =
+          e[0][(i + 1) % 3] * e[1][(i + 2) % 3] - e[0][(i + 2) % 3] * e[1][(i + 1) % 3];
+      area2 += n * n;
+    }
+    *out = fmin(*out, sqrt(area2 / longest));
+  }
+  *edge = sum / (3.0 * (double)c->sc->num_tris);
+  LOOM_TRY(h->unmap(h, c->sc->tris));
+  return h->unmap(h, c->sc->rest_x);
+}
+
+/* Candidates are all pairs within d_hat + slack, and within a reach of several edges their number
+ * is that of the vertices times the square of it. */
+static void choose_slack(candidates *c, double usual, double edge)
+{
+  const double most = 0.25 * edge;
+  if (c->slack > 0.0) return;
+  c->slack = usual <= most ? usual : most;
+  if (most < usual)
+    c->h->log(c->h, LOOM_LOG_WARN,
+              "slack is %.3g m, a quarter of the mean edge, where it is %.3g m in coarser meshes: "
+              "that would hold very many pairs ready; 'slack = ...' sets it",
+              c->slack, usual);
+}
+
+/* The slack, and whether d_hat and thickness fit the mesh. */
+static loom_status check_scene(candidates *c, double usual_slack)
+{
+  const loom_host *const h = c->h;
+  double spacing, edge = INFINITY, widest = 0.0;
+  void *r_;
+  const int surface = c->sc->num_tris > 0 && c->sc->tris != NULL;
+  if (surface) LOOM_TRY(rest_spacing(c, &spacing, &edge));
+  choose_slack(c, usual_slack, edge);
+  if (!surface) return LOOM_OK;
+  LOOM_TRY(h->map(h, c->e, c->sc->radius, LOOM_READ, LOOM_AT_HOST, &r_));
+  for (int i = 0; i < c->sc->num_verts; ++i)
+    widest = fmax(widest, (double)((const loom_real *)r_)[i]);
+  LOOM_TRY(h->unmap(h, c->sc->radius));
+  if (c->reach + 2.0 * widest > spacing)
+    h->log(h, LOOM_LOG_WARN,
+           "d_hat and thickness reach over %.3g m, but the smallest height of a triangle at rest "
+           "is %.3g m: neighbours push each other apart; lower d_hat or thickness",
+           c->reach + 2.0 * widest, spacing);
+  return LOOM_OK;
+}
+
+loom_status cand_new(candidates *c, const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                     double reach, double slack, double usual_slack)
+{
+  c->h = h;
+  c->sc = sc;
+  c->e = e;
+  c->reach = reach;
+  c->slack = slack;
+  c->kinds = CAND_KINDS;
+  LOOM_TRY(new_buffers(c));
+  LOOM_TRY(cand_bodies(c));
+  LOOM_TRY(check_scene(c, usual_slack));
+  cand_reset(c);
+  return LOOM_OK;
+}
+
+loom_status cand_begin_step(candidates *c)
+{
+  c->valid = 0; /* which vertices count as touched is logged: no memory of older candidates */
+  return cand_bodies(c);
+}
+
+/* ---- candidates ----------------------------------------------------------------------------- */
+
+static loom_status resize_candidates(candidates *c, int64_t m)
+{
+  const loom_host *const h = c->h;
+  LOOM_TRY(h->buf_resize(h, c->kind, m));
+  LOOM_TRY(h->buf_resize(h, c->v, 4 * m));
+  LOOM_TRY(h->buf_resize(h, c->obst, m));
+  LOOM_TRY(h->buf_resize(h, c->xi, m));
+  LOOM_TRY(h->buf_resize(h, c->par, m));
+  LOOM_TRY(h->buf_resize(h, c->act.room, m));
+  LOOM_TRY(h->buf_resize(h, c->act.flag, m));
+  return h->buf_resize(h, c->act.place, m + 1);
+}
+
+loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, double progress,
+                            const loom_pairs *pairs)
+{
+  const loom_host *const h = c->h;
+  c->valid = 1;
+  c->progress = progress;
+  LOOM_TRY(h->buf_copy(h, c->e, c->anchor, x));
+  c->m = pairs->count;
+  LOOM_TRY(resize_candidates(c, c->m));
+  if (c->m == 0) return LOOM_OK;
+  const int bodies = LOOM_HAS(s, body1) && c->sc->num_body_verts > 0;
+  plug_maps m = plug_maps_on(h, c->e);
+  const cand_take_args a = {.kind_in = plug_read(&m, pairs->kind),
+                            .v_in = plug_read(&m, pairs->v),
+                            .obst_in = plug_read(&m, pairs->obst),
+                            .rest = plug_read(&m, c->sc->rest_x),
+                            .radius = plug_read(&m, c->sc->radius),
+                            .body0 = plug_read(&m, bodies ? s->body0 : NULL),
+                            .kind = plug_write(&m, c->kind),
+                            .v = plug_write(&m, c->v),
+                            .obst = plug_write(&m, c->obst),
+                            .xi = plug_write(&m, c->xi),
+                            .par = plug_write(&m, c->par),
+                            .n = c->sc->num_verts};
+  LOOM_TRY(plug_launch(&m, &k_take, &a, c->m, NULL));
+  return gather_sort(&c->corner, c->v, c->sc->fixed, c->sc->num_verts, c->m);
+}
+
+loom_status cand_way(candidates *c, loom_buf *a, loom_buf *b, double *way)
+{
+  *way = 0.0;
+  if (a == b || c->sc->num_verts == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const cand_moved_args args = {.x = plug_read(&m, a), .anchor = plug_read(&m, b)};
+  LOOM_TRY(plug_launch(&m, &k_moved, &args, c->sc->num_verts, plug_write(&m, c->result)));
+  LOOM_TRY(plug_fetch(c->h, c->e, c->result, 1, way));
+  *way = sqrt(*way);
+  return LOOM_OK;
+}
+
+/* *good: the candidates hold every pair within reach at x. */
+static loom_status covers(candidates *c, loom_buf *x, double progress, int *good)
+{
+  double way;
+  *good = c->valid && (!c->moving || progress == c->progress);
+  if (!*good) return LOOM_OK;
+  LOOM_TRY(cand_way(c, x, c->anchor, &way));
+  /* two vertices approach by at most twice the largest way; what is not a number stays here
+   * and shows in the energy */
+  *good = !(way > 0.5 * c->slack);
+  return LOOM_OK;
+}
+
+/* Find candidates for x unless those at hand will do. */
+loom_status cand_cover(candidates *c, const loom_step *s, loom_buf *x, double progress)
+{
+  const loom_pairs *pairs = NULL;
+  int good;
+  LOOM_TRY(covers(c, x, progress, &good));
+  if (good) return LOOM_OK;
+  const loom_query q = {.struct_size = sizeof q,
+                        .what = LOOM_DETECT_PROXIMITY,
+                        .kinds = c->kinds,
+                        .margin = (loom_real)(c->reach + c->slack),
+                        .x0 = x,
+                        .x1 = x,
+                        .progress0 = progress,
+                        .progress1 = progress};
+  LOOM_TRY(c->h->detect(c->h, &q, &pairs));
+  c->planned = 0;
+  return cand_take_pairs(c, s, x, progress, pairs);
+}
+
+loom_status cand_plan(candidates *c, const loom_step *s, loom_query *q)
+{
+  int good = 0;
+  c->kinds = q->kinds & CAND_KINDS;
+  if (c->planned) LOOM_TRY(covers(c, s->x, s->progress, &good));
+  c->asked = !good;
+  q->what = good ? 0 : LOOM_DETECT_PROXIMITY;
+  q->margin = (loom_real)(c->reach + c->slack);
+  q->x0 = q->x1 = s->x;
+  return LOOM_OK;
+}
+
+loom_status cand_update(candidates *c, const loom_step *s, const loom_pairs *pairs)
+{
+  if (!c->asked) return LOOM_OK;
+  c->asked = 0;
+  c->planned = 1;
+  return cand_take_pairs(c, s, s->x, s->progress, pairs);
+}

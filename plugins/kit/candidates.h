@@ -1,0 +1,116 @@
+/* candidates.h - the pairs near each other at a point x, with exact distances: what every contact
+ * model on cloth and bodies needs before it has a force.
+ *
+ * Detection only names candidates; distances and closest features are evaluated at the x that is
+ * asked for (candidates.kern.h).  Candidates are found up to a gap of reach + slack, and anew as
+ * soon as a vertex is further than slack/2 from where it was: no pair within `reach` is ever
+ * missed, and sums over the active ones are to the bit functions of x alone, whenever detection
+ * ran.
+ *
+ *   create()      cand_new()             plan()    cand_plan()
+ *   destroy()     cand_free()            update()  cand_update(), after detection
+ *   begin_step()  cand_begin_step()      eval()    cand_activate(), then kernels over act.list
+ */
+#ifndef KIT_CANDIDATES_H
+#define KIT_CANDIDATES_H
+
+#include "geom/obstacle_view.h"
+#include "kit/candidates.kern.h"
+#include "kit/gather.h"
+#include "loom/plugin.h"
+
+enum {
+  CAND_KINDS = LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE) | LOOM_BIT(LOOM_PAIR_VO) |
+               LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE)
+};
+
+/* Those within reach of the point looked at last. */
+typedef struct cand_active {
+  int64_t num;
+  double least_room;    /* m^2, smallest D - xi^2; infinite without candidates */
+  loom_buf *room;       /* real [m], m^2 */
+  loom_buf *flag;       /* i64 [m], 0 or 1 */
+  loom_buf *place;      /* i64 [m+1], exclusive sums of it */
+  loom_buf *list;       /* i32 [num], candidates */
+  loom_buf *count, *at; /* i64 [num], [num+1]: see cand_count() */
+} cand_active;
+
+typedef struct candidates {
+  const loom_host *h;
+  const loom_scene *sc;
+  const loom_exec *e;
+  double reach, slack; /* m */
+  uint32_t kinds;      /* LOOM_BIT(LOOM_PAIR_*) this instance is asked for */
+  obst_view *view;     /* [num_obstacles], host */
+  loom_buf *views;     /* u8, the same as bytes; grid pointers are those of one call */
+  int grids;           /* 1: some body is a grid */
+  int moving;          /* 1: some body moves in this step */
+  int rough;           /* 1: some body has friction */
+  loom_buf *result;    /* real [4], for reductions */
+
+  int64_t m;          /* every pair with a gap below reach + slack at `anchor` */
+  int valid;          /* 0: there are none yet, or bodies have moved on */
+  int planned;        /* 1: found for plan(), and the core's list, too */
+  int asked;          /* 1: plan() asked for detection */
+  double progress;    /* at which they were found */
+  loom_buf *anchor;   /* real [n][3], m */
+  loom_buf *kind, *v; /* i32 [m], [m][4] */
+  loom_buf *obst;     /* i32 [m] */
+  loom_buf *xi, *par; /* real [m], m and m^4 */
+  gather corner;
+  cand_active act;
+} candidates;
+
+/* ---- life ---- */
+/* slack 0: usual_slack, m, a quarter of the mean edge where that is less.  Warns where reach and
+ * thickness do not fit the mesh. */
+loom_status cand_new(candidates *c, const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                     double reach, double slack, double usual_slack);
+void cand_free(candidates *c);
+void cand_reset(candidates *c);
+/* Bodies stand elsewhere, and candidates are found anew. */
+loom_status cand_begin_step(candidates *c);
+/* Poses of the bodies for this step. */
+loom_status cand_bodies(candidates *c);
+/* plan() at s->x: asks for detection unless the candidates at hand will do. */
+loom_status cand_plan(candidates *c, const loom_step *s, loom_query *q);
+/* update() after detection: takes the pairs that were asked for. */
+loom_status cand_update(candidates *c, const loom_step *s, const loom_pairs *pairs);
+
+/* ---- candidates ---- */
+/* From detection at x. */
+loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, double progress,
+                            const loom_pairs *pairs);
+/* From detection at x unless those at hand will do. */
+loom_status cand_cover(candidates *c, const loom_step *s, loom_buf *x, double progress);
+/* D - xi^2 of the candidates at x, and its least. */
+loom_status cand_measure_room(candidates *c, const loom_step *s, loom_buf *x, double progress);
+/* Active ones at x; finds candidates for x first, unless those at hand will do.  LOOM_REJECTED
+ * where some pair has no room left: act.num is 0 then. */
+loom_status cand_activate(candidates *c, const loom_step *s, loom_buf *x, double progress);
+/* The same where overlaps are fine. */
+loom_status cand_activate_all(candidates *c, const loom_step *s, loom_buf *x, double progress);
+/* Sum of what every active one has, its corners or with `square` their square, and the exclusive
+ * sums in act.at. */
+loom_status cand_count(candidates *c, int square, int64_t *total);
+/* Smallest gap at the point activated last, m; NaN without candidates. */
+loom_status cand_least_gap_now(candidates *c, double *gap);
+/* Largest way of a vertex from a to b, m. */
+loom_status cand_way(candidates *c, loom_buf *a, loom_buf *b, double *way);
+/* An error that names the worst pair of the point measured last; loom_status of LOOM_FAIL.
+ * `remedy` is for pairs that really overlap; where rounding takes the rest of a gap another is
+ * named. */
+loom_status cand_overlap_error(candidates *c, const loom_step *s, const char *what,
+                               const char *remedy);
+
+/* ---- kernels ---- */
+/* Maps what kernels read at x; m is closed by cand_close() or cand_launch(). */
+cand_state cand_open(candidates *c, plug_maps *m, const loom_step *s, loom_buf *x, double progress);
+/* The bodies alone, [num_obstacles]; NULL after an error.  Closed likewise. */
+const obst_view *cand_open_views(candidates *c, plug_maps *m);
+loom_status cand_close(candidates *c, plug_maps *m);
+/* plug_launch() for maps with bodies. */
+loom_status cand_launch(candidates *c, plug_maps *m, const lk_entry *k, const void *args, int64_t n,
+                        lk_real *result);
+
+#endif

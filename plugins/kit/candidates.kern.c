@@ -1,0 +1,83 @@
+/* candidates.kern.c - see candidates.kern.h. */
+#include "kit/candidates.kern.h"
+
+LK_FN lk_real radius_of(const cand_take_args *a, int32_t i)
+{
+  return i >= 0 && i < a->n ? a->radius[i] : LK_R(0.0);
+}
+
+/* |U|^2 of the edge i j at rest */
+LK_FN lk_real rest_length2(const cand_take_args *a, int32_t i, int32_t j)
+{
+  lk_real p[3], q[3], e[3];
+  if (i < a->n) {
+    LK_LOAD3(p, a->rest, i);
+    LK_LOAD3(q, a->rest, j);
+  } else {
+    LK_LOAD3(p, a->body0, i - a->n);
+    LK_LOAD3(q, a->body0, j - a->n);
+  }
+  lk_sub3(p, q, e);
+  return lk_dot3(e, e);
+}
+
+LK_KERNEL_PLAIN(cand_take, a, j)
+{
+  const int32_t kind = a->kind_in[j], *const v = a->v_in + 4 * j;
+  const int edges = cand_is_edges(kind);
+  a->kind[j] = kind;
+  a->obst[j] = a->obst_in[j];
+  for (int b = 0; b < 4; ++b) a->v[4 * j + b] = v[b];
+  /* radii are constant within an object, so any vertex of a side has that of the side */
+  a->xi[j] = radius_of(a, v[0]);
+  if (kind != LOOM_PAIR_VO) a->xi[j] += radius_of(a, v[3]);
+  a->par[j] = edges ? BARRIER_PARALLEL * rest_length2(a, v[0], v[1]) * rest_length2(a, v[2], v[3])
+                    : LK_R(0.0);
+}
+
+LK_REDUCE_MAX(cand_moved, a, i)
+{
+  const lk_real d[3] = {a->x[3 * i] - a->anchor[3 * i], a->x[3 * i + 1] - a->anchor[3 * i + 1],
+                        a->x[3 * i + 2] - a->anchor[3 * i + 2]};
+  return lk_dot3(d, d);
+}
+
+LK_KERNEL_PLAIN(cand_measure, a, c)
+{
+  const cand_state *const s = &a->s;
+  lk_real x[12], w[4], C[9], D;
+  if (a->num[c] == 0) { /* nobody could move it */
+    a->room[c] = LK_REAL_MAX;
+    a->flag[c] = 0;
+    return;
+  }
+  const lk_real xi = s->xi[c], xi2 = xi * xi;
+  if (s->kind[c] == LOOM_PAIR_VO) {
+    const lk_real f = cand_body(s, c, w, C);
+    D = f * LK_FABS(f); /* negative inside */
+  } else {
+    D = cand_pair(s, c, x, w);
+  }
+  a->room[c] = D - xi2;
+  a->flag[c] = !(D - xi2 >= a->reach * (a->reach + LK_R(2.0) * xi)); /* NaN shows */
+}
+
+LK_REDUCE_MAX(cand_least_room, a, c) { return -a->room[c]; }
+
+LK_REDUCE_MAX(cand_least_gap, a, c)
+{
+  const lk_real D = a->room[c] + a->xi[c] * a->xi[c];
+  if (a->room[c] == LK_REAL_MAX) return -LK_REAL_MAX;
+  return a->xi[c] - (D < LK_R(0.0) ? -LK_SQRT(-D) : LK_SQRT(D));
+}
+
+LK_KERNEL_PLAIN(cand_compact, a, c)
+{
+  if (a->place[c] != a->place[c + 1]) a->list[a->place[c]] = c;
+}
+
+LK_KERNEL_PLAIN(cand_count_corners, a, i)
+{
+  const int64_t num = a->num[a->list[i]];
+  a->count[i] = a->square ? num * num : num;
+}

@@ -1,0 +1,135 @@
+/* candidates.kern.h - pairs that may touch, kept by their vertices alone (or vertex and body);
+ * everything else is computed from positions when it is needed.  At a point x the active ones are
+ * those whose gap is below `reach`, in the order of the candidates, which is that of their names:
+ * sums over them do not depend on how many candidates there are.
+ *
+ * D is the squared distance, xi the sum of both radii, the gap sqrt(D) - xi. */
+#ifndef KIT_CANDIDATES_KERN_H
+#define KIT_CANDIDATES_KERN_H
+
+#include "geom/barrier.kern.h"
+#include "geom/distance_hess.kern.h"
+#include "geom/obstacle_hess.kern.h"
+#include "kit/gather.kern.h"
+#include "loom/scene.h"
+
+/* Positions and candidates. */
+typedef struct cand_state {
+  const lk_real *LK_RESTRICT x;      /* [n][3] m */
+  const lk_real *LK_RESTRICT body0;  /* [nb][3] m, or NULL */
+  const lk_real *LK_RESTRICT body1;  /* [nb][3] m, or NULL */
+  const uint8_t *LK_RESTRICT fixed;  /* [n] */
+  const obst_view *LK_RESTRICT view; /* [num_obstacles] */
+  const int32_t *LK_RESTRICT kind;   /* [m] LOOM_PAIR_* */
+  const int32_t *LK_RESTRICT v;      /* [m][4], ids of body vertices from n */
+  const int32_t *LK_RESTRICT obst;   /* [m] */
+  const lk_real *LK_RESTRICT xi;     /* [m] m, sum of both radii */
+  const lk_real *LK_RESTRICT par;    /* [m] m^4, e of the mollifier; 0: not two edges */
+  lk_real progress;                  /* 1, where the bodies stand */
+  int32_t n;
+} cand_state;
+
+typedef struct cand_take_args { /* pairs of detection to candidates */
+  const int32_t *LK_RESTRICT kind_in;
+  const int32_t *LK_RESTRICT v_in;
+  const int32_t *LK_RESTRICT obst_in;
+  const lk_real *LK_RESTRICT rest;   /* [n][3] m */
+  const lk_real *LK_RESTRICT radius; /* [n] m */
+  const lk_real *LK_RESTRICT body0;
+  int32_t *LK_RESTRICT kind;
+  int32_t *LK_RESTRICT v;
+  int32_t *LK_RESTRICT obst;
+  lk_real *LK_RESTRICT xi;
+  lk_real *LK_RESTRICT par;
+  int32_t n;
+} cand_take_args;
+LK_DECLARE(cand_take, cand_take_args)
+
+typedef struct cand_moved_args {
+  const lk_real *LK_RESTRICT x;
+  const lk_real *LK_RESTRICT anchor;
+} cand_moved_args;
+LK_DECLARE(cand_moved, cand_moved_args) /* largest |x - anchor|^2, m^2 */
+
+typedef struct cand_measure_args {
+  cand_state s;
+  const int64_t *LK_RESTRICT num; /* [m] corners; pairs without do not count */
+  lk_real *LK_RESTRICT room;      /* [m] m^2, out: D - xi^2; REAL_MAX without corners */
+  int64_t *LK_RESTRICT flag;      /* [m] out: 1 where active, else 0 */
+  lk_real reach;                  /* m */
+} cand_measure_args;
+LK_DECLARE(cand_measure, cand_measure_args)
+
+typedef struct cand_room_args {
+  const lk_real *LK_RESTRICT room; /* [m] */
+  const lk_real *LK_RESTRICT xi;   /* [m] */
+} cand_room_args;
+LK_DECLARE(cand_least_room, cand_room_args) /* largest -(D - xi^2), m^2 */
+LK_DECLARE(cand_least_gap, cand_room_args)  /* largest -(d - xi), m */
+
+typedef struct cand_compact_args {
+  const int64_t *LK_RESTRICT place; /* [m+1] */
+  int32_t *LK_RESTRICT list;        /* [active] out: candidates */
+} cand_compact_args;
+LK_DECLARE(cand_compact, cand_compact_args)
+
+typedef struct cand_count_args {
+  const int32_t *LK_RESTRICT list; /* [active] */
+  const int64_t *LK_RESTRICT num;  /* [m] corners */
+  int64_t *LK_RESTRICT count;      /* [active] out */
+  int32_t square;                  /* 1: their square, for blocks */
+} cand_count_args;
+LK_DECLARE(cand_count_corners, cand_count_args)
+
+/* ---- what models' kernels call --------------------------------------------------------------- */
+
+/* Vertex i, of the scene or of a body's mesh. */
+LK_FN void cand_position(const cand_state *s, int32_t i, lk_real *p)
+{
+  if (i < s->n) {
+    LK_LOAD3(p, s->x, i);
+    return;
+  }
+  const int32_t b = i - s->n;
+  for (int c = 0; c < 3; ++c)
+    p[c] = (LK_R(1.0) - s->progress) * s->body0[3 * b + c] + s->progress * s->body1[3 * b + c];
+}
+
+LK_FN int cand_is_free(int32_t i, int32_t n, const uint8_t *fixed)
+{
+  return i >= 0 && i < n && !fixed[i];
+}
+
+LK_FN int cand_is_edges(int32_t kind) { return kind == LOOM_PAIR_EE || kind == LOOM_PAIR_BEE; }
+
+/* One of its sides is a body. */
+LK_FN int cand_is_body(int32_t kind)
+{
+  return kind == LOOM_PAIR_VO || kind == LOOM_PAIR_BVT || kind == LOOM_PAIR_BEE;
+}
+
+/* D, m^2, and weights of a pair of vertices; x [4][3] gets the positions. */
+LK_FN lk_real cand_pair(const cand_state *s, lk_int c, lk_real *x, lk_real *w)
+{
+  for (int a = 0; a < 4; ++a) cand_position(s, s->v[4 * c + a], x + 3 * a);
+  return cand_is_edges(s->kind[c]) ? dist_ee(x, w) : dist_vt(x, w);
+}
+
+/* Signed distance, m, of a vertex and a body; g gradient, C Hessian. */
+LK_FN lk_real cand_body(const cand_state *s, lk_int c, lk_real *g, lk_real *C)
+{
+  const obst_view *const o = s->view + s->obst[c];
+  obst_pose P;
+  lk_real x[3];
+  LK_LOAD3(x, s->x, s->v[4 * c]);
+  obst_pose_at(o, s->progress, &P);
+  return obst_hess(o, &P, x, g, C);
+}
+
+/* Factor of an energy for edges that are nearly parallel; 1 for everything else. */
+LK_FN lk_real cand_mollifier(const cand_state *s, lk_int c, const lk_real *x)
+{
+  return s->par[c] > LK_R(0.0) ? mollifier(mollifier_cross(x), s->par[c]) : LK_R(1.0);
+}
+
+#endif

@@ -1,0 +1,168 @@
+/* friction.c - see friction.h. */
+#include "kit/friction.h"
+
+static const lk_entry k_differ = LK_ENTRY(fric_differ), k_loss = LK_ENTRY(fric_dissipation);
+static const lk_entry k_work = LK_ENTRY(fric_work), k_drag = LK_ENTRY(fric_drag);
+static const lk_entry k_hessian = LK_ENTRY(fric_hessian);
+
+loom_status fric_new(friction *f, candidates *c, double self_friction, double epsilon_v)
+{
+  const plug_buf all[] = {{"friction vertices", LOOM_I32, 0, &f->v},
+                          {"last friction vertices", LOOM_I32, 0, &f->v_old},
+                          {"friction obstacles", LOOM_I32, 0, &f->obst},
+                          {"friction weights", LOOM_REAL, 0, &f->w},
+                          {"friction normals", LOOM_REAL, 0, &f->normal},
+                          {"friction points", LOOM_REAL, 0, &f->point},
+                          {"friction limits", LOOM_REAL, 0, &f->most},
+                          {"friction blocks", LOOM_I64, 0, &f->blocks},
+                          {"first friction blocks", LOOM_I64, 1, &f->at_block}};
+  f->c = c;
+  f->self_friction = self_friction;
+  f->epsilon_v = epsilon_v;
+  LOOM_TRY(plug_bufs_new(c->h, all, LOOM_COUNT(all)));
+  return gather_new(&f->corner, c->h, c->e);
+}
+
+void fric_reset(friction *f) { f->num = f->num_blocks = f->corner.count = 0; }
+
+int fric_any(const friction *f) { return f->self_friction > 0.0 || f->c->rough; }
+
+static loom_status resize(friction *f)
+{
+  const loom_host *const h = f->c->h;
+  const int64_t m = f->num;
+  LOOM_TRY(h->buf_resize(h, f->v, 4 * m));
+  LOOM_TRY(h->buf_resize(h, f->obst, m));
+  LOOM_TRY(h->buf_resize(h, f->w, 4 * m));
+  LOOM_TRY(h->buf_resize(h, f->normal, 3 * m));
+  LOOM_TRY(h->buf_resize(h, f->point, 3 * m));
+  LOOM_TRY(h->buf_resize(h, f->most, m));
+  LOOM_TRY(h->buf_resize(h, f->blocks, m));
+  return h->buf_resize(h, f->at_block, m + 1);
+}
+
+/* Freeze the active pairs of x. */
+static loom_status freeze(friction *f, const pair_energy *p, const lk_entry *lag,
+                          const loom_step *s, loom_buf *x, double progress)
+{
+  candidates *const c = f->c;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  fric_lag_args a = {.p = pair_open(p, &m, s, x),
+                     .v = plug_write(&m, f->v),
+                     .obst = plug_write(&m, f->obst),
+                     .w = plug_write(&m, f->w),
+                     .normal = plug_write(&m, f->normal),
+                     .point = plug_write(&m, f->point),
+                     .most = plug_write(&m, f->most),
+                     .blocks = plug_write(&m, f->blocks),
+                     .self_friction = (lk_real)f->self_friction};
+  a.p.s.progress = (lk_real)progress;
+  return cand_launch(c, &m, lag, &a, f->num, NULL);
+}
+
+/* Are the vertices of the lagged pairs those of last time? */
+static loom_status same_pairs(friction *f, int64_t before, int *same)
+{
+  candidates *const c = f->c;
+  double differ = 0.0;
+  *same = before == f->num;
+  if (!*same || f->num == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const fric_differ_args a = {.a = plug_read(&m, f->v), .b = plug_read(&m, f->v_old)};
+  LOOM_TRY(plug_launch(&m, &k_differ, &a, 4 * f->num, plug_write(&m, c->result)));
+  LOOM_TRY(plug_fetch(c->h, c->e, c->result, 1, &differ));
+  *same = differ == 0.0;
+  return LOOM_OK;
+}
+
+loom_status fric_lag(friction *f, const pair_energy *p, const lk_entry *lag, const loom_step *s,
+                     loom_buf *x, double progress, uint32_t *changed)
+{
+  candidates *const c = f->c;
+  const loom_host *const h = c->h;
+  const int64_t before = f->num;
+  int same;
+  *changed = LOOM_CHANGED_NONE;
+  if (!fric_any(f)) return LOOM_OK;
+  LOOM_TRY(cand_activate(c, s, x, progress));
+  LOOM_TRY(h->buf_resize(h, f->v_old, 4 * before));
+  LOOM_TRY(h->buf_copy(h, c->e, f->v_old, f->v));
+  fric_reset(f);
+  f->num = c->act.num;
+  if (f->num > 0) {
+    LOOM_TRY(resize(f));
+    LOOM_TRY(freeze(f, p, lag, s, x, progress));
+    LOOM_TRY(h->scan_i64(h, c->e, f->blocks, f->at_block, &f->num_blocks));
+    LOOM_TRY(gather_sort(&f->corner, f->v, c->sc->fixed, c->sc->num_verts, f->num));
+  }
+  LOOM_TRY(same_pairs(f, before, &same));
+  if (!same) *changed |= LOOM_CHANGED_PATTERN;
+  if (!same || f->num > 0) *changed |= LOOM_CHANGED_VALUES;
+  return LOOM_OK;
+}
+
+fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x)
+{
+  candidates *const c = f->c;
+  const int bodies = LOOM_HAS(s, body1) && c->sc->num_body_verts > 0;
+  return (fric_state){.x = plug_read(m, x),
+                      .x_start = plug_read(m, s->x_start),
+                      .body0 = plug_read(m, bodies ? s->body0 : NULL),
+                      .body1 = plug_read(m, bodies ? s->body1 : NULL),
+                      .fixed = plug_read(m, c->sc->fixed),
+                      .view = cand_open_views(c, m),
+                      .v = plug_read(m, f->v),
+                      .obst = plug_read(m, f->obst),
+                      .w = plug_read(m, f->w),
+                      .normal = plug_read(m, f->normal),
+                      .point = plug_read(m, f->point),
+                      .most = plug_read(m, f->most),
+                      .progress = (lk_real)s->progress,
+                      .eps = (lk_real)(f->epsilon_v * s->h),
+                      .n = c->sc->num_verts};
+}
+
+static loom_status sum(friction *f, const loom_step *s, loom_buf *x, const lk_entry *k, double *out)
+{
+  candidates *const c = f->c;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const fric_slip_args a = {.f = fric_open(f, &m, s, x)};
+  LOOM_TRY(cand_launch(c, &m, k, &a, f->num, plug_write(&m, c->result)));
+  return plug_fetch(c->h, c->e, c->result, 1, out);
+}
+
+loom_status fric_sums(friction *f, const loom_step *s, loom_buf *x, double *potential, double *work)
+{
+  if (potential != NULL) *potential = 0.0;
+  if (work != NULL) *work = 0.0;
+  if (f->num == 0) return LOOM_OK;
+  if (potential != NULL) LOOM_TRY(sum(f, s, x, &k_loss, potential));
+  return work != NULL ? sum(f, s, x, &k_work, work) : LOOM_OK;
+}
+
+loom_status fric_gradient(friction *f, const loom_step *s, loom_buf *x, loom_buf *grad)
+{
+  candidates *const c = f->c;
+  if (f->num == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const fric_drag_args a = {.f = fric_open(f, &m, s, x),
+                            .at = plug_read(&m, f->corner.at),
+                            .force = plug_write(&m, f->corner.force)};
+  LOOM_TRY(cand_launch(c, &m, &k_drag, &a, f->num, NULL));
+  return gather_add(&f->corner, NULL, grad);
+}
+
+loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int64_t first,
+                             loom_blocks3 *out)
+{
+  candidates *const c = f->c;
+  if (f->num_blocks == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const fric_hessian_args a = {.f = fric_open(f, &m, s, x),
+                               .at_block = plug_read(&m, f->at_block),
+                               .first = first,
+                               .row = plug_rdwr(&m, out->row),
+                               .col = plug_rdwr(&m, out->col),
+                               .val = plug_rdwr(&m, out->val)};
+  return cand_launch(c, &m, &k_hessian, &a, f->num, NULL);
+}

@@ -1,0 +1,40 @@
+/* friction.h - lagged, smoothed Coulomb friction of the pairs of a pair energy (friction.kern.h).
+ */
+#ifndef KIT_FRICTION_H
+#define KIT_FRICTION_H
+
+#include "kit/friction.kern.h"
+#include "kit/pair_energy.h"
+
+typedef struct friction {
+  candidates *c;
+  double self_friction; /* 1, between cloths; bodies bring their own */
+  double epsilon_v;     /* m/s, sliding speed below which friction fades */
+  int64_t num;          /* pairs */
+  int64_t num_blocks;
+  loom_buf *v, *v_old;                 /* i32 [num][4] */
+  loom_buf *obst;                      /* i32 [num], of VO alone, else -1 */
+  loom_buf *w, *normal, *point, *most; /* real [num][4], [num][3], [num][3], [num] */
+  loom_buf *blocks, *at_block;         /* i64 [num], [num+1] */
+  gather corner;
+} friction;
+
+loom_status fric_new(friction *f, candidates *c, double self_friction, double epsilon_v);
+void fric_reset(friction *f);
+/* Some coefficient is positive. */
+int fric_any(const friction *f);
+/* Freezes what is active at x with the model's kernel `lag`; *changed: LOOM_CHANGED_*.
+ * LOOM_REJECTED as cand_activate(): nothing is changed. */
+loom_status fric_lag(friction *f, const pair_energy *p, const lk_entry *lag, const loom_step *s,
+                     loom_buf *x, double progress, uint32_t *changed);
+/* Maps what kernels read of the lagged pairs; closed like cand_open(). */
+fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x);
+/* J; NULL: not wanted; work: sum of mu lambda f1 |u| */
+loom_status fric_sums(friction *f, const loom_step *s, loom_buf *x, double *potential,
+                      double *work);
+loom_status fric_gradient(friction *f, const loom_step *s, loom_buf *x, loom_buf *grad);
+/* f->num_blocks blocks from out's place `first` on. */
+loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int64_t first,
+                             loom_blocks3 *out);
+
+#endif

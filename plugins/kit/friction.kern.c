@@ -1,0 +1,58 @@
+/* friction.kern.c - see friction.kern.h. */
+#include "kit/friction.kern.h"
+
+LK_REDUCE_SUM_PLAIN(fric_dissipation, a, i)
+{
+  lk_real u[3];
+  const lk_real y = fric_slip(&a->f, i, u);
+  return a->f.most[i] * friction_f0(y, a->f.eps);
+}
+
+LK_REDUCE_SUM_PLAIN(fric_work, a, i)
+{
+  lk_real u[3];
+  const lk_real y = fric_slip(&a->f, i, u);
+  return a->f.most[i] * friction_f1_over(y, a->f.eps) * y * y;
+}
+
+LK_KERNEL_PLAIN(fric_drag, a, i)
+{
+  lk_real u[3];
+  const lk_real y = fric_slip(&a->f, i, u);
+  const lk_real k = a->f.most[i] * friction_f1_over(y, a->f.eps);
+  int64_t at = a->at[i];
+  for (int b = 0; b < 4; ++b) {
+    if (!cand_is_free(a->f.v[4 * i + b], a->f.n, a->f.fixed)) continue;
+    for (int c = 0; c < 3; ++c) a->force[3 * at + c] = a->f.w[4 * i + b] * k * u[c];
+    ++at;
+  }
+}
+
+/* mu lambda [ f1/|u| (I - n n') + (f1' - f1/|u|) u u' / |u|^2 ]: never indefinite. */
+LK_KERNEL_PLAIN(fric_hessian, a, i)
+{
+  const fric_state *const f = &a->f;
+  lk_real n[3], u[3], H[9];
+  int64_t at = a->first + a->at_block[i];
+  if (a->at_block[i] == a->at_block[i + 1]) return;
+  LK_LOAD3(n, f->normal, i);
+  const lk_real y = fric_slip(f, i, u);
+  const lk_real kt = f->most[i] * friction_f1_over(y, f->eps);
+  const lk_real ku =
+      y > LK_R(0.0) ? (f->most[i] * friction_f1_slope(y, f->eps) - kt) / (y * y) : LK_R(0.0);
+  for (int r = 0; r < 3; ++r)
+    for (int c = 0; c < 3; ++c)
+      H[3 * r + c] = kt * ((r == c ? LK_R(1.0) : LK_R(0.0)) - n[r] * n[c]) + ku * u[r] * u[c];
+  for (int r = 0; r < 4; ++r) {
+    if (!cand_is_free(f->v[4 * i + r], f->n, f->fixed)) continue;
+    for (int c = 0; c < 4; ++c) {
+      if (!cand_is_free(f->v[4 * i + c], f->n, f->fixed)) continue;
+      a->row[at] = f->v[4 * i + r];
+      a->col[at] = f->v[4 * i + c];
+      for (int k = 0; k < 9; ++k) a->val[9 * at + k] = f->w[4 * i + r] * f->w[4 * i + c] * H[k];
+      ++at;
+    }
+  }
+}
+
+LK_REDUCE_SUM(fric_differ, a, j) { return a->a[j] != a->b[j] ? LK_R(1.0) : LK_R(0.0); }

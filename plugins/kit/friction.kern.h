@@ -1,0 +1,108 @@
+/* friction.kern.h - lagged friction of pairs.
+ *
+ * Lagging freezes the normal force lambda, the weights W and the normal n of every active pair.
+ * Then D = sum mu lambda f0(|u|) with the tangential displacement over the step so far, u = (I - n
+ * n') sum_i W_i (x_i - x_start_i), where body vertices and points of bodies move by what they have
+ * done of their motion (M. Li et al., Incremental potential contact, ACM TOG 39(4), 2020,
+ * doi 10.1145/3386569.3392425, section 5). */
+#ifndef KIT_FRICTION_KERN_H
+#define KIT_FRICTION_KERN_H
+
+#include "geom/friction.kern.h"
+#include "kit/pair_energy.kern.h"
+
+/* What a sticking or sliding pair was when it was lagged, and what it needs besides.  The
+ * point on a body is kept in its frame. */
+typedef struct fric_state {
+  const lk_real *LK_RESTRICT x;       /* [n][3] m */
+  const lk_real *LK_RESTRICT x_start; /* [n][3] m */
+  const lk_real *LK_RESTRICT body0;
+  const lk_real *LK_RESTRICT body1;
+  const uint8_t *LK_RESTRICT fixed;
+  const obst_view *LK_RESTRICT view;
+  const int32_t *LK_RESTRICT v;      /* [nf][4] */
+  const int32_t *LK_RESTRICT obst;   /* [nf], of VO alone, else -1 */
+  const lk_real *LK_RESTRICT w;      /* [nf][4] */
+  const lk_real *LK_RESTRICT normal; /* [nf][3] */
+  const lk_real *LK_RESTRICT point;  /* [nf][3] m, body frame, of VO */
+  const lk_real *LK_RESTRICT most;   /* [nf] N, mu lambda */
+  lk_real progress;
+  lk_real eps; /* m, epsilon_v h */
+  int32_t n;
+} fric_state;
+
+typedef struct fric_slip_args {
+  fric_state f;
+} fric_slip_args;
+LK_DECLARE(fric_dissipation, fric_slip_args) /* sum of mu lambda f0, J */
+LK_DECLARE(fric_work, fric_slip_args)        /* sum of mu lambda f1 |u|, J */
+
+typedef struct fric_drag_args {
+  fric_state f;
+  const int64_t *LK_RESTRICT at; /* [nf+1] */
+  lk_real *LK_RESTRICT force;    /* [corners][3] N, out */
+} fric_drag_args;
+LK_DECLARE(fric_drag, fric_drag_args)
+
+typedef struct fric_hessian_args {
+  fric_state f;
+  const int64_t *LK_RESTRICT at_block; /* [nf+1] */
+  int64_t first;
+  int32_t *LK_RESTRICT row;
+  int32_t *LK_RESTRICT col;
+  lk_real *LK_RESTRICT val;
+} fric_hessian_args;
+LK_DECLARE(fric_hessian, fric_hessian_args)
+
+typedef struct fric_differ_args {
+  const int32_t *LK_RESTRICT a; /* [4 nf] */
+  const int32_t *LK_RESTRICT b; /* [4 nf] */
+} fric_differ_args;
+LK_DECLARE(fric_differ, fric_differ_args) /* number of places where they differ */
+
+/* What freezing writes; a model's kernel `lag` (friction_lag_body.kern.h) does. */
+typedef struct fric_lag_args {
+  pair_args p; /* active pairs at the point of lagging */
+  int32_t *LK_RESTRICT v;
+  int32_t *LK_RESTRICT obst;
+  lk_real *LK_RESTRICT w;
+  lk_real *LK_RESTRICT normal;
+  lk_real *LK_RESTRICT point;
+  lk_real *LK_RESTRICT most;
+  int64_t *LK_RESTRICT blocks; /* [nf] */
+  lk_real self_friction;
+} fric_lag_args;
+#define FRIC_DECLARE(model) LK_DECLARE(model##_lag, fric_lag_args)
+
+/* Tangential displacement over the step of a lagged pair, u, m; returns |u|. */
+LK_FN lk_real fric_slip(const fric_state *f, lk_int i, lk_real *u)
+{
+  lk_real n[3];
+  LK_LOAD3(n, f->normal, i);
+  u[0] = u[1] = u[2] = LK_R(0.0);
+  for (int b = 0; b < 4; ++b) {
+    const int32_t v = f->v[4 * i + b];
+    const lk_real w = f->w[4 * i + b];
+    if (v < 0) continue;
+    for (int k = 0; k < 3; ++k)
+      u[k] += w * (v < f->n ? f->x[3 * v + k] - f->x_start[3 * v + k]
+                            : f->progress *
+                                  (f->body1[3 * (v - f->n) + k] - f->body0[3 * (v - f->n) + k]));
+  }
+  if (f->obst[i] >= 0) {
+    const obst_view *const o = f->view + f->obst[i];
+    obst_pose P0, P;
+    lk_real p[3], then[3], now[3];
+    LK_LOAD3(p, f->point, i);
+    obst_pose_at(o, LK_R(0.0), &P0);
+    obst_pose_at(o, f->progress, &P);
+    obst_to_world(&P0, p, then);
+    obst_to_world(&P, p, now);
+    for (int k = 0; k < 3; ++k) u[k] -= o->moves ? now[k] - then[k] : LK_R(0.0);
+  }
+  const lk_real un = lk_dot3(n, u);
+  for (int k = 0; k < 3; ++k) u[k] -= un * n[k];
+  return lk_norm3(u);
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* friction_lag_body.kern.h - the kernels of a pair energy, and the one that freezes normal forces
+ * and planes for friction; to be included with PAIR and PAIR_LAW defined, see pair_energy.kern.h.
+ */
+#include "kit/pair_energy_body.kern.h"
+#define PAIR_KERNEL(name, a, i) LK_KERNEL_PLAIN(name, a, i)
+
+PAIR_KERNEL(PAIR(lag), a, i)
+{
+  const cand_state *const s = &a->p.s;
+  const int32_t c = a->p.list[i], kind = s->kind[c];
+  const lk_real mu = cand_is_body(kind) ? s->view[s->obst[c]].friction : a->self_friction;
+  lk_real x[12], w[4], n[3], p[3], C[9], b[3], force, d;
+  int64_t num = 0;
+  if (kind == LOOM_PAIR_VO) {
+    obst_pose P;
+    d = cand_body(s, c, n, C);
+    PAIR_LAW(a->p.number, s->xi[c], PAIR(signed_square)(d), b);
+    const lk_real len = lk_norm3(n);
+    force = LK_R(-2.0) * LK_FABS(d) * b[1] * len;
+    LK_LOAD3(x, s->x, s->v[4 * c]);
+    for (int k = 0; k < 3; ++k) {
+      n[k] /= len;
+      x[k] -= d * n[k];
+    }
+    obst_pose_at(s->view + s->obst[c], s->progress, &P);
+    obst_to_body(&P, x, p);
+    w[0] = LK_R(1.0);
+    w[1] = w[2] = w[3] = LK_R(0.0);
+  } else {
+    const lk_real D = cand_pair(s, c, x, w);
+    PAIR_LAW(a->p.number, s->xi[c], D, b);
+    d = LK_SQRT(D);
+    force = LK_R(-2.0) * d * cand_mollifier(s, c, x) * b[1];
+    dist_combine(x, w, n);
+    for (int k = 0; k < 3; ++k) {
+      n[k] /= d;
+      p[k] = LK_R(0.0);
+    }
+  }
+  for (int k = 0; k < 4; ++k) {
+    a->v[4 * i + k] = s->v[4 * c + k];
+    a->w[4 * i + k] = w[k];
+    num += cand_is_free(s->v[4 * c + k], s->n, s->fixed);
+  }
+  a->obst[i] = kind == LOOM_PAIR_VO ? s->obst[c] : -1;
+  LK_STORE3(a->normal, i, n);
+  LK_STORE3(a->point, i, p);
+  a->most[i] = mu * force;
+  a->blocks[i] = a->most[i] > LK_R(0.0) ? num * num : 0;
+}
+
+#undef PAIR_KERNEL

@@ -1,0 +1,42 @@
+/* gather.kern.h - corners of pairs by vertex, and their sums.  A corner is a vertex of a pair that
+ * counts: one of the scene, and not a fixed one where those are left out. */
+#ifndef KIT_GATHER_KERN_H
+#define KIT_GATHER_KERN_H
+
+#include "loom/kernel.h"
+
+typedef struct gather_count_args {
+  const int32_t *LK_RESTRICT v;     /* [m][4] vertices, others than 0 to n - 1 do not count */
+  const uint8_t *LK_RESTRICT fixed; /* [n] or NULL: fixed ones count, too */
+  int64_t *LK_RESTRICT num;         /* [m] out: corners of a pair */
+  int32_t n;
+} gather_count_args;
+LK_DECLARE(gather_count, gather_count_args)
+
+typedef struct gather_key_args {
+  const int32_t *LK_RESTRICT v;     /* [m][4] */
+  const uint8_t *LK_RESTRICT fixed; /* [n] or NULL */
+  const int64_t *LK_RESTRICT at;    /* [m+1] first corner of a pair */
+  uint64_t *LK_RESTRICT vertex;     /* [corners] out */
+  int32_t *LK_RESTRICT owner;       /* [corners] out: pair */
+  int32_t n;
+} gather_key_args;
+LK_DECLARE(gather_keys, gather_key_args)
+
+typedef struct gather_sum_args {
+  const uint64_t *LK_RESTRICT vertex; /* [corners] ascending */
+  const int32_t *LK_RESTRICT place;   /* [corners] their places in force */
+  const int32_t *LK_RESTRICT owner;   /* [corners], by place */
+  const int64_t *LK_RESTRICT active;  /* [m+1] exclusive sums of 1 or 0 by owner; NULL: all count */
+  const lk_real *LK_RESTRICT force;   /* [corners][3], by place */
+  lk_real *LK_RESTRICT out;           /* [n][3] += */
+  int64_t corners;
+} gather_sum_args;
+LK_DECLARE(gather_sum, gather_sum_args)
+
+LK_FN int gather_is_corner(int32_t i, int32_t n, const uint8_t *fixed)
+{
+  return i >= 0 && i < n && !(fixed != NULL && fixed[i]);
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* pair_energy.c - see pair_energy.h. */
+#include "kit/pair_energy.h"
+
+pair_args pair_open(const pair_energy *p, plug_maps *m, const loom_step *s, loom_buf *x)
+{
+  pair_args a = {.s = cand_open(p->c, m, s, x, s->progress),
+                 .list = plug_read(m, p->c->act.list),
+                 .gauss_newton = p->gauss_newton};
+  for (int k = 0; k < PAIR_NUMBERS; ++k) a.number[k] = (lk_real)p->number[k];
+  return a;
+}
+
+/* Sum or maximum over the active pairs at x. */
+static loom_status reduce(const pair_energy *p, const loom_step *s, loom_buf *x, const lk_entry *k,
+                          double *out)
+{
+  candidates *const c = p->c;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const pair_args a = pair_open(p, &m, s, x);
+  LOOM_TRY(cand_launch(c, &m, k, &a, c->act.num, plug_write(&m, c->result)));
+  return plug_fetch(c->h, c->e, c->result, 1, out);
+}
+
+static loom_status add_gradient(const pair_energy *p, const loom_step *s, loom_buf *x,
+                                loom_buf *grad)
+{
+  candidates *const c = p->c;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  pair_args a = pair_open(p, &m, s, x);
+  a.at = plug_read(&m, c->corner.at);
+  a.force = plug_rdwr(&m, c->corner.force);
+  LOOM_TRY(cand_launch(c, &m, &p->k->force, &a, c->act.num, NULL));
+  return gather_add(&c->corner, c->act.place, grad);
+}
+
+loom_status pair_eval(const pair_energy *p, const loom_step *s, loom_buf *x, double *energy,
+                      loom_buf *grad)
+{
+  double value = 0.0;
+  if (p->c->act.num == 0) return LOOM_OK;
+  if (energy != NULL) {
+    LOOM_TRY(reduce(p, s, x, &p->k->energy, &value));
+    *energy += value;
+  }
+  return grad != NULL ? add_gradient(p, s, x, grad) : LOOM_OK;
+}
+
+loom_status pair_strongest(const pair_energy *p, const loom_step *s, loom_buf *x, double *out)
+{
+  *out = 0.0;
+  return p->c->act.num > 0 ? reduce(p, s, x, &p->k->strongest, out) : LOOM_OK;
+}
+
+loom_status pair_hessian(const pair_energy *p, const loom_step *s, loom_buf *x, int how,
+                         int64_t first, loom_blocks3 *out)
+{
+  candidates *const c = p->c;
+  if (c->act.num == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  pair_args a = pair_open(p, &m, s, x);
+  a.at_block = plug_read(&m, c->act.at);
+  a.first = first;
+  a.how = how;
+  a.row = plug_rdwr(&m, out->row);
+  a.col = plug_rdwr(&m, out->col);
+  a.val = plug_rdwr(&m, out->val);
+  return cand_launch(c, &m, &p->k->hessian, &a, c->act.num, NULL);
+}

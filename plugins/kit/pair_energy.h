@@ -1,0 +1,38 @@
+/* pair_energy.h - energy, gradient and Hessian of a model whose energy is a function of the
+ * distance of each active pair (pair_energy.kern.h).  Candidates are active at x already:
+ * cand_activate(). */
+#ifndef KIT_PAIR_ENERGY_H
+#define KIT_PAIR_ENERGY_H
+
+#include "kit/candidates.h"
+#include "kit/pair_energy.kern.h"
+
+typedef struct pair_kernels {
+  lk_entry energy, strongest, force, hessian;
+} pair_kernels;
+/* static const pair_kernels kernels = PAIR_KERNELS(my_model); */
+#define PAIR_KERNELS(model)                                                       \
+  {                                                                               \
+    .energy = LK_ENTRY(model##_energy), .strongest = LK_ENTRY(model##_strongest), \
+    .force = LK_ENTRY(model##_force), .hessian = LK_ENTRY(model##_hessian)        \
+  }
+
+typedef struct pair_energy {
+  candidates *c;
+  const pair_kernels *k;
+  int gauss_newton;
+  double number[PAIR_NUMBERS]; /* of the model's law */
+} pair_energy;
+
+/* Adds to *energy, J, and to grad, real [n][3], N; either may be NULL. */
+loom_status pair_eval(const pair_energy *p, const loom_step *s, loom_buf *x, double *energy,
+                      loom_buf *grad);
+/* Largest normal force at x, N; 0 without pairs. */
+loom_status pair_strongest(const pair_energy *p, const loom_step *s, loom_buf *x, double *out);
+/* Blocks from out's place `first` on; their number and places are those of cand_count(c, 1, .). */
+loom_status pair_hessian(const pair_energy *p, const loom_step *s, loom_buf *x, int how,
+                         int64_t first, loom_blocks3 *out);
+/* What kernels of the model's own read; more members may be filled in. */
+pair_args pair_open(const pair_energy *p, plug_maps *m, const loom_step *s, loom_buf *x);
+
+#endif

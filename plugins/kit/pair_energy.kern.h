@@ -1,0 +1,44 @@
+/* pair_energy.kern.h - an energy that is a sum over active pairs of m b(D): b a function of the
+ * squared distance D alone, m the mollifier of nearly parallel edges (geom/barrier.kern.h), else 1.
+ * Of a vertex and a body D has the sign of the distance.
+ *
+ * A model owns b; it makes its kernels of the bodies here.  In its kernel header and its kernel
+ * file:
+ *
+ *   PAIR_DECLARE(my_model)                        declares my_model_energy, ...
+ *
+ *   #define PAIR(name) my_model_##name
+ *   #define PAIR_LAW my_law                        LK_FN void my_law(const lk_real *number, lk_real
+ * xi, #include "kit/pair_energy_body.kern.h"                            lk_real D, lk_real *b)
+ *
+ * number: PAIR_NUMBERS of the model's own; xi: sum of both radii, m; b: value, J, and its first two
+ * derivatives in D. */
+#ifndef KIT_PAIR_ENERGY_KERN_H
+#define KIT_PAIR_ENERGY_KERN_H
+
+#include "kit/candidates.kern.h"
+
+enum { PAIR_NUMBERS = 4 };
+
+typedef struct pair_args {
+  cand_state s;
+  const int32_t *LK_RESTRICT list;     /* [active] candidates */
+  const int64_t *LK_RESTRICT at;       /* [m+1] first corner of a candidate */
+  lk_real *LK_RESTRICT force;          /* [corners][3] N, out: gradient per corner */
+  const int64_t *LK_RESTRICT at_block; /* [active+1] */
+  int64_t first;                       /* blocks already there */
+  int32_t *LK_RESTRICT row;
+  int32_t *LK_RESTRICT col;
+  lk_real *LK_RESTRICT val; /* [.][3][3] N/m */
+  int32_t how;              /* LOOM_HESS_* */
+  int32_t gauss_newton;     /* 1: without the curvature of the distance */
+  lk_real number[PAIR_NUMBERS];
+} pair_args;
+
+#define PAIR_DECLARE(model)                                              \
+  LK_DECLARE(model##_energy, pair_args)    /* sum of m b, J */           \
+  LK_DECLARE(model##_strongest, pair_args) /* largest normal force, N */ \
+  LK_DECLARE(model##_force, pair_args)     /* gradient per corner */     \
+  LK_DECLARE(model##_hessian, pair_args)   /* blocks of the corners */
+
+#endif

@@ -1,0 +1,173 @@
+/* pair_energy_body.kern.h - kernels of a pair energy, to be included with PAIR and PAIR_LAW
+ * defined; see pair_energy.kern.h. */
+#define PAIR_SUM(name, a, i)    LK_REDUCE_SUM_PLAIN(name, a, i)
+#define PAIR_MAX(name, a, i)    LK_REDUCE_MAX(name, a, i)
+#define PAIR_KERNEL(name, a, i) LK_KERNEL_PLAIN(name, a, i)
+
+/* D of a vertex at the signed distance f of a body. */
+LK_FN lk_real PAIR(signed_square)(lk_real f) { return f * LK_FABS(f); }
+
+PAIR_SUM(PAIR(energy), a, i)
+{
+  const cand_state *const s = &a->s;
+  const int32_t c = a->list[i];
+  lk_real x[12], w[4], C[9], b[3];
+  if (s->kind[c] == LOOM_PAIR_VO) {
+    const lk_real f = cand_body(s, c, w, C);
+    PAIR_LAW(a->number, s->xi[c], PAIR(signed_square)(f), b);
+    return b[0];
+  }
+  PAIR_LAW(a->number, s->xi[c], cand_pair(s, c, x, w), b);
+  return cand_mollifier(s, c, x) * b[0];
+}
+
+PAIR_MAX(PAIR(strongest), a, i)
+{
+  const cand_state *const s = &a->s;
+  const int32_t c = a->list[i];
+  lk_real x[12], w[4], C[9], b[3];
+  if (s->kind[c] == LOOM_PAIR_VO) {
+    const lk_real f = cand_body(s, c, w, C);
+    PAIR_LAW(a->number, s->xi[c], PAIR(signed_square)(f), b);
+    return LK_R(-2.0) * LK_FABS(f) * b[1] * lk_norm3(w);
+  }
+  const lk_real D = cand_pair(s, c, x, w);
+  PAIR_LAW(a->number, s->xi[c], D, b);
+  return LK_R(-2.0) * LK_SQRT(D) * cand_mollifier(s, c, x) * b[1];
+}
+
+/* Gradient of m b(D) with respect to the four vertices, g [4][3] N. */
+LK_FN void PAIR(gradient)(const cand_state *s, lk_int c, const lk_real *number, lk_real *g)
+{
+  lk_real x[12], w[4], r[3], b[3];
+  const lk_real D = cand_pair(s, c, x, w);
+  PAIR_LAW(number, s->xi[c], D, b);
+  const lk_real b1 = cand_mollifier(s, c, x) * b[1];
+  dist_combine(x, w, r);
+  for (int i = 0; i < 12; ++i) g[i] = LK_R(2.0) * b1 * w[i / 3] * r[i % 3];
+  if (s->par[c] > LK_R(0.0)) {
+    lk_real dc[12];
+    const lk_real cross = mollifier_cross(x);
+    if (!(cross < s->par[c])) return;
+    const lk_real f = b[0] * mollifier_slope(cross, s->par[c]);
+    mollifier_cross_gradient(x, dc);
+    for (int i = 0; i < 12; ++i) g[i] += f * dc[i];
+  }
+}
+
+PAIR_KERNEL(PAIR(force), a, i)
+{
+  const cand_state *const s = &a->s;
+  const int32_t c = a->list[i];
+  int64_t at = a->at[c];
+  lk_real g[12], C[9], b[3];
+  if (s->kind[c] == LOOM_PAIR_VO) {
+    const lk_real f = cand_body(s, c, g, C);
+    PAIR_LAW(a->number, s->xi[c], PAIR(signed_square)(f), b);
+    for (int k = 0; k < 3; ++k) a->force[3 * at + k] = LK_R(2.0) * b[1] * LK_FABS(f) * g[k];
+    return;
+  }
+  PAIR(gradient)(s, c, a->number, g);
+  for (int k = 0; k < 4; ++k) {
+    if (!cand_is_free(s->v[4 * c + k], s->n, s->fixed)) continue;
+    for (int l = 0; l < 3; ++l) a->force[3 * at + l] = g[3 * k + l];
+    ++at;
+  }
+}
+
+/* ---- Hessian -----------------------------------------------------------------------------------
+ */
+
+/* With D = f |f|, and f's gradient g and Hessian C; H [3][3]. */
+LK_FN void PAIR(body_hessian)(const pair_args *a, lk_int c, lk_real *H)
+{
+  lk_real g[3], C[9], V[9], W[9], b[3];
+  const lk_real f = cand_body(&a->s, c, g, C);
+  const lk_real side = f < LK_R(0.0) ? LK_R(-1.0) : LK_R(1.0);
+  PAIR_LAW(a->number, a->s.xi[c], PAIR(signed_square)(f), b);
+  const lk_real k = LK_R(4.0) * f * f * b[2] + LK_R(2.0) * b[1] * side;
+  if (a->gauss_newton) {
+    for (int i = 0; i < 9; ++i) H[i] = LK_FMAX(k, LK_R(0.0)) * g[i / 3] * g[i % 3];
+    return;
+  }
+  for (int i = 0; i < 9; ++i) H[i] = k * g[i / 3] * g[i % 3] + LK_R(2.0) * b[1] * LK_FABS(f) * C[i];
+  if (a->how != LOOM_HESS_EXACT) lk_sym_psd(3, H, V, W, a->how);
+}
+
+/* The product rule for m(c) b(D) of two edges in the mollified range, H [12][12]. */
+LK_FN void PAIR(mollified_hessian)(const pair_args *a, const lk_real *b, const lk_real *x,
+                                   lk_real e, const dist_frame *f, lk_real *H)
+{
+  lk_real S[25], B[9], dc[12], db[12], V[144], W[144];
+  const lk_real c = mollifier_cross(x), b0 = b[0], b1 = b[1];
+  const lk_real m0 = mollifier(c, e), m1 = mollifier_slope(c, e), m2 = mollifier_curvature(c, e);
+  dist_hessian(f, m0 * b1, m0 * b[2], LOOM_HESS_EXACT, S);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) {
+      dist_block(f, S, i, j, B);
+      for (int k = 0; k < 9; ++k) H[12 * (3 * i + k / 3) + 3 * j + k % 3] = B[k];
+    }
+  mollifier_cross_gradient(x, dc);
+  for (int i = 0; i < 12; ++i) db[i] = LK_R(2.0) * b1 * f->d * f->W[i / 3] * f->F[0][i % 3];
+  for (int i = 0; i < 12; ++i)
+    for (int j = 0; j < 12; ++j)
+      H[12 * i + j] += m1 * (db[i] * dc[j] + dc[i] * db[j]) + b0 * m2 * dc[i] * dc[j];
+  mollifier_cross_hessian(x, b0 * m1, H);
+  if (a->how != LOOM_HESS_EXACT) lk_sym_psd(12, H, V, W, a->how);
+}
+
+/* Blocks of the corners of candidate c behind `at`: from S, or from H if that is given. */
+LK_FN void PAIR(write_blocks)(const pair_args *a, lk_int c, int64_t at, const dist_frame *f,
+                              const lk_real *S, const lk_real *H)
+{
+  const cand_state *const s = &a->s;
+  for (int i = 0; i < 4; ++i) {
+    if (!cand_is_free(s->v[4 * c + i], s->n, s->fixed)) continue;
+    for (int j = 0; j < 4; ++j) {
+      if (!cand_is_free(s->v[4 * c + j], s->n, s->fixed)) continue;
+      a->row[at] = s->v[4 * c + i];
+      a->col[at] = s->v[4 * c + j];
+      if (H == NULL) {
+        dist_block(f, S, i, j, a->val + 9 * at);
+      } else {
+        for (int k = 0; k < 9; ++k) a->val[9 * at + k] = H[12 * (3 * i + k / 3) + 3 * j + k % 3];
+      }
+      ++at;
+    }
+  }
+}
+
+PAIR_KERNEL(PAIR(hessian), a, i)
+{
+  const cand_state *const s = &a->s;
+  const int32_t c = a->list[i];
+  const int64_t at = a->first + a->at_block[i];
+  lk_real x[12], w[4], S[25], b[3];
+  dist_frame f;
+  if (s->kind[c] == LOOM_PAIR_VO) {
+    a->row[at] = a->col[at] = s->v[4 * c];
+    PAIR(body_hessian)(a, c, a->val + 9 * at);
+    return;
+  }
+  const lk_real D = cand_pair(s, c, x, w);
+  PAIR_LAW(a->number, s->xi[c], D, b);
+  dist_frame_of(cand_is_edges(s->kind[c]), x, w, &f);
+  const int mollified = s->par[c] > LK_R(0.0) && mollifier_cross(x) < s->par[c];
+  if (mollified && !a->gauss_newton) {
+    lk_real H[144];
+    PAIR(mollified_hessian)(a, b, x, s->par[c], &f, H);
+    PAIR(write_blocks)(a, c, at, &f, NULL, H);
+    return;
+  }
+  const lk_real m = cand_mollifier(s, c, x);
+  const lk_real b1 = m * b[1], b2 = m * b[2];
+  if (a->gauss_newton)
+    dist_gauss_newton(&f, b1, b2, S);
+  else
+    dist_hessian(&f, b1, b2, a->how, S);
+  PAIR(write_blocks)(a, c, at, &f, S, NULL);
+}
+
+#undef PAIR_SUM
+#undef PAIR_MAX
+#undef PAIR_KERNEL
