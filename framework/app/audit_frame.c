@@ -135,39 +135,39 @@ static loom_status load_surface(h5read *r, loom_err *err, audit_body *b)
   return LOOM_OK;
 }
 
+static loom_status load_shape(h5read *r, loom_err *err, audit_body *b, const char *kind, int *known)
+{
+  loom_obstacle o = {.struct_size = sizeof o, .kind = kind};
+  char path[AUDIT_NAME_LEN + 32];
+  double *shape = NULL;
+  int64_t count;
+  snprintf(path, sizeof path, "obstacles/%s/shape", b->name);
+  LOOM_TRY(scene_reals(r, err, path, 8, &shape, &count));
+  for (int k = 0; k < 8 && shape != NULL; ++k) o.shape[k] = (loom_real)shape[k];
+  for (int c = 0; c < 3; ++c) o.pose0[4 * c] = o.pose1[4 * c] = 1;
+  *known &= shape != NULL && obst_view_fill(&o, &b->view) == NULL;
+  free(shape);
+  return LOOM_OK;
+}
+
 /* Fills *b; *known is 0 for a body that cannot be audited. */
 static loom_status read_body(h5read *r, loom_err *err, audit_body *b, int *known)
 {
   char path[AUDIT_NAME_LEN + 32];
-  double *kind = NULL, *shape = NULL;
   int64_t count;
-  snprintf(path, sizeof path, "obstacles/%s/kind", b->name);
-  LOOM_TRY(scene_reals(r, err, path, 1, &kind, &count));
-  b->kind = kind != NULL ? (int)kind[0] : -1;
-  free(kind);
   snprintf(path, sizeof path, "obstacles/%s/pose", b->name);
   LOOM_TRY(scene_reals(r, err, path, -1, &b->poses, &count));
   b->num_poses = count / 12;
   *known = b->num_poses > 0;
-  switch (b->kind) {
-  case LOOM_OBST_MESH:
-    LOOM_TRY(load_surface(r, err, b));
-    *known &= b->nt > 0;
-    return LOOM_OK;
-  case LOOM_OBST_PLANE:
-  case LOOM_OBST_SPHERE:
-  case LOOM_OBST_BOX:
-  case LOOM_OBST_CAPSULE:
-    snprintf(path, sizeof path, "obstacles/%s/shape", b->name);
-    LOOM_TRY(scene_reals(r, err, path, 8, &shape, &count));
-    *known &= shape != NULL;
-    if (shape != NULL) memcpy(b->shape, shape, sizeof b->shape);
-    free(shape);
-    return LOOM_OK;
-  default:
-    *known = 0;
-    return LOOM_OK;
-  }
+  LOOM_TRY(load_surface(r, err, b));
+  if (b->nt > 0) return LOOM_OK;
+  snprintf(path, sizeof path, "scene/obstacles/%s/kind", b->name);
+  char *const kind = h5read_string(r, path);
+  const body_kind *const k = body_kind_find(kind);
+  *known &= k != NULL && k->shape >= 0 && k->shape != BODY_SHAPE_grid;
+  const loom_status s = *known ? load_shape(r, err, b, kind, known) : LOOM_OK;
+  free(kind);
+  return s;
 }
 
 static loom_status load_body(h5read *r, loom_err *err, audit *a, const char *name)
@@ -219,49 +219,6 @@ void audit_close(audit *a)
 }
 
 /* ---- bodies: signed distance, negative inside -------------------------------------------- */
-static double norm3(const double *a) { return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
-
-static double box_distance(const double *half, double edge, const double *p)
-{
-  double out[3], inside = -INFINITY;
-  for (int c = 0; c < 3; ++c) {
-    const double q = fabs(p[c]) - (half[c] - edge);
-    out[c] = fmax(q, 0.0);
-    inside = fmax(inside, q);
-  }
-  return norm3(out) + fmin(inside, 0.0) - edge;
-}
-
-static double capsule_distance(const double *s, const double *p)
-{
-  double ab[3], ap[3], d[3], len2 = 0, dot = 0;
-  for (int c = 0; c < 3; ++c) {
-    ab[c] = s[3 + c] - s[c];
-    ap[c] = p[c] - s[c];
-    len2 += ab[c] * ab[c];
-    dot += ab[c] * ap[c];
-  }
-  const double t = len2 > 0 ? fmin(fmax(dot / len2, 0.0), 1.0) : 0.0;
-  for (int c = 0; c < 3; ++c) d[c] = ap[c] - t * ab[c];
-  return norm3(d) - s[6];
-}
-
-static double body_distance(const audit_body *b, const double *p)
-{
-  const double *const s = b->shape;
-  const double d[3] = {p[0] - s[0], p[1] - s[1], p[2] - s[2]};
-  switch (b->kind) {
-  case LOOM_OBST_PLANE:
-    return s[0] * p[0] + s[1] * p[1] + s[2] * p[2] - s[3];
-  case LOOM_OBST_SPHERE:
-    return norm3(d) - s[3];
-  case LOOM_OBST_BOX:
-    return box_distance(s, s[3], p);
-  default:
-    return capsule_distance(s, p);
-  }
-}
-
 static void check_bodies(const audit *a, const double *x, int64_t frame, audit_result *out)
 {
   for (int i = 0; i < a->num_bodies; ++i) {
@@ -270,9 +227,9 @@ static void check_bodies(const audit *a, const double *x, int64_t frame, audit_r
     const double *const P = b->poses + 12 * frame;
     for (int64_t v = 0; v < a->n; ++v) {
       const double d[3] = {x[3 * v] - P[9], x[3 * v + 1] - P[10], x[3 * v + 2] - P[11]};
-      double p[3]; /* R^T (x - t) */
-      for (int c = 0; c < 3; ++c) p[c] = P[c] * d[0] + P[3 + c] * d[1] + P[6 + c] * d[2];
-      const double depth = -body_distance(b, p);
+      lk_real p[3], n[3]; /* R^T (x - t) */
+      for (int c = 0; c < 3; ++c) p[c] = (lk_real)(P[c] * d[0] + P[3 + c] * d[1] + P[6 + c] * d[2]);
+      const double depth = -(double)obst_distance_body(&b->view, p, n);
       out->inside += depth > 0;
       if (depth > out->depth) out->depth = depth, out->depth_vertex = v, out->depth_body = i;
     }

@@ -3,15 +3,15 @@
 #define LOOM_AUDIT_FRAME_H
 
 #include "audit/isect_path.h"
+#include "bodies/body.h"
 #include "log/h5log.h"
 
 enum { AUDIT_MAX_BODIES = 64, AUDIT_NAME_LEN = 64 };
 
 typedef struct audit_body { /* an obstacle with a closed form or a mesh */
   char name[AUDIT_NAME_LEN];
-  int kind;        /* LOOM_OBST_* */
-  double shape[8]; /* body frame, m, as in loom_obstacle */
-  double *poses;   /* [num_poses][12] body to world */
+  obst_view view; /* of a closed form, at the origin */
+  double *poses;  /* [num_poses][12] body to world */
   int64_t num_poses;
   int64_t n, nt;      /* of a mesh, else 0 */
   double *local;      /* [n][3], m, body frame */

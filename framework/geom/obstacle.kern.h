@@ -13,6 +13,15 @@
 #include "loom/kernel.h"
 #include "loom/scene.h"
 
+enum {
+  LOOM_OBST_PLANE = 0,
+  LOOM_OBST_SPHERE = 1,
+  LOOM_OBST_SDF = 2,
+  LOOM_OBST_MESH = 3,
+  LOOM_OBST_BOX = 5,
+  LOOM_OBST_CAPSULE = 6
+};
+
 typedef struct obst_view {
   int32_t kind;       /* LOOM_OBST_*; a MESH with a grid is LOOM_OBST_SDF here */
   int32_t convex;     /* 1: the distance is a convex function of position */

@@ -72,11 +72,19 @@ const char *obst_view_pose(const loom_obstacle *o, obst_view *v)
   return NULL;
 }
 
+static int number_of(const loom_obstacle *o)
+{
+  static const char *const names[] = {"plane", "sphere", "sdf", "mesh", "", "box", "capsule"};
+  for (int k = 0; k < 7; ++k)
+    if (strcmp(names[k], o->kind) == 0) return k;
+  return -1;
+}
+
 static const char *check_shape(const loom_obstacle *o)
 {
   const loom_real *const s = o->shape;
   const double n2 = (double)s[0] * s[0] + (double)s[1] * s[1] + (double)s[2] * s[2];
-  switch (o->kind) {
+  switch (number_of(o)) {
   case LOOM_OBST_PLANE:
     return fabs(n2 - 1.0) < ORTHOGONAL ? NULL : "the plane's normal is not a unit vector";
   case LOOM_OBST_SPHERE:
@@ -104,8 +112,9 @@ static const char *check_grid(const loom_obstacle *o)
 const char *obst_view_fill(const loom_obstacle *o, obst_view *v)
 {
   memset(v, 0, sizeof *v);
-  const int grid = o->sdf != NULL && (o->kind == LOOM_OBST_SDF || o->kind == LOOM_OBST_MESH);
-  v->kind = grid ? LOOM_OBST_SDF : o->kind;
+  const int kind = number_of(o);
+  const int grid = o->sdf != NULL && (kind == LOOM_OBST_SDF || kind == LOOM_OBST_MESH);
+  v->kind = grid ? LOOM_OBST_SDF : kind;
   v->convex = v->kind == LOOM_OBST_PLANE || v->kind == LOOM_OBST_SPHERE ||
               v->kind == LOOM_OBST_BOX || v->kind == LOOM_OBST_CAPSULE;
   v->lipschitz = 1;
@@ -117,7 +126,7 @@ const char *obst_view_fill(const loom_obstacle *o, obst_view *v)
   }
   for (int i = 0; i < 8; ++i) v->shape[i] = o->shape[i];
   const char *why = grid ? check_grid(o) : check_shape(o);
-  if (why == NULL && o->kind == LOOM_OBST_SDF && o->sdf == NULL) why = "its grid has no values";
+  if (why == NULL && kind == LOOM_OBST_SDF && o->sdf == NULL) why = "its grid has no values";
   return why != NULL ? why : obst_view_pose(o, v);
 }
 

@@ -137,9 +137,11 @@ typedef struct h5log_meta { /* root attributes, all texts; NULL is written as ""
   int64_t threads, real_size, seed;
 } h5log_meta;
 
+enum { H5LOG_TEXT = -1 };
 typedef struct h5log_array {     /* a dataset of /scene: written once */
   const char *name, *unit, *doc; /* name may contain groups: "obstacles/ball/pose" */
-  int type;                      /* LOOM_REAL (stored f64), LOOM_I32, LOOM_U8, LOOM_I64 */
+  int type;                      /* LOOM_REAL (stored f64), LOOM_I32, LOOM_U8, LOOM_I64, or
+                                  * H5LOG_TEXT: a string, rank 0 */
   int rank;
   int64_t dims[4];
   const void *data;
@@ -258,6 +260,8 @@ loom_status h5read_column(h5read *r, loom_err *err, const char *table, const cha
 int h5read_live(const h5read *r);                                   /* 1: somebody is writing it */
 /* 1 if there is an object of that path. */
 int h5read_exists(h5read *r, const char *path);
+/* The string that a dataset holds, malloc'ed; NULL: there is none, or it is no string. */
+char *h5read_string(h5read *r, const char *path);
 /* Name of the i-th member of a group, in order of names; 0 behind the last. */
 int h5read_child(h5read *r, const char *group, int64_t i, char *name, size_t len);
 int h5read_frame_bytes(h5read *r); /* 4 or 8 per coordinate of /frames/x, 0: unreadable */

@@ -20,16 +20,20 @@ static int put_array(hid_t group, const h5log_array *a)
   for (int i = 0; i < a->rank; ++i) dims[i] = (hsize_t)a->dims[i];
   const hid_t lcpl = make_parents();
   const hid_t space = a->rank > 0 ? H5Screate_simple(a->rank, dims, NULL) : H5Screate(H5S_SCALAR);
+  const int is_text = a->type == H5LOG_TEXT;
+  const hid_t text = is_text ? h5u_text_type(strlen(a->data) + 1) : H5I_INVALID_HID;
+  const hid_t type = is_text ? text : h5u_file_type(a->type);
   hid_t dset = H5I_INVALID_HID;
-  if (lcpl >= 0 && space >= 0)
-    dset =
-        H5Dcreate2(group, a->name, h5u_file_type(a->type), space, lcpl, H5P_DEFAULT, H5P_DEFAULT);
+  if (lcpl >= 0 && space >= 0 && type >= 0)
+    dset = H5Dcreate2(group, a->name, type, space, lcpl, H5P_DEFAULT, H5P_DEFAULT);
   int bad = dset < 0;
   if (!bad && H5Sget_simple_extent_npoints(space) > 0)
-    bad = H5Dwrite(dset, h5u_mem_type(a->type), H5S_ALL, H5S_ALL, H5P_DEFAULT, a->data) < 0;
+    bad = H5Dwrite(dset, is_text ? text : h5u_mem_type(a->type), H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                   a->data) < 0;
   bad = bad || h5u_describe(dset, a->unit != NULL ? a->unit : "1", a->doc) < 0;
   bad |= h5u_close(dset, H5Dclose) < 0;
   h5u_close(space, H5Sclose);
+  h5u_close(text, H5Tclose);
   h5u_close(lcpl, H5Pclose);
   return bad ? -1 : 0;
 }
@@ -42,7 +46,11 @@ loom_status h5log_create_scene(loom_err *err, const char *path, hid_t file,
   loom_status s = LOOM_OK;
   for (int i = 0; s == LOOM_OK && i < num_scene; ++i) {
     const h5log_array *const a = &scene[i];
-    int ok = a->name != NULL && a->rank >= 0 && a->rank <= 4 && h5u_file_type(a->type) >= 0;
+    int ok = a->name != NULL && a->rank >= 0 && a->rank <= 4;
+    if (a->type == H5LOG_TEXT)
+      ok = ok && a->rank == 0 && a->data != NULL;
+    else
+      ok = ok && h5u_file_type(a->type) >= 0;
     for (int d = 0; ok && d < a->rank; ++d) ok = a->dims[d] >= 0;
     if (!ok) {
       s = err_set(err, LOOM_E_ARG, "%s: /scene/%s: bad name, type or shape", path,

@@ -166,22 +166,36 @@ void h5read_close(h5read *r)
 }
 
 /* ---- facts ------------------------------------------------------------------------- */
-/* While a writer works, the dataset /status is the one that is current. */
-static char *status_text(h5read *r)
+static char *text_of(hid_t d)
 {
-  const hid_t d = h5read_dataset_id(r, "status");
-  if (d < 0 || (r->live && H5Drefresh(d) < 0)) return NULL;
-  const hid_t type = H5Dget_type(d);
+  const hid_t type = H5Dget_type(d), space = H5Dget_space(d);
   const size_t len = type < 0 ? 0 : H5Tget_size(type);
   char *s = NULL;
   if (len > 0 && len <= 1 << 16 && H5Tget_class(type) == H5T_STRING &&
-      H5Tis_variable_str(type) == 0)
+      H5Tis_variable_str(type) == 0 && H5Sget_simple_extent_npoints(space) == 1)
     s = calloc(1, len + 1);
   if (s != NULL && H5Dread(d, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, s) < 0) {
     free(s);
     s = NULL;
   }
   h5u_close(type, H5Tclose);
+  h5u_close(space, H5Sclose);
+  return s;
+}
+
+/* While a writer works, the dataset /status is the one that is current. */
+static char *status_text(h5read *r)
+{
+  const hid_t d = h5read_dataset_id(r, "status");
+  if (d < 0 || (r->live && H5Drefresh(d) < 0)) return NULL;
+  return text_of(d);
+}
+
+char *h5read_string(h5read *r, const char *path)
+{
+  const hid_t d = h5read_exists(r, path) ? h5read_dataset_id(r, path) : H5I_INVALID_HID;
+  char *const s = d >= 0 ? text_of(d) : NULL;
+  H5Eclear2(H5E_DEFAULT);
   return s;
 }
 

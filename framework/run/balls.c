@@ -24,15 +24,14 @@ loom_status balls_open(run *r)
                    "%s: [body.%s] has a mass, and a replay does not know the velocities of the "
                    "reference's bodies; leave the mass or [run] replay out",
                    cfg_path(r->c), balls_name(r));
-  return buf_new(r->m, "core", "body_impulse", LOOM_REAL,
-                 (int64_t)LOOM_BODY_IMPULSE * r->scene->pub.num_obstacles, &r->st.body_impulse);
+  return LOOM_OK;
 }
 
 loom_status balls_begin(run *r)
 {
   if (r->scene->balls == NULL) return LOOM_OK;
   LOOM_TRY(scene_balls_step(r->scene, r->err, r->st.h));
-  return buf_reset(r->m, r->st.body_impulse, buf_count(r->st.body_impulse));
+  return bodies_calm(r->bodies);
 }
 
 loom_status balls_commit(run *r)
@@ -41,7 +40,7 @@ loom_status balls_commit(run *r)
   int32_t light = -1;
   void *rows;
   if (b == NULL) return LOOM_OK;
-  LOOM_TRY(buf_map(r->m, NULL, r->st.body_impulse, LOOM_READ, LOOM_AT_HOST, &rows));
+  LOOM_TRY(buf_map(r->m, NULL, bodies_pushed(r->bodies), LOOM_READ, LOOM_AT_HOST, &rows));
   rigid_push(b, rows, &light);
   if (light >= 0) {
     char text[512];
@@ -51,10 +50,10 @@ loom_status balls_commit(run *r)
         "step %lld: the vertices that touch [body.%s] weigh %.3g kg, more than 2/7 of its %.3g "
         "kg: balls and cloth may swing ever more against each other; raise its mass",
         (long long)r->st.index, r->scene->obstacles[ball->body].name,
-        (double)((const loom_real *)rows)[LOOM_BODY_IMPULSE * ball->body + 6], ball->mass);
+        (double)((const loom_real *)rows)[BODY_IMPULSE * ball->body + 6], ball->mass);
     run_message(r, LOOM_LOG_WARN, text);
   }
-  return buf_unmap(r->m, r->st.body_impulse);
+  return buf_unmap(r->m, bodies_pushed(r->bodies));
 }
 
 static loom_status restore_balls(run *r)

@@ -288,6 +288,60 @@ static loom_status host_sort_u64(const loom_host *h, const loom_exec *e, loom_bu
   return la_sort_u64(run_of(h)->m, e, key, perm);
 }
 
+/* ---- bodies -------------------------------------------------------------------------------- */
+
+static loom_status host_body_gap(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+                                 double progress, const loom_body_gap *out)
+{
+  HOST_NOT_NULL(h, "body_gap", e);
+  HOST_NOT_NULL(h, "body_gap", out);
+  LOOM_TRY(host_check_rows(h, "body_gap", r));
+  LOOM_TRY(host_check_row_reals(h, "body_gap", "gap", r, out->gap, 1));
+  LOOM_TRY(host_check_row_reals(h, "body_gap", "normal", r, out->normal, 3));
+  LOOM_TRY(host_check_row_reals(h, "body_gap", "gradient", r, out->gradient, 3));
+  LOOM_TRY(host_check_row_reals(h, "body_gap", "curvature", r, out->curvature, 9));
+  return bodies_gap(run_of(h)->bodies, e, r, progress, out);
+}
+static loom_status host_body_impact(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+                                    const loom_body_path *path)
+{
+  HOST_NOT_NULL(h, "body_impact", e);
+  HOST_NOT_NULL(h, "body_impact", path);
+  HOST_NOT_NULL(h, "body_impact", path->x1);
+  HOST_NOT_NULL(h, "body_impact", path->radius);
+  HOST_NOT_NULL(h, "body_impact", path->floor);
+  HOST_NOT_NULL(h, "body_impact", path->tol);
+  HOST_NOT_NULL(h, "body_impact", path->toi);
+  LOOM_TRY(host_check_rows(h, "body_impact", r));
+  LOOM_TRY(host_check_row_reals(h, "body_impact", "floor", r, path->floor, 1));
+  LOOM_TRY(host_check_row_reals(h, "body_impact", "tol", r, path->tol, 1));
+  LOOM_TRY(host_check_row_reals(h, "body_impact", "toi", r, path->toi, 1));
+  LOOM_TRY(host_check_row_reals(h, "body_impact", "gap", r, path->gap, 1));
+  LOOM_TRY(host_check_row_reals(h, "body_impact", "normal", r, path->normal, 3));
+  LOOM_TRY(host_check_row_reals(h, "body_impact", "point", r, path->point, 3));
+  return bodies_impact(run_of(h)->bodies, e, r, path);
+}
+static loom_status host_body_carry(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+                                   double progress0, double progress1, loom_buf *out)
+{
+  HOST_NOT_NULL(h, "body_carry", e);
+  HOST_NOT_NULL(h, "body_carry", out);
+  LOOM_TRY(host_check_rows(h, "body_carry", r));
+  LOOM_TRY(host_check_row_reals(h, "body_carry", "out", r, out, 3));
+  return bodies_carry(run_of(h)->bodies, e, r, progress0, progress1, out);
+}
+static loom_status host_body_push(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+                                  loom_buf *impulse, loom_buf *mass)
+{
+  HOST_NOT_NULL(h, "body_push", e);
+  HOST_NOT_NULL(h, "body_push", impulse);
+  HOST_NOT_NULL(h, "body_push", mass);
+  LOOM_TRY(host_check_rows(h, "body_push", r));
+  LOOM_TRY(host_check_row_reals(h, "body_push", "impulse", r, impulse, 3));
+  LOOM_TRY(host_check_row_reals(h, "body_push", "mass", r, mass, 1));
+  return bodies_push(run_of(h)->bodies, e, r, impulse, mass);
+}
+
 /* ---- record of the run --------------------------------------------------------------------- */
 
 static void host_inner(const loom_host *h, int32_t k, int norm, double value)
@@ -376,5 +430,9 @@ void host_attach(instance *in)
                          .count = host_count,
                          .tic = host_tic,
                          .toc = host_toc,
-                         .state_io = host_state_io};
+                         .state_io = host_state_io,
+                         .body_gap = host_body_gap,
+                         .body_impact = host_body_impact,
+                         .body_carry = host_body_carry,
+                         .body_push = host_body_push};
 }

@@ -155,3 +155,41 @@ loom_status host_check_bound(const loom_host *h, loom_buf *x0, loom_buf *x1, con
     return LOOM_OK;
   return err_set(r->err, LOOM_E_ARG, "host->max_step(): out->t_vertex is not real [n]");
 }
+
+/* b holds `type` and all rows, `width` items each. */
+static loom_status check_rows_of(const loom_host *h, const char *service, const char *arg,
+                                 const loom_body_rows *r, const loom_buf *b, int type, int width)
+{
+  const int64_t needed = width * (r->first + r->count);
+  if (buf_type(b) == type && buf_count(b) >= needed) return LOOM_OK;
+  return err_set(run_of(h)->err, LOOM_E_ARG,
+                 "host->%s(): %s is buffer '%s' with %lld items, but %s [.][%d] of rows up to "
+                 "%lld, %lld, is needed",
+                 service, arg, buf_name(b), (long long)buf_count(b),
+                 type == LOOM_REAL ? "real" : "i32", width, (long long)(r->first + r->count),
+                 (long long)needed);
+}
+
+loom_status host_check_row_reals(const loom_host *h, const char *service, const char *arg,
+                                 const loom_body_rows *r, const loom_buf *b, int width)
+{
+  return b != NULL ? check_rows_of(h, service, arg, r, b, LOOM_REAL, width) : LOOM_OK;
+}
+
+loom_status host_check_rows(const loom_host *h, const char *service, const loom_body_rows *r)
+{
+  HOST_NOT_NULL(h, service, r);
+  HOST_NOT_NULL(h, service, r->x);
+  if (r->first < 0 || r->count < 0 || r->pair < 0)
+    return err_set(run_of(h)->err, LOOM_E_ARG, "host->%s(): rows %lld to %lld, pair %lld", service,
+                   (long long)r->first, (long long)(r->first + r->count), (long long)r->pair);
+  if (r->body != NULL) LOOM_TRY(check_rows_of(h, service, "body", r, r->body, LOOM_I32, 1));
+  if (r->point != NULL)
+    return check_rows_of(h, service, "point", r, r->point, LOOM_I32, r->stride > 1 ? r->stride : 1);
+  if (r->body != NULL) return check_rows_of(h, service, "x", r, r->x, LOOM_REAL, 3);
+  const int64_t pairs = run_of(h)->scene->pub.num_obstacles * (buf_count(r->x) / 3);
+  if (r->pair + r->count <= pairs) return LOOM_OK;
+  return err_set(run_of(h)->err, LOOM_E_ARG,
+                 "host->%s(): pairs of bodies and points up to %lld, but there are %lld", service,
+                 (long long)(r->pair + r->count), (long long)pairs);
+}

@@ -33,5 +33,9 @@ loom_status host_check_declared(const loom_host *h, const char *service, uint32_
 loom_status host_check_eval(const loom_host *h, const loom_problem *p, loom_buf *x, int what,
                             const loom_energies *e, const loom_buf *grad);
 loom_status host_check_bound(const loom_host *h, loom_buf *x0, loom_buf *x1, const loom_bound *b);
+/* Rows of a service on bodies, and reals [.][width] that go with them; b NULL is fine. */
+loom_status host_check_rows(const loom_host *h, const char *service, const loom_body_rows *r);
+loom_status host_check_row_reals(const loom_host *h, const char *service, const char *arg,
+                                 const loom_body_rows *r, const loom_buf *b, int width);
 
 #endif

@@ -117,11 +117,10 @@ static int list_bodies(const run *r, fit_body *out)
   int n = 0;
   for (int i = 0; i < r->scene->pub.num_obstacles; ++i) {
     const loom_obstacle *const o = &r->scene->obstacles[i];
-    const int mesh = o->kind == LOOM_OBST_MESH;
     uint32_t kinds = 0;
-    if (mesh) kinds |= LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE);
-    if (!mesh || o->sdf != NULL) kinds |= LOOM_BIT(LOOM_PAIR_VO);
-    out[n++] = (fit_body){o->name, kinds, mesh && o->sdf == NULL};
+    if (o->has & LOOM_BODY_MESH) kinds |= LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE);
+    if (o->has & LOOM_BODY_DISTANCE) kinds |= LOOM_BIT(LOOM_PAIR_VO);
+    out[n++] = (fit_body){o->name, kinds, !(o->has & LOOM_BODY_DISTANCE)};
   }
   return n;
 }

@@ -70,6 +70,7 @@ static loom_status open_all(run *r, const run_options *o)
   if (r->scene->pub.num_obstacles > RUN_MAX_OBSTACLES)
     return err_set(r->err, LOOM_E_CONFIG, "%s: %d obstacles, at most %d are supported",
                    cfg_path(r->c), r->scene->pub.num_obstacles, RUN_MAX_OBSTACLES);
+  LOOM_TRY(bodies_open(r->err, r->m, &r->scene->pub, &r->bodies));
   LOOM_TRY(problem_new(r));
   LOOM_TRY(instances_fit(r));
   LOOM_TRY(filter_open(r));
@@ -196,6 +197,7 @@ void run_close(run *r, int *complaints)
     detect_free(r);
     problem_free(r);
     replay_close(r);
+    bodies_close(r->bodies);
     scene_free(r->scene);
     mem_free(r->m);
   }

@@ -3,6 +3,7 @@
 #ifndef LOOM_RUN_STATE_H
 #define LOOM_RUN_STATE_H
 
+#include "bodies/bodies.h"
 #include "core/fit.h"
 #include "linalg/linalg.h"
 #include "log/h5log.h"
@@ -42,6 +43,7 @@ struct run {
   settings set;
   registry *reg;
   scene_data *scene;
+  body_set *bodies;       /* of the scene */
   loom_exec exec;         /* where the core runs */
   loom_exec exec_host;    /* the CPU, for plugins without CUDA; == exec on the CPU */
   char why[LOOM_WHY_LEN]; /* loom_exec.why of both */

@@ -74,7 +74,9 @@ loom_status build_balls(builder *b)
 {
   const int64_t n = b->s->pub.num_obstacles;
   double *all;
-  if (b->s->pub.body_mass == NULL) return LOOM_OK;
+  int balls = 0;
+  for (int64_t k = 0; k < n; ++k) balls |= b->s->obstacles[k].mass > 0;
+  if (!balls) return LOOM_OK;
   LOOM_TRY(mesh_alloc(b->err, 7 * n, sizeof *all, &all));
   const loom_status st = make(b, all, all + n, all + 4 * n);
   free(all);

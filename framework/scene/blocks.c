@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bodies/pose.h"
 #include "elements/elements.h"
 #include "scene/build.h"
-#include "scene/pose.h"
 
 /* Elements of type `type` at one place of an object; mat [ELEM_MAX_MAT] is their material. */
 static int64_t count_at(const builder *b, const object *o, int type, uint32_t place, double *mat)

@@ -6,13 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bodies/pose.h"
 #include "scene/build.h"
-#include "scene/pose.h"
 
-int body_has_mesh(const loom_obstacle *o)
-{
-  return o->kind == LOOM_OBST_MESH && o->verts != NULL && o->tris != NULL;
-}
+int body_has_mesh(const loom_obstacle *o) { return (o->has & LOOM_BODY_MESH) != 0; }
 
 /* Edges of one body behind those in `edges`, which has room for 3 per triangle. */
 static loom_status add_edges(builder *b, const int32_t *tris, int64_t nt, int64_t n, int32_t first,

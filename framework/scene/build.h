@@ -65,7 +65,6 @@ typedef struct builder {
   int64_t detail; /* factor on the cells of generated meshes */
   int num_objects;
   object *objects;
-  loom_real *mass; /* loom_scene.body_mass while it is filled */
   doctor doc;
   const scene_room *room; /* NULL: any */
   scene_counts counts;    /* so far */

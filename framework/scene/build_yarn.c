@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bodies/pose.h"
 #include "scene/build.h"
-#include "scene/pose.h"
 #include "scene/words.h"
 #include "scene/yarn_file.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bodies/pose.h"
 #include "mem/limits.h"
-#include "scene/pose.h"
 
 static const double pi = 3.14159265358979323846;
 enum { MAX_VERTS = 1 << 28 }; /* keeps 6 n, the number of triangle corners, in int32 */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bodies/pose.h"
 #include "scene/mesh.h"
-#include "scene/pose.h"
 #include "scene/words.h"
 
 enum { TRANSLATE = 1, ROTATE = 2, KEYFRAMES = 3 };

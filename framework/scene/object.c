@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bodies/pose.h"
 #include "scene/build.h"
 #include "scene/obj.h"
-#include "scene/pose.h"
 #include "scene/words.h"
 
 static const double pi = 3.14159265358979323846;

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bodies/pose.h"
 #include "scene/build.h"
-#include "scene/pose.h"
 #include "scene/sdf.h"
 #include "scene/words.h"
 
@@ -170,7 +170,7 @@ static loom_status make_mesh(builder *b, const cfg_section *sec, const body_sett
   const int has_layer = s->shape != BODY_MESH && s->shape != BODY_REVOLVE; /* in the mesh */
   mesh m = {0};
   loom_status st;
-  o->kind = LOOM_OBST_MESH;
+  o->kind = "mesh";
   if (!has_layer && s->thickness > 0 && s->sdf_resolution == 0)
     return build_place(b, sec, "thickness",
                        err_set(b->err, LOOM_E_CONFIG,
@@ -210,11 +210,10 @@ static loom_status make_grid(builder *b, const cfg_section *sec, const body_sett
 static loom_status make_shape(builder *b, const cfg_section *sec, const body_settings *s,
                               loom_obstacle *o)
 {
-  static const int32_t kinds[] = {
-      [BODY_PLANE] = LOOM_OBST_PLANE, [BODY_SPHERE] = LOOM_OBST_SPHERE,
-      [BODY_BOX] = LOOM_OBST_BOX,     [BODY_CAPSULE] = LOOM_OBST_CAPSULE,
-      [BODY_MESH] = LOOM_OBST_MESH,   [BODY_SDF] = LOOM_OBST_SDF,
-      [BODY_REVOLVE] = LOOM_OBST_MESH};
+  static const char *const kinds[] = {
+      [BODY_PLANE] = "plane",     [BODY_SPHERE] = "sphere", [BODY_BOX] = "box",
+      [BODY_CAPSULE] = "capsule", [BODY_MESH] = "mesh",     [BODY_SDF] = "sdf",
+      [BODY_REVOLVE] = "mesh"};
   const double layer = s->thickness;
   loom_real *p = o->shape;
   o->kind = kinds[s->shape];
@@ -357,10 +356,14 @@ static loom_status build_body(builder *b, const cfg_section *sec, const body_set
   o->struct_size = sizeof *o;
   o->name = copy;
   o->friction = (loom_real)s->friction;
+  o->mass = (loom_real)s->mass;
   b->s->pub.num_obstacles = index + 1; /* what scene_free has to look after */
   LOOM_TRY(place_body(b, sec, s, body));
   LOOM_TRY(check_mass(b, sec, s, &body->move));
-  return make_shape(b, sec, s, o);
+  LOOM_TRY(make_shape(b, sec, s, o));
+  o->has = (o->verts != NULL ? LOOM_BODY_MESH : 0) |
+           (o->verts == NULL || o->sdf != NULL ? LOOM_BODY_DISTANCE : 0);
+  return LOOM_OK;
 }
 
 static loom_status build_copies(builder *b, const cfg_section *sec, body_settings *s)
@@ -380,7 +383,6 @@ static loom_status build_copies(builder *b, const cfg_section *sec, body_setting
       snprintf(text, sizeof text, "%s_%lld", name, (long long)k);
     else
       snprintf(text, sizeof text, "%s", name);
-    if (s->mass > 0) b->mass[b->s->pub.num_obstacles] = (loom_real)s->mass;
     LOOM_TRY(build_body(b, sec, s, text));
   }
   return LOOM_OK;
@@ -395,17 +397,25 @@ static loom_status bind_body(builder *b, const cfg_section *sec, body_settings *
   return refuse(b, sec, NULL, "needs a name, as [body.floor]");
 }
 
+static loom_status keep_friction(builder *b)
+{
+  loom_real *mu;
+  const int num = b->s->pub.num_obstacles;
+  LOOM_TRY(build_new(b, "body_friction", LOOM_REAL, num, &b->s->pub.body_friction));
+  LOOM_TRY(build_map(b, b->s->pub.body_friction, &mu));
+  for (int k = 0; k < num; ++k) mu[k] = b->s->obstacles[k].friction;
+  return buf_unmap(b->s->m, b->s->pub.body_friction);
+}
+
 loom_status build_obstacles(builder *b)
 {
   body_settings set;
   int64_t count = 0, n[3];
-  int balls = 0;
   for (const cfg_section *s = NULL; (s = cfg_next(b->c, "body", s)) != NULL;) {
     LOOM_TRY(bind_body(b, s, &set));
     LOOM_TRY(build_check_effects(b, s, "body", &set));
     LOOM_TRY(read_copies(b, s, &set, n));
     count += n[0] * n[1] * n[2];
-    balls |= set.mass > 0;
     if (count > MAX_COPIES)
       return build_place(b, s, "copies",
                          err_set(b->err, LOOM_E_CONFIG, "%lld bodies, at most %d are possible",
@@ -414,11 +424,9 @@ loom_status build_obstacles(builder *b)
   LOOM_TRY(mesh_alloc(b->err, count, sizeof *b->s->obstacles, &b->s->obstacles));
   LOOM_TRY(mesh_alloc(b->err, count, sizeof *b->s->motion->bodies, &b->s->motion->bodies));
   b->s->pub.obstacles = b->s->obstacles;
-  if (balls) LOOM_TRY(mesh_alloc(b->err, count, sizeof *b->mass, &b->mass));
-  b->s->pub.body_mass = b->mass;
   for (const cfg_section *s = NULL; (s = cfg_next(b->c, "body", s)) != NULL;) {
     LOOM_TRY(bind_body(b, s, &set));
     LOOM_TRY(build_copies(b, s, &set));
   }
-  return LOOM_OK;
+  return keep_friction(b);
 }

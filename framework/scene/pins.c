@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bodies/pose.h"
 #include "scene/build.h"
-#include "scene/pose.h"
 #include "scene/words.h"
 
 enum { LOW = 1, HIGH = 2, ANY_END = 3 };

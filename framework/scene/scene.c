@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bodies/pose.h"
 #include "scene/build.h"
-#include "scene/pose.h"
 #include "scene/words.h"
 
 /* ---- parts --------------------------------------------------------------------------------- */
@@ -372,7 +372,7 @@ void scene_free(scene_data *s)
     buf_free(s->m, s->obstacles[k].tris);
     free((void *)(uintptr_t)s->obstacles[k].name);
   }
-  free((void *)(uintptr_t)s->pub.body_mass);
+  buf_free(s->m, s->pub.body_friction);
   rigid_free(s->balls);
   free(s->grids);
   body_mesh_free(s);
@@ -400,7 +400,7 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
   for (int k = 0; k < s->pub.num_obstacles; ++k) {
     const moving_body *body = &sm->bodies[k];
     double T[12], P[12];
-    if (s->balls != NULL && s->pub.body_mass[k] > 0) continue;
+    if (s->balls != NULL && s->obstacles[k].mass > 0) continue;
     motion_at(&body->move, t0, T);
     pose_mul(T, body->base, P);
     store_pose(P, s->obstacles[k].pose0);

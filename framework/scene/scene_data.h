@@ -2,10 +2,10 @@
 #ifndef LOOM_SCENE_DATA_H
 #define LOOM_SCENE_DATA_H
 
+#include "bodies/rigid.h"
 #include "config/config.h"
 #include "elements/elements.h"
 #include "mem/mem.h"
-#include "scene/rigid.h"
 
 typedef struct scene_motion scene_motion; /* prescribed motion of bodies and pins */
 

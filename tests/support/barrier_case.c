@@ -41,7 +41,7 @@ static void sheets(bc_fixture *f, double jitter, uint64_t *seed, loom_real *rest
 }
 
 /* A body mesh (a square pyramid's mantle) above, a ball below, both moving. */
-static void bodies(bc_fixture *f)
+static void add_bodies(bc_fixture *f)
 {
   static const loom_real ball[4] = {0.008, 0.012, -0.0322, 0.03};
   static const double axis[3] = {0, 0, 1}, t0[3] = {0, 0, 0}, t1[3] = {1e-3, -5e-4, 2e-4};
@@ -53,8 +53,8 @@ static void bodies(bc_fixture *f)
   loom_real b1[3 * NB];
   loom_scene *const s = &f->t.scene;
   for (int i = 0; i < 3 * NB; ++i) b1[i] = b0[i] + t1[i % 3];
-  f->t.obstacles[0] = th_obstacle(LOOM_OBST_MESH, NULL, 0);
-  f->t.obstacles[1] = th_obstacle(LOOM_OBST_SPHERE, ball, 4);
+  f->t.obstacles[0] = th_obstacle("mesh", NULL, 0);
+  f->t.obstacles[1] = th_obstacle("sphere", ball, 4);
   for (int k = 0; k < 2; ++k) {
     f->t.obstacles[k].friction = 0.3 + 0.2 * k;
     th_pose(f->t.obstacles[k].pose0, axis, 0, t0);
@@ -103,7 +103,7 @@ void bc_open(bc_fixture *f, const char *plugin, int threads, int check, double j
   f->t.scene.edges = th_buf(&f->t, LOOM_I32, 2 * f->t.scene.num_edges, f->edges);
   fixed[4] = fixed[SHEET + 1] = 1;
   th_put(&f->t, f->t.scene.fixed, fixed);
-  bodies(f);
+  add_bodies(f);
   f->t.step.progress = 0.6;
   th_put(&f->t, f->t.step.x_start, start);
   f->p = th_plugin(plugin, LOOM_KIND_CONTACT, plugin);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bodies/body.h"
 #include "geom/distance.kern.h"
-#include "geom/obstacle_view.h"
 
 typedef struct finder {
   test_host *t;
@@ -87,7 +87,7 @@ static void meshes(finder *f)
   free(e), free(tri), free(be), free(bt);
 }
 
-static void bodies(finder *f)
+static void body_pairs(finder *f)
 {
   const loom_scene *const s = &f->t->scene;
   uint8_t *const fixed = th_get(f->t, s->fixed);
@@ -114,7 +114,7 @@ brute_pair *brute_pairs(test_host *t, const loom_real *x, double progress, doubl
   loom_real *const r = th_get(t, t->scene.radius);
   finder f = {.t = t, .x = x, .r = r, .progress = progress, .margin = margin};
   meshes(&f);
-  bodies(&f);
+  body_pairs(&f);
   free(r);
   *count = f.count;
   return f.list;

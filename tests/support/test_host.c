@@ -110,6 +110,39 @@ static loom_status host_sort(const loom_host *h, const loom_exec *e, loom_buf *k
   return la_sort_u64(of(h)->m, e, key, perm);
 }
 
+/* Tests change obstacles when they like. */
+static loom_status bodies_now(test_host *t)
+{
+  if (t->bodies != NULL && memcmp(t->seen, t->obstacles, sizeof t->seen) == 0) return LOOM_OK;
+  bodies_close(t->bodies);
+  memcpy(t->seen, t->obstacles, sizeof t->seen);
+  return bodies_open(&t->err, t->m, &t->scene, &t->bodies);
+}
+static loom_status host_body_gap(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+                                 double progress, const loom_body_gap *out)
+{
+  LOOM_TRY(bodies_now(of(h)));
+  return bodies_gap(of(h)->bodies, e, r, progress, out);
+}
+static loom_status host_body_impact(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+                                    const loom_body_path *path)
+{
+  LOOM_TRY(bodies_now(of(h)));
+  return bodies_impact(of(h)->bodies, e, r, path);
+}
+static loom_status host_body_carry(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+                                   double progress0, double progress1, loom_buf *out)
+{
+  LOOM_TRY(bodies_now(of(h)));
+  return bodies_carry(of(h)->bodies, e, r, progress0, progress1, out);
+}
+static loom_status host_body_push(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+                                  loom_buf *impulse, loom_buf *mass)
+{
+  LOOM_TRY(bodies_now(of(h)));
+  return bodies_push(of(h)->bodies, e, r, impulse, mass);
+}
+
 static void host_inner(const loom_host *h, int32_t k, int norm, double value)
 {
   (void)h, (void)k, (void)norm, (void)value;
@@ -153,7 +186,11 @@ void th_open_on(test_host *t, int backend, int threads, int check)
                         .inner = host_inner,
                         .count = host_count,
                         .tic = host_tic,
-                        .toc = host_tic};
+                        .toc = host_tic,
+                        .body_gap = host_body_gap,
+                        .body_impact = host_body_impact,
+                        .body_carry = host_body_carry,
+                        .body_push = host_body_push};
   t->scene.struct_size = sizeof t->scene;
   t->step.struct_size = sizeof t->step;
   t->step.progress = 1.0;
@@ -161,6 +198,7 @@ void th_open_on(test_host *t, int backend, int threads, int check)
 
 void th_close(test_host *t)
 {
+  bodies_close(t->bodies);
   cr_expect(mem_mapped(t->m) == NULL, "still mapped: %s", mem_mapped(t->m));
   mem_free(t->m);
   exec_close(&t->exec);
@@ -229,9 +267,13 @@ void th_scene(test_host *t, int n, const loom_real *x, const loom_real *m, const
   free(ones);
 }
 
-loom_obstacle th_obstacle(int kind, const loom_real *shape, int num)
+loom_obstacle th_obstacle(const char *kind, const loom_real *shape, int num)
 {
-  loom_obstacle o = {.struct_size = sizeof o, .kind = kind, .name = "body"};
+  const int mesh = strcmp(kind, "mesh") == 0;
+  loom_obstacle o = {.struct_size = sizeof o,
+                     .has = mesh ? LOOM_BODY_MESH : LOOM_BODY_DISTANCE,
+                     .kind = kind,
+                     .name = "body"};
   for (int i = 0; i < num; ++i) o.shape[i] = shape[i];
   for (int c = 0; c < 3; ++c) o.pose0[4 * c] = o.pose1[4 * c] = 1;
   return o;
@@ -314,9 +356,20 @@ void *th_settings(const loom_plugin *p, const char *values)
   return settings;
 }
 
+/* scene.body_friction of the obstacles as they are */
+static void keep_friction(test_host *t)
+{
+  loom_real mu[8];
+  const int num = t->scene.num_obstacles;
+  for (int k = 0; k < num; ++k) mu[k] = t->obstacles[k].friction;
+  if (t->scene.body_friction == NULL) t->scene.body_friction = th_buf(t, LOOM_REAL, num, NULL);
+  th_put(t, t->scene.body_friction, mu);
+}
+
 void *th_create(test_host *t, const loom_plugin *p, const void *settings)
 {
   void *self = NULL;
+  keep_friction(t);
   const loom_status s =
       p->kind == LOOM_KIND_CONTACT
           ? p->ops.contact->create(&t->host, &t->scene, &t->exec, settings, &self)

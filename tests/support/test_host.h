@@ -6,6 +6,7 @@
 #ifndef TEST_HOST_H
 #define TEST_HOST_H
 
+#include "bodies/bodies.h"
 #include "linalg/linalg.h"
 #include "loom/plugin.h"
 
@@ -17,7 +18,9 @@ typedef struct test_host {
   loom_scene scene;
   loom_step step;
   loom_obstacle obstacles[8];
-  loom_pairs asked; /* of host->detect */
+  body_set *bodies;      /* of the obstacles as they were when a service was asked last */
+  loom_obstacle seen[8]; /* those */
+  loom_pairs asked;      /* of host->detect */
   const loom_collision_ops *collision;
   void *collision_self;
   int64_t counters[LOOM_NUM_COUNTERS];
@@ -40,7 +43,7 @@ void *th_get(test_host *t, loom_buf *b);
 void th_scene(test_host *t, int n, const loom_real *x, const loom_real *m, const loom_real *r,
               int num_obstacles);
 /* Identity poses; shape as loom_obstacle.shape. */
-loom_obstacle th_obstacle(int kind, const loom_real *shape, int num);
+loom_obstacle th_obstacle(const char *kind, const loom_real *shape, int num);
 /* Rotation by angle (rad) about the unit axis, then translation. */
 void th_pose(loom_real pose[12], const double axis[3], double angle, const double t[3]);
 

@@ -217,14 +217,13 @@ static void write_crossing(const char *path)
   const h5log_options opt = {.num_obstacles = 1, .obstacle_names = names};
   const double pose[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0};
   const loom_real plane[8] = {0, 0, 1, -0.25}; /* z = -0.25 */
-  const int32_t kind[1] = {LOOM_OBST_PLANE};
   loom_real x[18], v[18] = {0};
   loom_err err = {0};
   h5log *l;
   for (int i = 0; i < 18; ++i) x[i] = (loom_real)at[0][i];
   const h5log_array scene[] = {{"rest", "m", "", LOOM_REAL, 2, {6, 3}, x},
                                {"triangles", "1", "", LOOM_I32, 2, {2, 3}, tris},
-                               {"obstacles/floor/kind", "1", "", LOOM_I32, 0, {0}, kind},
+                               {"obstacles/floor/kind", "1", "", H5LOG_TEXT, 0, {0}, "plane"},
                                {"obstacles/floor/shape", "m", "", LOOM_REAL, 1, {8}, plane}};
   cr_assert_eq(h5log_create(&err, path, &meta, &opt, scene, 4, 6, &l), LOOM_OK, "%s", err.text);
   for (int64_t f = 0; f < 5; ++f) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geom/obstacle_view.h"
+#include "bodies/body.h"
 #include "support/test_host.h"
 
 enum { N = 400, BODIES = 4, STEPS = 2000 };
@@ -14,8 +14,7 @@ static const loom_real shapes[BODIES][8] = {{0, 0, 1, -0.6},
                                             {0.1, -0.2, 0.05, 0.4},
                                             {0.5, 0.3, 0.2, 0.05},
                                             {-0.3, 0.1, 0, 0.4, 0.2, 0.1, 0.15}};
-static const int kinds[BODIES] = {LOOM_OBST_PLANE, LOOM_OBST_SPHERE, LOOM_OBST_BOX,
-                                  LOOM_OBST_CAPSULE};
+static const char *const kinds[BODIES] = {"plane", "sphere", "box", "capsule"};
 
 typedef struct scene {
   test_host t;
@@ -51,7 +50,7 @@ static void scene_open(scene *s, int threads, int check, int grid, double move)
   if (grid) {
     loom_real f[8] = {0};
     loom_obstacle *const o = &s->t.obstacles[BODIES];
-    *o = th_obstacle(LOOM_OBST_SDF, f, 0);
+    *o = th_obstacle("sdf", f, 0);
     o->spacing = 0.2;
     for (int c = 0; c < 3; ++c) o->dims[c] = 2;
     for (int i = 0; i < 8; ++i) f[i] = i < 4 ? -0.1 : 0.1; /* the plane z = 0.1 of the cell */
@@ -328,26 +327,21 @@ Test(collision_sdf, bound_per_vertex_among_moving_bodies) { check_bound(1, 0.0, 
 Test(collision_sdf, global_bound_is_safe) { check_bound(0, 0.0, 1, 1); }
 Test(collision_sdf, global_bound_among_moving_bodies) { check_bound(0, 1e-3, 0.2, 0.9); }
 
-Test(collision_sdf, bodies_it_cannot_handle_are_refused_by_name)
+Test(collision_sdf, a_mesh_without_a_grid_is_refused_by_name)
 {
   const loom_plugin *const p = th_plugin("sdf", LOOM_KIND_COLLISION, "sdf");
   const loom_real x[3] = {0, 0, 1}, none[8] = {0};
-  static const int32_t bad[] = {LOOM_OBST_MESH, LOOM_OBST_SDF, LOOM_OBST_SPHERE};
-  for (int k = 0; k < 3; ++k) {
-    test_host t;
-    void *self = NULL, *const set = th_settings(p, "");
-    th_open(&t, 1, 0);
-    t.obstacles[0] = th_obstacle(bad[k], none, 8);
-    th_scene(&t, 1, x, NULL, NULL, 1);
-    const loom_status s = p->ops.collision->create(&t.host, &t.scene, &t.exec, set, &self);
-    cr_expect_eq(s, LOOM_E_CONFIG);
-    cr_expect(strstr(t.err.text, bad[k] == LOOM_OBST_MESH ? "[body.body] sdf_resolution: this mesh"
-                                                          : "body 'body': ") != NULL,
-              "%s", t.err.text);
-    p->ops.collision->destroy(self);
-    free(set);
-    th_close(&t);
-  }
+  test_host t;
+  void *self = NULL, *const set = th_settings(p, "");
+  th_open(&t, 1, 0);
+  t.obstacles[0] = th_obstacle("mesh", none, 8);
+  th_scene(&t, 1, x, NULL, NULL, 1);
+  const loom_status s = p->ops.collision->create(&t.host, &t.scene, &t.exec, set, &self);
+  cr_expect_eq(s, LOOM_E_CONFIG);
+  cr_expect(strstr(t.err.text, "[body.body] sdf_resolution: this mesh") != NULL, "%s", t.err.text);
+  p->ops.collision->destroy(self);
+  free(set);
+  th_close(&t);
 }
 
 Test(collision_none, finds_nothing_and_claims_nothing)
@@ -357,7 +351,7 @@ Test(collision_none, finds_nothing_and_claims_nothing)
   const loom_real x[3] = {0, 0, -1}, plane[4] = {0, 0, 1, 0};
   loom_pairs pairs;
   th_open(&t, 1, 0);
-  t.obstacles[0] = th_obstacle(LOOM_OBST_PLANE, plane, 4);
+  t.obstacles[0] = th_obstacle("plane", plane, 4);
   th_scene(&t, 1, x, NULL, NULL, 1);
   void *const self = th_create(&t, p, NULL);
   th_attach(&t, p, self);

@@ -81,7 +81,7 @@ static void open_fixture(fixture *f, int threads, int check, const char *setting
   }
   for (int i = 0; i < N; ++i) mass[i] = 0.01 * (1 + i % 3);
   for (int k = 0; k < 2; ++k) {
-    f->t.obstacles[k] = th_obstacle(LOOM_OBST_PLANE, planes[k], 4);
+    f->t.obstacles[k] = th_obstacle("plane", planes[k], 4);
     f->t.obstacles[k].friction = 0.3 + 0.4 * k;
     th_pose(f->t.obstacles[k].pose1, axis, 0.02 * k, k ? moved : still);
   }
@@ -357,7 +357,7 @@ static void slope_open(slope *s, double mu, const char *settings)
   th_open(&s->t, 1, 0);
   for (int c = 0; c < 3; ++c) s->n[c] = plane[c];
   s->down[0] = 2 / sqrt(5.0), s->down[1] = 0, s->down[2] = -1 / sqrt(5.0);
-  s->t.obstacles[0] = th_obstacle(LOOM_OBST_PLANE, plane, 4);
+  s->t.obstacles[0] = th_obstacle("plane", plane, 4);
   s->t.obstacles[0].friction = mu;
   th_scene(&s->t, 1, zero, mass, NULL, 1);
   s->cp = th_plugin("sdf", LOOM_KIND_COLLISION, "sdf");

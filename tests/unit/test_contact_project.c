@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geom/obstacle_view.h"
+#include "bodies/rows.kern.h"
 #include "support/test_host.h"
 
 typedef struct fixture {
@@ -80,7 +80,7 @@ static loom_contact_metrics metrics(fixture *f)
 static void plane(fixture *f, int k, double nx, double nz, double d, double mu)
 {
   const loom_real shape[4] = {nx, 0, nz, d};
-  f->t.obstacles[k] = th_obstacle(LOOM_OBST_PLANE, shape, 4);
+  f->t.obstacles[k] = th_obstacle("plane", shape, 4);
   f->t.obstacles[k].friction = mu;
 }
 
@@ -124,17 +124,16 @@ Test(project, reactions_are_opposite)
   }
   th_open(&f.t, 2, 0);
   for (int k = 0; k < 3; k += 2) {
-    f.t.obstacles[k] = th_obstacle(LOOM_OBST_SPHERE, ball, 4);
+    f.t.obstacles[k] = th_obstacle("sphere", ball, 4);
     f.t.obstacles[k].friction = 0.4;
     th_pose(f.t.obstacles[k].pose0, axis, 0.1, (const double[3]){at[k / 2][0] - 0.01, 0.02, 0});
     th_pose(f.t.obstacles[k].pose1, axis, 0.2, at[k / 2]);
   }
   plane(&f, 1, 0, 1, -0.35, 0.4);
-  f.t.scene.body_mass = m;
+  for (int k = 0; k < 3; ++k) f.t.obstacles[k].mass = m[k];
   open_fixture(&f, N, x, v, r, 3, "");
-  f.t.step.body_impulse = th_buf(&f.t, LOOM_REAL, 3 * LOOM_BODY_IMPULSE, NULL);
   advance(&f, h, 0);
-  double *const row = th_get(&f.t, f.t.step.body_impulse);
+  double *const row = th_get(&f.t, bodies_pushed(f.t.bodies));
   for (int i = 0; i < N; ++i) {
     /* those of the first ball alone: every other body is further away */
     const double d[3] = {f.x[3 * i] - at[0][0], f.x[3 * i + 1], f.x[3 * i + 2]};
@@ -157,13 +156,9 @@ Test(project, reactions_are_opposite)
     cr_expect_float_eq(row[3 + c], L0[c] - L1[c], 1e-10, "%d: %.15g %.15g", c, row[3 + c],
                        L0[c] - L1[c]);
   }
-  cr_expect(fabs(row[1]) > 0.1 && fabs(row[4]) > 0.01 && row[2 * LOOM_BODY_IMPULSE + 6] > 300);
-  for (int c = 0; c < LOOM_BODY_IMPULSE; ++c) cr_expect(row[LOOM_BODY_IMPULSE + c] == 0);
+  cr_expect(fabs(row[1]) > 0.1 && fabs(row[4]) > 0.01 && row[2 * BODY_IMPULSE + 6] > 300);
+  for (int c = 0; c < BODY_IMPULSE; ++c) cr_expect(row[BODY_IMPULSE + c] == 0);
   free(row);
-  loom_buf *const rows = f.t.step.body_impulse;
-  f.t.step.body_impulse = NULL;
-  f.t.scene.body_mass = NULL;
-  buf_free(f.t.m, rows);
   close_fixture(&f);
 }
 
@@ -254,8 +249,8 @@ Test(project, many_vertices_end_outside_all_bodies_on_any_number_of_threads)
   for (int threads = 1; threads <= 3; ++threads) {
     static fixture f;
     th_open(&f.t, threads, threads == 3);
-    f.t.obstacles[0] = th_obstacle(LOOM_OBST_SPHERE, ball, 4);
-    f.t.obstacles[1] = th_obstacle(LOOM_OBST_BOX, box, 4);
+    f.t.obstacles[0] = th_obstacle("sphere", ball, 4);
+    f.t.obstacles[1] = th_obstacle("box", box, 4);
     th_pose(f.t.obstacles[1].pose0, axis, 0.5, t);
     th_pose(f.t.obstacles[1].pose1, axis, 0.6, t);
     f.t.obstacles[0].friction = f.t.obstacles[1].friction = 0.3;

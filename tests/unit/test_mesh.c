@@ -3,9 +3,9 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "bodies/pose.h"
 #include "scene/doctor.h"
 #include "scene/mesh.h"
-#include "scene/pose.h"
 #include "scene/topo.h"
 
 static const double pi = 3.14159265358979323846;

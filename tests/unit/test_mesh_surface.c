@@ -115,7 +115,7 @@ Test(mesh_surface, sections_make_meshes)
   tiny_scene t = tiny_open_ok(BODY("radius = 0.2\nthickness = 0.05\nmesh_size = 0.05\n"
                                    "sdf_resolution = 0\nposition = 1 2 3\n"));
   const loom_obstacle *o = t.s->pub.obstacles;
-  cr_assert_eq(o->kind, LOOM_OBST_MESH);
+  cr_assert_str_eq(o->kind, "mesh");
   cr_assert(o->sdf == NULL && o->verts != NULL && o->tris != NULL);
   cr_assert_float_eq(o->pose1[9], 1, 0);
   loom_real *x = tiny_copy(&t, o->verts);
@@ -125,7 +125,8 @@ Test(mesh_surface, sections_make_meshes)
   tiny_close(&t);
   t = tiny_open_ok(BODY("shape = revolve\nprofile = 0.1 0 | 0.2 0 | 0.15 0.1\nmesh_size = 0.05\n"
                         "sdf_resolution = 16\n"));
-  cr_assert(t.s->pub.obstacles[0].kind == LOOM_OBST_MESH && t.s->pub.obstacles[0].sdf != NULL);
+  cr_assert(t.s->pub.obstacles[0].has == (LOOM_BODY_MESH | LOOM_BODY_DISTANCE) &&
+            t.s->pub.obstacles[0].sdf != NULL);
   tiny_close(&t);
 }
 

@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "geom/obstacle_hess.kern.h"
-#include "geom/obstacle_view.h"
+#include "bodies/body.h"
+#include "bodies/shapes.kern.h"
 #include "support/test_host.h"
 
 enum { GRID = 13, NUM_SHAPES = 5 };
-static const int kinds[NUM_SHAPES] = {LOOM_OBST_PLANE, LOOM_OBST_SPHERE, LOOM_OBST_BOX,
-                                      LOOM_OBST_CAPSULE, LOOM_OBST_SDF};
+static const char *const kinds[NUM_SHAPES] = {"plane", "sphere", "box", "capsule", "sdf"};
 static const loom_real shapes[NUM_SHAPES][8] = {{0.6, 0, 0.8, 0.1},
                                                 {0.1, -0.2, 0.05, 0.4},
                                                 {0.5, 0.3, 0.2, 0.05},
@@ -27,7 +26,7 @@ static obst_view view_of(int k)
   obst_view v;
   th_pose(o.pose0, axis, 0.3, t0);
   th_pose(o.pose1, axis, 0.9, t1);
-  if (kinds[k] == LOOM_OBST_SDF) {
+  if (strcmp(kinds[k], "sdf") == 0) {
     o.sdf = (loom_buf *)(void *)&a_buffer;
     o.spacing = 0.1;
     for (int c = 0; c < 3; ++c) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/rigid.h"
+#include "bodies/rigid.h"
 #include "support/test_host.h"
 
 enum { MOST = 64 };
@@ -13,7 +13,6 @@ enum { MOST = 64 };
 typedef struct world {
   loom_scene sc;
   loom_obstacle o[MOST];
-  loom_real mass[MOST];
   double radius[MOST], v[MOST][3], w[MOST][3];
   const loom_real *sdf[MOST];
   double g[3];
@@ -21,21 +20,22 @@ typedef struct world {
   loom_err err;
 } world;
 
-static int add(world *t, int kind, const loom_real *shape, int num, const double at[3], double m)
+static int add(world *t, const char *kind, const loom_real *shape, int num, const double at[3],
+               double m)
 {
   const int k = t->sc.num_obstacles++;
   cr_assert(k < MOST);
   t->o[k] = th_obstacle(kind, shape, num);
   t->o[k].name = "thing";
   for (int c = 0; c < 3; ++c) t->o[k].pose0[9 + c] = t->o[k].pose1[9 + c] = (loom_real)at[c];
-  t->mass[k] = (loom_real)m;
+  t->o[k].mass = (loom_real)m;
   return k;
 }
 
 static int add_ball(world *t, double x, double y, double z, double radius, double m)
 {
   const loom_real shape[4] = {0, 0, 0, (loom_real)radius};
-  const int k = add(t, LOOM_OBST_SPHERE, shape, 4, (const double[3]){x, y, z}, m);
+  const int k = add(t, "sphere", shape, 4, (const double[3]){x, y, z}, m);
   t->radius[k] = radius;
   return k;
 }
@@ -43,7 +43,7 @@ static int add_ball(world *t, double x, double y, double z, double radius, doubl
 static int add_plane(world *t, double nx, double ny, double nz, double d)
 {
   const loom_real shape[4] = {(loom_real)nx, (loom_real)ny, (loom_real)nz, (loom_real)d};
-  return add(t, LOOM_OBST_PLANE, shape, 4, (const double[3]){0, 0, 0}, 0);
+  return add(t, "plane", shape, 4, (const double[3]){0, 0, 0}, 0);
 }
 
 static void friction(world *t, double mu)
@@ -55,7 +55,6 @@ static void start(world *t)
 {
   t->sc.struct_size = sizeof t->sc;
   t->sc.obstacles = t->o;
-  t->sc.body_mass = t->mass;
   cr_assert_eq(rigid_new(&t->err, &t->sc, t->radius, t->v[0], t->w[0], &t->r), LOOM_OK, "%s",
                t->err.text);
 }
@@ -257,7 +256,7 @@ Test(rigid, fast_balls_do_not_pass)
   static world t;
   const loom_real plate[4] = {0.5, 0.5, 1e-3, 0};
   const int k = add_ball(&t, 0, 0, 0.5, 0.01, 0.1);
-  add(&t, LOOM_OBST_BOX, plate, 4, (const double[3]){0, 0, 0}, 0);
+  add(&t, "box", plate, 4, (const double[3]){0, 0, 0}, 0);
   t.v[k][2] = -200;
   start(&t);
   go(&t, 100, 1e-2);
@@ -325,20 +324,20 @@ Test(rigid, every_near_pair_is_found)
 Test(rigid, reactions)
 {
   static world t;
-  loom_real rows[2 * LOOM_BODY_IMPULSE] = {0};
+  loom_real rows[2 * BODY_IMPULSE] = {0};
   int32_t light;
   add_plane(&t, 0, 0, 1, 0);
   add_ball(&t, 0, 0, 1, 0.1, 2);
   start(&t);
-  for (int c = 0; c < 7; ++c) rows[LOOM_BODY_IMPULSE + c] = (loom_real)(0.5 * (c + 1));
-  rows[LOOM_BODY_IMPULSE + 6] = (loom_real)0.57; /* 2/7 of 2 kg is 0.571 */
+  for (int c = 0; c < 7; ++c) rows[BODY_IMPULSE + c] = (loom_real)(0.5 * (c + 1));
+  rows[BODY_IMPULSE + 6] = (loom_real)0.57; /* 2/7 of 2 kg is 0.571 */
   rigid_push(t.r, rows, &light);
   cr_expect_eq(light, -1);
   for (int c = 0; c < 3; ++c) {
     cr_expect_float_eq(t.r->state[0].v[c], 0.25 * (c + 1), 1e-12);
     cr_expect_float_eq(t.r->state[0].w[c], 0.5 * (c + 4) / (0.4 * 2 * 0.01), 1e-9);
   }
-  rows[LOOM_BODY_IMPULSE + 6] = (loom_real)0.573;
+  rows[BODY_IMPULSE + 6] = (loom_real)0.573;
   rigid_push(t.r, rows, &light);
   cr_expect_eq(light, 0);
   rigid_push(t.r, rows, &light);

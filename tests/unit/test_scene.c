@@ -235,20 +235,20 @@ Test(scene, bodies_have_shapes_in_their_own_frame)
       "[body.pill]\nshape = capsule\nradius = 0.1\nlength = 0.6\n");
   const loom_obstacle *o = t.s->pub.obstacles;
   cr_assert_eq(t.s->pub.num_obstacles, 4);
-  cr_assert_eq(o[0].kind, LOOM_OBST_PLANE);
+  cr_assert_str_eq(o[0].kind, "plane");
   cr_assert_float_eq(o[0].shape[1], 0.6, 1e-7);
   cr_assert_float_eq(o[0].shape[3], 1e-3, 1e-9);
   cr_assert_eq(o[0].pose0[11], -1);
-  cr_assert_eq(o[1].kind, LOOM_OBST_SPHERE);
+  cr_assert_str_eq(o[1].kind, "sphere");
   cr_assert_float_eq(o[1].shape[3], 0.2, 1e-7);
   cr_assert_float_eq(o[1].friction, 0.7, 1e-7);
   cr_assert_str_eq(o[1].name, "ball");
-  cr_assert_eq(o[2].kind, LOOM_OBST_BOX);
+  cr_assert_str_eq(o[2].kind, "box");
   /* a layer of 0.1 around the box: outer half extents, edges rounded by it */
   cr_assert_float_eq(o[2].shape[0], 0.6, 1e-7);
   cr_assert_float_eq(o[2].shape[2], 1.6, 1e-7);
   cr_assert_float_eq(o[2].shape[3], 0.1, 1e-7);
-  cr_assert_eq(o[3].kind, LOOM_OBST_CAPSULE);
+  cr_assert_str_eq(o[3].kind, "capsule");
   cr_assert_float_eq(o[3].shape[2], -0.3, 1e-7);
   cr_assert_float_eq(o[3].shape[5], 0.3, 1e-7);
   cr_assert_float_eq(o[3].shape[6], 0.1, 1e-7);
@@ -266,15 +266,15 @@ Test(scene, copies_of_a_ball)
   const loom_scene *p = &t.s->pub;
   cr_assert_eq(p->num_obstacles, 9);
   cr_assert_eq(t.s->balls->num, 6);
-  cr_expect_eq(p->body_mass[0], 0);
-  cr_expect_eq(p->body_mass[8], 0);
+  cr_expect_eq(p->obstacles[0].mass, 0);
+  cr_expect_eq(p->obstacles[8].mass, 0);
   for (int k = 0; k < 6; ++k) {
     const loom_obstacle *o = &p->obstacles[1 + k];
     const rigid_state *b = &t.s->balls->state[k];
     char name[32];
     snprintf(name, sizeof name, "ball_%d", k);
     cr_expect_str_eq(o->name, name);
-    cr_expect_float_eq(p->body_mass[1 + k], 3, 1e-6);
+    cr_expect_float_eq(p->obstacles[1 + k].mass, 3, 1e-6);
     cr_expect_float_eq(o->pose1[9], 1 + 0.5 * (k % 3 - 1), 1e-6);
     cr_expect_float_eq(o->pose1[10], 2, 1e-6);
     cr_expect_float_eq(o->pose1[11], 3 + 0.4 * (k / 3 - 0.5), 1e-6);
@@ -361,7 +361,7 @@ Test(scene, mesh_bodies_carry_mesh_and_distance_grid)
            path);
   tiny_scene t = tiny_open_ok(text);
   const loom_obstacle *o = t.s->pub.obstacles;
-  cr_assert_eq(o->kind, LOOM_OBST_MESH);
+  cr_assert_str_eq(o->kind, "mesh");
   cr_assert_eq(buf_count(o->verts), 15);
   cr_assert_eq(buf_count(o->tris), 12);
   cr_assert_eq(buf_count(o->sdf), (int64_t)o->dims[0] * o->dims[1] * o->dims[2]);

@@ -35,7 +35,7 @@ static mesh box(double a, double b, double c)
   return m;
 }
 
-static double box_distance(const double half[3], const double p[3])
+static double true_distance(const double half[3], const double p[3])
 {
   double out = 0, in = -1e9;
   for (int c = 0; c < 3; ++c) {
@@ -62,7 +62,7 @@ Test(sdf, box_is_exact_at_every_node)
         const double p[3] = {g.origin[0] + i * g.spacing, g.origin[1] + j * g.spacing,
                              g.origin[2] + k * g.spacing};
         /* exact but for rounding: distances of order 1, some ten operations */
-        cr_assert_float_eq(v[at], box_distance(half, p) - 0.01, 1e-13 + 1e-5 * (sizeof *v == 4));
+        cr_assert_float_eq(v[at], true_distance(half, p) - 0.01, 1e-13 + 1e-5 * (sizeof *v == 4));
         inside += v[at] < 0;
       }
   cr_assert(inside > 100 && inside < at / 2);

@@ -10,9 +10,6 @@ import numpy as np
 
 from loompy.errors import LogError
 
-# LOOM_OBST_* of loom/scene.h
-KINDS = ("plane", "sphere", "sdf", "mesh", "articulated", "box", "capsule")
-
 
 @dataclass
 class Obstacle:
@@ -138,5 +135,5 @@ class Log:
         for name, group in self.file["scene"].get("obstacles", {}).items():
             items = {k: group[k][()] for k in group}
             kind, shape, pose = items.pop("kind"), items.pop("shape"), items.pop("pose")
-            bodies.append(Obstacle(name, KINDS[int(kind)], shape.astype(float), pose, items))
+            bodies.append(Obstacle(name, kind.decode(), shape.astype(float), pose, items))
         return bodies

@@ -82,6 +82,44 @@ typedef struct loom_bound {
   int32_t touching;
 } loom_bound;
 
+/* Rows of the services on bodies: row i, first <= i < first + count, pairs a body and a point. */
+typedef struct loom_body_rows {
+  uint32_t struct_size;
+  int32_t stride;       /* of `point`: its rows have so many items, of which the first counts */
+  int64_t first, count; /* also of what comes out; nothing else there is touched */
+  loom_buf *body;       /* i32 [.]: an obstacle; -1: the row is left alone.  NULL: all bodies with
+                         * all points, body by body: row `first` is pair number `pair` of them */
+  loom_buf *point;      /* i32 [.][stride]: a row of x; NULL: row i has point i */
+  loom_buf *x;          /* real [.][3], m */
+  int64_t pair;
+} loom_body_rows;
+
+/* What is wanted of the distance between body and point; NULL: not wanted.  Of a body without a
+ * distance: LK_REAL_MAX and zeros. */
+typedef struct loom_body_gap {
+  uint32_t struct_size;
+  uint32_t reserved;
+  loom_buf *gap;       /* real [.], m, negative inside; the point has no radius */
+  loom_buf *normal;    /* real [.][3], unit, outward */
+  loom_buf *gradient;  /* real [.][3], 1: of what `gap` holds; of grids its length is not 1 */
+  loom_buf *curvature; /* real [.][3][3], 1/m: second derivatives of what `gap` holds */
+} loom_body_gap;
+
+/* Points on their way from x to x1 while the bodies move from progress0 to progress1. */
+typedef struct loom_body_path {
+  uint32_t struct_size;
+  int32_t max_iters;           /* advances of one search; the rest counts as blocked, safely */
+  double progress0, progress1; /* as in loom_query */
+  loom_buf *x1;                /* real [.][3], m, in the rows of x */
+  loom_buf *radius;            /* real [.], m, of the points */
+  loom_buf *floor, *tol;       /* real [.] of the rows, m: the gap that is an impact, and how much
+                                * more counts as one; a tol below 0: the row is not searched */
+  loom_buf *toi;               /* out: real [.] in [0, 1], never late; 2: no impact */
+  loom_buf *gap, *normal, *point; /* out, or NULL: real [.], [.][3], [.][3], of rows with an impact:
+                                   * gap of x1 above the plane of impact, which goes on with the
+                                   * body; its normal and its point, both at progress1 */
+} loom_body_path;
+
 struct loom_host {
   uint32_t struct_size;
   uint16_t abi_major, abi_minor;
@@ -182,6 +220,22 @@ struct loom_host {
 
   /* In checkpoint(): write the named buffer (restore = 0) or read it back, resized. */
   loom_status (*state_io)(const loom_host *h, int restore, const char *name, loom_buf *b);
+
+  /* ---- bodies, CPU and CUDA ------------------------------------------------ */
+  /* At `progress` of the step's prescribed motion (loom_step.progress). */
+  loom_status (*body_gap)(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+                          double progress, const loom_body_gap *out);
+  loom_status (*body_impact)(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+                             const loom_body_path *path);
+  /* out, real [.][3], m, row by row: where what belongs to the body and is at x at progress0 is at
+   * progress1; x itself, to the bit, if the body does not move in this step. */
+  loom_status (*body_carry)(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+                            double progress0, double progress1, loom_buf *out);
+  /* In velocity(): the impulse, real [.][3], N s, that each row gives its body at x, at the end of
+   * the step, and the mass behind it, real [.], kg.  Sums are in a fixed order; what is given to
+   * bodies of prescribed motion is nobody's. */
+  loom_status (*body_push)(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
+                           loom_buf *impulse, loom_buf *mass);
 };
 
 /* With LOOM_E_DEVICE the core adds which kernel failed and what CUDA said (loom_exec.why). */

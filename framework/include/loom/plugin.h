@@ -152,8 +152,8 @@ enum {
   LOOM_CONT_VELOCITY = 64,   /* corrects v_end at COMMIT (inelastic impact, friction) */
   LOOM_CONT_FRICTION = 128,  /* adds a lagged dissipation term */
   LOOM_CONT_STATEFUL = 256,  /* its weights change per iteration: bumps step->epoch */
-  LOOM_CONT_REACTION = 1024, /* adds what it does to bodies that move by themselves to
-                              * loom_step.body_impulse; without it such bodies are refused */
+  LOOM_CONT_REACTION = 1024, /* tells host->body_push in velocity() what it does to bodies that move
+                              * by themselves; without it scenes with such bodies are refused */
   LOOM_CONT_HESS_APPROX =
       2048,                  /* hessian() or quad() leave terms out by design (Gauss-Newton,
                               * projected, lagged weights): without it LOOM_HESS_EXACT is the

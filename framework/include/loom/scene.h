@@ -31,35 +31,31 @@ struct loom_elem_block {
   loom_buf *mat;   /* real [ne][mat_len] */
 };
 
-/* ---- obstacles ---------------------------------------------------------- */
-enum {
-  LOOM_OBST_PLANE = 0,
-  LOOM_OBST_SPHERE = 1,
-  LOOM_OBST_SDF = 2,
-  LOOM_OBST_MESH = 3,
-  LOOM_OBST_ARTICULATED = 4, /* shape known to a collision plugin, posed by bones and angles */
-  LOOM_OBST_BOX = 5,
-  LOOM_OBST_CAPSULE = 6
+/* ---- bodies ------------------------------------------------------------- */
+enum {                         /* loom_obstacle.has */
+       LOOM_BODY_DISTANCE = 1, /* a signed distance: host->body_gap and pairs VO */
+       LOOM_BODY_MESH = 2      /* a surface of triangles: pairs BVT and BEE */
 };
+/* Plugins ask the core about bodies (host->body_gap, ...): what shapes there are is nothing that
+ * they know. */
 typedef struct loom_obstacle {
   uint32_t struct_size;
-  int32_t kind;    /* LOOM_OBST_* */
-  int32_t dims[3]; /* SDF grid nodes */
-  int32_t reserved;
-  loom_real origin[3];    /* SDF: corner of node (0,0,0), m, body frame */
-  loom_real spacing;      /* SDF: m */
-  loom_real shape[8];     /* body frame, m; plane: unit normal n[3], d with n.x = d;
-                           * sphere: c[3], r; box: half extents[3], edge radius;
-                           * capsule: end points a[3], b[3], r */
-  loom_buf *sdf;          /* real [dims2][dims1][dims0], m, negative inside */
-  loom_buf *verts, *tris; /* MESH: real [.][3], i32 [.][3] */
+  uint32_t has;           /* LOOM_BODY_* */
+  const char *name;       /* the NAME of [body.NAME] */
+  const char *kind;       /* its `shape`, for messages: "plane", "box", ... */
+  loom_real friction;     /* Coulomb coefficient, 1 */
+  loom_real mass;         /* kg; 0: its motion is prescribed, above: it moves by itself, and what
+                           * contact does to it is told by host->body_push */
   loom_real pose0[12];    /* body to world at the start of the step: R row-major, t */
   loom_real pose1[12];    /* at its end; motion is interpolated in between */
-  int32_t num_bones, num_angles;
-  loom_buf *bones0, *bones1;   /* real [num_bones][12], ARTICULATED, else NULL */
-  loom_buf *angles0, *angles1; /* real [num_angles], rad, joint angles, or NULL */
-  loom_real friction;          /* Coulomb coefficient, 1 */
-  const char *name;            /* the NAME of [body.NAME] */
+  loom_buf *verts, *tris; /* MESH: real [.][3], m, body frame; i32 [.][3]; else NULL */
+  /* The shape in the words of its kind, body frame; bodies/KIND.kern.h */
+  loom_real shape[8];  /* m */
+  loom_buf *sdf;       /* real [dims2][dims1][dims0], m, negative inside, or NULL */
+  loom_real origin[3]; /* sdf: corner of node (0,0,0), m, body frame */
+  loom_real spacing;   /* sdf: m */
+  int32_t dims[3];     /* sdf: grid nodes */
+  int32_t reserved;
 } loom_obstacle;
 
 /* ---- scene: constant during a run -------------------------------------- */
@@ -84,7 +80,7 @@ typedef struct loom_scene {
   loom_buf *tets;                  /* i32 [num_tets][4] */
   loom_buf *object;                /* i32 [n], index of the vertex's object */
   const char *const *object_names; /* [num_objects] */
-  /* Surface meshes of the bodies that have one (LOOM_OBST_MESH), put together.  Pairs name a
+  /* Surface meshes of the bodies that have one (LOOM_BODY_MESH), put together.  Pairs name a
    * body vertex j by the id num_verts + j; positions are in loom_step. */
   int32_t num_body_verts, num_body_edges, num_body_tris; /* nb, neb, ntb */
   int32_t reserved;
@@ -112,10 +108,7 @@ typedef struct loom_scene {
   int32_t num_glue, reserved_yarn; /* ng */
   loom_buf *glue;                  /* i32 [ng][2] */
   loom_buf *glue_len;              /* real [ng], m */
-  /* [num_obstacles] kg; 0: the motion is prescribed, above: a sphere that the core moves by
-   * gravity, its contacts with bodies and loom_step.body_impulse.  NULL: no body moves by itself.
-   */
-  const loom_real *body_mass;
+  loom_buf *body_friction;         /* real [num_obstacles], 1, as in loom_obstacle */
 } loom_scene;
 
 /* ---- one step: what the scheduler hands to every call ------------------- */
@@ -184,18 +177,12 @@ typedef struct loom_step {
   int32_t filters;   /* how often x_feas was set in this step: a model that keeps what it found at
                       * x_feas looks again when this has changed */
   int32_t max_iters; /* outer iterations that this step may take; 0: not known */
-  /* real [num_obstacles][LOOM_BODY_IMPULSE]; NULL: no body moves by itself.  What contact did to
-   * each body of a mass in this step: impulse (N s), angular impulse about the origin of its pose1
-   * (N m s), mass of the vertices that acted on it (kg).  Zero at the start of the step; models
-   * with LOOM_CONT_REACTION add to it in velocity(), of a body without a mass nobody reads it. */
-  loom_buf *body_impulse;
   /* In checkpoint(): 1 where the state is only recorded, after every step, for a replay.  What a
    * restart would have to make anew may be kept then. */
   int32_t recording, reserved;
   /* the step's own: all terms, y, h; contact is frozen for solvers with LOOM_WANT_CONTACT_FROZEN */
   const loom_problem *problem;
 } loom_step;
-enum { LOOM_BODY_IMPULSE = 7 };
 
 /* ---- contact pairs ------------------------------------------------------ */
 enum {

@@ -7,19 +7,21 @@
  *
  * Every vertex is compared with every body: cost and memory are linear in their product.
  */
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "geom/obstacle_view.h"
 #include "loom/plug.h"
 #include "loom/plugin.h"
 #include "sdf.kern.h"
 
-static const lk_entry k_find = LK_ENTRY(sdf_find), k_fill = LK_ENTRY(sdf_fill);
+static const lk_entry k_ask = LK_ENTRY(sdf_ask), k_find = LK_ENTRY(sdf_find);
 static const lk_entry k_count = LK_ENTRY(sdf_count);
-static const lk_entry k_bound = LK_ENTRY(sdf_bound);
-static const lk_entry k_shortest = LK_ENTRY(sdf_shortest), k_blocker = LK_ENTRY(sdf_blocker);
+static const lk_entry k_fill = LK_ENTRY(sdf_fill), k_place = LK_ENTRY(sdf_place);
+static const lk_entry k_free = LK_ENTRY(sdf_free), k_floor = LK_ENTRY(sdf_floor);
+static const lk_entry k_bound = LK_ENTRY(sdf_bound), k_shortest = LK_ENTRY(sdf_shortest);
+static const lk_entry k_blocker = LK_ENTRY(sdf_blocker);
+
+/* Candidates that are looked at at once: so much is kept of each. */
+enum { BATCH = 1 << 20 };
 
 typedef struct {
   double keep;
@@ -44,82 +46,23 @@ typedef struct {
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
-  obst_view *view;        /* [num_obstacles], host */
-  loom_buf *views;        /* u8, the same as bytes; grid pointers are those of one call */
-  loom_buf *found;        /* u8 [num_obstacles n] */
-  loom_buf *count;        /* i64 [groups], of SDF_GROUP candidates */
-  loom_buf *place;        /* i64 [groups + 1] */
-  loom_buf *t;            /* real [n], step bounds */
-  loom_buf *result;       /* real [1] */
+  loom_buf *found; /* u8 [num_obstacles n] */
+  loom_buf *count; /* i64 [groups], of SDF_GROUP candidates */
+  loom_buf *place; /* i64 [groups + 1] */
+  loom_buf *gap;   /* real [batch], m */
+  loom_buf *floor,
+      *tol;             /* real [batch], m, of searches for impacts; or of pairs, as what follows */
+  loom_buf *toi;        /* real [batch] */
+  loom_buf *hit_gap;    /* real [pairs], m */
+  loom_buf *hit_normal; /* real [pairs][3] */
+  loom_buf *hit_point;  /* real [pairs][3], m */
+  loom_buf *t;          /* real [n], step bounds */
+  loom_buf *who;        /* i32 [n], bodies that set them */
+  loom_buf *result;     /* real [1] */
   int64_t num_candidates; /* num_obstacles n */
+  int64_t batch;
   int64_t num_groups;
 } sdf;
-
-/* ---- bodies ------------------------------------------------------------------------------ */
-
-static loom_status bad_obstacle(const sdf *d, const loom_obstacle *o, const char *why)
-{
-  return LOOM_FAIL(d->h, LOOM_E_CONFIG, "body '%s': %s", o->name != NULL ? o->name : "?", why);
-}
-
-static loom_status fill_views(sdf *d)
-{
-  for (int i = 0; i < d->sc->num_obstacles; ++i) {
-    const loom_obstacle *const o = &d->sc->obstacles[i];
-    obst_view *const v = &d->view[i];
-    void *p;
-    const char *const why = obst_view_fill(o, v);
-    if (why != NULL) return bad_obstacle(d, o, why);
-    if (o->kind == LOOM_OBST_MESH && o->sdf == NULL)
-      return LOOM_FAIL(d->h, LOOM_E_CONFIG,
-                       "[body.%s] sdf_resolution: this mesh has no grid of signed distances; give "
-                       "the nodes along its longest side, 64 for a start",
-                       o->name != NULL ? o->name : "NAME");
-    if (o->kind == LOOM_OBST_ARTICULATED)
-      d->h->log(d->h, LOOM_LOG_WARN,
-                "body '%s' is articulated: its pairs must come from another collision plugin",
-                o->name != NULL ? o->name : "?");
-    if (v->kind != LOOM_OBST_SDF) continue;
-    if (d->h->buf_count(d->h, o->sdf) != (int64_t)v->dims[0] * v->dims[1] * v->dims[2])
-      return bad_obstacle(d, o, "its grid does not have dims[0] dims[1] dims[2] values");
-    LOOM_TRY(d->h->map(d->h, d->e, o->sdf, LOOM_READ, LOOM_AT_HOST, &p));
-    v->lipschitz = obst_view_lipschitz(v, p);
-    LOOM_TRY(d->h->unmap(d->h, o->sdf));
-    if (!isfinite(v->lipschitz)) return bad_obstacle(d, o, "its grid holds values not finite");
-  }
-  return LOOM_OK;
-}
-
-/* Map the grids and the array of views; every pointer is good until views_close(). */
-static loom_status views_open(sdf *d, const obst_view **out)
-{
-  const loom_host *const h = d->h;
-  const int m = d->sc->num_obstacles;
-  void *p;
-  for (int i = 0; i < m; ++i) {
-    if (d->view[i].kind != LOOM_OBST_SDF) continue;
-    LOOM_TRY(h->map(h, d->e, d->sc->obstacles[i].sdf, LOOM_READ, LOOM_AT_EXEC, &p));
-    d->view[i].sdf = p;
-  }
-  LOOM_TRY(h->map(h, d->e, d->views, LOOM_WRITE, LOOM_AT_HOST, &p));
-  memcpy(p, d->view, (size_t)m * sizeof *d->view);
-  LOOM_TRY(h->unmap(h, d->views));
-  LOOM_TRY(h->map(h, d->e, d->views, LOOM_READ, LOOM_AT_EXEC, &p));
-  *out = p;
-  return LOOM_OK;
-}
-
-static loom_status views_close(sdf *d)
-{
-  const loom_host *const h = d->h;
-  LOOM_TRY(h->unmap(h, d->views));
-  for (int i = 0; i < d->sc->num_obstacles; ++i) {
-    if (d->view[i].kind != LOOM_OBST_SDF) continue;
-    d->view[i].sdf = NULL;
-    LOOM_TRY(h->unmap(h, d->sc->obstacles[i].sdf));
-  }
-  return LOOM_OK;
-}
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
@@ -138,79 +81,112 @@ static loom_status sdf_create(const loom_host *h, const loom_scene *sc, const lo
              "%d bodies times %d vertices is more than %d; use fewer bodies", sc->num_obstacles,
              sc->num_verts, (int)LK_MAX_ELEMS);
   d->num_groups = (d->num_candidates + SDF_GROUP - 1) / SDF_GROUP;
-  d->view = calloc((size_t)sc->num_obstacles + 1, sizeof *d->view);
-  LOOM_CHECK(h, d->view != NULL, LOOM_E_NOMEM, "no memory for %d bodies", sc->num_obstacles);
-  LOOM_TRY(fill_views(d));
-  const int64_t bytes = (int64_t)sc->num_obstacles * (int64_t)sizeof *d->view;
-  LOOM_TRY(h->buf_new(h, "bodies", LOOM_U8, bytes, &d->views));
+  for (int i = 0; i < sc->num_obstacles; ++i)
+    LOOM_CHECK(
+        h, sc->obstacles[i].has & LOOM_BODY_DISTANCE, LOOM_E_CONFIG,
+        "[body.%s] sdf_resolution: this mesh has no grid of signed distances; give the nodes "
+        "along its longest side, 64 for a start",
+        sc->obstacles[i].name);
+  d->batch = d->num_candidates < BATCH ? d->num_candidates : BATCH;
+  if (d->batch < sc->num_verts) d->batch = sc->num_verts;
   LOOM_TRY(h->buf_new(h, "found", LOOM_U8, d->num_candidates, &d->found));
   LOOM_TRY(h->buf_new(h, "found in a group", LOOM_I64, d->num_groups, &d->count));
   LOOM_TRY(h->buf_new(h, "place of a group", LOOM_I64, d->num_groups + 1, &d->place));
+  LOOM_TRY(h->buf_new(h, "gaps", LOOM_REAL, d->batch, &d->gap));
+  LOOM_TRY(h->buf_new(h, "floors", LOOM_REAL, d->batch, &d->floor));
+  LOOM_TRY(h->buf_new(h, "tolerances", LOOM_REAL, d->batch, &d->tol));
+  LOOM_TRY(h->buf_new(h, "impacts", LOOM_REAL, d->batch, &d->toi));
+  LOOM_TRY(h->buf_new(h, "gaps of impacts", LOOM_REAL, 0, &d->hit_gap));
+  LOOM_TRY(h->buf_new(h, "normals of impacts", LOOM_REAL, 0, &d->hit_normal));
+  LOOM_TRY(h->buf_new(h, "points of impacts", LOOM_REAL, 0, &d->hit_point));
   LOOM_TRY(h->buf_new(h, "steps", LOOM_REAL, sc->num_verts, &d->t));
+  LOOM_TRY(h->buf_new(h, "bodies of steps", LOOM_I32, sc->num_verts, &d->who));
   return h->buf_new(h, "result", LOOM_REAL, 1, &d->result);
 }
 
-static void sdf_destroy(void *self)
-{
-  sdf *const d = self;
-  if (d == NULL) return;
-  free(d->view);
-  free(d);
-}
+static void sdf_destroy(void *self) { free(self); }
 
-/* The bodies have moved on. */
+/* Bodies are asked for where they stand. */
 static loom_status sdf_begin_step(void *self, const loom_step *s)
 {
-  sdf *const d = self;
-  (void)s;
-  for (int i = 0; i < d->sc->num_obstacles; ++i) {
-    const char *const why = obst_view_pose(&d->sc->obstacles[i], &d->view[i]);
-    if (why != NULL) return bad_obstacle(d, &d->sc->obstacles[i], why);
-  }
+  (void)self, (void)s;
   return LOOM_OK;
 }
 
 /* ---- detection --------------------------------------------------------------------------------
  */
 
-/* Arguments common to both passes; closed by query_close(). */
-static loom_status query_open(sdf *d, plug_maps *m, const loom_query *q, sdf_query *out)
+/* Candidates `first` and so on, so many that a batch has room. */
+static loom_body_rows batch_of(const sdf *d, loom_buf *x, int64_t first)
+{
+  const int64_t left = d->num_candidates - first;
+  return (loom_body_rows){.struct_size = sizeof(loom_body_rows),
+                          .count = left < d->batch ? left : d->batch,
+                          .x = x,
+                          .pair = first};
+}
+
+static loom_body_path path_of(const sdf *d, const loom_query *q)
+{
+  return (loom_body_path){.struct_size = sizeof(loom_body_path),
+                          .max_iters = (int32_t)d->set.max_search,
+                          .progress0 = q->progress0,
+                          .progress1 = q->progress1,
+                          .x1 = q->x1,
+                          .radius = d->sc->radius,
+                          .floor = d->floor,
+                          .tol = d->tol,
+                          .toi = d->toi};
+}
+
+static sdf_query query_open(const sdf *d, plug_maps *m, const loom_query *q, int64_t first)
 {
   const int64_t num_exclude = q->exclude != NULL ? d->h->buf_count(d->h, q->exclude) : 0;
-  const obst_view *view;
-  LOOM_TRY(views_open(d, &view));
-  *m = plug_maps_on(d->h, d->e);
-  *out = (sdf_query){.view = view,
-                     .x0 = plug_read(m, q->x0),
-                     .x1 = plug_read(m, q->what & LOOM_DETECT_CCD ? q->x1 : NULL),
+  return (sdf_query){.x0 = plug_read(m, q->x0),
                      .radius = plug_read(m, d->sc->radius),
                      .fixed = plug_read(m, d->sc->fixed),
                      .mask = plug_read(m, q->mask),
                      .exclude = plug_read(m, num_exclude > 0 ? q->exclude : NULL),
                      .num_exclude = num_exclude,
+                     .first = first,
                      .n = d->sc->num_verts,
                      .what = q->what,
                      .margin = q->margin,
-                     .tol = (lk_real)d->set.tolerance,
-                     .s0 = (lk_real)q->progress0,
-                     .s1 = (lk_real)q->progress1,
-                     .max_iters = (int32_t)d->set.max_search};
-  return m->status;
+                     .tol = (lk_real)d->set.tolerance};
 }
 
-static loom_status query_close(sdf *d, plug_maps *m)
+/* Which candidates of a batch are wanted. */
+static loom_status find_batch(sdf *d, const loom_query *q, const loom_body_rows *rows)
 {
-  LOOM_TRY(plug_unbind(m));
-  return views_close(d);
+  const loom_host *const h = d->h;
+  const int ccd = (q->what & LOOM_DETECT_CCD) != 0;
+  const loom_body_gap gap = {.struct_size = sizeof gap, .gap = d->gap};
+  const loom_body_path path = path_of(d, q);
+  plug_maps m = plug_maps_on(h, d->e);
+  LOOM_TRY(h->body_gap(h, d->e, rows, q->progress0, &gap));
+  if (ccd) {
+    const sdf_ask_args a = {.q = query_open(d, &m, q, rows->pair),
+                            .floor = plug_write(&m, d->floor),
+                            .tol = plug_write(&m, d->tol)};
+    LOOM_TRY(plug_launch(&m, &k_ask, &a, rows->count, NULL));
+    LOOM_TRY(h->body_impact(h, d->e, rows, &path));
+  }
+  const sdf_find_args a = {.q = query_open(d, &m, q, rows->pair),
+                           .gap = plug_read(&m, d->gap),
+                           .toi = plug_read(&m, ccd ? d->toi : NULL),
+                           .found = plug_rdwr(&m, d->found)};
+  return plug_launch(&m, &k_find, &a, rows->count, NULL);
 }
 
 /* First pass: which candidates, their places, and how many. */
-static loom_status find(sdf *d, const sdf_query *q, int64_t *total)
+static loom_status find(sdf *d, const loom_query *q, int64_t *total)
 {
   const loom_host *const h = d->h;
+  for (int64_t first = 0; first < d->num_candidates; first += d->batch) {
+    const loom_body_rows rows = batch_of(d, q->x0, first);
+    LOOM_TRY(find_batch(d, q, &rows));
+  }
   plug_maps m = plug_maps_on(h, d->e);
-  const sdf_find_args fa = {.q = *q, .found = plug_write(&m, d->found)};
-  LOOM_TRY(plug_launch(&m, &k_find, &fa, d->num_candidates, NULL));
   const sdf_count_args ca = {.found = plug_read(&m, d->found),
                              .count = plug_write(&m, d->count),
                              .num = (lk_int)d->num_candidates};
@@ -218,40 +194,81 @@ static loom_status find(sdf *d, const sdf_query *q, int64_t *total)
   return h->scan_i64(h, d->e, d->count, d->place, total);
 }
 
-/* Second pass: write the pairs behind those of other plugins. */
-static loom_status fill(sdf *d, const sdf_query *q, loom_pairs *out)
+/* Room for what is asked about pairs up to `count`. */
+static loom_status grow(sdf *d, int64_t count)
 {
-  plug_maps m = plug_maps_on(d->h, d->e);
-  const sdf_fill_args a = {.q = *q,
-                           .found = plug_read(&m, d->found),
-                           .place = plug_read(&m, d->place),
-                           .first = out->count,
-                           .kind = plug_rdwr(&m, out->kind),
-                           .v = plug_rdwr(&m, out->v),
-                           .obst = plug_rdwr(&m, out->obst),
-                           .w = plug_rdwr(&m, out->w),
-                           .normal = plug_rdwr(&m, out->normal),
-                           .gap = plug_rdwr(&m, out->gap),
-                           .point = plug_rdwr(&m, out->point),
-                           .toi = plug_rdwr(&m, out->toi),
-                           .key = plug_rdwr(&m, out->key)};
-  return plug_launch(&m, &k_fill, &a, d->num_candidates, NULL);
+  const loom_host *const h = d->h;
+  const struct {
+    loom_buf *b;
+    int64_t width;
+  } all[] = {{d->floor, 1},   {d->tol, 1},        {d->toi, 1},
+             {d->hit_gap, 1}, {d->hit_normal, 3}, {d->hit_point, 3}};
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i)
+    if (h->buf_count(h, all[i].b) < all[i].width * count)
+      LOOM_TRY(h->buf_resize(h, all[i].b, all[i].width * count));
+  return LOOM_OK;
+}
+
+/* Second pass: the pairs behind those of other plugins, first their names, then their planes. */
+static loom_status fill(sdf *d, const loom_query *q, loom_pairs *out, int64_t total)
+{
+  const loom_host *const h = d->h;
+  const int ccd = (q->what & LOOM_DETECT_CCD) != 0;
+  const loom_body_rows rows = {.struct_size = sizeof rows,
+                               .stride = 4,
+                               .first = out->count,
+                               .count = total,
+                               .body = out->obst,
+                               .point = out->v,
+                               .x = q->x0};
+  const loom_body_gap gap = {.struct_size = sizeof gap, .gap = out->gap, .normal = out->normal};
+  loom_body_path path = path_of(d, q);
+  plug_maps m = plug_maps_on(h, d->e);
+  if (ccd) LOOM_TRY(grow(d, out->count + total));
+  const sdf_fill_args fa = {.found = plug_read(&m, d->found),
+                            .place = plug_read(&m, d->place),
+                            .first = out->count,
+                            .n = d->sc->num_verts,
+                            .tol = (lk_real)d->set.tolerance,
+                            .kind = plug_rdwr(&m, out->kind),
+                            .v = plug_rdwr(&m, out->v),
+                            .obst = plug_rdwr(&m, out->obst),
+                            .w = plug_rdwr(&m, out->w),
+                            .key = plug_rdwr(&m, out->key),
+                            .ask_floor = plug_rdwr(&m, ccd ? d->floor : NULL),
+                            .ask_tol = plug_rdwr(&m, ccd ? d->tol : NULL)};
+  LOOM_TRY(plug_launch(&m, &k_fill, &fa, d->num_candidates, NULL));
+  LOOM_TRY(h->body_gap(h, d->e, &rows, q->progress0, &gap));
+  if (ccd) {
+    path.toi = out->toi;
+    path.gap = d->hit_gap;
+    path.normal = d->hit_normal;
+    path.point = d->hit_point;
+    LOOM_TRY(h->body_impact(h, d->e, &rows, &path));
+  }
+  const sdf_place_args pa = {.q = query_open(d, &m, q, 0),
+                             .first = out->count,
+                             .v = plug_read(&m, out->v),
+                             .hit_gap = plug_read(&m, ccd ? d->hit_gap : NULL),
+                             .hit_normal = plug_read(&m, ccd ? d->hit_normal : NULL),
+                             .hit_point = plug_read(&m, ccd ? d->hit_point : NULL),
+                             .toi = plug_rdwr(&m, out->toi),
+                             .gap = plug_rdwr(&m, out->gap),
+                             .normal = plug_rdwr(&m, out->normal),
+                             .point = plug_rdwr(&m, out->point)};
+  return plug_launch(&m, &k_place, &pa, total, NULL);
 }
 
 static loom_status sdf_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
 {
   sdf *const d = self;
-  plug_maps m;
-  sdf_query args;
   int64_t total = 0;
   (void)s;
   if (!(q->kinds & LOOM_BIT(LOOM_PAIR_VO)) || q->what == 0 || d->num_candidates == 0)
     return LOOM_OK;
-  LOOM_TRY(query_open(d, &m, q, &args));
-  LOOM_TRY(find(d, &args, &total));
+  LOOM_TRY(find(d, q, &total));
   const int64_t needed = out->count + total;
-  if (total > 0 && needed <= out->capacity) LOOM_TRY(fill(d, &args, out));
-  LOOM_TRY(query_close(d, &m));
+  if (total > 0 && needed <= out->capacity) LOOM_TRY(fill(d, q, out, total));
   if (q->what & LOOM_DETECT_CCD) d->h->count(d->h, LOOM_C_CCD_PAIR, d->num_candidates);
   out->count = needed;
   if (needed > out->capacity) return LOOM_GROW;
@@ -261,11 +278,46 @@ static loom_status sdf_detect(void *self, const loom_step *s, const loom_query *
 
 /* ---- bounds -------------------------------------------------------------------------------- */
 
-/* Fold `k` over all vertices; `a` may be NULL where the kernel needs the bounds alone. */
-static loom_status over_vertices(sdf *d, const lk_entry *k, const void *a, double *out)
+/* Bounds of whole bodies, folded into t and who. */
+static loom_status bound_batch(sdf *d, const loom_bound *b, loom_buf *x1, loom_buf *t,
+                               const loom_body_rows *rows)
+{
+  const loom_host *const h = d->h;
+  const int32_t n = d->sc->num_verts;
+  const loom_query way = {.x1 = x1, .progress0 = b->progress0, .progress1 = b->progress1};
+  const loom_body_path path = path_of(d, &way);
+  const loom_body_gap gap = {.struct_size = sizeof gap, .gap = d->gap};
+  plug_maps m = plug_maps_on(h, d->e);
+  LOOM_TRY(h->body_gap(h, d->e, rows, b->progress0, &gap));
+  const sdf_floor_args fa = {.gap = plug_read(&m, d->gap),
+                             .radius = plug_read(&m, d->sc->radius),
+                             .fixed = plug_read(&m, d->sc->fixed),
+                             .first = rows->pair,
+                             .n = n,
+                             .min_gap = (lk_real)b->min_gap,
+                             .keep = (lk_real)d->set.keep,
+                             .most = (lk_real)d->set.tolerance,
+                             .floor = plug_write(&m, d->floor),
+                             .tol = plug_write(&m, d->tol)};
+  LOOM_TRY(plug_launch(&m, &k_floor, &fa, rows->count, NULL));
+  LOOM_TRY(h->body_impact(h, d->e, rows, &path));
+  const sdf_bound_args ba = {.tol = plug_read(&m, d->tol),
+                             .toi = plug_read(&m, d->toi),
+                             .t = plug_rdwr(&m, t),
+                             .who = plug_rdwr(&m, d->who),
+                             .first_body = (int32_t)(rows->pair / n),
+                             .bodies = (int32_t)(rows->count / n),
+                             .n = n};
+  return plug_launch(&m, &k_bound, &ba, n, NULL);
+}
+
+/* The largest over all vertices of what `k` makes of their bounds. */
+static loom_status over_vertices(sdf *d, const lk_entry *k, loom_buf *t, double t_all, double *out)
 {
   plug_maps m = plug_maps_on(d->h, d->e);
-  LOOM_TRY(plug_launch(&m, k, a, d->sc->num_verts, plug_write(&m, d->result)));
+  const sdf_short_args a = {
+      .t = plug_read(&m, t), .who = plug_read(&m, d->who), .t_all = (lk_real)t_all};
+  LOOM_TRY(plug_launch(&m, k, &a, d->sc->num_verts, plug_write(&m, d->result)));
   return plug_fetch(d->h, d->e, d->result, 1, out);
 }
 
@@ -274,37 +326,27 @@ static loom_status sdf_max_step(void *self, const loom_step *s, loom_buf *x0, lo
 {
   sdf *const d = self;
   const loom_host *const h = d->h;
-  const obst_view *view;
+  const int64_t n = d->sc->num_verts;
+  loom_buf *const t = out->per_vertex ? out->t_vertex : d->t;
   double largest = -1.0, who = -1.0;
   (void)s;
   out->t_global = 1.0;
-  if (d->sc->num_verts == 0) return LOOM_OK;
-  LOOM_TRY(views_open(d, &view));
+  if (n == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(h, d->e);
-  sdf_bound_args a = {.view = view,
-                      .x0 = plug_read(&m, x0),
-                      .x1 = plug_read(&m, x1),
-                      .radius = plug_read(&m, d->sc->radius),
-                      .fixed = plug_read(&m, d->sc->fixed),
-                      .t = plug_write(&m, out->per_vertex ? out->t_vertex : d->t),
-                      .num_obst = d->sc->num_obstacles,
-                      .max_iters = (int32_t)d->set.max_search,
-                      .min_gap = (lk_real)out->min_gap,
-                      .keep = (lk_real)d->set.keep,
-                      .tol = (lk_real)d->set.tolerance,
-                      .s0 = (lk_real)out->progress0,
-                      .s1 = (lk_real)out->progress1};
-  LOOM_TRY(plug_run_on(&m, &k_bound, &a, d->sc->num_verts, NULL));
-  const sdf_short_args sa = {.t = a.t};
-  LOOM_TRY(over_vertices(d, &k_shortest, &sa, &largest));
+  const sdf_free_args free_all = {.t = plug_write(&m, t), .who = plug_write(&m, d->who)};
+  LOOM_TRY(plug_launch(&m, &k_free, &free_all, n, NULL));
+  for (int64_t first = 0; first < d->num_candidates;) {
+    loom_body_rows rows = batch_of(d, x0, first);
+    rows.count -= rows.count % n; /* whole bodies */
+    LOOM_TRY(bound_batch(d, out, x1, t, &rows));
+    first += rows.count;
+  }
+  LOOM_TRY(over_vertices(d, &k_shortest, t, 0.0, &largest));
   out->t_global = -largest;
   if (out->t_global < 1.0) {
-    a.t_all = (lk_real)out->t_global;
-    LOOM_TRY(over_vertices(d, &k_blocker, &a, &who));
+    LOOM_TRY(over_vertices(d, &k_blocker, t, out->t_global, &who));
     out->blocker = (int32_t)who;
   }
-  LOOM_TRY(plug_unbind(&m));
-  LOOM_TRY(views_close(d));
   h->count(h, LOOM_C_CCD_PAIR, d->num_candidates);
   return LOOM_OK;
 }

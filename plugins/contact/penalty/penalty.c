@@ -58,17 +58,10 @@ static loom_status penalty_create(const loom_host *h, const loom_scene *sc, cons
   p->sc = sc;
   p->e = e;
   p->set = *(const settings *)set;
-  LOOM_TRY(pen_state_new(p));
-  return pen_obstacles(p);
+  return pen_state_new(p);
 }
 
-static void penalty_destroy(void *self)
-{
-  penalty *const p = self;
-  if (p == NULL) return;
-  free(p->view);
-  free(p);
-}
+static void penalty_destroy(void *self) { free(self); }
 
 static loom_status penalty_begin_step(void *self, const loom_step *s)
 {
@@ -76,7 +69,7 @@ static loom_status penalty_begin_step(void *self, const loom_step *s)
   (void)s;
   p->m = 0; /* old pairs mean nothing in a new step */
   p->corner.count = p->blocks = 0;
-  return pen_obstacles(p);
+  return LOOM_OK;
 }
 
 static loom_status penalty_plan(void *self, const loom_step *s, loom_query *q)

@@ -2,7 +2,6 @@
 #ifndef PENALTY_H
 #define PENALTY_H
 
-#include "geom/obstacle_view.h"
 #include "kit/gather.h"
 #include "loom/plug.h"
 #include "loom/plugin.h"
@@ -25,9 +24,7 @@ typedef struct penalty {
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
-  int friction;    /* 1: some coefficient of friction is positive */
-  obst_view *view; /* [num_obstacles], host */
-  loom_buf *views; /* u8, the same as bytes */
+  int friction; /* 1: some coefficient of friction is positive */
 
   int64_t m;                /* pairs */
   loom_buf *v, *w, *normal; /* the core's arrays of the pairs, until the next update() */
@@ -47,8 +44,6 @@ typedef struct penalty {
 
 /* Buffers of pairs, for m = 0. */
 loom_status pen_state_new(penalty *p);
-/* Poses of the obstacles for this step. */
-loom_status pen_obstacles(penalty *p);
 /* Take over new pairs, found at s->x; *changed: LOOM_CHANGED_*. */
 loom_status pen_take_pairs(penalty *p, const loom_step *s, const loom_pairs *pairs,
                            uint32_t *changed);

@@ -17,7 +17,7 @@ LK_FN lk_real gap_of(const pen_state *s, lk_int j)
   lk_real n[3], q[3];
   LK_LOAD3(n, s->normal, j);
   weighted(s->x, s->v, s->w, j, q);
-  return obst_dot(n, q) + s->c[j];
+  return lk_dot3(n, q) + s->c[j];
 }
 
 /* min(g - offset, 0), m */
@@ -34,9 +34,9 @@ LK_FN lk_real slip_of(const pen_state *s, lk_int j, lk_real *u)
   weighted(s->x, s->v, s->w, j, q);
   weighted(s->x_start, s->v, s->w, j, q0);
   for (int c = 0; c < 3; ++c) u[c] = q[c] - q0[c] - s->move[3 * j + c];
-  const lk_real un = obst_dot(n, u);
+  const lk_real un = lk_dot3(n, u);
   for (int c = 0; c < 3; ++c) u[c] -= un * n[c];
-  return LK_SQRT(obst_dot(u, u));
+  return LK_SQRT(lk_dot3(u, u));
 }
 
 /* Length below which friction fades, m: epsilon_v h, but long enough that the stiffness
@@ -62,11 +62,12 @@ LK_KERNEL_PLAIN(pen_setup, a, j)
   }
   LK_LOAD3(n, a->normal, j);
   weighted(a->x, a->v, a->w, j, q);
-  a->c[j] = a->gap[j] - obst_dot(n, q);
+  a->c[j] = a->gap[j] - lk_dot3(n, q);
   a->k[j] = inv_mass > LK_R(0.0) ? a->stiffness / inv_mass : LK_R(0.0);
-  a->mu[j] = o >= 0 ? a->view[o].friction : a->self_friction;
+  a->mu[j] = o >= 0 ? a->friction[o] : a->self_friction;
   LK_LOAD3(point, a->point, j);
-  if (o >= 0) obst_displacement(a->view + o, point, move);
+  if (o >= 0)
+    for (int c = 0; c < 3; ++c) move[c] = point[c] - a->move[3 * j + c];
   LK_STORE3(a->move, j, move);
   a->blocks[j] = corners * corners;
 }
@@ -77,7 +78,7 @@ LK_KERNEL_PLAIN(pen_lag, a, j)
   LK_LOAD3(n, a->s.normal, j);
   LK_LOAD3(move, a->s.move, j);
   lk_real g = gap_of(&a->s, j);
-  if (a->at_start) g += obst_dot(n, move); /* the obstacle stands `move` further back */
+  if (a->at_start) g += lk_dot3(n, move); /* the obstacle stands `move` further back */
   a->lambda[j] = a->s.k[j] * LK_FMAX(a->s.offset - g, LK_R(0.0));
 }
 

@@ -9,26 +9,27 @@
 #define PENALTY_KERN_H
 
 #include "geom/friction.kern.h"
-#include "geom/obstacle.kern.h"
+#include "geom/small.kern.h"
 
-typedef struct pen_setup_args {      /* after detection, at the positions x it was made for */
-  const lk_real *LK_RESTRICT x;      /* [n][3] m */
-  const lk_real *LK_RESTRICT mass;   /* [n] kg */
-  const uint8_t *LK_RESTRICT fixed;  /* [n] */
-  const int32_t *LK_RESTRICT v;      /* [m][4] */
-  const lk_real *LK_RESTRICT w;      /* [m][4] */
-  const int32_t *LK_RESTRICT obst;   /* [m] */
-  const lk_real *LK_RESTRICT normal; /* [m][3] */
-  const lk_real *LK_RESTRICT gap;    /* [m] m */
-  const lk_real *LK_RESTRICT point;  /* [m][3] m */
-  const obst_view *LK_RESTRICT view; /* [num_obstacles] */
-  lk_real *LK_RESTRICT c;            /* [m] m, out */
-  lk_real *LK_RESTRICT k;            /* [m] N/m, out */
-  lk_real *LK_RESTRICT mu;           /* [m] 1, out */
-  lk_real *LK_RESTRICT move;         /* [m][3] m, out: displacement of the obstacle's point */
-  int64_t *LK_RESTRICT blocks;       /* [m] out: square of the number of its vertices */
-  lk_real stiffness;                 /* 1/s^2 */
-  lk_real self_friction;             /* 1 */
+typedef struct pen_setup_args {        /* after detection, at the positions x it was made for */
+  const lk_real *LK_RESTRICT x;        /* [n][3] m */
+  const lk_real *LK_RESTRICT mass;     /* [n] kg */
+  const uint8_t *LK_RESTRICT fixed;    /* [n] */
+  const int32_t *LK_RESTRICT v;        /* [m][4] */
+  const lk_real *LK_RESTRICT w;        /* [m][4] */
+  const int32_t *LK_RESTRICT obst;     /* [m] */
+  const lk_real *LK_RESTRICT normal;   /* [m][3] */
+  const lk_real *LK_RESTRICT gap;      /* [m] m */
+  const lk_real *LK_RESTRICT point;    /* [m][3] m */
+  const lk_real *LK_RESTRICT friction; /* [num_obstacles] 1 */
+  lk_real *LK_RESTRICT c;              /* [m] m, out */
+  lk_real *LK_RESTRICT k;              /* [m] N/m, out */
+  lk_real *LK_RESTRICT mu;             /* [m] 1, out */
+  lk_real *LK_RESTRICT move;   /* [m][3] m, in: the point of the obstacle at the start of the step;
+                                * out: how far it has gone since */
+  int64_t *LK_RESTRICT blocks; /* [m] out: square of the number of its vertices */
+  lk_real stiffness;           /* 1/s^2 */
+  lk_real self_friction;       /* 1 */
 } pen_setup_args;
 LK_DECLARE(pen_setup, pen_setup_args)
 

@@ -1,8 +1,5 @@
 /* state.c - what the penalty keeps about its pairs: planes, stiffness, normal forces, and
  * where their corners stand in the gradient and the Hessian. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "penalty.h"
 
 static const lk_entry k_setup = LK_ENTRY(pen_setup), k_lag = LK_ENTRY(pen_lag);
@@ -11,11 +8,9 @@ static const lk_entry k_differ = LK_ENTRY(pen_differ);
 loom_status pen_state_new(penalty *p)
 {
   const loom_host *const h = p->h;
-  const int64_t bytes = (int64_t)p->sc->num_obstacles * (int64_t)sizeof *p->view;
-  p->view = calloc((size_t)p->sc->num_obstacles + 1, sizeof *p->view);
-  LOOM_CHECK(h, p->view != NULL, LOOM_E_NOMEM, "no memory for %d bodies", p->sc->num_obstacles);
-  const plug_buf all[] = {{"bodies", LOOM_U8, bytes, &p->views},
-                          {"keys", LOOM_U64, 0, &p->key},
+  p->friction = p->set.self_friction > 0.0;
+  for (int i = 0; i < p->sc->num_obstacles; ++i) p->friction |= p->sc->obstacles[i].friction > 0;
+  const plug_buf all[] = {{"keys", LOOM_U64, 0, &p->key},
                           {"planes", LOOM_REAL, 0, &p->c},
                           {"stiffness", LOOM_REAL, 0, &p->k},
                           {"friction", LOOM_REAL, 0, &p->mu},
@@ -26,23 +21,6 @@ loom_status pen_state_new(penalty *p)
                           {"sums", LOOM_REAL, 4, &p->result}};
   LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
   return gather_new(&p->corner, h, p->e);
-}
-
-loom_status pen_obstacles(penalty *p)
-{
-  const loom_host *const h = p->h;
-  void *bytes;
-  p->friction = p->set.self_friction > 0.0;
-  for (int i = 0; i < p->sc->num_obstacles; ++i) {
-    const loom_obstacle *const o = &p->sc->obstacles[i];
-    const char *const why = obst_view_fill(o, &p->view[i]);
-    LOOM_CHECK(h, why == NULL, LOOM_E_CONFIG, "body '%s': %s", o->name != NULL ? o->name : "?",
-               why);
-    p->friction |= o->friction > 0;
-  }
-  LOOM_TRY(h->map(h, p->e, p->views, LOOM_WRITE, LOOM_AT_HOST, &bytes));
-  memcpy(bytes, p->view, (size_t)p->sc->num_obstacles * sizeof *p->view);
-  return h->unmap(h, p->views);
 }
 
 pen_state pen_open(penalty *p, plug_maps *m, const loom_step *s, loom_buf *x, loom_buf *lambda)
@@ -77,6 +55,9 @@ static loom_status resize_pairs(penalty *p, int64_t m)
 /* Planes, stiffness, friction and motion at the pairs' contact points. */
 static loom_status setup(penalty *p, const loom_step *s, const loom_pairs *pairs)
 {
+  const loom_body_rows rows = {
+      .struct_size = sizeof rows, .count = p->m, .body = pairs->obst, .x = pairs->point};
+  LOOM_TRY(p->h->body_carry(p->h, p->e, &rows, 1.0, 0.0, p->move));
   plug_maps m = plug_maps_on(p->h, p->e);
   const pen_setup_args a = {.x = plug_read(&m, s->x),
                             .mass = plug_read(&m, p->sc->mass),
@@ -87,11 +68,11 @@ static loom_status setup(penalty *p, const loom_step *s, const loom_pairs *pairs
                             .normal = plug_read(&m, pairs->normal),
                             .gap = plug_read(&m, pairs->gap),
                             .point = plug_read(&m, pairs->point),
-                            .view = plug_read(&m, p->views),
+                            .friction = plug_read(&m, p->sc->body_friction),
                             .c = plug_write(&m, p->c),
                             .k = plug_write(&m, p->k),
                             .mu = plug_write(&m, p->mu),
-                            .move = plug_write(&m, p->move),
+                            .move = plug_rdwr(&m, p->move),
                             .blocks = plug_write(&m, p->num_blocks),
                             .stiffness = (lk_real)p->set.stiffness,
                             .self_friction = (lk_real)p->set.self_friction};

@@ -17,9 +17,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "geom/obstacle_view.h"
 #include "loom/plug.h"
 #include "loom/plugin.h"
 #include "project.kern.h"
@@ -27,7 +25,7 @@
 static const lk_entry k_clear = LK_ENTRY(proj_clear), k_key = LK_ENTRY(proj_key);
 static const lk_entry k_deepest = LK_ENTRY(proj_deepest), k_push = LK_ENTRY(proj_push);
 static const lk_entry k_velocity = LK_ENTRY(proj_velocity), k_active = LK_ENTRY(proj_active);
-static const lk_entry k_react = LK_ENTRY(proj_react), k_react_sum = LK_ENTRY(proj_react_sum);
+static const lk_entry k_touch = LK_ENTRY(proj_touch);
 static const lk_entry k_strongest = LK_ENTRY(proj_strongest), k_loss = LK_ENTRY(proj_loss);
 
 typedef struct {
@@ -47,67 +45,34 @@ typedef struct {
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
-  obst_view *view;   /* [num_obstacles], host */
-  loom_buf *views;   /* u8, the same as bytes */
-  loom_buf *obst;    /* i32 [n][PROJ_SLOTS] */
-  loom_buf *normal;  /* real [n][PROJ_SLOTS][3] */
-  loom_buf *push;    /* real [n][PROJ_SLOTS], m */
-  loom_buf *loss;    /* real [n], J */
-  loom_buf *key;     /* u64 [pairs] */
-  loom_buf *perm;    /* i32 [pairs] */
-  loom_buf *result;  /* real [1] */
-  int32_t balls;     /* bodies that move by themselves */
-  loom_buf *given;   /* real [n][PROJ_SLOTS][3], N s; NULL without balls, as the following */
-  loom_buf *ball_of; /* i32 [num_obstacles], -1: none */
-  loom_buf *body_of; /* i32 [balls] */
-  loom_buf *part;    /* real [chunks][balls][LOOM_BODY_IMPULSE] */
-  double deepest;    /* m, overlap left by the latest correction; NaN: none made */
+  loom_buf *obst;       /* i32 [n][PROJ_SLOTS] */
+  loom_buf *normal;     /* real [n][PROJ_SLOTS][3] */
+  loom_buf *push;       /* real [n][PROJ_SLOTS], m */
+  loom_buf *loss;       /* real [n], J */
+  loom_buf *key;        /* u64 [pairs] */
+  loom_buf *perm;       /* i32 [pairs] */
+  loom_buf *result;     /* real [1] */
+  loom_buf *from;       /* real [pairs][3], m, where their points were at the start of the step */
+  loom_buf *point;      /* real [n][PROJ_SLOTS][3], m, where vertices touch */
+  loom_buf *before;     /* the same points at the start of the step */
+  loom_body_rows slots; /* bodies and points of all slots */
+  int32_t balls;        /* bodies that move by themselves */
+  loom_buf *given;      /* real [n][PROJ_SLOTS][3], N s; NULL without balls, as the following */
+  loom_buf *weight;     /* real [n][PROJ_SLOTS], kg */
+  double deepest;       /* m, overlap left by the latest correction; NaN: none made */
 } project;
 
 /* ---- life ------------------------------------------------------------------------------ */
 
-static loom_status update_views(project *p)
-{
-  const loom_host *const h = p->h;
-  void *bytes;
-  for (int i = 0; i < p->sc->num_obstacles; ++i) {
-    const loom_obstacle *const o = &p->sc->obstacles[i];
-    const char *const why = obst_view_fill(o, &p->view[i]);
-    LOOM_CHECK(h, why == NULL, LOOM_E_CONFIG, "body '%s': %s", o->name != NULL ? o->name : "?",
-               why);
-  }
-  LOOM_TRY(h->map(h, p->e, p->views, LOOM_WRITE, LOOM_AT_HOST, &bytes));
-  memcpy(bytes, p->view, (size_t)p->sc->num_obstacles * sizeof *p->view);
-  return h->unmap(h, p->views);
-}
-
-static int64_t num_chunks(const project *p)
-{
-  return ((int64_t)p->sc->num_verts + PROJ_CHUNK - 1) / PROJ_CHUNK;
-}
-
+/* What reactions on bodies that move by themselves need. */
 static loom_status find_balls(project *p)
 {
   const loom_host *const h = p->h;
-  const loom_scene *const sc = p->sc;
-  void *of, *at;
-  if (!LOOM_HAS(sc, body_mass) || sc->body_mass == NULL) return LOOM_OK;
-  for (int k = 0; k < sc->num_obstacles; ++k) p->balls += sc->body_mass[k] > 0;
+  const int64_t slots = (int64_t)PROJ_SLOTS * p->sc->num_verts;
+  for (int k = 0; k < p->sc->num_obstacles; ++k) p->balls += p->sc->obstacles[k].mass > 0;
   if (p->balls == 0) return LOOM_OK;
-  const int64_t slots = (int64_t)PROJ_SLOTS * sc->num_verts;
   LOOM_TRY(h->buf_new(h, "impulses", LOOM_REAL, 3 * slots, &p->given));
-  LOOM_TRY(h->buf_new(h, "balls of bodies", LOOM_I32, sc->num_obstacles, &p->ball_of));
-  LOOM_TRY(h->buf_new(h, "bodies of balls", LOOM_I32, p->balls, &p->body_of));
-  LOOM_TRY(h->buf_new(h, "reactions", LOOM_REAL, num_chunks(p) * p->balls * LOOM_BODY_IMPULSE,
-                      &p->part));
-  LOOM_TRY(h->map(h, p->e, p->ball_of, LOOM_WRITE, LOOM_AT_HOST, &of));
-  LOOM_TRY(h->map(h, p->e, p->body_of, LOOM_WRITE, LOOM_AT_HOST, &at));
-  for (int32_t k = 0, ball = 0; k < sc->num_obstacles; ++k) {
-    ((int32_t *)of)[k] = sc->body_mass[k] > 0 ? ball : -1;
-    if (sc->body_mass[k] > 0) ((int32_t *)at)[ball++] = k;
-  }
-  LOOM_TRY(h->unmap(h, p->body_of));
-  return h->unmap(h, p->ball_of);
+  return h->buf_new(h, "masses of slots", LOOM_REAL, slots, &p->weight);
 }
 
 static loom_status project_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -120,28 +85,21 @@ static loom_status project_create(const loom_host *h, const loom_scene *sc, cons
   p->sc = sc;
   p->e = e;
   p->set = *(const settings *)set;
-  p->view = calloc((size_t)sc->num_obstacles + 1, sizeof *p->view);
-  LOOM_CHECK(h, p->view != NULL, LOOM_E_NOMEM, "no memory for %d bodies", sc->num_obstacles);
   const int64_t slots = (int64_t)PROJ_SLOTS * sc->num_verts;
-  const int64_t bytes = (int64_t)sc->num_obstacles * (int64_t)sizeof *p->view;
-  LOOM_TRY(h->buf_new(h, "bodies", LOOM_U8, bytes, &p->views));
   LOOM_TRY(h->buf_new(h, "contact bodies", LOOM_I32, slots, &p->obst));
   LOOM_TRY(h->buf_new(h, "contact normals", LOOM_REAL, 3 * slots, &p->normal));
   LOOM_TRY(h->buf_new(h, "pushes", LOOM_REAL, slots, &p->push));
   LOOM_TRY(h->buf_new(h, "losses", LOOM_REAL, sc->num_verts, &p->loss));
   LOOM_TRY(h->buf_new(h, "pushed vertices", LOOM_U64, 0, &p->key));
   LOOM_TRY(h->buf_new(h, "pushing pairs", LOOM_I32, 0, &p->perm));
+  LOOM_TRY(h->buf_new(h, "starts of points", LOOM_REAL, 0, &p->from));
+  LOOM_TRY(h->buf_new(h, "touching points", LOOM_REAL, 3 * slots, &p->point));
+  LOOM_TRY(h->buf_new(h, "their starts", LOOM_REAL, 3 * slots, &p->before));
   LOOM_TRY(find_balls(p));
   return h->buf_new(h, "sums", LOOM_REAL, 1, &p->result);
 }
 
-static void project_destroy(void *self)
-{
-  project *const p = self;
-  if (p == NULL) return;
-  free(p->view);
-  free(p);
-}
+static void project_destroy(void *self) { free(self); }
 
 /* What was remembered belongs to another trial point. */
 static loom_status forget(project *p)
@@ -159,7 +117,6 @@ static loom_status project_begin_step(void *self, const loom_step *s)
   project *const p = self;
   (void)s;
   p->deepest = NAN;
-  LOOM_TRY(update_views(p));
   return forget(p);
 }
 
@@ -210,6 +167,10 @@ static proj_contacts contacts(const project *p, plug_maps *m)
 static loom_status push_out(project *p, const loom_step *s, const loom_pairs *pairs,
                             loom_buf *x_start, loom_buf *x)
 {
+  const loom_body_rows rows = {
+      .struct_size = sizeof rows, .count = pairs->count, .body = pairs->obst, .x = pairs->point};
+  LOOM_TRY(p->h->buf_resize(p->h, p->from, 3 * pairs->count));
+  LOOM_TRY(p->h->body_carry(p->h, p->e, &rows, 1.0, 0.0, p->from));
   plug_maps m = plug_maps_on(p->h, p->e);
   const proj_push_args a = {.key = plug_read(&m, p->key),
                             .perm = plug_read(&m, p->perm),
@@ -217,7 +178,8 @@ static loom_status push_out(project *p, const loom_step *s, const loom_pairs *pa
                             .normal = plug_read(&m, pairs->normal),
                             .gap = plug_read(&m, pairs->gap),
                             .point = plug_read(&m, pairs->point),
-                            .view = plug_read(&m, p->views),
+                            .before = plug_read(&m, p->from),
+                            .friction = plug_read(&m, p->sc->body_friction),
                             .fixed = plug_read(&m, p->sc->fixed),
                             .mass = plug_read(&m, p->sc->mass),
                             .x_start = plug_read(&m, x_start),
@@ -265,9 +227,9 @@ static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_s
 static loom_status correct(project *p, const loom_step *s)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
-  const proj_velocity_args a = {.view = plug_read(&m, p->views),
-                                .x = plug_read(&m, s->x),
-                                .radius = plug_read(&m, p->sc->radius),
+  const proj_velocity_args a = {.point = plug_read(&m, p->point),
+                                .before = plug_read(&m, p->before),
+                                .friction = plug_read(&m, p->sc->body_friction),
                                 .mass = plug_read(&m, p->sc->mass),
                                 .v = plug_rdwr(&m, s->v_end),
                                 .c = contacts(p, &m),
@@ -275,35 +237,30 @@ static loom_status correct(project *p, const loom_step *s)
   return plug_launch(&m, &k_velocity, &a, p->sc->num_verts, NULL);
 }
 
-/* What the vertices did to the balls goes into s->body_impulse. */
-static loom_status react(project *p, const loom_step *s)
+/* Where the vertices touch their bodies now, and where that was at the start of the step. */
+static loom_status touch(project *p, const loom_step *s)
 {
+  const int64_t slots = (int64_t)PROJ_SLOTS * p->sc->num_verts;
   plug_maps m = plug_maps_on(p->h, p->e);
-  const proj_react_args a = {.view = plug_read(&m, p->views),
-                             .x = plug_read(&m, s->x),
+  const proj_touch_args a = {.x = plug_read(&m, s->x),
                              .radius = plug_read(&m, p->sc->radius),
                              .mass = plug_read(&m, p->sc->mass),
-                             .obst = plug_read(&m, p->obst),
                              .normal = plug_read(&m, p->normal),
-                             .given = plug_read(&m, p->given),
-                             .ball_of = plug_read(&m, p->ball_of),
-                             .part = plug_rdwr(&m, p->part),
-                             .n = p->sc->num_verts,
-                             .balls = p->balls};
-  const proj_react_sum_args sum = {.part = a.part,
-                                   .body_of = plug_read(&m, p->body_of),
-                                   .rows = plug_rdwr(&m, s->body_impulse),
-                                   .chunks = num_chunks(p),
-                                   .balls = p->balls};
-  LOOM_TRY(plug_run_on(&m, &k_react, &a, num_chunks(p), NULL));
-  return plug_launch(&m, &k_react_sum, &sum, p->balls, NULL);
+                             .point = plug_write(&m, p->point),
+                             .weight = plug_write(&m, p->weight)};
+  LOOM_TRY(plug_launch(&m, &k_touch, &a, slots, NULL));
+  p->slots = (loom_body_rows){
+      .struct_size = sizeof p->slots, .count = slots, .body = p->obst, .x = p->point};
+  return p->h->body_carry(p->h, p->e, &p->slots, 1.0, 0.0, p->before);
 }
 
 static loom_status project_velocity(void *self, const loom_step *s)
 {
   project *const p = self;
+  LOOM_TRY(touch(p, s));
   LOOM_TRY(correct(p, s));
-  return p->balls > 0 && s->body_impulse != NULL ? react(p, s) : LOOM_OK;
+  if (p->balls == 0) return LOOM_OK;
+  return p->h->body_push(p->h, p->e, &p->slots, p->given, p->weight);
 }
 
 /* ---- metrics ------------------------------------------------------------------------------- */

@@ -38,7 +38,7 @@ LK_FN int slot_of(const proj_contacts *c, int64_t i, int32_t obst)
 LK_FN void give(const proj_contacts *c, int64_t l, lk_real f, const lk_real *d)
 {
   if (c->given == NULL) return;
-  for (int k = 0; k < 3; ++k) c->given[3 * l + k] += f * d[k];
+  for (int k = 0; k < 3; ++k) c->given[3 * l + k] -= f * d[k];
 }
 
 /* Take `most` off the length of the part of d orthogonal to n; returns what was taken and
@@ -46,9 +46,9 @@ LK_FN void give(const proj_contacts *c, int64_t l, lk_real f, const lk_real *d)
 LK_FN lk_real brake(lk_real *d, const lk_real *n, lk_real most, lk_real *length)
 {
   lk_real t[3];
-  const lk_real dn = obst_dot(d, n);
+  const lk_real dn = lk_dot3(d, n);
   for (int c = 0; c < 3; ++c) t[c] = d[c] - dn * n[c];
-  *length = LK_SQRT(obst_dot(t, t));
+  *length = LK_SQRT(lk_dot3(t, t));
   const lk_real cut = LK_FMIN(most, *length);
   if (cut > LK_R(0.0))
     for (int c = 0; c < 3; ++c) d[c] -= cut / *length * t[c];
@@ -65,13 +65,12 @@ LK_KERNEL_PLAIN(proj_push, a, l)
   for (int64_t k = l + 1; k < a->m && a->key[k] == a->key[l]; ++k)
     if (a->gap[a->perm[k]] < a->gap[j]) j = a->perm[k];
   const lk_real delta = a->clearance - a->gap[j];
-  const obst_view *const o = a->view + a->obst[j];
   LK_LOAD3(n, a->normal, j);
   LK_LOAD3(point, a->point, j);
   LK_LOAD3(x, a->x, i);
-  obst_displacement(o, point, move);
+  for (int c = 0; c < 3; ++c) move[c] = point[c] - a->before[3 * j + c];
   for (int c = 0; c < 3; ++c) u[c] = x[c] + delta * n[c] - a->x_start[3 * i + c] - move[c];
-  const lk_real cut = brake(u, n, o->friction * delta, &length);
+  const lk_real cut = brake(u, n, a->friction[a->obst[j]] * delta, &length);
   for (int c = 0; c < 3; ++c) {
     a->x[3 * i + c] = a->x_start[3 * i + c] + move[c] + u[c];
     u[c] = a->x[3 * i + c] - x[c];
@@ -83,14 +82,19 @@ LK_KERNEL_PLAIN(proj_push, a, l)
   a->c.loss[i] += a->mass[i] * cut * (length - LK_R(0.5) * cut) * a->inv_h * a->inv_h;
 }
 
+LK_KERNEL_PLAIN(proj_touch, a, l)
+{
+  const int64_t i = l / PROJ_SLOTS;
+  for (int c = 0; c < 3; ++c)
+    a->point[3 * l + c] = a->x[3 * i + c] - a->radius[i] * a->normal[3 * l + c];
+  if (a->weight != NULL) a->weight[l] = a->mass[i];
+}
+
 /* Velocity of the body's surface point under the vertex, m/s. */
 LK_FN void surface_velocity(const proj_velocity_args *a, lk_int i, int k, lk_real *w)
 {
-  lk_real point[3];
   const int64_t l = (int64_t)PROJ_SLOTS * i + k;
-  for (int c = 0; c < 3; ++c) point[c] = a->x[3 * i + c] - a->radius[i] * a->c.normal[3 * l + c];
-  obst_displacement(a->view + a->c.obst[l], point, w);
-  for (int c = 0; c < 3; ++c) w[c] *= a->inv_h;
+  for (int c = 0; c < 3; ++c) w[c] = (a->point[3 * l + c] - a->before[3 * l + c]) * a->inv_h;
 }
 
 /* One sweep over the bodies of a vertex, J the normal impulses per mass so far (m/s), never
@@ -124,7 +128,7 @@ LK_FN void slow_down(const proj_velocity_args *a, lk_int i, lk_real *v, const lk
     LK_LOAD3(n, a->c.normal, l);
     surface_velocity(a, i, k, w);
     for (int c = 0; c < 3; ++c) r[c] = v[c] - w[c];
-    const lk_real cut = brake(r, n, a->view[a->c.obst[l]].friction * more, &length);
+    const lk_real cut = brake(r, n, a->friction[a->c.obst[l]] * more, &length);
     a->c.loss[i] += a->mass[i] * cut * (length - LK_R(0.5) * cut);
     for (int c = 0; c < 3; ++c) {
       const lk_real before = v[c];
@@ -144,40 +148,6 @@ LK_KERNEL_PLAIN(proj_velocity, a, i)
   slow_down(a, i, v, J);
   stop_inward(a, i, v, J);
   LK_STORE3(a->v, i, v);
-}
-
-/* Bodies get the opposite of what they gave, where their surface touches the vertex. */
-LK_KERNEL_PLAIN(proj_react, a, chunk)
-{
-  lk_real *const part = a->part + (int64_t)chunk * a->balls * LOOM_BODY_IMPULSE;
-  const int64_t first = (int64_t)chunk * PROJ_CHUNK;
-  const int64_t end = first + PROJ_CHUNK < a->n ? first + PROJ_CHUNK : a->n;
-  for (int k = 0; k < a->balls * LOOM_BODY_IMPULSE; ++k) part[k] = LK_R(0.0);
-  for (int64_t l = PROJ_SLOTS * first; l < PROJ_SLOTS * end; ++l) {
-    const int64_t i = l / PROJ_SLOTS;
-    const int32_t ball = a->obst[l] >= 0 ? a->ball_of[a->obst[l]] : -1;
-    lk_real p[3], n[3], arm[3], torque[3];
-    if (ball < 0) continue;
-    LK_LOAD3(p, a->given, l);
-    if (!(obst_dot(p, p) > LK_R(0.0))) continue;
-    LK_LOAD3(n, a->normal, l);
-    for (int c = 0; c < 3; ++c)
-      arm[c] = a->x[3 * i + c] - a->radius[i] * n[c] - a->view[a->obst[l]].t1[c];
-    obst_cross(torque, arm, p);
-    for (int c = 0; c < 3; ++c) {
-      part[LOOM_BODY_IMPULSE * ball + c] -= p[c];
-      part[LOOM_BODY_IMPULSE * ball + 3 + c] -= torque[c];
-    }
-    part[LOOM_BODY_IMPULSE * ball + 6] += a->mass[i];
-  }
-}
-
-LK_KERNEL_PLAIN(proj_react_sum, a, ball)
-{
-  lk_real *const row = a->rows + (int64_t)LOOM_BODY_IMPULSE * a->body_of[ball];
-  for (int64_t chunk = 0; chunk < a->chunks; ++chunk)
-    for (int k = 0; k < LOOM_BODY_IMPULSE; ++k)
-      row[k] += a->part[(chunk * a->balls + ball) * LOOM_BODY_IMPULSE + k];
 }
 
 LK_REDUCE_SUM(proj_active, a, i)

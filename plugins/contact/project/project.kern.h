@@ -4,7 +4,7 @@
 #ifndef PROJECT_KERN_H
 #define PROJECT_KERN_H
 
-#include "geom/obstacle.kern.h"
+#include "geom/small.kern.h"
 
 enum { PROJ_SLOTS = 3 };
 
@@ -13,7 +13,7 @@ typedef struct proj_contacts {
   lk_real *LK_RESTRICT normal; /* [n][PROJ_SLOTS][3] */
   lk_real *LK_RESTRICT push;   /* [n][PROJ_SLOTS] m, so far */
   lk_real *LK_RESTRICT loss;   /* [n] J, taken away by friction */
-  lk_real *LK_RESTRICT given; /* [n][PROJ_SLOTS][3] N s, impulse of the body on the vertex; NULL: no
+  lk_real *LK_RESTRICT given; /* [n][PROJ_SLOTS][3] N s, impulse of the vertex on the body; NULL: no
                                * body moves by itself */
 } proj_contacts;
 
@@ -31,17 +31,18 @@ LK_DECLARE(proj_key, proj_key_args)
 LK_DECLARE(proj_deepest, proj_key_args) /* largest -gap, m */
 
 typedef struct proj_push_args {
-  const uint64_t *LK_RESTRICT key;    /* [m] ascending vertex ids */
-  const int32_t *LK_RESTRICT perm;    /* [m] their pairs */
-  const int32_t *LK_RESTRICT obst;    /* [m] */
-  const lk_real *LK_RESTRICT normal;  /* [m][3] */
-  const lk_real *LK_RESTRICT gap;     /* [m] m */
-  const lk_real *LK_RESTRICT point;   /* [m][3] m */
-  const obst_view *LK_RESTRICT view;  /* [num_obstacles] */
-  const uint8_t *LK_RESTRICT fixed;   /* [n] */
-  const lk_real *LK_RESTRICT mass;    /* [n] kg */
-  const lk_real *LK_RESTRICT x_start; /* [n][3] m */
-  lk_real *LK_RESTRICT x;             /* [n][3] m, pushed */
+  const uint64_t *LK_RESTRICT key;     /* [m] ascending vertex ids */
+  const int32_t *LK_RESTRICT perm;     /* [m] their pairs */
+  const int32_t *LK_RESTRICT obst;     /* [m] */
+  const lk_real *LK_RESTRICT normal;   /* [m][3] */
+  const lk_real *LK_RESTRICT gap;      /* [m] m */
+  const lk_real *LK_RESTRICT point;    /* [m][3] m */
+  const lk_real *LK_RESTRICT before;   /* [m][3] m, where it was at the start of the step */
+  const lk_real *LK_RESTRICT friction; /* [num_obstacles] 1 */
+  const uint8_t *LK_RESTRICT fixed;    /* [n] */
+  const lk_real *LK_RESTRICT mass;     /* [n] kg */
+  const lk_real *LK_RESTRICT x_start;  /* [n][3] m */
+  lk_real *LK_RESTRICT x;              /* [n][3] m, pushed */
   proj_contacts c;
   int64_t m;
   lk_real clearance; /* m */
@@ -49,42 +50,26 @@ typedef struct proj_push_args {
 } proj_push_args;
 LK_DECLARE(proj_push, proj_push_args)
 
-typedef struct proj_velocity_args {
-  const obst_view *LK_RESTRICT view; /* [num_obstacles] */
+typedef struct proj_touch_args {     /* where the vertices touch their bodies */
   const lk_real *LK_RESTRICT x;      /* [n][3] m, end of the step */
   const lk_real *LK_RESTRICT radius; /* [n] m */
   const lk_real *LK_RESTRICT mass;   /* [n] kg */
-  lk_real *LK_RESTRICT v;            /* [n][3] m/s, corrected */
+  const lk_real *LK_RESTRICT normal; /* [n][PROJ_SLOTS][3] */
+  lk_real *LK_RESTRICT point;        /* [n][PROJ_SLOTS][3] m, out */
+  lk_real *LK_RESTRICT weight;       /* [n][PROJ_SLOTS] kg, out: the vertex's mass, or NULL */
+} proj_touch_args;
+LK_DECLARE(proj_touch, proj_touch_args) /* one launch index per slot */
+
+typedef struct proj_velocity_args {
+  const lk_real *LK_RESTRICT point;    /* [n][PROJ_SLOTS][3] m, where the vertex touches */
+  const lk_real *LK_RESTRICT before;   /* [n][PROJ_SLOTS][3] m, where that was at the start */
+  const lk_real *LK_RESTRICT friction; /* [num_obstacles] 1 */
+  const lk_real *LK_RESTRICT mass;     /* [n] kg */
+  lk_real *LK_RESTRICT v;              /* [n][3] m/s, corrected */
   proj_contacts c;
   lk_real inv_h; /* 1/s */
 } proj_velocity_args;
 LK_DECLARE(proj_velocity, proj_velocity_args)
-
-/* What the vertices did to bodies that move by themselves, first for each PROJ_CHUNK vertices. */
-enum { PROJ_CHUNK = 1024 };
-typedef struct proj_react_args {
-  const obst_view *LK_RESTRICT view;  /* [num_obstacles] */
-  const lk_real *LK_RESTRICT x;       /* [n][3] m, end of the step */
-  const lk_real *LK_RESTRICT radius;  /* [n] m */
-  const lk_real *LK_RESTRICT mass;    /* [n] kg */
-  const int32_t *LK_RESTRICT obst;    /* [n][PROJ_SLOTS] */
-  const lk_real *LK_RESTRICT normal;  /* [n][PROJ_SLOTS][3] */
-  const lk_real *LK_RESTRICT given;   /* [n][PROJ_SLOTS][3] N s */
-  const int32_t *LK_RESTRICT ball_of; /* [num_obstacles] number of the ball, -1: none */
-  lk_real *LK_RESTRICT part;          /* [chunks][balls][LOOM_BODY_IMPULSE] out */
-  int64_t n;
-  int32_t balls;
-} proj_react_args;
-LK_DECLARE(proj_react, proj_react_args)
-
-typedef struct proj_react_sum_args {
-  const lk_real *LK_RESTRICT part;    /* [chunks][balls][LOOM_BODY_IMPULSE] */
-  const int32_t *LK_RESTRICT body_of; /* [balls] index of the obstacle */
-  lk_real *LK_RESTRICT rows;          /* [num_obstacles][LOOM_BODY_IMPULSE], added to */
-  int64_t chunks;
-  int32_t balls;
-} proj_react_sum_args;
-LK_DECLARE(proj_react_sum, proj_react_sum_args)
 
 typedef struct proj_metric_args {
   const lk_real *LK_RESTRICT push; /* [n][PROJ_SLOTS] m */

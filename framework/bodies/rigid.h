@@ -4,17 +4,18 @@
  *   rigid_step   v += h g; impulses of contact between balls and with bodies of prescribed motion
  *                (inelastic, Coulomb friction); x += h v, the turn follows the spin
  *   ...          the cloth's step: contact treats balls as bodies that go their way
- *   rigid_push   v and w take what contact did to them (loom_step.body_impulse)
+ *   rigid_push   v and w take what contact did to them (host->body_push)
  * so balls and cloth take turns.  That is stable as long as the vertices that hold on to a ball
  * weigh less than RIGID_TOUCH of it: a surface point of a solid ball that is pushed sideways gives
  * way like 2/7 of its mass (1/m + r^2/I = 7/2 1/m).
  *
  * Everything is in double and in a fixed order: the same bits for any number of threads. */
-#ifndef LOOM_SCENE_RIGID_H
-#define LOOM_SCENE_RIGID_H
+#ifndef LOOM_BODIES_RIGID_H
+#define LOOM_BODIES_RIGID_H
 
+#include "bodies/body.h"
+#include "bodies/rows.kern.h"
 #include "core/err.h"
-#include "geom/obstacle_view.h"
 #include "loom/scene.h"
 
 #define RIGID_TOUCH (2.0 / 7.0)
@@ -68,7 +69,7 @@ void rigid_free(rigid *r);
  * sdf [num_obstacles]: values of the grids on the host, or NULL. */
 loom_status rigid_step(loom_err *err, rigid *r, loom_obstacle *o, const loom_real *const *sdf,
                        const double g[3], double h);
-/* rows [num_obstacles][LOOM_BODY_IMPULSE]; the first ball that is too light for what touches it,
+/* rows [num_obstacles][BODY_IMPULSE]; the first ball that is too light for what touches it,
  * for the first time, into *light (else -1). */
 void rigid_push(rigid *r, const loom_real *rows, int32_t *light);
 

@@ -1,12 +1,21 @@
 /* rigid.c - state of the balls: start, step, reaction of contact. */
-#include "scene/rigid.h"
+#include "bodies/rigid.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/mesh.h"
-#include "scene/pose.h"
+#include "bodies/pose.h"
+
+/* n items, all zero */
+static loom_status rooms(loom_err *err, int64_t n, size_t item, void *out)
+{
+  void *const p = calloc(n > 0 ? (size_t)n : 1, item);
+  if (p == NULL) return err_set(err, LOOM_E_NOMEM, "no memory for the state of the balls");
+  memcpy(out, &p, sizeof p);
+  /* cppcheck-suppress memleak ; *out has it */
+  return LOOM_OK;
+}
 
 /* Unit quaternion of a rotation matrix, from the largest of its four squares. */
 static void quat_of(const loom_real *R, double q[4])
@@ -54,7 +63,7 @@ static void add_ball(rigid *r, const loom_scene *sc, int32_t k, double radius, c
 {
   const loom_obstacle *const o = &sc->obstacles[k];
   rigid_state *const s = &r->state[r->num];
-  const double m = (double)sc->body_mass[k];
+  const double m = (double)o->mass;
   r->ball[r->num] = (rigid_ball){.body = k,
                                  .mass = m,
                                  .inertia = 0.4 * m * radius * radius,
@@ -88,14 +97,14 @@ static loom_status fill(loom_err *err, rigid *r, const loom_scene *sc, const dou
                         const double *velocity, const double *spin)
 {
   const int64_t n = sc->num_obstacles;
-  LOOM_TRY(mesh_alloc(err, n, sizeof *r->ball, &r->ball));
-  LOOM_TRY(mesh_alloc(err, n, sizeof *r->state, &r->state));
-  LOOM_TRY(mesh_alloc(err, n, sizeof *r->body, &r->body));
-  LOOM_TRY(mesh_alloc(err, n, sizeof *r->view, &r->view));
-  LOOM_TRY(mesh_alloc(err, n, sizeof *r->order, &r->order));
-  LOOM_TRY(mesh_alloc(err, 2 * n, sizeof *r->interval, &r->interval));
+  LOOM_TRY(rooms(err, n, sizeof *r->ball, &r->ball));
+  LOOM_TRY(rooms(err, n, sizeof *r->state, &r->state));
+  LOOM_TRY(rooms(err, n, sizeof *r->body, &r->body));
+  LOOM_TRY(rooms(err, n, sizeof *r->view, &r->view));
+  LOOM_TRY(rooms(err, n, sizeof *r->order, &r->order));
+  LOOM_TRY(rooms(err, 2 * n, sizeof *r->interval, &r->interval));
   for (int32_t k = 0; k < sc->num_obstacles; ++k)
-    if (sc->body_mass[k] > 0)
+    if (sc->obstacles[k].mass > 0)
       add_ball(r, sc, k, radius[k], velocity + 3 * (int64_t)k, spin + 3 * (int64_t)k);
     else
       LOOM_TRY(add_body(err, r, sc, k));
@@ -105,9 +114,9 @@ static loom_status fill(loom_err *err, rigid *r, const loom_scene *sc, const dou
 loom_status rigid_new(loom_err *err, const loom_scene *sc, const double *radius,
                       const double *velocity, const double *spin, rigid **out)
 {
-  rigid *r;
+  rigid *r = NULL;
   *out = NULL;
-  LOOM_TRY(mesh_alloc(err, 1, sizeof *r, &r));
+  LOOM_TRY(rooms(err, 1, sizeof *r, &r));
   const loom_status s = fill(err, r, sc, radius, velocity, spin);
   if (s != LOOM_OK) {
     rigid_free(r);
@@ -169,7 +178,7 @@ void rigid_push(rigid *r, const loom_real *rows, int32_t *light)
   *light = -1;
   for (int32_t i = 0; i < r->num; ++i) {
     rigid_ball *const b = &r->ball[i];
-    const loom_real *const row = rows + (int64_t)LOOM_BODY_IMPULSE * b->body;
+    const loom_real *const row = rows + (int64_t)BODY_IMPULSE * b->body;
     for (int c = 0; c < 3; ++c) {
       r->state[i].v[c] += (double)row[c] / b->mass;
       r->state[i].w[c] += (double)row[3 + c] / b->inertia;

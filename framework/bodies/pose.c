@@ -1,5 +1,5 @@
 /* pose.c - composition and interpolation of rigid and affine maps. */
-#include "scene/pose.h"
+#include "bodies/pose.h"
 
 #include <math.h>
 #include <string.h>

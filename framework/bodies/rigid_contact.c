@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/rigid.h"
+#include "bodies/rigid.h"
 
 enum { SWEEPS = 40, SEPARATIONS = 100 };
 /* A sweep that changes no velocity by more has settled, m/s. */

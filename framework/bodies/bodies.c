@@ -1,0 +1,275 @@
+/* bodies.c - distances, impacts, motion and reactions of the bodies of a scene, batched. */
+#include "bodies/bodies.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bodies/rows.kern.h"
+
+static const lk_entry k_gap = LK_ENTRY(body_gap), k_slope = LK_ENTRY(body_slope);
+static const lk_entry k_impact = LK_ENTRY(body_impact), k_carry = LK_ENTRY(body_carry);
+static const lk_entry k_push = LK_ENTRY(body_push), k_push_sum = LK_ENTRY(body_push_sum);
+
+struct body_set {
+  mem *m;
+  const loom_scene *sc;
+  int num;
+  obst_view *view;   /* [num], host; grid pointers are those of the latest call */
+  loom_buf *views;   /* u8, the same as bytes */
+  int grids;         /* 1: some distance is that of a grid */
+  int stale;         /* 1: `views` has older ones */
+  int32_t movers;    /* bodies that move by themselves; 0: what follows is NULL */
+  loom_buf *mover;   /* i32 [num], -1: none */
+  loom_buf *body_of; /* i32 [movers] */
+  loom_buf *part;    /* real [chunks][movers][BODY_IMPULSE] */
+  loom_buf *pushed;  /* real [num][BODY_IMPULSE] */
+};
+
+static const char *name_of(const body_set *b, int i)
+{
+  const char *const name = b->sc->obstacles[i].name;
+  return name != NULL ? name : "?";
+}
+
+static loom_status bad_body(loom_err *err, const body_set *b, int i, const char *why)
+{
+  return err_set(err, LOOM_E_CONFIG, "body '%s': %s", name_of(b, i), why);
+}
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+static loom_status measure_grid(loom_err *err, const body_set *b, int i)
+{
+  loom_buf *const sdf = b->sc->obstacles[i].sdf;
+  obst_view *const v = &b->view[i];
+  void *p;
+  if (buf_count(sdf) != (int64_t)v->dims[0] * v->dims[1] * v->dims[2])
+    return bad_body(err, b, i, "its grid does not have dims[0] dims[1] dims[2] values");
+  LOOM_TRY(buf_map(b->m, NULL, sdf, LOOM_READ, LOOM_AT_HOST, &p));
+  v->lipschitz = obst_view_lipschitz(v, p);
+  LOOM_TRY(buf_unmap(b->m, sdf));
+  return isfinite(v->lipschitz) ? LOOM_OK : bad_body(err, b, i, "its grid holds values not finite");
+}
+
+static loom_status fill_views(loom_err *err, body_set *b)
+{
+  for (int i = 0; i < b->num; ++i) {
+    const loom_obstacle *const o = &b->sc->obstacles[i];
+    const char *const why = obst_view_fill(o, &b->view[i]);
+    if (why != NULL) return bad_body(err, b, i, why);
+    b->movers += o->mass > 0;
+    if (b->view[i].shape != BODY_SHAPE_grid) continue;
+    b->grids = 1;
+    LOOM_TRY(measure_grid(err, b, i));
+  }
+  b->stale = 1;
+  return LOOM_OK;
+}
+
+static loom_status number_movers(body_set *b)
+{
+  void *of, *at;
+  if (b->movers == 0) return LOOM_OK;
+  LOOM_TRY(buf_new(b->m, "core", "movers of bodies", LOOM_I32, b->num, &b->mover));
+  LOOM_TRY(buf_new(b->m, "core", "bodies of movers", LOOM_I32, b->movers, &b->body_of));
+  LOOM_TRY(buf_new(b->m, "core", "reactions", LOOM_REAL, 0, &b->part));
+  LOOM_TRY(
+      buf_new(b->m, "core", "body_impulse", LOOM_REAL, BODY_IMPULSE * (int64_t)b->num, &b->pushed));
+  LOOM_TRY(buf_map(b->m, NULL, b->mover, LOOM_WRITE, LOOM_AT_HOST, &of));
+  LOOM_TRY(buf_map(b->m, NULL, b->body_of, LOOM_WRITE, LOOM_AT_HOST, &at));
+  for (int32_t k = 0, mover = 0; k < b->num; ++k) {
+    const int moves = b->sc->obstacles[k].mass > 0;
+    ((int32_t *)of)[k] = moves ? mover : -1;
+    if (moves) ((int32_t *)at)[mover++] = k;
+  }
+  LOOM_TRY(buf_unmap(b->m, b->body_of));
+  return buf_unmap(b->m, b->mover);
+}
+
+static loom_status open_all(loom_err *err, body_set *b)
+{
+  b->view = calloc((size_t)b->num + 1, sizeof *b->view);
+  if (b->view == NULL) return err_set(err, LOOM_E_NOMEM, "no memory for %d bodies", b->num);
+  LOOM_TRY(fill_views(err, b));
+  LOOM_TRY(buf_new(b->m, "core", "bodies", LOOM_U8, b->num * (int64_t)sizeof *b->view, &b->views));
+  return number_movers(b);
+}
+
+loom_status bodies_open(loom_err *err, mem *m, const loom_scene *sc, body_set **out)
+{
+  body_set *const b = calloc(1, sizeof *b);
+  *out = NULL;
+  if (b == NULL) return err_set(err, LOOM_E_NOMEM, "no memory for bodies");
+  b->m = m;
+  b->sc = sc;
+  b->num = sc->num_obstacles;
+  const loom_status s = open_all(err, b);
+  if (s == LOOM_OK)
+    *out = b;
+  else
+    bodies_close(b);
+  return s;
+}
+
+void bodies_close(body_set *b)
+{
+  if (b == NULL) return;
+  loom_buf *const all[] = {b->views, b->mover, b->body_of, b->part, b->pushed};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) buf_free(b->m, all[i]);
+  free(b->view);
+  free(b);
+}
+
+/* ---- what kernels see --------------------------------------------------------------------- */
+
+/* The views follow the poses. */
+static loom_status follow(body_set *b)
+{
+  for (int i = 0; i < b->num; ++i) {
+    const loom_obstacle *const o = &b->sc->obstacles[i];
+    obst_view *const v = &b->view[i];
+    if (memcmp(v->R0, o->pose0, sizeof v->R0) == 0 && memcmp(v->R1, o->pose1, sizeof v->R1) == 0 &&
+        memcmp(v->t0, o->pose0 + 9, sizeof v->t0) == 0 &&
+        memcmp(v->t1, o->pose1 + 9, sizeof v->t1) == 0)
+      continue;
+    const char *const why = obst_view_pose(o, v);
+    if (why != NULL) return bad_body(mem_err(b->m), b, i, why);
+    b->stale = 1;
+  }
+  return LOOM_OK;
+}
+
+/* Every pointer is good until rows_close(). */
+static loom_status map_grids(body_set *b, const loom_exec *e)
+{
+  void *p;
+  for (int i = 0; b->grids && i < b->num; ++i) {
+    if (b->view[i].shape != BODY_SHAPE_grid) continue;
+    LOOM_TRY(buf_map(b->m, e, b->sc->obstacles[i].sdf, LOOM_READ, LOOM_AT_EXEC, &p));
+    b->stale |= b->view[i].sdf != p;
+    b->view[i].sdf = p;
+  }
+  return LOOM_OK;
+}
+
+static loom_status rows_open(body_set *b, const loom_body_rows *r, buf_maps *q, body_rows *out)
+{
+  void *p;
+  LOOM_TRY(follow(b));
+  LOOM_TRY(map_grids(b, q->e));
+  if (b->stale) {
+    LOOM_TRY(buf_map(b->m, NULL, b->views, LOOM_WRITE, LOOM_AT_HOST, &p));
+    memcpy(p, b->view, (size_t)b->num * sizeof *b->view);
+    LOOM_TRY(buf_unmap(b->m, b->views));
+    b->stale = 0;
+  }
+  *out = (body_rows){.view = buf_maps_add(q, b->views, LOOM_READ),
+                     .body = buf_maps_add(q, r->body, LOOM_READ),
+                     .point = buf_maps_add(q, r->point, LOOM_READ),
+                     .x = buf_maps_add(q, r->x, LOOM_READ),
+                     .first = r->first,
+                     .pair = r->pair,
+                     .num_points = buf_count(r->x) / 3,
+                     .stride = r->stride > 1 ? r->stride : 1};
+  return q->status;
+}
+
+static loom_status rows_close(body_set *b, buf_maps *q)
+{
+  LOOM_TRY(buf_maps_end(q));
+  for (int i = 0; b->grids && i < b->num; ++i)
+    if (b->view[i].shape == BODY_SHAPE_grid) LOOM_TRY(buf_unmap(b->m, b->sc->obstacles[i].sdf));
+  return LOOM_OK;
+}
+
+/* ---- services ------------------------------------------------------------------------------- */
+
+loom_status bodies_gap(body_set *b, const loom_exec *e, const loom_body_rows *r, double progress,
+                       const loom_body_gap *out)
+{
+  const int slope = out->gradient != NULL || out->curvature != NULL;
+  buf_maps q = {.m = b->m, .e = e};
+  body_rows rows;
+  if (r->count == 0) return LOOM_OK;
+  LOOM_TRY(rows_open(b, r, &q, &rows));
+  const body_gap_args a = {.r = rows,
+                           .progress = (lk_real)progress,
+                           .gap = buf_maps_add(&q, out->gap, LOOM_RDWR),
+                           .normal = buf_maps_add(&q, out->normal, LOOM_RDWR),
+                           .gradient = buf_maps_add(&q, out->gradient, LOOM_RDWR),
+                           .curvature = buf_maps_add(&q, out->curvature, LOOM_RDWR)};
+  (void)buf_maps_run(&q, slope ? &k_slope : &k_gap, &a, r->count, NULL);
+  return rows_close(b, &q);
+}
+
+loom_status bodies_impact(body_set *b, const loom_exec *e, const loom_body_rows *r,
+                          const loom_body_path *path)
+{
+  buf_maps q = {.m = b->m, .e = e};
+  body_rows rows;
+  if (r->count == 0) return LOOM_OK;
+  LOOM_TRY(rows_open(b, r, &q, &rows));
+  const body_impact_args a = {.r = rows,
+                              .x1 = buf_maps_add(&q, path->x1, LOOM_READ),
+                              .radius = buf_maps_add(&q, path->radius, LOOM_READ),
+                              .floor = buf_maps_add(&q, path->floor, LOOM_READ),
+                              .tol = buf_maps_add(&q, path->tol, LOOM_READ),
+                              .s0 = (lk_real)path->progress0,
+                              .s1 = (lk_real)path->progress1,
+                              .max_iters = path->max_iters,
+                              .toi = buf_maps_add(&q, path->toi, LOOM_RDWR),
+                              .gap = buf_maps_add(&q, path->gap, LOOM_RDWR),
+                              .normal = buf_maps_add(&q, path->normal, LOOM_RDWR),
+                              .point = buf_maps_add(&q, path->point, LOOM_RDWR)};
+  (void)buf_maps_run(&q, &k_impact, &a, r->count, NULL);
+  return rows_close(b, &q);
+}
+
+loom_status bodies_carry(body_set *b, const loom_exec *e, const loom_body_rows *r, double progress0,
+                         double progress1, loom_buf *out)
+{
+  buf_maps q = {.m = b->m, .e = e};
+  body_rows rows;
+  if (r->count == 0) return LOOM_OK;
+  LOOM_TRY(rows_open(b, r, &q, &rows));
+  const body_carry_args a = {.r = rows,
+                             .s0 = (lk_real)progress0,
+                             .s1 = (lk_real)progress1,
+                             .to = buf_maps_add(&q, out, LOOM_RDWR)};
+  (void)buf_maps_run(&q, &k_carry, &a, r->count, NULL);
+  return rows_close(b, &q);
+}
+
+loom_status bodies_push(body_set *b, const loom_exec *e, const loom_body_rows *r, loom_buf *impulse,
+                        loom_buf *mass)
+{
+  const int64_t chunks = (r->count + BODY_CHUNK - 1) / BODY_CHUNK;
+  buf_maps q = {.m = b->m, .e = e};
+  body_rows rows;
+  if (b->movers == 0 || r->count == 0) return LOOM_OK;
+  LOOM_TRY(buf_reset(b->m, b->part, chunks * b->movers * BODY_IMPULSE));
+  LOOM_TRY(rows_open(b, r, &q, &rows));
+  const body_push_args a = {.r = rows,
+                            .impulse = buf_maps_add(&q, impulse, LOOM_READ),
+                            .mass = buf_maps_add(&q, mass, LOOM_READ),
+                            .mover = buf_maps_add(&q, b->mover, LOOM_READ),
+                            .part = buf_maps_add(&q, b->part, LOOM_RDWR),
+                            .count = r->count,
+                            .movers = b->movers};
+  const body_push_sum_args sum = {.part = a.part,
+                                  .body_of = buf_maps_add(&q, b->body_of, LOOM_READ),
+                                  .rows = buf_maps_add(&q, b->pushed, LOOM_RDWR),
+                                  .chunks = chunks,
+                                  .movers = b->movers};
+  (void)buf_maps_run(&q, &k_push, &a, chunks, NULL);
+  (void)buf_maps_run(&q, &k_push_sum, &sum, b->movers, NULL);
+  return rows_close(b, &q);
+}
+
+loom_buf *bodies_pushed(const body_set *b) { return b->pushed; }
+
+loom_status bodies_calm(body_set *b)
+{
+  return b->pushed != NULL ? buf_reset(b->m, b->pushed, buf_count(b->pushed)) : LOOM_OK;
+}

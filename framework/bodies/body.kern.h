@@ -1,0 +1,135 @@
+/* body.kern.h - a body as kernels see it, its motion within a step, and what shapes are written
+ * with.
+ *
+ * Kernels take an array of obst_view, filled on the host by obst_view_fill().
+ *
+ * Motion within a step, the same everywhere: at s in [0,1] the body's pose is
+ *   R(s) = Rot(axis, s angle) R0,   t(s) = t0 + s (t1 - t0),
+ * that is, the origin of the body frame moves on a straight line at constant speed while
+ * the body turns about it at constant angular velocity, the short way round. */
+#ifndef LOOM_BODIES_BODY_KERN_H
+#define LOOM_BODIES_BODY_KERN_H
+
+#include "loom/kernel.h"
+#include "loom/scene.h"
+
+typedef struct obst_view {
+  int32_t shape;      /* BODY_SHAPE_*, which function is its distance; -1: it has none */
+  int32_t convex;     /* 1: the distance is a convex function of position */
+  int32_t moves;      /* 1: the poses at both ends differ */
+  int32_t dims[3];    /* grid nodes */
+  lk_real origin[3];  /* m, body frame, node (0,0,0) */
+  lk_real spacing;    /* m */
+  lk_real size[8];    /* as loom_obstacle.shape */
+  lk_real lipschitz;  /* bound of the length of the distance's gradient, 1 */
+  lk_real friction;   /* Coulomb coefficient, 1 */
+  lk_real R0[9];      /* body to world at s = 0 and 1, row-major */
+  lk_real R1[9];      /* = Rot(axis, angle) R0 */
+  lk_real t0[3];      /* m */
+  lk_real t1[3];      /* m */
+  lk_real axis[3];    /* world frame, unit */
+  lk_real angle;      /* rad, in [0, pi] */
+  const lk_real *sdf; /* grid: [dims2][dims1][dims0], m, in execution memory */
+} obst_view;
+
+typedef struct obst_pose {
+  lk_real R[9];
+  lk_real t[3]; /* m */
+} obst_pose;
+
+LK_FN lk_real obst_dot(const lk_real *a, const lk_real *b)
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+LK_FN void obst_cross(lk_real *out, const lk_real *a, const lk_real *b)
+{
+  out[0] = a[1] * b[2] - a[2] * b[1];
+  out[1] = a[2] * b[0] - a[0] * b[2];
+  out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* ---- poses --------------------------------------------------------------------------- */
+
+LK_FN void obst_pose_at(const obst_view *o, lk_real s, obst_pose *out)
+{
+  if (s <= LK_R(0.0) || s >= LK_R(1.0) || !o->moves) { /* the ends exactly */
+    const int end = s >= LK_R(0.5);
+    for (int i = 0; i < 9; ++i) out->R[i] = end ? o->R1[i] : o->R0[i];
+    for (int c = 0; c < 3; ++c) out->t[c] = end ? o->t1[c] : o->t0[c];
+    return;
+  }
+  const lk_real si = LK_SIN(s * o->angle), co = LK_COS(s * o->angle), vers = LK_R(1.0) - co;
+  const lk_real *const a = o->axis;
+  const lk_real Q[9] = {co + vers * a[0] * a[0],        vers * a[0] * a[1] - si * a[2],
+                        vers * a[0] * a[2] + si * a[1], vers * a[0] * a[1] + si * a[2],
+                        co + vers * a[1] * a[1],        vers * a[1] * a[2] - si * a[0],
+                        vers * a[0] * a[2] - si * a[1], vers * a[1] * a[2] + si * a[0],
+                        co + vers * a[2] * a[2]};
+  for (int r = 0; r < 3; ++r)
+    for (int c = 0; c < 3; ++c)
+      out->R[3 * r + c] =
+          Q[3 * r] * o->R0[c] + Q[3 * r + 1] * o->R0[3 + c] + Q[3 * r + 2] * o->R0[6 + c];
+  for (int c = 0; c < 3; ++c) out->t[c] = o->t0[c] + s * (o->t1[c] - o->t0[c]);
+}
+
+/* p = R^T (x - t): world point to body frame */
+LK_FN void obst_to_body(const obst_pose *P, const lk_real *x, lk_real *p)
+{
+  const lk_real d[3] = {x[0] - P->t[0], x[1] - P->t[1], x[2] - P->t[2]};
+  for (int c = 0; c < 3; ++c) p[c] = P->R[c] * d[0] + P->R[3 + c] * d[1] + P->R[6 + c] * d[2];
+}
+
+LK_FN void obst_rotate(const obst_pose *P, const lk_real *v, lk_real *out)
+{
+  for (int r = 0; r < 3; ++r) out[r] = obst_dot(P->R + 3 * r, v);
+}
+
+LK_FN void obst_to_world(const obst_pose *P, const lk_real *p, lk_real *x)
+{
+  obst_rotate(P, p, x);
+  for (int c = 0; c < 3; ++c) x[c] += P->t[c];
+}
+
+/* Displacement over the step of the body's material point that is at x (world) at s = 1. */
+LK_FN void obst_displacement(const obst_view *o, const lk_real *x, lk_real *d)
+{
+  obst_pose P0, P1;
+  lk_real p[3], start[3];
+  obst_pose_at(o, LK_R(0.0), &P0);
+  obst_pose_at(o, LK_R(1.0), &P1);
+  obst_to_body(&P1, x, p);
+  obst_to_world(&P0, p, start);
+  for (int c = 0; c < 3; ++c) d[c] = o->moves ? x[c] - start[c] : LK_R(0.0);
+}
+
+/* ---- what shapes are written with ----------------------------------------------------------- */
+
+/* n = d / |d|, or `fallback` where d vanishes; returns |d| */
+LK_FN lk_real obst_unit(const lk_real *d, const lk_real *fallback, lk_real *n)
+{
+  const lk_real len = LK_SQRT(obst_dot(d, d));
+  for (int c = 0; c < 3; ++c) n[c] = len > LK_R(0.0) ? d[c] / len : fallback[c];
+  return len;
+}
+
+/* Some unit vector orthogonal to a. */
+LK_FN void obst_orthogonal(const lk_real *a, lk_real *n)
+{
+  const lk_real up[3] = {LK_R(0.0), LK_R(0.0), LK_R(1.0)};
+  const lk_real e[3] = {LK_FABS(a[0]) <= LK_FABS(a[1]) ? LK_R(1.0) : LK_R(0.0),
+                        LK_FABS(a[0]) <= LK_FABS(a[1]) ? LK_R(0.0) : LK_R(1.0), LK_R(0.0)};
+  lk_real d[3];
+  obst_cross(d, a, e);
+  (void)obst_unit(d, up, n);
+}
+
+/* C = (P - n n') / r for the diagonal or given projector P [3][3] */
+LK_FN void obst_round(const lk_real *P, const lk_real *n, lk_real r, lk_real *C)
+{
+  const lk_real inv = r > LK_R(0.0) ? LK_R(1.0) / r : LK_R(0.0);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) C[3 * i + j] = (P[3 * i + j] - n[i] * n[j]) * inv;
+}
+
+#endif

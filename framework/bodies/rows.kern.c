@@ -1,0 +1,145 @@
+/* rows.kern.c - bodies against points, row by row. */
+#include "bodies/rows.kern.h"
+
+/* Row i of those asked for: its place, its body (-1: none) and its point. */
+typedef struct body_row {
+  int64_t at, point;
+  int32_t body;
+} body_row;
+
+LK_FN body_row row_of(const body_rows *r, lk_int i)
+{
+  body_row w;
+  w.at = r->first + i;
+  w.body = r->body != NULL ? r->body[w.at] : (int32_t)((r->pair + i) / r->num_points);
+  w.point = r->body == NULL    ? (r->pair + i) % r->num_points
+            : r->point != NULL ? r->point[r->stride * w.at]
+                               : w.at;
+  return w;
+}
+
+LK_KERNEL_PLAIN(body_gap, a, i)
+{
+  const body_row w = row_of(&a->r, i);
+  obst_pose P;
+  lk_real x[3], n[3];
+  if (w.body < 0) return;
+  const obst_view *const o = a->r.view + w.body;
+  LK_LOAD3(x, a->r.x, w.point);
+  obst_pose_at(o, a->progress, &P);
+  const lk_real f = obst_distance(o, &P, x, n);
+  if (a->gap != NULL) a->gap[w.at] = f;
+  if (a->normal != NULL) LK_STORE3(a->normal, w.at, n);
+}
+
+LK_KERNEL_PLAIN(body_slope, a, i)
+{
+  const body_row w = row_of(&a->r, i);
+  obst_pose P;
+  lk_real x[3], n[3], g[3], C[9];
+  if (w.body < 0) return;
+  const obst_view *const o = a->r.view + w.body;
+  LK_LOAD3(x, a->r.x, w.point);
+  obst_pose_at(o, a->progress, &P);
+  const lk_real f = obst_hess(o, &P, x, g, C);
+  if (a->gap != NULL) a->gap[w.at] = f;
+  if (a->normal != NULL) {
+    (void)obst_distance(o, &P, x, n);
+    LK_STORE3(a->normal, w.at, n);
+  }
+  if (a->gradient != NULL) LK_STORE3(a->gradient, w.at, g);
+  if (a->curvature != NULL)
+    for (int k = 0; k < 9; ++k) a->curvature[9 * w.at + k] = C[k];
+}
+
+/* The contact plane at the impact, carried along with the body to where it stands at x1; gap of
+ * x1 above it. */
+LK_FN void plane_of_impact(const body_impact_args *a, const obst_view *o, const obst_path *w,
+                           lk_real toi, int64_t at)
+{
+  obst_pose P, P1;
+  lk_real x[3], p[3], nb[3], n[3], point[3], depth = LK_R(0.0);
+  obst_pose_at(o, w->s0 + toi * (w->s1 - w->s0), &P);
+  obst_pose_at(o, w->s1, &P1);
+  for (int c = 0; c < 3; ++c) x[c] = w->x0[c] + toi * (w->x1[c] - w->x0[c]);
+  obst_to_body(&P, x, p);
+  const lk_real f = obst_distance_body(o, p, nb);
+  for (int c = 0; c < 3; ++c) p[c] -= f * nb[c];
+  obst_rotate(&P1, nb, n);
+  obst_to_world(&P1, p, point);
+  for (int c = 0; c < 3; ++c) depth += n[c] * (w->x1[c] - point[c]);
+  a->gap[at] = depth - w->radius;
+  LK_STORE3(a->normal, at, n);
+  LK_STORE3(a->point, at, point);
+}
+
+LK_KERNEL_PLAIN(body_impact, a, i)
+{
+  const body_row w = row_of(&a->r, i);
+  lk_real toi = LK_R(2.0);
+  obst_path path;
+  if (w.body < 0) return;
+  const obst_view *const o = a->r.view + w.body;
+  if (o->shape >= 0 && a->tol[w.at] >= LK_R(0.0)) {
+    LK_LOAD3(path.x0, a->r.x, w.point);
+    LK_LOAD3(path.x1, a->x1, w.point);
+    path.radius = a->radius[w.point];
+    path.floor = a->floor[w.at];
+    path.tol = a->tol[w.at];
+    path.s0 = a->s0;
+    path.s1 = a->s1;
+    path.max_iters = a->max_iters;
+    toi = obst_impact(o, &path);
+    if (toi <= LK_R(1.0) && a->gap != NULL) plane_of_impact(a, o, &path, toi, w.at);
+  }
+  a->toi[w.at] = toi;
+}
+
+LK_KERNEL_PLAIN(body_carry, a, i)
+{
+  const body_row w = row_of(&a->r, i);
+  obst_pose P0, P1;
+  lk_real x[3], p[3];
+  if (w.body < 0) return;
+  const obst_view *const o = a->r.view + w.body;
+  LK_LOAD3(x, a->r.x, w.point);
+  if (o->moves) {
+    obst_pose_at(o, a->s0, &P0);
+    obst_pose_at(o, a->s1, &P1);
+    obst_to_body(&P0, x, p);
+    obst_to_world(&P1, p, x);
+  }
+  LK_STORE3(a->to, w.at, x);
+}
+
+LK_KERNEL_PLAIN(body_push, a, chunk)
+{
+  lk_real *const part = a->part + (int64_t)chunk * a->movers * BODY_IMPULSE;
+  const int64_t first = (int64_t)chunk * BODY_CHUNK;
+  const int64_t end = first + BODY_CHUNK < a->count ? first + BODY_CHUNK : a->count;
+  for (int k = 0; k < a->movers * BODY_IMPULSE; ++k) part[k] = LK_R(0.0);
+  for (int64_t i = first; i < end; ++i) {
+    const body_row w = row_of(&a->r, (lk_int)i);
+    const int32_t mover = w.body >= 0 ? a->mover[w.body] : -1;
+    lk_real x[3], p[3], arm[3], torque[3];
+    if (mover < 0) continue;
+    LK_LOAD3(p, a->impulse, w.at);
+    if (!(obst_dot(p, p) > LK_R(0.0))) continue;
+    LK_LOAD3(x, a->r.x, w.point);
+    for (int c = 0; c < 3; ++c) arm[c] = x[c] - a->r.view[w.body].t1[c];
+    obst_cross(torque, arm, p);
+    for (int c = 0; c < 3; ++c) {
+      part[BODY_IMPULSE * mover + c] += p[c];
+      part[BODY_IMPULSE * mover + 3 + c] += torque[c];
+    }
+    part[BODY_IMPULSE * mover + 6] += a->mass[w.at];
+  }
+}
+
+LK_KERNEL_PLAIN(body_push_sum, a, mover)
+{
+  lk_real *const row = a->rows + (int64_t)BODY_IMPULSE * a->body_of[mover];
+  for (int64_t chunk = 0; chunk < a->chunks; ++chunk)
+    for (int k = 0; k < BODY_IMPULSE; ++k)
+      row[k] += a->part[(chunk * a->movers + mover) * BODY_IMPULSE + k];
+}

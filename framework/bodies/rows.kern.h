@@ -1,0 +1,75 @@
+/* rows.kern.h - kernels of the services on bodies (loom_body_rows). */
+#ifndef LOOM_BODIES_ROWS_KERN_H
+#define LOOM_BODIES_ROWS_KERN_H
+
+#include "bodies/shapes.kern.h"
+
+typedef struct body_rows {           /* as loom_body_rows */
+  const obst_view *LK_RESTRICT view; /* [num_obstacles] */
+  const int32_t *LK_RESTRICT body;   /* [.] or NULL */
+  const int32_t *LK_RESTRICT point;  /* [.][stride] or NULL */
+  const lk_real *LK_RESTRICT x;      /* [.][3] m */
+  int64_t first, pair;
+  int64_t num_points; /* rows of x */
+  int32_t stride;
+} body_rows;
+
+typedef struct body_gap_args {
+  body_rows r;
+  lk_real progress;
+  lk_real *LK_RESTRICT gap;       /* [.] m, or NULL, as the following */
+  lk_real *LK_RESTRICT normal;    /* [.][3] */
+  lk_real *LK_RESTRICT gradient;  /* [.][3] */
+  lk_real *LK_RESTRICT curvature; /* [.][3][3] 1/m */
+} body_gap_args;
+LK_DECLARE(body_gap, body_gap_args)
+LK_DECLARE(body_slope, body_gap_args) /* with gradient or curvature */
+
+typedef struct body_impact_args {
+  body_rows r;
+  const lk_real *LK_RESTRICT x1;     /* [.][3] m */
+  const lk_real *LK_RESTRICT radius; /* [.] m */
+  const lk_real *LK_RESTRICT floor;  /* [.] m, of the rows */
+  const lk_real *LK_RESTRICT tol;    /* [.] m */
+  lk_real s0, s1;
+  int32_t max_iters;
+  lk_real *LK_RESTRICT toi;    /* [.] */
+  lk_real *LK_RESTRICT gap;    /* [.] m, or NULL, as the following */
+  lk_real *LK_RESTRICT normal; /* [.][3] */
+  lk_real *LK_RESTRICT point;  /* [.][3] m */
+} body_impact_args;
+LK_DECLARE(body_impact, body_impact_args)
+
+typedef struct body_carry_args {
+  body_rows r;
+  lk_real s0, s1;
+  lk_real *LK_RESTRICT to; /* [.][3] m */
+} body_carry_args;
+LK_DECLARE(body_carry, body_carry_args)
+
+/* What rows did to bodies that move by themselves, first for each BODY_CHUNK rows. */
+enum { BODY_CHUNK = 3072, BODY_IMPULSE = 7 };
+typedef struct body_push_args {
+  body_rows r;
+  const lk_real *LK_RESTRICT impulse; /* [.][3] N s */
+  const lk_real *LK_RESTRICT mass;    /* [.] kg */
+  const int32_t *LK_RESTRICT mover;   /* [num_obstacles] its number among those that move by
+                                       * themselves, -1: none of them */
+  lk_real *LK_RESTRICT part;          /* [chunks][movers][BODY_IMPULSE] out */
+  int64_t count;
+  int32_t movers;
+} body_push_args;
+LK_DECLARE(body_push, body_push_args) /* one launch index per chunk */
+
+typedef struct body_push_sum_args {
+  const lk_real *LK_RESTRICT part;    /* [chunks][movers][BODY_IMPULSE] */
+  const int32_t *LK_RESTRICT body_of; /* [movers] index of the obstacle */
+  lk_real *LK_RESTRICT rows;          /* [num_obstacles][BODY_IMPULSE], added to: impulse, N s;
+                                       * angular impulse about the origin of pose1, N m s; mass of
+                                       * what acted on it, kg */
+  int64_t chunks;
+  int32_t movers;
+} body_push_sum_args;
+LK_DECLARE(body_push_sum, body_push_sum_args)
+
+#endif

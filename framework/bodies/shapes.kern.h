@@ -1,0 +1,148 @@
+/* shapes.kern.h - signed distance, normal, derivatives and impact of a body of any shape.
+ *
+ * Distances are negative inside.  A shape NAME has, in NAME.kern.h and in the body frame,
+ *   NAME_distance(o, p, n)   the distance, m; the unit outward normal, 1
+ *   NAME_hess(o, p, g, C)    the distance, m; its gradient g [3], 1, and Hessian C [3][3], 1/m
+ * and stands in the list of CMakeLists.txt, which writes both files included here.  Potentials of
+ * the distance need its true derivatives; the normal is their direction.  At edges and medial
+ * surfaces, where the distance has kinks, they are those of one side. */
+#ifndef LOOM_BODIES_SHAPES_KERN_H
+#define LOOM_BODIES_SHAPES_KERN_H
+
+#include "bodies/body.kern.h"
+#include "body_headers.inc"
+
+enum {
+#define BODY_SHAPE(name) BODY_SHAPE_##name,
+#include "body_shapes.inc"
+#undef BODY_SHAPE
+  BODY_NUM_SHAPES
+};
+
+/* Body frame: signed distance, m; n [3] unit normal.  Of no shape: infinitely far. */
+LK_FN lk_real obst_distance_body(const obst_view *o, const lk_real *p, lk_real *n)
+{
+  switch (o->shape) {
+#define BODY_SHAPE(name)  \
+  case BODY_SHAPE_##name: \
+    return name##_distance(o, p, n);
+#include "body_shapes.inc"
+#undef BODY_SHAPE
+  default:
+    n[0] = n[1] = n[2] = LK_R(0.0);
+    return LK_REAL_MAX;
+  }
+}
+
+/* Body frame: signed distance, m; g [3], 1; C [3][3], 1/m. */
+LK_FN lk_real obst_hess_body(const obst_view *o, const lk_real *p, lk_real *g, lk_real *C)
+{
+  switch (o->shape) {
+#define BODY_SHAPE(name)  \
+  case BODY_SHAPE_##name: \
+    return name##_hess(o, p, g, C);
+#include "body_shapes.inc"
+#undef BODY_SHAPE
+  default:
+    for (int c = 0; c < 3; ++c) g[c] = LK_R(0.0);
+    for (int c = 0; c < 9; ++c) C[c] = LK_R(0.0);
+    return LK_REAL_MAX;
+  }
+}
+
+/* Signed distance (m) and outward normal at world point x of the body at pose P. */
+LK_FN lk_real obst_distance(const obst_view *o, const obst_pose *P, const lk_real *x, lk_real *n)
+{
+  lk_real p[3], nb[3];
+  obst_to_body(P, x, p);
+  const lk_real f = obst_distance_body(o, p, nb);
+  obst_rotate(P, nb, n);
+  return f;
+}
+
+/* World frame, body at pose P. */
+LK_FN lk_real obst_hess(const obst_view *o, const obst_pose *P, const lk_real *x, lk_real *g,
+                        lk_real *C)
+{
+  lk_real p[3], gb[3], Cb[9], M[9];
+  obst_to_body(P, x, p);
+  const lk_real f = obst_hess_body(o, p, gb, Cb);
+  obst_rotate(P, gb, g);
+  for (int r = 0; r < 3; ++r)
+    for (int c = 0; c < 3; ++c)
+      M[3 * r + c] =
+          P->R[3 * r] * Cb[c] + P->R[3 * r + 1] * Cb[3 + c] + P->R[3 * r + 2] * Cb[6 + c];
+  for (int r = 0; r < 3; ++r)
+    for (int c = 0; c < 3; ++c) C[3 * r + c] = obst_dot(M + 3 * r, P->R + 3 * c);
+  return f;
+}
+
+/* ---- impact ------------------------------------------------------------------------------- */
+
+typedef struct obst_path {
+  lk_real x0[3], x1[3]; /* m, straight path of a point */
+  lk_real radius;       /* m, of the point */
+  lk_real floor;        /* m, gap that counts as impact */
+  lk_real tol;          /* m, so much above the floor counts as well */
+  lk_real s0, s1;       /* shares of its motion at which the body stands at x0 and x1 */
+  int32_t max_iters;
+} obst_path;
+
+/* Largest step d for which gap(s + d) > floor is certain, given gap(s) = floor + g.
+ *
+ * In the body frame the point moves with speed |p'| <= V and |p''| <= K (the derivatives of
+ * p = R^T (x - t)), so the distance, whose gradient is no longer than L, needs g / (L V).
+ * For convex shapes the distance lies above its tangent plane as well:
+ *   g(s + d) >= g + d n.p' - K d^2 / 2. */
+LK_FN lk_real obst_safe_step(const obst_view *o, lk_real g, lk_real rate, lk_real V, lk_real K)
+{
+  const lk_real far = LK_R(4.0); /* beyond any path */
+  lk_real d = V * o->lipschitz * far > g ? g / (V * o->lipschitz) : far;
+  if (o->convex) {
+    const lk_real root = LK_SQRT(rate * rate + LK_R(2.0) * K * g);
+    lk_real up = far;
+    if (rate < LK_R(0.0))
+      up = LK_R(2.0) * g / (root - rate);
+    else if (K * far > rate + root)
+      up = (rate + root) / K;
+    d = LK_FMAX(d, up);
+  }
+  return d;
+}
+
+/* First t in [0,1] at which the point's gap falls to the floor, never later than it really
+ * does and at most `tol` above it; 2 if it does not.  0 if it is there at the start.  A
+ * search that needs more than max_iters steps ends at the safe t it has reached. */
+LK_FN lk_real obst_impact(const obst_view *o, const obst_path *w)
+{
+  lk_real c[3], turn[3], q0[3], q1[3], t = LK_R(0.0);
+  const lk_real share = o->moves ? w->s1 - w->s0 : LK_R(0.0);
+  for (int k = 0; k < 3; ++k) {
+    const lk_real way = o->t1[k] - o->t0[k];
+    c[k] = w->x1[k] - w->x0[k] - share * way;
+    turn[k] = share * o->angle * o->axis[k];
+    q0[k] = w->x0[k] - (o->t0[k] + w->s0 * way);
+    q1[k] = w->x1[k] - (o->t0[k] + w->s1 * way);
+  }
+  const lk_real w1 = LK_SQRT(obst_dot(turn, turn)), c1 = LK_SQRT(obst_dot(c, c));
+  const lk_real reach = LK_SQRT(LK_FMAX(obst_dot(q0, q0), obst_dot(q1, q1)));
+  const lk_real V = c1 + w1 * reach, K = LK_R(2.0) * w1 * c1 + w1 * w1 * reach;
+  for (int i = 0; i < w->max_iters; ++i) {
+    obst_pose P;
+    lk_real x[3], n[3], q[3], wq[3], rate = LK_R(0.0);
+    obst_pose_at(o, w->s0 + t * (w->s1 - w->s0), &P);
+    for (int k = 0; k < 3; ++k) {
+      x[k] = w->x0[k] + t * (w->x1[k] - w->x0[k]);
+      q[k] = x[k] - P.t[k];
+    }
+    const lk_real g = obst_distance(o, &P, x, n) - w->radius - w->floor;
+    if (!(g > w->tol)) return t; /* also a NaN stops here */
+    obst_cross(wq, turn, q);
+    for (int k = 0; k < 3; ++k) rate += n[k] * (c[k] - wq[k]);
+    t += obst_safe_step(o, g, rate, V, K);
+    if (t >= LK_R(1.0)) return LK_R(2.0);
+  }
+  return t;
+}
+
+#endif
