@@ -9,7 +9,7 @@ install(DIRECTORY framework/include/loom DESTINATION ${LOOM_INSTALL_INCLUDE}
   FILES_MATCHING PATTERN "*.h")
 # What kernels and plugins may include; kits bring their sources, which a project compiles for itself.
 install(DIRECTORY framework/geom DESTINATION ${LOOM_INSTALL_INCLUDE}
-  FILES_MATCHING PATTERN "*.kern.h" PATTERN "obstacle_view.*")
+  FILES_MATCHING PATTERN "*.kern.h")
 install(DIRECTORY plugins/kit DESTINATION ${LOOM_INSTALL_INCLUDE})
 install(TARGETS loom_headers EXPORT loom)
 install(EXPORT loom NAMESPACE loom:: FILE loomTargets.cmake DESTINATION ${package})

@@ -11,13 +11,14 @@ static const lk_entry k_count = LK_ENTRY(cand_count_corners);
 /* D - xi^2 of all candidates at x, and its least. */
 static loom_status measure(candidates *c, const loom_step *s, loom_buf *x, double progress)
 {
+  LOOM_TRY(cand_ask(c, x, progress));
   plug_maps m = plug_maps_on(c->h, c->e);
   const cand_measure_args a = {.s = cand_open(c, &m, s, x, progress),
                                .num = plug_read(&m, c->corner.num),
                                .room = plug_write(&m, c->act.room),
                                .flag = plug_write(&m, c->act.flag),
                                .reach = (lk_real)c->reach};
-  return cand_launch(c, &m, &k_measure, &a, c->m, NULL);
+  return plug_launch(&m, &k_measure, &a, c->m, NULL);
 }
 
 static loom_status least(candidates *c, const lk_entry *k, double *out)

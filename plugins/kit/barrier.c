@@ -86,8 +86,6 @@ loom_status barrier_new(barrier *p, const loom_host *h, const loom_scene *sc, co
   return barrier_reset(p);
 }
 
-void barrier_free(barrier *p) { cand_free(&p->c); }
-
 static loom_status start_error(barrier *p, const loom_step *s)
 {
   return cand_overlap_error(&p->c, s, "it starts with an overlap",

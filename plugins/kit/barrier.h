@@ -83,7 +83,6 @@ typedef struct barrier {
  * unit: d2b/dd2 at half of d_hat for kappa = 1, without thickness. */
 loom_status barrier_new(barrier *p, const loom_host *h, const loom_scene *sc, const loom_exec *e,
                         const barrier_settings *set, const barrier_model *model, double unit);
-void barrier_free(barrier *p);
 loom_status barrier_reset(barrier *p);
 loom_status barrier_begin_step(barrier *p, const loom_step *s);
 loom_status barrier_plan(barrier *p, const loom_step *s, loom_query *q);

@@ -2,103 +2,74 @@
 #include "kit/candidates.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-static const lk_entry k_take = LK_ENTRY(cand_take), k_moved = LK_ENTRY(cand_moved);
+static const lk_entry k_take = LK_ENTRY(cand_take), k_touch = LK_ENTRY(cand_touch);
+static const lk_entry k_moved = LK_ENTRY(cand_moved);
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
 static loom_status new_buffers(candidates *c)
 {
   const loom_scene *const sc = c->sc;
-  const plug_buf all[] = {
-      {"bodies", LOOM_U8, (int64_t)sc->num_obstacles * (int64_t)sizeof *c->view, &c->views},
-      {"sums", LOOM_REAL, 4, &c->result},
-      {"anchor", LOOM_REAL, 3 * (int64_t)sc->num_verts, &c->anchor},
-      {"kinds", LOOM_I32, 0, &c->kind},
-      {"vertices", LOOM_I32, 0, &c->v},
-      {"obstacles", LOOM_I32, 0, &c->obst},
-      {"thickness", LOOM_REAL, 0, &c->xi},
-      {"parallel", LOOM_REAL, 0, &c->par},
-      {"room", LOOM_REAL, 0, &c->act.room},
-      {"active", LOOM_I64, 0, &c->act.flag},
-      {"active places", LOOM_I64, 1, &c->act.place},
-      {"active list", LOOM_I32, 0, &c->act.list},
-      {"counts", LOOM_I64, 0, &c->act.count},
-      {"first counts", LOOM_I64, 1, &c->act.at}};
-  c->view = calloc((size_t)sc->num_obstacles + 1, sizeof *c->view);
-  LOOM_CHECK(c->h, c->view != NULL, LOOM_E_NOMEM, "no memory for %d bodies", sc->num_obstacles);
+  const plug_buf all[] = {{"sums", LOOM_REAL, 4, &c->result},
+                          {"anchor", LOOM_REAL, 3 * (int64_t)sc->num_verts, &c->anchor},
+                          {"kinds", LOOM_I32, 0, &c->kind},
+                          {"vertices", LOOM_I32, 0, &c->v},
+                          {"obstacles", LOOM_I32, 0, &c->obst},
+                          {"thickness", LOOM_REAL, 0, &c->xi},
+                          {"parallel", LOOM_REAL, 0, &c->par},
+                          {"touching", LOOM_I64, 0, &c->touch.flag},
+                          {"rows of bodies", LOOM_I64, 1, &c->touch.row},
+                          {"touched bodies", LOOM_I32, 0, &c->touch.body},
+                          {"touching vertices", LOOM_I32, 0, &c->touch.vert},
+                          {"distances", LOOM_REAL, 0, &c->touch.gap},
+                          {"slopes", LOOM_REAL, 0, &c->touch.slope},
+                          {"curvatures", LOOM_REAL, 0, &c->touch.curve},
+                          {"room", LOOM_REAL, 0, &c->act.room},
+                          {"active", LOOM_I64, 0, &c->act.flag},
+                          {"active places", LOOM_I64, 1, &c->act.place},
+                          {"active list", LOOM_I32, 0, &c->act.list},
+                          {"counts", LOOM_I64, 0, &c->act.count},
+                          {"first counts", LOOM_I64, 1, &c->act.at}};
   LOOM_TRY(plug_bufs_new(c->h, all, LOOM_COUNT(all)));
   return gather_new(&c->corner, c->h, c->e);
 }
 
-void cand_free(candidates *c) { free(c->view); }
-
 void cand_reset(candidates *c)
 {
   c->valid = c->planned = c->asked = 0;
-  c->m = c->act.num = 0;
+  c->m = c->act.num = c->touch.num = 0;
 }
 
 /* ---- bodies ------------------------------------------------------------------------------ */
 
+static int moves(const loom_obstacle *o)
+{
+  for (int i = 0; i < 12; ++i)
+    if (o->pose0[i] != o->pose1[i]) return 1;
+  return 0;
+}
+
 loom_status cand_bodies(candidates *c)
 {
-  const loom_host *const h = c->h;
   const int moved = c->moving;
-  void *bytes;
-  c->rough = 0;
-  c->grids = c->moving = 0;
+  c->rough = c->moving = 0;
   for (int i = 0; i < c->sc->num_obstacles; ++i) {
-    const loom_obstacle *const o = &c->sc->obstacles[i];
-    const char *const why = obst_view_fill(o, &c->view[i]);
-    LOOM_CHECK(h, why == NULL, LOOM_E_CONFIG, "body '%s': %s", o->name != NULL ? o->name : "?",
-               why);
-    c->rough |= o->friction > 0;
-    c->grids |= c->view[i].kind == LOOM_OBST_SDF;
-    c->moving |= c->view[i].moves || o->kind == LOOM_OBST_ARTICULATED;
+    c->rough |= c->sc->obstacles[i].friction > 0;
+    c->moving |= moves(&c->sc->obstacles[i]);
   }
   if (c->moving || moved) c->valid = 0; /* pairs were found with bodies that stood elsewhere */
-  LOOM_TRY(h->map(h, c->e, c->views, LOOM_WRITE, LOOM_AT_HOST, &bytes));
-  memcpy(bytes, c->view, (size_t)c->sc->num_obstacles * sizeof *c->view);
-  return h->unmap(h, c->views);
-}
-
-/* The bodies' grids are as many as the scene has, more than a plug_maps may hold. */
-static loom_status views_open(candidates *c, void **out)
-{
-  const loom_host *const h = c->h;
-  void *q;
-  for (int i = 0; c->grids && i < c->sc->num_obstacles; ++i) {
-    if (c->view[i].kind != LOOM_OBST_SDF) continue;
-    LOOM_TRY(h->map(h, c->e, c->sc->obstacles[i].sdf, LOOM_READ, LOOM_AT_EXEC, &q));
-    c->view[i].sdf = q;
-  }
-  if (c->grids) { /* their pointers change from map to map */
-    LOOM_TRY(h->map(h, c->e, c->views, LOOM_WRITE, LOOM_AT_HOST, &q));
-    memcpy(q, c->view, (size_t)c->sc->num_obstacles * sizeof *c->view);
-    LOOM_TRY(h->unmap(h, c->views));
-  }
-  return h->map(h, c->e, c->views, LOOM_READ, LOOM_AT_EXEC, out);
-}
-
-static loom_status views_close(candidates *c)
-{
-  LOOM_TRY(c->h->unmap(c->h, c->views));
-  for (int i = 0; c->grids && i < c->sc->num_obstacles; ++i) {
-    if (c->view[i].kind != LOOM_OBST_SDF) continue;
-    c->view[i].sdf = NULL;
-    LOOM_TRY(c->h->unmap(c->h, c->sc->obstacles[i].sdf));
-  }
   return LOOM_OK;
 }
 
-const obst_view *cand_open_views(candidates *c, plug_maps *m)
+loom_status cand_ask(candidates *c, loom_buf *x, double progress)
 {
-  void *views = NULL;
-  if (m->status == LOOM_OK) m->status = views_open(c, &views);
-  return views;
+  const cand_touching *const t = &c->touch;
+  const loom_body_rows rows = {
+      .struct_size = sizeof rows, .count = t->num, .body = t->body, .point = t->vert, .x = x};
+  const loom_body_gap out = {
+      .struct_size = sizeof out, .gap = t->gap, .gradient = t->slope, .curvature = t->curve};
+  return t->num > 0 ? c->h->body_gap(c->h, c->e, &rows, progress, &out) : LOOM_OK;
 }
 
 cand_state cand_open(candidates *c, plug_maps *m, const loom_step *s, loom_buf *x, double progress)
@@ -108,7 +79,11 @@ cand_state cand_open(candidates *c, plug_maps *m, const loom_step *s, loom_buf *
                       .body0 = plug_read(m, bodies ? s->body0 : NULL),
                       .body1 = plug_read(m, bodies ? s->body1 : NULL),
                       .fixed = plug_read(m, c->sc->fixed),
-                      .view = cand_open_views(c, m),
+                      .friction = plug_read(m, c->sc->body_friction),
+                      .row = plug_read(m, c->touch.row),
+                      .gap = plug_read(m, c->touch.gap),
+                      .slope = plug_read(m, c->touch.slope),
+                      .curve = plug_read(m, c->touch.curve),
                       .kind = plug_read(m, c->kind),
                       .v = plug_read(m, c->v),
                       .obst = plug_read(m, c->obst),
@@ -116,19 +91,6 @@ cand_state cand_open(candidates *c, plug_maps *m, const loom_step *s, loom_buf *
                       .par = plug_read(m, c->par),
                       .progress = (lk_real)progress,
                       .n = c->sc->num_verts};
-}
-
-loom_status cand_close(candidates *c, plug_maps *m)
-{
-  if (m->status == LOOM_OK) m->status = views_close(c);
-  return plug_unbind(m);
-}
-
-loom_status cand_launch(candidates *c, plug_maps *m, const lk_entry *k, const void *args, int64_t n,
-                        lk_real *result)
-{
-  (void)plug_run_on(m, k, args, n, result);
-  return cand_close(c, m);
 }
 
 /* ---- checks of the scene ------------------------------------------------------------------- */
@@ -236,9 +198,32 @@ static loom_status resize_candidates(candidates *c, int64_t m)
   LOOM_TRY(h->buf_resize(h, c->obst, m));
   LOOM_TRY(h->buf_resize(h, c->xi, m));
   LOOM_TRY(h->buf_resize(h, c->par, m));
+  LOOM_TRY(h->buf_resize(h, c->touch.flag, m));
+  LOOM_TRY(h->buf_resize(h, c->touch.row, m + 1));
   LOOM_TRY(h->buf_resize(h, c->act.room, m));
   LOOM_TRY(h->buf_resize(h, c->act.flag, m));
   return h->buf_resize(h, c->act.place, m + 1);
+}
+
+/* Rows for those of a vertex and a body. */
+static loom_status list_touching(candidates *c)
+{
+  const loom_host *const h = c->h;
+  cand_touching *const t = &c->touch;
+  LOOM_TRY(h->scan_i64(h, c->e, t->flag, t->row, &t->num));
+  if (t->num == 0) return LOOM_OK;
+  LOOM_TRY(h->buf_resize(h, t->body, t->num));
+  LOOM_TRY(h->buf_resize(h, t->vert, t->num));
+  LOOM_TRY(h->buf_resize(h, t->gap, t->num));
+  LOOM_TRY(h->buf_resize(h, t->slope, 3 * t->num));
+  LOOM_TRY(h->buf_resize(h, t->curve, 9 * t->num));
+  plug_maps m = plug_maps_on(h, c->e);
+  const cand_touch_args a = {.v = plug_read(&m, c->v),
+                             .obst = plug_read(&m, c->obst),
+                             .row = plug_read(&m, t->row),
+                             .body = plug_write(&m, t->body),
+                             .vert = plug_write(&m, t->vert)};
+  return plug_launch(&m, &k_touch, &a, c->m, NULL);
 }
 
 loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, double progress,
@@ -250,6 +235,7 @@ loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, doub
   LOOM_TRY(h->buf_copy(h, c->e, c->anchor, x));
   c->m = pairs->count;
   LOOM_TRY(resize_candidates(c, c->m));
+  c->touch.num = 0;
   if (c->m == 0) return LOOM_OK;
   const int bodies = LOOM_HAS(s, body1) && c->sc->num_body_verts > 0;
   plug_maps m = plug_maps_on(h, c->e);
@@ -264,8 +250,10 @@ loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, doub
                             .obst = plug_write(&m, c->obst),
                             .xi = plug_write(&m, c->xi),
                             .par = plug_write(&m, c->par),
+                            .touch = plug_write(&m, c->touch.flag),
                             .n = c->sc->num_verts};
   LOOM_TRY(plug_launch(&m, &k_take, &a, c->m, NULL));
+  LOOM_TRY(list_touching(c));
   return gather_sort(&c->corner, c->v, c->sc->fixed, c->sc->num_verts, c->m);
 }
 

@@ -8,13 +8,12 @@
  * ran.
  *
  *   create()      cand_new()             plan()    cand_plan()
- *   destroy()     cand_free()            update()  cand_update(), after detection
- *   begin_step()  cand_begin_step()      eval()    cand_activate(), then kernels over act.list
+ *   begin_step()  cand_begin_step()      update()  cand_update(), after detection
+ *                                        eval()    cand_activate(), then kernels over act.list
  */
 #ifndef KIT_CANDIDATES_H
 #define KIT_CANDIDATES_H
 
-#include "geom/obstacle_view.h"
 #include "kit/candidates.kern.h"
 #include "kit/gather.h"
 #include "loom/plugin.h"
@@ -35,15 +34,22 @@ typedef struct cand_active {
   loom_buf *count, *at; /* i64 [num], [num+1]: see cand_count() */
 } cand_active;
 
+/* Those of a vertex and a body, as host->body_gap answered at the point looked at last. */
+typedef struct cand_touching {
+  int64_t num;
+  loom_buf *flag;          /* i64 [m], 1: it is one of them */
+  loom_buf *row;           /* i64 [m+1], exclusive sums of it */
+  loom_buf *body, *vert;   /* i32 [num] */
+  loom_buf *gap;           /* real [num], m */
+  loom_buf *slope, *curve; /* real [num][3], 1; real [num][3][3], 1/m */
+} cand_touching;
+
 typedef struct candidates {
   const loom_host *h;
   const loom_scene *sc;
   const loom_exec *e;
   double reach, slack; /* m */
   uint32_t kinds;      /* LOOM_BIT(LOOM_PAIR_*) this instance is asked for */
-  obst_view *view;     /* [num_obstacles], host */
-  loom_buf *views;     /* u8, the same as bytes; grid pointers are those of one call */
-  int grids;           /* 1: some body is a grid */
   int moving;          /* 1: some body moves in this step */
   int rough;           /* 1: some body has friction */
   loom_buf *result;    /* real [4], for reductions */
@@ -58,6 +64,7 @@ typedef struct candidates {
   loom_buf *obst;     /* i32 [m] */
   loom_buf *xi, *par; /* real [m], m and m^4 */
   gather corner;
+  cand_touching touch;
   cand_active act;
 } candidates;
 
@@ -66,7 +73,6 @@ typedef struct candidates {
  * thickness do not fit the mesh. */
 loom_status cand_new(candidates *c, const loom_host *h, const loom_scene *sc, const loom_exec *e,
                      double reach, double slack, double usual_slack);
-void cand_free(candidates *c);
 void cand_reset(candidates *c);
 /* Bodies stand elsewhere, and candidates are found anew. */
 loom_status cand_begin_step(candidates *c);
@@ -104,13 +110,9 @@ loom_status cand_overlap_error(candidates *c, const loom_step *s, const char *wh
                                const char *remedy);
 
 /* ---- kernels ---- */
-/* Maps what kernels read at x; m is closed by cand_close() or cand_launch(). */
+/* Asks where x stands to the bodies; cand_measure_room() and cand_activate() do. */
+loom_status cand_ask(candidates *c, loom_buf *x, double progress);
+/* Maps what kernels read at x, for which cand_ask() or who calls it came last. */
 cand_state cand_open(candidates *c, plug_maps *m, const loom_step *s, loom_buf *x, double progress);
-/* The bodies alone, [num_obstacles]; NULL after an error.  Closed likewise. */
-const obst_view *cand_open_views(candidates *c, plug_maps *m);
-loom_status cand_close(candidates *c, plug_maps *m);
-/* plug_launch() for maps with bodies. */
-loom_status cand_launch(candidates *c, plug_maps *m, const lk_entry *k, const void *args, int64_t n,
-                        lk_real *result);
 
 #endif

@@ -31,8 +31,17 @@ LK_KERNEL_PLAIN(cand_take, a, j)
   /* radii are constant within an object, so any vertex of a side has that of the side */
   a->xi[j] = radius_of(a, v[0]);
   if (kind != LOOM_PAIR_VO) a->xi[j] += radius_of(a, v[3]);
+  a->touch[j] = kind == LOOM_PAIR_VO;
   a->par[j] = edges ? BARRIER_PARALLEL * rest_length2(a, v[0], v[1]) * rest_length2(a, v[2], v[3])
                     : LK_R(0.0);
+}
+
+LK_KERNEL_PLAIN(cand_touch, a, c)
+{
+  const int64_t row = a->row[c];
+  if (row == a->row[c + 1]) return;
+  a->body[row] = a->obst[c];
+  a->vert[row] = a->v[4 * c];
 }
 
 LK_REDUCE_MAX(cand_moved, a, i)
@@ -45,7 +54,7 @@ LK_REDUCE_MAX(cand_moved, a, i)
 LK_KERNEL_PLAIN(cand_measure, a, c)
 {
   const cand_state *const s = &a->s;
-  lk_real x[12], w[4], C[9], D;
+  lk_real x[12], w[4], D;
   if (a->num[c] == 0) { /* nobody could move it */
     a->room[c] = LK_REAL_MAX;
     a->flag[c] = 0;
@@ -53,7 +62,7 @@ LK_KERNEL_PLAIN(cand_measure, a, c)
   }
   const lk_real xi = s->xi[c], xi2 = xi * xi;
   if (s->kind[c] == LOOM_PAIR_VO) {
-    const lk_real f = cand_body(s, c, w, C);
+    const lk_real f = cand_body(s, c, w);
     D = f * LK_FABS(f); /* negative inside */
   } else {
     D = cand_pair(s, c, x, w);

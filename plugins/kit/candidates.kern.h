@@ -9,23 +9,27 @@
 
 #include "geom/barrier.kern.h"
 #include "geom/distance_hess.kern.h"
-#include "geom/obstacle_hess.kern.h"
+#include "geom/small.kern.h"
 #include "kit/gather.kern.h"
 #include "loom/scene.h"
 
 /* Positions and candidates. */
 typedef struct cand_state {
-  const lk_real *LK_RESTRICT x;      /* [n][3] m */
-  const lk_real *LK_RESTRICT body0;  /* [nb][3] m, or NULL */
-  const lk_real *LK_RESTRICT body1;  /* [nb][3] m, or NULL */
-  const uint8_t *LK_RESTRICT fixed;  /* [n] */
-  const obst_view *LK_RESTRICT view; /* [num_obstacles] */
-  const int32_t *LK_RESTRICT kind;   /* [m] LOOM_PAIR_* */
-  const int32_t *LK_RESTRICT v;      /* [m][4], ids of body vertices from n */
-  const int32_t *LK_RESTRICT obst;   /* [m] */
-  const lk_real *LK_RESTRICT xi;     /* [m] m, sum of both radii */
-  const lk_real *LK_RESTRICT par;    /* [m] m^4, e of the mollifier; 0: not two edges */
-  lk_real progress;                  /* 1, where the bodies stand */
+  const lk_real *LK_RESTRICT x;        /* [n][3] m */
+  const lk_real *LK_RESTRICT body0;    /* [nb][3] m, or NULL */
+  const lk_real *LK_RESTRICT body1;    /* [nb][3] m, or NULL */
+  const uint8_t *LK_RESTRICT fixed;    /* [n] */
+  const lk_real *LK_RESTRICT friction; /* [num_obstacles] 1 */
+  const int64_t *LK_RESTRICT row;      /* [m+1] of a vertex and a body: its row in what follows */
+  const lk_real *LK_RESTRICT gap;      /* [.] m, signed distance */
+  const lk_real *LK_RESTRICT slope;    /* [.][3] 1, its gradient */
+  const lk_real *LK_RESTRICT curve;    /* [.][3][3] 1/m, its Hessian */
+  const int32_t *LK_RESTRICT kind;     /* [m] LOOM_PAIR_* */
+  const int32_t *LK_RESTRICT v;        /* [m][4], ids of body vertices from n */
+  const int32_t *LK_RESTRICT obst;     /* [m] */
+  const lk_real *LK_RESTRICT xi;       /* [m] m, sum of both radii */
+  const lk_real *LK_RESTRICT par;      /* [m] m^4, e of the mollifier; 0: not two edges */
+  lk_real progress;                    /* 1, where the bodies stand */
   int32_t n;
 } cand_state;
 
@@ -41,9 +45,19 @@ typedef struct cand_take_args { /* pairs of detection to candidates */
   int32_t *LK_RESTRICT obst;
   lk_real *LK_RESTRICT xi;
   lk_real *LK_RESTRICT par;
+  int64_t *LK_RESTRICT touch; /* [m] out: 1: a vertex and a body */
   int32_t n;
 } cand_take_args;
 LK_DECLARE(cand_take, cand_take_args)
+
+typedef struct cand_touch_args {
+  const int32_t *LK_RESTRICT v;    /* [m][4] */
+  const int32_t *LK_RESTRICT obst; /* [m] */
+  const int64_t *LK_RESTRICT row;  /* [m+1] */
+  int32_t *LK_RESTRICT body;       /* [rows] out */
+  int32_t *LK_RESTRICT vert;       /* [rows] out */
+} cand_touch_args;
+LK_DECLARE(cand_touch, cand_touch_args)
 
 typedef struct cand_moved_args {
   const lk_real *LK_RESTRICT x;
@@ -115,15 +129,17 @@ LK_FN lk_real cand_pair(const cand_state *s, lk_int c, lk_real *x, lk_real *w)
   return cand_is_edges(s->kind[c]) ? dist_ee(x, w) : dist_vt(x, w);
 }
 
-/* Signed distance, m, of a vertex and a body; g gradient, C Hessian. */
-LK_FN lk_real cand_body(const cand_state *s, lk_int c, lk_real *g, lk_real *C)
+/* Signed distance, m, of a vertex and a body; g its gradient. */
+LK_FN lk_real cand_body(const cand_state *s, lk_int c, lk_real *g)
 {
-  const obst_view *const o = s->view + s->obst[c];
-  obst_pose P;
-  lk_real x[3];
-  LK_LOAD3(x, s->x, s->v[4 * c]);
-  obst_pose_at(o, s->progress, &P);
-  return obst_hess(o, &P, x, g, C);
+  LK_LOAD3(g, s->slope, s->row[c]);
+  return s->gap[s->row[c]];
+}
+
+/* Its Hessian, [3][3]. */
+LK_FN const lk_real *cand_body_curve(const cand_state *s, lk_int c)
+{
+  return s->curve + 9 * s->row[c];
 }
 
 /* Factor of an energy for edges that are nearly parallel; 1 for everything else. */

@@ -13,6 +13,8 @@ loom_status fric_new(friction *f, candidates *c, double self_friction, double ep
                           {"friction weights", LOOM_REAL, 0, &f->w},
                           {"friction normals", LOOM_REAL, 0, &f->normal},
                           {"friction points", LOOM_REAL, 0, &f->point},
+                          {"friction points at the start", LOOM_REAL, 0, &f->then},
+                          {"friction points now", LOOM_REAL, 0, &f->now},
                           {"friction limits", LOOM_REAL, 0, &f->most},
                           {"friction blocks", LOOM_I64, 0, &f->blocks},
                           {"first friction blocks", LOOM_I64, 1, &f->at_block}};
@@ -36,9 +38,18 @@ static loom_status resize(friction *f)
   LOOM_TRY(h->buf_resize(h, f->w, 4 * m));
   LOOM_TRY(h->buf_resize(h, f->normal, 3 * m));
   LOOM_TRY(h->buf_resize(h, f->point, 3 * m));
+  LOOM_TRY(h->buf_resize(h, f->then, 3 * m));
+  LOOM_TRY(h->buf_resize(h, f->now, 3 * m));
   LOOM_TRY(h->buf_resize(h, f->most, m));
   LOOM_TRY(h->buf_resize(h, f->blocks, m));
   return h->buf_resize(h, f->at_block, m + 1);
+}
+
+loom_status fric_carry(const candidates *c, loom_buf *obst, loom_buf *point, int64_t num,
+                       double from, double to, loom_buf *out)
+{
+  const loom_body_rows rows = {.struct_size = sizeof rows, .count = num, .body = obst, .x = point};
+  return c->h->body_carry(c->h, c->e, &rows, from, to, out);
 }
 
 /* Freeze the active pairs of x. */
@@ -57,7 +68,9 @@ static loom_status freeze(friction *f, const pair_energy *p, const lk_entry *lag
                      .blocks = plug_write(&m, f->blocks),
                      .self_friction = (lk_real)f->self_friction};
   a.p.s.progress = (lk_real)progress;
-  return cand_launch(c, &m, lag, &a, f->num, NULL);
+  f->progress = progress;
+  LOOM_TRY(plug_launch(&m, lag, &a, f->num, NULL));
+  return fric_carry(c, f->obst, f->point, f->num, progress, 0.0, f->then);
 }
 
 /* Are the vertices of the lagged pairs those of last time? */
@@ -105,17 +118,19 @@ fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x)
 {
   candidates *const c = f->c;
   const int bodies = LOOM_HAS(s, body1) && c->sc->num_body_verts > 0;
+  if (m->status == LOOM_OK && c->moving)
+    m->status = fric_carry(c, f->obst, f->point, f->num, f->progress, s->progress, f->now);
   return (fric_state){.x = plug_read(m, x),
                       .x_start = plug_read(m, s->x_start),
                       .body0 = plug_read(m, bodies ? s->body0 : NULL),
                       .body1 = plug_read(m, bodies ? s->body1 : NULL),
                       .fixed = plug_read(m, c->sc->fixed),
-                      .view = cand_open_views(c, m),
                       .v = plug_read(m, f->v),
                       .obst = plug_read(m, f->obst),
                       .w = plug_read(m, f->w),
                       .normal = plug_read(m, f->normal),
-                      .point = plug_read(m, f->point),
+                      .then = plug_read(m, f->then),
+                      .now = plug_read(m, c->moving ? f->now : f->then),
                       .most = plug_read(m, f->most),
                       .progress = (lk_real)s->progress,
                       .eps = (lk_real)(f->epsilon_v * s->h),
@@ -127,7 +142,7 @@ static loom_status sum(friction *f, const loom_step *s, loom_buf *x, const lk_en
   candidates *const c = f->c;
   plug_maps m = plug_maps_on(c->h, c->e);
   const fric_slip_args a = {.f = fric_open(f, &m, s, x)};
-  LOOM_TRY(cand_launch(c, &m, k, &a, f->num, plug_write(&m, c->result)));
+  LOOM_TRY(plug_launch(&m, k, &a, f->num, plug_write(&m, c->result)));
   return plug_fetch(c->h, c->e, c->result, 1, out);
 }
 
@@ -148,7 +163,7 @@ loom_status fric_gradient(friction *f, const loom_step *s, loom_buf *x, loom_buf
   const fric_drag_args a = {.f = fric_open(f, &m, s, x),
                             .at = plug_read(&m, f->corner.at),
                             .force = plug_write(&m, f->corner.force)};
-  LOOM_TRY(cand_launch(c, &m, &k_drag, &a, f->num, NULL));
+  LOOM_TRY(plug_launch(&m, &k_drag, &a, f->num, NULL));
   return gather_add(&f->corner, NULL, grad);
 }
 
@@ -164,5 +179,5 @@ loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int64
                                .row = plug_rdwr(&m, out->row),
                                .col = plug_rdwr(&m, out->col),
                                .val = plug_rdwr(&m, out->val)};
-  return cand_launch(c, &m, &k_hessian, &a, f->num, NULL);
+  return plug_launch(&m, &k_hessian, &a, f->num, NULL);
 }

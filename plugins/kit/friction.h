@@ -14,7 +14,10 @@ typedef struct friction {
   int64_t num_blocks;
   loom_buf *v, *v_old;                 /* i32 [num][4] */
   loom_buf *obst;                      /* i32 [num], of VO alone, else -1 */
-  loom_buf *w, *normal, *point, *most; /* real [num][4], [num][3], [num][3], [num] */
+  loom_buf *w, *normal, *point, *most; /* real [num][4], [num][3], [num][3], [num]; point: on the
+                                        * body, m, at `progress` */
+  loom_buf *then, *now;                /* real [num][3], m: at the start of the step, and now */
+  double progress;                     /* at which it was lagged */
   loom_buf *blocks, *at_block;         /* i64 [num], [num+1] */
   gather corner;
 } friction;
@@ -27,7 +30,11 @@ int fric_any(const friction *f);
  * LOOM_REJECTED as cand_activate(): nothing is changed. */
 loom_status fric_lag(friction *f, const pair_energy *p, const lk_entry *lag, const loom_step *s,
                      loom_buf *x, double progress, uint32_t *changed);
-/* Maps what kernels read of the lagged pairs; closed like cand_open(). */
+/* out, real [num][3]: where points of bodies `obst`, i32 [num], at `from` of the step's motion are
+ * at `to`; rows of -1 are left alone. */
+loom_status fric_carry(const candidates *c, loom_buf *obst, loom_buf *point, int64_t num,
+                       double from, double to, loom_buf *out);
+/* Maps what kernels read of the lagged pairs. */
 fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x);
 /* J; NULL: not wanted; work: sum of mu lambda f1 |u| */
 loom_status fric_sums(friction *f, const loom_step *s, loom_buf *x, double *potential,

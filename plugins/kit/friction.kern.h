@@ -11,20 +11,20 @@
 #include "geom/friction.kern.h"
 #include "kit/pair_energy.kern.h"
 
-/* What a sticking or sliding pair was when it was lagged, and what it needs besides.  The
- * point on a body is kept in its frame. */
+/* What a sticking or sliding pair was when it was lagged, and what it needs besides.  Of
+ * a vertex and a body `now` less `then` is the way of the body's point so far. */
 typedef struct fric_state {
   const lk_real *LK_RESTRICT x;       /* [n][3] m */
   const lk_real *LK_RESTRICT x_start; /* [n][3] m */
   const lk_real *LK_RESTRICT body0;
   const lk_real *LK_RESTRICT body1;
   const uint8_t *LK_RESTRICT fixed;
-  const obst_view *LK_RESTRICT view;
   const int32_t *LK_RESTRICT v;      /* [nf][4] */
   const int32_t *LK_RESTRICT obst;   /* [nf], of VO alone, else -1 */
   const lk_real *LK_RESTRICT w;      /* [nf][4] */
   const lk_real *LK_RESTRICT normal; /* [nf][3] */
-  const lk_real *LK_RESTRICT point;  /* [nf][3] m, body frame, of VO */
+  const lk_real *LK_RESTRICT then;   /* [nf][3] m, at the start of the step, of VO */
+  const lk_real *LK_RESTRICT now;    /* [nf][3] m */
   const lk_real *LK_RESTRICT most;   /* [nf] N, mu lambda */
   lk_real progress;
   lk_real eps; /* m, epsilon_v h */
@@ -89,17 +89,8 @@ LK_FN lk_real fric_slip(const fric_state *f, lk_int i, lk_real *u)
                             : f->progress *
                                   (f->body1[3 * (v - f->n) + k] - f->body0[3 * (v - f->n) + k]));
   }
-  if (f->obst[i] >= 0) {
-    const obst_view *const o = f->view + f->obst[i];
-    obst_pose P0, P;
-    lk_real p[3], then[3], now[3];
-    LK_LOAD3(p, f->point, i);
-    obst_pose_at(o, LK_R(0.0), &P0);
-    obst_pose_at(o, f->progress, &P);
-    obst_to_world(&P0, p, then);
-    obst_to_world(&P, p, now);
-    for (int k = 0; k < 3; ++k) u[k] -= o->moves ? now[k] - then[k] : LK_R(0.0);
-  }
+  if (f->obst[i] >= 0)
+    for (int k = 0; k < 3; ++k) u[k] -= f->now[3 * i + k] - f->then[3 * i + k];
   const lk_real un = lk_dot3(n, u);
   for (int k = 0; k < 3; ++k) u[k] -= un * n[k];
   return lk_norm3(u);

@@ -8,22 +8,19 @@ PAIR_KERNEL(PAIR(lag), a, i)
 {
   const cand_state *const s = &a->p.s;
   const int32_t c = a->p.list[i], kind = s->kind[c];
-  const lk_real mu = cand_is_body(kind) ? s->view[s->obst[c]].friction : a->self_friction;
-  lk_real x[12], w[4], n[3], p[3], C[9], b[3], force, d;
+  const lk_real mu = cand_is_body(kind) ? s->friction[s->obst[c]] : a->self_friction;
+  lk_real x[12], w[4], n[3], p[3], b[3], force, d;
   int64_t num = 0;
   if (kind == LOOM_PAIR_VO) {
-    obst_pose P;
-    d = cand_body(s, c, n, C);
+    d = cand_body(s, c, n);
     PAIR_LAW(a->p.number, s->xi[c], PAIR(signed_square)(d), b);
     const lk_real len = lk_norm3(n);
     force = LK_R(-2.0) * LK_FABS(d) * b[1] * len;
     LK_LOAD3(x, s->x, s->v[4 * c]);
     for (int k = 0; k < 3; ++k) {
       n[k] /= len;
-      x[k] -= d * n[k];
+      p[k] = x[k] - d * n[k];
     }
-    obst_pose_at(s->view + s->obst[c], s->progress, &P);
-    obst_to_body(&P, x, p);
     w[0] = LK_R(1.0);
     w[1] = w[2] = w[3] = LK_R(0.0);
   } else {

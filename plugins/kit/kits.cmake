@@ -1,16 +1,9 @@
 # The kits: what several plugins share, compiled once per tree (README.md).  Included by the tree itself
 # and, from an installation, by projects with plugins of their own.
 set(LOOM_KIT_DIR ${CMAKE_CURRENT_LIST_DIR})
-if(EXISTS ${LOOM_KIT_DIR}/../../framework/geom)
-  set(LOOM_GEOM_DIR ${LOOM_KIT_DIR}/../../framework/geom)
-else()
-  set(LOOM_GEOM_DIR ${LOOM_KIT_DIR}/../geom)
-endif()
 loom_add_kit(state SOURCES state.c)
 loom_add_kit(gather SOURCES gather.c KERNELS gather.kern.c)
-loom_add_kit(obstacle_view SOURCES ${LOOM_GEOM_DIR}/obstacle_view.c)
-loom_add_kit(candidates SOURCES candidates.c active.c KERNELS candidates.kern.c
-  KITS gather obstacle_view)
+loom_add_kit(candidates SOURCES candidates.c active.c KERNELS candidates.kern.c KITS gather)
 loom_add_kit(pair_energy SOURCES pair_energy.c KITS candidates)
 loom_add_kit(friction SOURCES friction.c KERNELS friction.kern.c KITS pair_energy)
 loom_add_kit(barrier SOURCES barrier.c KITS friction state)

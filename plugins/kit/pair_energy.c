@@ -17,7 +17,7 @@ static loom_status reduce(const pair_energy *p, const loom_step *s, loom_buf *x,
   candidates *const c = p->c;
   plug_maps m = plug_maps_on(c->h, c->e);
   const pair_args a = pair_open(p, &m, s, x);
-  LOOM_TRY(cand_launch(c, &m, k, &a, c->act.num, plug_write(&m, c->result)));
+  LOOM_TRY(plug_launch(&m, k, &a, c->act.num, plug_write(&m, c->result)));
   return plug_fetch(c->h, c->e, c->result, 1, out);
 }
 
@@ -29,7 +29,7 @@ static loom_status add_gradient(const pair_energy *p, const loom_step *s, loom_b
   pair_args a = pair_open(p, &m, s, x);
   a.at = plug_read(&m, c->corner.at);
   a.force = plug_rdwr(&m, c->corner.force);
-  LOOM_TRY(cand_launch(c, &m, &p->k->force, &a, c->act.num, NULL));
+  LOOM_TRY(plug_launch(&m, &p->k->force, &a, c->act.num, NULL));
   return gather_add(&c->corner, c->act.place, grad);
 }
 
@@ -64,5 +64,5 @@ loom_status pair_hessian(const pair_energy *p, const loom_step *s, loom_buf *x, 
   a.row = plug_rdwr(&m, out->row);
   a.col = plug_rdwr(&m, out->col);
   a.val = plug_rdwr(&m, out->val);
-  return cand_launch(c, &m, &p->k->hessian, &a, c->act.num, NULL);
+  return plug_launch(&m, &p->k->hessian, &a, c->act.num, NULL);
 }

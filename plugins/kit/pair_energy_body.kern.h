@@ -11,9 +11,9 @@ PAIR_SUM(PAIR(energy), a, i)
 {
   const cand_state *const s = &a->s;
   const int32_t c = a->list[i];
-  lk_real x[12], w[4], C[9], b[3];
+  lk_real x[12], w[4], b[3];
   if (s->kind[c] == LOOM_PAIR_VO) {
-    const lk_real f = cand_body(s, c, w, C);
+    const lk_real f = cand_body(s, c, w);
     PAIR_LAW(a->number, s->xi[c], PAIR(signed_square)(f), b);
     return b[0];
   }
@@ -25,9 +25,9 @@ PAIR_MAX(PAIR(strongest), a, i)
 {
   const cand_state *const s = &a->s;
   const int32_t c = a->list[i];
-  lk_real x[12], w[4], C[9], b[3];
+  lk_real x[12], w[4], b[3];
   if (s->kind[c] == LOOM_PAIR_VO) {
-    const lk_real f = cand_body(s, c, w, C);
+    const lk_real f = cand_body(s, c, w);
     PAIR_LAW(a->number, s->xi[c], PAIR(signed_square)(f), b);
     return LK_R(-2.0) * LK_FABS(f) * b[1] * lk_norm3(w);
   }
@@ -60,9 +60,9 @@ PAIR_KERNEL(PAIR(force), a, i)
   const cand_state *const s = &a->s;
   const int32_t c = a->list[i];
   int64_t at = a->at[c];
-  lk_real g[12], C[9], b[3];
+  lk_real g[12], b[3];
   if (s->kind[c] == LOOM_PAIR_VO) {
-    const lk_real f = cand_body(s, c, g, C);
+    const lk_real f = cand_body(s, c, g);
     PAIR_LAW(a->number, s->xi[c], PAIR(signed_square)(f), b);
     for (int k = 0; k < 3; ++k) a->force[3 * at + k] = LK_R(2.0) * b[1] * LK_FABS(f) * g[k];
     return;
@@ -81,8 +81,8 @@ PAIR_KERNEL(PAIR(force), a, i)
 /* With D = f |f|, and f's gradient g and Hessian C; H [3][3]. */
 LK_FN void PAIR(body_hessian)(const pair_args *a, lk_int c, lk_real *H)
 {
-  lk_real g[3], C[9], V[9], W[9], b[3];
-  const lk_real f = cand_body(&a->s, c, g, C);
+  lk_real g[3], V[9], W[9], b[3];
+  const lk_real f = cand_body(&a->s, c, g), *const C = cand_body_curve(&a->s, c);
   const lk_real side = f < LK_R(0.0) ? LK_R(-1.0) : LK_R(1.0);
   PAIR_LAW(a->number, a->s.xi[c], PAIR(signed_square)(f), b);
   const lk_real k = LK_R(4.0) * f * f * b[2] + LK_R(2.0) * b[1] * side;

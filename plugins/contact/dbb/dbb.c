@@ -52,13 +52,7 @@ static loom_status dbb_create(const loom_host *h, const loom_scene *sc, const lo
   return barrier_new(&p->b, h, sc, e, &given->base, &model, barrier_g2(0.5));
 }
 
-static void dbb_destroy(void *self)
-{
-  dbb *const p = self;
-  if (p == NULL) return;
-  barrier_free(&p->b);
-  free(p);
-}
+static void dbb_destroy(void *self) { free(self); }
 
 BARRIER_CALLBACKS(dbb)
 
@@ -84,7 +78,7 @@ static loom_status add_pairs(dbb *d, const loom_step *s, loom_buf *x, int64_t fi
                            .t = terms_from(&m, first, out),
                            .at = plug_read(&m, c->act.at),
                            .weight = d->weight};
-  return cand_launch(c, &m, &k_quad, &a, c->act.num, NULL);
+  return plug_launch(&m, &k_quad, &a, c->act.num, NULL);
 }
 
 static loom_status add_friction(dbb *d, const loom_step *s, loom_buf *x, int64_t first,
@@ -97,7 +91,7 @@ static loom_status add_friction(dbb *d, const loom_step *s, loom_buf *x, int64_t
   const dbb_drag_args a = {.f = fric_open(f, &m, s, x),
                            .t = terms_from(&m, first, out),
                            .at = plug_read(&m, f->corner.at)};
-  return cand_launch(c, &m, &k_drag, &a, f->num, NULL);
+  return plug_launch(&m, &k_drag, &a, f->num, NULL);
 }
 
 static loom_status dbb_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out)

@@ -47,11 +47,11 @@ LK_KERNEL_PLAIN(dbb_quad, a, i)
   const cand_state *const s = &a->p.s;
   const int32_t c = a->p.list[i];
   int64_t at = a->at[i];
-  lk_real x[12], w[4], g[12], C[9], k;
+  lk_real x[12], w[4], g[12], k;
   barrier_law law;
   barrier_law_distance(a->p.number[0], a->p.number[1], s->xi[c], &law);
   if (s->kind[c] == LOOM_PAIR_VO) {
-    const lk_real f = cand_body(s, c, g, C), b1 = barrier_slope(&law, f * f);
+    const lk_real f = cand_body(s, c, g), b1 = barrier_slope(&law, f * f);
     k = a->weight == DBB_WEIGHT_ENERGY ? barrier_weight(&law, f * f)
                                        : barrier_curvature_d(&law, f * f);
     for (int b = 0; b < 3; ++b) g[b] *= LK_R(2.0) * b1 * f;

@@ -37,13 +37,7 @@ static loom_status ipc_barrier_create(const loom_host *h, const loom_scene *sc, 
   return barrier_new(&p->b, h, sc, e, set, &model, unit);
 }
 
-static void ipc_barrier_destroy(void *self)
-{
-  ipc_barrier *const p = self;
-  if (p == NULL) return;
-  barrier_free(&p->b);
-  free(p);
-}
+static void ipc_barrier_destroy(void *self) { free(self); }
 
 BARRIER_CALLBACKS(ipc_barrier)
 

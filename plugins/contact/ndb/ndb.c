@@ -108,18 +108,14 @@ static loom_status ndb_create(const loom_host *h, const loom_scene *sc, const lo
                           {"weights of corners", LOOM_REAL, 0, &d->w},
                           {"normals", LOOM_REAL, 0, &d->normal},
                           {"points on bodies", LOOM_REAL, 0, &d->point},
+                          {"points at the start", LOOM_REAL, 0, &d->then},
+                          {"points now", LOOM_REAL, 0, &d->now},
                           {"limits of friction", LOOM_REAL, 0, &d->most}};
   LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
   return ndb_reset(d);
 }
 
-static void ndb_destroy(void *self)
-{
-  ndb *const d = self;
-  if (d == NULL) return;
-  cand_free(&d->c);
-  free(d);
-}
+static void ndb_destroy(void *self) { free(self); }
 
 /* ---- weights ------------------------------------------------------------------------------- */
 
@@ -181,7 +177,7 @@ static loom_status refresh_weights(ndb *d, const loom_step *s, int ageing)
                           .grow = set->growth,
                           .cap = age_cap(set),
                           .ageing = ageing};
-  return cand_launch(c, &m, &k_age, &a, c->m, NULL);
+  return plug_launch(&m, &k_age, &a, c->m, NULL);
 }
 
 /* ---- contacts ---------------------------------------------------------------------------------
@@ -211,12 +207,12 @@ static loom_status carry_over(ndb *d, const loom_pairs *pairs)
                              .force_old = plug_read(&m, d->force_old),
                              .kind = plug_read(&m, c->kind),
                              .obst = plug_read(&m, c->obst),
-                             .view = cand_open_views(c, &m),
+                             .friction = plug_read(&m, c->sc->body_friction),
                              .age = plug_write(&m, d->age),
                              .most = plug_write(&m, d->most),
                              .self_friction = (lk_real)d->set.self_friction,
                              .keep_age = d->filters >= 0 || d->set.carry};
-  return cand_launch(c, &m, &k_carry, &ca, c->m, NULL);
+  return plug_launch(&m, &k_carry, &ca, c->m, NULL);
 }
 
 static loom_status resize(ndb *d)
@@ -226,9 +222,9 @@ static loom_status resize(ndb *d)
   const struct {
     loom_buf *b;
     int64_t width;
-  } all[] = {{d->slip_obst, 1}, {d->w, 4},   {d->normal, 3}, {d->point, 3},
-             {d->most, 1},      {d->off, 1}, {d->share, 2},  {d->weight, 1},
-             {d->key, 1},       {d->age, 1}, {d->force, 1},  {d->from, 1}};
+  } all[] = {{d->slip_obst, 1}, {d->w, 4},    {d->normal, 3}, {d->point, 3}, {d->then, 3},
+             {d->now, 3},       {d->most, 1}, {d->off, 1},    {d->share, 2}, {d->weight, 1},
+             {d->key, 1},       {d->age, 1},  {d->force, 1},  {d->from, 1}};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
     LOOM_TRY(h->buf_resize(h, all[i].b, all[i].width * c->m));
   return LOOM_OK;
@@ -249,7 +245,9 @@ static loom_status freeze(ndb *d, const loom_step *s)
                              .off = plug_write(&m, d->off),
                              .share = plug_write(&m, d->share),
                              .targets = d->set.targets};
-  return cand_launch(c, &m, &k_freeze, &a, c->m, NULL);
+  LOOM_TRY(plug_launch(&m, &k_freeze, &a, c->m, NULL));
+  d->frozen = s->progress;
+  return fric_carry(c, d->slip_obst, d->point, c->m, d->frozen, 0.0, d->then);
 }
 
 /* Everything rests on x_feas: a bound keeps apart what is apart there, nothing more. */
@@ -290,7 +288,7 @@ static loom_status ndb_begin_step(void *self, const loom_step *s)
   LOOM_TRY(cand_bodies(&d->c));
   d->friction = d->set.self_friction > 0.0 || d->c.rough;
   d->num_old = d->c.m;
-  d->c.m = d->c.corner.count = 0;
+  d->c.m = d->c.corner.count = d->c.touch.num = 0;
   d->filters = -1;
   d->since = d->continuous = 0;
   d->c.asked = 0;

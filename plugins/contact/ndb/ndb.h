@@ -2,7 +2,7 @@
 #ifndef NDB_H
 #define NDB_H
 
-#include "kit/candidates.h"
+#include "kit/friction.h"
 #include "ndb.kern.h"
 
 typedef struct ndb_settings {
@@ -23,6 +23,7 @@ typedef struct ndb {
   int friction;                        /* 1: some coefficient is positive */
   loom_buf *slip_obst;                 /* i32 [m], of VO alone, else -1 */
   loom_buf *w, *normal, *point, *most; /* real [m][4], [m][3], [m][3], [m], see fric_state */
+  loom_buf *then, *now;                /* real [m][3] m, see fric_state */
   loom_buf *off, *share, *weight;      /* real [m], [m][2], [m] */
   loom_buf *key, *key_old;             /* u64 [m], [num_old] */
   loom_buf *age, *age_old;             /* i32 [m], [num_old] */
@@ -35,6 +36,7 @@ typedef struct ndb {
   double h_scale;     /* s, step it was found for; 0: none yet */
   int32_t filters;    /* loom_step.filters when contacts were frozen; -1: not in this step */
   double progress;    /* at which bodies stood then */
+  double frozen;      /* at which their points were found */
   int64_t since;      /* iterations since */
   int64_t continuous; /* continuous detections asked for in this step */
 } ndb;
@@ -47,8 +49,7 @@ loom_status ndb_hessian(void *self, const loom_step *s, loom_buf *x, int how, lo
 loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *out);
 /* ndb_repair.c */
 loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_buf *x);
-/* Maps what kernels read at x; `bare`: without weights, which are being written.  m is closed by
- * cand_close() or cand_launch(). */
+/* Maps what kernels read at x; `bare`: without weights, which are being written.  */
 ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare);
 /* Sum or maximum over the contacts at x. */
 loom_status ndb_reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, double *out);

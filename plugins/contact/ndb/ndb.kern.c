@@ -13,7 +13,7 @@ LK_KERNEL_PLAIN(ndb_key, a, c)
 LK_KERNEL_PLAIN(ndb_carry, a, c)
 {
   const int32_t kind = a->kind[c], from = a->from[c];
-  const lk_real mu = cand_is_body(kind) ? a->view[a->obst[c]].friction : a->self_friction;
+  const lk_real mu = cand_is_body(kind) ? a->friction[a->obst[c]] : a->self_friction;
   a->age[c] = from >= 0 && a->keep_age ? a->age_old[from] : 0;
   a->most[c] = from >= 0 ? mu * a->force_old[from] : LK_R(0.0);
 }
@@ -54,18 +54,15 @@ LK_FN void shares(const ndb_freeze_args *a, lk_int c, const lk_real *w, lk_real 
 LK_KERNEL_PLAIN(ndb_freeze, a, c)
 {
   const cand_state *const s = &a->s;
-  lk_real x[12], w[4] = {LK_R(1.0), LK_R(0.0), LK_R(0.0), LK_R(0.0)}, n[3], C[9], d;
+  lk_real x[12], w[4] = {LK_R(1.0), LK_R(0.0), LK_R(0.0), LK_R(0.0)}, n[3], d;
   lk_real p[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
   if (s->kind[c] == LOOM_PAIR_VO) {
-    obst_pose P;
-    d = cand_body(s, c, n, C);
+    d = cand_body(s, c, n);
     const lk_real inv = dist_inverse(lk_norm3(n));
     LK_LOAD3(x, s->x, s->v[4 * c]);
     for (int k = 0; k < 3; ++k) n[k] *= inv;
     a->off[c] = lk_dot3(n, x) - d + s->xi[c];
-    for (int k = 0; k < 3; ++k) x[k] -= d * n[k];
-    obst_pose_at(s->view + s->obst[c], s->progress, &P);
-    obst_to_body(&P, x, p);
+    for (int k = 0; k < 3; ++k) p[k] = x[k] - d * n[k];
   } else {
     d = LK_SQRT(cand_pair(s, c, x, w));
     dist_combine(x, w, n);
@@ -232,9 +229,9 @@ LK_REDUCE_MAX(ndb_strongest, a, c)
 
 LK_REDUCE_MAX(ndb_least_gap, a, c)
 {
-  lk_real x[12], w[4], C[9];
+  lk_real x[12], w[4];
   const lk_real d =
-      a->s.kind[c] == LOOM_PAIR_VO ? cand_body(&a->s, c, w, C) : LK_SQRT(cand_pair(&a->s, c, x, w));
+      a->s.kind[c] == LOOM_PAIR_VO ? cand_body(&a->s, c, w) : LK_SQRT(cand_pair(&a->s, c, x, w));
   return a->s.xi[c] - d;
 }
 

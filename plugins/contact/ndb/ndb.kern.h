@@ -43,10 +43,10 @@ typedef struct ndb_carry_args {         /* what new contacts take over from old 
   const int32_t *LK_RESTRICT age_old;   /* [m before] */
   const lk_real *LK_RESTRICT force_old; /* [m before] N */
   const int32_t *LK_RESTRICT kind;
-  const int32_t *LK_RESTRICT obst;   /* [m] obstacle or -1 */
-  const obst_view *LK_RESTRICT view; /* [num_obstacles] */
-  int32_t *LK_RESTRICT age;          /* [m] out */
-  lk_real *LK_RESTRICT most;         /* [m] N, out: mu times the normal force there was */
+  const int32_t *LK_RESTRICT obst;     /* [m] obstacle or -1 */
+  const lk_real *LK_RESTRICT friction; /* [num_obstacles] 1 */
+  int32_t *LK_RESTRICT age;            /* [m] out */
+  lk_real *LK_RESTRICT most;           /* [m] N, out: mu times the normal force there was */
   lk_real self_friction;
   int32_t keep_age;
 } ndb_carry_args;
@@ -58,7 +58,7 @@ typedef struct ndb_freeze_args {
   int32_t *LK_RESTRICT slip_obst;  /* [m] out: obst of VO, else -1 */
   lk_real *LK_RESTRICT w;          /* [m][4] out */
   lk_real *LK_RESTRICT normal;     /* [m][3] out */
-  lk_real *LK_RESTRICT point;      /* [m][3] out: of VO, in the body's frame */
+  lk_real *LK_RESTRICT point;      /* [m][3] m, out: of VO, on the body */
   lk_real *LK_RESTRICT off;        /* [m] out */
   lk_real *LK_RESTRICT share;      /* [m][2] out */
   int32_t targets;

@@ -14,17 +14,19 @@ ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int ba
 {
   candidates *const c = &d->c;
   const int bodies = LOOM_HAS(s, body1) && c->sc->num_body_verts > 0;
+  if (m->status == LOOM_OK && c->moving)
+    m->status = fric_carry(c, d->slip_obst, d->point, c->m, d->frozen, s->progress, d->now);
   return (ndb_state){.f = {.x = plug_read(m, x),
                            .x_start = plug_read(m, s->x_start),
                            .body0 = plug_read(m, bodies ? s->body0 : NULL),
                            .body1 = plug_read(m, bodies ? s->body1 : NULL),
                            .fixed = plug_read(m, c->sc->fixed),
-                           .view = cand_open_views(c, m),
                            .v = plug_read(m, c->v),
                            .obst = plug_read(m, d->slip_obst),
                            .w = plug_read(m, d->w),
                            .normal = plug_read(m, d->normal),
-                           .point = plug_read(m, d->point),
+                           .then = plug_read(m, d->then),
+                           .now = plug_read(m, c->moving ? d->now : d->then),
                            .most = plug_read(m, d->most),
                            .progress = (lk_real)s->progress,
                            .eps = (lk_real)(d->set.epsilon_v * s->h),
@@ -43,7 +45,7 @@ loom_status ndb_reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *
   candidates *const c = &d->c;
   plug_maps m = plug_maps_on(c->h, c->e);
   const ndb_sum_args a = {.s = ndb_open(d, &m, s, x, 0)};
-  LOOM_TRY(cand_launch(c, &m, k, &a, c->m, plug_write(&m, c->result)));
+  LOOM_TRY(plug_launch(&m, k, &a, c->m, plug_write(&m, c->result)));
   return plug_fetch(c->h, c->e, c->result, 1, out);
 }
 
@@ -55,7 +57,7 @@ static loom_status add_gradient(ndb *d, const loom_step *s, loom_buf *x, loom_bu
   const ndb_force_args a = {.s = ndb_open(d, &m, s, x, 0),
                             .at = plug_read(&m, c->corner.at),
                             .force = plug_write(&m, c->corner.force)};
-  LOOM_TRY(cand_launch(c, &m, &k_force, &a, c->m, NULL));
+  LOOM_TRY(plug_launch(&m, &k_force, &a, c->m, NULL));
   return gather_add(&c->corner, NULL, grad);
 }
 
@@ -91,7 +93,7 @@ static loom_status count(ndb *d, const loom_step *s, loom_buf *x, int square, in
                             .num = plug_read(&m, c->corner.num),
                             .count = plug_write(&m, c->act.count),
                             .square = square};
-  LOOM_TRY(cand_launch(c, &m, &k_count, &a, c->m, NULL));
+  LOOM_TRY(plug_launch(&m, &k_count, &a, c->m, NULL));
   return h->scan_i64(h, c->e, c->act.count, c->act.at, total);
 }
 
@@ -114,7 +116,7 @@ loom_status ndb_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out
                            .k = plug_rdwr(&m, out->k),
                            .p = plug_rdwr(&m, out->p),
                            .dir = plug_rdwr(&m, out->dir)};
-  return cand_launch(c, &m, &k_quad, &a, c->m, NULL);
+  return plug_launch(&m, &k_quad, &a, c->m, NULL);
 }
 
 loom_status ndb_hessian(void *self, const loom_step *s, loom_buf *x, int how, loom_blocks3 *out)
@@ -135,16 +137,17 @@ loom_status ndb_hessian(void *self, const loom_step *s, loom_buf *x, int how, lo
                               .row = plug_rdwr(&m, out->row),
                               .col = plug_rdwr(&m, out->col),
                               .val = plug_rdwr(&m, out->val)};
-  return cand_launch(c, &m, &k_hessian, &a, c->m, NULL);
+  return plug_launch(&m, &k_hessian, &a, c->m, NULL);
 }
 
 /* Smallest distance minus thickness of the contacts at x, m. */
 static loom_status least_gap(ndb *d, const loom_step *s, loom_buf *x, double *out)
 {
   candidates *const c = &d->c;
+  LOOM_TRY(cand_ask(c, x, s->progress));
   plug_maps m = plug_maps_on(c->h, c->e);
   const ndb_gap_args a = {.s = cand_open(c, &m, s, x, s->progress)};
-  LOOM_TRY(cand_launch(c, &m, &k_gap, &a, c->m, plug_write(&m, c->result)));
+  LOOM_TRY(plug_launch(&m, &k_gap, &a, c->m, plug_write(&m, c->result)));
   LOOM_TRY(plug_fetch(c->h, c->e, c->result, 1, out));
   *out = -*out;
   return LOOM_OK;

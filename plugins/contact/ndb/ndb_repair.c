@@ -25,7 +25,7 @@ static loom_status over_contacts(ndb *d, const loom_step *s, loom_buf *x, const 
   a->force = plug_rdwr(&m, c->corner.force);
   a->impulse = plug_rdwr(&m, d->impulse);
   a->inverse = plug_rdwr(&m, d->inverse);
-  return cand_launch(c, &m, k, a, c->m, NULL);
+  return plug_launch(&m, k, a, c->m, NULL);
 }
 
 /* What a kernel left in the corners, summed into `push`. */

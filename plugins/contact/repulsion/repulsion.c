@@ -58,13 +58,7 @@ static loom_status repulsion_create(const loom_host *h, const loom_scene *sc, co
 }
 
 /* The core frees the buffers. */
-static void repulsion_destroy(void *self)
-{
-  repulsion *const p = self;
-  if (p == NULL) return;
-  cand_free(&p->c);
-  free(p);
-}
+static void repulsion_destroy(void *self) { free(self); }
 
 /* The state was changed from outside: forget what was found. */
 static loom_status repulsion_reset(void *self)
