@@ -1,5 +1,9 @@
 """What adaptive contact linearization costs and what it gets wrong, beside the exact force."""
 
+import dataclasses
+import pathlib
+
+import h5py
 import numpy as np
 
 from loompy.experiment import Bar, Experiment, FigureError, NotMeasured, plain_axes
@@ -23,20 +27,43 @@ PIECES = {"scarf": ("knit.ini", "grid", 3240, 3240, 0.46, 8.2, 5.0),
 PHASES = ("detect", "points", "coalesce", "models", "rebuild", "gather")
 
 
-def table(path, columns):
-    """Lines of a statistics file; a broken run may have left a part of one."""
-    rows = [line.split() for line in open(path)]
-    return np.array([[float(w) for w in r] for r in rows if len(r) == columns])
+@dataclasses.dataclass
+class Result:
+    """One run: its log, a row of plugins' numbers per step, processor times of a step's contact."""
+    path: pathlib.Path
+    steps: np.ndarray  # rows of /steps_extra
+    grid: str  # how the config calls detection
+    seconds: dict  # {phase: [steps]}, s
+
+    def column(self, name, of="contact.yarns"):
+        return self.steps[f"{of}.{name}"]
 
 
 def run(experiment, name, config="knit.ini", grid="grid", **sets):
-    """(log, statistics of detection, of contact) of one run; grid: how the config calls detection."""
-    stats = {f"collision.{grid}.stats": f"out/{name}.grid", "contact.yarns.stats": f"out/{name}.contact"}
+    """grid: how the config calls detection."""
     keys = {k.replace("__", "."): v for k, v in sets.items()}
-    path = experiment.run(name, config, stats | keys)
-    exact = keys.get("contact.yarns.plugin") == "yarn_penalty"
-    return (path, table(experiment.out / f"{name}.grid", 6),
-            table(experiment.out / f"{name}.contact", 3 if exact else 13))
+    path = experiment.run(name, config, keys)
+    with Log(path) as log:
+        steps, cpu = log.table("steps_extra"), log.sections("t_cpu")
+    seconds = {"detect": cpu[f"collision.{grid}/search"]}
+    if keys.get("contact.yarns.plugin") == "yarn_penalty":
+        seconds["force"] = cpu["contact.yarns/index"] + cpu["contact.yarns/force"]
+    else:
+        seconds |= {phase: cpu[f"contact.yarns/{phase}"] for phase in PHASES[1:]}
+    return Result(path, steps, grid, seconds)
+
+
+def sets_at_end(path):
+    """Rows of acl_set (plugins/contact/acl/acl.h) of the run's last checkpoint: sets that live."""
+    row = np.dtype({"names": ["range", "state", "pairs", "updates"],
+                    "formats": [("<i4", 4), "<i4", "<i4", "<i8"],
+                    "offsets": [0, 120, 124, 136], "itemsize": 144})
+    with h5py.File(pathlib.Path(path).with_suffix(".check.h5"), "r") as check:
+        data = check["contact.yarns/acl sets"][:]
+    if data.size % row.itemsize:
+        raise FigureError(f"{path}: the sets of its checkpoint have another layout; see acl.h")
+    rows = data.view(row)
+    return rows[rows["state"] != 0]
 
 
 def scarf(experiment, tau, rows=54, loops=60):
@@ -51,16 +78,14 @@ def scarf(experiment, tau, rows=54, loops=60):
 
 def phase_ms(result):
     """Processor time of a step's contact phase, ms: detection, then what contact tells apart."""
-    _, grid, contact = result
-    first = 2 if contact.shape[1] == 3 else 8
-    return 1e3 * np.r_[grid[-STEADY:, 5].mean(), contact[-STEADY:, first:].mean(axis=0)]
+    return 1e3 * np.array([s[-STEADY:].mean() for s in result.seconds.values()])
 
 
 def overall_ms(result):
     """A whole step but for measuring and logging, ms.  Wall times of a shared machine say nothing by
     themselves, but all phases of a run share them: their ratio scales the contact's processor time.
     """
-    with Log(result[0]) as log:
+    with Log(result.path) as log:
         steps = log.table("steps")[-STEADY:]
     left_out = ("t_measure", "t_log", "t_total")
     names = [c for c in steps.dtype.names if c.startswith("t_") and c not in left_out]
@@ -68,9 +93,9 @@ def overall_ms(result):
     return phase_ms(result).sum() * sum(steps[c].sum() for c in names) / contact
 
 
-def update_share(contact):
-    live = contact[-STEADY:, 1] > 0
-    return 100.0 * (contact[-STEADY:, 2][live] / contact[-STEADY:, 1][live]).mean()
+def update_share(result):
+    sets, built = result.column("sets")[-STEADY:], result.column("built")[-STEADY:]
+    return 100.0 * (built[sets > 0] / sets[sets > 0]).mean()
 
 
 def summary(experiment):
@@ -81,7 +106,7 @@ def summary(experiment):
     for tau in TAUS:
         result = scarf(experiment, tau)
         ms = phase_ms(result).sum()
-        rows.append((tau, result[2][-STEADY:, 1].mean(), update_share(result[2]), ms,
+        rows.append((tau, result.column("sets")[-STEADY:].mean(), update_share(result), ms,
                      *(e / ms for e in exact), whole / overall_ms(result)))
     return exact, rows
 
@@ -142,8 +167,9 @@ def sizes(experiment):
         ms = [phase_ms(r).sum() for r in (exact, models)]
         beside = "" if paper[0] is None else (
             f"{paper[0]:13d}{paper[1]:7.2f} %{paper[2]:8.1f}x{paper[3]:8.1f}x")
-        lines.append(f"{name:8}{loops:8d}{models[2][-STEADY:, 1].mean():8.0f}"
-                     f"{update_share(models[2]):12.2f} %{ms[0]:8.1f}{ms[1]:8.1f}{ms[0] / ms[1]:8.2f}x"
+        sets = models.column("sets")[-STEADY:].mean()
+        lines.append(f"{name:8}{loops:8d}{sets:8.0f}"
+                     f"{update_share(models):12.2f} %{ms[0]:8.1f}{ms[1]:8.1f}{ms[0] / ms[1]:8.2f}x"
                      f"{overall_ms(exact) / overall_ms(models):8.2f}x |{beside}")
     experiment.keep_text("acl-sizes", lines)
     figure, axes = plain_axes(1, 1)
@@ -154,7 +180,7 @@ def sizes(experiment):
     axes.set(xlabel="loops", ylabel="processor time of a step's contact (ms)")
     axes.legend()
     experiment.save(figure, "acl-sizes", keep=True)
-    blanket, _, _ = piece(experiment, "afghan", contact__yarns__tolerance=0.04)
+    blanket = piece(experiment, "afghan", contact__yarns__tolerance=0.04).path
     picture(experiment, blanket, "acl-afghan", angles=(-60, 40), zoom=1.35)
 
 
@@ -180,8 +206,8 @@ def breakdown(experiment):
 
 
 def zoo(experiment):
-    path, _, _ = scarf(experiment, 0.04)
-    sets = np.loadtxt(experiment.out / "knit_54x60_0.04.contact.sets", ndmin=2)
+    path = scarf(experiment, 0.04).path
+    sets = sets_at_end(path)["range"]
     with Log(path) as log:
         y = curve_points(log, np.array(log.frame(log.num_frames - 1)))
     near, _ = near_pairs(y, 2 * RADIUS)
@@ -204,9 +230,9 @@ def zoo(experiment):
 def drops(experiment):
     """Final frames and distances from the exact run, for all tolerances."""
     logs = {"exact": run(experiment, "drop_exact", "drop.ini", contact__yarns__plugin="yarn_penalty",
-                         collision__grid__search="grid")[0]}
+                         collision__grid__search="grid").path}
     for tau in TAUS:
-        logs[tau] = run(experiment, f"drop_{tau}", "drop.ini", contact__yarns__tolerance=tau)[0]
+        logs[tau] = run(experiment, f"drop_{tau}", "drop.ini", contact__yarns__tolerance=tau).path
     frames = {}
     for key, path in logs.items():
         with Log(path) as log:
@@ -232,18 +258,18 @@ def compare(experiment):
 
 
 def balls(experiment):
-    """Logs of the piece that balls hit, and of the same one with the balls too high to reach it."""
-    return (run(experiment, "balls", "balls.ini")[0],
-            run(experiment, "no_balls", "balls.ini", body__ball__position="0 0.005 1")[0])
+    """Runs of the piece that balls hit, and of the same one with the balls too high to reach it."""
+    return (run(experiment, "balls", "balls.ini"),
+            run(experiment, "no_balls", "balls.ini", body__ball__position="0 0.005 1"))
 
 
 def built_at(path, count):
     """Models built in a whole run for each of `count` vertices: of the sets that have it."""
     paint = np.zeros(count)
-    for a, b, c, d, built, *_ in np.loadtxt(path, ndmin=2).astype(int):
-        for lo, hi in ((a, b), (c, d)):
+    for row in sets_at_end(path):
+        for lo, hi in row["range"].reshape(2, 2):
             ids = slice(lo // POINTS, hi // POINTS + 2)
-            paint[ids] = np.maximum(paint[ids], built)
+            paint[ids] = np.maximum(paint[ids], row["updates"])
     return paint
 
 
@@ -254,12 +280,11 @@ def updates(experiment):
 
     from loompy.view import View
 
-    path, _ = balls(experiment)
+    results = balls(experiment)
     figure, axes = plain_axes(1, 2, width=5.0, height=4.0)
-    with Log(path) as log:
+    with Log(results[0].path) as log:
         count = len(log.scene("mass"))
-        with_hits, without = (built_at(experiment.out / f"{name}.contact.sets", count)
-                              for name in ("balls", "no_balls"))
+        with_hits, without = (built_at(result.path, count) for result in results)
         paint = np.maximum(with_hits - without, 0)
         last = log.num_frames - 1
         scene = View(log, [last], (800, 640), (-60, 38), zoom=1.15, lamps=0)
@@ -269,11 +294,10 @@ def updates(experiment):
     scale = matplotlib.cm.ScalarMappable(
         matplotlib.colors.Normalize(0, np.quantile(paint, 0.99)), "YlOrRd")
     figure.colorbar(scale, ax=axes[0], label="models built beyond those without hits", shrink=0.8)
-    for name, label, colour in (("balls", "balls hit", "#D55E00"), ("no_balls", "no hits", "#0072B2")):
-        steps = table(experiment.out / f"{name}.contact", 13)
-        share = 100 * steps[:, 2] / np.maximum(steps[:, 1], 1)
+    for result, label, colour in zip(results, ("balls hit", "no hits"), ("#D55E00", "#0072B2")):
+        share = 100 * result.column("built") / np.maximum(result.column("sets"), 1)
         mean = np.convolve(share, np.ones(20) / 20, "valid")
-        axes[1].semilogy(1e3 * (steps[19:, 0] + 1) / 16200, mean, color=colour, label=label)
+        axes[1].semilogy(1e3 * (result.steps["step"][19:] + 1) / 16200, mean, color=colour, label=label)
     axes[1].legend()
     axes[1].set(xlabel="time (ms)", ylabel="models built per step (%), mean of 20", ylim=(0.05, 100))
     experiment.save(figure, "acl-updates", keep=True)
@@ -341,12 +365,10 @@ def scarf_run(experiment):
 
 
 def built_share(log):
-    """Times and the share of models built anew in the steps that were measured, %."""
-    rows = log.table("iters_extra")
-    rows = rows[rows["k"] == rows["k"].max()]
-    time = dict(zip(log.table("steps")["step"], log.table("steps")["time"]))
+    """Times and the share of models built anew in every 540th step, %."""
+    rows, every = log.table("steps_extra"), slice(539, None, 540)
     share = 100 * rows["contact.yarns.built"] / np.maximum(rows["contact.yarns.sets"], 1)
-    return np.array([time[k] for k in rows["step"]]), share
+    return log.table("steps")["time"][every], share[every]
 
 
 def scarf_figure(experiment):
@@ -412,12 +434,14 @@ def bars(experiment):
     out.append(Bar("contact phase of exact (cells) over tau 0.04", at[4], 2, least=True))
     out.append(Bar("contact phase of exact (BVH) over tau 0.04", at[5], 2, least=True))
     out.append(Bar("overall step of exact (cells) over tau 0.04", at[7], 1.5, least=True))
-    g = scarf(experiment, 0.04)[1][-STEADY:]
-    out.append(Bar("entries examined per step", 100 * (g[:, 2] / g[:, 1]).mean(), 15, "%"))
-    out.append(Bar("entries processed per step", 100 * (g[:, 3] / g[:, 1]).mean(), 1, "%"))
+    result = scarf(experiment, 0.04)
+    tracked, examined, processed = (result.column(name, "collision.grid")[-STEADY:]
+                                    for name in ("tracked", "examined", "processed"))
+    out.append(Bar("entries examined per step", 100 * (examined / tracked).mean(), 15, "%"))
+    out.append(Bar("entries processed per step", 100 * (processed / tracked).mean(), 1, "%"))
     out.append(Bar("exponent of contact time in loops, 40 to 54,000",
                    power_law(experiment, 0.04)[2], 1.15))
-    drop = run(experiment, "drop_0.04", "drop.ini", contact__yarns__tolerance=0.04)[0]
+    drop = run(experiment, "drop_0.04", "drop.ini", contact__yarns__tolerance=0.04).path
     out += knit_bars("small scarf on the floor", drop) + sack_bars(experiment)
     return kernel_bars(experiment) + out + scarf_if_there(experiment)
 

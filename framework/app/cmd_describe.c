@@ -86,6 +86,7 @@ static void json_params(const loom_param *params, uint32_t count, int *num)
     const loom_param *const p = &params[i];
     const int number = p->type == LOOM_P_REAL || p->type == LOOM_P_INT || p->type == LOOM_P_VEC3;
     int first = 1;
+    if (p->flags & LOOM_P_GONE) continue;
     printf((*num)++ > 0 ? ",\n    {" : "\n    {");
     json_member(stdout, &first, "key", p->key);
     json_member(stdout, &first, "type", types[p->type]);
@@ -144,6 +145,20 @@ static void find_abilities(const loom_plugin *p, abilities *a)
   fit_pair_names(pairs, a->pairs, sizeof a->pairs);
 }
 
+static void json_columns(const char *member, const loom_column *all, uint32_t num)
+{
+  printf(", \"%s\": [", member);
+  for (uint32_t i = 0; i < num; ++i) {
+    int first = 1;
+    printf(i > 0 ? ", {" : "{");
+    json_member(stdout, &first, "name", all[i].name);
+    json_member(stdout, &first, "unit", all[i].unit);
+    json_member(stdout, &first, "doc", all[i].doc);
+    printf("}");
+  }
+  printf("]");
+}
+
 static void json_describe(const reg_entry *e)
 {
   const loom_plugin *const p = e->plugin;
@@ -157,16 +172,10 @@ static void json_describe(const reg_entry *e)
   json_list(stdout, &first, "pairs", a.pairs);
   printf(", \"params\": [");
   json_params(p->params, p->num_params, &num);
-  printf("], \"columns\": [");
-  for (uint32_t i = 0; i < p->num_columns; ++i) {
-    first = 1;
-    printf(i > 0 ? ", {" : "{");
-    json_member(stdout, &first, "name", p->columns[i].name);
-    json_member(stdout, &first, "unit", p->columns[i].unit);
-    json_member(stdout, &first, "doc", p->columns[i].doc);
-    printf("}");
-  }
-  printf("]}");
+  printf("]");
+  json_columns("columns", p->columns, p->num_columns);
+  json_columns("step_columns", p->step_columns, p->num_step_columns);
+  printf("}");
 }
 
 /* ---- text --------------------------------------------------------------------------------------
@@ -185,6 +194,17 @@ static void print_solver(const loom_solver_ops *o)
              o->trial == LOOM_TRIAL_POINT ? "leaves a trial point" : "leaves a search direction");
   if (o->max_outer > 0) printf("  %-10s at most %d outer iterations\n", "", (int)o->max_outer);
   print_line("filter", when[o->filter_when]);
+}
+
+static void print_columns(const loom_plugin *p, const char *table, const loom_column *all,
+                          uint32_t num)
+{
+  static const char *const behind[LOOM_NUM_KINDS] = {
+      "", ", behind the name of the section (collision.NAME.)",
+      ", behind the name of the section (contact.NAME.)"};
+  if (num > 0) printf("log columns in /%s%s:\n", table, behind[p->kind]);
+  for (uint32_t i = 0; i < num; ++i)
+    printf("  %-16s %-6s %s\n", all[i].name, all[i].unit, all[i].doc);
 }
 
 static void print_plugin(const reg_entry *e)
@@ -208,11 +228,8 @@ static void print_plugin(const reg_entry *e)
   }
   printf("parameters in %s:\n", where[p->kind]);
   cfg_describe(p->params, p->num_params, stdout);
-  if (p->num_columns > 0)
-    printf("log columns in /iters_extra%s:\n",
-           p->kind == LOOM_KIND_CONTACT ? ", behind the name of the section (contact.NAME.)" : "");
-  for (uint32_t i = 0; i < p->num_columns; ++i)
-    printf("  %-16s %-6s %s\n", p->columns[i].name, p->columns[i].unit, p->columns[i].doc);
+  print_columns(p, "iters_extra", p->columns, p->num_columns);
+  print_columns(p, "steps_extra", p->step_columns, p->num_step_columns);
 }
 
 static void print_section(const section *s)

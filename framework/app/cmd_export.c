@@ -13,7 +13,7 @@ static const char usage[] =
     "  tubes     yarns as triangles, one OBJ file per frame\n"
     "  vtk       one file per frame, NAME.vtk.series and NAME.xdmf (which reads the frames\n"
     "            from the log itself); ParaView opens either\n"
-    "  csv       steps.csv, iters.csv, iters_extra.csv, inner.csv\n"
+    "  csv       steps.csv, steps_extra.csv, iters.csv, iters_extra.csv, inner.csv\n"
     "Numbers are written so that they read back as the same doubles.\n"
     "  -o, --output DIR  where to, made if missing; default: NAME-FORMAT beside the log\n"
     "  --frames A:B      frames A to B, both included; also N, A:, :B and last\n";

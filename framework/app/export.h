@@ -39,7 +39,7 @@ loom_status export_tubes(loom_err *err, const export_scene *s, const export_fram
 loom_status export_load_yarns(loom_err *err, export_scene *s);
 /* DIR/STEM.vtk.series and DIR/STEM.xdmf: what ParaView opens as a whole. */
 loom_status export_series(loom_err *err, const export_scene *s, const double *times);
-/* DIR/steps.csv, iters.csv, iters_extra.csv, inner.csv */
+/* DIR/steps.csv, steps_extra.csv, iters.csv, iters_extra.csv, inner.csv */
 loom_status export_csv(loom_err *err, const export_scene *s);
 
 #endif

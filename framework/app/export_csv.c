@@ -69,10 +69,11 @@ static loom_status put_table(loom_err *err, const export_scene *s, csv_table *t)
 
 loom_status export_csv(loom_err *err, const export_scene *s)
 {
-  const char *const names[] = {"steps", "iters", "iters_extra", "inner"};
+  const char *const names[] = {"steps", "steps_extra", "iters", "iters_extra", "inner"};
   loom_status status = LOOM_OK;
-  for (int i = 0; i < 4 && status == LOOM_OK; ++i) {
+  for (int i = 0; i < (int)(sizeof names / sizeof *names) && status == LOOM_OK; ++i) {
     csv_table t = {.name = names[i], .num_columns = h5read_num_columns(s->r, names[i])};
+    if (t.num_columns < 0 && strcmp(names[i], "steps_extra") == 0) continue; /* of an older loom */
     if (t.num_columns < 1 || t.num_columns > MAX_COLUMNS)
       return err_set(err, LOOM_E_IO, "%s: has no usable /%s: the file is damaged", s->log_path,
                      names[i]);

@@ -251,6 +251,14 @@ loom_status cfg_bind(loom_err *err, const cfg_section *s, const loom_param *para
     const loom_param *const p = &params[i];
     loom_err why = {0};
     value v = {0};
+    if (p->flags & LOOM_P_GONE) {
+      cfg_entry *const e = cfg_entry_find(s, p->key);
+      if (e == NULL) continue;
+      e->used = 1;
+      cfg_report(err, &problems, "%s: the key is no more; %s",
+                 cfg_place(s, p->key, place, sizeof place), p->doc);
+      continue;
+    }
     const loom_status st = get_value(&why, s, p, &v);
     if (st != LOOM_OK && st != LOOM_E_CONFIG)
       return err_set(err, st, "%s: %s", cfg_place(s, p->key, place, sizeof place), why.text);
@@ -284,7 +292,7 @@ static void report_key(loom_err *err, int *problems, const cfg_section *s, const
   char place[CFG_PLACE_MAX], list[256] = "";
   for (int t = 0; t < u->num_tables; ++t)
     for (uint32_t i = 0; i < u->tables[t].num && n < NAMES_MAX; ++i)
-      names[n++] = u->tables[t].params[i].key;
+      if (!(u->tables[t].params[i].flags & LOOM_P_GONE)) names[n++] = u->tables[t].params[i].key;
   for (int i = 0; i < u->num_asked && n < NAMES_MAX; ++i) names[n++] = u->asked[i];
   cfg_place(s, e->key, place, sizeof place);
 

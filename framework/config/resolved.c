@@ -192,6 +192,7 @@ void cfg_describe(const loom_param *params, uint32_t num_params, void *out)
   char def[CFG_LINE_MAX], range[128];
   int w[3] = {3, 7, 5};
   for (uint32_t i = 0; i < num_params; ++i) {
+    if (params[i].flags & LOOM_P_GONE) continue;
     const char *const d = cfg_default_text(&params[i], def, sizeof def);
     w[0] = widest(w[0], params[i].key);
     w[1] = widest(w[1], d != NULL ? d : "required");
@@ -205,6 +206,7 @@ void cfg_describe(const loom_param *params, uint32_t num_params, void *out)
     fprintf(f, "  %-*s  %-*s  %-*s  %s\n", w[0], "key", w[1], "default", w[2], "range", "unit");
   for (uint32_t i = 0; i < num_params; ++i) {
     const loom_param *const p = &params[i];
+    if (p->flags & LOOM_P_GONE) continue;
     const char *const d = cfg_default_text(p, def, sizeof def);
     fprintf(f, "  %-*s  %-*s  %-*s  %s\n", w[0], p->key, w[1], d == NULL ? "required" : d, w[2],
             range_text(p, range, sizeof range), p->unit != NULL ? p->unit : "1");

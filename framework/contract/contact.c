@@ -98,6 +98,7 @@ void ct_contact_metrics(const ct_plugin *p)
   for (int k = 0; k < COLUMNS; ++k) extra[k] = NAN;
   loom_contact_metrics m = {.struct_size = sizeof m, .extra = extra};
   instance *const in = &r->contact[0].in;
+  if (in->plugin->ops.contact->metrics == NULL) ct_skip("it has no metrics");
   CT_ASSERT(in->plugin->ops.contact->metrics(in->self, &r->st, &m) == LOOM_OK, "%s", t.err.text);
   CT_ASSERT(m.active >= 0 && m.active <= r->contact[0].pairs.count, "%lld of %lld pairs active",
             (long long)m.active, (long long)r->contact[0].pairs.count);

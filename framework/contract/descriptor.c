@@ -82,28 +82,38 @@ static void check_param(const char *plugin, const loom_param *q)
   }
 }
 
+static void expect_columns(const char *plugin, const loom_column *all, uint32_t num)
+{
+  for (uint32_t i = 0; i < num; ++i) {
+    expect_text(plugin, "column name", all[i].name);
+    expect_text(plugin, "column unit", all[i].unit);
+    expect_text(plugin, "column doc", all[i].doc);
+  }
+}
+
 void ct_descriptor_tables(const ct_plugin *p)
 {
   registry *reg;
   const loom_plugin *d = ct_load(p, &reg);
   for (uint32_t i = 0; i < d->num_params; ++i) {
     const loom_param *q = &d->params[i];
+    if (q->flags & LOOM_P_GONE) {
+      expect_text(d->name, "doc of a key that is gone", q->doc);
+      continue;
+    }
     const size_t end = q->offset + member_size(q->type);
     check_param(d->name, q);
     CT_ASSERT(end <= d->settings_size, "%s.%s: outside the settings", d->name, q->key);
     for (uint32_t j = 0; j < i; ++j) {
       const loom_param *o = &d->params[j];
       CT_ASSERT(strcmp(o->key, q->key) != 0, "%s.%s: twice", d->name, q->key);
+      if (o->flags & LOOM_P_GONE) continue;
       CT_ASSERT(end <= o->offset || o->offset + member_size(o->type) <= q->offset,
                 "%s: %s and %s share memory", d->name, o->key, q->key);
     }
   }
-  CT_ASSERT(d->num_columns == 0 || d->kind != LOOM_KIND_COLLISION, "columns are not for these");
-  for (uint32_t i = 0; i < d->num_columns; ++i) {
-    expect_text(d->name, "column name", d->columns[i].name);
-    expect_text(d->name, "column unit", d->columns[i].unit);
-    expect_text(d->name, "column doc", d->columns[i].doc);
-  }
+  expect_columns(d->name, d->columns, d->num_columns);
+  expect_columns(d->name, d->step_columns, d->num_step_columns);
   registry_close(reg);
 }
 
@@ -112,36 +122,28 @@ void ct_descriptor_members(const ct_plugin *p)
 {
   registry *reg;
   const loom_plugin *d = ct_load(p, &reg);
-  const loom_solver_ops *s = d->ops.solver;
-  const loom_collision_ops *c = d->ops.collision;
-  const loom_contact_ops *k = d->ops.contact;
-  switch (d->kind) {
-  case LOOM_KIND_SOLVER:
-    CT_ASSERT(s->create != NULL && s->destroy != NULL && s->begin_step != NULL,
-              "create, destroy or begin_step is missing");
-    CT_ASSERT(s->iterate != NULL, "iterate is missing");
-    CT_ASSERT(s->trial == LOOM_TRIAL_POINT || s->trial == LOOM_TRIAL_DIRECTION, "trial is %d",
-              s->trial);
-    break;
-  case LOOM_KIND_COLLISION:
-    CT_ASSERT(c->create != NULL && c->destroy != NULL && c->begin_step != NULL,
-              "create, destroy or begin_step is missing");
-    CT_ASSERT(c->detect != NULL, "detect is missing");
-    if (c->provides & (LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX))
-      CT_ASSERT(c->max_step != NULL, "it provides a step bound");
-    break;
-  default:
-    CT_ASSERT(k->create != NULL && k->destroy != NULL && k->begin_step != NULL,
-              "create, destroy or begin_step is missing");
-    CT_ASSERT(k->plan != NULL && k->update != NULL && k->metrics != NULL,
-              "plan, update or metrics is missing");
-    if (k->provides & LOOM_CONT_GRADIENT) CT_ASSERT(k->eval != NULL, "it provides a gradient");
-    if (k->provides & LOOM_CONT_HESSIAN) CT_ASSERT(k->hessian != NULL, "it provides a Hessian");
-    if (k->provides & LOOM_CONT_QUAD) CT_ASSERT(k->quad != NULL, "it provides a quadratic form");
-    if (k->provides & LOOM_CONT_QUAD_ISO)
-      CT_ASSERT(k->provides & LOOM_CONT_QUAD, "LOOM_CONT_QUAD_ISO goes with LOOM_CONT_QUAD");
-    if (k->provides & LOOM_CONT_RESOLVE) CT_ASSERT(k->resolve != NULL, "it corrects positions");
-    if (k->provides & LOOM_CONT_VELOCITY) CT_ASSERT(k->velocity != NULL, "it corrects velocity");
+#define THERE(member) CT_ASSERT(o->member != NULL, "%s is missing", #member)
+#define WITH(name, bit, words, member) \
+  CT_ASSERT(!(o->provides & (name)) || o->member != NULL, "%s is missing: " words, #member);
+  if (d->kind == LOOM_KIND_SOLVER) {
+    const loom_solver_ops *const o = d->ops.solver;
+    THERE(create);
+    THERE(destroy);
+    THERE(iterate);
+    CT_ASSERT(o->trial == LOOM_TRIAL_POINT || o->trial == LOOM_TRIAL_DIRECTION, "trial is %d",
+              o->trial);
+  } else if (d->kind == LOOM_KIND_COLLISION) {
+    const loom_collision_ops *const o = d->ops.collision;
+    THERE(create);
+    THERE(destroy);
+    LOOM_COLLISION_CAPS(WITH)
+  } else {
+    const loom_contact_ops *const o = d->ops.contact;
+    THERE(create);
+    THERE(destroy);
+    LOOM_CONTACT_CAPS(WITH)
+    if (o->provides & LOOM_CONT_QUAD_ISO)
+      CT_ASSERT(o->provides & LOOM_CONT_QUAD, "LOOM_CONT_QUAD_ISO goes with LOOM_CONT_QUAD");
   }
   registry_close(reg);
 }

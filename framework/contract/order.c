@@ -30,8 +30,8 @@ static void misuse_solver(run *r, instance *in)
     survived(r, o->contact_changed(in->self, &r->st, LOOM_CHANGED_PATTERN), "contact_changed");
   if (o->end_step != NULL) survived(r, o->end_step(in->self, &r->st), "end_step");
   survived(r, o->iterate(in->self, &r->st, &it), "iterate");
-  survived(r, o->begin_step(in->self, &r->st), "begin_step");
-  survived(r, o->begin_step(in->self, &r->st), "begin_step");
+  if (o->begin_step != NULL) survived(r, o->begin_step(in->self, &r->st), "begin_step");
+  if (o->begin_step != NULL) survived(r, o->begin_step(in->self, &r->st), "begin_step");
 }
 
 static void misuse_collision(run *r, instance *in)
@@ -48,14 +48,14 @@ static void misuse_collision(run *r, instance *in)
                         .progress1 = 1};
   loom_bound b = {.struct_size = sizeof b};
   if (o->end_step != NULL) survived(r, o->end_step(in->self, &r->st), "end_step");
-  if (r->num_contact > 0) {
+  if (r->num_contact > 0 && o->detect != NULL) {
     out->count = 0;
     survived(r, o->detect(in->self, &r->st, &q, out), "detect");
     out->count = 0;
   }
   if (o->max_step != NULL)
     survived(r, o->max_step(in->self, &r->st, r->st.x, r->st.x, &b), "max_step");
-  survived(r, o->begin_step(in->self, &r->st), "begin_step");
+  if (o->begin_step != NULL) survived(r, o->begin_step(in->self, &r->st), "begin_step");
 }
 
 static void misuse_contact(run *r, instance *in)
@@ -67,7 +67,7 @@ static void misuse_contact(run *r, instance *in)
   loom_query q = {.struct_size = sizeof q, .kinds = o->pair_kinds, .x0 = r->st.x, .x1 = r->st.x};
   uint32_t changed = 0;
   double energy = 0.0, dissipation = 0.0;
-  survived(r, o->metrics(in->self, &r->st, &m), "metrics");
+  if (o->metrics != NULL) survived(r, o->metrics(in->self, &r->st, &m), "metrics");
   if (o->end_step != NULL) survived(r, o->end_step(in->self, &r->st), "end_step");
   if (o->velocity != NULL) survived(r, o->velocity(in->self, &r->st), "velocity");
   if (o->eval != NULL)
@@ -75,10 +75,11 @@ static void misuse_contact(run *r, instance *in)
   if (o->quad != NULL) survived(r, o->quad(in->self, &r->st, r->st.x, &r->contact[0].quad), "quad");
   if (o->resolve != NULL)
     survived(r, o->resolve(in->self, &r->st, r->st.x, r->st.trial), "resolve");
-  survived(r, o->plan(in->self, &r->st, &q), "plan");
-  survived(r, o->update(in->self, &r->st, &r->contact[0].pairs, LOOM_AFTER_ACCEPT, &changed),
-           "update");
-  survived(r, o->begin_step(in->self, &r->st), "begin_step");
+  if (o->plan != NULL) survived(r, o->plan(in->self, &r->st, &q), "plan");
+  if (o->update != NULL)
+    survived(r, o->update(in->self, &r->st, &r->contact[0].pairs, LOOM_AFTER_ACCEPT, &changed),
+             "update");
+  if (o->begin_step != NULL) survived(r, o->begin_step(in->self, &r->st), "begin_step");
 }
 
 void ct_life_wrong_order(const ct_plugin *p)

@@ -107,7 +107,8 @@ static loom_status check_param(loom_err *err, const loom_plugin *p, uint32_t i)
 {
   const loom_param *const q = &p->params[i];
   const size_t size = param_size(q->type);
-  const uint32_t flags = LOOM_P_OPEN_MIN | LOOM_P_OPEN_MAX | LOOM_P_NO_DEFAULT | LOOM_P_EXPERT;
+  const uint32_t flags =
+      LOOM_P_OPEN_MIN | LOOM_P_OPEN_MAX | LOOM_P_NO_DEFAULT | LOOM_P_EXPERT | LOOM_P_GONE;
   if (!valid_name(q->key))
     REFUSE(err, "parameter %u: the key '%s' is not of the form [a-z][a-z0-9_]*", i,
            q->key != NULL ? q->key : "(null)");
@@ -119,6 +120,7 @@ static loom_status check_param(loom_err *err, const loom_plugin *p, uint32_t i)
   if (q->flags & ~flags) REFUSE(err, "parameter '%s': unknown flags 0x%x", q->key, q->flags);
   if (q->unit == NULL || !filled(q->doc))
     REFUSE(err, "parameter '%s': unit or description is missing", q->key);
+  if (q->flags & LOOM_P_GONE) return LOOM_OK;
   if (q->offset > p->settings_size || size > p->settings_size - q->offset)
     REFUSE(err, "parameter '%s': offset %llu lies outside the %u bytes of settings", q->key,
            (unsigned long long)q->offset, p->settings_size);
@@ -128,6 +130,7 @@ static loom_status check_param(loom_err *err, const loom_plugin *p, uint32_t i)
   for (uint32_t k = 0; k < i; ++k) {
     const loom_param *const o = &p->params[k];
     if (strcmp(o->key, q->key) == 0) REFUSE(err, "parameter '%s' stands twice", q->key);
+    if (o->flags & LOOM_P_GONE) continue;
     if (o->offset < q->offset + size && q->offset < o->offset + param_size(o->type))
       REFUSE(err, "parameters '%s' and '%s' overlap in the settings", o->key, q->key);
   }
@@ -136,55 +139,62 @@ static loom_status check_param(loom_err *err, const loom_plugin *p, uint32_t i)
   return q->type == LOOM_P_ENUM || q->type == LOOM_P_BOOL ? check_choice(err, q) : LOOM_OK;
 }
 
-static loom_status check_tables(loom_err *err, const loom_plugin *p)
+static loom_status check_columns(loom_err *err, const char *what, const loom_column *all,
+                                 uint32_t num)
 {
-  if (p->num_params > COUNT_MAX || p->settings_size > SETTINGS_MAX || p->num_columns > COUNT_MAX)
-    REFUSE(err, "%u parameters, %u bytes of settings, %u columns: more than %d, %d, %d",
-           p->num_params, p->settings_size, p->num_columns, COUNT_MAX, SETTINGS_MAX, COUNT_MAX);
-  if (p->num_params > 0 && p->params == NULL)
-    REFUSE(err, "%u parameters announced, but the table is missing", p->num_params);
-  for (uint32_t i = 0; i < p->num_params; ++i) LOOM_TRY(check_param(err, p, i));
-  if (p->num_columns > 0 && p->columns == NULL)
-    REFUSE(err, "%u log columns announced, but the table is missing", p->num_columns);
-  if (p->num_columns > 0 && p->kind == LOOM_KIND_COLLISION)
-    REFUSE(err, "log columns belong to solvers and contact models");
-  for (uint32_t i = 0; i < p->num_columns; ++i) {
-    const loom_column *const c = &p->columns[i];
+  if (num > 0 && all == NULL) REFUSE(err, "%u %ss announced, but the table is missing", num, what);
+  for (uint32_t i = 0; i < num; ++i) {
+    const loom_column *const c = &all[i];
     if (!valid_name(c->name) || c->unit == NULL || !filled(c->doc))
-      REFUSE(err, "log column %u: name, unit or description is missing or malformed", i);
+      REFUSE(err, "%s %u: name, unit or description is missing or malformed", what, i);
     for (uint32_t k = 0; k < i; ++k)
-      if (strcmp(p->columns[k].name, c->name) == 0)
-        REFUSE(err, "log column '%s' stands twice", c->name);
+      if (strcmp(all[k].name, c->name) == 0) REFUSE(err, "%s '%s' stands twice", what, c->name);
   }
   return LOOM_OK;
 }
 
+static loom_status check_tables(loom_err *err, const loom_plugin *p)
+{
+  if (p->num_params > COUNT_MAX || p->settings_size > SETTINGS_MAX || p->num_columns > COUNT_MAX ||
+      p->num_step_columns > COUNT_MAX)
+    REFUSE(err, "%u parameters, %u bytes of settings, %u and %u columns: more than %d, %d, %d, %d",
+           p->num_params, p->settings_size, p->num_columns, p->num_step_columns, COUNT_MAX,
+           SETTINGS_MAX, COUNT_MAX, COUNT_MAX);
+  if (p->num_params > 0 && p->params == NULL)
+    REFUSE(err, "%u parameters announced, but the table is missing", p->num_params);
+  for (uint32_t i = 0; i < p->num_params; ++i) LOOM_TRY(check_param(err, p, i));
+  LOOM_TRY(check_columns(err, "log column", p->columns, p->num_columns));
+  return check_columns(err, "log column of steps", p->step_columns, p->num_step_columns);
+}
+
 /* ---- ops tables ---------------------------------------------------------------------------- */
 
-/* Members that every table of this major version reaches, and members of the tail. */
-#define MUST(t, member, why)                                                     \
-  do {                                                                           \
-    if ((t)->member == NULL) REFUSE(err, "ops.%s is missing; %s", #member, why); \
+/* A member that must be there; a table of an older minor version may end before it. */
+#define MUST(member, why)                                           \
+  do {                                                              \
+    if (!REACHES(o->struct_size, OPS, member) || o->member == NULL) \
+      REFUSE(err, "ops.%s is missing; %s", #member, why);           \
   } while (0)
-#define MUST_TAIL(t, type, member, why)                                  \
-  do {                                                                   \
-    if (!REACHES((t)->struct_size, type, member) || (t)->member == NULL) \
-      REFUSE(err, "ops.%s is missing; %s", #member, why);                \
-  } while (0)
+#define MUST_WITH(name, bit, words, member) \
+  if (o->provides & (name)) MUST(member, "it announces " words);
+#define MUST_LOG(count, member) \
+  if (p->count > 0) MUST(member, #count " columns are announced")
 
-static loom_status check_solver(loom_err *err, const loom_solver_ops *o)
+/* LOOM_COLL_* and LOOM_NEED_* of a newer loom are not guessed. */
+static loom_status check_needs(loom_err *err, uint32_t needs, uint32_t known)
 {
-  const uint32_t known = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_HESSIAN |
-                         LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_ENERGY |
-                         LOOM_NEED_CONTACT_GRADIENT | LOOM_NEED_CONTACT_HESSIAN |
-                         LOOM_NEED_CONTACT_QUAD | LOOM_NEED_CONTACT_ISO | LOOM_WANT_CONTACT_FROZEN |
-                         LOOM_USES_GRADIENT | LOOM_NEEDS_LINE_SEARCH | LOOM_USES_FACTOR |
-                         LOOM_MADE_FOR_YARNS;
+  if (needs & ~known)
+    REFUSE(err, "it needs 0x%x, which this core does not know; use a newer loom", needs & ~known);
+  return LOOM_OK;
+}
+
+#define OPS loom_solver_ops
+static loom_status check_solver(loom_err *err, const loom_plugin *p)
+{
+  const loom_solver_ops *const o = p->ops.solver;
   if (!REACHES(o->struct_size, loom_solver_ops, iterate))
     REFUSE(err, "the ops table has %u bytes, too few to hold iterate()", o->struct_size);
-  if (o->needs & ~known)
-    REFUSE(err, "it needs 0x%x, which this core does not know; use a newer loom",
-           o->needs & ~known);
+  LOOM_TRY(check_needs(err, o->needs, LOOM_CAPS_ALL(LOOM_SOLVER_NEEDS)));
   if (o->trial < LOOM_TRIAL_POINT || o->trial > LOOM_TRIAL_DIRECTION)
     REFUSE(err, "trial is %d; allowed: LOOM_TRIAL_POINT, LOOM_TRIAL_DIRECTION", (int)o->trial);
   if (o->filter_when < LOOM_FILTER_EVERY || o->filter_when > LOOM_FILTER_END)
@@ -193,41 +203,41 @@ static loom_status check_solver(loom_err *err, const loom_solver_ops *o)
   if (o->max_outer < 0) REFUSE(err, "max_outer is %d; 0 leaves it to the core", (int)o->max_outer);
   if ((o->needs & LOOM_NEED_CONTACT_ISO) && !(o->needs & LOOM_NEED_CONTACT_QUAD))
     REFUSE(err, "LOOM_NEED_CONTACT_ISO goes with LOOM_NEED_CONTACT_QUAD");
-  MUST(o, create, "every plugin has it");
-  MUST(o, destroy, "every plugin has it");
-  MUST(o, begin_step, "every plugin has it");
-  MUST(o, iterate, "every solver has it");
+  MUST(create, "every plugin has it");
+  MUST(destroy, "every plugin has it");
+  MUST(iterate, "every solver has it");
+  MUST_LOG(num_step_columns, log_step);
   return LOOM_OK;
 }
+#undef OPS
 
-static loom_status check_collision(loom_err *err, const loom_collision_ops *o)
+#define OPS loom_collision_ops
+static loom_status check_collision(loom_err *err, const loom_plugin *p)
 {
+  const loom_collision_ops *const o = p->ops.collision;
   const uint32_t queries = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP;
-  if (!REACHES(o->struct_size, loom_collision_ops, detect))
-    REFUSE(err, "the ops table has %u bytes, too few to hold detect()", o->struct_size);
+  if (!REACHES(o->struct_size, loom_collision_ops, destroy))
+    REFUSE(err, "the ops table has %u bytes, too few to hold destroy()", o->struct_size);
   if (o->pair_kinds & ~(uint32_t)LOOM_PAIR_MASK_ALL)
     REFUSE(err, "pair kinds 0x%x are unknown to this core", o->pair_kinds);
   if ((o->provides & queries) && o->pair_kinds == 0)
     REFUSE(err, "it answers queries but names no pair kind");
-  MUST(o, create, "every plugin has it");
-  MUST(o, destroy, "every plugin has it");
-  MUST(o, begin_step, "every plugin has it");
-  MUST(o, detect, "every collision plugin has it");
-  if (o->provides & (LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX))
-    MUST_TAIL(o, loom_collision_ops, max_step, "it announces step bounds");
+  MUST(create, "every plugin has it");
+  MUST(destroy, "every plugin has it");
+  LOOM_COLLISION_CAPS(MUST_WITH)
+  MUST_LOG(num_columns, log_iter);
+  MUST_LOG(num_step_columns, log_step);
   return LOOM_OK;
 }
+#undef OPS
 
-static loom_status check_contact(loom_err *err, const loom_contact_ops *o)
+#define OPS loom_contact_ops
+static loom_status check_contact(loom_err *err, const loom_plugin *p)
 {
-  const uint32_t known = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP |
-                         LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX | LOOM_COLL_MASKED |
-                         LOOM_COLL_EXCLUDE;
-  if (!REACHES(o->struct_size, loom_contact_ops, metrics))
-    REFUSE(err, "the ops table has %u bytes, too few to hold metrics()", o->struct_size);
-  if (o->needs & ~known)
-    REFUSE(err, "it needs 0x%x, which this core does not know; use a newer loom",
-           o->needs & ~known);
+  const loom_contact_ops *const o = p->ops.contact;
+  if (!REACHES(o->struct_size, loom_contact_ops, destroy))
+    REFUSE(err, "the ops table has %u bytes, too few to hold destroy()", o->struct_size);
+  LOOM_TRY(check_needs(err, o->needs, LOOM_CAPS_ALL(LOOM_COLLISION_CAPS)));
   if (o->pair_kinds & ~(uint32_t)LOOM_PAIR_MASK_ALL)
     REFUSE(err, "pair kinds 0x%x are unknown to this core", o->pair_kinds);
   if (o->needs != 0 && o->pair_kinds == 0) REFUSE(err, "it needs queries but names no pair kind");
@@ -235,21 +245,16 @@ static loom_status check_contact(loom_err *err, const loom_contact_ops *o)
     REFUSE(err, "LOOM_CONT_QUAD_ISO goes with LOOM_CONT_QUAD");
   if ((o->provides & LOOM_CONT_REACTION) && !(o->provides & LOOM_CONT_VELOCITY))
     REFUSE(err, "LOOM_CONT_REACTION goes with LOOM_CONT_VELOCITY, where reactions are told");
-  MUST(o, create, "every plugin has it");
-  MUST(o, destroy, "every plugin has it");
-  MUST(o, begin_step, "every plugin has it");
-  MUST(o, plan, "every contact plugin has it");
-  MUST(o, update, "every contact plugin has it");
-  MUST(o, metrics, "every contact plugin has it");
-  if (o->provides & (LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT))
-    MUST(o, eval, "it announces energy or gradient");
-  if (o->provides & LOOM_CONT_HESSIAN) MUST(o, hessian, "it announces the Hessian");
-  if (o->provides & LOOM_CONT_QUAD) MUST(o, quad, "it announces the quadratic form");
-  if (o->provides & LOOM_CONT_RESOLVE) MUST(o, resolve, "it announces position correction");
-  if (o->provides & LOOM_CONT_VELOCITY)
-    MUST_TAIL(o, loom_contact_ops, velocity, "it announces velocity correction");
+  MUST(create, "every plugin has it");
+  MUST(destroy, "every plugin has it");
+  LOOM_CONTACT_CAPS(MUST_WITH)
+  if (REACHES(o->struct_size, OPS, plan) && o->plan != NULL)
+    MUST(update, "plan() asks for pairs, and nobody would see them");
+  MUST_LOG(num_columns, metrics);
+  MUST_LOG(num_step_columns, log_step);
   return LOOM_OK;
 }
+#undef OPS
 
 /* ---- descriptor ------------------------------------------------------------------------------ */
 
@@ -321,10 +326,10 @@ loom_status registry_check(loom_err *err, const loom_plugin *p)
   LOOM_TRY(check_tables(err, p));
   switch (p->kind) {
   case LOOM_KIND_SOLVER:
-    return check_solver(err, p->ops.solver);
+    return check_solver(err, p);
   case LOOM_KIND_COLLISION:
-    return check_collision(err, p->ops.collision);
+    return check_collision(err, p);
   default:
-    return check_contact(err, p->ops.contact);
+    return check_contact(err, p);
   }
 }

@@ -14,43 +14,10 @@ typedef struct bit_name {
   const char *name;
 } bit_name;
 
-static const bit_name solver_needs[] = {
-    {LOOM_NEED_ELEM_ENERGY, "element energy"},
-    {LOOM_NEED_ELEM_GRADIENT, "element gradient"},
-    {LOOM_NEED_ELEM_HESSIAN, "element Hessian"},
-    {LOOM_NEED_ELEM_PROJECT, "element projection"},
-    {LOOM_NEED_CONTACT_ENERGY, "contact energy"},
-    {LOOM_NEED_CONTACT_GRADIENT, "contact gradient"},
-    {LOOM_NEED_CONTACT_HESSIAN, "contact Hessian"},
-    {LOOM_NEED_CONTACT_QUAD, "quadratic contact form"},
-    {LOOM_NEED_CONTACT_ISO, "isotropic contact terms"},
-    {LOOM_WANT_CONTACT_FROZEN, "contact linearised at the start of the step"},
-    {LOOM_USES_GRADIENT, "the core's gradient"},
-    {LOOM_NEEDS_LINE_SEARCH, "energy line search"},
-    {LOOM_USES_FACTOR, "a factorisation"},
-    {LOOM_MADE_FOR_YARNS, "yarns (made for them)"},
-    {0, NULL}};
-static const bit_name collision_provides[] = {{LOOM_COLL_PROXIMITY, "proximity queries"},
-                                              {LOOM_COLL_CCD, "continuous collision queries"},
-                                              {LOOM_COLL_OVERLAP, "overlap queries"},
-                                              {LOOM_COLL_STEP_GLOBAL, "global step bound"},
-                                              {LOOM_COLL_STEP_VERTEX, "step bound per vertex"},
-                                              {LOOM_COLL_MASKED, "queries of marked vertices"},
-                                              {LOOM_COLL_EXCLUDE, "exclusion of given pairs"},
-                                              {0, NULL}};
-static const bit_name contact_provides[] = {
-    {LOOM_CONT_ENERGY, "contact energy"},
-    {LOOM_CONT_GRADIENT, "contact gradient"},
-    {LOOM_CONT_HESSIAN, "contact Hessian"},
-    {LOOM_CONT_QUAD, "quadratic contact form"},
-    {LOOM_CONT_QUAD_ISO, "isotropic contact terms"},
-    {LOOM_CONT_RESOLVE, "position correction"},
-    {LOOM_CONT_VELOCITY, "velocity correction"},
-    {LOOM_CONT_FRICTION, "friction"},
-    {LOOM_CONT_STATEFUL, "weights that change by iteration"},
-    {LOOM_CONT_UNFILTERED, "unfiltered iterates"},
-    {LOOM_CONT_REACTION, "reactions on bodies"},
-    {0, NULL}};
+#define NAMED(name, bit, words, member) {name, words},
+static const bit_name solver_needs[] = {LOOM_SOLVER_NEEDS(NAMED){0, NULL}};
+static const bit_name collision_provides[] = {LOOM_COLLISION_CAPS(NAMED){0, NULL}};
+static const bit_name contact_provides[] = {LOOM_CONTACT_CAPS(NAMED){0, NULL}};
 static const bit_name pair_kinds[] = {{LOOM_BIT(LOOM_PAIR_VT), "vertex-triangle"},
                                       {LOOM_BIT(LOOM_PAIR_EE), "edge-edge"},
                                       {LOOM_BIT(LOOM_PAIR_VE), "vertex-edge"},

@@ -156,12 +156,14 @@ int h5u_cut(hid_t file, int64_t last)
   if (d < 0) return -1;
   const int64_t frames = h5u_frames_upto(d, last);
   if (H5Dclose(d) < 0 || frames < 0) return -1;
-  if (cut_one(file, "iters", last, -1) < 0 || cut_one(file, "iters_extra", last, -1) < 0 ||
-      cut_one(file, "inner", last, -1) < 0 || cut_poses(file, frames) < 0 ||
-      (h5u_table_exists(file, h5u_table_of(H5U_MESSAGES)) &&
-       cut_one(file, "messages", last, -1) < 0) ||
-      (h5u_table_exists(file, h5u_table_of(H5U_STATE)) && cut_one(file, "state", last, -1) < 0))
-    return -1;
+  const char *const first[] = {"iters", "iters_extra", "inner"};
+  const char *const newer[] = {"messages", "state", "sections", "steps_extra"};
+  for (size_t i = 0; i < sizeof first / sizeof *first; ++i)
+    if (cut_one(file, first[i], last, -1) < 0) return -1;
+  for (size_t i = 0; i < sizeof newer / sizeof *newer; ++i)
+    if (H5Lexists(file, newer[i], H5P_DEFAULT) > 0 && cut_one(file, newer[i], last, -1) < 0)
+      return -1;
+  if (cut_poses(file, frames) < 0) return -1;
   const char *const of_frames[] = {"frames/step", "frames/time", "frames/v", "frames/x"};
   for (int i = 0; i < 4; ++i)
     if (cut_one(file, of_frames[i], 0, frames) < 0) return -1;

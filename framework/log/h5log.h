@@ -15,7 +15,8 @@
 enum { H5LOG_SCHEMA = 1, H5LOG_STATUS_LEN = 256, H5LOG_MESSAGE_LEN = 1008, H5LOG_LZ4 = -1 };
 enum { H5LOG_NAME_LEN = 64 };
 
-/* Columns: X(type, name, unit, doc); type I (int64), R (double), S (reason, int32 enum) */
+/* Columns: X(type, name, unit, doc); type I (int64), R (double), S (reason, int32 enum),
+ * N (text of H5LOG_NAME_LEN bytes) */
 #define H5LOG_COUNTER_COLUMNS(X)                                         \
   X(I, n_energy, "1", "energy evaluations")                              \
   X(I, n_gradient, "1", "gradient evaluations")                          \
@@ -95,7 +96,16 @@ enum { H5LOG_NAME_LEN = 64 };
   X(I, norm, "1", "LOOM_NORM_*")                    \
   X(R, value, "1", "the reported number")
 
+#define H5LOG_SECTION_COLUMNS(X)                                                  \
+  X(I, step, "1", "step in which it ran")                                         \
+  X(N, name, "1", "instance and its word for the section, such as solver/factor") \
+  X(I, calls, "1", "times that it ran in the step")                               \
+  X(R, t_wall, "s", "wall time, inner sections included")                         \
+  X(R, t_cpu, "s", "processor time of all threads, inner sections included")
+
+typedef char h5log_name[H5LOG_NAME_LEN];
 #define H5LOG_CTYPE_I                    int64_t
+#define H5LOG_CTYPE_N                    h5log_name
 #define H5LOG_CTYPE_R                    double
 #define H5LOG_CTYPE_S                    int64_t
 #define H5LOG_FIELD_(t, name, unit, doc) H5LOG_CTYPE_##t name;
@@ -108,6 +118,10 @@ typedef struct h5log_iter_row {
 typedef struct h5log_inner_row {
   H5LOG_INNER_COLUMNS(H5LOG_FIELD_)
 } h5log_inner_row;
+
+typedef struct h5log_section_row { /* what plugins time by tic and toc */
+  H5LOG_SECTION_COLUMNS(H5LOG_FIELD_)
+} h5log_section_row;
 
 typedef struct h5log_message_row { /* of /messages: warnings and errors of core and plugins */
   int64_t step;                    /* that was being made */
@@ -151,8 +165,8 @@ typedef struct h5log_options {
   int frames_f32;  /* /frames stored as f32 */
   int compression; /* of /frames/x and v: 0 none, 1..9 shuffle and gzip, H5LOG_LZ4 shuffle and
                     * LZ4, 15 times faster than gzip (a plugin that HDF5 finds at run time) */
-  int num_extra;   /* columns of /iters_extra */
-  const loom_column *extra;
+  int num_extra, num_step_extra; /* columns of /iters_extra and of /steps_extra */
+  const loom_column *extra, *step_extra;
   int num_obstacles; /* poses are logged per frame: /scene/obstacles/NAME/pose [T][12] */
   const char *const *obstacle_names;
   int overwrite; /* H5LOG_*: what h5log_create may replace */
@@ -181,7 +195,9 @@ loom_status h5log_inner(h5log *l, loom_err *err, const h5log_inner_row *row);
 loom_status h5log_message(h5log *l, loom_err *err, const h5log_message_row *row);
 /* One item of the state at the end of a step; `first` is filled in here. */
 loom_status h5log_state(h5log *l, loom_err *err, const h5log_state_row *row, const void *data);
-loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row);
+loom_status h5log_section(h5log *l, loom_err *err, const h5log_section_row *row);
+/* extra: [num_step_extra], NULL: nothing is known of them */
+loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row, const double *extra);
 /* x, v: [n][3] on the host (loom_real); poses: [num_obstacles][12] double */
 loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, const loom_real *x,
                         const loom_real *v, const double *poses);
@@ -248,8 +264,8 @@ loom_status h5read_states(h5read *r, loom_err *err, int64_t first, int64_t count
                           h5log_state_row *rows);
 /* The values of an item, as the reals and integers of this build. */
 loom_status h5read_state_data(h5read *r, loom_err *err, const h5log_state_row *row, void *data);
-/* Any table by name ("steps", "iters", "iters_extra", "inner"), column by column.  Kinds:
- * 'I' int64, 'R' double, 'S' the reason, an int64 for h5log_reason_name. */
+/* Any table by name ("steps", "steps_extra", "iters", "iters_extra", "inner"), column by column.
+ * Kinds: 'I' int64, 'R' double, 'S' the reason, an int64 for h5log_reason_name. */
 enum { H5READ_NAME_LEN = 136 };
 int64_t h5read_num_rows(h5read *r, const char *table); /* -1: no such table */
 int h5read_num_columns(h5read *r, const char *table);  /* -1: no such table */

@@ -14,6 +14,22 @@
 
 enum { LZ4_FILTER = 32004, META_ROOM = 256 << 10, STATE_CHUNK_BYTES = 64 << 10 };
 
+static loom_status check_names(loom_err *err, const char *path, const loom_column *all, int num)
+{
+  for (int i = 0; i < num; ++i) {
+    const char *const name = all[i].name;
+    int bad =
+        name == NULL || name[0] == '\0' || strcmp(name, "step") == 0 || strcmp(name, "k") == 0;
+    for (int j = 0; !bad && j < i; ++j) bad = strcmp(name, all[j].name) == 0;
+    if (bad)
+      return err_set(err, LOOM_E_ARG,
+                     "%s: log column %d of the plugins is called \"%s\": names must be unique and "
+                     "neither \"step\" nor \"k\"",
+                     path, i, name != NULL ? name : "");
+  }
+  return LOOM_OK;
+}
+
 loom_status h5log_check_options(loom_err *err, const char *path, const h5log_options *opt)
 {
   if (opt->compression < H5LOG_LZ4 || opt->compression > 9)
@@ -26,18 +42,8 @@ loom_status h5log_check_options(loom_err *err, const char *path, const h5log_opt
                    "gzip, compression 1 to 9",
                    path);
   }
-  for (int i = 0; i < opt->num_extra; ++i) {
-    const char *const name = opt->extra[i].name;
-    int bad =
-        name == NULL || name[0] == '\0' || strcmp(name, "step") == 0 || strcmp(name, "k") == 0;
-    for (int j = 0; !bad && j < i; ++j) bad = strcmp(name, opt->extra[j].name) == 0;
-    if (bad)
-      return err_set(err, LOOM_E_ARG,
-                     "%s: log column %d of the plugins is called \"%s\": names must be unique and "
-                     "neither \"step\" nor \"k\"",
-                     path, i, name != NULL ? name : "");
-  }
-  return LOOM_OK;
+  LOOM_TRY(check_names(err, path, opt->extra, opt->num_extra));
+  return check_names(err, path, opt->step_extra, opt->num_step_extra);
 }
 
 /* ---- datasets ------------------------------------------------------------------------- */
@@ -155,11 +161,14 @@ int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n)
   }
   for (int i = 0; i < H5U_NUM_TABLES; ++i)
     if (h5u_table_create(file, h5u_table_of(i)) < 0) return -1;
-  h5log_extra extra;
-  if (h5log_extra_table(opt, &extra) < 0) return -1;
-  const int bad = h5u_table_create(file, &extra.table) < 0;
-  free(extra.columns);
-  if (bad || make_frames(file, opt, n) < 0 || h5log_create_state_data(file) < 0) return -1;
+  for (int of_steps = 0; of_steps < 2; ++of_steps) {
+    h5log_extra extra;
+    if (h5log_extra_table(opt, of_steps, &extra) < 0) return -1;
+    const int bad = h5u_table_create(file, &extra.table) < 0;
+    free(extra.columns);
+    if (bad) return -1;
+  }
+  if (make_frames(file, opt, n) < 0 || h5log_create_state_data(file) < 0) return -1;
   return make_status(file);
 }
 

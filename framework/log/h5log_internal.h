@@ -23,16 +23,16 @@ struct h5log {
   char *path;
   hid_t file;
   int lock; /* descriptor that holds the advisory lock */
-  h5log_batch steps, iters, extra, inner, messages, state;
+  h5log_batch steps, step_extra, iters, extra, inner, messages, state, sections;
   hid_t x, v, time, step, status, state_data;
   hid_t *poses; /* [num_poses] */
-  int num_poses, num_extra, frames_f32;
+  int num_poses, num_extra, num_step_extra, frames_f32;
   int64_t n;          /* vertices */
   int64_t frame_room; /* bytes one frame takes at most */
   float *narrow;      /* [n][3], when frames are stored as f32 */
   h5log_item *items;  /* [num_items] */
   int num_items;
-  double *row_extra; /* scratch of one row of /iters_extra */
+  double *row_extra; /* scratch of one row of /iters_extra or /steps_extra */
   int frames_unflushed, status_unflushed, state_unflushed;
   int64_t reserved; /* end of the disk space asked for, bytes */
   h5u_disk disk;    /* the first write that failed */
@@ -41,12 +41,12 @@ struct h5log {
 
 enum { H5LOG_BATCH_ROWS = 512, FRAME_CHUNK_BYTES = 256 << 10 };
 
-/* The table /iters_extra: step, k and the solver's own columns. */
+/* The tables /iters_extra (step, k and the plugins' columns) and /steps_extra (without k). */
 typedef struct h5log_extra {
-  h5u_column *columns; /* [2 + num_extra] */
+  h5u_column *columns; /* the caller frees them */
   h5u_table table;
 } h5log_extra;
-int h5log_extra_table(const h5log_options *opt, h5log_extra *out); /* 0 or -1 (memory) */
+int h5log_extra_table(const h5log_options *opt, int of_steps, h5log_extra *out); /* -1: memory */
 
 /* Create everything but the scene in a file that is not in SWMR mode; 0 or -1. */
 int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n);

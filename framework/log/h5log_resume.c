@@ -81,14 +81,18 @@ static loom_status check_log(loom_err *err, h5log *l, const char *config_hash, i
   free(hash);
   if (!same) return LOOM_E_CONFIG;
   LOOM_TRY(check_frames(err, l, opt));
-  h5log_extra extra;
-  if (h5log_extra_table(opt, &extra) < 0)
-    return err_set(err, LOOM_E_NOMEM, "%s: out of memory", l->path);
-  int ok = same_columns(l->file, &extra.table);
-  free(extra.columns);
+  int ok = 1;
+  for (int of_steps = 0; of_steps < 2; ++of_steps) {
+    h5log_extra extra;
+    if (h5log_extra_table(opt, of_steps, &extra) < 0)
+      return err_set(err, LOOM_E_NOMEM, "%s: out of memory", l->path);
+    ok = ok && (same_columns(l->file, &extra.table) ||
+                (of_steps && !h5u_table_exists(l->file, &extra.table)));
+    free(extra.columns);
+  }
   for (int i = 0; i < H5U_NUM_TABLES; ++i)
     ok = ok && (same_columns(l->file, h5u_table_of(i)) ||
-                (i == H5U_MESSAGES && !h5u_table_exists(l->file, h5u_table_of(i))));
+                (i >= H5U_MESSAGES && !h5u_table_exists(l->file, h5u_table_of(i))));
   if (!ok)
     return err_set(err, LOOM_E_IO,
                    "%s: its tables have other columns than this version and solver write: "
@@ -104,6 +108,23 @@ static loom_status check_log(loom_err *err, h5log *l, const char *config_hash, i
                    "%s: ends with step %lld, it cannot be continued after step %lld", l->path,
                    (long long)last, (long long)last_step);
   return LOOM_OK;
+}
+
+/* What logs of older versions lack. */
+static int add_newer_tables(h5log *l, const h5log_options *opt)
+{
+  for (int i = H5U_MESSAGES; i < H5U_NUM_TABLES; ++i) {
+    const h5u_table *const t = h5u_table_of(i);
+    if (h5u_table_exists(l->file, t)) continue;
+    if (h5u_table_create(l->file, t) < 0) return -1;
+    if (i == H5U_STATE && h5log_create_state_data(l->file) < 0) return -1;
+  }
+  h5log_extra extra;
+  if (h5log_extra_table(opt, 1, &extra) < 0) return -1;
+  const int bad =
+      !h5u_table_exists(l->file, &extra.table) && h5u_table_create(l->file, &extra.table) < 0;
+  free(extra.columns);
+  return bad ? -1 : 0;
 }
 
 static loom_status resume_in(loom_err *err, h5log *l, const char *config_hash, int64_t last_step,
@@ -123,13 +144,9 @@ static loom_status resume_in(loom_err *err, h5log *l, const char *config_hash, i
   LOOM_TRY(check_log(err, l, config_hash, last_step, opt));
   LOOM_TRY(h5u_reserve(err, l->path, l->lock, super.size, 0, &l->reserved));
   h5u_writer_text(writer, sizeof writer);
-  const h5u_table *const messages = h5u_table_of(H5U_MESSAGES), *const state =
-                                                                    h5u_table_of(H5U_STATE);
-  if ((!h5u_table_exists(l->file, messages) && h5u_table_create(l->file, messages) < 0) ||
-      (!h5u_table_exists(l->file, state) &&
-       (h5u_table_create(l->file, state) < 0 || h5log_create_state_data(l->file) < 0)) ||
-      h5u_cut(l->file, last_step) < 0 || h5u_put_status(l->file, "running") < 0 ||
-      h5u_set_text(l->file, "writer", writer) < 0 || l->disk.code)
+  if (add_newer_tables(l, opt) < 0 || h5u_cut(l->file, last_step) < 0 ||
+      h5u_put_status(l->file, "running") < 0 || h5u_set_text(l->file, "writer", writer) < 0 ||
+      l->disk.code)
     return h5u_disk_fail(err, l->path, &l->disk, "cannot be cut behind the step to continue from");
   return h5log_begin(err, l, opt);
 }

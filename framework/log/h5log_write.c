@@ -25,6 +25,15 @@ static int open_batch(h5log *l, h5log_batch *b, const h5u_table *t)
   return b->rows == NULL || b->type < 0 || b->dset < 0 ? -1 : 0;
 }
 
+static int open_extra(h5log *l, const h5log_options *opt, int of_steps, h5log_batch *b)
+{
+  h5log_extra extra;
+  if (h5log_extra_table(opt, of_steps, &extra) < 0) return -1;
+  const int bad = open_batch(l, b, &extra.table);
+  free(extra.columns);
+  return bad;
+}
+
 static int open_frames(h5log *l, const h5log_options *opt)
 {
   l->x = h5u_open_uncached(l->file, "frames/x");
@@ -51,29 +60,30 @@ static int open_frames(h5log *l, const h5log_options *opt)
 
 loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
 {
-  h5log_extra extra;
-  h5log_batch *const all[] = {&l->steps, &l->iters, &l->inner, &l->extra, &l->messages, &l->state};
+  h5log_batch *const all[] = {&l->steps, &l->step_extra, &l->iters, &l->extra,
+                              &l->inner, &l->messages,   &l->state, &l->sections};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i)
     all[i]->dset = all[i]->type = H5I_INVALID_HID;
   l->x = l->v = l->time = l->step = l->status = l->state_data = H5I_INVALID_HID;
   l->num_extra = opt->num_extra;
+  l->num_step_extra = opt->num_step_extra;
   l->frames_f32 = opt->frames_f32;
   /* two arrays, each may open a chunk; a filter may enlarge what it cannot compress */
   l->frame_room = 2 * (3 * l->n * (opt->frames_f32 ? 4 : 8) * 102 / 100 + FRAME_CHUNK_BYTES);
   if (H5Fflush(l->file, H5F_SCOPE_LOCAL) < 0 || H5Fstart_swmr_write(l->file) < 0 || l->disk.code)
     return h5u_disk_fail(err, l->path, &l->disk,
                          "cannot turn on single-writer/multiple-reader mode");
-  if (h5log_extra_table(opt, &extra) < 0)
-    return err_set(err, LOOM_E_NOMEM, "%s: out of memory", l->path);
   const int bad = open_batch(l, &l->steps, h5u_table_of(H5U_STEPS)) < 0 ||
                   open_batch(l, &l->iters, h5u_table_of(H5U_ITERS)) < 0 ||
                   open_batch(l, &l->inner, h5u_table_of(H5U_INNER)) < 0 ||
                   open_batch(l, &l->messages, h5u_table_of(H5U_MESSAGES)) < 0 ||
                   open_batch(l, &l->state, h5u_table_of(H5U_STATE)) < 0 ||
-                  open_batch(l, &l->extra, &extra.table) < 0 || open_frames(l, opt) < 0;
-  free(extra.columns);
+                  open_batch(l, &l->sections, h5u_table_of(H5U_SECTIONS)) < 0 ||
+                  open_extra(l, opt, 0, &l->extra) < 0 ||
+                  open_extra(l, opt, 1, &l->step_extra) < 0 || open_frames(l, opt) < 0;
   if (bad) return h5u_fail(err, l->path, "cannot open its datasets for appending");
-  l->row_extra = malloc(l->extra.row_size);
+  const size_t one = l->extra.row_size, other = l->step_extra.row_size;
+  l->row_extra = malloc(one > other ? one : other);
   if (l->frames_f32) l->narrow = malloc((size_t)l->n * 3 * sizeof *l->narrow);
   if (l->row_extra == NULL || (l->frames_f32 && l->narrow == NULL))
     return err_set(err, LOOM_E_NOMEM, "%s: out of memory", l->path);
@@ -215,13 +225,21 @@ loom_status h5log_state(h5log *l, loom_err *err, const h5log_state_row *row, con
   return add_row(l, err, &l->state, h5u_table_of(H5U_STATE), &r);
 }
 
-loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row)
+loom_status h5log_section(h5log *l, loom_err *err, const h5log_section_row *row)
+{
+  return add_row(l, err, &l->sections, h5u_table_of(H5U_SECTIONS), row);
+}
+
+loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row, const double *extra)
 {
   if (row->reason < 0 || row->reason >= H5LOG_NUM_REASONS)
     return err_set(err, LOOM_E_ARG, "%s: step %lld has no valid reason", l->path,
                    (long long)row->step);
   /* Only a commit writes steps: their rows must follow everything they announce. */
   if (l->steps.used == l->steps.capacity) LOOM_TRY(h5log_commit(l, err));
+  memcpy(l->row_extra, &row->step, sizeof row->step);
+  for (int i = 0; i < l->num_step_extra; ++i) l->row_extra[1 + i] = extra != NULL ? extra[i] : NAN;
+  LOOM_TRY(add_row(l, err, &l->step_extra, NULL, l->row_extra));
   return add_row(l, err, &l->steps, h5u_table_of(H5U_STEPS), row);
 }
 
@@ -273,9 +291,12 @@ loom_status h5log_commit(h5log *l, loom_err *err)
 {
   LOOM_TRY(make_room(l, err,
                      batch_room(&l->iters) + batch_room(&l->extra) + batch_room(&l->inner) +
-                         batch_room(&l->messages) + batch_room(&l->state) + batch_room(&l->steps)));
+                         batch_room(&l->messages) + batch_room(&l->sections) +
+                         batch_room(&l->step_extra) + batch_room(&l->state) +
+                         batch_room(&l->steps)));
   if (flush_batch(&l->iters) < 0 || flush_batch(&l->extra) < 0 || flush_batch(&l->inner) < 0 ||
-      flush_batch(&l->messages) < 0 || l->disk.code)
+      flush_batch(&l->messages) < 0 || flush_batch(&l->sections) < 0 ||
+      flush_batch(&l->step_extra) < 0 || l->disk.code)
     return failed(l, err, "cannot write rows");
   /* values before the rows that name them */
   if ((l->state_unflushed && H5Dflush(l->state_data) < 0) || flush_batch(&l->state) < 0 ||

@@ -1,5 +1,5 @@
-/* h5table.c - the compound tables /steps, /iters, /inner, /messages and /state: columns, types,
- * rows. */
+/* h5table.c - the compound tables /steps, /iters, /inner, /messages, /state and /sections: columns,
+ * types, rows. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #define KIND_I                      'I'
 #define KIND_R                      'R'
 #define KIND_S                      'S'
+#define KIND_N                      'N'
 #define COLUMN_(t, name, unit, doc) {#name, unit, doc, KIND_##t, offsetof(ROW_, name)},
 
 #define ROW_ h5log_step_row
@@ -19,6 +20,9 @@ static const h5u_column iter_columns[] = {H5LOG_ITER_COLUMNS(COLUMN_)};
 #undef ROW_
 #define ROW_ h5log_inner_row
 static const h5u_column inner_columns[] = {H5LOG_INNER_COLUMNS(COLUMN_)};
+#undef ROW_
+#define ROW_ h5log_section_row
+static const h5u_column section_columns[] = {H5LOG_SECTION_COLUMNS(COLUMN_)};
 #undef ROW_
 #define ROW_ h5log_message_row
 static const h5u_column message_columns[] = {
@@ -36,7 +40,6 @@ static const h5u_column state_columns[] = {
     {"count", "1", "number of values", 'I', offsetof(ROW_, count)},
     {"first", "1", "index of the first byte in /state_data", 'I', offsetof(ROW_, first)}};
 #undef ROW_
-
 #define TABLE_(name, doc, columns, row, chunk)                                        \
   {                                                                                   \
     name, doc, columns, (int)(sizeof columns / sizeof columns[0]), sizeof(row), chunk \
@@ -50,7 +53,9 @@ static const h5u_table tables[H5U_NUM_TABLES] = {
     TABLE_("messages", "warnings and errors of core and plugins", message_columns,
            h5log_message_row, 16),
     TABLE_("state", "what plugins keep from step to step, for replays; values in /state_data",
-           state_columns, h5log_state_row, 64)};
+           state_columns, h5log_state_row, 64),
+    TABLE_("sections", "where plugins say their time goes, one row per step and section",
+           section_columns, h5log_section_row, 256)};
 
 const h5u_table *h5u_table_of(int which) { return &tables[which]; }
 
@@ -289,22 +294,24 @@ int64_t h5u_last_step(hid_t steps, int64_t *rows)
   return *rows < 0 ? -2 : step;
 }
 
-/* ---- /iters_extra -------------------------------------------------------------------- */
-int h5log_extra_table(const h5log_options *opt, h5log_extra *out)
+/* ---- /iters_extra, /steps_extra ------------------------------------------------------- */
+int h5log_extra_table(const h5log_options *opt, int of_steps, h5log_extra *out)
 {
-  const int n = opt->num_extra + 2;
+  const int own = of_steps ? opt->num_step_extra : opt->num_extra, keys = of_steps ? 1 : 2;
+  const int n = own + keys;
+  const loom_column *e = of_steps ? opt->step_extra : opt->extra;
   h5u_column *const c = calloc((size_t)n, sizeof *c);
   if (c == NULL) return -1;
   c[0] = (h5u_column){"step", "1", "step number from 0", 'I', 0};
-  c[1] = (h5u_column){"k", "1", "outer iteration, as in the same row of /iters", 'I', 8};
-  for (int i = 2; i < n; ++i) {
-    const loom_column *const e = &opt->extra[i - 2];
+  if (!of_steps)
+    c[1] = (h5u_column){"k", "1", "outer iteration, as in the same row of /iters", 'I', 8};
+  for (int i = keys; i < n; ++i, ++e)
     c[i] = (h5u_column){e->name, e->unit != NULL ? e->unit : "1", e->doc != NULL ? e->doc : "", 'R',
                         8 * (size_t)i};
-  }
   out->columns = c;
-  out->table = (h5u_table){"iters_extra",
-                           "columns of solver and contact models, one row per row of /iters",
+  out->table = (h5u_table){of_steps ? "steps_extra" : "iters_extra",
+                           of_steps ? "columns of plugins, one row per row of /steps"
+                                    : "columns of plugins, one row per row of /iters",
                            c,
                            n,
                            8 * (size_t)n,

@@ -164,6 +164,7 @@ typedef loom_status (*create_fn)(const loom_host *h, const loom_scene *sc, const
                                  const void *settings, void **self);
 typedef loom_status (*reset_fn)(void *self);
 typedef loom_status (*step_fn)(void *self, const loom_step *s);
+typedef loom_status (*log_fn)(void *self, const loom_step *s, double *out);
 typedef loom_status (*checkpoint_fn)(void *self, const loom_step *s, int restore);
 
 #define OF_KIND(in, member)                                                          \
@@ -220,6 +221,7 @@ loom_status call_begin_step(instance *in)
   const step_fn f = OF_KIND(in, begin_step);
   const int64_t writes = buf_writes(r->st.trial);
   call c;
+  if (f == NULL) return LOOM_OK;
   enter(&c, in, "begin_step");
   LOOM_TRY(leave(&c, f(in->self, &r->st), ONLY_OK));
   /* without a bound the residual finds it */
@@ -257,6 +259,24 @@ loom_status call_checkpoint(instance *in, int restore, instances_state_io io)
   const loom_status s = f(in->self, &r->st, restore);
   r->calls.state_io = NULL;
   return leave(&c, s, ONLY_OK);
+}
+
+loom_status call_log_iter(instance *in, double *out)
+{
+  const loom_collision_ops *const ops = in->plugin->ops.collision;
+  call c;
+  if (ops->log_iter == NULL) return LOOM_OK;
+  enter(&c, in, "log_iter");
+  return leave(&c, ops->log_iter(in->self, &in->r->st, out), ONLY_OK);
+}
+
+loom_status call_log_step(instance *in, double *out)
+{
+  const log_fn f = OF_KIND(in, log_step);
+  call c;
+  if (f == NULL) return LOOM_OK;
+  enter(&c, in, "log_step");
+  return leave(&c, f(in->self, &in->r->st, out), ONLY_OK);
 }
 
 /* ---- solver ------------------------------------------------------------------------------------
@@ -317,11 +337,12 @@ loom_status call_accepted(run *r, const loom_accept *a)
 
 loom_status call_detect(instance *in, const loom_query *q, loom_pairs *out)
 {
+  const loom_collision_ops *const ops = in->plugin->ops.collision;
   const int64_t before = out->count;
   call c;
+  if (ops->detect == NULL) return LOOM_OK;
   enter(&c, in, "detect");
-  const loom_status s =
-      leave(&c, in->plugin->ops.collision->detect(in->self, &in->r->st, q, out), OR_GROW);
+  const loom_status s = leave(&c, ops->detect(in->self, &in->r->st, q, out), OR_GROW);
   if (s == LOOM_GROW)
     LOOM_TRY(vet_growth(in, "detect", "pairs", out->count, out->capacity, PAIR_BYTES));
   if (s != LOOM_OK) return s;
@@ -355,19 +376,22 @@ static const loom_contact_ops *contact_ops(const contact_inst *c)
 
 loom_status call_plan(contact_inst *c, loom_query *q)
 {
+  const loom_contact_ops *const ops = contact_ops(c);
   call k;
+  if (ops->plan == NULL) return LOOM_OK; /* what is preset: no query */
   enter(&k, &c->in, "plan");
-  loom_status s = contact_ops(c)->plan(c->in.self, &c->in.r->st, q);
+  loom_status s = ops->plan(c->in.self, &c->in.r->st, q);
   if (s == LOOM_OK && q->what != 0) s = vet_query(&c->in, q);
   return leave(&k, s, ONLY_OK);
 }
 
 loom_status call_update(contact_inst *c, int when, uint32_t *changed)
 {
+  const loom_contact_ops *const ops = contact_ops(c);
   call k;
+  if (ops->update == NULL) return LOOM_OK;
   enter(&k, &c->in, "update");
-  LOOM_TRY(leave(&k, contact_ops(c)->update(c->in.self, &c->in.r->st, &c->pairs, when, changed),
-                 ONLY_OK));
+  LOOM_TRY(leave(&k, ops->update(c->in.self, &c->in.r->st, &c->pairs, when, changed), ONLY_OK));
   const uint32_t known = LOOM_CHANGED_VALUES | LOOM_CHANGED_PATTERN | LOOM_ASK_FILTER;
   if ((*changed & ~known) == 0) return LOOM_OK;
   return call_refuse(&c->in, "update", LOOM_E_INTERNAL,
@@ -441,9 +465,11 @@ loom_status call_resolve(contact_inst *c, loom_buf *x_start, loom_buf *x_trial)
 
 loom_status call_metrics(contact_inst *c, loom_contact_metrics *out)
 {
+  const loom_contact_ops *const ops = contact_ops(c);
   call k;
+  if (ops->metrics == NULL) return LOOM_OK;
   enter(&k, &c->in, "metrics");
-  LOOM_TRY(leave(&k, contact_ops(c)->metrics(c->in.self, &c->in.r->st, out), ONLY_OK));
+  LOOM_TRY(leave(&k, ops->metrics(c->in.self, &c->in.r->st, out), ONLY_OK));
   if (out->active >= 0) return LOOM_OK;
   return call_refuse(&c->in, "metrics", LOOM_E_INTERNAL, "gave active = %lld pairs",
                      (long long)out->active);

@@ -27,6 +27,7 @@ loom_status call_reset(instance *in);
 loom_status call_begin_step(instance *in);
 loom_status call_end_step(instance *in);
 loom_status call_checkpoint(instance *in, int restore, instances_state_io io);
+loom_status call_log_step(instance *in, double *out); /* out [num_step_columns] */
 
 /* ---- solver ---- */
 loom_status call_contact_changed(run *r, uint32_t changed);
@@ -34,6 +35,7 @@ loom_status call_iterate(run *r, loom_iterate *it); /* or LOOM_CONVERGED, LOOM_S
 loom_status call_accepted(run *r, const loom_accept *a);
 
 /* ---- collision ---- */
+loom_status call_log_iter(instance *in, double *out);                        /* out [num_columns] */
 loom_status call_detect(instance *in, const loom_query *q, loom_pairs *out); /* or LOOM_GROW */
 loom_status call_max_step(instance *in, loom_buf *x0, loom_buf *x1, loom_bound *out);
 

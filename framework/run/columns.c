@@ -1,5 +1,5 @@
-/* columns.c - what plugins add to the log: columns of the solver under their own names, then those
- * of every contact model with the name of its section before them ("contact.all.grown").
+/* columns.c - what plugins add to the log: columns of the solver under their own names, those of
+ * the others with the name of their section before them ("contact.all.grown").
  *
  * Every plugin writes into an array of its own, behind which a few words must stay as they are: who
  * writes past its columns is named, and nobody else's numbers are spoilt. */
@@ -8,94 +8,145 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/run_state.h"
+#include "run/call.h"
 
 enum { NAME_BYTES = 136 }; /* a section, a point, a column of the descriptor */
 enum { GUARD = 16 };       /* words behind each plugin's columns */
 static const uint64_t guard = UINT64_C(0x7ff8c01d5eed0123); /* a NaN that nobody computes */
 
-static double *guarded(double *at, uint32_t columns)
+static uint32_t count_of(const instance *in, int of_steps)
 {
-  for (int k = 0; k < GUARD; ++k) memcpy(at + columns + k, &guard, sizeof guard);
-  return at + columns + GUARD;
+  return of_steps ? in->plugin->num_step_columns : in->plugin->num_columns;
 }
 
-loom_status columns_new(run *r)
+static double *numbers_of(const instance *in, int of_steps)
 {
-  const loom_plugin *const s = r->solver.plugin;
-  size_t num = s->num_columns, at = 0;
-  double *next;
-  for (int i = 0; i < r->num_contact; ++i) num += r->contact[i].in.plugin->num_columns;
-  r->columns.num = (int)num;
-  r->columns.extra = calloc(num + (size_t)(r->num_contact + 1) * GUARD, sizeof *r->columns.extra);
-  r->columns.row = calloc(num + 1, sizeof *r->columns.row);
-  r->columns.all = calloc(num + 1, sizeof *r->columns.all);
-  r->columns.names = calloc(num + 1, NAME_BYTES);
-  if (r->columns.extra == NULL || r->columns.row == NULL || r->columns.all == NULL ||
-      r->columns.names == NULL)
+  return of_steps ? in->step_extra : in->extra;
+}
+
+static loom_status set_new(run *r, int of_steps, column_set *s)
+{
+  instance *all[RUN_ALL_INSTANCES];
+  const int n = instances_list(r, LIST_SOLVER_FIRST, all);
+  size_t num = 0, at = 0;
+  for (int i = 0; i < n; ++i) num += count_of(all[i], of_steps);
+  s->num = (int)num;
+  s->extra = calloc(num + (size_t)n * GUARD, sizeof *s->extra);
+  s->row = calloc(num + 1, sizeof *s->row);
+  s->all = calloc(num + 1, sizeof *s->all);
+  s->names = calloc(num + 1, NAME_BYTES);
+  if (s->extra == NULL || s->row == NULL || s->all == NULL || s->names == NULL)
     return err_set(r->err, LOOM_E_NOMEM, "out of memory for %d log columns", (int)num);
-  for (; at < s->num_columns; ++at) r->columns.all[at] = s->columns[at];
-  next = guarded(r->columns.extra, s->num_columns);
-  for (int i = 0; i < r->num_contact; ++i) {
-    contact_inst *const c = &r->contact[i];
-    c->extra = next;
-    next = guarded(next, c->in.plugin->num_columns);
-    for (uint32_t k = 0; k < c->in.plugin->num_columns; ++k, ++at) {
-      char *const name = r->columns.names + at * NAME_BYTES;
-      r->columns.all[at] = c->in.plugin->columns[k];
-      snprintf(name, NAME_BYTES, "%s.%s", c->in.name, r->columns.all[at].name);
-      r->columns.all[at].name = name;
+  double *next = s->extra;
+  for (int i = 0; i < n; ++i) {
+    instance *const in = all[i];
+    const uint32_t own = count_of(in, of_steps);
+    if (of_steps)
+      in->step_extra = next;
+    else
+      in->extra = next;
+    next += own;
+    for (int k = 0; k < GUARD; ++k) memcpy(next++, &guard, sizeof guard);
+    for (uint32_t k = 0; k < own; ++k, ++at) {
+      char *const name = s->names + at * NAME_BYTES;
+      s->all[at] = of_steps ? in->plugin->step_columns[k] : in->plugin->columns[k];
+      if (in == &r->solver) continue;
+      snprintf(name, NAME_BYTES, "%s.%s", in->name, s->all[at].name);
+      s->all[at].name = name;
     }
   }
   return LOOM_OK;
 }
 
+static void set_free(column_set *s)
+{
+  free(s->extra);
+  free(s->row);
+  free(s->all);
+  free(s->names);
+}
+
+loom_status columns_new(run *r)
+{
+  LOOM_TRY(set_new(r, 0, &r->columns.iter));
+  return set_new(r, 1, &r->columns.step);
+}
+
 void columns_free(run *r)
 {
-  free(r->columns.extra);
-  free(r->columns.row);
-  free(r->columns.all);
-  free(r->columns.names);
+  set_free(&r->columns.iter);
+  set_free(&r->columns.step);
+}
+
+/* Nothing is known of this plugin's numbers. */
+static void forget(const instance *in, int of_steps)
+{
+  double *const extra = numbers_of(in, of_steps);
+  for (uint32_t k = 0; k < count_of(in, of_steps); ++k) extra[k] = NAN;
 }
 
 loom_iterate columns_no_iterate(run *r)
 {
-  for (uint32_t k = 0; k < r->solver.plugin->num_columns; ++k) r->columns.extra[k] = NAN;
+  forget(&r->solver, 0);
   return (loom_iterate){.struct_size = sizeof(loom_iterate),
                         .inner_res = NAN,
                         .inner_norm = -1,
                         .own_res = NAN,
-                        .extra = r->columns.extra};
+                        .extra = r->solver.extra};
 }
 
 /* Copy one plugin's columns; its guard must be whole. */
-static loom_status take(run *r, const instance *in, const double *from, const char *what,
-                        double *to)
+static loom_status take(const instance *in, int of_steps, double *to)
 {
-  const uint32_t n = in->plugin->num_columns;
+  static const char *const array[LOOM_NUM_KINDS] = {"extra", "out", "extra"};
+  static const char *const of[LOOM_NUM_KINDS] = {"loom_iterate", "log_iter()",
+                                                 "loom_contact_metrics"};
+  const uint32_t n = count_of(in, of_steps);
+  const double *const from = numbers_of(in, of_steps);
   for (int k = 0; k < GUARD; ++k) {
     uint64_t word;
     memcpy(&word, from + n + k, sizeof word);
     if (word != guard)
-      return err_set(
-          r->err, LOOM_E_INTERNAL,
-          "%s: wrote extra[%u] of %s, but announces %u log columns; add it to `columns` of "
-          "the descriptor",
-          in->plugin->name, n + (uint32_t)k, what, n);
+      return err_set(in->r->err, LOOM_E_INTERNAL,
+                     "%s: wrote %s[%u] of %s, but announces %u log columns; add it to `%scolumns` "
+                     "of the descriptor",
+                     in->plugin->name, of_steps ? "out" : array[in->plugin->kind], n + (uint32_t)k,
+                     of_steps ? "log_step()" : of[in->plugin->kind], n, of_steps ? "step_" : "");
   }
   if (n > 0) memcpy(to, from, n * sizeof *to);
   return LOOM_OK;
 }
 
-loom_status columns_row(run *r)
+static loom_status take_all(run *r, int of_steps, double *to)
 {
-  double *to = r->columns.row;
-  LOOM_TRY(take(r, &r->solver, r->columns.extra, "loom_iterate", to));
-  to += r->solver.plugin->num_columns;
-  for (int i = 0; i < r->num_contact; ++i) {
-    const contact_inst *const c = &r->contact[i];
-    LOOM_TRY(take(r, &c->in, c->extra, "loom_contact_metrics", to));
-    to += c->in.plugin->num_columns;
+  instance *all[RUN_ALL_INSTANCES];
+  const int n = instances_list(r, LIST_SOLVER_FIRST, all);
+  for (int i = 0; i < n; ++i) {
+    LOOM_TRY(take(all[i], of_steps, to));
+    to += count_of(all[i], of_steps);
   }
   return LOOM_OK;
+}
+
+loom_status columns_iter_row(run *r)
+{
+  for (int i = 0; i < r->num_collision; ++i) {
+    instance *const in = &r->collision[i];
+    if (in->plugin->num_columns == 0) continue;
+    forget(in, 0);
+    LOOM_TRY(call_log_iter(in, in->extra));
+  }
+  return take_all(r, 0, r->columns.iter.row);
+}
+
+loom_status columns_step_row(run *r)
+{
+  instance *all[RUN_ALL_INSTANCES];
+  const int n = instances_list(r, LIST_SOLVER_FIRST, all);
+  for (int i = 0; i < n; ++i) {
+    if (all[i]->plugin->num_step_columns == 0) continue;
+    forget(all[i], 1);
+    LOOM_TRY(call_log_step(all[i], all[i]->step_extra));
+  }
+  return take_all(r, 1, r->columns.step.row);
 }

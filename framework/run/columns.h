@@ -1,4 +1,4 @@
-/* columns.h - what plugins add to the log. */
+/* columns.h - what plugins add to the log: numbers per iteration and per step. */
 #ifndef LOOM_COLUMNS_H
 #define LOOM_COLUMNS_H
 
@@ -6,19 +6,28 @@
 #include "loom/plugin.h"
 #include "run/run.h"
 
-typedef struct run_columns {
-  double *extra;    /* the solver's and a guard, for loom_iterate; then the contact models' */
-  double *row;      /* [num] of the solver and of all contact models: a row of the log */
-  loom_column *all; /* [num] */
-  char *names;      /* what the names of contact models' columns point to */
+/* Columns of all plugins, in the order of instances_list(): solver first. */
+typedef struct column_set {
+  loom_column *all; /* [num] as the log names them */
+  double *row;      /* [num] */
   int num;
+  double *extra; /* what `extra` or `step_extra` of the instances point into, with guards */
+  char *names;   /* what `all` points to */
+} column_set;
+
+typedef struct run_columns {
+  column_set iter; /* of /iters_extra */
+  column_set step; /* of /steps_extra */
 } run_columns;
 
 loom_status columns_new(run *r);
 void columns_free(run *r);
 /* What a solver fills in, as long as it has said nothing; its columns are NaN. */
 loom_iterate columns_no_iterate(run *r);
-/* Gather columns.row; LOOM_E_INTERNAL if a plugin wrote past its columns. */
-loom_status columns_row(run *r);
+/* Asks collision plugins for their columns; solver and contact models have filled theirs.  Gathers
+ * columns.iter.row; LOOM_E_INTERNAL if a plugin wrote past its columns. */
+loom_status columns_iter_row(run *r);
+/* Asks all plugins for their columns of the step; gathers columns.step.row. */
+loom_status columns_step_row(run *r);
 
 #endif

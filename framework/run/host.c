@@ -26,11 +26,14 @@ static loom_status host_fail(const loom_host *h, loom_status code, const char *f
   va_start(ap, fmt);
   vsnprintf(text, sizeof text, fmt, ap);
   va_end(ap);
-  err_set(run_of(h)->err, code, "%s (%s:%d)", text, base != NULL ? base + 1 : file, line);
-  char *const why = self_of(h)->exec->why;
-  if (code == LOOM_E_DEVICE && why != NULL && why[0] != '\0') {
-    err_append(run_of(h)->err, "%s", why);
-    why[0] = '\0';
+#pragma omp critical(loom_host_fail) /* threads of a plugin may fail at once */
+  {
+    char *const why = self_of(h)->exec->why;
+    err_set(run_of(h)->err, code, "%s (%s:%d)", text, base != NULL ? base + 1 : file, line);
+    if (code == LOOM_E_DEVICE && why != NULL && why[0] != '\0') {
+      err_append(run_of(h)->err, "%s", why);
+      why[0] = '\0';
+    }
   }
   return code;
 }

@@ -23,6 +23,8 @@ typedef struct instance {
   loom_host host;        /* host.core points back to this instance */
   int created;           /* create() was called: destroy() is due */
   int restored;          /* a replay takes its state from the reference */
+  /* [num_columns], [num_step_columns] and guards behind them, see columns.c */
+  double *extra, *step_extra;
 } instance;
 
 typedef struct contact_inst {
@@ -35,7 +37,6 @@ typedef struct contact_inst {
   loom_pairs asked;  /* what host->detect() last found for this instance */
   loom_quad quad;
   struct frozen_contact *frozen; /* linearisation, see term_contact.c; NULL if none */
-  double *extra;                 /* [num_columns] and a guard, for loom_contact_metrics */
 } contact_inst;
 
 /* Collision plugins, then contact models, with the solver before or behind them; their number. */

@@ -161,13 +161,13 @@ int stop_reason(run *r, int64_t done, int stalled, double first)
 {
   const stop_settings *const s = &r->set.stop;
   const double res = tested_residual(r);
-  const int calm = res <= s->tol_abs || res <= s->tol_rel * r->measured.r_ref || stalled;
-  const int arrived = r->st.progress >= 1.0 && filter_certified(r);
-  if (calm && !arrived) filter_ask(r); /* it may have converged: see what a bound says */
-  if (arrived && res <= s->tol_abs) return H5LOG_converged_abs;
-  if (arrived && res <= s->tol_rel * r->measured.r_ref) return H5LOG_converged_rel;
+  const int settled = res <= s->tol_abs || res <= s->tol_rel * r->measured.r_ref || stalled;
+  const int may_end = r->st.progress >= 1.0 && filter_certified(r);
+  if (settled && !may_end) filter_ask(r); /* it may have converged: see what a bound says */
+  if (may_end && res <= s->tol_abs) return H5LOG_converged_abs;
+  if (may_end && res <= s->tol_rel * r->measured.r_ref) return H5LOG_converged_rel;
   if (res > s->diverged * fmax(first, r->measured.r_ref)) return H5LOG_diverged;
-  if (arrived && stalled) return H5LOG_stalled;
+  if (may_end && stalled) return H5LOG_stalled;
   if (done >= r->plan.max_iters) return H5LOG_max_iters;
   if (s->time_budget_ms > 0.0 && 1e3 * clock_net(&r->clock) >= s->time_budget_ms)
     return H5LOG_time_budget;

@@ -163,8 +163,8 @@ loom_status measure_contacts(run *r, int64_t *active, double *min_gap, double *d
   *dissipated = 0.0;
   for (int i = 0; i < r->num_contact; ++i) {
     contact_inst *const c = &r->contact[i];
-    loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN, .extra = c->extra};
-    for (uint32_t k = 0; k < c->in.plugin->num_columns; ++k) c->extra[k] = NAN;
+    loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN, .extra = c->in.extra};
+    for (uint32_t k = 0; k < c->in.plugin->num_columns; ++k) c->in.extra[k] = NAN;
     LOOM_TRY(call_metrics(c, &m));
     *active += m.active;
     *dissipated += m.dissipated;

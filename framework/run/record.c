@@ -49,14 +49,14 @@ loom_status record_iter(run *r, int64_t k, const loom_iterate *it, const filter_
   LOOM_TRY(measure_dinv(r, r->st.grad, &row.r_dinv));
   LOOM_TRY(measure_e_ref(r, &row.e_ref));
   LOOM_TRY(measure_contacts(r, &active, &min_gap, &dissipated));
+  LOOM_TRY(columns_iter_row(r));
   r->work.launches = n[LOOM_C_LAUNCH];
   clock_pop(&r->clock);
   row.active = active;
   row.min_gap = min_gap;
-  LOOM_TRY(columns_row(r));
   if (r->record.log == NULL) return LOOM_OK;
   clock_push(&r->clock, CLOCK_LOG);
-  const loom_status s = h5log_iter(r->record.log, r->err, &row, r->columns.row);
+  const loom_status s = h5log_iter(r->record.log, r->err, &row, r->columns.iter.row);
   clock_pop(&r->clock);
   return s;
 }
@@ -80,10 +80,11 @@ loom_status record_frame(run *r, int64_t step, double time)
 
 /* The audit needs memory beside the solver's, 100 bytes per vertex of a cloth; what the next
  * step computes anew before it reads it takes more. */
-static loom_status give_room(run *r)
+static loom_status release_scratch_state(run *r)
 {
-  loom_buf *const spent[] = {r->st.y, r->st.x_start, r->st.grad, r->buf.grad_free, r->buf.x_before};
-  for (size_t i = 0; i < LOOM_COUNT(spent); ++i) LOOM_TRY(buf_discard(r->m, spent[i]));
+  loom_buf *const recomputed[] = {r->st.y, r->st.x_start, r->st.grad, r->buf.grad_free,
+                                  r->buf.x_before};
+  for (size_t i = 0; i < LOOM_COUNT(recomputed); ++i) LOOM_TRY(buf_discard(r->m, recomputed[i]));
   return LOOM_OK;
 }
 
@@ -123,6 +124,20 @@ static void summarise(run *r, const h5log_step_row *row)
   for (int i = 0; i < CLOCK_NUM; ++i) s->seconds[i] += r->clock.total[i];
 }
 
+/* What ran in this step. */
+static loom_status record_sections(run *r)
+{
+  for (int i = 0; i < r->sections.num; ++i) {
+    const timed_section *const s = &r->sections.all[i];
+    h5log_section_row row = {
+        .step = r->st.index, .calls = s->step.calls, .t_wall = s->step.wall, .t_cpu = s->step.cpu};
+    if (s->step.calls == 0) continue;
+    memcpy(row.name, s->name, sizeof row.name - 1);
+    LOOM_TRY(h5log_section(r->record.log, r->err, &row));
+  }
+  return LOOM_OK;
+}
+
 loom_status record_step(run *r, int64_t iters, int reason)
 {
   int64_t n[LOOM_NUM_COUNTERS];
@@ -147,8 +162,9 @@ loom_status record_step(run *r, int64_t iters, int reason)
   LOOM_TRY(measure_kinetic(r, r->st.v_end, &row.e_kinetic));
   LOOM_TRY(measure_gravity(r, r->st.x, &row.e_gravity));
   LOOM_TRY(measure_contacts(r, &row.contacts, &row.min_gap, &row.e_dissipated));
+  LOOM_TRY(columns_step_row(r));
   if (audit) {
-    LOOM_TRY(give_room(r));
+    LOOM_TRY(release_scratch_state(r));
     LOOM_TRY(audit_now(r, &row.intersections));
   }
   clock_pop(&r->clock);
@@ -159,7 +175,8 @@ loom_status record_step(run *r, int64_t iters, int reason)
   const double begin = clock_now();
   if (r->record.log != NULL) {
     LOOM_TRY(messages_write(r));
-    LOOM_TRY(h5log_step(r->record.log, r->err, &row));
+    LOOM_TRY(record_sections(r));
+    LOOM_TRY(h5log_step(r->record.log, r->err, &row, r->columns.step.row));
     LOOM_TRY(h5log_commit(r->record.log, r->err));
   }
   r->record.commit_seconds = clock_now() - begin;

@@ -196,8 +196,10 @@ loom_status record_open(run *r, const run_options *o, int64_t last_step)
   char hash[17];
   h5log_options opt = {.frames_f32 = r->set.log.frames == 1,
                        .compression = (int)r->set.log.compression,
-                       .num_extra = r->columns.num,
-                       .extra = r->columns.all,
+                       .num_extra = r->columns.iter.num,
+                       .extra = r->columns.iter.all,
+                       .num_step_extra = r->columns.step.num,
+                       .step_extra = r->columns.step.all,
                        .num_obstacles = r->scene->pub.num_obstacles,
                        .obstacle_names = names,
                        .overwrite = r->out.overwrite};

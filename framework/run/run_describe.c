@@ -47,6 +47,6 @@ int run_num_sections(const run *r) { return r->sections.num; }
 void run_section(const run *r, int i, const char **name, double *seconds, int64_t *calls)
 {
   *name = r->sections.all[i].name;
-  *seconds = r->sections.all[i].seconds;
-  *calls = r->sections.all[i].calls;
+  *seconds = r->sections.all[i].run.wall;
+  *calls = r->sections.all[i].run.calls;
 }

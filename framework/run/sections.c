@@ -1,8 +1,24 @@
-/* sections.c - tic and toc: where plugins say their time goes, for the run's summary. */
+/* sections.c - tic and toc: where plugins say their time goes, for /sections of the log and the
+ * run's summary. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "run/run_state.h"
+
+/* Processor time of all threads of the process so far, s: unlike wall time it does not count what
+ * others do on the machine. */
+static double cpu_now(void)
+{
+  struct timespec t;
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return 0.0;
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void sections_begin_step(run *r)
+{
+  for (int i = 0; i < r->sections.num; ++i) r->sections.all[i].step = (section_sum){0};
+}
 
 void section_begin(run *r, const char *owner, const char *name)
 {
@@ -16,8 +32,16 @@ void section_begin(run *r, const char *owner, const char *name)
     r->sections.num++;
   }
   r->sections.open[r->sections.num_open].section = i;
-  r->sections.open[r->sections.num_open].begin = clock_now();
+  r->sections.open[r->sections.num_open].wall = clock_now();
+  r->sections.open[r->sections.num_open].cpu = cpu_now();
   r->sections.num_open++;
+}
+
+static void add(section_sum *sum, double wall, double cpu)
+{
+  sum->wall += wall;
+  sum->cpu += cpu;
+  sum->calls++;
 }
 
 void section_end(run *r, const char *name)
@@ -27,8 +51,10 @@ void section_end(run *r, const char *name)
     timed_section *const s = &r->sections.all[r->sections.open[i].section];
     const char *const slash = strrchr(s->name, '/');
     if (slash == NULL || strcmp(slash + 1, name) != 0) continue;
-    s->seconds += clock_now() - r->sections.open[i].begin;
-    s->calls++;
+    const double wall = clock_now() - r->sections.open[i].wall;
+    const double cpu = cpu_now() - r->sections.open[i].cpu;
+    add(&s->run, wall, cpu);
+    add(&s->step, wall, cpu);
     r->sections.num_open = i;
     return;
   }

@@ -6,21 +6,25 @@
 #include "run/run.h"
 
 enum { RUN_MAX_SECTIONS = 64 };
-typedef struct timed_section {
-  char name[96];  /* "solver/factor" */
-  double seconds; /* summed over the run */
+typedef struct section_sum {
+  double wall, cpu; /* s; cpu: of all threads of the process */
   int64_t calls;
+} section_sum;
+typedef struct timed_section {
+  char name[96];         /* "solver/factor" */
+  section_sum run, step; /* summed over the run, over the present step */
 } timed_section;
 typedef struct run_sections {
   timed_section all[RUN_MAX_SECTIONS];
   int num;
   struct {
     int section;
-    double begin; /* s */
+    double wall, cpu; /* s, when it began */
   } open[CLOCK_DEPTH];
   int num_open;
 } run_sections;
 
+void sections_begin_step(run *r);
 void section_begin(run *r, const char *owner, const char *name);
 void section_end(run *r, const char *name);
 

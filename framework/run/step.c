@@ -60,6 +60,7 @@ static loom_status whole_step(run *r, int64_t index)
   clock_reset(&r->clock);
   work_reset(r);
   filter_begin_step(r);
+  sections_begin_step(r);
   r->k_base = 0;
   if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
   const double f_norm = r->fw.f_next_norm;

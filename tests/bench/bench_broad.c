@@ -77,7 +77,7 @@ static double section(const run *r, const char *name)
   double sum = 0.0;
   for (int i = 0; i < r->sections.num; ++i) {
     const char *const slash = strrchr(r->sections.all[i].name, '/');
-    if (slash != NULL && strcmp(slash + 1, name) == 0) sum += r->sections.all[i].seconds;
+    if (slash != NULL && strcmp(slash + 1, name) == 0) sum += r->sections.all[i].run.wall;
   }
   return sum;
 }
@@ -122,7 +122,7 @@ static loom_status measure(run *r, int n, const options *o, row *out)
       INFINITY;
   LOOM_TRY(pose(r, r->st.x_start, n, 0));
   LOOM_TRY(pose(r, r->st.x, n, 1));
-  LOOM_TRY(ops->begin_step(self, &r->st));
+  if (ops->begin_step != NULL) LOOM_TRY(ops->begin_step(self, &r->st));
   LOOM_TRY(detect_query(r, &r->contact[0], &q, pairs));
   out->pairs = (double)pairs->count;
   out->triangles = r->scene->pub.num_tris;
@@ -138,7 +138,7 @@ static loom_status measure(run *r, int n, const options *o, row *out)
     least(&out->broad, section(r, "refit") + section(r, "leaves") + section(r, "list") - broad);
     least(&out->narrow, section(r, "quick") + section(r, "exact") - narrow);
     t = clock_now();
-    LOOM_TRY(ops->begin_step(self, &r->st));
+    if (ops->begin_step != NULL) LOOM_TRY(ops->begin_step(self, &r->st));
     least(&out->begin, clock_now() - t);
     if (ops->max_step != NULL) {
       loom_bound b = {.struct_size = sizeof b, .blocker = -1};
@@ -150,7 +150,7 @@ static loom_status measure(run *r, int n, const options *o, row *out)
   if (ops->reset != NULL) {
     LOOM_TRY(ops->reset(self));
     const double t = clock_now();
-    LOOM_TRY(ops->begin_step(self, &r->st));
+    if (ops->begin_step != NULL) LOOM_TRY(ops->begin_step(self, &r->st));
     least(&out->build, clock_now() - t);
   }
   out->bytes = plugin_bytes(r) / out->triangles;

@@ -136,7 +136,7 @@ static double local_bytes(const loom_scene *sc)
 static loom_status measure(run *r, const options *o, row *out)
 {
   const loom_solver_ops *ops = r->solver.plugin->ops.solver;
-  loom_iterate it = {.struct_size = sizeof it, .extra = r->columns.extra};
+  loom_iterate it = {.struct_size = sizeof it, .extra = r->solver.extra};
   out->global = out->local = out->step = INFINITY;
   LOOM_TRY(step_once(r, 0));
   for (int64_t k = 1; k < 4; ++k) {

@@ -58,8 +58,8 @@ static int after_step(void *user, const run *r, const run_summary *s)
   out->contacts = pairs > out->contacts ? pairs : out->contacts;
   out->buffers = (double)s->host_bytes;
   const int k = column(r, "factor_bytes");
-  if (k >= 0 && r->columns.extra[k] > out->factor)
-    out->factor = r->columns.extra[k]; /* NaN: no iteration */
+  if (k >= 0 && r->solver.extra[k] > out->factor)
+    out->factor = r->solver.extra[k]; /* NaN: no iteration */
   return 0;
 }
 

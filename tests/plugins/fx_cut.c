@@ -28,12 +28,6 @@ static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loo
 
 static void fx_destroy(void *self) { free(self); }
 
-static loom_status fx_begin_step(void *self, const loom_step *s)
-{
-  (void)self, (void)s;
-  return LOOM_OK;
-}
-
 static loom_status fx_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
 {
   (void)self, (void)s, (void)q, (void)out;
@@ -56,7 +50,6 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .pair_kinds = LOOM_BIT(LOOM_PAIR_VT),
                                        .create = fx_create,
                                        .destroy = fx_destroy,
-                                       .begin_step = fx_begin_step,
                                        .detect = fx_detect,
                                        .max_step = fx_max_step};
 

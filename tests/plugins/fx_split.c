@@ -78,21 +78,6 @@ static const loom_param params[] = {
 };
 static const loom_column columns[] = {{"calls", "1", "Calls of resolve() in this step."}};
 
-static loom_status fx_plan(void *self, const loom_step *s, loom_query *q)
-{
-  (void)self, (void)s;
-  q->what = 0;
-  return LOOM_OK;
-}
-
-static loom_status fx_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
-                             uint32_t *changed)
-{
-  (void)self, (void)s, (void)pairs, (void)when;
-  *changed = LOOM_CHANGED_NONE;
-  return LOOM_OK;
-}
-
 static loom_status fx_resolve(void *self, const loom_step *s, loom_buf *x_start, loom_buf *x_trial)
 {
   split *const p = self;
@@ -127,8 +112,6 @@ static const loom_contact_ops contact_ops = {.struct_size = sizeof contact_ops,
                                              .create = fx_create,
                                              .destroy = fx_destroy,
                                              .begin_step = fx_begin_step,
-                                             .plan = fx_plan,
-                                             .update = fx_update,
                                              .resolve = fx_resolve,
                                              .metrics = fx_metrics,
                                              .lacks = fx_lacks};

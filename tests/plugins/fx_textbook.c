@@ -42,12 +42,6 @@ static void fx_destroy(void *self)
   free(t);
 }
 
-static loom_status fx_begin_step(void *self, const loom_step *s)
-{
-  (void)self, (void)s;
-  return LOOM_OK;
-}
-
 static loom_status dense(textbook *t, const loom_csr *L)
 {
   const loom_host *const h = t->h;
@@ -140,7 +134,6 @@ static const loom_solver_ops ops = {
     .trial = LOOM_TRIAL_POINT,
     .create = fx_create,
     .destroy = fx_destroy,
-    .begin_step = fx_begin_step,
     .iterate = fx_iterate,
 };
 static const loom_plugin plugin = {

@@ -45,12 +45,6 @@ static void fx_destroy(void *self)
   free(t);
 }
 
-static loom_status fx_begin_step(void *self, const loom_step *s)
-{
-  (void)self, (void)s;
-  return LOOM_OK;
-}
-
 static int64_t key_of(int64_t x, int64_t y, int64_t z)
 {
   enum { SPAN = 1 << 20 };
@@ -185,7 +179,6 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .pair_kinds = LOOM_BIT(LOOM_PAIR_VV),
                                        .create = fx_create,
                                        .destroy = fx_destroy,
-                                       .begin_step = fx_begin_step,
                                        .detect = fx_detect};
 
 static const loom_plugin plugin = {

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "support/logdiff.h"
 #include "support/proc.h"
@@ -41,50 +40,72 @@ Test(yarn_run, threads)
   logs_same_bits("one.h5", "four.h5", LOGS_UNBROKEN);
 }
 
-/* Lines of a file without their processor times, the last `times` columns. */
-static int numbers_of(const char *path, int times, char (*out)[128], int most)
+/* Values of a column of a log. */
+static double *column(const char *path, const char *table, const char *name, char kind, int64_t *n)
 {
-  char line[512];
-  int n = 0;
-  FILE *const f = fopen(path, "r");
-  cr_assert(f != NULL, "%s", path);
-  while (fgets(line, sizeof line, f) != NULL) {
-    cr_assert(n < most && strchr(line, '\n') != NULL, "%s, line %d", path, n);
-    for (int k = 0; k < times; ++k) *strrchr(line, ' ') = '\0';
-    snprintf(out[n++], sizeof *out, "%.127s", line);
-  }
-  fclose(f);
-  return n;
+  loom_err err = {0};
+  h5read *r = NULL;
+  cr_assert_eq(h5read_open(&err, path, &r), LOOM_OK, "%s", err.text);
+  *n = h5read_num_rows(r, table);
+  cr_assert_gt(*n, 0, "%s: /%s", path, table);
+  double *const out = calloc((size_t)*n, sizeof *out);
+  cr_assert_eq(h5read_column(r, &err, table, name, kind, 0, *n, out), LOOM_OK, "%s", err.text);
+  h5read_close(r);
+  return out;
 }
 
-/* A continued run adds to its statistics, behind the lines of the steps before; those of steps
- * that it takes once more are written anew. */
-Test(yarn_run, statistics_are_continued)
+/* Columns of every step, also of those that are not measured, and in a continued run those of the
+ * steps that it takes once more are written anew; likewise what ran in every step. */
+Test(yarn_run, columns_of_steps_are_continued)
 {
-  static const struct {
-    const char *key, *whole, *parts;
-    int times;
-  } files[] = {{"collision.grid.stats", "whole.grid", "parts.grid", 1},
-               {"contact.yarns.stats", "whole.acl", "parts.acl", 5}};
-  static char a[256][128], b[256][128];
-  char set[2][2][64];
-  for (int k = 0; k < 2; ++k) {
-    snprintf(set[k][0], sizeof set[k][0], "%s=%s", files[k].key, files[k].whole);
-    snprintf(set[k][1], sizeof set[k][1], "%s=%s", files[k].key, files[k].parts);
-  }
+  static const char *const names[] = {"collision.grid.tracked", "collision.grid.examined",
+                                      "collision.grid.found",   "contact.yarns.sets",
+                                      "contact.yarns.built",    "contact.yarns.points"};
+  int64_t n, m, seen = 0;
   proc_write("swatch.ini", SWATCH ACL);
-  LOOM_FINE("run", "swatch.ini", "--quiet", "-n", "200", "-o", "whole.h5", "--set", set[0][0],
-            "--set", set[1][0]);
-  LOOM_FINE("run", "swatch.ini", "--quiet", "-n", "130", "-o", "parts.h5", "--set", set[0][1],
-            "--set", set[1][1]);
-  LOOM_FINE("run", "swatch.ini", "--quiet", "-n", "200", "-o", "parts.h5", "--resume", "99",
-            "--set", set[0][1], "--set", set[1][1]);
-  for (int k = 0; k < 2; ++k) {
-    const int n = numbers_of(files[k].whole, files[k].times, a, 256);
-    cr_assert_eq(n, 200);
-    cr_assert_eq(numbers_of(files[k].parts, files[k].times, b, 256), n, "%s", files[k].key);
-    for (int i = 0; i < n; ++i) cr_assert_str_eq(a[i], b[i], "%s, line %d", files[k].key, i);
+  LOOM_FINE("run", "swatch.ini", "--quiet", "--set", "log.residual_every=50", "-n", "200", "-o",
+            "whole.h5");
+  LOOM_FINE("run", "swatch.ini", "--quiet", "--set", "log.residual_every=50", "-n", "130", "-o",
+            "parts.h5");
+  LOOM_FINE("run", "swatch.ini", "--quiet", "--set", "log.residual_every=50", "-n", "200", "-o",
+            "parts.h5", "--resume", "99");
+  for (size_t k = 0; k < sizeof names / sizeof *names; ++k) {
+    double *const a = column("whole.h5", "steps_extra", names[k], 'R', &n);
+    double *const b = column("parts.h5", "steps_extra", names[k], 'R', &m);
+    cr_assert(n == 200 && m == n, "%s: %lld and %lld rows", names[k], (long long)n, (long long)m);
+    for (int64_t i = 0; i < n; ++i) {
+      cr_assert(a[i] >= 0.0 && a[i] == b[i], "%s, step %lld: %g and %g", names[k], (long long)i,
+                a[i], b[i]);
+      seen += a[i] > 0.0;
+    }
+    free(a), free(b);
   }
+  cr_expect_gt(seen, 400, "%lld of 1200 are not zero", (long long)seen);
+  double *const a = column("whole.h5", "sections", "calls", 'I', &n);
+  double *const b = column("parts.h5", "sections", "calls", 'I', &m);
+  cr_expect_eq(n, m, "%lld and %lld rows of /sections", (long long)n, (long long)m);
+  cr_expect_geq(n, 200 * 6); /* search of the grid and five phases of the models, at least */
+  free(a), free(b);
+  double *const wall = column("whole.h5", "sections", "t_wall", 'R', &n);
+  double *const cpu = column("whole.h5", "sections", "t_cpu", 'R', &n);
+  double sum[2] = {0.0, 0.0};
+  for (int64_t i = 0; i < n; ++i) {
+    cr_assert(wall[i] >= 0.0 && cpu[i] >= 0.0);
+    sum[0] += wall[i], sum[1] += cpu[i];
+  }
+  cr_expect(sum[0] > 0.0 && sum[1] > 0.0, "%g s, %g s", sum[0], sum[1]);
+  free(wall), free(cpu);
+}
+
+/* What took the place of a key that there was. */
+Test(yarn_run, keys_that_are_gone)
+{
+  static const char *const keys[] = {"contact.yarns.stats=lines", "collision.grid.stats=lines"};
+  proc_write("swatch.ini", SWATCH ACL);
+  for (size_t i = 0; i < 2; ++i)
+    proc_expect_error(
+        2, LOOM_TEXTS("stats", "the key is no more", "/steps_extra", "/sections"),
+        LOOM_ARGS("run", "swatch.ini", "-n", "1", "--quiet", "-o", "run.h5", "--set", keys[i]));
 }
 
 Test(yarn_run, negative_tolerance_is_refused)
@@ -92,32 +113,4 @@ Test(yarn_run, negative_tolerance_is_refused)
   proc_write("swatch.ini", SWATCH ACL "tolerance = -0.1\n");
   proc_expect_error(2, LOOM_TEXTS("swatch.ini", "tolerance", "-0.1"),
                     LOOM_ARGS("run", "swatch.ini", "--quiet", "-o", "run.h5"));
-}
-
-/* A configuration names the file, and may be somebody else's. */
-Test(yarn_run, statistics_replace_nothing_else)
-{
-  static const char *const keys[] = {"contact.yarns.stats=thesis.txt",
-                                     "collision.grid.stats=thesis.txt"};
-  char now[64] = "";
-  proc_write("swatch.ini", SWATCH ACL);
-  proc_write("thesis.txt", "2026: a text\n");
-  for (size_t i = 0; i < 2; ++i)
-    proc_expect_error(
-        1, LOOM_TEXTS("thesis.txt exists and holds no statistics", "name another"),
-        LOOM_ARGS("run", "swatch.ini", "-n", "1", "--quiet", "-o", "run.h5", "--set", keys[i]));
-  FILE *const f = fopen("thesis.txt", "r");
-  cr_assert(f != NULL && fgets(now, sizeof now, f) != NULL);
-  fclose(f);
-  cr_expect_str_eq(now, "2026: a text\n");
-  cr_assert_eq(mkfifo("pipe", 0600), 0);
-  proc_expect_error(1, LOOM_TEXTS("pipe is no regular file"),
-                    LOOM_ARGS("run", "swatch.ini", "-n", "1", "--quiet", "-o", "run.h5", "--set",
-                              "contact.yarns.stats=pipe"));
-  LOOM_FINE("run", "swatch.ini", "-n", "20", "--quiet", "-o", "a.h5", "--set",
-            "contact.yarns.stats=lines.txt");
-  LOOM_FINE("run", "swatch.ini", "-n", "10", "--quiet", "-o", "b.h5", "--set",
-            "contact.yarns.stats=lines.txt");
-  char line[12][128];
-  cr_expect_eq(numbers_of("lines.txt", 5, line, 12), 10);
 }

@@ -108,6 +108,7 @@ void logs_same_bits(const char *path_a, const char *path_b, int64_t resumed)
   same_dataset(a, b, "frames/x");
   same_dataset(a, b, "frames/v");
   same_table(a, b, "steps", resumed);
+  same_table(a, b, "steps_extra", resumed);
   same_table(a, b, "iters", resumed);
   same_table(a, b, "iters_extra", resumed);
   same_table(a, b, "inner", resumed);
@@ -157,6 +158,7 @@ int64_t log_is_whole(const char *path, const char *status)
   cr_assert_eq(at, iters, "%lld rows of /iters belong to no finished step",
                (long long)(iters - at));
   cr_assert(tail || h5read_num_rows(r, "iters_extra") == iters);
+  cr_assert_eq(h5read_num_rows(r, "steps_extra"), steps);
   const int64_t frames = h5read_num_frames(r);
   cr_assert(steps == 0 || frames == steps + 1 || (tail && frames == steps + 2),
             "%lld frames of %lld steps", (long long)frames, (long long)steps);

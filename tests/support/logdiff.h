@@ -4,7 +4,7 @@
 
 #include "log/h5log.h"
 
-/* Fails the test with the first difference in /frames, /steps, /iters, /iters_extra or
+/* Fails the test with the first difference in /frames, /steps, /iters, their extras or
  * /inner.  Columns of wall time are left out; so are work counters in the step `resumed`, where
  * b was continued: a new process builds anew what the old one had kept, such as a factor (and
  * n_launch from there on).  LOGS_ANYWHERE: in every step. */

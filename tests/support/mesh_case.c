@@ -264,8 +264,8 @@ void mc_plugin_open(mc_plugin *p, mc_host *h, const char *name, const char *valu
   p->p = th_plugin(name, LOOM_KIND_COLLISION, name);
   p->set = th_settings(p->p, values);
   p->self = th_create(&h->t, p->p, p->set);
-  cr_assert_eq(p->p->ops.collision->begin_step(p->self, &h->t.step), LOOM_OK, "%s: %s %s", name,
-               h->t.err.text, mem_err(h->t.m)->text);
+  cr_assert_eq(TH_CALL(p->p->ops.collision, begin_step, p->self, &h->t.step), LOOM_OK, "%s: %s %s",
+               name, h->t.err.text, mem_err(h->t.m)->text);
 }
 
 void mc_plugin_close(mc_plugin *p)

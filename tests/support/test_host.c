@@ -317,6 +317,7 @@ const loom_plugin *th_plugin(const char *file, int kind, const char *name)
 static void set_value(const loom_param *p, void *settings, const char *text)
 {
   char *const at = (char *)settings + p->offset;
+  if (p->flags & LOOM_P_GONE) return;
   switch (p->type) {
   case LOOM_P_REAL:
     *(double *)at = text != NULL ? strtod(text, NULL) : p->def;
@@ -425,7 +426,7 @@ int th_detect(test_host *t, const loom_query *q, loom_pairs *p)
   pair_arrays(p, a);
   p->count = 0;
   p->kinds = 0;
-  while ((s = t->collision->detect(t->collision_self, &t->step, q, p)) == LOOM_GROW) {
+  while ((s = TH_CALL(t->collision, detect, t->collision_self, &t->step, q, p)) == LOOM_GROW) {
     cr_assert(p->count > p->capacity, "asked to grow to %d of %d", (int)p->count, (int)p->capacity);
     p->capacity = p->count;
     p->count = 0;

@@ -62,4 +62,7 @@ int th_detect(test_host *t, const loom_query *q, loom_pairs *p);
 /* Uniform in [-1, 1), from a counter-based generator. */
 double th_random(uint64_t *state);
 
+/* A callback that a plugin may leave out. */
+#define TH_CALL(ops, member, ...) ((ops)->member != NULL ? (ops)->member(__VA_ARGS__) : LOOM_OK)
+
 #endif

@@ -170,7 +170,7 @@ loom_status tiny_step(h5log *l, loom_err *err, const tiny_options *o, int64_t s)
   const int every = o->frames_every > 0 ? o->frames_every : 1;
   if ((s + 1) % every == 0) LOOM_TRY(put_frame(l, err, o, s));
   tiny_step_row(s, &st);
-  LOOM_TRY(h5log_step(l, err, &st));
+  LOOM_TRY(h5log_step(l, err, &st, NULL));
   return h5log_commit(l, err);
 }
 

@@ -46,7 +46,7 @@ void yr_detect(yarn_run *r, const double *x)
   loom_query q = {.struct_size = sizeof q, .kinds = LOOM_PAIR_MASK_ALL};
   uint32_t changed;
   yc_place(&r->t, x);
-  WELL(r, ops->begin_step(r->self, &r->t.step));
+  if (ops->begin_step != NULL) WELL(r, ops->begin_step(r->self, &r->t.step));
   WELL(r, ops->plan(r->self, &r->t.step, &q));
   r->exclude = q.exclude;
   th_detect(&r->t, &q, &r->pairs);

@@ -382,7 +382,7 @@ static void goes_on(const char *name, const char *values)
     for (int i = 0; i < 3 * c.cloth.n; ++i)
       x[i] = (loom_real)(0.7 * x[i] + 0.3 * sin(9.0 * step + 5.0 * x[(i + 4) % (3 * c.cloth.n)]));
     th_put(&h.t, h.b0, x);
-    cr_assert_eq(p.p->ops.collision->begin_step(p.self, &h.t.step), LOOM_OK);
+    cr_assert_eq(TH_CALL(p.p->ops.collision, begin_step, p.self, &h.t.step), LOOM_OK);
   }
   free(x);
   mc_plugin_close(&p);
@@ -411,7 +411,7 @@ static void far_away(const char *name, int bodies, int at_end, int i, double val
   mc_open(&h, &c, 1, 0);
   mc_plugin_open(&p, &h, name, "");
   const loom_collision_ops *const ops = p.p->ops.collision;
-  cr_assert_eq(ops->begin_step(p.self, &h.t.step), LOOM_OK);
+  cr_assert_eq(TH_CALL(ops, begin_step, p.self, &h.t.step), LOOM_OK);
   loom_buf *const b = at_end ? h.b1 : h.b0;
   loom_real *const x = th_get(&h.t, b);
   x[i] = (loom_real)value;

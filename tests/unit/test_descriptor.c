@@ -205,7 +205,12 @@ Test(descriptor, columns)
   DAMAGED(0, x.column[0].name = NULL, "log column 0");
   DAMAGED(0, x.column[1].unit = NULL, "log column 1");
   DAMAGED(0, x.column[1].name = "col_a", "'col_a' stands twice");
-  DAMAGED(1, (x.p.num_columns = 1, x.p.columns = x.column), "belong to solvers and contact");
+  DAMAGED(1, (x.p.num_columns = 1, x.p.columns = x.column), "ops.log_iter is missing");
+  for (int kind = 0; kind < LOOM_NUM_KINDS; ++kind) {
+    DAMAGED(kind, x.p.num_step_columns = 1, "the table is missing");
+    DAMAGED(kind, (x.p.num_step_columns = 1, x.p.step_columns = x.column),
+            "ops.log_step is missing");
+  }
 }
 
 Test(descriptor, solver_table)
@@ -218,18 +223,16 @@ Test(descriptor, solver_table)
   DAMAGED(0, x.s.max_outer = -1, "max_outer is -1");
   DAMAGED(0, x.s.create = NULL, "ops.create is missing");
   DAMAGED(0, x.s.destroy = NULL, "ops.destroy is missing");
-  DAMAGED(0, x.s.begin_step = NULL, "ops.begin_step is missing");
   DAMAGED(0, x.s.iterate = NULL, "ops.iterate is missing");
 }
 
 Test(descriptor, collision_table)
 {
-  DAMAGED(1, x.l.struct_size = 16, "too few to hold detect()");
+  DAMAGED(1, x.l.struct_size = 16, "too few to hold destroy()");
   DAMAGED(1, x.l.pair_kinds = 0x100, "pair kinds 0x100");
   DAMAGED(1, x.l.pair_kinds = 0, "names no pair kind");
   DAMAGED(1, x.l.create = NULL, "ops.create is missing");
   DAMAGED(1, x.l.destroy = NULL, "ops.destroy is missing");
-  DAMAGED(1, x.l.begin_step = NULL, "ops.begin_step is missing");
   DAMAGED(1, x.l.detect = NULL, "ops.detect is missing");
   DAMAGED(1, x.l.provides |= LOOM_COLL_STEP_GLOBAL, "ops.max_step is missing");
   DAMAGED(1, x.l.provides |= LOOM_COLL_STEP_VERTEX, "ops.max_step is missing");
@@ -237,16 +240,15 @@ Test(descriptor, collision_table)
 
 Test(descriptor, contact_table)
 {
-  DAMAGED(2, x.c.struct_size = 16, "too few to hold metrics()");
+  DAMAGED(2, x.c.struct_size = 16, "too few to hold destroy()");
   DAMAGED(2, x.c.needs = 0x100, "0x100, which this core does not know");
   DAMAGED(2, x.c.pair_kinds = 0x100, "pair kinds 0x100");
   DAMAGED(2, x.c.pair_kinds = 0, "names no pair kind");
   DAMAGED(2, x.c.create = NULL, "ops.create is missing");
   DAMAGED(2, x.c.destroy = NULL, "ops.destroy is missing");
-  DAMAGED(2, x.c.begin_step = NULL, "ops.begin_step is missing");
-  DAMAGED(2, x.c.plan = NULL, "ops.plan is missing");
   DAMAGED(2, x.c.update = NULL, "ops.update is missing");
-  DAMAGED(2, x.c.metrics = NULL, "ops.metrics is missing");
+  DAMAGED(2, (x.p.num_columns = 1, x.p.columns = x.column, x.c.metrics = NULL),
+          "ops.metrics is missing");
   DAMAGED(2, x.c.provides = LOOM_CONT_QUAD_ISO, "goes with LOOM_CONT_QUAD");
   DAMAGED(2, x.c.provides = LOOM_CONT_REACTION, "goes with LOOM_CONT_VELOCITY");
   DAMAGED(2, x.c.provides = LOOM_CONT_ENERGY, "ops.eval is missing");

@@ -93,10 +93,23 @@ Test(h5log, names_of_the_contract)
                                "threads", "real_size",    "created",    "status", "plugins"};
   for (size_t i = 0; i < sizeof attrs / sizeof attrs[0]; ++i)
     cr_assert_gt(H5Aexists(f, attrs[i]), 0, "no root attribute %s", attrs[i]);
-  const char *const sets[] = {
-      "scene/rest",  "scene/triangles", "scene/mass",  "scene/pinned", "frames/x",
-      "frames/v",    "frames/time",     "frames/step", "steps",        "iters",
-      "iters_extra", "inner",           "messages",    "status",       "scene/obstacles/ball/pose"};
+  const char *const sets[] = {"scene/rest",
+                              "scene/triangles",
+                              "scene/mass",
+                              "scene/pinned",
+                              "frames/x",
+                              "frames/v",
+                              "frames/time",
+                              "frames/step",
+                              "steps",
+                              "iters",
+                              "iters_extra",
+                              "inner",
+                              "steps_extra",
+                              "sections",
+                              "messages",
+                              "status",
+                              "scene/obstacles/ball/pose"};
   for (size_t i = 0; i < sizeof sets / sizeof sets[0]; ++i) {
     const hid_t d = H5Dopen2(f, sets[i], H5P_DEFAULT);
     cr_assert_geq(d, 0, "no dataset %s", sets[i]);
@@ -268,7 +281,7 @@ Test(h5log, batches_overflow_between_commits)
     tiny_iter_row(s, 0, &it);
     tiny_step_row(s, &st);
     cr_assert_eq(h5log_iter(l, &err, &it, NULL), LOOM_OK);
-    cr_assert_eq(h5log_step(l, &err, &st), LOOM_OK);
+    cr_assert_eq(h5log_step(l, &err, &st, NULL), LOOM_OK);
   }
   cr_assert_eq(h5log_close(l, &err, "stopped"), LOOM_OK, "%s", err.text);
   h5read *r;

@@ -91,8 +91,17 @@ class Log:
         return parser.get(section, key, fallback=default)
 
     def table(self, name):
-        """/steps, /iters, /iters_extra or /inner as a structured array."""
+        """/steps, /iters, their extras or /inner as a structured array."""
         return self.file[name][:]
+
+    def sections(self, clock):
+        """{"instance/section": s of each step} by a clock of /sections, t_wall or t_cpu."""
+        rows, steps = self.file["sections"][:], self.file["steps"]["step"]
+        seconds = {}
+        for row in rows:
+            of = seconds.setdefault(row["name"].decode(), np.zeros(len(steps)))
+            of[np.searchsorted(steps, row["step"])] += row[clock]
+        return seconds
 
     def messages(self):
         """Warnings and errors as (step, level, text); a log of an older version has none."""

@@ -24,7 +24,9 @@ enum {
   LOOM_P_OPEN_MIN = 1, /* the minimum itself is not allowed */
   LOOM_P_OPEN_MAX = 2,
   LOOM_P_NO_DEFAULT = 4, /* the key must be present */
-  LOOM_P_EXPERT = 8      /* left out of the short listing */
+  LOOM_P_EXPERT = 8,     /* left out of the short listing */
+  LOOM_P_GONE = 16       /* the key is no more: giving it is an error that says `doc`; only key and
+                          * doc count */
 };
 
 typedef struct loom_param {
@@ -82,8 +84,14 @@ template <class M, class T> constexpr uint64_t loom_offset_of_(M T::*, uint64_t 
 #m, LOOM_P_VEC3, 0, LOOM_PARAM_AT_(T, m, loom_vec3), 0, lo, hi, def, NULL, unit, doc \
   }
 
-/* An extra per-iteration number a plugin wants in the log, besides the fixed
- * ones the core measures itself.  Written as a column of /iters_extra. */
+/* A key that there was, and what takes its place: "see column `sets` of /steps_extra" */
+#define LOOM_PARAM_GONE(key, doc)                                   \
+  {                                                                 \
+    key, LOOM_P_TEXT, LOOM_P_GONE, 0, 0, 0, 0, NULL, NULL, "1", doc \
+  }
+
+/* An extra number that a plugin wants in the log, besides those that the core measures itself: a
+ * column of /iters_extra or of /steps_extra. */
 typedef struct loom_column {
   const char *name, *unit, *doc;
 } loom_column;

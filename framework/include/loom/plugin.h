@@ -21,33 +21,92 @@ enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOO
  * abort or setlocale, nor print.  Allocation belongs in create() and begin_step(), not in the
  * iteration calls.
  *
- * Members of the tables marked "must" are never NULL; others are called only if they are there, and
- * must be there if a flag of `provides` announces what they do.
+ * Every member of the three tables of functions is [required], or [optional: what NULL means], and
+ * may be required by a capability in `provides` or by another member; the core refuses a plugin
+ * that lacks what it must have.
  *
  * Callbacks return LOOM_OK or an error; which outcomes some may return besides stands with them.
  * The core refuses any other status, maps that are left, and results out of their range, with the
  * names of plugin and callback, the step and the iteration. */
 /* ======================================================================== */
 
+/* ---- capabilities --------------------------------------------------------
+ * X(NAME, bit, words, member): `words` name it in messages, `member` of the table of functions is
+ * required by it; `create`, which is required anyway, where it needs none.  The constants, what the
+ * core knows, enforces and says, and the tests come from these lists. */
+#define LOOM_CAP_CONSTANT_(name, bit, words, member) name = (bit),
+#define LOOM_CAP_OR_(name, bit, words, member)       | (bit)
+#define LOOM_CAPS_ALL(LIST)                          (UINT32_C(0) LIST(LOOM_CAP_OR_)) /* all bits */
+
+/* what a solver asks of elements and of the contact model */
+#define LOOM_SOLVER_NEEDS(X)                                                                   \
+  X(LOOM_NEED_ELEM_ENERGY, 0x1, "element energy", create)                                      \
+  X(LOOM_NEED_ELEM_GRADIENT, 0x2, "element gradient", create)                                  \
+  X(LOOM_NEED_ELEM_HESSIAN, 0x4, "element Hessian", create)                                    \
+  X(LOOM_NEED_ELEM_PROJECT, 0x8, "element projection", create)                                 \
+  X(LOOM_NEED_CONTACT_ENERGY, 0x100, "contact energy", create)                                 \
+  X(LOOM_NEED_CONTACT_GRADIENT, 0x200, "contact gradient", create)                             \
+  X(LOOM_NEED_CONTACT_HESSIAN, 0x400, "contact Hessian", create)                               \
+  X(LOOM_NEED_CONTACT_QUAD, 0x800, "quadratic contact form", create)                           \
+  /* with QUAD: isotropic terms only */                                                        \
+  X(LOOM_NEED_CONTACT_ISO, 0x1000, "isotropic contact terms", create)                          \
+  /* the step's problem has contact linearised at x_start, or where host->freeze_contact() was \
+   * called since; the model must give gradient and Hessian */                                 \
+  X(LOOM_WANT_CONTACT_FROZEN, 0x2000, "contact linearised at the start of the step", create)   \
+  /* reads step->grad: its evaluation is charged to the solver */                              \
+  X(LOOM_USES_GRADIENT, 0x10000, "the core's gradient", create)                                \
+  /* FILTER must find a point of lower energy */                                               \
+  X(LOOM_NEEDS_LINE_SEARCH, 0x20000, "energy line search", create)                             \
+  /* counts in estimates of memory */                                                          \
+  X(LOOM_USES_FACTOR, 0x40000, "a factorisation", create)                                      \
+  /* not proposed for a scene without yarns */                                                 \
+  X(LOOM_MADE_FOR_YARNS, 0x80000, "yarns (made for them)", create)
+enum { LOOM_SOLVER_NEEDS(LOOM_CAP_CONSTANT_) };
+
+/* what a collision plugin provides and a contact model needs */
+#define LOOM_COLLISION_CAPS(X)                                    \
+  X(LOOM_COLL_PROXIMITY, 1, "proximity queries", detect)          \
+  X(LOOM_COLL_CCD, 2, "continuous collision queries", detect)     \
+  X(LOOM_COLL_OVERLAP, 4, "overlap queries", detect)              \
+  X(LOOM_COLL_STEP_GLOBAL, 8, "global step bound", max_step)      \
+  X(LOOM_COLL_STEP_VERTEX, 16, "step bound per vertex", max_step) \
+  X(LOOM_COLL_MASKED, 32, "queries of marked vertices", detect)   \
+  X(LOOM_COLL_EXCLUDE, 64, "exclusion of given pairs", detect)
+enum { LOOM_COLLISION_CAPS(LOOM_CAP_CONSTANT_) };
+
+/* what a contact model provides; with none of the first four it is "post-only" and fits every
+ * solver */
+#define LOOM_CONTACT_CAPS(X)                                                                       \
+  X(LOOM_CONT_ENERGY, 1, "contact energy", eval)                                                   \
+  X(LOOM_CONT_GRADIENT, 2, "contact gradient", eval)                                               \
+  X(LOOM_CONT_HESSIAN, 4, "contact Hessian", hessian)                                              \
+  /* alone it implies the three above: the core derives them */                                    \
+  X(LOOM_CONT_QUAD, 8, "quadratic contact form", quad)                                             \
+  /* with QUAD: every term is isotropic */                                                         \
+  X(LOOM_CONT_QUAD_ISO, 16, "isotropic contact terms", quad)                                       \
+  /* corrects positions in FILTER: of a model with forces after every cut, of a post-only model at \
+   * the end of the step, of an UNFILTERED model what the last cut of a step would take */         \
+  X(LOOM_CONT_RESOLVE, 32, "position correction", resolve)                                         \
+  /* corrects v_end at COMMIT (inelastic impact, friction) */                                      \
+  X(LOOM_CONT_VELOCITY, 64, "velocity correction", velocity)                                       \
+  /* adds a lagged dissipation term */                                                             \
+  X(LOOM_CONT_FRICTION, 128, "friction", create)                                                   \
+  /* its weights change per iteration: bumps step->epoch */                                        \
+  X(LOOM_CONT_STATEFUL, 256, "weights that change by iteration", create)                           \
+  /* defined at points that intersect too, and asks for FILTER when its inner loop has settled     \
+   * (LOOM_ASK_FILTER): unless [filter] says otherwise, filters come when asked for, and the       \
+   * iterate goes on from the unfiltered point while x_feas follows as far as it can */            \
+  X(LOOM_CONT_UNFILTERED, 512, "unfiltered iterates", create)                                      \
+  /* tells host->body_push() in velocity() what it does to bodies that move by themselves; without \
+   * it scenes with such bodies are refused */                                                     \
+  X(LOOM_CONT_REACTION, 1024, "reactions on bodies", velocity)                                     \
+  /* hessian() or quad() leave terms out by design (Gauss-Newton, projected, lagged weights):      \
+   * without it LOOM_HESS_EXACT is the derivative of the gradient, and a contract test holds it to \
+   * 1e-5 */                                                                                       \
+  X(LOOM_CONT_HESS_APPROX, 2048, "a Hessian that leaves terms out", create)
+enum { LOOM_CONTACT_CAPS(LOOM_CAP_CONSTANT_) };
+
 /* ---- solver -------------------------------------------------------------- */
-enum { /* what a solver asks of elements and of the contact model */
-       LOOM_NEED_ELEM_ENERGY = 1,
-       LOOM_NEED_ELEM_GRADIENT = 2,
-       LOOM_NEED_ELEM_HESSIAN = 4,
-       LOOM_NEED_ELEM_PROJECT = 8,
-       LOOM_NEED_CONTACT_ENERGY = 0x100,
-       LOOM_NEED_CONTACT_GRADIENT = 0x200,
-       LOOM_NEED_CONTACT_HESSIAN = 0x400,
-       LOOM_NEED_CONTACT_QUAD = 0x800,
-       LOOM_NEED_CONTACT_ISO = 0x1000,    /* with QUAD: isotropic terms only */
-       LOOM_WANT_CONTACT_FROZEN = 0x2000, /* the step's problem has contact linearised at x_start,
-                                           * or where host->freeze_contact() was called since; the
-                                           * model must give gradient and Hessian */
-       LOOM_USES_GRADIENT = 0x10000, /* reads step->grad: its evaluation is charged to the solver */
-       LOOM_NEEDS_LINE_SEARCH = 0x20000, /* FILTER must find a point of lower energy */
-       LOOM_USES_FACTOR = 0x40000,       /* factorises a matrix: counts in estimates of memory */
-       LOOM_MADE_FOR_YARNS = 0x80000     /* not proposed for a scene without yarns */
-};
 enum { LOOM_TRIAL_POINT = 0, LOOM_TRIAL_DIRECTION = 1 };
 enum { /* when FILTER runs; it always runs once before COMMIT; [filter] when overrides */
        LOOM_FILTER_EVERY = 0,  /* after every iteration: x stays feasible */
@@ -90,79 +149,70 @@ typedef struct loom_solver_ops {
   int32_t max_outer;   /* 0: the core's limit; 1: a one-shot method */
   int32_t filter_when; /* LOOM_FILTER_* the method was designed for */
   int32_t reserved;
+  /* [required] LOOM_OK: *self is not NULL */
   loom_status (*create)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                        const void *settings, void **self); /* must; LOOM_OK: *self is not NULL */
-  void (*destroy)(void *self); /* must; also after a failed create that set *self */
+                        const void *settings, void **self);
+  /* [required] also after a failed create that set *self */
+  void (*destroy)(void *self);
+  /* [optional: it has no history] */
   loom_status (*reset)(void *self);
-  /* PREDICT: step->y is set and step->trial holds the core's initial guess, which
-   * may be overwritten */
-  loom_status (*begin_step)(void *self, const loom_step *s); /* must */
-  /* after DETECT or a contact update: LOOM_CHANGED_* since the last call */
+  /* [optional: the core's guess will do] PREDICT: step->y is set and step->trial holds the core's
+   * initial guess, which may be overwritten */
+  loom_status (*begin_step)(void *self, const loom_step *s);
+  /* [optional: nothing depends on it] after DETECT or a contact update: LOOM_CHANGED_* since the
+   * last call */
   loom_status (*contact_changed)(void *self, const loom_step *s, uint32_t changed);
-  /* ITERATE: exactly one outer iteration from step->x, into step->trial.
+  /* [required] ITERATE: exactly one outer iteration from step->x, into step->trial.
    * LOOM_CONVERGED and LOOM_STALLED are advice; the core's own test decides. */
-  loom_status (*iterate)(void *self, const loom_step *s, loom_iterate *it); /* must */
-  /* FILTER and MEASURE are over: step->x is the accepted point */
+  loom_status (*iterate)(void *self, const loom_step *s, loom_iterate *it);
+  /* [optional: nothing depends on it] FILTER and MEASURE are over: step->x is the accepted point */
   loom_status (*accepted)(void *self, const loom_step *s, const loom_accept *a);
-  loom_status (*end_step)(void *self, const loom_step *s); /* COMMIT: may edit v_end, f_next */
+  /* [optional: nothing to do] COMMIT: may edit v_end, f_next */
+  loom_status (*end_step)(void *self, const loom_step *s);
+  /* [optional: nothing outlives a step] */
   loom_status (*checkpoint)(void *self, const loom_step *s, int restore);
+  /* [optional: it has no columns of steps; required by num_step_columns] the step is over: its
+   * numbers into out [num_step_columns], preset to NaN */
+  loom_status (*log_step)(void *self, const loom_step *s, double *out);
 } loom_solver_ops;
 
 /* ---- collision ----------------------------------------------------------- */
-enum {
-  LOOM_COLL_PROXIMITY = 1,
-  LOOM_COLL_CCD = 2,
-  LOOM_COLL_OVERLAP = 4,
-  LOOM_COLL_STEP_GLOBAL = 8,
-  LOOM_COLL_STEP_VERTEX = 16,
-  LOOM_COLL_MASKED = 32,
-  LOOM_COLL_EXCLUDE = 64
-};
 typedef struct loom_collision_ops {
   uint32_t struct_size;
   uint32_t provides;   /* LOOM_COLL_* */
   uint32_t pair_kinds; /* LOOM_BIT(LOOM_PAIR_*) it can report */
   uint32_t reserved;
+  /* [required] LOOM_OK: *self is not NULL */
   loom_status (*create)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                        const void *settings, void **self); /* must */
-  void (*destroy)(void *self);                              /* must */
+                        const void *settings, void **self);
+  /* [required] also after a failed create that set *self */
+  void (*destroy)(void *self);
+  /* [optional: it has no history] */
   loom_status (*reset)(void *self);
-  loom_status (*begin_step)(void *self, const loom_step *s); /* must; obstacles moved: refit */
-  /* DETECT: append pairs.  If capacity is short: set out->count to the number
-   * needed, write nothing past capacity, return LOOM_GROW; the core grows the
-   * arrays and calls again.  Ids, bodies and kinds (those asked for) are checked. */
-  loom_status (*detect)(void *self, const loom_step *s, const loom_query *q,
-                        loom_pairs *out); /* must */
-  /* FILTER: largest safe step; several plugins are combined by minimum */
+  /* [optional: nothing to prepare] obstacles moved: refit */
+  loom_status (*begin_step)(void *self, const loom_step *s);
+  /* [optional: it answers no queries; required by LOOM_COLL_PROXIMITY, LOOM_COLL_CCD,
+   * LOOM_COLL_OVERLAP, LOOM_COLL_MASKED, LOOM_COLL_EXCLUDE] DETECT: append pairs.  If capacity is
+   * short: set out->count to the number needed, write nothing past capacity, return LOOM_GROW; the
+   * core grows the arrays and calls again.  Ids, bodies and kinds (those asked for) are checked. */
+  loom_status (*detect)(void *self, const loom_step *s, const loom_query *q, loom_pairs *out);
+  /* [optional: it bounds no step; required by LOOM_COLL_STEP_GLOBAL, LOOM_COLL_STEP_VERTEX] FILTER:
+   * largest safe step; several plugins are combined by minimum */
   loom_status (*max_step)(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
                           loom_bound *out);
+  /* [optional: nothing to do] COMMIT */
   loom_status (*end_step)(void *self, const loom_step *s);
+  /* [optional: nothing outlives a step] */
   loom_status (*checkpoint)(void *self, const loom_step *s, int restore);
+  /* [optional: it has no columns of iterations; required by num_columns] MEASURE: numbers of the
+   * last queries into out [num_columns], preset to NaN */
+  loom_status (*log_iter)(void *self, const loom_step *s, double *out);
+  /* [optional: it has no columns of steps; required by num_step_columns] the step is over: its
+   * numbers into out [num_step_columns], preset to NaN */
+  loom_status (*log_step)(void *self, const loom_step *s, double *out);
 } loom_collision_ops;
 
 /* ---- contact ------------------------------------------------------------- */
-enum {
-  LOOM_CONT_ENERGY = 1,
-  LOOM_CONT_GRADIENT = 2,
-  LOOM_CONT_HESSIAN = 4,
-  LOOM_CONT_QUAD = 8,        /* alone it implies the three above: the core derives them */
-  LOOM_CONT_QUAD_ISO = 16,   /* with QUAD: every term is isotropic */
-  LOOM_CONT_RESOLVE = 32,    /* corrects positions in FILTER; of an UNFILTERED model those that
-                              * the last bound of a step would cut, before it does */
-  LOOM_CONT_VELOCITY = 64,   /* corrects v_end at COMMIT (inelastic impact, friction) */
-  LOOM_CONT_FRICTION = 128,  /* adds a lagged dissipation term */
-  LOOM_CONT_STATEFUL = 256,  /* its weights change per iteration: bumps step->epoch */
-  LOOM_CONT_REACTION = 1024, /* tells host->body_push in velocity() what it does to bodies that move
-                              * by themselves; without it scenes with such bodies are refused */
-  LOOM_CONT_HESS_APPROX =
-      2048,                  /* hessian() or quad() leave terms out by design (Gauss-Newton,
-                              * projected, lagged weights): without it LOOM_HESS_EXACT is the
-                              * derivative of the gradient, and a contract test holds it to 1e-5 */
-  LOOM_CONT_UNFILTERED = 512 /* defined at points that intersect too, and asks for FILTER when its
-                              * inner loop has settled (LOOM_ASK_FILTER): unless [filter] says
-                              * otherwise, filters come when asked for, and the iterate goes on
-                              * from the unfiltered point while x_feas follows as far as it can */
-}; /* a model with none of the first four is "post-only" and fits every solver */
 enum { LOOM_AFTER_DETECT = 0, LOOM_AFTER_ACCEPT = 1 };
 
 typedef struct loom_contact_metrics { /* the model's own view; the core also checks */
@@ -180,39 +230,56 @@ typedef struct loom_contact_ops {
   uint32_t provides;   /* LOOM_CONT_* */
   uint32_t needs;      /* LOOM_COLL_* */
   uint32_t pair_kinds; /* LOOM_BIT(LOOM_PAIR_*) it handles */
+  /* [required] LOOM_OK: *self is not NULL */
   loom_status (*create)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                        const void *settings, void **self); /* must */
-  void (*destroy)(void *self);                              /* must */
+                        const void *settings, void **self);
+  /* [required] also after a failed create that set *self */
+  void (*destroy)(void *self);
+  /* [optional: it has no history] */
   loom_status (*reset)(void *self);
-  loom_status (*begin_step)(void *self, const loom_step *s); /* must */
-  /* DETECT, first half: say what to look for (margin, CCD or proximity, mask);
-   * q->what = 0 skips detection and keeps the present pairs. */
-  loom_status (*plan)(void *self, const loom_step *s, loom_query *q); /* must */
-  /* DETECT, second half, and after every accepted iterate (AFTER_ACCEPT first,
-   * then plan/detect/AFTER_DETECT at the new x).  *pairs stays valid until the
-   * next update(). */
+  /* [optional: nothing to prepare] */
+  loom_status (*begin_step)(void *self, const loom_step *s);
+  /* [optional: it wants no pairs from DETECT] DETECT, first half: say what to look for (margin, CCD
+   * or proximity, mask); q->what = 0 skips detection and keeps the present pairs. */
+  loom_status (*plan)(void *self, const loom_step *s, loom_query *q);
+  /* [optional: nothing changes; required by plan] DETECT, second half, and after every accepted
+   * iterate (AFTER_ACCEPT first, then plan/detect/AFTER_DETECT at the new x).  *changed (out,
+   * preset to LOOM_CHANGED_NONE): what the solver is told.  *pairs stays valid until the next
+   * update(). */
   loom_status (*update)(void *self, const loom_step *s, const loom_pairs *pairs, int when,
-                        uint32_t *changed); /* must */
-  /* hessian() and quad() append behind out->count, as detect() does; LOOM_GROW likewise. */
-  /* add to *energy and *dissipation (J) and to grad (real [n][3], N); any may be NULL.  Rows of
-   * fixed vertices may be written, the core clears them.  LOOM_REJECTED: the model has no value at
-   * x (a barrier's other side). */
+                        uint32_t *changed);
+  /* [optional: it has no energy and no gradient of its own; required by LOOM_CONT_ENERGY,
+   * LOOM_CONT_GRADIENT] add to *energy and *dissipation (J) and to grad (real [n][3], N); any may
+   * be NULL.  Rows of fixed vertices may be written, the core clears them.  LOOM_REJECTED: the
+   * model has no value at x (a barrier's other side). */
   loom_status (*eval)(void *self, const loom_step *s, loom_buf *x, double *energy,
                       double *dissipation, loom_buf *grad);
-  loom_status (*hessian)(void *self, const loom_step *s, loom_buf *x, int how,
-                         loom_blocks3 *out); /* may LOOM_GROW */
-  loom_status (*quad)(void *self, const loom_step *s, loom_buf *x,
-                      loom_quad *out); /* may LOOM_GROW */
-  /* FILTER: make x_trial intersection-free, starting from x_start (of an UNFILTERED model x_feas,
-   * where contacts were just found; what is left is cut) */
+  /* [optional: it has no Hessian of its own; required by LOOM_CONT_HESSIAN] append behind
+   * out->count, as detect() does; LOOM_GROW likewise */
+  loom_status (*hessian)(void *self, const loom_step *s, loom_buf *x, int how, loom_blocks3 *out);
+  /* [optional: it has no quadratic form; required by LOOM_CONT_QUAD, LOOM_CONT_QUAD_ISO] append
+   * behind out->count, as detect() does; LOOM_GROW likewise */
+  loom_status (*quad)(void *self, const loom_step *s, loom_buf *x, loom_quad *out);
+  /* [optional: it corrects no positions; required by LOOM_CONT_RESOLVE] FILTER: make x_trial
+   * intersection-free, starting from x_start (of an UNFILTERED model x_feas, where contacts were
+   * just found; what is left is cut) */
   loom_status (*resolve)(void *self, const loom_step *s, loom_buf *x_start, loom_buf *x_trial);
-  loom_status (*metrics)(void *self, const loom_step *s, loom_contact_metrics *out); /* must */
-  loom_status (*velocity)(void *self, const loom_step *s); /* COMMIT: correct v_end */
-  loom_status (*end_step)(void *self, const loom_step *s); /* COMMIT: friction state */
+  /* [optional: no active pairs, no gap, no columns; required by num_columns] MEASURE: the struct is
+   * zero but for min_gap and extra, which are NaN */
+  loom_status (*metrics)(void *self, const loom_step *s, loom_contact_metrics *out);
+  /* [optional: it corrects no velocities; required by LOOM_CONT_VELOCITY, LOOM_CONT_REACTION]
+   * COMMIT: correct v_end */
+  loom_status (*velocity)(void *self, const loom_step *s);
+  /* [optional: nothing to do] COMMIT: friction state */
+  loom_status (*end_step)(void *self, const loom_step *s);
+  /* [optional: nothing outlives a step] */
   loom_status (*checkpoint)(void *self, const loom_step *s, int restore);
-  /* LOOM_CONT_* of `provides` that an instance with these settings lacks; no side effects.  eval()
-   * gives NaN for an energy that it lacks. */
+  /* [optional: settings take nothing away] LOOM_CONT_* of `provides` that an instance with these
+   * settings lacks; no side effects.  eval() gives NaN for an energy that it lacks. */
   uint32_t (*lacks)(const void *settings);
+  /* [optional: it has no columns of steps; required by num_step_columns] the step is over: its
+   * numbers into out [num_step_columns], preset to NaN */
+  loom_status (*log_step)(void *self, const loom_step *s, double *out);
 } loom_contact_ops;
 
 /* ---- what a .so exports --------------------------------------------------- */
@@ -232,8 +299,9 @@ typedef struct loom_plugin {
   const char *build;             /* git hash, compiler, flags: LOOM_BUILD_INFO */
   uint32_t num_params, settings_size;
   const loom_param *params; /* [num_params], offsets into a settings struct */
-  uint32_t num_columns, reserved;
-  const loom_column *columns; /* [num_columns] extra log columns (solvers, contact) */
+  uint32_t num_columns, num_step_columns;
+  const loom_column *columns;      /* [num_columns] of /iters_extra: one number per iteration */
+  const loom_column *step_columns; /* [num_step_columns] of /steps_extra: one per step */
   union {
     const loom_solver_ops *solver;
     const loom_collision_ops *collision;
@@ -288,7 +356,8 @@ LOOM_C_END
  *       LOOM_PLUGIN(solver, ops, LK_BACKENDS),  kind (solver, collision, contact), table, backends
  *       .name = ..., .version = ..., .summary = ..., .reference = ..., .license = ...,
  *       LOOM_SETTINGS(settings, params),        struct and its table, if there are settings
- *       LOOM_COLUMNS(columns),                  if there are columns
+ *       LOOM_COLUMNS(columns),                  if there are columns of iterations
+ *       LOOM_STEP_COLUMNS(columns),             if there are columns of steps
  *   };
  *   LOOM_EXPORT_PLUGIN(&plugin)                 all that the module has, in this order
  */
@@ -300,6 +369,8 @@ LOOM_C_END
 #define LOOM_SETTINGS(type_, params_) \
   .num_params = LOOM_COUNT(params_), .settings_size = sizeof(type_), .params = (params_)
 #define LOOM_COLUMNS(columns_) .num_columns = LOOM_COUNT(columns_), .columns = (columns_)
+#define LOOM_STEP_COLUMNS(columns_) \
+  .num_step_columns = LOOM_COUNT(columns_), .step_columns = (columns_)
 #define LOOM_EXPORT_PLUGIN(...)                                           \
   const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index) \
   {                                                                       \

@@ -111,14 +111,9 @@ static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
 
 /* ---- what the core asks -------------------------------------------------------------------- */
 
-/* It keeps nothing from step to step, so there is neither reset() nor checkpoint(). */
-static loom_status brute_begin_step(void *self, const loom_step *s)
-{
-  (void)self, (void)s;
-  return LOOM_OK;
-}
-
-/* DETECT: which pairs are near, or meet on their way?  LOOM_GROW where `out` is too small. */
+/* It keeps nothing from step to step, so there is no begin_step(), reset() or checkpoint().
+ *
+ * DETECT: which pairs are near, or meet on their way?  LOOM_GROW where `out` is too small. */
 static loom_status brute_detect(void *self, const loom_step *s, const loom_query *q,
                                 loom_pairs *out)
 {
@@ -143,7 +138,6 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .pair_kinds = MESH_KINDS,
                                        .create = brute_create,
                                        .destroy = brute_destroy,
-                                       .begin_step = brute_begin_step,
                                        .detect = brute_detect,
                                        .max_step = brute_max_step};
 

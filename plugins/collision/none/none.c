@@ -25,26 +25,13 @@ static loom_status none_create(const loom_host *h, const loom_scene *sc, const l
 
 static void none_destroy(void *self) { free(self); }
 
-static loom_status none_begin_step(void *self, const loom_step *s)
-{
-  (void)self, (void)s;
-  return LOOM_OK;
-}
-
-/* Appends nothing: out->count stays what other plugins left there. */
-static loom_status none_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
-{
-  (void)self, (void)s, (void)q, (void)out;
-  return LOOM_OK;
-}
-
-static const loom_collision_ops ops = {.struct_size = sizeof ops,
-                                       .provides = 0,
-                                       .pair_kinds = LOOM_PAIR_MASK_ALL,
-                                       .create = none_create,
-                                       .destroy = none_destroy,
-                                       .begin_step = none_begin_step,
-                                       .detect = none_detect};
+static const loom_collision_ops ops = {
+    .struct_size = sizeof ops,
+    .provides = 0,
+    .pair_kinds = LOOM_PAIR_MASK_ALL,
+    .create = none_create,
+    .destroy = none_destroy,
+};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(collision, ops, LOOM_ON_CPU | LOOM_ON_CUDA),

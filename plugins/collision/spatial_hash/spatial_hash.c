@@ -98,13 +98,6 @@ static loom_status hash_create(const loom_host *h, const loom_scene *sc, const l
 
 static void hash_destroy(void *self) { free(self); }
 
-/* It keeps nothing from step to step. */
-static loom_status hash_begin_step(void *self, const loom_step *s)
-{
-  (void)self, (void)s;
-  return LOOM_OK;
-}
-
 /* ---- broad phase ----------------------------------------------------------------------------- */
 
 /* Choose the cells, so that there are not too many entries; their number. */
@@ -219,7 +212,6 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .pair_kinds = MESH_KINDS,
                                        .create = hash_create,
                                        .destroy = hash_destroy,
-                                       .begin_step = hash_begin_step,
                                        .detect = hash_detect};
 
 static const loom_plugin plugin = {

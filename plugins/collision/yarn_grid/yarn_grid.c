@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "loom/plug.h"
-#include "stats.h"
 
 static const lk_entry k_place = LK_ENTRY(yg_place), k_alarm = LK_ENTRY(yg_alarm);
 static const lk_entry k_motion = LK_ENTRY(yg_motion), k_examine = LK_ENTRY(yg_examine);
@@ -28,7 +27,9 @@ static const loom_param params[] = {
                     "present one (omega, table 1)."),
     LOOM_PARAM_ENUM(yg_settings, search, SEARCH_SCHEDULE, "schedule|grid|bvh",
                     "Schedule of the paper, or anew every time: in cells, or down a hierarchy."),
-    LOOM_PARAM_TEXT(yg_settings, stats, "", "File for one line per search, see README.md."),
+    LOOM_PARAM_GONE(
+        "stats",
+        "the log has its numbers: columns of /steps_extra, the time of `search` in /sections"),
 };
 
 /* ---- life -------------------------------------------------------------------------------- */
@@ -38,7 +39,6 @@ static void yg_destroy(void *self)
   yarn_grid *const d = self;
   if (d == NULL) return;
   yg_state_free(d);
-  if (d->stats != NULL) fclose(d->stats);
   free(d);
 }
 
@@ -66,7 +66,9 @@ static loom_status yg_reset(void *self)
 static loom_status yg_begin_step(void *self, const loom_step *s)
 {
   yarn_grid *const d = self;
-  return stats_open(d->h, d->set.stats, s->index, &d->stats);
+  (void)s;
+  d->tracked = d->examined = d->processed = d->found = 0;
+  return LOOM_OK;
 }
 
 /* ---- one look ------------------------------------------------------------------------------ */
@@ -366,25 +368,53 @@ static loom_status is_last_look(yarn_grid *d, const loom_query *q, int *same)
   return h->unmap(h, q->x0);
 }
 
-static loom_status yg_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
+/* Pairs at the query's positions into out; LOOM_GROW if there is no room for them. */
+static loom_status search(yarn_grid *d, const loom_query *q, loom_pairs *out)
 {
-  yarn_grid *const d = self;
-  if (!(q->what & LOOM_DETECT_PROXIMITY) || !(q->kinds & LOOM_BIT(LOOM_PAIR_YY))) return LOOM_OK;
-  if (d->table.num_segs == 0) return LOOM_OK;
-  const double start = stats_cpu();
   int same = 0;
   if (d->short_of_room) LOOM_TRY(is_last_look(d, q, &same));
   if (!same) LOOM_TRY(look(d, q));
   const loom_status status = write_pairs(d, out);
   d->short_of_room = status == LOOM_GROW && d->set.search == SEARCH_SCHEDULE;
-  d->spent += stats_cpu() - start;
-  if (status == LOOM_GROW) return status; /* the same once more, with more room */
-  if (d->stats != NULL)
-    fprintf(d->stats, "%lld %lld %lld %lld %lld %.9f\n", (long long)s->index,
-            (long long)(d->sched.num - d->sched.freed.n), (long long)d->due, (long long)d->near,
-            (long long)d->hits.n, d->spent);
-  d->spent = 0;
   return status;
+}
+
+static loom_status yg_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
+{
+  yarn_grid *const d = self;
+  (void)s;
+  if (!(q->what & LOOM_DETECT_PROXIMITY) || !(q->kinds & LOOM_BIT(LOOM_PAIR_YY))) return LOOM_OK;
+  if (d->table.num_segs == 0) return LOOM_OK;
+  d->h->tic(d->h, "search");
+  const loom_status status = search(d, q, out);
+  d->h->toc(d->h, "search");
+  if (status != LOOM_OK) return status; /* LOOM_GROW: the same once more, with more room */
+  d->tracked = d->sched.num - d->sched.freed.n;
+  d->examined += d->due;
+  d->processed += d->near;
+  d->found += d->hits.n;
+  return LOOM_OK;
+}
+
+/* ---- what it logs -----------------------------------------------------------------------------
+ */
+
+static const loom_column columns[] = {
+    {"tracked", "1", "entries of the schedule after the last search"},
+    {"examined", "1", "entries that searches of this step examined"},
+    {"processed", "1", "entries that they processed"},
+    {"found", "1", "pairs of segments that they found"},
+};
+
+static loom_status yg_log_step(void *self, const loom_step *s, double *out)
+{
+  const yarn_grid *const d = self;
+  (void)s;
+  out[0] = (double)d->tracked;
+  out[1] = (double)d->examined;
+  out[2] = (double)d->processed;
+  out[3] = (double)d->found;
+  return LOOM_OK;
 }
 
 /* ---- descriptor -------------------------------------------------------------------------------
@@ -398,7 +428,8 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .reset = yg_reset,
                                        .begin_step = yg_begin_step,
                                        .detect = yg_detect,
-                                       .checkpoint = yg_checkpoint};
+                                       .checkpoint = yg_checkpoint,
+                                       .log_step = yg_log_step};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(collision, ops, LK_BACKENDS),
@@ -409,6 +440,7 @@ static const loom_plugin plugin = {
                  "adaptive contact linearization, ACM TOG 29(4), 2010, doi 10.1145/1778765.1778842",
     .license = "MIT",
     LOOM_SETTINGS(yg_settings, params),
+    LOOM_STEP_COLUMNS(columns),
 };
 
 LOOM_EXPORT_PLUGIN(&plugin)

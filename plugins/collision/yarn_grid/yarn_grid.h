@@ -2,8 +2,6 @@
 #ifndef YARN_GRID_H
 #define YARN_GRID_H
 
-#include <stdio.h>
-
 #include "kit/yarn_line.h"
 #include "loom/plugin.h"
 #include "search.h"
@@ -13,7 +11,6 @@ enum { SEARCH_SCHEDULE, SEARCH_GRID, SEARCH_BVH };
 typedef struct yg_settings {
   double cell, omega;
   int32_t search;
-  const char *stats;
 } yg_settings;
 
 typedef struct yarn_grid {
@@ -48,8 +45,7 @@ typedef struct yarn_grid {
   loom_buf *box_at, *box_list; /* i32 [ns+2], [.] */
   int32_t short_of_room;       /* the last look's pairs did not fit */
   yg_hits hits;
-  FILE *stats;
-  double spent; /* s, processor time of this search so far */
+  int64_t tracked, examined, processed, found; /* of this step, see the columns */
 } yarn_grid;
 
 /* boxes.c, l on the host: take over the list of the query (NULL: none), activate what is no longer

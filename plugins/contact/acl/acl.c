@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "acl.h"
-#include "stats.h"
 
 static const loom_param params[] = {
     LOOM_PARAM_REAL(acl_settings, stiffness, 3.5, 0, 1e9, "N/m",
@@ -31,33 +30,17 @@ static const loom_param params[] = {
                     "fibres; 0: none."),
     LOOM_PARAM_REAL(acl_settings, stiction_break, 1e-9, 0, 1e9, "J",
                     "Energy at which such a spring breaks and begins anew without force."),
-    LOOM_PARAM_TEXT(acl_settings, stats, "", "File for one line per step, see README.md."),
+    LOOM_PARAM_GONE("stats",
+                    "the log has its numbers: columns of /steps_extra and times of /sections"),
 };
 
 /* ---- life -------------------------------------------------------------------------------- */
-
-/* The sets as they are at the end: ranges, models built, pairs of points in contact. */
-static void write_sets(const acl *m)
-{
-  char name[1024];
-  snprintf(name, sizeof name, "%s.sets", m->set.stats);
-  FILE *const f = fopen(name, "w");
-  for (int64_t i = 0; f != NULL && i < m->num; ++i) {
-    const acl_set *const s = &m->sets[i];
-    if (s->state != ACL_DEAD)
-      fprintf(f, "%d %d %d %d %lld %d\n", (int)s->at.u0, (int)s->at.u1, (int)s->at.v0,
-              (int)s->at.v1, (long long)s->updates, (int)s->pairs);
-  }
-  if (f != NULL) fclose(f);
-}
 
 static void acl_destroy(void *self)
 {
   acl *const m = self;
   if (m == NULL) return;
-  if (m->stats != NULL) write_sets(m);
   acl_state_free(m);
-  if (m->stats != NULL) fclose(m->stats);
   free(m);
 }
 
@@ -86,7 +69,8 @@ static loom_status acl_begin_step(void *self, const loom_step *s)
 {
   acl *const m = self;
   m->have_force = 0;
-  return stats_open(m->h, m->set.stats, s->index, &m->stats);
+  (void)s;
+  return LOOM_OK;
 }
 
 /* Sets adapt once per step, where it starts: the scheme is explicit. */
@@ -117,7 +101,27 @@ static const loom_column columns[] = {
     {"built", "1", "models built in this step"},
     {"born", "1", "sets that began in this step"},
     {"died", "1", "sets that ended in this step"},
+    {"found", "1", "pairs of segments that detection reported"},
+    {"points", "1", "control points of all sets"},
+    {"pairs", "1", "pairs of points in contact when models were built"},
 };
+
+static loom_status acl_log_step(void *self, const loom_step *s, double *out)
+{
+  const acl *const m = self;
+  int64_t points = 0, pairs = 0;
+  (void)s;
+  for (int64_t i = 0; i < m->num; ++i)
+    if (m->sets[i].state != ACL_DEAD) points += m->sets[i].at.slots, pairs += m->sets[i].pairs;
+  out[0] = (double)m->live;
+  out[1] = (double)m->built;
+  out[2] = (double)m->born;
+  out[3] = (double)m->died;
+  out[4] = (double)m->found;
+  out[5] = (double)points;
+  out[6] = (double)pairs;
+  return LOOM_OK;
+}
 
 static loom_status acl_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
 {
@@ -134,10 +138,6 @@ static loom_status acl_metrics(void *self, const loom_step *s, loom_contact_metr
   }
   if (m->live > 0) LOOM_TRY(acl_max_force(m, &out->max_force));
   out->min_gap = m->live > 0 ? (double)least : NAN;
-  out->extra[0] = (double)m->live;
-  out->extra[1] = (double)m->built;
-  out->extra[2] = (double)m->born;
-  out->extra[3] = (double)m->died;
   return LOOM_OK;
 }
 
@@ -155,7 +155,8 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .update = acl_update,
                                      .eval = acl_eval,
                                      .metrics = acl_metrics,
-                                     .checkpoint = acl_checkpoint};
+                                     .checkpoint = acl_checkpoint,
+                                     .log_step = acl_log_step};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
@@ -166,7 +167,7 @@ static const loom_plugin plugin = {
                  "adaptive contact linearization, ACM TOG 29(4), 2010, doi 10.1145/1778765.1778842",
     .license = "MIT",
     LOOM_SETTINGS(acl_settings, params),
-    LOOM_COLUMNS(columns),
+    LOOM_STEP_COLUMNS(columns),
 };
 
 LOOM_EXPORT_PLUGIN(&plugin)

@@ -2,8 +2,6 @@
 #ifndef ACL_H
 #define ACL_H
 
-#include <stdio.h>
-
 #include "acl.kern.h"
 #include "kit/grow.h"
 #include "kit/yarn_line.h"
@@ -12,7 +10,6 @@
 typedef struct acl_settings {
   double stiffness, tolerance, release, stiction, stiction_break;
   int64_t padding;
-  const char *stats;
 } acl_settings;
 
 enum { /* states: DIRTY and NEW have no model yet; what a NEW one holds was not measured */
@@ -22,7 +19,9 @@ enum { /* states: DIRTY and NEW have no model yet; what a NEW one holds was not 
        ACL_NEW = 3
 };
 
-typedef struct acl_set { /* what the host knows of a set */
+/* What the host knows of a set.  Checkpoints hold rows of it, which experiments/acl/figure.py
+ * reads, too. */
+typedef struct acl_set {
   acl_place at;
   int32_t state; /* ACL_DEAD ... */
   int32_t pairs; /* in contact when built */
@@ -70,8 +69,7 @@ typedef struct acl {
   loom_buf *exclude; /* u64, boxes for detection */
   loom_buf *order;   /* i32, workspace of their sort */
   /* of this step */
-  int64_t live, built, born, died;
-  FILE *stats;
+  int64_t live, built, born, died, found;
 } acl;
 
 #define ACL_MEMORY(m, ok) LOOM_CHECK((m)->h, ok, LOOM_E_NOMEM, "no memory for contact sets")

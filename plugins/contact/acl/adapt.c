@@ -7,7 +7,6 @@
 
 #include "acl.h"
 #include "loom/plug.h"
-#include "stats.h"
 
 static const lk_entry k_apply = LK_ENTRY(acl_apply), k_range = LK_ENTRY(acl_range);
 static const lk_entry k_build = LK_ENTRY(acl_build), k_touching = LK_ENTRY(acl_touching);
@@ -204,51 +203,41 @@ loom_status acl_export_boxes(acl *m)
   return h->sort_u64(h, m->e, m->exclude, m->order);
 }
 
-enum { POINTS, COALESCE, EVALUATE, REBUILD, GATHER, PHASES };
+/* One phase of the step, timed under its name. */
+#define PHASE(name, call)         \
+  do {                            \
+    h->tic(h, name);              \
+    const loom_status s_ = call;  \
+    h->toc(h, name);              \
+    if (s_ != LOOM_OK) return s_; \
+  } while (0)
 
-static void write_stats(acl *m, int64_t step, int64_t found, const double *spent)
+static loom_status rebuild(acl *m, const yarn_line *l, loom_buf *x)
 {
-  int64_t slots = 0, pairs = 0;
-  if (m->stats == NULL) return;
-  for (int64_t i = 0; i < m->num; ++i)
-    if (m->sets[i].state != ACL_DEAD) slots += m->sets[i].at.slots, pairs += m->sets[i].pairs;
-  fprintf(m->stats, "%lld %lld %lld %lld %lld %lld %lld %lld", (long long)step, (long long)m->live,
-          (long long)m->built, (long long)m->born, (long long)m->died, (long long)found,
-          (long long)slots, (long long)pairs);
-  for (int k = 0; k < PHASES; ++k) fprintf(m->stats, " %.9f", spent[k]);
-  fprintf(m->stats, "\n");
+  LOOM_TRY(build(m, l, x));
+  return acl_compact(m, l);
 }
 
-/* Processor time since the last call, s. */
-static double lap(double *last)
+static loom_status gather(acl *m, loom_buf *x)
 {
-  const double now = stats_cpu(), spent = now - *last;
-  *last = now;
-  return spent;
+  LOOM_TRY(acl_gather_forces(m, m->force));
+  LOOM_TRY(m->h->buf_copy(m->h, m->e, m->x_at, x));
+  m->have_force = 1;
+  return acl_export_boxes(m);
 }
 
 loom_status acl_adapt(acl *m, const loom_step *s, const loom_pairs *pairs)
 {
   const loom_host *const h = m->h;
-  double last = stats_cpu(), spent[PHASES];
   plug_maps maps = plug_maps_on(h, NULL);
   m->born = m->died = m->built = 0;
+  m->found = pairs->count;
   const yarn_line l = yarn_line_bind(&maps, m->sc, &m->table); /* on the host */
   LOOM_TRY(maps.status);
-  LOOM_TRY(acl_lanes_at(m, s->x_start));
-  spent[POINTS] = lap(&last);
-  LOOM_TRY(take_pairs(m, &l, pairs));
-  spent[COALESCE] = lap(&last);
-  LOOM_TRY(test_models(m, s->x_start));
-  spent[EVALUATE] = lap(&last);
-  LOOM_TRY(build(m, &l, s->x_start));
-  LOOM_TRY(acl_compact(m, &l));
-  spent[REBUILD] = lap(&last);
-  LOOM_TRY(acl_gather_forces(m, m->force));
-  LOOM_TRY(h->buf_copy(h, m->e, m->x_at, s->x_start));
-  m->have_force = 1;
-  LOOM_TRY(acl_export_boxes(m));
-  spent[GATHER] = lap(&last);
-  write_stats(m, s->index, pairs->count, spent);
+  PHASE("points", acl_lanes_at(m, s->x_start));
+  PHASE("coalesce", take_pairs(m, &l, pairs));
+  PHASE("models", test_models(m, s->x_start));
+  PHASE("rebuild", rebuild(m, &l, s->x_start));
+  PHASE("gather", gather(m, s->x_start));
   return plug_unbind(&maps);
 }

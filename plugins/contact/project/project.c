@@ -120,22 +120,6 @@ static loom_status project_begin_step(void *self, const loom_step *s)
   return forget(p);
 }
 
-/* Nothing acts during iterations, so nothing has to be found for them. */
-static loom_status project_plan(void *self, const loom_step *s, loom_query *q)
-{
-  (void)self, (void)s;
-  q->what = 0;
-  return LOOM_OK;
-}
-
-static loom_status project_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
-                                  uint32_t *changed)
-{
-  (void)self, (void)s, (void)pairs, (void)when;
-  *changed = LOOM_CHANGED_NONE;
-  return LOOM_OK;
-}
-
 /* ---- positions ----------------------------------------------------------------------------- */
 
 /* Pairs ordered by vertex, and the deepest overlap. */
@@ -299,8 +283,6 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .create = project_create,
                                      .destroy = project_destroy,
                                      .begin_step = project_begin_step,
-                                     .plan = project_plan,
-                                     .update = project_update,
                                      .resolve = project_resolve,
                                      .metrics = project_metrics,
                                      .velocity = project_velocity};

@@ -11,7 +11,6 @@
 #include "kit/yarn_line.h"
 #include "loom/plug.h"
 #include "loom/plugin.h"
-#include "stats.h"
 #include "yarn_penalty.kern.h"
 
 static const lk_entry k_points = LK_ENTRY(yp_points), k_pair = LK_ENTRY(yp_pair);
@@ -22,7 +21,6 @@ static const lk_entry k_count = LK_ENTRY(yp_count), k_least = LK_ENTRY(yp_least)
 
 typedef struct settings {
   double stiffness, margin;
-  const char *stats;
 } settings;
 
 static const loom_param params[] = {
@@ -32,7 +30,8 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, margin, 0, 0, 1, "m",
                     "Segments are looked for this far beyond touching; 0 suits explicit solvers, "
                     "others need what moves between two detections."),
-    LOOM_PARAM_TEXT(settings, stats, "", "File for one line per step, see README.md."),
+    LOOM_PARAM_GONE("stats", "the log has its numbers: column `found` of /steps_extra, times of "
+                             "`index` and `force` in /sections"),
 };
 
 typedef struct yarn_penalty {
@@ -41,8 +40,7 @@ typedef struct yarn_penalty {
   const loom_exec *e;
   settings set;
   yarn_points_table table;
-  FILE *stats;
-  double spent;     /* s, processor time of update() until the first eval(); < 0: told */
+  int32_t timed;    /* eval() has run since update(): the next one is not the method's */
   int64_t m;        /* pairs */
   loom_buf *v, *w;  /* of the pairs, the core's */
   loom_buf *gap;    /* of the pairs, the core's */
@@ -114,15 +112,15 @@ static void yp_destroy(void *self)
 {
   yarn_penalty *const p = self;
   if (p == NULL) return;
-  if (p->stats != NULL) fclose(p->stats);
   free(p);
 }
 
 static loom_status yp_begin_step(void *self, const loom_step *s)
 {
   yarn_penalty *const p = self;
+  (void)s;
   p->m = 0; /* old pairs mean nothing in a new step */
-  return stats_open(p->h, p->set.stats, s->index, &p->stats);
+  return LOOM_OK;
 }
 
 /* Before the first iteration pairs are those of the start of the step: where an explicit solver
@@ -168,14 +166,15 @@ static loom_status yp_update(void *self, const loom_step *s, const loom_pairs *p
                              uint32_t *changed)
 {
   yarn_penalty *const p = self;
-  const double start = stats_cpu();
   (void)s;
   *changed = LOOM_CHANGED_NONE;
   if (when != LOOM_AFTER_DETECT) return LOOM_OK;
   *changed = LOOM_CHANGED_VALUES | LOOM_CHANGED_PATTERN;
-  LOOM_TRY(take_pairs(p, pairs));
-  p->spent = stats_cpu() - start;
-  return LOOM_OK;
+  p->h->tic(p->h, "index");
+  const loom_status status = take_pairs(p, pairs);
+  p->h->toc(p->h, "index");
+  p->timed = 0;
+  return status;
 }
 
 /* ---- energy and gradient ------------------------------------------------------------------ */
@@ -220,24 +219,38 @@ static loom_status add_gradient(yarn_penalty *p, loom_buf *grad)
   return plug_launch(&m, &k_add, &a, p->sc->num_verts, NULL);
 }
 
-static loom_status yp_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
-                           double *dissipation, loom_buf *grad)
+static loom_status force_at(yarn_penalty *p, loom_buf *x, double *energy, loom_buf *grad)
 {
-  yarn_penalty *const p = self;
-  const double start = stats_cpu();
   double e = 0.0;
-  (void)dissipation;
-  if (p->m == 0) return LOOM_OK;
   LOOM_TRY(run_pairs(p, x));
   if (energy != NULL) {
     LOOM_TRY(reduce(p, &k_sum, p->energy, &e));
     *energy += e;
   }
-  if (grad != NULL) LOOM_TRY(add_gradient(p, grad));
-  if (p->stats != NULL && p->spent >= 0.0) /* the solver's; later ones are measurement */
-    fprintf(p->stats, "%lld %lld %.9f\n", (long long)s->index, (long long)p->m,
-            p->spent + stats_cpu() - start);
-  p->spent = -1.0;
+  return grad != NULL ? add_gradient(p, grad) : LOOM_OK;
+}
+
+static loom_status yp_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
+                           double *dissipation, loom_buf *grad)
+{
+  yarn_penalty *const p = self;
+  (void)s, (void)dissipation;
+  if (p->m == 0) return LOOM_OK;
+  if (p->timed) return force_at(p, x, energy, grad); /* a measurement of the core's */
+  p->h->tic(p->h, "force");
+  const loom_status status = force_at(p, x, energy, grad);
+  p->h->toc(p->h, "force");
+  p->timed = 1;
+  return status;
+}
+
+static const loom_column columns[] = {{"found", "1", "pairs of segments that detection reported"}};
+
+static loom_status yp_log_step(void *self, const loom_step *s, double *out)
+{
+  const yarn_penalty *const p = self;
+  (void)s;
+  out[0] = (double)p->m;
   return LOOM_OK;
 }
 
@@ -270,7 +283,8 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .plan = yp_plan,
                                      .update = yp_update,
                                      .eval = yp_eval,
-                                     .metrics = yp_metrics};
+                                     .metrics = yp_metrics,
+                                     .log_step = yp_log_step};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
@@ -281,6 +295,7 @@ static const loom_plugin plugin = {
                  "level, ACM TOG 27(3), 2008, doi 10.1145/1360612.1360664",
     .license = "MIT",
     LOOM_SETTINGS(settings, params),
+    LOOM_STEP_COLUMNS(columns),
 };
 
 LOOM_EXPORT_PLUGIN(&plugin)

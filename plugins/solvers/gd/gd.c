@@ -75,13 +75,6 @@ static loom_status gd_reset(void *self)
   return LOOM_OK;
 }
 
-/* PREDICT: the core's initial guess in step->trial is good enough; nothing to prepare. */
-static loom_status gd_begin_step(void *self, const loom_step *s)
-{
-  (void)self, (void)s;
-  return LOOM_OK;
-}
-
 /* ITERATE: one outer iteration.  Buffers are mapped where this instance runs, so the pointers go
  * straight to the kernel; after an error the core unmaps. */
 static loom_status gd_iterate(void *self, const loom_step *s, loom_iterate *it)
@@ -137,7 +130,6 @@ static const loom_solver_ops ops = {
     .create = gd_create,
     .destroy = gd_destroy,
     .reset = gd_reset,
-    .begin_step = gd_begin_step,
     .iterate = gd_iterate,
     .accepted = gd_accepted,
     .checkpoint = gd_checkpoint,

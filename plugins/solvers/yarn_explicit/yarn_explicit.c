@@ -75,13 +75,6 @@ static loom_status yx_create(const loom_host *h, const loom_scene *sc, const loo
 
 static void yx_destroy(void *self) { free(self); }
 
-/* Nothing outlives a step: the lengths' factor depends on the time alone. */
-static loom_status yx_reset(void *self)
-{
-  (void)self;
-  return LOOM_OK;
-}
-
 /* Forces are those of the start of the step: it is the first iterate, too. */
 static loom_status yx_begin_step(void *self, const loom_step *s)
 {
@@ -208,7 +201,6 @@ static const loom_solver_ops ops = {
     .filter_when = LOOM_FILTER_EVERY,
     .create = yx_create,
     .destroy = yx_destroy,
-    .reset = yx_reset,
     .begin_step = yx_begin_step,
     .iterate = yx_iterate,
 };
