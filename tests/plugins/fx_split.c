@@ -1,6 +1,7 @@
 /* fx_split.c - time splitting at its smallest: a solver that goes half of the way to the inertial
- * target per iteration and wants no filter before the end of the step, and a contact model without
- * forces that corrects what the last cut left, by lifting every free vertex. */
+ * target per iteration and wants no filter before the end of the step, a step bound, and a contact
+ * model without forces that corrects what the last cut left, by lifting every free vertex.  Each
+ * logs how often it was asked, in every way there is. */
 #include <stdlib.h>
 
 #include "loom/plug.h"
@@ -8,7 +9,8 @@
 
 typedef struct settings {
   int32_t resolve;
-  double lift; /* m */
+  double lift;  /* m */
+  double share; /* of the way that is left */
 } settings;
 
 typedef struct split {
@@ -16,7 +18,7 @@ typedef struct split {
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
-  double calls; /* of resolve() in this step */
+  double calls; /* of iterate(), max_step() or resolve() in this step */
 } split;
 
 static loom_status fx_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -52,10 +54,21 @@ static loom_status fx_iterate(void *self, const loom_step *s, loom_iterate *it)
   loom_real *const dir = plug_write_host(&m, s->trial);
   LOOM_TRY(m.status);
   (void)it;
+  ++p->calls;
   for (int64_t i = 0; i < 3 * (int64_t)p->sc->num_verts; ++i)
     dir[i] = (loom_real)0.5 * (y[i] - x[i]);
   return plug_unbind(&m);
 }
+
+static loom_status fx_log(void *self, const loom_step *s, double *out)
+{
+  const split *const p = self;
+  (void)s;
+  out[0] = p->calls;
+  return LOOM_OK;
+}
+
+static const loom_column columns[] = {{"calls", "1", "How often it was asked in this step."}};
 
 static const loom_solver_ops solver_ops = {.struct_size = sizeof solver_ops,
                                            .trial = LOOM_TRIAL_DIRECTION,
@@ -63,11 +76,54 @@ static const loom_solver_ops solver_ops = {.struct_size = sizeof solver_ops,
                                            .create = fx_create,
                                            .destroy = fx_destroy,
                                            .begin_step = fx_begin_step,
-                                           .iterate = fx_iterate};
+                                           .iterate = fx_iterate,
+                                           .log_step = fx_log};
 
 static const loom_plugin solver = {
-    LOOM_PLUGIN(solver, solver_ops, LOOM_ON_CPU),        .name = "fx_split",  .version = "1.0.0",
-    .summary = "half of the way to the inertial target", .reference = "none", .license = "MIT",
+    LOOM_PLUGIN(solver, solver_ops, LOOM_ON_CPU),
+    .name = "fx_split",
+    .version = "1.0.0",
+    .summary = "half of the way to the inertial target",
+    .reference = "none",
+    .license = "MIT",
+    LOOM_STEP_COLUMNS(columns),
+};
+
+/* ---- the bound --------------------------------------------------------------------------- */
+
+static const loom_param bound_params[] = {
+    LOOM_PARAM_REAL(settings, share, 0.5, 0, 1, "1", "Share of the way that is left."),
+};
+
+/* The guess of a step, before its first iteration, passes. */
+static loom_status fx_max_step(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
+                               loom_bound *out)
+{
+  split *const p = self;
+  (void)x0, (void)x1;
+  ++p->calls;
+  out->t_global = s->iter >= 0 ? p->set.share : 1.0;
+  return LOOM_OK;
+}
+
+static const loom_collision_ops bound_ops = {.struct_size = sizeof bound_ops,
+                                             .provides = LOOM_COLL_STEP_GLOBAL,
+                                             .pair_kinds = LOOM_BIT(LOOM_PAIR_VT),
+                                             .create = fx_create,
+                                             .destroy = fx_destroy,
+                                             .begin_step = fx_begin_step,
+                                             .max_step = fx_max_step,
+                                             .log_iter = fx_log};
+
+static const loom_plugin bound = {
+    LOOM_PLUGIN(collision, bound_ops, LOOM_ON_CPU),
+    .name = "fx_split",
+    .version = "1.0.0",
+    .summary = "cuts steps",
+    .reference = "none",
+    .license = "MIT",
+    LOOM_SETTINGS(settings, bound_params),
+    LOOM_COLUMNS(columns),
 };
 
 /* ---- the contact model ------------------------------------------------------------------- */
@@ -76,7 +132,6 @@ static const loom_param params[] = {
     LOOM_PARAM_BOOL(settings, resolve, 1, "Whether it corrects anything."),
     LOOM_PARAM_REAL(settings, lift, 0.01, 0, 1, "m", "How far it lifts free vertices."),
 };
-static const loom_column columns[] = {{"calls", "1", "Calls of resolve() in this step."}};
 
 static loom_status fx_resolve(void *self, const loom_step *s, loom_buf *x_start, loom_buf *x_trial)
 {
@@ -114,6 +169,7 @@ static const loom_contact_ops contact_ops = {.struct_size = sizeof contact_ops,
                                              .begin_step = fx_begin_step,
                                              .resolve = fx_resolve,
                                              .metrics = fx_metrics,
+                                             .log_step = fx_log,
                                              .lacks = fx_lacks};
 
 static const loom_plugin contact = {
@@ -125,6 +181,7 @@ static const loom_plugin contact = {
     .license = "MIT",
     LOOM_SETTINGS(settings, params),
     LOOM_COLUMNS(columns),
+    LOOM_STEP_COLUMNS(columns),
 };
 
-LOOM_EXPORT_PLUGIN(&solver, &contact)
+LOOM_EXPORT_PLUGIN(&solver, &bound, &contact)
