@@ -5,8 +5,9 @@
 #include "elements/rod.h"
 #include "elements/rod.kern.h"
 
-static const lk_entry k_frames = LK_ENTRY(rod_frames), k_theta = LK_ENTRY(rod_theta);
-static const lk_entry k_plastic = LK_ENTRY(rod_plastic);
+static const lk_entry k_frames = LK_ENTRY_NEAR(rod_frames, 4),
+                      k_theta = LK_ENTRY_NEAR(rod_theta, 4);
+static const lk_entry k_plastic = LK_ENTRY_NEAR(rod_plastic, 4);
 
 /* Newton's method on theta: 1 to 4 iterations from the last step's (numerics 1.1). */
 enum { MAX_ITERS = 20 };

@@ -4,20 +4,23 @@
 
 #include "elements/elements.h"
 
-/* Members for what a type can compute, with its kernels TYPE_energy, TYPE_gradient, ... */
-#define ELEM_KERNEL_(type, what) .what = &(const lk_entry)LK_ENTRY(type##_##what)
-#define ELEM_FORCES_(type)       ELEM_KERNEL_(type, energy), ELEM_KERNEL_(type, gradient)
+/* Members for what a type can compute, with its kernels TYPE_energy, TYPE_gradient, ...; ulps: as
+ * of LK_ENTRY_NEAR */
+#define ELEM_KERNEL_(type, what, ulps) .what = &(const lk_entry)LK_ENTRY_NEAR(type##_##what, ulps)
+#define ELEM_FORCES_(type, ulps) \
+  ELEM_KERNEL_(type, energy, ulps), ELEM_KERNEL_(type, gradient, ulps)
 /* energy and gradient */
-#define ELEM_FORCES(type) .caps = LOOM_ELEM_ENERGY | LOOM_ELEM_GRADIENT, ELEM_FORCES_(type)
+#define ELEM_FORCES(type, ulps) \
+  .caps = LOOM_ELEM_ENERGY | LOOM_ELEM_GRADIENT, ELEM_FORCES_(type, ulps)
 /* and Hessian */
-#define ELEM_SMOOTH(type)                                                                \
-  .caps = LOOM_ELEM_ENERGY | LOOM_ELEM_GRADIENT | LOOM_ELEM_HESSIAN, ELEM_FORCES_(type), \
-  ELEM_KERNEL_(type, hessian)
+#define ELEM_SMOOTH(type, ulps)                                                                \
+  .caps = LOOM_ELEM_ENERGY | LOOM_ELEM_GRADIENT | LOOM_ELEM_HESSIAN, ELEM_FORCES_(type, ulps), \
+  ELEM_KERNEL_(type, hessian, ulps)
 /* and projective form */
 #define ELEM_PROJECTIVE(type)                                                            \
   .caps = LOOM_ELEM_ENERGY | LOOM_ELEM_GRADIENT | LOOM_ELEM_HESSIAN | LOOM_ELEM_PROJECT, \
-  ELEM_FORCES_(type), ELEM_KERNEL_(type, hessian), ELEM_KERNEL_(type, project),          \
-  ELEM_KERNEL_(type, weights)
+  ELEM_FORCES_(type, 0), ELEM_KERNEL_(type, hessian, 0), ELEM_KERNEL_(type, project, 0), \
+  ELEM_KERNEL_(type, weights, 0)
 
 /* Rows of the settings. */
 #define ELEM_PARAMS(rows) .params = (rows), .num_params = (uint32_t)(sizeof(rows) / sizeof *(rows))

@@ -39,6 +39,7 @@ struct mem {
   int64_t bytes[NUM_SIDES], peak[NUM_SIDES];
   int check;
   loom_err defect; /* check mode: the first one found since it was asked for */
+  mem *next_set;   /* where kernels are compared: the next of all sets */
 };
 
 size_t buf_bytes(const loom_buf *b); /* of the contents */

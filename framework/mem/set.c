@@ -6,6 +6,7 @@
 #include <malloc.h>
 #endif
 
+#include "mem/compare.h"
 #include "mem/internal.h"
 
 loom_status mem_new(loom_err *err, int check, mem **out)
@@ -15,6 +16,7 @@ loom_status mem_new(loom_err *err, int check, mem **out)
   *out = m;
   if (m == NULL) return err_set(err, LOOM_E_NOMEM, "no memory for the table of buffers");
   m->check = check || (env != NULL && env[0] != '\0' && strcmp(env, "0") != 0);
+  compare_add(m);
   return LOOM_OK;
 }
 
@@ -28,6 +30,7 @@ int mem_free(mem *m)
     buf_drop_storage(b);
     free(b);
   }
+  compare_remove(m);
   free(m);
   return alive;
 }

@@ -5,7 +5,9 @@
  * touched only while a kernel or a copy runs.  Host
  * code that follows a device pointer ends with a signal, a kernel that is handed a host pointer is
  * refused, new memory holds NaN.  It shows on any machine that both sides of a buffer are kept
- * apart; it says nothing about races, alignment, stacks, rounding or speed of a real device.
+ * apart; it says nothing about races, alignment, stacks or speed of a real device.  Of rounding it
+ * shows two things that a device does in its own way: sums add up from behind, and values of exp,
+ * log, sin, cos and atan2 are the next ones in magnitude.
  *
  * Kernel files are included behind this one: the launchers are then NAME_cuda. */
 #ifndef LOOM_MEM_SIM_H
@@ -69,6 +71,35 @@ static inline loom_status sim_launch(const loom_exec *q, const char *kernel, con
   }
   return sim_enter() == LOOM_OK ? LOOM_OK : lk_failed_(q, kernel, "mprotect of its memory failed");
 }
+
+/* The next value in magnitude; those stay that are exact everywhere. */
+static inline lk_real sim_rounded(lk_real v)
+{
+  if (v == LK_R(0.0) || v == LK_R(1.0) || v == LK_R(-1.0) || v != v) return v;
+#ifdef LOOM_REAL_FLOAT
+  return nextafterf(v, LK_R(2.0) * v);
+#else
+  return nextafter(v, LK_R(2.0) * v);
+#endif
+}
+#undef LK_SIN
+#undef LK_COS
+#undef LK_ATAN2
+#undef LK_LOG
+#undef LK_EXP
+#ifdef LOOM_REAL_FLOAT
+#define LK_SIN(x)      sim_rounded(sinf(x))
+#define LK_COS(x)      sim_rounded(cosf(x))
+#define LK_ATAN2(y, x) sim_rounded(atan2f((y), (x)))
+#define LK_LOG(x)      sim_rounded(logf(x))
+#define LK_EXP(x)      sim_rounded(expf(x))
+#else
+#define LK_SIN(x)      sim_rounded(sin(x))
+#define LK_COS(x)      sim_rounded(cos(x))
+#define LK_ATAN2(y, x) sim_rounded(atan2((y), (x)))
+#define LK_LOG(x)      sim_rounded(log(x))
+#define LK_EXP(x)      sim_rounded(exp(x))
+#endif
 
 /* The order of a kernel's elements: what runs side by side on a device must not depend on it.
  * Reductions keep theirs, which rounding depends on. */

@@ -7,8 +7,8 @@
 #include "run/run_state.h"
 #include "run/step.h"
 
-static const lk_entry k_predict = LK_ENTRY(run_predict);
-static const lk_entry k_guess = LK_ENTRY(run_guess);
+static const lk_entry k_predict = LK_ENTRY_NEAR(run_predict, 4);
+static const lk_entry k_guess = LK_ENTRY_NEAR(run_guess, 4);
 static const lk_entry k_velocity = LK_ENTRY(run_velocity);
 
 /* ---- PREDICT ----------------------------------------------------------------------------- */

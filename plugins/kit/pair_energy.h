@@ -10,11 +10,12 @@
 typedef struct pair_kernels {
   lk_entry energy, strongest, force, hessian;
 } pair_kernels;
-/* static const pair_kernels kernels = PAIR_KERNELS(my_model); */
-#define PAIR_KERNELS(model)                                                       \
-  {                                                                               \
-    .energy = LK_ENTRY(model##_energy), .strongest = LK_ENTRY(model##_strongest), \
-    .force = LK_ENTRY(model##_force), .hessian = LK_ENTRY(model##_hessian)        \
+/* static const pair_kernels kernels = PAIR_KERNELS(my_model);
+ * Laws may call log and the like: see LK_ENTRY_NEAR. */
+#define PAIR_KERNELS(model)                                                                       \
+  {                                                                                               \
+    .energy = LK_ENTRY_NEAR(model##_energy, 4), .strongest = LK_ENTRY_NEAR(model##_strongest, 4), \
+    .force = LK_ENTRY_NEAR(model##_force, 4), .hessian = LK_ENTRY_NEAR(model##_hessian, 4)        \
   }
 
 typedef struct pair_energy {

@@ -55,7 +55,9 @@ void kc_run(const kernel_case *c, const loom_exec *e, int check, kc_output *out)
   }
   if (c->scalars != NULL) c->scalars(args);
   T_OK(m, q.status);
-  T_OK(m, exec_run(mem_err(m), e, c->entry, args, c->n, c->reduces ? e->result : NULL));
+  lk_entry entry = *c->entry; /* with the row's tolerance where LOOM_KERNEL_COMPARE is set */
+  entry.ulps = (uint32_t)c->ulps;
+  T_OK(m, exec_run(mem_err(m), e, &entry, args, c->n, c->reduces ? e->result : NULL));
   if (c->reduces) T_OK(m, exec_fetch(mem_err(m), e, 0, 1, &out->result));
   T_OK(m, buf_maps_end(&q)); /* in check mode also: nothing wrote to what it only reads */
   for (int k = 0; k < num; ++k)

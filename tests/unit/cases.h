@@ -7,5 +7,6 @@
 const kernel_case *cases_ccd(int *num);
 const kernel_case *cases_elements(int *num);
 const kernel_case *cases_linalg(int *num);
+const kernel_case *cases_run(int *num);
 
 #endif

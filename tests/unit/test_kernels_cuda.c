@@ -7,7 +7,7 @@
 #include "unit/cases.h"
 
 typedef const kernel_case *(*table_fn)(int *num);
-static const table_fn tables[] = {cases_ccd, cases_elements, cases_linalg};
+static const table_fn tables[] = {cases_ccd, cases_elements, cases_linalg, cases_run};
 enum { NUM_TABLES = sizeof tables / sizeof tables[0] };
 
 static loom_exec open_device(void)

@@ -43,7 +43,7 @@ const elem_type elem_hinge_shell = {
     .proj_rows = 0,
     .rest_doc = "edge length m, area A0+A1 m^2, angle rad",
     .mat_doc = "k_e N m",
-    ELEM_SMOOTH(hinge_shell),
+    ELEM_SMOOTH(hinge_shell, 4),
     .topology = ELEM_HINGES,
     .section = "cloth",
     .word = "shell",

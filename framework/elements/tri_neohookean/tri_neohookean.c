@@ -45,7 +45,7 @@ const elem_type elem_tri_neohookean = {
     .proj_rows = 0,
     .rest_doc = "Dm^-1[4] 1/m, area 1/(2 det Dm^-1) m^2",
     .mat_doc = "mu, la + mu, tension at the limit N/m, strain at the limit 1",
-    ELEM_SMOOTH(tri_neohookean),
+    ELEM_SMOOTH(tri_neohookean, 0),
     .topology = ELEM_TRIANGLES,
     .section = "cloth",
     .word = "neohookean",

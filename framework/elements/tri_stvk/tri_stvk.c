@@ -47,7 +47,7 @@ const elem_type elem_tri_stvk = {
     .proj_rows = 0,
     .rest_doc = "Dm^-1[4] 1/m; u along x, v along y of a flat rest shape",
     .mat_doc = "k0 k1 k2 k3 N/m",
-    ELEM_SMOOTH(tri_stvk),
+    ELEM_SMOOTH(tri_stvk, 0),
     .topology = ELEM_TRIANGLES,
     .section = "cloth",
     .word = "stvk",

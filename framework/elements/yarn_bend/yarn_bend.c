@@ -21,7 +21,7 @@ const elem_type elem_yarn_bend = {
     .proj_rows = 0,
     .rest_doc = "lengths[2] m, mbar rad, wbar[2][2], mref rad, frames[2] of t[3] u[3] theta rad",
     .mat_doc = "k_b N m^2, plastic limits of |wbar - w| and |wbar| 1",
-    ELEM_FORCES(yarn_bend),
+    ELEM_FORCES(yarn_bend, 4),
     .topology = ELEM_JOINTS,
     .section = "yarn",
     ELEM_PARAMS(rod_params),

@@ -21,7 +21,7 @@ const elem_type elem_yarn_twist = {
     .proj_rows = 0,
     .rest_doc = "lengths[2] m, mbar rad, wbar[2][2], mref rad, frames[2] of t[3] u[3] theta rad",
     .mat_doc = "k_t N m^2",
-    ELEM_FORCES(yarn_twist),
+    ELEM_FORCES(yarn_twist, 4),
     .topology = ELEM_JOINTS,
     .section = "yarn",
     ELEM_PARAMS(rod_params),

@@ -77,6 +77,7 @@ enum { LOOM_ON_CPU = 1, LOOM_ON_CUDA = 2 }; /* bit mask form of the above */
  * no kernels of its own.  LK_BACKENDS of kernel.h sets them. */
 enum { LOOM_CUDA_REAL = 4, LOOM_CUDA_SIMULATED = 8 };
 
+struct lk_entry; /* kernel.h */
 typedef struct loom_exec {
   uint32_t struct_size;
   int32_t backend;       /* LOOM_CPU or LOOM_CUDA */
@@ -90,6 +91,10 @@ typedef struct loom_exec {
   loom_real *result; /* reduction results, execution memory, [LOOM_NUM_RESULTS] */
   int64_t *launches; /* kernel launches so far (a work counter), or NULL */
   char *why;         /* [LOOM_WHY_LEN] what the latest failed launch says, "" if none; or NULL */
+  /* [optional: NULL, launch it] what lk_run() calls in the launcher's place; the core compares so
+   * the two launchers of a kernel, see LOOM_KERNEL_COMPARE in the plugin guide, "Debugging" */
+  loom_status (*instead)(const struct loom_exec *q, const struct lk_entry *k, const void *args,
+                         int32_t n, loom_real *result);
 } loom_exec;
 enum { LOOM_NUM_RESULTS = 64, LOOM_WHY_LEN = 256 };
 

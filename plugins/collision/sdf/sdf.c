@@ -106,13 +106,6 @@ static loom_status sdf_create(const loom_host *h, const loom_scene *sc, const lo
 
 static void sdf_destroy(void *self) { free(self); }
 
-/* Bodies are asked for where they stand. */
-static loom_status sdf_begin_step(void *self, const loom_step *s)
-{
-  (void)self, (void)s;
-  return LOOM_OK;
-}
-
 /* ---- detection --------------------------------------------------------------------------------
  */
 
@@ -360,7 +353,6 @@ static const loom_collision_ops ops = {
     .pair_kinds = LOOM_BIT(LOOM_PAIR_VO),
     .create = sdf_create,
     .destroy = sdf_destroy,
-    .begin_step = sdf_begin_step,
     .detect = sdf_detect,
     .max_step = sdf_max_step};
 

@@ -36,14 +36,14 @@ static const loom_param params[] = {
     BARRIER_PARAMS_FRICTION,
 };
 
-static const lk_entry k_quad = LK_ENTRY(dbb_quad), k_drag = LK_ENTRY(dbb_drag);
+static const lk_entry k_quad = LK_ENTRY_NEAR(dbb_quad, 4), k_drag = LK_ENTRY(dbb_drag);
 
 /* ---- life --------------------------------------------------------------------------------- */
 
 static loom_status dbb_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                               const void *set, void **self)
 {
-  static const barrier_model model = {.pair = PAIR_KERNELS(dbb), .lag = LK_ENTRY(dbb_lag)};
+  static const barrier_model model = {.pair = PAIR_KERNELS(dbb), .lag = LK_ENTRY_NEAR(dbb_lag, 4)};
   const settings *const given = set;
   dbb *const p = calloc(1, sizeof *p);
   LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");

@@ -29,7 +29,7 @@ static loom_status ipc_barrier_create(const loom_host *h, const loom_scene *sc, 
                                       const void *set, void **self)
 {
   static const barrier_model model = {.pair = PAIR_KERNELS(ipc_barrier),
-                                      .lag = LK_ENTRY(ipc_barrier_lag)};
+                                      .lag = LK_ENTRY_NEAR(ipc_barrier_lag, 4)};
   const double unit = 4.0 * 0.25 * barrier_g2(0.25) + 2.0 * barrier_g1(0.25);
   ipc_barrier *const p = calloc(1, sizeof *p);
   LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");

@@ -1,0 +1,86 @@
+/* cases_run.c - kernels of framework/run that no scene launches with the plugins there are:
+ * services that few solvers ask for, and what stands in for a form that a contact model does not
+ * have. */
+#include "run/run.kern.h"
+#include "run/vet.kern.h"
+#include "support/bufs.h"
+#include "unit/cases.h"
+
+/* vertices, terms */
+#define N INT64_C(5003)
+#define M INT64_C(7001)
+
+static void make_share(void *data, int64_t count, uint64_t *random)
+{
+  loom_real *v = data;
+  for (int64_t i = 0; i < count; ++i) v[i] = (loom_real)(0.5 + 0.75 * t_uniform(random));
+}
+static void make_fixed(void *data, int64_t count, uint64_t *random)
+{
+  for (int64_t i = 0; i < count; ++i) ((uint8_t *)data)[i] = t_random(random) % 9 == 0;
+}
+static void make_vertex(void *data, int64_t count, uint64_t *random)
+{
+  for (int64_t i = 0; i < count; ++i) ((int32_t *)data)[i] = (int32_t)(t_random(random) % N);
+}
+/* of four corners the last two may be unused */
+static void make_corners(void *data, int64_t count, uint64_t *random)
+{
+  make_vertex(data, count, random);
+  for (int64_t i = 0; i < count; ++i)
+    if (i % 4 > 1 && t_random(random) % 2 == 0) ((int32_t *)data)[i] = -1;
+}
+
+static void set_step(void *args) { ((inertia_args *)args)->inv_h2 = LK_R(1e4); }
+
+#define ENTRY(name) static const lk_entry e_##name = LK_ENTRY(name)
+ENTRY(run_inertia_apply);
+ENTRY(run_mass_times);
+ENTRY(run_min);
+ENTRY(run_quad_energy);
+ENTRY(run_quad_gradient);
+ENTRY(run_quad_hessian);
+ENTRY(vet_unit);
+
+#define FIELD(type, member, kind, access, count, make) \
+  {                                                    \
+    offsetof(type, member), kind, access, count, make  \
+  }
+#define REALS(type, member, count) FIELD(type, member, LOOM_REAL, LOOM_READ, count, kc_uniform)
+#define OUT(type, member, count)   FIELD(type, member, LOOM_REAL, LOOM_WRITE, count, NULL)
+#define INERTIA                                                      \
+  REALS(inertia_args, x, 3 * N), REALS(inertia_args, y, 3 * N),      \
+      FIELD(inertia_args, m, LOOM_REAL, LOOM_READ, N, make_share),   \
+      FIELD(inertia_args, fixed, LOOM_U8, LOOM_READ, N, make_fixed), \
+      FIELD(inertia_args, out, LOOM_REAL, LOOM_RDWR, 3 * N, kc_uniform)
+#define QUAD                                                                                 \
+  REALS(quad_args, x, 3 * N), FIELD(quad_args, v, LOOM_I32, LOOM_READ, 4 * M, make_corners), \
+      REALS(quad_args, w, 4 * M), FIELD(quad_args, k, LOOM_REAL, LOOM_READ, M, make_share),  \
+      REALS(quad_args, p, 3 * M), REALS(quad_args, dir, 3 * M)
+
+static const kernel_case cases[] = {
+    {&e_run_inertia_apply, N, 0, 0, set_step, {INERTIA}},
+    {&e_run_mass_times, N, 0, 0, set_step, {INERTIA}},
+    {&e_run_min,
+     N,
+     0,
+     0,
+     NULL,
+     {FIELD(min_args, a, LOOM_REAL, LOOM_RDWR, N, kc_uniform), REALS(min_args, b, N)}},
+    {&e_run_quad_energy, M, M, 1, NULL, {QUAD}},
+    {&e_run_quad_gradient, M, 0, 0, NULL, {QUAD, OUT(quad_args, out, 12 * M)}},
+    {&e_run_quad_hessian,
+     M,
+     0,
+     0,
+     NULL,
+     {QUAD, OUT(quad_args, out, 144 * M), FIELD(quad_args, row, LOOM_I32, LOOM_WRITE, 16 * M, NULL),
+      FIELD(quad_args, col, LOOM_I32, LOOM_WRITE, 16 * M, NULL)}},
+    {&e_vet_unit, N, 0, 1, NULL, {FIELD(vet_unit_args, t, LOOM_REAL, LOOM_READ, N, make_share)}},
+};
+
+const kernel_case *cases_run(int *num)
+{
+  *num = (int)(sizeof cases / sizeof cases[0]);
+  return cases;
+}
