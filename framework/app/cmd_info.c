@@ -172,6 +172,7 @@ static void print_text(h5read *r, const char *path, const totals *t)
          h5read_attr(r, "host"), h5read_attr(r, "cpu"),
          h5read_attr(r, "gpu")[0] != '\0' ? ", " : "", h5read_attr(r, "gpu"),
          h5read_attr(r, "backend"), h5read_attr(r, "threads"), h5read_attr(r, "real_size"));
+  if (h5read_attr(r, "blas")[0] != '\0') printf("  blas        %s\n", h5read_attr(r, "blas"));
   print_plugins(h5read_attr(r, "plugins"));
   if (t->steps > 0) print_steps(t);
 }
@@ -219,9 +220,9 @@ static loom_status json_messages(h5read *r, loom_err *err)
 
 static loom_status print_json(h5read *r, loom_err *err, const char *path, const totals *t)
 {
-  const char *const texts[] = {"status",      "loom_version", "git_commit", "config",
-                               "config_hash", "command",      "host",       "cpu",
-                               "gpu",         "backend",      "created",    "plugins"};
+  const char *const texts[] = {"status",  "loom_version", "git_commit", "config", "config_hash",
+                               "command", "host",         "cpu",        "gpu",    "blas",
+                               "backend", "created",      "plugins"};
   const char *const ints[] = {"schema", "threads", "real_size", "seed"};
   printf("{\n  \"file\": ");
   json_text(path);

@@ -290,6 +290,13 @@ const reg_entry *registry_at(const registry *r, int i)
   return i >= 0 && i < r->num ? &r->entry[i] : NULL;
 }
 
+const char *registry_path(const registry *r, const loom_plugin *p)
+{
+  for (int i = 0; i < r->num; ++i)
+    if (r->entry[i].plugin == p) return r->entry[i].path;
+  return "?";
+}
+
 /* The refusals of files of that name, a line each, the first in the place of the message. */
 static int tell_refusals(loom_err *err, const registry *r, int kind, const char *name)
 {

@@ -37,6 +37,7 @@ loom_status registry_open(loom_err *err, const char *dirs, registry **out);
 void registry_close(registry *r);
 int registry_count(const registry *r);
 const reg_entry *registry_at(const registry *r, int i);
+const char *registry_path(const registry *r, const loom_plugin *p); /* "?": not of this one */
 /* By kind and name: files called NAME.so are opened until one has it; *out is valid until the
  * next file is opened.  Otherwise an error: why the files of that name were refused, or what was
  * searched, what there is (registry_look) and the nearest name. */

@@ -146,6 +146,7 @@ const char *h5log_reason_name(int reason);
 
 typedef struct h5log_meta { /* root attributes, all texts; NULL is written as "" */
   const char *loom_version, *git_commit, *config, *config_hash, *command, *host, *cpu, *gpu;
+  const char *blas; /* of the solver: file (version, kernels), "": it calls none */
   const char *backend, *created, *plugins; /* plugins: one line per plugin, tab-separated
                                             * name kind version path build licence */
   int64_t threads, real_size, seed;

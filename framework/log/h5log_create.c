@@ -187,6 +187,7 @@ static int put_meta(hid_t file, const h5log_meta *m)
                {"host", m->host, 0},
                {"cpu", m->cpu, 0},
                {"gpu", m->gpu, 0},
+               {"blas", m->blas, 0},
                {"backend", m->backend, 0},
                {"created", m->created, 0},
                {"plugins", m->plugins, 0},

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/build_info.h"
+#include "run/blas.h"
 #include "run/record.h"
 #include "run/run_state.h"
 
@@ -141,18 +142,16 @@ static void plugin_lines(run *r, char *out, size_t len)
   out[0] = '\0';
   for (int i = 0; i < n && at < len; ++i) {
     const loom_plugin *const p = all[i]->plugin;
-    const char *path = "";
-    for (int k = 0; k < registry_count(r->reg); ++k)
-      if (registry_at(r->reg, k)->plugin == p) path = registry_at(r->reg, k)->path;
     at += (size_t)snprintf(out + at, len - at, "%s\t%s\t%s\t%s\t%s\t%s\n", p->name,
-                           registry_kind_name(p->kind), p->version, path, p->build, p->license);
+                           registry_kind_name(p->kind), p->version, registry_path(r->reg, p),
+                           p->build, p->license);
   }
 }
 
 static loom_status create(run *r, const run_options *o, const h5log_options *opt)
 {
   static const size_t PLUGINS_LEN = 65536;
-  char hash[17], host[256] = "unknown", cpu[256], gpu[256] = "", created[64] = "";
+  char hash[17], host[256] = "unknown", cpu[256], gpu[256] = "", blas[1200], created[64] = "";
   const time_t now = time(NULL);
   struct tm utc;
   arrays *const l = calloc(1, sizeof *l);
@@ -167,6 +166,7 @@ static loom_status create(run *r, const run_options *o, const h5log_options *opt
     if (r->exec.backend == LOOM_CUDA) exec_cuda_name(r->exec.device, gpu, sizeof gpu);
     if (gmtime_r(&now, &utc) != NULL) strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc);
     plugin_lines(r, plugins, PLUGINS_LEN);
+    blas_name(registry_path(r->reg, r->solver.plugin), blas, sizeof blas);
     const h5log_meta meta = {.loom_version = loom_build_version,
                              .git_commit = loom_build_commit,
                              .config = cfg_resolved(r->c),
@@ -175,6 +175,7 @@ static loom_status create(run *r, const run_options *o, const h5log_options *opt
                              .host = host,
                              .cpu = cpu,
                              .gpu = gpu,
+                             .blas = blas,
                              .backend = r->exec.backend == LOOM_CUDA ? "cuda" : "cpu",
                              .created = created,
                              .plugins = plugins,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "run/balls.h"
+#include "run/blas.h"
 #include "run/call.h"
 #include "run/checkpoint.h"
 #include "run/output.h"
@@ -37,23 +38,11 @@ static loom_status open_exec(run *r)
   return LOOM_OK;
 }
 
-/* Before any plugin brings a threaded BLAS in: it reads its number of threads when it is loaded,
- * and the number changes bits. */
-static void limit_blas(const exec_settings *e)
-{
-  static const char *const names[] = {"OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS",
-                                      "MKL_NUM_THREADS"};
-  char number[16];
-  if (!e->deterministic && e->threads == 0) return; /* as the environment has it */
-  snprintf(number, sizeof number, "%d", e->deterministic ? 1 : (int)e->threads);
-  for (size_t k = 0; k < sizeof names / sizeof *names; ++k) setenv(names[k], number, 1);
-}
-
 static loom_status open_all(run *r, const run_options *o)
 {
   LOOM_TRY(settings_bind(r->err, r->c, &r->set));
   r->sum.steps_planned = (o->steps >= 0 ? o->steps : r->set.run.steps) * r->set.run.substeps;
-  limit_blas(&r->set.exec);
+  blas_settle(&r->set.exec);
   if (!o->no_log) LOOM_TRY(output_choose(r, o));
   if (r->set.exec.debug) mem_check_on(r->m);
   char dirs[8192];

@@ -5,17 +5,10 @@
 #include "run/room.h"
 #include "run/run_state.h"
 
-static const char *path_of(const run *r, const loom_plugin *p)
-{
-  for (int k = 0; k < registry_count(r->reg); ++k)
-    if (registry_at(r->reg, k)->plugin == p) return registry_at(r->reg, k)->path;
-  return "?";
-}
-
 static void line(const run *r, FILE *f, const instance *in)
 {
   fprintf(f, "  %-20s %-16s %-8s %-5s %s\n", in->name, in->plugin->name, in->plugin->version,
-          in->exec->backend == LOOM_CUDA ? "cuda" : "cpu", path_of(r, in->plugin));
+          in->exec->backend == LOOM_CUDA ? "cuda" : "cpu", registry_path(r->reg, in->plugin));
 }
 
 void run_describe(const run *r, void *file)

@@ -193,7 +193,7 @@ def record(loom, folder, patterns):
 
 
 def exceptions():
-    """{pattern of cases: columns that may differ}, see exceptions.txt"""
+    """[(pattern of cases, columns that may differ)], see exceptions.txt"""
     path = pathlib.Path(__file__).with_name("exceptions.txt")
     lines = [line.split("#")[0].split() for line in path.read_text().splitlines()]
     return [(words[0], words[1:]) for words in lines if words]
@@ -211,6 +211,12 @@ def differences(a, b, name):
     """What differs between two open logs."""
     allowed = {column for pattern, names in exceptions() if fnmatch.fnmatch(name, pattern)
                for column in names}
+    far = [float(word[2:]) for word in allowed if word.startswith("x<")]
+    if far:
+        x, y = a["frames/x"][...], b["frames/x"][...]
+        if x.shape != y.shape or not abs(x - y).max() < max(far):
+            yield f"/frames/x is not within {max(far)} m"
+        return
     for table in ("frames", "iters", "iters_extra", "steps_extra"):
         older = table == "steps_extra"  # which logs of older builds lack
         if (table in a) != (table in b) and not older:

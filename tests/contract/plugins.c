@@ -15,7 +15,7 @@ static const struct {
   int kind;
   const char *set;
 } variants[] = {
-    {"cholmod_newton", LOOM_KIND_SOLVER, "solver.factor=cholmod"},
+    {"cholmod_newton", LOOM_KIND_SOLVER, "solver.ordering=amd"},
     {"ndb_pd", LOOM_KIND_SOLVER, "solver.smoother=pcg solver.weights=exact"},
     {"ndb_pd", LOOM_KIND_SOLVER, "solver.subspace=none solver.smoother=jacobi"},
     {"ndb_pd", LOOM_KIND_SOLVER,

@@ -65,10 +65,6 @@ static void sheet_alone(const char *solver)
 Test(one_thread, gd) { sheet_alone("gd"); }
 Test(one_thread, cholmod_pd) { sheet_alone("cholmod_pd"); }
 Test(one_thread, cholmod_newton) { sheet_alone("cholmod_newton"); }
-Test(one_thread, cholmod_newton_by_cholmod)
-{
-  runs_alone(SHEET "[solver]\n", "cholmod_newton", "solver.factor=cholmod");
-}
 Test(one_thread, pcg_newton) { sheet_alone("pcg_newton"); }
 Test(one_thread, ndb_pd) { sheet_alone("ndb_pd"); }
 Test(one_thread, any_blas)

@@ -36,7 +36,7 @@ static void resumes(const char *plugin)
 Test(resume, gd) { resumes("gd"); }
 Test(resume, cholmod_pd) { resumes("cholmod_pd"); }
 Test(resume, cholmod_newton) { resumes("cholmod_newton"); }
-Test(resume, cholmod_newton_by_cholmod) { resumes("cholmod_newton\nfactor = cholmod"); }
+Test(resume, cholmod_newton_by_amd) { resumes("cholmod_newton\nordering = amd"); }
 Test(resume, pcg_newton) { resumes("pcg_newton"); }
 
 /* Momentum is history: it must be in the checkpoint, or be dropped at every step. */
@@ -91,9 +91,9 @@ static void resumes_with_couplings(const char *plugin)
 }
 
 Test(resume, couplings_cholmod_newton) { resumes_with_couplings("cholmod_newton"); }
-Test(resume, couplings_cholmod_newton_by_cholmod)
+Test(resume, couplings_cholmod_newton_by_amd)
 {
-  resumes_with_couplings("cholmod_newton\nfactor = cholmod");
+  resumes_with_couplings("cholmod_newton\nordering = amd");
 }
 Test(resume, couplings_pcg_newton) { resumes_with_couplings("pcg_newton"); }
 

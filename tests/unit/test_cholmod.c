@@ -194,7 +194,7 @@ static void with_terms(int ordering, int first, int then)
   pd_contact k = {0};
   double A[N][N];
   set_stage(&s, 1.0);
-  cr_assert_eq(chol_open(&c, &s.h, ordering, 1, 1, CHOL_REMEDY), LOOM_OK);
+  cr_assert_eq(chol_open(&c, &s.h, ordering, 1, CHOL_REMEDY), LOOM_OK);
   const loom_quad q = terms(&s, first), r = terms(&s, then);
   cr_assert_eq(pd_contact_gather(&k, &s.h, &s.e, &s.sc, &q), LOOM_OK);
   cr_assert_eq(pd_matrix_pattern(&M, &c, &s.e, &s.sc, &s.L, k.off, k.num_off), LOOM_OK, "%s",
@@ -230,7 +230,7 @@ Test(cholmod, pattern_without_room_is_noticed)
   pd_matrix M = {0};
   pd_contact k = {0};
   set_stage(&s, 1.0);
-  cr_assert_eq(chol_open(&c, &s.h, CHOL_AMD, 1, 1, CHOL_REMEDY), LOOM_OK);
+  cr_assert_eq(chol_open(&c, &s.h, CHOL_AMD, 1, CHOL_REMEDY), LOOM_OK);
   cr_assert_eq(pd_matrix_pattern(&M, &c, &s.e, &s.sc, &s.L, NULL, 0), LOOM_OK);
   const loom_quad q = terms(&s, 2);
   cr_assert_eq(pd_contact_gather(&k, &s.h, &s.e, &s.sc, &q), LOOM_OK);
@@ -250,7 +250,7 @@ Test(cholmod, indefinite_matrix_names_its_row)
   int pivot = -2;
   const pd_contact none = {0};
   set_stage(&s, -1.0);
-  cr_assert_eq(chol_open(&c, &s.h, CHOL_AMD, 1, 1, CHOL_REMEDY), LOOM_OK);
+  cr_assert_eq(chol_open(&c, &s.h, CHOL_AMD, 1, CHOL_REMEDY), LOOM_OK);
   cr_assert_eq(pd_matrix_pattern(&M, &c, &s.e, &s.sc, &s.L, NULL, 0), LOOM_OK);
   cr_assert_eq(pd_matrix_values(&M, &c, &none), LOOM_OK);
   cr_assert_eq(chol_factorise(&c, &pivot), LOOM_REJECTED);
@@ -280,7 +280,7 @@ Test(cholmod, matrix_beyond_32_bit_is_refused)
   stage s;
   chol c;
   set_stage(&s, 1.0);
-  cr_assert_eq(chol_open(&c, &s.h, CHOL_AMD, 1, 1, CHOL_REMEDY), LOOM_OK);
+  cr_assert_eq(chol_open(&c, &s.h, CHOL_AMD, 1, CHOL_REMEDY), LOOM_OK);
   cr_assert_eq(chol_matrix(&c, 10, INT64_C(1) << 31), LOOM_E_UNSUPPORTED);
   cr_expect(strstr(s.err.text, "32-bit") != NULL, "%s", s.err.text);
   chol_close(&c);

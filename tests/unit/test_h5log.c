@@ -88,9 +88,10 @@ Test(h5log, names_of_the_contract)
               "dx_max pairs active min_gap inner_iters inner_res inner_norm t_total e_ref");
   has_columns(f, "inner", "step k level j norm value");
   has_columns(f, "iters_extra", "rho omega");
-  const char *const attrs[] = {"schema",  "loom_version", "git_commit", "config", "config_hash",
-                               "command", "host",         "cpu",        "gpu",    "backend",
-                               "threads", "real_size",    "created",    "status", "plugins"};
+  const char *const attrs[] = {"schema",      "loom_version", "git_commit", "config",
+                               "config_hash", "command",      "host",       "cpu",
+                               "gpu",         "backend",      "blas",       "threads",
+                               "real_size",   "created",      "status",     "plugins"};
   for (size_t i = 0; i < sizeof attrs / sizeof attrs[0]; ++i)
     cr_assert_gt(H5Aexists(f, attrs[i]), 0, "no root attribute %s", attrs[i]);
   const char *const sets[] = {"scene/rest",

@@ -9,16 +9,16 @@
  * (Debian: 4), whatever [exec] threads says; they are so short that four take longer than one.
  * Where no level of parallelism may be active a loop stays on its thread; this holds for the
  * calling thread alone. */
-static int alone(void)
+int chol_alone(void)
 {
   const int before = omp_get_max_active_levels();
   omp_set_max_active_levels(0);
   return before;
 }
-static void together(int before) { omp_set_max_active_levels(before); }
+void chol_together(int before) { omp_set_max_active_levels(before); }
 
 /* Every failure of CHOLMOD ends here: it never prints (print = 0, no handler). */
-static loom_status chol_fail(chol *c, const char *doing)
+loom_status chol_fail(chol *c, const char *doing)
 {
   const long rows = c->A != NULL ? (long)c->A->nrow : 0;
   const long nnz = c->A != NULL ? (long)c->A->nzmax : 0;
@@ -40,11 +40,9 @@ static loom_status chol_fail(chol *c, const char *doing)
   }
 }
 
-loom_status chol_open(chol *c, const loom_host *h, int ordering, int block, int own_solve,
-                      const char *remedy)
+loom_status chol_open(chol *c, const loom_host *h, int ordering, int own_solve, const char *remedy)
 {
-  *c = (chol){
-      .h = h, .ordering = ordering, .block = block, .own_solve = own_solve, .remedy = remedy};
+  *c = (chol){.h = h, .ordering = ordering, .own_solve = own_solve, .remedy = remedy};
   if (!cholmod_start(&c->cm)) return LOOM_FAIL(h, LOOM_E_NOMEM, "CHOLMOD could not be started");
   c->started = 1;
   c->cm.print = 0;
@@ -52,9 +50,7 @@ loom_status chol_open(chol *c, const loom_host *h, int ordering, int block, int 
   c->cm.supernodal = CHOLMOD_SUPERNODAL;
   c->cm.quick_return_if_not_posdef = 1;
   c->cm.nmethods = 1;
-  c->cm.method[0].ordering = block == 3               ? CHOLMOD_GIVEN
-                             : ordering == CHOL_METIS ? CHOLMOD_METIS
-                                                      : CHOLMOD_AMD;
+  c->cm.method[0].ordering = ordering == CHOL_METIS ? CHOLMOD_METIS : CHOLMOD_AMD;
   c->cm.postorder = 1;
   c->cm.useGPU = 0;
   return LOOM_OK;
@@ -109,67 +105,24 @@ double chol_factor_bytes(const chol *c)
          (double)((L->ssize + 3 * (L->nsuper + 1) + 2 * L->n) * sizeof(int));
 }
 
-/* Graph of the 3x3 blocks: the pattern of every third column, which has three entries of
- * each block and one of the last, the diagonal block. */
-static cholmod_sparse *block_graph(chol *c)
+loom_status chol_workspace(chol *c)
 {
-  const int *p = chol_ptr(c), *row = chol_row(c);
-  const size_t nb = c->A->nrow / 3;
-  size_t blocks = 0;
-  for (size_t j = 0; j < nb; ++j) blocks += (size_t)(p[3 * j + 1] - p[3 * j]) / 3 + 1;
-  cholmod_sparse *G =
-      cholmod_allocate_sparse(nb, nb, blocks, 1, 1, c->A->stype, CHOLMOD_PATTERN, &c->cm);
-  if (G == NULL) return NULL;
-  int *gp = G->p, *gi = G->i, m = 0;
-  for (size_t j = 0; j < nb; ++j) {
-    gp[j] = m;
-    for (int k = p[3 * j]; k < p[3 * j + 1]; k += 3) gi[m++] = row[k] / 3;
-  }
-  gp[nb] = m;
-  return G;
-}
-
-/* Order the vertices instead of their coordinates (a ninth of the entries), then give each
- * vertex three consecutive rows. */
-static int *block_ordering(chol *c)
-{
-  const size_t nb = c->A->nrow / 3;
-  cholmod_sparse *G = block_graph(c);
-  if (G == NULL) return NULL;
-  int *perm = cholmod_malloc(3 * nb, sizeof *perm, &c->cm);
-  int ok = 0;
-  if (perm != NULL) {
-    ok = c->ordering == CHOL_METIS ? cholmod_metis(G, NULL, 0, 1, perm, &c->cm)
-                                   : cholmod_amd(G, NULL, 0, perm, &c->cm);
-  }
-  cholmod_free_sparse(&G, &c->cm);
-  if (!ok) return cholmod_free(3 * nb, sizeof *perm, perm, &c->cm);
-  for (size_t k = nb; k-- > 0;) {
-    const int v = perm[k];
-    for (int d = 0; d < 3; ++d) perm[3 * k + (size_t)d] = 3 * v + d;
-  }
-  return perm;
-}
-
-loom_status chol_analyse(chol *c)
-{
-  int *perm = NULL;
-  drop_factor(c);
-  if (c->block == 3) {
-    perm = block_ordering(c);
-    if (perm == NULL) return chol_fail(c, "ordering the matrix");
-  }
-  const int levels = alone();
-  c->L = cholmod_analyze_p(c->A, perm, NULL, 0, &c->cm);
-  together(levels);
-  if (perm != NULL) cholmod_free(c->A->nrow, sizeof *perm, perm, &c->cm);
-  if (c->L == NULL || c->cm.status < 0) return chol_fail(c, "analysing the matrix");
   cholmod_free_work(&c->cm);
   if (c->own_solve) return LOOM_OK;
   const size_t rows = c->A->nrow, tall = c->L->maxesize;
   c->Y = cholmod_allocate_dense(rows, 1, rows, CHOLMOD_REAL, &c->cm);
   c->E = cholmod_allocate_dense(tall, 1, tall, CHOLMOD_REAL, &c->cm);
   return c->Y != NULL && c->E != NULL ? LOOM_OK : chol_fail(c, "making workspace");
+}
+
+loom_status chol_analyse(chol *c)
+{
+  drop_factor(c);
+  const int levels = chol_alone();
+  c->L = cholmod_analyze(c->A, &c->cm);
+  chol_together(levels);
+  if (c->L == NULL || c->cm.status < 0) return chol_fail(c, "analysing the matrix");
+  return chol_workspace(c);
 }
 
 /* First column of L whose diagonal is not a positive number, or the number of columns.  The BLAS
@@ -191,9 +144,9 @@ static size_t bad_column(const cholmod_factor *L)
 
 loom_status chol_factorise(chol *c, int *pivot)
 {
-  const int levels = alone();
+  const int levels = chol_alone();
   cholmod_factorize(c->A, c->L, &c->cm);
-  together(levels);
+  chol_together(levels);
   cholmod_free_work(&c->cm); /* six integers per row, not worth keeping */
   if (c->cm.status < 0) return chol_fail(c, "factorising the matrix");
   const size_t bad = c->L->minor < c->A->nrow ? c->L->minor : bad_column(c->L);
@@ -207,9 +160,9 @@ loom_status chol_factorise(chol *c, int *pivot)
 
 loom_status chol_solve(chol *c)
 {
-  const int levels = alone();
+  const int levels = chol_alone();
   const int fine = cholmod_super_lsolve(c->L, c->Y, c->E, &c->cm) &&
                    cholmod_super_ltsolve(c->L, c->Y, c->E, &c->cm);
-  together(levels);
+  chol_together(levels);
   return fine ? LOOM_OK : chol_fail(c, "solving");
 }

@@ -1,6 +1,6 @@
 /* chol.h - a sparse symmetric matrix and its supernodal Cholesky factor, P A P' = L L'.
  *
- * Shared source of the two CHOLMOD plugins: it keeps the matrix, the factor and the
+ * Shared source of the plugins with CHOLMOD: it keeps the matrix, the factor and the
  * workspace of the solves, so that an iteration allocates nothing, and turns CHOLMOD's
  * status codes into messages.  Method: Y. Chen, T. A. Davis, W. W. Hager, S.
  * Rajamanickam, Algorithm 887: CHOLMOD, ACM TOMS 35(3), 2008.
@@ -24,7 +24,6 @@ typedef struct chol {
   int32_t ordering;   /* CHOL_* */
   int32_t own_solve;  /* nonzero: the caller reads L itself, no workspace is kept here */
   const char *remedy; /* what a user can do about a factor that is too large */
-  int32_t block;      /* rows 3i, 3i+1, 3i+2 share a pattern (3) or not (1) */
   /* Before chol_matrix_permuted the upper triangle by columns, which is the lower triangle by rows:
    * from this one CHOLMOD permutes in one go, from the other it needs a further copy.  The arrays
    * are reached through chol_ptr, chol_row and chol_val. */
@@ -36,8 +35,7 @@ typedef struct chol {
 
 /* `remedy` lives as long as c; the plugins with a key `ordering` share this one. */
 #define CHOL_REMEDY "use ordering = metis, a smaller mesh or a solver without factorisation"
-loom_status chol_open(chol *c, const loom_host *h, int ordering, int block, int own_solve,
-                      const char *remedy);
+loom_status chol_open(chol *c, const loom_host *h, int ordering, int own_solve, const char *remedy);
 void chol_close(chol *c); /* fine on a zeroed struct */
 
 /* Give the matrix room for nnz entries (rows ascending in each column, the diagonal last),
@@ -57,6 +55,13 @@ loom_status chol_analyse(chol *c);
 /* L from the values of A.  LOOM_REJECTED: A is not positive definite, and the row that
  * showed it is in *pivot (in the caller's numbering). */
 loom_status chol_factorise(chol *c, int *pivot);
+
+/* For other parts of this library: what c->cm.status says as a message, and workspace for c->L. */
+loom_status chol_fail(chol *c, const char *doing);
+loom_status chol_workspace(chol *c);
+/* CHOLMOD's calls stand between these two: no threads of its own. */
+int chol_alone(void);
+void chol_together(int before);
 
 /* Bytes of the factor: values, row indices, supernodes, ordering. */
 double chol_factor_bytes(const chol *c);

@@ -17,8 +17,7 @@
  *             near it quadratic convergence.  A shift instead would slow all that is soft
  *             beside M/h^2, bending above all
  * Any other factorisation that fails is repeated with a larger shift, sigma in units of
- * M/h^2 (Nocedal, Wright, Numerical Optimization, 2nd ed., algorithm 3.3).  What factorises is
- * chosen in newton_factor.h.
+ * M/h^2 (Nocedal, Wright, Numerical Optimization, 2nd ed., algorithm 3.3).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +26,6 @@
 #include "newton_matrix.h"
 
 enum { HESSIAN_ADAPTIVE = 0, HESSIAN_CLAMP = 1, HESSIAN_ABS = 2, HESSIAN_EXACT = 3 };
-enum { FACTOR_MULTIFRONTAL = 0, FACTOR_CHOLMOD = 1 };
 enum { COL_SHIFT = 0, COL_PROJECTED = 1, COL_FACTORISED = 2, COL_DAMPING = 3 };
 
 /* DEVIATION from algorithm 3.3: factor 10 instead of 2, since a failed attempt costs a
@@ -40,7 +38,6 @@ enum { THETA_LAST = (int)LOOM_COUNT(theta) - 1 };
 typedef struct {
   int32_t hessian;
   int32_t ordering;
-  int32_t factor;
 } settings;
 
 static const loom_param params[] = {
@@ -49,13 +46,9 @@ static const loom_param params[] = {
         "Element and contact blocks: negative eigenvalues clamped to zero, replaced "
         "by their absolute value, or kept (with a shift where the matrix is "
         "indefinite); adaptive clamps them by the share that makes the matrix definite."),
-    LOOM_PARAM_ENUM(settings, ordering, NEWTON_METIS, "amd|metis",
+    LOOM_PARAM_ENUM(settings, ordering, CHOL_METIS, "amd|metis",
                     "Fill-reducing ordering of the vertices: approximate minimum degree, or "
                     "nested dissection (less fill, slower to find)."),
-    LOOM_PARAM_ENUM(settings, factor, FACTOR_MULTIFRONTAL, "multifrontal|cholmod",
-                    "What factorises: a multifrontal method of our own, faster with the reference "
-                    "BLAS and while contact changes; or CHOLMOD's supernodal module, to check it "
-                    "against."),
 };
 
 static const loom_column columns[] = {
@@ -85,7 +78,6 @@ typedef struct {
 static loom_status newton_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                  const void *set, void **self)
 {
-  static const newton_factor_ops *const factors[] = {&newton_multifrontal, &newton_supernodal};
   newton *s = calloc(1, sizeof *s);
   LOOM_CHECK(h, s != NULL, LOOM_E_NOMEM, "no memory for the instance");
   *self = s;
@@ -100,7 +92,7 @@ static loom_status newton_create(const loom_host *h, const loom_scene *sc, const
   LOOM_CHECK(h, s->x != NULL, LOOM_E_NOMEM, "no memory for the solution of %d vertices",
              sc->num_verts);
   LOOM_TRY(newton_damping_open(&s->damping, h, e, sc->num_verts));
-  return newton_matrix_open(&s->A, h, sc, e, factors[s->set.factor], s->set.ordering);
+  return newton_matrix_open(&s->A, h, sc, e, s->set.ordering);
 }
 
 static void newton_destroy(void *self)

@@ -7,29 +7,29 @@
 #include <stdlib.h>
 
 loom_status newton_matrix_open(newton_matrix *m, const loom_host *h, const loom_scene *sc,
-                               const loom_exec *e, const newton_factor_ops *ops, int ordering)
+                               const loom_exec *e, int ordering)
 {
-  *m = (newton_matrix){.h = h, .sc = sc, .e = e, .ops = ops, .p.n = sc->num_verts};
+  *m = (newton_matrix){.h = h, .sc = sc, .e = e, .p.n = sc->num_verts};
   m->p.ptr = malloc(((size_t)sc->num_verts + 1) * sizeof *m->p.ptr);
   LOOM_CHECK(h, m->p.ptr != NULL, LOOM_E_NOMEM, "no memory for the matrix of %d vertices",
              sc->num_verts);
-  return ops->open(h, e, sc->num_verts, ordering, &m->factor);
+  return newton_factor_open(&m->factor, h, e, sc->num_verts, ordering);
 }
 
 void newton_matrix_close(newton_matrix *m)
 {
   if (m->h == NULL) return;
-  m->ops->close(m->factor);
+  newton_factor_close(&m->factor);
   free(m->p.ptr);
   free(m->p.col);
   free(m->from);
 }
 
-void newton_matrix_forget(newton_matrix *m) { m->ops->forget(m->factor); }
+void newton_matrix_forget(newton_matrix *m) { newton_factor_forget(&m->factor); }
 
 loom_status newton_matrix_checkpoint(newton_matrix *m, int restore)
 {
-  return m->ops->checkpoint != NULL ? m->ops->checkpoint(m->factor, restore) : LOOM_OK;
+  return newton_factor_checkpoint(&m->factor, restore);
 }
 
 /* ---- pattern --------------------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ loom_status newton_matrix_shape(newton_matrix *m, const loom_bsr3 *H)
   LOOM_TRY(h->unmap(h, H->val));
   LOOM_TRY(h->unmap(h, H->col));
   LOOM_TRY(h->unmap(h, H->row_ptr));
-  return m->ops->analyse(m->factor, &m->p);
+  return newton_factor_analyse(&m->factor, &m->p);
 }
 
 /* ---- factor ---------------------------------------------------------------------------------- */
@@ -97,10 +97,13 @@ loom_status newton_matrix_factor(newton_matrix *m, const loom_bsr3 *H, double sh
   LOOM_TRY(h->map(h, m->e, m->sc->mass, LOOM_READ, LOOM_AT_HOST, &mass));
   const newton_entries v = {
       .val = val, .lower = m->from, .diagonal = m->from + m->cap, .mass = mass, .shift = shift};
-  const loom_status f = m->ops->factorise(m->factor, &m->p, &v, pivot);
+  const loom_status f = newton_factor_make(&m->factor, &v, pivot);
   LOOM_TRY(h->unmap(h, m->sc->mass));
   LOOM_TRY(h->unmap(h, H->val));
   return f;
 }
 
-loom_status newton_matrix_solve(newton_matrix *m, double *x) { return m->ops->solve(m->factor, x); }
+loom_status newton_matrix_solve(newton_matrix *m, double *x)
+{
+  return newton_factor_solve(&m->factor, x);
+}

@@ -8,15 +8,14 @@ typedef struct newton_matrix {
   const loom_host *h;
   const loom_scene *sc;
   const loom_exec *e;
-  const newton_factor_ops *ops;
-  void *factor;     /* instance of ops */
-  newton_pattern p; /* of the present H */
-  int64_t *from;    /* [cap + n], block of H for each of them, then the diagonal ones */
+  newton_factor factor;
+  chol_graph p;  /* of the present H */
+  int64_t *from; /* [cap + n], block of H for each of them, then the diagonal ones */
   int64_t cap;
 } newton_matrix;
 
 loom_status newton_matrix_open(newton_matrix *m, const loom_host *h, const loom_scene *sc,
-                               const loom_exec *e, const newton_factor_ops *ops, int ordering);
+                               const loom_exec *e, int ordering);
 void newton_matrix_close(newton_matrix *m); /* fine on a zeroed struct */
 void newton_matrix_forget(newton_matrix *m);
 loom_status newton_matrix_checkpoint(newton_matrix *m, int restore);

@@ -104,7 +104,7 @@ static loom_status pd_create(const loom_host *h, const loom_scene *sc, const loo
                sc->num_verts);
   }
   LOOM_TRY(h->buf_new(h, "couplings", LOOM_I32, 0, &s->saved));
-  return chol_open(&s->c, h, s->set.ordering, 1, 1, CHOL_REMEDY);
+  return chol_open(&s->c, h, s->set.ordering, 1, CHOL_REMEDY);
 }
 
 static void pd_destroy(void *self)

@@ -109,7 +109,7 @@ loom_status eig_factorise(const loom_host *h, const eig_system *s, chol *c)
 {
   int64_t nnz = 0;
   int pivot, m = 0;
-  LOOM_TRY(chol_open(c, h, CHOL_AMD, 1, 0, "use a smaller mesh, or subspace = none"));
+  LOOM_TRY(chol_open(c, h, CHOL_AMD, 0, "use a smaller mesh, or subspace = none"));
   for (int32_t i = 0; i < s->n; ++i)
     for (int64_t k = s->ptr[i]; k < s->ptr[i + 1]; ++k) nnz += s->col[k] <= i;
   LOOM_TRY(chol_matrix(c, s->n, nnz));

@@ -1,0 +1,180 @@
+/* newton_factor.c - see newton_factor.h.
+ *
+ * Contact changes the pattern in most iterations.  Ordering it anew each time would cost about
+ * as much as a factorisation, the pattern of the factor a tenth of it.  So the order is kept
+ * while it serves, which is measured by what counts, the work of the factorisation.  What is
+ * factorised depends on H and on the order alone, and the order goes into checkpoints. */
+#include "newton_factor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The order is made anew when the work leaves this range about what it was made for: new
+ * contact brings fill in wrong places, contact that went leaves detours. */
+static const double work_most = 1.3, work_least = 0.5;
+
+loom_status newton_factor_open(newton_factor *f, const loom_host *h, const loom_exec *e, int32_t n,
+                               int ordering)
+{
+  *f = (newton_factor){.h = h, .e = e, .g.n = n};
+  f->g.ptr = calloc((size_t)n + 1, sizeof *f->g.ptr);
+  f->order = calloc((size_t)n + 1, sizeof *f->order);
+  LOOM_CHECK(h, f->g.ptr != NULL && f->order != NULL, LOOM_E_NOMEM,
+             "no memory for the factorisation of %d vertices", n);
+  LOOM_TRY(chol_open(&f->c, h, ordering, 0, CHOL_REMEDY));
+  LOOM_TRY(h->buf_new(h, "order", LOOM_I32, 0, &f->saved_order));
+  return h->buf_new(h, "order's work", LOOM_U64, 1, &f->saved_flops);
+}
+
+void newton_factor_close(newton_factor *f)
+{
+  chol_close(&f->c);
+  free(f->g.ptr);
+  free(f->g.col);
+  free(f->place);
+  free(f->order);
+}
+
+void newton_factor_forget(newton_factor *f) { f->ordered = f->shaped = 0; }
+
+/* ---- checkpoint ------------------------------------------------------------------------------ */
+
+static loom_status save(newton_factor *f)
+{
+  const loom_host *const h = f->h;
+  void *p;
+  LOOM_TRY(h->buf_resize(h, f->saved_order, f->ordered ? f->g.n : 0));
+  LOOM_TRY(h->map(h, f->e, f->saved_order, LOOM_WRITE, LOOM_AT_HOST, &p));
+  if (f->ordered) memcpy(p, f->order, (size_t)f->g.n * sizeof *f->order);
+  LOOM_TRY(h->unmap(h, f->saved_order));
+  LOOM_TRY(h->map(h, f->e, f->saved_flops, LOOM_WRITE, LOOM_AT_HOST, &p));
+  memcpy(p, &f->order_flops, sizeof f->order_flops);
+  return h->unmap(h, f->saved_flops);
+}
+
+static loom_status load(newton_factor *f)
+{
+  const loom_host *const h = f->h;
+  const int32_t n = f->g.n;
+  void *p;
+  newton_factor_forget(f);
+  LOOM_CHECK(h, h->buf_count(h, f->saved_flops) == 1, LOOM_E_IO,
+             "checkpoint: order_work has %lld values; start the run again",
+             (long long)h->buf_count(h, f->saved_flops));
+  LOOM_TRY(h->map(h, f->e, f->saved_flops, LOOM_READ, LOOM_AT_HOST, &p));
+  memcpy(&f->order_flops, p, sizeof f->order_flops);
+  LOOM_TRY(h->unmap(h, f->saved_flops));
+  const int64_t count = h->buf_count(h, f->saved_order);
+  if (count == 0) return LOOM_OK;
+  LOOM_TRY(h->map(h, f->e, f->saved_order, LOOM_READ, LOOM_AT_HOST, &p));
+  const int32_t *const order = p;
+  int32_t *const seen = calloc((size_t)n + 1, sizeof *seen), bad = count != n || seen == NULL;
+  for (int32_t k = 0; k < n && !bad; ++k) {
+    bad = order[k] < 0 || order[k] >= n || seen[order[k]]++ != 0;
+    f->order[k] = order[k];
+  }
+  free(seen);
+  LOOM_CHECK(h, f->order_flops >= 0.0, LOOM_E_IO,
+             "checkpoint: the work of the order is %g operations; start the run again",
+             f->order_flops);
+  LOOM_CHECK(h, !bad, LOOM_E_IO, "checkpoint: the order of elimination is no permutation of %d", n);
+  f->ordered = 1;
+  return h->unmap(h, f->saved_order);
+}
+
+loom_status newton_factor_checkpoint(newton_factor *f, int restore)
+{
+  const loom_host *const h = f->h;
+  if (!restore) LOOM_TRY(save(f));
+  LOOM_TRY(h->state_io(h, restore, "order", f->saved_order));
+  LOOM_TRY(h->state_io(h, restore, "order_work", f->saved_flops));
+  return restore ? load(f) : LOOM_OK;
+}
+
+/* ---- factorisation --------------------------------------------------------------------------- */
+
+static int stands(const newton_factor *f, const chol_graph *g)
+{
+  const size_t n = (size_t)g->n;
+  return f->shaped && memcmp(f->g.ptr, g->ptr, (n + 1) * sizeof *g->ptr) == 0 &&
+         memcmp(f->g.col, g->col, (size_t)g->ptr[n] * sizeof *g->col) == 0;
+}
+
+static loom_status keep(newton_factor *f, const chol_graph *g)
+{
+  const int64_t n = g->n, blocks = g->ptr[n];
+  if (f->g.col == NULL || blocks > f->cap) {
+    free(f->g.col);
+    free(f->place);
+    f->cap = blocks + blocks / 8;
+    f->g.col = malloc(((size_t)f->cap + 1) * sizeof *f->g.col); /* nothing has a place too */
+    f->place = malloc(((size_t)(f->cap + n) + 1) * sizeof *f->place);
+    LOOM_CHECK(f->h, f->g.col != NULL && f->place != NULL, LOOM_E_NOMEM,
+               "no memory for the pattern of %lld blocks", (long long)blocks);
+  }
+  memcpy(f->g.ptr, g->ptr, ((size_t)n + 1) * sizeof *g->ptr);
+  if (blocks > 0) memcpy(f->g.col, g->col, (size_t)blocks * sizeof *g->col);
+  return LOOM_OK;
+}
+
+/* In the order there is, in a new one where that does not serve. */
+static loom_status analyse(newton_factor *f)
+{
+  double flops;
+  if (f->ordered) {
+    LOOM_TRY(chol_analyse_blocks(&f->c, &f->g, f->order, f->place, &flops));
+    if (flops <= work_most * f->order_flops && flops >= work_least * f->order_flops) return LOOM_OK;
+  }
+  LOOM_TRY(chol_order_blocks(&f->c, &f->g, f->order));
+  LOOM_TRY(chol_analyse_blocks(&f->c, &f->g, f->order, f->place, &f->order_flops));
+  f->ordered = 1;
+  return LOOM_OK;
+}
+
+loom_status newton_factor_analyse(newton_factor *f, const chol_graph *g)
+{
+  if (stands(f, g)) return LOOM_OK;
+  f->shaped = 0;
+  f->h->tic(f->h, "analyse");
+  LOOM_TRY(keep(f, g));
+  LOOM_TRY(analyse(f));
+  f->h->toc(f->h, "analyse");
+  f->shaped = 1;
+  return LOOM_OK;
+}
+
+static void widen(const loom_real *v, double *b)
+{
+  for (int c = 0; c < 9; ++c) b[c] = (double)v[c];
+}
+
+loom_status newton_factor_make(newton_factor *f, const newton_entries *v, int32_t *pivot)
+{
+  double *const val = chol_val(&f->c), b[9];
+  const int64_t blocks = f->g.ptr[f->g.n];
+  int row;
+  for (int64_t k = 0; k < blocks; ++k) {
+    widen(v->val + 9 * v->lower[k], b);
+    chol_put(val, f->place[k], b);
+  }
+  for (int32_t i = 0; i < f->g.n; ++i) {
+    widen(v->val + 9 * v->diagonal[i], b);
+    /* rows of fixed vertices are unit; a shift there changes nothing */
+    for (int c = 0; c < 9; c += 4) b[c] += v->shift * (double)v->mass[i];
+    chol_put_diagonal(val, f->place[blocks + i], b);
+  }
+  const loom_status s = chol_factorise(&f->c, &row);
+  *pivot = s == LOOM_REJECTED ? row / 3 : -1;
+  return s;
+}
+
+loom_status newton_factor_solve(newton_factor *f, double *x)
+{
+  const size_t m = f->c.A->nrow;
+  const int *const perm = chol_perm(&f->c);
+  double *const y = chol_rhs(&f->c);
+  for (size_t k = 0; k < m; ++k) y[k] = x[perm[k]];
+  LOOM_TRY(chol_solve(&f->c));
+  for (size_t k = 0; k < m; ++k) x[perm[k]] = y[k];
+  return LOOM_OK;
+}
