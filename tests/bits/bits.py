@@ -120,8 +120,9 @@ def log_of(folder, name):
     return folder / (name.replace("/", "--").replace(".ini", "") + ".h5")
 
 
-def run(loom, folder, name, config, coarse):
-    """One case into its log; where there is none the reason is kept in its place."""
+def run(loom, folder, name, config, coarse, more=(), env=()):
+    """One case into its log; where there is none the reason is kept in its place.  `more` are
+    settings that come last, `env` pairs of the environment."""
     log = log_of(folder, name)
     if isinstance(config, str):
         log.with_suffix(".ini").write_text(config)
@@ -137,6 +138,7 @@ def run(loom, folder, name, config, coarse):
                   f"run.replay={log_of(folder, REPLAYS[name])}"]
     else:
         fixed += [f"run.steps={steps}"]
+    fixed += more
     fixtures = pathlib.Path(loom).parents[1] / "tests/plugins/cut"
     why = ""
     for sets in (coarse + fixed, fixed):  # vertex numbers in a config may ask for its own mesh
@@ -146,7 +148,7 @@ def run(loom, folder, name, config, coarse):
         for s in sets:
             command += ["--set", s]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False,
-                              env=dict(os.environ, OMP_WAIT_POLICY="passive"))
+                              env=dict(os.environ, OMP_WAIT_POLICY="passive", **dict(env)))
         if done.returncode == 0:
             log.with_suffix(".txt").unlink(missing_ok=True)
             return name, ""

@@ -1,6 +1,7 @@
 /* cases_run.c - kernels of framework/run that no scene launches with the plugins there are:
  * services that few solvers ask for, and what stands in for a form that a contact model does not
  * have. */
+#include "linalg/blocks.kern.h"
 #include "run/run.kern.h"
 #include "run/vet.kern.h"
 #include "support/bufs.h"
@@ -31,6 +32,19 @@ static void make_corners(void *data, int64_t count, uint64_t *random)
     if (i % 4 > 1 && t_random(random) % 2 == 0) ((int32_t *)data)[i] = -1;
 }
 
+static void make_ascending(void *data, int64_t count, uint64_t *random)
+{
+  (void)random;
+  for (int64_t i = 0; i < count; ++i) ((uint64_t *)data)[i] = (uint64_t)(i * N / count);
+}
+static void make_reversed(void *data, int64_t count, uint64_t *random)
+{
+  (void)random;
+  for (int64_t i = 0; i < count; ++i) ((int32_t *)data)[i] = (int32_t)(count - 1 - i);
+}
+
+static void set_key(void *args) { ((blocks_key_args *)args)->n = N; }
+static void set_sum(void *args) { ((blocks_sum_args *)args)->m = M; }
 static void set_step(void *args) { ((inertia_args *)args)->inv_h2 = LK_R(1e4); }
 
 #define ENTRY(name) static const lk_entry e_##name = LK_ENTRY(name)
@@ -40,6 +54,10 @@ ENTRY(run_min);
 ENTRY(run_quad_energy);
 ENTRY(run_quad_gradient);
 ENTRY(run_quad_hessian);
+ENTRY(blocks_vertex_key);
+ENTRY(blocks_key_sum);
+ENTRY(blocks_apply);
+ENTRY(blocks_append);
 ENTRY(vet_unit);
 
 #define FIELD(type, member, kind, access, count, make) \
@@ -76,6 +94,42 @@ static const kernel_case cases[] = {
      NULL,
      {QUAD, OUT(quad_args, out, 144 * M), FIELD(quad_args, row, LOOM_I32, LOOM_WRITE, 16 * M, NULL),
       FIELD(quad_args, col, LOOM_I32, LOOM_WRITE, 16 * M, NULL)}},
+    {&e_blocks_vertex_key,
+     4 * M,
+     0,
+     0,
+     set_key,
+     {FIELD(blocks_key_args, id, LOOM_I32, LOOM_READ, 4 * M, make_corners),
+      FIELD(blocks_key_args, key, LOOM_U64, LOOM_WRITE, 4 * M, NULL)}},
+    {&e_blocks_key_sum,
+     N,
+     0,
+     0,
+     set_sum,
+     {FIELD(blocks_sum_args, key, LOOM_U64, LOOM_READ, M, make_ascending),
+      FIELD(blocks_sum_args, perm, LOOM_I32, LOOM_READ, M, make_reversed),
+      REALS(blocks_sum_args, val, 3 * M),
+      FIELD(blocks_sum_args, out, LOOM_REAL, LOOM_RDWR, 3 * N, kc_uniform)}},
+    {&e_blocks_apply,
+     M,
+     0,
+     0,
+     NULL,
+     {REALS(blocks_apply_args, H, 9 * M),
+      FIELD(blocks_apply_args, col, LOOM_I32, LOOM_READ, M, make_vertex),
+      REALS(blocks_apply_args, p, 3 * N), REALS(blocks_apply_args, q, 3 * N),
+      OUT(blocks_apply_args, val, 3 * M)}},
+    {&e_blocks_append,
+     M,
+     0,
+     0,
+     NULL,
+     {FIELD(blocks_append_args, row, LOOM_I32, LOOM_READ, M, make_vertex),
+      FIELD(blocks_append_args, col, LOOM_I32, LOOM_READ, M, make_vertex),
+      REALS(blocks_append_args, val, 9 * M),
+      FIELD(blocks_append_args, row2, LOOM_I32, LOOM_WRITE, M, NULL),
+      FIELD(blocks_append_args, col2, LOOM_I32, LOOM_WRITE, M, NULL),
+      OUT(blocks_append_args, val2, 9 * M)}},
     {&e_vet_unit, N, 0, 1, NULL, {FIELD(vet_unit_args, t, LOOM_REAL, LOOM_READ, N, make_share)}},
 };
 

@@ -1,0 +1,199 @@
+"""Does a device do what the CPU does?
+
+Usage: devices.py LOOM FOLDER OBJECTS [--with PROGRAM]... [PATTERN]...
+
+Every case of bits.py runs a few steps on the CPU and on the device, and
+  - its /frames are byte-equal, but for the cases in devices.txt beside this file, which says why
+    those may differ: their numbers are then close;
+  - each kernel that it launches writes there what its CPU launcher writes with the same arguments
+    (LOOM_KERNEL_COMPARE, framework/mem/compare.h).
+In the end every kernel of the tree must have been compared.  OBJECTS is a file with the paths of the
+tree's object files, among them those of the kernels; PROGRAMs are tests that launch kernels, too.
+Exit code 0: all of that holds; 77: there is no h5py.
+"""
+
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import bits
+
+LIST = pathlib.Path(__file__).with_name("devices.txt")
+STEPS = 3
+STEPS_OF_YARNS = 12
+SKIPPED = {"configs/yarn_sack.ini"}  # as yarn_scarf.ini and more/ball, and a minute long
+CLOSE = 1e-9  # largest difference of numbers in frames that may differ, in parts of the largest
+
+# What neither configs nor the matrix ask for: {name: (config, settings)}
+FULL = bits.MATRIX.format("ndb_pd", "sdf", "penalty")
+SCARF = bits.ROOT / "configs/yarn_scarf.ini"
+MORE = {
+    "more/fused": (FULL, ["solver.fused=yes", "solver.reuse=plain", "solver.base=rest"]),
+    "more/fused-mixed": (FULL, ["solver.fused=yes", "solver.reuse=plain", "solver.precision=mixed"]),
+    "more/smoother-pcg": (FULL, ["solver.smoother=pcg", "solver.update=full"]),
+    "more/table": (FULL, ["solver.update=table", "solver.reuse=plain"]),
+    "more/shell": (bits.MATRIX.format("pcg_newton", "none", "none"),
+                   ["cloth.sheet.model=arap+shell", "cloth.sheet.k_e=1e-5"]),
+    "more/ball": (bits.MATRIX.format("cholmod_pd", "sdf", "project"),
+                  ["body.ball.mass=0.1", "body.ball.velocity=0 0 1", "contact.rest.pairs=self",
+                   "contact.c.pairs=obstacle"]),
+    "more/crowd": (bits.MATRIX.format("cholmod_pd", "patch_bvh", "ndb"),
+                   ["collision.c.crowd=1", "cloth.sheet.velocity=30 0 0",
+                    "cloth.sheet.resolution=31 31", "cloth.sheet.pins=none"]),
+    "more/yarn_penalty": (SCARF, [*bits.coarser(SCARF), "contact.yarns.plugin=yarn_penalty"]),
+    "more/acl-exact": (SCARF, [*bits.coarser(SCARF), "contact.yarns.tolerance=0"]),
+    "more/acl-stiction": (SCARF, [*bits.coarser(SCARF), "contact.yarns.stiction=0.1"]),
+}
+
+
+def cases(patterns):
+    return {name: case for name, case in {**bits.cases(), **MORE}.items()
+            if bits.matches(name, patterns) and name not in SKIPPED}
+
+
+def steps_of(name, config):
+    if name in bits.REPLAYS:
+        return []
+    yarns = isinstance(config, pathlib.Path) and "[yarn." in bits.told(config)
+    return [f"run.steps={STEPS_OF_YARNS if yarns else STEPS}"]
+
+
+def record(loom, folder, wanted, device, env):
+    """The logs of all cases on one device; {name: reason} of those without."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "sheet.obj").write_text(
+        "v 0 0 0\nv 0.2 0 0\nv 0 0.2 0\nv 0.2 0.2 0\nf 1 2 3\nf 2 4 3\n")
+    failed = {}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for later in (False, True):  # replays come after what they replay
+            todo = [pool.submit(bits.run, loom, folder, name, *case,
+                                [f"exec.backend={device}", *steps_of(name, case[0])], env)
+                    for name, case in wanted.items() if (name in bits.REPLAYS) == later]
+            for job in concurrent.futures.as_completed(todo):
+                name, why = job.result()
+                if why:
+                    failed[name] = why
+    return failed
+
+
+def distance(one, two):
+    """Largest difference, in parts of the largest number."""
+    most = max(abs(one).max(initial=0), abs(two).max(initial=0))
+    return abs(one - two).max(initial=0) / most if most > 0 else 0
+
+
+def frames_differ(cpu, device):
+    """{column: largest difference in parts of its largest number} of /frames"""
+    with bits.h5py.File(cpu, "r") as a, bits.h5py.File(device, "r") as b:
+        one, two = bits.columns(a["frames"]), bits.columns(b["frames"])
+        found = {}
+        for column in sorted(set(one) | set(two)):
+            if bits.CLOCKS.match(column):
+                continue
+            if column not in one or column not in two or one[column].shape != two[column].shape:
+                found[column] = float("inf")
+            elif one[column].tobytes() != two[column].tobytes():
+                found[column] = distance(one[column], two[column])
+        return found
+
+
+def may_differ():
+    """{pattern: reason}"""
+    lines = [line.partition("#") for line in LIST.read_text().splitlines()]
+    return {pattern.strip(): why.strip() for pattern, _, why in lines if pattern.strip()}
+
+
+def compare_frames(folder, wanted):
+    """Prints what is wrong; returns how often."""
+    allowed, used = may_differ(), set()
+    wrong = same = near = 0
+    for name in wanted:
+        cpu, device = (bits.log_of(folder / d, name) for d in ("cpu", "cuda"))
+        if not cpu.exists() or not device.exists():
+            continue
+        found = frames_differ(cpu, device)
+        patterns = {p for p in allowed if bits.matches(name, [p])}
+        if not found:
+            same += 1
+            continue
+        used |= patterns
+        worst = max(found.values())
+        if patterns and worst <= CLOSE:
+            near += 1
+            continue
+        wrong += 1
+        print(f"{name}: /frames differ ({', '.join(found)}) by up to {worst:.1e} of the largest; "
+              f"{f'close is {CLOSE:.0e}' if patterns else f'{LIST.name} has no line for it'}")
+    for pattern in sorted(set(allowed) - used):
+        if any(bits.matches(name, [pattern]) for name in wanted):
+            wrong += 1
+            print(f"{pattern} stands in {LIST.name}, but nothing of it differs; take it out")
+    print(f"{same} cases have the same bits, {near} are close")
+    return wrong
+
+
+def kernels_of(objects):
+    """The names of all kernels that have a launcher for a device."""
+    files = [f for f in pathlib.Path(objects).read_text().split() if re.search(r"\.(sim\.c|cu)\.o$", f)]
+    told = subprocess.run(["nm", "--defined-only", *files], capture_output=True, text=True,
+                          check=True).stdout
+    return {name[:-5] for name in re.findall(r" T (\w+_cuda)$", told, re.MULTILINE)}
+
+
+def compare_kernels(record_file, objects, all_cases):
+    lines = record_file.read_text().splitlines() if record_file.exists() else []
+    same = {line[5:] for line in lines if line.startswith("same ")}
+    wrong = sorted({line for line in lines if not line.startswith("same ")})
+    kernels = kernels_of(objects)
+    for line in wrong:
+        print(f"kernel {line}")
+    missing = sorted(kernels - same) if all_cases else []
+    for name in missing:
+        print(f"kernel {name}: no case launches it; add one to configs, to MORE in "
+              "devices.py, or to the tables of tests/unit (cases.h)")
+    print(f"{len(kernels & same)} of {len(kernels)} kernels are compared")
+    return len(wrong) + len(missing) + (not kernels)
+
+
+def main(words):
+    programs = []
+    while "--with" in words:
+        at = words.index("--with")
+        programs.append(words[at + 1])
+        del words[at:at + 2]
+    if len(words) < 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    if bits.h5py is None:
+        print("SKIP: devices: this Python has no h5py (Debian: python3-h5py)")
+        return 77
+    loom, folder, objects, *patterns = words
+    loom, folder = str(pathlib.Path(loom).resolve()), pathlib.Path(folder).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    kernels = folder / "kernels.txt"
+    kernels.unlink(missing_ok=True)
+    env = {"LOOM_KERNEL_COMPARE": str(kernels)}
+    wanted = cases(patterns)
+    failed = record(loom, folder / "cpu", wanted, "cpu", {})
+    on_device = record(loom, folder / "cuda", wanted, "cuda", env)
+    wrong = 0
+    for name, why in on_device.items():
+        if name not in failed:
+            print(f"{name}: runs on the CPU only: {why.splitlines()[0]}")
+            wrong += 1
+    for program in programs:
+        done = subprocess.run([program, "-j1"], capture_output=True, text=True, check=False,
+                              env=dict(os.environ, **env))
+        if done.returncode != 0:
+            print(f"{program}: exit code {done.returncode}: {done.stderr}")
+            wrong += 1
+    wrong += compare_frames(folder, wanted)
+    wrong += compare_kernels(kernels, objects, not patterns)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
