@@ -5,10 +5,7 @@
 #undef LK_PARALLEL_MIN
 #define LK_PARALLEL_MIN 8192
 
-LK_FN lk_real decay(lk_real c, lk_real h)
-{
-  return c > LK_R(0.0) ? LK_EXP(-(c * h)) : LK_R(1.0);
-}
+LK_FN lk_real decay(lk_real c, lk_real h) { return c > LK_R(0.0) ? LK_EXP(-(c * h)) : LK_R(1.0); }
 
 LK_KERNEL_PLAIN(run_predict, a, i)
 {
