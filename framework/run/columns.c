@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "run/call.h"
+#include "run/run_state.h"
 
 enum { NAME_BYTES = 136 }; /* a section, a point, a column of the descriptor */
 enum { GUARD = 16 };       /* words behind each plugin's columns */
