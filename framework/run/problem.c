@@ -75,7 +75,7 @@ loom_status problem_smooth(run *r, const loom_problem *p, loom_buf *x, loom_ener
                            loom_buf *grad)
 {
   int first[NUM_TERMS + 1] = {0}, slots = 0;
-  double v[LOOM_NUM_RESULTS];
+  double v[LOOM_NUM_RESULTS] = {0};
   if (grad != NULL) LOOM_TRY(begin(r, p, grad));
   for (int t = 0; t < NUM_TERMS; ++t) {
     if ((p->terms & terms[t]->bit) && terms[t]->gradient != NULL)
