@@ -65,7 +65,8 @@ static void scene_open(scene *s, int threads, int check, int grid, double move)
   s->set = th_settings(s->p, "");
   s->self = th_create(&s->t, s->p, s->set);
   th_attach(&s->t, s->p, s->self);
-  cr_assert_eq(s->p->ops.collision->begin_step(s->self, &s->t.step), LOOM_OK, "%s", s->t.err.text);
+  cr_assert_eq(TH_CALL(s->p->ops.collision, begin_step, s->self, &s->t.step), LOOM_OK, "%s",
+               s->t.err.text);
   for (int k = 0; k < BODIES; ++k)
     cr_assert(obst_view_fill(&s->t.obstacles[k], &s->view[k]) == NULL);
 }

@@ -56,8 +56,9 @@ static void advance(fixture *f, double h, double g)
   th_put(&f->t, s->x_start, f->x);
   for (size_t i = 0; i < count; ++i) y[i] = f->x[i] + h * f->v[i] - (i % 3 == 2 ? h * h * g : 0.0);
   th_put(&f->t, s->x, y);
-  cr_assert_eq(f->cp->ops.collision->begin_step(f->cself, s), LOOM_OK, "%s", f->t.err.text);
-  cr_assert_eq(f->ops->begin_step(f->self, s), LOOM_OK, "%s", f->t.err.text);
+  cr_assert_eq(TH_CALL(f->cp->ops.collision, begin_step, f->cself, s), LOOM_OK, "%s",
+               f->t.err.text);
+  cr_assert_eq(TH_CALL(f->ops, begin_step, f->self, s), LOOM_OK, "%s", f->t.err.text);
   cr_assert_eq(f->ops->resolve(f->self, s, s->x_start, s->x), LOOM_OK, "%s %s", f->t.err.text,
                mem_err(f->t.m)->text);
   double *const x = th_get(&f->t, s->x);
