@@ -200,13 +200,17 @@ void ct_collision_room(const ct_plugin *p)
   ct_run t;
   pose(&t, p);
   run *const r = t.r;
+  const loom_collision_ops *const o = r->collision[0].plugin->ops.collision;
+  if (o->detect == NULL) {
+    ct_close(&t);
+    ct_skip("%s answers no queries", p->name);
+  }
   found f = detect(&t);
   loom_pairs few = r->contact[0].pairs;
   const loom_query q = query(r);
   few.count = 0;
   few.capacity = 0;
-  const loom_status s =
-      r->collision[0].plugin->ops.collision->detect(r->collision[0].self, &r->st, &q, &few);
+  const loom_status s = o->detect(r->collision[0].self, &r->st, &q, &few);
   if (f.n == 0) {
     CT_ASSERT(s == LOOM_OK, "it found nothing, but said %s", err_status_text(s));
   } else {
