@@ -8,19 +8,13 @@
 enum { ALIGNMENT = 64 };
 static const char *const side_names[NUM_SIDES] = {"host", "device"};
 
-size_t buf_type_size(int type)
-{
-  static const size_t sizes[] = {sizeof(loom_real), 4, 8, 1, 8};
-  return type >= LOOM_REAL && type <= LOOM_U64 ? sizes[type] : 0;
-}
+size_t buf_type_size(int type) { return item_bytes(type); }
 
 int64_t buf_count(const loom_buf *b) { return b->count; }
 int buf_type(const loom_buf *b) { return b->type; }
 int64_t buf_writes(const loom_buf *b) { return b->writes; }
 const char *buf_name(const loom_buf *b) { return b->name; }
 const char *buf_owner(const loom_buf *b) { return b->owner; }
-
-size_t buf_bytes(const loom_buf *b) { return (size_t)b->count * buf_type_size(b->type); }
 
 /* Append the buffer's name in front of the present message. */
 static loom_status named(const loom_buf *b, loom_status s)

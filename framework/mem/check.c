@@ -80,7 +80,7 @@ static loom_status check_guards(loom_buf *b, const char *p)
 {
   const size_t bytes = buf_bytes(b), behind = rounded(bytes) - bytes + GUARD;
   const size_t after = first_changed(p + bytes, behind);
-  const size_t size = buf_type_size(b->type);
+  const size_t size = item_bytes(b->type);
   if (after < behind)
     return err_set(&b->m->err, LOOM_E_STATE,
                    "written past its end: item %lld of %lld; resize it, or look for the index",

@@ -226,7 +226,7 @@ static double integer(const block *b, const char *p, size_t i)
 
 static void compare_block(launch *l, const block *b)
 {
-  const size_t size = buf_type_size(b->type);
+  const size_t size = item_bytes(b->type);
   if (!b->written || memcmp(b->got, b->host, b->bytes) == 0) return;
   if (b->type == LOOM_REAL) {
     compare_reals(l, b);

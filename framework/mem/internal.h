@@ -42,7 +42,15 @@ struct mem {
   mem *next_set;   /* where kernels are compared: the next of all sets */
 };
 
-size_t buf_bytes(const loom_buf *b); /* of the contents */
+static inline size_t item_bytes(int type) /* 0: there is no such type */
+{
+  static const size_t sizes[] = {sizeof(loom_real), 4, 8, 1, 8};
+  return type >= LOOM_REAL && type <= LOOM_U64 ? sizes[type] : 0;
+}
+static inline size_t buf_bytes(const loom_buf *b) /* of the contents */
+{
+  return (size_t)b->count * item_bytes(b->type);
+}
 /* Memory of one side, aligned to 64 bytes. */
 loom_status buf_raw_alloc(mem *m, int side, size_t bytes, void **p);
 void buf_raw_free(int side, void *p);

@@ -54,7 +54,7 @@ static loom_status add_obstacle(run *r, arrays *l, loom_obstacle *o)
     int64_t d0;
     const void *data;
   } part[] = {
-      {"kind", "1", "its shape, as the key of [body.NAME] names it", H5LOG_TEXT, 0, 0, o->kind},
+      {"kind", "1", "its shape: what [body.NAME] shape says", H5LOG_TEXT, 0, 0, o->kind},
       {"shape", "m",
        "body frame; plane: normal, d; sphere: centre, radius; box: half extents, edge radius; "
        "capsule: two end points, radius",

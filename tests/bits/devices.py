@@ -9,7 +9,7 @@ Every case of bits.py runs a few steps on the CPU and on the device, and
     (LOOM_KERNEL_COMPARE, framework/mem/compare.h).
 In the end every kernel of the tree must have been compared.  OBJECTS is a file with the paths of the
 tree's object files, among them those of the kernels; PROGRAMs are tests that launch kernels, too.
-Exit code 0: all of that holds; 77: there is no h5py.
+Exit code 0: all of that holds; 77: there is no h5py, or no device.
 """
 
 import concurrent.futures
@@ -158,6 +158,15 @@ def compare_kernels(record_file, objects, all_cases):
     return len(wrong) + len(missing) + (not kernels)
 
 
+def no_device(loom, folder):
+    """What loom says where there is no CUDA device to run on; else None."""
+    done = subprocess.run([loom, "run", str(bits.ROOT / "configs/drape.ini"), "-n", "1", "--quiet", "--overwrite",
+                           "-o", str(folder / "probe.h5"), "--set", "exec.backend=cuda",
+                           "--set", "cloth.sheet.resolution=5 5"],
+                          capture_output=True, text=True, check=False)
+    return done.stderr.strip() if "there is no CUDA device" in done.stderr else None
+
+
 def main(words):
     programs = []
     while "--with" in words:
@@ -173,6 +182,10 @@ def main(words):
     loom, folder, objects, *patterns = words
     loom, folder = str(pathlib.Path(loom).resolve()), pathlib.Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
+    why = no_device(loom, folder)
+    if why:
+        print(f"SKIP: devices: {why}")
+        return 77
     kernels = folder / "kernels.txt"
     kernels.unlink(missing_ok=True)
     env = {"LOOM_KERNEL_COMPARE": str(kernels)}

@@ -28,7 +28,10 @@ ParameterizedTestParameters(matrix, triple)
                            *const pk = &k[i % nk];
     if (plugins_is_variant(ps) && plugins_is_variant(pk)) continue; /* one variant at a time */
     snprintf(t[n].solver, sizeof t[n].solver, "%s", ps->name);
-    snprintf(t[n].set, sizeof t[n].set, "%s %s", ps->set, pk->set);
+    /* an explicit step of 10 ms bears no stiffer contact: k h^2/m = 0.6 at 1 N/m */
+    const int soft = strcmp(ps->name, "yarn_explicit") == 0 && strcmp(pk->name, "repulsion") == 0;
+    snprintf(t[n].set, sizeof t[n].set, "%s %s%s", ps->set, pk->set,
+             soft ? " contact.c.stiffness=1" : "");
     snprintf(t[n].collision, sizeof t[n].collision, "%s", pc->name);
     snprintf(t[n].contact, sizeof t[n].contact, "%s", pk->name);
     ++n;

@@ -54,6 +54,8 @@ f 1 2 5
 f 2 3 5
 f 3 4 5
 f 4 1 5
+f 1 4 3
+f 1 3 2
 END
 cat >scene.ini <<'END'
 [run]

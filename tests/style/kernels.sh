@@ -6,7 +6,7 @@ fail=0
 list=$LOOM_BINARY_DIR/kernel_files.txt
 [ -s "$list" ] || { echo "no kernel file is built: $list is empty"; exit 1; }
 xargs -P "$jobs" -n 1 g++ -x c++ -std=c++17 -fopenmp -fsyntax-only -Wall -Wextra -Wpedantic \
-  -Werror -Iframework -Iframework/include -Iplugins -I"$LOOM_BINARY_DIR/framework/bodies" <"$list" || fail=1
+  -Werror -Iframework -Iframework/include -Iplugins -Itests -I"$LOOM_BINARY_DIR/framework/bodies" <"$list" || fail=1
 
 unbuilt=$(files '*.kern.c' | grep -v '^framework/doc/' | sed "s|^|$LOOM_SOURCE_DIR/|" | grep -vxF -f "$list")
 [ -z "$unbuilt" ] || { echo "not given to loom_add_kernels:"; echo "$unbuilt"; fail=1; }
