@@ -123,16 +123,22 @@ void bodies_close(body_set *b)
 
 /* ---- what kernels see --------------------------------------------------------------------- */
 
+/* Whether the pose of a view is still that of its body. */
+static int same_pose(const lk_real R[9], const lk_real t[3], const loom_real pose[12])
+{
+  int same = 1;
+  for (int k = 0; k < 9; ++k) same &= R[k] == pose[k];
+  for (int k = 0; k < 3; ++k) same &= t[k] == pose[9 + k];
+  return same;
+}
+
 /* The views follow the poses. */
 static loom_status follow(body_set *b)
 {
   for (int i = 0; i < b->num; ++i) {
     const loom_obstacle *const o = &b->sc->obstacles[i];
     obst_view *const v = &b->view[i];
-    if (memcmp(v->R0, o->pose0, sizeof v->R0) == 0 && memcmp(v->R1, o->pose1, sizeof v->R1) == 0 &&
-        memcmp(v->t0, o->pose0 + 9, sizeof v->t0) == 0 &&
-        memcmp(v->t1, o->pose1 + 9, sizeof v->t1) == 0)
-      continue;
+    if (same_pose(v->R0, v->t0, o->pose0) && same_pose(v->R1, v->t1, o->pose1)) continue;
     const char *const why = obst_view_pose(o, v);
     if (why != NULL) return bad_body(mem_err(b->m), b, i, why);
     b->stale = 1;

@@ -199,11 +199,17 @@ static void differs(launch *l, const block *b, size_t item, double device, doubl
            item, device, host);
 }
 
+/* Of numbers, too: 0 and -0 are not the same here, two NaN may be. */
+static int same_bits(const void *a, const void *b, size_t bytes)
+{
+  return memcmp(a, b, bytes) == 0;
+}
+
 static void compare_reals(launch *l, const block *b)
 {
   const loom_real *const x = (const loom_real *)b->got, *const y = (const loom_real *)b->host;
   for (size_t i = 0; i < b->bytes / sizeof *x; ++i) {
-    const int same = memcmp(&x[i], &y[i], sizeof *x) == 0;
+    const int same = same_bits(&x[i], &y[i], sizeof *x);
     if (same || &y[i] == l->result) continue; /* the result is compared apart */
     if (l->k->ulps > 0 && is_near((double)x[i], (double)y[i], b->allowed)) continue;
     if (isnan((double)x[i]) && isnan((double)y[i])) continue;
@@ -250,7 +256,7 @@ static loom_status compare_result(launch *l, const block *b)
   const double host = (double)*l->result;
   const double device = (double)*(loom_real *)(b->got + ((char *)l->result - b->host));
   double most = fmax(fabs(device), fabs(host));
-  if (memcmp(&device, &host, sizeof host) == 0) return LOOM_OK;
+  if (same_bits(&device, &host, sizeof host)) return LOOM_OK;
   for (int p = 1; p < PREFIXES; ++p) {
     loom_real part = 0;
     LOOM_TRY(run_on_cpu(l, (lk_int)((int64_t)l->n * p / PREFIXES), &part));
@@ -284,8 +290,9 @@ static double allowance(const launch *l, const loom_real *a, const loom_real *b,
 static loom_status find_allowed(launch *l)
 {
   loom_status s = LOOM_OK;
+  const int num = l->num;
   char *kept[BLOCKS_MAX] = {0};
-  for (int i = 0; i < l->num && s == LOOM_OK; ++i) {
+  for (int i = 0; i < num && s == LOOM_OK; ++i) {
     const block *const b = &l->b[i];
     kept[i] = host_memory(b->bytes);
     if (kept[i] == NULL) {
@@ -297,14 +304,14 @@ static loom_status find_allowed(launch *l)
     if (b->type == LOOM_REAL) nudge((loom_real *)b->host, b->bytes / sizeof(loom_real));
   }
   if (s == LOOM_OK) s = run_on_cpu(l, l->n, l->result);
-  for (int i = 0; i < l->num && s == LOOM_OK; ++i) {
+  for (int i = 0; i < num && s == LOOM_OK; ++i) {
     block *const b = &l->b[i];
     if (b->written && b->type == LOOM_REAL)
       b->allowed = allowance(l, (const loom_real *)kept[i], (const loom_real *)b->host,
                              b->bytes / sizeof(loom_real));
     memcpy(b->host, kept[i], b->bytes);
   }
-  for (int i = 0; i < l->num; ++i) free(kept[i]);
+  for (int i = 0; i < num; ++i) free(kept[i]);
   return s;
 }
 
