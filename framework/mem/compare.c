@@ -207,7 +207,8 @@ static int same_bits(const void *a, const void *b, size_t bytes)
 
 static void compare_reals(launch *l, const block *b)
 {
-  const loom_real *const x = (const loom_real *)b->got, *const y = (const loom_real *)b->host;
+  const loom_real *const x = (const loom_real *)(const void *)b->got, *const y = (const loom_real *)
+                                                                                     b->host;
   for (size_t i = 0; i < b->bytes / sizeof *x; ++i) {
     const int same = same_bits(&x[i], &y[i], sizeof *x);
     if (same || &y[i] == l->result) continue; /* the result is compared apart */
@@ -254,7 +255,8 @@ static loom_status run_on_cpu(const launch *l, lk_int n, loom_real *result)
 static loom_status compare_result(launch *l, const block *b)
 {
   const double host = (double)*l->result;
-  const double device = (double)*(loom_real *)(b->got + ((char *)l->result - b->host));
+  const double device =
+      (double)*(const loom_real *)(const void *)(b->got + ((char *)l->result - b->host));
   double most = fmax(fabs(device), fabs(host));
   if (same_bits(&device, &host, sizeof host)) return LOOM_OK;
   for (int p = 1; p < PREFIXES; ++p) {
@@ -301,14 +303,15 @@ static loom_status find_allowed(launch *l)
     }
     memcpy(kept[i], b->host, b->bytes);
     memcpy(b->host, b->was, b->bytes);
-    if (b->type == LOOM_REAL) nudge((loom_real *)b->host, b->bytes / sizeof(loom_real));
+    if (b->type == LOOM_REAL) nudge((loom_real *)(void *)b->host, b->bytes / sizeof(loom_real));
   }
   if (s == LOOM_OK) s = run_on_cpu(l, l->n, l->result);
   for (int i = 0; i < num && s == LOOM_OK; ++i) {
     block *const b = &l->b[i];
     if (b->written && b->type == LOOM_REAL)
-      b->allowed = allowance(l, (const loom_real *)kept[i], (const loom_real *)b->host,
-                             b->bytes / sizeof(loom_real));
+      b->allowed =
+          allowance(l, (const loom_real *)(const void *)kept[i],
+                    (const loom_real *)(const void *)b->host, b->bytes / sizeof(loom_real));
     memcpy(b->host, kept[i], b->bytes);
   }
   for (int i = 0; i < num; ++i) free(kept[i]);
