@@ -207,8 +207,8 @@ static int same_bits(const void *a, const void *b, size_t bytes)
 
 static void compare_reals(launch *l, const block *b)
 {
-  const loom_real *const x = (const loom_real *)(const void *)b->got, *const y = (const loom_real *)
-                                                                                     b->host;
+  const loom_real *const x = (const loom_real *)(const void *)b->got;
+  const loom_real *const y = (const loom_real *)(const void *)b->host;
   for (size_t i = 0; i < b->bytes / sizeof *x; ++i) {
     const int same = same_bits(&x[i], &y[i], sizeof *x);
     if (same || &y[i] == l->result) continue; /* the result is compared apart */

@@ -86,7 +86,7 @@ loom_status problem_smooth(run *r, const loom_problem *p, loom_buf *x, loom_ener
   *e = (loom_energies){0};
   if (slots > 0) LOOM_TRY(exec_fetch(r->err, &r->exec, 0, slots, v));
   for (int t = 0; t < NUM_TERMS; ++t) {
-    double *const sum = (double *)((char *)e + terms[t]->energy);
+    double *const sum = (double *)(void *)((char *)e + terms[t]->energy);
     for (int i = first[t]; i < first[t + 1]; ++i) *sum += v[i];
     e->total += *sum;
   }

@@ -81,8 +81,8 @@ static loom_status same_pairs(friction *f, int64_t before, int *same)
   *same = before == f->num;
   if (!*same || f->num == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
-  const fric_differ_args a = {.a = plug_read(&m, f->v), .b = plug_read(&m, f->v_old)};
-  LOOM_TRY(plug_launch(&m, &k_differ, &a, 4 * f->num, plug_write(&m, c->result)));
+  const fric_differ_args args = {.a = plug_read(&m, f->v), .b = plug_read(&m, f->v_old)};
+  LOOM_TRY(plug_launch(&m, &k_differ, &args, 4 * f->num, plug_write(&m, c->result)));
   LOOM_TRY(plug_fetch(c->h, c->e, c->result, 1, &differ));
   *same = differ == 0.0;
   return LOOM_OK;
