@@ -8,7 +8,10 @@
 enum { ALIGNMENT = 64 };
 static const char *const side_names[NUM_SIDES] = {"host", "device"};
 
-size_t buf_type_size(int type) { return item_bytes(type); }
+size_t buf_type_size(int type)
+{
+  return type >= LOOM_REAL && type <= LOOM_U64 ? item_bytes(type) : 0;
+}
 
 int64_t buf_count(const loom_buf *b) { return b->count; }
 int buf_type(const loom_buf *b) { return b->type; }

@@ -42,10 +42,10 @@ struct mem {
   mem *next_set;   /* where kernels are compared: the next of all sets */
 };
 
-static inline size_t item_bytes(int type) /* 0: there is no such type */
+static inline size_t item_bytes(int type) /* of a type that there is */
 {
   static const size_t sizes[] = {sizeof(loom_real), 4, 8, 1, 8};
-  return type >= LOOM_REAL && type <= LOOM_U64 ? sizes[type] : 0;
+  return sizes[type];
 }
 static inline size_t buf_bytes(const loom_buf *b) /* of the contents */
 {

@@ -76,8 +76,10 @@ static void fill_pattern(const chol *c, const chol_graph *g, int *work, chol_pla
   const int32_t n = g->n;
   const int *const perm = chol_perm(c);
   int *const ap = chol_ptr(c), *const row = chol_row(c), *const inverse = work, *count = work + n;
-  for (int32_t k = 0; k < n; ++k) inverse[perm[3 * k] / 3] = k;
-  memset(count, 0, (size_t)n * sizeof *count);
+  for (int32_t k = 0; k < n; ++k) {
+    inverse[perm[3 * k] / 3] = k;
+    count[k] = 0;
+  }
   for (int32_t i = 0; i < n; ++i)
     for (int64_t k = g->ptr[i]; k < g->ptr[i + 1]; ++k) {
       const int a = inverse[i], b = inverse[g->col[k]];
