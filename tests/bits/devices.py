@@ -69,10 +69,10 @@ def record(loom, folder, wanted, device, env):
     failed = {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for later in (False, True):  # replays come after what they replay
-            todo = [pool.submit(bits.run, loom, folder, name, *case,
+            runs = [pool.submit(bits.run, loom, folder, name, *case,
                                 [f"exec.backend={device}", *steps_of(name, case[0])], env)
                     for name, case in wanted.items() if (name in bits.REPLAYS) == later]
-            for job in concurrent.futures.as_completed(todo):
+            for job in concurrent.futures.as_completed(runs):
                 name, why = job.result()
                 if why:
                     failed[name] = why

@@ -18,12 +18,12 @@ def circles(uses):
     """Sets of nodes that reach each other, from {node: {node: why}}."""
 
     def reach(start):
-        seen, todo = set(), [start]
-        while todo:
-            for to in uses.get(todo.pop(), {}):
+        seen, found = set(), [start]
+        while found:
+            for to in uses.get(found.pop(), {}):
                 if to not in seen:
                     seen.add(to)
-                    todo.append(to)
+                    found.append(to)
         return seen
 
     reached = {a: reach(a) for a in uses}
