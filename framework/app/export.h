@@ -31,7 +31,7 @@ loom_status export_ply(loom_err *err, const export_scene *s, const export_frame 
                        const char *path);
 loom_status export_vtk(loom_err *err, const export_scene *s, const export_frame *f,
                        const char *path);
-/* Yarns as curves (scene/yarn_file.h says how), and as tubes of triangles. */
+/* Yarns as curves (yarn/yarn_file.h says how), and as tubes of triangles. */
 loom_status export_bcc(loom_err *err, const export_scene *s, const export_frame *f,
                        const char *path);
 loom_status export_tubes(loom_err *err, const export_scene *s, const export_frame *f,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bodies/pose.h"
+#include "geom/pose.h"
 
 /* n items, all zero */
 static loom_status rooms(loom_err *err, int64_t n, size_t item, void *out)

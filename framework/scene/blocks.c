@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bodies/pose.h"
 #include "elements/elements.h"
+#include "geom/pose.h"
 #include "scene/build.h"
 
 /* Elements of type `type` at one place of an object; mat [ELEM_MAX_MAT] is their material. */

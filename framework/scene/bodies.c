@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/mesh.h"
+#include "mesh/mesh.h"
 
 static loom_status map_error(loom_err *err, const scene_data *s, loom_status st)
 {

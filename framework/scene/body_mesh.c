@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bodies/pose.h"
+#include "geom/pose.h"
 #include "scene/build.h"
 
 int body_has_mesh(const loom_obstacle *o) { return (o->has & LOOM_BODY_MESH) != 0; }

@@ -3,13 +3,13 @@
 #ifndef LOOM_SCENE_BUILD_H
 #define LOOM_SCENE_BUILD_H
 
-#include "scene/doctor.h"
-#include "scene/mesh.h"
+#include "mesh/doctor.h"
+#include "mesh/mesh.h"
+#include "mesh/topo.h"
 #include "scene/motion.h"
 #include "scene/scene_data.h"
 #include "scene/settings.h"
-#include "scene/topo.h"
-#include "scene/yarn.h"
+#include "yarn/yarn.h"
 
 /* ---- kept: prescribed motion ---------------------------------------------------------- */
 typedef struct pin_group {

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bodies/pose.h"
+#include "config/words.h"
+#include "geom/pose.h"
 #include "scene/build.h"
-#include "scene/words.h"
-#include "scene/yarn_file.h"
+#include "yarn/yarn_file.h"
 
 /* At the start yarns may touch and press a little, as relaxed knits do (their centre lines
  * come within 0.87 of both radii), but nearer than this they are taken for a mistake: contact

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/words.h"
 #include "scene/build.h"
-#include "scene/words.h"
 
 #define BIT(value) (1u << (value))
 enum { ANY = 2u }; /* of keys without choices: something is held, above 0, copied */

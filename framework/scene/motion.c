@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bodies/pose.h"
-#include "scene/mesh.h"
-#include "scene/words.h"
+#include "config/words.h"
+#include "geom/pose.h"
+#include "mesh/mesh.h"
 
 enum { TRANSLATE = 1, ROTATE = 2, KEYFRAMES = 3 };
 

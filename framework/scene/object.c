@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bodies/pose.h"
+#include "config/words.h"
+#include "geom/pose.h"
+#include "mesh/obj.h"
 #include "scene/build.h"
-#include "scene/obj.h"
-#include "scene/words.h"
 
 static const double pi = 3.14159265358979323846;
 

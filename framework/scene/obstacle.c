@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bodies/pose.h"
+#include "audit/intersect.h"
+#include "config/words.h"
+#include "geom/pose.h"
+#include "mesh/sdf.h"
 #include "scene/build.h"
-#include "scene/sdf.h"
-#include "scene/words.h"
 
 enum { MAX_PROFILE = 256, MAX_COPIES = 4096 };
 

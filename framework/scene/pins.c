@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bodies/pose.h"
+#include "config/words.h"
+#include "geom/pose.h"
 #include "scene/build.h"
-#include "scene/words.h"
 
 enum { LOW = 1, HIGH = 2, ANY_END = 3 };
 

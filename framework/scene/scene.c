@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bodies/pose.h"
+#include "config/words.h"
+#include "geom/pose.h"
 #include "scene/build.h"
-#include "scene/words.h"
+#include "scene/crossings.h"
 
 /* ---- parts --------------------------------------------------------------------------------- */
 
@@ -208,11 +209,11 @@ static loom_status build_topology(builder *b)
 /* ---- intersections at the start ---------------------------------------------------------- */
 
 typedef struct start_state {
-  double *x;          /* [n][3] m */
-  int32_t *tris;      /* [nt][3] */
-  doctor_part *parts; /* [num_objects] */
+  double *x;         /* [n][3] m */
+  int32_t *tris;     /* [nt][3] */
+  scene_part *parts; /* [num_objects] */
   scene_bodies bodies;
-  doctor_pair *pairs; /* [capacity] */
+  scene_crossing *pairs; /* [capacity] */
 } start_state;
 
 /* The audit needs doubles: positions are placed anew rather than taken from x0, which a
@@ -226,7 +227,7 @@ static loom_status start_open(builder *b, start_state *st)
   int32_t *t = st->tris;
   for (int k = 0; k < b->num_objects; ++k) {
     const object *o = &b->objects[k];
-    st->parts[k] = (doctor_part){o->label, o->first_vert, o->first_tri};
+    st->parts[k] = (scene_part){o->label, o->first_vert, o->first_tri};
     for (int64_t i = 0; i < o->m.num_verts; ++i)
       pose_apply(o->place, o->m.x + 3 * i, st->x + 3 * (o->first_vert + i));
     t = append_ids(t, o->m.tris, 3 * (int64_t)o->m.num_tris, o->first_vert);
@@ -243,26 +244,26 @@ static void start_close(start_state *st)
   scene_bodies_close(&st->bodies);
 }
 
-static void refuse_pairs(builder *b, const doctor_pair *pairs, int64_t total)
+static void refuse_pairs(builder *b, const scene_crossing *pairs, int64_t total)
 {
   char text[256];
   for (int64_t k = 0; k < total && k < DOCTOR_MAX; ++k) {
-    const doctor_pair *p = &pairs[k];
-    doctor_pair_text(p, text, sizeof text);
+    const scene_crossing *p = &pairs[k];
+    scene_crossing_text(p, text, sizeof text);
     doctor_add(&b->doc, DOCTOR_INTERSECTION, (int32_t[4]){p->edge[0], p->edge[1], p->tri, -1},
                "%s; move them apart", text);
   }
   if (total > DOCTOR_MAX) b->doc.total += total - DOCTOR_MAX; /* counted, not listed */
 }
 
-static loom_status list_pairs(builder *b, const doctor_pair *pairs, int64_t count)
+static loom_status list_pairs(builder *b, const scene_crossing *pairs, int64_t count)
 {
   enum { LINE = 256 };
   char *at;
   LOOM_TRY(mesh_alloc(b->err, count * LINE + 1, 1, &b->s->start_lines));
   at = b->s->start_lines;
   for (int64_t k = 0; k < count; ++k) {
-    doctor_pair_text(&pairs[k], at, LINE - 1);
+    scene_crossing_text(&pairs[k], at, LINE - 1);
     at += strlen(at);
     *at++ = '\n';
   }
@@ -280,8 +281,8 @@ static loom_status check_intersections(builder *b, int check)
   if (s == LOOM_OK) {
     const isect_surface m = {
         .x = st.x, .n = b->s->pub.num_verts, .tris = st.tris, .nt = b->s->pub.num_tris};
-    s = doctor_intersections(b->err, &m, st.parts, b->num_objects, &st.bodies, st.pairs, capacity,
-                             enough, &total);
+    s = scene_crossings(b->err, &m, st.parts, b->num_objects, &st.bodies, st.pairs, capacity,
+                        enough, &total);
   }
   b->s->start_total = total;
   b->doc.more |= total >= enough && check == SCENE_REFUSE;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/doctor.h"
-#include "scene/obj.h"
-#include "scene/topo.h"
+#include "mesh/doctor.h"
+#include "mesh/obj.h"
+#include "mesh/topo.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

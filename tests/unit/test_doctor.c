@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/doctor.h"
+#include "mesh/doctor.h"
 
 /* A 4 x 4 grid with room to add to. */
 static mesh grid(void)

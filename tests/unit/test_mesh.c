@@ -3,10 +3,10 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "bodies/pose.h"
-#include "scene/doctor.h"
-#include "scene/mesh.h"
-#include "scene/topo.h"
+#include "geom/pose.h"
+#include "mesh/doctor.h"
+#include "mesh/mesh.h"
+#include "mesh/topo.h"
 
 static const double pi = 3.14159265358979323846;
 

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "scene/doctor.h"
+#include "audit/intersect.h"
+#include "mesh/doctor.h"
 #include "support/tiny_scene.h"
 
 static const double pi = 3.14159265358979323846;

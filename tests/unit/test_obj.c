@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/obj.h"
+#include "mesh/obj.h"
 #include "support/shared_data.h"
 
 static loom_status parse(loom_err *e, const char *text, mesh *m)

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "scene/bvh.h"
-#include "scene/doctor.h"
-#include "scene/sdf.h"
+#include "mesh/bvh.h"
+#include "mesh/doctor.h"
+#include "mesh/sdf.h"
 
 /* Sphere of radius r as a cube of q x q cells per side pushed onto it. */
 static mesh sphere(double r, int q)

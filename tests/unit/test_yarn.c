@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "geom/spline.kern.h"
-#include "scene/yarn.h"
 #include "support/tiny_scene.h"
+#include "yarn/yarn.h"
 
 #define PARTS(...) \
   (const char *const[]) { __VA_ARGS__, NULL }

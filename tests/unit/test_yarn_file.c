@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/yarn_file.h"
+#include "yarn/yarn_file.h"
 
 static void lines(const char *text, mesh *m, yarn_set *y)
 {

@@ -6,10 +6,10 @@
  * numbers of curves and of points (u64), 40 bytes of text; then for each curve the number of its
  * points (i32, negative: closed) and x y z of each (f32).  In an OBJ file every statement `l` is
  * a yarn, closed if its last vertex is its first one. */
-#ifndef LOOM_SCENE_YARN_FILE_H
-#define LOOM_SCENE_YARN_FILE_H
+#ifndef LOOM_YARN_YARN_FILE_H
+#define LOOM_YARN_YARN_FILE_H
 
-#include "scene/yarn.h"
+#include "yarn/yarn.h"
 
 enum { BCC_HEADER = 64 };
 

@@ -4,10 +4,10 @@
  * around their first corner.  Coordinates may be nan or inf here: the doctor names them
  * by vertex.  Time and memory are linear in the size of the file.
  */
-#ifndef LOOM_SCENE_OBJ_H
-#define LOOM_SCENE_OBJ_H
+#ifndef LOOM_MESH_OBJ_H
+#define LOOM_MESH_OBJ_H
 
-#include "scene/mesh.h"
+#include "mesh/mesh.h"
 
 /* Errors are "PATH:LINE: ...", in binary PLY data "PATH: ... at byte N". */
 loom_status obj_read(loom_err *err, const char *path, mesh *out);

@@ -4,8 +4,8 @@
  * p to A p + t.  Rotations are matrices here and unit quaternions (w, x, y, z) only
  * while they are interpolated.
  */
-#ifndef LOOM_BODIES_POSE_H
-#define LOOM_BODIES_POSE_H
+#ifndef LOOM_GEOM_POSE_H
+#define LOOM_GEOM_POSE_H
 
 /* Nothing that is meant lies further from the origin, m, or is faster, m/s, or is pulled by more,
  * m/s^2: squares and products of such numbers are still exact enough everywhere. */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/obj.h"
-#include "scene/words.h"
+#include "config/words.h"
+#include "mesh/obj.h"
 
 enum { MAX_PROPS = 64, MAX_ELEMENTS = 16, MAX_ITEMS = 1 << 29, MAX_CORNERS = 1 << 20 };
 enum { ASCII, LITTLE, BIG };

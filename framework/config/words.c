@@ -1,5 +1,5 @@
 /* words.c - words and numbers of a setting's text; whole files as text. */
-#include "scene/words.h"
+#include "config/words.h"
 
 #include <errno.h>
 #include <math.h>

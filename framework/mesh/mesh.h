@@ -3,8 +3,8 @@
  * Generators lie in the xy plane (z = 0) or around the z axis, centred on the origin;
  * normals of flat sheets point to +z, those of closed and tubular ones outwards.
  */
-#ifndef LOOM_SCENE_MESH_H
-#define LOOM_SCENE_MESH_H
+#ifndef LOOM_MESH_MESH_H
+#define LOOM_MESH_MESH_H
 
 #include "core/err.h"
 

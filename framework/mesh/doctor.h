@@ -3,11 +3,10 @@
  * Problems are collected, not only the first is told; each has a kind, ids and a line
  * with the remedy.  Ids count from 0 as everywhere in loom (OBJ files count from 1).
  */
-#ifndef LOOM_SCENE_DOCTOR_H
-#define LOOM_SCENE_DOCTOR_H
+#ifndef LOOM_MESH_DOCTOR_H
+#define LOOM_MESH_DOCTOR_H
 
-#include "scene/bodies.h"
-#include "scene/mesh.h"
+#include "mesh/mesh.h"
 
 enum {
   DOCTOR_NOT_FINITE,   /* vertex */
@@ -50,25 +49,6 @@ loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *
 /* Turn triangles so that neighbours agree with the lowest id of their connected part;
  * *flipped gets how many, or -1 if no such orientation exists (Moebius strip). */
 loom_status doctor_orient(loom_err *err, mesh *m, int32_t *flipped);
-
-/* One object's place in the arrays of all objects. */
-typedef struct doctor_part {
-  const char *name;
-  int32_t first_vert, first_tri; /* the next part's begin where this one's end */
-} doctor_part;
-typedef struct doctor_pair {     /* an intersection at the start */
-  const char *edge_of, *tri_of;  /* names of their parts or bodies */
-  int edge_of_body, tri_of_body; /* 1: it is a body */
-  int32_t edge[2], tri;          /* ids in the part's or body's own mesh */
-  double point[3];               /* m */
-} doctor_pair;
-/* Intersections of all objects with themselves, each other and mesh bodies: *total of them,
- * the first `capacity` in `out`. */
-loom_status doctor_intersections(loom_err *err, const isect_surface *m, const doctor_part *parts,
-                                 int num_parts, const scene_bodies *bodies, doctor_pair *out,
-                                 int64_t capacity, int64_t enough, int64_t *total);
-/* "[cloth.a]: edge 3-4 intersects triangle 7 of body ball at (0.1 0.2 0.3) m" */
-void doctor_pair_text(const doctor_pair *p, char *buf, size_t len);
 
 void doctor_add(doctor *d, int kind, const int32_t id[4], const char *fmt, ...) LOOM_PRINTF(4, 5);
 /* LOOM_OK if nothing was found, else LOOM_E_CONFIG with all lines. */

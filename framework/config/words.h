@@ -3,8 +3,8 @@
  * Used for keys such as `resolution = 101 101` or `motion = translate 0 0 1`.  Nothing
  * is skipped: a caller reads until the words are used up and refuses what is left.
  */
-#ifndef LOOM_SCENE_WORDS_H
-#define LOOM_SCENE_WORDS_H
+#ifndef LOOM_CONFIG_WORDS_H
+#define LOOM_CONFIG_WORDS_H
 
 #include "core/err.h"
 

@@ -1,12 +1,12 @@
 /* obj.c - reader of Wavefront OBJ files: v and f statements; everything else that the
  * format knows (normals, texture, groups, materials, curves) carries no triangles of ours
  * and is passed over. */
-#include "scene/obj.h"
+#include "mesh/obj.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/words.h"
+#include "config/words.h"
 
 enum { MAX_ITEMS = 1 << 29 }; /* vertices or triangles: 3 n stays in int32 */
 

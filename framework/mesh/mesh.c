@@ -1,11 +1,11 @@
 /* mesh.c - generated meshes: grid, disk, tube, block of tetrahedra. */
-#include "scene/mesh.h"
+#include "mesh/mesh.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bodies/pose.h"
+#include "geom/pose.h"
 #include "mem/limits.h"
 
 static const double pi = 3.14159265358979323846;

@@ -1,6 +1,6 @@
 /* bvh.h - closest point of a triangle mesh by a hierarchy of boxes. */
-#ifndef LOOM_SCENE_BVH_H
-#define LOOM_SCENE_BVH_H
+#ifndef LOOM_MESH_BVH_H
+#define LOOM_MESH_BVH_H
 
 #include "core/err.h"
 

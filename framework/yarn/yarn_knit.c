@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scene/yarn.h"
+#include "yarn/yarn.h"
 
 static const double pi = 3.14159265358979323846;
 

@@ -1,5 +1,5 @@
 /* doctor.c - checks of input meshes: numbers, ids, shapes, neighbourhood, orientation. */
-#include "scene/doctor.h"
+#include "mesh/doctor.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/topo.h"
+#include "mesh/topo.h"
 
 /* A triangle lower than this fraction of its longest side has no usable normal: single
  * precision files leave about 1e-7 where the author meant zero. */

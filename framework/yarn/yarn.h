@@ -3,10 +3,10 @@
  * Positions are in a mesh's x, without triangles; a yarn_set says which vertices are one yarn.
  * Flat patterns lie around the plane z = 0 with their courses (rows) along x and wales (columns)
  * along y, tubes stand around the z axis; all are centred on the origin. */
-#ifndef LOOM_SCENE_YARN_H
-#define LOOM_SCENE_YARN_H
+#ifndef LOOM_YARN_YARN_H
+#define LOOM_YARN_YARN_H
 
-#include "scene/doctor.h"
+#include "mesh/doctor.h"
 
 typedef struct yarn_set {
   int32_t num_yarns, num_glue;

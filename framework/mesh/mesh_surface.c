@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "scene/mesh.h"
+#include "mesh/mesh.h"
 
 static const double pi = 3.14159265358979323846;
 enum { MAX_LINES = 4096, MAX_NODES = 1 << 26 };

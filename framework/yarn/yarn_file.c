@@ -1,11 +1,11 @@
 /* yarn_file.c - readers of BCC files and OBJ polylines. */
-#include "scene/yarn_file.h"
+#include "yarn/yarn_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/words.h"
+#include "config/words.h"
 
 enum { MAX_POINTS = 1 << 27 };
 

@@ -1,5 +1,5 @@
 /* yarn.c - sets of yarns: arrays, segments, and the nearest places of two yarns. */
-#include "scene/yarn.h"
+#include "yarn/yarn.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* sdf.c - baking a closed triangle mesh to a grid of signed distances. */
-#include "scene/sdf.h"
+#include "mesh/sdf.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/bvh.h"
-#include "scene/topo.h"
-#include "scene/words.h"
+#include "config/words.h"
+#include "mesh/bvh.h"
+#include "mesh/topo.h"
 
 enum { MAX_NODES = 1 << 29 };
 

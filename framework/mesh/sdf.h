@@ -6,10 +6,10 @@
  * doi 10.1109/TVCG.2005.49), which is right everywhere for a closed, consistently
  * oriented surface.
  */
-#ifndef LOOM_SCENE_SDF_H
-#define LOOM_SCENE_SDF_H
+#ifndef LOOM_MESH_SDF_H
+#define LOOM_MESH_SDF_H
 
-#include "scene/mesh.h"
+#include "mesh/mesh.h"
 
 typedef struct sdf_grid {
   int32_t dims[3];  /* nodes */

@@ -1,5 +1,5 @@
 /* pose.c - composition and interpolation of rigid and affine maps. */
-#include "bodies/pose.h"
+#include "geom/pose.h"
 
 #include <math.h>
 #include <string.h>

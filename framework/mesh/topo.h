@@ -1,6 +1,6 @@
 /* topo.h - edges of a triangle mesh and the triangles around them, in linear time. */
-#ifndef LOOM_SCENE_TOPO_H
-#define LOOM_SCENE_TOPO_H
+#ifndef LOOM_MESH_TOPO_H
+#define LOOM_MESH_TOPO_H
 
 #include "core/err.h"
 

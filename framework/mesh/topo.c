@@ -1,10 +1,10 @@
 /* topo.c - the edge table of a triangle mesh by counting sorts. */
-#include "scene/topo.h"
+#include "mesh/topo.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/mesh.h"
+#include "mesh/mesh.h"
 
 void topo_side(const int32_t *tris, int32_t side, int32_t *from, int32_t *to, int32_t *opposite)
 {

@@ -1,12 +1,12 @@
 /* bvh.c - a median-split box hierarchy; the same tree and hits for any thread count. */
-#include "scene/bvh.h"
+#include "mesh/bvh.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "scene/mesh.h"
+#include "mesh/mesh.h"
 
 enum { LEAF_TRIS = 4, MAX_DEPTH = 64 };
 
