@@ -132,4 +132,37 @@ LK_FN void obst_round(const lk_real *P, const lk_real *n, lk_real r, lk_real *C)
     for (int j = 0; j < 3; ++j) C[3 * i + j] = (P[3 * i + j] - n[i] * n[j]) * inv;
 }
 
+/* ---- figures of revolution about the z axis: the half plane of p, m = along its radius, along z -
+ */
+
+/* Unit vector along the radius of p; on the axis, x. */
+LK_FN void obst_radial(const lk_real *p, lk_real *e)
+{
+  const lk_real x[3] = {LK_R(1.0), LK_R(0.0), LK_R(0.0)}, d[3] = {p[0], p[1], LK_R(0.0)};
+  (void)obst_unit(d, x, e);
+}
+
+/* n = m in space */
+LK_FN void obst_revolved(const lk_real *p, const lk_real *m, lk_real *n)
+{
+  lk_real e[3];
+  obst_radial(p, e);
+  n[0] = m[0] * e[0];
+  n[1] = m[0] * e[1];
+  n[2] = m[1];
+}
+
+/* Hessian of a distance with unit gradient m whose level line in the half plane has the curvature
+ * `bend` (1/m): C = bend t t' + (m0 / radius) a a', t along the line and a around the axis. */
+LK_FN void obst_revolved_hess(const lk_real *p, const lk_real *m, lk_real bend, lk_real *C)
+{
+  const lk_real radius = LK_SQRT(p[0] * p[0] + p[1] * p[1]);
+  const lk_real turn = radius > LK_R(0.0) ? m[0] / radius : LK_R(0.0);
+  lk_real e[3];
+  obst_radial(p, e);
+  const lk_real t[3] = {-m[1] * e[0], -m[1] * e[1], m[0]}, a[3] = {-e[1], e[0], LK_R(0.0)};
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) C[3 * i + j] = bend * t[i] * t[j] + turn * a[i] * a[j];
+}
+
 #endif

@@ -3,6 +3,24 @@
 
 #include "bodies/body.h"
 
+typedef struct settings {
+  double normal[3];
+} settings;
+
+static const loom_param params[] = {LOOM_PARAM_VEC3(settings, normal, "0 0 1", -1e6, 1e6, "1",
+                                                    "the side that stays free, before rotation.")};
+
+static const char *open(const void *own, double layer, loom_obstacle *o, const char **key)
+{
+  const double *const n = ((const settings *)own)->normal;
+  const double len = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+  *key = "normal";
+  if (!(len > 0)) return BODY_NOT_ABOVE_0;
+  for (int c = 0; c < 3; ++c) o->shape[c] = (loom_real)(n[c] / len);
+  o->shape[3] = (loom_real)layer;
+  return NULL;
+}
+
 static const char *check(const loom_obstacle *o)
 {
   const loom_real *const s = o->shape;
@@ -11,5 +29,12 @@ static const char *check(const loom_obstacle *o)
   return fabs(n2 - 1.0) < 1e-6 ? NULL : "the plane's normal is not a unit vector";
 }
 
-const body_kind body_plane = {
-    .name = "plane", .shape = BODY_SHAPE_plane, .convex = 1, .check = check};
+const body_kind body_plane = {.name = "plane",
+                              .sizes = "body frame; normal n, d: the body is where n.x < d",
+                              .shape = BODY_SHAPE_plane,
+                              .convex = 1,
+                              .params = params,
+                              .num_params = LOOM_COUNT(params),
+                              .keys_always = 1,
+                              .open = open,
+                              .check = check};

@@ -58,7 +58,7 @@ static void store_pose(const rigid_state *s, loom_real *pose)
   for (int c = 0; c < 3; ++c) pose[9 + c] = (loom_real)s->x[c];
 }
 
-static void add_ball(rigid *r, const loom_scene *sc, int32_t k, double radius, const double *v,
+static void add_ball(rigid *r, const loom_scene *sc, int32_t k, double inertia, const double *v,
                      const double *w)
 {
   const loom_obstacle *const o = &sc->obstacles[k];
@@ -66,7 +66,7 @@ static void add_ball(rigid *r, const loom_scene *sc, int32_t k, double radius, c
   const double m = (double)o->mass;
   r->ball[r->num] = (rigid_ball){.body = k,
                                  .mass = m,
-                                 .inertia = 0.4 * m * radius * radius,
+                                 .inertia = inertia,
                                  .radius = (double)o->shape[3],
                                  .friction = (double)o->friction};
   quat_of(o->pose1, s->q);
@@ -93,7 +93,7 @@ static loom_status add_body(loom_err *err, rigid *r, const loom_scene *sc, int32
   return LOOM_OK;
 }
 
-static loom_status fill(loom_err *err, rigid *r, const loom_scene *sc, const double *radius,
+static loom_status fill(loom_err *err, rigid *r, const loom_scene *sc, const double *inertia,
                         const double *velocity, const double *spin)
 {
   const int64_t n = sc->num_obstacles;
@@ -105,19 +105,19 @@ static loom_status fill(loom_err *err, rigid *r, const loom_scene *sc, const dou
   LOOM_TRY(rooms(err, 2 * n, sizeof *r->interval, &r->interval));
   for (int32_t k = 0; k < sc->num_obstacles; ++k)
     if (sc->obstacles[k].mass > 0)
-      add_ball(r, sc, k, radius[k], velocity + 3 * (int64_t)k, spin + 3 * (int64_t)k);
+      add_ball(r, sc, k, inertia[k], velocity + 3 * (int64_t)k, spin + 3 * (int64_t)k);
     else
       LOOM_TRY(add_body(err, r, sc, k));
   return LOOM_OK;
 }
 
-loom_status rigid_new(loom_err *err, const loom_scene *sc, const double *radius,
+loom_status rigid_new(loom_err *err, const loom_scene *sc, const double *inertia,
                       const double *velocity, const double *spin, rigid **out)
 {
   rigid *r = NULL;
   *out = NULL;
   LOOM_TRY(rooms(err, 1, sizeof *r, &r));
-  const loom_status s = fill(err, r, sc, radius, velocity, spin);
+  const loom_status s = fill(err, r, sc, inertia, velocity, spin);
   if (s != LOOM_OK) {
     rigid_free(r);
     return s;

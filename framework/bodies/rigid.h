@@ -60,8 +60,9 @@ typedef struct rigid {
 } rigid;
 
 /* Balls where the poses of the obstacles say; what does not move by itself must have a distance.
- * velocity, spin: [num_obstacles][3] m/s, rad/s; radius: [num_obstacles] m, without layers. */
-loom_status rigid_new(loom_err *err, const loom_scene *sc, const double *radius,
+ * velocity, spin: [num_obstacles][3] m/s, rad/s; inertia: [num_obstacles] kg m^2
+ * (body_kind.inertia). */
+loom_status rigid_new(loom_err *err, const loom_scene *sc, const double *inertia,
                       const double *velocity, const double *spin, rigid **out);
 void rigid_free(rigid *r);
 

@@ -47,6 +47,7 @@ static loom_status add_buf(run *r, arrays *l, const char *name, const char *unit
 
 static loom_status add_obstacle(run *r, arrays *l, loom_obstacle *o)
 {
+  const body_kind *const kind = body_kind_find(o->kind);
   char name[128];
   const struct {
     const char *name, *unit, *doc;
@@ -55,10 +56,8 @@ static loom_status add_obstacle(run *r, arrays *l, loom_obstacle *o)
     const void *data;
   } part[] = {
       {"kind", "1", "its shape: what [body.NAME] shape says", H5LOG_TEXT, 0, 0, o->kind},
-      {"shape", "m",
-       "body frame; plane: normal, d; sphere: centre, radius; box: half extents, edge radius; "
-       "capsule: two end points, radius",
-       LOOM_REAL, 1, 8, o->shape},
+      {"shape", "m", kind != NULL && kind->sizes != NULL ? kind->sizes : "not used", LOOM_REAL, 1,
+       8, o->shape},
       {"friction", "1", "Coulomb coefficient", LOOM_REAL, 0, 0, &o->friction},
   };
   for (size_t i = 0; i < LOOM_COUNT(part); ++i) {

@@ -49,16 +49,16 @@ loom_status scene_balls_step(scene_data *s, loom_err *err, double h)
   return unmap_grids(s);
 }
 
-static loom_status make(builder *b, double *radius, double *velocity, double *spin)
+static loom_status make(builder *b, double *inertia, double *velocity, double *spin)
 {
   scene_data *const s = b->s;
   for (int k = 0; k < s->pub.num_obstacles; ++k) {
     const moving_body *const body = &s->motion->bodies[k];
-    radius[k] = body->radius;
+    inertia[k] = body->inertia;
     memcpy(velocity + 3 * (size_t)k, body->velocity, sizeof body->velocity);
     memcpy(spin + 3 * (size_t)k, body->spin, sizeof body->spin);
   }
-  LOOM_TRY(rigid_new(b->err, &s->pub, radius, velocity, spin, &s->balls));
+  LOOM_TRY(rigid_new(b->err, &s->pub, inertia, velocity, spin, &s->balls));
   LOOM_TRY(mesh_alloc(b->err, s->pub.num_obstacles, sizeof *s->grids, &s->grids));
   loom_status st = map_grids(s, s->grids);
   for (int32_t k = 0; k < s->balls->num_bodies; ++k)

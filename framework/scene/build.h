@@ -24,7 +24,7 @@ typedef struct pin_group {
 typedef struct moving_body {
   motion move;
   double base[12];             /* pose before motion */
-  double radius;               /* m, of a sphere without its layer */
+  double inertia;              /* kg m^2, with a mass */
   double velocity[3], spin[3]; /* m/s, rad/s, with a mass */
 } moving_body;
 
@@ -110,6 +110,8 @@ loom_status build_check_effects(builder *b, const cfg_section *sec, const char *
  * out, and is to be bound again. */
 loom_status build_check_elem_effects(builder *b, const object *o, const scene_table *t,
                                      int *dropped);
+/* The same for keys of kinds of bodies that the kind number `shape` has not. */
+loom_status build_check_kind_effects(builder *b, const cfg_section *sec, int shape);
 /* 1: the key has rows there. */
 int build_effect_known(const char *section, const char *key);
 

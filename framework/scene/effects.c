@@ -2,8 +2,9 @@
  *
  * A key of settings.c that every object of its kind reads stands in no row; one that only some
  * read stands here with what has to be chosen.  A new shape reads no such key until its bit is
- * set.  Keys of element types take a model with the type.  A key with its default is let pass:
- * resolved configurations hold all keys, and run. */
+ * set.  Keys of element types take a model with the type, those of kinds of bodies the kinds that
+ * have them.  A key with its default is let pass: resolved configurations hold all keys, and run.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ enum { ANY = 2u }; /* of keys without choices: something is held, above 0, copie
 #define FLAT     (BIT(YARN_STOCKINETTE) | BIT(YARN_GARTER) | BIT(YARN_RIB))
 #define KNITTED  (FLAT | BIT(YARN_TUBE))
 #define SURFACES (BIT(BODY_MESH) | BIT(BODY_REVOLVE))
+#define OUTLINED 0u /* kinds of bodies that have an outline, and revolve */
 
 static const struct effect {
   const char *section, *key, *choice;
@@ -44,13 +46,8 @@ static const struct effect {
     {"pin", "motion", "where", ANY},
     {"pin", "keyframes", "where", ANY},
     {"pin", "keyframe_file", "where", ANY},
-    {"body", "normal", "shape", BIT(BODY_PLANE)},
-    {"body", "radius", "shape", BIT(BODY_SPHERE) | BIT(BODY_CAPSULE)},
-    {"body", "length", "shape", BIT(BODY_CAPSULE)},
-    {"body", "size", "shape", BIT(BODY_BOX)},
     {"body", "file", "shape", BIT(BODY_MESH) | BIT(BODY_SDF)},
-    {"body", "mesh_size", "shape",
-     BIT(BODY_SPHERE) | BIT(BODY_BOX) | BIT(BODY_CAPSULE) | BIT(BODY_REVOLVE)},
+    {"body", "mesh_size", "shape", OUTLINED},
     {"body", "profile", "shape", BIT(BODY_REVOLVE)},
     {"body", "scale", "shape", BIT(BODY_MESH)},
     {"body", "repair", "shape", BIT(BODY_MESH)},
@@ -68,6 +65,15 @@ int build_effect_known(const char *section, const char *key)
   for (int k = 0; k < NUM_EFFECTS; ++k)
     if (strcmp(effects[k].section, section) == 0 && strcmp(effects[k].key, key) == 0) return 1;
   return 0;
+}
+
+static uint32_t choices_of(const struct effect *e)
+{
+  uint32_t bits = BIT(BODY_REVOLVE);
+  if (e->with != OUTLINED) return e->with;
+  for (int i = 0; i < BODY_NUM_CLOSED; ++i)
+    if (body_kind_at(i)->outline != NULL) bits |= BIT(i);
+  return bits;
 }
 
 static int is_default(const loom_param *p, const void *settings, const void *defaults)
@@ -135,16 +141,16 @@ static void append(char *text, size_t len, const char *more, size_t n)
 }
 
 /* "shape = mesh or revolve", "mesh_size above 0", "pins" */
-static void describe_row(const struct effect *e, const loom_param *p, char *text, size_t len)
+static void describe_row(uint32_t with, const loom_param *p, char *text, size_t len)
 {
   int left = 0, first = 1, i = 0;
   append(text, len, p->key, strlen(p->key));
   if (p->type == LOOM_P_REAL) append(text, len, " above 0", 8);
   if (p->type != LOOM_P_ENUM) return;
-  for (uint32_t bits = e->with; bits != 0; bits &= bits - 1) ++left;
+  for (uint32_t bits = with; bits != 0; bits &= bits - 1) ++left;
   for (const char *c = p->choices; c != NULL; ++i) {
     const size_t n = strcspn(c, "|");
-    if (e->with >> i & 1) {
+    if (with >> i & 1) {
       const char *const mark = first ? " = " : left > 1 ? ", " : " or ";
       append(text, len, mark, strlen(mark));
       append(text, len, c, n);
@@ -186,9 +192,10 @@ static loom_status check_key(builder *b, const cfg_section *sec, const char *sec
     const struct effect *const e = &effects[r];
     const loom_param *const p = find_param(section, e->choice);
     const int given = cfg_given(sec, key, e->choice);
-    if (given == CFG_GIVEN_NOT || (e->with & chosen(p, settings)) != 0) return LOOM_OK;
+    const uint32_t with = choices_of(e);
+    if (given == CFG_GIVEN_NOT || (with & chosen(p, settings)) != 0) return LOOM_OK;
     if (r > k) append(takes, sizeof takes, ", or ", 5);
-    describe_row(e, p, takes, sizeof takes);
+    describe_row(with, p, takes, sizeof takes);
     beside |= given == CFG_GIVEN_BESIDE;
   }
   return without_effect(b, sec, key, beside, takes, dropped);
@@ -232,6 +239,37 @@ loom_status build_check_elem_effects(builder *b, const object *o, const scene_ta
     const int given = cfg_given(o->sec, key, "model");
     if (given == CFG_GIVEN_NOT || is_default(&t->params[k], &o->elem[t->elem], &defaults)) continue;
     LOOM_TRY(without_effect(b, o->sec, key, given == CFG_GIVEN_BESIDE, takes, dropped));
+  }
+  return LOOM_OK;
+}
+
+/* Key p of kind i, which the body's own kind has not. */
+static loom_status check_kind_key(builder *b, const cfg_section *sec, int i, const loom_param *p)
+{
+  const body_kind *const kind = body_kind_at(i);
+  const int given = cfg_given(sec, p->key, "shape");
+  body_keys own, defaults;
+  char takes[256] = "";
+  uint32_t with = 0;
+  int dropped = 0;
+  if (given == CFG_GIVEN_NOT) return LOOM_OK;
+  cfg_defaults(kind->params, kind->num_params, &defaults);
+  LOOM_TRY(cfg_bind(b->err, sec, kind->params, kind->num_params, &own));
+  if (is_default(p, &own, &defaults)) return LOOM_OK;
+  for (int k = 0; k < BODY_NUM_CLOSED; ++k)
+    if (body_kind_param(k, p->key) != NULL) with |= BIT(k);
+  describe_row(with, find_param("body", "shape"), takes, sizeof takes);
+  LOOM_TRY(without_effect(b, sec, p->key, given == CFG_GIVEN_BESIDE, takes, &dropped));
+  return dropped ? cfg_bind(b->err, sec, kind->params, kind->num_params, &own) : LOOM_OK;
+}
+
+loom_status build_check_kind_effects(builder *b, const cfg_section *sec, int shape)
+{
+  for (int i = 0; i < BODY_NUM_CLOSED; ++i) {
+    const body_kind *const kind = body_kind_at(i);
+    for (uint32_t k = 0; k < kind->num_params && i != shape; ++k)
+      if (body_kind_param(shape, kind->params[k].key) == NULL)
+        LOOM_TRY(check_kind_key(b, sec, i, &kind->params[k]));
   }
   return LOOM_OK;
 }

@@ -1,9 +1,7 @@
 /* obstacle.c - bodies: [body.*] sections to posed obstacles.
  *
- * `thickness` moves the surface outwards: into the radius of sphere and capsule, the outer
- * half extents and the edge radius of the box, the offset of the plane, the values of a
- * distance grid.  With mesh_size these shapes become closed meshes, layer included.  The capsule's
- * axis is the body's z. */
+ * `thickness` moves the surface outwards: into the sizes of a shape with a closed form, the values
+ * of a distance grid.  With mesh_size these shapes become closed meshes, layer included. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,29 +144,29 @@ static loom_status revolve_surface(builder *b, const cfg_section *sec, const bod
   return st == LOOM_OK ? LOOM_OK : build_place(b, sec, "profile", st);
 }
 
+/* What a kind finds wrong with the value of a key. */
+static loom_status wrong_key(builder *b, const cfg_section *sec, const char *key, const char *why)
+{
+  return build_place(b, sec, key, err_set(b->err, LOOM_E_CONFIG, "%s", why));
+}
+
 /* The mesh of a shape that has a closed form, with its layer. */
 static loom_status shape_surface(builder *b, const cfg_section *sec, const body_settings *s,
                                  mesh *m)
 {
-  double core[3] = {0, 0, 0}, radius = s->radius + s->thickness;
-  if (s->shape == BODY_CAPSULE) core[2] = 0.5 * s->length;
-  if (s->shape == BODY_BOX) {
-    radius = s->thickness;
-    for (int c = 0; c < 3; ++c) {
-      core[c] = 0.5 * s->size[c];
-      LOOM_TRY(need(b, sec, "size", core[c]));
-    }
-  } else {
-    LOOM_TRY(need(b, sec, "radius", s->radius));
-  }
-  const loom_status st = mesh_round_box(b->err, core, radius, s->mesh_size, m);
+  const body_kind *const kind = body_kind_at(s->shape);
+  const char *key = NULL;
+  loom_obstacle unused = {0};
+  const char *const why = kind->open(&s->own, s->thickness, &unused, &key);
+  if (why != NULL) return wrong_key(b, sec, key, why);
+  const loom_status st = kind->outline(b->err, &s->own, s->thickness, s->mesh_size, m);
   return st == LOOM_OK ? LOOM_OK : build_place(b, sec, "mesh_size", st);
 }
 
 static loom_status make_mesh(builder *b, const cfg_section *sec, const body_settings *s,
                              loom_obstacle *o)
 {
-  const int has_layer = s->shape != BODY_MESH && s->shape != BODY_REVOLVE; /* in the mesh */
+  const int has_layer = s->shape < BODY_NUM_CLOSED; /* in the mesh */
   mesh m = {0};
   loom_status st;
   o->kind = "mesh";
@@ -211,52 +209,21 @@ static loom_status make_grid(builder *b, const cfg_section *sec, const body_sett
 static loom_status make_shape(builder *b, const cfg_section *sec, const body_settings *s,
                               loom_obstacle *o)
 {
-  static const char *const kinds[] = {
-      [BODY_PLANE] = "plane",     [BODY_SPHERE] = "sphere", [BODY_BOX] = "box",
-      [BODY_CAPSULE] = "capsule", [BODY_MESH] = "mesh",     [BODY_SDF] = "sdf",
-      [BODY_REVOLVE] = "mesh"};
-  const double layer = s->thickness;
-  loom_real *p = o->shape;
-  o->kind = kinds[s->shape];
+  const body_kind *const kind = s->shape < BODY_NUM_CLOSED ? body_kind_at(s->shape) : NULL;
+  const char *key = NULL;
   if ((s->shape == BODY_MESH || s->shape == BODY_SDF) && s->file[0] == '\0')
-    return build_place(b, sec, "shape",
-                       err_set(b->err, LOOM_E_CONFIG, "needs the key file, what to read"));
-  if (s->mesh_size > 0 && (s->shape == BODY_PLANE || s->shape == BODY_SDF))
-    return build_place(b, sec, "mesh_size",
-                       err_set(b->err, LOOM_E_CONFIG,
-                               "this shape has no mesh; for a floor of triangles take a flat box"));
-  if (s->mesh_size > 0 && s->shape != BODY_MESH) return make_mesh(b, sec, s, o);
-  switch (s->shape) {
-  case BODY_PLANE: {
-    const double *n = s->normal, len = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-    LOOM_TRY(need(b, sec, "normal", len));
-    for (int c = 0; c < 3; ++c) p[c] = (loom_real)(n[c] / len);
-    p[3] = (loom_real)layer;
-    return LOOM_OK;
-  }
-  case BODY_SPHERE:
-    LOOM_TRY(need(b, sec, "radius", s->radius));
-    p[3] = (loom_real)(s->radius + layer);
-    return LOOM_OK;
-  case BODY_BOX:
-    for (int c = 0; c < 3; ++c) {
-      LOOM_TRY(need(b, sec, "size", s->size[c]));
-      p[c] = (loom_real)(0.5 * s->size[c] + layer);
-    }
-    p[3] = (loom_real)layer;
-    return LOOM_OK;
-  case BODY_CAPSULE:
-    LOOM_TRY(need(b, sec, "radius", s->radius));
-    p[2] = (loom_real)(-0.5 * s->length);
-    p[5] = (loom_real)(0.5 * s->length);
-    p[6] = (loom_real)(s->radius + layer);
-    return LOOM_OK;
-  case BODY_MESH:
-  case BODY_REVOLVE:
-    return make_mesh(b, sec, s, o);
-  default:
+    return wrong_key(b, sec, "shape", "needs the key file, what to read");
+  if (s->mesh_size > 0 && (s->shape == BODY_SDF || (kind != NULL && kind->outline == NULL)))
+    return wrong_key(b, sec, "mesh_size",
+                     "this shape has no mesh; for a floor of triangles take a flat box");
+  if (s->shape == BODY_SDF) {
+    o->kind = "sdf";
     return make_grid(b, sec, s, o);
   }
+  if (kind == NULL || s->mesh_size > 0) return make_mesh(b, sec, s, o);
+  o->kind = kind->name;
+  const char *const why = kind->open(&s->own, s->thickness, o, &key);
+  return why == NULL ? LOOM_OK : wrong_key(b, sec, key, why);
 }
 
 static loom_status place_body(builder *b, const cfg_section *sec, const body_settings *s,
@@ -267,7 +234,6 @@ static loom_status place_body(builder *b, const cfg_section *sec, const body_set
   if (st != LOOM_OK) return build_place(b, sec, "rotation", st);
   pose_translation(s->position, T);
   pose_mul(T, body->base, body->base);
-  body->radius = s->radius;
   memcpy(body->velocity, s->velocity, sizeof body->velocity);
   memcpy(body->spin, s->spin, sizeof body->spin);
   st = motion_parse(b->err, s->motion, s->keyframes, s->keyframe_file, s->position, &body->move);
@@ -276,34 +242,31 @@ static loom_status place_body(builder *b, const cfg_section *sec, const body_set
 
 /* ---- bodies with a mass, copies ------------------------------------------------------------- */
 
-static loom_status refuse(builder *b, const cfg_section *sec, const char *key, const char *why)
-{
-  return build_place(b, sec, key, err_set(b->err, LOOM_E_CONFIG, "%s", why));
-}
-
 static int is_zero(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] == 0; }
 
-/* What moves by itself is a sphere of exact shape, and nothing else moves it. */
+/* What moves by itself is of a kind that can, has its exact shape, and nothing else moves it. */
 static loom_status check_mass(builder *b, const cfg_section *sec, const body_settings *s,
                               const motion *move)
 {
   if (!(s->mass > 0)) {
     if (!is_zero(s->velocity))
-      return refuse(b, sec, "velocity", "has no effect without a mass; give one, or take motion");
+      return wrong_key(b, sec, "velocity",
+                       "has no effect without a mass; give one, or take motion");
     if (!is_zero(s->spin))
-      return refuse(b, sec, "spin", "has no effect without a mass; give one, or take motion");
+      return wrong_key(b, sec, "spin", "has no effect without a mass; give one, or take motion");
     return LOOM_OK;
   }
-  if (s->shape != BODY_SPHERE)
-    return refuse(b, sec, "mass",
-                  "only spheres move by themselves; set shape = sphere, or leave the mass out and "
-                  "say how the body moves (motion)");
+  if (s->shape >= BODY_NUM_CLOSED || body_kind_at(s->shape)->inertia == NULL)
+    return wrong_key(
+        b, sec, "mass",
+        "only spheres move by themselves; set shape = sphere, or leave the mass out and "
+        "say how the body moves (motion)");
   if (s->mesh_size > 0)
-    return refuse(b, sec, "mesh_size",
-                  "a ball with a mass has the exact shape; leave this key out");
+    return wrong_key(b, sec, "mesh_size",
+                     "a ball with a mass has the exact shape; leave this key out");
   if (!motion_is_hold(move))
-    return refuse(b, sec, "motion",
-                  "a body with a mass moves by itself; leave this key out, or the mass");
+    return wrong_key(b, sec, "motion",
+                     "a body with a mass moves by itself; leave this key out, or the mass");
   return LOOM_OK;
 }
 
@@ -330,7 +293,7 @@ static loom_status read_copies(builder *b, const cfg_section *sec, const body_se
   if (st != LOOM_OK) return build_place(b, sec, "copies", st);
   for (int c = 0; c < 3; ++c)
     if (n[c] > 1 && !(s->copy_spacing[c] > 0))
-      return refuse(b, sec, "copy_spacing", "needed above 0 along the axes that have copies");
+      return wrong_key(b, sec, "copy_spacing", "needed above 0 along the axes that have copies");
   return LOOM_OK;
 }
 
@@ -361,6 +324,7 @@ static loom_status build_body(builder *b, const cfg_section *sec, const body_set
   b->s->pub.num_obstacles = index + 1; /* what scene_free has to look after */
   LOOM_TRY(place_body(b, sec, s, body));
   LOOM_TRY(check_mass(b, sec, s, &body->move));
+  if (s->mass > 0) body->inertia = body_kind_at(s->shape)->inertia(&s->own, s->mass);
   LOOM_TRY(make_shape(b, sec, s, o));
   o->has = (o->verts != NULL ? LOOM_BODY_MESH : 0) |
            (o->verts == NULL || o->sdf != NULL ? LOOM_BODY_DISTANCE : 0);
@@ -391,11 +355,19 @@ static loom_status build_copies(builder *b, const cfg_section *sec, body_setting
 
 static loom_status bind_body(builder *b, const cfg_section *sec, body_settings *s)
 {
-  uint32_t count;
-  const loom_param *params = scene_params("body", &count);
-  LOOM_TRY(cfg_bind(b->err, sec, params, count, s));
+  scene_table tables[SCENE_MAX_TABLES]; /* before the keys of kinds, these, behind them */
+  body_keys others;
+  scene_tables("body", tables);
+  LOOM_TRY(cfg_bind(b->err, sec, tables[0].params, tables[0].count, s));
+  for (int i = 0; i < BODY_NUM_CLOSED; ++i) {
+    const body_kind *const kind = body_kind_at(i);
+    const int chosen = i == s->shape;
+    if (chosen || kind->keys_always)
+      LOOM_TRY(cfg_bind(b->err, sec, kind->params, kind->num_params, chosen ? &s->own : &others));
+  }
+  LOOM_TRY(cfg_bind(b->err, sec, tables[2].params, tables[2].count, s));
   if (cfg_section_suffix(sec)[0] != '\0') return LOOM_OK;
-  return refuse(b, sec, NULL, "needs a name, as [body.floor]");
+  return wrong_key(b, sec, NULL, "needs a name, as [body.floor]");
 }
 
 static loom_status keep_friction(builder *b)
@@ -415,6 +387,7 @@ loom_status build_obstacles(builder *b)
   for (const cfg_section *s = NULL; (s = cfg_next(b->c, "body", s)) != NULL;) {
     LOOM_TRY(bind_body(b, s, &set));
     LOOM_TRY(build_check_effects(b, s, "body", &set));
+    LOOM_TRY(build_check_kind_effects(b, s, set.shape));
     LOOM_TRY(read_copies(b, s, &set, n));
     count += n[0] * n[1] * n[2];
     if (count > MAX_COPIES)

@@ -141,24 +141,25 @@ static const loom_param pin_params[] = {
                     "0: held exactly; above: by springs of this stiffness (element pin)."),
     MOTION(pin_settings, "How they move:")};
 
+#define BODY_CLOSED(name) #name "|"
+static const char body_shapes[] =
+#include "body_closed.inc"
+    "mesh|sdf|revolve";
+#undef BODY_CLOSED
+
 static const loom_param body_params[] = {
-    LOOM_PARAM_ENUM(body_settings, shape, BODY_SPHERE, "plane|sphere|box|capsule|mesh|sdf|revolve",
+    LOOM_PARAM_ENUM(body_settings, shape, BODY_SHAPE_sphere, body_shapes,
                     "Kind of the obstacle; revolve: the surface of revolution of a profile."),
     LOOM_PARAM_VEC3(body_settings, position, "0 0 0", -1e6, 1e6, "m",
-                    "Of the body's origin: a point of the plane, the centre of sphere, box and "
-                    "capsule, the origin of a file's coordinates."),
+                    "Of the body's origin: a point of the plane, the centre of other shapes, the "
+                    "origin of a file's coordinates."),
     LOOM_PARAM_TEXT(body_settings, rotation, "0 0 1 0", "AX AY AZ DEG: axis and angle."),
-    LOOM_PARAM_VEC3(body_settings, normal, "0 0 1", -1e6, 1e6, "1",
-                    "plane: the side that stays free, before rotation."),
-    LOOM_PARAM_REAL(body_settings, radius, 0.1, 0, 1e6, "m", "sphere, capsule: radius."),
-    LOOM_PARAM_REAL(body_settings, length, 0.2, 0, 1e6, "m",
-                    "capsule: distance of the two end centres, along the body's z axis."),
-    LOOM_PARAM_VEC3(body_settings, size, "0.2 0.2 0.2", 0, 1e6, "m", "box: side lengths."),
     LOOM_PARAM_PATH(body_settings, file, "",
                     "mesh: a closed surface, .obj or .ply; sdf: a grid as SDFGen writes it."),
-    LOOM_PARAM_REAL(body_settings, mesh_size, 0, 0, 1e6, "m",
-                    "sphere, box, capsule, revolve: make a closed mesh of triangles about this "
-                    "large, as contact between triangles needs it; 0: the exact shape."),
+    LOOM_PARAM_REAL(
+        body_settings, mesh_size, 0, 0, 1e6, "m",
+        "revolve, and all shapes but plane, mesh and sdf: make a closed mesh of triangles "
+        "about this large, as contact between triangles needs it; 0: the exact shape."),
     LOOM_PARAM_TEXT(body_settings, profile, "",
                     "revolve: corners R Z (m) of the cross-section, separated by '|', turned "
                     "around the body's z axis; the last one joins the first."),
@@ -205,12 +206,13 @@ static const struct {
   const char *section;
   const loom_param *params;
   uint32_t count;
-  const char *before; /* where the rows of element types stand: before the key, NULL: nowhere */
+  const char *before; /* where the rows of element types and of kinds of bodies stand: before the
+                       * key; NULL: nowhere */
 } own_tables[] = {{"cloth", cloth_params, LOOM_COUNT(cloth_params), "thickness"},
                   {"solid", solid_params, LOOM_COUNT(solid_params), "thickness"},
                   {"yarn", yarn_params, LOOM_COUNT(yarn_params), "density"},
                   {"pin", pin_params, LOOM_COUNT(pin_params), NULL},
-                  {"body", body_params, LOOM_COUNT(body_params), NULL},
+                  {"body", body_params, LOOM_COUNT(body_params), "file"},
                   {"run", world_params, LOOM_COUNT(world_params), NULL}};
 
 const loom_param *scene_params(const char *section, uint32_t *count)
@@ -249,6 +251,10 @@ int scene_tables(const char *section, scene_table out[SCENE_MAX_TABLES])
     out[0] = (scene_table){p, head, -1};
     if (own_tables[k].before == NULL) return n;
     n += elem_tables(section, out + n);
+    if (p == body_params) {
+      out[n].params = body_kind_keys(&out[n].count);
+      out[n++].elem = -1;
+    }
     out[n] = (scene_table){p + head, own_tables[k].count - head, -1};
     return n + 1;
   }

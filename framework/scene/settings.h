@@ -3,12 +3,15 @@
 #ifndef LOOM_SCENE_SETTINGS_H
 #define LOOM_SCENE_SETTINGS_H
 
+#include "bodies/body.h"
 #include "loom/param.h"
 
 enum { CLOTH_GRID, CLOTH_OBJ, CLOTH_PLY, CLOTH_DISK, CLOTH_STRIP, CLOTH_CYLINDER };
 enum { YARN_STOCKINETTE, YARN_GARTER, YARN_RIB, YARN_TUBE, YARN_BCC, YARN_OBJ };
 enum { REPAIR_NONE, REPAIR_ORIENTATION };
-enum { BODY_PLANE, BODY_SPHERE, BODY_BOX, BODY_CAPSULE, BODY_MESH, BODY_SDF, BODY_REVOLVE };
+/* Values of a body's `shape`: kinds with a closed form have their number (body_kind_at), and then
+ */
+enum { BODY_MESH = BODY_NUM_CLOSED, BODY_SDF, BODY_REVOLVE };
 
 /* What cloth and solids have in common. */
 typedef struct object_settings {
@@ -51,9 +54,7 @@ typedef struct body_settings {
   int32_t shape, repair;
   double position[3]; /* m */
   const char *rotation;
-  double normal[3];
-  double radius, length; /* m */
-  double size[3];        /* m */
+  body_keys own; /* the chosen kind's */
   const char *file, *profile;
   double mesh_size; /* m */
   double scale;

@@ -7,12 +7,19 @@
 
 #include "bodies/bodies.h"
 #include "bodies/rows.kern.h"
+#include "support/shapes.h"
 #include "support/test_host.h"
 
-enum { N = 400, BODIES = 4, ROWS = N * BODIES, FIRST = 7 };
-static const char *const kinds[BODIES] = {"plane", "box", "capsule", "sdf"};
-static const loom_real shapes[BODIES][8] = {
-    {0.6, 0, 0.8, 0.1}, {0.5, 0.3, 0.2, 0.05}, {-0.3, 0.1, 0, 0.4, 0.2, 0.1, 0.15}, {0}};
+/* Every shape, in the order of the kinds; the first one rests, GRID is a grid, 1 and BALL move by
+ * themselves in the test of pushes. */
+enum {
+  N = 400,
+  BODIES = BODY_NUM_SHAPES,
+  GRID = BODY_SHAPE_grid,
+  BALL = BODY_SHAPE_capsule,
+  ROWS = N * BODIES,
+  FIRST = 7
+};
 
 typedef struct fixture {
   test_host t;
@@ -47,12 +54,12 @@ static void open_fixture(fixture *f)
   for (int k = 0; k < BODIES; ++k) {
     const double t0[3] = {0.05 * k, 0, 0}, t1[3] = {0.05 * k, 0.1, 0.05};
     loom_obstacle *const o = &f->t.obstacles[k];
-    *o = th_obstacle(kinds[k], shapes[k], 8);
+    *o = th_obstacle(body_kind_at(k)->name, shapes_sizes(body_kind_at(k)->name), 8);
     th_pose(o->pose0, axis, 0.1 * k, t0);
     th_pose(o->pose1, axis, 0.1 * k + 0.2 * (k % 2), k == 0 ? t0 : t1); /* the first one rests */
   }
   for (int i = 0; i < 27; ++i) values[i] = 0.3 * (i / 9) - 0.25 + 0.05 * sin(i);
-  loom_obstacle *const grid = &f->t.obstacles[3];
+  loom_obstacle *const grid = &f->t.obstacles[GRID];
   grid->sdf = th_buf(&f->t, LOOM_REAL, 27, values);
   grid->spacing = 0.3;
   for (int c = 0; c < 3; ++c) grid->dims[c] = 3;
@@ -94,7 +101,7 @@ Test(bodies, gaps_are_those_of_the_shapes_to_the_bit)
   const loom_body_gap plain = {sizeof out, 0, reals(&f, 1), reals(&f, 3), NULL, NULL};
   cr_assert_eq(f.t.host.body_gap(&f.t.host, &f.t.exec, &f.rows, 0.3, &out), LOOM_OK);
   cr_assert_eq(f.t.host.body_gap(&f.t.host, &f.t.exec, &f.rows, 0.3, &plain), LOOM_OK);
-  loom_real *const sdf = th_get(&f.t, f.t.obstacles[3].sdf);
+  loom_real *const sdf = th_get(&f.t, f.t.obstacles[GRID].sdf);
   loom_real *const gap = th_get(&f.t, out.gap), *const n = th_get(&f.t, out.normal);
   loom_real *const g = th_get(&f.t, out.gradient), *const C = th_get(&f.t, out.curvature);
   loom_real *const gap2 = th_get(&f.t, plain.gap), *const n2 = th_get(&f.t, plain.normal);
@@ -166,7 +173,7 @@ Test(bodies, impacts_are_those_of_the_shapes_and_planes_lie_at_them)
   cr_assert_eq(f.t.host.body_impact(&f.t.host, &f.t.exec, &f.rows, &p), LOOM_OK);
   loom_real *const toi = th_get(&f.t, p.toi), *const n = th_get(&f.t, p.normal);
   loom_real *const point = th_get(&f.t, p.point), *const gap = th_get(&f.t, p.gap);
-  loom_real *const sdf = th_get(&f.t, f.t.obstacles[3].sdf);
+  loom_real *const sdf = th_get(&f.t, f.t.obstacles[GRID].sdf);
   for (int i = 0; i < ROWS; ++i) {
     const int at = FIRST + i;
     if (body_of(i) < 0) continue;
@@ -185,7 +192,7 @@ Test(bodies, impacts_are_those_of_the_shapes_and_planes_lie_at_them)
     cr_assert(fabs(depth - gap[at]) < 1e-14, "row %d: %g above the plane, not %g", i, depth,
               gap[at]);
     /* the foot of a point on a grid is only near its surface */
-    if (v.convex)
+    if (v.shape != BODY_SHAPE_grid)
       cr_assert(fabs(obst_distance(&v, &P, point + 3 * at, unused)) < 1e-12, "row %d: off", i);
   }
   cr_expect(hits > 100, "%d", hits);
@@ -225,13 +232,13 @@ Test(bodies, pushes_are_summed_about_the_end_of_the_step)
   double want[BODY_IMPULSE] = {0};
   open_fixture(&f);
   f.t.obstacles[1].mass = 2;
-  f.t.obstacles[2].mass = 1;
+  f.t.obstacles[BALL].mass = 1;
   for (int i = 0; i < 3 * ROWS; ++i) p[3 * FIRST + i] = th_random(&seed);
   for (int i = 0; i < ROWS; ++i) m[FIRST + i] = 0.5;
   for (int i = 0; i < ROWS; ++i) {
     const loom_real *const q = p + 3 * (FIRST + i), *const x = f.x + 3 * point_of(i);
-    const loom_real *const t = f.t.obstacles[2].pose1 + 9;
-    if (body_of(i) != 2) continue;
+    const loom_real *const t = f.t.obstacles[BALL].pose1 + 9;
+    if (body_of(i) != BALL) continue;
     for (int c = 0; c < 3; ++c) {
       const int a = (c + 1) % 3, b = (c + 2) % 3;
       want[c] += q[c];
@@ -245,14 +252,14 @@ Test(bodies, pushes_are_summed_about_the_end_of_the_step)
     cr_assert_eq(f.t.host.body_push(&f.t.host, &f.t.exec, &f.rows, impulse, mass), LOOM_OK);
   loom_real *const row = th_get(&f.t, bodies_pushed(f.t.bodies));
   for (int c = 0; c < BODY_IMPULSE; ++c) {
-    cr_expect_float_eq(row[2 * BODY_IMPULSE + c], 2 * want[c], 1e-11, "%d", c);
-    cr_expect(row[c] == 0 && row[3 * BODY_IMPULSE + c] == 0, "their motion is prescribed");
+    cr_expect_float_eq(row[BALL * BODY_IMPULSE + c], 2 * want[c], 1e-11, "%d", c);
+    cr_expect(row[c] == 0 && row[GRID * BODY_IMPULSE + c] == 0, "their motion is prescribed");
     cr_expect(row[BODY_IMPULSE + c] != 0);
   }
   free(row);
   cr_assert_eq(bodies_calm(f.t.bodies), LOOM_OK);
   loom_real *const calm = th_get(&f.t, bodies_pushed(f.t.bodies));
-  cr_expect(calm[2 * BODY_IMPULSE] == 0);
+  cr_expect(calm[BALL * BODY_IMPULSE] == 0);
   free(calm);
   th_close(&f.t);
 }

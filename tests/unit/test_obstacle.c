@@ -5,17 +5,23 @@
 #include <string.h>
 
 #include "bodies/body.h"
+#include "config/config.h"
+#include "mesh/mesh.h"
+#include "support/shapes.h"
 #include "support/test_host.h"
 
-enum { GRID = 25, NUM_SHAPES = 5 };
-static const char *const kinds[NUM_SHAPES] = {"plane", "sphere", "box", "capsule", "sdf"};
-static const loom_real shapes[NUM_SHAPES][8] = {{0.6, 0, 0.8, 0.1},
-                                                {0.1, -0.2, 0.05, 0.4},
-                                                {0.5, 0.3, 0.2, 0.05},
-                                                {-0.3, 0.1, 0, 0.4, 0.2, 0.1, 0.15},
-                                                {0}};
+enum { GRID = 25, NUM_SHAPES = BODY_NUM_SHAPES };
 
-static int is_grid(int k) { return strcmp(kinds[k], "sdf") == 0; }
+static const char *kind_of(int k) { return body_kind_at(k)->name; }
+
+static const loom_real *shape_of(int k)
+{
+  const loom_real *const s = shapes_sizes(kind_of(k));
+  cr_assert(s != NULL, "no sizes of a %s in support/shapes.h", kind_of(k));
+  return s;
+}
+
+static int is_grid(int k) { return k == BODY_SHAPE_grid; }
 
 static double norm3(const double *v) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
@@ -46,7 +52,7 @@ static loom_real *grid_values(void)
 /* View of shape k; grids read *values. */
 static obst_view make_view(int k, const loom_obstacle *poses, const loom_real *values)
 {
-  loom_obstacle o = th_obstacle(kinds[k], shapes[k], 8);
+  loom_obstacle o = th_obstacle(kind_of(k), shape_of(k), 8);
   obst_view v;
   static char a_buffer; /* only its being there matters */
   if (poses != NULL) {
@@ -75,9 +81,9 @@ static obst_view make_view(int k, const loom_obstacle *poses, const loom_real *v
 /* The unsigned reference: closest of many samples of the shape's core, minus its radius. */
 static double sampled(int k, const double *p)
 {
-  const loom_real *const s = shapes[k];
+  const loom_real *const s = shape_of(k);
   double best = INFINITY;
-  if (strcmp(kinds[k], "capsule") == 0) {
+  if (k == BODY_SHAPE_capsule) {
     for (int i = 0; i <= 20000; ++i) {
       double d[3];
       for (int c = 0; c < 3; ++c) d[c] = p[c] - (s[c] + i / 20000.0 * (s[3 + c] - s[c]));
@@ -98,14 +104,16 @@ static double sampled(int k, const double *p)
 Test(obstacle, distances_agree_with_sampling)
 {
   uint64_t s = 1;
-  for (int k = 2; k < 4; ++k) {
+  static const int both[2] = {BODY_SHAPE_box, BODY_SHAPE_capsule};
+  for (int b = 0; b < 2; ++b) {
+    const int k = both[b];
     const obst_view v = make_view(k, NULL, NULL);
     for (int i = 0; i < 100; ++i) {
       lk_real p[3], n[3];
       random_point(&s, 1.0, p);
       const double want = sampled(k, p), have = obst_distance_body(&v, p, n);
       /* inside the core the samples know no depth; elsewhere half a sample apart */
-      if (strcmp(kinds[k], "box") == 0 && want < -0.049) continue;
+      if (k == BODY_SHAPE_box && want < -0.049) continue;
       cr_expect(fabs(have - want) < 1e-4, "shape %d, point %d: %g, sampled %g", k, i, have, want);
     }
   }
@@ -115,7 +123,7 @@ Test(obstacle, distances_agree_with_sampling)
 Test(obstacle, distances_are_exact)
 {
   uint64_t s = 2;
-  for (int k = 0; k < 4; ++k) {
+  for (int k = 0; k < BODY_NUM_CLOSED; ++k) {
     const obst_view v = make_view(k, NULL, NULL);
     for (int i = 0; i < 3000; ++i) {
       lk_real p[3], q[3], n[3], n2[3], foot[3];
@@ -131,10 +139,144 @@ Test(obstacle, distances_are_exact)
   }
 }
 
+/* ---- outlines: what a kind says of its surface without its distance ---------------------------
+ */
+
+/* Squared distances, m^2, of p from the segment a b, and from a triangle: the foot in its plane if
+ * that lies inside, else the closest point of the sides. */
+static double to_segment(const double *p, const double *a, const double *b)
+{
+  double ab[3], d[3], len = 0, at = 0, sum = 0;
+  for (int c = 0; c < 3; ++c) {
+    ab[c] = b[c] - a[c];
+    len += ab[c] * ab[c];
+    at += ab[c] * (p[c] - a[c]);
+  }
+  const double u = fmin(1, fmax(0, len > 0 ? at / len : 0));
+  for (int c = 0; c < 3; ++c) {
+    d[c] = p[c] - a[c] - u * ab[c];
+    sum += d[c] * d[c];
+  }
+  return sum;
+}
+
+static double to_triangle(const double *p, const double *const x[3])
+{
+  double u[3], v[3], d[3], n[3], nn = 0, h = 0, best = INFINITY;
+  int inside = 1;
+  for (int c = 0; c < 3; ++c) {
+    u[c] = x[1][c] - x[0][c];
+    v[c] = x[2][c] - x[0][c];
+    d[c] = p[c] - x[0][c];
+  }
+  obst_cross(n, u, v);
+  for (int c = 0; c < 3; ++c) {
+    nn += n[c] * n[c];
+    h += n[c] * d[c];
+  }
+  for (int k = 0; k < 3; ++k) {
+    const double *const a = x[k], *const b = x[(k + 1) % 3];
+    double e[3], f[3], side[3];
+    for (int c = 0; c < 3; ++c) {
+      e[c] = b[c] - a[c];
+      f[c] = p[c] - a[c];
+    }
+    obst_cross(side, e, f);
+    inside &= obst_dot(side, n) >= 0;
+    best = fmin(best, to_segment(p, a, b));
+  }
+  return inside && nn > 0 ? h * h / nn : best;
+}
+
+/* Inside a closed surface of outward normals the solid angles of its triangles add up to 4 pi. */
+static double solid_angle(const double *p, const double *const x[3])
+{
+  double r[3][3], len[3], n[3];
+  for (int k = 0; k < 3; ++k) {
+    for (int c = 0; c < 3; ++c) r[k][c] = x[k][c] - p[c];
+    len[k] = norm3(r[k]);
+  }
+  obst_cross(n, r[1], r[2]);
+  return 2 * atan2(obst_dot(r[0], n), len[0] * len[1] * len[2] + obst_dot(r[0], r[1]) * len[2] +
+                                          obst_dot(r[0], r[2]) * len[1] +
+                                          obst_dot(r[1], r[2]) * len[0]);
+}
+
+static double to_outline(const mesh *m, const double *p)
+{
+  double best = INFINITY, angle = 0;
+  for (int64_t t = 0; t < m->num_tris; ++t) {
+    const double *x[3];
+    for (int k = 0; k < 3; ++k) x[k] = m->x + 3 * (int64_t)m->tris[3 * t + k];
+    best = fmin(best, to_triangle(p, x));
+    angle += solid_angle(p, x);
+  }
+  return fabs(angle) > 6.28 ? -sqrt(best) : sqrt(best);
+}
+
+/* Every kind that has an outline, with its defaults: a new shape is tested without a line here. */
+Test(obstacle, distances_are_those_from_the_outline)
+{
+  const double layers[] = {0, 0.02}, edge = 0.01;
+  uint64_t s = 11;
+  int kinds = 0;
+  for (int i = 0; i < 2 * BODY_NUM_CLOSED; ++i) {
+    const body_kind *const kind = body_kind_at(i / 2);
+    loom_obstacle o = th_obstacle(kind->name, (const loom_real[8]){0}, 8);
+    loom_err err = {0};
+    const char *key;
+    body_keys own;
+    obst_view v;
+    mesh m;
+    if (kind->outline == NULL) continue;
+    cfg_defaults(kind->params, kind->num_params, &own);
+    cr_assert(kind->open(&own, layers[i % 2], &o, &key) == NULL);
+    cr_assert(obst_view_fill(&o, &v) == NULL);
+    cr_assert_eq(kind->outline(&err, &own, layers[i % 2], edge, &m), LOOM_OK, "%s", err.text);
+    int inside = 0;
+    for (int k = 0; k < 150; ++k) {
+      lk_real p[3], n[3];
+      random_point(&s, 0.3, p);
+      const double have = obst_distance_body(&v, p, n), want = to_outline(&m, p);
+      /* chords of 0.01 m leave circles of 0.05 m by 2.5e-4 m; a rim of 0.02 m in sides of 22.5
+       * degrees is left by 4e-4 m, a round corner by twice as much */
+      cr_assert(fabs(have - want) < 8e-4, "%s, point %d: %g, from its outline %g", kind->name, k,
+                have, want);
+      inside += have < 0;
+    }
+    cr_expect(inside > 1, "%s: %d points inside", kind->name, inside);
+    mesh_free(&m);
+    ++kinds;
+  }
+  cr_expect(kinds >= 10, "%d", kinds);
+}
+
+/* Kinds that share a key mean the same by it. */
+Test(obstacle, keys_of_several_kinds_agree)
+{
+  uint32_t count;
+  const loom_param *const all = body_kind_keys(&count);
+  for (int i = 0; i < BODY_NUM_SHAPES; ++i)
+    cr_expect_eq(body_kind_at(i)->shape, i, "%s", body_kind_at(i)->name);
+  for (uint32_t k = 0; k < count; ++k)
+    for (int i = 0; i < BODY_NUM_CLOSED; ++i) {
+      const loom_param *const p = body_kind_param(i, all[k].key);
+      if (p == NULL) continue;
+      cr_expect(p->type == all[k].type && p->def == all[k].def && p->min == all[k].min &&
+                    p->max == all[k].max && p->flags == all[k].flags &&
+                    strcmp(p->unit, all[k].unit) == 0,
+                "%s of %s", p->key, body_kind_at(i)->name);
+      cr_expect(p->offset + sizeof(double) <= sizeof(body_keys));
+    }
+  cr_expect(count >= 6);
+}
+
 Test(obstacle, known_distances)
 {
-  const obst_view plane = make_view(0, NULL, NULL), box = make_view(2, NULL, NULL);
-  const obst_view ball = make_view(1, NULL, NULL), capsule = make_view(3, NULL, NULL);
+  const obst_view plane = make_view(BODY_SHAPE_plane, NULL, NULL),
+                  box = make_view(BODY_SHAPE_box, NULL, NULL);
+  const obst_view ball = make_view(BODY_SHAPE_sphere, NULL, NULL),
+                  capsule = make_view(BODY_SHAPE_capsule, NULL, NULL);
   const lk_real origin[3] = {0, 0, 0}, above[3] = {0.1, 0.1, 0.7}, corner[3] = {1.45, 1.25, 1.15};
   const lk_real centre[3] = {0.1, -0.2, 0.05}, tip[3] = {-0.3, 0.1, 0};
   lk_real n[3];
@@ -187,7 +329,7 @@ Test(obstacle, normals_agree_with_finite_differences)
 Test(obstacle, grid_interpolates_and_never_exceeds_the_distance_outside)
 {
   loom_real *const values = grid_values();
-  const obst_view v = make_view(4, NULL, values);
+  const obst_view v = make_view(BODY_SHAPE_grid, NULL, values);
   uint64_t s = 4;
   cr_expect(v.lipschitz >= 1.0 && v.lipschitz <= sqrt(3.0) + 1e-12, "%g", v.lipschitz);
   for (int i = 0; i < 20000; ++i) {
@@ -208,12 +350,16 @@ Test(obstacle, grid_interpolates_and_never_exceeds_the_distance_outside)
 Test(obstacle, bad_shapes_are_refused)
 {
   obst_view v;
-  const loom_real bad[4][4] = {{1, 1, 0, 0}, {0, 0, 0, -1}, {0.1, 0.1, 0.1, 0.2}, {0}};
-  for (int k = 0; k < 4; ++k) {
-    const loom_obstacle o = th_obstacle(kinds[k], bad[k], 4);
+  const loom_real bad[BODY_NUM_CLOSED][4] = {[BODY_SHAPE_plane] = {1, 1, 0, 0},
+                                             [BODY_SHAPE_sphere] = {0, 0, 0, -1},
+                                             [BODY_SHAPE_box] = {0.1, 0.1, 0.1, 0.2},
+                                             [BODY_SHAPE_torus] = {0.1, 0.1},
+                                             [BODY_SHAPE_cylinder] = {0.1, 0.1, 0.2}};
+  for (int k = 0; k < BODY_NUM_CLOSED; ++k) {
+    const loom_obstacle o = th_obstacle(kind_of(k), bad[k], 4);
     cr_expect(obst_view_fill(&o, &v) != NULL, "shape %d", k);
   }
-  loom_obstacle o = th_obstacle("sphere", shapes[1], 4);
+  loom_obstacle o = th_obstacle("sphere", shapes_sizes("sphere"), 4);
   cr_expect(obst_view_fill(&o, &v) == NULL);
   o.pose1[0] = 2;
   cr_expect(obst_view_fill(&o, &v) != NULL, "a scaled pose");
@@ -244,7 +390,7 @@ Test(obstacle, poses_turn_at_constant_speed_the_short_way)
   static const double angles[] = {0.0, 1e-9, 1e-3, 0.5, 2.0, 3.1, 3.14159265358979};
   uint64_t s = 5;
   for (int i = 0; i < 700; ++i) {
-    loom_obstacle o = th_obstacle("sphere", shapes[1], 4);
+    loom_obstacle o = th_obstacle("sphere", shapes_sizes("sphere"), 4);
     double axis[3], axis0[3], t[3], extra[12];
     obst_pose P[3];
     random_axis(&s, axis0);
@@ -277,7 +423,7 @@ Test(obstacle, displacement_follows_the_material_point)
 {
   uint64_t s = 6;
   for (int i = 0; i < 200; ++i) {
-    loom_obstacle o = th_obstacle("sphere", shapes[1], 4);
+    loom_obstacle o = th_obstacle("sphere", shapes_sizes("sphere"), 4);
     double axis[3], t[3];
     lk_real body[3], x0[3], x1[3], d[3];
     obst_pose P0, P1;
@@ -326,7 +472,7 @@ Test(obstacle, impacts_agree_with_dense_sampling_in_time)
   int hits = 0, misses = 0;
   for (int i = 0; i < 1500; ++i) {
     const int k = i % NUM_SHAPES;
-    loom_obstacle o = th_obstacle(kinds[k], shapes[k], 8);
+    loom_obstacle o = th_obstacle(kind_of(k), shape_of(k), 8);
     static const lk_real shares[3][2] = {{0, 1}, {0.3, 0.8}, {1, 1}};
     obst_path w = {.radius = 0.01,
                    .floor = 0,
@@ -362,14 +508,15 @@ Test(obstacle, impacts_agree_with_dense_sampling_in_time)
 
 Test(obstacle, sliding_just_above_a_body_needs_few_advances)
 {
-  for (int k = 0; k < 4; k += 2) { /* plane and box: 0.1 m along the surface, 1 um above it */
-    loom_obstacle o = th_obstacle(kinds[k], shapes[k], 8);
+  for (int i = 0; i < 2; ++i) { /* plane and box: 0.1 m along the surface, 1 um above it */
+    const int k = i == 0 ? BODY_SHAPE_plane : BODY_SHAPE_box;
+    loom_obstacle o = th_obstacle(kind_of(k), shape_of(k), 8);
     const obst_view v = make_view(k, &o, NULL);
     const lk_real side[3] = {-0.8, 0, 0.6};
     obst_path w = {.radius = 0, .floor = 1e-7, .tol = 1e-8, .s0 = 1, .s1 = 1, .max_iters = 8};
     for (int c = 0; c < 3; ++c) {
-      w.x0[c] = k == 0 ? (0.1 + 1e-6) * shapes[0][c] : (c == 2 ? 0.2 + 1e-6 : 0.0);
-      w.x1[c] = w.x0[c] + 0.1 * (k == 0 ? side[c] : (c == 0 ? 1.0 : 0.0));
+      w.x0[c] = i == 0 ? (0.1 + 1e-6) * shape_of(k)[c] : (c == 2 ? 0.2 + 1e-6 : 0.0);
+      w.x1[c] = w.x0[c] + 0.1 * (i == 0 ? side[c] : (c == 0 ? 1.0 : 0.0));
     }
     cr_expect_eq(obst_impact(&v, &w), 2.0, "shape %d: %g", k, obst_impact(&v, &w));
   }
@@ -377,8 +524,8 @@ Test(obstacle, sliding_just_above_a_body_needs_few_advances)
 
 Test(obstacle, resting_and_departing_points)
 {
-  loom_obstacle o = th_obstacle(kinds[1], shapes[1], 8);
-  const obst_view v = make_view(1, &o, NULL);
+  loom_obstacle o = th_obstacle(kind_of(BODY_SHAPE_sphere), shape_of(BODY_SHAPE_sphere), 8);
+  const obst_view v = make_view(BODY_SHAPE_sphere, &o, NULL);
   obst_path w = {.x0 = {0.1, -0.2, 0.55}, .x1 = {0.1, -0.2, 0.55}, .tol = 1e-9, .max_iters = 100};
   cr_expect_eq(obst_impact(&v, &w), 2.0, "at rest, clear of the ball");
   w.x1[2] = 2.0;

@@ -2,19 +2,13 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bodies/body.h"
 #include "bodies/shapes.kern.h"
+#include "support/shapes.h"
 #include "support/test_host.h"
 
-enum { GRID = 13, NUM_SHAPES = 5 };
-static const char *const kinds[NUM_SHAPES] = {"plane", "sphere", "box", "capsule", "sdf"};
-static const loom_real shapes[NUM_SHAPES][8] = {{0.6, 0, 0.8, 0.1},
-                                                {0.1, -0.2, 0.05, 0.4},
-                                                {0.5, 0.3, 0.2, 0.05},
-                                                {-0.3, 0.1, 0, 0.4, 0.2, 0.1, 0.15},
-                                                {0}};
+enum { GRID = 13 };
 static loom_real values[GRID * GRID * GRID];
 
 /* A wavy field that is negative on part of one side of the grid. */
@@ -22,11 +16,13 @@ static obst_view view_of(int k)
 {
   static char a_buffer; /* only its being there matters */
   static const double axis[3] = {0.6, 0, 0.8}, t0[3] = {0.1, 0.2, 0}, t1[3] = {0.2, 0, 0.1};
-  loom_obstacle o = th_obstacle(kinds[k], shapes[k], 8);
+  const loom_real *const sizes = shapes_sizes(body_kind_at(k)->name);
+  cr_assert(sizes != NULL, "no sizes of a %s in support/shapes.h", body_kind_at(k)->name);
+  loom_obstacle o = th_obstacle(body_kind_at(k)->name, sizes, 8);
   obst_view v;
   th_pose(o.pose0, axis, 0.3, t0);
   th_pose(o.pose1, axis, 0.9, t1);
-  if (strcmp(kinds[k], "sdf") == 0) {
+  if (k == BODY_SHAPE_grid) {
     o.sdf = (loom_buf *)(void *)&a_buffer;
     o.spacing = 0.1;
     for (int c = 0; c < 3; ++c) {
@@ -45,7 +41,7 @@ static obst_view view_of(int k)
 Test(obstacle_hess, derivatives_by_differences)
 {
   uint64_t seed = 7;
-  for (int k = 0; k < NUM_SHAPES; ++k) {
+  for (int k = 0; k < BODY_NUM_SHAPES; ++k) {
     const obst_view v = view_of(k);
     const double e = 1e-6;
     obst_pose P;

@@ -13,7 +13,7 @@ enum { MOST = 64 };
 typedef struct world {
   loom_scene sc;
   loom_obstacle o[MOST];
-  double radius[MOST], v[MOST][3], w[MOST][3];
+  double inertia[MOST], v[MOST][3], w[MOST][3];
   const loom_real *sdf[MOST];
   double g[3];
   rigid *r;
@@ -36,7 +36,7 @@ static int add_ball(world *t, double x, double y, double z, double radius, doubl
 {
   const loom_real shape[4] = {0, 0, 0, (loom_real)radius};
   const int k = add(t, "sphere", shape, 4, (const double[3]){x, y, z}, m);
-  t->radius[k] = radius;
+  t->inertia[k] = 0.4 * m * radius * radius;
   return k;
 }
 
@@ -55,7 +55,7 @@ static void start(world *t)
 {
   t->sc.struct_size = sizeof t->sc;
   t->sc.obstacles = t->o;
-  cr_assert_eq(rigid_new(&t->err, &t->sc, t->radius, t->v[0], t->w[0], &t->r), LOOM_OK, "%s",
+  cr_assert_eq(rigid_new(&t->err, &t->sc, t->inertia, t->v[0], t->w[0], &t->r), LOOM_OK, "%s",
                t->err.text);
 }
 
