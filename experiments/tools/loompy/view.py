@@ -71,6 +71,10 @@ def body_mesh(body):
         return rounded_box(s[:3], s[3])
     if body.kind == "capsule":
         return capsule(s[:3], s[3:6], s[6])
+    if body.kind == "torus":
+        return pv.ParametricTorus(ringradius=s[0], crosssectionradius=s[1], u_res=160, v_res=64)
+    if body.kind == "cylinder":
+        return rounded_cylinder(*s[:3])
     if body.kind == "mesh":
         d = body.data
         return pv.PolyData(d["vertices"].astype(float), triangles_to_faces(d["triangles"]))
@@ -94,6 +98,17 @@ def rounded_box(half, radius):
     core = np.maximum(half - radius, 0.0)
     ball.points = np.sign(np.round(unit, 9)) * core + radius * unit
     return ball
+
+
+def rounded_cylinder(radius, half, rim):
+    """Along z; radius and half length are those of the whole cylinder, its rims rounded by rim."""
+    turn = np.linspace(-np.pi / 2, np.pi / 2, 2 * 8) if rim > 0 else np.array([-1.0, 1.0])
+    core = np.where(turn < 0, -1.0, 1.0) * (half - rim)
+    side = np.column_stack([radius - rim + rim * np.cos(turn), 0 * turn, core + rim * np.sin(turn)])
+    if rim <= 0:
+        side[:, 0] = radius
+    profile = np.vstack([[0.0, 0.0, -half], side, [0.0, 0.0, half]])
+    return pv.lines_from_points(profile).extrude_rotate(resolution=96, capping=False)
 
 
 def capsule(a, b, radius):
