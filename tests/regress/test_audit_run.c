@@ -77,6 +77,25 @@ Test(audit_run, what_jumps_through_between_frames_is_found_on_the_way)
   cr_assert_eq(p.code, 2);
 }
 
+/* A sheet that nothing holds falls through a ring; with contact it lies on it. */
+Test(audit_run, depth_in_a_shape_with_a_closed_form)
+{
+  proc p;
+  proc_write("ring.ini", "[run]\nsteps = 15\ndt = 0.01\n" DRAPE_EXEC
+                         "[cloth.sheet]\nsize = 0.3 0.3\nresolution = 13 13\n"
+                         "transform = translate 0 0 0.05\n[body.ring]\nshape = torus\n"
+                         "ring_radius = 0.1\ntube_radius = 0.04\n[solver]\nplugin = cholmod_pd\n"
+                         "[collision.b]\nplugin = sdf\n[contact.c]\nplugin = none\n");
+  for (int k = 0; k < 2; ++k) {
+    proc_loom(&p, LOOM_ARGS("run", "ring.ini", "-o", k ? "on.h5" : "off.h5", "--set",
+                            k ? "contact.c.plugin=project" : "contact.c.plugin=none"));
+    cr_assert_eq(p.code, 0, "exit code %d:\n%s%s", p.code, p.out, p.err);
+    proc_loom(&p, LOOM_ARGS("verify", k ? "on.h5" : "off.h5"));
+    has(p.out, k ? "no vertex inside a body" : " in ring, frame ");
+    cr_expect(strstr(p.out, "not checked") == NULL, "%s", p.out);
+  }
+}
+
 Test(audit_run, at_the_start_pairs_are_named_and_the_run_refused)
 {
   proc p;

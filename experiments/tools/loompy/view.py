@@ -102,13 +102,16 @@ def rounded_box(half, radius):
 
 def rounded_cylinder(radius, half, rim):
     """Along z; radius and half length are those of the whole cylinder, its rims rounded by rim."""
-    turn = np.linspace(-np.pi / 2, np.pi / 2, 2 * 8) if rim > 0 else np.array([-1.0, 1.0])
-    core = np.where(turn < 0, -1.0, 1.0) * (half - rim)
-    side = np.column_stack([radius - rim + rim * np.cos(turn), 0 * turn, core + rim * np.sin(turn)])
-    if rim <= 0:
-        side[:, 0] = radius
-    profile = np.vstack([[0.0, 0.0, -half], side, [0.0, 0.0, half]])
-    return pv.lines_from_points(profile).extrude_rotate(resolution=96, capping=False)
+    bend = np.linspace(0, np.pi / 2, 9) if rim > 0 else np.array([0.0])
+    r, z = radius - rim + rim * np.cos(bend), half - rim + rim * np.sin(bend)
+    profile = np.array([(0, -half), *zip(r[::-1], -z[::-1]), *zip(r, z), (0, half)])
+    turns = np.linspace(0, 2 * np.pi, 96, endpoint=False)
+    rings = [np.column_stack([a * np.cos(turns), a * np.sin(turns), 0 * turns + b])
+             for a, b in profile]
+    i = np.arange(len(profile) - 1)[:, None] * 96 + np.arange(96)
+    j = np.arange(len(profile) - 1)[:, None] * 96 + (np.arange(96) + 1) % 96
+    tris = np.concatenate([np.stack([i, j, j + 96], -1), np.stack([i, j + 96, i + 96], -1)])
+    return pv.PolyData(np.vstack(rings), triangles_to_faces(tris.reshape(-1, 3)))
 
 
 def capsule(a, b, radius):
