@@ -35,6 +35,10 @@ function(loom_kits out)
   set(targets)
   foreach(kit IN LISTS ARGN)
     if(NOT TARGET loom_kit_${kit})
+      get_property(reason GLOBAL PROPERTY LOOM_KIT_MISSING_${kit})
+      if(reason)
+        message(FATAL_ERROR "kit '${kit}' is not built: ${reason}")
+      endif()
       get_property(all GLOBAL PROPERTY LOOM_KITS)
       list(JOIN all " " all)
       message(FATAL_ERROR "there is no kit '${kit}'; kits: ${all}")
@@ -44,12 +48,12 @@ function(loom_kits out)
   set(${out} ${targets} PARENT_SCOPE)
 endfunction()
 
-# loom_add_kit(<name> SOURCES <c files> [KERNELS <kernel files>] [KITS <kits>])
+# loom_add_kit(<name> SOURCES <c files> [KERNELS <kernel files>] [KITS <kits>] [LIBRARIES <targets>])
 #
 # What several plugins share, a static library: compiled once in a tree and linked into each plugin
 # that names it, with all symbols hidden.  Files are relative to LOOM_KIT_DIR.
 function(loom_add_kit name)
-  cmake_parse_arguments(PARSE_ARGV 1 K "" "" "SOURCES;KERNELS;KITS")
+  cmake_parse_arguments(PARSE_ARGV 1 K "" "" "SOURCES;KERNELS;KITS;LIBRARIES")
   set(target loom_kit_${name})
   if(TARGET ${target})
     return()
@@ -65,10 +69,15 @@ function(loom_add_kit name)
   add_library(loom::kit_${name} ALIAS ${target})
   loom_add_kernels(${target} ${K_KERNELS_ABSOLUTE})
   target_include_directories(${target} PUBLIC ${LOOM_PLUGIN_INCLUDES})
-  target_link_libraries(${target} PUBLIC loom_flags ${kits})
+  target_link_libraries(${target} PUBLIC loom_flags ${kits} ${K_LIBRARIES})
   set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden
     CUDA_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
   set_property(GLOBAL APPEND PROPERTY LOOM_KITS ${name})
+endfunction()
+
+# loom_skip_kit(<name> <reason>): a kit whose library is missing; a plugin that names it is told why.
+function(loom_skip_kit name reason)
+  set_property(GLOBAL PROPERTY LOOM_KIT_MISSING_${name} "${reason}")
 endfunction()
 
 # loom_add_plugin(<name> SOURCES <c files> [KERNELS <kernel files>] [KITS <kits>]

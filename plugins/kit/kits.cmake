@@ -9,3 +9,10 @@ loom_add_kit(friction SOURCES friction.c KERNELS friction.kern.c KITS pair_energ
 loom_add_kit(barrier SOURCES barrier.c KITS friction state)
 loom_add_kit(mesh_query SOURCES mesh_query.c mesh_narrow.c KERNELS mesh_query.kern.c)
 loom_add_kit(yarn_line SOURCES yarn_line.c)
+include(${LOOM_KIT_DIR}/cholmod.cmake)
+if(TARGET loom_cholmod)
+  loom_add_kit(chol SOURCES chol.c chol_blocks.c LIBRARIES loom_cholmod)
+else()
+  loom_skip_kit(chol "CHOLMOD was not found; install SuiteSparse (Debian: libsuitesparse-dev) and \
+configure again")
+endif()

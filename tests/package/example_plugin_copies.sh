@@ -27,7 +27,10 @@ cat >"$work/own/CMakeLists.txt" <<'END'
 cmake_minimum_required(VERSION 3.25)
 project(own VERSION 0.1.0 LANGUAGES C)
 find_package(loom 0.1 REQUIRED)
-loom_add_plugin(own_solver SOURCES own_solver.c KERNELS own_solver.kern.c KITS state)
+if(TARGET loom::kit_chol) # of a library that may be missing
+  set(chol chol)
+endif()
+loom_add_plugin(own_solver SOURCES own_solver.c KERNELS own_solver.kern.c KITS state ${chol})
 loom_add_plugin(own_pairs SOURCES own_pairs.c KERNELS own_pairs.kern.c KITS mesh_query)
 loom_add_plugin(own_contact SOURCES own_contact.c KERNELS own_contact.kern.c KITS pair_energy)
 END

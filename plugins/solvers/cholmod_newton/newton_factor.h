@@ -2,7 +2,7 @@
 #ifndef NEWTON_FACTOR_H
 #define NEWTON_FACTOR_H
 
-#include "chol_blocks.h"
+#include "kit/chol_blocks.h"
 
 /* Numbers for a pattern, the blocks of H left of the diagonal that are not zero: H + shift M. */
 typedef struct newton_entries {

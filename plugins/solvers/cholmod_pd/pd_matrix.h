@@ -6,7 +6,7 @@
 #ifndef PD_MATRIX_H
 #define PD_MATRIX_H
 
-#include "chol.h"
+#include "kit/chol.h"
 #include "pd_contact.h"
 
 typedef struct pd_change { /* of an entry that a coupling was added to */

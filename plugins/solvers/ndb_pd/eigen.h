@@ -15,7 +15,7 @@
 #ifndef EIGEN_H
 #define EIGEN_H
 
-#include "chol.h"
+#include "kit/chol.h"
 #include "loom/plugin.h"
 
 typedef struct eig_system {

@@ -1,5 +1,5 @@
 /* chol_blocks.c - see chol_blocks.h. */
-#include "chol_blocks.h"
+#include "kit/chol_blocks.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* chol.c - CHOLMOD behind a small interface; see chol.h. */
-#include "chol.h"
+#include "kit/chol.h"
 
 #include <float.h>
 #include <limits.h>

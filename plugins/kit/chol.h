@@ -1,15 +1,18 @@
 /* chol.h - a sparse symmetric matrix and its supernodal Cholesky factor, P A P' = L L'.
  *
- * Shared source of the plugins with CHOLMOD: it keeps the matrix, the factor and the
- * workspace of the solves, so that an iteration allocates nothing, and turns CHOLMOD's
- * status codes into messages.  Method: Y. Chen, T. A. Davis, W. W. Hager, S.
- * Rajamanickam, Algorithm 887: CHOLMOD, ACM TOMS 35(3), 2008.
+ * It keeps the matrix, the factor and the workspace of the solves, so that an iteration allocates
+ * nothing, and turns CHOLMOD's status codes into messages.  Method: Y. Chen, T. A. Davis,
+ * W. W. Hager, S. Rajamanickam, Algorithm 887: CHOLMOD, ACM TOMS 35(3), 2008,
+ * doi 10.1145/1391989.1391995.
+ *
+ * Licence: this source is MIT, but CHOLMOD's supernodal module is GPL-2.0-or-later, and so is each
+ * plugin as built that links this kit: its descriptor has to say so.
  *
  * Indices are int: the matrices of a million vertices fit, and half the index memory is
- * read.  CHOLMOD refuses a factor of more than 2^31 entries (16 GiB); so does chol.
+ * read.  CHOLMOD refuses a factor of more than 2^31 entries (16 GiB); so does this kit.
  */
-#ifndef CHOL_H
-#define CHOL_H
+#ifndef KIT_CHOL_H
+#define KIT_CHOL_H
 
 #include <cholmod.h>
 
@@ -56,7 +59,7 @@ loom_status chol_analyse(chol *c);
  * showed it is in *pivot (in the caller's numbering). */
 loom_status chol_factorise(chol *c, int *pivot);
 
-/* For other parts of this library: what c->cm.status says as a message, and workspace for c->L. */
+/* For other parts of this kit: what c->cm.status says as a message, and workspace for c->L. */
 loom_status chol_fail(chol *c, const char *doing);
 loom_status chol_workspace(chol *c);
 /* CHOLMOD's calls stand between these two: no threads of its own. */

@@ -3,10 +3,10 @@
  * The graph has a ninth of the entries, and a supernode of blocks is one of the matrix: the order,
  * the elimination tree and the pattern of L are found on it and spread out afterwards.  The matrix
  * is kept in the factor's order, so that CHOLMOD makes no permuted copy of it. */
-#ifndef CHOL_BLOCKS_H
-#define CHOL_BLOCKS_H
+#ifndef KIT_CHOL_BLOCKS_H
+#define KIT_CHOL_BLOCKS_H
 
-#include "chol.h"
+#include "kit/chol.h"
 
 /* Blocks of the strictly lower triangle, by rows. */
 typedef struct chol_graph {
