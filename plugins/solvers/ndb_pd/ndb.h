@@ -8,6 +8,7 @@
 #define NDB_H
 
 #include "eigen.h"
+#include "kit/krylov.h"
 #include "loom/plug.h"
 #include "sweep.kern.h"
 
@@ -120,7 +121,7 @@ typedef struct ndb {
   double *work;  /* [4][cols][cols] */
   double *extra; /* the last quarter of it */
 
-  loom_buf *cg, *record; /* of pcg.c: real [n][3], [NDB_RECORD] */
+  krylov_cg cg; /* of pcg.c */
   ndb_twofold two;
   ndb_monitor mon;
 

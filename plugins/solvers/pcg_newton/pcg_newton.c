@@ -2,21 +2,18 @@
  *
  * Each iteration solves H(x) d = -grad E(x) to a relative tolerance eta and lets the core
  * search a step length for which E falls.  H is assembled by the core; the linear solver
- * (pcg.h) keeps everything where the instance runs.  The treatments of H are those of
- * cholmod_newton:
- *   exact     the true Hessian; on negative curvature the direction found so far is taken
- *             (J. Nocedal, S. Wright, Numerical Optimization, 2nd ed., algorithm 7.1)
- *   clamp     negative eigenvalues of each block become zero (J. Teran, E. Sifakis,
- *             G. Irving, R. Fedkiw, Robust Quasistatic Finite Elements and Flesh Simulation,
- *             SCA 2005, section 6)
- *   abs       negative eigenvalues change sign (H. Chen et al., Stabler Neo-Hookean
- *             Simulation, SIGGRAPH 2024)
+ * (kit/krylov.h, block Jacobi) keeps everything where the instance runs.  The treatments of H are
+ * those of cholmod_newton: exact     the true Hessian; on negative curvature the direction found so
+ * far is taken (J. Nocedal, S. Wright, Numerical Optimization, 2nd ed., algorithm 7.1) clamp
+ * negative eigenvalues of each block become zero (J. Teran, E. Sifakis, G. Irving, R. Fedkiw,
+ * Robust Quasistatic Finite Elements and Flesh Simulation, SCA 2005, section 6) abs       negative
+ * eigenvalues change sign (H. Chen et al., Stabler Neo-Hookean Simulation, SIGGRAPH 2024)
  */
 #include <math.h>
 #include <stdlib.h>
 
+#include "kit/krylov_bsr3.h"
 #include "kit/newton_damping.h"
-#include "pcg.h"
 
 enum { HESSIAN_EXACT = 0, HESSIAN_CLAMP = 1, HESSIAN_ABS = 2 };
 enum { FORCING_FIXED = 0, FORCING_EISENSTAT_WALKER = 1 };
@@ -62,7 +59,9 @@ typedef struct {
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
-  pcg c;
+  krylov_cg cg;
+  krylov_bsr3 matrix;
+  loom_buf *r; /* real [n][3], N, residual of the linear solve */
   newton_damping damping;
   double eta, rho; /* of the step's last solve, for the forcing term; rho 0: none */
 } pcg_newton;
@@ -78,7 +77,9 @@ static loom_status pcg_newton_create(const loom_host *h, const loom_scene *sc, c
   s->e = e;
   s->set = *(const settings *)set;
   LOOM_TRY(newton_damping_open(&s->damping, h, e, sc->num_verts));
-  return pcg_new(&s->c, h, e, sc->num_verts, (int32_t)s->set.max_inner);
+  LOOM_TRY(h->buf_new(h, "r", LOOM_REAL, 3 * (int64_t)sc->num_verts, &s->r));
+  LOOM_TRY(krylov_bsr3_new(&s->matrix, h, e, sc->num_verts));
+  return krylov_cg_new(&s->cg, h, e, sc->num_verts, (int32_t)s->set.max_inner);
 }
 
 static void pcg_newton_destroy(void *self) { free(self); }
@@ -92,15 +93,37 @@ static loom_status pcg_newton_begin_step(void *self, const loom_step *st)
   return LOOM_OK;
 }
 
-static pcg_forcing forcing(const pcg_newton *s)
+static krylov_forcing forcing(const pcg_newton *s)
 {
-  pcg_forcing f = {.eta_min = s->set.tolerance,
-                   .eta_max = s->set.tolerance,
-                   .gamma = s->set.gamma,
-                   .eta_before = s->eta,
-                   .rho_before = s->rho};
+  krylov_forcing f = {.eta_min = s->set.tolerance,
+                      .eta_max = s->set.tolerance,
+                      .gamma = s->set.gamma,
+                      .eta_before = s->eta,
+                      .rho_before = s->rho};
   if (s->set.forcing == FORCING_EISENSTAT_WALKER) f.eta_max = fmax(s->set.eta_max, f.eta_min);
   return f;
+}
+
+/* trial = d with H d = -grad */
+static loom_status solve(pcg_newton *s, const loom_step *st, const loom_bsr3 *H, krylov_result *out)
+{
+  const loom_host *const h = s->h;
+  const krylov_forcing f = forcing(s);
+  krylov_system A;
+  LOOM_TRY(h->axpby(h, s->e, -1.0, st->grad, 0.0, s->r));
+  LOOM_TRY(krylov_bsr3_open(&s->matrix, H, &A));
+  plug_maps m = plug_maps_on(h, s->e);
+  lk_real *const r = plug_rdwr(&m, s->r), *const d = plug_write(&m, st->trial);
+  LOOM_TRY(m.status);
+  LOOM_TRY(krylov_cg_solve(&s->cg, st, &A, r, d, &f, out));
+  LOOM_TRY(plug_unbind(&m));
+  LOOM_TRY(krylov_bsr3_close(&s->matrix));
+  h->count(h, LOOM_C_SPMV, out->products);
+  LOOM_CHECK(h, isfinite(out->rho0) && out->rho0 >= 0.0, LOOM_E_NUMERIC,
+             "the gradient or the diagonal of the Hessian is not finite (g'P^-1 g = %g): look for "
+             "collapsed elements, or try a smaller dt",
+             out->rho0);
+  return LOOM_OK;
 }
 
 static loom_status pcg_newton_iterate(void *self, const loom_step *st, loom_iterate *it)
@@ -108,14 +131,13 @@ static loom_status pcg_newton_iterate(void *self, const loom_step *st, loom_iter
   static const int how[] = {LOOM_HESS_EXACT, LOOM_HESS_PSD_CLAMP, LOOM_HESS_PSD_ABS};
   pcg_newton *s = self;
   const loom_host *const h = s->h;
-  const pcg_forcing f = forcing(s);
   const loom_bsr3 *H;
-  pcg_result r;
+  krylov_result r;
   h->tic(h, "assemble");
   LOOM_TRY(h->hessian(h, st->problem, st->x, how[s->set.hessian], &H));
   h->toc(h, "assemble");
   h->tic(h, "solve");
-  LOOM_TRY(pcg_solve(&s->c, st, H, st->grad, &f, st->trial, &r));
+  LOOM_TRY(solve(s, st, H, &r));
   h->toc(h, "solve");
   LOOM_TRY(newton_damping_apply(&s->damping, st));
   s->eta = r.eta;

@@ -1,10 +1,11 @@
-/* Conjugate gradients of pcg_newton on small random problems, against dense elimination. */
+/* test_krylov.c - kit/krylov: conjugate gradients on small random problems, against dense
+ * elimination. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pcg.h"
+#include "kit/krylov_bsr3.h"
 #include "support/test_host.h"
 
 enum { N = 40, M = 3 * N, BIG = 3000 };
@@ -12,7 +13,7 @@ enum { N = 40, M = 3 * N, BIG = 3000 };
 typedef struct problem {
   test_host t;
   loom_bsr3 A;
-  loom_buf *grad, *d;
+  loom_buf *r, *d;
   double dense[M][M], g[M];
 } problem;
 
@@ -57,7 +58,7 @@ static void open(problem *p, double sign, int threads)
 {
   static int64_t ptr[N + 1];
   static int32_t col[N * N];
-  static loom_real val[9 * N * N], grad[M];
+  static loom_real val[9 * N * N];
   int m = 0;
   th_open(&p->t, threads, 1);
   fill_dense(p, sign);
@@ -68,24 +69,41 @@ static void open(problem *p, double sign, int threads)
         val[9 * m + c] = (loom_real)p->dense[3 * i + c / 3][3 * j + c % 3];
       col[m++] = j;
     }
-  for (int i = 0; i < M; ++i) grad[i] = (loom_real)p->g[i];
   p->A = (loom_bsr3){.struct_size = sizeof p->A,
                      .num_rows = N,
                      .num_blocks = m,
                      .row_ptr = th_buf(&p->t, LOOM_I64, N + 1, ptr),
                      .col = th_buf(&p->t, LOOM_I32, m, col),
                      .val = th_buf(&p->t, LOOM_REAL, 9 * (int64_t)m, val)};
-  p->grad = th_buf(&p->t, LOOM_REAL, M, grad);
+  p->r = th_buf(&p->t, LOOM_REAL, M, NULL);
   p->d = th_buf(&p->t, LOOM_REAL, M, NULL);
 }
 
-static pcg_result solve(problem *p, double eta, int max_iters, double *d)
+/* d of A d = -g with the blocks of A and their preconditioner. */
+static krylov_result solve_with(problem *p, const krylov_forcing *f, int max_iters)
 {
-  pcg c = {0};
-  pcg_result r;
-  const pcg_forcing f = {.eta_min = eta, .eta_max = eta, .gamma = 0.9};
-  cr_assert_eq(pcg_new(&c, &p->t.host, &p->t.exec, N, max_iters), LOOM_OK);
-  cr_assert_eq(pcg_solve(&c, NULL, &p->A, p->grad, &f, p->d, &r), LOOM_OK, "%s", p->t.err.text);
+  krylov_cg c = {0};
+  krylov_bsr3 b = {0};
+  krylov_system A;
+  krylov_result out;
+  loom_real r[M];
+  for (int i = 0; i < M; ++i) r[i] = (loom_real)-p->g[i];
+  th_put(&p->t, p->r, r);
+  cr_assert_eq(krylov_bsr3_new(&b, &p->t.host, &p->t.exec, N), LOOM_OK);
+  cr_assert_eq(krylov_cg_new(&c, &p->t.host, &p->t.exec, N, max_iters), LOOM_OK);
+  cr_assert_eq(krylov_bsr3_open(&b, &p->A, &A), LOOM_OK);
+  plug_maps m = plug_maps_on(&p->t.host, &p->t.exec);
+  lk_real *const to_r = plug_rdwr(&m, p->r), *const to_d = plug_write(&m, p->d);
+  cr_assert_eq(krylov_cg_solve(&c, NULL, &A, to_r, to_d, f, &out), LOOM_OK, "%s", p->t.err.text);
+  cr_assert_eq(plug_unbind(&m), LOOM_OK);
+  cr_assert_eq(krylov_bsr3_close(&b), LOOM_OK);
+  return out;
+}
+
+static krylov_result solve(problem *p, double eta, int max_iters, double *d)
+{
+  const krylov_forcing f = {.eta_min = eta, .eta_max = eta, .gamma = 0.9};
+  const krylov_result r = solve_with(p, &f, max_iters);
   loom_real *const v = th_get(&p->t, p->d);
   for (int i = 0; i < M; ++i) d[i] = (double)v[i];
   free(v);
@@ -159,7 +177,7 @@ static double energy_error(const problem *p, const double *d, const double *exac
 
 /* Theory: the error falls in the norm of A in every iteration; the residual that is reported
  * is the true one, until rounding. */
-Test(pcg, every_iteration_is_closer)
+Test(krylov, every_iteration_is_closer)
 {
   problem p;
   double exact[M], d[M], zero[M] = {0};
@@ -168,10 +186,10 @@ Test(pcg, every_iteration_is_closer)
   double before = energy_error(&p, zero, exact);
   const double r0 = residual(&p, zero), first = before;
   for (int k = 1; k <= 60; ++k) {
-    const pcg_result r = solve(&p, 1e-14, k, d);
+    const krylov_result r = solve(&p, 1e-14, k, d);
     const double now = energy_error(&p, d, exact);
     cr_assert_eq(r.iters, k);
-    cr_assert_eq(r.stop, PCG_MAX_ITERS);
+    cr_assert_eq(r.stop, KRYLOV_MAX_ITERS);
     cr_assert_lt(now, before, "iteration %d: error %g after %g", k, now, before);
     cr_assert_float_eq(r.residual, residual(&p, d) / r0, 1e-12, "iteration %d: %g, truly %g", k,
                        r.residual, residual(&p, d) / r0);
@@ -184,7 +202,7 @@ Test(pcg, every_iteration_is_closer)
 }
 
 /* Tolerances are met, not by much more than a few iterations' fall, and the solution is right. */
-Test(pcg, tolerance)
+Test(krylov, tolerance)
 {
   static const double eta[] = {1e-2, 1e-6, 1e-10};
   problem p;
@@ -194,8 +212,8 @@ Test(pcg, tolerance)
   solve_dense(&p, exact);
   const double r0 = residual(&p, zero);
   for (int i = 0; i < 3; ++i) {
-    const pcg_result r = solve(&p, eta[i], 1000, d);
-    cr_expect_eq(r.stop, PCG_CONVERGED);
+    const krylov_result r = solve(&p, eta[i], 1000, d);
+    cr_expect_eq(r.stop, KRYLOV_CONVERGED);
     cr_expect_gt(r.iters, before);
     cr_expect_leq(r.residual, eta[i]);
     cr_expect_leq(residual(&p, d), eta[i] * r0 * 1.01 + 1e-13);
@@ -208,77 +226,131 @@ Test(pcg, tolerance)
 
 /* Negative curvature ends the solve with a direction of descent; in the first iteration that
  * is the preconditioned gradient. */
-Test(pcg, negative_curvature)
+Test(krylov, negative_curvature)
 {
   problem p;
   double d[M], Ad[M];
   open(&p, -1.0, 2);
-  const pcg_result r = solve(&p, 1e-10, 1000, d);
-  cr_expect_eq(r.stop, PCG_NEGATIVE);
+  const krylov_result r = solve(&p, 1e-10, 1000, d);
+  cr_expect_eq(r.stop, KRYLOV_NEGATIVE);
   cr_expect_gt(r.iters, 0);
   cr_expect_lt(dot(p.g, d), 0.0);
   cr_expect_float_eq(r.decrement, -dot(p.g, d), 1e-10 * r.decrement);
   times(&p, d, Ad); /* the model has fallen on the way: g'd + d'A d/2 < 0 */
   cr_expect_lt(dot(p.g, d) + 0.5 * dot(d, Ad), 0.0);
 
-  loom_real only[M] = {0};
   memset(p.g, 0, sizeof p.g);
-  for (int c = 0; c < 3; ++c) p.g[3 * (N / 2) + c] = only[3 * (N / 2) + c] = 1.0 + c;
-  th_put(&p.t, p.grad, only);
-  const pcg_result s = solve(&p, 1e-10, 1000, d);
-  cr_expect_eq(s.stop, PCG_NEGATIVE);
+  for (int c = 0; c < 3; ++c) p.g[3 * (N / 2) + c] = 1.0 + c;
+  const krylov_result s = solve(&p, 1e-10, 1000, d);
+  cr_expect_eq(s.stop, KRYLOV_NEGATIVE);
   cr_expect_eq(s.iters, 0);
   cr_expect_lt(dot(p.g, d), 0.0);
   cr_expect_float_eq(s.decrement, -dot(p.g, d), 1e-12 * s.decrement);
   th_close(&p.t);
 }
 
-Test(pcg, nothing_to_do)
+Test(krylov, nothing_to_do)
 {
   problem p;
   double d[M];
-  loom_real zero[M] = {0};
   open(&p, 1.0, 1);
-  th_put(&p.t, p.grad, zero);
-  const pcg_result r = solve(&p, 1e-6, 100, d);
-  cr_expect_eq(r.stop, PCG_CONVERGED);
+  memset(p.g, 0, sizeof p.g);
+  const krylov_result r = solve(&p, 1e-6, 100, d);
+  cr_expect_eq(r.stop, KRYLOV_CONVERGED);
   cr_expect_eq(r.iters, 0);
   for (int i = 0; i < M; ++i) cr_expect_eq(d[i], 0.0);
   th_close(&p.t);
 }
 
-Test(pcg, a_gradient_that_is_not_finite_is_an_error)
+Test(krylov, a_right_hand_side_that_is_not_finite_ends_it)
 {
   problem p;
-  pcg c = {0};
-  pcg_result r;
-  const pcg_forcing f = {.eta_min = 1e-6, .eta_max = 1e-6, .gamma = 0.9};
-  loom_real bad[M] = {0};
+  double d[M];
   open(&p, 1.0, 1);
-  bad[17] = (loom_real)NAN;
-  th_put(&p.t, p.grad, bad);
-  cr_assert_eq(pcg_new(&c, &p.t.host, &p.t.exec, N, 100), LOOM_OK);
-  cr_expect_eq(pcg_solve(&c, NULL, &p.A, p.grad, &f, p.d, &r), LOOM_E_NUMERIC);
-  cr_expect(strstr(p.t.err.text, "not finite") != NULL, "%s", p.t.err.text);
+  p.g[17] = NAN;
+  const krylov_result r = solve(&p, 1e-6, 100, d);
+  cr_expect_eq(r.stop, KRYLOV_BREAKDOWN);
+  cr_expect(isnan(r.rho0));
+  cr_expect_eq(r.iters, 0);
+  th_close(&p.t);
+}
+
+/* ---- operators of the caller's ------------------------------------------------------------- */
+
+typedef struct own { /* dense A, P the diagonal (jacobi) or the identity */
+  const problem *p;
+  const krylov_cg *c;
+  int jacobi, iterated;
+} own;
+
+static loom_status own_multiply(void *self, const krylov_product *q)
+{
+  const own *const o = self;
+  for (int i = 0; i < M; ++i) {
+    q->y[i] = 0;
+    for (int j = 0; j < M; ++j) q->y[i] += (loom_real)o->p->dense[i][j] * q->x[j];
+  }
+  return krylov_dot(o->c, q);
+}
+
+static loom_status own_precondition(void *self, const krylov_product *q)
+{
+  const own *const o = self;
+  for (int i = 0; i < M; ++i) q->y[i] = q->x[i] / (loom_real)(o->jacobi ? o->p->dense[i][i] : 1.0);
+  return krylov_dot(o->c, q);
+}
+
+static void own_iterated(void *self) { ++((own *)self)->iterated; }
+
+/* The error after `count` iterations without a tolerance. */
+static double error_after(problem *p, int jacobi, int count, const double *exact)
+{
+  krylov_cg c = {0};
+  own o = {.p = p, .c = &c, .jacobi = jacobi};
+  const krylov_system A = {.multiply = own_multiply,
+                           .precondition = own_precondition,
+                           .iterated = own_iterated,
+                           .self = &o};
+  loom_real r[M], d[M];
+  double e[M];
+  for (int i = 0; i < M; ++i) r[i] = (loom_real)-p->g[i];
+  cr_assert_eq(krylov_cg_new(&c, &p->t.host, &p->t.exec, N, count), LOOM_OK);
+  cr_assert_eq(krylov_cg_iterate(&c, &A, r, d, count), LOOM_OK, "%s", p->t.err.text);
+  cr_expect_eq(o.iterated, count);
+  for (int i = 0; i < M; ++i) e[i] = (double)d[i];
+  return energy_error(p, e, exact);
+}
+
+/* The preconditioner is at work, whichever it is: with it fewer iterations reach as far. */
+Test(krylov, preconditioners_of_the_caller)
+{
+  problem p;
+  double exact[M], zero[M] = {0};
+  open(&p, 1.0, 2);
+  for (int i = 0; i < M; ++i) /* rows of very different size */
+    for (int j = 0; j < M; ++j) p.dense[i][j] *= pow(10.0, 0.5 * (i % 5 + j % 5));
+  solve_dense(&p, exact);
+  const double first = energy_error(&p, zero, exact);
+  const double jacobi = error_after(&p, 1, 60, exact), none = error_after(&p, 0, 60, exact);
+  cr_expect_lt(jacobi, 0.1 * first, "%g of %g", jacobi, first);
+  cr_expect_lt(jacobi, 0.3 * none, "%g, without %g", jacobi, none);
+  cr_expect_lt(error_after(&p, 1, 4 * M, exact), 1e-9 * first);
   th_close(&p.t);
 }
 
 /* Choice 2 of Eisenstat and Walker with its safeguard, and the limits. */
 static double eta_of(problem *p, double eta_before, double rho_share)
 {
-  pcg c = {0};
-  pcg_result r;
-  pcg_forcing f = {.eta_min = 1e-8, .eta_max = 0.5, .gamma = 0.9};
+  krylov_forcing f = {.eta_min = 1e-8, .eta_max = 0.5, .gamma = 0.9};
   double d[M];
   f.eta_before = eta_before;
   f.rho_before = rho_share > 0.0 ? solve(p, 0.5, 100, d).rho0 / rho_share : 0.0;
-  cr_assert_eq(pcg_new(&c, &p->t.host, &p->t.exec, N, 1000), LOOM_OK);
-  cr_assert_eq(pcg_solve(&c, NULL, &p->A, p->grad, &f, p->d, &r), LOOM_OK);
+  const krylov_result r = solve_with(p, &f, 1000);
   cr_expect_leq(r.residual, r.eta);
   return r.eta;
 }
 
-Test(pcg, forcing_terms)
+Test(krylov, forcing_terms)
 {
   problem p;
   open(&p, 1.0, 1);
@@ -294,9 +366,11 @@ Test(pcg, forcing_terms)
 static loom_real *chain(int threads)
 {
   test_host t;
-  pcg c = {0};
-  pcg_result r;
-  const pcg_forcing f = {.eta_min = 1e-8, .eta_max = 1e-8, .gamma = 0.9};
+  krylov_cg c = {0};
+  krylov_bsr3 b = {0};
+  krylov_system system;
+  krylov_result result;
+  const krylov_forcing f = {.eta_min = 1e-8, .eta_max = 1e-8, .gamma = 0.9};
   uint64_t seed = 3;
   int64_t *const ptr = calloc(BIG + 1, sizeof *ptr);
   int32_t *const col = calloc(3 * BIG, sizeof *col);
@@ -317,20 +391,26 @@ static loom_real *chain(int threads)
                        .row_ptr = th_buf(&t, LOOM_I64, BIG + 1, ptr),
                        .col = th_buf(&t, LOOM_I32, m, col),
                        .val = th_buf(&t, LOOM_REAL, 9 * m, val)};
-  loom_buf *const grad = th_buf(&t, LOOM_REAL, 3 * BIG, g);
+  loom_buf *const right = th_buf(&t, LOOM_REAL, 3 * BIG, g);
   loom_buf *const d = th_buf(&t, LOOM_REAL, 3 * BIG, NULL);
-  cr_assert_eq(pcg_new(&c, &t.host, &t.exec, BIG, 1000), LOOM_OK);
-  cr_assert_eq(pcg_solve(&c, NULL, &A, grad, &f, d, &r), LOOM_OK);
-  cr_expect_eq(r.stop, PCG_CONVERGED);
-  cr_expect_gt(r.iters, 20);
-  cr_expect_eq(t.counters[LOOM_C_SPMV], r.iters);
+  cr_assert_eq(krylov_bsr3_new(&b, &t.host, &t.exec, BIG), LOOM_OK);
+  cr_assert_eq(krylov_cg_new(&c, &t.host, &t.exec, BIG, 1000), LOOM_OK);
+  cr_assert_eq(krylov_bsr3_open(&b, &A, &system), LOOM_OK);
+  plug_maps maps = plug_maps_on(&t.host, &t.exec);
+  lk_real *const to_r = plug_rdwr(&maps, right), *const to_d = plug_write(&maps, d);
+  cr_assert_eq(krylov_cg_solve(&c, NULL, &system, to_r, to_d, &f, &result), LOOM_OK);
+  cr_assert_eq(plug_unbind(&maps), LOOM_OK);
+  cr_assert_eq(krylov_bsr3_close(&b), LOOM_OK);
+  cr_expect_eq(result.stop, KRYLOV_CONVERGED);
+  cr_expect_gt(result.iters, 20);
+  cr_expect_eq(result.products, result.iters);
   loom_real *const out = th_get(&t, d);
   th_close(&t);
   free(ptr), free(col), free(val), free(g);
   return out;
 }
 
-Test(pcg, same_bits_for_any_number_of_threads)
+Test(krylov, same_bits_for_any_number_of_threads)
 {
   loom_real *const one = chain(1);
   for (int threads = 2; threads <= 4; ++threads) {

@@ -1,0 +1,145 @@
+/* krylov.c - the loop of conjugate gradients; see krylov.h. */
+#include "kit/krylov.h"
+
+#include "loom/plug.h"
+
+static const lk_entry k_begin = LK_ENTRY(krylov_begin), k_target = LK_ENTRY(krylov_target);
+static const lk_entry k_length = LK_ENTRY(krylov_length), k_advance = LK_ENTRY(krylov_advance);
+static const lk_entry k_conjugate = LK_ENTRY(krylov_conjugate), k_turn = LK_ENTRY(krylov_turn);
+static const lk_entry k_dot = LK_ENTRY(krylov_dot_rows);
+
+/* Iterations between two looks at the record on a device: what it does in the time of one look. */
+enum { LOOK_EVERY = 16 };
+
+loom_status krylov_cg_new(krylov_cg *c, const loom_host *h, const loom_exec *e, int32_t n,
+                          int32_t max_iters)
+{
+  const int64_t n3 = 3 * (int64_t)n;
+  const plug_buf all[] = {{"z", LOOM_REAL, n3, &c->z},
+                          {"p", LOOM_REAL, n3, &c->p},
+                          {"q", LOOM_REAL, n3, &c->q},
+                          {"record", LOOM_REAL, KRYLOV_HISTORY + (int64_t)max_iters, &c->s}};
+  c->h = h;
+  c->e = e;
+  c->n = n;
+  c->max_iters = max_iters;
+  return plug_bufs_new(h, all, LOOM_COUNT(all));
+}
+
+static loom_status run(const krylov_cg *c, const lk_entry *k, const krylov_args *a, int32_t n)
+{
+  return plug_run(c->h, c->e, k, a, n, NULL);
+}
+
+loom_status krylov_dot(const krylov_cg *c, const krylov_product *p)
+{
+  const krylov_dot_args a = {.x = p->x, .y = p->y};
+  return plug_run(c->h, c->e, &k_dot, &a, c->n, p->dot);
+}
+
+static loom_status precondition(const krylov_system *A, const krylov_args *a)
+{
+  const krylov_product p = {.x = a->r, .y = a->z, .dot = a->s + KRYLOV_RHO_NEXT, .stop = a->s};
+  return A->precondition(A->self, &p);
+}
+
+/* d = 0 and the first search direction. */
+static loom_status begin(const krylov_cg *c, const krylov_system *A, const krylov_args *a)
+{
+  LOOM_TRY(run(c, &k_begin, a, c->n));
+  LOOM_TRY(precondition(A, a));
+  LOOM_TRY(run(c, &k_target, a, 1));
+  return run(c, &k_turn, a, c->n);
+}
+
+/* Along the search direction to the minimum. */
+static loom_status advance(const krylov_cg *c, const krylov_system *A, const krylov_args *a)
+{
+  const krylov_product p = {.x = a->p, .y = a->q, .dot = a->s + KRYLOV_CURVATURE, .stop = a->s};
+  LOOM_TRY(A->multiply(A->self, &p));
+  LOOM_TRY(run(c, &k_length, a, 1));
+  return run(c, &k_advance, a, c->n);
+}
+
+/* The next search direction, or the end. */
+static loom_status turn(const krylov_cg *c, const krylov_system *A, const krylov_args *a)
+{
+  LOOM_TRY(precondition(A, a));
+  LOOM_TRY(run(c, &k_conjugate, a, 1));
+  return run(c, &k_turn, a, c->n);
+}
+
+static krylov_args vectors(const krylov_cg *c, plug_maps *m, lk_real *r, lk_real *d)
+{
+  return (krylov_args){.d = d,
+                       .r = r,
+                       .z = plug_write(m, c->z),
+                       .p = plug_write(m, c->p),
+                       .q = plug_write(m, c->q),
+                       .max_iters = c->max_iters};
+}
+
+/* The record on the host; its numbers into *out, iterations from *told on to the log. */
+static loom_status look(const krylov_cg *c, const loom_step *st, int32_t *told, krylov_result *out)
+{
+  const loom_host *const h = c->h;
+  void *p;
+  LOOM_TRY(h->map(h, c->e, c->s, LOOM_READ, LOOM_AT_HOST, &p));
+  const loom_real *const s = p;
+  out->stop = (int)s[KRYLOV_STOP];
+  out->iters = (int32_t)s[KRYLOV_ITERS];
+  out->products = out->iters + (out->stop == KRYLOV_NEGATIVE);
+  out->eta = (double)s[KRYLOV_ETA];
+  out->rho0 = (double)s[KRYLOV_RHO0];
+  out->decrement = (double)s[KRYLOV_DECREMENT];
+  out->residual = out->iters > 0 ? (double)s[KRYLOV_HISTORY + out->iters - 1] : 1.0;
+  if (st != NULL)
+    for (; *told < out->iters; ++*told)
+      h->inner(h, *told + 1, LOOM_NORM_PRECONDITIONED, (double)s[KRYLOV_HISTORY + *told]);
+  return h->unmap(h, c->s);
+}
+
+loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_system *A, lk_real *r,
+                            lk_real *d, const krylov_forcing *f, krylov_result *out)
+{
+  const int32_t every = c->e->backend == LOOM_CPU ? 1 : LOOK_EVERY;
+  int32_t told = 0;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  krylov_args a = vectors(c, &m, r, d);
+  a.eta_min = (lk_real)f->eta_min;
+  a.eta_max = (lk_real)f->eta_max;
+  a.gamma = (lk_real)f->gamma;
+  a.eta_before = (lk_real)f->eta_before;
+  a.rho_before = (lk_real)f->rho_before;
+  LOOM_TRY(m.status);
+  out->stop = KRYLOV_RUNNING;
+  for (int begun = 0; out->stop == KRYLOV_RUNNING; begun = 1) {
+    plug_maps record = plug_maps_on(c->h, c->e);
+    a.s = plug_rdwr(&record, c->s);
+    LOOM_TRY(record.status);
+    if (!begun) LOOM_TRY(begin(c, A, &a));
+    for (int32_t k = 0; k < every; ++k) {
+      LOOM_TRY(advance(c, A, &a));
+      LOOM_TRY(turn(c, A, &a));
+    }
+    LOOM_TRY(plug_unbind(&record));
+    LOOM_TRY(look(c, st, &told, out));
+  }
+  return plug_unbind(&m);
+}
+
+loom_status krylov_cg_iterate(krylov_cg *c, const krylov_system *A, lk_real *r, lk_real *d,
+                              int32_t count)
+{
+  plug_maps m = plug_maps_on(c->h, c->e);
+  krylov_args a = vectors(c, &m, r, d);
+  a.s = plug_write(&m, c->s);
+  LOOM_TRY(m.status);
+  LOOM_TRY(begin(c, A, &a));
+  for (int32_t k = 0; k < count; ++k) {
+    if (k > 0) LOOM_TRY(turn(c, A, &a));
+    LOOM_TRY(advance(c, A, &a));
+    if (A->iterated != NULL) A->iterated(A->self);
+  }
+  return plug_unbind(&m);
+}

@@ -1,0 +1,79 @@
+/* krylov.h - preconditioned conjugate gradients, A d = r, on vectors of n rows of three.
+ *
+ * M. Hestenes, E. Stiefel, Methods of Conjugate Gradients for Solving Linear Systems, J. Res. Nat.
+ * Bur. Standards 49(6), 1952, in the form of Y. Saad, Iterative Methods for Sparse Linear Systems,
+ * 2nd ed., SIAM 2003, algorithm 9.1, doi 10.1137/1.9780898718003.  It starts at d = 0, so d is a
+ * descent direction of -r'd at every iteration, whether or not A is positive definite: r'd is the
+ * sum of alpha rho > 0.
+ *
+ * The matrix and its preconditioner P are the caller's: two functions that launch kernels.  For
+ * matrices of 3x3 blocks they are in krylov_bsr3.h.  All vectors and scalars stay where `e` runs;
+ * the host reads one small record every few iterations, or never.  The same bits for any number of
+ * threads and whatever the period of that look.
+ */
+#ifndef KIT_KRYLOV_H
+#define KIT_KRYLOV_H
+
+#include "kit/krylov.kern.h"
+#include "loom/plugin.h"
+
+/* y = A x, or z = P^-1 r; pointers where `e` runs. */
+typedef struct krylov_product {
+  const lk_real *x;    /* [n][3] */
+  lk_real *y;          /* [n][3], overwritten */
+  lk_real *dot;        /* [1], overwritten by the sum of x.y over all rows */
+  const lk_real *stop; /* [1], > 0: the solve has ended, and kernels may leave y as it is */
+} krylov_product;
+
+typedef struct krylov_system {
+  loom_status (*multiply)(void *self, const krylov_product *p); /* [required] y = A x */
+  /* [required] y = P^-1 x for a symmetric positive definite P */
+  loom_status (*precondition)(void *self, const krylov_product *p);
+  /* [optional: nobody looks] of krylov_cg_iterate(): an iteration has been launched */
+  void (*iterated)(void *self);
+  void *self;
+} krylov_system;
+
+typedef struct krylov_cg { /* workspace; fine when zeroed */
+  const loom_host *h;
+  const loom_exec *e;
+  int32_t n, max_iters;
+  loom_buf *z, *p, *q; /* real [n][3] */
+  loom_buf *s;         /* real [KRYLOV_HISTORY + max_iters], the record of krylov.kern.h */
+} krylov_cg;
+
+/* Relative tolerance on sqrt(r'P^-1 r): eta_min where both ends are equal, else the forcing term of
+ * an inexact Newton method (krylov.kern.h). */
+typedef struct krylov_forcing {
+  double eta_min, eta_max, gamma;
+  double eta_before, rho_before; /* of the last solve; rho_before = 0: there is none */
+} krylov_forcing;
+
+typedef struct krylov_result {
+  int stop; /* KRYLOV_CONVERGED ... */
+  int32_t iters;
+  int32_t products; /* with A */
+  double eta;       /* relative tolerance that was in force */
+  double residual;  /* sqrt(r'P^-1 r) at the end, in parts of that at the start */
+  double rho0;      /* J, r'P^-1 r at the start; not finite if r or P are not */
+  double decrement; /* J, r'd with the r of the start */
+} krylov_result;
+
+loom_status krylov_cg_new(krylov_cg *c, const loom_host *h, const loom_exec *e, int32_t n,
+                          int32_t max_iters);
+
+/* Until the tolerance or max_iters.  r [n][3]: the right-hand side, then what is left of it; d
+ * [n][3], overwritten; both mapped where `e` runs.  st: every iteration, from 1, is reported with
+ * host->inner(); NULL: none. */
+loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_system *A, lk_real *r,
+                            lk_real *d, const krylov_forcing *f, krylov_result *out);
+
+/* `count` <= max_iters iterations without a tolerance, and nothing waits for the device.  It ends
+ * before that only where the residual vanishes or A is not definite. */
+loom_status krylov_cg_iterate(krylov_cg *c, const krylov_system *A, lk_real *r, lk_real *d,
+                              int32_t count);
+
+/* *p->dot for an operator that leaves it to this. */
+loom_status krylov_dot(const krylov_cg *c, const krylov_product *p);
+
+#endif

@@ -1,0 +1,125 @@
+/* krylov.kern.c - conjugate gradients, three passes over the vectors per iteration beside those of
+ * the matrix and of its preconditioner. */
+#include "kit/krylov.kern.h"
+
+#include "geom/small.kern.h"
+
+/* Rows of some ns each: see loom/kernel.h. */
+#undef LK_PARALLEL_MIN
+#define LK_PARALLEL_MIN 4096
+
+LK_KERNEL_PLAIN(krylov_begin, a, i)
+{
+  lk_real zero[3];
+  zero[0] = zero[1] = zero[2] = LK_R(0.0);
+  LK_STORE3(a->d, (int64_t)i, zero);
+  LK_STORE3(a->p, (int64_t)i, zero);
+  if (i == 0) a->s[KRYLOV_STOP] = (lk_real)KRYLOV_RUNNING;
+}
+
+LK_KERNEL_PLAIN(krylov_target, a, i)
+{
+  lk_real *s = a->s;
+  const lk_real rho = s[KRYLOV_RHO_NEXT];
+  lk_real eta = a->eta_max;
+  (void)i;
+  if (a->rho_before > LK_R(0.0)) {
+    const lk_real safe = a->gamma * a->eta_before * a->eta_before;
+    eta = a->gamma * (rho / a->rho_before);
+    if (safe > LK_R(0.1)) eta = LK_FMAX(eta, safe);
+  }
+  s[KRYLOV_ETA] = LK_FMAX(a->eta_min, LK_FMIN(eta, a->eta_max));
+  s[KRYLOV_RHO0] = rho;
+  s[KRYLOV_RHO] = rho;
+  s[KRYLOV_ITERS] = LK_R(0.0);
+  s[KRYLOV_DECREMENT] = LK_R(0.0);
+  s[KRYLOV_ALPHA] = LK_R(0.0);
+  s[KRYLOV_BETA] = LK_R(0.0);
+  s[KRYLOV_STOP] = (lk_real)KRYLOV_RUNNING;
+  if (rho == LK_R(0.0))
+    s[KRYLOV_STOP] = (lk_real)KRYLOV_CONVERGED;
+  else if (!(rho > LK_R(0.0) && rho <= LK_REAL_MAX))
+    s[KRYLOV_STOP] = (lk_real)KRYLOV_BREAKDOWN;
+}
+
+LK_KERNEL_PLAIN(krylov_length, a, i)
+{
+  lk_real *s = a->s;
+  const lk_real curvature = s[KRYLOV_CURVATURE];
+  (void)i;
+  if (s[KRYLOV_STOP] > LK_R(0.0)) return;
+  if (curvature > LK_R(0.0) && curvature <= LK_REAL_MAX) {
+    s[KRYLOV_ALPHA] = s[KRYLOV_RHO] / curvature;
+    return;
+  }
+  /* not along a negative curvature: what was found so far is the direction; in the first
+   * iteration that is nothing, and the preconditioned residual is taken (J. Nocedal,
+   * S. Wright, Numerical Optimization, 2nd ed., algorithm 7.1) */
+  s[KRYLOV_STOP] = (lk_real)(curvature <= LK_R(0.0) ? KRYLOV_NEGATIVE : KRYLOV_BREAKDOWN);
+  s[KRYLOV_ALPHA] = s[KRYLOV_ITERS] == LK_R(0.0) ? LK_R(1.0) : LK_R(0.0);
+  s[KRYLOV_DECREMENT] += s[KRYLOV_ALPHA] * s[KRYLOV_RHO];
+}
+
+/* alpha is zero once it has stopped, except after a stop in the first iteration, when d is
+ * still zero and alpha p is the direction: hence d = alpha p there, whoever comes twice. */
+LK_KERNEL_PLAIN(krylov_advance, a, i)
+{
+  lk_real d[3], p[3], q[3], r[3];
+  const lk_real alpha = a->s[KRYLOV_ALPHA];
+  LK_LOAD3(p, a->p, (int64_t)i);
+  if (a->s[KRYLOV_STOP] > LK_R(0.0)) {
+    if (alpha > LK_R(0.0)) LK_STORE3(a->d, (int64_t)i, p);
+    return;
+  }
+  LK_LOAD3(d, a->d, (int64_t)i);
+  LK_LOAD3(q, a->q, (int64_t)i);
+  LK_LOAD3(r, a->r, (int64_t)i);
+  LK_UNROLL
+  for (int c = 0; c < 3; ++c) {
+    d[c] += alpha * p[c];
+    r[c] -= alpha * q[c];
+  }
+  LK_STORE3(a->d, (int64_t)i, d);
+  LK_STORE3(a->r, (int64_t)i, r);
+}
+
+LK_KERNEL_PLAIN(krylov_conjugate, a, i)
+{
+  lk_real *s = a->s;
+  const lk_real rho = s[KRYLOV_RHO], next = s[KRYLOV_RHO_NEXT];
+  (void)i;
+  if (s[KRYLOV_STOP] > LK_R(0.0)) return;
+  const int k = (int)s[KRYLOV_ITERS];
+  s[KRYLOV_DECREMENT] += s[KRYLOV_ALPHA] * rho;
+  s[KRYLOV_BETA] = next / rho;
+  s[KRYLOV_RHO] = next;
+  s[KRYLOV_ITERS] = (lk_real)(k + 1);
+  s[KRYLOV_HISTORY + k] = LK_SQRT(LK_FMAX(next, LK_R(0.0)) / s[KRYLOV_RHO0]);
+  s[KRYLOV_ALPHA] = LK_R(0.0);
+  if (!(next >= LK_R(0.0) && next <= LK_REAL_MAX))
+    s[KRYLOV_STOP] = (lk_real)KRYLOV_BREAKDOWN;
+  else if (s[KRYLOV_HISTORY + k] <= s[KRYLOV_ETA])
+    s[KRYLOV_STOP] = (lk_real)KRYLOV_CONVERGED;
+  else if (k + 1 >= a->max_iters)
+    s[KRYLOV_STOP] = (lk_real)KRYLOV_MAX_ITERS;
+}
+
+LK_KERNEL_PLAIN(krylov_turn, a, i)
+{
+  lk_real p[3], z[3];
+  const lk_real beta = a->s[KRYLOV_BETA];
+  if (a->s[KRYLOV_STOP] > LK_R(0.0)) return;
+  LK_LOAD3(p, a->p, (int64_t)i);
+  LK_LOAD3(z, a->z, (int64_t)i);
+  LK_UNROLL
+  for (int c = 0; c < 3; ++c) p[c] = z[c] + beta * p[c];
+  LK_STORE3(a->p, (int64_t)i, p);
+}
+
+LK_REDUCE_SUM_PLAIN(krylov_dot_rows, a, i)
+{
+  lk_real x[3], y[3];
+  LK_LOAD3(x, a->x, (int64_t)i);
+  LK_LOAD3(y, a->y, (int64_t)i);
+  return lk_dot3(x, y);
+}

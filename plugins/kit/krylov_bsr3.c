@@ -1,0 +1,50 @@
+/* krylov_bsr3.c - see krylov_bsr3.h. */
+#include "kit/krylov_bsr3.h"
+
+static const lk_entry k_invert = LK_ENTRY(krylov_bsr3_invert);
+static const lk_entry k_multiply = LK_ENTRY(krylov_bsr3_multiply);
+static const lk_entry k_precondition = LK_ENTRY(krylov_bsr3_precondition);
+
+loom_status krylov_bsr3_new(krylov_bsr3 *b, const loom_host *h, const loom_exec *e, int32_t n)
+{
+  b->h = h;
+  b->e = e;
+  b->n = n;
+  return h->buf_new(h, "preconditioner", LOOM_REAL, 6 * (int64_t)n, &b->inv);
+}
+
+static loom_status run(krylov_bsr3 *b, const lk_entry *k, const krylov_product *p)
+{
+  b->a.x = p->x;
+  b->a.y = p->y;
+  b->a.stop = p->stop;
+  return plug_run(b->h, b->e, k, &b->a, b->n, p->dot);
+}
+static loom_status multiply(void *self, const krylov_product *p)
+{
+  return run(self, &k_multiply, p);
+}
+static loom_status precondition(void *self, const krylov_product *p)
+{
+  return run(self, &k_precondition, p);
+}
+
+loom_status krylov_bsr3_open(krylov_bsr3 *b, const loom_bsr3 *matrix, krylov_system *A)
+{
+  plug_maps inverse = plug_maps_on(b->h, b->e);
+  b->m = plug_maps_on(b->h, b->e);
+  b->a = (krylov_bsr3_args){.row_ptr = plug_read(&b->m, matrix->row_ptr),
+                            .col = plug_read(&b->m, matrix->col),
+                            .val = plug_read(&b->m, matrix->val)};
+  LOOM_TRY(b->m.status);
+  const krylov_bsr3_invert_args a = {.row_ptr = b->a.row_ptr,
+                                     .col = b->a.col,
+                                     .val = b->a.val,
+                                     .inv = plug_write(&inverse, b->inv)};
+  LOOM_TRY(plug_launch(&inverse, &k_invert, &a, b->n, NULL));
+  b->a.inv = plug_read(&b->m, b->inv);
+  *A = (krylov_system){.multiply = multiply, .precondition = precondition, .self = b};
+  return b->m.status;
+}
+
+loom_status krylov_bsr3_close(krylov_bsr3 *b) { return plug_unbind(&b->m); }

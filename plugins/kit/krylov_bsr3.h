@@ -1,0 +1,27 @@
+/* krylov_bsr3.h - systems of krylov.h with a matrix of 3x3 blocks, preconditioned by the inverses
+ * of its diagonal blocks (block Jacobi). */
+#ifndef KIT_KRYLOV_BSR3_H
+#define KIT_KRYLOV_BSR3_H
+
+#include "kit/krylov.h"
+#include "kit/krylov_bsr3.kern.h"
+#include "loom/plug.h"
+
+typedef struct krylov_bsr3 {
+  const loom_host *h;
+  const loom_exec *e;
+  int32_t n;
+  loom_buf *inv; /* real [n][6] */
+  plug_maps m;
+  krylov_bsr3_args a;
+} krylov_bsr3;
+
+loom_status krylov_bsr3_new(krylov_bsr3 *b, const loom_host *h, const loom_exec *e, int32_t n);
+
+/* *A is a system with this matrix, symmetric and with every diagonal block, until
+ * krylov_bsr3_close().  A diagonal block that is not positive definite is preconditioned by its
+ * largest row sum. */
+loom_status krylov_bsr3_open(krylov_bsr3 *b, const loom_bsr3 *matrix, krylov_system *A);
+loom_status krylov_bsr3_close(krylov_bsr3 *b);
+
+#endif

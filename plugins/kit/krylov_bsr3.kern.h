@@ -1,0 +1,28 @@
+/* krylov_bsr3.kern.h - a matrix of 3x3 blocks and its block-Jacobi preconditioner: argument blocks
+ * and prototypes of the kernels. */
+#ifndef KIT_KRYLOV_BSR3_KERN_H
+#define KIT_KRYLOV_BSR3_KERN_H
+
+#include "loom/kernel.h"
+
+typedef struct krylov_bsr3_invert_args {
+  const int64_t *LK_RESTRICT row_ptr; /* [n+1] */
+  const int32_t *LK_RESTRICT col;     /* [row_ptr[n]] */
+  const lk_real *LK_RESTRICT val;     /* [row_ptr[n]][3][3] N/m */
+  lk_real *LK_RESTRICT inv;           /* [n][6] m/N: P^-1 by its entries 00 01 02 11 12 22 */
+} krylov_bsr3_invert_args;
+LK_DECLARE(krylov_bsr3_invert, krylov_bsr3_invert_args)
+
+typedef struct krylov_bsr3_args {
+  const int64_t *LK_RESTRICT row_ptr; /* as above */
+  const int32_t *LK_RESTRICT col;
+  const lk_real *LK_RESTRICT val;
+  const lk_real *LK_RESTRICT inv;
+  const lk_real *LK_RESTRICT x;    /* [n][3] */
+  lk_real *LK_RESTRICT y;          /* [n][3] */
+  const lk_real *LK_RESTRICT stop; /* [1]; > 0: y is left as it is */
+} krylov_bsr3_args;
+LK_DECLARE(krylov_bsr3_multiply, krylov_bsr3_args)     /* y = A x; sum x.y */
+LK_DECLARE(krylov_bsr3_precondition, krylov_bsr3_args) /* y = P^-1 x; sum x.y */
+
+#endif
