@@ -207,8 +207,8 @@ Test(ndb, bounds_of_the_spectrum)
   /* unit rows of the two pins are eigenvalues 1 of A and none of the free rows */
   cr_expect_float_eq(z.s.mu1, mu[21], 1e-9);
   cr_expect_float_eq(z.s.mu2, mu[13], 1e-9);
-  cr_expect_eq(z.s.cols, 21);
-  cr_expect_eq(z.s.ld, 24);
+  cr_expect_eq(z.s.space.cols, 21);
+  cr_expect_eq(z.s.space.ld, 24);
   close_stage(&z);
 }
 
@@ -243,11 +243,11 @@ Test(ndb, contact_weights_are_a_diagonal_that_is_not_below)
 static void reduced(stage *z, int masked, double W[N][N], double *S)
 {
   const int r = z->s.r2;
-  loom_real *U = th_get(&z->t, z->s.U);
+  loom_real *U = th_get(&z->t, z->s.space.U);
   static double V[N][64];
   for (int i = 0; i < N; ++i)
     for (int m = 0; m < r; ++m)
-      V[i][m] = U[i * z->s.ld + m] * (masked ? z->H[i][i] / (z->H[i][i] + W[i][i]) : 1.0);
+      V[i][m] = U[i * z->s.space.ld + m] * (masked ? z->H[i][i] / (z->H[i][i] + W[i][i]) : 1.0);
   for (int a = 0; a < r; ++a)
     for (int b = 0; b < r; ++b) {
       double q = 0.0;
@@ -258,7 +258,7 @@ static void reduced(stage *z, int masked, double W[N][N], double *S)
   free(U);
 }
 
-static void check_update(int update, int reuse, int subspace, int inverse)
+static void check_update(int update, int reuse, int space, int inverse)
 {
   static stage z;
   static double W[N][N], S[64 * 64];
@@ -266,7 +266,7 @@ static void check_update(int update, int reuse, int subspace, int inverse)
   double worst = 0.0, top = 0.0, off = 0.0;
   set.update = update;
   set.reuse = reuse;
-  set.subspace = subspace;
+  set.subspace = space;
   set.reduced = inverse;
   open_stage(&z, 1, &set);
   contact(&z, 0, 2.0, W);
@@ -277,7 +277,7 @@ static void check_update(int update, int reuse, int subspace, int inverse)
   for (int a = 0; a < r; ++a)
     for (int b = 0; b < r; ++b) {
       const double e = 0.5 * (z.s.extra[a * r + b] + z.s.extra[b * r + a]);
-      worst = fmax(worst, fabs(z.s.S[a * z.s.cols + b] + e - S[a * r + b]));
+      worst = fmax(worst, fabs(z.s.S[a * z.s.space.cols + b] + e - S[a * r + b]));
       top = fmax(top, fabs(S[a * r + b]));
     }
   cr_expect_lt(worst, 1e-12 * top, "update %d, reuse %d: %g of %g", update, reuse, worst, top);
@@ -364,16 +364,16 @@ Test(ndb, every_way_leads_to_the_solution)
     set.sweeps = 200;
     double *const exact = step_of(&set, 1, touch > 0, size);
     for (int smoother = SMOOTHER_JACOBI; smoother <= SMOOTHER_CHEBYSHEV; ++smoother)
-      for (int subspace = SUBSPACE_NONE; subspace <= SUBSPACE_BSPLINE; ++subspace)
+      for (int space = SUBSPACE_NONE; space <= SUBSPACE_BSPLINE; ++space)
         for (int rest = 0; rest < 2; ++rest) {
           set = defaults();
           set.smoother = smoother;
-          set.subspace = subspace;
+          set.subspace = space;
           set.base = rest;
           set.sweeps = smoother == SMOOTHER_CHEBYSHEV ? 1000 : 6000;
           double *const u = step_of(&set, 1, touch > 0, size);
           cr_expect_lt(apart(exact, u), 1e-8, "smoother %d, subspace %d, base %d, contact %d: %g",
-                       smoother, subspace, rest, touch, apart(exact, u));
+                       smoother, space, rest, touch, apart(exact, u));
           free(u);
         }
     free(exact);
@@ -414,15 +414,15 @@ Test(ndb, splines_sum_to_one)
   set.subspace = SUBSPACE_BSPLINE;
   set.spacing = 3;
   open_stage(&z, 1, &set);
-  loom_real *U = th_get(&z.t, z.s.U);
+  loom_real *U = th_get(&z.t, z.s.space.U);
   uint8_t *fixed = th_get(&z.t, z.t.scene.fixed);
-  cr_expect_eq(z.s.cols, 49); /* 13 cells: 5 + 2 splines a side */
+  cr_expect_eq(z.s.space.cols, 49); /* 13 cells: 5 + 2 splines a side */
   for (int i = 0; i < N; ++i) {
     double sum = 0.0;
     int used = 0;
-    for (int m = 0; m < z.s.ld; ++m) {
-      sum += U[i * z.s.ld + m];
-      used += U[i * z.s.ld + m] != 0;
+    for (int m = 0; m < z.s.space.ld; ++m) {
+      sum += U[i * z.s.space.ld + m];
+      used += U[i * z.s.space.ld + m] != 0;
     }
     cr_expect_float_eq(sum, fixed[i] ? 0.0 : 1.0, 1e-12, "vertex %d: %.15g", i, sum);
     cr_expect_leq(used, 9);

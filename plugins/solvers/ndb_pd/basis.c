@@ -1,9 +1,7 @@
 /* basis.c - the subspace: modes or splines, the reduced matrix without contact. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "basis.kern.h"
 #include "ndb.h"
 
 typedef struct free_rows { /* H of the free vertices alone */
@@ -58,37 +56,20 @@ static loom_status compress(ndb *s, const ndb_matrix *A, free_rows *f)
   return LOOM_OK;
 }
 
-static int32_t padded(int32_t cols) { return (cols + NDB_GROUP - 1) / NDB_GROUP * NDB_GROUP; }
-
-/* Host values of U [n][ld] and buffers of the sums; the kernels read whole groups. */
-static loom_status store(ndb *s, const double *U)
+/* The basis U, and room for its reduced matrices. */
+static loom_status store(ndb *s, int32_t cols, const double *U)
 {
   const loom_host *const h = s->h;
-  const int64_t chunks = (s->n + NDB_ROWS - 1) / NDB_ROWS, all = (int64_t)s->n * s->ld;
-  const struct {
-    int64_t count;
-    loom_buf *b;
-  } sizes[] = {{all, s->U},
-               {3 * chunks * s->ld, s->part},
-               {3 * (int64_t)s->ld, s->g},
-               {3 * (int64_t)s->ld, s->q},
-               {(int64_t)s->cols * s->cols, s->inv1},
-               {(int64_t)s->cols * s->cols, s->inv2}};
-  void *p;
-  for (size_t k = 0; k < LOOM_COUNT(sizes); ++k)
-    if (h->buf_count(h, sizes[k].b) != sizes[k].count)
-      LOOM_TRY(h->buf_resize(h, sizes[k].b, sizes[k].count));
-  LOOM_TRY(h->map(h, s->e, s->U, LOOM_WRITE, LOOM_AT_HOST, &p));
-  loom_real *const to = p;
-  for (int64_t k = 0; k < all; ++k) to[k] = (loom_real)U[k];
-  LOOM_TRY(h->unmap(h, s->U));
-  const size_t square = (size_t)s->cols * (size_t)s->cols;
+  const int64_t square = (int64_t)cols * cols;
+  LOOM_TRY(subspace_set(&s->space, cols, U));
+  LOOM_TRY(h->buf_resize(h, s->inv1, square));
+  LOOM_TRY(h->buf_resize(h, s->inv2, square));
   free(s->S);
   free(s->work);
-  s->S = calloc(square, sizeof *s->S);
-  s->work = malloc(4 * square * sizeof *s->work);
+  s->S = calloc((size_t)square, sizeof *s->S);
+  s->work = malloc(4 * (size_t)square * sizeof *s->work);
   LOOM_CHECK(h, s->S != NULL && s->work != NULL, LOOM_E_NOMEM,
-             "no memory for the reduced matrix of %d modes", s->cols);
+             "no memory for the reduced matrix of %d modes", cols);
   s->extra = s->work + 3 * square;
   return LOOM_OK;
 }
@@ -127,23 +108,22 @@ static double next_mu(const ndb *s, const free_rows *f, const eig_pairs *p, int3
 static loom_status use_modes(ndb *s, const free_rows *f, const eig_pairs *p, int32_t wanted)
 {
   /* one more than r1 was computed, for the spectrum behind it */
-  s->cols = p->converged ? wanted - 1 : p->count;
-  s->ld = padded(s->cols);
-  s->r1 = s->cols;
-  s->r2 = s->set.r2 < s->cols ? (int32_t)s->set.r2 : s->cols;
+  const int32_t cols = p->converged ? wanted - 1 : p->count;
+  const size_t ld = (size_t)subspace_ld(cols);
+  s->r1 = cols;
+  s->r2 = s->set.r2 < cols ? (int32_t)s->set.r2 : cols;
   s->mu1 = next_mu(s, f, p, s->r1);
   s->mu2 = next_mu(s, f, p, s->r2);
-  if (s->cols == 0) return LOOM_OK;
-  double *U = calloc((size_t)s->n * (size_t)s->ld, sizeof *U);
-  LOOM_CHECK(s->h, U != NULL, LOOM_E_NOMEM, "no memory for %d modes", s->cols);
-  for (int32_t m = 0; m < s->cols; ++m)
+  if (cols == 0) return LOOM_OK;
+  double *U = calloc((size_t)s->n * ld, sizeof *U);
+  LOOM_CHECK(s->h, U != NULL, LOOM_E_NOMEM, "no memory for %d modes", cols);
+  for (int32_t m = 0; m < cols; ++m)
     for (int32_t k = 0; k < f->n; ++k)
-      U[(size_t)f->vertex[k] * (size_t)s->ld + (size_t)m] =
-          p->vec[(size_t)m * (size_t)p->n + (size_t)k];
-  const loom_status st = store(s, U);
+      U[(size_t)f->vertex[k] * ld + (size_t)m] = p->vec[(size_t)m * (size_t)p->n + (size_t)k];
+  const loom_status st = store(s, cols, U);
   free(U);
   LOOM_TRY(st);
-  for (int32_t m = 0; m < s->cols; ++m) s->S[m * s->cols + m] = p->mu[m];
+  for (int32_t m = 0; m < cols; ++m) s->S[m * cols + m] = p->mu[m];
   return LOOM_OK;
 }
 
@@ -162,9 +142,7 @@ static loom_status make_modes(ndb *s)
                             s->set.modes == MODES_GENERALISED ? f.diag : NULL};
     const eig_request r = {(int32_t)wanted, (int32_t)s->set.eigen_restarts, s->set.eigen_tolerance,
                            s->set.cache};
-    if (wanted < 2) { /* nothing to make a subspace of */
-      s->cols = 0;
-    } else {
+    if (wanted >= 2) { /* else there is nothing to make a subspace of */
       h->tic(h, "eigenvectors");
       st = eig_smallest(h, &sys, &r, &p);
       h->toc(h, "eigenvectors");
@@ -182,45 +160,26 @@ static loom_status make_modes(ndb *s)
 
 /* ---- splines ---------------------------------------------------------------------------- */
 
-/* S = U' H U, rows of U have few entries */
-static void galerkin(ndb *s, const ndb_matrix *A, const double *U, double *row)
+static loom_status use_splines(ndb *s, int32_t cols, const double *U)
 {
-  const size_t ld = (size_t)s->ld;
-  for (int32_t i = 0; i < s->n; ++i) {
-    const double *const own = U + (size_t)i * ld;
-    memset(row, 0, ld * sizeof *row);
-    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; ++k) {
-      const double v = (double)A->val[k], *const u = U + (size_t)A->col[k] * ld;
-      for (int32_t m = 0; m < s->cols; ++m) row[m] += v * u[m];
-    }
-    for (int32_t p = 0; p < s->cols; ++p) {
-      if (own[p] == 0.0) continue;
-      double *const to = s->S + (size_t)p * (size_t)s->cols;
-      for (int32_t q = 0; q < s->cols; ++q) to[q] += own[p] * row[q];
-    }
-  }
+  plug_maps m;
+  ndb_matrix A;
+  if (cols == 0) return LOOM_OK;
+  LOOM_TRY(store(s, cols, U));
+  LOOM_TRY(ndb_matrix_open(s, &m, &A));
+  const subspace_csr H = {.n = s->n, .ptr = A.ptr, .col = A.col, .val = A.val};
+  LOOM_TRY(subspace_reduce(s->h, &H, U, cols, s->S));
+  return plug_unbind(&m);
 }
 
 static loom_status make_splines(ndb *s)
 {
-  plug_maps m;
-  ndb_matrix A;
   double *U = NULL;
-  LOOM_TRY(ndb_bspline(s, &U, &s->cols, &s->ld));
-  loom_status st = s->cols > 0 ? store(s, U) : LOOM_OK;
-  double *row = malloc(((size_t)s->ld + 1) * sizeof *row);
-  if (st == LOOM_OK && row == NULL)
-    st = LOOM_FAIL(s->h, LOOM_E_NOMEM, "no memory for %d splines", s->cols);
-  if (st == LOOM_OK && s->cols > 0) {
-    st = ndb_matrix_open(s, &m, &A);
-    if (st == LOOM_OK) {
-      galerkin(s, &A, U, row);
-      st = plug_unbind(&m);
-    }
-  }
-  free(row);
+  int32_t cols = 0;
+  LOOM_TRY(ndb_bspline(s, &U, &cols));
+  const loom_status st = use_splines(s, cols, U);
   free(U);
-  s->r1 = s->r2 = s->cols;
+  s->r1 = s->r2 = cols;
   /* splines of spacing k leave out what varies within k cells: (pi/k)^2 of the top, roughly */
   s->mu1 = s->mu2 = fmax(s->mu_lo, s->mu_hi / (4.0 * s->set.spacing * s->set.spacing));
   return st;
@@ -228,24 +187,33 @@ static loom_status make_splines(ndb *s)
 
 loom_status ndb_basis_make(ndb *s)
 {
-  s->cols = s->ld = s->r1 = s->r2 = 0;
+  const loom_host *const h = s->h;
+  s->space.cols = s->space.ld = s->r1 = s->r2 = 0;
   s->mu1 = s->mu2 = s->mu_lo;
   if (s->set.subspace == SUBSPACE_NONE) return LOOM_OK;
-  if (s->U == NULL) {
-    const struct {
-      const char *name;
-      loom_buf **b;
-    } all[] = {{"basis", &s->U},     {"partial sums", &s->part},  {"reduced rhs", &s->g},
-               {"reduced u", &s->q}, {"inverse, free", &s->inv1}, {"inverse, contact", &s->inv2}};
-    for (size_t k = 0; k < LOOM_COUNT(all); ++k)
-      LOOM_TRY(s->h->buf_new(s->h, all[k].name, LOOM_REAL, 0, all[k].b));
+  if (s->space.U == NULL) {
+    LOOM_TRY(subspace_new(&s->space, h, s->e, s->n));
+    LOOM_TRY(h->buf_new(h, "inverse, free", LOOM_REAL, 0, &s->inv1));
+    LOOM_TRY(h->buf_new(h, "inverse, contact", LOOM_REAL, 0, &s->inv2));
   }
   LOOM_TRY(s->set.subspace == SUBSPACE_EIGEN ? make_modes(s) : make_splines(s));
-  if (s->cols == 0) {
-    s->h->log(s->h, LOOM_LOG_WARN, "there is no mode, it goes on without a subspace");
+  if (s->space.cols == 0) {
+    h->log(h, LOOM_LOG_WARN, "there is no mode, it goes on without a subspace");
     return LOOM_OK;
   }
   return ndb_invert(s, s->r1, NULL, s->inv1);
+}
+
+loom_status ndb_correct(const ndb *s, const ndb_view *v, const ndb_plan *p, const lk_real *r,
+                        lk_real *u, int add)
+{
+  subspace_args a = v->space;
+  a.cols = p->cols;
+  a.scale = p->masked ? v->mask : NULL;
+  a.r = r;
+  a.u = u;
+  a.add = add;
+  return subspace_correct(&s->space, &a);
 }
 
 void ndb_basis_free(ndb *s)

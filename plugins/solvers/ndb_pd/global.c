@@ -16,7 +16,7 @@ static ndb_plan plan_of(const ndb *s, int contact)
 {
   const ndb_settings *const set = &s->set;
   ndb_plan p = {.cols = contact ? s->r2 : s->r1};
-  if (s->cols == 0) p.cols = 0;
+  if (s->space.cols == 0) p.cols = 0;
   p.masked = contact && set->reuse == REUSE_MASKED;
   p.pre = contact && set->reuse != REUSE_PLAIN ? (int32_t)set->presmooth : 0;
   p.lo = p.cols == 0 ? s->mu_lo : (contact ? s->mu2 : s->mu1);

@@ -2,13 +2,14 @@
  *
  * One global step solves (H + W) u = r for an increment u, with r = -grad E(x) as the core
  * measured it, H the constant operator of projective dynamics and W the contact weights
- * (operator.c).  global.c alternates corrections in a subspace (basis.c, correct.c; with contact
- * reuse.c) with sweeps of a smoother (smooth.c, fused.c) or takes conjugate gradients (pcg.c). */
+ * (operator.c).  global.c alternates corrections in a subspace (basis.c; with contact reuse.c) with
+ * sweeps of a smoother (smooth.c, fused.c) or takes conjugate gradients (pcg.c). */
 #ifndef NDB_H
 #define NDB_H
 
 #include "eigen.h"
 #include "kit/krylov.h"
+#include "kit/subspace.h"
 #include "loom/plug.h"
 #include "sweep.kern.h"
 
@@ -69,9 +70,7 @@ typedef struct ndb_view {
   const float *wf, *dinvf;
   lk_real *r, *total, *u[3]; /* [n][3] */
   float *rf, *uf[3];
-  const lk_real *U; /* [n][ld] */
-  lk_real *part, *g, *q;
-  const lk_real *inv; /* inverse of the reduced matrix in force */
+  subspace_args space; /* with the inverse of the reduced matrix in force */
 } ndb_view;
 
 typedef struct ndb_twofold { /* literal two-sweep operator, see fused.c */
@@ -109,12 +108,12 @@ typedef struct ndb {
   loom_buf *r, *total, *u[3], *rf, *uf[3], *grad, *before, *result;
 
   /* basis.c */
-  int32_t cols, ld; /* modes there are, padded to groups; 0: no subspace */
-  int32_t r1, r2;   /* without contact and with it */
-  loom_buf *U;      /* real [n][ld] */
-  double *S;        /* [cols][cols], N/m, U' H U */
-  double mu1, mu2;  /* first eigenvalue of D^-1 H that r1, r2 modes leave out */
-  loom_buf *part, *g, *q, *inv1, *inv2;
+  subspace space;  /* no columns: there is none */
+  int32_t r1, r2;  /* modes without contact and with it */
+  double *S;       /* [cols][cols], N/m, U' H U */
+  double mu1, mu2; /* first eigenvalue of D^-1 H that r1, r2 modes leave out */
+  loom_buf *inv1,
+      *inv2; /* real [r1][r1], [r2][r2], m/N, inverses of S without contact and with it */
 
   /* reuse.c */
   loom_buf *list, *V, *table, *parts, *S2;
@@ -161,11 +160,8 @@ static inline loom_status ndb_run(const ndb *s, const lk_entry *k, const void *a
 /* ---- basis.c, bspline.c, reduced.c ---- */
 loom_status ndb_basis_make(ndb *s);
 void ndb_basis_free(ndb *s);
-/* Quadratic B-splines on the rest shape, [n][*ld] with *cols columns; malloc'ed. */
-loom_status ndb_bspline(ndb *s, double **U, int32_t *cols, int32_t *ld);
-/* inv = S^-1, [n][n]; 0 if S is not positive definite (Cholesky) or is singular. */
-int red_cholesky_inverse(int32_t n, const double *S, double *inv, double *L);
-int red_scaled_inverse(int32_t n, const double *S, double *inv, double *A);
+/* Quadratic B-splines on the rest shape, *cols columns; malloc'ed. */
+loom_status ndb_bspline(ndb *s, double **U, int32_t *cols);
 /* Leading `cols` of S plus `extra` (NULL: none), inverted as set, into `out`. */
 loom_status ndb_invert(ndb *s, int32_t cols, const double *extra, loom_buf *out);
 
@@ -173,8 +169,7 @@ loom_status ndb_invert(ndb *s, int32_t cols, const double *extra, loom_buf *out)
 loom_status ndb_reuse_new(ndb *s); /* after the basis was made */
 loom_status ndb_reuse(ndb *s);     /* inverse of the reduced matrix with contact, into inv2 */
 
-/* ---- correct.c ---- */
-/* u[0] = s U S^-1 (s U)' r, or z += the same */
+/* u = s U S^-1 (s U)' r, or u += that; s: the mask of contact, or 1 */
 loom_status ndb_correct(const ndb *s, const ndb_view *v, const ndb_plan *p, const lk_real *r,
                         lk_real *u, int add);
 

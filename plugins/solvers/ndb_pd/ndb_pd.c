@@ -165,7 +165,7 @@ static loom_status ndb_pd_iterate(void *self, const loom_step *st, loom_iterate 
   it->own_res = moved;
   it->extra[COL_MV] = (double)r.mv;
   it->extra[COL_CORRECTIONS] = (double)r.corrections;
-  it->extra[COL_MODES] = s->cols > 0 ? (double)(s->rows > 0 ? s->r2 : s->r1) : 0.0;
+  it->extra[COL_MODES] = s->space.cols > 0 ? (double)(s->rows > 0 ? s->r2 : s->r1) : 0.0;
   it->extra[COL_ROWS] = (double)s->rows;
   it->extra[COL_W_MAX] = s->w_max;
   it->extra[COL_THETA] = theta;

@@ -271,11 +271,8 @@ loom_status ndb_open(ndb *s, loom_buf *inv, plug_maps *m, ndb_view *v)
     for (int k = 0; k < 3; ++k) v->uf[k] = plug_rdwr(m, s->uf[k]);
   }
   if (inv != NULL) {
-    v->U = plug_read(m, s->U);
-    v->part = plug_rdwr(m, s->part);
-    v->g = plug_rdwr(m, s->g);
-    v->q = plug_rdwr(m, s->q);
-    v->inv = plug_read(m, inv);
+    v->space = subspace_bind(&s->space, m);
+    v->space.inv = plug_read(m, inv);
   }
   return m->status;
 }

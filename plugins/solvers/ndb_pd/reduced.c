@@ -4,38 +4,9 @@
 
 #include "ndb.h"
 
-int red_cholesky_inverse(int32_t n, const double *S, double *inv, double *L)
-{
-  for (int32_t j = 0; j < n; ++j)
-    for (int32_t i = j; i < n; ++i) {
-      double v = S[i * n + j];
-      for (int32_t k = 0; k < j; ++k) v -= L[i * n + k] * L[j * n + k];
-      if (i > j) {
-        L[i * n + j] = v / L[j * n + j];
-        continue;
-      }
-      /* what is left of a pivot after cancellation has no digits */
-      if (!(v > 1e-14 * fabs(S[j * n + j]))) return 0;
-      L[j * n + j] = sqrt(v);
-    }
-  for (int32_t c = 0; c < n; ++c) { /* columns of the identity */
-    for (int32_t i = c; i < n; ++i) {
-      double v = i == c ? 1.0 : 0.0;
-      for (int32_t k = c; k < i; ++k) v -= L[i * n + k] * inv[c * n + k];
-      inv[c * n + i] = v / L[i * n + i];
-    }
-    for (int32_t i = n - 1; i >= 0; --i) {
-      double v = i >= c ? inv[c * n + i] : 0.0;
-      for (int32_t k = i + 1; k < n; ++k) v -= L[k * n + i] * inv[c * n + k];
-      inv[c * n + i] = v / L[i * n + i];
-    }
-  }
-  return 1;
-}
-
-/* Seed 000, eq. 25: (S / s) Y = I with s the mean of |S_ij|, by elimination with row pivots;
+/* Lan et al. 2024, eq. 25: (S / s) Y = I with s the mean of |S_ij|, by elimination with row pivots;
  * S^-1 = Y / s. */
-int red_scaled_inverse(int32_t n, const double *S, double *inv, double *A)
+static int scaled_inverse(int32_t n, const double *S, double *inv, double *A)
 {
   const size_t nn = (size_t)n * (size_t)n;
   double s = 0.0;
@@ -80,18 +51,19 @@ int red_scaled_inverse(int32_t n, const double *S, double *inv, double *A)
 loom_status ndb_invert(ndb *s, int32_t cols, const double *extra, loom_buf *out)
 {
   const loom_host *const h = s->h;
-  const size_t all = (size_t)s->cols * (size_t)s->cols;
+  const size_t all = (size_t)s->space.cols * (size_t)s->space.cols;
   double *const M = s->work, *const inv = M + all, *const work = inv + all;
   double top = 0.0;
   for (int32_t i = 0; i < cols; ++i) {
     for (int32_t j = 0; j < cols; ++j)
-      M[i * cols + j] = s->S[i * s->cols + j] +
+      M[i * cols + j] = s->S[i * s->space.cols + j] +
                         (extra != NULL ? 0.5 * (extra[i * cols + j] + extra[j * cols + i]) : 0.0);
     top = fmax(top, fabs(M[i * cols + i]));
   }
   for (double add = 0.0;; add = add > 0.0 ? 100.0 * add : 1e-14) {
-    const int good = s->set.reduced == REDUCED_INVERSE ? red_scaled_inverse(cols, M, inv, work)
-                                                       : red_cholesky_inverse(cols, M, inv, work);
+    const int good = s->set.reduced == REDUCED_INVERSE
+                         ? scaled_inverse(cols, M, inv, work)
+                         : subspace_cholesky_inverse(cols, M, inv, work);
     if (good) break;
     LOOM_CHECK(
         h, add < 1e-2, LOOM_E_NUMERIC,

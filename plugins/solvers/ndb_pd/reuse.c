@@ -19,7 +19,7 @@ static int32_t triangle(int32_t r) { return r * (r + 1) / 2; }
 loom_status ndb_reuse_new(ndb *s)
 {
   const loom_host *const h = s->h;
-  if (s->cols == 0) return LOOM_OK;
+  if (s->space.cols == 0) return LOOM_OK;
   if (s->list == NULL) {
     LOOM_TRY(h->buf_new(h, "touched list", LOOM_I32, s->n, &s->list));
     LOOM_TRY(h->buf_new(h, "touched rows", LOOM_REAL, 0, &s->V));
@@ -31,10 +31,10 @@ loom_status ndb_reuse_new(ndb *s)
   if (s->set.update != UPDATE_TABLE) return LOOM_OK;
   LOOM_TRY(h->buf_resize(h, s->table, (int64_t)s->n * triangle(s->r2)));
   plug_maps m = plug_maps_on(h, s->e);
-  const ndb_reuse_args a = {.U = plug_read(&m, s->U),
+  const ndb_reuse_args a = {.U = plug_read(&m, s->space.U),
                             .table = plug_write(&m, s->table),
                             .n = s->n,
-                            .ld = s->ld,
+                            .ld = s->space.ld,
                             .cols = s->r2,
                             .half = triangle(s->r2)};
   return plug_launch(&m, &k_table, &a, s->n, NULL);
@@ -64,21 +64,21 @@ loom_status ndb_reuse(ndb *s)
   const loom_host *const h = s->h;
   const int full = s->set.update == UPDATE_FULL, masked = s->set.reuse == REUSE_MASKED;
   ndb_reuse_args a = {.n = s->n,
-                      .ld = s->ld,
+                      .ld = s->space.ld,
                       .cols = s->r2,
-                      .groups = (s->r2 + NDB_GROUP - 1) / NDB_GROUP,
+                      .groups = (s->r2 + SUBSPACE_GROUP - 1) / SUBSPACE_GROUP,
                       .rows = full ? s->n : (int32_t)s->rows,
                       .lower = !masked,
                       .half = triangle(s->r2)};
   a.chunks = (a.rows + NDB_TOUCHED - 1) / NDB_TOUCHED;
-  const int64_t tiles = (int64_t)a.groups * a.groups * NDB_GROUP * NDB_GROUP;
-  LOOM_TRY(reserve(s, s->V, (int64_t)a.rows * s->ld));
+  const int64_t tiles = (int64_t)a.groups * a.groups * SUBSPACE_GROUP * SUBSPACE_GROUP;
+  LOOM_TRY(reserve(s, s->V, (int64_t)a.rows * s->space.ld));
   LOOM_TRY(reserve(s, s->parts, a.chunks * (tiles > a.half ? tiles : a.half)));
   plug_maps m = plug_maps_on(h, s->e);
   a.ptr = plug_read(&m, s->ptr);
   a.col = plug_read(&m, s->col);
   a.val = plug_read(&m, s->val);
-  a.U = plug_read(&m, s->U);
+  a.U = plug_read(&m, s->space.U);
   a.w = plug_read(&m, s->w);
   a.mask = plug_read(&m, masked ? s->mask : NULL);
   a.place = plug_read(&m, s->place);

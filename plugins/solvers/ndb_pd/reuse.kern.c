@@ -17,21 +17,21 @@ LK_KERNEL(ndb_list_all, a, i) { a->list[i] = i; }
 
 LK_KERNEL_PLAIN(ndb_rows, a, e)
 {
-  const int32_t row = e / a->groups, first = NDB_GROUP * (e % a->groups), j = a->list[row];
+  const int32_t row = e / a->groups, first = SUBSPACE_GROUP * (e % a->groups), j = a->list[row];
   const lk_real *const own = a->U + (int64_t)j * a->ld + first;
-  lk_real acc[NDB_GROUP];
+  lk_real acc[SUBSPACE_GROUP];
   const lk_real s = a->mask != NULL ? a->mask[j] : LK_R(1.0);
-  for (int k = 0; k < NDB_GROUP; ++k) acc[k] = LK_R(0.0);
+  for (int k = 0; k < SUBSPACE_GROUP; ++k) acc[k] = LK_R(0.0);
   if (a->mask != NULL && s < LK_R(1.0)) {
     for (int64_t m = a->ptr[j]; m < a->ptr[j + 1]; ++m) {
       const int32_t i = a->col[m];
       const lk_real v = (s - LK_R(1.0)) * a->val[m] * (LK_R(1.0) + a->mask[i]);
       const lk_real *const u = a->U + (int64_t)i * a->ld + first;
-      for (int k = 0; k < NDB_GROUP; ++k) acc[k] += v * u[k];
+      for (int k = 0; k < SUBSPACE_GROUP; ++k) acc[k] += v * u[k];
     }
   }
   lk_real *const out = a->V + (int64_t)row * a->ld + first;
-  for (int k = 0; k < NDB_GROUP; ++k) out[k] = acc[k] + a->w[j] * s * s * own[k];
+  for (int k = 0; k < SUBSPACE_GROUP; ++k) out[k] = acc[k] + a->w[j] * s * s * own[k];
 }
 
 LK_FN int ndb_idle_tile(const ndb_reuse_args *a, int32_t I, int32_t J) { return a->lower && J > I; }
@@ -42,17 +42,17 @@ LK_KERNEL_PLAIN(ndb_gram, a, e)
   const int32_t I = tile / a->groups, J = tile % a->groups;
   const int32_t lo = chunk * NDB_TOUCHED;
   const int32_t hi = a->rows - lo < NDB_TOUCHED ? a->rows : lo + NDB_TOUCHED;
-  lk_real acc[NDB_GROUP * NDB_GROUP];
+  lk_real acc[SUBSPACE_GROUP * SUBSPACE_GROUP];
   if (ndb_idle_tile(a, I, J)) return;
-  for (int k = 0; k < NDB_GROUP * NDB_GROUP; ++k) acc[k] = LK_R(0.0);
+  for (int k = 0; k < SUBSPACE_GROUP * SUBSPACE_GROUP; ++k) acc[k] = LK_R(0.0);
   for (int32_t row = lo; row < hi; ++row) {
-    const lk_real *const u = a->U + (int64_t)a->list[row] * a->ld + NDB_GROUP * I;
-    const lk_real *const v = a->V + (int64_t)row * a->ld + NDB_GROUP * J;
-    for (int p = 0; p < NDB_GROUP; ++p)
-      for (int q = 0; q < NDB_GROUP; ++q) acc[NDB_GROUP * p + q] += u[p] * v[q];
+    const lk_real *const u = a->U + (int64_t)a->list[row] * a->ld + SUBSPACE_GROUP * I;
+    const lk_real *const v = a->V + (int64_t)row * a->ld + SUBSPACE_GROUP * J;
+    for (int p = 0; p < SUBSPACE_GROUP; ++p)
+      for (int q = 0; q < SUBSPACE_GROUP; ++q) acc[SUBSPACE_GROUP * p + q] += u[p] * v[q];
   }
-  lk_real *const out = a->part + (int64_t)NDB_GROUP * NDB_GROUP * e;
-  for (int k = 0; k < NDB_GROUP * NDB_GROUP; ++k) out[k] = acc[k];
+  lk_real *const out = a->part + (int64_t)SUBSPACE_GROUP * SUBSPACE_GROUP * e;
+  for (int k = 0; k < SUBSPACE_GROUP * SUBSPACE_GROUP; ++k) out[k] = acc[k];
 }
 
 LK_KERNEL_PLAIN(ndb_gram_sum, a, e)
@@ -64,11 +64,11 @@ LK_KERNEL_PLAIN(ndb_gram_sum, a, e)
     p = q;
     q = t;
   }
-  const int64_t tile = (int64_t)(p / NDB_GROUP) * a->groups + q / NDB_GROUP;
-  const int64_t in = (int64_t)(p % NDB_GROUP) * NDB_GROUP + q % NDB_GROUP;
+  const int64_t tile = (int64_t)(p / SUBSPACE_GROUP) * a->groups + q / SUBSPACE_GROUP;
+  const int64_t in = (int64_t)(p % SUBSPACE_GROUP) * SUBSPACE_GROUP + q % SUBSPACE_GROUP;
   lk_real s = LK_R(0.0);
   for (int32_t c = 0; c < a->chunks; ++c)
-    s += a->part[NDB_GROUP * NDB_GROUP * ((int64_t)c * tiles + tile) + in];
+    s += a->part[SUBSPACE_GROUP * SUBSPACE_GROUP * ((int64_t)c * tiles + tile) + in];
   a->S[e] = s;
 }
 

@@ -2,7 +2,7 @@
 #ifndef NDB_REUSE_KERN_H
 #define NDB_REUSE_KERN_H
 
-#include "basis.kern.h"
+#include "kit/subspace.kern.h"
 
 enum { NDB_TOUCHED = 128 }; /* contact rows of a chunk */
 

@@ -100,8 +100,7 @@ const loom_column ndb_columns[NUM_COLUMNS] = {
 
 loom_status ndb_check(const loom_host *h, const loom_exec *e, const ndb_settings *s)
 {
-  const int subspace = s->subspace == SUBSPACE_EIGEN;
-  LOOM_CHECK(h, !subspace || s->r2 <= s->r1, LOOM_E_CONFIG,
+  LOOM_CHECK(h, s->subspace != SUBSPACE_EIGEN || s->r2 <= s->r1, LOOM_E_CONFIG,
              "r2 = %lld is larger than r1 = %lld: the modes with contact are the first of those "
              "without; lower r2 or raise r1",
              (long long)s->r2, (long long)s->r1);

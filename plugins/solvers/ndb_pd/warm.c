@@ -30,7 +30,7 @@ static loom_status correct_guess(ndb *s, const loom_step *st)
 
 loom_status ndb_warm(ndb *s, const loom_step *st)
 {
-  if (s->cols == 0) return LOOM_OK;
+  if (s->space.cols == 0) return LOOM_OK;
   s->h->tic(s->h, "warm start");
   for (int64_t k = 0; k < s->set.warm; ++k) LOOM_TRY(correct_guess(s, st));
   s->h->toc(s->h, "warm start");

@@ -1,37 +1,40 @@
-/* basis.kern.c - see basis.kern.h. */
-#include "basis.kern.h"
+/* subspace.kern.c - see subspace.kern.h. */
+#include "kit/subspace.kern.h"
 
-LK_KERNEL_PLAIN(ndb_restrict, a, e)
+LK_KERNEL_PLAIN(subspace_restrict_part, a, e)
 {
-  const int32_t chunk = e / a->groups, first = NDB_GROUP * (e % a->groups);
-  const int32_t lo = chunk * NDB_ROWS, hi = a->n - lo < NDB_ROWS ? a->n : lo + NDB_ROWS;
-  lk_real acc[3 * NDB_GROUP];
-  for (int k = 0; k < 3 * NDB_GROUP; ++k) acc[k] = LK_R(0.0);
+  const int32_t groups = subspace_groups(a->cols);
+  const int32_t chunk = e / groups, first = SUBSPACE_GROUP * (e % groups);
+  const int32_t lo = chunk * SUBSPACE_ROWS,
+                hi = a->n - lo < SUBSPACE_ROWS ? a->n : lo + SUBSPACE_ROWS;
+  lk_real acc[3 * SUBSPACE_GROUP];
+  for (int k = 0; k < 3 * SUBSPACE_GROUP; ++k) acc[k] = LK_R(0.0);
   for (int32_t i = lo; i < hi; ++i) {
     const lk_real *const u = a->U + (int64_t)i * a->ld + first;
     const lk_real s = a->scale != NULL ? a->scale[i] : LK_R(1.0);
     lk_real r[3];
     LK_LOAD3(r, a->r, (int64_t)i);
     for (int c = 0; c < 3; ++c)
-      for (int k = 0; k < NDB_GROUP; ++k) acc[NDB_GROUP * c + k] += u[k] * (s * r[c]);
+      for (int k = 0; k < SUBSPACE_GROUP; ++k) acc[SUBSPACE_GROUP * c + k] += u[k] * (s * r[c]);
   }
   lk_real *const out = a->part + 3 * ((int64_t)chunk * a->ld + first);
-  for (int k = 0; k < NDB_GROUP; ++k)
-    for (int c = 0; c < 3; ++c) out[3 * k + c] = acc[NDB_GROUP * c + k];
+  for (int k = 0; k < SUBSPACE_GROUP; ++k)
+    for (int c = 0; c < 3; ++c) out[3 * k + c] = acc[SUBSPACE_GROUP * c + k];
 }
 
-LK_KERNEL_PLAIN(ndb_restrict_sum, a, k)
+LK_KERNEL_PLAIN(subspace_restrict_sum, a, k)
 {
   lk_real s[3], v[3];
+  const int32_t chunks = subspace_chunks(a->n);
   s[0] = s[1] = s[2] = LK_R(0.0);
-  for (int32_t chunk = 0; chunk < a->chunks; ++chunk) {
+  for (int32_t chunk = 0; chunk < chunks; ++chunk) {
     LK_LOAD3(v, a->part, (int64_t)chunk * a->ld + k);
     for (int c = 0; c < 3; ++c) s[c] += v[c];
   }
   LK_STORE3(a->g, (int64_t)k, s);
 }
 
-LK_KERNEL_PLAIN(ndb_reduced, a, k)
+LK_KERNEL_PLAIN(subspace_invert, a, k)
 {
   const lk_real *const row = a->inv + (int64_t)k * a->cols;
   lk_real s[3], v[3];
@@ -43,7 +46,7 @@ LK_KERNEL_PLAIN(ndb_reduced, a, k)
   LK_STORE3(a->q, (int64_t)k, s);
 }
 
-LK_KERNEL_PLAIN(ndb_prolong, a, i)
+LK_KERNEL_PLAIN(subspace_prolong_row, a, i)
 {
   const lk_real *const u = a->U + (int64_t)i * a->ld;
   const lk_real scale = a->scale != NULL ? a->scale[i] : LK_R(1.0);

@@ -1,0 +1,73 @@
+/* subspace.c - see subspace.h. */
+#include "kit/subspace.h"
+
+static const lk_entry k_part = LK_ENTRY(subspace_restrict_part);
+static const lk_entry k_sum = LK_ENTRY(subspace_restrict_sum);
+static const lk_entry k_invert = LK_ENTRY(subspace_invert);
+static const lk_entry k_prolong = LK_ENTRY(subspace_prolong_row);
+
+loom_status subspace_new(subspace *s, const loom_host *h, const loom_exec *e, int32_t n)
+{
+  const plug_buf all[] = {{"basis", LOOM_REAL, 0, &s->U},
+                          {"partial sums", LOOM_REAL, 0, &s->part},
+                          {"reduced rhs", LOOM_REAL, 0, &s->g},
+                          {"reduced u", LOOM_REAL, 0, &s->q}};
+  s->h = h;
+  s->e = e;
+  s->n = n;
+  s->cols = s->ld = 0;
+  return plug_bufs_new(h, all, LOOM_COUNT(all));
+}
+
+loom_status subspace_set(subspace *s, int32_t cols, const double *U)
+{
+  const loom_host *const h = s->h;
+  const int64_t chunks = (s->n + SUBSPACE_ROWS - 1) / SUBSPACE_ROWS;
+  void *p;
+  s->cols = cols;
+  s->ld = subspace_ld(cols);
+  const int64_t all = (int64_t)s->n * s->ld;
+  LOOM_TRY(h->buf_resize(h, s->U, all));
+  LOOM_TRY(h->buf_resize(h, s->part, 3 * chunks * s->ld));
+  LOOM_TRY(h->buf_resize(h, s->g, 3 * (int64_t)s->ld));
+  LOOM_TRY(h->buf_resize(h, s->q, 3 * (int64_t)s->ld));
+  LOOM_TRY(h->map(h, s->e, s->U, LOOM_WRITE, LOOM_AT_HOST, &p));
+  loom_real *const to = p;
+  for (int64_t k = 0; k < all; ++k) to[k] = (loom_real)U[k];
+  return h->unmap(h, s->U);
+}
+
+subspace_args subspace_bind(const subspace *s, plug_maps *m)
+{
+  return (subspace_args){.U = plug_read(m, s->U),
+                         .part = plug_rdwr(m, s->part),
+                         .g = plug_rdwr(m, s->g),
+                         .q = plug_rdwr(m, s->q),
+                         .n = s->n,
+                         .ld = s->ld,
+                         .cols = s->cols};
+}
+
+static loom_status run(const subspace *s, const lk_entry *k, const subspace_args *a, int64_t n)
+{
+  return plug_run(s->h, s->e, k, a, n, NULL);
+}
+
+loom_status subspace_restrict(const subspace *s, const subspace_args *a)
+{
+  const int64_t chunks = (s->n + SUBSPACE_ROWS - 1) / SUBSPACE_ROWS;
+  LOOM_TRY(run(s, &k_part, a, chunks * (subspace_ld(a->cols) / SUBSPACE_GROUP)));
+  return run(s, &k_sum, a, a->cols);
+}
+
+loom_status subspace_prolong(const subspace *s, const subspace_args *a)
+{
+  return run(s, &k_prolong, a, s->n);
+}
+
+loom_status subspace_correct(const subspace *s, const subspace_args *a)
+{
+  LOOM_TRY(subspace_restrict(s, a));
+  LOOM_TRY(run(s, &k_invert, a, a->cols));
+  return subspace_prolong(s, a);
+}
