@@ -91,6 +91,10 @@ static loom_status host_axpby(const loom_host *h, const loom_exec *e, double a, 
 {
   return la_axpby(of(h)->m, e, a, x, b, y);
 }
+static loom_status host_fill(const loom_host *h, const loom_exec *e, loom_buf *x, double value)
+{
+  return la_fill(of(h)->m, e, x, value);
+}
 static loom_status host_norm_max3(const loom_host *h, const loom_exec *e, loom_buf *x, double *out)
 {
   return la_norm_max3(of(h)->m, e, x, out);
@@ -179,6 +183,7 @@ void th_open_on(test_host *t, int backend, int threads, int check)
                         .match_keys = host_match_keys,
                         .dot = host_dot,
                         .axpby = host_axpby,
+                        .fill = host_fill,
                         .norm_max3 = host_norm_max3,
                         .spmv_bsr3 = host_spmv,
                         .scan_i64 = host_scan,

@@ -1,0 +1,148 @@
+/* bcsr.c - see bcsr.h. */
+#include "kit/bcsr.h"
+
+static const lk_entry k_corner = LK_ENTRY(bcsr_corner), k_first = LK_ENTRY(bcsr_first);
+static const lk_entry k_start = LK_ENTRY(bcsr_start), k_count = LK_ENTRY(bcsr_count);
+static const lk_entry k_collect = LK_ENTRY(bcsr_collect), k_unique = LK_ENTRY(bcsr_unique);
+static const lk_entry k_compact = LK_ENTRY(bcsr_compact), k_add = LK_ENTRY(bcsr_add);
+
+loom_status bcsr_new(bcsr *A, const loom_host *h, const loom_exec *e, int32_t b)
+{
+  *A = (bcsr){.h = h, .e = e, .b = b};
+  const plug_buf all[] = {
+      {"rows", LOOM_I64, 1, &A->row},          {"columns", LOOM_I32, 0, &A->col},
+      {"blocks", LOOM_REAL, 0, &A->val},       {"columns of rows", LOOM_I64, 0, &A->num},
+      {"room of rows", LOOM_I64, 1, &A->room}, {"columns so far", LOOM_I32, 0, &A->list}};
+  return plug_bufs_new(h, all, LOOM_COUNT(all));
+}
+
+/* ---- index of a kind ---------------------------------------------------------------------------
+ */
+
+static loom_status new_index(const bcsr *A, bcsr_kind *k)
+{
+  const plug_buf all[] = {
+      {"corner rows", LOOM_U64, 0, &k->key},           {"corner elements", LOOM_I32, 0, &k->owner},
+      {"corners by row", LOOM_I32, 0, &k->corner},     {"first corners", LOOM_I64, 1, &k->first},
+      {"numbers of blocks", LOOM_I64, 0, &k->squares}, {"first blocks", LOOM_I64, 1, &k->block}};
+  return k->key != NULL ? LOOM_OK : plug_bufs_new(A->h, all, LOOM_COUNT(all));
+}
+
+/* The elements and their index, as every kernel reads them. */
+static bcsr_args bind(const bcsr *A, const bcsr_kind *k, plug_maps *m)
+{
+  return (bcsr_args){.ptr = plug_read(m, k->ptr),
+                     .node = plug_read(m, k->node),
+                     .block = plug_read(m, k->ptr != NULL ? k->block : NULL),
+                     .key = plug_rdwr(m, k->key),
+                     .owner = plug_rdwr(m, k->owner),
+                     .corner = plug_rdwr(m, k->corner),
+                     .first = plug_rdwr(m, k->first),
+                     .corners = k->corners,
+                     .n = A->n,
+                     .arity = k->arity,
+                     .b = A->b};
+}
+
+static loom_status index_kind(const bcsr *A, bcsr_kind *k)
+{
+  const loom_host *const h = A->h;
+  LOOM_TRY(new_index(A, k));
+  k->corners = k->ptr != NULL ? h->buf_count(h, k->node) : k->arity * k->count;
+  LOOM_CHECK(h, k->corners <= LK_MAX_ELEMS, LOOM_E_UNSUPPORTED,
+             "%lld corners of elements are more than %d", (long long)k->corners, LK_MAX_ELEMS);
+  LOOM_TRY(h->buf_resize(h, k->key, k->corners));
+  LOOM_TRY(h->buf_resize(h, k->owner, k->corners));
+  LOOM_TRY(h->buf_resize(h, k->corner, k->corners));
+  LOOM_TRY(h->buf_resize(h, k->first, (int64_t)A->n + 1));
+  if (k->ptr != NULL) {
+    LOOM_TRY(h->buf_resize(h, k->squares, k->count));
+    LOOM_TRY(h->buf_resize(h, k->block, k->count + 1));
+  }
+  plug_maps m = plug_maps_on(h, A->e);
+  bcsr_args a = bind(A, k, &m);
+  a.squares = plug_write(&m, k->ptr != NULL ? k->squares : NULL);
+  LOOM_TRY(plug_launch(&m, &k_corner, &a, k->count, NULL));
+  if (k->ptr != NULL) LOOM_TRY(h->scan_i64(h, A->e, k->squares, k->block, NULL));
+  LOOM_TRY(h->sort_u64(h, A->e, k->key, k->corner));
+  a = bind(A, k, &m);
+  return plug_launch(&m, &k_first, &a, (int64_t)A->n + 1, NULL);
+}
+
+/* ---- pattern ------------------------------------------------------------------------------------
+ */
+
+/* `each` over the rows for every kind, behind the diagonals; list NULL: they are only counted. */
+static loom_status over_rows(const bcsr *A, const bcsr_kind *kinds, int num, const lk_entry *each,
+                             loom_buf *list)
+{
+  for (int k = -1; k < num; ++k) {
+    plug_maps m = plug_maps_on(A->h, A->e);
+    bcsr_args a = {.n = A->n};
+    if (k >= 0) a = bind(A, &kinds[k], &m);
+    a.num = plug_rdwr(&m, A->num);
+    a.room = plug_read(&m, list != NULL ? A->room : NULL);
+    a.list = plug_rdwr(&m, list);
+    LOOM_TRY(plug_launch(&m, k >= 0 ? each : &k_start, &a, A->n, NULL));
+  }
+  return LOOM_OK;
+}
+
+static loom_status run_rows(const bcsr *A, const lk_entry *k, loom_buf *row, loom_buf *col)
+{
+  plug_maps m = plug_maps_on(A->h, A->e);
+  const bcsr_args a = {.num = plug_rdwr(&m, A->num),
+                       .room = plug_read(&m, A->room),
+                       .list = plug_rdwr(&m, A->list),
+                       .row = plug_read(&m, row),
+                       .col = plug_write(&m, col),
+                       .n = A->n};
+  return plug_launch(&m, k, &a, A->n, NULL);
+}
+
+loom_status bcsr_pattern(bcsr *A, int32_t n, bcsr_kind *kinds, int num)
+{
+  const loom_host *const h = A->h;
+  int64_t all = 0;
+  A->n = n;
+  for (int k = 0; k < num; ++k) LOOM_TRY(index_kind(A, &kinds[k]));
+  LOOM_TRY(h->buf_resize(h, A->num, n));
+  LOOM_TRY(h->buf_resize(h, A->room, (int64_t)n + 1));
+  LOOM_TRY(h->buf_resize(h, A->row, (int64_t)n + 1));
+  LOOM_TRY(over_rows(A, kinds, num, &k_count, NULL));
+  LOOM_TRY(h->scan_i64(h, A->e, A->num, A->room, &all));
+  LOOM_TRY(h->buf_resize(h, A->list, all));
+  LOOM_TRY(over_rows(A, kinds, num, &k_collect, A->list));
+  LOOM_TRY(run_rows(A, &k_unique, NULL, NULL));
+  LOOM_TRY(h->scan_i64(h, A->e, A->num, A->row, &A->nnz));
+  LOOM_TRY(h->buf_resize(h, A->col, A->nnz));
+  LOOM_TRY(h->buf_resize(h, A->val, A->nnz * A->b * A->b));
+  ++A->pattern_id;
+  return run_rows(A, &k_compact, A->row, A->col);
+}
+
+loom_status bcsr_values(bcsr *A, bcsr_kind *kinds, int num)
+{
+  LOOM_TRY(A->h->fill(A->h, A->e, A->val, 0.0));
+  for (int k = 0; k < num; ++k) {
+    plug_maps m = plug_maps_on(A->h, A->e);
+    bcsr_args a = bind(A, &kinds[k], &m);
+    a.K = plug_read(&m, kinds[k].K);
+    a.row = plug_read(&m, A->row);
+    a.col = plug_rdwr(&m, A->col);
+    a.val = plug_rdwr(&m, A->val);
+    LOOM_TRY(plug_launch(&m, &k_add, &a, A->n, NULL));
+  }
+  return LOOM_OK;
+}
+
+loom_bsr3 bcsr_matrix3(const bcsr *A)
+{
+  return (loom_bsr3){.struct_size = sizeof(loom_bsr3),
+                     .num_rows = A->n,
+                     .num_blocks = A->nnz,
+                     .pattern_id = A->pattern_id,
+                     .row_ptr = A->row,
+                     .col = A->col,
+                     .val = A->val};
+}

@@ -1,0 +1,59 @@
+/* bcsr.h - staged assembly of dense element matrices into block rows (BCSR) with a pattern that may
+ * change from step to step: count, fill, unique, values.
+ *
+ * M. Tang et al., CAMA: Contact-Aware Matrix Assembly with Unified Collision Handling for GPU-based
+ * Cloth Simulation, Computer Graphics Forum 35(2), 2016, algorithm 1, doi 10.1111/cgf.12851.
+ * DEVIATION: rows gather from their corners, which are sorted by row once, in place of atomic adds:
+ * the same bits for any number of threads, equal to a plain loop over elements.
+ *
+ *   bcsr_pattern(&A, kinds, num);                where elements came or went
+ *   ... a kernel writes kinds[k].K ...
+ *   bcsr_values(&A, kinds, num);
+ *
+ * "Elements" are whatever couples some rows: triangles, hinges, pairs in contact.  For impacts, S =
+ * G M^-1 G', rows are impacts, elements the vertices with the list of their impacts, and b = 1.
+ *
+ * host->hessian() has the matrix of the scene's elements and contact models already; this kit is
+ * for what plugins assemble themselves.  The core does not stand on it: its own assembly
+ * (framework/linalg) knows that elements never change, and works on the core's memory rather than
+ * through loom_host.
+ */
+#ifndef KIT_BCSR_H
+#define KIT_BCSR_H
+
+#include "kit/bcsr.kern.h"
+#include "loom/plug.h"
+#include "loom/plugin.h"
+
+typedef struct bcsr_kind { /* elements of one kind; zero what is not given */
+  int64_t count;
+  int32_t arity; /* corners of an element */
+  loom_buf
+      *ptr; /* i64 [count+1], first corner of each where they have different numbers; or NULL */
+  loom_buf *node; /* i32 [corners], rows; -1: none */
+  loom_buf *K;    /* real [blocks][b][b], N/m: of each element arity x arity blocks, row by row */
+  /* index, made and kept by bcsr_pattern() */
+  loom_buf *key, *owner, *corner, *first, *squares, *block;
+  int64_t corners;
+} bcsr_kind;
+
+typedef struct bcsr { /* fine when zeroed */
+  const loom_host *h;
+  const loom_exec *e;
+  int32_t n, b;            /* rows; blocks of b x b numbers, 1 or 3 */
+  int64_t nnz, pattern_id; /* blocks; changes with the pattern */
+  loom_buf *row, *col; /* i64 [n+1], i32 [nnz]: ascending in each row, the diagonal always there */
+  loom_buf *val;       /* real [nnz][b][b], N/m */
+  loom_buf *num, *room, *list; /* see bcsr.kern.h */
+} bcsr;
+
+loom_status bcsr_new(bcsr *A, const loom_host *h, const loom_exec *e, int32_t b);
+/* Rows and columns that the elements of all kinds couple; waits for the device.  Lists `ptr` and
+ * `node` are read here and in bcsr_values(), and stay as they are in between. */
+loom_status bcsr_pattern(bcsr *A, int32_t n, bcsr_kind *kinds, int num);
+/* The sum of all K, for the pattern there is: kind by kind, in the order of elements. */
+loom_status bcsr_values(bcsr *A, bcsr_kind *kinds, int num);
+/* As the host's services and krylov_bsr3.h take it, for b = 3. */
+loom_bsr3 bcsr_matrix3(const bcsr *A);
+
+#endif

@@ -1,0 +1,140 @@
+/* bcsr.kern.c - see bcsr.kern.h.  Every row is written by its own element of the launch, which
+ * takes corners in their order: no atomics, and the same bits for any number of threads. */
+#include "kit/bcsr.kern.h"
+
+enum { INSERTION_MAX = 32 }; /* columns; longer rows are sorted by heap */
+
+LK_FN int64_t corner_of(const bcsr_args *a, int64_t e)
+{
+  return a->ptr != NULL ? a->ptr[e] : a->arity * e;
+}
+LK_FN int64_t block_of(const bcsr_args *a, int64_t e)
+{
+  return a->block != NULL ? a->block[e] : (int64_t)a->arity * a->arity * e;
+}
+LK_FN int is_row(const bcsr_args *a, int32_t i) { return i >= 0 && i < a->n; }
+
+LK_KERNEL_PLAIN(bcsr_corner, a, e)
+{
+  const int64_t lo = corner_of(a, e), hi = corner_of(a, (int64_t)e + 1);
+  for (int64_t c = lo; c < hi; ++c) {
+    a->key[c] = (uint64_t)(is_row(a, a->node[c]) ? a->node[c] : a->n);
+    a->owner[c] = e;
+  }
+  if (a->squares != NULL) a->squares[e] = (hi - lo) * (hi - lo);
+}
+
+LK_KERNEL_PLAIN(bcsr_first, a, i)
+{
+  int64_t lo = 0, hi = a->corners;
+  while (lo < hi) {
+    const int64_t mid = lo + (hi - lo) / 2;
+    if (a->key[mid] < (uint64_t)i)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  a->first[i] = lo;
+}
+
+LK_KERNEL_PLAIN(bcsr_start, a, i)
+{
+  a->num[i] = 1;
+  if (a->list != NULL) a->list[a->room[i]] = i;
+}
+
+LK_KERNEL_PLAIN(bcsr_count, a, i)
+{
+  for (int64_t k = a->first[i]; k < a->first[i + 1]; ++k) {
+    const int64_t e = a->owner[a->corner[k]];
+    a->num[i] += corner_of(a, e + 1) - corner_of(a, e);
+  }
+}
+
+LK_KERNEL_PLAIN(bcsr_collect, a, i)
+{
+  for (int64_t k = a->first[i]; k < a->first[i + 1]; ++k) {
+    const int64_t e = a->owner[a->corner[k]], end = corner_of(a, e + 1);
+    for (int64_t c = corner_of(a, e); c < end; ++c)
+      if (is_row(a, a->node[c])) a->list[a->room[i] + a->num[i]++] = a->node[c];
+  }
+}
+
+/* Makes a heap of list[0 .. n) whose children of `top` are heaps. */
+LK_FN void sift(int32_t *list, int64_t top, int64_t n)
+{
+  const int32_t v = list[top];
+  for (int64_t child = 2 * top + 1; child < n; child = 2 * top + 1) {
+    if (child + 1 < n && list[child + 1] > list[child]) ++child;
+    if (list[child] <= v) break;
+    list[top] = list[child];
+    top = child;
+  }
+  list[top] = v;
+}
+
+LK_FN void sort(int32_t *list, int64_t n)
+{
+  if (n <= INSERTION_MAX) {
+    for (int64_t k = 1; k < n; ++k) {
+      const int32_t v = list[k];
+      int64_t at = k;
+      for (; at > 0 && list[at - 1] > v; --at) list[at] = list[at - 1];
+      list[at] = v;
+    }
+    return;
+  }
+  for (int64_t k = n / 2; k-- > 0;) sift(list, k, n);
+  for (int64_t k = n - 1; k > 0; --k) {
+    const int32_t v = list[k];
+    list[k] = list[0];
+    list[0] = v;
+    sift(list, 0, k);
+  }
+}
+
+LK_KERNEL_PLAIN(bcsr_unique, a, i)
+{
+  int32_t *const list = a->list + a->room[i];
+  const int64_t n = a->num[i];
+  int64_t to = 0;
+  sort(list, n);
+  for (int64_t k = 0; k < n; ++k)
+    if (k == 0 || list[k] != list[k - 1]) list[to++] = list[k];
+  a->num[i] = to;
+}
+
+LK_KERNEL_PLAIN(bcsr_compact, a, i)
+{
+  const int64_t n = a->row[i + 1] - a->row[i];
+  for (int64_t k = 0; k < n; ++k) a->col[a->row[i] + k] = a->list[a->room[i] + k];
+}
+
+/* Place of column j in row i, which has it. */
+LK_FN int64_t place_of(const bcsr_args *a, int32_t i, int32_t j)
+{
+  int64_t lo = a->row[i], hi = a->row[i + 1] - 1;
+  while (lo < hi) {
+    const int64_t mid = lo + (hi - lo) / 2;
+    if (a->col[mid] < j)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo;
+}
+
+LK_KERNEL_PLAIN(bcsr_add, a, i)
+{
+  const int bb = a->b * a->b;
+  for (int64_t k = a->first[i]; k < a->first[i + 1]; ++k) {
+    const int64_t c = a->corner[k], e = a->owner[c];
+    const int64_t lo = corner_of(a, e), hi = corner_of(a, e + 1);
+    const lk_real *K = a->K + bb * (block_of(a, e) + (c - lo) * (hi - lo));
+    for (int64_t d = lo; d < hi; ++d, K += bb) {
+      if (!is_row(a, a->node[d])) continue;
+      lk_real *const to = a->val + bb * place_of(a, i, a->node[d]);
+      for (int s = 0; s < bb; ++s) to[s] += K[s];
+    }
+  }
+}
