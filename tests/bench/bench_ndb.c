@@ -176,8 +176,8 @@ static void measure(stage *z, const options *o, int way, int r)
   } else {
     s->set.reuse = REUSE_MASKED;
     masked = reuse_ms(z, o) - invert;
-    bytes =
-        (double)(way == UPDATE_FULL ? s->n : s->rows) * s->space.ld * (double)sizeof(loom_real) / s->n;
+    bytes = (double)(way == UPDATE_FULL ? s->n : s->rows) * s->space.ld *
+            (double)sizeof(loom_real) / s->n;
   }
   printf("%d,%d,%d,%.5g,%.5g,%.5g,%.5g\n", way, r, (int)s->rows, plain - invert, masked, invert,
          bytes);

@@ -17,7 +17,7 @@ bad=$(files 'framework/*.c' 'framework/*.h' | grep -vE '^framework/(include|doc|
   done)
 [ -z "$bad" ] || { echo "included from a higher layer ($layers):"; echo "$bad"; exit 1; }
 above=$(files 'plugins/*.c' 'plugins/*.h' | xargs grep -nE '^#include "[^"]*/' |
-  grep -vE '"(loom|kit)/[a-z_.]+"|"geom/([a-z_]+\.kern\.h)"')
+  grep -vE '"(loom|kit)/[a-z0-9_.]+"|"geom/([a-z_]+\.kern\.h)"')
 [ -z "$above" ] || { echo "a plugin includes more than loom/, kit/ and kernels of geom/:"; echo "$above"; exit 1; }
 own=$(files 'plugins/kit/*.c' 'plugins/kit/*.h' | xargs grep -nE '^#include "[^/"]*"')
 [ -z "$own" ] || { echo "a kit includes its headers as kit/...:"; echo "$own"; exit 1; }
