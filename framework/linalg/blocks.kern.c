@@ -1,18 +1,13 @@
 /* blocks.kern.c - see blocks.kern.h. */
 #include "linalg/blocks.kern.h"
 
+#include "geom/sorted.kern.h"
+
 LK_KERNEL(blocks_vertex_key, a, j) { a->key[j] = (uint64_t)(a->id[j] < 0 ? a->n : a->id[j]); }
 
 LK_KERNEL_PLAIN(blocks_key_sum, a, i)
 {
-  int64_t lo = 0, hi = a->m;
-  while (lo < hi) {
-    const int64_t mid = lo + (hi - lo) / 2;
-    if (a->key[mid] < (uint64_t)i)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
+  int64_t lo = lk_lower_bound(a->key, a->m, (uint64_t)i);
   for (; lo < a->m && a->key[lo] == (uint64_t)i; ++lo) {
     const lk_int j = a->perm[lo];
     for (int c = 0; c < 3; ++c) a->out[3 * i + c] += a->val[3 * j + c];

@@ -2,6 +2,8 @@
  * takes corners in their order: no atomics, and the same bits for any number of threads. */
 #include "kit/bcsr.kern.h"
 
+#include "geom/sorted.kern.h"
+
 enum { INSERTION_MAX = 32 }; /* columns; longer rows are sorted by heap */
 
 LK_FN int64_t corner_of(const bcsr_args *a, int64_t e)
@@ -24,18 +26,7 @@ LK_KERNEL_PLAIN(bcsr_corner, a, e)
   if (a->squares != NULL) a->squares[e] = (hi - lo) * (hi - lo);
 }
 
-LK_KERNEL_PLAIN(bcsr_first, a, i)
-{
-  int64_t lo = 0, hi = a->corners;
-  while (lo < hi) {
-    const int64_t mid = lo + (hi - lo) / 2;
-    if (a->key[mid] < (uint64_t)i)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  a->first[i] = lo;
-}
+LK_KERNEL_PLAIN(bcsr_first, a, i) { a->first[i] = lk_lower_bound(a->key, a->corners, (uint64_t)i); }
 
 LK_KERNEL_PLAIN(bcsr_start, a, i)
 {

@@ -1,6 +1,8 @@
 /* mesh.kern.c - narrow phase and step bounds of named pairs; see mesh.kern.h. */
 #include "kit/mesh_query.kern.h"
 
+#include "geom/sorted.kern.h"
+
 /* Steps never vanish altogether: so little of any motion is below its rounding. */
 static const lk_real T_MIN = LK_R(1e-12);
 
@@ -78,24 +80,11 @@ LK_KERNEL(mesh_clear, a, c) { a->found[a->count + c] = 0; }
 
 /* ---- exact test -------------------------------------------------------------------------- */
 
-LK_FN int is_excluded(const mesh_query *q, uint64_t key)
-{
-  int64_t lo = 0, hi = q->num_exclude;
-  while (lo < hi) {
-    const int64_t mid = lo + (hi - lo) / 2;
-    if (q->exclude[mid] < key)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo < q->num_exclude && q->exclude[lo] == key;
-}
-
 LK_FN int is_allowed(const mesh_query *q, uint64_t name, const int32_t *v)
 {
   const int any = q->m.state[v[0]] | q->m.state[v[1]] | q->m.state[v[2]] | q->m.state[v[3]];
   if ((any & MESH_ACTIVE) != MESH_ACTIVE) return 0;
-  return q->num_exclude == 0 || !is_excluded(q, name);
+  return q->num_exclude == 0 || !lk_is_in(q->exclude, q->num_exclude, name);
 }
 
 LK_FN int is_near(const mesh_query *q, lk_real gap)

@@ -1,29 +1,19 @@
 /* sdf.kern.c - vertices against signed distances: proximity, overlap, impact, safe steps. */
 #include "sdf.kern.h"
 
+#include "geom/sorted.kern.h"
+
 /* Steps never vanish altogether: so little of any motion is below its rounding. */
 static const lk_real T_MIN = LK_R(1e-12);
 static const lk_real NO_IMPACT = LK_R(2.0);
-
-LK_FN int is_excluded(const sdf_query *q, uint64_t key)
-{
-  int64_t lo = 0, hi = q->num_exclude;
-  while (lo < hi) {
-    const int64_t mid = lo + (hi - lo) / 2;
-    if (q->exclude[mid] < key)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo < q->num_exclude && q->exclude[lo] == key;
-}
 
 /* The vertex is free to move, and the pair is wanted. */
 LK_FN int is_candidate(const sdf_query *q, int64_t c)
 {
   const int64_t o = c / q->n, i = c % q->n;
   if (q->fixed[i] || (q->mask != NULL && !q->mask[i])) return 0;
-  return q->exclude == NULL || !is_excluded(q, (uint64_t)o << 32 | (uint64_t)i);
+  return q->exclude == NULL ||
+         !lk_is_in(q->exclude, q->num_exclude, (uint64_t)o << 32 | (uint64_t)i);
 }
 
 LK_KERNEL_PLAIN(sdf_ask, a, row)

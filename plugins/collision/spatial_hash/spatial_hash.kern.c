@@ -1,6 +1,8 @@
 /* spatial_hash.kern.c - see spatial_hash.kern.h. */
 #include "spatial_hash.kern.h"
 
+#include "geom/sorted.kern.h"
+
 /* ---- cells -------------------------------------------------------------------------------- */
 
 /* Monotone, so clamping far away coordinates loses no pair. */
@@ -74,19 +76,6 @@ LK_KERNEL(hash_pad, a, i) { a->key[a->num_entries + i] = HASH_NONE; }
 /* ---- candidates ---------------------------------------------------------------------------- */
 
 /* First entry of a cell, or where it would stand. */
-LK_FN int64_t find_cell(const hash_args *a, uint64_t key)
-{
-  int64_t lo = 0, hi = a->num_entries;
-  while (lo < hi) {
-    const int64_t mid = lo + (hi - lo) / 2;
-    if (a->key[mid] < key)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo;
-}
-
 LK_FN int is_wanted(const hash_args *a, int family, int body1, int body2)
 {
   const int32_t kind = family == MESH_VT ? (body1 | body2 ? LOOM_PAIR_BVT : LOOM_PAIR_VT)
@@ -103,7 +92,8 @@ LK_FN int64_t vertex_triangles(const hash_args *a, lk_int p, uint64_t *out)
   if (!(m->state[p] & MESH_SURFACE)) return 0;
   LK_LOAD3(x, m->x0, p);
   const uint64_t key = key_of(cell_of(a, x[0]), cell_of(a, x[1]), cell_of(a, x[2]));
-  for (int64_t i = find_cell(a, key); i < a->num_entries && a->key[i] == key; ++i) {
+  for (int64_t i = lk_lower_bound(a->key, a->num_entries, key);
+       i < a->num_entries && a->key[i] == key; ++i) {
     const lk_int t = a->item[a->perm[i]];
     const int32_t *const v = m->tris + 3 * t;
     if (v[0] == p || v[1] == p || v[2] == p) continue;
@@ -122,7 +112,8 @@ LK_FN int64_t cell_edges(const hash_args *a, lk_int e, const uint32_t *lo, const
   const uint64_t key = key_of(cell[0], cell[1], cell[2]);
   const int32_t *const u = m->edges + 2 * e;
   int64_t n = 0;
-  for (int64_t i = find_cell(a, key); i < a->num_entries && a->key[i] == key; ++i) {
+  for (int64_t i = lk_lower_bound(a->key, a->num_entries, key);
+       i < a->num_entries && a->key[i] == key; ++i) {
     const lk_int f = a->item[a->perm[i]];
     const int32_t *const v = m->edges + 2 * f;
     uint32_t l[3], h[3];

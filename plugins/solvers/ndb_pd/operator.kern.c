@@ -6,6 +6,8 @@
  * et al. 2024 (eq. 19) are for diagonals.  Terms of one vertex are exact. */
 #include "operator.kern.h"
 
+#include "geom/sorted.kern.h"
+
 LK_FN int ndb_takes_part(const ndb_contact_args *a, int64_t e)
 {
   const int32_t v = a->v[e];
@@ -17,24 +19,11 @@ LK_KERNEL_PLAIN(ndb_contact_key, a, e)
   a->key[e] = ndb_takes_part(a, e) ? (uint64_t)a->v[e] : (uint64_t)a->n;
 }
 
-/* first place in the sorted keys that is not below i */
-LK_FN int64_t ndb_first(const ndb_contact_args *a, uint64_t i)
-{
-  int64_t lo = 0, hi = a->corners;
-  while (lo < hi) {
-    const int64_t mid = (lo + hi) / 2;
-    if (a->key[mid] < i)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo;
-}
-
 LK_KERNEL_PLAIN(ndb_contact_weight, a, i)
 {
   lk_real sum = LK_R(0.0);
-  for (int64_t k = ndb_first(a, (uint64_t)i); k < a->corners && a->key[k] == (uint64_t)i; ++k) {
+  int64_t k = lk_lower_bound(a->key, a->corners, (uint64_t)i);
+  for (; k < a->corners && a->key[k] == (uint64_t)i; ++k) {
     const int64_t e = a->order[k], first = e - e % 4;
     lk_real all = LK_R(0.0);
     for (int64_t b = first; b < first + 4; ++b)
