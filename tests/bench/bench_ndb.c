@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ndb.h"
+#include "ndb_pd.h"
 #include "support/test_host.h"
 
 typedef struct options {
@@ -28,7 +28,7 @@ typedef struct options {
 
 typedef struct stage {
   test_host t;
-  ndb s;
+  ndb_pd s;
   loom_csr L;
 } stage;
 
@@ -94,17 +94,17 @@ static void open_stage(stage *z, const options *o)
   free(x);
   give_matrix(z, o->side);
   z->t.step.h = 0.01;
-  z->s = (ndb){.h = &z->t.host, .sc = &z->t.scene, .e = &z->t.exec, .n = n};
-  z->s.set = (ndb_settings){.subspace = SUBSPACE_EIGEN,
-                            .modes = MODES_GENERALISED,
-                            .r1 = 100,
-                            .r2 = 100,
-                            .eigen_tolerance = 1e-6,
-                            .eigen_restarts = 300,
-                            .cache = ""};
-  must(z, ndb_operator_new(&z->s));
-  must(z, ndb_operator_make(&z->s, &z->t.step));
-  must(z, ndb_basis_make(&z->s));
+  z->s = (ndb_pd){.h = &z->t.host, .sc = &z->t.scene, .e = &z->t.exec, .n = n};
+  z->s.set = (ndb_pd_settings){.subspace = SUBSPACE_EIGEN,
+                               .modes = MODES_GENERALISED,
+                               .r1 = 100,
+                               .r2 = 100,
+                               .eigen_tolerance = 1e-6,
+                               .eigen_restarts = 300,
+                               .cache = ""};
+  must(z, ndb_pd_operator_new(&z->s));
+  must(z, ndb_pd_operator_make(&z->s, &z->t.step));
+  must(z, ndb_pd_basis_make(&z->s));
 }
 
 /* every k-th vertex, so that the share is reached */
@@ -126,7 +126,7 @@ static void touch(stage *z, double share)
                        .v = th_buf(&z->t, LOOM_I32, 4 * m, v),
                        .w = th_buf(&z->t, LOOM_REAL, 4 * m, w),
                        .k = th_buf(&z->t, LOOM_REAL, m, k)};
-  must(z, ndb_contact(&z->s, &q));
+  must(z, ndb_pd_contact(&z->s, &q));
   free(v);
   free(w);
   free(k);
@@ -144,7 +144,7 @@ static double reuse_ms(stage *z, const options *o)
   double least = INFINITY;
   for (int k = 0; k < o->repeat; ++k) {
     const double t = now_ms();
-    must(z, ndb_reuse(&z->s));
+    must(z, ndb_pd_reuse(&z->s));
     least = fmin(least, now_ms() - t);
   }
   return least;
@@ -155,7 +155,7 @@ static double invert_ms(stage *z, const options *o)
   double least = INFINITY;
   for (int k = 0; k < o->repeat; ++k) {
     const double t = now_ms();
-    must(z, ndb_invert(&z->s, z->s.r2, z->s.extra, z->s.inv2));
+    must(z, ndb_pd_invert(&z->s, z->s.r2, z->s.extra, z->s.inv2));
     least = fmin(least, now_ms() - t);
   }
   return least;
@@ -163,11 +163,11 @@ static double invert_ms(stage *z, const options *o)
 
 static void measure(stage *z, const options *o, int way, int r)
 {
-  ndb *const s = &z->s;
+  ndb_pd *const s = &z->s;
   s->r2 = r;
   s->set.update = way;
   s->set.reuse = REUSE_PLAIN;
-  must(z, ndb_reuse_new(s));
+  must(z, ndb_pd_reuse_new(s));
   const double plain = reuse_ms(z, o), invert = invert_ms(z, o);
   double masked = NAN, bytes = 0.0;
   if (way == UPDATE_TABLE) {
@@ -207,7 +207,7 @@ int main(int argc, char **argv)
     touch(&z, shares[i]);
     for (int way = UPDATE_SYRK; way <= UPDATE_FULL; ++way) measure(&z, &o, way, 30);
   }
-  ndb_basis_free(&z.s);
+  ndb_pd_basis_free(&z.s);
   th_close(&z.t);
   return 0;
 }

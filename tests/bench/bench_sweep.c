@@ -20,7 +20,7 @@
 #include "sweep.kern.h"
 #include "triad.h"
 
-static const lk_entry k_sweep = LK_ENTRY(ndb_sweep), k_sweep_f = LK_ENTRY(ndb_sweep_f);
+static const lk_entry k_sweep = LK_ENTRY(ndb_pd_sweep), k_sweep_f = LK_ENTRY(ndb_pd_sweep_f);
 
 typedef struct options {
   int threads, side;
@@ -92,10 +92,10 @@ static void make_vectors(stage *z)
 /* Seconds of one sweep, from u[k] to the other. */
 static double sweep(stage *z, const loom_exec *e, int single, int k)
 {
-  const ndb_sweep_args a = {z->ptr,  z->col, z->val,      z->w, z->dinv, z->rhs,
-                            z->u[k], NULL,   z->u[1 - k], 0.9,  1.0};
-  const ndb_sweep_f_args f = {z->ptr,    z->col, z->val_f,      z->w_f, z->dinv_f, z->rhs_f,
-                              z->u_f[k], NULL,   z->u_f[1 - k], 0.9f,   1.0f};
+  const ndb_pd_sweep_args a = {z->ptr,  z->col, z->val,      z->w, z->dinv, z->rhs,
+                               z->u[k], NULL,   z->u[1 - k], 0.9,  1.0};
+  const ndb_pd_sweep_f_args f = {z->ptr,    z->col, z->val_f,      z->w_f, z->dinv_f, z->rhs_f,
+                                 z->u_f[k], NULL,   z->u_f[1 - k], 0.9f,   1.0f};
   const double t = bench_now(e->num_threads);
   const loom_status s =
       single ? lk_run(&k_sweep_f, e, &f, z->n, NULL) : lk_run(&k_sweep, e, &a, z->n, NULL);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "newton_matrix.h"
+#include "matrix.h"
 #include "support/test_host.h"
 
 enum { N = 90, M = 3 * N };
@@ -98,23 +98,24 @@ static void finish(problem *p)
   free(p);
 }
 
-static void open_matrix(problem *p, newton_matrix *m, int ordering)
+static void open_matrix(problem *p, cholmod_newton_matrix *m, int ordering)
 {
-  cr_assert_eq(newton_matrix_open(m, &p->t.host, &p->t.scene, &p->t.exec, ordering), LOOM_OK, "%s",
-               p->t.err.text);
+  cr_assert_eq(cholmod_newton_matrix_open(m, &p->t.host, &p->t.scene, &p->t.exec, ordering),
+               LOOM_OK, "%s", p->t.err.text);
 }
 
 /* x := (H + shift M)^-1 b.  The matrix is diagonally dominant and its rows are of size 10, so
  * 1e-12 is a hundred times the rounding to be expected of the residual. */
-static void solves(problem *p, newton_matrix *m, double shift, const double *b, double *x,
+static void solves(problem *p, cholmod_newton_matrix *m, double shift, const double *b, double *x,
                    const char *what)
 {
   int32_t pivot = 0;
-  cr_assert_eq(newton_matrix_shape(m, &p->H), LOOM_OK, "%s", p->t.err.text);
-  cr_assert_eq(newton_matrix_factor(m, &p->H, shift, &pivot), LOOM_OK, "%s: %d", what, pivot);
+  cr_assert_eq(cholmod_newton_matrix_shape(m, &p->H), LOOM_OK, "%s", p->t.err.text);
+  cr_assert_eq(cholmod_newton_matrix_factor(m, &p->H, shift, &pivot), LOOM_OK, "%s: %d", what,
+               pivot);
   cr_assert_eq(pivot, -1);
   memcpy(x, b, M * sizeof *x);
-  cr_assert_eq(newton_matrix_solve(m, x), LOOM_OK);
+  cr_assert_eq(cholmod_newton_matrix_solve(m, x), LOOM_OK);
   for (int i = 0; i < M; ++i) {
     double r = shift * p->mass[i / 3] * x[i] - b[i];
     for (int j = 0; j < M; ++j) r += (double)p->A[i][j] * x[j];
@@ -122,18 +123,18 @@ static void solves(problem *p, newton_matrix *m, double shift, const double *b, 
   }
 }
 
-static void solves_anything(problem *p, newton_matrix *m, double shift, const char *what)
+static void solves_anything(problem *p, cholmod_newton_matrix *m, double shift, const char *what)
 {
   double b[M], x[M];
   for (int i = 0; i < M; ++i) b[i] = th_random(&seed);
   solves(p, m, shift, b, x, what);
 }
 
-Test(newton_factor, solves_while_the_pattern_changes)
+Test(cholmod_newton_factor, solves_while_the_pattern_changes)
 {
   for (int ordering = CHOL_AMD; ordering <= CHOL_METIS; ++ordering) {
     problem *const p = sheet();
-    newton_matrix m = {0};
+    cholmod_newton_matrix m = {0};
     int kept = 0;
     open_matrix(p, &m, ordering);
     for (int round = 0; round < 6; ++round) {
@@ -153,16 +154,16 @@ Test(newton_factor, solves_while_the_pattern_changes)
         for (int i = 0; i < 20; ++i) part(p, i, i + 10);
     }
     cr_expect(kept > 0 && kept < 5, "the order was kept %d times of 5", kept);
-    newton_matrix_close(&m);
+    cholmod_newton_matrix_close(&m);
     finish(p);
   }
 }
 
 /* As many blocks, in other places: to be told from the pattern before. */
-Test(newton_factor, a_block_that_moves)
+Test(cholmod_newton_factor, a_block_that_moves)
 {
   problem *const p = sheet();
-  newton_matrix m = {0};
+  cholmod_newton_matrix m = {0};
   open_matrix(p, &m, CHOL_AMD);
   for (int j = 0; j < 8; ++j) {
     join(p, 80, j);
@@ -170,16 +171,16 @@ Test(newton_factor, a_block_that_moves)
     solves_anything(p, &m, 0.0, "moved");
     part(p, 80, j);
   }
-  newton_matrix_close(&m);
+  cholmod_newton_matrix_close(&m);
   finish(p);
 }
 
 /* Zeros that earlier contact left show in no bit of the solution, nor does what was solved
  * before once it is forgotten. */
-Test(newton_factor, history_leaves_no_bit)
+Test(cholmod_newton_factor, history_leaves_no_bit)
 {
   problem *const p = sheet();
-  newton_matrix m = {0}, fresh = {0};
+  cholmod_newton_matrix m = {0}, fresh = {0};
   double b[M], x[M], y[M];
   for (int i = 0; i < M; ++i) b[i] = th_random(&seed);
   open_matrix(p, &m, CHOL_METIS);
@@ -189,32 +190,32 @@ Test(newton_factor, history_leaves_no_bit)
   solves(p, &m, 0.0, b, x, "before");
   for (int i = 0; i < 20; ++i) part(p, i, N - 1 - i);
   assemble(p);
-  newton_matrix_forget(&m);
+  cholmod_newton_matrix_forget(&m);
   solves(p, &m, 0.0, b, x, "after");
   for (int i = 0; i < 20; ++i) p->stored[i][N - 1 - i] = p->stored[N - 1 - i][i] = 0;
   assemble(p);
   solves(p, &fresh, 0.0, b, y, "fresh");
   for (int i = 0; i < M; ++i) cr_assert_eq(x[i], y[i], "row %d: %.17g, %.17g", i, x[i], y[i]);
-  newton_matrix_close(&m);
-  newton_matrix_close(&fresh);
+  cholmod_newton_matrix_close(&m);
+  cholmod_newton_matrix_close(&fresh);
   finish(p);
 }
 
 /* The negative diagonal entry of one vertex is named, and the shift that outweighs it serves. */
-Test(newton_factor, an_indefinite_matrix_and_its_shift)
+Test(cholmod_newton_factor, an_indefinite_matrix_and_its_shift)
 {
   for (int v = 0; v < N; v += 13) {
     problem *const p = sheet();
-    newton_matrix m = {0};
+    cholmod_newton_matrix m = {0};
     int32_t pivot = -2;
     p->A[3 * v + 1][3 * v + 1] *= -1;
     assemble(p);
     open_matrix(p, &m, CHOL_AMD);
-    cr_assert_eq(newton_matrix_shape(&m, &p->H), LOOM_OK);
-    cr_expect_eq(newton_matrix_factor(&m, &p->H, 0.0, &pivot), LOOM_REJECTED);
+    cr_assert_eq(cholmod_newton_matrix_shape(&m, &p->H), LOOM_OK);
+    cr_expect_eq(cholmod_newton_matrix_factor(&m, &p->H, 0.0, &pivot), LOOM_REJECTED);
     cr_expect_eq(pivot, v, "%d, not %d", pivot, v);
     solves_anything(p, &m, 1e3, "shifted");
-    newton_matrix_close(&m);
+    cholmod_newton_matrix_close(&m);
     finish(p);
   }
 }
@@ -223,17 +224,17 @@ Test(newton_factor, an_indefinite_matrix_and_its_shift)
 static void is_rejected(loom_real pivot_entry)
 {
   problem *const p = sheet();
-  newton_matrix m = {0};
+  cholmod_newton_matrix m = {0};
   int32_t pivot;
   p->A[60][60] = pivot_entry;
   assemble(p);
   open_matrix(p, &m, CHOL_AMD);
-  cr_assert_eq(newton_matrix_shape(&m, &p->H), LOOM_OK);
-  cr_expect_eq(newton_matrix_factor(&m, &p->H, 0.0, &pivot), LOOM_REJECTED);
-  newton_matrix_close(&m);
+  cr_assert_eq(cholmod_newton_matrix_shape(&m, &p->H), LOOM_OK);
+  cr_expect_eq(cholmod_newton_matrix_factor(&m, &p->H, 0.0, &pivot), LOOM_REJECTED);
+  cholmod_newton_matrix_close(&m);
   finish(p);
 }
 
-Test(newton_factor, nan_is_rejected) { is_rejected((loom_real)NAN); }
+Test(cholmod_newton_factor, nan_is_rejected) { is_rejected((loom_real)NAN); }
 
-Test(newton_factor, infinity_is_rejected) { is_rejected((loom_real)INFINITY); }
+Test(cholmod_newton_factor, infinity_is_rejected) { is_rejected((loom_real)INFINITY); }

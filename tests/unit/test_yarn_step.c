@@ -44,7 +44,7 @@ enum { N = 40 };
 typedef struct yarn {
   int32_t vert[2], seg[2];
   unsigned char closed[1], fixed[N];
-  loom_real x[3 * N], len[N], mass[N], work[YARN_WORK * N], iters[1], error[1];
+  loom_real x[3 * N], len[N], mass[N], work[YARN_EXPLICIT_WORK * N], iters[1], error[1];
 } yarn;
 
 static void yarn_make(yarn *y, int closed)
@@ -70,11 +70,11 @@ static void yarn_make(yarn *y, int closed)
 
 static void project(yarn *y, double tolerance, int max_iters)
 {
-  static const lk_entry k = LK_ENTRY(yarn_length);
-  const yarn_length_args a = {y->vert,   y->seg,   y->closed, y->len,
-                              y->mass,   y->fixed, y->x,      y->work,
-                              y->iters,  y->error, 1,         (loom_real)tolerance,
-                              y->seg[1], max_iters};
+  static const lk_entry k = LK_ENTRY(yarn_explicit_length);
+  const yarn_explicit_length_args a = {y->vert,   y->seg,   y->closed, y->len,
+                                       y->mass,   y->fixed, y->x,      y->work,
+                                       y->iters,  y->error, 1,         (loom_real)tolerance,
+                                       y->seg[1], max_iters};
   run(&k, &a, 1);
 }
 
@@ -128,7 +128,7 @@ Test(yarn_step, lengths_with_fixed_vertices)
 
 Test(yarn_step, glue_keeps_its_distance)
 {
-  static const lk_entry k = LK_ENTRY(yarn_glue);
+  static const lk_entry k = LK_ENTRY(yarn_explicit_glue);
   const int32_t glue[6] = {0, 1, 2, 3, 4, 5};
   const loom_real len[3] = {(loom_real)0.5, 2, 1}, mass[6] = {1, 3, 1, 1, 2, 2};
   const unsigned char fixed[6] = {0, 0, 1, 0, 1, 1};
@@ -136,7 +136,7 @@ Test(yarn_step, glue_keeps_its_distance)
   for (int i = 0; i < 18; ++i) x[i] = (loom_real)case_random(8, (unsigned)i);
   loom_real was[18];
   memcpy(was, x, sizeof x);
-  const yarn_glue_args a = {glue, len, mass, fixed, x};
+  const yarn_explicit_glue_args a = {glue, len, mass, fixed, x};
   run(&k, &a, 3);
   for (int g = 0; g < 2; ++g) {
     double d2 = 0;
@@ -181,8 +181,8 @@ static void cloud_make(cloud *q, double size)
 
 static void damp(cloud *q, double mu_prop, double mu_const)
 {
-  static const lk_entry k = LK_ENTRY(yarn_damp);
-  const yarn_damp_args a = {
+  static const lk_entry k = LK_ENTRY(yarn_explicit_damp);
+  const yarn_explicit_damp_args a = {
       q->first,           q->verts,           q->mass, q->start, q->x, (loom_real)h,
       (loom_real)mu_prop, (loom_real)mu_const};
   run(&k, &a, 1);

@@ -16,10 +16,10 @@
 #include "loom/plugin.h"
 #include "tree.h"
 
-static const lk_entry k_meet_count = LK_ENTRY(bvh_meet_count);
-static const lk_entry k_meet_list = LK_ENTRY(bvh_meet_list);
-static const lk_entry k_count[2] = {LK_ENTRY(bvh_count_vt), LK_ENTRY(bvh_count_ee)};
-static const lk_entry k_list[2] = {LK_ENTRY(bvh_list_vt), LK_ENTRY(bvh_list_ee)};
+static const lk_entry k_meet_count = LK_ENTRY(patch_bvh_meet_count);
+static const lk_entry k_meet_list = LK_ENTRY(patch_bvh_meet_list);
+static const lk_entry k_count[2] = {LK_ENTRY(patch_bvh_count_vt), LK_ENTRY(patch_bvh_count_ee)};
+static const lk_entry k_list[2] = {LK_ENTRY(patch_bvh_list_vt), LK_ENTRY(patch_bvh_list_ee)};
 
 typedef struct {
   int32_t ccd;
@@ -50,7 +50,7 @@ typedef struct {
   loom_buf *pair;                    /* u64 [.] pairs of leaves */
   loom_buf *count, *place;           /* i64 [.], [. + 1]: candidates of each */
   int64_t num_pairs;
-  bvh_view view; /* while a query runs */
+  patch_bvh_view view; /* while a query runs */
   uint32_t kinds;
   int may_cut; /* a step bound, not a detection */
 } patch_bvh;
@@ -112,7 +112,7 @@ static loom_status count_meetings(patch_bvh *d)
 {
   const loom_host *const h = d->m.h;
   plug_maps m = plug_maps_on(h, d->m.e);
-  const bvh_meet_args args = {
+  const patch_bvh_meet_args args = {
       .b = d->view, .kinds = d->kinds, .count = plug_write(&m, d->leaf_count)};
   LOOM_TRY(plug_launch(&m, &k_meet_count, &args, d->t.num_cloth, NULL));
   return h->scan_i64(h, d->m.e, d->leaf_count, d->leaf_place, &d->num_pairs);
@@ -127,20 +127,20 @@ static loom_status meet(patch_bvh *d)
              (long long)d->num_pairs);
   LOOM_TRY(mesh_reserve(&d->m, d->pair, d->num_pairs));
   plug_maps m = plug_maps_on(h, d->m.e);
-  const bvh_meet_args args = {.b = d->view,
-                              .kinds = d->kinds,
-                              .place = plug_read(&m, d->leaf_place),
-                              .pair = plug_rdwr(&m, d->pair)};
+  const patch_bvh_meet_args args = {.b = d->view,
+                                    .kinds = d->kinds,
+                                    .place = plug_read(&m, d->leaf_place),
+                                    .pair = plug_rdwr(&m, d->pair)};
   return plug_launch(&m, &k_meet_list, &args, d->t.num_cloth, NULL);
 }
 
-static bvh_pairs_args pairs_args(const patch_bvh *d, plug_maps *m)
+static patch_bvh_pairs_args pairs_args(const patch_bvh *d, plug_maps *m)
 {
-  return (bvh_pairs_args){.b = d->view,
-                          .pair = plug_read(m, d->pair),
-                          .num_pairs = d->num_pairs,
-                          .num_cloth = d->t.num_cloth,
-                          .kinds = d->kinds};
+  return (patch_bvh_pairs_args){.b = d->view,
+                                .pair = plug_read(m, d->pair),
+                                .num_pairs = d->num_pairs,
+                                .num_cloth = d->t.num_cloth,
+                                .kinds = d->kinds};
 }
 
 static loom_status list(void *self, const mesh_view *v, int family, int64_t first, int64_t end,
@@ -148,7 +148,7 @@ static loom_status list(void *self, const mesh_view *v, int family, int64_t firs
 {
   patch_bvh *const d = self;
   plug_maps m = plug_maps_on(d->m.h, d->m.e);
-  bvh_pairs_args args = pairs_args(d, &m);
+  patch_bvh_pairs_args args = pairs_args(d, &m);
   (void)v;
   args.place = plug_read(&m, place);
   args.name = plug_rdwr(&m, name);
@@ -163,7 +163,7 @@ static loom_status count(patch_bvh *d, int family)
   LOOM_TRY(mesh_reserve(&d->m, d->count, d->num_pairs));
   LOOM_TRY(mesh_reserve(&d->m, d->place, h->buf_count(h, d->count) + 1));
   plug_maps m = plug_maps_on(h, d->m.e);
-  bvh_pairs_args args = pairs_args(d, &m);
+  patch_bvh_pairs_args args = pairs_args(d, &m);
   args.count = plug_write(&m, d->count);
   LOOM_TRY(plug_launch(&m, &k_count[family], &args, h->buf_count(h, d->count), NULL));
   return h->scan_i64(h, d->m.e, d->count, d->place, NULL);

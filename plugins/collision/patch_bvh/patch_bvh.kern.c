@@ -6,7 +6,7 @@ LK_FN lk_real larger(lk_real a, lk_real b) { return a > b ? a : b; }
 
 /* ---- building -------------------------------------------------------------------------- */
 
-LK_REDUCE_MAX(bvh_bounds, a, i) { return a->sign * a->x[3 * i + a->axis]; }
+LK_REDUCE_MAX(patch_bvh_bounds, a, i) { return a->sign * a->x[3 * i + a->axis]; }
 
 /* Place of a cell on the Hilbert curve through a cube (J. Skilling, Programming the Hilbert
  * curve, AIP Conf. Proc. 707, 2004, doi 10.1063/1.1751381). */
@@ -14,7 +14,7 @@ LK_FN uint64_t hilbert(uint32_t *x)
 {
   uint32_t t;
   uint64_t key = 0;
-  for (uint32_t q = UINT32_C(1) << (BVH_HILBERT_BITS - 1); q > 1; q >>= 1) {
+  for (uint32_t q = UINT32_C(1) << (PATCH_BVH_HILBERT_BITS - 1); q > 1; q >>= 1) {
     for (int i = 0; i < 3; ++i) {
       if (x[i] & q) {
         x[0] ^= q - 1;
@@ -28,14 +28,14 @@ LK_FN uint64_t hilbert(uint32_t *x)
   x[1] ^= x[0];
   x[2] ^= x[1];
   t = 0;
-  for (uint32_t q = UINT32_C(1) << (BVH_HILBERT_BITS - 1); q > 1; q >>= 1)
+  for (uint32_t q = UINT32_C(1) << (PATCH_BVH_HILBERT_BITS - 1); q > 1; q >>= 1)
     if (x[2] & q) t ^= q - 1;
-  for (int b = BVH_HILBERT_BITS - 1; b >= 0; --b)
+  for (int b = PATCH_BVH_HILBERT_BITS - 1; b >= 0; --b)
     for (int i = 0; i < 3; ++i) key = key << 1 | ((x[i] ^ t) >> b & 1);
   return key;
 }
 
-LK_KERNEL_PLAIN(bvh_key, a, k)
+LK_KERNEL_PLAIN(patch_bvh_key, a, k)
 {
   lk_real sum[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, num = LK_R(0.0), loose = LK_R(0.0);
   lk_real size = LK_R(0.0);
@@ -55,12 +55,12 @@ LK_KERNEL_PLAIN(bvh_key, a, k)
     }
   num += loose;
   for (int c = 0; c < 3; ++c) size = larger(size, a->bounds[c] + a->bounds[3 + c]);
-  const lk_real scale = (lk_real)((1 << BVH_HILBERT_BITS) - 1);
+  const lk_real scale = (lk_real)((1 << PATCH_BVH_HILBERT_BITS) - 1);
   for (int c = 0; c < 3; ++c) {
     const lk_real at = size > LK_R(0.0) ? (sum[c] / num + a->bounds[3 + c]) / size * scale : 0;
     cell[c] = at > LK_R(0.0) ? (uint32_t)(at < scale ? at : scale) : 0;
   }
-  a->key[k] = hilbert(cell) | (k < a->num_cloth ? 0 : BVH_BODY_KEY);
+  a->key[k] = hilbert(cell) | (k < a->num_cloth ? 0 : PATCH_BVH_BODY_KEY);
 }
 
 /* ---- boxes --------------------------------------------------------------------------------- */
@@ -80,7 +80,8 @@ LK_FN float float_above(lk_real x)
 }
 
 /* Box of a feature with n vertices on its whole way, grown; also into `all`. */
-LK_FN void box_of(const bvh_refit_args *a, const int32_t *v, int n, float *box, bvh_node *all)
+LK_FN void box_of(const patch_bvh_refit_args *a, const int32_t *v, int n, float *box,
+                  patch_bvh_node *all)
 {
   lk_real lo[3], hi[3], d2 = LK_R(0.0), size = LK_R(0.0);
   LK_LOAD3(lo, a->m.x0, v[0]);
@@ -119,10 +120,10 @@ LK_FN void store_lane(float *block, int j, const float *box)
   for (int c = 0; c < 6; ++c) block[PATCH_LANES * c + j] = box[c];
 }
 
-LK_KERNEL_PLAIN(bvh_refit, a, i)
+LK_KERNEL_PLAIN(patch_bvh_refit, a, i)
 {
   const lk_int k = a->b.order[i];
-  bvh_node all;
+  patch_bvh_node all;
   float box[6];
   int32_t v[3];
   all.state = all.reserved = 0;
@@ -148,11 +149,11 @@ LK_KERNEL_PLAIN(bvh_refit, a, i)
   a->node[i] = all;
 }
 
-LK_KERNEL_PLAIN(bvh_join, a, k)
+LK_KERNEL_PLAIN(patch_bvh_join, a, k)
 {
-  bvh_node all = a->node[a->from + 2 * k];
+  patch_bvh_node all = a->node[a->from + 2 * k];
   if (2 * k + 1 < a->num_from) {
-    const bvh_node b = a->node[a->from + 2 * k + 1];
+    const patch_bvh_node b = a->node[a->from + 2 * k + 1];
     all.state |= b.state;
     for (int c = 0; c < 3; ++c) {
       all.lo[c] = b.lo[c] < all.lo[c] ? b.lo[c] : all.lo[c];
@@ -162,9 +163,9 @@ LK_KERNEL_PLAIN(bvh_join, a, k)
   a->node[a->to + k] = all;
 }
 
-LK_REDUCE_SUM_PLAIN(bvh_size, a, i)
+LK_REDUCE_SUM_PLAIN(patch_bvh_size, a, i)
 {
-  const bvh_node *const n = a->node + a->first + i;
+  const patch_bvh_node *const n = a->node + a->first + i;
   return (lk_real)(n->hi[0] - n->lo[0]) + (lk_real)(n->hi[1] - n->lo[1]) +
          (lk_real)(n->hi[2] - n->lo[2]);
 }
@@ -172,7 +173,7 @@ LK_REDUCE_SUM_PLAIN(bvh_size, a, i)
 /* ---- pairs of leaves ---------------------------------------------------------------------------
  */
 
-LK_FN int nodes_meet(const bvh_node *a, const bvh_node *b)
+LK_FN int nodes_meet(const patch_bvh_node *a, const patch_bvh_node *b)
 {
   return (a->lo[0] <= b->hi[0]) & (b->lo[0] <= a->hi[0]) & (a->lo[1] <= b->hi[1]) &
          (b->lo[1] <= a->hi[1]) & (a->lo[2] <= b->hi[2]) & (b->lo[2] <= a->hi[2]) &
@@ -181,10 +182,10 @@ LK_FN int nodes_meet(const bvh_node *a, const bvh_node *b)
 
 /* Leaves of `tree`, from leaf `k` on, that meet `me`; their number, and pairs if wanted.  After
  * a subtree the traversal goes on with the largest one that begins behind it. */
-LK_FN int64_t traverse(const bvh_meet_args *a, const bvh_tree *tree, lk_int me, lk_int k,
-                       uint64_t *out)
+LK_FN int64_t traverse(const patch_bvh_meet_args *a, const patch_bvh_tree *tree, lk_int me,
+                       lk_int k, uint64_t *out)
 {
-  const bvh_node box = a->b.node[me];
+  const patch_bvh_node box = a->b.node[me];
   const lk_int top = tree->num_levels - 1;
   lk_int level = 0;
   int64_t n = 0;
@@ -205,7 +206,7 @@ LK_FN int64_t traverse(const bvh_meet_args *a, const bvh_tree *tree, lk_int me, 
   return n;
 }
 
-LK_FN int64_t meet(const bvh_meet_args *a, lk_int i, uint64_t *out)
+LK_FN int64_t meet(const patch_bvh_meet_args *a, lk_int i, uint64_t *out)
 {
   int64_t n = 0;
   if (a->kinds & (LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE))) {
@@ -220,16 +221,16 @@ LK_FN int64_t meet(const bvh_meet_args *a, lk_int i, uint64_t *out)
   return n;
 }
 
-LK_KERNEL_PLAIN(bvh_meet_count, a, i) { a->count[i] = meet(a, i, NULL); }
+LK_KERNEL_PLAIN(patch_bvh_meet_count, a, i) { a->count[i] = meet(a, i, NULL); }
 
-LK_KERNEL_PLAIN(bvh_meet_list, a, i)
+LK_KERNEL_PLAIN(patch_bvh_meet_list, a, i)
 {
   if (a->place[i] != a->place[i + 1]) (void)meet(a, i, a->pair + a->place[i]);
 }
 
 /* ---- candidates of two leaves -------------------------------------------------------------- */
 
-LK_FN int box_meets_node(const float *b, const bvh_node *n)
+LK_FN int box_meets_node(const float *b, const patch_bvh_node *n)
 {
   return (b[0] <= n->hi[0]) & (n->lo[0] <= b[3]) & (b[1] <= n->hi[1]) & (n->lo[1] <= b[4]) &
          (b[2] <= n->hi[2]) & (n->lo[2] <= b[5]);
@@ -255,10 +256,10 @@ LK_FN int lanes(const float *block, const int32_t *corner, int rows, const float
 }
 
 /* Vertices of leaf i against triangles of leaf j. */
-LK_FN int64_t verts_tris(const bvh_view *b, lk_int i, lk_int j, uint64_t *out)
+LK_FN int64_t verts_tris(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t *out)
 {
   const lk_int k = b->order[i], l = b->order[j];
-  const bvh_node other = b->node[j];
+  const patch_bvh_node other = b->node[j];
   int32_t hit[PATCH_LANES];
   int64_t n = 0;
   for (lk_int s = b->first_vert[k]; s < b->first_vert[k + 1]; ++s) {
@@ -278,11 +279,11 @@ LK_FN int64_t verts_tris(const bvh_view *b, lk_int i, lk_int j, uint64_t *out)
 }
 
 /* Edges of leaf i against those of leaf j; of itself: against later ones. */
-LK_FN int64_t edges_edges(const bvh_view *b, lk_int i, lk_int j, uint64_t *out)
+LK_FN int64_t edges_edges(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t *out)
 {
   const lk_int k = b->order[i], l = b->order[j];
   const lk_int begin = PATCH_LANES * b->first_block[k], end = PATCH_LANES * b->first_block[k + 1];
-  const bvh_node other = b->node[j];
+  const patch_bvh_node other = b->node[j];
   int32_t hit[PATCH_LANES];
   int64_t n = 0;
   for (lk_int s = begin; s < end; ++s) {
@@ -312,7 +313,7 @@ LK_FN int64_t edges_edges(const bvh_view *b, lk_int i, lk_int j, uint64_t *out)
   return n;
 }
 
-LK_FN int64_t candidates(const bvh_pairs_args *a, int family, int64_t g, uint64_t *out)
+LK_FN int64_t candidates(const patch_bvh_pairs_args *a, int family, int64_t g, uint64_t *out)
 {
   const lk_int i = (lk_int)(a->pair[g] >> 32), j = (lk_int)(a->pair[g] & UINT32_MAX);
   const int32_t kind = family == MESH_VT ? (j >= a->num_cloth ? LOOM_PAIR_BVT : LOOM_PAIR_VT)
@@ -324,24 +325,24 @@ LK_FN int64_t candidates(const bvh_pairs_args *a, int family, int64_t g, uint64_
   return n;
 }
 
-LK_KERNEL_PLAIN(bvh_count_vt, a, g)
+LK_KERNEL_PLAIN(patch_bvh_count_vt, a, g)
 {
   a->count[g] = g < a->num_pairs ? candidates(a, MESH_VT, g, NULL) : 0;
 }
 
-LK_KERNEL_PLAIN(bvh_count_ee, a, g)
+LK_KERNEL_PLAIN(patch_bvh_count_ee, a, g)
 {
   a->count[g] = g < a->num_pairs ? candidates(a, MESH_EE, g, NULL) : 0;
 }
 
-LK_KERNEL_PLAIN(bvh_list_vt, a, i)
+LK_KERNEL_PLAIN(patch_bvh_list_vt, a, i)
 {
   const int64_t g = a->first + i;
   if (a->place[g] != a->place[g + 1])
     (void)candidates(a, MESH_VT, g, a->name + (a->place[g] - a->base));
 }
 
-LK_KERNEL_PLAIN(bvh_list_ee, a, i)
+LK_KERNEL_PLAIN(patch_bvh_list_ee, a, i)
 {
   const int64_t g = a->first + i;
   if (a->place[g] != a->place[g + 1])

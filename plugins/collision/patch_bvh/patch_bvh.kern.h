@@ -15,24 +15,24 @@
 #include "kit/mesh_query.kern.h"
 #include "patches.h"
 
-enum { BVH_MAX_LEVELS = 32, BVH_HILBERT_BITS = 20 };
-#define BVH_BODY_KEY (UINT64_C(1) << 63)
+enum { PATCH_BVH_MAX_LEVELS = 32, PATCH_BVH_HILBERT_BITS = 20 };
+#define PATCH_BVH_BODY_KEY (UINT64_C(1) << 63)
 
-typedef struct bvh_node {
+typedef struct patch_bvh_node {
   float lo[3];
   int32_t state; /* MESH_FREE, MESH_MARKED of any vertex below */
   float hi[3];
   int32_t reserved;
-} bvh_node;
+} patch_bvh_node;
 
-typedef struct bvh_tree {
-  lk_int num_levels;            /* 0: no leaves */
-  lk_int first[BVH_MAX_LEVELS]; /* node 0 of each level, from the leaves up */
-  lk_int count[BVH_MAX_LEVELS];
-} bvh_tree;
+typedef struct patch_bvh_tree {
+  lk_int num_levels;                  /* 0: no leaves */
+  lk_int first[PATCH_BVH_MAX_LEVELS]; /* node 0 of each level, from the leaves up */
+  lk_int count[PATCH_BVH_MAX_LEVELS];
+} patch_bvh_tree;
 
 /* Arrays of all patches.  num_blocks: of edges. */
-typedef struct bvh_view {
+typedef struct patch_bvh_view {
   const int32_t *LK_RESTRICT tri;         /* [num][8] ids, -1: none */
   const int32_t *LK_RESTRICT tri_verts;   /* [num][3][8], -1 */
   const int32_t *LK_RESTRICT first_block; /* [num + 1] */
@@ -41,68 +41,68 @@ typedef struct bvh_view {
   const int32_t *LK_RESTRICT first_vert;  /* [num + 1] */
   const int32_t *LK_RESTRICT vert;        /* [num_verts] ids */
   const int32_t *LK_RESTRICT order;       /* [num] patch of each leaf */
-  const bvh_node *LK_RESTRICT node;       /* leaves, then the inner levels of both trees */
+  const patch_bvh_node *LK_RESTRICT node; /* leaves, then the inner levels of both trees */
   const float *LK_RESTRICT tri_box;       /* [num][6][8] m */
   const float *LK_RESTRICT edge_box;      /* [num_blocks][6][8] m */
   const float *LK_RESTRICT vert_box;      /* [num_verts][6] m */
-  bvh_tree cloth, body;
-} bvh_view;
+  patch_bvh_tree cloth, body;
+} patch_bvh_view;
 
 /* ---- building ------------------------------------------------------------------------ */
-typedef struct bvh_bounds_args {
+typedef struct patch_bvh_bounds_args {
   const lk_real *LK_RESTRICT x; /* [nv][3] m */
   lk_int axis;
   lk_real sign;
-} bvh_bounds_args;
-LK_DECLARE(bvh_bounds, bvh_bounds_args) /* largest sign x[axis] */
+} patch_bvh_bounds_args;
+LK_DECLARE(patch_bvh_bounds, patch_bvh_bounds_args) /* largest sign x[axis] */
 
-typedef struct bvh_key_args {
-  bvh_view b;
+typedef struct patch_bvh_key_args {
+  patch_bvh_view b;
   const lk_real *LK_RESTRICT x;      /* [nv][3] m */
   const lk_real *LK_RESTRICT bounds; /* [6] m: largest x, y, z, -x, -y, -z */
   uint64_t *LK_RESTRICT key;         /* [num] */
   lk_int num_cloth;
-} bvh_key_args;
-LK_DECLARE(bvh_key, bvh_key_args) /* place on the curve; bodies last */
+} patch_bvh_key_args;
+LK_DECLARE(patch_bvh_key, patch_bvh_key_args) /* place on the curve; bodies last */
 
 /* ---- boxes ----------------------------------------------------------------------------- */
-typedef struct bvh_refit_args {
+typedef struct patch_bvh_refit_args {
   mesh_view m;
-  bvh_view b;
-  bvh_node *LK_RESTRICT node;
+  patch_bvh_view b;
+  patch_bvh_node *LK_RESTRICT node;
   float *LK_RESTRICT tri_box;
   float *LK_RESTRICT edge_box;
   float *LK_RESTRICT vert_box;
   lk_real reach; /* m, half of what two boxes grow by */
   lk_real share; /* boxes grow by this times the largest displacement */
-} bvh_refit_args;
-LK_DECLARE(bvh_refit, bvh_refit_args) /* one element per leaf */
+} patch_bvh_refit_args;
+LK_DECLARE(patch_bvh_refit, patch_bvh_refit_args) /* one element per leaf */
 
-typedef struct bvh_join_args {
-  bvh_node *LK_RESTRICT node; /* nodes [to, to + n) from [from, from + num_from) */
+typedef struct patch_bvh_join_args {
+  patch_bvh_node *LK_RESTRICT node; /* nodes [to, to + n) from [from, from + num_from) */
   lk_int from, num_from, to;
-} bvh_join_args;
-LK_DECLARE(bvh_join, bvh_join_args)
+} patch_bvh_join_args;
+LK_DECLARE(patch_bvh_join, patch_bvh_join_args)
 
-typedef struct bvh_size_args {
-  const bvh_node *LK_RESTRICT node;
+typedef struct patch_bvh_size_args {
+  const patch_bvh_node *LK_RESTRICT node;
   lk_int first;
-} bvh_size_args;
-LK_DECLARE(bvh_size, bvh_size_args) /* sum of the half perimeters of nodes */
+} patch_bvh_size_args;
+LK_DECLARE(patch_bvh_size, patch_bvh_size_args) /* sum of the half perimeters of nodes */
 
 /* ---- pairs of leaves, and their candidates ------------------------------------------------- */
-typedef struct bvh_meet_args {
-  bvh_view b;
+typedef struct patch_bvh_meet_args {
+  patch_bvh_view b;
   uint32_t kinds;                   /* LOOM_BIT(LOOM_PAIR_VT) ... */
   int64_t *LK_RESTRICT count;       /* [leaves of the cloth] */
   const int64_t *LK_RESTRICT place; /* [leaves of the cloth + 1] */
   uint64_t *LK_RESTRICT pair;       /* [.] leaf << 32 | leaf */
-} bvh_meet_args;
-LK_DECLARE(bvh_meet_count, bvh_meet_args)
-LK_DECLARE(bvh_meet_list, bvh_meet_args)
+} patch_bvh_meet_args;
+LK_DECLARE(patch_bvh_meet_count, patch_bvh_meet_args)
+LK_DECLARE(patch_bvh_meet_list, patch_bvh_meet_args)
 
-typedef struct bvh_pairs_args {
-  bvh_view b;
+typedef struct patch_bvh_pairs_args {
+  patch_bvh_view b;
   const uint64_t *LK_RESTRICT pair; /* [num_pairs] */
   int64_t num_pairs;
   int64_t *LK_RESTRICT count;       /* [at least num_pairs] */
@@ -112,10 +112,10 @@ typedef struct bvh_pairs_args {
   lk_int first;                     /* element 0 of this launch */
   lk_int num_cloth;
   uint32_t kinds;
-} bvh_pairs_args;
-LK_DECLARE(bvh_count_vt, bvh_pairs_args)
-LK_DECLARE(bvh_count_ee, bvh_pairs_args)
-LK_DECLARE(bvh_list_vt, bvh_pairs_args)
-LK_DECLARE(bvh_list_ee, bvh_pairs_args)
+} patch_bvh_pairs_args;
+LK_DECLARE(patch_bvh_count_vt, patch_bvh_pairs_args)
+LK_DECLARE(patch_bvh_count_ee, patch_bvh_pairs_args)
+LK_DECLARE(patch_bvh_list_vt, patch_bvh_pairs_args)
+LK_DECLARE(patch_bvh_list_ee, patch_bvh_pairs_args)
 
 #endif

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-static const lk_entry k_bounds = LK_ENTRY(bvh_bounds), k_key = LK_ENTRY(bvh_key);
-static const lk_entry k_refit = LK_ENTRY(bvh_refit), k_join = LK_ENTRY(bvh_join);
-static const lk_entry k_size = LK_ENTRY(bvh_size);
+static const lk_entry k_bounds = LK_ENTRY(patch_bvh_bounds), k_key = LK_ENTRY(patch_bvh_key);
+static const lk_entry k_refit = LK_ENTRY(patch_bvh_refit), k_join = LK_ENTRY(patch_bvh_join);
+static const lk_entry k_size = LK_ENTRY(patch_bvh_size);
 
 /* ---- arrays ----------------------------------------------------------------------------- */
 
@@ -89,7 +89,7 @@ static loom_status make_patches(tree *t)
 }
 
 /* Levels over `num` leaves from node `first` on; inner nodes from *next on. */
-static void make_levels(bvh_tree *t, int32_t first, int32_t num, int32_t *next)
+static void make_levels(patch_bvh_tree *t, int32_t first, int32_t num, int32_t *next)
 {
   memset(t, 0, sizeof *t);
   if (num == 0) return;
@@ -111,7 +111,7 @@ loom_status tree_create(tree *t, mesh *m)
   t->num_nodes = t->num;
   make_levels(&t->cloth, 0, t->num_cloth, &t->num_nodes);
   make_levels(&t->body, t->num_cloth, t->num - t->num_cloth, &t->num_nodes);
-  const int64_t bytes = (int64_t)t->num_nodes * (int64_t)sizeof(bvh_node);
+  const int64_t bytes = (int64_t)t->num_nodes * (int64_t)sizeof(patch_bvh_node);
   LOOM_TRY(h->buf_new(h, "nodes", LOOM_U8, bytes, &t->node));
   LOOM_TRY(h->buf_new(h, "leaf order", LOOM_I32, t->num, &t->order));
   LOOM_TRY(h->buf_new(h, "curve places", LOOM_U64, t->num, &t->key));
@@ -121,28 +121,28 @@ loom_status tree_create(tree *t, mesh *m)
 /* ---- views ---------------------------------------------------------------------------------- */
 
 /* boxes: 1: map the boxes and nodes, too */
-static loom_status open_view(tree *t, int boxes, bvh_view *out)
+static loom_status open_view(tree *t, int boxes, patch_bvh_view *out)
 {
   plug_maps *const m = &t->maps;
   *m = plug_maps_on(t->m->h, t->m->e);
-  *out = (bvh_view){.tri = plug_read(m, t->tri),
-                    .tri_verts = plug_read(m, t->tri_verts),
-                    .first_block = plug_read(m, t->first_block),
-                    .edge = plug_read(m, t->edge),
-                    .edge_verts = plug_read(m, t->edge_verts),
-                    .first_vert = plug_read(m, t->first_vert),
-                    .vert = plug_read(m, t->vert),
-                    .order = plug_read(m, t->order),
-                    .node = plug_read(m, boxes ? t->node : NULL),
-                    .tri_box = plug_read(m, boxes ? t->tri_box : NULL),
-                    .edge_box = plug_read(m, boxes ? t->edge_box : NULL),
-                    .vert_box = plug_read(m, boxes ? t->vert_box : NULL),
-                    .cloth = t->cloth,
-                    .body = t->body};
+  *out = (patch_bvh_view){.tri = plug_read(m, t->tri),
+                          .tri_verts = plug_read(m, t->tri_verts),
+                          .first_block = plug_read(m, t->first_block),
+                          .edge = plug_read(m, t->edge),
+                          .edge_verts = plug_read(m, t->edge_verts),
+                          .first_vert = plug_read(m, t->first_vert),
+                          .vert = plug_read(m, t->vert),
+                          .order = plug_read(m, t->order),
+                          .node = plug_read(m, boxes ? t->node : NULL),
+                          .tri_box = plug_read(m, boxes ? t->tri_box : NULL),
+                          .edge_box = plug_read(m, boxes ? t->edge_box : NULL),
+                          .vert_box = plug_read(m, boxes ? t->vert_box : NULL),
+                          .cloth = t->cloth,
+                          .body = t->body};
   return m->status;
 }
 
-loom_status tree_open(tree *t, bvh_view *out) { return open_view(t, 1, out); }
+loom_status tree_open(tree *t, patch_bvh_view *out) { return open_view(t, 1, out); }
 loom_status tree_close(tree *t) { return plug_unbind(&t->maps); }
 
 /* ---- building and refitting ---------------------------------------------------------------------
@@ -151,34 +151,35 @@ loom_status tree_close(tree *t) { return plug_unbind(&t->maps); }
 loom_status tree_build(tree *t, const mesh_view *v)
 {
   mesh *const m = t->m;
-  bvh_view b;
+  patch_bvh_view b;
   if (t->num == 0) return LOOM_OK;
   plug_maps maps = plug_maps_on(m->h, m->e);
   lk_real *const bounds = plug_rdwr(&maps, t->bounds);
   LOOM_TRY(maps.status);
   for (int c = 0; c < 6; ++c) {
-    const bvh_bounds_args ba = {.x = v->x0, .axis = c % 3, .sign = c < 3 ? LK_R(1.0) : LK_R(-1.0)};
+    const patch_bvh_bounds_args ba = {
+        .x = v->x0, .axis = c % 3, .sign = c < 3 ? LK_R(1.0) : LK_R(-1.0)};
     LOOM_TRY(plug_run_on(&maps, &k_bounds, &ba, m->num_verts, bounds + c));
   }
   LOOM_TRY(open_view(t, 0, &b));
-  const bvh_key_args ka = {.b = b,
-                           .x = v->x0,
-                           .bounds = bounds,
-                           .key = plug_write(&maps, t->key),
-                           .num_cloth = t->num_cloth};
+  const patch_bvh_key_args ka = {.b = b,
+                                 .x = v->x0,
+                                 .bounds = bounds,
+                                 .key = plug_write(&maps, t->key),
+                                 .num_cloth = t->num_cloth};
   LOOM_TRY(plug_run_on(&maps, &k_key, &ka, t->num, NULL));
   LOOM_TRY(tree_close(t));
   LOOM_TRY(plug_unbind(&maps));
   return m->h->sort_u64(m->h, m->e, t->key, t->order);
 }
 
-static loom_status join_levels(plug_maps *maps, const bvh_tree *levels, bvh_node *node)
+static loom_status join_levels(plug_maps *maps, const patch_bvh_tree *levels, patch_bvh_node *node)
 {
   for (int l = 1; l < levels->num_levels; ++l) {
-    const bvh_join_args args = {.node = node,
-                                .from = levels->first[l - 1],
-                                .num_from = levels->count[l - 1],
-                                .to = levels->first[l]};
+    const patch_bvh_join_args args = {.node = node,
+                                      .from = levels->first[l - 1],
+                                      .num_from = levels->count[l - 1],
+                                      .to = levels->first[l]};
     LOOM_TRY(plug_run_on(maps, &k_join, &args, levels->count[l], NULL));
   }
   return LOOM_OK;
@@ -186,17 +187,17 @@ static loom_status join_levels(plug_maps *maps, const bvh_tree *levels, bvh_node
 
 loom_status tree_refit(tree *t, const mesh_view *v, double reach, double share)
 {
-  bvh_view b;
+  patch_bvh_view b;
   LOOM_TRY(open_view(t, 0, &b));
   plug_maps maps = plug_maps_on(t->m->h, t->m->e);
-  const bvh_refit_args args = {.m = *v,
-                               .b = b,
-                               .node = plug_write(&maps, t->node),
-                               .tri_box = plug_write(&maps, t->tri_box),
-                               .edge_box = plug_write(&maps, t->edge_box),
-                               .vert_box = plug_write(&maps, t->vert_box),
-                               .reach = (lk_real)reach,
-                               .share = (lk_real)share};
+  const patch_bvh_refit_args args = {.m = *v,
+                                     .b = b,
+                                     .node = plug_write(&maps, t->node),
+                                     .tri_box = plug_write(&maps, t->tri_box),
+                                     .edge_box = plug_write(&maps, t->edge_box),
+                                     .vert_box = plug_write(&maps, t->vert_box),
+                                     .reach = (lk_real)reach,
+                                     .share = (lk_real)share};
   LOOM_TRY(plug_run_on(&maps, &k_refit, &args, t->num, NULL));
   LOOM_TRY(join_levels(&maps, &t->cloth, args.node));
   LOOM_TRY(join_levels(&maps, &t->body, args.node));
@@ -212,8 +213,8 @@ loom_status tree_quality(tree *t, double *out)
   if (t->num == 0) return LOOM_OK;
   plug_maps maps = plug_maps_on(m->h, m->e);
   lk_real *const sums = plug_rdwr(&maps, t->bounds);
-  const bvh_size_args leaves = {.node = plug_read(&maps, t->node), .first = 0};
-  const bvh_size_args inner = {.node = leaves.node, .first = t->num};
+  const patch_bvh_size_args leaves = {.node = plug_read(&maps, t->node), .first = 0};
+  const patch_bvh_size_args inner = {.node = leaves.node, .first = t->num};
   LOOM_TRY(plug_run_on(&maps, &k_size, &leaves, t->num, sums));
   LOOM_TRY(plug_launch(&maps, &k_size, &inner, t->num_nodes - t->num, sums + 1));
   LOOM_TRY(plug_fetch(m->h, m->e, t->bounds, 2, sum));

@@ -8,13 +8,13 @@
 typedef struct tree {
   mesh *m;
   int32_t num, num_cloth; /* patches */
-  bvh_tree cloth, body;
+  patch_bvh_tree cloth, body;
   int32_t num_nodes;
-  loom_buf *tri, *tri_verts; /* as in bvh_view */
+  loom_buf *tri, *tri_verts; /* as in patch_bvh_view */
   loom_buf *first_block, *edge, *edge_verts;
   loom_buf *first_vert, *vert;
   loom_buf *order;                         /* i32 [num] */
-  loom_buf *node;                          /* u8, bvh_node [num_nodes] */
+  loom_buf *node;                          /* u8, patch_bvh_node [num_nodes] */
   loom_buf *tri_box, *edge_box, *vert_box; /* float, as i32 */
   loom_buf *key;                           /* u64 [num] */
   loom_buf *bounds;                        /* real [8] */
@@ -26,13 +26,13 @@ loom_status tree_create(tree *t, mesh *m);
 
 /* Order the patches anew by where they are at v->x0. */
 loom_status tree_build(tree *t, const mesh_view *v);
-/* Boxes for the motion of v: reach and share as in bvh_refit_args. */
+/* Boxes for the motion of v: reach and share as in patch_bvh_refit_args. */
 loom_status tree_refit(tree *t, const mesh_view *v, double reach, double share);
 /* Sum of the half perimeters of inner boxes over that of the leaves; waits for the device. */
 loom_status tree_quality(tree *t, double *out);
 
 /* Everything but boxes in the making mapped for reading. */
-loom_status tree_open(tree *t, bvh_view *out);
+loom_status tree_open(tree *t, patch_bvh_view *out);
 loom_status tree_close(tree *t);
 
 #endif

@@ -12,11 +12,14 @@
 #include "loom/plugin.h"
 #include "spatial_hash.kern.h"
 
-static const lk_entry k_cells[2] = {LK_ENTRY(hash_cells_tri), LK_ENTRY(hash_cells_edge)};
-static const lk_entry k_enter[2] = {LK_ENTRY(hash_enter_tri), LK_ENTRY(hash_enter_edge)};
-static const lk_entry k_pad = LK_ENTRY(hash_pad);
-static const lk_entry k_count[2] = {LK_ENTRY(hash_count_vt), LK_ENTRY(hash_count_ee)};
-static const lk_entry k_list[2] = {LK_ENTRY(hash_list_vt), LK_ENTRY(hash_list_ee)};
+static const lk_entry k_cells[2] = {LK_ENTRY(spatial_hash_cells_tri),
+                                    LK_ENTRY(spatial_hash_cells_edge)};
+static const lk_entry k_enter[2] = {LK_ENTRY(spatial_hash_enter_tri),
+                                    LK_ENTRY(spatial_hash_enter_edge)};
+static const lk_entry k_pad = LK_ENTRY(spatial_hash_pad);
+static const lk_entry k_count[2] = {LK_ENTRY(spatial_hash_count_vt),
+                                    LK_ENTRY(spatial_hash_count_ee)};
+static const lk_entry k_list[2] = {LK_ENTRY(spatial_hash_list_vt), LK_ENTRY(spatial_hash_list_ee)};
 
 typedef struct {
   double cell;
@@ -40,7 +43,7 @@ typedef struct {
   loom_buf *pairs[2], *at[2];    /* i64 of candidates: [vertices], [edges], + 1 */
   loom_buf *key, *item, *perm;   /* entries of the family under way */
   int64_t num_items[2], num_groups[2];
-  hash_args args; /* of the family under way; no pointers */
+  spatial_hash_args args; /* of the family under way; no pointers */
 } spatial_hash;
 
 /* ---- life ---------------------------------------------------------------------------------- */
@@ -72,8 +75,8 @@ static loom_status measure_cloth(spatial_hash *d)
   return LOOM_OK;
 }
 
-static loom_status hash_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                               const void *set, void **self)
+static loom_status spatial_hash_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                       const void *set, void **self)
 {
   spatial_hash *const d = calloc(1, sizeof *d);
   LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
@@ -96,7 +99,7 @@ static loom_status hash_create(const loom_host *h, const loom_scene *sc, const l
   return h->buf_new(h, "order", LOOM_I32, 0, &d->perm);
 }
 
-static void hash_destroy(void *self) { free(self); }
+static void spatial_hash_destroy(void *self) { free(self); }
 
 /* ---- broad phase ----------------------------------------------------------------------------- */
 
@@ -107,7 +110,7 @@ static loom_status count_entries(spatial_hash *d, int family, int64_t *num)
   const int64_t most = d->set.max_cells * (d->num_items[family] + 1);
   for (;; d->args.cell *= LK_R(2.0)) {
     plug_maps m = plug_maps_on(h, d->m.e);
-    hash_args args = d->args;
+    spatial_hash_args args = d->args;
     args.count = plug_write(&m, d->count[family]);
     LOOM_TRY(plug_launch(&m, &k_cells[family], &args, d->num_items[family], NULL));
     LOOM_TRY(h->scan_i64(h, d->m.e, d->count[family], d->place[family], num));
@@ -130,7 +133,7 @@ static loom_status make_entries(spatial_hash *d, int family)
   LOOM_TRY(mesh_reserve(&d->m, d->perm, capacity));
   d->args.num_entries = num;
   plug_maps m = plug_maps_on(h, d->m.e);
-  hash_args args = d->args;
+  spatial_hash_args args = d->args;
   args.place = plug_read(&m, d->place[family]);
   args.key = plug_rdwr(&m, d->key);
   args.item = plug_rdwr(&m, d->item);
@@ -140,9 +143,9 @@ static loom_status make_entries(spatial_hash *d, int family)
 }
 
 /* Arguments with the sorted entries mapped. */
-static hash_args open_entries(const spatial_hash *d, plug_maps *m)
+static spatial_hash_args open_entries(const spatial_hash *d, plug_maps *m)
 {
-  hash_args args = d->args;
+  spatial_hash_args args = d->args;
   args.key = plug_rdwr(m, d->key);
   args.item = plug_rdwr(m, d->item);
   args.perm = plug_read(m, d->perm);
@@ -154,7 +157,7 @@ static loom_status list(void *self, const mesh_view *v, int family, int64_t firs
 {
   spatial_hash *const d = self;
   plug_maps m = plug_maps_on(d->m.h, d->m.e);
-  hash_args args = open_entries(d, &m);
+  spatial_hash_args args = open_entries(d, &m);
   (void)v;
   args.place = plug_read(&m, place);
   args.name = plug_rdwr(&m, name);
@@ -167,7 +170,7 @@ static loom_status count(spatial_hash *d, int family)
 {
   const loom_host *const h = d->m.h;
   plug_maps m = plug_maps_on(h, d->m.e);
-  hash_args args = open_entries(d, &m);
+  spatial_hash_args args = open_entries(d, &m);
   args.count = plug_write(&m, d->pairs[family]);
   LOOM_TRY(plug_launch(&m, &k_count[family], &args, d->num_groups[family], NULL));
   return h->scan_i64(h, d->m.e, d->pairs[family], d->at[family], NULL);
@@ -182,11 +185,11 @@ static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
     if (!(w->kinds & (f == MESH_VT ? MESH_VT_KINDS : MESH_EE_KINDS))) continue;
     if (d->num_items[f] == 0) continue;
     /* triangles grow by all of the distance, because vertices do not */
-    d->args = (hash_args){.m = *v,
-                          .kinds = w->kinds,
-                          .cell = (lk_real)(d->set.cell * (d->mean_edge + near)),
-                          .reach = f == MESH_VT ? w->reach + (lk_real)d->max_radius
-                                                : LK_R(0.5) * w->reach};
+    d->args = (spatial_hash_args){.m = *v,
+                                  .kinds = w->kinds,
+                                  .cell = (lk_real)(d->set.cell * (d->mean_edge + near)),
+                                  .reach = f == MESH_VT ? w->reach + (lk_real)d->max_radius
+                                                        : LK_R(0.5) * w->reach};
     if (!(d->args.cell > LK_R(0.0))) d->args.cell = LK_R(1.0);
     LOOM_TRY(make_entries(d, f));
     LOOM_TRY(count(d, f));
@@ -195,7 +198,8 @@ static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
   return LOOM_OK;
 }
 
-static loom_status hash_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
+static loom_status spatial_hash_detect(void *self, const loom_step *s, const loom_query *q,
+                                       loom_pairs *out)
 {
   spatial_hash *const d = self;
   loom_query here = *q;
@@ -210,9 +214,9 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_OVERLAP |
                                                    LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE,
                                        .pair_kinds = MESH_KINDS,
-                                       .create = hash_create,
-                                       .destroy = hash_destroy,
-                                       .detect = hash_detect};
+                                       .create = spatial_hash_create,
+                                       .destroy = spatial_hash_destroy,
+                                       .detect = spatial_hash_detect};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(collision, ops, LK_BACKENDS),

@@ -6,9 +6,9 @@
 /* ---- cells -------------------------------------------------------------------------------- */
 
 /* Monotone, so clamping far away coordinates loses no pair. */
-LK_FN uint32_t cell_of(const hash_args *a, lk_real x)
+LK_FN uint32_t cell_of(const spatial_hash_args *a, lk_real x)
 {
-  const lk_real half = (lk_real)HASH_HALF;
+  const lk_real half = (lk_real)SPATIAL_HASH_HALF;
   const lk_real c = LK_FLOOR(x / a->cell) + half;
   return c > LK_R(0.0) ? (uint32_t)(c < LK_R(2.0) * half ? c : LK_R(2.0) * half - LK_R(1.0)) : 0;
 }
@@ -19,7 +19,7 @@ LK_FN uint64_t key_of(uint32_t i, uint32_t j, uint32_t k)
 }
 
 /* Cells that the grown box of a triangle (n = 3) or an edge meets, from lo to hi. */
-LK_FN void range_of(const hash_args *a, const int32_t *v, int n, uint32_t *lo, uint32_t *hi)
+LK_FN void range_of(const spatial_hash_args *a, const int32_t *v, int n, uint32_t *lo, uint32_t *hi)
 {
   lk_real x[3], b[6], size = LK_R(0.0);
   LK_LOAD3(b, a->m.x0, v[0]);
@@ -44,7 +44,7 @@ LK_FN void range_of(const hash_args *a, const int32_t *v, int n, uint32_t *lo, u
 }
 
 /* At most 2^40, so that the sum over all items is not too large for an integer. */
-LK_FN int64_t num_cells(const hash_args *a, const int32_t *v, int n)
+LK_FN int64_t num_cells(const spatial_hash_args *a, const int32_t *v, int n)
 {
   const int64_t most = (int64_t)1 << 40;
   uint32_t lo[3], hi[3];
@@ -54,7 +54,7 @@ LK_FN int64_t num_cells(const hash_args *a, const int32_t *v, int n)
   return plane < most / deep ? plane * deep : most;
 }
 
-LK_FN void enter(const hash_args *a, const int32_t *v, int n, lk_int id)
+LK_FN void enter(const spatial_hash_args *a, const int32_t *v, int n, lk_int id)
 {
   uint32_t lo[3], hi[3];
   int64_t at = a->place[id];
@@ -67,16 +67,19 @@ LK_FN void enter(const hash_args *a, const int32_t *v, int n, lk_int id)
       }
 }
 
-LK_KERNEL_PLAIN(hash_cells_tri, a, t) { a->count[t] = num_cells(a, a->m.tris + 3 * t, 3); }
-LK_KERNEL_PLAIN(hash_cells_edge, a, e) { a->count[e] = num_cells(a, a->m.edges + 2 * e, 2); }
-LK_KERNEL_PLAIN(hash_enter_tri, a, t) { enter(a, a->m.tris + 3 * t, 3, t); }
-LK_KERNEL_PLAIN(hash_enter_edge, a, e) { enter(a, a->m.edges + 2 * e, 2, e); }
-LK_KERNEL(hash_pad, a, i) { a->key[a->num_entries + i] = HASH_NONE; }
+LK_KERNEL_PLAIN(spatial_hash_cells_tri, a, t) { a->count[t] = num_cells(a, a->m.tris + 3 * t, 3); }
+LK_KERNEL_PLAIN(spatial_hash_cells_edge, a, e)
+{
+  a->count[e] = num_cells(a, a->m.edges + 2 * e, 2);
+}
+LK_KERNEL_PLAIN(spatial_hash_enter_tri, a, t) { enter(a, a->m.tris + 3 * t, 3, t); }
+LK_KERNEL_PLAIN(spatial_hash_enter_edge, a, e) { enter(a, a->m.edges + 2 * e, 2, e); }
+LK_KERNEL(spatial_hash_pad, a, i) { a->key[a->num_entries + i] = SPATIAL_HASH_NONE; }
 
 /* ---- candidates ---------------------------------------------------------------------------- */
 
 /* First entry of a cell, or where it would stand. */
-LK_FN int is_wanted(const hash_args *a, int family, int body1, int body2)
+LK_FN int is_wanted(const spatial_hash_args *a, int family, int body1, int body2)
 {
   const int32_t kind = family == MESH_VT ? (body1 | body2 ? LOOM_PAIR_BVT : LOOM_PAIR_VT)
                                          : (body1 | body2 ? LOOM_PAIR_BEE : LOOM_PAIR_EE);
@@ -84,7 +87,7 @@ LK_FN int is_wanted(const hash_args *a, int family, int body1, int body2)
 }
 
 /* A vertex stands in one cell, where each triangle is entered once. */
-LK_FN int64_t vertex_triangles(const hash_args *a, lk_int p, uint64_t *out)
+LK_FN int64_t vertex_triangles(const spatial_hash_args *a, lk_int p, uint64_t *out)
 {
   const mesh_view *const m = &a->m;
   lk_real x[3];
@@ -105,8 +108,8 @@ LK_FN int64_t vertex_triangles(const hash_args *a, lk_int p, uint64_t *out)
 }
 
 /* Later edges f of one cell whose common cells with e begin with this one. */
-LK_FN int64_t cell_edges(const hash_args *a, lk_int e, const uint32_t *lo, const uint32_t *cell,
-                         uint64_t *out)
+LK_FN int64_t cell_edges(const spatial_hash_args *a, lk_int e, const uint32_t *lo,
+                         const uint32_t *cell, uint64_t *out)
 {
   const mesh_view *const m = &a->m;
   const uint64_t key = key_of(cell[0], cell[1], cell[2]);
@@ -129,7 +132,7 @@ LK_FN int64_t cell_edges(const hash_args *a, lk_int e, const uint32_t *lo, const
   return n;
 }
 
-LK_FN int64_t edge_edges(const hash_args *a, lk_int e, uint64_t *out)
+LK_FN int64_t edge_edges(const spatial_hash_args *a, lk_int e, uint64_t *out)
 {
   uint32_t lo[3], hi[3], cell[3];
   int64_t n = 0;
@@ -141,17 +144,17 @@ LK_FN int64_t edge_edges(const hash_args *a, lk_int e, uint64_t *out)
   return n;
 }
 
-LK_KERNEL_PLAIN(hash_count_vt, a, p) { a->count[p] = vertex_triangles(a, p, NULL); }
-LK_KERNEL_PLAIN(hash_count_ee, a, e) { a->count[e] = edge_edges(a, e, NULL); }
+LK_KERNEL_PLAIN(spatial_hash_count_vt, a, p) { a->count[p] = vertex_triangles(a, p, NULL); }
+LK_KERNEL_PLAIN(spatial_hash_count_ee, a, e) { a->count[e] = edge_edges(a, e, NULL); }
 
-LK_KERNEL_PLAIN(hash_list_vt, a, i)
+LK_KERNEL_PLAIN(spatial_hash_list_vt, a, i)
 {
   const lk_int p = a->first + i;
   if (a->place[p] != a->place[p + 1])
     (void)vertex_triangles(a, p, a->name + (a->place[p] - a->base));
 }
 
-LK_KERNEL_PLAIN(hash_list_ee, a, i)
+LK_KERNEL_PLAIN(spatial_hash_list_ee, a, i)
 {
   const lk_int e = a->first + i;
   if (a->place[e] != a->place[e + 1]) (void)edge_edges(a, e, a->name + (a->place[e] - a->base));

@@ -8,10 +8,10 @@
 
 #include "kit/mesh_query.kern.h"
 
-#define HASH_HALF UINT32_C(0x100000) /* cell 0 in the middle of 2^21 */
-#define HASH_NONE UINT64_MAX         /* behind all cells */
+#define SPATIAL_HASH_HALF UINT32_C(0x100000) /* cell 0 in the middle of 2^21 */
+#define SPATIAL_HASH_NONE UINT64_MAX         /* behind all cells */
 
-typedef struct hash_args {
+typedef struct spatial_hash_args {
   mesh_view m;
   lk_real cell;   /* m, edge length */
   lk_real reach;  /* m, by which the boxes of triangles or edges grow, beside their radius */
@@ -25,16 +25,16 @@ typedef struct hash_args {
   uint64_t *LK_RESTRICT name; /* [.] */
   int64_t base;               /* place of name[0] */
   lk_int first;               /* element 0 of this launch */
-} hash_args;
+} spatial_hash_args;
 
-LK_DECLARE(hash_cells_tri, hash_args) /* count */
-LK_DECLARE(hash_cells_edge, hash_args)
-LK_DECLARE(hash_enter_tri, hash_args) /* key, item */
-LK_DECLARE(hash_enter_edge, hash_args)
-LK_DECLARE(hash_pad, hash_args)      /* key[num_entries + i] = HASH_NONE */
-LK_DECLARE(hash_count_vt, hash_args) /* count */
-LK_DECLARE(hash_count_ee, hash_args)
-LK_DECLARE(hash_list_vt, hash_args) /* name */
-LK_DECLARE(hash_list_ee, hash_args)
+LK_DECLARE(spatial_hash_cells_tri, spatial_hash_args) /* count */
+LK_DECLARE(spatial_hash_cells_edge, spatial_hash_args)
+LK_DECLARE(spatial_hash_enter_tri, spatial_hash_args) /* key, item */
+LK_DECLARE(spatial_hash_enter_edge, spatial_hash_args)
+LK_DECLARE(spatial_hash_pad, spatial_hash_args)      /* key[num_entries + i] = SPATIAL_HASH_NONE */
+LK_DECLARE(spatial_hash_count_vt, spatial_hash_args) /* count */
+LK_DECLARE(spatial_hash_count_ee, spatial_hash_args)
+LK_DECLARE(spatial_hash_list_vt, spatial_hash_args) /* name */
+LK_DECLARE(spatial_hash_list_ee, spatial_hash_args)
 
 #endif

@@ -10,7 +10,7 @@ static void segments_of(const yarn_line *l, int32_t num_yarns, uint64_t key, int
                         int32_t *a1, int32_t *b0, int32_t *b1)
 {
   int32_t p[4], out[4];
-  yg_unpack(key, &p[0], &p[1], &p[2], &p[3]);
+  yarn_grid_unpack(key, &p[0], &p[1], &p[2], &p[3]);
   for (int i = 0; i < 4; ++i) {
     /* bisection for the segment that owns the point: all have YARN_B of their own, open yarns one
      * more, so few are left */
@@ -38,11 +38,11 @@ static int let_go(yarn_grid *d, const yarn_line *l, uint64_t key)
   int32_t a0, a1, b0, b1;
   segments_of(l, d->sc->num_yarns, key, &a0, &a1, &b0, &b1);
   for (int32_t a = a0; a <= a1; ++a)
-    if (!yg_compare_anew(&d->sched, a, b0, b1)) return 0;
+    if (!yarn_grid_compare_anew(&d->sched, a, b0, b1)) return 0;
   return 1;
 }
 
-loom_status yg_index_boxes(yarn_grid *d, const yarn_line *l)
+loom_status yarn_grid_index_boxes(yarn_grid *d, const yarn_line *l)
 {
   const loom_host *const h = d->h;
   const int32_t ns = l->num_segs, ny = d->sc->num_yarns;
@@ -69,11 +69,11 @@ loom_status yg_index_boxes(yarn_grid *d, const yarn_line *l)
   return h->unmap(h, d->boxes);
 }
 
-int64_t yg_find_bad_box(const yarn_line *l, const uint64_t *box, int64_t n)
+int64_t yarn_grid_find_bad_box(const yarn_line *l, const uint64_t *box, int64_t n)
 {
   for (int64_t k = 0; k < n; ++k) {
     int32_t u0, u1, v0, v1;
-    yg_unpack(box[k], &u0, &u1, &v0, &v1);
+    yarn_grid_unpack(box[k], &u0, &u1, &v0, &v1);
     if (u1 >= l->num_points || v1 >= l->num_points || (k > 0 && box[k] <= box[k - 1])) return k;
   }
   return n;
@@ -84,7 +84,7 @@ static loom_status change_boxes(yarn_grid *d, const yarn_line *l, const uint64_t
 {
   const loom_host *const h = d->h;
   void *p;
-  const int64_t bad = yg_find_bad_box(l, now, n);
+  const int64_t bad = yarn_grid_find_bad_box(l, now, n);
   LOOM_CHECK(h, bad == n, LOOM_E_ARG,
              "box %lld of the pairs to leave out names points of which there are only %d, or does "
              "not ascend",
@@ -94,7 +94,7 @@ static loom_status change_boxes(yarn_grid *d, const yarn_line *l, const uint64_t
   if (n > 0) memcpy(p, now, (size_t)n * sizeof *now);
   LOOM_TRY(h->unmap(h, d->boxes));
   d->num_boxes = n;
-  return yg_index_boxes(d, l);
+  return yarn_grid_index_boxes(d, l);
 }
 
 /* Boxes that were there and are not in `now` any more. */
@@ -110,7 +110,7 @@ static int let_all_go(yarn_grid *d, const yarn_line *l, const uint64_t *was, con
   return 1;
 }
 
-loom_status yg_take_boxes(yarn_grid *d, const yarn_line *l, loom_buf *exclude)
+loom_status yarn_grid_take_boxes(yarn_grid *d, const yarn_line *l, loom_buf *exclude)
 {
   const loom_host *const h = d->h;
   void *p = NULL, *was;
@@ -121,7 +121,7 @@ loom_status yg_take_boxes(yarn_grid *d, const yarn_line *l, loom_buf *exclude)
   const int same = n == d->num_boxes && (n == 0 || memcmp(now, was, (size_t)n * sizeof *now) == 0);
   const int ok = same || let_all_go(d, l, was, now, n);
   LOOM_TRY(h->unmap(h, d->boxes));
-  YG_MEMORY(d, ok);
+  YARN_GRID_MEMORY(d, ok);
   if (!same) LOOM_TRY(change_boxes(d, l, now, n));
   return exclude != NULL ? h->unmap(h, exclude) : LOOM_OK;
 }

@@ -7,7 +7,7 @@
 #include "kit/state.h"
 #include "yarn_grid.h"
 
-#define YG_BELIEVE(h, ok, name, k)                                                                 \
+#define YARN_GRID_BELIEVE(h, ok, name, k)                                                          \
   LOOM_CHECK(h, ok, LOOM_E_IO, "the checkpoint's %s cannot be (number %lld); start the run again", \
              name, (long long)(k))
 
@@ -30,7 +30,7 @@ static loom_status whole_io(yarn_grid *d, int restore, const char *name, int64_t
   LOOM_TRY(h->map(h, NULL, b, LOOM_READ, LOOM_AT_HOST, &p));
   const int64_t bad = find_not_finite(p, n);
   LOOM_TRY(h->unmap(h, b));
-  YG_BELIEVE(h, bad == n, name, bad);
+  YARN_GRID_BELIEVE(h, bad == n, name, bad);
   return LOOM_OK;
 }
 
@@ -39,14 +39,14 @@ static loom_status whole_io(yarn_grid *d, int restore, const char *name, int64_t
 /* In the order of the bins: which one is where in a list changes no result. */
 static loom_status save_entries(yarn_grid *d, int64_t num)
 {
-  const yg_schedule *const s = &d->sched;
+  const yarn_grid_schedule *const s = &d->sched;
   int32_t *const id = calloc((size_t)num * 3 + 1, sizeof *id);
   loom_real *const dist = calloc((size_t)num + 1, sizeof *dist);
   const int ok = id != NULL && dist != NULL;
   int64_t n = 0;
-  for (int b = 0; ok && b < YG_BINS; ++b)
+  for (int b = 0; ok && b < YARN_GRID_BINS; ++b)
     for (int64_t i = 0; i < s->bin[b].n; ++i, ++n) {
-      const yg_entry *const e = &s->entry[s->bin[b].v[i]];
+      const yarn_grid_entry *const e = &s->entry[s->bin[b].v[i]];
       id[3 * n] = e->a;
       id[3 * n + 1] = e->b;
       id[3 * n + 2] = b;
@@ -57,14 +57,14 @@ static loom_status save_entries(yarn_grid *d, int64_t num)
   if (ok && status == LOOM_OK) status = state_save(d->h, "yarn clearances", LOOM_REAL, num, dist);
   free(id);
   free(dist);
-  YG_MEMORY(d, ok);
+  YARN_GRID_MEMORY(d, ok);
   return status;
 }
 
 static loom_status load_entries(yarn_grid *d, int64_t num)
 {
   const loom_host *const h = d->h;
-  yg_schedule *const s = &d->sched;
+  yarn_grid_schedule *const s = &d->sched;
   loom_buf *ids = NULL, *dists = NULL;
   const void *p, *q;
   LOOM_TRY(state_open(d->h, "yarn entries", LOOM_I32, 3 * num, &ids, &p));
@@ -72,10 +72,11 @@ static loom_status load_entries(yarn_grid *d, int64_t num)
   const int32_t *id = p;
   const loom_real *const dist = q;
   for (int64_t k = 0; k < num; ++k, id += 3) {
-    YG_BELIEVE(h, id[0] >= 0 && id[0] < id[1] && id[1] < s->num_segs, "segments of entries", k);
-    YG_BELIEVE(h, id[2] >= 0 && id[2] < YG_BINS, "bins of entries", k);
-    YG_BELIEVE(h, !isnan(dist[k]), "clearances", k);
-    YG_MEMORY(d, yg_restore_entry(s, id[0], id[1], dist[k], id[2]));
+    YARN_GRID_BELIEVE(h, id[0] >= 0 && id[0] < id[1] && id[1] < s->num_segs, "segments of entries",
+                      k);
+    YARN_GRID_BELIEVE(h, id[2] >= 0 && id[2] < YARN_GRID_BINS, "bins of entries", k);
+    YARN_GRID_BELIEVE(h, !isnan(dist[k]), "clearances", k);
+    YARN_GRID_MEMORY(d, yarn_grid_restore_entry(s, id[0], id[1], dist[k], id[2]));
   }
   LOOM_TRY(state_close(d->h, dists));
   return state_close(d->h, ids);
@@ -95,13 +96,14 @@ static loom_status load_cells(yarn_grid *d, int64_t count)
     double num = 1.0;
     for (int i = 0; i < 3; ++i) {
       /* a segment that was nowhere yet has no cells: 1 to 0 */
-      YG_BELIEVE(h, c[i] >= -YG_CELL_MAX && c[3 + i] <= YG_CELL_MAX && c[i] - 1 <= c[3 + i],
-                 "cells", k + i);
+      YARN_GRID_BELIEVE(
+          h, c[i] >= -YARN_GRID_CELL_MAX && c[3 + i] <= YARN_GRID_CELL_MAX && c[i] - 1 <= c[3 + i],
+          "cells", k + i);
       num *= 1.0 + (double)c[3 + i] - (double)c[i];
     }
-    YG_BELIEVE(h, num <= YG_MOST_CELLS, "cells", k);
+    YARN_GRID_BELIEVE(h, num <= YARN_GRID_MOST_CELLS, "cells", k);
   }
-  YG_MEMORY(d, yg_enter_cells(&d->sched, p));
+  YARN_GRID_MEMORY(d, yarn_grid_enter_cells(&d->sched, p));
   return state_close(d->h, b);
 }
 
@@ -114,11 +116,11 @@ static loom_status load_boxes(yarn_grid *d, const yarn_line *l, int64_t num)
   LOOM_TRY(h->state_io(h, 1, "yarn boxes", d->boxes));
   LOOM_TRY(state_has(h, d->boxes, "yarn boxes", num));
   LOOM_TRY(h->map(h, NULL, d->boxes, LOOM_READ, LOOM_AT_HOST, &p));
-  const int64_t bad = yg_find_bad_box(l, p, num);
+  const int64_t bad = yarn_grid_find_bad_box(l, p, num);
   LOOM_TRY(h->unmap(h, d->boxes));
-  YG_BELIEVE(h, bad == num, "boxes", bad);
+  YARN_GRID_BELIEVE(h, bad == num, "boxes", bad);
   d->num_boxes = num;
-  return yg_index_boxes(d, l);
+  return yarn_grid_index_boxes(d, l);
 }
 
 /* ---- all ----------------------------------------------------------------------------------- */
@@ -129,7 +131,7 @@ static loom_status positions_io(yarn_grid *d, int restore)
   LOOM_TRY(whole_io(d, restore, "yarn x1", n3, d->x1));
   LOOM_TRY(whole_io(d, restore, "yarn x2", n3, d->x2));
   LOOM_TRY(whole_io(d, restore, "yarn references", n3, d->ref));
-  for (int b = 1; b < YG_BINS; ++b) {
+  for (int b = 1; b < YARN_GRID_BINS; ++b) {
     char name[32];
     snprintf(name, sizeof name, "yarn snapshot %d", b);
     LOOM_TRY(whole_io(d, restore, name, n3, d->snap[b]));
@@ -139,7 +141,7 @@ static loom_status positions_io(yarn_grid *d, int restore)
 
 static loom_status save(yarn_grid *d)
 {
-  yg_schedule *const s = &d->sched;
+  yarn_grid_schedule *const s = &d->sched;
   int64_t head[4] = {s->tick, d->history, s->num - s->freed.n, d->num_boxes};
   loom_real margin = (loom_real)d->margin;
   LOOM_TRY(state_save(d->h, "yarn counts", LOOM_I64, 4, head));
@@ -154,29 +156,29 @@ static loom_status save(yarn_grid *d)
 static loom_status load(yarn_grid *d, const yarn_line *l)
 {
   const loom_host *const h = d->h;
-  yg_schedule *const s = &d->sched;
+  yarn_grid_schedule *const s = &d->sched;
   int64_t head[4];
   loom_real margin;
-  yg_forget(d);
-  YG_MEMORY(d, s->num_segs == d->table.num_segs);
+  yarn_grid_forget(d);
+  YARN_GRID_MEMORY(d, s->num_segs == d->table.num_segs);
   LOOM_TRY(state_items(h, 1, "yarn counts", LOOM_I64, 4, head));
-  YG_BELIEVE(h, head[0] >= 0 && head[0] < INT64_MAX / 2, "tick", head[0]);
-  YG_BELIEVE(h, head[1] >= 0 && head[1] <= 2, "history", head[1]);
-  YG_BELIEVE(h, head[2] >= 0 && head[2] <= INT32_MAX, "number of entries", head[2]);
-  YG_BELIEVE(h, head[3] >= 0 && head[3] <= INT32_MAX / 256, "number of boxes", head[3]);
+  YARN_GRID_BELIEVE(h, head[0] >= 0 && head[0] < INT64_MAX / 2, "tick", head[0]);
+  YARN_GRID_BELIEVE(h, head[1] >= 0 && head[1] <= 2, "history", head[1]);
+  YARN_GRID_BELIEVE(h, head[2] >= 0 && head[2] <= INT32_MAX, "number of entries", head[2]);
+  YARN_GRID_BELIEVE(h, head[3] >= 0 && head[3] <= INT32_MAX / 256, "number of boxes", head[3]);
   LOOM_TRY(state_items(h, 1, "yarn margin", LOOM_REAL, 1, &margin));
-  YG_BELIEVE(h, isfinite(margin), "margin", 0);
+  YARN_GRID_BELIEVE(h, isfinite(margin), "margin", 0);
   LOOM_TRY(positions_io(d, 1));
   LOOM_TRY(load_entries(d, head[2]));
   LOOM_TRY(load_cells(d, 6 * (int64_t)s->num_segs));
-  YG_BELIEVE(h, s->due.n == 0, "cells, in which segments meet that have no entry", s->due.n);
+  YARN_GRID_BELIEVE(h, s->due.n == 0, "cells, in which segments meet that have no entry", s->due.n);
   s->tick = head[0];
   d->history = (int32_t)head[1];
   d->margin = (double)margin;
   return load_boxes(d, l, head[3]);
 }
 
-loom_status yg_checkpoint(void *self, const loom_step *st, int restore)
+loom_status yarn_grid_checkpoint(void *self, const loom_step *st, int restore)
 {
   yarn_grid *const d = self;
   plug_maps m = plug_maps_on(d->h, NULL);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int push_link(yg_links *list, int32_t other, int32_t entry)
+static int push_link(yarn_grid_links *list, int32_t other, int32_t entry)
 {
   void *p = list->v;
   const int ok = grow_room(&p, &list->cap, list->n + 1, sizeof *list->v);
@@ -15,7 +15,7 @@ static int push_link(yg_links *list, int32_t other, int32_t entry)
   return 1;
 }
 
-int yg_schedule_new(yg_schedule *s, int32_t num_segs)
+int yarn_grid_schedule_new(yarn_grid_schedule *s, int32_t num_segs)
 {
   memset(s, 0, sizeof *s);
   s->num_segs = num_segs;
@@ -28,11 +28,11 @@ int yg_schedule_new(yg_schedule *s, int32_t num_segs)
   return 1;
 }
 
-void yg_schedule_free(yg_schedule *s)
+void yarn_grid_schedule_free(yarn_grid_schedule *s)
 {
   for (int32_t i = 0; s->links != NULL && i < s->num_segs; ++i) free(s->links[i].v);
   for (int64_t i = 0; s->table != NULL && i < s->size; ++i) free(s->table[i].segs.v);
-  for (int b = 0; b < YG_BINS; ++b) free(s->bin[b].v);
+  for (int b = 0; b < YARN_GRID_BINS; ++b) free(s->bin[b].v);
   free(s->entry);
   free(s->freed.v);
   free(s->due.v);
@@ -49,7 +49,7 @@ void yg_schedule_free(yg_schedule *s)
 static uint64_t key_of(const int32_t c[3])
 {
   uint64_t k = 0;
-  for (int i = 0; i < 3; ++i) k = k << 21 | (uint64_t)(c[i] + YG_CELL_MAX + 1);
+  for (int i = 0; i < 3; ++i) k = k << 21 | (uint64_t)(c[i] + YARN_GRID_CELL_MAX + 1);
   return k;
 }
 
@@ -60,7 +60,7 @@ static uint64_t mix(uint64_t z)
   return z ^ z >> 31;
 }
 
-static yg_cell *slot_of(yg_cell *table, int64_t size, uint64_t key)
+static yarn_grid_cell *slot_of(yarn_grid_cell *table, int64_t size, uint64_t key)
 {
   uint64_t i = mix(key) & (uint64_t)(size - 1);
   while (table[i].key != 0 && table[i].key != key) i = (i + 1) & (uint64_t)(size - 1);
@@ -68,13 +68,13 @@ static yg_cell *slot_of(yg_cell *table, int64_t size, uint64_t key)
 }
 
 /* Larger, and without the cells that have become empty. */
-static int rehash(yg_schedule *s)
+static int rehash(yarn_grid_schedule *s)
 {
   int64_t live = 0;
   for (int64_t i = 0; i < s->size; ++i) live += s->table[i].segs.n > 0;
   int64_t size = 1024;
   while (size < 4 * live) size *= 2;
-  yg_cell *const t = calloc((size_t)size, sizeof *t);
+  yarn_grid_cell *const t = calloc((size_t)size, sizeof *t);
   if (t == NULL) return 0;
   for (int64_t i = 0; i < s->size; ++i) {
     if (s->table[i].segs.n > 0)
@@ -95,7 +95,7 @@ static int inside(const int32_t c[3], const int32_t *box)
          c[2] <= box[5];
 }
 
-static void leave(yg_schedule *s, int32_t seg, const int32_t c[3])
+static void leave(yarn_grid_schedule *s, int32_t seg, const int32_t c[3])
 {
   grow_ids *const l = &slot_of(s->table, s->size, key_of(c))->segs;
   int64_t i = 0;
@@ -104,9 +104,9 @@ static void leave(yg_schedule *s, int32_t seg, const int32_t c[3])
   --l->n;
 }
 
-static int enter(yg_schedule *s, int32_t seg, const int32_t c[3])
+static int enter(yarn_grid_schedule *s, int32_t seg, const int32_t c[3])
 {
-  yg_cell *at = slot_of(s->table, s->size, key_of(c));
+  yarn_grid_cell *at = slot_of(s->table, s->size, key_of(c));
   if (at->key == 0) {
     if (2 * (s->used + 1) > s->size) {
       if (!rehash(s)) return 0;
@@ -120,17 +120,17 @@ static int enter(yg_schedule *s, int32_t seg, const int32_t c[3])
 
 /* ---- entries -------------------------------------------------------------------------------- */
 
-static int32_t find_entry(const yg_schedule *s, int32_t a, int32_t b)
+static int32_t find_entry(const yarn_grid_schedule *s, int32_t a, int32_t b)
 {
-  const yg_links *const la = &s->links[a], *const lb = &s->links[b];
-  const yg_links *const l = la->n < lb->n ? la : lb;
+  const yarn_grid_links *const la = &s->links[a], *const lb = &s->links[b];
+  const yarn_grid_links *const l = la->n < lb->n ? la : lb;
   const int32_t other = la->n < lb->n ? b : a;
   for (int64_t i = 0; i < l->n; ++i)
     if (l->v[i].other == other) return l->v[i].entry;
   return -1;
 }
 
-static int add_entry(yg_schedule *s, int32_t a, int32_t b, lk_real d, int32_t *out)
+static int add_entry(yarn_grid_schedule *s, int32_t a, int32_t b, lk_real d, int32_t *out)
 {
   int32_t id;
   if (s->freed.n > 0) {
@@ -142,20 +142,21 @@ static int add_entry(yg_schedule *s, int32_t a, int32_t b, lk_real d, int32_t *o
     if (!ok) return 0;
     id = (int32_t)s->num++;
   }
-  const yg_entry e = {.a = a < b ? a : b, .b = a < b ? b : a, .d = d, .bin = -1, .place = -1};
+  const yarn_grid_entry e = {
+      .a = a < b ? a : b, .b = a < b ? b : a, .d = d, .bin = -1, .place = -1};
   s->entry[id] = e;
   *out = id;
   return push_link(&s->links[a], b, id) && push_link(&s->links[b], a, id);
 }
 
-static void unlink_entry(yg_links *l, int32_t entry)
+static void unlink_entry(yarn_grid_links *l, int32_t entry)
 {
   int64_t i = 0;
   while (l->v[i].entry != entry) ++i;
   l->v[i] = l->v[--l->n];
 }
 
-static int delete_entry(yg_schedule *s, int32_t id)
+static int delete_entry(yarn_grid_schedule *s, int32_t id)
 {
   unlink_entry(&s->links[s->entry[id].a], id);
   unlink_entry(&s->links[s->entry[id].b], id);
@@ -163,16 +164,16 @@ static int delete_entry(yg_schedule *s, int32_t id)
   return grow_push(&s->freed, id);
 }
 
-static int into_bin(yg_schedule *s, int32_t id, int32_t bin)
+static int into_bin(yarn_grid_schedule *s, int32_t id, int32_t bin)
 {
   s->entry[id].bin = bin;
   s->entry[id].place = (int32_t)s->bin[bin].n;
   return grow_push(&s->bin[bin], id);
 }
 
-static int make_due(yg_schedule *s, int32_t id)
+static int make_due(yarn_grid_schedule *s, int32_t id)
 {
-  yg_entry *const e = &s->entry[id];
+  yarn_grid_entry *const e = &s->entry[id];
   if (e->place < 0) return 1; /* is due already */
   /* out of its bin; the number stays: it names the snapshot */
   grow_ids *const l = &s->bin[e->bin];
@@ -183,7 +184,7 @@ static int make_due(yg_schedule *s, int32_t id)
   return grow_push(&s->due, id);
 }
 
-int yg_restore_entry(yg_schedule *s, int32_t a, int32_t b, lk_real d, int32_t bin)
+int yarn_grid_restore_entry(yarn_grid_schedule *s, int32_t a, int32_t b, lk_real d, int32_t bin)
 {
   int32_t id;
   return add_entry(s, a, b, d, &id) && into_bin(s, id, bin);
@@ -193,8 +194,8 @@ int yg_restore_entry(yg_schedule *s, int32_t a, int32_t b, lk_real d, int32_t bi
  */
 
 /* Calls for every cell of `box` that is not in `but`. */
-static int each_cell(yg_schedule *s, int32_t seg, const int32_t *box, const int32_t *but,
-                     int (*f)(yg_schedule *, int32_t, const int32_t[3]))
+static int each_cell(yarn_grid_schedule *s, int32_t seg, const int32_t *box, const int32_t *but,
+                     int (*f)(yarn_grid_schedule *, int32_t, const int32_t[3]))
 {
   int32_t c[3];
   for (c[0] = box[0]; c[0] <= box[3]; ++c[0])
@@ -204,16 +205,16 @@ static int each_cell(yg_schedule *s, int32_t seg, const int32_t *box, const int3
   return 1;
 }
 
-static int leave_cell(yg_schedule *s, int32_t seg, const int32_t c[3])
+static int leave_cell(yarn_grid_schedule *s, int32_t seg, const int32_t c[3])
 {
   leave(s, seg, c);
   return 1;
 }
 
 /* Entries for a newcomer and all others in a cell. */
-static int greet(yg_schedule *s, int32_t seg, const int32_t c[3])
+static int greet(yarn_grid_schedule *s, int32_t seg, const int32_t c[3])
 {
-  const yg_cell *const cell = slot_of(s->table, s->size, key_of(c));
+  const yarn_grid_cell *const cell = slot_of(s->table, s->size, key_of(c));
   for (int64_t i = 0; i < cell->segs.n; ++i) {
     const int32_t other = cell->segs.v[i];
     int32_t id;
@@ -223,7 +224,7 @@ static int greet(yg_schedule *s, int32_t seg, const int32_t c[3])
   return 1;
 }
 
-int yg_enter_cells(yg_schedule *s, const int32_t *cells)
+int yarn_grid_enter_cells(yarn_grid_schedule *s, const int32_t *cells)
 {
   grow_ids moved = {NULL, 0, 0};
   int ok = 1;
@@ -242,17 +243,17 @@ int yg_enter_cells(yg_schedule *s, const int32_t *cells)
   return ok;
 }
 
-int yg_activate(yg_schedule *s, int32_t seg)
+int yarn_grid_activate(yarn_grid_schedule *s, int32_t seg)
 {
-  const yg_links *const l = &s->links[seg];
+  const yarn_grid_links *const l = &s->links[seg];
   for (int64_t i = 0; i < l->n; ++i)
     if (!make_due(s, l->v[i].entry)) return 0;
   return 1;
 }
 
-int yg_compare_anew(yg_schedule *s, int32_t seg, int32_t p0, int32_t p1)
+int yarn_grid_compare_anew(yarn_grid_schedule *s, int32_t seg, int32_t p0, int32_t p1)
 {
-  const yg_links *const l = &s->links[seg];
+  const yarn_grid_links *const l = &s->links[seg];
   for (int64_t i = 0; i < l->n; ++i) {
     if (l->v[i].other < p0 || l->v[i].other > p1) continue;
     if (!make_due(s, l->v[i].entry)) return 0;
@@ -261,16 +262,16 @@ int yg_compare_anew(yg_schedule *s, int32_t seg, int32_t p0, int32_t p1)
   return 1;
 }
 
-int yg_top_bin(int64_t tick)
+int yarn_grid_top_bin(int64_t tick)
 {
   int b = 0;
-  while (b < YG_BINS - 1 && tick % (INT64_C(2) << b) == 0) ++b;
+  while (b < YARN_GRID_BINS - 1 && tick % (INT64_C(2) << b) == 0) ++b;
   return b;
 }
 
 /* Ascending, by counting digits of 10 bits: neighbours in the list are then neighbours in memory,
  * and the order does not depend on how entries got into their bins. */
-static int sort_due(yg_schedule *s)
+static int sort_due(yarn_grid_schedule *s)
 {
   enum { DIGIT = 1024 };
   void *p = s->spare.v;
@@ -296,9 +297,9 @@ static int sort_due(yg_schedule *s)
   return ok;
 }
 
-int yg_collect(yg_schedule *s)
+int yarn_grid_collect(yarn_grid_schedule *s)
 {
-  for (int b = yg_top_bin(s->tick); b >= 0; --b) {
+  for (int b = yarn_grid_top_bin(s->tick); b >= 0; --b) {
     for (int64_t i = 0; i < s->bin[b].n; ++i) {
       s->entry[s->bin[b].v[i]].place = -1;
       if (!grow_push(&s->due, s->bin[b].v[i])) return 0;
@@ -308,12 +309,12 @@ int yg_collect(yg_schedule *s)
   return sort_due(s);
 }
 
-int yg_settle(yg_schedule *s, const yg_look *look)
+int yarn_grid_settle(yarn_grid_schedule *s, const yarn_grid_look *look)
 {
-  const int top = yg_top_bin(s->tick);
+  const int top = yarn_grid_top_bin(s->tick);
   for (int64_t k = 0; k < s->due.n; ++k) {
     const int32_t id = s->due.v[k];
-    yg_entry *const e = &s->entry[id];
+    yarn_grid_entry *const e = &s->entry[id];
     if (look[k].apart) {
       if (!delete_entry(s, id)) return 0;
       continue;

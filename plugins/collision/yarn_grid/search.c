@@ -9,7 +9,7 @@
 
 enum { CHUNK = 64, STACK = 64 };
 
-int yg_add_hit(yg_hits *h, int32_t a, int32_t b, const yg_look *look)
+int yarn_grid_add_hit(yarn_grid_hits *h, int32_t a, int32_t b, const yarn_grid_look *look)
 {
   void *p = h->v;
   const int ok = grow_room(&p, &h->cap, h->n + 1, sizeof *h->v);
@@ -58,7 +58,7 @@ static int sort_morton(int32_t n, const lk_real *mid, int32_t *order)
   return 1;
 }
 
-int yg_search_new(yg_search *s, int32_t num_segs, const lk_real *mid)
+int yarn_grid_search_new(yarn_grid_search *s, int32_t num_segs, const lk_real *mid)
 {
   memset(s, 0, sizeof *s);
   s->num_segs = num_segs;
@@ -67,7 +67,7 @@ int yg_search_new(yg_search *s, int32_t num_segs, const lk_real *mid)
   s->bucket = malloc(((size_t)s->size + 2) * sizeof *s->bucket);
   if (s->bucket == NULL) return 0;
   if (mid == NULL) return 1;
-  yg_tree *const t = &s->tree;
+  yarn_grid_tree *const t = &s->tree;
   t->num_leaves = 1;
   while (t->num_leaves < num_segs) t->num_leaves *= 2;
   t->order = malloc((size_t)t->num_leaves * sizeof *t->order);
@@ -77,7 +77,7 @@ int yg_search_new(yg_search *s, int32_t num_segs, const lk_real *mid)
   return sort_morton(num_segs, mid, t->order);
 }
 
-void yg_search_free(yg_search *s)
+void yarn_grid_search_free(yarn_grid_search *s)
 {
   free(s->bucket);
   free(s->key);
@@ -97,22 +97,23 @@ static int boxes_meet(const lk_real *a, const lk_real *b)
 }
 
 /* Segments whose boxes meet; 0: no memory */
-static int compare(const yg_view *v, int32_t a, int32_t b, yg_hits *out)
+static int compare(const yarn_grid_view *v, int32_t a, int32_t b, yarn_grid_hits *out)
 {
-  yg_look look;
+  yarn_grid_look look;
   memset(&look, 0, sizeof look);
-  yg_compare(&v->l, &v->boxes, v->P, a, b, v->margin, &look);
-  return look.hits == 0 || yg_add_hit(out, a, b, &look);
+  yarn_grid_compare(&v->l, &v->boxes, v->P, a, b, v->margin, &look);
+  return look.hits == 0 || yarn_grid_add_hit(out, a, b, &look);
 }
 
-typedef int (*partners_fn)(const yg_search *s, const yg_view *v, int32_t a, yg_hits *out,
-                           int64_t *near);
+typedef int (*partners_fn)(const yarn_grid_search *s, const yarn_grid_view *v, int32_t a,
+                           yarn_grid_hits *out, int64_t *near);
 
 /* All segments, in chunks whose results are put together in their order. */
-static int for_all(yg_search *s, const yg_view *v, partners_fn f, yg_hits *out, int64_t *near)
+static int for_all(yarn_grid_search *s, const yarn_grid_view *v, partners_fn f, yarn_grid_hits *out,
+                   int64_t *near)
 {
   const int32_t chunks = (s->num_segs + CHUNK - 1) / CHUNK;
-  yg_hits *const part = calloc((size_t)chunks + 1, sizeof *part);
+  yarn_grid_hits *const part = calloc((size_t)chunks + 1, sizeof *part);
   int64_t sum = 0;
   int ok = part != NULL;
 #pragma omp parallel for schedule(dynamic, 4) num_threads(v->threads) reduction(&& : ok) \
@@ -139,11 +140,11 @@ static int for_all(yg_search *s, const yg_view *v, partners_fn f, yg_hits *out, 
 
 static uint64_t key_of(int32_t i, int32_t j, int32_t k)
 {
-  const int32_t m = YG_CELL_MAX + 1;
+  const int32_t m = YARN_GRID_CELL_MAX + 1;
   return (uint64_t)(i + m) << 42 | (uint64_t)(j + m) << 21 | (uint64_t)(k + m);
 }
 
-static int64_t bucket_of(const yg_search *s, uint64_t z)
+static int64_t bucket_of(const yarn_grid_search *s, uint64_t z)
 {
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -156,7 +157,7 @@ static int64_t bucket_of(const yg_search *s, uint64_t z)
       for (int32_t k = (c)[2]; k <= (c)[5]; ++k)
 
 /* Entries of all segments, by counting. */
-static int fill_buckets(yg_search *s, const yg_view *v)
+static int fill_buckets(yarn_grid_search *s, const yarn_grid_view *v)
 {
   memset(s->bucket, 0, ((size_t)s->size + 2) * sizeof *s->bucket);
   for (int32_t a = 0; a < s->num_segs; ++a)
@@ -185,8 +186,8 @@ static int first_cell(const int32_t *a, const int32_t *b, int32_t i, int32_t j, 
          k == (a[2] > b[2] ? a[2] : b[2]);
 }
 
-static int partners_in_cells(const yg_search *s, const yg_view *v, int32_t a, yg_hits *out,
-                             int64_t *near)
+static int partners_in_cells(const yarn_grid_search *s, const yarn_grid_view *v, int32_t a,
+                             yarn_grid_hits *out, int64_t *near)
 {
   const int32_t *const c = v->cells + 6 * (ptrdiff_t)a;
   EACH_CELL(c, i, j, k)
@@ -206,16 +207,17 @@ static int partners_in_cells(const yg_search *s, const yg_view *v, int32_t a, yg
   return 1;
 }
 
-int yg_search_cells(yg_search *s, const yg_view *v, yg_hits *out, int64_t *near)
+int yarn_grid_search_cells(yarn_grid_search *s, const yarn_grid_view *v, yarn_grid_hits *out,
+                           int64_t *near)
 {
   return fill_buckets(s, v) && for_all(s, v, partners_in_cells, out, near);
 }
 
 /* ---- hierarchy ----------------------------------------------------------------------------- */
 
-static void refit(yg_search *s, const yg_view *v)
+static void refit(yarn_grid_search *s, const yarn_grid_view *v)
 {
-  yg_tree *const t = &s->tree;
+  yarn_grid_tree *const t = &s->tree;
   for (int32_t i = 0; i < t->num_leaves; ++i) {
     lk_real *const b = t->box + 6 * ((ptrdiff_t)t->num_leaves + i);
     for (int c = 0; c < 6; ++c)
@@ -233,10 +235,10 @@ static void refit(yg_search *s, const yg_view *v)
   }
 }
 
-static int partners_in_tree(const yg_search *s, const yg_view *v, int32_t a, yg_hits *out,
-                            int64_t *near)
+static int partners_in_tree(const yarn_grid_search *s, const yarn_grid_view *v, int32_t a,
+                            yarn_grid_hits *out, int64_t *near)
 {
-  const yg_tree *const t = &s->tree;
+  const yarn_grid_tree *const t = &s->tree;
   const lk_real *const box = v->box + 6 * (ptrdiff_t)a;
   int32_t stack[STACK];
   int n = 0;
@@ -257,7 +259,8 @@ static int partners_in_tree(const yg_search *s, const yg_view *v, int32_t a, yg_
   return 1;
 }
 
-int yg_search_tree(yg_search *s, const yg_view *v, yg_hits *out, int64_t *near)
+int yarn_grid_search_tree(yarn_grid_search *s, const yarn_grid_view *v, yarn_grid_hits *out,
+                          int64_t *near)
 {
   refit(s, v);
   return for_all(s, v, partners_in_tree, out, near);

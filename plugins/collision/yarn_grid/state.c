@@ -23,14 +23,14 @@ static loom_status new_search(yarn_grid *d)
   const loom_real *const x = plug_read_host(&m, d->sc->rest_x);
   LOOM_TRY(m.status);
   loom_real *const mid = middles(&l, x);
-  const int ok = mid != NULL &&
-                 yg_search_new(&d->search, l.num_segs, d->set.search == SEARCH_BVH ? mid : NULL);
+  const int ok = mid != NULL && yarn_grid_search_new(&d->search, l.num_segs,
+                                                     d->set.search == SEARCH_BVH ? mid : NULL);
   free(mid);
-  YG_MEMORY(d, ok);
+  YARN_GRID_MEMORY(d, ok);
   return plug_unbind(&m);
 }
 
-loom_status yg_state_new(yarn_grid *d)
+loom_status yarn_grid_state_new(yarn_grid *d)
 {
   const loom_host *const h = d->h;
   const int64_t ns = d->table.num_segs, n3 = 3 * (int64_t)d->n;
@@ -52,26 +52,26 @@ loom_status yg_state_new(yarn_grid *d)
                           {"first boxes", LOOM_I32, ns + 2, &d->box_at},
                           {"boxes by segment", LOOM_I32, 0, &d->box_list}};
   LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
-  for (int b = 1; b < YG_BINS; ++b) {
+  for (int b = 1; b < YARN_GRID_BINS; ++b) {
     LOOM_TRY(h->buf_new(h, "positions of a bin", LOOM_REAL, n3, &d->snap[b]));
     LOOM_TRY(h->buf_new(h, "movement since a bin", LOOM_REAL, 6 * ns, &d->window[b]));
   }
-  YG_MEMORY(d, yg_schedule_new(&d->sched, d->table.num_segs));
+  YARN_GRID_MEMORY(d, yarn_grid_schedule_new(&d->sched, d->table.num_segs));
   return new_search(d);
 }
 
-void yg_state_free(yarn_grid *d)
+void yarn_grid_state_free(yarn_grid *d)
 {
-  yg_schedule_free(&d->sched);
-  yg_search_free(&d->search);
+  yarn_grid_schedule_free(&d->sched);
+  yarn_grid_search_free(&d->search);
   free(d->hits.v);
 }
 
 /* Without memory for empty lists the next look reports it. */
-void yg_forget(yarn_grid *d)
+void yarn_grid_forget(yarn_grid *d)
 {
-  yg_schedule_free(&d->sched);
-  if (!yg_schedule_new(&d->sched, d->table.num_segs)) d->sched.num_segs = 0;
+  yarn_grid_schedule_free(&d->sched);
+  if (!yarn_grid_schedule_new(&d->sched, d->table.num_segs)) d->sched.num_segs = 0;
   d->history = 0;
   d->num_boxes = 0;
 }

@@ -14,18 +14,19 @@
 
 #include "loom/plug.h"
 
-static const lk_entry k_place = LK_ENTRY(yg_place), k_alarm = LK_ENTRY(yg_alarm);
-static const lk_entry k_motion = LK_ENTRY(yg_motion), k_examine = LK_ENTRY(yg_examine);
-static const lk_entry k_window = LK_ENTRY(yg_window), k_sum = LK_ENTRY(yg_sum);
-static const lk_entry k_write = LK_ENTRY(yg_write);
+static const lk_entry k_place = LK_ENTRY(yarn_grid_place), k_alarm = LK_ENTRY(yarn_grid_alarm);
+static const lk_entry k_motion = LK_ENTRY(yarn_grid_motion),
+                      k_examine = LK_ENTRY(yarn_grid_examine);
+static const lk_entry k_window = LK_ENTRY(yarn_grid_window), k_sum = LK_ENTRY(yarn_grid_sum);
+static const lk_entry k_write = LK_ENTRY(yarn_grid_write);
 
 static const loom_param params[] = {
-    LOOM_PARAM_REAL(yg_settings, cell, 6e-3, 1e-6, 1e3, "m",
+    LOOM_PARAM_REAL(yarn_grid_settings, cell, 6e-3, 1e-6, 1e3, "m",
                     "Edge of a cell (gamma in table 1 of the paper)."),
-    LOOM_PARAM_REAL(yg_settings, omega, 6e-6, 0, 1, "m",
+    LOOM_PARAM_REAL(yarn_grid_settings, omega, 6e-6, 0, 1, "m",
                     "Change of movement from one step to the next that bins allow for beyond the "
                     "present one (omega, table 1)."),
-    LOOM_PARAM_ENUM(yg_settings, search, SEARCH_SCHEDULE, "schedule|grid|bvh",
+    LOOM_PARAM_ENUM(yarn_grid_settings, search, SEARCH_SCHEDULE, "schedule|grid|bvh",
                     "Schedule of the paper, or anew every time: in cells, or down a hierarchy."),
     LOOM_PARAM_GONE(
         "stats",
@@ -34,16 +35,16 @@ static const loom_param params[] = {
 
 /* ---- life -------------------------------------------------------------------------------- */
 
-static void yg_destroy(void *self)
+static void yarn_grid_destroy(void *self)
 {
   yarn_grid *const d = self;
   if (d == NULL) return;
-  yg_state_free(d);
+  yarn_grid_state_free(d);
   free(d);
 }
 
-static loom_status yg_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                             const void *set, void **self)
+static loom_status yarn_grid_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                    const void *set, void **self)
 {
   yarn_grid *const d = calloc(1, sizeof *d);
   LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
@@ -52,18 +53,18 @@ static loom_status yg_create(const loom_host *h, const loom_scene *sc, const loo
   d->sc = sc;
   d->e = e;
   d->n = sc->num_verts;
-  d->set = *(const yg_settings *)set;
+  d->set = *(const yarn_grid_settings *)set;
   LOOM_TRY(yarn_table_new(h, sc, e, &d->table));
-  return yg_state_new(d);
+  return yarn_grid_state_new(d);
 }
 
-static loom_status yg_reset(void *self)
+static loom_status yarn_grid_reset(void *self)
 {
-  yg_forget(self);
+  yarn_grid_forget(self);
   return LOOM_OK;
 }
 
-static loom_status yg_begin_step(void *self, const loom_step *s)
+static loom_status yarn_grid_begin_step(void *self, const loom_step *s)
 {
   yarn_grid *const d = self;
   (void)s;
@@ -78,18 +79,18 @@ static loom_status place(yarn_grid *d, const yarn_line *l, loom_buf *x)
 {
   plug_maps m = plug_maps_on(d->h, d->e);
   lk_real *const sum = plug_write(&m, d->sum);
-  const yg_place_args a = {.l = *l,
-                           .x = plug_read(&m, x),
-                           .sum = sum,
-                           .P = plug_write(&m, d->P),
-                           .box = plug_write(&m, d->box),
-                           .cells = plug_write(&m, d->cells),
-                           .num_verts = (lk_real)d->n,
-                           .cell = (lk_real)d->set.cell,
-                           .margin = (lk_real)d->margin};
+  const yarn_grid_place_args a = {.l = *l,
+                                  .x = plug_read(&m, x),
+                                  .sum = sum,
+                                  .P = plug_write(&m, d->P),
+                                  .box = plug_write(&m, d->box),
+                                  .cells = plug_write(&m, d->cells),
+                                  .num_verts = (lk_real)d->n,
+                                  .cell = (lk_real)d->set.cell,
+                                  .margin = (lk_real)d->margin};
   LOOM_TRY(m.status);
   for (int c = 0; c < 3; ++c) {
-    const yg_sum_args s = {.x = a.x, .axis = c};
+    const yarn_grid_sum_args s = {.x = a.x, .axis = c};
     LOOM_TRY(plug_run_on(&m, &k_sum, &s, d->n, sum + c));
   }
   return plug_launch(&m, &k_place, &a, l->num_segs, NULL);
@@ -102,25 +103,25 @@ static loom_status sound_alarm(yarn_grid *d, const yarn_line *l, loom_buf *x)
   const loom_host *const h = d->h;
   void *wake;
   plug_maps m = plug_maps_on(h, d->e);
-  const yg_alarm_args a = {.x = plug_read(&m, x),
-                           .x1 = plug_read(&m, d->x1),
-                           .x2 = plug_read(&m, d->x2),
-                           .ref = plug_rdwr(&m, d->ref),
-                           .out = plug_rdwr(&m, d->alarm),
-                           .most = (lk_real)(0.2 * d->set.omega)};
+  const yarn_grid_alarm_args a = {.x = plug_read(&m, x),
+                                  .x1 = plug_read(&m, d->x1),
+                                  .x2 = plug_read(&m, d->x2),
+                                  .ref = plug_rdwr(&m, d->ref),
+                                  .out = plug_rdwr(&m, d->alarm),
+                                  .most = (lk_real)(0.2 * d->set.omega)};
   LOOM_TRY(plug_run_on(&m, &k_alarm, &a, d->n, NULL));
-  const yg_motion_args q = {.l = *l,
-                            .x = a.x,
-                            .x1 = a.x1,
-                            .x2 = a.x2,
-                            .move = plug_write(&m, d->move),
-                            .change = plug_write(&m, d->change),
-                            .alarm = a.out,
-                            .wake = plug_write(&m, d->wake)};
+  const yarn_grid_motion_args q = {.l = *l,
+                                   .x = a.x,
+                                   .x1 = a.x1,
+                                   .x2 = a.x2,
+                                   .move = plug_write(&m, d->move),
+                                   .change = plug_write(&m, d->change),
+                                   .alarm = a.out,
+                                   .wake = plug_write(&m, d->wake)};
   LOOM_TRY(plug_launch(&m, &k_motion, &q, l->num_segs, NULL));
   LOOM_TRY(h->map(h, d->e, d->wake, LOOM_READ, LOOM_AT_HOST, &wake));
   for (int32_t s = 0; s < l->num_segs; ++s)
-    if (((const uint8_t *)wake)[s]) YG_MEMORY(d, yg_activate(&d->sched, s));
+    if (((const uint8_t *)wake)[s]) YARN_GRID_MEMORY(d, yarn_grid_activate(&d->sched, s));
   return h->unmap(h, d->wake);
 }
 
@@ -129,17 +130,17 @@ static loom_buf *snapshot(const yarn_grid *d, int bin) { return bin == 0 ? d->x1
 /* Movement of all segments since the snapshots of the bins that are due and long: entries of the
  * others find it themselves.  bin 0 has that of the last step.  window: NULL where there is none */
 static loom_status open_windows(yarn_grid *d, const yarn_line *l, loom_buf *x,
-                                loom_buf *window[YG_BINS])
+                                loom_buf *window[YARN_GRID_BINS])
 {
-  for (int b = 0; b < YG_BINS; ++b) window[b] = NULL;
+  for (int b = 0; b < YARN_GRID_BINS; ++b) window[b] = NULL;
   if (d->history == 2) window[0] = d->move;
-  for (int b = 1; b <= yg_top_bin(d->sched.tick); ++b) {
+  for (int b = 1; b <= yarn_grid_top_bin(d->sched.tick); ++b) {
     if (2 * d->length[b] < l->num_segs) continue;
     plug_maps m = plug_maps_on(d->h, d->e);
-    const yg_motion_args a = {.l = *l,
-                              .x = plug_read(&m, x),
-                              .x1 = plug_read(&m, d->snap[b]),
-                              .move = plug_write(&m, d->window[b])};
+    const yarn_grid_motion_args a = {.l = *l,
+                                     .x = plug_read(&m, x),
+                                     .x1 = plug_read(&m, d->snap[b]),
+                                     .move = plug_write(&m, d->window[b])};
     LOOM_TRY(plug_launch(&m, &k_window, &a, l->num_segs, NULL));
     window[b] = d->window[b];
   }
@@ -150,14 +151,14 @@ static loom_status open_windows(yarn_grid *d, const yarn_line *l, loom_buf *x,
 static loom_status put_due(yarn_grid *d)
 {
   const loom_host *const h = d->h;
-  const yg_schedule *const s = &d->sched;
+  const yarn_grid_schedule *const s = &d->sched;
   void *p;
-  LOOM_TRY(h->buf_resize(h, d->ask, s->due.n * (int64_t)sizeof(yg_ask)));
-  LOOM_TRY(h->buf_resize(h, d->look, s->due.n * (int64_t)sizeof(yg_look)));
+  LOOM_TRY(h->buf_resize(h, d->ask, s->due.n * (int64_t)sizeof(yarn_grid_ask)));
+  LOOM_TRY(h->buf_resize(h, d->look, s->due.n * (int64_t)sizeof(yarn_grid_look)));
   LOOM_TRY(h->map(h, d->e, d->ask, LOOM_WRITE, LOOM_AT_HOST, &p));
-  yg_ask *const ask = p;
+  yarn_grid_ask *const ask = p;
   for (int64_t k = 0; k < s->due.n; ++k) {
-    const yg_entry *const e = &s->entry[s->due.v[k]];
+    const yarn_grid_entry *const e = &s->entry[s->due.v[k]];
     ask[k].a = e->a;
     ask[k].b = e->b;
     ask[k].d = e->d;
@@ -169,26 +170,26 @@ static loom_status put_due(yarn_grid *d)
 
 static loom_status examine(yarn_grid *d, const yarn_line *l, loom_buf *x)
 {
-  loom_buf *window[YG_BINS];
+  loom_buf *window[YARN_GRID_BINS];
   const int has = d->num_boxes > 0;
   LOOM_TRY(put_due(d));
   LOOM_TRY(open_windows(d, l, x, window));
   plug_maps m = plug_maps_on(d->h, d->e);
-  yg_examine_args a = {.l = *l,
-                       .boxes = {.key = plug_read(&m, has ? d->boxes : NULL),
-                                 .at = plug_read(&m, has ? d->box_at : NULL),
-                                 .list = plug_read(&m, has ? d->box_list : NULL)},
-                       .P = plug_read(&m, d->P),
-                       .cells = plug_read(&m, d->cells),
-                       .x = plug_read(&m, x),
-                       .move = plug_read(&m, d->move),
-                       .change = plug_read(&m, d->change),
-                       .ask = plug_read(&m, d->ask),
-                       .out = plug_write(&m, d->look),
-                       .margin = (lk_real)d->margin,
-                       .omega = (lk_real)d->set.omega,
-                       .history = d->history};
-  for (int b = 0; b < YG_BINS; ++b) {
+  yarn_grid_examine_args a = {.l = *l,
+                              .boxes = {.key = plug_read(&m, has ? d->boxes : NULL),
+                                        .at = plug_read(&m, has ? d->box_at : NULL),
+                                        .list = plug_read(&m, has ? d->box_list : NULL)},
+                              .P = plug_read(&m, d->P),
+                              .cells = plug_read(&m, d->cells),
+                              .x = plug_read(&m, x),
+                              .move = plug_read(&m, d->move),
+                              .change = plug_read(&m, d->change),
+                              .ask = plug_read(&m, d->ask),
+                              .out = plug_write(&m, d->look),
+                              .margin = (lk_real)d->margin,
+                              .omega = (lk_real)d->set.omega,
+                              .history = d->history};
+  for (int b = 0; b < YARN_GRID_BINS; ++b) {
     a.snap[b] = plug_read(&m, snapshot(d, b));
     a.window[b] = plug_read(&m, window[b]);
   }
@@ -201,7 +202,7 @@ static loom_status remember(yarn_grid *d, loom_buf *x, int64_t tick)
   loom_buf *const old = d->x2;
   d->x2 = d->x1;
   d->x1 = old;
-  for (int b = 0; b <= yg_top_bin(tick); ++b)
+  for (int b = 0; b <= yarn_grid_top_bin(tick); ++b)
     LOOM_TRY(d->h->buf_copy(d->h, d->e, snapshot(d, b), x));
   if (d->history < 2) ++d->history;
   return LOOM_OK;
@@ -211,32 +212,32 @@ static loom_status remember(yarn_grid *d, loom_buf *x, int64_t tick)
 static loom_status settle(yarn_grid *d)
 {
   const loom_host *const h = d->h;
-  yg_schedule *const s = &d->sched;
+  yarn_grid_schedule *const s = &d->sched;
   void *p;
   d->near = 0;
   d->due = s->due.n;
   LOOM_TRY(h->map(h, d->e, d->look, LOOM_READ, LOOM_AT_HOST, &p));
-  const yg_look *const look = p;
+  const yarn_grid_look *const look = p;
   for (int64_t k = 0; k < s->due.n; ++k) {
-    const yg_entry *const e = &s->entry[s->due.v[k]];
+    const yarn_grid_entry *const e = &s->entry[s->due.v[k]];
     d->near += look[k].full;
-    if (look[k].hits > 0) YG_MEMORY(d, yg_add_hit(&d->hits, e->a, e->b, &look[k]));
+    if (look[k].hits > 0) YARN_GRID_MEMORY(d, yarn_grid_add_hit(&d->hits, e->a, e->b, &look[k]));
   }
-  YG_MEMORY(d, yg_settle(s, look));
+  YARN_GRID_MEMORY(d, yarn_grid_settle(s, look));
   return h->unmap(h, d->look);
 }
 
 static loom_status look_by_schedule(yarn_grid *d, const yarn_line *l, loom_buf *x)
 {
   const loom_host *const h = d->h;
-  yg_schedule *const s = &d->sched;
+  yarn_grid_schedule *const s = &d->sched;
   void *cells;
   LOOM_TRY(h->map(h, d->e, d->cells, LOOM_READ, LOOM_AT_HOST, &cells));
-  YG_MEMORY(d, yg_enter_cells(s, cells));
+  YARN_GRID_MEMORY(d, yarn_grid_enter_cells(s, cells));
   LOOM_TRY(h->unmap(h, d->cells));
   if (d->history == 2) LOOM_TRY(sound_alarm(d, l, x));
-  for (int b = 0; b < YG_BINS; ++b) d->length[b] = s->bin[b].n;
-  YG_MEMORY(d, yg_collect(s));
+  for (int b = 0; b < YARN_GRID_BINS; ++b) d->length[b] = s->bin[b].n;
+  YARN_GRID_MEMORY(d, yarn_grid_collect(s));
   LOOM_TRY(examine(d, l, x));
   LOOM_TRY(remember(d, x, s->tick));
   return settle(d);
@@ -251,18 +252,19 @@ static const void *at_host(plug_maps *m, loom_buf *b)
 static loom_status look_anew(yarn_grid *d, const yarn_line *host_line)
 {
   plug_maps m = plug_maps_on(d->h, d->e);
-  const yg_view v = {.l = *host_line,
-                     .boxes = {.key = at_host(&m, d->num_boxes > 0 ? d->boxes : NULL),
-                               .at = at_host(&m, d->box_at),
-                               .list = at_host(&m, d->box_list)},
-                     .P = at_host(&m, d->P),
-                     .box = at_host(&m, d->box),
-                     .cells = at_host(&m, d->cells),
-                     .margin = (lk_real)d->margin,
-                     .threads = d->e->num_threads};
+  const yarn_grid_view v = {.l = *host_line,
+                            .boxes = {.key = at_host(&m, d->num_boxes > 0 ? d->boxes : NULL),
+                                      .at = at_host(&m, d->box_at),
+                                      .list = at_host(&m, d->box_list)},
+                            .P = at_host(&m, d->P),
+                            .box = at_host(&m, d->box),
+                            .cells = at_host(&m, d->cells),
+                            .margin = (lk_real)d->margin,
+                            .threads = d->e->num_threads};
   LOOM_TRY(m.status);
-  YG_MEMORY(d, d->set.search == SEARCH_GRID ? yg_search_cells(&d->search, &v, &d->hits, &d->near)
-                                            : yg_search_tree(&d->search, &v, &d->hits, &d->near));
+  YARN_GRID_MEMORY(d, d->set.search == SEARCH_GRID
+                          ? yarn_grid_search_cells(&d->search, &v, &d->hits, &d->near)
+                          : yarn_grid_search_tree(&d->search, &v, &d->hits, &d->near));
   d->due = 0;
   return plug_unbind(&m);
 }
@@ -275,14 +277,14 @@ static loom_status check_cells(yarn_grid *d, const yarn_line *l)
   double num = 1.0;
   void *p;
   LOOM_TRY(h->map(h, d->e, d->cells, LOOM_READ, LOOM_AT_HOST, &p));
-  for (int32_t s = 0; s < l->num_segs && !(num > YG_MOST_CELLS); ++s) {
+  for (int32_t s = 0; s < l->num_segs && !(num > YARN_GRID_MOST_CELLS); ++s) {
     const int32_t *const c = (const int32_t *)p + 6 * (ptrdiff_t)s;
     seg = s;
     num = 1.0;
     for (int k = 0; k < 3; ++k) num *= 1.0 + (double)c[3 + k] - (double)c[k];
   }
   LOOM_TRY(h->unmap(h, d->cells));
-  LOOM_CHECK(h, num <= YG_MOST_CELLS, LOOM_E_NUMERIC,
+  LOOM_CHECK(h, num <= YARN_GRID_MOST_CELLS, LOOM_E_NUMERIC,
              "segment %d, of yarn %d, lies in %.3g cells of %g m: the yarns have blown up, which a "
              "shorter step may cure, or the key cell is too small for them",
              (int)seg, (int)l->seg_yarn[seg], num, d->set.cell);
@@ -292,7 +294,7 @@ static loom_status check_cells(yarn_grid *d, const yarn_line *l)
 static loom_status look_at(yarn_grid *d, const yarn_line *l, const yarn_line *host_line,
                            const loom_query *q)
 {
-  LOOM_TRY(yg_take_boxes(d, host_line, q->exclude));
+  LOOM_TRY(yarn_grid_take_boxes(d, host_line, q->exclude));
   LOOM_TRY(place(d, l, q->x0));
   if (d->set.search != SEARCH_BVH) LOOM_TRY(check_cells(d, host_line));
   if (d->set.search == SEARCH_SCHEDULE) return look_by_schedule(d, l, q->x0);
@@ -302,7 +304,7 @@ static loom_status look_at(yarn_grid *d, const yarn_line *l, const yarn_line *ho
 static loom_status look(yarn_grid *d, const loom_query *q)
 {
   plug_maps m = plug_maps_on(d->h, d->e), host = plug_maps_on(d->h, NULL);
-  if ((double)q->margin != d->margin) yg_forget(d);
+  if ((double)q->margin != d->margin) yarn_grid_forget(d);
   d->margin = (double)q->margin;
   d->hits.n = 0;
   const yarn_line l = yarn_line_bind(&m, d->sc, &d->table);
@@ -338,19 +340,19 @@ static loom_status write_pairs(yarn_grid *d, loom_pairs *out)
   if (d->hits.n == 0) return LOOM_OK;
   LOOM_TRY(put_hits(d));
   plug_maps m = plug_maps_on(d->h, d->e);
-  const yg_write_args a = {.l = yarn_line_bind(&m, d->sc, &d->table),
-                           .hit = plug_read(&m, d->hit),
-                           .P = plug_read(&m, d->P),
-                           .kind = plug_rdwr(&m, out->kind),
-                           .v = plug_rdwr(&m, out->v),
-                           .obst = plug_rdwr(&m, out->obst),
-                           .w = plug_rdwr(&m, out->w),
-                           .normal = plug_rdwr(&m, out->normal),
-                           .gap = plug_rdwr(&m, out->gap),
-                           .point = plug_rdwr(&m, out->point),
-                           .toi = plug_rdwr(&m, out->toi),
-                           .key = plug_rdwr(&m, out->key),
-                           .first = first};
+  const yarn_grid_write_args a = {.l = yarn_line_bind(&m, d->sc, &d->table),
+                                  .hit = plug_read(&m, d->hit),
+                                  .P = plug_read(&m, d->P),
+                                  .kind = plug_rdwr(&m, out->kind),
+                                  .v = plug_rdwr(&m, out->v),
+                                  .obst = plug_rdwr(&m, out->obst),
+                                  .w = plug_rdwr(&m, out->w),
+                                  .normal = plug_rdwr(&m, out->normal),
+                                  .gap = plug_rdwr(&m, out->gap),
+                                  .point = plug_rdwr(&m, out->point),
+                                  .toi = plug_rdwr(&m, out->toi),
+                                  .key = plug_rdwr(&m, out->key),
+                                  .first = first};
   return plug_launch(&m, &k_write, &a, d->hits.n, NULL);
 }
 
@@ -379,7 +381,8 @@ static loom_status search(yarn_grid *d, const loom_query *q, loom_pairs *out)
   return status;
 }
 
-static loom_status yg_detect(void *self, const loom_step *s, const loom_query *q, loom_pairs *out)
+static loom_status yarn_grid_detect(void *self, const loom_step *s, const loom_query *q,
+                                    loom_pairs *out)
 {
   yarn_grid *const d = self;
   (void)s;
@@ -406,7 +409,7 @@ static const loom_column columns[] = {
     {"found", "1", "pairs of segments that they found"},
 };
 
-static loom_status yg_log_step(void *self, const loom_step *s, double *out)
+static loom_status yarn_grid_log_step(void *self, const loom_step *s, double *out)
 {
   const yarn_grid *const d = self;
   (void)s;
@@ -423,13 +426,13 @@ static loom_status yg_log_step(void *self, const loom_step *s, double *out)
 static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_EXCLUDE,
                                        .pair_kinds = LOOM_BIT(LOOM_PAIR_YY),
-                                       .create = yg_create,
-                                       .destroy = yg_destroy,
-                                       .reset = yg_reset,
-                                       .begin_step = yg_begin_step,
-                                       .detect = yg_detect,
-                                       .checkpoint = yg_checkpoint,
-                                       .log_step = yg_log_step};
+                                       .create = yarn_grid_create,
+                                       .destroy = yarn_grid_destroy,
+                                       .reset = yarn_grid_reset,
+                                       .begin_step = yarn_grid_begin_step,
+                                       .detect = yarn_grid_detect,
+                                       .checkpoint = yarn_grid_checkpoint,
+                                       .log_step = yarn_grid_log_step};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(collision, ops, LK_BACKENDS),
@@ -439,7 +442,7 @@ static const loom_plugin plugin = {
     .reference = "J. M. Kaldor, D. L. James, S. Marschner, Efficient yarn-based cloth with "
                  "adaptive contact linearization, ACM TOG 29(4), 2010, doi 10.1145/1778765.1778842",
     .license = "MIT",
-    LOOM_SETTINGS(yg_settings, params),
+    LOOM_SETTINGS(yarn_grid_settings, params),
     LOOM_STEP_COLUMNS(columns),
 };
 

@@ -8,61 +8,63 @@
 
 enum { SEARCH_SCHEDULE, SEARCH_GRID, SEARCH_BVH };
 
-typedef struct yg_settings {
+typedef struct yarn_grid_settings {
   double cell, omega;
   int32_t search;
-} yg_settings;
+} yarn_grid_settings;
 
 typedef struct yarn_grid {
   const loom_host *h;
   const loom_scene *sc;
   const loom_exec *e;
-  yg_settings set;
+  yarn_grid_settings set;
   yarn_points_table table;
-  yg_schedule sched;
-  yg_search search;
+  yarn_grid_schedule sched;
+  yarn_grid_search search;
   int32_t n;       /* vertices */
   int32_t history; /* earlier positions known, 0 to 2 */
   int64_t due;     /* entries examined by the last search */
   int64_t near;    /* pairs compared by the last search */
   double margin;   /* m, of the last query */
   /* what kernels work on; the schedule and its lists are the host's */
-  loom_buf *sum;             /* real [3] m, of all vertices */
-  loom_buf *P, *box;         /* real [ns][3][YARN_LANES], [ns][6] m */
-  loom_buf *cells;           /* i32 [ns][6], copied to the host by every search */
-  loom_buf *x1, *x2;         /* real [n][3] m, positions at the last two looks */
-  loom_buf *ref;             /* real [n][3] m, see yg_alarm */
-  loom_buf *snap[YG_BINS];   /* real [n][3] m; [0] is none, x1 stands for it */
-  loom_buf *move, *change;   /* real [ns][6] m */
-  loom_buf *window[YG_BINS]; /* real [ns][6] m, see yg_examine_args; [0] is none: move */
-  int64_t length[YG_BINS];   /* of the bins, before they are looked at */
-  loom_buf *alarm, *wake;    /* u8 [n], [ns]; wake is copied to the host */
-  loom_buf *ask, *look;      /* yg_ask [m] from the host, yg_look [m] to it */
-  loom_buf *hit;             /* yg_hit [.] from the host */
+  loom_buf *sum;                  /* real [3] m, of all vertices */
+  loom_buf *P, *box;              /* real [ns][3][YARN_LANES], [ns][6] m */
+  loom_buf *cells;                /* i32 [ns][6], copied to the host by every search */
+  loom_buf *x1, *x2;              /* real [n][3] m, positions at the last two looks */
+  loom_buf *ref;                  /* real [n][3] m, see yarn_grid_alarm */
+  loom_buf *snap[YARN_GRID_BINS]; /* real [n][3] m; [0] is none, x1 stands for it */
+  loom_buf *move, *change;        /* real [ns][6] m */
+  loom_buf
+      *window[YARN_GRID_BINS]; /* real [ns][6] m, see yarn_grid_examine_args; [0] is none: move */
+  int64_t length[YARN_GRID_BINS]; /* of the bins, before they are looked at */
+  loom_buf *alarm, *wake;         /* u8 [n], [ns]; wake is copied to the host */
+  loom_buf *ask, *look;           /* yarn_grid_ask [m] from the host, yarn_grid_look [m] to it */
+  loom_buf *hit;                  /* yarn_grid_hit [.] from the host */
   /* what detection was asked to leave out, and where: from the host when it has changed */
   int64_t num_boxes;
   loom_buf *boxes;             /* u64 [num_boxes] ascending */
   loom_buf *box_at, *box_list; /* i32 [ns+2], [.] */
   int32_t short_of_room;       /* the last look's pairs did not fit */
-  yg_hits hits;
+  yarn_grid_hits hits;
   int64_t tracked, examined, processed, found; /* of this step, see the columns */
 } yarn_grid;
 
 /* boxes.c, l on the host: take over the list of the query (NULL: none), activate what is no longer
  * left out. */
-loom_status yg_take_boxes(yarn_grid *d, const yarn_line *l, loom_buf *exclude);
+loom_status yarn_grid_take_boxes(yarn_grid *d, const yarn_line *l, loom_buf *exclude);
 /* The first of n boxes that names points there are none of, or does not ascend; n: none. */
-int64_t yg_find_bad_box(const yarn_line *l, const uint64_t *box, int64_t n);
+int64_t yarn_grid_find_bad_box(const yarn_line *l, const uint64_t *box, int64_t n);
 /* Lists of boxes by the segments of their first range. */
-loom_status yg_index_boxes(yarn_grid *d, const yarn_line *l);
+loom_status yarn_grid_index_boxes(yarn_grid *d, const yarn_line *l);
 /* state.c */
-loom_status yg_state_new(yarn_grid *d);
-void yg_state_free(yarn_grid *d);
-void yg_forget(yarn_grid *d); /* history and schedule begin anew */
+loom_status yarn_grid_state_new(yarn_grid *d);
+void yarn_grid_state_free(yarn_grid *d);
+void yarn_grid_forget(yarn_grid *d); /* history and schedule begin anew */
 /* checkpoint.c */
-loom_status yg_checkpoint(void *self, const loom_step *s, int restore);
+loom_status yarn_grid_checkpoint(void *self, const loom_step *s, int restore);
 
-#define YG_MOST_CELLS    32768.0 /* of one segment: 32 along each axis */
-#define YG_MEMORY(d, ok) LOOM_CHECK((d)->h, ok, LOOM_E_NOMEM, "no memory for the yarn schedule")
+#define YARN_GRID_MOST_CELLS 32768.0 /* of one segment: 32 along each axis */
+#define YARN_GRID_MEMORY(d, ok) \
+  LOOM_CHECK((d)->h, ok, LOOM_E_NOMEM, "no memory for the yarn schedule")
 
 #endif

@@ -6,19 +6,19 @@
 
 LK_FN int32_t cell_of(lk_real x, lk_real cell)
 {
-  const lk_real most = (lk_real)YG_CELL_MAX, c = LK_FLOOR(x / cell);
+  const lk_real most = (lk_real)YARN_GRID_CELL_MAX, c = LK_FLOOR(x / cell);
   return (int32_t)(c > most ? most : c > -most ? c : -most);
 }
 
-LK_REDUCE_SUM_PLAIN(yg_sum, a, i) { return a->x[3 * i + a->axis]; }
+LK_REDUCE_SUM_PLAIN(yarn_grid_sum, a, i) { return a->x[3 * i + a->axis]; }
 
-LK_KERNEL_PLAIN(yg_place, a, s)
+LK_KERNEL_PLAIN(yarn_grid_place, a, s)
 {
   lk_real *const P = a->P + YARN_POS * s;
   lk_real q[12], m[6];
   spline_points(a->x, a->l.segs + 4 * s, q);
   yarn_lanes(a->l.basis, q, P);
-  yg_bounds(P, m); /* with the first point of the next segment, which does no harm */
+  yarn_grid_bounds(P, m); /* with the first point of the next segment, which does no harm */
   for (int k = a->l.pt0[s + 1] - a->l.pt0[s]; k < YARN_LANES; ++k)
     for (int c = 0; c < 3; ++c) P[YARN_LANES * c + k] = YARN_FAR;
   for (int c = 0; c < 3; ++c) {
@@ -37,7 +37,7 @@ LK_KERNEL_PLAIN(yg_place, a, s)
  * entry got there.  Points move by weighted sums of vertices whose absolute weights add up to
  * 1.25 at most; a vertex may be `most` away from its reference, on either side, in two segments:
  * 2 * 1.25 * 2 most = omega. */
-LK_KERNEL_PLAIN(yg_alarm, a, i)
+LK_KERNEL_PLAIN(yarn_grid_alarm, a, i)
 {
   lk_real d[3], q = LK_R(0.0);
   for (int c = 0; c < 3; ++c) {
@@ -49,7 +49,7 @@ LK_KERNEL_PLAIN(yg_alarm, a, i)
   if (a->out[i]) LK_STORE3(a->ref, i, d);
 }
 
-LK_KERNEL_PLAIN(yg_motion, a, s)
+LK_KERNEL_PLAIN(yarn_grid_motion, a, s)
 {
   lk_real q[12], q1[12], q2[12];
   spline_points(a->x, a->l.segs + 4 * s, q);
@@ -59,8 +59,8 @@ LK_KERNEL_PLAIN(yg_motion, a, s)
     q[c] -= q1[c];
     q1[c] = q[c] - (q1[c] - q2[c]);
   }
-  yg_interval(&a->l, q, a->move + 6 * s);
-  yg_interval(&a->l, q1, a->change + 6 * s);
+  yarn_grid_interval(&a->l, q, a->move + 6 * s);
+  yarn_grid_interval(&a->l, q1, a->change + 6 * s);
   int wake = 0;
   for (int k = 0; k < 4; ++k) {
     const int32_t v = a->l.segs[4 * s + k];
@@ -69,24 +69,27 @@ LK_KERNEL_PLAIN(yg_motion, a, s)
   a->wake[s] = (uint8_t)wake;
 }
 
-LK_KERNEL_PLAIN(yg_window, a, s) { yg_displacement(&a->l, a->x, a->x1, s, a->move + 6 * s); }
+LK_KERNEL_PLAIN(yarn_grid_window, a, s)
+{
+  yarn_grid_displacement(&a->l, a->x, a->x1, s, a->move + 6 * s);
+}
 
 /* Steps n until the clearance may be used up:  d = v n + g (n^2 + n) / 2. */
 LK_FN int32_t bin_of(lk_real d, lk_real v, lk_real g)
 {
   const lk_real b = v + LK_R(0.5) * g;
-  lk_real n = (lk_real)(1 << (YG_BINS - 1));
+  lk_real n = (lk_real)(1 << (YARN_GRID_BINS - 1));
   if (g > LK_R(0.0) || b > LK_R(0.0)) /* 2 d / (b + sqrt(..)): no cancellation */
     n = LK_R(2.0) * d / (b + LK_SQRT(b * b + LK_R(2.0) * g * d));
   int32_t bin = 0;
-  while (bin < YG_BINS - 1 && (lk_real)(1 << (bin + 1)) <= n) ++bin;
+  while (bin < YARN_GRID_BINS - 1 && (lk_real)(1 << (bin + 1)) <= n) ++bin;
   return bin;
 }
 
-LK_KERNEL_PLAIN(yg_examine, a, k)
+LK_KERNEL_PLAIN(yarn_grid_examine, a, k)
 {
-  const yg_ask *const e = a->ask + k;
-  yg_look *const o = a->out + k;
+  const yarn_grid_ask *const e = a->ask + k;
+  yarn_grid_look *const o = a->out + k;
   const int32_t *const ca = a->cells + 6 * e->a, *const cb = a->cells + 6 * e->b;
   o->full = o->hits = o->apart = 0;
   o->d = e->d;
@@ -101,22 +104,22 @@ LK_KERNEL_PLAIN(yg_examine, a, k)
         ib[c] = window[6 * e->b + c];
       }
     } else {
-      yg_displacement(&a->l, a->x, a->snap[e->bin], e->a, ia);
-      yg_displacement(&a->l, a->x, a->snap[e->bin], e->b, ib);
+      yarn_grid_displacement(&a->l, a->x, a->snap[e->bin], e->a, ia);
+      yarn_grid_displacement(&a->l, a->x, a->snap[e->bin], e->b, ib);
     }
-    o->d -= yg_relative(ia, ib) * (LK_R(1.0) + LK_R(1e-9));
+    o->d -= yarn_grid_relative(ia, ib) * (LK_R(1.0) + LK_R(1e-9));
   }
-  if (!(o->d > LK_R(0.0))) yg_compare(&a->l, &a->boxes, a->P, e->a, e->b, a->margin, o);
+  if (!(o->d > LK_R(0.0))) yarn_grid_compare(&a->l, &a->boxes, a->P, e->a, e->b, a->margin, o);
   o->wish = 0;
   if (a->history < 2 || !(o->d > LK_R(0.0))) return;
-  const lk_real v = yg_relative(a->move + 6 * e->a, a->move + 6 * e->b);
-  const lk_real g = yg_relative(a->change + 6 * e->a, a->change + 6 * e->b);
+  const lk_real v = yarn_grid_relative(a->move + 6 * e->a, a->move + 6 * e->b);
+  const lk_real g = yarn_grid_relative(a->change + 6 * e->a, a->change + 6 * e->b);
   o->wish = bin_of(o->d, v, g + a->omega);
 }
 
-LK_KERNEL_PLAIN(yg_write, a, k)
+LK_KERNEL_PLAIN(yarn_grid_write, a, k)
 {
-  const yg_hit *const g = a->hit + k;
+  const yarn_grid_hit *const g = a->hit + k;
   const int64_t at = a->first + k;
   const lk_real *const A = a->P + (int64_t)YARN_POS * g->a + g->look.i;
   const lk_real *const B = a->P + (int64_t)YARN_POS * g->b + g->look.j;

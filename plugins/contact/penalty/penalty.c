@@ -18,11 +18,11 @@
 
 #include "penalty.h"
 
-static const lk_entry k_energy = LK_ENTRY(pen_energy), k_loss = LK_ENTRY(pen_dissipation);
-static const lk_entry k_force = LK_ENTRY(pen_force);
-static const lk_entry k_hessian = LK_ENTRY(pen_hessian), k_quad = LK_ENTRY(pen_quad);
-static const lk_entry k_active = LK_ENTRY(pen_active), k_lowest = LK_ENTRY(pen_lowest);
-static const lk_entry k_strongest = LK_ENTRY(pen_strongest), k_work = LK_ENTRY(pen_work);
+static const lk_entry k_energy = LK_ENTRY(penalty_energy), k_loss = LK_ENTRY(penalty_dissipation);
+static const lk_entry k_force = LK_ENTRY(penalty_force);
+static const lk_entry k_hessian = LK_ENTRY(penalty_blocks), k_quad = LK_ENTRY(penalty_terms);
+static const lk_entry k_active = LK_ENTRY(penalty_active), k_lowest = LK_ENTRY(penalty_lowest);
+static const lk_entry k_strongest = LK_ENTRY(penalty_strongest), k_work = LK_ENTRY(penalty_work);
 
 static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, stiffness, 1e6, 0, 1e12, "1/s^2",
@@ -58,7 +58,7 @@ static loom_status penalty_create(const loom_host *h, const loom_scene *sc, cons
   p->sc = sc;
   p->e = e;
   p->set = *(const settings *)set;
-  return pen_state_new(p);
+  return penalty_state_new(p);
 }
 
 static void penalty_destroy(void *self) { free(self); }
@@ -86,10 +86,10 @@ static loom_status penalty_update(void *self, const loom_step *s, const loom_pai
 {
   penalty *const p = self;
   *changed = LOOM_CHANGED_NONE;
-  if (when == LOOM_AFTER_DETECT) return pen_take_pairs(p, s, pairs, changed);
+  if (when == LOOM_AFTER_DETECT) return penalty_take_pairs(p, s, pairs, changed);
   if (!p->friction || p->m == 0 || p->set.friction_lag == LAG_STEP) return LOOM_OK;
   *changed = LOOM_CHANGED_VALUES;
-  return pen_take_forces(p, s);
+  return penalty_take_forces(p, s);
 }
 
 /* ---- energy and gradient ----------------------------------------------------------------- */
@@ -99,7 +99,7 @@ static loom_status reduce(penalty *p, const loom_step *s, loom_buf *x, const lk_
                           double *out)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
-  const pen_eval_args a = {.s = pen_open(p, &m, s, x, p->lambda)};
+  const penalty_eval_args a = {.s = penalty_open(p, &m, s, x, p->lambda)};
   LOOM_TRY(plug_launch(&m, k, &a, p->m, plug_write(&m, p->result)));
   return plug_fetch(p->h, p->e, p->result, 1, out);
 }
@@ -107,9 +107,9 @@ static loom_status reduce(penalty *p, const loom_step *s, loom_buf *x, const lk_
 static loom_status add_gradient(penalty *p, const loom_step *s, loom_buf *x, loom_buf *grad)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
-  const pen_force_args a = {.s = pen_open(p, &m, s, x, p->lambda),
-                            .at = plug_read(&m, p->corner.at),
-                            .force = plug_write(&m, p->corner.force)};
+  const penalty_force_args a = {.s = penalty_open(p, &m, s, x, p->lambda),
+                                .at = plug_read(&m, p->corner.at),
+                                .force = plug_write(&m, p->corner.force)};
   LOOM_TRY(plug_launch(&m, &k_force, &a, p->m, NULL));
   return gather_add(&p->corner, NULL, grad);
 }
@@ -143,12 +143,12 @@ static loom_status penalty_hessian(void *self, const loom_step *s, loom_buf *x, 
   out->count = first + p->blocks;
   if (out->count > out->capacity) return LOOM_GROW;
   plug_maps m = plug_maps_on(p->h, p->e);
-  const pen_hessian_args a = {.s = pen_open(p, &m, s, x, p->lambda),
-                              .at_block = plug_read(&m, p->at_block),
-                              .first = first,
-                              .row = plug_rdwr(&m, out->row),
-                              .col = plug_rdwr(&m, out->col),
-                              .val = plug_rdwr(&m, out->val)};
+  const penalty_blocks_args a = {.s = penalty_open(p, &m, s, x, p->lambda),
+                                 .at_block = plug_read(&m, p->at_block),
+                                 .first = first,
+                                 .row = plug_rdwr(&m, out->row),
+                                 .col = plug_rdwr(&m, out->col),
+                                 .val = plug_rdwr(&m, out->val)};
   return plug_launch(&m, &k_hessian, &a, p->m, NULL);
 }
 
@@ -160,13 +160,13 @@ static loom_status penalty_quad(void *self, const loom_step *s, loom_buf *x, loo
   out->count = first + p->m;
   if (out->count > out->capacity) return LOOM_GROW;
   plug_maps m = plug_maps_on(p->h, p->e);
-  const pen_quad_args a = {.s = pen_open(p, &m, s, x, p->lambda),
-                           .first = first,
-                           .v = plug_rdwr(&m, out->v),
-                           .w = plug_rdwr(&m, out->w),
-                           .k = plug_rdwr(&m, out->k),
-                           .p = plug_rdwr(&m, out->p),
-                           .dir = plug_rdwr(&m, out->dir)};
+  const penalty_terms_args a = {.s = penalty_open(p, &m, s, x, p->lambda),
+                                .first = first,
+                                .v = plug_rdwr(&m, out->v),
+                                .w = plug_rdwr(&m, out->w),
+                                .k = plug_rdwr(&m, out->k),
+                                .p = plug_rdwr(&m, out->p),
+                                .dir = plug_rdwr(&m, out->dir)};
   return plug_launch(&m, &k_quad, &a, p->m, NULL);
 }
 

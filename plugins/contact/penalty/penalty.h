@@ -43,14 +43,15 @@ typedef struct penalty {
 } penalty;
 
 /* Buffers of pairs, for m = 0. */
-loom_status pen_state_new(penalty *p);
+loom_status penalty_state_new(penalty *p);
 /* Take over new pairs, found at s->x; *changed: LOOM_CHANGED_*. */
-loom_status pen_take_pairs(penalty *p, const loom_step *s, const loom_pairs *pairs,
-                           uint32_t *changed);
+loom_status penalty_take_pairs(penalty *p, const loom_step *s, const loom_pairs *pairs,
+                               uint32_t *changed);
 /* Normal forces for friction, from s->x or from the start of the step. */
-loom_status pen_take_forces(penalty *p, const loom_step *s);
+loom_status penalty_take_forces(penalty *p, const loom_step *s);
 
 /* Maps what evaluation reads at x; lambda: p->lambda, or NULL where it is written. */
-pen_state pen_open(penalty *p, plug_maps *m, const loom_step *s, loom_buf *x, loom_buf *lambda);
+penalty_state penalty_open(penalty *p, plug_maps *m, const loom_step *s, loom_buf *x,
+                           loom_buf *lambda);
 
 #endif

@@ -12,7 +12,7 @@ LK_FN void weighted(const lk_real *x, const int32_t *v, const lk_real *w, lk_int
   }
 }
 
-LK_FN lk_real gap_of(const pen_state *s, lk_int j)
+LK_FN lk_real gap_of(const penalty_state *s, lk_int j)
 {
   lk_real n[3], q[3];
   LK_LOAD3(n, s->normal, j);
@@ -21,13 +21,13 @@ LK_FN lk_real gap_of(const pen_state *s, lk_int j)
 }
 
 /* min(g - offset, 0), m */
-LK_FN lk_real depth_of(const pen_state *s, lk_int j)
+LK_FN lk_real depth_of(const penalty_state *s, lk_int j)
 {
   return LK_FMIN(gap_of(s, j) - s->offset, LK_R(0.0));
 }
 
 /* u, m; returns |u| */
-LK_FN lk_real slip_of(const pen_state *s, lk_int j, lk_real *u)
+LK_FN lk_real slip_of(const penalty_state *s, lk_int j, lk_real *u)
 {
   lk_real n[3], q[3], q0[3];
   LK_LOAD3(n, s->normal, j);
@@ -41,14 +41,14 @@ LK_FN lk_real slip_of(const pen_state *s, lk_int j, lk_real *u)
 
 /* Length below which friction fades, m: epsilon_v h, but long enough that the stiffness
  * 2 mu lambda / eps of a sticking pair stays below `stick` times its normal stiffness. */
-LK_FN lk_real fade_of(const pen_state *s, lk_int j)
+LK_FN lk_real fade_of(const penalty_state *s, lk_int j)
 {
   const lk_real k = s->stick * s->k[j];
   const lk_real most = LK_R(2.0) * s->mu[j] * s->lambda[j];
   return k > LK_R(0.0) ? LK_FMAX(s->eps, most / k) : s->eps;
 }
 
-LK_KERNEL_PLAIN(pen_setup, a, j)
+LK_KERNEL_PLAIN(penalty_setup, a, j)
 {
   lk_real n[3], q[3], point[3], move[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
   lk_real inv_mass = LK_R(0.0);
@@ -72,7 +72,7 @@ LK_KERNEL_PLAIN(pen_setup, a, j)
   a->blocks[j] = corners * corners;
 }
 
-LK_KERNEL_PLAIN(pen_lag, a, j)
+LK_KERNEL_PLAIN(penalty_lag, a, j)
 {
   lk_real n[3], move[3];
   LK_LOAD3(n, a->s.normal, j);
@@ -84,24 +84,27 @@ LK_KERNEL_PLAIN(pen_lag, a, j)
 
 /* ---- sums over pairs ------------------------------------------------------------------- */
 
-LK_REDUCE_SUM(pen_energy, a, j)
+LK_REDUCE_SUM(penalty_energy, a, j)
 {
   const lk_real d = depth_of(&a->s, j);
   return LK_R(0.5) * a->s.k[j] * d * d;
 }
 
-LK_REDUCE_SUM(pen_dissipation, a, j)
+LK_REDUCE_SUM(penalty_dissipation, a, j)
 {
   lk_real u[3];
   const lk_real y = slip_of(&a->s, j, u);
   return a->s.mu[j] * a->s.lambda[j] * friction_f0(y, fade_of(&a->s, j));
 }
 
-LK_REDUCE_SUM(pen_active, a, j) { return depth_of(&a->s, j) < LK_R(0.0) ? LK_R(1.0) : LK_R(0.0); }
-LK_REDUCE_MAX(pen_lowest, a, j) { return -gap_of(&a->s, j); }
-LK_REDUCE_MAX(pen_strongest, a, j) { return -a->s.k[j] * depth_of(&a->s, j); }
+LK_REDUCE_SUM(penalty_active, a, j)
+{
+  return depth_of(&a->s, j) < LK_R(0.0) ? LK_R(1.0) : LK_R(0.0);
+}
+LK_REDUCE_MAX(penalty_lowest, a, j) { return -gap_of(&a->s, j); }
+LK_REDUCE_MAX(penalty_strongest, a, j) { return -a->s.k[j] * depth_of(&a->s, j); }
 
-LK_REDUCE_SUM(pen_work, a, j)
+LK_REDUCE_SUM(penalty_work, a, j)
 {
   lk_real u[3];
   const lk_real y = slip_of(&a->s, j, u);
@@ -111,7 +114,7 @@ LK_REDUCE_SUM(pen_work, a, j)
 /* ---- gradient ---------------------------------------------------------------------------- */
 
 /* gradient of the pair with respect to sum_a w_a x_a, N */
-LK_FN void pull(const pen_state *s, lk_int j, lk_real *f)
+LK_FN void pull(const penalty_state *s, lk_int j, lk_real *f)
 {
   lk_real n[3], u[3];
   LK_LOAD3(n, s->normal, j);
@@ -123,7 +126,7 @@ LK_FN void pull(const pen_state *s, lk_int j, lk_real *f)
   for (int c = 0; c < 3; ++c) f[c] = normal * n[c] + along * u[c];
 }
 
-LK_KERNEL_PLAIN(pen_force, a, j)
+LK_KERNEL_PLAIN(penalty_force, a, j)
 {
   lk_real f[3];
   int64_t at = a->at[j];
@@ -139,7 +142,7 @@ LK_KERNEL_PLAIN(pen_force, a, j)
 
 /* H = k n n' where active + mu lambda [ f1/|u| (I - n n') + (f1' - f1/|u|) u u' / |u|^2 ];
  * its eigenvalues k, f1/|u|, f1' are never negative: nothing to clamp. */
-LK_FN void pair_hessian(const pen_state *s, lk_int j, lk_real *H)
+LK_FN void pair_hessian(const penalty_state *s, lk_int j, lk_real *H)
 {
   lk_real n[3], u[3];
   LK_LOAD3(n, s->normal, j);
@@ -155,7 +158,7 @@ LK_FN void pair_hessian(const pen_state *s, lk_int j, lk_real *H)
       H[3 * r + c] = (r == c ? kt : LK_R(0.0)) + (kn - kt) * n[r] * n[c] + ku * u[r] * u[c];
 }
 
-LK_KERNEL_PLAIN(pen_hessian, a, j)
+LK_KERNEL_PLAIN(penalty_blocks, a, j)
 {
   lk_real H[9];
   int64_t at = a->first + a->at_block[j];
@@ -179,9 +182,9 @@ LK_KERNEL_PLAIN(pen_hessian, a, j)
  *   K/2 |q - p|^2,  K the larger of the two,  p = q - f / K.
  * As w stays below stick k, K = k for every pair with a force unless stick is raised: the
  * matrix of a projective solver, and its factor, then change with the active set only. */
-LK_KERNEL_PLAIN(pen_quad, a, j)
+LK_KERNEL_PLAIN(penalty_terms, a, j)
 {
-  const pen_state *const s = &a->s;
+  const penalty_state *const s = &a->s;
   const int64_t l = a->first + j;
   lk_real q[3], u[3], f[3], K = LK_R(0.0);
   weighted(s->x, s->v, s->w, j, q);
@@ -201,4 +204,4 @@ LK_KERNEL_PLAIN(pen_quad, a, j)
   }
 }
 
-LK_REDUCE_SUM(pen_differ, a, j) { return a->a[j] != a->b[j] ? LK_R(1.0) : LK_R(0.0); }
+LK_REDUCE_SUM(penalty_differ, a, j) { return a->a[j] != a->b[j] ? LK_R(1.0) : LK_R(0.0); }

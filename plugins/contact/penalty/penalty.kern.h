@@ -11,7 +11,7 @@
 #include "geom/friction.kern.h"
 #include "geom/small.kern.h"
 
-typedef struct pen_setup_args {        /* after detection, at the positions x it was made for */
+typedef struct penalty_setup_args {    /* after detection, at the positions x it was made for */
   const lk_real *LK_RESTRICT x;        /* [n][3] m */
   const lk_real *LK_RESTRICT mass;     /* [n] kg */
   const uint8_t *LK_RESTRICT fixed;    /* [n] */
@@ -30,11 +30,11 @@ typedef struct pen_setup_args {        /* after detection, at the positions x it
   int64_t *LK_RESTRICT blocks; /* [m] out: square of the number of its vertices */
   lk_real stiffness;           /* 1/s^2 */
   lk_real self_friction;       /* 1 */
-} pen_setup_args;
-LK_DECLARE(pen_setup, pen_setup_args)
+} penalty_setup_args;
+LK_DECLARE(penalty_setup, penalty_setup_args)
 
 /* What evaluation reads. */
-typedef struct pen_state {
+typedef struct penalty_state {
   const lk_real *LK_RESTRICT x;       /* [n][3] m */
   const lk_real *LK_RESTRICT x_start; /* [n][3] m */
   const int32_t *LK_RESTRICT v;       /* [m][4] */
@@ -48,57 +48,57 @@ typedef struct pen_state {
   lk_real offset;                     /* m */
   lk_real eps;                        /* m, epsilon_v h */
   lk_real stick;                      /* 1, largest stiffness of friction over k */
-} pen_state;
+} penalty_state;
 
-typedef struct pen_lag_args {
-  pen_state s;
+typedef struct penalty_lag_args {
+  penalty_state s;
   lk_real *LK_RESTRICT lambda; /* [m] N, out: normal force at s.x */
   int32_t at_start;            /* 1: s.x is x_start, obstacles at their start poses */
-} pen_lag_args;
-LK_DECLARE(pen_lag, pen_lag_args)
+} penalty_lag_args;
+LK_DECLARE(penalty_lag, penalty_lag_args)
 
-typedef struct pen_eval_args {
-  pen_state s;
-} pen_eval_args;
-LK_DECLARE(pen_energy, pen_eval_args)      /* sum of k d^2 / 2, J */
-LK_DECLARE(pen_dissipation, pen_eval_args) /* sum of mu lambda f0, J */
-LK_DECLARE(pen_active, pen_eval_args)      /* number of pairs with d < 0 */
-LK_DECLARE(pen_lowest, pen_eval_args)      /* largest -g, m */
-LK_DECLARE(pen_strongest, pen_eval_args)   /* largest normal force, N */
-LK_DECLARE(pen_work, pen_eval_args)        /* sum of mu lambda f1 |u|, J */
+typedef struct penalty_eval_args {
+  penalty_state s;
+} penalty_eval_args;
+LK_DECLARE(penalty_energy, penalty_eval_args)      /* sum of k d^2 / 2, J */
+LK_DECLARE(penalty_dissipation, penalty_eval_args) /* sum of mu lambda f0, J */
+LK_DECLARE(penalty_active, penalty_eval_args)      /* number of pairs with d < 0 */
+LK_DECLARE(penalty_lowest, penalty_eval_args)      /* largest -g, m */
+LK_DECLARE(penalty_strongest, penalty_eval_args)   /* largest normal force, N */
+LK_DECLARE(penalty_work, penalty_eval_args)        /* sum of mu lambda f1 |u|, J */
 
-typedef struct pen_force_args {
-  pen_state s;
+typedef struct penalty_force_args {
+  penalty_state s;
   const int64_t *LK_RESTRICT at; /* [m+1] */
   lk_real *LK_RESTRICT force;    /* [corners][3] N, out: gradient per corner */
-} pen_force_args;
-LK_DECLARE(pen_force, pen_force_args)
+} penalty_force_args;
+LK_DECLARE(penalty_force, penalty_force_args)
 
-typedef struct pen_hessian_args {
-  pen_state s;
+typedef struct penalty_blocks_args {
+  penalty_state s;
   const int64_t *LK_RESTRICT at_block; /* [m+1] */
   int64_t first;                       /* blocks already there */
   int32_t *LK_RESTRICT row;
   int32_t *LK_RESTRICT col;
   lk_real *LK_RESTRICT val; /* [.][3][3] N/m */
-} pen_hessian_args;
-LK_DECLARE(pen_hessian, pen_hessian_args)
+} penalty_blocks_args;
+LK_DECLARE(penalty_blocks, penalty_blocks_args)
 
-typedef struct pen_quad_args {
-  pen_state s;
+typedef struct penalty_terms_args {
+  penalty_state s;
   int64_t first; /* terms already there */
   int32_t *LK_RESTRICT v;
   lk_real *LK_RESTRICT w;
   lk_real *LK_RESTRICT k;
   lk_real *LK_RESTRICT p;
   lk_real *LK_RESTRICT dir; /* or NULL */
-} pen_quad_args;
-LK_DECLARE(pen_quad, pen_quad_args)
+} penalty_terms_args;
+LK_DECLARE(penalty_terms, penalty_terms_args)
 
-typedef struct pen_differ_args {
+typedef struct penalty_differ_args {
   const uint64_t *LK_RESTRICT a; /* [m] */
   const uint64_t *LK_RESTRICT b; /* [m] */
-} pen_differ_args;
-LK_DECLARE(pen_differ, pen_differ_args) /* number of places where they differ */
+} penalty_differ_args;
+LK_DECLARE(penalty_differ, penalty_differ_args) /* number of places where they differ */
 
 #endif

@@ -2,10 +2,10 @@
  * where their corners stand in the gradient and the Hessian. */
 #include "penalty.h"
 
-static const lk_entry k_setup = LK_ENTRY(pen_setup), k_lag = LK_ENTRY(pen_lag);
-static const lk_entry k_differ = LK_ENTRY(pen_differ);
+static const lk_entry k_setup = LK_ENTRY(penalty_setup), k_lag = LK_ENTRY(penalty_lag);
+static const lk_entry k_differ = LK_ENTRY(penalty_differ);
 
-loom_status pen_state_new(penalty *p)
+loom_status penalty_state_new(penalty *p)
 {
   const loom_host *const h = p->h;
   p->friction = p->set.self_friction > 0.0;
@@ -23,21 +23,22 @@ loom_status pen_state_new(penalty *p)
   return gather_new(&p->corner, h, p->e);
 }
 
-pen_state pen_open(penalty *p, plug_maps *m, const loom_step *s, loom_buf *x, loom_buf *lambda)
+penalty_state penalty_open(penalty *p, plug_maps *m, const loom_step *s, loom_buf *x,
+                           loom_buf *lambda)
 {
-  return (pen_state){.x = plug_read(m, x),
-                     .x_start = plug_read(m, s->x_start),
-                     .v = plug_read(m, p->v),
-                     .w = plug_read(m, p->w),
-                     .normal = plug_read(m, p->normal),
-                     .c = plug_read(m, p->c),
-                     .k = plug_read(m, p->k),
-                     .mu = plug_read(m, p->mu),
-                     .move = plug_read(m, p->move),
-                     .lambda = plug_read(m, lambda),
-                     .offset = (lk_real)p->set.offset,
-                     .eps = (lk_real)(p->set.epsilon_v * s->h),
-                     .stick = (lk_real)p->set.stick};
+  return (penalty_state){.x = plug_read(m, x),
+                         .x_start = plug_read(m, s->x_start),
+                         .v = plug_read(m, p->v),
+                         .w = plug_read(m, p->w),
+                         .normal = plug_read(m, p->normal),
+                         .c = plug_read(m, p->c),
+                         .k = plug_read(m, p->k),
+                         .mu = plug_read(m, p->mu),
+                         .move = plug_read(m, p->move),
+                         .lambda = plug_read(m, lambda),
+                         .offset = (lk_real)p->set.offset,
+                         .eps = (lk_real)(p->set.epsilon_v * s->h),
+                         .stick = (lk_real)p->set.stick};
 }
 
 static loom_status resize_pairs(penalty *p, int64_t m)
@@ -59,23 +60,23 @@ static loom_status setup(penalty *p, const loom_step *s, const loom_pairs *pairs
       .struct_size = sizeof rows, .count = p->m, .body = pairs->obst, .x = pairs->point};
   LOOM_TRY(p->h->body_carry(p->h, p->e, &rows, 1.0, 0.0, p->move));
   plug_maps m = plug_maps_on(p->h, p->e);
-  const pen_setup_args a = {.x = plug_read(&m, s->x),
-                            .mass = plug_read(&m, p->sc->mass),
-                            .fixed = plug_read(&m, p->sc->fixed),
-                            .v = plug_read(&m, pairs->v),
-                            .w = plug_read(&m, pairs->w),
-                            .obst = plug_read(&m, pairs->obst),
-                            .normal = plug_read(&m, pairs->normal),
-                            .gap = plug_read(&m, pairs->gap),
-                            .point = plug_read(&m, pairs->point),
-                            .friction = plug_read(&m, p->sc->body_friction),
-                            .c = plug_write(&m, p->c),
-                            .k = plug_write(&m, p->k),
-                            .mu = plug_write(&m, p->mu),
-                            .move = plug_rdwr(&m, p->move),
-                            .blocks = plug_write(&m, p->num_blocks),
-                            .stiffness = (lk_real)p->set.stiffness,
-                            .self_friction = (lk_real)p->set.self_friction};
+  const penalty_setup_args a = {.x = plug_read(&m, s->x),
+                                .mass = plug_read(&m, p->sc->mass),
+                                .fixed = plug_read(&m, p->sc->fixed),
+                                .v = plug_read(&m, pairs->v),
+                                .w = plug_read(&m, pairs->w),
+                                .obst = plug_read(&m, pairs->obst),
+                                .normal = plug_read(&m, pairs->normal),
+                                .gap = plug_read(&m, pairs->gap),
+                                .point = plug_read(&m, pairs->point),
+                                .friction = plug_read(&m, p->sc->body_friction),
+                                .c = plug_write(&m, p->c),
+                                .k = plug_write(&m, p->k),
+                                .mu = plug_write(&m, p->mu),
+                                .move = plug_rdwr(&m, p->move),
+                                .blocks = plug_write(&m, p->num_blocks),
+                                .stiffness = (lk_real)p->set.stiffness,
+                                .self_friction = (lk_real)p->set.self_friction};
   return plug_launch(&m, &k_setup, &a, p->m, NULL);
 }
 
@@ -94,15 +95,15 @@ static loom_status same_pairs(penalty *p, const loom_pairs *pairs, int *same)
   *same = pairs->count == p->num_keys;
   if (!*same || p->num_keys == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(p->h, p->e);
-  const pen_differ_args a = {.a = plug_read(&m, p->key), .b = plug_read(&m, pairs->key)};
+  const penalty_differ_args a = {.a = plug_read(&m, p->key), .b = plug_read(&m, pairs->key)};
   LOOM_TRY(plug_launch(&m, &k_differ, &a, p->num_keys, plug_write(&m, p->result)));
   LOOM_TRY(plug_fetch(p->h, p->e, p->result, 1, &differ));
   *same = differ == 0.0;
   return LOOM_OK;
 }
 
-loom_status pen_take_pairs(penalty *p, const loom_step *s, const loom_pairs *pairs,
-                           uint32_t *changed)
+loom_status penalty_take_pairs(penalty *p, const loom_step *s, const loom_pairs *pairs,
+                               uint32_t *changed)
 {
   int same = 0;
   LOOM_TRY(same_pairs(p, pairs, &same));
@@ -124,16 +125,16 @@ loom_status pen_take_pairs(penalty *p, const loom_step *s, const loom_pairs *pai
     LOOM_TRY(p->h->buf_resize(p->h, p->key, p->m));
     LOOM_TRY(p->h->buf_copy(p->h, p->e, p->key, pairs->key));
   }
-  return pen_take_forces(p, s);
+  return penalty_take_forces(p, s);
 }
 
-loom_status pen_take_forces(penalty *p, const loom_step *s)
+loom_status penalty_take_forces(penalty *p, const loom_step *s)
 {
   const int at_start = p->set.friction_lag == LAG_STEP;
   if (p->m == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(p->h, p->e);
-  const pen_lag_args a = {.s = pen_open(p, &m, s, at_start ? s->x_start : s->x, NULL),
-                          .lambda = plug_write(&m, p->lambda),
-                          .at_start = at_start};
+  const penalty_lag_args a = {.s = penalty_open(p, &m, s, at_start ? s->x_start : s->x, NULL),
+                              .lambda = plug_write(&m, p->lambda),
+                              .at_start = at_start};
   return plug_launch(&m, &k_lag, &a, p->m, NULL);
 }

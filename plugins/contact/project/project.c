@@ -22,11 +22,11 @@
 #include "loom/plugin.h"
 #include "project.kern.h"
 
-static const lk_entry k_clear = LK_ENTRY(proj_clear), k_key = LK_ENTRY(proj_key);
-static const lk_entry k_deepest = LK_ENTRY(proj_deepest), k_push = LK_ENTRY(proj_push);
-static const lk_entry k_velocity = LK_ENTRY(proj_velocity), k_active = LK_ENTRY(proj_active);
-static const lk_entry k_touch = LK_ENTRY(proj_touch);
-static const lk_entry k_strongest = LK_ENTRY(proj_strongest), k_loss = LK_ENTRY(proj_loss);
+static const lk_entry k_clear = LK_ENTRY(project_clear), k_key = LK_ENTRY(project_key);
+static const lk_entry k_deepest = LK_ENTRY(project_deepest), k_push = LK_ENTRY(project_push);
+static const lk_entry k_velocity = LK_ENTRY(project_inelastic), k_active = LK_ENTRY(project_active);
+static const lk_entry k_touch = LK_ENTRY(project_touch);
+static const lk_entry k_strongest = LK_ENTRY(project_strongest), k_loss = LK_ENTRY(project_loss);
 
 typedef struct {
   double clearance;
@@ -45,20 +45,20 @@ typedef struct {
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
-  loom_buf *obst;       /* i32 [n][PROJ_SLOTS] */
-  loom_buf *normal;     /* real [n][PROJ_SLOTS][3] */
-  loom_buf *push;       /* real [n][PROJ_SLOTS], m */
+  loom_buf *obst;       /* i32 [n][PROJECT_SLOTS] */
+  loom_buf *normal;     /* real [n][PROJECT_SLOTS][3] */
+  loom_buf *push;       /* real [n][PROJECT_SLOTS], m */
   loom_buf *loss;       /* real [n], J */
   loom_buf *key;        /* u64 [pairs] */
   loom_buf *perm;       /* i32 [pairs] */
   loom_buf *result;     /* real [1] */
   loom_buf *from;       /* real [pairs][3], m, where their points were at the start of the step */
-  loom_buf *point;      /* real [n][PROJ_SLOTS][3], m, where vertices touch */
+  loom_buf *point;      /* real [n][PROJECT_SLOTS][3], m, where vertices touch */
   loom_buf *before;     /* the same points at the start of the step */
   loom_body_rows slots; /* bodies and points of all slots */
   int32_t balls;        /* bodies that move by themselves */
-  loom_buf *given;      /* real [n][PROJ_SLOTS][3], N s; NULL without balls, as the following */
-  loom_buf *weight;     /* real [n][PROJ_SLOTS], kg */
+  loom_buf *given;      /* real [n][PROJECT_SLOTS][3], N s; NULL without balls, as the following */
+  loom_buf *weight;     /* real [n][PROJECT_SLOTS], kg */
   double deepest;       /* m, overlap left by the latest correction; NaN: none made */
 } project;
 
@@ -68,7 +68,7 @@ typedef struct {
 static loom_status find_balls(project *p)
 {
   const loom_host *const h = p->h;
-  const int64_t slots = (int64_t)PROJ_SLOTS * p->sc->num_verts;
+  const int64_t slots = (int64_t)PROJECT_SLOTS * p->sc->num_verts;
   for (int k = 0; k < p->sc->num_obstacles; ++k) p->balls += p->sc->obstacles[k].mass > 0;
   if (p->balls == 0) return LOOM_OK;
   LOOM_TRY(h->buf_new(h, "impulses", LOOM_REAL, 3 * slots, &p->given));
@@ -85,7 +85,7 @@ static loom_status project_create(const loom_host *h, const loom_scene *sc, cons
   p->sc = sc;
   p->e = e;
   p->set = *(const settings *)set;
-  const int64_t slots = (int64_t)PROJ_SLOTS * sc->num_verts;
+  const int64_t slots = (int64_t)PROJECT_SLOTS * sc->num_verts;
   LOOM_TRY(h->buf_new(h, "contact bodies", LOOM_I32, slots, &p->obst));
   LOOM_TRY(h->buf_new(h, "contact normals", LOOM_REAL, 3 * slots, &p->normal));
   LOOM_TRY(h->buf_new(h, "pushes", LOOM_REAL, slots, &p->push));
@@ -105,10 +105,10 @@ static void project_destroy(void *self) { free(self); }
 static loom_status forget(project *p)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
-  const proj_clear_args a = {.c = {.obst = plug_rdwr(&m, p->obst),
-                                   .push = plug_rdwr(&m, p->push),
-                                   .loss = plug_rdwr(&m, p->loss),
-                                   .given = plug_rdwr(&m, p->given)}};
+  const project_clear_args a = {.c = {.obst = plug_rdwr(&m, p->obst),
+                                      .push = plug_rdwr(&m, p->push),
+                                      .loss = plug_rdwr(&m, p->loss),
+                                      .given = plug_rdwr(&m, p->given)}};
   return plug_launch(&m, &k_clear, &a, p->sc->num_verts, NULL);
 }
 
@@ -129,9 +129,9 @@ static loom_status order(project *p, const loom_pairs *pairs)
   LOOM_TRY(h->buf_resize(h, p->key, pairs->count));
   LOOM_TRY(h->buf_resize(h, p->perm, pairs->count));
   plug_maps m = plug_maps_on(h, p->e);
-  const proj_key_args a = {.v = plug_read(&m, pairs->v),
-                           .gap = plug_read(&m, pairs->gap),
-                           .key = plug_write(&m, p->key)};
+  const project_key_args a = {.v = plug_read(&m, pairs->v),
+                              .gap = plug_read(&m, pairs->gap),
+                              .key = plug_write(&m, p->key)};
   LOOM_TRY(plug_run_on(&m, &k_key, &a, pairs->count, NULL));
   LOOM_TRY(plug_launch(&m, &k_deepest, &a, pairs->count, plug_write(&m, p->result)));
   LOOM_TRY(plug_fetch(h, p->e, p->result, 1, &p->deepest));
@@ -139,13 +139,13 @@ static loom_status order(project *p, const loom_pairs *pairs)
 }
 
 /* What vertices remember, to be changed. */
-static proj_contacts contacts(const project *p, plug_maps *m)
+static project_contacts contacts(const project *p, plug_maps *m)
 {
-  return (proj_contacts){.obst = plug_rdwr(m, p->obst),
-                         .normal = plug_rdwr(m, p->normal),
-                         .push = plug_rdwr(m, p->push),
-                         .loss = plug_rdwr(m, p->loss),
-                         .given = plug_rdwr(m, p->given)};
+  return (project_contacts){.obst = plug_rdwr(m, p->obst),
+                            .normal = plug_rdwr(m, p->normal),
+                            .push = plug_rdwr(m, p->push),
+                            .loss = plug_rdwr(m, p->loss),
+                            .given = plug_rdwr(m, p->given)};
 }
 
 static loom_status push_out(project *p, const loom_step *s, const loom_pairs *pairs,
@@ -156,22 +156,22 @@ static loom_status push_out(project *p, const loom_step *s, const loom_pairs *pa
   LOOM_TRY(p->h->buf_resize(p->h, p->from, 3 * pairs->count));
   LOOM_TRY(p->h->body_carry(p->h, p->e, &rows, 1.0, 0.0, p->from));
   plug_maps m = plug_maps_on(p->h, p->e);
-  const proj_push_args a = {.key = plug_read(&m, p->key),
-                            .perm = plug_read(&m, p->perm),
-                            .obst = plug_read(&m, pairs->obst),
-                            .normal = plug_read(&m, pairs->normal),
-                            .gap = plug_read(&m, pairs->gap),
-                            .point = plug_read(&m, pairs->point),
-                            .before = plug_read(&m, p->from),
-                            .friction = plug_read(&m, p->sc->body_friction),
-                            .fixed = plug_read(&m, p->sc->fixed),
-                            .mass = plug_read(&m, p->sc->mass),
-                            .x_start = plug_read(&m, x_start),
-                            .x = plug_rdwr(&m, x),
-                            .c = contacts(p, &m),
-                            .m = pairs->count,
-                            .clearance = (lk_real)p->set.clearance,
-                            .inv_h = (lk_real)(1.0 / s->h)};
+  const project_push_args a = {.key = plug_read(&m, p->key),
+                               .perm = plug_read(&m, p->perm),
+                               .obst = plug_read(&m, pairs->obst),
+                               .normal = plug_read(&m, pairs->normal),
+                               .gap = plug_read(&m, pairs->gap),
+                               .point = plug_read(&m, pairs->point),
+                               .before = plug_read(&m, p->from),
+                               .friction = plug_read(&m, p->sc->body_friction),
+                               .fixed = plug_read(&m, p->sc->fixed),
+                               .mass = plug_read(&m, p->sc->mass),
+                               .x_start = plug_read(&m, x_start),
+                               .x = plug_rdwr(&m, x),
+                               .c = contacts(p, &m),
+                               .m = pairs->count,
+                               .clearance = (lk_real)p->set.clearance,
+                               .inv_h = (lk_real)(1.0 / s->h)};
   return plug_launch(&m, &k_push, &a, pairs->count, NULL);
 }
 
@@ -211,27 +211,27 @@ static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_s
 static loom_status correct(project *p, const loom_step *s)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
-  const proj_velocity_args a = {.point = plug_read(&m, p->point),
-                                .before = plug_read(&m, p->before),
-                                .friction = plug_read(&m, p->sc->body_friction),
-                                .mass = plug_read(&m, p->sc->mass),
-                                .v = plug_rdwr(&m, s->v_end),
-                                .c = contacts(p, &m),
-                                .inv_h = (lk_real)(1.0 / s->h)};
+  const project_inelastic_args a = {.point = plug_read(&m, p->point),
+                                    .before = plug_read(&m, p->before),
+                                    .friction = plug_read(&m, p->sc->body_friction),
+                                    .mass = plug_read(&m, p->sc->mass),
+                                    .v = plug_rdwr(&m, s->v_end),
+                                    .c = contacts(p, &m),
+                                    .inv_h = (lk_real)(1.0 / s->h)};
   return plug_launch(&m, &k_velocity, &a, p->sc->num_verts, NULL);
 }
 
 /* Where the vertices touch their bodies now, and where that was at the start of the step. */
 static loom_status touch(project *p, const loom_step *s)
 {
-  const int64_t slots = (int64_t)PROJ_SLOTS * p->sc->num_verts;
+  const int64_t slots = (int64_t)PROJECT_SLOTS * p->sc->num_verts;
   plug_maps m = plug_maps_on(p->h, p->e);
-  const proj_touch_args a = {.x = plug_read(&m, s->x),
-                             .radius = plug_read(&m, p->sc->radius),
-                             .mass = plug_read(&m, p->sc->mass),
-                             .normal = plug_read(&m, p->normal),
-                             .point = plug_write(&m, p->point),
-                             .weight = plug_write(&m, p->weight)};
+  const project_touch_args a = {.x = plug_read(&m, s->x),
+                                .radius = plug_read(&m, p->sc->radius),
+                                .mass = plug_read(&m, p->sc->mass),
+                                .normal = plug_read(&m, p->normal),
+                                .point = plug_write(&m, p->point),
+                                .weight = plug_write(&m, p->weight)};
   LOOM_TRY(plug_launch(&m, &k_touch, &a, slots, NULL));
   p->slots = (loom_body_rows){
       .struct_size = sizeof p->slots, .count = slots, .body = p->obst, .x = p->point};
@@ -252,10 +252,10 @@ static loom_status project_velocity(void *self, const loom_step *s)
 static loom_status reduce(project *p, const loom_step *s, const lk_entry *k, double *out)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
-  const proj_metric_args a = {.push = plug_read(&m, p->push),
-                              .loss = plug_read(&m, p->loss),
-                              .mass = plug_read(&m, p->sc->mass),
-                              .inv_h2 = (lk_real)(1.0 / (s->h * s->h))};
+  const project_metric_args a = {.push = plug_read(&m, p->push),
+                                 .loss = plug_read(&m, p->loss),
+                                 .mass = plug_read(&m, p->sc->mass),
+                                 .inv_h2 = (lk_real)(1.0 / (s->h * s->h))};
   LOOM_TRY(plug_launch(&m, k, &a, p->sc->num_verts, plug_write(&m, p->result)));
   return plug_fetch(p->h, p->e, p->result, 1, out);
 }

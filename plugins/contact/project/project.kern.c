@@ -4,38 +4,38 @@
 /* Gauss-Seidel sweeps over the at most three bodies of a vertex. */
 enum { SWEEPS = 8 };
 
-LK_KERNEL(proj_clear, a, i)
+LK_KERNEL(project_clear, a, i)
 {
-  for (int k = 0; k < PROJ_SLOTS; ++k) {
-    a->c.obst[PROJ_SLOTS * i + k] = -1;
-    a->c.push[PROJ_SLOTS * i + k] = LK_R(0.0);
+  for (int k = 0; k < PROJECT_SLOTS; ++k) {
+    a->c.obst[PROJECT_SLOTS * i + k] = -1;
+    a->c.push[PROJECT_SLOTS * i + k] = LK_R(0.0);
   }
   if (a->c.given != NULL)
-    for (int k = 0; k < 3 * PROJ_SLOTS; ++k) a->c.given[3 * PROJ_SLOTS * i + k] = LK_R(0.0);
+    for (int k = 0; k < 3 * PROJECT_SLOTS; ++k) a->c.given[3 * PROJECT_SLOTS * i + k] = LK_R(0.0);
   a->c.loss[i] = LK_R(0.0);
 }
 
-LK_KERNEL(proj_key, a, j) { a->key[j] = (uint64_t)a->v[4 * j]; }
-LK_REDUCE_MAX(proj_deepest, a, j) { return -a->gap[j]; }
+LK_KERNEL(project_key, a, j) { a->key[j] = (uint64_t)a->v[4 * j]; }
+LK_REDUCE_MAX(project_deepest, a, j) { return -a->gap[j]; }
 
 /* The vertex's slot for this body: its own, a free one, or that of the smallest push. */
-LK_FN int slot_of(const proj_contacts *c, int64_t i, int32_t obst)
+LK_FN int slot_of(const project_contacts *c, int64_t i, int32_t obst)
 {
   int best = 0;
-  for (int k = 0; k < PROJ_SLOTS; ++k) {
-    const int32_t o = c->obst[PROJ_SLOTS * i + k];
+  for (int k = 0; k < PROJECT_SLOTS; ++k) {
+    const int32_t o = c->obst[PROJECT_SLOTS * i + k];
     if (o == obst) return k;
-    if (c->push[PROJ_SLOTS * i + k] < c->push[PROJ_SLOTS * i + best]) best = k;
+    if (c->push[PROJECT_SLOTS * i + k] < c->push[PROJECT_SLOTS * i + best]) best = k;
   }
-  c->push[PROJ_SLOTS * i + best] = LK_R(0.0);
-  c->obst[PROJ_SLOTS * i + best] = obst;
+  c->push[PROJECT_SLOTS * i + best] = LK_R(0.0);
+  c->obst[PROJECT_SLOTS * i + best] = obst;
   if (c->given != NULL)
-    for (int k = 0; k < 3; ++k) c->given[3 * (PROJ_SLOTS * i + best) + k] = LK_R(0.0);
+    for (int k = 0; k < 3; ++k) c->given[3 * (PROJECT_SLOTS * i + best) + k] = LK_R(0.0);
   return best;
 }
 
 /* Row l has changed the vertex's velocity by f d, m/s. */
-LK_FN void give(const proj_contacts *c, int64_t l, lk_real f, const lk_real *d)
+LK_FN void give(const project_contacts *c, int64_t l, lk_real f, const lk_real *d)
 {
   if (c->given == NULL) return;
   for (int k = 0; k < 3; ++k) c->given[3 * l + k] -= f * d[k];
@@ -56,7 +56,7 @@ LK_FN lk_real brake(lk_real *d, const lk_real *n, lk_real most, lk_real *length)
 }
 
 /* The first of a run of equal vertices moves the vertex out of the body it is deepest in. */
-LK_KERNEL_PLAIN(proj_push, a, l)
+LK_KERNEL_PLAIN(project_push, a, l)
 {
   const int64_t i = (int64_t)a->key[l];
   lk_real n[3], x[3], point[3], move[3], u[3], length;
@@ -76,34 +76,34 @@ LK_KERNEL_PLAIN(proj_push, a, l)
     u[c] = a->x[3 * i + c] - x[c];
   }
   const int s = slot_of(&a->c, i, a->obst[j]);
-  give(&a->c, PROJ_SLOTS * i + s, a->mass[i] * a->inv_h, u);
-  a->c.push[PROJ_SLOTS * i + s] += delta;
-  LK_STORE3(a->c.normal, PROJ_SLOTS * i + s, n);
+  give(&a->c, PROJECT_SLOTS * i + s, a->mass[i] * a->inv_h, u);
+  a->c.push[PROJECT_SLOTS * i + s] += delta;
+  LK_STORE3(a->c.normal, PROJECT_SLOTS * i + s, n);
   a->c.loss[i] += a->mass[i] * cut * (length - LK_R(0.5) * cut) * a->inv_h * a->inv_h;
 }
 
-LK_KERNEL_PLAIN(proj_touch, a, l)
+LK_KERNEL_PLAIN(project_touch, a, l)
 {
-  const int64_t i = l / PROJ_SLOTS;
+  const int64_t i = l / PROJECT_SLOTS;
   for (int c = 0; c < 3; ++c)
     a->point[3 * l + c] = a->x[3 * i + c] - a->radius[i] * a->normal[3 * l + c];
   if (a->weight != NULL) a->weight[l] = a->mass[i];
 }
 
 /* Velocity of the body's surface point under the vertex, m/s. */
-LK_FN void surface_velocity(const proj_velocity_args *a, lk_int i, int k, lk_real *w)
+LK_FN void surface_velocity(const project_inelastic_args *a, lk_int i, int k, lk_real *w)
 {
-  const int64_t l = (int64_t)PROJ_SLOTS * i + k;
+  const int64_t l = (int64_t)PROJECT_SLOTS * i + k;
   for (int c = 0; c < 3; ++c) w[c] = (a->point[3 * l + c] - a->before[3 * l + c]) * a->inv_h;
 }
 
 /* One sweep over the bodies of a vertex, J the normal impulses per mass so far (m/s), never
  * negative.  They begin with those of the push: an outward speed that only stems from it is
  * taken back, one that the vertex had anyway stays. */
-LK_FN void stop_inward(const proj_velocity_args *a, lk_int i, lk_real *v, lk_real *J)
+LK_FN void stop_inward(const project_inelastic_args *a, lk_int i, lk_real *v, lk_real *J)
 {
-  for (int k = 0; k < PROJ_SLOTS; ++k) {
-    const int64_t l = (int64_t)PROJ_SLOTS * i + k;
+  for (int k = 0; k < PROJECT_SLOTS; ++k) {
+    const int64_t l = (int64_t)PROJECT_SLOTS * i + k;
     lk_real n[3], w[3], vn = LK_R(0.0);
     if (a->c.obst[l] < 0) continue;
     LK_LOAD3(n, a->c.normal, l);
@@ -117,10 +117,10 @@ LK_FN void stop_inward(const proj_velocity_args *a, lk_int i, lk_real *v, lk_rea
 }
 
 /* Friction of what the impulses have grown beyond the push, whose friction is in x. */
-LK_FN void slow_down(const proj_velocity_args *a, lk_int i, lk_real *v, const lk_real *J)
+LK_FN void slow_down(const project_inelastic_args *a, lk_int i, lk_real *v, const lk_real *J)
 {
-  for (int k = 0; k < PROJ_SLOTS; ++k) {
-    const int64_t l = (int64_t)PROJ_SLOTS * i + k;
+  for (int k = 0; k < PROJECT_SLOTS; ++k) {
+    const int64_t l = (int64_t)PROJECT_SLOTS * i + k;
     lk_real n[3], w[3], r[3], length;
     if (a->c.obst[l] < 0) continue;
     const lk_real more = J[k] - a->inv_h * a->c.push[l];
@@ -139,30 +139,30 @@ LK_FN void slow_down(const proj_velocity_args *a, lk_int i, lk_real *v, const lk
   }
 }
 
-LK_KERNEL_PLAIN(proj_velocity, a, i)
+LK_KERNEL_PLAIN(project_inelastic, a, i)
 {
-  lk_real v[3], J[PROJ_SLOTS];
+  lk_real v[3], J[PROJECT_SLOTS];
   LK_LOAD3(v, a->v, i);
-  for (int k = 0; k < PROJ_SLOTS; ++k) J[k] = a->inv_h * a->c.push[PROJ_SLOTS * i + k];
+  for (int k = 0; k < PROJECT_SLOTS; ++k) J[k] = a->inv_h * a->c.push[PROJECT_SLOTS * i + k];
   for (int sweep = 0; sweep < SWEEPS; ++sweep) stop_inward(a, i, v, J);
   slow_down(a, i, v, J);
   stop_inward(a, i, v, J);
   LK_STORE3(a->v, i, v);
 }
 
-LK_REDUCE_SUM(proj_active, a, i)
+LK_REDUCE_SUM(project_active, a, i)
 {
   lk_real sum = LK_R(0.0);
-  for (int k = 0; k < PROJ_SLOTS; ++k)
-    if (a->push[PROJ_SLOTS * i + k] > LK_R(0.0)) sum += LK_R(1.0);
+  for (int k = 0; k < PROJECT_SLOTS; ++k)
+    if (a->push[PROJECT_SLOTS * i + k] > LK_R(0.0)) sum += LK_R(1.0);
   return sum;
 }
 
-LK_REDUCE_MAX(proj_strongest, a, i)
+LK_REDUCE_MAX(project_strongest, a, i)
 {
   lk_real most = LK_R(0.0);
-  for (int k = 0; k < PROJ_SLOTS; ++k) most = LK_FMAX(most, a->push[PROJ_SLOTS * i + k]);
+  for (int k = 0; k < PROJECT_SLOTS; ++k) most = LK_FMAX(most, a->push[PROJECT_SLOTS * i + k]);
   return a->mass[i] * most * a->inv_h2;
 }
 
-LK_REDUCE_SUM(proj_loss, a, i) { return a->loss[i]; }
+LK_REDUCE_SUM(project_loss, a, i) { return a->loss[i]; }

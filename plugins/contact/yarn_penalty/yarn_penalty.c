@@ -13,11 +13,14 @@
 #include "loom/plugin.h"
 #include "yarn_penalty.kern.h"
 
-static const lk_entry k_points = LK_ENTRY(yp_points), k_pair = LK_ENTRY(yp_pair);
-static const lk_entry k_second = LK_ENTRY(yp_second), k_index = LK_ENTRY(yp_index);
-static const lk_entry k_gather = LK_ENTRY(yp_gather), k_add = LK_ENTRY(yp_add);
-static const lk_entry k_sum = LK_ENTRY(yp_sum), k_most = LK_ENTRY(yp_most);
-static const lk_entry k_count = LK_ENTRY(yp_count), k_least = LK_ENTRY(yp_least);
+static const lk_entry k_points = LK_ENTRY(yarn_penalty_points),
+                      k_pair = LK_ENTRY(yarn_penalty_pair);
+static const lk_entry k_second = LK_ENTRY(yarn_penalty_second),
+                      k_index = LK_ENTRY(yarn_penalty_index);
+static const lk_entry k_gather = LK_ENTRY(yarn_penalty_gather), k_add = LK_ENTRY(yarn_penalty_add);
+static const lk_entry k_sum = LK_ENTRY(yarn_penalty_sum), k_most = LK_ENTRY(yarn_penalty_most);
+static const lk_entry k_count = LK_ENTRY(yarn_penalty_count),
+                      k_least = LK_ENTRY(yarn_penalty_least);
 
 typedef struct settings {
   double stiffness, margin;
@@ -82,8 +85,8 @@ static loom_status fill_of(yarn_penalty *p)
   return h->unmap(h, p->of);
 }
 
-static loom_status yp_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                             const void *set, void **self)
+static loom_status yarn_penalty_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                       const void *set, void **self)
 {
   yarn_penalty *const p = calloc(1, sizeof *p);
   LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");
@@ -108,14 +111,14 @@ static loom_status yp_create(const loom_host *h, const loom_scene *sc, const loo
   return fill_of(p);
 }
 
-static void yp_destroy(void *self)
+static void yarn_penalty_destroy(void *self)
 {
   yarn_penalty *const p = self;
   if (p == NULL) return;
   free(p);
 }
 
-static loom_status yp_begin_step(void *self, const loom_step *s)
+static loom_status yarn_penalty_begin_step(void *self, const loom_step *s)
 {
   yarn_penalty *const p = self;
   (void)s;
@@ -125,7 +128,7 @@ static loom_status yp_begin_step(void *self, const loom_step *s)
 
 /* Before the first iteration pairs are those of the start of the step: where an explicit solver
  * wants its force.  With a margin they hold for what moves from there. */
-static loom_status yp_plan(void *self, const loom_step *s, loom_query *q)
+static loom_status yarn_penalty_plan(void *self, const loom_step *s, loom_query *q)
 {
   yarn_penalty *const p = self;
   q->what = LOOM_DETECT_PROXIMITY;
@@ -151,19 +154,19 @@ static loom_status take_pairs(yarn_penalty *p, const loom_pairs *pairs)
   LOOM_TRY(h->buf_resize(h, p->second, p->m));
   LOOM_TRY(h->buf_resize(h, p->perm, p->m));
   plug_maps m = plug_maps_on(h, p->e);
-  const yp_index_args list = {
+  const yarn_penalty_index_args list = {
       .v = plug_read(&m, p->v), .second = plug_write(&m, p->second), .m = p->m};
   LOOM_TRY(plug_launch(&m, &k_second, &list, p->m, NULL));
   LOOM_TRY(h->sort_u64(h, p->e, p->second, p->perm));
-  const yp_index_args index = {.v = plug_read(&m, p->v),
-                               .key = plug_read(&m, p->second),
-                               .at = plug_write(&m, p->at),
-                               .m = p->m};
+  const yarn_penalty_index_args index = {.v = plug_read(&m, p->v),
+                                         .key = plug_read(&m, p->second),
+                                         .at = plug_write(&m, p->at),
+                                         .m = p->m};
   return plug_launch(&m, &k_index, &index, p->table.num_segs + 1, NULL);
 }
 
-static loom_status yp_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
-                             uint32_t *changed)
+static loom_status yarn_penalty_update(void *self, const loom_step *s, const loom_pairs *pairs,
+                                       int when, uint32_t *changed)
 {
   yarn_penalty *const p = self;
   (void)s;
@@ -184,16 +187,16 @@ static loom_status run_pairs(yarn_penalty *p, loom_buf *x)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
   const yarn_line l = yarn_line_bind(&m, p->sc, &p->table);
-  const yp_points_args pa = {.l = l, .x = plug_read(&m, x), .P = plug_rdwr(&m, p->P)};
-  const yp_pair_args a = {.l = l,
-                          .P = pa.P,
-                          .v = plug_read(&m, p->v),
-                          .w = plug_read(&m, p->w),
-                          .g = plug_rdwr(&m, p->g),
-                          .energy = plug_rdwr(&m, p->energy),
-                          .force = plug_rdwr(&m, p->force),
-                          .stiffness = (lk_real)p->set.stiffness,
-                          .all = p->set.margin > 0.0};
+  const yarn_penalty_points_args pa = {.l = l, .x = plug_read(&m, x), .P = plug_rdwr(&m, p->P)};
+  const yarn_penalty_pair_args a = {.l = l,
+                                    .P = pa.P,
+                                    .v = plug_read(&m, p->v),
+                                    .w = plug_read(&m, p->w),
+                                    .g = plug_rdwr(&m, p->g),
+                                    .energy = plug_rdwr(&m, p->energy),
+                                    .force = plug_rdwr(&m, p->force),
+                                    .stiffness = (lk_real)p->set.stiffness,
+                                    .all = p->set.margin > 0.0};
   LOOM_TRY(plug_run_on(&m, &k_points, &pa, p->table.num_segs, NULL));
   return plug_launch(&m, &k_pair, &a, p->m, NULL);
 }
@@ -201,7 +204,7 @@ static loom_status run_pairs(yarn_penalty *p, loom_buf *x)
 static loom_status reduce(yarn_penalty *p, const lk_entry *k, loom_buf *value, double *out)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
-  const yp_value_args a = {.value = plug_read(&m, value)};
+  const yarn_penalty_value_args a = {.value = plug_read(&m, value)};
   LOOM_TRY(plug_launch(&m, k, &a, p->m, plug_write(&m, p->result)));
   return plug_fetch(p->h, p->e, p->result, 1, out);
 }
@@ -209,12 +212,12 @@ static loom_status reduce(yarn_penalty *p, const lk_entry *k, loom_buf *value, d
 static loom_status add_gradient(yarn_penalty *p, loom_buf *grad)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
-  const yp_gather_args a = {.g = plug_read(&m, p->g),
-                            .at = plug_read(&m, p->at),
-                            .perm = plug_read(&m, p->perm),
-                            .seg = plug_rdwr(&m, p->seg),
-                            .of = plug_read(&m, p->of),
-                            .grad = plug_rdwr(&m, grad)};
+  const yarn_penalty_gather_args a = {.g = plug_read(&m, p->g),
+                                      .at = plug_read(&m, p->at),
+                                      .perm = plug_read(&m, p->perm),
+                                      .seg = plug_rdwr(&m, p->seg),
+                                      .of = plug_read(&m, p->of),
+                                      .grad = plug_rdwr(&m, grad)};
   LOOM_TRY(plug_run_on(&m, &k_gather, &a, p->table.num_segs, NULL));
   return plug_launch(&m, &k_add, &a, p->sc->num_verts, NULL);
 }
@@ -230,8 +233,8 @@ static loom_status force_at(yarn_penalty *p, loom_buf *x, double *energy, loom_b
   return grad != NULL ? add_gradient(p, grad) : LOOM_OK;
 }
 
-static loom_status yp_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
-                           double *dissipation, loom_buf *grad)
+static loom_status yarn_penalty_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
+                                     double *dissipation, loom_buf *grad)
 {
   yarn_penalty *const p = self;
   (void)s, (void)dissipation;
@@ -246,7 +249,7 @@ static loom_status yp_eval(void *self, const loom_step *s, loom_buf *x, double *
 
 static const loom_column columns[] = {{"found", "1", "pairs of segments that detection reported"}};
 
-static loom_status yp_log_step(void *self, const loom_step *s, double *out)
+static loom_status yarn_penalty_log_step(void *self, const loom_step *s, double *out)
 {
   const yarn_penalty *const p = self;
   (void)s;
@@ -254,7 +257,7 @@ static loom_status yp_log_step(void *self, const loom_step *s, double *out)
   return LOOM_OK;
 }
 
-static loom_status yp_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
+static loom_status yarn_penalty_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
 {
   yarn_penalty *const p = self;
   double active, least;
@@ -277,14 +280,14 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT,
                                      .needs = LOOM_COLL_PROXIMITY,
                                      .pair_kinds = LOOM_BIT(LOOM_PAIR_YY),
-                                     .create = yp_create,
-                                     .destroy = yp_destroy,
-                                     .begin_step = yp_begin_step,
-                                     .plan = yp_plan,
-                                     .update = yp_update,
-                                     .eval = yp_eval,
-                                     .metrics = yp_metrics,
-                                     .log_step = yp_log_step};
+                                     .create = yarn_penalty_create,
+                                     .destroy = yarn_penalty_destroy,
+                                     .begin_step = yarn_penalty_begin_step,
+                                     .plan = yarn_penalty_plan,
+                                     .update = yarn_penalty_update,
+                                     .eval = yarn_penalty_eval,
+                                     .metrics = yarn_penalty_metrics,
+                                     .log_step = yarn_penalty_log_step};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),

@@ -1,11 +1,11 @@
 /* yarn_penalty.kern.c - see yarn_penalty.kern.h. */
 #include "yarn_penalty.kern.h"
 
-LK_KERNEL_PLAIN(yp_points, a, s) { yarn_points(&a->l, a->x, s, a->P + YARN_POS * s); }
+LK_KERNEL_PLAIN(yarn_penalty_points, a, s) { yarn_points(&a->l, a->x, s, a->P + YARN_POS * s); }
 
 LK_FN int place_of(lk_real u) { return (int)(u * (lk_real)YARN_B + LK_R(0.5)); }
 
-LK_KERNEL_PLAIN(yp_pair, a, k)
+LK_KERNEL_PLAIN(yarn_penalty_pair, a, k)
 {
   const int32_t p = a->v[4 * k], q = a->v[4 * k + 1];
   const int last = a->l.pt0[p + 1] - a->l.pt0[p] - 1;
@@ -28,10 +28,10 @@ LK_KERNEL_PLAIN(yp_pair, a, k)
   yarn_to_vertices(&a->l, q, gb, a->g + 24 * (int64_t)k + 12);
 }
 
-LK_KERNEL(yp_second, a, k) { a->second[k] = (uint64_t)a->v[4 * k + 1]; }
+LK_KERNEL(yarn_penalty_second, a, k) { a->second[k] = (uint64_t)a->v[4 * k + 1]; }
 
 /* First pair with a segment of at least s; pairs are sorted by the first one already. */
-LK_KERNEL_PLAIN(yp_index, a, s)
+LK_KERNEL_PLAIN(yarn_penalty_index, a, s)
 {
   for (int side = 0; side < 2; ++side) {
     int64_t lo = 0, hi = a->m;
@@ -47,7 +47,7 @@ LK_KERNEL_PLAIN(yp_index, a, s)
   }
 }
 
-LK_KERNEL_PLAIN(yp_gather, a, s)
+LK_KERNEL_PLAIN(yarn_penalty_gather, a, s)
 {
   lk_real sum[12];
   for (int i = 0; i < 12; ++i) sum[i] = LK_R(0.0);
@@ -58,7 +58,7 @@ LK_KERNEL_PLAIN(yp_gather, a, s)
   for (int i = 0; i < 12; ++i) a->seg[12 * s + i] = sum[i];
 }
 
-LK_KERNEL_PLAIN(yp_add, a, i)
+LK_KERNEL_PLAIN(yarn_penalty_add, a, i)
 {
   for (int j = 0; j < 4; ++j) {
     const int32_t at = a->of[4 * i + j];
@@ -66,7 +66,7 @@ LK_KERNEL_PLAIN(yp_add, a, i)
   }
 }
 
-LK_REDUCE_SUM(yp_sum, a, k) { return a->value[k]; }
-LK_REDUCE_MAX(yp_most, a, k) { return a->value[k]; }
-LK_REDUCE_SUM(yp_count, a, k) { return a->value[k] != LK_R(0.0) ? LK_R(1.0) : LK_R(0.0); }
-LK_REDUCE_MAX(yp_least, a, k) { return -a->value[k]; }
+LK_REDUCE_SUM(yarn_penalty_sum, a, k) { return a->value[k]; }
+LK_REDUCE_MAX(yarn_penalty_most, a, k) { return a->value[k]; }
+LK_REDUCE_SUM(yarn_penalty_count, a, k) { return a->value[k] != LK_R(0.0) ? LK_R(1.0) : LK_R(0.0); }
+LK_REDUCE_MAX(yarn_penalty_least, a, k) { return -a->value[k]; }

@@ -23,7 +23,7 @@
 #include <stdlib.h>
 
 #include "kit/newton_damping.h"
-#include "newton_matrix.h"
+#include "matrix.h"
 
 enum { HESSIAN_ADAPTIVE = 0, HESSIAN_CLAMP = 1, HESSIAN_ABS = 2, HESSIAN_EXACT = 3 };
 enum { COL_SHIFT = 0, COL_PROJECTED = 1, COL_FACTORISED = 2, COL_DAMPING = 3 };
@@ -63,7 +63,7 @@ typedef struct {
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
-  newton_matrix A;
+  cholmod_newton_matrix A;
   double shift;    /* of the last iteration; 0 at the start of a step */
   int32_t rung;    /* theta[rung] served last, or comes first; 0 at the start of a step */
   loom_buf *exact; /* real [num_blocks][3][3], N/m */
@@ -73,12 +73,12 @@ typedef struct {
   loom_buf *left;  /* real [n][3], N: H d + grad, what the solve left over */
   double *x;       /* [n][3], right-hand side and solution */
   newton_damping damping;
-} newton;
+} cholmod_newton;
 
-static loom_status newton_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                                 const void *set, void **self)
+static loom_status cholmod_newton_create(const loom_host *h, const loom_scene *sc,
+                                         const loom_exec *e, const void *set, void **self)
 {
-  newton *s = calloc(1, sizeof *s);
+  cholmod_newton *s = calloc(1, sizeof *s);
   LOOM_CHECK(h, s != NULL, LOOM_E_NOMEM, "no memory for the instance");
   *self = s;
   s->h = h;
@@ -92,28 +92,28 @@ static loom_status newton_create(const loom_host *h, const loom_scene *sc, const
   LOOM_CHECK(h, s->x != NULL, LOOM_E_NOMEM, "no memory for the solution of %d vertices",
              sc->num_verts);
   LOOM_TRY(newton_damping_open(&s->damping, h, e, sc->num_verts));
-  return newton_matrix_open(&s->A, h, sc, e, s->set.ordering);
+  return cholmod_newton_matrix_open(&s->A, h, sc, e, s->set.ordering);
 }
 
-static void newton_destroy(void *self)
+static void cholmod_newton_destroy(void *self)
 {
-  newton *s = self;
+  cholmod_newton *s = self;
   if (s == NULL) return;
-  newton_matrix_close(&s->A);
+  cholmod_newton_matrix_close(&s->A);
   free(s->x);
   free(s);
 }
 
-static loom_status newton_reset(void *self)
+static loom_status cholmod_newton_reset(void *self)
 {
-  newton *s = self;
-  newton_matrix_forget(&s->A); /* the order came from a history that is gone */
+  cholmod_newton *s = self;
+  cholmod_newton_matrix_forget(&s->A); /* the order came from a history that is gone */
   return LOOM_OK;
 }
 
-static loom_status newton_begin_step(void *self, const loom_step *st)
+static loom_status cholmod_newton_begin_step(void *self, const loom_step *st)
 {
-  newton *s = self;
+  cholmod_newton *s = self;
   (void)st;
   s->shift = 0.0;
   s->rung = 0;
@@ -121,16 +121,16 @@ static loom_status newton_begin_step(void *self, const loom_step *st)
   return LOOM_OK;
 }
 
-static loom_status factor_once(newton *s, const loom_step *st, const loom_bsr3 *H, double shift,
-                               int32_t *tries)
+static loom_status factor_once(cholmod_newton *s, const loom_step *st, const loom_bsr3 *H,
+                               double shift, int32_t *tries)
 {
   s->h->count(s->h, LOOM_C_FACTORISE, 1);
   ++*tries;
-  return newton_matrix_factor(&s->A, H, shift / (st->h * st->h), &s->pivot);
+  return cholmod_newton_matrix_factor(&s->A, H, shift / (st->h * st->h), &s->pivot);
 }
 
 /* Factorise H + shift M/h^2 with the smallest shift that does. */
-static loom_status factor_shifted(newton *s, const loom_step *st, const loom_bsr3 *H,
+static loom_status factor_shifted(cholmod_newton *s, const loom_step *st, const loom_bsr3 *H,
                                   int32_t *tries)
 {
   double shift = s->shift / shift_factor; /* the last need, relaxed */
@@ -150,7 +150,7 @@ static loom_status factor_shifted(newton *s, const loom_step *st, const loom_bsr
 }
 
 /* (1 - theta) exact + theta clamp into s->view; clamp: the core's H */
-static loom_status mix(newton *s, const loom_bsr3 *clamp, double share)
+static loom_status mix(cholmod_newton *s, const loom_bsr3 *clamp, double share)
 {
   const loom_host *const h = s->h;
   LOOM_TRY(h->buf_resize(h, s->mixed, 9 * clamp->num_blocks));
@@ -158,15 +158,16 @@ static loom_status mix(newton *s, const loom_bsr3 *clamp, double share)
   LOOM_TRY(h->axpby(h, s->e, share, clamp->val, 1.0 - share, s->mixed));
   s->view = *clamp;
   s->view.val = s->mixed;
-  return newton_matrix_shape(&s->A, &s->view);
+  return cholmod_newton_matrix_shape(&s->A, &s->view);
 }
 
 /* theta of the first rung, from s->rung on, that makes the mixture definite; *H: the exact one. */
-static loom_status factor_mixed(newton *s, const loom_step *st, const loom_bsr3 **H, int32_t *tries)
+static loom_status factor_mixed(cholmod_newton *s, const loom_step *st, const loom_bsr3 **H,
+                                int32_t *tries)
 {
   const loom_host *const h = s->h;
   if (s->rung == 0) {
-    LOOM_TRY(newton_matrix_shape(&s->A, *H));
+    LOOM_TRY(cholmod_newton_matrix_shape(&s->A, *H));
     const loom_status f = factor_once(s, st, *H, 0.0, tries);
     if (f != LOOM_REJECTED) return f;
     s->rung = 1;
@@ -181,12 +182,13 @@ static loom_status factor_mixed(newton *s, const loom_step *st, const loom_bsr3 
     *H = &s->view;
     return f;
   }
-  LOOM_TRY(newton_matrix_shape(&s->A, *H));
+  LOOM_TRY(cholmod_newton_matrix_shape(&s->A, *H));
   return factor_shifted(s, st, *H, tries);
 }
 
 /* Assemble and factorise as the setting says; *H: what was factorised, without a shift. */
-static loom_status prepare(newton *s, const loom_step *st, const loom_bsr3 **H, int32_t *tries)
+static loom_status prepare(cholmod_newton *s, const loom_step *st, const loom_bsr3 **H,
+                           int32_t *tries)
 {
   static const int hows[] = {LOOM_HESS_EXACT, LOOM_HESS_PSD_CLAMP, LOOM_HESS_PSD_ABS,
                              LOOM_HESS_EXACT};
@@ -203,7 +205,7 @@ static loom_status prepare(newton *s, const loom_step *st, const loom_bsr3 **H, 
     LOOM_TRY(factor_mixed(s, st, H, tries));
   } else {
     s->rung = how == LOOM_HESS_EXACT ? 0 : THETA_LAST;
-    LOOM_TRY(newton_matrix_shape(&s->A, *H));
+    LOOM_TRY(cholmod_newton_matrix_shape(&s->A, *H));
     LOOM_TRY(factor_shifted(s, st, *H, tries));
   }
   h->toc(h, "factorise");
@@ -211,11 +213,12 @@ static loom_status prepare(newton *s, const loom_step *st, const loom_bsr3 **H, 
 }
 
 /* d = -A^-1 grad into trial; *decrement2: grad'A^-1 grad, J, the square of Newton's decrement */
-static loom_status solve_rows(newton *s, const loom_real *grad, loom_real *dir, double *decrement2)
+static loom_status solve_rows(cholmod_newton *s, const loom_real *grad, loom_real *dir,
+                              double *decrement2)
 {
   const size_t m = 3 * (size_t)s->sc->num_verts;
   for (size_t k = 0; k < m; ++k) s->x[k] = -(double)grad[k];
-  LOOM_TRY(newton_matrix_solve(&s->A, s->x));
+  LOOM_TRY(cholmod_newton_matrix_solve(&s->A, s->x));
   *decrement2 = 0.0;
   for (size_t k = 0; k < m; ++k) {
     dir[k] = (loom_real)s->x[k];
@@ -226,7 +229,8 @@ static loom_status solve_rows(newton *s, const loom_real *grad, loom_real *dir, 
 
 /* |H d + grad| / |grad|: the solve's own error, or, with a shift, the distance from a full
  * Newton step */
-static loom_status linear_residual(newton *s, const loom_step *st, const loom_bsr3 *H, double *out)
+static loom_status linear_residual(cholmod_newton *s, const loom_step *st, const loom_bsr3 *H,
+                                   double *out)
 {
   const loom_host *h = s->h;
   double left2, grad2;
@@ -238,9 +242,9 @@ static loom_status linear_residual(newton *s, const loom_step *st, const loom_bs
   return LOOM_OK;
 }
 
-static loom_status newton_iterate(void *self, const loom_step *st, loom_iterate *it)
+static loom_status cholmod_newton_iterate(void *self, const loom_step *st, loom_iterate *it)
 {
-  newton *s = self;
+  cholmod_newton *s = self;
   const loom_host *h = s->h;
   const loom_bsr3 *H;
   void *grad, *dir;
@@ -270,9 +274,9 @@ static loom_status newton_iterate(void *self, const loom_step *st, loom_iterate 
 }
 
 /* A direction that had to be cut because the energy rose was too bold: one rung up, else down. */
-static loom_status newton_accepted(void *self, const loom_step *st, const loom_accept *a)
+static loom_status cholmod_newton_accepted(void *self, const loom_step *st, const loom_accept *a)
 {
-  newton *s = self;
+  cholmod_newton *s = self;
   (void)st;
   if (a->alpha < 0.75 * a->toi)
     s->rung = s->rung < THETA_LAST ? s->rung + 1 : THETA_LAST;
@@ -282,11 +286,11 @@ static loom_status newton_accepted(void *self, const loom_step *st, const loom_a
 }
 
 /* The order of elimination may outlive steps; the shift starts anew in each. */
-static loom_status newton_checkpoint(void *self, const loom_step *st, int restore)
+static loom_status cholmod_newton_checkpoint(void *self, const loom_step *st, int restore)
 {
-  newton *s = self;
+  cholmod_newton *s = self;
   (void)st;
-  return newton_matrix_checkpoint(&s->A, restore);
+  return cholmod_newton_matrix_checkpoint(&s->A, restore);
 }
 
 static const loom_solver_ops ops = {
@@ -296,13 +300,13 @@ static const loom_solver_ops ops = {
              LOOM_USES_GRADIENT | LOOM_NEEDS_LINE_SEARCH | LOOM_USES_FACTOR,
     .trial = LOOM_TRIAL_DIRECTION,
     .filter_when = LOOM_FILTER_EVERY,
-    .create = newton_create,
-    .destroy = newton_destroy,
-    .reset = newton_reset,
-    .begin_step = newton_begin_step,
-    .iterate = newton_iterate,
-    .accepted = newton_accepted,
-    .checkpoint = newton_checkpoint,
+    .create = cholmod_newton_create,
+    .destroy = cholmod_newton_destroy,
+    .reset = cholmod_newton_reset,
+    .begin_step = cholmod_newton_begin_step,
+    .iterate = cholmod_newton_iterate,
+    .accepted = cholmod_newton_accepted,
+    .checkpoint = cholmod_newton_checkpoint,
 };
 
 static const loom_plugin plugin = {

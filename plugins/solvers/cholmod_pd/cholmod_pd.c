@@ -19,7 +19,7 @@
  * weights D_f is kept by default while D <= 1.5 D_f.  The fixed points do not depend on the
  * matrix, and L + D <= 1.5 (L + D_f) < 2 (L + D_f) keeps it a descent step (a quadratic model
  * falls along -P^-1 grad whenever its Hessian is below 2 P).  x, y and z are solved together
- * (pd_solve.c).
+ * (solve.c).
  *
  * momentum = nesterov: x_k+1 = y_k + dx(y_k), y_k+1 = x_k+1 + beta_k (x_k+1 - x_k) with
  * t_k+1 = (1 + sqrt(1 + 4 t_k^2))/2, beta_k = (t_k - 1)/t_k+1 (Y. Nesterov 1983), restarted
@@ -31,8 +31,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pd_matrix.h"
-#include "pd_solve.h"
+#include "matrix.h"
+#include "solve.h"
 
 enum { MOMENTUM_NONE = 0, MOMENTUM_NESTEROV = 1 };
 enum { REFACTOR_RELAXED = 0, REFACTOR_EXACT = 1 };
@@ -72,12 +72,12 @@ typedef struct {
   const loom_exec *e;
   settings set;
   chol c;
-  pd_matrix A;
-  double h_made;        /* s, step length of A's values; 0: there is no matrix */
-  double h_used;        /* s, step length of the factor; 0: no valid factor */
-  int32_t first;        /* nonzero: no iteration of this step was done yet */
-  pd_contact now, used; /* contact at this iterate, and in the factor */
-  pd_coupling *extra;   /* [num_extra], couplings the pattern was built with */
+  cholmod_pd_matrix A;
+  double h_made;                /* s, step length of A's values; 0: there is no matrix */
+  double h_used;                /* s, step length of the factor; 0: no valid factor */
+  int32_t first;                /* nonzero: no iteration of this step was done yet */
+  cholmod_pd_contact now, used; /* contact at this iterate, and in the factor */
+  cholmod_pd_coupling *extra;   /* [num_extra], couplings the pattern was built with */
   int64_t num_extra;
   loom_buf *saved; /* i32 [2 num_extra], carries them through a checkpoint */
   double *y;       /* [n][3], right-hand sides and solutions, in the factor's order; given back
@@ -85,12 +85,12 @@ typedef struct {
   double *work;    /* workspace of the solve */
   double *x_prev;  /* [n][3], m, last global step (momentum), else NULL */
   double t;        /* Nesterov's sequence; 1: start */
-} pd;
+} cholmod_pd;
 
-static loom_status pd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                             const void *set, void **self)
+static loom_status cholmod_pd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                     const void *set, void **self)
 {
-  pd *s = calloc(1, sizeof *s);
+  cholmod_pd *s = calloc(1, sizeof *s);
   LOOM_CHECK(h, s != NULL, LOOM_E_NOMEM, "no memory for the instance");
   *self = s;
   s->h = h;
@@ -107,14 +107,14 @@ static loom_status pd_create(const loom_host *h, const loom_scene *sc, const loo
   return chol_open(&s->c, h, s->set.ordering, 1, CHOL_REMEDY);
 }
 
-static void pd_destroy(void *self)
+static void cholmod_pd_destroy(void *self)
 {
-  pd *s = self;
+  cholmod_pd *s = self;
   if (s == NULL) return;
   chol_close(&s->c);
-  pd_matrix_free(&s->A);
-  pd_contact_free(&s->now);
-  pd_contact_free(&s->used);
+  cholmod_pd_matrix_free(&s->A);
+  cholmod_pd_contact_free(&s->now);
+  cholmod_pd_contact_free(&s->used);
   free(s->extra);
   free(s->x_prev);
   free(s->work);
@@ -123,13 +123,14 @@ static void pd_destroy(void *self)
 }
 
 /* Build the matrix for L and the couplings `off`, which are remembered. */
-static loom_status new_pattern(pd *s, const loom_step *st, const pd_coupling *off, int64_t num_off)
+static loom_status new_pattern(cholmod_pd *s, const loom_step *st, const cholmod_pd_coupling *off,
+                               int64_t num_off)
 {
   const loom_host *h = s->h;
   const loom_csr *L;
   s->h_made = s->h_used = 0.0;
   if (off != s->extra) {
-    pd_coupling *extra = NULL;
+    cholmod_pd_coupling *extra = NULL;
     if (num_off > 0) {
       extra = malloc((size_t)num_off * sizeof *extra);
       LOOM_CHECK(h, extra != NULL, LOOM_E_NOMEM, "no memory for %lld contact couplings",
@@ -142,18 +143,18 @@ static loom_status new_pattern(pd *s, const loom_step *st, const pd_coupling *of
   }
   h->tic(h, "analyse");
   LOOM_TRY(h->pd_operator(h, st->problem, &L));
-  LOOM_TRY(pd_matrix_pattern(&s->A, &s->c, s->e, s->sc, L, s->extra, s->num_extra));
+  LOOM_TRY(cholmod_pd_matrix_pattern(&s->A, &s->c, s->e, s->sc, L, s->extra, s->num_extra));
   free(s->work);
-  s->work = malloc(pd_solve_work(s->c.L) * sizeof *s->work);
+  s->work = malloc(cholmod_pd_solve_work(s->c.L) * sizeof *s->work);
   LOOM_CHECK(h, s->work != NULL, LOOM_E_NOMEM, "no memory for the workspace of the solve");
   h->toc(h, "analyse");
   s->h_made = st->h;
   return LOOM_OK;
 }
 
-static loom_status pd_reset(void *self)
+static loom_status cholmod_pd_reset(void *self)
 {
-  pd *s = self;
+  cholmod_pd *s = self;
   s->t = 1.0;
   /* forget which couplings the pattern holds: they came from a history that is gone */
   free(s->extra);
@@ -163,15 +164,15 @@ static loom_status pd_reset(void *self)
   return LOOM_OK;
 }
 
-static loom_status pd_begin_step(void *self, const loom_step *st)
+static loom_status cholmod_pd_begin_step(void *self, const loom_step *st)
 {
-  pd *s = self;
+  cholmod_pd *s = self;
   s->t = 1.0;
   s->first = 1;
   return st->h == s->h_made ? LOOM_OK : new_pattern(s, st, s->extra, s->num_extra);
 }
 
-static loom_status factorise(pd *s, const loom_step *st)
+static loom_status factorise(cholmod_pd *s, const loom_step *st)
 {
   const loom_host *h = s->h;
   int pivot;
@@ -179,8 +180,8 @@ static loom_status factorise(pd *s, const loom_step *st)
   s->h_used = 0.0;
   free(s->y);
   s->y = NULL;
-  pd_contact_free(&s->used);
-  LOOM_TRY(pd_matrix_values(&s->A, &s->c, &s->now));
+  cholmod_pd_contact_free(&s->used);
+  LOOM_TRY(cholmod_pd_matrix_values(&s->A, &s->c, &s->now));
   const loom_status f = chol_factorise(&s->c, &pivot);
   h->toc(h, "factorise");
   h->count(h, LOOM_C_FACTORISE, 1);
@@ -194,30 +195,30 @@ static loom_status factorise(pd *s, const loom_step *st)
   LOOM_CHECK(h, s->y != NULL, LOOM_E_NOMEM, "no memory for the right-hand sides of %d vertices",
              s->sc->num_verts);
   s->used = s->now;
-  s->now = (pd_contact){0};
+  s->now = (cholmod_pd_contact){0};
   s->h_used = st->h;
   return LOOM_OK;
 }
 
 /* Bring the factor up to date with h and the contact at x. */
-static loom_status refresh(pd *s, const loom_step *st, double *factorised)
+static loom_status refresh(cholmod_pd *s, const loom_step *st, double *factorised)
 {
   const loom_host *h = s->h;
   const int32_t n = s->sc->num_verts;
   const loom_quad *q = NULL;
   LOOM_TRY(h->contact_quad(h, st->x, &q));
-  LOOM_TRY(pd_contact_gather(&s->now, h, s->e, s->sc, q));
+  LOOM_TRY(cholmod_pd_contact_gather(&s->now, h, s->e, s->sc, q));
   *factorised = 0.0;
   /* the first matrix of a step is always the exact one, so that a restart meets it too */
   const int keep = s->set.refactor == REFACTOR_RELAXED && !s->first;
   s->first = 0;
   if (st->h == s->h_used) {
-    if (pd_contact_equal(&s->now, &s->used, n)) return LOOM_OK;
-    if (keep && pd_contact_within(&s->now, &s->used, growth, n)) return LOOM_OK;
+    if (cholmod_pd_contact_equal(&s->now, &s->used, n)) return LOOM_OK;
+    if (keep && cholmod_pd_contact_within(&s->now, &s->used, growth, n)) return LOOM_OK;
   }
-  if (keep) pd_contact_raise(&s->now, &s->used, growth, n);
+  if (keep) cholmod_pd_contact_raise(&s->now, &s->used, growth, n);
   /* a pattern with room for many couplings that are gone costs fill: build a smaller one */
-  if (st->h != s->h_made || !pd_matrix_covers(&s->A, &s->c, &s->now) ||
+  if (st->h != s->h_made || !cholmod_pd_matrix_covers(&s->A, &s->c, &s->now) ||
       2 * s->now.num_off < s->num_extra)
     LOOM_TRY(new_pattern(s, st, s->now.off, s->now.num_off));
   *factorised = 1.0;
@@ -225,7 +226,7 @@ static loom_status refresh(pd *s, const loom_step *st, double *factorised)
 }
 
 /* y = -grad, in the factor's order */
-static void load_rhs(const pd *s, const loom_real *grad)
+static void load_rhs(const cholmod_pd *s, const loom_real *grad)
 {
   const int n = s->sc->num_verts, *perm = chol_perm(&s->c);
   double *y = s->y;
@@ -237,7 +238,7 @@ static void load_rhs(const pd *s, const loom_real *grad)
 }
 
 /* trial = x + dx; returns the largest |dx_i|, m */
-static double store_point(const pd *s, const loom_real *x, loom_real *trial)
+static double store_point(const cholmod_pd *s, const loom_real *x, loom_real *trial)
 {
   const int n = s->sc->num_verts, *perm = chol_perm(&s->c);
   double d2max = 0.0;
@@ -254,7 +255,7 @@ static double store_point(const pd *s, const loom_real *x, loom_real *trial)
 }
 
 /* Turn the global step in `trial` into the next iterate; returns beta. */
-static double add_momentum(pd *s, const loom_real *grad, loom_real *trial)
+static double add_momentum(cholmod_pd *s, const loom_real *grad, loom_real *trial)
 {
   const size_t m = 3 * (size_t)s->sc->num_verts;
   double uphill = 0.0;
@@ -272,9 +273,9 @@ static double add_momentum(pd *s, const loom_real *grad, loom_real *trial)
   return beta;
 }
 
-static loom_status pd_iterate(void *self, const loom_step *st, loom_iterate *it)
+static loom_status cholmod_pd_iterate(void *self, const loom_step *st, loom_iterate *it)
 {
-  pd *s = self;
+  cholmod_pd *s = self;
   const loom_host *h = s->h;
   void *grad, *x, *trial;
   LOOM_TRY(refresh(s, st, &it->extra[COL_FACTORISED]));
@@ -282,7 +283,7 @@ static loom_status pd_iterate(void *self, const loom_step *st, loom_iterate *it)
   h->tic(h, "global");
   LOOM_TRY(h->map(h, s->e, st->grad, LOOM_READ, LOOM_AT_HOST, &grad));
   load_rhs(s, grad);
-  pd_solve3(s->c.L, s->y, s->work);
+  cholmod_pd_solve3(s->c.L, s->y, s->work);
   h->count(h, LOOM_C_PROJECT, 1);
   h->count(h, LOOM_C_TRISOLVE, 1);
   LOOM_TRY(h->map(h, s->e, st->x, LOOM_READ, LOOM_AT_HOST, &x));
@@ -298,9 +299,9 @@ static loom_status pd_iterate(void *self, const loom_step *st, loom_iterate *it)
 }
 
 /* A point that collision or contact moved is not where momentum pointed: start again. */
-static loom_status pd_accepted(void *self, const loom_step *st, const loom_accept *a)
+static loom_status cholmod_pd_accepted(void *self, const loom_step *st, const loom_accept *a)
 {
-  pd *s = self;
+  cholmod_pd *s = self;
   (void)st;
   if (a->alpha < 1.0 || a->toi < 1.0 || a->resolved) s->t = 1.0;
   return LOOM_OK;
@@ -308,9 +309,9 @@ static loom_status pd_accepted(void *self, const loom_step *st, const loom_accep
 
 /* The factor itself is a function of the step's problem, but its pattern remembers earlier
  * couplings; without them a restart would round differently. */
-static loom_status pd_checkpoint(void *self, const loom_step *st, int restore)
+static loom_status cholmod_pd_checkpoint(void *self, const loom_step *st, int restore)
 {
-  pd *s = self;
+  cholmod_pd *s = self;
   const loom_host *h = s->h;
   void *p;
   (void)st;
@@ -326,7 +327,7 @@ static loom_status pd_checkpoint(void *self, const loom_step *st, int restore)
     return h->state_io(h, 0, "couplings", s->saved);
   }
   LOOM_TRY(h->state_io(h, 1, "couplings", s->saved));
-  LOOM_TRY(pd_reset(s));
+  LOOM_TRY(cholmod_pd_reset(s));
   const int64_t m = h->buf_count(h, s->saved) / 2;
   LOOM_CHECK(h, h->buf_count(h, s->saved) == 2 * m, LOOM_E_IO,
              "checkpoint: couplings are %lld numbers, not pairs; start the run again",
@@ -343,7 +344,7 @@ static loom_status pd_checkpoint(void *self, const loom_step *st, int restore)
     LOOM_CHECK(h, col >= 0 && col < row && row < n, LOOM_E_IO,
                "checkpoint: coupling %lld (%d, %d) is not one of %d vertices", (long long)k, row,
                col, n);
-    s->extra[k] = (pd_coupling){row, col, 0.0};
+    s->extra[k] = (cholmod_pd_coupling){row, col, 0.0};
   }
   s->num_extra = m;
   return h->unmap(h, s->saved);
@@ -355,13 +356,13 @@ static const loom_solver_ops ops = {
              LOOM_NEED_CONTACT_ISO | LOOM_USES_GRADIENT | LOOM_USES_FACTOR,
     .trial = LOOM_TRIAL_POINT,
     .filter_when = LOOM_FILTER_EVERY,
-    .create = pd_create,
-    .destroy = pd_destroy,
-    .reset = pd_reset,
-    .begin_step = pd_begin_step,
-    .iterate = pd_iterate,
-    .accepted = pd_accepted,
-    .checkpoint = pd_checkpoint,
+    .create = cholmod_pd_create,
+    .destroy = cholmod_pd_destroy,
+    .reset = cholmod_pd_reset,
+    .begin_step = cholmod_pd_begin_step,
+    .iterate = cholmod_pd_iterate,
+    .accepted = cholmod_pd_accepted,
+    .checkpoint = cholmod_pd_checkpoint,
 };
 
 static const loom_plugin plugin = {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ndb.h"
+#include "ndb_pd.h"
 
 typedef struct free_rows { /* H of the free vertices alone */
   int32_t n;
@@ -21,7 +21,7 @@ static void free_rows_close(free_rows *f)
   free(f->diag);
 }
 
-static loom_status compress(ndb *s, const ndb_matrix *A, free_rows *f)
+static loom_status compress(ndb_pd *s, const ndb_pd_matrix *A, free_rows *f)
 {
   const size_t n = (size_t)s->n + 1, nnz = (size_t)A->ptr[s->n] + 1;
   int32_t *at = malloc(n * sizeof *at);
@@ -57,7 +57,7 @@ static loom_status compress(ndb *s, const ndb_matrix *A, free_rows *f)
 }
 
 /* The basis U, and room for its reduced matrices. */
-static loom_status store(ndb *s, int32_t cols, const double *U)
+static loom_status store(ndb_pd *s, int32_t cols, const double *U)
 {
   const loom_host *const h = s->h;
   const int64_t square = (int64_t)cols * cols;
@@ -76,7 +76,7 @@ static loom_status store(ndb *s, int32_t cols, const double *U)
 
 /* ---- modes ------------------------------------------------------------------------------ */
 
-static void say_how(const ndb *s, const eig_pairs *p, int32_t wanted)
+static void say_how(const ndb_pd *s, const eig_pairs *p, int32_t wanted)
 {
   const loom_host *const h = s->h;
   if (p->stale)
@@ -94,7 +94,7 @@ static void say_how(const ndb *s, const eig_pairs *p, int32_t wanted)
 }
 
 /* first eigenvalue of D^-1 H left out by r of the modes in p */
-static double next_mu(const ndb *s, const free_rows *f, const eig_pairs *p, int32_t r)
+static double next_mu(const ndb_pd *s, const free_rows *f, const eig_pairs *p, int32_t r)
 {
   double most = 0.0;
   if (p->count == 0) return s->mu_lo;
@@ -105,7 +105,7 @@ static double next_mu(const ndb *s, const free_rows *f, const eig_pairs *p, int3
   return fmax(s->mu_lo, mu / most);
 }
 
-static loom_status use_modes(ndb *s, const free_rows *f, const eig_pairs *p, int32_t wanted)
+static loom_status use_modes(ndb_pd *s, const free_rows *f, const eig_pairs *p, int32_t wanted)
 {
   /* one more than r1 was computed, for the spectrum behind it */
   const int32_t cols = p->converged ? wanted - 1 : p->count;
@@ -127,14 +127,14 @@ static loom_status use_modes(ndb *s, const free_rows *f, const eig_pairs *p, int
   return LOOM_OK;
 }
 
-static loom_status make_modes(ndb *s)
+static loom_status make_modes(ndb_pd *s)
 {
   const loom_host *const h = s->h;
   plug_maps m;
-  ndb_matrix A;
+  ndb_pd_matrix A;
   free_rows f;
   eig_pairs p;
-  LOOM_TRY(ndb_matrix_open(s, &m, &A));
+  LOOM_TRY(ndb_pd_matrix_open(s, &m, &A));
   loom_status st = compress(s, &A, &f);
   if (st == LOOM_OK) {
     const int64_t wanted = s->set.r1 + 1 < f.n ? s->set.r1 + 1 : f.n - 1;
@@ -160,23 +160,23 @@ static loom_status make_modes(ndb *s)
 
 /* ---- splines ---------------------------------------------------------------------------- */
 
-static loom_status use_splines(ndb *s, int32_t cols, const double *U)
+static loom_status use_splines(ndb_pd *s, int32_t cols, const double *U)
 {
   plug_maps m;
-  ndb_matrix A;
+  ndb_pd_matrix A;
   if (cols == 0) return LOOM_OK;
   LOOM_TRY(store(s, cols, U));
-  LOOM_TRY(ndb_matrix_open(s, &m, &A));
+  LOOM_TRY(ndb_pd_matrix_open(s, &m, &A));
   const subspace_csr H = {.n = s->n, .ptr = A.ptr, .col = A.col, .val = A.val};
   LOOM_TRY(subspace_reduce(s->h, &H, U, cols, s->S));
   return plug_unbind(&m);
 }
 
-static loom_status make_splines(ndb *s)
+static loom_status make_splines(ndb_pd *s)
 {
   double *U = NULL;
   int32_t cols = 0;
-  LOOM_TRY(ndb_bspline(s, &U, &cols));
+  LOOM_TRY(ndb_pd_bspline(s, &U, &cols));
   const loom_status st = use_splines(s, cols, U);
   free(U);
   s->r1 = s->r2 = cols;
@@ -185,7 +185,7 @@ static loom_status make_splines(ndb *s)
   return st;
 }
 
-loom_status ndb_basis_make(ndb *s)
+loom_status ndb_pd_basis_make(ndb_pd *s)
 {
   const loom_host *const h = s->h;
   s->space.cols = s->space.ld = s->r1 = s->r2 = 0;
@@ -201,11 +201,11 @@ loom_status ndb_basis_make(ndb *s)
     h->log(h, LOOM_LOG_WARN, "there is no mode, it goes on without a subspace");
     return LOOM_OK;
   }
-  return ndb_invert(s, s->r1, NULL, s->inv1);
+  return ndb_pd_invert(s, s->r1, NULL, s->inv1);
 }
 
-loom_status ndb_correct(const ndb *s, const ndb_view *v, const ndb_plan *p, const lk_real *r,
-                        lk_real *u, int add)
+loom_status ndb_pd_correct(const ndb_pd *s, const ndb_pd_view *v, const ndb_pd_plan *p,
+                           const lk_real *r, lk_real *u, int add)
 {
   subspace_args a = v->space;
   a.cols = p->cols;
@@ -216,7 +216,7 @@ loom_status ndb_correct(const ndb *s, const ndb_view *v, const ndb_plan *p, cons
   return subspace_correct(&s->space, &a);
 }
 
-void ndb_basis_free(ndb *s)
+void ndb_pd_basis_free(ndb_pd *s)
 {
   free(s->S);
   free(s->work);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "kit/splines.h"
-#include "ndb.h"
+#include "ndb_pd.h"
 
 enum { MOST_SPLINES = 2000 };
 
@@ -92,7 +92,7 @@ static void sample_objects(const shape *g, double spacing, const plane *planes, 
   for (int32_t k = 0; k < num_objects; ++k) cell[k] = spacing * cell_size(g, k);
 }
 
-static loom_status make(ndb *s, const shape *g, double **U, int32_t *cols)
+static loom_status make(ndb_pd *s, const shape *g, double **U, int32_t *cols)
 {
   const loom_host *const h = s->h;
   const size_t pieces = (size_t)s->sc->num_objects + 1;
@@ -127,7 +127,7 @@ static loom_status make(ndb *s, const shape *g, double **U, int32_t *cols)
   return LOOM_OK;
 }
 
-loom_status ndb_bspline(ndb *s, double **U, int32_t *cols)
+loom_status ndb_pd_bspline(ndb_pd *s, double **U, int32_t *cols)
 {
   const loom_scene *const sc = s->sc;
   plug_maps m = plug_maps_on(s->h, s->e);

@@ -4,12 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ndb.h"
+#include "ndb_pd.h"
 
-static const lk_entry k_entries = LK_ENTRY(ndb_fused_entries);
-static const lk_entry k_entries_f = LK_ENTRY(ndb_fused_entries_f);
-static const lk_entry k_shift = LK_ENTRY(ndb_fused_shift), k_shift_f = LK_ENTRY(ndb_fused_shift_f);
-static const lk_entry k_sweep = LK_ENTRY(ndb_fused_sweep), k_sweep_f = LK_ENTRY(ndb_fused_sweep_f);
+static const lk_entry k_entries = LK_ENTRY(ndb_pd_fused_entries);
+static const lk_entry k_entries_f = LK_ENTRY(ndb_pd_fused_entries_f);
+static const lk_entry k_shift = LK_ENTRY(ndb_pd_fused_shift),
+                      k_shift_f = LK_ENTRY(ndb_pd_fused_shift_f);
+static const lk_entry k_sweep = LK_ENTRY(ndb_pd_fused_sweep),
+                      k_sweep_f = LK_ENTRY(ndb_pd_fused_sweep_f);
 
 typedef struct rings { /* host: the pattern of two rings and its products */
   const int64_t *ptr;
@@ -134,7 +136,7 @@ static int build(rings *g)
 
 /* ---- into buffers -------------------------------------------------------------------------- */
 
-static loom_status put(const ndb *s, loom_buf *b, const void *from, size_t bytes, int64_t count)
+static loom_status put(const ndb_pd *s, loom_buf *b, const void *from, size_t bytes, int64_t count)
 {
   void *p;
   LOOM_TRY(s->h->buf_resize(s->h, b, count));
@@ -144,7 +146,7 @@ static loom_status put(const ndb *s, loom_buf *b, const void *from, size_t bytes
 }
 
 /* doubles as loom_real or float */
-static loom_status put_numbers(const ndb *s, loom_buf *b, const double *from, int64_t count)
+static loom_status put_numbers(const ndb_pd *s, loom_buf *b, const double *from, int64_t count)
 {
   void *p;
   LOOM_TRY(s->h->buf_resize(s->h, b, count));
@@ -156,10 +158,10 @@ static loom_status put_numbers(const ndb *s, loom_buf *b, const double *from, in
   return s->h->unmap(s->h, b);
 }
 
-static loom_status to_buffers(ndb *s, const rings *g)
+static loom_status to_buffers(ndb_pd *s, const rings *g)
 {
   const loom_host *const h = s->h;
-  ndb_twofold *const t = &s->two;
+  ndb_pd_twofold *const t = &s->two;
   LOOM_TRY(put(s, t->ptr, g->row, sizeof *g->row, (int64_t)g->n + 1));
   LOOM_TRY(put(s, t->col, g->to, sizeof *g->to, g->entries));
   LOOM_TRY(put_numbers(s, t->b1, g->b1, g->entries));
@@ -170,10 +172,10 @@ static loom_status to_buffers(ndb *s, const rings *g)
   return h->buf_resize(h, t->shift, 3 * (int64_t)g->n);
 }
 
-loom_status ndb_fused_make(ndb *s)
+loom_status ndb_pd_fused_make(ndb_pd *s)
 {
   const loom_host *const h = s->h;
-  ndb_twofold *const t = &s->two;
+  ndb_pd_twofold *const t = &s->two;
   t->fresh = 0;
   if (s->set.smoother != SMOOTHER_A_JACOBI || !s->set.fused) return LOOM_OK;
   const int number = s->set.precision == PRECISION_MIXED ? LOOM_I32 : LOOM_REAL;
@@ -188,8 +190,8 @@ loom_status ndb_fused_make(ndb *s)
   for (size_t k = 0; t->shift == NULL && k < LOOM_COUNT(all); ++k)
     LOOM_TRY(h->buf_new(h, all[k].name, all[k].type, 0, all[k].b));
   plug_maps m;
-  ndb_matrix A;
-  LOOM_TRY(ndb_matrix_open(s, &m, &A));
+  ndb_pd_matrix A;
+  LOOM_TRY(ndb_pd_matrix_open(s, &m, &A));
   rings g = {.ptr = A.ptr, .col = A.col, .val = A.val, .n = s->n};
   loom_status st = LOOM_OK;
   if (!build(&g))
@@ -204,9 +206,9 @@ loom_status ndb_fused_make(ndb *s)
 }
 
 /* Entries for the present diagonal, unless they are, and the constant part for the present r. */
-loom_status ndb_fused_open(ndb *s, const ndb_view *v, double theta, ndb_fused_call *c)
+loom_status ndb_pd_fused_open(ndb_pd *s, const ndb_pd_view *v, double theta, ndb_pd_fused_call *c)
 {
-  ndb_twofold *const t = &s->two;
+  ndb_pd_twofold *const t = &s->two;
   const int single = s->set.precision == PRECISION_MIXED;
   c->m = plug_maps_on(s->h, s->e);
   const int64_t *const ptr = plug_read(&c->m, t->ptr), *const list = plug_read(&c->m, t->list);
@@ -214,37 +216,37 @@ loom_status ndb_fused_open(ndb *s, const ndb_view *v, double theta, ndb_fused_ca
   const void *const b1 = plug_read(&c->m, t->b1), *const product = plug_read(&c->m, t->product);
   void *const val = plug_rdwr(&c->m, t->val), *const shift = plug_rdwr(&c->m, t->shift);
   LOOM_TRY(c->m.status);
-  c->d = (ndb_fused_args){.ptr = ptr,
-                          .col = col,
-                          .b1 = b1,
-                          .list = list,
-                          .middle = middle,
-                          .product = product,
-                          .dinv = v->dinv,
-                          .val = val,
-                          .rhs = v->r,
-                          .shift = shift,
-                          .theta = (lk_real)theta};
-  c->f = (ndb_fused_f_args){.ptr = ptr,
-                            .col = col,
-                            .b1 = b1,
-                            .list = list,
-                            .middle = middle,
-                            .product = product,
-                            .dinv = v->dinvf,
-                            .val = val,
-                            .rhs = v->rf,
-                            .shift = shift,
-                            .theta = (float)theta};
+  c->d = (ndb_pd_fused_args){.ptr = ptr,
+                             .col = col,
+                             .b1 = b1,
+                             .list = list,
+                             .middle = middle,
+                             .product = product,
+                             .dinv = v->dinv,
+                             .val = val,
+                             .rhs = v->r,
+                             .shift = shift,
+                             .theta = (lk_real)theta};
+  c->f = (ndb_pd_fused_f_args){.ptr = ptr,
+                               .col = col,
+                               .b1 = b1,
+                               .list = list,
+                               .middle = middle,
+                               .product = product,
+                               .dinv = v->dinvf,
+                               .val = val,
+                               .rhs = v->rf,
+                               .shift = shift,
+                               .theta = (float)theta};
   const void *const a = single ? (const void *)&c->f : (const void *)&c->d;
   if (!t->fresh || t->theta != theta)
-    LOOM_TRY(ndb_run(s, single ? &k_entries_f : &k_entries, a, s->n, NULL));
+    LOOM_TRY(ndb_pd_run(s, single ? &k_entries_f : &k_entries, a, s->n, NULL));
   t->fresh = 1;
   t->theta = theta;
-  return ndb_run(s, single ? &k_shift_f : &k_shift, a, s->n, NULL);
+  return ndb_pd_run(s, single ? &k_shift_f : &k_shift, a, s->n, NULL);
 }
 
-loom_status ndb_fused_sweep_run(ndb *s, ndb_fused_call *c, const void *from, void *to)
+loom_status ndb_pd_fused_sweep_run(ndb_pd *s, ndb_pd_fused_call *c, const void *from, void *to)
 {
   const int single = s->set.precision == PRECISION_MIXED;
   c->d.from = single ? NULL : (const lk_real *)from;
@@ -252,5 +254,5 @@ loom_status ndb_fused_sweep_run(ndb *s, ndb_fused_call *c, const void *from, voi
   c->f.from = single ? (const float *)from : NULL;
   c->f.to = single ? (float *)to : NULL;
   const void *const a = single ? (const void *)&c->f : (const void *)&c->d;
-  return ndb_run(s, single ? &k_sweep_f : &k_sweep, a, s->n, NULL);
+  return ndb_pd_run(s, single ? &k_sweep_f : &k_sweep, a, s->n, NULL);
 }

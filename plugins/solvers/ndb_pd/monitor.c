@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ndb.h"
+#include "ndb_pd.h"
 
-void ndb_monitor_free(ndb *s)
+void ndb_pd_monitor_free(ndb_pd *s)
 {
-  ndb_monitor *const m = &s->mon;
+  ndb_pd_monitor *const m = &s->mon;
   free(m->r0);
   free(m->exact);
   free(m->e);
@@ -18,7 +18,7 @@ void ndb_monitor_free(ndb *s)
 }
 
 /* y = (H + W) x, both double [n][3] */
-static void multiply(const ndb *s, const ndb_view *v, const double *x, double *y)
+static void multiply(const ndb_pd *s, const ndb_pd_view *v, const double *x, double *y)
 {
   for (int32_t i = 0; i < s->n; ++i)
     for (int c = 0; c < 3; ++c) {
@@ -29,14 +29,14 @@ static void multiply(const ndb *s, const ndb_view *v, const double *x, double *y
     }
 }
 
-static double dot(const ndb *s, const double *a, const double *b)
+static double dot(const ndb_pd *s, const double *a, const double *b)
 {
   double sum = 0.0;
   for (int32_t k = 0; k < 3 * s->n; ++k) sum += a[k] * b[k];
   return sum;
 }
 
-static loom_status solve_exactly(ndb *s, const ndb_view *v)
+static loom_status solve_exactly(ndb_pd *s, const ndb_pd_view *v)
 {
   const loom_host *const h = s->h;
   const size_t nnz = (size_t)v->ptr[s->n];
@@ -60,9 +60,9 @@ static loom_status solve_exactly(ndb *s, const ndb_view *v)
 }
 
 /* norm that is watched, of the increment x [n][3] */
-static double watch(ndb *s, const ndb_view *v, const double *x)
+static double watch(ndb_pd *s, const ndb_pd_view *v, const double *x)
 {
-  ndb_monitor *const m = &s->mon;
+  ndb_pd_monitor *const m = &s->mon;
   const int32_t n3 = 3 * s->n;
   if (s->set.monitor == MONITOR_RESIDUAL) {
     multiply(s, v, x, m->Ae);
@@ -76,9 +76,9 @@ static double watch(ndb *s, const ndb_view *v, const double *x)
   return sqrt(dot(s, e, m->Ae));
 }
 
-loom_status ndb_monitor_begin(ndb *s, const ndb_view *v)
+loom_status ndb_pd_monitor_begin(ndb_pd *s, const ndb_pd_view *v)
 {
-  ndb_monitor *const m = &s->mon;
+  ndb_pd_monitor *const m = &s->mon;
   const size_t n3 = 3 * (size_t)s->n;
   if (s->set.monitor == MONITOR_NONE) return LOOM_OK;
   if (m->r0 == NULL) {
@@ -98,8 +98,8 @@ loom_status ndb_monitor_begin(ndb *s, const ndb_view *v)
   return LOOM_OK;
 }
 
-void ndb_monitor_tell(ndb *s, const loom_step *st, const ndb_view *v, const void *u, int single,
-                      ndb_report *out)
+void ndb_pd_monitor_tell(ndb_pd *s, const loom_step *st, const ndb_pd_view *v, const void *u,
+                         int single, ndb_pd_report *out)
 {
   static const int norms[] = {0, LOOM_NORM_RESIDUAL_2, LOOM_NORM_ENERGY, -1};
   if (s->set.monitor == MONITOR_NONE || st == NULL) return;

@@ -15,16 +15,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ndb.h"
+#include "ndb_pd.h"
 #include "operator.kern.h"
 
-static const lk_entry k_point = LK_ENTRY(ndb_point), k_uphill = LK_ENTRY(ndb_uphill);
-static const lk_entry k_accelerate = LK_ENTRY(ndb_accelerate);
+static const lk_entry k_point = LK_ENTRY(ndb_pd_point), k_uphill = LK_ENTRY(ndb_pd_uphill);
+static const lk_entry k_accelerate = LK_ENTRY(ndb_pd_accelerate);
 
 /* Global steps before Chebyshev's weights set in. */
 enum { CHEBYSHEV_DELAY = 5 };
 
-static void restart_momentum(ndb *s)
+static void restart_momentum(ndb_pd *s)
 {
   s->t = s->omega = 1.0;
   s->momentum_steps = 0;
@@ -33,25 +33,25 @@ static void restart_momentum(ndb *s)
 static loom_status ndb_pd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                  const void *set, void **self)
 {
-  ndb *s = calloc(1, sizeof *s);
+  ndb_pd *s = calloc(1, sizeof *s);
   LOOM_CHECK(h, s != NULL, LOOM_E_NOMEM, "no memory for the instance");
   *self = s;
   s->h = h;
   s->sc = sc;
   s->e = e;
   s->n = sc->num_verts;
-  s->set = *(const ndb_settings *)set;
+  s->set = *(const ndb_pd_settings *)set;
   restart_momentum(s);
-  LOOM_TRY(ndb_check(h, e, &s->set));
-  return ndb_operator_new(s);
+  LOOM_TRY(ndb_pd_check(h, e, &s->set));
+  return ndb_pd_operator_new(s);
 }
 
 static void ndb_pd_destroy(void *self)
 {
-  ndb *s = self;
+  ndb_pd *s = self;
   if (s == NULL) return;
-  ndb_basis_free(s);
-  ndb_monitor_free(s);
+  ndb_pd_basis_free(s);
+  ndb_pd_monitor_free(s);
   free(s);
 }
 
@@ -63,20 +63,20 @@ static loom_status ndb_pd_reset(void *self)
 
 static loom_status ndb_pd_begin_step(void *self, const loom_step *st)
 {
-  ndb *s = self;
+  ndb_pd *s = self;
   restart_momentum(s);
   s->since_filter = s->holding = 0;
   if (st->h != s->h_made) {
     s->h_made = 0.0;
     s->h->tic(s->h, "precompute");
-    LOOM_TRY(ndb_operator_make(s, st));
-    LOOM_TRY(ndb_basis_make(s));
-    LOOM_TRY(ndb_reuse_new(s));
-    LOOM_TRY(ndb_fused_make(s));
+    LOOM_TRY(ndb_pd_operator_make(s, st));
+    LOOM_TRY(ndb_pd_basis_make(s));
+    LOOM_TRY(ndb_pd_reuse_new(s));
+    LOOM_TRY(ndb_pd_fused_make(s));
     s->h->toc(s->h, "precompute");
     s->h_made = st->h;
   }
-  return ndb_warm(s, st);
+  return ndb_pd_warm(s, st);
 }
 
 /* Chebyshev has no test of its own: what it extrapolated across a change of contact pointed
@@ -84,7 +84,7 @@ static loom_status ndb_pd_begin_step(void *self, const loom_step *st)
  * where something touches (drape of 41 x 41, 15 iterations per step: twice as far off). */
 static loom_status ndb_pd_contact_changed(void *self, const loom_step *st, uint32_t changed)
 {
-  ndb *s = self;
+  ndb_pd *s = self;
   (void)st;
   if (changed != LOOM_CHANGED_NONE && s->set.momentum == MOMENTUM_CHEBYSHEV) restart_momentum(s);
   return LOOM_OK;
@@ -92,7 +92,7 @@ static loom_status ndb_pd_contact_changed(void *self, const loom_step *st, uint3
 
 /* ---- momentum ----------------------------------------------------------------------------- */
 
-static double nesterov_weight(ndb *s, double uphill)
+static double nesterov_weight(ndb_pd *s, double uphill)
 {
   if (uphill > 0.0) s->t = 1.0;
   const double next = 0.5 * (1.0 + sqrt(1.0 + 4.0 * s->t * s->t));
@@ -101,7 +101,7 @@ static double nesterov_weight(ndb *s, double uphill)
   return beta;
 }
 
-static double chebyshev_weight(ndb *s)
+static double chebyshev_weight(ndb_pd *s)
 {
   const double rho2 = s->set.momentum_rho * s->set.momentum_rho;
   const int32_t k = s->momentum_steps++;
@@ -113,17 +113,17 @@ static double chebyshev_weight(ndb *s)
 }
 
 /* trial = x + total, and momentum on it */
-static loom_status next_point(ndb *s, const loom_step *st, double *beta)
+static loom_status next_point(ndb_pd *s, const loom_step *st, double *beta)
 {
   plug_maps m = plug_maps_on(s->h, s->e), sum = m;
-  ndb_vector_args a = {.x = plug_read(&m, st->x),
-                       .grad = plug_read(&m, st->grad),
-                       .total = plug_bind(&m, s->total, LOOM_READ, LOOM_AT_EXEC),
-                       .trial = plug_write(&m, st->trial),
-                       .before = plug_rdwr(&m, s->before),
-                       .beta = 0,
-                       .omega = 1,
-                       .chebyshev = s->set.momentum == MOMENTUM_CHEBYSHEV};
+  ndb_pd_vector_args a = {.x = plug_read(&m, st->x),
+                          .grad = plug_read(&m, st->grad),
+                          .total = plug_bind(&m, s->total, LOOM_READ, LOOM_AT_EXEC),
+                          .trial = plug_write(&m, st->trial),
+                          .before = plug_rdwr(&m, s->before),
+                          .beta = 0,
+                          .omega = 1,
+                          .chebyshev = s->set.momentum == MOMENTUM_CHEBYSHEV};
   double uphill = 0.0;
   *beta = 0.0;
   LOOM_TRY(plug_run_on(&m, &k_point, &a, s->n, NULL));
@@ -145,16 +145,16 @@ static loom_status next_point(ndb *s, const loom_step *st, double *beta)
 
 static loom_status ndb_pd_iterate(void *self, const loom_step *st, loom_iterate *it)
 {
-  ndb *s = self;
+  ndb_pd *s = self;
   const loom_host *const h = s->h;
   const loom_quad *q = NULL;
-  ndb_report r;
+  ndb_pd_report r;
   double theta, moved;
   LOOM_CHECK(h, s->h_made > 0.0, LOOM_E_STATE, "iterate() came before begin_step()");
   LOOM_TRY(h->contact_quad(h, st->x, &q));
-  LOOM_TRY(ndb_contact(s, q));
+  LOOM_TRY(ndb_pd_contact(s, q));
   h->tic(h, "global");
-  LOOM_TRY(ndb_solve(s, st, st->x, st->grad, 1, &r, &theta));
+  LOOM_TRY(ndb_pd_solve(s, st, st->x, st->grad, 1, &r, &theta));
   LOOM_TRY(next_point(s, st, &it->extra[COL_BETA]));
   LOOM_TRY(h->norm_max3(h, s->e, s->total, &moved));
   h->toc(h, "global");
@@ -179,7 +179,7 @@ static loom_status ndb_pd_iterate(void *self, const loom_step *st, loom_iterate 
 /* A point that collision or contact moved is not where momentum pointed. */
 static loom_status ndb_pd_accepted(void *self, const loom_step *st, const loom_accept *a)
 {
-  ndb *s = self;
+  ndb_pd *s = self;
   (void)st;
   if (a->alpha < 1.0 || a->resolved) restart_momentum(s);
   if (a->filtered) s->since_filter = 0;
@@ -211,8 +211,8 @@ static const loom_plugin plugin = {
     .reference = "L. Lan et al., Efficient GPU Cloth Simulation with Non-distance Barriers and "
                  "Subspace Reuse, ACM TOG 43(6), 2024, doi 10.1145/3687760",
     .license = "GPL-2.0-or-later", /* CHOLMOD's supernodal module; this source is MIT */
-    LOOM_SETTINGS(ndb_settings, ndb_params),
-    LOOM_COLUMNS(ndb_columns),
+    LOOM_SETTINGS(ndb_pd_settings, ndb_pd_params),
+    LOOM_COLUMNS(ndb_pd_columns),
 };
 
 LOOM_EXPORT_PLUGIN(&plugin)

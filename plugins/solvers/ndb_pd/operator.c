@@ -2,13 +2,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ndb.h"
+#include "ndb_pd.h"
 #include "operator.kern.h"
 
-static const lk_entry k_key = LK_ENTRY(ndb_contact_key), k_weight = LK_ENTRY(ndb_contact_weight);
-static const lk_entry k_diagonal = LK_ENTRY(ndb_diagonal), k_heaviest = LK_ENTRY(ndb_heaviest);
-static const lk_entry k_touched = LK_ENTRY(ndb_touched), k_clear = LK_ENTRY(ndb_no_contact);
-static const lk_entry k_hold = LK_ENTRY(ndb_hold);
+static const lk_entry k_key = LK_ENTRY(ndb_pd_contact_key),
+                      k_weight = LK_ENTRY(ndb_pd_contact_weight);
+static const lk_entry k_diagonal = LK_ENTRY(ndb_pd_diagonal),
+                      k_heaviest = LK_ENTRY(ndb_pd_heaviest);
+static const lk_entry k_touched = LK_ENTRY(ndb_pd_touched), k_clear = LK_ENTRY(ndb_pd_no_contact);
+static const lk_entry k_hold = LK_ENTRY(ndb_pd_hold);
 
 /* Power iteration comes from below: so much is put on top. */
 static const double SAFETY = 1.02;
@@ -16,7 +18,7 @@ enum { POWER_STEPS = 100 };
 /* As in cholmod_pd: a weight that outgrew the one in the matrix comes back half larger. */
 static const double HEADROOM = 1.5;
 
-loom_status ndb_operator_new(ndb *s)
+loom_status ndb_pd_operator_new(ndb_pd *s)
 {
   const loom_host *const h = s->h;
   const int64_t n = s->n, single = s->set.precision == PRECISION_MIXED ? n : 0;
@@ -53,7 +55,7 @@ loom_status ndb_operator_new(ndb *s)
 /* ---- copy of H ------------------------------------------------------------------------- */
 
 /* Entries that join a fixed row and another one are left out: increments are zero there. */
-static loom_status copy_matrix(ndb *s, const loom_csr *L)
+static loom_status copy_matrix(ndb_pd *s, const loom_csr *L)
 {
   const loom_host *const h = s->h;
   const int single = s->set.precision == PRECISION_MIXED;
@@ -92,14 +94,14 @@ static loom_status copy_matrix(ndb *s, const loom_csr *L)
   return plug_unbind(&maps);
 }
 
-loom_status ndb_matrix_open(ndb *s, plug_maps *m, ndb_matrix *A)
+loom_status ndb_pd_matrix_open(ndb_pd *s, plug_maps *m, ndb_pd_matrix *A)
 {
   *m = plug_maps_on(s->h, s->e);
-  *A = (ndb_matrix){.ptr = plug_read_host(m, s->ptr),
-                    .col = plug_read_host(m, s->col),
-                    .val = plug_read_host(m, s->val),
-                    .diag = plug_read_host(m, s->diag),
-                    .fixed = plug_read_host(m, s->sc->fixed)};
+  *A = (ndb_pd_matrix){.ptr = plug_read_host(m, s->ptr),
+                       .col = plug_read_host(m, s->col),
+                       .val = plug_read_host(m, s->val),
+                       .diag = plug_read_host(m, s->diag),
+                       .fixed = plug_read_host(m, s->sc->fixed)};
   return m->status;
 }
 
@@ -107,7 +109,7 @@ loom_status ndb_matrix_open(ndb *s, plug_maps *m, ndb_matrix *A)
 
 /* Largest eigenvalue by power iteration on free rows, from a vector that changes sign from
  * vertex to vertex in no regular way; Rayleigh's quotient of the last one. */
-static double largest(const ndb_matrix *A, int32_t n, double *v, double *t)
+static double largest(const ndb_pd_matrix *A, int32_t n, double *v, double *t)
 {
   uint32_t seed = 1;
   double mu = 1.0;
@@ -134,7 +136,7 @@ static double largest(const ndb_matrix *A, int32_t n, double *v, double *t)
 
 /* H = M/h^2 + a semidefinite rest: no eigenvalue of D^-1 H is below the least share of the
  * mass in the diagonal. */
-static double lower_bound(const ndb_matrix *A, const loom_real *mass, int32_t n, double dt)
+static double lower_bound(const ndb_pd_matrix *A, const loom_real *mass, int32_t n, double dt)
 {
   double least = 1.0;
   for (int32_t i = 0; i < n; ++i)
@@ -142,12 +144,12 @@ static double lower_bound(const ndb_matrix *A, const loom_real *mass, int32_t n,
   return least;
 }
 
-static loom_status spectrum(ndb *s, double dt)
+static loom_status spectrum(ndb_pd *s, double dt)
 {
   const loom_host *const h = s->h;
   plug_maps m;
-  ndb_matrix A;
-  LOOM_TRY(ndb_matrix_open(s, &m, &A));
+  ndb_pd_matrix A;
+  LOOM_TRY(ndb_pd_matrix_open(s, &m, &A));
   const loom_real *const mass = plug_read_host(&m, s->sc->mass);
   LOOM_TRY(m.status);
   double *v = malloc(2 * ((size_t)s->n + 1) * sizeof *v);
@@ -158,7 +160,7 @@ static loom_status spectrum(ndb *s, double dt)
   return plug_unbind(&m);
 }
 
-loom_status ndb_operator_make(ndb *s, const loom_step *st)
+loom_status ndb_pd_operator_make(ndb_pd *s, const loom_step *st)
 {
   const loom_csr *L;
   LOOM_TRY(s->h->pd_operator(s->h, st->problem, &L));
@@ -168,7 +170,7 @@ loom_status ndb_operator_make(ndb *s, const loom_step *st)
 
 /* ---- contact ----------------------------------------------------------------------------- */
 
-static loom_status gather_weights(ndb *s, const loom_quad *q)
+static loom_status gather_weights(ndb_pd *s, const loom_quad *q)
 {
   const loom_host *const h = s->h;
   const int64_t corners = 4 * q->count;
@@ -177,47 +179,47 @@ static loom_status gather_weights(ndb *s, const loom_quad *q)
     LOOM_TRY(h->buf_resize(h, s->order, corners));
   }
   plug_maps m = plug_maps_on(h, s->e);
-  const ndb_contact_args keys = {.v = plug_read(&m, q->v),
-                                 .w = plug_read(&m, q->w),
-                                 .k = plug_read(&m, q->k),
-                                 .fixed = plug_read(&m, s->sc->fixed),
-                                 .key = plug_write(&m, s->key),
-                                 .corners = corners,
-                                 .n = s->n};
+  const ndb_pd_contact_args keys = {.v = plug_read(&m, q->v),
+                                    .w = plug_read(&m, q->w),
+                                    .k = plug_read(&m, q->k),
+                                    .fixed = plug_read(&m, s->sc->fixed),
+                                    .key = plug_write(&m, s->key),
+                                    .corners = corners,
+                                    .n = s->n};
   LOOM_TRY(plug_launch(&m, &k_key, &keys, corners, NULL));
   LOOM_TRY(h->sort_u64(h, s->e, s->key, s->order));
-  const ndb_contact_args sums = {.v = plug_read(&m, q->v),
-                                 .w = plug_read(&m, q->w),
-                                 .k = plug_read(&m, q->k),
-                                 .fixed = plug_read(&m, s->sc->fixed),
-                                 .key = plug_bind(&m, s->key, LOOM_READ, LOOM_AT_EXEC),
-                                 .order = plug_read(&m, s->order),
-                                 .weight = plug_write(&m, s->now),
-                                 .corners = corners,
-                                 .n = s->n};
+  const ndb_pd_contact_args sums = {.v = plug_read(&m, q->v),
+                                    .w = plug_read(&m, q->w),
+                                    .k = plug_read(&m, q->k),
+                                    .fixed = plug_read(&m, s->sc->fixed),
+                                    .key = plug_bind(&m, s->key, LOOM_READ, LOOM_AT_EXEC),
+                                    .order = plug_read(&m, s->order),
+                                    .weight = plug_write(&m, s->now),
+                                    .corners = corners,
+                                    .n = s->n};
   return plug_launch(&m, &k_weight, &sums, s->n, NULL);
 }
 
-static loom_status clear_weights(ndb *s)
+static loom_status clear_weights(ndb_pd *s)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
-  const ndb_contact_args a = {.weight = plug_write(&m, s->now), .n = s->n};
+  const ndb_pd_contact_args a = {.weight = plug_write(&m, s->now), .n = s->n};
   return plug_launch(&m, &k_clear, &a, s->n, NULL);
 }
 
-static loom_status hold_weights(ndb *s)
+static loom_status hold_weights(ndb_pd *s)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
-  const ndb_hold_args a = {.now = plug_read(&m, s->now),
-                           .held = plug_rdwr(&m, s->w),
-                           .headroom = (lk_real)HEADROOM,
-                           .first = s->set.weights == WEIGHTS_EXACT || !s->holding};
+  const ndb_pd_hold_args a = {.now = plug_read(&m, s->now),
+                              .held = plug_rdwr(&m, s->w),
+                              .headroom = (lk_real)HEADROOM,
+                              .first = s->set.weights == WEIGHTS_EXACT || !s->holding};
   LOOM_TRY(plug_launch(&m, &k_hold, &a, s->n, NULL));
   s->holding = 1;
   return LOOM_OK;
 }
 
-loom_status ndb_contact(ndb *s, const loom_quad *q)
+loom_status ndb_pd_contact(ndb_pd *s, const loom_quad *q)
 {
   const loom_host *const h = s->h;
   const int single = s->set.precision == PRECISION_MIXED;
@@ -229,13 +231,13 @@ loom_status ndb_contact(ndb *s, const loom_quad *q)
     LOOM_TRY(clear_weights(s));
   LOOM_TRY(hold_weights(s));
   plug_maps m = plug_maps_on(h, s->e);
-  const ndb_diagonal_args a = {.h = plug_read(&m, s->diag),
-                               .w = plug_read(&m, s->w),
-                               .dinv = plug_write(&m, s->dinv),
-                               .mask = plug_write(&m, s->mask),
-                               .wf = plug_write(&m, single ? s->wf : NULL),
-                               .dinvf = plug_write(&m, single ? s->dinvf : NULL),
-                               .touched = plug_write(&m, s->touched)};
+  const ndb_pd_diagonal_args a = {.h = plug_read(&m, s->diag),
+                                  .w = plug_read(&m, s->w),
+                                  .dinv = plug_write(&m, s->dinv),
+                                  .mask = plug_write(&m, s->mask),
+                                  .wf = plug_write(&m, single ? s->wf : NULL),
+                                  .dinvf = plug_write(&m, single ? s->dinvf : NULL),
+                                  .touched = plug_write(&m, s->touched)};
   lk_real *const result = plug_write(&m, s->result);
   LOOM_TRY(plug_run_on(&m, &k_diagonal, &a, s->n, NULL));
   LOOM_TRY(plug_run_on(&m, &k_heaviest, &a, s->n, result));
@@ -250,18 +252,18 @@ loom_status ndb_contact(ndb *s, const loom_quad *q)
 
 /* ---- views --------------------------------------------------------------------------------- */
 
-loom_status ndb_open(ndb *s, loom_buf *inv, plug_maps *m, ndb_view *v)
+loom_status ndb_pd_open(ndb_pd *s, loom_buf *inv, plug_maps *m, ndb_pd_view *v)
 {
   const int single = s->set.precision == PRECISION_MIXED;
   *m = plug_maps_on(s->h, s->e);
-  *v = (ndb_view){.ptr = plug_read(m, s->ptr),
-                  .col = plug_read(m, s->col),
-                  .val = plug_read(m, s->val),
-                  .w = plug_read(m, s->w),
-                  .dinv = plug_read(m, s->dinv),
-                  .mask = plug_read(m, s->mask),
-                  .r = plug_rdwr(m, s->r),
-                  .total = plug_rdwr(m, s->total)};
+  *v = (ndb_pd_view){.ptr = plug_read(m, s->ptr),
+                     .col = plug_read(m, s->col),
+                     .val = plug_read(m, s->val),
+                     .w = plug_read(m, s->w),
+                     .dinv = plug_read(m, s->dinv),
+                     .mask = plug_read(m, s->mask),
+                     .r = plug_rdwr(m, s->r),
+                     .total = plug_rdwr(m, s->total)};
   for (int k = 0; k < 3; ++k) v->u[k] = plug_rdwr(m, s->u[k]);
   if (single) {
     v->valf = plug_read(m, s->valf);

@@ -8,18 +8,18 @@
 
 #include "geom/sorted.kern.h"
 
-LK_FN int ndb_takes_part(const ndb_contact_args *a, int64_t e)
+LK_FN int ndb_pd_takes_part(const ndb_pd_contact_args *a, int64_t e)
 {
   const int32_t v = a->v[e];
   return v >= 0 && v < a->n && !a->fixed[v] && a->k[e / 4] > LK_R(0.0) && a->w[e] != LK_R(0.0);
 }
 
-LK_KERNEL_PLAIN(ndb_contact_key, a, e)
+LK_KERNEL_PLAIN(ndb_pd_contact_key, a, e)
 {
-  a->key[e] = ndb_takes_part(a, e) ? (uint64_t)a->v[e] : (uint64_t)a->n;
+  a->key[e] = ndb_pd_takes_part(a, e) ? (uint64_t)a->v[e] : (uint64_t)a->n;
 }
 
-LK_KERNEL_PLAIN(ndb_contact_weight, a, i)
+LK_KERNEL_PLAIN(ndb_pd_contact_weight, a, i)
 {
   lk_real sum = LK_R(0.0);
   int64_t k = lk_lower_bound(a->key, a->corners, (uint64_t)i);
@@ -27,7 +27,7 @@ LK_KERNEL_PLAIN(ndb_contact_weight, a, i)
     const int64_t e = a->order[k], first = e - e % 4;
     lk_real all = LK_R(0.0);
     for (int64_t b = first; b < first + 4; ++b)
-      if (ndb_takes_part(a, b)) all += LK_FABS(a->w[b]);
+      if (ndb_pd_takes_part(a, b)) all += LK_FABS(a->w[b]);
     sum += a->k[e / 4] * LK_FABS(a->w[e]) * all;
   }
   a->weight[i] = sum;
@@ -36,13 +36,13 @@ LK_KERNEL_PLAIN(ndb_contact_weight, a, i)
 /* Weights that follow the gap by a law (barriers) jump up and down between iterations; a matrix
  * that follows them overshoots.  Within a step they only rise, with some headroom: the fixed
  * points are the same, and a matrix that is not below keeps the step one of descent. */
-LK_KERNEL(ndb_hold, a, i)
+LK_KERNEL(ndb_pd_hold, a, i)
 {
   const lk_real now = a->now[i], had = a->held[i];
   a->held[i] = a->first ? now : (now > had ? a->headroom * now : had);
 }
 
-LK_KERNEL(ndb_diagonal, a, i)
+LK_KERNEL(ndb_pd_diagonal, a, i)
 {
   const lk_real inv = LK_R(1.0) / (a->h[i] + a->w[i]);
   a->dinv[i] = inv;
@@ -54,13 +54,13 @@ LK_KERNEL(ndb_diagonal, a, i)
   }
 }
 
-LK_REDUCE_MAX(ndb_heaviest, a, i) { return a->w[i]; }
+LK_REDUCE_MAX(ndb_pd_heaviest, a, i) { return a->w[i]; }
 
-LK_REDUCE_SUM(ndb_touched, a, i) { return a->w[i] > LK_R(0.0) ? LK_R(1.0) : LK_R(0.0); }
+LK_REDUCE_SUM(ndb_pd_touched, a, i) { return a->w[i] > LK_R(0.0) ? LK_R(1.0) : LK_R(0.0); }
 
-LK_KERNEL(ndb_no_contact, a, i) { a->weight[i] = LK_R(0.0); }
+LK_KERNEL(ndb_pd_no_contact, a, i) { a->weight[i] = LK_R(0.0); }
 
-LK_KERNEL_PLAIN(ndb_begin, a, i)
+LK_KERNEL_PLAIN(ndb_pd_begin, a, i)
 {
   lk_real g[3], zero[3];
   LK_LOAD3(g, a->grad, (int64_t)i);
@@ -72,7 +72,7 @@ LK_KERNEL_PLAIN(ndb_begin, a, i)
   LK_STORE3(a->total, (int64_t)i, zero);
 }
 
-LK_KERNEL_PLAIN(ndb_from_rest, a, i)
+LK_KERNEL_PLAIN(ndb_pd_from_rest, a, i)
 {
   lk_real x[3], y[3];
   LK_LOAD3(x, a->x, (int64_t)i);
@@ -81,7 +81,7 @@ LK_KERNEL_PLAIN(ndb_from_rest, a, i)
   LK_STORE3(a->u, (int64_t)i, y);
 }
 
-LK_KERNEL_PLAIN(ndb_point, a, i)
+LK_KERNEL_PLAIN(ndb_pd_point, a, i)
 {
   const lk_real *const from = a->x != NULL ? a->x : a->trial;
   lk_real x[3], d[3];
@@ -91,7 +91,7 @@ LK_KERNEL_PLAIN(ndb_point, a, i)
   LK_STORE3(a->trial, (int64_t)i, x);
 }
 
-LK_REDUCE_SUM_PLAIN(ndb_uphill, a, i)
+LK_REDUCE_SUM_PLAIN(ndb_pd_uphill, a, i)
 {
   lk_real g[3], x[3], y[3], sum = LK_R(0.0);
   LK_LOAD3(g, a->grad, (int64_t)i);
@@ -101,7 +101,7 @@ LK_REDUCE_SUM_PLAIN(ndb_uphill, a, i)
   return sum;
 }
 
-LK_KERNEL_PLAIN(ndb_accelerate, a, i)
+LK_KERNEL_PLAIN(ndb_pd_accelerate, a, i)
 {
   lk_real p[3], x[3], y[3], t[3];
   LK_LOAD3(p, a->trial, (int64_t)i);

@@ -1,10 +1,10 @@
 /* operator.kern.h - diagonal of the global step with contact, and the vectors around a solve. */
-#ifndef NDB_OPERATOR_KERN_H
-#define NDB_OPERATOR_KERN_H
+#ifndef NDB_PD_OPERATOR_KERN_H
+#define NDB_PD_OPERATOR_KERN_H
 
 #include "loom/kernel.h"
 
-typedef struct ndb_contact_args {
+typedef struct ndb_pd_contact_args {
   const int32_t *LK_RESTRICT v;     /* [m][4], corners of a term, -1 for unused */
   const lk_real *LK_RESTRICT w;     /* [m][4] */
   const lk_real *LK_RESTRICT k;     /* [m], N/m */
@@ -14,16 +14,16 @@ typedef struct ndb_contact_args {
   lk_real *LK_RESTRICT weight;      /* [n], N/m */
   int64_t corners;                  /* 4 m */
   int32_t n, reserved;
-} ndb_contact_args;
+} ndb_pd_contact_args;
 
-typedef struct ndb_hold_args {
+typedef struct ndb_pd_hold_args {
   const lk_real *LK_RESTRICT now; /* [n], N/m, weights of this iteration */
   lk_real *LK_RESTRICT held;      /* [n], N/m, weights in the matrix */
   lk_real headroom;
   int32_t first; /* nonzero: first iteration of a step, or nothing is held */
-} ndb_hold_args;
+} ndb_pd_hold_args;
 
-typedef struct ndb_diagonal_args {
+typedef struct ndb_pd_diagonal_args {
   const lk_real *LK_RESTRICT h; /* [n], N/m, diagonal of H */
   const lk_real *LK_RESTRICT w; /* [n], N/m, contact weights */
   lk_real *LK_RESTRICT dinv;    /* [n], m/N, 1 / (h + w) */
@@ -31,9 +31,9 @@ typedef struct ndb_diagonal_args {
   float *LK_RESTRICT wf;        /* [n]; NULL: no float path */
   float *LK_RESTRICT dinvf;     /* [n] */
   int64_t *LK_RESTRICT touched; /* [n], 1 where w > 0 */
-} ndb_diagonal_args;
+} ndb_pd_diagonal_args;
 
-typedef struct ndb_vector_args {
+typedef struct ndb_pd_vector_args {
   const lk_real *LK_RESTRICT x;     /* [n][3], m */
   const lk_real *LK_RESTRICT grad;  /* [n][3], N */
   const lk_real *LK_RESTRICT rest;  /* [n][3], m */
@@ -45,19 +45,19 @@ typedef struct ndb_vector_args {
   lk_real *LK_RESTRICT before;      /* [n][3], m, momentum's memory */
   lk_real beta, omega;
   int32_t chebyshev, reserved;
-} ndb_vector_args;
+} ndb_pd_vector_args;
 
-LK_DECLARE(ndb_contact_key, ndb_contact_args)    /* per corner */
-LK_DECLARE(ndb_contact_weight, ndb_contact_args) /* per vertex */
-LK_DECLARE(ndb_hold, ndb_hold_args)              /* per vertex */
-LK_DECLARE(ndb_diagonal, ndb_diagonal_args)      /* per vertex */
-LK_DECLARE(ndb_heaviest, ndb_diagonal_args)      /* max of w */
-LK_DECLARE(ndb_touched, ndb_diagonal_args)       /* number of w > 0 */
-LK_DECLARE(ndb_no_contact, ndb_contact_args)     /* per vertex: weight = 0 */
-LK_DECLARE(ndb_begin, ndb_vector_args)           /* r = -grad, zero at fixed rows; total = 0 */
-LK_DECLARE(ndb_from_rest, ndb_vector_args)       /* u = rest - x, zero at fixed rows */
-LK_DECLARE(ndb_point, ndb_vector_args)           /* trial = x + total; x NULL: trial += total */
-LK_DECLARE(ndb_uphill, ndb_vector_args)          /* sum of grad.(trial - before) */
-LK_DECLARE(ndb_accelerate, ndb_vector_args)      /* momentum on trial; before for the next */
+LK_DECLARE(ndb_pd_contact_key, ndb_pd_contact_args)    /* per corner */
+LK_DECLARE(ndb_pd_contact_weight, ndb_pd_contact_args) /* per vertex */
+LK_DECLARE(ndb_pd_hold, ndb_pd_hold_args)              /* per vertex */
+LK_DECLARE(ndb_pd_diagonal, ndb_pd_diagonal_args)      /* per vertex */
+LK_DECLARE(ndb_pd_heaviest, ndb_pd_diagonal_args)      /* max of w */
+LK_DECLARE(ndb_pd_touched, ndb_pd_diagonal_args)       /* number of w > 0 */
+LK_DECLARE(ndb_pd_no_contact, ndb_pd_contact_args)     /* per vertex: weight = 0 */
+LK_DECLARE(ndb_pd_begin, ndb_pd_vector_args)      /* r = -grad, zero at fixed rows; total = 0 */
+LK_DECLARE(ndb_pd_from_rest, ndb_pd_vector_args)  /* u = rest - x, zero at fixed rows */
+LK_DECLARE(ndb_pd_point, ndb_pd_vector_args)      /* trial = x + total; x NULL: trial += total */
+LK_DECLARE(ndb_pd_uphill, ndb_pd_vector_args)     /* sum of grad.(trial - before) */
+LK_DECLARE(ndb_pd_accelerate, ndb_pd_vector_args) /* momentum on trial; before for the next */
 
 #endif

@@ -2,29 +2,30 @@
  * number of iterations; nothing waits for the device in between. */
 #include "pcg.kern.h"
 
-#include "ndb.h"
+#include "ndb_pd.h"
 
-static const lk_entry k_jacobi = LK_ENTRY(ndb_pcg_jacobi), k_multiply = LK_ENTRY(ndb_pcg_multiply);
+static const lk_entry k_jacobi = LK_ENTRY(ndb_pd_pcg_jacobi),
+                      k_multiply = LK_ENTRY(ndb_pd_pcg_multiply);
 
 typedef struct solve { /* what the callbacks of the system know */
-  ndb *s;
+  ndb_pd *s;
   const loom_step *st;
-  const ndb_view *v;
-  const ndb_plan *p;
-  ndb_report *out;
+  const ndb_pd_view *v;
+  const ndb_pd_plan *p;
+  ndb_pd_report *out;
 } solve;
 
 static loom_status run(const solve *z, const lk_entry *k, const krylov_product *p, lk_real *result)
 {
-  const ndb_view *const v = z->v;
-  const ndb_pcg_args a = {.ptr = v->ptr,
-                          .col = v->col,
-                          .val = v->val,
-                          .w = v->w,
-                          .dinv = v->dinv,
-                          .x = p->x,
-                          .y = p->y};
-  return ndb_run(z->s, k, &a, z->s->n, result);
+  const ndb_pd_view *const v = z->v;
+  const ndb_pd_pcg_args a = {.ptr = v->ptr,
+                             .col = v->col,
+                             .val = v->val,
+                             .w = v->w,
+                             .dinv = v->dinv,
+                             .x = p->x,
+                             .y = p->y};
+  return ndb_pd_run(z->s, k, &a, z->s->n, result);
 }
 
 static loom_status multiply(void *self, const krylov_product *p)
@@ -36,7 +37,7 @@ static loom_status precondition(void *self, const krylov_product *p)
 {
   const solve *const z = self;
   LOOM_TRY(run(z, &k_jacobi, p, NULL));
-  if (z->p->cols > 0) LOOM_TRY(ndb_correct(z->s, z->v, z->p, p->x, p->y, 1));
+  if (z->p->cols > 0) LOOM_TRY(ndb_pd_correct(z->s, z->v, z->p, p->x, p->y, 1));
   return krylov_dot(&z->s->cg, p);
 }
 
@@ -46,16 +47,16 @@ static void iterated(void *self)
   ++z->out->mv;
   ++z->out->sweeps;
   z->out->corrections += z->p->cols > 0;
-  ndb_monitor_tell(z->s, z->st, z->v, z->v->u[0], 0, z->out);
+  ndb_pd_monitor_tell(z->s, z->st, z->v, z->v->u[0], 0, z->out);
 }
 
-loom_status ndb_pcg(ndb *s, const loom_step *st, const ndb_view *v, const ndb_plan *p,
-                    int64_t count, ndb_report *out)
+loom_status ndb_pd_pcg(ndb_pd *s, const loom_step *st, const ndb_pd_view *v, const ndb_pd_plan *p,
+                       int64_t count, ndb_pd_report *out)
 {
   solve z = {.s = s, .st = st, .v = v, .p = p, .out = out};
   const krylov_system A = {
       .multiply = multiply, .precondition = precondition, .iterated = iterated, .self = &z};
   if (s->cg.s == NULL) LOOM_TRY(krylov_cg_new(&s->cg, s->h, s->e, s->n, (int32_t)count));
   LOOM_TRY(krylov_cg_iterate(&s->cg, &A, v->r, v->u[0], (int32_t)count));
-  return ndb_settle(s, v, v->u[0], 0, 0);
+  return ndb_pd_settle(s, v, v->u[0], 0, 0);
 }

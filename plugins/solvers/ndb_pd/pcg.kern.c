@@ -5,7 +5,7 @@
 #undef LK_PARALLEL_MIN
 #define LK_PARALLEL_MIN 4096
 
-LK_KERNEL_PLAIN(ndb_pcg_jacobi, a, i)
+LK_KERNEL_PLAIN(ndb_pd_pcg_jacobi, a, i)
 {
   lk_real r[3];
   LK_LOAD3(r, a->x, (int64_t)i);
@@ -13,7 +13,7 @@ LK_KERNEL_PLAIN(ndb_pcg_jacobi, a, i)
   LK_STORE3(a->y, (int64_t)i, r);
 }
 
-LK_REDUCE_SUM_PLAIN(ndb_pcg_multiply, a, i)
+LK_REDUCE_SUM_PLAIN(ndb_pd_pcg_multiply, a, i)
 {
   lk_real p[3], y[3], q[3];
   const int64_t end = a->ptr[i + 1];

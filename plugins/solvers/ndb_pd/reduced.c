@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "ndb.h"
+#include "ndb_pd.h"
 
 /* Lan et al. 2024, eq. 25: (S / s) Y = I with s the mean of |S_ij|, by elimination with row pivots;
  * S^-1 = Y / s. */
@@ -48,7 +48,7 @@ static int scaled_inverse(int32_t n, const double *S, double *inv, double *A)
 
 /* The masked matrix is a difference: where nearly all vertices touch something rounding can
  * make it indefinite.  A little of its diagonal then goes on top; the correction stays one. */
-loom_status ndb_invert(ndb *s, int32_t cols, const double *extra, loom_buf *out)
+loom_status ndb_pd_invert(ndb_pd *s, int32_t cols, const double *extra, loom_buf *out)
 {
   const loom_host *const h = s->h;
   const size_t all = (size_t)s->space.cols * (size_t)s->space.cols;

@@ -6,17 +6,17 @@
  * would do it The sums go by chunks of rows in a fixed order. */
 #include "reuse.kern.h"
 
-#include "ndb.h"
+#include "ndb_pd.h"
 
-static const lk_entry k_list = LK_ENTRY(ndb_list), k_all = LK_ENTRY(ndb_list_all);
-static const lk_entry k_rows = LK_ENTRY(ndb_rows);
-static const lk_entry k_gram = LK_ENTRY(ndb_gram), k_gram_sum = LK_ENTRY(ndb_gram_sum);
-static const lk_entry k_table = LK_ENTRY(ndb_table), k_part = LK_ENTRY(ndb_table_part);
-static const lk_entry k_table_sum = LK_ENTRY(ndb_table_sum);
+static const lk_entry k_list = LK_ENTRY(ndb_pd_list), k_all = LK_ENTRY(ndb_pd_list_all);
+static const lk_entry k_rows = LK_ENTRY(ndb_pd_rows);
+static const lk_entry k_gram = LK_ENTRY(ndb_pd_gram), k_gram_sum = LK_ENTRY(ndb_pd_gram_sum);
+static const lk_entry k_table = LK_ENTRY(ndb_pd_table), k_part = LK_ENTRY(ndb_pd_table_part);
+static const lk_entry k_table_sum = LK_ENTRY(ndb_pd_table_sum);
 
 static int32_t triangle(int32_t r) { return r * (r + 1) / 2; }
 
-loom_status ndb_reuse_new(ndb *s)
+loom_status ndb_pd_reuse_new(ndb_pd *s)
 {
   const loom_host *const h = s->h;
   if (s->space.cols == 0) return LOOM_OK;
@@ -31,23 +31,23 @@ loom_status ndb_reuse_new(ndb *s)
   if (s->set.update != UPDATE_TABLE) return LOOM_OK;
   LOOM_TRY(h->buf_resize(h, s->table, (int64_t)s->n * triangle(s->r2)));
   plug_maps m = plug_maps_on(h, s->e);
-  const ndb_reuse_args a = {.U = plug_read(&m, s->space.U),
-                            .table = plug_write(&m, s->table),
-                            .n = s->n,
-                            .ld = s->space.ld,
-                            .cols = s->r2,
-                            .half = triangle(s->r2)};
+  const ndb_pd_reuse_args a = {.U = plug_read(&m, s->space.U),
+                               .table = plug_write(&m, s->table),
+                               .n = s->n,
+                               .ld = s->space.ld,
+                               .cols = s->r2,
+                               .half = triangle(s->r2)};
   return plug_launch(&m, &k_table, &a, s->n, NULL);
 }
 
 /* room for what one update needs, with some to spare: contact grows slowly */
-static loom_status reserve(const ndb *s, loom_buf *b, int64_t count)
+static loom_status reserve(const ndb_pd *s, loom_buf *b, int64_t count)
 {
   const loom_host *const h = s->h;
   return h->buf_count(h, b) >= count ? LOOM_OK : h->buf_resize(h, b, count + count / 4);
 }
 
-static loom_status launch(const ndb *s, plug_maps *m, const ndb_reuse_args *a)
+static loom_status launch(const ndb_pd *s, plug_maps *m, const ndb_pd_reuse_args *a)
 {
   const int64_t square = (int64_t)a->cols * a->cols, tiles = (int64_t)a->groups * a->groups;
   if (s->set.update == UPDATE_TABLE) {
@@ -59,18 +59,18 @@ static loom_status launch(const ndb *s, plug_maps *m, const ndb_reuse_args *a)
   return plug_run_on(m, &k_gram_sum, a, square, NULL);
 }
 
-loom_status ndb_reuse(ndb *s)
+loom_status ndb_pd_reuse(ndb_pd *s)
 {
   const loom_host *const h = s->h;
   const int full = s->set.update == UPDATE_FULL, masked = s->set.reuse == REUSE_MASKED;
-  ndb_reuse_args a = {.n = s->n,
-                      .ld = s->space.ld,
-                      .cols = s->r2,
-                      .groups = (s->r2 + SUBSPACE_GROUP - 1) / SUBSPACE_GROUP,
-                      .rows = full ? s->n : (int32_t)s->rows,
-                      .lower = !masked,
-                      .half = triangle(s->r2)};
-  a.chunks = (a.rows + NDB_TOUCHED - 1) / NDB_TOUCHED;
+  ndb_pd_reuse_args a = {.n = s->n,
+                         .ld = s->space.ld,
+                         .cols = s->r2,
+                         .groups = (s->r2 + SUBSPACE_GROUP - 1) / SUBSPACE_GROUP,
+                         .rows = full ? s->n : (int32_t)s->rows,
+                         .lower = !masked,
+                         .half = triangle(s->r2)};
+  a.chunks = (a.rows + NDB_PD_TOUCHED - 1) / NDB_PD_TOUCHED;
   const int64_t tiles = (int64_t)a.groups * a.groups * SUBSPACE_GROUP * SUBSPACE_GROUP;
   LOOM_TRY(reserve(s, s->V, (int64_t)a.rows * s->space.ld));
   LOOM_TRY(reserve(s, s->parts, a.chunks * (tiles > a.half ? tiles : a.half)));
@@ -92,5 +92,5 @@ loom_status ndb_reuse(ndb *s)
   LOOM_TRY(plug_unbind(&m));
   /* the one copy of a global step: r2 x r2 numbers to the host and the inverse back */
   LOOM_TRY(plug_fetch(h, s->e, s->S2, s->r2 * s->r2, s->extra));
-  return ndb_invert(s, s->r2, s->extra, s->inv2);
+  return ndb_pd_invert(s, s->r2, s->extra, s->inv2);
 }

@@ -8,14 +8,14 @@
  *   V_j = w_j s_j^2 u_j - (1 - s_j) sum_k H_jk (1 + s_k) u_k. */
 #include "reuse.kern.h"
 
-LK_KERNEL_PLAIN(ndb_list, a, i)
+LK_KERNEL_PLAIN(ndb_pd_list, a, i)
 {
   if (a->w[i] > LK_R(0.0)) a->list[a->place[i]] = i;
 }
 
-LK_KERNEL(ndb_list_all, a, i) { a->list[i] = i; }
+LK_KERNEL(ndb_pd_list_all, a, i) { a->list[i] = i; }
 
-LK_KERNEL_PLAIN(ndb_rows, a, e)
+LK_KERNEL_PLAIN(ndb_pd_rows, a, e)
 {
   const int32_t row = e / a->groups, first = SUBSPACE_GROUP * (e % a->groups), j = a->list[row];
   const lk_real *const own = a->U + (int64_t)j * a->ld + first;
@@ -34,16 +34,19 @@ LK_KERNEL_PLAIN(ndb_rows, a, e)
   for (int k = 0; k < SUBSPACE_GROUP; ++k) out[k] = acc[k] + a->w[j] * s * s * own[k];
 }
 
-LK_FN int ndb_idle_tile(const ndb_reuse_args *a, int32_t I, int32_t J) { return a->lower && J > I; }
+LK_FN int ndb_pd_idle_tile(const ndb_pd_reuse_args *a, int32_t I, int32_t J)
+{
+  return a->lower && J > I;
+}
 
-LK_KERNEL_PLAIN(ndb_gram, a, e)
+LK_KERNEL_PLAIN(ndb_pd_gram, a, e)
 {
   const int32_t tiles = a->groups * a->groups, chunk = e / tiles, tile = e % tiles;
   const int32_t I = tile / a->groups, J = tile % a->groups;
-  const int32_t lo = chunk * NDB_TOUCHED;
-  const int32_t hi = a->rows - lo < NDB_TOUCHED ? a->rows : lo + NDB_TOUCHED;
+  const int32_t lo = chunk * NDB_PD_TOUCHED;
+  const int32_t hi = a->rows - lo < NDB_PD_TOUCHED ? a->rows : lo + NDB_PD_TOUCHED;
   lk_real acc[SUBSPACE_GROUP * SUBSPACE_GROUP];
-  if (ndb_idle_tile(a, I, J)) return;
+  if (ndb_pd_idle_tile(a, I, J)) return;
   for (int k = 0; k < SUBSPACE_GROUP * SUBSPACE_GROUP; ++k) acc[k] = LK_R(0.0);
   for (int32_t row = lo; row < hi; ++row) {
     const lk_real *const u = a->U + (int64_t)a->list[row] * a->ld + SUBSPACE_GROUP * I;
@@ -55,7 +58,7 @@ LK_KERNEL_PLAIN(ndb_gram, a, e)
   for (int k = 0; k < SUBSPACE_GROUP * SUBSPACE_GROUP; ++k) out[k] = acc[k];
 }
 
-LK_KERNEL_PLAIN(ndb_gram_sum, a, e)
+LK_KERNEL_PLAIN(ndb_pd_gram_sum, a, e)
 {
   const int32_t tiles = a->groups * a->groups;
   int32_t p = e / a->cols, q = e % a->cols;
@@ -72,7 +75,7 @@ LK_KERNEL_PLAIN(ndb_gram_sum, a, e)
   a->S[e] = s;
 }
 
-LK_KERNEL_PLAIN(ndb_table, a, j)
+LK_KERNEL_PLAIN(ndb_pd_table, a, j)
 {
   const lk_real *const u = a->U + (int64_t)j * a->ld;
   lk_real *const out = a->table + (int64_t)j * a->half;
@@ -81,10 +84,10 @@ LK_KERNEL_PLAIN(ndb_table, a, j)
     for (int32_t q = 0; q <= p; ++q) out[m++] = u[p] * u[q];
 }
 
-LK_KERNEL_PLAIN(ndb_table_part, a, e)
+LK_KERNEL_PLAIN(ndb_pd_table_part, a, e)
 {
-  const int32_t chunk = e / a->half, m = e % a->half, lo = chunk * NDB_TOUCHED;
-  const int32_t hi = a->rows - lo < NDB_TOUCHED ? a->rows : lo + NDB_TOUCHED;
+  const int32_t chunk = e / a->half, m = e % a->half, lo = chunk * NDB_PD_TOUCHED;
+  const int32_t hi = a->rows - lo < NDB_PD_TOUCHED ? a->rows : lo + NDB_PD_TOUCHED;
   lk_real s = LK_R(0.0);
   for (int32_t row = lo; row < hi; ++row) {
     const int32_t j = a->list[row];
@@ -93,7 +96,7 @@ LK_KERNEL_PLAIN(ndb_table_part, a, e)
   a->part[e] = s;
 }
 
-LK_KERNEL_PLAIN(ndb_table_sum, a, e)
+LK_KERNEL_PLAIN(ndb_pd_table_sum, a, e)
 {
   int32_t p = e / a->cols, q = e % a->cols;
   if (q > p) {

@@ -1,12 +1,12 @@
 /* reuse.kern.h - what contact adds to the reduced matrix, as sums over the rows it touches. */
-#ifndef NDB_REUSE_KERN_H
-#define NDB_REUSE_KERN_H
+#ifndef NDB_PD_REUSE_KERN_H
+#define NDB_PD_REUSE_KERN_H
 
 #include "kit/subspace.kern.h"
 
-enum { NDB_TOUCHED = 128 }; /* contact rows of a chunk */
+enum { NDB_PD_TOUCHED = 128 }; /* contact rows of a chunk */
 
-typedef struct ndb_reuse_args {
+typedef struct ndb_pd_reuse_args {
   const int64_t *LK_RESTRICT ptr; /* [n+1] */
   const int32_t *LK_RESTRICT col;
   const lk_real *LK_RESTRICT val;   /* N/m */
@@ -21,15 +21,15 @@ typedef struct ndb_reuse_args {
   lk_real *LK_RESTRICT S;           /* [cols][cols] */
   int32_t n, ld, cols, groups;
   int32_t rows, chunks, lower, half; /* lower: only tiles on and below the diagonal */
-} ndb_reuse_args;
+} ndb_pd_reuse_args;
 
-LK_DECLARE(ndb_list, ndb_reuse_args)       /* per vertex: list of the touched ones */
-LK_DECLARE(ndb_list_all, ndb_reuse_args)   /* per vertex: list of all */
-LK_DECLARE(ndb_rows, ndb_reuse_args)       /* per listed row and group: V */
-LK_DECLARE(ndb_gram, ndb_reuse_args)       /* per chunk and tile: part = U' V */
-LK_DECLARE(ndb_gram_sum, ndb_reuse_args)   /* per entry of S */
-LK_DECLARE(ndb_table, ndb_reuse_args)      /* per vertex */
-LK_DECLARE(ndb_table_part, ndb_reuse_args) /* per chunk and entry of the triangle */
-LK_DECLARE(ndb_table_sum, ndb_reuse_args)  /* per entry of S */
+LK_DECLARE(ndb_pd_list, ndb_pd_reuse_args)       /* per vertex: list of the touched ones */
+LK_DECLARE(ndb_pd_list_all, ndb_pd_reuse_args)   /* per vertex: list of all */
+LK_DECLARE(ndb_pd_rows, ndb_pd_reuse_args)       /* per listed row and group: V */
+LK_DECLARE(ndb_pd_gram, ndb_pd_reuse_args)       /* per chunk and tile: part = U' V */
+LK_DECLARE(ndb_pd_gram_sum, ndb_pd_reuse_args)   /* per entry of S */
+LK_DECLARE(ndb_pd_table, ndb_pd_reuse_args)      /* per vertex */
+LK_DECLARE(ndb_pd_table_part, ndb_pd_reuse_args) /* per chunk and entry of the triangle */
+LK_DECLARE(ndb_pd_table_sum, ndb_pd_reuse_args)  /* per entry of S */
 
 #endif

@@ -2,11 +2,11 @@
  *
  * The defaults are what works; `theta = 1`, `base = rest`, `modes = ordinary` and
  * `reuse = plain` are the paper to the letter. */
-#include "ndb.h"
+#include "ndb_pd.h"
 
-typedef ndb_settings settings;
+typedef ndb_pd_settings settings;
 
-const loom_param ndb_params[] = {
+const loom_param ndb_pd_params[] = {
     LOOM_PARAM_ENUM(settings, smoother, SMOOTHER_A_JACOBI, "jacobi|a_jacobi|chebyshev|pcg",
                     "Iteration of the global step: damped Jacobi, several damped sweeps at a time "
                     "(aggregated), Chebyshev on top of Jacobi (Wang 2015), or conjugate gradients "
@@ -85,9 +85,9 @@ const loom_param ndb_params[] = {
      "of the global step (norm -1; both need a factorisation each time). CPU only."},
 };
 
-_Static_assert(LOOM_COUNT(ndb_params) == NUM_PARAMS, "the descriptor states their number");
+_Static_assert(LOOM_COUNT(ndb_pd_params) == NUM_PARAMS, "the descriptor states their number");
 
-const loom_column ndb_columns[NUM_COLUMNS] = {
+const loom_column ndb_pd_columns[NUM_COLUMNS] = {
     {"mv", "1", "products with the global matrix in this iteration"},
     {"corrections", "1", "corrections in the subspace"},
     {"modes", "1", "modes of these corrections"},
@@ -98,7 +98,7 @@ const loom_column ndb_columns[NUM_COLUMNS] = {
     {"beta", "1", "weight of the momentum, 0 without or after a restart"},
 };
 
-loom_status ndb_check(const loom_host *h, const loom_exec *e, const ndb_settings *s)
+loom_status ndb_pd_check(const loom_host *h, const loom_exec *e, const ndb_pd_settings *s)
 {
   LOOM_CHECK(h, s->subspace != SUBSPACE_EIGEN || s->r2 <= s->r1, LOOM_E_CONFIG,
              "r2 = %lld is larger than r1 = %lld: the modes with contact are the first of those "

@@ -1,29 +1,30 @@
 /* smooth.c - sweeps of the smoother, in loom_real or in float. */
-#include "ndb.h"
+#include "ndb_pd.h"
 
-static const lk_entry k_sweep = LK_ENTRY(ndb_sweep), k_sweep_f = LK_ENTRY(ndb_sweep_f);
-static const lk_entry k_settle = LK_ENTRY(ndb_settle), k_settle_f = LK_ENTRY(ndb_settle_f);
-static const lk_entry k_narrow = LK_ENTRY(ndb_narrow);
+static const lk_entry k_sweep = LK_ENTRY(ndb_pd_sweep), k_sweep_f = LK_ENTRY(ndb_pd_sweep_f);
+static const lk_entry k_settle = LK_ENTRY(ndb_pd_settle), k_settle_f = LK_ENTRY(ndb_pd_settle_f);
+static const lk_entry k_narrow = LK_ENTRY(ndb_pd_narrow);
 
-loom_status ndb_settle(const ndb *s, const ndb_view *v, const void *u, int single, int residual)
+loom_status ndb_pd_settle(const ndb_pd *s, const ndb_pd_view *v, const void *u, int single,
+                          int residual)
 {
   lk_real *const r = residual ? v->r : NULL;
   if (single) {
-    const ndb_settle_f_args a = {v->ptr, v->col, v->val, v->w, (const float *)u, r, v->total};
-    return ndb_run(s, &k_settle_f, &a, s->n, NULL);
+    const ndb_pd_settle_f_args a = {v->ptr, v->col, v->val, v->w, (const float *)u, r, v->total};
+    return ndb_pd_run(s, &k_settle_f, &a, s->n, NULL);
   }
-  const ndb_settle_args a = {v->ptr, v->col, v->val, v->w, (const lk_real *)u, r, v->total};
-  return ndb_run(s, &k_settle, &a, s->n, NULL);
+  const ndb_pd_settle_args a = {v->ptr, v->col, v->val, v->w, (const lk_real *)u, r, v->total};
+  return ndb_pd_run(s, &k_settle, &a, s->n, NULL);
 }
 
 typedef struct sweeper {
-  ndb *s;
-  const ndb_view *v;
-  const ndb_plan *p;
+  ndb_pd *s;
+  const ndb_pd_view *v;
+  const ndb_pd_plan *p;
   int single, at; /* at: index of the iterate, -1: zero */
   int before;     /* of the one before it, -1: zero */
   double omega;
-  ndb_fused_call fused;
+  ndb_pd_fused_call fused;
 } sweeper;
 
 static void *place(const sweeper *w, int at)
@@ -40,40 +41,40 @@ static void turn(sweeper *w, int next)
 
 static loom_status sweep(sweeper *w)
 {
-  const ndb_view *const v = w->v;
+  const ndb_pd_view *const v = w->v;
   const int next = (w->at + 1) % 3;
   const int free_one = next == w->before ? (next + 1) % 3 : next;
   loom_status st;
   if (w->single) {
-    const ndb_sweep_f_args a = {v->ptr,          v->col,
-                                v->valf,         v->wf,
-                                v->dinvf,        v->rf,
-                                place(w, w->at), place(w, w->before),
-                                v->uf[free_one], (float)w->p->theta,
-                                (float)w->omega};
-    st = ndb_run(w->s, &k_sweep_f, &a, w->s->n, NULL);
+    const ndb_pd_sweep_f_args a = {v->ptr,          v->col,
+                                   v->valf,         v->wf,
+                                   v->dinvf,        v->rf,
+                                   place(w, w->at), place(w, w->before),
+                                   v->uf[free_one], (float)w->p->theta,
+                                   (float)w->omega};
+    st = ndb_pd_run(w->s, &k_sweep_f, &a, w->s->n, NULL);
   } else {
-    const ndb_sweep_args a = {v->ptr,           v->col,
-                              v->val,           v->w,
-                              v->dinv,          v->r,
-                              place(w, w->at),  place(w, w->before),
-                              v->u[free_one],   (lk_real)w->p->theta,
-                              (lk_real)w->omega};
-    st = ndb_run(w->s, &k_sweep, &a, w->s->n, NULL);
+    const ndb_pd_sweep_args a = {v->ptr,           v->col,
+                                 v->val,           v->w,
+                                 v->dinv,          v->r,
+                                 place(w, w->at),  place(w, w->before),
+                                 v->u[free_one],   (lk_real)w->p->theta,
+                                 (lk_real)w->omega};
+    st = ndb_pd_run(w->s, &k_sweep, &a, w->s->n, NULL);
   }
   turn(w, free_one);
   return st;
 }
 
 /* One iteration of the smoother: `rank` sweeps of aggregated Jacobi, else one. */
-static loom_status iteration(sweeper *w, ndb_report *out)
+static loom_status iteration(sweeper *w, ndb_pd_report *out)
 {
-  const ndb_settings *const set = &w->s->set;
+  const ndb_pd_settings *const set = &w->s->set;
   int64_t sweeps = set->smoother == SMOOTHER_A_JACOBI ? set->rank : 1;
   out->mv += (int32_t)sweeps;
   if (set->smoother == SMOOTHER_A_JACOBI && set->fused) {
     const int next = (w->at + 1) % 3;
-    LOOM_TRY(ndb_fused_sweep_run(w->s, &w->fused, place(w, w->at), place(w, next)));
+    LOOM_TRY(ndb_pd_fused_sweep_run(w->s, &w->fused, place(w, w->at), place(w, next)));
     turn(w, next);
     sweeps -= 2;
   }
@@ -81,8 +82,8 @@ static loom_status iteration(sweeper *w, ndb_report *out)
   return LOOM_OK;
 }
 
-loom_status ndb_smooth(ndb *s, const loom_step *st, const ndb_view *v, const ndb_plan *p,
-                       int64_t count, int residual, ndb_report *out)
+loom_status ndb_pd_smooth(ndb_pd *s, const loom_step *st, const ndb_pd_view *v,
+                          const ndb_pd_plan *p, int64_t count, int residual, ndb_pd_report *out)
 {
   const int chebyshev = s->set.smoother == SMOOTHER_CHEBYSHEV;
   const int fused = s->set.smoother == SMOOTHER_A_JACOBI && s->set.fused;
@@ -96,18 +97,18 @@ loom_status ndb_smooth(ndb *s, const loom_step *st, const ndb_view *v, const ndb
                .omega = 1.0};
   if (count <= 0) return LOOM_OK;
   if (w.single) {
-    const ndb_narrow_args a = {v->r, v->rf};
-    LOOM_TRY(ndb_run(s, &k_narrow, &a, 3 * (int64_t)s->n, NULL));
+    const ndb_pd_narrow_args a = {v->r, v->rf};
+    LOOM_TRY(ndb_pd_run(s, &k_narrow, &a, 3 * (int64_t)s->n, NULL));
   }
-  if (fused) LOOM_TRY(ndb_fused_open(s, v, p->theta, &w.fused));
+  if (fused) LOOM_TRY(ndb_pd_fused_open(s, v, p->theta, &w.fused));
   for (int64_t k = 0; k < count; ++k) {
     if (chebyshev && k == 1) w.omega = 2.0 / (2.0 - rho * rho);
     if (chebyshev && k > 1) w.omega = 4.0 / (4.0 - rho * rho * w.omega);
     LOOM_TRY(iteration(&w, out));
     ++out->sweeps;
-    ndb_monitor_tell(s, st, v, place(&w, w.at), w.single, out);
+    ndb_pd_monitor_tell(s, st, v, place(&w, w.at), w.single, out);
   }
   if (fused) LOOM_TRY(plug_unbind(&w.fused.m));
   out->mv += residual != 0;
-  return ndb_settle(s, v, place(&w, w.at), w.single, residual);
+  return ndb_pd_settle(s, v, place(&w, w.at), w.single, residual);
 }

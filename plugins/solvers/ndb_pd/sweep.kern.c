@@ -9,4 +9,4 @@
 #define SW(name) name##_f
 #include "sweep_body.kern.h"
 
-LK_KERNEL(ndb_narrow, a, i) { a->to[i] = (float)a->from[i]; }
+LK_KERNEL(ndb_pd_narrow, a, i) { a->to[i] = (float)a->from[i]; }

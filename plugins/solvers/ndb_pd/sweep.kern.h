@@ -2,13 +2,13 @@
  *
  * All work on an increment u with right-hand side r, (H + W) u = r, H the operator of the global
  * step and W the contact weights: positions never enter, so that float keeps its digits. */
-#ifndef NDB_SWEEP_KERN_H
-#define NDB_SWEEP_KERN_H
+#ifndef NDB_PD_SWEEP_KERN_H
+#define NDB_PD_SWEEP_KERN_H
 
 #include "loom/kernel.h"
 
 /* One damped Jacobi sweep, and Wang's Chebyshev step on top of it where omega is not 1. */
-#define NDB_SWEEP_ARGS(name, T)                                                 \
+#define NDB_PD_SWEEP_ARGS(name, T)                                              \
   typedef struct name {                                                         \
     const int64_t *LK_RESTRICT ptr; /* [n+1] */                                 \
     const int32_t *LK_RESTRICT col; /* [ptr[n]] */                              \
@@ -23,7 +23,7 @@
   } name;
 
 /* Literal fused form of two sweeps: one gather over two rings. */
-#define NDB_FUSED_ARGS(name, T)                                                               \
+#define NDB_PD_FUSED_ARGS(name, T)                                                            \
   typedef struct name {                                                                       \
     const int64_t *LK_RESTRICT ptr;    /* [n+1], rows of the two-ring operator */             \
     const int32_t *LK_RESTRICT col;    /* [ptr[n]] */                                         \
@@ -41,7 +41,7 @@
   } name;
 
 /* End of some sweeps: total += u, and the residual of what is left, in loom_real. */
-#define NDB_SETTLE_ARGS(name, T)                                      \
+#define NDB_PD_SETTLE_ARGS(name, T)                                   \
   typedef struct name {                                               \
     const int64_t *LK_RESTRICT ptr;                                   \
     const int32_t *LK_RESTRICT col;                                   \
@@ -52,28 +52,28 @@
     lk_real *LK_RESTRICT total;     /* [n][3], m */                   \
   } name;
 
-NDB_SWEEP_ARGS(ndb_sweep_args, lk_real)
-NDB_SWEEP_ARGS(ndb_sweep_f_args, float)
-NDB_FUSED_ARGS(ndb_fused_args, lk_real)
-NDB_FUSED_ARGS(ndb_fused_f_args, float)
-NDB_SETTLE_ARGS(ndb_settle_args, lk_real)
-NDB_SETTLE_ARGS(ndb_settle_f_args, float)
+NDB_PD_SWEEP_ARGS(ndb_pd_sweep_args, lk_real)
+NDB_PD_SWEEP_ARGS(ndb_pd_sweep_f_args, float)
+NDB_PD_FUSED_ARGS(ndb_pd_fused_args, lk_real)
+NDB_PD_FUSED_ARGS(ndb_pd_fused_f_args, float)
+NDB_PD_SETTLE_ARGS(ndb_pd_settle_args, lk_real)
+NDB_PD_SETTLE_ARGS(ndb_pd_settle_f_args, float)
 
-typedef struct ndb_narrow_args { /* to = (float) from */
+typedef struct ndb_pd_narrow_args { /* to = (float) from */
   const lk_real *LK_RESTRICT from;
   float *LK_RESTRICT to;
-} ndb_narrow_args;
+} ndb_pd_narrow_args;
 
-LK_DECLARE(ndb_sweep, ndb_sweep_args)
-LK_DECLARE(ndb_sweep_f, ndb_sweep_f_args)
-LK_DECLARE(ndb_fused_entries, ndb_fused_args) /* per row: entries for the present diagonal */
-LK_DECLARE(ndb_fused_entries_f, ndb_fused_f_args)
-LK_DECLARE(ndb_fused_shift, ndb_fused_args) /* per row: constant part for the present rhs */
-LK_DECLARE(ndb_fused_shift_f, ndb_fused_f_args)
-LK_DECLARE(ndb_fused_sweep, ndb_fused_args)
-LK_DECLARE(ndb_fused_sweep_f, ndb_fused_f_args)
-LK_DECLARE(ndb_settle, ndb_settle_args)
-LK_DECLARE(ndb_settle_f, ndb_settle_f_args)
-LK_DECLARE(ndb_narrow, ndb_narrow_args) /* per number */
+LK_DECLARE(ndb_pd_sweep, ndb_pd_sweep_args)
+LK_DECLARE(ndb_pd_sweep_f, ndb_pd_sweep_f_args)
+LK_DECLARE(ndb_pd_fused_entries, ndb_pd_fused_args) /* per row: entries for the present diagonal */
+LK_DECLARE(ndb_pd_fused_entries_f, ndb_pd_fused_f_args)
+LK_DECLARE(ndb_pd_fused_shift, ndb_pd_fused_args) /* per row: constant part for the present rhs */
+LK_DECLARE(ndb_pd_fused_shift_f, ndb_pd_fused_f_args)
+LK_DECLARE(ndb_pd_fused_sweep, ndb_pd_fused_args)
+LK_DECLARE(ndb_pd_fused_sweep_f, ndb_pd_fused_f_args)
+LK_DECLARE(ndb_pd_settle, ndb_pd_settle_args)
+LK_DECLARE(ndb_pd_settle_f, ndb_pd_settle_f_args)
+LK_DECLARE(ndb_pd_narrow, ndb_pd_narrow_args) /* per number */
 
 #endif

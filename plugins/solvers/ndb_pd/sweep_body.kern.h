@@ -14,7 +14,7 @@
 #endif
 #define SW_PLAIN(name, a, i) LK_KERNEL_PLAIN(name, a, i)
 
-SW_PLAIN(SW(ndb_sweep), a, i)
+SW_PLAIN(SW(ndb_pd_sweep), a, i)
 {
   const SW_T *const from = a->from;
   SW_T q[3], x[3], y[3];
@@ -39,7 +39,7 @@ SW_PLAIN(SW(ndb_sweep), a, i)
   LK_STORE3(a->to, (int64_t)i, x);
 }
 
-SW_PLAIN(SW(ndb_fused_entries), a, i)
+SW_PLAIN(SW(ndb_pd_fused_entries), a, i)
 {
   const SW_T t = a->theta, one = (SW_T)1 - t, two = t + t;
   const int64_t end = a->ptr[i + 1];
@@ -52,7 +52,7 @@ SW_PLAIN(SW(ndb_fused_entries), a, i)
   }
 }
 
-SW_PLAIN(SW(ndb_fused_shift), a, i)
+SW_PLAIN(SW(ndb_pd_fused_shift), a, i)
 {
   const SW_T t = a->theta;
   const int64_t end = a->ptr[i + 1];
@@ -69,7 +69,7 @@ SW_PLAIN(SW(ndb_fused_shift), a, i)
   LK_STORE3(a->shift, (int64_t)i, s);
 }
 
-SW_PLAIN(SW(ndb_fused_sweep), a, i)
+SW_PLAIN(SW(ndb_pd_fused_sweep), a, i)
 {
   const SW_T *const from = a->from;
   SW_T x[3], y[3];
@@ -85,7 +85,7 @@ SW_PLAIN(SW(ndb_fused_sweep), a, i)
   LK_STORE3(a->to, (int64_t)i, x);
 }
 
-SW_PLAIN(SW(ndb_settle), a, i)
+SW_PLAIN(SW(ndb_pd_settle), a, i)
 {
   lk_real t[3], q[3];
   SW_T y[3];

@@ -1,34 +1,34 @@
 /* warm.c - warm start: a few local-global iterations without contact in the large subspace (Lan
  * et al. 2024, Alg. 1, lines 4 to 6), on the core's initial guess. */
-#include "ndb.h"
+#include "ndb_pd.h"
 #include "operator.kern.h"
 
-static const lk_entry k_begin = LK_ENTRY(ndb_begin), k_point = LK_ENTRY(ndb_point);
+static const lk_entry k_begin = LK_ENTRY(ndb_pd_begin), k_point = LK_ENTRY(ndb_pd_point);
 
-static loom_status correct_guess(ndb *s, const loom_step *st)
+static loom_status correct_guess(ndb_pd *s, const loom_step *st)
 {
   const loom_host *const h = s->h;
-  const ndb_plan p = {.cols = s->r1};
+  const ndb_pd_plan p = {.cols = s->r1};
   loom_problem free = *st->problem;
-  ndb_view v;
+  ndb_pd_view v;
   plug_maps all, m = plug_maps_on(h, s->e);
   free.terms &= ~(uint32_t)LOOM_TERM_CONTACT;
   LOOM_TRY(h->eval(h, &free, st->trial, LOOM_EVAL_GRADIENT, NULL, s->grad));
-  LOOM_TRY(ndb_open(s, s->inv1, &all, &v));
-  const ndb_vector_args a = {.grad = plug_read(&m, s->grad),
-                             .fixed = plug_read(&m, s->sc->fixed),
-                             .r = v.r,
-                             .u = v.u[0],
-                             .total = v.total,
-                             .trial = plug_rdwr(&m, st->trial)};
+  LOOM_TRY(ndb_pd_open(s, s->inv1, &all, &v));
+  const ndb_pd_vector_args a = {.grad = plug_read(&m, s->grad),
+                                .fixed = plug_read(&m, s->sc->fixed),
+                                .r = v.r,
+                                .u = v.u[0],
+                                .total = v.total,
+                                .trial = plug_rdwr(&m, st->trial)};
   LOOM_TRY(plug_run_on(&m, &k_begin, &a, s->n, NULL));
-  LOOM_TRY(ndb_correct(s, &v, &p, v.r, v.u[0], 0));
-  LOOM_TRY(ndb_settle(s, &v, v.u[0], 0, 0));
+  LOOM_TRY(ndb_pd_correct(s, &v, &p, v.r, v.u[0], 0));
+  LOOM_TRY(ndb_pd_settle(s, &v, v.u[0], 0, 0));
   LOOM_TRY(plug_launch(&m, &k_point, &a, s->n, NULL));
   return plug_unbind(&all);
 }
 
-loom_status ndb_warm(ndb *s, const loom_step *st)
+loom_status ndb_pd_warm(ndb_pd *s, const loom_step *st)
 {
   if (s->space.cols == 0) return LOOM_OK;
   s->h->tic(s->h, "warm start");

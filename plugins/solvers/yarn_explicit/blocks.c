@@ -45,7 +45,7 @@ static int64_t list_items(const loom_scene *sc, const view *v, int64_t block, it
 }
 
 static loom_status fill(const loom_host *h, const loom_exec *e, const item *list, int64_t n,
-                        yarn_blocks *out)
+                        yarn_explicit_blocks *out)
 {
   out->num = 0;
   for (int64_t i = 0; i < n; ++i) out->num += i == 0 || list[i].block != list[i - 1].block;
@@ -64,7 +64,7 @@ static loom_status fill(const loom_host *h, const loom_exec *e, const item *list
 }
 
 loom_status blocks_make(const loom_host *h, const loom_exec *e, const loom_scene *sc, int64_t block,
-                        yarn_blocks *out)
+                        yarn_explicit_blocks *out)
 {
   plug_maps m = plug_maps_on(h, e);
   if (sc->num_yarns == 0) return LOOM_OK;

@@ -23,11 +23,11 @@ static loom_status find_bending(const loom_host *h, const loom_scene *sc,
 }
 
 loom_status limit_find(const loom_host *h, const loom_exec *e, const loom_scene *sc,
-                       const settings *set, yarn_limit *out)
+                       const settings *set, yarn_explicit_limit *out)
 {
   const loom_elem_block *k;
   plug_maps m = plug_maps_on(h, e);
-  *out = (yarn_limit){.h = INFINITY, .vert = -1};
+  *out = (yarn_explicit_limit){.h = INFINITY, .vert = -1};
   LOOM_TRY(find_bending(h, sc, &k));
   if (k == NULL) return LOOM_OK;
   const int32_t *verts = plug_read_host(&m, k->verts);
@@ -39,7 +39,8 @@ loom_status limit_find(const loom_host *h, const loom_exec *e, const loom_scene 
     const double k_b = (double)mat[k->mat_len * i], l = set->shrink * fmin(l0, l1);
     const double rho = (double)mass[verts[3 * i + 1]] / (0.5 * (l0 + l1));
     const double limit = set->stability * l * l * sqrt(rho / k_b);
-    if (k_b > 0 && limit < out->h) *out = (yarn_limit){limit, verts[3 * i + 1], l, rho, k_b};
+    if (k_b > 0 && limit < out->h)
+      *out = (yarn_explicit_limit){limit, verts[3 * i + 1], l, rho, k_b};
   }
   return plug_unbind(&m);
 }

@@ -4,7 +4,7 @@
 #include "geom/small.kern.h"
 #include "geom/tridiag.kern.h"
 
-LK_KERNEL_PLAIN(yarn_force, a, i)
+LK_KERNEL_PLAIN(yarn_explicit_force, a, i)
 {
   lk_real x[3], g[3];
   if (a->fixed[i]) {
@@ -18,7 +18,7 @@ LK_KERNEL_PLAIN(yarn_force, a, i)
   LK_STORE3(a->out, i, x);
 }
 
-LK_KERNEL_PLAIN(yarn_glue, a, i)
+LK_KERNEL_PLAIN(yarn_explicit_glue, a, i)
 {
   const int32_t p = a->glue[2 * i], q = a->glue[2 * i + 1];
   const lk_real wp = a->fixed[p] ? LK_R(0.0) : LK_R(1.0) / a->mass[p];
@@ -44,9 +44,9 @@ LK_KERNEL_PLAIN(yarn_glue, a, i)
 enum { LOWER, DIAGONAL, UPPER, LAMBDA, SPARE };
 
 typedef struct length_yarn {
-  const yarn_length_args *a;
+  const yarn_explicit_length_args *a;
   int32_t first, verts, seg, segs, closed;
-  lk_real *col[YARN_WORK]; /* [segs] */
+  lk_real *col[YARN_EXPLICIT_WORK]; /* [segs] */
 } length_yarn;
 
 LK_FN lk_real length_weight(const length_yarn *y, int32_t j)
@@ -126,7 +126,7 @@ LK_FN void length_apply(const length_yarn *y)
   LK_STORE3(y->a->x, y->first, x);
 }
 
-LK_KERNEL_PLAIN(yarn_length, a, k)
+LK_KERNEL_PLAIN(yarn_explicit_length, a, k)
 {
   length_yarn y;
   y.a = a;
@@ -135,7 +135,8 @@ LK_KERNEL_PLAIN(yarn_length, a, k)
   y.seg = a->seg[k];
   y.segs = a->seg[k + 1] - y.seg;
   y.closed = a->closed[k];
-  for (int b = 0; b < YARN_WORK; ++b) y.col[b] = a->work + (int64_t)b * a->num_segs + y.seg;
+  for (int b = 0; b < YARN_EXPLICIT_WORK; ++b)
+    y.col[b] = a->work + (int64_t)b * a->num_segs + y.seg;
   lk_real error = LK_R(0.0);
   int32_t it = 0;
   if (y.segs < 1) return;
@@ -166,7 +167,7 @@ LK_FN void damp_spin(const lk_real *I, const lk_real *L, lk_real *out)
   for (int k = 0; k < 3; ++k) out[k] = lk_dot3(B + 3 * k, L);
 }
 
-LK_FN void damp_load(const yarn_damp_args *a, int32_t i, lk_real *x, lk_real *v)
+LK_FN void damp_load(const yarn_explicit_damp_args *a, int32_t i, lk_real *x, lk_real *v)
 {
   lk_real y[3];
   LK_LOAD3(x, a->start, i);
@@ -174,7 +175,7 @@ LK_FN void damp_load(const yarn_damp_args *a, int32_t i, lk_real *x, lk_real *v)
   for (int c = 0; c < 3; ++c) v[c] = (y[c] - x[c]) / a->h;
 }
 
-LK_KERNEL_PLAIN(yarn_damp, a, b)
+LK_KERNEL_PLAIN(yarn_explicit_damp, a, b)
 {
   const int32_t lo = a->first[b], hi = a->first[b + 1];
   lk_real m = LK_R(0.0), c0[3], v0[3], I[9], L[3], w[3], x[3], v[3], r[3], u[3], n2 = LK_R(0.0);

@@ -47,14 +47,14 @@ typedef struct {
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
-  yarn_limit limit;
-  yarn_blocks blocks;
-  loom_buf *work;   /* real [YARN_WORK][ns] */
+  yarn_explicit_limit limit;
+  yarn_explicit_blocks blocks;
+  loom_buf *work;   /* real [YARN_EXPLICIT_WORK][ns] */
   loom_buf *report; /* real [2][ny]: iterations, error */
 } solver;
 
-static loom_status yx_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
-                             const void *set, void **self)
+static loom_status yarn_explicit_create(const loom_host *h, const loom_scene *sc,
+                                        const loom_exec *e, const void *set, void **self)
 {
   solver *g = calloc(1, sizeof *g);
   LOOM_CHECK(h, g != NULL, LOOM_E_NOMEM, "no memory for the instance");
@@ -66,20 +66,20 @@ static loom_status yx_create(const loom_host *h, const loom_scene *sc, const loo
   LOOM_TRY(limit_find(h, e, sc, &g->set, &g->limit));
   LOOM_TRY(limit_check_glue(h, e, sc));
   if (sc->num_yarns == 0) return LOOM_OK;
-  LOOM_TRY(
-      h->buf_new(h, "length projection", LOOM_REAL, YARN_WORK * (int64_t)sc->num_segs, &g->work));
+  LOOM_TRY(h->buf_new(h, "length projection", LOOM_REAL, YARN_EXPLICIT_WORK * (int64_t)sc->num_segs,
+                      &g->work));
   LOOM_TRY(
       h->buf_new(h, "iterations and errors", LOOM_REAL, 2 * (int64_t)sc->num_yarns, &g->report));
   return blocks_make(h, e, sc, g->set.block, &g->blocks);
 }
 
-static void yx_destroy(void *self) { free(self); }
+static void yarn_explicit_destroy(void *self) { free(self); }
 
 /* Forces are those of the start of the step: it is the first iterate, too. */
-static loom_status yx_begin_step(void *self, const loom_step *s)
+static loom_status yarn_explicit_begin_step(void *self, const loom_step *s)
 {
   solver *g = self;
-  const yarn_limit *l = &g->limit;
+  const yarn_explicit_limit *l = &g->limit;
   LOOM_CHECK(g->h, g->set.stability <= 0 || s->h <= l->h, LOOM_E_CONFIG,
              "the step of %.6g s is longer than bending allows, %.6g s at vertex %d (segments of "
              "%.4g m, %.4g kg/m, k_b %.4g N m^2); set [run] dt (or dt/substeps) below it, lower "
@@ -90,29 +90,29 @@ static loom_status yx_begin_step(void *self, const loom_step *s)
 
 static loom_status forces(solver *g, const loom_step *s)
 {
-  static const lk_entry k = LK_ENTRY(yarn_force);
+  static const lk_entry k = LK_ENTRY(yarn_explicit_force);
   plug_maps m = plug_maps_on(g->h, g->e);
-  const yarn_force_args a = {.x = plug_read(&m, s->x),
-                             .y = plug_read(&m, s->y),
-                             .grad = plug_read(&m, s->grad),
-                             .mass = plug_read(&m, g->sc->mass),
-                             .fixed = plug_read(&m, g->sc->fixed),
-                             .out = plug_write(&m, s->trial),
-                             .h2 = (lk_real)(s->h * s->h)};
+  const yarn_explicit_force_args a = {.x = plug_read(&m, s->x),
+                                      .y = plug_read(&m, s->y),
+                                      .grad = plug_read(&m, s->grad),
+                                      .mass = plug_read(&m, g->sc->mass),
+                                      .fixed = plug_read(&m, g->sc->fixed),
+                                      .out = plug_write(&m, s->trial),
+                                      .h2 = (lk_real)(s->h * s->h)};
   return plug_launch(&m, &k, &a, g->sc->num_verts, NULL);
 }
 
 static loom_status glue(solver *g, const loom_step *s)
 {
-  static const lk_entry k = LK_ENTRY(yarn_glue);
+  static const lk_entry k = LK_ENTRY(yarn_explicit_glue);
   const loom_scene *sc = g->sc;
   plug_maps m = plug_maps_on(g->h, g->e);
   if (sc->num_glue == 0) return LOOM_OK;
-  const yarn_glue_args a = {.glue = plug_read(&m, sc->glue),
-                            .len = plug_read(&m, sc->glue_len),
-                            .mass = plug_read(&m, sc->mass),
-                            .fixed = plug_read(&m, sc->fixed),
-                            .x = plug_rdwr(&m, s->trial)};
+  const yarn_explicit_glue_args a = {.glue = plug_read(&m, sc->glue),
+                                     .len = plug_read(&m, sc->glue_len),
+                                     .mass = plug_read(&m, sc->mass),
+                                     .fixed = plug_read(&m, sc->fixed),
+                                     .x = plug_rdwr(&m, s->trial)};
   return plug_launch(&m, &k, &a, sc->num_glue, NULL);
 }
 
@@ -124,40 +124,40 @@ static double length_factor(const solver *g, double time)
 
 static loom_status lengths(solver *g, const loom_step *s)
 {
-  static const lk_entry k = LK_ENTRY(yarn_length);
+  static const lk_entry k = LK_ENTRY(yarn_explicit_length);
   const loom_scene *sc = g->sc;
   plug_maps m = plug_maps_on(g->h, g->e);
   lk_real *const report = plug_write(&m, g->report);
   LOOM_TRY(m.status);
-  const yarn_length_args a = {.vert = plug_read(&m, sc->yarn_vert),
-                              .seg = plug_read(&m, sc->yarn_seg),
-                              .closed = plug_read(&m, sc->yarn_closed),
-                              .len = plug_read(&m, sc->seg_len),
-                              .mass = plug_read(&m, sc->mass),
-                              .fixed = plug_read(&m, sc->fixed),
-                              .x = plug_rdwr(&m, s->trial),
-                              .work = plug_write(&m, g->work),
-                              .iters = report,
-                              .error = report + sc->num_yarns,
-                              .shrink = (lk_real)length_factor(g, s->time),
-                              .tolerance = (lk_real)g->set.tolerance,
-                              .num_segs = sc->num_segs,
-                              .max_iters = (int32_t)g->set.max_iters};
+  const yarn_explicit_length_args a = {.vert = plug_read(&m, sc->yarn_vert),
+                                       .seg = plug_read(&m, sc->yarn_seg),
+                                       .closed = plug_read(&m, sc->yarn_closed),
+                                       .len = plug_read(&m, sc->seg_len),
+                                       .mass = plug_read(&m, sc->mass),
+                                       .fixed = plug_read(&m, sc->fixed),
+                                       .x = plug_rdwr(&m, s->trial),
+                                       .work = plug_write(&m, g->work),
+                                       .iters = report,
+                                       .error = report + sc->num_yarns,
+                                       .shrink = (lk_real)length_factor(g, s->time),
+                                       .tolerance = (lk_real)g->set.tolerance,
+                                       .num_segs = sc->num_segs,
+                                       .max_iters = (int32_t)g->set.max_iters};
   return plug_launch(&m, &k, &a, sc->num_yarns, NULL);
 }
 
 static loom_status damping(solver *g, const loom_step *s)
 {
-  static const lk_entry k = LK_ENTRY(yarn_damp);
+  static const lk_entry k = LK_ENTRY(yarn_explicit_damp);
   plug_maps m = plug_maps_on(g->h, g->e);
-  const yarn_damp_args a = {.first = plug_read(&m, g->blocks.first),
-                            .verts = plug_read(&m, g->blocks.verts),
-                            .mass = plug_read(&m, g->sc->mass),
-                            .start = plug_read(&m, s->x_start),
-                            .x = plug_rdwr(&m, s->trial),
-                            .h = (lk_real)s->h,
-                            .mu_prop = (lk_real)g->set.mu_prop,
-                            .mu_const = (lk_real)g->set.mu_const};
+  const yarn_explicit_damp_args a = {.first = plug_read(&m, g->blocks.first),
+                                     .verts = plug_read(&m, g->blocks.verts),
+                                     .mass = plug_read(&m, g->sc->mass),
+                                     .start = plug_read(&m, s->x_start),
+                                     .x = plug_rdwr(&m, s->trial),
+                                     .h = (lk_real)s->h,
+                                     .mu_prop = (lk_real)g->set.mu_prop,
+                                     .mu_const = (lk_real)g->set.mu_const};
   return plug_launch(&m, &k, &a, g->blocks.num, NULL);
 }
 
@@ -179,7 +179,7 @@ static loom_status report(solver *g, const loom_step *s, loom_iterate *it)
   return LOOM_OK;
 }
 
-static loom_status yx_iterate(void *self, const loom_step *s, loom_iterate *it)
+static loom_status yarn_explicit_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   solver *g = self;
   it->inner_res = NAN;
@@ -199,10 +199,10 @@ static const loom_solver_ops ops = {
     .trial = LOOM_TRIAL_POINT,
     .max_outer = 1,
     .filter_when = LOOM_FILTER_EVERY,
-    .create = yx_create,
-    .destroy = yx_destroy,
-    .begin_step = yx_begin_step,
-    .iterate = yx_iterate,
+    .create = yarn_explicit_create,
+    .destroy = yarn_explicit_destroy,
+    .begin_step = yarn_explicit_begin_step,
+    .iterate = yarn_explicit_iterate,
 };
 
 static const loom_plugin plugin = {

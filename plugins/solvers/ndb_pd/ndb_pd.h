@@ -1,11 +1,11 @@
-/* ndb.h - the solver's settings, state and parts.
+/* ndb_pd.h - the solver's settings, state and parts.
  *
  * One global step solves (H + W) u = r for an increment u, with r = -grad E(x) as the core
  * measured it, H the constant operator of projective dynamics and W the contact weights
  * (operator.c).  global.c alternates corrections in a subspace (basis.c; with contact reuse.c) with
  * sweeps of a smoother (smooth.c, fused.c) or takes conjugate gradients (pcg.c). */
-#ifndef NDB_H
-#define NDB_H
+#ifndef NDB_PD_H
+#define NDB_PD_H
 
 #include "eigen.h"
 #include "kit/krylov.h"
@@ -37,31 +37,31 @@ enum { /* log columns */
        NUM_COLUMNS
 };
 
-typedef struct ndb_settings {
+typedef struct ndb_pd_settings {
   int32_t smoother, fused, subspace, modes, base, reuse, weights, update, reduced, momentum,
       precision;
   int32_t monitor;
   int64_t rank, sweeps, cycle, presmooth, r1, r2, warm, inner, eigen_restarts;
   double theta, spacing, momentum_rho, inner_tolerance, eigen_tolerance;
   const char *cache;
-} ndb_settings;
+} ndb_pd_settings;
 
 enum { NUM_PARAMS = 27 };
-extern const loom_param ndb_params[NUM_PARAMS];
+extern const loom_param ndb_pd_params[NUM_PARAMS];
 
-extern const loom_column ndb_columns[NUM_COLUMNS];
+extern const loom_column ndb_pd_columns[NUM_COLUMNS];
 /* What the table cannot say: relations between settings. */
-loom_status ndb_check(const loom_host *h, const loom_exec *e, const ndb_settings *s);
+loom_status ndb_pd_check(const loom_host *h, const loom_exec *e, const ndb_pd_settings *s);
 
-typedef struct ndb_matrix { /* H on the host, without the couplings of fixed rows */
-  const int64_t *ptr;       /* [n+1] */
+typedef struct ndb_pd_matrix { /* H on the host, without the couplings of fixed rows */
+  const int64_t *ptr;          /* [n+1] */
   const int32_t *col;
   const loom_real *val, *diag; /* N/m; [n] */
   const uint8_t *fixed;        /* [n] */
-} ndb_matrix;
+} ndb_pd_matrix;
 
 /* Everything a solve touches, mapped where the kernels run. */
-typedef struct ndb_view {
+typedef struct ndb_pd_view {
   const int64_t *ptr; /* [n+1] */
   const int32_t *col;
   const lk_real *val; /* N/m */
@@ -71,29 +71,29 @@ typedef struct ndb_view {
   lk_real *r, *total, *u[3]; /* [n][3] */
   float *rf, *uf[3];
   subspace_args space; /* with the inverse of the reduced matrix in force */
-} ndb_view;
+} ndb_pd_view;
 
-typedef struct ndb_twofold { /* literal two-sweep operator, see fused.c */
+typedef struct ndb_pd_twofold { /* literal two-sweep operator, see fused.c */
   loom_buf *ptr, *col, *b1, *list, *middle, *product, *val, *shift;
   int32_t fresh; /* nonzero: val is of the present diagonal and theta */
   double theta;
-} ndb_twofold;
-typedef struct ndb_fused_call { /* mapped for some sweeps, see ndb_fused_open */
+} ndb_pd_twofold;
+typedef struct ndb_pd_fused_call { /* mapped for some sweeps, see ndb_pd_fused_open */
   plug_maps m;
-  ndb_fused_args d;
-  ndb_fused_f_args f;
-} ndb_fused_call;
+  ndb_pd_fused_args d;
+  ndb_pd_fused_f_args f;
+} ndb_pd_fused_call;
 
-typedef struct ndb_monitor {   /* host copies for the figures, see monitor.c */
-  double *r0, *exact, *e, *Ae; /* [n][3] */
-  double start;                /* norm of the first residual or error */
-} ndb_monitor;
+typedef struct ndb_pd_monitor { /* host copies for the figures, see monitor.c */
+  double *r0, *exact, *e, *Ae;  /* [n][3] */
+  double start;                 /* norm of the first residual or error */
+} ndb_pd_monitor;
 
-typedef struct ndb {
+typedef struct ndb_pd {
   const loom_host *h;
   const loom_scene *sc;
   const loom_exec *e;
-  ndb_settings set;
+  ndb_pd_settings set;
   int32_t n;
   double h_made; /* s, step length of all below; 0: there is nothing */
 
@@ -121,83 +121,84 @@ typedef struct ndb {
   double *extra; /* the last quarter of it */
 
   krylov_cg cg; /* of pcg.c */
-  ndb_twofold two;
-  ndb_monitor mon;
+  ndb_pd_twofold two;
+  ndb_pd_monitor mon;
 
   /* momentum and the inner loop, of one step */
   double t;     /* Nesterov's sequence; 1: start */
   double omega; /* Chebyshev's weight */
   int32_t momentum_steps, since_filter;
-} ndb;
+} ndb_pd;
 
 /* How one global step is done. */
-typedef struct ndb_plan {
+typedef struct ndb_pd_plan {
   int32_t cols;   /* modes of the correction, 0: none */
   int32_t masked; /* contact rows of U are scaled */
   int32_t pre;    /* smoother iterations before each correction */
   double theta, lo;
-} ndb_plan;
+} ndb_pd_plan;
 
-typedef struct ndb_report {
+typedef struct ndb_pd_report {
   int32_t mv, corrections, sweeps;
   double last; /* monitored number at the end, NaN without */
-} ndb_report;
+} ndb_pd_report;
 
 /* ---- operator.c ---- */
-loom_status ndb_operator_new(ndb *s);
-loom_status ndb_operator_make(ndb *s, const loom_step *st); /* for the step length of st */
+loom_status ndb_pd_operator_new(ndb_pd *s);
+loom_status ndb_pd_operator_make(ndb_pd *s, const loom_step *st); /* for the step length of st */
 /* H where the host can read it; plug_unbind(m) closes it. */
-loom_status ndb_matrix_open(ndb *s, plug_maps *m, ndb_matrix *A);
-loom_status ndb_contact(ndb *s, const loom_quad *q); /* W, rows, w_max; q NULL: none */
+loom_status ndb_pd_matrix_open(ndb_pd *s, plug_maps *m, ndb_pd_matrix *A);
+loom_status ndb_pd_contact(ndb_pd *s, const loom_quad *q); /* W, rows, w_max; q NULL: none */
 /* The view of a solve with `inv` (NULL: no subspace); plug_unbind(m) closes it. */
-loom_status ndb_open(ndb *s, loom_buf *inv, plug_maps *m, ndb_view *v);
-static inline loom_status ndb_run(const ndb *s, const lk_entry *k, const void *a, int64_t n,
-                                  lk_real *result)
+loom_status ndb_pd_open(ndb_pd *s, loom_buf *inv, plug_maps *m, ndb_pd_view *v);
+static inline loom_status ndb_pd_run(const ndb_pd *s, const lk_entry *k, const void *a, int64_t n,
+                                     lk_real *result)
 {
   return plug_run(s->h, s->e, k, a, n, result);
 }
 
 /* ---- basis.c, bspline.c, reduced.c ---- */
-loom_status ndb_basis_make(ndb *s);
-void ndb_basis_free(ndb *s);
+loom_status ndb_pd_basis_make(ndb_pd *s);
+void ndb_pd_basis_free(ndb_pd *s);
 /* Quadratic B-splines on the rest shape, *cols columns; malloc'ed. */
-loom_status ndb_bspline(ndb *s, double **U, int32_t *cols);
+loom_status ndb_pd_bspline(ndb_pd *s, double **U, int32_t *cols);
 /* Leading `cols` of S plus `extra` (NULL: none), inverted as set, into `out`. */
-loom_status ndb_invert(ndb *s, int32_t cols, const double *extra, loom_buf *out);
+loom_status ndb_pd_invert(ndb_pd *s, int32_t cols, const double *extra, loom_buf *out);
 
 /* ---- reuse.c ---- */
-loom_status ndb_reuse_new(ndb *s); /* after the basis was made */
-loom_status ndb_reuse(ndb *s);     /* inverse of the reduced matrix with contact, into inv2 */
+loom_status ndb_pd_reuse_new(ndb_pd *s); /* after the basis was made */
+loom_status ndb_pd_reuse(ndb_pd *s);     /* inverse of the reduced matrix with contact, into inv2 */
 
 /* u = s U S^-1 (s U)' r, or u += that; s: the mask of contact, or 1 */
-loom_status ndb_correct(const ndb *s, const ndb_view *v, const ndb_plan *p, const lk_real *r,
-                        lk_real *u, int add);
+loom_status ndb_pd_correct(const ndb_pd *s, const ndb_pd_view *v, const ndb_pd_plan *p,
+                           const lk_real *r, lk_real *u, int add);
 
 /* ---- smooth.c, fused.c, pcg.c ---- */
 /* `count` iterations from zero on r, counted and monitored; total and r are brought up to date
  * (r only if `residual`). */
-loom_status ndb_smooth(ndb *s, const loom_step *st, const ndb_view *v, const ndb_plan *p,
-                       int64_t count, int residual, ndb_report *out);
+loom_status ndb_pd_smooth(ndb_pd *s, const loom_step *st, const ndb_pd_view *v,
+                          const ndb_pd_plan *p, int64_t count, int residual, ndb_pd_report *out);
 /* total += u, r -= (H + W) u if `residual`; u in float if `single` */
-loom_status ndb_settle(const ndb *s, const ndb_view *v, const void *u, int single, int residual);
-loom_status ndb_fused_make(ndb *s);
+loom_status ndb_pd_settle(const ndb_pd *s, const ndb_pd_view *v, const void *u, int single,
+                          int residual);
+loom_status ndb_pd_fused_make(ndb_pd *s);
 /* plug_unbind(&c->m) closes it */
-loom_status ndb_fused_open(ndb *s, const ndb_view *v, double theta, ndb_fused_call *c);
-loom_status ndb_fused_sweep_run(ndb *s, ndb_fused_call *c, const void *from, void *to);
+loom_status ndb_pd_fused_open(ndb_pd *s, const ndb_pd_view *v, double theta, ndb_pd_fused_call *c);
+loom_status ndb_pd_fused_sweep_run(ndb_pd *s, ndb_pd_fused_call *c, const void *from, void *to);
 /* `count` iterations with D^-1 + U S^-1 U' as preconditioner; total is brought up to date */
-loom_status ndb_pcg(ndb *s, const loom_step *st, const ndb_view *v, const ndb_plan *p,
-                    int64_t count, ndb_report *out);
+loom_status ndb_pd_pcg(ndb_pd *s, const loom_step *st, const ndb_pd_view *v, const ndb_pd_plan *p,
+                       int64_t count, ndb_pd_report *out);
 
 /* ---- monitor.c ---- */
-loom_status ndb_monitor_begin(ndb *s, const ndb_view *v);
+loom_status ndb_pd_monitor_begin(ndb_pd *s, const ndb_pd_view *v);
 /* the iterate total + u (u: loom_real or float, NULL: none) to the log */
-void ndb_monitor_tell(ndb *s, const loom_step *st, const ndb_view *v, const void *u, int single,
-                      ndb_report *out);
-void ndb_monitor_free(ndb *s);
+void ndb_pd_monitor_tell(ndb_pd *s, const loom_step *st, const ndb_pd_view *v, const void *u,
+                         int single, ndb_pd_report *out);
+void ndb_pd_monitor_free(ndb_pd *s);
 
 /* ---- global.c, warm.c ---- */
-loom_status ndb_solve(ndb *s, const loom_step *st, loom_buf *x, loom_buf *grad, int with_contact,
-                      ndb_report *out, double *theta);
-loom_status ndb_warm(ndb *s, const loom_step *st);
+loom_status ndb_pd_solve(ndb_pd *s, const loom_step *st, loom_buf *x, loom_buf *grad,
+                         int with_contact, ndb_pd_report *out, double *theta);
+loom_status ndb_pd_warm(ndb_pd *s, const loom_step *st);
 
 #endif

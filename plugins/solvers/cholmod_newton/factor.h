@@ -1,19 +1,20 @@
-/* newton_factor.h - H + sigma M/h^2 factorised by CHOLMOD, in an order that outlives patterns. */
-#ifndef NEWTON_FACTOR_H
-#define NEWTON_FACTOR_H
+/* factor.h - H + sigma M/h^2 factorised by CHOLMOD, in an order that outlives
+ * patterns. */
+#ifndef CHOLMOD_NEWTON_FACTOR_H
+#define CHOLMOD_NEWTON_FACTOR_H
 
 #include "kit/chol_blocks.h"
 
 /* Numbers for a pattern, the blocks of H left of the diagonal that are not zero: H + shift M. */
-typedef struct newton_entries {
+typedef struct cholmod_newton_entries {
   const loom_real *val;    /* [num_blocks][3][3], N/m, all blocks of H */
   const int64_t *lower;    /* [ptr[n]], which of them the blocks of the pattern are */
   const int64_t *diagonal; /* [n], and those on the diagonal */
   const loom_real *mass;   /* [n], kg */
   double shift;            /* 1/s^2 */
-} newton_entries;
+} cholmod_newton_entries;
 
-typedef struct newton_factor {
+typedef struct cholmod_newton_factor {
   const loom_host *h;
   const loom_exec *e;
   chol c;
@@ -25,19 +26,21 @@ typedef struct newton_factor {
   double order_flops;      /* of the factorisation the order was made for */
   loom_buf *saved_order;   /* i32 [n] or [0], for checkpoints */
   loom_buf *saved_flops;   /* u64 [1], the bits of order_flops */
-} newton_factor;
+} cholmod_newton_factor;
 
 /* ordering: CHOL_*, of the vertices */
-loom_status newton_factor_open(newton_factor *f, const loom_host *h, const loom_exec *e, int32_t n,
-                               int ordering);
-void newton_factor_close(newton_factor *f); /* fine on a zeroed struct */
+loom_status cholmod_newton_factor_open(cholmod_newton_factor *f, const loom_host *h,
+                                       const loom_exec *e, int32_t n, int ordering);
+void cholmod_newton_factor_close(cholmod_newton_factor *f); /* fine on a zeroed struct */
 /* Bring order and pattern of the factor up to date; nothing is done while the pattern stands. */
-loom_status newton_factor_analyse(newton_factor *f, const chol_graph *g);
+loom_status cholmod_newton_factor_analyse(cholmod_newton_factor *f, const chol_graph *g);
 /* The factor, of the pattern last analysed.  LOOM_REJECTED: not positive definite, seen at
  * vertex *pivot. */
-loom_status newton_factor_make(newton_factor *f, const newton_entries *v, int32_t *pivot);
-loom_status newton_factor_solve(newton_factor *f, double *x); /* x [n][3] := A^-1 x */
-void newton_factor_forget(newton_factor *f);                  /* what came from patterns before */
-loom_status newton_factor_checkpoint(newton_factor *f, int restore);
+loom_status cholmod_newton_factor_make(cholmod_newton_factor *f, const cholmod_newton_entries *v,
+                                       int32_t *pivot);
+loom_status cholmod_newton_factor_solve(cholmod_newton_factor *f,
+                                        double *x);          /* x [n][3] := A^-1 x */
+void cholmod_newton_factor_forget(cholmod_newton_factor *f); /* what came from patterns before */
+loom_status cholmod_newton_factor_checkpoint(cholmod_newton_factor *f, int restore);
 
 #endif

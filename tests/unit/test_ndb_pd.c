@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ndb.h"
+#include "ndb_pd.h"
 #include "support/test_host.h"
 
 extern void dsyev_(const char *job, const char *half, const int *n, double *a, const int *lda,
@@ -16,7 +16,7 @@ enum { SIDE = 14, N = SIDE * SIDE, ROW = 25, TERMS = 40 };
 
 typedef struct stage {
   test_host t;
-  ndb s;
+  ndb_pd s;
   double H[N][N]; /* of free vertices, unit rows at fixed ones */
   loom_csr L;
   loom_quad quad;
@@ -96,7 +96,7 @@ static void give_shape(stage *z)
 }
 
 /* set: what the test changes of the defaults */
-static void open_stage(stage *z, int threads, const ndb_settings *set)
+static void open_stage(stage *z, int threads, const ndb_pd_settings *set)
 {
   static loom_real x[3 * N], mass[N];
   static uint8_t fixed[N];
@@ -122,37 +122,37 @@ static void open_stage(stage *z, int threads, const ndb_settings *set)
   z->x = z->t.step.x;
   z->grad = th_buf(&z->t, LOOM_REAL, 3 * N, z->g);
   z->t.step.h = 0.01;
-  z->s = (ndb){.h = &z->t.host, .sc = &z->t.scene, .e = &z->t.exec, .n = N, .set = *set};
-  cr_assert_eq(ndb_operator_new(&z->s), LOOM_OK, "%s", z->t.err.text);
-  cr_assert_eq(ndb_operator_make(&z->s, &z->t.step), LOOM_OK, "%s", z->t.err.text);
-  cr_assert_eq(ndb_basis_make(&z->s), LOOM_OK, "%s", z->t.err.text);
-  cr_assert_eq(ndb_reuse_new(&z->s), LOOM_OK, "%s", z->t.err.text);
-  cr_assert_eq(ndb_fused_make(&z->s), LOOM_OK, "%s", z->t.err.text);
+  z->s = (ndb_pd){.h = &z->t.host, .sc = &z->t.scene, .e = &z->t.exec, .n = N, .set = *set};
+  cr_assert_eq(ndb_pd_operator_new(&z->s), LOOM_OK, "%s", z->t.err.text);
+  cr_assert_eq(ndb_pd_operator_make(&z->s, &z->t.step), LOOM_OK, "%s", z->t.err.text);
+  cr_assert_eq(ndb_pd_basis_make(&z->s), LOOM_OK, "%s", z->t.err.text);
+  cr_assert_eq(ndb_pd_reuse_new(&z->s), LOOM_OK, "%s", z->t.err.text);
+  cr_assert_eq(ndb_pd_fused_make(&z->s), LOOM_OK, "%s", z->t.err.text);
 }
 
 static void close_stage(stage *z)
 {
-  ndb *const s = &z->s;
-  ndb_basis_free(s);
-  ndb_monitor_free(s);
+  ndb_pd *const s = &z->s;
+  ndb_pd_basis_free(s);
+  ndb_pd_monitor_free(s);
   th_close(&z->t);
 }
 
-static ndb_settings defaults(void)
+static ndb_pd_settings defaults(void)
 {
-  return (ndb_settings){.smoother = SMOOTHER_A_JACOBI,
-                        .rank = 2,
-                        .sweeps = 40,
-                        .presmooth = 2,
-                        .subspace = SUBSPACE_EIGEN,
-                        .modes = MODES_GENERALISED,
-                        .reuse = REUSE_MASKED,
-                        .r1 = 21,
-                        .r2 = 13,
-                        .spacing = 4,
-                        .eigen_tolerance = 1e-10,
-                        .eigen_restarts = 300,
-                        .cache = ""};
+  return (ndb_pd_settings){.smoother = SMOOTHER_A_JACOBI,
+                           .rank = 2,
+                           .sweeps = 40,
+                           .presmooth = 2,
+                           .subspace = SUBSPACE_EIGEN,
+                           .modes = MODES_GENERALISED,
+                           .reuse = REUSE_MASKED,
+                           .r1 = 21,
+                           .r2 = 13,
+                           .spacing = 4,
+                           .eigen_tolerance = 1e-10,
+                           .eigen_restarts = 300,
+                           .cache = ""};
 }
 
 /* Terms at one vertex in front, then some that join up to four; W is their exact matrix. */
@@ -179,7 +179,7 @@ static void contact(stage *z, int joined, double size, double W[N][N])
                         .w = th_buf(&z->t, LOOM_REAL, 4 * TERMS, w),
                         .k = th_buf(&z->t, LOOM_REAL, TERMS, k),
                         .p = th_buf(&z->t, LOOM_REAL, 3 * TERMS, p)};
-  cr_assert_eq(ndb_contact(&z->s, &z->quad), LOOM_OK, "%s", z->t.err.text);
+  cr_assert_eq(ndb_pd_contact(&z->s, &z->quad), LOOM_OK, "%s", z->t.err.text);
 }
 
 /* eigenvalues of a symmetric matrix, ascending; A is overwritten */
@@ -192,11 +192,11 @@ static void eigenvalues(double *A, double *mu)
   cr_assert_eq(info, 0);
 }
 
-Test(ndb, bounds_of_the_spectrum)
+Test(ndb_pd, bounds_of_the_spectrum)
 {
   static stage z;
   static double A[N][N], mu[N];
-  const ndb_settings set = defaults();
+  const ndb_pd_settings set = defaults();
   open_stage(&z, 1, &set);
   for (int i = 0; i < N; ++i)
     for (int j = 0; j < N; ++j) A[i][j] = z.H[i][j] / sqrt(z.H[i][i] * z.H[j][j]);
@@ -212,11 +212,11 @@ Test(ndb, bounds_of_the_spectrum)
   close_stage(&z);
 }
 
-Test(ndb, contact_weights_are_a_diagonal_that_is_not_below)
+Test(ndb_pd, contact_weights_are_a_diagonal_that_is_not_below)
 {
   static stage z;
   static double W[N][N], mu[N];
-  const ndb_settings set = defaults();
+  const ndb_pd_settings set = defaults();
   open_stage(&z, 1, &set);
   contact(&z, 0, 2.0, W);
   loom_real *w = th_get(&z.t, z.s.w);
@@ -234,7 +234,7 @@ Test(ndb, contact_weights_are_a_diagonal_that_is_not_below)
   eigenvalues(&W[0][0], mu);
   cr_expect_gt(mu[0], -1e-12);
   free(w);
-  cr_assert_eq(ndb_contact(&z.s, NULL), LOOM_OK);
+  cr_assert_eq(ndb_pd_contact(&z.s, NULL), LOOM_OK);
   cr_expect(z.s.rows == 0 && z.s.w_max == 0.0);
   close_stage(&z);
 }
@@ -262,7 +262,7 @@ static void check_update(int update, int reuse, int space, int inverse)
 {
   static stage z;
   static double W[N][N], S[64 * 64];
-  ndb_settings set = defaults();
+  ndb_pd_settings set = defaults();
   double worst = 0.0, top = 0.0, off = 0.0;
   set.update = update;
   set.reuse = reuse;
@@ -270,7 +270,7 @@ static void check_update(int update, int reuse, int space, int inverse)
   set.reduced = inverse;
   open_stage(&z, 1, &set);
   contact(&z, 0, 2.0, W);
-  cr_assert_eq(ndb_reuse(&z.s), LOOM_OK, "%s", z.t.err.text);
+  cr_assert_eq(ndb_pd_reuse(&z.s), LOOM_OK, "%s", z.t.err.text);
   const int r = z.s.r2;
   cr_assert(r > 8 && r <= 64);
   reduced(&z, reuse == REUSE_MASKED, W, S);
@@ -293,7 +293,7 @@ static void check_update(int update, int reuse, int space, int inverse)
   close_stage(&z);
 }
 
-Test(ndb, reduced_matrix_with_contact)
+Test(ndb_pd, reduced_matrix_with_contact)
 {
   for (int inverse = 0; inverse < 2; ++inverse) {
     check_update(UPDATE_SYRK, REUSE_PLAIN, SUBSPACE_EIGEN, inverse);
@@ -307,18 +307,19 @@ Test(ndb, reduced_matrix_with_contact)
 }
 
 /* total of one global step */
-static double *step_of(const ndb_settings *set, int threads, int with_contact, double size)
+static double *step_of(const ndb_pd_settings *set, int threads, int with_contact, double size)
 {
   static stage z;
   static double W[N][N];
-  ndb_report r;
+  ndb_pd_report r;
   double theta;
   open_stage(&z, threads, set);
   if (with_contact)
     contact(&z, 0, size, W);
   else
-    cr_assert_eq(ndb_contact(&z.s, NULL), LOOM_OK);
-  cr_assert_eq(ndb_solve(&z.s, &z.t.step, z.x, z.grad, 1, &r, &theta), LOOM_OK, "%s", z.t.err.text);
+    cr_assert_eq(ndb_pd_contact(&z.s, NULL), LOOM_OK);
+  cr_assert_eq(ndb_pd_solve(&z.s, &z.t.step, z.x, z.grad, 1, &r, &theta), LOOM_OK, "%s",
+               z.t.err.text);
   double *const u = th_get(&z.t, z.s.total);
   close_stage(&z);
   return u;
@@ -335,12 +336,12 @@ static double apart(const double *a, const double *b)
 }
 
 /* Two sweeps in one gather are the two sweeps, and the third is one of its own. */
-Test(ndb, fused_sweeps_are_the_sweeps)
+Test(ndb_pd, fused_sweeps_are_the_sweeps)
 {
   for (int mixed = 0; mixed < 2; ++mixed)
     for (int rank = 2; rank < 4; ++rank)
       for (int touch = 0; touch < 2; ++touch) {
-        ndb_settings set = defaults();
+        ndb_pd_settings set = defaults();
         set.sweeps = 7;
         set.rank = rank;
         set.precision = mixed;
@@ -354,9 +355,9 @@ Test(ndb, fused_sweeps_are_the_sweeps)
 }
 
 /* Every way ends at the solution, from every base, with any weights. */
-Test(ndb, every_way_leads_to_the_solution)
+Test(ndb_pd, every_way_leads_to_the_solution)
 {
-  ndb_settings set = defaults();
+  ndb_pd_settings set = defaults();
   for (int touch = 0; touch < 3; ++touch) {
     const double size = touch == 2 ? 1e6 : 2.0;
     set = defaults();
@@ -381,9 +382,9 @@ Test(ndb, every_way_leads_to_the_solution)
 }
 
 /* With residuals in double between them, float sweeps lead to the same solution. */
-Test(ndb, float_sweeps_are_refined)
+Test(ndb_pd, float_sweeps_are_refined)
 {
-  ndb_settings set = defaults();
+  ndb_pd_settings set = defaults();
   set.sweeps = 400;
   set.cycle = 20;
   double *const a = step_of(&set, 1, 1, 2.0);
@@ -394,10 +395,10 @@ Test(ndb, float_sweeps_are_refined)
   free(b);
 }
 
-Test(ndb, same_bits_for_any_number_of_threads)
+Test(ndb_pd, same_bits_for_any_number_of_threads)
 {
   for (int smoother = SMOOTHER_JACOBI; smoother <= SMOOTHER_PCG; ++smoother) {
-    ndb_settings set = defaults();
+    ndb_pd_settings set = defaults();
     set.smoother = smoother;
     set.cycle = 10;
     double *const a = step_of(&set, 1, 1, 2.0), *const b = step_of(&set, 4, 1, 2.0);
@@ -407,10 +408,10 @@ Test(ndb, same_bits_for_any_number_of_threads)
   }
 }
 
-Test(ndb, splines_sum_to_one)
+Test(ndb_pd, splines_sum_to_one)
 {
   static stage z;
-  ndb_settings set = defaults();
+  ndb_pd_settings set = defaults();
   set.subspace = SUBSPACE_BSPLINE;
   set.spacing = 3;
   open_stage(&z, 1, &set);
@@ -433,11 +434,11 @@ Test(ndb, splines_sum_to_one)
 }
 
 /* Held: within a step weights only rise, half above what outgrew them. */
-Test(ndb, held_weights)
+Test(ndb_pd, held_weights)
 {
   static stage z;
   static double W[N][N], V[N][N];
-  ndb_settings set = defaults();
+  ndb_pd_settings set = defaults();
   set.weights = WEIGHTS_HELD;
   open_stage(&z, 1, &set);
   static const double sizes[] = {2.0, 1.0, 3.0, 0.5};

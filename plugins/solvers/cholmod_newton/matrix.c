@@ -1,35 +1,38 @@
-/* newton_matrix.c - see newton_matrix.h.
+/* matrix.c - see matrix.h.
  *
  * The pattern is that of the blocks that are not zero.  Blocks that the core's matrix carries on
  * from earlier contact are left out: what is factorised depends on H alone, not on its history. */
-#include "newton_matrix.h"
+#include "matrix.h"
 
 #include <stdlib.h>
 
-loom_status newton_matrix_open(newton_matrix *m, const loom_host *h, const loom_scene *sc,
-                               const loom_exec *e, int ordering)
+loom_status cholmod_newton_matrix_open(cholmod_newton_matrix *m, const loom_host *h,
+                                       const loom_scene *sc, const loom_exec *e, int ordering)
 {
-  *m = (newton_matrix){.h = h, .sc = sc, .e = e, .p.n = sc->num_verts};
+  *m = (cholmod_newton_matrix){.h = h, .sc = sc, .e = e, .p.n = sc->num_verts};
   m->p.ptr = malloc(((size_t)sc->num_verts + 1) * sizeof *m->p.ptr);
   LOOM_CHECK(h, m->p.ptr != NULL, LOOM_E_NOMEM, "no memory for the matrix of %d vertices",
              sc->num_verts);
-  return newton_factor_open(&m->factor, h, e, sc->num_verts, ordering);
+  return cholmod_newton_factor_open(&m->factor, h, e, sc->num_verts, ordering);
 }
 
-void newton_matrix_close(newton_matrix *m)
+void cholmod_newton_matrix_close(cholmod_newton_matrix *m)
 {
   if (m->h == NULL) return;
-  newton_factor_close(&m->factor);
+  cholmod_newton_factor_close(&m->factor);
   free(m->p.ptr);
   free(m->p.col);
   free(m->from);
 }
 
-void newton_matrix_forget(newton_matrix *m) { newton_factor_forget(&m->factor); }
-
-loom_status newton_matrix_checkpoint(newton_matrix *m, int restore)
+void cholmod_newton_matrix_forget(cholmod_newton_matrix *m)
 {
-  return newton_factor_checkpoint(&m->factor, restore);
+  cholmod_newton_factor_forget(&m->factor);
+}
+
+loom_status cholmod_newton_matrix_checkpoint(cholmod_newton_matrix *m, int restore)
+{
+  return cholmod_newton_factor_checkpoint(&m->factor, restore);
 }
 
 /* ---- pattern --------------------------------------------------------------------------------- */
@@ -41,7 +44,7 @@ static int is_zero(const loom_real *b)
   return 1;
 }
 
-static loom_status reserve(newton_matrix *m, int64_t blocks)
+static loom_status reserve(cholmod_newton_matrix *m, int64_t blocks)
 {
   if (blocks <= m->cap && m->from != NULL) return LOOM_OK;
   free(m->p.col);
@@ -55,7 +58,8 @@ static loom_status reserve(newton_matrix *m, int64_t blocks)
 }
 
 /* Blocks of H left of the diagonal that are not zero, and where all of them stand. */
-static void collect(newton_matrix *m, const int64_t *ptr, const int32_t *col, const loom_real *val)
+static void collect(cholmod_newton_matrix *m, const int64_t *ptr, const int32_t *col,
+                    const loom_real *val)
 {
   const int32_t n = m->p.n;
   int64_t num = 0;
@@ -72,7 +76,7 @@ static void collect(newton_matrix *m, const int64_t *ptr, const int32_t *col, co
   m->p.ptr[n] = num;
 }
 
-loom_status newton_matrix_shape(newton_matrix *m, const loom_bsr3 *H)
+loom_status cholmod_newton_matrix_shape(cholmod_newton_matrix *m, const loom_bsr3 *H)
 {
   const loom_host *const h = m->h;
   void *p, *c, *v;
@@ -84,26 +88,27 @@ loom_status newton_matrix_shape(newton_matrix *m, const loom_bsr3 *H)
   LOOM_TRY(h->unmap(h, H->val));
   LOOM_TRY(h->unmap(h, H->col));
   LOOM_TRY(h->unmap(h, H->row_ptr));
-  return newton_factor_analyse(&m->factor, &m->p);
+  return cholmod_newton_factor_analyse(&m->factor, &m->p);
 }
 
 /* ---- factor ---------------------------------------------------------------------------------- */
 
-loom_status newton_matrix_factor(newton_matrix *m, const loom_bsr3 *H, double shift, int32_t *pivot)
+loom_status cholmod_newton_matrix_factor(cholmod_newton_matrix *m, const loom_bsr3 *H, double shift,
+                                         int32_t *pivot)
 {
   const loom_host *const h = m->h;
   void *val, *mass;
   LOOM_TRY(h->map(h, m->e, H->val, LOOM_READ, LOOM_AT_HOST, &val));
   LOOM_TRY(h->map(h, m->e, m->sc->mass, LOOM_READ, LOOM_AT_HOST, &mass));
-  const newton_entries v = {
+  const cholmod_newton_entries v = {
       .val = val, .lower = m->from, .diagonal = m->from + m->cap, .mass = mass, .shift = shift};
-  const loom_status f = newton_factor_make(&m->factor, &v, pivot);
+  const loom_status f = cholmod_newton_factor_make(&m->factor, &v, pivot);
   LOOM_TRY(h->unmap(h, m->sc->mass));
   LOOM_TRY(h->unmap(h, H->val));
   return f;
 }
 
-loom_status newton_matrix_solve(newton_matrix *m, double *x)
+loom_status cholmod_newton_matrix_solve(cholmod_newton_matrix *m, double *x)
 {
-  return newton_factor_solve(&m->factor, x);
+  return cholmod_newton_factor_solve(&m->factor, x);
 }

@@ -1,10 +1,10 @@
-/* newton_factor.c - see newton_factor.h.
+/* factor.c - see factor.h.
  *
  * Contact changes the pattern in most iterations.  Ordering it anew each time would cost about
  * as much as a factorisation, the pattern of the factor a tenth of it.  So the order is kept
  * while it serves, which is measured by what counts, the work of the factorisation.  What is
  * factorised depends on H and on the order alone, and the order goes into checkpoints. */
-#include "newton_factor.h"
+#include "factor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,10 @@
  * contact brings fill in wrong places, contact that went leaves detours. */
 static const double work_most = 1.3, work_least = 0.5;
 
-loom_status newton_factor_open(newton_factor *f, const loom_host *h, const loom_exec *e, int32_t n,
-                               int ordering)
+loom_status cholmod_newton_factor_open(cholmod_newton_factor *f, const loom_host *h,
+                                       const loom_exec *e, int32_t n, int ordering)
 {
-  *f = (newton_factor){.h = h, .e = e, .g.n = n};
+  *f = (cholmod_newton_factor){.h = h, .e = e, .g.n = n};
   f->g.ptr = calloc((size_t)n + 1, sizeof *f->g.ptr);
   f->order = calloc((size_t)n + 1, sizeof *f->order);
   LOOM_CHECK(h, f->g.ptr != NULL && f->order != NULL, LOOM_E_NOMEM,
@@ -26,7 +26,7 @@ loom_status newton_factor_open(newton_factor *f, const loom_host *h, const loom_
   return h->buf_new(h, "order's work", LOOM_U64, 1, &f->saved_flops);
 }
 
-void newton_factor_close(newton_factor *f)
+void cholmod_newton_factor_close(cholmod_newton_factor *f)
 {
   chol_close(&f->c);
   free(f->g.ptr);
@@ -35,11 +35,11 @@ void newton_factor_close(newton_factor *f)
   free(f->order);
 }
 
-void newton_factor_forget(newton_factor *f) { f->ordered = f->shaped = 0; }
+void cholmod_newton_factor_forget(cholmod_newton_factor *f) { f->ordered = f->shaped = 0; }
 
 /* ---- checkpoint ------------------------------------------------------------------------------ */
 
-static loom_status save(newton_factor *f)
+static loom_status save(cholmod_newton_factor *f)
 {
   const loom_host *const h = f->h;
   void *p;
@@ -52,12 +52,12 @@ static loom_status save(newton_factor *f)
   return h->unmap(h, f->saved_flops);
 }
 
-static loom_status load(newton_factor *f)
+static loom_status load(cholmod_newton_factor *f)
 {
   const loom_host *const h = f->h;
   const int32_t n = f->g.n;
   void *p;
-  newton_factor_forget(f);
+  cholmod_newton_factor_forget(f);
   LOOM_CHECK(h, h->buf_count(h, f->saved_flops) == 1, LOOM_E_IO,
              "checkpoint: order_work has %lld values; start the run again",
              (long long)h->buf_count(h, f->saved_flops));
@@ -82,7 +82,7 @@ static loom_status load(newton_factor *f)
   return h->unmap(h, f->saved_order);
 }
 
-loom_status newton_factor_checkpoint(newton_factor *f, int restore)
+loom_status cholmod_newton_factor_checkpoint(cholmod_newton_factor *f, int restore)
 {
   const loom_host *const h = f->h;
   if (!restore) LOOM_TRY(save(f));
@@ -93,14 +93,14 @@ loom_status newton_factor_checkpoint(newton_factor *f, int restore)
 
 /* ---- factorisation --------------------------------------------------------------------------- */
 
-static int stands(const newton_factor *f, const chol_graph *g)
+static int stands(const cholmod_newton_factor *f, const chol_graph *g)
 {
   const size_t n = (size_t)g->n;
   return f->shaped && memcmp(f->g.ptr, g->ptr, (n + 1) * sizeof *g->ptr) == 0 &&
          memcmp(f->g.col, g->col, (size_t)g->ptr[n] * sizeof *g->col) == 0;
 }
 
-static loom_status keep(newton_factor *f, const chol_graph *g)
+static loom_status keep(cholmod_newton_factor *f, const chol_graph *g)
 {
   const int64_t n = g->n, blocks = g->ptr[n];
   if (f->g.col == NULL || blocks > f->cap) {
@@ -118,7 +118,7 @@ static loom_status keep(newton_factor *f, const chol_graph *g)
 }
 
 /* In the order there is, in a new one where that does not serve. */
-static loom_status analyse(newton_factor *f)
+static loom_status analyse(cholmod_newton_factor *f)
 {
   double flops;
   if (f->ordered) {
@@ -131,7 +131,7 @@ static loom_status analyse(newton_factor *f)
   return LOOM_OK;
 }
 
-loom_status newton_factor_analyse(newton_factor *f, const chol_graph *g)
+loom_status cholmod_newton_factor_analyse(cholmod_newton_factor *f, const chol_graph *g)
 {
   if (stands(f, g)) return LOOM_OK;
   f->shaped = 0;
@@ -148,7 +148,8 @@ static void widen(const loom_real *v, double *b)
   for (int c = 0; c < 9; ++c) b[c] = (double)v[c];
 }
 
-loom_status newton_factor_make(newton_factor *f, const newton_entries *v, int32_t *pivot)
+loom_status cholmod_newton_factor_make(cholmod_newton_factor *f, const cholmod_newton_entries *v,
+                                       int32_t *pivot)
 {
   double *const val = chol_val(&f->c), b[9];
   const int64_t blocks = f->g.ptr[f->g.n];
@@ -168,7 +169,7 @@ loom_status newton_factor_make(newton_factor *f, const newton_entries *v, int32_
   return s;
 }
 
-loom_status newton_factor_solve(newton_factor *f, double *x)
+loom_status cholmod_newton_factor_solve(cholmod_newton_factor *f, double *x)
 {
   const size_t m = f->c.A->nrow;
   const int *const perm = chol_perm(&f->c);
