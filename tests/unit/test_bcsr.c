@@ -106,7 +106,7 @@ static void compare(test_host *t, const bcsr *A, int b, const loom_real *dense)
   free(row), free(col), free(val);
 }
 
-static void assemble_with(int b, int threads)
+static void assemble_on(int backend, int b, int threads)
 {
   test_host t;
   bcsr A;
@@ -114,7 +114,7 @@ static void assemble_with(int b, int threads)
   bcsr_kind kinds[KINDS];
   const size_t bytes = (size_t)N * N * (size_t)(b * b) * sizeof(loom_real);
   loom_real *const dense = malloc(bytes);
-  th_open(&t, threads, 1);
+  th_open_on(&t, backend, threads, 1);
   cr_assert_eq(bcsr_new(&A, &t.host, &t.exec, b), LOOM_OK);
   for (int k = 0; k < KINDS; ++k) {
     make(&s[k], k, b, 1 + (uint64_t)k);
@@ -135,9 +135,16 @@ static void assemble_with(int b, int threads)
   th_close(&t);
 }
 
-Test(bcsr, blocks) { assemble_with(3, 1); }
-Test(bcsr, numbers) { assemble_with(1, 1); }
-Test(bcsr, blocks_by_threads) { assemble_with(3, 3); }
+Test(bcsr, blocks) { assemble_on(LOOM_CPU, 3, 1); }
+Test(bcsr, numbers) { assemble_on(LOOM_CPU, 1, 1); }
+Test(bcsr, blocks_by_threads) { assemble_on(LOOM_CPU, 3, 3); }
+
+Test(bcsr, blocks_on_a_device)
+{
+  char why[256];
+  if (exec_cuda_devices(why, sizeof why) == 0) cr_skip_test("no CUDA device: %s", why);
+  assemble_on(LOOM_CUDA, 3, 1);
+}
 
 /* What is assembled is solved: A d = r with r = A x gives x. */
 Test(bcsr, a_system)

@@ -363,7 +363,7 @@ Test(krylov, forcing_terms)
 }
 
 /* A chain long enough for several threads and chunks of the reductions. */
-static loom_real *chain(int threads)
+static loom_real *chain_on(int backend, int threads)
 {
   test_host t;
   krylov_cg c = {0};
@@ -384,7 +384,7 @@ static loom_real *chain(int threads)
       col[m++] = j;
     }
   for (int i = 0; i < 3 * BIG; ++i) g[i] = (loom_real)th_random(&seed);
-  th_open(&t, threads, 0);
+  th_open_on(&t, backend, threads, 0);
   const loom_bsr3 A = {.struct_size = sizeof A,
                        .num_rows = BIG,
                        .num_blocks = m,
@@ -410,6 +410,8 @@ static loom_real *chain(int threads)
   return out;
 }
 
+static loom_real *chain(int threads) { return chain_on(LOOM_CPU, threads); }
+
 Test(krylov, same_bits_for_any_number_of_threads)
 {
   loom_real *const one = chain(1);
@@ -420,4 +422,16 @@ Test(krylov, same_bits_for_any_number_of_threads)
     free(many);
   }
   free(one);
+}
+
+/* Dot products round in another order there. */
+Test(krylov, on_a_device)
+{
+  char why[256];
+  if (exec_cuda_devices(why, sizeof why) == 0) cr_skip_test("no CUDA device: %s", why);
+  loom_real *const host = chain(1), *const device = chain_on(LOOM_CUDA, 1);
+  for (int i = 0; i < 3 * BIG; ++i)
+    cr_assert_float_eq(host[i], device[i], 1e-6, "component %d: %g, %g", i, host[i], device[i]);
+  free(host);
+  free(device);
 }

@@ -254,12 +254,12 @@ static loom_buf *buffer(test_host *t, const double *from, int n)
 }
 
 /* u after a correction with the leading `cols` columns. */
-static loom_real *correct(const trip *x, const double *U, int threads, int cols, int scaled,
-                          int add)
+static loom_real *correct_on(int backend, const trip *x, const double *U, int threads, int cols,
+                             int scaled, int add)
 {
   test_host t;
   subspace s = {0};
-  th_open(&t, threads, 1);
+  th_open_on(&t, backend, threads, 1);
   loom_buf *const scale = buffer(&t, x->scale, N), *const r = buffer(&t, &x->r[0][0], 3 * N);
   loom_buf *const u = buffer(&t, &x->u[0][0], 3 * N), *const inv = buffer(&t, x->inv, cols * cols);
   cr_assert_eq(subspace_new(&s, &t.host, &t.exec, N), LOOM_OK);
@@ -279,6 +279,12 @@ static loom_real *correct(const trip *x, const double *U, int threads, int cols,
   loom_real *const out = th_get(&t, u);
   th_close(&t);
   return out;
+}
+
+static loom_real *correct(const trip *x, const double *U, int threads, int cols, int scaled,
+                          int add)
+{
+  return correct_on(LOOM_CPU, x, U, threads, cols, scaled, add);
 }
 
 static void fill(trip *x)
@@ -335,5 +341,20 @@ Test(subspace, same_bits_for_any_number_of_threads)
     free(many);
   }
   free(one);
+  free(U);
+}
+
+Test(subspace, corrections_on_a_device)
+{
+  static trip x;
+  char why[256];
+  if (exec_cuda_devices(why, sizeof why) == 0) cr_skip_test("no CUDA device: %s", why);
+  double *const U = random_basis();
+  fill(&x);
+  loom_real *const host = correct(&x, U, 1, COLS, 1, 1);
+  loom_real *const device = correct_on(LOOM_CUDA, &x, U, 1, COLS, 1, 1);
+  cr_expect_eq(memcmp(host, device, 3 * N * sizeof *host), 0);
+  free(host);
+  free(device);
   free(U);
 }
