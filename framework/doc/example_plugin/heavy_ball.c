@@ -11,7 +11,6 @@
  * Nothing outlives a step, so there is no checkpoint() and no reset().
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "heavy_ball.kern.h"
 #include "loom/plug.h"
@@ -48,18 +47,14 @@ typedef struct {
 static loom_status heavy_ball_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                      const void *set, void **self)
 {
-  heavy_ball *b = calloc(1, sizeof *b);
-  LOOM_CHECK(h, b != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = b;
+  LOOM_TRY(plug_new(h, sizeof(heavy_ball), self));
+  heavy_ball *const b = *self;
   b->h = h;
   b->sc = sc;
   b->e = e;
   b->set = *(const settings *)set;
   return h->buf_new(h, "last", LOOM_REAL, 3 * (int64_t)sc->num_verts, &b->last);
 }
-
-/* The core frees the buffers. */
-static void heavy_ball_destroy(void *self) { free(self); }
 
 static loom_status heavy_ball_begin_step(void *self, const loom_step *s)
 {
@@ -121,7 +116,7 @@ static const loom_solver_ops ops = {
     .trial = LOOM_TRIAL_DIRECTION,
     .filter_when = LOOM_FILTER_EVERY,
     .create = heavy_ball_create,
-    .destroy = heavy_ball_destroy,
+    .destroy = plug_free, /* buffers are freed by the core */
     .begin_step = heavy_ball_begin_step,
     .iterate = heavy_ball_iterate,
     .accepted = heavy_ball_accepted,

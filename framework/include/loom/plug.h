@@ -10,8 +10,20 @@
 #ifndef LOOM_PLUG_H
 #define LOOM_PLUG_H
 
+#include <stdlib.h>
+
 #include "host.h"
 #include "kernel.h"
+
+/* For create(): *self is a zeroed instance of `size` bytes, which destroy() frees, also if create()
+ * fails later.  plug_free() is the destroy() of one that has taken no other memory. */
+static inline loom_status plug_new(const loom_host *h, size_t size, void **self)
+{
+  *self = calloc(1, size);
+  LOOM_CHECK(h, *self != NULL, LOOM_E_NOMEM, "no memory for the instance");
+  return LOOM_OK;
+}
+static inline void plug_free(void *self) { free(self); }
 
 enum { PLUG_MAPS_MAX = 32 };
 typedef struct plug_maps {

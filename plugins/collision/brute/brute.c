@@ -11,8 +11,6 @@
  * It is also the oracle for the others: a pair can only be missed by what all share.  The cost is
  * quadratic, hence `max_tests`.
  */
-#include <stdlib.h>
-
 #include "brute.kern.h"
 #include "kit/mesh_query.h"
 #include "loom/plugin.h"
@@ -49,9 +47,9 @@ static loom_status brute_create(const loom_host *h, const loom_scene *sc, const 
                                 const void *set, void **self)
 {
   const settings *const s = set;
-  brute *const d = calloc(1, sizeof *d);
-  LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = d; /* from here on destroy() cleans up, also if create() fails below */
+  /* from here on destroy() cleans up, also if create() fails below */
+  LOOM_TRY(plug_new(h, sizeof(brute), self));
+  brute *const d = *self;
   const mesh_params p = {.method = s->ccd, .keep = s->keep, .max_steps = s->max_steps};
   LOOM_TRY(mesh_create(&d->m, h, sc, e, &p));
   const double tests = (double)d->m.num_verts * d->m.num_tris +
@@ -68,9 +66,6 @@ static loom_status brute_create(const loom_host *h, const loom_scene *sc, const 
   }
   return LOOM_OK;
 }
-
-/* The core frees the buffers. */
-static void brute_destroy(void *self) { free(self); }
 
 /* ---- broad phase: count, scan, fill -------------------------------------------------------- */
 
@@ -137,7 +132,7 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                                    LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE,
                                        .pair_kinds = MESH_KINDS,
                                        .create = brute_create,
-                                       .destroy = brute_destroy,
+                                       .destroy = plug_free, /* buffers are freed by the core */
                                        .detect = brute_detect,
                                        .max_step = brute_max_step};
 

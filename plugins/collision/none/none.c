@@ -3,9 +3,8 @@
  * It answers every question with "no pairs" and therefore claims no capability: a contact
  * model that needs pairs is refused before step 0 instead of silently doing nothing.
  * none.so exports this plugin and the contact model of the same name. */
-#include <stdlib.h>
-
 #include "contact_none.h"
+#include "loom/plug.h"
 #include "loom/plugin.h"
 
 typedef struct {
@@ -16,21 +15,18 @@ static loom_status none_create(const loom_host *h, const loom_scene *sc, const l
                                const void *set, void **self)
 {
   (void)sc, (void)e, (void)set;
-  none *p = calloc(1, sizeof *p);
-  LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");
+  LOOM_TRY(plug_new(h, sizeof(none), self));
+  none *const p = *self;
   p->h = h;
-  *self = p;
   return LOOM_OK;
 }
-
-static void none_destroy(void *self) { free(self); }
 
 static const loom_collision_ops ops = {
     .struct_size = sizeof ops,
     .provides = 0,
     .pair_kinds = LOOM_PAIR_MASK_ALL,
     .create = none_create,
-    .destroy = none_destroy,
+    .destroy = plug_free,
 };
 
 static const loom_plugin plugin = {

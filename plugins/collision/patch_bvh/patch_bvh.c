@@ -11,8 +11,7 @@
  * One query: refit, pairs of leaves (count, scan, fill), for each family the candidates of
  * these (count, scan, fill in chunks), quick and exact test (kit/mesh_query).
  */
-#include <stdlib.h>
-
+#include "loom/plug.h"
 #include "loom/plugin.h"
 #include "tree.h"
 
@@ -61,9 +60,8 @@ static loom_status patch_bvh_create(const loom_host *h, const loom_scene *sc, co
                                     const void *set, void **self)
 {
   const settings *const s = set;
-  patch_bvh *const d = calloc(1, sizeof *d);
-  LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = d;
+  LOOM_TRY(plug_new(h, sizeof(patch_bvh), self));
+  patch_bvh *const d = *self;
   d->rebuild = s->rebuild;
   d->crowd = s->crowd;
   const mesh_params p = {.method = s->ccd, .keep = s->keep, .max_steps = s->max_steps};
@@ -75,8 +73,6 @@ static loom_status patch_bvh_create(const loom_host *h, const loom_scene *sc, co
   LOOM_TRY(h->buf_new(h, "candidate counts", LOOM_I64, 0, &d->count));
   return h->buf_new(h, "candidate places", LOOM_I64, 1, &d->place);
 }
-
-static void patch_bvh_destroy(void *self) { free(self); }
 
 static loom_status patch_bvh_reset(void *self)
 {
@@ -252,7 +248,7 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                                    LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE,
                                        .pair_kinds = MESH_KINDS,
                                        .create = patch_bvh_create,
-                                       .destroy = patch_bvh_destroy,
+                                       .destroy = plug_free,
                                        .reset = patch_bvh_reset,
                                        .begin_step = patch_bvh_begin_step,
                                        .detect = patch_bvh_detect,

@@ -7,8 +7,6 @@
  *
  * Every vertex is compared with every body: cost and memory are linear in their product.
  */
-#include <stdlib.h>
-
 #include "loom/plug.h"
 #include "loom/plugin.h"
 #include "sdf.kern.h"
@@ -69,9 +67,8 @@ typedef struct {
 static loom_status sdf_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                               const void *set, void **self)
 {
-  sdf *const d = calloc(1, sizeof *d);
-  LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = d;
+  LOOM_TRY(plug_new(h, sizeof(sdf), self));
+  sdf *const d = *self;
   d->h = h;
   d->sc = sc;
   d->e = e;
@@ -103,8 +100,6 @@ static loom_status sdf_create(const loom_host *h, const loom_scene *sc, const lo
   LOOM_TRY(h->buf_new(h, "bodies of steps", LOOM_I32, sc->num_verts, &d->who));
   return h->buf_new(h, "result", LOOM_REAL, 1, &d->result);
 }
-
-static void sdf_destroy(void *self) { free(self); }
 
 /* ---- detection --------------------------------------------------------------------------------
  */
@@ -352,7 +347,7 @@ static const loom_collision_ops ops = {
                 LOOM_COLL_STEP_VERTEX | LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE,
     .pair_kinds = LOOM_BIT(LOOM_PAIR_VO),
     .create = sdf_create,
-    .destroy = sdf_destroy,
+    .destroy = plug_free,
     .detect = sdf_detect,
     .max_step = sdf_max_step};
 

@@ -6,7 +6,6 @@
  * cells are sorted and found by bisection instead of hashed, so there are no collisions of keys
  * and the order does not depend on threads. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "kit/mesh_query.h"
 #include "loom/plugin.h"
@@ -78,9 +77,8 @@ static loom_status measure_cloth(spatial_hash *d)
 static loom_status spatial_hash_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                        const void *set, void **self)
 {
-  spatial_hash *const d = calloc(1, sizeof *d);
-  LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = d;
+  LOOM_TRY(plug_new(h, sizeof(spatial_hash), self));
+  spatial_hash *const d = *self;
   d->set = *(const settings *)set;
   const mesh_params none = {.method = CCD_ADDITIVE};
   LOOM_TRY(mesh_create(&d->m, h, sc, e, &none));
@@ -98,8 +96,6 @@ static loom_status spatial_hash_create(const loom_host *h, const loom_scene *sc,
   LOOM_TRY(h->buf_new(h, "items", LOOM_I32, 0, &d->item));
   return h->buf_new(h, "order", LOOM_I32, 0, &d->perm);
 }
-
-static void spatial_hash_destroy(void *self) { free(self); }
 
 /* ---- broad phase ----------------------------------------------------------------------------- */
 
@@ -215,7 +211,7 @@ static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                                    LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE,
                                        .pair_kinds = MESH_KINDS,
                                        .create = spatial_hash_create,
-                                       .destroy = spatial_hash_destroy,
+                                       .destroy = plug_free,
                                        .detect = spatial_hash_detect};
 
 static const loom_plugin plugin = {

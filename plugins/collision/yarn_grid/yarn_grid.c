@@ -46,9 +46,8 @@ static void yarn_grid_destroy(void *self)
 static loom_status yarn_grid_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                     const void *set, void **self)
 {
-  yarn_grid *const d = calloc(1, sizeof *d);
-  LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = d;
+  LOOM_TRY(plug_new(h, sizeof(yarn_grid), self));
+  yarn_grid *const d = *self;
   d->h = h;
   d->sc = sc;
   d->e = e;

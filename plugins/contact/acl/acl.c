@@ -47,9 +47,8 @@ static void acl_destroy(void *self)
 static loom_status acl_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                               const void *set, void **self)
 {
-  acl *const m = calloc(1, sizeof *m);
-  LOOM_CHECK(h, m != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = m;
+  LOOM_TRY(plug_new(h, sizeof(acl), self));
+  acl *const m = *self;
   m->h = h;
   m->sc = sc;
   m->e = e;

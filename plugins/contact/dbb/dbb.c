@@ -7,8 +7,6 @@
  * barriers is kit/barrier; here is the quadratic form.  L. Lan et al. 2022 weight their targets
  * with the value of the barrier, which is the derivative of no energy; with w as above fixed points
  * of the projective iteration are minima of B, and a line search can be trusted. */
-#include <stdlib.h>
-
 #include "dbb.kern.h"
 #include "kit/barrier.h"
 
@@ -45,14 +43,11 @@ static loom_status dbb_create(const loom_host *h, const loom_scene *sc, const lo
 {
   static const barrier_model model = {.pair = PAIR_KERNELS(dbb), .lag = LK_ENTRY_NEAR(dbb_lag, 4)};
   const settings *const given = set;
-  dbb *const p = calloc(1, sizeof *p);
-  LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = p;
+  LOOM_TRY(plug_new(h, sizeof(dbb), self));
+  dbb *const p = *self;
   p->weight = given->weight;
   return barrier_new(&p->b, h, sc, e, &given->base, &model, barrier_g2(0.5));
 }
-
-static void dbb_destroy(void *self) { free(self); }
 
 BARRIER_CALLBACKS(dbb)
 
@@ -118,7 +113,7 @@ static const loom_contact_ops ops = {
     .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
     .pair_kinds = CAND_KINDS,
     .create = dbb_create,
-    .destroy = dbb_destroy,
+    .destroy = plug_free,
     .reset = dbb_reset,
     .begin_step = dbb_begin_step,
     .plan = dbb_plan,

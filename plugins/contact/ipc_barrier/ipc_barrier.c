@@ -6,8 +6,6 @@
  * kappa stiffness, xi thickness, D squared distance, s = D - xi^2.  b is a function of D
  * (ipc_barrier.kern.c); what it has in common with other barriers is kit/barrier.
  */
-#include <stdlib.h>
-
 #include "ipc_barrier.kern.h"
 #include "kit/barrier.h"
 
@@ -31,13 +29,10 @@ static loom_status ipc_barrier_create(const loom_host *h, const loom_scene *sc, 
   static const barrier_model model = {.pair = PAIR_KERNELS(ipc_barrier),
                                       .lag = LK_ENTRY_NEAR(ipc_barrier_lag, 4)};
   const double unit = 4.0 * 0.25 * barrier_g2(0.25) + 2.0 * barrier_g1(0.25);
-  ipc_barrier *const p = calloc(1, sizeof *p);
-  LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = p;
+  LOOM_TRY(plug_new(h, sizeof(ipc_barrier), self));
+  ipc_barrier *const p = *self;
   return barrier_new(&p->b, h, sc, e, set, &model, unit);
 }
-
-static void ipc_barrier_destroy(void *self) { free(self); }
 
 BARRIER_CALLBACKS(ipc_barrier)
 
@@ -52,7 +47,7 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
                                      .pair_kinds = CAND_KINDS,
                                      .create = ipc_barrier_create,
-                                     .destroy = ipc_barrier_destroy,
+                                     .destroy = plug_free,
                                      .reset = ipc_barrier_reset,
                                      .begin_step = ipc_barrier_begin_step,
                                      .plan = ipc_barrier_plan,

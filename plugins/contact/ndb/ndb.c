@@ -10,7 +10,6 @@
  * Between two filters x runs free, and may intersect.  A filter is asked for after `inner`
  * iterations; the core asks, too, before it takes a step for converged. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ndb.h"
@@ -83,9 +82,8 @@ static loom_status ndb_create(const loom_host *h, const loom_scene *sc, const lo
                               const void *set, void **self)
 {
   const ndb_settings *const given = set;
-  ndb *const d = calloc(1, sizeof *d);
-  LOOM_CHECK(h, d != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = d;
+  LOOM_TRY(plug_new(h, sizeof(ndb), self));
+  ndb *const d = *self;
   d->set = *given;
   LOOM_TRY(cand_new(&d->c, h, sc, e, given->d_hat, given->slack, NDB_SLACK));
   LOOM_CHECK(h, given->w_max >= given->w0, LOOM_E_CONFIG,
@@ -114,8 +112,6 @@ static loom_status ndb_create(const loom_host *h, const loom_scene *sc, const lo
   LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
   return ndb_reset(d);
 }
-
-static void ndb_destroy(void *self) { free(self); }
 
 /* ---- weights ------------------------------------------------------------------------------- */
 
@@ -421,7 +417,7 @@ static const loom_contact_ops ops = {
     .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_STEP_GLOBAL,
     .pair_kinds = CAND_KINDS,
     .create = ndb_create,
-    .destroy = ndb_destroy,
+    .destroy = plug_free,
     .reset = ndb_reset,
     .begin_step = ndb_begin_step,
     .plan = ndb_plan,

@@ -1,8 +1,7 @@
 /* none.c - no contact forces: a post-only model that corrects nothing, so it fits every
  * solver and every collision plugin. */
-#include <stdlib.h>
-
 #include "contact_none.h"
+#include "loom/plug.h"
 
 typedef struct {
   const loom_host *h;
@@ -12,14 +11,11 @@ static loom_status none_create(const loom_host *h, const loom_scene *sc, const l
                                const void *set, void **self)
 {
   (void)sc, (void)e, (void)set;
-  none *p = calloc(1, sizeof *p);
-  LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");
+  LOOM_TRY(plug_new(h, sizeof(none), self));
+  none *const p = *self;
   p->h = h;
-  *self = p;
   return LOOM_OK;
 }
-
-static void none_destroy(void *self) { free(self); }
 
 static const loom_contact_ops ops = {
     .struct_size = sizeof ops,
@@ -27,7 +23,7 @@ static const loom_contact_ops ops = {
     .needs = 0,
     .pair_kinds = LOOM_PAIR_MASK_ALL,
     .create = none_create,
-    .destroy = none_destroy,
+    .destroy = plug_free,
 };
 
 const loom_plugin contact_none_plugin = {

@@ -14,7 +14,6 @@
  * Nothing outlives a step: pairs and forces are made anew.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "penalty.h"
 
@@ -51,17 +50,14 @@ static const loom_param params[] = {
 static loom_status penalty_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                   const void *set, void **self)
 {
-  penalty *const p = calloc(1, sizeof *p);
-  LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = p;
+  LOOM_TRY(plug_new(h, sizeof(penalty), self));
+  penalty *const p = *self;
   p->h = h;
   p->sc = sc;
   p->e = e;
   p->set = *(const settings *)set;
   return penalty_state_new(p);
 }
-
-static void penalty_destroy(void *self) { free(self); }
 
 static loom_status penalty_begin_step(void *self, const loom_step *s)
 {
@@ -197,7 +193,7 @@ static const loom_contact_ops ops = {
     .needs = LOOM_COLL_PROXIMITY,
     .pair_kinds = LOOM_PAIR_MASK_PLAIN, /* ids of cloth vertices only */
     .create = penalty_create,
-    .destroy = penalty_destroy,
+    .destroy = plug_free,
     .begin_step = penalty_begin_step,
     .plan = penalty_plan,
     .update = penalty_update,

@@ -16,7 +16,6 @@
  * body that caused it, and handed back to the body at the end of velocity().
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "loom/plug.h"
 #include "loom/plugin.h"
@@ -78,9 +77,8 @@ static loom_status find_balls(project *p)
 static loom_status project_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                   const void *set, void **self)
 {
-  project *const p = calloc(1, sizeof *p);
-  LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = p;
+  LOOM_TRY(plug_new(h, sizeof(project), self));
+  project *const p = *self;
   p->h = h;
   p->sc = sc;
   p->e = e;
@@ -98,8 +96,6 @@ static loom_status project_create(const loom_host *h, const loom_scene *sc, cons
   LOOM_TRY(find_balls(p));
   return h->buf_new(h, "sums", LOOM_REAL, 1, &p->result);
 }
-
-static void project_destroy(void *self) { free(self); }
 
 /* What was remembered belongs to another trial point. */
 static loom_status forget(project *p)
@@ -281,7 +277,7 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .needs = LOOM_COLL_OVERLAP,
                                      .pair_kinds = LOOM_BIT(LOOM_PAIR_VO),
                                      .create = project_create,
-                                     .destroy = project_destroy,
+                                     .destroy = plug_free,
                                      .begin_step = project_begin_step,
                                      .resolve = project_resolve,
                                      .metrics = project_metrics,

@@ -15,7 +15,6 @@
  * Nothing outlives a step but the candidates, which are found again: there is no checkpoint().
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "kit/pair_energy.h"
 #include "repulsion.kern.h"
@@ -47,18 +46,15 @@ static loom_status repulsion_create(const loom_host *h, const loom_scene *sc, co
 {
   static const pair_kernels kernels = PAIR_KERNELS(repulsion);
   const settings *const given = set;
-  repulsion *const p = calloc(1, sizeof *p);
-  LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = p; /* from here on destroy() cleans up, also if create() fails below */
+  /* from here on destroy() cleans up, also if create() fails below */
+  LOOM_TRY(plug_new(h, sizeof(repulsion), self));
+  repulsion *const p = *self;
   p->energy = (pair_energy){.c = &p->c, .k = &kernels};
   p->energy.number[REPULSION_STIFFNESS] = given->stiffness;
   p->energy.number[REPULSION_REACH] = given->reach;
   /* pairs are looked for as far again as the force reaches, so that detection is needed seldom */
   return cand_new(&p->c, h, sc, e, given->reach, 0.0, given->reach);
 }
-
-/* The core frees the buffers. */
-static void repulsion_destroy(void *self) { free(self); }
 
 /* The state was changed from outside: forget what was found. */
 static loom_status repulsion_reset(void *self)
@@ -137,7 +133,7 @@ static const loom_contact_ops ops = {
     .needs = LOOM_COLL_PROXIMITY,
     .pair_kinds = CAND_KINDS,
     .create = repulsion_create,
-    .destroy = repulsion_destroy,
+    .destroy = plug_free, /* buffers are freed by the core */
     .reset = repulsion_reset,
     .begin_step = repulsion_begin_step,
     .plan = repulsion_plan,

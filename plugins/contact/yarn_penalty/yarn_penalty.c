@@ -6,7 +6,6 @@
  * J. M. Kaldor, D. L. James, S. Marschner, Simulating knitted cloth at the yarn level, ACM TOG
  * 27(3), 2008, and ACM TOG 29(4), 2010, section 3.2. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "kit/yarn_line.h"
 #include "loom/plug.h"
@@ -88,9 +87,8 @@ static loom_status fill_of(yarn_penalty *p)
 static loom_status yarn_penalty_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                        const void *set, void **self)
 {
-  yarn_penalty *const p = calloc(1, sizeof *p);
-  LOOM_CHECK(h, p != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = p;
+  LOOM_TRY(plug_new(h, sizeof(yarn_penalty), self));
+  yarn_penalty *const p = *self;
   p->h = h;
   p->sc = sc;
   p->e = e;
@@ -109,13 +107,6 @@ static loom_status yarn_penalty_create(const loom_host *h, const loom_scene *sc,
                           {"sums", LOOM_REAL, 1, &p->result}};
   LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
   return fill_of(p);
-}
-
-static void yarn_penalty_destroy(void *self)
-{
-  yarn_penalty *const p = self;
-  if (p == NULL) return;
-  free(p);
 }
 
 static loom_status yarn_penalty_begin_step(void *self, const loom_step *s)
@@ -281,7 +272,7 @@ static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .needs = LOOM_COLL_PROXIMITY,
                                      .pair_kinds = LOOM_BIT(LOOM_PAIR_YY),
                                      .create = yarn_penalty_create,
-                                     .destroy = yarn_penalty_destroy,
+                                     .destroy = plug_free,
                                      .begin_step = yarn_penalty_begin_step,
                                      .plan = yarn_penalty_plan,
                                      .update = yarn_penalty_update,

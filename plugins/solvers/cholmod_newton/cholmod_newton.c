@@ -23,6 +23,7 @@
 #include <stdlib.h>
 
 #include "kit/newton_damping.h"
+#include "loom/plug.h"
 #include "matrix.h"
 
 enum { HESSIAN_ADAPTIVE = 0, HESSIAN_CLAMP = 1, HESSIAN_ABS = 2, HESSIAN_EXACT = 3 };
@@ -78,9 +79,8 @@ typedef struct {
 static loom_status cholmod_newton_create(const loom_host *h, const loom_scene *sc,
                                          const loom_exec *e, const void *set, void **self)
 {
-  cholmod_newton *s = calloc(1, sizeof *s);
-  LOOM_CHECK(h, s != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = s;
+  LOOM_TRY(plug_new(h, sizeof(cholmod_newton), self));
+  cholmod_newton *const s = *self;
   s->h = h;
   s->sc = sc;
   s->e = e;

@@ -31,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loom/plug.h"
 #include "matrix.h"
 #include "solve.h"
 
@@ -90,9 +91,8 @@ typedef struct {
 static loom_status cholmod_pd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                      const void *set, void **self)
 {
-  cholmod_pd *s = calloc(1, sizeof *s);
-  LOOM_CHECK(h, s != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = s;
+  LOOM_TRY(plug_new(h, sizeof(cholmod_pd), self));
+  cholmod_pd *const s = *self;
   s->h = h;
   s->sc = sc;
   s->e = e;

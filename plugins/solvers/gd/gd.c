@@ -14,7 +14,6 @@
  * what the line search accepted otherwise, so few trial points are wasted.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "gd.kern.h"
 #include "kit/state.h"
@@ -53,9 +52,9 @@ typedef struct {
 static loom_status gd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                              const void *set, void **self)
 {
-  gd *g = calloc(1, sizeof *g);
-  LOOM_CHECK(h, g != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = g; /* from here on destroy() cleans up, also if create() fails below */
+  /* from here on destroy() cleans up, also if create() fails below */
+  LOOM_TRY(plug_new(h, sizeof(gd), self));
+  gd *const g = *self;
   g->h = h;
   g->sc = sc;
   g->e = e;
@@ -63,9 +62,6 @@ static loom_status gd_create(const loom_host *h, const loom_scene *sc, const loo
   g->sigma = (loom_real)g->set.step;
   return LOOM_OK;
 }
-
-/* Buffers, of which this plugin has none, are freed by the core. */
-static void gd_destroy(void *self) { free(self); }
 
 /* The state was changed from outside: forget what was learnt. */
 static loom_status gd_reset(void *self)
@@ -128,7 +124,7 @@ static const loom_solver_ops ops = {
     .trial = LOOM_TRIAL_DIRECTION,
     .filter_when = LOOM_FILTER_EVERY,
     .create = gd_create,
-    .destroy = gd_destroy,
+    .destroy = plug_free, /* buffers are freed by the core */
     .reset = gd_reset,
     .iterate = gd_iterate,
     .accepted = gd_accepted,

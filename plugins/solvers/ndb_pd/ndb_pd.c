@@ -33,9 +33,8 @@ static void restart_momentum(ndb_pd *s)
 static loom_status ndb_pd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                  const void *set, void **self)
 {
-  ndb_pd *s = calloc(1, sizeof *s);
-  LOOM_CHECK(h, s != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = s;
+  LOOM_TRY(plug_new(h, sizeof(ndb_pd), self));
+  ndb_pd *const s = *self;
   s->h = h;
   s->sc = sc;
   s->e = e;

@@ -10,7 +10,6 @@
  * eigenvalues change sign (H. Chen et al., Stabler Neo-Hookean Simulation, SIGGRAPH 2024)
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "kit/krylov_bsr3.h"
 #include "kit/newton_damping.h"
@@ -69,9 +68,8 @@ typedef struct {
 static loom_status pcg_newton_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                      const void *set, void **self)
 {
-  pcg_newton *s = calloc(1, sizeof *s);
-  LOOM_CHECK(h, s != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = s;
+  LOOM_TRY(plug_new(h, sizeof(pcg_newton), self));
+  pcg_newton *const s = *self;
   s->h = h;
   s->sc = sc;
   s->e = e;
@@ -81,8 +79,6 @@ static loom_status pcg_newton_create(const loom_host *h, const loom_scene *sc, c
   LOOM_TRY(krylov_bsr3_new(&s->matrix, h, e, sc->num_verts));
   return krylov_cg_new(&s->cg, h, e, sc->num_verts, (int32_t)s->set.max_inner);
 }
-
-static void pcg_newton_destroy(void *self) { free(self); }
 
 static loom_status pcg_newton_begin_step(void *self, const loom_step *st)
 {
@@ -162,7 +158,7 @@ static const loom_solver_ops ops = {
     .trial = LOOM_TRIAL_DIRECTION,
     .filter_when = LOOM_FILTER_EVERY,
     .create = pcg_newton_create,
-    .destroy = pcg_newton_destroy,
+    .destroy = plug_free,
     .begin_step = pcg_newton_begin_step,
     .iterate = pcg_newton_iterate,
 };

@@ -10,7 +10,6 @@
  * The residual that the core measures afterwards is that of the implicit step, which nobody
  * solves here. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "loom/plug.h"
 #include "yarn.kern.h"
@@ -56,9 +55,8 @@ typedef struct {
 static loom_status yarn_explicit_create(const loom_host *h, const loom_scene *sc,
                                         const loom_exec *e, const void *set, void **self)
 {
-  solver *g = calloc(1, sizeof *g);
-  LOOM_CHECK(h, g != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  *self = g;
+  LOOM_TRY(plug_new(h, sizeof(solver), self));
+  solver *const g = *self;
   g->h = h;
   g->sc = sc;
   g->e = e;
@@ -72,8 +70,6 @@ static loom_status yarn_explicit_create(const loom_host *h, const loom_scene *sc
       h->buf_new(h, "iterations and errors", LOOM_REAL, 2 * (int64_t)sc->num_yarns, &g->report));
   return blocks_make(h, e, sc, g->set.block, &g->blocks);
 }
-
-static void yarn_explicit_destroy(void *self) { free(self); }
 
 /* Forces are those of the start of the step: it is the first iterate, too. */
 static loom_status yarn_explicit_begin_step(void *self, const loom_step *s)
@@ -200,7 +196,7 @@ static const loom_solver_ops ops = {
     .max_outer = 1,
     .filter_when = LOOM_FILTER_EVERY,
     .create = yarn_explicit_create,
-    .destroy = yarn_explicit_destroy,
+    .destroy = plug_free,
     .begin_step = yarn_explicit_begin_step,
     .iterate = yarn_explicit_iterate,
 };
