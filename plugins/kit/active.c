@@ -25,8 +25,7 @@ static loom_status least(candidates *c, const lk_entry *k, double *out)
 {
   plug_maps m = plug_maps_on(c->h, c->e);
   const cand_room_args a = {.room = plug_read(&m, c->act.room), .xi = plug_read(&m, c->xi)};
-  LOOM_TRY(plug_launch(&m, k, &a, c->m, plug_write(&m, c->result)));
-  LOOM_TRY(plug_fetch(c->h, c->e, c->result, 1, out));
+  LOOM_TRY(plug_reduce(&m, k, &a, c->m, c->result, out));
   *out = -*out;
   return LOOM_OK;
 }

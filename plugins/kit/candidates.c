@@ -263,8 +263,7 @@ loom_status cand_way(candidates *c, loom_buf *a, loom_buf *b, double *way)
   if (a == b || c->sc->num_verts == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
   const cand_moved_args args = {.x = plug_read(&m, a), .anchor = plug_read(&m, b)};
-  LOOM_TRY(plug_launch(&m, &k_moved, &args, c->sc->num_verts, plug_write(&m, c->result)));
-  LOOM_TRY(plug_fetch(c->h, c->e, c->result, 1, way));
+  LOOM_TRY(plug_reduce(&m, &k_moved, &args, c->sc->num_verts, c->result, way));
   *way = sqrt(*way);
   return LOOM_OK;
 }

@@ -82,8 +82,7 @@ static loom_status same_pairs(friction *f, int64_t before, int *same)
   if (!*same || f->num == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
   const fric_differ_args args = {.a = plug_read(&m, f->v), .b = plug_read(&m, f->v_old)};
-  LOOM_TRY(plug_launch(&m, &k_differ, &args, 4 * f->num, plug_write(&m, c->result)));
-  LOOM_TRY(plug_fetch(c->h, c->e, c->result, 1, &differ));
+  LOOM_TRY(plug_reduce(&m, &k_differ, &args, 4 * f->num, c->result, &differ));
   *same = differ == 0.0;
   return LOOM_OK;
 }
@@ -142,8 +141,7 @@ static loom_status sum(friction *f, const loom_step *s, loom_buf *x, const lk_en
   candidates *const c = f->c;
   plug_maps m = plug_maps_on(c->h, c->e);
   const fric_slip_args a = {.f = fric_open(f, &m, s, x)};
-  LOOM_TRY(plug_launch(&m, k, &a, f->num, plug_write(&m, c->result)));
-  return plug_fetch(c->h, c->e, c->result, 1, out);
+  return plug_reduce(&m, k, &a, f->num, c->result, out);
 }
 
 loom_status fric_sums(friction *f, const loom_step *s, loom_buf *x, double *potential, double *work)

@@ -17,8 +17,7 @@ static loom_status reduce(const pair_energy *p, const loom_step *s, loom_buf *x,
   candidates *const c = p->c;
   plug_maps m = plug_maps_on(c->h, c->e);
   const pair_args a = pair_open(p, &m, s, x);
-  LOOM_TRY(plug_launch(&m, k, &a, c->act.num, plug_write(&m, c->result)));
-  return plug_fetch(c->h, c->e, c->result, 1, out);
+  return plug_reduce(&m, k, &a, c->act.num, c->result, out);
 }
 
 static loom_status add_gradient(const pair_energy *p, const loom_step *s, loom_buf *x,

@@ -151,4 +151,13 @@ static inline loom_status plug_fetch(const loom_host *h, const loom_exec *e, loo
   return h->unmap(h, b);
 }
 
+/* plug_launch() of a reduction, and its value on the host; result: real [1].  Waits for the device.
+ */
+static inline loom_status plug_reduce(plug_maps *m, const lk_entry *k, const void *args, int64_t n,
+                                      loom_buf *result, double *out)
+{
+  LOOM_TRY(plug_launch(m, k, args, n, plug_write(m, result)));
+  return plug_fetch(m->h, m->e, result, 1, out);
+}
+
 #endif

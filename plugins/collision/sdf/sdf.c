@@ -305,8 +305,7 @@ static loom_status over_vertices(sdf *d, const lk_entry *k, loom_buf *t, double 
   plug_maps m = plug_maps_on(d->h, d->e);
   const sdf_short_args a = {
       .t = plug_read(&m, t), .who = plug_read(&m, d->who), .t_all = (lk_real)t_all};
-  LOOM_TRY(plug_launch(&m, k, &a, d->sc->num_verts, plug_write(&m, d->result)));
-  return plug_fetch(d->h, d->e, d->result, 1, out);
+  return plug_reduce(&m, k, &a, d->sc->num_verts, d->result, out);
 }
 
 static loom_status sdf_max_step(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,

@@ -45,8 +45,7 @@ loom_status ndb_reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *
   candidates *const c = &d->c;
   plug_maps m = plug_maps_on(c->h, c->e);
   const ndb_sum_args a = {.s = ndb_open(d, &m, s, x, 0)};
-  LOOM_TRY(plug_launch(&m, k, &a, c->m, plug_write(&m, c->result)));
-  return plug_fetch(c->h, c->e, c->result, 1, out);
+  return plug_reduce(&m, k, &a, c->m, c->result, out);
 }
 
 static loom_status add_gradient(ndb *d, const loom_step *s, loom_buf *x, loom_buf *grad)
@@ -147,8 +146,7 @@ static loom_status least_gap(ndb *d, const loom_step *s, loom_buf *x, double *ou
   LOOM_TRY(cand_ask(c, x, s->progress));
   plug_maps m = plug_maps_on(c->h, c->e);
   const ndb_gap_args a = {.s = cand_open(c, &m, s, x, s->progress)};
-  LOOM_TRY(plug_launch(&m, &k_gap, &a, c->m, plug_write(&m, c->result)));
-  LOOM_TRY(plug_fetch(c->h, c->e, c->result, 1, out));
+  LOOM_TRY(plug_reduce(&m, &k_gap, &a, c->m, c->result, out));
   *out = -*out;
   return LOOM_OK;
 }
@@ -160,8 +158,7 @@ static loom_status reduce_ages(ndb *d, const lk_entry *k, double *out)
   if (c->m == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
   const ndb_ages_args a = {.age = plug_read(&m, d->age)};
-  LOOM_TRY(plug_launch(&m, k, &a, c->m, plug_write(&m, c->result)));
-  return plug_fetch(c->h, c->e, c->result, 1, out);
+  return plug_reduce(&m, k, &a, c->m, c->result, out);
 }
 
 /* Columns held, grown, ratio, age, continuous. */

@@ -96,8 +96,7 @@ static loom_status reduce(penalty *p, const loom_step *s, loom_buf *x, const lk_
 {
   plug_maps m = plug_maps_on(p->h, p->e);
   const penalty_eval_args a = {.s = penalty_open(p, &m, s, x, p->lambda)};
-  LOOM_TRY(plug_launch(&m, k, &a, p->m, plug_write(&m, p->result)));
-  return plug_fetch(p->h, p->e, p->result, 1, out);
+  return plug_reduce(&m, k, &a, p->m, p->result, out);
 }
 
 static loom_status add_gradient(penalty *p, const loom_step *s, loom_buf *x, loom_buf *grad)

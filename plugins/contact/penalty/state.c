@@ -96,8 +96,7 @@ static loom_status same_pairs(penalty *p, const loom_pairs *pairs, int *same)
   if (!*same || p->num_keys == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(p->h, p->e);
   const penalty_differ_args a = {.a = plug_read(&m, p->key), .b = plug_read(&m, pairs->key)};
-  LOOM_TRY(plug_launch(&m, &k_differ, &a, p->num_keys, plug_write(&m, p->result)));
-  LOOM_TRY(plug_fetch(p->h, p->e, p->result, 1, &differ));
+  LOOM_TRY(plug_reduce(&m, &k_differ, &a, p->num_keys, p->result, &differ));
   *same = differ == 0.0;
   return LOOM_OK;
 }

@@ -129,8 +129,7 @@ static loom_status order(project *p, const loom_pairs *pairs)
                               .gap = plug_read(&m, pairs->gap),
                               .key = plug_write(&m, p->key)};
   LOOM_TRY(plug_run_on(&m, &k_key, &a, pairs->count, NULL));
-  LOOM_TRY(plug_launch(&m, &k_deepest, &a, pairs->count, plug_write(&m, p->result)));
-  LOOM_TRY(plug_fetch(h, p->e, p->result, 1, &p->deepest));
+  LOOM_TRY(plug_reduce(&m, &k_deepest, &a, pairs->count, p->result, &p->deepest));
   return h->sort_u64(h, p->e, p->key, p->perm);
 }
 
@@ -252,8 +251,7 @@ static loom_status reduce(project *p, const loom_step *s, const lk_entry *k, dou
                                  .loss = plug_read(&m, p->loss),
                                  .mass = plug_read(&m, p->sc->mass),
                                  .inv_h2 = (lk_real)(1.0 / (s->h * s->h))};
-  LOOM_TRY(plug_launch(&m, k, &a, p->sc->num_verts, plug_write(&m, p->result)));
-  return plug_fetch(p->h, p->e, p->result, 1, out);
+  return plug_reduce(&m, k, &a, p->sc->num_verts, p->result, out);
 }
 
 static loom_status project_metrics(void *self, const loom_step *s, loom_contact_metrics *out)

@@ -196,8 +196,7 @@ static loom_status reduce(yarn_penalty *p, const lk_entry *k, loom_buf *value, d
 {
   plug_maps m = plug_maps_on(p->h, p->e);
   const yarn_penalty_value_args a = {.value = plug_read(&m, value)};
-  LOOM_TRY(plug_launch(&m, k, &a, p->m, plug_write(&m, p->result)));
-  return plug_fetch(p->h, p->e, p->result, 1, out);
+  return plug_reduce(&m, k, &a, p->m, p->result, out);
 }
 
 static loom_status add_gradient(yarn_penalty *p, loom_buf *grad)
