@@ -20,8 +20,9 @@
 static inline loom_status plug_new(const loom_host *h, size_t size, void **self)
 {
   *self = calloc(1, size);
-  LOOM_CHECK(h, *self != NULL, LOOM_E_NOMEM, "no memory for the instance");
-  return LOOM_OK;
+  if (*self != NULL) return LOOM_OK;
+  (void)LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for the instance");
+  return LOOM_E_NOMEM;
 }
 static inline void plug_free(void *self) { free(self); }
 
