@@ -157,7 +157,7 @@ static inline loom_status plug_fetch(const loom_host *h, const loom_exec *e, loo
 static inline loom_status plug_reduce(plug_maps *m, const lk_entry *k, const void *args, int64_t n,
                                       loom_buf *result, double *out)
 {
-  LOOM_TRY(plug_launch(m, k, args, n, plug_write(m, result)));
+  LOOM_TRY(plug_launch(m, k, args, n, (lk_real *)plug_write(m, result)));
   return plug_fetch(m->h, m->e, result, 1, out);
 }
 
