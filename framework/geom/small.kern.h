@@ -19,11 +19,13 @@
 #define LK_TINY    1e-100
 #endif
 
-/* Loops over at most 12 components, so that arrays stay in registers. */
+/* Loops over at most 12 components, so that arrays stay in registers; loops that stay loops. */
 #if defined(__CUDACC__)
 #define LK_UNROLL _Pragma("unroll")
+#define LK_ROLLED _Pragma("unroll 1")
 #else
 #define LK_UNROLL _Pragma("GCC unroll 12")
+#define LK_ROLLED _Pragma("GCC unroll 1")
 #endif
 
 /* ---- vectors ----------------------------------------------------------------------- */
@@ -191,102 +193,16 @@ LK_FN lk_real lk_psd(lk_real l, int how)
   return how == LOOM_HESS_PSD_ABS ? LK_FABS(l) : l;
 }
 
-/* Cyclic Jacobi: A [n][n] becomes diagonal (the eigenvalues), the columns of V [n][n]
- * the eigenvectors.  Quadratic convergence: 8 sweeps reach rounding for n <= 12, and the
- * first sweep that finds nothing above rounding is the last. */
-LK_FN void lk_sym_eig(int n, lk_real *A, lk_real *V)
-{
-  lk_real size = LK_R(0.0);
-  LK_UNROLL
-  for (int i = 0; i < n; ++i) {
-    LK_UNROLL
-    for (int j = 0; j < n; ++j) {
-      V[n * i + j] = i == j ? LK_R(1.0) : LK_R(0.0);
-      size = LK_FMAX(size, LK_FABS(A[n * i + j]));
-    }
-  }
-  const lk_real small = LK_R(0.125) * LK_EPSILON * size;
-  for (int sweep = 0; sweep < 8; ++sweep) {
-    int turned = 0;
-    LK_UNROLL
-    for (int p = 0; p < n - 1; ++p) {
-      LK_UNROLL
-      for (int q = p + 1; q < n; ++q) {
-        const lk_real apq = A[n * p + q];
-        if (!(LK_FABS(apq) > small)) continue;
-        turned = 1;
-        const lk_real tau = (A[n * q + q] - A[n * p + p]) / (LK_R(2.0) * apq);
-        const lk_real root = LK_FABS(tau) + LK_SQRT(LK_R(1.0) + tau * tau);
-        const lk_real t = (tau >= LK_R(0.0) ? LK_R(1.0) : LK_R(-1.0)) / root;
-        const lk_real c = LK_R(1.0) / LK_SQRT(LK_R(1.0) + t * t), s = t * c;
-        LK_UNROLL
-        for (int k = 0; k < n; ++k) { /* columns p and q of A and V */
-          const lk_real akp = A[n * k + p], akq = A[n * k + q];
-          const lk_real vkp = V[n * k + p], vkq = V[n * k + q];
-          A[n * k + p] = c * akp - s * akq;
-          A[n * k + q] = s * akp + c * akq;
-          V[n * k + p] = c * vkp - s * vkq;
-          V[n * k + q] = s * vkp + c * vkq;
-        }
-        LK_UNROLL
-        for (int k = 0; k < n; ++k) { /* rows p and q of A */
-          const lk_real apk = A[n * p + k], aqk = A[n * q + k];
-          A[n * p + k] = c * apk - s * aqk;
-          A[n * q + k] = s * apk + c * aqk;
-        }
-        A[n * p + q] = LK_R(0.0);
-        A[n * q + p] = LK_R(0.0);
-      }
-    }
-    if (!turned) return;
-  }
-}
+/* lk_sym_eig, lk_sym_definite, lk_sym_psd: unrolled, for n <= 5: matrices in registers. */
+#define LK_SYM(name) lk_sym_##name
+#define LK_SYM_LOOP  LK_UNROLL
+#include "geom/sym_body.kern.h"
 
-/* 1 if A [n][n] is safely positive definite: elimination without pivoting meets only pivots
- * above rounding.  L [n][n] is workspace. */
-LK_FN int lk_sym_definite(int n, const lk_real *A, lk_real *L)
-{
-  lk_real size = LK_R(0.0);
-  int definite = 1;
-  LK_UNROLL
-  for (int i = 0; i < n * n; ++i) {
-    L[i] = A[i];
-    size = LK_FMAX(size, LK_FABS(A[i]));
-  }
-  LK_UNROLL
-  for (int j = 0; j < n; ++j) {
-    definite = definite && L[n * j + j] > LK_R(64.0) * LK_EPSILON * size;
-    const lk_real inv = LK_R(1.0) / (definite ? L[n * j + j] : LK_R(1.0));
-    LK_UNROLL
-    for (int i = j + 1; i < n; ++i) {
-      LK_UNROLL
-      for (int k = j + 1; k <= i; ++k) L[n * i + k] -= L[n * i + j] * L[n * k + j] * inv;
-    }
-  }
-  return definite;
-}
-
-/* A [n][n] becomes the nearest positive semidefinite matrix (CLAMP) or the one with the
- * absolute eigenvalues (ABS); V and D [n][n] are workspace.  A definite matrix, the
- * common case, is left as it is without looking for eigenvalues. */
-LK_FN void lk_sym_psd(int n, lk_real *A, lk_real *V, lk_real *D, int how)
-{
-  if (lk_sym_definite(n, A, V)) return;
-  LK_UNROLL
-  for (int i = 0; i < n * n; ++i) D[i] = A[i];
-  lk_sym_eig(n, D, V);
-  LK_UNROLL
-  for (int i = 0; i < n; ++i) {
-    LK_UNROLL
-    for (int j = 0; j <= i; ++j) {
-      lk_real s = LK_R(0.0);
-      LK_UNROLL
-      for (int k = 0; k < n; ++k) s += lk_psd(D[n * k + k], how) * (V[n * i + k] * V[n * j + k]);
-      A[n * i + j] = s;
-      A[n * j + i] = s;
-    }
-  }
-}
+/* lk_sym_eig_rolled, ...: as loops, for larger n, up to 12.  Unrolled, 66 rotations of 12 rows make
+ * half a minute of compilation for each kernel, and code that no instruction cache holds. */
+#define LK_SYM(name) lk_sym_##name##_rolled
+#define LK_SYM_LOOP  LK_ROLLED
+#include "geom/sym_body.kern.h"
 
 /* ---- 3x3 singular values ------------------------------------------------------------- */
 /* Exchange columns i and j of M, one of them negated: keeps the determinant. */

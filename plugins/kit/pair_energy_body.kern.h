@@ -113,7 +113,7 @@ LK_FN void PAIR(mollified_hessian)(const pair_args *a, const lk_real *b, const l
     for (int j = 0; j < 12; ++j)
       H[12 * i + j] += m1 * (db[i] * dc[j] + dc[i] * db[j]) + b0 * m2 * dc[i] * dc[j];
   mollifier_cross_hessian(x, b0 * m1, H);
-  if (a->how != LOOM_HESS_EXACT) lk_sym_psd(12, H, V, W, a->how);
+  if (a->how != LOOM_HESS_EXACT) lk_sym_psd_rolled(12, H, V, W, a->how);
 }
 
 /* Blocks of the corners of candidate c behind `at`: from S, or from H if that is given. */

@@ -123,7 +123,23 @@ Test(small, svd33_of_anything)
   }
 }
 
-Test(small, sym_eig_and_semidefinite_parts)
+static void sym_eig(int rolled, int n, lk_real *A, lk_real *V)
+{
+  if (rolled)
+    lk_sym_eig_rolled(n, A, V);
+  else
+    lk_sym_eig(n, A, V);
+}
+
+static void sym_psd(int rolled, int n, lk_real *A, lk_real *V, lk_real *D, int how)
+{
+  if (rolled)
+    lk_sym_psd_rolled(n, A, V, D, how);
+  else
+    lk_sym_psd(n, A, V, D, how);
+}
+
+static void check_sym(int rolled)
 {
   lk_real A[144], D[144], V[144], P[144], W[144];
   int definite = 0;
@@ -135,7 +151,7 @@ Test(small, sym_eig_and_semidefinite_parts)
         A[n * i + j] = A[n * j + i] =
             (lk_real)(case_random(k, (unsigned)(12 * i + j)) + (i == j && k % 2 ? n : 0));
     memcpy(D, A, sizeof A);
-    lk_sym_eig(n, D, V);
+    sym_eig(rolled, n, D, V);
     for (int i = 0; i < n; ++i) {
       trace += (double)A[n * i + i];
       sum += (double)D[n * i + i];
@@ -154,19 +170,25 @@ Test(small, sym_eig_and_semidefinite_parts)
     /* definite beyond doubt, or not; on the way D holds the eigenvalues */
     double least = (double)D[0];
     for (int i = 1; i < n; ++i) least = fmin(least, (double)D[n * i + i]);
-    if (fabs(least) > 1e-3 * size) cr_assert_eq(lk_sym_definite(n, A, W), least > 0.0);
+    if (fabs(least) > 1e-3 * size) {
+      cr_assert_eq(lk_sym_definite(n, A, W), least > 0.0);
+      cr_assert_eq(lk_sym_definite_rolled(n, A, W), least > 0.0);
+    }
     definite += least > 0.0;
     /* A = clamp(A) - clamp(-A), |A| = clamp(A) + clamp(-A) */
     for (int i = 0; i < n * n; ++i) P[i] = A[i], W[i] = -A[i];
-    lk_sym_psd(n, P, V, D, LOOM_HESS_PSD_CLAMP);
-    lk_sym_psd(n, W, V, D, LOOM_HESS_PSD_CLAMP);
+    sym_psd(rolled, n, P, V, D, LOOM_HESS_PSD_CLAMP);
+    sym_psd(rolled, n, W, V, D, LOOM_HESS_PSD_CLAMP);
     for (int i = 0; i < n * n; ++i) cr_assert(LK_FABS(P[i] - W[i] - A[i]) <= 30 * rounding * size);
     for (int i = 0; i < n * n; ++i) P[i] += W[i], W[i] = A[i];
-    lk_sym_psd(n, W, V, D, LOOM_HESS_PSD_ABS);
+    sym_psd(rolled, n, W, V, D, LOOM_HESS_PSD_ABS);
     for (int i = 0; i < n * n; ++i) cr_assert(LK_FABS(P[i] - W[i]) <= 30 * rounding * size);
   }
   cr_assert(definite > 100 && definite < 200);
 }
+
+Test(small, sym_eig_and_semidefinite_parts) { check_sym(0); }
+Test(small, rolled_sym_eig_and_semidefinite_parts) { check_sym(1); }
 
 Test(small, sym2_eig)
 {
