@@ -112,6 +112,17 @@ function(loom_add_plugin name)
   install(TARGETS ${name} LIBRARY DESTINATION lib/loom/plugins)
 endfunction()
 
+# loom_link_plugin(<executable> <plugin>)
+#
+# An executable that calls the plugin's own functions: it links the plugin's objects.
+function(loom_link_plugin target plugin)
+  get_target_property(folder ${plugin} SOURCE_DIR)
+  get_target_property(libraries ${plugin} LINK_LIBRARIES)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${plugin}>)
+  target_include_directories(${target} PRIVATE ${folder} ${LOOM_PLUGIN_INCLUDES})
+  target_link_libraries(${target} PRIVATE ${libraries})
+endfunction()
+
 # loom_skip_plugin(<name> <reason>)
 #
 # Say that a plugin is not built, and why: one status line now, and a file
