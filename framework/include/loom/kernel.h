@@ -241,7 +241,12 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
 #else
 #define LK_RESTRICT __restrict__ /* g++ -fsyntax-only: the C++17 check without nvcc */
 #endif
-#define LK_FN           static inline __attribute__((always_inline))
+#ifdef __SANITIZE_ADDRESS__
+/* Every access is checked: all in one function, a kernel takes up to a minute to compile. */
+#define LK_FN static inline
+#else
+#define LK_FN static inline __attribute__((always_inline))
+#endif
 #define LK_PREFETCH(p)  __builtin_prefetch(p)
 #define LK_PRAGMA_(x)   _Pragma(#x)
 /* Fewer elements than this stay on one thread: to wake others costs some 10 us.  A file whose
