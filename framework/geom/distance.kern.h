@@ -11,7 +11,7 @@
  * for triangles and edges collapsed to lines and points and for parallel edges: there the inside
  * is wrong by a shift within its own plane, which changes the distance in second order, or is
  * refused.  Only differences of positions enter: with L the largest of them, the distance is
- * right within DIST_ROUNDING L (tests/unit/test_distance.c, against rational arithmetic).
+ * right within DIST_ROUNDING L (tests/unit/geom/test_distance.c, against rational arithmetic).
  * No branches: the functions vectorise inside LK_KERNEL.
  */
 #ifndef LOOM_DISTANCE_KERN_H

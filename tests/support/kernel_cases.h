@@ -1,7 +1,7 @@
 /* kernel_cases.h - a kernel with random arguments, run on any backend and compared.
  *
- * A module describes its kernels as rows (see tests/unit/cases_linalg.c) and adds its
- * table to the list in tests/unit/test_kernels_cuda.c; nothing else is needed.
+ * A module describes its kernels as rows (see tests/unit/kernels/cases_linalg.c) and adds its
+ * table to the list in tests/unit/kernels/test_kernels_cuda.c; nothing else is needed.
  */
 #ifndef LOOM_TESTS_KERNEL_CASES_H
 #define LOOM_TESTS_KERNEL_CASES_H

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "support/bufs.h"
-#include "unit/compare.kern.h"
+#include "unit/mem/compare.kern.h"
 
 enum { N = 1000 };
 

@@ -5,7 +5,7 @@
 #include "run/run.kern.h"
 #include "run/vet.kern.h"
 #include "support/bufs.h"
-#include "unit/cases.h"
+#include "unit/kernels/cases.h"
 
 /* vertices, terms */
 #define N INT64_C(5003)

@@ -4,7 +4,7 @@
 #include "linalg/prim.kern.h"
 #include "linalg/spmv.kern.h"
 #include "support/bufs.h"
-#include "unit/cases.h"
+#include "unit/kernels/cases.h"
 
 /* rows, entries per row, elements and their vertices, contact triplets */
 #define N        INT64_C(20011)

@@ -4,7 +4,7 @@
 
 #include "linalg/linalg.h"
 #include "support/bufs.h"
-#include "unit/cases.h"
+#include "unit/kernels/cases.h"
 
 typedef const kernel_case *(*table_fn)(int *num);
 static const table_fn tables[] = {cases_ccd, cases_elements, cases_linalg, cases_run};

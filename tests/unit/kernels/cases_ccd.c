@@ -2,7 +2,7 @@
 #include "geom/ccd_list.kern.h"
 #include "support/bufs.h"
 #include "support/ccd_cases.h"
-#include "unit/cases.h"
+#include "unit/kernels/cases.h"
 
 /* More queries than stay on one thread. */
 enum { M = 4001 };

@@ -1,5 +1,5 @@
 /* compare.kern.c - see compare.kern.h */
-#include "unit/compare.kern.h"
+#include "unit/mem/compare.kern.h"
 
 #if defined(__CUDACC__) || defined(LOOM_MEM_SIM_H)
 #define ON_DEVICE 1

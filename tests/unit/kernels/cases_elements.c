@@ -11,7 +11,7 @@
 #include "elements/yarn_bend/yarn_bend.kern.h"
 #include "elements/yarn_twist/yarn_twist.kern.h"
 #include "support/bufs.h"
-#include "unit/cases.h"
+#include "unit/kernels/cases.h"
 
 enum { NE = 5003, NX = 3 * 4 * NE, ROW_ARITY = 3 };
 
