@@ -23,7 +23,7 @@ WHY_ONE_SOLVE = (
 )
 
 
-# ---- runs ---------------------------------------------------------------------------------------
+# ---- runs ----
 def kinetic(path):
     with Log(path) as log:
         return log.file["steps"]["e_kinetic"][:]
@@ -34,7 +34,7 @@ def frames(path):
         return log.file["frames/x"][:]
 
 
-# ---- twisting: NDB against DBB -----------------------------------------------------------------
+# ---- twisting: NDB against DBB ----
 def twists(experiment, cap=None, rules=False):
     """The gap rule and DBB, with `rules` the others of NDB between them."""
     extra = {"stop.max_iters": cap} if cap else {}
@@ -64,7 +64,7 @@ def draw_twist(experiment):
     experiment.save(figure, "ndb-fig8-9", keep=True)
 
 
-# ---- caps and forwarding ---------------------------------------------------------------------
+# ---- caps and forwarding ----
 def pots(experiment):
     newton = {
         "solver.plugin": "cholmod_newton", "contact.all.plugin": "ipc_barrier",
@@ -122,7 +122,7 @@ def draw_pot(experiment):
     experiment.save(figure, "ndb-fig10", keep=True)
 
 
-# ---- growth --------------------------------------------------------------------------------------
+# ---- growth ----
 def without_growth(experiment):
     """The pot with weights that grow, or not; no repairs, which would open what stays closed."""
     sets = {"contact.all.w0": 1e-4, "filter.repairs": 0, "stop.max_iters": 60}
@@ -130,7 +130,7 @@ def without_growth(experiment):
             for base in (1, 2)}
 
 
-# ---- steps that are cut ----------------------------------------------------------------------------
+# ---- steps that are cut ----
 def cuts(experiment):
     """A sheet that swings down, every fifth step cut to a tenth: (error, energy) by mode."""
     plugins = experiment.build("fx_cut") / "tests/plugins/cut"
@@ -163,7 +163,7 @@ def forwarding_bars(experiment):
     ]
 
 
-# ---- partial detection ---------------------------------------------------------------------------
+# ---- partial detection ----
 def partial(experiment):
     path = experiment.program("bench_partial", [20000], "bench_partial.csv")
     with open(path) as f:
@@ -189,7 +189,7 @@ def draw_partial(experiment):
     experiment.save(figure, "ndb-partial-ccd", keep=True)
 
 
-# ---- bars -------------------------------------------------------------------------------------------
+# ---- bars ----
 def bars(experiment):
     free = {k: steps_of(p) for k, p in twists(experiment).items()}
     ndb, dbb = free["gap"], free["dbb"]

@@ -7,7 +7,7 @@ from loompy.experiment import FigureError
 from loompy.log import Log
 from loompy.steps import full_detections, intersections
 
-# ---- table 1 --------------------------------------------------------------------------------
+# ---- table 1 ----
 SMALL = {  # vertices per sheet and steps, so that every run takes seconds of processor time
     "collide_sheets": ({f"cloth.{n}.resolution": "18 18" for n in ("left", "right")}, 40),
     "drape_self": ({"cloth.sheet.resolution": "31 31"}, 40),
@@ -57,7 +57,7 @@ def table1(experiment):
     experiment.keep_text("ndb-table1", [head, *rows])
 
 
-# ---- table 2 --------------------------------------------------------------------------------
+# ---- table 2 ----
 SPAN = 0.8  # s
 FINE = 0.0025  # s, of the run that all are compared with
 LENGTHS = (0.005, 0.01, 0.02)
@@ -115,7 +115,7 @@ def table2(experiment):
     experiment.keep_text("ndb-table2", lines)
 
 
-# ---- scenes ---------------------------------------------------------------------------------
+# ---- scenes ----
 SCENES = {"fig14": "stack.ini", "fig15": "zigzag.ini", "fig16": "washer.ini"}
 
 

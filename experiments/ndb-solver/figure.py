@@ -13,7 +13,7 @@ BLACK, ORANGE, SKY, GREEN, BLUE, RED, PINK = (
 )  # Okabe and Ito 2008
 
 
-# ---- frozen systems ------------------------------------------------------------------------
+# ---- frozen systems ----
 
 
 def reference(experiment, scene, sets=None, name=None):
@@ -41,7 +41,7 @@ def reached(curve, value):
     return float(products[at[0]]) if len(at) else float("nan")
 
 
-# ---- figure 6: convergence of all smoothers ---------------------------------------------------
+# ---- figure 6: convergence of all smoothers ----
 
 SMOOTHERS = [  # label, settings, colour, style
     ("Jacobi", {"smoother": "jacobi", "subspace": "none", "sweeps": 800}, SKY, "-"),
@@ -135,7 +135,7 @@ def fig6(experiment):
     experiment.save(figure, "ndb-fig6", keep=True)
 
 
-# ---- figure 2: the cantilever --------------------------------------------------------------
+# ---- figure 2: the cantilever ----
 
 STRIPS = [
     ("exact global step", EXACT, BLACK, "-"),
@@ -187,7 +187,7 @@ def fig2(experiment):
     experiment.save(figure, "ndb-fig2", keep=True)
 
 
-# ---- figures 3 and 4: where the error sits -------------------------------------------------------
+# ---- figures 3 and 4: where the error sits ----
 
 
 def global_step(experiment, scene, step, name, settings, ref, sets=None):
@@ -259,7 +259,7 @@ def fig4(experiment):
             (-60, 35), "Error of one global step of the tablecloth in contact, 30 modes used again")
 
 
-# ---- equation 19: three ways to update the reduced matrix ---------------------------------------
+# ---- equation 19: three ways to update the reduced matrix ----
 
 WAYS = ("tiles over rows in contact", "table of eq. 19", "product over all rows")
 
@@ -288,7 +288,7 @@ def eq19(experiment):
     experiment.save(figure, "ndb-eq19", keep=True)
 
 
-# ---- bars ---------------------------------------------------------------------------------
+# ---- bars ----
 
 
 def hanging(experiment):

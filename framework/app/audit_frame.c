@@ -9,7 +9,7 @@
 
 #include "mem/mem.h"
 
-/* ---- the scene ------------------------------------------------------------------------ */
+/* ---- the scene ---- */
 static double triangle_area(const double *x, const int32_t *t)
 {
   double u[3], v[3];
@@ -218,7 +218,7 @@ void audit_close(audit *a)
   for (int i = 0; i < AUDIT_MAX_BODIES; ++i) free_body(&a->bodies[i]);
 }
 
-/* ---- bodies: signed distance, negative inside -------------------------------------------- */
+/* ---- bodies: signed distance, negative inside ---- */
 static void check_bodies(const audit *a, const double *x, int64_t frame, audit_result *out)
 {
   for (int i = 0; i < a->num_bodies; ++i) {
@@ -236,7 +236,7 @@ static void check_bodies(const audit *a, const double *x, int64_t frame, audit_r
   }
 }
 
-/* ---- mesh bodies ------------------------------------------------------------------------- */
+/* ---- mesh bodies ---- */
 
 const char *audit_mesh_name(const audit *a, int32_t body)
 {
@@ -261,7 +261,7 @@ static int place_meshes(audit *a, int64_t frame, int moving, isect_surface *out)
   return num;
 }
 
-/* ---- one frame -------------------------------------------------------------------------- */
+/* ---- one frame ---- */
 static void note(int64_t *count, int64_t *first, int64_t id)
 {
   if ((*count)++ == 0) *first = id;

@@ -101,7 +101,7 @@ static int wanted(const request *q, const ct_check *c)
   return q->check[n] == '\0' || (q->check[n] == '.' && strcmp(q->check + n + 1, c->name) == 0);
 }
 
-/* ---- the plugin, looked for in a child: its code may do anything when it is loaded -------------
+/* ---- the plugin, looked for in a child: its code may do anything when it is loaded ----
  */
 
 /* The file is called NAME.so. */

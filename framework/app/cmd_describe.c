@@ -15,7 +15,7 @@ static const char usage[] =
     "  NAME  a plugin (loom list), or a section: run, exec, stop, detect, filter, log, cloth,\n"
     "        solid, yarn, body, pin, solver, collision, contact\n";
 
-/* ---- sections ------------------------------------------------------------------------------- */
+/* ---- sections ---- */
 
 enum { TABLES_MAX = 3 };
 
@@ -76,7 +76,7 @@ static const section *find_section(const char *name)
   return NULL;
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static void json_params(const loom_param *params, uint32_t count, int *num)
 {
@@ -120,7 +120,7 @@ static void json_section(const section *s)
   printf("]}");
 }
 
-/* ---- capabilities -----------------------------------------------------------------------------
+/* ---- capabilities ----
  */
 
 typedef struct abilities { /* names, comma-separated */
@@ -178,7 +178,7 @@ static void json_describe(const reg_entry *e)
   printf("}");
 }
 
-/* ---- text --------------------------------------------------------------------------------------
+/* ---- text ----
  */
 
 static void print_line(const char *label, const char *text)
@@ -248,7 +248,7 @@ static void print_section(const section *s)
            s->kind, s->kind);
 }
 
-/* ---- the command --------------------------------------------------------------------------------
+/* ---- the command ----
  */
 
 static int unknown(registry *r, const char *name)

@@ -76,7 +76,7 @@ static loom_status sum_up(h5read *r, loom_err *err, totals *t)
   return s;
 }
 
-/* ---- for people ------------------------------------------------------------------------ */
+/* ---- for people ---- */
 static void print_plugins(const char *lines)
 {
   while (*lines != '\0') {
@@ -177,7 +177,7 @@ static void print_text(h5read *r, const char *path, const totals *t)
   if (t->steps > 0) print_steps(t);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 static void json_text(const char *s)
 {
   putchar('"');

@@ -28,7 +28,7 @@ static int kind_of(const char *name)
   return KIND_UNKNOWN;
 }
 
-/* ---- plugins ------------------------------------------------------------------------------ */
+/* ---- plugins ---- */
 
 static void print_kind(const registry *r, int kind)
 {
@@ -83,7 +83,7 @@ static void json_plugins(const registry *r, int kind)
   printf("]}\n");
 }
 
-/* ---- elements ------------------------------------------------------------------------------ */
+/* ---- elements ---- */
 
 static const char *caps_text(uint32_t caps, char *buf, size_t len)
 {

@@ -60,7 +60,7 @@ loom_status export_load_yarns(loom_err *err, export_scene *s)
   return err_set(err, LOOM_E_IO, "/scene/yarns contradicts itself: the file is damaged");
 }
 
-/* ---- BCC ----------------------------------------------------------------------------------- */
+/* ---- BCC ---- */
 
 static void put_little(FILE *out, uint64_t v, int bytes)
 {
@@ -94,7 +94,7 @@ loom_status export_bcc(loom_err *err, const export_scene *s, const export_frame 
   return file_finish(err, path, out);
 }
 
-/* ---- tubes ---------------------------------------------------------------------------------- */
+/* ---- tubes ---- */
 
 typedef struct tube {
   double t[3], u[3]; /* tangent and a unit vector perpendicular to it, carried along */

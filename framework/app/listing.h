@@ -22,7 +22,7 @@ int listing_absolute_dirs(const char *list, char *out, size_t len);
 
 const char *listing_backends(uint32_t backends); /* "cpu+cuda" */
 
-/* ---- JSON: every function writes `, ` first unless *first, which it clears ---------- */
+/* ---- JSON: every function writes `, ` first unless *first, which it clears ---- */
 void json_text(FILE *f, const char *s); /* quoted and escaped; null for NULL */
 void json_member(FILE *f, int *first, const char *key, const char *value);
 void json_number(FILE *f, int *first, const char *key, double value); /* null if infinite */

@@ -14,7 +14,7 @@
 
 #include "core/crash.h"
 
-/* ---- the guard ----------------------------------------------------------------------- */
+/* ---- the guard ---- */
 int guard_run(int (*body)(int argc, char **argv), int argc, char **argv)
 {
   int status;
@@ -45,7 +45,7 @@ int guard_run(int (*body)(int argc, char **argv), int argc, char **argv)
   return EXIT_RUNTIME;
 }
 
-/* ---- usage --------------------------------------------------------------------------- */
+/* ---- usage ---- */
 int tool_usage(const char *command, const char *fmt, ...)
 {
   va_list ap;
@@ -105,7 +105,7 @@ loom_status frame_range_clip(loom_err *err, const frame_range *r, int64_t num_fr
                  (long long)num_frames - 1);
 }
 
-/* ---- numbers ------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 const char *number_text(double v, char buf[NUMBER_LEN])
 {
   if (isnan(v)) return "nan";
@@ -164,7 +164,7 @@ loom_status column_reals(h5read *r, loom_err *err, const char *table, const char
   return s;
 }
 
-/* ---- files --------------------------------------------------------------------------- */
+/* ---- files ---- */
 loom_status make_directories(loom_err *err, const char *path)
 {
   char part[4096];

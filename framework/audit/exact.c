@@ -27,7 +27,7 @@ static int filtered_sign(double value, double bound)
   return EXACT_UNSURE;
 }
 
-/* ---- exact stage ------------------------------------------------------------------ */
+/* ---- exact stage ---- */
 
 /* Lowest binary exponent e such that every x is an integer multiple of 2^e. */
 static int lowest_exponent(const double *x, int n)
@@ -97,7 +97,7 @@ static int exact_sign2(const double p[4], const double q[4])
   return s;
 }
 
-/* ---- the two predicates --------------------------------------------------------------- */
+/* ---- the two predicates ---- */
 
 int exact_filter3(const double a[3], const double b[3], const double c[3], const double d[3])
 {

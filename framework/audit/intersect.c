@@ -120,7 +120,7 @@ int isect_segment_triangle(const double p[3], const double q[3], const double a[
   return !(pos && neg);
 }
 
-/* ---- where ------------------------------------------------------------------------------ */
+/* ---- where ---- */
 
 static void middle(const double *p, const double *q, double s, double t, double out[3])
 {

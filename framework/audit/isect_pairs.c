@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- owners ------------------------------------------------------------------------- */
+/* ---- owners ---- */
 
 typedef struct side { /* one side of a triangle in the bucket of its smaller vertex */
   int32_t other;      /* its larger vertex */
@@ -59,7 +59,7 @@ static int find_owners(const isect_surface *s, uint8_t *owns)
   return 1;
 }
 
-/* ---- making ready --------------------------------------------------------------------- */
+/* ---- making ready ---- */
 
 static loom_status check_points(loom_err *err, const double *x, int64_t n)
 {
@@ -136,7 +136,7 @@ static void ready_close(isect_ready *r)
   isect_tree_free(&r->tree);
 }
 
-/* ---- findings --------------------------------------------------------------------------- */
+/* ---- findings ---- */
 
 static void keep_least(isect_list *l)
 {

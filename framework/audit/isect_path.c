@@ -28,7 +28,7 @@ typedef struct pair {
   double rounding;   /* m, error bound of a component of F */
 } pair;
 
-/* ---- bounds -------------------------------------------------------------------------- */
+/* ---- bounds ---- */
 
 /* Let e = 2^-53 and M the largest |coordinate|.  A point (1-t) x0 + t x1 is off by at most
  * 2eM(1+e): two products, one sum.  Weights of F's two points sum to at most 4 in modulus
@@ -87,7 +87,7 @@ static int may_vanish(const pair *p, const range *r, double *size, double spread
   return 1;
 }
 
-/* ---- directions in which the two stay apart all the time --------------------------------- */
+/* ---- directions in which the two stay apart all the time ---- */
 
 /* n . (point of the one - point of the other) is linear in t and in each point: of one sign
  * for all corners at both ends, of one sign throughout.  a [na], b [nb] corners; start and
@@ -145,7 +145,7 @@ static int surely_apart(int kind, const double *const x0[4], const double *const
   return 0;
 }
 
-/* ---- bisection ---------------------------------------------------------------------------- */
+/* ---- bisection ---- */
 
 static range half_of(const range *r, int k, int upper)
 {
@@ -199,7 +199,7 @@ int isect_pass_pair(int kind, const double *const x0[4], const double *const x1[
   return search(&p, tolerance, time);
 }
 
-/* ---- meshes --------------------------------------------------------------------------------- */
+/* ---- meshes ---- */
 
 static int compare_pass(const void *a, const void *b)
 {

@@ -14,7 +14,7 @@ typedef struct item {
   int32_t id;
 } item;
 
-/* ---- boxes ------------------------------------------------------------------------- */
+/* ---- boxes ---- */
 
 int isect_boxes_meet(const isect_box *a, const isect_box *b)
 {
@@ -47,7 +47,7 @@ isect_box isect_box_join(const isect_box *a, const isect_box *b)
   return j;
 }
 
-/* ---- building ---------------------------------------------------------------------- */
+/* ---- building ---- */
 
 /* Centres along an axis, equal ones by id: no two items are equal. */
 static int before(const item *a, const item *b, int axis)
@@ -160,7 +160,7 @@ void isect_tree_free(isect_tree *t)
   memset(t, 0, sizeof *t);
 }
 
-/* ---- walking ----------------------------------------------------------------------- */
+/* ---- walking ---- */
 
 static void leaf_pairs(const isect_tree *a, const isect_node *l, const isect_tree *b,
                        const isect_node *m, int same, isect_visit visit, void *user)

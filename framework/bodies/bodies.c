@@ -37,7 +37,7 @@ static loom_status bad_body(loom_err *err, const body_set *b, int i, const char 
   return err_set(err, LOOM_E_CONFIG, "body '%s': %s", name_of(b, i), why);
 }
 
-/* ---- life ------------------------------------------------------------------------------ */
+/* ---- life ---- */
 
 static loom_status measure_grid(loom_err *err, const body_set *b, int i)
 {
@@ -121,7 +121,7 @@ void bodies_close(body_set *b)
   free(b);
 }
 
-/* ---- what kernels see --------------------------------------------------------------------- */
+/* ---- what kernels see ---- */
 
 /* Whether the pose of a view is still that of its body. */
 static int same_pose(const lk_real R[9], const lk_real t[3], const loom_real pose[12])
@@ -189,7 +189,7 @@ static loom_status rows_close(body_set *b, buf_maps *q)
   return LOOM_OK;
 }
 
-/* ---- services ------------------------------------------------------------------------------- */
+/* ---- services ---- */
 
 loom_status bodies_gap(body_set *b, const loom_exec *e, const loom_body_rows *r, double progress,
                        const loom_body_gap *out)

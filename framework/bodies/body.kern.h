@@ -49,7 +49,7 @@ LK_FN void obst_cross(lk_real *out, const lk_real *a, const lk_real *b)
   out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* ---- poses --------------------------------------------------------------------------- */
+/* ---- poses ---- */
 
 LK_FN void obst_pose_at(const obst_view *o, lk_real s, obst_pose *out)
 {
@@ -103,7 +103,7 @@ LK_FN void obst_displacement(const obst_view *o, const lk_real *x, lk_real *d)
   for (int c = 0; c < 3; ++c) d[c] = o->moves ? x[c] - start[c] : LK_R(0.0);
 }
 
-/* ---- what shapes are written with ----------------------------------------------------------- */
+/* ---- what shapes are written with ---- */
 
 /* n = d / |d|, or `fallback` where d vanishes; returns |d| */
 LK_FN lk_real obst_unit(const lk_real *d, const lk_real *fallback, lk_real *n)

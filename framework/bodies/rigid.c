@@ -189,7 +189,7 @@ void rigid_push(rigid *r, const loom_real *rows, int32_t *light)
   }
 }
 
-/* ---- checkpoints --------------------------------------------------------------------------- */
+/* ---- checkpoints ---- */
 
 enum { STATE = sizeof(rigid_state) / sizeof(double), BALL = STATE + 1, TOUCH = 6 };
 

@@ -53,7 +53,7 @@ double rigid_gap(const rigid *r, int32_t a, int32_t b, double n[3])
   return d - r->ball[a].radius;
 }
 
-/* ---- finding ------------------------------------------------------------------------------- */
+/* ---- finding ---- */
 
 /* How far ball i gets in h seconds and a little more, m. */
 static double reach(const rigid *r, int32_t i, double h)
@@ -190,7 +190,7 @@ int rigid_find(rigid *r, double h)
   return 1;
 }
 
-/* ---- solving ------------------------------------------------------------------------------- */
+/* ---- solving ---- */
 
 /* Impulse p (N s) on ball i at arm (m) from its centre. */
 static void push_ball(rigid *r, int32_t i, const double arm[3], const double p[3], double sign)

@@ -77,7 +77,7 @@ LK_FN lk_real obst_hess(const obst_view *o, const obst_pose *P, const lk_real *x
   return f;
 }
 
-/* ---- impact ------------------------------------------------------------------------------- */
+/* ---- impact ---- */
 
 typedef struct obst_path {
   lk_real x0[3], x1[3]; /* m, straight path of a point */

@@ -156,7 +156,7 @@ const char *cfg_quote(cfg *c, const char *text)
   return cfg_printf(c, strchr(text, '"') != NULL ? "'%s'" : "\"%s\"", text);
 }
 
-/* ---- paths ------------------------------------------------------------------------------ */
+/* ---- paths ---- */
 
 /* The path as it must stand in a file of the top file's directory. */
 static const char *path_text(cfg *c, const char *path)
@@ -183,7 +183,7 @@ static const char *path_text(cfg *c, const char *path)
   return cfg_printf(c, "%s%s", up, path);
 }
 
-/* ---- binding ---------------------------------------------------------------------------- */
+/* ---- binding ---- */
 
 static loom_status add_item(loom_err *err, const cfg_section *s, const char *key, const char *text)
 {
@@ -280,7 +280,7 @@ loom_status cfg_bind(loom_err *err, const cfg_section *s, const loom_param *para
   return problems > 0 ? LOOM_E_CONFIG : LOOM_OK;
 }
 
-/* ---- what nobody asked for ---------------------------------------------------------------- */
+/* ---- what nobody asked for ---- */
 
 enum { NAMES_MAX = 512 }; /* candidates for a hint */
 

@@ -85,7 +85,7 @@ struct cfg {
   char *resolved;
 };
 
-/* ---- memory (load.c) -------------------------------------------------------------- */
+/* ---- memory (load.c) ---- */
 void *cfg_alloc(cfg *c, size_t size); /* zeroed, freed with the cfg; NULL if out of memory */
 char *cfg_copy(cfg *c, const char *text, size_t len);
 char *cfg_printf(cfg *c, const char *fmt, ...) LOOM_PRINTF(2, 3);
@@ -93,7 +93,7 @@ char *cfg_printf(cfg *c, const char *fmt, ...) LOOM_PRINTF(2, 3);
 void *cfg_grow(cfg *c, void *array, int num, size_t size);
 loom_status cfg_nomem(loom_err *err);
 
-/* ---- files (load.c) --------------------------------------------------------------- */
+/* ---- files (load.c) ---- */
 cfg_section *cfg_section_get(cfg *c, const char *name, const cfg_file *f, int line);
 cfg_entry *cfg_entry_find(const cfg_section *s, const char *key);
 /* The value is empty and takes the place of another one, or stands in --set: keys that are not
@@ -109,7 +109,7 @@ loom_status cfg_read_file(loom_err *err, cfg *c, const char *path, char **text, 
 /* Add a line to the message, up to CFG_MESSAGES of them. */
 void cfg_report(loom_err *err, int *count, const char *fmt, ...) LOOM_PRINTF(3, 4);
 
-/* ---- scanning one text (scan.c) ---------------------------------------------------- */
+/* ---- scanning one text (scan.c) ---- */
 typedef struct cfg_record { /* one line that is not empty */
   const char *section;      /* "" above the first section */
   const char *key;          /* NULL: a section header */
@@ -125,7 +125,7 @@ int cfg_utf8_valid(const char *s, size_t len);
 int cfg_key_valid(const char *s, size_t len);
 int cfg_section_valid(const char *s, size_t len);
 
-/* ---- values (value.c) -------------------------------------------------------------- */
+/* ---- values (value.c) ---- */
 loom_status cfg_parse_int(loom_err *err, const char *text, const char *unit, int64_t *out);
 loom_status cfg_parse_vec3(loom_err *err, const char *text, const char *unit, double out[3]);
 loom_status cfg_parse_bool(loom_err *err, const char *text, int32_t *out);
@@ -135,7 +135,7 @@ void cfg_print_real(double v, char *buf, size_t len);
 /* "> 0 and <= 10 s", "" when unbounded. */
 void cfg_print_range(const loom_param *p, char *buf, size_t len);
 int cfg_in_range(const loom_param *p, double v);
-/* ---- binding (bind.c) --------------------------------------------------------------- */
+/* ---- binding (bind.c) ---- */
 /* Text as it must stand in a file to be read back as it is. */
 const char *cfg_quote(cfg *c, const char *text);
 /* Does cfg_hash count it?  key NULL: anything of the section. */

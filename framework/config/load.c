@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- memory: everything lives until cfg_free ---------------------------------------- */
+/* ---- memory: everything lives until cfg_free ---- */
 
 struct cfg_block {
   cfg_block *next;
@@ -75,7 +75,7 @@ void cfg_report(loom_err *err, int *count, const char *fmt, ...)
   ++*count;
 }
 
-/* ---- paths -------------------------------------------------------------------------- */
+/* ---- paths ---- */
 
 const char *cfg_dirname(cfg *c, const char *path)
 {
@@ -109,7 +109,7 @@ loom_status cfg_read_file(loom_err *err, cfg *c, const char *path, char **text, 
   return s;
 }
 
-/* ---- sections and entries ------------------------------------------------------------- */
+/* ---- sections and entries ---- */
 
 static cfg_section *section_find(const cfg *c, const char *name)
 {
@@ -174,7 +174,7 @@ int cfg_entry_unset(const cfg_section *s, const cfg_entry *e)
   return e->value[0] == '\0' && (e->before != NULL || e->file == s->owner->set);
 }
 
-/* ---- files ---------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static loom_status load_file(loom_err *err, cfg *c, const char *path, const cfg_file *includer,
                              int depth);
@@ -233,7 +233,7 @@ static loom_status load_file(loom_err *err, cfg *c, const char *path, const cfg_
   return load_text(err, c, f, text, len, depth);
 }
 
-/* ---- --set ---------------------------------------------------------------------------- */
+/* ---- --set ---- */
 
 /* A new [cloth.sheeet] beside the file's [cloth.sheet] is a misspelling, and it would
  * silently become a second cloth.  Short suffixes (a, b, 1, 2) are near to each other by
@@ -294,7 +294,7 @@ static loom_status apply_set(loom_err *err, cfg *c, const char *set)
   return cfg_entry_put(err, s, key, text, c->set, 0);
 }
 
-/* ---- the public side ------------------------------------------------------------------- */
+/* ---- the public side ---- */
 
 static cfg *new_cfg(void)
 {

@@ -144,7 +144,7 @@ const char *cfg_key(const cfg_section *s, int i, const char **value)
   return s->entries[i].key;
 }
 
-/* ---- parameter pages ---------------------------------------------------------------------- */
+/* ---- parameter pages ---- */
 
 static const char *range_text(const loom_param *p, char *buf, size_t len)
 {

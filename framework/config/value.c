@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- units ---------------------------------------------------------------------------- */
+/* ---- units ---- */
 
 enum { DIM_M, DIM_KG, DIM_S, DIM_K, DIM_RAD, NUM_DIMS };
 enum { UNIT_MAX = 64 }; /* bytes of a unit */
@@ -140,7 +140,7 @@ static int convert(const char *given, const char *expected, int *ten, double *fa
   return 1;
 }
 
-/* ---- numbers -------------------------------------------------------------------------- */
+/* ---- numbers ---- */
 
 static size_t digits(const char *s) { return strspn(s, "0123456789"); }
 
@@ -284,7 +284,7 @@ loom_status cfg_parse_enum(loom_err *err, const char *text, const char *choices,
   return err_set(err, LOOM_E_CONFIG, "'%.80s' is no choice; allowed: %s", text, choices);
 }
 
-/* ---- back to text ----------------------------------------------------------------------- */
+/* ---- back to text ---- */
 
 void cfg_print_real(double v, char *buf, size_t len)
 {

@@ -37,7 +37,7 @@ void ct_run_check(const ct_check *c, const ct_plugin *p, int seconds, ct_verdict
 /* Run `body` likewise; it ends by itself or by ct_fail() or ct_skip(). */
 void ct_run_child(void (*body)(const void *arg), const void *arg, int seconds, ct_verdict *out);
 
-/* ---- inside a check ------------------------------------------------------------------------- */
+/* ---- inside a check ---- */
 
 /* Say why on stderr and end the process. */
 _Noreturn void ct_fail(const char *file, int line, const char *fmt, ...) LOOM_PRINTF(3, 4);
@@ -98,7 +98,7 @@ void ct_same_x(run *a, run *b, const char *what);
 /* Write a block of 8 corners from lo to hi (m) as OBJ file into a new temporary file. */
 void ct_write_block(char *path, size_t len, const double lo[3], const double hi[3]);
 
-/* ---- the checks, by file --------------------------------------------------------------------- */
+/* ---- the checks, by file ---- */
 
 void ct_descriptor_complete(const ct_plugin *p);
 void ct_descriptor_tables(const ct_plugin *p);

@@ -104,7 +104,7 @@ void ct_life_reset_forgets(const ct_plugin *p)
   ct_close(&fresh);
 }
 
-/* ---- restart ------------------------------------------------------------------------------- */
+/* ---- restart ---- */
 
 typedef struct saved_state { /* what checkpoint() wrote, by name */
   struct {
@@ -166,7 +166,7 @@ void ct_life_restart_continues(const ct_plugin *p)
   ct_close(&cut);
 }
 
-/* ---- company -------------------------------------------------------------------------------- */
+/* ---- company ---- */
 
 /* Two runs with different step sizes, step by step in turn: each as if it were alone. */
 void ct_life_two_at_once(const ct_plugin *p)

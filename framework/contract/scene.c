@@ -49,7 +49,7 @@ const loom_plugin *ct_load(const ct_plugin *p, registry **reg)
   ct_fail(__FILE__, __LINE__, "%s", err.text);
 }
 
-/* ---- runs -------------------------------------------------------------------------------- */
+/* ---- runs ---- */
 
 static int bits(uint32_t v)
 {
@@ -171,7 +171,7 @@ const char *ct_message(const ct_run *t)
   return t->err.code != LOOM_OK ? t->err.text : mem_err(t->r->m)->text;
 }
 
-/* ---- instances ----------------------------------------------------------------------------- */
+/* ---- instances ---- */
 
 instance *ct_instance(run *r, const ct_plugin *p)
 {
@@ -242,7 +242,7 @@ void ct_twin(const instance *of, instance *twin)
   host_attach(twin);
 }
 
-/* ---- steps and states ----------------------------------------------------------------------- */
+/* ---- steps and states ---- */
 
 void ct_steps(ct_run *t, int64_t first, int64_t count)
 {

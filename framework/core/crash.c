@@ -44,7 +44,7 @@ void crash_leave(const crash_place *p)
 
 int crash_inside(void) { return atomic_load_explicit(&now, memory_order_relaxed) != NULL; }
 
-/* ---- text ----------------------------------------------------------------------------------- */
+/* ---- text ---- */
 
 typedef struct text {
   char s[TEXT_BYTES];
@@ -110,7 +110,7 @@ static void say(const text *t)
   }
 }
 
-/* ---- exit() ---------------------------------------------------------------------------------- */
+/* ---- exit() ---- */
 
 static void at_exit(void)
 {
@@ -125,7 +125,7 @@ static void at_exit(void)
   _exit(EXIT_CODE);
 }
 
-/* ---- signals --------------------------------------------------------------------------------- */
+/* ---- signals ---- */
 
 static void on_signal(int number)
 {

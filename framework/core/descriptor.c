@@ -21,7 +21,7 @@ static int valid_name(const char *s)
 
 static int filled(const char *s) { return s != NULL && s[0] != '\0'; }
 
-/* ---- parameters ------------------------------------------------------------------------- */
+/* ---- parameters ---- */
 
 static size_t param_size(int32_t type)
 {
@@ -167,7 +167,7 @@ static loom_status check_tables(loom_err *err, const loom_plugin *p)
   return check_columns(err, "log column of steps", p->step_columns, p->num_step_columns);
 }
 
-/* ---- ops tables ---------------------------------------------------------------------------- */
+/* ---- ops tables ---- */
 
 /* A member that must be there; a table of an older minor version may end before it. */
 #define MUST(member, why)                                           \
@@ -256,7 +256,7 @@ static loom_status check_contact(loom_err *err, const loom_plugin *p)
 }
 #undef OPS
 
-/* ---- descriptor ------------------------------------------------------------------------------ */
+/* ---- descriptor ---- */
 
 #if !defined(LK_HAVE_CUDA)
 #define OTHER_DEVICE 0u /* no device: nothing is launched on one */

@@ -69,7 +69,7 @@ uint32_t fit_contact_lacks(const loom_plugin *contact, const void *settings)
   return bits;
 }
 
-/* ---- the rules, one pair of plugins each ------------------------------------------------------
+/* ---- the rules, one pair of plugins each ----
  */
 
 /* LOOM_CONT_* that the solver needs and the model lacks; 0 for a post-only model, whose
@@ -120,7 +120,7 @@ static uint32_t missing_elements(const loom_plugin *solver, uint32_t elem_caps)
   return solver->ops.solver->needs & all & ~elem_caps;
 }
 
-/* ---- refusals and what would work instead ------------------------------------------------------
+/* ---- refusals and what would work instead ----
  */
 
 typedef struct job {
@@ -308,7 +308,7 @@ static void check_reaction(job *j, const fit_contact *at)
   refuse(j, what, LOOM_KIND_CONTACT, -1, at);
 }
 
-/* ---- bodies ----------------------------------------------------------------------------------
+/* ---- bodies ----
  */
 
 /* The instance meets bodies of these kinds: it takes such pairs, and a collision plugin finds them

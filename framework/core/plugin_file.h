@@ -19,7 +19,7 @@ loom_status plugin_file_open(loom_err *err, const char *canonical, loom_plugin_q
 loom_status plugin_file_query(loom_err *err, loom_plugin_query_fn query, uint32_t index,
                               const char *name, const loom_plugin **out);
 
-/* ---- looking at a file from a child process (plugin_look.c) -------------------------------- */
+/* ---- looking at a file from a child process (plugin_look.c) ---- */
 enum { PLUGIN_LOOK_SECONDS = 5 };
 
 typedef struct plugin_card { /* what a descriptor says, without pointers; texts may be cut */

@@ -29,7 +29,7 @@ typedef struct message { /* at most PIPE_BUF bytes: written as a whole or not at
 } message;
 _Static_assert(sizeof(message) <= 4096, "a message must fit into PIPE_BUF");
 
-/* ---- the child ----------------------------------------------------------------------------- */
+/* ---- the child ---- */
 
 static void copy(char *to, size_t len, const char *from)
 {
@@ -104,7 +104,7 @@ static void child(int fd, const char *canonical, const char *name)
   _exit(0);
 }
 
-/* ---- the parent ---------------------------------------------------------------------------- */
+/* ---- the parent ---- */
 
 static double seconds_now(void)
 {

@@ -22,7 +22,7 @@ loom_status registry_nomem(loom_err *err)
   return err_set(err, LOOM_E_NOMEM, "out of memory while plugins were looked up");
 }
 
-/* ---- entries -------------------------------------------------------------------------------- */
+/* ---- entries ---- */
 
 static reg_entry *add_entry(registry *r, int file, const char *path)
 {
@@ -165,7 +165,7 @@ static loom_status add_plugin(loom_err *err, registry *r, int file, const char *
   return LOOM_OK;
 }
 
-/* ---- files ---------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static loom_status open_here(loom_err *err, registry *r, int file)
 {
@@ -280,7 +280,7 @@ void registry_close(registry *r)
   free(r);
 }
 
-/* ---- looking up ---------------------------------------------------------------------------------
+/* ---- looking up ----
  */
 
 int registry_count(const registry *r) { return r->num; }

@@ -43,7 +43,7 @@ struct elastic {
   uint32_t caps;
 };
 
-/* ---- life ------------------------------------------------------------------------------ */
+/* ---- life ---- */
 static loom_status find_type(loom_err *err, const loom_elem_block *b, const elem_type **out)
 {
   *out = elem_find(b->type);
@@ -171,7 +171,7 @@ void elastic_free(elastic *el)
 
 uint32_t elastic_caps(const elastic *el) { return el->caps; }
 
-/* ---- one block ----------------------------------------------------------------------------- */
+/* ---- one block ---- */
 static loom_status check_vector(elastic *el, const loom_buf *x)
 {
   const int64_t want = 3 * (int64_t)el->sc->num_verts;
@@ -283,7 +283,7 @@ static loom_status check_slots(elastic *el, int slot)
                  el->sc->num_blocks, slot, LA_OWN_SLOT);
 }
 
-/* ---- energy and gradient -------------------------------------------------------------------- */
+/* ---- energy and gradient ---- */
 loom_status elastic_energy(elastic *el, loom_buf *x, int slot, int *used)
 {
   *used = 0;
@@ -316,7 +316,7 @@ loom_status elastic_gradient(elastic *el, loom_buf *x, loom_buf *grad)
   return LOOM_OK;
 }
 
-/* ---- Hessians ----------------------------------------------------------------------------------
+/* ---- Hessians ----
  */
 loom_status elastic_elem_hessians(elastic *el, int block, loom_buf *x, int how, loom_buf *out)
 {
@@ -397,7 +397,7 @@ loom_status elastic_apply(elastic *el, loom_buf *x, int how, loom_buf *p, loom_b
   return LOOM_OK;
 }
 
-/* ---- projective form ----------------------------------------------------------------------------
+/* ---- projective form ----
  */
 static loom_status check_project(elastic *el, int b)
 {
@@ -443,7 +443,7 @@ loom_status elastic_pd_rhs(elastic *el, loom_buf *x, loom_buf *rhs)
   return LOOM_OK;
 }
 
-/* ---- from step to step --------------------------------------------------------------------- */
+/* ---- from step to step ---- */
 const elem_state *elastic_state(const elastic *el, int block)
 {
   return el->blocks[block].type->state;

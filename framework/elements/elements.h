@@ -106,7 +106,7 @@ const elem_type *elem_find(const char *name); /* NULL if unknown */
 /* The type that has the settings of a type: of those of a section with the same rows the first. */
 int elem_settings_of(int type);
 
-/* ---- the elastic part of the step's problem --------------------------------------- */
+/* ---- the elastic part of the step's problem ---- */
 typedef struct elastic elastic;
 loom_status elastic_new(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc,
                         elastic **out);

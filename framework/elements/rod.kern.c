@@ -23,7 +23,7 @@ LK_KERNEL_PLAIN(rod_frames, a, i)
   rest[ROD_MREF] = rod_mref(&q, rest[ROD_MREF]);
 }
 
-/* ---- quasi-static twist ------------------------------------------------------------------- */
+/* ---- quasi-static twist ---- */
 /* A yarn of ne elements has the edges 0 to ne (open) or 0 to ne - 1 (closed); element i lies
  * between edges i and i + 1.  Columns of a->work: */
 enum { THETA, LOWER, DIAGONAL, UPPER, RIGHT, SPARE };
@@ -109,7 +109,7 @@ LK_KERNEL_PLAIN(rod_theta, a, k)
   }
 }
 
-/* ---- plasticity ----------------------------------------------------------------------------- */
+/* ---- plasticity ---- */
 
 /* |wbar - w| <= p, then |wbar| <= p_max */
 LK_KERNEL_PLAIN(rod_plastic, a, i)

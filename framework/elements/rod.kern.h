@@ -146,7 +146,7 @@ LK_FN void rod_scatter(const lk_real *g0, const lk_real *g1, lk_real *out)
   }
 }
 
-/* ---- frames in time ---------------------------------------------------------------------- */
+/* ---- frames in time ---- */
 
 typedef struct rod_args {
   const lk_real *LK_RESTRICT x;     /* [n][3] m */

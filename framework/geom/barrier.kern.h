@@ -93,7 +93,7 @@ LK_FN lk_real barrier_curvature(const barrier_law *b, lk_real D)
   return b->scale * z1 * (barrier_g2(z) * z1 - LK_R(0.5) * barrier_g1(z) / D);
 }
 
-/* ---- as a quadratic term, for BARRIER_DISTANCE: N/m ------------------------------------------ */
+/* ---- as a quadratic term, for BARRIER_DISTANCE: N/m ---- */
 /* The weight with which a target at the gap d_hat pulls with the force of the barrier,
  *   w (d_hat - gap) = -db/dd,   w = kappa (-2 ln z + (1 - z) / z). */
 LK_FN lk_real barrier_weight(const barrier_law *b, lk_real D)
@@ -108,7 +108,7 @@ LK_FN lk_real barrier_curvature_d(const barrier_law *b, lk_real D)
   return b->scale / (b->d_hat * b->d_hat) * barrier_g2(barrier_z(b, D));
 }
 
-/* ---- edges that are nearly parallel ------------------------------------------------------- */
+/* ---- edges that are nearly parallel ---- */
 /* Their distance has a kink where they are parallel, so the barrier is multiplied by
  *   m(c) = (2 - c/e) c/e   for c < e, else 1,   c = |u x v|^2,   e = 1e-3 |U|^2 |V|^2   [m^4]
  * (Li et al. 2020, section 5 of the supplement) with the edges u, v and their rest lengths. */

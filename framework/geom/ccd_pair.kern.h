@@ -92,7 +92,7 @@ LK_FN lk_real ccd_fixed_step(const ccd_pair *P, const lk_real *x, const lk_real 
   return best;
 }
 
-/* ---- directions that follow a feature ------------------------------------------------- */
+/* ---- directions that follow a feature ---- */
 /* A direction n(t) = a(t) x b(t) from the vectors a between the vertices a[0] -> a[1] and b,
  * either between b[0] -> b[1] or fixed. */
 typedef struct ccd_direction {

@@ -28,7 +28,7 @@
 #define LK_ROLLED _Pragma("GCC unroll 1")
 #endif
 
-/* ---- vectors ----------------------------------------------------------------------- */
+/* ---- vectors ---- */
 LK_FN lk_real lk_dot3(const lk_real *a, const lk_real *b)
 {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -65,7 +65,7 @@ LK_FN void lk_perp3(const lk_real *g, lk_real *p)
   p[2] = zero ? LK_R(1.0) : p2 * inv;
 }
 
-/* ---- 2x2 and 3x3 ------------------------------------------------------------------- */
+/* ---- 2x2 and 3x3 ---- */
 /* Eigenvalues l[0] >= l[1] of {{a, b}, {b, d}}; the eigenvectors are (c, s) and (-s, c).
  * Half the angle of (h, b), h = (a - d)/2, from the larger of its cosine and sine: no
  * cancellation, and no trigonometric function, whose last bit depends on the backend. */
@@ -128,7 +128,7 @@ LK_FN lk_real lk_inv33(const lk_real *A, lk_real *B)
   return det;
 }
 
-/* ---- 3x2: plane and polar decomposition -------------------------------------------- */
+/* ---- 3x2: plane and polar decomposition ---- */
 /* Unit normal n of the plane of the columns f0, f1; returns |f0 x f1| = s1 s2.
  * Columns that are parallel within rounding span no plane: then n is a fixed choice
  * among the unit vectors perpendicular to the longer one, and 0 is returned.  n is
@@ -185,7 +185,7 @@ LK_FN void lk_polar32_of(const lk_real *f0, const lk_real *f1, lk_polar32 *P)
   P->r1[2] = (f1[2] + b[2]) * inv;
 }
 
-/* ---- symmetric n x n ---------------------------------------------------------------- */
+/* ---- symmetric n x n ---- */
 /* An eigenvalue as a Hessian treatment wants it. */
 LK_FN lk_real lk_psd(lk_real l, int how)
 {
@@ -204,7 +204,7 @@ LK_FN lk_real lk_psd(lk_real l, int how)
 #define LK_SYM_LOOP  LK_ROLLED
 #include "geom/sym_body.kern.h"
 
-/* ---- 3x3 singular values ------------------------------------------------------------- */
+/* ---- 3x3 singular values ---- */
 /* Exchange columns i and j of M, one of them negated: keeps the determinant. */
 LK_FN void lk_swap_columns33(lk_real *M, int i, int j)
 {

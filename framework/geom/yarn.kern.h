@@ -31,7 +31,7 @@ typedef struct yarn_line {
   int32_t num_segs, num_yarns, num_points, reserved;
 } yarn_line;
 
-/* ---- law ----------------------------------------------------------------------------------- */
+/* ---- law ---- */
 
 /* f, and its derivatives by x: C1 at x = s */
 LK_FN lk_real yarn_f(lk_real x, lk_real s) { return s / x + x / s - LK_R(2.0); }
@@ -51,7 +51,7 @@ LK_FN void yarn_hess(const lk_real *d, lk_real s, lk_real *H)
   H[5] = a + b * d[2] * d[2];
 }
 
-/* ---- points ---------------------------------------------------------------------------------- */
+/* ---- points ---- */
 
 /* Lanes P [3][YARN_LANES] of all points of a curve with control points q [4][3]. */
 LK_FN void yarn_lanes(const lk_real *basis, const lk_real *q, lk_real *P)
@@ -105,7 +105,7 @@ LK_FN int32_t yarn_seg_of(const yarn_line *l, int32_t k, int32_t p)
   return s < l->yarn_seg[k + 1] ? s : l->yarn_seg[k + 1] - 1;
 }
 
-/* ---- which pairs count ----------------------------------------------------------------------- */
+/* ---- which pairs count ---- */
 
 /* Points i, j of yarn k are far enough apart along it. */
 LK_FN int yarn_apart(const yarn_line *l, int32_t k, int32_t i, int32_t j)
@@ -136,7 +136,7 @@ LK_FN void yarn_rule(const yarn_line *l, int32_t a, int32_t b, uint16_t *mask)
   }
 }
 
-/* ---- pairs of segments -------------------------------------------------------------------------
+/* ---- pairs of segments ----
  */
 
 typedef struct yarn_near {

@@ -9,7 +9,7 @@
 
 #include "mem/mem.h"
 
-/* ---- vectors: one block's element corners around each vertex ------------------- */
+/* ---- vectors: one block's element corners around each vertex ---- */
 /* A block is gathered in chunks of `elems` elements (the last may be shorter), so that the
  * results of one chunk at a time need to exist.  Every vertex adds its corners one after
  * the other in ascending order: the same bits for any size of the chunks. */
@@ -30,7 +30,7 @@ void asm_gather_open(asm_gather *g, buf_maps *q, loom_buf *out, asm_gather_view 
 loom_status asm_gather_chunk(const asm_gather_view *v, const loom_exec *e, int32_t c,
                              const lk_real *contrib);
 
-/* ---- 3x3 block matrix: mass, elements, contact ----------------------------------- */
+/* ---- 3x3 block matrix: mass, elements, contact ---- */
 typedef struct asm_bsr asm_bsr;
 /* pattern of the scene's element blocks; contact blocks may extend it later */
 loom_status asm_bsr_new(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc,
@@ -49,7 +49,7 @@ loom_status asm_bsr_add_contact(asm_bsr *A, const loom_blocks3 *contact);
 loom_status asm_bsr_finish(asm_bsr *A);
 const loom_bsr3 *asm_bsr_matrix(const asm_bsr *A);
 
-/* ---- scalar matrix of projective dynamics ----------------------------------------- */
+/* ---- scalar matrix of projective dynamics ---- */
 typedef struct asm_csr asm_csr;
 loom_status asm_csr_new(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc,
                         asm_csr **out);

@@ -4,7 +4,7 @@
 
 #include "loom/kernel.h"
 
-/* ---- sums by vertex over a list sorted by vertex ------------------------------------- */
+/* ---- sums by vertex over a list sorted by vertex ---- */
 typedef struct {
   const int32_t *LK_RESTRICT id; /* [m] vertex id, < 0 for unused */
   uint64_t *LK_RESTRICT key;     /* [m] out: the id, or n */

@@ -31,7 +31,7 @@ struct asm_bsr {
   loom_bsr3 M;
 };
 
-/* ---- life ------------------------------------------------------------------------ */
+/* ---- life ---- */
 static void use_pattern(asm_bsr *A, int extended)
 {
   A->extended = extended;
@@ -122,7 +122,7 @@ void asm_bsr_free(asm_bsr *A)
 
 const loom_bsr3 *asm_bsr_matrix(const asm_bsr *A) { return &A->M; }
 
-/* ---- contact ----------------------------------------------------------------------- */
+/* ---- contact ---- */
 static loom_status check_contact(const asm_bsr *A, const loom_blocks3 *c)
 {
   if (c->count >= 0 && c->count <= INT32_MAX && buf_type(c->row) == LOOM_I32 &&
@@ -240,7 +240,7 @@ loom_status asm_bsr_add_contact(asm_bsr *A, const loom_blocks3 *contact)
   return sum_triplets(A, contact);
 }
 
-/* ---- mass, elements, fixed vertices ---------------------------------------------------- */
+/* ---- mass, elements, fixed vertices ---- */
 static loom_status run_rows(asm_bsr *A, const lk_entry *k, double scale)
 {
   asm_row_args args = {.scale = (lk_real)scale};

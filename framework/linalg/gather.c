@@ -30,7 +30,7 @@ struct asm_gather {
   loom_buf *corner;      /* u8 for index [corners], corner - first corner of the chunk */
 };
 
-/* ---- building ------------------------------------------------------------------------- */
+/* ---- building ---- */
 /* Rows and vertex range of every chunk. */
 static void measure_chunks(asm_gather *g, const asm_incidence *inc, const int32_t *ptr,
                            const int32_t *corner)
@@ -163,7 +163,7 @@ void asm_gather_free(asm_gather *g)
   free(g);
 }
 
-/* ---- gathering ------------------------------------------------------------------------ */
+/* ---- gathering ---- */
 void asm_gather_open(asm_gather *g, buf_maps *q, loom_buf *out, asm_gather_view *v)
 {
   *v = (asm_gather_view){.g = g};

@@ -11,7 +11,7 @@
 /* The result slot used by functions that return a value to the host. */
 enum { LA_OWN_SLOT = LOOM_NUM_RESULTS - 1 };
 
-/* ---- vectors ------------------------------------------------------------------ */
+/* ---- vectors ---- */
 loom_status la_dot(mem *m, const loom_exec *e, loom_buf *a, loom_buf *b, double *out);
 /* the same, left in e->result[slot] without waiting */
 loom_status la_dot_slot(mem *m, const loom_exec *e, loom_buf *a, loom_buf *b, int slot);
@@ -25,7 +25,7 @@ loom_status la_fill(mem *m, const loom_exec *e, loom_buf *x, double value); /* L
 loom_status la_norm_max3(mem *m, const loom_exec *e, loom_buf *x, double *out);
 loom_status la_norm_max3_slot(mem *m, const loom_exec *e, loom_buf *x, int slot);
 
-/* ---- primitives ----------------------------------------------------------------- */
+/* ---- primitives ---- */
 /* out[i] = sum of in[0..i), i64; out has count(in) + 1 items, the last one is also *total (NULL:
  * not wanted) */
 loom_status la_scan_i64(mem *m, const loom_exec *e, loom_buf *in, loom_buf *out, int64_t *total);
@@ -38,7 +38,7 @@ loom_status la_compose(mem *m, const loom_exec *e, loom_buf *first, loom_buf *se
 loom_status la_match_keys(mem *m, const loom_exec *e, loom_buf *old_key, int64_t n_old,
                           loom_buf *new_key, int64_t n_new, loom_buf *old_index);
 
-/* ---- matrices --------------------------------------------------------------------- */
+/* ---- matrices ---- */
 loom_status la_spmv_bsr3(mem *m, const loom_exec *e, const loom_bsr3 *A, loom_buf *x, loom_buf *y);
 /* y [n][3] = L x, the scalar matrix applied to the three columns */
 loom_status la_spmv_csr3(mem *m, const loom_exec *e, const loom_csr *L, loom_buf *x, loom_buf *y);

@@ -71,7 +71,7 @@ void asm_incidence_drop(mem *m, asm_incidence *inc)
   inc->ptr = inc->corner = NULL;
 }
 
-/* ---- rows ------------------------------------------------------------------------- */
+/* ---- rows ---- */
 typedef struct host_block {
   const int32_t *verts, *ptr, *corner;
   uint16_t *pos; /* or NULL */

@@ -52,7 +52,7 @@ loom_status h5check_new(loom_err *err, const char *log_path, h5check **out)
   return LOOM_OK;
 }
 
-/* ---- writing ----------------------------------------------------------------------- */
+/* ---- writing ---- */
 loom_status h5check_begin(loom_err *err, const char *log_path, h5check **out)
 {
   h5check *c;

@@ -11,7 +11,7 @@
 
 #include "log/h5util.h"
 
-/* ---- superblock -------------------------------------------------------------------- */
+/* ---- superblock ---- */
 enum { SUPER_LEN = 48, FLAG_WRITE = 1, FLAG_SWMR = 4 };
 
 static int64_t little_endian(const unsigned char *p)
@@ -49,7 +49,7 @@ loom_status h5u_peek(loom_err *err, const char *path, int fd, h5u_super *out)
   return LOOM_OK;
 }
 
-/* ---- locks ------------------------------------------------------------------------- */
+/* ---- locks ---- */
 int h5u_lock(int fd, int exclusive)
 {
   /* A reader holds its lock for an instant while it opens: try for 50 ms. */
@@ -104,7 +104,7 @@ int h5u_lock_writer(const char *path, int fd)
   return kill((pid_t)pid, 0) == 0 || errno == EPERM ? H5U_BUSY : H5U_LOCKED;
 }
 
-/* ---- status, cutting, repair -------------------------------------------------------- */
+/* ---- status, cutting, repair ---- */
 int h5u_put_status(hid_t file, const char *status)
 {
   char text[H5LOG_STATUS_LEN] = "";

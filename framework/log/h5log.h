@@ -175,7 +175,7 @@ typedef struct h5log_options {
 
 typedef struct h5log h5log;
 
-/* ---- writing ------------------------------------------------------------------- */
+/* ---- writing ---- */
 /* What may be replaced: logs without a step always, others by the word of the caller. */
 enum { H5LOG_KEEP = 0, H5LOG_OVERWRITE = 1, H5LOG_OVERWRITE_UNFINISHED = 2 };
 /* May a new log be put at `path`?  LOOM_E_CONFIG with what is there and the remedy if not: only
@@ -207,7 +207,7 @@ loom_status h5log_commit(h5log *l, loom_err *err);                     /* write 
 /* Final status into /status and the root attribute; closes whatever happens. */
 loom_status h5log_close(h5log *l, loom_err *err, const char *status);
 
-/* ---- checkpoints: FILE.check.h5 ---------------------------------------------------- */
+/* ---- checkpoints: FILE.check.h5 ---- */
 typedef struct h5check h5check;
 /* Written to a temporary name, sealed with a hash, synced, renamed; the previous one becomes
  * FILE.check.prev.h5, so two are kept. */
@@ -235,7 +235,7 @@ loom_status h5check_get(h5check *c, loom_err *err, const char *group, const char
                         int64_t count, void *data);
 void h5check_close(h5check *c);
 
-/* ---- reading --------------------------------------------------------------------- */
+/* ---- reading ---- */
 typedef struct h5read h5read;
 /* Any log: running (SWMR), finished, or left by a dead writer (repaired first, after
  * checking that no writer lives).  LOOM_E_IO with what is wrong for anything else. */

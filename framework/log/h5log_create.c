@@ -46,7 +46,7 @@ loom_status h5log_check_options(loom_err *err, const char *path, const h5log_opt
   return check_names(err, path, opt->step_extra, opt->num_step_extra);
 }
 
-/* ---- datasets ------------------------------------------------------------------------- */
+/* ---- datasets ---- */
 static int add_filter(hid_t dcpl, int compression)
 {
   if (compression == 0) return 0;
@@ -202,7 +202,7 @@ static int put_meta(hid_t file, const h5log_meta *m)
   return 0;
 }
 
-/* ---- the file --------------------------------------------------------------------------- */
+/* ---- the file ---- */
 static loom_status open_part(loom_err *err, const char *path, const char *part, int *fd)
 {
   LOOM_TRY(h5u_open_part(err, path, part, fd));

@@ -13,7 +13,7 @@
 
 enum { META_ROOM = 256 << 10 }; /* bytes of metadata a commit can add at most */
 
-/* ---- set-up ------------------------------------------------------------ */
+/* ---- set-up ---- */
 static int open_batch(h5log *l, h5log_batch *b, const h5u_table *t)
 {
   b->row_size = t->row_size;
@@ -91,7 +91,7 @@ loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
   return LOOM_OK;
 }
 
-/* ---- writing ----------------------------------------------------------------------- */
+/* ---- writing ---- */
 static loom_status broken(const h5log *l, loom_err *err)
 {
   return err_set(err, LOOM_E_IO,

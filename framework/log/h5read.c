@@ -9,7 +9,7 @@
 
 #include "log/h5read_internal.h"
 
-/* ---- opening ----------------------------------------------------------------------- */
+/* ---- opening ---- */
 static loom_status open_hdf5(loom_err *err, h5read *r, unsigned flags)
 {
   const hid_t fapl = h5u_fapl();
@@ -165,7 +165,7 @@ void h5read_close(h5read *r)
   H5Eclear2(H5E_DEFAULT);
 }
 
-/* ---- facts ------------------------------------------------------------------------- */
+/* ---- facts ---- */
 static char *text_of(hid_t d)
 {
   const hid_t type = H5Dget_type(d), space = H5Dget_space(d);

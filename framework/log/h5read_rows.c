@@ -125,7 +125,7 @@ loom_status h5read_state_data(h5read *r, loom_err *err, const h5log_state_row *r
   return read_part(r, err, "state_data", H5T_NATIVE_UINT8, row->first, row->count * size, data);
 }
 
-/* ---- any table, by column ------------------------------------------------------------ */
+/* ---- any table, by column ---- */
 static hid_t table_type(h5read *r, const char *table)
 {
   const hid_t d = h5read_dataset_id(r, table);
@@ -196,7 +196,7 @@ loom_status h5read_column(h5read *r, loom_err *err, const char *table, const cha
   return LOOM_OK;
 }
 
-/* ---- whole datasets ------------------------------------------------------------------ */
+/* ---- whole datasets ---- */
 loom_status h5read_dataset(h5read *r, loom_err *err, const char *path, int as_real, void **data,
                            int *rank, int64_t dims[4])
 {

@@ -294,7 +294,7 @@ int64_t h5u_last_step(hid_t steps, int64_t *rows)
   return *rows < 0 ? -2 : step;
 }
 
-/* ---- /iters_extra, /steps_extra ------------------------------------------------------- */
+/* ---- /iters_extra, /steps_extra ---- */
 int h5log_extra_table(const h5log_options *opt, int of_steps, h5log_extra *out)
 {
   const int own = of_steps ? opt->num_step_extra : opt->num_extra, keys = of_steps ? 1 : 2;

@@ -6,14 +6,14 @@
 
 #include "log/h5log.h"
 
-/* ---- errors -------------------------------------------------------------------- */
+/* ---- errors ---- */
 /* Stop the library from printing its error stack and from cleaning up at exit; first call
  * of every entry point. */
 void h5u_quiet(void);
 /* LOOM_E_IO "PATH: what: innermost HDF5 message"; empties the HDF5 error stack. */
 loom_status h5u_fail(loom_err *err, const char *path, const char *what);
 
-/* ---- property lists and types (H5I_INVALID_HID on failure) ------------------------- */
+/* ---- property lists and types (H5I_INVALID_HID on failure) ---- */
 hid_t h5u_fapl(void); /* newest format, locks left to us, ids closed with the file */
 /* File creation: space in pages of 4096 bytes, so that no piece of metadata that changes
  * while a run writes lies across a page.  Linux copies a write page by page, and SIGKILL
@@ -28,7 +28,7 @@ hid_t h5u_file_type(int loom_type);        /* LOOM_REAL is f64 */
 int64_t h5u_type_bytes(int64_t loom_type); /* of one value in memory; 0: there is no such type */
 int h5u_close(hid_t id, herr_t (*close_fn)(hid_t)); /* 0, or -1; invalid ids are fine */
 
-/* ---- attributes: 0, or -1 with the HDF5 error stack filled ------------------------- */
+/* ---- attributes: 0, or -1 with the HDF5 error stack filled ---- */
 int h5u_put_text(hid_t obj, const char *name, const char *text, size_t min_len);
 int h5u_put_int(hid_t obj, const char *name, int64_t value);
 int h5u_put_texts(hid_t obj, const char *name, const char *const *texts, int count);
@@ -37,7 +37,7 @@ int h5u_set_text(hid_t obj, const char *name, const char *text); /* overwrite in
 char *h5u_get_text(hid_t obj, const char *name);
 int h5u_describe(hid_t dset, const char *unit, const char *doc);
 
-/* ---- tables ------------------------------------------------------------------------ */
+/* ---- tables ---- */
 typedef struct h5u_column {
   const char *name, *unit, *doc;
   char kind;     /* 'I' int64, 'R' double, 'S' reason: int8 enum in the first byte,
@@ -83,7 +83,7 @@ int64_t h5u_frames_upto(hid_t frame_step, int64_t last);
  * the number of rows that count. */
 int64_t h5u_last_step(hid_t steps, int64_t *rows);
 
-/* ---- files ------------------------------------------------------------------------- */
+/* ---- files ---- */
 typedef struct h5u_super { /* facts of the superblock */
   int writing;             /* a writer has, or had, the file open */
   int swmr;                /* ... in single-writer/multiple-reader mode */
@@ -117,7 +117,7 @@ int h5u_cut(hid_t file, int64_t last);
 /* Overwrite /status and the root attribute; 0 or -1. */
 int h5u_put_status(hid_t file, const char *status);
 
-/* ---- the driver that writes ------------------------------------------------------------ */
+/* ---- the driver that writes ---- */
 typedef struct h5u_disk { /* outlives the files that use it */
   int code;               /* errno of the first write that failed, 0: none */
   int64_t split;          /* metadata writes that lay across a page, see h5u_fcpl */
@@ -127,14 +127,14 @@ hid_t h5u_fapl_disk(h5u_disk *note);
 /* h5u_fail, with the system's reason if the driver noted one. */
 loom_status h5u_disk_fail(loom_err *err, const char *path, const h5u_disk *note, const char *what);
 
-/* ---- the seal of a checkpoint ---------------------------------------------------------- */
+/* ---- the seal of a checkpoint ---- */
 /* In the first bytes of the file (HDF5's user block): length and hash of the rest. */
 enum { H5U_SEAL_BYTES = 512, H5U_SEAL_VERSION = 2 };
 int h5u_seal(int fd); /* write it; 0, or -1 with errno */
 /* 1: the file is as it was sealed; 0 with the reason, which follows the file's name. */
 int h5u_seal_holds(int fd, char *why, size_t len);
 
-/* ---- disk space -------------------------------------------------------------------- */
+/* ---- disk space ---- */
 /* "a/b.h5" -> "a/b" + tail, to be freed; NULL: out of memory */
 char *h5u_name_beside(const char *log_path, const char *tail);
 /* Make sure that `bytes` more, and what closing the file takes, fit behind the end of

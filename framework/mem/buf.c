@@ -26,7 +26,7 @@ static loom_status named(const loom_buf *b, loom_status s)
   return s;
 }
 
-/* ---- storage ------------------------------------------------------------------- */
+/* ---- storage ---- */
 static int injected_failure(mem *m) { return m->fail_after > 0 && --m->fail_after == 0; }
 
 loom_status buf_raw_alloc(mem *m, int side, size_t bytes, void **p)
@@ -141,7 +141,7 @@ static loom_status make_current(loom_buf *b, int side)
   return LOOM_OK;
 }
 
-/* ---- life ------------------------------------------------------------------------ */
+/* ---- life ---- */
 static loom_status check_count(mem *m, int type, int64_t count)
 {
   if (buf_type_size(type) == 0) return err_set(&m->err, LOOM_E_ARG, "unknown item type %d", type);
@@ -252,7 +252,7 @@ loom_status buf_discard(mem *m, loom_buf *b)
 
 int buf_untouched(const loom_buf *b) { return b->valid == 0; }
 
-/* ---- maps -------------------------------------------------------------------------- */
+/* ---- maps ---- */
 static loom_status side_for(mem *m, const loom_exec *e, int place, int *side)
 {
   const int on_device = e != NULL && e->backend == LOOM_CUDA;
@@ -328,8 +328,8 @@ void buf_release(loom_buf *b)
   while (is_mapped(b)) (void)buf_unmap(b->m, b);
 }
 
-/* ---- copies ------------------------------------------------------------------------ */
-/* ---- several maps that are taken and given back together ------------------------------------ */
+/* ---- copies ---- */
+/* ---- several maps that are taken and given back together ---- */
 
 void *buf_maps_add(buf_maps *q, loom_buf *b, int access)
 {

@@ -77,7 +77,7 @@ void compare_remove(mem *m)
     }
 }
 
-/* ---- where an address points -------------------------------------------------------- */
+/* ---- where an address points ---- */
 static int is_within(uint64_t word, const void *p, size_t bytes)
 {
   return p != NULL && (word == (uint64_t)p || word - (uint64_t)p < bytes);
@@ -183,7 +183,7 @@ static void release(launch *l)
   }
 }
 
-/* ---- comparing ------------------------------------------------------------------------ */
+/* ---- comparing ---- */
 static double epsilon(void) { return sizeof(loom_real) == 8 ? DBL_EPSILON : (double)FLT_EPSILON; }
 
 static int is_near(double a, double b, double allowed)
@@ -346,7 +346,7 @@ static loom_status run_both(launch *l, const void *args, loom_real *result)
   return compare_all(l);
 }
 
-/* ---- which launches ------------------------------------------------------------------- */
+/* ---- which launches ---- */
 static kernel *find_kernel(const lk_entry *k)
 {
   for (int i = 0; i < all.num; ++i)

@@ -46,7 +46,7 @@ static double number_in(const char *root, const char *path, const char *key)
   return value;
 }
 
-/* ---- limits of the process ------------------------------------------------------------------- */
+/* ---- limits of the process ---- */
 
 static void take_rlimits(const char *root, mem_limit *least)
 {
@@ -59,7 +59,7 @@ static void take_rlimits(const char *root, mem_limit *least)
     take(least, (double)r.rlim_cur - data, "ulimit -d");
 }
 
-/* ---- control groups -------------------------------------------------------------------------- */
+/* ---- control groups ---- */
 
 /* One group: its limit less what it has; pages of files that it can drop do not count. */
 static void take_group(const char *root, const char *dir, int v2, mem_limit *least)
@@ -110,7 +110,7 @@ static void take_cgroups(const char *root, mem_limit *least)
   fclose(f);
 }
 
-/* ---- Slurm ------------------------------------------------------------------------------------
+/* ---- Slurm ----
  */
 
 static double number_of(const char *name)

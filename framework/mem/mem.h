@@ -18,7 +18,7 @@
 #include "loom/host.h"
 #include "loom/kernel.h"
 
-/* ---- execution places ------------------------------------------------------ */
+/* ---- execution places ---- */
 /* Number of usable CUDA devices; 0 with the reason in `why` when there are none
  * (built without CUDA, no driver, no device).  Never fails, never prints. */
 int exec_cuda_devices(char *why, size_t len);
@@ -50,7 +50,7 @@ loom_status exec_sync(loom_err *err, const loom_exec *q);
 loom_status exec_run(loom_err *err, const loom_exec *q, const lk_entry *k, const void *args,
                      int64_t n, loom_real *result);
 
-/* ---- buffers ----------------------------------------------------------------- */
+/* ---- buffers ---- */
 typedef struct mem mem; /* the set of all buffers of one run */
 
 loom_status mem_new(loom_err *err, int check, mem **out);
@@ -112,13 +112,13 @@ loom_err *mem_err(mem *m); /* where buffer functions put their messages */
  * scene has freed stays in the process, 100 bytes per vertex.  For programs, once. */
 void mem_return_freed(void);
 
-/* ---- workspace ---------------------------------------------------------------- */
+/* ---- workspace ---- */
 /* Buffers that the core's primitives share, so that calls in an iteration allocate
  * nothing after the first.  u8 [>= bytes], contents undefined, kept until mem_free. */
 enum { MEM_WORK_SLOTS = 4 };
 loom_status mem_work(mem *m, int slot, int64_t bytes, loom_buf **out);
 
-/* ---- several maps at once ------------------------------------------------------ */
+/* ---- several maps at once ---- */
 /* Collects maps and the first error, so that callers check once:
  *   buf_maps q = {.m = m, .e = e};
  *   const my_args a = {.x = buf_maps_add(&q, x, LOOM_READ), ...};

@@ -51,7 +51,7 @@ loom_status doctor_verdict(loom_err *err, const doctor *d)
   return LOOM_E_CONFIG;
 }
 
-/* ---- single vertices and elements ------------------------------------------------------ */
+/* ---- single vertices and elements ---- */
 
 static int check_numbers(doctor *d, const char *name, const mesh *m)
 {
@@ -144,7 +144,7 @@ static void check_tets(doctor *d, const char *name, const mesh *m)
   }
 }
 
-/* ---- duplicates and leftovers ------------------------------------------------------------ */
+/* ---- duplicates and leftovers ---- */
 
 static uint64_t hash_point(const double *x)
 {
@@ -230,7 +230,7 @@ static loom_status check_duplicates(loom_err *err, doctor *d, const char *name, 
   return s;
 }
 
-/* ---- neighbourhood ------------------------------------------------------------------------ */
+/* ---- neighbourhood ---- */
 
 static void check_edge(doctor *d, const char *name, const mesh *m, const topo *tp, int64_t e,
                        int use)
@@ -293,7 +293,7 @@ loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *
   return LOOM_OK;
 }
 
-/* ---- orientation ----------------------------------------------------------------------------- */
+/* ---- orientation ---- */
 
 typedef struct orienting {
   const mesh *m;

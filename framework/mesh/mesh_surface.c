@@ -27,7 +27,7 @@ static loom_status alloc_surface(loom_err *err, int64_t verts, int64_t tris, mes
   return mesh_alloc(err, 3 * tris, sizeof *out->tris, &out->tris);
 }
 
-/* ---- boxes with round edges -------------------------------------------------------------- */
+/* ---- boxes with round edges ---- */
 
 /* A lattice of lines along each side: `round` of them turn over an edge by 45 degrees, at
  * equal angles, then the flat part, then the next edge.  Only its surface has vertices; each
@@ -131,7 +131,7 @@ loom_status mesh_round_box(loom_err *err, const double core[3], double radius, d
   return s;
 }
 
-/* ---- surfaces of revolution ----------------------------------------------------------------- */
+/* ---- surfaces of revolution ---- */
 
 typedef struct rings {
   double *p;      /* [num][2] radius and height, m, counter-clockwise */

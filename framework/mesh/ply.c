@@ -41,7 +41,7 @@ typedef struct reader {
   int64_t cap_tris;
 } reader;
 
-/* ---- header ------------------------------------------------------------------------- */
+/* ---- header ---- */
 
 static loom_status fail(reader *r, const char *what, const char *word)
 {
@@ -153,7 +153,7 @@ static loom_status read_header(reader *r)
   return fail(r, "the header does not end with end_header", "");
 }
 
-/* ---- data ----------------------------------------------------------------------------- */
+/* ---- data ---- */
 
 static loom_status short_file(reader *r)
 {

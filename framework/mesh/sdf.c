@@ -52,7 +52,7 @@ loom_status sdf_frame(loom_err *err, const mesh *m, int64_t resolution, double p
   return check_size(err, out);
 }
 
-/* ---- pseudonormals -------------------------------------------------------------------- */
+/* ---- pseudonormals ---- */
 
 typedef struct surface {
   const mesh *m;
@@ -178,7 +178,7 @@ loom_status sdf_bake(loom_err *err, const mesh *m, const sdf_grid *g, double off
   return status;
 }
 
-/* ---- files and sampling ------------------------------------------------------------------ */
+/* ---- files and sampling ---- */
 
 static loom_status read_values(loom_err *err, const char *path, words *w, sdf_grid *g,
                                loom_real **value)

@@ -44,7 +44,7 @@ static void enter(call *c, instance *in, const char *callback)
   crash_enter(&c->place);
 }
 
-/* ---- messages ---------------------------------------------------------------------------------
+/* ---- messages ----
  */
 
 /* A nested call leaves the step to the outermost one. */
@@ -157,7 +157,7 @@ int call_again(run *r, loom_status *s, int64_t before, int64_t *count,
   return *s == LOOM_OK;
 }
 
-/* ---- all kinds ---------------------------------------------------------------------------------
+/* ---- all kinds ----
  */
 
 typedef loom_status (*create_fn)(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -279,7 +279,7 @@ loom_status call_log_step(instance *in, double *out)
   return leave(&c, f(in->self, &in->r->st, out), ONLY_OK);
 }
 
-/* ---- solver ------------------------------------------------------------------------------------
+/* ---- solver ----
  */
 
 loom_status call_contact_changed(run *r, uint32_t changed)
@@ -332,7 +332,7 @@ loom_status call_accepted(run *r, const loom_accept *a)
   return leave(&c, ops->accepted(r->solver.self, &r->st, a), ONLY_OK);
 }
 
-/* ---- collision ---------------------------------------------------------------------------------
+/* ---- collision ----
  */
 
 loom_status call_detect(instance *in, const loom_query *q, loom_pairs *out)
@@ -366,7 +366,7 @@ loom_status call_max_step(instance *in, loom_buf *x0, loom_buf *x1, loom_bound *
   return out->per_vertex ? vet_shares(in, "max_step", "t_vertex", out->t_vertex) : LOOM_OK;
 }
 
-/* ---- contact -----------------------------------------------------------------------------------
+/* ---- contact ----
  */
 
 static const loom_contact_ops *contact_ops(const contact_inst *c)

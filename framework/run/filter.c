@@ -59,7 +59,7 @@ static loom_status last_point(run *r, int due, filter_result *out)
   return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->buf.x_before, r->buf.dx);
 }
 
-/* ---- free: no bound --------------------------------------------------------------------- */
+/* ---- free: no bound ---- */
 
 static loom_status free_guess(run *r) { return buf_copy(r->m, &r->exec, r->st.x, r->st.trial); }
 
@@ -79,7 +79,7 @@ static loom_status cut_finish(run *r, filter_result *out)
 const filter_policy filter_free = {
     .note = "", .guess = free_guess, .accept = free_accept, .finish = cut_finish};
 
-/* ---- cut: x goes as far as the bound allows ----------------------------------------------- */
+/* ---- cut: x goes as far as the bound allows ---- */
 
 /* As far as the bound lets the guess go, bodies and pins with it; *toi: that share. */
 static loom_status guess_within(run *r, double *toi)
@@ -122,7 +122,7 @@ static loom_status cut_accept(run *r, filter_result *out)
 const filter_policy filter_cut = {
     .note = "", .guess = cut_guess, .accept = cut_accept, .finish = cut_finish};
 
-/* ---- lead: x goes on, x_feas follows ------------------------------------------------------- */
+/* ---- lead: x goes on, x_feas follows ---- */
 
 static loom_status lead_guess(run *r)
 {
@@ -169,7 +169,7 @@ const filter_policy filter_lead = {.note = " (iterates go on beyond)",
                                    .repair = lead_repair,
                                    .finish = lead_finish};
 
-/* ---- what the step calls ------------------------------------------------------------------ */
+/* ---- what the step calls ---- */
 
 loom_status filter_guess(run *r)
 {

@@ -14,7 +14,7 @@
 static instance *self_of(const loom_host *h) { return h->core; }
 static run *run_of(const loom_host *h) { return self_of(h)->r; }
 
-/* ---- errors and messages ------------------------------------------------------------------- */
+/* ---- errors and messages ---- */
 
 static loom_status host_fail(const loom_host *h, loom_status code, const char *file, int line,
                              const char *func, const char *fmt, ...)
@@ -49,7 +49,7 @@ static void host_log(const loom_host *h, int level, const char *fmt, ...)
   run_message(run_of(h), level, text);
 }
 
-/* ---- memory -----------------------------------------------------------------------------------
+/* ---- memory ----
  */
 
 static loom_status host_buf_new(const loom_host *h, const char *name, int type, int64_t count,
@@ -102,7 +102,7 @@ static loom_status host_unmap(const loom_host *h, loom_buf *b)
   return buf_unmap(run_of(h)->m, b);
 }
 
-/* ---- the step's problem ------------------------------------------------------------------------
+/* ---- the step's problem ----
  */
 
 static loom_status host_eval(const loom_host *h, const loom_problem *p, loom_buf *x, int what,
@@ -190,7 +190,7 @@ static loom_status host_freeze_contact(const loom_host *h, loom_buf *x)
   return contact_freeze(run_of(h), x);
 }
 
-/* ---- collision services -------------------------------------------------------------------------
+/* ---- collision services ----
  */
 
 /* A contact model is served by its own collision plugins, anybody else by all. */
@@ -226,7 +226,7 @@ static loom_status host_match_keys(const loom_host *h, const loom_exec *e, loom_
   return la_match_keys(run_of(h)->m, e, old_key, n_old, new_key, n_new, old_index);
 }
 
-/* ---- primitives ---------------------------------------------------------------------------- */
+/* ---- primitives ---- */
 
 static loom_status host_dot(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
                             double *out)
@@ -291,7 +291,7 @@ static loom_status host_sort_u64(const loom_host *h, const loom_exec *e, loom_bu
   return la_sort_u64(run_of(h)->m, e, key, perm);
 }
 
-/* ---- bodies -------------------------------------------------------------------------------- */
+/* ---- bodies ---- */
 
 static loom_status host_body_gap(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
                                  double progress, const loom_body_gap *out)
@@ -345,7 +345,7 @@ static loom_status host_body_push(const loom_host *h, const loom_exec *e, const 
   return bodies_push(run_of(h)->bodies, e, r, impulse, mass);
 }
 
-/* ---- record of the run --------------------------------------------------------------------- */
+/* ---- record of the run ---- */
 
 static void host_inner(const loom_host *h, int32_t k, int norm, double value)
 {

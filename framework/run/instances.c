@@ -18,7 +18,7 @@ int instances_list(run *r, int order, instance *all[RUN_ALL_INSTANCES])
   return n;
 }
 
-/* ---- from the config ---------------------------------------------------------------- */
+/* ---- from the config ---- */
 
 static loom_status find_plugin(run *r, const cfg_section *s, int kind, instance *in)
 {
@@ -109,7 +109,7 @@ loom_status instances_find(run *r)
   return LOOM_OK;
 }
 
-/* ---- whether they go together ------------------------------------------------------- */
+/* ---- whether they go together ---- */
 
 /* As which pairs the bodies can be met; returns their number. */
 static int list_bodies(const run *r, fit_body *out)
@@ -152,7 +152,7 @@ loom_status instances_fit(run *r)
   return s;
 }
 
-/* ---- their life --------------------------------------------------------------------- */
+/* ---- their life ---- */
 
 static loom_status create(run *r, instance *in)
 {

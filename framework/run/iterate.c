@@ -7,7 +7,7 @@
 #include "run/step.h"
 #include "run/vet.h"
 
-/* ---- MEASURE ----------------------------------------------------------------------------- */
+/* ---- MEASURE ---- */
 
 static loom_status residual_error(run *r)
 {
@@ -82,7 +82,7 @@ loom_status measure_next(run *r, iteration *i)
   return LOOM_OK;
 }
 
-/* ---- the solver ---------------------------------------------------------------------------- */
+/* ---- the solver ---- */
 
 loom_status solver_iterate(run *r, iteration *i)
 {
@@ -116,7 +116,7 @@ loom_status solver_accepted(run *r, iteration *i)
   return s;
 }
 
-/* ---- filter and contact --------------------------------------------------------------------- */
+/* ---- filter and contact ---- */
 
 loom_status filter_accept(run *r, iteration *i)
 {
@@ -146,7 +146,7 @@ loom_status contact_refresh(run *r, iteration *i)
   return detect_announce(r, i->changed);
 }
 
-/* ---- stopping ------------------------------------------------------------------------------- */
+/* ---- stopping ---- */
 
 static double tested_residual(const run *r)
 {
@@ -187,7 +187,7 @@ loom_status record_iteration(run *r, const iteration *i, int last)
   return record_iter(r, r->k_base + i->k, &i->it, &i->f, i->dx_max);
 }
 
-/* ---- the last filters ------------------------------------------------------------------------ */
+/* ---- the last filters ---- */
 
 /* Measures and records the point that a filter after the last iteration left. */
 static loom_status close_filter(run *r, iteration *i)

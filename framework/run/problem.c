@@ -43,7 +43,7 @@ void problem_pose(run *r)
   r->st.problem = &r->problem.own;
 }
 
-/* ---- fixed vertices ---------------------------------------------------------------------- */
+/* ---- fixed vertices ---- */
 
 static loom_status on_fixed(run *r, const lk_entry *k, loom_buf *a, loom_buf *b)
 {
@@ -63,7 +63,7 @@ loom_status problem_copy_fixed(run *r, loom_buf *a, loom_buf *b)
 
 loom_status problem_restore_fixed(run *r, loom_buf *x) { return problem_copy_fixed(r, x, r->st.y); }
 
-/* ---- values and gradients ---------------------------------------------------------------- */
+/* ---- values and gradients ---- */
 
 /* Vectors are written over by inertia, or else begin at zero. */
 static loom_status begin(run *r, const loom_problem *p, loom_buf *out)
@@ -108,7 +108,7 @@ loom_status problem_eval(run *r, const loom_problem *p, loom_buf *x, loom_energi
   return grad != NULL ? problem_zero_fixed(r, grad) : LOOM_OK;
 }
 
-/* ---- Hessians ------------------------------------------------------------------------------ */
+/* ---- Hessians ---- */
 
 loom_status problem_hessian(run *r, const loom_problem *p, loom_buf *x, int how,
                             const loom_bsr3 **H)
@@ -133,7 +133,7 @@ loom_status problem_hess_apply(run *r, const loom_problem *p, loom_buf *x, int h
   return problem_copy_fixed(r, Hd, d);
 }
 
-/* ---- projective form ----------------------------------------------------------------------- */
+/* ---- projective form ---- */
 
 loom_status problem_pd_operator(run *r, const loom_problem *p, const loom_csr **L)
 {
@@ -169,7 +169,7 @@ loom_status problem_pd_rhs(run *r, const loom_problem *p, loom_buf *x, loom_buf 
   return problem_copy_fixed(r, rhs, x);
 }
 
-/* ---- D of r_dinv ----------------------------------------------------------------------------- */
+/* ---- D of r_dinv ---- */
 
 /* Where some elements have no Hessian: the mass alone. */
 static loom_status mass_diag(run *r)
@@ -213,7 +213,7 @@ loom_status problem_diag(run *r)
   return buf_maps_end(&q);
 }
 
-/* ---- from step to step ------------------------------------------------------------------------
+/* ---- from step to step ----
  */
 
 loom_status problem_commit(run *r, loom_buf *x)

@@ -113,7 +113,7 @@ static loom_status add_scene(run *r, arrays *l)
   return LOOM_OK;
 }
 
-/* ---- provenance ------------------------------------------------------------------------------ */
+/* ---- provenance ---- */
 
 static void cpu_model(char *out, size_t len)
 {

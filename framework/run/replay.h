@@ -23,7 +23,7 @@ typedef struct replay {
   int probed;         /* items that checkpoint() would write */
 } replay;
 
-/* ---- replay.c, and replay_state.c for plugins -------------------------------------------- */
+/* ---- replay.c, and replay_state.c for plugins ---- */
 loom_status replay_open(run *r);
 loom_status replay_ready(run *r);               /* instances are there: what will be restored */
 loom_status replay_load(run *r, int64_t index); /* st.x, st.v_start, x_ref, states of plugins */
@@ -31,7 +31,7 @@ void replay_close(run *r);
 /* The state at the end of the step goes into the log, for a replay of this run. */
 loom_status replay_record(run *r);
 
-/* ---- replay_same.c: is it the same problem? --------------------------------------------- */
+/* ---- replay_same.c: is it the same problem? ---- */
 /* Refuses a reference of other physics, by key and with both values. */
 loom_status replay_same_physics(run *r);
 /* Refuses a reference whose mesh, masses, pins or bodies are others. */
@@ -41,7 +41,7 @@ void replay_same_section(run *r, const cfg *theirs, const char *section, int *sa
                          size_t len);
 int replay_same_key(run *r, const cfg *theirs, const char *section, const char *key);
 
-/* ---- replay_state.c --------------------------------------------------------------------- */
+/* ---- replay_state.c ---- */
 /* Before step `index`: what the reference has of it, everything else without a past. */
 loom_status replay_restore(run *r, int64_t index);
 void replay_state_close(run *r);

@@ -13,7 +13,7 @@
 
 enum { MOST_NAMED = 6 };
 
-/* ---- keys -------------------------------------------------------------------------------- */
+/* ---- keys ---- */
 
 static int one_of(const char *const *names, const char *s, size_t len)
 {
@@ -180,7 +180,7 @@ int replay_same_key(run *r, const cfg *theirs, const char *section, const char *
   return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-/* ---- what came of files ------------------------------------------------------------------------
+/* ---- what came of files ----
  */
 
 /* Other compilers round otherwise; what differs by more is other data. */

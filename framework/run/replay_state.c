@@ -27,7 +27,7 @@ static int has_checkpoint(const instance *in)
   }
 }
 
-/* ---- recording ------------------------------------------------------------------------------- */
+/* ---- recording ---- */
 
 static loom_status put_row(run *r, const char *owner, const char *name, int type, int64_t count,
                            const void *data)
@@ -90,8 +90,7 @@ loom_status replay_record(run *r)
   return LOOM_OK;
 }
 
-/* ---- the reference's rows ----------------------------------------------------------------------
- */
+/* ---- the reference's rows ---- */
 
 /* Index of the first row of a step that is not below `step`. */
 static int64_t first_row(const replay *p, int64_t step)
@@ -170,8 +169,7 @@ static loom_status probe(run *r, const char *owner, const char *name, loom_buf *
   return LOOM_OK;
 }
 
-/* ---- what can be restored ----------------------------------------------------------------------
- */
+/* ---- what can be restored ---- */
 
 /* Whether the reference has the state of `owner` before every step that is to be replayed; the
  * first one begins without. */
@@ -268,8 +266,7 @@ loom_status replay_ready(run *r)
   return needed ? problem_state(r, refuse_core) : LOOM_OK;
 }
 
-/* ---- restoring
- * ----------------------------------------------------------------------------------- */
+/* ---- restoring ---- */
 
 static loom_status restore_forwarding(run *r)
 {

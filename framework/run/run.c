@@ -15,7 +15,7 @@
 #include "run/room.h"
 #include "run/step.h"
 
-/* ---- opening ----------------------------------------------------------------------------------
+/* ---- opening ----
  */
 
 static loom_status open_exec(run *r)
@@ -100,7 +100,7 @@ loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out)
   return LOOM_OK;
 }
 
-/* ---- executing --------------------------------------------------------------------------------
+/* ---- executing ----
  */
 
 static loom_status simulate(run *r, const run_options *o, int64_t first)
@@ -170,7 +170,7 @@ loom_status run_execute(run *r, const run_options *o)
   return s;
 }
 
-/* ---- closing ----------------------------------------------------------------------------------
+/* ---- closing ----
  */
 
 void run_close(run *r, int *complaints)

@@ -137,7 +137,7 @@ LK_KERNEL_PLAIN(run_touch, a, j)
     if (a->v[4 * j + c] >= 0 && a->v[4 * j + c] < a->n) a->touched[a->v[4 * j + c]] = 1;
 }
 
-/* ---- quadratic terms --------------------------------------------------------------------- */
+/* ---- quadratic terms ---- */
 
 /* u = sum w x - p, reduced to its part along dir where there is one */
 LK_FN void quad_u(const quad_args *a, lk_int j, lk_real u[3], int *directional)
@@ -200,7 +200,7 @@ LK_KERNEL_PLAIN(run_quad_hessian, a, j)
     }
 }
 
-/* ---- pair lists ---------------------------------------------------------------------------- */
+/* ---- pair lists ---- */
 
 LK_REDUCE_SUM(run_pair_disorder, a, i)
 {

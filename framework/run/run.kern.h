@@ -107,7 +107,7 @@ typedef struct {
 } touch_args;
 LK_DECLARE(run_touch, touch_args) /* touched[v] = 1; every write has the same value */
 
-/* ---- quadratic contact terms, see loom_quad ----------------------------------------- */
+/* ---- quadratic contact terms, see loom_quad ---- */
 typedef struct {
   const lk_real *LK_RESTRICT x;   /* [n][3] m */
   const int32_t *LK_RESTRICT v;   /* [m][4] */
@@ -123,7 +123,7 @@ LK_DECLARE(run_quad_energy, quad_args)
 LK_DECLARE(run_quad_gradient, quad_args)
 LK_DECLARE(run_quad_hessian, quad_args) /* unused corners: row = col = v[0], value 0 */
 
-/* ---- pair lists ------------------------------------------------------------------------ */
+/* ---- pair lists ---- */
 typedef struct {
   const int32_t *LK_RESTRICT kind;
   const uint64_t *LK_RESTRICT key;

@@ -11,7 +11,7 @@ static const lk_entry k_predict = LK_ENTRY_NEAR(run_predict, 4);
 static const lk_entry k_guess = LK_ENTRY_NEAR(run_guess, 4);
 static const lk_entry k_velocity = LK_ENTRY(run_velocity);
 
-/* ---- PREDICT ----------------------------------------------------------------------------- */
+/* ---- PREDICT ---- */
 
 /* y = x + h v + h^2 (g + f_next / m), fixed rows at their prescribed place */
 static loom_status inertial_target(run *r)
@@ -88,7 +88,7 @@ loom_status step_predict(run *r, const step_span *t)
   return detect_announce(r, changed);
 }
 
-/* ---- COMMIT ------------------------------------------------------------------------------ */
+/* ---- COMMIT ---- */
 
 /* A run whose cloth is a thousand times as far as anything may be placed (SCENE_REACH) has failed,
  * however well its steps converge: at 1e9 m positions are rounded to 0.1 um. */

@@ -25,7 +25,7 @@ typedef struct frozen_contact {
   loom_blocks3 H0;
 } frozen_contact;
 
-/* ---- quadratic form ------------------------------------------------------------------------ */
+/* ---- quadratic form ---- */
 
 /* isotropic: every term will be, and there is no array of directions */
 static loom_status quad_new(run *r, int isotropic, loom_quad *q)
@@ -132,7 +132,7 @@ static loom_status quad_hessian(run *r, contact_inst *c, loom_buf *x, loom_block
   return LOOM_OK;
 }
 
-/* ---- frozen model --------------------------------------------------------------------------- */
+/* ---- frozen model ---- */
 
 static void thaw(run *r, contact_inst *c)
 {
@@ -218,7 +218,7 @@ static loom_status frozen_eval(run *r, contact_inst *c, loom_buf *x, double *ene
   return LOOM_OK;
 }
 
-/* ---- the term ------------------------------------------------------------------------------- */
+/* ---- the term ---- */
 
 static int is_frozen(const contact_inst *c, const loom_problem *p)
 {

@@ -49,7 +49,7 @@ static loom_status apply(run *r, const loom_problem *p, loom_buf *x, int how, lo
   return elastic_apply(r->elements.el, x, how, d, Hd);
 }
 
-/* ---- projective form --------------------------------------------------------------------- */
+/* ---- projective form ---- */
 
 static loom_status pd_operator(run *r, const loom_problem *p, asm_csr *A)
 {
@@ -127,7 +127,7 @@ static loom_status pd_rhs(run *r, const loom_problem *p, loom_buf *x, loom_buf *
   return la_axpby(r->m, &r->exec, -1.0, r->elements.pull, 1.0, rhs);
 }
 
-/* ---- from step to step -------------------------------------------------------------------- */
+/* ---- from step to step ---- */
 
 static loom_status commit(run *r, loom_buf *x) { return elastic_commit(r->elements.el, x); }
 

@@ -13,7 +13,7 @@ static const lk_entry k_pairs = LK_ENTRY(vet_pairs);
 static const lk_entry k_ids = LK_ENTRY(vet_ids);
 static const lk_entry k_unit = LK_ENTRY(vet_unit);
 
-/* ---- counts ------------------------------------------------------------------------------------
+/* ---- counts ----
  */
 
 loom_status vet_count(const instance *in, const char *callback, const char *what, int64_t before,
@@ -44,7 +44,7 @@ loom_status vet_growth(const instance *in, const char *callback, const char *wha
                      (long long)LK_MAX_ELEMS);
 }
 
-/* ---- queries -----------------------------------------------------------------------------------
+/* ---- queries ----
  */
 
 static int is_points(const run *r, const loom_buf *b)
@@ -83,7 +83,7 @@ loom_status vet_query(const instance *in, const loom_query *q)
                  fit_names(LOOM_KIND_CONTACT, want, 0, names, sizeof names));
 }
 
-/* ---- ids ---------------------------------------------------------------------------------------
+/* ---- ids ----
  */
 
 static vet_pair_args pair_args(const run *r, buf_maps *q, const loom_pairs *p, uint32_t kinds)
@@ -164,7 +164,7 @@ loom_status vet_vertex_ids(const instance *in, const char *callback, const char 
                      (int)found, (int)a.end);
 }
 
-/* ---- numbers -----------------------------------------------------------------------------------
+/* ---- numbers ----
  */
 
 int64_t vet_find_nan(run *r, loom_buf *b)

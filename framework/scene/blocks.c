@@ -40,7 +40,7 @@ static int64_t count_at(const builder *b, const object *o, int type, uint32_t pl
   }
 }
 
-/* ---- one element after the other into the arrays of a block ------------------------------- */
+/* ---- one element after the other into the arrays of a block ---- */
 
 typedef struct filler {
   builder *b;

@@ -11,7 +11,7 @@
 #include "scene/settings.h"
 #include "yarn/yarn.h"
 
-/* ---- kept: prescribed motion ---------------------------------------------------------- */
+/* ---- kept: prescribed motion ---- */
 typedef struct pin_group {
   motion move;
   int32_t count;
@@ -35,7 +35,7 @@ struct scene_motion {
   int32_t pin_block;   /* index of the element block of type pin, or -1 */
 };
 
-/* ---- while building ---------------------------------------------------------------------- */
+/* ---- while building ---- */
 enum { OBJECT_CLOTH, OBJECT_SOLID, OBJECT_YARN, OBJECT_KINDS }; /* objects stand in this order */
 
 typedef struct object {

@@ -14,7 +14,7 @@
  * grows with the inverse square of the distance. */
 static const double min_ratio = 0.75;
 
-/* ---- one object ---------------------------------------------------------------------------- */
+/* ---- one object ---- */
 
 static int64_t count_segs(const yarn_set *y)
 {
@@ -115,7 +115,7 @@ loom_status build_yarn_object(builder *b, object *o)
   return make_edges(b, o);
 }
 
-/* ---- the scene's yarns ---------------------------------------------------------------------- */
+/* ---- the scene's yarns ---- */
 
 typedef struct yarn_arrays {
   int32_t *vert, *seg, *segs, *of, *loop, *glue;
@@ -250,7 +250,7 @@ loom_status scene_mark_unnamed(scene_data *s, uint32_t kinds, loom_buf **mark)
   return buf_maps_end(&q);
 }
 
-/* ---- interpenetration at the start ------------------------------------------------------- */
+/* ---- interpenetration at the start ---- */
 
 static const object *object_of(const builder *b, int32_t vert)
 {

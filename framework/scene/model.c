@@ -17,7 +17,7 @@ const void *build_elem_settings(const object *o, int type)
 
 int build_has(const object *o, int type) { return (int)(o->model >> type & 1); }
 
-/* ---- the key `model` --------------------------------------------------------------------------
+/* ---- the key `model` ----
  */
 
 /* Types of the section that the first `len` characters of `word` name, as bits. */
@@ -112,7 +112,7 @@ void build_model_takes(int type, char *text, size_t len)
                      size[i], usual[i]);
 }
 
-/* ---- all keys of an object ------------------------------------------------------------------
+/* ---- all keys of an object ----
  */
 
 loom_status build_bind(builder *b, object *o, const char *section, void *own)

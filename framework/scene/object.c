@@ -20,7 +20,7 @@ void build_free_object(object *o)
   free(o->elem);
 }
 
-/* ---- placement --------------------------------------------------------------------------- */
+/* ---- placement ---- */
 
 static loom_status rotation_words(loom_err *err, words *w, double P[12])
 {
@@ -78,7 +78,7 @@ loom_status build_transform(loom_err *err, const char *text, double place[12], d
   return LOOM_OK;
 }
 
-/* ---- meshes ------------------------------------------------------------------------------- */
+/* ---- meshes ---- */
 
 loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *out)
 {
@@ -200,7 +200,7 @@ static loom_status repair_sheet(builder *b, object *o)
   return LOOM_OK;
 }
 
-/* ---- sections ------------------------------------------------------------------------------ */
+/* ---- sections ---- */
 
 static loom_status check_name(builder *b, const object *o)
 {

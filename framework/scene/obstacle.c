@@ -240,7 +240,7 @@ static loom_status place_body(builder *b, const cfg_section *sec, const body_set
   return st == LOOM_OK ? LOOM_OK : build_place(b, sec, "motion", st);
 }
 
-/* ---- bodies with a mass, copies ------------------------------------------------------------- */
+/* ---- bodies with a mass, copies ---- */
 
 static int is_zero(const double v[3]) { return v[0] == 0 && v[1] == 0 && v[2] == 0; }
 

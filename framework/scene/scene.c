@@ -10,7 +10,7 @@
 #include "scene/build.h"
 #include "scene/crossings.h"
 
-/* ---- parts --------------------------------------------------------------------------------- */
+/* ---- parts ---- */
 
 static loom_status build_world(builder *b)
 {
@@ -206,7 +206,7 @@ static loom_status build_topology(builder *b)
   return buf_unmap(s->m, s->pub.tets);
 }
 
-/* ---- intersections at the start ---------------------------------------------------------- */
+/* ---- intersections at the start ---- */
 
 typedef struct start_state {
   double *x;         /* [n][3] m */
@@ -387,7 +387,7 @@ void scene_free(scene_data *s)
   free(s);
 }
 
-/* ---- motion -----------------------------------------------------------------------------------
+/* ---- motion ----
  */
 
 static void store_pose(const double P[12], loom_real *out)

@@ -50,7 +50,7 @@ void yarn_segment(const yarn_set *y, int32_t k, int32_t j, int32_t seg[4])
   }
 }
 
-/* ---- nearest places ------------------------------------------------------------------------ */
+/* ---- nearest places ---- */
 
 typedef struct cells {
   const yarn_view *v;

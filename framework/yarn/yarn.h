@@ -39,14 +39,14 @@ loom_status knit_make(loom_err *err, const knit_plan *p, mesh *m, yarn_set *y);
 loom_status yarn_alloc(loom_err *err, int64_t num_verts, int64_t num_yarns, int64_t num_glue,
                        yarn_set *y);
 
-/* ---- segments ---------------------------------------------------------------------------- */
+/* ---- segments ---- */
 /* Number of segments of yarn k, and the row of loom_scene.segs of its segment j (ids of this
  * set's vertices). */
 int32_t yarn_num_segs(const yarn_set *y, int32_t k);
 void yarn_segment(const yarn_set *y, int32_t k, int32_t j, int32_t seg[4]);
 int32_t yarn_num_joints(const yarn_set *y, int32_t k); /* vertices between two segments */
 
-/* ---- checks at the start ----------------------------------------------------------------- */
+/* ---- checks at the start ---- */
 enum { YARN_SAMPLES = 11 }; /* points to a segment (numerics 1.1) */
 /* All yarns of a scene as the check sees them. */
 typedef struct yarn_view {

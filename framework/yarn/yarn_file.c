@@ -17,7 +17,7 @@ static loom_status check_curve(loom_err *err, const char *place, int64_t k, int6
                  place, (long long)k, (long long)n);
 }
 
-/* ---- BCC ----------------------------------------------------------------------------------- */
+/* ---- BCC ---- */
 
 static uint64_t little(const char *p, int bytes)
 {
@@ -106,7 +106,7 @@ loom_status bcc_parse(loom_err *err, const char *name, const char *data, size_t 
   return s;
 }
 
-/* ---- OBJ ----------------------------------------------------------------------------------- */
+/* ---- OBJ ---- */
 
 typedef struct lines {
   loom_err *err;
@@ -235,7 +235,7 @@ loom_status lines_parse(loom_err *err, const char *name, const char *text, size_
   return s;
 }
 
-/* ---- files --------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 typedef loom_status (*parser)(loom_err *, const char *, const char *, size_t, mesh *, yarn_set *);
 

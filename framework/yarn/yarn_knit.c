@@ -95,7 +95,7 @@ static void put(knitter *q, const double x[3], int64_t row, int64_t col)
   q->y->loop[2 * v + 1] = (int32_t)col;
 }
 
-/* ---- flat patterns: rows to and fro ---------------------------------------------------------- */
+/* ---- flat patterns: rows to and fro ---- */
 
 /* Half an ellipse from the end of `row` to the start of the next one, on the side `sign`. */
 static void put_turn(knitter *q, const double from[3], const double to[3], int64_t row, int sign)
@@ -148,7 +148,7 @@ static int32_t flat_vertex(const knit_plan *p, int64_t row, int64_t col, int k)
   return (int32_t)v;
 }
 
-/* ---- tubes ------------------------------------------------------------------------------------
+/* ---- tubes ----
  */
 
 /* Roll the plane around the z axis: x becomes the angle, y the height, z points outwards. */
@@ -180,7 +180,7 @@ static void make_tube(knitter *q)
   q->y->first[q->y->num_yarns] = q->m->num_verts;
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- all ---- */
 
 static int32_t vertex_of(const knit_plan *p, int64_t row, int64_t col, int k)
 {

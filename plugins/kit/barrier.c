@@ -11,7 +11,7 @@
  * scene's size). */
 static const double tiny = 1e-2, stiffest = 1024.0;
 
-/* ---- stiffness ------------------------------------------------------------------------------- */
+/* ---- stiffness ---- */
 
 static loom_status mean_mass(const candidates *c, double *out)
 {
@@ -59,7 +59,7 @@ static loom_status stiffen(barrier *p, const loom_step *s, uint32_t *changed)
   return LOOM_OK;
 }
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 loom_status barrier_reset(barrier *p)
 {
@@ -181,7 +181,7 @@ loom_status barrier_checkpoint(barrier *p, const loom_step *s, int restore)
   return LOOM_OK;
 }
 
-/* ---- forms --------------------------------------------------------------------------------- */
+/* ---- forms ---- */
 
 loom_status barrier_eval(barrier *p, const loom_step *s, loom_buf *x, double *energy,
                          double *dissipation, loom_buf *grad)

@@ -16,7 +16,7 @@ loom_status bcsr_new(bcsr *A, const loom_host *h, const loom_exec *e, int32_t b)
   return plug_bufs_new(h, all, LOOM_COUNT(all));
 }
 
-/* ---- index of a kind ---------------------------------------------------------------------------
+/* ---- index of a kind ----
  */
 
 static loom_status new_index(const bcsr *A, bcsr_kind *k)
@@ -69,7 +69,7 @@ static loom_status index_kind(const bcsr *A, bcsr_kind *k)
   return plug_launch(&m, &k_first, &a, (int64_t)A->n + 1, NULL);
 }
 
-/* ---- pattern ------------------------------------------------------------------------------------
+/* ---- pattern ----
  */
 
 /* `each` over the rows for every kind, behind the diagonals; list NULL: they are only counted. */

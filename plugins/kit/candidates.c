@@ -6,7 +6,7 @@
 static const lk_entry k_take = LK_ENTRY(cand_take), k_touch = LK_ENTRY(cand_touch);
 static const lk_entry k_moved = LK_ENTRY(cand_moved);
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static loom_status new_buffers(candidates *c)
 {
@@ -41,7 +41,7 @@ void cand_reset(candidates *c)
   c->m = c->act.num = c->touch.num = 0;
 }
 
-/* ---- bodies ------------------------------------------------------------------------------ */
+/* ---- bodies ---- */
 
 static int moves(const loom_obstacle *o)
 {
@@ -93,7 +93,7 @@ cand_state cand_open(candidates *c, plug_maps *m, const loom_step *s, loom_buf *
                       .n = c->sc->num_verts};
 }
 
-/* ---- checks of the scene ------------------------------------------------------------------- */
+/* ---- checks of the scene ---- */
 
 /* Smallest height of a rest triangle, m: about the distance of the closest pairs without a
  * common vertex in a flat rest shape.  *edge: mean length of the triangles' edges, m. */
@@ -188,7 +188,7 @@ loom_status cand_begin_step(candidates *c)
   return cand_bodies(c);
 }
 
-/* ---- candidates ----------------------------------------------------------------------------- */
+/* ---- candidates ---- */
 
 static loom_status resize_candidates(candidates *c, int64_t m)
 {

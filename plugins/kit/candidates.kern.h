@@ -95,7 +95,7 @@ typedef struct cand_count_args {
 } cand_count_args;
 LK_DECLARE(cand_count_corners, cand_count_args)
 
-/* ---- what models' kernels call --------------------------------------------------------------- */
+/* ---- what models' kernels call ---- */
 
 /* Vertex i, of the scene or of a body's mesh. */
 LK_FN void cand_position(const cand_state *s, int32_t i, lk_real *p)

@@ -14,7 +14,7 @@ static const lk_entry k_cut = LK_ENTRY(mesh_cut), k_part = LK_ENTRY(mesh_part);
 /* An impact is reported when less than this multiple of `keep` is left (ccd_gap_of). */
 static const double STOP = 1.5;
 
-/* ---- helpers ----------------------------------------------------------------------------------
+/* ---- helpers ----
  */
 
 loom_status mesh_fetch_i64(const mesh *m, loom_buf *b, int n, int64_t *out)
@@ -81,7 +81,7 @@ mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b)
                        .moving = 1};
 }
 
-/* ---- quick test ---------------------------------------------------------------------------------
+/* ---- quick test ----
  */
 
 /* Append the names marked in m->found to m->kept, with the times of impact if any. */
@@ -169,7 +169,7 @@ loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int 
   return LOOM_OK;
 }
 
-/* ---- exact test ---------------------------------------------------------------------------- */
+/* ---- exact test ---- */
 
 static mesh_query open_query(mesh *m, plug_maps *maps, const mesh_view *v, const loom_query *q)
 {
@@ -248,7 +248,7 @@ loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_p
   return needed > out->capacity ? LOOM_GROW : LOOM_OK;
 }
 
-/* ---- step bounds --------------------------------------------------------------------------- */
+/* ---- step bounds ---- */
 
 loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
 {
@@ -283,7 +283,7 @@ loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
   return LOOM_OK;
 }
 
-/* ---- around a broad phase ------------------------------------------------------------------ */
+/* ---- around a broad phase ---- */
 
 loom_status mesh_detect(mesh *m, const loom_step *s, const loom_query *q, loom_pairs *out,
                         mesh_broad_fn broad, void *plugin)

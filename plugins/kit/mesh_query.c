@@ -9,7 +9,7 @@ static const lk_entry k_far = LK_ENTRY(mesh_far);
 /* A chunk is small enough for the caches and large enough for a device. */
 enum { MIN_ROOM = 1 << 11, MAX_ROOM = 1 << 17 };
 
-/* ---- life ----------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static loom_status check_scene(const loom_host *h, const loom_scene *sc)
 {
@@ -129,7 +129,7 @@ loom_status mesh_create(mesh *m, const loom_host *h, const loom_scene *sc, const
   return h->buf_new(h, "result", LOOM_REAL, 3, &m->result);
 }
 
-/* ---- positions --------------------------------------------------------------------------------
+/* ---- positions ----
  */
 
 /* Cloth at x, bodies at the share `progress` of their way. */

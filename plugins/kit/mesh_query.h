@@ -107,7 +107,7 @@ enum {
   MESH_EE_KINDS = LOOM_BIT(LOOM_PAIR_EE) | LOOM_BIT(LOOM_PAIR_BEE)
 };
 
-/* ---- helpers ----------------------------------------------------------------------------------
+/* ---- helpers ----
  */
 /* Copy a small buffer of i64 to the host; waits for the device. */
 loom_status mesh_fetch_i64(const mesh *m, loom_buf *b, int n, int64_t *out);

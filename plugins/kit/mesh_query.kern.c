@@ -14,7 +14,7 @@ LK_FN lk_real distance_of(int family, lk_real *x, lk_real *w)
   return LK_SQRT(ccd_distance2(family, x, w));
 }
 
-/* ---- quick test ---------------------------------------------------------------------------- */
+/* ---- quick test ---- */
 
 /* Largest square of the displacement of a vertex of one side relative to one of the other. */
 LK_FN lk_real relative_motion(int family, const lk_real *u)
@@ -78,7 +78,7 @@ LK_KERNEL(mesh_near_vt, a, c) { a->found[c] = may_matter(a, MESH_VT, c); }
 LK_KERNEL(mesh_near_ee, a, c) { a->found[c] = may_matter(a, MESH_EE, c); }
 LK_KERNEL(mesh_clear, a, c) { a->found[a->count + c] = 0; }
 
-/* ---- exact test -------------------------------------------------------------------------- */
+/* ---- exact test ---- */
 
 LK_FN int is_allowed(const mesh_query *q, uint64_t name, const int32_t *v)
 {
@@ -131,7 +131,7 @@ LK_KERNEL_PLAIN(mesh_keep, a, c)
   if (a->toi != NULL) a->to_toi[a->place[c]] = a->toi[c];
 }
 
-/* ---- result ---------------------------------------------------------------------------------- */
+/* ---- result ---- */
 
 /* Unit vector from the second side to the first; x relative to vertex 0.  Where the closest
  * points meet: the triangle's normal or the common perpendicular, else a perpendicular of an
@@ -196,7 +196,7 @@ LK_KERNEL_PLAIN(mesh_fill, a, c)
   }
 }
 
-/* ---- step bounds ---------------------------------------------------------------------------- */
+/* ---- step bounds ---- */
 
 LK_KERNEL_PLAIN(mesh_bound, a, c)
 {
@@ -239,7 +239,7 @@ LK_REDUCE_MAX(mesh_blocker, a, c)
   return LK_R(-1.0);
 }
 
-/* ---- positions and lists ----------------------------------------------------------------------
+/* ---- positions and lists ----
  */
 
 LK_KERNEL_PLAIN(mesh_pose, a, i)

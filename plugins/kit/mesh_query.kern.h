@@ -38,7 +38,7 @@ typedef struct mesh_view {               /* one query's positions and the topolo
   lk_int cloth_verts, cloth_tris, cloth_edges;
 } mesh_view;
 
-/* ---- names -------------------------------------------------------------------------- */
+/* ---- names ---- */
 LK_FN uint64_t mesh_name_vt(lk_int p, lk_int t) { return (uint64_t)p << 32 | (uint64_t)t; }
 
 LK_FN uint64_t mesh_name_ee(lk_int a, lk_int b)
@@ -84,7 +84,7 @@ LK_FN void mesh_gather(const lk_real *x, const int32_t *v, lk_real *out)
   for (int i = 0; i < 4; ++i) LK_LOAD3(out + 3 * i, x, v[i]);
 }
 
-/* ---- narrow phase ---------------------------------------------------------------------- */
+/* ---- narrow phase ---- */
 typedef struct mesh_query { /* one detection */
   mesh_view m;
   const int32_t *LK_RESTRICT body_of;  /* [nv - cloth_verts] */
@@ -143,7 +143,7 @@ typedef struct mesh_fill_args {
 } mesh_fill_args;
 LK_DECLARE(mesh_fill, mesh_fill_args)
 
-/* ---- step bounds ------------------------------------------------------------------------- */
+/* ---- step bounds ---- */
 typedef struct mesh_bound_args {
   mesh_query q;                     /* margin: the gap that must remain, m */
   const uint64_t *LK_RESTRICT name; /* [n] */
@@ -164,7 +164,7 @@ LK_DECLARE(mesh_shortest, mesh_least_args) /* largest -t */
 LK_DECLARE(mesh_touching, mesh_least_args) /* largest t: MESH_TOUCHES if any pair touches */
 LK_DECLARE(mesh_blocker, mesh_least_args)  /* largest body id of the pairs with the least t, -1 */
 
-/* ---- positions and lists ------------------------------------------------------------------ */
+/* ---- positions and lists ---- */
 typedef struct mesh_pose_args {
   const lk_real *LK_RESTRICT x;                         /* [cloth_verts][3] m */
   const lk_real *LK_RESTRICT body0, *LK_RESTRICT body1; /* [.][3] m */

@@ -75,7 +75,7 @@ PAIR_KERNEL(PAIR(force), a, i)
   }
 }
 
-/* ---- Hessian -----------------------------------------------------------------------------------
+/* ---- Hessian ----
  */
 
 /* With D = f |f|, and f's gradient g and Hessian C; H [3][3]. */

@@ -43,7 +43,7 @@ static double now(const options *o) { return bench_now(o->threads); }
 
 static double min_time(double best, double t) { return t < best ? t : best; }
 
-/* ---- the machine --------------------------------------------------------------------------- */
+/* ---- the machine ---- */
 
 static double triad(const options *o, double *bytes)
 {
@@ -55,7 +55,7 @@ static double triad(const options *o, double *bytes)
   return best;
 }
 
-/* ---- bare CHOLMOD ---------------------------------------------------------------------------- */
+/* ---- bare CHOLMOD ---- */
 
 static cholmod_sparse *matrix(run *r, cholmod_common *cm)
 {
@@ -118,7 +118,7 @@ static int bare(run *r, const options *o, row *out)
   return 1;
 }
 
-/* ---- loom ------------------------------------------------------------------------------------ */
+/* ---- loom ---- */
 
 /* Least traffic of one gradient: every element reads ids, rest and material data, the gather
  * 2 B for each corner; positions, target, mass and gradient pass once.  Forces of elements

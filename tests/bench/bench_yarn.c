@@ -123,7 +123,7 @@ static void completeness(const char *tau)
   yr_close(&a);
 }
 
-/* ---- a run ------------------------------------------------------------------------------------
+/* ---- a run ----
  */
 
 typedef struct fall {

@@ -16,7 +16,7 @@ unset LOOM_BUILD_DIR LOOM_PLUGIN_PATH || true
 fail() { echo "FAILED: $*"; exit 1; }
 code() { rc=0; "$@" >"$work/out" 2>"$work/err" || rc=$?; echo $rc; }
 
-# ---- nothing is built for help ------------------------------------------------------
+# ---- nothing is built for help ----
 "$LOOM_BIN" help >"$work/help"
 for word in help --help -h; do
   [ "$(code ./loom $word)" = 0 ] || fail "./loom $word: $(cat "$work/err")"
@@ -28,13 +28,13 @@ done
   fail "./loom --version: $(cat "$work/out")"
 [ ! -e build ] || fail "help made a build folder"
 
-# ---- refusals, before anything is done ---------------------------------------------
+# ---- refusals, before anything is done ----
 for setting in LOOM_JOBS=0 LOOM_JOBS=two LOOM_PROGRESS_S=-1 LOOM_CUDA=maybe; do
   [ "$(code env "$setting" ./loom help)" = 2 ] || fail "$setting is accepted"
   grep -q "^loom: LOOM_.*${setting%=*}\|^loom: ${setting%=*}" "$work/err" || fail "$setting: $(cat "$work/err")"
 done
 
-# ---- describe -----------------------------------------------------------------------
+# ---- describe ----
 [ "$(code ./loom describe gd)" = 0 ] || fail "./loom describe gd: $(cat "$work/err")"
 "$LOOM_BIN" describe gd | grep -vE '^  (build|path|backends) ' >"$work/want"
 grep -vE '^  (build|path|backends) ' "$work/out" | cmp - "$work/want" || fail "another text: $(cat "$work/out")"
@@ -48,13 +48,13 @@ awk 'NR > 1 && NF >= 4 { print $1, $2 }' build/describe/.ninja_log | sort -nu |
 [ "$(code ./loom describe pin)" = 0 ] || fail "./loom describe pin: $(cat "$work/err")"
 [ "$(code ./loom describe)" = 2 ] || fail "./loom describe alone"
 
-# ---- a source that does not compile ----------------------------------------------------
+# ---- a source that does not compile ----
 echo '#error broken on purpose' >>plugins/solvers/gd/gd.c
 [ "$(code ./loom describe gd)" = 1 ] || fail "a broken build passes"
 grep -q 'broken on purpose' "$work/err" || fail "no compiler's message: $(cat "$work/err")"
 grep -q 'loom: the build failed' "$work/err" || fail "not said: $(cat "$work/err")"
 
-# ---- CUDA ---------------------------------------------------------------------------
+# ---- CUDA ----
 # AUTO leaves it out where a compiler is but no driver, and says so.
 [ ! -e /proc/driver/nvidia/version ] && [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ] || exit 0
 PATH=$PATH:/usr/local/cuda/bin

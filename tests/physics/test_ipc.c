@@ -8,7 +8,7 @@
 
 #include "support/sim.h"
 
-/* ---- slope ------------------------------------------------------------------------------ */
+/* ---- slope ---- */
 
 /* As in test_slope.c: the plane falls along +x with tan(angle) = 0.5.  The block starts where
  * the barrier carries it: the vertices settle within d_hat. */
@@ -72,7 +72,7 @@ Test(ipc, slope_slides_within_a_five_hundredth_of_the_threshold)
   sim_free(&s);
 }
 
-/* ---- capstan ------------------------------------------------------------------------------- */
+/* ---- capstan ---- */
 
 enum { ROWS = 3, AROUND = 48, DOWN = 16, LONG = AROUND + 2 * DOWN + 1 };
 static const double pi = 3.14159265358979323846;
@@ -139,7 +139,7 @@ Test(ipc, capstan)
   rmdir(dir);
 }
 
-/* ---- convergence ------------------------------------------------------------------------------
+/* ---- convergence ----
  */
 
 /* A smooth scene: a sheet resting on a ball, no friction.  Terminal convergence is quadratic:
@@ -180,7 +180,7 @@ Test(ipc, newton_converges_quadratically)
   sim_free(&s);
 }
 
-/* ---- cloth against cloth ------------------------------------------------------------------- */
+/* ---- cloth against cloth ---- */
 
 static void collide_two_sheets(const char *thickness)
 {
@@ -229,7 +229,7 @@ Test(ipc, sheets_that_collide_keep_momentum) { collide_two_sheets("0.001"); }
 /* Without thickness only d_hat keeps them apart. */
 Test(ipc, sheets_without_thickness_collide) { collide_two_sheets("0"); }
 
-/* ---- cloth and a body's mesh --------------------------------------------------------------- */
+/* ---- cloth and a body's mesh ---- */
 
 /* A cube lifts a sheet that is held at its corners, and turns below it: the body waits for the
  * cloth to be pushed on, and every step converges. */

@@ -175,7 +175,7 @@ Test(ndb_bars, undamped_jacobi_diverges_and_the_log_says_so)
   sim_free(&ref);
 }
 
-/* ---- contact ----------------------------------------------------------------------------- */
+/* ---- contact ---- */
 
 /* The sheet fell from 0.32 m for 3.1 s; without the ball it would be 0.47 m lower. */
 static void run_on_ball(sim *ref)
@@ -240,7 +240,7 @@ Test(ndb_bars, any_contact_weight)
   sim_free(&ref);
 }
 
-/* ---- local-global iteration ---------------------------------------------------------------- */
+/* ---- local-global iteration ---- */
 
 static void falls(const char *const *sets)
 {
@@ -300,7 +300,7 @@ Test(ndb_bars, the_same_run_as_with_an_exact_solve)
   sim_free(&a);
 }
 
-/* ---- barriers ------------------------------------------------------------------------------ */
+/* ---- barriers ---- */
 
 /* Two sheets that meet at 0.8 m/s, as in test_dbb.c. */
 static const char sheets[] =

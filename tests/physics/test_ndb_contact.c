@@ -156,7 +156,7 @@ Test(ndb_contact, without_growth_it_locks)
   cr_expect(t[1].cut <= 1 && t[1].shortest > 0.1, "%d steps, %g", (int)t[1].cut, t[1].shortest);
 }
 
-/* ---- friction ---------------------------------------------------------------------------------
+/* ---- friction ----
  */
 
 /* tan(angle) = 0.5, as in test_slope.c */

@@ -80,7 +80,7 @@ static loom_status direction(fx *f, uint64_t seed)
   return LOOM_OK;
 }
 
-/* ---- energy, gradient, Hessian --------------------------------------------------------------- */
+/* ---- energy, gradient, Hessian ---- */
 
 /* Gradient against differences of the energy and Hessian against those of the gradient, at x. */
 static loom_status check_derivatives(fx *f, const loom_problem *p, loom_buf *x, const char *what)
@@ -223,7 +223,7 @@ static loom_status check_projective(fx *f, const loom_problem *p, loom_buf *x)
   return LOOM_OK;
 }
 
-/* ---- frozen contact ----------------------------------------------------------------------------
+/* ---- frozen contact ----
  */
 
 /* Frozen at x_hat: the same value and derivatives as live contact there, another one elsewhere. */
@@ -262,7 +262,7 @@ static loom_status check_frozen(fx *f, const loom_step *s)
   return h->freeze_contact(h, s->x_start);
 }
 
-/* ---- collision services ------------------------------------------------------------------------
+/* ---- collision services ----
  */
 
 /* The sheet lies closer than 1 mm over the floor z = 0: pairs of one vertex, and how far it may
@@ -312,7 +312,7 @@ static loom_status check_collision(fx *f, const loom_step *s)
   return LOOM_OK;
 }
 
-/* ---- the solver ---------------------------------------------------------------------------------
+/* ---- the solver ----
  */
 
 /* trial = -h^2/m grad / 100 */

@@ -44,7 +44,7 @@ static loom_status fx_begin_step(void *self, const loom_step *s)
   return LOOM_OK;
 }
 
-/* ---- the solver -------------------------------------------------------------------------- */
+/* ---- the solver ---- */
 
 static loom_status fx_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
@@ -89,7 +89,7 @@ static const loom_plugin solver = {
     LOOM_STEP_COLUMNS(columns),
 };
 
-/* ---- the bound --------------------------------------------------------------------------- */
+/* ---- the bound ---- */
 
 static const loom_param bound_params[] = {
     LOOM_PARAM_REAL(settings, share, 0.5, 0, 1, "1", "Share of the way that is left."),
@@ -126,7 +126,7 @@ static const loom_plugin bound = {
     LOOM_COLUMNS(columns),
 };
 
-/* ---- the contact model ------------------------------------------------------------------- */
+/* ---- the contact model ---- */
 
 static const loom_param params[] = {
     LOOM_PARAM_BOOL(settings, resolve, 1, "Whether it corrects anything."),

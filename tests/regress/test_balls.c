@@ -118,7 +118,7 @@ Test(balls, threads)
   same_poses("one.h5", "three.h5");
 }
 
-/* ---- refusals ------------------------------------------------------------------------------ */
+/* ---- refusals ---- */
 
 static void refused(const char *text, const char *const *texts)
 {

@@ -76,7 +76,7 @@ Test(hostile, works_without_a_fault)
   cr_assert_str_eq(p.err, "");
 }
 
-/* ---- the process is ended ---------------------------------------------------------------------
+/* ---- the process is ended ----
  */
 
 typedef struct place {
@@ -191,7 +191,7 @@ Test(hostile, loading_is_guarded)
   unsetenv("FX_QUERY");
 }
 
-/* ---- statuses ---------------------------------------------------------------------------------
+/* ---- statuses ----
  */
 
 Test(hostile, statuses_that_no_callback_has)
@@ -293,7 +293,7 @@ Test(hostile, restore_and_reset)
       "loom: [solver] plugin fx_hostile, checkpoint(): pivot 12");
 }
 
-/* ---- results ----------------------------------------------------------------------------------
+/* ---- results ----
  */
 
 static void all_refused(const deed *d, size_t num, const char *more)
@@ -395,7 +395,7 @@ Test(hostile, queries_can_be_meant)
   ALL_REFUSED(deeds, NULL);
 }
 
-/* ---- services ---------------------------------------------------------------------------------
+/* ---- services ----
  */
 
 Test(hostile, services_refuse_arguments_by_name)

@@ -250,7 +250,7 @@ Test(replay, frame_0_is_the_start_of_the_first_step)
   LOOM_FINE("compare", "again.h5", "again.h5", "--tol", "0");
 }
 
-/* ---- other problems ----------------------------------------------------------------------- */
+/* ---- other problems ---- */
 
 static void refused(const char *set, const char *key, const char *there, const char *here)
 {

@@ -221,7 +221,7 @@ double bc_brute_energy(bc_fixture *f, const double *x, double radius, int form, 
   return sum;
 }
 
-/* ---- quadratic terms ----------------------------------------------------------------------- */
+/* ---- quadratic terms ---- */
 
 void bc_terms_open(bc_fixture *f, loom_quad *q)
 {
@@ -274,7 +274,7 @@ void bc_terms_sum(bc_fixture *f, const loom_quad *q, const double *x, double *g,
   free(v), free(w), free(k), free(p);
 }
 
-/* ---- checks that all barriers pass ----------------------------------------------------------- */
+/* ---- checks that all barriers pass ---- */
 
 static int is_fixed(int i) { return i / 3 == 4 || i / 3 == SHEET + 1; }
 

@@ -191,7 +191,7 @@ static int p_variations(const poly *p, const mpq_t lo, const mpq_t hi, int *sign
   return changes;
 }
 
-/* ---- algebraic numbers ------------------------------------------------------------------ */
+/* ---- algebraic numbers ---- */
 typedef struct root {
   const poly *p; /* square-free */
   mpq_t lo, hi;  /* equal: the number itself; else the only root of p between them */
@@ -307,7 +307,7 @@ static int roots_of(const poly *p, root *out)
   return num;
 }
 
-/* ---- geometry ------------------------------------------------------------------------ */
+/* ---- geometry ---- */
 typedef struct motion {
   int kind;
   poly x[4][3]; /* linear in t */

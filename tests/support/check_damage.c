@@ -14,7 +14,7 @@
 #include "log/h5util.h"
 #include "support/proc.h"
 
-/* ---- scenes -------------------------------------------------------------------------------- */
+/* ---- scenes ---- */
 
 #define RUN(more) "[run]\nsteps = 12\ndt = 0.01\n" more "[exec]\nbackend = cpu\nthreads = 1\n"
 #define SHEET                                                          \
@@ -70,7 +70,7 @@ void cd_copy(const char *from, const char *to)
   close(out);
 }
 
-/* ---- names --------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 typedef struct list {
   char (*names)[128];
@@ -96,7 +96,7 @@ int cd_names(const char *path, char (*names)[128], int most)
   return l.num;
 }
 
-/* ---- data sets ----------------------------------------------------------------------------- */
+/* ---- data sets ---- */
 
 /* In place of data set `name`: `count` items of `type` (in one dimension) from `data`. */
 static void replace(hid_t f, const char *name, hid_t type, hsize_t count, const void *data)
@@ -125,7 +125,7 @@ static char *load(hid_t f, const char *name, hid_t *type, hsize_t *count)
   return all;
 }
 
-/* ---- damage -------------------------------------------------------------------------------- */
+/* ---- damage ---- */
 
 static uint64_t random_of(uint64_t *state) /* splitmix64 */
 {
@@ -201,7 +201,7 @@ const char *cd_damage(const char *path, uint32_t seed)
   return what;
 }
 
-/* ---- forgery ------------------------------------------------------------------------------- */
+/* ---- forgery ---- */
 
 static void reseal(const char *path)
 {

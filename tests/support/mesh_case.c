@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- meshes ------------------------------------------------------------------------------- */
+/* ---- meshes ---- */
 
 static void *grow(void *p, size_t bytes)
 {
@@ -193,7 +193,7 @@ void mc_shake(mesh_case *c, int first, double size)
     c->cloth.x1[i] = c->cloth.x0[i] += size * th_random(&c->seed);
 }
 
-/* ---- scene ---------------------------------------------------------------------------------- */
+/* ---- scene ---- */
 
 static loom_real *as_real(const double *x, int n)
 {
@@ -256,7 +256,7 @@ loom_query mc_query(const mc_host *h, uint32_t what, double margin)
                       .progress1 = 1.0};
 }
 
-/* ---- plugins --------------------------------------------------------------------------------- */
+/* ---- plugins ---- */
 
 void mc_plugin_open(mc_plugin *p, mc_host *h, const char *name, const char *values)
 {

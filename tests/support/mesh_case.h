@@ -60,7 +60,7 @@ typedef struct mc_pair {
 typedef void (*mc_pair_fn)(void *user, const mc_pair *p);
 void mc_each_pair(const mesh_case *c, mc_pair_fn fn, void *user);
 
-/* ---- a scene of it -------------------------------------------------------------------------- */
+/* ---- a scene of it ---- */
 typedef struct mc_host {
   test_host t;
   const mesh_case *c;

@@ -64,7 +64,7 @@ mesh_case mc_make(int which)
   return c;
 }
 
-/* ---- all pairs ------------------------------------------------------------------------------- */
+/* ---- all pairs ---- */
 
 static int body_of(const mesh_case *c, int v)
 {

@@ -13,7 +13,7 @@ static test_host *of(const loom_host *h) { return h->core; }
 
 #define MUST(t, call) cr_assert_eq((call), LOOM_OK, "%s", mem_err((t)->m)->text)
 
-/* ---- the table ------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 static loom_status host_fail(const loom_host *h, loom_status code, const char *file, int line,
                              const char *func, const char *fmt, ...)
@@ -209,7 +209,7 @@ void th_close(test_host *t)
   exec_close(&t->exec);
 }
 
-/* ---- buffers -------------------------------------------------------------------------------- */
+/* ---- buffers ---- */
 
 loom_buf *th_buf(test_host *t, int type, int64_t count, const void *values)
 {
@@ -238,7 +238,7 @@ void *th_get(test_host *t, loom_buf *b)
   return copy;
 }
 
-/* ---- scene ------------------------------------------------------------------------------------
+/* ---- scene ----
  */
 
 void th_scene(test_host *t, int n, const loom_real *x, const loom_real *m, const loom_real *r,
@@ -297,7 +297,7 @@ void th_pose(loom_real pose[12], const double axis[3], double angle, const doubl
   }
 }
 
-/* ---- plugins ------------------------------------------------------------------------------------
+/* ---- plugins ----
  */
 
 const loom_plugin *th_plugin(const char *file, int kind, const char *name)
@@ -390,7 +390,7 @@ void th_attach(test_host *t, const loom_plugin *p, void *self)
   t->collision_self = self;
 }
 
-/* ---- pairs --------------------------------------------------------------------------------- */
+/* ---- pairs ---- */
 
 enum { PAIR_ARRAYS = 9 };
 static const int pair_types[PAIR_ARRAYS] = {LOOM_I32,  LOOM_I32,  LOOM_I32,  LOOM_REAL, LOOM_REAL,

@@ -186,7 +186,7 @@ loom_status tiny_write(loom_err *err, const char *path, const tiny_options *o, i
   return s != LOOM_OK ? s : t;
 }
 
-/* ---- checking ------------------------------------------------------------------------ */
+/* ---- checking ---- */
 #define EXPECT(cond, ...)                         \
   do {                                            \
     if (!(cond)) {                                \

@@ -88,7 +88,7 @@ class Experiment:
             path, self.fresh and not kept, kept, self.plan, self.update
         )
 
-    # ---- runs -----------------------------------------------------------------------
+    # ---- runs ----
     def _key(self, config, settings, inputs):
         """What the result depends on: the resolved configuration and the logs it reads."""
         done = subprocess.run(
@@ -224,7 +224,7 @@ class Experiment:
         stamps = [(self.out / o).with_suffix(".key") for o in outputs]
         return sorted({json.loads(s.read_text())["commit"] for s in stamps})
 
-    # ---- pictures -------------------------------------------------------------------
+    # ---- pictures ----
     def save(self, figure, name, keep=False):
         """out/NAME.png; keep: a result."""
         path = self.out / f"{name}.png"

@@ -161,7 +161,7 @@ class View:
         self.shown = False
         self.dye = None  # of yarns: values, limits, colours
 
-    # ---- content ------------------------------------------------------------------
+    # ---- content ----
     def _bounds(self, frames):
         """Corners of the box around the frames and all bodies but planes, m."""
         some = [frames[i] for i in np.unique(np.linspace(0, len(frames) - 1, 40).astype(int))]
@@ -295,7 +295,7 @@ class View:
         """Yarns in the colours of values [n] of their vertices, low to high."""
         self.dye = np.clip(values, low, high), (low, high), colours
 
-    # ---- light and camera -----------------------------------------------------------
+    # ---- light and camera ----
     def _direction(self, azimuth, elevation):
         a, e = np.radians([azimuth, elevation])
         side = np.eye(3)[[(self.log.up_axis + 1) % 3, (self.log.up_axis + 2) % 3]]
@@ -364,7 +364,7 @@ class View:
         actor.mapper.set_scalars(np.asarray(mesh["paint"]), "paint", cmap=colours, clim=limits)
         actor.mapper.scalar_visibility = True
 
-    # ---- drawing ----------------------------------------------------------------------
+    # ---- drawing ----
     def image(self, frame):
         """[height][width][3] bytes."""
         x = self.log.frame(frame)

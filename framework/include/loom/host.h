@@ -125,13 +125,13 @@ struct loom_host {
   uint16_t abi_major, abi_minor;
   void *core; /* opaque */
 
-  /* ---- errors and messages [any] --------------------------------------- */
+  /* ---- errors and messages [any] ---- */
   /* Record a message with its place and return `code`; use the macros below. */
   loom_status (*fail)(const loom_host *h, loom_status code, const char *file, int line,
                       const char *func, const char *fmt, ...) LOOM_PRINTF(6, 7);
   void (*log)(const loom_host *h, int level, const char *fmt, ...) LOOM_PRINTF(3, 4);
 
-  /* ---- memory ----------------------------------------------------------- */
+  /* ---- memory ---- */
   /* Buffers made here belong to the instance.  The core frees them when destroy() has returned;
    * buf_free() is for what is needed no longer, and what a step makes anew.  Buffers received in
    * structs belong to the core: never free or resize those. */
@@ -151,7 +151,7 @@ struct loom_host {
                      void **p);
   loom_status (*unmap)(const loom_host *h, loom_buf *b);
 
-  /* ---- problems (solvers, and contact->resolve) --------------------------
+  /* ---- problems (solvers, and contact->resolve) ----
    * `p` says which one: step->problem or another, see scene.h.  A solver gets only what its `needs`
    * declare of the terms in p: the fit test looks for nothing else.
    * x, d, grad, Hd, rhs are real [n][3].  What comes out through a pointer to a struct belongs to
@@ -188,7 +188,7 @@ struct loom_host {
   loom_status (*match_keys)(const loom_host *h, const loom_exec *e, loom_buf *old_key,
                             int64_t n_old, loom_buf *new_key, int64_t n_new, loom_buf *old_index);
 
-  /* ---- primitives, CPU and CUDA, deterministic when exec says so --------- */
+  /* ---- primitives, CPU and CUDA, deterministic when exec says so ---- */
   /* Vectors are whole buffers of reals of equal length. */
   loom_status (*dot)(const loom_host *h, const loom_exec *e, loom_buf *a, loom_buf *b,
                      double *out); /* a . b; waits for the device */
@@ -211,7 +211,7 @@ struct loom_host {
   loom_status (*sort_u64)(const loom_host *h, const loom_exec *e, loom_buf *key,
                           loom_buf *perm); /* stable; key u64 [m] sorted in place, perm i32 [m] */
 
-  /* ---- record of the run ------------------------------------------------- */
+  /* ---- record of the run ---- */
   /* An inner iteration's own residual; cheap, called as often as it iterates. */
   void (*inner)(const loom_host *h, int32_t k, int norm, double value);
   void (*count)(const loom_host *h, int counter, int64_t n); /* [any] */
@@ -221,7 +221,7 @@ struct loom_host {
   /* In checkpoint(): write the named buffer (restore = 0) or read it back, resized. */
   loom_status (*state_io)(const loom_host *h, int restore, const char *name, loom_buf *b);
 
-  /* ---- bodies, CPU and CUDA ------------------------------------------------ */
+  /* ---- bodies, CPU and CUDA ---- */
   /* At `progress` of the step's prescribed motion (loom_step.progress). */
   loom_status (*body_gap)(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
                           double progress, const loom_body_gap *out);

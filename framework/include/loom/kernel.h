@@ -69,7 +69,7 @@ typedef int32_t lk_int; /* element index: signed, 32 bit */
 #define LK_EXTERN_C extern
 #endif
 
-/* ---- function table ------------------------------------------------------ */
+/* ---- function table ---- */
 /* args: the kernel's argument block; n: number of elements; result: one real in
  * execution memory for reductions, NULL for plain kernels. */
 typedef loom_status (*lk_launch_fn)(const loom_exec *q, const void *args, lk_int n,
@@ -149,7 +149,7 @@ static inline loom_status lk_run(const lk_entry *e, const loom_exec *q, const vo
 #define LK_NANMAX(a, b) ((a) > (b) || (a) != (a) ? (a) : (b))
 
 /* ========================================================================== */
-#if defined(__CUDACC__) /* ----------------- CUDA pass ----------------------- */
+#if defined(__CUDACC__) /* CUDA pass */
 
 #include <cuda_runtime.h>
 #define LK_RESTRICT    __restrict__
@@ -234,7 +234,7 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
 #define LK_REDUCE_MAX(name, a, i) LK_REDUCE_(name, a, i, -LK_REAL_MAX, LK_NANMAX)
 #define LK_REDUCE_SUM_PLAIN       LK_REDUCE_SUM
 
-#else /* ----------------------------------- CPU pass ------------------------ */
+#else /* CPU pass */
 
 #ifndef __cplusplus
 #define LK_RESTRICT restrict

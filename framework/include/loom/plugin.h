@@ -30,7 +30,7 @@ enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOO
  * names of plugin and callback, the step and the iteration. */
 /* ======================================================================== */
 
-/* ---- capabilities --------------------------------------------------------
+/* ---- capabilities ----
  * X(NAME, bit, words, member): `words` name it in messages, `member` of the table of functions is
  * required by it; `create`, which is required anyway, where it needs none.  The constants, what the
  * core knows, enforces and says, and the tests come from these lists. */
@@ -106,7 +106,7 @@ enum { LOOM_COLLISION_CAPS(LOOM_CAP_CONSTANT_) };
   X(LOOM_CONT_HESS_APPROX, 2048, "a Hessian that leaves terms out", create)
 enum { LOOM_CONTACT_CAPS(LOOM_CAP_CONSTANT_) };
 
-/* ---- solver -------------------------------------------------------------- */
+/* ---- solver ---- */
 enum { LOOM_TRIAL_POINT = 0, LOOM_TRIAL_DIRECTION = 1 };
 enum { /* when FILTER runs; it always runs once before COMMIT; [filter] when overrides */
        LOOM_FILTER_EVERY = 0,  /* after every iteration: x stays feasible */
@@ -176,7 +176,7 @@ typedef struct loom_solver_ops {
   loom_status (*log_step)(void *self, const loom_step *s, double *out);
 } loom_solver_ops;
 
-/* ---- collision ----------------------------------------------------------- */
+/* ---- collision ---- */
 typedef struct loom_collision_ops {
   uint32_t struct_size;
   uint32_t provides;   /* LOOM_COLL_* */
@@ -212,7 +212,7 @@ typedef struct loom_collision_ops {
   loom_status (*log_step)(void *self, const loom_step *s, double *out);
 } loom_collision_ops;
 
-/* ---- contact ------------------------------------------------------------- */
+/* ---- contact ---- */
 enum { LOOM_AFTER_DETECT = 0, LOOM_AFTER_ACCEPT = 1 };
 
 typedef struct loom_contact_metrics { /* the model's own view; the core also checks */
@@ -282,7 +282,7 @@ typedef struct loom_contact_ops {
   loom_status (*log_step)(void *self, const loom_step *s, double *out);
 } loom_contact_ops;
 
-/* ---- what a .so exports --------------------------------------------------- */
+/* ---- what a .so exports ---- */
 #define LOOM_MAGIC UINT32_C(0x4d4f4f4c) /* "LOOM" in memory order */
 typedef struct loom_plugin {
   uint32_t magic, struct_size;

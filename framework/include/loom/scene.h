@@ -4,7 +4,7 @@
 
 #include "types.h"
 
-/* ---- elements ----------------------------------------------------------- */
+/* ---- elements ---- */
 typedef struct loom_elem_block loom_elem_block;
 
 enum { /* what an element type can do */
@@ -31,7 +31,7 @@ struct loom_elem_block {
   loom_buf *mat;   /* real [ne][mat_len] */
 };
 
-/* ---- bodies ------------------------------------------------------------- */
+/* ---- bodies ---- */
 enum {                         /* loom_obstacle.has */
        LOOM_BODY_DISTANCE = 1, /* a signed distance: host->body_gap and pairs VO */
        LOOM_BODY_MESH = 2      /* a surface of triangles: pairs BVT and BEE */
@@ -58,7 +58,7 @@ typedef struct loom_obstacle {
   int32_t reserved;
 } loom_obstacle;
 
-/* ---- scene: constant during a run -------------------------------------- */
+/* ---- scene: constant during a run ---- */
 typedef struct loom_scene {
   uint32_t struct_size;
   int32_t num_verts; /* n */
@@ -111,7 +111,7 @@ typedef struct loom_scene {
   loom_buf *body_friction;         /* real [num_obstacles], 1, as in loom_obstacle */
 } loom_scene;
 
-/* ---- one step: what the scheduler hands to every call ------------------- */
+/* ---- one step: what the scheduler hands to every call ---- */
 enum { LOOM_BACKWARD_EULER = 0, LOOM_BDF2 = 1, LOOM_EXPLICIT = 2 };
 
 /* A problem is an objective, the sum of some of these terms; its gradient is
@@ -184,7 +184,7 @@ typedef struct loom_step {
   const loom_problem *problem;
 } loom_step;
 
-/* ---- contact pairs ------------------------------------------------------ */
+/* ---- contact pairs ---- */
 enum {
   LOOM_PAIR_VT = 0,  /* vertex-triangle:  v = {p, t0, t1, t2}       */
   LOOM_PAIR_EE = 1,  /* edge-edge:        v = {a0, a1, b0, b1}      */

@@ -45,7 +45,7 @@ typedef double loom_real;
 #define LOOM_HAS(t, field) \
   ((t)->struct_size >= (const char *)&(t)->field - (const char *)(t) + sizeof(t)->field)
 
-/* ---- status ------------------------------------------------------------- */
+/* ---- status ---- */
 /* 0 success; > 0 an outcome: nothing is broken, the state handed in is as it
  * was; < 0 an error: the run stops after the message is reported. */
 #define LOOM_STATUS_LIST(X)                                                       \
@@ -69,7 +69,7 @@ typedef double loom_real;
 enum { LOOM_STATUS_LIST(LOOM_STATUS_ENUM_) LOOM_STATUS_END_ = 1000 };
 typedef int32_t loom_status;
 
-/* ---- where code runs ---------------------------------------------------- */
+/* ---- where code runs ---- */
 enum { LOOM_CPU = 0, LOOM_CUDA = 1, LOOM_NUM_BACKENDS = 2 };
 #define LOOM_BIT(k) (UINT32_C(1) << (k))
 enum { LOOM_ON_CPU = 1, LOOM_ON_CUDA = 2 }; /* bit mask form of the above */
@@ -98,7 +98,7 @@ typedef struct loom_exec {
 } loom_exec;
 enum { LOOM_NUM_RESULTS = 64, LOOM_WHY_LEN = 256 };
 
-/* ---- memory ------------------------------------------------------------- */
+/* ---- memory ---- */
 /* All arrays that cross the ABI are core-owned loom_buf handles.  The core
  * tracks which side (host, device) holds current data and copies only when a
  * map asks for the stale side. */

@@ -67,7 +67,7 @@ static loom_status brute_create(const loom_host *h, const loom_scene *sc, const 
   return LOOM_OK;
 }
 
-/* ---- broad phase: count, scan, fill -------------------------------------------------------- */
+/* ---- broad phase: count, scan, fill ---- */
 
 /* Fill: the kit asks for names in chunks, so that memory stays linear.  Each element writes behind
  * its own place, so nothing needs an atomic and the order is always the same. */
@@ -104,7 +104,7 @@ static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
   return LOOM_OK;
 }
 
-/* ---- what the core asks -------------------------------------------------------------------- */
+/* ---- what the core asks ---- */
 
 /* It keeps nothing from step to step, so there is no begin_step(), reset() or checkpoint().
  *

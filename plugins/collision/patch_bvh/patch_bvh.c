@@ -54,7 +54,7 @@ typedef struct {
   int may_cut; /* a step bound, not a detection */
 } patch_bvh;
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static loom_status patch_bvh_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                     const void *set, void **self)
@@ -101,7 +101,7 @@ static loom_status patch_bvh_begin_step(void *self, const loom_step *s)
   return mesh_close(&d->m);
 }
 
-/* ---- broad phase --------------------------------------------------------------------------- */
+/* ---- broad phase ---- */
 
 /* How many pairs of leaves meet. */
 static loom_status count_meetings(patch_bvh *d)
@@ -240,7 +240,7 @@ static loom_status patch_bvh_max_step(void *self, const loom_step *s, loom_buf *
   return mesh_max_step(&d->m, s, x0, x1, out, broad, d);
 }
 
-/* ---- descriptor ---------------------------------------------------------------------------- */
+/* ---- descriptor ---- */
 
 static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD |

@@ -4,7 +4,7 @@
 LK_FN lk_real smaller(lk_real a, lk_real b) { return a < b ? a : b; }
 LK_FN lk_real larger(lk_real a, lk_real b) { return a > b ? a : b; }
 
-/* ---- building -------------------------------------------------------------------------- */
+/* ---- building ---- */
 
 LK_REDUCE_MAX(patch_bvh_bounds, a, i) { return a->sign * a->x[3 * i + a->axis]; }
 
@@ -63,7 +63,7 @@ LK_KERNEL_PLAIN(patch_bvh_key, a, k)
   a->key[k] = hilbert(cell) | (k < a->num_cloth ? 0 : PATCH_BVH_BODY_KEY);
 }
 
-/* ---- boxes --------------------------------------------------------------------------------- */
+/* ---- boxes ---- */
 
 /* The nearest floats below and above, or a little further: rounding is at most half of the
  * 2^-23 |f| added, and the constant covers the smallest numbers. */
@@ -170,7 +170,7 @@ LK_REDUCE_SUM_PLAIN(patch_bvh_size, a, i)
          (lk_real)(n->hi[2] - n->lo[2]);
 }
 
-/* ---- pairs of leaves ---------------------------------------------------------------------------
+/* ---- pairs of leaves ----
  */
 
 LK_FN int nodes_meet(const patch_bvh_node *a, const patch_bvh_node *b)
@@ -228,7 +228,7 @@ LK_KERNEL_PLAIN(patch_bvh_meet_list, a, i)
   if (a->place[i] != a->place[i + 1]) (void)meet(a, i, a->pair + a->place[i]);
 }
 
-/* ---- candidates of two leaves -------------------------------------------------------------- */
+/* ---- candidates of two leaves ---- */
 
 LK_FN int box_meets_node(const float *b, const patch_bvh_node *n)
 {

@@ -48,7 +48,7 @@ typedef struct patch_bvh_view {
   patch_bvh_tree cloth, body;
 } patch_bvh_view;
 
-/* ---- building ------------------------------------------------------------------------ */
+/* ---- building ---- */
 typedef struct patch_bvh_bounds_args {
   const lk_real *LK_RESTRICT x; /* [nv][3] m */
   lk_int axis;
@@ -65,7 +65,7 @@ typedef struct patch_bvh_key_args {
 } patch_bvh_key_args;
 LK_DECLARE(patch_bvh_key, patch_bvh_key_args) /* place on the curve; bodies last */
 
-/* ---- boxes ----------------------------------------------------------------------------- */
+/* ---- boxes ---- */
 typedef struct patch_bvh_refit_args {
   mesh_view m;
   patch_bvh_view b;
@@ -90,7 +90,7 @@ typedef struct patch_bvh_size_args {
 } patch_bvh_size_args;
 LK_DECLARE(patch_bvh_size, patch_bvh_size_args) /* sum of the half perimeters of nodes */
 
-/* ---- pairs of leaves, and their candidates ------------------------------------------------- */
+/* ---- pairs of leaves, and their candidates ---- */
 typedef struct patch_bvh_meet_args {
   patch_bvh_view b;
   uint32_t kinds;                   /* LOOM_BIT(LOOM_PAIR_VT) ... */

@@ -23,7 +23,7 @@ typedef struct maker {
 
 enum { MAX_NEIGHBOURS = 16 }; /* more: edges with very many triangles; the rest is left out */
 
-/* ---- neighbours --------------------------------------------------------------------------- */
+/* ---- neighbours ---- */
 
 static int has_vert(const int32_t *t, int32_t v) { return t[0] == v || t[1] == v || t[2] == v; }
 
@@ -75,7 +75,7 @@ static int corners_shared(const maker *k, int32_t patch, int32_t t)
   return out;
 }
 
-/* ---- growth ---------------------------------------------------------------------------------- */
+/* ---- growth ---- */
 
 static void add(maker *k, int32_t patch, int32_t t)
 {
@@ -134,7 +134,7 @@ static void grow_all(maker *k, int32_t first, int32_t end)
   }
 }
 
-/* ---- remainders ---------------------------------------------------------------------------- */
+/* ---- remainders ---- */
 
 static int are_connected(const maker *k, const int32_t *tris, int num)
 {
@@ -224,7 +224,7 @@ static void join_remainders(maker *k)
   }
 }
 
-/* ---- edges without triangles --------------------------------------------------------------- */
+/* ---- edges without triangles ---- */
 
 /* The first patch with a triangle that has this edge, or -1. */
 static int32_t patch_of_edge(const maker *k, const int32_t *e)
@@ -257,7 +257,7 @@ static void chain_edges(maker *k, int32_t *owner, int32_t first, int32_t end)
   }
 }
 
-/* ---- result -------------------------------------------------------------------------------- */
+/* ---- result ---- */
 
 /* Give the patches of [first, end) new numbers from `next` on, leaving out empty ones. */
 static void renumber(maker *k, int32_t first, int32_t end, int32_t *next)

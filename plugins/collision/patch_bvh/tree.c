@@ -7,7 +7,7 @@ static const lk_entry k_bounds = LK_ENTRY(patch_bvh_bounds), k_key = LK_ENTRY(pa
 static const lk_entry k_refit = LK_ENTRY(patch_bvh_refit), k_join = LK_ENTRY(patch_bvh_join);
 static const lk_entry k_size = LK_ENTRY(patch_bvh_size);
 
-/* ---- arrays ----------------------------------------------------------------------------- */
+/* ---- arrays ---- */
 
 static loom_status new_i32(tree *t, const char *name, int64_t count, const int32_t *values,
                            loom_buf **out)
@@ -118,7 +118,7 @@ loom_status tree_create(tree *t, mesh *m)
   return h->buf_new(h, "bounds", LOOM_REAL, 8, &t->bounds);
 }
 
-/* ---- views ---------------------------------------------------------------------------------- */
+/* ---- views ---- */
 
 /* boxes: 1: map the boxes and nodes, too */
 static loom_status open_view(tree *t, int boxes, patch_bvh_view *out)
@@ -145,7 +145,7 @@ static loom_status open_view(tree *t, int boxes, patch_bvh_view *out)
 loom_status tree_open(tree *t, patch_bvh_view *out) { return open_view(t, 1, out); }
 loom_status tree_close(tree *t) { return plug_unbind(&t->maps); }
 
-/* ---- building and refitting ---------------------------------------------------------------------
+/* ---- building and refitting ----
  */
 
 loom_status tree_build(tree *t, const mesh_view *v)

@@ -62,7 +62,7 @@ typedef struct {
   int64_t num_groups;
 } sdf;
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static loom_status sdf_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                               const void *set, void **self)
@@ -101,7 +101,7 @@ static loom_status sdf_create(const loom_host *h, const loom_scene *sc, const lo
   return h->buf_new(h, "result", LOOM_REAL, 1, &d->result);
 }
 
-/* ---- detection --------------------------------------------------------------------------------
+/* ---- detection ----
  */
 
 /* Candidates `first` and so on, so many that a batch has room. */
@@ -264,7 +264,7 @@ static loom_status sdf_detect(void *self, const loom_step *s, const loom_query *
   return LOOM_OK;
 }
 
-/* ---- bounds -------------------------------------------------------------------------------- */
+/* ---- bounds ---- */
 
 /* Bounds of whole bodies, folded into t and who. */
 static loom_status bound_batch(sdf *d, const loom_bound *b, loom_buf *x1, loom_buf *t,
@@ -338,7 +338,7 @@ static loom_status sdf_max_step(void *self, const loom_step *s, loom_buf *x0, lo
   return LOOM_OK;
 }
 
-/* ---- descriptor ---------------------------------------------------------------------------- */
+/* ---- descriptor ---- */
 
 static const loom_collision_ops ops = {
     .struct_size = sizeof ops,

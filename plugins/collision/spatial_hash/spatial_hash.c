@@ -45,7 +45,7 @@ typedef struct {
   spatial_hash_args args; /* of the family under way; no pointers */
 } spatial_hash;
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 /* Mean edge of the cloth at rest and the largest radius. */
 static loom_status measure_cloth(spatial_hash *d)
@@ -97,7 +97,7 @@ static loom_status spatial_hash_create(const loom_host *h, const loom_scene *sc,
   return h->buf_new(h, "order", LOOM_I32, 0, &d->perm);
 }
 
-/* ---- broad phase ----------------------------------------------------------------------------- */
+/* ---- broad phase ---- */
 
 /* Choose the cells, so that there are not too many entries; their number. */
 static loom_status count_entries(spatial_hash *d, int family, int64_t *num)
@@ -203,7 +203,7 @@ static loom_status spatial_hash_detect(void *self, const loom_step *s, const loo
   return mesh_detect(&d->m, s, &here, out, broad, d);
 }
 
-/* ---- descriptor --------------------------------------------------------------------------------
+/* ---- descriptor ----
  */
 
 static const loom_collision_ops ops = {.struct_size = sizeof ops,

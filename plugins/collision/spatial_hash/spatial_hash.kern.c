@@ -3,7 +3,7 @@
 
 #include "geom/sorted.kern.h"
 
-/* ---- cells -------------------------------------------------------------------------------- */
+/* ---- cells ---- */
 
 /* Monotone, so clamping far away coordinates loses no pair. */
 LK_FN uint32_t cell_of(const spatial_hash_args *a, lk_real x)
@@ -76,7 +76,7 @@ LK_KERNEL_PLAIN(spatial_hash_enter_tri, a, t) { enter(a, a->m.tris + 3 * t, 3, t
 LK_KERNEL_PLAIN(spatial_hash_enter_edge, a, e) { enter(a, a->m.edges + 2 * e, 2, e); }
 LK_KERNEL(spatial_hash_pad, a, i) { a->key[a->num_entries + i] = SPATIAL_HASH_NONE; }
 
-/* ---- candidates ---------------------------------------------------------------------------- */
+/* ---- candidates ---- */
 
 /* First entry of a cell, or where it would stand. */
 LK_FN int is_wanted(const spatial_hash_args *a, int family, int body1, int body2)

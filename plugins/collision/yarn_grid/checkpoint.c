@@ -34,7 +34,7 @@ static loom_status whole_io(yarn_grid *d, int restore, const char *name, int64_t
   return LOOM_OK;
 }
 
-/* ---- entries ------------------------------------------------------------------------------- */
+/* ---- entries ---- */
 
 /* In the order of the bins: which one is where in a list changes no result. */
 static loom_status save_entries(yarn_grid *d, int64_t num)
@@ -82,7 +82,7 @@ static loom_status load_entries(yarn_grid *d, int64_t num)
   return state_close(d->h, ids);
 }
 
-/* ---- cells --------------------------------------------------------------------------------- */
+/* ---- cells ---- */
 
 /* After the entries: none is made twice. */
 static loom_status load_cells(yarn_grid *d, int64_t count)
@@ -107,7 +107,7 @@ static loom_status load_cells(yarn_grid *d, int64_t count)
   return state_close(d->h, b);
 }
 
-/* ---- boxes --------------------------------------------------------------------------------- */
+/* ---- boxes ---- */
 
 static loom_status load_boxes(yarn_grid *d, const yarn_line *l, int64_t num)
 {
@@ -123,7 +123,7 @@ static loom_status load_boxes(yarn_grid *d, const yarn_line *l, int64_t num)
   return yarn_grid_index_boxes(d, l);
 }
 
-/* ---- all ----------------------------------------------------------------------------------- */
+/* ---- all ---- */
 
 static loom_status positions_io(yarn_grid *d, int restore)
 {

@@ -43,7 +43,7 @@ void yarn_grid_schedule_free(yarn_grid_schedule *s)
   memset(s, 0, sizeof *s);
 }
 
-/* ---- cells --------------------------------------------------------------------------------- */
+/* ---- cells ---- */
 
 /* The key of a cell is never 0. */
 static uint64_t key_of(const int32_t c[3])
@@ -118,7 +118,7 @@ static int enter(yarn_grid_schedule *s, int32_t seg, const int32_t c[3])
   return grow_push(&at->segs, seg);
 }
 
-/* ---- entries -------------------------------------------------------------------------------- */
+/* ---- entries ---- */
 
 static int32_t find_entry(const yarn_grid_schedule *s, int32_t a, int32_t b)
 {
@@ -190,7 +190,7 @@ int yarn_grid_restore_entry(yarn_grid_schedule *s, int32_t a, int32_t b, lk_real
   return add_entry(s, a, b, d, &id) && into_bin(s, id, bin);
 }
 
-/* ---- one tick ----------------------------------------------------------------------------------
+/* ---- one tick ----
  */
 
 /* Calls for every cell of `box` that is not in `but`. */

@@ -21,7 +21,7 @@ int yarn_grid_add_hit(yarn_grid_hits *h, int32_t a, int32_t b, const yarn_grid_l
   return 1;
 }
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- life ---- */
 
 typedef struct coded {
   uint64_t code;
@@ -87,7 +87,7 @@ void yarn_grid_search_free(yarn_grid_search *s)
   memset(s, 0, sizeof *s);
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------
+/* ---- pairs ----
  */
 
 static int boxes_meet(const lk_real *a, const lk_real *b)
@@ -135,7 +135,7 @@ static int for_all(yarn_grid_search *s, const yarn_grid_view *v, partners_fn f, 
   return ok;
 }
 
-/* ---- cells --------------------------------------------------------------------------------------
+/* ---- cells ----
  */
 
 static uint64_t key_of(int32_t i, int32_t j, int32_t k)
@@ -213,7 +213,7 @@ int yarn_grid_search_cells(yarn_grid_search *s, const yarn_grid_view *v, yarn_gr
   return fill_buckets(s, v) && for_all(s, v, partners_in_cells, out, near);
 }
 
-/* ---- hierarchy ----------------------------------------------------------------------------- */
+/* ---- hierarchy ---- */
 
 static void refit(yarn_grid_search *s, const yarn_grid_view *v)
 {

@@ -33,7 +33,7 @@ static const loom_param params[] = {
         "the log has its numbers: columns of /steps_extra, the time of `search` in /sections"),
 };
 
-/* ---- life -------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static void yarn_grid_destroy(void *self)
 {
@@ -71,7 +71,7 @@ static loom_status yarn_grid_begin_step(void *self, const loom_step *s)
   return LOOM_OK;
 }
 
-/* ---- one look ------------------------------------------------------------------------------ */
+/* ---- one look ---- */
 
 /* Points, boxes and cells at x.  l is the line where kernels run, here and below. */
 static loom_status place(yarn_grid *d, const yarn_line *l, loom_buf *x)
@@ -317,7 +317,7 @@ static loom_status look(yarn_grid *d, const loom_query *q)
   return s;
 }
 
-/* ---- pairs ------------------------------------------------------------------------------------
+/* ---- pairs ----
  */
 
 static loom_status put_hits(yarn_grid *d)
@@ -398,7 +398,7 @@ static loom_status yarn_grid_detect(void *self, const loom_step *s, const loom_q
   return LOOM_OK;
 }
 
-/* ---- what it logs -----------------------------------------------------------------------------
+/* ---- what it logs ----
  */
 
 static const loom_column columns[] = {
@@ -419,7 +419,7 @@ static loom_status yarn_grid_log_step(void *self, const loom_step *s, double *ou
   return LOOM_OK;
 }
 
-/* ---- descriptor -------------------------------------------------------------------------------
+/* ---- descriptor ----
  */
 
 static const loom_collision_ops ops = {.struct_size = sizeof ops,

@@ -34,7 +34,7 @@ static const loom_param params[] = {
                     "the log has its numbers: columns of /steps_extra and times of /sections"),
 };
 
-/* ---- life -------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static void acl_destroy(void *self)
 {
@@ -140,7 +140,7 @@ static loom_status acl_metrics(void *self, const loom_step *s, loom_contact_metr
   return LOOM_OK;
 }
 
-/* ---- descriptor ---------------------------------------------------------------------------- */
+/* ---- descriptor ---- */
 
 static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .provides = LOOM_CONT_GRADIENT,

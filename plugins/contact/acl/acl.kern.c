@@ -6,7 +6,7 @@
 
 LK_KERNEL_PLAIN(acl_lanes, a, s) { yarn_points(&a->l, a->x, s, a->P + YARN_POS * s); }
 
-/* ---- the model ------------------------------------------------------------------------------- */
+/* ---- the model ---- */
 
 /* Y += K X for n slots, X and Y [3][n]; returns X'K X. */
 LK_FN lk_real acl_stiffness(const lk_real *K, int n, const lk_real *X, lk_real *Y)
@@ -105,7 +105,7 @@ LK_KERNEL_PLAIN(acl_apply, a, k)
   acl_fold(vert, n, F);
 }
 
-/* ---- all pairs of a set --------------------------------------------------------------------- */
+/* ---- all pairs of a set ---- */
 
 /* Lanes of point range [p0, p1] in segment s. */
 LK_FN void lanes_in(const yarn_line *l, int32_t s, int32_t p0, int32_t p1, int *lo, int *hi)
@@ -230,7 +230,7 @@ LK_KERNEL_PLAIN(acl_range, a, k)
   o->smallest = all;
 }
 
-/* ---- building ----------------------------------------------------------------------------------
+/* ---- building ----
  */
 
 /* M_i: integral of |B_i| over the set's range, trapezoid over the points. */
@@ -361,7 +361,7 @@ LK_KERNEL_PLAIN(acl_build, a, k)
   acl_fold(vert, n, F);
 }
 
-/* ---- new contacts ------------------------------------------------------------------------ */
+/* ---- new contacts ---- */
 
 /* Points of segments a, b within the ranges w that are in contact. */
 LK_KERNEL_PLAIN(acl_touching, a, k)
@@ -389,7 +389,7 @@ LK_KERNEL_PLAIN(acl_touching, a, k)
     }
 }
 
-/* ---- memory, forces ------------------------------------------------------------------------ */
+/* ---- memory, forces ---- */
 
 /* X and Y hold nothing between calls. */
 LK_KERNEL_PLAIN(acl_move, a, k)

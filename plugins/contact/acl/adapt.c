@@ -12,7 +12,7 @@ static const lk_entry k_apply = LK_ENTRY(acl_apply), k_range = LK_ENTRY(acl_rang
 static const lk_entry k_build = LK_ENTRY(acl_build), k_touching = LK_ENTRY(acl_touching);
 static const lk_entry k_springs_of = LK_ENTRY(acl_springs_of);
 
-/* ---- new contacts ---------------------------------------------------------------------------- */
+/* ---- new contacts ---- */
 
 /* Which points of the pairs are in contact, into m->touch. */
 static loom_status find_touching(acl *m, const loom_pairs *pairs)
@@ -58,7 +58,7 @@ static loom_status take_pairs(acl *m, const yarn_line *l, const loom_pairs *pair
   return h->unmap(h, pairs->v);
 }
 
-/* ---- models that have strayed -------------------------------------------------------------- */
+/* ---- models that have strayed ---- */
 
 /* Numbers of the sets in one of two states. */
 static loom_status list_sets(acl *m, int state, int other)
@@ -88,7 +88,7 @@ static loom_status test_models(acl *m, loom_buf *x)
   return m->h->unmap(m->h, m->out);
 }
 
-/* ---- resizing ------------------------------------------------------------------------------ */
+/* ---- resizing ---- */
 
 /* The set shrinks or grows to what is in contact; what it then overlaps, it absorbs. */
 static int resize(acl *m, const yarn_line *l, int32_t id, const acl_out *found)
@@ -170,7 +170,7 @@ static loom_status build(acl *m, const yarn_line *l, loom_buf *x)
   return m->h->unmap(m->h, m->out);
 }
 
-/* ---- one step ------------------------------------------------------------------------------ */
+/* ---- one step ---- */
 
 /* Boxes of all sets for detection, ascending; ranges of more than 256 points in parts. */
 loom_status acl_export_boxes(acl *m)

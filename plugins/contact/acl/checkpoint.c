@@ -22,7 +22,7 @@ static const char *const names[ACL_ARRAYS] = {"acl vertices", "acl qbar",     "a
                                               "acl weights",  NULL,           NULL,
                                               "acl forces",   "acl stiffness"};
 
-/* ---- saving -------------------------------------------------------------------------------- */
+/* ---- saving ---- */
 
 static loom_status save(acl *m)
 {
@@ -39,7 +39,7 @@ static loom_status save(acl *m)
   return LOOM_OK;
 }
 
-/* ---- loading ------------------------------------------------------------------------------- */
+/* ---- loading ---- */
 
 /* n bytes to values of at least `room`, which grows when the file is known to have them. */
 static loom_status load_bytes(acl *m, const char *name, int64_t n, void **values, int64_t *room,
@@ -100,7 +100,7 @@ static loom_status load_models(acl *m)
   return acl_trim(m);
 }
 
-/* ---- what can be --------------------------------------------------------------------------- */
+/* ---- what can be ---- */
 
 /* Yarn of points p0 to p1, -1: they are no range of one. */
 static int32_t yarn_of_range(const yarn_line *l, int32_t p0, int32_t p1)

@@ -19,7 +19,7 @@ loom_status acl_lanes_at(acl *m, loom_buf *x)
   return plug_launch(&maps, &k_lanes, &a, m->table.num_segs, NULL);
 }
 
-/* ---- sums over vertices ------------------------------------------------------------------------
+/* ---- sums over vertices ----
  */
 
 /* Slots of every vertex, in the order of the sets. */
@@ -78,7 +78,7 @@ loom_status acl_max_force(acl *m, double *out)
   return reduce(m, &k_longest, m->force, NULL, out);
 }
 
-/* ---- forces ------------------------------------------------------------------------------------
+/* ---- forces ----
  */
 
 /* Forces of the models at x, which is not where they were brought up to date, into m->other;

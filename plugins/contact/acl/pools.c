@@ -7,7 +7,7 @@
 
 static const lk_entry k_move = LK_ENTRY(acl_move);
 
-/* ---- arrays of all sets ---------------------------------------------------------------------- */
+/* ---- arrays of all sets ---- */
 
 int64_t acl_items(const acl_pools *q, int i)
 {
@@ -104,7 +104,7 @@ loom_status acl_compact(acl *m, const yarn_line *l)
   return LOOM_OK;
 }
 
-/* ---- lists of sets ----------------------------------------------------------------------------
+/* ---- lists of sets ----
  */
 
 /* Largest first on a device, so that neighbours have about the same work: each set writes to its

@@ -5,7 +5,7 @@
 #include "acl.h"
 #include "acl_pose.kern.h"
 
-/* ---- where sets are ------------------------------------------------------------------------ */
+/* ---- where sets are ---- */
 
 static int32_t last_seg(const yarn_line *l, int32_t first, int32_t p)
 {
@@ -87,7 +87,7 @@ acl_box acl_pad(const acl *m, const yarn_line *l, acl_box box)
   return box;
 }
 
-/* ---- birth and death --------------------------------------------------------------------------
+/* ---- birth and death ----
  */
 
 int acl_remove(acl *m, const yarn_line *l, int32_t id)
@@ -177,7 +177,7 @@ int acl_absorb(acl *m, const yarn_line *l, acl_box box, int32_t *out)
   return acl_hook(m, l, id);
 }
 
-/* ---- slots --------------------------------------------------------------------------------------
+/* ---- slots ----
  */
 
 int64_t acl_slots_of(const yarn_line *l, const acl_place *t, int32_t *off)

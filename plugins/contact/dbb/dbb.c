@@ -36,7 +36,7 @@ static const loom_param params[] = {
 
 static const lk_entry k_quad = LK_ENTRY_NEAR(dbb_quad, 4), k_drag = LK_ENTRY(dbb_drag);
 
-/* ---- life --------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static loom_status dbb_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                               const void *set, void **self)
@@ -51,7 +51,7 @@ static loom_status dbb_create(const loom_host *h, const loom_scene *sc, const lo
 
 BARRIER_CALLBACKS(dbb)
 
-/* ---- quadratic form ------------------------------------------------------------------------- */
+/* ---- quadratic form ---- */
 
 /* Room for terms from `first` on. */
 static dbb_terms terms_from(plug_maps *m, int64_t first, const loom_quad *out)
@@ -102,7 +102,7 @@ static loom_status dbb_quad(void *self, const loom_step *s, loom_buf *x, loom_qu
   return add_friction(d, s, x, first + normal, out);
 }
 
-/* ---- descriptor ----------------------------------------------------------------------------- */
+/* ---- descriptor ---- */
 
 static const loom_column columns[] = {BARRIER_COLUMNS};
 

@@ -18,7 +18,7 @@ LK_FN void dbb_law(const lk_real *number, lk_real xi, lk_real D, lk_real *b)
 #define PAIR_LAW   dbb_law
 #include "kit/friction_lag_body.kern.h"
 
-/* ---- quadratic form ----------------------------------------------------------------------------
+/* ---- quadratic form ----
  */
 
 /* Term l: k/2 |x_i - p|^2 with the gradient g at x. */

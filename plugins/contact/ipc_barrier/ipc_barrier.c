@@ -36,7 +36,7 @@ static loom_status ipc_barrier_create(const loom_host *h, const loom_scene *sc, 
 
 BARRIER_CALLBACKS(ipc_barrier)
 
-/* ---- descriptor ---------------------------------------------------------------------------- */
+/* ---- descriptor ---- */
 
 static const loom_column columns[] = {BARRIER_COLUMNS};
 

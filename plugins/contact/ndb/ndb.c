@@ -65,7 +65,7 @@ static const loom_column columns[] = {
     {"continuous", "1", "continuous detections in this step so far, those of filters left out"},
 };
 
-/* ---- life --------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static loom_status ndb_reset(void *self)
 {
@@ -113,7 +113,7 @@ static loom_status ndb_create(const loom_host *h, const loom_scene *sc, const lo
   return ndb_reset(d);
 }
 
-/* ---- weights ------------------------------------------------------------------------------- */
+/* ---- weights ---- */
 
 /* Mean diagonal of the projective operator over the vertices that are free, N/m. */
 static loom_status mean_diagonal(ndb *d, const loom_step *s, double *out)
@@ -176,7 +176,7 @@ static loom_status refresh_weights(ndb *d, const loom_step *s, int ageing)
   return plug_launch(&m, &k_age, &a, c->m, NULL);
 }
 
-/* ---- contacts ---------------------------------------------------------------------------------
+/* ---- contacts ----
  */
 
 static void swap(loom_buf **a, loom_buf **b)
@@ -274,7 +274,7 @@ static loom_status take_contacts(ndb *d, const loom_step *s, const loom_pairs *p
   return refresh_weights(d, s, 0);
 }
 
-/* ---- phases of a step ---------------------------------------------------------------------- */
+/* ---- phases of a step ---- */
 
 static int32_t filters_of(const loom_step *s) { return LOOM_HAS(s, filters) ? s->filters : 0; }
 
@@ -407,7 +407,7 @@ static uint32_t ndb_lacks(const void *settings)
   return set->targets == NDB_MASS ? LOOM_CONT_ENERGY : 0;
 }
 
-/* ---- descriptor ----------------------------------------------------------------------------- */
+/* ---- descriptor ---- */
 
 static const loom_contact_ops ops = {
     .struct_size = sizeof ops,

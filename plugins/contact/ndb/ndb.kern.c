@@ -1,7 +1,7 @@
 /* ndb.kern.c - contacts of the non-distance barrier: freezing, ages, forces, terms, Hessian. */
 #include "ndb.kern.h"
 
-/* ---- freezing ---------------------------------------------------------------------------- */
+/* ---- freezing ---- */
 
 /* Pairs come in the order of kind and name.  Below 2^29 vertices the three highest bits of a name
  * are the same within a kind, and give way to the kind. */
@@ -77,8 +77,7 @@ LK_KERNEL_PLAIN(ndb_freeze, a, c)
   shares(a, c, w, a->share + 2 * c);
 }
 
-/* ---- gaps and forces --------------------------------------------------------------------------
- */
+/* ---- gaps and forces ---- */
 
 LK_FN void position(const fric_state *f, const lk_real *x, int32_t i, lk_real *p)
 {
@@ -159,7 +158,7 @@ LK_FN lk_real drag_of(const ndb_state *s, lk_int c, lk_real *u)
   return s->f.most[c] * friction_f1_over(y, stick_of(s, c));
 }
 
-/* ---- ages ----------------------------------------------------------------------------------- */
+/* ---- ages ---- */
 
 /* Do sample points of the pair collide on the way from x_feas to x? */
 LK_FN int samples_hit(const ndb_age_args *a, lk_int c, lk_real gap)
@@ -194,8 +193,7 @@ LK_KERNEL_PLAIN(ndb_age, a, c)
   a->force[c] = normal_force(s, c, a->weight[c], lack_of(s, c));
 }
 
-/* ---- sums -------------------------------------------------------------------------------------
- */
+/* ---- sums ---- */
 
 LK_REDUCE_SUM_PLAIN(ndb_energy, a, c)
 {
@@ -239,9 +237,7 @@ LK_REDUCE_SUM_PLAIN(ndb_grown, a, c) { return a->age[c] > 0 ? LK_R(1.0) : LK_R(0
 
 LK_REDUCE_MAX(ndb_oldest, a, c) { return (lk_real)a->age[c]; }
 
-/* ---- gradient, terms, Hessian
- * --------------------------------------------------------------------
- */
+/* ---- gradient, terms, Hessian ---- */
 
 /* Gradient of corner b, g, N. */
 LK_FN void corner_gradient(const ndb_state *s, lk_int c, int b, lk_real lack, lk_real K,
@@ -331,7 +327,7 @@ LK_KERNEL_PLAIN(ndb_hessian, a, c)
   }
 }
 
-/* ---- repair --------------------------------------------------------------------------------- */
+/* ---- repair ---- */
 
 LK_REDUCE_MAX(ndb_deepest, a, c) { return LK_R(0.5) * a->s.d_hat - gap_of(&a->s, c); }
 

@@ -45,7 +45,7 @@ static const loom_param params[] = {
                     "iterate."),
 };
 
-/* ---- life ------------------------------------------------------------------------------ */
+/* ---- life ---- */
 
 static loom_status penalty_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                   const void *set, void **self)
@@ -88,7 +88,7 @@ static loom_status penalty_update(void *self, const loom_step *s, const loom_pai
   return penalty_take_forces(p, s);
 }
 
-/* ---- energy and gradient ----------------------------------------------------------------- */
+/* ---- energy and gradient ---- */
 
 /* Sum or maximum over the pairs at x. */
 static loom_status reduce(penalty *p, const loom_step *s, loom_buf *x, const lk_entry *k,
@@ -126,7 +126,7 @@ static loom_status penalty_eval(void *self, const loom_step *s, loom_buf *x, dou
   return grad != NULL ? add_gradient(p, s, x, grad) : LOOM_OK;
 }
 
-/* ---- second-order forms --------------------------------------------------------------------- */
+/* ---- second-order forms ---- */
 
 static loom_status penalty_hessian(void *self, const loom_step *s, loom_buf *x, int how,
                                    loom_blocks3 *out)
@@ -182,7 +182,7 @@ static loom_status penalty_metrics(void *self, const loom_step *s, loom_contact_
   return LOOM_OK;
 }
 
-/* ---- descriptor ---------------------------------------------------------------------------------
+/* ---- descriptor ----
  */
 
 static const loom_contact_ops ops = {

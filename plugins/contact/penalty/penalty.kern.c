@@ -82,7 +82,7 @@ LK_KERNEL_PLAIN(penalty_lag, a, j)
   a->lambda[j] = a->s.k[j] * LK_FMAX(a->s.offset - g, LK_R(0.0));
 }
 
-/* ---- sums over pairs ------------------------------------------------------------------- */
+/* ---- sums over pairs ---- */
 
 LK_REDUCE_SUM(penalty_energy, a, j)
 {
@@ -111,7 +111,7 @@ LK_REDUCE_SUM(penalty_work, a, j)
   return a->s.mu[j] * a->s.lambda[j] * friction_f1_over(y, fade_of(&a->s, j)) * y * y;
 }
 
-/* ---- gradient ---------------------------------------------------------------------------- */
+/* ---- gradient ---- */
 
 /* gradient of the pair with respect to sum_a w_a x_a, N */
 LK_FN void pull(const penalty_state *s, lk_int j, lk_real *f)
@@ -138,7 +138,7 @@ LK_KERNEL_PLAIN(penalty_force, a, j)
   }
 }
 
-/* ---- Hessian ------------------------------------------------------------------------------- */
+/* ---- Hessian ---- */
 
 /* H = k n n' where active + mu lambda [ f1/|u| (I - n n') + (f1' - f1/|u|) u u' / |u|^2 ];
  * its eigenvalues k, f1/|u|, f1' are never negative: nothing to clamp. */
@@ -175,7 +175,7 @@ LK_KERNEL_PLAIN(penalty_blocks, a, j)
   }
 }
 
-/* ---- quadratic form -------------------------------------------------------------------------- */
+/* ---- quadratic form ---- */
 
 /* One isotropic term with the gradient f of the pair at x and at least its curvature, which
  * is k along the normal and at most w = mu lambda f1/|u| across it:

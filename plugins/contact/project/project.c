@@ -61,7 +61,7 @@ typedef struct {
   double deepest;       /* m, overlap left by the latest correction; NaN: none made */
 } project;
 
-/* ---- life ------------------------------------------------------------------------------ */
+/* ---- life ---- */
 
 /* What reactions on bodies that move by themselves need. */
 static loom_status find_balls(project *p)
@@ -116,7 +116,7 @@ static loom_status project_begin_step(void *self, const loom_step *s)
   return forget(p);
 }
 
-/* ---- positions ----------------------------------------------------------------------------- */
+/* ---- positions ---- */
 
 /* Pairs ordered by vertex, and the deepest overlap. */
 static loom_status order(project *p, const loom_pairs *pairs)
@@ -200,7 +200,7 @@ static loom_status project_resolve(void *self, const loom_step *s, loom_buf *x_s
   return LOOM_OK;
 }
 
-/* ---- velocities --------------------------------------------------------------------------------
+/* ---- velocities ----
  */
 
 static loom_status correct(project *p, const loom_step *s)
@@ -242,7 +242,7 @@ static loom_status project_velocity(void *self, const loom_step *s)
   return p->h->body_push(p->h, p->e, &p->slots, p->given, p->weight);
 }
 
-/* ---- metrics ------------------------------------------------------------------------------- */
+/* ---- metrics ---- */
 
 static loom_status reduce(project *p, const loom_step *s, const lk_entry *k, double *out)
 {
@@ -267,7 +267,7 @@ static loom_status project_metrics(void *self, const loom_step *s, loom_contact_
   return LOOM_OK;
 }
 
-/* ---- descriptor ---------------------------------------------------------------------------- */
+/* ---- descriptor ---- */
 
 static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .provides = LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY |

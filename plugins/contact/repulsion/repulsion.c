@@ -39,7 +39,7 @@ typedef struct {
   pair_energy energy; /* sums of the law over them */
 } repulsion;
 
-/* ---- life ---------------------------------------------------------------------------------- */
+/* ---- life ---- */
 
 static loom_status repulsion_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                     const void *set, void **self)
@@ -70,7 +70,7 @@ static loom_status repulsion_begin_step(void *self, const loom_step *s)
   return cand_begin_step(&((repulsion *)self)->c);
 }
 
-/* ---- pairs --------------------------------------------------------------------------------- */
+/* ---- pairs ---- */
 
 /* DETECT, first half: which pairs are wanted, up to which gap, at which positions. */
 static loom_status repulsion_plan(void *self, const loom_step *s, loom_query *q)
@@ -88,7 +88,7 @@ static loom_status repulsion_update(void *self, const loom_step *s, const loom_p
   return cand_update(&((repulsion *)self)->c, s, pairs);
 }
 
-/* ---- forms --------------------------------------------------------------------------------- */
+/* ---- forms ---- */
 
 /* Adds to what is wanted; the rest is NULL. */
 static loom_status repulsion_eval(void *self, const loom_step *s, loom_buf *x, double *energy,

@@ -58,7 +58,7 @@ typedef struct yarn_penalty {
   loom_buf *result; /* real [1] */
 } yarn_penalty;
 
-/* ---- life ------------------------------------------------------------------------------ */
+/* ---- life ---- */
 
 /* Which segments have a vertex as a control point, and where. */
 static loom_status fill_of(yarn_penalty *p)
@@ -171,7 +171,7 @@ static loom_status yarn_penalty_update(void *self, const loom_step *s, const loo
   return status;
 }
 
-/* ---- energy and gradient ------------------------------------------------------------------ */
+/* ---- energy and gradient ---- */
 
 /* Forces and energies of all pairs at x. */
 static loom_status run_pairs(yarn_penalty *p, loom_buf *x)
@@ -264,7 +264,7 @@ static loom_status yarn_penalty_metrics(void *self, const loom_step *s, loom_con
   return LOOM_OK;
 }
 
-/* ---- descriptor ----------------------------------------------------------------------------- */
+/* ---- descriptor ---- */
 
 static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT,

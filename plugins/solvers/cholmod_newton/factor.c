@@ -37,7 +37,7 @@ void cholmod_newton_factor_close(cholmod_newton_factor *f)
 
 void cholmod_newton_factor_forget(cholmod_newton_factor *f) { f->ordered = f->shaped = 0; }
 
-/* ---- checkpoint ------------------------------------------------------------------------------ */
+/* ---- checkpoint ---- */
 
 static loom_status save(cholmod_newton_factor *f)
 {
@@ -91,7 +91,7 @@ loom_status cholmod_newton_factor_checkpoint(cholmod_newton_factor *f, int resto
   return restore ? load(f) : LOOM_OK;
 }
 
-/* ---- factorisation --------------------------------------------------------------------------- */
+/* ---- factorisation ---- */
 
 static int stands(const cholmod_newton_factor *f, const chol_graph *g)
 {

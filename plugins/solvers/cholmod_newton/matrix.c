@@ -35,7 +35,7 @@ loom_status cholmod_newton_matrix_checkpoint(cholmod_newton_matrix *m, int resto
   return cholmod_newton_factor_checkpoint(&m->factor, restore);
 }
 
-/* ---- pattern --------------------------------------------------------------------------------- */
+/* ---- pattern ---- */
 
 static int is_zero(const loom_real *b)
 {
@@ -91,7 +91,7 @@ loom_status cholmod_newton_matrix_shape(cholmod_newton_matrix *m, const loom_bsr
   return cholmod_newton_factor_analyse(&m->factor, &m->p);
 }
 
-/* ---- factor ---------------------------------------------------------------------------------- */
+/* ---- factor ---- */
 
 loom_status cholmod_newton_matrix_factor(cholmod_newton_matrix *m, const loom_bsr3 *H, double shift,
                                          int32_t *pivot)

@@ -52,7 +52,7 @@ static int bucket(const cholmod_pd_coupling *c, int64_t m, int32_t n, rows *out)
   return 1;
 }
 
-/* ---- rows of the united pattern ---------------------------------------------------------- */
+/* ---- rows of the united pattern ---- */
 typedef struct source { /* host views of L and of the fixed flags, and the couplings */
   const int64_t *ptr;
   const int32_t *col;

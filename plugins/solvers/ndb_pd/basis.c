@@ -74,7 +74,7 @@ static loom_status store(ndb_pd *s, int32_t cols, const double *U)
   return LOOM_OK;
 }
 
-/* ---- modes ------------------------------------------------------------------------------ */
+/* ---- modes ---- */
 
 static void say_how(const ndb_pd *s, const eig_pairs *p, int32_t wanted)
 {
@@ -158,7 +158,7 @@ static loom_status make_modes(ndb_pd *s)
   return plug_unbind(&m);
 }
 
-/* ---- splines ---------------------------------------------------------------------------- */
+/* ---- splines ---- */
 
 static loom_status use_splines(ndb_pd *s, int32_t cols, const double *U)
 {

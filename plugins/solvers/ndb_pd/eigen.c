@@ -73,7 +73,7 @@ static void scale_back(const eig_system *s, eig_pairs *p)
       p->vec[(size_t)m * (size_t)s->n + (size_t)i] /= root_weight(s, i);
 }
 
-/* ---- small systems -------------------------------------------------------------------- */
+/* ---- small systems ---- */
 static loom_status dense(const loom_host *h, const eig_system *s, const eig_request *r,
                          eig_pairs *out)
 {
@@ -104,7 +104,7 @@ static loom_status dense(const loom_host *h, const eig_system *s, const eig_requ
   return st;
 }
 
-/* ---- Lanczos ---------------------------------------------------------------------------- */
+/* ---- Lanczos ---- */
 loom_status eig_factorise(const loom_host *h, const eig_system *s, chol *c)
 {
   int64_t nnz = 0;

@@ -134,7 +134,7 @@ static int build(rings *g)
   return 1;
 }
 
-/* ---- into buffers -------------------------------------------------------------------------- */
+/* ---- into buffers ---- */
 
 static loom_status put(const ndb_pd *s, loom_buf *b, const void *from, size_t bytes, int64_t count)
 {

@@ -89,7 +89,7 @@ static loom_status ndb_pd_contact_changed(void *self, const loom_step *st, uint3
   return LOOM_OK;
 }
 
-/* ---- momentum ----------------------------------------------------------------------------- */
+/* ---- momentum ---- */
 
 static double nesterov_weight(ndb_pd *s, double uphill)
 {
@@ -140,7 +140,7 @@ static loom_status next_point(ndb_pd *s, const loom_step *st, double *beta)
   return plug_launch(&m, &k_accelerate, &a, s->n, NULL);
 }
 
-/* ---- one local-global iteration -------------------------------------------------------------- */
+/* ---- one local-global iteration ---- */
 
 static loom_status ndb_pd_iterate(void *self, const loom_step *st, loom_iterate *it)
 {

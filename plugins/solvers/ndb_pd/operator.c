@@ -52,7 +52,7 @@ loom_status ndb_pd_operator_new(ndb_pd *s)
   return plug_bufs_new(h, all, LOOM_COUNT(all));
 }
 
-/* ---- copy of H ------------------------------------------------------------------------- */
+/* ---- copy of H ---- */
 
 /* Entries that join a fixed row and another one are left out: increments are zero there. */
 static loom_status copy_matrix(ndb_pd *s, const loom_csr *L)
@@ -105,7 +105,7 @@ loom_status ndb_pd_matrix_open(ndb_pd *s, plug_maps *m, ndb_pd_matrix *A)
   return m->status;
 }
 
-/* ---- spectrum of D^-1 H ------------------------------------------------------------------ */
+/* ---- spectrum of D^-1 H ---- */
 
 /* Largest eigenvalue by power iteration on free rows, from a vector that changes sign from
  * vertex to vertex in no regular way; Rayleigh's quotient of the last one. */
@@ -168,7 +168,7 @@ loom_status ndb_pd_operator_make(ndb_pd *s, const loom_step *st)
   return spectrum(s, st->h);
 }
 
-/* ---- contact ----------------------------------------------------------------------------- */
+/* ---- contact ---- */
 
 static loom_status gather_weights(ndb_pd *s, const loom_quad *q)
 {
@@ -250,7 +250,7 @@ loom_status ndb_pd_contact(ndb_pd *s, const loom_quad *q)
   return s->rows > 0 ? h->scan_i64(h, s->e, s->touched, s->place, NULL) : LOOM_OK;
 }
 
-/* ---- views --------------------------------------------------------------------------------- */
+/* ---- views ---- */
 
 loom_status ndb_pd_open(ndb_pd *s, loom_buf *inv, plug_maps *m, ndb_pd_view *v)
 {

@@ -39,7 +39,7 @@ LK_KERNEL_PLAIN(yarn_explicit_glue, a, i)
   LK_STORE3(a->x, q, y);
 }
 
-/* ---- lengths ------------------------------------------------------------------------------ */
+/* ---- lengths ---- */
 
 enum { LOWER, DIAGONAL, UPPER, LAMBDA, SPARE };
 
@@ -151,7 +151,7 @@ LK_KERNEL_PLAIN(yarn_explicit_length, a, k)
   a->error[k] = error;
 }
 
-/* ---- damping ------------------------------------------------------------------------------- */
+/* ---- damping ---- */
 
 /* out = I^-1 L, with I a little enlarged: a block on one line does not resist turning about it */
 LK_FN void damp_spin(const lk_real *I, const lk_real *L, lk_real *out)

@@ -93,7 +93,7 @@ loom_status fx_poke_int(fx *f, loom_buf *b, int64_t at, int32_t value)
   return f->h->unmap(f->h, b);
 }
 
-/* ---- life -------------------------------------------------------------------------------------
+/* ---- life ----
  */
 
 loom_status fx_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -126,7 +126,7 @@ void fx_destroy(void *self)
   free(f);
 }
 
-/* ---- descriptors ---------------------------------------------------------------------------- */
+/* ---- descriptors ---- */
 
 #define TEXTS                                                                   \
   .name = "fx_hostile", .version = "0.1.0", .summary = "does what it must not", \

@@ -101,7 +101,7 @@ static void unguarded(void) { setenv("LOOM_NO_GUARD", "1", 1); }
 
 TestSuite(cmds, .init = unguarded);
 
-/* ---- info ------------------------------------------------------------------------------ */
+/* ---- info ---- */
 Test(cmds, info)
 {
   const char *const path = tiny_path(0, "a.h5");
@@ -149,7 +149,7 @@ Test(cmds, info_of_an_empty_log)
   cr_assert_eq(call(cmd_info, line_for("info --json %s", path, "")).code, EXIT_FINE);
 }
 
-/* ---- usage and bad files ------------------------------------------------------------------ */
+/* ---- usage and bad files ---- */
 Test(cmds, usage_errors_are_code_2)
 {
   static const struct {
@@ -201,7 +201,7 @@ Test(cmds, files_that_are_no_logs_are_code_1)
   cr_assert_eq(call(cmd_export, line_for("export --format csv %s", path, "")).code, EXIT_RUNTIME);
 }
 
-/* ---- verify -------------------------------------------------------------------------------- */
+/* ---- verify ---- */
 /* Two triangles that share no vertex, the second moved with the frames: it cuts the first
  * in frame 2; frame 3 has a collapsed triangle, frame 4 a NaN. */
 static void write_crossing(const char *path)
@@ -288,7 +288,7 @@ Test(cmds, verify_inverted_tetrahedron)
   has(p.out, "frame 1 (step 0, time 0.1 s): 1 tetrahedra inverted, first 0;");
 }
 
-/* ---- compare ------------------------------------------------------------------------------- */
+/* ---- compare ---- */
 Test(cmds, compare_distance_and_tolerance)
 {
   char a[512], b[512];
@@ -352,7 +352,7 @@ Test(cmds, compare_refuses_other_meshes)
   has(p.err, "has 50 and 0: compare runs of the same mesh");
 }
 
-/* ---- export -------------------------------------------------------------------------------- */
+/* ---- export ---- */
 static const char *in_dir(const char *dir, const char *name)
 {
   static char path[1024];
@@ -504,7 +504,7 @@ Test(cmds, export_without_permission)
   has(p.err, "loom: /proc/none: cannot be created");
 }
 
-/* ---- the guard ----------------------------------------------------------------------------- */
+/* ---- the guard ---- */
 static int crash(int argc, char **argv)
 {
   (void)argc, (void)argv;

@@ -16,7 +16,7 @@ static uint64_t next_bits(uint64_t *s)
 
 static double uniform(uint64_t *s) { return (double)(next_bits(s) >> 11) * 0x1p-53; }
 
-/* ---- planted intersections ------------------------------------------------------------- */
+/* ---- planted intersections ---- */
 
 /* Against the triangle (0,0,0) (4,0,0) (0,4,0). */
 static const struct {
@@ -94,7 +94,7 @@ Test(audit, planted_intersections_are_found)
     for (int way = 0; way < 18; ++way) expect_planted(k, way % 3, way / 3 % 3, way / 9);
 }
 
-/* ---- soups against brute force ----------------------------------------------------------- */
+/* ---- soups against brute force ---- */
 
 enum { MAX_NV = 80, MAX_NT = 40, MAX_PAIRS = 3 * MAX_NT * MAX_NT };
 

@@ -9,7 +9,7 @@
 #include "support/ccd_oracle.h"
 #include "support/shared_data.h"
 
-/* ---- reader --------------------------------------------------------------------------------- */
+/* ---- reader ---- */
 #define ROW   "1,2,-3,4,5,1,0\n"
 #define ROWS7 ROW ROW ROW ROW ROW ROW ROW
 
@@ -93,7 +93,7 @@ Test(ccd_queries, missing_file)
   cr_assert(strstr(err.text, "/nonexistent/q.csv: No such file") != NULL, "%s", err.text);
 }
 
-/* ---- public queries ---------------------------------------------------------------------------
+/* ---- public queries ----
  */
 static const char *const files[] = {"ccd/erleben-spike-hole/vertex-face/data_0_0.csv",
                                     "ccd/erleben-spikes/vertex-face/data_0_0.csv",

@@ -15,7 +15,7 @@
 
 enum { MAX_ROWS = 256 };
 
-/* ---- random numbers ------------------------------------------------------------------ */
+/* ---- random numbers ---- */
 
 static uint64_t next_bits(uint64_t *s)
 {
@@ -27,7 +27,7 @@ static uint64_t next_bits(uint64_t *s)
 
 static double uniform(uint64_t *s) { return (double)(next_bits(s) >> 11) * 0x1p-53; }
 
-/* ---- oracle -------------------------------------------------------------------------- */
+/* ---- oracle ---- */
 
 typedef struct system {
   mpq_t row[MAX_ROWS][4]; /* row . (t, u, v, 1) >= 0 */
@@ -176,7 +176,7 @@ static int oracle_orient(const double *a, const double *b, const double *c, cons
   return s;
 }
 
-/* ---- inputs ---------------------------------------------------------------------------- */
+/* ---- inputs ---- */
 
 enum { SOUP_LATTICE, SOUP_TENTHS, SOUP_ULP, SOUP_FLAT, SOUP_RANDOM, NUM_SOUPS };
 
@@ -201,7 +201,7 @@ static void fill(uint64_t *s, int kind, double *x, int count)
   for (int i = 0; i < count; ++i) x[i] = coordinate(s, kind, i % 3);
 }
 
-/* ---- predicates -------------------------------------------------------------------------- */
+/* ---- predicates ---- */
 
 Test(intersect, orientation_sign_is_exact)
 {
@@ -272,7 +272,7 @@ Test(intersect, one_ulp_decides)
   cr_expect_eq(isect_segment_triangle(above, far_end, a, b, c), 0);
 }
 
-/* ---- meshes ------------------------------------------------------------------------------ */
+/* ---- meshes ---- */
 
 static int pair_order(const void *a, const void *b)
 {

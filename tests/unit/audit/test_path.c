@@ -28,7 +28,7 @@ static int pass(int kind, double x[2][4][3], double *time)
   return isect_pass_pair(kind, x0, x1, TOL, time);
 }
 
-/* ---- known cases -------------------------------------------------------------------------- */
+/* ---- known cases ---- */
 
 Test(path, a_vertex_through_a_triangle)
 {
@@ -76,7 +76,7 @@ Test(path, coplanar_and_standing_still)
   cr_expect_eq(pass(ISECT_VT, still, &t), 0);
 }
 
-/* ---- made to pass --------------------------------------------------------------------------- */
+/* ---- made to pass ---- */
 
 /* Two points that coincide at time s, carried by a triangle or two edges in random motion:
  * a miss would be a false negative. */
@@ -114,7 +114,7 @@ Test(path, made_passes_are_never_missed)
   cr_expect(unsure < CASES / 200, "%d unsure", unsure);
 }
 
-/* ---- ground truth ---------------------------------------------------------------------------- */
+/* ---- ground truth ---- */
 
 typedef struct truth_count {
   int queries, hits, missed, extra, unsure;
@@ -176,7 +176,7 @@ Test(path, public_queries_have_no_false_negative)
   cr_expect_eq(n.missed, 0);
 }
 
-/* ---- meshes ------------------------------------------------------------------------------------
+/* ---- meshes ----
  */
 
 enum { NV = 24, NT = 12, MAX_PASSES = 4000 };

@@ -74,7 +74,7 @@ static obst_view make_view(int k, const loom_obstacle *poses, const loom_real *v
   return v;
 }
 
-/* ---- distances ---------------------------------------------------------------------------- */
+/* ---- distances ---- */
 
 /* The unsigned reference: closest of many samples of the shape's core, minus its radius. */
 static double sampled(int k, const double *p)
@@ -231,7 +231,7 @@ Test(obstacle, bad_shapes_are_refused)
   cr_expect(obst_view_fill(&o, &v) != NULL, "a scaled pose");
 }
 
-/* ---- poses ------------------------------------------------------------------------------------
+/* ---- poses ----
  */
 
 static void random_axis(uint64_t *s, double *a)
@@ -308,7 +308,7 @@ Test(obstacle, displacement_follows_the_material_point)
   }
 }
 
-/* ---- impact -------------------------------------------------------------------------------- */
+/* ---- impact ---- */
 
 static double gap_at(const obst_view *v, const obst_path *w, double s)
 {

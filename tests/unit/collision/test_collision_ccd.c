@@ -39,7 +39,7 @@ static double motion(const mesh_case *c, const mc_pair *p)
   return best;
 }
 
-/* ---- impacts ------------------------------------------------------------------------------- */
+/* ---- impacts ---- */
 
 typedef struct impacts {
   const mesh_case *c;
@@ -163,7 +163,7 @@ Test(collision_ccd, impacts_equal_brute_to_the_bit)
   }
 }
 
-/* ---- bounds -------------------------------------------------------------------------------- */
+/* ---- bounds ---- */
 
 typedef struct bounded {
   const mesh_case *c;

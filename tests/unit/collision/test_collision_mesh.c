@@ -9,7 +9,7 @@
 #include "geom/distance.kern.h"
 #include "support/mesh_case.h"
 
-/* ---- brute against a loop ---------------------------------------------------------------------
+/* ---- brute against a loop ----
  */
 
 typedef struct loop { /* what a plain double loop finds */
@@ -116,7 +116,7 @@ Test(collision_mesh, brute_finds_what_a_plain_loop_finds)
   brute_is_the_loop(MC_BODIES, LOOM_DETECT_PROXIMITY, 0.01, 0.37);
 }
 
-/* ---- the others against brute -------------------------------------------------------------- */
+/* ---- the others against brute ---- */
 
 static const char *const others[] = {"patch_bvh", "spatial_hash"};
 enum { NUM_OTHERS = sizeof others / sizeof *others };
@@ -163,7 +163,7 @@ Test(collision_mesh, overlap_equals_brute_to_the_bit)
   for (int k = 0; k < MC_SCENES; ++k) compare(k, LOOM_DETECT_OVERLAP, 0.0, 0);
 }
 
-/* ---- masks, excluded keys, kinds, room ----------------------------------------------------- */
+/* ---- masks, excluded keys, kinds, room ---- */
 
 static int64_t keep_rows(mc_found *f, const mesh_case *c, const uint8_t *mask, const uint64_t *drop,
                          int64_t num_drop, uint32_t kinds)
@@ -279,7 +279,7 @@ Test(collision_mesh, appends_behind_the_pairs_of_others)
   }
 }
 
-/* ---- threads ------------------------------------------------------------------------------- */
+/* ---- threads ---- */
 
 /* Also the order of the list is the same, not only its contents. */
 Test(collision_mesh, the_same_list_for_any_number_of_threads)
@@ -320,7 +320,7 @@ Test(collision_mesh, the_same_list_for_any_number_of_threads)
   }
 }
 
-/* ---- refusals ------------------------------------------------------------------------------ */
+/* ---- refusals ---- */
 
 Test(collision_mesh, brute_refuses_what_is_too_large)
 {
@@ -359,7 +359,7 @@ Test(collision_mesh, a_scene_without_triangles_has_no_pairs)
   }
 }
 
-/* ---- a scene that goes on ------------------------------------------------------------------ */
+/* ---- a scene that goes on ---- */
 
 /* Steps of a cloth that crumples more and more and is thrown about, bodies at some share of
  * their way; the tree is built once, or in every step. */

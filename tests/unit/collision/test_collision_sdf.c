@@ -105,7 +105,7 @@ static double gap_on_way(const scene *s, int o, int i, double u, double time)
   return gap(s, o, i, x, time);
 }
 
-/* ---- detection ----------------------------------------------------------------------------- */
+/* ---- detection ---- */
 
 Test(collision_sdf, proximity_and_overlap_equal_brute_force)
 {
@@ -263,7 +263,7 @@ Test(collision_sdf, the_same_bits_for_any_number_of_threads)
   for (int i = 0; i < 4; ++i) free(first[i]);
 }
 
-/* ---- bounds ------------------------------------------------------------------------------------
+/* ---- bounds ----
  */
 
 static void check_bound(int per_vertex, double min_gap, double from, double to)

@@ -103,7 +103,7 @@ Test(config, defaults_fill_what_is_absent)
   cfg_free(c);
 }
 
-/* ---- units --------------------------------------------------------------------------------- */
+/* ---- units ---- */
 
 Test(config, units)
 {
@@ -173,7 +173,7 @@ Test(config, refused_numbers)
   }
 }
 
-/* ---- errors of the text --------------------------------------------------------------------- */
+/* ---- errors of the text ---- */
 
 Test(config, malformed_texts)
 {
@@ -247,7 +247,7 @@ Test(config, limits)
   refuse_text(repeat("[", "a", 64, "]\n"), "is no section name");
 }
 
-/* ---- errors of the values -------------------------------------------------------------------- */
+/* ---- errors of the values ---- */
 
 Test(config, refused_values_name_place_and_remedy)
 {
@@ -320,8 +320,7 @@ Test(config, a_wrong_table_is_a_defect)
   cfg_free(c);
 }
 
-/* ---- what nobody asked for ---------------------------------------------------------------------
- */
+/* ---- what nobody asked for ---- */
 
 Test(config, unknown_sections_and_keys)
 {
@@ -361,8 +360,7 @@ Test(config, keys_read_as_text_are_known)
   cfg_free(c);
 }
 
-/* ---- --set
- * --------------------------------------------------------------------------------------- */
+/* ---- --set ---- */
 
 static cfg *parse_set(loom_err *err, const char *text, const char *set)
 {
@@ -424,8 +422,7 @@ Test(config, set_typos)
   cfg_free(c);
 }
 
-/* ---- canonical text ---------------------------------------------------------------------------
- */
+/* ---- canonical text ---- */
 
 static const char scene[] = "[cloth.b]\ndensity = 150 g/m^2\ntitle = 'say \"a;b\"'\n"
                             "[cloth.a]\nfile = x.obj\n[solver]\nplugin = gd\n[log]\nname = l\n"

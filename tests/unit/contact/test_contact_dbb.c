@@ -12,7 +12,7 @@ static const char *const sets[2] = {
     "d_hat=4e-3 kappa=200 slack=2e-3 self_friction=0.4 epsilon_v=0.02",
     "d_hat=4e-3 kappa=200 slack=2e-3 self_friction=0.4 epsilon_v=0.02 weight=1"};
 
-/* ---- values ------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 Test(contact_dbb, energy_equals_brute_force)
 {
@@ -37,7 +37,7 @@ Test(contact_dbb, energy_equals_brute_force)
   }
 }
 
-/* ---- derivatives and terms --------------------------------------------------------------------
+/* ---- derivatives and terms ----
  */
 
 static void check_gradient(double jitter, double radius, const char *settings)
@@ -122,7 +122,7 @@ Test(contact_dbb, curvature_weights_are_not_below_the_hessian)
   bc_close(&f);
 }
 
-/* ---- what must hold for any x ------------------------------------------------------------------
+/* ---- what must hold for any x ----
  */
 
 Test(contact_dbb, self_contact_keeps_momentum)

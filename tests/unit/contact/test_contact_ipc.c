@@ -11,7 +11,7 @@ static const char *const plain = "d_hat=4e-3 stiffness=200 slack=2e-3";
 static const char *const rubbing = "d_hat=4e-3 stiffness=200 slack=2e-3 self_friction=0.4 "
                                    "epsilon_v=0.02";
 
-/* ---- values ------------------------------------------------------------------------------- */
+/* ---- values ---- */
 
 Test(contact_ipc, energy_equals_brute_force_wherever_it_is_asked_for)
 {
@@ -127,7 +127,7 @@ Test(contact_ipc, overlap_is_rejected_and_named_at_the_start_of_a_step)
   bc_close(&f);
 }
 
-/* ---- derivatives --------------------------------------------------------------------------- */
+/* ---- derivatives ---- */
 
 /* jitter 1e-4 m: edges of both sheets are nearly parallel, the mollifier acts */
 static void check_derivatives(double jitter, double radius, const char *settings, int parts)
@@ -186,7 +186,7 @@ Test(contact_ipc, gauss_newton_is_not_indefinite_and_close)
   bc_close(&f);
 }
 
-/* ---- what must hold for any x ------------------------------------------------------------------
+/* ---- what must hold for any x ----
  */
 
 Test(contact_ipc, self_contact_keeps_momentum)
@@ -259,7 +259,7 @@ Test(contact_ipc, the_same_bits_for_any_number_of_threads)
   }
 }
 
-/* ---- stiffness and friction over iterates -------------------------------------------------- */
+/* ---- stiffness and friction over iterates ---- */
 
 Test(contact_ipc, stiffness_doubles_while_the_gap_stays_tiny)
 {

@@ -16,7 +16,7 @@ static const char *const sticky =
     "d_hat=4e-3 slack=1e-9 weight=1000 w0=0.02 w_max=100 self_friction=0.4 epsilon_v=0.5";
 static const char *const by_mass = "d_hat=4e-3 slack=1e-9 weight=1000 w0=0.02 w_max=100 targets=1";
 
-/* ---- the rule ------------------------------------------------------------------------------ */
+/* ---- the rule ---- */
 
 Test(contact_ndb, ages)
 {
@@ -47,7 +47,7 @@ Test(contact_ndb, weights)
   }
 }
 
-/* ---- energy ---------------------------------------------------------------------------------- */
+/* ---- energy ---- */
 
 /* Sum of w (d_hat - g)^2 / (2 S) over the pairs at f->x, where they were frozen; each of them has
  * been aged `rounds` times there. */
@@ -119,7 +119,7 @@ Test(contact_ndb, energy_equals_brute_force_while_weights_grow)
   }
 }
 
-/* ---- derivatives and terms ---------------------------------------------------------------------
+/* ---- derivatives and terms ----
  */
 
 /* Contacts aged twice and found again, so that friction has normal forces; x near f->x. */
@@ -237,7 +237,7 @@ Test(contact_ndb, targets_open_the_gap)
   }
 }
 
-/* ---- schedule ----------------------------------------------------------------------------------
+/* ---- schedule ----
  */
 
 Test(contact_ndb, asks_for_a_filter_after_its_inner_loop)
@@ -303,7 +303,7 @@ Test(contact_ndb, self_contact_keeps_momentum)
   bc_close(&f);
 }
 
-/* ---- repair ------------------------------------------------------------------------------------
+/* ---- repair ----
  */
 
 /* Smallest gap at x of the pairs of triangles and edges closer than d_hat at x0, frozen there. */

@@ -309,7 +309,7 @@ Test(penalty, the_same_bits_for_any_number_of_threads)
   }
 }
 
-/* ---- friction ---------------------------------------------------------------------------------
+/* ---- friction ----
  */
 
 Test(penalty, friction_functions)

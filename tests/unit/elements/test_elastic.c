@@ -356,7 +356,7 @@ Test(elastic, same_bits_for_threads_and_buffer_modes)
   free(first[1]);
 }
 
-/* ---- errors ------------------------------------------------------------------------------ */
+/* ---- errors ---- */
 Test(elastic, refusals_name_the_cause)
 {
   loom_err err = {0};

@@ -35,7 +35,7 @@ static void expect(double value, double wanted, const char *what)
             what, value, wanted);
 }
 
-/* ---- bending: a hinge whose edge has length 1.3 along y ----------------------------- */
+/* ---- bending: a hinge whose edge has length 1.3 along y ---- */
 static const double edge = 1.3;
 
 /* Faces of unequal width, the second turned up by the angle t about the edge. */
@@ -149,7 +149,7 @@ Test(elements_types, hinge_shell_gradient)
   case_free(&c);
 }
 
-/* ---- membranes -------------------------------------------------------------------------- */
+/* ---- membranes ---- */
 static const double right[9] = {0, 0, 0, 2, 0, 0, 0, 3, 0}; /* area 3 m^2 */
 
 /* Orthotropic: stretch along x, y and shear each see their own modulus, whichever vertex
@@ -217,7 +217,7 @@ Test(elements_types, arap_energy_of_stretches)
   expect(energy_of("tri_arap", right, &m, x), 0.5 * m * 3.0 * (0.04 + 0.09), "stretches");
 }
 
-/* ---- solids ------------------------------------------------------------------------------- */
+/* ---- solids ---- */
 static const double corner[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1}; /* volume 1/6 */
 
 /* Stretches, and inversion: the closest rotation to diag(a, b, -c) with small c is not a

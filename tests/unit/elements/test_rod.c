@@ -56,7 +56,7 @@ static void check_gradient(const char *name)
 Test(rod, gradient_of_bending) { check_gradient("yarn_bend"); }
 Test(rod, gradient_of_twist) { check_gradient("yarn_twist"); }
 
-/* ---- whole yarns -------------------------------------------------------------------------- */
+/* ---- whole yarns ---- */
 
 typedef struct rig {
   tiny_scene t;

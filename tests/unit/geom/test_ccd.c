@@ -37,7 +37,7 @@ static void get_case(int kind, int family, int64_t k, lk_real *r0, lk_real *r1, 
   for (int i = 0; i < 12; ++i) x0[i] = (double)r0[i], x1[i] = (double)r1[i];
 }
 
-/* ---- against the oracle ----------------------------------------------------------------- */
+/* ---- against the oracle ---- */
 typedef struct counts {
   int64_t hits, missed[NUM_METHODS], late[NUM_METHODS], extra[NUM_METHODS];
 } counts;
@@ -118,7 +118,7 @@ Test(ccd, no_cloth_impact_is_missed)
   for (int kind = 0; kind < 2; ++kind) check_family(kind, CASE_CLOTH, num_queries() / 10, 20);
 }
 
-/* ---- minimum separation ------------------------------------------------------------------ */
+/* ---- minimum separation ---- */
 static double distance_at(int kind, const lk_real *x0, const lk_real *x1, double t)
 {
   lk_real x[12], w[4];
@@ -256,7 +256,7 @@ Test(ccd, not_finite_is_an_impact)
   }
 }
 
-/* ---- cubics -------------------------------------------------------------------------------- */
+/* ---- cubics ---- */
 /* c3 (t - a)(t - b)(t - c), also with double and complex roots: the first time in [0,1] at which
  * |f| = delta, found on a fine grid and by bisection, is not passed, and met within 1e-9. */
 Test(ccd, first_root_of_cubics)

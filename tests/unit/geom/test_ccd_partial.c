@@ -118,7 +118,7 @@ Test(ccd_partial, certain_means_certain)
   cr_assert(certain > 1000 && active > 50);
 }
 
-/* ---- recall and false alarms --------------------------------------------------------------- */
+/* ---- recall and false alarms ---- */
 typedef struct rates {
   int64_t hits, seen, free, alarms;
 } rates;

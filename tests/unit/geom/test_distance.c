@@ -11,7 +11,7 @@
 
 enum { NUM = 12000, VT = 0, EE = 1 };
 
-/* ---- exact minimum -------------------------------------------------------------------- */
+/* ---- exact minimum ---- */
 typedef struct rational3 {
   mpq_t c[3];
 } rational3;
@@ -143,7 +143,7 @@ static double exact_distance(int kind, const lk_real *x)
   return d;
 }
 
-/* ---- cases ----------------------------------------------------------------------------- */
+/* ---- cases ---- */
 /* Random pairs, and ones that are degenerate exactly or nearly. */
 static void make_case(int kind, unsigned k, uint64_t *seed, lk_real *x)
 {

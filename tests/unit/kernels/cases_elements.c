@@ -72,7 +72,7 @@ static void set_abs(void *args) { ((elem_args *)args)->how = LOOM_HESS_PSD_ABS; 
 static void set_parts(void *args) { ((elastic_sum_args *)args)->num = NE; }
 static void set_rows(void *args) { ((elastic_rows_args *)args)->arity = ROW_ARITY; }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 #define ENTRY(name)       static const lk_entry e_##name = LK_ENTRY(name);
 #define SMOOTH_ENTRIES(t) ENTRY(t##_energy) ENTRY(t##_gradient) ENTRY(t##_hessian)
 #define LOCAL_ENTRIES(t)  ENTRY(t##_project) ENTRY(t##_weights)

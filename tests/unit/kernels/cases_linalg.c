@@ -16,7 +16,7 @@
 #define TRIPLETS INT64_C(5003)
 #define MAX_HITS 4
 
-/* ---- structures: PER_ROW ascending columns around the diagonal ------------------------- */
+/* ---- structures: PER_ROW ascending columns around the diagonal ---- */
 static int32_t row_begin(int64_t i)
 {
   const int64_t lo = i - PER_ROW / 2, top = N - PER_ROW;
@@ -137,7 +137,7 @@ static void make_one_missing(void *data, int64_t count, uint64_t *random)
   ((uint64_t *)data)[count / 2] = ASM_NO_PLACE;
 }
 
-/* ---- scalars --------------------------------------------------------------------------- */
+/* ---- scalars ---- */
 static void set_ab(void *args)
 {
   blas1_args *a = args;
@@ -151,7 +151,7 @@ static void set_csr(void *args) { ((asm_csr_elem_args *)args)->arity = ARITY; }
 static void set_place(void *args) { ((asm_place_args *)args)->num_rows = N; }
 static void set_triplets(void *args) { ((asm_triplet_args *)args)->n = TRIPLETS; }
 
-/* ---- rows ------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 #define ENTRY(name) static const lk_entry e_##name = LK_ENTRY(name)
 ENTRY(blas1_dot);
 ENTRY(blas1_sumsq);

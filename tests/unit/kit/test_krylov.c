@@ -275,7 +275,7 @@ Test(krylov, a_right_hand_side_that_is_not_finite_ends_it)
   th_close(&p.t);
 }
 
-/* ---- operators of the caller's ------------------------------------------------------------- */
+/* ---- operators of the caller's ---- */
 
 typedef struct own { /* dense A, P the diagonal (jacobi) or the identity */
   const problem *p;

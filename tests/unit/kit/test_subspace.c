@@ -11,7 +11,7 @@
 
 enum { SIDE = 19, N = 2 * SIDE * SIDE, MOST = 400, COLS = 21, BAND = 6 };
 
-/* ---- splines --------------------------------------------------------------------------------- */
+/* ---- splines ---- */
 
 typedef struct sheet { /* two pieces of SIDE x SIDE vertices, at random places of 0.9 x 0.6 m */
   spline_sample sample[N + SIDE];
@@ -167,7 +167,7 @@ Test(subspace, too_many_splines_are_none)
   th_close(&t);
 }
 
-/* ---- bases, matrices ------------------------------------------------------------------------- */
+/* ---- bases, matrices ---- */
 
 /* COLS columns, two of three entries zero. */
 static double *random_basis(void)
@@ -232,7 +232,7 @@ Test(subspace, inverse)
   cr_expect_not(subspace_cholesky_inverse(COLS, S, inv, L), "a singular matrix");
 }
 
-/* ---- corrections ----------------------------------------------------------------------------- */
+/* ---- corrections ---- */
 
 typedef struct trip { /* what a correction is made of */
   double scale[N], r[N][3], u[N][3], inv[COLS * COLS];

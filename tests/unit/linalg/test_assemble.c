@@ -93,7 +93,7 @@ static loom_blocks3 contact_buffers(fixture *f, const contact *c)
                         .val = t_buf(f->m, LOOM_REAL, 9 * (int64_t)c->num, c->val)};
 }
 
-/* ---- dense reference ------------------------------------------------------------------ */
+/* ---- dense reference ---- */
 static void dense_unit(const fixture *f, double *D, int w)
 {
   for (int i = 0; i < w * NV; ++i)

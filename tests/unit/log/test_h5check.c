@@ -190,7 +190,7 @@ Test(h5check, killed_while_writing)
   }
 }
 
-/* ---- files that are not as they were written ------------------------------------------------- */
+/* ---- files that are not as they were written ---- */
 
 /* In place of a data set: `count` items of `type` (rank 1, not written where data is NULL). */
 static void put_instead(const char *path, const char *name, hid_t type, hsize_t count,

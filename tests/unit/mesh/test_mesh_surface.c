@@ -151,7 +151,7 @@ Test(mesh_surface, refusals)
                PARTS("sdf_resolution", "4 to 2048"));
 }
 
-/* ---- [run] detail -------------------------------------------------------------------------- */
+/* ---- [run] detail ---- */
 
 Test(mesh_surface, detail_multiplies_cells)
 {

@@ -223,7 +223,7 @@ Test(scene, thickness_changes_nothing_but_the_radius)
   tiny_close(&b);
 }
 
-/* ---- bodies ----------------------------------------------------------------------------- */
+/* ---- bodies ---- */
 
 Test(scene, bodies_have_shapes_in_their_own_frame)
 {
@@ -475,7 +475,7 @@ Test(scene, shipped_scenes_build)
   }
 }
 
-/* ---- refusals ------------------------------------------------------------------------------- */
+/* ---- refusals ---- */
 
 Test(scene, refusals_name_place_and_remedy)
 {

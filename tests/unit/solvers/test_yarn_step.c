@@ -150,7 +150,7 @@ Test(yarn_step, glue_keeps_its_distance)
   }
 }
 
-/* ---- damping ------------------------------------------------------------------------------- */
+/* ---- damping ---- */
 
 typedef struct cloud {
   int32_t first[2], verts[N];

@@ -216,7 +216,7 @@ Test(yarn, patterns_touch_but_do_not_interpenetrate)
   }
 }
 
-/* ---- how loops hang in each other -------------------------------------------------------- */
+/* ---- how loops hang in each other ---- */
 
 enum { DENSE = 12 };
 typedef struct crossing {

@@ -50,7 +50,7 @@ Test(yarn_file, bad_polylines_are_named)
   refused("v 0 0 0\nv 1 0 0\nv 2 0 0\nv 3 0 0\nl 1 2 3 4 1 2\n", "a.obj:5", "behind its first");
 }
 
-/* ---- BCC ------------------------------------------------------------------------------------ */
+/* ---- BCC ---- */
 
 typedef struct bytes {
   char at[512];
