@@ -275,7 +275,7 @@ loom_status bodies_push(body_set *b, const loom_exec *e, const loom_body_rows *r
 
 loom_buf *bodies_pushed(const body_set *b) { return b->pushed; }
 
-loom_status bodies_calm(body_set *b)
+loom_status bodies_clear_pushes(body_set *b)
 {
   return b->pushed != NULL ? buf_reset(b->m, b->pushed, buf_count(b->pushed)) : LOOM_OK;
 }

@@ -25,9 +25,9 @@ loom_status bodies_carry(body_set *b, const loom_exec *e, const loom_body_rows *
 loom_status bodies_push(body_set *b, const loom_exec *e, const loom_body_rows *r, loom_buf *impulse,
                         loom_buf *mass);
 
-/* Sums of what was pushed since the last bodies_calm(): real [num_obstacles][BODY_IMPULSE], see
- * body_push_sum_args.rows; NULL: no body moves by itself. */
+/* Sums of what was pushed since the last bodies_clear_pushes(): real [num_obstacles][BODY_IMPULSE],
+ * see body_push_sum_args.rows; NULL: no body moves by itself. */
 loom_buf *bodies_pushed(const body_set *b);
-loom_status bodies_calm(body_set *b);
+loom_status bodies_clear_pushes(body_set *b);
 
 #endif

@@ -44,7 +44,7 @@ typedef struct body_kind {
 
 enum { BODY_NUM_CLOSED = BODY_SHAPE_grid }; /* shapes with a closed form are the first kinds */
 
-/* Kind number i from 0, NULL behind the last; shapes come first, kind i has shape i. [any] */
+/* Kind number i from 0, NULL past the end; shapes come first, kind i has shape i. [any] */
 const body_kind *body_kind_at(int i);
 const body_kind *body_kind_find(const char *name); /* NULL: there is none */
 /* The row of the key, NULL: kind i has no such key. [any] */

@@ -143,7 +143,7 @@ static int solver_works(const job *j, const loom_plugin *solver)
 }
 
 /* The model acts on bodies, one of which moves by itself, and does not say what it does to them. */
-static int keeps_quiet(const job *j, const loom_plugin *contact, uint32_t pairs)
+static int lacks_reactions(const job *j, const loom_plugin *contact, uint32_t pairs)
 {
   return j->scene->ball != NULL && !(contact->ops.contact->provides & LOOM_CONT_REACTION) &&
          (contact->ops.contact->pair_kinds & pairs & LOOM_PAIR_MASK_OBSTACLE) != 0;
@@ -152,7 +152,7 @@ static int keeps_quiet(const job *j, const loom_plugin *contact, uint32_t pairs)
 static int contact_works(const job *j, const fit_contact *at, const loom_plugin *contact)
 {
   int found = contact->ops.contact->needs == 0;
-  if (keeps_quiet(j, contact, at->pairs)) return 0;
+  if (lacks_reactions(j, contact, at->pairs)) return 0;
   if (missing_forms(j->solver, contact, contact == at->contact ? at->lacks : 0) ||
       !runs_on(contact, j->backend, j->fallback))
     return 0;
@@ -300,7 +300,7 @@ static void check_queries(job *j, const fit_contact *at)
 static void check_reaction(job *j, const fit_contact *at)
 {
   char what[NAMES_LEN];
-  if (!keeps_quiet(j, at->contact, at->pairs)) return;
+  if (!lacks_reactions(j, at->contact, at->pairs)) return;
   snprintf(what, sizeof what,
            "[body.%s] has a mass, but [contact.%s] '%s' does not report what it does to bodies; "
            "leave the mass out, or let another model handle bodies ([contact.%s] pairs = self)",

@@ -15,7 +15,7 @@ int plugin_file_stem(const char *path, char name[PLUGIN_NAME_LEN]);
 loom_status plugin_file_trust(loom_err *err, const char *path);
 /* Check and dlopen a file; canonical: its realpath.  The message has no path. */
 loom_status plugin_file_open(loom_err *err, const char *canonical, loom_plugin_query_fn *query);
-/* The descriptor with this index of an opened file, checked; *out NULL behind the last one. */
+/* The descriptor with this index of an opened file, checked; *out NULL past the end. */
 loom_status plugin_file_query(loom_err *err, loom_plugin_query_fn query, uint32_t index,
                               const char *name, const loom_plugin **out);
 

@@ -279,7 +279,7 @@ int h5read_live(const h5read *r);                                   /* 1: somebo
 int h5read_exists(h5read *r, const char *path);
 /* The string that a dataset holds, malloc'ed; NULL: there is none, or it is no string. */
 char *h5read_string(h5read *r, const char *path);
-/* Name of the i-th member of a group, in order of names; 0 behind the last. */
+/* Name of the i-th member of a group, in order of names; 0 past the end. */
 int h5read_child(h5read *r, const char *group, int64_t i, char *name, size_t len);
 int h5read_frame_bytes(h5read *r); /* 4 or 8 per coordinate of /frames/x, 0: unreadable */
 /* A whole dataset as doubles or int64 (caller frees *data); dims up to 4. */

@@ -6,7 +6,7 @@
 #include "run/run_state.h"
 #include "scene/bodies.h"
 
-enum { TOLD = 3 }; /* pairs named when the first intersections of a run are found */
+enum { MAX_NAMED = 3 }; /* pairs named when the first intersections of a run are found */
 
 /* Once in a run: which pairs the first ones are. */
 static void tell(run *r, const scene_bodies *b, const int32_t *tris, const isect_pair *pairs,
@@ -16,26 +16,26 @@ static void tell(run *r, const scene_bodies *b, const int32_t *tris, const isect
   if (found == 0 || r->sum.intersections > 0) return;
   size_t at = (size_t)snprintf(text, sizeof text, "step %lld: the audit finds %lld intersections: ",
                                (long long)r->st.index, (long long)found);
-  for (int64_t i = 0; i < found && i < TOLD && at < sizeof text; ++i) {
+  for (int64_t i = 0; i < found && i < MAX_NAMED && at < sizeof text; ++i) {
     const char *const body = pairs[i].body >= 0 ? b->name[pairs[i].body] : "";
     isect_describe(&pairs[i], tris, body, one, sizeof one);
     at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i > 0 ? ", " : "", one);
   }
-  if (found > TOLD && at < sizeof text) snprintf(text + at, sizeof text - at, ", ...");
+  if (found > MAX_NAMED && at < sizeof text) snprintf(text + at, sizeof text - at, ", ...");
   run_message(r, LOOM_LOG_WARN, text);
 }
 
 static loom_status audit_at(run *r, const double *x, int64_t *found)
 {
   const loom_scene *const sc = &r->scene->pub;
-  isect_pair pairs[TOLD];
+  isect_pair pairs[MAX_NAMED];
   scene_bodies b = {0};
   void *tris;
   LOOM_TRY(buf_map(r->m, NULL, sc->tris, LOOM_READ, LOOM_AT_HOST, &tris));
   const isect_surface mesh = {.x = x, .n = sc->num_verts, .tris = tris, .nt = sc->num_tris};
   loom_status s = scene_bodies_open(r->err, r->scene, &b);
   if (s == LOOM_OK)
-    s = isect_scene(r->err, &mesh, b.at, b.num, r->exec.num_threads, pairs, TOLD, found);
+    s = isect_scene(r->err, &mesh, b.at, b.num, r->exec.num_threads, pairs, MAX_NAMED, found);
   if (s == LOOM_OK) tell(r, &b, tris, pairs, *found);
   scene_bodies_close(&b);
   LOOM_TRY(buf_unmap(r->m, sc->tris));

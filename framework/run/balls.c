@@ -31,7 +31,7 @@ loom_status balls_begin(run *r)
 {
   if (r->scene->balls == NULL) return LOOM_OK;
   LOOM_TRY(scene_balls_step(r->scene, r->err, r->st.h));
-  return bodies_calm(r->bodies);
+  return bodies_clear_pushes(r->bodies);
 }
 
 loom_status balls_commit(run *r)

@@ -45,7 +45,7 @@ loom_status problem_diag(run *r); /* fills buf.diag */
  */
 loom_status problem_commit(run *r, loom_buf *x);
 loom_status problem_state(run *r, state_visit visit);
-/* Gives back the projective operator if nobody asked for it in this step. */
+/* Frees the projective operator if it was not used in this step. */
 void problem_end_step(run *r);
 
 #endif

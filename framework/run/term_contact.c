@@ -1,5 +1,5 @@
-/* term_contact.c - contact: one face for all models, with native forms, forms derived from the
- * quadratic one, and the frozen (linearised) model.
+/* term_contact.c - contact: a uniform interface to all models, with native forms, forms derived
+ * from the quadratic one, and the frozen (linearised) model.
  *
  * A model that offers the quadratic form alone gets energy, gradient and Hessian here.
  * Freezing replaces a model by its second-order expansion at a point,

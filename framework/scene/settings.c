@@ -25,7 +25,8 @@
   }
 #define COMMON(T)                                                                                  \
   TEXT(T, material, "",                                                                            \
-       "Name of a file in configs/materials that gives the keys which stand not here."),           \
+       "Name of a file in configs/materials; it supplies the keys that are not set in this "       \
+       "section."),                                                                                \
       TEXT(T, transform, "",                                                                       \
            "Placement: any of 'scale S', 'rotate AX AY AZ DEG' (about the origin) and 'translate " \
            "X Y Z' (m), one after the other with spaces between; applied from left to right."),    \
@@ -186,7 +187,7 @@ static const loom_param body_params[] = {
     LOOM_PARAM_VEC3(body_settings, spin, "0 0 0", -1e5, 1e5, "rad/s",
                     "Angular velocity of a body with a mass, at the start."),
     LOOM_PARAM_TEXT(body_settings, copies, "1 1 1",
-                    "NX NY NZ: so many of it along x, y and z, around position, named NAME_0, "
+                    "NX NY NZ: number of copies along x, y and z, around position, named NAME_0, "
                     "NAME_1, ... along x first."),
     LOOM_PARAM_VEC3(body_settings, copy_spacing, "0 0 0", 0, 1e6, "m",
                     "Distance of neighbouring copies along x, y and z."),

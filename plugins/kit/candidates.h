@@ -55,7 +55,7 @@ typedef struct candidates {
   loom_buf *result;    /* real [4], for reductions */
 
   int64_t m;          /* every pair with a gap below reach + slack at `anchor` */
-  int valid;          /* 0: there are none yet, or bodies have moved on */
+  int valid;          /* 0: there are none yet, or bodies have moved since */
   int planned;        /* 1: found for plan(), and the core's list, too */
   int asked;          /* 1: plan() asked for detection */
   double progress;    /* at which they were found */

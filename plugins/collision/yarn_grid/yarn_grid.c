@@ -268,7 +268,8 @@ static loom_status look_anew(yarn_grid *d, const yarn_line *host_line)
   return plug_unbind(&m);
 }
 
-/* A segment in very many cells is no cloth any more, and entering it would not end. */
+/* A segment in this many cells is the result of a failed simulation, and entering it would take too
+ * long. */
 static loom_status check_cells(yarn_grid *d, const yarn_line *l)
 {
   const loom_host *const h = d->h;

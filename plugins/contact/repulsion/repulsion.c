@@ -63,7 +63,7 @@ static loom_status repulsion_reset(void *self)
   return LOOM_OK;
 }
 
-/* PREDICT: bodies have moved on. */
+/* PREDICT: bodies have moved since the last step. */
 static loom_status repulsion_begin_step(void *self, const loom_step *s)
 {
   (void)s;

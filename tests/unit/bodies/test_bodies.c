@@ -257,7 +257,7 @@ Test(bodies, pushes_are_summed_about_the_end_of_the_step)
     cr_expect(row[BODY_IMPULSE + c] != 0);
   }
   free(row);
-  cr_assert_eq(bodies_calm(f.t.bodies), LOOM_OK);
+  cr_assert_eq(bodies_clear_pushes(f.t.bodies), LOOM_OK);
   loom_real *const calm = th_get(&f.t, bodies_pushed(f.t.bodies));
   cr_expect(calm[BALL * BODY_IMPULSE] == 0);
   free(calm);
