@@ -47,10 +47,11 @@ static void curve_free(curve *c)
 static curve watch(const sim *ref, const char *text, int first, const char *const *more)
 {
   const char *sets[MOST_SETS + 1] = {
-      "run.steps=1",          "stop.max_iters=1", "solver.plugin=ndb_pd", "solver.warm=0",
-      "solver.momentum=none", "solver.cache=",    "solver.monitor=error"};
+      "run.steps=1",          "stop.max_iters=1",     "solver.plugin=ndb_pd",
+      "solver.warm=0",        "solver.momentum=none", "solver.cache=",
+      "solver.monitor=error", "exec.backend=cpu"}; /* the monitor reads every iterate there */
   char replay[256], from[64];
-  int n = 7;
+  int n = 8;
   snprintf(replay, sizeof replay, "run.replay=%s", ref->log);
   snprintf(from, sizeof from, "run.replay_first=%d", first);
   sets[n++] = replay;

@@ -39,7 +39,7 @@ Test(sim_order, barrier_with_self_contact)
 
 Test(sim_order, an_unknown_one_is_refused)
 {
-  proc_write("drape.ini", DRAPE "[solver]\n");
+  proc_write("drape.ini", DRAPE "[solver]\nplugin = gd\n");
   setenv("LOOM_SIM_ORDER", "sideways", 1);
   proc_expect_error(
       2, LOOM_TEXTS("LOOM_SIM_ORDER=sideways: backward, forward or scattered is known"),
