@@ -55,6 +55,17 @@ loom_status build_map(builder *b, loom_buf *buf, void *p)
   return LOOM_OK;
 }
 
+loom_status build_extend(builder *b, const char *name, const void *table)
+{
+  loom_scene *const pub = &b->s->pub;
+  const size_t count = (size_t)pub->num_extensions + 1;
+  loom_extension *const p = realloc(b->s->extensions, count * sizeof *p);
+  if (p == NULL) return err_set(b->err, LOOM_E_NOMEM, "no memory for the extension %s", name);
+  p[pub->num_extensions++] = (loom_extension){name, table};
+  pub->extensions = b->s->extensions = p;
+  return LOOM_OK;
+}
+
 loom_status build_check_room(builder *b, const cfg_section *sec, const char *key,
                              const scene_counts *more)
 {

@@ -83,6 +83,8 @@ loom_status build_check_room(builder *b, const cfg_section *sec, const char *key
  * but for lack of memory. */
 loom_status build_map(builder *b, loom_buf *buf, void *p);
 loom_status build_new(builder *b, const char *name, int type, int64_t count, loom_buf **out);
+/* Plugins find `table` under the name from now on; the caller keeps both. */
+loom_status build_extend(builder *b, const char *name, const void *table);
 
 /* object.c: read every [cloth.*], [solid.*] and [yarn.*], place it, let the doctor look at it. */
 loom_status build_objects(builder *b);

@@ -380,6 +380,7 @@ void scene_free(scene_data *s)
   if (s->motion != NULL) free_motion(s->motion, s->pub.num_obstacles);
   for (int k = 0; k < s->pub.num_objects; ++k) free((void *)(uintptr_t)s->pub.object_names[k]);
   free((void *)(uintptr_t)s->pub.object_names);
+  free(s->extensions);
   free(s->obstacles);
   free(s->blocks);
   free(s->notes);

@@ -18,11 +18,12 @@ typedef struct scene_data {
   loom_elem_block *blocks;  /* [pub.num_blocks], owned */
   loom_obstacle *obstacles; /* [pub.num_obstacles], owned */
   scene_motion *motion;
-  rigid *balls;            /* bodies that move by themselves; NULL: none */
-  const loom_real **grids; /* [num_obstacles] with balls: room for mapped sdf */
-  loom_buf *body0, *body1; /* real [nb][3], m: body vertices at both ends of the step */
-  int bodies_placed;       /* 1: they hold positions */
-  double gravity[3];       /* m/s^2 */
+  rigid *balls;               /* bodies that move by themselves; NULL: none */
+  const loom_real **grids;    /* [num_obstacles] with balls: room for mapped sdf */
+  loom_buf *body0, *body1;    /* real [nb][3], m: body vertices at both ends of the step */
+  int bodies_placed;          /* 1: they hold positions */
+  double gravity[3];          /* m/s^2 */
+  loom_extension *extensions; /* [pub.num_extensions], owned; each table by who made it */
   char *notes; /* lines for the user that are no errors (polygons cut, keys without effect), or
                 * NULL */
   int64_t start_total; /* intersections found at the start, with SCENE_LIST */

@@ -2,6 +2,8 @@
 #ifndef LOOM_SCENE_H
 #define LOOM_SCENE_H
 
+#include <string.h>
+
 #include "types.h"
 
 /* ---- elements ---- */
@@ -59,6 +61,13 @@ typedef struct loom_obstacle {
 } loom_obstacle;
 
 /* ---- scene: constant during a run ---- */
+/* What only some scenes have, so that others pay nothing for it: a table by its name, each declared
+ * in a header of its own with the type and the name ("loom.material/1"). */
+typedef struct loom_extension {
+  const char *name;
+  const void *table; /* belongs to the core, valid as long as the scene */
+} loom_extension;
+
 typedef struct loom_scene {
   uint32_t struct_size;
   int32_t num_verts; /* n */
@@ -109,7 +118,17 @@ typedef struct loom_scene {
   loom_buf *glue;                  /* i32 [ng][2] */
   loom_buf *glue_len;              /* real [ng], m */
   loom_buf *body_friction;         /* real [num_obstacles], 1, as in loom_obstacle */
+  int32_t num_extensions, reserved_extensions;
+  const loom_extension *extensions; /* [num_extensions]; see loom_scene_extension() */
 } loom_scene;
+
+/* The table of that name, or NULL: the scene has none.  [any] */
+static inline const void *loom_scene_extension(const loom_scene *sc, const char *name)
+{
+  for (int32_t k = 0; k < sc->num_extensions; ++k)
+    if (strcmp(sc->extensions[k].name, name) == 0) return sc->extensions[k].table;
+  return NULL;
+}
 
 /* ---- one step: what the scheduler hands to every call ---- */
 enum { LOOM_BACKWARD_EULER = 0, LOOM_BDF2 = 1, LOOM_EXPLICIT = 2 };
