@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/info_sections.h"
 #include "app/log_tools.h"
 
 static const char usage[] = "usage: loom info FILE.h5 [--json | --config]\n"
@@ -154,6 +155,20 @@ static loom_status print_messages(h5read *r, loom_err *err)
   return LOOM_OK;
 }
 
+/* Shares of all time that the steps took. */
+static loom_status print_sections(h5read *r, loom_err *err, double total)
+{
+  info_section *all;
+  int64_t n;
+  LOOM_TRY(info_sections(r, err, &all, &n));
+  for (int64_t i = 0; i < n; ++i)
+    printf("  %s%-24s %.3f s in %" PRId64 " calls, %.1f%%; %.3f s of processor time\n",
+           i == 0 ? "sections    " : "            ", all[i].name, all[i].wall, all[i].calls,
+           total > 0 ? 100 * all[i].wall / total : 0.0, all[i].cpu);
+  free(all);
+  return LOOM_OK;
+}
+
 static void print_text(h5read *r, const char *path, const totals *t)
 {
   printf("%s: %s%s\n", path, h5read_attr(r, "status"),
@@ -218,6 +233,25 @@ static loom_status json_messages(h5read *r, loom_err *err)
   return LOOM_OK;
 }
 
+static loom_status json_sections(h5read *r, loom_err *err)
+{
+  info_section *all;
+  int64_t n;
+  char wall[NUMBER_LEN], cpu[NUMBER_LEN];
+  LOOM_TRY(info_sections(r, err, &all, &n));
+  printf("  \"sections\": [");
+  for (int64_t i = 0; i < n; ++i) {
+    printf("%s\n    {\"name\": ", i > 0 ? "," : "");
+    json_text(all[i].name);
+    printf(", \"calls\": %" PRId64 ", \"t_wall\": %s, \"t_cpu\": %s}", all[i].calls,
+           isfinite(all[i].wall) ? number_text(all[i].wall, wall) : "null",
+           isfinite(all[i].cpu) ? number_text(all[i].cpu, cpu) : "null");
+  }
+  printf("],\n");
+  free(all);
+  return LOOM_OK;
+}
+
 static loom_status print_json(h5read *r, loom_err *err, const char *path, const totals *t)
 {
   const char *const texts[] = {"status",  "loom_version", "git_commit", "config", "config_hash",
@@ -252,6 +286,7 @@ static loom_status print_json(h5read *r, loom_err *err, const char *path, const 
   json_number("t_total", t->total);
   json_number("recording_share", t->total > 0 ? (t->clocks[5] + t->clocks[6]) / t->total : 0.0);
   LOOM_TRY(json_messages(r, err));
+  LOOM_TRY(json_sections(r, err));
   char buf[NUMBER_LEN];
   printf("  \"reasons\": {");
   for (int i = 0; i < H5LOG_NUM_REASONS; ++i)
@@ -298,7 +333,8 @@ static int body(int argc, char **argv)
     if (s == LOOM_OK && mode == OPT_JSON) s = print_json(r, &err, path, &t);
     if (s == LOOM_OK && mode == 0) {
       print_text(r, path, &t);
-      s = print_messages(r, &err);
+      s = print_sections(r, &err, t.total);
+      if (s == LOOM_OK) s = print_messages(r, &err);
     }
   }
   h5read_close(r);

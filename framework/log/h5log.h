@@ -261,6 +261,8 @@ loom_status h5read_iters(h5read *r, loom_err *err, int64_t first, int64_t count,
 loom_status h5read_messages(h5read *r, loom_err *err, int64_t first, int64_t count,
                             h5log_message_row *rows);
 /* As for messages. */
+loom_status h5read_sections(h5read *r, loom_err *err, int64_t first, int64_t count,
+                            h5log_section_row *rows);
 loom_status h5read_states(h5read *r, loom_err *err, int64_t first, int64_t count,
                           h5log_state_row *rows);
 /* The values of an item, as the reals and integers of this build. */

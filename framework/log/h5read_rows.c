@@ -107,6 +107,14 @@ loom_status h5read_messages(h5read *r, loom_err *err, int64_t first, int64_t cou
   return LOOM_OK;
 }
 
+loom_status h5read_sections(h5read *r, loom_err *err, int64_t first, int64_t count,
+                            h5log_section_row *rows)
+{
+  LOOM_TRY(read_rows(r, err, H5U_SECTIONS, first, count, rows));
+  for (int64_t i = 0; i < count; ++i) rows[i].name[H5LOG_NAME_LEN - 1] = '\0';
+  return LOOM_OK;
+}
+
 loom_status h5read_states(h5read *r, loom_err *err, int64_t first, int64_t count,
                           h5log_state_row *rows)
 {

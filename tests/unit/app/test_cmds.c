@@ -117,6 +117,8 @@ Test(cmds, info)
   has(p.out, "measuring and logging take 20.00%"); /* (0.5 + 0.1) of 3 ms */
   has(p.out, "smallest gap 0.001 m in step 0");
   has(p.out, "plugin      gd solver 1.0");
+  has(p.out, "sections    solver/factor            0.006 s in 18 calls, 33.3%; 0.012 s of ");
+  has(p.out, "            solver/solve             0.012 s in 24 calls, 66.7%; 0.024 s of ");
   const output c = call(cmd_info, line_for("info --config %s", path, ""));
   cr_assert_str_eq(c.out, "[run]\nsteps = 3\n");
 }
@@ -133,6 +135,7 @@ Test(cmds, info_json)
   has(p.out, "\"reasons\": {\"converged_abs\": 0, \"converged_rel\": 4, \"max_iters\": 2,");
   has(p.out, "\"iterations\": 18,");
   has(p.out, "\"min_gap\": 0.001,");
+  has(p.out, "{\"name\": \"solver/solve\", \"calls\": 24, \"t_wall\": 0.012, ");
   int depth = 0; /* braces balance, the text ends with the last one */
   for (const char *s = p.out; *s != '\0'; ++s) depth += *s == '{' ? 1 : *s == '}' ? -1 : 0;
   cr_assert_eq(depth, 0);
