@@ -41,9 +41,6 @@ static void print_kind(const registry *r, int kind)
     printf("  %-16s %-8s %-9s %s\n", p->name, p->version, listing_backends(p->backends),
            p->license);
     printf("      %s\n      paper: %s\n      path:  %s\n", p->summary, p->reference, e->path);
-    if (p->abi_minor > LOOM_ABI_MINOR)
-      printf("      note:  built for the newer plugin ABI %d.%d, this loom has %d.%d\n",
-             p->abi_major, p->abi_minor, LOOM_ABI_MAJOR, LOOM_ABI_MINOR);
     ++n;
   }
   if (n == 0) printf("  (none)\n");

@@ -287,8 +287,8 @@ static loom_status check_head(loom_err *err, const loom_plugin *p)
   if (p->magic != LOOM_MAGIC)
     REFUSE(err, "the descriptor begins with 0x%08x instead of the magic number 0x%08x", p->magic,
            LOOM_MAGIC);
-  /* before anything behind it is read: another major version has another layout */
-  if (p->abi_major != LOOM_ABI_MAJOR)
+  /* before anything behind it is read: another version has another layout */
+  if (p->abi_major != LOOM_ABI_MAJOR || (LOOM_ABI_MAJOR == 0 && p->abi_minor != LOOM_ABI_MINOR))
     REFUSE(err, "built for plugin ABI %d.%d, this is %d.%d; rebuild the plugin", p->abi_major,
            p->abi_minor, LOOM_ABI_MAJOR, LOOM_ABI_MINOR);
   if (p->real_size != sizeof(loom_real)) /* changes the layout, too, but this says why */

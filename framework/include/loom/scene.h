@@ -71,24 +71,28 @@ typedef struct loom_extension {
 typedef struct loom_scene {
   uint32_t struct_size;
   int32_t num_verts; /* n */
-  int32_t num_edges; /* ne */
-  int32_t num_tris;  /* nt */
-  int32_t num_blocks;
-  int32_t num_obstacles;          /* poses change between steps, the count does not */
-  loom_buf *rest_x;               /* real [n][3], m */
-  loom_buf *mass;                 /* real [n], kg, > 0 also for pinned vertices */
-  loom_buf *fixed;                /* u8 [n], 1: position prescribed by the core */
-  loom_buf *radius;               /* real [n], m, half thickness of cloth, yarn radius */
-  loom_buf *layer;                /* i32 [n], garment or yarn id, for pair culling */
-  loom_buf *edges;                /* i32 [ne][2] contact edges (yarns: centre line) */
-  loom_buf *tris;                 /* i32 [nt][3] contact triangles (yarns: none) */
-  const loom_elem_block *blocks;  /* [num_blocks] */
-  const loom_obstacle *obstacles; /* [num_obstacles] */
-  int32_t num_tets;
-  int32_t num_objects;             /* cloths, solids, yarns, each in the order of the config */
-  loom_buf *tets;                  /* i32 [num_tets][4] */
-  loom_buf *object;                /* i32 [n], index of the vertex's object */
+  /* ---- vertices ---- */
+  loom_buf *rest_x; /* real [n][3], m */
+  loom_buf *mass;   /* real [n], kg, > 0 also for pinned vertices */
+  loom_buf *fixed;  /* u8 [n], 1: position prescribed by the core */
+  loom_buf *radius; /* real [n], m, half thickness of cloth, yarn radius */
+  loom_buf *layer;  /* i32 [n], garment or yarn id, for pair culling */
+  loom_buf *object; /* i32 [n], index of the vertex's object */
+  /* ---- objects: cloths, solids, yarns, each in the order of the config ---- */
   const char *const *object_names; /* [num_objects] */
+  int32_t num_objects;
+  /* ---- surface: what touches; nodes without a surface are those in neither list ---- */
+  int32_t num_edges, num_tris, num_tets; /* ne, nt, of `tets` */
+  loom_buf *edges;                       /* i32 [ne][2] contact edges (yarns: centre line) */
+  loom_buf *tris;                        /* i32 [nt][3] contact triangles (yarns: none) */
+  loom_buf *tets;                        /* i32 [num_tets][4] */
+  /* ---- elements ---- */
+  const loom_elem_block *blocks; /* [num_blocks] */
+  int32_t num_blocks;
+  /* ---- bodies ---- */
+  int32_t num_obstacles;          /* poses change between steps, the count does not */
+  const loom_obstacle *obstacles; /* [num_obstacles] */
+  loom_buf *body_friction;        /* real [num_obstacles], 1, as in loom_obstacle */
   /* Surface meshes of the bodies that have one (LOOM_BODY_MESH), put together.  Pairs name a
    * body vertex j by the id num_verts + j; positions are in loom_step. */
   int32_t num_body_verts, num_body_edges, num_body_tris; /* nb, neb, ntb */
@@ -96,12 +100,12 @@ typedef struct loom_scene {
   loom_buf *body_edges; /* i32 [neb][2], from 0 */
   loom_buf *body_tris;  /* i32 [ntb][3], from 0 */
   loom_buf *body_of;    /* i32 [nb], index of the vertex's obstacle */
-  /* Yarns: Catmull-Rom splines through their vertices (geom/spline.kern.h); their buffers are
-   * NULL in a scene without any.  Yarn k has the vertices yarn_vert[k] to yarn_vert[k+1] - 1 and
-   * the segments yarn_seg[k] to yarn_seg[k+1] - 1, both in its running direction: segment j of a
-   * yarn runs from its vertex j to j + 1, the last one of a closed yarn back to vertex 0.  So an
-   * open yarn has one segment less than vertices, a closed one as many.  Its radius is in
-   * `radius`, its segments are among `edges`. */
+  /* ---- yarns: Catmull-Rom splines through their vertices (geom/spline.kern.h) ---- */
+  /* Their buffers are NULL in a scene without any.  Yarn k has the vertices yarn_vert[k] to
+   * yarn_vert[k+1] - 1 and the segments yarn_seg[k] to yarn_seg[k+1] - 1, both in its running
+   * direction: segment j of a yarn runs from its vertex j to j + 1, the last one of a closed yarn
+   * back to vertex 0.  So an open yarn has one segment less than vertices, a closed one as many.
+   * Its radius is in `radius`, its segments are among `edges`. */
   int32_t num_yarns, num_segs; /* ny, ns */
   loom_buf *yarn_vert;         /* i32 [ny+1] */
   loom_buf *yarn_seg;          /* i32 [ny+1] */
@@ -114,11 +118,11 @@ typedef struct loom_scene {
   loom_buf *loop;              /* i32 [n][2], row and column of the knitted loop that a vertex
                                 * belongs to, counted in each object; -1 -1: none */
   /* Vertices of yarns that are held at a distance (bound-off edges). */
-  int32_t num_glue, reserved_yarn; /* ng */
-  loom_buf *glue;                  /* i32 [ng][2] */
-  loom_buf *glue_len;              /* real [ng], m */
-  loom_buf *body_friction;         /* real [num_obstacles], 1, as in loom_obstacle */
-  int32_t num_extensions, reserved_extensions;
+  loom_buf *glue;     /* i32 [ng][2] */
+  loom_buf *glue_len; /* real [ng], m */
+  int32_t num_glue;   /* ng */
+  /* ---- what only some scenes have ---- */
+  int32_t num_extensions;
   const loom_extension *extensions; /* [num_extensions]; see loom_scene_extension() */
 } loom_scene;
 

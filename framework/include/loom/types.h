@@ -21,8 +21,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LOOM_ABI_MAJOR 0 /* change: layout or meaning broke; plugins are refused */
-#define LOOM_ABI_MINOR 1 /* change: fields or functions were appended */
+/* MAJOR: layout or meaning broke; MINOR: fields or functions were appended.  A core refuses plugins
+ * of another MAJOR, and while MAJOR is 0 those of another MINOR, too, as anything may have moved.
+ */
+#define LOOM_ABI_MAJOR 0
+#define LOOM_ABI_MINOR 2
 
 #ifdef __cplusplus
 #define LOOM_C_BEGIN extern "C" {
