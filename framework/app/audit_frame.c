@@ -185,6 +185,20 @@ static loom_status load_body(h5read *r, loom_err *err, audit *a, const char *nam
   return s;
 }
 
+static loom_status load_left_out(h5read *r, loom_err *err, audit *a)
+{
+  int32_t *pairs;
+  int64_t count;
+  LOOM_TRY(scene_ids(r, err, "exclusions", a->n, &pairs, &count));
+  if (pairs == NULL) return LOOM_OK;
+  const int64_t num = isect_settle_pairs(pairs, count / 2);
+  int64_t rows = a->n;
+  for (int i = 0; i < a->num_bodies; ++i) rows += a->bodies[i].n;
+  const loom_status s = isect_left_out_make(err, rows, pairs, num, &a->left_out);
+  free(pairs);
+  return s;
+}
+
 loom_status audit_open(loom_err *err, h5read *r, double min_area, int64_t max_pairs, audit *a)
 {
   char name[AUDIT_NAME_LEN];
@@ -204,7 +218,7 @@ loom_status audit_open(loom_err *err, h5read *r, double min_area, int64_t max_pa
     else
       LOOM_TRY(load_body(r, err, a, name));
   }
-  return LOOM_OK;
+  return load_left_out(r, err, a);
 }
 
 void audit_close(audit *a)
@@ -215,6 +229,7 @@ void audit_close(audit *a)
   free(a->volume);
   free(a->pairs);
   free(a->passes);
+  isect_left_out_free(&a->left_out);
   for (int i = 0; i < AUDIT_MAX_BODIES; ++i) free_body(&a->bodies[i]);
 }
 
@@ -249,6 +264,7 @@ const char *audit_mesh_name(const audit *a, int32_t body)
 static int place_meshes(audit *a, int64_t frame, int moving, isect_surface *out)
 {
   int num = 0;
+  int64_t first_id = a->n;
   for (int i = 0; i < a->num_bodies; ++i) {
     audit_body *const b = &a->bodies[i];
     if (b->nt == 0) continue;
@@ -256,9 +272,20 @@ static int place_meshes(audit *a, int64_t frame, int moving, isect_surface *out)
     const int64_t last = b->num_poses - 1, at = frame < last ? frame : last;
     isect_place(b->poses + 12 * at, b->local, b->n, b->x);
     if (moving) isect_place(b->poses + 12 * (at < last ? at + 1 : last), b->local, b->n, b->x_next);
-    out[num++] = (isect_surface){b->x, moving ? b->x_next : NULL, b->n, b->tris, b->nt};
+    out[num++] = (isect_surface){.x = b->x,
+                                 .x_end = moving ? b->x_next : NULL,
+                                 .n = b->n,
+                                 .tris = b->tris,
+                                 .nt = b->nt,
+                                 .first_id = first_id};
+    first_id += b->n;
   }
   return num;
+}
+
+static const isect_left_out *left_out_of(const audit *a)
+{
+  return a->left_out.first != NULL ? &a->left_out : NULL;
 }
 
 /* ---- one frame ---- */
@@ -285,7 +312,8 @@ loom_status audit_frame(loom_err *err, audit *a, const double *x, int64_t frame,
   check_bodies(a, x, frame, out);
   if (a->nt == 0) return LOOM_OK;
   isect_surface bodies[AUDIT_MAX_BODIES];
-  const isect_surface mesh = {.x = x, .n = a->n, .tris = a->tris, .nt = a->nt};
+  const isect_surface mesh = {
+      .x = x, .n = a->n, .tris = a->tris, .nt = a->nt, .left_out = left_out_of(a)};
   const int num = place_meshes(a, frame, 0, bodies);
   return isect_scene(err, &mesh, bodies, num, a->threads, a->pairs, a->max_pairs,
                      &out->intersections);
@@ -295,7 +323,8 @@ loom_status audit_trajectory(loom_err *err, audit *a, const double *x, const dou
                              int64_t frame, double tolerance, int64_t *found)
 {
   isect_surface bodies[AUDIT_MAX_BODIES];
-  const isect_surface mesh = {x, x_next, a->n, a->tris, a->nt};
+  const isect_surface mesh = {
+      .x = x, .x_end = x_next, .n = a->n, .tris = a->tris, .nt = a->nt, .left_out = left_out_of(a)};
   *found = 0;
   for (int64_t i = 0; i < 3 * a->n; ++i)
     if (!isfinite(x[i]) || !isfinite(x_next[i])) return LOOM_OK;

@@ -29,8 +29,9 @@ typedef struct audit { /* the scene a log describes */
   int threads;
   int num_bodies, skipped_bodies;
   audit_body bodies[AUDIT_MAX_BODIES];
-  isect_pair *pairs;  /* [max_pairs] */
-  isect_pass *passes; /* [max_pairs] */
+  isect_left_out left_out; /* what is sewn; NULL: nothing */
+  isect_pair *pairs;       /* [max_pairs] */
+  isect_pass *passes;      /* [max_pairs] */
   int64_t max_pairs;
 } audit;
 

@@ -19,12 +19,30 @@ typedef struct isect_pair {
   int32_t side;    /* with a body: 0 the edge is the mesh's, 1 it is the body's */
 } isect_pair;
 
+/* Pairs of vertices: primitives with such a pair are not compared, as those with a common vertex
+ * are not. */
+typedef struct isect_left_out {
+  int32_t *first; /* [vertices of the mesh and of all bodies + 1] rows of `other` */
+  int32_t *other; /* ascending in each row; w is in row v if v is in row w */
+} isect_left_out;
+/* pairs [num][2] in place: the smaller id first, ascending, each once, none of a vertex with
+ * itself; returns how many are left. */
+int64_t isect_settle_pairs(int32_t *pairs, int64_t num);
+/* From pairs that are settled, of ids below `rows`; *out is zero or has been made before. */
+loom_status isect_left_out_make(loom_err *err, int64_t rows, const int32_t *pairs, int64_t num,
+                                isect_left_out *out);
+void isect_left_out_free(isect_left_out *l);
+/* 1 if vertices v and w are listed. [any] */
+int isect_is_left_out(const isect_left_out *l, int64_t v, int64_t w);
+
 typedef struct isect_surface { /* a triangle mesh, at rest or on its way */
   const double *x;             /* [n][3], m */
   const double *x_end;         /* [n][3], m, where the vertices go; only for isect_path */
   int64_t n;
   const int32_t *tris; /* [nt][3] */
   int64_t nt;
+  const isect_left_out *left_out; /* of the mesh, with all bodies; NULL: none */
+  int64_t first_id;               /* of a body: id of its vertex 0 in left_out */
 } isect_surface;
 
 /* Sign of det[b-a, c-a, d-a], exact: -1, 0, +1. [any] */

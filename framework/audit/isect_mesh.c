@@ -17,6 +17,17 @@ static int compare_pair(const void *a, const void *b)
 
 static int has_vertex(const int32_t v[3], int32_t i) { return v[0] == i || v[1] == i || v[2] == i; }
 
+/* 1 if some vertex of the edge is listed with some corner of the triangle. */
+static int is_left_out(const isect_left_out *l, const isect_surface *E, const int32_t edge[2],
+                       const isect_surface *T, const int32_t tri[3])
+{
+  if (l == NULL) return 0;
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 3; ++j)
+      if (isect_is_left_out(l, E->first_id + edge[i], T->first_id + tri[j])) return 1;
+  return 0;
+}
+
 /* Edges that triangle a of mesh A owns against triangle b of mesh B. */
 static void test_edges(isect_job *job, const isect_ready *A, int32_t a, const isect_ready *B,
                        int32_t b, int side)
@@ -30,6 +41,7 @@ static void test_edges(isect_job *job, const isect_ready *A, int32_t a, const is
     if (A == B && (has_vertex(v, i) || has_vertex(v, j))) continue;
     const isect_box edge = isect_box_points(A->s->x, ids, 2);
     if (!isect_boxes_meet(&edge, &tri)) continue;
+    if (is_left_out(job->a->s->left_out, A->s, ids, B->s, v)) continue;
     if (!isect_segment_triangle(A->s->x + 3 * (int64_t)i, A->s->x + 3 * (int64_t)j,
                                 y + 3 * (int64_t)v[0], y + 3 * (int64_t)v[1],
                                 y + 3 * (int64_t)v[2]))

@@ -230,6 +230,10 @@ static void test_pass(isect_job *job, const isect_surface *A, const isect_surfac
   for (int i = 0; i < split && A == B; ++i)
     for (int j = split; j < 4; ++j)
       if (v[i] == v[j]) return;
+  const isect_left_out *const left_out = job->a->s->left_out;
+  for (int i = 0; i < split && left_out != NULL; ++i)
+    for (int j = split; j < 4; ++j)
+      if (isect_is_left_out(left_out, A->first_id + v[i], B->first_id + v[j])) return;
   const isect_box a = swept_box(A, v, split), b = swept_box(B, v + split, 4 - split);
   if (!isect_boxes_meet(&a, &b)) return;
   for (int i = 0; i < 4; ++i) {

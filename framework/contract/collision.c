@@ -51,9 +51,7 @@ static void drop(found *f)
   free(f->key);
 }
 
-/* A run whose sheet has just been moved 5 mm towards ball and block, with one edge folded over
- * itself, and a fresh begin_step. */
-static void pose(ct_run *t, const ct_plugin *p)
+void ct_collision_pose(ct_run *t, const ct_plugin *p)
 {
   static const double lo[3] = {0.04, -0.03, -0.04}, hi[3] = {0.08, 0.03, -0.007};
   char path[512], more[1024];
@@ -137,7 +135,7 @@ static void check_mesh_pair(const run *r, const found *f, int64_t j, const doubl
 void ct_collision_pairs(const ct_plugin *p)
 {
   ct_run t;
-  pose(&t, p);
+  ct_collision_pose(&t, p);
   const uint32_t kinds = t.r->collision[0].plugin->ops.collision->pair_kinds;
   const int32_t n = t.r->scene->pub.num_verts, nb = t.r->scene->pub.num_body_verts;
   double *const x = ct_values(t.r, t.r->st.x, NULL);
@@ -183,7 +181,7 @@ void ct_collision_pairs(const ct_plugin *p)
 void ct_collision_twice(const ct_plugin *p)
 {
   ct_run t;
-  pose(&t, p);
+  ct_collision_pose(&t, p);
   found a = detect(&t), b = detect(&t);
   CT_ASSERT(a.n == b.n, "%lld pairs, then %lld", (long long)a.n, (long long)b.n);
   CT_ASSERT(memcmp(a.key, b.key, sizeof *a.key * (size_t)a.n) == 0, "other keys");
@@ -198,7 +196,7 @@ void ct_collision_twice(const ct_plugin *p)
 void ct_collision_room(const ct_plugin *p)
 {
   ct_run t;
-  pose(&t, p);
+  ct_collision_pose(&t, p);
   run *const r = t.r;
   const loom_collision_ops *const o = r->collision[0].plugin->ops.collision;
   if (o->detect == NULL) {

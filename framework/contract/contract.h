@@ -95,6 +95,9 @@ double *ct_values(run *r, loom_buf *b, int64_t *n);
 void ct_set_values(run *r, loom_buf *b, const double *v);
 /* Positions of two runs agree to the bit. */
 void ct_same_x(run *a, run *b, const char *what);
+/* A run whose sheet has just been moved 5 mm towards ball and block, with one edge folded over
+ * itself, and a fresh begin_step. */
+void ct_collision_pose(ct_run *t, const ct_plugin *p);
 /* Write a block of 8 corners from lo to hi (m) as OBJ file into a new temporary file. */
 void ct_write_block(char *path, size_t len, const double lo[3], const double hi[3]);
 
@@ -121,6 +124,7 @@ void ct_collision_pairs(const ct_plugin *p);
 void ct_collision_twice(const ct_plugin *p);
 void ct_collision_room(const ct_plugin *p);
 void ct_collision_bounds(const ct_plugin *p);
+void ct_collision_left_out(const ct_plugin *p);
 void ct_contact_gradient(const ct_plugin *p);
 void ct_contact_hessian(const ct_plugin *p);
 void ct_contact_quad(const ct_plugin *p);

@@ -90,7 +90,7 @@ static void partners(const ct_plugin *p, uint32_t kinds, const char *name[LOOM_N
     const uint32_t forms =
         fit_contact_provides(use[LOOM_KIND_CONTACT]) & ~(uint32_t)LOOM_CONT_HESS_APPROX;
     const int score = 100 * bits(kinds & contact->pair_kinds & collision->pair_kinds) +
-                      bits(forms) + bits(collision->provides);
+                      bits(forms) + bits(collision->provides & ~(uint32_t)LOOM_COLL_LEAVES_OUT);
     if (score <= best) continue;
     best = score;
     for (int k = 0; k < LOOM_NUM_KINDS; ++k) pick[k] = use[k]->name;

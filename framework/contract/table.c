@@ -31,6 +31,8 @@ static const ct_check checks[] = {
     {"collision", "asks_for_room", L, ct_collision_room, "LOOM_GROW, nothing past the capacity"},
     {"collision", "bounds_are_sound", L, ct_collision_bounds,
      "max_step() in (0, 1], 1 without motion"},
+    {"collision", "leaves_out_what_is_listed", L, ct_collision_left_out,
+     "pairs of loom/exclusions.h neither come nor stop a step, all others do"},
     {"contact", "gradient_of_energy", C, ct_contact_gradient, "against bodies of a formula"},
     {"contact", "hessian_of_gradient", C, ct_contact_hessian, "against bodies of a formula"},
     {"contact", "quadratic_form", C, ct_contact_quad, "quad() has the model's gradient"},

@@ -164,9 +164,23 @@ static int contact_works(const job *j, const fit_contact *at, const loom_plugin 
   return found;
 }
 
+/* Kinds of pairs that the scene may leave out. */
+static const uint32_t surface_kinds = LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE) |
+                                      LOOM_BIT(LOOM_PAIR_VE) | LOOM_BIT(LOOM_PAIR_VV) |
+                                      LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE);
+
+/* The plugin would find, or be stopped by, pairs that the scene leaves out. */
+static int finds_left_out(const job *j, uint32_t pairs, const loom_plugin *collision)
+{
+  const loom_collision_ops *const ops = collision->ops.collision;
+  return j->scene->left_out && (pairs & ops->pair_kinds & surface_kinds) != 0 &&
+         ops->provides != 0 && !(ops->provides & LOOM_COLL_LEAVES_OUT);
+}
+
 static int collision_works(const job *j, const fit_contact *at, const loom_plugin *collision)
 {
-  return meets(at->contact, at->pairs, collision) && !missing_queries(at->contact, collision) &&
+  return !finds_left_out(j, at->pairs & at->contact->ops.contact->pair_kinds, collision) &&
+         meets(at->contact, at->pairs, collision) && !missing_queries(at->contact, collision) &&
          runs_on(collision, j->backend, j->fallback);
 }
 
@@ -297,6 +311,21 @@ static void check_queries(job *j, const fit_contact *at)
   refuse(j, what, wanted == 0 ? LOOM_KIND_CONTACT : LOOM_KIND_COLLISION, -1, at);
 }
 
+static void check_left_out(job *j, const fit_contact *at)
+{
+  char what[2 * NAMES_LEN];
+  for (int i = 0; i < at->num_collision; ++i) {
+    const loom_plugin *const c = at->collision[i];
+    if (!finds_left_out(j, at->pairs & at->contact->ops.contact->pair_kinds, c)) continue;
+    snprintf(
+        what, sizeof what,
+        "the scene has pairs that contact leaves out (sewn, or intersecting at the start), but "
+        "collision '%s', which serves [contact.%s], does not leave them out",
+        c->name, at->name);
+    refuse(j, what, LOOM_KIND_COLLISION, -1, at);
+  }
+}
+
 static void check_reaction(job *j, const fit_contact *at)
 {
   char what[NAMES_LEN];
@@ -418,6 +447,7 @@ loom_status fit_check(loom_err *err, registry *r, const loom_plugin *solver,
     check_forms(&j, &contacts[i]);
     check_reaction(&j, &contacts[i]);
     check_queries(&j, &contacts[i]);
+    check_left_out(&j, &contacts[i]);
   }
   if (j.lines == 0) check_bodies(&j); /* else what is refused may answer once it fits */
   return j.lines > 0 ? LOOM_E_CONFIG : LOOM_OK;

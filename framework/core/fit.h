@@ -26,6 +26,7 @@ typedef struct fit_scene {
   int yarns;              /* 1: there are some */
   const fit_body *bodies; /* [num_bodies] */
   int num_bodies;
+  int left_out; /* 1: it has pairs that detection of surfaces must leave out (loom/exclusions.h) */
 } fit_scene;
 
 /* backend: LOOM_CPU/LOOM_CUDA; fallback: a CPU-only plugin may run on the host.  Refuses with the

@@ -5,6 +5,7 @@
 
 #include "run/run_state.h"
 #include "scene/bodies.h"
+#include "scene/exclusions.h"
 
 enum { MAX_NAMED = 3 }; /* pairs named when the first intersections of a run are found */
 
@@ -32,7 +33,11 @@ static loom_status audit_at(run *r, const double *x, int64_t *found)
   scene_bodies b = {0};
   void *tris;
   LOOM_TRY(buf_map(r->m, NULL, sc->tris, LOOM_READ, LOOM_AT_HOST, &tris));
-  const isect_surface mesh = {.x = x, .n = sc->num_verts, .tris = tris, .nt = sc->num_tris};
+  const isect_surface mesh = {.x = x,
+                              .n = sc->num_verts,
+                              .tris = tris,
+                              .nt = sc->num_tris,
+                              .left_out = scene_left_out(r->scene, 1)};
   loom_status s = scene_bodies_open(r->err, r->scene, &b);
   if (s == LOOM_OK)
     s = isect_scene(r->err, &mesh, b.at, b.num, r->exec.num_threads, pairs, MAX_NAMED, found);

@@ -7,6 +7,7 @@
 #include "run/call.h"
 #include "run/host.h"
 #include "run/run_state.h"
+#include "scene/exclusions.h"
 
 int instances_list(run *r, int order, instance *all[RUN_ALL_INSTANCES])
 {
@@ -145,7 +146,8 @@ loom_status instances_fit(run *r)
                            .ball = balls_name(r),
                            .yarns = r->scene->pub.num_yarns > 0,
                            .bodies = bodies,
-                           .num_bodies = list_bodies(r, bodies)};
+                           .num_bodies = list_bodies(r, bodies),
+                           .left_out = scene_left_out(r->scene, 1) != NULL};
   const loom_status s = fit_check(r->err, r->reg, r->solver.plugin, f, r->num_contact, &scene,
                                   r->exec.backend, r->set.exec.fallback);
   free(bodies);

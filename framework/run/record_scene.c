@@ -9,6 +9,7 @@
 #include "run/blas.h"
 #include "run/record.h"
 #include "run/run_state.h"
+#include "scene/exclusions.h"
 
 enum { MAX_ARRAYS = 20 + 16 * RUN_MAX_OBSTACLES };
 
@@ -96,6 +97,16 @@ static loom_status add_yarns(run *r, arrays *l)
   return add_buf(r, l, "yarns/glue", "1", "vertices held at a distance", s->glue, 2);
 }
 
+static void add_left_out(run *r, arrays *l)
+{
+  int64_t num;
+  const int32_t *const pairs = scene_left_out_pairs(r->scene, SCENE_SEWN, &num);
+  if (pairs != NULL)
+    add(l, "exclusions", "1",
+        "sewn vertices: contact and the audit leave out what has one of the two here and there",
+        LOOM_I32, 2, num, 2, pairs);
+}
+
 static loom_status add_scene(run *r, arrays *l)
 {
   const loom_scene *const s = &r->scene->pub;
@@ -108,6 +119,7 @@ static loom_status add_scene(run *r, arrays *l)
   LOOM_TRY(add_buf(r, l, "pinned", "1", "1: position prescribed", s->fixed, 1));
   LOOM_TRY(add_buf(r, l, "radius", "m", "half thickness of each vertex", s->radius, 1));
   LOOM_TRY(add_yarns(r, l));
+  add_left_out(r, l);
   for (int32_t i = 0; i < s->num_obstacles; ++i)
     LOOM_TRY(add_obstacle(r, l, &r->scene->obstacles[i]));
   return LOOM_OK;

@@ -51,8 +51,11 @@ loom_status scene_bodies_open(loom_err *err, const scene_data *s, scene_bodies *
     const int64_t n = buf_count(o->verts) / 3;
     const loom_status st = copy_tris(err, s, o->tris, &tris);
     out->name[out->num] = o->name;
-    out->at[out->num++] = (isect_surface){
-        .x = out->x + 3 * first, .n = n, .tris = tris, .nt = buf_count(o->tris) / 3};
+    out->at[out->num++] = (isect_surface){.x = out->x + 3 * first,
+                                          .n = n,
+                                          .tris = tris,
+                                          .nt = buf_count(o->tris) / 3,
+                                          .first_id = s->pub.num_verts + first};
     first += n;
     LOOM_TRY(st);
   }

@@ -9,6 +9,7 @@
 #include "geom/pose.h"
 #include "scene/build.h"
 #include "scene/crossings.h"
+#include "scene/exclusions.h"
 
 /* ---- parts ---- */
 
@@ -279,8 +280,11 @@ static loom_status check_intersections(builder *b, int check)
   loom_status s = start_open(b, &st);
   if (s == LOOM_OK) s = mesh_alloc(b->err, capacity, sizeof *st.pairs, &st.pairs);
   if (s == LOOM_OK) {
-    const isect_surface m = {
-        .x = st.x, .n = b->s->pub.num_verts, .tris = st.tris, .nt = b->s->pub.num_tris};
+    const isect_surface m = {.x = st.x,
+                             .n = b->s->pub.num_verts,
+                             .tris = st.tris,
+                             .nt = b->s->pub.num_tris,
+                             .left_out = scene_left_out(b->s, 1)};
     s = scene_crossings(b->err, &m, st.parts, b->num_objects, &st.bodies, st.pairs, capacity,
                         enough, &total);
   }
@@ -380,6 +384,7 @@ void scene_free(scene_data *s)
   if (s->motion != NULL) free_motion(s->motion, s->pub.num_obstacles);
   for (int k = 0; k < s->pub.num_objects; ++k) free((void *)(uintptr_t)s->pub.object_names[k]);
   free((void *)(uintptr_t)s->pub.object_names);
+  scene_left_out_free(s);
   free(s->extensions);
   free(s->obstacles);
   free(s->blocks);

@@ -8,6 +8,7 @@
 #include "mem/mem.h"
 
 typedef struct scene_motion scene_motion; /* prescribed motion of bodies and pins */
+typedef struct scene_exclusions scene_exclusions;
 
 typedef struct scene_data {
   loom_scene pub; /* what plugins see */
@@ -24,6 +25,7 @@ typedef struct scene_data {
   int bodies_placed;          /* 1: they hold positions */
   double gravity[3];          /* m/s^2 */
   loom_extension *extensions; /* [pub.num_extensions], owned; each table by who made it */
+  scene_exclusions *left_out; /* pairs left out (exclusions.h); NULL: there never were any */
   char *notes; /* lines for the user that are no errors (polygons cut, keys without effect), or
                 * NULL */
   int64_t start_total; /* intersections found at the start, with SCENE_LIST */

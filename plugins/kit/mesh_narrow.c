@@ -4,7 +4,7 @@
 
 static const lk_entry k_close[2] = {LK_ENTRY(mesh_close_vt), LK_ENTRY(mesh_close_ee)};
 static const lk_entry k_near[2] = {LK_ENTRY(mesh_near_vt), LK_ENTRY(mesh_near_ee)};
-static const lk_entry k_clear = LK_ENTRY(mesh_clear);
+static const lk_entry k_clear = LK_ENTRY(mesh_clear), k_leave = LK_ENTRY(mesh_leave_out);
 static const lk_entry k_judge = LK_ENTRY(mesh_judge), k_keep = LK_ENTRY(mesh_keep);
 static const lk_entry k_fill = LK_ENTRY(mesh_fill), k_bound = LK_ENTRY(mesh_bound);
 static const lk_entry k_shortest = LK_ENTRY(mesh_shortest), k_blocker = LK_ENTRY(mesh_blocker);
@@ -126,6 +126,20 @@ static loom_status quick_test(mesh *m, const mesh_view *v, const mesh_wanted *w,
   return plug_unbind(&maps);
 }
 
+/* Take what the scene leaves out from m->found. */
+static loom_status leave_out(mesh *m, const mesh_view *v, int family, int64_t count)
+{
+  if (m->left_out == NULL || m->left_out->count == 0) return LOOM_OK;
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  const mesh_leave_args args = {.m = *v,
+                                .name = plug_read(&maps, m->name),
+                                .found = plug_rdwr(&maps, m->found),
+                                .first = plug_read(&maps, m->left_out->first),
+                                .other = plug_read(&maps, m->left_out->other),
+                                .family = family};
+  return plug_launch(&maps, &k_leave, &args, count, NULL);
+}
+
 /* One group has more candidates than a chunk: make chunks as large. */
 static loom_status grow_room(mesh *m, int64_t room)
 {
@@ -158,6 +172,7 @@ loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int 
       m->h->toc(m->h, "list");
       m->h->tic(m->h, "quick");
       LOOM_TRY(quick_test(m, v, w, family, next[1] - base));
+      LOOM_TRY(leave_out(m, v, family, next[1] - base));
       LOOM_TRY(keep(m, NULL, m->num_kept, &added));
       m->h->toc(m->h, "quick");
       m->num_kept += added;

@@ -109,6 +109,7 @@ loom_status mesh_create(mesh *m, const loom_host *h, const loom_scene *sc, const
   m->sc = sc;
   m->e = e;
   m->set = *set;
+  m->left_out = loom_scene_exclusions(sc);
   LOOM_TRY(check_scene(h, sc));
   m->num_verts = sc->num_verts + sc->num_body_verts;
   m->num_tris = sc->num_tris + sc->num_body_tris;

@@ -5,6 +5,7 @@
 #define MESH_H
 
 #include "kit/mesh_query.kern.h"
+#include "loom/exclusions.h"
 #include "loom/plug.h"
 
 typedef struct mesh_params {
@@ -32,6 +33,7 @@ struct mesh {
   const loom_host *h;
   const loom_scene *sc;
   const loom_exec *e;
+  const loom_exclusions *left_out; /* of the scene, or NULL */
   mesh_params set;
   int32_t num_verts, num_tris, num_edges; /* with those of bodies */
   int64_t room;                           /* names per chunk */
@@ -80,7 +82,8 @@ mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b);
 typedef loom_status (*mesh_list_fn)(void *plugin, const mesh_view *v, int family, int64_t first,
                                     int64_t end, int64_t base, loom_buf *place, loom_buf *name);
 
-/* Runs the quick test over all candidates of a family and appends what passes to m->kept.
+/* Runs the quick test over all candidates of a family and appends what passes, and what the scene
+ * does not leave out, to m->kept.
  * *listed grows by the number of candidates. */
 loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int family,
                          loom_buf *place, int64_t num, mesh_list_fn list, void *plugin,

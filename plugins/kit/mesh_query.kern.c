@@ -78,6 +78,35 @@ LK_KERNEL(mesh_near_vt, a, c) { a->found[c] = may_matter(a, MESH_VT, c); }
 LK_KERNEL(mesh_near_ee, a, c) { a->found[c] = may_matter(a, MESH_EE, c); }
 LK_KERNEL(mesh_clear, a, c) { a->found[a->count + c] = 0; }
 
+/* ---- pairs left out ---- */
+
+/* 1 if w is in the row of v. */
+LK_FN int is_listed(const mesh_leave_args *a, int32_t v, int32_t w)
+{
+  int32_t lo = a->first[v], hi = a->first[v + 1];
+  while (lo < hi) {
+    const int32_t mid = lo + (hi - lo) / 2;
+    if (a->other[mid] == w) return 1;
+    if (a->other[mid] < w)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return 0;
+}
+
+LK_KERNEL_PLAIN(mesh_leave_out, a, c)
+{
+  int32_t v[4];
+  if (!a->found[c]) return;
+  const int split = a->family == MESH_VT ? 1 : 2;
+  int listed = 0;
+  mesh_verts(&a->m, a->family, a->name[c], v);
+  for (int i = 0; i < split; ++i)
+    for (int j = split; j < 4; ++j) listed |= is_listed(a, v[i], v[j]);
+  if (listed) a->found[c] = 0;
+}
+
 /* ---- exact test ---- */
 
 LK_FN int is_allowed(const mesh_query *q, uint64_t name, const int32_t *v)

@@ -113,6 +113,17 @@ LK_DECLARE(mesh_near_vt, mesh_near_args)
 LK_DECLARE(mesh_near_ee, mesh_near_args)
 LK_DECLARE(mesh_clear, mesh_near_args) /* found[count + i] = 0 */
 
+/* What the scene leaves out is not to be examined. */
+typedef struct mesh_leave_args {
+  mesh_view m;
+  const uint64_t *LK_RESTRICT name; /* [count] of one family */
+  int64_t *LK_RESTRICT found;       /* [count] becomes 0 */
+  const int32_t *LK_RESTRICT first; /* as in loom_exclusions */
+  const int32_t *LK_RESTRICT other;
+  int32_t family;
+} mesh_leave_args;
+LK_DECLARE(mesh_leave_out, mesh_leave_args)
+
 typedef struct mesh_judge_args {
   mesh_query q;
   const uint64_t *LK_RESTRICT name; /* [count] */

@@ -49,7 +49,7 @@ static int measure(int nx, int ny, int layers, double angle, const char *what)
   if (x == NULL || tris == NULL) return 1;
   folded_sheet(nx, ny, layers, angle, x, tris);
   for (int64_t i = 0; i < 3 * n; ++i) y[i] = x[i] + 1e-4 * sin(0.01 * (double)i);
-  const isect_surface m = {x, y, n, tris, nt};
+  const isect_surface m = {.x = x, .x_end = y, .n = n, .tris = tris, .nt = nt};
   const double t0 = cpu_seconds();
   loom_status s = isect_mesh(&err, x, n, tris, nt, 1, NULL, 0, &found);
   const double t1 = cpu_seconds();

@@ -64,14 +64,16 @@ enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOO
 enum { LOOM_SOLVER_NEEDS(LOOM_CAP_CONSTANT_) };
 
 /* what a collision plugin provides and a contact model needs */
-#define LOOM_COLLISION_CAPS(X)                                    \
-  X(LOOM_COLL_PROXIMITY, 1, "proximity queries", detect)          \
-  X(LOOM_COLL_CCD, 2, "continuous collision queries", detect)     \
-  X(LOOM_COLL_OVERLAP, 4, "overlap queries", detect)              \
-  X(LOOM_COLL_STEP_GLOBAL, 8, "global step bound", max_step)      \
-  X(LOOM_COLL_STEP_VERTEX, 16, "step bound per vertex", max_step) \
-  X(LOOM_COLL_MASKED, 32, "queries of marked vertices", detect)   \
-  X(LOOM_COLL_EXCLUDE, 64, "exclusion of given pairs", detect)
+#define LOOM_COLLISION_CAPS(X)                                     \
+  X(LOOM_COLL_PROXIMITY, 1, "proximity queries", detect)           \
+  X(LOOM_COLL_CCD, 2, "continuous collision queries", detect)      \
+  X(LOOM_COLL_OVERLAP, 4, "overlap queries", detect)               \
+  X(LOOM_COLL_STEP_GLOBAL, 8, "global step bound", max_step)       \
+  X(LOOM_COLL_STEP_VERTEX, 16, "step bound per vertex", max_step)  \
+  X(LOOM_COLL_MASKED, 32, "queries of marked vertices", detect)    \
+  X(LOOM_COLL_EXCLUDE, 64, "exclusion of given pairs", detect)     \
+  /* in detect() and max_step(): the lists of loom/exclusions.h */ \
+  X(LOOM_COLL_LEAVES_OUT, 128, "pairs that the scene leaves out", detect)
 enum { LOOM_COLLISION_CAPS(LOOM_CAP_CONSTANT_) };
 
 /* what a contact model provides; with none of the first four it is "post-only" and fits every
@@ -192,9 +194,10 @@ typedef struct loom_collision_ops {
   /* [optional: nothing to prepare] obstacles moved: refit */
   loom_status (*begin_step)(void *self, const loom_step *s);
   /* [optional: it answers no queries; required by LOOM_COLL_PROXIMITY, LOOM_COLL_CCD,
-   * LOOM_COLL_OVERLAP, LOOM_COLL_MASKED, LOOM_COLL_EXCLUDE] DETECT: append pairs.  If capacity is
-   * short: set out->count to the number needed, write nothing past capacity, return LOOM_GROW; the
-   * core grows the arrays and calls again.  Ids, bodies and kinds (those asked for) are checked. */
+   * LOOM_COLL_OVERLAP, LOOM_COLL_MASKED, LOOM_COLL_EXCLUDE, LOOM_COLL_LEAVES_OUT] DETECT: append
+   * pairs.  If capacity is short: set out->count to the number needed, write nothing past capacity,
+   * return LOOM_GROW; the core grows the arrays and calls again.  Ids, bodies and kinds (those
+   * asked for) are checked. */
   loom_status (*detect)(void *self, const loom_step *s, const loom_query *q, loom_pairs *out);
   /* [optional: it bounds no step; required by LOOM_COLL_STEP_GLOBAL, LOOM_COLL_STEP_VERTEX] FILTER:
    * largest safe step; several plugins are combined by minimum */

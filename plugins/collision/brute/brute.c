@@ -126,15 +126,15 @@ static loom_status brute_max_step(void *self, const loom_step *s, loom_buf *x0, 
 
 /* The table the core calls: `provides` is what the fit test compares with what contact models and
  * the filter need. */
-static const loom_collision_ops ops = {.struct_size = sizeof ops,
-                                       .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD |
-                                                   LOOM_COLL_OVERLAP | LOOM_COLL_STEP_GLOBAL |
-                                                   LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE,
-                                       .pair_kinds = MESH_KINDS,
-                                       .create = brute_create,
-                                       .destroy = plug_free, /* buffers are freed by the core */
-                                       .detect = brute_detect,
-                                       .max_step = brute_max_step};
+static const loom_collision_ops ops = {
+    .struct_size = sizeof ops,
+    .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP | LOOM_COLL_STEP_GLOBAL |
+                LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE | LOOM_COLL_LEAVES_OUT,
+    .pair_kinds = MESH_KINDS,
+    .create = brute_create,
+    .destroy = plug_free, /* buffers are freed by the core */
+    .detect = brute_detect,
+    .max_step = brute_max_step};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(collision, ops, LK_BACKENDS),

@@ -242,17 +242,17 @@ static loom_status patch_bvh_max_step(void *self, const loom_step *s, loom_buf *
 
 /* ---- descriptor ---- */
 
-static const loom_collision_ops ops = {.struct_size = sizeof ops,
-                                       .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD |
-                                                   LOOM_COLL_OVERLAP | LOOM_COLL_STEP_GLOBAL |
-                                                   LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE,
-                                       .pair_kinds = MESH_KINDS,
-                                       .create = patch_bvh_create,
-                                       .destroy = plug_free,
-                                       .reset = patch_bvh_reset,
-                                       .begin_step = patch_bvh_begin_step,
-                                       .detect = patch_bvh_detect,
-                                       .max_step = patch_bvh_max_step};
+static const loom_collision_ops ops = {
+    .struct_size = sizeof ops,
+    .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP | LOOM_COLL_STEP_GLOBAL |
+                LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE | LOOM_COLL_LEAVES_OUT,
+    .pair_kinds = MESH_KINDS,
+    .create = patch_bvh_create,
+    .destroy = plug_free,
+    .reset = patch_bvh_reset,
+    .begin_step = patch_bvh_begin_step,
+    .detect = patch_bvh_detect,
+    .max_step = patch_bvh_max_step};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(collision, ops, LK_BACKENDS),

@@ -208,7 +208,8 @@ static loom_status spatial_hash_detect(void *self, const loom_step *s, const loo
 
 static const loom_collision_ops ops = {.struct_size = sizeof ops,
                                        .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_OVERLAP |
-                                                   LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE,
+                                                   LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE |
+                                                   LOOM_COLL_LEAVES_OUT,
                                        .pair_kinds = MESH_KINDS,
                                        .create = spatial_hash_create,
                                        .destroy = plug_free,

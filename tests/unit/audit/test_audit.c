@@ -340,3 +340,46 @@ Test(audit, enough_is_enough)
   cr_expect(total[0] >= 1000 && total[0] < 1000000, "%lld", (long long)total[0]);
   cr_expect_eq(memcmp(pairs[0], pairs[1], sizeof pairs[0]), 0);
 }
+
+/* ---- pairs that are left out ---- */
+
+/* Three triangles in a row through the plane of a fourth: what is listed is left out, and no more,
+ * in one mesh and with a body, standing and on the way. */
+Test(audit, listed_vertices_are_left_out)
+{
+  static const int32_t tris[12] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  double x[36] = {-1, -1, 0, 9, -1, 0, 4, 9, 0};
+  loom_err err = {0};
+  isect_pair pairs[16];
+  int64_t all, total;
+  for (int t = 1; t < 4; ++t)
+    for (int c = 0; c < 3; ++c) {
+      x[9 * t + 3 * c] = 2 * t;
+      x[9 * t + 3 * c + 1] = c == 2 ? 1 : 0;
+      x[9 * t + 3 * c + 2] = c == 1 ? -1 : 1;
+    }
+  int32_t list[8] = {4, 0, 0, 4, 5, 5, 0, 4}; /* one pair, thrice; one of a vertex with itself */
+  isect_left_out l = {0};
+  const int64_t num = isect_settle_pairs(list, 4);
+  cr_assert_eq(num, 1);
+  cr_assert(list[0] == 0 && list[1] == 4);
+  cr_assert_eq(isect_left_out_make(&err, 12, list, num, &l), LOOM_OK, "%s", err.text);
+  cr_expect(isect_is_left_out(&l, 0, 4) && isect_is_left_out(&l, 4, 0));
+  cr_expect(!isect_is_left_out(&l, 0, 5) && !isect_is_left_out(&l, 4, 4));
+  isect_surface m = {.x = x, .n = 12, .tris = tris, .nt = 4};
+  cr_assert_eq(isect_scene(&err, &m, NULL, 0, 2, pairs, 16, &all), LOOM_OK);
+  cr_expect_eq(all, 6, "%d", (int)all); /* two edges of each go through */
+  m.left_out = &l;
+  cr_assert_eq(isect_scene(&err, &m, NULL, 0, 2, pairs, 16, &total), LOOM_OK);
+  cr_expect_eq(total, 4, "%d", (int)total);
+  for (int64_t i = 0; i < total; ++i) cr_expect(pairs[i].edge[0] > 5);
+  /* the three as a body, whose ids follow those of the mesh */
+  isect_surface one = {.x = x, .n = 3, .tris = tris, .nt = 1, .left_out = &l};
+  const isect_surface body = {.x = x + 9, .n = 9, .tris = tris, .nt = 3, .first_id = 3};
+  cr_assert_eq(isect_scene(&err, &one, &body, 1, 1, pairs, 16, &total), LOOM_OK);
+  cr_expect_eq(total, 4, "%d", (int)total);
+  one.left_out = NULL;
+  cr_assert_eq(isect_scene(&err, &one, &body, 1, 1, pairs, 16, &total), LOOM_OK);
+  cr_expect_eq(total, 6, "%d", (int)total);
+  isect_left_out_free(&l);
+}

@@ -268,7 +268,7 @@ Test(path, meshes_agree_with_brute_force)
     int64_t total = -1;
     make_moving(&s, i % 3 == 0 ? 2.0 : 0.1, &m);
     int64_t count = sort_unique(brute_force(&m, NT, 0, NT, -1, 0));
-    const isect_surface one = {m.x, m.y, NV, m.tris, NT};
+    const isect_surface one = {.x = m.x, .x_end = m.y, .n = NV, .tris = m.tris, .nt = NT};
     cr_assert_eq(isect_path(&err, &one, NULL, 0, TOL, 1 + i % 3, have, MAX_PASSES, &total), LOOM_OK,
                  "%s", err.text);
     cr_assert_eq(total, count, "case %d: %d instead of %d", i, (int)total, (int)count);
@@ -276,7 +276,8 @@ Test(path, meshes_agree_with_brute_force)
     all += count;
 
     /* the last third as a body */
-    const isect_surface mesh = {m.x, m.y, NV, m.tris, 8}, body = {m.x, m.y, NV, m.tris + 24, 4};
+    const isect_surface mesh = {.x = m.x, .x_end = m.y, .n = NV, .tris = m.tris, .nt = 8},
+                        body = {.x = m.x, .x_end = m.y, .n = NV, .tris = m.tris + 24, .nt = 4};
     count = sort_unique(brute_force(&m, 8, 8, 4, 0, brute_force(&m, 8, 0, 8, -1, 0)));
     cr_assert_eq(isect_path(&err, &mesh, &body, 1, TOL, 1 + i % 3, have, MAX_PASSES, &total),
                  LOOM_OK);
@@ -296,7 +297,7 @@ Test(path, what_is_not_reported_is_clean_at_all_times)
     loom_err err = {0};
     int64_t total = -1, start = -1;
     make_moving(&s, 0.02, &m);
-    const isect_surface one = {m.x, m.y, NV, m.tris, NT};
+    const isect_surface one = {.x = m.x, .x_end = m.y, .n = NV, .tris = m.tris, .nt = NT};
     cr_assert_eq(isect_path(&err, &one, NULL, 0, TOL, 1, NULL, 0, &total), LOOM_OK);
     if (total > 0) continue;
     cr_assert_eq(isect_mesh(&err, m.x, NV, m.tris, NT, 1, NULL, 0, &start), LOOM_OK);
@@ -310,4 +311,28 @@ Test(path, what_is_not_reported_is_clean_at_all_times)
     }
   }
   cr_expect_gt(clean, 100, "only %d clean", clean);
+}
+
+/* A corner of one triangle passes through another one. */
+Test(path, listed_vertices_are_left_out)
+{
+  static const int32_t tris[6] = {0, 1, 2, 3, 4, 5};
+  const double x[18] = {0, 0, 0, 4, 0, 0, 0, 4, 0, 1, 1, 1, 1, 2, 3, 2, 1, 3};
+  double y[18];
+  loom_err err = {0};
+  int64_t total = -1;
+  for (int i = 0; i < 18; ++i) y[i] = x[i] - (i > 8 && i % 3 == 2 ? 1.5 : 0.0);
+  const int32_t pair[2] = {1, 3}, other[2] = {1, 4};
+  isect_left_out l = {0};
+  isect_surface m = {.x = x, .x_end = y, .n = 6, .tris = tris, .nt = 2};
+  cr_assert_eq(isect_path(&err, &m, NULL, 0, 1e-9, 1, NULL, 0, &total), LOOM_OK);
+  cr_expect_eq(total, 1, "%d", (int)total);
+  m.left_out = &l;
+  cr_assert_eq(isect_left_out_make(&err, 6, other, 1, &l), LOOM_OK);
+  cr_assert_eq(isect_path(&err, &m, NULL, 0, 1e-9, 1, NULL, 0, &total), LOOM_OK);
+  cr_expect_eq(total, 1, "%d", (int)total); /* another vertex */
+  cr_assert_eq(isect_left_out_make(&err, 6, pair, 1, &l), LOOM_OK);
+  cr_assert_eq(isect_path(&err, &m, NULL, 0, 1e-9, 1, NULL, 0, &total), LOOM_OK);
+  cr_expect_eq(total, 0, "%d", (int)total);
+  isect_left_out_free(&l);
 }

@@ -405,3 +405,33 @@ Test(fit, proposals_suit_the_scene)
   }
   registry_close(r);
 }
+
+/* A scene with pairs to leave out takes no detection of surfaces that would find them. */
+COLLISION(leaving,
+          LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP | STEP | LOOM_COLL_LEAVES_OUT,
+          VTEE)
+COLLISION(silent, 0, LOOM_PAIR_MASK_ALL)
+Test(fit, pairs_that_are_left_out)
+{
+  static const struct {
+    const loom_plugin *collision, *contact;
+    loom_status expected;
+  } cases[] = {{&lbvh_ccd, &ipc_barrier, LOOM_E_CONFIG},
+               {&leaving, &ipc_barrier, LOOM_OK},
+               {&sdf, &ipc_barrier, LOOM_OK}, /* signed distances */
+               {&yarn_grid, &acl, LOOM_OK},
+               {&silent, &nothing, LOOM_OK}};
+  for (size_t i = 0; i < LOOM_COUNT(cases); ++i)
+    for (int left_out = 0; left_out < 2; ++left_out) {
+      const fit_contact f = {"self", cases[i].contact, LOOM_PAIR_MASK_ALL, &cases[i].collision, 1,
+                             0};
+      const fit_scene scene = {.elem_caps = ELEM_ALL, .left_out = left_out};
+      loom_err err = {0};
+      cr_expect_eq(fit_check(&err, NULL, &cama_pcg, &f, 1, &scene, LOOM_CPU, 0),
+                   left_out ? cases[i].expected : LOOM_OK, "case %d: %s", (int)i, err.text);
+      if (left_out && cases[i].expected != LOOM_OK)
+        cr_expect(strstr(err.text, "collision 'lbvh_ccd', which serves [contact.self], does not "
+                                   "leave them out") != NULL,
+                  "%s", err.text);
+    }
+}
