@@ -8,7 +8,8 @@
 static const char usage[] =
     "usage: loom export FILE.h5 --format obj|ply|vtk|bcc|tubes|csv [-o DIR]\n"
     "                   [--frames A:B]\n"
-    "  obj, ply  one file per frame; obj: yarns as polylines\n"
+    "  obj, ply  one file per frame, with material coordinates and pieces where the log has\n"
+    "            them (vt and g; texcoord and piece); obj: yarns as polylines\n"
     "  bcc       yarns as binary curves, one file per frame\n"
     "  tubes     yarns as triangles, one OBJ file per frame\n"
     "  vtk       one file per frame, NAME.vtk.series and NAME.xdmf (which reads the frames\n"
@@ -46,6 +47,7 @@ static loom_status load_topology(loom_err *err, export_scene *s)
     return err_set(err, LOOM_E_NOMEM, "out of memory");
   LOOM_TRY(h5read_tris(s->r, err, s->tris));
   LOOM_TRY(export_load_yarns(err, s));
+  LOOM_TRY(export_load_material(err, s));
   if (s->nt > 0 || !h5read_exists(s->r, "scene/edges")) return LOOM_OK;
   void *data;
   int rank;
@@ -117,6 +119,7 @@ static int export(const export_options *o)
   h5read_close(s.r);
   free(s.tris);
   free(s.edges);
+  export_free_material(&s);
   free(s.yarn_first);
   free(s.yarn_closed);
   free(s.segs);

@@ -16,6 +16,11 @@ typedef struct export_scene {
   int32_t *yarn_closed; /* [num_yarns] */
   int32_t *segs;        /* [num_segs][4], as loom_scene.segs, yarn by yarn */
   double *radius;       /* [n] m, only if there are yarns */
+  double *uv;           /* [nt][3][2] m, material coordinates of corners; NULL: the log has none */
+  int32_t *piece;       /* [nt], 0 to num_pieces - 1; num_pieces: in none */
+  int32_t num_pieces;
+  char *piece_text;   /* names of the pieces, the memory of: */
+  char **piece_names; /* [num_pieces + 1], the last is "none" */
   int64_t first, end;
 } export_scene;
 
@@ -37,6 +42,9 @@ loom_status export_bcc(loom_err *err, const export_scene *s, const export_frame 
 loom_status export_tubes(loom_err *err, const export_scene *s, const export_frame *f,
                          const char *path);
 loom_status export_load_yarns(loom_err *err, export_scene *s);
+/* /scene/material of the log, where there is one; obj and ply carry it. */
+loom_status export_load_material(loom_err *err, export_scene *s);
+void export_free_material(export_scene *s);
 /* DIR/STEM.vtk.series and DIR/STEM.xdmf: what ParaView opens as a whole. */
 loom_status export_series(loom_err *err, const export_scene *s, const double *times);
 /* DIR/steps.csv, steps_extra.csv, iters.csv, iters_extra.csv, inner.csv */

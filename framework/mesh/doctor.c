@@ -178,7 +178,7 @@ static loom_status check_coincident(loom_err *err, doctor *d, const char *name, 
     }
     doctor_add(d, DOCTOR_COINCIDENT, (const int32_t[4]){table[k] - 1, i, -1, -1},
                "%s: vertices %d and %d are at one place (%g %g %g), the sheet is cut there; "
-               "merge them",
+               "merge them, or set repair = merge",
                name, table[k] - 1, i, x[0], x[1], x[2]);
   }
   free(table);
@@ -332,6 +332,16 @@ static int orient_part(orienting *o, int32_t seed)
   return 1;
 }
 
+/* Data of the second and the third corner change places; at [2][width], or NULL. */
+static void swap_corners(double *at, int width)
+{
+  for (int c = 0; at != NULL && c < width; ++c) {
+    const double second = at[c];
+    at[c] = at[width + c];
+    at[width + c] = second;
+  }
+}
+
 loom_status doctor_orient(loom_err *err, mesh *m, int32_t *flipped)
 {
   orienting o = {.m = m};
@@ -351,6 +361,8 @@ loom_status doctor_orient(loom_err *err, mesh *m, int32_t *flipped)
         const int32_t swap = m->tris[3 * t + 1];
         m->tris[3 * t + 1] = m->tris[3 * t + 2];
         m->tris[3 * t + 2] = swap;
+        swap_corners(m->uv != NULL ? m->uv + 6 * t + 2 : NULL, 2);
+        swap_corners(m->rest != NULL ? m->rest + 9 * t + 3 : NULL, 3);
         ++*flipped;
       }
   }

@@ -16,6 +16,12 @@ void mesh_free(mesh *m)
   free(m->x);
   free(m->tris);
   free(m->tets);
+  free(m->uv);
+  free(m->piece);
+  for (int32_t k = 0; k < m->num_pieces; ++k) free(m->piece_names[k]);
+  free(m->piece_names);
+  free(m->rest);
+  free(m->tri_line);
   memset(m, 0, sizeof *m);
 }
 

@@ -17,6 +17,13 @@ typedef struct mesh {
   int32_t closed_x;    /* 1: the lattice closes in i (tubes): no left, right, corners */
   int32_t num_split;   /* polygons of a file that were cut into triangles */
   int32_t num_ignored; /* statements of a file that carry no triangles (lines, curves) */
+  /* Where the triangles lie in the flat pattern (mesh/material.h); NULL where a mesh has none. */
+  double *uv;     /* [num_tris][3][2], m, of each corner; NaN: the file gives none there */
+  int32_t *piece; /* [num_tris], 0 to num_pieces - 1 */
+  int32_t num_pieces;
+  char **piece_names; /* [num_pieces] */
+  double *rest;       /* [num_tris][3][3], m, corners in the rest shape; NULL: it is x */
+  int32_t *tri_line;  /* [num_tris] line of the file that a triangle stands in, for messages */
 } mesh;
 
 enum { MESH_REGULAR = 0, MESH_ALTERNATE = 1 };

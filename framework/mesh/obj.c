@@ -1,12 +1,15 @@
-/* obj.c - reader of Wavefront OBJ files: v and f statements; everything else that the
- * format knows (normals, texture, groups, materials, curves) carries no triangles of ours
+/* obj.c - reader of Wavefront OBJ files: v, f, vt as material coordinates, g and o as pieces;
+ * everything else that the format knows (normals, materials, curves) carries no triangles of ours
  * and is passed over. */
 #include "mesh/obj.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/words.h"
+#include "mesh/material.h"
 
 enum { MAX_ITEMS = 1 << 29 }; /* vertices or triangles: 3 n stays in int32 */
 
@@ -16,9 +19,16 @@ typedef struct reader {
   int64_t line; /* of p, from 1 */
   mesh *m;
   int64_t cap_verts, cap_tris;
-  int32_t *tri_line; /* [cap_tris]: for ids that no vertex turns up for */
-  int64_t cap_lines;
+  int64_t cap_lines, cap_pieces, cap_corners, cap_vt, num_vt;
+  double *vt;      /* [num_vt][2] */
+  int32_t *tri_vt; /* [num_tris][3] rows of vt, NO_VT or BAD_VT */
+  material_names names;
+  int32_t piece; /* that faces belong to; -1: before any group */
 } reader;
+enum { NO_VT = -1, BAD_VT = -2 };
+typedef struct corner {
+  int32_t vert, vt;
+} corner;
 
 static loom_status fail(reader *r, int64_t line, const char *what, const char *word, int len)
 {
@@ -82,21 +92,35 @@ static loom_status grow(reader *r, void *array, int64_t *cap, int64_t need, size
   return LOOM_OK;
 }
 
+/* Numbers up to the end of the statement. */
+static loom_status read_numbers(reader *r, const char *what, int max, double *value, int *num)
+{
+  char message[64];
+  *num = 0;
+  while (skip_blanks(r)) {
+    char *stop;
+    const int len = word_length(r);
+    if (*num == max) {
+      snprintf(message, sizeof message, "%s: more than %d numbers, at", what, max);
+      return fail(r, r->line, message, r->p, len);
+    }
+    value[*num] = strtod(r->p, &stop);
+    if (stop != r->p + len || len == 0) {
+      snprintf(message, sizeof message, "%s: expected a number, not", what);
+      return fail(r, r->line, message, r->p, len);
+    }
+    r->p = stop;
+    ++*num;
+  }
+  return LOOM_OK;
+}
+
 /* v x y z, then an ignored weight or colour (up to four numbers). */
 static loom_status read_vertex(reader *r)
 {
   double value[7];
   int n = 0;
-  while (skip_blanks(r)) {
-    char *stop;
-    const int len = word_length(r);
-    if (n == 7) return fail(r, r->line, "v: more than 7 numbers, at", r->p, len);
-    value[n] = strtod(r->p, &stop);
-    if (stop != r->p + len || len == 0)
-      return fail(r, r->line, "v: expected a number, not", r->p, len);
-    r->p = stop;
-    ++n;
-  }
+  LOOM_TRY(read_numbers(r, "v", 7, value, &n));
   if (n < 3)
     return err_set(r->err, LOOM_E_IO, "%s:%lld: v: 3 coordinates needed, %d given", r->name,
                    (long long)r->line, n);
@@ -108,12 +132,49 @@ static loom_status read_vertex(reader *r)
   return LOOM_OK;
 }
 
-/* One of "7", "7/1", "7//3", "7/1/3", "-1/-1": the vertex id from 0. */
-static loom_status read_corner(reader *r, int32_t *id)
+/* vt u [v [w]]; w, of solid textures, is passed over. */
+static loom_status read_vt(reader *r)
+{
+  double value[3] = {0, 0, 0};
+  int n = 0;
+  LOOM_TRY(read_numbers(r, "vt", 3, value, &n));
+  if (n < 1)
+    return err_set(r->err, LOOM_E_IO, "%s:%lld: vt: a coordinate is needed, none is given", r->name,
+                   (long long)r->line);
+  if (r->num_vt == MAX_ITEMS) return fail(r, r->line, "too many coordinates at", "vt", 2);
+  LOOM_TRY(grow(r, &r->vt, &r->cap_vt, r->num_vt + 1, 2 * sizeof(double)));
+  memcpy(r->vt + 2 * r->num_vt++, value, 2 * sizeof(double));
+  return LOOM_OK;
+}
+
+/* g NAME ... or o NAME: what follows belongs to the piece NAME. */
+static loom_status read_group(reader *r)
+{
+  int len = 0;
+  const char *word = "";
+  if (skip_blanks(r)) {
+    len = word_length(r);
+    word = r->p;
+  }
+  skip_statement(r);
+  return material_piece(r->err, r->m, &r->names, len > 0 ? word : "default", len > 0 ? len : 7,
+                        &r->piece);
+}
+
+/* The row of vt that a face names by `id`. */
+static int32_t row_of_vt(const reader *r, int64_t id)
+{
+  const int64_t row = id > 0 ? id - 1 : r->num_vt + id;
+  return id == 0 || row < 0 || row >= MAX_ITEMS ? BAD_VT : (int32_t)row;
+}
+
+/* One of "7", "7/1", "7//3", "7/1/3", "-1/-1". */
+static loom_status read_corner(reader *r, corner *out)
 {
   const int len = word_length(r);
   const char *q = r->p, *const stop = r->p + len;
   int64_t first = 0;
+  out->vt = NO_VT;
   for (int part = 0; part < 3; ++part) {
     const int negative = q < stop && *q == '-';
     int64_t v = 0;
@@ -122,6 +183,7 @@ static loom_status read_corner(reader *r, int32_t *id)
     while (q < stop && *q >= '0' && *q <= '9' && v < INT64_C(1) << 40) v = 10 * v + (*q++ - '0');
     if (q == digits && (part != 1 || negative || q == stop)) break; /* only "a//c" has a gap */
     if (part == 0) first = negative ? -v : v;
+    if (part == 1 && q != digits) out->vt = row_of_vt(r, negative ? -v : v);
     if (q == stop) {
       r->p = stop;
       if (first == 0)
@@ -130,7 +192,7 @@ static loom_status read_corner(reader *r, int32_t *id)
       if (zero_based < 0)
         return fail(r, r->line, "f: counts back before the first vertex:", stop - len, len);
       if (zero_based >= MAX_ITEMS) return fail(r, r->line, "f: no such vertex:", stop - len, len);
-      *id = (int32_t)zero_based;
+      out->vert = (int32_t)zero_based;
       return LOOM_OK;
     }
     if (*q++ != '/') break;
@@ -138,40 +200,51 @@ static loom_status read_corner(reader *r, int32_t *id)
   return fail(r, r->line, "f: expected ID, ID/ID, ID//ID or ID/ID/ID, not", r->p, len);
 }
 
+static loom_status put_triangle(reader *r, const corner c[3])
+{
+  mesh *const m = r->m;
+  const int64_t t = m->num_tris;
+  if (t == MAX_ITEMS) return fail(r, r->line, "too many triangles at", "f", 1);
+  LOOM_TRY(grow(r, &m->tris, &r->cap_tris, t + 1, 3 * sizeof(int32_t)));
+  LOOM_TRY(grow(r, &m->tri_line, &r->cap_lines, t + 1, sizeof(int32_t)));
+  LOOM_TRY(grow(r, &m->piece, &r->cap_pieces, t + 1, sizeof(int32_t)));
+  LOOM_TRY(grow(r, &r->tri_vt, &r->cap_corners, t + 1, 3 * sizeof(int32_t)));
+  for (int k = 0; k < 3; ++k) {
+    m->tris[3 * t + k] = c[k].vert;
+    r->tri_vt[3 * t + k] = c[k].vt;
+  }
+  m->tri_line[t] = (int32_t)(r->line < INT32_MAX ? r->line : INT32_MAX);
+  m->piece[t] = r->piece;
+  ++m->num_tris;
+  return LOOM_OK;
+}
+
 static loom_status read_face(reader *r)
 {
-  mesh *m = r->m;
-  int32_t first = -1, last = -1, id = -1;
+  corner c[3] = {{-1, NO_VT}, {-1, NO_VT}, {-1, NO_VT}}, next = c[0]; /* first, last, this one */
   int64_t corners = 0;
+  if (r->piece < 0) LOOM_TRY(material_piece(r->err, r->m, &r->names, "default", 7, &r->piece));
   while (skip_blanks(r)) {
-    LOOM_TRY(read_corner(r, &id));
-    if (++corners == 1) first = id;
-    if (corners >= 3) {
-      if (m->num_tris == MAX_ITEMS) return fail(r, r->line, "too many triangles at", "f", 1);
-      LOOM_TRY(grow(r, &m->tris, &r->cap_tris, (int64_t)m->num_tris + 1, 3 * sizeof(int32_t)));
-      LOOM_TRY(grow(r, &r->tri_line, &r->cap_lines, (int64_t)m->num_tris + 1, sizeof(int32_t)));
-      int32_t *t = m->tris + 3 * (int64_t)m->num_tris;
-      t[0] = first;
-      t[1] = last;
-      t[2] = id;
-      r->tri_line[m->num_tris++] = (int32_t)(r->line < INT32_MAX ? r->line : INT32_MAX);
-    }
-    last = id;
+    LOOM_TRY(read_corner(r, &next));
+    c[2] = next;
+    if (++corners == 1) c[0] = next;
+    if (corners >= 3) LOOM_TRY(put_triangle(r, c));
+    c[1] = next;
   }
   if (corners < 3)
     return err_set(r->err, LOOM_E_IO, "%s:%lld: f: a face needs 3 corners, %lld given", r->name,
                    (long long)r->line, (long long)corners);
-  m->num_split += corners > 3;
+  r->m->num_split += corners > 3;
   return LOOM_OK;
 }
 
 static loom_status read_statement(reader *r)
 {
   static const char *const passed_over[] = {
-      "vn",     "vt",     "vp",         "g",         "o",     "s",        "usemtl",   "mtllib",
-      "mg",     "cstype", "deg",        "bmat",      "step",  "parm",     "trim",     "hole",
-      "scrv",   "sp",     "end",        "con",       "bevel", "c_interp", "d_interp", "lod",
-      "usemap", "maplib", "shadow_obj", "trace_obj", "ctech", "stech",    "call",     "csh"};
+      "vn",        "vp",    "s",        "usemtl",   "mtllib", "mg",     "cstype", "deg",
+      "bmat",      "step",  "parm",     "trim",     "hole",   "scrv",   "sp",     "end",
+      "con",       "bevel", "c_interp", "d_interp", "lod",    "usemap", "maplib", "shadow_obj",
+      "trace_obj", "ctech", "stech",    "call",     "csh"};
   static const char *const shapes[] = {"l", "p", "curv", "curv2", "surf"};
   if (!skip_blanks(r)) return LOOM_OK;
   const int len = word_length(r);
@@ -179,6 +252,8 @@ static loom_status read_statement(reader *r)
   r->p += len;
   if (len == 1 && *word == 'v') return read_vertex(r);
   if (len == 1 && *word == 'f') return read_face(r);
+  if (len == 2 && memcmp(word, "vt", 2) == 0) return read_vt(r);
+  if (len == 1 && (*word == 'g' || *word == 'o')) return read_group(r);
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; ++i)
     if (strlen(shapes[i]) == (size_t)len && memcmp(word, shapes[i], (size_t)len) == 0) {
       ++r->m->num_ignored;
@@ -197,19 +272,39 @@ static loom_status check_ids(reader *r)
 {
   const mesh *m = r->m;
   if (m->num_verts == 0) return err_set(r->err, LOOM_E_IO, "%s: holds no vertices", r->name);
-  if (m->num_tris == 0 || r->tri_line == NULL)
+  if (m->num_tris == 0 || m->tri_line == NULL)
     return err_set(r->err, LOOM_E_IO, "%s: holds no faces", r->name);
   for (int64_t k = 0; k < 3 * (int64_t)m->num_tris; ++k)
     if (m->tris[k] >= m->num_verts)
       return err_set(r->err, LOOM_E_IO, "%s:%d: f: vertex %d is asked for, the file has %d",
-                     r->name, r->tri_line[k / 3], m->tris[k] + 1, m->num_verts);
+                     r->name, m->tri_line[k / 3], m->tris[k] + 1, m->num_verts);
+  return LOOM_OK;
+}
+
+/* Material coordinates of all corners, where the file has any. */
+static loom_status place_corners(reader *r)
+{
+  mesh *const m = r->m;
+  const int64_t corners = 3 * (int64_t)m->num_tris;
+  if (r->num_vt == 0) return LOOM_OK;
+  LOOM_TRY(mesh_alloc(r->err, 2 * corners, sizeof *m->uv, &m->uv));
+  for (int64_t k = 0; k < corners; ++k) {
+    const int32_t row = r->tri_vt[k];
+    if (row < NO_VT || row >= r->num_vt)
+      return err_set(r->err, LOOM_E_CONFIG,
+                     "%s:%d: f: asks for a vt that is not there, the file has %lld; add it or "
+                     "leave the number out",
+                     r->name, m->tri_line[k / 3], (long long)r->num_vt);
+    for (int d = 0; d < 2; ++d) m->uv[2 * k + d] = row >= 0 ? r->vt[2 * (int64_t)row + d] : NAN;
+  }
   return LOOM_OK;
 }
 
 loom_status obj_parse(loom_err *err, const char *name, const char *text, size_t len, mesh *out)
 {
   memset(out, 0, sizeof *out);
-  reader r = {.err = err, .name = name, .p = text, .end = text + len, .line = 1, .m = out};
+  reader r = {
+      .err = err, .name = name, .p = text, .end = text + len, .line = 1, .m = out, .piece = -1};
   loom_status s = LOOM_OK;
   if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) r.p += 3; /* byte order mark of UTF-8 */
   while (s == LOOM_OK && r.p < r.end) {
@@ -225,7 +320,10 @@ loom_status obj_parse(loom_err *err, const char *name, const char *text, size_t 
     }
   }
   if (s == LOOM_OK) s = check_ids(&r);
-  free(r.tri_line);
+  if (s == LOOM_OK) s = place_corners(&r);
+  free(r.vt);
+  free(r.tri_vt);
+  material_names_free(&r.names);
   if (s != LOOM_OK) mesh_free(out);
   return s;
 }

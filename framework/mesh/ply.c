@@ -1,13 +1,16 @@
 /* ply.c - reader of Stanford PLY files: ascii, binary little endian, binary big endian.
  *
- * Elements other than vertex and face, and properties other than x, y, z and the list of
- * corner ids, are read over.  Every count is checked against the size of the file before
- * memory is asked for. */
+ * Of vertices x, y, z are read, and material coordinates as s t, u v or texture_u texture_v; of
+ * faces the list of corner ids, material coordinates of the corners (list texcoord) and the number
+ * `piece`, whose names comments "piece NUMBER NAME" give.  All else is read over.  Every count is
+ * checked against the size of the file before memory is asked for. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/words.h"
+#include "mesh/material.h"
 #include "mesh/obj.h"
 
 enum { MAX_PROPS = 64, MAX_ELEMENTS = 16, MAX_ITEMS = 1 << 29, MAX_CORNERS = 1 << 20 };
@@ -39,6 +42,12 @@ typedef struct reader {
   element elements[MAX_ELEMENTS];
   mesh *m;
   int64_t cap_tris;
+  double *vert_uv; /* [num_verts][2], or NULL */
+  int has_list;    /* faces have the list texcoord */
+  double *list;    /* texcoord of a face [list_len] */
+  int64_t list_len, cap_list;
+  double piece; /* of a face */
+  material_names names;
 } reader;
 
 /* ---- header ---- */
@@ -124,6 +133,17 @@ static loom_status read_format(reader *r, words *w)
   return fail(r, "format: expected ascii, binary_little_endian or binary_big_endian, not", w->word);
 }
 
+/* "comment piece NUMBER NAME", numbers from 0 as they come; other comments say nothing. */
+static loom_status read_comment(reader *r, words *w)
+{
+  int64_t number;
+  int32_t piece;
+  if (!words_next(w) || strcmp(w->word, "piece") != 0 || !words_int(w, &number) ||
+      number != r->m->num_pieces || !words_next(w))
+    return LOOM_OK;
+  return material_piece(r->err, r->m, &r->names, w->word, (int)strlen(w->word), &piece);
+}
+
 static loom_status read_header(reader *r)
 {
   char buf[512];
@@ -136,8 +156,11 @@ static loom_status read_header(reader *r)
   }
   while (header_line(r, buf, sizeof buf)) {
     words_start(&w, buf);
-    if (!words_next(&w) || strcmp(w.word, "comment") == 0 || strcmp(w.word, "obj_info") == 0)
+    if (!words_next(&w) || strcmp(w.word, "obj_info") == 0) continue;
+    if (strcmp(w.word, "comment") == 0) {
+      LOOM_TRY(read_comment(r, &w));
       continue;
+    }
     if (strcmp(w.word, "end_header") == 0)
       return r->format < 0 ? fail(r, "the header has no format line", "") : LOOM_OK;
     if (strcmp(w.word, "format") == 0)
@@ -256,8 +279,33 @@ static loom_status read_corners(reader *r, const property *q, int64_t count, int
   return LOOM_OK;
 }
 
-/* One instance of an element: coordinates go to `x` [3] if wanted, corners into the mesh. */
-static loom_status read_instance(reader *r, const element *e, double *x, int is_face,
+/* Which of the vertices' material coordinates a property is: 0, 1, or -1. */
+static int uv_axis(const char *name)
+{
+  static const char *const known[2][3] = {{"s", "u", "texture_u"}, {"t", "v", "texture_v"}};
+  for (int d = 0; d < 2; ++d)
+    for (int k = 0; k < 3; ++k)
+      if (strcmp(name, known[d][k]) == 0) return d;
+  return -1;
+}
+
+/* The list texcoord of a face: two numbers for each of its corners. */
+static loom_status read_texcoord(reader *r, const property *q, int64_t count)
+{
+  if (count > r->cap_list) {
+    double *const p = realloc(r->list, (size_t)count * sizeof *p);
+    if (p == NULL) return err_set(r->err, LOOM_E_NOMEM, "%s: no memory for a face", r->name);
+    r->list = p;
+    r->cap_list = count;
+  }
+  r->list_len = count;
+  for (int64_t k = 0; k < count; ++k) LOOM_TRY(read_value(r, q->type, &r->list[k]));
+  return LOOM_OK;
+}
+
+/* One instance of an element: coordinates go to `x` [3] and `uv` [2] if wanted, corners into the
+ * mesh. */
+static loom_status read_instance(reader *r, const element *e, double *x, double *uv, int is_face,
                                  int32_t num_verts)
 {
   for (int i = 0; i < e->num_props; ++i) {
@@ -272,7 +320,13 @@ static loom_status read_instance(reader *r, const element *e, double *x, int is_
       LOOM_TRY(read_corners(r, q, (int64_t)count, num_verts));
       continue;
     }
+    if (is_face && q->count_type >= 0 && strcmp(q->name, "texcoord") == 0) {
+      LOOM_TRY(read_texcoord(r, q, (int64_t)count));
+      continue;
+    }
     for (int64_t k = 0; k < (int64_t)count; ++k) LOOM_TRY(read_value(r, q->type, &value));
+    if (is_face && q->count_type < 0 && strcmp(q->name, "piece") == 0) r->piece = value;
+    if (uv != NULL && q->count_type < 0 && uv_axis(q->name) >= 0) uv[uv_axis(q->name)] = value;
     if (x != NULL && q->name[1] == '\0' && q->name[0] >= 'x' && q->name[0] <= 'z' &&
         q->count_type < 0)
       x[q->name[0] - 'x'] = value;
@@ -299,6 +353,98 @@ static loom_status check_size(reader *r, const element *e)
   return LOOM_OK;
 }
 
+/* Pieces without a name are called by their number. */
+static loom_status name_pieces(reader *r, double number)
+{
+  char name[32];
+  int32_t piece;
+  if (!(number >= 0 && number < 1e5 && number == floor(number)))
+    return place_error(r, "piece must be a number from 0, not", number);
+  while (r->m->num_pieces <= (int32_t)number) {
+    const int len = snprintf(name, sizeof name, "piece%d", r->m->num_pieces);
+    LOOM_TRY(material_piece(r->err, r->m, &r->names, name, len, &piece));
+    if (piece + 1 < r->m->num_pieces)
+      return err_set(r->err, LOOM_E_IO, "%s: the name %s of a piece is taken; rename it", r->name,
+                     name);
+  }
+  return LOOM_OK;
+}
+
+/* Material data of the triangles from `first` on, which are the fan of one face. */
+static loom_status finish_face(reader *r, int with_uv, int with_piece, int32_t first)
+{
+  mesh *const m = r->m;
+  const int64_t corners = (int64_t)m->num_tris - first + 2;
+  if (with_piece) {
+    LOOM_TRY(name_pieces(r, r->piece));
+    for (int32_t t = first; t < m->num_tris; ++t) m->piece[t] = (int32_t)r->piece;
+  }
+  if (!with_uv) return LOOM_OK;
+  if (r->has_list && r->list_len != 0 && r->list_len != 2 * corners)
+    return place_error(r, "texcoord needs two numbers for each corner, has", (double)r->list_len);
+  for (int64_t t = first; t < m->num_tris; ++t)
+    for (int a = 0; a < 3; ++a) {
+      const int64_t k = a == 0 ? 0 : t - first + a;
+      const int64_t v = m->tris[3 * t + a];
+      for (int d = 0; d < 2; ++d)
+        m->uv[2 * (3 * t + a) + d] = !r->has_list      ? r->vert_uv[2 * v + d]
+                                     : r->list_len > 0 ? r->list[2 * k + d]
+                                                       : NAN;
+    }
+  return LOOM_OK;
+}
+
+/* Arrays beside the triangles grow with them. */
+static loom_status follow(reader *r, int with_uv, int with_piece, int64_t *cap)
+{
+  mesh *const m = r->m;
+  if (*cap == r->cap_tris) return LOOM_OK;
+  *cap = r->cap_tris;
+  if (with_uv) {
+    double *const p = realloc(m->uv, 6 * (size_t)*cap * sizeof *p);
+    if (p == NULL) return err_set(r->err, LOOM_E_NOMEM, "%s: no memory for coordinates", r->name);
+    m->uv = p;
+  }
+  if (with_piece) {
+    int32_t *const p = realloc(m->piece, (size_t)*cap * sizeof *p);
+    if (p == NULL) return err_set(r->err, LOOM_E_NOMEM, "%s: no memory for pieces", r->name);
+    m->piece = p;
+  }
+  return LOOM_OK;
+}
+
+static loom_status read_faces(reader *r, const element *e)
+{
+  const int with_piece = has_property(e, "piece", 0);
+  int64_t cap = 0;
+  r->has_list = has_property(e, "texcoord", 1);
+  const int with_uv = r->has_list || r->vert_uv != NULL;
+  for (int64_t i = 0; i < e->count; ++i) {
+    const int32_t first = r->m->num_tris;
+    r->list_len = 0;
+    LOOM_TRY(read_instance(r, e, NULL, NULL, 1, r->m->num_verts));
+    LOOM_TRY(follow(r, with_uv, with_piece, &cap));
+    LOOM_TRY(finish_face(r, with_uv, with_piece, first));
+  }
+  return LOOM_OK;
+}
+
+static loom_status read_verts(reader *r, const element *e)
+{
+  int axes = 0;
+  mesh *const m = r->m;
+  for (int i = 0; i < e->num_props; ++i)
+    if (e->props[i].count_type < 0 && uv_axis(e->props[i].name) >= 0)
+      axes |= 1 << uv_axis(e->props[i].name);
+  LOOM_TRY(mesh_alloc(r->err, 3 * e->count, sizeof *m->x, &m->x));
+  m->num_verts = (int32_t)e->count;
+  if (axes == 3) LOOM_TRY(mesh_alloc(r->err, 2 * e->count, sizeof(double), &r->vert_uv));
+  for (int64_t i = 0; i < e->count; ++i)
+    LOOM_TRY(
+        read_instance(r, e, m->x + 3 * i, axes == 3 ? r->vert_uv + 2 * i : NULL, 0, m->num_verts));
+  return LOOM_OK;
+}
+
 static loom_status read_elements(reader *r)
 {
   mesh *m = r->m;
@@ -313,18 +459,18 @@ static loom_status read_elements(reader *r)
           !has_property(e, "z", 0))
         return err_set(r->err, LOOM_E_IO,
                        "%s: one element vertex with properties x, y and z is needed", r->name);
-      LOOM_TRY(mesh_alloc(r->err, 3 * e->count, sizeof *m->x, &m->x));
-      m->num_verts = (int32_t)e->count;
-    }
-    if (faces) {
+      LOOM_TRY(read_verts(r, e));
+    } else if (faces) {
       if (seen_faces++ || !seen_verts ||
           (!has_property(e, "vertex_indices", 1) && !has_property(e, "vertex_index", 1)))
         return err_set(r->err, LOOM_E_IO,
                        "%s: one element face with a list vertex_indices is needed, after vertex",
                        r->name);
+      LOOM_TRY(read_faces(r, e));
+    } else {
+      for (int64_t i = 0; i < e->count; ++i)
+        LOOM_TRY(read_instance(r, e, NULL, NULL, 0, m->num_verts));
     }
-    for (int64_t i = 0; i < e->count; ++i)
-      LOOM_TRY(read_instance(r, e, verts ? m->x + 3 * i : NULL, faces, m->num_verts));
   }
   if (m->num_verts == 0) return err_set(r->err, LOOM_E_IO, "%s: holds no vertices", r->name);
   if (m->num_tris == 0) return err_set(r->err, LOOM_E_IO, "%s: holds no faces", r->name);
@@ -347,6 +493,9 @@ loom_status ply_parse(loom_err *err, const char *name, const char *text, size_t 
     s = read_elements(r);
   }
   if (s != LOOM_OK) mesh_free(out);
+  material_names_free(&r->names);
+  free(r->vert_uv);
+  free(r->list);
   free(r);
   return s;
 }

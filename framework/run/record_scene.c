@@ -11,13 +11,14 @@
 #include "run/run_state.h"
 #include "scene/exclusions.h"
 
-enum { MAX_ARRAYS = 20 + 16 * RUN_MAX_OBSTACLES };
+enum { MAX_ARRAYS = 24 + 16 * RUN_MAX_OBSTACLES };
 
 typedef struct arrays {
   h5log_array a[MAX_ARRAYS];
   char name[MAX_ARRAYS][128];
   loom_buf *mapped[MAX_ARRAYS];
   int num, num_mapped;
+  char *pieces;
 } arrays;
 
 static void add(arrays *l, const char *name, const char *unit, const char *doc, int type, int rank,
@@ -107,6 +108,38 @@ static void add_left_out(run *r, arrays *l)
         LOOM_I32, 2, num, 2, pairs);
 }
 
+/* Names of pieces, a line each. */
+static loom_status piece_lines(run *r, const loom_material *m, char **out)
+{
+  size_t len = 1, at = 0;
+  for (int32_t k = 0; k < m->num_pieces; ++k) len += strlen(m->pieces[k].name) + 1;
+  *out = malloc(len);
+  if (*out == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory");
+  (*out)[0] = '\0';
+  for (int32_t k = 0; k < m->num_pieces; ++k)
+    at += (size_t)snprintf(*out + at, len - at, "%s\n", m->pieces[k].name);
+  return LOOM_OK;
+}
+
+static loom_status add_material(run *r, arrays *l)
+{
+  const loom_material *const m = loom_scene_extension(&r->scene->pub, LOOM_MATERIAL);
+  void *p;
+  if (m == NULL || buf_count(m->piece) == 0) return LOOM_OK;
+  LOOM_TRY(add_buf(r, l, "material/area", "m^2", "area of each triangle at rest", m->area, 1));
+  if (m->num_pieces == 0) return LOOM_OK;
+  LOOM_TRY(add_buf(r, l, "material/piece", "1", "piece of each triangle, -1: none", m->piece, 1));
+  LOOM_TRY(piece_lines(r, m, &l->pieces));
+  add(l, "material/pieces", "1", "names of the pieces, a line each", H5LOG_TEXT, 0, 0, 0,
+      l->pieces);
+  LOOM_TRY(buf_map(r->m, NULL, m->uv, LOOM_READ, LOOM_AT_HOST, &p));
+  l->mapped[l->num_mapped++] = m->uv;
+  add(l, "material/uv", "m", "material coordinates of each triangle's corners", LOOM_REAL, 3,
+      buf_count(m->piece), 3, p);
+  l->a[l->num - 1].dims[2] = 2;
+  return LOOM_OK;
+}
+
 static loom_status add_scene(run *r, arrays *l)
 {
   const loom_scene *const s = &r->scene->pub;
@@ -118,6 +151,7 @@ static loom_status add_scene(run *r, arrays *l)
   LOOM_TRY(add_buf(r, l, "object", "1", "object of each vertex", s->object, 1));
   LOOM_TRY(add_buf(r, l, "pinned", "1", "1: position prescribed", s->fixed, 1));
   LOOM_TRY(add_buf(r, l, "radius", "m", "half thickness of each vertex", s->radius, 1));
+  LOOM_TRY(add_material(r, l));
   LOOM_TRY(add_yarns(r, l));
   add_left_out(r, l);
   for (int32_t i = 0; i < s->num_obstacles; ++i)
@@ -197,6 +231,7 @@ static loom_status create(run *r, const run_options *o, const h5log_options *opt
                      &r->record.log);
   }
   for (int i = 0; l != NULL && i < l->num_mapped; ++i) buf_unmap(r->m, l->mapped[i]);
+  if (l != NULL) free(l->pieces);
   free(l);
   free(plugins);
   return s;

@@ -1,7 +1,7 @@
 /* blocks.c - element blocks of a scene: one per element type that it has, objects in order.  What
  * a type is and where it has elements its descriptor says (elements/elements.h).
  *
- * Rest data comes from the object's own mesh before it is placed, so material axes turn
+ * Rest data comes from the object's rest shape (rest.c) before it is placed, so material axes turn
  * with the sheet. */
 #include <stdlib.h>
 #include <string.h>
@@ -51,14 +51,14 @@ typedef struct filler {
   loom_real *rest, *mat;
 } filler;
 
-static loom_status put_element(filler *f, const object *o, const int32_t *local, const double *mat)
+/* Element k at a place of the object, on the vertices `local`. */
+static loom_status put_element(filler *f, const object *o, uint32_t place, int64_t e,
+                               const int32_t *local, const double *mat)
 {
   double X[3 * ELEM_MAX_ARITY], rest[ELEM_MAX_REST];
   const elem_type *t = f->type;
-  for (int a = 0; a < t->arity; ++a) {
-    memcpy(X + 3 * (size_t)a, o->m.x + 3 * (int64_t)local[a], 3 * sizeof(double));
-    f->verts[t->arity * f->n + a] = o->first_vert + local[a];
-  }
+  build_rest_element(o, place, e, local, t->arity, X);
+  for (int a = 0; a < t->arity; ++a) f->verts[t->arity * f->n + a] = o->first_vert + local[a];
   const char *why = t->init_rest(X, rest);
   if (why != NULL)
     return err_set(f->b->err, LOOM_E_CONFIG, "%s: %s %lld on vertices %d, %d, ...: %s", o->label,
@@ -79,23 +79,24 @@ static void hinge_verts(const object *o, int64_t e, int32_t v[4])
   topo_side(o->m.tris, side[1], &from, &to, &v[3]);
 }
 
-/* Elements on every inner edge: on its hinge from vertex `from` on. */
-static loom_status put_hinges(filler *f, const object *o, int from, const double *mat)
+/* Elements on every inner edge: on its hinge, or on the two opposite vertices. */
+static loom_status put_hinges(filler *f, const object *o, uint32_t place, const double *mat)
 {
   for (int64_t e = 0; e < o->tp.num_edges; ++e) {
     int32_t v[4];
     if (o->tp.first[e + 1] - o->tp.first[e] != 2) continue;
     hinge_verts(o, e, v);
-    LOOM_TRY(put_element(f, o, v + from, mat));
+    LOOM_TRY(put_element(f, o, place, e, v + (place == ELEM_CROSSINGS ? 2 : 0), mat));
   }
   return LOOM_OK;
 }
 
 /* Elements on the rows of verts [n][arity]. */
-static loom_status put_rows(filler *f, const object *o, const int32_t *verts, int64_t n,
-                            const double *mat)
+static loom_status put_rows(filler *f, const object *o, uint32_t place, const int32_t *verts,
+                            int64_t n, const double *mat)
 {
-  for (int64_t e = 0; e < n; ++e) LOOM_TRY(put_element(f, o, verts + f->type->arity * e, mat));
+  for (int64_t e = 0; e < n; ++e)
+    LOOM_TRY(put_element(f, o, place, e, verts + f->type->arity * e, mat));
   return LOOM_OK;
 }
 
@@ -109,7 +110,7 @@ static loom_status put_pins(filler *f, const object *o)
     for (int64_t k = 0; k < p->count; ++k) {
       const int32_t v = p->verts[k] - o->first_vert;
       const double mat[4] = {p->stiffness, p->x[3 * k], p->x[3 * k + 1], p->x[3 * k + 2]};
-      LOOM_TRY(put_element(f, o, &v, mat));
+      LOOM_TRY(put_element(f, o, ELEM_PINS, k, &v, mat));
     }
   }
   return LOOM_OK;
@@ -157,15 +158,14 @@ static loom_status put_at(filler *f, const object *o, uint32_t place)
   if (count_at(f->b, o, f->index, place, mat) == 0) return LOOM_OK;
   switch (place) {
   case ELEM_EDGES:
-    return put_rows(f, o, o->tp.edges, o->tp.num_edges, mat);
+    return put_rows(f, o, place, o->tp.edges, o->tp.num_edges, mat);
   case ELEM_CROSSINGS:
-    return put_hinges(f, o, 2, mat);
-  case ELEM_TRIANGLES:
-    return put_rows(f, o, o->m.tris, o->m.num_tris, mat);
   case ELEM_HINGES:
-    return put_hinges(f, o, 0, mat);
+    return put_hinges(f, o, place, mat);
+  case ELEM_TRIANGLES:
+    return put_rows(f, o, place, o->m.tris, o->m.num_tris, mat);
   case ELEM_TETS:
-    return put_rows(f, o, o->m.tets, o->m.num_tets, mat);
+    return put_rows(f, o, place, o->m.tets, o->m.num_tets, mat);
   case ELEM_PINS:
     return put_pins(f, o);
   default: /* ELEM_JOINTS */

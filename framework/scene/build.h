@@ -54,7 +54,10 @@ typedef struct object {
   topo tp;                       /* edges of m.tris; of yarns: segments, in no triangle */
   yarn_set yarns;                /* which vertices are one yarn */
   int64_t inner_edges;           /* edges with two triangles */
-  unsigned char *pinned;         /* [num_verts], 1: some pin has it */
+  int rest_uv;                   /* rest shapes are made of m.uv, else of m.rest, else of m.x */
+  int32_t *merged; /* [num_named] vertices of the file to those of m; NULL: the same */
+  int32_t num_named;
+  unsigned char *pinned; /* [num_verts], 1: some pin has it */
   int32_t first_vert, first_tri, first_tet;
 } object;
 
@@ -116,6 +119,22 @@ loom_status build_check_elem_effects(builder *b, const object *o, const scene_ta
 loom_status build_check_kind_effects(builder *b, const cfg_section *sec, int shape);
 /* 1: the key has rows there. */
 int build_effect_known(const char *section, const char *key);
+
+/* rest.c: the rest shape of cloth, and where it starts apart from that; before m.x is scaled by
+ * `scale`. */
+loom_status build_rest(builder *b, object *o, double scale);
+/* The rest positions X [arity][3] (m) of element number k at a place (ELEM_*) of the object: of the
+ * triangle, edge or inner edge k; `verts` are its vertices. */
+void build_rest_element(const object *o, uint32_t place, int64_t k, const int32_t *verts, int arity,
+                        double *X);
+double build_rest_area(const object *o, int64_t t); /* m^2, of triangle t */
+/* 1: vertex by vertex x [num_verts][3] (m, not placed) is the rest shape; 0: it has no such. */
+int build_rest_places(const object *o, double *x);
+/* sew.c: what `repair` and `sewing` merge. */
+loom_status build_merge(builder *b, object *o);
+/* material.c: the extension LOOM_MATERIAL of scenes that have any. */
+loom_status build_material(builder *b);
+void build_free_material(scene_data *s);
 
 /* build_yarn.c: vertices and segments of one yarn object; yarns of the scene; those that
  * interpenetrate at the start. */

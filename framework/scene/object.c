@@ -16,6 +16,7 @@ void build_free_object(object *o)
   mesh_free(&o->m);
   topo_free(&o->tp);
   yarn_free(&o->yarns);
+  free(o->merged);
   free(o->pinned);
   free(o->elem);
 }
@@ -245,7 +246,10 @@ static loom_status make_mesh(builder *b, object *o)
 static loom_status examine_mesh(builder *b, object *o)
 {
   const int solid = o->kind == OBJECT_SOLID;
-  if (!solid && o->cloth.repair == REPAIR_ORIENTATION) LOOM_TRY(repair_sheet(b, o));
+  if (!solid) LOOM_TRY(build_merge(b, o));
+  if (!solid &&
+      (o->cloth.repair == REPAIR_ORIENTATION || o->cloth.repair == REPAIR_MERGE_ORIENTATION))
+    LOOM_TRY(repair_sheet(b, o));
   LOOM_TRY(doctor_mesh(b->err, &b->doc, o->label, &o->m, solid ? DOCTOR_SOLID : DOCTOR_CLOTH));
   if (b->doc.total > 0) return LOOM_OK; /* ids may be wild; the verdict comes after all objects */
   LOOM_TRY(topo_build(b->err, o->m.tris, o->m.num_tris, o->m.num_verts, &o->tp));
@@ -280,6 +284,7 @@ static loom_status load_object(builder *b, object *o)
   const loom_status st = build_transform(b->err, o->common->transform, o->place, &scale);
   if (st != LOOM_OK) return build_place(b, o->sec, "transform", st);
   LOOM_TRY(make_mesh(b, o));
+  if (o->kind == OBJECT_CLOTH) LOOM_TRY(build_rest(b, o, scale));
   pose_scale(scale, S);
   mesh_transform(&o->m, S);
   LOOM_TRY(check_reach(b, o));

@@ -132,9 +132,11 @@ static loom_status select_verts(builder *b, const object *o, const char *text, u
       LOOM_TRY(select_word(b->err, o, &w, mark));
       continue;
     }
-    if (id < 0 || id >= o->m.num_verts)
+    const int32_t named = o->merged != NULL ? o->num_named : o->m.num_verts;
+    if (id < 0 || id >= named)
       return err_set(b->err, LOOM_E_CONFIG, "vertex %lld does not exist; %s has 0 to %d",
-                     (long long)id, o->label, o->m.num_verts - 1);
+                     (long long)id, o->label, named - 1);
+    if (o->merged != NULL) id = o->merged[id];
     if (mark[id])
       doctor_add(&b->doc, DOCTOR_PINNED_TWICE, (const int32_t[4]){(int32_t)id, -1, -1, -1},
                  "%s: vertex %d is named twice in \"%.60s\"; name it once", o->label, (int32_t)id,

@@ -80,14 +80,7 @@ static void lump_mass(const object *o, double *mass)
   }
   for (int64_t t = 0; t < o->m.num_tris; ++t) {
     const int32_t *v = o->m.tris + 3 * t;
-    double p[3], q[3];
-    for (int c = 0; c < 3; ++c) {
-      p[c] = x[3 * (int64_t)v[1] + c] - x[3 * (int64_t)v[0] + c];
-      q[c] = x[3 * (int64_t)v[2] + c] - x[3 * (int64_t)v[0] + c];
-    }
-    const double n[3] = {p[1] * q[2] - p[2] * q[1], p[2] * q[0] - p[0] * q[2],
-                         p[0] * q[1] - p[1] * q[0]};
-    const double area = 0.5 * sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    const double area = build_rest_area(o, t);
     for (int a = 0; a < 3; ++a) mass[v[a]] += o->common->density * area / 3;
   }
 }
@@ -120,7 +113,7 @@ static loom_status fill_mass(builder *b)
 }
 
 typedef struct vert_arrays {
-  loom_real *rest, *v0, *damping, *radius;
+  loom_real *x0, *v0, *damping, *radius;
   int32_t *object;
 } vert_arrays;
 
@@ -131,7 +124,7 @@ static void fill_object_verts(const object *o, int index, const vert_arrays *a)
     double x[3];
     pose_apply(o->place, o->m.x + 3 * i, x);
     for (int c = 0; c < 3; ++c) {
-      a->rest[3 * g + c] = (loom_real)x[c];
+      a->x0[3 * g + c] = (loom_real)x[c];
       /* pinned vertices get theirs from the motion of the pin */
       a->v0[3 * g + c] = (loom_real)(o->pinned[i] ? 0 : o->common->velocity[c]);
     }
@@ -141,14 +134,51 @@ static void fill_object_verts(const object *o, int index, const vert_arrays *a)
   }
 }
 
+/* Where vertices are at rest, in *x [num_verts][3]; 0: where they start, *x is not of use. */
+static loom_status places_at_rest(builder *b, const object *o, double **x, int *other)
+{
+  LOOM_TRY(mesh_alloc(b->err, 3 * (int64_t)o->m.num_verts, sizeof **x, x));
+  *other = build_rest_places(o, *x);
+  return LOOM_OK;
+}
+
+/* rest_x is x0 itself where no object has other places at rest. */
+static loom_status build_rest_positions(builder *b)
+{
+  scene_data *const s = b->s;
+  loom_real *out;
+  double *x;
+  int other = 0;
+  for (int k = 0; k < b->num_objects && !other; ++k) {
+    LOOM_TRY(places_at_rest(b, &b->objects[k], &x, &other));
+    free(x);
+  }
+  if (!other) {
+    s->pub.rest_x = s->x0;
+    return LOOM_OK;
+  }
+  LOOM_TRY(build_new(b, "rest_x", LOOM_REAL, buf_count(s->x0), &s->pub.rest_x));
+  LOOM_TRY(build_map(b, s->pub.rest_x, &out));
+  for (int k = 0; k < b->num_objects; ++k) {
+    const object *const o = &b->objects[k];
+    LOOM_TRY(places_at_rest(b, o, &x, &other));
+    for (int64_t i = 0; i < o->m.num_verts; ++i) {
+      double at[3];
+      pose_apply(o->place, (other ? x : o->m.x) + 3 * i, at);
+      for (int c = 0; c < 3; ++c) out[3 * (o->first_vert + i) + c] = (loom_real)at[c];
+    }
+    free(x);
+  }
+  return buf_unmap(s->m, s->pub.rest_x);
+}
+
 static loom_status build_vertices(builder *b)
 {
   scene_data *s = b->s;
   const object *last = &b->objects[b->num_objects - 1];
   const int64_t n = last->first_vert + (int64_t)last->m.num_verts;
   s->pub.num_verts = (int32_t)n;
-  LOOM_TRY(build_new(b, "rest_x", LOOM_REAL, 3 * n, &s->pub.rest_x));
-  s->x0 = s->pub.rest_x; /* objects start at rest */
+  LOOM_TRY(build_new(b, "x0", LOOM_REAL, 3 * n, &s->x0));
   LOOM_TRY(build_new(b, "v0", LOOM_REAL, 3 * n, &s->v0));
   LOOM_TRY(build_new(b, "damping", LOOM_REAL, n, &s->damping));
   LOOM_TRY(build_new(b, "mass", LOOM_REAL, n, &s->pub.mass));
@@ -159,15 +189,15 @@ static loom_status build_vertices(builder *b)
   LOOM_TRY(build_pins(b));
   LOOM_TRY(fill_mass(b));
   vert_arrays a;
-  LOOM_TRY(build_map(b, s->pub.rest_x, &a.rest));
+  LOOM_TRY(build_map(b, s->x0, &a.x0));
   LOOM_TRY(build_map(b, s->v0, &a.v0));
   LOOM_TRY(build_map(b, s->damping, &a.damping));
   LOOM_TRY(build_map(b, s->pub.radius, &a.radius));
   LOOM_TRY(build_map(b, s->pub.object, &a.object));
   for (int k = 0; k < b->num_objects; ++k) fill_object_verts(&b->objects[k], k, &a);
-  loom_buf *const mapped[5] = {s->pub.rest_x, s->v0, s->damping, s->pub.radius, s->pub.object};
+  loom_buf *const mapped[5] = {s->x0, s->v0, s->damping, s->pub.radius, s->pub.object};
   for (int k = 0; k < 5; ++k) LOOM_TRY(buf_unmap(s->m, mapped[k]));
-  return LOOM_OK;
+  return build_rest_positions(b);
 }
 
 /* `count` rows of vertex ids, moved up by the object's first vertex. */
@@ -306,6 +336,7 @@ static loom_status build_all(builder *b, int check)
   LOOM_TRY(build_topology(b));
   LOOM_TRY(build_yarns(b));
   LOOM_TRY(build_blocks(b));
+  LOOM_TRY(build_material(b));
   LOOM_TRY(build_obstacles(b));
   LOOM_TRY(build_body_mesh(b));
   LOOM_TRY(scene_pose(b->s, 0, 0));
@@ -386,6 +417,7 @@ void scene_free(scene_data *s)
   free((void *)(uintptr_t)s->pub.object_names);
   scene_left_out_free(s);
   free(s->extensions);
+  build_free_material(s);
   free(s->obstacles);
   free(s->blocks);
   free(s->notes);

@@ -5,6 +5,7 @@
 #include "bodies/rigid.h"
 #include "config/config.h"
 #include "elements/elements.h"
+#include "loom/material.h"
 #include "mem/mem.h"
 
 typedef struct scene_motion scene_motion; /* prescribed motion of bodies and pins */
@@ -23,6 +24,7 @@ typedef struct scene_data {
   const loom_real **grids;    /* [num_obstacles] with balls: room for mapped sdf */
   loom_buf *body0, *body1;    /* real [nb][3], m: body vertices at both ends of the step */
   int bodies_placed;          /* 1: they hold positions */
+  loom_material *material;    /* NULL: no cloth has any, and all rest as they start */
   double gravity[3];          /* m/s^2 */
   loom_extension *extensions; /* [pub.num_extensions], owned; each table by who made it */
   scene_exclusions *left_out; /* pairs left out (exclusions.h); NULL: there never were any */

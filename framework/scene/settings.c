@@ -74,9 +74,35 @@ static const loom_param cloth_params[] = {
          "and along (32 26)."),
     LOOM_PARAM_ENUM(cloth_settings, pattern, 0, "regular|alternate",
                     "How generated cells are cut: all along one diagonal, or mirrored in turn."),
-    LOOM_PARAM_PATH(cloth_settings, file, "", "Mesh of shape = obj or ply."),
-    LOOM_PARAM_ENUM(cloth_settings, repair, REPAIR_NONE, "none|orientation",
-                    "Turn triangles so that all normals agree with the first one's."),
+    LOOM_PARAM_PATH(
+        cloth_settings, file, "",
+        "Mesh of shape = obj or ply.  vt of OBJ, and s t, u v or texcoord of PLY, are its "
+        "material coordinates; groups (g, o) of OBJ, and the face property piece of PLY, "
+        "its pieces."),
+    LOOM_PARAM_ENUM(cloth_settings, rest, REST_AUTO, "auto|initial|uv|file",
+                    "Shape without stress: initial, where the cloth starts; uv, its material "
+                    "coordinates laid flat (generated sheets have some, too), whose directions are "
+                    "those of the fabric; file, that of rest_file, or without one that of the mesh "
+                    "before positions moves it; auto: file with rest_file or positions, else "
+                    "initial."),
+    LOOM_PARAM_PATH(cloth_settings, rest_file, "",
+                    "rest = file: another mesh (.obj or .ply) of the same vertices and triangles; "
+                    "transform scales it, too."),
+    LOOM_PARAM_REAL(cloth_settings, uv_scale, 1, 1e-9, 1e9, "1",
+                    "Factor that makes metres of a file's material coordinates."),
+    LOOM_PARAM_PATH(cloth_settings, positions, "",
+                    "Where the cloth starts: another mesh (.obj or .ply) that begins with the same "
+                    "vertices and triangles; what follows in it is passed over.  It need not be at "
+                    "rest."),
+    LOOM_PARAM_ENUM(cloth_settings, repair, REPAIR_NONE, "none|orientation|merge|merge+orientation",
+                    "orientation: turn triangles so that all normals agree with the first one's; "
+                    "merge: vertices within merge_tolerance become one."),
+    LOOM_PARAM_ENUM(cloth_settings, sewing, SEWING_NONE, "none|merge",
+                    "How seams hold: merge, vertices on edges with one triangle that start within "
+                    "merge_tolerance of each other become one; rest shapes stay those of the "
+                    "pieces.  Vertex ids in pins are those of the file."),
+    LOOM_PARAM_REAL(cloth_settings, merge_tolerance, 1e-6, 0, 1, "m",
+                    "Distance up to which vertices are merged."),
     DENSITY(cloth_settings, 0.2, "kg/m^2", "Mass per area of the rest shape."),
     {"model", LOOM_P_TEXT, 0, LOOM_PARAM_AT_(cloth_settings, model, loom_text), 0, 0, 0,
      "arap+isometric", SCENE_MODELS, "1",

@@ -72,7 +72,9 @@ typedef struct loom_scene {
   uint32_t struct_size;
   int32_t num_verts; /* n */
   /* ---- vertices ---- */
-  loom_buf *rest_x; /* real [n][3], m */
+  loom_buf *rest_x; /* real [n][3], m, where vertices are at rest; where they start in cloth whose
+                     * vertices have no one place at rest (rest = uv, seams): its lengths are in
+                     * the elements' rest data */
   loom_buf *mass;   /* real [n], kg, > 0 also for pinned vertices */
   loom_buf *fixed;  /* u8 [n], 1: position prescribed by the core */
   loom_buf *radius; /* real [n], m, half thickness of cloth, yarn radius */
