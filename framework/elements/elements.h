@@ -28,9 +28,11 @@ enum {
   ELEM_HINGES = 8, /* every inner edge: x0, x1 along it as the first triangle runs, x2 opposite
                     * in that one, x3 opposite in the other */
   ELEM_TETS = 16,
-  ELEM_PINS = 32,  /* every vertex that is held by springs; the scene gives their material */
-  ELEM_JOINTS = 64 /* every vertex of a yarn between two segments: the one before, itself, the
-                    * one after */
+  ELEM_PINS = 32,     /* every vertex that is held by springs; the scene gives their material */
+  ELEM_JOINTS = 64,   /* every vertex of a yarn between two segments: the one before, itself, the
+                       * one after */
+  ELEM_STITCHES = 128 /* every stitch of a seam: the vertex, then the edge it is sewn to; the scene
+                       * gives their material */
 };
 
 typedef struct elem_args {
@@ -79,7 +81,7 @@ typedef struct elem_type {
                         * objects of the section have it */
 
   /* The material: further keys of the section, and the numbers that come of them.  Types with the
-   * same rows have them in common.  NULL with ELEM_PINS. */
+   * same rows have them in common.  NULL with ELEM_PINS and ELEM_STITCHES. */
   const loom_param *params;
   uint32_t num_params;
   /* mat [mat_len] of the elements at `place`, one of the bits of `topology`; 0: none there. */

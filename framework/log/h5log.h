@@ -29,32 +29,33 @@ enum { H5LOG_NAME_LEN = 64 };
   X(I, n_ccd_pair, "1", "pairs given to continuous collision detection") \
   X(I, n_launch, "1", "kernel launches")
 
-#define H5LOG_STEP_COLUMNS(X)                                                                    \
-  X(I, step, "1", "step number from 0")                                                          \
-  X(R, time, "s", "time at the end of the step")                                                 \
-  X(R, h, "s", "effective step of the problem solved")                                           \
-  X(I, iters, "1", "outer iterations")                                                           \
-  X(S, reason, "1", "why the step ended")                                                        \
-  X(R, r_ref, "m", "residual at x = y without contact, the scale of tol_rel")                    \
-  X(R, r_final, "m", "residual (rms) of the accepted point")                                     \
-  X(R, e_kinetic, "J", "kinetic energy at the end of the step")                                  \
-  X(R, e_gravity, "J", "gravitational energy, zero at the initial state")                        \
-  X(R, e_elastic, "J", "elastic energy")                                                         \
-  X(R, e_contact, "J", "contact energy, NaN without a potential")                                \
-  X(R, e_dissipated, "J", "energy dissipated by friction in this step, as the models report it") \
-  X(I, contacts, "1", "active contact pairs")                                                    \
-  X(R, min_gap, "m", "smallest gap seen by the contact models, NaN without pairs")               \
-  X(R, toi, "1", "smallest step bound given by collision in this step")                          \
-  X(I, intersections, "1", "edge-triangle intersections found by the audit, -1 if it was off")   \
-  X(R, f_next, "N", "norm of the force carried into the next step")                              \
-  X(R, t_predict, "s", "wall time of PREDICT")                                                   \
-  X(R, t_detect, "s", "wall time of collision detection")                                        \
-  X(R, t_solve, "s", "wall time of the solver, one gradient per iteration if it uses it")        \
-  X(R, t_contact, "s", "wall time of contact models")                                            \
-  X(R, t_filter, "s", "wall time of line search, step bounds and resolving")                     \
-  X(R, t_measure, "s", "wall time of measuring, never charged to the solver")                    \
-  X(R, t_log, "s", "wall time of logging")                                                       \
-  X(R, t_total, "s", "wall time of the step")                                                    \
+#define H5LOG_STEP_COLUMNS(X)                                                                     \
+  X(I, step, "1", "step number from 0")                                                           \
+  X(R, time, "s", "time at the end of the step")                                                  \
+  X(R, h, "s", "effective step of the problem solved")                                            \
+  X(I, iters, "1", "outer iterations")                                                            \
+  X(S, reason, "1", "why the step ended")                                                         \
+  X(R, r_ref, "m", "residual at x = y without contact, the scale of tol_rel")                     \
+  X(R, r_final, "m", "residual (rms) of the accepted point")                                      \
+  X(R, e_kinetic, "J", "kinetic energy at the end of the step")                                   \
+  X(R, e_gravity, "J", "gravitational energy, zero at the initial state")                         \
+  X(R, e_elastic, "J", "elastic energy")                                                          \
+  X(R, e_contact, "J", "contact energy, NaN without a potential")                                 \
+  X(R, e_dissipated, "J", "energy dissipated by friction in this step, as the models report it")  \
+  X(I, contacts, "1", "active contact pairs")                                                     \
+  X(R, min_gap, "m", "smallest gap seen by the contact models, NaN without pairs")                \
+  X(R, toi, "1", "smallest step bound given by collision in this step")                           \
+  X(I, intersections, "1", "edge-triangle intersections found by the audit, -1 if it was off")    \
+  X(R, stitch_gap, "m", "largest distance of a sewn vertex from its place, NaN without stitches") \
+  X(R, f_next, "N", "norm of the force carried into the next step")                               \
+  X(R, t_predict, "s", "wall time of PREDICT")                                                    \
+  X(R, t_detect, "s", "wall time of collision detection")                                         \
+  X(R, t_solve, "s", "wall time of the solver, one gradient per iteration if it uses it")         \
+  X(R, t_contact, "s", "wall time of contact models")                                             \
+  X(R, t_filter, "s", "wall time of line search, step bounds and resolving")                      \
+  X(R, t_measure, "s", "wall time of measuring, never charged to the solver")                     \
+  X(R, t_log, "s", "wall time of logging")                                                        \
+  X(R, t_total, "s", "wall time of the step")                                                     \
   H5LOG_COUNTER_COLUMNS(X)
 
 #define H5LOG_ITER_COLUMNS(X)                                                                      \

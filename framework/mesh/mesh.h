@@ -10,13 +10,14 @@
 
 typedef struct mesh {
   int32_t num_verts, num_tris, num_tets;
-  double *x;           /* [num_verts][3], m */
-  int32_t *tris;       /* [num_tris][3], of solids: the surface, outwards */
-  int32_t *tets;       /* [num_tets][4], positive volume */
-  int32_t lattice[3];  /* of generated meshes: vertex i + nx (j + ny k); zeros: none */
-  int32_t closed_x;    /* 1: the lattice closes in i (tubes): no left, right, corners */
-  int32_t num_split;   /* polygons of a file that were cut into triangles */
-  int32_t num_ignored; /* statements of a file that carry no triangles (lines, curves) */
+  double *x;            /* [num_verts][3], m */
+  int32_t *tris;        /* [num_tris][3], of solids: the surface, outwards */
+  int32_t *tets;        /* [num_tets][4], positive volume */
+  int32_t lattice[3];   /* of generated meshes: vertex i + nx (j + ny k); zeros: none */
+  int32_t closed_x;     /* 1: the lattice closes in i (tubes): no left, right, corners */
+  int32_t num_split;    /* polygons of a file that were cut into triangles */
+  int32_t num_stitches; /* lines `stitch` of a file, see stitches.h */
+  int32_t num_ignored;  /* statements of a file that carry no triangles (lines, curves) */
   /* Where the triangles lie in the flat pattern (mesh/material.h); NULL where a mesh has none. */
   double *uv;     /* [num_tris][3][2], m, of each corner; NaN: the file gives none there */
   int32_t *piece; /* [num_tris], 0 to num_pieces - 1 */

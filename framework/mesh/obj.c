@@ -1,6 +1,6 @@
 /* obj.c - reader of Wavefront OBJ files: v, f, vt as material coordinates, g and o as pieces;
- * everything else that the format knows (normals, materials, curves) carries no triangles of ours
- * and is passed over. */
+ * everything else that the format knows (normals, materials, curves, stitches) carries no triangles
+ * of ours and is passed over. */
 #include "mesh/obj.h"
 
 #include <math.h>
@@ -244,7 +244,7 @@ static loom_status read_statement(reader *r)
       "vn",        "vp",    "s",        "usemtl",   "mtllib", "mg",     "cstype", "deg",
       "bmat",      "step",  "parm",     "trim",     "hole",   "scrv",   "sp",     "end",
       "con",       "bevel", "c_interp", "d_interp", "lod",    "usemap", "maplib", "shadow_obj",
-      "trace_obj", "ctech", "stech",    "call",     "csh"};
+      "trace_obj", "ctech", "stech",    "call",     "csh",    "seam",   "stitch"};
   static const char *const shapes[] = {"l", "p", "curv", "curv2", "surf"};
   if (!skip_blanks(r)) return LOOM_OK;
   const int len = word_length(r);
@@ -262,6 +262,7 @@ static loom_status read_statement(reader *r)
     }
   for (size_t i = 0; i < sizeof passed_over / sizeof *passed_over; ++i)
     if (strlen(passed_over[i]) == (size_t)len && memcmp(word, passed_over[i], (size_t)len) == 0) {
+      r->m->num_stitches += strcmp(passed_over[i], "stitch") == 0; /* stitches.h reads them */
       skip_statement(r);
       return LOOM_OK;
     }

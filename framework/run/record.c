@@ -1,6 +1,7 @@
 /* record.c - rows and frames of one run. */
 #include "run/record.h"
 #include "run/run_state.h"
+#include "scene/sewing.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -138,6 +139,16 @@ static loom_status record_sections(run *r)
   return LOOM_OK;
 }
 
+static loom_status measure_stitches(run *r, double *gap)
+{
+  void *x;
+  *gap = NAN;
+  if (r->scene->sewing == NULL) return LOOM_OK;
+  LOOM_TRY(buf_map(r->m, NULL, r->st.x, LOOM_READ, LOOM_AT_HOST, &x));
+  *gap = scene_stitch_gap(r->scene, x);
+  return buf_unmap(r->m, r->st.x);
+}
+
 loom_status record_step(run *r, int64_t iters, int reason)
 {
   int64_t n[LOOM_NUM_COUNTERS];
@@ -163,6 +174,7 @@ loom_status record_step(run *r, int64_t iters, int reason)
   LOOM_TRY(measure_gravity(r, r->st.x, &row.e_gravity));
   LOOM_TRY(measure_contacts(r, &row.contacts, &row.min_gap, &row.e_dissipated));
   LOOM_TRY(columns_step_row(r));
+  LOOM_TRY(measure_stitches(r, &row.stitch_gap));
   if (audit) {
     LOOM_TRY(release_scratch_state(r));
     LOOM_TRY(audit_now(r, &row.intersections));

@@ -10,6 +10,7 @@
 #include "run/record.h"
 #include "run/run_state.h"
 #include "scene/exclusions.h"
+#include "scene/sewing.h"
 
 enum { MAX_ARRAYS = 24 + 16 * RUN_MAX_OBSTACLES };
 
@@ -98,6 +99,15 @@ static loom_status add_yarns(run *r, arrays *l)
   return add_buf(r, l, "yarns/glue", "1", "vertices held at a distance", s->glue, 2);
 }
 
+static void add_stitches(run *r, arrays *l)
+{
+  const scene_stitches w = scene_stitches_of(r->scene);
+  if (w.num == 0) return;
+  add(l, "stitches/vertices", "1", "a sewn vertex, and the edge to which it is sewn", LOOM_I32, 2,
+      w.num, 3, w.verts);
+  add(l, "stitches/place", "1", "share of the way along the edge", LOOM_REAL, 1, w.num, 0, w.place);
+}
+
 static void add_left_out(run *r, arrays *l)
 {
   int64_t num;
@@ -153,6 +163,7 @@ static loom_status add_scene(run *r, arrays *l)
   LOOM_TRY(add_buf(r, l, "radius", "m", "half thickness of each vertex", s->radius, 1));
   LOOM_TRY(add_material(r, l));
   LOOM_TRY(add_yarns(r, l));
+  add_stitches(r, l);
   add_left_out(r, l);
   for (int32_t i = 0; i < s->num_obstacles; ++i)
     LOOM_TRY(add_obstacle(r, l, &r->scene->obstacles[i]));

@@ -23,6 +23,7 @@ static int64_t count_at(const builder *b, const object *o, int type, uint32_t pl
     }
     return n;
   }
+  if (place == ELEM_STITCHES) return o->num_stitches;
   if (!build_has(o, type) || !t->material(build_elem_settings(o, type), place, mat)) return 0;
   switch (place) {
   case ELEM_EDGES:
@@ -116,6 +117,18 @@ static loom_status put_pins(filler *f, const object *o)
   return LOOM_OK;
 }
 
+/* Of threads that are closed; build_sewing() gives them their lengths. */
+static loom_status put_stitches(filler *f, const object *o)
+{
+  for (int64_t k = 0; k < o->num_stitches; ++k) {
+    const mesh_stitch *const s = &o->stitches[k];
+    const int32_t v[3] = {s->i, s->a, s->b};
+    const double mat[3] = {o->cloth.stitch_stiffness, 0, s->t};
+    LOOM_TRY(put_element(f, o, ELEM_STITCHES, k, v, mat));
+  }
+  return LOOM_OK;
+}
+
 /* Elements of one yarn; X [n][3] and rest [n][rest_len] are room for all of it. */
 static loom_status put_yarn(filler *f, const object *o, int32_t k, const double *mat, double *X,
                             double *rest)
@@ -168,6 +181,8 @@ static loom_status put_at(filler *f, const object *o, uint32_t place)
     return put_rows(f, o, place, o->m.tets, o->m.num_tets, mat);
   case ELEM_PINS:
     return put_pins(f, o);
+  case ELEM_STITCHES:
+    return put_stitches(f, o);
   default: /* ELEM_JOINTS */
     return put_joints(f, o, mat);
   }
@@ -231,6 +246,7 @@ static loom_status build_block(builder *b, int type, int64_t count)
   LOOM_TRY(buf_unmap(s->m, k->verts));
   LOOM_TRY(buf_unmap(s->m, k->rest));
   LOOM_TRY(buf_unmap(s->m, k->mat));
+  if (t->topology == ELEM_STITCHES) LOOM_TRY(build_sewing(b, s->pub.num_blocks - 1));
   if (t->rest_of != NULL) share_rest(b, k, t->rest_of);
   return share_triangles(b, k);
 }
@@ -266,7 +282,7 @@ loom_status build_blocks(builder *b)
   LOOM_TRY(mesh_alloc(b->err, elem_count(), sizeof *b->s->blocks, &b->s->blocks));
   b->s->pub.blocks = b->s->blocks;
   b->s->motion->pin_block = -1;
-  for (uint32_t place = 1; place <= ELEM_JOINTS; place <<= 1)
+  for (uint32_t place = 1; place <= ELEM_STITCHES; place <<= 1)
     for (int type = 0; type < elem_count(); ++type) {
       const uint32_t topology = elem_at(type)->topology;
       if ((topology & -topology) != place) continue; /* the first place of the type */

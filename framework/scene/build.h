@@ -5,6 +5,7 @@
 
 #include "mesh/doctor.h"
 #include "mesh/mesh.h"
+#include "mesh/stitches.h"
 #include "mesh/topo.h"
 #include "scene/motion.h"
 #include "scene/scene_data.h"
@@ -53,9 +54,11 @@ typedef struct object {
   double place[12];              /* rigid map into the scene */
   topo tp;                       /* edges of m.tris; of yarns: segments, in no triangle */
   yarn_set yarns;                /* which vertices are one yarn */
-  int64_t inner_edges;           /* edges with two triangles */
-  int rest_uv;                   /* rest shapes are made of m.uv, else of m.rest, else of m.x */
-  int32_t *merged; /* [num_named] vertices of the file to those of m; NULL: the same */
+  mesh_stitch *stitches;         /* [num_stitches] ids of the object's own */
+  int64_t num_stitches;
+  int64_t inner_edges; /* edges with two triangles */
+  int rest_uv;         /* rest shapes are made of m.uv, else of m.rest, else of m.x */
+  int32_t *merged;     /* [num_named] vertices of the file to those of m; NULL: the same */
   int32_t num_named;
   unsigned char *pinned; /* [num_verts], 1: some pin has it */
   int32_t first_vert, first_tri, first_tet;
@@ -130,7 +133,7 @@ void build_rest_element(const object *o, uint32_t place, int64_t k, const int32_
 double build_rest_area(const object *o, int64_t t); /* m^2, of triangle t */
 /* 1: vertex by vertex x [num_verts][3] (m, not placed) is the rest shape; 0: it has no such. */
 int build_rest_places(const object *o, double *x);
-/* sew.c: what `repair` and `sewing` merge. */
+/* merging.c: what `repair` and `sewing` merge. */
 loom_status build_merge(builder *b, object *o);
 /* material.c: the extension LOOM_MATERIAL of scenes that have any. */
 loom_status build_material(builder *b);
@@ -146,6 +149,13 @@ void build_free_yarns(scene_data *s);
 loom_status build_pins(builder *b);
 /* blocks.c: element blocks, merged over the objects. */
 loom_status build_blocks(builder *b);
+/* sewing.c: stitches of an object with sewing = pull; the element block of all; after the bodies,
+ * which pairs they leave out. */
+loom_status build_read_stitches(builder *b, object *o);
+/* After vertices were merged. */
+void build_renumber_stitches(object *o);
+loom_status build_sewing(builder *b, int block);
+loom_status build_seams(builder *b);
 /* obstacle.c: [body.*]. */
 loom_status build_obstacles(builder *b);
 /* balls.c: bodies with a mass, after the poses. */

@@ -19,6 +19,7 @@ void build_free_object(object *o)
   free(o->merged);
   free(o->pinned);
   free(o->elem);
+  free(o->stitches);
 }
 
 /* ---- placement ---- */
@@ -247,6 +248,7 @@ static loom_status examine_mesh(builder *b, object *o)
 {
   const int solid = o->kind == OBJECT_SOLID;
   if (!solid) LOOM_TRY(build_merge(b, o));
+  build_renumber_stitches(o);
   if (!solid &&
       (o->cloth.repair == REPAIR_ORIENTATION || o->cloth.repair == REPAIR_MERGE_ORIENTATION))
     LOOM_TRY(repair_sheet(b, o));
@@ -285,6 +287,7 @@ static loom_status load_object(builder *b, object *o)
   if (st != LOOM_OK) return build_place(b, o->sec, "transform", st);
   LOOM_TRY(make_mesh(b, o));
   if (o->kind == OBJECT_CLOTH) LOOM_TRY(build_rest(b, o, scale));
+  LOOM_TRY(build_read_stitches(b, o));
   pose_scale(scale, S);
   mesh_transform(&o->m, S);
   LOOM_TRY(check_reach(b, o));

@@ -10,6 +10,7 @@
 #include "scene/build.h"
 #include "scene/crossings.h"
 #include "scene/exclusions.h"
+#include "scene/sewing.h"
 
 /* ---- parts ---- */
 
@@ -339,6 +340,7 @@ static loom_status build_all(builder *b, int check)
   LOOM_TRY(build_material(b));
   LOOM_TRY(build_obstacles(b));
   LOOM_TRY(build_body_mesh(b));
+  LOOM_TRY(build_seams(b));
   LOOM_TRY(scene_pose(b->s, 0, 0));
   LOOM_TRY(build_balls(b));
   if (check == SCENE_UNCHECKED) return LOOM_OK;
@@ -416,6 +418,7 @@ void scene_free(scene_data *s)
   for (int k = 0; k < s->pub.num_objects; ++k) free((void *)(uintptr_t)s->pub.object_names[k]);
   free((void *)(uintptr_t)s->pub.object_names);
   scene_left_out_free(s);
+  scene_sewing_free(s);
   free(s->extensions);
   build_free_material(s);
   free(s->obstacles);
@@ -448,6 +451,7 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
     store_pose(P, s->obstacles[k].pose1);
   }
   LOOM_TRY(body_mesh_place(s));
+  LOOM_TRY(scene_sewing_pose(s, t1));
   int moving = 0;
   for (int32_t g = 0; g < sm->num_groups; ++g)
     moving += sm->groups[g].stiffness > 0 && !motion_is_hold(&sm->groups[g].move);

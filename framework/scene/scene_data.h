@@ -10,6 +10,7 @@
 
 typedef struct scene_motion scene_motion; /* prescribed motion of bodies and pins */
 typedef struct scene_exclusions scene_exclusions;
+typedef struct scene_sewing scene_sewing;
 
 typedef struct scene_data {
   loom_scene pub; /* what plugins see */
@@ -27,6 +28,7 @@ typedef struct scene_data {
   loom_material *material;    /* NULL: no cloth has any, and all rest as they start */
   double gravity[3];          /* m/s^2 */
   loom_extension *extensions; /* [pub.num_extensions], owned; each table by who made it */
+  scene_sewing *sewing;       /* stitches (sewing.h); NULL: none */
   scene_exclusions *left_out; /* pairs left out (exclusions.h); NULL: there never were any */
   char *notes; /* lines for the user that are no errors (polygons cut, keys without effect), or
                 * NULL */

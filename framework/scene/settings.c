@@ -97,12 +97,25 @@ static const loom_param cloth_params[] = {
     LOOM_PARAM_ENUM(cloth_settings, repair, REPAIR_NONE, "none|orientation|merge|merge+orientation",
                     "orientation: turn triangles so that all normals agree with the first one's; "
                     "merge: vertices within merge_tolerance become one."),
-    LOOM_PARAM_ENUM(cloth_settings, sewing, SEWING_NONE, "none|merge",
+    LOOM_PARAM_ENUM(cloth_settings, sewing, SEWING_NONE, "none|merge|pull",
                     "How seams hold: merge, vertices on edges with one triangle that start within "
-                    "merge_tolerance of each other become one; rest shapes stay those of the "
-                    "pieces.  Vertex ids in pins are those of the file."),
+                    "merge_tolerance of each other become one, rest shapes stay those of the "
+                    "pieces, vertex ids in pins those of the file; pull, stitches draw vertices "
+                    "to points of edges (element stitch), contact and the audit leave sewn "
+                    "neighbours out."),
     LOOM_PARAM_REAL(cloth_settings, merge_tolerance, 1e-6, 0, 1, "m",
                     "Distance up to which vertices are merged."),
+    LOOM_PARAM_PATH(cloth_settings, stitches, "",
+                    "File of lines 'stitch I A B T': vertex I to the point (1-T) A + T B of an "
+                    "edge, ids from 0; empty: those in the OBJ file."),
+    LOOM_PARAM_REAL(cloth_settings, stitch_stiffness, 1000, 1e-9, 1e9, "N/m",
+                    "Stiffness of a stitch: a force F leaves a gap of F over it."),
+    LOOM_PARAM_REAL(cloth_settings, sewing_time, 0.5, 0, 1e6, "s",
+                    "Time in which threads shorten from their first length to 0; 0: at once."),
+    LOOM_PARAM_INT(cloth_settings, seam_rings, 0, 0, 4, "1",
+                   "Rings of neighbours in the mesh that sewn vertices are left out with, too: 1 "
+                   "where a side of a seam has vertices that no stitch names, at more than twice "
+                   "the other side's density."),
     DENSITY(cloth_settings, 0.2, "kg/m^2", "Mass per area of the rest shape."),
     {"model", LOOM_P_TEXT, 0, LOOM_PARAM_AT_(cloth_settings, model, loom_text), 0, 0, 0,
      "arap+isometric", SCENE_MODELS, "1",

@@ -10,7 +10,7 @@ enum { CLOTH_GRID, CLOTH_OBJ, CLOTH_PLY, CLOTH_DISK, CLOTH_STRIP, CLOTH_CYLINDER
 enum { YARN_STOCKINETTE, YARN_GARTER, YARN_RIB, YARN_TUBE, YARN_BCC, YARN_OBJ };
 enum { REPAIR_NONE, REPAIR_ORIENTATION, REPAIR_MERGE, REPAIR_MERGE_ORIENTATION };
 enum { REST_AUTO, REST_INITIAL, REST_UV, REST_FILE };
-enum { SEWING_NONE, SEWING_MERGE };
+enum { SEWING_NONE, SEWING_MERGE, SEWING_PULL };
 /* Values of a body's `shape`: kinds with a closed form have their number (body_kind_at), and then
  */
 enum { BODY_MESH = BODY_NUM_CLOSED, BODY_SDF, BODY_REVOLVE };
@@ -29,9 +29,11 @@ typedef struct object_settings {
 typedef struct cloth_settings {
   object_settings common;
   int32_t shape, pattern, repair, rest, sewing;
-  const char *file, *model, *rest_file, *positions;
+  const char *file, *model, *rest_file, *positions, *stitches;
   double uv_scale;
-  double merge_tolerance; /* m */
+  double merge_tolerance;               /* m */
+  double stitch_stiffness, sewing_time; /* N/m, s */
+  int64_t seam_rings;
 } cloth_settings;
 
 typedef struct solid_settings {

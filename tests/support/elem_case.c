@@ -52,6 +52,10 @@ void case_new(elem_case *c, const elem_type *t, int ne, int flat, unsigned seed)
     for (int k = 0; k < t->mat_len; ++k)
       c->mat[t->mat_len * e + k] =
           (loom_real)((k % 2 ? 1.0 : 3.0) + 0.5 * case_random(seed + 1, (unsigned)(8 * e + k)));
+    if (strcmp(t->name, "stitch") == 0) { /* threads that are tight, to places between both ends */
+      c->mat[t->mat_len * e + 1] *= (loom_real)0.02;
+      c->mat[t->mat_len * e + 2] *= (loom_real)0.2;
+    }
   }
   for (size_t i = 0; i < n; ++i) c->verts[i] = (int32_t)i;
   c->exec.struct_size = sizeof c->exec;

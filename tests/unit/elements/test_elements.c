@@ -48,8 +48,9 @@ Test(elements, table_is_complete)
     cr_assert_eq(t->proj_rows > 0, has(t, LOOM_ELEM_PROJECT));
     cr_assert(t->init_rest != NULL);
     cr_assert_eq(t->init_line != NULL, t->topology == ELEM_JOINTS);
-    cr_assert_eq(t->material != NULL, t->topology != ELEM_PINS);
-    cr_assert_eq(t->section != NULL, t->topology != ELEM_PINS);
+    const int by_scene = t->topology == ELEM_PINS || t->topology == ELEM_STITCHES;
+    cr_assert_eq(t->material != NULL, !by_scene);
+    cr_assert_eq(t->section != NULL, !by_scene);
     for (uint32_t k = 0; k < t->num_params; ++k)
       cr_assert(t->params[k].offset < sizeof(elem_settings));
   }
@@ -178,7 +179,8 @@ Test(elements, semidefinite_hessians)
       case_free(&c);
     }
     cr_assert(definite > 0, "%s: no semidefinite sample", t->name);
-    cr_assert(indefinite > 0 || is(t, "pin"), "%s: no indefinite sample", t->name);
+    cr_assert(indefinite > 0 || is(t, "pin") || is(t, "stitch"), "%s: no indefinite sample",
+              t->name);
   }
 }
 
@@ -204,7 +206,7 @@ Test(elements, no_force_in_a_moved_rest_shape)
   elem_case c;
   EACH_TYPE(t) EACH_REST(t, flat)
   {
-    if (is(t, "pin") || has_frames(t)) continue;
+    if (is(t, "pin") || is(t, "stitch") || has_frames(t)) continue;
     case_new(&c, t, NE, flat, 400);
     for (int e = 0; e < NE; ++e) {
       case_pose(&c, CASE_RANDOM, 11);
@@ -258,6 +260,7 @@ static double target_sq(const elem_case *c, int e)
   if (is(t, "spring")) return (double)(r[0] * r[0]);
   if (is(t, "hinge_isometric")) return (double)(r[3] * r[3]);
   if (is(t, "pin")) return (double)(m[1] * m[1] + m[2] * m[2] + m[3] * m[3]);
+  if (is(t, "stitch")) return (double)(m[1] * m[1]);
   if (is(t, "tri_arap")) /* with the area the weight has */
     return 1.0 / (double)(r[0] * r[3] - r[1] * r[2]);
   cr_assert(is(t, "tet_arap"), "%s: state |p|^2 of the new projective type here", t->name);

@@ -241,3 +241,25 @@ Test(elements_types, spring_and_pin)
   expect(energy_of("spring", X, &k, x), 25.0, "spring of 5 m at 10 m");
   expect(energy_of("pin", X, pin, x), 3.0, "pin at a distance of sqrt 3 m");
 }
+
+/* From a vertex to a quarter of an edge of 4 m, 3 m beside it: tight, loose and closed. */
+Test(elements_types, stitch_pulls_and_does_not_push)
+{
+  const double x[9] = {1, 3, 0, 0, 0, 0, 4, 0, 0}, k = 2.0;
+  static const double length[3] = {1.0, 3.5, 0.0}, energy[3] = {4.0, 0.0, 9.0};
+  for (int i = 0; i < 3; ++i) {
+    const double mat[3] = {k, length[i], 0.25}, pull = i == 0 ? 4.0 : i == 1 ? 0.0 : 6.0; /* N */
+    loom_real g[9], H[81];
+    elem_case c;
+    one(&c, "stitch", x, mat, x);
+    expect(case_energy(&c, 0), energy[i], "energy");
+    case_run1(&c, c.type->gradient, 0, 0, g);
+    expect((double)g[1], pull, "at the vertex");
+    expect((double)g[4], -0.75 * pull, "at the near end");
+    expect((double)g[7], -0.25 * pull, "at the far end");
+    case_run1(&c, c.type->hessian, LOOM_HESS_EXACT, 0, H);
+    expect((double)H[9 + 1], i == 1 ? 0.0 : k, "along the thread");
+    expect((double)H[0], i == 0 ? k * 2.0 / 3.0 : i == 1 ? 0.0 : k, "across it");
+    case_free(&c);
+  }
+}

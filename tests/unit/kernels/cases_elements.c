@@ -4,6 +4,7 @@
 #include "elements/hinge_shell/hinge_shell.kern.h"
 #include "elements/pin/pin.kern.h"
 #include "elements/spring/spring.kern.h"
+#include "elements/stitch/stitch.kern.h"
 #include "elements/tet_arap/tet_arap.kern.h"
 #include "elements/tri_arap/tri_arap.kern.h"
 #include "elements/tri_neohookean/tri_neohookean.kern.h"
@@ -79,6 +80,7 @@ static void set_rows(void *args) { ((elastic_rows_args *)args)->arity = ROW_ARIT
 /* clang-format off */
 SMOOTH_ENTRIES(spring) LOCAL_ENTRIES(spring)
 SMOOTH_ENTRIES(pin) LOCAL_ENTRIES(pin)
+SMOOTH_ENTRIES(stitch) LOCAL_ENTRIES(stitch)
 SMOOTH_ENTRIES(tri_arap) LOCAL_ENTRIES(tri_arap)
 SMOOTH_ENTRIES(tri_stvk)
 SMOOTH_ENTRIES(tri_neohookean)
@@ -137,6 +139,8 @@ ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
         LOCAL(spring, 2, INPUTS(2, 1, make_positive, 1)),
         SMOOTH(pin, 1, 0, INPUTS(1, 1, make_positive, 4)),
         LOCAL(pin, 1, INPUTS(1, 1, make_positive, 4)),
+        SMOOTH(stitch, 3, 0, INPUTS(3, 1, make_positive, 3)),
+        LOCAL(stitch, 3, INPUTS(3, 1, make_positive, 3)),
         SMOOTH(tri_arap, 3, 0, INPUTS(3, 4, make_tri_rest, 1)),
         LOCAL(tri_arap, 3, INPUTS(3, 4, make_tri_rest, 1)),
         SMOOTH(tri_stvk, 3, 0, INPUTS(3, 4, make_tri_rest, 4)),

@@ -1,5 +1,5 @@
-/* rest.c, material.c, sew.c: rest shapes from material coordinates and files, masses, seams, and
- * what is refused. */
+/* rest.c, material.c, merging.c: rest shapes from material coordinates and files, masses, seams,
+ * and what is refused. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* sew.c - merging of vertices that the keys repair and sewing of a cloth ask for. */
+/* merging.c - merging of vertices that the keys repair and sewing of a cloth ask for. */
 #include <math.h>
 #include <stdlib.h>
 
