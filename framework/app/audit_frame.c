@@ -106,6 +106,9 @@ static loom_status load_rest(h5read *r, loom_err *err, audit *a)
   for (int64_t i = 0; i < a->nt; ++i) a->area[i] = triangle_area(rest, a->tris + 3 * i);
   for (int64_t i = 0; i < a->num_tets; ++i) a->volume[i] = tet_volume(rest, a->tets + 4 * i);
   free(rest);
+  LOOM_TRY(scene_reals(r, err, "material/area", a->nt, &rest, &count)); /* rest = uv or file */
+  for (int64_t i = 0; i < a->nt && rest != NULL; ++i) a->area[i] = rest[i];
+  free(rest);
   return LOOM_OK;
 }
 
@@ -185,17 +188,29 @@ static loom_status load_body(h5read *r, loom_err *err, audit *a, const char *nam
   return s;
 }
 
+/* Both lists of the log; with none of the start, `left_out` stays empty. */
 static loom_status load_left_out(h5read *r, loom_err *err, audit *a)
 {
-  int32_t *pairs;
-  int64_t count;
-  LOOM_TRY(scene_ids(r, err, "exclusions", a->n, &pairs, &count));
-  if (pairs == NULL) return LOOM_OK;
-  const int64_t num = isect_settle_pairs(pairs, count / 2);
-  int64_t rows = a->n;
+  int32_t *sewn = NULL, *start = NULL, *both;
+  int64_t num_sewn = 0, num_start = 0, rows = a->n;
   for (int i = 0; i < a->num_bodies; ++i) rows += a->bodies[i].n;
-  const loom_status s = isect_left_out_make(err, rows, pairs, num, &a->left_out);
-  free(pairs);
+  LOOM_TRY(scene_ids(r, err, "exclusions", rows, &sewn, &num_sewn));
+  loom_status s = scene_ids(r, err, "start_exclusions", rows, &start, &num_start);
+  if (s == LOOM_OK && start != NULL) {
+    both = malloc(sizeof *both * (size_t)(num_sewn + num_start));
+    if (both == NULL) s = err_set(err, LOOM_E_NOMEM, "out of memory");
+    if (s == LOOM_OK) {
+      if (num_sewn > 0) memcpy(both, sewn, sizeof *both * (size_t)num_sewn);
+      memcpy(both + num_sewn, start, sizeof *both * (size_t)num_start);
+      const int64_t num = isect_settle_pairs(both, (num_sewn + num_start) / 2);
+      s = isect_left_out_make(err, rows, both, num, &a->left_out);
+    }
+    free(both);
+  }
+  if (s == LOOM_OK && sewn != NULL)
+    s = isect_left_out_make(err, rows, sewn, isect_settle_pairs(sewn, num_sewn / 2), &a->sewn);
+  free(sewn);
+  free(start);
   return s;
 }
 
@@ -230,6 +245,7 @@ void audit_close(audit *a)
   free(a->pairs);
   free(a->passes);
   isect_left_out_free(&a->left_out);
+  isect_left_out_free(&a->sewn);
   for (int i = 0; i < AUDIT_MAX_BODIES; ++i) free_body(&a->bodies[i]);
 }
 
@@ -283,9 +299,14 @@ static int place_meshes(audit *a, int64_t frame, int moving, isect_surface *out)
   return num;
 }
 
+static const isect_left_out *sewn_of(const audit *a)
+{
+  return a->sewn.first != NULL ? &a->sewn : NULL;
+}
+
 static const isect_left_out *left_out_of(const audit *a)
 {
-  return a->left_out.first != NULL ? &a->left_out : NULL;
+  return a->left_out.first != NULL ? &a->left_out : sewn_of(a);
 }
 
 /* ---- one frame ---- */
@@ -315,8 +336,16 @@ loom_status audit_frame(loom_err *err, audit *a, const double *x, int64_t frame,
   const isect_surface mesh = {
       .x = x, .n = a->n, .tris = a->tris, .nt = a->nt, .left_out = left_out_of(a)};
   const int num = place_meshes(a, frame, 0, bodies);
-  return isect_scene(err, &mesh, bodies, num, a->threads, a->pairs, a->max_pairs,
-                     &out->intersections);
+  if (a->left_out.first != NULL) { /* all of them, less what is new */
+    isect_surface sewn = mesh;
+    sewn.left_out = sewn_of(a);
+    LOOM_TRY(
+        isect_scene(err, &sewn, bodies, num, a->threads, a->pairs, a->max_pairs, &out->of_start));
+  }
+  LOOM_TRY(isect_scene(err, &mesh, bodies, num, a->threads, a->pairs, a->max_pairs,
+                       &out->intersections));
+  if (a->left_out.first != NULL) out->of_start -= out->intersections;
+  return LOOM_OK;
 }
 
 loom_status audit_trajectory(loom_err *err, audit *a, const double *x, const double *x_next,

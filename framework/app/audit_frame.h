@@ -29,7 +29,8 @@ typedef struct audit { /* the scene a log describes */
   int threads;
   int num_bodies, skipped_bodies;
   audit_body bodies[AUDIT_MAX_BODIES];
-  isect_left_out left_out; /* what is sewn; NULL: nothing */
+  isect_left_out sewn;     /* left out for good; zero: nothing */
+  isect_left_out left_out; /* that, and what intersected at the start; zero: nothing of it */
   isect_pair *pairs;       /* [max_pairs] */
   isect_pass *passes;      /* [max_pairs] */
   int64_t max_pairs;
@@ -40,6 +41,7 @@ typedef struct audit_result {
   int64_t degenerate; /* triangles below min_area times their rest area */
   int64_t inverted;   /* tetrahedra whose volume is not of its rest volume's sign */
   int64_t intersections;
+  int64_t of_start;     /* intersections of what intersected at the start, not among the others */
   int64_t first_bad[3]; /* vertex, triangle, tetrahedron: the first found, or -1 */
   int64_t inside;       /* vertices inside bodies with a closed form */
   double depth;         /* m, deepest one of them, 0 if there is none */

@@ -22,6 +22,8 @@ typedef struct totals {
   double clocks[NUM_CLOCKS], total; /* s */
   double time, h, r_final, worst_r, min_gap;
   int64_t worst_step, min_gap_step, audited, intersections, hit_step;
+  int64_t start_intersections; /* in the last step */
+  double stitch_gap;           /* m, in the last step; NaN: none */
   int64_t counters[LOOM_NUM_COUNTERS];
 } totals;
 
@@ -53,6 +55,8 @@ static void add_step(totals *t, const h5log_step_row *s)
   if (s->r_final > t->worst_r) t->worst_r = s->r_final, t->worst_step = s->step;
   if (!isnan(s->min_gap) && !(s->min_gap >= t->min_gap))
     t->min_gap = s->min_gap, t->min_gap_step = s->step;
+  t->start_intersections = s->start_intersections;
+  t->stitch_gap = s->stitch_gap;
   if (s->intersections < 0) return;
   ++t->audited;
   if (s->intersections > 0 && t->intersections == 0) t->hit_step = s->step;
@@ -64,6 +68,7 @@ static loom_status sum_up(h5read *r, loom_err *err, totals *t)
   const int64_t count = h5read_num_steps(r);
   memset(t, 0, sizeof *t);
   t->min_gap = NAN;
+  t->stitch_gap = NAN;
   if (count < 0) return err_set(err, LOOM_E_IO, "cannot read /steps: the file is damaged");
   h5log_step_row *const rows = malloc(BLOCK * sizeof *rows);
   if (rows == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
@@ -123,6 +128,10 @@ static void print_steps(const totals *t)
   else
     printf("  audit       %" PRId64 " intersections, first in step %" PRId64 "\n", t->intersections,
            t->hit_step);
+  if (t->start_intersections > 0)
+    printf("  start       %" PRId64 " intersections of the start are still there\n",
+           t->start_intersections);
+  if (!isnan(t->stitch_gap)) printf("  stitches    widest gap %.4g m at the end\n", t->stitch_gap);
 }
 
 /* Rows of /messages, malloc'ed; none in a log of an older version. */
@@ -283,6 +292,8 @@ static loom_status print_json(h5read *r, loom_err *err, const char *path, const 
   json_number("min_gap", t->min_gap);
   json_int("audited_steps", t->audited);
   json_int("intersections", t->audited > 0 ? t->intersections : -1);
+  json_int("start_intersections", t->start_intersections);
+  json_number("stitch_gap", t->stitch_gap);
   json_number("t_total", t->total);
   json_number("recording_share", t->total > 0 ? (t->clocks[5] + t->clocks[6]) / t->total : 0.0);
   LOOM_TRY(json_messages(r, err));

@@ -106,6 +106,9 @@ static void summary(const run *r, const run_summary *s)
     printf("  intersections found by the audit: %lld\n", (long long)s->intersections);
   else
     printf("  audit off\n");
+  if (s->start_intersections > 0)
+    printf("  intersections of the start that have not parted: %lld\n",
+           (long long)s->start_intersections);
 }
 
 static void stopped_line(const run_summary *s)

@@ -39,6 +39,7 @@ typedef struct verify_totals {
   int64_t bad_frames, depth_frame;
   int depth_body;
   int64_t most_inside, inside_frames;
+  int64_t start_frames; /* with intersections of the start */
   int64_t passes, bad_ways, ways;
 } verify_totals;
 
@@ -103,6 +104,8 @@ static void add_frame(verify_totals *t, const audit_result *f, int64_t frame)
   t->sum.degenerate += f->degenerate;
   t->sum.inverted += f->inverted;
   t->sum.intersections += f->intersections;
+  t->sum.of_start += f->of_start;
+  if (f->of_start > 0) ++t->start_frames;
   if (f->not_finite + f->degenerate + f->inverted + f->intersections > 0) ++t->bad_frames;
   if (f->inside > 0) ++t->inside_frames;
   if (f->inside > t->most_inside) t->most_inside = f->inside;
@@ -165,6 +168,10 @@ static int report(const verify_options *o, const audit *a, const verify_totals *
          ", inverted %" PRId64 "; frames affected %" PRId64 "\n",
          t->sum.intersections, t->sum.not_finite, t->sum.degenerate, t->sum.inverted,
          t->bad_frames);
+  if (t->sum.of_start > 0)
+    printf("  apart from these, of what intersected at the start: %" PRId64
+           " intersections in %" PRId64 " frames\n",
+           t->sum.of_start, t->start_frames);
   if (o->trajectory)
     printf("  between frames: %" PRId64 " pairs pass through each other, in %" PRId64 " of %" PRId64
            " intervals (tolerance %g m)\n",

@@ -6,6 +6,7 @@
 #include "run/run_state.h"
 #include "scene/bodies.h"
 #include "scene/exclusions.h"
+#include "scene/starts.h"
 
 enum { MAX_NAMED = 3 }; /* pairs named when the first intersections of a run are found */
 
@@ -25,6 +26,8 @@ static void tell(run *r, const scene_bodies *b, const int32_t *tris, const isect
   if (found > MAX_NAMED && at < sizeof text) snprintf(text + at, sizeof text - at, ", ...");
   run_message(r, LOOM_LOG_WARN, text);
 }
+
+typedef loom_status (*look_fn)(run *r, const double *x, int64_t *found);
 
 static loom_status audit_at(run *r, const double *x, int64_t *found)
 {
@@ -47,7 +50,13 @@ static loom_status audit_at(run *r, const double *x, int64_t *found)
   return s;
 }
 
-loom_status audit_now(run *r, int64_t *found)
+static loom_status starts_at(run *r, const double *x, int64_t *left)
+{
+  return starts_update(r->err, r->scene, x, r->exec.num_threads, left);
+}
+
+/* At the present positions, as doubles. */
+static loom_status look(run *r, look_fn at, int64_t *found)
 {
   void *x;
   double *copy = NULL;
@@ -58,8 +67,18 @@ loom_status audit_now(run *r, int64_t *found)
     if (copy == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory for the audit");
     for (int64_t i = 0; i < m; ++i) copy[i] = ((loom_real *)x)[i];
   }
-  const loom_status s = audit_at(r, copy != NULL ? copy : x, found);
+  const loom_status s = at(r, copy != NULL ? copy : x, found);
   free(copy);
   LOOM_TRY(buf_unmap(r->m, r->st.x));
   return s;
+}
+
+loom_status audit_now(run *r, int64_t *found) { return look(r, audit_at, found); }
+
+loom_status audit_starts(run *r, int64_t *left)
+{
+  int64_t num;
+  *left = 0;
+  if (scene_left_out_pairs(r->scene, SCENE_AT_START, &num) == NULL) return LOOM_OK;
+  return look(r, starts_at, left);
 }

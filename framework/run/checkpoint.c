@@ -8,6 +8,7 @@
 #include "run/call.h"
 #include "run/checkpoint.h"
 #include "run/run_state.h"
+#include "scene/exclusions.h"
 
 typedef struct part {
   const char *name;
@@ -120,6 +121,34 @@ static loom_status check_config(run *r, const char *stored)
                  r->out.path, where);
 }
 
+/* Pairs of the start that have not parted. */
+static loom_status put_starts(run *r)
+{
+  int64_t num = 0;
+  const int32_t *const pairs = scene_left_out_pairs(r->scene, SCENE_AT_START, &num);
+  if (pairs == NULL) return LOOM_OK;
+  return h5check_put(r->check, r->err, "core", "start_pairs", LOOM_I32, 2 * num, pairs);
+}
+
+static loom_status get_starts(run *r)
+{
+  int64_t num = 0, count = 0;
+  int type = -1;
+  loom_err quiet = {0};
+  if (scene_left_out_pairs(r->scene, SCENE_AT_START, &num) == NULL) return LOOM_OK;
+  if (h5check_size(r->check, &quiet, "core", "start_pairs", &type, &count) != LOOM_OK) count = 0;
+  if (count < 0 || count > 2 * num || count % 2 != 0 || (count > 0 && type != LOOM_I32))
+    return err_set(r->err, LOOM_E_IO,
+                   "checkpoint: core/start_pairs belongs to another scene; start the run again");
+  int32_t *const pairs = malloc(sizeof *pairs * (size_t)count + 1);
+  if (pairs == NULL) return err_set(r->err, LOOM_E_NOMEM, "no memory for pairs of the start");
+  loom_status s = LOOM_OK;
+  if (count > 0) s = h5check_get(r->check, r->err, "core", "start_pairs", LOOM_I32, count, pairs);
+  if (s == LOOM_OK) s = scene_leave_out(r->err, r->scene, SCENE_AT_START, pairs, count / 2);
+  free(pairs);
+  return s;
+}
+
 loom_status checkpoint_write(run *r, int64_t step)
 {
   part p[NUM_PARTS];
@@ -140,6 +169,7 @@ loom_status checkpoint_write(run *r, int64_t step)
     if (s == LOOM_OK) s = put_core(r, "delta", r->fw.last);
   }
   if (s == LOOM_OK) s = balls_checkpoint(r, 0);
+  if (s == LOOM_OK) s = put_starts(r);
   if (s == LOOM_OK && r->fw.f_next_norm == 0.0) s = buf_discard(r->m, r->st.f_next); /* all zero */
   if (s == LOOM_OK) s = instances_checkpoint(r, 0, put);
   h5check *const c = r->check;
@@ -174,6 +204,7 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
     r->fw.last_cut = cut != 0;
   }
   if (s == LOOM_OK) s = balls_checkpoint(r, 1);
+  if (s == LOOM_OK) s = get_starts(r);
   r->st.time = time;
   r->st.index = *step;
   if (s == LOOM_OK) s = instances_checkpoint(r, 1, get_plugin);

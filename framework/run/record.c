@@ -114,6 +114,7 @@ static void summarise(run *r, const h5log_step_row *row)
   s->reasons[row->reason]++;
   if (row->intersections >= 0)
     s->intersections = (s->intersections > 0 ? s->intersections : 0) + row->intersections;
+  s->start_intersections = row->start_intersections;
   s->min_gap = fmin(s->min_gap, row->min_gap);
   s->time = row->time;
   if (!isnan(row->r_final)) s->last_residual = row->r_final;
@@ -179,6 +180,7 @@ loom_status record_step(run *r, int64_t iters, int reason)
     LOOM_TRY(release_scratch_state(r));
     LOOM_TRY(audit_now(r, &row.intersections));
   }
+  LOOM_TRY(audit_starts(r, &row.start_intersections));
   clock_pop(&r->clock);
   if ((r->st.index + 1) % per_frame == 0 || last)
     LOOM_TRY(record_frame(r, r->st.index, r->st.time));

@@ -20,5 +20,7 @@ loom_status record_iter(run *r, int64_t k, const loom_iterate *it, const filter_
 loom_status record_step(run *r, int64_t iters, int reason);
 loom_status record_frame(run *r, int64_t step, double time);
 loom_status audit_now(run *r, int64_t *found); /* audit.c: intersections, exactly */
+/* audit.c: intersections of the start that are still there; what has parted is left out no more. */
+loom_status audit_starts(run *r, int64_t *left);
 
 #endif

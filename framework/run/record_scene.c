@@ -116,6 +116,11 @@ static void add_left_out(run *r, arrays *l)
     add(l, "exclusions", "1",
         "sewn vertices: contact and the audit leave out what has one of the two here and there",
         LOOM_I32, 2, num, 2, pairs);
+  const int32_t *const starts = scene_left_out_pairs(r->scene, SCENE_AT_START, &num);
+  if (starts != NULL)
+    add(l, "start_exclusions", "1",
+        "vertices of what intersects at the start: left out in the same way until it has parted",
+        LOOM_I32, 2, num, 2, starts);
 }
 
 /* Names of pieces, a line each. */

@@ -78,7 +78,8 @@ loom_status room_build(run *r, int look_only)
   asker a = {.r = r};
   const scene_room room = {check, &a, look_only};
   a.known = r->set.exec.memory_check && mem_available("", &a.limit);
-  return scene_build_within(r->err, r->m, r->c, SCENE_REFUSE, &room, &r->scene);
+  const int start = r->set.run.start == RUN_START_EXCLUDE ? SCENE_EXCLUDE : SCENE_REFUSE;
+  return scene_build_within(r->err, r->m, r->c, start, &room, &r->scene);
 }
 
 /* Frames, and as many rows of iterations as [stop] allows. */

@@ -11,6 +11,7 @@ enum {
   RUN_FORWARD_CORRECTED = 2,
   RUN_FORWARD_ITERATE = 3
 };
+enum { RUN_START_REFUSE = 0, RUN_START_EXCLUDE = 1 };
 enum { RUN_REPLAY_REFERENCE = 0, RUN_REPLAY_FRESH = 1 };
 enum { EXEC_AUTO = 0, EXEC_CPU = 1, EXEC_CUDA = 2 };
 enum { STOP_AUTO = 0, STOP_NEXT = 1, STOP_SOLVED = 2 };
@@ -33,6 +34,7 @@ typedef struct run_settings {
   int64_t substeps;
   int32_t scheme; /* LOOM_BACKWARD_EULER */
   int64_t seed;
+  int32_t start;      /* RUN_START_* */
   int32_t guess;      /* RUN_GUESS_* */
   int32_t forwarding; /* RUN_FORWARD_* */
   int64_t forwarding_iters;

@@ -156,6 +156,8 @@ loom_status build_read_stitches(builder *b, object *o);
 void build_renumber_stitches(object *o);
 loom_status build_sewing(builder *b, int block);
 loom_status build_seams(builder *b);
+/* start_check.c: SCENE_REFUSE, SCENE_LIST or SCENE_EXCLUDE, when all is in its place. */
+loom_status build_check_intersections(builder *b, int check);
 /* obstacle.c: [body.*]. */
 loom_status build_obstacles(builder *b);
 /* balls.c: bodies with a mass, after the poses. */

@@ -32,14 +32,15 @@ typedef struct scene_data {
   scene_exclusions *left_out; /* pairs left out (exclusions.h); NULL: there never were any */
   char *notes; /* lines for the user that are no errors (polygons cut, keys without effect), or
                 * NULL */
-  int64_t start_total; /* intersections found at the start, with SCENE_LIST */
+  int64_t start_total; /* intersections found at the start, with SCENE_LIST and SCENE_EXCLUDE */
   char *start_lines;   /* a line for each of the first SCENE_MAX_LISTED of them, or NULL */
 } scene_data;
 
 enum { /* what to do about objects that intersect at the start */
        SCENE_UNCHECKED = 0,
        SCENE_REFUSE = 1, /* an error that names the first pairs */
-       SCENE_LIST = 2    /* count and list them */
+       SCENE_LIST = 2,   /* count and list them */
+       SCENE_EXCLUDE = 3 /* leave them out until they have parted (starts.h), with a note */
 };
 /* The search ends when about so many are found: copies of one cloth have millions. */
 enum { SCENE_MAX_LISTED = 100000, SCENE_MAX_COUNTED = 10000 };

@@ -1,0 +1,112 @@
+/* A flag that sticks through a stretched sheet at the start and flies out of it upwards: it parts,
+ * and when it falls back the sheet catches it. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/proc.h"
+#include "support/sim.h"
+
+TestSuite(starts, .init = proc_enter, .fini = proc_leave);
+
+static const char scene[] =
+    "[run]\nsteps = 140\ndt = 0.002\nup_axis = z\nstart = %s\n[exec]\nbackend = cpu\n"
+    "[stop]\ntol_abs = 1e-7\ntol_rel = 0\nmax_iters = 60\n[log]\ncheckpoint_every = 1\naudit = "
+    "every\n"
+    "[solver]\nplugin = %s\n"
+    "[cloth.sheet]\nsize = 0.2\nresolution = 9\npins = left right top bottom\ndensity = 0.2\n"
+    "membrane = 500\nthickness = 2e-4\n"
+    "[cloth.flag]\nsize = 0.04\nresolution = 4\ndensity = 0.2\nmembrane = 200\n"
+    "transform = rotate 1 0 0 90 translate 0.003 0.002 0.017\nvelocity = 0 0 %g\n"
+    "thickness = 2e-4\n"
+    "[collision.self]\nplugin = brute\n[contact.self]\nplugin = %s\n";
+
+static void run_flag(sim *s, const char *start, const char *solver, const char *contact, double up)
+{
+  char text[2048];
+  snprintf(text, sizeof text, scene, start, solver, up, contact);
+  sim_run(s, text, NULL, 0);
+}
+
+/* Lowest vertex of the flag, behind the 81 of the sheet, m. */
+static double lowest(sim *s, int64_t frame)
+{
+  double least = INFINITY, time, *const x = malloc(3 * (size_t)s->n * sizeof *x);
+  sim_frame(s, frame, x, NULL, &time);
+  for (int64_t v = 81; v < s->n; ++v) least = fmin(least, x[3 * v + 2]);
+  free(x);
+  return least;
+}
+
+static void check(const char *solver, const char *contact)
+{
+  sim s;
+  run_flag(&s, "exclude", solver, contact, 0.5);
+  h5log_step_row *const row = sim_steps(&s);
+  int64_t parted = 0, found = 0;
+  double top = 0;
+  while (parted < s.steps && row[parted].start_intersections > 0) ++parted;
+  for (int64_t k = 0; k < s.steps; ++k) found += row[k].intersections;
+  for (int64_t k = 0; k < s.frames; ++k) top = fmax(top, lowest(&s, k));
+  printf("%s with %s: parted after %lld steps, up to %.3f m, at the end at %.4f m\n", solver,
+         contact, (long long)parted, top, lowest(&s, s.frames - 1));
+  cr_assert(parted > 1 && parted < 20, "%lld steps", (long long)parted);
+  cr_assert_eq(row[s.steps - 1].start_intersections, 0);
+  cr_assert_eq(found, 0, "%lld new intersections", (long long)found);
+  cr_assert(top > 0.008);
+  cr_assert(lowest(&s, 0) < -2e-3); /* it did stick through */
+  cr_assert(lowest(&s, s.frames - 1) > -0.01 && lowest(&s, s.frames - 1) < 0.02,
+            "the sheet does not hold it: %g m", lowest(&s, s.frames - 1));
+  free(row);
+  sim_free(&s);
+}
+
+Test(starts, what_has_parted_is_caught) { check("cholmod_newton", "ipc_barrier"); }
+Test(starts, what_has_parted_is_caught_by_ndb) { check("ndb_pd", "ndb"); }
+
+/* The control: what never parts is counted to the end, and is not new. */
+Test(starts, what_stays_is_counted_apart)
+{
+  char text[2048];
+  snprintf(text, sizeof text, scene, "exclude", "cholmod_newton", 0.0, "ipc_barrier");
+  proc_write("stays.ini", text);
+  proc p;
+  proc_loom(&p, LOOM_ARGS("run", "stays.ini", "-n", "4", "-o", "stays.h5"));
+  cr_assert(
+      strstr(p.err, "intersections at the start, left out of contact until they have parted") !=
+              NULL ||
+          strstr(p.out, "intersections at the start, left out of contact") != NULL,
+      "%s%s", p.out, p.err);
+  proc_loom(&p, LOOM_ARGS("verify", "stays.h5"));
+  cr_assert(strstr(p.out, "  intersections 0,") != NULL, "%s", p.out);
+  cr_assert(strstr(p.out, "of what intersected at the start: ") != NULL, "%s", p.out);
+  cr_assert_eq(p.code, 0);
+  proc_loom(&p, LOOM_ARGS("info", "stays.h5"));
+  cr_assert(strstr(p.out, "intersections of the start are still there") != NULL, "%s", p.out);
+  /* refused by default, with what intersects */
+  snprintf(text, sizeof text, scene, "refuse", "cholmod_newton", 0.0, "ipc_barrier");
+  proc_write("stays.ini", text);
+  proc_loom(&p, LOOM_ARGS("run", "stays.ini", "--quiet"));
+  cr_assert_eq(p.code, 2);
+  cr_assert(strstr(p.err, "intersects triangle") != NULL &&
+                strstr(p.err, "start = exclude") != NULL,
+            "%s", p.err);
+}
+
+/* In the middle of parting: what is left out is in the checkpoint. */
+Test(starts, a_run_resumes_while_some_are_left)
+{
+  char text[2048];
+  snprintf(text, sizeof text, scene, "exclude", "cholmod_newton", 0.3, "ipc_barrier");
+  proc_write("flag.ini", text);
+  LOOM_FINE("run", "flag.ini", "--quiet", "-n", "30", "-o", "whole.h5");
+  static const char *const steps[][2] = {
+      {"2", "--resume=1"}, {"4", "--resume=3"}, {"20", "--resume=19"}};
+  for (int k = 0; k < 3; ++k) {
+    LOOM_FINE("run", "flag.ini", "--quiet", "-n", steps[k][0], "-o", "parts.h5", "--overwrite");
+    LOOM_FINE("run", "flag.ini", "--quiet", "-n", "30", "-o", "parts.h5", steps[k][1]);
+    LOOM_FINE("compare", "whole.h5", "parts.h5", "--tol", "0");
+  }
+}
