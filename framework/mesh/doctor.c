@@ -251,10 +251,12 @@ static void check_edge(doctor *d, const char *name, const mesh *m, const topo *t
                  "%s: triangles %d and %d at edge %d-%d are turned against each other; turn one, "
                  "or set repair = orientation",
                  name, side[0] / 3, side[1] / 3, a, b);
-  } else if (use != DOCTOR_CLOTH) {
+  } else if (use == DOCTOR_SOLID || use == DOCTOR_BODY) {
     doctor_add(d, DOCTOR_OPEN, (const int32_t[4]){a, b, side[0] / 3, -1},
-               "%s: edge %d-%d has only triangle %d: the surface must be closed; fill the hole",
-               name, a, b, side[0] / 3);
+               "%s: edge %d-%d has only triangle %d: the surface must be closed; fill the hole%s",
+               name, a, b, side[0] / 3,
+               use == DOCTOR_BODY ? ", or set sdf_resolution = 0, for contact between triangles"
+                                  : "");
   }
 }
 
@@ -283,13 +285,14 @@ loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *
   check_triangles(d, name, m);
   if (use == DOCTOR_SOLID) check_tets(d, name, m);
   LOOM_TRY(check_duplicates(err, d, name, m));
-  if (!bad_numbers && use != DOCTOR_BODY) LOOM_TRY(check_coincident(err, d, name, m));
-  if (use != DOCTOR_BODY) LOOM_TRY(check_unused(err, d, name, m));
+  const int body = use == DOCTOR_BODY || use == DOCTOR_SHELL;
+  if (!bad_numbers && !body) LOOM_TRY(check_coincident(err, d, name, m));
+  if (!body) LOOM_TRY(check_unused(err, d, name, m));
   LOOM_TRY(topo_build(err, m->tris, m->num_tris, m->num_verts, &tp));
   const int64_t before = d->total;
   for (int64_t e = 0; e < tp.num_edges; ++e) check_edge(d, name, m, &tp, e, use);
   topo_free(&tp);
-  if (use != DOCTOR_CLOTH && d->total == before) check_outside(d, name, m);
+  if ((use == DOCTOR_SOLID || use == DOCTOR_BODY) && d->total == before) check_outside(d, name, m);
   return LOOM_OK;
 }
 

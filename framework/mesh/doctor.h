@@ -18,7 +18,7 @@ enum {
   DOCTOR_NON_MANIFOLD, /* edge's two vertices, number of triangles */
   DOCTOR_ORIENTATION,  /* edge's two vertices, two triangles */
   DOCTOR_INVERTED,     /* tetrahedron */
-  DOCTOR_OPEN,         /* edge's two vertices, triangle: a body must be closed */
+  DOCTOR_OPEN,         /* edge's two vertices, triangle: a body with distances must be closed */
   DOCTOR_INSIDE_OUT,   /* none: normals point inwards */
   DOCTOR_PINNED_TWICE, /* vertex */
   DOCTOR_MASS,         /* vertex */
@@ -41,7 +41,8 @@ typedef struct doctor {
 enum { /* what a mesh is meant for */
        DOCTOR_CLOTH = 0,
        DOCTOR_SOLID = 1, /* with tets; tris is the surface */
-       DOCTOR_BODY = 2   /* only the shape counts: closed, unused vertices are fine */
+       DOCTOR_BODY = 2,  /* only the shape counts: closed, unused vertices are fine */
+       DOCTOR_SHELL = 3  /* a body of which only the triangles count: it may be open */
 };
 /* `name` is the file or section that messages name.  Negative only without memory. */
 loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *m, int use);

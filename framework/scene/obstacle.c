@@ -39,7 +39,8 @@ static loom_status new_sdf(builder *b, const sdf_grid *g, loom_obstacle *o)
                    &o->sdf);
 }
 
-/* The mesh of a file, scaled, repaired if asked for, and found to be a closed surface. */
+/* The mesh of a file, scaled, repaired if asked for, and found to be a surface, which is closed if
+ * it is to have distances. */
 static loom_status load_surface(builder *b, const cfg_section *sec, const body_settings *s, mesh *m)
 {
   const int ply = has_suffix(s->file, ".ply");
@@ -62,7 +63,8 @@ static loom_status load_surface(builder *b, const cfg_section *sec, const body_s
                      s->file);
     if (flipped > 0) LOOM_TRY(build_note(b, "%s: %d triangles were turned", s->file, flipped));
   }
-  LOOM_TRY(doctor_mesh(b->err, &d, s->file, m, DOCTOR_BODY));
+  const int use = s->sdf_resolution > 0 ? DOCTOR_BODY : DOCTOR_SHELL;
+  LOOM_TRY(doctor_mesh(b->err, &d, s->file, m, use));
   return doctor_verdict(b->err, &d);
 }
 

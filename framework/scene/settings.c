@@ -195,7 +195,8 @@ static const loom_param body_params[] = {
                     "origin of a file's coordinates."),
     LOOM_PARAM_TEXT(body_settings, rotation, "0 0 1 0", "AX AY AZ DEG: axis and angle."),
     LOOM_PARAM_PATH(body_settings, file, "",
-                    "mesh: a closed surface, .obj or .ply; sdf: a grid as SDFGen writes it."),
+                    "mesh: a surface, .obj or .ply, which must be closed for a distance grid; sdf: "
+                    "a grid as SDFGen writes it."),
     LOOM_PARAM_REAL(
         body_settings, mesh_size, 0, 0, 1e6, "m",
         "revolve, and all shapes but plane, mesh and sdf: make a closed mesh of triangles "
