@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "geom/sequence.h"
 #include "mem/mem.h"
 
 /* ---- the scene ---- */
@@ -116,10 +117,29 @@ static void free_body(audit_body *b)
 {
   free(b->poses);
   free(b->local);
+  free(b->frames);
   free(b->x);
   free(b->x_next);
   free(b->tris);
   memset(b, 0, sizeof *b);
+}
+
+static loom_status load_sequence(h5read *r, loom_err *err, audit_body *b)
+{
+  char path[AUDIT_NAME_LEN + 32];
+  int64_t count;
+  double *rate;
+  int64_t one;
+  snprintf(path, sizeof path, "obstacles/%s/frames", b->name);
+  LOOM_TRY(scene_reals(r, err, path, -1, &b->frames, &count));
+  if (b->frames == NULL) return LOOM_OK;
+  snprintf(path, sizeof path, "obstacles/%s/frame_rate", b->name);
+  LOOM_TRY(scene_reals(r, err, path, 1, &rate, &one));
+  b->num_frames = b->n > 0 ? count / (3 * b->n) : 0;
+  if (rate != NULL) b->frame_rate = *rate;
+  free(rate);
+  if (b->num_frames > 0 && b->num_frames * 3 * b->n == count && b->frame_rate > 0) return LOOM_OK;
+  return err_set(err, LOOM_E_IO, "/scene/obstacles/%s/frames is damaged", b->name);
 }
 
 static loom_status load_surface(h5read *r, loom_err *err, audit_body *b)
@@ -135,7 +155,7 @@ static loom_status load_surface(h5read *r, loom_err *err, audit_body *b)
   b->x = malloc((size_t)b->n * 3 * sizeof *b->x + 1);
   b->x_next = malloc((size_t)b->n * 3 * sizeof *b->x_next + 1);
   if (b->x == NULL || b->x_next == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
-  return LOOM_OK;
+  return load_sequence(r, err, b);
 }
 
 static loom_status load_shape(h5read *r, loom_err *err, audit_body *b, const char *kind, int *known)
@@ -200,7 +220,7 @@ static loom_status load_left_out(h5read *r, loom_err *err, audit *a)
     both = malloc(sizeof *both * (size_t)(num_sewn + num_start));
     if (both == NULL) s = err_set(err, LOOM_E_NOMEM, "out of memory");
     if (s == LOOM_OK) {
-      if (num_sewn > 0) memcpy(both, sewn, sizeof *both * (size_t)num_sewn);
+      if (sewn != NULL) memcpy(both, sewn, sizeof *both * (size_t)num_sewn);
       memcpy(both + num_sewn, start, sizeof *both * (size_t)num_start);
       const int64_t num = isect_settle_pairs(both, (num_sewn + num_start) / 2);
       s = isect_left_out_make(err, rows, both, num, &a->left_out);
@@ -212,6 +232,17 @@ static loom_status load_left_out(h5read *r, loom_err *err, audit *a)
   free(sewn);
   free(start);
   return s;
+}
+
+static loom_status load_times(h5read *r, loom_err *err, audit *a)
+{
+  void *data;
+  int rank;
+  int64_t dims[4];
+  LOOM_TRY(h5read_dataset(r, err, "frames/time", 1, &data, &rank, dims));
+  a->times = data;
+  a->num_times = rank == 1 ? dims[0] : 0;
+  return LOOM_OK;
 }
 
 loom_status audit_open(loom_err *err, h5read *r, double min_area, int64_t max_pairs, audit *a)
@@ -233,6 +264,7 @@ loom_status audit_open(loom_err *err, h5read *r, double min_area, int64_t max_pa
     else
       LOOM_TRY(load_body(r, err, a, name));
   }
+  LOOM_TRY(load_times(r, err, a));
   return load_left_out(r, err, a);
 }
 
@@ -242,6 +274,7 @@ void audit_close(audit *a)
   free(a->tets);
   free(a->area);
   free(a->volume);
+  free(a->times);
   free(a->pairs);
   free(a->passes);
   isect_left_out_free(&a->left_out);
@@ -277,6 +310,22 @@ const char *audit_mesh_name(const audit *a, int32_t body)
 }
 
 /* Surfaces at the pose of `frame`, and on the way to the next one if `moving`. */
+/* Where the vertices of a body are at a frame of the log. */
+static void place_mesh(const audit *a, audit_body *b, int64_t frame, double *x)
+{
+  /* a log cut short may lack poses: the last one stays */
+  const int64_t pose = frame < b->num_poses ? frame : b->num_poses - 1;
+  if (b->frames != NULL && a->num_times > 0) {
+    double share;
+    const double t = a->times[frame < a->num_times ? frame : a->num_times - 1];
+    const int64_t k = sequence_frame(b->num_frames, b->frame_rate, t, &share);
+    const double *const from = b->frames + 3 * b->n * k;
+    const double *const to = k + 1 < b->num_frames ? from + 3 * b->n : from;
+    for (int64_t i = 0; i < 3 * b->n; ++i) b->local[i] = sequence_between(from[i], to[i], share);
+  }
+  isect_place(b->poses + 12 * pose, b->local, b->n, x);
+}
+
 static int place_meshes(audit *a, int64_t frame, int moving, isect_surface *out)
 {
   int num = 0;
@@ -284,10 +333,8 @@ static int place_meshes(audit *a, int64_t frame, int moving, isect_surface *out)
   for (int i = 0; i < a->num_bodies; ++i) {
     audit_body *const b = &a->bodies[i];
     if (b->nt == 0) continue;
-    /* a log cut short may lack poses: the last one stays */
-    const int64_t last = b->num_poses - 1, at = frame < last ? frame : last;
-    isect_place(b->poses + 12 * at, b->local, b->n, b->x);
-    if (moving) isect_place(b->poses + 12 * (at < last ? at + 1 : last), b->local, b->n, b->x_next);
+    place_mesh(a, b, frame, b->x);
+    if (moving) place_mesh(a, b, frame + 1, b->x_next);
     out[num++] = (isect_surface){.x = b->x,
                                  .x_end = moving ? b->x_next : NULL,
                                  .n = b->n,

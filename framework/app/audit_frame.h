@@ -13,8 +13,11 @@ typedef struct audit_body { /* an obstacle with a closed form or a mesh */
   obst_view view; /* of a closed form, at the origin */
   double *poses;  /* [num_poses][12] body to world */
   int64_t num_poses;
-  int64_t n, nt;      /* of a mesh, else 0 */
-  double *local;      /* [n][3], m, body frame */
+  int64_t n, nt;  /* of a mesh, else 0 */
+  double *local;  /* [n][3], m, body frame */
+  double *frames; /* [num_frames][n][3], m, body frame, of motion = sequence; NULL: rigid */
+  int64_t num_frames;
+  double frame_rate;  /* 1/s */
   double *x, *x_next; /* [n][3], m, world, at the frame audited and the next one */
   int32_t *tris;      /* [nt][3] */
 } audit_body;
@@ -27,6 +30,8 @@ typedef struct audit { /* the scene a log describes */
   double *volume;  /* signed rest volumes, m^3 [num_tets] */
   double min_area; /* least share of its rest area a triangle may have */
   int threads;
+  double *times; /* [num_times] s, of the frames of the log */
+  int64_t num_times;
   int num_bodies, skipped_bodies;
   audit_body bodies[AUDIT_MAX_BODIES];
   isect_left_out sewn;     /* left out for good; zero: nothing */

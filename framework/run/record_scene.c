@@ -10,6 +10,7 @@
 #include "run/record.h"
 #include "run/run_state.h"
 #include "scene/exclusions.h"
+#include "scene/sequence.h"
 #include "scene/sewing.h"
 
 enum { MAX_ARRAYS = 24 + 16 * RUN_MAX_OBSTACLES };
@@ -48,6 +49,22 @@ static loom_status add_buf(run *r, arrays *l, const char *name, const char *unit
   return LOOM_OK;
 }
 
+/* What a body that moves as a mesh looks like at its frames; `vertices` is the first of them. */
+static loom_status add_sequence(run *r, arrays *l, const loom_obstacle *o)
+{
+  const body_sequence *const q = scene_sequence(r->scene, (int)(o - r->scene->obstacles));
+  char name[128];
+  if (q == NULL) return LOOM_OK;
+  snprintf(name, sizeof name, "obstacles/%s/frames", o->name);
+  add(l, name, "m", "mesh vertices at frames of the body, body frame", LOOM_REAL, 3, q->num_frames,
+      q->num_verts, q->x);
+  l->a[l->num - 1].dims[2] = 3;
+  snprintf(name, sizeof name, "obstacles/%s/frame_rate", o->name);
+  add(l, name, "1/s", "frames per second, the first at time 0, linear in between", LOOM_REAL, 0, 0,
+      0, &q->rate);
+  return LOOM_OK;
+}
+
 static loom_status add_obstacle(run *r, arrays *l, loom_obstacle *o)
 {
   const body_kind *const kind = body_kind_find(o->kind);
@@ -72,6 +89,7 @@ static loom_status add_obstacle(run *r, arrays *l, loom_obstacle *o)
   LOOM_TRY(add_buf(r, l, name, "m", "mesh vertices, body frame", o->verts, 3));
   snprintf(name, sizeof name, "obstacles/%s/triangles", o->name);
   LOOM_TRY(add_buf(r, l, name, "1", "mesh triangles", o->tris, 3));
+  LOOM_TRY(add_sequence(r, l, o));
   if (o->sdf == NULL) return LOOM_OK;
   snprintf(name, sizeof name, "obstacles/%s/sdf_dims", o->name);
   add(l, name, "1", "nodes of the signed distance grid along x, y, z", LOOM_I32, 1, 3, 0, o->dims);

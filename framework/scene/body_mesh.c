@@ -88,13 +88,14 @@ void body_mesh_free(scene_data *s)
 }
 
 /* World positions of all body vertices at one end of the step. */
-static loom_status place(scene_data *s, int end, loom_buf *into)
+static loom_status place(scene_data *s, int end, double t, loom_buf *into)
 {
   void *p, *q;
   LOOM_TRY(buf_map(s->m, NULL, into, LOOM_WRITE, LOOM_AT_HOST, &p));
   loom_real *out = p;
   for (int k = 0; k < s->pub.num_obstacles; ++k) {
     const loom_obstacle *const o = &s->obstacles[k];
+    const body_sequence *const sequence = s->motion->bodies[k].sequence;
     double P[12];
     if (!body_has_mesh(o)) continue;
     for (int i = 0; i < 12; ++i) P[i] = end ? o->pose1[i] : o->pose0[i];
@@ -102,8 +103,8 @@ static loom_status place(scene_data *s, int end, loom_buf *into)
     const loom_real *const x = q;
     const int64_t n = buf_count(o->verts) / 3;
     for (int64_t i = 0; i < n; ++i, out += 3) {
-      const double at[3] = {x[3 * i], x[3 * i + 1], x[3 * i + 2]};
-      double to[3];
+      double at[3] = {x[3 * i], x[3 * i + 1], x[3 * i + 2]}, to[3];
+      if (sequence != NULL) sequence_at(sequence, t, i, at);
       pose_apply(P, at, to);
       for (int c = 0; c < 3; ++c) out[c] = (loom_real)to[c];
     }
@@ -112,14 +113,15 @@ static loom_status place(scene_data *s, int end, loom_buf *into)
   return buf_unmap(s->m, into);
 }
 
-loom_status body_mesh_place(scene_data *s)
+loom_status body_mesh_place(scene_data *s, double t0, double t1)
 {
   int moved = !s->bodies_placed;
   if (s->pub.num_body_verts == 0) return LOOM_OK;
   for (int k = 0; k < s->pub.num_obstacles; ++k)
-    moved |= body_has_mesh(&s->obstacles[k]) && !motion_is_hold(&s->motion->bodies[k].move);
+    moved |= body_has_mesh(&s->obstacles[k]) &&
+             (!motion_is_hold(&s->motion->bodies[k].move) || s->motion->bodies[k].sequence != NULL);
   if (!moved) return LOOM_OK;
   s->bodies_placed = 1;
-  LOOM_TRY(place(s, 0, s->body0));
-  return place(s, 1, s->body1);
+  LOOM_TRY(place(s, 0, t0, s->body0));
+  return place(s, 1, t1, s->body1);
 }

@@ -9,6 +9,7 @@
 #include "mesh/topo.h"
 #include "scene/motion.h"
 #include "scene/scene_data.h"
+#include "scene/sequence.h"
 #include "scene/settings.h"
 #include "yarn/yarn.h"
 
@@ -24,6 +25,7 @@ typedef struct pin_group {
 
 typedef struct moving_body {
   motion move;
+  body_sequence *sequence;     /* motion = sequence: its mesh by frames; NULL: it is rigid */
   double base[12];             /* pose before motion */
   double inertia;              /* kg m^2, with a mass */
   double velocity[3], spin[3]; /* m/s, rad/s, with a mass */
@@ -166,6 +168,6 @@ loom_status build_balls(builder *b);
 loom_status build_body_mesh(builder *b);
 void body_mesh_free(scene_data *s);
 /* body0 and body1 at the obstacles' poses. */
-loom_status body_mesh_place(scene_data *s);
+loom_status body_mesh_place(scene_data *s, double t0, double t1); /* s, the step's ends */
 
 #endif

@@ -39,32 +39,40 @@ static loom_status new_sdf(builder *b, const sdf_grid *g, loom_obstacle *o)
                    &o->sdf);
 }
 
+static int follows(const body_settings *s) { return strcmp(s->motion, "sequence") == 0; }
+
 /* The mesh of a file, scaled, repaired if asked for, and found to be a surface, which is closed if
  * it is to have distances. */
 static loom_status load_surface(builder *b, const cfg_section *sec, const body_settings *s, mesh *m)
 {
-  const int ply = has_suffix(s->file, ".ply");
+  char name[4096];
+  const char *file = s->file;
+  if (follows(s)) { /* the first of the frames */
+    const loom_status named = sequence_name(b->err, s->frames, s->frame_first, name, sizeof name);
+    if (named != LOOM_OK) return build_place(b, sec, "frames", named);
+    file = name;
+  }
+  const int ply = has_suffix(file, ".ply");
   double S[12];
   int32_t flipped = 0;
   doctor d = {0};
-  if (!ply && !has_suffix(s->file, ".obj"))
-    return build_place(b, sec, "file",
+  if (!ply && !has_suffix(file, ".obj"))
+    return build_place(b, sec, follows(s) ? "frames" : "file",
                        err_set(b->err, LOOM_E_CONFIG,
-                               "\"%s\": a mesh body needs a file that ends in .obj or .ply",
-                               s->file));
-  const loom_status st = build_read_mesh(b->err, s->file, ply, m);
-  if (st != LOOM_OK) return build_place(b, sec, "file", st);
+                               "\"%s\": a mesh body needs a file that ends in .obj or .ply", file));
+  const loom_status st = build_read_mesh(b->err, file, ply, m);
+  if (st != LOOM_OK) return build_place(b, sec, follows(s) ? "frames" : "file", st);
   pose_scale(s->scale, S);
   mesh_transform(m, S);
   if (s->repair == REPAIR_ORIENTATION) {
     LOOM_TRY(doctor_orient(b->err, m, &flipped));
     if (flipped < 0)
       return err_set(b->err, LOOM_E_CONFIG, "%s: the surface is one-sided, no orientation fits",
-                     s->file);
-    if (flipped > 0) LOOM_TRY(build_note(b, "%s: %d triangles were turned", s->file, flipped));
+                     file);
+    if (flipped > 0) LOOM_TRY(build_note(b, "%s: %d triangles were turned", file, flipped));
   }
   const int use = s->sdf_resolution > 0 ? DOCTOR_BODY : DOCTOR_SHELL;
-  LOOM_TRY(doctor_mesh(b->err, &d, s->file, m, use));
+  LOOM_TRY(doctor_mesh(b->err, &d, file, m, use));
   return doctor_verdict(b->err, &d);
 }
 
@@ -165,6 +173,41 @@ static loom_status shape_surface(builder *b, const cfg_section *sec, const body_
   return st == LOOM_OK ? LOOM_OK : build_place(b, sec, "mesh_size", st);
 }
 
+/* The frames of motion = sequence, for the mesh m that was read as the first of them. */
+static loom_status read_sequence(builder *b, const cfg_section *sec, const body_settings *s,
+                                 const mesh *m)
+{
+  const sequence_files files = {.pattern = s->frames,
+                                .first = s->frame_first,
+                                .count = s->frame_count,
+                                .rate = s->frame_rate,
+                                .scale = s->scale};
+  const int index = b->s->pub.num_obstacles - 1;
+  const loom_status st = sequence_read(b->err, &files, m, &b->s->motion->bodies[index].sequence);
+  return st == LOOM_OK ? LOOM_OK : build_place(b, sec, "frames", st);
+}
+
+/* motion = sequence and frames go together, without `file`. */
+static loom_status check_frames(builder *b, const cfg_section *sec, const body_settings *s)
+{
+  if (!follows(s)) {
+    if (s->frames[0] == '\0') return LOOM_OK;
+    return wrong_key(b, sec, "frames", "has no effect without motion = sequence; set it");
+  }
+  if (s->shape != BODY_MESH)
+    return wrong_key(b, sec, "motion", "a sequence of meshes takes shape = mesh");
+  if (s->frames[0] == '\0')
+    return wrong_key(b, sec, "motion",
+                     "sequence needs the key frames: a file for each, as body%d.obj");
+  if (s->file[0] != '\0')
+    return wrong_key(b, sec, "file", "the frames are the mesh; leave this key out");
+  if (s->sdf_resolution > 0)
+    return wrong_key(b, sec, "sdf_resolution",
+                     "a body that changes its shape has no distance grid; set 0, for contact "
+                     "between triangles");
+  return LOOM_OK;
+}
+
 static loom_status make_mesh(builder *b, const cfg_section *sec, const body_settings *s,
                              loom_obstacle *o)
 {
@@ -186,6 +229,7 @@ static loom_status make_mesh(builder *b, const cfg_section *sec, const body_sett
     if (st != LOOM_OK) build_place(b, sec, "sdf_resolution", st);
   }
   if (st == LOOM_OK) st = copy_surface(b, &m, o);
+  if (st == LOOM_OK && follows(s)) st = read_sequence(b, sec, s, &m);
   mesh_free(&m);
   return st;
 }
@@ -213,7 +257,7 @@ static loom_status make_shape(builder *b, const cfg_section *sec, const body_set
 {
   const body_kind *const kind = s->shape < BODY_NUM_CLOSED ? body_kind_at(s->shape) : NULL;
   const char *key = NULL;
-  if ((s->shape == BODY_MESH || s->shape == BODY_SDF) && s->file[0] == '\0')
+  if ((s->shape == BODY_MESH || s->shape == BODY_SDF) && s->file[0] == '\0' && !follows(s))
     return wrong_key(b, sec, "shape", "needs the key file, what to read");
   if (s->mesh_size > 0 && (s->shape == BODY_SDF || (kind != NULL && kind->outline == NULL)))
     return wrong_key(b, sec, "mesh_size",
@@ -238,7 +282,8 @@ static loom_status place_body(builder *b, const cfg_section *sec, const body_set
   pose_mul(T, body->base, body->base);
   memcpy(body->velocity, s->velocity, sizeof body->velocity);
   memcpy(body->spin, s->spin, sizeof body->spin);
-  st = motion_parse(b->err, s->motion, s->keyframes, s->keyframe_file, s->position, &body->move);
+  const char *const text = follows(s) ? "hold" : s->motion;
+  st = motion_parse(b->err, text, s->keyframes, s->keyframe_file, s->position, &body->move);
   return st == LOOM_OK ? LOOM_OK : build_place(b, sec, "motion", st);
 }
 
@@ -340,6 +385,7 @@ static loom_status build_copies(builder *b, const cfg_section *sec, body_setting
   int64_t n[3];
   char text[512];
   LOOM_TRY(read_copies(b, sec, s, n));
+  LOOM_TRY(check_frames(b, sec, s));
   const int64_t total = n[0] * n[1] * n[2];
   for (int64_t k = 0; k < total; ++k) {
     const int64_t i[3] = {k % n[0], k / n[0] % n[1], k / (n[0] * n[1])};

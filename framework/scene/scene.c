@@ -291,7 +291,10 @@ static void free_motion(scene_motion *sm, int num_obstacles)
     free(sm->groups[g].verts);
     free(sm->groups[g].x);
   }
-  for (int k = 0; k < num_obstacles; ++k) motion_free(&sm->bodies[k].move);
+  for (int k = 0; k < num_obstacles; ++k) {
+    motion_free(&sm->bodies[k].move);
+    sequence_free(sm->bodies[k].sequence);
+  }
   free(sm->groups);
   free(sm->bodies);
   free(sm);
@@ -359,7 +362,7 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
     pose_mul(T, body->base, P);
     store_pose(P, s->obstacles[k].pose1);
   }
-  LOOM_TRY(body_mesh_place(s));
+  LOOM_TRY(body_mesh_place(s, t0, t1));
   LOOM_TRY(scene_sewing_pose(s, t1));
   int moving = 0;
   for (int32_t g = 0; g < sm->num_groups; ++g)
@@ -388,7 +391,8 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
 int scene_bodies_move(const scene_data *s)
 {
   for (int k = 0; k < s->pub.num_obstacles; ++k)
-    if (!motion_is_hold(&s->motion->bodies[k].move)) return 1;
+    if (!motion_is_hold(&s->motion->bodies[k].move) || s->motion->bodies[k].sequence != NULL)
+      return 1;
   return 0;
 }
 

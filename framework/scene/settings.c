@@ -216,7 +216,15 @@ static const loom_param body_params[] = {
     LOOM_PARAM_REAL(body_settings, thickness, 0, 0, 1e3, "m",
                     "Layer by which the surface is moved outwards; of a mesh from a file or a "
                     "profile only its distance grid."),
-    MOTION(body_settings, "How it moves:"),
+    MOTION(body_settings, "How it moves, or sequence, a mesh for every frame:"),
+    LOOM_PARAM_PATH(body_settings, frames, "",
+                    "motion = sequence: the files, .obj or .ply, with %d or %04d in the place of "
+                    "the frame's number; linear in between.  position, rotation and scale hold for "
+                    "all."),
+    LOOM_PARAM_INT(body_settings, frame_first, 0, 0, 1e9, "1", "Number of the first frame, t = 0."),
+    LOOM_PARAM_INT(body_settings, frame_count, 0, 0, 1e5, "1",
+                   "Frames of the sequence; 0: all from the first on.  The last one holds."),
+    LOOM_PARAM_REAL(body_settings, frame_rate, 25, 1e-3, 1e6, "1/s", "Frames per second."),
     LOOM_PARAM_REAL(body_settings, mass, 0, 0, 1e6, "kg",
                     "sphere: above 0 it is a ball that falls, rolls and is pushed by what it meets "
                     "(solid, inelastic, friction of two bodies: root of the product), for contact "

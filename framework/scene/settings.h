@@ -69,6 +69,9 @@ typedef struct body_settings {
   double friction;
   double thickness; /* m */
   const char *motion, *keyframes, *keyframe_file;
+  const char *frames; /* pattern of files */
+  int64_t frame_first, frame_count;
+  double frame_rate;           /* 1/s */
   double mass;                 /* kg */
   double velocity[3], spin[3]; /* m/s, rad/s */
   const char *copies;

@@ -29,6 +29,17 @@ class Obstacle:
         m[:3, 3] = row[9:]
         return m
 
+    def vertices(self, time):
+        """Of a mesh, in its own frame, at a time (s); its frames are there with motion = sequence."""
+        if "frames" not in self.data:
+            return self.data["vertices"].astype(float)
+        frames = self.data["frames"]
+        at = min(max(time * float(self.data["frame_rate"]), 0.0), len(frames) - 1.0)
+        before = int(at)
+        after = min(before + 1, len(frames) - 1)
+        a, b = frames[before].astype(float), frames[after].astype(float)
+        return a + (at - before) * (b - a)
+
 
 def _open(path):
     """Open a finished log, one that is being written, or one whose writer has died."""

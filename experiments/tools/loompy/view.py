@@ -62,8 +62,8 @@ def flat_coordinates(rest):
     return c @ axes[:2].T if s[2] < 1e-6 * s[0] else None
 
 
-def body_mesh(body):
-    """The surface of a body in its own frame; None for planes and what has no surface."""
+def body_mesh(body, time=0.0):
+    """The surface of a body in its own frame at a time (s); None for planes and what has no surface."""
     s = body.shape
     if body.kind == "sphere":
         return pv.Sphere(radius=s[3], center=s[:3], theta_resolution=96, phi_resolution=96)
@@ -77,7 +77,7 @@ def body_mesh(body):
         return rounded_cylinder(*s[:3])
     if body.kind == "mesh":
         d = body.data
-        return pv.PolyData(d["vertices"].astype(float), triangles_to_faces(d["triangles"]))
+        return pv.PolyData(body.vertices(time), triangles_to_faces(d["triangles"]))
     if body.kind == "sdf":
         grid = pv.ImageData(
             dimensions=tuple(int(d) for d in body.data["sdf_dims"]),
@@ -87,6 +87,13 @@ def body_mesh(body):
         grid["d"] = np.ravel(body.data["sdf"])
         return grid.contour([0.0], scalars="d")
     return None
+
+
+def creased(mesh):
+    """The same with normals that jump where a body has edges."""
+    return mesh.compute_normals(
+        split_vertices=True, feature_angle=30.0, consistent_normals=False
+    )
 
 
 def rounded_box(half, radius):
@@ -187,11 +194,8 @@ class View:
             mesh = body_mesh(body)
             if mesh is None or mesh.n_points == 0:
                 continue
-            mesh = mesh.compute_normals(
-                split_vertices=True, feature_angle=30.0, consistent_normals=False
-            )
             actor = self.plot.add_mesh(
-                mesh, color=BODY, smooth_shading=True, ambient=0.15, diffuse=0.85, specular=0.18,
+                creased(mesh), color=BODY, smooth_shading=True, ambient=0.15, diffuse=0.85, specular=0.18,
                 specular_power=20,
             )
             self.actors.append((actor, body))
@@ -377,6 +381,9 @@ class View:
             self._draw_yarns(actor, x, yarns)
         for actor, body in self.actors:
             actor.user_matrix = body.matrix(frame)
+            if "frames" in body.data:
+                time = float(self.log.file["frames/time"][frame])
+                actor.mapper.dataset = creased(body_mesh(body, time))
         side = max(self.size)
         (w, h), left, top = self.size, (side - self.size[0]) // 2, (side - self.size[1]) // 2
         if self.shown:

@@ -1,0 +1,185 @@
+/* A plate of triangles that a sequence of files moves is the same as one that a rigid motion moves;
+ * a sheet lies on it and is carried by friction. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/proc.h"
+#include "support/sim.h"
+
+TestSuite(sequence, .init = proc_enter, .fini = proc_leave);
+
+enum { SIDE = 5, FRAMES = 9 };
+static const double rate = 50, wide = 0.3; /* 1/s, m */
+
+/* An open, slightly domed plate at time t: it goes up at 0.2 m/s and to the side at 0.4 m/s;
+ * `bend`: and bulges. */
+static void write_plate(const char *name, double t, double bend)
+{
+  char text[8000];
+  size_t at = 0;
+  for (int k = 0; k < SIDE * SIDE; ++k) {
+    const double x = wide * ((k % SIDE) / (SIDE - 1.0) - 0.5);
+    const double y = wide * ((double)(k / SIDE) / (SIDE - 1.0) - 0.5);
+    const double bulge = (bend * t - 0.2) * (x * x + y * y);
+    at += (size_t)snprintf(text + at, sizeof text - at, "v %.17g %.17g %.17g\n", x + 0.4 * t, y,
+                           0.2 * t + bulge);
+  }
+  for (int j = 0; j + 1 < SIDE; ++j)
+    for (int i = 0; i + 1 < SIDE; ++i) {
+      const int a = i + j * SIDE + 1, b = a + 1, c = b + SIDE, d = a + SIDE;
+      at += (size_t)snprintf(text + at, sizeof text - at, "f %d %d %d\nf %d %d %d\n", a, b, c, a, c,
+                             d);
+    }
+  proc_write(name, text);
+}
+
+static void write_frames(double bend)
+{
+  for (int k = 0; k < FRAMES; ++k) {
+    char name[32];
+    snprintf(name, sizeof name, "plate%02d.obj", k);
+    write_plate(name, k / rate, bend);
+  }
+}
+
+static const char scene[] =
+    "[run]\nsteps = 16\ndt = 0.01\n[exec]\nbackend = cpu\n[log]\naudit = every\n"
+    "checkpoint_every = 5\n"
+    "[stop]\ntol_abs = 1e-9\ntol_rel = 0\nmax_iters = 100\n"
+    "[solver]\nplugin = cholmod_newton\n"
+    "[cloth.sheet]\nsize = 0.1\nresolution = 7\ntransform = translate 0.011 0.007 0.004\n"
+    "density = 0.3\nthickness = 1e-3\n"
+    "[collision.self]\nplugin = brute\n[contact.self]\nplugin = ipc_barrier\nd_hat = 3e-3\n"
+    "self_friction = 0.2\n"
+    "[body.plate]\nshape = mesh\nfriction = 0.5\nsdf_resolution = 0\n";
+
+static void run_plate(sim *s, const char *motion)
+{
+  char text[2048], dir[512];
+  cr_assert(getcwd(dir, sizeof dir) != NULL);
+  char *const at = strchr(motion, '@');
+  snprintf(text, sizeof text, "%s%.*s%s%s", scene, (int)(at - motion), motion, dir, at + 1);
+  sim_run(s, text, NULL, 0);
+  cr_assert_eq(s->sum.intersections, 0);
+}
+
+static double farthest(const sim *a, const sim *b)
+{
+  double most = 0;
+  for (int64_t i = 0; i < 3 * a->n; ++i) most = fmax(most, fabs(a->x[i] - b->x[i]));
+  return most;
+}
+
+Test(sequence, moves_as_the_rigid_motion_does)
+{
+  sim files, moved, still;
+  write_frames(0);
+  run_plate(&files, "motion = sequence\nframe_rate = 50\nframes = @/plate%02d.obj\n");
+  run_plate(&moved, "motion = translate 0.4 0 0.2\nfile = @/plate00.obj\n");
+  run_plate(&still, "file = @/plate00.obj\n");
+  printf("sheet on a plate: %.3g m from the rigid one, %.3g m from the one at rest\n",
+         farthest(&files, &moved), farthest(&files, &still));
+  cr_assert_lt(farthest(&files, &moved), sizeof(loom_real) == 4 ? 1e-4 : 1e-8);
+  cr_assert_gt(farthest(&files, &still), 0.02); /* the control: it is lifted and carried along */
+  sim_free(&files), sim_free(&moved), sim_free(&still);
+}
+
+/* Behind the last frame it stands still, between two frames it is between them. */
+Test(sequence, last_frame_holds)
+{
+  sim all, some;
+  write_frames(0);
+  run_plate(&all, "motion = sequence\nframe_rate = 50\nframes = @/plate%02d.obj\n");
+  run_plate(&some, "motion = sequence\nframe_rate = 50\nframe_count = 3\nframes = "
+                   "@/plate%02d.obj\n");
+  cr_assert_gt(farthest(&all, &some), 5e-3);
+  sim_free(&all), sim_free(&some);
+}
+
+Test(sequence, resumes_threads_and_passes_the_audit)
+{
+  char text[2048];
+  write_frames(4);
+  snprintf(text, sizeof text, "%smotion = sequence\nframe_rate = 50\nframes = plate%%02d.obj\n",
+           scene);
+  proc_write("bulge.ini", text);
+  LOOM_FINE("run", "bulge.ini", "--quiet", "-o", "whole.h5");
+  LOOM_FINE("run", "bulge.ini", "--quiet", "-o", "parts.h5", "-n", "7");
+  LOOM_FINE("run", "bulge.ini", "--quiet", "-o", "parts.h5", "--resume=4");
+  LOOM_FINE("compare", "whole.h5", "parts.h5", "--tol", "0");
+  LOOM_FINE("run", "bulge.ini", "--quiet", "-o", "one.h5", "--threads", "1");
+  LOOM_FINE("compare", "whole.h5", "one.h5", "--tol", "0");
+  LOOM_FINE("verify", "whole.h5", "--trajectory");
+}
+
+Test(sequence, bad_frames_are_refused)
+{
+  static const char *const cases[][4] = {
+      {"frames = plate.obj\n", "frames", "one place for the number", "body_%04d.ply"},
+      {"frames = none%d.obj\n", "frames", "none0.obj", "No such file"},
+      {"frames = plate%02d.obj\nframe_count = 12\n", "frames", "plate09.obj", "No such file"},
+      {"frames = gap%d.obj\n", "frames", "gap2.obj is missing", "frame_count"},
+      {"frames = other%d.obj\n", "frames", "other1.obj has 3 vertices and 1 triangles",
+       "all frames must be of one mesh"},
+      {"frames = turned%d.obj\n", "frames", "turned1.obj: triangle 0 is", "of one mesh"},
+      {"frames = wild%d.obj\n", "frames", "wild1.obj: vertex 2 is not finite", "repair"},
+      {"frames = plate%02d.obj\nfile = plate00.obj\n", "file", "leave this key out", ""},
+      {"", "motion", "sequence needs the key frames", "body%d.obj"},
+  };
+  static const char *const triangles[][2] = {
+      {"other1.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"},
+      {"turned0.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"},
+      {"turned1.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 2 3 1\n"},
+      {"wild0.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"},
+      {"wild1.obj", "v 0 0 0\nv 1 0 0\nv 0 nan 0\nf 1 2 3\n"}};
+  write_frames(0);
+  write_plate("gap0.obj", 0, 0), write_plate("gap1.obj", 0, 0), write_plate("gap3.obj", 0, 0);
+  write_plate("other0.obj", 0, 0);
+  for (size_t k = 0; k < sizeof triangles / sizeof *triangles; ++k)
+    proc_write(triangles[k][0], triangles[k][1]);
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+    char text[2048];
+    snprintf(text, sizeof text, "%smotion = sequence\n%s", scene, cases[k][0]);
+    proc_write("bad.ini", text);
+    proc p;
+    proc_loom(&p, LOOM_ARGS("run", "bad.ini", "--quiet"));
+    for (int i = 1; i < 4; ++i)
+      cr_expect(strstr(p.err, cases[k][i]) != NULL, "%s: no '%s' in: %s", cases[k][0], cases[k][i],
+                p.err);
+    const int unread = strstr(cases[k][3], "No such") != NULL; /* as of any file */
+    cr_expect_eq(p.code, unread ? 1 : 2, "%s: exit code %d", cases[k][0], p.code);
+  }
+  proc_write("grid.ini", "[body.b]\nshape = mesh\nmotion = sequence\nframes = plate%02d.obj\n"
+                         "[cloth.a]\nresolution = 3\n[solver]\nplugin = gd\n");
+  proc_expect_error(2,
+                    LOOM_TEXTS("[body.b] sdf_resolution: a body that changes its shape", "set 0"),
+                    LOOM_ARGS("run", "grid.ini"));
+}
+
+/* A body that leaves the sheet no time to give way: the run ends with a remedy, the log is whole.
+ */
+Test(sequence, a_body_too_fast_to_follow)
+{
+  char text[2048];
+  for (int k = 0; k < 3; ++k) {
+    char name[32];
+    snprintf(name, sizeof name, "fast%d.obj", k);
+    write_plate(name, 20.0 * k, 0);
+  }
+  snprintf(text, sizeof text,
+           "%smotion = sequence\nframe_rate = 50\nframes = fast%%d.obj\n[filter]\n"
+           "max_halvings = 0\n",
+           scene);
+  char *const iters = strstr(text, "max_iters = 100");
+  memcpy(iters, "max_iters =   1", 15);
+  proc_write("fast.ini", text);
+  proc p;
+  proc_loom(&p, LOOM_ARGS("run", "fast.ini", "--quiet", "-o", "fast.h5"));
+  cr_assert_neq(p.code, 0, "%s%s", p.out, p.err);
+  cr_assert(strlen(p.err) > 0);
+  LOOM_FINE("verify", "fast.h5");
+}
