@@ -1,0 +1,119 @@
+"""A dress of 14 panels, sewn on a mannequin that stands and that dances."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from loompy.experiment import Bar, NotMeasured
+from loompy.log import Log
+
+METHODS = {"newton": "cholmod_newton with ipc_barrier", "ndb": "ndb_pd with ndb"}
+STANDING = 8  # steps of 0.04 s
+DANCE = 7  # frames, 25 per second, after the first
+
+
+def garment():
+    """The folder with the dress, or None."""
+    path = os.environ.get("LOOM_GARMENT", "")
+    return Path(path) if path and (Path(path) / "stage.obj").exists() else None
+
+
+def dress(folder, **more):
+    return {
+        "cloth.dress.file": folder / "stage.obj",
+        "cloth.dress.positions": folder / "drape.obj",
+        **{key.replace("__", "."): value for key, value in more.items()},
+    }
+
+
+def standing(experiment, folder, method):
+    sets = dress(
+        folder,
+        run__steps=STANDING,
+        body__mannequin__file=folder / "mannequin" / "rest.obj",
+        body__mannequin__rotation="1 0 0 -90",
+    )
+    return experiment.run(f"standing-{method}", f"{method}.ini", sets)
+
+
+def dance(experiment, folder, method):
+    sets = dress(
+        folder,
+        run__dt=0.01,
+        run__steps=4 * DANCE,
+        log__frames_every=4,
+        cloth__dress__transform="translate 0 0.75 0",
+        body__mannequin__motion="sequence",
+        body__mannequin__frames=folder / "mannequin" / "frame%d.obj",
+        body__mannequin__frame_rate=25,
+    )
+    return experiment.run(f"dance-{method}", f"{method}.ini", sets)
+
+
+def loose(experiment, folder):
+    """The control: the same without stitches; panels then touch at the start."""
+    sets = dress(
+        folder,
+        run__steps=STANDING,
+        run__start="exclude",
+        cloth__dress__sewing="none",
+        cloth__dress__sewing_time="",
+        cloth__dress__stitch_stiffness="",
+        cloth__dress__seam_rings="",
+        body__mannequin__file=folder / "mannequin" / "rest.obj",
+        body__mannequin__rotation="1 0 0 -90",
+    )
+    return experiment.run("loose", "ndb.ini", sets)
+
+
+def widest(path, sewn):
+    """The widest gap at the stitches of the log `sewn` in the last frame of another, m."""
+    with Log(sewn) as log:
+        v = log.file["scene/stitches/vertices"][()]
+        t = log.file["scene/stitches/place"][()][:, None]
+    with Log(path) as log:
+        x = log.file["frames/x"][-1].astype(float)
+    return np.linalg.norm(x[v[:, 0]] - (1 - t) * x[v[:, 1]] - t * x[v[:, 2]], axis=1).max()
+
+
+def stretch(path):
+    """Largest principal stretch of any triangle in the last frame, against the flat pattern."""
+    with Log(path) as log:
+        t, uv = log.file["scene/triangles"][()], log.file["scene/material/uv"][()].astype(float)
+        x = log.file["frames/x"][-1].astype(float)
+    flat = np.stack([uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]], 2)
+    worn = np.stack([x[t[:, 1]] - x[t[:, 0]], x[t[:, 2]] - x[t[:, 0]]], 2)
+    return np.linalg.svd(worn @ np.linalg.inv(flat), compute_uv=False)[:, 0].max()
+
+
+def judge(path, name, method):
+    with Log(path) as log:
+        steps = log.table("steps")
+        where = stretch(path)
+    rows = [
+        Bar(f"{name}: new intersections", steps["intersections"].sum(), 0),
+        Bar(f"{name}: intersections of the start that are left", steps["start_intersections"][-1], 0),
+        Bar(f"{name}: widest stitch", 1e3 * np.nanmax(steps["stitch_gap"]), 1, "mm"),
+    ]
+    if method == "newton":
+        seconds = steps["t_total"].sum() / steps["iters"].sum()
+        rows.append(Bar(f"{name}: one Newton iteration", seconds, 1.0, "s"))
+    print(f"{name}: largest stretch {where:.3f}, {steps['iters'].mean():.1f} iterations per step")
+    return rows
+
+
+def bars(experiment):
+    folder = garment()
+    if folder is None:
+        return [NotMeasured("dress", "LOOM_GARMENT does not name the folder of the dress (README.md)")]
+    rows = []
+    for method, name in METHODS.items():
+        rows += judge(standing(experiment, folder, method), f"standing, {name}", method)
+        rows += judge(dance(experiment, folder, method), f"dance, {name}", method)
+    gap = widest(loose(experiment, folder), standing(experiment, folder, "ndb"))
+    rows.append(Bar("control: widest seam without stitches", 1e3 * gap, 20, "mm", least=True))
+    return rows
+
+
+FIGURES = {"garment-bars": ("a sewn dress on a mannequin that stands and dances, with bounds", bars)}
