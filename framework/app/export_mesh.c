@@ -16,7 +16,8 @@ static loom_status put_coordinates(loom_err *err, const export_scene *s, FILE *o
   for (int64_t k = 0; k < 3 * s->nt && fine; ++k) {
     const double *const uv = s->uv + 2 * k;
     int64_t *const list = &newest[s->tris[k]], c = *list;
-    while (c != 0 && memcmp(s->uv + 2 * (c - 1), uv, 2 * sizeof *uv) != 0) c = older[c - 1];
+    while (c != 0 && (s->uv[2 * (c - 1)] != uv[0] || s->uv[2 * (c - 1) + 1] != uv[1]))
+      c = older[c - 1];
     if (c != 0) {
       row[k] = row[c - 1];
       continue;
@@ -34,7 +35,7 @@ static loom_status put_coordinates(loom_err *err, const export_scene *s, FILE *o
 /* Faces with their material coordinates, as groups of pieces. */
 static loom_status put_pieces(loom_err *err, const export_scene *s, FILE *out)
 {
-  int64_t *const row = malloc(sizeof *row * 3 * (size_t)s->nt + 1);
+  int64_t *const row = calloc(3 * (size_t)s->nt + 1, sizeof *row);
   if (row == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
   const loom_status st = put_coordinates(err, s, out, row);
   for (int64_t i = 0; i < s->nt && st == LOOM_OK; ++i) {

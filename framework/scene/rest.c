@@ -60,14 +60,14 @@ static loom_status keep_corners(builder *b, object *o, const double *x, double s
 {
   mesh *const m = &o->m;
   LOOM_TRY(mesh_alloc(b->err, 9 * (int64_t)m->num_tris, sizeof *m->rest, &m->rest));
-  for (int64_t k = 0; k < 3 * (int64_t)m->num_tris; ++k)
+  for (int64_t k = 0; x != NULL && k < 3 * (int64_t)m->num_tris; ++k)
     for (int c = 0; c < 3; ++c) m->rest[3 * k + c] = scale * x[3 * (int64_t)m->tris[k] + c];
   return LOOM_OK;
 }
 
 static loom_status rest_from_file(builder *b, object *o, double scale)
 {
-  mesh other;
+  mesh other = {0};
   if (o->cloth.rest_file[0] == '\0') return keep_corners(b, o, o->m.x, scale);
   LOOM_TRY(read_same(b, o, "rest_file", o->cloth.rest_file, 1, &other));
   const loom_status st = keep_corners(b, o, other.x, scale);
@@ -115,7 +115,7 @@ static loom_status check_corners(builder *b, const object *o)
 loom_status build_rest(builder *b, object *o, double scale)
 {
   const cloth_settings *const s = &o->cloth;
-  mesh *const m = &o->m, start;
+  mesh *const m = &o->m, start = {0};
   int rest = s->rest;
   for (int64_t k = 0; k < 3 * (int64_t)m->num_tris; ++k)
     if (m->tris[k] < 0 || m->tris[k] >= m->num_verts) return LOOM_OK; /* the doctor tells */
@@ -127,7 +127,7 @@ loom_status build_rest(builder *b, object *o, double scale)
   LOOM_TRY(check_corners(b, o));
   if (s->positions[0] == '\0') return LOOM_OK;
   LOOM_TRY(read_same(b, o, "positions", s->positions, 0, &start));
-  memcpy(m->x, start.x, 3 * (size_t)m->num_verts * sizeof *m->x);
+  if (start.x != NULL) memcpy(m->x, start.x, 3 * (size_t)m->num_verts * sizeof *m->x);
   if (start.num_verts > m->num_verts || start.num_tris > m->num_tris) {
     const loom_status st = build_note(
         b, "%s: %d vertices and %d triangles behind those of %s were passed over", s->positions,

@@ -173,7 +173,7 @@ static loom_status spread(const object *o, int32_t *parent, pair_list *l)
   isect_left_out rows = {0};
   pair_list out = {.err = l->err};
   loom_status s = list_members(l->err, o, parent, &rows);
-  for (int64_t k = 0; k < l->num && s == LOOM_OK; ++k)
+  for (int64_t k = 0; l->pairs != NULL && k < l->num && s == LOOM_OK; ++k)
     s = add_products(&out, &rows, l->pairs[2 * k], l->pairs[2 * k + 1]);
   for (int32_t c = 0; c < o->m.num_verts && s == LOOM_OK; ++c)
     if (rows.first[c + 1] - rows.first[c] > 1) s = add_products(&out, &rows, c, c);
@@ -196,7 +196,7 @@ static loom_status grow_ring(const object *o, pair_list *l)
   const int64_t num = isect_settle_pairs(edges, o->tp.num_edges);
   loom_status s = isect_left_out_make(l->err, o->m.num_verts, edges, num, &rows);
   free(edges);
-  for (int64_t k = 0; k < l->num && s == LOOM_OK; ++k) {
+  for (int64_t k = 0; l->pairs != NULL && k < l->num && s == LOOM_OK; ++k) {
     const int32_t v = l->pairs[2 * k], w = l->pairs[2 * k + 1];
     s = add_pair(&out, v, w);
     for (int32_t i = rows.first[v]; i < rows.first[v + 1] && s == LOOM_OK; ++i)
@@ -222,7 +222,7 @@ static loom_status leave_seams_out(builder *b, const object *o, pair_list *all)
   if (s == LOOM_OK) s = join_over_one(o, &l);
   if (s == LOOM_OK) s = spread(o, parent, &l);
   for (int64_t r = 0; r < o->cloth.seam_rings && s == LOOM_OK; ++r) s = grow_ring(o, &l);
-  for (int64_t k = 0; k < l.num && s == LOOM_OK; ++k)
+  for (int64_t k = 0; l.pairs != NULL && k < l.num && s == LOOM_OK; ++k)
     s = add_pair(all, o->first_vert + l.pairs[2 * k], o->first_vert + l.pairs[2 * k + 1]);
   if (s == LOOM_OK)
     s = build_note(b,
