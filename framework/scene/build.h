@@ -97,10 +97,6 @@ loom_status build_extend(builder *b, const char *name, const void *table);
 /* object.c: read every [cloth.*], [solid.*] and [yarn.*], place it, let the doctor look at it. */
 loom_status build_objects(builder *b);
 void build_free_object(object *o);
-/* "scale S | rotate AX AY AZ DEG | translate X Y Z" ... as a rigid map after a scale. */
-loom_status build_transform(loom_err *err, const char *text, double place[12], double *scale);
-/* "AX AY AZ DEG" */
-loom_status build_rotation(loom_err *err, const char *text, double P[12]);
 loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *out);
 
 /* model.c: the keys of an object's section, into `own` and o->elem, and which element types it
@@ -135,6 +131,8 @@ void build_rest_element(const object *o, uint32_t place, int64_t k, const int32_
 double build_rest_area(const object *o, int64_t t); /* m^2, of triangle t */
 /* 1: vertex by vertex x [num_verts][3] (m, not placed) is the rest shape; 0: it has no such. */
 int build_rest_places(const object *o, double *x);
+/* pattern.c: shape = pattern, with the stitches of its seams. */
+loom_status build_pattern(builder *b, object *o);
 /* merging.c: what `repair` and `sewing` merge. */
 loom_status build_merge(builder *b, object *o);
 /* material.c: the extension LOOM_MATERIAL of scenes that have any. */
@@ -151,8 +149,8 @@ void build_free_yarns(scene_data *s);
 loom_status build_pins(builder *b);
 /* blocks.c: element blocks, merged over the objects. */
 loom_status build_blocks(builder *b);
-/* sewing.c: stitches of an object with sewing = pull; the element block of all; after the bodies,
- * which pairs they leave out. */
+/* sewing.c: stitches of an object that are to be pulled; the element block of all; after the
+ * bodies, which pairs they leave out. */
 loom_status build_read_stitches(builder *b, object *o);
 /* After vertices were merged. */
 void build_renumber_stitches(object *o);

@@ -17,6 +17,7 @@ enum { ANY = 2u }; /* of keys without choices: something is held, above 0, copie
 #define FLAT     (BIT(YARN_STOCKINETTE) | BIT(YARN_GARTER) | BIT(YARN_RIB))
 #define KNITTED  (FLAT | BIT(YARN_TUBE))
 #define SURFACES (BIT(BODY_MESH) | BIT(BODY_REVOLVE))
+#define PULLED   (BIT(SEWING_AUTO) | BIT(SEWING_PULL))
 #define OUTLINED 0u /* kinds of bodies that have an outline, and revolve */
 
 static const struct effect {
@@ -26,15 +27,16 @@ static const struct effect {
     {"cloth", "size", "shape", SHEETS},
     {"cloth", "resolution", "shape", SHEETS},
     {"cloth", "pattern", "shape", SHEETS & ~BIT(CLOTH_DISK)},
-    {"cloth", "file", "shape", BIT(CLOTH_OBJ) | BIT(CLOTH_PLY)},
+    {"cloth", "file", "shape", BIT(CLOTH_OBJ) | BIT(CLOTH_PLY) | BIT(CLOTH_PATTERN)},
+    {"cloth", "edge_length", "shape", BIT(CLOTH_PATTERN)},
     {"cloth", "uv_scale", "shape", BIT(CLOTH_OBJ) | BIT(CLOTH_PLY)},
     {"cloth", "rest_file", "rest", BIT(REST_AUTO) | BIT(REST_FILE)},
     {"cloth", "merge_tolerance", "repair", BIT(REPAIR_MERGE) | BIT(REPAIR_MERGE_ORIENTATION)},
     {"cloth", "merge_tolerance", "sewing", BIT(SEWING_MERGE)},
-    {"cloth", "stitches", "sewing", BIT(SEWING_PULL)},
-    {"cloth", "stitch_stiffness", "sewing", BIT(SEWING_PULL)},
-    {"cloth", "sewing_time", "sewing", BIT(SEWING_PULL)},
-    {"cloth", "seam_rings", "sewing", BIT(SEWING_PULL)},
+    {"cloth", "stitches", "sewing", PULLED},
+    {"cloth", "stitch_stiffness", "sewing", PULLED},
+    {"cloth", "sewing_time", "sewing", PULLED},
+    {"cloth", "seam_rings", "sewing", PULLED},
     {"cloth", "pin_stiffness", "pins", ANY},
     {"cloth", "pin_motion", "pins", ANY},
     {"solid", "pin_stiffness", "pins", ANY},

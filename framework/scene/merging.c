@@ -14,14 +14,33 @@ static int mergeable(const mesh *m)
   return 1;
 }
 
+/* The lowest number of the vertices that seams of a pattern join; the stitches are then used up. */
+static void lead_seams(object *o, int32_t *leader)
+{
+  for (int32_t v = 0; v < o->m.num_verts; ++v) leader[v] = v;
+  for (int changed = 1; changed;) {
+    changed = 0;
+    for (int64_t k = 0; k < o->num_stitches; ++k) {
+      int32_t *const a = &leader[o->stitches[k].i], *const b = &leader[o->stitches[k].a];
+      changed |= *a != *b;
+      *a = *b = *a < *b ? *a : *b;
+    }
+  }
+  o->num_stitches = 0;
+}
+
 static loom_status merge(builder *b, object *o, int sewing, int32_t *leader, int32_t *map,
                          unsigned char *only)
 {
   const int32_t before = o->m.num_verts;
   int32_t gone = 0;
-  if (sewing) LOOM_TRY(merge_boundary(b->err, &o->m, only));
-  LOOM_TRY(merge_coincident(b->err, &o->m, o->label, o->cloth.merge_tolerance, sewing ? only : NULL,
-                            leader));
+  if (sewing && o->cloth.shape == CLOTH_PATTERN) {
+    lead_seams(o, leader);
+  } else {
+    if (sewing) LOOM_TRY(merge_boundary(b->err, &o->m, only));
+    LOOM_TRY(merge_coincident(b->err, &o->m, o->label, o->cloth.merge_tolerance,
+                              sewing ? only : NULL, leader));
+  }
   LOOM_TRY(merge_groups(b->err, &o->m, o->label, leader, map, &gone));
   if (gone == 0)
     return build_note(b, "%s: no vertices within merge_tolerance = %g m of each other, none merged",

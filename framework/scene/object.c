@@ -7,9 +7,8 @@
 #include "config/words.h"
 #include "geom/pose.h"
 #include "mesh/obj.h"
+#include "mesh/placement.h"
 #include "scene/build.h"
-
-static const double pi = 3.14159265358979323846;
 
 void build_free_object(object *o)
 {
@@ -20,64 +19,6 @@ void build_free_object(object *o)
   free(o->pinned);
   free(o->elem);
   free(o->stitches);
-}
-
-/* ---- placement ---- */
-
-static loom_status rotation_words(loom_err *err, words *w, double P[12])
-{
-  double v[4];
-  for (int k = 0; k < 4; ++k)
-    if (!words_real(w, &v[k]))
-      return err_set(err, LOOM_E_CONFIG, "a rotation takes four numbers, AX AY AZ DEG");
-  const double len = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-  if (!(len > 0)) return err_set(err, LOOM_E_CONFIG, "the axis of a rotation must not be 0 0 0");
-  for (int k = 0; k < 3; ++k) v[k] /= len;
-  pose_rotation(v, v[3] * pi / 180, (const double[3]){0, 0, 0}, P);
-  return LOOM_OK;
-}
-
-loom_status build_rotation(loom_err *err, const char *text, double P[12])
-{
-  words w;
-  words_start(&w, text);
-  LOOM_TRY(rotation_words(err, &w, P));
-  if (!words_at_end(&w))
-    return err_set(err, LOOM_E_CONFIG, "\"%s\": more than the four numbers AX AY AZ DEG", text);
-  return LOOM_OK;
-}
-
-loom_status build_transform(loom_err *err, const char *text, double place[12], double *scale)
-{
-  words w;
-  words_start(&w, text);
-  pose_identity(place);
-  *scale = 1;
-  while (words_next(&w)) {
-    double P[12], v[3];
-    if (strcmp(w.word, "scale") == 0) {
-      if (!words_real(&w, v) || !(v[0] > 0))
-        return err_set(err, LOOM_E_CONFIG, "scale takes one number above 0");
-      *scale *= v[0];
-      for (int c = 0; c < 3; ++c) place[9 + c] *= v[0]; /* scales what was shifted before */
-      continue;
-    }
-    if (strcmp(w.word, "rotate") == 0) {
-      LOOM_TRY(rotation_words(err, &w, P));
-    } else if (strcmp(w.word, "translate") == 0) {
-      for (int k = 0; k < 3; ++k)
-        if (!words_real(&w, &v[k]))
-          return err_set(err, LOOM_E_CONFIG, "translate takes three numbers X Y Z (m)");
-      pose_translation(v, P);
-    } else {
-      return err_set(err, LOOM_E_CONFIG,
-                     "\"%s\" is no part of a transform; known are scale S, rotate AX AY AZ DEG and "
-                     "translate X Y Z",
-                     w.word);
-    }
-    pose_mul(P, place, place);
-  }
-  return LOOM_OK;
 }
 
 /* ---- meshes ---- */
@@ -240,6 +181,7 @@ static loom_status make_mesh(builder *b, object *o)
   if (o->kind == OBJECT_YARN) return build_yarn_object(b, o);
   if (o->kind == OBJECT_SOLID) return make_block(b, o);
   if (o->cloth.shape == CLOTH_OBJ || o->cloth.shape == CLOTH_PLY) return read_sheet(b, o);
+  if (o->cloth.shape == CLOTH_PATTERN) return build_pattern(b, o);
   return generate_sheet(b, o);
 }
 
@@ -283,7 +225,7 @@ static loom_status load_object(builder *b, object *o)
 {
   double scale, S[12];
   LOOM_TRY(bind_object(b, o));
-  const loom_status st = build_transform(b->err, o->common->transform, o->place, &scale);
+  const loom_status st = placement_transform(b->err, o->common->transform, o->place, &scale);
   if (st != LOOM_OK) return build_place(b, o->sec, "transform", st);
   LOOM_TRY(make_mesh(b, o));
   if (o->kind == OBJECT_CLOTH) LOOM_TRY(build_rest(b, o, scale));

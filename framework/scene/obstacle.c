@@ -10,6 +10,7 @@
 #include "audit/intersect.h"
 #include "config/words.h"
 #include "geom/pose.h"
+#include "mesh/placement.h"
 #include "mesh/sdf.h"
 #include "scene/build.h"
 
@@ -276,7 +277,7 @@ static loom_status place_body(builder *b, const cfg_section *sec, const body_set
                               moving_body *body)
 {
   double T[12];
-  loom_status st = build_rotation(b->err, s->rotation, body->base);
+  loom_status st = placement_rotation(b->err, s->rotation, body->base);
   if (st != LOOM_OK) return build_place(b, sec, "rotation", st);
   pose_translation(s->position, T);
   pose_mul(T, body->base, body->base);

@@ -119,6 +119,7 @@ loom_status build_rest(builder *b, object *o, double scale)
   int rest = s->rest;
   for (int64_t k = 0; k < 3 * (int64_t)m->num_tris; ++k)
     if (m->tris[k] < 0 || m->tris[k] >= m->num_verts) return LOOM_OK; /* the doctor tells */
+  if (rest == REST_AUTO && s->shape == CLOTH_PATTERN) rest = REST_UV;
   if (rest == REST_AUTO)
     rest = s->rest_file[0] != '\0' || s->positions[0] != '\0' ? REST_FILE : REST_INITIAL;
   for (int64_t k = 0; k < 6 * (int64_t)m->num_tris && m->uv != NULL; ++k) m->uv[k] *= s->uv_scale;

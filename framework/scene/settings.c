@@ -63,9 +63,10 @@
 
 static const loom_param cloth_params[] = {
     LOOM_PARAM_ENUM(
-        cloth_settings, shape, CLOTH_GRID, "grid|obj|ply|disk|strip|cylinder",
+        cloth_settings, shape, CLOTH_GRID, "grid|obj|ply|disk|strip|cylinder|pattern",
         "Where the mesh comes from; generated ones are centred on the origin, flat ones "
-        "in the plane z = 0, the cylinder (an open tube) around z."),
+        "in the plane z = 0, the cylinder (an open tube) around z; pattern: the pieces of a sewing "
+        "pattern, each where its file puts it."),
     TEXT(cloth_settings, size, "",
          "m; grid and strip: SX [SY] (default 1 1 and 1 0.25), disk: diameter (1), cylinder: "
          "diameter and length (0.2 0.5)."),
@@ -76,15 +77,19 @@ static const loom_param cloth_params[] = {
                     "How generated cells are cut: all along one diagonal, or mirrored in turn."),
     LOOM_PARAM_PATH(
         cloth_settings, file, "",
-        "Mesh of shape = obj or ply.  vt of OBJ, and s t, u v or texcoord of PLY, are its "
+        "Mesh of shape = obj or ply, or pattern of shape = pattern.  vt of OBJ, and s t, u v or "
+        "texcoord of PLY, are its "
         "material coordinates; groups (g, o) of OBJ, and the face property piece of PLY, "
         "its pieces."),
+    LOOM_PARAM_REAL(cloth_settings, edge_length, 0.02, 1e-6, 1e3, "m",
+                    "Edges of the triangles that pieces of a pattern are cut into; [run] detail "
+                    "divides it."),
     LOOM_PARAM_ENUM(cloth_settings, rest, REST_AUTO, "auto|initial|uv|file",
                     "Shape without stress: initial, where the cloth starts; uv, its material "
                     "coordinates laid flat (generated sheets have some, too), whose directions are "
                     "those of the fabric; file, that of rest_file, or without one that of the mesh "
-                    "before positions moves it; auto: file with rest_file or positions, else "
-                    "initial."),
+                    "before positions moves it; auto: uv of patterns, file with rest_file or "
+                    "positions, else initial."),
     LOOM_PARAM_PATH(cloth_settings, rest_file, "",
                     "rest = file: another mesh (.obj or .ply) of the same vertices and triangles; "
                     "transform scales it, too."),
@@ -97,12 +102,13 @@ static const loom_param cloth_params[] = {
     LOOM_PARAM_ENUM(cloth_settings, repair, REPAIR_NONE, "none|orientation|merge|merge+orientation",
                     "orientation: turn triangles so that all normals agree with the first one's; "
                     "merge: vertices within merge_tolerance become one."),
-    LOOM_PARAM_ENUM(cloth_settings, sewing, SEWING_NONE, "none|merge|pull",
+    LOOM_PARAM_ENUM(cloth_settings, sewing, SEWING_AUTO, "auto|none|merge|pull",
                     "How seams hold: merge, vertices on edges with one triangle that start within "
-                    "merge_tolerance of each other become one, rest shapes stay those of the "
+                    "merge_tolerance of each other, or that a seam of a pattern joins, become one, "
+                    "rest shapes stay those of the "
                     "pieces, vertex ids in pins those of the file; pull, stitches draw vertices "
                     "to points of edges (element stitch), contact and the audit leave sewn "
-                    "neighbours out."),
+                    "neighbours out; auto: pull if there are stitches."),
     LOOM_PARAM_REAL(cloth_settings, merge_tolerance, 1e-6, 0, 1, "m",
                     "Distance up to which vertices are merged."),
     LOOM_PARAM_PATH(cloth_settings, stitches, "",

@@ -6,11 +6,11 @@
 #include "bodies/body.h"
 #include "loom/param.h"
 
-enum { CLOTH_GRID, CLOTH_OBJ, CLOTH_PLY, CLOTH_DISK, CLOTH_STRIP, CLOTH_CYLINDER };
+enum { CLOTH_GRID, CLOTH_OBJ, CLOTH_PLY, CLOTH_DISK, CLOTH_STRIP, CLOTH_CYLINDER, CLOTH_PATTERN };
 enum { YARN_STOCKINETTE, YARN_GARTER, YARN_RIB, YARN_TUBE, YARN_BCC, YARN_OBJ };
 enum { REPAIR_NONE, REPAIR_ORIENTATION, REPAIR_MERGE, REPAIR_MERGE_ORIENTATION };
 enum { REST_AUTO, REST_INITIAL, REST_UV, REST_FILE };
-enum { SEWING_NONE, SEWING_MERGE, SEWING_PULL };
+enum { SEWING_AUTO, SEWING_NONE, SEWING_MERGE, SEWING_PULL };
 /* Values of a body's `shape`: kinds with a closed form have their number (body_kind_at), and then
  */
 enum { BODY_MESH = BODY_NUM_CLOSED, BODY_SDF, BODY_REVOLVE };
@@ -31,6 +31,7 @@ typedef struct cloth_settings {
   int32_t shape, pattern, repair, rest, sewing;
   const char *file, *model, *rest_file, *positions, *stitches;
   double uv_scale;
+  double edge_length;                   /* m */
   double merge_tolerance;               /* m */
   double stitch_stiffness, sewing_time; /* N/m, s */
   int64_t seam_rings;

@@ -35,11 +35,15 @@ loom_status build_read_stitches(builder *b, object *o)
   if (o->kind != OBJECT_CLOTH) return LOOM_OK;
   const int own = c->stitches[0] == '\0';
   const char *const key = own ? "sewing" : "stitches", *const file = own ? c->file : c->stitches;
-  if (c->sewing != SEWING_PULL) {
+  if (c->shape == CLOTH_PATTERN && own) return LOOM_OK; /* its seams are its stitches */
+  if (c->sewing == SEWING_AUTO && own && o->m.num_stitches == 0) return LOOM_OK;
+  if (c->sewing == SEWING_NONE || c->sewing == SEWING_MERGE) {
     if (o->m.num_stitches == 0) return LOOM_OK;
     return build_note(b, "%s: %d stitches were passed over; sewing = pull closes them", o->label,
                       o->m.num_stitches);
   }
+  free(o->stitches);
+  o->stitches = NULL;
   if (own && c->shape != CLOTH_OBJ)
     return build_place(
         b, o->sec, key,

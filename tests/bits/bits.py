@@ -33,7 +33,10 @@ LOOPS = 8  # of a knit, in a row and in a column
 # columns of the log that tell of clocks
 CLOCKS = re.compile(r"t_[a-z]+$")
 # What a config leaves to whoever runs it.
-SETTINGS = {"configs/drape_obj.ini": ["cloth.sheet.file={folder}/sheet.obj"]}
+SETTINGS = {
+    "configs/drape_obj.ini": ["cloth.sheet.file={folder}/sheet.obj"],
+    "configs/tshirt.ini": ["cloth.shirt.edge_length=0.08"],
+}
 # Step 1 of these replays the log of another case.
 REPLAYS = {
     "experiments/00-convergence/solver.ini": "experiments/00-convergence/reference.ini",

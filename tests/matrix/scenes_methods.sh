@@ -51,6 +51,7 @@ fits 'hang cantilever collide_sheets knot twist' "$free"
 fits 'drape_sphere drape_torus drape_obj drape_floor stack' "$bodies"
 fits slope "$pushed" # it begins in touch: barriers ask for a gap
 fits 'drape_self fold_desk funnel slit stack_sphere' "$meshes"
+fits 'tshirt trousers skirt' "$meshes"
 fits 'yarn_swatch yarn_scarf yarn_sleeve yarn_sack' yarn
 
 for f in "$configs"/scenes/*.ini; do

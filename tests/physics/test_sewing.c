@@ -75,7 +75,7 @@ Test(sewing, a_pulled_seam_hangs_as_a_merged_one)
   write_pair("together.obj", 0, 0);
   hang(&pulled, "sewing = pull\nsewing_time = 0.3\nstitch_stiffness = 1e4\nFILEapart.obj\n");
   hang(&merged, "sewing = merge\nFILEtogether.obj\n");
-  hang(&loose, "FILEapart.obj\n");
+  hang(&loose, "sewing = none\nFILEapart.obj\n");
   const double gap = last_gap(&pulled);
   double most = 0, fall = 0;
   cr_assert_eq(merged.n, 2 * N - NX);

@@ -1,0 +1,52 @@
+/* A T-shirt from its shipped pattern is sewn around a torso and stays on it: no intersection, seams
+ * closed, sleeves on the arms.  Unsewn it falls. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/proc.h"
+#include "support/sim.h"
+
+TestSuite(garment, .init = proc_enter, .fini = proc_leave);
+
+/* The shipped scene and method, on coarse triangles. */
+static void wear(sim *s, const char *sewing)
+{
+  const char *const sets[] = {"cloth.shirt.edge_length=0.05", sewing, NULL};
+  char text[1024];
+  const char *const dir = getenv("LOOM_SOURCE_DIR");
+  snprintf(text, sizeof text,
+           "include = %s/configs/scenes/tshirt.ini\ninclude = %s/configs/methods/barrier.ini\n"
+           "[run]\nsteps = 40\ndt = 0.01\n[exec]\nbackend = cpu\n",
+           dir, dir);
+  sim_run(s, text, sets, 0);
+}
+
+static double lowest(const sim *s)
+{
+  double low = INFINITY;
+  for (int v = 0; v < s->n; ++v) low = fmin(low, s->x[3 * v + 1]);
+  return low;
+}
+
+Test(garment, a_t_shirt_is_sewn_and_worn)
+{
+  sim worn, loose;
+  wear(&worn, "cloth.shirt.sewing=auto");
+  wear(&loose, "cloth.shirt.sewing=none");
+  h5log_step_row *const rows = sim_steps(&worn);
+  const double gap = rows[worn.steps - 1].stitch_gap;
+  int64_t crossed = 0;
+  for (int64_t k = 0; k < worn.steps; ++k) crossed += rows[k].intersections;
+  printf("a T-shirt of %lld vertices after %.2g s: seams open by %.3g m, hem at %.3g m, unsewn at "
+         "%.3g m\n",
+         (long long)worn.n, 0.01 * (double)worn.steps, gap, lowest(&worn), lowest(&loose));
+  cr_assert_eq(crossed, 0);
+  cr_assert(gap < 1e-3, "%g m", gap);
+  cr_assert(lowest(&worn) > 0.6, "%g m", lowest(&worn));
+  cr_assert(lowest(&loose) < 0.3, "%g m", lowest(&loose)); /* the control */
+  free(rows);
+  sim_free(&worn), sim_free(&loose);
+}
