@@ -75,11 +75,13 @@ static loom_status check(void *user, loom_err *err, const scene_counts *so_far)
 
 loom_status room_build(run *r, int look_only)
 {
+  static const int starts[] = {[RUN_START_REFUSE] = SCENE_REFUSE,
+                               [RUN_START_EXCLUDE] = SCENE_EXCLUDE,
+                               [RUN_START_UNTANGLE] = SCENE_UNTANGLE};
   asker a = {.r = r};
   const scene_room room = {check, &a, look_only};
   a.known = r->set.exec.memory_check && mem_available("", &a.limit);
-  const int start = r->set.run.start == RUN_START_EXCLUDE ? SCENE_EXCLUDE : SCENE_REFUSE;
-  return scene_build_within(r->err, r->m, r->c, start, &room, &r->scene);
+  return scene_build_within(r->err, r->m, r->c, starts[r->set.run.start], &room, &r->scene);
 }
 
 /* Frames, and as many rows of iterations as [stop] allows. */

@@ -7,6 +7,7 @@
 #include "mesh/mesh.h"
 #include "mesh/stitches.h"
 #include "mesh/topo.h"
+#include "scene/bodies.h"
 #include "scene/motion.h"
 #include "scene/scene_data.h"
 #include "scene/sequence.h"
@@ -156,7 +157,10 @@ loom_status build_read_stitches(builder *b, object *o);
 void build_renumber_stitches(object *o);
 loom_status build_sewing(builder *b, int block);
 loom_status build_seams(builder *b);
-/* start_check.c: SCENE_REFUSE, SCENE_LIST or SCENE_EXCLUDE, when all is in its place. */
+/* start_untangle.c: moves x [n][3] (m), which m refers to, and the scene's x0. */
+loom_status starts_untangle(builder *b, const isect_surface *m, const scene_bodies *bodies,
+                            double *x);
+/* start_check.c: what SCENE_* says, when all is in its place. */
 loom_status build_check_intersections(builder *b, int check);
 /* obstacle.c: [body.*]. */
 loom_status build_obstacles(builder *b);

@@ -38,9 +38,10 @@ typedef struct scene_data {
 
 enum { /* what to do about objects that intersect at the start */
        SCENE_UNCHECKED = 0,
-       SCENE_REFUSE = 1, /* an error that names the first pairs */
-       SCENE_LIST = 2,   /* count and list them */
-       SCENE_EXCLUDE = 3 /* leave them out until they have parted (starts.h), with a note */
+       SCENE_REFUSE = 1,  /* an error that names the first pairs */
+       SCENE_LIST = 2,    /* count and list them */
+       SCENE_EXCLUDE = 3, /* leave them out until they have parted (starts.h), with a note */
+       SCENE_UNTANGLE = 4 /* move them apart, with a note; what is left is an error */
 };
 /* The search ends when about so many are found: copies of one cloth have millions. */
 enum { SCENE_MAX_LISTED = 100000, SCENE_MAX_COUNTED = 10000 };

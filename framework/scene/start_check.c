@@ -1,4 +1,5 @@
-/* start_check.c - what intersects before the first step: refused, listed or left out. */
+/* start_check.c - what intersects before the first step: refused, listed, left out or moved apart.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ static void refuse_pairs(builder *b, const scene_crossing *pairs, int64_t total)
     const scene_crossing *p = &pairs[k];
     scene_crossing_text(p, text, sizeof text);
     doctor_add(&b->doc, DOCTOR_INTERSECTION, (int32_t[4]){p->edge[0], p->edge[1], p->tri, -1},
-               "%s; move them apart, or set [run] start = exclude", text);
+               "%s; move them apart, or set [run] start = untangle or exclude", text);
   }
   if (total > DOCTOR_MAX) b->doc.total += total - DOCTOR_MAX; /* counted, not listed */
 }
@@ -98,15 +99,18 @@ loom_status build_check_intersections(builder *b, int check)
                              .tris = st.tris,
                              .nt = b->s->pub.num_tris,
                              .left_out = scene_left_out(b->s, 1)};
-    s = scene_crossings(b->err, &m, st.parts, b->num_objects, &st.bodies, st.pairs, capacity,
-                        enough, &total);
+    if (check == SCENE_UNTANGLE) s = starts_untangle(b, &m, &st.bodies, st.x);
+    if (s == LOOM_OK)
+      s = scene_crossings(b->err, &m, st.parts, b->num_objects, &st.bodies, st.pairs, capacity,
+                          enough, &total);
     if (s == LOOM_OK && check == SCENE_EXCLUDE) s = exclude_pairs(b, &m, &st);
   }
   b->s->start_total = total;
-  b->doc.more |= total >= enough && check == SCENE_REFUSE;
+  const int refuse = check == SCENE_REFUSE || check == SCENE_UNTANGLE;
+  b->doc.more |= total >= enough && refuse;
   if (s == LOOM_OK && check == SCENE_LIST)
     s = list_pairs(b, st.pairs, total < capacity ? total : capacity);
-  if (s == LOOM_OK && check == SCENE_REFUSE) refuse_pairs(b, st.pairs, total);
+  if (s == LOOM_OK && refuse) refuse_pairs(b, st.pairs, total);
   start_close(&st);
   return s == LOOM_OK ? doctor_verdict(b->err, &b->doc) : s;
 }

@@ -34,7 +34,7 @@ class Stage:
         # what the documents call by a name of the reader's own
         (self.root / "queries.csv").write_text(
             "".join(f"{line},1\n" for line in QUERIES.splitlines()))
-        for name in ("mine.obj", "shirt.obj"):
+        for name in ("mine.obj", "shirt.obj", "tangled.obj"):
             (self.root / name).write_text(SHIRT)
         self.venv = (self.source / ".venv/bin/python").exists()
         if self.venv:
@@ -71,7 +71,7 @@ class Stage:
         `build`, and ninja has nothing to do."""
         own = self.root / "build"
         own.mkdir()
-        for name in ("bin", "plugins", "cmake_install.cmake"):
+        for name in ("bin", "plugins", "meshers", "cmake_install.cmake"):
             (own / name).symlink_to(build / name)
         (own / "CTestTestfile.cmake").write_text(f'subdirs("{build}")\n')
         (own / "build.ninja").write_text("build runtime: phony\nbuild all: phony\n")

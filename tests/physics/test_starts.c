@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "support/proc.h"
 #include "support/sim.h"
@@ -91,7 +92,7 @@ Test(starts, what_stays_is_counted_apart)
   proc_loom(&p, LOOM_ARGS("run", "stays.ini", "--quiet"));
   cr_assert_eq(p.code, 2);
   cr_assert(strstr(p.err, "intersects triangle") != NULL &&
-                strstr(p.err, "start = exclude") != NULL,
+                strstr(p.err, "start = untangle or exclude") != NULL,
             "%s", p.err);
 }
 
@@ -109,4 +110,64 @@ Test(starts, a_run_resumes_while_some_are_left)
     LOOM_FINE("run", "flag.ini", "--quiet", "-n", "30", "-o", "parts.h5", steps[k][1]);
     LOOM_FINE("compare", "whole.h5", "parts.h5", "--tol", "0");
   }
+}
+
+/* ---- start = untangle ---- */
+
+static const char tangled[] =
+    "[run]\nsteps = 12\ndt = 0.005\nup_axis = z\nstart = %s\n[exec]\nbackend = cpu\n"
+    "[stop]\ntol_abs = 1e-6\ntol_rel = 0\nmax_iters = 100\n[log]\naudit = every\n"
+    "[solver]\nplugin = %s\n[filter]\nwhen = every\n"
+    "[cloth.low]\nsize = 0.2\nresolution = 21\npins = corners\ndensity = 0.2\nmembrane = 200\n"
+    "thickness = 5e-4\n"
+    "[cloth.high]\nshape = obj\nfile = %s/high.obj\npositions = %s/pushed.obj\n"
+    "rest = file\ndensity = 0.2\nmembrane = 200\nthickness = 5e-4\n"
+    "[body.ball]\nshape = sphere\nradius = 0.05\nmesh_size = 0.02\nsdf_resolution = 0\n"
+    "position = 0 0 -0.0507\n"
+    "[collision.self]\nplugin = patch_bvh\n[contact.self]\nplugin = %s\n";
+
+/* A sheet 3 mm over the other, and the same with a quarter of its vertices pushed 5 mm down. */
+static void write_sheets(void)
+{
+  for (int pushed = 0; pushed < 2; ++pushed) {
+    static char text[60000];
+    size_t at = 0;
+    for (int k = 0; k < 441; ++k)
+      at += (size_t)snprintf(text + at, sizeof text - at, "v %g %g %g\n", 0.01 * (k % 21) - 0.0969,
+                             0.01 * (double)(k / 21) - 0.0983,
+                             3e-3 - (pushed && k * 7 % 29 < 7 ? 5e-3 : 0));
+    for (int k = 0; k < 400; ++k) {
+      const int a = k % 20 + k / 20 * 21 + 1;
+      at += (size_t)snprintf(text + at, sizeof text - at, "f %d %d %d\nf %d %d %d\n", a, a + 1,
+                             a + 22, a, a + 22, a + 21);
+    }
+    proc_write(pushed ? "pushed.obj" : "high.obj", text);
+  }
+}
+
+Test(starts, tangles_are_parted_before_the_first_step)
+{
+  static const char *const methods[][2] = {{"cholmod_newton", "ipc_barrier"}, {"ndb_pd", "ndb"}};
+  char text[2048], dir[512];
+  proc p;
+  cr_assert(getcwd(dir, sizeof dir) != NULL);
+  write_sheets();
+  for (int k = 0; k < 2; ++k) {
+    sim s;
+    snprintf(text, sizeof text, tangled, "untangle", methods[k][0], dir, dir, methods[k][1]);
+    sim_run(&s, text, NULL, 0);
+    h5log_step_row *const row = sim_steps(&s);
+    for (int64_t j = 0; j < s.steps; ++j) cr_assert_eq(row[j].intersections, 0);
+    free(row);
+    sim_free(&s);
+  }
+  proc_write("tangled.ini", text);
+  proc_loom(&p, LOOM_ARGS("run", "tangled.ini", "-n", "1", "-o", "t.h5"));
+  cr_assert_eq(p.code, 0, "%s", p.err);
+  cr_assert(strstr(p.err, "0 after ") != NULL && strstr(p.err, "(start = untangle)") != NULL, "%s",
+            p.err);
+  /* the control: as it is, it is refused */
+  proc_loom(&p, LOOM_ARGS("run", "tangled.ini", "--set", "run.start=refuse", "-o", "r.h5"));
+  cr_assert_eq(p.code, 2);
+  cr_assert(strstr(p.err, "intersects triangle") != NULL, "%s", p.err);
 }

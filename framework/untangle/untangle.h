@@ -1,0 +1,59 @@
+/* untangle.h - meshes that intersect a little are moved apart, before anything is simulated.
+ *
+ * First the contours along which surfaces cross are made shorter until there are none (P. Volino,
+ * N. Magnenat-Thalmann: Resolving surface collisions through intersection contour minimization.
+ * ACM Transactions on Graphics 25 (2006)): no history and no inside is needed, so that open
+ * surfaces part, too.  Then what is nearer than the wanted gap is moved apart, by steps that cannot
+ * make anything cross.  Shapes are not looked at: it is for small tangles, and what it cannot part
+ * it leaves to be named.
+ */
+#ifndef LOOM_UNTANGLE_UNTANGLE_H
+#define LOOM_UNTANGLE_UNTANGLE_H
+
+#include "audit/intersect.h"
+#include "mesh/topo.h"
+
+typedef struct untangle_scene {
+  double *x; /* [n + nb][3] m: vertices of cloth, which move, and of bodies, which do not */
+  int64_t n, nb;
+  const int32_t *tris; /* [nt + ntb][3], those of the cloth first */
+  int64_t nt, ntb;
+  const isect_surface *bodies; /* [num_bodies] into x, in the order of their vertices */
+  int num_bodies;
+  const unsigned char *held;      /* [n] 1: does not move; NULL: none */
+  const double *radius;           /* [n + nb] m, so far from the surface others are kept */
+  const isect_left_out *left_out; /* pairs that may cross; NULL: none */
+  int max_passes;                 /* of either part */
+  int threads;
+} untangle_scene;
+
+typedef struct untangle_report {
+  int64_t before, after; /* intersections */
+  int64_t near;          /* pairs that are still nearer than their radii */
+  int64_t moved;         /* vertices */
+  double farthest;       /* m, that one moved */
+  int passes, gap_passes;
+} untangle_report;
+
+/* Moves x.  Not parting everything is no error: see the report. */
+loom_status untangle(loom_err *err, const untangle_scene *s, untangle_report *out);
+
+/* ---- parts ---- */
+
+/* What one pass wants: sums over the constraints that a vertex is in. */
+typedef struct untangle_move {
+  double *d;      /* [n + nb][3] m, weighted */
+  double *weight; /* [n + nb] */
+} untangle_move;
+
+/* contour.c: adds the moves that shorten the contours at pairs [num], by `step` (m) each;
+ * `edges` of all triangles. */
+void contour_moves(const untangle_scene *s, const topo *edges, const isect_pair *pairs, int64_t num,
+                   double step, untangle_move *m);
+
+/* gaps.c: adds the moves of pairs that are too near; bound [n + nb] m: so far each vertex may go
+ * without crossing.  *near: how many. */
+loom_status gap_moves(loom_err *err, const untangle_scene *s, const topo *edges, untangle_move *m,
+                      double *bound, int64_t *near);
+
+#endif
