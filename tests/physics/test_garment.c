@@ -50,3 +50,35 @@ Test(garment, a_t_shirt_is_sewn_and_worn)
   free(rows);
   sim_free(&worn), sim_free(&loose);
 }
+
+/* Every solver that takes cloth draws the seams together, in a few steps on coarse triangles. */
+Test(garment, every_solver_sews)
+{
+  static const char *const methods[][2] = {
+      {"gd", "barrier"},         {"cholmod_pd", "ndb"},
+      {"cholmod_pd", "dbb"},     {"cholmod_newton", "barrier"},
+      {"pcg_newton", "barrier"}, {"ndb_pd", "ndb"},
+  };
+  for (size_t k = 0; k < sizeof methods / sizeof *methods; ++k) {
+    sim s;
+    char text[2048];
+    const char *const dir = getenv("LOOM_SOURCE_DIR");
+    snprintf(text, sizeof text,
+             "include = %s/configs/scenes/tshirt.ini\ninclude = %s/configs/methods/%s.ini\n"
+             "[run]\nsteps = 6\ndt = 0.01\n[cloth.shirt]\nedge_length = 0.08\n"
+             "sewing_time = 0.05\n[exec]\nbackend = cpu\n[solver]\nplugin = %s\n",
+             dir, dir, methods[k][1], methods[k][0]);
+    sim_run(&s, text, NULL, 0);
+    h5log_step_row *const rows = sim_steps(&s);
+    const double first = rows[0].stitch_gap, last = rows[s.steps - 1].stitch_gap;
+    int64_t crossed = 0;
+    for (int64_t j = 0; j < s.steps; ++j) crossed += rows[j].intersections;
+    printf("%s with %s: %lld iterations, seams open by %.3g m, then %.3g m\n", methods[k][0],
+           methods[k][1], (long long)s.iters, first, last);
+    cr_assert_eq(crossed, 0);
+    /* dbb ends its steps capped */
+    cr_assert(last < 0.5 * first, "%s: %g m of %g m", methods[k][0], last, first);
+    free(rows);
+    sim_free(&s);
+  }
+}
