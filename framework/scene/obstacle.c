@@ -48,20 +48,19 @@ static loom_status load_surface(builder *b, const cfg_section *sec, const body_s
 {
   char name[4096];
   const char *file = s->file;
-  if (follows(s)) { /* the first of the frames */
-    const loom_status named = sequence_name(b->err, s->frames, s->frame_first, name, sizeof name);
-    if (named != LOOM_OK) return build_place(b, sec, "frames", named);
-    file = name;
-  }
-  const int ply = has_suffix(file, ".ply");
   double S[12];
   int32_t flipped = 0;
   doctor d = {0};
-  if (!ply && !has_suffix(file, ".obj"))
-    return build_place(b, sec, follows(s) ? "frames" : "file",
-                       err_set(b->err, LOOM_E_CONFIG,
-                               "\"%s\": a mesh body needs a file that ends in .obj or .ply", file));
-  const loom_status st = build_read_mesh(b->err, file, ply, m);
+  loom_status st;
+  if (follows(s)) { /* the first of the frames */
+    st = sequence_mesh(b->err, s->frames, s->frame_first, name, sizeof name, m);
+    file = name;
+  } else if (has_suffix(file, ".ply") || has_suffix(file, ".obj")) {
+    st = build_read_mesh(b->err, file, has_suffix(file, ".ply"), m);
+  } else {
+    st = err_set(b->err, LOOM_E_CONFIG,
+                 "\"%s\": a mesh body needs a file that ends in .obj or .ply", file);
+  }
   if (st != LOOM_OK) return build_place(b, sec, follows(s) ? "frames" : "file", st);
   pose_scale(s->scale, S);
   mesh_transform(m, S);
@@ -198,8 +197,9 @@ static loom_status check_frames(builder *b, const cfg_section *sec, const body_s
   if (s->shape != BODY_MESH)
     return wrong_key(b, sec, "motion", "a sequence of meshes takes shape = mesh");
   if (s->frames[0] == '\0')
-    return wrong_key(b, sec, "motion",
-                     "sequence needs the key frames: a file for each, as body%d.obj");
+    return wrong_key(
+        b, sec, "motion",
+        "sequence needs the key frames: a file for each, as body%d.obj, or one body.h5");
   if (s->file[0] != '\0')
     return wrong_key(b, sec, "file", "the frames are the mesh; leave this key out");
   if (s->sdf_resolution > 0)

@@ -9,14 +9,21 @@
 #include <unistd.h>
 
 #include "geom/sequence.h"
+#include "log/h5frames.h"
 #include "scene/build.h"
 
 enum { MOST_FRAMES = 100000 };
 
 /* ---- names ---- */
 
-loom_status sequence_name(loom_err *err, const char *pattern, int64_t number, char *out,
-                          size_t room)
+static int has_suffix(const char *name, const char *suffix)
+{
+  const size_t n = strlen(name), k = strlen(suffix);
+  return n > k && strcmp(name + n - k, suffix) == 0;
+}
+
+static loom_status sequence_name(loom_err *err, const char *pattern, int64_t number, char *out,
+                                 size_t room)
 {
   const char *const at = strchr(pattern, '%');
   const char *end = at;
@@ -30,7 +37,7 @@ loom_status sequence_name(loom_err *err, const char *pattern, int64_t number, ch
   if (end == NULL)
     return err_set(err, LOOM_E_CONFIG,
                    "\"%s\": one place for the number of the frame is needed, as in "
-                   "body%%d.obj or body_%%04d.ply",
+                   "body%%d.obj or body_%%04d.ply; or one file with all frames, as body.h5",
                    pattern);
   const int n = snprintf(out, room, "%.*s%0*lld%s", (int)(at - pattern), pattern, width,
                          (long long)number, end + 1);
@@ -44,6 +51,15 @@ static loom_status count_files(loom_err *err, const sequence_files *f, int64_t *
   enum { LOOK_AHEAD = 10 };
   char name[4096], missing[4096];
   int64_t n = 0;
+  if (has_suffix(f->pattern, ".h5")) {
+    h5frames_shape shape;
+    LOOM_TRY(h5frames_shape_of(err, f->pattern, &shape));
+    *count = shape.num_frames - f->first;
+    if (*count >= 2) return LOOM_OK;
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s holds %lld frames; a sequence needs two or more from frame_first on",
+                   f->pattern, (long long)shape.num_frames);
+  }
   for (; n < MOST_FRAMES; ++n) {
     LOOM_TRY(sequence_name(err, f->pattern, f->first + n, name, sizeof name));
     if (access(name, R_OK) != 0) break;
@@ -64,6 +80,35 @@ static loom_status count_files(loom_err *err, const sequence_files *f, int64_t *
 }
 
 /* ---- frames ---- */
+
+static loom_status read_hdf5(loom_err *err, const char *path, int64_t frame, mesh *out)
+{
+  h5frames_shape shape;
+  *out = (mesh){0};
+  LOOM_TRY(h5frames_shape_of(err, path, &shape));
+  out->num_verts = (int32_t)shape.num_verts;
+  out->num_tris = (int32_t)shape.num_tris;
+  loom_status s = mesh_alloc(err, shape.num_verts, 3 * sizeof *out->x, &out->x);
+  if (s == LOOM_OK) s = mesh_alloc(err, shape.num_tris, 3 * sizeof *out->tris, &out->tris);
+  if (s == LOOM_OK) s = h5frames_read(err, path, frame, out->x, out->tris);
+  if (s != LOOM_OK) mesh_free(out);
+  return s;
+}
+
+loom_status sequence_mesh(loom_err *err, const char *pattern, int64_t number, char *name,
+                          size_t room, mesh *out)
+{
+  *out = (mesh){0};
+  if (has_suffix(pattern, ".h5")) {
+    snprintf(name, room, "%s", pattern);
+    return read_hdf5(err, pattern, number, out);
+  }
+  LOOM_TRY(sequence_name(err, pattern, number, name, room));
+  if (!has_suffix(name, ".ply") && !has_suffix(name, ".obj"))
+    return err_set(err, LOOM_E_CONFIG,
+                   "\"%s\": a mesh body needs files that end in .obj or .ply, or one in .h5", name);
+  return build_read_mesh(err, name, has_suffix(name, ".ply"), out);
+}
 
 static loom_status check_frame(loom_err *err, const char *name, const mesh *m, const mesh *frame)
 {
@@ -92,9 +137,7 @@ static loom_status read_frame(loom_err *err, const sequence_files *f, const mesh
 {
   char name[4096];
   mesh frame;
-  LOOM_TRY(sequence_name(err, f->pattern, f->first + k, name, sizeof name));
-  const size_t len = strlen(name);
-  LOOM_TRY(build_read_mesh(err, name, len > 4 && strcmp(name + len - 4, ".ply") == 0, &frame));
+  LOOM_TRY(sequence_mesh(err, f->pattern, f->first + k, name, sizeof name, &frame));
   const loom_status s = check_frame(err, name, m, &frame);
   loom_real *const x = q->x + 3 * q->num_verts * k;
   for (int64_t i = 0; i < 3 * q->num_verts && s == LOOM_OK; ++i)

@@ -11,16 +11,18 @@ typedef struct body_sequence {
   loom_real *x;   /* [num_frames][num_verts][3], m, body frame */
 } body_sequence;
 
-/* Which files: `pattern` holds one %d or %0Nd for the number of the frame. */
+/* Which files: `pattern` holds one %d or %0Nd for the number of the frame, or is one HDF5 file with
+ * all of them (log/h5frames.h), which ends in .h5. */
 typedef struct sequence_files {
   const char *pattern;
   int64_t first, count; /* 0: all there are from the first on */
   double rate, scale;   /* 1/s, factor on coordinates */
 } sequence_files;
 
-/* The file of the first frame; LOOM_E_CONFIG for a pattern without a place for the number. */
-loom_status sequence_name(loom_err *err, const char *pattern, int64_t number, char *out,
-                          size_t room);
+/* The mesh of frame number `number`, not scaled; name [room] gets its file.  LOOM_E_CONFIG for a
+ * pattern without a place for the number, a file that is none. */
+loom_status sequence_mesh(loom_err *err, const char *pattern, int64_t number, char *name,
+                          size_t room, mesh *out);
 /* All frames: with the triangles of `m`, which is the first one, and as many vertices.  Messages
  * name the file and begin without a place.  *out is the caller's, also after an error. */
 loom_status sequence_read(loom_err *err, const sequence_files *files, const mesh *m,

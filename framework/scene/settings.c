@@ -225,7 +225,8 @@ static const loom_param body_params[] = {
     MOTION(body_settings, "How it moves, or sequence, a mesh for every frame:"),
     LOOM_PARAM_PATH(body_settings, frames, "",
                     "motion = sequence: the files, .obj or .ply, with %d or %04d in the place of "
-                    "the frame's number; linear in between.  position, rotation and scale hold for "
+                    "the frame's number, or one HDF5 file with /vertices [frames][n][3] (m) and "
+                    "/triangles [nt][3]; linear in between.  position, rotation and scale hold for "
                     "all."),
     LOOM_PARAM_INT(body_settings, frame_first, 0, 0, 1e9, "1", "Number of the first frame, t = 0."),
     LOOM_PARAM_INT(body_settings, frame_count, 0, 0, 1e5, "1",

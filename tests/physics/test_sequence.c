@@ -1,12 +1,14 @@
 /* A plate of triangles that a sequence of files moves is the same as one that a rigid motion moves;
  * a sheet lies on it and is carried by friction. */
 #include <criterion/criterion.h>
+#include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "mesh/obj.h"
 #include "support/proc.h"
 #include "support/sim.h"
 
@@ -116,6 +118,55 @@ Test(sequence, resumes_threads_and_passes_the_audit)
   LOOM_FINE("verify", "whole.h5", "--trajectory");
 }
 
+/* ---- one HDF5 file ---- */
+
+static void put(hid_t file, const char *name, hid_t type, int rank, const hsize_t *dims,
+                const void *data)
+{
+  const hid_t space = H5Screate_simple(rank, dims, NULL);
+  const hid_t set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  cr_assert(set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+  H5Dclose(set);
+  H5Sclose(space);
+}
+
+/* The frames of write_frames as one file; without_tris: half of it. */
+static void join_frames(const char *name, int without_tris)
+{
+  enum { N = SIDE * SIDE, NT = 2 * (SIDE - 1) * (SIDE - 1) };
+  static double x[FRAMES][N][3];
+  const hsize_t dims[3] = {FRAMES, N, 3}, tri_dims[2] = {NT, 3};
+  int32_t tris[NT * 3];
+  for (int k = 0; k < FRAMES; ++k) {
+    loom_err err = {0};
+    mesh m;
+    char file[32];
+    snprintf(file, sizeof file, "plate%02d.obj", k);
+    cr_assert_eq(obj_read(&err, file, &m), LOOM_OK);
+    cr_assert(m.num_verts == N && m.num_tris == NT);
+    memcpy(x[k], m.x, sizeof x[k]);
+    memcpy(tris, m.tris, sizeof tris);
+    mesh_free(&m);
+  }
+  const hid_t file = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  put(file, "vertices", H5T_NATIVE_DOUBLE, 3, dims, x);
+  if (!without_tris) put(file, "triangles", H5T_NATIVE_INT32, 2, tri_dims, tris);
+  H5Fclose(file);
+}
+
+Test(sequence, one_hdf5_file_is_the_same)
+{
+  sim files, one, some;
+  write_frames(4);
+  join_frames("plate.h5", 0);
+  run_plate(&files, "motion = sequence\nframe_rate = 50\nframes = @/plate%02d.obj\n");
+  run_plate(&one, "motion = sequence\nframe_rate = 50\nframes = @/plate.h5\n");
+  run_plate(&some, "motion = sequence\nframe_rate = 50\nframe_count = 3\nframes = @/plate.h5\n");
+  cr_assert(!(farthest(&files, &one) > 0), "%g m", farthest(&files, &one));
+  cr_assert_gt(farthest(&one, &some), 5e-3); /* the control */
+  sim_free(&files), sim_free(&one), sim_free(&some);
+}
+
 Test(sequence, bad_frames_are_refused)
 {
   static const char *const cases[][4] = {
@@ -129,6 +180,11 @@ Test(sequence, bad_frames_are_refused)
       {"frames = wild%d.obj\n", "frames", "wild1.obj: vertex 2 is not finite", "repair"},
       {"frames = plate%02d.obj\nfile = plate00.obj\n", "file", "leave this key out", ""},
       {"", "motion", "sequence needs the key frames", "body%d.obj"},
+      {"frames = half.h5\n", "frames", "half.h5: there is no /triangles", "[frames][n][3]"},
+      {"frames = no.h5\n", "frames", "no.h5: cannot be read as HDF5", "/vertices"},
+      {"frames = whole.h5\nframe_first = 8\n", "frames", "whole.h5 holds 9 frames", "two or more"},
+      {"frames = whole.h5\nframe_count = 12\n", "frames", "there is no frame 9", "0 to 8"},
+      {"frames = plate%d.stl\n", "frames", "plate0.stl", "one in .h5"},
   };
   static const char *const triangles[][2] = {
       {"other1.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"},
@@ -139,6 +195,8 @@ Test(sequence, bad_frames_are_refused)
   write_frames(0);
   write_plate("gap0.obj", 0, 0), write_plate("gap1.obj", 0, 0), write_plate("gap3.obj", 0, 0);
   write_plate("other0.obj", 0, 0);
+  join_frames("half.h5", 1), join_frames("whole.h5", 0);
+  proc_write("no.h5", "text");
   for (size_t k = 0; k < sizeof triangles / sizeof *triangles; ++k)
     proc_write(triangles[k][0], triangles[k][1]);
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
