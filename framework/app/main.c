@@ -21,6 +21,7 @@ static const struct command {
     {"verify", cmd_verify, "audit every stored frame of a log"},
     {"compare", cmd_compare, "distance of two logs, frame by frame"},
     {"export", cmd_export, "frames as meshes, tables as CSV"},
+    {"pattern", cmd_pattern, "a sewing pattern of GarmentCode as one of loom"},
     {"untangle", cmd_untangle, "move apart what intersects in a mesh"},
     {"contract", cmd_contract, "what every plugin must satisfy, checked on one"},
     {"ccd", cmd_ccd, "collision queries with known answers"},

@@ -59,14 +59,19 @@ static loom_status read_seam(loom_err *err, const pattern *p, const char *text, 
   words_start(&w, text);
   for (int k = 0; k < 2; ++k) {
     if (!words_next(&w))
-      return err_set(err, LOOM_E_CONFIG, "a seam takes two edges: PIECE.EDGE PIECE.EDGE [gather]");
+      return err_set(err, LOOM_E_CONFIG,
+                     "a seam takes two edges: PIECE.EDGE PIECE.EDGE [gather] [same]");
     LOOM_TRY(find_edge(err, p, w.word, &s->piece[k], &s->edge[k]));
   }
-  if (words_next(&w)) {
-    s->gather = strcmp(w.word, "gather") == 0;
-    if (!s->gather || !words_at_end(&w))
+  while (words_next(&w)) {
+    int *const flag = strcmp(w.word, "gather") == 0 ? &s->gather
+                      : strcmp(w.word, "same") == 0 ? &s->same
+                                                    : NULL;
+    if (flag == NULL || *flag)
       return err_set(err, LOOM_E_CONFIG,
-                     "\"%s\": behind the two edges only the word gather may stand", w.word);
+                     "\"%s\": behind the two edges only the words gather and same may stand, once",
+                     w.word);
+    *flag = 1;
   }
   if (s->piece[0] == s->piece[1] && s->edge[0] == s->edge[1])
     return err_set(err, LOOM_E_CONFIG, "the edge would be sewn to itself; name two");
@@ -161,7 +166,7 @@ loom_status seams_stitches(loom_err *err, const pattern *p, mesh_stitch **out, i
     const pattern_edge *const a = edge_of(p, s, 0), *const b = edge_of(p, s, 1);
     const pattern_piece *const qa = &p->pieces[s->piece[0]], *const qb = &p->pieces[s->piece[1]];
     for (int32_t i = 0; i <= a->cells; ++i) { /* outer sides agree: the edges run against */
-      mesh_stitch m = {.i = vertex(qa, a, i), .a = vertex(qb, b, b->cells - i)};
+      mesh_stitch m = {.i = vertex(qa, a, i), .a = vertex(qb, b, s->same ? i : b->cells - i)};
       m.b = m.a;
       if (stitches_settle(&m)) (*out)[(*num)++] = m; /* or the corner of a dart */
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "loom/material.h"
+#include "pattern/garmentcode.h"
 #include "pattern/mesher.h"
 #include "pattern/pattern.h"
 #include "scene/sewing.h"
@@ -221,13 +222,31 @@ Test(pattern, gathered_edges_get_the_same_vertices)
 
 /* ---- scenes ---- */
 
+/* The same wound a little wider, so that it is open by 6 cm. */
+static void write_open_tube(void)
+{
+  static char text[1024];
+  snprintf(text, sizeof text, "%s", TUBE);
+  memcpy(strstr(text, "0.159"), "0.170", 5);
+  proc_write("tube.pattern", text);
+}
+
 #define CLOTH(more)                                                       \
   "[cloth.a]\nshape = pattern\nfile = tube.pattern\nedge_length = 0.05\n" \
   "density = 0.3\nthickness = 1e-4\n" more
 
-Test(pattern, scenes_take_the_shape_and_the_seams)
+Test(pattern, seams_that_start_closed_are_merged)
 {
   proc_write("tube.pattern", TUBE);
+  tiny_scene t = tiny_open_ok(CLOTH("")), open = tiny_open_ok(CLOTH("sewing = none\n"));
+  cr_assert_eq(t.s->pub.num_verts, open.s->pub.num_verts - 9);
+  cr_assert_eq(scene_stitches_of(t.s).num, 0);
+  tiny_close(&t), tiny_close(&open);
+}
+
+Test(pattern, scenes_take_the_shape_and_the_seams)
+{
+  write_open_tube();
   tiny_scene pulled = tiny_open_ok(CLOTH("")), merged = tiny_open_ok(CLOTH("sewing = merge\n"));
   tiny_scene open = tiny_open_ok(CLOTH("sewing = none\n"));
   cr_assert_eq(pulled.s->pub.num_verts, open.s->pub.num_verts);
@@ -300,7 +319,7 @@ Test(pattern, bad_input_names_file_line_and_remedy)
       {TWO "s = one.a\n", "p.ini:12", "a seam takes two edges"},
       {TWO "s = one two.a\n", "p.ini:12", "PIECE.EDGE"},
       {TWO "s = one.a one.a\n", "p.ini:12", "sewn to itself"},
-      {TWO "s = one.a two.a gathered\n", "p.ini:12", "only the word gather"},
+      {TWO "s = one.a two.a gathered\n", "p.ini:12", "only the words gather and same"},
       {"[pattern]\nseam_tol = 1\n" SQUARE("one"), "p.ini:2: [pattern] seam_tol",
        "allowed: seam_tolerance"},
       {"[piece.one.x]\n", "p.ini:1", "without dots"},
@@ -341,6 +360,104 @@ Test(pattern, scenes_say_what_is_wrong)
   tiny_refused(CLOTH(""),
                (const char *const[]){"tiny.ini:2: [cloth.a] shape", "no.so: not an ELF", NULL});
   unsetenv("LOOM_MESHER");
+}
+
+/* ---- GarmentCode ---- */
+
+/* In cm: a front that is drawn counter-clockwise 10 cm before a back that is drawn clockwise, both
+ * with a quadratic neck; sides are sewn.  A disk of two arcs, turned and sewn to itself. */
+static const char garmentcode[] =
+    "{\"pattern\": {\"panels\": {"
+    "\"Front\": {\"translation\": [0, 100, 10], \"rotation\": [0, 0, 0],"
+    " \"vertices\": [[-20, 0], [20, 0], [20, 50], [-20, 50]],"
+    " \"edges\": [{\"endpoints\": [0, 1]}, {\"endpoints\": [1, 2]}, {\"endpoints\": [2, 3],"
+    " \"curvature\": [0.5, 0.25]}, {\"endpoints\": [3, 0]}]},"
+    "\"front\": {\"translation\": [0, 100, 0], \"rotation\": [0, 0, 0],"
+    " \"vertices\": [[-20, 0], [-20, 50], [20, 50], [20, 0]],"
+    " \"edges\": [{\"endpoints\": [0, 1]}, {\"endpoints\": [1, 2], \"curvature\":"
+    " {\"type\": \"cubic\", \"params\": [[0.25, -0.1], [0.75, -0.1]]}}, {\"endpoints\": [2, 3]},"
+    " {\"endpoints\": [3, 0]}]},"
+    "\"disk\": {\"translation\": [0, 0, 50], \"rotation\": [90, 0, 90],"
+    " \"vertices\": [[-10, 0], [10, 0]],"
+    " \"edges\": [{\"endpoints\": [0, 1], \"curvature\": {\"type\": \"circle\", \"params\": [10, 0,"
+    " 1]}}, {\"endpoints\": [1, 0], \"curvature\": {\"type\": \"circle\", \"params\": [10, 0, "
+    "1]}}]}},"
+    "\"stitches\": [[{\"panel\": \"Front\", \"edge\": 1}, {\"panel\": \"front\", \"edge\": 2}],"
+    " [{\"panel\": \"Front\", \"edge\": 3}, {\"panel\": \"front\", \"edge\": 0}],"
+    " [{\"panel\": \"disk\", \"edge\": 0}, {\"panel\": \"disk\", \"edge\": 1}, \"right_wrong\"]]},"
+    "\"properties\": {\"curvature_coords\": \"relative\", \"units_in_meter\": 100}}";
+
+static pattern *convert(const char *json)
+{
+  loom_err err = {0};
+  char *text;
+  proc_write("spec.json", json);
+  cr_assert_eq(garmentcode_read(&err, "spec.json", &text), LOOM_OK, "%s", err.text);
+  pattern *const p = parse(text);
+  free(text);
+  return p;
+}
+
+Test(pattern, garmentcode_becomes_a_pattern)
+{
+  int64_t num;
+  pattern *const p = convert(garmentcode);
+  mesh m = fill(p, 0.05);
+  mesh_stitch *const s = sew(p, &num);
+  cr_assert_eq(p->num_pieces, 3);
+  cr_assert_str_eq(p->pieces[0].name, "front");
+  cr_assert_str_eq(p->pieces[1].name, "front_2"); /* names differ in lower case, too */
+  for (int64_t k = 0; k < 22; ++k) {              /* sides: at equal height, 10 cm apart */
+    const double *const a = m.x + 3 * (ptrdiff_t)s[k].i, *const b = m.x + 3 * (ptrdiff_t)s[k].a;
+    cr_assert(fabs(a[0] - b[0]) < 1e-9 && fabs(a[1] - b[1]) < 1e-9);
+    cr_assert_float_eq(a[2] - b[2], 0.1, 1e-9);
+  }
+  for (int64_t t = 0; t < m.num_tris; ++t) { /* outer sides: the front's forwards, the back's not */
+    const double *const a = m.x + 3 * (ptrdiff_t)m.tris[3 * t];
+    const double *const b = m.x + 3 * (ptrdiff_t)m.tris[3 * t + 1];
+    const double *const c = m.x + 3 * (ptrdiff_t)m.tris[3 * t + 2];
+    const double nz = tri_area(a, b, c);
+    if (m.piece[t] == 0) cr_assert(nz > 0);
+    if (m.piece[t] == 1) cr_assert(nz < 0);
+    /* turned about x and then about z: the disk stands in the plane x = 0 around z = 0.5 */
+    if (m.piece[t] == 2) cr_assert(fabs(a[0]) < 1e-9 && hypot(a[1], a[2] - 0.5) < 0.1 + 1e-9);
+  }
+  cr_assert_float_eq(outline_area(&p->pieces[2]), pi * 0.01, 1e-4);
+  /* control points of both necks: 10 cm and 4 cm below 50 cm */
+  cr_assert_float_eq(p->pieces[0].edges[2].c.p[1][1], 0.4, 1e-9);
+  cr_assert_float_eq(p->pieces[1].edges[1].c.p[1][1], 0.46, 1e-9);
+  cr_assert_eq(p->seams[2].same, 1);
+  free(s);
+  mesh_free(&m);
+  pattern_free(p);
+  LOOM_FINE("pattern", "spec.json", "-o", "spec.ini");
+}
+
+Test(pattern, bad_garmentcode_is_refused)
+{
+  static const char *const cases[][2] = {
+      {"{\"pattern\": ", "spec.json:1: "},
+      {"{}", "no panels"},
+      {"{\"pattern\": {\"panels\": {\"a\": {}}}}", "panel \"a\" has 0 edges"},
+      {"{\"pattern\": {\"panels\": {\"a\": {\"vertices\": [[0, 0]], \"edges\": [{\"endpoints\": "
+       "[0, "
+       "1]}, {\"endpoints\": [0, 1]}]}}}}",
+       "edge 0 does not end where the next one begins"},
+      {"{\"pattern\": {\"panels\": {\"a\": {\"vertices\": [[0, 0]], \"edges\": [{\"endpoints\": "
+       "[0, "
+       "1]}, {\"endpoints\": [1, 0]}]}}}}",
+       "names vertex 1, which has no two numbers"},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+    loom_err err = {0};
+    char *text;
+    proc_write("spec.json", cases[k][0]);
+    cr_assert_eq(garmentcode_read(&err, "spec.json", &text), LOOM_E_CONFIG);
+    cr_assert(strstr(err.text, cases[k][1]) != NULL, "%s\nlacks: %s", err.text, cases[k][1]);
+    cr_assert_null(text);
+  }
+  proc_expect_error(1, LOOM_TEXTS("none.json"), LOOM_ARGS("pattern", "none.json", "-o", "o.ini"));
+  proc_expect_error(2, LOOM_TEXTS("-o OUT.ini"), LOOM_ARGS("pattern", "spec.json"));
 }
 
 /* Every shipped pattern is one. */
