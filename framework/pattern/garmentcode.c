@@ -308,15 +308,17 @@ loom_status garmentcode_read(loom_err *err, const char *path, char **text)
                         : err_set(err, LOOM_E_IO, "%s: %s", path, why.text);
   reader r = {.err = err, .path = path, .out = open_memstream(text, &len)};
   json_t *const panels = json_object_get(json_object_get(root, "pattern"), "panels");
-  r.panels = calloc(json_object_size(panels) + 1, sizeof *r.panels);
-  r.length = calloc(count_edges(panels) + 1, sizeof *r.length);
-  loom_status s = r.out != NULL && r.panels != NULL && r.length != NULL
+  panel *const list = calloc(json_object_size(panels) + 1, sizeof *list);
+  double *const length = calloc(count_edges(panels) + 1, sizeof *length);
+  r.panels = list;
+  r.length = length;
+  loom_status s = r.out != NULL && list != NULL && length != NULL
                       ? put_all(&r, root)
                       : err_set(err, LOOM_E_NOMEM, "%s: no memory for the text", path);
   if (r.out != NULL && fclose(r.out) != 0 && s == LOOM_OK)
     s = err_set(err, LOOM_E_NOMEM, "%s: no memory for the text", path);
-  free(r.panels);
-  free(r.length);
+  free(list);
+  free(length);
   json_decref(root);
   if (s == LOOM_OK) return LOOM_OK;
   free(*text);
