@@ -75,8 +75,14 @@ static loom_status list_pairs(builder *b, const scene_crossing *pairs, int64_t c
 static loom_status exclude_pairs(builder *b, const isect_surface *m, const start_state *st)
 {
   char text[256];
-  int64_t total = 0;
-  LOOM_TRY(starts_exclude(b->err, b->s, m, &st->bodies, &total));
+  int64_t total = 0, near = 0;
+  LOOM_TRY(starts_exclude(b->err, b->s, m, &st->bodies, &total, &near));
+  if (near > 0)
+    LOOM_TRY(
+        build_note(b,
+                   "%lld pairs of vertices start on primitives nearer than their thickness, left "
+                   "out of contact until they have parted (start = exclude)",
+                   (long long)near));
   if (total == 0) return LOOM_OK;
   scene_crossing_text(&st->pairs[0], text, sizeof text);
   return build_note(b,

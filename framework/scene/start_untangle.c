@@ -23,16 +23,15 @@ static void free_everything(everything *e)
   free(e->held);
 }
 
-static loom_status fill(builder *b, const isect_surface *m, const scene_bodies *bodies,
-                        untangle_scene *u, everything *e)
+static loom_status fill(loom_err *err, const scene_data *s, const isect_surface *m,
+                        const scene_bodies *bodies, untangle_scene *u, everything *e)
 {
-  const scene_data *const s = b->s;
   void *radius, *held;
   for (int k = 0; k < bodies->num; ++k) u->nb += bodies->at[k].n, u->ntb += bodies->at[k].nt;
-  LOOM_TRY(mesh_alloc(b->err, u->n + u->nb, 3 * sizeof *e->x, &e->x));
-  LOOM_TRY(mesh_alloc(b->err, u->n + u->nb, sizeof *e->radius, &e->radius));
-  LOOM_TRY(mesh_alloc(b->err, u->nt + u->ntb, 3 * sizeof *e->tris, &e->tris));
-  LOOM_TRY(mesh_alloc(b->err, u->n, 1, &e->held));
+  LOOM_TRY(mesh_alloc(err, u->n + u->nb, 3 * sizeof *e->x, &e->x));
+  LOOM_TRY(mesh_alloc(err, u->n + u->nb, sizeof *e->radius, &e->radius));
+  LOOM_TRY(mesh_alloc(err, u->nt + u->ntb, 3 * sizeof *e->tris, &e->tris));
+  LOOM_TRY(mesh_alloc(err, u->n, 1, &e->held));
   memcpy(e->x, m->x, 3 * (size_t)u->n * sizeof *e->x);
   memcpy(e->tris, m->tris, 3 * (size_t)u->nt * sizeof *e->tris);
   int64_t vert = u->n, tri = u->nt;
@@ -76,6 +75,22 @@ static loom_status tell(builder *b, const untangle_report *r)
                     (long long)r->near);
 }
 
+loom_status starts_near(loom_err *err, const scene_data *s, const isect_surface *m,
+                        const scene_bodies *bodies, int32_t **pairs, int64_t *num)
+{
+  everything e = {0};
+  untangle_scene u = {.n = m->n, .nt = m->nt, .left_out = m->left_out};
+  *pairs = NULL;
+  *num = 0;
+  loom_status st = fill(err, s, m, bodies, &u, &e);
+  u.x = e.x;
+  u.tris = e.tris;
+  u.radius = e.radius;
+  if (st == LOOM_OK) st = gap_pairs(err, &u, pairs, num);
+  free_everything(&e);
+  return st;
+}
+
 loom_status starts_untangle(builder *b, const isect_surface *m, const scene_bodies *bodies,
                             double *x)
 {
@@ -87,7 +102,7 @@ loom_status starts_untangle(builder *b, const isect_surface *m, const scene_bodi
                       .num_bodies = bodies->num,
                       .left_out = m->left_out,
                       .max_passes = PASSES};
-  loom_status s = fill(b, m, bodies, &u, &e);
+  loom_status s = fill(b->err, b->s, m, bodies, &u, &e);
   u.x = e.x;
   u.tris = e.tris;
   u.held = e.held;

@@ -106,16 +106,41 @@ static loom_status all_products(loom_err *err, const isect_surface *m, const sce
   return LOOM_OK;
 }
 
+/* Of the intersections, and of what is near, in one list; *num pairs, *found those of the former.
+ */
+static loom_status list_all(loom_err *err, scene_data *s, const isect_surface *m,
+                            const scene_bodies *bodies, const found *f, int32_t **list,
+                            int64_t *num, int64_t *of_found)
+{
+  int32_t *crossed = NULL, *near = NULL;
+  int64_t num_near = 0;
+  *list = NULL;
+  loom_status st = all_products(err, m, bodies, f, &crossed);
+  if (st == LOOM_OK) st = starts_near(err, s, m, bodies, &near, &num_near);
+  if (st == LOOM_OK) st = mesh_alloc(err, 12 * f->num + 2 * num_near, sizeof **list, list);
+  if (st == LOOM_OK) {
+    *of_found = isect_settle_pairs(crossed, 6 * f->num);
+    memcpy(*list, crossed, 2 * sizeof **list * (size_t)*of_found);
+    if (num_near > 0) memcpy(*list + 2 * *of_found, near, 2 * sizeof **list * (size_t)num_near);
+    *num = isect_settle_pairs(*list, *of_found + num_near);
+  }
+  free(crossed);
+  free(near);
+  return st;
+}
+
 loom_status starts_exclude(loom_err *err, scene_data *s, const isect_surface *m,
-                           const scene_bodies *bodies, int64_t *total)
+                           const scene_bodies *bodies, int64_t *total, int64_t *near)
 {
   found f;
-  int32_t *pairs = NULL;
+  int32_t *list = NULL;
+  int64_t num = 0, of_found = 0;
   loom_status st = find(err, m, bodies, 0, &f);
-  if (st == LOOM_OK && f.num > 0) st = all_products(err, m, bodies, &f, &pairs);
-  if (st == LOOM_OK && f.num > 0) st = scene_leave_out(err, s, SCENE_AT_START, pairs, 6 * f.num);
+  if (st == LOOM_OK) st = list_all(err, s, m, bodies, &f, &list, &num, &of_found);
+  if (st == LOOM_OK && num > 0) st = scene_leave_out(err, s, SCENE_AT_START, list, num);
   *total = f.num;
-  free(pairs);
+  *near = num - of_found;
+  free(list);
   free(f.pairs);
   return st;
 }

@@ -7,10 +7,15 @@
 #include "scene/bodies.h"
 
 /* Leaves out (SCENE_AT_START of exclusions.h) every vertex of an edge with every vertex of the
- * triangle that it intersects; m: the objects where they start, with what is sewn left out.
- * *total: how many intersections there are. */
+ * triangle that it intersects, and the vertices of pairs that are nearer than their radii; m: the
+ * objects where they start, with what is sewn left out.  *total: how many intersections there are;
+ * *near: pairs of vertices that are left out besides. */
 loom_status starts_exclude(loom_err *err, scene_data *s, const isect_surface *m,
-                           const scene_bodies *bodies, int64_t *total);
+                           const scene_bodies *bodies, int64_t *total, int64_t *near);
+/* start_untangle.c: the pairs of vertices [*num][2] of primitives that are nearer than their radii,
+ * with repetitions; free() them. */
+loom_status starts_near(loom_err *err, const scene_data *s, const isect_surface *m,
+                        const scene_bodies *bodies, int32_t **pairs, int64_t *num);
 
 /* Between two steps, at x [n][3] (m) and with bodies at the end of the step: pairs of vertices are
  * taken off the list when none of their triangles intersect any more and all are at least their

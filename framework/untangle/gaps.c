@@ -17,9 +17,12 @@ static const double reach = 1.5, share = 0.45;
 typedef struct search {
   const untangle_scene *s;
   const unsigned char *owns; /* [nt + ntb] bit c: side c is this triangle's, bit 3 + c: corner c */
-  untangle_move *m;
+  untangle_move *m;          /* NULL: pairs are listed instead */
   double *bound;
   int64_t near;
+  int32_t *pairs; /* [num_pairs][2] */
+  int64_t num_pairs, room;
+  int failed; /* out of memory */
 } search;
 
 static double radius_of(const untangle_scene *s, const int32_t *v, int num)
@@ -29,6 +32,26 @@ static double radius_of(const untangle_scene *s, const int32_t *v, int num)
   return r;
 }
 
+/* All of one side with all of the other. */
+static void list(search *q, const int32_t id[4], int first)
+{
+  if (q->num_pairs + 4 > q->room) {
+    const int64_t room = q->room > 0 ? 2 * q->room : 4096;
+    int32_t *const bigger = realloc(q->pairs, 2 * sizeof *bigger * (size_t)room);
+    if (bigger == NULL) {
+      q->failed = 1;
+      return;
+    }
+    q->pairs = bigger;
+    q->room = room;
+  }
+  for (int i = 0; i < first; ++i)
+    for (int j = first; j < 4; ++j) {
+      q->pairs[2 * q->num_pairs] = id[i];
+      q->pairs[2 * q->num_pairs++ + 1] = id[j];
+    }
+}
+
 /* Four vertices at squared distance d2 with weights w along which it grows; the first `first` are
  * one side of the pair. */
 static void take(search *q, const int32_t id[4], int first, const lk_real *x, const lk_real *w,
@@ -36,6 +59,10 @@ static void take(search *q, const int32_t id[4], int first, const lk_real *x, co
 {
   const untangle_scene *const s = q->s;
   const double d = sqrt(d2), r = radius_of(s, id, first) + radius_of(s, id + first, 4 - first);
+  if (q->m == NULL) {
+    if (d <= r) list(q, id, first);
+    return;
+  }
   if (d > reach * r) return;
   for (int k = 0; k < 4; ++k) q->bound[id[k]] = fmin(q->bound[id[k]], share * d);
   if (d >= r) return;
@@ -126,22 +153,45 @@ static loom_status build_tree(loom_err *err, const untangle_scene *s, isect_tree
   return built ? LOOM_OK : err_set(err, LOOM_E_NOMEM, "no memory to look for pairs that are near");
 }
 
-loom_status gap_moves(loom_err *err, const untangle_scene *s, const topo *edges, untangle_move *m,
-                      double *bound, int64_t *near)
+static loom_status look(loom_err *err, search *q, const topo *edges)
 {
   unsigned char *owns = NULL;
   isect_tree tree = {0};
-  search q = {.s = s, .m = m, .bound = bound};
-  loom_status st = find_owners(err, s, edges, &owns);
-  if (st == LOOM_OK) st = build_tree(err, s, &tree);
-  if (st == LOOM_OK) {
-    q.owns = owns;
-    /* what is not looked at is at least so far from both sides of a pair */
-    for (int64_t v = 0; v < s->n + s->nb; ++v) bound[v] = share * reach * s->radius[v];
-    for (int32_t leaf = 0; leaf < tree.num_leaves; ++leaf) isect_tree_self(&tree, leaf, visit, &q);
-  }
-  *near = q.near;
+  loom_status st = find_owners(err, q->s, edges, &owns);
+  if (st == LOOM_OK) st = build_tree(err, q->s, &tree);
+  q->owns = owns;
+  for (int32_t leaf = 0; leaf < tree.num_leaves && st == LOOM_OK; ++leaf)
+    isect_tree_self(&tree, leaf, visit, q);
   isect_tree_free(&tree);
   free(owns);
+  if (st == LOOM_OK && q->failed)
+    st = err_set(err, LOOM_E_NOMEM, "no memory to list pairs that are near");
+  return st;
+}
+
+loom_status gap_pairs(loom_err *err, const untangle_scene *s, int32_t **pairs, int64_t *num)
+{
+  topo edges = {0};
+  search q = {.s = s};
+  loom_status st = topo_build(err, s->tris, s->nt + s->ntb, s->n + s->nb, &edges);
+  if (st == LOOM_OK) st = look(err, &q, &edges);
+  topo_free(&edges);
+  *pairs = q.pairs;
+  *num = q.num_pairs;
+  if (st == LOOM_OK) return LOOM_OK;
+  free(q.pairs);
+  *pairs = NULL;
+  *num = 0;
+  return st;
+}
+
+loom_status gap_moves(loom_err *err, const untangle_scene *s, const topo *edges, untangle_move *m,
+                      double *bound, int64_t *near)
+{
+  search q = {.s = s, .m = m, .bound = bound};
+  /* what is not looked at is at least so far from both sides of a pair */
+  for (int64_t v = 0; v < s->n + s->nb; ++v) bound[v] = share * reach * s->radius[v];
+  const loom_status st = look(err, &q, edges);
+  *near = q.near;
   return st;
 }

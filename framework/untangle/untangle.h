@@ -51,6 +51,9 @@ typedef struct untangle_move {
 void contour_moves(const untangle_scene *s, const topo *edges, const isect_pair *pairs, int64_t num,
                    double step, untangle_move *m);
 
+/* gaps.c: pairs of vertices [*num][2] of all primitives that are nearer than their radii, in any
+ * order, with repetitions; free() them. */
+loom_status gap_pairs(loom_err *err, const untangle_scene *s, int32_t **pairs, int64_t *num);
 /* gaps.c: adds the moves of pairs that are too near; bound [n + nb] m: so far each vertex may go
  * without crossing.  *near: how many. */
 loom_status gap_moves(loom_err *err, const untangle_scene *s, const topo *edges, untangle_move *m,

@@ -171,3 +171,37 @@ Test(starts, tangles_are_parted_before_the_first_step)
   cr_assert_eq(p.code, 2);
   cr_assert(strstr(p.err, "intersects triangle") != NULL, "%s", p.err);
 }
+
+/* ---- what starts nearer than its thickness ---- */
+
+static const char stacked[] =
+    "[run]\nsteps = 20\ndt = 0.002\nup_axis = z\nstart = %s\n[exec]\nbackend = cpu\n"
+    "[stop]\ntol_abs = 1e-7\ntol_rel = 0\nmax_iters = 60\n[log]\naudit = every\n"
+    "[solver]\nplugin = cholmod_newton\n"
+    "[cloth.low]\nsize = 0.2\nresolution = 9\npins = corners\ndensity = 0.2\nmembrane = 500\n"
+    "thickness = 5e-4\n"
+    "[cloth.high]\nsize = 0.1\nresolution = 6\ndensity = 0.2\nmembrane = 200\n"
+    "transform = translate 0.003 0.002 1e-4\nvelocity = 0 0 0.3\nthickness = 5e-4\n"
+    "[collision.self]\nplugin = patch_bvh\n[contact.self]\nplugin = ipc_barrier\n";
+
+Test(starts, what_is_too_near_is_left_out_too)
+{
+  char text[2048];
+  sim s;
+  proc p;
+  snprintf(text, sizeof text, stacked, "exclude");
+  sim_run(&s, text, NULL, 0);
+  h5log_step_row *const row = sim_steps(&s);
+  for (int64_t k = 0; k < s.steps; ++k)
+    cr_assert_eq(row[k].intersections + row[k].start_intersections, 0);
+  cr_assert(lowest(&s, s.frames - 1) > 1e-3, "%g m", lowest(&s, s.frames - 1));
+  free(row);
+  sim_free(&s);
+  snprintf(text, sizeof text, stacked, "refuse"); /* the control */
+  proc_write("near.ini", text);
+  proc_loom(&p, LOOM_ARGS("run", "near.ini", "--quiet", "--set", "cloth.high.velocity=0 0 0"));
+  cr_assert_eq(p.code, 1);
+  cr_assert(strstr(p.err, "starts with an overlap") != NULL, "%s", p.err);
+  proc_loom(&p, LOOM_ARGS("run", "near.ini", "--set", "run.start=exclude", "-o", "near.h5"));
+  cr_assert(strstr(p.err, "nearer than their thickness") != NULL, "%s", p.err);
+}
