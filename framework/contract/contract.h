@@ -125,6 +125,7 @@ void ct_collision_twice(const ct_plugin *p);
 void ct_collision_room(const ct_plugin *p);
 void ct_collision_bounds(const ct_plugin *p);
 void ct_collision_left_out(const ct_plugin *p);
+void ct_collision_deforming(const ct_plugin *p);
 void ct_contact_gradient(const ct_plugin *p);
 void ct_contact_hessian(const ct_plugin *p);
 void ct_contact_quad(const ct_plugin *p);

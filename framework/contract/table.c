@@ -33,6 +33,8 @@ static const ct_check checks[] = {
      "max_step() in (0, 1], 1 without motion"},
     {"collision", "leaves_out_what_is_listed", L, ct_collision_left_out,
      "pairs of loom/exclusions.h neither come nor stop a step, all others do"},
+    {"collision", "bodies_change_their_shape", L, ct_collision_deforming,
+     "body meshes are where body1 has them, not where they began"},
     {"contact", "gradient_of_energy", C, ct_contact_gradient, "against bodies of a formula"},
     {"contact", "hessian_of_gradient", C, ct_contact_hessian, "against bodies of a formula"},
     {"contact", "quadratic_form", C, ct_contact_quad, "quad() has the model's gradient"},

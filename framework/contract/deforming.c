@@ -1,0 +1,93 @@
+/* deforming.c - a collision plugin sees bodies that change their shape where they are, not where
+ * their first frame was. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "contract/contract.h"
+
+/* A pyramid whose tip is at the height `tip` (m) under the middle of the sheet. */
+static void write_pyramid(const char *dir, int frame, double tip)
+{
+  char path[600];
+  snprintf(path, sizeof path, "%s/pyramid%d.obj", dir, frame);
+  FILE *const f = fopen(path, "w");
+  CT_ASSERT(f != NULL, "cannot write %s", path);
+  fprintf(f,
+          "v 0.03 -0.03 -0.06\nv 0.09 -0.03 -0.06\nv 0.09 0.03 -0.06\nv 0.03 0.03 -0.06\n"
+          "v 0.061 0.002 %g\nf 1 3 2\nf 1 4 3\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n",
+          tip);
+  CT_ASSERT(fclose(f) == 0, "cannot write %s", path);
+}
+
+/* The flat sheet, which the step has moved. */
+static void lay_flat(ct_run *t)
+{
+  double *const x = ct_values(t->r, t->r->st.x, NULL);
+  for (int64_t i = 0; i < buf_count(t->r->st.x) / 3; ++i) x[3 * i + 2] = 0;
+  ct_set_values(t->r, t->r->st.x, x);
+  free(x);
+}
+
+static int64_t pairs_with_mesh_bodies(ct_run *t)
+{
+  run *const r = t->r;
+  const loom_query q = {.struct_size = sizeof q,
+                        .what = LOOM_DETECT_PROXIMITY,
+                        .kinds = LOOM_PAIR_MASK_ALL,
+                        .margin = (loom_real)4e-3,
+                        .x0 = r->st.x,
+                        .x1 = r->st.x,
+                        .progress0 = 1,
+                        .progress1 = 1};
+  loom_pairs *const p = &r->contact[0].pairs;
+  void *kind;
+  int64_t num = 0;
+  CT_ASSERT(detect_query(r, &r->contact[0], &q, p) == LOOM_OK, "%s", t->err.text);
+  CT_ASSERT(buf_map(r->m, NULL, p->kind, LOOM_READ, LOOM_AT_HOST, &kind) == LOOM_OK, "%s",
+            mem_err(r->m)->text);
+  for (int64_t j = 0; j < p->count; ++j) {
+    const int32_t k = ((const int32_t *)kind)[j];
+    num += k == LOOM_PAIR_BVT || k == LOOM_PAIR_BEE;
+  }
+  CT_ASSERT(buf_unmap(r->m, p->kind) == LOOM_OK, "%s", mem_err(r->m)->text);
+  return num;
+}
+
+/* Pairs at the end of a step in which the tip went from -3 cm to `tip` (m). */
+static int64_t pairs_with_tip_at(const ct_plugin *p, double tip)
+{
+  char dir[] = "/tmp/loom_contract_XXXXXX", path[600], more[1200];
+  ct_run t;
+  CT_ASSERT(mkdtemp(dir) != NULL, "no folder for the frames");
+  write_pyramid(dir, 0, -0.03);
+  write_pyramid(dir, 1, tip);
+  snprintf(more, sizeof more,
+           "body.block.shape=mesh body.block.motion=sequence body.block.frames=%s/pyramid%%d.obj "
+           "body.block.frame_rate=1e4 body.block.sdf_resolution=0",
+           dir);
+  ct_open_checked(&t, p, more);
+  for (int k = 0; k < 2; ++k) {
+    snprintf(path, sizeof path, "%s/pyramid%d.obj", dir, k);
+    CT_ASSERT(unlink(path) == 0, "cannot remove %s", path);
+  }
+  CT_ASSERT(rmdir(dir) == 0, "cannot remove %s", dir);
+  ct_steps(&t, 0, 1);
+  lay_flat(&t);
+  const int64_t num = pairs_with_mesh_bodies(&t);
+  ct_close(&t);
+  return num;
+}
+
+void ct_collision_deforming(const ct_plugin *p)
+{
+  registry *reg = NULL;
+  const uint32_t kinds = ct_load(p, &reg)->ops.collision->pair_kinds;
+  registry_close(reg);
+  if (!(kinds & LOOM_BIT(LOOM_PAIR_BVT)))
+    ct_skip("%s does not find bodies that are meshes", p->name);
+  const int64_t far = pairs_with_tip_at(p, -0.02), near = pairs_with_tip_at(p, -0.003);
+  CT_ASSERT(far == 0, "%lld pairs with a body that is 2 cm away", (long long)far);
+  CT_ASSERT(near > 0, "no pair with a body that came to 3 mm by changing its shape");
+}
