@@ -83,10 +83,11 @@ static int64_t pairs_with_tip_at(const ct_plugin *p, double tip)
 void ct_collision_deforming(const ct_plugin *p)
 {
   registry *reg = NULL;
-  const uint32_t kinds = ct_load(p, &reg)->ops.collision->pair_kinds;
+  const loom_collision_ops *const ops = ct_load(p, &reg)->ops.collision;
+  const int finds =
+      (ops->pair_kinds & LOOM_BIT(LOOM_PAIR_BVT)) && (ops->provides & LOOM_COLL_PROXIMITY);
   registry_close(reg);
-  if (!(kinds & LOOM_BIT(LOOM_PAIR_BVT)))
-    ct_skip("%s does not find bodies that are meshes", p->name);
+  if (!finds) ct_skip("%s does not find bodies that are meshes", p->name);
   const int64_t far = pairs_with_tip_at(p, -0.02), near = pairs_with_tip_at(p, -0.003);
   CT_ASSERT(far == 0, "%lld pairs with a body that is 2 cm away", (long long)far);
   CT_ASSERT(near > 0, "no pair with a body that came to 3 mm by changing its shape");

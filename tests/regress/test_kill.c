@@ -47,8 +47,10 @@ Test(kill, at_20_moments)
   const double whole = now() - begin; /* s, start of the process included */
   cr_assert_eq(log_is_whole("whole.h5", "finished"), STEPS);
 
-  for (int i = 0; killed < KILLS; ++i, ++tried) {
-    cr_assert(i < 4 * KILLS, "%d of %d runs ended before they were killed", i - killed, i);
+  /* On a busy machine most moments are before the first step or behind the last: more are tried. */
+  for (int i = 0; killed < KILLS || after_steps < 3 || resumed < 2; ++i, ++tried) {
+    cr_assert(i < 8 * KILLS, "%d of %d runs killed, %d in the midst of the steps, %d continued",
+              killed, i, after_steps, resumed);
     /* Runs that are continued are killed again; every third replaces the log, and with it
      * its checkpoints. */
     const int again = i % 3 != 0 && proc_exists("run.check.h5");
@@ -70,5 +72,4 @@ Test(kill, at_20_moments)
   }
   printf("kill: %d of %d runs killed, %d in the midst of the steps, %d continued to the end\n",
          killed, tried, after_steps, resumed);
-  cr_assert(after_steps >= 3 && resumed >= 2);
 }
