@@ -1,4 +1,4 @@
-/* filter.c - the three policies of FILTER, and what a step calls.
+/* filter.c - the policies of FILTER, and what a step calls.
  *
  * Order: where a bound is in force and the line search starts at the last feasible point,
  * the bound comes first and the line search only goes back from it, so that barriers are
@@ -45,14 +45,13 @@ static loom_status last_point(run *r, int due, filter_result *out)
 {
   filter *const f = r->filter;
   const int bounded = f->bound != FILTER_BOUND_NONE;
-  if (!(due && (bounded || f->after_cut.num > 0)) && f->at_end.num == 0) return LOOM_OK;
+  if (!(due && bounded) && f->at_end.num == 0) return LOOM_OK;
   out->filtered = 1;
   LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.x_before, r->st.x));
   if (bounded) {
     LOOM_TRY(filter_apply_bound(r, &out->toi));
     out->alpha = out->toi;
   }
-  if (due) LOOM_TRY(resolve(r, &f->after_cut, r->st.x_start, &out->resolved));
   LOOM_TRY(resolve(r, &f->at_end, r->st.x_start, &out->resolved));
   LOOM_TRY(problem_restore_fixed(r, r->st.x));
   if (bounded) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
@@ -66,9 +65,7 @@ static loom_status free_guess(run *r) { return buf_copy(r->m, &r->exec, r->st.x,
 static loom_status free_accept(run *r, filter_result *out)
 {
   out->filtered = take_due(r);
-  LOOM_TRY(search(r, out));
-  if (!out->filtered) return LOOM_OK;
-  return resolve(r, &r->filter->after_cut, r->st.x_start, &out->resolved);
+  return search(r, out);
 }
 
 static loom_status cut_finish(run *r, filter_result *out)
@@ -114,7 +111,6 @@ static loom_status cut_accept(run *r, filter_result *out)
     LOOM_TRY(filter_apply_bound(r, &out->toi));
     out->alpha *= out->toi;
   }
-  LOOM_TRY(resolve(r, &f->after_cut, r->st.x_start, &out->resolved));
   ++r->st.filters;
   return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);
 }
@@ -141,9 +137,8 @@ static loom_status lead_accept(run *r, filter_result *out)
   if (r->st.iter + 1 < r->st.max_iters) out->filtered = take_due(r);
   LOOM_TRY(search(r, out));
   if (!out->filtered) return LOOM_OK;
-  LOOM_TRY(filter_lead_feasible(r, &out->toi));
   ++r->st.filters;
-  return resolve(r, &f->after_cut, r->st.x_start, &out->resolved);
+  return filter_lead_feasible(r, &out->toi);
 }
 
 static loom_status lead_repair(run *r, filter_result *out)
@@ -169,6 +164,65 @@ const filter_policy filter_lead = {.note = " (iterates go on beyond)",
                                    .repair = lead_repair,
                                    .finish = lead_finish};
 
+/* ---- split: contact is frozen, x is free; at the end contact has its say ---- */
+
+/* Contact is found and frozen at the start of the step, with bodies and pins where they were. */
+static loom_status split_guess(run *r)
+{
+  r->st.filters = 1;
+  return LOOM_OK;
+}
+
+static loom_status split_begin(run *r)
+{
+  r->st.progress = 1.0;
+  return buf_copy(r->m, &r->exec, r->st.x, r->st.trial);
+}
+
+static loom_status split_accept(run *r, filter_result *out) { return search(r, out); }
+
+/* From x_start, which is x_feas still, towards `wanted`; bodies and pins move on as far as they
+ * can, then contact makes room for them, until they have arrived.  Otherwise st.progress stays
+ * below 1.
+ */
+static loom_status split_correct(run *r, loom_buf *wanted, filter_result *out)
+{
+  int moved;
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, r->st.x_start));
+  r->st.progress = r->motion.bounded ? 0.0 : 1.0;
+  for (int64_t rounds = 0, done = 0; !done; ++rounds) {
+    LOOM_TRY(motion_advance(r, &moved));
+    done = r->st.progress >= 1.0 || rounds >= r->plan.max_iters;
+    LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, wanted));
+    LOOM_TRY(resolve(r, &r->filter->in_place, r->st.x_feas, &out->resolved));
+    LOOM_TRY(problem_copy_fixed(r, r->st.x, r->st.x_feas));
+    LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
+    ++r->st.filters;
+  }
+  return LOOM_OK;
+}
+
+/* What is measured from here on is the whole problem. */
+static loom_status split_finish(run *r, filter_result *out)
+{
+  out->filtered = 1;
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.x_before, r->st.x));
+  r->problem.own.contact = LOOM_CONTACT_LIVE;
+  LOOM_TRY(split_correct(r, r->buf.x_before, out));
+  if (r->st.progress < 1.0) return LOOM_OK;
+  LOOM_TRY(resolve(r, &r->filter->at_end, r->st.x_start, &out->resolved));
+  LOOM_TRY(problem_restore_fixed(r, r->st.x));
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
+  return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->buf.x_before, r->buf.dx);
+}
+
+const filter_policy filter_split = {.note = ", contact split off",
+                                    .splits = 1,
+                                    .guess = split_guess,
+                                    .begin = split_begin,
+                                    .accept = split_accept,
+                                    .finish = split_finish};
+
 /* ---- what the step calls ---- */
 
 loom_status filter_guess(run *r)
@@ -176,6 +230,11 @@ loom_status filter_guess(run *r)
   LOOM_TRY(problem_restore_fixed(r, r->st.trial));
   r->filter->asked = r->detect.asks_filter = 0;
   return r->filter->policy->guess(r);
+}
+
+loom_status filter_begin(run *r)
+{
+  return r->filter->policy->begin != NULL ? r->filter->policy->begin(r) : LOOM_OK;
 }
 
 loom_status filter_trial(run *r, const loom_iterate *it, filter_result *out)

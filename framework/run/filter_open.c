@@ -12,7 +12,7 @@ static void choose_resolvers(run *r, filter *f)
   for (int i = 0; i < r->num_contact; ++i) {
     const uint32_t provides = r->contact[i].provides;
     resolvers *const at = provides & LOOM_CONT_UNFILTERED ? &f->before_last_cut
-                          : provides & FORMS              ? &f->after_cut
+                          : provides & FORMS              ? &f->in_place
                                                           : &f->at_end;
     if (provides & LOOM_CONT_RESOLVE) at->model[at->num++] = &r->contact[i];
   }
@@ -37,6 +37,30 @@ static int all_defined_beyond(const run *r)
   return beyond && !within;
 }
 
+/* Contact is frozen as long as the solver iterates, and some model can do the rest alone. */
+static int splits(const run *r, const filter *f)
+{
+  return (r->solver.plugin->ops.solver->needs & LOOM_WANT_CONTACT_FROZEN) != 0 &&
+         f->bound == FILTER_BOUND_GLOBAL && f->when == LOOM_FILTER_END && f->in_place.num > 0;
+}
+
+static loom_status choose_policy(run *r, filter *f, int beyond)
+{
+  const int go_on = r->set.filter.go_on;
+  const int lead = f->bound == FILTER_BOUND_GLOBAL && f->when == LOOM_FILTER_ADVICE &&
+                   (go_on == FILTER_GO_TRIAL || (go_on == FILTER_GO_AUTO && beyond));
+  f->policy = f->bound == FILTER_BOUND_NONE ? &filter_free
+              : lead                        ? &filter_lead
+              : splits(r, f)                ? &filter_split
+                                            : &filter_cut;
+  if (f->policy != &filter_split || f->in_place.num == 1) return LOOM_OK;
+  return err_set(r->err, LOOM_E_CONFIG,
+                 "[contact.%s] and [contact.%s] both correct positions at the end of a step that "
+                 "solver '%s' splits: each would undo what the other did; leave one of them out",
+                 f->in_place.model[0]->in.name, f->in_place.model[1]->in.name,
+                 r->solver.plugin->name);
+}
+
 loom_status filter_open(run *r)
 {
   const loom_solver_ops *const s = r->solver.plugin->ops.solver;
@@ -52,11 +76,8 @@ loom_status filter_open(run *r)
                                              : FILTER_BOUND_NONE;
   f->line_search = set->line_search == LINE_AUTO ? (s->needs & LOOM_NEEDS_LINE_SEARCH) != 0
                                                  : set->line_search == LINE_ON;
-  const int lead = f->bound == FILTER_BOUND_GLOBAL && f->when == LOOM_FILTER_ADVICE &&
-                   (set->go_on == FILTER_GO_TRIAL || (set->go_on == FILTER_GO_AUTO && beyond));
-  f->policy = f->bound == FILTER_BOUND_NONE ? &filter_free : lead ? &filter_lead : &filter_cut;
   f->certified = 1;
   f->step_toi = 1.0;
   choose_resolvers(r, f);
-  return LOOM_OK;
+  return choose_policy(r, f, beyond);
 }

@@ -7,7 +7,10 @@
 /* How x and x_feas go on: see filter.h. */
 typedef struct filter_policy {
   const char *note;             /* for `loom check`, behind the bound */
+  int splits;                   /* contact models are not asked before the end of the step */
   loom_status (*guess)(run *r); /* st.trial -> st.x */
+  /* contact has seen st.x, and what is to be frozen is; NULL: iterates begin there */
+  loom_status (*begin)(run *r);
   /* st.x, which is x_before + dx -> the accepted point */
   loom_status (*accept)(run *r, filter_result *out);
   /* x_feas follows x, contact models correct x where it cannot; NULL: x is never ahead */
@@ -15,7 +18,7 @@ typedef struct filter_policy {
   loom_status (*finish)(run *r, filter_result *out);
 } filter_policy;
 
-extern const filter_policy filter_free, filter_cut, filter_lead;
+extern const filter_policy filter_free, filter_cut, filter_lead, filter_split;
 
 /* Contact models with a resolve() that is called at one moment of a step. */
 typedef struct resolvers {
@@ -28,7 +31,7 @@ struct filter {
   int when;  /* LOOM_FILTER_* */
   int bound; /* FILTER_BOUND_NONE, _GLOBAL or _VERTEX */
   int line_search;
-  resolvers after_cut;       /* models with forces: after every cut */
+  resolvers in_place;        /* models with forces: in place of the cut of a split step */
   resolvers before_last_cut; /* UNFILTERED models: what the last cut of a step would take */
   resolvers at_end;          /* post-only models: after the last cut, and where there is none */
   /* of the present step */

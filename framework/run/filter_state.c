@@ -21,6 +21,11 @@ int filter_searches(const run *r) { return r->filter->line_search; }
 
 int filter_certified(const run *r) { return r->filter->certified; }
 
+int filter_leaves_contact(const run *r)
+{
+  return r->filter->policy->splits && r->st.problem->contact == LOOM_CONTACT_FROZEN;
+}
+
 int filter_has_cut(const run *r) { return r->filter->cut; }
 
 double filter_step_toi(const run *r) { return r->filter->step_toi; }

@@ -182,12 +182,15 @@ static loom_status host_contact_quad(const loom_host *h, loom_buf *x, const loom
   LOOM_TRY(host_check_declared(h, "contact_quad", LOOM_NEED_CONTACT_QUAD));
   return contact_quad(run_of(h), x, out);
 }
-static loom_status host_freeze_contact(const loom_host *h, loom_buf *x)
+static loom_status host_freeze_contact(const loom_host *h, loom_buf *x, double share)
 {
   LOOM_TRY(host_check_points(h, "freeze_contact", "x", x));
+  if (!(share >= 0.0 && share <= 1.0))
+    return err_set(run_of(h)->err, LOOM_E_ARG,
+                   "host->freeze_contact(): share = %g; it is a number from 0 to 1", share);
   LOOM_TRY(host_check_declared(h, "freeze_contact", LOOM_WANT_CONTACT_FROZEN));
   run_of(h)->st.epoch++;
-  return contact_freeze(run_of(h), x);
+  return contact_freeze(run_of(h), x, share);
 }
 
 /* ---- collision services ----

@@ -131,7 +131,7 @@ loom_status contact_refresh(run *r, iteration *i)
 {
   const int64_t period = r->set.detect.period;
   uint32_t again = LOOM_CHANGED_NONE;
-  if (r->num_contact == 0 && !r->motion.bounded) return LOOM_OK;
+  if ((r->num_contact == 0 && !r->motion.bounded) || filter_leaves_contact(r)) return LOOM_OK;
   if (r->solver.plugin->ops.solver->accepted != NULL) { /* for quasi-Newton pairs */
     LOOM_TRY(buf_copy(r->m, &r->exec, r->buf.grad_solved, r->st.grad));
     i->grad_solved = r->buf.grad_solved;
@@ -218,5 +218,5 @@ loom_status filter_finish(run *r, step_outcome *out)
   clock_push(&r->clock, CLOCK_FILTER);
   LOOM_TRY(filter_final(r, &i.f));
   clock_pop(&r->clock);
-  return i.f.filtered ? close_filter(r, &i) : LOOM_OK;
+  return i.f.filtered && r->st.progress >= 1.0 ? close_filter(r, &i) : LOOM_OK;
 }

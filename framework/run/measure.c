@@ -161,7 +161,8 @@ loom_status measure_contacts(run *r, int64_t *active, double *min_gap, double *d
   *active = 0;
   *min_gap = NAN;
   *dissipated = 0.0;
-  for (int i = 0; i < r->num_contact; ++i) {
+  const int num = filter_leaves_contact(r) ? 0 : r->num_contact;
+  for (int i = 0; i < num; ++i) {
     contact_inst *const c = &r->contact[i];
     loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN, .extra = c->in.extra};
     for (uint32_t k = 0; k < c->in.plugin->num_columns; ++k) c->in.extra[k] = NAN;

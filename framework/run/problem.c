@@ -27,6 +27,7 @@ void problem_free(run *r)
   for (int t = 0; t < NUM_TERMS; ++t)
     if (terms[t]->close != NULL) terms[t]->close(r);
   asm_bsr_free(r->problem.bsr);
+  asm_bsr_free(r->problem.bsr_bare);
   asm_csr_free(r->problem.csr);
 }
 
@@ -110,17 +111,31 @@ loom_status problem_eval(run *r, const loom_problem *p, loom_buf *x, loom_energi
 
 /* ---- Hessians ---- */
 
+/* Without elements the pattern is that of contact, and a product costs a fraction. */
+static loom_status matrix_for(run *r, const loom_problem *p, asm_bsr **A)
+{
+  run_problem *const own = &r->problem;
+  const int bare = (p->terms & LOOM_TERM_ELASTIC) == 0;
+  asm_bsr **const at = bare ? &own->bsr_bare : &own->bsr;
+  own->bare = r->scene->pub;
+  own->bare.num_blocks = 0;
+  if (*at == NULL)
+    LOOM_TRY(asm_bsr_new(r->err, r->m, &r->exec, bare ? &own->bare : &r->scene->pub, at));
+  *A = *at;
+  return LOOM_OK;
+}
+
 loom_status problem_hessian(run *r, const loom_problem *p, loom_buf *x, int how,
                             const loom_bsr3 **H)
 {
   const loom_blocks3 *contact = NULL;
-  asm_bsr **const A = &r->problem.bsr;
-  if (*A == NULL) LOOM_TRY(asm_bsr_new(r->err, r->m, &r->exec, &r->scene->pub, A));
+  asm_bsr *A = NULL;
+  LOOM_TRY(matrix_for(r, p, &A));
   LOOM_TRY(contact_blocks(r, p, x, how, &contact));
-  LOOM_TRY(asm_bsr_begin(*A, contact));
-  EACH_TERM(p, hessian, x, how, *A);
-  LOOM_TRY(asm_bsr_finish(*A));
-  *H = asm_bsr_matrix(*A);
+  LOOM_TRY(asm_bsr_begin(A, contact));
+  EACH_TERM(p, hessian, x, how, A);
+  LOOM_TRY(asm_bsr_finish(A));
+  *H = asm_bsr_matrix(A);
   return LOOM_OK;
 }
 

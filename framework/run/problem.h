@@ -9,6 +9,8 @@ typedef struct run_problem {
   loom_problem own;  /* the step's, loom_step.problem */
   loom_problem free; /* the same without contact */
   asm_bsr *bsr;      /* created when first asked for */
+  asm_bsr *bsr_bare; /* the same of problems without elements ... */
+  loom_scene bare;   /* ... for the scene without them */
   asm_csr *csr;
   double csr_h; /* what its values were made for, 0: nothing */
   uint32_t csr_terms;

@@ -30,7 +30,9 @@ static loom_status advance(run *r, const step_span *t, step_outcome *out)
   }
   out->blocked = r->st.progress < 1.0;
   if (out->blocked) return LOOM_OK;
-  LOOM_TRY(filter_finish(r, out));                      /* x becomes feasible */
+  LOOM_TRY(filter_finish(r, out)); /* x becomes feasible */
+  out->blocked = r->st.progress < 1.0;
+  if (out->blocked) return LOOM_OK;
   return step_commit(r, out->reason == H5LOG_diverged); /* v_end, f_next, end_step */
 }
 

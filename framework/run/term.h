@@ -60,7 +60,7 @@ loom_status contact_blocks(run *r, const loom_problem *p, loom_buf *x, int how,
                            const loom_blocks3 **out);
 /* Quadratic terms of all models at x, concatenated. */
 loom_status contact_quad(run *r, loom_buf *x, const loom_quad **out);
-/* Expansions of all models at x, for LOOM_CONTACT_FROZEN. */
-loom_status contact_freeze(run *r, loom_buf *x);
+/* Expansions of all models at x, times `share`, for LOOM_CONTACT_FROZEN. */
+loom_status contact_freeze(run *r, loom_buf *x, double share);
 
 #endif

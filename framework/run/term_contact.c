@@ -3,7 +3,8 @@
  *
  * A model that offers the quadratic form alone gets energy, gradient and Hessian here.
  * Freezing replaces a model by its second-order expansion at a point,
- *   B(x) ~ B0 + g0.(x - x0) + (x - x0).H0 (x - x0) / 2. */
+ *   B(x) ~ s (B0 + g0.(x - x0) + (x - x0).H0 (x - x0) / 2)
+ * with a share s, 1 unless a solver wants another one. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,9 +171,21 @@ static loom_status live_blocks(run *r, contact_inst *c, loom_buf *x, int how, lo
   return s;
 }
 
-static loom_status freeze(run *r, contact_inst *c, loom_buf *x)
+/* The expansion times `share`; without a share the model is not asked. */
+static loom_status expand(run *r, contact_inst *c, frozen_contact *f, double share)
 {
   double dissipation = 0.0;
+  if (share == 0.0) return LOOM_OK;
+  LOOM_TRY(live_eval(r, c, f->x0, &f->energy, &dissipation, f->g0));
+  LOOM_TRY(live_blocks(r, c, f->x0, LOOM_HESS_PSD_CLAMP, &f->H0));
+  f->energy = share * (f->energy + dissipation);
+  if (share == 1.0) return LOOM_OK;
+  LOOM_TRY(la_axpby(r->m, &r->exec, 0.0, f->g0, share, f->g0));
+  return la_axpby(r->m, &r->exec, 0.0, f->H0.val, share, f->H0.val);
+}
+
+static loom_status freeze(run *r, contact_inst *c, loom_buf *x, double share)
+{
   thaw(r, c);
   if (!(c->provides & LOOM_CONT_HESSIAN)) return LOOM_OK; /* post-only */
   frozen_contact *const f = calloc(1, sizeof *f);
@@ -183,17 +196,15 @@ static loom_status freeze(run *r, contact_inst *c, loom_buf *x)
   if (s == LOOM_OK) s = buf_new(r->m, "core", "frozen H0 d", LOOM_REAL, n3, &f->hd);
   if (s == LOOM_OK) s = blocks_new(r->m, &f->H0);
   if (s == LOOM_OK) s = buf_copy(r->m, &r->exec, f->x0, x);
-  if (s == LOOM_OK) s = live_eval(r, c, x, &f->energy, &dissipation, f->g0);
-  if (s == LOOM_OK) s = live_blocks(r, c, x, LOOM_HESS_PSD_CLAMP, &f->H0);
-  f->energy += dissipation;
+  if (s == LOOM_OK) s = expand(r, c, f, share);
   c->frozen = f;
   if (s != LOOM_OK) thaw(r, c);
   return s;
 }
 
-loom_status contact_freeze(run *r, loom_buf *x)
+loom_status contact_freeze(run *r, loom_buf *x, double share)
 {
-  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(freeze(r, &r->contact[i], x));
+  for (int i = 0; i < r->num_contact; ++i) LOOM_TRY(freeze(r, &r->contact[i], x, share));
   r->contacts.frozen = 1;
   return LOOM_OK;
 }

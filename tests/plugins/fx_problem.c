@@ -235,7 +235,7 @@ static loom_status check_frozen(fx *f, const loom_step *s)
   loom_problem live = *s->problem;
   loom_energies a, b;
   LOOM_CHECK(h, s->problem->contact == LOOM_CONTACT_FROZEN, LOOM_E_INTERNAL, "contact is live");
-  LOOM_TRY(h->freeze_contact(h, f->x_hat));
+  LOOM_TRY(h->freeze_contact(h, f->x_hat, 1.0));
   LOOM_CHECK(h, s->epoch > epoch, LOOM_E_INTERNAL, "the epoch is that of before");
   live.contact = LOOM_CONTACT_LIVE;
   LOOM_TRY(h->eval(h, s->problem, f->x_hat, both, &a, f->b[0]));
@@ -259,7 +259,7 @@ static loom_status check_frozen(fx *f, const loom_step *s)
   LOOM_TRY(h->eval(h, &live, f->b[1], LOOM_EVAL_ENERGY, &b, NULL));
   LOOM_CHECK(h, fabs(a.total - b.total) > 1e-9 * b.contact, LOOM_E_INTERNAL,
              "frozen contact has %g J away from x_hat, live contact, too", b.contact);
-  return h->freeze_contact(h, s->x_start);
+  return h->freeze_contact(h, s->x_start, 1.0);
 }
 
 /* ---- collision services ----

@@ -107,7 +107,7 @@ static const place places[] = {
     {"contact.c", "eval", "fx_hostile.eval() of [contact.c], step 0;"},
     {"contact.c", "hessian", "fx_hostile.hessian() of [contact.c], step 0, iteration 0;"},
     {"contact.c", "quad", "fx_hostile.quad() of [contact.c], step 0, iteration 0;"},
-    {"contact.c", "resolve", "fx_hostile.resolve() of [contact.c], step 0, iteration 0;"},
+    {"contact.c", "resolve", "fx_hostile.resolve() of [contact.c], step 0, iteration 1;"},
     {"contact.c", "metrics", "fx_hostile.metrics() of [contact.c], step 0;"},
     {"contact.c", "velocity", "fx_hostile.velocity() of [contact.c], step 0;"},
     {"contact.c", "end_step", "fx_hostile.end_step() of [contact.c], step 0;"},
@@ -246,10 +246,11 @@ Test(hostile, nested_calls_name_both)
   const deed d = {"solver", "", {NULL}};
   proc p;
   proc_loom(&p, LOOM_ARGS("run", "h.ini", "--quiet", "--overwrite", "-o", "h.h5", "--plugin-path",
-                          folder, "--set", "collision.c.fault=detect_again:fail"));
+                          folder, "--set", "collision.c.fault=detect_again:fail", "--set",
+                          "contact.c.fault=resolve:nothing"));
   cr_expect_eq(p.code, 1, "exit code %d", p.code);
   has(&d, &p,
-      "loom: step 0, iteration 0: [contact.c] plugin fx_hostile, resolve(): [collision.c] plugin "
+      "loom: step 0, iteration 1: [contact.c] plugin fx_hostile, resolve(): [collision.c] plugin "
       "fx_hostile, detect(): pivot 12");
 }
 

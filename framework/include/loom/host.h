@@ -178,8 +178,9 @@ struct loom_host {
   loom_status (*pd_rhs)(const loom_host *h, const loom_problem *p, loom_buf *x, loom_buf *rhs);
   /* contact as quadratic terms, as the models give them at x */
   loom_status (*contact_quad)(const loom_host *h, loom_buf *x, const loom_quad **out);
-  /* linearise contact at x, for problems with LOOM_CONTACT_FROZEN; the epoch grows */
-  loom_status (*freeze_contact)(const loom_host *h, loom_buf *x);
+  /* linearise contact at x, for problems with LOOM_CONTACT_FROZEN; the epoch grows.  share: of its
+   * energy, in [0, 1]; 1 is what the core itself begins a step with; 0: none of it */
+  loom_status (*freeze_contact)(const loom_host *h, loom_buf *x, double share);
 
   /* ---- collision services (contact->resolve, solvers that need them) ---- */
   loom_status (*detect)(const loom_host *h, const loom_query *q, const loom_pairs **out);

@@ -86,8 +86,9 @@ enum { LOOM_COLLISION_CAPS(LOOM_CAP_CONSTANT_) };
   X(LOOM_CONT_QUAD, 8, "quadratic contact form", quad)                                             \
   /* with QUAD: every term is isotropic */                                                         \
   X(LOOM_CONT_QUAD_ISO, 16, "isotropic contact terms", quad)                                       \
-  /* corrects positions in FILTER: of a model with forces after every cut, of a post-only model at \
-   * the end of the step, of an UNFILTERED model what the last cut of a step would take */         \
+  /* corrects positions in FILTER: of a post-only model at the end of the step, of an UNFILTERED   \
+   * model what the last cut of a step would take, of another model with forces in place of that   \
+   * cut where the solver wants contact frozen and filters at the end (the step is split) */       \
   X(LOOM_CONT_RESOLVE, 32, "position correction", resolve)                                         \
   /* corrects v_end at COMMIT (inelastic impact, friction) */                                      \
   X(LOOM_CONT_VELOCITY, 64, "velocity correction", velocity)                                       \
@@ -265,7 +266,10 @@ typedef struct loom_contact_ops {
   loom_status (*quad)(void *self, const loom_step *s, loom_buf *x, loom_quad *out);
   /* [optional: it corrects no positions; required by LOOM_CONT_RESOLVE] FILTER: make x_trial
    * intersection-free, starting from x_start (of an UNFILTERED model x_feas, where contacts were
-   * just found; what is left is cut) */
+   * just found; what is left is cut).  Where the step is split, x_trial is where the solver wants
+   * to be, bodies and pins stand at s->progress as in x_start, and the rows of fixed vertices stay
+   * those of x_start; as long as progress is below 1 they move on after the call and another one
+   * comes, so that part of the way will do. */
   loom_status (*resolve)(void *self, const loom_step *s, loom_buf *x_start, loom_buf *x_trial);
   /* [optional: no active pairs, no gap, no columns; required by num_columns] MEASURE: the struct is
    * zero but for min_gap and extra, which are NaN */

@@ -4,13 +4,23 @@
  *
  * Symbols of M. Li et al. 2020 and 2021 (barrier.kern.h): d_hat gap at which the force begins,
  * kappa stiffness, xi thickness, D squared distance, s = D - xi^2.  b is a function of D
- * (ipc_barrier.kern.c); what it has in common with other barriers is kit/barrier.
+ * (ipc_barrier.kern.c); what it has in common with other barriers is kit/barrier.  Solvers that
+ * split contact off get the second half of their step from it, too (correction.h).
  */
+#include "correction.h"
 #include "ipc_barrier.kern.h"
 #include "kit/barrier.h"
 
+typedef struct settings {
+  barrier_settings b; /* first: the kit's rows of the table name members of it */
+  double correction_tolerance, correction_cg;
+  int64_t correction_iters;
+} settings;
+
 typedef struct ipc_barrier {
   barrier b;
+  correction correction;
+  correction_settings how;
 } ipc_barrier;
 
 static const loom_param params[] = {
@@ -21,6 +31,22 @@ static const loom_param params[] = {
     BARRIER_PARAM_SLACK,
     BARRIER_PARAM_HESSIAN,
     BARRIER_PARAMS_FRICTION,
+    LOOM_PARAM_REAL(settings, correction_tolerance, 1e-3, 1e-12, 1e3, "m/s",
+                    "Split steps: the correction ends when the largest Newton step over the time "
+                    "step is below this."),
+    LOOM_PARAM_REAL(settings, correction_cg, 1e-3, 1e-14, 1, "1",
+                    "Split steps: relative tolerance of the correction's linear solves."),
+    LOOM_PARAM_INT(settings, correction_iters, 100, 1, 100000, "1",
+                   "Split steps: Newton iterations of the correction at most; what it has then "
+                   "is feasible all the same."),
+};
+
+static const loom_column step_columns[] = {
+    {"newton", "1", "Newton iterations of the correction of a split step"},
+    {"cg", "1", "iterations of their linear solves"},
+    {"alpha_min", "1", "least share of a Newton step that was taken; 1: all of each"},
+    {"moved", "m", "largest way between the elastic step and the corrected one"},
+    {"capped", "1", "1: the correction ended before its tolerance"},
 };
 
 static loom_status ipc_barrier_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -29,12 +55,43 @@ static loom_status ipc_barrier_create(const loom_host *h, const loom_scene *sc, 
   static const barrier_model model = {.pair = PAIR_KERNELS(ipc_barrier),
                                       .lag = LK_ENTRY_NEAR(ipc_barrier_lag, 4)};
   const double unit = 4.0 * 0.25 * barrier_g2(0.25) + 2.0 * barrier_g1(0.25);
+  const settings *const given = set;
   LOOM_TRY(plug_new(h, sizeof(ipc_barrier), self));
   ipc_barrier *const p = *self;
-  return barrier_new(&p->b, h, sc, e, set, &model, unit);
+  p->how = (correction_settings){.tolerance = given->correction_tolerance,
+                                 .cg = given->correction_cg,
+                                 .iters = given->correction_iters};
+  LOOM_TRY(correction_new(&p->correction, h, e));
+  return barrier_new(&p->b, h, sc, e, &given->b, &model, unit);
 }
 
 BARRIER_CALLBACKS(ipc_barrier)
+
+static loom_status ipc_barrier_begin(void *self, const loom_step *s)
+{
+  correction_begin(&((ipc_barrier *)self)->correction);
+  return ipc_barrier_begin_step(self, s);
+}
+
+static loom_status ipc_barrier_resolve(void *self, const loom_step *s, loom_buf *x_start,
+                                       loom_buf *x_trial)
+{
+  ipc_barrier *const p = self;
+  return correction_resolve(&p->correction, p->b.c.sc, &p->how, s, x_start, x_trial);
+}
+
+static loom_status ipc_barrier_log_step(void *self, const loom_step *s, double *out)
+{
+  const correction_report *const r = &((const ipc_barrier *)self)->correction.report;
+  (void)s;
+  if (r->newton == 0) return LOOM_OK; /* not a split step */
+  out[0] = (double)r->newton;
+  out[1] = (double)r->cg;
+  out[2] = r->alpha;
+  out[3] = r->moved;
+  out[4] = (double)r->capped;
+  return LOOM_OK;
+}
 
 /* ---- descriptor ---- */
 
@@ -43,20 +100,22 @@ static const loom_column columns[] = {BARRIER_COLUMNS};
 static const loom_contact_ops ops = {.struct_size = sizeof ops,
                                      .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT |
                                                  LOOM_CONT_HESSIAN | LOOM_CONT_FRICTION |
-                                                 LOOM_CONT_STATEFUL,
+                                                 LOOM_CONT_STATEFUL | LOOM_CONT_RESOLVE,
                                      .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
                                      .pair_kinds = CAND_KINDS,
                                      .create = ipc_barrier_create,
                                      .destroy = plug_free,
                                      .reset = ipc_barrier_reset,
-                                     .begin_step = ipc_barrier_begin_step,
+                                     .begin_step = ipc_barrier_begin,
                                      .plan = ipc_barrier_plan,
                                      .update = ipc_barrier_update,
                                      .end_step = ipc_barrier_end_step,
                                      .eval = ipc_barrier_eval,
                                      .hessian = ipc_barrier_hessian,
+                                     .resolve = ipc_barrier_resolve,
                                      .metrics = ipc_barrier_metrics,
-                                     .checkpoint = ipc_barrier_checkpoint};
+                                     .checkpoint = ipc_barrier_checkpoint,
+                                     .log_step = ipc_barrier_log_step};
 
 static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
@@ -67,8 +126,9 @@ static const loom_plugin plugin = {
                  "10.1145/3386569.3392425; M. Li, D. M. Kaufman, C. Jiang, Codimensional "
                  "incremental potential contact, ACM TOG 40(4), 2021, doi 10.1145/3450626.3459767",
     .license = "MIT",
-    LOOM_SETTINGS(barrier_settings, params),
+    LOOM_SETTINGS(settings, params),
     LOOM_COLUMNS(columns),
+    LOOM_STEP_COLUMNS(step_columns),
 };
 
 LOOM_EXPORT_PLUGIN(&plugin)

@@ -152,7 +152,9 @@ static uint32_t lacks(const void *settings)
   fx f = {.fault = ((const fx_settings *)settings)->fault};
   loom_status ignored;
   (void)fx_common(&f, fx_act(f.fault, "lacks"), NULL, &ignored);
-  return 0;
+  if (fx_act(f.fault, "resolve")[0] == '\0') return 0;
+  /* without forces, so that resolve() is called with any solver */
+  return LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD;
 }
 
 const loom_contact_ops fx_contact = {.struct_size = sizeof fx_contact,

@@ -76,7 +76,7 @@ static loom_status misuse_problem(fx *f, const loom_step *s, const char *act)
   if (fx_is(act, "frozen")) p.contact = LOOM_CONTACT_FROZEN;
   if (memcmp(&p, s->problem, sizeof p) != 0) return h->hessian(h, &p, s->x, LOOM_HESS_EXACT, &H);
   if (fx_is(act, "undeclared")) return h->pd_operator(h, s->problem, &L);
-  if (fx_is(act, "undeclared_freeze")) return h->freeze_contact(h, s->x);
+  if (fx_is(act, "undeclared_freeze")) return h->freeze_contact(h, s->x, 1.0);
   return LOOM_E_UNSUPPORTED;
 }
 

@@ -1,0 +1,163 @@
+/* correction.c - see correction.h. */
+#include "correction.h"
+
+#include <math.h>
+
+enum { MAX_CG = 1000, MAX_HALVINGS = 40 };
+/* Armijo's constant (J. Nocedal, S. Wright, Numerical Optimization, 2nd ed., eq. 3.4) */
+static const double SUFFICIENT = 1e-4;
+
+/* ---- life ---- */
+
+loom_status correction_new(correction *c, const loom_host *h, const loom_exec *e)
+{
+  const plug_buf all[] = {{"correction, x_hat", LOOM_REAL, 0, &c->hat},
+                          {"correction, gradient", LOOM_REAL, 0, &c->grad},
+                          {"correction, residual", LOOM_REAL, 0, &c->r},
+                          {"correction, direction", LOOM_REAL, 0, &c->d},
+                          {"correction, trial", LOOM_REAL, 0, &c->y}};
+  c->h = h;
+  c->e = e;
+  correction_begin(c);
+  return plug_bufs_new(h, all, LOOM_COUNT(all));
+}
+
+void correction_begin(correction *c)
+{
+  c->report = (correction_report){.alpha = NAN, .moved = NAN};
+}
+
+/* Memory for those runs alone that split their steps. */
+static loom_status prepare(correction *c, int32_t n)
+{
+  loom_buf *const all[] = {c->hat, c->grad, c->r, c->d, c->y};
+  if (c->cg.h != NULL) return LOOM_OK;
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i)
+    LOOM_TRY(c->h->buf_resize(c->h, all[i], 3 * (int64_t)n));
+  LOOM_TRY(krylov_bsr3_new(&c->matrix, c->h, c->e, n));
+  return krylov_cg_new(&c->cg, c->h, c->e, n, MAX_CG);
+}
+
+/* ---- one Newton iteration ---- */
+
+/* d = -H^-1 grad */
+static loom_status direction(correction *c, const correction_settings *set, const loom_step *s,
+                             const loom_problem *p, loom_buf *x)
+{
+  const loom_host *const h = c->h;
+  const krylov_forcing f = {.eta_min = set->cg, .eta_max = set->cg};
+  const loom_bsr3 *H = NULL;
+  krylov_system A;
+  krylov_result out;
+  LOOM_TRY(h->hessian(h, p, x, LOOM_HESS_PSD_CLAMP, &H));
+  LOOM_TRY(h->axpby(h, c->e, -1.0, c->grad, 0.0, c->r));
+  LOOM_TRY(krylov_bsr3_open(&c->matrix, H, &A));
+  plug_maps m = plug_maps_on(h, c->e);
+  lk_real *const r = plug_rdwr(&m, c->r), *const d = plug_write(&m, c->d);
+  LOOM_TRY(m.status);
+  LOOM_TRY(krylov_cg_solve(&c->cg, s, &A, r, d, &f, &out));
+  LOOM_TRY(plug_unbind(&m));
+  LOOM_TRY(krylov_bsr3_close(&c->matrix));
+  h->count(h, LOOM_C_SPMV, out.products);
+  c->report.cg += out.iters;
+  LOOM_CHECK(h, isfinite(out.rho0), LOOM_E_NUMERIC,
+             "the gradient of the correction is not finite (g'P^-1 g = %g); try a smaller dt",
+             out.rho0);
+  return LOOM_OK;
+}
+
+/* y = x + alpha d */
+static loom_status point(correction *c, loom_buf *x, double alpha)
+{
+  LOOM_TRY(c->h->buf_copy(c->h, c->e, c->y, x));
+  return c->h->axpby(c->h, c->e, alpha, c->d, 1.0, c->y);
+}
+
+/* The share of d that collides with nothing. */
+static loom_status bound(correction *c, const loom_step *s, loom_buf *x, double *share)
+{
+  loom_bound b = {.struct_size = sizeof b,
+                  .t_global = 1.0,
+                  .progress0 = s->progress,
+                  .progress1 = s->progress,
+                  .blocker = -1};
+  LOOM_TRY(point(c, x, 1.0));
+  LOOM_TRY(c->h->max_step(c->h, x, c->y, &b));
+  *share = b.t_global;
+  return LOOM_OK;
+}
+
+/* x += alpha d, with alpha <= share and an energy that falls; *alpha = 0: there is none. */
+static loom_status search(correction *c, const loom_problem *p, loom_buf *x, double energy,
+                          double share, double *alpha)
+{
+  double slope;
+  LOOM_TRY(c->h->dot(c->h, c->e, c->grad, c->d, &slope));
+  *alpha = share;
+  for (int k = 0; k<MAX_HALVINGS && * alpha> 0.0; ++k, *alpha *= 0.5) {
+    loom_energies e = {0};
+    LOOM_TRY(point(c, x, *alpha));
+    const loom_status st = c->h->eval(c->h, p, c->y, LOOM_EVAL_ENERGY, &e, NULL);
+    if (st < LOOM_OK) return st;
+    /* near the minimum the fall drowns in the rounding of the sum */
+    const double noise = 1e-14 * fabs(energy);
+    if (st != LOOM_OK || !(e.total <= energy + SUFFICIENT * *alpha * slope + noise)) continue;
+    return c->h->buf_copy(c->h, c->e, x, c->y);
+  }
+  *alpha = 0.0;
+  return LOOM_OK;
+}
+
+/* *done: x is where it should be, or nothing leads nearer. */
+static loom_status newton(correction *c, const correction_settings *set, const loom_step *s,
+                          const loom_problem *p, loom_buf *x, int *done)
+{
+  const loom_host *const h = c->h;
+  loom_energies e = {0};
+  double length, share, alpha;
+  LOOM_TRY(h->eval(h, p, x, LOOM_EVAL_ENERGY | LOOM_EVAL_GRADIENT, &e, c->grad));
+  LOOM_TRY(direction(c, set, s, p, x));
+  LOOM_TRY(h->norm_max3(h, c->e, c->d, &length));
+  LOOM_TRY(bound(c, s, x, &share));
+  LOOM_TRY(search(c, p, x, e.total, share, &alpha));
+  ++c->report.newton;
+  c->report.alpha = fmin(c->report.alpha, alpha); /* fmin skips NaN */
+  *done = alpha == 0.0 || length <= set->tolerance * s->h;
+  c->report.capped |= alpha == 0.0 && length > set->tolerance * s->h;
+  return LOOM_OK;
+}
+
+/* ---- resolve() ---- */
+
+static loom_status iterate(correction *c, const correction_settings *set, const loom_step *s,
+                           const loom_problem *p, loom_buf *x)
+{
+  const int64_t most = s->progress < 1.0 ? 1 : set->iters;
+  int done = 0;
+  for (int64_t k = 0; k < most && !done; ++k) LOOM_TRY(newton(c, set, s, p, x, &done));
+  c->report.capped |= !done && s->progress >= 1.0;
+  return LOOM_OK;
+}
+
+static loom_status largest_way(correction *c, loom_buf *x, double *way)
+{
+  LOOM_TRY(c->h->buf_copy(c->h, c->e, c->y, x));
+  LOOM_TRY(c->h->axpby(c->h, c->e, -1.0, c->hat, 1.0, c->y));
+  return c->h->norm_max3(c->h, c->e, c->y, way);
+}
+
+loom_status correction_resolve(correction *c, const loom_scene *sc, const correction_settings *set,
+                               const loom_step *s, loom_buf *x_start, loom_buf *x)
+{
+  loom_problem p = *s->problem;
+  LOOM_TRY(prepare(c, sc->num_verts));
+  p.terms = LOOM_TERM_INERTIA | LOOM_TERM_CONTACT;
+  p.target = c->hat;
+  p.contact = LOOM_CONTACT_LIVE;
+  LOOM_TRY(c->h->buf_copy(c->h, c->e, c->hat, x));
+  LOOM_TRY(c->h->buf_copy(c->h, c->e, x, x_start));
+  c->h->tic(c->h, "correction");
+  LOOM_TRY(iterate(c, set, s, &p, x));
+  c->h->toc(c->h, "correction");
+  return largest_way(c, x, &c->report.moved);
+}

@@ -1,0 +1,44 @@
+/* correction.h - the second half of a split step: from a feasible point towards the one that
+ * elasticity alone asked for, as near as the barrier allows.
+ *
+ *   min 1/(2 h^2) |x - x_hat|_M^2 + B(x) + D(x)
+ *
+ * X. Li, Y. Fang, L. Lan, H. Wang, Y. Yang, M. Li, C. Jiang, Subspace-Preconditioned GPU Projective
+ * Dynamics with Contact for Cloth Simulation, SIGGRAPH Asia 2023, doi 10.1145/3610548.3618157
+ * (penetration correction): Newton's method with conjugate gradients, every step cut by the bound
+ * on collisions, so what comes out never penetrates, whatever x_hat is. */
+#ifndef IPC_BARRIER_CORRECTION_H
+#define IPC_BARRIER_CORRECTION_H
+
+#include "kit/krylov_bsr3.h"
+
+typedef struct correction_settings {
+  double tolerance; /* m/s, of the largest Newton step over h */
+  double cg;        /* relative tolerance of a linear solve */
+  int64_t iters;    /* Newton iterations of one call at most */
+} correction_settings;
+
+typedef struct correction_report { /* of a step */
+  int64_t newton, cg;              /* iterations */
+  double alpha;                    /* least share of a Newton step that was taken; 1: all of it */
+  double moved;                    /* m, the largest way between x_hat and what came out */
+  int capped;                      /* some call ended before its tolerance */
+} correction_report;
+
+typedef struct correction { /* nothing outlives a step */
+  const loom_host *h;
+  const loom_exec *e;
+  krylov_cg cg;
+  krylov_bsr3 matrix;
+  loom_buf *hat, *grad, *r, *d, *y; /* real [n][3]; empty before the first call */
+  correction_report report;
+} correction;
+
+loom_status correction_new(correction *c, const loom_host *h, const loom_exec *e);
+void correction_begin(correction *c); /* of a step */
+/* loom_contact_ops.resolve() of a split step, with the energy of the step's contact models.  While
+ * bodies and pins are still on their way, one Newton iteration. */
+loom_status correction_resolve(correction *c, const loom_scene *sc, const correction_settings *set,
+                               const loom_step *s, loom_buf *x_start, loom_buf *x);
+
+#endif
