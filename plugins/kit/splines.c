@@ -78,47 +78,114 @@ static int32_t number_splines(const spline_request *r, const grid *grids, int64_
   return cols;
 }
 
-static void fill(const spline_request *r, const grid *grids, const int32_t *number,
-                 const int32_t *times, int32_t ld, double *U)
+typedef struct lists { /* samples by row */
+  int32_t *first;      /* [n+1] */
+  int32_t *sample;     /* [num_samples], of each row in their order */
+} lists;
+
+static int list_samples(const spline_request *r, lists *l)
 {
-  int64_t id[9];
-  double w[9];
-  for (int64_t i = 0; i < r->num_samples; ++i) {
-    const int32_t at = r->sample[i].row;
-    if (r->fixed[at]) continue;
-    double *const row = U + (size_t)at * (size_t)ld;
-    nine(grids, &r->sample[i], id, w);
-    for (int k = 0; k < 9; ++k)
-      if (number[id[k]] >= 0) row[number[id[k]]] += w[k] / times[at];
-  }
+  l->first = calloc((size_t)r->n + 2, sizeof *l->first);
+  l->sample = malloc(((size_t)r->num_samples + 1) * sizeof *l->sample);
+  if (l->first == NULL || l->sample == NULL) return 0;
+  for (int64_t i = 0; i < r->num_samples; ++i) ++l->first[r->sample[i].row + 2];
+  for (int32_t i = 0; i < r->n; ++i) l->first[i + 2] += l->first[i + 1];
+  for (int64_t i = 0; i < r->num_samples; ++i)
+    l->sample[l->first[r->sample[i].row + 1]++] = (int32_t)i;
+  return 1;
 }
 
-loom_status spline_basis(const loom_host *h, const spline_request *r, double **U, int32_t *cols,
-                         int64_t *all)
+/* A row's entry (k, v) into those it has already, [*num], in ascending order. */
+static void put(spline_rows *b, int64_t first, int64_t *end, int32_t k, double v)
+{
+  int64_t at = *end;
+  while (at > first && b->col[at - 1] > k) --at;
+  if (at > first && b->col[at - 1] == k) {
+    b->val[at - 1] += v;
+    return;
+  }
+  for (int64_t m = (*end)++; m > at; --m) {
+    b->col[m] = b->col[m - 1];
+    b->val[m] = b->val[m - 1];
+  }
+  b->col[at] = k;
+  b->val[at] = v;
+}
+
+static void fill(const spline_request *r, const grid *grids, const int32_t *number, const lists *l,
+                 spline_rows *b)
+{
+  int64_t id[9], end = 0;
+  double w[9];
+  for (int32_t i = 0; i < r->n; ++i) {
+    const int32_t times = l->first[i + 1] - l->first[i];
+    b->ptr[i] = end;
+    for (int32_t j = 0; j < times && !r->fixed[i]; ++j) {
+      nine(grids, &r->sample[l->sample[l->first[i] + j]], id, w);
+      for (int k = 0; k < 9; ++k)
+        if (number[id[k]] >= 0) put(b, b->ptr[i], &end, number[id[k]], w[k] / times);
+    }
+  }
+  b->ptr[r->n] = end;
+}
+
+/* With grids and numbers at hand; 0: no memory. */
+static int make(const spline_request *r, const grid *grids, spline_rows *out, double *most,
+                int32_t *number)
+{
+  lists l = {NULL, NULL};
+  const size_t room = 9 * (size_t)r->num_samples + 1;
+  out->cols = number_splines(r, grids, out->all, most, number);
+  out->ptr = malloc(((size_t)r->n + 1) * sizeof *out->ptr);
+  out->col = malloc(room * sizeof *out->col);
+  out->val = malloc(room * sizeof *out->val);
+  const int fine = out->ptr != NULL && out->col != NULL && out->val != NULL && list_samples(r, &l);
+  if (fine) fill(r, grids, number, &l, out);
+  free(l.first);
+  free(l.sample);
+  return fine;
+}
+
+loom_status spline_basis(const loom_host *h, const spline_request *r, spline_rows *out)
 {
   grid *const grids = calloc((size_t)r->num_pieces + 1, sizeof *grids);
-  int32_t *const times = calloc((size_t)r->n + 1, sizeof *times); /* samples of each row */
-  int64_t count = 0;
-  *U = NULL;
-  *cols = 0;
+  *out = (spline_rows){.n = r->n};
   for (int32_t k = 0; grids != NULL && k < r->num_pieces; ++k)
-    count = lay_out(r, k, count, &grids[k]);
-  *all = count;
-  const size_t room = count <= r->most ? (size_t)count + 1 : 1;
+    out->all = lay_out(r, k, out->all, &grids[k]);
+  const size_t room = out->all <= r->most ? (size_t)out->all + 1 : 1;
   double *const most = malloc(room * sizeof *most);
   int32_t *const number = malloc(room * sizeof *number);
-  const int fine = grids != NULL && times != NULL && most != NULL && number != NULL;
-  if (fine && count <= r->most) {
-    for (int64_t i = 0; i < r->num_samples; ++i) ++times[r->sample[i].row];
-    *cols = number_splines(r, grids, count, most, number);
-    *U = calloc((size_t)r->n * (size_t)subspace_ld(*cols) + 1, sizeof **U);
-    if (*U != NULL) fill(r, grids, number, times, subspace_ld(*cols), *U);
-  }
+  int fine = grids != NULL && most != NULL && number != NULL;
+  if (fine && out->all <= r->most) fine = make(r, grids, out, most, number);
   free(grids);
-  free(times);
   free(most);
   free(number);
-  LOOM_CHECK(h, fine && (*U != NULL || count > r->most), LOOM_E_NOMEM,
-             "no memory for %lld splines over %d vertices", (long long)count, r->n);
+  if (!fine) spline_free(out);
+  LOOM_CHECK(h, fine, LOOM_E_NOMEM, "no memory for %lld splines over %d vertices",
+             (long long)out->all, r->n);
+  return LOOM_OK;
+}
+
+void spline_free(spline_rows *b)
+{
+  free(b->ptr);
+  free(b->col);
+  free(b->val);
+  b->ptr = NULL;
+  b->col = NULL;
+  b->val = NULL;
+}
+
+loom_status spline_dense(const loom_host *h, const spline_rows *b, double **U)
+{
+  const size_t ld = (size_t)subspace_ld(b->cols);
+  *U = NULL;
+  if (b->ptr == NULL) return LOOM_OK;
+  *U = calloc((size_t)b->n * ld + 1, sizeof **U);
+  LOOM_CHECK(h, *U != NULL, LOOM_E_NOMEM, "no memory for %d splines over %d vertices", b->cols,
+             b->n);
+  for (int32_t i = 0; i < b->n; ++i)
+    for (int64_t k = b->ptr[i]; k < b->ptr[i + 1]; ++k)
+      (*U)[(size_t)i * ld + (size_t)b->col[k]] = b->val[k];
   return LOOM_OK;
 }

@@ -1,6 +1,6 @@
 /* splines.h - quadratic B-splines on the parameter plane of cloth as a basis of a subspace (as in
  * J. Li et al., Subspace-Preconditioned GPU Projective Dynamics with Contact for Cloth Simulation,
- * SIGGRAPH Asia 2023: a tensor grid over each piece, uniform knots).
+ * SIGGRAPH Asia 2023, doi 10.1145/3610548.3618157: a tensor grid over each piece, uniform knots).
  *
  * Rows sum to one, and every function that is at most quadratic in each coordinate of a piece is in
  * the span.  On the host. */
@@ -24,10 +24,18 @@ typedef struct spline_request {
   int64_t most;                /* splines; for more of them nothing is made */
 } spline_request;
 
-/* *all: splines of all grids.  *U [n][*ld], malloc'ed, with *cols columns: those that reach a
- * vertex which is not fixed, and zeros in the padding (subspace_ld() of subspace.h).  *U is NULL
- * where *all is above `most`. */
-loom_status spline_basis(const loom_host *h, const spline_request *r, double **U, int32_t *cols,
-                         int64_t *all);
+typedef struct spline_rows { /* a basis by its rows, malloc'ed; fine when zeroed */
+  int32_t n, cols;           /* rows; columns: splines that reach a vertex which is not fixed */
+  int64_t all;               /* splines of all grids */
+  int64_t *ptr;              /* [n+1]; NULL where `all` is above `most` */
+  int32_t *col;              /* [ptr[n]], ascending in each row */
+  double *val;               /* [ptr[n]], 1 */
+} spline_rows;
+
+loom_status spline_basis(const loom_host *h, const spline_request *r, spline_rows *out);
+void spline_free(spline_rows *b);
+/* *U [n][subspace_ld(cols)], malloc'ed, zero in the padding (subspace.h); NULL where b has no rows.
+ */
+loom_status spline_dense(const loom_host *h, const spline_rows *b, double **U);
 
 #endif

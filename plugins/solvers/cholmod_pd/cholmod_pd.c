@@ -19,7 +19,7 @@
  * weights D_f is kept by default while D <= 1.5 D_f.  The fixed points do not depend on the
  * matrix, and L + D <= 1.5 (L + D_f) < 2 (L + D_f) keeps it a descent step (a quadratic model
  * falls along -P^-1 grad whenever its Hessian is below 2 P).  x, y and z are solved together
- * (solve.c).
+ * (kit/chol_solve3).
  *
  * momentum = nesterov: x_k+1 = y_k + dx(y_k), y_k+1 = x_k+1 + beta_k (x_k+1 - x_k) with
  * t_k+1 = (1 + sqrt(1 + 4 t_k^2))/2, beta_k = (t_k - 1)/t_k+1 (Y. Nesterov 1983), restarted
@@ -31,9 +31,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/chol_solve3.h"
 #include "loom/plug.h"
 #include "matrix.h"
-#include "solve.h"
 
 enum { MOMENTUM_NONE = 0, MOMENTUM_NESTEROV = 1 };
 enum { REFACTOR_RELAXED = 0, REFACTOR_EXACT = 1 };
@@ -145,7 +145,7 @@ static loom_status new_pattern(cholmod_pd *s, const loom_step *st, const cholmod
   LOOM_TRY(h->pd_operator(h, st->problem, &L));
   LOOM_TRY(cholmod_pd_matrix_pattern(&s->A, &s->c, s->e, s->sc, L, s->extra, s->num_extra));
   free(s->work);
-  s->work = malloc(cholmod_pd_solve_work(s->c.L) * sizeof *s->work);
+  s->work = malloc(chol_solve3_work(s->c.L) * sizeof *s->work);
   LOOM_CHECK(h, s->work != NULL, LOOM_E_NOMEM, "no memory for the workspace of the solve");
   h->toc(h, "analyse");
   s->h_made = st->h;
@@ -283,7 +283,7 @@ static loom_status cholmod_pd_iterate(void *self, const loom_step *st, loom_iter
   h->tic(h, "global");
   LOOM_TRY(h->map(h, s->e, st->grad, LOOM_READ, LOOM_AT_HOST, &grad));
   load_rhs(s, grad);
-  cholmod_pd_solve3(s->c.L, s->y, s->work);
+  chol_solve3(s->c.L, s->y, s->work);
   h->count(h, LOOM_C_PROJECT, 1);
   h->count(h, LOOM_C_TRISOLVE, 1);
   LOOM_TRY(h->map(h, s->e, st->x, LOOM_READ, LOOM_AT_HOST, &x));

@@ -106,12 +106,15 @@ static loom_status make(ndb_pd *s, const shape *g, double **U, int32_t *cols)
                             .cell = cell,
                             .fixed = g->fixed,
                             .most = MOST_SPLINES};
+  spline_rows rows = {.n = 0};
   loom_status st = LOOM_E_NOMEM;
-  int64_t all = 0;
   if (planes != NULL && cell != NULL && sample != NULL) {
     for (int32_t k = 0; k < r.num_pieces; ++k) plane_of(g, k, &planes[k]);
     sample_objects(g, s->set.spacing, planes, r.num_pieces, sample, cell);
-    st = spline_basis(h, &r, U, cols, &all);
+    st = spline_basis(h, &r, &rows);
+    if (st == LOOM_OK) st = spline_dense(h, &rows, U);
+    *cols = rows.cols;
+    spline_free(&rows);
   } else {
     st = LOOM_FAIL(h, st, "no memory for the splines of %d objects", r.num_pieces);
   }
@@ -123,7 +126,7 @@ static loom_status make(ndb_pd *s, const shape *g, double **U, int32_t *cols)
       h, *U != NULL, LOOM_E_CONFIG,
       "spacing = %g makes %lld splines, a dense reduced matrix of at most %d is meant; raise "
       "spacing or use subspace = eigen",
-      s->set.spacing, (long long)all, MOST_SPLINES);
+      s->set.spacing, (long long)rows.all, MOST_SPLINES);
   return LOOM_OK;
 }
 

@@ -25,7 +25,7 @@ typedef struct sheet { /* two pieces of SIDE x SIDE vertices, at random places o
 static void make(sheet *s, test_host *t, int seam)
 {
   uint64_t seed = 5;
-  int64_t all = 0;
+  spline_rows rows;
   memset(s, 0, sizeof *s);
   for (int i = 0; i < N; ++i) {
     const int k = i % (SIDE * SIDE), line = k / SIDE;
@@ -48,8 +48,14 @@ static void make(sheet *s, test_host *t, int seam)
                             .cell = s->cell,
                             .fixed = s->fixed,
                             .most = MOST};
-  cr_assert_eq(spline_basis(&t->host, &r, &s->U, &s->cols, &all), LOOM_OK, "%s", t->err.text);
-  cr_assert(s->U != NULL && s->cols > 0 && s->cols <= all);
+  cr_assert_eq(spline_basis(&t->host, &r, &rows), LOOM_OK, "%s", t->err.text);
+  cr_assert_eq(spline_dense(&t->host, &rows, &s->U), LOOM_OK, "%s", t->err.text);
+  cr_assert(s->U != NULL && rows.cols > 0 && rows.cols <= rows.all);
+  for (int i = 0; i < N; ++i)
+    for (int64_t k = rows.ptr[i] + 1; k < rows.ptr[i + 1]; ++k)
+      cr_expect_lt(rows.col[k - 1], rows.col[k]);
+  s->cols = rows.cols;
+  spline_free(&rows);
   s->ld = subspace_ld(s->cols);
 }
 
@@ -149,8 +155,7 @@ Test(subspace, too_many_splines_are_none)
   static sheet s;
   test_host t;
   double *U = NULL;
-  int32_t cols;
-  int64_t all;
+  spline_rows rows;
   th_open(&t, 1, 1);
   make(&s, &t, 0);
   s.cell[0] = s.cell[1] = 1e-4;
@@ -161,8 +166,9 @@ Test(subspace, too_many_splines_are_none)
                             .cell = s.cell,
                             .fixed = s.fixed,
                             .most = MOST};
-  cr_expect_eq(spline_basis(&t.host, &r, &U, &cols, &all), LOOM_OK);
-  cr_expect(U == NULL && cols == 0 && all > MOST);
+  cr_expect_eq(spline_basis(&t.host, &r, &rows), LOOM_OK);
+  cr_expect_eq(spline_dense(&t.host, &rows, &U), LOOM_OK);
+  cr_expect(U == NULL && rows.ptr == NULL && rows.cols == 0 && rows.all > MOST);
   free(s.U);
   th_close(&t);
 }

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/chol_solve3.h"
 #include "matrix.h"
 #include "mem/mem.h"
-#include "solve.h"
 
 enum { N = 60 };
 
@@ -168,12 +168,12 @@ static void compare_solve(const chol *c, double A[N][N])
 {
   static double y[N][3], x[3][N], copy[N][N];
   const int *perm = chol_perm(c);
-  double *const work = malloc(cholmod_pd_solve_work(c->L) * sizeof *work);
+  double *const work = malloc(chol_solve3_work(c->L) * sizeof *work);
   for (int j = 0; j < 3; ++j)
     for (int i = 0; i < N; ++i) x[j][i] = unit_random() - 0.5;
   for (int k = 0; k < N; ++k)
     for (int j = 0; j < 3; ++j) y[k][j] = x[j][perm[k]];
-  cholmod_pd_solve3(c->L, &y[0][0], work);
+  chol_solve3(c->L, &y[0][0], work);
   for (int j = 0; j < 3; ++j) {
     memcpy(copy, A, sizeof copy);
     solve_dense(copy, x[j]);

@@ -1,4 +1,4 @@
-/* solve.c - C C' x = b for three right-hand sides; see solve.h.
+/* chol_solve3.c - C C' x = b for three right-hand sides; see chol_solve3.h.
  *
  * A cloth's factor has many small supernodes (a few columns, some dozen rows), for which
  * the calls to BLAS in CHOLMOD's own solve cost more than the arithmetic.  Here the rows a
@@ -10,9 +10,9 @@
  * columns super[s] .. super[s+1]-1 and the rows s[pi[s]] .. s[pi[s+1]-1], its own columns
  * first; its entries are a dense column-major block at x[px[s]].
  */
-#include "solve.h"
+#include "kit/chol_solve3.h"
 
-size_t cholmod_pd_solve_work(const cholmod_factor *L)
+size_t chol_solve3_work(const cholmod_factor *L)
 {
   const int *pi = L->pi;
   int most = 1;
@@ -83,7 +83,7 @@ static void backward(const int *rows, int nrow, int ncol, const double *restrict
   }
 }
 
-void cholmod_pd_solve3(const cholmod_factor *L, double *y, double *work)
+void chol_solve3(const cholmod_factor *L, double *y, double *work)
 {
   const int *super = L->super, *pi = L->pi, *px = L->px, *rows = L->s;
   const double *x = L->x;
