@@ -158,20 +158,29 @@ static loom_status host_contact_hessian(const loom_host *h, const loom_problem *
   LOOM_TRY(host_check_hessian(h, "contact_hessian", &alone, how));
   return contact_blocks(run_of(h), p, x, how, out);
 }
+/* The projective form leaves contact out, frozen or not. */
+static loom_status check_projective(const loom_host *h, const char *service, const loom_problem *p)
+{
+  loom_problem smooth;
+  if (p == NULL || p->struct_size < sizeof *p) return host_check_problem(h, service, p);
+  smooth = *p;
+  smooth.terms &= ~(uint32_t)LOOM_TERM_CONTACT;
+  LOOM_TRY(host_check_problem(h, service, &smooth));
+  return host_check_declared(h, service, LOOM_NEED_ELEM_PROJECT);
+}
+
 static loom_status host_pd_operator(const loom_host *h, const loom_problem *p, const loom_csr **L)
 {
   HOST_NOT_NULL(h, "pd_operator", L);
-  LOOM_TRY(host_check_problem(h, "pd_operator", p));
-  LOOM_TRY(host_check_declared(h, "pd_operator", LOOM_NEED_ELEM_PROJECT));
+  LOOM_TRY(check_projective(h, "pd_operator", p));
   return problem_pd_operator(run_of(h), p, L);
 }
 static loom_status host_pd_rhs(const loom_host *h, const loom_problem *p, loom_buf *x,
                                loom_buf *rhs)
 {
-  LOOM_TRY(host_check_problem(h, "pd_rhs", p));
+  LOOM_TRY(check_projective(h, "pd_rhs", p));
   LOOM_TRY(host_check_points(h, "pd_rhs", "x", x));
   LOOM_TRY(host_check_points(h, "pd_rhs", "rhs", rhs));
-  LOOM_TRY(host_check_declared(h, "pd_rhs", LOOM_NEED_ELEM_PROJECT));
   work_charge(run_of(h), LOOM_C_PROJECT, 1);
   return problem_pd_rhs(run_of(h), p, x, rhs);
 }

@@ -53,7 +53,7 @@ loom_status host_check_problem(const loom_host *h, const char *service, const lo
     return err_set(r->err, LOOM_E_ARG,
                    "host->%s(): the problem has contact = %d; it is LOOM_CONTACT_LIVE or _FROZEN",
                    service, (int)p->contact);
-  if (r->contacts.frozen) return LOOM_OK;
+  if (r->contacts.frozen || !(p->terms & LOOM_TERM_CONTACT)) return LOOM_OK;
   return err_set(r->err, LOOM_E_STATE,
                  "host->%s(): the problem has frozen contact, but nothing has been frozen; call "
                  "host->freeze_contact() first",

@@ -84,10 +84,12 @@ loom_status step_predict(run *r, const step_span *t)
   clock_pop(&r->clock);
   uint32_t changed = LOOM_CHANGED_NONE;
   LOOM_TRY(detect_all(r, &changed));
-  if (r->st.problem->contact == LOOM_CONTACT_FROZEN)
+  if (r->st.problem->contact == LOOM_CONTACT_FROZEN) {
     LOOM_TRY(contact_freeze(r, r->st.x_start, 1.0));
-  LOOM_TRY(filter_begin(r));
-  return detect_announce(r, changed);
+    changed |= LOOM_CHANGED_VALUES; /* the solver may want another share of it */
+  }
+  LOOM_TRY(detect_announce(r, changed));
+  return filter_begin(r);
 }
 
 /* ---- COMMIT ---- */

@@ -180,7 +180,20 @@ static int matters(const isect_left_out *sewn, const int32_t a[3], const int32_t
   return 1;
 }
 
-/* 1: some triangles at v and at w are nearer than the radii of both. */
+static double longest_edge2(double a[3][3])
+{
+  double most = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    double sum = 0.0;
+    for (int c = 0; c < 3; ++c)
+      sum += (a[(k + 1) % 3][c] - a[k][c]) * (a[(k + 1) % 3][c] - a[k][c]);
+    most = fmax(most, sum);
+  }
+  return most;
+}
+
+/* 1: some triangles at v and at w are nearer than the radii of both, and a thousandth of an edge: a
+ * pair that comes back with a gap of rounding errors meets a barrier without bounds. */
 static int is_near(const world *w, int32_t v, int32_t u)
 {
   const double r =
@@ -191,7 +204,8 @@ static int is_near(const world *w, int32_t v, int32_t u)
       int32_t p[3], q[3];
       corners(w, w->triangle[i], p, a);
       corners(w, w->triangle[j], q, b);
-      if (matters(w->m->left_out, p, q) && distance2(a, b) <= r * r) return 1;
+      const double apart = r + 1e-3 * sqrt(fmax(longest_edge2(a), longest_edge2(b)));
+      if (matters(w->m->left_out, p, q) && distance2(a, b) <= apart * apart) return 1;
     }
   return 0;
 }

@@ -149,10 +149,12 @@ static int multiply(int32_t rows, const int64_t *ptr, const int32_t *col, const 
                     const int64_t *xptr, const int32_t *xcol, const double *xval, sums *s,
                     sparse_reduced *out)
 {
-  int64_t room = 0;
+  int64_t room = 1024;
   out->n = rows;
   out->ptr = calloc((size_t)rows + 1, sizeof *out->ptr);
-  if (out->ptr == NULL) return 0;
+  out->col = malloc((size_t)room * sizeof *out->col);
+  out->val = malloc((size_t)room * sizeof *out->val);
+  if (out->ptr == NULL || out->col == NULL || out->val == NULL) return 0;
   for (int32_t i = 0; i < rows; ++i) {
     for (int64_t k = ptr[i]; k < ptr[i + 1]; ++k)
       for (int64_t m = xptr[col[k]]; m < xptr[col[k] + 1]; ++m) add(s, xcol[m], val[k] * xval[m]);

@@ -58,6 +58,7 @@ Test(garment, every_solver_sews)
       {"gd", "barrier"},         {"cholmod_pd", "ndb"},
       {"cholmod_pd", "dbb"},     {"cholmod_newton", "barrier"},
       {"pcg_newton", "barrier"}, {"ndb_pd", "ndb"},
+      {"pd_bfgs", "pd_bfgs"},
   };
   for (size_t k = 0; k < sizeof methods / sizeof *methods; ++k) {
     sim s;

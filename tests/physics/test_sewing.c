@@ -124,8 +124,10 @@ static const char config[] =
 /* Sewn cloth with contact: clean, the same after a stop, the same for any number of threads. */
 Test(sewing, with_contact_resumed_and_threaded)
 {
-  static const char *const methods[][2] = {
-      {"cholmod_newton", "ipc_barrier"}, {"ndb_pd", "ndb"}, {"pcg_newton", "ipc_barrier"}};
+  static const char *const methods[][2] = {{"cholmod_newton", "ipc_barrier"},
+                                           {"ndb_pd", "ndb"},
+                                           {"pcg_newton", "ipc_barrier"},
+                                           {"pd_bfgs", "ipc_barrier"}};
   write_pair("apart.obj", 0.01, 1);
   for (size_t k = 0; k < sizeof methods / sizeof *methods; ++k) {
     char text[1024];

@@ -66,6 +66,7 @@ Test(one_thread, gd) { sheet_alone("gd"); }
 Test(one_thread, cholmod_pd) { sheet_alone("cholmod_pd"); }
 Test(one_thread, cholmod_newton) { sheet_alone("cholmod_newton"); }
 Test(one_thread, pcg_newton) { sheet_alone("pcg_newton"); }
+Test(one_thread, pd_bfgs) { sheet_alone("pd_bfgs"); }
 Test(one_thread, ndb_pd) { sheet_alone("ndb_pd"); }
 Test(one_thread, any_blas)
 {

@@ -38,6 +38,7 @@ Test(resume, cholmod_pd) { resumes("cholmod_pd"); }
 Test(resume, cholmod_newton) { resumes("cholmod_newton"); }
 Test(resume, cholmod_newton_by_amd) { resumes("cholmod_newton\nordering = amd"); }
 Test(resume, pcg_newton) { resumes("pcg_newton"); }
+Test(resume, pd_bfgs) { resumes("pd_bfgs"); }
 
 /* Momentum is history: it must be in the checkpoint, or be dropped at every step. */
 Test(resume, cholmod_pd_with_momentum)
@@ -96,6 +97,7 @@ Test(resume, couplings_cholmod_newton_by_amd)
   resumes_with_couplings("cholmod_newton\nordering = amd");
 }
 Test(resume, couplings_pcg_newton) { resumes_with_couplings("pcg_newton"); }
+Test(resume, couplings_pd_bfgs) { resumes_with_couplings("pd_bfgs"); }
 
 Test(resume, another_config_is_refused)
 {

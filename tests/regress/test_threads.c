@@ -36,6 +36,14 @@ Test(threads, cholmod_pd) { same_for_all("cholmod_pd"); }
 Test(threads, cholmod_newton) { same_for_all("cholmod_newton"); }
 Test(threads, cholmod_newton_by_amd) { same_with("cholmod_newton", "solver.ordering=amd"); }
 Test(threads, pcg_newton) { same_for_all("pcg_newton"); }
+Test(threads, pd_bfgs) { same_for_all("pd_bfgs"); }
+Test(threads, split_steps)
+{
+  same_in(DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
+          "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = patch_bvh\n"
+          "[contact.all]\nplugin = ipc_barrier\nd_hat = 2 mm\n[solver]\n",
+          "pd_bfgs", "exec.backend=cpu");
+}
 Test(threads, weights_that_grow)
 {
   same_in(DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG

@@ -163,7 +163,8 @@ typedef struct loom_solver_ops {
    * initial guess, which may be overwritten */
   loom_status (*begin_step)(void *self, const loom_step *s);
   /* [optional: nothing depends on it] after DETECT or a contact update: LOOM_CHANGED_* since the
-   * last call */
+   * last call.  With LOOM_WANT_CONTACT_FROZEN also once per step, when contact was linearised;
+   * host->freeze_contact() belongs here. */
   loom_status (*contact_changed)(void *self, const loom_step *s, uint32_t changed);
   /* [required] ITERATE: exactly one outer iteration from step->x, into step->trial.
    * LOOM_CONVERGED and LOOM_STALLED are advice; the core's own test decides. */

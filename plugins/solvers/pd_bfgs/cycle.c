@@ -1,0 +1,29 @@
+/* cycle.c - one cycle of the two levels on (H + B) u = r. */
+#include "pd_bfgs.h"
+
+/* u[0] = P y */
+static loom_status coarse(pd_bfgs *s, int64_t iters)
+{
+  const bfgs_system A = {
+      .multiply = pd_bfgs_reduced_multiply, .solve = pd_bfgs_reduced_solve, .self = s};
+  if (iters == 0) return s->h->fill(s->h, s->e, s->u[0], 0.0);
+  LOOM_TRY(sparse_basis_restrict(&s->basis, s->r, s->bfgs.g));
+  LOOM_TRY(bfgs_begin(&s->bfgs));
+  if (s->A.B == NULL) bfgs_forget(&s->bfgs); /* the factor is exact */
+  for (int64_t k = 0; k < iters; ++k) LOOM_TRY(bfgs_iterate(&s->bfgs, &A));
+  return sparse_basis_prolong(&s->basis, s->bfgs.y, s->u[0], 0);
+}
+
+loom_status pd_bfgs_cycle(pd_bfgs *s, int *at, int32_t *iters)
+{
+  const int64_t most = s->A.B == NULL && s->set.bfgs_iters > 1 ? 1 : s->set.bfgs_iters;
+  *at = 0;
+  *iters = (int32_t)(most + s->set.jacobi_iters);
+  s->h->tic(s->h, "splines");
+  LOOM_TRY(coarse(s, most));
+  s->h->toc(s->h, "splines");
+  s->h->tic(s->h, "sweeps");
+  LOOM_TRY(pd_bfgs_sweeps(s, at));
+  s->h->toc(s->h, "sweeps");
+  return LOOM_OK;
+}

@@ -1,0 +1,172 @@
+/* pd_bfgs.c - projective dynamics by a two-level solver, splines and sweeps, with contact split
+ * off.
+ *
+ * X. Li, Y. Fang, L. Lan, H. Wang, Y. Yang, M. Li, C. Jiang, Subspace-Preconditioned GPU Projective
+ * Dynamics with Contact for Cloth Simulation, SIGGRAPH Asia 2023, doi 10.1145/3610548.3618157.  The
+ * splitting with a proxy is that of T. Xie, M. Li, Y. Yang, C. Jiang, A Contact Proxy Splitting
+ * Method for Lagrangian Solid-Fluid Coupling, ACM TOG 42(4), 2023, doi 10.1145/3592115.
+ *
+ * Per step: contact is frozen at the start (the core does it), then every outer iteration improves
+ * x on that problem, whose gradient the core has measured (its evaluation is the local step); a
+ * contact model that can (ipc_barrier) corrects the end.
+ *
+ *   r = -grad E(x)
+ *   some L-BFGS iterations on P' (H + B) P y = P' r, from (P' H P)^-1; the history lasts for a step
+ *   u = P y, then damped Jacobi sweeps on (H + B) u = r;   x += u
+ */
+#include "pd_bfgs.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- life ---- */
+
+static loom_status pd_bfgs_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                  const void *set, void **self)
+{
+  LOOM_TRY(plug_new(h, sizeof(pd_bfgs), self));
+  pd_bfgs *const s = *self;
+  s->h = h;
+  s->sc = sc;
+  s->e = e;
+  s->n = sc->num_verts;
+  s->set = *(const pd_bfgs_settings *)set;
+  LOOM_TRY(pd_bfgs_sweep_new(s));
+  LOOM_TRY(pd_bfgs_reduced_new(s));
+  LOOM_TRY(bfgs_new(&s->bfgs, h, e, (int32_t)s->set.history));
+  LOOM_TRY(sparse_basis_new(&s->basis, h, e));
+  return pd_bfgs_basis_make(s);
+}
+
+static void pd_bfgs_destroy(void *self)
+{
+  pd_bfgs *const s = self;
+  if (s == NULL) return;
+  pd_bfgs_reduced_free(s);
+  spline_free(&s->rows);
+  free(s);
+}
+
+/* ---- a step ---- */
+
+static loom_status make_operator(pd_bfgs *s, const loom_step *st)
+{
+  s->h_made = 0.0;
+  s->sweeps_for = SWEEPS_FOR_NOTHING;
+  s->h->tic(s->h, "precompute");
+  LOOM_TRY(pd_bfgs_reduced_make(s, s->A.H));
+  s->h->toc(s->h, "precompute");
+  s->h_made = st->h;
+  return LOOM_OK;
+}
+
+static loom_problem without_contact(const loom_step *st)
+{
+  loom_problem p = *st->problem;
+  p.terms = LOOM_TERM_INERTIA | LOOM_TERM_ELASTIC;
+  return p;
+}
+
+/* trial = x_start + P (P' H P)^-1 P' (-grad) without contact */
+static loom_status reduced_guess(pd_bfgs *s, const loom_step *st)
+{
+  const loom_host *const h = s->h;
+  const loom_problem p = without_contact(st);
+  LOOM_TRY(h->eval(h, &p, st->x_start, LOOM_EVAL_GRADIENT, NULL, s->full));
+  LOOM_TRY(h->axpby(h, s->e, -1.0, s->full, 0.0, s->r));
+  LOOM_TRY(sparse_basis_restrict(&s->basis, s->r, s->bfgs.g));
+  LOOM_TRY(pd_bfgs_reduced_solve(s, s->bfgs.g, s->bfgs.d));
+  LOOM_TRY(h->buf_copy(h, s->e, st->trial, st->x_start));
+  return sparse_basis_prolong(&s->basis, s->bfgs.d, st->trial, 1);
+}
+
+static loom_status pd_bfgs_begin_step(void *self, const loom_step *st)
+{
+  pd_bfgs *const s = self;
+  bfgs_forget(&s->bfgs);
+  s->A = (pd_bfgs_matrices){NULL, NULL};
+  s->looked = 0;
+  const loom_problem p = without_contact(st);
+  LOOM_TRY(s->h->pd_operator(s->h, &p, &s->A.H));
+  if (st->h != s->h_made) LOOM_TRY(make_operator(s, st));
+  return s->set.guess == GUESS_REDUCED ? reduced_guess(s, st) : LOOM_OK;
+}
+
+/* Contact was linearised, by the core or because something changed. */
+static loom_status pd_bfgs_contact_changed(void *self, const loom_step *st, uint32_t changed)
+{
+  pd_bfgs *const s = self;
+  (void)changed;
+  bfgs_forget(&s->bfgs);
+  s->looked = 0;
+  if (st->iter >= 0 || s->set.proxy == PROXY_FULL) return LOOM_OK;
+  return s->h->freeze_contact(s->h, st->x_start, s->set.proxy == PROXY_HALF ? 0.5 : 0.0);
+}
+
+/* B and the sweeps for it, once contact has been frozen. */
+static loom_status look_at_contact(pd_bfgs *s, const loom_step *st)
+{
+  loom_problem p = *st->problem;
+  p.terms = LOOM_TERM_CONTACT;
+  const loom_blocks3 *blocks = NULL;
+  s->A.B = NULL;
+  LOOM_TRY(s->h->contact_hessian(s->h, &p, st->x, LOOM_HESS_PSD_CLAMP, &blocks));
+  if (blocks->count > 0) LOOM_TRY(s->h->hessian(s->h, &p, st->x, LOOM_HESS_PSD_CLAMP, &s->A.B));
+  s->looked = 1;
+  return pd_bfgs_sweep_make(s);
+}
+
+/* ---- an outer iteration ---- */
+
+static loom_status pd_bfgs_iterate(void *self, const loom_step *st, loom_iterate *it)
+{
+  pd_bfgs *const s = self;
+  const loom_host *const h = s->h;
+  int at = 0;
+  LOOM_CHECK(h, s->h_made > 0.0 && s->A.H != NULL, LOOM_E_STATE,
+             "iterate() came before begin_step()");
+  if (!s->looked) LOOM_TRY(look_at_contact(s, st));
+  LOOM_TRY(h->axpby(h, s->e, -1.0, st->grad, 0.0, s->r));
+  LOOM_TRY(pd_bfgs_cycle(s, &at, &it->inner_iters));
+  LOOM_TRY(h->buf_copy(h, s->e, st->trial, s->u[at]));
+  LOOM_TRY(h->norm_max3(h, s->e, s->u[at], &it->own_res));
+  h->count(h, LOOM_C_PROJECT, 1);
+  it->extra[COL_SPLINES] = (double)s->basis.cols;
+  it->extra[COL_PAIRS] = (double)s->bfgs.num;
+  it->extra[COL_OMEGA] = s->omega;
+  it->extra[COL_MU_HI] = s->mu_hi;
+  return LOOM_OK;
+}
+
+/* ---- descriptor ---- */
+
+/* Nothing outlives a step but what is made anew for its length: there is no checkpoint. */
+static const loom_solver_ops ops = {
+    .struct_size = sizeof ops,
+    .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_GRADIENT |
+             LOOM_NEED_CONTACT_HESSIAN | LOOM_WANT_CONTACT_FROZEN | LOOM_USES_GRADIENT |
+             LOOM_USES_FACTOR,
+    .trial = LOOM_TRIAL_DIRECTION,
+    .filter_when = LOOM_FILTER_END,
+    .create = pd_bfgs_create,
+    .destroy = pd_bfgs_destroy,
+    .begin_step = pd_bfgs_begin_step,
+    .contact_changed = pd_bfgs_contact_changed,
+    .iterate = pd_bfgs_iterate,
+};
+
+static const loom_plugin plugin = {
+    LOOM_PLUGIN(solver, ops, LK_BACKENDS),
+    .name = "pd_bfgs",
+    .version = "0.1.0",
+    .summary = "projective dynamics with a spline subspace and sweeps; splits contact off",
+    .reference = "X. Li et al., Subspace-Preconditioned GPU Projective Dynamics with Contact for "
+                 "Cloth Simulation, SIGGRAPH Asia 2023, doi 10.1145/3610548.3618157",
+    .license = "GPL-2.0-or-later", /* with CHOLMOD's supernodal module */
+    .num_params = NUM_PARAMS,
+    .settings_size = sizeof(pd_bfgs_settings),
+    .params = pd_bfgs_params,
+    LOOM_COLUMNS(pd_bfgs_columns),
+};
+
+LOOM_EXPORT_PLUGIN(&plugin)

@@ -1,0 +1,146 @@
+/* sweep.c - the relaxation over all vertices: diagonal, damping, sweeps. */
+#include <math.h>
+
+#include "pd_bfgs.h"
+#include "sweep.kern.h"
+
+static const lk_entry k_invert = LK_ENTRY(pd_bfgs_invert), k_sweep = LK_ENTRY(pd_bfgs_sweep);
+static const lk_entry k_power = LK_ENTRY(pd_bfgs_power), k_weigh = LK_ENTRY(pd_bfgs_weigh);
+static const lk_entry k_blocks = LK_ENTRY(pd_bfgs_blocks), k_noise = LK_ENTRY(pd_bfgs_noise);
+
+/* Power iteration comes from below: so much is put on top.  Jacobi converges below 2 / mu_hi; at
+ * 1.8 all that sweeps are there for, the upper three quarters of the spectrum, falls by a third or
+ * more each time. */
+enum { POWER_STEPS = 20 };
+static const double SAFETY = 1.05, DAMPING = 1.8;
+
+loom_status pd_bfgs_sweep_new(pd_bfgs *s)
+{
+  const int64_t n3 = 3 * (int64_t)s->n;
+  const plug_buf all[] = {{"diagonal blocks, inverted", LOOM_REAL, 2 * n3, &s->inv},
+                          {"power, v", LOOM_REAL, n3, &s->v},
+                          {"power, t", LOOM_REAL, n3, &s->t},
+                          {"r", LOOM_REAL, n3, &s->r},
+                          {"u0", LOOM_REAL, n3, &s->u[0]},
+                          {"u1", LOOM_REAL, n3, &s->u[1]},
+                          {"full", LOOM_REAL, n3, &s->full},
+                          {"sums", LOOM_REAL, 2, &s->sums}};
+  return plug_bufs_new(s->h, all, LOOM_COUNT(all));
+}
+
+/* What all kernels read. */
+static pd_bfgs_sweep_args open_matrices(const pd_bfgs *s, plug_maps *m)
+{
+  const loom_csr *const H = s->A.H;
+  const loom_bsr3 *const B = s->A.B;
+  pd_bfgs_sweep_args a = {.ptr = plug_read(m, H->row_ptr),
+                          .col = plug_read(m, H->col),
+                          .val = plug_read(m, H->val),
+                          .fixed = plug_read(m, s->sc->fixed),
+                          .scalar = s->set.jacobi == JACOBI_SCALAR};
+  if (B == NULL) return a;
+  a.bptr = plug_read(m, B->row_ptr);
+  a.bcol = plug_read(m, B->col);
+  a.bval = plug_read(m, B->val);
+  return a;
+}
+
+static loom_status invert(pd_bfgs *s)
+{
+  plug_maps m = plug_maps_on(s->h, s->e);
+  pd_bfgs_sweep_args a = open_matrices(s, &m);
+  a.inv = plug_write(&m, s->inv);
+  return plug_launch(&m, &k_invert, &a, s->n, NULL);
+}
+
+static loom_status start_vector(pd_bfgs *s)
+{
+  plug_maps m = plug_maps_on(s->h, s->e);
+  const pd_bfgs_sweep_args a = {.fixed = plug_read(&m, s->sc->fixed), .to = plug_write(&m, s->v)};
+  return plug_launch(&m, &k_noise, &a, s->n, NULL);
+}
+
+/* t = D^-1 A v with A = H + B; `last`: also v'A v and t'A v. */
+static loom_status power_step(pd_bfgs *s, loom_buf *v, loom_buf *t, int last)
+{
+  plug_maps m = plug_maps_on(s->h, s->e);
+  pd_bfgs_sweep_args a = open_matrices(s, &m);
+  a.inv = plug_bind(&m, s->inv, LOOM_READ, LOOM_AT_EXEC);
+  a.from = plug_read(&m, v);
+  a.to = plug_write(&m, t);
+  lk_real *const sums = plug_write(&m, s->sums);
+  LOOM_TRY(plug_run_on(&m, &k_power, &a, s->n, sums));
+  if (last) LOOM_TRY(plug_run_on(&m, &k_weigh, &a, s->n, sums + 1));
+  return plug_unbind(&m);
+}
+
+/* Largest eigenvalue of D^-1 A, from below. */
+static loom_status largest(pd_bfgs *s, double *mu)
+{
+  double sums[2];
+  LOOM_TRY(start_vector(s));
+  for (int k = 0; k < POWER_STEPS; k += 2) {
+    LOOM_TRY(power_step(s, s->v, s->t, 0));
+    LOOM_TRY(power_step(s, s->t, s->v, k + 2 == POWER_STEPS));
+  }
+  LOOM_TRY(plug_fetch(s->h, s->e, s->sums, 2, sums));
+  s->h->count(s->h, LOOM_C_SPMV, POWER_STEPS);
+  *mu = sums[0] > 0.0 ? sums[1] / sums[0] : 1.0; /* no free vertex: anything will do */
+  LOOM_CHECK(s->h, isfinite(*mu), LOOM_E_NUMERIC,
+             "the largest eigenvalue of the global step is not finite (%g); look for collapsed "
+             "triangles at rest",
+             *mu);
+  return LOOM_OK;
+}
+
+/* Inverse blocks and damping for the matrices in force. */
+static loom_status prepare(pd_bfgs *s)
+{
+  LOOM_TRY(invert(s));
+  if (s->set.omega > 0.0) {
+    s->omega = s->set.omega;
+    s->mu_hi = NAN;
+    return LOOM_OK;
+  }
+  LOOM_TRY(largest(s, &s->mu_hi));
+  s->omega = fmin(1.0, DAMPING / (SAFETY * s->mu_hi));
+  return LOOM_OK;
+}
+
+loom_status pd_bfgs_sweep_make(pd_bfgs *s)
+{
+  const int contact = s->A.B != NULL;
+  if (contact) {
+    s->sweeps_for = SWEEPS_FOR_CONTACT;
+    return prepare(s);
+  }
+  if (s->sweeps_for == SWEEPS_FOR_CLOTH) return LOOM_OK;
+  LOOM_TRY(prepare(s));
+  s->sweeps_for = SWEEPS_FOR_CLOTH;
+  return LOOM_OK;
+}
+
+loom_status pd_bfgs_contact_product(pd_bfgs *s, loom_buf *x, loom_buf *y)
+{
+  plug_maps m = plug_maps_on(s->h, s->e);
+  pd_bfgs_sweep_args a = open_matrices(s, &m);
+  a.from = plug_read(&m, x);
+  a.to = plug_write(&m, y);
+  return plug_launch(&m, &k_blocks, &a, s->n, NULL);
+}
+
+loom_status pd_bfgs_sweeps(pd_bfgs *s, int *at)
+{
+  for (int64_t k = 0; k < s->set.jacobi_iters; ++k, *at = !*at) {
+    plug_maps m = plug_maps_on(s->h, s->e);
+    pd_bfgs_sweep_args a = open_matrices(s, &m);
+    a.inv = plug_bind(&m, s->inv, LOOM_READ, LOOM_AT_EXEC);
+    a.r = plug_read(&m, s->r);
+    a.from = plug_read(&m, s->u[*at]);
+    a.to = plug_write(&m, s->u[!*at]);
+    a.omega = (lk_real)s->omega;
+    LOOM_TRY(plug_launch(&m, &k_sweep, &a, s->n, NULL));
+  }
+  s->h->count(s->h, LOOM_C_SPMV, s->set.jacobi_iters);
+  return LOOM_OK;
+}
