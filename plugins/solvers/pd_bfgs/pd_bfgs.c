@@ -12,7 +12,7 @@
  *
  *   r = -grad E(x)
  *   some L-BFGS iterations on P' (H + B) P y = P' r, from (P' H P)^-1; the history lasts for a step
- *   u = P y, then damped Jacobi sweeps on (H + B) u = r;   x += u
+ *   u = P y, then damped Jacobi sweeps on (H + B) u = r;   x += u, with momentum (momentum.c)
  */
 #include "pd_bfgs.h"
 
@@ -34,6 +34,7 @@ static loom_status pd_bfgs_create(const loom_host *h, const loom_scene *sc, cons
   LOOM_TRY(pd_bfgs_sweep_new(s));
   LOOM_TRY(pd_bfgs_reduced_new(s));
   LOOM_TRY(bfgs_new(&s->bfgs, h, e, (int32_t)s->set.history));
+  LOOM_TRY(pd_bfgs_momentum_new(s));
   LOOM_TRY(sparse_basis_new(&s->basis, h, e));
   return pd_bfgs_basis_make(s);
 }
@@ -86,6 +87,7 @@ static loom_status pd_bfgs_begin_step(void *self, const loom_step *st)
   bfgs_forget(&s->bfgs);
   s->A = (pd_bfgs_matrices){NULL, NULL};
   s->looked = 0;
+  s->restart = 1;
   const loom_problem p = without_contact(st);
   LOOM_TRY(s->h->pd_operator(s->h, &p, &s->A.H));
   if (st->h != s->h_made) LOOM_TRY(make_operator(s, st));
@@ -99,6 +101,7 @@ static loom_status pd_bfgs_contact_changed(void *self, const loom_step *st, uint
   (void)changed;
   bfgs_forget(&s->bfgs);
   s->looked = 0;
+  s->restart = 1;
   if (st->iter >= 0 || s->set.proxy == PROXY_FULL) return LOOM_OK;
   return s->h->freeze_contact(s->h, st->x_start, s->set.proxy == PROXY_HALF ? 0.5 : 0.0);
 }
@@ -128,7 +131,7 @@ static loom_status pd_bfgs_iterate(void *self, const loom_step *st, loom_iterate
   if (!s->looked) LOOM_TRY(look_at_contact(s, st));
   LOOM_TRY(h->axpby(h, s->e, -1.0, st->grad, 0.0, s->r));
   LOOM_TRY(pd_bfgs_cycle(s, &at, &it->inner_iters));
-  LOOM_TRY(h->buf_copy(h, s->e, st->trial, s->u[at]));
+  LOOM_TRY(pd_bfgs_advance(s, st, s->u[at]));
   LOOM_TRY(h->norm_max3(h, s->e, s->u[at], &it->own_res));
   h->count(h, LOOM_C_PROJECT, 1);
   it->extra[COL_SPLINES] = (double)s->basis.cols;
@@ -146,7 +149,7 @@ static const loom_solver_ops ops = {
     .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_GRADIENT |
              LOOM_NEED_CONTACT_HESSIAN | LOOM_WANT_CONTACT_FROZEN | LOOM_USES_GRADIENT |
              LOOM_USES_FACTOR,
-    .trial = LOOM_TRIAL_DIRECTION,
+    .trial = LOOM_TRIAL_POINT,
     .filter_when = LOOM_FILTER_END,
     .create = pd_bfgs_create,
     .destroy = pd_bfgs_destroy,

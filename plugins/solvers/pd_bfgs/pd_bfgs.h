@@ -16,6 +16,7 @@
 enum { PROXY_FULL = 0, PROXY_HALF, PROXY_NONE };
 enum { GUESS_REDUCED = 0, GUESS_CORE };
 enum { JACOBI_BLOCK = 0, JACOBI_SCALAR };
+enum { MOMENTUM_NONE = 0, MOMENTUM_NESTEROV };
 enum { REDUCED_AUTO = 0, REDUCED_FACTOR, REDUCED_INVERSE };
 
 enum { SWEEPS_FOR_NOTHING = 0, SWEEPS_FOR_CLOTH, SWEEPS_FOR_CONTACT };
@@ -31,10 +32,10 @@ enum { /* log columns */
 typedef struct pd_bfgs_settings {
   double spacing, omega;
   int64_t bfgs_iters, history, jacobi_iters;
-  int32_t proxy, guess, jacobi, reduced;
+  int32_t proxy, guess, jacobi, reduced, momentum;
 } pd_bfgs_settings;
 
-enum { NUM_PARAMS = 9 };
+enum { NUM_PARAMS = 10 };
 extern const loom_param pd_bfgs_params[NUM_PARAMS];
 extern const loom_column pd_bfgs_columns[NUM_COLUMNS];
 
@@ -72,6 +73,8 @@ typedef struct pd_bfgs {
   int32_t looked; /* A.B is of the contact that is frozen now */
   bfgs bfgs;
   loom_buf *r, *u[2], *full; /* real [n][3] */
+  loom_buf *before, *record; /* of momentum.c */
+  int32_t restart;           /* momentum has nothing to go by */
 } pd_bfgs;
 
 /* ---- pieces.c ---- */
@@ -109,5 +112,10 @@ loom_status pd_bfgs_sweeps(pd_bfgs *s, int *at);
 /* ---- cycle.c ---- */
 /* u[*at] from zero on s->r: iterations in the span of the splines, then sweeps; *iters of both. */
 loom_status pd_bfgs_cycle(pd_bfgs *s, int *at, int32_t *iters);
+
+/* ---- momentum.c ---- */
+loom_status pd_bfgs_momentum_new(pd_bfgs *s);
+/* trial = x + u, and momentum on it */
+loom_status pd_bfgs_advance(pd_bfgs *s, const loom_step *st, loom_buf *u);
 
 #endif

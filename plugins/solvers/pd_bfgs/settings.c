@@ -25,6 +25,9 @@ const loom_param pd_bfgs_params[] = {
     LOOM_PARAM_ENUM(settings, guess, GUESS_REDUCED, "reduced|core",
                     "A step begins from one solve in the span of the splines without contact, or "
                     "from the core's guess ([run] guess)."),
+    LOOM_PARAM_ENUM(settings, momentum, MOMENTUM_NESTEROV, "none|nesterov",
+                    "Acceleration over outer iterations: none is the paper; nesterov adds momentum "
+                    "with gradient restart."),
     LOOM_PARAM_ENUM(settings, reduced, REDUCED_AUTO, "auto|factor|inverse",
                     "Reduced matrix: its sparse factor, solved with on the host; its dense "
                     "inverse, multiplied with where the kernels run; auto: factor on the CPU, "

@@ -1,0 +1,154 @@
+/* Split steps: an elastic step on contact frozen at its start (pd_bfgs), and the correction of
+ * ipc_barrier.  No step ends with an intersection, whatever the elastic step asks for; a proxy
+ * spares the correction most of its work; bodies and pins that move arrive; where nothing touches
+ * the steps are those of Newton's method. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/sim.h"
+
+#define RUN                                                                           \
+  "[run]\nup_axis = z\nsteps = 24\ndt = 0.01\n[exec]\nbackend = cpu\nthreads = 1\n"   \
+  "[stop]\ntol_rel = 1e-4\nmax_iters = 40\n[log]\naudit = every\n[solver]\nplugin = " \
+  "pd_bfgs\n"
+#define CONTACT                                                                           \
+  "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = patch_bvh\n[contact.all]" \
+  "\nplugin = ipc_barrier\nd_hat = 5 mm\n"
+#define SHEET                                                                          \
+  "[cloth.sheet]\nsize = 0.6 0.6\nresolution = 21 21\ndensity = 0.2\nmembrane = 500\n" \
+  "bending = 1e-4\nthickness = 1 mm\n"
+
+/* One column of /steps_extra, [steps]; the caller frees it. */
+static double *column(sim *s, const char *name)
+{
+  double *const out = calloc((size_t)s->steps + 1, sizeof *out);
+  h5read *r = NULL;
+  cr_assert_eq(h5read_open(&s->err, s->log, &r), LOOM_OK, "%s", s->err.text);
+  cr_assert_eq(h5read_column(r, &s->err, "steps_extra", name, 'R', 0, s->steps, out), LOOM_OK, "%s",
+               s->err.text);
+  h5read_close(r);
+  return out;
+}
+
+static double mean(const double *v, int64_t n)
+{
+  double sum = 0.0;
+  int64_t count = 0;
+  for (int64_t k = 0; k < n; ++k)
+    if (isfinite(v[k]) && v[k] > 0.0) sum += v[k], ++count;
+  return count > 0 ? sum / (double)count : 0.0;
+}
+
+/* Touched, and clean in every step. */
+static void clean(sim *s, const char *what)
+{
+  h5log_step_row *const st = sim_steps(s);
+  int touched = 0;
+  for (int64_t k = 0; k < s->steps; ++k) {
+    touched += st[k].contacts > 0;
+    cr_expect_eq(st[k].intersections, 0, "%s, step %d", what, (int)k);
+  }
+  cr_expect(touched >= 5, "%s: %d steps touch", what, touched);
+  free(st);
+}
+
+static const char ball[] =
+    RUN SHEET "transform = translate 0.02 0.01 0.215\n"
+              "[body.ball]\nshape = sphere\nradius = 0.2\nfriction = 0.2\n" CONTACT;
+
+/* The proxy is what the paper's figure of it says: without it the correction has to do everything.
+ */
+Test(split_steps, a_proxy_spares_the_correction)
+{
+  static const char *const proxies[] = {"full", "half", "none"};
+  double moved[3], cg[3];
+  for (int k = 0; k < 3; ++k) {
+    char set[64];
+    sim s;
+    snprintf(set, sizeof set, "solver.proxy=%s", proxies[k]);
+    sim_run(&s, ball, (const char *const[]){set, NULL}, 0);
+    clean(&s, proxies[k]);
+    double *const m = column(&s, "contact.all.moved"), *const c = column(&s, "contact.all.cg");
+    moved[k] = mean(m, s.steps);
+    cg[k] = mean(c, s.steps);
+    printf("proxy %s: moved %.3g m, %.1f iterations of linear solves\n", proxies[k], moved[k],
+           cg[k]);
+    free(m);
+    free(c);
+    sim_free(&s);
+  }
+  cr_expect_gt(moved[2], 2.0 * moved[0], "%g m, with the proxy %g m", moved[2], moved[0]);
+  cr_expect_gt(moved[2], 1.5 * moved[1], "%g m, with half of it %g m", moved[2], moved[1]);
+  cr_expect_gt(cg[2], cg[0], "%g, with the proxy %g", cg[2], cg[0]);
+}
+
+static double mean_height(const sim *s, int64_t first, int64_t num)
+{
+  double sum = 0.0;
+  for (int64_t i = first; i < first + num; ++i) sum += s->x[3 * i + 2];
+  return sum / (double)num;
+}
+
+/* Two sheets that meet by 20 mm a step stay on their sides.  The control: without a bound there is
+ * no correction, and one passes through the other. */
+Test(split_steps, without_the_correction_cloth_passes_through)
+{
+  static const char flat[] =
+      RUN "[cloth.one]\nsize = 0.2 0.2\nresolution = 9 9\ndensity = 0.2\nmembrane = 50\n"
+          "thickness = 1 mm\nvelocity = 0 0 -2\ntransform = translate 0 0 0.03\n"
+          "[cloth.two]\nsize = 0.2 0.2\nresolution = 9 9\ndensity = 0.2\nmembrane = 50\n"
+          "thickness = 1 mm\ntransform = translate 0.01 0.02 0 rotate 0 0 1 20\n"
+          "[collision.self]\nplugin = patch_bvh\n[contact.all]\nplugin = ipc_barrier\n"
+          "d_hat = 5 mm\n";
+  for (int with = 0; with < 2; ++with) {
+    sim s;
+    sim_run(&s, flat, (const char *const[]){with ? "filter.bound=auto" : "filter.bound=none", NULL},
+            !with);
+    const double gap = mean_height(&s, 0, 81) - mean_height(&s, 81, 81);
+    if (with) clean(&s, "two sheets");
+    cr_expect(with ? gap > 0.0 : (gap < 0.0 || s.status != LOOM_OK), "%d: %g m", with, gap);
+    sim_free(&s);
+  }
+}
+
+/* A ball comes from below by 8 mm a step, over one and a half times d_hat, and pins turn: both are
+ * where they should be at the end, with the cloth on the outside. */
+Test(split_steps, bodies_and_pins_arrive)
+{
+  static const char pushed[] =
+      RUN SHEET "pins = corners\n[body.ball]\nshape = sphere\nradius = 0.1\nposition = 0 0 -0.115\n"
+                "motion = translate 0 0 0.8 0 0.1\n" CONTACT;
+  sim s;
+  sim_run(&s, pushed, (const char *const[]){"run.steps=14", NULL}, 0);
+  clean(&s, "pushed by a ball");
+  const double z = s.x[3 * (10 * 21 + 10) + 2];
+  printf("the ball's top is at %.4f m, the middle of the sheet at %.4f m\n", 0.065, z);
+  cr_expect(z > 0.0655 && z < 0.09, "%g m", z);
+  sim_free(&s);
+}
+
+/* Where nothing touches a step is that of any other solver for the same energy. */
+Test(split_steps, without_contact_it_ends_where_newton_ends)
+{
+  static const char hang[] =
+      "[run]\nsteps = 5\ndt = 0.01\n[exec]\nbackend = cpu\n[stop]\ntol_abs = 1e-10\ntol_rel = 0\n"
+      "max_iters = 3000\n[cloth.sheet]\nsize = 0.3 0.3\nresolution = 9 9\ndensity = 0.2\nmembrane "
+      "= "
+      "50\nbending = 1e-4\npins = top_left top_right\n[solver]\nplugin = cholmod_newton\n";
+  static const char *const solvers[][3] = {{"solver.plugin=cholmod_newton", NULL, NULL},
+                                           {"solver.plugin=pd_bfgs", NULL, NULL},
+                                           {"solver.plugin=pd_bfgs", "solver.momentum=none", NULL}};
+  sim s[3];
+  for (int k = 0; k < 3; ++k) sim_run(&s[k], hang, solvers[k], 0);
+  for (int k = 1; k < 3; ++k) {
+    double most = 0.0;
+    for (int64_t i = 0; i < 3 * s[0].n; ++i) most = fmax(most, fabs(s[k].x[i] - s[0].x[i]));
+    cr_expect_lt(most, 1e-6, "%s %s: %g m", solvers[k][0], k == 2 ? solvers[k][1] : "", most);
+  }
+  cr_expect_lt(s[1].iters, s[2].iters / 2, "momentum: %d iterations, without %d", (int)s[1].iters,
+               (int)s[2].iters);
+  for (int k = 0; k < 3; ++k) sim_free(&s[k]);
+}
