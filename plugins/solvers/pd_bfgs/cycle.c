@@ -1,5 +1,8 @@
-/* cycle.c - one cycle of the two levels on (H + B) u = r. */
+/* cycle.c - cycles of the two levels on (H + B) u = r. */
 #include "pd_bfgs.h"
+#include "sweep.kern.h"
+
+static const lk_entry k_settle = LK_ENTRY(pd_bfgs_settle);
 
 /* u[0] = P y */
 static loom_status coarse(pd_bfgs *s, int64_t iters)
@@ -18,12 +21,39 @@ loom_status pd_bfgs_cycle(pd_bfgs *s, int *at, int32_t *iters)
 {
   const int64_t most = s->A.B == NULL && s->set.bfgs_iters > 1 ? 1 : s->set.bfgs_iters;
   *at = 0;
-  *iters = (int32_t)(most + s->set.jacobi_iters);
+  *iters += (int32_t)(most + s->set.jacobi_iters);
   s->h->tic(s->h, "splines");
   LOOM_TRY(coarse(s, most));
   s->h->toc(s->h, "splines");
   s->h->tic(s->h, "sweeps");
   LOOM_TRY(pd_bfgs_sweeps(s, at));
   s->h->toc(s->h, "sweeps");
+  return LOOM_OK;
+}
+
+/* total += u, r -= (H + B) u */
+static loom_status settle(pd_bfgs *s, loom_buf *u)
+{
+  plug_maps m = plug_maps_on(s->h, s->e);
+  pd_bfgs_sweep_args a = pd_bfgs_open_matrices(s, &m);
+  a.from = plug_read(&m, u);
+  a.to = plug_rdwr(&m, s->total);
+  a.left = plug_rdwr(&m, s->r);
+  s->h->count(s->h, LOOM_C_SPMV, 1);
+  return plug_launch(&m, &k_settle, &a, s->n, NULL);
+}
+
+loom_status pd_bfgs_solve(pd_bfgs *s, loom_buf **u, int32_t *iters)
+{
+  int at = 0;
+  *iters = 0;
+  LOOM_TRY(pd_bfgs_monitor_begin(s));
+  if (s->set.cycles > 1) LOOM_TRY(s->h->fill(s->h, s->e, s->total, 0.0));
+  for (int64_t k = 0; k < s->set.cycles; ++k) {
+    LOOM_TRY(pd_bfgs_cycle(s, &at, iters));
+    LOOM_TRY(pd_bfgs_monitor_tell(s, (int32_t)k + 1, s->u[at]));
+    if (s->set.cycles > 1) LOOM_TRY(settle(s, s->u[at]));
+  }
+  *u = s->set.cycles > 1 ? s->total : s->u[at];
   return LOOM_OK;
 }

@@ -44,6 +44,7 @@ static void pd_bfgs_destroy(void *self)
   pd_bfgs *const s = self;
   if (s == NULL) return;
   pd_bfgs_reduced_free(s);
+  pd_bfgs_monitor_free(s);
   spline_free(&s->rows);
   free(s);
 }
@@ -56,6 +57,7 @@ static loom_status make_operator(pd_bfgs *s, const loom_step *st)
   s->sweeps_for = SWEEPS_FOR_NOTHING;
   s->h->tic(s->h, "precompute");
   LOOM_TRY(pd_bfgs_reduced_make(s, s->A.H));
+  LOOM_TRY(pd_bfgs_monitor_make(s));
   s->h->toc(s->h, "precompute");
   s->h_made = st->h;
   return LOOM_OK;
@@ -125,14 +127,14 @@ static loom_status pd_bfgs_iterate(void *self, const loom_step *st, loom_iterate
 {
   pd_bfgs *const s = self;
   const loom_host *const h = s->h;
-  int at = 0;
+  loom_buf *u = NULL;
   LOOM_CHECK(h, s->h_made > 0.0 && s->A.H != NULL, LOOM_E_STATE,
              "iterate() came before begin_step()");
   if (!s->looked) LOOM_TRY(look_at_contact(s, st));
   LOOM_TRY(h->axpby(h, s->e, -1.0, st->grad, 0.0, s->r));
-  LOOM_TRY(pd_bfgs_cycle(s, &at, &it->inner_iters));
-  LOOM_TRY(pd_bfgs_advance(s, st, s->u[at]));
-  LOOM_TRY(h->norm_max3(h, s->e, s->u[at], &it->own_res));
+  LOOM_TRY(pd_bfgs_solve(s, &u, &it->inner_iters));
+  LOOM_TRY(pd_bfgs_advance(s, st, u));
+  LOOM_TRY(h->norm_max3(h, s->e, u, &it->own_res));
   h->count(h, LOOM_C_PROJECT, 1);
   it->extra[COL_SPLINES] = (double)s->basis.cols;
   it->extra[COL_PAIRS] = (double)s->bfgs.num;

@@ -12,11 +12,13 @@
 #include "kit/chol.h"
 #include "kit/sparse_basis.h"
 #include "loom/plug.h"
+#include "sweep.kern.h"
 
 enum { PROXY_FULL = 0, PROXY_HALF, PROXY_NONE };
 enum { GUESS_REDUCED = 0, GUESS_CORE };
 enum { JACOBI_BLOCK = 0, JACOBI_SCALAR };
 enum { MOMENTUM_NONE = 0, MOMENTUM_NESTEROV };
+enum { MONITOR_NONE = 0, MONITOR_ERROR };
 enum { REDUCED_AUTO = 0, REDUCED_FACTOR, REDUCED_INVERSE };
 
 enum { SWEEPS_FOR_NOTHING = 0, SWEEPS_FOR_CLOTH, SWEEPS_FOR_CONTACT };
@@ -31,13 +33,19 @@ enum { /* log columns */
 
 typedef struct pd_bfgs_settings {
   double spacing, omega;
-  int64_t bfgs_iters, history, jacobi_iters;
-  int32_t proxy, guess, jacobi, reduced, momentum;
+  int64_t bfgs_iters, history, jacobi_iters, cycles;
+  int32_t proxy, guess, jacobi, reduced, momentum, monitor;
 } pd_bfgs_settings;
 
-enum { NUM_PARAMS = 10 };
+enum { NUM_PARAMS = 12 };
 extern const loom_param pd_bfgs_params[NUM_PARAMS];
 extern const loom_column pd_bfgs_columns[NUM_COLUMNS];
+
+typedef struct pd_bfgs_monitor { /* on the host, see monitor.c */
+  chol factor;                   /* of H */
+  double *left, *y, *work;       /* [n][3] m, what is left of the solution; [n][3]; of the solves */
+  double start;                  /* energy norm of the solution */
+} pd_bfgs_monitor;
 
 /* Matrices of a step where the kernels run; they belong to the core.  B NULL: nothing touches. */
 typedef struct pd_bfgs_matrices {
@@ -73,6 +81,8 @@ typedef struct pd_bfgs {
   int32_t looked; /* A.B is of the contact that is frozen now */
   bfgs bfgs;
   loom_buf *r, *u[2], *full; /* real [n][3] */
+  loom_buf *total;           /* real [n][3], of several cycles */
+  pd_bfgs_monitor monitor;
   loom_buf *before, *record; /* of momentum.c */
   int32_t restart;           /* momentum has nothing to go by */
 } pd_bfgs;
@@ -102,6 +112,8 @@ loom_status pd_bfgs_reduced_solve(void *self, loom_buf *x, loom_buf *z);
 
 /* ---- sweep.c ---- */
 loom_status pd_bfgs_sweep_new(pd_bfgs *s);
+/* What all kernels read of the matrices of the step. */
+pd_bfgs_sweep_args pd_bfgs_open_matrices(const pd_bfgs *s, plug_maps *m);
 /* Diagonal and damping for s->A. */
 loom_status pd_bfgs_sweep_make(pd_bfgs *s);
 /* y = B x */
@@ -110,8 +122,16 @@ loom_status pd_bfgs_contact_product(pd_bfgs *s, loom_buf *x, loom_buf *y);
 loom_status pd_bfgs_sweeps(pd_bfgs *s, int *at);
 
 /* ---- cycle.c ---- */
-/* u[*at] from zero on s->r: iterations in the span of the splines, then sweeps; *iters of both. */
+/* u[*at] from zero on s->r: iterations in the span of the splines, then sweeps; *iters += both. */
 loom_status pd_bfgs_cycle(pd_bfgs *s, int *at, int32_t *iters);
+/* *u: what all cycles give for s->r, which is used up by several. */
+loom_status pd_bfgs_solve(pd_bfgs *s, loom_buf **u, int32_t *iters);
+
+/* ---- monitor.c ---- */
+loom_status pd_bfgs_monitor_make(pd_bfgs *s); /* where h has changed */
+void pd_bfgs_monitor_free(pd_bfgs *s);
+loom_status pd_bfgs_monitor_begin(pd_bfgs *s);                            /* for s->r */
+loom_status pd_bfgs_monitor_tell(pd_bfgs *s, int32_t cycle, loom_buf *u); /* after a cycle */
 
 /* ---- momentum.c ---- */
 loom_status pd_bfgs_momentum_new(pd_bfgs *s);

@@ -14,6 +14,7 @@ const loom_param pd_bfgs_params[] = {
     LOOM_PARAM_INT(settings, jacobi_iters, 5, 0, 100000, "1",
                    "Sweeps over all vertices per outer iteration; 0: the splines alone, without "
                    "any wrinkle finer than they are."),
+    LOOM_PARAM_INT(settings, cycles, 1, 1, 1000, "1", "Cycles of both levels per outer iteration."),
     LOOM_PARAM_REAL(settings, omega, 0, 0, 2, "1",
                     "Damping of the sweeps; 0: 1.8 over the largest eigenvalue, by a power "
                     "iteration in every step with contact."),
@@ -28,6 +29,9 @@ const loom_param pd_bfgs_params[] = {
     LOOM_PARAM_ENUM(settings, momentum, MOMENTUM_NESTEROV, "none|nesterov",
                     "Acceleration over outer iterations: none is the paper; nesterov adds momentum "
                     "with gradient restart."),
+    LOOM_PARAM_ENUM(settings, monitor, MONITOR_NONE, "none|error",
+                    "Error of every cycle in the energy norm, in parts of that at the start, for "
+                    "/inner: every global step without contact is also solved exactly."),
     LOOM_PARAM_ENUM(settings, reduced, REDUCED_AUTO, "auto|factor|inverse",
                     "Reduced matrix: its sparse factor, solved with on the host; its dense "
                     "inverse, multiplied with where the kernels run; auto: factor on the CPU, "

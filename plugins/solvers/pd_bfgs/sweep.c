@@ -24,12 +24,12 @@ loom_status pd_bfgs_sweep_new(pd_bfgs *s)
                           {"u0", LOOM_REAL, n3, &s->u[0]},
                           {"u1", LOOM_REAL, n3, &s->u[1]},
                           {"full", LOOM_REAL, n3, &s->full},
-                          {"sums", LOOM_REAL, 2, &s->sums}};
+                          {"sums", LOOM_REAL, 2, &s->sums},
+                          {"total", LOOM_REAL, s->set.cycles > 1 ? n3 : 0, &s->total}};
   return plug_bufs_new(s->h, all, LOOM_COUNT(all));
 }
 
-/* What all kernels read. */
-static pd_bfgs_sweep_args open_matrices(const pd_bfgs *s, plug_maps *m)
+pd_bfgs_sweep_args pd_bfgs_open_matrices(const pd_bfgs *s, plug_maps *m)
 {
   const loom_csr *const H = s->A.H;
   const loom_bsr3 *const B = s->A.B;
@@ -48,7 +48,7 @@ static pd_bfgs_sweep_args open_matrices(const pd_bfgs *s, plug_maps *m)
 static loom_status invert(pd_bfgs *s)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
-  pd_bfgs_sweep_args a = open_matrices(s, &m);
+  pd_bfgs_sweep_args a = pd_bfgs_open_matrices(s, &m);
   a.inv = plug_write(&m, s->inv);
   return plug_launch(&m, &k_invert, &a, s->n, NULL);
 }
@@ -64,7 +64,7 @@ static loom_status start_vector(pd_bfgs *s)
 static loom_status power_step(pd_bfgs *s, loom_buf *v, loom_buf *t, int last)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
-  pd_bfgs_sweep_args a = open_matrices(s, &m);
+  pd_bfgs_sweep_args a = pd_bfgs_open_matrices(s, &m);
   a.inv = plug_bind(&m, s->inv, LOOM_READ, LOOM_AT_EXEC);
   a.from = plug_read(&m, v);
   a.to = plug_write(&m, t);
@@ -123,7 +123,7 @@ loom_status pd_bfgs_sweep_make(pd_bfgs *s)
 loom_status pd_bfgs_contact_product(pd_bfgs *s, loom_buf *x, loom_buf *y)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
-  pd_bfgs_sweep_args a = open_matrices(s, &m);
+  pd_bfgs_sweep_args a = pd_bfgs_open_matrices(s, &m);
   a.from = plug_read(&m, x);
   a.to = plug_write(&m, y);
   return plug_launch(&m, &k_blocks, &a, s->n, NULL);
@@ -133,7 +133,7 @@ loom_status pd_bfgs_sweeps(pd_bfgs *s, int *at)
 {
   for (int64_t k = 0; k < s->set.jacobi_iters; ++k, *at = !*at) {
     plug_maps m = plug_maps_on(s->h, s->e);
-    pd_bfgs_sweep_args a = open_matrices(s, &m);
+    pd_bfgs_sweep_args a = pd_bfgs_open_matrices(s, &m);
     a.inv = plug_bind(&m, s->inv, LOOM_READ, LOOM_AT_EXEC);
     a.r = plug_read(&m, s->r);
     a.from = plug_read(&m, s->u[*at]);

@@ -104,6 +104,21 @@ LK_REDUCE_SUM_PLAIN(pd_bfgs_weigh, a, i)
   return lk_dot3(t, q);
 }
 
+LK_KERNEL_PLAIN(pd_bfgs_settle, a, i)
+{
+  lk_real q[3], r[3], u[3], t[3];
+  product(a, i, q);
+  LK_LOAD3(r, a->left, (int64_t)i);
+  LK_LOAD3(u, a->from, (int64_t)i);
+  LK_LOAD3(t, a->to, (int64_t)i);
+  for (int c = 0; c < 3; ++c) {
+    t[c] += u[c];
+    r[c] = a->fixed[i] ? LK_R(0.0) : r[c] - q[c];
+  }
+  LK_STORE3(a->to, (int64_t)i, t);
+  LK_STORE3(a->left, (int64_t)i, r);
+}
+
 LK_KERNEL_PLAIN(pd_bfgs_blocks, a, i)
 {
   lk_real q[3];

@@ -16,6 +16,7 @@ typedef struct pd_bfgs_sweep_args {
   const lk_real *LK_RESTRICT r;     /* [n][3], N; NULL: zero */
   const lk_real *LK_RESTRICT from;  /* [n][3], m */
   lk_real *LK_RESTRICT to;          /* [n][3], m */
+  lk_real *LK_RESTRICT left;        /* [n][3], N */
   lk_real omega;
   int32_t scalar; /* the diagonal of the blocks alone */
 } pd_bfgs_sweep_args;
@@ -24,6 +25,7 @@ LK_DECLARE(pd_bfgs_invert, pd_bfgs_sweep_args) /* inv */
 LK_DECLARE(pd_bfgs_sweep, pd_bfgs_sweep_args)  /* to = from + omega inv (r - (H + B) from) */
 LK_DECLARE(pd_bfgs_power, pd_bfgs_sweep_args)  /* to = inv (H + B) from; sum from.(H + B) from */
 LK_DECLARE(pd_bfgs_weigh, pd_bfgs_sweep_args) /* sum to.(H + B) from, of the `to` of the last one */
+LK_DECLARE(pd_bfgs_settle, pd_bfgs_sweep_args) /* to += from, left -= (H + B) from */
 LK_DECLARE(pd_bfgs_blocks, pd_bfgs_sweep_args) /* to = B from */
 LK_DECLARE(pd_bfgs_noise, pd_bfgs_sweep_args)  /* to: a sign that no smooth field has */
 

@@ -24,7 +24,7 @@ typedef struct stage {
 } stage;
 
 static const pd_bfgs_settings defaults = {
-    .spacing = 4.0, .bfgs_iters = 2, .history = 20, .jacobi_iters = 5};
+    .spacing = 4.0, .bfgs_iters = 2, .history = 20, .jacobi_iters = 5, .cycles = 1};
 
 static void tic(const loom_host *h, const char *section) { (void)h, (void)section; }
 
@@ -376,7 +376,7 @@ static double cycles_leave(stage *z, int contact, int cycles)
   double *const A = calloc(m * m, sizeof *A), *const w = calloc(5 * m, sizeof *w);
   double *const x = w, *const e = w + m, *const Ae = w + 2 * m, *const r = w + 3 * m;
   int at;
-  int32_t iters;
+  int32_t iters = 0;
   for (size_t i = 0; i < m; ++i)
     for (size_t j = 0; j < m; ++j)
       A[i * m + j] = (i % 3 == j % 3 ? z->H[i / 3][j / 3] : 0.0) + (contact ? z->B[i][j] : 0.0);
@@ -437,12 +437,51 @@ Test(pd_bfgs, cycles_with_contact_converge)
   }
 }
 
+/* Several cycles in one solve are the cycles one after the other, with the residual in between. */
+Test(pd_bfgs, several_cycles)
+{
+  static stage z;
+  pd_bfgs_settings set = defaults;
+  int32_t iters = 0;
+  loom_buf *u = NULL;
+  open_stage(&z, 1, &set);
+  give_contact(&z, 30.0);
+  cr_assert_eq(pd_bfgs_sweep_make(&z.s), LOOM_OK);
+  const double one_by_one = cycles_leave(&z, 1, 3);
+  close_stage(&z);
+  set.cycles = 3;
+  open_stage(&z, 1, &set);
+  give_contact(&z, 30.0);
+  cr_assert_eq(pd_bfgs_sweep_make(&z.s), LOOM_OK);
+  loom_real *const r = calloc(3 * N, sizeof *r);
+  for (int i = 0; i < 3 * N; ++i) r[i] = (loom_real)z.g[i / 3][i % 3];
+  th_put(&z.t, z.s.r, r);
+  cr_assert_eq(pd_bfgs_solve(&z.s, &u, &iters), LOOM_OK, "%s", z.t.err.text);
+  cr_expect_eq(iters, 3 * 7);
+  loom_real *const sum = th_get(&z.t, u), *const left = th_get(&z.t, z.s.r);
+  double *const all = calloc(6 * N, sizeof *all);
+  for (int i = 0; i < 3 * N; ++i) all[i] = (double)sum[i];
+  apply(&z, 1, all, all + 3 * N);
+  double most = 0.0;
+  for (int i = 0; i < 3 * N; ++i) {
+    const double want = z.g[i / 3][i % 3] - all[3 * N + i];
+    most = fmax(most, fabs(want));
+    cr_expect_float_eq(left[i], want, 1e-10);
+  }
+  cr_expect(most > 0.0 && one_by_one < 0.9, "%g, %g", most, one_by_one);
+  free(r);
+  free(sum);
+  free(left);
+  free(all);
+  close_stage(&z);
+}
+
 static loom_real *cycle_of(int threads, int reduced)
 {
   static stage z;
   pd_bfgs_settings set = defaults;
   int at;
-  int32_t iters;
+  int32_t iters = 0;
   set.reduced = reduced;
   open_stage(&z, threads, &set);
   give_contact(&z, 30.0);
@@ -485,7 +524,7 @@ Test(pd_bfgs, affine_fields_are_in_the_span)
   static stage z;
   pd_bfgs_settings set = defaults;
   int at;
-  int32_t iters;
+  int32_t iters = 0;
   set.jacobi_iters = 0;
   open_stage(&z, 1, &set);
   /* the fixed corners take part, or the field would have to vanish there */

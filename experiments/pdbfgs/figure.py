@@ -1,0 +1,188 @@
+"""Splines, sweeps and split contact (pd_bfgs): against converged solutions and Newton's method."""
+
+import numpy as np
+
+from loompy.experiment import Bar, NotMeasured, plain_axes
+from loompy.log import Log
+
+COLOURS = {50: "#56B4E9", 100: "#E69F00", 250: "#009E73"}  # Okabe and Ito 2008
+LITERAL = {"solver.momentum": "none"}  # as in the paper
+FIRST = 9  # step of the sphere scene in which the sheet touches
+
+
+# ---- two levels on frozen systems ----
+
+
+def errors(experiment, side, name, sets=None):
+    """[systems][cycles] energy norm of the error, in parts of that at the start."""
+    res = {"cloth.sheet.resolution": f"{side} {side}"}
+    path = experiment.run(f"hang-{side}-{name}", "hang.ini", res | (sets or {}))
+    with Log(path) as log:
+        rows = log.table("inner")
+    return rows["value"].reshape(-1, rows["j"].max())
+
+
+def needed(error, bound=1e-2):
+    """Cycles until the worst system is below the bound; one more than there are if it never is."""
+    below = np.nonzero(error.max(axis=0) <= bound)[0]
+    return below[0] + 1 if len(below) else error.shape[1] + 1
+
+
+def two_level_bars(experiment):
+    rows = []
+    for spacing in (3, 4):
+        for side in COLOURS:
+            error = errors(experiment, side, f"{spacing}", {"solver.spacing": spacing})
+            name = f"{side} x {side}, spacing {spacing}: cycles to an error of 1e-2"
+            rows.append(Bar(name, needed(error), 3))
+    for name, sets in (("sweeps alone", {"solver.bfgs_iters": 0}), ("splines alone", {"solver.jacobi_iters": 0})):
+        error = errors(experiment, 100, name.replace(" ", "-"), sets)
+        rows.append(Bar(f"control: 100 x 100, {name}: cycles to an error of 1e-2", needed(error), 6, least=True))
+    return rows
+
+
+def two_level(experiment):
+    figure, axes = plain_axes()
+    ax = axes[0][0] if isinstance(axes, np.ndarray) else axes
+    for side, colour in COLOURS.items():
+        error = errors(experiment, side, "4", {"solver.spacing": 4})
+        curve = np.concatenate([[1], np.median(error, axis=0)])
+        ax.semilogy(range(len(curve)), curve, "o-", color=colour, label=f"{side} x {side}")
+    alone = errors(experiment, 100, "sweeps-alone", {"solver.bfgs_iters": 0})
+    ax.semilogy(range(7), np.concatenate([[1], np.median(alone, axis=0)]), "k--", label="100 x 100, sweeps alone")
+    ax.set_xlabel("cycles: one solve in the splines, five sweeps")
+    ax.set_ylabel("energy norm of the error")
+    ax.legend(fontsize=7)
+    experiment.save(figure, "pdbfgs-two-level", keep=True)
+
+
+# ---- the splitting ----
+
+
+def sphere(experiment):
+    """The last frames: Newton's method, 300 iterations with momentum, 16 as in the paper."""
+    from PIL import Image
+
+    from loompy.view import View
+
+    paths = [newton(experiment, 51)]
+    for most, sets in ((300, {}), (16, LITERAL)):
+        paths.append(split_run(experiment, most, 1, sets))
+    images = []
+    for path in paths:
+        with Log(path) as log:
+            last = log.num_frames - 1
+            images.append(View(log, [last], (480, 360), (-60, 20), zoom=1.2, lamps=2).image(last))
+    experiment.keep_image(Image.fromarray(np.hstack(images)), "pdbfgs-sphere")
+
+
+def newton(experiment, side, substeps=1):
+    res = {"cloth.sheet.resolution": f"{side} {side}", "stop.tol_rel": 1e-4, "run.substeps": substeps}
+    return experiment.run(f"newton-{side}-{substeps}", "newton.ini", res)
+
+
+def split(experiment, side, name, sets):
+    res = {"cloth.sheet.resolution": f"{side} {side}"}
+    return experiment.run(f"split-{side}-{name}", "split.ini", res | sets)
+
+
+def split_run(experiment, most, substeps, sets):
+    """A run to be compared with Newton's: the whole number of iterations, as a rule."""
+    name = "as-in-the-paper" if sets else "with-momentum"
+    sets = {"stop.max_iters": most, "stop.tol_rel": 1e-5, "run.substeps": substeps} | sets
+    return split(experiment, 51, f"{name}-{most}-{substeps}", sets)
+
+
+def corrections(path):
+    """What the correction had to do, over the steps that touch."""
+    with Log(path) as log:
+        extra = log.table("steps_extra")[FIRST:]
+    return {k: extra[f"contact.all.{k}"] for k in ("moved", "cg", "newton", "alpha_min")}
+
+
+def proxy_bars(experiment):
+    literal = {"stop.max_iters": 30} | LITERAL
+    with_it, without = (
+        corrections(split(experiment, 51, f"proxy-{proxy}", literal | {"solver.proxy": proxy}))
+        for proxy in ("full", "none")
+    )
+    moved = np.mean(without["moved"]) / np.mean(with_it["moved"])
+    cg = np.mean(without["cg"]) / np.mean(with_it["cg"])
+    whole = np.mean(with_it["alpha_min"] >= 1)
+    few = "contact with one body couples no vertices: every linear solve takes one iteration, Newton's differ"
+    return [
+        Bar("sphere, without the proxy: way of the correction, times that with it", moved, 3, least=True),
+        Bar("sphere, without the proxy: linear iterations, times those with it", cg, 1.5, least=True, cause=few),
+        Bar("sphere, with the proxy: share of steps with alpha = 1", whole, 0.95, least=True),
+    ]
+
+
+def apart(path, reference):
+    """Largest distance of a vertex from the reference in any frame, in parts of the largest travel."""
+    with Log(path) as log, Log(reference) as ref:
+        x, y = log.file["frames/x"][()].astype(float), ref.file["frames/x"][()].astype(float)
+    travel = np.linalg.norm(y - y[0], axis=2).max()
+    return np.linalg.norm(x - y, axis=2).max() / travel
+
+
+def newton_bars(experiment):
+    with Log(newton(experiment, 51)) as log:
+        iters = int(np.ceil(log.table("steps")["iters"][FIRST:].mean()))
+    slow = "local and global steps have not converged"
+    runs = (
+        ("as in the paper", iters, 1, LITERAL, slow),
+        ("with momentum", iters, 1, {}, slow),
+        ("with momentum", 300, 1, {}, "less than a quarter of the time step changes Newton's own, README.md"),
+        ("with momentum", 300, 4, {}, "not understood, README.md"),
+    )
+    rows = []
+    for name, most, substeps, sets, cause in runs:
+        path = split_run(experiment, most, substeps, sets)
+        with Log(path) as log:
+            hits = log.table("steps")["intersections"].sum()
+        name = f"sphere, {name}, {most} iterations" + (", dt/4" if substeps > 1 else "")
+        far = 100 * apart(path, newton(experiment, 51, substeps))
+        rows.append(Bar(f"{name}: largest distance from Newton's method", far, 5, "%", cause=cause))
+        rows.append(Bar(f"{name}: intersections", hits, 0))
+    return rows
+
+
+def own_time(rows):
+    return rows["t_solve"] + rows["t_filter"] + rows["t_contact"] + rows["t_detect"]
+
+
+def energy_bars(experiment, side):
+    """Every step from the state of Newton's run: how long Newton's method takes to the energy that the
+    split step ends with, in parts of the split step's time."""
+    ref = newton(experiment, side)
+    sets = {"run.replay": ref, "stop.max_iters": 30, "cloth.sheet.resolution": f"{side} {side}"}
+    path = experiment.run(f"replay-{side}", "split.ini", sets, inputs=[ref])
+    ratio, gap = [], []
+    with Log(path) as log, Log(ref) as newtons:
+        steps, mine = log.table("steps"), log.table("iters")
+        theirs, whole = newtons.table("iters"), newtons.table("steps")
+        for step in range(FIRST, len(steps)):
+            end = mine[(mine["step"] == step) & (mine["stage"] == -1)]["e_total"][-1]
+            way = theirs[theirs["step"] == step]
+            at = np.nonzero(way["e_total"] <= end)[0][0]
+            share = own_time(whole[whole["step"] == step])[0] * at / max(len(way) - 1, 1)
+            ratio.append(share / own_time(steps[steps["step"] == step])[0])
+            gap.append((end - way["e_total"][-1]) / (way["e_total"][0] - way["e_total"][-1]))
+    print(f"sphere, {side} x {side}: energy above the minimum after a split step, in parts of that at the guess: "
+          f"median {np.median(gap):.2g}, largest {np.max(gap):.2g}")
+    cause = "Newton's method with inexact solves reaches that energy in two or three iterations"
+    title = f"sphere, {side} x {side}: time of Newton's method to the same energy, times that of the split step"
+    return [Bar(title, np.median(ratio), 5, least=True, cause=cause)]
+
+
+def bars(experiment):
+    rows = two_level_bars(experiment) + proxy_bars(experiment) + newton_bars(experiment) + energy_bars(experiment, 101)
+    later = "chebyshev_pd and pd_ipc are not there yet"
+    return [*rows, NotMeasured("the five scenes against Newton's method and PD-IPC at 40,000 vertices", later)]
+
+
+FIGURES = {
+    "pdbfgs-two-level": ("splines and sweeps on frozen systems: error against cycles", two_level),
+    "pdbfgs-sphere": ("a sheet on a sphere: Newton's method and split steps", sphere),
+    "pdbfgs-bars": ("pd_bfgs against its bounds", bars),
+}
