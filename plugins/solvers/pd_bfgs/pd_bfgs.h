@@ -72,6 +72,7 @@ typedef struct pd_bfgs {
 
   /* sweep.c */
   loom_buf *inv;          /* real [n][6], m/N, inverse blocks of the diagonal of H + B */
+  double mu_free;         /* the largest eigenvalue of D^-1 H, from below */
   double omega, mu_hi;    /* damping of the sweeps; largest eigenvalue of D^-1 (H + B) */
   int32_t sweeps_for;     /* SWEEPS_FOR_*: what these are made for */
   loom_buf *v, *t, *sums; /* real [n][3], [n][3], [2], of the power iteration */

@@ -16,7 +16,7 @@ const loom_param pd_bfgs_params[] = {
                    "any wrinkle finer than they are."),
     LOOM_PARAM_INT(settings, cycles, 1, 1, 1000, "1", "Cycles of both levels per outer iteration."),
     LOOM_PARAM_REAL(settings, omega, 0, 0, 2, "1",
-                    "Damping of the sweeps; 0: 1.8 over the largest eigenvalue, by a power "
+                    "Damping of the sweeps; 0: 1.6 over the largest eigenvalue, by a power "
                     "iteration in every step with contact."),
     LOOM_PARAM_ENUM(settings, jacobi, JACOBI_BLOCK, "block|scalar",
                     "Diagonal of the sweeps: 3x3 blocks, or numbers."),

@@ -9,10 +9,11 @@ static const lk_entry k_power = LK_ENTRY(pd_bfgs_power), k_weigh = LK_ENTRY(pd_b
 static const lk_entry k_blocks = LK_ENTRY(pd_bfgs_blocks), k_noise = LK_ENTRY(pd_bfgs_noise);
 
 /* Power iteration comes from below: so much is put on top.  Jacobi converges below 2 / mu_hi; at
- * 1.8 all that sweeps are there for, the upper three quarters of the spectrum, falls by a third or
- * more each time. */
-enum { POWER_STEPS = 20 };
-static const double SAFETY = 1.05, DAMPING = 1.8;
+ * 1.6 the upper end of the spectrum falls by a third with every sweep, and changes its sign.
+ * Momentum needs that margin: an iteration that multiplies some mode by less than -1/3 diverges
+ * with it, which five sweeps do above 1.8. */
+enum { POWER_STEPS = 40 };
+static const double SAFETY = 1.05, DAMPING = 1.6;
 
 loom_status pd_bfgs_sweep_new(pd_bfgs *s)
 {
@@ -53,10 +54,13 @@ static loom_status invert(pd_bfgs *s)
   return plug_launch(&m, &k_invert, &a, s->n, NULL);
 }
 
+/* Modes of contact are few among many of the cloth that are almost as high: they are looked for
+ * from where it is. */
 static loom_status start_vector(pd_bfgs *s)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
-  const pd_bfgs_sweep_args a = {.fixed = plug_read(&m, s->sc->fixed), .to = plug_write(&m, s->v)};
+  pd_bfgs_sweep_args a = pd_bfgs_open_matrices(s, &m);
+  a.to = plug_write(&m, s->v);
   return plug_launch(&m, &k_noise, &a, s->n, NULL);
 }
 
@@ -103,21 +107,32 @@ static loom_status prepare(pd_bfgs *s)
     return LOOM_OK;
   }
   LOOM_TRY(largest(s, &s->mu_hi));
+  if (s->A.B == NULL)
+    s->mu_free = s->mu_hi;
+  else
+    s->mu_hi = fmax(s->mu_hi, s->mu_free);
   s->omega = fmin(1.0, DAMPING / (SAFETY * s->mu_hi));
+  return LOOM_OK;
+}
+
+/* The cloth's own eigenvalue is a bound from below in every step: it is found first. */
+static loom_status prepare_cloth(pd_bfgs *s)
+{
+  const loom_bsr3 *const B = s->A.B;
+  s->A.B = NULL;
+  LOOM_TRY(prepare(s));
+  s->A.B = B;
+  s->sweeps_for = SWEEPS_FOR_CLOTH;
   return LOOM_OK;
 }
 
 loom_status pd_bfgs_sweep_make(pd_bfgs *s)
 {
-  const int contact = s->A.B != NULL;
-  if (contact) {
-    s->sweeps_for = SWEEPS_FOR_CONTACT;
-    return prepare(s);
-  }
-  if (s->sweeps_for == SWEEPS_FOR_CLOTH) return LOOM_OK;
-  LOOM_TRY(prepare(s));
-  s->sweeps_for = SWEEPS_FOR_CLOTH;
-  return LOOM_OK;
+  const int known = s->sweeps_for != SWEEPS_FOR_NOTHING;
+  if (!known || (s->A.B == NULL && s->sweeps_for == SWEEPS_FOR_CONTACT)) LOOM_TRY(prepare_cloth(s));
+  if (s->A.B == NULL) return LOOM_OK;
+  s->sweeps_for = SWEEPS_FOR_CONTACT;
+  return prepare(s);
 }
 
 loom_status pd_bfgs_contact_product(pd_bfgs *s, loom_buf *x, loom_buf *y)

@@ -127,13 +127,23 @@ LK_KERNEL_PLAIN(pd_bfgs_blocks, a, i)
   LK_STORE3(a->to, (int64_t)i, q);
 }
 
+LK_FN int touched(const pd_bfgs_sweep_args *a, int32_t i)
+{
+  const int64_t end = a->bptr[i + 1];
+  lk_real sum = LK_R(0.0);
+  for (int64_t k = a->bptr[i]; k < end; ++k)
+    for (int c = 0; c < 9; c += 4) sum += LK_FABS(a->bval[9 * k + c]);
+  return sum > LK_R(0.0);
+}
+
 LK_KERNEL_PLAIN(pd_bfgs_noise, a, i)
 {
+  const int still = a->fixed[i] || (a->bptr != NULL && !touched(a, i));
   lk_real v[3];
   for (int c = 0; c < 3; ++c) {
     const uint32_t bits = ((uint32_t)i * 3U + (uint32_t)c) * 2654435761U;
     const uint32_t mixed = (bits ^ (bits >> 15)) * 2246822519U;
-    v[c] = a->fixed[i] ? LK_R(0.0) : (lk_real)(mixed >> 8) * LK_R(0x1p-24) - LK_R(0.5);
+    v[c] = still ? LK_R(0.0) : (lk_real)(mixed >> 8) * LK_R(0x1p-24) - LK_R(0.5);
   }
   LK_STORE3(a->to, (int64_t)i, v);
 }

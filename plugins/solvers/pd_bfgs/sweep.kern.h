@@ -27,6 +27,6 @@ LK_DECLARE(pd_bfgs_power, pd_bfgs_sweep_args)  /* to = inv (H + B) from; sum fro
 LK_DECLARE(pd_bfgs_weigh, pd_bfgs_sweep_args) /* sum to.(H + B) from, of the `to` of the last one */
 LK_DECLARE(pd_bfgs_settle, pd_bfgs_sweep_args) /* to += from, left -= (H + B) from */
 LK_DECLARE(pd_bfgs_blocks, pd_bfgs_sweep_args) /* to = B from */
-LK_DECLARE(pd_bfgs_noise, pd_bfgs_sweep_args)  /* to: a sign that no smooth field has */
+LK_DECLARE(pd_bfgs_noise, pd_bfgs_sweep_args)  /* to: noise; with B, on its vertices alone */
 
 #endif
