@@ -1,190 +1,11 @@
 /* test_pd_bfgs.c - the parts of pd_bfgs on a small sheet: quasi-Newton iterations against conjugate
- * gradients and dense elimination, products and diagonal with contact, cycles of the two levels,
- * the basis with and without material coordinates, and what it refuses. */
+ * gradients and dense elimination, cycles of the two levels with and without contact. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "loom/material.h"
-#include "pd_bfgs.h"
-#include "support/test_host.h"
-
-enum { SIDE = 21, N = SIDE * SIDE, ROW = 25 };
-
-typedef struct stage {
-  test_host t;
-  pd_bfgs s;
-  double H[N][N]; /* of free vertices, unit rows at fixed ones */
-  double B[3 * N][3 * N];
-  loom_csr L;
-  loom_bsr3 contact;
-  double g[N][3];
-  uint8_t fixed[N];
-} stage;
-
-static const pd_bfgs_settings defaults = {
-    .spacing = 4.0, .bfgs_iters = 2, .history = 20, .jacobi_iters = 5, .cycles = 1};
-
-static void tic(const loom_host *h, const char *section) { (void)h, (void)section; }
-
-/* ---- the stage ---- */
-
-/* Membrane and bending of a regular grid: 5-point Laplacian and some of its square, plus mass. */
-static void fill_matrix(stage *z)
-{
-  static double lap[N][N];
-  memset(lap, 0, sizeof lap);
-  for (int i = 0; i < N; ++i)
-    for (int j = 0; j < N; ++j) {
-      const int dx = abs(i % SIDE - j % SIDE), dy = abs(i / SIDE - j / SIDE);
-      if (dx + dy != 1) continue;
-      lap[i][j] = -1.0 - 0.3 * sin(0.7 * (i + j));
-      lap[i][i] -= lap[i][j];
-    }
-  for (int i = 0; i < N; ++i)
-    for (int j = 0; j < N; ++j) {
-      double q = 0.0;
-      for (int k = 0; k < N && lap[i][j] == 0.0; ++k) q += lap[i][k] * lap[k][j];
-      for (int k = 0; k < N && lap[i][j] != 0.0; ++k) q += lap[i][k] * lap[k][j];
-      z->H[i][j] = lap[i][j] + 0.05 * q + (i == j ? 0.02 : 0.0);
-      if ((z->fixed[i] || z->fixed[j]) && i != j) z->H[i][j] = 0.0;
-    }
-}
-
-static void give_matrix(stage *z)
-{
-  static int64_t ptr[N + 1];
-  static int32_t col[N * ROW];
-  static loom_real val[N * ROW];
-  int64_t m = 0;
-  for (int i = 0; i < N; ++i) {
-    ptr[i] = m;
-    for (int j = 0; j < N; ++j) {
-      if (z->H[i][j] == 0.0) continue;
-      col[m] = j;
-      val[m++] = (loom_real)z->H[i][j];
-    }
-  }
-  ptr[N] = m;
-  z->L = (loom_csr){.struct_size = sizeof z->L,
-                    .num_rows = N,
-                    .nnz = m,
-                    .row_ptr = th_buf(&z->t, LOOM_I64, N + 1, ptr),
-                    .col = th_buf(&z->t, LOOM_I32, m, col),
-                    .val = th_buf(&z->t, LOOM_REAL, m, val)};
-}
-
-/* Pairs of vertices pushed along a direction, k (d, -d)(d, -d)': rank one, far apart in the sheet.
- */
-static void give_contact(stage *z, double weight)
-{
-  static int64_t ptr[N + 1];
-  static int32_t col[N * 8];
-  static loom_real val[N * 8 * 9];
-  uint64_t seed = 3;
-  memset(z->B, 0, sizeof z->B);
-  for (int p = 0; p < 30; ++p) {
-    const int a = 25 + 7 * p, b = N - 1 - 5 * p;
-    double d[3];
-    for (int c = 0; c < 3; ++c) d[c] = th_random(&seed);
-    for (int c = 0; c < 3; ++c)
-      for (int e = 0; e < 3; ++e) {
-        const double v = weight * d[c] * d[e];
-        if (!z->fixed[a]) z->B[3 * a + c][3 * a + e] += v;
-        if (!z->fixed[b]) z->B[3 * b + c][3 * b + e] += v;
-        if (z->fixed[a] || z->fixed[b]) continue;
-        z->B[3 * a + c][3 * b + e] -= v;
-        z->B[3 * b + c][3 * a + e] -= v;
-      }
-  }
-  int64_t m = 0;
-  for (int i = 0; i < N; ++i) {
-    ptr[i] = m;
-    for (int j = 0; j < N; ++j) {
-      double any = i == j;
-      for (int k = 0; k < 9; ++k) any += fabs(z->B[3 * i + k / 3][3 * j + k % 3]);
-      if (any == 0.0) continue;
-      col[m] = j;
-      for (int k = 0; k < 9; ++k) val[9 * m + k] = (loom_real)z->B[3 * i + k / 3][3 * j + k % 3];
-      if (z->fixed[i] && i == j) /* as the core gives them */
-        for (int k = 0; k < 9; ++k) val[9 * m + k] = k % 4 == 0;
-      ++m;
-    }
-  }
-  ptr[N] = m;
-  z->contact = (loom_bsr3){.struct_size = sizeof z->contact,
-                           .num_rows = N,
-                           .num_blocks = m,
-                           .row_ptr = th_buf(&z->t, LOOM_I64, N + 1, ptr),
-                           .col = th_buf(&z->t, LOOM_I32, m, col),
-                           .val = th_buf(&z->t, LOOM_REAL, 9 * m, val)};
-  z->s.A.B = &z->contact;
-}
-
-static void give_shape(stage *z, double bulge)
-{
-  static int32_t tris[6 * SIDE * SIDE], object[N];
-  static loom_real x[3 * N];
-  static const char *const names[] = {"sheet"};
-  int m = 0;
-  for (int j = 0; j + 1 < SIDE; ++j)
-    for (int i = 0; i + 1 < SIDE; ++i) {
-      const int32_t a = j * SIDE + i;
-      const int32_t two[6] = {a, a + 1, a + SIDE + 1, a, a + SIDE + 1, a + SIDE};
-      memcpy(tris + m, two, sizeof two);
-      m += 6;
-    }
-  for (int i = 0; i < N; ++i) {
-    x[3 * i] = (loom_real)(0.1 * (i % SIDE));
-    x[3 * i + 1] = (loom_real)(0.08 * (i / SIDE));
-    x[3 * i + 2] = (loom_real)(bulge * (i % SIDE) * (i / SIDE));
-  }
-  th_scene(&z->t, N, x, NULL, NULL, 0);
-  th_put(&z->t, z->t.scene.fixed, z->fixed);
-  z->t.scene.tris = th_buf(&z->t, LOOM_I32, m, tris);
-  z->t.scene.num_tris = m / 3;
-  z->t.scene.object = th_buf(&z->t, LOOM_I32, N, object);
-  z->t.scene.num_objects = 1;
-  z->t.scene.object_names = names;
-}
-
-/* All but the basis. */
-static void open_shape(stage *z, int threads, const pd_bfgs_settings *set, double bulge)
-{
-  uint64_t seed = 7;
-  memset(z, 0, sizeof *z);
-  th_open(&z->t, threads, 1);
-  z->t.host.tic = z->t.host.toc = tic;
-  for (int i = 0; i < N; ++i) {
-    z->fixed[i] = i == 0 || i == SIDE - 1;
-    for (int c = 0; c < 3; ++c) z->g[i][c] = z->fixed[i] ? 0.0 : th_random(&seed);
-  }
-  give_shape(z, bulge);
-  z->s = (pd_bfgs){.h = &z->t.host, .sc = &z->t.scene, .e = &z->t.exec, .n = N, .set = *set};
-  cr_assert_eq(pd_bfgs_sweep_new(&z->s), LOOM_OK);
-  cr_assert_eq(pd_bfgs_reduced_new(&z->s), LOOM_OK);
-  cr_assert_eq(bfgs_new(&z->s.bfgs, z->s.h, z->s.e, (int32_t)set->history), LOOM_OK);
-  cr_assert_eq(sparse_basis_new(&z->s.basis, z->s.h, z->s.e), LOOM_OK);
-}
-
-static void open_stage(stage *z, int threads, const pd_bfgs_settings *set)
-{
-  open_shape(z, threads, set, 0.0);
-  fill_matrix(z);
-  give_matrix(z);
-  cr_assert_eq(pd_bfgs_basis_make(&z->s), LOOM_OK, "%s", z->t.err.text);
-  z->s.A.H = &z->L;
-  cr_assert_eq(pd_bfgs_reduced_make(&z->s, &z->L), LOOM_OK, "%s", z->t.err.text);
-  cr_assert_gt(z->s.basis.cols, 30);
-}
-
-static void close_stage(stage *z)
-{
-  pd_bfgs_reduced_free(&z->s);
-  spline_free(&z->s.rows);
-  th_close(&z->t);
-}
+#include "pd_bfgs_stage.h"
 
 /* ---- dense algebra ---- */
 
@@ -250,10 +71,10 @@ Test(pd_bfgs, begins_as_conjugate_gradients)
 {
   static stage z;
   enum { ITERS = 8 };
-  pd_bfgs_settings set = defaults;
+  pd_bfgs_settings set = stage_defaults;
   set.history = ITERS;
-  open_stage(&z, 1, &set);
-  give_contact(&z, 40.0);
+  stage_open(&z, 1, &set);
+  stage_give_contact(&z, 40.0);
   const size_t m = 3 * (size_t)z.s.basis.cols;
   double *const S = reduced_matrix(&z, 1), *const F = reduced_matrix(&z, 0);
   double *const w = calloc(6 * m, sizeof *w);
@@ -291,7 +112,7 @@ Test(pd_bfgs, begins_as_conjugate_gradients)
   free(F);
   free(w);
   free(g);
-  close_stage(&z);
+  stage_close(&z);
 }
 
 /* Energy of the error after `iters` iterations on another right-hand side, in parts of that of the
@@ -299,8 +120,8 @@ Test(pd_bfgs, begins_as_conjugate_gradients)
 static double second_solve(int first_iters, int iters)
 {
   static stage z;
-  open_stage(&z, 1, &defaults);
-  give_contact(&z, 40.0);
+  stage_open(&z, 1, &stage_defaults);
+  stage_give_contact(&z, 40.0);
   const size_t m = 3 * (size_t)z.s.basis.cols;
   double *const S = reduced_matrix(&z, 1), *const F = reduced_matrix(&z, 1);
   double *const w = calloc(4 * m, sizeof *w), *const b = w, *const x = w + m, *const e = w + 2 * m;
@@ -325,7 +146,7 @@ static double second_solve(int first_iters, int iters)
   free(w);
   free(S);
   free(F);
-  close_stage(&z);
+  stage_close(&z);
   return sqrt(left / all);
 }
 
@@ -340,10 +161,10 @@ Test(pd_bfgs, keeps_what_it_learned)
 Test(pd_bfgs, history_is_limited)
 {
   static stage z;
-  pd_bfgs_settings set = defaults;
+  pd_bfgs_settings set = stage_defaults;
   set.history = 3;
-  open_stage(&z, 1, &set);
-  give_contact(&z, 1.0);
+  stage_open(&z, 1, &set);
+  stage_give_contact(&z, 1.0);
   const bfgs_system A = {
       .multiply = pd_bfgs_reduced_multiply, .solve = pd_bfgs_reduced_solve, .self = &z.s};
   cr_assert_eq(z.t.host.axpby(&z.t.host, &z.t.exec, 1.0, z.s.bfgs.y, 0.0, z.s.bfgs.g), LOOM_OK);
@@ -354,7 +175,7 @@ Test(pd_bfgs, history_is_limited)
   loom_real *const y = th_get(&z.t, z.s.bfgs.y);
   for (int k = 0; k < 3 * z.s.basis.cols; ++k) cr_expect_eq(y[k], 0); /* the right-hand side was */
   free(y);
-  close_stage(&z);
+  stage_close(&z);
 }
 
 /* ---- cycles ---- */
@@ -408,14 +229,14 @@ Test(pd_bfgs, two_levels)
   static stage z;
   double left[3];
   for (int way = 0; way < 3; ++way) {
-    pd_bfgs_settings set = defaults;
+    pd_bfgs_settings set = stage_defaults;
     if (way == 1) set.bfgs_iters = 0;
     if (way == 2) set.jacobi_iters = 0;
-    open_stage(&z, 1, &set);
+    stage_open(&z, 1, &set);
     cr_assert_eq(pd_bfgs_sweep_make(&z.s), LOOM_OK);
     cr_expect(z.s.mu_hi > 1.0 && z.s.mu_hi < 4.0, "%g", z.s.mu_hi);
     left[way] = cycles_leave(&z, 0, 3);
-    close_stage(&z);
+    stage_close(&z);
   }
   cr_expect_lt(left[0], 0.05, "%g", left[0]);
   cr_expect_gt(left[1], 4.0 * left[0], "sweeps alone: %g, both %g", left[1], left[0]);
@@ -426,14 +247,14 @@ Test(pd_bfgs, cycles_with_contact_converge)
 {
   static stage z;
   for (int way = 0; way < 3; ++way) {
-    pd_bfgs_settings set = defaults;
+    pd_bfgs_settings set = stage_defaults;
     set.jacobi = way == 1 ? JACOBI_SCALAR : JACOBI_BLOCK;
-    open_stage(&z, 1, &set);
-    give_contact(&z, way == 2 ? 1e4 : 30.0);
+    stage_open(&z, 1, &set);
+    stage_give_contact(&z, way == 2 ? 1e4 : 30.0);
     cr_assert_eq(pd_bfgs_sweep_make(&z.s), LOOM_OK);
     const double left = cycles_leave(&z, 1, 12);
     cr_expect_lt(left, way == 2 ? 0.6 : 0.2, "way %d: %g left", way, left);
-    close_stage(&z);
+    stage_close(&z);
   }
 }
 
@@ -441,17 +262,17 @@ Test(pd_bfgs, cycles_with_contact_converge)
 Test(pd_bfgs, several_cycles)
 {
   static stage z;
-  pd_bfgs_settings set = defaults;
+  pd_bfgs_settings set = stage_defaults;
   int32_t iters = 0;
   loom_buf *u = NULL;
-  open_stage(&z, 1, &set);
-  give_contact(&z, 30.0);
+  stage_open(&z, 1, &set);
+  stage_give_contact(&z, 30.0);
   cr_assert_eq(pd_bfgs_sweep_make(&z.s), LOOM_OK);
   const double one_by_one = cycles_leave(&z, 1, 3);
-  close_stage(&z);
+  stage_close(&z);
   set.cycles = 3;
-  open_stage(&z, 1, &set);
-  give_contact(&z, 30.0);
+  stage_open(&z, 1, &set);
+  stage_give_contact(&z, 30.0);
   cr_assert_eq(pd_bfgs_sweep_make(&z.s), LOOM_OK);
   loom_real *const r = calloc(3 * N, sizeof *r);
   for (int i = 0; i < 3 * N; ++i) r[i] = (loom_real)z.g[i / 3][i % 3];
@@ -473,18 +294,18 @@ Test(pd_bfgs, several_cycles)
   free(sum);
   free(left);
   free(all);
-  close_stage(&z);
+  stage_close(&z);
 }
 
 static loom_real *cycle_of(int threads, int reduced)
 {
   static stage z;
-  pd_bfgs_settings set = defaults;
+  pd_bfgs_settings set = stage_defaults;
   int at;
   int32_t iters = 0;
   set.reduced = reduced;
-  open_stage(&z, threads, &set);
-  give_contact(&z, 30.0);
+  stage_open(&z, threads, &set);
+  stage_give_contact(&z, 30.0);
   cr_assert_eq(pd_bfgs_sweep_make(&z.s), LOOM_OK);
   loom_real *const rr = calloc(3 * N, sizeof *rr);
   for (int i = 0; i < 3 * N; ++i) rr[i] = (loom_real)z.g[i / 3][i % 3];
@@ -495,7 +316,7 @@ static loom_real *cycle_of(int threads, int reduced)
   loom_real *const u = th_get(&z.t, z.s.u[at]);
   for (int i = 0; i < N; ++i)
     for (int c = 0; c < 3; ++c) cr_expect(!z.fixed[i] || u[3 * i + c] == 0);
-  close_stage(&z);
+  stage_close(&z);
   return u;
 }
 
@@ -515,121 +336,16 @@ Test(pd_bfgs, inverse_and_factor_agree)
   free(b);
 }
 
-/* ---- the basis ---- */
-
-/* Where the sheet is flat its own plane serves, and what is affine on it is in the span: after one
- * correction with all of an affine field, nothing of it is left. */
-Test(pd_bfgs, affine_fields_are_in_the_span)
-{
-  static stage z;
-  pd_bfgs_settings set = defaults;
-  int at;
-  int32_t iters = 0;
-  set.jacobi_iters = 0;
-  open_stage(&z, 1, &set);
-  /* the fixed corners take part, or the field would have to vanish there */
-  memset(z.fixed, 0, sizeof z.fixed);
-  th_put(&z.t, z.t.scene.fixed, z.fixed);
-  fill_matrix(&z);
-  give_matrix(&z);
-  z.s.A.H = &z.L;
-  spline_free(&z.s.rows);
-  cr_assert_eq(pd_bfgs_basis_make(&z.s), LOOM_OK);
-  cr_assert_eq(pd_bfgs_reduced_make(&z.s, &z.L), LOOM_OK);
-  loom_real *const r = calloc(3 * N, sizeof *r);
-  for (int i = 0; i < N; ++i)
-    for (int j = 0; j < N; ++j)
-      for (int c = 0; c < 3; ++c)
-        r[3 * i + c] +=
-            (loom_real)(z.H[i][j] * (1.0 + c + 0.3 * (j % SIDE) - 0.2 * c * (j / SIDE)));
-  th_put(&z.t, z.s.r, r);
-  cr_assert_eq(pd_bfgs_cycle(&z.s, &at, &iters), LOOM_OK);
-  loom_real *const u = th_get(&z.t, z.s.u[at]);
-  for (int i = 0; i < N; ++i)
-    for (int c = 0; c < 3; ++c) {
-      const double want = 1.0 + c + 0.3 * (i % SIDE) - 0.2 * c * (i / SIDE);
-      cr_expect_float_eq(u[3 * i + c], want, 1e-6, "%d: %g not %g", i, (double)u[3 * i + c], want);
-    }
-  free(r);
-  free(u);
-  close_stage(&z);
-}
-
-static void refused(stage *z, const char *part)
-{
-  cr_expect_eq(pd_bfgs_basis_make(&z->s), LOOM_E_CONFIG);
-  cr_expect(strstr(z->t.err.text, part) != NULL, "'%s' is not in: %s", part, z->t.err.text);
-}
-
-Test(pd_bfgs, refuses_what_has_no_place_on_a_fabric)
-{
-  static stage z;
-  open_shape(&z, 1, &defaults, 1e-3);
-  refused(&z, "[cloth.sheet] has no material coordinates");
-  close_stage(&z);
-}
-
-/* The same sheet, with coordinates, in two pieces that share the middle line. */
-Test(pd_bfgs, takes_material_coordinates)
-{
-  static stage z;
-  static loom_real uv[3 * 2 * SIDE * SIDE * 2];
-  static int32_t piece[2 * SIDE * SIDE];
-  static const loom_piece pieces[2] = {{.name = "left", .num_tris = 1},
-                                       {.name = "right", .num_tris = 1}};
-  open_shape(&z, 1, &defaults, 1e-3);
-  int32_t *const tris = th_get(&z.t, z.t.scene.tris);
-  for (int t = 0; t < z.t.scene.num_tris; ++t) {
-    piece[t] = t / 2 % (SIDE - 1) >= SIDE / 2;
-    for (int k = 0; k < 3; ++k) {
-      uv[6 * t + 2 * k] = (loom_real)(0.1 * (tris[3 * t + k] % SIDE) + 5.0 * piece[t]);
-      uv[6 * t + 2 * k + 1] = (loom_real)(0.08 * (tris[3 * t + k] / SIDE));
-    }
-  }
-  const loom_material material = {.struct_size = sizeof material,
-                                  .num_pieces = 2,
-                                  .pieces = pieces,
-                                  .uv =
-                                      th_buf(&z.t, LOOM_REAL, 6 * (int64_t)z.t.scene.num_tris, uv),
-                                  .piece = th_buf(&z.t, LOOM_I32, z.t.scene.num_tris, piece)};
-  const loom_extension extension = {.name = LOOM_MATERIAL, .table = &material};
-  z.t.scene.num_extensions = 1;
-  z.t.scene.extensions = &extension;
-  cr_assert_eq(pd_bfgs_basis_make(&z.s), LOOM_OK, "%s", z.t.err.text);
-  for (int i = 0; i < N; ++i) {
-    double sum = 0.0;
-    const int64_t used = z.s.rows.ptr[i + 1] - z.s.rows.ptr[i];
-    for (int64_t k = z.s.rows.ptr[i]; k < z.s.rows.ptr[i + 1]; ++k) sum += z.s.rows.val[k];
-    cr_expect_float_eq(sum, z.fixed[i] ? 0.0 : 1.0, 1e-12);
-    if (i % SIDE == SIDE / 2) /* on the seam: the mean of two rows */
-      cr_expect_gt(used, 9, "%d: %d", i, (int)used);
-    else
-      cr_expect_leq(used, 9);
-  }
-  free(tris);
-  close_stage(&z);
-}
-
 /* More splines than vertices, as on pieces of a few triangles: the factor stands. */
 Test(pd_bfgs, splines_as_fine_as_the_mesh)
 {
   static stage z;
-  pd_bfgs_settings set = defaults;
+  pd_bfgs_settings set = stage_defaults;
   set.spacing = 1.0;
-  open_stage(&z, 1, &set);
+  stage_open(&z, 1, &set);
   cr_expect_gt(z.s.basis.cols, N);
   cr_assert_eq(pd_bfgs_sweep_make(&z.s), LOOM_OK);
   const double left = cycles_leave(&z, 0, 3);
   cr_expect_lt(left, 0.02, "%g", left);
-  close_stage(&z);
-}
-
-Test(pd_bfgs, refuses_pieces_without_a_free_vertex)
-{
-  static stage z;
-  open_shape(&z, 1, &defaults, 0.0);
-  memset(z.fixed, 1, sizeof z.fixed);
-  th_put(&z.t, z.t.scene.fixed, z.fixed);
-  refused(&z, "piece 'sheet' has no vertex that may move");
-  close_stage(&z);
+  stage_close(&z);
 }

@@ -1,0 +1,112 @@
+/* test_pd_bfgs_basis.c - the basis of pd_bfgs, with and without material coordinates, and what it
+ * refuses. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loom/material.h"
+#include "pd_bfgs_stage.h"
+
+/* Where the sheet is flat its own plane serves, and what is affine on it is in the span: after one
+ * correction with all of an affine field, nothing of it is left. */
+Test(pd_bfgs_basis, affine_fields_are_in_the_span)
+{
+  static stage z;
+  pd_bfgs_settings set = stage_defaults;
+  int at;
+  int32_t iters = 0;
+  set.jacobi_iters = 0;
+  stage_open(&z, 1, &set);
+  /* the fixed corners take part, or the field would have to vanish there */
+  memset(z.fixed, 0, sizeof z.fixed);
+  th_put(&z.t, z.t.scene.fixed, z.fixed);
+  stage_fill_matrix(&z);
+  stage_give_matrix(&z);
+  z.s.A.H = &z.L;
+  spline_free(&z.s.rows);
+  cr_assert_eq(pd_bfgs_basis_make(&z.s), LOOM_OK);
+  cr_assert_eq(pd_bfgs_reduced_make(&z.s, &z.L), LOOM_OK);
+  loom_real *const r = calloc(3 * N, sizeof *r);
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      for (int c = 0; c < 3; ++c)
+        r[3 * i + c] +=
+            (loom_real)(z.H[i][j] * (1.0 + c + 0.3 * (j % SIDE) - 0.2 * c * (j / SIDE)));
+  th_put(&z.t, z.s.r, r);
+  cr_assert_eq(pd_bfgs_cycle(&z.s, &at, &iters), LOOM_OK);
+  loom_real *const u = th_get(&z.t, z.s.u[at]);
+  for (int i = 0; i < N; ++i)
+    for (int c = 0; c < 3; ++c) {
+      const double want = 1.0 + c + 0.3 * (i % SIDE) - 0.2 * c * (i / SIDE);
+      cr_expect_float_eq(u[3 * i + c], want, 1e-6, "%d: %g not %g", i, (double)u[3 * i + c], want);
+    }
+  free(r);
+  free(u);
+  stage_close(&z);
+}
+
+static void refused(stage *z, const char *part)
+{
+  cr_expect_eq(pd_bfgs_basis_make(&z->s), LOOM_E_CONFIG);
+  cr_expect(strstr(z->t.err.text, part) != NULL, "'%s' is not in: %s", part, z->t.err.text);
+}
+
+Test(pd_bfgs_basis, refuses_what_has_no_place_on_a_fabric)
+{
+  static stage z;
+  stage_open_shape(&z, 1, &stage_defaults, 1e-3);
+  refused(&z, "[cloth.sheet] has no material coordinates");
+  stage_close(&z);
+}
+
+/* The same sheet, with coordinates, in two pieces that share the middle line. */
+Test(pd_bfgs_basis, takes_material_coordinates)
+{
+  static stage z;
+  static loom_real uv[3 * 2 * SIDE * SIDE * 2];
+  static int32_t piece[2 * SIDE * SIDE];
+  static const loom_piece pieces[2] = {{.name = "left", .num_tris = 1},
+                                       {.name = "right", .num_tris = 1}};
+  stage_open_shape(&z, 1, &stage_defaults, 1e-3);
+  int32_t *const tris = th_get(&z.t, z.t.scene.tris);
+  for (int t = 0; t < z.t.scene.num_tris; ++t) {
+    piece[t] = t / 2 % (SIDE - 1) >= SIDE / 2;
+    for (int k = 0; k < 3; ++k) {
+      uv[6 * t + 2 * k] = (loom_real)(0.1 * (tris[3 * t + k] % SIDE) + 5.0 * piece[t]);
+      uv[6 * t + 2 * k + 1] = (loom_real)(0.08 * (tris[3 * t + k] / SIDE));
+    }
+  }
+  const loom_material material = {.struct_size = sizeof material,
+                                  .num_pieces = 2,
+                                  .pieces = pieces,
+                                  .uv =
+                                      th_buf(&z.t, LOOM_REAL, 6 * (int64_t)z.t.scene.num_tris, uv),
+                                  .piece = th_buf(&z.t, LOOM_I32, z.t.scene.num_tris, piece)};
+  const loom_extension extension = {.name = LOOM_MATERIAL, .table = &material};
+  z.t.scene.num_extensions = 1;
+  z.t.scene.extensions = &extension;
+  cr_assert_eq(pd_bfgs_basis_make(&z.s), LOOM_OK, "%s", z.t.err.text);
+  for (int i = 0; i < N; ++i) {
+    double sum = 0.0;
+    const int64_t used = z.s.rows.ptr[i + 1] - z.s.rows.ptr[i];
+    for (int64_t k = z.s.rows.ptr[i]; k < z.s.rows.ptr[i + 1]; ++k) sum += z.s.rows.val[k];
+    cr_expect_float_eq(sum, z.fixed[i] ? 0.0 : 1.0, 1e-12);
+    if (i % SIDE == SIDE / 2) /* on the seam: the mean of two rows */
+      cr_expect_gt(used, 9, "%d: %d", i, (int)used);
+    else
+      cr_expect_leq(used, 9);
+  }
+  free(tris);
+  stage_close(&z);
+}
+
+Test(pd_bfgs_basis, refuses_pieces_without_a_free_vertex)
+{
+  static stage z;
+  stage_open_shape(&z, 1, &stage_defaults, 0.0);
+  memset(z.fixed, 1, sizeof z.fixed);
+  th_put(&z.t, z.t.scene.fixed, z.fixed);
+  refused(&z, "piece 'sheet' has no vertex that may move");
+  stage_close(&z);
+}
