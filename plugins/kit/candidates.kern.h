@@ -116,6 +116,9 @@ LK_FN int cand_is_free(int32_t i, int32_t n, const uint8_t *fixed)
 
 LK_FN int cand_is_edges(int32_t kind) { return kind == LOOM_PAIR_EE || kind == LOOM_PAIR_BEE; }
 
+/* Corners of its first side; those of the second follow. */
+LK_FN int cand_first_side(int32_t kind) { return cand_is_edges(kind) ? 2 : 1; }
+
 /* One of its sides is a body. */
 LK_FN int cand_is_body(int32_t kind)
 {

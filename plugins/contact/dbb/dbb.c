@@ -9,6 +9,7 @@
  * of the projective iteration are minima of B, and a line search can be trusted. */
 #include "dbb.kern.h"
 #include "kit/barrier.h"
+#include "kit/iso_terms.h"
 
 typedef struct settings {
   barrier_settings base;
@@ -53,24 +54,13 @@ BARRIER_CALLBACKS(dbb)
 
 /* ---- quadratic form ---- */
 
-/* Room for terms from `first` on. */
-static dbb_terms terms_from(plug_maps *m, int64_t first, const loom_quad *out)
-{
-  return (dbb_terms){.first = first,
-                     .v = plug_rdwr(m, out->v),
-                     .w = plug_rdwr(m, out->w),
-                     .k = plug_rdwr(m, out->k),
-                     .p = plug_rdwr(m, out->p),
-                     .dir = plug_rdwr(m, out->dir)};
-}
-
 static loom_status add_pairs(dbb *d, const loom_step *s, loom_buf *x, int64_t first, loom_quad *out)
 {
   candidates *const c = &d->b.c;
   if (c->act.num == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
   const dbb_quad_args a = {.p = pair_open(&d->b.energy, &m, s, x),
-                           .t = terms_from(&m, first, out),
+                           .t = iso_open(&m, first, out),
                            .at = plug_read(&m, c->act.at),
                            .weight = d->weight};
   return plug_launch(&m, &k_quad, &a, c->act.num, NULL);
@@ -84,7 +74,7 @@ static loom_status add_friction(dbb *d, const loom_step *s, loom_buf *x, int64_t
   if (f->num == 0 || f->corner.count == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
   const dbb_drag_args a = {.f = fric_open(f, &m, s, x),
-                           .t = terms_from(&m, first, out),
+                           .t = iso_open(&m, first, out),
                            .at = plug_read(&m, f->corner.at)};
   return plug_launch(&m, &k_drag, &a, f->num, NULL);
 }

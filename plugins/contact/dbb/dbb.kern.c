@@ -21,22 +21,6 @@ LK_FN void dbb_law(const lk_real *number, lk_real xi, lk_real D, lk_real *b)
 /* ---- quadratic form ----
  */
 
-/* Term l: k/2 |x_i - p|^2 with the gradient g at x. */
-LK_FN void write_term(const dbb_terms *t, int64_t l, int32_t i, const lk_real *x, lk_real k,
-                      const lk_real *g)
-{
-  const int64_t at = t->first + l;
-  for (int b = 0; b < 4; ++b) {
-    t->v[4 * at + b] = b == 0 ? i : -1;
-    t->w[4 * at + b] = b == 0 ? LK_R(1.0) : LK_R(0.0);
-  }
-  t->k[at] = k;
-  for (int c = 0; c < 3; ++c) {
-    t->p[3 * at + c] = k > LK_R(0.0) ? x[c] - g[c] / k : x[c];
-    if (t->dir != NULL) t->dir[3 * at + c] = LK_R(0.0);
-  }
-}
-
 LK_FN lk_real sum_abs(const lk_real *w)
 {
   return LK_FABS(w[0]) + LK_FABS(w[1]) + LK_FABS(w[2]) + LK_FABS(w[3]);
@@ -56,7 +40,7 @@ LK_KERNEL_PLAIN(dbb_quad, a, i)
                                        : barrier_curvature_d(&law, f * f);
     for (int b = 0; b < 3; ++b) g[b] *= LK_R(2.0) * b1 * f;
     LK_LOAD3(x, s->x, s->v[4 * c]);
-    write_term(&a->t, at, s->v[4 * c], x, k, g);
+    iso_write(&a->t, at, s->v[4 * c], x, k, g);
     return;
   }
   const lk_real D = cand_pair(s, c, x, w);
@@ -70,7 +54,7 @@ LK_KERNEL_PLAIN(dbb_quad, a, i)
     /* |W_b| sum |W|: the diagonal that is not below W W'.  The mollifier also moves corners
      * that have no weight. */
     if (a->weight == DBB_WEIGHT_CURVATURE) kb *= sum_abs(w) * (mollified ? 1 : LK_FABS(w[b]));
-    write_term(&a->t, at++, j, x + 3 * b, kb, g + 3 * b);
+    iso_write(&a->t, at++, j, x + 3 * b, kb, g + 3 * b);
   }
 }
 
@@ -89,6 +73,6 @@ LK_KERNEL_PLAIN(dbb_drag, a, i)
     if (!cand_is_free(j, f->n, f->fixed)) continue;
     LK_LOAD3(x, f->x, j);
     for (int c = 0; c < 3; ++c) g[c] = w[b] * K * u[c];
-    write_term(&a->t, at++, j, x, K * LK_FABS(w[b]) * sum_abs(w), g);
+    iso_write(&a->t, at++, j, x, K * LK_FABS(w[b]) * sum_abs(w), g);
   }
 }

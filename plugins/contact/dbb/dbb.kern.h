@@ -3,24 +3,16 @@
 #define DBB_KERN_H
 
 #include "kit/friction.kern.h"
+#include "kit/iso_terms.kern.h"
 
 PAIR_DECLARE(dbb)
 FRIC_DECLARE(dbb)
 
 enum { DBB_WEIGHT_ENERGY = 0, DBB_WEIGHT_CURVATURE = 1 };
 
-typedef struct dbb_terms { /* loom_quad from its term `first` on */
-  int64_t first;
-  int32_t *LK_RESTRICT v;   /* [.][4] */
-  lk_real *LK_RESTRICT w;   /* [.][4] */
-  lk_real *LK_RESTRICT k;   /* [.] N/m */
-  lk_real *LK_RESTRICT p;   /* [.][3] m */
-  lk_real *LK_RESTRICT dir; /* [.][3] or NULL */
-} dbb_terms;
-
 typedef struct dbb_quad_args {
   pair_args p;
-  dbb_terms t;
+  iso_terms t;
   const int64_t *LK_RESTRICT at; /* [active+1] first term of a pair */
   int32_t weight;                /* DBB_WEIGHT_* */
 } dbb_quad_args;
@@ -28,7 +20,7 @@ LK_DECLARE(dbb_quad, dbb_quad_args)
 
 typedef struct dbb_drag_args {
   fric_state f;
-  dbb_terms t;
+  iso_terms t;
   const int64_t *LK_RESTRICT at; /* [nf+1] */
 } dbb_drag_args;
 LK_DECLARE(dbb_drag, dbb_drag_args)

@@ -1,6 +1,8 @@
 /* ndb.kern.c - contacts of the non-distance barrier: freezing, ages, forces, terms, Hessian. */
 #include "ndb.kern.h"
 
+#include "kit/mass_share.kern.h"
+
 /* ---- freezing ---- */
 
 /* Pairs come in the order of kind and name.  Below 2^29 vertices the three highest bits of a name
@@ -18,32 +20,11 @@ LK_KERNEL_PLAIN(ndb_carry, a, c)
   a->most[c] = from >= 0 ? mu * a->force_old[from] : LK_R(0.0);
 }
 
-/* Corners of the first side. */
-LK_FN int first_side(int32_t kind) { return cand_is_edges(kind) ? 2 : 1; }
-
-/* Mass of the point of one side that touches; infinite where none of it is free. */
-LK_FN lk_real side_mass(const ndb_freeze_args *a, lk_int c, const lk_real *w, int from, int to)
-{
-  lk_real sum = LK_R(0.0);
-  int held = 1;
-  for (int b = from; b < to; ++b) {
-    const int32_t i = a->s.v[4 * c + b];
-    if (!cand_is_free(i, a->s.n, a->s.fixed)) continue;
-    sum += LK_FABS(w[b]) * a->mass[i];
-    held = 0;
-  }
-  return held ? LK_REAL_MAX : sum;
-}
-
 LK_FN void shares(const ndb_freeze_args *a, lk_int c, const lk_real *w, lk_real *out)
 {
-  const int side = first_side(a->s.kind[c]);
   out[0] = out[1] = LK_R(0.0);
   if (a->targets == NDB_MASS) {
-    const lk_real m1 = side_mass(a, c, w, 0, side), m2 = side_mass(a, c, w, side, 4);
-    if (m1 == LK_REAL_MAX && m2 == LK_REAL_MAX) return;
-    out[0] = m1 == LK_REAL_MAX ? LK_R(0.0) : m2 == LK_REAL_MAX ? LK_R(1.0) : m2 / (m1 + m2);
-    out[1] = LK_R(1.0) - out[0];
+    (void)mass_share(&a->s, a->mass, c, w, out);
     return;
   }
   for (int b = 0; b < 4; ++b)
@@ -116,7 +97,7 @@ LK_FN lk_real lack_of(const ndb_state *s, lk_int c)
 LK_FN lk_real normal_force(const ndb_state *s, lk_int c, lk_real w, lk_real lack)
 {
   if (s->targets == NDB_HALFSPACE) return w * s->share[2 * c] * lack;
-  const int side = first_side(s->kind[c]), other = s->kind[c] == LOOM_PAIR_VO ? 0 : 4 - side;
+  const int side = cand_first_side(s->kind[c]), other = s->kind[c] == LOOM_PAIR_VO ? 0 : 4 - side;
   const lk_real one = (lk_real)side * s->share[2 * c], two = (lk_real)other * s->share[2 * c + 1];
   return w * lack * LK_FMAX(one, two);
 }
@@ -125,7 +106,7 @@ LK_FN lk_real normal_force(const ndb_state *s, lk_int c, lk_real w, lk_real lack
 LK_FN lk_real pull(const ndb_state *s, lk_int c, int b)
 {
   if (s->targets == NDB_HALFSPACE) return -s->share[2 * c] * s->f.w[4 * c + b];
-  return b < first_side(s->kind[c]) ? -s->share[2 * c] : s->share[2 * c + 1];
+  return b < cand_first_side(s->kind[c]) ? -s->share[2 * c] : s->share[2 * c + 1];
 }
 
 /* Sums of |W| over all corners and over those that are free. */
@@ -271,7 +252,7 @@ LK_KERNEL_PLAIN(ndb_count, a, c)
 LK_KERNEL_PLAIN(ndb_quad, a, c)
 {
   const ndb_state *const s = &a->s;
-  int64_t at = a->first + a->at[c];
+  int64_t at = a->at[c];
   lk_real u[3];
   if (a->at[c] == a->at[c + 1]) return;
   const lk_real lack = lack_of(s, c), K = drag_of(s, c, u);
@@ -285,15 +266,7 @@ LK_KERNEL_PLAIN(ndb_quad, a, c)
       k += s->weight[c] * (s->targets == NDB_HALFSPACE ? s->share[2 * c] * W * movable : LK_R(1.0));
     corner_gradient(s, c, b, lack, K, u, g);
     LK_LOAD3(x, s->f.x, i);
-    for (int e = 0; e < 4; ++e) {
-      a->v[4 * at + e] = e == 0 ? i : -1;
-      a->w[4 * at + e] = e == 0 ? LK_R(1.0) : LK_R(0.0);
-    }
-    a->k[at] = k;
-    for (int e = 0; e < 3; ++e) {
-      a->p[3 * at + e] = k > LK_R(0.0) ? x[e] - g[e] / k : x[e];
-      if (a->dir != NULL) a->dir[3 * at + e] = LK_R(0.0);
-    }
+    iso_write(&a->t, at, i, x, k, g);
     ++at;
   }
 }

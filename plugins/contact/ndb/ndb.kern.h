@@ -15,6 +15,7 @@
 
 #include "geom/ccd_partial.kern.h"
 #include "kit/friction.kern.h"
+#include "kit/iso_terms.kern.h"
 #include "ndb_rule.kern.h"
 
 enum { NDB_HALFSPACE = 0, NDB_MASS = 1 };
@@ -118,12 +119,7 @@ LK_DECLARE(ndb_count, ndb_count_args)
 typedef struct ndb_quad_args {
   ndb_state s;
   const int64_t *LK_RESTRICT at; /* [m+1] first term */
-  int64_t first;                 /* terms already there */
-  int32_t *LK_RESTRICT v;        /* [.][4] */
-  lk_real *LK_RESTRICT w;        /* [.][4] */
-  lk_real *LK_RESTRICT k;        /* [.] N/m */
-  lk_real *LK_RESTRICT p;        /* [.][3] m */
-  lk_real *LK_RESTRICT dir;      /* [.][3] or NULL */
+  iso_terms t;
 } ndb_quad_args;
 LK_DECLARE(ndb_quad, ndb_quad_args)
 

@@ -1,6 +1,7 @@
 /* ndb_forms.c - energy, gradient, terms and Hessian of the contacts, and what the log asks for. */
 #include <math.h>
 
+#include "kit/iso_terms.h"
 #include "ndb.h"
 
 static const lk_entry k_energy = LK_ENTRY(ndb_energy), k_loss = LK_ENTRY(ndb_loss);
@@ -107,14 +108,8 @@ loom_status ndb_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out
   if (out->count > out->capacity) return LOOM_GROW;
   if (num == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
-  const ndb_quad_args a = {.s = ndb_open(d, &m, s, x, 0),
-                           .at = plug_read(&m, c->act.at),
-                           .first = first,
-                           .v = plug_rdwr(&m, out->v),
-                           .w = plug_rdwr(&m, out->w),
-                           .k = plug_rdwr(&m, out->k),
-                           .p = plug_rdwr(&m, out->p),
-                           .dir = plug_rdwr(&m, out->dir)};
+  const ndb_quad_args a = {
+      .s = ndb_open(d, &m, s, x, 0), .at = plug_read(&m, c->act.at), .t = iso_open(&m, first, out)};
   return plug_launch(&m, &k_quad, &a, c->m, NULL);
 }
 
