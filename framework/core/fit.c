@@ -55,7 +55,8 @@ const char *fit_pair_names(uint32_t kinds, char *buf, size_t len)
 uint32_t fit_contact_provides(const loom_plugin *contact)
 {
   const uint32_t p = contact->ops.contact->provides;
-  return (p & LOOM_CONT_QUAD) ? p | LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN : p;
+  const uint32_t derived = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN;
+  return (p & LOOM_CONT_QUAD) && !(p & derived) ? p | derived : p;
 }
 
 uint32_t fit_contact_lacks(const loom_plugin *contact, const void *settings)
