@@ -79,8 +79,8 @@ static int runs_by_table(const char *solver, const char *collision, const char *
 static const char *const solvers[] = {"gd",         "cholmod_pd", "cholmod_newton",
                                       "pcg_newton", "ndb_pd",     "pd_bfgs"};
 static const char *const collisions[] = {"brute", "patch_bvh", "spatial_hash"};
-static const char *const contacts[] = {"ipc_barrier", "dbb", "ndb", "repulsion"};
-enum { SOLVERS = 5, COLLISIONS = 3, CONTACTS = 4 };
+static const char *const contacts[] = {"ipc_barrier", "dbb", "pd_ipc", "ndb", "repulsion"};
+enum { SOLVERS = 6, COLLISIONS = 3, CONTACTS = 5 };
 
 Test(seams, every_combination_runs)
 {
@@ -115,10 +115,11 @@ Test(seams, the_same_bits_resumed_and_threaded)
                                            {"pcg_newton", "ipc_barrier"},
                                            {"pd_bfgs", "ipc_barrier"},
                                            {"cholmod_pd", "dbb"},
+                                           {"ndb_pd", "pd_ipc"},
                                            {"ndb_pd", "ndb"},
                                            {"gd", "repulsion"}};
   write_meshes();
-  for (int k = 0; k < 6; ++k) {
+  for (int k = 0; k < 7; ++k) {
     char text[4096];
     put_scene(text, sizeof text, methods[k][0], "patch_bvh", methods[k][1]);
     proc_write("seams.ini", text);

@@ -28,6 +28,7 @@ typedef struct model {
 static model models[] = {
     {"ipc_barrier", BOUND NEWTON "[contact.c]\nplugin = ipc_barrier\nd_hat = 2 mm\n"},
     {"dbb", BOUND PD "[contact.c]\nplugin = dbb\nd_hat = 2 mm\n"},
+    {"pd_ipc", BOUND PD "[contact.c]\nplugin = pd_ipc\nd_hat = 2 mm\n"},
     {"ndb", PD "[filter]\nmin_gap = 5e-5\n[contact.c]\nplugin = ndb\n"},
     {"penalty", PD "[contact.c]\nplugin = penalty\npairs = obstacle\n"},
     {"repulsion", NEWTON "[contact.c]\nplugin = repulsion\n"},

@@ -15,10 +15,10 @@ TestSuite(feasible, .init = proc_enter, .fini = proc_leave);
 /* Triangles of 42 um, 3 cm thick: all neighbours overlap. */
 Test(feasible, thickness_above_the_triangles_is_refused)
 {
-  static const char *const models[] = {"ndb", "dbb"};
+  static const char *const models[] = {"ndb", "dbb", "pd_ipc"};
   proc_write("thick.ini", HEAD "[run]\nsteps = 1\n[cloth.a]\nshape = grid\nsize = 0.00042 0.1\n"
                                "resolution = 11 3\nthickness = 0.03\n" SELF "[contact.self]\n");
-  for (int k = 0; k < 2; ++k) {
+  for (int k = 0; k < 3; ++k) {
     char set[64];
     proc p;
     snprintf(set, sizeof set, "contact.self.plugin=%s", models[k]);

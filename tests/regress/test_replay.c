@@ -124,6 +124,10 @@ Test(replay, project) { replays_itself("project", ON_BODIES("project"), STEPS, N
 Test(replay, none) { replays_itself("none", ON_BODIES("none"), STEPS, NULL); }
 Test(replay, ipc_barrier) { replays_itself("ipc_barrier", ON_MESHES("ipc_barrier"), STEPS, NULL); }
 Test(replay, dbb) { replays_itself("dbb", ON_MESHES("dbb"), STEPS, NULL); }
+Test(replay, pd_ipc)
+{
+  replays_itself("pd_ipc", ON_MESHES("pd_ipc"), STEPS, "solver.plugin=cholmod_pd");
+}
 Test(replay, ndb) { replays_itself("ndb", ON_MESHES("ndb"), STEPS, NULL); }
 Test(replay, yarn_penalty) { replays_itself("yarn_penalty", YARN("yarn_penalty"), 120, NULL); }
 Test(replay, acl) { replays_itself("acl", YARN("acl\nstiction = 0.05"), 120, NULL); }

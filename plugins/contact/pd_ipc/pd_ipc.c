@@ -1,0 +1,191 @@
+/* pd_ipc.c - contact of projective dynamics as L. Lan et al. 2022 published it: every pair that is
+ * closer than d_hat displaces its corners to that gap, each side by its share of the masses, with
+ * the value of a barrier as weight.
+ *
+ * A baseline, kept literal.  The forces of these terms have no energy: the weight is the value of a
+ * barrier and not its slope, and all corners of a triangle are pulled like its closest point.  So
+ * only solvers that ask for terms can use it, nothing can search along a line, and a triangle
+ * pushes back three times as hard as a vertex pushes.  What is derived from an energy is `dbb`. */
+#include "pd_ipc.kern.h"
+
+#include <math.h>
+
+#include "kit/candidates.h"
+#include "kit/iso_terms.h"
+
+typedef struct settings {
+  double d_hat, kappa, slack;
+} settings;
+
+static const loom_param params[] = {
+    {"d_hat", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(settings, d_hat), 1e-3, 0, 1, NULL, NULL, "m",
+     "Gap (distance minus both radii) below which a pair has a target, and at which that lies."},
+    LOOM_PARAM_REAL(settings, kappa, 100, 0, 1e12, "N/m",
+                    "Stiffness of the weight -kappa (g^2 - d_hat^2)^2 ln(g^2 / d_hat^2) / d_hat^4, "
+                    "g the gap; the smaller mass over the squared time step is added."),
+    LOOM_PARAM_REAL(settings, slack, 0, 0, 1, "m",
+                    "Pairs are looked for this far beyond d_hat, and again when a vertex has moved "
+                    "by half of it; 0: 2 mm, a quarter of the mean edge where that is less."),
+};
+static const double SLACK = 2e-3; /* m, see there */
+
+static const lk_entry k_quad = LK_ENTRY_NEAR(pd_ipc_quad, 4);
+static const lk_entry k_force = LK_ENTRY_NEAR(pd_ipc_force, 4);
+static const lk_entry k_strongest = LK_ENTRY_NEAR(pd_ipc_strongest, 4);
+
+typedef struct pd_ipc {
+  candidates c;
+  settings set;
+} pd_ipc;
+
+/* ---- life ---- */
+
+static loom_status pd_ipc_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                 const void *set, void **self)
+{
+  LOOM_TRY(plug_new(h, sizeof(pd_ipc), self));
+  pd_ipc *const p = *self;
+  p->set = *(const settings *)set;
+  return cand_new(&p->c, h, sc, e, p->set.d_hat, p->set.slack, SLACK);
+}
+
+static loom_status pd_ipc_reset(void *self)
+{
+  cand_reset(&((pd_ipc *)self)->c);
+  return LOOM_OK;
+}
+
+static loom_status pd_ipc_begin_step(void *self, const loom_step *s)
+{
+  pd_ipc *const p = self;
+  LOOM_TRY(cand_begin_step(&p->c));
+  if (cand_activate(&p->c, s, s->x_start, 0.0) != LOOM_REJECTED) return LOOM_OK;
+  return cand_overlap_error(&p->c, s, "it starts with an overlap",
+                            "move them apart, lower the thickness, or let a step bound keep them "
+                            "apart ([filter] bound = global)");
+}
+
+/* ---- pairs ---- */
+
+static loom_status pd_ipc_plan(void *self, const loom_step *s, loom_query *q)
+{
+  return cand_plan(&((pd_ipc *)self)->c, s, q);
+}
+
+static loom_status pd_ipc_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
+                                 uint32_t *changed)
+{
+  *changed = LOOM_CHANGED_NONE;
+  if (when != LOOM_AFTER_DETECT) return LOOM_OK;
+  return cand_update(&((pd_ipc *)self)->c, s, pairs);
+}
+
+/* What is committed keeps every gap. */
+static loom_status pd_ipc_end_step(void *self, const loom_step *s)
+{
+  pd_ipc *const p = self;
+  const loom_status st = cand_activate(&p->c, s, s->x, s->progress);
+  if (st != LOOM_REJECTED) return st;
+  return cand_overlap_error(
+      &p->c, s, "it ends with an overlap",
+      "lower dt, or let a step bound keep them apart ([filter] bound = global)");
+}
+
+/* ---- forms ---- */
+
+static pd_ipc_args open_pairs(pd_ipc *p, plug_maps *m, const loom_step *s, loom_buf *x)
+{
+  return (pd_ipc_args){.s = cand_open(&p->c, m, s, x, s->progress),
+                       .mass = plug_read(m, p->c.sc->mass),
+                       .list = plug_read(m, p->c.act.list),
+                       .kappa = (lk_real)p->set.kappa,
+                       .d_hat = (lk_real)p->set.d_hat,
+                       .inv_h2 = (lk_real)(1.0 / (s->h * s->h))};
+}
+
+static loom_status pd_ipc_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
+                               double *dissipation, loom_buf *grad)
+{
+  pd_ipc *const p = self;
+  candidates *const c = &p->c;
+  (void)dissipation;
+  LOOM_TRY(cand_activate(c, s, x, s->progress));
+  if (c->act.num == 0) return LOOM_OK;
+  if (energy != NULL) *energy = NAN; /* no energy has these forces */
+  if (grad == NULL) return LOOM_OK;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const pd_ipc_force_args a = {.p = open_pairs(p, &m, s, x),
+                               .at = plug_read(&m, c->corner.at),
+                               .force = plug_rdwr(&m, c->corner.force)};
+  LOOM_TRY(plug_launch(&m, &k_force, &a, c->act.num, NULL));
+  return gather_add(&c->corner, c->act.place, grad);
+}
+
+static loom_status pd_ipc_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out)
+{
+  pd_ipc *const p = self;
+  candidates *const c = &p->c;
+  const int64_t first = out->count;
+  int64_t num = 0;
+  const loom_status st = cand_activate(c, s, x, s->progress);
+  if (st == LOOM_REJECTED)
+    return cand_overlap_error(c, s, "there are no quadratic terms where pairs overlap",
+                              "filter every iteration ([filter] when = every)");
+  LOOM_TRY(st);
+  LOOM_TRY(cand_count(c, 0, &num));
+  out->count = first + num;
+  if (out->count > out->capacity) return LOOM_GROW;
+  if (num == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const pd_ipc_quad_args a = {
+      .p = open_pairs(p, &m, s, x), .at = plug_read(&m, c->act.at), .t = iso_open(&m, first, out)};
+  return plug_launch(&m, &k_quad, &a, c->act.num, NULL);
+}
+
+static loom_status pd_ipc_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
+{
+  pd_ipc *const p = self;
+  candidates *const c = &p->c;
+  const loom_status st = cand_activate(c, s, s->x, s->progress);
+  if (st < LOOM_OK) return st;
+  out->active = st == LOOM_OK ? c->act.num : 0;
+  out->max_force = st == LOOM_OK ? 0.0 : NAN; /* an unfiltered point */
+  out->dissipated = 0.0;
+  LOOM_TRY(cand_least_gap_now(c, &out->min_gap));
+  if (out->active == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const pd_ipc_args a = open_pairs(p, &m, s, s->x);
+  return plug_reduce(&m, &k_strongest, &a, c->act.num, c->result, &out->max_force);
+}
+
+/* ---- descriptor ---- */
+
+static const loom_contact_ops ops = {.struct_size = sizeof ops,
+                                     .provides =
+                                         LOOM_CONT_GRADIENT | LOOM_CONT_QUAD | LOOM_CONT_QUAD_ISO,
+                                     .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
+                                     .pair_kinds = CAND_KINDS,
+                                     .create = pd_ipc_create,
+                                     .destroy = plug_free,
+                                     .reset = pd_ipc_reset,
+                                     .begin_step = pd_ipc_begin_step,
+                                     .plan = pd_ipc_plan,
+                                     .update = pd_ipc_update,
+                                     .end_step = pd_ipc_end_step,
+                                     .eval = pd_ipc_eval,
+                                     .quad = pd_ipc_quad,
+                                     .metrics = pd_ipc_metrics};
+
+static const loom_plugin plugin = {
+    LOOM_PLUGIN(contact, ops, LK_BACKENDS),
+    .name = "pd_ipc",
+    .version = "0.1.0",
+    .summary =
+        "penetration-free projective dynamics as published: targets shared by mass, a baseline",
+    .reference = "L. Lan, G. Ma, Y. Yang, C. Zheng, M. Li, C. Jiang, Penetration-free projective "
+                 "dynamics on the GPU, ACM TOG 41(4), 2022, doi 10.1145/3528223.3530069",
+    .license = "MIT",
+    LOOM_SETTINGS(settings, params),
+};
+
+LOOM_EXPORT_PLUGIN(&plugin)
