@@ -56,6 +56,50 @@ def two_level(experiment):
     experiment.save(figure, "pdbfgs-two-level", keep=True)
 
 
+# ---- how many splines ----
+
+SPACINGS, SWEEPS, BOUNDS = (2, 3, 4, 6, 10, 20), (1, 5, 20), (1e-1, 1e-2)
+
+
+def effort(experiment, side, spacing, sweeps):
+    """For each of BOUNDS: cycles until the worst system is below it, products with H and seconds of one
+    system until then; NaN: not within all cycles.  A cycle has a product for each sweep, and one for what is left."""
+    sets = {"solver.spacing": spacing, "solver.jacobi_iters": sweeps, "solver.cycles": 40, "exec.threads": 1}
+    name = f"spacing-{spacing}-{sweeps}"
+    error = errors(experiment, side, name, sets)
+    with Log(experiment.out / f"hang-{side}-{name}.h5") as log:
+        clocks = log.sections("t_cpu")
+    each = (clocks["solver/splines"].sum() + clocks["solver/sweeps"].sum()) / error.size
+    cycles = np.array([needed(error, bound) for bound in BOUNDS], dtype=float)
+    cycles[cycles > error.shape[1]] = np.nan
+    return cycles, cycles * (sweeps + 1), cycles * each
+
+
+def spacing(experiment):
+    figure, axes = plain_axes(1, 2)
+    lines = ["side  spacing  sweeps   to 1e-1: cycles products      ms   to 1e-2: cycles products      ms"]
+    dashes = {1: ":", 5: "-", 20: "--"}
+    for side, colour in COLOURS.items():
+        for sweeps in SWEEPS if side < 250 else (5,):
+            rows = [effort(experiment, side, s, sweeps) for s in SPACINGS]
+            for s, (cycles, products, seconds) in zip(SPACINGS, rows):
+                cells = (f"{cycles[k]:17.0f} {products[k]:8.0f} {1e3 * seconds[k]:7.2f}" for k in range(len(BOUNDS)))
+                lines.append(f"{side:4d} {s:8d} {sweeps:7d}" + " ".join(cells))
+            style = {"color": colour, "linestyle": dashes[sweeps], "marker": "o", "markersize": 3}
+            label = f"{side} x {side}, {sweeps} sweep" + ("s" if sweeps > 1 else "")
+            axes[0].loglog(SPACINGS, [r[1][1] for r in rows], label=label, **style)
+            axes[1].loglog(SPACINGS, [1e3 * r[2][1] for r in rows], **style)
+    for ax, what in zip(axes, ("products with H", "splines and sweeps, ms, one thread")):
+        ax.set_xlabel("cells per spline")
+        ax.set_ylabel(what)
+        ax.set_title("to an error of 1e-2", fontsize=9)
+        ax.set_xticks(SPACINGS, SPACINGS)
+        ax.minorticks_off()
+    axes[0].legend(fontsize=6)
+    experiment.save(figure, "pdbfgs-spacing", keep=True)
+    experiment.keep_text("pdbfgs-spacing", lines)
+
+
 # ---- without contact: time against energy ----
 
 
@@ -210,6 +254,52 @@ def energy_bars(experiment, side):
     return [Bar(title, np.median(ratio), 5, least=True, cause=cause)]
 
 
+# ---- damping ----
+
+
+def energies(path):
+    """Time in s; kinetic, gravitational and elastic energy after each step in mJ, from that after the first;
+    the largest kinetic and elastic energy; intersections; steps that ended at 300 iterations."""
+    with Log(path) as log:
+        steps = log.table("steps")
+    total = steps["e_kinetic"] + steps["e_gravity"] + steps["e_elastic"]
+    most = tuple(1e3 * steps[k].max() for k in ("e_kinetic", "e_elastic"))
+    ends = (steps["intersections"].sum(), (steps["iters"] >= 300).sum())
+    return steps["time"], 1e3 * (total - total[0]), (*most, *ends)
+
+
+def splitting(experiment):
+    figure, axes = plain_axes(1, 2)
+    methods = {"Newton": "#000000", "full": "#0072B2", "half": "#009E73", "none": "#D55E00"}
+    lines = ["energy lost after 0.4 s in mJ; dt in ms", "dt    " + "".join(f"{m:>9}" for m in methods)]
+    details = ["dt       method  max kin.  max el.   inters.  at 300"]
+    table = {}
+    for dt in (20, 10, 5):
+        res = {"run.dt": dt / 1e3, "run.steps": 400 // dt, "cloth.sheet.resolution": "31 31", "exec.threads": 1}
+        for method, colour in methods.items():
+            if method == "Newton":
+                path = experiment.run(f"damping-newton-{dt}", "newton.ini", res | {"stop.tol_rel": 1e-4})
+            else:
+                sets = {"stop.max_iters": 300, "stop.tol_rel": 1e-5, "solver.proxy": method}
+                path = experiment.run(f"damping-{method}-{dt}", "split.ini", res | sets)
+            time, energy, rest = energies(path)
+            details.append(f"{dt:<6}{method:>9}{rest[0]:10.1f}{rest[1]:10.1f}{rest[2]:8d}{rest[3]:8d}")
+            table[method, dt] = -energy[-1]
+            if dt == 10:
+                axes[0].plot(time, energy, color=colour, label=method)
+        lines.append(f"{dt:<6}" + "".join(f"{table[m, dt]:9.1f}" for m in methods))
+    for method, colour in methods.items():
+        axes[1].plot((5, 10, 20), [table[method, dt] for dt in (5, 10, 20)], "o-", color=colour, label=method)
+    axes[0].set_xlabel("time, s; steps of 10 ms")
+    axes[0].set_ylabel("energy since the first step, mJ")
+    axes[0].legend(fontsize=7)
+    axes[1].set_xlabel("time step, ms")
+    axes[1].set_ylabel("energy lost after 0.4 s, mJ")
+    axes[1].set_yscale("symlog", linthresh=100)
+    experiment.save(figure, "pdbfgs-splitting", keep=True)
+    experiment.keep_text("pdbfgs-splitting", lines + details)
+
+
 def bars(experiment):
     rows = two_level_bars(experiment) + chebyshev_bars(experiment) + proxy_bars(experiment)
     rows += newton_bars(experiment) + energy_bars(experiment, 101)
@@ -219,6 +309,8 @@ def bars(experiment):
 
 FIGURES = {
     "pdbfgs-two-level": ("splines and sweeps on frozen systems: error against cycles", two_level),
+    "pdbfgs-spacing": ("splines of several widths: products and time to an error", spacing),
     "pdbfgs-sphere": ("a sheet on a sphere: Newton's method and split steps", sphere),
+    "pdbfgs-splitting": ("energy lost on a sphere against the time step, by proxy", splitting),
     "pdbfgs-bars": ("pd_bfgs against its bounds", bars),
 }
