@@ -20,17 +20,23 @@ size_t chol_solve3_work(const cholmod_factor *L)
   return 3 * (size_t)most;
 }
 
+/* e [3][nrow] := rows of y */
+static void gather(const int *rows, int nrow, const double *restrict y, double *restrict e)
+{
+  for (int i = 0; i < nrow; ++i) {
+    const double *const v = y + 3 * (size_t)rows[i];
+    e[i] = v[0];
+    e[nrow + i] = v[1];
+    e[2 * nrow + i] = v[2];
+  }
+}
+
 /* forward: e := rows of y; eliminate the columns one after the other; put back */
 static void forward(const int *rows, int nrow, int ncol, const double *restrict col,
                     double *restrict y, double *restrict e0)
 {
   double *restrict e1 = e0 + nrow, *restrict e2 = e1 + nrow;
-  for (int i = 0; i < nrow; ++i) {
-    const double *v = y + 3 * (size_t)rows[i];
-    e0[i] = v[0];
-    e1[i] = v[1];
-    e2[i] = v[2];
-  }
+  gather(rows, nrow, y, e0);
   for (int j = 0; j < ncol; ++j, col += nrow) {
     const double a0 = e0[j] / col[j], a1 = e1[j] / col[j], a2 = e2[j] / col[j];
     e0[j] = a0;
@@ -56,12 +62,7 @@ static void backward(const int *rows, int nrow, int ncol, const double *restrict
                      double *restrict y, double *restrict e0)
 {
   double *restrict e1 = e0 + nrow, *restrict e2 = e1 + nrow;
-  for (int i = 0; i < nrow; ++i) {
-    const double *v = y + 3 * (size_t)rows[i];
-    e0[i] = v[0];
-    e1[i] = v[1];
-    e2[i] = v[2];
-  }
+  gather(rows, nrow, y, e0);
   for (int j = ncol - 1; j >= 0; --j) {
     const double *restrict col = block + (size_t)j * (size_t)nrow;
     double s0 = 0.0, s1 = 0.0, s2 = 0.0;

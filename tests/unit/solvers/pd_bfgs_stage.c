@@ -3,56 +3,19 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "support/grid_matrix.h"
 
 const pd_bfgs_settings stage_defaults = {
     .spacing = 4.0, .bfgs_iters = 2, .history = 20, .jacobi_iters = 5, .cycles = 1};
 
 static void tic(const loom_host *h, const char *section) { (void)h, (void)section; }
 
-void stage_fill_matrix(stage *z)
-{
-  static double lap[N][N];
-  memset(lap, 0, sizeof lap);
-  for (int i = 0; i < N; ++i)
-    for (int j = 0; j < N; ++j) {
-      const int dx = abs(i % SIDE - j % SIDE), dy = abs(i / SIDE - j / SIDE);
-      if (dx + dy != 1) continue;
-      lap[i][j] = -1.0 - 0.3 * sin(0.7 * (i + j));
-      lap[i][i] -= lap[i][j];
-    }
-  for (int i = 0; i < N; ++i)
-    for (int j = 0; j < N; ++j) {
-      double q = 0.0;
-      for (int k = 0; k < N && lap[i][j] == 0.0; ++k) q += lap[i][k] * lap[k][j];
-      for (int k = 0; k < N && lap[i][j] != 0.0; ++k) q += lap[i][k] * lap[k][j];
-      z->H[i][j] = lap[i][j] + 0.05 * q + (i == j ? 0.02 : 0.0);
-      if ((z->fixed[i] || z->fixed[j]) && i != j) z->H[i][j] = 0.0;
-    }
-}
-
 void stage_give_matrix(stage *z)
 {
-  static int64_t ptr[N + 1];
-  static int32_t col[N * ROW];
-  static loom_real val[N * ROW];
-  int64_t m = 0;
-  for (int i = 0; i < N; ++i) {
-    ptr[i] = m;
-    for (int j = 0; j < N; ++j) {
-      if (z->H[i][j] == 0.0) continue;
-      col[m] = j;
-      val[m++] = (loom_real)z->H[i][j];
-    }
-  }
-  ptr[N] = m;
-  z->L = (loom_csr){.struct_size = sizeof z->L,
-                    .num_rows = N,
-                    .nnz = m,
-                    .row_ptr = th_buf(&z->t, LOOM_I64, N + 1, ptr),
-                    .col = th_buf(&z->t, LOOM_I32, m, col),
-                    .val = th_buf(&z->t, LOOM_REAL, m, val)};
+  grid_matrix(SIDE, z->fixed, &z->H[0][0]);
+  z->L = grid_csr(&z->t, N, &z->H[0][0]);
 }
 
 /* Pairs of vertices pushed along a direction, k (d, -d)(d, -d)': rank one, far apart in the sheet.
@@ -104,17 +67,8 @@ void stage_give_contact(stage *z, double weight)
 
 static void give_shape(stage *z, double bulge)
 {
-  static int32_t tris[6 * SIDE * SIDE], object[N];
   static loom_real x[3 * N];
   static const char *const names[] = {"sheet"};
-  int m = 0;
-  for (int j = 0; j + 1 < SIDE; ++j)
-    for (int i = 0; i + 1 < SIDE; ++i) {
-      const int32_t a = j * SIDE + i;
-      const int32_t two[6] = {a, a + 1, a + SIDE + 1, a, a + SIDE + 1, a + SIDE};
-      memcpy(tris + m, two, sizeof two);
-      m += 6;
-    }
   for (int i = 0; i < N; ++i) {
     x[3 * i] = (loom_real)(0.1 * (i % SIDE));
     x[3 * i + 1] = (loom_real)(0.08 * (i / SIDE));
@@ -122,10 +76,7 @@ static void give_shape(stage *z, double bulge)
   }
   th_scene(&z->t, N, x, NULL, NULL, 0);
   th_put(&z->t, z->t.scene.fixed, z->fixed);
-  z->t.scene.tris = th_buf(&z->t, LOOM_I32, m, tris);
-  z->t.scene.num_tris = m / 3;
-  z->t.scene.object = th_buf(&z->t, LOOM_I32, N, object);
-  z->t.scene.num_objects = 1;
+  grid_triangles(&z->t, SIDE);
   z->t.scene.object_names = names;
 }
 
@@ -150,7 +101,6 @@ void stage_open_shape(stage *z, int threads, const pd_bfgs_settings *set, double
 void stage_open(stage *z, int threads, const pd_bfgs_settings *set)
 {
   stage_open_shape(z, threads, set, 0.0);
-  stage_fill_matrix(z);
   stage_give_matrix(z);
   cr_assert_eq(pd_bfgs_basis_make(&z->s), LOOM_OK, "%s", z->t.err.text);
   z->s.A.H = &z->L;

@@ -6,7 +6,7 @@
 #include "pd_bfgs.h"
 #include "support/test_host.h"
 
-enum { SIDE = 21, N = SIDE * SIDE, ROW = 25 };
+enum { SIDE = 21, N = SIDE * SIDE };
 
 typedef struct stage {
   test_host t;
@@ -28,9 +28,7 @@ void stage_close(stage *z);
 /* Pairs of vertices pushed along a direction, k (d, -d)(d, -d)': rank one, far apart in the sheet.
  */
 void stage_give_contact(stage *z, double weight);
-/* Membrane and bending of a regular grid: 5-point Laplacian and some of its square, plus mass; then
- * the same for the solver. */
-void stage_fill_matrix(stage *z);
+/* The matrix of grid_matrix.h, for the solver, too. */
 void stage_give_matrix(stage *z);
 
 #endif

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "ndb_pd.h"
-#include "support/test_host.h"
+#include "support/grid_matrix.h"
 
 extern void dsyev_(const char *job, const char *half, const int *n, double *a, const int *lda,
                    double *w, double *work, const int *lwork, int *info);
 
-enum { SIDE = 14, N = SIDE * SIDE, ROW = 25, TERMS = 40 };
+enum { SIDE = 14, N = SIDE * SIDE, TERMS = 40 };
 
 typedef struct stage {
   test_host t;
@@ -33,67 +33,6 @@ static loom_status give_operator(const loom_host *h, const loom_problem *p, cons
   return LOOM_OK;
 }
 static void tic(const loom_host *h, const char *section) { (void)h, (void)section; }
-
-/* Membrane and bending of a regular grid: 5-point Laplacian and some of its square, plus mass. */
-static void fill_matrix(stage *z, const uint8_t *fixed)
-{
-  static double lap[N][N];
-  memset(lap, 0, sizeof lap);
-  for (int i = 0; i < N; ++i)
-    for (int j = 0; j < N; ++j) {
-      const int dx = abs(i % SIDE - j % SIDE), dy = abs(i / SIDE - j / SIDE);
-      if (dx + dy != 1) continue;
-      lap[i][j] = -1.0 - 0.3 * sin(0.7 * (i + j));
-      lap[i][i] -= lap[i][j];
-    }
-  for (int i = 0; i < N; ++i)
-    for (int j = 0; j < N; ++j) {
-      double q = 0.0;
-      for (int k = 0; k < N; ++k) q += lap[i][k] * lap[k][j];
-      z->H[i][j] = lap[i][j] + 0.05 * q + (i == j ? 0.02 : 0.0);
-      if ((fixed[i] || fixed[j]) && i != j) z->H[i][j] = 0.0;
-    }
-}
-
-static void give_matrix(stage *z)
-{
-  static int64_t ptr[N + 1];
-  static int32_t col[N * ROW];
-  static loom_real val[N * ROW];
-  int64_t m = 0;
-  for (int i = 0; i < N; ++i) {
-    ptr[i] = m;
-    for (int j = 0; j < N; ++j) {
-      if (z->H[i][j] == 0.0) continue;
-      col[m] = j;
-      val[m++] = (loom_real)z->H[i][j];
-    }
-  }
-  ptr[N] = m;
-  z->L = (loom_csr){.struct_size = sizeof z->L,
-                    .num_rows = N,
-                    .nnz = m,
-                    .row_ptr = th_buf(&z->t, LOOM_I64, N + 1, ptr),
-                    .col = th_buf(&z->t, LOOM_I32, m, col),
-                    .val = th_buf(&z->t, LOOM_REAL, m, val)};
-}
-
-static void give_shape(stage *z)
-{
-  static int32_t tris[6 * SIDE * SIDE], object[N];
-  int m = 0;
-  for (int j = 0; j + 1 < SIDE; ++j)
-    for (int i = 0; i + 1 < SIDE; ++i) {
-      const int32_t a = j * SIDE + i;
-      const int32_t two[6] = {a, a + 1, a + SIDE + 1, a, a + SIDE + 1, a + SIDE};
-      memcpy(tris + m, two, sizeof two);
-      m += 6;
-    }
-  z->t.scene.tris = th_buf(&z->t, LOOM_I32, m, tris);
-  z->t.scene.num_tris = m / 3;
-  z->t.scene.object = th_buf(&z->t, LOOM_I32, N, object);
-  z->t.scene.num_objects = 1;
-}
 
 /* set: what the test changes of the defaults */
 static void open_stage(stage *z, int threads, const ndb_pd_settings *set)
@@ -116,9 +55,9 @@ static void open_stage(stage *z, int threads, const ndb_pd_settings *set)
   }
   th_scene(&z->t, N, x, mass, NULL, 0);
   th_put(&z->t, z->t.scene.fixed, fixed);
-  give_shape(z);
-  fill_matrix(z, fixed);
-  give_matrix(z);
+  grid_triangles(&z->t, SIDE);
+  grid_matrix(SIDE, fixed, &z->H[0][0]);
+  z->L = grid_csr(&z->t, N, &z->H[0][0]);
   z->x = z->t.step.x;
   z->grad = th_buf(&z->t, LOOM_REAL, 3 * N, z->g);
   z->t.step.h = 0.01;

@@ -21,7 +21,6 @@ Test(pd_bfgs_basis, affine_fields_are_in_the_span)
   /* the fixed corners take part, or the field would have to vanish there */
   memset(z.fixed, 0, sizeof z.fixed);
   th_put(&z.t, z.t.scene.fixed, z.fixed);
-  stage_fill_matrix(&z);
   stage_give_matrix(&z);
   z.s.A.H = &z.L;
   spline_free(&z.s.rows);
