@@ -122,11 +122,13 @@ LK_FN int is_near(const mesh_query *q, lk_real gap)
          ((q->what & LOOM_DETECT_OVERLAP) && gap < LK_R(0.0));
 }
 
-LK_FN lk_real time_of_impact(const mesh_query *q, int family, const int32_t *v, lk_real xi)
+LK_FN lk_real time_of_impact(const mesh_query *q, int family, const int32_t *v, lk_real xi,
+                             lk_real base)
 {
   lk_real x0[12], x1[12];
   ccd_settings s = q->ccd;
   s.xi = xi;
+  s.base = base;
   mesh_gather(q->m.x0, v, x0);
   mesh_gather(q->m.x1, v, x1);
   return ccd_toi(q->method, family, x0, x1, &s);
@@ -145,7 +147,7 @@ LK_KERNEL_PLAIN(mesh_judge, a, c)
     lk_real x[12], w[4];
     const lk_real r = mesh_radii(&q->m, family, v);
     mesh_gather(q->m.x0, v, x);
-    toi = time_of_impact(q, family, v, r);
+    toi = time_of_impact(q, family, v, r, LK_R(0.0));
     yes = toi <= LK_R(1.0) || is_near(q, distance_of(family, x, w) - r);
   }
   a->copy[c] = name;
@@ -248,7 +250,7 @@ LK_KERNEL_PLAIN(mesh_bound, a, c)
       a->t[c] = MESH_TOUCHES;
       return;
     }
-    t = time_of_impact(q, family, v, xi);
+    t = time_of_impact(q, family, v, xi, gap > LK_R(0.0) ? r : LK_R(0.0));
   }
   a->t[c] = t > LK_R(1.0) ? LK_R(1.0) : t > T_MIN ? t : T_MIN;
 }

@@ -201,6 +201,32 @@ Test(ccd, barely_above_the_separation)
     }
 }
 
+/* Within rounding of xi, which is a gap above half thicknesses: what it may lose is a share of
+ * that gap.  Measured from zero (base 0) the share would be larger than the gap. */
+Test(ccd, within_rounding_of_the_separation)
+{
+  if (sizeof(lk_real) < 8) return; /* the gap is below the rounding of float */
+  for (int m = 0; m < NUM_METHODS; ++m)
+    for (int k = -3; k <= 3; ++k) {
+      const double thick = 2e-3, gap = 1e-8, size = 0.02;
+      lk_real x0[12] = {0.25, 0.25, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0}, x1[12];
+      for (int i = 0; i < 12; ++i) x0[i] *= (lk_real)size;
+      x0[2] = (lk_real)(thick + gap + k * 1e-15);
+      memcpy(x1, x0, sizeof x1);
+      x1[2] = (lk_real)-thick;
+      ccd_settings s = ccd_defaults();
+      s.xi = (lk_real)(thick + gap);
+      s.base = (lk_real)thick;
+      const double t = (double)ccd_toi(m, CCD_VT, x0, x1, &s);
+      const double left = distance_at(CCD_VT, x0, x1, t) - thick;
+      cr_expect(t > 0 && t < 1 && left >= 0.999 * gap - 1e-14, "%s, %d: %g left", method_name[m], k,
+                left);
+      s.base = 0;
+      const double lost = (double)ccd_toi(m, CCD_VT, x0, x1, &s);
+      cr_expect(distance_at(CCD_VT, x0, x1, lost) < thick, "the control keeps the thickness");
+    }
+}
+
 /* Below xi from the start: it may move away, and keeps its distance otherwise. */
 Test(ccd, below_the_separation)
 {
