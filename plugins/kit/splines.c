@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "kit/radial.h"
 #include "kit/subspace.h"
 
 typedef struct grid {    /* of one piece */
@@ -59,19 +60,39 @@ static void nine(const grid *grids, const spline_sample *s, int64_t id[9], doubl
     }
 }
 
-/* Splines over vertices that are not fixed, numbered anew in `number` (-1: none); most [all] is
- * workspace. */
-static int32_t number_splines(const spline_request *r, const grid *grids, int64_t all, double *most,
-                              int32_t *number)
+typedef struct functions { /* either of the two */
+  const grid *grids;
+  radial_set radial;
+} functions;
+
+/* The functions that may not be zero at a sample, and their values; their number. */
+static int terms(const spline_request *r, const functions *f, const spline_sample *s,
+                 int64_t id[RADIAL_MOST], double w[RADIAL_MOST])
 {
-  int64_t id[9];
+  double sum = 0.0;
+  if (r->kind == SPLINE_QUADRATIC) {
+    nine(f->grids, s, id, w);
+    return 9;
+  }
+  const int num = radial_at(r, &f->radial, s, id, w);
+  for (int k = 0; k < num; ++k) sum += w[k];
+  for (int k = 0; k < num && r->kind == SPLINE_SHEPARD; ++k) w[k] /= sum;
+  return num;
+}
+
+/* Functions over vertices that are not fixed, numbered anew in `number` (-1: none); most [all] is
+ * workspace. */
+static int32_t number_terms(const spline_request *r, const functions *f, int64_t all, double *most,
+                            int32_t *number)
+{
+  int64_t id[RADIAL_MOST];
   int32_t cols = 0;
-  double w[9];
+  double w[RADIAL_MOST];
   for (int64_t k = 0; k < all; ++k) most[k] = 0.0;
   for (int64_t i = 0; i < r->num_samples; ++i) {
     if (r->fixed[r->sample[i].row]) continue;
-    nine(grids, &r->sample[i], id, w);
-    for (int k = 0; k < 9; ++k) most[id[k]] = fmax(most[id[k]], w[k]);
+    const int num = terms(r, f, &r->sample[i], id, w);
+    for (int k = 0; k < num; ++k) most[id[k]] = fmax(most[id[k]], w[k]);
   }
   /* one that reaches no vertex with more than a trace makes the reduced matrix singular */
   for (int64_t k = 0; k < all; ++k) number[k] = most[k] > 1e-6 ? cols++ : -1;
@@ -112,35 +133,36 @@ static void put(spline_rows *b, int64_t first, int64_t *end, int32_t k, double v
   b->val[at] = v;
 }
 
-static void fill(const spline_request *r, const grid *grids, const int32_t *number, const lists *l,
+static void fill(const spline_request *r, const functions *f, const int32_t *number, const lists *l,
                  spline_rows *b)
 {
-  int64_t id[9], end = 0;
-  double w[9];
+  int64_t id[RADIAL_MOST], end = 0;
+  double w[RADIAL_MOST];
   for (int32_t i = 0; i < r->n; ++i) {
     const int32_t times = l->first[i + 1] - l->first[i];
     b->ptr[i] = end;
     for (int32_t j = 0; j < times && !r->fixed[i]; ++j) {
-      nine(grids, &r->sample[l->sample[l->first[i] + j]], id, w);
-      for (int k = 0; k < 9; ++k)
+      const int num = terms(r, f, &r->sample[l->sample[l->first[i] + j]], id, w);
+      for (int k = 0; k < num; ++k)
         if (number[id[k]] >= 0) put(b, b->ptr[i], &end, number[id[k]], w[k] / times);
     }
   }
   b->ptr[r->n] = end;
 }
 
-/* With grids and numbers at hand; 0: no memory. */
-static int make(const spline_request *r, const grid *grids, spline_rows *out, double *most,
+/* With functions and numbers at hand; 0: no memory. */
+static int make(const spline_request *r, const functions *f, spline_rows *out, double *most,
                 int32_t *number)
 {
   lists l = {NULL, NULL};
-  const size_t room = 9 * (size_t)r->num_samples + 1;
-  out->cols = number_splines(r, grids, out->all, most, number);
+  const size_t each = r->kind == SPLINE_QUADRATIC ? 9 : RADIAL_MOST;
+  const size_t room = each * (size_t)r->num_samples + 1;
+  out->cols = number_terms(r, f, out->all, most, number);
   out->ptr = malloc(((size_t)r->n + 1) * sizeof *out->ptr);
   out->col = malloc(room * sizeof *out->col);
   out->val = malloc(room * sizeof *out->val);
   const int fine = out->ptr != NULL && out->col != NULL && out->val != NULL && list_samples(r, &l);
-  if (fine) fill(r, grids, number, &l, out);
+  if (fine) fill(r, f, number, &l, out);
   free(l.first);
   free(l.sample);
   return fine;
@@ -149,14 +171,18 @@ static int make(const spline_request *r, const grid *grids, spline_rows *out, do
 loom_status spline_basis(const loom_host *h, const spline_request *r, spline_rows *out)
 {
   grid *const grids = calloc((size_t)r->num_pieces + 1, sizeof *grids);
+  functions f = {.grids = grids};
   *out = (spline_rows){.n = r->n};
   for (int32_t k = 0; grids != NULL && k < r->num_pieces; ++k)
     out->all = lay_out(r, k, out->all, &grids[k]);
+  const int found = r->kind == SPLINE_QUADRATIC || radial_find(r, &f.radial);
+  if (r->kind != SPLINE_QUADRATIC) out->all = f.radial.num;
   const size_t room = out->all <= r->most ? (size_t)out->all + 1 : 1;
   double *const most = malloc(room * sizeof *most);
   int32_t *const number = malloc(room * sizeof *number);
-  int fine = grids != NULL && most != NULL && number != NULL;
-  if (fine && out->all <= r->most) fine = make(r, grids, out, most, number);
+  int fine = found && grids != NULL && most != NULL && number != NULL;
+  if (fine && out->all <= r->most) fine = make(r, &f, out, most, number);
+  radial_free(&f.radial);
   free(grids);
   free(most);
   free(number);

@@ -3,11 +3,20 @@
  * SIGGRAPH Asia 2023, doi 10.1145/3610548.3618157: a tensor grid over each piece, uniform knots).
  *
  * Rows sum to one, and every function that is at most quadratic in each coordinate of a piece is in
- * the span.  On the host. */
+ * the span.  For comparison, radial functions can take their place (radial.h).  On the host. */
 #ifndef KIT_SPLINES_H
 #define KIT_SPLINES_H
 
 #include "loom/host.h"
+
+enum {
+  SPLINE_QUADRATIC = 0, /* products of two quadratic splines on a grid */
+  SPLINE_RADIAL,        /* radial functions around samples: rows have any sum, which leaves even
+                           translations out of the span */
+  SPLINE_SHEPARD        /* these over their sum (D. Shepard 1968): rows sum to one, but affine
+                           functions are not in the span */
+};
+#define SPLINE_KINDS "splines|radial|shepard" /* choices of a plugin's parameter */
 
 typedef struct spline_sample { /* where a vertex lies */
   int32_t row;                 /* 0 to n - 1 */
@@ -21,12 +30,13 @@ typedef struct spline_request {
   const spline_sample *sample; /* [num_samples]; of a row with several, as on a seam: their mean */
   const double *cell;          /* [num_pieces] m, the largest side of a cell; 0: one cell */
   const uint8_t *fixed;        /* [n]; rows of fixed vertices are zero */
+  int32_t kind;                /* SPLINE_* */
   int64_t most;                /* splines; for more of them nothing is made */
 } spline_request;
 
 typedef struct spline_rows { /* a basis by its rows, malloc'ed; fine when zeroed */
   int32_t n, cols;           /* rows; columns: splines that reach a vertex which is not fixed */
-  int64_t all;               /* splines of all grids */
+  int64_t all;               /* functions, also those that reach no vertex */
   int64_t *ptr;              /* [n+1]; NULL where `all` is above `most` */
   int32_t *col;              /* [ptr[n]], ascending in each row */
   double *val;               /* [ptr[n]], 1 */

@@ -30,6 +30,7 @@ static loom_status make(pd_bfgs *s, const pd_bfgs_pieces *p, const uint8_t *fixe
                             .sample = p->sample,
                             .cell = p->cell,
                             .fixed = fixed,
+                            .kind = s->set.basis,
                             .most = INT_MAX / 16};
   LOOM_TRY(check_pieces(s, p, fixed));
   LOOM_TRY(spline_basis(s->h, &r, &s->rows));

@@ -34,10 +34,10 @@ enum { /* log columns */
 typedef struct pd_bfgs_settings {
   double spacing, omega;
   int64_t bfgs_iters, history, jacobi_iters, cycles;
-  int32_t proxy, guess, jacobi, reduced, momentum, monitor;
+  int32_t basis, proxy, guess, jacobi, reduced, momentum, monitor;
 } pd_bfgs_settings;
 
-enum { NUM_PARAMS = 12 };
+enum { NUM_PARAMS = 13 };
 extern const loom_param pd_bfgs_params[NUM_PARAMS];
 extern const loom_column pd_bfgs_columns[NUM_COLUMNS];
 

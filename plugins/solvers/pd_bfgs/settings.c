@@ -6,6 +6,9 @@ typedef pd_bfgs_settings settings;
 const loom_param pd_bfgs_params[] = {
     LOOM_PARAM_REAL(settings, spacing, 4, 1, 1000, "1",
                     "Cells of the mesh per spline, in each direction of a piece."),
+    LOOM_PARAM_ENUM(settings, basis, SPLINE_QUADRATIC, SPLINE_KINDS,
+                    "Functions of the basis: quadratic splines; radial functions around vertices, "
+                    "which have no partition of unity; these over their sum."),
     LOOM_PARAM_INT(settings, bfgs_iters, 2, 0, 1000, "1",
                    "Quasi-Newton iterations in the span of the splines per outer iteration; one is "
                    "exact where nothing touches; 0: the sweeps alone."),
@@ -23,9 +26,9 @@ const loom_param pd_bfgs_params[] = {
     LOOM_PARAM_ENUM(settings, proxy, PROXY_FULL, "full|half|none",
                     "Contact in the elastic step: its expansion at the start of the step, half of "
                     "it, or nothing (naive splitting)."),
-    LOOM_PARAM_ENUM(settings, guess, GUESS_REDUCED, "reduced|core",
+    LOOM_PARAM_ENUM(settings, guess, GUESS_CORE, "reduced|core",
                     "A step begins from one solve in the span of the splines without contact, or "
-                    "from the core's guess ([run] guess)."),
+                    "from the core's guess ([run] guess), which saves iterations."),
     LOOM_PARAM_ENUM(settings, momentum, MOMENTUM_NESTEROV, "none|nesterov",
                     "Acceleration over outer iterations: none is the paper; nesterov adds momentum "
                     "with gradient restart."),
