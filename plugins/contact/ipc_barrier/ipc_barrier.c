@@ -34,7 +34,7 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, correction_tolerance, 1e-3, 1e-12, 1e3, "m/s",
                     "Split steps: the correction ends when the largest Newton step over the time "
                     "step is below this."),
-    LOOM_PARAM_REAL(settings, correction_cg, 1e-3, 1e-14, 1, "1",
+    LOOM_PARAM_REAL(settings, correction_cg, 1e-2, 1e-14, 1, "1",
                     "Split steps: relative tolerance of the correction's linear solves."),
     LOOM_PARAM_INT(settings, correction_iters, 100, 1, 100000, "1",
                    "Split steps: Newton iterations of the correction at most; what it has then "
