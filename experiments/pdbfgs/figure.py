@@ -325,20 +325,22 @@ def energy_bars(experiment, side):
 
 def energies(path):
     """Time in s; kinetic, gravitational and elastic energy after each step in mJ, from that after the first;
-    the largest kinetic and elastic energy; intersections; steps that ended at 300 iterations."""
+    the largest kinetic and elastic energy; the mean of the corrections' largest ways in the second half, mm;
+    intersections; steps that ended at 300 iterations."""
     with Log(path) as log:
-        steps = log.table("steps")
+        steps, extra = log.table("steps"), log.table("steps_extra")
+    way = 1e3 * np.nanmean(extra["contact.all.moved"][len(steps) // 2:]) if (steps["contacts"] > 0).any() else np.nan
     total = steps["e_kinetic"] + steps["e_gravity"] + steps["e_elastic"]
     most = tuple(1e3 * steps[k].max() for k in ("e_kinetic", "e_elastic"))
     ends = (steps["intersections"].sum(), (steps["iters"] >= 300).sum())
-    return steps["time"], 1e3 * (total - total[0]), (*most, *ends)
+    return steps["time"], 1e3 * (total - total[0]), (*most, way, *ends)
 
 
 def splitting(experiment):
     figure, axes = plain_axes(1, 2)
     methods = {"Newton": "#000000", "full": "#0072B2", "half": "#009E73", "none": "#D55E00"}
     lines = ["energy lost after 0.4 s in mJ; dt in ms", "dt    " + "".join(f"{m:>9}" for m in methods)]
-    details = ["dt       method  max kin.  max el.   inters.  at 300"]
+    details = ["dt       method  max kin.  max el.  corrected by, mm   inters.  at 300"]
     table = {}
     for dt in (20, 10, 5):
         res = {"run.dt": dt / 1e3, "run.steps": 400 // dt, "cloth.sheet.resolution": "31 31", "exec.threads": 1}
@@ -349,7 +351,7 @@ def splitting(experiment):
                 sets = {"stop.max_iters": 300, "stop.tol_rel": 1e-5, "solver.proxy": method}
                 path = experiment.run(f"damping-{method}-{dt}", "split.ini", res | sets)
             time, energy, rest = energies(path)
-            details.append(f"{dt:<6}{method:>9}{rest[0]:10.1f}{rest[1]:10.1f}{rest[2]:8d}{rest[3]:8d}")
+            details.append(f"{dt:<6}{method:>9}{rest[0]:10.1f}{rest[1]:10.1f}{rest[2]:15.2f}{rest[3]:14d}{rest[4]:8d}")
             table[method, dt] = -energy[-1]
             if dt == 10:
                 axes[0].plot(time, energy, color=colour, label=method)
