@@ -40,7 +40,8 @@ void asm_bsr_free(asm_bsr *A);
  * values zero.  pattern_id changes exactly when row_ptr or col change; a contact
  * pattern that is a subset of the last one used keeps it. */
 loom_status asm_bsr_begin(asm_bsr *A, const loom_blocks3 *contact);
-loom_status asm_bsr_add_mass(asm_bsr *A, double scale); /* + scale * m_i I */
+/* + scale * w_i I, w [n] */
+loom_status asm_bsr_add_diagonal(asm_bsr *A, loom_buf *w, double scale);
 /* + hess [ne][3a][3a], row-major, of element block b */
 loom_status asm_bsr_add_elements(asm_bsr *A, int b, loom_buf *hess);
 loom_status asm_bsr_add_contact(asm_bsr *A, const loom_blocks3 *contact);

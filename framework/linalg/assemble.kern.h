@@ -25,9 +25,9 @@ typedef struct asm_row_args {
   const int64_t *LK_RESTRICT row_ptr; /* [n+1] */
   const int32_t *LK_RESTRICT col;     /* [row_ptr[n]], ascending in each row */
   lk_real *LK_RESTRICT val;
-  const lk_real *LK_RESTRICT mass;  /* [n], kg */
+  const lk_real *LK_RESTRICT mass;  /* [n], kg, or any other diagonal */
   const uint8_t *LK_RESTRICT fixed; /* [n] */
-  lk_real scale;                    /* of the mass, 1/s^2 */
+  lk_real scale;                    /* of it: of the mass, 1/s^2 */
 } asm_row_args;
 
 /* One block's element matrices into bsr rows: where each 3x3 piece goes is stored. */

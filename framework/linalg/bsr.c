@@ -241,22 +241,28 @@ loom_status asm_bsr_add_contact(asm_bsr *A, const loom_blocks3 *contact)
 }
 
 /* ---- mass, elements, fixed vertices ---- */
-static loom_status run_rows(asm_bsr *A, const lk_entry *k, double scale)
+static loom_status run_rows(asm_bsr *A, const lk_entry *k, loom_buf *w, double scale)
 {
   asm_row_args args = {.scale = (lk_real)scale};
   buf_maps q = {.m = A->m, .e = A->e};
   args.row_ptr = buf_maps_add(&q, A->M.row_ptr, LOOM_READ);
   args.col = buf_maps_add(&q, A->M.col, LOOM_READ);
   args.val = buf_maps_add(&q, A->M.val, LOOM_RDWR);
-  args.mass = buf_maps_add(&q, A->sc->mass, LOOM_READ);
+  args.mass = buf_maps_add(&q, w, LOOM_READ);
   args.fixed = buf_maps_add(&q, A->sc->fixed, LOOM_READ);
   if (q.status == LOOM_OK) q.status = exec_run(mem_err(A->m), A->e, k, &args, A->M.num_rows, NULL);
   return buf_maps_end(&q);
 }
 
-loom_status asm_bsr_add_mass(asm_bsr *A, double scale) { return run_rows(A, &k_mass, scale); }
+loom_status asm_bsr_add_diagonal(asm_bsr *A, loom_buf *w, double scale)
+{
+  return run_rows(A, &k_mass, w, scale);
+}
 
-loom_status asm_bsr_finish(asm_bsr *A) { return A->any_fixed ? run_rows(A, &k_unit, 0) : LOOM_OK; }
+loom_status asm_bsr_finish(asm_bsr *A)
+{
+  return A->any_fixed ? run_rows(A, &k_unit, NULL, 0) : LOOM_OK;
+}
 
 loom_status asm_bsr_add_elements(asm_bsr *A, int b, loom_buf *hess)
 {

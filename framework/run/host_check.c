@@ -47,6 +47,10 @@ loom_status host_check_problem(const loom_host *h, const char *service, const lo
   if (!(p->h > 0.0) || !isfinite(p->h))
     return err_set(r->err, LOOM_E_ARG, "host->%s(): the problem has h = %g s, it must be positive",
                    service, p->h);
+  if (p->metric != LOOM_METRIC_MASS && p->metric != LOOM_METRIC_DIAGONAL)
+    return err_set(r->err, LOOM_E_ARG,
+                   "host->%s(): the problem has metric = %d; it is LOOM_METRIC_MASS or _DIAGONAL",
+                   service, (int)p->metric);
   if (p->target != NULL) LOOM_TRY(host_check_points(h, service, "p->target", p->target));
   if (p->contact == LOOM_CONTACT_LIVE) return LOOM_OK;
   if (p->contact != LOOM_CONTACT_FROZEN)

@@ -51,7 +51,7 @@ typedef struct {
   const lk_real *LK_RESTRICT m;     /* [n] kg */
   const uint8_t *LK_RESTRICT fixed; /* [n] */
   lk_real *LK_RESTRICT out;         /* [n][3] N */
-  lk_real inv_h2;                   /* 1/s^2 */
+  lk_real inv_h2;                   /* 1/s^2; or 1, where m is D, N/m */
 } inertia_args;
 LK_DECLARE(run_inertia_gradient, inertia_args) /* out = m (x - y) / h^2 */
 LK_DECLARE(run_inertia_energy, inertia_args)   /* sum of m |x - y|^2 / (2 h^2), J */

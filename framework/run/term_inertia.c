@@ -1,4 +1,4 @@
-/* term_inertia.c - m/2 |x - y|^2 / h^2. */
+/* term_inertia.c - m/2 |x - y|^2 / h^2, or in the metric of the problem. */
 #include "run/run.kern.h"
 #include "run/run_state.h"
 #include "run/term.h"
@@ -10,16 +10,25 @@ static const lk_entry k_mass_times = LK_ENTRY(run_mass_times);
 
 static double per_h2(const loom_problem *p) { return 1.0 / (p->h * p->h); }
 
+/* The weights of the problem's metric and what they are multiplied with. */
+static loom_buf *weights(const run *r, const loom_problem *p, double *scale)
+{
+  *scale = p->metric == LOOM_METRIC_DIAGONAL ? 1.0 : per_h2(p);
+  return p->metric == LOOM_METRIC_DIAGONAL ? r->buf.diag : r->scene->pub.mass;
+}
+
 static loom_status launch(run *r, const loom_problem *p, const lk_entry *k, loom_buf *x,
                           loom_buf *out, int access, lk_real *result)
 {
   buf_maps q = {.m = r->m, .e = &r->exec};
+  double scale;
+  loom_buf *const w = weights(r, p, &scale);
   const inertia_args a = {.x = buf_maps_add(&q, x, LOOM_READ),
                           .y = buf_maps_add(&q, p->target != NULL ? p->target : r->st.y, LOOM_READ),
-                          .m = buf_maps_add(&q, r->scene->pub.mass, LOOM_READ),
+                          .m = buf_maps_add(&q, w, LOOM_READ),
                           .fixed = buf_maps_add(&q, r->scene->pub.fixed, LOOM_READ),
                           .out = buf_maps_add(&q, out, access),
-                          .inv_h2 = (lk_real)per_h2(p)};
+                          .inv_h2 = (lk_real)scale};
   return buf_maps_launch(&q, k, &a, r->scene->pub.num_verts, result);
 }
 
@@ -32,8 +41,10 @@ static loom_status gradient(run *r, const loom_problem *p, loom_buf *x, loom_buf
 
 static loom_status hessian(run *r, const loom_problem *p, loom_buf *x, int how, asm_bsr *A)
 {
-  (void)r, (void)x, (void)how;
-  return asm_bsr_add_mass(A, per_h2(p));
+  double scale;
+  loom_buf *const w = weights(r, p, &scale);
+  (void)x, (void)how;
+  return asm_bsr_add_diagonal(A, w, scale);
 }
 
 static loom_status apply(run *r, const loom_problem *p, loom_buf *x, int how, loom_buf *d,

@@ -442,6 +442,7 @@ Test(hostile, services_refuse_arguments_by_name)
       {"solver", "iterate:h", {"host->hessian(): the problem has h = nan"}},
       {"solver", "iterate:target", {"host->hessian(): p->target is buffer 'own' with 3 items"}},
       {"solver", "iterate:contact", {"host->hessian(): the problem has contact = 7"}},
+      {"solver", "iterate:metric", {"host->hessian(): the problem has metric = 2"}},
       {"solver", "iterate:frozen", {"host->hessian()", "nothing has been frozen"}},
       {"solver", "iterate:hessian_how", {"host->hessian(): how = 77"}},
       {"solver", "iterate:apply_how", {"host->hess_apply(): how = 3"}},

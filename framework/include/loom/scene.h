@@ -152,16 +152,22 @@ enum {
   LOOM_CONTACT_LIVE = 0,  /* the contact models themselves */
   LOOM_CONTACT_FROZEN = 1 /* what host->freeze_contact() made of them */
 };
+enum {
+  LOOM_METRIC_MASS = 0,    /* M / h^2 */
+  LOOM_METRIC_DIAGONAL = 1 /* D, N/m: the diagonal of M / h^2 plus the elastic operator, the one of
+                            * r_dinv; made once in a run, from its own h */
+};
 /* What the services of host.h are asked about.  That of the step, loom_step.problem, has all terms;
  * other ones are written out, or are changed copies of it: with INERTIA | CONTACT and the target
- * x_hat, for instance, the point nearest to x_hat (in the norm of the mass) that contact allows. */
+ * x_hat, for instance, the point nearest to x_hat that contact allows, in the norm of the mass or
+ * in one that knows how stiff the cloth is. */
 typedef struct loom_problem {
   uint32_t struct_size;
   uint32_t terms;   /* LOOM_TERM_* */
   loom_buf *target; /* real [n][3], m: y; NULL: that of the step */
   double h;         /* s, > 0 */
   int32_t contact;  /* LOOM_CONTACT_LIVE or _FROZEN */
-  int32_t reserved;
+  int32_t metric; /* LOOM_METRIC_*, weights of INERTIA; pd_operator() and pd_rhs() take the mass */
 } loom_problem;
 
 /* The step's problem is: find x with r(x) = 0 for all terms.  Multistep schemes only change y and h

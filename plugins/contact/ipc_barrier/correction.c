@@ -3,6 +3,10 @@
 
 #include <math.h>
 
+#include "correction.kern.h"
+
+static const lk_entry k_target = LK_ENTRY(correction_target);
+
 enum { MAX_CG = 1000, MAX_HALVINGS = 40 };
 /* Armijo's constant (J. Nocedal, S. Wright, Numerical Optimization, 2nd ed., eq. 3.4) */
 static const double SUFFICIENT = 1e-4;
@@ -12,6 +16,7 @@ static const double SUFFICIENT = 1e-4;
 loom_status correction_new(correction *c, const loom_host *h, const loom_exec *e)
 {
   const plug_buf all[] = {{"correction, x_hat", LOOM_REAL, 0, &c->hat},
+                          {"correction, target", LOOM_REAL, 0, &c->target},
                           {"correction, gradient", LOOM_REAL, 0, &c->grad},
                           {"correction, residual", LOOM_REAL, 0, &c->r},
                           {"correction, direction", LOOM_REAL, 0, &c->d},
@@ -30,7 +35,7 @@ void correction_begin(correction *c)
 /* Memory for those runs alone that split their steps. */
 static loom_status prepare(correction *c, int32_t n)
 {
-  loom_buf *const all[] = {c->hat, c->grad, c->r, c->d, c->y};
+  loom_buf *const all[] = {c->hat, c->target, c->grad, c->r, c->d, c->y};
   if (c->cg.h != NULL) return LOOM_OK;
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
     LOOM_TRY(c->h->buf_resize(c->h, all[i], 3 * (int64_t)n));
@@ -139,6 +144,27 @@ static loom_status iterate(correction *c, const correction_settings *set, const 
   return LOOM_OK;
 }
 
+/* target = x_hat, or x_hat - W^-1 grad of inertia and elasticity there */
+static loom_status find_target(correction *c, const correction_settings *set,
+                               const loom_problem *own, const loom_problem *inertia, int32_t n)
+{
+  const loom_host *const h = c->h;
+  loom_problem smooth = *own;
+  const loom_bsr3 *W = NULL;
+  LOOM_TRY(h->buf_copy(h, c->e, c->target, c->hat));
+  if (set->tends_to == CORRECTION_ELASTIC) return LOOM_OK;
+  smooth.terms = LOOM_TERM_INERTIA | LOOM_TERM_ELASTIC;
+  LOOM_TRY(h->eval(h, &smooth, c->hat, LOOM_EVAL_GRADIENT, NULL, c->grad));
+  LOOM_TRY(h->hessian(h, inertia, c->hat, LOOM_HESS_PSD_CLAMP, &W));
+  plug_maps m = plug_maps_on(h, c->e);
+  const correction_target_args a = {.ptr = plug_read(&m, W->row_ptr),
+                                    .col = plug_read(&m, W->col),
+                                    .val = plug_read(&m, W->val),
+                                    .grad = plug_read(&m, c->grad),
+                                    .target = plug_rdwr(&m, c->target)};
+  return plug_launch(&m, &k_target, &a, n, NULL);
+}
+
 static loom_status largest_way(correction *c, loom_buf *x, double *way)
 {
   LOOM_TRY(c->h->buf_copy(c->h, c->e, c->y, x));
@@ -151,10 +177,13 @@ loom_status correction_resolve(correction *c, const loom_scene *sc, const correc
 {
   loom_problem p = *s->problem;
   LOOM_TRY(prepare(c, sc->num_verts));
-  p.terms = LOOM_TERM_INERTIA | LOOM_TERM_CONTACT;
-  p.target = c->hat;
+  p.terms = LOOM_TERM_INERTIA;
+  p.target = c->target;
   p.contact = LOOM_CONTACT_LIVE;
+  p.metric = set->metric;
   LOOM_TRY(c->h->buf_copy(c->h, c->e, c->hat, x));
+  LOOM_TRY(find_target(c, set, s->problem, &p, sc->num_verts));
+  p.terms = LOOM_TERM_INERTIA | LOOM_TERM_CONTACT;
   LOOM_TRY(c->h->buf_copy(c->h, c->e, x, x_start));
   c->h->tic(c->h, "correction");
   LOOM_TRY(iterate(c, set, s, &p, x));

@@ -1,21 +1,30 @@
 /* correction.h - the second half of a split step: from a feasible point towards the one that
  * elasticity alone asked for, as near as the barrier allows.
  *
- *   min 1/(2 h^2) |x - x_hat|_M^2 + B(x) + D(x)
+ *   min 1/2 |x - z|_W^2 + B(x) + D(x),   W = M/h^2, z = x_hat
  *
  * X. Li, Y. Fang, L. Lan, H. Wang, Y. Yang, M. Li, C. Jiang, Subspace-Preconditioned GPU Projective
  * Dynamics with Contact for Cloth Simulation, SIGGRAPH Asia 2023, doi 10.1145/3610548.3618157
  * (penetration correction): Newton's method with conjugate gradients, every step cut by the bound
- * on collisions, so what comes out never penetrates, whatever x_hat is. */
+ * on collisions, so what comes out never penetrates, whatever x_hat is.
+ *
+ * DEVIATION, where asked for: W = D, the diagonal of M/h^2 plus the elastic operator, and
+ * z = x_hat - D^-1 grad Phi(x_hat), Phi inertia and elasticity.  The two together are a proximal
+ * gradient step on the whole problem from x_hat: where x_hat solves it, nothing moves, while W =
+ * M/h^2 moves what contact holds by h sqrt(s F/M) in every step (F the force, s the gap). */
 #ifndef IPC_BARRIER_CORRECTION_H
 #define IPC_BARRIER_CORRECTION_H
 
 #include "kit/krylov_bsr3.h"
 
+enum { CORRECTION_ELASTIC = 0, CORRECTION_DESCENT }; /* what it tends to */
+
 typedef struct correction_settings {
   double tolerance; /* m/s, of the largest Newton step over h */
   double cg;        /* relative tolerance of a linear solve */
   int64_t iters;    /* Newton iterations of one call at most */
+  int32_t metric;   /* LOOM_METRIC_* */
+  int32_t tends_to; /* CORRECTION_* */
 } correction_settings;
 
 typedef struct correction_report { /* of a step */
@@ -30,7 +39,7 @@ typedef struct correction { /* nothing outlives a step */
   const loom_exec *e;
   krylov_cg cg;
   krylov_bsr3 matrix;
-  loom_buf *hat, *grad, *r, *d, *y; /* real [n][3]; empty before the first call */
+  loom_buf *hat, *target, *grad, *r, *d, *y; /* real [n][3]; empty before the first call */
   correction_report report;
 } correction;
 

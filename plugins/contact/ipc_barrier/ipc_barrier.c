@@ -15,6 +15,7 @@ typedef struct settings {
   barrier_settings b; /* first: the kit's rows of the table name members of it */
   double correction_tolerance, correction_cg;
   int64_t correction_iters;
+  int32_t correction_metric, correction_target;
 } settings;
 
 typedef struct ipc_barrier {
@@ -39,6 +40,12 @@ static const loom_param params[] = {
     LOOM_PARAM_INT(settings, correction_iters, 100, 1, 100000, "1",
                    "Split steps: Newton iterations of the correction at most; what it has then "
                    "is feasible all the same."),
+    LOOM_PARAM_ENUM(settings, correction_metric, LOOM_METRIC_MASS, "mass|diagonal",
+                    "Split steps: weights of ways in the correction: the mass, as in the paper, or "
+                    "the diagonal of mass and elasticity, with a stiffness given by hand."),
+    LOOM_PARAM_ENUM(settings, correction_target, CORRECTION_ELASTIC, "elastic|descent",
+                    "Split steps: the correction tends to the elastic step, as in the paper, or to "
+                    "a step of descent from there, for the metric diagonal."),
 };
 
 static const loom_column step_columns[] = {
@@ -60,7 +67,9 @@ static loom_status ipc_barrier_create(const loom_host *h, const loom_scene *sc, 
   ipc_barrier *const p = *self;
   p->how = (correction_settings){.tolerance = given->correction_tolerance,
                                  .cg = given->correction_cg,
-                                 .iters = given->correction_iters};
+                                 .iters = given->correction_iters,
+                                 .metric = given->correction_metric,
+                                 .tends_to = given->correction_target};
   LOOM_TRY(correction_new(&p->correction, h, e));
   return barrier_new(&p->b, h, sc, e, &given->b, &model, unit);
 }

@@ -124,7 +124,7 @@ static double *dense_bsr(const fixture *f, const contact *c, double scale)
 static void assemble(fixture *f, asm_bsr *A, const loom_blocks3 *begin, const loom_blocks3 *add)
 {
   T_OK(f->m, asm_bsr_begin(A, begin));
-  T_OK(f->m, asm_bsr_add_mass(A, 0.5));
+  T_OK(f->m, asm_bsr_add_diagonal(A, f->sc.mass, 0.5));
   for (int b = 0; b < NB; ++b) T_OK(f->m, asm_bsr_add_elements(A, b, f->mats[b]));
   if (add != NULL) T_OK(f->m, asm_bsr_add_contact(A, add));
   T_OK(f->m, asm_bsr_finish(A));
