@@ -1,0 +1,148 @@
+"""Five scenes of growing contact by three methods, every step from the same state."""
+
+import numpy as np
+
+from loompy.experiment import Bar
+from loompy.log import Log
+
+# Steps of Newton's method to a tolerance of 1e-3, until cloth touches cloth; the next ones are compared.
+SCENES = {"drape_self": 60, "stack_sphere": 60, "twist": 200, "knot": 560, "tshirt": 30}
+COMPARED = {1: 5}  # steps, by [run] detail
+SIZES = {1: tuple(SCENES)}  # by [run] detail: 2 has 10,000 vertices, 4 has 40,000
+
+METHODS = {  # beside configs/SCENE_pd_bfgs.ini; everything else is the same: gap, tolerance, limit
+    "pd_bfgs": {},
+    "descent": {"contact.all.correction_metric": "diagonal", "contact.all.correction_target": "descent"},
+    "as printed": {"solver.momentum": "none", "solver.guess": "reduced"},
+    "Newton, CG": {"solver.plugin": "pcg_newton", "filter.when": "every"},
+    "Newton": {"solver.plugin": "cholmod_newton", "filter.when": "every"},
+    "pd_ipc": {
+        "solver.plugin": "ndb_pd",
+        "solver.subspace": "none",
+        "solver.smoother": "chebyshev",
+        "solver.sweeps": 15,
+        "solver.warm": 0,
+        "solver.momentum": "none",
+        "contact.all.plugin": "pd_ipc",
+        "filter.when": "every",
+    },
+}
+
+
+def common(scene, detail):
+    sets = {"exec.threads": 1, "log.frames_every": 1}
+    return sets | ({"run.detail": detail} if detail > 1 else {})
+
+
+def way_there(experiment, scene, detail):
+    sets = common(scene, detail) | {"run.steps": SCENES[scene] + COMPARED[detail]}
+    return experiment.run(f"{scene}-{detail}", f"../../configs/{scene}.ini", sets)
+
+
+def stiffness(path, step):
+    """Of the barrier, N/m, as Newton's method had found it by then: the state of the model, which other settings
+    of its correction cannot take over."""
+    with Log(path) as log:
+        rows = log.table("iters_extra")
+    return float(rows["contact.all.kappa"][rows["step"] == step][-1])
+
+
+def compared(experiment, scene, detail, method):
+    ref = way_there(experiment, scene, detail)
+    sets = common(scene, detail) | {
+        "run.replay": ref, "run.replay_first": SCENES[scene], "run.steps": COMPARED[detail],
+    }
+    if method == "descent":
+        sets |= {"run.replay_state": "fresh", "contact.all.stiffness": stiffness(ref, SCENES[scene] - 1)}
+    name = f"{scene}-{detail}-{method.replace(', ', '-').replace(' ', '-')}"
+    return experiment.run(name, f"../../configs/{scene}_pd_bfgs.ini", sets | METHODS[method], inputs=[ref])
+
+
+def own_time(steps):
+    return steps["t_solve"] + steps["t_filter"] + steps["t_contact"] + steps["t_detect"]
+
+
+def ways(log):
+    """Energy of the whole problem after each iteration of each step, J; the last one where the step ends."""
+    rows = log.table("iters")
+    return [rows[rows["step"] == k]["e_total"] for k in np.unique(rows["step"])]
+
+
+def to_the_same(of, method):
+    """Seconds that Newton's method takes to the energy that a method's step ends with, of the mean step, and the
+    number of steps in which its own end is higher: counted whole."""
+    newton, seconds, above = of["Newton"], [], 0
+    for way, end, whole in zip(newton["ways"], of[method]["ways"], newton["each"]):
+        there = np.nonzero(way <= end[-1])[0]
+        above += len(there) == 0
+        share = there[0] / max(len(way) - 1, 1) if len(there) else 1.0
+        seconds.append(share * whole)
+    return np.mean(seconds), above
+
+
+def measured(experiment, scene, detail, method):
+    with Log(compared(experiment, scene, detail, method)) as log:
+        steps = log.table("steps")
+        return {
+            "vertices": len(log.scene("mass")),
+            "each": own_time(steps),
+            "seconds": own_time(steps).mean(),
+            "iters": steps["iters"].mean(),
+            "capped": int(np.sum(steps["reason"] == 2)),
+            "contacts": steps["contacts"].mean(),
+            "hits": int(np.nansum(steps["intersections"])),
+            "ways": ways(log),
+        }
+
+
+def rows(experiment, detail):
+    for scene in SIZES[detail]:
+        yield scene, {m: measured(experiment, scene, detail, m) for m in METHODS}
+
+
+def excess(of, m):
+    """Energy at the end of a step above the least that any method came to, in parts of that at the core's guess;
+    median over the steps."""
+    ends = np.array([[way[-1] for way in other["ways"]] for other in of.values()])
+    least = np.nanmin(ends, axis=0)
+    start = np.array([way[0] for way in of["Newton"]["ways"]])
+    return np.median((np.array([way[-1] for way in m["ways"]]) - least) / (start - least))
+
+
+def scenes(experiment):
+    lines = [f"{'scene':14}{'vertices':>9}{'contacts':>9}  {'method':12}{'s/step':>9}{'iters':>7}"
+             f"{'capped':>7}{'inters.':>8}{'excess':>10}   Newton's s to its energy"]
+    for detail in SIZES:
+        for scene, of in rows(experiment, detail):
+            for method, m in of.items():
+                text = f"{excess(of, m):10.1e} "
+                if method != "Newton" and np.isfinite(m["ways"][0][-1]):
+                    same, above = to_the_same(of, method)
+                    text += f"{same:12.3f}" + (f" ({above} not reached)" if above else "")
+                lines.append(
+                    f"{scene:14}{m['vertices']:9d}{m['contacts']:9.0f}  {method:12}{m['seconds']:9.3f}"
+                    f"{m['iters']:7.1f}{m['capped']:5d}/{COMPARED[detail]}{m['hits']:8.0f}{text}"
+                )
+    experiment.keep_text("pdbfgs-scenes", lines)
+
+
+def bars(experiment):
+    out = []
+    for detail in SIZES:
+        for scene, of in rows(experiment, detail):
+            size = f"{scene}, {of['pd_bfgs']['vertices']} vertices"
+            for method in ("pd_bfgs", "descent"):
+                mine = of[method]["seconds"]
+                cause = "the direct solver is fast at this size"
+                if method == "pd_bfgs":
+                    cause += ", and the split step ends with more energy, README.md"
+                out.append(Bar(f"{size}: seconds of Newton's method to the energy of {method}, times its own",
+                               to_the_same(of, method)[0] / mine, 5, least=True, cause=cause))
+            out.append(Bar(f"{size}: intersections, all methods", sum(m["hits"] for m in of.values()), 0))
+    return out
+
+
+FIGURES = {
+    "pdbfgs-scenes": ("five scenes by pd_bfgs, Newton's method and PD-IPC: seconds per step", scenes),
+    "pdbfgs-scenes-bars": ("the five scenes against their bounds", bars),
+}
