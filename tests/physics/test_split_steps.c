@@ -196,3 +196,61 @@ Test(split_steps, what_rests_stays_with_a_step_of_descent)
   free(right);
   sim_free(&ref);
 }
+
+/* One column of a table of iterations, [*num]; the caller frees it. */
+static double *of_iterations(sim *s, const char *table, const char *name, int64_t *num)
+{
+  h5read *r = NULL;
+  cr_assert_eq(h5read_open(&s->err, s->log, &r), LOOM_OK, "%s", s->err.text);
+  *num = h5read_num_rows(r, table);
+  cr_assert_gt(*num, 0, "no rows in %s", table);
+  double *const out = calloc((size_t)*num, sizeof *out);
+  cr_assert_eq(h5read_column(r, &s->err, table, name, 'R', 0, *num, out), LOOM_OK, "%s: %s", name,
+               s->err.text);
+  h5read_close(r);
+  return out;
+}
+
+/* The matrices do not change within a step, and what its iterations learned of them is kept; in the
+ * next step contact is another one, and it is forgotten. */
+Test(split_steps, the_history_lasts_for_a_step)
+{
+  int64_t num, begins = 0, most = 0;
+  sim s;
+  sim_run(&s, ball, (const char *const[]){"solver.history=1000", NULL}, 0);
+  double *const pairs = of_iterations(&s, "iters_extra", "history", &num);
+  for (int64_t k = 1; k < num; ++k) {
+    /* the row of the guess has none */
+    const int first = !isfinite(pairs[k - 1]) && isfinite(pairs[k]) && pairs[k] > 0.0;
+    const int second = k > 1 && !isfinite(pairs[k - 2]) && isfinite(pairs[k - 1]);
+    begins += first;
+    if (first) cr_expect_eq(pairs[k], 2.0, "a step begins with %g pairs", pairs[k]);
+    if (second && pairs[k - 1] > 0.0 && isfinite(pairs[k]))
+      cr_expect_eq(pairs[k], 4.0, "and goes on with %g", pairs[k]);
+    if (isfinite(pairs[k])) most = pairs[k] > (double)most ? (int64_t)pairs[k] : most;
+  }
+  printf("%d steps with a history, of up to %d pairs\n", (int)begins, (int)most);
+  cr_expect_gt(begins, 5);
+  cr_expect_gt(most, 20);
+  free(pairs);
+  sim_free(&s);
+}
+
+/* The paper's guess is a solve in the span of the splines from the start of the step, which lowers
+ * the energy. */
+Test(split_steps, the_guess_of_the_paper_is_a_solve)
+{
+  static const char hang[] = RUN SHEET "pins = top_left top_right\n[contact.c]\nplugin = none\n";
+  static const char *const guesses[] = {"run.guess=last", "solver.guess=reduced"};
+  double first[2];
+  for (int k = 0; k < 2; ++k) {
+    sim s;
+    sim_run(&s, hang, (const char *const[]){guesses[k], "run.steps=1", NULL}, 0);
+    int64_t num;
+    double *const e = of_iterations(&s, "iters", "e_total", &num);
+    first[k] = e[0];
+    free(e);
+    sim_free(&s);
+  }
+  cr_expect_lt(first[1], first[0], "%g J, at the start %g J", first[1], first[0]);
+}
