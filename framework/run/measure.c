@@ -161,11 +161,12 @@ loom_status measure_contacts(run *r, int64_t *active, double *min_gap, double *d
   *active = 0;
   *min_gap = NAN;
   *dissipated = 0.0;
-  const int num = filter_leaves_contact(r) ? 0 : r->num_contact;
-  for (int i = 0; i < num; ++i) {
+  const int leaves = filter_leaves_contact(r);
+  for (int i = 0; i < r->num_contact; ++i) {
     contact_inst *const c = &r->contact[i];
     loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN, .extra = c->in.extra};
     for (uint32_t k = 0; k < c->in.plugin->num_columns; ++k) c->in.extra[k] = NAN;
+    if (leaves) continue;
     LOOM_TRY(call_metrics(c, &m));
     *active += m.active;
     *dissipated += m.dissipated;

@@ -211,6 +211,24 @@ static double *of_iterations(sim *s, const char *table, const char *name, int64_
   return out;
 }
 
+/* While contact is frozen its model is not asked, and has no numbers; it has when it corrects. */
+Test(split_steps, frozen_contact_has_no_numbers)
+{
+  int64_t num, known = 0, last = 0;
+  sim s;
+  sim_run(&s, ball, (const char *const[]){NULL}, 0);
+  double *const kappa = of_iterations(&s, "iters_extra", "contact.all.kappa", &num);
+  for (int64_t k = 0; k < num; ++k) {
+    known += isfinite(kappa[k]);
+    last = isfinite(kappa[k]) ? k : last;
+    cr_expect(!isfinite(kappa[k]) || kappa[k] > 0.0, "row %d: %g", (int)k, kappa[k]);
+  }
+  cr_expect_eq(known, s.steps, "%d rows with numbers", (int)known);
+  cr_expect_eq(last, num - 1);
+  free(kappa);
+  sim_free(&s);
+}
+
 /* The matrices do not change within a step, and what its iterations learned of them is kept; in the
  * next step contact is another one, and it is forgotten. */
 Test(split_steps, the_history_lasts_for_a_step)
