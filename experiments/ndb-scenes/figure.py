@@ -168,7 +168,8 @@ def capped_runs(experiment):
 
 
 # ---- figure 12 ----
-KNOTS = {"ndb_pd, ndb": ("knot_ndb", {}), "pd_bfgs": ("knot_pd_bfgs", {"stop.tol_rel": 1e-3, "stop.max_iters": 200}),
+KNOTS = {"ndb_pd, ndb": ("knot_ndb", {}), "pd_bfgs": ("knot_pd_bfgs", {"stop.tol_rel": 1e-3, "stop.max_iters": 200, "contact.all.correction_metric": "mass",
+                                          "contact.all.correction_target": "elastic"}),
          "Newton, barrier": ("knot", {})}
 
 

@@ -10,10 +10,11 @@ SCENES = {"drape_self": 60, "stack_sphere": 60, "twist": 200, "knot": 560, "tshi
 COMPARED = {1: 5}  # steps, by [run] detail
 SIZES = {1: tuple(SCENES)}  # by [run] detail: 2 has 10,000 vertices, 4 has 40,000
 
+PRINTED = {"contact.all.correction_metric": "mass", "contact.all.correction_target": "elastic"}
 METHODS = {  # beside configs/SCENE_pd_bfgs.ini; everything else is the same: gap, tolerance, limit
-    "pd_bfgs": {},
-    "descent": {"contact.all.correction_metric": "diagonal", "contact.all.correction_target": "descent"},
-    "as printed": {"solver.momentum": "none", "solver.guess": "reduced"},
+    "pd_bfgs": PRINTED,
+    "descent": {},
+    "as printed": PRINTED | {"solver.momentum": "none", "solver.guess": "reduced"},
     "Newton, CG": {"solver.plugin": "pcg_newton", "filter.when": "every"},
     "Newton": {"solver.plugin": "cholmod_newton", "filter.when": "every"},
     "pd_ipc": {

@@ -17,6 +17,8 @@
 #define CONTACT                                                                           \
   "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = patch_bvh\n[contact.all]" \
   "\nplugin = ipc_barrier\nd_hat = 5 mm\n"
+#define PRINTED /* the correction of the paper */ \
+  "contact.all.correction_metric=mass", "contact.all.correction_target=elastic"
 #define SHEET                                                                          \
   "[cloth.sheet]\nsize = 0.6 0.6\nresolution = 21 21\ndensity = 0.2\nmembrane = 500\n" \
   "bending = 1e-4\nthickness = 1 mm\n"
@@ -69,7 +71,7 @@ Test(split_steps, a_proxy_spares_the_correction)
     char set[64];
     sim s;
     snprintf(set, sizeof set, "solver.proxy=%s", proxies[k]);
-    sim_run(&s, ball, (const char *const[]){set, NULL}, 0);
+    sim_run(&s, ball, (const char *const[]){set, PRINTED, NULL}, 0);
     clean(&s, proxies[k]);
     double *const m = column(&s, "contact.all.moved"), *const c = column(&s, "contact.all.cg");
     moved[k] = mean(m, s.steps);
@@ -93,8 +95,8 @@ static double mean_height(const sim *s, int64_t first, int64_t num)
   return sum / (double)num;
 }
 
-/* Two sheets that meet by 20 mm a step stay on their sides.  The control: without a bound there is
- * no correction, and one passes through the other. */
+/* Two sheets that meet by 20 mm a step go on together, wrapped around each other.  The control:
+ * without a bound there is no correction, and one passes through the other. */
 Test(split_steps, without_the_correction_cloth_passes_through)
 {
   static const char flat[] =
@@ -110,7 +112,7 @@ Test(split_steps, without_the_correction_cloth_passes_through)
             !with);
     const double gap = mean_height(&s, 0, 81) - mean_height(&s, 81, 81);
     if (with) clean(&s, "two sheets");
-    cr_expect(with ? gap > 0.0 : (gap < 0.0 || s.status != LOOM_OK), "%d: %g m", with, gap);
+    cr_expect(with ? fabs(gap) < 0.01 : (gap < -0.1 || s.status != LOOM_OK), "%d: %g m", with, gap);
     sim_free(&s);
   }
 }

@@ -132,6 +132,27 @@ static loom_status newton(correction *c, const correction_settings *set, const l
   return LOOM_OK;
 }
 
+/* ---- weights ---- */
+
+/* The gradient of |x - z|_W^2 / 2 where x - z is 1 everywhere, against 1. */
+loom_status correction_mean_weight(correction *c, const loom_scene *sc,
+                                   const correction_settings *set, const loom_step *s, double *mean)
+{
+  const loom_host *const h = c->h;
+  double sum;
+  LOOM_TRY(prepare(c, sc->num_verts));
+  loom_problem p = *s->problem;
+  p.terms = LOOM_TERM_INERTIA;
+  p.target = c->target;
+  p.metric = set->metric;
+  LOOM_TRY(h->fill(h, c->e, c->target, 0.0));
+  LOOM_TRY(h->fill(h, c->e, c->y, 1.0));
+  LOOM_TRY(h->eval(h, &p, c->y, LOOM_EVAL_GRADIENT, NULL, c->grad));
+  LOOM_TRY(h->dot(h, c->e, c->grad, c->y, &sum));
+  *mean = sum / (3.0 * (double)sc->num_verts);
+  return LOOM_OK;
+}
+
 /* ---- resolve() ---- */
 
 static loom_status iterate(correction *c, const correction_settings *set, const loom_step *s,

@@ -45,6 +45,10 @@ typedef struct correction { /* nothing outlives a step */
 
 loom_status correction_new(correction *c, const loom_host *h, const loom_exec *e);
 void correction_begin(correction *c); /* of a step */
+/* *mean: the mean of W over free vertices, N/m; before contact is frozen. */
+loom_status correction_mean_weight(correction *c, const loom_scene *sc,
+                                   const correction_settings *set, const loom_step *s,
+                                   double *mean);
 /* loom_contact_ops.resolve() of a split step, with the energy of the step's contact models.  While
  * bodies and pins are still on their way, one Newton iteration. */
 loom_status correction_resolve(correction *c, const loom_scene *sc, const correction_settings *set,

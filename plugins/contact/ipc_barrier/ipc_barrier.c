@@ -40,10 +40,10 @@ static const loom_param params[] = {
     LOOM_PARAM_INT(settings, correction_iters, 100, 1, 100000, "1",
                    "Split steps: Newton iterations of the correction at most; what it has then "
                    "is feasible all the same."),
-    LOOM_PARAM_ENUM(settings, correction_metric, LOOM_METRIC_MASS, "mass|diagonal",
+    LOOM_PARAM_ENUM(settings, correction_metric, LOOM_METRIC_DIAGONAL, "mass|diagonal",
                     "Split steps: weights of ways in the correction: the mass, as in the paper, or "
-                    "the diagonal of mass and elasticity, with a stiffness given by hand."),
-    LOOM_PARAM_ENUM(settings, correction_target, CORRECTION_ELASTIC, "elastic|descent",
+                    "the diagonal of mass and elasticity; stiffness = 0 is found for them, too."),
+    LOOM_PARAM_ENUM(settings, correction_target, CORRECTION_DESCENT, "elastic|descent",
                     "Split steps: the correction tends to the elastic step, as in the paper, or to "
                     "a step of descent from there, for the metric diagonal."),
 };
@@ -78,7 +78,15 @@ BARRIER_CALLBACKS(ipc_barrier)
 
 static loom_status ipc_barrier_begin(void *self, const loom_step *s)
 {
-  correction_begin(&((ipc_barrier *)self)->correction);
+  ipc_barrier *const p = self;
+  double weight;
+  correction_begin(&p->correction);
+  /* the barrier has to hold against what the correction weighs with */
+  const int splits = s->problem != NULL && s->problem->contact == LOOM_CONTACT_FROZEN;
+  if (splits && p->how.metric == LOOM_METRIC_DIAGONAL) {
+    LOOM_TRY(correction_mean_weight(&p->correction, p->b.c.sc, &p->how, s, &weight));
+    p->b.mass = weight * s->h * s->h;
+  }
   return ipc_barrier_begin_step(self, s);
 }
 
