@@ -169,7 +169,7 @@ def capped_runs(experiment):
 
 # ---- figure 12 ----
 SPLIT = {"stop.tol_rel": 1e-3, "stop.max_iters": 200}
-PRINTED = {"contact.all.correction_metric": "mass", "contact.all.correction_target": "elastic"}
+PRINTED = {"contact.all.correction": "splitting"}
 KNOTS = {"ndb_pd, ndb": ("knot_ndb", {}), "pd_bfgs": ("knot_pd_bfgs", SPLIT),
          "pd_bfgs, printed": ("knot_pd_bfgs", SPLIT | PRINTED), "Newton, barrier": ("knot", {})}
 

@@ -163,6 +163,11 @@ static loom_status check_projective(const loom_host *h, const char *service, con
 {
   loom_problem smooth;
   if (p == NULL || p->struct_size < sizeof *p) return host_check_problem(h, service, p);
+  if (p->metric == LOOM_METRIC_DIAGONAL)
+    return err_set(run_of(h)->err, LOOM_E_ARG,
+                   "host->%s(): the problem has LOOM_METRIC_DIAGONAL; the projective form has the "
+                   "mass",
+                   service);
   smooth = *p;
   smooth.terms &= ~(uint32_t)LOOM_TERM_CONTACT;
   LOOM_TRY(host_check_problem(h, service, &smooth));

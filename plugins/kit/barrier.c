@@ -13,23 +13,24 @@ static const double tiny = 1e-2, stiffest = 1024.0;
 
 /* ---- stiffness ---- */
 
-static loom_status mean_mass(const candidates *c, double *out)
+loom_status barrier_mean(const barrier *p, loom_buf *v, int width, double *mean)
 {
+  const candidates *const c = &p->c;
   const loom_host *const h = c->h;
-  void *m_, *f_;
+  void *v_, *f_;
   double sum = 0.0;
   int64_t num = 0;
-  LOOM_TRY(h->map(h, c->e, c->sc->mass, LOOM_READ, LOOM_AT_HOST, &m_));
+  LOOM_TRY(h->map(h, c->e, v, LOOM_READ, LOOM_AT_HOST, &v_));
   LOOM_TRY(h->map(h, c->e, c->sc->fixed, LOOM_READ, LOOM_AT_HOST, &f_));
-  for (int i = 0; i < c->sc->num_verts; ++i)
-    if (!((const uint8_t *)f_)[i]) {
-      sum += (double)((const loom_real *)m_)[i];
-      ++num;
-    }
+  for (int64_t i = 0; i < c->sc->num_verts; ++i)
+    for (int k = 0; k < width && !((const uint8_t *)f_)[i]; ++k, ++num)
+      sum += (double)((const loom_real *)v_)[width * i + k];
   LOOM_TRY(h->unmap(h, c->sc->fixed));
-  *out = num > 0 ? sum / (double)num : 1.0;
-  return h->unmap(h, c->sc->mass);
+  *mean = num > 0 ? sum / (double)num : 1.0;
+  return h->unmap(h, v);
 }
+
+void barrier_weigh(barrier *p, double weight) { p->weight = weight; }
 
 static void set_kappa(barrier *p, double kappa)
 {
@@ -37,10 +38,11 @@ static void set_kappa(barrier *p, double kappa)
   p->energy.number[BARRIER_KAPPA] = kappa;
 }
 
-/* kappa whose curvature at half of d_hat, without thickness, is the mean m/h^2. */
+/* kappa whose curvature at half of d_hat, without thickness, is the mean m/h^2, or weight. */
 static double first_stiffness(const barrier *p, const loom_step *s)
 {
-  return (double)(loom_real)(p->mass / (s->h * s->h) / p->unit);
+  const double weight = p->weight > 0.0 ? p->weight : p->mass / (s->h * s->h);
+  return (double)(loom_real)(weight / p->unit);
 }
 
 static loom_status stiffen(barrier *p, const loom_step *s, uint32_t *changed)
@@ -82,7 +84,7 @@ loom_status barrier_new(barrier *p, const loom_host *h, const loom_scene *sc, co
   p->energy.number[BARRIER_D_HAT] = set->d_hat;
   LOOM_TRY(cand_new(&p->c, h, sc, e, set->d_hat, set->slack, BARRIER_SLACK));
   LOOM_TRY(fric_new(&p->friction, &p->c, set->self_friction, set->epsilon_v));
-  LOOM_TRY(mean_mass(&p->c, &p->mass));
+  LOOM_TRY(barrier_mean(p, sc->mass, 1, &p->mass));
   return barrier_reset(p);
 }
 

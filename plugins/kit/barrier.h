@@ -74,6 +74,7 @@ typedef struct barrier {
   double kappa;     /* N/m; 0: not chosen yet; outlives steps */
   double last_gap;  /* m, smallest gap of the last accepted iterate of the step */
   double mass;      /* kg, mean of free vertices */
+  double weight;    /* N/m, see barrier_weigh(); 0: mass / h^2 */
   double unit;      /* see barrier_new() */
   int64_t rounds;   /* lags of this step */
   uint32_t pending; /* LOOM_CHANGED_* since the last update */
@@ -84,6 +85,11 @@ typedef struct barrier {
 loom_status barrier_new(barrier *p, const loom_host *h, const loom_scene *sc, const loom_exec *e,
                         const barrier_settings *set, const barrier_model *model, double unit);
 loom_status barrier_reset(barrier *p);
+/* Mean over free vertices of v, real [n][width]. */
+loom_status barrier_mean(const barrier *p, loom_buf *v, int width, double *mean);
+/* What displacements are weighed with where this barrier is minimised, N/m, in place of m/h^2: the
+ * first stiffness is found for it.  Before the first barrier_begin_step() of a run. */
+void barrier_weigh(barrier *p, double weight);
 loom_status barrier_begin_step(barrier *p, const loom_step *s);
 loom_status barrier_plan(barrier *p, const loom_step *s, loom_query *q);
 loom_status barrier_update(barrier *p, const loom_step *s, const loom_pairs *pairs, int when,

@@ -1,6 +1,7 @@
 /* radial.c - see radial.h. */
 #include "kit/radial.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,6 +11,12 @@ static const double APART = 0.78;
 static double apart(const spline_sample *a, const spline_sample *b)
 {
   return hypot(a->u[0] - b->u[0], a->u[1] - b->u[1]);
+}
+
+/* Middles are so far apart at least, m; a piece of one cell has one. */
+static double spread(const spline_request *r, int32_t piece)
+{
+  return r->cell[piece] > 0.0 ? APART * r->cell[piece] : DBL_MAX / 4.0;
 }
 
 /* The sample of a piece that is farthest from all middles, the first of equals; -1: none of them
@@ -27,7 +34,7 @@ static int64_t farthest(const spline_request *r, int32_t piece, const double *aw
 static void find_in(const spline_request *r, int32_t piece, double *away, radial_set *out)
 {
   for (;;) {
-    const int64_t next = farthest(r, piece, away, APART * r->cell[piece]);
+    const int64_t next = farthest(r, piece, away, spread(r, piece));
     if (next < 0) return;
     out->middle[out->num++] = next;
     for (int64_t i = 0; i < r->num_samples; ++i)
@@ -62,10 +69,10 @@ void radial_free(radial_set *s)
 int radial_at(const spline_request *r, const radial_set *s, const spline_sample *at,
               int64_t id[RADIAL_MOST], double w[RADIAL_MOST])
 {
-  const double reach = 2.0 * APART * r->cell[at->piece];
+  const double reach = 2.0 * spread(r, at->piece);
   int num = 0;
   for (int64_t k = s->first[at->piece]; k < s->first[at->piece + 1] && num < RADIAL_MOST; ++k) {
-    const double q = reach > 0.0 ? apart(at, &r->sample[s->middle[k]]) / reach : 0.0;
+    const double q = apart(at, &r->sample[s->middle[k]]) / reach;
     if (!(q < 1.0)) continue;
     id[num] = k;
     w[num++] = 1.0 - q * q * (3.0 - 2.0 * q);

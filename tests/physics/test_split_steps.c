@@ -17,8 +17,7 @@
 #define CONTACT                                                                           \
   "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = patch_bvh\n[contact.all]" \
   "\nplugin = ipc_barrier\nd_hat = 5 mm\n"
-#define PRINTED /* the correction of the paper */ \
-  "contact.all.correction_metric=mass", "contact.all.correction_target=elastic"
+#define PRINTED /* the correction of the paper */ "contact.all.correction=splitting"
 #define SHEET                                                                          \
   "[cloth.sheet]\nsize = 0.6 0.6\nresolution = 21 21\ndensity = 0.2\nmembrane = 500\n" \
   "bending = 1e-4\nthickness = 1 mm\n"
@@ -157,10 +156,10 @@ Test(split_steps, without_contact_it_ends_where_newton_ends)
 }
 
 /* The sheet at rest on the ball, by Newton's method.  A split step that counts contact twice moves
- * what lies there, in and out; a step of descent on the whole problem leaves it where it is. */
-Test(split_steps, what_rests_stays_with_a_step_of_descent)
+ * what lies there, in and out; a proximal step on the whole problem leaves it where it is. */
+Test(split_steps, what_rests_stays_with_a_proximal_step)
 {
-  static const char *const methods[][2] = {{"mass", "elastic"}, {"diagonal", "descent"}};
+  static const char *const kinds[] = {"splitting", "proximal"};
   double moved[2], excess[2];
   sim ref;
   sim_run(&ref, ball,
@@ -170,30 +169,28 @@ Test(split_steps, what_rests_stays_with_a_step_of_descent)
           1);
   h5log_step_row *const right = sim_steps(&ref);
   for (int k = 0; k < 2; ++k) {
-    char log[200], metric[64], target[64];
+    char log[200], kind[64];
     sim s;
     snprintf(log, sizeof log, "run.replay=%s", ref.log);
-    snprintf(metric, sizeof metric, "contact.all.correction_metric=%s", methods[k][0]);
-    snprintf(target, sizeof target, "contact.all.correction_target=%s", methods[k][1]);
+    snprintf(kind, sizeof kind, "contact.all.correction=%s", kinds[k]);
     sim_run(&s, ball,
             (const char *const[]){log, "run.replay_first=56", "run.steps=4",
                                   "run.replay_state=fresh", "contact.all.stiffness=1",
-                                  "cloth.sheet.damping=20", "stop.max_iters=400", metric, target,
-                                  NULL},
+                                  "cloth.sheet.damping=20", "stop.max_iters=400", kind, NULL},
             0);
     h5log_step_row *const st = sim_steps(&s);
     double *const m = column(&s, "contact.all.moved");
     moved[k] = mean(m, s.steps);
     excess[k] = st[3].e_elastic - right[59].e_elastic;
     for (int j = 0; j < 4; ++j) cr_expect_eq(st[j].intersections, 0);
-    printf("%s, %s: moved %.3g m, elastic energy above Newton's %.3g J of %.3g J\n", methods[k][0],
-           methods[k][1], moved[k], excess[k], right[59].e_elastic);
+    printf("%s: moved %.3g m, elastic energy above Newton's %.3g J of %.3g J\n", kinds[k], moved[k],
+           excess[k], right[59].e_elastic);
     free(m);
     free(st);
     sim_free(&s);
   }
-  cr_expect_gt(moved[0], 10.0 * moved[1], "%g m, with descent %g m", moved[0], moved[1]);
-  cr_expect_gt(fabs(excess[0]), 5.0 * fabs(excess[1]), "%g J, with descent %g J", excess[0],
+  cr_expect_gt(moved[0], 10.0 * moved[1], "%g m, with a proximal step %g m", moved[0], moved[1]);
+  cr_expect_gt(fabs(excess[0]), 5.0 * fabs(excess[1]), "%g J, with a proximal step %g J", excess[0],
                excess[1]);
   free(right);
   sim_free(&ref);
@@ -273,4 +270,30 @@ Test(split_steps, the_guess_of_the_paper_is_a_solve)
     sim_free(&s);
   }
   cr_expect_lt(first[1], first[0], "%g J, at the start %g J", first[1], first[0]);
+}
+
+/* A barrier for m/h^2 that has to hold against the elastic operator is too soft: stiffness is found
+ * for what the correction weighs with, and gaps stay what they are for Newton's method. */
+Test(split_steps, the_stiffness_is_for_the_weights_of_the_correction)
+{
+  static const char *const kinds[] = {"contact.all.correction=splitting",
+                                      "contact.all.correction=proximal"};
+  double first[2] = {0.0, 0.0}, gap = INFINITY;
+  for (int k = 0; k < 2; ++k) {
+    int64_t num;
+    sim s;
+    sim_run(&s, ball, (const char *const[]){kinds[k], NULL}, 0);
+    double *const kappa = of_iterations(&s, "iters_extra", "contact.all.kappa", &num);
+    for (int64_t j = 0; j < num && !(first[k] > 0.0); ++j)
+      if (isfinite(kappa[j])) first[k] = kappa[j];
+    h5log_step_row *const st = sim_steps(&s);
+    for (int64_t j = 0; k == 1 && j < s.steps; ++j)
+      if (st[j].contacts > 0) gap = fmin(gap, st[j].min_gap);
+    free(st);
+    free(kappa);
+    sim_free(&s);
+  }
+  printf("stiffness %.3g and %.3g N/m, smallest gap %.3g m\n", first[0], first[1], gap);
+  cr_expect_gt(first[1], 10.0 * first[0], "%g N/m, for the mass %g N/m", first[1], first[0]);
+  cr_expect_gt(gap, 1e-4, "%g m", gap);
 }

@@ -197,7 +197,9 @@ void th_open_on(test_host *t, int backend, int threads, int check)
                         .body_carry = host_body_carry,
                         .body_push = host_body_push};
   t->scene.struct_size = sizeof t->scene;
+  t->problem = (loom_problem){.struct_size = sizeof t->problem, .terms = LOOM_TERM_ALL, .h = 0.01};
   t->step.struct_size = sizeof t->step;
+  t->step.problem = &t->problem;
   t->step.progress = 1.0;
 }
 

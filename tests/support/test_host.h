@@ -16,6 +16,7 @@ typedef struct test_host {
   loom_exec exec;
   loom_host host;
   loom_scene scene;
+  loom_problem problem; /* of the step: all terms, live contact */
   loom_step step;
   loom_obstacle obstacles[8];
   body_set *bodies;      /* of the obstacles as they were when a service was asked last */

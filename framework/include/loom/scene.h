@@ -167,7 +167,7 @@ typedef struct loom_problem {
   loom_buf *target; /* real [n][3], m: y; NULL: that of the step */
   double h;         /* s, > 0 */
   int32_t contact;  /* LOOM_CONTACT_LIVE or _FROZEN */
-  int32_t metric; /* LOOM_METRIC_*, weights of INERTIA; pd_operator() and pd_rhs() take the mass */
+  int32_t metric;   /* LOOM_METRIC_*, of INERTIA; pd_operator(), pd_rhs(): MASS */
 } loom_problem;
 
 /* The step's problem is: find x with r(x) = 0 for all terms.  Multistep schemes only change y and h

@@ -20,7 +20,8 @@ loom_status correction_new(correction *c, const loom_host *h, const loom_exec *e
                           {"correction, gradient", LOOM_REAL, 0, &c->grad},
                           {"correction, residual", LOOM_REAL, 0, &c->r},
                           {"correction, direction", LOOM_REAL, 0, &c->d},
-                          {"correction, trial", LOOM_REAL, 0, &c->y}};
+                          {"correction, trial", LOOM_REAL, 0, &c->y},
+                          {"correction, weight", LOOM_REAL, 0, &c->weight}};
   c->h = h;
   c->e = e;
   correction_begin(c);
@@ -132,25 +133,36 @@ static loom_status newton(correction *c, const correction_settings *set, const l
   return LOOM_OK;
 }
 
-/* ---- weights ---- */
+/* ---- the proximal kind ---- */
 
-/* The gradient of |x - z|_W^2 / 2 where x - z is 1 everywhere, against 1. */
-loom_status correction_mean_weight(correction *c, const loom_scene *sc,
-                                   const correction_settings *set, const loom_step *s, double *mean)
+loom_status correction_weigh(correction *c, const loom_scene *sc, const loom_step *s)
 {
   const loom_host *const h = c->h;
-  double sum;
-  LOOM_TRY(prepare(c, sc->num_verts));
   loom_problem p = *s->problem;
+  if (c->weighed) return LOOM_OK;
+  LOOM_TRY(prepare(c, sc->num_verts));
+  LOOM_TRY(h->buf_resize(h, c->weight, 3 * (int64_t)sc->num_verts));
   p.terms = LOOM_TERM_INERTIA;
-  p.target = c->target;
-  p.metric = set->metric;
-  LOOM_TRY(h->fill(h, c->e, c->target, 0.0));
-  LOOM_TRY(h->fill(h, c->e, c->y, 1.0));
-  LOOM_TRY(h->eval(h, &p, c->y, LOOM_EVAL_GRADIENT, NULL, c->grad));
-  LOOM_TRY(h->dot(h, c->e, c->grad, c->y, &sum));
-  *mean = sum / (3.0 * (double)sc->num_verts);
+  p.metric = LOOM_METRIC_DIAGONAL;
+  LOOM_TRY(h->fill(h, c->e, c->d, 1.0));
+  LOOM_TRY(h->hess_apply(h, &p, s->x_start, LOOM_HESS_EXACT, c->d, c->weight));
+  c->weighed = 1;
   return LOOM_OK;
+}
+
+/* target = x_hat - W^-1 grad of inertia and elasticity there */
+static loom_status descend(correction *c, const loom_problem *own, int32_t n)
+{
+  const loom_host *const h = c->h;
+  loom_problem smooth = *own;
+  smooth.terms = LOOM_TERM_INERTIA | LOOM_TERM_ELASTIC;
+  LOOM_TRY(h->eval(h, &smooth, c->hat, LOOM_EVAL_GRADIENT, NULL, c->grad));
+  plug_maps m = plug_maps_on(h, c->e);
+  const correction_target_args a = {.hat = plug_read(&m, c->hat),
+                                    .grad = plug_read(&m, c->grad),
+                                    .weight = plug_read(&m, c->weight),
+                                    .target = plug_write(&m, c->target)};
+  return plug_launch(&m, &k_target, &a, n, NULL);
 }
 
 /* ---- resolve() ---- */
@@ -165,27 +177,6 @@ static loom_status iterate(correction *c, const correction_settings *set, const 
   return LOOM_OK;
 }
 
-/* target = x_hat, or x_hat - W^-1 grad of inertia and elasticity there */
-static loom_status find_target(correction *c, const correction_settings *set,
-                               const loom_problem *own, const loom_problem *inertia, int32_t n)
-{
-  const loom_host *const h = c->h;
-  loom_problem smooth = *own;
-  const loom_bsr3 *W = NULL;
-  LOOM_TRY(h->buf_copy(h, c->e, c->target, c->hat));
-  if (set->tends_to == CORRECTION_ELASTIC) return LOOM_OK;
-  smooth.terms = LOOM_TERM_INERTIA | LOOM_TERM_ELASTIC;
-  LOOM_TRY(h->eval(h, &smooth, c->hat, LOOM_EVAL_GRADIENT, NULL, c->grad));
-  LOOM_TRY(h->hessian(h, inertia, c->hat, LOOM_HESS_PSD_CLAMP, &W));
-  plug_maps m = plug_maps_on(h, c->e);
-  const correction_target_args a = {.ptr = plug_read(&m, W->row_ptr),
-                                    .col = plug_read(&m, W->col),
-                                    .val = plug_read(&m, W->val),
-                                    .grad = plug_read(&m, c->grad),
-                                    .target = plug_rdwr(&m, c->target)};
-  return plug_launch(&m, &k_target, &a, n, NULL);
-}
-
 static loom_status largest_way(correction *c, loom_buf *x, double *way)
 {
   LOOM_TRY(c->h->buf_copy(c->h, c->e, c->y, x));
@@ -198,13 +189,16 @@ loom_status correction_resolve(correction *c, const loom_scene *sc, const correc
 {
   loom_problem p = *s->problem;
   LOOM_TRY(prepare(c, sc->num_verts));
-  p.terms = LOOM_TERM_INERTIA;
-  p.target = c->target;
-  p.contact = LOOM_CONTACT_LIVE;
-  p.metric = set->metric;
-  LOOM_TRY(c->h->buf_copy(c->h, c->e, c->hat, x));
-  LOOM_TRY(find_target(c, set, s->problem, &p, sc->num_verts));
   p.terms = LOOM_TERM_INERTIA | LOOM_TERM_CONTACT;
+  p.target = c->hat;
+  p.contact = LOOM_CONTACT_LIVE;
+  LOOM_TRY(c->h->buf_copy(c->h, c->e, c->hat, x));
+  if (set->kind == CORRECTION_PROXIMAL) {
+    p.target = c->target;
+    p.metric = LOOM_METRIC_DIAGONAL;
+    LOOM_TRY(correction_weigh(c, sc, s));
+    LOOM_TRY(descend(c, s->problem, sc->num_verts));
+  }
   LOOM_TRY(c->h->buf_copy(c->h, c->e, x, x_start));
   c->h->tic(c->h, "correction");
   LOOM_TRY(iterate(c, set, s, &p, x));

@@ -1,30 +1,29 @@
 /* correction.h - the second half of a split step: from a feasible point towards the one that
  * elasticity alone asked for, as near as the barrier allows.
  *
- *   min 1/2 |x - z|_W^2 + B(x) + D(x),   W = M/h^2, z = x_hat
+ *   min 1/2 |x - z|_W^2 + B(x) + D(x)
  *
  * X. Li, Y. Fang, L. Lan, H. Wang, Y. Yang, M. Li, C. Jiang, Subspace-Preconditioned GPU Projective
  * Dynamics with Contact for Cloth Simulation, SIGGRAPH Asia 2023, doi 10.1145/3610548.3618157
  * (penetration correction): Newton's method with conjugate gradients, every step cut by the bound
- * on collisions, so what comes out never penetrates, whatever x_hat is.
+ * on collisions, so what comes out never penetrates, whatever z is.  There W = M/h^2 and z = x_hat,
+ * which moves what contact holds by h sqrt(s F/M) in every step (F the force, s the gap).
  *
- * DEVIATION, where asked for: W = D, the diagonal of M/h^2 plus the elastic operator, and
- * z = x_hat - D^-1 grad Phi(x_hat), Phi inertia and elasticity.  The two together are a proximal
- * gradient step on the whole problem from x_hat: where x_hat solves it, nothing moves, while W =
- * M/h^2 moves what contact holds by h sqrt(s F/M) in every step (F the force, s the gap). */
+ * DEVIATION: W is the diagonal of M/h^2 plus the elastic operator, and z = x_hat - W^-1 grad
+ * Phi(x_hat), Phi inertia and elasticity.  That is a step of the proximal gradient method on the
+ * whole problem from x_hat: where x_hat solves it, nothing moves. */
 #ifndef IPC_BARRIER_CORRECTION_H
 #define IPC_BARRIER_CORRECTION_H
 
 #include "kit/krylov_bsr3.h"
 
-enum { CORRECTION_ELASTIC = 0, CORRECTION_DESCENT }; /* what it tends to */
+enum { CORRECTION_PROXIMAL = 0, CORRECTION_SPLITTING /* as printed */ };
 
 typedef struct correction_settings {
   double tolerance; /* m/s, of the largest Newton step over h */
   double cg;        /* relative tolerance of a linear solve */
   int64_t iters;    /* Newton iterations of one call at most */
-  int32_t metric;   /* LOOM_METRIC_* */
-  int32_t tends_to; /* CORRECTION_* */
+  int32_t kind;     /* CORRECTION_* */
 } correction_settings;
 
 typedef struct correction_report { /* of a step */
@@ -34,21 +33,21 @@ typedef struct correction_report { /* of a step */
   int capped;                      /* some call ended before its tolerance */
 } correction_report;
 
-typedef struct correction { /* nothing outlives a step */
+typedef struct correction { /* nothing but W outlives a step */
   const loom_host *h;
   const loom_exec *e;
   krylov_cg cg;
   krylov_bsr3 matrix;
-  loom_buf *hat, *target, *grad, *r, *d, *y; /* real [n][3]; empty before the first call */
+  loom_buf *hat, *target, *grad, *r, *d, *y; /* real [n][3]; empty in runs that do not split */
+  loom_buf *weight; /* real [n][3], N/m, W of the proximal kind; made once in a run */
+  int weighed;      /* it is there */
   correction_report report;
 } correction;
 
 loom_status correction_new(correction *c, const loom_host *h, const loom_exec *e);
 void correction_begin(correction *c); /* of a step */
-/* *mean: the mean of W over free vertices, N/m; before contact is frozen. */
-loom_status correction_mean_weight(correction *c, const loom_scene *sc,
-                                   const correction_settings *set, const loom_step *s,
-                                   double *mean);
+/* c->weight, before contact is frozen. */
+loom_status correction_weigh(correction *c, const loom_scene *sc, const loom_step *s);
 /* loom_contact_ops.resolve() of a split step, with the energy of the step's contact models.  While
  * bodies and pins are still on their way, one Newton iteration. */
 loom_status correction_resolve(correction *c, const loom_scene *sc, const correction_settings *set,

@@ -15,7 +15,7 @@ typedef struct settings {
   barrier_settings b; /* first: the kit's rows of the table name members of it */
   double correction_tolerance, correction_cg;
   int64_t correction_iters;
-  int32_t correction_metric, correction_target;
+  int32_t correction;
 } settings;
 
 typedef struct ipc_barrier {
@@ -40,12 +40,9 @@ static const loom_param params[] = {
     LOOM_PARAM_INT(settings, correction_iters, 100, 1, 100000, "1",
                    "Split steps: Newton iterations of the correction at most; what it has then "
                    "is feasible all the same."),
-    LOOM_PARAM_ENUM(settings, correction_metric, LOOM_METRIC_DIAGONAL, "mass|diagonal",
-                    "Split steps: weights of ways in the correction: the mass, as in the paper, or "
-                    "the diagonal of mass and elasticity; stiffness = 0 is found for them, too."),
-    LOOM_PARAM_ENUM(settings, correction_target, CORRECTION_DESCENT, "elastic|descent",
-                    "Split steps: the correction tends to the elastic step, as in the paper, or to "
-                    "a step of descent from there, for the metric diagonal."),
+    LOOM_PARAM_ENUM(settings, correction, CORRECTION_PROXIMAL, "proximal|splitting",
+                    "Split steps: a proximal gradient step on the whole problem, which leaves "
+                    "alone what rests; or the paper's time splitting."),
 };
 
 static const loom_column step_columns[] = {
@@ -68,8 +65,7 @@ static loom_status ipc_barrier_create(const loom_host *h, const loom_scene *sc, 
   p->how = (correction_settings){.tolerance = given->correction_tolerance,
                                  .cg = given->correction_cg,
                                  .iters = given->correction_iters,
-                                 .metric = given->correction_metric,
-                                 .tends_to = given->correction_target};
+                                 .kind = given->correction};
   LOOM_TRY(correction_new(&p->correction, h, e));
   return barrier_new(&p->b, h, sc, e, &given->b, &model, unit);
 }
@@ -79,13 +75,13 @@ BARRIER_CALLBACKS(ipc_barrier)
 static loom_status ipc_barrier_begin(void *self, const loom_step *s)
 {
   ipc_barrier *const p = self;
-  double weight;
   correction_begin(&p->correction);
-  /* the barrier has to hold against what the correction weighs with */
-  const int splits = s->problem != NULL && s->problem->contact == LOOM_CONTACT_FROZEN;
-  if (splits && p->how.metric == LOOM_METRIC_DIAGONAL) {
-    LOOM_TRY(correction_mean_weight(&p->correction, p->b.c.sc, &p->how, s, &weight));
-    p->b.mass = weight * s->h * s->h;
+  const int splits = s->problem->contact == LOOM_CONTACT_FROZEN;
+  if (splits && p->how.kind == CORRECTION_PROXIMAL && !p->correction.weighed) {
+    double mean;
+    LOOM_TRY(correction_weigh(&p->correction, p->b.c.sc, s));
+    LOOM_TRY(barrier_mean(&p->b, p->correction.weight, 3, &mean));
+    barrier_weigh(&p->b, mean);
   }
   return ipc_barrier_begin_step(self, s);
 }

@@ -74,6 +74,10 @@ static loom_status misuse_problem(fx *f, const loom_step *s, const char *act)
   if (fx_is(act, "target")) p.target = f->own;
   if (fx_is(act, "contact")) p.contact = 7;
   if (fx_is(act, "metric")) p.metric = 2;
+  if (fx_is(act, "metric_pd")) {
+    p.metric = LOOM_METRIC_DIAGONAL;
+    return h->pd_operator(h, &p, &L);
+  }
   if (fx_is(act, "frozen")) p.contact = LOOM_CONTACT_FROZEN;
   if (memcmp(&p, s->problem, sizeof p) != 0) return h->hessian(h, &p, s->x, LOOM_HESS_EXACT, &H);
   if (fx_is(act, "undeclared")) return h->pd_operator(h, s->problem, &L);
