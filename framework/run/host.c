@@ -2,6 +2,7 @@
  *
  * host->core points to the plugin's instance, so messages, buffers, inner iterations and
  * saved state carry its name. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -230,6 +231,8 @@ static loom_status host_detect(const loom_host *h, const loom_query *q, const lo
 static loom_status host_max_step(const loom_host *h, loom_buf *x0, loom_buf *x1, loom_bound *out)
 {
   LOOM_TRY(host_check_bound(h, x0, x1, out));
+  /* what a plugin accepts is a step like any other */
+  out->min_gap = fmax(out->min_gap, run_of(h)->set.filter.min_gap);
   return detect_max_step(run_of(h), x0, x1, out);
 }
 static loom_status host_match_keys(const loom_host *h, const loom_exec *e, loom_buf *old_key,

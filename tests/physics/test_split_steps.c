@@ -297,3 +297,25 @@ Test(split_steps, the_stiffness_is_for_the_weights_of_the_correction)
   cr_expect_gt(first[1], 10.0 * first[0], "%g N/m, for the mass %g N/m", first[1], first[0]);
   cr_expect_gt(gap, 1e-4, "%g m", gap);
 }
+
+/* What the correction asks of collision keeps [filter] min_gap like every other step, with a
+ * barrier that is too soft to keep it by itself. */
+Test(split_steps, the_correction_keeps_the_least_gap)
+{
+  double gap[2] = {INFINITY, INFINITY};
+  for (int k = 0; k < 2; ++k) {
+    sim s;
+    sim_run(&s, ball,
+            (const char *const[]){"contact.all.stiffness=0.1",
+                                  k == 0 ? "filter.min_gap=0" : "filter.min_gap=0.1 mm", NULL},
+            0);
+    h5log_step_row *const st = sim_steps(&s);
+    for (int64_t j = 0; j < s.steps; ++j)
+      if (st[j].contacts > 0) gap[k] = fmin(gap[k], st[j].min_gap);
+    free(st);
+    sim_free(&s);
+  }
+  printf("smallest gap %.3g m, with min_gap = 1e-4 m %.3g m\n", gap[0], gap[1]);
+  cr_expect_lt(gap[0], 1e-5, "%g m", gap[0]);
+  cr_expect_geq(gap[1], 0.999e-4, "%g m", gap[1]);
+}

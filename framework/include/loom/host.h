@@ -73,7 +73,8 @@ typedef struct loom_bound {
   int32_t per_vertex; /* in: 1 if a bound per vertex is wanted */
   double t_global;    /* out: in [0,1] */
   loom_buf *t_vertex; /* out: real [n] in [0,1], when per_vertex */
-  double min_gap;     /* in: m, gap that must remain at x0 + t (x1 - x0) */
+  double min_gap;     /* in: m, gap that must remain at x0 + t (x1 - x0); host->max_step() takes
+                         [filter] min_gap where that is more */
   /* in: as in loom_query; at t the bodies stand at progress0 + t (progress1 - progress0) */
   double progress0, progress1;
   int32_t blocker; /* out: the obstacle that sets t_global; -1 (preset): none of them */
