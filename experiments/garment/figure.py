@@ -10,7 +10,11 @@ import numpy as np
 from loompy.experiment import Bar, NotMeasured
 from loompy.log import Log
 
-METHODS = {"newton": "cholmod_newton with ipc_barrier", "ndb": "ndb_pd with ndb"}
+METHODS = {
+    "newton": "cholmod_newton with ipc_barrier",
+    "ndb": "ndb_pd with ndb",
+    "pd_bfgs": "pd_bfgs with ipc_barrier",
+}
 STANDING = 8  # steps of 0.04 s
 DANCE = 7  # frames, 25 per second, after the first
 

@@ -7,7 +7,13 @@
 
 static const lk_entry k_target = LK_ENTRY(correction_target);
 
-enum { MAX_CG = 1000, MAX_HALVINGS = 40 };
+enum {
+  MAX_CG = 1000,
+  MAX_HALVINGS = 40,
+  /* Newton iterations between two moves of bodies: a move takes half of a gap, and one iteration
+   * at most doubles it. */
+  ON_THE_WAY = 3
+};
 /* Armijo's constant (J. Nocedal, S. Wright, Numerical Optimization, 2nd ed., eq. 3.4) */
 static const double SUFFICIENT = 1e-4;
 
@@ -170,7 +176,7 @@ static loom_status descend(correction *c, const loom_problem *own, int32_t n)
 static loom_status iterate(correction *c, const correction_settings *set, const loom_step *s,
                            const loom_problem *p, loom_buf *x)
 {
-  const int64_t most = s->progress < 1.0 ? 1 : set->iters;
+  const int64_t most = s->progress < 1.0 ? ON_THE_WAY : set->iters;
   int done = 0;
   for (int64_t k = 0; k < most && !done; ++k) LOOM_TRY(newton(c, set, s, p, x, &done));
   c->report.capped |= !done && s->progress >= 1.0;

@@ -49,7 +49,7 @@ void correction_begin(correction *c); /* of a step */
 /* c->weight, before contact is frozen. */
 loom_status correction_weigh(correction *c, const loom_scene *sc, const loom_step *s);
 /* loom_contact_ops.resolve() of a split step, with the energy of the step's contact models.  While
- * bodies and pins are still on their way, one Newton iteration. */
+ * bodies and pins are still on their way, a few Newton iterations. */
 loom_status correction_resolve(correction *c, const loom_scene *sc, const correction_settings *set,
                                const loom_step *s, loom_buf *x_start, loom_buf *x);
 
