@@ -1,14 +1,30 @@
 """Five scenes of growing contact by three methods, every step from the same state."""
 
+from functools import partial
+from typing import NamedTuple
+
 import numpy as np
 
 from loompy.experiment import Bar
 from loompy.log import Log
 
-# Steps of Newton's method to a tolerance of 1e-3, until cloth touches cloth; the next ones are compared.
+# Steps until cloth touches cloth; the next ones are compared.
 SCENES = {"drape_self": 60, "stack_sphere": 60, "twist": 200, "knot": 560, "tshirt": 30}
-COMPARED = {1: 5}  # steps, by [run] detail
-SIZES = {1: tuple(SCENES)}  # by [run] detail: 2 has 10,000 vertices, 4 has 40,000
+
+
+class Level(NamedTuple):
+    text: str
+    detail: int  # [run] detail
+    way: str  # whose states all methods step from: Newton's method takes days to those of the larger scenes
+    steps: int  # that are compared
+
+
+LEVELS = {
+    "": Level("2,500 vertices", 1, "newton", 5),
+    "-own": Level("2,500 vertices, from states of pd_bfgs", 1, "pd_bfgs", 5),
+    "-10k": Level("10,000 vertices", 2, "pd_bfgs", 3),
+    "-40k": Level("40,000 vertices", 4, "pd_bfgs", 2),
+}
 
 PRINTED = {"contact.all.correction": "splitting"}
 METHODS = {  # beside configs/SCENE_pd_bfgs.ini; everything else is the same: gap, tolerance, limit
@@ -31,32 +47,32 @@ METHODS = {  # beside configs/SCENE_pd_bfgs.ini; everything else is the same: ga
 BARRIER = ("pd_bfgs", "splitting", "as printed", "Newton, CG", "Newton")
 
 
-def common(scene, detail):
-    sets = {"exec.threads": 1, "log.frames_every": 1}
-    return sets | ({"run.detail": detail} if detail > 1 else {})
+def common(level):
+    return {"exec.threads": 1, "log.frames_every": 1, "run.detail": level.detail}
 
 
-def way_there(experiment, scene, detail):
-    sets = common(scene, detail) | {"run.steps": SCENES[scene] + COMPARED[detail]}
-    return experiment.run(f"{scene}-{detail}", f"../../configs/{scene}.ini", sets)
+def way_there(experiment, scene, level):
+    """Newton's method to a tolerance of 1e-3, or pd_bfgs to that of the comparison."""
+    by = "" if level.way == "newton" else "_pd_bfgs"
+    sets = common(level) | {"run.steps": SCENES[scene] + level.steps}
+    return experiment.run(f"{scene}{by}-{level.detail}", f"../../configs/{scene}{by}.ini", sets)
 
 
 def stiffness(path, step):
-    """Of the barrier, N/m, as Newton's method had found it by then: the state of the model, which other settings
-    of its correction cannot take over."""
+    """Of the barrier, N/m, as the run had found it by then: the state of the model, which other settings of its
+    correction cannot take over."""
     with Log(path) as log:
         rows = log.table("iters_extra")
-    return float(rows["contact.all.kappa"][rows["step"] == step][-1])
+    kappa = rows["contact.all.kappa"][rows["step"] == step]
+    return float(kappa[np.isfinite(kappa)][-1])
 
 
-def compared(experiment, scene, detail, method):
-    ref = way_there(experiment, scene, detail)
-    sets = common(scene, detail) | {
-        "run.replay": ref, "run.replay_first": SCENES[scene], "run.steps": COMPARED[detail],
-    }
+def compared(experiment, scene, level, method):
+    ref = way_there(experiment, scene, level)
+    sets = common(level) | {"run.replay": ref, "run.replay_first": SCENES[scene], "run.steps": level.steps}
     if method in BARRIER:
         sets |= {"run.replay_state": "fresh", "contact.all.stiffness": stiffness(ref, SCENES[scene] - 1)}
-    name = f"{scene}-{detail}-{method.replace(', ', '-').replace(' ', '-')}"
+    name = f"{scene}-{level.detail}-{level.way}-{method.replace(', ', '-').replace(' ', '-')}"
     return experiment.run(name, f"../../configs/{scene}_pd_bfgs.ini", sets | METHODS[method], inputs=[ref])
 
 
@@ -82,8 +98,8 @@ def to_the_same(of, method):
     return np.mean(seconds), above
 
 
-def measured(experiment, scene, detail, method):
-    with Log(compared(experiment, scene, detail, method)) as log:
+def measured(experiment, scene, level, method):
+    with Log(compared(experiment, scene, level, method)) as log:
         steps = log.table("steps")
         return {
             "vertices": len(log.scene("mass")),
@@ -97,9 +113,9 @@ def measured(experiment, scene, detail, method):
         }
 
 
-def rows(experiment, detail):
-    for scene in SIZES[detail]:
-        yield scene, {m: measured(experiment, scene, detail, m) for m in METHODS}
+def rows(experiment, level):
+    for scene in SCENES:
+        yield scene, {m: measured(experiment, scene, level, m) for m in METHODS}
 
 
 def excess(of, m):
@@ -111,40 +127,38 @@ def excess(of, m):
     return np.median((np.array([way[-1] for way in m["ways"]]) - least) / (start - least))
 
 
-def scenes(experiment):
+def table(experiment, level, name):
     lines = [f"{'scene':14}{'vertices':>9}{'contacts':>9}  {'method':12}{'s/step':>9}{'iters':>7}"
              f"{'capped':>7}{'inters.':>8}{'excess':>10}   Newton's s to its energy"]
-    for detail in SIZES:
-        for scene, of in rows(experiment, detail):
-            for method, m in of.items():
-                text = f"{excess(of, m):10.1e} "
-                if method != "Newton" and np.isfinite(m["ways"][0][-1]):
-                    same, above = to_the_same(of, method)
-                    text += f"{same:12.3f}" + (f" ({above} not reached)" if above else "")
-                lines.append(
-                    f"{scene:14}{m['vertices']:9d}{m['contacts']:9.0f}  {method:12}{m['seconds']:9.3f}"
-                    f"{m['iters']:7.1f}{m['capped']:5d}/{COMPARED[detail]}{m['hits']:8.0f}{text}"
-                )
-    experiment.keep_text("pdbfgs-scenes", lines)
+    for scene, of in rows(experiment, level):
+        for method, m in of.items():
+            text = f"{excess(of, m):10.1e} "
+            if method != "Newton" and np.isfinite(m["ways"][0][-1]):
+                same, above = to_the_same(of, method)
+                text += f"{same:12.3f}" + (f" ({above} not reached)" if above else "")
+            lines.append(
+                f"{scene:14}{m['vertices']:9d}{m['contacts']:9.0f}  {method:12}{m['seconds']:9.3f}"
+                f"{m['iters']:7.1f}{m['capped']:5d}/{level.steps}{m['hits']:8.0f}{text}"
+            )
+    experiment.keep_text(name, lines)
 
 
-def bars(experiment):
+def bars(experiment, level):
     out = []
-    for detail in SIZES:
-        for scene, of in rows(experiment, detail):
-            size = f"{scene}, {of['pd_bfgs']['vertices']} vertices"
-            for method in ("pd_bfgs", "splitting"):
-                mine = of[method]["seconds"]
-                cause = "the direct solver is fast at this size"
-                if method == "splitting":
-                    cause += ", and the split step ends with more energy, README.md"
-                out.append(Bar(f"{size}: seconds of Newton's method to the energy of {method}, times its own",
-                               to_the_same(of, method)[0] / mine, 5, least=True, cause=cause))
-            out.append(Bar(f"{size}: intersections, all methods", sum(m["hits"] for m in of.values()), 0))
+    for scene, of in rows(experiment, level):
+        size = f"{scene}, {of['pd_bfgs']['vertices']} vertices"
+        for method in ("pd_bfgs", "splitting"):
+            cause = "the direct solver is fast at this size"
+            if method == "splitting":
+                cause += ", and the split step ends with more energy, README.md"
+            out.append(Bar(f"{size}: seconds of Newton's method to the energy of {method}, times its own",
+                           to_the_same(of, method)[0] / of[method]["seconds"], 5, least=True, cause=cause))
+        out.append(Bar(f"{size}: intersections, all methods", sum(m["hits"] for m in of.values()), 0))
     return out
 
 
-FIGURES = {
-    "pdbfgs-scenes": ("five scenes by pd_bfgs, Newton's method and PD-IPC: seconds per step", scenes),
-    "pdbfgs-scenes-bars": ("the five scenes against their bounds", bars),
-}
+FIGURES = {}
+for suffix, its in LEVELS.items():
+    figure, what = f"pdbfgs-scenes{suffix}", f"five scenes by pd_bfgs, Newton's method and PD-IPC, {its.text}"
+    FIGURES[figure] = (f"{what}: seconds per step", partial(table, level=its, name=figure))
+    FIGURES[f"{figure}-bars"] = (f"{what}, against their bounds", partial(bars, level=its))
