@@ -319,3 +319,58 @@ Test(split_steps, the_correction_keeps_the_least_gap)
   cr_expect_lt(gap[0], 1e-5, "%g m", gap[0]);
   cr_expect_geq(gap[1], 0.999e-4, "%g m", gap[1]);
 }
+
+/* X. Li et al. 2023: splines of three to four cells and five sweeps take three cycles to a
+ * hundredth of the error, in the energy norm. */
+Test(split_steps, two_levels_take_few_cycles)
+{
+  static const char hang[] =
+      RUN "[cloth.sheet]\nsize = 1 1\nresolution = 51 51\ndensity = 0.2\nmembrane = 300\n"
+          "bending = 1e-5\npins = top_left top_right\n[contact.c]\nplugin = none\n";
+  enum { CYCLES = 6 };
+  for (int spacing = 3; spacing <= 4; ++spacing) {
+    char cells[32];
+    int64_t num;
+    double worst = 0.0;
+    sim s;
+    snprintf(cells, sizeof cells, "solver.spacing=%d", spacing);
+    sim_run(&s, hang,
+            (const char *const[]){cells, "run.steps=3", "stop.tol_rel=0", "stop.tol_abs=0",
+                                  "stop.max_iters=5", "solver.cycles=6", "solver.monitor=error",
+                                  "solver.momentum=none", NULL},
+            1);
+    double *const error = of_iterations(&s, "inner", "value", &num);
+    cr_assert_eq(num, 3 * 5 * CYCLES, "%d rows", (int)num);
+    for (int64_t k = 2; k < num; k += CYCLES) worst = fmax(worst, error[k]);
+    printf("spacing %d: after three cycles %.3g of the error\n", spacing, worst);
+    cr_expect_leq(worst, 1e-2, "spacing %d: %g", spacing, worst);
+    free(error);
+    sim_free(&s);
+  }
+}
+
+/* Frozen contact has a Hessian, which the splines and the sweeps have to know: in every step that
+ * touches, a few iterations come nearer to the end of the elastic step. */
+Test(split_steps, iterations_converge_with_contact)
+{
+  enum { TOUCHES = 5, STEPS = 7, LAST = 7 }; /* step and iteration numbers */
+  int touched = 0;
+  double first = NAN;
+  sim s;
+  sim_run(&s, ball,
+          (const char *const[]){"run.steps=7", "stop.max_iters=8", "solver.momentum=none", NULL},
+          1);
+  cr_expect_eq(s.sum.steps_done, STEPS, "%s", s.err.text);
+  h5log_iter_row *const it = sim_iters(&s);
+  for (int64_t j = 0; j < s.iters; ++j) {
+    if (it[j].k == 0) first = it[j].r_solved_rms;
+    if (it[j].k != LAST || it[j].stage == -1 || it[j].step < TOUCHES) continue;
+    ++touched;
+    printf("step %d: %.3g m, at first %.3g m\n", (int)it[j].step, it[j].r_solved_rms, first);
+    cr_expect_lt(it[j].r_solved_rms, 0.5 * first, "step %d: %g m, at first %g m", (int)it[j].step,
+                 it[j].r_solved_rms, first);
+  }
+  cr_expect_eq(touched, STEPS - TOUCHES, "%d steps made all iterations", touched);
+  free(it);
+  sim_free(&s);
+}
