@@ -37,6 +37,7 @@ SETTINGS = {
     "configs/drape_obj.ini": ["cloth.sheet.file={folder}/sheet.obj"],
     "configs/tshirt.ini": ["cloth.shirt.edge_length=0.08"],
     "configs/tshirt_pd_bfgs.ini": ["cloth.shirt.edge_length=0.08"],
+    "configs/tshirt_pd_ipc.ini": ["cloth.shirt.edge_length=0.08"],
 }
 # Step 1 of these replays the log of another case.
 REPLAYS = {
