@@ -58,44 +58,87 @@ loom_status blocks_add(mem *m, const loom_exec *e, loom_blocks3 *out, const loom
   return LOOM_OK;
 }
 
-loom_status blocks_product(mem *m, const loom_exec *e, const loom_blocks3 *b, loom_buf *p,
-                           loom_buf *q, loom_buf *out)
+/* ---- sums of rows by vertex ---- */
+
+/* The items in the order of their vertices, each vertex's in the order of the list; id < 0: behind
+ * all n. */
+static loom_status order_by_vertex(mem *m, const loom_exec *e, loom_buf *id, int64_t count,
+                                   int32_t n, loom_buf *key, loom_buf *perm)
 {
-  loom_buf *val = NULL;
-  if (b->count == 0) return LOOM_OK;
-  LOOM_TRY(buf_new(m, "core", "contact block products", LOOM_REAL, 3 * b->count, &val));
-  buf_maps maps = {.m = m, .e = e};
-  const blocks_apply_args a = {.H = buf_maps_add(&maps, b->val, LOOM_READ),
-                               .col = buf_maps_add(&maps, b->col, LOOM_READ),
-                               .p = buf_maps_add(&maps, p, LOOM_READ),
-                               .q = buf_maps_add(&maps, q, LOOM_READ),
-                               .val = buf_maps_add(&maps, val, LOOM_WRITE)};
-  LOOM_TRY(buf_maps_launch(&maps, &k_apply, &a, b->count, NULL));
-  const loom_status done = sum_by_vertex(m, e, b->row, b->count, val, out);
-  buf_free(m, val);
-  return done;
+  buf_maps q = {.m = m, .e = e};
+  const blocks_key_args a = {
+      .id = buf_maps_add(&q, id, LOOM_READ), .key = buf_maps_add(&q, key, LOOM_WRITE), .n = n};
+  LOOM_TRY(buf_maps_launch(&q, &k_vertex_key, &a, count, NULL));
+  return la_sort_u64(m, e, key, perm);
+}
+
+static loom_status sum_ordered(mem *m, const loom_exec *e, loom_buf *key, loom_buf *perm,
+                               int64_t count, loom_buf *val, loom_buf *out)
+{
+  buf_maps q = {.m = m, .e = e};
+  const blocks_sum_args a = {.key = buf_maps_add(&q, key, LOOM_READ),
+                             .perm = buf_maps_add(&q, perm, LOOM_READ),
+                             .val = buf_maps_add(&q, val, LOOM_READ),
+                             .out = buf_maps_add(&q, out, LOOM_RDWR),
+                             .m = count};
+  return buf_maps_launch(&q, &k_key_sum, &a, buf_count(out) / 3, NULL);
 }
 
 loom_status sum_by_vertex(mem *m, const loom_exec *e, loom_buf *id, int64_t count, loom_buf *val,
                           loom_buf *out)
 {
-  const int32_t n = (int32_t)(buf_count(out) / 3);
   loom_buf *key = NULL, *perm = NULL;
   if (count == 0) return LOOM_OK;
   LOOM_TRY(buf_new(m, "core", "vertex keys", LOOM_U64, count, &key));
   LOOM_TRY(buf_new(m, "core", "vertex order", LOOM_I32, count, &perm));
-  buf_maps q = {.m = m, .e = e};
-  const blocks_key_args ka = {
-      .id = buf_maps_add(&q, id, LOOM_READ), .key = buf_maps_add(&q, key, LOOM_WRITE), .n = n};
-  LOOM_TRY(buf_maps_launch(&q, &k_vertex_key, &ka, count, NULL));
-  LOOM_TRY(la_sort_u64(m, e, key, perm));
-  const blocks_sum_args sa = {.key = buf_maps_add(&q, key, LOOM_READ),
-                              .perm = buf_maps_add(&q, perm, LOOM_READ),
-                              .val = buf_maps_add(&q, val, LOOM_READ),
-                              .out = buf_maps_add(&q, out, LOOM_RDWR),
-                              .m = count};
-  LOOM_TRY(buf_maps_launch(&q, &k_key_sum, &sa, n, NULL));
+  LOOM_TRY(order_by_vertex(m, e, id, count, (int32_t)(buf_count(out) / 3), key, perm));
+  LOOM_TRY(sum_ordered(m, e, key, perm, count, val, out));
   buf_free(m, key);
   buf_free(m, perm);
+  return LOOM_OK;
+}
+
+/* ---- products ---- */
+
+loom_status blocks_order(mem *m, const loom_exec *e, const loom_blocks3 *b, int32_t n,
+                         blocks_ordered *out)
+{
+  *out = (blocks_ordered){.b = b};
+  if (b->count == 0) return LOOM_OK;
+  LOOM_TRY(buf_new(m, "core", "block keys", LOOM_U64, b->count, &out->key));
+  LOOM_TRY(buf_new(m, "core", "block order", LOOM_I32, b->count, &out->perm));
+  LOOM_TRY(buf_new(m, "core", "block products", LOOM_REAL, 3 * b->count, &out->val));
+  return order_by_vertex(m, e, b->row, b->count, n, out->key, out->perm);
+}
+
+void blocks_order_free(mem *m, blocks_ordered *o)
+{
+  buf_free(m, o->key);
+  buf_free(m, o->perm);
+  buf_free(m, o->val);
+  *o = (blocks_ordered){.b = NULL};
+}
+
+loom_status blocks_ordered_product(mem *m, const loom_exec *e, const blocks_ordered *o, loom_buf *p,
+                                   loom_buf *q, loom_buf *out)
+{
+  if (o->b == NULL || o->b->count == 0) return LOOM_OK;
+  buf_maps maps = {.m = m, .e = e};
+  const blocks_apply_args a = {.H = buf_maps_add(&maps, o->b->val, LOOM_READ),
+                               .col = buf_maps_add(&maps, o->b->col, LOOM_READ),
+                               .p = buf_maps_add(&maps, p, LOOM_READ),
+                               .q = buf_maps_add(&maps, q, LOOM_READ),
+                               .val = buf_maps_add(&maps, o->val, LOOM_WRITE)};
+  LOOM_TRY(buf_maps_launch(&maps, &k_apply, &a, o->b->count, NULL));
+  return sum_ordered(m, e, o->key, o->perm, o->b->count, o->val, out);
+}
+
+loom_status blocks_product(mem *m, const loom_exec *e, const loom_blocks3 *b, loom_buf *p,
+                           loom_buf *q, loom_buf *out)
+{
+  blocks_ordered ordered;
+  LOOM_TRY(blocks_order(m, e, b, (int32_t)(buf_count(out) / 3), &ordered));
+  LOOM_TRY(blocks_ordered_product(m, e, &ordered, p, q, out));
+  blocks_order_free(m, &ordered);
   return LOOM_OK;
 }

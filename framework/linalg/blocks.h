@@ -14,6 +14,20 @@ loom_status blocks_add(mem *m, const loom_exec *e, loom_blocks3 *out, const loom
 /* out[row[j]] += val[j] (p - q)[col[j]] for p, q and out [n][3]; q NULL: zero */
 loom_status blocks_product(mem *m, const loom_exec *e, const loom_blocks3 *b, loom_buf *p,
                            loom_buf *q, loom_buf *out);
+
+/* A list with what its products need, for as long as its rows stay the same: of many products only
+ * the first one sorts. */
+typedef struct blocks_ordered {
+  const loom_blocks3 *b;
+  loom_buf *key, *perm; /* u64, i32 [count]: rows in ascending order, and where they stand */
+  loom_buf *val;        /* real [count][3]: products of the blocks */
+} blocks_ordered;
+
+loom_status blocks_order(mem *m, const loom_exec *e, const loom_blocks3 *b, int32_t n,
+                         blocks_ordered *out); /* n: rows of the vectors */
+void blocks_order_free(mem *m, blocks_ordered *o);
+loom_status blocks_ordered_product(mem *m, const loom_exec *e, const blocks_ordered *o, loom_buf *p,
+                                   loom_buf *q, loom_buf *out); /* as blocks_product() */
 /* out[id[j]] += val[j] for val [count][3] and out [n][3], in the order of j; id < 0 is skipped */
 loom_status sum_by_vertex(mem *m, const loom_exec *e, loom_buf *id, int64_t count, loom_buf *val,
                           loom_buf *out);

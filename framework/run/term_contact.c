@@ -24,6 +24,7 @@ typedef struct frozen_contact {
   loom_buf *hd;      /* real [n][3], N: H0 (x - x0) */
   double energy;     /* J, at x0 */
   loom_blocks3 H0;
+  blocks_ordered ordered; /* H0 */
 } frozen_contact;
 
 /* ---- quadratic form ---- */
@@ -142,6 +143,7 @@ static void thaw(run *r, contact_inst *c)
   buf_free(r->m, f->x0);
   buf_free(r->m, f->g0);
   buf_free(r->m, f->hd);
+  blocks_order_free(r->m, &f->ordered);
   blocks_free(r->m, &f->H0);
   free(f);
   c->frozen = NULL;
@@ -197,6 +199,7 @@ static loom_status freeze(run *r, contact_inst *c, loom_buf *x, double share)
   if (s == LOOM_OK) s = blocks_new(r->m, &f->H0);
   if (s == LOOM_OK) s = buf_copy(r->m, &r->exec, f->x0, x);
   if (s == LOOM_OK) s = expand(r, c, f, share);
+  if (s == LOOM_OK) s = blocks_order(r->m, &r->exec, &f->H0, r->scene->pub.num_verts, &f->ordered);
   c->frozen = f;
   if (s != LOOM_OK) thaw(r, c);
   return s;
@@ -214,7 +217,7 @@ static loom_status frozen_eval(run *r, contact_inst *c, loom_buf *x, double *ene
   frozen_contact *const f = c->frozen;
   double gx = 0.0, g0 = 0.0, hx = 0.0, h0 = 0.0;
   LOOM_TRY(la_fill(r->m, &r->exec, f->hd, 0.0));
-  LOOM_TRY(blocks_product(r->m, &r->exec, &f->H0, x, f->x0, f->hd));
+  LOOM_TRY(blocks_ordered_product(r->m, &r->exec, &f->ordered, x, f->x0, f->hd));
   if (energy != NULL) {
     LOOM_TRY(la_dot(r->m, &r->exec, f->g0, x, &gx));
     LOOM_TRY(la_dot(r->m, &r->exec, f->g0, f->x0, &g0));
