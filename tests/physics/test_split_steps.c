@@ -132,6 +132,23 @@ Test(split_steps, bodies_and_pins_arrive)
   sim_free(&s);
 }
 
+/* By five times d_hat a step, in whole steps: between two moves the correction opens the gap again
+ * that the move has halved. */
+Test(split_steps, a_fast_body_arrives_without_halving_the_step)
+{
+  static const char risen[] =
+      RUN SHEET "transform = translate 0.02 0.01 0.205\n[body.ball]\nshape = sphere\nradius = 0.2\n"
+                "motion = translate 0 0 0.2 0 0.2\n" CONTACT;
+  sim s;
+  sim_run(&s, risen,
+          (const char *const[]){"run.steps=9", "contact.all.d_hat=2 mm", "stop.tol_rel=1e-2",
+                                "stop.max_iters=400", "filter.max_halvings=0", NULL},
+          1);
+  cr_expect_eq(s.sum.steps_done, 9, "%d steps: %s", (int)s.sum.steps_done, s.err.text);
+  clean(&s, "pushed by a fast ball");
+  sim_free(&s);
+}
+
 /* Where nothing touches a step is that of any other solver for the same energy. */
 Test(split_steps, without_contact_it_ends_where_newton_ends)
 {
