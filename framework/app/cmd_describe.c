@@ -80,11 +80,13 @@ static const section *find_section(const char *name)
 
 static void json_params(const loom_param *params, uint32_t count, int *num)
 {
-  static const char *const types[] = {"real", "int", "bool", "enum", "text", "path", "vec3"};
+  static const char *const types[] = {"real", "int",  "bool", "enum",
+                                      "text", "path", "vec3", "vec4"};
   char def[1024];
   for (uint32_t i = 0; i < count; ++i) {
     const loom_param *const p = &params[i];
-    const int number = p->type == LOOM_P_REAL || p->type == LOOM_P_INT || p->type == LOOM_P_VEC3;
+    const int number =
+        p->type == LOOM_P_REAL || p->type == LOOM_P_INT || LOOM_P_NUMBERS(p->type) > 1;
     int first = 1;
     if (p->flags & LOOM_P_GONE) continue;
     printf((*num)++ > 0 ? ",\n    {" : "\n    {");

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 typedef struct value { /* one parameter's value before it goes into the struct */
-  double real, vec[3];
+  double real, vec[4];
   int64_t integer;
   int32_t index; /* BOOL, ENUM */
   const char *text;
@@ -36,7 +36,8 @@ static loom_status parse_value(loom_err *err, const loom_param *p, const char *t
   case LOOM_P_ENUM:
     return cfg_parse_enum(err, text, p->choices, &v->index);
   case LOOM_P_VEC3:
-    return cfg_parse_vec3(err, text, p->unit, v->vec);
+  case LOOM_P_VEC4:
+    return cfg_parse_vec(err, text, p->unit, LOOM_P_NUMBERS(p->type), v->vec);
   case LOOM_P_TEXT:
   case LOOM_P_PATH:
     v->text = text;
@@ -49,13 +50,16 @@ static loom_status parse_value(loom_err *err, const loom_param *p, const char *t
 
 static int value_in_range(const loom_param *p, const value *v)
 {
+  int in = 1;
   switch (p->type) {
   case LOOM_P_REAL:
     return cfg_in_range(p, v->real);
   case LOOM_P_INT:
     return cfg_in_range(p, (double)v->integer);
   case LOOM_P_VEC3:
-    return cfg_in_range(p, v->vec[0]) && cfg_in_range(p, v->vec[1]) && cfg_in_range(p, v->vec[2]);
+  case LOOM_P_VEC4:
+    for (int k = 0; k < LOOM_P_NUMBERS(p->type); ++k) in = in && cfg_in_range(p, v->vec[k]);
+    return in;
   default:
     return 1;
   }
@@ -76,7 +80,8 @@ static void store(const loom_param *p, const value *v, void *settings)
     memcpy(at, &v->index, sizeof v->index);
     break;
   case LOOM_P_VEC3:
-    memcpy(at, v->vec, sizeof v->vec);
+  case LOOM_P_VEC4:
+    memcpy(at, v->vec, (size_t)LOOM_P_NUMBERS(p->type) * sizeof *v->vec);
     break;
   default:
     memcpy(at, &v->text, sizeof v->text);
@@ -91,8 +96,8 @@ static void default_value(const loom_param *p, value *v)
   v->integer = p->type == LOOM_P_INT ? (int64_t)p->def : 0;
   v->index = p->type == LOOM_P_BOOL || p->type == LOOM_P_ENUM ? (int32_t)p->def : 0;
   v->text = p->def_text != NULL ? p->def_text : "";
-  if (p->type == LOOM_P_VEC3 && p->def_text != NULL &&
-      cfg_parse_vec3(&ignored, p->def_text, p->unit, v->vec) != LOOM_OK)
+  if (LOOM_P_NUMBERS(p->type) > 1 && p->def_text != NULL &&
+      cfg_parse_vec(&ignored, p->def_text, p->unit, LOOM_P_NUMBERS(p->type), v->vec) != LOOM_OK)
     memset(v->vec, 0, sizeof v->vec); /* registry_check refuses such a table */
 }
 
@@ -105,11 +110,15 @@ void cfg_defaults(const loom_param *params, uint32_t num_params, void *settings)
   }
 }
 
-static void print_vec3(const double v[3], char *buf, size_t len)
+static void print_vec(const double *v, int count, char *buf, size_t len)
 {
-  char t[3][32];
-  for (int k = 0; k < 3; ++k) cfg_print_real(v[k], t[k], sizeof t[k]);
-  snprintf(buf, len, "%s %s %s", t[0], t[1], t[2]);
+  char t[32];
+  size_t used = 0;
+  buf[0] = '\0';
+  for (int k = 0; k < count && used < len; ++k) {
+    cfg_print_real(v[k], t, sizeof t);
+    used += (size_t)snprintf(buf + used, len - used, "%s%s", k > 0 ? " " : "", t);
+  }
 }
 
 static void value_text(const loom_param *p, const value *v, char *buf, size_t len)
@@ -128,7 +137,8 @@ static void value_text(const loom_param *p, const value *v, char *buf, size_t le
     choice_text(p->choices, v->index, buf, len);
     break;
   case LOOM_P_VEC3:
-    print_vec3(v->vec, buf, len);
+  case LOOM_P_VEC4:
+    print_vec(v->vec, LOOM_P_NUMBERS(p->type), buf, len);
     break;
   default:
     snprintf(buf, len, "%s", v->text);

@@ -127,7 +127,9 @@ int cfg_section_valid(const char *s, size_t len);
 
 /* ---- values (value.c) ---- */
 loom_status cfg_parse_int(loom_err *err, const char *text, const char *unit, int64_t *out);
-loom_status cfg_parse_vec3(loom_err *err, const char *text, const char *unit, double out[3]);
+/* `count` numbers, 3 or 4, with one unit */
+loom_status cfg_parse_vec(loom_err *err, const char *text, const char *unit, int count,
+                          double *out);
 loom_status cfg_parse_bool(loom_err *err, const char *text, int32_t *out);
 loom_status cfg_parse_enum(loom_err *err, const char *text, const char *choices, int32_t *out);
 /* Shortest text that reads back as the same double. */

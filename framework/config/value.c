@@ -183,13 +183,13 @@ static loom_status not_a_number(loom_err *err, const char *text)
   return err_set(err, LOOM_E_CONFIG, "'%.80s' is not a finite decimal number", text);
 }
 
-/* `count` numbers separated by blanks or commas, then at most one unit. */
+/* 1, 3 or 4 numbers separated by blanks or commas, then at most one unit. */
 static loom_status parse_reals(loom_err *err, const char *text, const char *expected, int count,
                                double *out)
 {
-  const char *at[3];
-  size_t len[3], mantissa[3];
-  const char *s = text;
+  const char *at[4];
+  size_t len[4], mantissa[4];
+  const char *s = text, *const many = count == 3 ? "three" : "four";
   if (expected == NULL) expected = "1";
   for (int k = 0; k < count; ++k) {
     s += strspn(s, " \t");
@@ -197,12 +197,13 @@ static loom_status parse_reals(loom_err *err, const char *text, const char *expe
     at[k] = s;
     len[k] = number_length(s, &mantissa[k]);
     if (len[k] == 0 && k > 0)
-      return err_set(err, LOOM_E_CONFIG, "'%.80s' is not a vector; write three numbers", text);
+      return err_set(err, LOOM_E_CONFIG, "'%.80s' is not a vector; write %s numbers", text, many);
     if (len[k] == 0) return not_a_number(err, s);
     s += len[k];
     if (k + 1 < count && *s != '\0' && strchr(" \t,", *s) == NULL)
       return err_set(err, LOOM_E_CONFIG,
-                     "'%.80s' is not a vector; write three numbers, then at most one unit", text);
+                     "'%.80s' is not a vector; write %s numbers, then at most one unit", text,
+                     many);
   }
   s += strspn(s, " \t");
   int ten = 0;
@@ -227,9 +228,10 @@ loom_status cfg_parse_real(loom_err *err, const char *text, const char *unit_tex
   return parse_reals(err, text, unit_text, 1, out);
 }
 
-loom_status cfg_parse_vec3(loom_err *err, const char *text, const char *unit_text, double out[3])
+loom_status cfg_parse_vec(loom_err *err, const char *text, const char *unit_text, int count,
+                          double *out)
 {
-  return parse_reals(err, text, unit_text, 3, out);
+  return parse_reals(err, text, unit_text, count, out);
 }
 
 loom_status cfg_parse_int(loom_err *err, const char *text, const char *unit_text, int64_t *out)

@@ -36,10 +36,8 @@ static size_t member_size(int type)
   case LOOM_P_TEXT:
   case LOOM_P_PATH:
     return sizeof(char *);
-  case LOOM_P_VEC3:
-    return 3 * sizeof(double);
   default:
-    return sizeof(double);
+    return (size_t)LOOM_P_NUMBERS(type) * sizeof(double);
   }
 }
 
@@ -74,6 +72,7 @@ static void check_param(const char *plugin, const loom_param *q)
   case LOOM_P_TEXT:
   case LOOM_P_PATH:
   case LOOM_P_VEC3:
+  case LOOM_P_VEC4:
     CT_ASSERT(q->def_text != NULL || (q->flags & LOOM_P_NO_DEFAULT), "%s.%s: no default", plugin,
               q->key);
     break;

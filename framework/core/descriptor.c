@@ -37,7 +37,8 @@ static size_t param_size(int32_t type)
   case LOOM_P_PATH:
     return sizeof(const char *);
   case LOOM_P_VEC3:
-    return 3 * sizeof(double);
+  case LOOM_P_VEC4:
+    return (size_t)LOOM_P_NUMBERS(type) * sizeof(double);
   default:
     return 0;
   }
@@ -63,10 +64,10 @@ static int count_choices(const char *choices)
   }
 }
 
-/* "0 0 -9.81": three finite numbers in the parameter's own unit. */
-static int read_vec3(const char *text, double v[3])
+/* "0 0 -9.81": finite numbers in the parameter's own unit. */
+static int read_vec(const char *text, int count, double *v)
 {
-  for (int k = 0; k < 3; ++k) {
+  for (int k = 0; k < count; ++k) {
     char *end = NULL;
     if (text == NULL) return 0;
     v[k] = strtod(text, &end);
@@ -78,14 +79,15 @@ static int read_vec3(const char *text, double v[3])
 
 static loom_status check_number(loom_err *err, const loom_param *p)
 {
-  double v[3] = {p->def, p->def, p->def};
+  const int count = LOOM_P_NUMBERS(p->type);
+  double v[4] = {p->def, p->def, p->def, p->def};
   if (isnan(p->min) || isnan(p->max) || p->min > p->max)
     REFUSE(err, "parameter '%s': the range %g to %g is empty", p->key, p->min, p->max);
   if (p->flags & LOOM_P_NO_DEFAULT) return LOOM_OK;
-  if (p->type == LOOM_P_VEC3 && !read_vec3(p->def_text, v))
-    REFUSE(err, "parameter '%s': the default '%s' is not three numbers", p->key,
-           p->def_text != NULL ? p->def_text : "(null)");
-  for (int k = 0; k < 3; ++k)
+  if (count > 1 && !read_vec(p->def_text, count, v))
+    REFUSE(err, "parameter '%s': the default '%s' is not %s numbers", p->key,
+           p->def_text != NULL ? p->def_text : "(null)", count == 3 ? "three" : "four");
+  for (int k = 0; k < count; ++k)
     if (!isfinite(v[k]) || !within(p, v[k]))
       REFUSE(err, "parameter '%s': the default %g is out of its range %g to %g", p->key, v[k],
              p->min, p->max);
@@ -134,7 +136,7 @@ static loom_status check_param(loom_err *err, const loom_plugin *p, uint32_t i)
     if (o->offset < q->offset + size && q->offset < o->offset + param_size(o->type))
       REFUSE(err, "parameters '%s' and '%s' overlap in the settings", o->key, q->key);
   }
-  if (q->type == LOOM_P_REAL || q->type == LOOM_P_INT || q->type == LOOM_P_VEC3)
+  if (q->type == LOOM_P_REAL || q->type == LOOM_P_INT || LOOM_P_NUMBERS(q->type) > 1)
     return check_number(err, q);
   return q->type == LOOM_P_ENUM || q->type == LOOM_P_BOOL ? check_choice(err, q) : LOOM_OK;
 }

@@ -92,11 +92,10 @@ static uint32_t choices_of(const struct effect *e)
 
 static int is_default(const loom_param *p, const void *settings, const void *defaults)
 {
-  static const size_t sizes[] = {[LOOM_P_REAL] = sizeof(double),
-                                 [LOOM_P_INT] = sizeof(int64_t),
-                                 [LOOM_P_BOOL] = sizeof(int32_t),
-                                 [LOOM_P_ENUM] = sizeof(int32_t),
-                                 [LOOM_P_VEC3] = 3 * sizeof(double)};
+  static const size_t sizes[] = {
+      [LOOM_P_REAL] = sizeof(double),     [LOOM_P_INT] = sizeof(int64_t),
+      [LOOM_P_BOOL] = sizeof(int32_t),    [LOOM_P_ENUM] = sizeof(int32_t),
+      [LOOM_P_VEC3] = 3 * sizeof(double), [LOOM_P_VEC4] = 4 * sizeof(double)};
   const char *const a = (const char *)settings + p->offset;
   const char *const b = (const char *)defaults + p->offset;
   if (p->type != LOOM_P_TEXT && p->type != LOOM_P_PATH) return memcmp(a, b, sizes[p->type]) == 0;

@@ -18,8 +18,11 @@ enum {
   LOOM_P_ENUM = 3, /* int32_t, index into the '|'-separated choices */
   LOOM_P_TEXT = 4, /* const char *, owned by the core until destroy() */
   LOOM_P_PATH = 5, /* as TEXT; relative paths are resolved against the INI file */
-  LOOM_P_VEC3 = 6  /* double[3]; the range holds for each component */
+  LOOM_P_VEC3 = 6, /* double[3]; the range holds for each component */
+  LOOM_P_VEC4 = 7  /* double[4], likewise */
 };
+/* How many numbers a parameter of a numeric type holds. */
+#define LOOM_P_NUMBERS(type) ((type) == LOOM_P_VEC4 ? 4 : (type) == LOOM_P_VEC3 ? 3 : 1)
 enum {
   LOOM_P_OPEN_MIN = 1, /* the minimum itself is not allowed */
   LOOM_P_OPEN_MAX = 2,
@@ -35,7 +38,7 @@ typedef struct loom_param {
   uint32_t flags;       /* LOOM_P_OPEN_MIN ... */
   uint64_t offset;      /* of the member in the settings struct */
   double def, min, max; /* numbers; ENUM: def is the index */
-  const char *def_text; /* TEXT, PATH and VEC3 ("0 0 -9.81") */
+  const char *def_text; /* TEXT, PATH, VEC3 and VEC4 ("0 0 -9.81") */
   const char *choices;  /* ENUM: "none|global|vertex" */
   const char *unit;     /* "m", "N/m", "1" */
   const char *doc;      /* one sentence; cite section and equation */
@@ -44,6 +47,7 @@ typedef struct loom_param {
 /* Offset of member m of T, which must have the type M: the core writes an M there.  If the compiler
  * refuses this line, the member has another type than its row of the table says. */
 typedef double loom_vec3[3];
+typedef double loom_vec4[4];
 typedef const char *loom_text;
 #ifdef __cplusplus
 template <class M, class T> constexpr uint64_t loom_offset_of_(M T::*, uint64_t offset)
@@ -82,6 +86,11 @@ template <class M, class T> constexpr uint64_t loom_offset_of_(M T::*, uint64_t 
 #define LOOM_PARAM_VEC3(T, m, def, lo, hi, unit, doc)                                    \
   {                                                                                      \
 #m, LOOM_P_VEC3, 0, LOOM_PARAM_AT_(T, m, loom_vec3), 0, lo, hi, def, NULL, unit, doc \
+  }
+
+#define LOOM_PARAM_VEC4(T, m, def, lo, hi, unit, doc)                                    \
+  {                                                                                      \
+#m, LOOM_P_VEC4, 0, LOOM_PARAM_AT_(T, m, loom_vec4), 0, lo, hi, def, NULL, unit, doc \
   }
 
 /* A key that there was, and what takes its place: "see column `sets` of /steps_extra" */

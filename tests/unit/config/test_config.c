@@ -11,7 +11,7 @@
 #include "loom/plugin.h"
 
 typedef struct sample {
-  double dt, density, angle, share, gravity[3];
+  double dt, density, angle, share, gravity[3], moduli[4];
   int64_t steps, budget;
   int32_t fast, mode;
   const char *title, *file;
@@ -24,6 +24,7 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(sample, angle, 0, -7, 7, "rad", "Angle."),
     LOOM_PARAM_REAL(sample, share, 0.5, 0, 1, "1", "Share."),
     LOOM_PARAM_VEC3(sample, gravity, "0 0 -9.81", -1e3, 1e3, "m/s^2", "Gravity."),
+    LOOM_PARAM_VEC4(sample, moduli, "1 2 3 4", -1e3, 1e3, "N/m", "Moduli."),
     LOOM_PARAM_INT(sample, steps, 10, 0, 1e15, "1", "Steps."),
     LOOM_PARAM_INT(sample, budget, 0, 0, 1e9, "ms", "Budget."),
     LOOM_PARAM_BOOL(sample, fast, 1, "Fast."),
@@ -59,6 +60,7 @@ Test(config, values_of_every_type)
                        "angle = 180 deg\n"
                        "share = 25 %\n"
                        "gravity = 0, -981 0 cm/s^2\n"
+                       "moduli = 16.5 -14.7 0.034 36 N/m\n"
                        "steps = 1e3\n"
                        "budget = 2 s\n"
                        "fast = off\n"
@@ -72,6 +74,8 @@ Test(config, values_of_every_type)
   cr_assert_float_eq(s.angle, 3.14159265358979324, 5e-16); /* one rounding of pi */
   cr_assert_eq(s.share, 0.25);
   cr_assert_eq(s.gravity[1], -9.81);
+  cr_assert(s.moduli[0] == 16.5 && s.moduli[1] == -14.7 && s.moduli[2] == 0.034 &&
+            s.moduli[3] == 36);
   cr_assert_eq(s.steps, 1000);
   cr_assert_eq(s.budget, 2000);
   cr_assert_eq(s.fast, 0);
@@ -96,6 +100,7 @@ Test(config, defaults_fill_what_is_absent)
   sample d;
   cfg_defaults(params, LOOM_COUNT(params), &d);
   cr_assert_eq(d.dt, 0.01);
+  cr_assert(d.moduli[0] == 1 && d.moduli[3] == 4);
   cr_assert_eq(d.steps, 10);
   cr_assert_eq(d.fast, 1);
   cr_assert_eq(d.gravity[2], -9.81);

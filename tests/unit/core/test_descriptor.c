@@ -175,7 +175,7 @@ Test(descriptor, parameters)
   DAMAGED(2, x.param[0].key = "pairs", "the core uses this key");
   DAMAGED(2, x.param[0].key = "collision", "the core uses this key");
   DAMAGED(0, x.param[1].key = "a", "'a' stands twice");
-  DAMAGED(0, x.param[0].type = 7, "unknown type 7");
+  DAMAGED(0, x.param[0].type = 8, "unknown type 8");
   DAMAGED(0, x.param[0].flags = 64, "unknown flags 0x40");
   DAMAGED(0, x.param[0].unit = NULL, "unit or description");
   DAMAGED(0, x.param[0].doc = "", "unit or description");
