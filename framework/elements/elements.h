@@ -14,8 +14,8 @@
 enum {
   ELEM_MAX_ARITY = 4,
   ELEM_MAX_REST = 22,
-  ELEM_MAX_MAT = 8,
-  ELEM_MAX_SETTINGS = 8, /* doubles that a type's settings take at most */
+  ELEM_MAX_MAT = 24,
+  ELEM_MAX_SETTINGS = 24, /* doubles that a type's settings take at most */
   ELEM_MAX_TYPES = 64
 };
 

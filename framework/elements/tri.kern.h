@@ -5,13 +5,17 @@
 #include "elements/elements.h"
 #include "geom/small.kern.h"
 
-/* rest [4]: Dm^-1 row-major (1/m), det > 0.  Four reals: a stride that vectorises. */
+/* rest [TRI_REST]: Dm^-1 row-major (1/m), det > 0, then what a type adds, which says so before it
+ * includes this.  Four reals alone: a stride that vectorises. */
+#ifndef TRI_REST
+#define TRI_REST 4
+#endif
 
 /* Rest area, m^2 */
 LK_FN lk_real tri_area(const elem_args *a, lk_int i)
 {
-  return LK_R(0.5) /
-         (a->rest[4 * i] * a->rest[4 * i + 3] - a->rest[4 * i + 1] * a->rest[4 * i + 2]);
+  const lk_real *const D = a->rest + TRI_REST * i;
+  return LK_R(0.5) / (D[0] * D[3] - D[1] * D[2]);
 }
 
 /* Columns f0 = dx/du, f1 = dx/dv of F (3x2) of triangle i. */
@@ -21,8 +25,8 @@ LK_FN void tri_deformation(const elem_args *a, lk_int i, lk_real *f0, lk_real *f
   LK_LOAD3(x0, a->x, a->verts[3 * i]);
   LK_LOAD3(x1, a->x, a->verts[3 * i + 1]);
   LK_LOAD3(x2, a->x, a->verts[3 * i + 2]);
-  const lk_real d00 = a->rest[4 * i], d01 = a->rest[4 * i + 1];
-  const lk_real d10 = a->rest[4 * i + 2], d11 = a->rest[4 * i + 3];
+  const lk_real d00 = a->rest[TRI_REST * i], d01 = a->rest[TRI_REST * i + 1];
+  const lk_real d10 = a->rest[TRI_REST * i + 2], d11 = a->rest[TRI_REST * i + 3];
   LK_UNROLL
   for (int c = 0; c < 3; ++c) {
     const lk_real e1 = x1[c] - x0[c], e2 = x2[c] - x0[c];
@@ -36,8 +40,8 @@ LK_FN void tri_shape(const elem_args *a, lk_int i, lk_real *g)
 {
   LK_UNROLL
   for (int j = 0; j < 2; ++j) {
-    g[2 + j] = a->rest[4 * i + j];
-    g[4 + j] = a->rest[4 * i + 2 + j];
+    g[2 + j] = a->rest[TRI_REST * i + j];
+    g[4 + j] = a->rest[TRI_REST * i + 2 + j];
     g[j] = -(g[2 + j] + g[4 + j]);
   }
 }
@@ -46,8 +50,8 @@ LK_FN void tri_shape(const elem_args *a, lk_int i, lk_real *g)
  * Vertex 0 gets minus the sum of the others: no net force in floating point either. */
 LK_FN void tri_scatter(const elem_args *a, lk_int i, const lk_real *p0, const lk_real *p1)
 {
-  const lk_real d00 = a->rest[4 * i], d01 = a->rest[4 * i + 1];
-  const lk_real d10 = a->rest[4 * i + 2], d11 = a->rest[4 * i + 3];
+  const lk_real d00 = a->rest[TRI_REST * i], d01 = a->rest[TRI_REST * i + 1];
+  const lk_real d10 = a->rest[TRI_REST * i + 2], d11 = a->rest[TRI_REST * i + 3];
   LK_UNROLL
   for (int c = 0; c < 3; ++c) {
     const lk_real v1 = p0[c] * d00 + p1[c] * d01, v2 = p0[c] * d10 + p1[c] * d11;

@@ -9,6 +9,7 @@
 #include "elements/tri_arap/tri_arap.kern.h"
 #include "elements/tri_neohookean/tri_neohookean.kern.h"
 #include "elements/tri_stvk/tri_stvk.kern.h"
+#include "elements/tri_wang/tri_wang.kern.h"
 #include "elements/yarn_bend/yarn_bend.kern.h"
 #include "elements/yarn_twist/yarn_twist.kern.h"
 #include "support/bufs.h"
@@ -47,6 +48,15 @@ static void make_tri_rest(void *data, int64_t count, uint64_t *random)
   for (int64_t i = 0; i < count; ++i)
     v[i] = (loom_real)((i % 4 % 3 == 0) + 0.2 * t_uniform(random));
 }
+/* As make_tri_rest, then a share in [0, 1] and an angle in [0, 4]. */
+static void make_wang_rest(void *data, int64_t count, uint64_t *random)
+{
+  static const double base[WANG_REST] = {1.0, 0.0, 0.0, 1.0, 0.5, 2.0};
+  static const double width[WANG_REST] = {0.2, 0.2, 0.2, 0.2, 0.5, 2.0};
+  loom_real *v = data;
+  for (int64_t i = 0; i < count; ++i)
+    v[i] = (loom_real)(base[i % WANG_REST] + width[i % WANG_REST] * t_uniform(random));
+}
 static void make_tet_rest(void *data, int64_t count, uint64_t *random)
 {
   loom_real *v = data;
@@ -84,6 +94,7 @@ SMOOTH_ENTRIES(stitch) LOCAL_ENTRIES(stitch)
 SMOOTH_ENTRIES(tri_arap) LOCAL_ENTRIES(tri_arap)
 SMOOTH_ENTRIES(tri_stvk)
 SMOOTH_ENTRIES(tri_neohookean)
+SMOOTH_ENTRIES(tri_wang) ENTRY(tri_wang_move)
 SMOOTH_ENTRIES(hinge_isometric) LOCAL_ENTRIES(hinge_isometric)
 SMOOTH_ENTRIES(hinge_shell)
 SMOOTH_ENTRIES(tet_arap) LOCAL_ENTRIES(tet_arap)
@@ -145,6 +156,15 @@ ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
         LOCAL(tri_arap, 3, INPUTS(3, 4, make_tri_rest, 1)),
         SMOOTH(tri_stvk, 3, 0, INPUTS(3, 4, make_tri_rest, 4)),
         SMOOTH(tri_neohookean, 3, 0, INPUTS(3, 4, make_tri_rest, 4)),
+        SMOOTH(tri_wang, 3, 0, INPUTS(3, WANG_REST, make_wang_rest, WANG_MAT)),
+        {&e_tri_wang_move,
+         NE,
+         4096, /* arc tangents */
+         0,
+         NULL,
+         {FIELD(tri_wang_move_args, x, LOOM_REAL, LOOM_READ, NX, make_x),
+          FIELD(tri_wang_move_args, verts, LOOM_I32, LOOM_READ, 3 * NE, make_verts3),
+          FIELD(tri_wang_move_args, rest, LOOM_REAL, LOOM_RDWR, WANG_REST *NE, make_wang_rest)}},
         SMOOTH(hinge_isometric, 4, 0, INPUTS(4, 4, kc_uniform, 1)),
         LOCAL(hinge_isometric, 4, INPUTS(4, 4, kc_uniform, 1)),
         SMOOTH(hinge_shell, 4, 4096, INPUTS(4, 3, make_positive, 1)),

@@ -431,6 +431,7 @@ Test(scene, shipped_scenes_build)
   } scenes[] = {{"drape.ini", NULL, 10201, 2, 0},
                 {"drape_large.ini", NULL, 63001, 2, 0},
                 {"hang.ini", NULL, 2601, 0, 2},
+                {"hang_fabric.ini", NULL, 2601, 0, 2},
                 {"cantilever.ini", NULL, 451, 0, 22}, /* two columns of 11 */
                 {"slope.ini", NULL, 36, 1, 0},
                 {"drape_self.ini", "1", 2601, 1, 0},

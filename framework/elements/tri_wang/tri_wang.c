@@ -1,0 +1,114 @@
+/* tri_wang.c - descriptor of element tri_wang: membrane of measured fabrics. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elements/rest.h"
+#include "elements/tri_wang/tri_wang.kern.h"
+#include "elements/type.h"
+#include "mem/mem.h"
+
+typedef struct settings {
+  double stretch_rest[4], stretch_0[4], stretch_22[4], stretch_45[4], stretch_67[4],
+      stretch_90[4]; /* N/m */
+} settings;
+
+#define ROW(name, def, what) \
+  LOOM_PARAM_VEC4(settings, name, def, -1e9, 1e9, "N/m", "wang: k0 k1 k2 k3 " what)
+
+/* The defaults are those of configs/materials/gray-interlock.ini. */
+static const loom_param params[] = {
+    ROW(stretch_rest, "16.593832 -14.69599 34.477123 36.860302",
+        "of fabric that is not stretched; moduli are twice these, not below 0."),
+    ROW(stretch_0, "46.364765 53.694656 261.013855 -29.691301",
+        "at a stretch of 1/6 along the first material axis."),
+    ROW(stretch_22, "49.28511 87.5961 206.373993 22.768457", "the same at 22.5 degrees from it."),
+    ROW(stretch_45, "123.98922 105.18177 365.966217 44.217571", "the same at 45 degrees."),
+    ROW(stretch_67, "139.686325 73.59256 413.553162 -174.43853", "the same at 67.5 degrees."),
+    ROW(stretch_90, "127.44381 85.848587 405.872833 32.238411", "the same at 90 degrees.")};
+
+static int material(const void *of, uint32_t place, double *mat)
+{
+  (void)place;
+  memcpy(mat, of, WANG_MAT * sizeof *mat);
+  return 1;
+}
+
+/* Measured rows may be a little indefinite where fabric is stretched (its Hessian is clamped), but
+ * without a stretch they have to resist every strain. */
+static loom_status check(loom_err *err, const void *of, const char **key)
+{
+  const double *const rows = of;
+  for (int r = 0; r < WANG_ROWS; ++r) {
+    *key = params[r].key;
+    if (!(rows[4 * r] > 0 && rows[4 * r + 2] > 0))
+      return err_set(err, LOOM_E_CONFIG, "k0 > 0 and k2 > 0 needed (k0 %g, k2 %g N/m)", rows[4 * r],
+                     rows[4 * r + 2]);
+  }
+  *key = params[0].key;
+  if (rows[0] * rows[2] > rows[1] * fmax(rows[1], 0) && rows[3] > 0) return LOOM_OK;
+  return err_set(err, LOOM_E_CONFIG,
+                 "k0 k2 > k1^2 and k3 > 0 needed, or the sheet has no stable rest shape (k0 %g, "
+                 "k1 %g, k2 %g, k3 %g N/m)",
+                 rows[0], rows[1], rows[2], rows[3]);
+}
+
+static const char *init_rest(const double *X, double *rest)
+{
+  rest[WANG_SHARE] = rest[WANG_ANGLE] = 0; /* not stretched */
+  return rest_triangle(X, rest);
+}
+
+/* ---- the strain in which a step begins ---- */
+
+static const lk_entry k_move = LK_ENTRY_NEAR(tri_wang_move, 4);
+
+typedef struct wang {
+  mem *m;
+  const loom_exec *e;
+  const loom_elem_block *b;
+} wang;
+
+static loom_status wang_open(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc,
+                             const loom_elem_block *b, void **self)
+{
+  wang *const w = *self = malloc(sizeof *w);
+  (void)sc;
+  if (w == NULL) return err_set(err, LOOM_E_NOMEM, "no memory for the state of elements tri_wang");
+  *w = (wang){.m = m, .e = e, .b = b};
+  return LOOM_OK;
+}
+
+static loom_status wang_commit(void *self, loom_buf *x)
+{
+  const wang *const w = self;
+  buf_maps q = {.m = w->m, .e = w->e};
+  tri_wang_move_args a = {.x = buf_maps_add(&q, x, LOOM_READ)};
+  a.verts = buf_maps_add(&q, w->b->verts, LOOM_READ);
+  a.rest = buf_maps_add(&q, w->b->rest, LOOM_RDWR);
+  if (q.status == LOOM_OK)
+    q.status = exec_run(mem_err(w->m), w->e, &k_move, &a, w->b->num_elems, NULL);
+  return buf_maps_end(&q);
+}
+
+static const elem_state state = {
+    .name = "stretch", .open = wang_open, .close = free, .commit = wang_commit};
+
+const elem_type elem_tri_wang = {
+    .name = "tri_wang",
+    .doc = "as tri_stvk, k from measurements by stretch and angle (Wang et al. 2011)",
+    .arity = 3,
+    .rest_len = WANG_REST,
+    .mat_len = WANG_MAT,
+    .proj_rows = 0,
+    .rest_doc = "Dm^-1[4] 1/m; stretch where the step began: share 1, angle 22.5 deg",
+    .mat_doc = "rows[6] of k0 k1 k2 k3 N/m: at rest, and stretched at 0 to 90 deg",
+    ELEM_SMOOTH(tri_wang, 0),
+    .topology = ELEM_TRIANGLES,
+    .section = "cloth",
+    .word = "wang",
+    ELEM_PARAMS(params),
+    .material = material,
+    .check = check,
+    .init_rest = init_rest,
+    .state = &state};
