@@ -16,6 +16,8 @@ pushed='penalty penalty_newton penalty_pcg penalty_subspace penalty_self'
 bodies="$pushed barrier_bodies dbb_bodies pd_ipc_bodies ndb_bodies pd_bfgs_bodies"
 meshes='barrier dbb pd_ipc ndb pd_bfgs'
 free="pd newton $meshes $bodies"
+# elements without a projective form
+smooth='newton barrier barrier_bodies penalty_newton penalty_pcg'
 
 pair() { # SCENE METHOD
   dt=0.01
@@ -48,6 +50,7 @@ fits() { # SCENES METHODS
 
 cd "$work" || exit 1
 fits 'hang cantilever collide_sheets knot twist' "$free"
+fits hang_fabric "$smooth"
 fits 'drape_sphere drape_torus drape_obj drape_floor stack' "$bodies"
 fits slope "$pushed" # it begins in touch: barriers ask for a gap
 fits 'drape_self fold_desk funnel slit stack_sphere' "$meshes"
