@@ -10,9 +10,10 @@ loom_status bcsr_new(bcsr *A, const loom_host *h, const loom_exec *e, int32_t b)
 {
   *A = (bcsr){.h = h, .e = e, .b = b};
   const plug_buf all[] = {
-      {"rows", LOOM_I64, 1, &A->row},          {"columns", LOOM_I32, 0, &A->col},
-      {"blocks", LOOM_REAL, 0, &A->val},       {"columns of rows", LOOM_I64, 0, &A->num},
-      {"room of rows", LOOM_I64, 1, &A->room}, {"columns so far", LOOM_I32, 0, &A->list}};
+      {"rows", LOOM_I64, 1, &A->row},           {"columns", LOOM_I32, 0, &A->col},
+      {"blocks", LOOM_REAL, 0, &A->val},        {"diagonals", LOOM_I64, 0, &A->diag},
+      {"room of rows", LOOM_I64, 1, &A->room},  {"columns of rows", LOOM_I64, 0, &A->num},
+      {"columns so far", LOOM_I32, 0, &A->list}};
   return plug_bufs_new(h, all, LOOM_COUNT(all));
 }
 
@@ -33,6 +34,7 @@ static bcsr_args bind(const bcsr *A, const bcsr_kind *k, plug_maps *m)
 {
   return (bcsr_args){.ptr = plug_read(m, k->ptr),
                      .node = plug_read(m, k->node),
+                     .to = plug_read(m, k->to),
                      .block = plug_read(m, k->ptr != NULL ? k->block : NULL),
                      .key = plug_rdwr(m, k->key),
                      .owner = plug_rdwr(m, k->owner),
@@ -41,12 +43,14 @@ static bcsr_args bind(const bcsr *A, const bcsr_kind *k, plug_maps *m)
                      .corners = k->corners,
                      .n = A->n,
                      .arity = k->arity,
-                     .b = A->b};
+                     .b = A->b,
+                     .dense = k->dense};
 }
 
-static loom_status index_kind(const bcsr *A, bcsr_kind *k)
+loom_status bcsr_index(bcsr *A, int32_t n, bcsr_kind *k)
 {
   const loom_host *const h = A->h;
+  A->n = n;
   LOOM_TRY(new_index(A, k));
   k->corners = k->ptr != NULL ? h->buf_count(h, k->node) : k->arity * k->count;
   LOOM_CHECK(h, k->corners <= LK_MAX_ELEMS, LOOM_E_UNSUPPORTED,
@@ -88,7 +92,8 @@ static loom_status over_rows(const bcsr *A, const bcsr_kind *kinds, int num, con
   return LOOM_OK;
 }
 
-static loom_status run_rows(const bcsr *A, const lk_entry *k, loom_buf *row, loom_buf *col)
+static loom_status run_rows(const bcsr *A, const lk_entry *k, loom_buf *row, loom_buf *col,
+                            loom_buf *diag)
 {
   plug_maps m = plug_maps_on(A->h, A->e);
   const bcsr_args a = {.num = plug_rdwr(&m, A->num),
@@ -96,43 +101,52 @@ static loom_status run_rows(const bcsr *A, const lk_entry *k, loom_buf *row, loo
                        .list = plug_rdwr(&m, A->list),
                        .row = plug_read(&m, row),
                        .col = plug_write(&m, col),
+                       .diag = plug_write(&m, diag),
                        .n = A->n};
   return plug_launch(&m, k, &a, A->n, NULL);
 }
 
-loom_status bcsr_pattern(bcsr *A, int32_t n, bcsr_kind *kinds, int num)
+loom_status bcsr_pattern(bcsr *A, const bcsr_kind *kinds, int num)
 {
   const loom_host *const h = A->h;
+  const int64_t n = A->n;
   int64_t all = 0;
-  A->n = n;
-  for (int k = 0; k < num; ++k) LOOM_TRY(index_kind(A, &kinds[k]));
   LOOM_TRY(h->buf_resize(h, A->num, n));
-  LOOM_TRY(h->buf_resize(h, A->room, (int64_t)n + 1));
-  LOOM_TRY(h->buf_resize(h, A->row, (int64_t)n + 1));
+  LOOM_TRY(h->buf_resize(h, A->room, n + 1));
+  LOOM_TRY(h->buf_resize(h, A->row, n + 1));
   LOOM_TRY(over_rows(A, kinds, num, &k_count, NULL));
   LOOM_TRY(h->scan_i64(h, A->e, A->num, A->room, &all));
   LOOM_TRY(h->buf_resize(h, A->list, all));
   LOOM_TRY(over_rows(A, kinds, num, &k_collect, A->list));
-  LOOM_TRY(run_rows(A, &k_unique, NULL, NULL));
+  LOOM_TRY(run_rows(A, &k_unique, NULL, NULL, NULL));
   LOOM_TRY(h->scan_i64(h, A->e, A->num, A->row, &A->nnz));
   LOOM_TRY(h->buf_resize(h, A->col, A->nnz));
+  LOOM_TRY(h->buf_resize(h, A->diag, n));
   LOOM_TRY(h->buf_resize(h, A->val, A->nnz * A->b * A->b));
   ++A->pattern_id;
-  return run_rows(A, &k_compact, A->row, A->col);
+  return run_rows(A, &k_compact, A->row, A->col, A->diag);
 }
 
-loom_status bcsr_values(bcsr *A, bcsr_kind *kinds, int num)
+/* ---- values ----
+ */
+
+loom_status bcsr_clear(bcsr *A) { return A->h->fill(A->h, A->e, A->val, 0.0); }
+
+loom_status bcsr_add_kind(bcsr *A, const bcsr_kind *kind)
 {
-  LOOM_TRY(A->h->fill(A->h, A->e, A->val, 0.0));
-  for (int k = 0; k < num; ++k) {
-    plug_maps m = plug_maps_on(A->h, A->e);
-    bcsr_args a = bind(A, &kinds[k], &m);
-    a.K = plug_read(&m, kinds[k].K);
-    a.row = plug_read(&m, A->row);
-    a.col = plug_rdwr(&m, A->col);
-    a.val = plug_rdwr(&m, A->val);
-    LOOM_TRY(plug_launch(&m, &k_add, &a, A->n, NULL));
-  }
+  plug_maps m = plug_maps_on(A->h, A->e);
+  bcsr_args a = bind(A, kind, &m);
+  a.K = plug_read(&m, kind->K);
+  a.row = plug_read(&m, A->row);
+  a.col = plug_rdwr(&m, A->col);
+  a.val = plug_rdwr(&m, A->val);
+  return plug_launch(&m, &k_add, &a, A->n, NULL);
+}
+
+loom_status bcsr_values(bcsr *A, const bcsr_kind *kinds, int num)
+{
+  LOOM_TRY(bcsr_clear(A));
+  for (int k = 0; k < num; ++k) LOOM_TRY(bcsr_add_kind(A, &kinds[k]));
   return LOOM_OK;
 }
 

@@ -6,7 +6,8 @@
  * DEVIATION: rows gather from their corners, which are sorted by row once, in place of atomic adds:
  * the same bits for any number of threads, equal to a plain loop over elements.
  *
- *   bcsr_pattern(&A, kinds, num);                where elements came or went
+ *   bcsr_index(&A, n, &kinds[k]);                elements of this kind came or went
+ *   bcsr_pattern(&A, kinds, num);                of some kind
  *   ... a kernel writes kinds[k].K ...
  *   bcsr_values(&A, kinds, num);
  *
@@ -31,8 +32,10 @@ typedef struct bcsr_kind { /* elements of one kind; zero what is not given */
   loom_buf
       *ptr; /* i64 [count+1], first corner of each where they have different numbers; or NULL */
   loom_buf *node; /* i32 [corners], rows; -1: none */
+  loom_buf *to;   /* i32 [count], of arity 1: the columns of single blocks, -1: none; or NULL */
   loom_buf *K;    /* real [blocks][b][b], N/m: of each element arity x arity blocks, row by row */
-  /* index, made and kept by bcsr_pattern() */
+  int32_t dense;  /* 1: they are one matrix [arity b][arity b] instead, as host->elem_hessians() */
+  /* index, made and kept by bcsr_index() */
   loom_buf *key, *owner, *corner, *first, *squares, *block;
   int64_t corners;
 } bcsr_kind;
@@ -43,16 +46,23 @@ typedef struct bcsr { /* fine when zeroed */
   int32_t n, b;            /* rows; blocks of b x b numbers, 1 or 3 */
   int64_t nnz, pattern_id; /* blocks; changes with the pattern */
   loom_buf *row, *col; /* i64 [n+1], i32 [nnz]: ascending in each row, the diagonal always there */
+  loom_buf *diag;      /* i64 [n], where in col and val the diagonals are */
   loom_buf *val;       /* real [nnz][b][b], N/m */
   loom_buf *num, *room, *list; /* see bcsr.kern.h */
 } bcsr;
 
 loom_status bcsr_new(bcsr *A, const loom_host *h, const loom_exec *e, int32_t b);
-/* Rows and columns that the elements of all kinds couple; waits for the device.  Lists `ptr` and
- * `node` are read here and in bcsr_values(), and stay as they are in between. */
-loom_status bcsr_pattern(bcsr *A, int32_t n, bcsr_kind *kinds, int num);
+/* Corners of a kind by rows, of which there are n.  `count`, `ptr`, `node` and `to` stay as they
+ * are as long as this index is used. */
+loom_status bcsr_index(bcsr *A, int32_t n, bcsr_kind *kind);
+/* Rows and columns that the elements of all kinds couple, once they have an index; waits for the
+ * device. */
+loom_status bcsr_pattern(bcsr *A, const bcsr_kind *kinds, int num);
 /* The sum of all K, for the pattern there is: kind by kind, in the order of elements. */
-loom_status bcsr_values(bcsr *A, bcsr_kind *kinds, int num);
+loom_status bcsr_values(bcsr *A, const bcsr_kind *kinds, int num);
+/* The same in parts, where kinds have one buffer K in common: all zero, then += K of one. */
+loom_status bcsr_clear(bcsr *A);
+loom_status bcsr_add_kind(bcsr *A, const bcsr_kind *kind);
 /* As the host's services and krylov_bsr3.h take it, for b = 3. */
 loom_bsr3 bcsr_matrix3(const bcsr *A);
 

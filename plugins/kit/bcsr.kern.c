@@ -15,6 +15,10 @@ LK_FN int64_t block_of(const bcsr_args *a, int64_t e)
   return a->block != NULL ? a->block[e] : (int64_t)a->arity * a->arity * e;
 }
 LK_FN int is_row(const bcsr_args *a, int32_t i) { return i >= 0 && i < a->n; }
+LK_FN int32_t column_of(const bcsr_args *a, int64_t c)
+{
+  return a->to != NULL ? a->to[c] : a->node[c];
+}
 
 LK_KERNEL_PLAIN(bcsr_corner, a, e)
 {
@@ -47,7 +51,7 @@ LK_KERNEL_PLAIN(bcsr_collect, a, i)
   for (int64_t k = a->first[i]; k < a->first[i + 1]; ++k) {
     const int64_t e = a->owner[a->corner[k]], end = corner_of(a, e + 1);
     for (int64_t c = corner_of(a, e); c < end; ++c)
-      if (is_row(a, a->node[c])) a->list[a->room[i] + a->num[i]++] = a->node[c];
+      if (is_row(a, column_of(a, c))) a->list[a->room[i] + a->num[i]++] = column_of(a, c);
   }
 }
 
@@ -98,7 +102,11 @@ LK_KERNEL_PLAIN(bcsr_unique, a, i)
 LK_KERNEL_PLAIN(bcsr_compact, a, i)
 {
   const int64_t n = a->row[i + 1] - a->row[i];
-  for (int64_t k = 0; k < n; ++k) a->col[a->row[i] + k] = a->list[a->room[i] + k];
+  for (int64_t k = 0; k < n; ++k) {
+    const int32_t j = a->list[a->room[i] + k];
+    a->col[a->row[i] + k] = j;
+    if (j == i) a->diag[i] = a->row[i] + k;
+  }
 }
 
 /* Place of column j in row i, which has it. */
@@ -115,17 +123,24 @@ LK_FN int64_t place_of(const bcsr_args *a, int32_t i, int32_t j)
   return lo;
 }
 
+/* to [b][b] += the block at K, whose rows are `ld` numbers apart. */
+LK_FN void add_block(int b, int64_t ld, const lk_real *K, lk_real *to)
+{
+  for (int r = 0; r < b; ++r)
+    for (int s = 0; s < b; ++s) to[b * r + s] += K[ld * r + s];
+}
+
 LK_KERNEL_PLAIN(bcsr_add, a, i)
 {
-  const int bb = a->b * a->b;
+  const int b = a->b, bb = b * b;
   for (int64_t k = a->first[i]; k < a->first[i + 1]; ++k) {
     const int64_t c = a->corner[k], e = a->owner[c];
     const int64_t lo = corner_of(a, e), hi = corner_of(a, e + 1);
+    /* blocks of a row of blocks follow each other; in a dense matrix they lie side by side */
+    const int64_t ld = a->dense ? b * (hi - lo) : b, next = a->dense ? b : bb;
     const lk_real *K = a->K + bb * (block_of(a, e) + (c - lo) * (hi - lo));
-    for (int64_t d = lo; d < hi; ++d, K += bb) {
-      if (!is_row(a, a->node[d])) continue;
-      lk_real *const to = a->val + bb * place_of(a, i, a->node[d]);
-      for (int s = 0; s < bb; ++s) to[s] += K[s];
-    }
+    for (int64_t d = lo; d < hi; ++d, K += next)
+      if (is_row(a, column_of(a, d)))
+        add_block(b, ld, K, a->val + bb * place_of(a, i, column_of(a, d)));
   }
 }

@@ -10,8 +10,9 @@ typedef struct bcsr_args {
       ptr; /* [count+1], first corner of each; NULL: arity times its number */
   const int32_t *LK_RESTRICT node; /* [corners], a row; outside 0 to n - 1: no corner */
   const int64_t *LK_RESTRICT
-      block;                    /* [count+1], first block of each; NULL: arity^2 times its number */
-  const lk_real *LK_RESTRICT K; /* [blocks][b][b], of an element row by row */
+      block; /* [count+1], first block of each; NULL: arity^2 times its number */
+  const int32_t *LK_RESTRICT to; /* [corners], columns of the corners' blocks; NULL: `node` */
+  const lk_real *LK_RESTRICT K;  /* [blocks][b][b], of an element row by row; see `dense` */
   /* their index */
   uint64_t *LK_RESTRICT key;    /* [corners], row of a corner, n for none; ascending once sorted */
   int32_t *LK_RESTRICT owner;   /* [corners], its element, as they were before the sort */
@@ -24,9 +25,11 @@ typedef struct bcsr_args {
   int32_t *LK_RESTRICT list;       /* columns of each row, in the end ascending and each once */
   const int64_t *LK_RESTRICT row;  /* [n+1] */
   int32_t *LK_RESTRICT col;        /* [row[n]] */
+  int64_t *LK_RESTRICT diag;       /* [n], place of the diagonal block */
   lk_real *LK_RESTRICT val;        /* [row[n]][b][b] */
   int64_t corners;
-  int32_t n, arity, b, reserved;
+  int32_t n, arity, b;
+  int32_t dense; /* 1: K of an element is one matrix [arity b][arity b] */
 } bcsr_args;
 
 LK_DECLARE(bcsr_corner, bcsr_args)  /* per element: key, owner; squares, unless NULL */
@@ -35,7 +38,7 @@ LK_DECLARE(bcsr_start, bcsr_args)   /* per row: one column, the diagonal; list N
 LK_DECLARE(bcsr_count, bcsr_args)   /* per row: num += columns of its corners, with repetitions */
 LK_DECLARE(bcsr_collect, bcsr_args) /* per row: the same, and writes them */
 LK_DECLARE(bcsr_unique, bcsr_args)  /* per row: sorts, removes repetitions */
-LK_DECLARE(bcsr_compact, bcsr_args) /* per row: col */
+LK_DECLARE(bcsr_compact, bcsr_args) /* per row: col, diag */
 LK_DECLARE(bcsr_add, bcsr_args)     /* per row: val += K */
 
 #endif

@@ -37,9 +37,11 @@ loom_status krylov_dot(const krylov_cg *c, const krylov_product *p)
   return plug_run(c->h, c->e, &k_dot, &a, c->n, p->dot);
 }
 
-static loom_status precondition(const krylov_system *A, const krylov_args *a)
+static loom_status precondition(const krylov_cg *c, const krylov_system *A, const krylov_args *a)
 {
   const krylov_product p = {.x = a->r, .y = a->z, .dot = a->s + KRYLOV_RHO_NEXT, .stop = a->s};
+  const krylov_product square = {.x = a->r, .y = a->r, .dot = a->s + KRYLOV_SQUARE};
+  if (a->euclidean) LOOM_TRY(krylov_dot(c, &square));
   return A->precondition(A->self, &p);
 }
 
@@ -47,7 +49,7 @@ static loom_status precondition(const krylov_system *A, const krylov_args *a)
 static loom_status begin(const krylov_cg *c, const krylov_system *A, const krylov_args *a)
 {
   LOOM_TRY(run(c, &k_begin, a, c->n));
-  LOOM_TRY(precondition(A, a));
+  LOOM_TRY(precondition(c, A, a));
   LOOM_TRY(run(c, &k_target, a, 1));
   return run(c, &k_turn, a, c->n);
 }
@@ -64,7 +66,7 @@ static loom_status advance(const krylov_cg *c, const krylov_system *A, const kry
 /* The next search direction, or the end. */
 static loom_status turn(const krylov_cg *c, const krylov_system *A, const krylov_args *a)
 {
-  LOOM_TRY(precondition(A, a));
+  LOOM_TRY(precondition(c, A, a));
   LOOM_TRY(run(c, &k_conjugate, a, 1));
   return run(c, &k_turn, a, c->n);
 }
@@ -80,7 +82,8 @@ static krylov_args vectors(const krylov_cg *c, plug_maps *m, lk_real *r, lk_real
 }
 
 /* The record on the host; its numbers into *out, iterations from *told on to the log. */
-static loom_status look(const krylov_cg *c, const loom_step *st, int32_t *told, krylov_result *out)
+static loom_status look(const krylov_cg *c, const loom_step *st, int norm, int32_t *told,
+                        krylov_result *out)
 {
   const loom_host *const h = c->h;
   void *p;
@@ -95,7 +98,7 @@ static loom_status look(const krylov_cg *c, const loom_step *st, int32_t *told, 
   out->residual = out->iters > 0 ? (double)s[KRYLOV_HISTORY + out->iters - 1] : 1.0;
   if (st != NULL)
     for (; *told < out->iters; ++*told)
-      h->inner(h, *told + 1, LOOM_NORM_PRECONDITIONED, (double)s[KRYLOV_HISTORY + *told]);
+      h->inner(h, *told + 1, norm, (double)s[KRYLOV_HISTORY + *told]);
   return h->unmap(h, c->s);
 }
 
@@ -103,6 +106,7 @@ loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_syst
                             lk_real *d, const krylov_forcing *f, krylov_result *out)
 {
   const int32_t every = c->e->backend == LOOM_CPU ? 1 : LOOK_EVERY;
+  const int norm = f->euclidean ? LOOM_NORM_RESIDUAL_2 : LOOM_NORM_PRECONDITIONED;
   int32_t told = 0;
   plug_maps m = plug_maps_on(c->h, c->e);
   krylov_args a = vectors(c, &m, r, d);
@@ -111,6 +115,7 @@ loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_syst
   a.gamma = (lk_real)f->gamma;
   a.eta_before = (lk_real)f->eta_before;
   a.rho_before = (lk_real)f->rho_before;
+  a.euclidean = f->euclidean;
   LOOM_TRY(m.status);
   out->stop = KRYLOV_RUNNING;
   for (int begun = 0; out->stop == KRYLOV_RUNNING; begun = 1) {
@@ -123,7 +128,7 @@ loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_syst
       LOOM_TRY(turn(c, A, &a));
     }
     LOOM_TRY(plug_unbind(&record));
-    LOOM_TRY(look(c, st, &told, out));
+    LOOM_TRY(look(c, st, norm, &told, out));
   }
   return plug_unbind(&m);
 }

@@ -42,10 +42,11 @@ typedef struct krylov_cg { /* workspace; fine when zeroed */
   loom_buf *s;         /* real [KRYLOV_HISTORY + max_iters], the record of krylov.kern.h */
 } krylov_cg;
 
-/* Relative tolerance on sqrt(r'P^-1 r): eta_min where both ends are equal, else the forcing term of
- * an inexact Newton method (krylov.kern.h). */
+/* Relative tolerance on sqrt(r'P^-1 r), or on |r|: eta_min where both ends are equal, else the
+ * forcing term of an inexact Newton method (krylov.kern.h). */
 typedef struct krylov_forcing {
   double eta_min, eta_max, gamma;
+  int32_t euclidean; /* 1: on |r|, which means the same for every P; one more pass over r */
   double eta_before, rho_before; /* of the last solve; rho_before = 0: there is none */
 } krylov_forcing;
 
@@ -54,7 +55,7 @@ typedef struct krylov_result {
   int32_t iters;
   int32_t products; /* with A */
   double eta;       /* relative tolerance that was in force */
-  double residual;  /* sqrt(r'P^-1 r) at the end, in parts of that at the start */
+  double residual;  /* at the end, in parts of that at the start, in the norm of the test */
   double rho0;      /* J, r'P^-1 r at the start; not finite if r or P are not */
   double decrement; /* J, r'd with the r of the start */
 } krylov_result;

@@ -31,6 +31,7 @@ LK_KERNEL_PLAIN(krylov_target, a, i)
   s[KRYLOV_ETA] = LK_FMAX(a->eta_min, LK_FMIN(eta, a->eta_max));
   s[KRYLOV_RHO0] = rho;
   s[KRYLOV_RHO] = rho;
+  s[KRYLOV_SQUARE0] = a->euclidean ? s[KRYLOV_SQUARE] : LK_R(0.0);
   s[KRYLOV_ITERS] = LK_R(0.0);
   s[KRYLOV_DECREMENT] = LK_R(0.0);
   s[KRYLOV_ALPHA] = LK_R(0.0);
@@ -94,7 +95,8 @@ LK_KERNEL_PLAIN(krylov_conjugate, a, i)
   s[KRYLOV_BETA] = next / rho;
   s[KRYLOV_RHO] = next;
   s[KRYLOV_ITERS] = (lk_real)(k + 1);
-  s[KRYLOV_HISTORY + k] = LK_SQRT(LK_FMAX(next, LK_R(0.0)) / s[KRYLOV_RHO0]);
+  s[KRYLOV_HISTORY + k] = a->euclidean ? LK_SQRT(s[KRYLOV_SQUARE] / s[KRYLOV_SQUARE0])
+                                       : LK_SQRT(LK_FMAX(next, LK_R(0.0)) / s[KRYLOV_RHO0]);
   s[KRYLOV_ALPHA] = LK_R(0.0);
   if (!(next >= LK_R(0.0) && next <= LK_REAL_MAX))
     s[KRYLOV_STOP] = (lk_real)KRYLOV_BREAKDOWN;

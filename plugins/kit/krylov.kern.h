@@ -19,11 +19,13 @@ enum { /* slots of the record s */
        KRYLOV_BETA,
        KRYLOV_ETA,       /* relative tolerance in force */
        KRYLOV_DECREMENT, /* J, r'd with the r of the start: sum of alpha rho */
-       KRYLOV_HISTORY    /* [max_iters], sqrt(rho_k / rho_0), k = 1, 2, ... */
+       KRYLOV_SQUARE0,   /* N^2, r'r at the start, with `euclidean` */
+       KRYLOV_SQUARE,    /* N^2, of the next iterate: where its reduction leaves it */
+       KRYLOV_HISTORY    /* [max_iters], sqrt(rho_k / rho_0), k = 1, 2, ...; |r_k| / |r_0| */
 };
 enum { /* why it stopped */
        KRYLOV_RUNNING = 0,
-       KRYLOV_CONVERGED = 1, /* sqrt(rho) <= eta sqrt(rho_0) */
+       KRYLOV_CONVERGED = 1, /* sqrt(rho) <= eta sqrt(rho_0); |r| <= eta |r_0| */
        KRYLOV_NEGATIVE = 2,  /* p'A p <= 0: A is not positive definite */
        KRYLOV_MAX_ITERS = 3,
        KRYLOV_BREAKDOWN = 4 /* a scalar is not finite, P is not definite, or rho has underflowed */
@@ -41,7 +43,8 @@ typedef struct krylov_args {
    * eta = gamma (|g| / |g before|)^2, at least gamma eta_before^2 where that is above 0.1 */
   lk_real eta_min, eta_max, gamma;
   lk_real eta_before, rho_before; /* of the last solve; rho_before <= 0: none, take eta_max */
-  int32_t max_iters, reserved;
+  int32_t max_iters;
+  int32_t euclidean; /* 1: the test is on |r|, not on sqrt(rho) */
 } krylov_args;
 
 LK_DECLARE(krylov_begin, krylov_args)     /* d = p = 0, running */

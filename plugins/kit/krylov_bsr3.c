@@ -40,7 +40,8 @@ loom_status krylov_bsr3_open(krylov_bsr3 *b, const loom_bsr3 *matrix, krylov_sys
   const krylov_bsr3_invert_args a = {.row_ptr = b->a.row_ptr,
                                      .col = b->a.col,
                                      .val = b->a.val,
-                                     .inv = plug_write(&inverse, b->inv)};
+                                     .inv = plug_write(&inverse, b->inv),
+                                     .kind = b->kind};
   LOOM_TRY(plug_launch(&inverse, &k_invert, &a, b->n, NULL));
   b->a.inv = plug_read(&b->m, b->inv);
   *A = (krylov_system){.multiply = multiply, .precondition = precondition, .self = b};

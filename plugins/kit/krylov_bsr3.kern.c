@@ -35,13 +35,27 @@ LK_FN void invert(const lk_real *D, lk_real *inv)
   inv[5] = B[8];
 }
 
+/* The inverse of a diagonal matrix: of that of D, or of the unit matrix. */
+LK_FN void invert_diagonal(const lk_real *D, int plain, lk_real *inv)
+{
+  const lk_real one = LK_R(1.0) / row_sum(D);
+  inv[1] = inv[2] = inv[4] = LK_R(0.0);
+  inv[0] = D[0] > LK_R(0.0) ? LK_R(1.0) / D[0] : one;
+  inv[3] = D[4] > LK_R(0.0) ? LK_R(1.0) / D[4] : one;
+  inv[5] = D[8] > LK_R(0.0) ? LK_R(1.0) / D[8] : one;
+  if (plain) inv[0] = inv[3] = inv[5] = LK_R(1.0);
+}
+
 LK_KERNEL_PLAIN(krylov_bsr3_invert, a, i)
 {
   lk_real inv[6];
   int64_t k = a->row_ptr[i];
   const int64_t last = a->row_ptr[i + 1] - 1;
   while (k < last && a->col[k] != i) ++k; /* the diagonal block is always there */
-  invert(a->val + 9 * k, inv);
+  if (a->kind == KRYLOV_BLOCK_JACOBI)
+    invert(a->val + 9 * k, inv);
+  else
+    invert_diagonal(a->val + 9 * k, a->kind == KRYLOV_PLAIN, inv);
   LK_UNROLL
   for (int c = 0; c < 6; ++c) a->inv[6 * (int64_t)i + c] = inv[c];
 }

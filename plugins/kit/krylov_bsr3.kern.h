@@ -5,11 +5,18 @@
 
 #include "loom/kernel.h"
 
+enum {                          /* what stands for the matrix in P */
+       KRYLOV_BLOCK_JACOBI = 0, /* its diagonal blocks */
+       KRYLOV_JACOBI = 1,       /* its diagonal */
+       KRYLOV_PLAIN = 2         /* 1 N/m: no preconditioner */
+};
+
 typedef struct krylov_bsr3_invert_args {
   const int64_t *LK_RESTRICT row_ptr; /* [n+1] */
   const int32_t *LK_RESTRICT col;     /* [row_ptr[n]] */
   const lk_real *LK_RESTRICT val;     /* [row_ptr[n]][3][3] N/m */
   lk_real *LK_RESTRICT inv;           /* [n][6] m/N: P^-1 by its entries 00 01 02 11 12 22 */
+  int32_t kind, reserved;
 } krylov_bsr3_invert_args;
 LK_DECLARE(krylov_bsr3_invert, krylov_bsr3_invert_args)
 

@@ -119,11 +119,12 @@ static void assemble_on(int backend, int b, int threads)
   for (int k = 0; k < KINDS; ++k) {
     make(&s[k], k, b, 1 + (uint64_t)k);
     kinds[k] = give(&t, &s[k], b);
+    cr_assert_eq(bcsr_index(&A, N, &kinds[k]), LOOM_OK, "%s", t.err.text);
   }
   for (int num = KINDS; num >= 0;
        --num) { /* fewer kinds, another pattern, in the end the diagonal */
     memset(dense, 0, bytes);
-    cr_assert_eq(bcsr_pattern(&A, N, kinds, num), LOOM_OK, "%s", t.err.text);
+    cr_assert_eq(bcsr_pattern(&A, kinds, num), LOOM_OK, "%s", t.err.text);
     for (int twice = 0; twice < 2; ++twice) /* the same pattern again */
       cr_assert_eq(bcsr_values(&A, kinds, num), LOOM_OK, "%s", t.err.text);
     for (int k = 0; k < num; ++k) add_plainly(&s[k], b, dense);
@@ -146,6 +147,72 @@ Test(bcsr, blocks_on_a_device)
   assemble_on(LOOM_CUDA, 3, 1);
 }
 
+/* ---- other forms of the same elements ----
+ */
+
+/* K of elements of `arity` as one dense matrix each. */
+static void make_dense(const elements *s, int b, loom_real *out)
+{
+  const int a = s->arity;
+  for (int64_t e = 0; e < s->count; ++e)
+    for (int p = 0; p < a * b; ++p)
+      for (int q = 0; q < a * b; ++q)
+        out[(e * a * b + p) * a * b + q] =
+            s->K[((e * a + p / b) * a + q / b) * b * b + (p % b) * b + q % b];
+}
+
+/* Every block for itself: rows and columns. */
+static void make_single(const elements *s, int32_t *row, int32_t *col)
+{
+  int64_t k = 0;
+  for (int64_t e = 0; e < s->count; ++e)
+    for (int64_t c = s->ptr[e]; c < s->ptr[e + 1]; ++c)
+      for (int64_t d = s->ptr[e]; d < s->ptr[e + 1]; ++d, ++k) {
+        row[k] = s->node[c];
+        col[k] = s->node[d];
+      }
+}
+
+/* Dense element matrices, and blocks that name their row and column, give the bits of the plain
+ * sum; the diagonal is where A says. */
+Test(bcsr, dense_and_single)
+{
+  enum { B = 3 };
+  elements s[2];
+  test_host t;
+  bcsr A;
+  th_open(&t, 2, 1);
+  cr_assert_eq(bcsr_new(&A, &t.host, &t.exec, B), LOOM_OK);
+  for (int k = 0; k < 2; ++k) make(&s[k], k, B, 1 + (uint64_t)k);
+  loom_real *const plain = calloc((size_t)N * N * B * B, sizeof *plain);
+  loom_real *const matrices = calloc((size_t)s[0].blocks * B * B, sizeof *matrices);
+  int32_t *const row = calloc((size_t)s[1].blocks, sizeof *row);
+  int32_t *const col = calloc((size_t)s[1].blocks, sizeof *col);
+  make_dense(&s[0], B, matrices);
+  make_single(&s[1], row, col);
+  for (int k = 0; k < 2; ++k) add_plainly(&s[k], B, plain);
+  bcsr_kind kinds[] = {{.count = s[0].count,
+                        .arity = 3,
+                        .node = th_buf(&t, LOOM_I32, s[0].corners, s[0].node),
+                        .K = th_buf(&t, LOOM_REAL, s[0].blocks * B * B, matrices),
+                        .dense = 1},
+                       {.count = s[1].blocks,
+                        .arity = 1,
+                        .node = th_buf(&t, LOOM_I32, s[1].blocks, row),
+                        .to = th_buf(&t, LOOM_I32, s[1].blocks, col),
+                        .K = th_buf(&t, LOOM_REAL, s[1].blocks * B * B, s[1].K)}};
+  for (int k = 0; k < 2; ++k) cr_assert_eq(bcsr_index(&A, N, &kinds[k]), LOOM_OK);
+  cr_assert_eq(bcsr_pattern(&A, kinds, 2), LOOM_OK);
+  cr_assert_eq(bcsr_values(&A, kinds, 2), LOOM_OK, "%s", t.err.text);
+  compare(&t, &A, B, plain);
+  int64_t *const diag = th_get(&t, A.diag);
+  int32_t *const cols = th_get(&t, A.col);
+  for (int i = 0; i < N; ++i) cr_expect_eq(cols[diag[i]], i, "row %d", i);
+  for (int k = 0; k < 2; ++k) drop(&s[k]);
+  free(diag), free(cols), free(plain), free(matrices), free(row), free(col);
+  th_close(&t);
+}
+
 /* What is assembled is solved: A d = r with r = A x gives x. */
 Test(bcsr, a_system)
 {
@@ -166,9 +233,10 @@ Test(bcsr, a_system)
   for (int k = 0; k < KINDS; ++k) {
     make(&s[k], k, 3, 1 + (uint64_t)k);
     kinds[k] = give(&t, &s[k], 3);
+    cr_assert_eq(bcsr_index(&A, N, &kinds[k]), LOOM_OK);
     add_plainly(&s[k], 3, dense);
   }
-  cr_assert_eq(bcsr_pattern(&A, N, kinds, KINDS), LOOM_OK);
+  cr_assert_eq(bcsr_pattern(&A, kinds, KINDS), LOOM_OK);
   cr_assert_eq(bcsr_values(&A, kinds, KINDS), LOOM_OK);
   for (int i = 0; i < 3 * N; ++i) x[i] = (loom_real)th_random(&seed);
   for (int64_t i = 0; i < 3 * N; ++i)
@@ -246,7 +314,8 @@ Test(bcsr, impacts)
                      .node = th_buf(&t, LOOM_I32, m, node),
                      .K = th_buf(&t, LOOM_REAL, blocks, K)};
   cr_assert_eq(bcsr_new(&A, &t.host, &t.exec, 1), LOOM_OK);
-  cr_assert_eq(bcsr_pattern(&A, IMPACTS, &verts, 1), LOOM_OK);
+  cr_assert_eq(bcsr_index(&A, IMPACTS, &verts), LOOM_OK);
+  cr_assert_eq(bcsr_pattern(&A, &verts, 1), LOOM_OK);
   cr_assert_eq(bcsr_values(&A, &verts, 1), LOOM_OK);
   int64_t *const row = th_get(&t, A.row);
   int32_t *const col = th_get(&t, A.col);

@@ -79,8 +79,8 @@ static void open(problem *p, double sign, int threads)
   p->d = th_buf(&p->t, LOOM_REAL, M, NULL);
 }
 
-/* d of A d = -g with the blocks of A and their preconditioner. */
-static krylov_result solve_with(problem *p, const krylov_forcing *f, int max_iters)
+/* d of A d = -g with the blocks of A and a preconditioner of KRYLOV_BLOCK_JACOBI ... */
+static krylov_result solve_by(problem *p, int kind, const krylov_forcing *f, int max_iters)
 {
   krylov_cg c = {0};
   krylov_bsr3 b = {0};
@@ -90,6 +90,7 @@ static krylov_result solve_with(problem *p, const krylov_forcing *f, int max_ite
   for (int i = 0; i < M; ++i) r[i] = (loom_real)-p->g[i];
   th_put(&p->t, p->r, r);
   cr_assert_eq(krylov_bsr3_new(&b, &p->t.host, &p->t.exec, N), LOOM_OK);
+  b.kind = kind;
   cr_assert_eq(krylov_cg_new(&c, &p->t.host, &p->t.exec, N, max_iters), LOOM_OK);
   cr_assert_eq(krylov_bsr3_open(&b, &p->A, &A), LOOM_OK);
   plug_maps m = plug_maps_on(&p->t.host, &p->t.exec);
@@ -98,6 +99,11 @@ static krylov_result solve_with(problem *p, const krylov_forcing *f, int max_ite
   cr_assert_eq(plug_unbind(&m), LOOM_OK);
   cr_assert_eq(krylov_bsr3_close(&b), LOOM_OK);
   return out;
+}
+
+static krylov_result solve_with(problem *p, const krylov_forcing *f, int max_iters)
+{
+  return solve_by(p, KRYLOV_BLOCK_JACOBI, f, max_iters);
 }
 
 static krylov_result solve(problem *p, double eta, int max_iters, double *d)
@@ -434,4 +440,39 @@ Test(krylov, on_a_device)
     cr_assert_float_eq(host[i], device[i], 1e-6, "component %d: %g, %g", i, host[i], device[i]);
   free(host);
   free(device);
+}
+
+/* |-g - A d| / |g| of the d that was found. */
+static double left(problem *p)
+{
+  double d[M], Ad[M], r[M];
+  loom_real *const v = th_get(&p->t, p->d);
+  for (int i = 0; i < M; ++i) d[i] = (double)v[i];
+  free(v);
+  times(p, d, Ad);
+  for (int i = 0; i < M; ++i) r[i] = -p->g[i] - Ad[i];
+  return sqrt(dot(r, r) / dot(p->g, p->g));
+}
+
+/* The Euclidean test means the same for every preconditioner, and ends at the first iterate that
+ * passes it; the preconditioners differ in how soon that is. */
+Test(krylov, euclidean)
+{
+  static problem p;
+  int32_t iters[3];
+  krylov_forcing f = {.eta_min = 1e-6, .eta_max = 1e-6, .gamma = 0.9, .euclidean = 1};
+  open(&p, 1.0, 1);
+  for (int kind = KRYLOV_BLOCK_JACOBI; kind <= KRYLOV_PLAIN; ++kind) {
+    const krylov_result r = solve_by(&p, kind, &f, 2000);
+    const double end = left(&p);
+    cr_assert_eq(r.stop, KRYLOV_CONVERGED, "kind %d", kind);
+    cr_expect_float_eq(r.residual, end, 1e-9, "kind %d: %g is %g", kind, r.residual, end);
+    cr_expect_leq(end, 1e-6);
+    (void)solve_by(&p, kind, &f, r.iters - 1);
+    cr_expect_gt(left(&p), 1e-6, "kind %d could have stopped before", kind);
+    iters[kind] = r.iters;
+  }
+  cr_expect_lt(iters[KRYLOV_BLOCK_JACOBI], iters[KRYLOV_PLAIN]);
+  cr_expect_neq(iters[KRYLOV_JACOBI], iters[KRYLOV_PLAIN], "the diagonal was not taken");
+  th_close(&p.t);
 }
