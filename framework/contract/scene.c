@@ -59,7 +59,8 @@ static int bits(uint32_t v)
 }
 
 /* Names for the places beside `p`: the fitting combination with most of `kinds` that contact and
- * detection have in common, and among these with most capabilities. */
+ * detection have in common, among these with most capabilities, and among these with contact as it
+ * is at each iterate. */
 static void partners(const ct_plugin *p, uint32_t kinds, const char *name[LOOM_NUM_KINDS])
 {
   loom_err err = {0};
@@ -89,8 +90,10 @@ static void partners(const ct_plugin *p, uint32_t kinds, const char *name[LOOM_N
     const loom_collision_ops *const collision = use[LOOM_KIND_COLLISION]->ops.collision;
     const uint32_t forms =
         fit_contact_provides(use[LOOM_KIND_CONTACT]) & ~(uint32_t)LOOM_CONT_HESS_APPROX;
+    const int live = (use[LOOM_KIND_SOLVER]->ops.solver->needs & LOOM_WANT_CONTACT_FROZEN) == 0;
     const int score = 100 * bits(kinds & contact->pair_kinds & collision->pair_kinds) +
-                      bits(forms) + bits(collision->provides & ~(uint32_t)LOOM_COLL_LEAVES_OUT);
+                      2 * bits(forms) +
+                      2 * bits(collision->provides & ~(uint32_t)LOOM_COLL_LEAVES_OUT) + live;
     if (score <= best) continue;
     best = score;
     for (int k = 0; k < LOOM_NUM_KINDS; ++k) pick[k] = use[k]->name;
