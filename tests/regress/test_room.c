@@ -115,6 +115,7 @@ Test(room, the_estimate_is_near_what_a_run_takes)
   is_near("cholmod_pd", "101 101");
   is_near("cholmod_newton", "101 101");
   is_near("pcg_newton", "101 101");
+  is_near("cama_pcg", "101 101");
   is_near("pd_bfgs", "101 101");
 }
 

@@ -36,6 +36,7 @@ Test(threads, cholmod_pd) { same_for_all("cholmod_pd"); }
 Test(threads, cholmod_newton) { same_for_all("cholmod_newton"); }
 Test(threads, cholmod_newton_by_amd) { same_with("cholmod_newton", "solver.ordering=amd"); }
 Test(threads, pcg_newton) { same_for_all("pcg_newton"); }
+Test(threads, cama_pcg) { same_for_all("cama_pcg"); }
 Test(threads, pd_bfgs) { same_for_all("pd_bfgs"); }
 Test(threads, split_steps)
 {

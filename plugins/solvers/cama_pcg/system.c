@@ -1,0 +1,122 @@
+/* system.c - see system.h.
+ *
+ * The Hessians of one block of elements at a time stand in one buffer, and each row of the matrix
+ * gathers what is its own: what is needed beside the matrix is the largest block's, not the sum.
+ */
+#include "system.h"
+
+#include "cama_pcg.kern.h"
+
+static const lk_entry k_rows = LK_ENTRY(cama_rows), k_differ = LK_ENTRY(cama_differ);
+
+static int64_t numbers(const loom_elem_block *b)
+{
+  return 9 * (int64_t)b->arity * b->arity * b->num_elems;
+}
+
+/* Elements never change: their corners are sorted by rows once. */
+static loom_status index_elements(cama_system *s)
+{
+  const int32_t n = s->sc->num_verts;
+  for (int k = 0; k < s->sc->num_blocks; ++k) {
+    const loom_elem_block *const b = &s->sc->blocks[k];
+    s->kinds[k] = (bcsr_kind){.count = b->num_elems, .arity = b->arity, .node = b->verts};
+    s->kinds[k].dense = 1;
+    LOOM_TRY(bcsr_index(&s->A, n, &s->kinds[k]));
+  }
+  return LOOM_OK;
+}
+
+loom_status system_new(cama_system *s, const loom_host *h, const loom_exec *e, const loom_scene *sc)
+{
+  const int num = sc->num_blocks;
+  *s = (cama_system){.h = h, .e = e, .sc = sc};
+  s->kinds = calloc((size_t)num + 1, sizeof *s->kinds);
+  LOOM_CHECK(h, s->kinds != NULL, LOOM_E_NOMEM, "no memory for %d kinds of elements", num);
+  LOOM_TRY(bcsr_new(&s->A, h, e, 3));
+  const plug_buf all[] = {{"element Hessians", LOOM_REAL, 0, &s->K},
+                          {"contact rows", LOOM_I32, 0, &s->row},
+                          {"contact columns", LOOM_I32, 0, &s->col},
+                          {"differ", LOOM_REAL, 1, &s->differ}};
+  LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
+  return index_elements(s);
+}
+
+void system_free(cama_system *s) { free(s->kinds); }
+
+/* Whether contact has the blocks that the pattern was made with. */
+static loom_status same_contact(cama_system *s, const loom_blocks3 *contact, int *same)
+{
+  double differ;
+  *same = s->A.pattern_id > 0 && contact->count == s->h->buf_count(s->h, s->row);
+  if (!*same || contact->count == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(s->h, s->e);
+  const cama_differ_args a = {.row0 = plug_read(&m, s->row),
+                              .row1 = plug_read(&m, contact->row),
+                              .col0 = plug_read(&m, s->col),
+                              .col1 = plug_read(&m, contact->col)};
+  LOOM_TRY(plug_reduce(&m, &k_differ, &a, contact->count, s->differ, &differ));
+  *same = differ <= 0.0;
+  return LOOM_OK;
+}
+
+/* Contact as single blocks that name their row and column. */
+static loom_status make_pattern(cama_system *s, const loom_blocks3 *contact)
+{
+  const loom_host *const h = s->h;
+  const int num = s->sc->num_blocks;
+  bcsr_kind *const k = &s->kinds[num];
+  int same;
+  LOOM_TRY(same_contact(s, contact, &same));
+  k->count = contact->count;
+  k->arity = 1;
+  k->node = contact->row;
+  k->to = contact->col;
+  k->K = contact->val;
+  if (same) return LOOM_OK;
+  LOOM_TRY(h->buf_resize(h, s->row, contact->count));
+  LOOM_TRY(h->buf_resize(h, s->col, contact->count));
+  if (contact->count > 0) {
+    LOOM_TRY(h->buf_copy(h, s->e, s->row, contact->row));
+    LOOM_TRY(h->buf_copy(h, s->e, s->col, contact->col));
+    LOOM_TRY(bcsr_index(&s->A, s->sc->num_verts, k));
+  }
+  return bcsr_pattern(&s->A, s->kinds, contact->count > 0 ? num + 1 : num);
+}
+
+static loom_status add_elements(cama_system *s, const loom_step *st, int how, int block)
+{
+  const loom_host *const h = s->h;
+  LOOM_TRY(h->buf_resize(h, s->K, numbers(&s->sc->blocks[block])));
+  LOOM_TRY(h->elem_hessians(h, block, st->x, how, s->K));
+  s->kinds[block].K = s->K;
+  return bcsr_add_kind(&s->A, &s->kinds[block]);
+}
+
+/* + M/h^2, and unit rows and columns of what does not move. */
+static loom_status finish(cama_system *s, double scale)
+{
+  plug_maps m = plug_maps_on(s->h, s->e);
+  const cama_rows_args a = {.row = plug_read(&m, s->A.row),
+                            .col = plug_read(&m, s->A.col),
+                            .diag = plug_read(&m, s->A.diag),
+                            .mass = plug_read(&m, s->sc->mass),
+                            .fixed = plug_read(&m, s->sc->fixed),
+                            .val = plug_rdwr(&m, s->A.val),
+                            .scale = (lk_real)scale};
+  return plug_launch(&m, &k_rows, &a, s->A.n, NULL);
+}
+
+loom_status system_assemble(cama_system *s, const loom_step *st, int how)
+{
+  const loom_blocks3 *contact;
+  const int num = s->sc->num_blocks;
+  LOOM_TRY(s->h->contact_hessian(s->h, st->problem, st->x, how, &contact));
+  s->h->tic(s->h, "pattern");
+  LOOM_TRY(make_pattern(s, contact));
+  s->h->toc(s->h, "pattern");
+  LOOM_TRY(bcsr_clear(&s->A));
+  for (int k = 0; k < num; ++k) LOOM_TRY(add_elements(s, st, how, k));
+  if (contact->count > 0) LOOM_TRY(bcsr_add_kind(&s->A, &s->kinds[num]));
+  return finish(s, 1.0 / (st->h * st->h));
+}

@@ -1,0 +1,34 @@
+/* system.h - the matrix of one step of implicit Euler, assembled in stages. */
+#ifndef CAMA_SYSTEM_H
+#define CAMA_SYSTEM_H
+
+#include "kit/bcsr.h"
+
+/* A = M/h^2 + sum of element Hessians + sum of contact blocks, N/m. */
+typedef struct cama_system {
+  const loom_host *h;
+  const loom_exec *e;
+  const loom_scene *sc;
+  bcsr A;
+  bcsr_kind *kinds; /* [num_blocks + 1]: those of the scene, and contact behind them */
+  loom_buf *K;      /* real [.], N/m: room for the Hessians of the largest block of elements */
+  /* contact that the pattern was made with: i32 [.], rows and columns of its blocks */
+  loom_buf *row, *col;
+  loom_buf *differ; /* real [1] */
+} cama_system;
+
+/* system_free() is due also after it has failed. */
+loom_status system_new(cama_system *s, const loom_host *h, const loom_exec *e,
+                       const loom_scene *sc);
+void system_free(cama_system *s);
+
+/* The matrix at x, elements and contact as `how` (LOOM_HESS_*) says.  The pattern stays as long as
+ * contact has the same blocks. */
+loom_status system_assemble(cama_system *s, const loom_step *st, int how);
+
+/* For the message when p'A p <= 0: names the element whose share p'K p is the least, if it is
+ * negative, or contact. */
+loom_status system_blame(cama_system *s, const loom_step *st, int how, loom_buf *p,
+                         double curvature);
+
+#endif
