@@ -172,7 +172,8 @@ Test(trust, hints_survive_every_file)
             LOOM_ARGS("check", "drape.ini", "--plugin-path", "mixed", "--set",
                       "solver.plugin=cholmod_pd", "--set", "contact.bodies.plugin=ipc_barrier"));
   cr_expect_eq(p.code, 2, "%s", p.err);
-  cr_expect(strstr(p.err, "solver plugins that fit: cama_pcg, cholmod_newton, ") != NULL, "%s", p.err);
+  cr_expect(strstr(p.err, "solver plugins that fit: cama_pcg, cholmod_newton, ") != NULL, "%s",
+            p.err);
   proc_loom(&p, LOOM_ARGS("describe", "gdd", "--plugin-path", "mixed"));
   cr_expect_eq(p.code, 2);
   cr_expect(strstr(p.err, "nearest is 'gd'") != NULL, "%s", p.err);
