@@ -26,6 +26,15 @@ loom_status krylov_cg_new(krylov_cg *c, const loom_host *h, const loom_exec *e, 
   return plug_bufs_new(h, all, LOOM_COUNT(all));
 }
 
+loom_status krylov_cg_resize(krylov_cg *c, int32_t n)
+{
+  loom_buf *const all[] = {c->z, c->p, c->q};
+  c->n = n;
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i)
+    LOOM_TRY(c->h->buf_resize(c->h, all[i], 3 * (int64_t)n));
+  return LOOM_OK;
+}
+
 static loom_status run(const krylov_cg *c, const lk_entry *k, const krylov_args *a, int32_t n)
 {
   return plug_run(c->h, c->e, k, a, n, NULL);

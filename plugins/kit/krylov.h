@@ -62,6 +62,8 @@ typedef struct krylov_result {
 
 loom_status krylov_cg_new(krylov_cg *c, const loom_host *h, const loom_exec *e, int32_t n,
                           int32_t max_iters);
+/* For systems of another size. */
+loom_status krylov_cg_resize(krylov_cg *c, int32_t n);
 
 /* Until the tolerance or max_iters.  r [n][3]: the right-hand side, then what is left of it; d
  * [n][3], overwritten; both mapped where `e` runs.  st: every iteration, from 1, is reported with

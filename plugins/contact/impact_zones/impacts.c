@@ -1,0 +1,179 @@
+/* impacts.c - see impacts.h. */
+#include "impacts.h"
+
+static const lk_entry k_key = LK_ENTRY(impact_key), k_flag = LK_ENTRY(impact_flag);
+static const lk_entry k_take = LK_ENTRY(impact_take);
+
+loom_status impacts_new(impacts *p, const loom_host *h, const loom_scene *sc, const loom_exec *e)
+{
+  const plug_buf all[] = {{"impact keys", LOOM_U64, 0, &p->key},
+                          {"impact vertices", LOOM_I32, 0, &p->v},
+                          {"impact weights", LOOM_REAL, 0, &p->w},
+                          {"impact normals", LOOM_REAL, 0, &p->n},
+                          {"impact offsets", LOOM_REAL, 0, &p->offset},
+                          {"impact targets", LOOM_REAL, 0, &p->target},
+                          {"new keys", LOOM_U64, 0, &p->new_key},
+                          {"known impacts", LOOM_I32, 0, &p->old},
+                          {"new impacts", LOOM_I64, 0, &p->flag},
+                          {"places of impacts", LOOM_I64, 1, &p->place},
+                          {"gaps at the start", LOOM_REAL, 0, &p->gap_start},
+                          {"points at the start", LOOM_REAL, 0, &p->point_start},
+                          {"ways of bodies", LOOM_REAL, 0, &p->carry},
+                          {"chosen impacts", LOOM_U8, 0, &p->chosen}};
+  p->h = h;
+  p->sc = sc;
+  p->e = e;
+  p->m = 0;
+  return plug_bufs_new(h, all, LOOM_COUNT(all));
+}
+
+void impacts_clear(impacts *p) { p->m = 0; }
+
+/* Which pairs are known, and where new ones go; *num_new of them. */
+static loom_status sort_out(impacts *p, const loom_pairs *pairs, int chosen, int64_t *num_new)
+{
+  const loom_host *const h = p->h;
+  const int64_t num = pairs->count;
+  LOOM_TRY(h->buf_resize(h, p->new_key, num));
+  LOOM_TRY(h->buf_resize(h, p->old, num));
+  LOOM_TRY(h->buf_resize(h, p->flag, num));
+  LOOM_TRY(h->buf_resize(h, p->place, num + 1));
+  plug_maps m = plug_maps_on(h, p->e);
+  const impact_new_args name = {.kind = plug_read(&m, pairs->kind),
+                                .pair_key = plug_read(&m, pairs->key),
+                                .key = plug_write(&m, p->new_key)};
+  LOOM_TRY(plug_launch(&m, &k_key, &name, num, NULL));
+  LOOM_TRY(h->match_keys(h, p->e, p->key, p->m, p->new_key, num, p->old));
+  const impact_new_args is_new = {.old = plug_read(&m, p->old),
+                                  .chosen = plug_read(&m, chosen ? p->chosen : NULL),
+                                  .flag = plug_write(&m, p->flag)};
+  LOOM_TRY(plug_launch(&m, &k_flag, &is_new, num, NULL));
+  return h->scan_i64(h, p->e, p->flag, p->place, num_new);
+}
+
+/* Of vertices and bodies: the distance at the start of the step, and where the body's point was. */
+static loom_status ask_bodies(impacts *p, const loom_step *s, const loom_pairs *pairs, loom_buf *x0)
+{
+  const loom_body_rows rows = {.struct_size = sizeof rows,
+                               .stride = 4,
+                               .count = pairs->count,
+                               .body = pairs->obst,
+                               .point = pairs->v,
+                               .x = x0};
+  const loom_body_gap out = {.struct_size = sizeof out, .gap = p->gap_start};
+  if (!(pairs->kinds & LOOM_BIT(LOOM_PAIR_VO))) return LOOM_OK;
+  LOOM_TRY(p->h->buf_resize(p->h, p->gap_start, pairs->count));
+  LOOM_TRY(p->h->body_gap(p->h, p->e, &rows, 0.0, &out));
+  const loom_body_rows points = {
+      .struct_size = sizeof points, .count = pairs->count, .body = pairs->obst, .x = pairs->point};
+  LOOM_TRY(p->h->buf_resize(p->h, p->point_start, 3 * pairs->count));
+  return p->h->body_carry(p->h, p->e, &points, s->progress, 0.0, p->point_start);
+}
+
+static loom_status make_room(impacts *p, int64_t m)
+{
+  const struct {
+    loom_buf *b;
+    int64_t each;
+  } all[] = {{p->key, 1},    {p->v, 4},      {p->w, 4},    {p->n, 3},
+             {p->offset, 1}, {p->target, 1}, {p->carry, 3}};
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i)
+    LOOM_TRY(p->h->buf_resize(p->h, all[i].b, all[i].each * m));
+  return LOOM_OK;
+}
+
+loom_status impacts_take(impacts *p, const loom_step *s, const loom_pairs *pairs, loom_buf *x0,
+                         loom_buf *x1, double clearance, int chosen)
+{
+  int64_t num_new = 0;
+  LOOM_TRY(sort_out(p, pairs, chosen, &num_new));
+  LOOM_TRY(ask_bodies(p, s, pairs, x0));
+  LOOM_TRY(make_room(p, p->m + num_new));
+  const int meshes = p->sc->num_body_verts > 0;
+  const int bodies = (pairs->kinds & LOOM_BIT(LOOM_PAIR_VO)) != 0;
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const impact_take_args a = {.kind = plug_read(&m, pairs->kind),
+                              .pair_v = plug_read(&m, pairs->v),
+                              .pair_w = plug_read(&m, pairs->w),
+                              .normal = plug_read(&m, pairs->normal),
+                              .gap = plug_read(&m, pairs->gap),
+                              .gap_start = plug_read(&m, bodies ? p->gap_start : NULL),
+                              .point = plug_read(&m, bodies ? pairs->point : NULL),
+                              .point_start = plug_read(&m, bodies ? p->point_start : NULL),
+                              .pair_key = plug_read(&m, p->new_key),
+                              .old = plug_read(&m, p->old),
+                              .place = plug_read(&m, p->place),
+                              .chosen = plug_read(&m, chosen ? p->chosen : NULL),
+                              .x0 = plug_read(&m, x0),
+                              .x1 = plug_read(&m, x1),
+                              .body0 = plug_read(&m, meshes ? s->body0 : NULL),
+                              .body1 = plug_read(&m, meshes ? s->body1 : NULL),
+                              .radius = plug_read(&m, p->sc->radius),
+                              .fixed = plug_read(&m, p->sc->fixed),
+                              .key = plug_rdwr(&m, p->key),
+                              .v = plug_rdwr(&m, p->v),
+                              .w = plug_rdwr(&m, p->w),
+                              .n = plug_rdwr(&m, p->n),
+                              .offset = plug_rdwr(&m, p->offset),
+                              .target = plug_rdwr(&m, p->target),
+                              .carry = plug_rdwr(&m, p->carry),
+                              .first = p->m,
+                              .clearance = (lk_real)clearance,
+                              .num_verts = p->sc->num_verts};
+  p->m += num_new;
+  return plug_launch(&m, &k_take, &a, pairs->count, NULL);
+}
+
+/* ---- the earliest ---- */
+
+typedef struct moment {
+  double toi;
+  int64_t pair;
+} moment;
+
+static int earlier(const void *a, const void *b)
+{
+  const moment *const p = a, *const q = b;
+  if (p->toi != q->toi) return p->toi < q->toi ? -1 : 1;
+  return p->pair < q->pair ? -1 : p->pair > q->pair;
+}
+
+static void choose(const moment *order, int64_t num, const int32_t *v, const uint8_t *fixed,
+                   int32_t n, uint8_t *taken, uint8_t *chosen)
+{
+  for (int64_t k = 0; k < num; ++k) {
+    const int32_t *const at = v + 4 * order[k].pair;
+    int clash = 0;
+    for (int c = 0; c < 4; ++c) clash |= at[c] >= 0 && at[c] < n && !fixed[at[c]] && taken[at[c]];
+    chosen[order[k].pair] = (uint8_t)!clash;
+    for (int c = 0; c < 4 && !clash; ++c)
+      if (at[c] >= 0 && at[c] < n) taken[at[c]] = 1;
+  }
+}
+
+/* On the host: a baseline, as serial as the scheme it stands for. */
+loom_status impacts_choose_earliest(impacts *p, const loom_pairs *pairs)
+{
+  const int64_t num = pairs->count;
+  const int32_t n = p->sc->num_verts;
+  LOOM_TRY(p->h->buf_resize(p->h, p->chosen, num));
+  moment *const order = malloc((size_t)num * sizeof *order + 1);
+  uint8_t *const taken = calloc((size_t)n + 1, 1);
+  plug_maps m = plug_maps_on(p->h, p->e);
+  const lk_real *const toi = plug_read_host(&m, pairs->toi);
+  const int32_t *const v = plug_read_host(&m, pairs->v);
+  const uint8_t *const fixed = plug_read_host(&m, p->sc->fixed);
+  uint8_t *const chosen = plug_write_host(&m, p->chosen);
+  if (order != NULL && taken != NULL && m.status == LOOM_OK) {
+    for (int64_t k = 0; k < num; ++k) order[k] = (moment){.toi = (double)toi[k], .pair = k};
+    qsort(order, (size_t)num, sizeof *order, earlier);
+    choose(order, num, v, fixed, n, taken, chosen);
+  }
+  const int short_of_memory = order == NULL || taken == NULL;
+  free(order);
+  free(taken);
+  LOOM_TRY(plug_unbind(&m));
+  LOOM_CHECK(p->h, !short_of_memory, LOOM_E_NOMEM, "no memory to order %lld impacts",
+             (long long)num);
+  return LOOM_OK;
+}

@@ -1,0 +1,39 @@
+/* impacts.h - the impacts of one step so far, as linear gaps of free vertices. */
+#ifndef IMPACTS_H
+#define IMPACTS_H
+
+#include "impacts.kern.h"
+#include "loom/plug.h"
+#include "loom/plugin.h"
+
+typedef struct impacts {
+  const loom_host *h;
+  const loom_scene *sc;
+  const loom_exec *e;
+  int64_t m;
+  /* [m], [m][4], [m][4], [m][3], [m], [m]: see impacts.kern.h */
+  loom_buf *key, *v, *w, *n, *offset, *target;
+  loom_buf *carry; /* real [m][3], m, the way of what is prescribed of an impact; NaN: nothing is */
+  /* of the pairs taken last */
+  loom_buf *new_key;      /* u64 [num] */
+  loom_buf *old;          /* i32 [num] */
+  loom_buf *flag, *place; /* i64 [num], [num+1] */
+  loom_buf *gap_start;    /* real [num], m, of vertices and bodies, as the next one */
+  loom_buf *point_start;  /* real [num][3], m, where their points on the bodies were */
+  loom_buf *chosen;       /* u8 [num] */
+} impacts;
+
+loom_status impacts_new(impacts *p, const loom_host *h, const loom_scene *sc, const loom_exec *e);
+void impacts_clear(impacts *p);
+
+/* All pairs, or those of p->chosen: pairs that are among the impacts take their place, others are
+ * new.  Detection looked on the way from x0 to x1.  An impact ends with the gap along its
+ * normal that it had at the start, which is relative velocity zero, but at least with `clearance`,
+ * m. */
+loom_status impacts_take(impacts *p, const loom_step *s, const loom_pairs *pairs, loom_buf *x0,
+                         loom_buf *x1, double clearance, int chosen);
+
+/* p->chosen: the earliest pairs, of which no two share a free vertex. */
+loom_status impacts_choose_earliest(impacts *p, const loom_pairs *pairs);
+
+#endif

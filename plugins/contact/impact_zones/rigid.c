@@ -1,0 +1,209 @@
+/* rigid.c - see rigid.h. */
+#include "rigid.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "geom/small.kern.h"
+
+typedef struct zone {
+  double mass;       /* kg */
+  double center[3];  /* m, at the start */
+  double way[3];     /* kg m, then m: of the center of mass */
+  double spin[3];    /* kg m^2, then rad */
+  double inertia[9]; /* kg m^2 */
+  double carry[3];   /* m */
+  int64_t held;      /* impacts with something prescribed */
+} zone;
+
+typedef struct sight {        /* what the host looks at */
+  const int32_t *v;           /* [m][4] */
+  const lk_real *carry;       /* [m][3] m */
+  const lk_real *x0, *x1, *m; /* [n][3] m, [n][3] m, [n] kg */
+  int32_t *parent;            /* [n], -1: in no zone */
+  int32_t *number;            /* [n], of a root's zone */
+  zone *zones;                /* [num] */
+  int64_t num, impacts;
+  int32_t n;
+} sight;
+
+static int32_t root_of(int32_t *parent, int32_t i)
+{
+  while (parent[i] != i) i = parent[i] = parent[parent[i]];
+  return i;
+}
+
+/* Roots are the smallest vertices of their zones, whatever the order of impacts. */
+static void connect(sight *s)
+{
+  for (int32_t i = 0; i < s->n; ++i) s->parent[i] = -1;
+  for (int64_t j = 0; j < s->impacts; ++j) {
+    int32_t first = -1;
+    for (int k = 0; k < 4; ++k) {
+      const int32_t i = s->v[4 * j + k];
+      if (i < 0) continue;
+      if (s->parent[i] < 0) s->parent[i] = i;
+      const int32_t a = root_of(s->parent, i);
+      const int32_t b = first < 0 ? a : root_of(s->parent, first);
+      s->parent[a > b ? a : b] = a < b ? a : b;
+      first = i;
+    }
+  }
+}
+
+static int64_t number(sight *s)
+{
+  int64_t num = 0;
+  for (int32_t i = 0; i < s->n; ++i)
+    if (s->parent[i] == i) s->number[i] = (int32_t)num++;
+  return num;
+}
+
+static zone *zone_of(const sight *s, int32_t i)
+{
+  return s->parent[i] < 0 ? NULL : &s->zones[s->number[root_of(s->parent, i)]];
+}
+
+static void sum_mass(const sight *s)
+{
+  for (int32_t i = 0; i < s->n; ++i) {
+    zone *const z = zone_of(s, i);
+    if (z == NULL) continue;
+    z->mass += (double)s->m[i];
+    for (int c = 0; c < 3; ++c) {
+      z->center[c] += (double)(s->m[i] * s->x0[3 * (int64_t)i + c]);
+      z->way[c] += (double)(s->m[i] * (s->x1[3 * (int64_t)i + c] - s->x0[3 * (int64_t)i + c]));
+    }
+  }
+  for (int64_t k = 0; k < s->num; ++k)
+    for (int c = 0; c < 3; ++c) {
+      s->zones[k].center[c] /= s->zones[k].mass;
+      s->zones[k].way[c] /= s->zones[k].mass;
+    }
+}
+
+static void sum_spin(const sight *s)
+{
+  for (int32_t i = 0; i < s->n; ++i) {
+    zone *const z = zone_of(s, i);
+    double arm[3], d[3];
+    if (z == NULL) continue;
+    const double m = (double)s->m[i];
+    for (int c = 0; c < 3; ++c) {
+      arm[c] = (double)s->x0[3 * (int64_t)i + c] - z->center[c];
+      d[c] = (double)(s->x1[3 * (int64_t)i + c] - s->x0[3 * (int64_t)i + c]) - z->way[c];
+    }
+    const double square = arm[0] * arm[0] + arm[1] * arm[1] + arm[2] * arm[2];
+    for (int c = 0; c < 3; ++c) {
+      const int p = (c + 1) % 3, q = (c + 2) % 3;
+      z->spin[c] += m * (arm[p] * d[q] - arm[q] * d[p]);
+      for (int e = 0; e < 3; ++e)
+        z->inertia[3 * c + e] += m * ((c == e ? square : 0.0) - arm[c] * arm[e]);
+    }
+  }
+}
+
+/* spin = inertia^-1 spin; a zone that is a straight line does not turn. */
+static void turn_rates(const sight *s)
+{
+  for (int64_t k = 0; k < s->num; ++k) {
+    zone *const z = &s->zones[k];
+    const double trace = z->inertia[0] + z->inertia[4] + z->inertia[8];
+    lk_real I[9], inv[9] = {0};
+    double rate[3] = {0.0, 0.0, 0.0};
+    for (int c = 0; c < 9; ++c) I[c] = (lk_real)z->inertia[c];
+    if ((double)lk_inv33(I, inv) > 1e-9 * trace * trace * trace)
+      for (int c = 0; c < 3; ++c)
+        for (int e = 0; e < 3; ++e) rate[c] += (double)inv[3 * c + e] * z->spin[e];
+    memcpy(z->spin, rate, sizeof rate);
+  }
+}
+
+/* What touches something prescribed goes where that goes, without turning. */
+static void hold(const sight *s)
+{
+  for (int64_t j = 0; j < s->impacts; ++j) {
+    zone *z = NULL;
+    for (int k = 0; k < 4; ++k)
+      if (s->v[4 * j + k] >= 0) z = zone_of(s, s->v[4 * j + k]);
+    if (z == NULL || !isfinite((double)s->carry[3 * j])) continue;
+    ++z->held;
+    for (int c = 0; c < 3; ++c) z->carry[c] += (double)s->carry[3 * j + c];
+  }
+  for (int64_t k = 0; k < s->num; ++k) {
+    zone *const z = &s->zones[k];
+    for (int c = 0; c < 3 && z->held > 0; ++c) {
+      z->way[c] = z->carry[c] / (double)z->held;
+      z->spin[c] = 0.0;
+    }
+  }
+}
+
+/* Rodrigues' formula. */
+static void rotate(const double w[3], const double a[3], double out[3])
+{
+  const double angle = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+  memcpy(out, a, 3 * sizeof *out);
+  if (angle == 0.0) return;
+  const double u[3] = {w[0] / angle, w[1] / angle, w[2] / angle};
+  const double along = u[0] * a[0] + u[1] * a[1] + u[2] * a[2];
+  for (int c = 0; c < 3; ++c) {
+    const int p = (c + 1) % 3, q = (c + 2) % 3;
+    out[c] = a[c] * cos(angle) + (u[p] * a[q] - u[q] * a[p]) * sin(angle) +
+             u[c] * along * (1.0 - cos(angle));
+  }
+}
+
+static int64_t move(const sight *s, lk_real *x, uint8_t *mask)
+{
+  int64_t moved = 0;
+  for (int32_t i = 0; i < s->n; ++i) {
+    const zone *const z = zone_of(s, i);
+    double arm[3], to[3];
+    if (z == NULL) continue;
+    for (int c = 0; c < 3; ++c) arm[c] = (double)s->x0[3 * (int64_t)i + c] - z->center[c];
+    rotate(z->spin, arm, to);
+    for (int c = 0; c < 3; ++c) x[3 * (int64_t)i + c] = (lk_real)(z->center[c] + z->way[c] + to[c]);
+    mask[i] = 1;
+    ++moved;
+  }
+  return moved;
+}
+
+static loom_status make_zones(const impacts *all, sight *s)
+{
+  s->parent = calloc((size_t)s->n + 1, sizeof *s->parent);
+  s->number = calloc((size_t)s->n + 1, sizeof *s->number);
+  if (s->parent != NULL && s->number != NULL) {
+    connect(s);
+    s->num = number(s);
+    s->zones = calloc((size_t)s->num + 1, sizeof *s->zones);
+  }
+  LOOM_CHECK(all->h, s->zones != NULL, LOOM_E_NOMEM, "no memory for rigid zones");
+  sum_mass(s);
+  sum_spin(s);
+  turn_rates(s);
+  hold(s);
+  return LOOM_OK;
+}
+
+loom_status rigid_zones(const impacts *all, loom_buf *x_start, loom_buf *x_before, loom_buf *x,
+                        loom_buf *mask, int64_t *moved)
+{
+  plug_maps m = plug_maps_on(all->h, all->e);
+  sight s = {.v = plug_read_host(&m, all->v),
+             .carry = plug_read_host(&m, all->carry),
+             .x0 = plug_read_host(&m, x_start),
+             .x1 = plug_read_host(&m, x_before),
+             .m = plug_read_host(&m, all->sc->mass),
+             .impacts = all->m,
+             .n = all->sc->num_verts};
+  lk_real *const to = plug_rdwr_host(&m, x);
+  uint8_t *const marks = plug_rdwr_host(&m, mask);
+  if (m.status == LOOM_OK) m.status = make_zones(all, &s);
+  if (m.status == LOOM_OK) *moved = move(&s, to, marks);
+  free(s.parent);
+  free(s.number);
+  free(s.zones);
+  return plug_unbind(&m);
+}

@@ -1,0 +1,138 @@
+/* impact_zones: cloth that flies into cloth and bodies does not pass, whatever the scheme, also
+ * between frames; without it it does. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "log/h5log.h"
+#include "support/logdiff.h"
+#include "support/proc.h"
+
+TestSuite(impacts, .init = proc_enter, .fini = proc_leave);
+
+#define HEAD                                                                             \
+  "[exec]\nbackend = cpu\nthreads = 2\n[log]\naudit = every\nframes_every = 1\n[stop]\n" \
+  "max_iters = 1\n[solver]\nplugin = cama_pcg\n[contact.impacts]\nplugin = impact_zones\n"
+#define MESH "[collision.mesh]\nplugin = patch_bvh\n"
+/* Two sheets cross each other's place at 5 m/s, 2.5 cm a step, and would be through in step 2. */
+#define SHEETS                                                                         \
+  "[run]\nsteps = 12\ndt = 0.01\ngravity = 0 0 0\n" MESH                               \
+  "[cloth.left]\nsize = 0.2 0.2\nresolution = 11 11\ndensity = 0.2\nmembrane = 100\n"  \
+  "bending = 1e-5\nthickness = 0\nvelocity = 0 0 2.5\ntransform = rotate 0 0 1 12 "    \
+  "translate 0 0 -0.03\n"                                                              \
+  "[cloth.right]\nsize = 0.2 0.2\nresolution = 11 11\ndensity = 0.2\nmembrane = 100\n" \
+  "bending = 1e-5\nthickness = 0\nvelocity = 0 0 -2.5\ntransform = rotate 1 0 0 35 "   \
+  "rotate 0 1 0 8 translate 0.02 0.01 0.07\n"
+
+/* A ball of either kind comes up through a falling sheet at 3 m/s and stops. */
+#define BALL                                                                          \
+  "[run]\nsteps = 25\ndt = 0.01\n[cloth.sheet]\nsize = 0.4 0.4\nresolution = 15 15\n" \
+  "density = 0.2\nmembrane = 100\nbending = 1e-5\nthickness = 0\n"                    \
+  "transform = translate 0.01 0.02 0.2\n[body.ball]\nshape = sphere\nradius = 0.1\n"  \
+  "motion = translate 0 0 3 0 0.08\n"
+
+static const char *const schemes[][2] = {{"scheme=system", "mode=equality"},
+                                         {"scheme=system", "mode=lcp"},
+                                         {"scheme=zones", "mode=equality"},
+                                         {"scheme=impulses", "mode=equality"}};
+
+static void run_with(proc *p, const char *log, const char *scheme, const char *mode)
+{
+  char a[64], b[64];
+  snprintf(a, sizeof a, "contact.impacts.%s", scheme);
+  snprintf(b, sizeof b, "contact.impacts.%s", mode);
+  proc_loom(p, LOOM_ARGS("run", "scene.ini", "--quiet", "-o", log, "--overwrite", "--set", a,
+                         "--set", b));
+  cr_assert_eq(p->code, 0, "%s, %s: %d\n%s%s", scheme, mode, p->code, p->out, p->err);
+}
+
+static void expect_trajectory(const char *log, int code)
+{
+  proc p;
+  proc_loom(&p, LOOM_ARGS("verify", log, "--trajectory"));
+  cr_assert_eq(p.code, code, "%s%s", p.out, p.err);
+}
+
+/* Sum over the steps of a column of the model. */
+static double sum(const char *log, const char *column)
+{
+  loom_err err = {0};
+  h5read *r = NULL;
+  double v[64], total = 0.0;
+  cr_assert_eq(h5read_open(&err, log, &r), LOOM_OK, "%s", err.text);
+  const int64_t steps = h5read_num_steps(r);
+  cr_assert_leq(steps, 64);
+  cr_assert_eq(h5read_column(r, &err, "steps_extra", column, 'R', 0, steps, v), LOOM_OK, "%s",
+               err.text);
+  for (int64_t i = 0; i < steps; ++i) total += v[i];
+  h5read_close(r);
+  return total;
+}
+
+Test(impacts, cloth_does_not_pass_cloth)
+{
+  proc p;
+  proc_write("scene.ini", SHEETS HEAD);
+  for (int k = 0; k < 4; ++k) {
+    run_with(&p, "a.h5", schemes[k][0], schemes[k][1]);
+    expect_trajectory("a.h5", 0);
+    cr_expect_gt(sum("a.h5", "contact.impacts.first"), 50);
+    cr_expect_eq(sum("a.h5", "contact.impacts.rigid"), 0);
+  }
+  /* without the method the audit finds that they pass */
+  LOOM_FINE("run", "scene.ini", "--quiet", "-o", "b.h5", "--set", "contact.impacts.plugin=none",
+            "--set", "log.audit=off");
+  expect_trajectory("b.h5", 3);
+}
+
+Test(impacts, cloth_does_not_pass_bodies)
+{
+  static const char *const kinds[] = {"[collision.ball]\nplugin = sdf\n",
+                                      "mesh_size = 0.03\nsdf_resolution = 0\n"};
+  char scene[4096];
+  for (int k = 0; k < 2; ++k) {
+    proc p;
+    snprintf(scene, sizeof scene, "%s%s%s%s", BALL, kinds[k], MESH, HEAD);
+    proc_write("scene.ini", scene);
+    run_with(&p, "a.h5", "scheme=system", "mode=equality");
+    expect_trajectory("a.h5", 0);
+    cr_expect_gt(sum("a.h5", "contact.impacts.first"), 20, "kind %d", k);
+    run_with(&p, "a.h5", "scheme=system", "mode=lcp");
+    expect_trajectory("a.h5", 0);
+  }
+}
+
+/* What lies around vertices that have not moved was looked at before. */
+Test(impacts, looking_around_what_moved_is_enough)
+{
+  proc p;
+  proc_write("scene.ini", SHEETS HEAD);
+  run_with(&p, "touched.h5", "mode=lcp", "detect=touched");
+  run_with(&p, "all.h5", "mode=lcp", "detect=all");
+  cr_expect_gt(sum("all.h5", "contact.impacts.rounds"), 5);
+  logs_same_bits("touched.h5", "all.h5", LOGS_ANYWHERE);
+}
+
+/* One round is too few for these sheets: what is left becomes rigid. */
+Test(impacts, rigid_zones_are_the_last_resort)
+{
+  proc p;
+  proc_write("scene.ini", SHEETS HEAD);
+  run_with(&p, "a.h5", "scheme=impulses", "rounds=1");
+  cr_expect_gt(sum("a.h5", "contact.impacts.rigid"), 3);
+  expect_trajectory("a.h5", 0);
+}
+
+/* A plate that comes down on a sheet on the floor, in 10 cm a step, and leaves no room. */
+Test(impacts, a_press_is_told)
+{
+  proc_write("scene.ini",
+             HEAD "[run]\nsteps = 4\ndt = 0.01\n[collision.any]\nplugin = sdf\n[cloth.sheet]\n"
+                  "size = 0.2 0.2\nresolution = 5 5\nthickness = 0\n"
+                  "transform = translate 0 0 0.01\n[body.floor]\nshape = plane\nnormal = 0 0 1\n"
+                  "[body.plate]\nshape = plane\nnormal = 0 0 -1\nposition = 0 0 0.3\n"
+                  "motion = translate 0 0 -10\n");
+  proc_expect_error(1, LOOM_TEXTS("impacts are left", "rigid zones", "squeeze the cloth"),
+                    LOOM_ARGS("run", "scene.ini", "--quiet", "-o", "a.h5"));
+}
