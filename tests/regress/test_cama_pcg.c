@@ -104,3 +104,14 @@ Test(cama_pcg, names_the_element_of_an_indefinite_matrix)
   LOOM_FINE("run", "scene.ini", "--quiet", "--overwrite", "-o", "run.h5", "--set",
             "solver.hessian=clamp");
 }
+
+/* Sorted or in stages, the same blocks are added in the same order. */
+Test(cama_pcg, triplets_give_the_same_bits)
+{
+  proc_write("scene.ini", TOUCHING);
+  LOOM_FINE("run", "scene.ini", "--quiet", "-o", "staged.h5", "--set", "solver.plugin=cama_pcg",
+            "--set", "solver.assembly=staged");
+  LOOM_FINE("run", "scene.ini", "--quiet", "-o", "sorted.h5", "--set", "solver.plugin=cama_pcg",
+            "--set", "solver.assembly=triplets");
+  logs_same_bits("staged.h5", "sorted.h5", LOGS_ANYWHERE);
+}

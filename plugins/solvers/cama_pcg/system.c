@@ -22,15 +22,16 @@ static loom_status index_elements(cama_system *s)
     const loom_elem_block *const b = &s->sc->blocks[k];
     s->kinds[k] = (bcsr_kind){.count = b->num_elems, .arity = b->arity, .node = b->verts};
     s->kinds[k].dense = 1;
-    LOOM_TRY(bcsr_index(&s->A, n, &s->kinds[k]));
+    if (!s->sorted) LOOM_TRY(bcsr_index(&s->A, n, &s->kinds[k]));
   }
   return LOOM_OK;
 }
 
-loom_status system_new(cama_system *s, const loom_host *h, const loom_exec *e, const loom_scene *sc)
+loom_status system_new(cama_system *s, const loom_host *h, const loom_exec *e, const loom_scene *sc,
+                       int sorted)
 {
   const int num = sc->num_blocks;
-  *s = (cama_system){.h = h, .e = e, .sc = sc};
+  *s = (cama_system){.h = h, .e = e, .sc = sc, .sorted = sorted};
   s->kinds = calloc((size_t)num + 1, sizeof *s->kinds);
   LOOM_CHECK(h, s->kinds != NULL, LOOM_E_NOMEM, "no memory for %d kinds of elements", num);
   LOOM_TRY(bcsr_new(&s->A, h, e, 3));
@@ -39,6 +40,8 @@ loom_status system_new(cama_system *s, const loom_host *h, const loom_exec *e, c
                           {"contact columns", LOOM_I32, 0, &s->col},
                           {"differ", LOOM_REAL, 1, &s->differ}};
   LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
+  s->A.n = sc->num_verts;
+  if (sorted) LOOM_TRY(triplets_new(&s->all, &s->A));
   return index_elements(s);
 }
 
@@ -61,36 +64,70 @@ static loom_status same_contact(cama_system *s, const loom_blocks3 *contact, int
 }
 
 /* Contact as single blocks that name their row and column. */
-static loom_status make_pattern(cama_system *s, const loom_blocks3 *contact)
+static void take_contact(cama_system *s, const loom_blocks3 *contact)
 {
-  const loom_host *const h = s->h;
-  const int num = s->sc->num_blocks;
-  bcsr_kind *const k = &s->kinds[num];
-  int same;
-  LOOM_TRY(same_contact(s, contact, &same));
+  bcsr_kind *const k = &s->kinds[s->sc->num_blocks];
   k->count = contact->count;
   k->arity = 1;
   k->node = contact->row;
   k->to = contact->col;
   k->K = contact->val;
+}
+
+static loom_status make_pattern(cama_system *s, const loom_blocks3 *contact)
+{
+  const loom_host *const h = s->h;
+  const int num = s->sc->num_blocks;
+  int same;
+  LOOM_TRY(same_contact(s, contact, &same));
   if (same) return LOOM_OK;
   LOOM_TRY(h->buf_resize(h, s->row, contact->count));
   LOOM_TRY(h->buf_resize(h, s->col, contact->count));
   if (contact->count > 0) {
     LOOM_TRY(h->buf_copy(h, s->e, s->row, contact->row));
     LOOM_TRY(h->buf_copy(h, s->e, s->col, contact->col));
-    LOOM_TRY(bcsr_index(&s->A, s->sc->num_verts, k));
+    LOOM_TRY(bcsr_index(&s->A, s->sc->num_verts, &s->kinds[num]));
   }
   return bcsr_pattern(&s->A, s->kinds, contact->count > 0 ? num + 1 : num);
 }
 
-static loom_status add_elements(cama_system *s, const loom_step *st, int how, int block)
+static loom_status elements(cama_system *s, const loom_step *st, int how, int block)
 {
   const loom_host *const h = s->h;
   LOOM_TRY(h->buf_resize(h, s->K, numbers(&s->sc->blocks[block])));
-  LOOM_TRY(h->elem_hessians(h, block, st->x, how, s->K));
   s->kinds[block].K = s->K;
-  return bcsr_add_kind(&s->A, &s->kinds[block]);
+  return h->elem_hessians(h, block, st->x, how, s->K);
+}
+
+/* Rows gather, block of elements by block. */
+static loom_status in_stages(cama_system *s, const loom_step *st, int how,
+                             const loom_blocks3 *contact)
+{
+  const int num = s->sc->num_blocks;
+  s->h->tic(s->h, "pattern");
+  LOOM_TRY(make_pattern(s, contact));
+  s->h->toc(s->h, "pattern");
+  LOOM_TRY(bcsr_clear(&s->A));
+  for (int k = 0; k < num; ++k) {
+    LOOM_TRY(elements(s, st, how, k));
+    LOOM_TRY(bcsr_add_kind(&s->A, &s->kinds[k]));
+  }
+  return contact->count > 0 ? bcsr_add_kind(&s->A, &s->kinds[num]) : LOOM_OK;
+}
+
+static loom_status by_sorting(cama_system *s, const loom_step *st, int how)
+{
+  const int num = s->sc->num_blocks;
+  int64_t slots = s->kinds[num].count, first = 0;
+  for (int k = 0; k < num; ++k)
+    slots += (int64_t)s->kinds[k].arity * s->kinds[k].arity * s->kinds[k].count;
+  LOOM_TRY(triplets_begin(&s->all, &s->A, slots));
+  for (int k = 0; k < num; ++k) {
+    LOOM_TRY(elements(s, st, how, k));
+    LOOM_TRY(triplets_add(&s->all, &s->A, &s->kinds[k], &first));
+  }
+  if (s->kinds[num].count > 0) LOOM_TRY(triplets_add(&s->all, &s->A, &s->kinds[num], &first));
+  return triplets_sum(&s->all, &s->A);
 }
 
 /* + M/h^2, and unit rows and columns of what does not move. */
@@ -110,13 +147,8 @@ static loom_status finish(cama_system *s, double scale)
 loom_status system_assemble(cama_system *s, const loom_step *st, int how)
 {
   const loom_blocks3 *contact;
-  const int num = s->sc->num_blocks;
   LOOM_TRY(s->h->contact_hessian(s->h, st->problem, st->x, how, &contact));
-  s->h->tic(s->h, "pattern");
-  LOOM_TRY(make_pattern(s, contact));
-  s->h->toc(s->h, "pattern");
-  LOOM_TRY(bcsr_clear(&s->A));
-  for (int k = 0; k < num; ++k) LOOM_TRY(add_elements(s, st, how, k));
-  if (contact->count > 0) LOOM_TRY(bcsr_add_kind(&s->A, &s->kinds[num]));
+  take_contact(s, contact);
+  LOOM_TRY(s->sorted ? by_sorting(s, st, how) : in_stages(s, st, how, contact));
   return finish(s, 1.0 / (st->h * st->h));
 }

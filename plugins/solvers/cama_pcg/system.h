@@ -3,6 +3,7 @@
 #define CAMA_SYSTEM_H
 
 #include "kit/bcsr.h"
+#include "triplets.h"
 
 /* A = M/h^2 + sum of element Hessians + sum of contact blocks, N/m. */
 typedef struct cama_system {
@@ -15,11 +16,13 @@ typedef struct cama_system {
   /* contact that the pattern was made with: i32 [.], rows and columns of its blocks */
   loom_buf *row, *col;
   loom_buf *differ; /* real [1] */
+  int sorted;       /* 1: assembled by sorting, for comparison */
+  triplets all;     /* all blocks then */
 } cama_system;
 
 /* system_free() is due also after it has failed. */
-loom_status system_new(cama_system *s, const loom_host *h, const loom_exec *e,
-                       const loom_scene *sc);
+loom_status system_new(cama_system *s, const loom_host *h, const loom_exec *e, const loom_scene *sc,
+                       int sorted);
 void system_free(cama_system *s);
 
 /* The matrix at x, elements and contact as `how` (LOOM_HESS_*) says.  The pattern stays as long as

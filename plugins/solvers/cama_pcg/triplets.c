@@ -1,0 +1,78 @@
+/* triplets.c - see triplets.h. */
+#include "triplets.h"
+
+#include "triplets.kern.h"
+
+static const lk_entry k_write = LK_ENTRY(triplet_write), k_diagonal = LK_ENTRY(triplet_diagonal);
+static const lk_entry k_head = LK_ENTRY(triplet_head), k_list = LK_ENTRY(triplet_list);
+static const lk_entry k_rows = LK_ENTRY(triplet_rows), k_sum = LK_ENTRY(triplet_sum);
+
+loom_status triplets_new(triplets *t, const bcsr *A)
+{
+  const plug_buf all[] = {
+      {"triplet keys", LOOM_U64, 0, &t->key},       {"triplet order", LOOM_I32, 0, &t->perm},
+      {"triplets", LOOM_REAL, 0, &t->each},         {"first triplets", LOOM_I64, 0, &t->head},
+      {"places of blocks", LOOM_I64, 1, &t->place}, {"starts of blocks", LOOM_I64, 1, &t->start}};
+  return plug_bufs_new(A->h, all, LOOM_COUNT(all));
+}
+
+loom_status triplets_begin(triplets *t, const bcsr *A, int64_t slots)
+{
+  const loom_host *const h = A->h;
+  t->slots = A->n + slots;
+  LOOM_CHECK(h, t->slots <= LK_MAX_ELEMS, LOOM_E_UNSUPPORTED,
+             "%lld blocks to sort are more than %d; use assembly = staged", (long long)t->slots,
+             LK_MAX_ELEMS);
+  LOOM_TRY(h->buf_resize(h, t->key, t->slots));
+  LOOM_TRY(h->buf_resize(h, t->perm, t->slots));
+  LOOM_TRY(h->buf_resize(h, t->each, 9 * t->slots));
+  LOOM_TRY(h->buf_resize(h, t->head, t->slots));
+  LOOM_TRY(h->buf_resize(h, t->place, t->slots + 1));
+  plug_maps m = plug_maps_on(h, A->e);
+  const triplet_write_args a = {.key = plug_rdwr(&m, t->key), .val = plug_rdwr(&m, t->each)};
+  return plug_launch(&m, &k_diagonal, &a, A->n, NULL);
+}
+
+loom_status triplets_add(triplets *t, const bcsr *A, const bcsr_kind *kind, int64_t *first)
+{
+  plug_maps m = plug_maps_on(A->h, A->e);
+  const triplet_write_args a = {.node = plug_read(&m, kind->node),
+                                .to = plug_read(&m, kind->to),
+                                .K = plug_read(&m, kind->K),
+                                .key = plug_rdwr(&m, t->key),
+                                .val = plug_rdwr(&m, t->each),
+                                .first = A->n + *first,
+                                .arity = kind->arity};
+  *first += (int64_t)kind->arity * kind->arity * kind->count;
+  return plug_launch(&m, &k_write, &a, kind->count, NULL);
+}
+
+loom_status triplets_sum(triplets *t, bcsr *A)
+{
+  const loom_host *const h = A->h;
+  LOOM_TRY(h->sort_u64(h, A->e, t->key, t->perm));
+  plug_maps m = plug_maps_on(h, A->e);
+  triplet_sum_args a = {
+      .key = plug_read(&m, t->key), .head = plug_write(&m, t->head), .slots = t->slots};
+  LOOM_TRY(plug_launch(&m, &k_head, &a, t->slots, NULL));
+  LOOM_TRY(h->scan_i64(h, A->e, t->head, t->place, &A->nnz));
+  LOOM_TRY(h->buf_resize(h, t->start, A->nnz + 1));
+  LOOM_TRY(h->buf_resize(h, A->row, (int64_t)A->n + 1));
+  LOOM_TRY(h->buf_resize(h, A->diag, A->n));
+  LOOM_TRY(h->buf_resize(h, A->col, A->nnz));
+  LOOM_TRY(h->buf_resize(h, A->val, 9 * A->nnz));
+  ++A->pattern_id;
+  a.key = plug_read(&m, t->key);
+  a.perm = plug_read(&m, t->perm);
+  a.each = plug_read(&m, t->each);
+  a.head = plug_rdwr(&m, t->head);
+  a.place = plug_read(&m, t->place);
+  a.start = plug_rdwr(&m, t->start);
+  a.row = plug_write(&m, A->row);
+  a.col = plug_write(&m, A->col);
+  a.diag = plug_write(&m, A->diag);
+  a.val = plug_write(&m, A->val);
+  (void)plug_run_on(&m, &k_list, &a, t->slots, NULL);
+  (void)plug_run_on(&m, &k_rows, &a, (int64_t)A->n + 1, NULL);
+  return plug_launch(&m, &k_sum, &a, A->nnz, NULL);
+}

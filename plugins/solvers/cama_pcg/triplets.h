@@ -1,0 +1,26 @@
+/* triplets.h - assembly by sorting, the baseline: every element writes its 3x3 blocks with row and
+ * column, all are sorted, those of the same place are added, anew in every step.
+ *
+ * What Tang et al. 2016, section 6, call the simple implementation and compare with. */
+#ifndef CAMA_TRIPLETS_H
+#define CAMA_TRIPLETS_H
+
+#include "kit/bcsr.h"
+
+typedef struct triplets { /* fine when zeroed */
+  loom_buf *key, *perm;   /* u64, i32 [slots] */
+  loom_buf *each;         /* real [slots][3][3], N/m */
+  loom_buf *head, *place; /* i64 [slots], [slots+1] */
+  loom_buf *start;        /* i64 [nnz+1] */
+  int64_t slots;
+} triplets;
+
+loom_status triplets_new(triplets *t, const bcsr *A);
+/* Room for this many slots behind the n diagonals. */
+loom_status triplets_begin(triplets *t, const bcsr *A, int64_t slots);
+/* The blocks of a kind with dense matrices K, or of single blocks; *first: its slot, moved on. */
+loom_status triplets_add(triplets *t, const bcsr *A, const bcsr_kind *kind, int64_t *first);
+/* Rows, columns, diagonals and values of A. */
+loom_status triplets_sum(triplets *t, bcsr *A);
+
+#endif
