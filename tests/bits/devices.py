@@ -34,6 +34,8 @@ MORE = {
     "more/fused": (FULL, ["solver.fused=yes", "solver.reuse=plain", "solver.base=rest"]),
     "more/fused-mixed": (FULL, ["solver.fused=yes", "solver.reuse=plain", "solver.precision=mixed"]),
     "more/smoother-pcg": (FULL, ["solver.smoother=pcg", "solver.update=full"]),
+    "more/pairwise": (bits.MATRIX.format("cama_pcg", "patch_bvh", "cama_repulsion"),
+                      ["contact.c.matrix=pairwise", "contact.c.self_friction=0.3"]),
     "more/table": (FULL, ["solver.update=table", "solver.reuse=plain"]),
     "more/shell": (bits.MATRIX.format("pcg_newton", "none", "none"),
                    ["cloth.sheet.model=arap+shell", "cloth.sheet.k_e=1e-5"]),
