@@ -161,7 +161,7 @@ loom_status features_new(features *f, const loom_host *h, const loom_scene *sc, 
   const size_t sides = 3 * (size_t)s.num;
   f->sc = sc;
   f->out = loom_scene_exclusions(sc);
-  s.corner = malloc(sizeof *s.corner * (sides + 1));
+  s.corner = calloc(sides + 1, sizeof *s.corner);
   table t = {.side = malloc(sizeof *t.side * (sides + 1)),
              .at_edge = malloc(sizeof *t.at_edge * (sides + 1))};
   int64_t *const place = malloc(sizeof *place * (sides + (size_t)s.points + 1));

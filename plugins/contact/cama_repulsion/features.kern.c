@@ -137,7 +137,7 @@ LK_FN void corners_of(const cand_state *s, lk_int c, lk_real *x)
 LK_REDUCE_SUM_PLAIN(cama_shared_energy, a, i)
 {
   const int32_t c = a->p.list[i];
-  lk_real x[12], w[4], b[3], sum = LK_R(0.0);
+  lk_real x[12], w[4], b[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, sum = LK_R(0.0);
   if (!cama_is_triangle(a->p.s.kind[c])) return sum;
   corners_of(&a->p.s, c, x);
   for (int slot = 0; slot < 6; ++slot) {
@@ -151,7 +151,7 @@ LK_KERNEL_PLAIN(cama_shared_force, a, i)
 {
   const cand_state *const s = &a->p.s;
   const int32_t c = a->p.list[i];
-  lk_real x[12], w[4], b[3], r[3], g[12];
+  lk_real x[12], w[4], b[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, r[3], g[12];
   if (!cama_is_triangle(s->kind[c])) return;
   corners_of(s, c, x);
   for (int k = 0; k < 12; ++k) g[k] = LK_R(0.0);
