@@ -462,7 +462,7 @@ Test(contact_cama, the_same_bits_for_any_number_of_threads)
 {
   static fixture f;
   static double H[2][M3][M3];
-  double g[2][M3], e[2];
+  double g[2][M3] = {{0}}, e[2] = {0};
   static const char *const all[] = {"thickness=4e-3 self_friction=0.4", "thickness=4e-3 matrix=1"};
   for (int s = 0; s < 2; ++s) {
     for (int r = 0; r < 2; ++r) {
