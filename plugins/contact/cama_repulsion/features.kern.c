@@ -4,8 +4,8 @@
 /* Weights below this count as zero: p above an edge within rounding has that edge as closest
  * feature of both triangles.  A neighbour leads closer where it does by more than `steeper`, which
  * is larger, so that a p so near to an edge is held by one of them at least. */
-#define ON_BORDER LK_R(1e-9)
-#define STEEPER   LK_R(1e-7)
+#define ON_BORDER (LK_R(1e-9) + LK_R(16.0) * LK_EPSILON)
+#define STEEPER   (LK_R(100.0) * ON_BORDER)
 
 LK_FN int32_t triangle_of(uint64_t key) { return (int32_t)(key & 0xffffffffu); }
 
