@@ -38,10 +38,11 @@ loom_status cand_measure_room(candidates *c, const loom_step *s, loom_buf *x, do
   return least(c, &k_room, &c->act.least_room);
 }
 
-static loom_status list_active(candidates *c)
+loom_status cand_list_active(candidates *c)
 {
   const loom_host *const h = c->h;
   cand_active *const a = &c->act;
+  a->num = 0;
   if (c->m == 0) return LOOM_OK;
   LOOM_TRY(h->scan_i64(h, c->e, a->flag, a->place, &a->num));
   if (a->num == 0) return LOOM_OK;
@@ -57,7 +58,7 @@ loom_status cand_activate(candidates *c, const loom_step *s, loom_buf *x, double
   LOOM_TRY(cand_cover(c, s, x, progress));
   c->act.num = 0;
   LOOM_TRY(cand_measure_room(c, s, x, progress));
-  return c->act.least_room <= 0.0 ? LOOM_REJECTED : list_active(c);
+  return c->act.least_room <= 0.0 ? LOOM_REJECTED : cand_list_active(c);
 }
 
 loom_status cand_activate_all(candidates *c, const loom_step *s, loom_buf *x, double progress)
@@ -65,7 +66,7 @@ loom_status cand_activate_all(candidates *c, const loom_step *s, loom_buf *x, do
   LOOM_TRY(cand_cover(c, s, x, progress));
   c->act.num = 0;
   LOOM_TRY(cand_measure_room(c, s, x, progress));
-  return list_active(c);
+  return cand_list_active(c);
 }
 
 loom_status cand_count(candidates *c, int square, int64_t *total)

@@ -18,6 +18,7 @@ static loom_status new_buffers(candidates *c)
                           {"obstacles", LOOM_I32, 0, &c->obst},
                           {"thickness", LOOM_REAL, 0, &c->xi},
                           {"parallel", LOOM_REAL, 0, &c->par},
+                          {"keys", LOOM_U64, 0, &c->key},
                           {"touching", LOOM_I64, 0, &c->touch.flag},
                           {"rows of bodies", LOOM_I64, 1, &c->touch.row},
                           {"touched bodies", LOOM_I32, 0, &c->touch.body},
@@ -253,6 +254,10 @@ loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, doub
                             .touch = plug_write(&m, c->touch.flag),
                             .n = c->sc->num_verts};
   LOOM_TRY(plug_launch(&m, &k_take, &a, c->m, NULL));
+  if (c->keeps_keys) {
+    LOOM_TRY(h->buf_resize(h, c->key, c->m));
+    LOOM_TRY(h->buf_copy(h, c->e, c->key, pairs->key));
+  }
   LOOM_TRY(list_touching(c));
   return gather_sort(&c->corner, c->v, c->sc->fixed, c->sc->num_verts, c->m);
 }

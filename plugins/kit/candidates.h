@@ -63,6 +63,8 @@ typedef struct candidates {
   loom_buf *kind, *v; /* i32 [m], [m][4] */
   loom_buf *obst;     /* i32 [m] */
   loom_buf *xi, *par; /* real [m], m and m^4 */
+  int keeps_keys;     /* 1: a model that asks which triangle it is; before the first detection */
+  loom_buf *key;      /* u64 [m], keys of the pairs; else empty */
   gather corner;
   cand_touching touch;
   cand_active act;
@@ -96,6 +98,8 @@ loom_status cand_measure_room(candidates *c, const loom_step *s, loom_buf *x, do
 loom_status cand_activate(candidates *c, const loom_step *s, loom_buf *x, double progress);
 /* The same where overlaps are fine. */
 loom_status cand_activate_all(candidates *c, const loom_step *s, loom_buf *x, double progress);
+/* After a model has cleared some of act.flag: the list anew. */
+loom_status cand_list_active(candidates *c);
 /* Sum of what every active one has, its corners or with `square` their square, and the exclusive
  * sums in act.at. */
 loom_status cand_count(candidates *c, int square, int64_t *total);

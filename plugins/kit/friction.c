@@ -90,13 +90,20 @@ static loom_status same_pairs(friction *f, int64_t before, int *same)
 loom_status fric_lag(friction *f, const pair_energy *p, const lk_entry *lag, const loom_step *s,
                      loom_buf *x, double progress, uint32_t *changed)
 {
+  *changed = LOOM_CHANGED_NONE;
+  if (!fric_any(f)) return LOOM_OK;
+  LOOM_TRY(cand_activate(f->c, s, x, progress));
+  return fric_lag_active(f, p, lag, s, x, progress, changed);
+}
+
+loom_status fric_lag_active(friction *f, const pair_energy *p, const lk_entry *lag,
+                            const loom_step *s, loom_buf *x, double progress, uint32_t *changed)
+{
   candidates *const c = f->c;
   const loom_host *const h = c->h;
   const int64_t before = f->num;
   int same;
   *changed = LOOM_CHANGED_NONE;
-  if (!fric_any(f)) return LOOM_OK;
-  LOOM_TRY(cand_activate(c, s, x, progress));
   LOOM_TRY(h->buf_resize(h, f->v_old, 4 * before));
   LOOM_TRY(h->buf_copy(h, c->e, f->v_old, f->v));
   fric_reset(f);

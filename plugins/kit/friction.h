@@ -34,6 +34,9 @@ loom_status fric_lag(friction *f, const pair_energy *p, const lk_entry *lag, con
  * at `to`; rows of -1 are left alone. */
 loom_status fric_carry(const candidates *c, loom_buf *obst, loom_buf *point, int64_t num,
                        double from, double to, loom_buf *out);
+/* The same with the candidates that are active already, at x. */
+loom_status fric_lag_active(friction *f, const pair_energy *p, const lk_entry *lag,
+                            const loom_step *s, loom_buf *x, double progress, uint32_t *changed);
 /* Maps what kernels read of the lagged pairs. */
 fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x);
 /* J; NULL: not wanted; work: sum of mu lambda f1 |u| */

@@ -30,7 +30,7 @@ PAIR_KERNEL(PAIR(lag), a, i)
     force = LK_R(-2.0) * d * cand_mollifier(s, c, x) * b[1];
     dist_combine(x, w, n);
     for (int k = 0; k < 3; ++k) {
-      n[k] /= d;
+      n[k] /= d > LK_R(0.0) ? d : LK_R(1.0); /* in one point there is no normal: no slip, too */
       p[k] = LK_R(0.0);
     }
   }

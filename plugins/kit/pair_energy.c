@@ -20,16 +20,14 @@ static loom_status reduce(const pair_energy *p, const loom_step *s, loom_buf *x,
   return plug_reduce(&m, k, &a, c->act.num, c->result, out);
 }
 
-static loom_status add_gradient(const pair_energy *p, const loom_step *s, loom_buf *x,
-                                loom_buf *grad)
+loom_status pair_forces(const pair_energy *p, const loom_step *s, loom_buf *x)
 {
   candidates *const c = p->c;
   plug_maps m = plug_maps_on(c->h, c->e);
   pair_args a = pair_open(p, &m, s, x);
   a.at = plug_read(&m, c->corner.at);
   a.force = plug_rdwr(&m, c->corner.force);
-  LOOM_TRY(plug_launch(&m, &p->k->force, &a, c->act.num, NULL));
-  return gather_add(&c->corner, c->act.place, grad);
+  return plug_launch(&m, &p->k->force, &a, c->act.num, NULL);
 }
 
 loom_status pair_eval(const pair_energy *p, const loom_step *s, loom_buf *x, double *energy,
@@ -41,7 +39,9 @@ loom_status pair_eval(const pair_energy *p, const loom_step *s, loom_buf *x, dou
     LOOM_TRY(reduce(p, s, x, &p->k->energy, &value));
     *energy += value;
   }
-  return grad != NULL ? add_gradient(p, s, x, grad) : LOOM_OK;
+  if (grad == NULL) return LOOM_OK;
+  LOOM_TRY(pair_forces(p, s, x));
+  return gather_add(&p->c->corner, p->c->act.place, grad);
 }
 
 loom_status pair_strongest(const pair_energy *p, const loom_step *s, loom_buf *x, double *out)

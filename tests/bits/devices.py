@@ -29,11 +29,22 @@ CLOSE = 1e-9  # largest difference of numbers in frames that may differ, in part
 
 # What neither configs nor the matrix ask for: {name: (config, settings)}
 FULL = bits.MATRIX.format("ndb_pd", "sdf", "penalty")
+NEAR = bits.MATRIX.format("cama_pcg", "patch_bvh", "cama_repulsion") + """[cloth.low]
+shape = grid
+size = 0.2 0.2
+resolution = 6 6
+density = 0.2
+membrane = 20
+thickness = 0.001
+transform = rotate 0 0 1 10 translate 0 0 -0.0025
+"""
 SCARF = bits.ROOT / "configs/yarn_scarf.ini"
 MORE = {
     "more/fused": (FULL, ["solver.fused=yes", "solver.reuse=plain", "solver.base=rest"]),
     "more/fused-mixed": (FULL, ["solver.fused=yes", "solver.reuse=plain", "solver.precision=mixed"]),
     "more/smoother-pcg": (FULL, ["solver.smoother=pcg", "solver.update=full"]),
+    "more/cama-near": (NEAR, []),
+    "more/cama-pairwise": (NEAR, ["contact.c.matrix=pairwise", "contact.c.self_friction=0.3"]),
     "more/table": (FULL, ["solver.update=table", "solver.reuse=plain"]),
     "more/shell": (bits.MATRIX.format("pcg_newton", "none", "none"),
                    ["cloth.sheet.model=arap+shell", "cloth.sheet.k_e=1e-5"]),

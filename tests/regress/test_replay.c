@@ -121,6 +121,10 @@ static void replays_itself(const char *name, const char *text, int64_t steps, co
 
 Test(replay, penalty) { replays_itself("penalty", ON_BODIES("penalty"), STEPS, NULL); }
 Test(replay, project) { replays_itself("project", ON_BODIES("project"), STEPS, NULL); }
+Test(replay, cama_repulsion)
+{
+  replays_itself("cama_repulsion", ON_MESHES("cama_repulsion"), STEPS, "solver.plugin=cama_pcg");
+}
 Test(replay, none) { replays_itself("none", ON_BODIES("none"), STEPS, NULL); }
 Test(replay, ipc_barrier) { replays_itself("ipc_barrier", ON_MESHES("ipc_barrier"), STEPS, NULL); }
 Test(replay, dbb) { replays_itself("dbb", ON_MESHES("dbb"), STEPS, NULL); }

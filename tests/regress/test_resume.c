@@ -51,6 +51,19 @@ Test(resume, cholmod_pd_with_momentum)
   logs_same_bits("whole.h5", "parts.h5", 12);
 }
 
+/* Friction from velocities at the start of a step, and nothing that outlives it. */
+Test(resume, one_linear_system_a_step)
+{
+  proc_write("drape.ini", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
+             "[solver]\nplugin = cama_pcg\n[collision.bodies]\nplugin = sdf\n"
+             "[collision.self]\nplugin = patch_bvh\n"
+             "[contact.all]\nplugin = cama_repulsion\nself_friction = 0.3\n");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "whole.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "parts.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--resume");
+  logs_same_bits("whole.h5", "parts.h5", 12);
+}
+
 /* Contact that corrects positions and velocities outside of the solver. */
 Test(resume, contact_by_projection)
 {

@@ -45,6 +45,13 @@ Test(threads, split_steps)
           "[contact.all]\nplugin = ipc_barrier\nd_hat = 2 mm\n[solver]\n",
           "pd_bfgs", "exec.backend=cpu");
 }
+Test(threads, one_linear_system_a_step)
+{
+  same_in(DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
+          "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = patch_bvh\n"
+          "[contact.all]\nplugin = cama_repulsion\nself_friction = 0.3\n[solver]\n",
+          "cama_pcg", "exec.backend=cpu");
+}
 Test(threads, weights_that_grow)
 {
   same_in(DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG

@@ -44,7 +44,9 @@ static void add(finder *f, const brute_pair *p, double xi)
   f->list[f->count++] = *p;
 }
 
-static void try_pair(finder *f, int kind, int32_t a, int32_t b, int32_t c, int32_t d)
+/* first, second: vertex and triangle, or edges, as keys count them. */
+static void try_pair(finder *f, int kind, int64_t first, int64_t second, int32_t a, int32_t b,
+                     int32_t c, int32_t d)
 {
   const int32_t n = f->t->scene.num_verts;
   brute_pair p = {.kind = kind, .v = {a, b, c, d}, .obst = -1};
@@ -57,6 +59,7 @@ static void try_pair(finder *f, int kind, int32_t a, int32_t b, int32_t c, int32
     brute_position(f->t, f->x, f->progress, p.v[i], x + 3 * i);
   }
   const int edges = kind == LOOM_PAIR_EE || kind == LOOM_PAIR_BEE;
+  p.key = (uint64_t)edges << 63 | (uint64_t)first << 32 | (uint64_t)second;
   p.distance = sqrt(edges ? dist_ee(x, w) : dist_vt(x, w));
   add(f, &p, radius(f, a) + radius(f, d));
 }
@@ -66,24 +69,26 @@ static void meshes(finder *f)
   test_host *const t = f->t;
   const loom_scene *const s = &t->scene;
   const int32_t n = s->num_verts, nb = s->num_body_verts;
+  const int64_t nt = s->num_tris, ne = s->num_edges;
   int32_t *const e = th_get(t, s->edges), *const tri = th_get(t, s->tris);
   int32_t *const be = nb > 0 ? th_get(t, s->body_edges) : NULL;
   int32_t *const bt = nb > 0 ? th_get(t, s->body_tris) : NULL;
   for (int32_t i = 0; i < n; ++i)
     for (int32_t k = 0; k < s->num_tris; ++k)
-      try_pair(f, LOOM_PAIR_VT, i, tri[3 * k], tri[3 * k + 1], tri[3 * k + 2]);
+      try_pair(f, LOOM_PAIR_VT, i, k, i, tri[3 * k], tri[3 * k + 1], tri[3 * k + 2]);
   for (int32_t i = 0; i < s->num_edges; ++i)
     for (int32_t k = 0; k < i; ++k)
-      try_pair(f, LOOM_PAIR_EE, e[2 * k], e[2 * k + 1], e[2 * i], e[2 * i + 1]);
+      try_pair(f, LOOM_PAIR_EE, k, i, e[2 * k], e[2 * k + 1], e[2 * i], e[2 * i + 1]);
   for (int32_t i = 0; i < n; ++i)
     for (int32_t k = 0; k < s->num_body_tris && nb > 0; ++k)
-      try_pair(f, LOOM_PAIR_BVT, i, n + bt[3 * k], n + bt[3 * k + 1], n + bt[3 * k + 2]);
+      try_pair(f, LOOM_PAIR_BVT, i, nt + k, i, n + bt[3 * k], n + bt[3 * k + 1], n + bt[3 * k + 2]);
   for (int32_t i = 0; i < nb; ++i)
     for (int32_t k = 0; k < s->num_tris; ++k)
-      try_pair(f, LOOM_PAIR_BVT, n + i, tri[3 * k], tri[3 * k + 1], tri[3 * k + 2]);
+      try_pair(f, LOOM_PAIR_BVT, n + i, k, n + i, tri[3 * k], tri[3 * k + 1], tri[3 * k + 2]);
   for (int32_t i = 0; i < s->num_edges; ++i)
     for (int32_t k = 0; k < s->num_body_edges && nb > 0; ++k)
-      try_pair(f, LOOM_PAIR_BEE, e[2 * i], e[2 * i + 1], n + be[2 * k], n + be[2 * k + 1]);
+      try_pair(f, LOOM_PAIR_BEE, i, ne + k, e[2 * i], e[2 * i + 1], n + be[2 * k],
+               n + be[2 * k + 1]);
   free(e), free(tri), free(be), free(bt);
 }
 
@@ -99,7 +104,7 @@ static void body_pairs(finder *f)
     obst_pose_at(&v, f->progress, &P);
     for (int32_t i = 0; i < s->num_verts; ++i) {
       lk_real normal[3];
-      brute_pair p = {.kind = LOOM_PAIR_VO, .v = {i, -1, -1, -1}, .obst = o};
+      brute_pair p = {.kind = LOOM_PAIR_VO, .v = {i, -1, -1, -1}, .obst = o, .key = (uint64_t)i};
       if (fixed[i]) continue;
       p.distance = obst_distance(&v, &P, f->x + 3 * i, normal);
       add(f, &p, radius(f, i));
@@ -120,21 +125,12 @@ brute_pair *brute_pairs(test_host *t, const loom_real *x, double progress, doubl
   return f.list;
 }
 
-/* A name that does not depend on what else was found, ascending in the order of finding. */
-static uint64_t key_of(const brute_pair *p)
-{
-  uint64_t k = 0;
-  for (int i = 0; i < 4; ++i) k = k << 16 | (uint64_t)(p->v[i] + 1);
-  return k;
-}
-
 static int by_kind_and_key(const void *a, const void *b)
 {
   const brute_pair *const p = a, *const q = b;
   if (p->kind != q->kind) return p->kind < q->kind ? -1 : 1;
   if (p->obst != q->obst) return p->obst < q->obst ? -1 : 1;
-  const uint64_t k = key_of(p), l = key_of(q);
-  return (k > l) - (k < l);
+  return (p->key > q->key) - (p->key < q->key);
 }
 
 static loom_status brute_detect(void *self, const loom_step *s, const loom_query *q,
@@ -163,7 +159,7 @@ static loom_status brute_detect(void *self, const loom_step *s, const loom_query
   for (int j = 0; j < left; ++j) {
     kind[j] = p[j].kind;
     obst[j] = p[j].obst;
-    key[j] = key_of(&p[j]);
+    key[j] = p[j].key;
     memcpy(v + 4 * (size_t)j, p[j].v, sizeof p[j].v);
     out->kinds |= LOOM_BIT(p[j].kind);
   }

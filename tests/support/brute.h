@@ -14,6 +14,7 @@ void brute_position(test_host *t, const loom_real *x, double progress, int32_t i
 
 typedef struct brute_pair {
   int32_t kind, v[4], obst;
+  uint64_t key;    /* as the plugin guide says */
   double distance; /* m; negative inside */
 } brute_pair;
 

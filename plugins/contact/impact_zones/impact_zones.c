@@ -37,6 +37,7 @@ typedef struct {
   int32_t mode;
   int32_t detect;
   double tolerance;
+  double shift;
   double clearance;
   int64_t max_inner;
   int64_t rounds;
@@ -53,6 +54,10 @@ static const loom_param params[] = {
                     "everywhere."),
     LOOM_PARAM_REAL(settings, tolerance, 1e-3, 1e-14, 1.0, "1",
                     "Residual of the linear system that is left, in parts of its right-hand side."),
+    LOOM_PARAM_REAL(
+        settings, shift, 1e-6, 0, 1.0, "1",
+        "With mode = equality this part of its diagonal is added to the matrix, so that "
+        "equations which contradict each other a little move nothing far."),
     LOOM_PARAM_REAL(settings, clearance, 1e-6, 0, 1e-1, "m",
                     "Least gap that impacts end with which only push (mode = lcp, scheme = "
                     "impulses); others end with that of the start of the step."),
@@ -172,7 +177,7 @@ static loom_status solve(zones *p, loom_buf *x)
   const int go_on = set->scheme != SCHEME_IMPULSES && set->mode == MODE_EQUALITY;
   if (go_on) LOOM_TRY(response_apply(r, &p->all, p->before, x, p->mask));
   LOOM_TRY(response_missing(r, &p->all, go_on ? x : p->before));
-  if (go_on) return response_solve(r, &p->all, set->tolerance, &p->report);
+  if (go_on) return response_solve(r, &p->all, set->shift, set->tolerance, &p->report);
   if (set->scheme == SCHEME_IMPULSES) return response_alone(r, &p->all, &p->report);
   return response_push(r, &p->all, set->tolerance, set->max_inner, &p->report);
 }

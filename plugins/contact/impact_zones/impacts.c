@@ -16,9 +16,9 @@ loom_status impacts_new(impacts *p, const loom_host *h, const loom_scene *sc, co
                           {"known impacts", LOOM_I32, 0, &p->old},
                           {"new impacts", LOOM_I64, 0, &p->flag},
                           {"places of impacts", LOOM_I64, 1, &p->place},
-                          {"gaps at the start", LOOM_REAL, 0, &p->gap_start},
                           {"points at the start", LOOM_REAL, 0, &p->point_start},
-                          {"ways of bodies", LOOM_REAL, 0, &p->carry},
+                          {"bodies, start", LOOM_REAL, 0, &p->from},
+                          {"bodies, end", LOOM_REAL, 0, &p->to},
                           {"chosen impacts", LOOM_U8, 0, &p->chosen}};
   p->h = h;
   p->sc = sc;
@@ -51,21 +51,12 @@ static loom_status sort_out(impacts *p, const loom_pairs *pairs, int chosen, int
   return h->scan_i64(h, p->e, p->flag, p->place, num_new);
 }
 
-/* Of vertices and bodies: the distance at the start of the step, and where the body's point was. */
-static loom_status ask_bodies(impacts *p, const loom_step *s, const loom_pairs *pairs, loom_buf *x0)
+/* Where the points of bodies that vertices meet were at the start of the step. */
+static loom_status ask_bodies(impacts *p, const loom_step *s, const loom_pairs *pairs)
 {
-  const loom_body_rows rows = {.struct_size = sizeof rows,
-                               .stride = 4,
-                               .count = pairs->count,
-                               .body = pairs->obst,
-                               .point = pairs->v,
-                               .x = x0};
-  const loom_body_gap out = {.struct_size = sizeof out, .gap = p->gap_start};
-  if (!(pairs->kinds & LOOM_BIT(LOOM_PAIR_VO))) return LOOM_OK;
-  LOOM_TRY(p->h->buf_resize(p->h, p->gap_start, pairs->count));
-  LOOM_TRY(p->h->body_gap(p->h, p->e, &rows, 0.0, &out));
   const loom_body_rows points = {
       .struct_size = sizeof points, .count = pairs->count, .body = pairs->obst, .x = pairs->point};
+  if (!(pairs->kinds & LOOM_BIT(LOOM_PAIR_VO))) return LOOM_OK;
   LOOM_TRY(p->h->buf_resize(p->h, p->point_start, 3 * pairs->count));
   return p->h->body_carry(p->h, p->e, &points, s->progress, 0.0, p->point_start);
 }
@@ -76,7 +67,7 @@ static loom_status make_room(impacts *p, int64_t m)
     loom_buf *b;
     int64_t each;
   } all[] = {{p->key, 1},    {p->v, 4},      {p->w, 4},    {p->n, 3},
-             {p->offset, 1}, {p->target, 1}, {p->carry, 3}};
+             {p->offset, 1}, {p->target, 1}, {p->from, 3}, {p->to, 3}};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
     LOOM_TRY(p->h->buf_resize(p->h, all[i].b, all[i].each * m));
   return LOOM_OK;
@@ -87,7 +78,7 @@ loom_status impacts_take(impacts *p, const loom_step *s, const loom_pairs *pairs
 {
   int64_t num_new = 0;
   LOOM_TRY(sort_out(p, pairs, chosen, &num_new));
-  LOOM_TRY(ask_bodies(p, s, pairs, x0));
+  LOOM_TRY(ask_bodies(p, s, pairs));
   LOOM_TRY(make_room(p, p->m + num_new));
   const int meshes = p->sc->num_body_verts > 0;
   const int bodies = (pairs->kinds & LOOM_BIT(LOOM_PAIR_VO)) != 0;
@@ -97,7 +88,6 @@ loom_status impacts_take(impacts *p, const loom_step *s, const loom_pairs *pairs
                               .pair_w = plug_read(&m, pairs->w),
                               .normal = plug_read(&m, pairs->normal),
                               .gap = plug_read(&m, pairs->gap),
-                              .gap_start = plug_read(&m, bodies ? p->gap_start : NULL),
                               .point = plug_read(&m, bodies ? pairs->point : NULL),
                               .point_start = plug_read(&m, bodies ? p->point_start : NULL),
                               .pair_key = plug_read(&m, p->new_key),
@@ -108,7 +98,6 @@ loom_status impacts_take(impacts *p, const loom_step *s, const loom_pairs *pairs
                               .x1 = plug_read(&m, x1),
                               .body0 = plug_read(&m, meshes ? s->body0 : NULL),
                               .body1 = plug_read(&m, meshes ? s->body1 : NULL),
-                              .radius = plug_read(&m, p->sc->radius),
                               .fixed = plug_read(&m, p->sc->fixed),
                               .key = plug_rdwr(&m, p->key),
                               .v = plug_rdwr(&m, p->v),
@@ -116,7 +105,8 @@ loom_status impacts_take(impacts *p, const loom_step *s, const loom_pairs *pairs
                               .n = plug_rdwr(&m, p->n),
                               .offset = plug_rdwr(&m, p->offset),
                               .target = plug_rdwr(&m, p->target),
-                              .carry = plug_rdwr(&m, p->carry),
+                              .from = plug_rdwr(&m, p->from),
+                              .to = plug_rdwr(&m, p->to),
                               .first = p->m,
                               .clearance = (lk_real)clearance,
                               .num_verts = p->sc->num_verts};

@@ -13,13 +13,14 @@ typedef struct impacts {
   int64_t m;
   /* [m], [m][4], [m][4], [m][3], [m], [m]: see impacts.kern.h */
   loom_buf *key, *v, *w, *n, *offset, *target;
-  loom_buf *carry; /* real [m][3], m, the way of what is prescribed of an impact; NaN: nothing is */
+  /* real [m][3], m, the place of what is prescribed of an impact at the start and at the end of the
+   * step; NaN: nothing is */
+  loom_buf *from, *to;
   /* of the pairs taken last */
   loom_buf *new_key;      /* u64 [num] */
   loom_buf *old;          /* i32 [num] */
   loom_buf *flag, *place; /* i64 [num], [num+1] */
-  loom_buf *gap_start;    /* real [num], m, of vertices and bodies, as the next one */
-  loom_buf *point_start;  /* real [num][3], m, where their points on the bodies were */
+  loom_buf *point_start;  /* real [num][3], m, where points on bodies were */
   loom_buf *chosen;       /* u8 [num] */
 } impacts;
 

@@ -23,10 +23,13 @@ LK_FN const lk_real *position(const impact_take_args *a, int64_t j, int end)
   return (end ? a->body1 : a->body0) + 3 * (j - a->num_verts);
 }
 
-/* n . sum w (x1 - x0): what the gap along n has grown by over the step. */
+/* n . sum w (x1 - x0), less the way of a body's point: what the gap along n has grown by over the
+ * step. */
 LK_FN lk_real growth(const impact_take_args *a, int64_t i, const lk_real n[3])
 {
   lk_real sum = LK_R(0.0);
+  for (int c = 0; c < 3 && a->kind[i] == LOOM_PAIR_VO; ++c)
+    sum -= n[c] * (a->point[3 * i + c] - a->point_start[3 * i + c]);
   for (int k = 0; k < 4; ++k) {
     const int64_t j = a->pair_v[4 * i + k];
     lk_real d[3];
@@ -38,31 +41,38 @@ LK_FN lk_real growth(const impact_take_args *a, int64_t i, const lk_real n[3])
   return sum;
 }
 
-/* The way of what is prescribed: of a body's point, or the weighted mean of the vertices of bodies
- * and the fixed ones. */
-LK_FN void find_carry(const impact_take_args *a, int64_t i, lk_real *carry)
+/* Where what is prescribed was and is: a body's point, or the weighted mean of the vertices of
+ * bodies and the fixed ones. */
+LK_FN void find_carrier(const impact_take_args *a, int64_t i, lk_real *was, lk_real *is)
 {
-  lk_real sum[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, weight = LK_R(0.0);
-  if (a->kind[i] == LOOM_PAIR_VO) {
-    for (int c = 0; c < 3; ++c) carry[c] = a->point[3 * i + c] - a->point_start[3 * i + c];
-    return;
+  lk_real weight = LK_R(0.0);
+  for (int c = 0; c < 3; ++c) was[c] = is[c] = LK_R(0.0);
+  for (int c = 0; c < 3 && a->kind[i] == LOOM_PAIR_VO; ++c) {
+    was[c] = a->point_start[3 * i + c];
+    is[c] = a->point[3 * i + c];
   }
+  if (a->kind[i] == LOOM_PAIR_VO) return;
   for (int k = 0; k < 4; ++k) {
     const int64_t j = a->pair_v[4 * i + k];
     if (j < 0 || (j < a->num_verts && !a->fixed[j])) continue;
     const lk_real w = LK_FABS(a->pair_w[4 * i + k]) + LK_R(1e-12);
-    const lk_real *const to = position(a, j, 1), *const from = position(a, j, 0);
-    for (int c = 0; c < 3; ++c) sum[c] += w * (to[c] - from[c]);
+    const lk_real *const end = position(a, j, 1), *const start = position(a, j, 0);
+    for (int c = 0; c < 3; ++c) {
+      was[c] += w * start[c];
+      is[c] += w * end[c];
+    }
     weight += w;
   }
-  for (int c = 0; c < 3; ++c) carry[c] = sum[c] / weight; /* NaN where nothing is prescribed */
+  for (int c = 0; c < 3; ++c) { /* NaN where nothing is prescribed */
+    was[c] /= weight;
+    is[c] /= weight;
+  }
 }
 
 LK_KERNEL_PLAIN(impact_take, a, i)
 {
   const int64_t j = a->old[i] >= 0 ? a->old[i] : a->first + a->place[i];
-  const int body = a->kind[i] == LOOM_PAIR_VO;
-  lk_real n[3], before, sum = LK_R(0.0);
+  lk_real n[3], sum = LK_R(0.0);
   if (a->chosen != NULL && !a->chosen[i]) return;
   LK_LOAD3(n, a->normal, (int64_t)i);
   LK_STORE3(a->n, j, n);
@@ -79,12 +89,8 @@ LK_KERNEL_PLAIN(impact_take, a, i)
     sum += w * lk_dot3(n, x);
   }
   a->offset[j] = a->gap[i] - sum;
-  if (body)
-    before = a->gap_start[i] - a->radius[a->pair_v[4 * (int64_t)i]];
-  else
-    before = a->gap[i] - growth(a, i, n);
-  a->target[j] = LK_FMAX(before, a->clearance);
-  find_carry(a, i, a->carry + 3 * j);
+  a->target[j] = LK_FMAX(a->gap[i] - growth(a, i, n), a->clearance);
+  find_carrier(a, i, a->from + 3 * j, a->to + 3 * j);
 }
 
 /* ---- the vertices that impacts touch ---- */
@@ -154,6 +160,7 @@ LK_REDUCE_SUM_PLAIN(impact_multiply, a, i)
   if (*a->stop > LK_R(0.0)) return sum;
   for (int64_t j = 3 * (int64_t)i; j < 3 * ((int64_t)i + 1); ++j) {
     lk_real y = LK_R(0.0);
+    if (j < a->m) y = a->shift * a->val[a->diag[j]] * a->x[j];
     if (j < a->m)
       for (int64_t k = a->row[j]; k < a->row[j + 1]; ++k) y += a->val[k] * a->x[a->col[k]];
     a->y[j] = y;

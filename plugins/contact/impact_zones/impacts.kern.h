@@ -17,24 +17,22 @@
 typedef struct impact_take_args {
   /* pairs of detection, [num] */
   const int32_t *LK_RESTRICT kind;
-  const int32_t *LK_RESTRICT pair_v;    /* [num][4] */
-  const lk_real *LK_RESTRICT pair_w;    /* [num][4] */
-  const lk_real *LK_RESTRICT normal;    /* [num][3] */
-  const lk_real *LK_RESTRICT gap;       /* [num] m, of the end of the step */
-  const lk_real *LK_RESTRICT gap_start; /* [num] m, of pairs VO, without radius; NULL: none */
-  const lk_real *LK_RESTRICT point; /* [num][3] m, of those on the body, at the end; NULL: none */
+  const int32_t *LK_RESTRICT pair_v; /* [num][4] */
+  const lk_real *LK_RESTRICT pair_w; /* [num][4] */
+  const lk_real *LK_RESTRICT normal; /* [num][3] */
+  const lk_real *LK_RESTRICT gap;    /* [num] m, of the end of the step */
+  const lk_real *LK_RESTRICT point;  /* [num][3] m, of those on the body, at the end; NULL: none */
   const lk_real *LK_RESTRICT point_start; /* [num][3] m, at the start */
   const uint64_t *LK_RESTRICT pair_key;   /* [num] */
   const int32_t *LK_RESTRICT old;         /* [num], the impact that the pair is already; -1: none */
   const int64_t *LK_RESTRICT place;       /* [num+1], exclusive sums of the new ones */
   const uint8_t *LK_RESTRICT chosen;      /* [num], 0: left out; NULL: all */
   /* the scene */
-  const lk_real *LK_RESTRICT x0;     /* [n][3] m, start of the step */
-  const lk_real *LK_RESTRICT x1;     /* [n][3] m, where detection looked */
-  const lk_real *LK_RESTRICT body0;  /* [nb][3] m, or NULL */
-  const lk_real *LK_RESTRICT body1;  /* [nb][3] m, or NULL */
-  const lk_real *LK_RESTRICT radius; /* [n] m */
-  const uint8_t *LK_RESTRICT fixed;  /* [n] */
+  const lk_real *LK_RESTRICT x0;    /* [n][3] m, start of the step */
+  const lk_real *LK_RESTRICT x1;    /* [n][3] m, where detection looked */
+  const lk_real *LK_RESTRICT body0; /* [nb][3] m, or NULL */
+  const lk_real *LK_RESTRICT body1; /* [nb][3] m, or NULL */
+  const uint8_t *LK_RESTRICT fixed; /* [n] */
   /* impacts */
   uint64_t *LK_RESTRICT key;   /* [m] */
   int32_t *LK_RESTRICT v;      /* [m][4], free vertices; -1: none */
@@ -42,7 +40,8 @@ typedef struct impact_take_args {
   lk_real *LK_RESTRICT n;      /* [m][3], unit */
   lk_real *LK_RESTRICT offset; /* [m] m */
   lk_real *LK_RESTRICT target; /* [m] m, gap to end with */
-  lk_real *LK_RESTRICT carry;  /* [m][3] m, see impacts.h */
+  lk_real *LK_RESTRICT from;   /* [m][3] m, see impacts.h */
+  lk_real *LK_RESTRICT to;     /* [m][3] m */
   int64_t first;               /* impacts so far */
   lk_real clearance;           /* m */
   int32_t num_verts;
@@ -113,8 +112,10 @@ typedef struct impact_matrix_args {
   lk_real *LK_RESTRICT y;          /* [.][3] */
   const lk_real *LK_RESTRICT stop; /* [1]; > 0: y is left as it is */
   int64_t m;
+  lk_real shift; /* 1, of the diagonal D */
 } impact_matrix_args;
-LK_DECLARE(impact_multiply, impact_matrix_args)     /* per row of three: y = S x; sum x.y */
+/* per row of three: y = (S + shift D) x; sum x.y */
+LK_DECLARE(impact_multiply, impact_matrix_args)
 LK_DECLARE(impact_precondition, impact_matrix_args) /* y = D^-1 x; sum x.y */
 
 /* ---- what the multipliers do ---- */

@@ -163,7 +163,8 @@ static loom_status precondition(void *self, const krylov_product *q)
   return run(self, q, &k_precondition);
 }
 
-loom_status response_solve(response *p, const impacts *all, double tolerance, response_report *out)
+loom_status response_solve(response *p, const impacts *all, double shift, double tolerance,
+                           response_report *out)
 {
   const loom_host *const h = p->h;
   const krylov_forcing f = {.eta_min = tolerance, .eta_max = tolerance, .euclidean = 1};
@@ -176,7 +177,8 @@ loom_status response_solve(response *p, const impacts *all, double tolerance, re
                       .col = plug_read(&m, p->S.col),
                       .diag = plug_read(&m, p->S.diag),
                       .val = plug_read(&m, p->S.val),
-                      .m = all->m}};
+                      .m = all->m,
+                      .shift = (lk_real)shift}};
   const krylov_system A = {.multiply = multiply, .precondition = precondition, .self = &o};
   lk_real *const r = plug_rdwr(&m, p->b), *const d = plug_write(&m, p->more);
   LOOM_TRY(m.status);

@@ -54,8 +54,10 @@ loom_status response_begin(response *p);
 loom_status response_assemble(response *p, const impacts *all);
 /* b: what the gaps lack at x. */
 loom_status response_missing(response *p, const impacts *all, loom_buf *x);
-/* lambda += S^-1 b by conjugate gradients, until |b - S more| is this part of |b|. */
-loom_status response_solve(response *p, const impacts *all, double tolerance, response_report *out);
+/* lambda += (S + shift D)^-1 b by conjugate gradients, until what is left is this part of |b|; D is
+ * the diagonal of S. */
+loom_status response_solve(response *p, const impacts *all, double shift, double tolerance,
+                           response_report *out);
 /* lambda: an impulse for every impact as if it were alone, shared among those at a vertex. */
 loom_status response_alone(response *p, const impacts *all, response_report *out);
 /* lambda >= 0, from the last one, with b at x_before, until no gap is short of its target by more

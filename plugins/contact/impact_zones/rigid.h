@@ -4,7 +4,7 @@
  * Computer Animation and Simulation 1997, doi 10.1007/978-3-7091-6874-5_13, in the form of Bridson
  * et al. 2002, section 7.  Nothing inside of a zone can meet then; what two zones or a zone and
  * other cloth do is found by the next detection, and zones merge.  A zone that touches something
- * prescribed, a fixed vertex or a body, is carried along by it.
+ * prescribed, fixed vertices or bodies, is carried along by it.
  *
  * On the host: it is needed seldom, and then for few vertices.
  */

@@ -110,7 +110,7 @@ static void solve(fixture *f, int push, double tolerance, int64_t iters, vectors
   cr_assert_eq(response_assemble(r, &f->all), LOOM_OK, "%s", f->t.err.text);
   cr_assert_eq(response_missing(r, &f->all, f->before), LOOM_OK);
   cr_assert_eq(push ? response_push(r, &f->all, tolerance, iters, report)
-                    : response_solve(r, &f->all, tolerance, report),
+                    : response_solve(r, &f->all, 0.0, tolerance, report),
                LOOM_OK, "%s", f->t.err.text);
   cr_assert_eq(response_apply(r, &f->all, f->before, f->after, f->mask), LOOM_OK);
   double *const x = th_get(&f->t, f->after);
@@ -268,7 +268,8 @@ Test(impact_zones, rigid)
   int64_t moved = 0;
   open_fixture(&f, 1, 1000);
   for (int j = 0; j < IMPACTS; ++j) carry[j][0] = carry[j][1] = carry[j][2] = NAN;
-  f.all.carry = put(&f, LOOM_REAL, 3 * IMPACTS, carry);
+  f.all.from = put(&f, LOOM_REAL, 3 * IMPACTS, carry);
+  f.all.to = put(&f, LOOM_REAL, 3 * IMPACTS, carry);
   cr_assert_eq(rigid_zones(&f.all, f.t.step.x_start, f.before, f.after, f.mask, &moved), LOOM_OK);
   vectors *const x = th_get(&f.t, f.after);
   cr_expect_eq(moved, VERTS);

@@ -1,0 +1,79 @@
+/* drag.c - see drag.h. */
+#include "drag.h"
+
+static const lk_entry k_limit = LK_ENTRY(cama_drag_limit), k_work = LK_ENTRY(cama_drag_work);
+static const lk_entry k_force = LK_ENTRY(cama_drag_force), k_blocks = LK_ENTRY(cama_drag_blocks);
+
+loom_status drag_new(drag *d, candidates *c, double self_friction)
+{
+  const plug_buf all[] = {{"drag", LOOM_REAL, 0, &d->k},
+                          {"points at the end", LOOM_REAL, 0, &d->end}};
+  LOOM_TRY(plug_bufs_new(c->h, all, LOOM_COUNT(all)));
+  return fric_new(&d->f, c, self_friction, 1.0); /* the fading speed of the kit's potential */
+}
+
+loom_status drag_begin_step(drag *d, const pair_energy *p, const lk_entry *lag, const loom_step *s)
+{
+  friction *const f = &d->f;
+  const candidates *const c = f->c;
+  uint32_t changed; /* every step has its own */
+  fric_reset(f);
+  LOOM_TRY(fric_lag_active(f, p, lag, s, s->x_start, 0.0, &changed));
+  if (f->num == 0) return LOOM_OK;
+  LOOM_TRY(c->h->buf_resize(c->h, d->k, f->num));
+  LOOM_TRY(c->h->buf_resize(c->h, d->end, 3 * f->num));
+  LOOM_TRY(fric_carry(c, f->obst, f->point, f->num, f->progress, 1.0, d->end));
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const drag_limit_args a = {.f = fric_open(f, &m, s, s->x_start),
+                             .velocity = plug_read(&m, s->v_start),
+                             .mass = plug_read(&m, c->sc->mass),
+                             .end = plug_read(&m, d->end),
+                             .k = plug_write(&m, d->k),
+                             .h = (lk_real)s->h};
+  return plug_launch(&m, &k_limit, &a, f->num, NULL);
+}
+
+static drag_args drag_open(drag *d, plug_maps *m, const loom_step *s, loom_buf *x)
+{
+  return (drag_args){.f = fric_open(&d->f, m, s, x), .k = plug_read(m, d->k)};
+}
+
+loom_status drag_sums(drag *d, const loom_step *s, loom_buf *x, double *potential, double *work)
+{
+  const candidates *const c = d->f.c;
+  double sum = 0.0;
+  if (d->f.num > 0) {
+    plug_maps m = plug_maps_on(c->h, c->e);
+    const drag_args a = drag_open(d, &m, s, x);
+    LOOM_TRY(plug_reduce(&m, &k_work, &a, d->f.num, c->result, &sum));
+  }
+  if (potential != NULL) *potential = 0.5 * sum;
+  if (work != NULL) *work = sum;
+  return LOOM_OK;
+}
+
+loom_status drag_gradient(drag *d, const loom_step *s, loom_buf *x, loom_buf *grad)
+{
+  const candidates *const c = d->f.c;
+  if (d->f.num == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  drag_args a = drag_open(d, &m, s, x);
+  a.at = plug_read(&m, d->f.corner.at);
+  a.force = plug_write(&m, d->f.corner.force);
+  LOOM_TRY(plug_launch(&m, &k_force, &a, d->f.num, NULL));
+  return gather_add(&d->f.corner, NULL, grad);
+}
+
+loom_status drag_hessian(drag *d, const loom_step *s, loom_buf *x, int64_t first, loom_blocks3 *out)
+{
+  const candidates *const c = d->f.c;
+  if (d->f.num_blocks == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  drag_args a = drag_open(d, &m, s, x);
+  a.at_block = plug_read(&m, d->f.at_block);
+  a.first = first;
+  a.row = plug_rdwr(&m, out->row);
+  a.col = plug_rdwr(&m, out->col);
+  a.val = plug_rdwr(&m, out->val);
+  return plug_launch(&m, &k_blocks, &a, d->f.num, NULL);
+}

@@ -1,0 +1,75 @@
+/* drag.kern.c - see drag.kern.h. */
+#include "drag.kern.h"
+
+/* h |T v| of a lagged pair, m, by the velocities at the start of the step. */
+LK_FN lk_real sliding(const drag_limit_args *a, lk_int i)
+{
+  const fric_state *const f = &a->f;
+  lk_real n[3], u[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
+  LK_LOAD3(n, f->normal, i);
+  for (int b = 0; b < 4; ++b) {
+    const int32_t v = f->v[4 * i + b];
+    if (v < 0) continue;
+    const lk_real w = f->w[4 * i + b];
+    for (int k = 0; k < 3; ++k)
+      u[k] += w * (v < f->n ? a->h * a->velocity[3 * v + k]
+                            : f->body1[3 * (v - f->n) + k] - f->body0[3 * (v - f->n) + k]);
+  }
+  if (f->obst[i] >= 0)
+    for (int k = 0; k < 3; ++k) u[k] -= a->end[3 * i + k] - f->then[3 * i + k];
+  const lk_real un = lk_dot3(n, u);
+  for (int k = 0; k < 3; ++k) u[k] -= un * n[k];
+  return lk_norm3(u);
+}
+
+LK_KERNEL_PLAIN(cama_drag_limit, a, i)
+{
+  const fric_state *const f = &a->f;
+  lk_real inverse = LK_R(0.0); /* 1/kg, sum w^2 / m */
+  for (int b = 0; b < 4; ++b) {
+    const int32_t v = f->v[4 * i + b];
+    if (cand_is_free(v, f->n, f->fixed)) inverse += f->w[4 * i + b] * f->w[4 * i + b] / a->mass[v];
+  }
+  const lk_real most = f->most[i], way = sliding(a, i), stops = a->h * a->h * inverse;
+  a->k[i] = most > LK_R(0.0) && stops > LK_R(0.0) ? most / LK_FMAX(way, most * stops) : LK_R(0.0);
+}
+
+LK_REDUCE_SUM_PLAIN(cama_drag_work, a, i)
+{
+  lk_real u[3];
+  const lk_real y = fric_slip(&a->f, i, u);
+  return a->k[i] * y * y;
+}
+
+LK_KERNEL_PLAIN(cama_drag_force, a, i)
+{
+  lk_real u[3];
+  int64_t at = a->at[i];
+  (void)fric_slip(&a->f, i, u);
+  for (int b = 0; b < 4; ++b) {
+    if (!cand_is_free(a->f.v[4 * i + b], a->f.n, a->f.fixed)) continue;
+    for (int c = 0; c < 3; ++c) a->force[3 * at + c] = a->f.w[4 * i + b] * a->k[i] * u[c];
+    ++at;
+  }
+}
+
+LK_KERNEL_PLAIN(cama_drag_blocks, a, i)
+{
+  const fric_state *const f = &a->f;
+  lk_real n[3];
+  int64_t at = a->first + a->at_block[i];
+  if (a->at_block[i] == a->at_block[i + 1]) return;
+  LK_LOAD3(n, f->normal, i);
+  for (int r = 0; r < 4; ++r) {
+    if (!cand_is_free(f->v[4 * i + r], f->n, f->fixed)) continue;
+    for (int c = 0; c < 4; ++c) {
+      if (!cand_is_free(f->v[4 * i + c], f->n, f->fixed)) continue;
+      const lk_real k = f->w[4 * i + r] * f->w[4 * i + c] * a->k[i];
+      a->row[at] = f->v[4 * i + r];
+      a->col[at] = f->v[4 * i + c];
+      for (int l = 0; l < 9; ++l)
+        a->val[9 * at + l] = k * ((l % 4 == 0 ? LK_R(1.0) : LK_R(0.0)) - n[l / 3] * n[l % 3]);
+      ++at;
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/* drag.kern.h - friction as a drag that is linear within the step, as ArcSim has it.
+ *
+ * A pair that slides with |T v| at the start of the step is held back by phi T v, phi = min(mu f_n
+ * / |T v|, 1 / (h sum w_i^2 / m_i)), T = I - n n': Coulomb's force at that speed, and at most the
+ * impulse that stops the pair within the step.  With the tangential displacement u over the step
+ * this is the dissipative potential
+ *   D = sum k/2 |u|^2,   k = phi / h,
+ * frozen for the step: quadratic, so one linear solve has it exactly, where a potential that is
+ * smoothed below a small speed (kit/friction) would glue everything that one solve sees at rest. */
+#ifndef CAMA_DRAG_KERN_H
+#define CAMA_DRAG_KERN_H
+
+#include "kit/friction.kern.h"
+
+typedef struct drag_limit_args {
+  fric_state f;
+  const lk_real *LK_RESTRICT velocity; /* [n][3] m/s, at the start of the step */
+  const lk_real *LK_RESTRICT mass;     /* [n] kg */
+  const lk_real *LK_RESTRICT end;      /* [nf][3] m, points of bodies at the end of the step */
+  lk_real *LK_RESTRICT k;              /* [nf] N/m, out */
+  lk_real h;                           /* s */
+} drag_limit_args;
+LK_DECLARE(cama_drag_limit, drag_limit_args)
+
+typedef struct drag_args {
+  fric_state f;
+  const lk_real *LK_RESTRICT k;        /* [nf] N/m */
+  const int64_t *LK_RESTRICT at;       /* [nf+1] first corner */
+  lk_real *LK_RESTRICT force;          /* [corners][3] N, out */
+  const int64_t *LK_RESTRICT at_block; /* [nf+1] */
+  int64_t first;                       /* blocks already there */
+  int32_t *LK_RESTRICT row;
+  int32_t *LK_RESTRICT col;
+  lk_real *LK_RESTRICT val; /* [.][3][3] N/m */
+} drag_args;
+LK_DECLARE(cama_drag_work, drag_args) /* sum of k |u|^2 = 2 D, J */
+LK_DECLARE(cama_drag_force, drag_args)
+LK_DECLARE(cama_drag_blocks, drag_args)
+
+#endif

@@ -1,0 +1,77 @@
+/* features.kern.h - each feature of a surface counts once: what pairs of a vertex p and a triangle
+ * T do about the edges and vertices that triangles share.
+ *
+ * The distance to a triangle is that to its closest feature, and near a shared edge or vertex that
+ * is the same one for several triangles.  With f(d) the energy of a distance,
+ *
+ *   E(p) = sum_T f(d(p,T)) + sum_s c(s) f(d(p,s)),   c(s) = 1 - sum of c over what contains s,
+ *
+ * over all triangles T (c = 1), edges and vertices s: an edge of two triangles has -1, a vertex
+ * inside the surface 1, edges and vertices of a border 0.  Where the part of the surface within r
+ * of p is a disc that edges cut into convex pieces, its pieces with these signs add up to one, for
+ * every r, so E(p) = f(d(p, surface)): over a flat sheet exactly, wherever p is.  In a valley both
+ * flanks act.  All terms are continuous in x with their gradients, so their sum is; a rule that
+ * turns pairs on and off jumps in every valley.  Nothing is lost or repeated as long as each shared
+ * feature has one triangle that owns it: d(p,s) >= d(p,T) for s in T, so the owner's pair is among
+ * those found whenever s is within reach.
+ *
+ * What may not touch p (triangles that contain p; exclusions) is no part of the surface that p
+ * sees, and what it shares with the rest is a border: c = 0 there.
+ *
+ * Matrix, friction and metrics need terms that are never negative.  A triangle has one where its
+ * closest feature is its inside, or an edge or vertex that it owns and that is a local minimum of
+ * the distance: no neighbour leads closer.  These are the terms that are left of E(p) where the
+ * surface is flat or convex towards p; in a valley the negative ones are left out.
+ *
+ * Two edges act where both closest points lie inside.  Where one lies at an end, the vertex there
+ * acts on the triangles beside the other edge. */
+#ifndef CAMA_FEATURES_KERN_H
+#define CAMA_FEATURES_KERN_H
+
+#include "cama_repulsion.kern.h"
+
+/* Triangles of the scene, then of bodies, as keys of pairs count them.  Feature i is vertex i, of
+ * the scene or a body; feature points + k is edge k. */
+typedef struct cama_features {
+  const int32_t *LK_RESTRICT edge;   /* [nt + ntb][3] the edge opposite to each corner, from 0 */
+  const int32_t *LK_RESTRICT owner;  /* [features] its first triangle */
+  const int32_t *LK_RESTRICT factor; /* [features] c */
+  const int64_t *LK_RESTRICT first;  /* [features + 1] into ring */
+  const int32_t *LK_RESTRICT ring;   /* of an edge: corners opposite to it; of a vertex: the other
+                                      * ends of its edges */
+  const int32_t *LK_RESTRICT out;    /* [points + 1] loom/exclusions.h, or NULL */
+  const int32_t *LK_RESTRICT other;
+  int32_t points; /* n + nb */
+} cama_features;
+
+enum {
+  CAMA_KEEP_SUM = 0,   /* what is a term of the energy: edges at their ends are not */
+  CAMA_KEEP_ACTING = 1 /* and triangles that are no local minimum are not, either */
+};
+typedef struct cama_keep_args {
+  cand_state s;
+  cama_features f;
+  const uint64_t *LK_RESTRICT key; /* [m] */
+  int64_t *LK_RESTRICT flag;       /* [m] in: 1: within reach; out: and it is kept */
+  int32_t keep;                    /* CAMA_KEEP_* */
+} cama_keep_args;
+LK_DECLARE(cama_keep, cama_keep_args)
+
+typedef struct cama_shared_args {
+  pair_args p;
+  cama_features f;
+  const uint64_t *LK_RESTRICT key;
+} cama_shared_args;
+LK_DECLARE(cama_shared_energy, cama_shared_args) /* sum of c f(d(p,s)), J */
+LK_DECLARE(cama_shared_force, cama_shared_args)  /* adds its gradient to p.force */
+
+typedef struct cama_kind_args {
+  const int32_t *LK_RESTRICT kind; /* [m] */
+  const int32_t *LK_RESTRICT list; /* [active] */
+  int32_t edges;
+} cama_kind_args;
+LK_DECLARE(cama_kind, cama_kind_args) /* number of edge pairs, or of vertices and triangles */
+
+LK_FN int cama_is_triangle(int32_t kind) { return kind == LOOM_PAIR_VT || kind == LOOM_PAIR_BVT; }
+
+#endif
