@@ -11,7 +11,7 @@
 
 enum { SAMPLES = 64 };
 static const double KEEP = 0.1;
-static const char *const others[] = {"patch_bvh"};
+static const char *const others[] = {"patch_bvh", "bvtt_front"};
 enum { NUM_OTHERS = sizeof others / sizeof *others };
 static const char *const methods[] = {"ccd=0", "ccd=1", "ccd=2"};
 

@@ -118,7 +118,7 @@ Test(collision_mesh, brute_finds_what_a_plain_loop_finds)
 
 /* ---- the others against brute ---- */
 
-static const char *const others[] = {"patch_bvh", "spatial_hash"};
+static const char *const others[] = {"patch_bvh", "bvtt_front", "spatial_hash"};
 enum { NUM_OTHERS = sizeof others / sizeof *others };
 
 static void compare(int which, uint32_t what, double margin, int check)
