@@ -61,4 +61,8 @@ LK_KERNEL_PLAIN(bvtt_front_fit, a, i)
   for (int c = 0; c < 3; ++c)
     if (v[c] >= 0) box.mark |= a->flag[v[c]];
   a->node[i] = box;
+  for (int c = 0; c < 3; ++c) {
+    const int32_t end[2] = {v[c], v[c < 2 ? c + 1 : 0]};
+    if (a->owned[4 * i + c] >= 0) bvtt_front_box(a->vert, end, 2, a->edge + 3 * (int64_t)i + c);
+  }
 }

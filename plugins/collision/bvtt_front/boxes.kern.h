@@ -1,8 +1,7 @@
 /* boxes.kern.h - boxes of vertices and leaves on their way, and what of them has changed.
  *
  * Leaves are triangles and loose edges (leaves.h), those of bodies behind those of the cloth, each
- * in the order of a Hilbert curve and with a tree of their own (kit/box_tree).  Boxes of edges and
- * triangles are made from those of their vertices where they are needed.
+ * in the order of a Hilbert curve and with a tree of their own (kit/box_tree).
  */
 #ifndef BVTT_FRONT_BOXES_KERN_H
 #define BVTT_FRONT_BOXES_KERN_H
@@ -52,9 +51,11 @@ LK_DECLARE(bvtt_front_see, bvtt_front_see_args)
 
 typedef struct bvtt_front_fit_args {
   const int32_t *LK_RESTRICT corner;       /* [num][4] in the order of the tree */
+  const int32_t *LK_RESTRICT owned;        /* [num][4] */
   const bvtt_front_vert *LK_RESTRICT vert; /* [nv] */
   const uint8_t *LK_RESTRICT flag;         /* [nv] */
   box_node *LK_RESTRICT node;              /* [num]; mark: flags of its vertices */
+  box_node *LK_RESTRICT edge;              /* [num][3] of its own edges */
 } bvtt_front_fit_args;
 LK_DECLARE(bvtt_front_fit, bvtt_front_fit_args)
 

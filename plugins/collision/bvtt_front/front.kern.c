@@ -1,6 +1,8 @@
 /* front.kern.c - see front.kern.h. */
 #include "front.kern.h"
 
+enum { AHEAD = 8 }; /* pairs, of prefetching */
+
 /* ---- names of nodes ---- */
 
 LK_FN lk_int level_of(uint32_t c) { return (lk_int)(c >> BVTT_FRONT_INDEX_BITS); }
@@ -97,7 +99,7 @@ LK_FN int corners_meet(const bvtt_front_view *t, const int32_t *p, int32_t owned
                        const box_node *box)
 {
   int bits = 0;
-  if (q[3] < 0) return 0;
+  if (q[3] < 0 || owned == 0) return 0;
   for (int i = 0; i < 3; ++i) {
     box_node point;
     const int32_t v = p[i];
@@ -108,24 +110,20 @@ LK_FN int corners_meet(const bvtt_front_view *t, const int32_t *p, int32_t owned
   return bits;
 }
 
-/* Boxes and ends [3][2] of the edges of a leaf that meet `box`; bits of these. */
-LK_FN int edges_near(const bvtt_front_view *t, const int32_t *p, const int32_t *owned,
-                     const box_node *box, box_node *out, int32_t *end)
+/* Bits of the edges of a leaf, edge[3] their boxes, that meet `box`. */
+LK_FN int edges_near(const box_node *edge, const int32_t *owned, const box_node *box)
 {
   int bits = 0;
-  for (int i = 0; i < 3; ++i) {
-    if (owned[i] < 0) continue;
-    end[2 * i] = p[i];
-    end[2 * i + 1] = p[(i + 1) % 3];
-    bvtt_front_box(t->vert, end + 2 * i, 2, out + i);
-    bits |= box_overlap(out + i, box) << i;
-  }
+  for (int i = 0; i < 3; ++i)
+    if (owned[i] >= 0) bits |= box_overlap(edge + i, box) << i;
   return bits;
 }
 
-LK_FN int share_end(const int32_t *e, const int32_t *f)
+/* Edge k of the corners p and edge l of the corners q. */
+LK_FN int share_end(const int32_t *p, int k, const int32_t *q, int l)
 {
-  return (e[0] == f[0]) | (e[0] == f[1]) | (e[1] == f[0]) | (e[1] == f[1]);
+  const int32_t a = p[k], b = p[k < 2 ? k + 1 : 0], c = q[l], d = q[l < 2 ? l + 1 : 0];
+  return (a == c) | (a == d) | (b == c) | (b == d);
 }
 
 LK_FN int leaves_meet(const bvtt_front_view *t, lk_int i, lk_int j)
@@ -133,16 +131,15 @@ LK_FN int leaves_meet(const bvtt_front_view *t, lk_int i, lk_int j)
   const int32_t *const p = t->corner + 4 * (int64_t)i, *const q = t->corner + 4 * (int64_t)j;
   const int32_t *const own_p = t->owned + 4 * (int64_t)i, *const own_q = t->owned + 4 * (int64_t)j;
   const box_node *const a = t->node + i, *const b = t->node + j;
-  box_node box_p[3], box_q[3];
-  int32_t end_p[6], end_q[6];
+  const box_node *const edge_p = t->edge + 3 * (int64_t)i, *const edge_q = t->edge + 3 * (int64_t)j;
   int bits = corners_meet(t, p, own_p[3], q, b) | corners_meet(t, q, own_q[3], p, a) << 3;
-  const int near_p = edges_near(t, p, own_p, b, box_p, end_p);
-  const int near_q = near_p != 0 ? edges_near(t, q, own_q, a, box_q, end_q) : 0;
+  const int near_p = edges_near(edge_p, own_p, b);
+  const int near_q = near_p != 0 ? edges_near(edge_q, own_q, a) : 0;
   for (int k = 0; k < 3; ++k) {
     if (!(near_p >> k & 1)) continue;
     for (int l = 0; l < 3; ++l)
-      if ((near_q >> l & 1) && !share_end(end_p + 2 * k, end_q + 2 * l))
-        bits |= box_overlap(box_p + k, box_q + l) << (6 + 3 * k + l);
+      if ((near_q >> l & 1) && !share_end(p, k, q, l))
+        bits |= box_overlap(edge_p + k, edge_q + l) << (6 + 3 * k + l);
   }
   return bits;
 }
@@ -183,9 +180,19 @@ LK_KERNEL_PLAIN(bvtt_front_list_marked, a, g)
 
 /* ---- testing, sprouting ---- */
 
+/* The nodes of a pair that comes soon: neighbours in the front are far apart in the trees. */
+LK_FN void prefetch_pair(const bvtt_front_args *a, lk_int i)
+{
+  if (i >= a->num_work) return;
+  const uint64_t pair = a->pair[place_of(a, i)];
+  LK_PREFETCH(node_at(&a->t, &a->t.first, (uint32_t)(pair >> 32)));
+  LK_PREFETCH(node_at(&a->t, &a->t.second, (uint32_t)pair));
+}
+
 LK_KERNEL_PLAIN(bvtt_front_test, a, i)
 {
   const lk_int s = place_of(a, i);
+  prefetch_pair(a, i + AHEAD);
   const uint64_t pair = a->pair[s];
   uint64_t child[3];
   int32_t known = 0;
@@ -268,11 +275,20 @@ LK_KERNEL_PLAIN(bvtt_front_pack, a, g)
 
 /* ---- candidates ---- */
 
+/* Of 16. */
+LK_FN int32_t num_bits(int32_t b)
+{
+  b -= b >> 1 & 0x5555;
+  b = (b & 0x3333) + (b >> 2 & 0x3333);
+  b = (b + (b >> 4)) & 0x0f0f;
+  return (b + (b >> 8)) & 0x1f;
+}
+
 LK_KERNEL_PLAIN(bvtt_front_count_names, a, g)
 {
   int64_t n = 0;
   for (lk_int i = group_begin(g); i < group_end(g, a->num); ++i)
-    for (int32_t bits = a->known[i] & a->bits; bits != 0; bits &= bits - 1) ++n;
+    n += num_bits(a->known[i] & a->bits);
   a->count[g] = n;
 }
 

@@ -35,6 +35,7 @@ typedef struct bvtt_front_view {
   const int32_t *LK_RESTRICT corner; /* [leaves][4] as in leaf_set, in the order of the tree */
   const int32_t *LK_RESTRICT owned;  /* [leaves][4] */
   const bvtt_front_vert *LK_RESTRICT vert; /* [nv] */
+  const box_node *LK_RESTRICT edge;        /* [leaves][3] of its own edges */
   box_levels first, second;                /* the trees of a pair's nodes */
   int32_t self;                            /* 1: they are one tree */
   int32_t bit;                             /* of the marks that are meant for this front */

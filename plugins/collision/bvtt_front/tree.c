@@ -166,6 +166,7 @@ loom_status sight_create(sight *g, tree *t)
   g->t = t;
   LOOM_TRY(h->buf_new(h, "seen vertices", LOOM_U8, 0, &g->vert));
   LOOM_TRY(h->buf_new(h, "flags", LOOM_U8, 0, &g->flag));
+  LOOM_TRY(h->buf_new(h, "edge boxes", LOOM_U8, 0, &g->edge));
   return h->buf_new(h, "nodes", LOOM_U8, 0, &g->node);
 }
 
@@ -177,6 +178,7 @@ static loom_status make_room(sight *g)
   if (h->buf_count(h, g->flag) == nv) return LOOM_OK;
   LOOM_TRY(h->buf_resize(h, g->vert, nv * (int64_t)sizeof(bvtt_front_vert)));
   LOOM_TRY(h->buf_resize(h, g->node, g->t->num_nodes * (int64_t)sizeof(box_node)));
+  LOOM_TRY(h->buf_resize(h, g->edge, 3 * (int64_t)g->t->num * (int64_t)sizeof(box_node)));
   return h->buf_resize(h, g->flag, nv);
 }
 
@@ -193,9 +195,11 @@ loom_status sight_refit(sight *g, const mesh_view *v, double reach, double share
                                    .reach = (lk_real)reach,
                                    .share = (lk_real)share};
   const bvtt_front_fit_args fit = {.corner = plug_read(&maps, t->corner),
+                                   .owned = plug_read(&maps, t->owned),
                                    .vert = see.vert,
                                    .flag = see.flag,
-                                   .node = plug_write(&maps, g->node)};
+                                   .node = plug_write(&maps, g->node),
+                                   .edge = plug_rdwr(&maps, g->edge)};
   LOOM_TRY(plug_run_on(&maps, &k_see, &see, t->m->num_verts, NULL));
   g->due = bits;
   LOOM_TRY(plug_run_on(&maps, &k_fit, &fit, t->num, NULL));
@@ -211,6 +215,7 @@ bvtt_front_view sight_view(const sight *g, plug_maps *m, int bodies)
                            .corner = plug_read(m, t->corner),
                            .owned = plug_read(m, t->owned),
                            .vert = plug_read(m, g->vert),
+                           .edge = plug_read(m, g->edge),
                            .first = t->cloth,
                            .second = bodies ? t->body : t->cloth,
                            .self = !bodies,

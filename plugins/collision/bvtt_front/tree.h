@@ -26,6 +26,7 @@ typedef struct sight {
   loom_buf *vert; /* u8, bvtt_front_vert [nv]; empty: nothing yet */
   loom_buf *flag; /* u8 [nv] */
   loom_buf *node; /* u8, box_node [num_nodes] */
+  loom_buf *edge; /* u8, box_node [num][3] */
   int32_t due;    /* bits of the fronts that have not seen all that is in `flag` */
 } sight;
 
