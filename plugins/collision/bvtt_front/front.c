@@ -18,6 +18,9 @@ static const lk_entry k_list[2] = {LK_ENTRY(bvtt_front_list_vt), LK_ENTRY(bvtt_f
  * children that have come apart.  Below it the pairs to spare cost less than looking for them. */
 static const double OVERGROWN = 1.5;
 
+/* At the start of a step pairs are sorted where there are so many times those that were. */
+static const double DISORDER = 1.25;
+
 /* ---- life ---- */
 
 loom_status front_lists_create(front_lists *l, const loom_host *h)
@@ -116,6 +119,17 @@ static loom_status trim(front *f, front_counts *c)
   return kept < f->num ? pack(f, kept) : LOOM_OK;
 }
 
+/* Pairs of neighbours in the tree beside each other: testing them all is bound by memory.  What is
+ * known of them is lost. */
+static loom_status sort(front *f)
+{
+  const mesh *const m = f->g->t->m;
+  LOOM_TRY(m->h->buf_resize(m->h, f->pair, f->num));
+  LOOM_TRY(m->h->buf_resize(m->h, f->l->work[0], f->num));
+  f->sorted = f->num;
+  return m->h->sort_u64(m->h, m->e, f->pair, f->l->work[0]);
+}
+
 /* ---- testing, sprouting ---- */
 
 /* Places of the pairs with a node that covers what has changed, in l->work[0]. */
@@ -196,6 +210,7 @@ static loom_status begin_at_root(front *f)
   *(uint64_t *)p = (uint64_t)(a->num_levels - 1) << (32 + BVTT_FRONT_INDEX_BITS) |
                    (uint64_t)(b->num_levels - 1) << BVTT_FRONT_INDEX_BITS;
   f->num = 1;
+  f->sorted = 0;
   return m->h->unmap(m->h, f->pair);
 }
 
@@ -210,6 +225,7 @@ loom_status front_update(front *f, int all, double most, front_counts *c)
     LOOM_TRY(begin_at_root(f));
   else if (trims)
     LOOM_TRY(trim(f, c));
+  if (fresh && (double)f->num > 1.0 + DISORDER * (double)f->sorted) LOOM_TRY(sort(f));
   num = f->num;
   if (!all && !fresh) LOOM_TRY(find_marked(f, &num));
   LOOM_TRY(descend(f, all || fresh ? NULL : f->l->work[0], num, most, c));
