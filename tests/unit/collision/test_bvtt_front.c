@@ -208,13 +208,13 @@ static void walks(int which, uint64_t seed, int queries, int check)
 
 Test(bvtt_front, any_order_of_queries_equals_brute_to_the_bit)
 {
-  for (int k = 0; k < MC_SCENES; ++k) walks(k, 1000 + (uint64_t)k, 12, 1);
+  for (int k = 0; k < MC_SCENES; ++k) walks(k, 1000 + (uint64_t)k, 8, 1);
 }
 
 Test(bvtt_front, long_orders_of_queries_with_bodies_and_loose_edges_equal_brute)
 {
-  walks(MC_BODIES, 7, 60, 0);
-  walks(MC_OBJECTS, 8, 60, 0);
+  walks(MC_BODIES, 7, 40, 0);
+  walks(MC_OBJECTS, 8, 40, 0);
 }
 
 /* The front with bodies misses a query that is not for it, and sees later what moved before. */
