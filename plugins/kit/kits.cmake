@@ -7,6 +7,7 @@ loom_add_kit(candidates SOURCES candidates.c active.c KERNELS candidates.kern.c 
 loom_add_kit(pair_energy SOURCES pair_energy.c KITS candidates)
 loom_add_kit(friction SOURCES friction.c KERNELS friction.kern.c KITS pair_energy)
 loom_add_kit(barrier SOURCES barrier.c KITS friction state)
+loom_add_kit(box_tree SOURCES box_tree.c KERNELS box_tree.kern.c)
 loom_add_kit(mesh_query SOURCES mesh_query.c mesh_narrow.c KERNELS mesh_query.kern.c)
 loom_add_kit(yarn_line SOURCES yarn_line.c)
 loom_add_kit(bcsr SOURCES bcsr.c KERNELS bcsr.kern.c)

@@ -25,7 +25,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "run/run_state.h"
+#include "folded_sheet.h"
 
 typedef struct options {
   int threads, repeat;
@@ -35,42 +35,6 @@ typedef struct options {
 typedef struct row {
   double triangles, broad, narrow, query, cpu, bound, begin, build, pairs, bytes;
 } row;
-
-enum { LAYERS = 10 };
-
-/* Smooth wrinkles and some noise, in units of an edge length. */
-static double wrinkle(double x, double y, int k)
-{
-  return 0.15 * sin(0.37 * x + 0.11 * k) * cos(0.29 * y) + 0.02 * sin(7.1 * x + 3.3 * y + k);
-}
-
-/* Position of the grid vertex (i, j) of side n; `moved`: at the end of the way. */
-static void place(int n, int i, int j, int moved, double x[3])
-{
-  const double edge = 1.0 / (n - 1), width = (double)(n - 1) / LAYERS;
-  const int layer = (int)fmin(i / width, LAYERS - 1);
-  const double s = i - layer * width;
-  x[0] = layer % 2 ? width - s : s;
-  x[1] = j;
-  x[2] = 0.5 * (layer + s / width) + wrinkle(x[0], x[1], 0);
-  if (moved) {
-    x[0] += 0.2 + 0.1 * wrinkle(i, j, 3);
-    x[2] -= 0.2 + wrinkle(i, j, 5);
-  }
-  for (int c = 0; c < 3; ++c) x[c] *= edge;
-}
-
-static loom_status pose(run *r, loom_buf *b, int n, int moved)
-{
-  void *p;
-  LOOM_TRY(buf_map(r->m, NULL, b, LOOM_WRITE, LOOM_AT_HOST, &p));
-  for (int i = 0; i < n * n; ++i) {
-    double x[3];
-    place(n, i % n, i / n, moved, x);
-    for (int c = 0; c < 3; ++c) ((loom_real *)p)[3 * (int64_t)i + c] = (loom_real)x[c];
-  }
-  return buf_unmap(r->m, b);
-}
 
 static double section(const run *r, const char *name)
 {
@@ -120,8 +84,8 @@ static loom_status measure(run *r, int n, const options *o, row *out)
                         .x1 = r->st.x_start};
   out->broad = out->narrow = out->query = out->cpu = out->bound = out->begin = out->build =
       INFINITY;
-  LOOM_TRY(pose(r, r->st.x_start, n, 0));
-  LOOM_TRY(pose(r, r->st.x, n, 1));
+  LOOM_TRY(folded_pose(r, r->st.x_start, n, 0));
+  LOOM_TRY(folded_pose(r, r->st.x, n, 1));
   if (ops->begin_step != NULL) LOOM_TRY(ops->begin_step(self, &r->st));
   LOOM_TRY(detect_query(r, &r->contact[0], &q, pairs));
   out->pairs = (double)pairs->count;
@@ -195,7 +159,7 @@ int main(int argc, char **argv)
     loom_err err = {0};
     row m = {0};
     const int n = atoi(argv[i]);
-    if (n <= LAYERS || sheet(&err, n, &o, &m) != LOOM_OK) {
+    if (n <= FOLDED_LAYERS || sheet(&err, n, &o, &m) != LOOM_OK) {
       fprintf(stderr, "bench_broad: sheet %s: %s\n", argv[i], err.text);
       return 1;
     }

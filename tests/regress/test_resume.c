@@ -141,18 +141,27 @@ Test(resume, nothing_to_resume)
 }
 
 /* Barriers keep their stiffness, and find their candidates when they need them. */
-static void resume_barrier(const char *methods)
+static void resume_barrier_on(const char *collision, const char *methods)
 {
   char config[2048];
   snprintf(config, sizeof config,
            DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
-           "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = patch_bvh\n%s",
-           methods);
+           "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = %s\n%s",
+           collision, methods);
   proc_write("drape.ini", config);
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "whole.h5");
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "parts.h5");
   LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--resume");
   logs_same_bits("whole.h5", "parts.h5", 12);
+}
+
+static void resume_barrier(const char *methods) { resume_barrier_on("patch_bvh", methods); }
+
+/* Its columns tell of the step alone, but for those of work. */
+Test(resume, contact_on_fronts_of_box_pairs)
+{
+  resume_barrier_on("bvtt_front",
+                    "[solver]\nplugin = cholmod_newton\n[contact.all]\nplugin = ipc_barrier\n");
 }
 
 Test(resume, contact_by_barrier)

@@ -52,6 +52,13 @@ Test(threads, one_linear_system_a_step)
           "[contact.all]\nplugin = cama_repulsion\nself_friction = 0.3\n[solver]\n",
           "cama_pcg", "exec.backend=cpu");
 }
+Test(threads, fronts_of_box_pairs)
+{
+  same_in(DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
+          "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = bvtt_front\n"
+          "[contact.all]\nplugin = ipc_barrier\nd_hat = 2 mm\n[solver]\n",
+          "cholmod_newton", "exec.backend=cpu");
+}
 Test(threads, weights_that_grow)
 {
   same_in(DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG

@@ -38,10 +38,12 @@ static void same_dataset(h5read *a, h5read *b, const char *name)
   free(y);
 }
 
-/* Counters of work in /steps and /iters, and the one column of plugins that is one. */
+/* Counters of work in /steps and /iters, and columns of plugins that are one. */
 static int is_work(const char *name)
 {
-  return strncmp(name, "n_", 2) == 0 || strcmp(name, "factorised") == 0;
+  const char *const dot = strrchr(name, '.'); /* of collision.SECTION.NAME */
+  const char *const own = dot != NULL ? dot + 1 : name;
+  return strncmp(own, "n_", 2) == 0 || strcmp(name, "factorised") == 0;
 }
 
 /* May column `name` differ in a run that was continued in step `resumed`?  Lists of pairs grow

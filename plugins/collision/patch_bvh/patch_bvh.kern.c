@@ -6,40 +6,9 @@ LK_FN lk_real larger(lk_real a, lk_real b) { return a > b ? a : b; }
 
 /* ---- building ---- */
 
-LK_REDUCE_MAX(patch_bvh_bounds, a, i) { return a->sign * a->x[3 * i + a->axis]; }
-
-/* Place of a cell on the Hilbert curve through a cube (J. Skilling, Programming the Hilbert
- * curve, AIP Conf. Proc. 707, 2004, doi 10.1063/1.1751381). */
-LK_FN uint64_t hilbert(uint32_t *x)
-{
-  uint32_t t;
-  uint64_t key = 0;
-  for (uint32_t q = UINT32_C(1) << (PATCH_BVH_HILBERT_BITS - 1); q > 1; q >>= 1) {
-    for (int i = 0; i < 3; ++i) {
-      if (x[i] & q) {
-        x[0] ^= q - 1;
-      } else {
-        t = (x[0] ^ x[i]) & (q - 1);
-        x[0] ^= t;
-        x[i] ^= t;
-      }
-    }
-  }
-  x[1] ^= x[0];
-  x[2] ^= x[1];
-  t = 0;
-  for (uint32_t q = UINT32_C(1) << (PATCH_BVH_HILBERT_BITS - 1); q > 1; q >>= 1)
-    if (x[2] & q) t ^= q - 1;
-  for (int b = PATCH_BVH_HILBERT_BITS - 1; b >= 0; --b)
-    for (int i = 0; i < 3; ++i) key = key << 1 | ((x[i] ^ t) >> b & 1);
-  return key;
-}
-
 LK_KERNEL_PLAIN(patch_bvh_key, a, k)
 {
   lk_real sum[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, num = LK_R(0.0), loose = LK_R(0.0);
-  lk_real size = LK_R(0.0);
-  uint32_t cell[3];
   for (int j = 0; j < 3 * PATCH_TRIS; ++j) {
     const lk_int v = a->b.tri_verts[3 * PATCH_TRIS * k + j];
     if (v < 0) continue;
@@ -53,35 +22,13 @@ LK_KERNEL_PLAIN(patch_bvh_key, a, k)
       for (int c = 0; c < 3; ++c) sum[c] += a->x[3 * v + c];
       loose += LK_R(1.0);
     }
-  num += loose;
-  for (int c = 0; c < 3; ++c) size = larger(size, a->bounds[c] + a->bounds[3 + c]);
-  const lk_real scale = (lk_real)((1 << PATCH_BVH_HILBERT_BITS) - 1);
-  for (int c = 0; c < 3; ++c) {
-    const lk_real at = size > LK_R(0.0) ? (sum[c] / num + a->bounds[3 + c]) / size * scale : 0;
-    cell[c] = at > LK_R(0.0) ? (uint32_t)(at < scale ? at : scale) : 0;
-  }
-  a->key[k] = hilbert(cell) | (k < a->num_cloth ? 0 : PATCH_BVH_BODY_KEY);
+  a->key[k] = box_place(sum, num + loose, a->bounds) | (k < a->num_cloth ? 0 : PATCH_BVH_BODY_KEY);
 }
 
 /* ---- boxes ---- */
 
-/* The nearest floats below and above, or a little further: rounding is at most half of the
- * 2^-23 |f| added, and the constant covers the smallest numbers. */
-LK_FN float float_below(lk_real x)
-{
-  const float f = (float)x;
-  return f - fabsf(f) * 1.1920929e-7f - 1e-37f;
-}
-
-LK_FN float float_above(lk_real x)
-{
-  const float f = (float)x;
-  return f + fabsf(f) * 1.1920929e-7f + 1e-37f;
-}
-
 /* Box of a feature with n vertices on its whole way, grown; also into `all`. */
-LK_FN void box_of(const patch_bvh_refit_args *a, const int32_t *v, int n, float *box,
-                  patch_bvh_node *all)
+LK_FN void box_of(const patch_bvh_refit_args *a, const int32_t *v, int n, float *box, box_node *all)
 {
   lk_real lo[3], hi[3], d2 = LK_R(0.0), size = LK_R(0.0);
   LK_LOAD3(lo, a->m.x0, v[0]);
@@ -103,8 +50,8 @@ LK_FN void box_of(const patch_bvh_refit_args *a, const int32_t *v, int n, float 
   /* the narrow phase's rounding, with some to spare */
   grow += LK_R(256.0) * LK_EPSILON * (size + LK_FABS(a->reach) + a->m.radius[v[0]]);
   for (int c = 0; c < 3; ++c) {
-    box[c] = float_below(lo[c] - grow);
-    box[3 + c] = float_above(hi[c] + grow);
+    box[c] = box_below(lo[c] - grow);
+    box[3 + c] = box_above(hi[c] + grow);
     all->lo[c] = box[c] < all->lo[c] ? box[c] : all->lo[c];
     all->hi[c] = box[3 + c] > all->hi[c] ? box[3 + c] : all->hi[c];
   }
@@ -123,10 +70,10 @@ LK_FN void store_lane(float *block, int j, const float *box)
 LK_KERNEL_PLAIN(patch_bvh_refit, a, i)
 {
   const lk_int k = a->b.order[i];
-  patch_bvh_node all;
+  box_node all;
   float box[6];
   int32_t v[3];
-  all.state = all.reserved = 0;
+  all.state = all.mark = 0;
   for (int c = 0; c < 3; ++c) all.lo[c] = FLT_MAX, all.hi[c] = -FLT_MAX;
   for (int j = 0; j < PATCH_TRIS; ++j) {
     for (int c = 0; c < 3; ++c) v[c] = a->b.tri_verts[PATCH_TRIS * (3 * k + c) + j];
@@ -149,23 +96,9 @@ LK_KERNEL_PLAIN(patch_bvh_refit, a, i)
   a->node[i] = all;
 }
 
-LK_KERNEL_PLAIN(patch_bvh_join, a, k)
-{
-  patch_bvh_node all = a->node[a->from + 2 * k];
-  if (2 * k + 1 < a->num_from) {
-    const patch_bvh_node b = a->node[a->from + 2 * k + 1];
-    all.state |= b.state;
-    for (int c = 0; c < 3; ++c) {
-      all.lo[c] = b.lo[c] < all.lo[c] ? b.lo[c] : all.lo[c];
-      all.hi[c] = b.hi[c] > all.hi[c] ? b.hi[c] : all.hi[c];
-    }
-  }
-  a->node[a->to + k] = all;
-}
-
 LK_REDUCE_SUM_PLAIN(patch_bvh_size, a, i)
 {
-  const patch_bvh_node *const n = a->node + a->first + i;
+  const box_node *const n = a->node + a->first + i;
   return (lk_real)(n->hi[0] - n->lo[0]) + (lk_real)(n->hi[1] - n->lo[1]) +
          (lk_real)(n->hi[2] - n->lo[2]);
 }
@@ -173,19 +106,17 @@ LK_REDUCE_SUM_PLAIN(patch_bvh_size, a, i)
 /* ---- pairs of leaves ----
  */
 
-LK_FN int nodes_meet(const patch_bvh_node *a, const patch_bvh_node *b)
+LK_FN int nodes_meet(const box_node *a, const box_node *b)
 {
-  return (a->lo[0] <= b->hi[0]) & (b->lo[0] <= a->hi[0]) & (a->lo[1] <= b->hi[1]) &
-         (b->lo[1] <= a->hi[1]) & (a->lo[2] <= b->hi[2]) & (b->lo[2] <= a->hi[2]) &
-         (((a->state | b->state) & MESH_ACTIVE) == MESH_ACTIVE);
+  return box_overlap(a, b) & (((a->state | b->state) & MESH_ACTIVE) == MESH_ACTIVE);
 }
 
 /* Leaves of `tree`, from leaf `k` on, that meet `me`; their number, and pairs if wanted.  After
  * a subtree the traversal goes on with the largest one that begins behind it. */
-LK_FN int64_t traverse(const patch_bvh_meet_args *a, const patch_bvh_tree *tree, lk_int me,
-                       lk_int k, uint64_t *out)
+LK_FN int64_t traverse(const patch_bvh_meet_args *a, const box_levels *tree, lk_int me, lk_int k,
+                       uint64_t *out)
 {
-  const patch_bvh_node box = a->b.node[me];
+  const box_node box = a->b.node[me];
   const lk_int top = tree->num_levels - 1;
   lk_int level = 0;
   int64_t n = 0;
@@ -230,7 +161,7 @@ LK_KERNEL_PLAIN(patch_bvh_meet_list, a, i)
 
 /* ---- candidates of two leaves ---- */
 
-LK_FN int box_meets_node(const float *b, const patch_bvh_node *n)
+LK_FN int box_meets_node(const float *b, const box_node *n)
 {
   return (b[0] <= n->hi[0]) & (n->lo[0] <= b[3]) & (b[1] <= n->hi[1]) & (n->lo[1] <= b[4]) &
          (b[2] <= n->hi[2]) & (n->lo[2] <= b[5]);
@@ -259,7 +190,7 @@ LK_FN int lanes(const float *block, const int32_t *corner, int rows, const float
 LK_FN int64_t verts_tris(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t *out)
 {
   const lk_int k = b->order[i], l = b->order[j];
-  const patch_bvh_node other = b->node[j];
+  const box_node other = b->node[j];
   int32_t hit[PATCH_LANES];
   int64_t n = 0;
   for (lk_int s = b->first_vert[k]; s < b->first_vert[k + 1]; ++s) {
@@ -283,7 +214,7 @@ LK_FN int64_t edges_edges(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t 
 {
   const lk_int k = b->order[i], l = b->order[j];
   const lk_int begin = PATCH_LANES * b->first_block[k], end = PATCH_LANES * b->first_block[k + 1];
-  const patch_bvh_node other = b->node[j];
+  const box_node other = b->node[j];
   int32_t hit[PATCH_LANES];
   int64_t n = 0;
   for (lk_int s = begin; s < end; ++s) {

@@ -1,9 +1,8 @@
 /* patch_bvh.kern.h - a hierarchy of boxes over patches, and the candidates of two patches.
  *
  * The patches stand in the order of a Hilbert curve through their centres; those of bodies stand
- * behind those of the cloth and have a tree of their own.  A tree is implicit: node k of level l
- * covers the leaves k 2^l to (k + 1) 2^l - 1 of its tree, so no links are stored, refitting goes
- * level by level, and a traversal needs no stack.
+ * behind those of the cloth and have a tree of their own (kit/box_tree), so a traversal needs no
+ * stack.  The state of a node is MESH_FREE, MESH_MARKED of any vertex below.
  *
  * The boxes of the features of a patch lie in blocks of 8 lanes, lo x y z and hi x y z of all
  * lanes one after the other, so one feature is compared with 8 at once.  Boxes are floats,
@@ -12,24 +11,11 @@
 #ifndef PATCH_BVH_KERN_H
 #define PATCH_BVH_KERN_H
 
+#include "kit/box_tree.kern.h"
 #include "kit/mesh_query.kern.h"
 #include "patches.h"
 
-enum { PATCH_BVH_MAX_LEVELS = 32, PATCH_BVH_HILBERT_BITS = 20 };
 #define PATCH_BVH_BODY_KEY (UINT64_C(1) << 63)
-
-typedef struct patch_bvh_node {
-  float lo[3];
-  int32_t state; /* MESH_FREE, MESH_MARKED of any vertex below */
-  float hi[3];
-  int32_t reserved;
-} patch_bvh_node;
-
-typedef struct patch_bvh_tree {
-  lk_int num_levels;                  /* 0: no leaves */
-  lk_int first[PATCH_BVH_MAX_LEVELS]; /* node 0 of each level, from the leaves up */
-  lk_int count[PATCH_BVH_MAX_LEVELS];
-} patch_bvh_tree;
 
 /* Arrays of all patches.  num_blocks: of edges. */
 typedef struct patch_bvh_view {
@@ -41,21 +27,14 @@ typedef struct patch_bvh_view {
   const int32_t *LK_RESTRICT first_vert;  /* [num + 1] */
   const int32_t *LK_RESTRICT vert;        /* [num_verts] ids */
   const int32_t *LK_RESTRICT order;       /* [num] patch of each leaf */
-  const patch_bvh_node *LK_RESTRICT node; /* leaves, then the inner levels of both trees */
+  const box_node *LK_RESTRICT node;       /* leaves, then the inner levels of both trees */
   const float *LK_RESTRICT tri_box;       /* [num][6][8] m */
   const float *LK_RESTRICT edge_box;      /* [num_blocks][6][8] m */
   const float *LK_RESTRICT vert_box;      /* [num_verts][6] m */
-  patch_bvh_tree cloth, body;
+  box_levels cloth, body;
 } patch_bvh_view;
 
 /* ---- building ---- */
-typedef struct patch_bvh_bounds_args {
-  const lk_real *LK_RESTRICT x; /* [nv][3] m */
-  lk_int axis;
-  lk_real sign;
-} patch_bvh_bounds_args;
-LK_DECLARE(patch_bvh_bounds, patch_bvh_bounds_args) /* largest sign x[axis] */
-
 typedef struct patch_bvh_key_args {
   patch_bvh_view b;
   const lk_real *LK_RESTRICT x;      /* [nv][3] m */
@@ -69,7 +48,7 @@ LK_DECLARE(patch_bvh_key, patch_bvh_key_args) /* place on the curve; bodies last
 typedef struct patch_bvh_refit_args {
   mesh_view m;
   patch_bvh_view b;
-  patch_bvh_node *LK_RESTRICT node;
+  box_node *LK_RESTRICT node;
   float *LK_RESTRICT tri_box;
   float *LK_RESTRICT edge_box;
   float *LK_RESTRICT vert_box;
@@ -78,14 +57,8 @@ typedef struct patch_bvh_refit_args {
 } patch_bvh_refit_args;
 LK_DECLARE(patch_bvh_refit, patch_bvh_refit_args) /* one element per leaf */
 
-typedef struct patch_bvh_join_args {
-  patch_bvh_node *LK_RESTRICT node; /* nodes [to, to + n) from [from, from + num_from) */
-  lk_int from, num_from, to;
-} patch_bvh_join_args;
-LK_DECLARE(patch_bvh_join, patch_bvh_join_args)
-
 typedef struct patch_bvh_size_args {
-  const patch_bvh_node *LK_RESTRICT node;
+  const box_node *LK_RESTRICT node;
   lk_int first;
 } patch_bvh_size_args;
 LK_DECLARE(patch_bvh_size, patch_bvh_size_args) /* sum of the half perimeters of nodes */

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-static const lk_entry k_bounds = LK_ENTRY(patch_bvh_bounds), k_key = LK_ENTRY(patch_bvh_key);
-static const lk_entry k_refit = LK_ENTRY(patch_bvh_refit), k_join = LK_ENTRY(patch_bvh_join);
+static const lk_entry k_key = LK_ENTRY(patch_bvh_key), k_refit = LK_ENTRY(patch_bvh_refit);
 static const lk_entry k_size = LK_ENTRY(patch_bvh_size);
 
 /* ---- arrays ---- */
@@ -88,30 +87,15 @@ static loom_status make_patches(tree *t)
   return status;
 }
 
-/* Levels over `num` leaves from node `first` on; inner nodes from *next on. */
-static void make_levels(patch_bvh_tree *t, int32_t first, int32_t num, int32_t *next)
-{
-  memset(t, 0, sizeof *t);
-  if (num == 0) return;
-  t->first[0] = first;
-  t->count[0] = num;
-  for (t->num_levels = 1; num > 1; ++t->num_levels) {
-    num = (num + 1) / 2;
-    t->first[t->num_levels] = *next;
-    t->count[t->num_levels] = num;
-    *next += num;
-  }
-}
-
 loom_status tree_create(tree *t, mesh *m)
 {
   const loom_host *const h = m->h;
   t->m = m;
   LOOM_TRY(make_patches(t));
   t->num_nodes = t->num;
-  make_levels(&t->cloth, 0, t->num_cloth, &t->num_nodes);
-  make_levels(&t->body, t->num_cloth, t->num - t->num_cloth, &t->num_nodes);
-  const int64_t bytes = (int64_t)t->num_nodes * (int64_t)sizeof(patch_bvh_node);
+  box_levels_make(&t->cloth, 0, t->num_cloth, &t->num_nodes);
+  box_levels_make(&t->body, t->num_cloth, t->num - t->num_cloth, &t->num_nodes);
+  const int64_t bytes = (int64_t)t->num_nodes * (int64_t)sizeof(box_node);
   LOOM_TRY(h->buf_new(h, "nodes", LOOM_U8, bytes, &t->node));
   LOOM_TRY(h->buf_new(h, "leaf order", LOOM_I32, t->num, &t->order));
   LOOM_TRY(h->buf_new(h, "curve places", LOOM_U64, t->num, &t->key));
@@ -156,11 +140,7 @@ loom_status tree_build(tree *t, const mesh_view *v)
   plug_maps maps = plug_maps_on(m->h, m->e);
   lk_real *const bounds = plug_rdwr(&maps, t->bounds);
   LOOM_TRY(maps.status);
-  for (int c = 0; c < 6; ++c) {
-    const patch_bvh_bounds_args ba = {
-        .x = v->x0, .axis = c % 3, .sign = c < 3 ? LK_R(1.0) : LK_R(-1.0)};
-    LOOM_TRY(plug_run_on(&maps, &k_bounds, &ba, m->num_verts, bounds + c));
-  }
+  LOOM_TRY(box_measure(&maps, v->x0, m->num_verts, bounds));
   LOOM_TRY(open_view(t, 0, &b));
   const patch_bvh_key_args ka = {.b = b,
                                  .x = v->x0,
@@ -171,18 +151,6 @@ loom_status tree_build(tree *t, const mesh_view *v)
   LOOM_TRY(tree_close(t));
   LOOM_TRY(plug_unbind(&maps));
   return m->h->sort_u64(m->h, m->e, t->key, t->order);
-}
-
-static loom_status join_levels(plug_maps *maps, const patch_bvh_tree *levels, patch_bvh_node *node)
-{
-  for (int l = 1; l < levels->num_levels; ++l) {
-    const patch_bvh_join_args args = {.node = node,
-                                      .from = levels->first[l - 1],
-                                      .num_from = levels->count[l - 1],
-                                      .to = levels->first[l]};
-    LOOM_TRY(plug_run_on(maps, &k_join, &args, levels->count[l], NULL));
-  }
-  return LOOM_OK;
 }
 
 loom_status tree_refit(tree *t, const mesh_view *v, double reach, double share)
@@ -199,8 +167,8 @@ loom_status tree_refit(tree *t, const mesh_view *v, double reach, double share)
                                      .reach = (lk_real)reach,
                                      .share = (lk_real)share};
   LOOM_TRY(plug_run_on(&maps, &k_refit, &args, t->num, NULL));
-  LOOM_TRY(join_levels(&maps, &t->cloth, args.node));
-  LOOM_TRY(join_levels(&maps, &t->body, args.node));
+  LOOM_TRY(box_join_levels(&maps, &t->cloth, args.node));
+  LOOM_TRY(box_join_levels(&maps, &t->body, args.node));
   LOOM_TRY(plug_unbind(&maps));
   return tree_close(t);
 }

@@ -2,19 +2,20 @@
 #ifndef PATCH_BVH_TREE_H
 #define PATCH_BVH_TREE_H
 
+#include "kit/box_tree.h"
 #include "kit/mesh_query.h"
 #include "patch_bvh.kern.h"
 
 typedef struct tree {
   mesh *m;
   int32_t num, num_cloth; /* patches */
-  patch_bvh_tree cloth, body;
+  box_levels cloth, body;
   int32_t num_nodes;
   loom_buf *tri, *tri_verts; /* as in patch_bvh_view */
   loom_buf *first_block, *edge, *edge_verts;
   loom_buf *first_vert, *vert;
   loom_buf *order;                         /* i32 [num] */
-  loom_buf *node;                          /* u8, patch_bvh_node [num_nodes] */
+  loom_buf *node;                          /* u8, box_node [num_nodes] */
   loom_buf *tri_box, *edge_box, *vert_box; /* float, as i32 */
   loom_buf *key;                           /* u64 [num] */
   loom_buf *bounds;                        /* real [8] */

@@ -27,6 +27,7 @@
 
 static const lk_entry k_loss = LK_ENTRY(impact_loss), k_clear = LK_ENTRY(impact_clear);
 
+enum { RIGID_ROUNDS = 100 }; /* in which rigid zones may grow and merge */
 enum { SCHEME_SYSTEM = 0, SCHEME_ZONES = 1, SCHEME_IMPULSES = 2 };
 enum { MODE_EQUALITY = 0, MODE_LCP = 1 };
 enum { DETECT_TOUCHED = 0, DETECT_ALL = 1 };
@@ -239,7 +240,7 @@ static loom_status rounds(zones *p, const loom_step *s, loom_buf *x0, loom_buf *
     LOOM_TRY(find(p, s, x0, x, &pairs));
     if (p->rounds == 0) p->first = pairs->count;
     *left = pairs->count;
-    if (*left == 0 || k == p->set.rounds) return LOOM_OK;
+    if (*left == 0 || k == (rigid ? RIGID_ROUNDS : p->set.rounds)) return LOOM_OK;
     h->tic(h, rigid ? "rigid" : "impacts");
     LOOM_TRY(rigid ? stiffen(p, s, pairs, x0, x) : respond(p, s, pairs, x0, x));
     h->toc(h, rigid ? "rigid" : "impacts");

@@ -11,7 +11,7 @@
 
 enum { SAMPLES = 64 };
 static const double KEEP = 0.1;
-static const char *const others[] = {"patch_bvh"};
+static const char *const others[] = {"patch_bvh", "bvtt_front"};
 enum { NUM_OTHERS = sizeof others / sizeof *others };
 static const char *const methods[] = {"ccd=0", "ccd=1", "ccd=2"};
 
@@ -310,7 +310,7 @@ Test(collision_ccd, a_gap_within_rounding_of_the_wanted_one_stays_a_gap)
 }
 
 /* A step across the whole scene is cut, not searched: safe, and still a step. */
-Test(collision_ccd, steps_across_everything_are_cut)
+static void cuts(const char *name, const char *values)
 {
   mc_host h;
   mc_plugin p, o;
@@ -319,20 +319,26 @@ Test(collision_ccd, steps_across_everything_are_cut)
   (void)mc_add_ball(&c, &(mc_object){.body = 1}, (double[]){0.5, 0.5, -0.22}, 0.2, 60);
   mc_move(&c.cloth, &c.seed, 5.0, 0.0, 0.0, 0.0);
   mc_open(&h, &c, 2, 1);
-  mc_plugin_open(&p, &h, "patch_bvh", "crowd=4");
+  mc_plugin_open(&p, &h, name, values);
   mc_plugin_open(&o, &h, "brute", "");
   const loom_bound cut = bound(&p, 1e-4);
   const int64_t few = h.t.counters[LOOM_C_CCD_PAIR];
   const loom_bound all = bound(&o, 1e-4);
-  cr_expect(4 * few < h.t.counters[LOOM_C_CCD_PAIR] - few, "%lld pairs", (long long)few);
-  cr_expect(cut.t_global > 1e-4 && cut.t_global <= 1.1 * all.t_global, "%g of %g", cut.t_global,
-            all.t_global);
+  cr_expect(4 * few < h.t.counters[LOOM_C_CCD_PAIR] - few, "%s: %lld pairs", name, (long long)few);
+  cr_expect(cut.t_global > 1e-4 && cut.t_global <= 1.1 * all.t_global, "%s: %g of %g", name,
+            cut.t_global, all.t_global);
   bounded s = {.c = &c, .t = cut.t_global, .min_gap = 1e-4, .worst = 2.0, .blocker = -2};
   mc_each_pair(&c, visit_bound, &s);
   mc_plugin_close(&p);
   mc_plugin_close(&o);
   mc_close(&h);
   mc_free(&c);
+}
+
+Test(collision_ccd, steps_across_everything_are_cut)
+{
+  cuts("patch_bvh", "crowd=4");
+  cuts("bvtt_front", "crowd=30");
 }
 
 Test(collision_ccd, the_same_bound_for_any_number_of_threads)

@@ -118,7 +118,7 @@ Test(collision_mesh, brute_finds_what_a_plain_loop_finds)
 
 /* ---- the others against brute ---- */
 
-static const char *const others[] = {"patch_bvh", "spatial_hash"};
+static const char *const others[] = {"patch_bvh", "bvtt_front", "spatial_hash"};
 enum { NUM_OTHERS = sizeof others / sizeof *others };
 
 static void compare(int which, uint32_t what, double margin, int check)
@@ -395,6 +395,8 @@ Test(collision_mesh, steps_equal_brute_whether_the_tree_is_built_anew_or_not)
 {
   goes_on("patch_bvh", "rebuild=1");
   goes_on("patch_bvh", "rebuild=1000000");
+  goes_on("bvtt_front", "");
+  goes_on("bvtt_front", "update=1");
   goes_on("spatial_hash", "");
   goes_on("spatial_hash", "cell=0.1 max_cells=8");
 }
@@ -440,18 +442,19 @@ Test(collision_mesh, positions_that_no_box_can_hold_are_an_error)
       far_away("patch_bvh", 0, at_end, 4, values[k]);
       far_away("patch_bvh", 1, at_end, 17, values[k]);
       if (k % 3 == 0) far_away("brute", 0, at_end, 2, values[k]);
+      if (k % 3 == 0) far_away("bvtt_front", 1, at_end, 17, values[k]);
     }
 }
 
 /* The furthest that is allowed still works. */
-Test(collision_mesh, far_positions_are_found)
+static void goes_far(const char *name)
 {
   mc_host h;
   mc_plugin p;
   loom_bound bound;
   mesh_case c = mc_make(MC_BODIES);
   mc_open(&h, &c, 1, 0);
-  mc_plugin_open(&p, &h, "patch_bvh", "");
+  mc_plugin_open(&p, &h, name, "");
   loom_real *const x = th_get(&h.t, h.b1);
   for (int i = 0; i < 3 * c.cloth.n; ++i)
     x[i] = (loom_real)((i % 2 ? 1 : -1) * (sizeof(loom_real) == 8 ? 1e30 : 1e15));
@@ -463,6 +466,12 @@ Test(collision_mesh, far_positions_are_found)
   mc_plugin_close(&p);
   mc_close(&h);
   mc_free(&c);
+}
+
+Test(collision_mesh, far_positions_are_found)
+{
+  goes_far("patch_bvh");
+  goes_far("bvtt_front");
 }
 
 /* Cells of what spans the whole scene are counted without overflow. */

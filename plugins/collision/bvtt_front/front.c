@@ -1,0 +1,258 @@
+/* front.c - see front.h. */
+#include "front.h"
+
+#include "loom/plugin.h"
+
+static const lk_entry k_count_marked = LK_ENTRY(bvtt_front_count_marked);
+static const lk_entry k_list_marked = LK_ENTRY(bvtt_front_list_marked);
+static const lk_entry k_test = LK_ENTRY(bvtt_front_test);
+static const lk_entry k_count_split = LK_ENTRY(bvtt_front_count_split);
+static const lk_entry k_sprout = LK_ENTRY(bvtt_front_sprout);
+static const lk_entry k_merge = LK_ENTRY(bvtt_front_merge);
+static const lk_entry k_count_kept = LK_ENTRY(bvtt_front_count_kept);
+static const lk_entry k_pack = LK_ENTRY(bvtt_front_pack);
+static const lk_entry k_count_names = LK_ENTRY(bvtt_front_count_names);
+static const lk_entry k_list[2] = {LK_ENTRY(bvtt_front_list_vt), LK_ENTRY(bvtt_front_list_ee)};
+
+/* A front that has grown by this factor within a step is trimmed: parents take the place of
+ * children that have come apart.  Below it the pairs to spare cost less than looking for them. */
+static const double OVERGROWN = 1.5;
+
+/* At the start of a step pairs are sorted where there are so many times those that were. */
+static const double DISORDER = 1.25;
+
+/* ---- life ---- */
+
+loom_status front_lists_create(front_lists *l, const loom_host *h)
+{
+  const plug_buf all[] = {{"work", LOOM_I32, 0, &l->work[0]},
+                          {"next work", LOOM_I32, 0, &l->work[1]},
+                          {"group counts", LOOM_I64, 0, &l->count},
+                          {"group places", LOOM_I64, 1, &l->place},
+                          {"packed pairs", LOOM_U64, 0, &l->pair},
+                          {"what is known of packed pairs", LOOM_I32, 0, &l->known}};
+  return plug_bufs_new(h, all, LOOM_COUNT(all));
+}
+
+loom_status front_create(front *f, sight *g, front_lists *l, int bodies)
+{
+  const loom_host *const h = g->t->m->h;
+  f->g = g;
+  f->l = l;
+  f->bodies = bodies;
+  LOOM_TRY(h->buf_new(h, "front", LOOM_U64, 0, &f->pair));
+  return h->buf_new(h, "what is known of pairs", LOOM_I32, 0, &f->known);
+}
+
+/* ---- launches ---- */
+
+static int64_t groups_of(int64_t num) { return (num + BVTT_FRONT_GROUP - 1) / BVTT_FRONT_GROUP; }
+
+static bvtt_front_args open_front(const front *f, plug_maps *m)
+{
+  return (bvtt_front_args){.t = sight_view(f->g, m, f->bodies),
+                           .pair = plug_rdwr(m, f->pair),
+                           .known = plug_rdwr(m, f->known),
+                           .num = (lk_int)f->num};
+}
+
+/* One count for each group of `num` items, exclusive sums in l->place, and the last of these. */
+static loom_status count_groups(front *f, const lk_entry *k, loom_buf *work, int64_t num,
+                                int32_t bits, int64_t *total)
+{
+  const mesh *const m = f->g->t->m;
+  const loom_host *const h = m->h;
+  LOOM_TRY(mesh_reserve(m, f->l->count, groups_of(num)));
+  LOOM_TRY(mesh_reserve(m, f->l->place, h->buf_count(h, f->l->count) + 1));
+  plug_maps maps = plug_maps_on(h, m->e);
+  bvtt_front_args args = open_front(f, &maps);
+  args.work = plug_read(&maps, work);
+  args.num_work = (lk_int)num;
+  args.count = plug_write(&maps, f->l->count);
+  args.bits = bits;
+  /* groups behind the last one count 0 */
+  LOOM_TRY(plug_launch(&maps, k, &args, h->buf_count(h, f->l->count), NULL));
+  return h->scan_i64(h, m->e, f->l->count, f->l->place, total);
+}
+
+static loom_status reserve(const mesh *m, loom_buf *pair, loom_buf *known, int64_t num)
+{
+  LOOM_CHECK(m->h, num <= LK_MAX_ELEMS, LOOM_E_ARG,
+             "%lld pairs of boxes are near each other; make the margin or the step smaller",
+             (long long)num);
+  LOOM_TRY(mesh_reserve(m, pair, num));
+  return mesh_reserve(m, known, num);
+}
+
+/* ---- trimming ---- */
+
+static loom_status pack(front *f, int64_t kept)
+{
+  const mesh *const m = f->g->t->m;
+  front_lists *const l = f->l;
+  LOOM_TRY(reserve(m, l->pair, l->known, kept));
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  bvtt_front_args args = open_front(f, &maps);
+  args.place = plug_read(&maps, l->place);
+  args.to_pair = plug_rdwr(&maps, l->pair);
+  args.to_known = plug_rdwr(&maps, l->known);
+  LOOM_TRY(plug_launch(&maps, &k_pack, &args, groups_of(f->num), NULL));
+  loom_buf *const pair = f->pair, *const known = f->known;
+  f->pair = l->pair;
+  f->known = l->known;
+  l->pair = pair;
+  l->known = known;
+  f->num = kept;
+  return LOOM_OK;
+}
+
+/* Every pair that is below one whose boxes are apart gives way to the highest of these. */
+static loom_status trim(front *f, front_counts *c)
+{
+  const mesh *const m = f->g->t->m;
+  int64_t kept;
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  const bvtt_front_args args = open_front(f, &maps);
+  LOOM_TRY(plug_launch(&maps, &k_merge, &args, f->num, NULL));
+  LOOM_TRY(count_groups(f, &k_count_kept, NULL, f->num, 0, &kept));
+  c->merged += (double)(f->num - kept);
+  return kept < f->num ? pack(f, kept) : LOOM_OK;
+}
+
+/* Pairs of neighbours in the tree beside each other: testing them all is bound by memory.  What is
+ * known of them is lost. */
+static loom_status sort(front *f)
+{
+  const mesh *const m = f->g->t->m;
+  LOOM_TRY(m->h->buf_resize(m->h, f->pair, f->num));
+  LOOM_TRY(m->h->buf_resize(m->h, f->l->work[0], f->num));
+  f->sorted = f->num;
+  return m->h->sort_u64(m->h, m->e, f->pair, f->l->work[0]);
+}
+
+/* ---- testing, sprouting ---- */
+
+/* Places of the pairs with a node that covers what has changed, in l->work[0]. */
+static loom_status find_marked(front *f, int64_t *num)
+{
+  const mesh *const m = f->g->t->m;
+  LOOM_TRY(count_groups(f, &k_count_marked, NULL, f->num, 0, num));
+  if (*num == 0) return LOOM_OK;
+  LOOM_TRY(mesh_reserve(m, f->l->work[0], *num));
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  bvtt_front_args args = open_front(f, &maps);
+  args.place = plug_read(&maps, f->l->place);
+  args.next = plug_rdwr(&maps, f->l->work[0]);
+  return plug_launch(&maps, &k_list_marked, &args, groups_of(f->num), NULL);
+}
+
+static loom_status test(front *f, loom_buf *work, int64_t num)
+{
+  const mesh *const m = f->g->t->m;
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  bvtt_front_args args = open_front(f, &maps);
+  args.work = plug_read(&maps, work);
+  args.num_work = (lk_int)num;
+  return plug_launch(&maps, &k_test, &args, num, NULL);
+}
+
+/* Children of the pairs of `work` that split, into the front and `next`. */
+static loom_status sprout(front *f, loom_buf *work, int64_t num, loom_buf *next, int64_t children,
+                          int64_t splits)
+{
+  const mesh *const m = f->g->t->m;
+  LOOM_TRY(reserve(m, f->pair, f->known, f->num + children - splits));
+  LOOM_TRY(mesh_reserve(m, next, children));
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  bvtt_front_args args = open_front(f, &maps);
+  args.work = plug_read(&maps, work);
+  args.num_work = (lk_int)num;
+  args.place = plug_read(&maps, f->l->place);
+  args.next = plug_rdwr(&maps, next);
+  LOOM_TRY(plug_launch(&maps, &k_sprout, &args, groups_of(num), NULL));
+  f->num += children - splits;
+  return LOOM_OK;
+}
+
+/* Until nothing descends, level by level; work NULL: all pairs. */
+static loom_status descend(front *f, loom_buf *work, int64_t num, double most, front_counts *c)
+{
+  const int64_t before = f->num;
+  int64_t looked = num;
+  for (int k = 1; num > 0; k ^= 1) {
+    int64_t total;
+    LOOM_TRY(test(f, work, num));
+    c->tested += (double)num;
+    LOOM_TRY(count_groups(f, &k_count_split, work, num, 0, &total));
+    const int64_t children = total >> 32, splits = total & UINT32_MAX;
+    if (splits == 0) break;
+    if ((double)(f->num + children - splits) > most) {
+      f->num = 0;
+      return LOOM_REJECTED;
+    }
+    LOOM_TRY(sprout(f, work, num, f->l->work[k], children, splits));
+    looked += children - splits;
+    work = f->l->work[k];
+    num = children;
+  }
+  c->looked += (double)looked;
+  c->sprouted += (double)(f->num - before);
+  return LOOM_OK;
+}
+
+static loom_status begin_at_root(front *f)
+{
+  const mesh *const m = f->g->t->m;
+  const box_levels *const a = &f->g->t->cloth, *const b = f->bodies ? &f->g->t->body : a;
+  void *p;
+  LOOM_TRY(reserve(m, f->pair, f->known, 1));
+  LOOM_TRY(m->h->map(m->h, m->e, f->pair, LOOM_RDWR, LOOM_AT_HOST, &p));
+  *(uint64_t *)p = (uint64_t)(a->num_levels - 1) << (32 + BVTT_FRONT_INDEX_BITS) |
+                   (uint64_t)(b->num_levels - 1) << BVTT_FRONT_INDEX_BITS;
+  f->num = 1;
+  f->sorted = 0;
+  return m->h->unmap(m->h, f->pair);
+}
+
+loom_status front_update(front *f, int all, double most, front_counts *c)
+{
+  int64_t num;
+  /* What a step begins with does not depend on the steps before: every pair is tested, and the
+   * front is the one that a traversal from the root makes. */
+  const int fresh = f->num == 0 || f->is_old;
+  const int trims = fresh || (double)f->num > OVERGROWN * (double)f->trimmed;
+  if (f->num == 0)
+    LOOM_TRY(begin_at_root(f));
+  else if (trims)
+    LOOM_TRY(trim(f, c));
+  if (fresh && (double)f->num > 1.0 + DISORDER * (double)f->sorted) LOOM_TRY(sort(f));
+  num = f->num;
+  if (!all && !fresh) LOOM_TRY(find_marked(f, &num));
+  LOOM_TRY(descend(f, all || fresh ? NULL : f->l->work[0], num, most, c));
+  if (trims) f->trimmed = f->num;
+  f->is_old = 0;
+  f->g->due &= f->bodies ? ~2 : ~1;
+  c->size += (double)f->num;
+  return LOOM_OK;
+}
+
+/* ---- candidates ---- */
+
+loom_status front_count_names(front *f, int32_t bits, int64_t *num_groups)
+{
+  *num_groups = groups_of(f->num);
+  return count_groups(f, &k_count_names, NULL, f->num, bits, NULL);
+}
+
+loom_status front_list_names(front *f, int family, int64_t first, int64_t end, int64_t base,
+                             loom_buf *place, loom_buf *name)
+{
+  const mesh *const m = f->g->t->m;
+  plug_maps maps = plug_maps_on(m->h, m->e);
+  bvtt_front_args args = open_front(f, &maps);
+  args.place = plug_read(&maps, place);
+  args.name = plug_rdwr(&maps, name);
+  args.base = base;
+  args.first = (lk_int)first;
+  return plug_launch(&maps, &k_list[family], &args, end - first, NULL);
+}
