@@ -55,6 +55,7 @@ fits 'drape_sphere drape_torus drape_obj drape_floor stack' "$bodies"
 fits slope "$pushed" # it begins in touch: barriers ask for a gap
 fits 'drape_self fold_desk funnel slit stack_sphere' "$meshes"
 fits 'tshirt trousers skirt' "$meshes"
+fits 'cama_sphere cama_funnel cama_twisting cama_dryer cama_falling' 'barrier cama'
 fits 'yarn_swatch yarn_scarf yarn_sleeve yarn_sack' yarn
 
 for f in "$configs"/scenes/*.ini; do
