@@ -459,7 +459,9 @@ loom_status call_resolve(contact_inst *c, loom_buf *x_start, loom_buf *x_trial)
   r->calls.resolving = c->in.name;
   const loom_status s = contact_ops(c)->resolve(c->in.self, &r->st, x_start, x_trial);
   r->calls.resolving = NULL;
-  LOOM_TRY(leave(&k, s, ONLY_OK));
+  const int post_only =
+      !(c->provides & (LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN | LOOM_CONT_QUAD));
+  LOOM_TRY(leave(&k, s, post_only ? OR_REJECTED : ONLY_OK));
   return check_written(&c->in, "resolve", "x_trial", x_trial, writes);
 }
 

@@ -22,6 +22,21 @@ static loom_status resolve(run *r, const resolvers *list, loom_buf *from, int *r
   return LOOM_OK;
 }
 
+/* Post-only models, at the end of the step.  One that refuses has the step made again in parts. */
+static loom_status resolve_at_end(run *r, int *resolved)
+{
+  filter *const f = r->filter;
+  for (int i = 0; i < f->at_end.num && f->refused == NULL; ++i) {
+    const loom_status s = call_resolve(f->at_end.model[i], r->st.x_start, r->st.x);
+    if (s == LOOM_REJECTED)
+      f->refused = f->at_end.model[i];
+    else
+      LOOM_TRY(s);
+    *resolved = 1;
+  }
+  return LOOM_OK;
+}
+
 static loom_status search(run *r, filter_result *out)
 {
   if (r->filter->line_search) LOOM_TRY(line_search(r, &out->alpha));
@@ -52,7 +67,7 @@ static loom_status last_point(run *r, int due, filter_result *out)
     LOOM_TRY(filter_apply_bound(r, &out->toi));
     out->alpha = out->toi;
   }
-  LOOM_TRY(resolve(r, &f->at_end, r->st.x_start, &out->resolved));
+  LOOM_TRY(resolve_at_end(r, &out->resolved));
   LOOM_TRY(problem_restore_fixed(r, r->st.x));
   if (bounded) LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
   return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->buf.x_before, r->buf.dx);
@@ -210,7 +225,7 @@ static loom_status split_finish(run *r, filter_result *out)
   r->problem.own.contact = LOOM_CONTACT_LIVE;
   LOOM_TRY(split_correct(r, r->buf.x_before, out));
   if (r->st.progress < 1.0) return LOOM_OK;
-  LOOM_TRY(resolve(r, &r->filter->at_end, r->st.x_start, &out->resolved));
+  LOOM_TRY(resolve_at_end(r, &out->resolved));
   LOOM_TRY(problem_restore_fixed(r, r->st.x));
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x));
   return la_waxpby(r->m, &r->exec, 1.0, r->st.x, -1.0, r->buf.x_before, r->buf.dx);
@@ -229,6 +244,7 @@ loom_status filter_guess(run *r)
 {
   LOOM_TRY(problem_restore_fixed(r, r->st.trial));
   r->filter->asked = r->detect.asks_filter = 0;
+  r->filter->refused = NULL;
   return r->filter->policy->guess(r);
 }
 

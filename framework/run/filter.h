@@ -43,6 +43,12 @@ double filter_step_toi(const run *r); /* smallest bound of the step */
 /* FILTER is due after the next iteration, where it comes when asked for */
 void filter_ask(run *r);
 void filter_begin_step(run *r);
+/* The step may have to be made again in parts: a motion that cannot be followed, or a post-only
+ * model that cannot correct x. */
+int filter_may_retry(const run *r);
+/* Such a model has refused x in the present step, or a part of it. */
+int filter_refused(const run *r);
+loom_status filter_refusal_error(run *r);
 
 /* ---- filter.c ---- */
 /* the initial guess in st.trial, kept from crossing anything on its way from x_start */

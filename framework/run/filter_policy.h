@@ -35,10 +35,11 @@ struct filter {
   resolvers before_last_cut; /* UNFILTERED models: what the last cut of a step would take */
   resolvers at_end;          /* post-only models: after the last cut, and where there is none */
   /* of the present step */
-  int asked;       /* see filter_ask */
-  int certified;   /* see filter_certified */
-  int cut;         /* see filter_has_cut */
-  double step_toi; /* see filter_step_toi */
+  int asked;             /* see filter_ask */
+  int certified;         /* see filter_certified */
+  int cut;               /* see filter_has_cut */
+  contact_inst *refused; /* a post-only model that could not correct x; NULL: none */
+  double step_toi;       /* see filter_step_toi */
 };
 
 /* ---- filter_bound.c ---- */

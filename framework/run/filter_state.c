@@ -33,3 +33,17 @@ double filter_step_toi(const run *r) { return r->filter->step_toi; }
 void filter_ask(run *r) { r->filter->asked = 1; }
 
 void filter_begin_step(run *r) { r->filter->step_toi = 1.0; }
+
+int filter_may_retry(const run *r) { return r->motion.bounded || r->filter->at_end.num > 0; }
+int filter_refused(const run *r) { return r->filter->refused != NULL; }
+
+loom_status filter_refusal_error(run *r)
+{
+  return err_set(
+      r->err, LOOM_E_NUMERIC,
+      "step %lld: [%s] could not make its end free of impacts, also in %lld parts; "
+      "look at the warnings of this step and for bodies that squeeze the cloth; lower dt, "
+      "or raise [filter] max_halvings",
+      (long long)r->st.index, r->filter->refused->in.name,
+      (long long)(INT64_C(1) << r->set.filter.max_halvings));
+}

@@ -33,7 +33,7 @@ loom_status forward_new(run *r)
     int wanted;
   } all[] = {{&r->fw.delta, "delta", 1},
              {&r->fw.last, "last delta", 1},
-             {&r->fw.retry, "delta before", r->motion.bounded},
+             {&r->fw.retry, "delta before", filter_may_retry(r)},
              {&r->fw.kept, "x of the step", r->set.run.forwarding != RUN_FORWARD_ITERATE}};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
     if (all[i].wanted) LOOM_TRY(buf_new(r->m, "core", all[i].name, LOOM_REAL, n3, all[i].b));

@@ -218,5 +218,6 @@ loom_status filter_finish(run *r, step_outcome *out)
   clock_push(&r->clock, CLOCK_FILTER);
   LOOM_TRY(filter_final(r, &i.f));
   clock_pop(&r->clock);
-  return i.f.filtered && r->st.progress >= 1.0 ? close_filter(r, &i) : LOOM_OK;
+  const int done = r->st.progress >= 1.0 && !filter_refused(r);
+  return i.f.filtered && done ? close_filter(r, &i) : LOOM_OK;
 }

@@ -101,7 +101,8 @@ static const loom_param filter_params[] = {
                    "Halvings of the step before the line search reports a stall."),
     LOOM_PARAM_INT(filter_settings, max_halvings, 4, 0, 20, "1",
                    "Halvings of the time step where a moving body or pin cannot follow its motion "
-                   "without passing through something, before the run ends with an error."),
+                   "without passing through something, or a contact model cannot resolve what has "
+                   "met, before the run ends with an error."),
     LOOM_PARAM_INT(filter_settings, repairs, 8, 0, 1000, "1",
                    "How often contact that iterates may pass through (go_on = trial) corrects the "
                    "end of a step by itself, before a bound cuts it."),

@@ -38,9 +38,9 @@ loom_status state_new(run *r)
              {&r->buf.rejected, "rejected", 3 * n, bounded},
              {&r->buf.t_vertex, "t_vertex", n, filter_per_vertex(r)},
              {&r->buf.target, "target", 3 * n, r->motion.bounded},
-             {&r->buf.x_retry, "x_retry", 3 * n, r->motion.bounded},
-             {&r->buf.v_retry, "v_retry", 3 * n, r->motion.bounded},
-             {&r->buf.f_retry, "f_retry", 3 * n, r->motion.bounded},
+             {&r->buf.x_retry, "x_retry", 3 * n, filter_may_retry(r)},
+             {&r->buf.v_retry, "v_retry", 3 * n, filter_may_retry(r)},
+             {&r->buf.f_retry, "f_retry", 3 * n, filter_may_retry(r)},
              {&r->buf.diag, "diag", n, 1}};
   for (size_t i = 0; i < LOOM_COUNT(all); ++i)
     if (all[i].wanted)

@@ -31,7 +31,7 @@ static loom_status advance(run *r, const step_span *t, step_outcome *out)
   out->blocked = r->st.progress < 1.0;
   if (out->blocked) return LOOM_OK;
   LOOM_TRY(filter_finish(r, out)); /* x becomes feasible */
-  out->blocked = r->st.progress < 1.0;
+  out->blocked = r->st.progress < 1.0 || filter_refused(r);
   if (out->blocked) return LOOM_OK;
   return step_commit(r, out->reason == H5LOG_diverged); /* v_end, f_next, end_step */
 }
@@ -66,11 +66,12 @@ static loom_status whole_step(run *r, int64_t index)
   r->k_base = 0;
   if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
   const double f_norm = r->fw.f_next_norm;
-  if (r->motion.bounded) LOOM_TRY(state_keep(r));
+  if (filter_may_retry(r)) LOOM_TRY(state_keep(r));
   for (int halvings = 0;; ++halvings) {
     LOOM_TRY(in_parts(r, index, halvings, &out));
     if (!out.blocked) break;
-    if (halvings >= r->set.filter.max_halvings) return motion_error(r);
+    if (halvings >= r->set.filter.max_halvings)
+      return filter_refused(r) ? filter_refusal_error(r) : motion_error(r);
     LOOM_TRY(state_go_back(r));
     LOOM_TRY(instances_reset(r)); /* plugins drop what they have seen since */
     r->fw.f_next_norm = f_norm;

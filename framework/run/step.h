@@ -13,7 +13,8 @@ typedef struct step_outcome {
   int64_t iters;
   int64_t repairs; /* filters after the last iteration, but the last one */
   int reason;      /* H5LOG_converged_abs ..., -1: none yet */
-  int blocked;     /* a motion could not be followed; nothing was committed then */
+  int blocked;     /* a motion could not be followed, or a contact model refused x; nothing was
+                    * committed then */
 } step_outcome;
 
 /* One outer iteration on its way through the step. */

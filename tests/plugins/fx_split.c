@@ -1,7 +1,8 @@
 /* fx_split.c - time splitting at its smallest: a solver that goes half of the way to the inertial
  * target per iteration and wants no filter before the end of the step, a step bound, and a contact
- * model without forces that corrects what the last cut left, by lifting every free vertex.  Each
- * logs how often it was asked, in every way there is. */
+ * model without forces that corrects what the last cut left, by lifting every free vertex, or
+ * refuses steps that are too long for it.  Each logs how often it was asked, in every way there is.
+ */
 #include <stdlib.h>
 
 #include "loom/plug.h"
@@ -9,8 +10,9 @@
 
 typedef struct settings {
   int32_t resolve;
-  double lift;  /* m */
-  double share; /* of the way that is left */
+  double lift;    /* m */
+  double share;   /* of the way that is left */
+  double longest; /* s, step that it corrects */
 } settings;
 
 typedef struct split {
@@ -131,16 +133,18 @@ static const loom_plugin bound = {
 static const loom_param params[] = {
     LOOM_PARAM_BOOL(settings, resolve, 1, "Whether it corrects anything."),
     LOOM_PARAM_REAL(settings, lift, 0.01, 0, 1, "m", "How far it lifts free vertices."),
+    LOOM_PARAM_REAL(settings, longest, 1, 0, 1, "s", "Longest step that it corrects."),
 };
 
 static loom_status fx_resolve(void *self, const loom_step *s, loom_buf *x_start, loom_buf *x_trial)
 {
   split *const p = self;
+  if (s->h > p->set.longest) return LOOM_REJECTED;
   plug_maps m = plug_maps_on(p->h, p->e);
   loom_real *const x = plug_rdwr_host(&m, x_trial);
   const uint8_t *const fixed = plug_read_host(&m, p->sc->fixed);
   LOOM_TRY(m.status);
-  (void)s, (void)x_start;
+  (void)x_start;
   for (int64_t i = 0; i < p->sc->num_verts; ++i)
     if (!fixed[i]) x[3 * i + 2] += (loom_real)p->set.lift;
   ++p->calls;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support/sim.h"
 
@@ -22,13 +23,15 @@ static const char flight[] =
     "[collision.cut]\nplugin = fx_split\nshare = 0.25\n"
     "[contact.all]\nplugin = fx_split\nlift = 0.01\n";
 
-static void run_with(sim *s, const char *a)
+static void run_sets(sim *s, const char *a, const char *b, const char *c, int may_fail)
 {
   char path[1024];
   snprintf(path, sizeof path, "exec.plugin_path=%s/split", getenv("LOOM_FIXTURE_DIR"));
-  const char *const sets[] = {path, a, NULL};
-  sim_run(s, flight, sets, 0);
+  const char *const sets[] = {path, "contact.all.resolve=yes", a, b, c, NULL};
+  sim_run(s, flight, sets, may_fail);
 }
+
+static void run_with(sim *s, const char *a) { run_sets(s, a, NULL, NULL, 0); }
 
 /* Largest distance of frame 1 from the cut way of every vertex, lifted by `lift`, in m. */
 static double distance_from(sim *s, double lift)
@@ -96,5 +99,35 @@ Test(split, without_the_resolver_nothing_is_corrected)
   cr_expect_lt(distance_from(&s, 0.0), 1e-15, "%g m", distance_from(&s, 0.0));
   cr_expect_gt(distance_from(&s, LIFT), 0.9 * LIFT);
   cr_expect_eq(number(&s, "steps_extra", "contact.all.calls", 0), 0.0);
+  sim_free(&s);
+}
+
+/* A step that the model refuses is made again in parts, as short steps would be. */
+Test(split, what_is_refused_is_halved)
+{
+  sim halved, shorter, whole;
+  run_sets(&halved, "contact.all.longest=0.003", "run.steps=2", NULL, 0);
+  run_sets(&shorter, "run.dt=0.0025", "run.steps=8", NULL, 0);
+  run_sets(&whole, "contact.all.longest=0.01", "run.steps=2", NULL, 0);
+  h5log_step_row *const row = sim_steps(&halved);
+  cr_expect_eq(row[0].iters, (1 + 1 + 4) * ITERS); /* whole, one half, four quarters */
+  const size_t bytes = sizeof(double) * 3 * (size_t)halved.n;
+  cr_expect_eq(memcmp(halved.x, shorter.x, bytes), 0);
+  cr_expect_eq(memcmp(halved.v, shorter.v, bytes), 0);
+  cr_expect_neq(memcmp(halved.x, whole.x, bytes), 0);
+  free(row);
+  sim_free(&halved);
+  sim_free(&shorter);
+  sim_free(&whole);
+}
+
+Test(split, what_is_always_refused_ends_the_run)
+{
+  sim s;
+  run_sets(&s, "contact.all.longest=1e-6", "filter.max_halvings=3", NULL, 1);
+  cr_expect_eq(s.status, LOOM_E_NUMERIC);
+  cr_expect(strstr(s.err.text, "[contact.all] could not make its end free of impacts, also in 8 "
+                               "parts") != NULL,
+            "%s", s.err.text);
   sim_free(&s);
 }

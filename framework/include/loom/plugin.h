@@ -270,7 +270,9 @@ typedef struct loom_contact_ops {
    * just found; what is left is cut).  Where the step is split, x_trial is where the solver wants
    * to be, bodies and pins stand at s->progress as in x_start, and the rows of fixed vertices stay
    * those of x_start; as long as progress is below 1 they move on after the call and another one
-   * comes, so that part of the way will do. */
+   * comes, so that part of the way will do.  LOOM_REJECTED, of a post-only
+   * model: it has not found such a point; the step is made again in halves ([filter]
+   * max_halvings), from reset() on. */
   loom_status (*resolve)(void *self, const loom_step *s, loom_buf *x_start, loom_buf *x_trial);
   /* [optional: no active pairs, no gap, no columns; required by num_columns] MEASURE: the struct is
    * zero but for min_gap and extra, which are NaN */
