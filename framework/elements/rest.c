@@ -31,19 +31,28 @@ static double normal(const double *p, const double *q, double *N)
   return len > REST_MIN_SHAPE * (rest_dot3(p, p) + rest_dot3(q, q)) ? len : 0.0;
 }
 
-const char *rest_triangle(const double *X, double *rest)
+void rest_first_axis(const double *N, double *u)
 {
-  double e1[3], e2[3], n[3], u[3] = {1.0, 0.0, 0.0}, v[3];
-  rest_sub3(X + 3, X, e1);
-  rest_sub3(X + 6, X, e2);
-  const double len = normal(e1, e2, n);
-  if (!(len > 0.0)) return "zero area";
-  for (int c = 0; c < 3; ++c) n[c] /= len;
-  if (1.0 - n[0] * n[0] < 0.0076) u[0] = 0.0, u[1] = 1.0; /* sin^2 of 5 degrees */
+  const double len = rest_norm3(N), n[3] = {N[0] / len, N[1] / len, N[2] / len};
+  const int steep = 1.0 - n[0] * n[0] < 0.0076; /* sin^2 of 5 degrees */
+  u[0] = steep ? 0.0 : 1.0;
+  u[1] = steep ? 1.0 : 0.0;
+  u[2] = 0.0;
   const double k = rest_dot3(u, n);
   for (int c = 0; c < 3; ++c) u[c] -= k * n[c];
   const double length = rest_norm3(u);
   for (int c = 0; c < 3; ++c) u[c] /= length;
+}
+
+const char *rest_triangle(const double *X, double *rest)
+{
+  double e1[3], e2[3], n[3], u[3], v[3];
+  rest_sub3(X + 3, X, e1);
+  rest_sub3(X + 6, X, e2);
+  const double len = normal(e1, e2, n);
+  if (!(len > 0.0)) return "zero area";
+  rest_first_axis(n, u);
+  for (int c = 0; c < 3; ++c) n[c] /= len;
   rest_cross3(n, u, v);
   /* Dm = [e1, e2] in (u, v); det Dm = |e1 x e2| > 0 */
   const double m00 = rest_dot3(e1, u), m01 = rest_dot3(e2, u), m10 = rest_dot3(e1, v),

@@ -14,9 +14,11 @@ void rest_sub3(const double *a, const double *b, double *c);
 void rest_cross3(const double *a, const double *b, double *c);
 double rest_norm3(const double *a);
 
-/* init_rest of membranes.  The triangle is flattened in its own plane: u is the global x
- * direction projected into it (y where the plane is within 5 degrees of perpendicular to
- * x), v = n x u with the normal n.  Orthotropic fabric is thus laid out along x and y of
+/* The first material axis u, of unit length, of a plane with the normal N of any length: the global
+ * x direction projected into it (y where the plane is within 5 degrees of perpendicular to x). */
+void rest_first_axis(const double *N, double *u);
+/* init_rest of membranes.  The triangle is flattened in its own plane, with u the first axis and
+ * v = n x u with the normal n.  Orthotropic fabric is thus laid out along x and y of
  * a rest shape in the xy plane, exactly; the sign of v does not matter to it. */
 const char *rest_triangle(const double *X, double *rest);
 /* Of a hinge X [4][3]: edge vectors from x0, normals p x q of both faces, the sum A0 + A1 of their

@@ -137,7 +137,7 @@ Test(elements, exact_hessian_is_the_derivative_of_the_gradient)
   }
 }
 
-/* hinge_shell documents its semidefinite forms as Gauss-Newton; all others change
+/* hinge_shell and hinge_wang document their semidefinite forms as Gauss-Newton; all others change
  * nothing but the negative eigenvalues of the energy's own variables. */
 Test(elements, semidefinite_hessians)
 {
@@ -147,7 +147,7 @@ Test(elements, semidefinite_hessians)
   EACH_TYPE(t)
   {
     if (!has(t, LOOM_ELEM_HESSIAN)) continue;
-    const int n = 3 * t->arity, gauss_newton = is(t, "hinge_shell");
+    const int n = 3 * t->arity, gauss_newton = is(t, "hinge_shell") || is(t, "hinge_wang");
     int definite = 0, indefinite = 0;
     EACH_REST(t, flat) for (int pose = 0; pose < CASE_NUM_POSES; ++pose)
     {

@@ -2,6 +2,7 @@
 #include "elements/elastic.kern.h"
 #include "elements/hinge_isometric/hinge_isometric.kern.h"
 #include "elements/hinge_shell/hinge_shell.kern.h"
+#include "elements/hinge_wang/hinge_wang.kern.h"
 #include "elements/pin/pin.kern.h"
 #include "elements/spring/spring.kern.h"
 #include "elements/stitch/stitch.kern.h"
@@ -57,6 +58,14 @@ static void make_wang_rest(void *data, int64_t count, uint64_t *random)
   for (int64_t i = 0; i < count; ++i)
     v[i] = (loom_real)(base[i % WANG_REST] + width[i % WANG_REST] * t_uniform(random));
 }
+static void make_bent_rest(void *data, int64_t count, uint64_t *random)
+{
+  static const double base[HINGE_WANG_REST] = {1.0, 1.0, 0.0, 1.0, 2.0};
+  static const double width[HINGE_WANG_REST] = {0.5, 0.5, 1.0, 1.0, 2.0};
+  loom_real *v = data;
+  for (int64_t i = 0; i < count; ++i)
+    v[i] = (loom_real)(base[i % HINGE_WANG_REST] + width[i % HINGE_WANG_REST] * t_uniform(random));
+}
 static void make_tet_rest(void *data, int64_t count, uint64_t *random)
 {
   loom_real *v = data;
@@ -97,6 +106,7 @@ SMOOTH_ENTRIES(tri_neohookean)
 SMOOTH_ENTRIES(tri_wang) ENTRY(tri_wang_move)
 SMOOTH_ENTRIES(hinge_isometric) LOCAL_ENTRIES(hinge_isometric)
 SMOOTH_ENTRIES(hinge_shell)
+SMOOTH_ENTRIES(hinge_wang) ENTRY(hinge_wang_move)
 SMOOTH_ENTRIES(tet_arap) LOCAL_ENTRIES(tet_arap)
 ENTRY(yarn_bend_energy) ENTRY(yarn_bend_gradient)
 ENTRY(yarn_twist_energy) ENTRY(yarn_twist_gradient)
@@ -168,6 +178,16 @@ ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
         SMOOTH(hinge_isometric, 4, 0, INPUTS(4, 4, kc_uniform, 1)),
         LOCAL(hinge_isometric, 4, INPUTS(4, 4, kc_uniform, 1)),
         SMOOTH(hinge_shell, 4, 4096, INPUTS(4, 3, make_positive, 1)),
+        SMOOTH(hinge_wang, 4, 4096, INPUTS(4, HINGE_WANG_REST, make_bent_rest, HINGE_WANG_MAT)),
+        {&e_hinge_wang_move,
+         NE,
+         4096,
+         0,
+         NULL,
+         {FIELD(hinge_wang_move_args, x, LOOM_REAL, LOOM_READ, NX, make_x),
+          FIELD(hinge_wang_move_args, verts, LOOM_I32, LOOM_READ, 4 * NE, make_verts4),
+          FIELD(hinge_wang_move_args, rest, LOOM_REAL, LOOM_RDWR, HINGE_WANG_REST *NE,
+                make_bent_rest)}},
         SMOOTH(tet_arap, 4, 0, INPUTS(4, 10, make_tet_rest, 1)),
         LOCAL(tet_arap, 4, INPUTS(4, 10, make_tet_rest, 1)),
         /* sines and arc tangents differ in their last bits */

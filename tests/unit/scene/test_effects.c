@@ -121,8 +121,9 @@ Test(effects, keys_of_elements_take_a_model_with_the_type)
       const loom_param *const p = &tables[k].params[i];
       const elem_type *const other = elem_at(tables[k].elem == 0);
       const double mid = 0.5 * (p->def + (p->def > p->min ? p->min : p->max)); /* allowed */
-      char text[256], given[64] = "1 2 3 4", def[128];
-      if (LOOM_P_NUMBERS(p->type) == 1) snprintf(given, sizeof given, "%g", mid);
+      char text[256], given[64], def[128];
+      snprintf(given, sizeof given, "%g", mid);
+      for (int more = 1; more < LOOM_P_NUMBERS(p->type); ++more) strcat(given, " 1");
       snprintf(text, sizeof text, SHEET "model = %s\n%s = %s\n", other->name, p->key, given);
       tiny_refused(text, (const char *const[]){p->key, "no effect", "model", NULL});
       snprintf(text, sizeof text, SHEET "model = %s\n%s = %s\n", t->name, p->key,
