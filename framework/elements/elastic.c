@@ -318,28 +318,44 @@ loom_status elastic_gradient(elastic *el, loom_buf *x, loom_buf *grad)
 
 /* ---- Hessians ----
  */
-loom_status elastic_elem_hessians(elastic *el, int block, loom_buf *x, int how, loom_buf *out)
+loom_status elastic_elem_hessians(elastic *el, int block, int32_t first, int32_t count, loom_buf *x,
+                                  int how, loom_buf *out)
 {
+  loom_err *const err = mem_err(el->m);
   LOOM_TRY(check_vector(el, x));
   LOOM_TRY(check_how(el, how));
   if (block < 0 || block >= el->sc->num_blocks)
-    return err_set(mem_err(el->m), LOOM_E_ARG, "element block %d; the scene has %d", block,
+    return err_set(err, LOOM_E_ARG, "element block %d; the scene has %d", block,
                    el->sc->num_blocks);
   const loom_elem_block *b = &el->sc->blocks[block];
+  const elem_type *const t = el->blocks[block].type;
   const int side = 3 * b->arity;
-  if (el->blocks[block].type->hessian == NULL)
-    return err_set(mem_err(el->m), LOOM_E_UNSUPPORTED,
-                   "elements %s have no Hessian; use an explicit solver", b->type);
-  if (buf_type(out) != LOOM_REAL || buf_count(out) < (int64_t)b->num_elems * side * side)
-    return err_set(mem_err(el->m), LOOM_E_ARG, "elements %s: buffer '%s' is not real [%d][%d][%d]",
-                   b->type, buf_name(out), b->num_elems, side, side);
-  return run_block(el, block, el->blocks[block].type->hessian, x, how, out, NULL);
+  if (t->hessian == NULL)
+    return err_set(err, LOOM_E_UNSUPPORTED, "elements %s have no Hessian; use an explicit solver",
+                   b->type);
+  if (first < 0 || count < 0 || count > b->num_elems - first)
+    return err_set(err, LOOM_E_ARG, "elements %s: %d from %d on; there are %d", b->type, count,
+                   first, b->num_elems);
+  if (buf_type(out) != LOOM_REAL || buf_count(out) < (int64_t)count * side * side)
+    return err_set(err, LOOM_E_ARG, "elements %s: buffer '%s' is not real [%d][%d][%d]", b->type,
+                   buf_name(out), count, side, side);
+  buf_maps q = {.m = el->m, .e = el->e};
+  const elem_args all = map_inputs(el, block, x, &q);
+  lk_real *const to = buf_maps_add(&q, out, LOOM_WRITE);
+  if (q.status != LOOM_OK) return buf_maps_end(&q);
+  elem_args A = from_element(t, &all, first);
+  A.how = how;
+  A.out = to;
+  q.status = exec_run(err, el->e, t->hessian, &A, count, NULL);
+  return buf_maps_end(&q);
 }
+
+loom_status elastic_trim(elastic *el) { return buf_discard(el->m, el->hess); }
 
 loom_status elastic_hessian(elastic *el, loom_buf *x, int how, asm_bsr *A)
 {
   for (int b = 0; b < el->sc->num_blocks; ++b) {
-    LOOM_TRY(elastic_elem_hessians(el, b, x, how, el->hess));
+    LOOM_TRY(elastic_elem_hessians(el, b, 0, el->sc->blocks[b].num_elems, x, how, el->hess));
     LOOM_TRY(asm_bsr_add_elements(A, b, el->hess));
   }
   return LOOM_OK;

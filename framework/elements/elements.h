@@ -120,7 +120,11 @@ loom_status elastic_energy(elastic *el, loom_buf *x, int slot, int *used);
 loom_status elastic_gradient_energy(elastic *el, loom_buf *x, loom_buf *grad, int slot, int *used);
 loom_status elastic_gradient(elastic *el, loom_buf *x, loom_buf *grad);     /* grad += dPsi/dx */
 loom_status elastic_hessian(elastic *el, loom_buf *x, int how, asm_bsr *A); /* A += */
-loom_status elastic_elem_hessians(elastic *el, int block, loom_buf *x, int how, loom_buf *out);
+/* Of the elements from `first` on, `count` of them, in out, real [count][3a][3a]. */
+loom_status elastic_elem_hessians(elastic *el, int block, int32_t first, int32_t count, loom_buf *x,
+                                  int how, loom_buf *out);
+/* Gives back the memory for one block's Hessians, until it is needed again. */
+loom_status elastic_trim(elastic *el);
 loom_status elastic_pd_operator(elastic *el, asm_csr *A);            /* A += w A'A */
 loom_status elastic_pd_rhs(elastic *el, loom_buf *x, loom_buf *rhs); /* rhs += w A'p */
 /* Hp += H(x) p, matrix-free, element Hessians treated as `how` says */

@@ -134,8 +134,8 @@ static loom_status host_hess_apply(const loom_host *h, const loom_problem *p, lo
   work_charge(run_of(h), LOOM_C_SPMV, 1);
   return problem_hess_apply(run_of(h), p, x, how, d, Hd);
 }
-static loom_status host_elem_hessians(const loom_host *h, int block, loom_buf *x, int how,
-                                      loom_buf *out)
+static loom_status host_elem_hessians(const loom_host *h, int block, int32_t first, int32_t count,
+                                      loom_buf *x, int how, loom_buf *out)
 {
   run *const r = run_of(h);
   LOOM_CHECK(h, block >= 0 && block < r->scene->pub.num_blocks, LOOM_E_ARG,
@@ -144,9 +144,9 @@ static loom_status host_elem_hessians(const loom_host *h, int block, loom_buf *x
   const loom_problem alone = {
       .struct_size = sizeof alone, .terms = LOOM_TERM_ELASTIC, .h = r->st.h};
   LOOM_TRY(host_check_hessian(h, "elem_hessians", &alone, how));
-  LOOM_TRY(host_check_blocks(h, block, out));
-  work_charge(r, LOOM_C_HESSIAN, 1);
-  return elastic_elem_hessians(r->elements.el, block, x, how, out);
+  LOOM_TRY(host_check_blocks(h, block, first, count, out));
+  work_charge(r, LOOM_C_HESSIAN, first == 0); /* parts of a block are one evaluation of it */
+  return elastic_elem_hessians(r->elements.el, block, first, count, x, how, out);
 }
 static loom_status host_contact_hessian(const loom_host *h, const loom_problem *p, loom_buf *x,
                                         int how, const loom_blocks3 **out)

@@ -83,16 +83,21 @@ loom_status host_check_hessian(const loom_host *h, const char *service, const lo
                              needs_of(p, LOOM_NEED_ELEM_HESSIAN, LOOM_NEED_CONTACT_HESSIAN));
 }
 
-loom_status host_check_blocks(const loom_host *h, int block, const loom_buf *b)
+loom_status host_check_blocks(const loom_host *h, int block, int32_t first, int32_t count,
+                              const loom_buf *b)
 {
   run *const r = run_of(h);
   const loom_elem_block *const e = &r->scene->pub.blocks[block];
-  const int64_t needed = (int64_t)e->num_elems * 9 * e->arity * e->arity;
+  const int64_t needed = (int64_t)count * 9 * e->arity * e->arity;
   if (b == NULL) return host_refuse_null(h, "elem_hessians", "out");
+  if (first < 0 || count < 0 || count > e->num_elems - first)
+    return err_set(r->err, LOOM_E_ARG,
+                   "host->elem_hessians(): %d elements from %d on; block %d has %d", count, first,
+                   block, e->num_elems);
   if (buf_type(b) == LOOM_REAL && buf_count(b) >= needed) return LOOM_OK;
   return err_set(r->err, LOOM_E_ARG,
                  "host->elem_hessians(): out is buffer '%s' with %lld items, but real "
-                 "[ne][3a][3a], %lld, is needed",
+                 "[count][3a][3a], %lld, is needed",
                  buf_name(b), (long long)buf_count(b), (long long)needed);
 }
 

@@ -24,7 +24,8 @@ loom_status host_check_problem(const loom_host *h, const char *service, const lo
 loom_status host_check_hessian(const loom_host *h, const char *service, const loom_problem *p,
                                int how);
 /* b has room for the dense Hessians of an element block. */
-loom_status host_check_blocks(const loom_host *h, int block, const loom_buf *b);
+loom_status host_check_blocks(const loom_host *h, int block, int32_t first, int32_t count,
+                              const loom_buf *b);
 /* b is alive and was made by this instance. */
 loom_status host_check_own(const loom_host *h, const char *service, const loom_buf *b);
 /* A solver uses only what its `needs` declare, LOOM_NEED_*: the fit test relies on them.  Needs of

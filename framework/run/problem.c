@@ -201,7 +201,7 @@ static loom_status mass_diag(run *r)
 /* Diagonal of the elastic operator plus mass: of the constant projective operator where
  * there is one, else of the clamped Hessian at the initial state.  It is made once, so that r_dinv
  * means the same in every step. */
-loom_status problem_diag(run *r)
+static loom_status make_diag(run *r)
 {
   const uint32_t caps = elastic_caps(r->elements.el);
   if ((caps & LOOM_ELEM_HESSIAN) == 0) return mass_diag(r);
@@ -226,6 +226,18 @@ loom_status problem_diag(run *r)
     for (int64_t j = ptr[i]; j < ptr[i + 1]; ++j)
       if (c[j] == i) d[i] = bs == 1 ? v[j] : (v[9 * j] + v[9 * j + 4] + v[9 * j + 8]) / 3;
   return buf_maps_end(&q);
+}
+
+/* A matrix that only this needs does not stay: with its element Hessians it is 2 kB per triangle.
+ */
+loom_status problem_diag(run *r)
+{
+  const int alone = r->problem.bsr == NULL;
+  LOOM_TRY(make_diag(r));
+  if (!alone || r->problem.bsr == NULL) return LOOM_OK;
+  asm_bsr_free(r->problem.bsr);
+  r->problem.bsr = NULL;
+  return elastic_trim(r->elements.el);
 }
 
 /* ---- from step to step ----

@@ -132,7 +132,7 @@ loom_status bcsr_pattern(bcsr *A, const bcsr_kind *kinds, int num)
 
 loom_status bcsr_clear(bcsr *A) { return A->h->fill(A->h, A->e, A->val, 0.0); }
 
-loom_status bcsr_add_kind(bcsr *A, const bcsr_kind *kind)
+loom_status bcsr_add_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count)
 {
   plug_maps m = plug_maps_on(A->h, A->e);
   bcsr_args a = bind(A, kind, &m);
@@ -140,7 +140,14 @@ loom_status bcsr_add_kind(bcsr *A, const bcsr_kind *kind)
   a.row = plug_read(&m, A->row);
   a.col = plug_rdwr(&m, A->col);
   a.val = plug_rdwr(&m, A->val);
+  a.from = first;
+  a.end = first + count;
   return plug_launch(&m, &k_add, &a, A->n, NULL);
+}
+
+loom_status bcsr_add_kind(bcsr *A, const bcsr_kind *kind)
+{
+  return bcsr_add_part(A, kind, 0, kind->count);
 }
 
 loom_status bcsr_values(bcsr *A, const bcsr_kind *kinds, int num)

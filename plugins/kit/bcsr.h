@@ -63,6 +63,9 @@ loom_status bcsr_values(bcsr *A, const bcsr_kind *kinds, int num);
 /* The same in parts, where kinds have one buffer K in common: all zero, then += K of one. */
 loom_status bcsr_clear(bcsr *A);
 loom_status bcsr_add_kind(bcsr *A, const bcsr_kind *kind);
+/* += K of `count` elements from `first` on, of which alone K has room.  A kind that is added part
+ * by part, from the first element to the last one, makes the same bits. */
+loom_status bcsr_add_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count);
 /* As the host's services and krylov_bsr3.h take it, for b = 3. */
 loom_bsr3 bcsr_matrix3(const bcsr *A);
 

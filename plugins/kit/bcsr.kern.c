@@ -135,10 +135,13 @@ LK_KERNEL_PLAIN(bcsr_add, a, i)
   const int b = a->b, bb = b * b;
   for (int64_t k = a->first[i]; k < a->first[i + 1]; ++k) {
     const int64_t c = a->corner[k], e = a->owner[c];
+    if (e < a->from) continue;
+    if (e >= a->end) break; /* the corners of a row ascend */
     const int64_t lo = corner_of(a, e), hi = corner_of(a, e + 1);
     /* blocks of a row of blocks follow each other; in a dense matrix they lie side by side */
     const int64_t ld = a->dense ? b * (hi - lo) : b, next = a->dense ? b : bb;
-    const lk_real *K = a->K + bb * (block_of(a, e) + (c - lo) * (hi - lo));
+    const int64_t block = block_of(a, e) - block_of(a, a->from);
+    const lk_real *K = a->K + bb * (block + (c - lo) * (hi - lo));
     for (int64_t d = lo; d < hi; ++d, K += next)
       if (is_row(a, column_of(a, d)))
         add_block(b, ld, K, a->val + bb * place_of(a, i, column_of(a, d)));

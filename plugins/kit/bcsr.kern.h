@@ -28,6 +28,7 @@ typedef struct bcsr_args {
   int64_t *LK_RESTRICT diag;       /* [n], place of the diagonal block */
   lk_real *LK_RESTRICT val;        /* [row[n]][b][b] */
   int64_t corners;
+  int64_t from, end; /* elements that K has, one after the other */
   int32_t n, arity, b;
   int32_t dense; /* 1: K of an element is one matrix [arity b][arity b] */
 } bcsr_args;

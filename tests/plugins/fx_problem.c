@@ -159,7 +159,7 @@ static loom_status check_parts(fx *f, const loom_problem *own, loom_buf *x)
   for (int b = 0; b < f->sc->num_blocks; ++b) {
     const loom_elem_block *const k = &f->sc->blocks[b];
     const int side = 3 * k->arity;
-    LOOM_TRY(h->elem_hessians(h, b, x, LOOM_HESS_PSD_CLAMP, f->dense));
+    LOOM_TRY(h->elem_hessians(h, b, 0, k->num_elems, x, LOOM_HESS_PSD_CLAMP, f->dense));
     LOOM_TRY(h->map(h, f->e, f->dense, LOOM_READ, LOOM_AT_HOST, &val));
     LOOM_TRY(h->map(h, f->e, k->verts, LOOM_READ, LOOM_AT_HOST, &row));
     for (int64_t i = 0; i < (int64_t)k->num_elems * side * side; ++i) {

@@ -451,6 +451,7 @@ Test(hostile, services_refuse_arguments_by_name)
       {"solver", "iterate:apply_how", {"host->hess_apply(): how = 3"}},
       {"solver", "iterate:blocks_how", {"host->contact_hessian(): how = -1"}},
       {"solver", "iterate:elem_block", {"element block 99 does not exist"}},
+      {"solver", "iterate:elem_range", {"host->elem_hessians(): 2147483647 elements from 1 on"}},
       {"solver", "iterate:elem_out", {"host->elem_hessians(): out is buffer 'trial'"}},
       {"solver", "iterate:state_io", {"host->state_io() outside checkpoint()"}},
       {"solver", "checkpoint:name", {"host->state_io(): name is NULL"}},

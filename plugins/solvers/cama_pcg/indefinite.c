@@ -23,7 +23,7 @@ static loom_status look_at(cama_system *s, const loom_step *st, int how, loom_bu
   const loom_elem_block *const b = &s->sc->blocks[block];
   const int a = b->arity;
   LOOM_TRY(s->h->buf_resize(s->h, s->K, 9 * (int64_t)a * a * b->num_elems));
-  LOOM_TRY(s->h->elem_hessians(s->h, block, st->x, how, s->K));
+  LOOM_TRY(s->h->elem_hessians(s->h, block, 0, b->num_elems, st->x, how, s->K));
   plug_maps m = plug_maps_on(s->h, s->e);
   const loom_real *const K = plug_read_host(&m, s->K), *const dir = plug_read_host(&m, p);
   const int32_t *const v = plug_read_host(&m, b->verts);

@@ -1,17 +1,21 @@
 /* system.c - see system.h.
  *
- * The Hessians of one block of elements at a time stand in one buffer, and each row of the matrix
- * gathers what is its own: what is needed beside the matrix is the largest block's, not the sum.
+ * The Hessians of some elements at a time stand in one buffer, and each row of the matrix gathers
+ * what is its own: what is needed beside the matrix is a part of the largest block's.
  */
 #include "system.h"
 
 #include "cama_pcg.kern.h"
 
+enum { LEAST_PART = 4096 };
+
 static const lk_entry k_rows = LK_ENTRY(cama_rows), k_differ = LK_ENTRY(cama_differ);
 
-static int64_t numbers(const loom_elem_block *b)
+/* Elements whose Hessians are there at once: an eighth of a block, or a few MB. */
+static int32_t part_of(const loom_elem_block *b)
 {
-  return 9 * (int64_t)b->arity * b->arity * b->num_elems;
+  const int32_t eighth = b->num_elems / 8 + 1;
+  return eighth > LEAST_PART ? eighth : b->num_elems < LEAST_PART ? b->num_elems : LEAST_PART;
 }
 
 /* Elements never change: their corners are sorted by rows once. */
@@ -91,12 +95,27 @@ static loom_status make_pattern(cama_system *s, const loom_blocks3 *contact)
   return bcsr_pattern(&s->A, s->kinds, contact->count > 0 ? num + 1 : num);
 }
 
-static loom_status elements(cama_system *s, const loom_step *st, int how, int block)
+/* The Hessians of some elements of a block, in s->K. */
+static loom_status elements(cama_system *s, const loom_step *st, int how, int block, int32_t first,
+                            int32_t count)
 {
   const loom_host *const h = s->h;
-  LOOM_TRY(h->buf_resize(h, s->K, numbers(&s->sc->blocks[block])));
+  const int64_t each = 9 * (int64_t)s->sc->blocks[block].arity * s->sc->blocks[block].arity;
+  LOOM_TRY(h->buf_resize(h, s->K, each * count));
   s->kinds[block].K = s->K;
-  return h->elem_hessians(h, block, st->x, how, s->K);
+  return h->elem_hessians(h, block, first, count, st->x, how, s->K);
+}
+
+static loom_status add_block(cama_system *s, const loom_step *st, int how, int block)
+{
+  const loom_elem_block *const b = &s->sc->blocks[block];
+  const int32_t part = part_of(b);
+  for (int32_t first = 0; first < b->num_elems; first += part) {
+    const int32_t left = b->num_elems - first, count = left < part ? left : part;
+    LOOM_TRY(elements(s, st, how, block, first, count));
+    LOOM_TRY(bcsr_add_part(&s->A, &s->kinds[block], first, count));
+  }
+  return LOOM_OK;
 }
 
 /* Rows gather, block of elements by block. */
@@ -108,10 +127,7 @@ static loom_status in_stages(cama_system *s, const loom_step *st, int how,
   LOOM_TRY(make_pattern(s, contact));
   s->h->toc(s->h, "pattern");
   LOOM_TRY(bcsr_clear(&s->A));
-  for (int k = 0; k < num; ++k) {
-    LOOM_TRY(elements(s, st, how, k));
-    LOOM_TRY(bcsr_add_kind(&s->A, &s->kinds[k]));
-  }
+  for (int k = 0; k < num; ++k) LOOM_TRY(add_block(s, st, how, k));
   return contact->count > 0 ? bcsr_add_kind(&s->A, &s->kinds[num]) : LOOM_OK;
 }
 
@@ -123,7 +139,7 @@ static loom_status by_sorting(cama_system *s, const loom_step *st, int how)
     slots += (int64_t)s->kinds[k].arity * s->kinds[k].arity * s->kinds[k].count;
   LOOM_TRY(triplets_begin(&s->all, &s->A, slots));
   for (int k = 0; k < num; ++k) {
-    LOOM_TRY(elements(s, st, how, k));
+    LOOM_TRY(elements(s, st, how, k, 0, s->sc->blocks[k].num_elems));
     LOOM_TRY(triplets_add(&s->all, &s->A, &s->kinds[k], &first));
   }
   if (s->kinds[num].count > 0) LOOM_TRY(triplets_add(&s->all, &s->A, &s->kinds[num], &first));

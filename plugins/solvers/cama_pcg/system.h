@@ -12,7 +12,7 @@ typedef struct cama_system {
   const loom_scene *sc;
   bcsr A;
   bcsr_kind *kinds; /* [num_blocks + 1]: those of the scene, and contact behind them */
-  loom_buf *K;      /* real [.], N/m: room for the Hessians of the largest block of elements */
+  loom_buf *K;      /* real [.], N/m: room for the Hessians of some elements */
   /* contact that the pattern was made with: i32 [.], rows and columns of its blocks */
   loom_buf *row, *col;
   loom_buf *differ; /* real [1] */

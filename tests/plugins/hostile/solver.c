@@ -65,8 +65,10 @@ static loom_status misuse_problem(fx *f, const loom_step *s, const char *act)
   if (fx_is(act, "hessian_out")) return h->hessian(h, s->problem, s->x, LOOM_HESS_EXACT, NULL);
   if (fx_is(act, "apply_p")) return h->hess_apply(h, s->problem, s->x, 0, NULL, s->trial);
   if (fx_is(act, "apply_how")) return h->hess_apply(h, s->problem, s->x, 3, s->x, s->trial);
-  if (fx_is(act, "elem_block")) return h->elem_hessians(h, 99, s->x, 0, s->trial);
-  if (fx_is(act, "elem_out")) return h->elem_hessians(h, 0, s->x, 0, s->trial);
+  if (fx_is(act, "elem_block")) return h->elem_hessians(h, 99, 0, 1, s->x, 0, s->trial);
+  if (fx_is(act, "elem_range")) return h->elem_hessians(h, 0, 1, INT32_MAX, s->x, 0, s->trial);
+  if (fx_is(act, "elem_out"))
+    return h->elem_hessians(h, 0, 0, f->sc->blocks[0].num_elems, s->x, 0, s->trial);
   if (fx_is(act, "blocks_how")) return h->contact_hessian(h, s->problem, s->x, -1, &b);
   if (fx_is(act, "quad_out")) return h->contact_quad(h, s->x, NULL);
   if (fx_is(act, "terms")) p.terms = 64;

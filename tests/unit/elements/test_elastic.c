@@ -356,6 +356,29 @@ Test(elastic, same_bits_for_threads_and_buffer_modes)
   free(first[1]);
 }
 
+/* Element Hessians in parts are those of the whole block. */
+Test(elastic, hessians_of_some_elements)
+{
+  fixture *f = open_fixture(0, 1, 5, 0);
+  const int32_t n = f->sc.blocks[0].num_elems;
+  const int64_t each = 9 * (int64_t)f->sc.blocks[0].arity * f->sc.blocks[0].arity;
+  loom_buf *whole = t_buf(f->m, LOOM_REAL, each * n, NULL);
+  loom_buf *part = t_buf(f->m, LOOM_REAL, each * 7, NULL);
+  T_OK(f->m, elastic_elem_hessians(f->el, 0, 0, n, f->x, LOOM_HESS_PSD_CLAMP, whole));
+  loom_real *const all = t_read(f->m, whole);
+  for (int32_t first = 0; first + 7 <= n; first += 7) {
+    T_OK(f->m, elastic_elem_hessians(f->el, 0, first, 7, f->x, LOOM_HESS_PSD_CLAMP, part));
+    loom_real *const some = t_read(f->m, part);
+    cr_assert_eq(memcmp(some, all + each * first, (size_t)(each * 7) * sizeof *some), 0);
+    free(some);
+  }
+  cr_assert_eq(elastic_elem_hessians(f->el, 0, n - 6, 7, f->x, 0, part), LOOM_E_ARG);
+  free(all);
+  buf_free(f->m, whole);
+  buf_free(f->m, part);
+  close_fixture(f);
+}
+
 /* ---- errors ---- */
 Test(elastic, refusals_name_the_cause)
 {
@@ -376,8 +399,8 @@ Test(elastic, refusals_name_the_cause)
   cr_assert_eq(elastic_gradient(f->el, f->x, small), LOOM_E_ARG);
   cr_assert_eq(elastic_apply(f->el, f->x, 3, g, g), LOOM_E_ARG);
   cr_assert(strstr(text, "LOOM_HESS_EXACT") != NULL);
-  cr_assert_eq(elastic_elem_hessians(f->el, 9, f->x, 0, g), LOOM_E_ARG);
-  cr_assert_eq(elastic_elem_hessians(f->el, 0, f->x, 0, small), LOOM_E_ARG);
+  cr_assert_eq(elastic_elem_hessians(f->el, 9, 0, 1, f->x, 0, g), LOOM_E_ARG);
+  cr_assert_eq(elastic_elem_hessians(f->el, 0, 0, 1, f->x, 0, small), LOOM_E_ARG);
   cr_assert_eq(elastic_energy(f->el, f->x, 60, &used), LOOM_E_ARG);
   cr_assert_eq(used, 0);
   /* scenes that do not fit the types */
