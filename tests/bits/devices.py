@@ -38,6 +38,42 @@ membrane = 20
 thickness = 0.001
 transform = rotate 0 0 1 10 translate 0 0 -0.0025
 """
+# Two sheets meet at 5 m/s in the second step, above a ball that comes up through them.
+IMPACTS = """[run]
+dt = 0.01
+gravity = 0 0 0
+[exec]
+backend = cpu
+[stop]
+max_iters = 1
+[solver]
+plugin = cama_pcg
+[collision.ball]
+plugin = sdf
+[collision.mesh]
+plugin = patch_bvh
+[contact.impacts]
+plugin = impact_zones
+[body.ball]
+shape = sphere
+radius = 0.05
+position = 0 0 -0.11
+motion = translate 0 0 6
+[cloth.left]
+size = 0.2 0.2
+resolution = 9 9
+density = 0.2
+thickness = 0
+velocity = 0 0 2.5
+transform = rotate 0 0 1 12 translate 0 0 -0.03
+[cloth.right]
+size = 0.2 0.2
+resolution = 9 9
+density = 0.2
+thickness = 0
+velocity = 0 0 -2.5
+transform = rotate 1 0 0 5 rotate 0 1 0 8 translate 0.02 0.01 0.03
+"""
 SCARF = bits.ROOT / "configs/yarn_scarf.ini"
 MORE = {
     "more/fused": (FULL, ["solver.fused=yes", "solver.reuse=plain", "solver.base=rest"]),
@@ -45,6 +81,10 @@ MORE = {
     "more/smoother-pcg": (FULL, ["solver.smoother=pcg", "solver.update=full"]),
     "more/cama-near": (NEAR, []),
     "more/cama-pairwise": (NEAR, ["contact.c.matrix=pairwise", "contact.c.self_friction=0.3"]),
+    "more/cama-triplets": (NEAR, ["solver.assembly=triplets"]),
+    "more/cama-impacts": (IMPACTS, []),
+    "more/cama-impacts-push": (IMPACTS, ["contact.impacts.mode=lcp"]),
+    "more/cama-impacts-alone": (IMPACTS, ["contact.impacts.scheme=impulses"]),
     "more/table": (FULL, ["solver.update=table", "solver.reuse=plain"]),
     "more/shell": (bits.MATRIX.format("pcg_newton", "none", "none"),
                    ["cloth.sheet.model=arap+shell", "cloth.sheet.k_e=1e-5"]),
