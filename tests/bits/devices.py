@@ -48,6 +48,7 @@ backend = cpu
 max_iters = 1
 [solver]
 plugin = cama_pcg
+tolerance = 1e-13
 [collision.ball]
 plugin = sdf
 [collision.mesh]
@@ -79,11 +80,11 @@ MORE = {
     "more/fused": (FULL, ["solver.fused=yes", "solver.reuse=plain", "solver.base=rest"]),
     "more/fused-mixed": (FULL, ["solver.fused=yes", "solver.reuse=plain", "solver.precision=mixed"]),
     "more/smoother-pcg": (FULL, ["solver.smoother=pcg", "solver.update=full"]),
-    "more/cama-near": (NEAR, []),
+    "more/cama-near": (NEAR, ["solver.tolerance=1e-12"]),
     "more/cama-pairwise": (NEAR, ["contact.c.matrix=pairwise", "contact.c.self_friction=0.3"]),
-    "more/cama-triplets": (NEAR, ["solver.assembly=triplets"]),
-    "more/cama-impacts": (IMPACTS, []),
-    "more/cama-impacts-push": (IMPACTS, ["contact.impacts.mode=lcp"]),
+    "more/cama-triplets": (NEAR, ["solver.tolerance=1e-12", "solver.assembly=triplets"]),
+    "more/cama-impacts": (IMPACTS, ["contact.impacts.max_inner=5"]),
+    "more/cama-impacts-push": (IMPACTS, ["contact.impacts.mode=lcp", "contact.impacts.max_inner=25"]),
     "more/cama-impacts-alone": (IMPACTS, ["contact.impacts.scheme=impulses"]),
     "more/table": (FULL, ["solver.update=table", "solver.reuse=plain"]),
     "more/shell": (bits.MATRIX.format("pcg_newton", "none", "none"),
