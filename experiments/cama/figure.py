@@ -32,17 +32,18 @@ LEVELS = {
 
 
 class Run(NamedTuple):
-    """A finished run: its log, and by how much wall time exceeds processor time on a busy machine."""
+    """A finished run: its log, and by how much wall time exceeds processor time in each step (other work
+    on the machine), by the sections that have both."""
 
     path: object
-    busy: float
+    busy: np.ndarray
 
 
 def run(experiment, name, config, sets=None, inputs=()):
     path = experiment.run(name, config, {"exec.threads": 1} | (sets or {}), inputs)
     with Log(path) as log:
-        wall = log.table("steps")["t_total"].sum()
-    return Run(path, max(wall / experiment.cpu_seconds(name), 1.0))
+        wall, cpu = (sum(log.sections(clock).values()) for clock in ("t_wall", "t_cpu"))
+    return Run(path, np.maximum(wall, 1e-9) / np.maximum(cpu, 1e-9))
 
 
 def scene_run(experiment, scene, detail=1, steps=0, sets=None, tag=""):
@@ -123,25 +124,32 @@ def scenes(experiment, level, name):
     experiment.keep_text(name, lines)
 
 
-SHOWN = {  # frames of the pictures, in parts of the run, and where the camera stands
-    "funnel": ((0.2, 0.45, 1.0), (-60, 30)),
-    "sphere": ((0.2, 0.5, 1.0), (-35, 15)),
-    "twisting": ((0.15, 0.4, 1.0), (-60, 25)),
-    "falling": ((0.2, 0.45, 1.0), (-60, 20)),
-    "dryer": ((0.1, 0.5, 1.0), (-90, 10)),
+SHOWN = {  # frames of the pictures, in parts of the run; where the camera stands and how near; bodies to leave out
+    "funnel": ((0.2, 0.45, 1.0), (-60, 40), 1.3, ()),
+    "sphere": ((0.2, 0.5, 1.0), (-35, 15), 1.2, ()),
+    "twisting": ((0.15, 0.4, 1.0), (-60, 25), 2.2, ()),
+    "falling": ((0.2, 0.45, 1.0), (-60, 20), 1.7, ()),
+    "dryer": ((0.15, 0.5, 1.0), (-80, 10), 1.15, ("drum",)),
 }
+
+
+def still(log, frame, angles, zoom, hidden):
+    from loompy.view import View
+
+    view = View(log, [frame], (300, 240), angles, zoom=zoom, lamps=2)
+    for actor, body in view.actors:
+        actor.SetVisibility(body.name not in hidden)
+    return view.image(frame)
 
 
 def stills(experiment):
     from PIL import Image
 
-    from loompy.view import View
-
     rows = []
-    for scene, (parts, view) in SHOWN.items():
+    for scene, (when, *how) in SHOWN.items():
         with Log(scene_run(experiment, scene).path) as log:
-            chosen = [round(p * (log.num_frames - 1)) for p in parts]
-            rows.append(np.hstack([View(log, [f], (300, 240), view, zoom=1.1, lamps=2).image(f) for f in chosen]))
+            chosen = [round(p * (log.num_frames - 1)) for p in when]
+            rows.append(np.hstack([still(log, f, *how) for f in chosen]))
     experiment.keep_image(Image.fromarray(np.vstack(rows)), "cama-stills")
 
 
@@ -178,7 +186,7 @@ def sphere(experiment):
     axes[2].stackplot(time, [100 * v / total for v in smooth.values()], colors=PARTS.values(), labels=PARTS)
     axes[2].set_ylabel("share, %")
     axes[2].set_xlabel("time, s")
-    axes[2].legend(fontsize=7, ncols=5, loc="lower center")
+    axes[2].legend(fontsize=7, ncols=5, loc="lower center", labelcolor="white")
     experiment.save(figure, "cama-sphere", keep=True)
     share = ", ".join(f"{k} {100 * v.sum() / whole.sum():.0f} %" for k, v in of.items())
     busy = hits > 0
@@ -207,9 +215,9 @@ def jittered(experiment, side=0.8, count=27):
     inside = (np.abs(x) < 0.499 * side).all(axis=1)
     x[inside] += np.random.default_rng(1).uniform(-0.35, 0.35, (inside.sum(), 2)) * side / (count - 1)
     mesh = pyvista.PolyData(np.c_[x, np.zeros(len(x))]).delaunay_2d()
-    faces = mesh.faces.reshape(-1, 4)[:, 1:]
-    a, b, c = (x[faces[:, k]] for k in range(3))
-    turned = np.cross(np.c_[b - a, np.zeros(len(a))], np.c_[c - a, np.zeros(len(a))])[:, 2] < 0
+    faces = np.array(mesh.faces).reshape(-1, 4)[:, 1:]
+    a, b = (x[faces[:, k]] - x[faces[:, 0]] for k in (1, 2))
+    turned = a[:, 0] * b[:, 1] < a[:, 1] * b[:, 0]
     faces[turned] = faces[turned][:, [0, 2, 1]]
     text = "".join(f"v {u:.9f} {v:.9f} 0\n" for u, v in x) + "".join(f"vt {u:.9f} {v:.9f}\n" for u, v in x)
     text += "".join(f"f {i}/{i} {j}/{j} {k}/{k}\n" for i, j, k in faces + 1)
@@ -261,7 +269,7 @@ def cg(experiment):
 # ---- figure 19: impacts ----
 SCHEMES = {"system, equality": ("system", "equality"), "system, lcp": ("system", "lcp"), "zones": ("zones", "equality"),
            "zones, lcp": ("zones", "lcp"), "impulses": ("impulses", "equality")}
-MEETINGS = {"collide": 50, "fast": 100}  # steps
+MEETINGS = {"collide": 50, "fast": 60}  # steps
 
 
 def impact_run(experiment, scene, scheme):
@@ -280,7 +288,7 @@ def impact_row(made, closed):
     response = section(made, "contact.impacts/impacts", "contact.impacts/rigid").sum()
     return (f"{rounds.mean():8.2f}{rounds.max():6.0f}{first.sum():9.0f}{rows.sum():9.0f}"
             f"{100 * pulling / max(rows.sum(), 1):9.0f}{rigid:7.0f}{response:10.2f}"
-            f"{t['t_detect'].sum() / made.busy:10.2f}{lost:>10}{intersections(t):9.0f}")
+            f"{(t['t_detect'] / made.busy).sum():10.2f}{lost:>10}{intersections(t):9.0f}")
 
 
 def meeting(experiment, name):
@@ -359,7 +367,7 @@ def front(experiment):
                 rows, t = log.table("steps_extra"), log.table("steps")
             means = [np.nanmean(rows[f"collision.self.{k}"]) for k in ("front", "share", "n_tested", "queries")]
             lines.append(
-                f"{scene:10}{update:11}{t['t_detect'].sum() / made.busy:13.2f}"
+                f"{scene:10}{update:11}{(t['t_detect'] / made.busy).sum():13.2f}"
                 + "".join(f"{section(made, f'collision.self/{s}').sum():9.2f}" for s in FRONT)
                 + f"{means[0]:10.0f}{means[1]:7.2f}{means[2]:10.0f}{means[3]:9.2f}"
             )
@@ -441,7 +449,7 @@ def front_bar(experiment):
     for update in ("full", "localized"):
         made = front_run(experiment, "sphere", update)
         with Log(made.path) as log:
-            spent.append(log.table("steps")["t_detect"].sum() / made.busy)
+            spent.append((log.table("steps")["t_detect"] / made.busy).sum())
     return Bar("sphere: time of detection that localized updates save", 100 * (1 - spent[1] / spent[0]), 30, "%", least=True,
                cause=LOCALIZED)
 
