@@ -1,0 +1,507 @@
+"""Scenes, costs and bars of M. Tang et al. 2016: one linear system a step with contact in the matrix,
+inelastic impacts as a second one, and a front that follows what moves."""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from loompy.experiment import Bar, plain_axes
+from loompy.log import Log
+from loompy.steps import intersections
+
+# ---- runs and what is read from them ----
+SCENES = ("funnel", "sphere", "twisting", "falling", "dryer")
+TRIPLETS = {"solver.assembly": "triplets"}
+NO_IMPACTS = {"contact.impacts.plugin": "none"}
+NO_FORCES = {"contact.all.stiffness": 0}
+
+
+class Level(NamedTuple):
+    text: str
+    detail: int  # [run] detail
+    steps: int  # of every scene; 0: as many as it has
+    short: int  # of those that are run again with the other assembly
+
+
+LEVELS = {
+    "": Level("4,000 triangles", 1, 0, 200),
+    "-16k": Level("16,000 triangles", 2, 200, 100),
+    "-64k": Level("65,000 triangles", 4, 100, 50),
+}
+
+
+class Run(NamedTuple):
+    """A finished run: its log, and by how much wall time exceeds processor time in each step (other work
+    on the machine), by the sections that have both."""
+
+    path: object
+    busy: np.ndarray
+
+
+def run(experiment, name, config, sets=None, inputs=()):
+    path = experiment.run(name, config, {"exec.threads": 1} | (sets or {}), inputs)
+    with Log(path) as log:
+        wall, cpu = (sum(log.sections(clock).values()) for clock in ("t_wall", "t_cpu"))
+    return Run(path, np.maximum(wall, 1e-9) / np.maximum(cpu, 1e-9))
+
+
+def scene_run(experiment, scene, detail=1, steps=0, sets=None, tag=""):
+    some = {"run.detail": detail} | ({"run.steps": steps} if steps else {})
+    name = f"{scene}-{detail}" + (f"-{steps}" if steps else "") + tag
+    return run(experiment, name, f"../../configs/cama_{scene}.ini", some | (sets or {}))
+
+
+def own_time(made):
+    """Processor seconds of every step, without measuring and recording."""
+    with Log(made.path) as log:
+        t = log.table("steps")
+    return (t["t_detect"] + t["t_solve"] + t["t_contact"] + t["t_filter"] + t["t_predict"]) / made.busy
+
+
+def section(made, *names):
+    """Processor seconds of every step in sections of the plugins, together."""
+    with Log(made.path) as log:
+        of, count = log.sections("t_cpu"), len(log.table("steps"))
+    return sum((of.get(n, np.zeros(count)) for n in names), np.zeros(count))
+
+
+def most(log, *columns):
+    """Sum of columns of /iters_extra, the largest row of every step."""
+    rows, steps = log.table("iters_extra"), log.table("steps")["step"]
+    out = np.zeros(len(steps))
+    for column in columns:
+        if column in rows.dtype.names:
+            each = np.zeros(len(steps))
+            np.maximum.at(each, np.searchsorted(steps, rows["step"]), np.nan_to_num(rows[column]))
+            out += each
+    return out
+
+
+def solves(log):
+    """Iterations of the linear solve of every step."""
+    rows, steps = log.table("iters"), log.table("steps")["step"]
+    out = np.zeros(len(steps))
+    np.maximum.at(out, np.searchsorted(steps, rows["step"]), np.maximum(rows["inner_iters"], 0))
+    return out
+
+
+def impacts(log, column="impacts"):
+    """A column of impact_zones, every step; zeros where it is switched off."""
+    rows, name = log.table("steps_extra"), f"contact.impacts.{column}"
+    return np.nan_to_num(rows[name]) if name in rows.dtype.names else np.zeros(len(rows))
+
+
+def triangles(log):
+    return len(log.scene("triangles"))
+
+
+def found(made):
+    with Log(made.path) as log:
+        return intersections(log.table("steps"))
+
+
+# ---- figure 13: scenes ----
+def scenes(experiment, level, name):
+    head = (f"{'':10}{'':>10}{'':>7}{'ms a step':>11}{'assembly, ms':>20}{'solve':>7}{'proxi-':>8}{'impacts':>16}"
+            f"{'rounds':>14}{'inter-':>9}\n"
+            f"{'scene':10}{'triangles':>10}{'steps':>7}{'':>11}{'staged':>10}{'triplets':>10}{'iters':>7}{'mities':>8}"
+            f"{'mean':>8}{'most':>8}{'mean':>8}{'most':>6}{'sections':>9}")
+    lines = [head]
+    for scene in SCENES:
+        made = scene_run(experiment, scene, level.detail, level.steps)
+        sets = TRIPLETS | {"log.frames_every": 50}
+        sorted_ = scene_run(experiment, scene, level.detail, level.short, sets, "-triplets")
+        staged, triplets = (1e3 * section(m, "solver/assemble")[:level.short].mean() for m in (made, sorted_))
+        with Log(made.path) as log:
+            near, hits, rounds = most(log, "contact.all.vt", "contact.all.ee"), impacts(log), impacts(log, "rounds")
+            lines.append(
+                f"{scene:10}{triangles(log):10d}{len(near):7d}{1e3 * own_time(made).mean():11.1f}{staged:10.2f}"
+                f"{triplets:10.2f}{solves(log).mean():7.0f}{near.mean():8.0f}{hits.mean():8.1f}{hits.max():8.0f}"
+                f"{rounds.mean():8.2f}{rounds.max():6.0f}{intersections(log.table('steps')):9.0f}"
+            )
+    lines.append(f"assembly of both kinds: the first {level.short} steps")
+    experiment.keep_text(name, lines)
+
+
+SHOWN = {  # frames of the pictures, in parts of the run; where the camera stands and how near; bodies to leave out
+    "funnel": ((0.2, 0.45, 1.0), (-60, 40), 1.3, ()),
+    "sphere": ((0.2, 0.5, 1.0), (-35, 15), 1.2, ()),
+    "twisting": ((0.15, 0.4, 1.0), (-60, 25), 2.2, ()),
+    "falling": ((0.2, 0.45, 1.0), (-60, 20), 1.7, ()),
+    "dryer": ((0.15, 0.5, 1.0), (-80, 10), 1.15, ("drum",)),
+}
+
+
+def still(log, frame, angles, zoom, hidden):
+    from loompy.view import View
+
+    view = View(log, [frame], (300, 240), angles, zoom=zoom, lamps=2)
+    for actor, body in view.actors:
+        actor.SetVisibility(body.name not in hidden)
+    return view.image(frame)
+
+
+def stills(experiment):
+    from PIL import Image
+
+    rows = []
+    for scene, (when, *how) in SHOWN.items():
+        with Log(scene_run(experiment, scene).path) as log:
+            chosen = [round(p * (log.num_frames - 1)) for p in when]
+            rows.append(np.hstack([still(log, f, *how) for f in chosen]))
+    experiment.keep_image(Image.fromarray(np.vstack(rows)), "cama-stills")
+
+
+# ---- figures 14, 17, 18: Sphere ----
+PARTS = {"PC": "#0072B2", "MA": "#009E73", "LS": "#E69F00", "PH": "#D55E00", "rest": "#999999"}
+
+
+def parts(made):
+    """Processor seconds of every step: detection of proximities and of impacts, assembly, linear solve, response to
+    impacts, and what is left: forces of elements and of contact."""
+    with Log(made.path) as log:
+        t = log.table("steps")
+    out = {"PC": t["t_detect"] / made.busy, "MA": section(made, "solver/assemble"), "LS": section(made, "solver/solve"),
+           "PH": t["t_filter"] / made.busy}
+    return out | {"rest": np.maximum(own_time(made) - sum(out.values()), 0)}
+
+
+def sphere(experiment):
+    made = scene_run(experiment, "sphere")
+    with Log(made.path) as log:
+        time, near, hits = log.table("steps")["time"], most(log, "contact.all.vt", "contact.all.ee"), impacts(log)
+        rounds, size = impacts(log, "rounds"), triangles(log)
+    of, whole = parts(made), own_time(made)
+    figure, axes = plain_axes(3, 1, width=6.0, height=2.1, sharex=True)
+    axes[0].plot(time, 1e3 * whole, color="black", linewidth=0.8)
+    axes[0].set_ylabel("ms a step")
+    axes[1].plot(time, near, color="#0072B2", linewidth=0.8, label="proximities")
+    axes[1].plot(time, hits, color="#D55E00", linewidth=0.8, label="impacts")
+    axes[1].set_yscale("symlog", linthresh=1)
+    axes[1].set_ylim(0, None)
+    axes[1].legend(fontsize=7)
+    smooth = {k: np.convolve(v, np.ones(20) / 20, "same") for k, v in of.items()}
+    total = sum(smooth.values())
+    axes[2].stackplot(time, [100 * v / total for v in smooth.values()], colors=PARTS.values(), labels=PARTS)
+    axes[2].set_ylabel("share, %")
+    axes[2].set_xlabel("time, s")
+    axes[2].legend(fontsize=7, ncols=5, loc="lower center", labelcolor="white")
+    experiment.save(figure, "cama-sphere", keep=True)
+    share = ", ".join(f"{k} {100 * v.sum() / whole.sum():.0f} %" for k, v in of.items())
+    busy = hits > 0
+    peak = ", ".join(f"{k} {100 * v[busy].sum() / max(whole[busy].sum(), 1e-30):.0f} %" for k, v in of.items())
+    experiment.keep_text("cama-sphere", [
+        f"Sphere, {size} triangles, {len(time)} steps: {1e3 * whole.mean():.1f} ms a step, most {1e3 * whole.max():.1f}",
+        f"proximities: mean {near.mean():.0f}, most {near.max():.0f}; impacts: mean {hits.mean():.2f}, most {hits.max():.0f},"
+        f" in {np.mean(busy):.1%} of the steps; rounds: mean {rounds.mean():.3f}, most {rounds.max():.0f}",
+        f"all steps: {share}",
+        f"steps with impacts: {peak}",
+    ])
+
+
+# ---- figure 6: conjugate gradients ----
+WAYS = ("none", "jacobi", "block_jacobi")
+MESHES = ("regular", "jittered")
+CG_SCENES = {  # sheets, their sides in m, steps: in Sphere only those before the ball comes, without any contact
+    "funnel": (("first", "second", "third"), 0.8, 200, {}),
+    "sphere": (("front", "middle", "back"), 1.0, 75, {"pins": " ".join(map(str, range(702, 729)))}),
+}
+
+
+def jittered(experiment, side, count=27):
+    """An OBJ file: inner vertices of the grid up to 0.35 cells off in both directions, Delaunay triangles."""
+    import pyvista
+
+    path = experiment.out / f"jittered-{side:g}.obj"
+    line = np.linspace(-side / 2, side / 2, count)
+    x = np.array(np.meshgrid(line, line)).reshape(2, -1).T
+    inside = (np.abs(x) < 0.499 * side).all(axis=1)
+    x[inside] += np.random.default_rng(1).uniform(-0.35, 0.35, (inside.sum(), 2)) * side / (count - 1)
+    mesh = pyvista.PolyData(np.c_[x, np.zeros(len(x))]).delaunay_2d()
+    faces = np.array(mesh.faces).reshape(-1, 4)[:, 1:]
+    a, b = (x[faces[:, k]] - x[faces[:, 0]] for k in (1, 2))
+    turned = a[:, 0] * b[:, 1] < a[:, 1] * b[:, 0]
+    faces[turned] = faces[turned][:, [0, 2, 1]]
+    text = "".join(f"v {u:.9f} {v:.9f} 0\n" for u, v in x) + "".join(f"vt {u:.9f} {v:.9f}\n" for u, v in x)
+    text += "".join(f"f {i}/{i} {j}/{j} {k}/{k}\n" for i, j, k in faces + 1)
+    if not path.exists() or path.read_text() != text:  # logs that read it would be old
+        path.write_text(text)
+    return path
+
+
+def cg_run(experiment, scene, mesh, way, tolerance=1e-6):
+    sheets, side, steps, more = CG_SCENES[scene]
+    sets = {"solver.preconditioner": way, "solver.tolerance": tolerance, "log.frames_every": 50, "run.steps": steps}
+    inputs = []
+    if mesh == "jittered":
+        inputs = [jittered(experiment, side)]
+        its = {"shape": "obj", "file": inputs[0], "size": "", "resolution": ""} | more
+        sets |= {f"cloth.{sheet}.{key}": value for sheet in sheets for key, value in its.items()}
+    name = f"cg-{scene}-{mesh}-{way}-{tolerance:g}"
+    return run(experiment, name, f"../../configs/cama_{scene}.ini", sets, inputs)
+
+
+def cg_numbers(made):
+    """Iterations of every step, processor seconds of solve and of the step, intersections."""
+    with Log(made.path) as log:
+        return solves(log), section(made, "solver/solve"), own_time(made), intersections(log.table("steps"))
+
+
+def cg_row(experiment, scene, mesh, way, tolerance):
+    plain = cg_numbers(cg_run(experiment, scene, mesh, "none"))[0].mean()
+    iters, solve, step, hits = cg_numbers(cg_run(experiment, scene, mesh, way, tolerance))
+    gain = f"{100 * (iters.mean() / plain - 1):+.1f} %"
+    return (f"{scene:9}{mesh:10}{way:14}{tolerance:10g}{iters.mean():12.1f}{gain:>14}{1e3 * solve.mean():11.2f}"
+            f"{1e3 * step.mean():10.2f}{hits:15.0f}")
+
+
+def cg(experiment):
+    colours = {"none": "#000000", "jacobi": "#D55E00", "block_jacobi": "#0072B2"}
+    lines = [f"{'scene':9}{'mesh':10}{'':14}{'tolerance':>10}{'iterations':>12}{'against none':>14}{'solve, ms':>11}"
+             f"{'step, ms':>10}{'intersections':>15}"]
+    ways = [(way, 1e-6) for way in WAYS] + [("jacobi", 1e-11)]
+    lines += [cg_row(experiment, s, m, *how) for s in CG_SCENES for m in MESHES for how in ways]
+    figure, axes = plain_axes(1, 2, width=4.2, height=2.6, sharey=True)
+    for axis, mesh in zip(axes, MESHES):
+        for way in WAYS:
+            iters = cg_numbers(cg_run(experiment, "funnel", mesh, way))[0]
+            axis.plot(iters, color=colours[way], linewidth=0.9, label=way)
+        axis.set_title(f"Funnel, {mesh} mesh", fontsize=9)
+        axis.set_xlabel("step")
+    axes[0].set_ylabel("iterations of the linear solve")
+    axes[0].legend(fontsize=7)
+    experiment.save(figure, "cama-cg", keep=True)
+    experiment.keep_text("cama-cg", lines)
+
+
+# ---- figure 19: impacts ----
+SCHEMES = {"system, equality": ("system", "equality"), "system, lcp": ("system", "lcp"), "zones": ("zones", "equality"),
+           "zones, lcp": ("zones", "lcp"), "impulses": ("impulses", "equality")}
+MEETINGS = {"collide": 50, "fast": 60}  # steps
+
+
+def impact_run(experiment, scene, scheme):
+    way, mode = SCHEMES[scheme]
+    sets = {"contact.impacts.scheme": way, "contact.impacts.mode": mode, "run.steps": MEETINGS[scene],
+            "log.frames_every": 50}
+    return run(experiment, f"{scene}-{way}-{mode}", f"{scene}.ini", sets)
+
+
+def impact_row(made, closed):
+    with Log(made.path) as log:
+        t, rounds, first, rows = log.table("steps"), impacts(log, "rounds"), impacts(log, "first"), impacts(log)
+        pulling, rigid = impacts(log, "pulling").sum(), impacts(log, "rigid").sum()
+    energy = t["e_kinetic"] + t["e_gravity"] + t["e_elastic"]
+    lost = f"{100 * (1 - energy[-1] / energy[0]):.1f} %" if closed else "-"
+    response = section(made, "contact.impacts/impacts", "contact.impacts/rigid").sum()
+    return (f"{rounds.mean():8.2f}{rounds.max():6.0f}{first.sum():9.0f}{rows.sum():9.0f}"
+            f"{100 * pulling / max(rows.sum(), 1):9.0f}{rigid:7.0f}{response:10.2f}"
+            f"{(t['t_detect'] / made.busy).sum():10.2f}{lost:>10}{intersections(t):9.0f}")
+
+
+def meeting(experiment, name):
+    head = (f"{'':28}{'rounds':>14}{'impacts':>18}{'pulling':>9}{'rigid':>7}{'response':>10}{'detection':>10}{'energy':>10}"
+            f"{'inter-':>9}\n{'scene':10}{'scheme':18}{'mean':>8}{'most':>6}{'first':>9}{'in all':>9}{'%':>9}{'':>7}"
+            f"{'s':>10}{'s':>10}{'lost':>10}{'sections':>9}")
+    lines = [head]
+    for scene in MEETINGS:
+        for scheme in SCHEMES:
+            made = impact_run(experiment, scene, scheme)
+            lines.append(f"{scene:10}{scheme:18}{impact_row(made, scene == 'collide')}")
+    experiment.keep_text(name, lines)
+
+
+# ---- figure 16: sizes ----
+DETAILS, SIZE_STEPS, LAST = (1, 2, 4), 110, 20
+INTERPRETER = 140e6  # bytes
+
+
+def size_run(experiment, detail, sets=None, tag=""):
+    return scene_run(experiment, "sphere", detail, SIZE_STEPS, {"log.frames_every": 50} | (sets or {}), tag)
+
+
+def size_row(experiment, detail):
+    """Triangles, processor seconds of a step, peak bytes of the process, bytes of the matrix."""
+    made = size_run(experiment, detail)
+    with Log(made.path) as log:
+        count, blocks = triangles(log), most(log, "blocks")[-LAST:].mean()
+        rows = 8 * len(log.scene("mass"))
+    peak = experiment.peak_bytes(made.path.stem)
+    if peak < INTERPRETER:
+        peak = np.nan  # what it began with, from the interpreter that started it
+    return count, own_time(made)[-LAST:].mean(), peak, blocks * (72 + 4) + rows
+
+
+def exponents(rows):
+    """Of time and memory between neighbouring sizes."""
+    n, seconds, peak, _ = (np.log(np.array(c)) for c in zip(*rows))
+    return np.diff(seconds) / np.diff(n), np.diff(peak) / np.diff(n)
+
+
+def sizes(experiment):
+    rows = [size_row(experiment, d) for d in DETAILS]
+    lines = [f"Sphere, the last {LAST} of {SIZE_STEPS} steps: the ball has met the first sheet",
+             f"{'triangles':>10}{'s a step':>10}{'us/triangle':>13}{'process, B/triangle':>21}{'matrix, B/triangle':>20}"]
+    lines += [f"{n:10d}{s:10.3f}{1e6 * s / n:13.1f}{b / n:21.0f}{m / n:20.0f}" for n, s, b, m in rows]
+    time, memory = exponents(rows)
+    for k in range(len(time)):  # of memory where both are known
+        lines.append(f"{rows[k][0]} to {rows[k + 1][0]}: exponent of time {time[k]:.2f}, of memory {memory[k]:.2f}")
+    experiment.keep_text("cama-sizes", lines)
+    n, seconds, _, _ = zip(*rows)
+    figure, axis = plain_axes(1, 1, width=4.2, height=2.6)
+    axis.loglog(n, seconds, "o-", color="#0072B2", label="here, one core")
+    axis.loglog((16e3, 64e3, 256e3, 1e6), (0.27, 1.22, 5.30, 35.57), "s--", color="#999999", label="paper, K40c")
+    axis.set(xlabel="triangles", ylabel="seconds a step")
+    axis.legend(fontsize=7)
+    experiment.save(figure, "cama-sizes", keep=True)
+
+
+# ---- the front ----
+FRONT = ("refit", "leaves", "list", "quick", "exact")
+
+
+def front_run(experiment, scene, update):
+    if update == "localized":
+        return scene_run(experiment, scene)
+    return scene_run(experiment, scene, sets={"collision.self.update": update}, tag=f"-{update}")
+
+
+def front(experiment):
+    lines = [f"{'scene':10}{'update':11}{'detection, s':>13}" + "".join(f"{s:>9}" for s in FRONT)
+             + f"{'front':>10}{'share':>7}{'tested':>10}{'queries':>9}"]
+    for scene in ("sphere", "dryer"):
+        for update in ("full", "localized"):
+            made = front_run(experiment, scene, update)
+            with Log(made.path) as log:
+                rows, t = log.table("steps_extra"), log.table("steps")
+            means = [np.nanmean(rows[f"collision.self.{k}"]) for k in ("front", "share", "n_tested", "queries")]
+            lines.append(
+                f"{scene:10}{update:11}{(t['t_detect'] / made.busy).sum():13.2f}"
+                + "".join(f"{section(made, f'collision.self/{s}').sum():9.2f}" for s in FRONT)
+                + f"{means[0]:10.0f}{means[1]:7.2f}{means[2]:10.0f}{means[3]:9.2f}"
+            )
+    experiment.keep_text("cama-front", lines)
+
+
+# ---- bars ----
+TWIST_STEPS = 40  # until three sheets of 65,000 triangles lie on each other
+SORTING = "rows gather their blocks as slowly as a radix sort of all and a sum take on one core, README.md"
+MEMORY = "the Hessians of all hinges stand in one buffer, 1.7 kB per triangle, README.md"
+DIAGONAL = "forces of contact make diagonals that differ as much as those of an irregular mesh, README.md"
+HANGING = "not understood; the same with isotropic fabric and at 65,000 triangles, README.md"
+LOCALIZED = "three of four queries are the first of their kind in a step, where everything has moved, README.md"
+TIME = "iterations grow, the matrix leaves the cache, edges come near the thickness, README.md"
+SPACE = "fronts and pairs: the same thickness is half an edge at 65,000 triangles, README.md"
+ARCSIM = {33: (160, 0.117), 65: (120, 0.55), 101: (80, 1.54)}  # vertices of a side: steps, processor seconds of one
+
+
+def scene_bars(experiment):
+    out = []
+    for scene in SCENES:
+        made = scene_run(experiment, scene)
+        out.append(Bar(f"{scene}: intersections, all steps", found(made), 0))
+    with Log(scene_run(experiment, "sphere").path) as log:
+        out.append(Bar("sphere: rounds of impacts per step, mean", impacts(log, "rounds").mean(), 1))
+    return out
+
+
+def controls(experiment):
+    """What should hold the scenes, switched off: the same bars must be short."""
+    off = NO_IMPACTS | {"filter.bound": "none"}
+    hits = found(scene_run(experiment, "dryer", steps=200, sets=off, tag="-no-impacts"))
+    with Log(scene_run(experiment, "sphere", steps=200, sets=NO_FORCES, tag="-no-forces").path) as log:
+        rounds = impacts(log, "rounds").mean()
+    return [
+        Bar("control: dryer without impacts: intersections, 200 steps", hits, 1, least=True),
+        Bar("control: sphere without forces: rounds of impacts per step, mean, 200 steps", rounds, 1, least=True),
+    ]
+
+
+def cg_bars(experiment):
+    out = []
+    for scene, what, cause in (("funnel", "funnel", DIAGONAL), ("sphere", "hanging sheets without contact", HANGING)):
+        mean = {(m, w): cg_numbers(cg_run(experiment, scene, m, w))[0].mean() for m in MESHES for w in ("none", "jacobi")}
+        less = {m: 100 * (1 - mean[m, "jacobi"] / mean[m, "none"]) for m in MESHES}
+        out.append(Bar(f"{what}, jittered mesh: iterations that Jacobi saves", less["jittered"], 25, "%", least=True,
+                       cause=cause))
+        out.append(Bar(f"{what}, regular mesh: the same, more or less", abs(less["regular"]), 5, "%", cause=cause))
+    dear = [cg_numbers(cg_run(experiment, "funnel", "jittered", "jacobi", t))[2].mean() for t in (1e-6, 1e-11)]
+    return [*out, Bar("funnel, jittered mesh: time of a step that 1e-11 adds", 100 * (dear[1] / dear[0] - 1), 30, "%")]
+
+
+def assembly_bar(experiment):
+    """65,000 triangles with contacts in every step that counts."""
+    sets = {"log.frames_every": 50}
+    staged, triplets = (scene_run(experiment, "twisting", 4, TWIST_STEPS, sets | more, tag)
+                        for more, tag in (({}, ""), (TRIPLETS, "-triplets")))
+    with Log(staged.path) as log:
+        last = most(log, "contact.all.vt", "contact.all.ee") > 0
+    mine, theirs = (section(m, "solver/assemble")[last].mean() for m in (staged, triplets))
+    print(f"twisting, 65,000 triangles: staged {1e3 * mine:.0f} ms a step, of which the pattern "
+          f"{1e3 * section(staged, 'solver/pattern')[last].mean():.0f}; triplets {1e3 * theirs:.0f} ms")
+    return Bar("twisting, 65,000 triangles: time of assembly by sorting triplets, times staged", theirs / mine, 5,
+               least=True, cause=SORTING)
+
+
+def memory_bar(experiment):
+    """What the process needs more than with a solver that has no matrix."""
+    peaks = []
+    for solver in ("cama_pcg", "gd"):
+        made = scene_run(experiment, "sphere", 4, 2, {"solver.plugin": solver, "log.audit": "off"}, f"-{solver}")
+        peaks.append(experiment.peak_bytes(made.path.stem))
+        with Log(made.path) as log:
+            count = triangles(log)
+    _, _, whole, matrix = size_row(experiment, 4)
+    print(f"65,000 triangles: process {whole / count:.0f} bytes per triangle, of which the matrix {matrix / count:.0f}")
+    return Bar("65,000 triangles: memory of the linear system", (peaks[0] - peaks[1]) / count, 2200, "B/triangle", cause=MEMORY)
+
+
+def front_bar(experiment):
+    spent = []
+    for update in ("full", "localized"):
+        made = front_run(experiment, "sphere", update)
+        with Log(made.path) as log:
+            spent.append((log.table("steps")["t_detect"] / made.busy).sum())
+    return Bar("sphere: time of detection that localized updates save", 100 * (1 - spent[1] / spent[0]), 30, "%", least=True,
+               cause=LOCALIZED)
+
+
+def size_bars(experiment):
+    time, memory = exponents([size_row(experiment, d) for d in DETAILS])
+    return [Bar("sphere, 16,000 to 65,000 triangles: exponent of time", time[-1], 1.15, cause=TIME),
+            Bar("sphere, 16,000 to 65,000 triangles: exponent of memory", memory[-1], 1.02, cause=SPACE)]
+
+
+def arcsim_bars(experiment):
+    out = []
+    for side, (steps, theirs) in ARCSIM.items():
+        name = f"arcsim-{side}"
+        made = run(experiment, name, "arcsim.ini", {"cloth.sheet.resolution": f"{side} {side}", "run.steps": steps})
+        mine = experiment.cpu_seconds(name) / steps
+        out.append(Bar(f"drape of {side} x {side}, everything included: processor time of ArcSim, times ours ({mine:.3f} s)",
+                       theirs / mine, 3, least=True))
+        out.append(Bar(f"drape of {side} x {side}: intersections", found(made), 0))
+    return out
+
+
+def bars(experiment):
+    rows = scene_bars(experiment) + cg_bars(experiment)
+    rows += [assembly_bar(experiment), memory_bar(experiment), front_bar(experiment)]
+    return rows + size_bars(experiment) + arcsim_bars(experiment) + controls(experiment)
+
+
+FIGURES = {
+    "cama-bars": ("every bar of the CAMA scenes: pass, shortfall and cause", bars),
+    "cama-stills": ("the five scenes, pictures", stills),
+    "cama-sphere": ("Sphere over its steps: time, proximities, impacts, shares", sphere),
+    "cama-cg": ("Funnel: preconditioned against plain conjugate gradients, two meshes, two tolerances", cg),
+    "cama-impacts": ("impacts as one system, zones, impulses", partial(meeting, name="cama-impacts")),
+    "cama-sizes": ("Sphere at 4, 16 and 65 thousand triangles: time and memory", sizes),
+    "cama-front": ("localized against full update of the front", front),
+}
+for suffix, its in LEVELS.items():
+    FIGURES[f"cama-scenes{suffix}"] = (
+        f"five scenes of {its.text}: time of a step, assembly, impacts",
+        partial(scenes, level=its, name=f"cama-scenes{suffix}"),
+    )
