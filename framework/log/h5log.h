@@ -48,6 +48,7 @@ enum { H5LOG_NAME_LEN = 64 };
   X(S, reason, "1", "why the step ended")                                                         \
   X(R, r_ref, "m", "residual at x = y without contact, the scale of tol_rel")                     \
   X(R, r_final, "m", "residual (rms) of the accepted point")                                      \
+  X(R, r_energy, "sqrt(J)", "distance to the solution of the accepted point, as in /iters")       \
   X(R, e_kinetic, "J", "kinetic energy at the end of the step")                                   \
   X(R, e_gravity, "J", "gravitational energy, zero at the initial state")                         \
   X(R, e_elastic, "J", "elastic energy")                                                          \
@@ -94,6 +95,9 @@ enum { H5LOG_NAME_LEN = 64 };
   X(R, r_next_max, "m", "the same, largest vertex")                                                \
   X(R, r_free_rms, "m", "residual without contact over vertices no pair touches")                  \
   X(R, r_dinv, "sqrt(J)", "sqrt(r' D^-1 r), D = diagonal of elastic operator and mass at x_start") \
+  X(R, r_energy, "sqrt(J)", "distance to the solution as [log] error says, NaN if not measured")   \
+  X(R, r_newton, "m", "mass-weighted RMS of Newton's direction, NaN but for error = newton")       \
+  X(I, indefinite, "1", "1: the Hessian here is not positive definite, 0: it is, -1: not asked")   \
   X(R, own_res, "1", "what the method itself would stop on")                                       \
   X(R, e_inertia, "J", "inertia term of the incremental potential")                                \
   X(R, e_elastic, "J", "elastic energy")                                                           \

@@ -74,6 +74,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(replay_open(r));
   LOOM_TRY(problem_diag(r));
   LOOM_TRY(run_check_tolerance(r));
+  LOOM_TRY(error_open(r));
   LOOM_TRY(instances_create(r));
   return replay_ready(r);
 }
@@ -194,6 +195,7 @@ void run_close(run *r, int *complaints)
   if (complaints != NULL) *complaints = found;
   if (r->m != NULL) {
     detect_free(r);
+    error_close(r);
     problem_free(r);
     replay_close(r);
     bodies_close(r->bodies);

@@ -11,6 +11,7 @@
 #include "run/clock.h"
 #include "run/columns.h"
 #include "run/detect.h"
+#include "run/error.h"
 #include "run/filter.h"
 #include "run/forward.h"
 #include "run/instances.h"
@@ -63,6 +64,7 @@ struct run {
   filter *filter;
   motion motion;
   measurements measured;
+  run_error error;
   run_columns columns;
   run_sections sections;
   forwarding fw;
