@@ -174,6 +174,17 @@ typedef struct h5log_state_row { /* of /state: what plugin instances keep from s
 enum { H5LOG_REASONS(H5LOG_REASON_ENUM_) H5LOG_NUM_REASONS };
 const char *h5log_reason_name(int reason);
 
+/* Numbers per vertex in the group /fields, frame by frame with /frames, f32: X(name, width, unit,
+ * doc)
+ */
+#define H5LOG_FIELDS(X)                                                                          \
+  X(contact_force, 3, "N", "force of contact models, NaN at fixed vertices and if not measured") \
+  X(residual, 3, "m", "h^2 M^-1 r of the accepted point, likewise")                              \
+  X(strain, 1, "1", "largest stretch less 1, mean over the triangles by area; NaN without any")  \
+  X(gap, 1, "m", "smallest gap of a pair that names the vertex, as detected; NaN without one")
+#define H5LOG_FIELD_ENUM_(name, width, unit, doc) H5LOG_##name,
+enum { H5LOG_FIELDS(H5LOG_FIELD_ENUM_) H5LOG_NUM_FIELDS };
+
 typedef struct h5log_meta { /* root attributes, all texts; NULL is written as "" */
   const char *loom_version, *git_commit, *config, *config_hash, *command, *host, *cpu, *gpu;
   const char *blas; /* of the solver: file (version, kernels), "": it calls none */
@@ -200,6 +211,7 @@ typedef struct h5log_options {
                     * LZ4, 15 times faster than gzip (a plugin that HDF5 finds at run time) */
   int num_extra, num_step_extra; /* columns of /iters_extra and of /steps_extra */
   const loom_column *extra, *step_extra;
+  uint32_t fields;   /* bit k: frames hold field k of H5LOG_FIELDS */
   int num_obstacles; /* poses are logged per frame: /scene/obstacles/NAME/pose [T][12] */
   const char *const *obstacle_names;
   int overwrite;         /* H5LOG_*: what h5log_create may replace */
@@ -233,9 +245,10 @@ loom_status h5log_state(h5log *l, loom_err *err, const h5log_state_row *row, con
 loom_status h5log_section(h5log *l, loom_err *err, const h5log_section_row *row);
 /* extra: [num_step_extra], NULL: nothing is known of them */
 loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row, const double *extra);
-/* x, v: [n][3] on the host (loom_real); poses: [num_obstacles][12] double */
+/* x, v: [n][3] on the host (loom_real); poses: [num_obstacles][12] double; fields: [n][width] of
+ * each field of the log, NULL for the others, or NULL where it has none */
 loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, const loom_real *x,
-                        const loom_real *v, const double *poses);
+                        const loom_real *v, const double *poses, const float *const *fields);
 loom_status h5log_status(h5log *l, loom_err *err, const char *status); /* /status dataset */
 loom_status h5log_commit(h5log *l, loom_err *err);                     /* write batches, flush */
 /* What h5log_close writes beside the status, into attributes of the same names. */

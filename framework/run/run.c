@@ -75,6 +75,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(problem_diag(r));
   LOOM_TRY(run_check_tolerance(r));
   LOOM_TRY(error_open(r));
+  LOOM_TRY(fields_open(r));
   LOOM_TRY(instances_create(r));
   return replay_ready(r);
 }
@@ -134,6 +135,7 @@ static loom_status record_start(run *r)
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start));
     LOOM_TRY(scene_pose(r->scene, time, time));
   }
+  LOOM_TRY(fields_take_start(r));
   return record_frame(r, r->first_step - 1, time);
 }
 
@@ -202,6 +204,7 @@ void run_close(run *r, int *complaints)
     scene_free(r->scene);
     mem_free(r->m);
   }
+  fields_close(r);
   if (r->threads_before > 0) threads_limit(r->threads_before);
   exec_close(&r->exec);
   exec_close(&r->exec_host);

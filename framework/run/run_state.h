@@ -12,6 +12,7 @@
 #include "run/columns.h"
 #include "run/detect.h"
 #include "run/error.h"
+#include "run/fields.h"
 #include "run/filter.h"
 #include "run/forward.h"
 #include "run/instances.h"
@@ -65,6 +66,7 @@ struct run {
   motion motion;
   measurements measured;
   run_error error;
+  run_fields fields;
   run_columns columns;
   run_sections sections;
   forwarding fw;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "loom/plugin.h"
+#include "run/fields.h"
 
 static const loom_param run_params[] = {
     LOOM_PARAM_INT(run_settings, steps, 100, 0, 1e9, "1", "Time steps to simulate."),
@@ -128,6 +129,9 @@ static const loom_param log_params[] = {
     LOOM_PARAM_ENUM(log_settings, audit, AUDIT_END, "off|end|every",
                     "Exact self-intersection audit by the core: never, of the last frame, or after "
                     "every step."),
+    LOOM_PARAM_TEXT(log_settings, fields, "",
+                    "Numbers per vertex that frames hold, too, in /fields: any of contact_force "
+                    "(N), residual (m), strain, gap (m), separated by spaces."),
     LOOM_PARAM_ENUM(
         log_settings, error, ERROR_OFF, "off|newton|projective",
         "Distance to the solution, r_energy in /iters, measured by the core and charged "
@@ -234,6 +238,10 @@ loom_status settings_bind(loom_err *err, cfg *c, settings *out)
                      cfg_place(cfg_find(c, "detect"), "every", place, sizeof place), d->every);
   }
   LOOM_TRY(check_stop(err, c, out));
+  if (fields_read(err, out->log.fields, &out->log.field_bits) != LOOM_OK) {
+    err_prefix(err, "%s", cfg_place(cfg_find(c, "log"), "fields", place, sizeof place));
+    return err->code;
+  }
   if (out->run.dt / (double)out->run.substeps < 1e-9)
     return err_set(err, LOOM_E_CONFIG,
                    "%s: %lld parts of %g s are below 1e-9 s each; lower it, or raise dt",

@@ -86,6 +86,8 @@ typedef struct log_settings {
   int32_t frames;      /* 0 f64, 1 f32 */
   int32_t audit;       /* AUDIT_* */
   int32_t state;       /* LOG_STATE_* */
+  const char *fields;  /* names, separated by spaces */
+  uint32_t field_bits; /* of them (derived) */
   int32_t error;       /* ERROR_* */
   int32_t error_by;    /* ERROR_BY_* */
   int64_t error_every; /* iterations */

@@ -35,6 +35,7 @@ static loom_status advance(run *r, const step_span *t, step_outcome *out)
   LOOM_TRY(filter_finish(r, out)); /* x becomes feasible */
   out->blocked = r->st.progress < 1.0 || filter_refused(r);
   if (out->blocked) return LOOM_OK;
+  if (record_frame_due(r)) LOOM_TRY(fields_take(r));
   return step_commit(r, out->reason == H5LOG_diverged); /* v_end, f_next, end_step */
 }
 
