@@ -37,6 +37,8 @@ static void help(FILE *f)
   fprintf(f, "  %-10s %s\n", "test", "build and run the test-suite (launcher ./loom)");
   fprintf(f, "  %-10s %s\n", "render", "a shaded picture or movie of a log (launcher ./loom)");
   fprintf(f, "  %-10s %s\n", "figure", "run and draw a figure of experiments/ (launcher ./loom)");
+  fprintf(f, "  %-10s %s\n", "bundle", "a folder that runs on other machines (launcher ./loom)");
+  fprintf(f, "  %-10s %s\n", "gpu-check", "is it right, how quick on this GPU? (launcher ./loom)");
   fprintf(f, "\nloom COMMAND --help shows the options of a command.\n");
 }
 
@@ -69,15 +71,17 @@ int main(int argc, char **argv)
   for (int i = 0; i < NUM_COMMANDS; ++i)
     if (strcmp(name, commands[i].name) == 0) return commands[i].call(argc - 1, argv + 1);
 
-  const char *names[NUM_COMMANDS + 3] = {"test", "render", "figure"};
-  for (int i = 0; i < 3; ++i)
+  enum { NUM_LAUNCHER = 5 };
+  const char *names[NUM_COMMANDS + NUM_LAUNCHER] = {"test", "render", "figure", "bundle",
+                                                    "gpu-check"};
+  for (int i = 0; i < NUM_LAUNCHER; ++i)
     if (strcmp(name, names[i]) == 0) {
       fprintf(stderr, "loom: '%s' belongs to the launcher: ./loom %s at the top of the sources\n",
               name, name);
       return EXIT_USAGE;
     }
-  for (int i = 0; i < NUM_COMMANDS; ++i) names[3 + i] = commands[i].name;
-  const char *const near = err_nearest(name, names, NUM_COMMANDS + 3);
+  for (int i = 0; i < NUM_COMMANDS; ++i) names[NUM_LAUNCHER + i] = commands[i].name;
+  const char *const near = err_nearest(name, names, NUM_COMMANDS + NUM_LAUNCHER);
   fprintf(stderr, "loom: there is no command '%s'%s%s%s; loom --help lists them\n", name,
           near ? ", nearest is '" : "", near ? near : "", near ? "'" : "");
   return EXIT_USAGE;
