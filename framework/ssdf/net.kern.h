@@ -19,12 +19,11 @@ enum { /* activations; DEVIATION: the paper's own is not known */
        SSDF_TANH = 3,
        SSDF_NUM_ACTIVATIONS
 };
-/* Points that are evaluated together, in single precision.  A thread of a device has one. */
-#if defined(__CUDACC__) && !defined(LK_SIMULATED)
-enum { SSDF_LANES = 1 };
+/* Points that are evaluated together, in single precision, on a CPU. */
+enum { SSDF_LANES = 32 };
+#ifdef __CUDACC__
 #define SSDF_SIMD
 #else
-enum { SSDF_LANES = 32 };
 #define SSDF_SIMD _Pragma("omp simd")
 #endif
 
@@ -165,6 +164,7 @@ LK_FN lk_real ssdf_hessian(const ssdf_shape *n, const ssdf_params *p, const lk_r
 {
   lk_real in[SSDF_MAX_WIDTH * SSDF_JET], out[SSDF_MAX_WIDTH * SSDF_JET], z[SSDF_JET];
   int32_t at = 0, inputs = SSDF_INPUTS;
+  for (int j = 0; j < SSDF_JET; ++j) z[j] = LK_R(0.0);
   for (int c = 0; c < SSDF_INPUTS; ++c)
     for (int j = 0; j < SSDF_JET; ++j)
       in[SSDF_JET * c + j] = j == 0 ? y[c] : j == 1 + c ? LK_R(1.0) : LK_R(0.0);
