@@ -66,6 +66,7 @@ const char *obst_view_pose(const loom_obstacle *o, obst_view *v)
     v->t0[c] = o->pose0[9 + c];
     v->t1[c] = o->pose1[9 + c];
   }
+  v->sweep = o->sweep;
   v->moves = 0;
   for (int i = 0; i < 12; ++i) v->moves |= o->pose0[i] != o->pose1[i];
   axis_angle(o->pose0, o->pose1, v->axis, &v->angle);
@@ -88,7 +89,7 @@ const char *obst_view_fill(const loom_obstacle *o, obst_view *v)
   const int grid = o->sdf != NULL && (kind->shape == BODY_SHAPE_grid || kind->shape < 0);
   v->shape = grid ? BODY_SHAPE_grid : kind->shape;
   v->convex = kind->convex && !grid;
-  v->lipschitz = 1;
+  v->lipschitz = o->field != NULL ? o->lipschitz : 1;
   v->friction = o->friction;
   v->spacing = o->spacing;
   for (int c = 0; c < 3; ++c) {

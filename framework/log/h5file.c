@@ -140,10 +140,11 @@ static int cut_poses(hid_t file, int64_t frames)
     char name[512];
     const ssize_t len =
         H5Lget_name_by_idx(g, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
-    bad = len < 0 || (size_t)len + 6 > sizeof name;
-    if (bad) break;
-    strcat(name, "/pose");
-    if (H5Lexists(g, name, H5P_DEFAULT) > 0) bad = cut_one(g, name, 0, frames) < 0;
+    bad = len < 0 || (size_t)len + 8 > sizeof name;
+    for (int k = 0; !bad && k < 2; ++k) {
+      strcpy(name + len, k == 0 ? "/pose" : "/joints");
+      if (H5Lexists(g, name, H5P_DEFAULT) > 0) bad = cut_one(g, name, 0, frames) < 0;
+    }
   }
   h5u_close(g, H5Gclose);
   return bad ? -1 : 0;

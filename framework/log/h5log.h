@@ -180,11 +180,11 @@ typedef struct h5log_meta { /* root attributes, all texts; NULL is written as ""
   double t_cpu_open; /* s, processor time before the log was made: scene, plugins' create() */
 } h5log_meta;
 
-enum { H5LOG_TEXT = -1 };
+enum { H5LOG_TEXT = -1, H5LOG_F64 = -2 };
 typedef struct h5log_array {     /* a dataset of /scene: written once */
   const char *name, *unit, *doc; /* name may contain groups: "obstacles/ball/pose" */
   int type;                      /* LOOM_REAL (stored f64), LOOM_I32, LOOM_U8, LOOM_I64, or
-                                  * H5LOG_TEXT: a string, rank 0 */
+                                  * H5LOG_TEXT: a string, rank 0, or H5LOG_F64: double */
   int rank;
   int64_t dims[4];
   const void *data;
@@ -198,6 +198,9 @@ typedef struct h5log_options {
   const loom_column *extra, *step_extra;
   int num_obstacles; /* poses are logged per frame: /scene/obstacles/NAME/pose [T][12] */
   const char *const *obstacle_names;
+  /* [num_obstacles], NULL: none has any; their maps are logged, too: /scene/obstacles/NAME/joints
+   * [T][obstacle_joints][12] */
+  const int32_t *obstacle_joints;
   int overwrite;         /* H5LOG_*: what h5log_create may replace */
   const char *command;   /* that writes from here on: a line of the attribute `commands` */
   const char *scheduler; /* ids of its job, "" for none: the line of `jobs` beside it */
@@ -229,7 +232,8 @@ loom_status h5log_state(h5log *l, loom_err *err, const h5log_state_row *row, con
 loom_status h5log_section(h5log *l, loom_err *err, const h5log_section_row *row);
 /* extra: [num_step_extra], NULL: nothing is known of them */
 loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row, const double *extra);
-/* x, v: [n][3] on the host (loom_real); poses: [num_obstacles][12] double */
+/* x, v: [n][3] on the host (loom_real); poses: [][12], of each obstacle its own, then those of its
+ * joints */
 loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, const loom_real *x,
                         const loom_real *v, const double *poses);
 loom_status h5log_status(h5log *l, loom_err *err, const char *status); /* /status dataset */

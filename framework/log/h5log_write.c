@@ -34,6 +34,17 @@ static int open_extra(h5log *l, const h5log_options *opt, int of_steps, h5log_ba
   return bad;
 }
 
+static int open_maps(h5log *l, const char *obstacle, const char *what, int32_t num)
+{
+  char name[512];
+  snprintf(name, sizeof name, "scene/obstacles/%s/%s", obstacle, what);
+  const hid_t dset = h5u_open_uncached(l->file, name);
+  if (dset < 0) return -1;
+  l->poses[l->num_poses++] = (h5log_maps){.dset = dset, .num = num};
+  l->frame_room += 96 * (int64_t)(num > 64 ? num : 64); /* the chunk it may open */
+  return 0;
+}
+
 static int open_frames(h5log *l, const h5log_options *opt)
 {
   l->x = h5u_open_uncached(l->file, "frames/x");
@@ -45,15 +56,13 @@ static int open_frames(h5log *l, const h5log_options *opt)
   if (l->x < 0 || l->v < 0 || l->time < 0 || l->step < 0 || l->status < 0 || l->state_data < 0)
     return -1;
   if (opt->num_obstacles > 0) {
-    l->poses = malloc((size_t)opt->num_obstacles * sizeof *l->poses);
+    l->poses = malloc(2 * (size_t)opt->num_obstacles * sizeof *l->poses);
     if (l->poses == NULL) return -1;
   }
   for (int i = 0; i < opt->num_obstacles; ++i) {
-    char name[512];
-    snprintf(name, sizeof name, "scene/obstacles/%s/pose", opt->obstacle_names[i]);
-    l->poses[i] = h5u_open_uncached(l->file, name);
-    if (l->poses[i] < 0) return -1;
-    l->num_poses = i + 1;
+    const int32_t joints = opt->obstacle_joints != NULL ? opt->obstacle_joints[i] : 0;
+    if (open_maps(l, opt->obstacle_names[i], "pose", 1) < 0) return -1;
+    if (joints > 0 && open_maps(l, opt->obstacle_names[i], "joints", joints) < 0) return -1;
   }
   return 0;
 }
@@ -253,10 +262,10 @@ static int put_vectors(h5log *l, hid_t dset, const loom_real *a)
 loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, const loom_real *x,
                         const loom_real *v, const double *poses)
 {
-  LOOM_TRY(make_room(l, err, l->frame_room + 4096 * (int64_t)l->num_poses));
+  LOOM_TRY(make_room(l, err, l->frame_room));
   int bad = put_vectors(l, l->x, x) < 0 || put_vectors(l, l->v, v) < 0;
-  for (int i = 0; !bad && i < l->num_poses; ++i)
-    bad = h5u_append(l->poses[i], H5T_NATIVE_DOUBLE, 1, poses + 12 * (size_t)i) < 0;
+  for (int i = 0; !bad && i < l->num_poses; poses += 12 * (size_t)l->poses[i++].num)
+    bad = h5u_append(l->poses[i].dset, H5T_NATIVE_DOUBLE, 1, poses) < 0;
   bad = bad || h5u_append(l->time, H5T_NATIVE_DOUBLE, 1, &time) < 0 ||
         h5u_append(l->step, H5T_NATIVE_INT64, 1, &step) < 0;
   if (bad || l->disk.code) return failed(l, err, "cannot write a frame");
@@ -281,7 +290,7 @@ static int flush_frames(h5log *l)
 {
   if (!l->frames_unflushed) return 0;
   int bad = H5Dflush(l->x) < 0 || H5Dflush(l->v) < 0;
-  for (int i = 0; !bad && i < l->num_poses; ++i) bad = H5Dflush(l->poses[i]) < 0;
+  for (int i = 0; !bad && i < l->num_poses; ++i) bad = H5Dflush(l->poses[i].dset) < 0;
   if (bad || H5Dflush(l->time) < 0 || H5Dflush(l->step) < 0) return -1;
   l->frames_unflushed = 0;
   return 0;

@@ -2,6 +2,7 @@
 #include "run/record.h"
 #include "run/process.h"
 #include "run/run_state.h"
+#include "scene/rigged.h"
 #include "scene/sewing.h"
 
 #include <math.h>
@@ -64,19 +65,43 @@ loom_status record_iter(run *r, int64_t k, const loom_iterate *it, const filter_
   return s;
 }
 
-loom_status record_frame(run *r, int64_t step, double time)
+/* Maps of all bodies and their joints at the end of the step, as h5log_frame() takes them; the
+ * caller frees them, NULL: no memory. */
+static double *frame_poses(const run *r)
 {
-  double poses[12 * RUN_MAX_OBSTACLES];
+  const int32_t num = r->scene->pub.num_obstacles;
+  size_t maps = 1;
+  for (int32_t i = 0; i < num; ++i) maps += 1 + (size_t)scene_joints(r->scene, i, NULL);
+  double *const poses = malloc(12 * maps * sizeof *poses), *to = poses;
+  for (int32_t i = 0; i < num && poses != NULL; ++i) {
+    const double *T;
+    const size_t joints = (size_t)scene_joints(r->scene, i, &T);
+    for (int c = 0; c < 12; ++c) *to++ = r->scene->obstacles[i].pose1[c];
+    if (joints > 0) memcpy(to, T, 12 * joints * sizeof *to);
+    to += 12 * joints;
+  }
+  return poses;
+}
+
+static loom_status put_frame(run *r, int64_t step, double time, const double *poses)
+{
   void *x, *v;
-  if (r->record.log == NULL) return LOOM_OK;
-  for (int32_t i = 0; i < r->scene->pub.num_obstacles; ++i)
-    for (int c = 0; c < 12; ++c) poses[12 * i + c] = r->scene->obstacles[i].pose1[c];
-  clock_push(&r->clock, CLOCK_LOG);
   LOOM_TRY(buf_map(r->m, NULL, r->st.x, LOOM_READ, LOOM_AT_HOST, &x));
   LOOM_TRY(buf_map(r->m, NULL, r->st.v_end, LOOM_READ, LOOM_AT_HOST, &v));
   const loom_status s = h5log_frame(r->record.log, r->err, step, time, x, v, poses);
   LOOM_TRY(buf_unmap(r->m, r->st.v_end));
   LOOM_TRY(buf_unmap(r->m, r->st.x));
+  return s;
+}
+
+loom_status record_frame(run *r, int64_t step, double time)
+{
+  if (r->record.log == NULL) return LOOM_OK;
+  clock_push(&r->clock, CLOCK_LOG);
+  double *const poses = frame_poses(r);
+  const loom_status s = poses != NULL ? put_frame(r, step, time, poses)
+                                      : err_set(r->err, LOOM_E_NOMEM, "out of memory");
+  free(poses);
   clock_pop(&r->clock);
   return s;
 }

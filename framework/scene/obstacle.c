@@ -213,19 +213,29 @@ static loom_status make_mesh(builder *b, const cfg_section *sec, const body_sett
                              loom_obstacle *o)
 {
   const int has_layer = s->shape < BODY_NUM_CLOSED; /* in the mesh */
+  const int has_grid = s->sdf_resolution > 0 && s->shape != BODY_RIG;
   mesh m = {0};
   loom_status st;
   o->kind = "mesh";
-  if (!has_layer && s->thickness > 0 && s->sdf_resolution == 0)
+  if (!has_layer && s->thickness > 0 && !has_grid)
     return build_place(b, sec, "thickness",
                        err_set(b->err, LOOM_E_CONFIG,
                                "a mesh without a distance grid has no layer; set 0, or "
                                "sdf_resolution above 0"));
-  if (s->shape == BODY_MESH)
+  switch (s->shape) {
+  case BODY_MESH:
     st = load_surface(b, sec, s, &m);
-  else
-    st = s->shape == BODY_REVOLVE ? revolve_surface(b, sec, s, &m) : shape_surface(b, sec, s, &m);
-  if (st == LOOM_OK && s->sdf_resolution > 0) {
+    break;
+  case BODY_REVOLVE:
+    st = revolve_surface(b, sec, s, &m);
+    break;
+  case BODY_RIG:
+    st = build_rigged(b, sec, s, &m);
+    break;
+  default:
+    st = shape_surface(b, sec, s, &m);
+  }
+  if (st == LOOM_OK && has_grid) {
     st = bake_surface(b, s, &m, has_layer ? 0.0 : s->thickness, o);
     if (st != LOOM_OK) build_place(b, sec, "sdf_resolution", st);
   }

@@ -29,7 +29,7 @@ version {schema}. Every table carries the units and these texts as its attribute
 | `/iters_extra`, `/steps_extra` | columns of the plugins, row by row with `/iters` and `/steps`; `loom describe NAME` lists them |
 | `/messages` | warnings and errors of core and plugins, with their step |
 | `/state`, `/state_data` | what plugins keep from step to step, for a replay (`[log] state`) |
-| `/scene` | meshes, masses, pins, bodies and their poses |
+| `/scene` | meshes, masses, pins, bodies, their poses and joints ([rigs.md](rigs.md)) |
 | `/status` | `running`, `finished`, `stopped`, or why the run failed |
 
 Attributes of the root: the config as it took effect and its hash, versions and commits of loom and of
