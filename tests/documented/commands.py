@@ -75,7 +75,7 @@ class Rule:
 
 
 def needs_venv(stage):
-    return None if stage.venv else "there is no .venv; the first `./loom render` makes it (1 GB)"
+    return None if stage.venv else "there is no .venv; the first `./loom render` makes it (2 GB)"
 
 
 def needs_snakemake(stage):
@@ -101,6 +101,7 @@ RULES = [
     Rule(r"^\./loom figure convergence(-bars)?$", more=half_a_minute, skip=needs_venv),
     Rule(r"^\./loom figure", more="--plan", skip=needs_venv, why="minutes to hours"),
     Rule(r"^\./loom render", more="--size 160x120 --fast", skip=needs_venv),
+    Rule(r"^\./loom table", skip=needs_venv),
     Rule(r"^\./loom run configs/yarn_", more=YARNS),
     Rule(r"^\./loom run .*run\.detail", more="-n 1"),
     Rule(r"^(\./loom|~/loom/bin/loom) run ", more="-n 2"),
