@@ -28,23 +28,17 @@ static const struct command {
 };
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 
-/* Scripts at the top of the sources, which the launcher ./loom runs. */
-static const struct command of_launcher[] = {
-    {"test", NULL, "build and run the test-suite"},
-    {"render", NULL, "a shaded picture or movie of a log"},
-    {"table", NULL, "many logs as one table"},
-    {"figure", NULL, "run and draw a figure of experiments/"},
-};
-enum { NUM_OF_LAUNCHER = sizeof of_launcher / sizeof of_launcher[0] };
-
 static void help(FILE *f)
 {
   fprintf(f, "loom %s - a research framework for cloth simulation\n\nusage: loom COMMAND ...\n",
           loom_build_version);
   for (int i = 0; i < NUM_COMMANDS; ++i)
     fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].doc);
-  for (int i = 0; i < NUM_OF_LAUNCHER; ++i)
-    fprintf(f, "  %-10s %s (launcher ./loom)\n", of_launcher[i].name, of_launcher[i].doc);
+  fprintf(f, "  %-10s %s\n", "test", "build and run the test-suite (launcher ./loom)");
+  fprintf(f, "  %-10s %s\n", "render", "a shaded picture or movie of a log (launcher ./loom)");
+  fprintf(f, "  %-10s %s\n", "figure", "run and draw a figure of experiments/ (launcher ./loom)");
+  fprintf(f, "  %-10s %s\n", "bundle", "a folder that runs on other machines (launcher ./loom)");
+  fprintf(f, "  %-10s %s\n", "gpu-check", "is it right, how quick on this GPU? (launcher ./loom)");
   fprintf(f, "\nloom COMMAND --help shows the options of a command.\n");
 }
 
@@ -77,17 +71,17 @@ int main(int argc, char **argv)
   for (int i = 0; i < NUM_COMMANDS; ++i)
     if (strcmp(name, commands[i].name) == 0) return commands[i].call(argc - 1, argv + 1);
 
-  const char *names[NUM_OF_LAUNCHER + NUM_COMMANDS];
-  for (int i = 0; i < NUM_OF_LAUNCHER; ++i) {
-    names[i] = of_launcher[i].name;
+  enum { NUM_LAUNCHER = 5 };
+  const char *names[NUM_COMMANDS + NUM_LAUNCHER] = {"test", "render", "figure", "bundle",
+                                                    "gpu-check"};
+  for (int i = 0; i < NUM_LAUNCHER; ++i)
     if (strcmp(name, names[i]) == 0) {
       fprintf(stderr, "loom: '%s' belongs to the launcher: ./loom %s at the top of the sources\n",
               name, name);
       return EXIT_USAGE;
     }
-  }
-  for (int i = 0; i < NUM_COMMANDS; ++i) names[NUM_OF_LAUNCHER + i] = commands[i].name;
-  const char *const near = err_nearest(name, names, NUM_OF_LAUNCHER + NUM_COMMANDS);
+  for (int i = 0; i < NUM_COMMANDS; ++i) names[NUM_LAUNCHER + i] = commands[i].name;
+  const char *const near = err_nearest(name, names, NUM_COMMANDS + NUM_LAUNCHER);
   fprintf(stderr, "loom: there is no command '%s'%s%s%s; loom --help lists them\n", name,
           near ? ", nearest is '" : "", near ? near : "", near ? "'" : "");
   return EXIT_USAGE;
