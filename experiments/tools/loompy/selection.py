@@ -15,8 +15,8 @@ from loompy.errors import LogError
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 T = TypeVar("T")
 
-# Beside a log: its checkpoint, and what a figure has set aside.
-BESIDE = (".check.h5", ".old.h5")
+# Beside a log: its checkpoints, and what was set aside.
+BESIDE = (".check.h5", ".check.prev.h5", ".old.h5")
 FEW = 16  # below this a second process gains nothing
 
 
