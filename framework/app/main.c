@@ -28,6 +28,8 @@ static const struct command { /* ./loom reads the rows, too: one a line */
     {"ccd", cmd_ccd, "collision queries with known answers"},
     {"test", NULL, "build and run the test-suite"},
     {"render", NULL, "a shaded picture or movie of a log"},
+    {"sweep", NULL, "a grid of runs, here or on Slurm"},
+    {"table", NULL, "many logs as one table"},
     {"figure", NULL, "run and draw a figure of experiments/"},
     {"bundle", NULL, "a folder that runs on other machines"},
     {"gpu-check", NULL, "is it right, how quick on this GPU?"},

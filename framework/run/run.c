@@ -62,6 +62,7 @@ static loom_status open_all(run *r, const run_options *o)
                    cfg_path(r->c), r->scene->pub.num_obstacles, RUN_MAX_OBSTACLES);
   LOOM_TRY(bodies_open(r->err, r->m, &r->scene->pub, &r->bodies));
   LOOM_TRY(problem_new(r));
+  if (o->scene_only) return LOOM_OK;
   LOOM_TRY(instances_fit(r));
   LOOM_TRY(filter_open(r));
   motion_open(r);
