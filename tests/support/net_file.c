@@ -44,6 +44,20 @@ static void put_dofs(hid_t obj, const char names[2][32])
   H5Sclose(space);
 }
 
+/* (|y0| + |y1| + |y2|) / sqrt(3) - 0.09, of leaky(z) + leaky(-z) = 0.99 |z|, and up to 0.01
+ * more or less for a first angle between the ends of its range. */
+static void put_octahedron(float *v)
+{
+  memset(v, 0, 3 * 31 * sizeof *v);
+  for (int c = 0; c < 3; ++c)
+    for (int side = 0; side < 2; ++side) {
+      v[3 * (2 * c + side) + c] = side == 0 ? 1 : -1;
+      v[24 + 2 * c + side] = (float)(1 / (0.99 * sqrt(3)));
+    }
+  v[30] = -0.09F;
+  v[31 + 30] = -0.01F;
+}
+
 static void put_net(hid_t group, const char *name, const net_file *f, int hidden, uint64_t *z)
 {
   const double in_file[2] = {is(f, "hidden") ? 99 : hidden, f->width};
@@ -56,6 +70,7 @@ static void put_net(hid_t group, const char *name, const net_file *f, int hidden
     v[k] = (float)(((double)(*z >> 11) * 0x1p-53 - 0.5) * (k < dims[1] ? 1.4 : 0.3));
   }
   if (is(f, "nan")) v[7] = NAN;
+  if (f->octahedra) put_octahedron(v);
   const hid_t set =
       H5Dcreate2(group, name, H5T_IEEE_F32LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   cr_assert(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, v) >= 0);

@@ -216,12 +216,12 @@ Test(net, damaged_files_are_refused_with_a_remedy)
       {"no distance", "distance"}};
   rig leg = leg_of();
   for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
-    const net_file how = {3, 8, "squareplus", 0, cases[k][0]};
+    const net_file how = {3, 8, "squareplus", 0, cases[k][0], 0};
     net_file_write("net_bad.h5", &leg, &how);
     refused(&leg, "net_bad.h5", cases[k][1]);
   }
   refused(&leg, "no_such.h5", "cannot be read");
-  net_file_write("net_bad.h5", &leg, &(net_file){3, 8, "tanh", 1, NULL});
+  net_file_write("net_bad.h5", &leg, &(net_file){3, 8, "tanh", 1, NULL, 0});
   FILE *const f = fopen("net_bad.h5", "rb");
   cr_assert_not_null(f);
   fseek(f, 0, SEEK_END);
@@ -230,7 +230,7 @@ Test(net, damaged_files_are_refused_with_a_remedy)
   for (int k = 1; k < 8; ++k) { /* cut off anywhere: an error, never a crash */
     loom_err err = {0};
     ssdf_net n;
-    net_file_write("net_cut.h5", &leg, &(net_file){3, 8, "tanh", 1, NULL});
+    net_file_write("net_cut.h5", &leg, &(net_file){3, 8, "tanh", 1, NULL, 0});
     cr_assert_eq(truncate("net_cut.h5", size * k / 8), 0);
     cr_assert_eq(ssdf_net_read(&err, "net_cut.h5", &leg, &n), LOOM_E_CONFIG);
     cr_assert_not_null(strstr(err.text, "net_cut.h5"));
