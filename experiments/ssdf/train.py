@@ -114,16 +114,17 @@ class Region:
         return np.concatenate(out) * 0.5 * self.side
 
     def test_labels(self, P, hidden, width, kind):
-        """Share of samples near the surface whose label is right, on angles of the training."""
-        right = total = 0
+        """Shares of samples whose label is right: inside, and of all.  Outside it is never asked."""
+        right = total = count = 0
         for k, th in enumerate(self.th):
             a, b = self.first[k : k + 2]
-            inside = np.flatnonzero(self.d[a:b] < 0)[:4000] + a
+            inside = np.flatnonzero(self.d[a:b] < 0) + a
             p = np.asarray(P)[0] + th @ np.asarray(P)[1:]
             v = np.asarray(evaluate(jnp.asarray(p), self.x[inside], hidden, width, kind))
             right += np.count_nonzero((v > 0) == (self.label[inside] > 0))
             total += len(inside)
-        return right / max(total, 1)
+            count += b - a
+        return right / max(total, 1), 1 - (total - right) / max(count, 1)
 
 
 def make_block(loss_of, optimiser, draw):
@@ -247,16 +248,19 @@ def text(value):
 def write(path, data, results, args):
     """The file that [body.NAME] field reads; see framework/ssdf/net.h."""
     part = Path(f"{path}.part")
+    fixed = lambda a: np.bytes_(str(a))  # of fixed length, as loom reads texts
+    told = {"settings": text(data.attrs["settings"]), "train": vars(args)}
     with h5py.File(part, "w") as f:
-        f.attrs.update(format="loom-ssdf-net", version=1, body=text(data.attrs["body"]),
-                       body_hash=text(data.attrs["body_hash"]), activation=args.activation,
-                       provenance=json.dumps({"settings": text(data.attrs["settings"]),
-                                              "train": vars(args)}, default=str))
+        f.attrs.update(format=fixed("loom-ssdf-net"), version=1,
+                       body=fixed(text(data.attrs["body"])),
+                       body_hash=fixed(text(data.attrs["body_hash"])),
+                       activation=fixed(args.activation),
+                       provenance=fixed(json.dumps(told, default=str)))
         for region, nets, seen in results:
             g = f.create_group(region.name)
             for k in ("joint", "frame"):
-                g.attrs[k] = text(region.attrs[k])
-            g.attrs["dofs"] = [text(v) for v in region.attrs["dofs"]]
+                g.attrs[k] = fixed(text(region.attrs[k]))
+            g.attrs["dofs"] = np.array([fixed(text(v)) for v in region.attrs["dofs"]])
             for k in ("lo", "hi", "centre", "box_lo", "box_hi"):
                 g.attrs[k] = region.attrs[k]
             half, margin = (float(np.ravel(region.attrs[k])[0]) for k in ("half", "margin"))
@@ -264,7 +268,8 @@ def write(path, data, results, args):
             for what, (hidden, width, P, cpu) in nets.items():
                 d = g.create_dataset(what, data=P.astype("f4"))
                 d.attrs.update(hidden=hidden, width=width, cpu_seconds=cpu)
-            g.attrs.update(seen)
+            for k, v in seen.items():
+                g.attrs[k] = fixed(v) if isinstance(v, str) else v
     part.replace(path)
 
 
@@ -311,7 +316,8 @@ def main(argv=None):
                 P, marks, cpu = train(region, what, args, hidden, width, mark)
                 nets[what] = (hidden, width, P, cpu)
                 if what == "label":
-                    seen["label_accuracy"] = region.test_labels(P, hidden, width, args.activation)
+                    seen["label_inside"], seen["label_accuracy"] = region.test_labels(
+                        P, hidden, width, args.activation)
                     continue
                 e = region.test_errors(P, hidden, width, args.activation)
                 seen.update(error_mean=e.mean(), error_p99=np.quantile(e, 0.99), error_max=e.max())
@@ -321,7 +327,8 @@ def main(argv=None):
                       f"p99 {1e3 * np.quantile(e, 0.99):.1f} mm, max {1e3 * e.max():.0f} mm; "
                       f"{cpu:.0f} s of processor time")
             if "label_accuracy" in seen:
-                print(f"{name}: labels {100 * seen['label_accuracy']:.2f} % right inside")
+                print(f"{name}: labels {100 * seen['label_inside']:.2f} % right inside, "
+                      f"{100 * seen['label_accuracy']:.2f} % of all samples")
             results.append((region, nets, seen))
         write(args.out, data, results, args)
     print(f"{args.out}: {len(results)} regions")

@@ -11,13 +11,7 @@
 
 enum { ANCHORS = 192, PROBES = 2000 };
 
-static const char *check(const loom_obstacle *o)
-{
-  return o->field != NULL ? NULL : "it has no networks; give them with the key field";
-}
-
-const body_kind body_neural = {
-    .name = "neural", .shape = BODY_SHAPE_neural, .convex = 0, .check = check};
+const body_kind body_neural = {.name = "neural", .shape = BODY_SHAPE_neural, .convex = 0};
 
 struct neural {
   mem *m;
@@ -291,6 +285,11 @@ static void set_params(neural *n)
   }
 }
 
+int32_t neural_outside(const neural *n, const double *angles)
+{
+  return ssdf_net_outside(&n->net, angles);
+}
+
 static int same_step(const neural *n, int end, const double *angles, const double root[12])
 {
   const size_t num = (size_t)n->body->num_dofs;
@@ -299,11 +298,10 @@ static int same_step(const neural *n, int end, const double *angles, const doubl
 }
 
 loom_status neural_step(neural *n, const double *angles0, const double root0[12],
-                        const double *angles1, const double root1[12], int32_t *outside)
+                        const double *angles1, const double root1[12])
 {
   const size_t num = (size_t)n->body->num_dofs;
   void *p;
-  *outside = ssdf_net_outside(&n->net, angles1);
   if (same_step(n, 0, angles0, root0) && same_step(n, 1, angles1, root1)) return LOOM_OK;
   for (int end = 0; end < 2; ++end) {
     memcpy(n->state[end], end ? angles1 : angles0, num * sizeof(double));

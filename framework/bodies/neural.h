@@ -27,10 +27,12 @@ loom_status neural_open(loom_err *err, mem *m, const neural_options *o, const ri
 void neural_close(neural *n); /* NULL is fine */
 /* field, lipschitz and sweep of a body, whose buffer belongs to it; after every neural_step(). */
 void neural_show(const neural *n, loom_obstacle *o);
+/* A dof beyond the range of the training at angles (rad), or -1.  [any] */
+int32_t neural_outside(const neural *n, const double *angles);
 /* Fills the buffer for a step from angles [num_dofs] (rad) and root [12] at its start to those at
- * its end.  *outside: a dof beyond the range of the training, whose weights are those of the
- * range's end, or -1.  Does nothing if the step is the one that it has. */
+ * its end; angles beyond the range of the training have the weights of its end.  Does nothing if
+ * the step is the one that it has. */
 loom_status neural_step(neural *n, const double *angles0, const double root0[12],
-                        const double *angles1, const double root1[12], int32_t *outside);
+                        const double *angles1, const double root1[12]);
 
 #endif

@@ -87,7 +87,9 @@ const char *obst_view_fill(const loom_obstacle *o, obst_view *v)
   memset(v, 0, sizeof *v);
   if (kind == NULL) return "there is no such kind of body";
   const int grid = o->sdf != NULL && (kind->shape == BODY_SHAPE_grid || kind->shape < 0);
-  v->shape = grid ? BODY_SHAPE_grid : kind->shape;
+  const body_kind *const field = o->field != NULL ? body_kind_find(o->field_kind) : NULL;
+  if (o->field != NULL && field == NULL) return "there is no such field of a body";
+  v->shape = grid ? BODY_SHAPE_grid : field != NULL ? field->shape : kind->shape;
   v->convex = kind->convex && !grid;
   v->lipschitz = o->field != NULL ? o->lipschitz : 1;
   v->friction = o->friction;

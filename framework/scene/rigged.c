@@ -77,24 +77,28 @@ static loom_status placed(builder *b, const cfg_section *sec, const char *key, l
   return s == LOOM_OK ? s : build_place(b, sec, key, s);
 }
 
-/* The file of `animation = walk`: in animations/ beside the file with the key, or one or two
- * folders above it. */
+/* The file of `animation = walk`: in animations/ beside the file with that key or the one that
+ * names the rig, beside the top file, or one or two folders above one of these. */
 static loom_status find_animation(builder *b, const cfg_section *sec, const char *name, char *path,
                                   size_t room)
 {
   static const char *const near_by[] = {"animations", "../animations", "../../animations"};
-  const char *dir = "", *const top = cfg_path(b->c), *const slash = strrchr(top, '/');
+  const char *const top = cfg_path(b->c), *const slash = strrchr(top, '/');
   char of_top[2048] = "";
+  const char *dirs[3] = {of_top, of_top, of_top}, *dir;
   if (slash != NULL) snprintf(of_top, sizeof of_top, "%.*s", (int)(slash - top), top);
-  if (!cfg_given_by_file(sec, "animation", &dir)) dir = of_top;
-  for (size_t k = 0; k < sizeof near_by / sizeof *near_by; ++k) {
-    snprintf(path, room, "%s%s%s/%s.txt", dir, dir[0] != '\0' ? "/" : "", near_by[k], name);
-    if (strchr(name, '/') == NULL && access(path, R_OK) == 0) return LOOM_OK;
+  if (cfg_given_by_file(sec, "animation", &dir)) dirs[0] = dir;
+  if (cfg_given_by_file(sec, "rig", &dir)) dirs[1] = dir;
+  for (size_t k = 0; k < 9 && strchr(name, '/') == NULL; ++k) {
+    dir = dirs[k / 3];
+    snprintf(path, room, "%s%s%s/%s.txt", dir, dir[0] != '\0' ? "/" : "", near_by[k % 3], name);
+    if (access(path, R_OK) == 0) return LOOM_OK;
   }
   return err_set(
       b->err, LOOM_E_CONFIG,
-      "there is no animation '%.80s': searched for animations/%.80s.txt in the folder of "
-      "the config and in one and two above it; animation_file takes any other file",
+      "there is no animation '%.80s': searched for animations/%.80s.txt in the folders of "
+      "the config and of the scene, and in one and two above them; animation_file takes "
+      "any other file",
       name, name);
 }
 

@@ -76,6 +76,8 @@ typedef struct body_settings {
   const char *frames; /* pattern of files */
   int64_t frame_first, frame_count;
   double frame_rate; /* 1/s */
+  int32_t distance, regions, gradient;
+  const char *networks;
   const char *rig, *angles, *animation, *animation_file;
   double edge_length;                     /* m */
   double animation_start, animation_ease; /* s */

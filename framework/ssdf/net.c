@@ -61,34 +61,30 @@ static loom_status text(const reader *r, hid_t obj, const char *name, char *out,
   return LOOM_OK;
 }
 
-/* Texts of any length in an array of `dofs`, which h5py writes with variable length. */
 static loom_status dof_names(const reader *r, ssdf_net_region *g)
 {
-  char *names[SSDF_MAX_DOFS] = {NULL};
+  enum { LEN = 2 * RIG_NAME_LEN + 2 };
+  char names[SSDF_MAX_DOFS][LEN] = {{0}}, what[64 + LEN];
   hssize_t count = -1;
   int fine = 0;
   const hid_t a = H5Aopen(r->group, "dofs", H5P_DEFAULT);
   const hid_t space = a >= 0 ? H5Aget_space(a) : H5I_INVALID_HID;
-  const hid_t type = a >= 0 ? H5Aget_type(a) : H5I_INVALID_HID;
-  const hid_t as = H5Tcopy(H5T_C_S1);
+  const hid_t type = H5Tcopy(H5T_C_S1);
   if (space >= 0) count = H5Sget_simple_extent_npoints(space);
-  if (count >= 1 && count <= SSDF_MAX_DOFS && type >= 0 && H5Tis_variable_str(type) > 0 &&
-      H5Tset_size(as, H5T_VARIABLE) >= 0 && H5Tset_cset(as, H5Tget_cset(type)) >= 0)
-    fine = H5Aread(a, as, names) >= 0;
-  loom_status s = fine ? LOOM_OK : refuse(r, "attribute dofs must be a list of 1 to 6 names");
-  g->num_dofs = fine ? (int32_t)count : 0;
-  for (int32_t k = 0; k < g->num_dofs; ++k) {
-    char what[256];
-    g->dof[k] = names[k] != NULL ? rig_find_dof(r->body, names[k]) : -1;
-    snprintf(what, sizeof what, "the body has no angle %.100s", names[k] != NULL ? names[k] : "");
-    if (g->dof[k] < 0 && s == LOOM_OK) s = refuse(r, what);
-  }
-  for (int k = 0; fine && k < (int)count; ++k) H5free_memory(names[k]);
-  h5u_close(as, H5Tclose);
+  if (count >= 1 && count <= SSDF_MAX_DOFS && H5Tset_size(type, LEN) >= 0)
+    fine = H5Aread(a, type, names) >= 0;
   h5u_close(type, H5Tclose);
   h5u_close(space, H5Sclose);
   h5u_close(a, H5Aclose);
-  return s;
+  if (!fine) return refuse(r, "attribute dofs must be a list of 1 to 6 names of fixed length");
+  g->num_dofs = (int32_t)count;
+  for (int32_t k = 0; k < g->num_dofs; ++k) {
+    names[k][LEN - 1] = '\0';
+    g->dof[k] = rig_find_dof(r->body, names[k]);
+    snprintf(what, sizeof what, "the body has no angle \"%.129s\"", names[k]);
+    if (g->dof[k] < 0) return refuse(r, what);
+  }
+  return LOOM_OK;
 }
 
 /* ---- parameters ---- */

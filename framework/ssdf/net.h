@@ -1,5 +1,7 @@
 /* net.h - the networks of a body in a file, as experiments/ssdf/train.py writes it.
  *
+ * Texts are of fixed length.
+ *
  *   /               attributes format "loom-ssdf-net", version 1, body, body_hash (16 digits),
  * activation (squareplus, leaky_relu, softplus, tanh), provenance (text) /REGION         a group
  * for every network, with attributes joint, frame    names; the frame is the joint's parent, "" the
