@@ -23,7 +23,7 @@ struct h5log {
   char *path;
   hid_t file;
   int lock; /* descriptor that holds the advisory lock */
-  h5log_batch steps, step_extra, iters, extra, inner, messages, state, sections;
+  h5log_batch steps, step_extra, iters, extra, inner, messages, state, sections, kernels;
   hid_t x, v, time, step, status, state_data;
   hid_t *poses; /* [num_poses] */
   int num_poses, num_extra, num_step_extra, frames_f32;

@@ -41,6 +41,7 @@ static void enter(call *c, instance *in, const char *callback)
                            .iter = &r->st.iter};
   c->in = in;
   c->maps = mem_num_maps(r->m);
+  r->why[0] = '\0'; /* what a launch of somebody else said */
   crash_enter(&c->place);
 }
 

@@ -21,6 +21,7 @@
 #include "run/problem.h"
 #include "run/record.h"
 #include "run/replay.h"
+#include "run/results.h"
 #include "run/sections.h"
 #include "run/settings.h"
 #include "run/state.h"
@@ -63,6 +64,7 @@ struct run {
   filter *filter;
   motion motion;
   measurements measured;
+  run_results results;
   run_columns columns;
   run_sections sections;
   forwarding fw;

@@ -44,8 +44,9 @@ typedef struct run_settings {
 } run_settings;
 
 typedef struct exec_settings {
-  int32_t backend; /* EXEC_* */
-  int64_t threads; /* 0: threads_default */
+  int32_t backend;   /* EXEC_* */
+  int64_t threads;   /* 0: threads_default */
+  int64_t cuda_from; /* vertices */
   int32_t deterministic, fallback, debug;
   int32_t memory_check;
   const char *plugin_path; /* colon-separated directories */
@@ -83,6 +84,7 @@ typedef struct log_settings {
   int32_t frames; /* 0 f64, 1 f32 */
   int32_t audit;  /* AUDIT_* */
   int32_t state;  /* LOG_STATE_* */
+  int32_t kernels;
 } log_settings;
 
 typedef struct settings {
