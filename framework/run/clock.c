@@ -11,6 +11,13 @@ double clock_now(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+double clock_cpu_now(void)
+{
+  struct timespec t;
+  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return 0.0;
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* A failed mark is told by the next wait for the device. */
 static void mark(phase_clock *c, int section)
 {
@@ -29,6 +36,7 @@ void clock_reset(phase_clock *c)
   c->reads_since = exec_traffic_now()->reads;
   mark(c, CLOCK_OTHER);
   c->begin = c->since = clock_now();
+  c->cpu_since = clock_cpu_now();
   c->stack[0] = CLOCK_OTHER;
   c->depth = 1;
 }
@@ -36,12 +44,14 @@ void clock_reset(phase_clock *c)
 /* Charge the time since the last switch to the running section. */
 static void charge(phase_clock *c)
 {
-  const double now = clock_now();
+  const double now = clock_now(), cpu = clock_cpu_now();
   const int64_t reads = exec_traffic_now()->reads;
-  const int section = c->stack[c->depth - 1];
+  const int section = c->stack[c->held > 0 ? c->held - 1 : c->depth - 1];
   c->total[section] += now - c->since;
+  c->cpu[section] += cpu - c->cpu_since;
   c->reads[section] += reads - c->reads_since;
   c->since = now;
+  c->cpu_since = cpu;
   c->reads_since = reads;
   mark(c, section);
 }
@@ -55,13 +65,35 @@ void clock_push(phase_clock *c, int section)
 void clock_pop(phase_clock *c)
 {
   charge(c);
+  if (c->held == c->depth) c->held = 0;
   if (c->depth > 1) --c->depth;
+}
+
+void clock_hold(phase_clock *c, int section)
+{
+  clock_push(c, section);
+  if (c->held == 0) c->held = c->depth;
+}
+
+int clock_charges_method(const phase_clock *c)
+{
+  const int section = c->stack[c->held > 0 ? c->held - 1 : c->depth - 1];
+  return section != CLOCK_MEASURE && section != CLOCK_LOG;
 }
 
 double clock_net(phase_clock *c)
 {
   charge(c);
   return clock_now() - c->begin - c->total[CLOCK_MEASURE] - c->total[CLOCK_LOG];
+}
+
+double clock_cpu_net(phase_clock *c)
+{
+  double sum = 0.0;
+  charge(c);
+  for (int i = 0; i < CLOCK_NUM; ++i)
+    if (i != CLOCK_MEASURE && i != CLOCK_LOG) sum += c->cpu[i];
+  return sum;
 }
 
 loom_status clock_settle(phase_clock *c, loom_err *err)

@@ -17,7 +17,10 @@ loom_add_kit(krylov SOURCES krylov.c krylov_bsr3.c KERNELS krylov.kern.c krylov_
 include(${LOOM_KIT_DIR}/cholmod.cmake)
 if(TARGET loom_cholmod)
   loom_add_kit(chol SOURCES chol.c chol_blocks.c chol_solve3.c LIBRARIES loom_cholmod)
+  loom_add_kit(pd_global SOURCES pd_global.c pd_matrix.c pd_contact.c KITS chol)
 else()
-  loom_skip_kit(chol "CHOLMOD was not found; install SuiteSparse (Debian: libsuitesparse-dev) and \
+  foreach(kit chol pd_global)
+    loom_skip_kit(${kit} "CHOLMOD was not found; install SuiteSparse (Debian: libsuitesparse-dev) and \
 configure again")
+  endforeach()
 endif()

@@ -35,6 +35,7 @@ static void resumes(const char *plugin)
 
 Test(resume, gd) { resumes("gd"); }
 Test(resume, cholmod_pd) { resumes("cholmod_pd"); }
+Test(resume, aa_pd) { resumes("aa_pd"); }
 Test(resume, cholmod_newton) { resumes("cholmod_newton"); }
 Test(resume, cholmod_newton_by_amd) { resumes("cholmod_newton\nordering = amd"); }
 Test(resume, pcg_newton) { resumes("pcg_newton"); }

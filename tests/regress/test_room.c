@@ -113,6 +113,7 @@ Test(room, the_estimate_is_near_what_a_run_takes)
 {
   is_near("gd", "101 101");
   is_near("cholmod_pd", "101 101");
+  is_near("aa_pd", "101 101");
   is_near("cholmod_newton", "101 101");
   is_near("pcg_newton", "101 101");
   is_near("cama_pcg", "101 101");

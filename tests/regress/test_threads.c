@@ -33,6 +33,7 @@ static void same_for_all(const char *plugin) { same_with(plugin, "exec.backend=c
 
 Test(threads, gd) { same_for_all("gd"); }
 Test(threads, cholmod_pd) { same_for_all("cholmod_pd"); }
+Test(threads, aa_pd) { same_for_all("aa_pd"); }
 Test(threads, cholmod_newton) { same_for_all("cholmod_newton"); }
 Test(threads, cholmod_newton_by_amd) { same_with("cholmod_newton", "solver.ordering=amd"); }
 Test(threads, pcg_newton) { same_for_all("pcg_newton"); }

@@ -167,7 +167,8 @@ struct loom_host {
   loom_status (*hess_apply)(const loom_host *h, const loom_problem *p, loom_buf *x, int how,
                             loom_buf *d, loom_buf *Hd); /* matrix-free */
   /* for solvers that assemble themselves: dense Hessians of elements of one block, `count` from
-   * `first` on, real [count][3a][3a], N/m, and the blocks of contact */
+   * `first` on, with their damping in the step's problem, real [count][3a][3a], N/m, and the blocks
+   * of contact */
   loom_status (*elem_hessians)(const loom_host *h, int block, int32_t first, int32_t count,
                                loom_buf *x, int how, loom_buf *out);
   loom_status (*contact_hessian)(const loom_host *h, const loom_problem *p, loom_buf *x, int how,

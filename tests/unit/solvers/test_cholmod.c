@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "kit/chol_solve3.h"
-#include "matrix.h"
+#include "kit/pd_matrix.h"
 #include "mem/mem.h"
 
 enum { N = 60 };
@@ -189,31 +189,31 @@ static void with_terms(int ordering, int first, int then)
 {
   stage s;
   chol c;
-  cholmod_pd_matrix M = {0};
+  pd_matrix M = {0};
   int pivot;
-  cholmod_pd_contact k = {0};
+  pd_contact k = {0};
   double A[N][N];
   set_stage(&s, 1.0);
   cr_assert_eq(chol_open(&c, &s.h, ordering, 1, CHOL_REMEDY), LOOM_OK);
   const loom_quad q = terms(&s, first), r = terms(&s, then);
-  cr_assert_eq(cholmod_pd_contact_gather(&k, &s.h, &s.e, &s.sc, &q), LOOM_OK);
-  cr_assert_eq(cholmod_pd_matrix_pattern(&M, &c, &s.e, &s.sc, &s.L, k.off, k.num_off), LOOM_OK,
-               "%s", s.err.text);
-  cr_expect(cholmod_pd_matrix_covers(&M, &c, &k));
+  cr_assert_eq(pd_contact_gather(&k, &s.h, &s.e, &s.sc, &q), LOOM_OK);
+  cr_assert_eq(pd_matrix_pattern(&M, &c, &s.e, &s.sc, &s.L, k.off, k.num_off), LOOM_OK, "%s",
+               s.err.text);
+  cr_expect(pd_matrix_covers(&M, &c, &k));
   const loom_quad *const rounds[] = {&r, &q, &r};
   for (int round = 0; round < 3; ++round) {
-    cr_assert_eq(cholmod_pd_contact_gather(&k, &s.h, &s.e, &s.sc, rounds[round]), LOOM_OK);
-    cr_assert(cholmod_pd_matrix_covers(&M, &c, &k));
-    cr_assert_eq(cholmod_pd_matrix_values(&M, &c, &k), LOOM_OK);
+    cr_assert_eq(pd_contact_gather(&k, &s.h, &s.e, &s.sc, rounds[round]), LOOM_OK);
+    cr_assert(pd_matrix_covers(&M, &c, &k));
+    cr_assert_eq(pd_matrix_values(&M, &c, &k), LOOM_OK);
     cr_assert_eq(chol_factorise(&c, &pivot), LOOM_OK, "%s", s.err.text);
     memcpy(A, s.dense, sizeof A);
     add_dense(&s, A, rounds[round]);
     compare_solve(&c, A);
   }
   cr_expect_geq(chol_factor_bytes(&c), 8.0 * c.L->xsize + 4.0 * c.L->ssize + 8.0 * N);
-  cholmod_pd_matrix_free(&M);
+  pd_matrix_free(&M);
   chol_close(&c);
-  cholmod_pd_contact_free(&k);
+  pd_contact_free(&k);
   mem_free(s.m);
 }
 
@@ -227,18 +227,18 @@ Test(cholmod, pattern_without_room_is_noticed)
 {
   stage s;
   chol c;
-  cholmod_pd_matrix M = {0};
-  cholmod_pd_contact k = {0};
+  pd_matrix M = {0};
+  pd_contact k = {0};
   set_stage(&s, 1.0);
   cr_assert_eq(chol_open(&c, &s.h, CHOL_AMD, 1, CHOL_REMEDY), LOOM_OK);
-  cr_assert_eq(cholmod_pd_matrix_pattern(&M, &c, &s.e, &s.sc, &s.L, NULL, 0), LOOM_OK);
+  cr_assert_eq(pd_matrix_pattern(&M, &c, &s.e, &s.sc, &s.L, NULL, 0), LOOM_OK);
   const loom_quad q = terms(&s, 2);
-  cr_assert_eq(cholmod_pd_contact_gather(&k, &s.h, &s.e, &s.sc, &q), LOOM_OK);
+  cr_assert_eq(pd_contact_gather(&k, &s.h, &s.e, &s.sc, &q), LOOM_OK);
   cr_assert_gt(k.num_off, 0);
-  cr_expect_not(cholmod_pd_matrix_covers(&M, &c, &k));
-  cholmod_pd_matrix_free(&M);
+  cr_expect_not(pd_matrix_covers(&M, &c, &k));
+  pd_matrix_free(&M);
   chol_close(&c);
-  cholmod_pd_contact_free(&k);
+  pd_contact_free(&k);
   mem_free(s.m);
 }
 
@@ -246,16 +246,16 @@ Test(cholmod, indefinite_matrix_names_its_row)
 {
   stage s;
   chol c;
-  cholmod_pd_matrix M = {0};
+  pd_matrix M = {0};
   int pivot = -2;
-  const cholmod_pd_contact none = {0};
+  const pd_contact none = {0};
   set_stage(&s, -1.0);
   cr_assert_eq(chol_open(&c, &s.h, CHOL_AMD, 1, CHOL_REMEDY), LOOM_OK);
-  cr_assert_eq(cholmod_pd_matrix_pattern(&M, &c, &s.e, &s.sc, &s.L, NULL, 0), LOOM_OK);
-  cr_assert_eq(cholmod_pd_matrix_values(&M, &c, &none), LOOM_OK);
+  cr_assert_eq(pd_matrix_pattern(&M, &c, &s.e, &s.sc, &s.L, NULL, 0), LOOM_OK);
+  cr_assert_eq(pd_matrix_values(&M, &c, &none), LOOM_OK);
   cr_assert_eq(chol_factorise(&c, &pivot), LOOM_REJECTED);
   cr_expect(pivot >= 0 && pivot < N, "pivot %d", pivot);
-  cholmod_pd_matrix_free(&M);
+  pd_matrix_free(&M);
   chol_close(&c);
   mem_free(s.m);
 }
@@ -263,15 +263,15 @@ Test(cholmod, indefinite_matrix_names_its_row)
 Test(cholmod, directional_terms_are_refused)
 {
   stage s;
-  cholmod_pd_contact k = {0};
+  pd_contact k = {0};
   double dir[24] = {0};
   set_stage(&s, 1.0);
   loom_quad q = terms(&s, 3);
   dir[3 * 1 + 2] = 1.0;
   q.dir = filled(&s, LOOM_REAL, 24, dir);
-  cr_assert_eq(cholmod_pd_contact_gather(&k, &s.h, &s.e, &s.sc, &q), LOOM_E_INTERNAL);
+  cr_assert_eq(pd_contact_gather(&k, &s.h, &s.e, &s.sc, &q), LOOM_E_INTERNAL);
   cr_expect(strstr(s.err.text, "term 1 ") != NULL, "%s", s.err.text);
-  cholmod_pd_contact_free(&k);
+  pd_contact_free(&k);
   mem_free(s.m);
 }
 

@@ -1,5 +1,5 @@
-/* contact.c - gathering the contact terms of a global step; see contact.h. */
-#include "contact.h"
+/* pd_contact.c - gathering the contact terms of a global step; see pd_contact.h. */
+#include "kit/pd_contact.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,21 +14,21 @@ typedef struct terms {  /* host views of a loom_quad and of the fixed flags */
   const uint8_t *fixed; /* [n] */
 } terms;
 
-static int add_coupling(cholmod_pd_contact *c, int32_t a, int32_t b, double val)
+static int add_coupling(pd_contact *c, int32_t a, int32_t b, double val)
 {
   if (c->num_off == c->cap_off) {
     const int64_t cap = c->cap_off > 0 ? 2 * c->cap_off : 1024;
-    cholmod_pd_coupling *off = realloc(c->off, (size_t)cap * sizeof *off);
+    pd_coupling *off = realloc(c->off, (size_t)cap * sizeof *off);
     if (off == NULL) return 0;
     c->off = off;
     c->cap_off = cap;
   }
-  c->off[c->num_off++] = (cholmod_pd_coupling){a > b ? a : b, a > b ? b : a, val};
+  c->off[c->num_off++] = (pd_coupling){a > b ? a : b, a > b ? b : a, val};
   return 1;
 }
 
 /* one term; 0: out of memory */
-static int add_term(cholmod_pd_contact *c, const terms *t, int64_t j)
+static int add_term(pd_contact *c, const terms *t, int64_t j)
 {
   const int32_t *v = t->v + 4 * j;
   const loom_real *w = t->w + 4 * j;
@@ -46,8 +46,8 @@ static int add_term(cholmod_pd_contact *c, const terms *t, int64_t j)
   return 1;
 }
 
-loom_status cholmod_pd_contact_gather(cholmod_pd_contact *c, const loom_host *h, const loom_exec *e,
-                                      const loom_scene *sc, const loom_quad *q)
+loom_status pd_contact_gather(pd_contact *c, const loom_host *h, const loom_exec *e,
+                              const loom_scene *sc, const loom_quad *q)
 {
   const size_t bytes = (size_t)sc->num_verts * sizeof *c->diag;
   if (c->any) memset(c->diag, 0, bytes);
@@ -77,20 +77,18 @@ loom_status cholmod_pd_contact_gather(cholmod_pd_contact *c, const loom_host *h,
   return plug_unbind(&m);
 }
 
-int cholmod_pd_contact_equal(const cholmod_pd_contact *a, const cholmod_pd_contact *b,
-                             int32_t num_verts)
+int pd_contact_equal(const pd_contact *a, const pd_contact *b, int32_t num_verts)
 {
   if (a->any != b->any || a->num_off != b->num_off) return 0;
   if (a->any && memcmp(a->diag, b->diag, (size_t)num_verts * sizeof *a->diag) != 0) return 0;
   for (int64_t k = 0; k < a->num_off; ++k) {
-    const cholmod_pd_coupling *s = a->off + k, *t = b->off + k;
+    const pd_coupling *s = a->off + k, *t = b->off + k;
     if (s->row != t->row || s->col != t->col || s->val != t->val) return 0;
   }
   return 1;
 }
 
-int cholmod_pd_contact_within(const cholmod_pd_contact *a, const cholmod_pd_contact *b,
-                              double slack, int32_t num_verts)
+int pd_contact_within(const pd_contact *a, const pd_contact *b, double slack, int32_t num_verts)
 {
   if (a->num_off > 0 || b->num_off > 0) return 0;
   if (!a->any) return 1;
@@ -100,8 +98,7 @@ int cholmod_pd_contact_within(const cholmod_pd_contact *a, const cholmod_pd_cont
   return 1;
 }
 
-void cholmod_pd_contact_raise(cholmod_pd_contact *a, const cholmod_pd_contact *b, double headroom,
-                              int32_t num_verts)
+void pd_contact_raise(pd_contact *a, const pd_contact *b, double headroom, int32_t num_verts)
 {
   if (!a->any || a->num_off > 0 || b->num_off > 0) return;
   for (int32_t i = 0; i < num_verts; ++i) {
@@ -110,9 +107,9 @@ void cholmod_pd_contact_raise(cholmod_pd_contact *a, const cholmod_pd_contact *b
   }
 }
 
-void cholmod_pd_contact_free(cholmod_pd_contact *c)
+void pd_contact_free(pd_contact *c)
 {
   free(c->diag);
   free(c->off);
-  *c = (cholmod_pd_contact){0};
+  *c = (pd_contact){0};
 }

@@ -1,6 +1,5 @@
-/* matrix.c - building and filling the matrix of the global step; see
- * matrix.h. */
-#include "matrix.h"
+/* pd_matrix.c - building and filling the matrix of the global step; see pd_matrix.h. */
+#include "kit/pd_matrix.h"
 
 #include <stdlib.h>
 
@@ -25,7 +24,7 @@ static int ascending(const void *a, const void *b)
 
 /* counting sort by row, (i, j) also as (j, i); then each (short) row is sorted and freed of
  * repetitions */
-static int bucket(const cholmod_pd_coupling *c, int64_t m, int32_t n, rows *out)
+static int bucket(const pd_coupling *c, int64_t m, int32_t n, rows *out)
 {
   int64_t *ptr = calloc((size_t)n + 2, sizeof *ptr);
   int32_t *col = malloc((size_t)(m > 0 ? 2 * m : 1) * sizeof *col);
@@ -106,7 +105,7 @@ static loom_status fill_pattern(chol *c, const source *s)
 }
 
 /* Lower triangle by columns in the factor's order: the diagonal, then the other rows. */
-static void fill_matrix(const cholmod_pd_matrix *A, chol *c, const source *s)
+static void fill_matrix(const pd_matrix *A, chol *c, const source *s)
 {
   int *p = chol_ptr(c), *row = chol_row(c), m = 0;
   const int *perm = chol_perm(c);
@@ -126,7 +125,7 @@ static void fill_matrix(const cholmod_pd_matrix *A, chol *c, const source *s)
   p[s->n] = m;
 }
 
-static loom_status build(cholmod_pd_matrix *A, chol *c, const source *s)
+static loom_status build(pd_matrix *A, chol *c, const source *s)
 {
   const loom_host *h = c->h;
   const size_t n = (size_t)s->n + 1;
@@ -148,14 +147,13 @@ static loom_status build(cholmod_pd_matrix *A, chol *c, const source *s)
   return LOOM_OK;
 }
 
-loom_status cholmod_pd_matrix_pattern(cholmod_pd_matrix *A, chol *c, const loom_exec *e,
-                                      const loom_scene *sc, const loom_csr *L,
-                                      const cholmod_pd_coupling *extra, int64_t num_extra)
+loom_status pd_matrix_pattern(pd_matrix *A, chol *c, const loom_exec *e, const loom_scene *sc,
+                              const loom_csr *L, const pd_coupling *extra, int64_t num_extra)
 {
   const loom_host *h = c->h;
   plug_maps m = plug_maps_on(h, e);
   source s = {.n = L->num_rows};
-  cholmod_pd_matrix_free(A);
+  pd_matrix_free(A);
   if (!bucket(extra, num_extra, L->num_rows, &s.x)) {
     free_rows(&s.x);
     return LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %lld contact couplings", (long long)num_extra);
@@ -170,16 +168,16 @@ loom_status cholmod_pd_matrix_pattern(cholmod_pd_matrix *A, chol *c, const loom_
   return plug_unbind(&m);
 }
 
-void cholmod_pd_matrix_free(cholmod_pd_matrix *A)
+void pd_matrix_free(pd_matrix *A)
 {
   free(A->diag);
   free(A->place);
   free(A->change);
-  *A = (cholmod_pd_matrix){0};
+  *A = (pd_matrix){0};
 }
 
 /* index of the entry that couples vertices i and j, -1 if the pattern lacks it */
-static int64_t slot(const cholmod_pd_matrix *A, const chol *c, int32_t i, int32_t j)
+static int64_t slot(const pd_matrix *A, const chol *c, int32_t i, int32_t j)
 {
   if (A->place == NULL) return -1;
   const int *p = chol_ptr(c), *row = chol_row(c);
@@ -189,14 +187,14 @@ static int64_t slot(const cholmod_pd_matrix *A, const chol *c, int32_t i, int32_
   return -1;
 }
 
-int cholmod_pd_matrix_covers(const cholmod_pd_matrix *A, const chol *c, const cholmod_pd_contact *k)
+int pd_matrix_covers(const pd_matrix *A, const chol *c, const pd_contact *k)
 {
   for (int64_t m = 0; m < k->num_off; ++m)
     if (slot(A, c, k->off[m].row, k->off[m].col) < 0) return 0;
   return 1;
 }
 
-loom_status cholmod_pd_matrix_values(cholmod_pd_matrix *A, chol *c, const cholmod_pd_contact *k)
+loom_status pd_matrix_values(pd_matrix *A, chol *c, const pd_contact *k)
 {
   const int *p = chol_ptr(c), *perm = chol_perm(c);
   double *val = chol_val(c);
@@ -216,7 +214,7 @@ loom_status cholmod_pd_matrix_values(cholmod_pd_matrix *A, chol *c, const cholmo
   }
   for (int64_t m = 0; m < k->num_off; ++m) {
     const int32_t at = (int32_t)slot(A, c, k->off[m].row, k->off[m].col);
-    A->change[A->num_change++] = (cholmod_pd_change){at, val[at]};
+    A->change[A->num_change++] = (pd_change){at, val[at]};
     val[at] += k->off[m].val;
   }
   return LOOM_OK;

@@ -1,0 +1,204 @@
+/* aa_pd.c - projective dynamics accelerated by Anderson's method, safeguarded by the energy.
+ *
+ * Y. Peng, B. Deng, J. Zhang, F. Geng, W. Qin, L. Liu, Anderson Acceleration for Geometry
+ * Optimization and Physics Simulation, ACM TOG 37(4), 2018, doi 10.1145/3197517.3201290.
+ *
+ * A local and a global step are a fixed-point iteration x <- G(x) that never raises the energy E.
+ * Anderson acceleration goes on from a combination of the last m + 1 values of G (window.h).  It
+ * may raise E, so algorithm 1 of the paper compares: where E of the accelerated point is not below
+ * that of the iterate before, the plain step G(x) is taken.
+ *
+ * The paper measures E of an iterate at its start and throws it away if it is higher; here the same
+ * comparison is made before the point is handed over, so that every iterate the core measures is an
+ * accepted one.
+ *
+ * Where contact changes from iterate to iterate, so does G: the window is kept, since the safeguard
+ * measures both energies on the problem as it is now.  A point that FILTER moved is not G's: there
+ * the window is emptied.
+ */
+#include <math.h>
+
+#include "kit/pd_global.h"
+#include "loom/plug.h"
+#include "window.h"
+
+enum { COL_FACTORISED = 0, COL_MIXED = 1, COL_PLAIN = 2, COL_FACTOR_BYTES = 3 };
+
+typedef struct {
+  int64_t window;
+  int32_t safeguard;
+  int32_t refactor;
+  int32_t ordering;
+} settings;
+
+static const loom_param params[] = {
+    LOOM_PARAM_INT(settings, window, 5, 0, AA_PD_MOST, "1",
+                   "m of Peng et al. 2018: differences of earlier iterates that are combined; 0 is "
+                   "the plain iteration."),
+    LOOM_PARAM_BOOL(settings, safeguard, 1,
+                    "Take the plain step where the accelerated one does not lower the energy "
+                    "(algorithm 1); without it the energy is not looked at."),
+    PD_GLOBAL_PARAMS(settings),
+};
+
+static const loom_column columns[] = {
+    {"factorised", "1", "numeric factorisations in this iteration"},
+    {"mixed", "1", "earlier iterates that the point handed over was combined of; 0: plain step"},
+    {"plain", "1", "1: the accelerated point did not lower the energy, the plain step was taken"},
+    {"factor_bytes", "B", "memory of the factor: values, row indices, supernodes, ordering"},
+};
+
+typedef struct {
+  const loom_host *h;
+  const loom_scene *sc;
+  const loom_exec *e;
+  settings set;
+  pd_global g;
+  window w;
+  loom_buf *mixed; /* real [n][3], m, the accelerated point; NULL with window = 0 */
+  double energy;   /* J, of the iterate that comes; NaN: not known */
+  int32_t epoch;   /* the problem that `energy` belongs to */
+} aa_pd;
+
+static void forget(aa_pd *s)
+{
+  window_forget(&s->w);
+  s->energy = NAN;
+}
+
+static loom_status aa_pd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                const void *set, void **self)
+{
+  LOOM_TRY(plug_new(h, sizeof(aa_pd), self));
+  aa_pd *const s = *self;
+  s->h = h;
+  s->sc = sc;
+  s->e = e;
+  s->set = *(const settings *)set;
+  s->energy = NAN;
+  LOOM_TRY(pd_global_open(&s->g, h, sc, e, s->set.refactor, s->set.ordering));
+  LOOM_TRY(window_new(&s->w, h, e, sc->num_verts, (int32_t)s->set.window));
+  if (s->set.window == 0) return LOOM_OK;
+  return h->buf_new(h, "accelerated", LOOM_REAL, 3 * (int64_t)sc->num_verts, &s->mixed);
+}
+
+static void aa_pd_destroy(void *self)
+{
+  aa_pd *s = self;
+  if (s != NULL) pd_global_close(&s->g);
+  plug_free(self);
+}
+
+static loom_status aa_pd_reset(void *self)
+{
+  aa_pd *s = self;
+  forget(s);
+  pd_global_forget(&s->g);
+  return LOOM_OK;
+}
+
+static loom_status aa_pd_begin_step(void *self, const loom_step *st)
+{
+  aa_pd *s = self;
+  forget(s);
+  return pd_global_begin_step(&s->g, st);
+}
+
+static loom_status energy_at(aa_pd *s, const loom_step *st, loom_buf *x, double *out)
+{
+  loom_energies E = {0};
+  const loom_status r = s->h->eval(s->h, st->problem, x, LOOM_EVAL_ENERGY, &E, NULL);
+  *out = r == LOOM_REJECTED ? INFINITY : E.total; /* contact has no value there */
+  return r == LOOM_REJECTED ? LOOM_OK : r;
+}
+
+/* Whether the accelerated point may be handed over. */
+static loom_status lowers(aa_pd *s, const loom_step *st, int *yes)
+{
+  double mixed;
+  *yes = 1;
+  if (!s->set.safeguard) return LOOM_OK;
+  if (isnan(s->energy)) LOOM_TRY(energy_at(s, st, st->x, &s->energy));
+  LOOM_TRY(energy_at(s, st, s->mixed, &mixed));
+  *yes = mixed < s->energy;
+  s->energy = *yes ? mixed : NAN;
+  return LOOM_OK;
+}
+
+static loom_status accelerate(aa_pd *s, const loom_step *st, double *extra)
+{
+  const loom_host *const h = s->h;
+  int32_t used = 0;
+  int yes = 0;
+  if (st->epoch != s->epoch) s->energy = NAN;
+  s->epoch = st->epoch;
+  LOOM_TRY(window_add(&s->w, st->x, st->trial));
+  if (s->set.window > 0) LOOM_TRY(window_mix(&s->w, s->mixed, &used));
+  if (used > 0) LOOM_TRY(lowers(s, st, &yes));
+  if (!yes) s->energy = NAN;
+  extra[COL_PLAIN] = used > 0 && !yes;
+  extra[COL_MIXED] = yes ? (double)used : 0.0;
+  return yes ? h->axpby(h, s->e, 1.0, s->mixed, 0.0, st->trial) : LOOM_OK;
+}
+
+static loom_status aa_pd_iterate(void *self, const loom_step *st, loom_iterate *it)
+{
+  aa_pd *s = self;
+  const loom_host *h = s->h;
+  LOOM_TRY(pd_global_refresh(&s->g, st, &it->extra[COL_FACTORISED]));
+  it->extra[COL_FACTOR_BYTES] = chol_factor_bytes(&s->g.c);
+  h->tic(h, "global");
+  LOOM_TRY(pd_global_step(&s->g, st, st->trial, &it->own_res));
+  h->toc(h, "global");
+  h->tic(h, "accelerate");
+  LOOM_TRY(accelerate(s, st, it->extra));
+  h->toc(h, "accelerate");
+  it->inner_res = NAN;
+  return LOOM_OK;
+}
+
+static loom_status aa_pd_accepted(void *self, const loom_step *st, const loom_accept *a)
+{
+  aa_pd *s = self;
+  (void)st;
+  if (a->alpha < 1.0 || a->toi < 1.0 || a->resolved) forget(s);
+  return LOOM_OK;
+}
+
+static loom_status aa_pd_checkpoint(void *self, const loom_step *st, int restore)
+{
+  aa_pd *s = self;
+  (void)st;
+  return pd_global_checkpoint(&s->g, restore);
+}
+
+static const loom_solver_ops ops = {
+    .struct_size = sizeof ops,
+    .needs = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_PROJECT |
+             LOOM_NEED_CONTACT_ENERGY | LOOM_NEED_CONTACT_QUAD | LOOM_NEED_CONTACT_ISO |
+             LOOM_USES_GRADIENT | LOOM_USES_FACTOR,
+    .trial = LOOM_TRIAL_POINT,
+    .filter_when = LOOM_FILTER_EVERY,
+    .create = aa_pd_create,
+    .destroy = aa_pd_destroy,
+    .reset = aa_pd_reset,
+    .begin_step = aa_pd_begin_step,
+    .iterate = aa_pd_iterate,
+    .accepted = aa_pd_accepted,
+    .checkpoint = aa_pd_checkpoint,
+};
+
+static const loom_plugin plugin = {
+    LOOM_PLUGIN(solver, ops, LOOM_ON_CPU),
+    .name = "aa_pd",
+    .version = "0.1.0",
+    .summary = "projective dynamics with Anderson acceleration, safeguarded by the energy",
+    .reference = "Y. Peng, B. Deng, J. Zhang, F. Geng, W. Qin, L. Liu, Anderson Acceleration for "
+                 "Geometry Optimization and Physics Simulation, ACM TOG 37(4), 2018, "
+                 "doi 10.1145/3197517.3201290",
+    .license = "GPL-2.0-or-later", /* CHOLMOD's supernodal module; this source is MIT */
+    LOOM_SETTINGS(settings, params),
+    LOOM_COLUMNS(columns),
+};
+
+LOOM_EXPORT_PLUGIN(&plugin)

@@ -1,0 +1,111 @@
+/* window.c - see window.h. */
+#include "window.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "loom/plug.h"
+
+/* A column whose part that is new, squared, is below this share of it adds only rounding: the Gram
+ * matrix squares the condition of the differences, so that this is about the square root of eps. */
+static const double drop = sizeof(loom_real) == sizeof(float) ? 1e-5 : 1e-10;
+
+loom_status window_new(window *w, const loom_host *h, const loom_exec *e, int32_t num_verts,
+                       int32_t m)
+{
+  const int64_t n3 = 3 * (int64_t)num_verts;
+  *w = (window){.h = h, .e = e, .m = m};
+  if (m == 0) return LOOM_OK;
+  LOOM_TRY(h->buf_new(h, "f", LOOM_REAL, n3, &w->f));
+  LOOM_TRY(h->buf_new(h, "G(x)", LOOM_REAL, n3, &w->g));
+  for (int32_t j = 0; j < m; ++j) {
+    LOOM_TRY(h->buf_new(h, "df", LOOM_REAL, n3, &w->df[j]));
+    LOOM_TRY(h->buf_new(h, "dG", LOOM_REAL, n3, &w->dg[j]));
+  }
+  return LOOM_OK;
+}
+
+void window_forget(window *w) { w->num = w->at = w->any = 0; }
+
+/* The row and column of the Gram matrix that difference `at` changes. */
+static loom_status products(window *w, int32_t at)
+{
+  loom_buf *a[AA_PD_MOST];
+  double out[AA_PD_MOST];
+  for (int32_t j = 0; j < w->num; ++j) a[j] = w->df[at];
+  LOOM_TRY(w->h->dots(w->h, w->e, w->num, a, w->df, out));
+  for (int32_t j = 0; j < w->num; ++j) w->gram[at][j] = w->gram[j][at] = out[j];
+  return LOOM_OK;
+}
+
+loom_status window_add(window *w, loom_buf *x, loom_buf *g)
+{
+  const loom_host *const h = w->h;
+  if (w->m == 0) return LOOM_OK;
+  const int32_t at = w->at;
+  if (w->any) { /* the old ones, negated, and then the new ones on top */
+    LOOM_TRY(h->axpby(h, w->e, -1.0, w->f, 0.0, w->df[at]));
+    LOOM_TRY(h->axpby(h, w->e, -1.0, w->g, 0.0, w->dg[at]));
+  }
+  LOOM_TRY(h->axpby(h, w->e, 1.0, g, 0.0, w->g));
+  LOOM_TRY(h->axpby(h, w->e, 1.0, g, 0.0, w->f));
+  LOOM_TRY(h->axpby(h, w->e, -1.0, x, 1.0, w->f));
+  if (!w->any) {
+    w->any = 1;
+    return LOOM_OK;
+  }
+  LOOM_TRY(h->axpby(h, w->e, 1.0, w->f, 1.0, w->df[at]));
+  LOOM_TRY(h->axpby(h, w->e, 1.0, w->g, 1.0, w->dg[at]));
+  w->at = (at + 1) % w->m;
+  if (w->num < w->m) ++w->num;
+  return products(w, at);
+}
+
+/* theta of the normal equations by a Cholesky factor that leaves out what depends on the columns
+ * before it, the latest first; returns how many take part. */
+static int32_t solve(const window *w, const double *rhs, double *theta)
+{
+  double L[AA_PD_MOST][AA_PD_MOST] = {{0}}, z[AA_PD_MOST];
+  int32_t pick[AA_PD_MOST], k = 0;
+  for (int32_t c = 0; c < w->num; ++c) {
+    const int32_t j = (w->at + w->m - 1 - c) % w->m; /* from the latest on */
+    double d = w->gram[j][j];
+    for (int32_t i = 0; i < k; ++i) {
+      double s = w->gram[j][pick[i]];
+      for (int32_t l = 0; l < i; ++l) s -= L[k][l] * L[i][l];
+      L[k][i] = s / L[i][i];
+      d -= L[k][i] * L[k][i];
+    }
+    if (!(d > drop * w->gram[j][j])) continue;
+    L[k][k] = sqrt(d);
+    z[k] = rhs[j];
+    for (int32_t l = 0; l < k; ++l) z[k] -= L[k][l] * z[l];
+    z[k] /= L[k][k];
+    pick[k++] = j;
+  }
+  memset(theta, 0, sizeof *theta * (size_t)w->num);
+  for (int32_t i = k - 1; i >= 0; --i) {
+    for (int32_t l = i + 1; l < k; ++l) z[i] -= L[l][i] * theta[pick[l]];
+    theta[pick[i]] = z[i] / L[i][i];
+  }
+  return k;
+}
+
+loom_status window_mix(window *w, loom_buf *out, int32_t *used)
+{
+  const loom_host *const h = w->h;
+  loom_buf *a[AA_PD_MOST];
+  double rhs[AA_PD_MOST], theta[AA_PD_MOST];
+  *used = 0;
+  if (w->num == 0) return LOOM_OK;
+  for (int32_t j = 0; j < w->num; ++j) a[j] = w->f;
+  LOOM_TRY(h->dots(h, w->e, w->num, a, w->df, rhs));
+  *used = solve(w, rhs, theta);
+  if (*used == 0) return LOOM_OK;
+  LOOM_TRY(h->axpby(h, w->e, 1.0, w->g, 0.0, out));
+  for (int32_t j = 0; j < w->num; ++j)
+    if (theta[j] < 0.0 || theta[j] > 0.0)
+      LOOM_TRY(h->axpby(h, w->e, -theta[j], w->dg[j], 1.0, out));
+  return LOOM_OK;
+}
