@@ -160,7 +160,7 @@ int h5u_cut(hid_t file, int64_t last)
   const int64_t frames = h5u_frames_upto(d, last);
   if (H5Dclose(d) < 0 || frames < 0) return -1;
   const char *const first[] = {"iters", "iters_extra", "inner"};
-  const char *const newer[] = {"messages", "state", "sections", "steps_extra"};
+  const char *const newer[] = {"messages", "state", "sections", "kernels", "steps_extra"};
   for (size_t i = 0; i < sizeof first / sizeof *first; ++i)
     if (cut_one(file, first[i], last, -1) < 0) return -1;
   for (size_t i = 0; i < sizeof newer / sizeof *newer; ++i)

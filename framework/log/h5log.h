@@ -133,6 +133,14 @@ enum { H5LOG_NAME_LEN = 64 };
   X(R, t_wall, "s", "wall time, inner sections included")                         \
   X(R, t_cpu, "s", "processor time of all threads, inner sections included")
 
+#define H5LOG_KERNEL_COLUMNS(X)                                                                \
+  X(I, step, "1", "step in which it ran")                                                      \
+  X(N, name, "1", "kernel; in brackets: what the device was asked for beside launches")        \
+  X(I, launches, "1", "times that it was launched in the step")                                \
+  X(I, elements, "1", "elements of all launches")                                              \
+  X(I, bytes, "B", "size of the buffers it was given, all of them; of copies what they moved") \
+  X(R, t, "s", "time, on a device between events; every launch is waited for")
+
 typedef char h5log_name[H5LOG_NAME_LEN];
 #define H5LOG_CTYPE_I                    int64_t
 #define H5LOG_CTYPE_N                    h5log_name
@@ -152,6 +160,10 @@ typedef struct h5log_inner_row {
 typedef struct h5log_section_row { /* what plugins time by tic and toc */
   H5LOG_SECTION_COLUMNS(H5LOG_FIELD_)
 } h5log_section_row;
+
+typedef struct h5log_kernel_row { /* [log] kernels = 1 */
+  H5LOG_KERNEL_COLUMNS(H5LOG_FIELD_)
+} h5log_kernel_row;
 
 typedef struct h5log_message_row { /* of /messages: warnings and errors of core and plugins */
   int64_t step;                    /* that was being made */
@@ -246,6 +258,7 @@ loom_status h5log_message(h5log *l, loom_err *err, const h5log_message_row *row)
 /* One item of the state at the end of a step; `first` is filled in here. */
 loom_status h5log_state(h5log *l, loom_err *err, const h5log_state_row *row, const void *data);
 loom_status h5log_section(h5log *l, loom_err *err, const h5log_section_row *row);
+loom_status h5log_kernel(h5log *l, loom_err *err, const h5log_kernel_row *row);
 /* extra: [num_step_extra], NULL: nothing is known of them */
 loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row, const double *extra);
 /* x, v: [n][3] on the host (loom_real); poses: [][12], of each obstacle its own, then those of its
@@ -319,6 +332,8 @@ loom_status h5read_iters(h5read *r, loom_err *err, int64_t first, int64_t count,
 loom_status h5read_messages(h5read *r, loom_err *err, int64_t first, int64_t count,
                             h5log_message_row *rows);
 /* As for messages. */
+loom_status h5read_kernels(h5read *r, loom_err *err, int64_t first, int64_t count,
+                           h5log_kernel_row *rows);
 loom_status h5read_sections(h5read *r, loom_err *err, int64_t first, int64_t count,
                             h5log_section_row *rows);
 loom_status h5read_states(h5read *r, loom_err *err, int64_t first, int64_t count,

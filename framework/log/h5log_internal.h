@@ -28,7 +28,7 @@ struct h5log {
   char *path;
   hid_t file;
   int lock; /* descriptor that holds the advisory lock */
-  h5log_batch steps, step_extra, iters, extra, inner, messages, state, sections;
+  h5log_batch steps, step_extra, iters, extra, inner, messages, state, sections, kernels;
   hid_t x, v, time, step, status, state_data;
   h5log_maps *poses;              /* [num_poses] */
   hid_t fields[H5LOG_NUM_FIELDS]; /* invalid: the log has it not */

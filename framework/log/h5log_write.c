@@ -74,8 +74,8 @@ static int open_frames(h5log *l, const h5log_options *opt)
 
 loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
 {
-  h5log_batch *const all[] = {&l->steps, &l->step_extra, &l->iters, &l->extra,
-                              &l->inner, &l->messages,   &l->state, &l->sections};
+  h5log_batch *const all[] = {&l->steps,    &l->step_extra, &l->iters,    &l->extra,  &l->inner,
+                              &l->messages, &l->state,      &l->sections, &l->kernels};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i)
     all[i]->dset = all[i]->type = H5I_INVALID_HID;
   l->x = l->v = l->time = l->step = l->status = l->state_data = H5I_INVALID_HID;
@@ -97,6 +97,7 @@ loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
                   open_batch(l, &l->messages, h5u_table_of(H5U_MESSAGES)) < 0 ||
                   open_batch(l, &l->state, h5u_table_of(H5U_STATE)) < 0 ||
                   open_batch(l, &l->sections, h5u_table_of(H5U_SECTIONS)) < 0 ||
+                  open_batch(l, &l->kernels, h5u_table_of(H5U_KERNELS)) < 0 ||
                   open_extra(l, opt, 0, &l->extra) < 0 ||
                   open_extra(l, opt, 1, &l->step_extra) < 0 || open_frames(l, opt) < 0;
   if (bad) return h5u_fail(err, l->path, "cannot open its datasets for appending");
@@ -248,6 +249,11 @@ loom_status h5log_section(h5log *l, loom_err *err, const h5log_section_row *row)
   return add_row(l, err, &l->sections, h5u_table_of(H5U_SECTIONS), row);
 }
 
+loom_status h5log_kernel(h5log *l, loom_err *err, const h5log_kernel_row *row)
+{
+  return add_row(l, err, &l->kernels, h5u_table_of(H5U_KERNELS), row);
+}
+
 loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row, const double *extra)
 {
   if (row->reason < 0 || row->reason >= H5LOG_NUM_REASONS)
@@ -314,11 +320,11 @@ loom_status h5log_commit(h5log *l, loom_err *err)
   LOOM_TRY(make_room(l, err,
                      batch_room(&l->iters) + batch_room(&l->extra) + batch_room(&l->inner) +
                          batch_room(&l->messages) + batch_room(&l->sections) +
-                         batch_room(&l->step_extra) + batch_room(&l->state) +
-                         batch_room(&l->steps)));
+                         batch_room(&l->kernels) + batch_room(&l->step_extra) +
+                         batch_room(&l->state) + batch_room(&l->steps)));
   if (flush_batch(&l->iters) < 0 || flush_batch(&l->extra) < 0 || flush_batch(&l->inner) < 0 ||
       flush_batch(&l->messages) < 0 || flush_batch(&l->sections) < 0 ||
-      flush_batch(&l->step_extra) < 0 || l->disk.code)
+      flush_batch(&l->kernels) < 0 || flush_batch(&l->step_extra) < 0 || l->disk.code)
     return failed(l, err, "cannot write rows");
   /* values before the rows that name them */
   if ((l->state_unflushed && H5Dflush(l->state_data) < 0) || flush_batch(&l->state) < 0 ||
