@@ -19,13 +19,18 @@ typedef struct h5log_item { /* of the state: what was written last under a name 
   uint64_t hash;
 } h5log_item;
 
+typedef struct h5log_maps { /* a series of maps of space, logged with every frame */
+  hid_t dset;
+  int32_t num; /* in a frame */
+} h5log_maps;
+
 struct h5log {
   char *path;
   hid_t file;
   int lock; /* descriptor that holds the advisory lock */
-  h5log_batch steps, step_extra, iters, extra, inner, messages, state, sections;
+  h5log_batch steps, step_extra, iters, extra, inner, messages, state, sections, kernels;
   hid_t x, v, time, step, status, state_data;
-  hid_t *poses;                   /* [num_poses] */
+  h5log_maps *poses;              /* [num_poses] */
   hid_t fields[H5LOG_NUM_FIELDS]; /* invalid: the log has it not */
   int num_poses, num_extra, num_step_extra, frames_f32;
   int64_t n;          /* vertices */

@@ -1,13 +1,16 @@
-/* error.h - how far an iterate is from the solution, in the norm of a matrix ([log] error).
+/* error.h - how far an iterate is from the solution, in the norm of a matrix ([log] error), r the
+ * gradient of the problem as it stands, contact live.
  *
- * With r the gradient of the problem as it stands, contact live:
- *   newton      r_energy = sqrt(r' H^-1 r), Newton's decrement, H the Hessian at the iterate. Where
- * H is positive definite it is sqrt(2 (E - E*)) but for terms of third order.  Where it is not, the
+ * newton: r_energy = sqrt(r' H^-1 r), Newton's decrement, H the Hessian at the iterate.  Where H is
+ * positive definite it is sqrt(2 (E - E*)) but for terms of third order.  Where it is not, the
  * eigenvalues of element and contact Hessians are clamped at zero, and the iterate is marked: next
- * to a saddle no local number tells how far away the solution is. projective  r_energy = sqrt(r'
- * P^-1 r), P = M/h^2 + sum w A'A, the operator of projective dynamics, plus the Hessian of contact
- * at the iterate. It is the core's own work on the host, with matrices and factors of its own:
- * charged to MEASURE, and counted for nobody.  Residuals in metres stay as they are. */
+ * to a saddle no local number tells how far away the solution is.
+ *
+ * projective: r_energy = sqrt(r' P^-1 r), P = M/h^2 + sum w A'A, the operator of projective
+ * dynamics, plus the Hessian of contact at the iterate.
+ *
+ * Both are the core's own work on the host, with matrices and factors of its own: charged to
+ * MEASURE, and counted for nobody.  Residuals in metres stay as they are. */
 #ifndef LOOM_RUN_ERROR_H
 #define LOOM_RUN_ERROR_H
 

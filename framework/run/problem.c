@@ -74,26 +74,37 @@ static loom_status begin(run *r, const loom_problem *p, loom_buf *out)
   return (p->terms & LOOM_TERM_INERTIA) ? LOOM_OK : la_fill(r->m, &r->exec, out, 0.0);
 }
 
-loom_status problem_smooth(run *r, const loom_problem *p, loom_buf *x, loom_energies *e,
-                           loom_buf *grad)
+/* The energies of smooth terms; u->first: how many slots each term has, a byte each. */
+static loom_status sum_energies(run *r, const double *v, const results_use *u)
 {
-  int first[NUM_TERMS + 1] = {0}, slots = 0;
-  double v[LOOM_NUM_RESULTS] = {0};
-  if (grad != NULL) LOOM_TRY(begin(r, p, grad));
-  for (int t = 0; t < NUM_TERMS; ++t) {
-    if ((p->terms & terms[t]->bit) && terms[t]->gradient != NULL)
-      LOOM_TRY(terms[t]->gradient(r, p, x, grad, e != NULL ? &slots : NULL));
-    first[t + 1] = slots;
-  }
-  if (e == NULL) return LOOM_OK;
+  loom_energies *const e = u->out;
+  (void)r;
   *e = (loom_energies){0};
-  if (slots > 0) LOOM_TRY(exec_fetch(r->err, &r->exec, 0, slots, v));
   for (int t = 0; t < NUM_TERMS; ++t) {
     double *const sum = (double *)(void *)((char *)e + terms[t]->energy);
-    for (int i = first[t]; i < first[t + 1]; ++i) *sum += v[i];
+    const int num = (int)(u->first >> (8 * t) & 0xff);
+    for (int i = 0; i < num; ++i) *sum += *v++;
     e->total += *sum;
   }
   return LOOM_OK;
+}
+
+loom_status problem_smooth(run *r, const loom_problem *p, loom_buf *x, loom_energies *e,
+                           loom_buf *grad)
+{
+  int slots = 0;
+  int64_t nums = 0; /* slots of each term, a byte each */
+  if (grad != NULL) LOOM_TRY(begin(r, p, grad));
+  for (int t = 0; t < NUM_TERMS; ++t) {
+    const int before = slots;
+    if ((p->terms & terms[t]->bit) && terms[t]->gradient != NULL)
+      LOOM_TRY(terms[t]->gradient(r, p, x, grad, e != NULL ? &slots : NULL));
+    nums |= (int64_t)(slots - before) << (8 * t);
+  }
+  if (e == NULL) return LOOM_OK;
+  LOOM_TRY(results_later(r, &r->exec, r->exec.result, slots,
+                         &(results_use){.then = sum_energies, .out = e, .first = nums}));
+  return results_settle_unless_held(r);
 }
 
 loom_status problem_add_contact(run *r, const loom_problem *p, loom_buf *x, loom_energies *e,

@@ -23,6 +23,7 @@
 #include "run/problem.h"
 #include "run/record.h"
 #include "run/replay.h"
+#include "run/results.h"
 #include "run/sections.h"
 #include "run/settings.h"
 #include "run/state.h"
@@ -68,6 +69,7 @@ struct run {
   measurements measured;
   run_error error;
   run_fields fields;
+  run_results results;
   run_columns columns;
   run_sections sections;
   forwarding fw;

@@ -42,8 +42,14 @@ static const loom_param run_params[] = {
                     "keys; or fresh: where it cannot be had, they begin every step anew."),
 };
 static const loom_param exec_params[] = {
-    LOOM_PARAM_ENUM(exec_settings, backend, EXEC_AUTO, "auto|cpu|cuda",
-                    "Where kernels run; auto: CUDA if a device is there and every plugin has it."),
+    LOOM_PARAM_ENUM(
+        exec_settings, backend, EXEC_AUTO, "auto|cpu|cuda",
+        "Where kernels run; auto: CUDA if a device is there, every plugin has it, and the "
+        "scene has cuda_from vertices."),
+    LOOM_PARAM_INT(
+        exec_settings, cuda_from, 20000, 0, 1e9, "1",
+        "With backend = auto: vertices from which a device is taken; below, its launches "
+        "cost more than the work."),
     LOOM_PARAM_INT(exec_settings, threads, 0, 0, 4096, "1",
                    "CPU threads; 0: OMP_NUM_THREADS, or all cores."),
     LOOM_PARAM_BOOL(exec_settings, deterministic, 1,
@@ -143,6 +149,9 @@ static const loom_param log_params[] = {
     LOOM_PARAM_ENUM(log_settings, error_by, ERROR_BY_AUTO, "auto|factor|cg",
                     "How its systems are solved: by factors of the module factors/cholmod.so, by "
                     "conjugate gradients, or auto: by the module where there is one."),
+    LOOM_PARAM_BOOL(log_settings, kernels, 0,
+                    "Launches, elements, bytes and time of every kernel go into /kernels, step by "
+                    "step; every launch is waited for."),
     LOOM_PARAM_ENUM(log_settings, state, LOG_STATE_AUTO, "auto|off|all",
                     "What plugins keep from step to step goes into the log with every step, so "
                     "that it can be replayed.  auto: of solver and contact models, where there is "

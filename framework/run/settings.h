@@ -46,8 +46,9 @@ typedef struct run_settings {
 } run_settings;
 
 typedef struct exec_settings {
-  int32_t backend; /* EXEC_* */
-  int64_t threads; /* 0: threads_default */
+  int32_t backend;   /* EXEC_* */
+  int64_t threads;   /* 0: threads_default */
+  int64_t cuda_from; /* vertices */
   int32_t deterministic, fallback, debug;
   int32_t memory_check;
   const char *plugin_path; /* colon-separated directories */
@@ -91,6 +92,7 @@ typedef struct log_settings {
   int32_t error;       /* ERROR_* */
   int32_t error_by;    /* ERROR_BY_* */
   int64_t error_every; /* iterations */
+  int32_t kernels;
 } log_settings;
 
 typedef struct settings {

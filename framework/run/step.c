@@ -24,8 +24,9 @@ static loom_status advance(run *r, const step_span *t, step_outcome *out)
     LOOM_TRY(
         contact_refresh(r, &i));   /* contact at x, motion of bodies and pins, detection if due */
     LOOM_TRY(measure_next(r, &i)); /* residual of the problem as it is now */
-    LOOM_TRY(measure_distance(r, &i, 0));
     LOOM_TRY(solver_accepted(r, &i));
+    LOOM_TRY(settle_iteration(r, &i, 0)); /* on a device the one moment that it is waited for */
+    LOOM_TRY(measure_distance(r, &i, 0));
     out->reason = stop_reason(r, i.k + 1, i.stalled, first);
     if (out->reason >= 0) LOOM_TRY(measure_distance(r, &i, 1));
     LOOM_TRY(record_iteration(r, &i, out->reason >= 0));

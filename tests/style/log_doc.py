@@ -14,6 +14,7 @@ TABLES = [
     ("iters", "ITER", "one row per outer iteration, and the rows of stage -1"),
     ("inner", "INNER", "what plugins report of inner iterations"),
     ("sections", "SECTION", "where plugins say their time goes (`tic`, `toc`), one row per step and section"),
+    ("kernels", "KERNEL", "time by kernel with `[log] kernels = 1`, one row per step and kernel"),
 ]
 HEAD = """# The log of a run
 
@@ -26,11 +27,11 @@ version {schema}. Every table carries the units and these texts as its attribute
 | `/frames/x`, `/frames/v` | positions (m) and velocities (m/s) of stored steps, `[frame][vertex][3]` |
 | `/frames/step`, `/frames/time` | the step at whose end each frame was taken, and its time (s); -1: the start |
 | `/fields/NAME` | of the same frames, what `[log] fields` asks for, see below |
-| `/steps`, `/iters`, `/inner`, `/sections` | the tables below |
+| `/steps`, `/iters`, `/inner`, `/sections`, `/kernels` | the tables below |
 | `/iters_extra`, `/steps_extra` | columns of the plugins, row by row with `/iters` and `/steps`; `loom describe NAME` lists them |
 | `/messages` | warnings and errors of core and plugins, with their step |
 | `/state`, `/state_data` | what plugins keep from step to step, for a replay (`[log] state`) |
-| `/scene` | meshes, masses, pins, bodies and their poses |
+| `/scene` | meshes, masses, pins, bodies, their poses and joints ([rigs.md](rigs.md)) |
 | `/status` | `running`, `finished`, `stopped`, or why the run failed |
 
 Attributes of the root: the config as it took effect and its hash, versions and commits of loom and of
