@@ -52,7 +52,8 @@ REPLAYS = {
     "experiments/ndb-speed/fold_ndb.ini": "experiments/ndb-speed/fold_reference.ini",
     "experiments/ndb-speed/fold_newton.ini": "experiments/ndb-speed/fold_reference.ini",
 }
-PARTS = {"experiments/00-convergence/scene.ini", "experiments/ndb-scenes/capped.ini"}  # no runs
+PARTS = {"experiments/00-convergence/scene.ini", "experiments/ndb-scenes/capped.ini",
+         "experiments/residual-calibration/ball.ini"}  # no runs
 MATRIX = """[run]
 dt = 0.01
 steps = 4
