@@ -84,6 +84,8 @@ typedef struct elem_type {
    * same rows have them in common.  NULL with ELEM_PINS and ELEM_STITCHES. */
   const loom_param *params;
   uint32_t num_params;
+  uint32_t table; /* so many of them, the first ones, are rows of one table: an object has all of
+                   * them or none */
   /* mat [mat_len] of the elements at `place`, one of the bits of `topology`; 0: none there. */
   int (*material)(const void *settings, uint32_t place, double *mat);
   /* Refuses values that do not go together, *key is the one to blame; NULL: all do. */

@@ -36,6 +36,7 @@ CLOCKS = re.compile(r"(t_[a-z_]+|rss(_peak)?)$")
 SETTINGS = {
     "configs/drape_obj.ini": ["cloth.sheet.file={folder}/sheet.obj"],
     "configs/tshirt.ini": ["cloth.shirt.edge_length=0.08"],
+    "configs/tshirt_cama.ini": ["cloth.shirt.edge_length=0.08"],
     "configs/tshirt_pd_bfgs.ini": ["cloth.shirt.edge_length=0.08"],
     "configs/tshirt_pd_ipc.ini": ["cloth.shirt.edge_length=0.08"],
 }
