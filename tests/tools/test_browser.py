@@ -15,7 +15,15 @@ from logs import SOURCE, Bench
 
 TABS = ("summary", "convergence", "accuracy", "profile", "replay", "audit", "settings", "provenance")
 PLOTS = {"convergence": "curves", "accuracy": "costs", "profile": "profiles"}
-DRAPE = f"include = {SOURCE}/configs/drape.ini\n[run]\nsteps = 6\n[cloth.sheet]\ntransform = translate 0.02 0.01 0.665\n[log]\naudit = off\n"
+DRAPE = f"""\
+include = {SOURCE}/configs/drape.ini
+[run]
+steps = 6
+[cloth.sheet]
+transform = translate 0.02 0.01 0.665
+[log]
+audit = off
+"""
 
 
 def used():
