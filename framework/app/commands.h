@@ -29,6 +29,7 @@ int cmd_verify(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_pattern(int argc, char **argv);
+int cmd_ssdf_data(int argc, char **argv);
 int cmd_untangle(int argc, char **argv);
 
 /* Print "loom: MESSAGE" to stderr; the exit code that belongs to the status. */

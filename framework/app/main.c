@@ -22,6 +22,7 @@ static const struct command { /* ./loom reads the rows, too: one a line */
     {"compare", cmd_compare, "distance of two logs, frame by frame"},
     {"export", cmd_export, "frames as meshes, tables as CSV"},
     {"pattern", cmd_pattern, "a sewing pattern of GarmentCode as one of loom"},
+    {"ssdf-data", cmd_ssdf_data, "training data for networks of the distance to a body"},
     {"untangle", cmd_untangle, "move apart what intersects in a mesh"},
     {"contract", cmd_contract, "what every plugin must satisfy, checked on one"},
     {"ccd", cmd_ccd, "collision queries with known answers"},

@@ -37,6 +37,7 @@ typedef struct contact_inst {
   loom_pairs pairs;  /* what update() last saw */
   loom_pairs asked;  /* what host->detect() last found for this instance */
   loom_quad quad;
+  loom_contact_metrics metrics;  /* of the last measure_contacts() */
   struct frozen_contact *frozen; /* linearisation, see term_contact.c; NULL if none */
 } contact_inst;
 

@@ -32,9 +32,14 @@ class Obstacle:
         m[:3, 3] = row[9:]
         return m
 
-    def vertices(self, time: float) -> np.ndarray:
-        """Of a mesh, in its own frame, at a time (s); its frames are there with motion = sequence."""
-        if "frames" not in self.data:
+    def vertices(self, frame: int, time: float) -> np.ndarray:
+        """Of a mesh, in its own frame, at a frame of the log, which has this time (s)."""
+        if "joints" in self.data:  # shape = rig: a skin blended from the maps of its joints
+            maps = self.data["joints"][min(frame, len(self.data["joints"]) - 1)]
+            maps = np.einsum("vk,vkc->vc", self.data["weights"], maps[self.data["bones"]])
+            turned = np.einsum("vij,vj->vi", maps[:, :9].reshape(-1, 3, 3), self.data["vertices"])
+            return turned + maps[:, 9:]
+        if "frames" not in self.data:  # motion = sequence has them
             return self.data["vertices"].astype(float)
         frames = self.data["frames"]
         at = min(max(time * float(self.data["frame_rate"]), 0.0), len(frames) - 1.0)
