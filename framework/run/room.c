@@ -48,6 +48,9 @@ static estimate estimate_of(const run *r, const scene_counts *c)
     e.solver += FACTOR * blocks * n * log2(n + 2);
   else if (needs & LOOM_NEED_ELEM_PROJECT)
     e.solver += PROJECTED * n;
+  /* what the core measures has a matrix and a factor of its own */
+  const double own = r->set.log.error == ERROR_NEWTON ? 9 : r->set.log.error != ERROR_OFF;
+  if (own > 0) e.scene += HESSIAN * n / 9 * own + FACTOR * 9 * n * log2(n + 2);
   e.all = BASE + e.scene + e.solver;
   return e;
 }
