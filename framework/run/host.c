@@ -9,6 +9,7 @@
 
 #include "run/host.h"
 #include "run/host_check.h"
+#include "run/host_elements.h"
 #include "run/run_state.h"
 #include "run/vet.h"
 
@@ -457,5 +458,8 @@ void host_attach(instance *in)
                          .body_gap = host_body_gap,
                          .body_impact = host_body_impact,
                          .body_carry = host_body_carry,
-                         .body_push = host_body_push};
+                         .body_push = host_body_push,
+                         .elem_gradients = host_elem_gradients,
+                         .elem_corners = host_elem_corners,
+                         .elem_weights = host_elem_weights};
 }
