@@ -178,6 +178,16 @@ static loom_status print_sections(h5read *r, loom_err *err, double total)
   return LOOM_OK;
 }
 
+/* That of the first process, and those that continued its log. */
+static void print_commands(const char *first, const char *all)
+{
+  printf("  command     %s\n", first);
+  for (const char *line = strchr(all, '\n'); line != NULL; line = strchr(line, '\n')) {
+    ++line;
+    printf("  continued   %.*s\n", (int)strcspn(line, "\n"), line);
+  }
+}
+
 static void print_text(h5read *r, const char *path, const totals *t)
 {
   printf("%s: %s%s\n", path, h5read_attr(r, "status"),
@@ -189,7 +199,7 @@ static void print_text(h5read *r, const char *path, const totals *t)
          h5read_num_tris(r));
   printf("  written by  loom %s %s, schema %s, %s\n", h5read_attr(r, "loom_version"),
          h5read_attr(r, "git_commit"), h5read_attr(r, "schema"), h5read_attr(r, "created"));
-  printf("  command     %s\n", h5read_attr(r, "command"));
+  print_commands(h5read_attr(r, "command"), h5read_attr(r, "commands"));
   printf("  config      hash %s, seed %s; --config prints it\n", h5read_attr(r, "config_hash"),
          h5read_attr(r, "seed"));
   printf("  machine     %s, %s%s%s; backend %s, %s threads, %s-byte reals\n",
@@ -263,10 +273,11 @@ static loom_status json_sections(h5read *r, loom_err *err)
 
 static loom_status print_json(h5read *r, loom_err *err, const char *path, const totals *t)
 {
-  const char *const texts[] = {"status",  "loom_version", "git_commit", "config", "config_hash",
-                               "command", "host",         "cpu",        "gpu",    "blas",
-                               "backend", "created",      "plugins"};
-  const char *const ints[] = {"schema", "threads", "real_size", "seed"};
+  const char *const texts[] = {"status",   "loom_version", "git_commit", "config",   "config_hash",
+                               "command",  "host",         "cpu",        "gpu",      "blas",
+                               "backend",  "created",      "plugins",    "commands", "jobs",
+                               "end_time", "exit_reason"};
+  const char *const ints[] = {"schema", "threads", "real_size", "seed", "num_dof", "rss_peak"};
   printf("{\n  \"file\": ");
   json_text(path);
   printf(",\n");

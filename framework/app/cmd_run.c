@@ -57,6 +57,12 @@ static int show_progress(void *user, const run *r, const run_summary *s)
   return stop_signal_asked();
 }
 
+static const char *stopper(void *user)
+{
+  (void)user;
+  return stop_signal_name(stop_signal_asked());
+}
+
 static void show_message(void *user, int level, const char *text)
 {
   const progress *const p = user;
@@ -156,6 +162,7 @@ int cmd_run(int argc, char **argv)
                          .overwrite = c.overwrite,
                          .trust_config = c.trust_config,
                          .progress = show_progress,
+                         .stopper = stopper,
                          .user = &p,
                          .message = show_message};
   stop_signal_catch();

@@ -8,9 +8,9 @@
 #include "core/build_info.h"
 #include "core/crash.h"
 
-static const struct command {
+static const struct command { /* ./loom reads the rows, too: one a line */
   const char *name;
-  int (*call)(int argc, char **argv);
+  int (*call)(int argc, char **argv); /* NULL: a command of the launcher ./loom */
   const char *doc;
 } commands[] = {
     {"run", cmd_run, "simulate a config and log every iteration"},
@@ -25,6 +25,11 @@ static const struct command {
     {"untangle", cmd_untangle, "move apart what intersects in a mesh"},
     {"contract", cmd_contract, "what every plugin must satisfy, checked on one"},
     {"ccd", cmd_ccd, "collision queries with known answers"},
+    {"test", NULL, "build and run the test-suite"},
+    {"render", NULL, "a shaded picture or movie of a log"},
+    {"figure", NULL, "run and draw a figure of experiments/"},
+    {"bundle", NULL, "a folder that runs on other machines"},
+    {"gpu-check", NULL, "is it right, how quick on this GPU?"},
 };
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 
@@ -33,10 +38,8 @@ static void help(FILE *f)
   fprintf(f, "loom %s - a research framework for cloth simulation\n\nusage: loom COMMAND ...\n",
           loom_build_version);
   for (int i = 0; i < NUM_COMMANDS; ++i)
-    fprintf(f, "  %-10s %s\n", commands[i].name, commands[i].doc);
-  fprintf(f, "  %-10s %s\n", "test", "build and run the test-suite (launcher ./loom)");
-  fprintf(f, "  %-10s %s\n", "render", "a shaded picture or movie of a log (launcher ./loom)");
-  fprintf(f, "  %-10s %s\n", "figure", "run and draw a figure of experiments/ (launcher ./loom)");
+    fprintf(f, "  %-10s %s%s\n", commands[i].name, commands[i].doc,
+            commands[i].call == NULL ? " (launcher ./loom)" : "");
   fprintf(f, "\nloom COMMAND --help shows the options of a command.\n");
 }
 
@@ -66,18 +69,16 @@ int main(int argc, char **argv)
     printf("loom %s %s\n", loom_build_version, loom_build_commit);
     return EXIT_FINE;
   }
-  for (int i = 0; i < NUM_COMMANDS; ++i)
-    if (strcmp(name, commands[i].name) == 0) return commands[i].call(argc - 1, argv + 1);
-
-  const char *names[NUM_COMMANDS + 3] = {"test", "render", "figure"};
-  for (int i = 0; i < 3; ++i)
-    if (strcmp(name, names[i]) == 0) {
-      fprintf(stderr, "loom: '%s' belongs to the launcher: ./loom %s at the top of the sources\n",
-              name, name);
-      return EXIT_USAGE;
-    }
-  for (int i = 0; i < NUM_COMMANDS; ++i) names[3 + i] = commands[i].name;
-  const char *const near = err_nearest(name, names, NUM_COMMANDS + 3);
+  const char *names[NUM_COMMANDS];
+  for (int i = 0; i < NUM_COMMANDS; ++i) {
+    names[i] = commands[i].name;
+    if (strcmp(name, names[i]) != 0) continue;
+    if (commands[i].call != NULL) return commands[i].call(argc - 1, argv + 1);
+    fprintf(stderr, "loom: '%s' belongs to the launcher: ./loom %s at the top of the sources\n",
+            name, name);
+    return EXIT_USAGE;
+  }
+  const char *const near = err_nearest(name, names, NUM_COMMANDS);
   fprintf(stderr, "loom: there is no command '%s'%s%s%s; loom --help lists them\n", name,
           near ? ", nearest is '" : "", near ? near : "", near ? "'" : "");
   return EXIT_USAGE;

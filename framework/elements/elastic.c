@@ -19,7 +19,7 @@ enum { CHUNK_LEAST = 1024, CHUNK_MOST = 4096, CHUNK_SHARE = 32, CHUNK_CUDA = 1 <
 /* Element Hessians of the matrix-free product at once: 4096 x 1.2 kB, on a GPU 75 MB. */
 enum { HESS_CPU = 4096, HESS_CUDA = 65536 };
 
-static const lk_entry k_rows = LK_ENTRY(elastic_rows);
+static const lk_entry k_rows = LK_ENTRY(elastic_rows), k_weigh = LK_ENTRY(elastic_weigh);
 static const lk_entry k_parts = LK_ENTRY(elastic_parts), k_sum = LK_ENTRY(elastic_sum);
 
 typedef struct el_block {
@@ -350,6 +350,22 @@ loom_status elastic_elem_hessians(elastic *el, int block, int32_t first, int32_t
   return buf_maps_end(&q);
 }
 
+loom_status elastic_weigh(elastic *el, int block, int32_t first, int32_t count, loom_buf *w,
+                          double one, double scale, int len, loom_buf *H)
+{
+  const loom_elem_block *const b = &el->sc->blocks[block];
+  buf_maps q = {.m = el->m, .e = el->e};
+  const int32_t *const verts = buf_maps_add(&q, b->verts, LOOM_READ);
+  elastic_weigh_args a = {.w = buf_maps_add(&q, w, LOOM_READ),
+                          .H = buf_maps_add(&q, H, LOOM_RDWR),
+                          .scale = (lk_real)scale,
+                          .one = (lk_real)one,
+                          .arity = b->arity,
+                          .len = len};
+  if (q.status == LOOM_OK) a.verts = verts + (int64_t)b->arity * first;
+  return buf_maps_launch(&q, &k_weigh, &a, count, NULL);
+}
+
 loom_status elastic_trim(elastic *el) { return buf_discard(el->m, el->hess); }
 
 loom_status elastic_hessian(elastic *el, loom_buf *x, int how, asm_bsr *A)
@@ -426,14 +442,17 @@ static loom_status check_project(elastic *el, int b)
 }
 
 /* The operator is made once or twice in a run: its element matrices are kept no longer. */
-static loom_status add_weights(elastic *el, int b, asm_csr *A)
+loom_status elastic_pd_add(elastic *el, int b, loom_buf *share, double scale, asm_csr *A)
 {
   const loom_elem_block *blk = &el->sc->blocks[b];
   loom_buf *w = NULL;
+  LOOM_TRY(check_project(el, b));
   LOOM_TRY(buf_new(el->m, "core", "element weights", LOOM_REAL,
                    (int64_t)blk->num_elems * blk->arity * blk->arity, &w));
   /* weights do not depend on x; the rest shape stands in for the argument */
   loom_status s = run_block(el, b, el->blocks[b].type->weights, el->sc->rest_x, 0, w, NULL);
+  if (s == LOOM_OK && share != NULL)
+    s = elastic_weigh(el, b, 0, blk->num_elems, share, 0.0, scale, blk->arity * blk->arity, w);
   if (s == LOOM_OK) s = asm_csr_add_elements(A, b, w);
   buf_free(el->m, w);
   return s;
@@ -441,10 +460,7 @@ static loom_status add_weights(elastic *el, int b, asm_csr *A)
 
 loom_status elastic_pd_operator(elastic *el, asm_csr *A)
 {
-  for (int b = 0; b < el->sc->num_blocks; ++b) {
-    LOOM_TRY(check_project(el, b));
-    LOOM_TRY(add_weights(el, b, A));
-  }
+  for (int b = 0; b < el->sc->num_blocks; ++b) LOOM_TRY(elastic_pd_add(el, b, NULL, 1.0, A));
   return LOOM_OK;
 }
 

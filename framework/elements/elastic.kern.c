@@ -1,4 +1,4 @@
-/* elastic.kern.c - element Hessians times a vector, one row per launch index. */
+/* elastic.kern.c - see elastic.kern.h. */
 #include "elements/elastic.kern.h"
 
 LK_KERNEL_PLAIN(elastic_rows, a, i)
@@ -12,6 +12,13 @@ LK_KERNEL_PLAIN(elastic_rows, a, i)
          row[3 * v + 2] * a->p[3 * q + 2];
   }
   a->out[i] = s;
+}
+
+LK_KERNEL_PLAIN(elastic_weigh, a, e)
+{
+  const lk_real w = a->one + a->scale * a->w[a->verts[(int64_t)a->arity * e]];
+  lk_real *const H = a->H + (int64_t)a->len * e;
+  for (lk_int k = 0; k < a->len; ++k) H[k] *= w;
 }
 
 LK_KERNEL_PLAIN(elastic_parts, a, i)

@@ -15,6 +15,17 @@ typedef struct elastic_rows_args {
 
 LK_DECLARE(elastic_rows, elastic_rows_args)
 
+/* One launch index per element: its dense matrix times a weight of its object, which is that of its
+ * first vertex. */
+typedef struct elastic_weigh_args {
+  const int32_t *LK_RESTRICT verts; /* [m][a] */
+  const lk_real *LK_RESTRICT w;     /* [n] */
+  lk_real *LK_RESTRICT H;           /* [m][len], out */
+  lk_real scale, one;               /* H (one + scale w) */
+  int32_t arity, len;
+} elastic_weigh_args;
+LK_DECLARE(elastic_weigh, elastic_weigh_args)
+
 /* Sums of ELASTIC_PART numbers each, then of all of these: the parts of a chunk of elements
  * do not depend on where the chunk ends, as long as that is a multiple of ELASTIC_PART. */
 enum { ELASTIC_PART = 32 };

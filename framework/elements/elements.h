@@ -125,6 +125,10 @@ loom_status elastic_hessian(elastic *el, loom_buf *x, int how, asm_bsr *A); /* A
 /* Of the elements from `first` on, `count` of them, in out, real [count][3a][3a]. */
 loom_status elastic_elem_hessians(elastic *el, int block, int32_t first, int32_t count, loom_buf *x,
                                   int how, loom_buf *out);
+/* Times (one + scale w), of dense matrices H real [count][len] of the elements from `first` on: w
+ * real [n] at an element's first vertex. */
+loom_status elastic_weigh(elastic *el, int block, int32_t first, int32_t count, loom_buf *w,
+                          double one, double scale, int len, loom_buf *H);
 /* Gradients of listed elements (diag NULL), or rows and diagonal blocks of corners; arguments are
  * those of loom/host.h and were checked. */
 loom_status elem_listed_run(mem *m, const loom_exec *e, const loom_elem_block *b,
@@ -135,7 +139,9 @@ loom_status elem_weights_run(mem *m, const loom_exec *e, const loom_elem_block *
                              loom_buf *out);
 /* Gives back the memory for one block's Hessians, until it is needed again. */
 loom_status elastic_trim(elastic *el);
-loom_status elastic_pd_operator(elastic *el, asm_csr *A);            /* A += w A'A */
+loom_status elastic_pd_operator(elastic *el, asm_csr *A); /* A += w A'A */
+/* A += scale share w A'A of one block, `share` real [n] as above; NULL: 1 */
+loom_status elastic_pd_add(elastic *el, int block, loom_buf *share, double scale, asm_csr *A);
 loom_status elastic_pd_rhs(elastic *el, loom_buf *x, loom_buf *rhs); /* rhs += w A'p */
 /* Hp += H(x) p, matrix-free, element Hessians treated as `how` says */
 loom_status elastic_apply(elastic *el, loom_buf *x, int how, loom_buf *p, loom_buf *Hp);

@@ -110,6 +110,8 @@ int h5u_put_status(hid_t file, const char *status)
   char text[H5LOG_STATUS_LEN] = "";
   snprintf(text, sizeof text, "%s", status);
   if (h5u_set_text(file, "status", text) < 0) return -1;
+  /* logs of older versions have none; who knows more than the status says so afterwards */
+  if (H5Aexists(file, "exit_reason") > 0 && h5u_set_text(file, "exit_reason", text) < 0) return -1;
   const hid_t d = H5Dopen2(file, "status", H5P_DEFAULT);
   if (d < 0) return -1;
   const hid_t type = h5u_text_type(sizeof text);

@@ -29,6 +29,17 @@ enum { H5LOG_NAME_LEN = 64 };
   X(I, n_ccd_pair, "1", "pairs given to continuous collision detection") \
   X(I, n_launch, "1", "kernel launches")
 
+/* In the order of LOOM_PAIR_*. */
+#define H5LOG_PAIR_COLUMNS(X)                                                    \
+  X(I, pairs_vt, "1", "contact pairs known: vertex and triangle")                \
+  X(I, pairs_ee, "1", "contact pairs known: two edges")                          \
+  X(I, pairs_ve, "1", "contact pairs known: vertex and edge")                    \
+  X(I, pairs_vv, "1", "contact pairs known: two vertices")                       \
+  X(I, pairs_vo, "1", "contact pairs known: vertex and body")                    \
+  X(I, pairs_yy, "1", "contact pairs known: two yarn segments")                  \
+  X(I, pairs_bvt, "1", "contact pairs known: vertex and triangle, one a body's") \
+  X(I, pairs_bee, "1", "contact pairs known: edge of cloth and edge of a body")
+
 #define H5LOG_STEP_COLUMNS(X)                                                                     \
   X(I, step, "1", "step number from 0")                                                           \
   X(R, time, "s", "time at the end of the step")                                                  \
@@ -57,6 +68,18 @@ enum { H5LOG_NAME_LEN = 64 };
   X(R, t_measure, "s", "wall time of measuring, never charged to the solver")                     \
   X(R, t_log, "s", "wall time of logging")                                                        \
   X(R, t_total, "s", "wall time of the step")                                                     \
+  X(R, t_cpu, "s", "processor time of all threads, without measuring and logging")                \
+  X(R, t_cpu_plugins, "s", "of it, in callbacks of plugins and the services they call")           \
+  X(R, t_cpu_detect, "s", "processor time of collision detection")                                \
+  X(R, t_cpu_solve, "s", "processor time of the solver, as t_solve")                              \
+  X(R, t_cpu_contact, "s", "processor time of contact models")                                    \
+  X(R, t_cpu_filter, "s", "processor time of line search, step bounds and resolving")             \
+  X(R, t_cpu_measure, "s", "processor time of measuring, not in t_cpu")                           \
+  X(R, t_cpu_log, "s", "processor time of logging, not in t_cpu")                                 \
+  X(I, rss, "B", "resident memory of the process at the end of the step, -1 if unknown")          \
+  X(I, rss_peak, "B", "most of it so far, -1 if unknown")                                         \
+  X(I, repairs, "1", "corrections by contact models before the last cut of the step")             \
+  H5LOG_PAIR_COLUMNS(X)                                                                           \
   H5LOG_COUNTER_COLUMNS(X)
 
 #define H5LOG_ITER_COLUMNS(X)                                                                      \
@@ -87,6 +110,7 @@ enum { H5LOG_NAME_LEN = 64 };
   X(R, inner_res, "1", "last inner residual, relative")                                            \
   X(I, inner_norm, "1", "norm of inner_res (LOOM_NORM_*)")                                         \
   X(R, t_total, "s", "wall time since the step began, without measuring and logging")              \
+  X(R, t_cpu, "s", "processor time of all threads, likewise")                                      \
   X(R, e_ref, "m", "mass-weighted RMS distance to the reference run, NaN without one")             \
   H5LOG_COUNTER_COLUMNS(X)
 
@@ -152,6 +176,8 @@ typedef struct h5log_meta { /* root attributes, all texts; NULL is written as ""
   const char *backend, *created, *plugins; /* plugins: one line per plugin, tab-separated
                                             * name kind version path build licence */
   int64_t threads, real_size, seed;
+  int64_t num_dof;   /* coordinates of vertices that are not fixed */
+  double t_cpu_open; /* s, processor time before the log was made: scene, plugins' create() */
 } h5log_meta;
 
 enum { H5LOG_TEXT = -1 };
@@ -172,7 +198,9 @@ typedef struct h5log_options {
   const loom_column *extra, *step_extra;
   int num_obstacles; /* poses are logged per frame: /scene/obstacles/NAME/pose [T][12] */
   const char *const *obstacle_names;
-  int overwrite; /* H5LOG_*: what h5log_create may replace */
+  int overwrite;         /* H5LOG_*: what h5log_create may replace */
+  const char *command;   /* that writes from here on: a line of the attribute `commands` */
+  const char *scheduler; /* ids of its job, "" for none: the line of `jobs` beside it */
 } h5log_options;
 
 typedef struct h5log h5log;
@@ -206,6 +234,13 @@ loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, cons
                         const loom_real *v, const double *poses);
 loom_status h5log_status(h5log *l, loom_err *err, const char *status); /* /status dataset */
 loom_status h5log_commit(h5log *l, loom_err *err);                     /* write batches, flush */
+/* What h5log_close writes beside the status, into attributes of the same names. */
+typedef struct h5log_end {
+  const char *exit_reason; /* finished, stopped: by what, failed: why */
+  const char *end_time;    /* ISO 8601 */
+  int64_t rss_peak;        /* bytes, most of this process, -1: unknown */
+} h5log_end;
+void h5log_set_end(h5log *l, const h5log_end *end);
 /* Final status into /status and the root attribute; closes whatever happens. */
 loom_status h5log_close(h5log *l, loom_err *err, const char *status);
 

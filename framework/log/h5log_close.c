@@ -54,14 +54,15 @@ static void release_reserve(int fd)
 }
 
 /* The root attribute can change only now that SWMR is off. */
-static loom_status final_attribute(loom_err *err, const char *path, const char *status)
+static loom_status final_attribute(loom_err *err, const h5log *l, const char *status)
 {
+  const char *const path = l->path;
   h5u_disk disk = {0};
   const hid_t fapl = h5u_fapl_disk(&disk);
   const hid_t f = fapl < 0 ? H5I_INVALID_HID : H5Fopen(path, H5F_ACC_RDWR, fapl);
   h5u_close(fapl, H5Pclose);
   if (f < 0) return h5u_fail(err, path, "cannot be opened for its final status");
-  const int bad = h5u_put_status(f, status) < 0;
+  const int bad = h5u_put_status(f, status) < 0 || h5log_put_end(f, l) < 0;
   if (H5Fclose(f) < 0 || bad || disk.code)
     return h5u_disk_fail(err, path, &disk, "cannot write its final status");
   return LOOM_OK;
@@ -76,7 +77,7 @@ loom_status h5log_close(h5log *l, loom_err *err, const char *status)
   if ((h5log_release(l) < 0 || l->disk.code) && s == LOOM_OK)
     s = h5u_disk_fail(err, l->path, &l->disk, "cannot be closed");
   const loom_status t = l->broken || l->disk.code ? h5u_repair(&later, l->path, status)
-                                                  : final_attribute(&later, l->path, status);
+                                                  : final_attribute(&later, l, status);
   release_reserve(l->lock);
   h5log_free(l);
   if (t == LOOM_OK) return s;

@@ -172,36 +172,6 @@ int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n)
   return make_status(file);
 }
 
-static int put_meta(hid_t file, const h5log_meta *m)
-{
-  char writer[160];
-  h5u_writer_text(writer, sizeof writer);
-  const struct {
-    const char *name, *text;
-    size_t min_len;
-  } texts[] = {{"loom_version", m->loom_version, 0},
-               {"git_commit", m->git_commit, 0},
-               {"config", m->config, 0},
-               {"config_hash", m->config_hash, 0},
-               {"command", m->command, 0},
-               {"host", m->host, 0},
-               {"cpu", m->cpu, 0},
-               {"gpu", m->gpu, 0},
-               {"blas", m->blas, 0},
-               {"backend", m->backend, 0},
-               {"created", m->created, 0},
-               {"plugins", m->plugins, 0},
-               {"status", "running", H5LOG_STATUS_LEN},
-               {"writer", writer, sizeof writer}};
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i)
-    if (h5u_put_text(file, texts[i].name, texts[i].text, texts[i].min_len) < 0) return -1;
-  if (h5u_put_int(file, "schema", H5LOG_SCHEMA) < 0 ||
-      h5u_put_int(file, "threads", m->threads) < 0 ||
-      h5u_put_int(file, "real_size", m->real_size) < 0 || h5u_put_int(file, "seed", m->seed) < 0)
-    return -1;
-  return 0;
-}
-
 /* ---- the file ---- */
 static loom_status open_part(loom_err *err, const char *path, const char *part, int *fd)
 {
@@ -232,7 +202,7 @@ static loom_status fill_file(loom_err *err, h5log *l, const char *part, const h5
   l->reserved = 0; /* truncation gave it back */
   if (l->file < 0) return h5u_fail(err, l->path, "cannot be created");
   LOOM_TRY(h5u_reserve(err, l->path, l->lock, 0, bytes, &l->reserved));
-  if (put_meta(l->file, meta) < 0 || h5log_create_tables(l->file, opt, l->n) < 0)
+  if (h5log_put_meta(l->file, meta, opt) < 0 || h5log_create_tables(l->file, opt, l->n) < 0)
     return h5u_disk_fail(err, l->path, &l->disk, "cannot write attributes and empty tables");
   return h5log_create_scene(err, l->path, l->file, scene, num_scene);
 }

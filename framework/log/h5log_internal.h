@@ -37,6 +37,10 @@ struct h5log {
   int64_t reserved; /* end of the disk space asked for, bytes */
   h5u_disk disk;    /* the first write that failed */
   int broken;       /* nothing more may be written */
+  struct {          /* h5log_end */
+    char exit_reason[H5LOG_STATUS_LEN], time[H5LOG_NAME_LEN];
+    int64_t rss_peak;
+  } end;
 };
 
 enum { H5LOG_BATCH_ROWS = 512, FRAME_CHUNK_BYTES = 256 << 10 };
@@ -48,6 +52,11 @@ typedef struct h5log_extra {
 } h5log_extra;
 int h5log_extra_table(const h5log_options *opt, int of_steps, h5log_extra *out); /* -1: memory */
 
+/* ---- h5log_meta.c: attributes of the root; 0 or -1 ---- */
+int h5log_put_meta(hid_t file, const h5log_meta *m, const h5log_options *opt);
+int h5log_put_end(hid_t file, const h5log *l); /* what h5log_set_end was told */
+/* Add a line to `commands` and to `jobs`; what a former process left of its end goes. */
+int h5log_add_session(hid_t file, const h5log_options *opt);
 /* Create everything but the scene in a file that is not in SWMR mode; 0 or -1. */
 int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n);
 /* /state_data, the values of the table /state; 0 or -1. */

@@ -146,7 +146,7 @@ static loom_status resume_in(loom_err *err, h5log *l, const char *config_hash, i
   h5u_writer_text(writer, sizeof writer);
   if (add_newer_tables(l, opt) < 0 || h5u_cut(l->file, last_step) < 0 ||
       h5u_put_status(l->file, "running") < 0 || h5u_set_text(l->file, "writer", writer) < 0 ||
-      l->disk.code)
+      h5log_add_session(l->file, opt) < 0 || l->disk.code)
     return h5u_disk_fail(err, l->path, &l->disk, "cannot be cut behind the step to continue from");
   return h5log_begin(err, l, opt);
 }

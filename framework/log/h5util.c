@@ -165,6 +165,20 @@ int h5u_put_int(hid_t obj, const char *name, int64_t value)
   return bad ? -1 : 0;
 }
 
+int h5u_put_real(hid_t obj, const char *name, double value)
+{
+  const hid_t space = H5Screate(H5S_SCALAR);
+  const int bad = space < 0 || write_attr(obj, name, H5T_NATIVE_DOUBLE, space, &value) < 0;
+  h5u_close(space, H5Sclose);
+  return bad ? -1 : 0;
+}
+
+int h5u_drop_attr(hid_t obj, const char *name)
+{
+  const htri_t there = H5Aexists(obj, name);
+  return there < 0 || (there > 0 && H5Adelete(obj, name) < 0) ? -1 : 0;
+}
+
 int h5u_put_texts(hid_t obj, const char *name, const char *const *texts, int count)
 {
   size_t len = 1;
@@ -203,6 +217,14 @@ int h5u_set_text(hid_t obj, const char *name, const char *text)
   return H5Aclose(a) < 0 || bad ? -1 : 0;
 }
 
+int h5u_set_int(hid_t obj, const char *name, int64_t value)
+{
+  const hid_t a = H5Aopen(obj, name, H5P_DEFAULT);
+  if (a < 0) return -1;
+  const int bad = H5Awrite(a, H5T_NATIVE_INT64, &value) < 0;
+  return H5Aclose(a) < 0 || bad ? -1 : 0;
+}
+
 enum { ATTR_MAX = 64 << 20 }; /* bytes; a larger text attribute is damage */
 
 static char *read_text(hid_t attr, hid_t type)
@@ -215,6 +237,16 @@ static char *read_text(hid_t attr, hid_t type)
       return NULL;
     }
     snprintf(s, 32, "%" PRId64, v);
+    return s;
+  }
+  if (H5Tget_class(type) == H5T_FLOAT) {
+    double v = 0.0;
+    char *const s = malloc(32);
+    if (s == NULL || H5Aread(attr, H5T_NATIVE_DOUBLE, &v) < 0) {
+      free(s);
+      return NULL;
+    }
+    snprintf(s, 32, "%.17g", v);
     return s;
   }
   const size_t len = H5Tget_size(type);

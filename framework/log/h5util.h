@@ -31,9 +31,12 @@ int h5u_close(hid_t id, herr_t (*close_fn)(hid_t)); /* 0, or -1; invalid ids are
 /* ---- attributes: 0, or -1 with the HDF5 error stack filled ---- */
 int h5u_put_text(hid_t obj, const char *name, const char *text, size_t min_len);
 int h5u_put_int(hid_t obj, const char *name, int64_t value);
+int h5u_put_real(hid_t obj, const char *name, double value);
+int h5u_drop_attr(hid_t obj, const char *name); /* one that is not there is fine */
 int h5u_put_texts(hid_t obj, const char *name, const char *const *texts, int count);
 int h5u_set_text(hid_t obj, const char *name, const char *text); /* overwrite in place, cut */
-/* Any attribute as text (integers in decimal): malloc'ed, NULL if absent or unreadable. */
+int h5u_set_int(hid_t obj, const char *name, int64_t value);     /* likewise */
+/* Any attribute as text (numbers in decimal): malloc'ed, NULL if absent or unreadable. */
 char *h5u_get_text(hid_t obj, const char *name);
 int h5u_describe(hid_t dset, const char *unit, const char *doc);
 

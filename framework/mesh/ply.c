@@ -9,178 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/words.h"
-#include "mesh/material.h"
 #include "mesh/obj.h"
+#include "mesh/ply_internal.h"
 
-enum { MAX_PROPS = 64, MAX_ELEMENTS = 16, MAX_ITEMS = 1 << 29, MAX_CORNERS = 1 << 20 };
-enum { ASCII, LITTLE, BIG };
-enum { I8, U8, I16, U16, I32, U32, F32, F64, NUM_TYPES };
+enum { MAX_CORNERS = 1 << 20 };
 
-static const char *const type_names[NUM_TYPES][2] = {
-    {"char", "int8"}, {"uchar", "uint8"}, {"short", "int16"},   {"ushort", "uint16"},
-    {"int", "int32"}, {"uint", "uint32"}, {"float", "float32"}, {"double", "float64"}};
-static const int type_bytes[NUM_TYPES] = {1, 1, 2, 2, 4, 4, 4, 8};
-
-typedef struct property {
-  char name[64];
-  int type, count_type; /* count_type -1: a single value */
-} property;
-
-typedef struct element {
-  char name[64];
-  int64_t count;
-  int num_props;
-  property props[MAX_PROPS];
-} element;
-
-typedef struct reader {
-  loom_err *err;
-  const char *name, *text, *p, *end;
-  int64_t line; /* from 1; of the header and of ascii data */
-  int format, num_elements;
-  element elements[MAX_ELEMENTS];
-  mesh *m;
-  int64_t cap_tris;
-  double *vert_uv; /* [num_verts][2], or NULL */
-  int has_list;    /* faces have the list texcoord */
-  double *list;    /* texcoord of a face [list_len] */
-  int64_t list_len, cap_list;
-  double piece; /* of a face */
-  material_names names;
-} reader;
-
-/* ---- header ---- */
-
-static loom_status fail(reader *r, const char *what, const char *word)
+static loom_status short_file(ply_reader *r)
 {
-  return err_set(r->err, LOOM_E_IO, "%s:%lld: %s%s%s%s", r->name, (long long)r->line, what,
-                 word[0] ? " \"" : "", word, word[0] ? "\"" : "");
-}
-
-/* Next header line without its end into `buf`; 0 when the file is over or it is too long. */
-static int header_line(reader *r, char *buf, size_t size)
-{
-  const size_t left = (size_t)(r->end - r->p);
-  const char *stop = memchr(r->p, '\n', left);
-  if (stop == NULL || (size_t)(stop - r->p) >= size) return 0;
-  memcpy(buf, r->p, (size_t)(stop - r->p));
-  buf[stop - r->p] = '\0';
-  r->p = stop + 1;
-  ++r->line;
-  return 1;
-}
-
-static int find_type(const char *name)
-{
-  for (int t = 0; t < NUM_TYPES; ++t)
-    if (strcmp(name, type_names[t][0]) == 0 || strcmp(name, type_names[t][1]) == 0) return t;
-  return -1;
-}
-
-static void copy_name(char dst[64], const char *src)
-{
-  const size_t len = strlen(src) < 63 ? strlen(src) : 63;
-  memcpy(dst, src, len);
-  dst[len] = '\0';
-}
-
-static loom_status read_property(reader *r, words *w)
-{
-  if (r->num_elements == 0) return fail(r, "property before any element", "");
-  element *e = &r->elements[r->num_elements - 1];
-  if (e->num_props == MAX_PROPS) return fail(r, "more than 64 properties in element", e->name);
-  property *q = &e->props[e->num_props];
-  q->count_type = -1;
-  words_next(w);
-  if (strcmp(w->word, "list") == 0) {
-    words_next(w);
-    q->count_type = find_type(w->word);
-    if (q->count_type < 0 || q->count_type >= F32)
-      return fail(r, "property list: not an integer type:", w->word);
-    words_next(w);
-  }
-  q->type = find_type(w->word);
-  if (q->type < 0) return fail(r, "property: unknown type", w->word);
-  if (!words_next(w)) return fail(r, "property: its name is missing", "");
-  copy_name(q->name, w->word);
-  ++e->num_props;
-  return LOOM_OK;
-}
-
-static loom_status read_element(reader *r, words *w)
-{
-  if (r->num_elements == MAX_ELEMENTS) return fail(r, "more than 16 elements", "");
-  element *e = &r->elements[r->num_elements];
-  words_next(w);
-  copy_name(e->name, w->word);
-  if (!words_int(w, &e->count) || e->count < 0)
-    return fail(r, "element: expected a name and a count, not", w->p);
-  if (e->count > MAX_ITEMS) return fail(r, "element: too many of", e->name);
-  ++r->num_elements;
-  return LOOM_OK;
-}
-
-static loom_status read_format(reader *r, words *w)
-{
-  static const char *const names[] = {"ascii", "binary_little_endian", "binary_big_endian"};
-  words_next(w);
-  for (int k = 0; k < 3; ++k)
-    if (strcmp(w->word, names[k]) == 0) {
-      r->format = k;
-      return LOOM_OK;
-    }
-  return fail(r, "format: expected ascii, binary_little_endian or binary_big_endian, not", w->word);
-}
-
-/* "comment piece NUMBER NAME", numbers from 0 as they come; other comments say nothing. */
-static loom_status read_comment(reader *r, words *w)
-{
-  int64_t number;
-  int32_t piece;
-  if (!words_next(w) || strcmp(w->word, "piece") != 0 || !words_int(w, &number) ||
-      number != r->m->num_pieces || !words_next(w))
-    return LOOM_OK;
-  return material_piece(r->err, r->m, &r->names, w->word, (int)strlen(w->word), &piece);
-}
-
-static loom_status read_header(reader *r)
-{
-  char buf[512];
-  words w;
-  r->format = -1;
-  if (!header_line(r, buf, sizeof buf) || strncmp(buf, "ply", 3) != 0 ||
-      strspn(buf + 3, " \t\r") != strlen(buf + 3)) {
-    r->line = 1;
-    return fail(r, "not a PLY file: the first line must be \"ply\"", "");
-  }
-  while (header_line(r, buf, sizeof buf)) {
-    words_start(&w, buf);
-    if (!words_next(&w) || strcmp(w.word, "obj_info") == 0) continue;
-    if (strcmp(w.word, "comment") == 0) {
-      LOOM_TRY(read_comment(r, &w));
-      continue;
-    }
-    if (strcmp(w.word, "end_header") == 0)
-      return r->format < 0 ? fail(r, "the header has no format line", "") : LOOM_OK;
-    if (strcmp(w.word, "format") == 0)
-      LOOM_TRY(read_format(r, &w));
-    else if (strcmp(w.word, "element") == 0)
-      LOOM_TRY(read_element(r, &w));
-    else if (strcmp(w.word, "property") == 0)
-      LOOM_TRY(read_property(r, &w));
-    else
-      return fail(r, "not a line of a PLY header:", w.word);
-  }
-  ++r->line;
-  return fail(r, "the header does not end with end_header", "");
-}
-
-/* ---- data ---- */
-
-static loom_status short_file(reader *r)
-{
-  if (r->format == ASCII) return fail(r, "the file ends before its data is complete", "");
+  if (r->format == PLY_ASCII) return ply_fail(r, "the file ends before its data is complete", "");
   return err_set(r->err, LOOM_E_IO, "%s: the file ends at byte %lld, before its data is complete",
                  r->name, (long long)(r->end - r->text));
 }
@@ -190,19 +26,19 @@ static double decode(const unsigned char b[8], int type)
   uint64_t u = 0;
   float f;
   double d;
-  for (int k = type_bytes[type] - 1; k >= 0; --k) u = u << 8 | b[k];
+  for (int k = ply_type_bytes[type] - 1; k >= 0; --k) u = u << 8 | b[k];
   const uint32_t u32 = (uint32_t)u;
   switch (type) {
-  case I8:
+  case PLY_I8:
     return u < 128 ? (double)u : (double)u - 256;
-  case I16:
+  case PLY_I16:
     return u < 32768 ? (double)u : (double)u - 65536;
-  case I32:
+  case PLY_I32:
     return u < INT64_C(2147483648) ? (double)u : (double)u - 4294967296.0;
-  case F32:
+  case PLY_F32:
     memcpy(&f, &u32, sizeof f);
     return f;
-  case F64:
+  case PLY_F64:
     memcpy(&d, &u, sizeof d);
     return d;
   default:
@@ -210,9 +46,9 @@ static double decode(const unsigned char b[8], int type)
   }
 }
 
-static loom_status read_value(reader *r, int type, double *value)
+static loom_status read_value(ply_reader *r, int type, double *value)
 {
-  if (r->format == ASCII) {
+  if (r->format == PLY_ASCII) {
     while (r->p < r->end && strchr(" \t\r\n", *r->p) != NULL && *r->p != '\0')
       r->line += *r->p++ == '\n';
     if (r->p >= r->end) return short_file(r);
@@ -223,30 +59,31 @@ static loom_status read_value(reader *r, int type, double *value)
       const size_t keep = len < sizeof word ? len : sizeof word - 1;
       memcpy(word, r->p, keep);
       word[keep] = '\0';
-      return fail(r, "expected a number, not", word);
+      return ply_fail(r, "expected a number, not", word);
     }
     r->p = stop;
     return LOOM_OK;
   }
   unsigned char b[8];
-  const int n = type_bytes[type];
+  const int n = ply_type_bytes[type];
   if (r->end - r->p < n) return short_file(r);
-  for (int k = 0; k < n; ++k) b[k] = (unsigned char)r->p[r->format == BIG ? n - 1 - k : k];
+  for (int k = 0; k < n; ++k) b[k] = (unsigned char)r->p[r->format == PLY_BIG ? n - 1 - k : k];
   r->p += n;
   *value = decode(b, type);
   return LOOM_OK;
 }
 
-static loom_status place_error(reader *r, const char *what, double value)
+static loom_status place_error(ply_reader *r, const char *what, double value)
 {
-  if (r->format == ASCII)
+  if (r->format == PLY_ASCII)
     return err_set(r->err, LOOM_E_IO, "%s:%lld: %s %g", r->name, (long long)r->line, what, value);
   return err_set(r->err, LOOM_E_IO, "%s: %s %g at byte %lld", r->name, what, value,
                  (long long)(r->p - r->text));
 }
 
 /* The corner list of one face into triangles of a fan around the first corner. */
-static loom_status read_corners(reader *r, const property *q, int64_t count, int32_t num_verts)
+static loom_status read_corners(ply_reader *r, const ply_property *q, int64_t count,
+                                int32_t num_verts)
 {
   mesh *m = r->m;
   int32_t first = 0, last = 0;
@@ -261,7 +98,7 @@ static loom_status read_corners(reader *r, const property *q, int64_t count, int
     if (k >= 2) {
       if (m->num_tris == r->cap_tris) {
         const int64_t cap = r->cap_tris < 1024 ? 1024 : 2 * r->cap_tris;
-        int32_t *p = cap > MAX_ITEMS ? NULL : realloc(m->tris, 3 * (size_t)cap * sizeof *p);
+        int32_t *p = cap > PLY_MAX_ITEMS ? NULL : realloc(m->tris, 3 * (size_t)cap * sizeof *p);
         if (p == NULL)
           return err_set(r->err, LOOM_E_NOMEM, "%s: no memory for %lld triangles", r->name,
                          (long long)cap);
@@ -290,7 +127,7 @@ static int uv_axis(const char *name)
 }
 
 /* The list texcoord of a face: two numbers for each of its corners. */
-static loom_status read_texcoord(reader *r, const property *q, int64_t count)
+static loom_status read_texcoord(ply_reader *r, const ply_property *q, int64_t count)
 {
   if (count > r->cap_list) {
     double *const p = realloc(r->list, (size_t)count * sizeof *p);
@@ -305,11 +142,11 @@ static loom_status read_texcoord(reader *r, const property *q, int64_t count)
 
 /* One instance of an element: coordinates go to `x` [3] and `uv` [2] if wanted, corners into the
  * mesh. */
-static loom_status read_instance(reader *r, const element *e, double *x, double *uv, int is_face,
-                                 int32_t num_verts)
+static loom_status read_instance(ply_reader *r, const ply_element *e, double *x, double *uv,
+                                 int is_face, int32_t num_verts)
 {
   for (int i = 0; i < e->num_props; ++i) {
-    const property *q = &e->props[i];
+    const ply_property *q = &e->props[i];
     double value, count = 1;
     if (q->count_type >= 0) LOOM_TRY(read_value(r, q->count_type, &count));
     if (!(count >= 0 && count <= MAX_CORNERS && count == floor(count)))
@@ -334,7 +171,7 @@ static loom_status read_instance(reader *r, const element *e, double *x, double 
   return LOOM_OK;
 }
 
-static int has_property(const element *e, const char *name, int list)
+static int has_property(const ply_element *e, const char *name, int list)
 {
   for (int i = 0; i < e->num_props; ++i)
     if (strcmp(e->props[i].name, name) == 0 && (e->props[i].count_type >= 0) == list) return 1;
@@ -342,19 +179,19 @@ static int has_property(const element *e, const char *name, int list)
 }
 
 /* The least number of bytes `count` instances take: ascii numbers need one digit each. */
-static loom_status check_size(reader *r, const element *e)
+static loom_status check_size(ply_reader *r, const ply_element *e)
 {
   int64_t least = 0;
   for (int i = 0; i < e->num_props; ++i) {
     const int t = e->props[i].count_type >= 0 ? e->props[i].count_type : e->props[i].type;
-    least += r->format == ASCII ? 1 : type_bytes[t];
+    least += r->format == PLY_ASCII ? 1 : ply_type_bytes[t];
   }
   if (least * e->count > r->end - r->p) return short_file(r);
   return LOOM_OK;
 }
 
 /* Pieces without a name are called by their number. */
-static loom_status name_pieces(reader *r, double number)
+static loom_status name_pieces(ply_reader *r, double number)
 {
   char name[32];
   int32_t piece;
@@ -371,7 +208,7 @@ static loom_status name_pieces(reader *r, double number)
 }
 
 /* Material data of the triangles from `first` on, which are the fan of one face. */
-static loom_status finish_face(reader *r, int with_uv, int with_piece, int32_t first)
+static loom_status finish_face(ply_reader *r, int with_uv, int with_piece, int32_t first)
 {
   mesh *const m = r->m;
   const int64_t corners = (int64_t)m->num_tris - first + 2;
@@ -395,7 +232,7 @@ static loom_status finish_face(reader *r, int with_uv, int with_piece, int32_t f
 }
 
 /* Arrays beside the triangles grow with them. */
-static loom_status follow(reader *r, int with_uv, int with_piece, int64_t *cap)
+static loom_status follow(ply_reader *r, int with_uv, int with_piece, int64_t *cap)
 {
   mesh *const m = r->m;
   if (*cap == r->cap_tris) return LOOM_OK;
@@ -413,7 +250,7 @@ static loom_status follow(reader *r, int with_uv, int with_piece, int64_t *cap)
   return LOOM_OK;
 }
 
-static loom_status read_faces(reader *r, const element *e)
+static loom_status read_faces(ply_reader *r, const ply_element *e)
 {
   const int with_piece = has_property(e, "piece", 0);
   int64_t cap = 0;
@@ -429,7 +266,7 @@ static loom_status read_faces(reader *r, const element *e)
   return LOOM_OK;
 }
 
-static loom_status read_verts(reader *r, const element *e)
+static loom_status read_verts(ply_reader *r, const ply_element *e)
 {
   int axes = 0;
   mesh *const m = r->m;
@@ -445,12 +282,12 @@ static loom_status read_verts(reader *r, const element *e)
   return LOOM_OK;
 }
 
-static loom_status read_elements(reader *r)
+static loom_status read_elements(ply_reader *r)
 {
   mesh *m = r->m;
   int seen_verts = 0, seen_faces = 0;
   for (int k = 0; k < r->num_elements; ++k) {
-    const element *e = &r->elements[k];
+    const ply_element *e = &r->elements[k];
     const int verts = strcmp(e->name, "vertex") == 0, faces = strcmp(e->name, "face") == 0;
     LOOM_TRY(check_size(r, e));
     if (e->num_props == 0) continue;
@@ -479,7 +316,7 @@ static loom_status read_elements(reader *r)
 
 loom_status ply_parse(loom_err *err, const char *name, const char *text, size_t len, mesh *out)
 {
-  reader *r;
+  ply_reader *r;
   memset(out, 0, sizeof *out);
   LOOM_TRY(mesh_alloc(err, 1, sizeof *r, &r));
   r->err = err;
@@ -487,9 +324,9 @@ loom_status ply_parse(loom_err *err, const char *name, const char *text, size_t 
   r->text = r->p = text;
   r->end = text + len;
   r->m = out;
-  loom_status s = read_header(r);
+  loom_status s = ply_read_header(r);
   if (s == LOOM_OK) {
-    r->line += r->format == ASCII; /* the first line of data */
+    r->line += r->format == PLY_ASCII; /* the first line of data */
     s = read_elements(r);
   }
   if (s != LOOM_OK) mesh_free(out);

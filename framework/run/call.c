@@ -15,6 +15,7 @@ typedef struct call {
   crash_place place;
   instance *in;
   int64_t maps; /* held before */
+  double cpu;   /* s, processor time when it began; < 0: it is not charged to plugins */
 } call;
 
 /* Outcomes that a callback may return beside LOOM_OK and errors. */
@@ -41,6 +42,8 @@ static void enter(call *c, instance *in, const char *callback)
                            .iter = &r->st.iter};
   c->in = in;
   c->maps = mem_num_maps(r->m);
+  /* what a plugin's callback calls is in the callback's time */
+  c->cpu = !crash_inside() && clock_charges_method(&r->clock) ? clock_cpu_now() : -1.0;
   crash_enter(&c->place);
 }
 
@@ -123,6 +126,7 @@ static loom_status complain(const call *c, loom_status s, uint32_t allowed)
 static loom_status leave(call *c, loom_status s, uint32_t allowed)
 {
   run *const r = c->in->r;
+  if (c->cpu >= 0.0) r->clock.cpu_plugins += clock_cpu_now() - c->cpu;
   crash_leave(&c->place);
   if (!is_allowed(s, allowed) || mem_num_maps(r->m) != c->maps || r->calls.misused ||
       mem_has_defect(r->m))

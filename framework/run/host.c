@@ -147,7 +147,8 @@ static loom_status host_elem_hessians(const loom_host *h, int block, int32_t fir
   LOOM_TRY(host_check_hessian(h, "elem_hessians", &alone, how));
   LOOM_TRY(host_check_blocks(h, block, first, count, out));
   work_charge(r, LOOM_C_HESSIAN, first == 0); /* parts of a block are one evaluation of it */
-  return elastic_elem_hessians(r->elements.el, block, first, count, x, how, out);
+  LOOM_TRY(elastic_elem_hessians(r->elements.el, block, first, count, x, how, out));
+  return damping_add_hessians(r, block, first, count, x, how, out);
 }
 static loom_status host_contact_hessian(const loom_host *h, const loom_problem *p, loom_buf *x,
                                         int how, const loom_blocks3 **out)

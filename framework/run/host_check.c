@@ -67,7 +67,7 @@ loom_status host_check_problem(const loom_host *h, const char *service, const lo
 /* What the terms of p must be declared to have. */
 static uint32_t needs_of(const loom_problem *p, uint32_t elements, uint32_t contact)
 {
-  return ((p->terms & LOOM_TERM_ELASTIC) ? elements : 0) |
+  return ((p->terms & (LOOM_TERM_ELASTIC | LOOM_TERM_DAMPING)) ? elements : 0) |
          ((p->terms & LOOM_TERM_CONTACT) ? contact : 0);
 }
 

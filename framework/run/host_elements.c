@@ -30,6 +30,12 @@ static loom_status check_rows(const loom_host *h, const char *service, const loo
                               loom_buf *x)
 {
   HOST_NOT_NULL(h, service, r);
+  if (run_of(h)->damping.beta != NULL)
+    return err_set(
+        run_of(h)->err, LOOM_E_UNSUPPORTED,
+        "host->%s() has no stiffness_damping; remove the key from all objects (`damping` "
+        "works), or take another solver",
+        service);
   LOOM_TRY(check_block(h, service, r->block));
   LOOM_TRY(host_check_points(h, service, "x", x));
   if (r->first < 0 || r->count < 0 || r->to < 0)

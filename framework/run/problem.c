@@ -6,8 +6,9 @@
 static const lk_entry k_zero_fixed = LK_ENTRY(run_zero_fixed);
 static const lk_entry k_copy_fixed = LK_ENTRY(run_copy_fixed);
 
-enum { NUM_TERMS = 3 };
-static const term *const terms[NUM_TERMS] = {&term_inertia, &term_elements, &term_contact};
+enum { NUM_TERMS = 4 };
+static const term *const terms[NUM_TERMS] = {&term_inertia, &term_elements, &term_damping,
+                                             &term_contact};
 
 /* For every term of p that has it: term.call(r, p, ...). */
 #define EACH_TERM(p, call, ...)                                   \
@@ -42,6 +43,7 @@ void problem_pose(run *r)
   r->problem.free = r->problem.own;
   r->problem.free.terms &= ~(uint32_t)LOOM_TERM_CONTACT;
   r->st.problem = &r->problem.own;
+  damping_pose(r);
 }
 
 /* ---- fixed vertices ---- */
@@ -115,7 +117,7 @@ loom_status problem_eval(run *r, const loom_problem *p, loom_buf *x, loom_energi
 static loom_status matrix_for(run *r, const loom_problem *p, asm_bsr **A)
 {
   run_problem *const own = &r->problem;
-  const int bare = (p->terms & LOOM_TERM_ELASTIC) == 0;
+  const int bare = (p->terms & (LOOM_TERM_ELASTIC | LOOM_TERM_DAMPING)) == 0;
   asm_bsr **const at = bare ? &own->bsr_bare : &own->bsr;
   own->bare = r->scene->pub;
   own->bare.num_blocks = 0;
@@ -154,7 +156,9 @@ loom_status problem_pd_operator(run *r, const loom_problem *p, const loom_csr **
 {
   run_problem *const own = &r->problem;
   if (own->csr == NULL) LOOM_TRY(asm_csr_new(r->err, r->m, &r->exec, &r->scene->pub, &own->csr));
-  const uint32_t in = p->terms & ~(uint32_t)LOOM_TERM_CONTACT;
+  const uint32_t without =
+      r->damping.beta != NULL ? LOOM_TERM_CONTACT : LOOM_TERM_CONTACT | LOOM_TERM_DAMPING;
+  const uint32_t in = p->terms & ~without;
   if (own->csr_h != p->h || own->csr_terms != in) { /* constant otherwise */
     LOOM_TRY(asm_csr_begin(own->csr));
     EACH_TERM(p, pd_operator, own->csr);
@@ -204,16 +208,18 @@ static loom_status mass_diag(run *r)
 static loom_status make_diag(run *r)
 {
   const uint32_t caps = elastic_caps(r->elements.el);
+  loom_problem undamped = r->problem.free;
   if ((caps & LOOM_ELEM_HESSIAN) == 0) return mass_diag(r);
+  undamped.terms &= ~(uint32_t)LOOM_TERM_DAMPING;
   loom_buf *row_ptr, *col, *val;
   int bs;
   if (caps & LOOM_ELEM_PROJECT) {
     const loom_csr *L = NULL;
-    LOOM_TRY(problem_pd_operator(r, &r->problem.free, &L));
+    LOOM_TRY(problem_pd_operator(r, &undamped, &L));
     row_ptr = L->row_ptr, col = L->col, val = L->val, bs = 1;
   } else {
     const loom_bsr3 *H = NULL;
-    LOOM_TRY(problem_hessian(r, &r->problem.free, r->st.x, LOOM_HESS_PSD_CLAMP, &H));
+    LOOM_TRY(problem_hessian(r, &undamped, r->st.x, LOOM_HESS_PSD_CLAMP, &H));
     row_ptr = H->row_ptr, col = H->col, val = H->val, bs = 9;
   }
   buf_maps q = {.m = r->m};

@@ -1,5 +1,6 @@
 /* record.c - rows and frames of one run. */
 #include "run/record.h"
+#include "run/process.h"
 #include "run/run_state.h"
 #include "scene/sewing.h"
 
@@ -42,7 +43,8 @@ loom_status record_iter(run *r, int64_t k, const loom_iterate *it, const filter_
                         .inner_iters = it->inner_iters,
                         .inner_res = it->inner_res,
                         .inner_norm = it->inner_norm,
-                        .t_total = clock_net(&r->clock)};
+                        .t_total = clock_net(&r->clock),
+                        .t_cpu = clock_cpu_net(&r->clock)};
   work_read(r, n);
   COPY_COUNTERS(row, n);
   clock_push(&r->clock, CLOCK_MEASURE);
@@ -102,6 +104,37 @@ static void fill_clocks(run *r, h5log_step_row *row)
   /* a step's own commit ends after its row is written: it is charged to the next step */
   row->t_log = t[CLOCK_LOG] + r->record.commit_seconds;
   row->t_total = clock_now() - r->clock.begin + r->record.commit_seconds;
+  const double *const cpu = r->clock.cpu;
+  row->t_cpu = clock_cpu_net(&r->clock);
+  row->t_cpu_plugins = r->clock.cpu_plugins;
+  row->t_cpu_detect = cpu[CLOCK_DETECT];
+  row->t_cpu_solve = cpu[CLOCK_SOLVE];
+  row->t_cpu_contact = cpu[CLOCK_CONTACT];
+  row->t_cpu_filter = cpu[CLOCK_FILTER];
+  row->t_cpu_measure = cpu[CLOCK_MEASURE];
+  row->t_cpu_log = cpu[CLOCK_LOG] + r->record.commit_cpu;
+}
+
+/* Contact pairs known, by kind. */
+static loom_status count_pairs(run *r, h5log_step_row *row)
+{
+  int64_t *const count[] = {
+#define ADDRESS_(t, name, unit, doc) &row->name,
+      H5LOG_PAIR_COLUMNS(ADDRESS_)
+#undef ADDRESS_
+  };
+  for (int i = 0; i < r->num_contact; ++i) {
+    const loom_pairs *const p = &r->contact[i].pairs;
+    void *kinds;
+    if (p->count == 0) continue;
+    LOOM_TRY(buf_map(r->m, NULL, p->kind, LOOM_READ, LOOM_AT_HOST, &kinds));
+    for (int64_t k = 0; k < p->count; ++k) {
+      const int32_t kind = ((const int32_t *)kinds)[k];
+      if (kind >= 0 && kind < (int32_t)LOOM_COUNT(count)) ++*count[kind];
+    }
+    LOOM_TRY(buf_unmap(r->m, p->kind));
+  }
+  return LOOM_OK;
 }
 
 static void summarise(run *r, const h5log_step_row *row)
@@ -150,7 +183,7 @@ static loom_status measure_stitches(run *r, double *gap)
   return buf_unmap(r->m, r->st.x);
 }
 
-loom_status record_step(run *r, int64_t iters, int reason)
+loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
 {
   int64_t n[LOOM_NUM_COUNTERS];
   const int64_t per_frame = r->set.run.substeps * r->set.log.frames_every;
@@ -167,13 +200,17 @@ loom_status record_step(run *r, int64_t iters, int reason)
                         .e_contact = r->measured.energies.contact,
                         .toi = filter_step_toi(r),
                         .f_next = r->fw.f_next_norm,
-                        .intersections = -1};
+                        .intersections = -1,
+                        .rss = process_rss(),
+                        .rss_peak = process_rss_peak(),
+                        .repairs = repairs};
   work_read(r, n);
   COPY_COUNTERS(row, n);
   clock_push(&r->clock, CLOCK_MEASURE);
   LOOM_TRY(measure_kinetic(r, r->st.v_end, &row.e_kinetic));
   LOOM_TRY(measure_gravity(r, r->st.x, &row.e_gravity));
   LOOM_TRY(measure_contacts(r, &row.contacts, &row.min_gap, &row.e_dissipated));
+  LOOM_TRY(count_pairs(r, &row));
   LOOM_TRY(columns_step_row(r));
   LOOM_TRY(measure_stitches(r, &row.stitch_gap));
   if (audit) {
@@ -186,7 +223,7 @@ loom_status record_step(run *r, int64_t iters, int reason)
     LOOM_TRY(record_frame(r, r->st.index, r->st.time));
   LOOM_TRY(replay_record(r));
   fill_clocks(r, &row);
-  const double begin = clock_now();
+  const double begin = clock_now(), cpu = clock_cpu_now();
   if (r->record.log != NULL) {
     LOOM_TRY(messages_write(r));
     LOOM_TRY(record_sections(r));
@@ -194,6 +231,7 @@ loom_status record_step(run *r, int64_t iters, int reason)
     LOOM_TRY(h5log_commit(r->record.log, r->err));
   }
   r->record.commit_seconds = clock_now() - begin;
+  r->record.commit_cpu = clock_cpu_now() - cpu;
   summarise(r, &row);
   return LOOM_OK;
 }

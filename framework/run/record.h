@@ -8,7 +8,8 @@
 
 typedef struct run_record {
   h5log *log;            /* NULL: none is wanted */
-  double commit_seconds; /* s, of the last h5log_commit */
+  double commit_seconds; /* s, of the last h5log_commit ... */
+  double commit_cpu;     /* s, ... and its processor time */
 } run_record;
 
 /* Create the log (or reopen it behind last_step) with the scene and all provenance. */
@@ -16,8 +17,9 @@ loom_status record_open(run *r, const run_options *o, int64_t last_step);
 /* One row of /iters and /iters_extra for the present point. */
 loom_status record_iter(run *r, int64_t k, const loom_iterate *it, const filter_result *f,
                         double dx_max);
-/* The row of /steps, the frame if one is due, the audit; makes the step readable. */
-loom_status record_step(run *r, int64_t iters, int reason);
+/* The row of /steps, the frame if one is due, the audit; makes the step readable.  repairs: filters
+ * after the last iteration but the last one; reason: H5LOG_*. */
+loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason);
 loom_status record_frame(run *r, int64_t step, double time);
 loom_status audit_now(run *r, int64_t *found); /* audit.c: intersections, exactly */
 /* audit.c: intersections of the start that are still there; what has parted is left out no more. */

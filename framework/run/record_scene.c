@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/build_info.h"
 #include "run/blas.h"
+#include "run/process.h"
 #include "run/record.h"
 #include "run/run_state.h"
 #include "scene/exclusions.h"
@@ -227,12 +227,22 @@ static void plugin_lines(run *r, char *out, size_t len)
   }
 }
 
+/* Coordinates that a solver is free to choose; -1: the mask cannot be read. */
+static int64_t num_dof(run *r)
+{
+  void *fixed;
+  int64_t n = 0;
+  loom_buf *const mask = r->scene->pub.fixed;
+  if (buf_map(r->m, NULL, mask, LOOM_READ, LOOM_AT_HOST, &fixed) != LOOM_OK) return -1;
+  for (int32_t i = 0; i < r->scene->pub.num_verts; ++i) n += ((const uint8_t *)fixed)[i] == 0;
+  return buf_unmap(r->m, mask) == LOOM_OK ? 3 * n : -1;
+}
+
 static loom_status create(run *r, const run_options *o, const h5log_options *opt)
 {
   static const size_t PLUGINS_LEN = 65536;
-  char hash[17], host[256] = "unknown", cpu[256], gpu[256] = "", blas[1200], created[64] = "";
-  const time_t now = time(NULL);
-  struct tm utc;
+  char hash[17], host[256] = "unknown", cpu[256], gpu[256] = "", blas[1200];
+  char created[PROCESS_TIME_LEN];
   arrays *const l = calloc(1, sizeof *l);
   char *const plugins = malloc(PLUGINS_LEN);
   loom_status s = LOOM_OK;
@@ -243,7 +253,7 @@ static loom_status create(run *r, const run_options *o, const h5log_options *opt
     gethostname(host, sizeof host - 1);
     cpu_model(cpu, sizeof cpu);
     if (r->exec.backend == LOOM_CUDA) exec_cuda_name(r->exec.device, gpu, sizeof gpu);
-    if (gmtime_r(&now, &utc) != NULL) strftime(created, sizeof created, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    process_time(created);
     plugin_lines(r, plugins, PLUGINS_LEN);
     blas_name(registry_path(r->reg, r->solver.plugin), blas, sizeof blas);
     const h5log_meta meta = {.loom_version = loom_build_version,
@@ -260,7 +270,9 @@ static loom_status create(run *r, const run_options *o, const h5log_options *opt
                              .plugins = plugins,
                              .threads = r->exec.num_threads,
                              .real_size = (int64_t)sizeof(loom_real),
-                             .seed = r->set.run.seed};
+                             .seed = r->set.run.seed,
+                             .num_dof = num_dof(r),
+                             .t_cpu_open = clock_cpu_now()};
     s = h5log_create(r->err, r->out.path, &meta, opt, l->a, l->num, r->scene->pub.num_verts,
                      &r->record.log);
   }
@@ -274,7 +286,8 @@ static loom_status create(run *r, const run_options *o, const h5log_options *opt
 loom_status record_open(run *r, const run_options *o, int64_t last_step)
 {
   const char *names[RUN_MAX_OBSTACLES];
-  char hash[17];
+  char hash[17], job[1024];
+  process_job(job, sizeof job);
   h5log_options opt = {.frames_f32 = r->set.log.frames == 1,
                        .compression = (int)r->set.log.compression,
                        .num_extra = r->columns.iter.num,
@@ -283,7 +296,9 @@ loom_status record_open(run *r, const run_options *o, int64_t last_step)
                        .step_extra = r->columns.step.all,
                        .num_obstacles = r->scene->pub.num_obstacles,
                        .obstacle_names = names,
-                       .overwrite = r->out.overwrite};
+                       .overwrite = r->out.overwrite,
+                       .command = o->command,
+                       .scheduler = job};
   for (int32_t i = 0; i < r->scene->pub.num_obstacles; ++i) names[i] = r->scene->obstacles[i].name;
   if (!r->out.resume) return create(r, o, &opt);
   cfg_hash(r->c, hash);

@@ -11,6 +11,7 @@
 #include "run/call.h"
 #include "run/checkpoint.h"
 #include "run/output.h"
+#include "run/process.h"
 #include "run/record.h"
 #include "run/room.h"
 #include "run/step.h"
@@ -135,6 +136,31 @@ static loom_status record_start(run *r)
   return record_frame(r, r->first_step - 1, time);
 }
 
+/* The run ended with s; returns that, or what went wrong on closing. */
+static loom_status close_log(run *r, const run_options *o, loom_status s)
+{
+  char status[H5LOG_STATUS_LEN], reason[H5LOG_STATUS_LEN], time[PROCESS_TIME_LEN];
+  loom_err second = {0};
+  const loom_err why = *r->err; /* messages of a step that failed must not hide it */
+  const int named = s == LOOM_OK && r->sum.stopped && o->stopper != NULL;
+  if (s == LOOM_OK)
+    snprintf(status, sizeof status, "%s", r->sum.stopped ? "stopped" : "finished");
+  else
+    snprintf(status, sizeof status, "failed: %.200s", r->err->text);
+  snprintf(reason, sizeof reason, "%.200s%s%s", status, named ? ": " : "",
+           named ? o->stopper(o->user) : "");
+  if (s != LOOM_OK && messages_write(r) != LOOM_OK) *r->err = why;
+  process_time(time);
+  h5log_set_end(
+      r->record.log,
+      &(h5log_end){.exit_reason = reason, .end_time = time, .rss_peak = process_rss_peak()});
+  const loom_status closed = h5log_close(r->record.log, &second, status);
+  r->record.log = NULL;
+  if (s != LOOM_OK || closed == LOOM_OK) return s;
+  *r->err = second;
+  return closed;
+}
+
 loom_status run_execute(run *r, const run_options *o)
 {
   int64_t last_step = -1;
@@ -151,23 +177,7 @@ loom_status run_execute(run *r, const run_options *o)
   if (s == LOOM_OK) s = simulate(r, o, first);
   if (s > 0) s = err_set(r->err, LOOM_E_INTERNAL, "unexpected outcome: %s", err_status_text(s));
   run_failed(r, s);
-  if (r->record.log != NULL) {
-    char status[H5LOG_STATUS_LEN];
-    loom_err second = {0};
-    const loom_err why = *r->err; /* messages of a step that failed must not hide it */
-    if (s == LOOM_OK)
-      snprintf(status, sizeof status, "%s", r->sum.stopped ? "stopped" : "finished");
-    else
-      snprintf(status, sizeof status, "failed: %.200s", r->err->text);
-    if (s != LOOM_OK && messages_write(r) != LOOM_OK) *r->err = why;
-    const loom_status closed = h5log_close(r->record.log, &second, status);
-    r->record.log = NULL;
-    if (s == LOOM_OK && closed != LOOM_OK) {
-      *r->err = second;
-      s = closed;
-    }
-  }
-  return s;
+  return r->record.log != NULL ? close_log(r, o, s) : s;
 }
 
 /* ---- closing ----

@@ -46,6 +46,8 @@ typedef struct run_options {
   loom_status (*make_scene)(void *user, loom_err *err, mem *m, scene_data **out);
   /* called after every step; nonzero return stops the run ("stopped") */
   int (*progress)(void *user, const run *r, const run_summary *s);
+  /* what made progress() stop it, "SIGTERM"; may be NULL */
+  const char *(*stopper)(void *user);
   void *user;
   void (*message)(void *user, int level, const char *text); /* plugins' log(), may be NULL */
 } run_options;

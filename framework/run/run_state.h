@@ -58,6 +58,7 @@ struct run {
   state_buffers buf;
   run_problem problem;
   elements_data elements;
+  damping_data damping;
   contact_data contacts;
   detection detect;
   filter *filter;

@@ -2,18 +2,8 @@
  * run's summary. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "run/run_state.h"
-
-/* Processor time of all threads of the process so far, s: unlike wall time it does not count what
- * others do on the machine. */
-static double cpu_now(void)
-{
-  struct timespec t;
-  if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return 0.0;
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void sections_begin_step(run *r)
 {
@@ -33,7 +23,7 @@ void section_begin(run *r, const char *owner, const char *name)
   }
   r->sections.open[r->sections.num_open].section = i;
   r->sections.open[r->sections.num_open].wall = clock_now();
-  r->sections.open[r->sections.num_open].cpu = cpu_now();
+  r->sections.open[r->sections.num_open].cpu = clock_cpu_now();
   r->sections.num_open++;
 }
 
@@ -52,7 +42,7 @@ void section_end(run *r, const char *name)
     const char *const slash = strrchr(s->name, '/');
     if (slash == NULL || strcmp(slash + 1, name) != 0) continue;
     const double wall = clock_now() - r->sections.open[i].wall;
-    const double cpu = cpu_now() - r->sections.open[i].cpu;
+    const double cpu = clock_cpu_now() - r->sections.open[i].cpu;
     add(&s->run, wall, cpu);
     add(&s->step, wall, cpu);
     r->sections.num_open = i;

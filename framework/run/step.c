@@ -48,6 +48,7 @@ static loom_status in_parts(run *r, int64_t index, int halvings, step_outcome *o
                          .h = dt / (double)parts};
     LOOM_TRY(advance(r, &t, &part));
     out->iters += part.iters;
+    out->repairs += part.repairs;
     /* the first record and those of the last filters have numbers of their own */
     r->k_base += part.iters + 2 + part.repairs;
   }
@@ -77,7 +78,7 @@ static loom_status whole_step(run *r, int64_t index)
     r->fw.f_next_norm = f_norm;
   }
   state_show_end(r);
-  LOOM_TRY(record_step(r, out.iters, out.reason));
+  LOOM_TRY(record_step(r, out.iters, out.repairs, out.reason));
   state_hide_end(r);
   problem_end_step(r);
   return LOOM_OK;

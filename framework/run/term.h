@@ -1,5 +1,5 @@
-/* term.h - the terms that an objective is a sum of: term_inertia.c, term_elements.c and
- * term_contact.c each have one; problem.c adds them up. */
+/* term.h - the terms that an objective is a sum of: term_inertia.c, term_elements.c, term_damping.c
+ * and term_contact.c each have one; problem.c adds them up. */
 #ifndef LOOM_RUN_TERM_H
 #define LOOM_RUN_TERM_H
 
@@ -36,7 +36,7 @@ typedef struct term {
   loom_status (*state)(run *r, state_visit visit);
 } term;
 
-extern const term term_inertia, term_elements, term_contact;
+extern const term term_inertia, term_elements, term_damping, term_contact;
 
 /* What the terms keep in a run. */
 typedef struct elements_data {
@@ -45,11 +45,28 @@ typedef struct elements_data {
   loom_buf *pull;     /* real [n][3], N, what they make of fixed positions; NULL: none made */
 } elements_data;
 
+typedef struct damping_data { /* of no use where nothing is damped */
+  loom_buf *beta;             /* real [n], s; NULL: nothing is damped, and all else is unused */
+  asm_bsr *W;                 /* N s/m: the sum of beta H of all elements at x_start */
+  int stale;                  /* W is that of an earlier step */
+  loom_scene loose;           /* the scene without fixed vertices, so that W has no unit rows ... */
+  loom_buf *none_fixed;       /* ... u8 [n] */
+  loom_buf *H;                /* real [.], N/m: room for the Hessians of some elements */
+  loom_buf *d, *Wd;           /* real [n][3]: x - x_start, m, and W times that, N s */
+  asm_csr *L;                 /* N s/m: the sum of beta w A'A; NULL: not asked for */
+} damping_data;
+
 typedef struct contact_data {
   loom_blocks3 blocks; /* of all models, concatenated */
   loom_quad quad;      /* likewise */
   int frozen;          /* contact_freeze() was called */
 } contact_data;
+
+/* ---- term_damping.c ---- */
+void damping_pose(run *r); /* another step begins */
+/* out, element Hessians at x (elastic_elem_hessians), + beta / h times those at x_start */
+loom_status damping_add_hessians(run *r, int block, int32_t first, int32_t count, loom_buf *x,
+                                 int how, loom_buf *out);
 
 /* ---- term_contact.c: one model, or all of them ---- */
 /* Adds to *energy and *dissipation (J) and g; live or frozen as p says.  LOOM_REJECTED as above. */

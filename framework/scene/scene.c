@@ -134,6 +134,24 @@ static void fill_object_verts(const object *o, int index, const vert_arrays *a)
   }
 }
 
+/* s->rayleigh, where an object has some. */
+static loom_status build_rayleigh(builder *b)
+{
+  scene_data *const s = b->s;
+  loom_real *out;
+  int any = 0;
+  for (int k = 0; k < b->num_objects; ++k) any |= b->objects[k].common->stiffness_damping > 0.0;
+  if (!any) return LOOM_OK;
+  LOOM_TRY(build_new(b, "stiffness damping", LOOM_REAL, s->pub.num_verts, &s->rayleigh));
+  LOOM_TRY(build_map(b, s->rayleigh, &out));
+  for (int k = 0; k < b->num_objects; ++k) {
+    const object *const o = &b->objects[k];
+    for (int64_t i = 0; i < o->m.num_verts; ++i)
+      out[o->first_vert + i] = (loom_real)o->common->stiffness_damping;
+  }
+  return buf_unmap(s->m, s->rayleigh);
+}
+
 /* Where vertices are at rest, in *x [num_verts][3]; 0: where they start, *x is not of use. */
 static loom_status places_at_rest(builder *b, const object *o, double **x, int *other)
 {
@@ -197,6 +215,7 @@ static loom_status build_vertices(builder *b)
   for (int k = 0; k < b->num_objects; ++k) fill_object_verts(&b->objects[k], k, &a);
   loom_buf *const mapped[5] = {s->x0, s->v0, s->damping, s->pub.radius, s->pub.object};
   for (int k = 0; k < 5; ++k) LOOM_TRY(buf_unmap(s->m, mapped[k]));
+  LOOM_TRY(build_rayleigh(b));
   return build_rest_positions(b);
 }
 
@@ -311,9 +330,10 @@ void scene_free(scene_data *s)
     if (k == 0 || s->blocks[k].rest != s->blocks[k - 1].rest) buf_free(s->m, s->blocks[k].rest);
     buf_free(s->m, s->blocks[k].mat);
   }
-  loom_buf *const own[9] = {s->v0,         s->damping,    s->pub.rest_x, s->pub.mass, s->pub.fixed,
-                            s->pub.radius, s->pub.object, s->pub.edges,  s->pub.tris};
-  for (int k = 0; k < 9; ++k) buf_free(s->m, own[k]);
+  loom_buf *const own[10] = {s->v0,        s->damping,   s->rayleigh,   s->pub.rest_x,
+                             s->pub.mass,  s->pub.fixed, s->pub.radius, s->pub.object,
+                             s->pub.edges, s->pub.tris};
+  for (int k = 0; k < 10; ++k) buf_free(s->m, own[k]);
   buf_free(s->m, s->pub.tets);
   build_free_yarns(s);
   for (int k = 0; k < s->pub.num_obstacles; ++k) {

@@ -18,6 +18,7 @@ typedef struct scene_data {
   loom_buf *x0;             /* real [n][3], m, initial positions; may be pub.rest_x itself */
   loom_buf *v0;             /* real [n][3], m/s; NULL after a run took it over as its state */
   loom_buf *damping;        /* real [n], 1/s: velocities decay as exp(-damping h) in PREDICT */
+  loom_buf *rayleigh;       /* real [n], s, stiffness_damping of the object; NULL: all are zero */
   loom_elem_block *blocks;  /* [pub.num_blocks], owned */
   loom_obstacle *obstacles; /* [pub.num_obstacles], owned */
   scene_motion *motion;

@@ -42,6 +42,9 @@
        "m/s",                                                                                      \
        "Initial velocity of all vertices that are not pinned."},                                   \
       REAL(T, damping, 0, 1e4, "1/s", "Velocities decay as exp(-damping t)."),                     \
+      REAL(T, stiffness_damping, 0, 10, "s",                                                       \
+           "Forces against velocities, of so many times the stiffness at the start of the step "   \
+           "(Rayleigh); of membranes, bending and solids, not of pins and stitches."),             \
       TEXT(T, pins, "none",                                                                        \
            "Held vertices: none, or a list of vertex ids (from 0), corners, left, right, bottom, " \
            "top, front, back, bottom_left, bottom_right, top_left, top_right, boundary, "          \

@@ -18,10 +18,11 @@ enum { BODY_MESH = BODY_NUM_CLOSED, BODY_SDF, BODY_REVOLVE };
 /* What cloth and solids have in common. */
 typedef struct object_settings {
   const char *material, *size, *resolution, *transform;
-  double velocity[3]; /* m/s */
-  double density;     /* kg/m^2 of cloth, kg/m^3 of solids */
-  double thickness;   /* m */
-  double damping;     /* 1/s */
+  double velocity[3];       /* m/s */
+  double density;           /* kg/m^2 of cloth, kg/m^3 of solids */
+  double thickness;         /* m */
+  double damping;           /* 1/s */
+  double stiffness_damping; /* s */
   const char *pins, *pin_motion;
   double pin_stiffness; /* N/m */
 } object_settings;

@@ -30,8 +30,8 @@ STEPS_OF_YARNS = 40  # explicit ones are short
 STEPS_OF_MATRIX = 4
 NODES = 15  # of a sheet's longer side
 LOOPS = 8  # of a knit, in a row and in a column
-# columns of the log that tell of clocks
-CLOCKS = re.compile(r"t_[a-z]+$")
+# columns of the log that tell of clocks and of the process
+CLOCKS = re.compile(r"(t_[a-z_]+|rss(_peak)?)$")
 # What a config leaves to whoever runs it.
 SETTINGS = {
     "configs/drape_obj.ini": ["cloth.sheet.file={folder}/sheet.obj"],

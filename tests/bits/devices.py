@@ -82,6 +82,8 @@ MORE = {
     "more/smoother-pcg": (FULL, ["solver.smoother=pcg", "solver.update=full"]),
     "more/cama-near": (NEAR, ["solver.tolerance=1e-12"]),
     "more/cama-pairwise": (NEAR, ["contact.c.matrix=pairwise", "contact.c.self_friction=0.3"]),
+    "more/cama-damped": (NEAR, ["solver.tolerance=1e-12", "cloth.sheet.stiffness_damping=0.01"]),
+    "more/damped": (FULL, ["cloth.sheet.stiffness_damping=0.01"]),
     "more/cama-triplets": (NEAR, ["solver.tolerance=1e-12", "solver.assembly=triplets"]),
     "more/cama-impacts": (IMPACTS, ["contact.impacts.max_inner=5"]),
     "more/cama-impacts-push": (IMPACTS, ["contact.impacts.mode=lcp", "contact.impacts.max_inner=25"]),

@@ -106,6 +106,7 @@ RULES = [
     Rule(r"^(\./loom|~/loom/bin/loom) run ", more="-n 2"),
     Rule(r"^\./loom test$", more="unit -R '^test_err$'", why="a quarter of an hour"),
     Rule(r"^\./loom test [a-z]+$", more="-R '^test_(err|contract_descriptor)$'", why="minutes"),
+    Rule(r"^(\./loom bundle|out/loom-bundle/)", skip=lambda stage: "tests/nightly/bundle.sh runs it"),
     Rule(r"^pip install", skip=lambda stage: "installs from the network"),
     Rule(r"^snakemake --profile", skip=needs_slurm),
     Rule(r"^snakemake", skip=needs_snakemake),

@@ -75,7 +75,7 @@ class Stage:
             (own / name).symlink_to(build / name)
         (own / "CTestTestfile.cmake").write_text(f'subdirs("{build}")\n')
         (own / "build.ninja").write_text("build runtime: phony\nbuild all: phony\n")
-        for group in ("build", "test", "python"):
+        for group in ("build", "test", "python", "bundle"):
             shutil.copy(self.root / "framework/cmake/packages.txt", own / f".packages-{group}")
         for tests in ("ON",):
             key = f"{self.root} {self.environment.get('LOOM_CMAKE_ARGS', '')}".rstrip()

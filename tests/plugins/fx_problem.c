@@ -145,8 +145,8 @@ static loom_status check_inertia(fx *f, const loom_problem *p, loom_buf *x)
   return LOOM_OK;
 }
 
-/* d.H d of the elastic term by element Hessians, and of contact by its blocks; the rows of d on
- * fixed vertices are zero. */
+/* d.H d of elements and their damping by element Hessians, and of contact by its blocks; the rows
+ * of d on fixed vertices are zero. */
 static loom_status check_parts(fx *f, const loom_problem *own, loom_buf *x)
 {
   const loom_host *const h = f->h;
@@ -171,7 +171,7 @@ static loom_status check_parts(fx *f, const loom_problem *own, loom_buf *x)
     LOOM_TRY(h->unmap(h, k->verts));
     LOOM_TRY(h->unmap(h, f->dense));
   }
-  one.terms = LOOM_TERM_ELASTIC;
+  one.terms = LOOM_TERM_ELASTIC | LOOM_TERM_DAMPING;
   LOOM_TRY(h->hess_apply(h, &one, x, LOOM_HESS_PSD_CLAMP, f->b[3], f->b[4]));
   LOOM_TRY(get(f, f->b[4], f->v));
   AGREE(f, sum, dot(f, f->d, f->v), fabs(sum), rounding, "element Hessians");
@@ -339,10 +339,12 @@ static loom_status iterate(void *self, const loom_step *s, loom_iterate *it)
                        .terms = LOOM_TERM_INERTIA | LOOM_TERM_CONTACT,
                        .target = f->x_hat,
                        .h = 2.0 * s->h};
-  loom_problem inertia = near, elastic = *s->problem;
+  loom_problem inertia = near, elastic = *s->problem, damped = *s->problem;
   inertia.terms = LOOM_TERM_INERTIA;
   inertia.h = 0.5 * s->h;
   elastic.terms = LOOM_TERM_ELASTIC;
+  damped.terms = LOOM_TERM_DAMPING;
+  damped.h = 3.0 * s->h;
   f->checks = 0;
   LOOM_TRY(get(f, s->x_feas, f->x));
   LOOM_TRY(direction(f, 3));
@@ -352,10 +354,13 @@ static loom_status iterate(void *self, const loom_step *s, loom_iterate *it)
   LOOM_TRY(check_derivatives(f, s->problem, f->at, "the step's own problem"));
   LOOM_TRY(check_derivatives(f, &near, f->at, "inertia and contact around x_hat"));
   LOOM_TRY(check_derivatives(f, &elastic, f->at, "elasticity alone"));
+  LOOM_TRY(check_derivatives(f, &damped, f->at, "damping alone"));
   LOOM_TRY(check_inertia(f, &inertia, f->at));
   LOOM_TRY(check_parts(f, s->problem, f->at));
   LOOM_TRY(check_projective(f, &inertia, s->x));
   LOOM_TRY(check_projective(f, &elastic, s->x));
+  damped.terms |= LOOM_TERM_ELASTIC;
+  LOOM_TRY(check_projective(f, &damped, f->at));
   LOOM_TRY(check_collision(f, s));
   if (f->frozen) LOOM_TRY(check_frozen(f, s));
   LOOM_CHECK(f->h, !f->frozen || s->filters == 1, LOOM_E_INTERNAL, "FILTER came before the end");

@@ -10,16 +10,16 @@
 
 TestSuite(problem, .init = proc_enter, .fini = proc_leave);
 
-/* A sheet with a pin, 0.5 mm over a floor, where the barrier of 1 mm is felt. */
+/* A sheet with a pin, 0.6 mm over a floor, where the barrier of 1 mm is felt. */
 #define SHEET                                                                             \
   "[run]\nsteps = 3\ndt = 0.002\n[exec]\nbackend = cpu\nthreads = 2\n"                    \
   "[cloth.sheet]\nshape = grid\nsize = 0.06 0.06\nresolution = 5 5\ndensity = 0.2\n"      \
-  "membrane = 100\nbending = 1e-5\npins = top_left\ntransform = translate 0 0 0.0005\n"   \
+  "membrane = 100\nbending = 1e-5\npins = top_left\ntransform = translate 0 0 0.0006\n"   \
   "[body.floor]\nshape = plane\nnormal = 0 0 1\nposition = 0 0 0\n"                       \
   "[collision.bodies]\nplugin = sdf\n[contact.all]\nplugin = ipc_barrier\nd_hat = 1e-3\n" \
   "[stop]\ntol_abs = 0\ntol_rel = 0\nmax_iters = 3\n[log]\naudit = off\n[solver]\nplugin = "
 
-static void runs(const char *solver)
+static void runs(const char *solver, const char *damping)
 {
   char path[512], ini[2048];
   loom_err err = {0};
@@ -30,7 +30,7 @@ static void runs(const char *solver)
   setenv("LOOM_PLUGIN_PATH", path, 1);
   snprintf(ini, sizeof ini, SHEET "%s\n", solver);
   proc_write("problem.ini", ini);
-  LOOM_FINE("run", "problem.ini", "--quiet", "-o", "problem.h5");
+  LOOM_FINE("run", "problem.ini", "--quiet", "-o", "problem.h5", "--set", damping);
   cr_assert_eq(h5read_open(&err, "problem.h5", &r), LOOM_OK, "%s", err.text);
   const int64_t rows = h5read_num_iters(r);
   cr_assert_geq(rows, 9);
@@ -43,5 +43,13 @@ static void runs(const char *solver)
   h5read_close(r);
 }
 
-Test(problem, services_hold_with_live_contact) { runs("fx_problem"); }
-Test(problem, services_hold_with_frozen_contact_and_a_filter_at_the_end) { runs("fx_frozen"); }
+#define DAMPED   "cloth.sheet.stiffness_damping=0.001"
+#define UNDAMPED "cloth.sheet.stiffness_damping=0"
+
+Test(problem, services_hold_with_live_contact) { runs("fx_problem", UNDAMPED); }
+Test(problem, services_hold_with_frozen_contact_and_a_filter_at_the_end)
+{
+  runs("fx_frozen", UNDAMPED);
+}
+Test(problem, services_hold_with_damping) { runs("fx_problem", DAMPED); }
+Test(problem, services_hold_with_damping_and_frozen_contact) { runs("fx_frozen", DAMPED); }

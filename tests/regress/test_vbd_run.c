@@ -82,6 +82,15 @@ Test(vbd, acceleration)
   cr_expect_gt(fast.rises, 0);
 }
 
+/* What the sweeps would leave out is refused. */
+Test(vbd, damping_by_stiffness_is_refused)
+{
+  proc_write("scene.ini", HANG);
+  proc_expect_error(1, LOOM_TEXTS("vbd", "stiffness_damping"),
+                    LOOM_ARGS("run", "scene.ini", "--quiet", "-o", "no.h5", "--set",
+                              "solver.plugin=vbd", "--set", "cloth.sheet.stiffness_damping=1e-3"));
+}
+
 Test(vbd, in_contact)
 {
   proc_write("scene.ini", TOUCH);

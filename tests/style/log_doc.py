@@ -33,7 +33,11 @@ version {schema}. Every table carries the units and these texts as its attribute
 | `/status` | `running`, `finished`, `stopped`, or why the run failed |
 
 Attributes of the root: the config as it took effect and its hash, versions and commits of loom and of
-every plugin, the command, the machine, threads and precision.
+every plugin, the command, the machine, threads and precision. `commands` and `jobs` have a line for
+every process that wrote the log, the first one's and those of `--resume`: its command, quoted for a
+shell, and the ids that a scheduler gave its job. `exit_reason`, `end_time` and `rss_peak` (bytes) tell
+how the last one ended; `num_dof` counts free coordinates, `t_cpu_open` is the processor time (s) before
+the log was made. Processor times count all threads on the host, and nothing that other processes do.
 """
 
 

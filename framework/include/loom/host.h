@@ -178,7 +178,8 @@ struct loom_host {
   loom_status (*hess_apply)(const loom_host *h, const loom_problem *p, loom_buf *x, int how,
                             loom_buf *d, loom_buf *Hd); /* matrix-free */
   /* for solvers that assemble themselves: dense Hessians of elements of one block, `count` from
-   * `first` on, real [count][3a][3a], N/m, and the blocks of contact */
+   * `first` on, with their damping in the step's problem, real [count][3a][3a], N/m, and the blocks
+   * of contact */
   loom_status (*elem_hessians)(const loom_host *h, int block, int32_t first, int32_t count,
                                loom_buf *x, int how, loom_buf *out);
   loom_status (*contact_hessian)(const loom_host *h, const loom_problem *p, loom_buf *x, int how,
@@ -254,7 +255,7 @@ struct loom_host {
   /* ---- some elements at a time, for methods that go through vertices or elements in an order of
    * their own, such as colours of a graph; CPU and CUDA.  Rows of fixed vertices are not zero.  A
    * pass over a list, from row 0 on, counts as one evaluation for each time it names an element,
-   * by the first block. ---- */
+   * by the first block.  Scenes with stiffness_damping are refused. ---- */
   /* gradients of elements, real [.][a][3], N; of types with a projective form */
   loom_status (*elem_gradients)(const loom_host *h, const loom_elem_rows *r, loom_buf *x,
                                 loom_buf *grad);

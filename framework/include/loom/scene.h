@@ -146,7 +146,8 @@ enum {
   LOOM_TERM_INERTIA = 1,
   LOOM_TERM_ELASTIC = 2,
   LOOM_TERM_CONTACT = 4, /* B and D, which contact models give together */
-  LOOM_TERM_ALL = 7
+  LOOM_TERM_DAMPING = 8, /* D of elements: stiffness_damping of the scene's objects */
+  LOOM_TERM_ALL = 15
 };
 enum {
   LOOM_CONTACT_LIVE = 0,  /* the contact models themselves */

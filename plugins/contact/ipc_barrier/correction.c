@@ -156,12 +156,12 @@ loom_status correction_weigh(correction *c, const loom_scene *sc, const loom_ste
   return LOOM_OK;
 }
 
-/* target = x_hat - W^-1 grad of inertia and elasticity there */
+/* target = x_hat - W^-1 grad of all but contact there */
 static loom_status descend(correction *c, const loom_problem *own, int32_t n)
 {
   const loom_host *const h = c->h;
   loom_problem smooth = *own;
-  smooth.terms = LOOM_TERM_INERTIA | LOOM_TERM_ELASTIC;
+  smooth.terms &= ~(uint32_t)LOOM_TERM_CONTACT;
   LOOM_TRY(h->eval(h, &smooth, c->hat, LOOM_EVAL_GRADIENT, NULL, c->grad));
   plug_maps m = plug_maps_on(h, c->e);
   const correction_target_args a = {.hat = plug_read(&m, c->hat),

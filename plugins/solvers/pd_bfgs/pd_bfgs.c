@@ -66,7 +66,7 @@ static loom_status make_operator(pd_bfgs *s, const loom_step *st)
 static loom_problem without_contact(const loom_step *st)
 {
   loom_problem p = *st->problem;
-  p.terms = LOOM_TERM_INERTIA | LOOM_TERM_ELASTIC;
+  p.terms &= ~(uint32_t)LOOM_TERM_CONTACT;
   return p;
 }
 

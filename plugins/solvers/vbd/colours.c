@@ -29,7 +29,7 @@ static loom_status list_block(colours *c, const corners *k, int32_t b, const int
                               int64_t *ptr)
 {
   const int32_t nb = c->sc->num_blocks, num_free = c->first[c->num];
-  const int64_t all = k->ptr[c->sc->num_verts];
+  const int64_t all = (int64_t)k->num_elems * k->arity;
   int32_t *const elem = malloc((size_t)(all + 1) * sizeof *elem);
   int32_t *const at = malloc((size_t)(all + 1) * sizeof *at);
   int64_t m = 0;
@@ -128,17 +128,17 @@ loom_status colours_new(colours *c, const loom_host *h, const loom_exec *e, cons
   corners *const k = calloc(nb, sizeof *k);
   int32_t *const colour = malloc(n * sizeof *colour), *const order = malloc(n * sizeof *order);
   const uint8_t *const fixed = plug_read_host(&m, sc->fixed);
-  loom_status s = LOOM_OK;
-  if (c->elem == NULL || c->at == NULL || k == NULL || colour == NULL || order == NULL)
-    s = LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for colours of %d vertices", sc->num_verts);
-  for (int32_t b = 0; s == LOOM_OK && b < sc->num_blocks; ++b) {
+  const int room = c->elem != NULL && c->at != NULL && k != NULL && colour != NULL && order != NULL;
+  loom_status s = m.status;
+  if (!room) s = LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for colours of %d vertices", sc->num_verts);
+  for (int32_t b = 0; room && s == LOOM_OK && b < sc->num_blocks; ++b) {
     const loom_elem_block *const block = &sc->blocks[b];
     k[b].arity = block->arity;
     k[b].num_elems = block->num_elems;
     k[b].verts = plug_read_host(&m, block->verts);
     s = m.status;
   }
-  if (s == LOOM_OK) s = colour_all(c, k, fixed, colour, order);
+  if (room && s == LOOM_OK) s = colour_all(c, k, fixed, colour, order);
   for (size_t b = 0; k != NULL && b < nb; ++b) corners_free(&k[b]);
   free(k);
   free(colour);

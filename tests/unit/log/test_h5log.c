@@ -81,17 +81,20 @@ Test(h5log, names_of_the_contract)
   has_columns(f, "steps",
               "step time h iters reason r_ref r_final e_kinetic e_gravity e_elastic e_contact "
               "e_dissipated contacts min_gap toi intersections t_predict t_detect t_solve "
-              "t_contact t_filter t_measure t_log t_total");
+              "t_contact t_filter t_measure t_log t_total t_cpu t_cpu_plugins t_cpu_detect "
+              "t_cpu_solve t_cpu_contact t_cpu_filter t_cpu_measure t_cpu_log rss rss_peak "
+              "repairs pairs_vt pairs_ee pairs_ve pairs_vv pairs_vo pairs_yy pairs_bvt pairs_bee");
   has_columns(f, "iters",
               "step k stage epoch filtered r_solved_rms r_solved_max r_next_rms r_next_max "
               "r_free_rms r_dinv own_res e_inertia e_elastic e_contact e_dissip e_total alpha toi "
-              "dx_max pairs active min_gap inner_iters inner_res inner_norm t_total e_ref");
+              "dx_max pairs active min_gap inner_iters inner_res inner_norm t_total t_cpu e_ref");
   has_columns(f, "inner", "step k level j norm value");
   has_columns(f, "iters_extra", "rho omega");
-  const char *const attrs[] = {"schema",      "loom_version", "git_commit", "config",
-                               "config_hash", "command",      "host",       "cpu",
-                               "gpu",         "backend",      "blas",       "threads",
-                               "real_size",   "created",      "status",     "plugins"};
+  const char *const attrs[] = {
+      "schema",      "loom_version", "git_commit", "config",  "config_hash", "command",
+      "host",        "cpu",          "gpu",        "backend", "blas",        "threads",
+      "real_size",   "created",      "status",     "plugins", "commands",    "jobs",
+      "exit_reason", "end_time",     "rss_peak",   "num_dof", "t_cpu_open"};
   for (size_t i = 0; i < sizeof attrs / sizeof attrs[0]; ++i)
     cr_assert_gt(H5Aexists(f, attrs[i]), 0, "no root attribute %s", attrs[i]);
   const char *const sets[] = {"scene/rest",

@@ -89,11 +89,12 @@ Test(effects, every_key_is_thought_of)
   static const char always[] =
       " cloth.shape cloth.repair cloth.sewing cloth.rest cloth.positions cloth.density cloth.model "
       "cloth.thickness cloth.material"
-      " cloth.transform cloth.velocity cloth.damping cloth.pins"
+      " cloth.transform cloth.velocity cloth.damping cloth.stiffness_damping cloth.pins"
       " solid.shape solid.size solid.resolution solid.density solid.thickness"
-      " solid.material solid.transform solid.velocity solid.damping solid.pins"
+      " solid.material solid.transform solid.velocity solid.damping solid.stiffness_damping "
+      "solid.pins"
       " yarn.pattern yarn.glue yarn.radius yarn.density yarn.material yarn.transform yarn.velocity "
-      "yarn.damping"
+      "yarn.damping yarn.stiffness_damping"
       " yarn.pins pin.object pin.where"
       " body.shape body.position body.rotation body.friction body.thickness body.motion"
       " body.keyframes body.keyframe_file body.mass body.velocity body.spin body.copies ";

@@ -1,0 +1,238 @@
+#!/usr/bin/env bash
+# gpu-check - asks a machine with a CUDA device whether loom is right on it, and how quick.
+#
+#   ./loom gpu-check [PART...]      in a bundle; parts and what they do: ./loom gpu-check --list
+#   OUT=gpu_check      folder for report.txt (the lines below) and logs.tar.gz
+#   LIMIT=460          seconds for everything; what comes later is then not run
+#   SIZES="224 388 708"  part time: two sheets of N x N vertices, for each N
+#
+# It needs bash, coreutils and a driver; nvcc, compute-sanitizer, ncu and python3 are used where they are.
+#  Exit code 0: no part failed, 1: one did, 2: usage.
+# shellcheck disable=SC2317  # parts are called by name
+set -u
+bundle=$(dirname "$(readlink -f "$0")")
+loom=$bundle/bin/loom
+parts='device probe objects kernels compare contract bits drape fold time sanitizer profile cpu matrix'
+
+describe_parts() {
+  cat <<'TEXT'
+device     the device, its driver, the machine
+probe      bandwidth, and the cost of a launch, a wait, a copy, an allocation (nvcc)
+objects    order and errors across shared objects that have a CUDA runtime each (nvcc)
+kernels    kernels with random arguments against the CPU, all in one process; sorts, scans, buffers
+compare    every launch of short runs against the CPU's launcher with the same arguments
+contract   what every plugin must satisfy, on the device
+bits       two sheets in contact: CPU and device agree in every bit
+drape      drape_self beside the CPU, twice on the device, with the exact audit
+fold       fold_desk likewise
+time       milliseconds of a step and an iteration, by phase and size
+sanitizer  memcheck, initcheck and racecheck of small runs (compute-sanitizer)
+profile    time, bytes and registers by kernel (ncu)
+cpu        the smallest size of `time` on the CPU
+matrix     every solver with every collision and contact method, on the device
+TEXT
+}
+case ${1:-} in
+  --list) describe_parts; exit 0 ;;
+  -h | --help) sed -n '2,/usage\.$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
+esac
+for word in "$@"; do
+  case " $parts " in
+    *" $word "*) ;;
+    *) echo "loom: gpu-check: there is no part '$word'; --list names them" >&2; exit 2 ;;
+  esac
+done
+
+device=$(sed -n 's/^device //p' "$bundle/BUNDLE")
+cores=$(nproc)
+limit=${LIMIT:-460}
+work=$(mktemp -d "${TMPDIR:-/tmp}/gpu_check.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+logs=$work/logs out=${OUT:-gpu_check}
+mkdir -p "$logs" "$work/run" "$out"
+report=$out/report.txt
+: >"$report"
+export LOOM_PLUGIN_PATH=$bundle/plugins LOOM_SOURCE_DIR=$bundle/source LOOM_BIN=$loom
+export LOOM_TEST_DEVICE=cuda
+export OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=$((cores > 8 ? 8 : cores))
+# shellcheck source=scenes.sh
+. "$bundle/source/scenes.sh"
+simulated() { [ "$device" = simulated ]; }
+sizes=${SIZES:-$(simulated && echo 16 || echo 224 388 708)}
+
+# ---- a part: one line, and what is worth telling of its log ----
+begin=$SECONDS failed=0
+say() { printf '%s\n' "$*" | tee -a "$report"; }
+line() { say "$(printf '%-12s %-12s %s' "$1" "$2" "$3")"; } # name verdict text
+
+# part NAME SECONDS COMMAND...: with so much time, or what is left of it.  A command that ends with 77
+# has said why it cannot run here.
+part() {
+  local name=$1 most=$2 rest=$((limit - (SECONDS - begin))) start=$SECONDS code last
+  shift 2
+  case " $want " in *" ${name%_*} "*) ;; *) return ;; esac
+  if [ -n "$no_device" ]; then
+    failed=1
+    line "$name" FAILED "$no_device"
+    return
+  fi
+  [ $rest -ge 5 ] || { line "$name" 'not run' "the time is up (LIMIT=$limit)"; return; }
+  timeout -k 5 $((most < rest ? most : rest)) bash -c '"$@"' part "$@" >"$logs/$name.log" 2>&1
+  code=$?
+  last=$(grep -v '^ *$' "$logs/$name.log" | tail -n 1)
+  case $code in
+    0) line "$name" ok "$((SECONDS - start)) s" ;;
+    77) line "$name" 'not run' "$last" ;;
+    124) failed=1 && line "$name" FAILED "out of time after $((SECONDS - start)) s" ;;
+    *) failed=1 && line "$name" FAILED "exit code $code: $last" ;;
+  esac
+  [ -z "${tell:-}" ] || grep -E "$tell" "$logs/$name.log" | head -n 40 | sed 's/^/    /' | tee -a "$report"
+}
+cannot() { echo "$*"; exit 77; } # of a part: why it cannot run here
+needs() { # TOOL: on a real device
+  ! simulated || cannot "the device is simulated"
+  command -v "$1" >/dev/null || cannot "there is no $1"
+}
+
+# ---- the parts ----
+device() {
+  simulated || nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader || true
+  simulated && echo "a simulated device: no timing means anything"
+  uname -srm
+  ldd --version | sed -n 1p
+  cat "$bundle/BUNDLE"
+  "$loom" list >/dev/null
+}
+probe() {
+  needs nvcc
+  cd "$work" && nvcc -std=c++17 -arch=native -O2 -o probe "$bundle/source/probe.cu" && ./probe
+}
+objects() {
+  needs nvcc
+  cd "$work" || return 1
+  for name in one two; do
+    nvcc -std=c++17 -arch=native -cudart static -shared -Xcompiler -fPIC -o "$name.so" \
+      "$bundle/source/objects_part.cu" || return 1
+  done
+  nvcc -std=c++17 -arch=native -cudart static -o objects "$bundle/source/objects_main.cu" -ldl && ./objects
+}
+kernels() {
+  local bad=0
+  [ -x "$bundle/tests/test_kernels_cuda" ] || cannot "the bundle was made without tests"
+  for program in test_exec test_buf test_kernels_cuda; do
+    echo "== $program"
+    "$bundle/tests/$program" -j1 --timeout 200 --short-filename || bad=1
+  done
+  return "$bad"
+}
+compare() { # short runs of several methods, each launch made twice
+  local bad=0 name
+  export LOOM_KERNEL_COMPARE=$work/compared.txt
+  for name in drape drape_ipc drape_subspace drape_torus drape_self drape_self_{ndb,dbb,cama,pd_bfgs,pd_ipc}; do
+    "$loom" run "$bundle/configs/$name.ini" --device cuda --quiet --overwrite -n 2 -o "$work/run/compare.h5" \
+      --set "cloth.sheet.resolution=9 9" --set log.audit=off --set stop.max_iters=5 || bad=1
+  done
+  "$loom" run "$bundle/configs/yarn_sleeve.ini" --device cuda --quiet --overwrite -n 1 --set run.dt=1e-4 \
+    --set run.substeps=2 --set log.audit=off -o "$work/run/compare.h5" || bad=1
+  sort -u "$LOOM_KERNEL_COMPARE" >"$logs/compared.txt"
+  grep '^differs' "$logs/compared.txt" && bad=1
+  echo "$(grep -c '^same' "$logs/compared.txt") kernels write what their CPU launchers write"
+  return "$bad"
+}
+contract() { # every plugin that has launchers for a device
+  local names
+  names=$("$loom" list | awk '/^[a-z]+ plugins:/ { kind = $1 } /^  [a-z]/ && $3 ~ /cuda/ { print $1 ":" kind }')
+  [ -n "$names" ] || return 1
+  # shellcheck disable=SC2016  # expanded by that shell
+  printf '%s\n' "$names" | xargs -P $(((cores + 1) / 2)) -I{} bash -c '
+    name=${1%:*} kind=${1#*:}
+    told=$(OMP_NUM_THREADS=2 "$LOOM_BIN" contract "$name" --kind "$kind" --backend cuda 2>&1) || {
+      printf "%s\n" "$told" | sed "s/^/$name: /"; exit 1; }
+    printf "%s: %s checks pass\n" "$name" "$(printf "%s\n" "$told" | grep -c PASS)"' contract {}
+}
+# Without damping (exp rounds otherwise on a device) nothing in ndb_pd x ndb x patch_bvh does: no
+# contraction, sums in fixed orders, maxima and counts where decisions hang on reductions.
+bits() {
+  local d
+  for d in cpu cuda; do
+    two_sheets "$(simulated && echo 12 || echo 30)" 6 20 eigen 0 "$work/run/bits.$d.h5" >"$work/run/bits.$d.ini"
+    "$loom" run "$work/run/bits.$d.ini" --device "$d" --quiet || return 1
+  done
+  "$loom" compare "$work/run/bits.cpu.h5" "$work/run/bits.cuda.h5" | tee "$work/bits.txt"
+  grep -q 'largest distance 0.000000e+00' "$work/bits.txt"
+}
+pair() { # scene: beside the CPU, and twice on the device
+  local d run=$work/run/$1 set=()
+  ! simulated || set=(--set run.steps=2 --set stop.max_iters=5)
+  for d in cpu cuda again; do
+    shipped "$1" 12 20 "$run.$d.h5" >"$run.$d.ini"
+    "$loom" run "$run.$d.ini" --device "${d/again/cuda}" --quiet "${set[@]}" || return 1
+  done
+  echo "beside the CPU: $("$loom" compare "$run.cpu.h5" "$run.cuda.h5" | grep 'common frames')"
+  echo "twice: $("$loom" compare "$run.cuda.h5" "$run.again.h5" | grep 'common frames' | tee "$run.txt")"
+  grep -q 'largest distance 0.000000e+00' "$run.txt"
+}
+timing() { # N: phases wait for the device, so that each is charged what it began
+  local log=$work/run/time_$1
+  two_sheets "$1" 3 20 none 0.5 "$log.h5" >"$log.ini"
+  "$loom" run "$log.ini" --device "$2" -o "$log.$2.h5" | sed 's/^ */  /' || return 1
+  echo "$((2 * $1 * $1)) vertices on $2: $("$loom" export "$log.$2.h5" --format csv -o "$log" >/dev/null 2>&1
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) c[$i] = i } NR > 1 { n += $c["iters"]; t += $c["t_total"] }
+      END { printf "%.1f ms a step, %.2f ms an iteration", 1e3 * t / (NR - 1), 1e3 * t / n }' "$log"/*steps.csv)"
+}
+sanitizer() {
+  needs compute-sanitizer
+  local tool bad=0 space
+  for space in none eigen; do
+    two_sheets 15 2 3 "$space" 0.5 "$work/run/$space.h5" >"$work/run/$space.ini"
+    for tool in memcheck initcheck racecheck; do
+      echo "== $tool, subspace $space"
+      timeout 70 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 \
+        "$loom" run "$work/run/$space.ini" --device cuda --quiet --overwrite || bad=1
+    done
+  done
+  return "$bad"
+}
+profile() {
+  needs ncu
+  local log=$work/run/profile
+  two_sheets 388 1 4 none 0.5 "$log.h5" >"$log.ini"
+  ncu --clock-control none --launch-skip 100 --launch-count 500 --csv --page raw --metrics \
+    gpu__time_duration.sum,dram__bytes.sum,launch__registers_per_thread,sm__warps_active.avg.pct_of_peak_sustained_active,smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct \
+    "$loom" run "$log.ini" --device cuda --quiet >"$work/ncu.csv" || return 1
+  python3 "$bundle/source/profile.py" "$work/ncu.csv"
+}
+matrix() {
+  [ -x "$bundle/tests/test_matrix" ] || cannot "the bundle was made without tests"
+  OMP_NUM_THREADS=2 "$bundle/tests/test_matrix" -j$(((cores + 1) / 2)) --timeout 100 --short-filename
+}
+export -f cannot needs simulated two_sheets shipped device probe objects kernels compare contract bits pair \
+  timing sanitizer profile matrix
+export bundle work logs loom cores device
+
+# ---- the visit ----
+want=${*:-$parts}
+no_device=
+mkdir -p "$work/try"
+if ! "$loom" run "$bundle/configs/drape.ini" --device cuda --quiet -n 0 -o "$work/try/out.h5" \
+  --set "cloth.sheet.resolution=3 3" >"$work/try/told" 2>&1; then
+  no_device=$(sed -n '1s/^loom: //p' "$work/try/told")
+  no_device=${no_device:-$(head -n 1 "$work/try/told")}
+fi
+tell='.' part device 20 device
+tell='us|TB/s|of 50' part probe 60 probe
+tell='order|launch' part objects 60 objects
+tell='==|FAIL|Synthesis' part kernels 200 kernels
+tell='kernels write|^differs' part compare 120 compare
+tell='FAIL' part contract 300 contract
+tell='common frames' part bits 60 bits
+tell='beside|twice' part drape 120 pair drape_self
+tell='beside|twice' part fold 120 pair fold_desk
+for n in $sizes; do tell='vertices|time' part "time_$n" 90 timing "$n" cuda; done
+tell='==|SUMMARY|Invalid|Uninit' part sanitizer 300 sanitizer
+tell='.' part profile 90 profile
+tell='vertices|time' part cpu 60 timing "${sizes%% *}" cpu
+tell='FAIL|Synthesis' part matrix 600 matrix
+say "$((SECONDS - begin)) s in all"
+tar -C "$work" -czf "$out/logs.tar.gz" logs
+exit $failed

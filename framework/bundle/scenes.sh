@@ -1,0 +1,81 @@
+# scenes.sh - configs that gpu-check writes; sourced by it.
+# shellcheck shell=bash disable=SC2154  # bundle, work: of gpu_check.sh
+
+# Two sheets of N x N vertices, one a little above the other, that meet in the first step.
+two_sheets() { # N steps iterations subspace damping log
+  local size
+  size=$(awk -v n="$1" 'BEGIN { printf "%.4f", (n - 1) * 0.005 }')
+  cat <<INI
+include = $bundle/configs/methods/ndb.ini
+[run]
+gravity = 0 0 0
+dt      = 0.01
+steps   = $2
+[cloth.low]
+size       = $size $size
+resolution = $1 $1
+density    = 0.2
+membrane   = 300
+bending    = 5e-5
+thickness  = 1 mm
+damping    = $5
+[cloth.high]
+size       = $size $size
+resolution = $1 $1
+transform  = rotate 0 0 1 1 translate 0.0017 0.0013 0.0018
+velocity   = 0 0 -0.05
+density    = 0.2
+membrane   = 300
+bending    = 5e-5
+thickness  = 1 mm
+damping    = $5
+[solver]
+plugin   = ndb_pd
+weights  = exact
+subspace = $4
+warm     = 0
+r1       = 40
+cache    = $work/cache
+[stop]
+tol_abs   = 1e-12
+tol_rel   = 0
+max_iters = $3
+[contact.all]
+slack = 2e-4
+[log]
+file             = $6
+audit            = off
+frames_every     = 1
+checkpoint_every = 0
+INI
+}
+
+# A scene of configs/ under ndb_pd and ndb.
+shipped() { # scene steps iterations log
+  cat <<INI
+include = $bundle/configs/scenes/$1.ini
+include = $bundle/configs/methods/ndb.ini
+[run]
+steps = $2
+dt    = 0.01
+guess = velocity
+[solver]
+plugin    = ndb_pd
+weights   = exact
+precision = double
+r1        = 40
+warm      = 0
+cache     = $work/cache
+[stop]
+tol_abs   = 1e-12
+tol_rel   = 0
+max_iters = $3
+[contact.all]
+slack = 2e-4
+[log]
+file             = $4
+audit            = every
+frames_every     = 1
+checkpoint_every = 0
+INI
+}
