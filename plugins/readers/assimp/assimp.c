@@ -122,14 +122,17 @@ static loom_status read_joints(reader *r)
 
 /* ---- skin ---- */
 
+/* Bones without a vertex get one with a weight of 0 from Assimp. */
+static int counts(const struct aiVertexWeight *w) { return !(w->mWeight == 0); }
+
 static int32_t most_weights(const struct aiMesh *m, unsigned *count)
 {
   unsigned most = 0;
   memset(count, 0, m->mNumVertices * sizeof *count);
   for (unsigned b = 0; b < m->mNumBones; ++b)
     for (unsigned k = 0; k < m->mBones[b]->mNumWeights; ++k) {
-      const unsigned v = m->mBones[b]->mWeights[k].mVertexId;
-      if (++count[v] > most) most = count[v];
+      const struct aiVertexWeight *const w = &m->mBones[b]->mWeights[k];
+      if (counts(w) && ++count[w->mVertexId] > most) most = count[w->mVertexId];
     }
   return (int32_t)most;
 }
@@ -142,6 +145,7 @@ static void put_weights(reader *r, const struct aiMesh *m, int32_t first, unsign
     const int32_t j = joint_of(r, m->mBones[b]->mName.data);
     for (unsigned k = 0; k < m->mBones[b]->mNumWeights && j >= 0; ++k) {
       const struct aiVertexWeight *const w = &m->mBones[b]->mWeights[k];
+      if (!counts(w)) continue;
       const size_t at =
           (size_t)f->per * (size_t)(first + (int32_t)w->mVertexId) + count[w->mVertexId]++;
       f->bone[at] = j;

@@ -256,3 +256,26 @@ Test(import, a_body_from_a_file_runs)
   proc_expect_error(2, LOOM_TEXTS("[body.bar] animation: ", "has no animation 'bent'", "'bend'"),
                     LOOM_ARGS("run", "bar.ini"));
 }
+
+/* LOOM_MAKEHUMAN: a folder with the CC0 assets, which do not come with loom. */
+Test(import, the_body_of_makehuman)
+{
+  const char *const assets = getenv("LOOM_MAKEHUMAN"), *const source = getenv("LOOM_SOURCE_DIR");
+  char command[2048];
+  if (assets == NULL || assets[0] == '\0')
+    cr_skip_test("LOOM_MAKEHUMAN names no folder with MakeHuman's CC0 assets");
+  snprintf(command, sizeof command, "python3 '%s/experiments/tools/makehuman.py' '%s' -o man.gltf",
+           source, assets);
+  cr_assert_eq(system(command), 0);
+  rig_file f = read_ok("man.gltf", 1);
+  cr_assert_eq(f.r.skin.num_verts, 13380);
+  cr_assert_eq(f.r.skin.num_tris, 2 * (13380 - 2)); /* closed, in one part */
+  cr_assert_eq(f.r.num_joints, 163);
+  cr_assert_leq(f.r.per, 4);
+  const int32_t foot = rig_find_joint(&f.r, "foot_L"), head = rig_find_joint(&f.r, "head");
+  cr_assert(foot >= 0 && head >= 0);
+  const double tall = f.r.joint[head].rest[1] - f.r.joint[foot].rest[1];
+  cr_assert(tall > 1.2 && tall < 1.6, "%g m", tall); /* metres */
+  cr_assert_gt(f.r.joint[foot].rest[0], 0.05);       /* left is +x */
+  rig_file_free(&f);
+}
