@@ -141,9 +141,6 @@ static int make_frames(hid_t file, const h5log_options *opt, int64_t n)
   return 0;
 }
 
-#define INFO_(name, width, unit, doc) {"fields/" #name, unit, doc, width},
-const h5log_field_info h5log_field_infos[H5LOG_NUM_FIELDS] = {H5LOG_FIELDS(INFO_)};
-
 static int make_fields(hid_t file, const h5log_options *opt, int64_t n)
 {
   for (int k = 0; k < H5LOG_NUM_FIELDS; ++k) {

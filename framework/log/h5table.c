@@ -64,6 +64,9 @@ static const h5u_table tables[H5U_NUM_TABLES] = {
 
 const h5u_table *h5u_table_of(int which) { return &tables[which]; }
 
+#define INFO_(name, width, unit, doc) {"fields/" #name, unit, doc, width},
+const h5log_field_info h5log_field_infos[H5LOG_NUM_FIELDS] = {H5LOG_FIELDS(INFO_)};
+
 #define NAME_(name) #name,
 static const char *const reason_names[] = {H5LOG_REASONS(NAME_)};
 
