@@ -58,7 +58,7 @@ def at_goal(rows, goal, clock):
     if len(there) == 0:
         return None
     row = rows[there[0]]
-    work = {name: int(rows[name][: there[0] + 1].sum()) for name in WORK if name in rows.dtype.names}
+    work = {name: int(row[name]) for name in WORK if name in rows.dtype.names}  # of the step so far
     return {"k": int(row["k"]) + 1, "cpu": float(row[clock]), "work": work}
 
 
@@ -140,6 +140,7 @@ def text_of(lines, experiment):
                 f"{'solver':16}{'cpu s':>9}{'iterations':>12}{'peak MB':>9}  work"]
         for line in sorted(rows, key=lambda r: r.get("cpu", np.inf)):
             if line["state"] != "there":
+                line["state"] = line["state"].split(", but")[0]
                 out.append(f"{line['solver']:16}{'-':>9}{'-':>12}{'-':>9}  {line['state']}")
                 continue
             work = " ".join(f"{k[2:]} {v}" for k, v in line["work"].items() if v > 0)

@@ -30,6 +30,7 @@ static loom_status list_block(colours *c, const corners *k, int32_t b, const int
 {
   const int32_t nb = c->sc->num_blocks, num_free = c->first[c->num];
   const int64_t all = (int64_t)k->num_elems * k->arity;
+  LOOM_CHECK(c->h, k->ptr != NULL, LOOM_E_INTERNAL, "corners of block %d are not sorted", b);
   int32_t *const elem = malloc((size_t)(all + 1) * sizeof *elem);
   int32_t *const at = malloc((size_t)(all + 1) * sizeof *at);
   int64_t m = 0;
@@ -58,12 +59,12 @@ static loom_status list_all(colours *c, const corners *k, const int32_t *order)
   const int64_t stride = (int64_t)num_free + 1;
   int64_t *const ptr = calloc((size_t)(nb * stride + 1), sizeof *ptr);
   int64_t *const base = calloc((size_t)nb * (size_t)c->num + 1, sizeof *base);
+  const int room = ptr != NULL && base != NULL;
   loom_status s = LOOM_OK;
-  if (ptr == NULL || base == NULL)
-    s = LOOM_FAIL(c->h, LOOM_E_NOMEM, "no memory for lists of %d vertices", num_free);
-  for (int32_t b = 0; s == LOOM_OK && b < nb; ++b)
+  if (!room) s = LOOM_FAIL(c->h, LOOM_E_NOMEM, "no memory for lists of %d vertices", num_free);
+  for (int32_t b = 0; room && s == LOOM_OK && b < nb; ++b)
     s = list_block(c, &k[b], b, order, ptr + b * stride);
-  for (int32_t col = 0; s == LOOM_OK && col < c->num; ++col) {
+  for (int32_t col = 0; room && s == LOOM_OK && col < c->num; ++col) {
     const int64_t *const lo = c->corner + (int64_t)nb * col, *const hi = lo + nb;
     int64_t rows = 0;
     for (int32_t b = 0; b < nb; rows += hi[b] - lo[b], ++b)

@@ -24,18 +24,18 @@ static loom_status colour_all(order *o, const loom_host *h, const corners *k, in
   const int32_t ne = k->num_elems;
   int32_t *const colour = malloc(((size_t)ne + 1) * sizeof *colour);
   int32_t *const stamp = malloc(((size_t)ne + 1) * sizeof *stamp);
+  const int room = colour != NULL && stamp != NULL;
   loom_status s = LOOM_OK;
-  if (colour == NULL || stamp == NULL)
-    s = LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for colours of %d elements", ne);
-  for (int32_t e = 0; s == LOOM_OK && e <= ne; ++e) stamp[e] = -1;
-  for (int32_t e = 0; s == LOOM_OK && e < ne; ++e) {
+  if (!room) s = LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for colours of %d elements", ne);
+  for (int32_t e = 0; room && s == LOOM_OK && e <= ne; ++e) stamp[e] = -1;
+  for (int32_t e = 0; room && s == LOOM_OK && e < ne; ++e) {
     colour[e] = smallest(k, colour, stamp, e);
     if (colour[e] >= o->num) o->num = colour[e] + 1;
   }
   if (s == LOOM_OK) o->first = calloc((size_t)o->num + 2, sizeof *o->first);
   if (s == LOOM_OK && o->first == NULL)
     s = LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %d colours", o->num);
-  if (s == LOOM_OK) { /* a counting sort */
+  if (room && o->first != NULL && s == LOOM_OK) { /* a counting sort */
     for (int32_t e = 0; e < ne; ++e) ++o->first[colour[e] + 2];
     for (int32_t c = 0; c < o->num; ++c) o->first[c + 2] += o->first[c + 1];
     for (int32_t e = 0; e < ne; ++e) elem[o->first[colour[e] + 1]++] = e;
@@ -55,7 +55,7 @@ loom_status order_new(order *o, const loom_host *h, const loom_exec *e, const lo
   loom_status s = elem != NULL
                       ? corners_sort(&k, h, num_verts)
                       : LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %d elements", b->num_elems);
-  if (s == LOOM_OK) s = colour_all(o, h, &k, elem);
+  if (elem != NULL && s == LOOM_OK) s = colour_all(o, h, &k, elem);
   if (s == LOOM_OK) s = corners_put(h, e, "elements", LOOM_I32, elem, b->num_elems, &o->elem);
   corners_free(&k);
   free(elem);

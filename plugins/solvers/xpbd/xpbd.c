@@ -231,6 +231,8 @@ static loom_status xpbd_accepted(void *self, const loom_step *st, const loom_acc
 {
   xpbd *const s = self;
   (void)st;
+  if (a->final || a->rejected == NULL)
+    return LOOM_OK; /* no iteration follows, or nothing was cut */
   if (a->alpha >= 1.0 && a->toi >= 1.0 && !a->resolved) return LOOM_OK;
   return absorb(s, a->rejected, NULL, -1.0);
 }
