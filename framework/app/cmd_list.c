@@ -12,8 +12,8 @@ static const char usage[] =
     "  DIRS  colon-separated directories, searched before LOOM_PLUGIN_PATH and loom's own\n"
     "  --json  for scripts: {\"plugins\": [...], \"skipped\": [...]}\n"
     "       loom list --fit CONFIG [--json]\n"
-    "  for every [contact.NAME] of CONFIG which solver and contact model would go together there,\n"
-    "  for every [collision.NAME] which plugin, and why the others would not\n";
+    "  which solver and contact model would go together in each contact section of CONFIG, which\n"
+    "  plugin in each collision section, and why the others would not\n";
 
 enum { KIND_ALL = -1, KIND_ELEMENTS = LOOM_NUM_KINDS, KIND_UNKNOWN };
 

@@ -85,6 +85,18 @@ def look(method: str) -> dict[str, str]:
     }
 
 
+def looks(methods: dict[str, str]) -> dict[str, dict[str, str]]:
+    """Of runs: that of the method; runs of one method are told apart by their own colours."""
+    from loompy.style import MUTED, OKABE_ITO
+
+    out, among = {}, [*OKABE_ITO[4:], *OKABE_ITO[:3], *MUTED]
+    alike = [n for n, m in methods.items() if list(methods.values()).count(m) > 1]
+    for name, method in methods.items():
+        own = {"colour": among[alike.index(name) % len(among)]} if name in alike else {}
+        out[name] = look(method) | own
+    return out
+
+
 def numbers(found: Collection, names: list[str]) -> tuple[list[str], list[list[Any]]]:
     """The table of the first page."""
     from loompy.table import shown
@@ -175,8 +187,8 @@ def numbers_of(args: argparse.Namespace, found: Collection, names: list[str]) ->
         "step": str(max(curves, key=lambda s: busiest[int(s)])),
         "accuracy": charts.costs(it),
         "profiles": charts.profiles(it, args.method or charts.told_apart(it)),
-        "style": {n: look(m) for n, m in methods.items()},
-        "method_style": {m: look(m) for m in methods.values()} | {n: look(m) for n, m in methods.items()},
+        "style": looks(methods),
+        "method_style": {m: look(m) for m in methods.values()} | looks(methods),
     }
 
 

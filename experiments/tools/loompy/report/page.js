@@ -101,7 +101,8 @@ function tick(now) {
   if (!playing) return;
   const span = report.times[report.times.length - 1] - report.times[0] || 1;
   const rate = ((report.times.length - 1) / span) * Number($("speed").value);
-  let next = frame + ((now - playing) / 1000) * rate;
+  /* a slow machine shows every frame, later; it does not skip over a short motion */
+  let next = frame + Math.min(Math.max(0, ((now - playing) / 1000) * rate), 1);
   playing = now;
   if (next > report.times.length - 1) next = 0;
   setFrame(next);
