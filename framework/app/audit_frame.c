@@ -118,6 +118,8 @@ static void free_body(audit_body *b)
   free(b->poses);
   free(b->local);
   free(b->frames);
+  free(b->joints);
+  rig_free(&b->rig);
   free(b->x);
   free(b->x_next);
   free(b->tris);
@@ -142,6 +144,28 @@ static loom_status load_sequence(h5read *r, loom_err *err, audit_body *b)
   return err_set(err, LOOM_E_IO, "/scene/obstacles/%s/frames is damaged", b->name);
 }
 
+/* Skin, bones and weights of a body with joints; the log has their maps frame by frame. */
+static loom_status load_rig(h5read *r, loom_err *err, audit_body *b)
+{
+  char path[AUDIT_NAME_LEN + 32];
+  int64_t rows, count = 0, maps = 0;
+  rig *const g = &b->rig;
+  snprintf(path, sizeof path, "obstacles/%s/joints", b->name);
+  LOOM_TRY(scene_reals(r, err, path, -1, &b->joints, &maps));
+  if (b->joints == NULL) return LOOM_OK;
+  if (b->num_poses > 0) g->num_joints = (int32_t)(maps / (12 * b->num_poses));
+  snprintf(path, sizeof path, "obstacles/%s/bones", b->name);
+  LOOM_TRY(scene_ids(r, err, path, g->num_joints, &g->bone, &rows));
+  snprintf(path, sizeof path, "obstacles/%s/weights", b->name);
+  LOOM_TRY(scene_reals(r, err, path, rows, &g->weight, &count));
+  g->skin.num_verts = (int32_t)b->n;
+  g->per = b->n > 0 ? (int32_t)(rows / b->n) : 0;
+  snprintf(path, sizeof path, "obstacles/%s/vertices", b->name);
+  LOOM_TRY(scene_reals(r, err, path, 3 * b->n, &g->skin.x, &count));
+  if (g->weight != NULL && g->num_joints > 0 && g->per > 0 && g->per * b->n == rows) return LOOM_OK;
+  return err_set(err, LOOM_E_IO, "/scene/obstacles/%s: its joints or weights are damaged", b->name);
+}
+
 static loom_status load_surface(h5read *r, loom_err *err, audit_body *b)
 {
   char path[AUDIT_NAME_LEN + 32];
@@ -155,7 +179,8 @@ static loom_status load_surface(h5read *r, loom_err *err, audit_body *b)
   b->x = malloc((size_t)b->n * 3 * sizeof *b->x + 1);
   b->x_next = malloc((size_t)b->n * 3 * sizeof *b->x_next + 1);
   if (b->x == NULL || b->x_next == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
-  return load_sequence(r, err, b);
+  LOOM_TRY(load_sequence(r, err, b));
+  return load_rig(r, err, b);
 }
 
 static loom_status load_shape(h5read *r, loom_err *err, audit_body *b, const char *kind, int *known)
@@ -315,6 +340,7 @@ static void place_mesh(const audit *a, audit_body *b, int64_t frame, double *x)
 {
   /* a log cut short may lack poses: the last one stays */
   const int64_t pose = frame < b->num_poses ? frame : b->num_poses - 1;
+  if (b->joints != NULL) rig_skin(&b->rig, b->joints + 12 * b->rig.num_joints * pose, b->local);
   if (b->frames != NULL && a->num_times > 0) {
     double share;
     const double t = a->times[frame < a->num_times ? frame : a->num_times - 1];
@@ -380,16 +406,16 @@ loom_status audit_frame(loom_err *err, audit *a, const double *x, int64_t frame,
   check_bodies(a, x, frame, out);
   if (a->nt == 0) return LOOM_OK;
   isect_surface bodies[AUDIT_MAX_BODIES];
-  const isect_surface mesh = {
+  const isect_surface cloth = {
       .x = x, .n = a->n, .tris = a->tris, .nt = a->nt, .left_out = left_out_of(a)};
   const int num = place_meshes(a, frame, 0, bodies);
   if (a->left_out.first != NULL) { /* all of them, less what is new */
-    isect_surface sewn = mesh;
+    isect_surface sewn = cloth;
     sewn.left_out = sewn_of(a);
     LOOM_TRY(
         isect_scene(err, &sewn, bodies, num, a->threads, a->pairs, a->max_pairs, &out->of_start));
   }
-  LOOM_TRY(isect_scene(err, &mesh, bodies, num, a->threads, a->pairs, a->max_pairs,
+  LOOM_TRY(isect_scene(err, &cloth, bodies, num, a->threads, a->pairs, a->max_pairs,
                        &out->intersections));
   if (a->left_out.first != NULL) out->of_start -= out->intersections;
   return LOOM_OK;
@@ -399,11 +425,12 @@ loom_status audit_trajectory(loom_err *err, audit *a, const double *x, const dou
                              int64_t frame, double tolerance, int64_t *found)
 {
   isect_surface bodies[AUDIT_MAX_BODIES];
-  const isect_surface mesh = {
+  const isect_surface cloth = {
       .x = x, .x_end = x_next, .n = a->n, .tris = a->tris, .nt = a->nt, .left_out = left_out_of(a)};
   *found = 0;
   for (int64_t i = 0; i < 3 * a->n; ++i)
     if (!isfinite(x[i]) || !isfinite(x_next[i])) return LOOM_OK;
   const int num = place_meshes(a, frame, 1, bodies);
-  return isect_path(err, &mesh, bodies, num, tolerance, a->threads, a->passes, a->max_pairs, found);
+  return isect_path(err, &cloth, bodies, num, tolerance, a->threads, a->passes, a->max_pairs,
+                    found);
 }

@@ -5,6 +5,7 @@
 #include "audit/isect_path.h"
 #include "bodies/body.h"
 #include "log/h5log.h"
+#include "rig/rig.h"
 
 enum { AUDIT_MAX_BODIES = 64, AUDIT_NAME_LEN = 64 };
 
@@ -18,6 +19,8 @@ typedef struct audit_body { /* an obstacle with a closed form or a mesh */
   double *frames; /* [num_frames][n][3], m, body frame, of motion = sequence; NULL: rigid */
   int64_t num_frames;
   double frame_rate;  /* 1/s */
+  rig rig;            /* of bodies with joints: skin.x is theirs at rest, no skin else */
+  double *joints;     /* [num_poses][rig.num_joints][12] */
   double *x, *x_next; /* [n][3], m, world, at the frame audited and the next one */
   int32_t *tris;      /* [nt][3] */
 } audit_body;

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "log/h5util.h"
+#include "log/h5log_internal.h"
 
 /* ---- superblock ---- */
 enum { SUPER_LEN = 48, FLAG_WRITE = 1, FLAG_SWMR = 4 };
@@ -140,10 +140,11 @@ static int cut_poses(hid_t file, int64_t frames)
     char name[512];
     const ssize_t len =
         H5Lget_name_by_idx(g, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
-    bad = len < 0 || (size_t)len + 6 > sizeof name;
-    if (bad) break;
-    strcat(name, "/pose");
-    if (H5Lexists(g, name, H5P_DEFAULT) > 0) bad = cut_one(g, name, 0, frames) < 0;
+    bad = len < 0 || (size_t)len + 8 > sizeof name;
+    for (int k = 0; !bad && k < 2; ++k) {
+      strcpy(name + len, k == 0 ? "/pose" : "/joints");
+      if (H5Lexists(g, name, H5P_DEFAULT) > 0) bad = cut_one(g, name, 0, frames) < 0;
+    }
   }
   h5u_close(g, H5Gclose);
   return bad ? -1 : 0;
@@ -169,6 +170,12 @@ int h5u_cut(hid_t file, int64_t last)
   const char *const of_frames[] = {"frames/step", "frames/time", "frames/v", "frames/x"};
   for (int i = 0; i < 4; ++i)
     if (cut_one(file, of_frames[i], 0, frames) < 0) return -1;
+  for (int k = 0; k < H5LOG_NUM_FIELDS; ++k) {
+    const char *const path = h5log_field_infos[k].path;
+    if (H5Lexists(file, "fields", H5P_DEFAULT) > 0 && H5Lexists(file, path, H5P_DEFAULT) > 0 &&
+        cut_one(file, path, 0, frames) < 0)
+      return -1;
+  }
   return H5Fflush(file, H5F_SCOPE_LOCAL) < 0 ? -1 : 0;
 }
 

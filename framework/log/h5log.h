@@ -48,6 +48,7 @@ enum { H5LOG_NAME_LEN = 64 };
   X(S, reason, "1", "why the step ended")                                                         \
   X(R, r_ref, "m", "residual at x = y without contact, the scale of tol_rel")                     \
   X(R, r_final, "m", "residual (rms) of the accepted point")                                      \
+  X(R, r_energy, "sqrt(J)", "distance to the solution of the accepted point, as in /iters")       \
   X(R, e_kinetic, "J", "kinetic energy at the end of the step")                                   \
   X(R, e_gravity, "J", "gravitational energy, zero at the initial state")                         \
   X(R, e_elastic, "J", "elastic energy")                                                          \
@@ -94,6 +95,9 @@ enum { H5LOG_NAME_LEN = 64 };
   X(R, r_next_max, "m", "the same, largest vertex")                                                \
   X(R, r_free_rms, "m", "residual without contact over vertices no pair touches")                  \
   X(R, r_dinv, "sqrt(J)", "sqrt(r' D^-1 r), D = diagonal of elastic operator and mass at x_start") \
+  X(R, r_energy, "sqrt(J)", "distance to the solution as [log] error says, NaN if not measured")   \
+  X(R, r_newton, "m", "mass-weighted RMS of Newton's direction, NaN but for error = newton")       \
+  X(I, indefinite, "1", "1: the Hessian here is not positive definite, 0: it is, -1: not asked")   \
   X(R, own_res, "1", "what the method itself would stop on")                                       \
   X(R, e_inertia, "J", "inertia term of the incremental potential")                                \
   X(R, e_elastic, "J", "elastic energy")                                                           \
@@ -182,6 +186,17 @@ typedef struct h5log_state_row { /* of /state: what plugin instances keep from s
 enum { H5LOG_REASONS(H5LOG_REASON_ENUM_) H5LOG_NUM_REASONS };
 const char *h5log_reason_name(int reason);
 
+/* Numbers per vertex in the group /fields, frame by frame with /frames, f32: X(name, width, unit,
+ * doc)
+ */
+#define H5LOG_FIELDS(X)                                                                          \
+  X(contact_force, 3, "N", "force of contact models, NaN at fixed vertices and if not measured") \
+  X(residual, 3, "m", "h^2 M^-1 r of the accepted point, likewise")                              \
+  X(strain, 1, "1", "largest stretch less 1, mean over the triangles by area; NaN without any")  \
+  X(gap, 1, "m", "smallest gap of a pair that names the vertex, as detected; NaN without one")
+#define H5LOG_FIELD_ENUM_(name, width, unit, doc) H5LOG_##name,
+enum { H5LOG_FIELDS(H5LOG_FIELD_ENUM_) H5LOG_NUM_FIELDS };
+
 typedef struct h5log_meta { /* root attributes, all texts; NULL is written as "" */
   const char *loom_version, *git_commit, *config, *config_hash, *command, *host, *cpu, *gpu;
   const char *blas; /* of the solver: file (version, kernels), "": it calls none */
@@ -192,11 +207,11 @@ typedef struct h5log_meta { /* root attributes, all texts; NULL is written as ""
   double t_cpu_open; /* s, processor time before the log was made: scene, plugins' create() */
 } h5log_meta;
 
-enum { H5LOG_TEXT = -1 };
+enum { H5LOG_TEXT = -1, H5LOG_F64 = -2 };
 typedef struct h5log_array {     /* a dataset of /scene: written once */
   const char *name, *unit, *doc; /* name may contain groups: "obstacles/ball/pose" */
   int type;                      /* LOOM_REAL (stored f64), LOOM_I32, LOOM_U8, LOOM_I64, or
-                                  * H5LOG_TEXT: a string, rank 0 */
+                                  * H5LOG_TEXT: a string, rank 0, or H5LOG_F64: double */
   int rank;
   int64_t dims[4];
   const void *data;
@@ -208,8 +223,12 @@ typedef struct h5log_options {
                     * LZ4, 15 times faster than gzip (a plugin that HDF5 finds at run time) */
   int num_extra, num_step_extra; /* columns of /iters_extra and of /steps_extra */
   const loom_column *extra, *step_extra;
+  uint32_t fields;   /* bit k: frames hold field k of H5LOG_FIELDS */
   int num_obstacles; /* poses are logged per frame: /scene/obstacles/NAME/pose [T][12] */
   const char *const *obstacle_names;
+  /* [num_obstacles], NULL: none has any; their maps are logged, too: /scene/obstacles/NAME/joints
+   * [T][obstacle_joints][12] */
+  const int32_t *obstacle_joints;
   int overwrite;         /* H5LOG_*: what h5log_create may replace */
   const char *command;   /* that writes from here on: a line of the attribute `commands` */
   const char *scheduler; /* ids of its job, "" for none: the line of `jobs` beside it */
@@ -242,9 +261,11 @@ loom_status h5log_section(h5log *l, loom_err *err, const h5log_section_row *row)
 loom_status h5log_kernel(h5log *l, loom_err *err, const h5log_kernel_row *row);
 /* extra: [num_step_extra], NULL: nothing is known of them */
 loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row, const double *extra);
-/* x, v: [n][3] on the host (loom_real); poses: [num_obstacles][12] double */
+/* x, v: [n][3] on the host (loom_real); poses: [][12], of each obstacle its own, then those of its
+ * joints; fields: [n][width] of each field of the log, NULL for the others, or NULL where it has
+ * none */
 loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, const loom_real *x,
-                        const loom_real *v, const double *poses);
+                        const loom_real *v, const double *poses, const float *const *fields);
 loom_status h5log_status(h5log *l, loom_err *err, const char *status); /* /status dataset */
 loom_status h5log_commit(h5log *l, loom_err *err);                     /* write batches, flush */
 /* What h5log_close writes beside the status, into attributes of the same names. */

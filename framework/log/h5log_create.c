@@ -95,6 +95,22 @@ static void frame_chunk(const h5log_options *opt, int64_t n, hsize_t chunk[3])
   chunk[2] = 3;
 }
 
+static int make_joints(hid_t file, const h5log_options *opt, int obstacle)
+{
+  const int32_t num = opt->obstacle_joints != NULL ? opt->obstacle_joints[obstacle] : 0;
+  const hsize_t row[2] = {(hsize_t)num, 12};
+  const hsize_t chunk[3] = {num > 0 && num < 64 ? 64 / row[0] : 1, row[0], row[1]};
+  const double zero = 0;
+  char name[512];
+  if (num == 0) return 0;
+  const int len =
+      snprintf(name, sizeof name, "scene/obstacles/%s/joints", opt->obstacle_names[obstacle]);
+  if (len < 0 || (size_t)len >= sizeof name) return -1;
+  return make_series(file, name, H5T_IEEE_F64LE, 3, row, chunk, &zero, 0, "1 and m",
+                     "rest pose to body frame per frame and joint: 3x3 matrix row-major, then "
+                     "translation [3], m");
+}
+
 static int make_frames(hid_t file, const h5log_options *opt, int64_t n)
 {
   const hid_t type = opt->frames_f32 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE;
@@ -119,6 +135,28 @@ static int make_frames(hid_t file, const h5log_options *opt, int64_t n)
     if (len < 0 || (size_t)len >= sizeof name) return -1;
     if (make_series(file, name, H5T_IEEE_F64LE, 2, pose, pose_chunk, &zero, 0, "1 and m",
                     "body to world per frame: rotation row-major [9], then translation [3], m") < 0)
+      return -1;
+    if (make_joints(file, opt, i) < 0) return -1;
+  }
+  return 0;
+}
+
+#define INFO_(name, width, unit, doc) {"fields/" #name, unit, doc, width},
+const h5log_field_info h5log_field_infos[H5LOG_NUM_FIELDS] = {H5LOG_FIELDS(INFO_)};
+
+static int make_fields(hid_t file, const h5log_options *opt, int64_t n)
+{
+  for (int k = 0; k < H5LOG_NUM_FIELDS; ++k) {
+    const h5log_field_info *const f = &h5log_field_infos[k];
+    const int64_t bytes = n * f->width * 4;
+    const hsize_t row[2] = {(hsize_t)n, 3};
+    const hsize_t chunk[3] = {opt->compression == 0 && bytes < FRAME_CHUNK_BYTES
+                                  ? (hsize_t)(FRAME_CHUNK_BYTES / bytes)
+                                  : 1,
+                              (hsize_t)n, 3};
+    if ((opt->fields & LOOM_BIT(k)) == 0) continue;
+    if (make_series(file, f->path, H5T_IEEE_F32LE, f->width > 1 ? 3 : 2, row, chunk, NULL,
+                    opt->compression, f->unit, f->doc) < 0)
       return -1;
   }
   return 0;
@@ -168,7 +206,9 @@ int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n)
     free(extra.columns);
     if (bad) return -1;
   }
-  if (make_frames(file, opt, n) < 0 || h5log_create_state_data(file) < 0) return -1;
+  if (make_frames(file, opt, n) < 0 || make_fields(file, opt, n) < 0 ||
+      h5log_create_state_data(file) < 0)
+    return -1;
   return make_status(file);
 }
 

@@ -14,6 +14,16 @@ static hid_t make_parents(void)
   return H5I_INVALID_HID;
 }
 
+static hid_t file_type(const h5log_array *a)
+{
+  return a->type == H5LOG_F64 ? H5T_IEEE_F64LE : h5u_file_type(a->type);
+}
+
+static hid_t mem_type(const h5log_array *a)
+{
+  return a->type == H5LOG_F64 ? H5T_NATIVE_DOUBLE : h5u_mem_type(a->type);
+}
+
 static int put_array(hid_t group, const h5log_array *a)
 {
   hsize_t dims[4] = {0};
@@ -22,14 +32,13 @@ static int put_array(hid_t group, const h5log_array *a)
   const hid_t space = a->rank > 0 ? H5Screate_simple(a->rank, dims, NULL) : H5Screate(H5S_SCALAR);
   const int is_text = a->type == H5LOG_TEXT;
   const hid_t text = is_text ? h5u_text_type(strlen(a->data) + 1) : H5I_INVALID_HID;
-  const hid_t type = is_text ? text : h5u_file_type(a->type);
+  const hid_t type = is_text ? text : file_type(a);
   hid_t dset = H5I_INVALID_HID;
   if (lcpl >= 0 && space >= 0 && type >= 0)
     dset = H5Dcreate2(group, a->name, type, space, lcpl, H5P_DEFAULT, H5P_DEFAULT);
   int bad = dset < 0;
   if (!bad && H5Sget_simple_extent_npoints(space) > 0)
-    bad = H5Dwrite(dset, is_text ? text : h5u_mem_type(a->type), H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                   a->data) < 0;
+    bad = H5Dwrite(dset, is_text ? text : mem_type(a), H5S_ALL, H5S_ALL, H5P_DEFAULT, a->data) < 0;
   bad = bad || h5u_describe(dset, a->unit != NULL ? a->unit : "1", a->doc) < 0;
   bad |= h5u_close(dset, H5Dclose) < 0;
   h5u_close(space, H5Sclose);
@@ -50,7 +59,7 @@ loom_status h5log_create_scene(loom_err *err, const char *path, hid_t file,
     if (a->type == H5LOG_TEXT)
       ok = ok && a->rank == 0 && a->data != NULL;
     else
-      ok = ok && h5u_file_type(a->type) >= 0;
+      ok = ok && file_type(a) >= 0;
     for (int d = 0; ok && d < a->rank; ++d) ok = a->dims[d] >= 0;
     if (!ok) {
       s = err_set(err, LOOM_E_ARG, "%s: /scene/%s: bad name, type or shape", path,

@@ -34,6 +34,17 @@ static int open_extra(h5log *l, const h5log_options *opt, int of_steps, h5log_ba
   return bad;
 }
 
+static int open_maps(h5log *l, const char *obstacle, const char *what, int32_t num)
+{
+  char name[512];
+  snprintf(name, sizeof name, "scene/obstacles/%s/%s", obstacle, what);
+  const hid_t dset = h5u_open_uncached(l->file, name);
+  if (dset < 0) return -1;
+  l->poses[l->num_poses++] = (h5log_maps){.dset = dset, .num = num};
+  l->frame_room += 96 * (int64_t)(num > 64 ? num : 64); /* the chunk it may open */
+  return 0;
+}
+
 static int open_frames(h5log *l, const h5log_options *opt)
 {
   l->x = h5u_open_uncached(l->file, "frames/x");
@@ -44,16 +55,19 @@ static int open_frames(h5log *l, const h5log_options *opt)
   l->state_data = h5u_open_uncached(l->file, "state_data");
   if (l->x < 0 || l->v < 0 || l->time < 0 || l->step < 0 || l->status < 0 || l->state_data < 0)
     return -1;
+  for (int k = 0; k < H5LOG_NUM_FIELDS; ++k) {
+    if ((opt->fields & LOOM_BIT(k)) == 0) continue;
+    l->fields[k] = h5u_open_uncached(l->file, h5log_field_infos[k].path);
+    if (l->fields[k] < 0) return -1;
+  }
   if (opt->num_obstacles > 0) {
-    l->poses = malloc((size_t)opt->num_obstacles * sizeof *l->poses);
+    l->poses = malloc(2 * (size_t)opt->num_obstacles * sizeof *l->poses);
     if (l->poses == NULL) return -1;
   }
   for (int i = 0; i < opt->num_obstacles; ++i) {
-    char name[512];
-    snprintf(name, sizeof name, "scene/obstacles/%s/pose", opt->obstacle_names[i]);
-    l->poses[i] = h5u_open_uncached(l->file, name);
-    if (l->poses[i] < 0) return -1;
-    l->num_poses = i + 1;
+    const int32_t joints = opt->obstacle_joints != NULL ? opt->obstacle_joints[i] : 0;
+    if (open_maps(l, opt->obstacle_names[i], "pose", 1) < 0) return -1;
+    if (joints > 0 && open_maps(l, opt->obstacle_names[i], "joints", joints) < 0) return -1;
   }
   return 0;
 }
@@ -65,11 +79,15 @@ loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i)
     all[i]->dset = all[i]->type = H5I_INVALID_HID;
   l->x = l->v = l->time = l->step = l->status = l->state_data = H5I_INVALID_HID;
+  for (int k = 0; k < H5LOG_NUM_FIELDS; ++k) l->fields[k] = H5I_INVALID_HID;
   l->num_extra = opt->num_extra;
   l->num_step_extra = opt->num_step_extra;
   l->frames_f32 = opt->frames_f32;
   /* two arrays, each may open a chunk; a filter may enlarge what it cannot compress */
   l->frame_room = 2 * (3 * l->n * (opt->frames_f32 ? 4 : 8) * 102 / 100 + FRAME_CHUNK_BYTES);
+  for (int k = 0; k < H5LOG_NUM_FIELDS; ++k)
+    if (opt->fields & LOOM_BIT(k))
+      l->frame_room += l->n * h5log_field_infos[k].width * 4 * 102 / 100 + FRAME_CHUNK_BYTES;
   if (H5Fflush(l->file, H5F_SCOPE_LOCAL) < 0 || H5Fstart_swmr_write(l->file) < 0 || l->disk.code)
     return h5u_disk_fail(err, l->path, &l->disk,
                          "cannot turn on single-writer/multiple-reader mode");
@@ -257,12 +275,14 @@ static int put_vectors(h5log *l, hid_t dset, const loom_real *a)
 }
 
 loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, const loom_real *x,
-                        const loom_real *v, const double *poses)
+                        const loom_real *v, const double *poses, const float *const *fields)
 {
-  LOOM_TRY(make_room(l, err, l->frame_room + 4096 * (int64_t)l->num_poses));
+  LOOM_TRY(make_room(l, err, l->frame_room));
   int bad = put_vectors(l, l->x, x) < 0 || put_vectors(l, l->v, v) < 0;
-  for (int i = 0; !bad && i < l->num_poses; ++i)
-    bad = h5u_append(l->poses[i], H5T_NATIVE_DOUBLE, 1, poses + 12 * (size_t)i) < 0;
+  for (int i = 0; !bad && i < l->num_poses; poses += 12 * (size_t)l->poses[i++].num)
+    bad = h5u_append(l->poses[i].dset, H5T_NATIVE_DOUBLE, 1, poses) < 0;
+  for (int k = 0; !bad && k < H5LOG_NUM_FIELDS; ++k)
+    bad = l->fields[k] >= 0 && h5u_append(l->fields[k], H5T_NATIVE_FLOAT, 1, fields[k]) < 0;
   bad = bad || h5u_append(l->time, H5T_NATIVE_DOUBLE, 1, &time) < 0 ||
         h5u_append(l->step, H5T_NATIVE_INT64, 1, &step) < 0;
   if (bad || l->disk.code) return failed(l, err, "cannot write a frame");
@@ -287,7 +307,9 @@ static int flush_frames(h5log *l)
 {
   if (!l->frames_unflushed) return 0;
   int bad = H5Dflush(l->x) < 0 || H5Dflush(l->v) < 0;
-  for (int i = 0; !bad && i < l->num_poses; ++i) bad = H5Dflush(l->poses[i]) < 0;
+  for (int i = 0; !bad && i < l->num_poses; ++i) bad = H5Dflush(l->poses[i].dset) < 0;
+  for (int k = 0; !bad && k < H5LOG_NUM_FIELDS; ++k)
+    bad = l->fields[k] >= 0 && H5Dflush(l->fields[k]) < 0;
   if (bad || H5Dflush(l->time) < 0 || H5Dflush(l->step) < 0) return -1;
   l->frames_unflushed = 0;
   return 0;

@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* Harmonic mean of the neighbouring slopes, weighed by the widths; 0 at a turning point. */
-static double inner_slope(double h0, double h1, double d0, double d1)
+double profile_slope(double h0, double h1, double d0, double d1)
 {
   const double w0 = 2 * h1 + h0, w1 = h1 + 2 * h0;
   return d0 * d1 > 0 ? (w0 + w1) / (w0 / d0 + w1 / d1) : 0;
@@ -31,8 +31,14 @@ static double slope(const double *at, const double *value, int n, int i)
   if (i == n - 1)
     return end_slope(at[n - 1] - at[n - 2], at[n - 2] - at[n - 3], secant(at, value, n - 2),
                      secant(at, value, n - 3));
-  return inner_slope(at[i] - at[i - 1], at[i + 1] - at[i], secant(at, value, i - 1),
-                     secant(at, value, i));
+  return profile_slope(at[i] - at[i - 1], at[i + 1] - at[i], secant(at, value, i - 1),
+                       secant(at, value, i));
+}
+
+double profile_between(double from, double to, double m0, double m1, double s)
+{
+  return from * (1 + 2 * s) * (1 - s) * (1 - s) + to * s * s * (3 - 2 * s) +
+         m0 * s * (1 - s) * (1 - s) - m1 * s * s * (1 - s);
 }
 
 double profile_at(const double *at, const double *value, int n, double t)
@@ -42,9 +48,8 @@ double profile_at(const double *at, const double *value, int n, double t)
   if (t >= at[n - 1]) return value[n - 1];
   while (t >= at[i + 1]) ++i;
   const double h = at[i + 1] - at[i], s = (t - at[i]) / h;
-  const double m0 = h * slope(at, value, n, i), m1 = h * slope(at, value, n, i + 1);
-  return value[i] * (1 + 2 * s) * (1 - s) * (1 - s) + value[i + 1] * s * s * (3 - 2 * s) +
-         m0 * s * (1 - s) * (1 - s) - m1 * s * s * (1 - s);
+  return profile_between(value[i], value[i + 1], h * slope(at, value, n, i),
+                         h * slope(at, value, n, i + 1), s);
 }
 
 double profile_smoothstep(double t)

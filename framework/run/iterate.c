@@ -61,6 +61,24 @@ static loom_status measure_point(run *r, int fresh, residual *res)
   return LOOM_OK;
 }
 
+/* ---- distance to the solution ---- */
+
+static loom_status distance_now(run *r)
+{
+  const int on = r->set.log.error != ERROR_OFF && r->plan.measured;
+  r->measured.error = error_unmeasured();
+  return on ? error_measure(r, &r->measured.error) : LOOM_OK;
+}
+
+loom_status measure_distance(run *r, const iteration *i, int last)
+{
+  const log_settings *const log = &r->set.log;
+  const int recorded = i->k % log->residual_every == 0 || r->set.stop.on == STOP_ENERGY;
+  if (last) return isnan(r->measured.error.energy) ? distance_now(r) : LOOM_OK;
+  r->measured.error = error_unmeasured();
+  return recorded && i->k % log->error_every == 0 ? distance_now(r) : LOOM_OK;
+}
+
 loom_status measure_start(run *r)
 {
   const filter_result guess = {
@@ -74,6 +92,7 @@ loom_status measure_start(run *r)
   if (r->plan.measured) LOOM_TRY(record_iter_begin(r, &row));
   LOOM_TRY(results_settle(r));
   r->measured.next = r->measured.solved;
+  LOOM_TRY(distance_now(r));
   const loom_iterate none = columns_no_iterate(r);
   if (!r->plan.measured) return LOOM_OK;
   return record_iter_end(r, &row, r->k_base - 1, &none, &guess, NAN);
@@ -195,11 +214,15 @@ int stop_reason(run *r, int64_t done, int stalled, double first)
 {
   const stop_settings *const s = &r->set.stop;
   const double res = tested_residual(r);
-  const int settled = res <= s->tol_abs || res <= s->tol_rel * r->measured.r_ref || stalled;
+  const int by_energy = s->on == STOP_ENERGY;
+  const error_value *const e = &r->measured.error;
+  const int near = by_energy ? e->indefinite <= 0 && e->energy <= s->tol_energy : res <= s->tol_abs;
+  const int relatively = !by_energy && res <= s->tol_rel * r->measured.r_ref;
+  const int settled = near || relatively || stalled;
   const int may_end = r->st.progress >= 1.0 && filter_certified(r);
   if (settled && !may_end) filter_ask(r); /* it may have converged: see what a bound says */
-  if (may_end && res <= s->tol_abs) return H5LOG_converged_abs;
-  if (may_end && res <= s->tol_rel * r->measured.r_ref) return H5LOG_converged_rel;
+  if (may_end && near) return H5LOG_converged_abs;
+  if (may_end && relatively) return H5LOG_converged_rel;
   if (res > s->diverged * fmax(first, r->measured.r_ref)) return H5LOG_diverged;
   if (may_end && stalled) return H5LOG_stalled;
   if (done >= r->plan.max_iters) return H5LOG_max_iters;
@@ -240,6 +263,7 @@ static loom_status close_filter(run *r, iteration *i)
   LOOM_TRY(measure_next(r, i));
   LOOM_TRY(solver_accepted(r, i));
   LOOM_TRY(settle_iteration(r, i, 1)); /* before `it` is written over */
+  LOOM_TRY(distance_now(r));
   i->it = columns_no_iterate(r);
   i->it.stage = -1;
   return record_iteration(r, i, 1);

@@ -4,6 +4,7 @@
 
 #include "core/err.h"
 #include "loom/plugin.h"
+#include "run/error.h"
 #include "run/run.h"
 
 typedef struct residual {
@@ -13,6 +14,7 @@ typedef struct residual {
 typedef struct measurements {
   loom_energies energies; /* J, at st.x of the problem as it stands */
   residual solved, next;  /* of the problem that iterate() saw, and as it stands now */
+  error_value error;      /* of the problem as it stands, see error.h */
   double r_ref;           /* m */
   double total_mass;      /* kg, of free vertices */
   double all_mass;        /* kg */

@@ -138,18 +138,24 @@ static loom_status matrix_for(run *r, const loom_problem *p, asm_bsr **A)
   return LOOM_OK;
 }
 
-loom_status problem_hessian(run *r, const loom_problem *p, loom_buf *x, int how,
-                            const loom_bsr3 **H)
+loom_status problem_hessian_into(run *r, const loom_problem *p, loom_buf *x, int how, asm_bsr *A,
+                                 const loom_bsr3 **H)
 {
   const loom_blocks3 *contact = NULL;
-  asm_bsr *A = NULL;
-  LOOM_TRY(matrix_for(r, p, &A));
   LOOM_TRY(contact_blocks(r, p, x, how, &contact));
   LOOM_TRY(asm_bsr_begin(A, contact));
   EACH_TERM(p, hessian, x, how, A);
   LOOM_TRY(asm_bsr_finish(A));
   *H = asm_bsr_matrix(A);
   return LOOM_OK;
+}
+
+loom_status problem_hessian(run *r, const loom_problem *p, loom_buf *x, int how,
+                            const loom_bsr3 **H)
+{
+  asm_bsr *A = NULL;
+  LOOM_TRY(matrix_for(r, p, &A));
+  return problem_hessian_into(r, p, x, how, A, H);
 }
 
 loom_status problem_hess_apply(run *r, const loom_problem *p, loom_buf *x, int how, loom_buf *d,

@@ -2,6 +2,7 @@
 #include "run/record.h"
 #include "run/process.h"
 #include "run/run_state.h"
+#include "scene/rigged.h"
 #include "scene/sewing.h"
 
 #include <math.h>
@@ -63,6 +64,9 @@ loom_status record_iter_end(run *r, const iter_record *begun, int64_t k, const l
                         .r_solved_max = r->measured.solved.max,
                         .r_next_rms = r->measured.next.rms,
                         .r_next_max = r->measured.next.max,
+                        .r_energy = r->measured.error.energy,
+                        .r_newton = r->measured.error.step,
+                        .indefinite = r->measured.error.indefinite,
                         .own_res = it->own_res,
                         .e_inertia = r->measured.energies.inertia,
                         .e_elastic = r->measured.energies.elastic,
@@ -86,19 +90,52 @@ loom_status record_iter_end(run *r, const iter_record *begun, int64_t k, const l
   return s;
 }
 
-loom_status record_frame(run *r, int64_t step, double time)
+static int is_last(const run *r) { return r->sum.steps_done + 1 == r->sum.steps_planned; }
+
+int record_frame_due(const run *r)
 {
-  double poses[12 * RUN_MAX_OBSTACLES];
+  const int64_t per_frame = r->set.run.substeps * r->set.log.frames_every;
+  return (r->st.index + 1) % per_frame == 0 || is_last(r);
+}
+
+/* Maps of all bodies and their joints at the end of the step, as h5log_frame() takes them; the
+ * caller frees them, NULL: no memory. */
+static double *frame_poses(const run *r)
+{
+  const int32_t num = r->scene->pub.num_obstacles;
+  size_t maps = 1;
+  for (int32_t i = 0; i < num; ++i) maps += 1 + (size_t)scene_joints(r->scene, i, NULL);
+  double *const poses = malloc(12 * maps * sizeof *poses), *to = poses;
+  for (int32_t i = 0; i < num && poses != NULL; ++i) {
+    const double *T;
+    const size_t joints = (size_t)scene_joints(r->scene, i, &T);
+    for (int c = 0; c < 12; ++c) *to++ = r->scene->obstacles[i].pose1[c];
+    if (joints > 0) memcpy(to, T, 12 * joints * sizeof *to);
+    to += 12 * joints;
+  }
+  return poses;
+}
+
+static loom_status put_frame(run *r, int64_t step, double time, const double *poses)
+{
   void *x, *v;
-  if (r->record.log == NULL) return LOOM_OK;
-  for (int32_t i = 0; i < r->scene->pub.num_obstacles; ++i)
-    for (int c = 0; c < 12; ++c) poses[12 * i + c] = r->scene->obstacles[i].pose1[c];
-  clock_push(&r->clock, CLOCK_LOG);
   LOOM_TRY(buf_map(r->m, NULL, r->st.x, LOOM_READ, LOOM_AT_HOST, &x));
   LOOM_TRY(buf_map(r->m, NULL, r->st.v_end, LOOM_READ, LOOM_AT_HOST, &v));
-  const loom_status s = h5log_frame(r->record.log, r->err, step, time, x, v, poses);
+  const loom_status s = h5log_frame(r->record.log, r->err, step, time, x, v, poses,
+                                    (const float *const *)r->fields.data);
   LOOM_TRY(buf_unmap(r->m, r->st.v_end));
   LOOM_TRY(buf_unmap(r->m, r->st.x));
+  return s;
+}
+
+loom_status record_frame(run *r, int64_t step, double time)
+{
+  if (r->record.log == NULL) return LOOM_OK;
+  clock_push(&r->clock, CLOCK_LOG);
+  double *const poses = frame_poses(r);
+  const loom_status s = poses != NULL ? put_frame(r, step, time, poses)
+                                      : err_set(r->err, LOOM_E_NOMEM, "out of memory");
+  free(poses);
   clock_pop(&r->clock);
   return s;
 }
@@ -239,8 +276,7 @@ static loom_status measure_stitches(run *r, double *gap)
 loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
 {
   int64_t n[LOOM_NUM_COUNTERS];
-  const int64_t per_frame = r->set.run.substeps * r->set.log.frames_every;
-  const int last = r->sum.steps_done + 1 == r->sum.steps_planned;
+  const int last = is_last(r);
   const int audit = r->set.log.audit == AUDIT_EVERY || (r->set.log.audit == AUDIT_END && last);
   h5log_step_row row = {.step = r->st.index,
                         .time = r->st.time,
@@ -249,6 +285,7 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
                         .reason = reason,
                         .r_ref = r->measured.r_ref,
                         .r_final = r->measured.next.rms,
+                        .r_energy = r->measured.error.energy,
                         .e_elastic = r->measured.energies.elastic,
                         .e_contact = r->measured.energies.contact,
                         .toi = filter_step_toi(r),
@@ -276,8 +313,7 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
   }
   LOOM_TRY(audit_starts(r, &row.start_intersections));
   clock_pop(&r->clock);
-  if ((r->st.index + 1) % per_frame == 0 || last)
-    LOOM_TRY(record_frame(r, r->st.index, r->st.time));
+  if (record_frame_due(r)) LOOM_TRY(record_frame(r, r->st.index, r->st.time));
   LOOM_TRY(replay_record(r));
   LOOM_TRY(fill_clocks(r, &row));
   const double begin = clock_now(), cpu = clock_cpu_now();

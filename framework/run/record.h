@@ -29,6 +29,8 @@ loom_status record_iter_end(run *r, const iter_record *row, int64_t k, const loo
 /* The row of /steps, the frame if one is due, the audit; makes the step readable.  repairs: filters
  * after the last iteration but the last one; reason: H5LOG_*. */
 loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason);
+int record_frame_due(const run *r); /* the present step's end is a frame */
+/* With the fields that were taken. */
 loom_status record_frame(run *r, int64_t step, double time);
 loom_status audit_now(run *r, int64_t *found); /* audit.c: intersections, exactly */
 /* audit.c: intersections of the start that are still there; what has parted is left out no more. */

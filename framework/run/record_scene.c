@@ -10,6 +10,7 @@
 #include "run/record.h"
 #include "run/run_state.h"
 #include "scene/exclusions.h"
+#include "scene/rigged.h"
 #include "scene/sequence.h"
 #include "scene/sewing.h"
 
@@ -65,6 +66,20 @@ static loom_status add_sequence(run *r, arrays *l, const loom_obstacle *o)
   return LOOM_OK;
 }
 
+/* How the skin of a body follows its joints, which are logged with each frame; `vertices` is its
+ * rest pose. */
+static void add_rig(run *r, arrays *l, const loom_obstacle *o)
+{
+  const rigged *const b = scene_rigged(r->scene, (int)(o - r->scene->obstacles));
+  char name[128];
+  if (b == NULL) return;
+  snprintf(name, sizeof name, "obstacles/%s/bones", o->name);
+  add(l, name, "1", "joints that a skin vertex follows", LOOM_I32, 2, b->r.skin.num_verts, b->r.per,
+      b->r.bone);
+  snprintf(name, sizeof name, "obstacles/%s/weights", o->name);
+  add(l, name, "1", "their shares in it", H5LOG_F64, 2, b->r.skin.num_verts, b->r.per, b->r.weight);
+}
+
 static loom_status add_obstacle(run *r, arrays *l, loom_obstacle *o)
 {
   const body_kind *const kind = body_kind_find(o->kind);
@@ -90,6 +105,7 @@ static loom_status add_obstacle(run *r, arrays *l, loom_obstacle *o)
   snprintf(name, sizeof name, "obstacles/%s/triangles", o->name);
   LOOM_TRY(add_buf(r, l, name, "1", "mesh triangles", o->tris, 3));
   LOOM_TRY(add_sequence(r, l, o));
+  add_rig(r, l, o);
   if (o->sdf == NULL) return LOOM_OK;
   snprintf(name, sizeof name, "obstacles/%s/sdf_dims", o->name);
   add(l, name, "1", "nodes of the signed distance grid along x, y, z", LOOM_I32, 1, 3, 0, o->dims);
@@ -286,6 +302,7 @@ static loom_status create(run *r, const run_options *o, const h5log_options *opt
 loom_status record_open(run *r, const run_options *o, int64_t last_step)
 {
   const char *names[RUN_MAX_OBSTACLES];
+  int32_t joints[RUN_MAX_OBSTACLES];
   char hash[17], job[1024];
   process_job(job, sizeof job);
   h5log_options opt = {.frames_f32 = r->set.log.frames == 1,
@@ -294,12 +311,17 @@ loom_status record_open(run *r, const run_options *o, int64_t last_step)
                        .extra = r->columns.iter.all,
                        .num_step_extra = r->columns.step.num,
                        .step_extra = r->columns.step.all,
+                       .fields = r->fields.wanted,
                        .num_obstacles = r->scene->pub.num_obstacles,
                        .obstacle_names = names,
+                       .obstacle_joints = joints,
                        .overwrite = r->out.overwrite,
                        .command = o->command,
                        .scheduler = job};
-  for (int32_t i = 0; i < r->scene->pub.num_obstacles; ++i) names[i] = r->scene->obstacles[i].name;
+  for (int32_t i = 0; i < r->scene->pub.num_obstacles; ++i) {
+    names[i] = r->scene->obstacles[i].name;
+    joints[i] = scene_joints(r->scene, i, NULL);
+  }
   if (!r->out.resume) return create(r, o, &opt);
   cfg_hash(r->c, hash);
   return h5log_resume(r->err, r->out.path, hash, last_step, &opt, &r->record.log);

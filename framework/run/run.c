@@ -124,6 +124,7 @@ static loom_status open_all(run *r, const run_options *o)
                    cfg_path(r->c), r->scene->pub.num_obstacles, RUN_MAX_OBSTACLES);
   LOOM_TRY(bodies_open(r->err, r->m, &r->scene->pub, &r->bodies));
   LOOM_TRY(problem_new(r));
+  if (o->scene_only) return LOOM_OK;
   LOOM_TRY(instances_fit(r));
   LOOM_TRY(filter_open(r));
   motion_open(r);
@@ -136,6 +137,8 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(replay_open(r));
   LOOM_TRY(problem_diag(r));
   LOOM_TRY(run_check_tolerance(r));
+  LOOM_TRY(error_open(r));
+  LOOM_TRY(fields_open(r));
   LOOM_TRY(instances_create(r));
   return replay_ready(r);
 }
@@ -195,6 +198,7 @@ static loom_status record_start(run *r)
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start));
     LOOM_TRY(scene_pose(r->scene, time, time));
   }
+  LOOM_TRY(fields_take_start(r));
   return record_frame(r, r->first_step - 1, time);
 }
 
@@ -256,12 +260,14 @@ void run_close(run *r, int *complaints)
   if (complaints != NULL) *complaints = found;
   if (r->m != NULL) {
     detect_free(r);
+    error_close(r);
     problem_free(r);
     replay_close(r);
     bodies_close(r->bodies);
     scene_free(r->scene);
     mem_free(r->m);
   }
+  fields_close(r);
   if (r->threads_before > 0) threads_limit(r->threads_before);
   exec_close(&r->exec);
   exec_close(&r->exec_host);

@@ -11,6 +11,8 @@
 #include "run/clock.h"
 #include "run/columns.h"
 #include "run/detect.h"
+#include "run/error.h"
+#include "run/fields.h"
 #include "run/filter.h"
 #include "run/forward.h"
 #include "run/instances.h"
@@ -65,6 +67,8 @@ struct run {
   filter *filter;
   motion motion;
   measurements measured;
+  run_error error;
+  run_fields fields;
   run_results results;
   run_columns columns;
   run_sections sections;

@@ -48,6 +48,8 @@ loom_status filter_accept(run *r, iteration *i);   /* trial -> x, dx */
 loom_status measure_solved(run *r, iteration *i);  /* residual of the problem iterate() saw */
 loom_status contact_refresh(run *r, iteration *i); /* contact at x, motion, detection if due */
 loom_status measure_next(run *r, iteration *i);    /* residual of the problem as it is now */
+/* r_energy where it is due; once more with `last`, where it was not */
+loom_status measure_distance(run *r, const iteration *i, int last);
 loom_status solver_accepted(run *r, iteration *i); /* tells the solver */
 /* All that was measured is there; with it, where a row is due, what only a row asks for. */
 loom_status settle_iteration(run *r, iteration *i, int last);

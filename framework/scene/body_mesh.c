@@ -9,6 +9,11 @@
 #include "geom/pose.h"
 #include "scene/build.h"
 
+int body_deforms(const moving_body *b)
+{
+  return b->sequence != NULL || (b->rigged != NULL && b->rigged->animation.num_keys > 0);
+}
+
 int body_has_mesh(const loom_obstacle *o) { return (o->has & LOOM_BODY_MESH) != 0; }
 
 /* Edges of one body behind those in `edges`, which has room for 3 per triangle. */
@@ -87,6 +92,19 @@ void body_mesh_free(scene_data *s)
   for (size_t k = 0; k < sizeof own / sizeof *own; ++k) buf_free(s->m, own[k]);
 }
 
+/* Vertices of one body, to `out` and on; x [n][3] are those that it was built with. */
+static void place_one(const moving_body *b, const double P[12], int end, double t,
+                      const loom_real *x, int64_t n, loom_real *out)
+{
+  const double *const skin = b->rigged != NULL ? rigged_skin(b->rigged, end) : NULL;
+  for (int64_t i = 0; i < n; ++i, out += 3) {
+    double at[3] = {x[3 * i], x[3 * i + 1], x[3 * i + 2]}, to[3];
+    if (b->sequence != NULL) sequence_at(b->sequence, t, i, at);
+    pose_apply(P, skin != NULL ? skin + 3 * i : at, to);
+    for (int c = 0; c < 3; ++c) out[c] = (loom_real)to[c];
+  }
+}
+
 /* World positions of all body vertices at one end of the step. */
 static loom_status place(scene_data *s, int end, double t, loom_buf *into)
 {
@@ -95,19 +113,14 @@ static loom_status place(scene_data *s, int end, double t, loom_buf *into)
   loom_real *out = p;
   for (int k = 0; k < s->pub.num_obstacles; ++k) {
     const loom_obstacle *const o = &s->obstacles[k];
-    const body_sequence *const sequence = s->motion->bodies[k].sequence;
     double P[12];
     if (!body_has_mesh(o)) continue;
     for (int i = 0; i < 12; ++i) P[i] = end ? o->pose1[i] : o->pose0[i];
     LOOM_TRY(buf_map(s->m, NULL, o->verts, LOOM_READ, LOOM_AT_HOST, &q));
     const loom_real *const x = q;
     const int64_t n = buf_count(o->verts) / 3;
-    for (int64_t i = 0; i < n; ++i, out += 3) {
-      double at[3] = {x[3 * i], x[3 * i + 1], x[3 * i + 2]}, to[3];
-      if (sequence != NULL) sequence_at(sequence, t, i, at);
-      pose_apply(P, at, to);
-      for (int c = 0; c < 3; ++c) out[c] = (loom_real)to[c];
-    }
+    place_one(&s->motion->bodies[k], P, end, t, x, n, out);
+    out += 3 * n;
     LOOM_TRY(buf_unmap(s->m, o->verts));
   }
   return buf_unmap(s->m, into);
@@ -119,7 +132,7 @@ loom_status body_mesh_place(scene_data *s, double t0, double t1)
   if (s->pub.num_body_verts == 0) return LOOM_OK;
   for (int k = 0; k < s->pub.num_obstacles; ++k)
     moved |= body_has_mesh(&s->obstacles[k]) &&
-             (!motion_is_hold(&s->motion->bodies[k].move) || s->motion->bodies[k].sequence != NULL);
+             (!motion_is_hold(&s->motion->bodies[k].move) || body_deforms(&s->motion->bodies[k]));
   if (!moved) return LOOM_OK;
   s->bodies_placed = 1;
   LOOM_TRY(place(s, 0, t0, s->body0));

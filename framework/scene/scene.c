@@ -313,6 +313,8 @@ static void free_motion(scene_motion *sm, int num_obstacles)
   for (int k = 0; k < num_obstacles; ++k) {
     motion_free(&sm->bodies[k].move);
     sequence_free(sm->bodies[k].sequence);
+    field_free(sm->bodies[k].field); /* looks at the rig */
+    rigged_free(sm->bodies[k].rigged);
   }
   free(sm->groups);
   free(sm->bodies);
@@ -381,6 +383,8 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
     motion_at(&body->move, t1, T);
     pose_mul(T, body->base, P);
     store_pose(P, s->obstacles[k].pose1);
+    if (body->rigged != NULL) rigged_step(body->rigged, t0, t1);
+    LOOM_TRY(field_step(s, k));
   }
   LOOM_TRY(body_mesh_place(s, t0, t1));
   LOOM_TRY(scene_sewing_pose(s, t1));
@@ -411,7 +415,7 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
 int scene_bodies_move(const scene_data *s)
 {
   for (int k = 0; k < s->pub.num_obstacles; ++k)
-    if (!motion_is_hold(&s->motion->bodies[k].move) || s->motion->bodies[k].sequence != NULL)
+    if (!motion_is_hold(&s->motion->bodies[k].move) || body_deforms(&s->motion->bodies[k]))
       return 1;
   return 0;
 }

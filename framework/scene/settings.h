@@ -13,7 +13,7 @@ enum { REST_AUTO, REST_INITIAL, REST_UV, REST_FILE };
 enum { SEWING_AUTO, SEWING_NONE, SEWING_MERGE, SEWING_PULL };
 /* Values of a body's `shape`: kinds with a closed form have their number (body_kind_at), and then
  */
-enum { BODY_MESH = BODY_NUM_CLOSED, BODY_SDF, BODY_REVOLVE };
+enum { BODY_MESH = BODY_NUM_CLOSED, BODY_SDF, BODY_REVOLVE, BODY_RIG };
 
 /* What cloth and solids have in common. */
 typedef struct object_settings {
@@ -36,6 +36,8 @@ typedef struct cloth_settings {
   double merge_tolerance;               /* m */
   double stitch_stiffness, sewing_time; /* N/m, s */
   int64_t seam_rings;
+  double imperfection; /* m */
+  int64_t imperfection_seed;
 } cloth_settings;
 
 typedef struct solid_settings {
@@ -73,7 +75,14 @@ typedef struct body_settings {
   const char *motion, *keyframes, *keyframe_file;
   const char *frames; /* pattern of files */
   int64_t frame_first, frame_count;
-  double frame_rate;           /* 1/s */
+  double frame_rate; /* 1/s */
+  int32_t distance, regions, gradient;
+  const char *networks;
+  const char *rig, *angles, *animation, *animation_file;
+  double edge_length;                     /* m */
+  double animation_start, animation_ease; /* s */
+  double animation_speed;
+  int32_t animation_loop;
   double mass;                 /* kg */
   double velocity[3], spin[3]; /* m/s, rad/s */
   const char *copies;

@@ -35,6 +35,10 @@ CLOCKS = re.compile(r"(t_[a-z_]+|rss(_peak)?)$")
 # What a config leaves to whoever runs it.
 SETTINGS = {
     "configs/drape_obj.ini": ["cloth.sheet.file={folder}/sheet.obj"],
+    "configs/skirt_kick.ini": ["cloth.skirt.edge_length=0.06"],
+    "configs/skirt_walk.ini": ["cloth.skirt.edge_length=0.06"],
+    "configs/trousers_kick.ini": ["cloth.trousers.edge_length=0.07"],
+    "configs/trousers_walk.ini": ["cloth.trousers.edge_length=0.07"],
     "configs/tshirt.ini": ["cloth.shirt.edge_length=0.08"],
     "configs/tshirt_pd_bfgs.ini": ["cloth.shirt.edge_length=0.08"],
     "configs/tshirt_pd_ipc.ini": ["cloth.shirt.edge_length=0.08"],

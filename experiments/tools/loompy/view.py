@@ -62,8 +62,8 @@ def flat_coordinates(rest):
     return c @ axes[:2].T if s[2] < 1e-6 * s[0] else None
 
 
-def body_mesh(body, time=0.0):
-    """The surface of a body in its own frame at a time (s); None for planes and what has no surface."""
+def body_mesh(body, frame=0, time=0.0):
+    """The surface of a body in its own frame at a frame and its time (s); None: it has no surface."""
     s = body.shape
     if body.kind == "sphere":
         return pv.Sphere(radius=s[3], center=s[:3], theta_resolution=96, phi_resolution=96)
@@ -77,7 +77,7 @@ def body_mesh(body, time=0.0):
         return rounded_cylinder(*s[:3])
     if body.kind == "mesh":
         d = body.data
-        return pv.PolyData(body.vertices(time), triangles_to_faces(d["triangles"]))
+        return pv.PolyData(body.vertices(frame, time), triangles_to_faces(d["triangles"]))
     if body.kind == "sdf":
         grid = pv.ImageData(
             dimensions=tuple(int(d) for d in body.data["sdf_dims"]),
@@ -111,7 +111,7 @@ def rounded_cylinder(radius, half, rim):
     """Along z; radius and half length are those of the whole cylinder, its rims rounded by rim."""
     bend = np.linspace(0, np.pi / 2, 9) if rim > 0 else np.array([0.0])
     r, z = radius - rim + rim * np.cos(bend), half - rim + rim * np.sin(bend)
-    profile = np.array([(0, -half), *zip(r[::-1], -z[::-1]), *zip(r, z), (0, half)])
+    profile = np.array([(0, -half), *zip(r[::-1], -z[::-1], strict=True), *zip(r, z, strict=True), (0, half)])
     turns = np.linspace(0, 2 * np.pi, 96, endpoint=False)
     rings = [np.column_stack([a * np.cos(turns), a * np.sin(turns), 0 * turns + b])
              for a, b in profile]
@@ -174,10 +174,10 @@ class View:
         some = [frames[i] for i in np.unique(np.linspace(0, len(frames) - 1, 40).astype(int))]
         points = [self.log.frame(i) for i in some]
         for body in self.bodies:
-            mesh = body_mesh(body)
-            if mesh is None or mesh.n_points == 0:
-                continue
             for i in (some[0], some[-1]):
+                mesh = body_mesh(body, i, float(self.log.times[i]))
+                if mesh is None or mesh.n_points == 0:
+                    break
                 m = body.matrix(i)
                 points.append(np.asarray(mesh.points) @ m[:3, :3].T + m[:3, 3])
         points = np.vstack(points)
@@ -381,9 +381,9 @@ class View:
             self._draw_yarns(actor, x, yarns)
         for actor, body in self.actors:
             actor.user_matrix = body.matrix(frame)
-            if "frames" in body.data:
+            if "frames" in body.data or "joints" in body.data:
                 time = float(self.log.file["frames/time"][frame])
-                actor.mapper.dataset = creased(body_mesh(body, time))
+                actor.mapper.dataset = creased(body_mesh(body, frame, time))
         side = max(self.size)
         (w, h), left, top = self.size, (side - self.size[0]) // 2, (side - self.size[1]) // 2
         if self.shown:

@@ -149,6 +149,10 @@ static inline loom_status lk_run(const lk_entry *e, const loom_exec *q, const vo
 #define LK_STORE3(p, i, s) \
   ((p)[3 * (i)] = (s)[0], (p)[3 * (i) + 1] = (s)[1], (p)[3 * (i) + 2] = (s)[2])
 
+/* LK_ATOMIC_ADD(p, x): *p += x while others do, too.  Which of them comes first is not known, so
+ * the sum's bits are not: for methods that are published so, beside a gather that is the default.
+ */
+
 /* LK_PREFETCH(p): p will be read soon; for gathers, where the CPU cannot foresee the
  * address.  Nothing on CUDA, whose threads hide the wait. */
 
@@ -161,10 +165,11 @@ static inline loom_status lk_run(const lk_entry *e, const loom_exec *q, const vo
 #if defined(__CUDACC__) /* CUDA pass */
 
 #include <cuda_runtime.h>
-#define LK_RESTRICT    __restrict__
-#define LK_FN          static __device__ __forceinline__
-#define LK_BLOCK       256
-#define LK_PREFETCH(p) ((void)(p))
+#define LK_RESTRICT         __restrict__
+#define LK_FN               static __device__ __forceinline__
+#define LK_BLOCK            256
+#define LK_PREFETCH(p)      ((void)(p))
+#define LK_ATOMIC_ADD(p, x) atomicAdd((p), (x))
 
 /* Errors from cudaErrorIllegalAddress on arise while a kernel runs and are told by whatever call
  * comes next; without [exec] debug that may be the launch of another kernel. */
@@ -282,8 +287,12 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
 #else
 #define LK_FN static inline __attribute__((always_inline))
 #endif
-#define LK_PREFETCH(p)  __builtin_prefetch(p)
-#define LK_PRAGMA_(x)   _Pragma(#x)
+#define LK_PREFETCH(p) __builtin_prefetch(p)
+#define LK_PRAGMA_(x)  _Pragma(#x)
+#define LK_ATOMIC_ADD(p, x)              \
+  do {                                   \
+    LK_PRAGMA_(omp atomic) * (p) += (x); \
+  } while (0)
 /* Fewer elements than this stay on one thread: to wake others costs some 10 us.  A file whose
  * kernels have short bodies defines it anew behind its includes, with 32768 for operations on
  * vectors of reals (1 ns or less each), 8192 on rows of three.  Results have the same bits. */
