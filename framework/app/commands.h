@@ -14,7 +14,8 @@ enum { /* exit codes, see README.md */
        EXIT_USAGE = 2,         /* bad usage or config */
        EXIT_INTERSECTIONS = 3, /* intersections found */
        EXIT_TOLERANCE = 4,     /* comparison above tolerance */
-       EXIT_STOPPED = 5        /* a run stopped by a signal before its end */
+       EXIT_STOPPED = 5,       /* a run stopped by a signal before its end */
+       EXIT_TIME = 6           /* a run stopped by --max-time before its end */
 };
 
 int cmd_run(int argc, char **argv);
@@ -28,6 +29,7 @@ int cmd_verify(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_pattern(int argc, char **argv);
+int cmd_ssdf_data(int argc, char **argv);
 int cmd_untangle(int argc, char **argv);
 
 /* Print "loom: MESSAGE" to stderr; the exit code that belongs to the status. */

@@ -8,6 +8,7 @@
 #include "bodies/rows.kern.h"
 
 static const lk_entry k_gap = LK_ENTRY(body_gap), k_slope = LK_ENTRY(body_slope);
+static const lk_entry k_lanes = LK_ENTRY_NEAR(body_lanes, 4); /* single precision, exp */
 static const lk_entry k_impact = LK_ENTRY(body_impact), k_carry = LK_ENTRY(body_carry);
 static const lk_entry k_push = LK_ENTRY(body_push), k_push_sum = LK_ENTRY(body_push_sum);
 
@@ -17,7 +18,7 @@ struct body_set {
   int num;
   obst_view *view;   /* [num], host; grid pointers are those of the latest call */
   loom_buf *views;   /* u8, the same as bytes */
-  int grids;         /* 1: some distance is that of a grid */
+  int mapped;        /* 1: the distance of some body is made from a buffer */
   int stale;         /* 1: `views` has older ones */
   int32_t movers;    /* bodies that move by themselves; 0: what follows is NULL */
   loom_buf *mover;   /* i32 [num], -1: none */
@@ -35,6 +36,14 @@ static const char *name_of(const body_set *b, int i)
 static loom_status bad_body(loom_err *err, const body_set *b, int i, const char *why)
 {
   return err_set(err, LOOM_E_CONFIG, "body '%s': %s", name_of(b, i), why);
+}
+
+/* The buffer that the distance of body i is made from, or NULL. */
+static loom_buf *data_of(const body_set *b, int i)
+{
+  const loom_obstacle *const o = &b->sc->obstacles[i];
+  if (b->view[i].shape == BODY_SHAPE_grid) return o->sdf;
+  return obst_bends(&b->view[i]) ? o->field : NULL;
 }
 
 /* ---- life ---- */
@@ -59,9 +68,8 @@ static loom_status fill_views(loom_err *err, body_set *b)
     const char *const why = obst_view_fill(o, &b->view[i]);
     if (why != NULL) return bad_body(err, b, i, why);
     b->movers += o->mass > 0;
-    if (b->view[i].shape != BODY_SHAPE_grid) continue;
-    b->grids = 1;
-    LOOM_TRY(measure_grid(err, b, i));
+    b->mapped |= data_of(b, i) != NULL;
+    if (b->view[i].shape == BODY_SHAPE_grid) LOOM_TRY(measure_grid(err, b, i));
   }
   b->stale = 1;
   return LOOM_OK;
@@ -138,7 +146,9 @@ static loom_status follow(body_set *b)
   for (int i = 0; i < b->num; ++i) {
     const loom_obstacle *const o = &b->sc->obstacles[i];
     obst_view *const v = &b->view[i];
-    if (same_pose(v->R0, v->t0, o->pose0) && same_pose(v->R1, v->t1, o->pose1)) continue;
+    if (same_pose(v->R0, v->t0, o->pose0) && same_pose(v->R1, v->t1, o->pose1) &&
+        v->sweep == o->sweep)
+      continue;
     const char *const why = obst_view_pose(o, v);
     if (why != NULL) return bad_body(mem_err(b->m), b, i, why);
     b->stale = 1;
@@ -147,14 +157,20 @@ static loom_status follow(body_set *b)
 }
 
 /* Every pointer is good until rows_close(). */
-static loom_status map_grids(body_set *b, const loom_exec *e)
+static loom_status map_data(body_set *b, const loom_exec *e)
 {
   void *p;
-  for (int i = 0; b->grids && i < b->num; ++i) {
-    if (b->view[i].shape != BODY_SHAPE_grid) continue;
-    LOOM_TRY(buf_map(b->m, e, b->sc->obstacles[i].sdf, LOOM_READ, LOOM_AT_EXEC, &p));
-    b->stale |= b->view[i].sdf != p;
-    b->view[i].sdf = p;
+  for (int i = 0; b->mapped && i < b->num; ++i) {
+    loom_buf *const data = data_of(b, i);
+    if (data == NULL) continue;
+    LOOM_TRY(buf_map(b->m, e, data, LOOM_READ, LOOM_AT_EXEC, &p));
+    if (data == b->sc->obstacles[i].sdf) {
+      b->stale |= b->view[i].sdf != p;
+      b->view[i].sdf = p;
+    } else {
+      b->stale |= b->view[i].field != p;
+      b->view[i].field = p;
+    }
   }
   return LOOM_OK;
 }
@@ -163,7 +179,7 @@ static loom_status rows_open(body_set *b, const loom_body_rows *r, buf_maps *q, 
 {
   void *p;
   LOOM_TRY(follow(b));
-  LOOM_TRY(map_grids(b, q->e));
+  LOOM_TRY(map_data(b, q->e));
   if (b->stale) {
     LOOM_TRY(buf_map(b->m, NULL, b->views, LOOM_WRITE, LOOM_AT_HOST, &p));
     memcpy(p, b->view, (size_t)b->num * sizeof *b->view);
@@ -184,12 +200,52 @@ static loom_status rows_open(body_set *b, const loom_body_rows *r, buf_maps *q, 
 static loom_status rows_close(body_set *b, buf_maps *q)
 {
   LOOM_TRY(buf_maps_end(q));
-  for (int i = 0; b->grids && i < b->num; ++i)
-    if (b->view[i].shape == BODY_SHAPE_grid) LOOM_TRY(buf_unmap(b->m, b->sc->obstacles[i].sdf));
+  for (int i = 0; b->mapped && i < b->num; ++i)
+    if (data_of(b, i) != NULL) LOOM_TRY(buf_unmap(b->m, data_of(b, i)));
   return LOOM_OK;
 }
 
 /* ---- services ---- */
+
+/* Whether a thread should take many points at once: on a CPU, whose vector unit they fill. */
+static int has_lanes(const loom_exec *e)
+{
+#if defined(LK_HAVE_CUDA) && !defined(LK_SIMULATED)
+  return e->backend == LOOM_CPU;
+#else
+  (void)e;
+  return 1; /* a simulated device checks the same kernels */
+#endif
+}
+
+/* Of gaps alone, body after body: fields take many points at once, the others row by row. */
+static void launch_gaps(const body_set *b, buf_maps *q, const body_gap_args *a, int64_t count)
+{
+  const int64_t n = a->r.num_points, end = a->r.pair + count;
+  for (int64_t pair = a->r.pair; pair < end;) {
+    const int32_t body = (int32_t)(pair / n);
+    int64_t to = (body + 1) * n;
+    const int bends = has_lanes(q->e) && obst_bends(&b->view[body]);
+    while (!bends && to < end && !(has_lanes(q->e) && obst_bends(&b->view[to / n]))) to += n;
+    if (to > end) to = end;
+    body_gap_args part = *a;
+    part.r.first += pair - a->r.pair;
+    part.r.pair = pair;
+    if (bends) {
+      const body_lanes_args lanes = {.r = part.r,
+                                     .progress = a->progress,
+                                     .body = body,
+                                     .first_point = pair - body * n,
+                                     .count = to - pair,
+                                     .gap = a->gap};
+      const int64_t per = SSDF_LANES;
+      (void)buf_maps_run(q, &k_lanes, &lanes, (lanes.count + per - 1) / per, NULL);
+    } else {
+      (void)buf_maps_run(q, &k_gap, &part, to - pair, NULL);
+    }
+    pair = to;
+  }
+}
 
 loom_status bodies_gap(body_set *b, const loom_exec *e, const loom_body_rows *r, double progress,
                        const loom_body_gap *out)
@@ -205,7 +261,10 @@ loom_status bodies_gap(body_set *b, const loom_exec *e, const loom_body_rows *r,
                            .normal = buf_maps_add(&q, out->normal, LOOM_RDWR),
                            .gradient = buf_maps_add(&q, out->gradient, LOOM_RDWR),
                            .curvature = buf_maps_add(&q, out->curvature, LOOM_RDWR)};
-  (void)buf_maps_run(&q, slope ? &k_slope : &k_gap, &a, r->count, NULL);
+  if (r->body == NULL && !slope && out->normal == NULL && out->gap != NULL)
+    launch_gaps(b, &q, &a, r->count);
+  else
+    (void)buf_maps_run(&q, slope ? &k_slope : &k_gap, &a, r->count, NULL);
   return rows_close(b, &q);
 }
 

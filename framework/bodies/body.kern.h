@@ -29,12 +29,15 @@ typedef struct obst_view {
   lk_real t1[3];      /* m */
   lk_real axis[3];    /* world frame, unit */
   lk_real angle;      /* rad, in [0, pi] */
+  lk_real sweep;      /* m, how far any point of the body moves in its frame; 0: it does not bend */
   const lk_real *sdf; /* grid: [dims2][dims1][dims0], m, in execution memory */
+  const void *field;  /* of a body that bends, in execution memory; see the header of its kind */
 } obst_view;
 
 typedef struct obst_pose {
   lk_real R[9];
   lk_real t[3]; /* m */
+  lk_real s;    /* share of the step at which the body stands there */
 } obst_pose;
 
 LK_FN lk_real obst_dot(const lk_real *a, const lk_real *b)
@@ -51,16 +54,19 @@ LK_FN void obst_cross(lk_real *out, const lk_real *a, const lk_real *b)
 
 /* ---- poses ---- */
 
-LK_FN void obst_pose_at(const obst_view *o, lk_real s, obst_pose *out)
+/* At s of a motion from R0, t0 to R1 = Rot(axis, angle) R0, t1. */
+LK_FN void obst_pose_between(const lk_real *R0, const lk_real *R1, const lk_real *t0,
+                             const lk_real *t1, const lk_real *a, lk_real angle, lk_real s,
+                             obst_pose *out)
 {
-  if (s <= LK_R(0.0) || s >= LK_R(1.0) || !o->moves) { /* the ends exactly */
+  out->s = s;
+  if (s <= LK_R(0.0) || s >= LK_R(1.0)) { /* the ends exactly */
     const int end = s >= LK_R(0.5);
-    for (int i = 0; i < 9; ++i) out->R[i] = end ? o->R1[i] : o->R0[i];
-    for (int c = 0; c < 3; ++c) out->t[c] = end ? o->t1[c] : o->t0[c];
+    for (int i = 0; i < 9; ++i) out->R[i] = end ? R1[i] : R0[i];
+    for (int c = 0; c < 3; ++c) out->t[c] = end ? t1[c] : t0[c];
     return;
   }
-  const lk_real si = LK_SIN(s * o->angle), co = LK_COS(s * o->angle), vers = LK_R(1.0) - co;
-  const lk_real *const a = o->axis;
+  const lk_real si = LK_SIN(s * angle), co = LK_COS(s * angle), vers = LK_R(1.0) - co;
   const lk_real Q[9] = {co + vers * a[0] * a[0],        vers * a[0] * a[1] - si * a[2],
                         vers * a[0] * a[2] + si * a[1], vers * a[0] * a[1] + si * a[2],
                         co + vers * a[1] * a[1],        vers * a[1] * a[2] - si * a[0],
@@ -68,9 +74,15 @@ LK_FN void obst_pose_at(const obst_view *o, lk_real s, obst_pose *out)
                         co + vers * a[2] * a[2]};
   for (int r = 0; r < 3; ++r)
     for (int c = 0; c < 3; ++c)
-      out->R[3 * r + c] =
-          Q[3 * r] * o->R0[c] + Q[3 * r + 1] * o->R0[3 + c] + Q[3 * r + 2] * o->R0[6 + c];
-  for (int c = 0; c < 3; ++c) out->t[c] = o->t0[c] + s * (o->t1[c] - o->t0[c]);
+      out->R[3 * r + c] = Q[3 * r] * R0[c] + Q[3 * r + 1] * R0[3 + c] + Q[3 * r + 2] * R0[6 + c];
+  for (int c = 0; c < 3; ++c) out->t[c] = t0[c] + s * (t1[c] - t0[c]);
+}
+
+LK_FN void obst_pose_at(const obst_view *o, lk_real s, obst_pose *out)
+{
+  const lk_real at = o->moves ? s : s >= LK_R(0.5) ? LK_R(1.0) : LK_R(0.0);
+  obst_pose_between(o->R0, o->R1, o->t0, o->t1, o->axis, o->angle, at, out);
+  out->s = s; /* a body that stands still may bend */
 }
 
 /* p = R^T (x - t): world point to body frame */
@@ -89,18 +101,6 @@ LK_FN void obst_to_world(const obst_pose *P, const lk_real *p, lk_real *x)
 {
   obst_rotate(P, p, x);
   for (int c = 0; c < 3; ++c) x[c] += P->t[c];
-}
-
-/* Displacement over the step of the body's material point that is at x (world) at s = 1. */
-LK_FN void obst_displacement(const obst_view *o, const lk_real *x, lk_real *d)
-{
-  obst_pose P0, P1;
-  lk_real p[3], start[3];
-  obst_pose_at(o, LK_R(0.0), &P0);
-  obst_pose_at(o, LK_R(1.0), &P1);
-  obst_to_body(&P1, x, p);
-  obst_to_world(&P0, p, start);
-  for (int c = 0; c < 3; ++c) d[c] = o->moves ? x[c] - start[c] : LK_R(0.0);
 }
 
 /* ---- what shapes are written with ---- */

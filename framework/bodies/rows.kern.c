@@ -32,6 +32,24 @@ LK_KERNEL_PLAIN(body_gap, a, i)
   if (a->normal != NULL) LK_STORE3(a->normal, w.at, n);
 }
 
+LK_KERNEL_PLAIN(body_lanes, a, chunk)
+{
+  const int64_t first = (int64_t)chunk * SSDF_LANES, num = a->count - first;
+  const obst_view *const o = a->r.view + a->body;
+  obst_pose P;
+  lk_real p[3 * SSDF_LANES], v[SSDF_LANES];
+  obst_pose_at(o, a->progress, &P);
+  for (int l = 0; l < SSDF_LANES; ++l) { /* lanes that are left over repeat the last point */
+    const int64_t point = a->first_point + first + (l < num ? l : num - 1);
+    lk_real x[3], y[3];
+    LK_LOAD3(x, a->r.x, point);
+    obst_to_body(&P, x, y);
+    for (int c = 0; c < 3; ++c) p[c * SSDF_LANES + l] = y[c];
+  }
+  neural_values(o, a->progress, p, v);
+  for (int l = 0; l < SSDF_LANES && l < num; ++l) a->gap[a->r.first + first + l] = v[l];
+}
+
 LK_KERNEL_PLAIN(body_slope, a, i)
 {
   const body_row w = row_of(&a->r, i);
@@ -57,16 +75,14 @@ LK_KERNEL_PLAIN(body_slope, a, i)
 LK_FN void plane_of_impact(const body_impact_args *a, const obst_view *o, const obst_path *w,
                            lk_real toi, int64_t at)
 {
-  obst_pose P, P1;
-  lk_real x[3], p[3], nb[3], n[3], point[3], depth = LK_R(0.0);
-  obst_pose_at(o, w->s0 + toi * (w->s1 - w->s0), &P);
-  obst_pose_at(o, w->s1, &P1);
+  const lk_real s = w->s0 + toi * (w->s1 - w->s0);
+  obst_pose P;
+  lk_real x[3], n[3], point[3], depth = LK_R(0.0);
+  obst_pose_at(o, s, &P);
   for (int c = 0; c < 3; ++c) x[c] = w->x0[c] + toi * (w->x1[c] - w->x0[c]);
-  obst_to_body(&P, x, p);
-  const lk_real f = obst_distance_body(o, p, nb);
-  for (int c = 0; c < 3; ++c) p[c] -= f * nb[c];
-  obst_rotate(&P1, nb, n);
-  obst_to_world(&P1, p, point);
+  const lk_real f = obst_distance(o, &P, x, n);
+  for (int c = 0; c < 3; ++c) x[c] -= f * n[c];
+  obst_carry(o, s, w->s1, x, point, n);
   for (int c = 0; c < 3; ++c) depth += n[c] * (w->x1[c] - point[c]);
   a->gap[at] = depth - w->radius;
   LK_STORE3(a->normal, at, n);
@@ -98,18 +114,13 @@ LK_KERNEL_PLAIN(body_impact, a, i)
 LK_KERNEL_PLAIN(body_carry, a, i)
 {
   const body_row w = row_of(&a->r, i);
-  obst_pose P0, P1;
-  lk_real x[3], p[3];
+  lk_real x[3], to[3];
   if (w.body < 0) return;
   const obst_view *const o = a->r.view + w.body;
   LK_LOAD3(x, a->r.x, w.point);
-  if (o->moves) {
-    obst_pose_at(o, a->s0, &P0);
-    obst_pose_at(o, a->s1, &P1);
-    obst_to_body(&P0, x, p);
-    obst_to_world(&P1, p, x);
-  }
-  LK_STORE3(a->to, w.at, x);
+  for (int c = 0; c < 3; ++c) to[c] = x[c];
+  if (o->moves || obst_bends(o)) obst_carry(o, a->s0, a->s1, x, to, NULL);
+  LK_STORE3(a->to, w.at, to);
 }
 
 LK_KERNEL_PLAIN(body_push, a, chunk)

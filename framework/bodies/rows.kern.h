@@ -25,6 +25,16 @@ typedef struct body_gap_args {
 LK_DECLARE(body_gap, body_gap_args)
 LK_DECLARE(body_slope, body_gap_args) /* with gradient or curvature */
 
+/* Gaps alone of one body, a field, with points that follow each other: SSDF_LANES to an index. */
+typedef struct body_lanes_args {
+  body_rows r; /* `first`: the first row of `gap` */
+  lk_real progress;
+  int32_t body;
+  int64_t first_point, count;
+  lk_real *LK_RESTRICT gap; /* [.] m */
+} body_lanes_args;
+LK_DECLARE(body_lanes, body_lanes_args)
+
 typedef struct body_impact_args {
   body_rows r;
   const lk_real *LK_RESTRICT x1;     /* [.][3] m */

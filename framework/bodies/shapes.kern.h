@@ -3,7 +3,11 @@
  * Distances are negative inside.  A shape NAME has, in NAME.kern.h and in the body frame,
  *   NAME_distance(o, p, n)   the distance, m; the unit outward normal, 1
  *   NAME_hess(o, p, g, C)    the distance, m; its gradient g [3], 1, and Hessian C [3][3], 1/m
- * and stands in the list of CMakeLists.txt, which writes both files included here.  Potentials of
+ * A field, the distance to a body that bends within a step, is asked at a share s of it:
+ *   NAME_value(o, s, p)      the distance alone
+ *   NAME_distance(o, s, p, n), NAME_hess(o, s, p, g, C)
+ *   NAME_carry(o, s0, s1, p, to, v)   where what is at p at s0 is at s1; v, or NULL, turned with it
+ * Each stands in the list of CMakeLists.txt, which writes both files included here.  Potentials of
  * the distance need its true derivatives; the normal is their direction.  At edges and medial
  * surfaces, where the distance has kinks, they are those of one side. */
 #ifndef LOOM_BODIES_SHAPES_KERN_H
@@ -16,11 +20,16 @@ enum {
 #define BODY_SHAPE(name) BODY_SHAPE_##name,
 #include "body_shapes.inc"
 #undef BODY_SHAPE
-  BODY_NUM_SHAPES
+  BODY_NUM_SHAPES,
+  BODY_BEFORE_FIELDS = BODY_NUM_SHAPES - 1,
+#define BODY_FIELD(name) BODY_SHAPE_##name,
+#include "body_fields.inc"
+#undef BODY_FIELD
 };
 
-/* Body frame: signed distance, m; n [3] unit normal.  Of no shape: infinitely far. */
-LK_FN lk_real obst_distance_body(const obst_view *o, const lk_real *p, lk_real *n)
+/* Body frame, share s of the step: signed distance, m; n [3] unit normal.  Of no shape: infinitely
+ * far. */
+LK_FN lk_real obst_distance_at(const obst_view *o, lk_real s, const lk_real *p, lk_real *n)
 {
   switch (o->shape) {
 #define BODY_SHAPE(name)  \
@@ -28,14 +37,25 @@ LK_FN lk_real obst_distance_body(const obst_view *o, const lk_real *p, lk_real *
     return name##_distance(o, p, n);
 #include "body_shapes.inc"
 #undef BODY_SHAPE
+#define BODY_FIELD(name)  \
+  case BODY_SHAPE_##name: \
+    return name##_distance(o, s, p, n);
+#include "body_fields.inc"
+#undef BODY_FIELD
   default:
     n[0] = n[1] = n[2] = LK_R(0.0);
     return LK_REAL_MAX;
   }
 }
 
-/* Body frame: signed distance, m; g [3], 1; C [3][3], 1/m. */
-LK_FN lk_real obst_hess_body(const obst_view *o, const lk_real *p, lk_real *g, lk_real *C)
+/* At the end of the step. */
+LK_FN lk_real obst_distance_body(const obst_view *o, const lk_real *p, lk_real *n)
+{
+  return obst_distance_at(o, LK_R(1.0), p, n);
+}
+
+/* Body frame, share s of the step: signed distance, m; g [3], 1; C [3][3], 1/m. */
+LK_FN lk_real obst_hess_at(const obst_view *o, lk_real s, const lk_real *p, lk_real *g, lk_real *C)
 {
   switch (o->shape) {
 #define BODY_SHAPE(name)  \
@@ -43,6 +63,11 @@ LK_FN lk_real obst_hess_body(const obst_view *o, const lk_real *p, lk_real *g, l
     return name##_hess(o, p, g, C);
 #include "body_shapes.inc"
 #undef BODY_SHAPE
+#define BODY_FIELD(name)  \
+  case BODY_SHAPE_##name: \
+    return name##_hess(o, s, p, g, C);
+#include "body_fields.inc"
+#undef BODY_FIELD
   default:
     for (int c = 0; c < 3; ++c) g[c] = LK_R(0.0);
     for (int c = 0; c < 9; ++c) C[c] = LK_R(0.0);
@@ -55,7 +80,7 @@ LK_FN lk_real obst_distance(const obst_view *o, const obst_pose *P, const lk_rea
 {
   lk_real p[3], nb[3];
   obst_to_body(P, x, p);
-  const lk_real f = obst_distance_body(o, p, nb);
+  const lk_real f = obst_distance_at(o, P->s, p, nb);
   obst_rotate(P, nb, n);
   return f;
 }
@@ -66,7 +91,7 @@ LK_FN lk_real obst_hess(const obst_view *o, const obst_pose *P, const lk_real *x
 {
   lk_real p[3], gb[3], Cb[9], M[9];
   obst_to_body(P, x, p);
-  const lk_real f = obst_hess_body(o, p, gb, Cb);
+  const lk_real f = obst_hess_at(o, P->s, p, gb, Cb);
   obst_rotate(P, gb, g);
   for (int r = 0; r < 3; ++r)
     for (int c = 0; c < 3; ++c)
@@ -75,6 +100,44 @@ LK_FN lk_real obst_hess(const obst_view *o, const obst_pose *P, const lk_real *x
   for (int r = 0; r < 3; ++r)
     for (int c = 0; c < 3; ++c) C[3 * r + c] = obst_dot(M + 3 * r, P->R + 3 * c);
   return f;
+}
+
+/* Where (world) what belongs to the body and is at x at s0 is at s1; v [3], or NULL, is a direction
+ * that turns with it. */
+LK_FN void obst_carry(const obst_view *o, lk_real s0, lk_real s1, const lk_real *x, lk_real *to,
+                      lk_real *v)
+{
+  obst_pose P0, P1;
+  lk_real p[3], q[3], u[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
+  obst_pose_at(o, s0, &P0);
+  obst_pose_at(o, s1, &P1);
+  obst_to_body(&P0, x, p);
+  for (int c = 0; c < 3; ++c) q[c] = p[c];
+  for (int c = 0; c < 3 && v != NULL; ++c)
+    u[c] = P0.R[c] * v[0] + P0.R[3 + c] * v[1] + P0.R[6 + c] * v[2];
+  switch (o->shape) {
+#define BODY_FIELD(name)                                 \
+  case BODY_SHAPE_##name:                                \
+    name##_carry(o, s0, s1, p, q, v != NULL ? u : NULL); \
+    break;
+#include "body_fields.inc"
+#undef BODY_FIELD
+  default:
+    break;
+  }
+  obst_to_world(&P1, q, to);
+  if (v != NULL) obst_rotate(&P1, u, v);
+}
+
+/* Whether the body bends in a step. */
+LK_FN int obst_bends(const obst_view *o) { return o->shape >= BODY_NUM_SHAPES; }
+
+/* Displacement over the step of the body's material point that is at x (world) at s = 1. */
+LK_FN void obst_displacement(const obst_view *o, const lk_real *x, lk_real *d)
+{
+  lk_real start[3];
+  obst_carry(o, LK_R(1.0), LK_R(0.0), x, start, NULL);
+  for (int c = 0; c < 3; ++c) d[c] = o->moves || obst_bends(o) ? x[c] - start[c] : LK_R(0.0);
 }
 
 /* ---- impact ---- */
@@ -92,8 +155,8 @@ typedef struct obst_path {
  *
  * In the body frame the point moves with speed |p'| <= V and |p''| <= K (the derivatives of
  * p = R^T (x - t)), so the distance, whose gradient is no longer than L, needs g / (L V).
- * For convex shapes the distance lies above its tangent plane as well:
- *   g(s + d) >= g + d n.p' - K d^2 / 2. */
+ * A body that bends adds to V how far any point of it moves.  For convex shapes the distance lies
+ * above its tangent plane as well: g(s + d) >= g + d n.p' - K d^2 / 2. */
 LK_FN lk_real obst_safe_step(const obst_view *o, lk_real g, lk_real rate, lk_real V, lk_real K)
 {
   const lk_real far = LK_R(4.0); /* beyond any path */
@@ -124,9 +187,10 @@ LK_FN lk_real obst_impact(const obst_view *o, const obst_path *w)
     q0[k] = w->x0[k] - (o->t0[k] + w->s0 * way);
     q1[k] = w->x1[k] - (o->t0[k] + w->s1 * way);
   }
+  const lk_real bend = LK_FABS(w->s1 - w->s0) * o->sweep;
   const lk_real w1 = LK_SQRT(obst_dot(turn, turn)), c1 = LK_SQRT(obst_dot(c, c));
   const lk_real reach = LK_SQRT(LK_FMAX(obst_dot(q0, q0), obst_dot(q1, q1)));
-  const lk_real V = c1 + w1 * reach, K = LK_R(2.0) * w1 * c1 + w1 * w1 * reach;
+  const lk_real V = c1 + w1 * reach + bend, K = LK_R(2.0) * w1 * c1 + w1 * w1 * reach;
   for (int i = 0; i < w->max_iters; ++i) {
     obst_pose P;
     lk_real x[3], n[3], q[3], wq[3], rate = LK_R(0.0);

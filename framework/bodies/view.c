@@ -66,6 +66,7 @@ const char *obst_view_pose(const loom_obstacle *o, obst_view *v)
     v->t0[c] = o->pose0[9 + c];
     v->t1[c] = o->pose1[9 + c];
   }
+  v->sweep = o->sweep;
   v->moves = 0;
   for (int i = 0; i < 12; ++i) v->moves |= o->pose0[i] != o->pose1[i];
   axis_angle(o->pose0, o->pose1, v->axis, &v->angle);
@@ -86,9 +87,11 @@ const char *obst_view_fill(const loom_obstacle *o, obst_view *v)
   memset(v, 0, sizeof *v);
   if (kind == NULL) return "there is no such kind of body";
   const int grid = o->sdf != NULL && (kind->shape == BODY_SHAPE_grid || kind->shape < 0);
-  v->shape = grid ? BODY_SHAPE_grid : kind->shape;
+  const body_kind *const field = o->field != NULL ? body_kind_find(o->field_kind) : NULL;
+  if (o->field != NULL && field == NULL) return "there is no such field of a body";
+  v->shape = grid ? BODY_SHAPE_grid : field != NULL ? field->shape : kind->shape;
   v->convex = kind->convex && !grid;
-  v->lipschitz = 1;
+  v->lipschitz = o->field != NULL ? o->lipschitz : 1;
   v->friction = o->friction;
   v->spacing = o->spacing;
   for (int c = 0; c < 3; ++c) {

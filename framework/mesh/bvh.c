@@ -225,3 +225,71 @@ void bvh_closest(const bvh *b, const double p[3], double bound, bvh_hit *hit)
     }
   }
 }
+
+/* ---- winding numbers ---- */
+
+/* Of the ray, per unit of z; no edge of a mesh that somebody made lies in a plane with it. */
+static const double lean[2] = {0.0517362845, 0.0283615073};
+
+/* Whether the ray from p meets the box. */
+static int ray_meets(const node *n, const double p[3])
+{
+  double from = fmax(0, n->lo[2] - p[2]), to = n->hi[2] - p[2];
+  for (int c = 0; c < 2; ++c) {
+    from = fmax(from, (n->lo[c] - p[c]) / lean[c]);
+    to = fmin(to, (n->hi[c] - p[c]) / lean[c]);
+  }
+  return from <= to + 1e-9 * (1 + fabs(to));
+}
+
+/* Twice the area of the origin and an edge in the plane across the ray, > 0 or <= 0 for both of
+ * its triangles alike: the vertex with the lower id stands first. */
+static int left_of(const double *a, const double *b, int32_t ia, int32_t ib, double *area)
+{
+  const double s = ia < ib ? a[0] * b[1] - a[1] * b[0] : b[0] * a[1] - b[1] * a[0];
+  *area = ia < ib ? s : -s;
+  return (s > 0) == (ia < ib);
+}
+
+/* 1: the ray from p leaves through triangle t, -1: it enters, 0: it passes by. */
+static int crossing(const bvh *b, int32_t t, const double p[3])
+{
+  const int32_t *const v = b->tris + 3 * (int64_t)t;
+  double q[3][3], area[3], height = 0, sum = 0;
+  int left = 0;
+  for (int k = 0; k < 3; ++k) {
+    const double *const x = b->x + 3 * (int64_t)v[k];
+    q[k][2] = x[2] - p[2];
+    for (int c = 0; c < 2; ++c) q[k][c] = x[c] - p[c] - lean[c] * q[k][2];
+  }
+  for (int k = 0; k < 3; ++k) {
+    const int next = (k + 1) % 3, other = (k + 2) % 3;
+    left += left_of(q[k], q[next], v[k], v[next], &area[other]);
+  }
+  if (left != 0 && left != 3) return 0;
+  for (int k = 0; k < 3; ++k) {
+    height += area[k] * q[k][2];
+    sum += area[k];
+  }
+  if (sum == 0 || !(height / sum > 0)) return 0;
+  return left == 3 ? 1 : -1;
+}
+
+int32_t bvh_winding(const bvh *b, const double p[3])
+{
+  int32_t stack[MAX_DEPTH], count = 0;
+  int top = 0;
+  stack[top++] = 0;
+  while (top > 0) {
+    const int32_t id = stack[--top];
+    const node *const n = &b->nodes[id];
+    if (!ray_meets(n, p)) continue;
+    if (n->count == 0) {
+      stack[top++] = n->first;
+      stack[top++] = id + 1;
+      continue;
+    }
+    for (int32_t k = n->first; k < n->first + n->count; ++k) count += crossing(b, b->order[k], p);
+  }
+  return count;
+}

@@ -24,6 +24,11 @@ void bvh_free(bvh *b);
 /* `bound` (m) must not be below the distance; DBL_MAX if nothing is known.  [any] */
 void bvh_closest(const bvh *b, const double p[3], double bound, bvh_hit *hit);
 
+/* Winding number of the closed surface around p: how often it lies in what the surface encloses, 0
+ * outside; also of surfaces that meet themselves.  Counted along one ray, in which triangles that
+ * share an edge agree on its side.  [any] */
+int32_t bvh_winding(const bvh *b, const double p[3]);
+
 /* Closest point of triangle abc to p: fills all of *hit but tri.  [any] */
 void bvh_closest_on_triangle(const double p[3], const double a[3], const double b[3],
                              const double c[3], bvh_hit *hit);

@@ -1,28 +1,19 @@
 /* import.c - from frames of joints to pivots and angles. */
 #include "rig/import.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/crash.h"
-#include "core/module.h"
+#include "core/module_file.h"
 #include "geom/pose.h"
 #include "loom/rig_reader.h"
 #include "mesh/merge.h"
 #include "rig/bodies.h"
 
 static const double pi = 3.14159265358979323846;
-static const module_kind kind = {
-    .variable = "LOOM_RIG_READER",
-    .folder = "readers",
-    .file = "assimp.so",
-    .symbol = "loom_rig_reader_query",
-    .need = "bodies from files need the module that reads them",
-    .remedy = "install Assimp (Debian: libassimp-dev) and build again",
-};
 
 void rig_file_free(rig_file *f)
 {
@@ -221,18 +212,45 @@ static loom_status convert(loom_err *err, const char *path, const loom_rig_file 
   return LOOM_OK;
 }
 
+/* The module that reads files; its path into file [PATH_MAX]. */
+static loom_status open_reader(loom_err *err, char *file, const loom_rig_reader **out)
+{
+  static const module_place place = {.variable = "LOOM_RIG_READER",
+                                     .folder = "readers",
+                                     .file = "assimp.so",
+                                     .symbol = "loom_rig_reader_query"};
+  char prefix[PATH_MAX];
+  module_function f;
+  LOOM_TRY(module_find(err, &place, file, prefix));
+  if (file[0] == '\0')
+    return err_set(
+        err, LOOM_E_CONFIG,
+        "bodies from files need the module that reads them, and there is no assimp.so in "
+        "%s/lib/loom/readers, %s/readers; install Assimp (Debian: libassimp-dev) and "
+        "build again",
+        prefix, prefix);
+  const loom_status s = module_load(err, file, place.symbol, &f);
+  if (s != LOOM_OK) {
+    err_prefix(err, "%s", file);
+    return s;
+  }
+  const loom_rig_reader_query_fn query = (loom_rig_reader_query_fn)f;
+  const loom_rig_reader *const r = query != NULL ? query(LOOM_RIG_READER_ABI) : NULL;
+  if (r == NULL || r->struct_size < sizeof *r || r->abi != LOOM_RIG_READER_ABI || r->read == NULL ||
+      r->release == NULL)
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s: is no module of loom/rig_reader.h, or one for another version", file);
+  *out = r;
+  return LOOM_OK;
+}
+
 loom_status rig_import(loom_err *err, const char *path, double scale, rig_file *out)
 {
   char file[PATH_MAX], why[1024] = "";
-  loom_rig_reader_query_fn query = NULL;
+  const loom_rig_reader *reader = NULL;
   loom_rig_file f = {0};
   memset(out, 0, sizeof *out);
-  LOOM_TRY(module_open(err, &kind, file, &query));
-  const loom_rig_reader *const reader = query(LOOM_RIG_READER_ABI);
-  if (reader == NULL || reader->struct_size < sizeof *reader ||
-      reader->abi != LOOM_RIG_READER_ABI || reader->read == NULL || reader->release == NULL)
-    return err_set(err, LOOM_E_CONFIG,
-                   "%s: is no module of loom/rig_reader.h, or one for another version", file);
+  LOOM_TRY(open_reader(err, file, &reader));
   crash_place place = {.plugin = file};
   crash_enter(&place);
   loom_status s = reader->read(path, &f, why, sizeof why);

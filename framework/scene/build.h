@@ -8,6 +8,7 @@
 #include "mesh/stitches.h"
 #include "mesh/topo.h"
 #include "scene/bodies.h"
+#include "scene/field.h"
 #include "scene/motion.h"
 #include "scene/rigged.h"
 #include "scene/scene_data.h"
@@ -29,6 +30,7 @@ typedef struct moving_body {
   motion move;
   body_sequence *sequence;     /* motion = sequence: its mesh by frames, or NULL */
   rigged *rigged;              /* shape = rig: joints and skin, or NULL */
+  body_field *field;           /* its distance, or NULL */
   double base[12];             /* pose before motion */
   double inertia;              /* kg m^2, with a mass */
   double velocity[3], spin[3]; /* m/s, rad/s, with a mass */
@@ -136,6 +138,8 @@ double build_rest_area(const object *o, int64_t t); /* m^2, of triangle t */
 int build_rest_places(const object *o, double *x);
 /* pattern.c: shape = pattern, with the stitches of its seams. */
 loom_status build_pattern(builder *b, object *o);
+/* imperfection.c: moves the vertices of cloth by its keys `imperfection`. */
+loom_status build_imperfection(builder *b, object *o);
 /* merging.c: what `repair` and `sewing` merge. */
 loom_status build_merge(builder *b, object *o);
 /* material.c: the extension LOOM_MATERIAL of scenes that have any. */
@@ -168,6 +172,9 @@ loom_status build_check_intersections(builder *b, int check);
 loom_status build_obstacles(builder *b);
 /* rigged.c: shape = rig of the newest body; *m gets its skin in the rest pose. */
 loom_status build_rigged(builder *b, const cfg_section *sec, const body_settings *s, mesh *m);
+/* The distance of the body that was built last, whose rig is there; nothing if it has none. */
+loom_status build_field(builder *b, const cfg_section *sec, const body_settings *s,
+                        loom_obstacle *o);
 /* balls.c: bodies with a mass, after the poses. */
 loom_status build_balls(builder *b);
 /* body_mesh.c: body_* of loom_scene, after the obstacles. */

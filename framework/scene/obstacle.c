@@ -214,14 +214,15 @@ static loom_status make_mesh(builder *b, const cfg_section *sec, const body_sett
 {
   const int has_layer = s->shape < BODY_NUM_CLOSED; /* in the mesh */
   const int has_grid = s->sdf_resolution > 0 && s->shape != BODY_RIG;
+  const int has_distance = has_grid || (s->shape == BODY_RIG && s->distance != DISTANCE_NONE);
   mesh m = {0};
   loom_status st;
   o->kind = "mesh";
-  if (!has_layer && s->thickness > 0 && !has_grid)
+  if (!has_layer && s->thickness > 0 && !has_distance)
     return build_place(b, sec, "thickness",
                        err_set(b->err, LOOM_E_CONFIG,
-                               "a mesh without a distance grid has no layer; set 0, or "
-                               "sdf_resolution above 0"));
+                               "a mesh without a distance has no layer; set 0, or "
+                               "sdf_resolution above 0, or distance of a rig"));
   switch (s->shape) {
   case BODY_MESH:
     st = load_surface(b, sec, s, &m);
@@ -231,6 +232,7 @@ static loom_status make_mesh(builder *b, const cfg_section *sec, const body_sett
     break;
   case BODY_RIG:
     st = build_rigged(b, sec, s, &m);
+    if (st == LOOM_OK) st = build_field(b, sec, s, o);
     break;
   default:
     st = shape_surface(b, sec, s, &m);
@@ -385,7 +387,7 @@ static loom_status build_body(builder *b, const cfg_section *sec, const body_set
   if (s->mass > 0) body->inertia = body_kind_at(s->shape)->inertia(&s->own, s->mass);
   LOOM_TRY(make_shape(b, sec, s, o));
   o->has = (o->verts != NULL ? LOOM_BODY_MESH : 0) |
-           (o->verts == NULL || o->sdf != NULL ? LOOM_BODY_DISTANCE : 0);
+           (o->verts == NULL || o->sdf != NULL || o->field != NULL ? LOOM_BODY_DISTANCE : 0);
   return LOOM_OK;
 }
 

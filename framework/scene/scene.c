@@ -313,6 +313,7 @@ static void free_motion(scene_motion *sm, int num_obstacles)
   for (int k = 0; k < num_obstacles; ++k) {
     motion_free(&sm->bodies[k].move);
     sequence_free(sm->bodies[k].sequence);
+    field_free(sm->bodies[k].field); /* looks at the rig */
     rigged_free(sm->bodies[k].rigged);
   }
   free(sm->groups);
@@ -383,6 +384,7 @@ loom_status scene_pose(scene_data *s, double t0, double t1)
     pose_mul(T, body->base, P);
     store_pose(P, s->obstacles[k].pose1);
     if (body->rigged != NULL) rigged_step(body->rigged, t0, t1);
+    LOOM_TRY(field_step(s, k));
   }
   LOOM_TRY(body_mesh_place(s, t0, t1));
   LOOM_TRY(scene_sewing_pose(s, t1));

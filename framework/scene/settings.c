@@ -125,6 +125,13 @@ static const loom_param cloth_params[] = {
                    "Rings of neighbours in the mesh that sewn vertices are left out with, too: 1 "
                    "where a side of a seam has vertices that no stitch names, at more than twice "
                    "the other side's density."),
+    LOOM_PARAM_REAL(
+        cloth_settings, imperfection, 0, 0, 1, "m",
+        "RMS of waves along the normals that break the symmetry of where the sheet starts (with "
+        "rest = initial of its rest shape, too), as in the analysis of buckling: comparisons of "
+        "solvers on flat sheets need some.  The same waves for every resolution."),
+    LOOM_PARAM_INT(cloth_settings, imperfection_seed, 0, 0, 1e15, "1",
+                   "Number that the waves are drawn from."),
     DENSITY(cloth_settings, 0.2, "kg/m^2", "Mass per area of the rest shape."),
     {"model", LOOM_P_TEXT, 0, LOOM_PARAM_AT_(cloth_settings, model, loom_text), 0, 0, 0,
      "arap+isometric", SCENE_MODELS, "1",
@@ -226,7 +233,7 @@ static const loom_param body_params[] = {
     LOOM_PARAM_REAL(body_settings, friction, 0.3, 0, 100, "1", "Coulomb coefficient."),
     LOOM_PARAM_REAL(body_settings, thickness, 0, 0, 1e3, "m",
                     "Layer by which the surface is moved outwards; of a mesh from a file or a "
-                    "profile only its distance grid."),
+                    "profile only its distance grid, of a rig only its distance."),
     MOTION(body_settings, "How it moves, or sequence, a mesh for every frame:"),
     LOOM_PARAM_PATH(body_settings, frames, "",
                     "motion = sequence: the files, .obj or .ply, with %d or %04d in the place of "
@@ -238,6 +245,18 @@ static const loom_param body_params[] = {
                     "lower_body (pelvis and legs, y up, front +z)."),
     LOOM_PARAM_REAL(body_settings, edge_length, 0, 0, 1, "m",
                     "rig: sides of the triangles of its skin; 0: the body's own."),
+    LOOM_PARAM_ENUM(body_settings, distance, 0, "none|neural",
+                    "rig: what contact by distances (collision sdf) sees; neural: shallow networks "
+                    "(Akar et al. 2024); its triangles are there all the same."),
+    LOOM_PARAM_PATH(
+        body_settings, networks, "",
+        "distance = neural: the file, as ./loom figure ssdf-train makes it for a body."),
+    LOOM_PARAM_ENUM(body_settings, regions, 0, "flags|least",
+                    "distance = neural, where regions overlap: the least distance of those whose "
+                    "flag says that the skin is nearest (eq. 1), or of all."),
+    LOOM_PARAM_ENUM(body_settings, gradient, 0, "analytic|differences",
+                    "distance = neural: by one sweep back through a network, or as in the paper by "
+                    "forward differences of a thousandth of half a box."),
     LOOM_PARAM_TEXT(body_settings, angles, "",
                     "rig: the pose that holds, or that an animation begins from, degrees: "
                     "left_knee 30 left_hip.flexion -10 ...; all others are 0."),

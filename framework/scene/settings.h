@@ -36,6 +36,8 @@ typedef struct cloth_settings {
   double merge_tolerance;               /* m */
   double stitch_stiffness, sewing_time; /* N/m, s */
   int64_t seam_rings;
+  double imperfection; /* m */
+  int64_t imperfection_seed;
 } cloth_settings;
 
 typedef struct solid_settings {
@@ -74,6 +76,8 @@ typedef struct body_settings {
   const char *frames; /* pattern of files */
   int64_t frame_first, frame_count;
   double frame_rate; /* 1/s */
+  int32_t distance, regions, gradient;
+  const char *networks;
   const char *rig, *angles, *animation, *animation_file;
   double edge_length;                     /* m */
   double animation_start, animation_ease; /* s */

@@ -3,7 +3,7 @@
 # that comes before it here.  Plugins see the public headers, kits, geometry for kernels and their own
 # folder; kits each other, and no plugin.
 . "${0%/*}/common.sh"
-layers='loom  core  mem  geom  audit  linalg  config  log  mesh  pattern  untangle  yarn  rig  elements  bodies  scene  run  contract  app'
+layers='loom  core  mem  geom  audit  linalg  config  log  mesh  pattern  untangle  yarn  rig  ssdf  elements  bodies  scene  run  contract  app'
 bad=$(files 'framework/*.c' 'framework/*.h' | grep -vE '^framework/(include|doc|cmake)/' |
   xargs grep -noE '^#include "[a-z]+/' | sed 's/:#include "/:/; s|/$||' |
   while IFS=: read -r file line used; do

@@ -240,6 +240,15 @@ struct loom_host {
    * bodies of prescribed motion is nobody's. */
   loom_status (*body_push)(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
                            loom_buf *impulse, loom_buf *mass);
+
+  /* ---- numbers that can wait ---- */
+  /* Numbers for the log, or for the next iteration: real b[0 .. n), n from 1 to 8, go to out when
+   * the core waits for the device anyway, at the end of the iteration at the latest, and then
+   * `then` is called with `user` (NULL: nothing).  On the CPU at once.  b may be written again; out
+   * and user live until then: they belong to the instance or to what the callback was given.  In
+   * eval() and metrics() for everything they return, as nobody looks at it before.  [step] */
+  loom_status (*fetch_later)(const loom_host *h, const loom_exec *e, loom_buf *b, int n,
+                             double *out, void (*then)(void *user), void *user);
 };
 
 /* With LOOM_E_DEVICE the core adds which kernel failed and what CUDA said (loom_exec.why). */

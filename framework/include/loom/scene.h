@@ -58,6 +58,11 @@ typedef struct loom_obstacle {
   loom_real spacing;   /* sdf: m */
   int32_t dims[3];     /* sdf: grid nodes */
   int32_t reserved;
+  const char *field_kind; /* the kind of a body's field, or NULL */
+  loom_buf *field; /* u8: what the distance of a body that bends is made from, new in every step, or
+                    * NULL */
+  loom_real lipschitz; /* field: bound of the length of its gradient, 1 */
+  loom_real sweep;     /* field: m, how far any point of the body moves in its frame in this step */
 } loom_obstacle;
 
 /* ---- scene: constant during a run ---- */
