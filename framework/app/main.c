@@ -30,6 +30,7 @@ static const struct command { /* ./loom reads the rows, too: one a line */
     {"render", NULL, "a shaded picture or movie of a log"},
     {"sweep", NULL, "a grid of runs, here or on Slurm"},
     {"table", NULL, "many logs as one table"},
+    {"report", NULL, "a comparison of logs as one HTML file"},
     {"figure", NULL, "run and draw a figure of experiments/"},
     {"bundle", NULL, "a folder that runs on other machines"},
     {"gpu-check", NULL, "is it right, how quick on this GPU?"},

@@ -16,7 +16,7 @@ void sym3_free(sym3 *A)
 /* Room for n rows with `blocks` blocks; what is there may be lost. */
 static loom_status reserve(loom_err *err, sym3 *A, int32_t n, int block, int64_t blocks)
 {
-  if (A->ptr == NULL || n > A->rows || blocks > A->room) {
+  if (A->ptr == NULL || n > A->rows || blocks > A->room || block > A->widest) {
     sym3_free(A);
     const size_t rows = (size_t)n + 1, room = (size_t)(blocks + blocks / 8) + 1;
     A->ptr = calloc(rows, sizeof *A->ptr);
@@ -30,6 +30,7 @@ static loom_status reserve(loom_err *err, sym3 *A, int32_t n, int block, int64_t
     }
     A->rows = n;
     A->room = (int64_t)room - 1;
+    A->widest = block;
   }
   A->n = n;
   A->block = block;
@@ -58,36 +59,57 @@ loom_status sym3_take(loom_err *err, sym3 *A, int32_t n, int block, const int64_
   return LOOM_OK;
 }
 
-/* to += v of A, as a block of 3 x 3 */
-static void add_block(double *to, const double *v, int block)
+static int multiple_of_unit(const double *v)
 {
-  if (block == 3)
-    for (int c = 0; c < 9; ++c) to[c] += v[c];
+  return v[1] == 0.0 && v[2] == 0.0 && v[3] == 0.0 && v[5] == 0.0 && v[6] == 0.0 && v[7] == 0.0 &&
+         v[0] == v[4] && v[0] == v[8];
+}
+
+void sym3_simplify(sym3 *A)
+{
+  const int64_t blocks = A->ptr[A->n];
+  if (A->block == 1) return;
+  for (int64_t k = 0; k < blocks; ++k)
+    if (!multiple_of_unit(A->val + 9 * k)) return;
+  for (int64_t i = 0; i < A->n; ++i)
+    if (!multiple_of_unit(A->diag + 9 * i)) return;
+  for (int64_t k = 0; k < blocks; ++k) A->val[k] = A->val[9 * k];
+  for (int64_t i = 0; i < A->n; ++i) A->diag[i] = A->diag[9 * i];
+  A->block = 1;
+}
+
+/* Block number `at` of `to`, += block number `from` of A. */
+static void add_block(double *to, int block, int64_t at, const double *values, int from_block,
+                      int64_t from)
+{
+  const int size = block * block, from_size = from_block * from_block;
+  if (block == from_block)
+    for (int c = 0; c < size; ++c) to[size * at + c] += values[from_size * from + c];
   else
-    for (int c = 0; c < 9; c += 4) to[c] += v[0];
+    for (int c = 0; c < 9; c += 4) to[9 * at + c] += values[from];
 }
 
 loom_status sym3_sum(loom_err *err, const sym3 *A, const sym3 *B, sym3 *S)
 {
   const int32_t n = A->n;
+  const int block = A->block > B->block ? A->block : B->block;
+  const size_t size = (size_t)block * (size_t)block, most = (size_t)(A->ptr[n] + B->ptr[n]);
   int64_t at = 0;
-  LOOM_TRY(reserve(err, S, n, 3, A->ptr[n] + B->ptr[n]));
-  memset(S->val, 0, (size_t)(A->ptr[n] + B->ptr[n]) * 9 * sizeof *S->val);
-  memset(S->diag, 0, (size_t)n * 9 * sizeof *S->diag);
+  LOOM_TRY(reserve(err, S, n, block, (int64_t)most));
+  memset(S->val, 0, most * size * sizeof *S->val);
+  memset(S->diag, 0, (size_t)n * size * sizeof *S->diag);
   for (int32_t i = 0; i < n; ++i) {
     int64_t a = A->ptr[i], b = B->ptr[i];
     S->ptr[i] = at;
     while (a < A->ptr[i + 1] || b < B->ptr[i + 1]) {
       const int32_t ca = a < A->ptr[i + 1] ? A->col[a] : n, cb = b < B->ptr[i + 1] ? B->col[b] : n;
       S->col[at] = ca < cb ? ca : cb;
-      if (ca <= cb) add_block(S->val + 9 * at, A->val + a++ * A->block * A->block, A->block);
-      if (cb <= ca) add_block(S->val + 9 * at, B->val + b++ * B->block * B->block, B->block);
+      if (ca <= cb) add_block(S->val, block, at, A->val, A->block, a++);
+      if (cb <= ca) add_block(S->val, block, at, B->val, B->block, b++);
       ++at;
     }
-    add_block(S->diag + 9 * (size_t)i, A->diag + (size_t)i * (size_t)(A->block * A->block),
-              A->block);
-    add_block(S->diag + 9 * (size_t)i, B->diag + (size_t)i * (size_t)(B->block * B->block),
-              B->block);
+    add_block(S->diag, block, i, A->diag, A->block, i);
+    add_block(S->diag, block, i, B->diag, B->block, i);
   }
   S->ptr[n] = at;
   return LOOM_OK;

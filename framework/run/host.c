@@ -9,6 +9,7 @@
 
 #include "run/host.h"
 #include "run/host_check.h"
+#include "run/host_elements.h"
 #include "run/run_state.h"
 #include "run/vet.h"
 
@@ -476,5 +477,8 @@ void host_attach(instance *in)
                          .body_impact = host_body_impact,
                          .body_carry = host_body_carry,
                          .body_push = host_body_push,
-                         .fetch_later = host_fetch_later};
+                         .fetch_later = host_fetch_later,
+                         .elem_gradients = host_elem_gradients,
+                         .elem_corners = host_elem_corners,
+                         .elem_weights = host_elem_weights};
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "geom/pose.h"
+#include "rig/import.h"
 #include "rig/profile.h"
 #include "scene/build.h"
 
@@ -102,8 +102,28 @@ static loom_status find_animation(builder *b, const cfg_section *sec, const char
       name, name);
 }
 
+/* The animation of that name which came with the rig; NULL: none. */
+static rig_clip *find_clip(rig_file *f, const char *name)
+{
+  for (int32_t k = 0; k < f->num_clips; ++k)
+    if (strcmp(f->clip[k].name, name) == 0) return &f->clip[k];
+  return NULL;
+}
+
+static loom_status no_clip(builder *b, const body_settings *s, const rig_file *f)
+{
+  const char **const all = calloc((size_t)f->num_clips + 1, sizeof *all);
+  for (int32_t k = 0; all != NULL && k < f->num_clips; ++k) all[k] = f->clip[k].name;
+  const char *const near =
+      all != NULL && f->num_clips > 0 ? err_nearest(s->animation, all, f->num_clips) : NULL;
+  free((void *)all);
+  return err_set(b->err, LOOM_E_CONFIG, "%s has no animation '%.80s'%s%s%s%s; it has %d", s->file,
+                 s->animation, near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                 near != NULL ? "'?" : "", f->num_clips > 0 ? "" : ", nor any other", f->num_clips);
+}
+
 static loom_status read_animation(builder *b, const cfg_section *sec, const body_settings *s,
-                                  rigged *to)
+                                  rig_file *from, rigged *to)
 {
   const int by_name = s->animation[0] != '\0', by_file = s->animation_file[0] != '\0';
   const char *const key = by_name ? "animation" : "animation_file";
@@ -113,14 +133,22 @@ static loom_status read_animation(builder *b, const cfg_section *sec, const body
     return placed(b, sec, "animation_file",
                   err_set(b->err, LOOM_E_CONFIG, "animation is given, too; leave one of them out"));
   if (!by_name && !by_file) return LOOM_OK;
-  snprintf(path, sizeof path, "%s", s->animation_file);
-  if (by_name) st = find_animation(b, sec, s->animation, path, sizeof path);
-  if (st == LOOM_OK) st = rig_animation_read(b->err, path, &to->r, &to->animation);
-  if (st != LOOM_OK) return placed(b, sec, key, st);
   to->start = s->animation_start;
   to->speed = s->animation_speed;
   to->ease = s->animation_ease;
   to->loop = s->animation_loop;
+  if (by_name && s->file[0] != '\0') {
+    rig_clip *const clip = find_clip(from, s->animation);
+    if (clip == NULL) return placed(b, sec, key, no_clip(b, s, from));
+    to->animation = clip->a; /* its arrays, too */
+    memset(&clip->a, 0, sizeof clip->a);
+    if (to->loop) to->animation.period = to->animation.time[to->animation.num_keys - 1];
+    return LOOM_OK;
+  }
+  snprintf(path, sizeof path, "%s", s->animation_file);
+  if (by_name) st = find_animation(b, sec, s->animation, path, sizeof path);
+  if (st == LOOM_OK) st = rig_animation_read(b->err, path, &to->r, &to->animation);
+  if (st != LOOM_OK) return placed(b, sec, key, st);
   return to->animation.note[0] != '\0' ? build_note(b, "%s", to->animation.note) : LOOM_OK;
 }
 
@@ -149,26 +177,64 @@ static loom_status copy_skin(builder *b, mesh *skin, mesh *m)
   return LOOM_OK;
 }
 
+/* What a file cannot bring along is said. */
+static loom_status note_import(builder *b, const body_settings *s, const rig_file *f)
+{
+  if (f->left_out > 0)
+    LOOM_TRY(build_note(b, "%s: %d meshes without a skin are left out", s->file, f->left_out));
+  if (f->stretch > 1e-4)
+    LOOM_TRY(build_note(b,
+                        "%s: joints of its animations move up to %.3g m against their parents, or "
+                        "change their size; they keep their lengths here",
+                        s->file, f->stretch));
+  return build_note(b,
+                    "%s: %d vertices, %d joints, %d animations; %d vertices at the place of "
+                    "another one became one with it",
+                    s->file, f->r.skin.num_verts, f->r.num_joints, f->num_clips, f->welded);
+}
+
+/* The rig of a name or of a file; *f has what else came with it. */
+static loom_status make_rig(builder *b, const cfg_section *sec, const body_settings *s, rig_file *f)
+{
+  const int by_name = s->rig[0] != '\0', by_file = s->file[0] != '\0';
+  if (by_name == by_file)
+    return placed(b, sec, by_name ? "file" : "shape",
+                  err_set(b->err, LOOM_E_CONFIG,
+                          by_name ? "rig is given, too; leave one of them out"
+                                  : "needs the key rig (leg or lower_body) or file"));
+  if (by_name) return placed(b, sec, "rig", rig_make(b->err, s->rig, s->edge_length, &f->r));
+  LOOM_TRY(placed(b, sec, "file", rig_import(b->err, s->file, s->scale, f)));
+  return note_import(b, s, f);
+}
+
+static loom_status fill_rigged(builder *b, const cfg_section *sec, const body_settings *s,
+                               rig_file *f, rigged *to)
+{
+  const char *const key = s->rig[0] != '\0' ? "rig" : "file";
+  doctor d = {0};
+  char name[160];
+  LOOM_TRY(make_rig(b, sec, s, f));
+  to->r = f->r; /* its arrays, too */
+  memset(&f->r, 0, sizeof f->r);
+  LOOM_TRY(take_room(b, to));
+  snprintf(name, sizeof name, "skin of %.140s", s->rig[0] != '\0' ? s->rig : s->file);
+  LOOM_TRY(doctor_mesh(b->err, &d, name, &to->r.skin, DOCTOR_SHELL));
+  LOOM_TRY(placed(b, sec, key, doctor_verdict(b->err, &d)));
+  if (to->r.num_scaled > 0)
+    LOOM_TRY(build_note(b, "%s: the weights of %lld vertices did not sum to 1; they were scaled",
+                        name, (long long)to->r.num_scaled));
+  LOOM_TRY(
+      placed(b, sec, "angles", rig_angles_parse(b->err, &to->r, s->angles, to->base + RIG_ROOT)));
+  return read_animation(b, sec, s, f, to);
+}
+
 loom_status build_rigged(builder *b, const cfg_section *sec, const body_settings *s, mesh *m)
 {
   moving_body *const body = &b->s->motion->bodies[b->s->pub.num_obstacles - 1];
-  doctor d = {0};
-  char name[160];
+  rig_file f = {0};
   LOOM_TRY(mesh_alloc(b->err, 1, sizeof *body->rigged, &body->rigged));
-  rigged *const to = body->rigged;
-  if (s->rig[0] == '\0')
-    return placed(b, sec, "shape",
-                  err_set(b->err, LOOM_E_CONFIG, "needs the key rig: leg or lower_body"));
-  LOOM_TRY(placed(b, sec, "rig", rig_make(b->err, s->rig, s->edge_length, &to->r)));
-  LOOM_TRY(take_room(b, to));
-  snprintf(name, sizeof name, "skin of %.120s", s->rig);
-  LOOM_TRY(doctor_mesh(b->err, &d, name, &to->r.skin, DOCTOR_SHELL));
-  LOOM_TRY(placed(b, sec, "rig", doctor_verdict(b->err, &d)));
-  if (to->r.num_scaled > 0)
-    LOOM_TRY(build_note(b, "%s: the weights of %lld vertices did not sum to 1; they were scaled",
-                        s->rig, (long long)to->r.num_scaled));
-  LOOM_TRY(
-      placed(b, sec, "angles", rig_angles_parse(b->err, &to->r, s->angles, to->base + RIG_ROOT)));
-  LOOM_TRY(read_animation(b, sec, s, to));
-  return copy_skin(b, &to->r.skin, m);
+  const loom_status st = fill_rigged(b, sec, s, &f, body->rigged);
+  rig_file_free(&f);
+  LOOM_TRY(st);
+  return copy_skin(b, &body->rigged->r.skin, m);
 }

@@ -213,7 +213,7 @@ static const loom_param body_params[] = {
     LOOM_PARAM_TEXT(body_settings, rotation, "0 0 1 0", "AX AY AZ DEG: axis and angle."),
     LOOM_PARAM_PATH(body_settings, file, "",
                     "mesh: a surface, .obj or .ply, which must be closed for a distance grid; sdf: "
-                    "a grid as SDFGen writes it."),
+                    "a grid as SDFGen writes it; rig: a skinned body, .gltf, .glb, .dae or .fbx."),
     LOOM_PARAM_REAL(
         body_settings, mesh_size, 0, 0, 1e6, "m",
         "revolve, and all shapes but plane, mesh and sdf: make a closed mesh of triangles "
@@ -221,7 +221,8 @@ static const loom_param body_params[] = {
     LOOM_PARAM_TEXT(body_settings, profile, "",
                     "revolve: corners R Z (m) of the cross-section, separated by '|', turned "
                     "around the body's z axis; the last one joins the first."),
-    LOOM_PARAM_REAL(body_settings, scale, 1, 1e-9, 1e9, "1", "mesh: factor on coordinates."),
+    LOOM_PARAM_REAL(body_settings, scale, 1, 1e-9, 1e9, "1",
+                    "mesh, and rig from a file: factor on coordinates."),
     LOOM_PARAM_ENUM(body_settings, repair, REPAIR_NONE, "none|orientation",
                     "mesh: turn triangles so that all normals agree with the first one's."),
     LOOM_PARAM_INT(body_settings, sdf_resolution, 64, 0, 2048, "1",
@@ -262,7 +263,8 @@ static const loom_param body_params[] = {
     LOOM_PARAM_TEXT(
         body_settings, animation, "",
         "rig: how its joints move, the NAME of animations/NAME.txt near the config: walk, "
-        "squat, jog or kick.  motion moves it as a whole on top."),
+        "squat, jog or kick; of a rig from a file, an animation in it.  motion moves it "
+        "as a whole on top."),
     LOOM_PARAM_PATH(body_settings, animation_file, "", "rig: the same, any file."),
     LOOM_PARAM_REAL(body_settings, animation_start, 0, 0, 1e6, "s", "When the animation begins."),
     LOOM_PARAM_REAL(body_settings, animation_ease, 0.5, 0, 1e6, "s",

@@ -5,8 +5,16 @@
 static const lk_entry k_close[2] = {LK_ENTRY(mesh_close_vt), LK_ENTRY(mesh_close_ee)};
 static const lk_entry k_near[2] = {LK_ENTRY(mesh_near_vt), LK_ENTRY(mesh_near_ee)};
 static const lk_entry k_clear = LK_ENTRY(mesh_clear), k_leave = LK_ENTRY(mesh_leave_out);
-static const lk_entry k_judge = LK_ENTRY(mesh_judge), k_keep = LK_ENTRY(mesh_keep);
-static const lk_entry k_fill = LK_ENTRY(mesh_fill), k_bound = LK_ENTRY(mesh_bound);
+static const lk_entry k_keep = LK_ENTRY(mesh_keep), k_fill = LK_ENTRY(mesh_fill);
+/* Both families on the CPU; one after the other on a device, where it takes fewer registers. */
+static const lk_entry k_judge[3] = {
+    {"mesh_judge", (uint32_t)sizeof(mesh_judge_args), 0, {mesh_judge_cpu, NULL}},
+    LK_ENTRY(mesh_judge_vt),
+    LK_ENTRY(mesh_judge_ee)};
+static const lk_entry k_bound[3] = {
+    {"mesh_bound", (uint32_t)sizeof(mesh_bound_args), 0, {mesh_bound_cpu, NULL}},
+    LK_ENTRY(mesh_bound_vt),
+    LK_ENTRY(mesh_bound_ee)};
 static const lk_entry k_shortest = LK_ENTRY(mesh_shortest), k_blocker = LK_ENTRY(mesh_blocker);
 static const lk_entry k_touching = LK_ENTRY(mesh_touching);
 static const lk_entry k_cut = LK_ENTRY(mesh_cut), k_part = LK_ENTRY(mesh_part);
@@ -16,6 +24,13 @@ static const double STOP = 1.5;
 
 /* ---- helpers ----
  */
+
+static loom_status run_families(plug_maps *maps, const lk_entry k[3], const void *args, int64_t n)
+{
+  if (maps->e->backend == LOOM_CPU) return plug_run_on(maps, &k[0], args, n, NULL);
+  LOOM_TRY(plug_run_on(maps, &k[1], args, n, NULL));
+  return plug_run_on(maps, &k[2], args, n, NULL);
+}
 
 loom_status mesh_fetch_i64(const mesh *m, loom_buf *b, int n, int64_t *out)
 {
@@ -232,7 +247,7 @@ static loom_status judge(mesh *m, const mesh_query *q)
     LOOM_TRY(maps.status);
     args.name += first;
     const mesh_near_args rest = {.found = args.found, .count = count};
-    LOOM_TRY(plug_run_on(&maps, &k_judge, &args, count, NULL));
+    LOOM_TRY(run_families(&maps, k_judge, &args, count));
     LOOM_TRY(clear_rest(m, &maps, &rest));
     LOOM_TRY(plug_unbind(&maps));
     LOOM_TRY(keep(m, m->chunk_toi, m->num_kept, &added));
@@ -299,7 +314,7 @@ loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
   const mesh_bound_args ba = {.q = open_query(m, &maps, v, &q),
                               .name = plug_read(&maps, m->kept),
                               .t = plug_rdwr(&maps, m->toi)};
-  LOOM_TRY(plug_run_on(&maps, &k_bound, &ba, num, NULL));
+  LOOM_TRY(run_families(&maps, k_bound, &ba, num));
   const mesh_least_args la = {
       .m = *v, .body_of = ba.q.body_of, .name = ba.name, .t = ba.t, .least = result};
   LOOM_TRY(plug_run_on(&maps, &k_shortest, &la, num, result));

@@ -3,6 +3,11 @@
 
 #include "geom/sorted.kern.h"
 
+/* The pass for the CPU, neither CUDA's nor that of the simulated device. */
+#if !defined(__CUDACC__) && !defined(LOOM_MEM_SIM_H)
+#define MESH_BOTH_FAMILIES
+#endif
+
 /* Steps never vanish altogether: so little of any motion is below its rounding. */
 static const lk_real T_MIN = LK_R(1e-12);
 
@@ -134,11 +139,10 @@ LK_FN lk_real time_of_impact(const mesh_query *q, int family, const int32_t *v, 
   return ccd_toi(q->method, family, x0, x1, &s);
 }
 
-LK_KERNEL_PLAIN(mesh_judge, a, c)
+LK_FN void judge(const mesh_judge_args *a, int family, lk_int c)
 {
   const mesh_query *const q = &a->q;
   const uint64_t name = a->name[c];
-  const int family = mesh_family(name);
   int32_t v[4];
   lk_real toi = CCD_NONE;
   mesh_verts(&q->m, family, name, v);
@@ -153,6 +157,20 @@ LK_KERNEL_PLAIN(mesh_judge, a, c)
   a->copy[c] = name;
   a->toi[c] = toi;
   a->found[c] = yes;
+}
+
+#ifdef MESH_BOTH_FAMILIES
+LK_KERNEL_PLAIN(mesh_judge, a, c) { judge(a, mesh_family(a->name[c]), c); }
+#endif
+/* On a device each family has a kernel of its own: in one for both a thread keeps what either
+ * needs, and the families stand one behind the other in a list. */
+LK_KERNEL_PLAIN(mesh_judge_vt, a, c)
+{
+  if (mesh_family(a->name[c]) == MESH_VT) judge(a, MESH_VT, c);
+}
+LK_KERNEL_PLAIN(mesh_judge_ee, a, c)
+{
+  if (mesh_family(a->name[c]) == MESH_EE) judge(a, MESH_EE, c);
 }
 
 LK_KERNEL_PLAIN(mesh_keep, a, c)
@@ -229,11 +247,10 @@ LK_KERNEL_PLAIN(mesh_fill, a, c)
 
 /* ---- step bounds ---- */
 
-LK_KERNEL_PLAIN(mesh_bound, a, c)
+LK_FN void bound(const mesh_bound_args *a, int family, lk_int c)
 {
   const mesh_query *const q = &a->q;
   const uint64_t name = a->name[c];
-  const int family = mesh_family(name);
   int32_t v[4];
   lk_real x[12], w[4], size = LK_R(0.0), t = LK_R(1.0);
   mesh_verts(&q->m, family, name, v);
@@ -253,6 +270,18 @@ LK_KERNEL_PLAIN(mesh_bound, a, c)
     t = time_of_impact(q, family, v, xi, gap > LK_R(0.0) ? r : LK_R(0.0));
   }
   a->t[c] = t > LK_R(1.0) ? LK_R(1.0) : t > T_MIN ? t : T_MIN;
+}
+
+#ifdef MESH_BOTH_FAMILIES
+LK_KERNEL_PLAIN(mesh_bound, a, c) { bound(a, mesh_family(a->name[c]), c); }
+#endif
+LK_KERNEL_PLAIN(mesh_bound_vt, a, c)
+{
+  if (mesh_family(a->name[c]) == MESH_VT) bound(a, MESH_VT, c);
+}
+LK_KERNEL_PLAIN(mesh_bound_ee, a, c)
+{
+  if (mesh_family(a->name[c]) == MESH_EE) bound(a, MESH_EE, c);
 }
 
 LK_REDUCE_MAX(mesh_shortest, a, c) { return -LK_FMIN(a->t[c], LK_R(1.0)); }

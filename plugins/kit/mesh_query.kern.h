@@ -131,7 +131,9 @@ typedef struct mesh_judge_args {
   lk_real *LK_RESTRICT toi;         /* [count] */
   uint64_t *LK_RESTRICT copy;       /* [count] of name: `keep` writes where it was */
 } mesh_judge_args;
-LK_DECLARE(mesh_judge, mesh_judge_args)
+LK_DECLARE(mesh_judge, mesh_judge_args)    /* on the CPU alone */
+LK_DECLARE(mesh_judge_vt, mesh_judge_args) /* the same of one family */
+LK_DECLARE(mesh_judge_ee, mesh_judge_args)
 
 typedef struct mesh_keep_args {
   const uint64_t *LK_RESTRICT from; /* [n] */
@@ -160,7 +162,9 @@ typedef struct mesh_bound_args {
   const uint64_t *LK_RESTRICT name; /* [n] */
   lk_real *LK_RESTRICT t;           /* [n] in (0,1], or MESH_TOUCHES */
 } mesh_bound_args;
-LK_DECLARE(mesh_bound, mesh_bound_args)
+LK_DECLARE(mesh_bound, mesh_bound_args)    /* on the CPU alone */
+LK_DECLARE(mesh_bound_vt, mesh_bound_args) /* the same of one family */
+LK_DECLARE(mesh_bound_ee, mesh_bound_args)
 /* In place of the time of impact of a pair that touches within rounding. */
 #define MESH_TOUCHES LK_R(2.0)
 

@@ -57,7 +57,7 @@ loom_status subspace_restrict(const subspace *s, const subspace_args *a)
 {
   const int64_t chunks = (s->n + SUBSPACE_ROWS - 1) / SUBSPACE_ROWS;
   LOOM_TRY(run(s, &k_part, a, chunks * (subspace_ld(a->cols) / SUBSPACE_GROUP)));
-  return run(s, &k_sum, a, a->cols);
+  return run(s, &k_sum, a, 3 * (int64_t)a->cols);
 }
 
 loom_status subspace_prolong(const subspace *s, const subspace_args *a)

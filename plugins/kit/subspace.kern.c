@@ -22,16 +22,17 @@ LK_KERNEL_PLAIN(subspace_restrict_part, a, e)
     for (int c = 0; c < 3; ++c) out[3 * k + c] = acc[SUBSPACE_GROUP * c + k];
 }
 
+/* The order of a sum is that of the chunks everywhere, so nothing can be added side by side; but
+ * loads can be under way together. */
 LK_KERNEL_PLAIN(subspace_restrict_sum, a, k)
 {
-  lk_real s[3], v[3];
   const int32_t chunks = subspace_chunks(a->n);
-  s[0] = s[1] = s[2] = LK_R(0.0);
-  for (int32_t chunk = 0; chunk < chunks; ++chunk) {
-    LK_LOAD3(v, a->part, (int64_t)chunk * a->ld + k);
-    for (int c = 0; c < 3; ++c) s[c] += v[c];
-  }
-  LK_STORE3(a->g, (int64_t)k, s);
+  lk_real s = LK_R(0.0);
+#ifdef __CUDACC__
+#pragma unroll 16
+#endif
+  for (int32_t chunk = 0; chunk < chunks; ++chunk) s += a->part[3 * (int64_t)chunk * a->ld + k];
+  a->g[k] = s;
 }
 
 LK_KERNEL_PLAIN(subspace_invert, a, k)

@@ -27,7 +27,7 @@ typedef struct subspace_args {
 } subspace_args;
 
 LK_DECLARE(subspace_restrict_part, subspace_args) /* per chunk and group: part */
-LK_DECLARE(subspace_restrict_sum, subspace_args)  /* per column: g = U' r */
+LK_DECLARE(subspace_restrict_sum, subspace_args)  /* per column and component: g = U' r */
 LK_DECLARE(subspace_invert, subspace_args)        /* per column: q = inv g */
 LK_DECLARE(subspace_prolong_row, subspace_args)   /* per row: u = U q */
 

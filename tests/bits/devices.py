@@ -91,6 +91,7 @@ MORE = {
     "more/cama-impacts": (IMPACTS, ["contact.impacts.max_inner=5"]),
     "more/cama-impacts-push": (IMPACTS, ["contact.impacts.mode=lcp", "contact.impacts.max_inner=25"]),
     "more/cama-impacts-alone": (IMPACTS, ["contact.impacts.scheme=impulses"]),
+    "more/vbd": (bits.MATRIX.format("vbd", "sdf", "penalty"), ["solver.rho=0.5", "solver.guess=adaptive"]),
     "more/table": (FULL, ["solver.update=table", "solver.reuse=plain"]),
     "more/shell": (bits.MATRIX.format("pcg_newton", "none", "none"),
                    ["cloth.sheet.model=arap+shell", "cloth.sheet.k_e=1e-5"]),

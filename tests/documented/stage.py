@@ -71,11 +71,11 @@ class Stage:
         `build`, and ninja has nothing to do."""
         own = self.root / "build"
         own.mkdir()
-        for name in ("bin", "plugins", "meshers", "factors", "cmake_install.cmake"):
+        for name in ("bin", "plugins", "meshers", "readers", "factors", "cmake_install.cmake"):
             (own / name).symlink_to(build / name)
         (own / "CTestTestfile.cmake").write_text(f'subdirs("{build}")\n')
         (own / "build.ninja").write_text("build runtime: phony\nbuild all: phony\n")
-        for group in ("build", "test", "python", "bundle"):
+        for group in ("build", "test", "python", "bundle", "nightly"):
             shutil.copy(self.root / "framework/cmake/packages.txt", own / f".packages-{group}")
         for tests in ("ON",):
             key = f"{self.root} {self.environment.get('LOOM_CMAKE_ARGS', '')}".rstrip()

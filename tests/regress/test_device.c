@@ -11,6 +11,7 @@
 
 #include "run/run_state.h"
 #include "run/step.h"
+#include "support/proc.h"
 #include "support/sim.h"
 
 #define SHEET                                                                               \
@@ -90,6 +91,27 @@ Test(device, without_debug_the_message_says_how_to_find_it)
   static const char *const texts[] = {"an injected fault (simErrorFault)", "a kernel before it",
                                       "[exec] debug = 1", NULL};
   fails_with("exec.debug=0", texts);
+}
+
+/* ---- where `auto` runs ---- */
+
+Test(device, auto_takes_it_for_large_scenes_and_says_so, .init = proc_enter, .fini = proc_leave)
+{
+  static const char *const from[] = {"exec.cuda_from=201", "exec.cuda_from=200"};
+  static const char *const said[] = {"runs on the CPU, not on simulated device, 64 GiB of "
+                                     "addresses: 200 vertices, fewer than [exec] "
+                                     "cuda_from = 201",
+                                     "runs on simulated device, 64 GiB of addresses: 200 vertices, "
+                                     "at least [exec] cuda_from = 200"};
+  proc_write("sheets.ini", NDB);
+  for (int k = 0; k < 2; ++k) {
+    proc p;
+    proc_loom(&p, LOOM_ARGS("run", "sheets.ini", "-n", "1", "-o", "a.h5", "--overwrite", "--set",
+                            "exec.backend=auto", "--set", from[k]));
+    cr_assert_eq(p.code, 0, "%s", p.err);
+    cr_expect(strstr(p.err, said[k]) != NULL || strstr(p.out, said[k]) != NULL, "%s%s", p.out,
+              p.err);
+  }
 }
 
 /* ---- counts ---- */

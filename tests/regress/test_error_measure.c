@@ -277,6 +277,23 @@ Test(error_measure, keys_are_checked)
                     LOOM_ARGS("run", "stvk.ini"));
 }
 
+/* Without the module conjugate gradients measure, and say so; one that is damaged is told. */
+Test(error_measure, module_is_looked_at)
+{
+  proc p;
+  proc_write("drape.ini", DRAPE "error = projective\n[solver]\nplugin = gd\n");
+  proc_write("module.so", "no shared object");
+  setenv("LOOM_FACTOR", "nowhere.so", 1);
+  proc_expect_error(2, LOOM_TEXTS("LOOM_FACTOR=nowhere.so", "cannot be read"),
+                    LOOM_ARGS("run", "drape.ini"));
+  setenv("LOOM_FACTOR", "module.so", 1);
+  proc_expect_error(2, LOOM_TEXTS("module.so", "ELF"), LOOM_ARGS("run", "drape.ini"));
+  proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "1", "--set", "log.error_by=cg"));
+  cr_expect_eq(p.code, 0, "it is not opened where nobody needs it: %s", p.err);
+  cr_expect(strstr(p.err, "measured by conjugate gradients") != NULL, "%s", p.err);
+  unsetenv("LOOM_FACTOR");
+}
+
 /* ---- nobody's ---- */
 
 /* What is measured changes neither the run nor what it is charged. */

@@ -43,8 +43,10 @@ class Bench:
         path.parent.mkdir(exist_ok=True)
         done = subprocess.run(
             [BINARY, "run", "drape.ini", "--quiet", "-o", str(path), *sets, *words],
-            cwd=self.path, capture_output=True, text=True,
-        )  # fmt: skip
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+        )
         assert done.returncode == 0, done.stderr
         return path
 
@@ -60,8 +62,10 @@ class Bench:
         name, *rest = map(str, words)
         done = subprocess.run(
             [os.environ["PYTHON"], "-m", f"loompy.{name}", *rest],
-            cwd=self.path, capture_output=True, text=True,
-        )  # fmt: skip
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+        )
         assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
 

@@ -42,19 +42,9 @@ class Package(unittest.TestCase):
             self.assertIn(f"{work}/site", done.stdout)
 
     def test_ruff(self):
-        done = run(
-            sys.executable,
-            "-m",
-            "ruff",
-            "check",
-            "--no-cache",
-            "--output-format",
-            "concise",
-            TOOLS,
-            SOURCE / "tests/tools",
-            "--config",
-            TOOLS / "pyproject.toml",
-        )
+        config = TOOLS / "pyproject.toml"
+        words = ["check", "--no-cache", "--output-format", "concise", "--config", config]
+        done = run(sys.executable, "-m", "ruff", *words, TOOLS, SOURCE / "tests/tools", cwd=SOURCE)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_types(self):

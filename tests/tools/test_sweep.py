@@ -158,8 +158,10 @@ class Runs(Case):
         out = self.path / "out/grid"
         with subprocess.Popen(
             [os.environ["PYTHON"], "-m", "loompy.sweep", str(self.path / "grid.ini")],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, text=True,
-        ) as first:  # fmt: skip
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as first:
             killed = kill_each_once(out, first)
         self.assertGreaterEqual(len(killed), 3, "the runs were over before they could be killed")
         told = sweep("status", self.path / "grid.ini", code=1).stdout

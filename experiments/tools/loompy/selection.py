@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import multiprocessing
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -20,6 +21,11 @@ BESIDE = (".check.h5", ".check.prev.h5", ".old.h5")
 FEW = 16  # below this a second process gains nothing
 
 
+def _natural(name: str) -> list[int | str]:
+    """r2 stands before r10."""
+    return [int(w) if w.isdigit() else w for w in re.split(r"([0-9]+)", name)]
+
+
 def expand(paths: Paths) -> list[str]:
     """Files, the logs of folders, and patterns such as "out/*.h5", each file once; checkpoints and
     logs that a figure has set aside are left out.  LogError if a name means nothing."""
@@ -27,19 +33,19 @@ def expand(paths: Paths) -> list[str]:
     for item in [paths] if isinstance(paths, str | os.PathLike) else list(paths):
         name = os.fspath(item)
         if os.path.isdir(name):
-            names = sorted(glob.glob(os.path.join(glob.escape(name), "*.h5")))
+            names = sorted(glob.glob(os.path.join(glob.escape(name), "*.h5")), key=_natural)
         elif os.path.exists(name):
             names = [name]
         else:
-            names = sorted(glob.glob(name))
+            names = sorted(glob.glob(name), key=_natural)
         logs = [n for n in names if not n.endswith(BESIDE)]
         if not names:
             raise LogError(f"{name}: there is no such log, folder or pattern")
-        if not logs:
+        if not logs and not os.path.isfile(name):  # a shell's pattern names checkpoints, too
             raise LogError(f"{name}: holds no log, only checkpoints")
         found.update(dict.fromkeys(logs))
     if not found:
-        raise LogError("no log was named")
+        raise LogError("no log was named, only checkpoints")
     return list(found)
 
 

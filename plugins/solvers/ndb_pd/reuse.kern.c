@@ -70,6 +70,9 @@ LK_KERNEL_PLAIN(ndb_pd_gram_sum, a, e)
   const int64_t tile = (int64_t)(p / SUBSPACE_GROUP) * a->groups + q / SUBSPACE_GROUP;
   const int64_t in = (int64_t)(p % SUBSPACE_GROUP) * SUBSPACE_GROUP + q % SUBSPACE_GROUP;
   lk_real s = LK_R(0.0);
+#ifdef __CUDACC__
+#pragma unroll 16 /* loads under way together; the order of the sum stays */
+#endif
   for (int32_t c = 0; c < a->chunks; ++c)
     s += a->part[SUBSPACE_GROUP * SUBSPACE_GROUP * ((int64_t)c * tiles + tile) + in];
   a->S[e] = s;

@@ -55,15 +55,19 @@ def say(text: str) -> None:
 
 
 class Progress:
-    """A line every 10 s, or when it changes on a terminal."""
+    """How far it is, when that has changed; off a terminal at most every 10 s."""
 
     def __init__(self, output: Path) -> None:
-        self.output, self.told, self.every = output, time.monotonic(), 2.0 if sys.stderr.isatty() else 10.0
+        self.output, self.line = output, ""
+        self.told, self.every = time.monotonic(), 2.0 if sys.stderr.isatty() else 10.0
 
     def __call__(self) -> None:
-        if time.monotonic() - self.told >= self.every:
-            self.told = time.monotonic()
-            say(state.read(self.output).line())
+        if time.monotonic() - self.told < self.every:
+            return
+        self.told, line = time.monotonic(), state.read(self.output).line()
+        if line != self.line:
+            say(line)
+        self.line = line
 
 
 def tell_plan(plan: planning.Plan) -> None:

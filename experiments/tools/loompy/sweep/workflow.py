@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ from loompy.sweep.plan import Plan, binary, write_whole
 from loompy.sweep.spec import Spec
 
 MOST_IN_A_GROUP = 50
+LEAST_AGE = 120  # s, what Snakemake's executor asks of a queue that it follows
 TOOLS = Path(__file__).resolve().parents[2]
 
 SNAKEFILE = """\
@@ -54,25 +56,40 @@ def write(plan: Plan, cores: int, slurm: bool) -> list[str]:
     names = [f"{i:04d}" for i in range(len(parts))]
     for name, part in zip(names, parts, strict=True):
         job = {
-            "loom": binary(), "folder": str(spec.folder), "output": str(out.resolve()),
-            "threads": spec.number("threads"), "seconds": 60 * spec.number("time"),
-            "scratch": spec.options["scratch"], "copy_every": 60 * spec.number("copy_every"),
+            "loom": binary(),
+            "folder": str(spec.folder),
+            "output": str(out.resolve()),
+            "threads": spec.number("threads"),
+            "seconds": 60 * spec.number("time"),
+            "scratch": spec.options["scratch"],
+            "copy_every": 60 * spec.number("copy_every"),
             "at": time.strftime("%FT%TZ", time.gmtime()),
-            "runs": [{"name": c.run.name, "config": str(c.config.resolve()), "words": c.run.words(),
-                      "key": c.key} for c in part],
-        }  # fmt: skip
+            "runs": [
+                {"name": c.run.name, "config": str(c.config.resolve()), "words": c.run.words(), "key": c.key}
+                for c in part
+            ],
+        }
         write_whole(out / f"groups/{name}.json", json.dumps(job))
     command = (
         f"PYTHONPATH={shlex.quote(str(TOOLS))} PYTHONDONTWRITEBYTECODE=1 "
         f"{shlex.quote(sys.executable)} -m loompy.sweep.driver groups/{{wildcards.g}}.json"
     )
-    more = {"slurm_partition": spec.slurm["partition"], "slurm_account": spec.slurm["account"],
-            "slurm_extra": spec.slurm["extra"]}  # fmt: skip
+    more = {
+        "slurm_partition": spec.slurm["partition"],
+        "slurm_account": spec.slurm["account"],
+        "slurm_extra": spec.slurm["extra"],
+    }
     resources = "".join(f", {k}={v!r}" for k, v in more.items() if v) if slurm else ""
     text = SNAKEFILE.format(
-        spec=spec.path.name, groups=names, threads=spec.number("threads"), retries=spec.number("retries"),
-        time=spec.number("time"), memory=spec.number("memory"), slurm=resources, command=repr(command),
-    )  # fmt: skip
+        spec=spec.path.name,
+        groups=names,
+        threads=spec.number("threads"),
+        retries=spec.number("retries"),
+        time=spec.number("time"),
+        memory=spec.number("memory"),
+        slurm=resources,
+        command=repr(command),
+    )
     write_whole(out / "Snakefile", text)
     return names
 
@@ -89,18 +106,31 @@ def need_slurm() -> list[str]:
     if asked.returncode != 0:
         raise SpecError(f"--slurm: Slurm does not answer: {asked.stderr.strip() or 'sinfo failed'}")
     accounts = subprocess.run(["sacct", "-n", "-X"], capture_output=True, text=True)
-    # without accounting the end of a job would never be noticed
-    return [] if accounts.returncode == 0 else ["--slurm-status-command", "squeue"]
+    if accounts.returncode == 0:
+        return []
+    # Without accounting the queue tells how a job ended, for as long as it remembers.
+    config = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True).stdout
+    age = re.search(r"MinJobAge\s*=\s*([0-9]+)", config)
+    if age is None or int(age[1]) < LEAST_AGE:
+        raise SpecError(
+            "--slurm: this cluster has no accounting (sacct does not answer), and its queue forgets jobs "
+            f"after {age[1] if age else '?'} s (MinJobAge), where {LEAST_AGE} s are needed: how they end "
+            "would never be noticed"
+        )
+    return ["--slurm-status-command", "squeue"]
 
 
 def run(plan: Plan, cores: int, slurm: bool, progress: Callable[[], None]) -> int:
     """Snakemake's exit code; what it says goes to snakemake.log."""
     spec, out = plan.spec, plan.spec.output
     options = need_slurm() if slurm else []
-    where = ["--executor", "slurm", "--jobs", str(spec.number("jobs")), *options] if slurm else [
-        "--cores", str(cores)]  # fmt: skip
-    words = [sys.executable, "-m", "snakemake", "--snakefile", "Snakefile", "--keep-going", "--nolock",
-             "--rerun-incomplete", "--rerun-triggers", "mtime", "--nocolor", *where]  # fmt: skip
+    where = (
+        ["--executor", "slurm", "--jobs", str(spec.number("jobs")), *options]
+        if slurm
+        else ["--cores", str(cores)]
+    )
+    words = [sys.executable, "-m", "snakemake", "--snakefile", "Snakefile", "--keep-going", "--nolock"]
+    words += ["--rerun-incomplete", "--rerun-triggers", "mtime", "--nocolor", *where]
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
     with open(out / "snakemake.log", "w") as log:
         child = subprocess.Popen(

@@ -1,0 +1,244 @@
+/* import.c - from frames of joints to pivots and angles. */
+#include "rig/import.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/crash.h"
+#include "core/module.h"
+#include "geom/pose.h"
+#include "loom/rig_reader.h"
+#include "mesh/merge.h"
+#include "rig/bodies.h"
+
+static const double pi = 3.14159265358979323846;
+static const module_kind kind = {
+    .variable = "LOOM_RIG_READER",
+    .folder = "readers",
+    .file = "assimp.so",
+    .symbol = "loom_rig_reader_query",
+    .need = "bodies from files need the module that reads them",
+    .remedy = "install Assimp (Debian: libassimp-dev) and build again",
+};
+
+void rig_file_free(rig_file *f)
+{
+  for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k) rig_animation_free(&f->clip[k].a);
+  free(f->clip);
+  rig_free(&f->r);
+  memset(f, 0, sizeof *f);
+}
+
+/* ---- rotations ---- */
+
+/* The rotation in a map whose axes may be scaled, R row-major: columns made orthonormal. */
+static void rotation_of(const double P[12], double R[9])
+{
+  double c[3][3]; /* columns */
+  for (int k = 0; k < 3; ++k)
+    for (int i = 0; i < 3; ++i) c[k][i] = P[3 * i + k];
+  for (int k = 0; k < 2; ++k) {
+    double dot = 0, len = 0;
+    for (int i = 0; i < 3 && k == 1; ++i) dot += c[0][i] * c[1][i];
+    for (int i = 0; i < 3; ++i) c[k][i] -= dot * c[0][i];
+    for (int i = 0; i < 3; ++i) len += c[k][i] * c[k][i];
+    for (int i = 0; i < 3; ++i) c[k][i] /= len > 0 ? sqrt(len) : 1;
+  }
+  for (int i = 0; i < 3; ++i)
+    c[2][i] = c[0][(i + 1) % 3] * c[1][(i + 2) % 3] - c[0][(i + 2) % 3] * c[1][(i + 1) % 3];
+  for (int k = 0; k < 3; ++k)
+    for (int i = 0; i < 3; ++i) R[3 * i + k] = c[k][i];
+}
+
+/* P = A^T B or, for `right`, A B^T. */
+static void mul_transposed(const double A[9], const double B[9], int right, double P[9])
+{
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      P[3 * i + j] = 0;
+      for (int k = 0; k < 3; ++k)
+        P[3 * i + j] += right ? A[3 * i + k] * B[3 * j + k] : A[3 * k + i] * B[3 * k + j];
+    }
+}
+
+static double near(double angle, double to)
+{
+  return angle - 2 * pi * round((angle - to) / (2 * pi));
+}
+
+/* Angles of Rz(q2) Ry(q1) Rx(q0) = D, of the two triples the one nearer to `was` (rad). */
+static void angles_of(const double D[9], const double was[3], double q[3])
+{
+  const double y = asin(fmin(fmax(-D[6], -1), 1));
+  const double one[3] = {atan2(D[7], D[8]), y, atan2(D[3], D[0])};
+  double best = INFINITY;
+  for (int k = 0; k < 2; ++k) {
+    const double try[3] = {one[0] + k * pi, k == 0 ? y : pi - y, one[2] + k * pi};
+    double far = 0, p[3];
+    for (int c = 0; c < 3; ++c) {
+      p[c] = near(try[c], was[c]);
+      far += (p[c] - was[c]) * (p[c] - was[c]);
+    }
+    if (!(far < best)) continue;
+    best = far;
+    memcpy(q, p, sizeof p);
+  }
+}
+
+/* ---- joints and skin ---- */
+
+static loom_status put_joints(loom_err *err, const loom_rig_file *f, double scale, rig *r)
+{
+  static const double axis[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  static const char *const names[3] = {"x", "y", "z"};
+  LOOM_TRY(rig_alloc(err, f->num_joints, f->per, r));
+  for (int32_t j = 0; j < f->num_joints; ++j) {
+    const double *const at = f->joint[j].rest + 9;
+    const double pivot[3] = {scale * at[0], scale * at[1], scale * at[2]};
+    rig_set_joint(r, j, f->joint[j].name, f->joint[j].parent, pivot);
+    /* a turn has no limits; a long animation may count several */
+    for (int k = 0; k < 3; ++k) rig_add_dof(r, j, names[k], axis[k], -64 * pi, 64 * pi);
+  }
+  return LOOM_OK;
+}
+
+static loom_status put_skin(loom_err *err, const loom_rig_file *f, double scale, mesh *m)
+{
+  m->num_verts = f->num_verts;
+  m->num_tris = f->num_tris;
+  LOOM_TRY(mesh_alloc(err, 3 * (int64_t)m->num_verts, sizeof *m->x, &m->x));
+  LOOM_TRY(mesh_alloc(err, 3 * (int64_t)m->num_tris, sizeof *m->tris, &m->tris));
+  for (int64_t k = 0; k < 3 * (int64_t)m->num_verts; ++k) m->x[k] = scale * f->x[k];
+  memcpy(m->tris, f->tris, 3 * (size_t)m->num_tris * sizeof *m->tris);
+  return LOOM_OK;
+}
+
+/* Vertices at one place, which files split where normals or textures have a seam, become one; map
+ * [f->num_verts] gets the new numbers. */
+static loom_status weld(loom_err *err, const char *path, mesh *m, int32_t *map, int32_t *gone)
+{
+  int32_t *leader;
+  LOOM_TRY(mesh_alloc(err, m->num_verts, sizeof *leader, &leader));
+  loom_status s = merge_coincident(err, m, path, 1e-7, NULL, leader);
+  if (s == LOOM_OK) s = merge_groups(err, m, path, leader, map, gone);
+  free(leader);
+  return s;
+}
+
+static loom_status put_body(loom_err *err, const char *path, const loom_rig_file *f, double scale,
+                            rig_file *out)
+{
+  int32_t *map;
+  rig *const r = &out->r;
+  LOOM_TRY(put_skin(err, f, scale, &r->skin));
+  LOOM_TRY(put_joints(err, f, scale, r));
+  LOOM_TRY(mesh_alloc(err, f->num_verts, sizeof *map, &map));
+  const loom_status s = weld(err, path, &r->skin, map, &out->welded);
+  for (int32_t v = f->num_verts - 1; v >= 0 && s == LOOM_OK;
+       --v) { /* the first of a group counts */
+    memcpy(r->bone + (int64_t)map[v] * r->per, f->bone + (int64_t)v * r->per,
+           (size_t)r->per * sizeof *r->bone);
+    memcpy(r->weight + (int64_t)map[v] * r->per, f->weight + (int64_t)v * r->per,
+           (size_t)r->per * sizeof *r->weight);
+  }
+  free(map);
+  LOOM_TRY(s);
+  const loom_status done = rig_finish(err, r);
+  if (done != LOOM_OK) err_prefix(err, "%s", path);
+  return done;
+}
+
+/* ---- animations ---- */
+
+typedef struct room { /* of one frame */
+  double (*turn)[9];  /* [num_joints] rotation of each since the rest pose, in the world */
+  double *T;          /* [num_joints][12] as the rig has them */
+} room;
+
+/* Row k of a clip: angles of all joints, the shift of the first one. */
+static void put_row(const loom_rig_file *f, const double *frame, double scale, rig_file *out,
+                    room *w, const double *was, double *value)
+{
+  const rig *const r = &out->r;
+  double root[12];
+  for (int32_t j = 0; j < f->num_joints; ++j) {
+    const int32_t parent = f->joint[j].parent;
+    double now[9], rest[9], D[9];
+    rotation_of(frame + 12 * j, now);
+    rotation_of(f->joint[j].rest, rest);
+    mul_transposed(now, rest, 1, w->turn[j]);
+    memcpy(D, w->turn[j], sizeof D);
+    if (parent >= 0) mul_transposed(w->turn[parent], w->turn[j], 0, D);
+    angles_of(D, was + RIG_ROOT + 3 * j, value + RIG_ROOT + 3 * j);
+  }
+  for (int c = 0; c < 3; ++c) value[c] = scale * frame[9 + c] - r->joint[0].rest[c];
+  rig_root(r, value, root);
+  rig_pose(r, value + RIG_ROOT, root, w->T);
+  for (int32_t j = 0; j < f->num_joints; ++j) { /* what pivots and angles do not say */
+    double at[3], far = 0;
+    pose_apply(w->T + 12 * j, r->joint[j].rest, at);
+    for (int c = 0; c < 3; ++c) far += pow(at[c] - scale * frame[12 * j + 9 + c], 2);
+    out->stretch = fmax(out->stretch, sqrt(far));
+  }
+}
+
+static loom_status put_clip(loom_err *err, const loom_rig_file *f, const loom_rig_clip *from,
+                            double scale, rig_file *out, rig_clip *to)
+{
+  room w = {0};
+  rig_animation *const a = &to->a;
+  snprintf(to->name, sizeof to->name, "%s", from->name);
+  a->width = RIG_ROOT + out->r.num_dofs;
+  a->num_keys = from->num_frames;
+  LOOM_TRY(mesh_alloc(err, a->num_keys, sizeof *a->time, &a->time));
+  LOOM_TRY(mesh_alloc(err, (int64_t)a->num_keys * a->width, sizeof *a->value, &a->value));
+  loom_status s = mesh_alloc(err, f->num_joints, sizeof *w.turn, &w.turn);
+  if (s == LOOM_OK) s = mesh_alloc(err, 12 * (int64_t)f->num_joints, sizeof *w.T, &w.T);
+  for (int32_t k = 0; k < a->num_keys && s == LOOM_OK; ++k) {
+    double *const value = a->value + (int64_t)k * a->width;
+    a->time[k] = k / from->rate;
+    put_row(f, from->frame + 12 * (int64_t)f->num_joints * k, scale, out, &w,
+            k > 0 ? value - a->width : value, value);
+  }
+  free(w.turn);
+  free(w.T);
+  return s;
+}
+
+static loom_status convert(loom_err *err, const char *path, const loom_rig_file *f, double scale,
+                           rig_file *out)
+{
+  LOOM_TRY(put_body(err, path, f, scale, out));
+  LOOM_TRY(mesh_alloc(err, f->num_clips, sizeof *out->clip, &out->clip));
+  for (int32_t k = 0; k < f->num_clips; ++k) {
+    out->num_clips = k + 1;
+    LOOM_TRY(put_clip(err, f, &f->clip[k], scale, out, &out->clip[k]));
+  }
+  out->left_out = f->left_out;
+  return LOOM_OK;
+}
+
+loom_status rig_import(loom_err *err, const char *path, double scale, rig_file *out)
+{
+  char file[PATH_MAX], why[1024] = "";
+  loom_rig_reader_query_fn query = NULL;
+  loom_rig_file f = {0};
+  memset(out, 0, sizeof *out);
+  LOOM_TRY(module_open(err, &kind, file, &query));
+  const loom_rig_reader *const reader = query(LOOM_RIG_READER_ABI);
+  if (reader == NULL || reader->struct_size < sizeof *reader ||
+      reader->abi != LOOM_RIG_READER_ABI || reader->read == NULL || reader->release == NULL)
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s: is no module of loom/rig_reader.h, or one for another version", file);
+  crash_place place = {.plugin = file};
+  crash_enter(&place);
+  loom_status s = reader->read(path, &f, why, sizeof why);
+  crash_leave(&place);
+  if (s != LOOM_OK) return err_set(err, s, "%s: %s", path, why);
+  s = convert(err, path, &f, scale, out);
+  reader->release(&f);
+  return s;
+}
