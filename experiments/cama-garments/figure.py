@@ -56,4 +56,4 @@ def bars(experiment):
     return rows + judge(dress(experiment, folder), "dress, dances", 0, cause)
 
 
-FIGURES = {"cama-garments": ("a T-shirt that is turned and a dress that dances, by one linear system a step", bars)}
+FIGURES = {"cama-garments-bars": ("a T-shirt that is turned and a dress that dances, by one linear system a step", bars)}

@@ -29,7 +29,7 @@ def row(experiment, detail):
         whole = (t["t_cpu"] - t["t_cpu_measure"] - t["t_cpu_log"])[some].mean()
         return {
             "triangles": n, "iterations": iters[iters > 0][some].mean(), "step": whole,
-            "detection": t["t_cpu_detect"][some].mean(), "memory": t["rss_peak"].max() / n,
+            "detection": t["t_cpu_detect"][some].mean(), "memory": t["rss"].max() / n,
         } | {name: sections[key][some].mean() for name, key in PARTS.items()}
 
 
@@ -59,4 +59,4 @@ def bars(experiment):
     ]
 
 
-FIGURES = {"cama-large": ("Sphere to 260,000 triangles, thickness in proportion: time by phase, iterations, memory", bars)}
+FIGURES = {"cama-large-bars": ("Sphere to 260,000 triangles, thickness in proportion: time by phase, iterations, memory", bars)}

@@ -327,7 +327,7 @@ def size_row(experiment, detail):
     with Log(made.path) as log:
         count, blocks = triangles(log), most(log, "blocks")[-LAST:].mean()
         rows = 8 * len(log.scene("mass"))
-        peak = log.table("steps")["rss_peak"].max()
+        peak = log.table("steps")["rss"].max()
     return count, own_time(made)[-LAST:].mean(), peak, blocks * (72 + 4) + rows
 
 
@@ -464,7 +464,7 @@ def memory_bar(experiment):
         made = scene_run(experiment, "sphere", 4, 2, {"solver.plugin": solver, "log.audit": "off"}, f"-{solver}")
         with Log(made.path) as log:
             count = triangles(log)
-            peaks.append(log.table("steps")["rss_peak"].max())
+            peaks.append(log.table("steps")["rss"].max())
     _, _, whole, matrix = size_row(experiment, 4)
     print(f"65,000 triangles: process {whole / count:.0f} bytes per triangle, of which the matrix {matrix / count:.0f}")
     return Bar("65,000 triangles: memory of the linear system", (peaks[0] - peaks[1]) / count, 2200, "B/triangle", cause=MEMORY)

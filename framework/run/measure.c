@@ -157,6 +157,7 @@ static loom_status drop_contact(run *r, const double *v, const results_use *u)
 static loom_status gradient_now(run *r, int fresh, loom_buf *g, loom_energies *e, int64_t *needed)
 {
   const int64_t launches = r->work.launches;
+  fresh |= r->damping.beta != NULL; /* what it dissipates is not told apart from contact's */
   clock_push(&r->clock, uses_gradient(r) ? CLOCK_SOLVE : CLOCK_MEASURE);
   /* the energies come with the gradient, for one more number per element */
   loom_status s = fresh ? problem_smooth(r, r->st.problem, r->st.x, e, r->buf.grad_free) : LOOM_OK;

@@ -122,13 +122,19 @@ Test(effects, keys_of_elements_take_a_model_with_the_type)
       const loom_param *const p = &tables[k].params[i];
       const elem_type *const other = elem_at(tables[k].elem == 0);
       const double mid = 0.5 * (p->def + (p->def > p->min ? p->min : p->max)); /* allowed */
-      char text[256], given[64], def[128];
+      char text[1024], given[64], def[128];
       snprintf(given, sizeof given, "%g", mid);
       for (int more = 1; more < LOOM_P_NUMBERS(p->type); ++more) strcat(given, " 1");
       snprintf(text, sizeof text, SHEET "model = %s\n%s = %s\n", other->name, p->key, given);
       tiny_refused(text, (const char *const[]){p->key, "no effect", "model", NULL});
       snprintf(text, sizeof text, SHEET "model = %s\n%s = %s\n", t->name, p->key,
                cfg_default_text(p, def, sizeof def));
+      for (uint32_t j = 0; j < t->table; ++j) /* rows of a table come together */
+        if (j != i) {
+          const size_t len = strlen(text);
+          snprintf(text + len, sizeof text - len, "%s = %s\n", t->params[j].key,
+                   cfg_default_text(&t->params[j], def, sizeof def));
+        }
       tiny_scene s = tiny_open_ok(text);
       tiny_close(&s);
     }
