@@ -286,6 +286,10 @@ int cmd_describe(int argc, char **argv)
   registry *r = NULL;
   int found = 0;
   if (listing_parse(argc, argv, usage, &o) != 0) return o.exit_code;
+  if (o.fit != NULL) {
+    fprintf(stderr, "loom: --fit belongs to list\n%s", usage);
+    return EXIT_USAGE;
+  }
   if (o.name == NULL) {
     fputs(usage, stderr);
     return EXIT_USAGE;

@@ -5,11 +5,15 @@
 #include "app/commands.h"
 #include "app/listing.h"
 #include "elements/elements.h"
+#include "run/run.h"
 
 static const char usage[] =
     "usage: loom list [solver|collision|contact|elements] [--plugin-path DIRS] [--json]\n"
     "  DIRS  colon-separated directories, searched before LOOM_PLUGIN_PATH and loom's own\n"
-    "  --json  for scripts: {\"plugins\": [...], \"skipped\": [...]}\n";
+    "  --json  for scripts: {\"plugins\": [...], \"skipped\": [...]}\n"
+    "       loom list --fit CONFIG [--json]\n"
+    "  for every [contact.NAME] of CONFIG which solver and contact model would go together there,\n"
+    "  for every [collision.NAME] which plugin, and why the others would not\n";
 
 enum { KIND_ALL = -1, KIND_ELEMENTS = LOOM_NUM_KINDS, KIND_UNKNOWN };
 
@@ -116,12 +120,43 @@ static void list_elements(int json)
   if (json) printf("]}\n");
 }
 
+/* ---- what fits ---- */
+
+static void show_message(void *user, int level, const char *text)
+{
+  (void)user;
+  if (level <= LOOM_LOG_WARN) fprintf(stderr, "loom: %s\n", text);
+}
+
+static int list_fit(const listing *o)
+{
+  loom_err err = {0};
+  cfg *conf = NULL;
+  run *r = NULL;
+  char dirs[sizeof o->dirs + 32];
+  snprintf(dirs, sizeof dirs, "exec.plugin_path=%s", o->dirs);
+  const char *const sets[] = {dirs};
+  const run_options how = {
+      .steps = -1, .no_log = 1, .look_only = 1, .scene_only = 1, .message = show_message};
+  loom_status s = cfg_load(&err, o->fit, sets, o->dirs[0] != '\0', &conf);
+  if (s == LOOM_OK) s = run_open(&err, conf, &how, &r);
+  if (s == LOOM_OK) s = run_print_fit(r, &err, o->json, stdout);
+  run_close(r, NULL);
+  cfg_free(conf);
+  return s == LOOM_OK ? EXIT_FINE : cmd_fail(&err);
+}
+
 int cmd_list(int argc, char **argv)
 {
   listing o;
   loom_err err = {0};
   registry *r = NULL;
   if (listing_parse(argc, argv, usage, &o) != 0) return o.exit_code;
+  if (o.fit != NULL && o.name != NULL) {
+    fprintf(stderr, "loom: list --fit takes a config alone, found also '%s'\n%s", o.name, usage);
+    return EXIT_USAGE;
+  }
+  if (o.fit != NULL) return list_fit(&o);
   const int kind = kind_of(o.name);
   if (kind == KIND_UNKNOWN) return EXIT_USAGE;
   if (kind == KIND_ELEMENTS) {

@@ -16,12 +16,15 @@
 static const char usage[] =
     "usage: loom run CONFIG [-o FILE.h5] [--set section.key=value]... [-n STEPS]\n"
     "                [--device auto|cpu|cuda] [--threads N] [--resume[=STEP|auto]]\n"
-    "                [--overwrite] [--plugin-path DIRS] [--trust-config] [--quiet]\n"
+    "                [--max-time SECONDS] [--overwrite] [--plugin-path DIRS] [--trust-config]\n"
+    "                [--quiet]\n"
     "The log is FILE.h5, else [log] file, else out/CONFIG.h5; missing folders are made.  A log "
     "that\n"
     "holds steps is replaced only with --overwrite, any other file never.\n"
     "--resume continues the log from its newest checkpoint, or from that of STEP; --resume=auto\n"
     "starts anew where there is none, for jobs that a cluster starts again.\n"
+    "--max-time 1800 or '30 min' stops the run, with a checkpoint, before a step that would end\n"
+    "later than that after the start of the command; the last step tells how long one takes.\n"
     "--trust-config honours [exec] plugin_path in the file, and so runs code that it chooses.\n"
     "SIGINT, SIGTERM and SIGHUP stop the run after the present step, with a checkpoint; a second\n"
     "one ends it at once.\n"
@@ -31,12 +34,24 @@ static const char usage[] =
     "  2  wrong usage or configuration; nothing was run\n"
     "  3  the audit found intersections; the log is finished\n"
     "  4  (loom compare) a difference above the tolerance\n"
-    "  5  stopped by a signal before the end; --resume continues\n";
+    "  5  stopped by a signal before the end; --resume continues\n"
+    "  6  stopped by --max-time before the end; --resume continues\n";
 
 typedef struct progress {
   int quiet, tty;
-  double last; /* s, clock when a line was last shown */
+  double last;            /* s, clock when a line was last shown */
+  double begun, max_time; /* s, clock at the start of the command, and how long it may take */
+  double before;          /* s, clock after the step before */
+  int out_of_time;
 } progress;
+
+/* The next step, if it takes as long as the last one, would end too late. */
+static int time_is_up(progress *p, double now)
+{
+  const double step = now - p->before;
+  p->before = now;
+  return p->out_of_time = now + step - p->begun > p->max_time;
+}
 
 static int show_progress(void *user, const run *r, const run_summary *s)
 {
@@ -54,13 +69,15 @@ static int show_progress(void *user, const run *r, const run_summary *s)
             p->tty ? "   " : "\n");
     p->last = now;
   }
-  return stop_signal_asked();
+  return time_is_up(p, now) || stop_signal_asked();
 }
 
 static const char *stopper(void *user)
 {
-  (void)user;
-  return stop_signal_name(stop_signal_asked());
+  const progress *const p = user;
+  return stop_signal_asked() ? stop_signal_name(stop_signal_asked())
+         : p->out_of_time    ? "--max-time"
+                             : "";
 }
 
 static void show_message(void *user, int level, const char *text)
@@ -117,21 +134,20 @@ static void summary(const run *r, const run_summary *s)
            (long long)s->start_intersections);
 }
 
-static void stopped_line(const run_summary *s)
+static void stopped_line(progress *p, const run_summary *s)
 {
-  fprintf(stderr, "loom: stopped by %s after %lld of %lld steps; %s\n",
-          stop_signal_name(stop_signal_asked()), (long long)s->steps_done,
-          (long long)s->steps_planned,
+  fprintf(stderr, "loom: stopped by %s after %lld of %lld steps; %s\n", stopper(p),
+          (long long)s->steps_done, (long long)s->steps_planned,
           s->checkpoint_step == s->last_step
               ? "--resume continues"
               : "a replay has no checkpoints: run it again from its start");
 }
 
-static int exit_code(const run_summary *s)
+static int exit_code(progress *p, const run_summary *s)
 {
   if (s->stopped) {
-    stopped_line(s);
-    return EXIT_STOPPED;
+    stopped_line(p, s);
+    return stop_signal_asked() ? EXIT_STOPPED : EXIT_TIME;
   }
   if (s->intersections > 0) return EXIT_INTERSECTIONS;
   const int64_t bad =
@@ -150,9 +166,10 @@ int cmd_run(int argc, char **argv)
   loom_err err = {0};
   cfg *conf = NULL;
   run *r = NULL;
-  progress p = {.tty = isatty(STDERR_FILENO)};
+  progress p = {.tty = isatty(STDERR_FILENO), .begun = clock_now()};
   if (options_parse(argc, argv, OPTIONS_RUN, usage, &c) != 0) return c.exit_code;
   p.quiet = c.quiet;
+  p.max_time = c.max_time;
   mem_return_freed();
   const run_options o = {.out = c.out,
                          .command = c.command,
@@ -170,11 +187,12 @@ int cmd_run(int argc, char **argv)
   int code = EXIT_RUNTIME;
   loom_status s = cfg_load(&err, c.config, c.sets, c.num_sets, &conf);
   if (s == LOOM_OK) s = run_open(&err, conf, &o, &r);
+  p.before = clock_now();
   if (s == LOOM_OK) {
     s = run_execute(r, &o);
     if (p.tty && !p.quiet) fprintf(stderr, "\n");
     if (!p.quiet) summary(r, run_get_summary(r));
-    if (s == LOOM_OK) code = exit_code(run_get_summary(r));
+    if (s == LOOM_OK) code = exit_code(&p, run_get_summary(r));
   }
   if (s != LOOM_OK) code = cmd_fail(&err);
   int complaints = 0;

@@ -14,7 +14,8 @@ enum { /* exit codes, see README.md */
        EXIT_USAGE = 2,         /* bad usage or config */
        EXIT_INTERSECTIONS = 3, /* intersections found */
        EXIT_TOLERANCE = 4,     /* comparison above tolerance */
-       EXIT_STOPPED = 5        /* a run stopped by a signal before its end */
+       EXIT_STOPPED = 5,       /* a run stopped by a signal before its end */
+       EXIT_TIME = 6           /* a run stopped by --max-time before its end */
 };
 
 int cmd_run(int argc, char **argv);

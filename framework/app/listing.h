@@ -9,6 +9,7 @@
 typedef struct listing {
   const char *name; /* the one positional argument, or NULL */
   char dirs[8192];  /* --plugin-path, made absolute; "" if not given */
+  const char *fit;  /* --fit CONFIG of `list`, or NULL */
   int json;
   int exit_code; /* when listing_parse returns nonzero */
 } listing;

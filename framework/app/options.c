@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/commands.h"
 #include "app/listing.h"
+#include "config/config.h"
 #include "run/run.h"
 
 enum {
@@ -21,7 +23,8 @@ enum {
   OPT_PATH,
   OPT_FIX,
   OPT_OVERWRITE,
-  OPT_TRUST
+  OPT_TRUST,
+  OPT_MAX_TIME
 };
 
 static const struct option long_options[] = {
@@ -36,6 +39,7 @@ static const struct option long_options[] = {
     {"fix-report", no_argument, NULL, OPT_FIX},
     {"output", required_argument, NULL, 'o'},
     {"steps", required_argument, NULL, 'n'},
+    {"max-time", required_argument, NULL, OPT_MAX_TIME},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -138,10 +142,21 @@ static int resume_option(int argc, char **argv, common_options *o)
   return taken || optarg == NULL;
 }
 
+/* "1800", "30 min": the seconds after which a run stops by itself. */
+static int time_option(common_options *o)
+{
+  loom_err err = {0};
+  if (cfg_parse_real(&err, optarg, "s", &o->max_time) == LOOM_OK && o->max_time > 0) return 1;
+  fprintf(stderr, "loom: --max-time '%s': a time above 0 is expected, such as 1800 or '30 min'\n",
+          optarg);
+  return 0;
+}
+
 int options_parse(int argc, char **argv, int command, const char *usage, common_options *o)
 {
   memset(o, 0, sizeof *o);
   o->steps = o->resume_step = -1;
+  o->max_time = INFINITY;
   o->sets = calloc((size_t)argc + 1, sizeof *o->sets);
   o->owned = calloc((size_t)argc + 1, sizeof *o->owned);
   o->command = join_command(argc, argv);
@@ -186,6 +201,9 @@ int options_parse(int argc, char **argv, int command, const char *usage, common_
     case OPT_FIX:
       o->fix_report = 1;
       break;
+    case OPT_MAX_TIME:
+      if (!time_option(o)) return leave(o, usage, EXIT_USAGE);
+      break;
     case OPT_RESUME:
       fine = resume_option(argc, argv, o);
       break;
@@ -205,8 +223,10 @@ int options_parse(int argc, char **argv, int command, const char *usage, common_
     return leave(o, usage, EXIT_USAGE);
   }
   o->config = argv[optind];
-  if (command == OPTIONS_CHECK && (o->resume || o->out != NULL || o->overwrite)) {
-    fprintf(stderr, "loom: check writes nothing: -o, --overwrite and --resume belong to run\n");
+  if (command == OPTIONS_CHECK &&
+      (o->resume || o->out != NULL || o->overwrite || isfinite(o->max_time))) {
+    fprintf(stderr, "loom: check runs nothing: -o, --overwrite, --resume and --max-time belong to "
+                    "run\n");
     return leave(o, usage, EXIT_USAGE);
   }
   if (o->resume == RUN_RESUME && o->overwrite) {

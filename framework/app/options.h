@@ -17,9 +17,10 @@ typedef struct common_options {
   int resume;          /* RUN_RESUME_* */
   int64_t resume_step; /* or -1 */
   int quiet, overwrite, trust_config;
-  int fix_report; /* check --fix-report */
-  char *command;  /* the whole command line, quoted for a shell, for the log */
-  int exit_code;  /* when options_parse returns nonzero */
+  int fix_report;  /* check --fix-report */
+  double max_time; /* s, INFINITY: no limit */
+  char *command;   /* the whole command line, quoted for a shell, for the log */
+  int exit_code;   /* when options_parse returns nonzero */
 } common_options;
 
 /* 0: go on; nonzero: leave with o->exit_code (help was printed, or usage was wrong). */

@@ -8,6 +8,7 @@ two_sheets() { # N steps iterations subspace damping log
   cat <<INI
 include = $bundle/configs/methods/ndb.ini
 [run]
+up_axis = z
 gravity = 0 0 0
 dt      = 0.01
 steps   = $2

@@ -100,6 +100,7 @@ void ct_contact_metrics(const ct_plugin *p)
   instance *const in = &r->contact[0].in;
   if (in->plugin->ops.contact->metrics == NULL) ct_skip("it has no metrics");
   CT_ASSERT(in->plugin->ops.contact->metrics(in->self, &r->st, &m) == LOOM_OK, "%s", t.err.text);
+  CT_ASSERT(results_settle(r) == LOOM_OK, "%s", t.err.text);
   CT_ASSERT(m.active >= 0 && m.active <= r->contact[0].pairs.count, "%lld of %lld pairs active",
             (long long)m.active, (long long)r->contact[0].pairs.count);
   CT_ASSERT(isnan(m.max_force) || m.max_force >= 0.0, "max_force is %g N", m.max_force);
@@ -122,6 +123,7 @@ void ct_contact_forces(const ct_plugin *p)
   loom_contact_metrics m = {.struct_size = sizeof m, .extra = extra};
   instance *const in = &t.r->contact[0].in;
   CT_ASSERT(in->plugin->ops.contact->metrics(in->self, &t.r->st, &m) == LOOM_OK, "%s", t.err.text);
+  CT_ASSERT(results_settle(t.r) == LOOM_OK, "%s", t.err.text);
   (void)ct_energy_at(&t, x, g);
   for (int64_t i = 0; i + 2 < n; i += 3)
     most = fmax(most, sqrt(g[i] * g[i] + g[i + 1] * g[i + 1] + g[i + 2] * g[i + 2]));

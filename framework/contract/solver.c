@@ -105,6 +105,7 @@ void ct_solver_reports(const ct_plugin *p)
   if (o->begin_step != NULL)
     CT_ASSERT(o->begin_step(r->solver.self, &r->st) == LOOM_OK, "%s", t.err.text);
   CT_ASSERT(o->iterate(r->solver.self, &r->st, &it) >= LOOM_OK, "%s", t.err.text);
+  CT_ASSERT(results_settle(r) == LOOM_OK, "%s", t.err.text);
   CT_ASSERT(isnan(it.own_res) || it.own_res >= 0.0, "own_res is %g", it.own_res);
   CT_ASSERT(isnan(it.inner_res) || it.inner_res >= 0.0, "inner_res is %g", it.inner_res);
   CT_ASSERT(it.inner_iters >= 0, "inner_iters is %d", it.inner_iters);

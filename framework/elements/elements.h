@@ -73,6 +73,8 @@ typedef struct elem_type {
   const lk_entry *hessian;
   const lk_entry *project; /* PROJECT types only, else NULL */
   const lk_entry *weights;
+  const lk_entry *listed; /* elements/listed.kern.h: types with a projective form, else NULL */
+  const lk_entry *corner; /* types with a Hessian, else NULL */
 
   /* Which objects have elements of the type, and where. */
   uint32_t topology;   /* ELEM_*; several of them have one arity */
@@ -84,6 +86,8 @@ typedef struct elem_type {
    * same rows have them in common.  NULL with ELEM_PINS and ELEM_STITCHES. */
   const loom_param *params;
   uint32_t num_params;
+  uint32_t table; /* so many of them, the first ones, are rows of one table: an object has all of
+                   * them or none */
   /* mat [mat_len] of the elements at `place`, one of the bits of `topology`; 0: none there. */
   int (*material)(const void *settings, uint32_t place, double *mat);
   /* Refuses values that do not go together, *key is the one to blame; NULL: all do. */
@@ -127,6 +131,14 @@ loom_status elastic_elem_hessians(elastic *el, int block, int32_t first, int32_t
  * real [n] at an element's first vertex. */
 loom_status elastic_weigh(elastic *el, int block, int32_t first, int32_t count, loom_buf *w,
                           double one, double scale, int len, loom_buf *H);
+/* Gradients of listed elements (diag NULL), or rows and diagonal blocks of corners; arguments are
+ * those of loom/host.h and were checked. */
+loom_status elem_listed_run(mem *m, const loom_exec *e, const loom_elem_block *b,
+                            const loom_elem_rows *r, loom_buf *x, int how, loom_buf *grad,
+                            loom_buf *diag);
+/* w A'A of all elements of a block; x: any positions. */
+loom_status elem_weights_run(mem *m, const loom_exec *e, const loom_elem_block *b, loom_buf *x,
+                             loom_buf *out);
 /* Gives back the memory for one block's Hessians, until it is needed again. */
 loom_status elastic_trim(elastic *el);
 loom_status elastic_pd_operator(elastic *el, asm_csr *A); /* A += w A'A */

@@ -15,12 +15,12 @@
 /* and Hessian */
 #define ELEM_SMOOTH(type, ulps)                                                                \
   .caps = LOOM_ELEM_ENERGY | LOOM_ELEM_GRADIENT | LOOM_ELEM_HESSIAN, ELEM_FORCES_(type, ulps), \
-  ELEM_KERNEL_(type, hessian, ulps)
+  ELEM_KERNEL_(type, hessian, ulps), ELEM_KERNEL_(type, corner, ulps)
 /* and projective form */
 #define ELEM_PROJECTIVE(type)                                                            \
   .caps = LOOM_ELEM_ENERGY | LOOM_ELEM_GRADIENT | LOOM_ELEM_HESSIAN | LOOM_ELEM_PROJECT, \
   ELEM_FORCES_(type, 0), ELEM_KERNEL_(type, hessian, 0), ELEM_KERNEL_(type, project, 0), \
-  ELEM_KERNEL_(type, weights, 0)
+  ELEM_KERNEL_(type, weights, 0), ELEM_KERNEL_(type, listed, 0), ELEM_KERNEL_(type, corner, 0)
 
 /* Rows of the settings. */
 #define ELEM_PARAMS(rows) .params = (rows), .num_params = (uint32_t)(sizeof(rows) / sizeof *(rows))

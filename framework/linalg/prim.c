@@ -19,13 +19,14 @@ static loom_status check(mem *m, const char *what, const loom_buf *b, int type, 
 }
 
 /* device primitive -> a message when it failed */
-static loom_status explained(mem *m, const char *what, loom_status s)
+static loom_status explained(mem *m, const loom_exec *e, const char *what, loom_status s)
 {
   if (s == LOOM_OK) return s;
-  return err_set(mem_err(m), s,
-                 "%s: the CUDA primitive failed; run with a debug execution place to "
-                 "find the first failing launch",
-                 what);
+  if (e->why == NULL || e->why[0] == '\0')
+    return err_set(mem_err(m), s, "%s: the CUDA primitive failed", what);
+  err_set(mem_err(m), s, "%s", e->why);
+  e->why[0] = '\0';
+  return s;
 }
 
 static loom_status scan_mapped(mem *m, const loom_exec *e, const int64_t *in, int64_t *out,
@@ -38,15 +39,15 @@ static loom_status scan_mapped(mem *m, const loom_exec *e, const int64_t *in, in
 #ifdef LK_HAVE_CUDA
   size_t bytes = 0;
   loom_buf *work = NULL;
-  LOOM_TRY(explained(m, "scan", prim_scan_cuda(e, in, out, n, NULL, &bytes)));
+  LOOM_TRY(explained(m, e, "scan", prim_scan_cuda(e, in, out, n, NULL, &bytes)));
   LOOM_TRY(mem_work(m, WORK_SLOT, (int64_t)bytes, &work));
   buf_maps q = {.m = m, .e = e};
   void *p = buf_maps_add(&q, work, LOOM_WRITE);
   if (q.status == LOOM_OK)
-    q.status = explained(m, "scan", prim_scan_cuda(e, in, out, n, p, &bytes));
+    q.status = explained(m, e, "scan", prim_scan_cuda(e, in, out, n, p, &bytes));
   return buf_maps_end(&q);
 #else
-  return explained(m, "scan", LOOM_E_UNSUPPORTED);
+  return explained(m, e, "scan", LOOM_E_UNSUPPORTED);
 #endif
 }
 
@@ -71,7 +72,7 @@ static loom_status sort_mapped(mem *m, const loom_exec *e, uint64_t *key, int32_
   size_t bytes = (size_t)prim_sort_cpu_bytes(e->num_threads, n);
 #ifdef LK_HAVE_CUDA
   if (e->backend == LOOM_CUDA)
-    LOOM_TRY(explained(m, "sort", prim_sort_cuda(e, key, perm, n, NULL, &bytes)));
+    LOOM_TRY(explained(m, e, "sort", prim_sort_cuda(e, key, perm, n, NULL, &bytes)));
 #endif
   LOOM_TRY(mem_work(m, WORK_SLOT, (int64_t)bytes, &work));
   void *p = buf_maps_add(&q, work, LOOM_WRITE);
@@ -79,10 +80,10 @@ static loom_status sort_mapped(mem *m, const loom_exec *e, uint64_t *key, int32_
     if (e->backend == LOOM_CPU) prim_sort_cpu(e->num_threads, key, perm, n, p);
 #ifdef LK_HAVE_CUDA
     else
-      q.status = explained(m, "sort", prim_sort_cuda(e, key, perm, n, p, &bytes));
+      q.status = explained(m, e, "sort", prim_sort_cuda(e, key, perm, n, p, &bytes));
 #else
     else
-      q.status = explained(m, "sort", LOOM_E_UNSUPPORTED);
+      q.status = explained(m, e, "sort", LOOM_E_UNSUPPORTED);
 #endif
   }
   return buf_maps_end(&q);

@@ -17,7 +17,12 @@ __global__ void identity_k(int32_t *index, int32_t n)
   if (i < n) index[i] = (int32_t)i;
 }
 
-loom_status status_of(cudaError_t c) { return c == cudaSuccess ? LOOM_OK : LOOM_E_DEVICE; }
+loom_status status_of(const loom_exec *q, const char *what, cudaError_t c)
+{
+  if (c == cudaSuccess) return lk_cuda_check_(q, what);
+  (void)cudaGetLastError(); // not to be reported once more by the next launch
+  return lk_cuda_failed_(q, what, c);
+}
 
 } // namespace
 
@@ -27,9 +32,9 @@ loom_status prim_scan_cuda(const loom_exec *q, const int64_t *in, int64_t *out, 
   const cudaStream_t stream = (cudaStream_t)q->stream;
   if (work != NULL) {
     const cudaError_t c = cudaMemsetAsync(out, 0, sizeof *out, stream);
-    if (c != cudaSuccess || n == 0) return status_of(c);
+    if (c != cudaSuccess || n == 0) return status_of(q, "scan", c);
   }
-  return status_of(cub::DeviceScan::InclusiveSum(work, *bytes, in, out + 1, n, stream));
+  return status_of(q, "scan", cub::DeviceScan::InclusiveSum(work, *bytes, in, out + 1, n, stream));
 }
 
 loom_status prim_sort_cuda(const loom_exec *q, uint64_t *key, int32_t *perm, int64_t n, void *work,
@@ -44,17 +49,17 @@ loom_status prim_sort_cuda(const loom_exec *q, uint64_t *key, int32_t *perm, int
       cub::DeviceRadixSort::SortPairs(NULL, temp, key, key, perm, perm, (int)n, 0, 64, stream);
   if (c != cudaSuccess || work == NULL) {
     *bytes = key_bytes + index_bytes + temp + align;
-    return status_of(c);
+    return status_of(q, "sort", c);
   }
   uint64_t *sorted = (uint64_t *)work;
   int32_t *index = (int32_t *)((char *)work + key_bytes);
   void *rest = (char *)work + key_bytes + index_bytes;
   identity_k<<<(unsigned)((n + 255) / 256), 256, 0, stream>>>(index, (int32_t)n);
-  c = cudaPeekAtLastError();
+  c = cudaGetLastError();
   if (c == cudaSuccess)
     c = cub::DeviceRadixSort::SortPairs(rest, temp, key, sorted, index, perm, (int)n, 0, 64,
                                         stream);
   if (c == cudaSuccess)
     c = cudaMemcpyAsync(key, sorted, (size_t)n * sizeof *key, cudaMemcpyDeviceToDevice, stream);
-  return status_of(c);
+  return status_of(q, "sort", c);
 }

@@ -1,4 +1,5 @@
 /* prim_sim.c - scan and sort on the simulated device: those of the CPU. */
+#include "core/err.h"
 #include "linalg/prim.h"
 
 #ifdef LK_SIMULATED
@@ -8,10 +9,9 @@
 loom_status prim_scan_cuda(const loom_exec *q, const int64_t *in, int64_t *out, int64_t n,
                            void *work, size_t *bytes)
 {
-  (void)q;
   *bytes = 1;
   if (work == NULL) return LOOM_OK;
-  if (sim_enter() != LOOM_OK) return LOOM_E_DEVICE;
+  LOOM_TRY(sim_launch(q, "scan", NULL, 0));
   prim_scan_cpu(1, in, out, n);
   return sim_leave();
 }
@@ -19,10 +19,9 @@ loom_status prim_scan_cuda(const loom_exec *q, const int64_t *in, int64_t *out, 
 loom_status prim_sort_cuda(const loom_exec *q, uint64_t *key, int32_t *perm, int64_t n, void *work,
                            size_t *bytes)
 {
-  (void)q;
   *bytes = (size_t)prim_sort_cpu_bytes(1, n);
   if (work == NULL) return LOOM_OK;
-  if (sim_enter() != LOOM_OK) return LOOM_E_DEVICE;
+  LOOM_TRY(sim_launch(q, "sort", NULL, 0));
   prim_sort_cpu(1, key, perm, n, work);
   return sim_leave();
 }

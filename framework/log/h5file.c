@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "log/h5util.h"
+#include "log/h5log_internal.h"
 
 /* ---- superblock ---- */
 enum { SUPER_LEN = 48, FLAG_WRITE = 1, FLAG_SWMR = 4 };
@@ -160,7 +160,7 @@ int h5u_cut(hid_t file, int64_t last)
   const int64_t frames = h5u_frames_upto(d, last);
   if (H5Dclose(d) < 0 || frames < 0) return -1;
   const char *const first[] = {"iters", "iters_extra", "inner"};
-  const char *const newer[] = {"messages", "state", "sections", "steps_extra"};
+  const char *const newer[] = {"messages", "state", "sections", "kernels", "steps_extra"};
   for (size_t i = 0; i < sizeof first / sizeof *first; ++i)
     if (cut_one(file, first[i], last, -1) < 0) return -1;
   for (size_t i = 0; i < sizeof newer / sizeof *newer; ++i)
@@ -170,6 +170,12 @@ int h5u_cut(hid_t file, int64_t last)
   const char *const of_frames[] = {"frames/step", "frames/time", "frames/v", "frames/x"};
   for (int i = 0; i < 4; ++i)
     if (cut_one(file, of_frames[i], 0, frames) < 0) return -1;
+  for (int k = 0; k < H5LOG_NUM_FIELDS; ++k) {
+    const char *const path = h5log_field_infos[k].path;
+    if (H5Lexists(file, "fields", H5P_DEFAULT) > 0 && H5Lexists(file, path, H5P_DEFAULT) > 0 &&
+        cut_one(file, path, 0, frames) < 0)
+      return -1;
+  }
   return H5Fflush(file, H5F_SCOPE_LOCAL) < 0 ? -1 : 0;
 }
 

@@ -48,6 +48,7 @@ enum { H5LOG_NAME_LEN = 64 };
   X(S, reason, "1", "why the step ended")                                                         \
   X(R, r_ref, "m", "residual at x = y without contact, the scale of tol_rel")                     \
   X(R, r_final, "m", "residual (rms) of the accepted point")                                      \
+  X(R, r_energy, "sqrt(J)", "distance to the solution of the accepted point, as in /iters")       \
   X(R, e_kinetic, "J", "kinetic energy at the end of the step")                                   \
   X(R, e_gravity, "J", "gravitational energy, zero at the initial state")                         \
   X(R, e_elastic, "J", "elastic energy")                                                          \
@@ -94,6 +95,9 @@ enum { H5LOG_NAME_LEN = 64 };
   X(R, r_next_max, "m", "the same, largest vertex")                                                \
   X(R, r_free_rms, "m", "residual without contact over vertices no pair touches")                  \
   X(R, r_dinv, "sqrt(J)", "sqrt(r' D^-1 r), D = diagonal of elastic operator and mass at x_start") \
+  X(R, r_energy, "sqrt(J)", "distance to the solution as [log] error says, NaN if not measured")   \
+  X(R, r_newton, "m", "mass-weighted RMS of Newton's direction, NaN but for error = newton")       \
+  X(I, indefinite, "1", "1: the Hessian here is not positive definite, 0: it is, -1: not asked")   \
   X(R, own_res, "1", "what the method itself would stop on")                                       \
   X(R, e_inertia, "J", "inertia term of the incremental potential")                                \
   X(R, e_elastic, "J", "elastic energy")                                                           \
@@ -129,6 +133,14 @@ enum { H5LOG_NAME_LEN = 64 };
   X(R, t_wall, "s", "wall time, inner sections included")                         \
   X(R, t_cpu, "s", "processor time of all threads, inner sections included")
 
+#define H5LOG_KERNEL_COLUMNS(X)                                                                \
+  X(I, step, "1", "step in which it ran")                                                      \
+  X(N, name, "1", "kernel; in brackets: what the device was asked for beside launches")        \
+  X(I, launches, "1", "times that it was launched in the step")                                \
+  X(I, elements, "1", "elements of all launches")                                              \
+  X(I, bytes, "B", "size of the buffers it was given, all of them; of copies what they moved") \
+  X(R, t, "s", "time, on a device between events; every launch is waited for")
+
 typedef char h5log_name[H5LOG_NAME_LEN];
 #define H5LOG_CTYPE_I                    int64_t
 #define H5LOG_CTYPE_N                    h5log_name
@@ -148,6 +160,10 @@ typedef struct h5log_inner_row {
 typedef struct h5log_section_row { /* what plugins time by tic and toc */
   H5LOG_SECTION_COLUMNS(H5LOG_FIELD_)
 } h5log_section_row;
+
+typedef struct h5log_kernel_row { /* [log] kernels = 1 */
+  H5LOG_KERNEL_COLUMNS(H5LOG_FIELD_)
+} h5log_kernel_row;
 
 typedef struct h5log_message_row { /* of /messages: warnings and errors of core and plugins */
   int64_t step;                    /* that was being made */
@@ -169,6 +185,17 @@ typedef struct h5log_state_row { /* of /state: what plugin instances keep from s
 #define H5LOG_REASON_ENUM_(name) H5LOG_##name,
 enum { H5LOG_REASONS(H5LOG_REASON_ENUM_) H5LOG_NUM_REASONS };
 const char *h5log_reason_name(int reason);
+
+/* Numbers per vertex in the group /fields, frame by frame with /frames, f32: X(name, width, unit,
+ * doc)
+ */
+#define H5LOG_FIELDS(X)                                                                          \
+  X(contact_force, 3, "N", "force of contact models, NaN at fixed vertices and if not measured") \
+  X(residual, 3, "m", "h^2 M^-1 r of the accepted point, likewise")                              \
+  X(strain, 1, "1", "largest stretch less 1, mean over the triangles by area; NaN without any")  \
+  X(gap, 1, "m", "smallest gap of a pair that names the vertex, as detected; NaN without one")
+#define H5LOG_FIELD_ENUM_(name, width, unit, doc) H5LOG_##name,
+enum { H5LOG_FIELDS(H5LOG_FIELD_ENUM_) H5LOG_NUM_FIELDS };
 
 typedef struct h5log_meta { /* root attributes, all texts; NULL is written as "" */
   const char *loom_version, *git_commit, *config, *config_hash, *command, *host, *cpu, *gpu;
@@ -196,6 +223,7 @@ typedef struct h5log_options {
                     * LZ4, 15 times faster than gzip (a plugin that HDF5 finds at run time) */
   int num_extra, num_step_extra; /* columns of /iters_extra and of /steps_extra */
   const loom_column *extra, *step_extra;
+  uint32_t fields;   /* bit k: frames hold field k of H5LOG_FIELDS */
   int num_obstacles; /* poses are logged per frame: /scene/obstacles/NAME/pose [T][12] */
   const char *const *obstacle_names;
   /* [num_obstacles], NULL: none has any; their maps are logged, too: /scene/obstacles/NAME/joints
@@ -230,12 +258,14 @@ loom_status h5log_message(h5log *l, loom_err *err, const h5log_message_row *row)
 /* One item of the state at the end of a step; `first` is filled in here. */
 loom_status h5log_state(h5log *l, loom_err *err, const h5log_state_row *row, const void *data);
 loom_status h5log_section(h5log *l, loom_err *err, const h5log_section_row *row);
+loom_status h5log_kernel(h5log *l, loom_err *err, const h5log_kernel_row *row);
 /* extra: [num_step_extra], NULL: nothing is known of them */
 loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row, const double *extra);
 /* x, v: [n][3] on the host (loom_real); poses: [][12], of each obstacle its own, then those of its
- * joints */
+ * joints; fields: [n][width] of each field of the log, NULL for the others, or NULL where it has
+ * none */
 loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, const loom_real *x,
-                        const loom_real *v, const double *poses);
+                        const loom_real *v, const double *poses, const float *const *fields);
 loom_status h5log_status(h5log *l, loom_err *err, const char *status); /* /status dataset */
 loom_status h5log_commit(h5log *l, loom_err *err);                     /* write batches, flush */
 /* What h5log_close writes beside the status, into attributes of the same names. */
@@ -302,6 +332,8 @@ loom_status h5read_iters(h5read *r, loom_err *err, int64_t first, int64_t count,
 loom_status h5read_messages(h5read *r, loom_err *err, int64_t first, int64_t count,
                             h5log_message_row *rows);
 /* As for messages. */
+loom_status h5read_kernels(h5read *r, loom_err *err, int64_t first, int64_t count,
+                           h5log_kernel_row *rows);
 loom_status h5read_sections(h5read *r, loom_err *err, int64_t first, int64_t count,
                             h5log_section_row *rows);
 loom_status h5read_states(h5read *r, loom_err *err, int64_t first, int64_t count,

@@ -25,6 +25,7 @@ int h5log_release(h5log *l)
   free_batch(&l->messages);
   free_batch(&l->state);
   free_batch(&l->sections);
+  free_batch(&l->kernels);
   free_batch(&l->step_extra);
   const hid_t file = l->file;
   l->file = H5I_INVALID_HID;

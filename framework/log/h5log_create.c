@@ -141,6 +141,27 @@ static int make_frames(hid_t file, const h5log_options *opt, int64_t n)
   return 0;
 }
 
+#define INFO_(name, width, unit, doc) {"fields/" #name, unit, doc, width},
+const h5log_field_info h5log_field_infos[H5LOG_NUM_FIELDS] = {H5LOG_FIELDS(INFO_)};
+
+static int make_fields(hid_t file, const h5log_options *opt, int64_t n)
+{
+  for (int k = 0; k < H5LOG_NUM_FIELDS; ++k) {
+    const h5log_field_info *const f = &h5log_field_infos[k];
+    const int64_t bytes = n * f->width * 4;
+    const hsize_t row[2] = {(hsize_t)n, 3};
+    const hsize_t chunk[3] = {opt->compression == 0 && bytes < FRAME_CHUNK_BYTES
+                                  ? (hsize_t)(FRAME_CHUNK_BYTES / bytes)
+                                  : 1,
+                              (hsize_t)n, 3};
+    if ((opt->fields & LOOM_BIT(k)) == 0) continue;
+    if (make_series(file, f->path, H5T_IEEE_F32LE, f->width > 1 ? 3 : 2, row, chunk, NULL,
+                    opt->compression, f->unit, f->doc) < 0)
+      return -1;
+  }
+  return 0;
+}
+
 int h5log_create_state_data(hid_t file)
 {
   const hsize_t chunk[1] = {STATE_CHUNK_BYTES};
@@ -185,7 +206,9 @@ int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n)
     free(extra.columns);
     if (bad) return -1;
   }
-  if (make_frames(file, opt, n) < 0 || h5log_create_state_data(file) < 0) return -1;
+  if (make_frames(file, opt, n) < 0 || make_fields(file, opt, n) < 0 ||
+      h5log_create_state_data(file) < 0)
+    return -1;
   return make_status(file);
 }
 

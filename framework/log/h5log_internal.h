@@ -28,9 +28,10 @@ struct h5log {
   char *path;
   hid_t file;
   int lock; /* descriptor that holds the advisory lock */
-  h5log_batch steps, step_extra, iters, extra, inner, messages, state, sections;
+  h5log_batch steps, step_extra, iters, extra, inner, messages, state, sections, kernels;
   hid_t x, v, time, step, status, state_data;
-  h5log_maps *poses; /* [num_poses] */
+  h5log_maps *poses;              /* [num_poses] */
+  hid_t fields[H5LOG_NUM_FIELDS]; /* invalid: the log has it not */
   int num_poses, num_extra, num_step_extra, frames_f32;
   int64_t n;          /* vertices */
   int64_t frame_room; /* bytes one frame takes at most */
@@ -62,6 +63,12 @@ int h5log_put_meta(hid_t file, const h5log_meta *m, const h5log_options *opt);
 int h5log_put_end(hid_t file, const h5log *l); /* what h5log_set_end was told */
 /* Add a line to `commands` and to `jobs`; what a former process left of its end goes. */
 int h5log_add_session(hid_t file, const h5log_options *opt);
+/* /fields/NAME of a field and its numbers per vertex */
+typedef struct h5log_field_info {
+  const char *path, *unit, *doc;
+  int width;
+} h5log_field_info;
+extern const h5log_field_info h5log_field_infos[H5LOG_NUM_FIELDS];
 /* Create everything but the scene in a file that is not in SWMR mode; 0 or -1. */
 int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n);
 /* /state_data, the values of the table /state; 0 or -1. */

@@ -63,6 +63,22 @@ static loom_status check_frames(loom_err *err, h5log *l, const h5log_options *op
   return LOOM_OK;
 }
 
+/* Frames go on with the fields they have. */
+static loom_status check_fields(loom_err *err, const h5log *l, const h5log_options *opt)
+{
+  const int any = H5Lexists(l->file, "fields", H5P_DEFAULT) > 0;
+  for (int k = 0; k < H5LOG_NUM_FIELDS; ++k) {
+    const char *const path = h5log_field_infos[k].path, *const name = strchr(path, '/') + 1;
+    const int there = any && H5Lexists(l->file, path, H5P_DEFAULT) > 0;
+    if (there == ((opt->fields & LOOM_BIT(k)) != 0)) continue;
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s: its frames have %s field '%s'; set [log] fields as they were, or start a "
+                   "new log with -o",
+                   l->path, there ? "the" : "no", name);
+  }
+  return LOOM_OK;
+}
+
 static loom_status check_log(loom_err *err, h5log *l, const char *config_hash, int64_t last_step,
                              const h5log_options *opt)
 {
@@ -81,6 +97,7 @@ static loom_status check_log(loom_err *err, h5log *l, const char *config_hash, i
   free(hash);
   if (!same) return LOOM_E_CONFIG;
   LOOM_TRY(check_frames(err, l, opt));
+  LOOM_TRY(check_fields(err, l, opt));
   int ok = 1;
   for (int of_steps = 0; of_steps < 2; ++of_steps) {
     h5log_extra extra;

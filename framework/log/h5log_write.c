@@ -55,6 +55,11 @@ static int open_frames(h5log *l, const h5log_options *opt)
   l->state_data = h5u_open_uncached(l->file, "state_data");
   if (l->x < 0 || l->v < 0 || l->time < 0 || l->step < 0 || l->status < 0 || l->state_data < 0)
     return -1;
+  for (int k = 0; k < H5LOG_NUM_FIELDS; ++k) {
+    if ((opt->fields & LOOM_BIT(k)) == 0) continue;
+    l->fields[k] = h5u_open_uncached(l->file, h5log_field_infos[k].path);
+    if (l->fields[k] < 0) return -1;
+  }
   if (opt->num_obstacles > 0) {
     l->poses = malloc(2 * (size_t)opt->num_obstacles * sizeof *l->poses);
     if (l->poses == NULL) return -1;
@@ -69,16 +74,20 @@ static int open_frames(h5log *l, const h5log_options *opt)
 
 loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
 {
-  h5log_batch *const all[] = {&l->steps, &l->step_extra, &l->iters, &l->extra,
-                              &l->inner, &l->messages,   &l->state, &l->sections};
+  h5log_batch *const all[] = {&l->steps,    &l->step_extra, &l->iters,    &l->extra,  &l->inner,
+                              &l->messages, &l->state,      &l->sections, &l->kernels};
   for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i)
     all[i]->dset = all[i]->type = H5I_INVALID_HID;
   l->x = l->v = l->time = l->step = l->status = l->state_data = H5I_INVALID_HID;
+  for (int k = 0; k < H5LOG_NUM_FIELDS; ++k) l->fields[k] = H5I_INVALID_HID;
   l->num_extra = opt->num_extra;
   l->num_step_extra = opt->num_step_extra;
   l->frames_f32 = opt->frames_f32;
   /* two arrays, each may open a chunk; a filter may enlarge what it cannot compress */
   l->frame_room = 2 * (3 * l->n * (opt->frames_f32 ? 4 : 8) * 102 / 100 + FRAME_CHUNK_BYTES);
+  for (int k = 0; k < H5LOG_NUM_FIELDS; ++k)
+    if (opt->fields & LOOM_BIT(k))
+      l->frame_room += l->n * h5log_field_infos[k].width * 4 * 102 / 100 + FRAME_CHUNK_BYTES;
   if (H5Fflush(l->file, H5F_SCOPE_LOCAL) < 0 || H5Fstart_swmr_write(l->file) < 0 || l->disk.code)
     return h5u_disk_fail(err, l->path, &l->disk,
                          "cannot turn on single-writer/multiple-reader mode");
@@ -88,6 +97,7 @@ loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
                   open_batch(l, &l->messages, h5u_table_of(H5U_MESSAGES)) < 0 ||
                   open_batch(l, &l->state, h5u_table_of(H5U_STATE)) < 0 ||
                   open_batch(l, &l->sections, h5u_table_of(H5U_SECTIONS)) < 0 ||
+                  open_batch(l, &l->kernels, h5u_table_of(H5U_KERNELS)) < 0 ||
                   open_extra(l, opt, 0, &l->extra) < 0 ||
                   open_extra(l, opt, 1, &l->step_extra) < 0 || open_frames(l, opt) < 0;
   if (bad) return h5u_fail(err, l->path, "cannot open its datasets for appending");
@@ -239,6 +249,11 @@ loom_status h5log_section(h5log *l, loom_err *err, const h5log_section_row *row)
   return add_row(l, err, &l->sections, h5u_table_of(H5U_SECTIONS), row);
 }
 
+loom_status h5log_kernel(h5log *l, loom_err *err, const h5log_kernel_row *row)
+{
+  return add_row(l, err, &l->kernels, h5u_table_of(H5U_KERNELS), row);
+}
+
 loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row, const double *extra)
 {
   if (row->reason < 0 || row->reason >= H5LOG_NUM_REASONS)
@@ -260,12 +275,14 @@ static int put_vectors(h5log *l, hid_t dset, const loom_real *a)
 }
 
 loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, const loom_real *x,
-                        const loom_real *v, const double *poses)
+                        const loom_real *v, const double *poses, const float *const *fields)
 {
   LOOM_TRY(make_room(l, err, l->frame_room));
   int bad = put_vectors(l, l->x, x) < 0 || put_vectors(l, l->v, v) < 0;
   for (int i = 0; !bad && i < l->num_poses; poses += 12 * (size_t)l->poses[i++].num)
     bad = h5u_append(l->poses[i].dset, H5T_NATIVE_DOUBLE, 1, poses) < 0;
+  for (int k = 0; !bad && k < H5LOG_NUM_FIELDS; ++k)
+    bad = l->fields[k] >= 0 && h5u_append(l->fields[k], H5T_NATIVE_FLOAT, 1, fields[k]) < 0;
   bad = bad || h5u_append(l->time, H5T_NATIVE_DOUBLE, 1, &time) < 0 ||
         h5u_append(l->step, H5T_NATIVE_INT64, 1, &step) < 0;
   if (bad || l->disk.code) return failed(l, err, "cannot write a frame");
@@ -291,6 +308,8 @@ static int flush_frames(h5log *l)
   if (!l->frames_unflushed) return 0;
   int bad = H5Dflush(l->x) < 0 || H5Dflush(l->v) < 0;
   for (int i = 0; !bad && i < l->num_poses; ++i) bad = H5Dflush(l->poses[i].dset) < 0;
+  for (int k = 0; !bad && k < H5LOG_NUM_FIELDS; ++k)
+    bad = l->fields[k] >= 0 && H5Dflush(l->fields[k]) < 0;
   if (bad || H5Dflush(l->time) < 0 || H5Dflush(l->step) < 0) return -1;
   l->frames_unflushed = 0;
   return 0;
@@ -301,11 +320,11 @@ loom_status h5log_commit(h5log *l, loom_err *err)
   LOOM_TRY(make_room(l, err,
                      batch_room(&l->iters) + batch_room(&l->extra) + batch_room(&l->inner) +
                          batch_room(&l->messages) + batch_room(&l->sections) +
-                         batch_room(&l->step_extra) + batch_room(&l->state) +
-                         batch_room(&l->steps)));
+                         batch_room(&l->kernels) + batch_room(&l->step_extra) +
+                         batch_room(&l->state) + batch_room(&l->steps)));
   if (flush_batch(&l->iters) < 0 || flush_batch(&l->extra) < 0 || flush_batch(&l->inner) < 0 ||
       flush_batch(&l->messages) < 0 || flush_batch(&l->sections) < 0 ||
-      flush_batch(&l->step_extra) < 0 || l->disk.code)
+      flush_batch(&l->kernels) < 0 || flush_batch(&l->step_extra) < 0 || l->disk.code)
     return failed(l, err, "cannot write rows");
   /* values before the rows that name them */
   if ((l->state_unflushed && H5Dflush(l->state_data) < 0) || flush_batch(&l->state) < 0 ||

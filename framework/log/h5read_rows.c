@@ -115,6 +115,14 @@ loom_status h5read_sections(h5read *r, loom_err *err, int64_t first, int64_t cou
   return LOOM_OK;
 }
 
+loom_status h5read_kernels(h5read *r, loom_err *err, int64_t first, int64_t count,
+                           h5log_kernel_row *rows)
+{
+  LOOM_TRY(read_rows(r, err, H5U_KERNELS, first, count, rows));
+  for (int64_t i = 0; i < count; ++i) rows[i].name[H5LOG_NAME_LEN - 1] = '\0';
+  return LOOM_OK;
+}
+
 loom_status h5read_states(h5read *r, loom_err *err, int64_t first, int64_t count,
                           h5log_state_row *rows)
 {

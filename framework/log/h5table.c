@@ -24,6 +24,9 @@ static const h5u_column inner_columns[] = {H5LOG_INNER_COLUMNS(COLUMN_)};
 #define ROW_ h5log_section_row
 static const h5u_column section_columns[] = {H5LOG_SECTION_COLUMNS(COLUMN_)};
 #undef ROW_
+#define ROW_ h5log_kernel_row
+static const h5u_column kernel_columns[] = {H5LOG_KERNEL_COLUMNS(COLUMN_)};
+#undef ROW_
 #define ROW_ h5log_message_row
 static const h5u_column message_columns[] = {
     {"step", "1", "step that was being made", 'I', offsetof(ROW_, step)},
@@ -55,7 +58,9 @@ static const h5u_table tables[H5U_NUM_TABLES] = {
     TABLE_("state", "what plugins keep from step to step, for replays; values in /state_data",
            state_columns, h5log_state_row, 64),
     TABLE_("sections", "where plugins say their time goes, one row per step and section",
-           section_columns, h5log_section_row, 256)};
+           section_columns, h5log_section_row, 256),
+    TABLE_("kernels", "time by kernel with [log] kernels = 1, one row per step and kernel",
+           kernel_columns, h5log_kernel_row, 256)};
 
 const h5u_table *h5u_table_of(int which) { return &tables[which]; }
 

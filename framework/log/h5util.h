@@ -57,7 +57,16 @@ typedef struct h5u_table {
 } h5u_table;
 
 /* logs of older versions lack the last three */
-enum { H5U_STEPS, H5U_ITERS, H5U_INNER, H5U_MESSAGES, H5U_STATE, H5U_SECTIONS, H5U_NUM_TABLES };
+enum {
+  H5U_STEPS,
+  H5U_ITERS,
+  H5U_INNER,
+  H5U_MESSAGES,
+  H5U_STATE,
+  H5U_SECTIONS,
+  H5U_KERNELS,
+  H5U_NUM_TABLES
+};
 const h5u_table *h5u_table_of(int which);
 hid_t h5u_table_type(const h5u_table *t);
 int h5u_table_exists(hid_t file, const h5u_table *t);

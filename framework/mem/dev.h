@@ -7,9 +7,12 @@
 #ifndef LOOM_MEM_DEV_H
 #define LOOM_MEM_DEV_H
 
-#include "core/err.h"
+#include "mem/mem.h"
 
 enum { DEV_TO_DEVICE, DEV_TO_HOST, DEV_WITHIN };
+
+/* What is said where a copy or a wait tells that a kernel before it has failed. */
+#define DEV_LATE "; a kernel before it failed: run with [exec] debug = 1, which names it"
 
 /* Usable devices, or 0 with the reason. */
 int dev_count(char *why, size_t len);
@@ -24,6 +27,19 @@ loom_status dev_copy(loom_err *err, void *stream, void *dst, const void *src, si
                      int direction);
 loom_status dev_fill(loom_err *err, void *stream, void *p, int byte, size_t bytes);
 loom_status dev_sync(loom_err *err, void *stream);
+/* What this process has asked of the device so far; the functions above count there. */
+extern exec_traffic dev_traffic;
+/* Seconds of what is launched between the two, on the device; the second waits for it. */
+loom_status dev_time_begin(loom_err *err, void *stream);
+loom_status dev_time_end(loom_err *err, void *stream, double *seconds);
+/* Mark k of EXEC_MARKS stands behind all work so far; the seconds between two of them, once the
+ * later one has been waited for. */
+loom_status dev_mark(loom_err *err, void *stream, int k);
+loom_status dev_mark_wait(loom_err *err, int k);
+double dev_mark_seconds(int from, int to);
+/* A named range for the timelines of CUDA's tools, where they are there; id: for its end. */
+uint64_t dev_range_begin(const char *name);
+void dev_range_end(uint64_t id);
 /* Text of the latest device error in this thread; clears it where CUDA allows that. */
 const char *dev_error_text(void);
 

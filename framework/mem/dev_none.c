@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+exec_traffic dev_traffic;
 static const char reason[] = "loom was built without CUDA; configure with -DLOOM_CUDA=ON";
 
 static loom_status refuse(loom_err *err) { return err_set(err, LOOM_E_DEVICE, "%s", reason); }
@@ -55,6 +56,45 @@ loom_status dev_sync(loom_err *err, void *stream)
   (void)stream;
   return refuse(err);
 }
+
+loom_status dev_time_begin(loom_err *err, void *stream)
+{
+  (void)stream;
+  return refuse(err);
+}
+
+loom_status dev_time_end(loom_err *err, void *stream, double *seconds)
+{
+  (void)stream;
+  *seconds = 0.0;
+  return refuse(err);
+}
+
+loom_status dev_mark(loom_err *err, void *stream, int k)
+{
+  (void)stream, (void)k;
+  return refuse(err);
+}
+
+loom_status dev_mark_wait(loom_err *err, int k)
+{
+  (void)k;
+  return refuse(err);
+}
+
+double dev_mark_seconds(int from, int to)
+{
+  (void)from, (void)to;
+  return 0.0;
+}
+
+uint64_t dev_range_begin(const char *name)
+{
+  (void)name;
+  return 0;
+}
+
+void dev_range_end(uint64_t id) { (void)id; }
 
 const char *dev_error_text(void) { return reason; }
 

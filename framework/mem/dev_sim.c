@@ -5,8 +5,11 @@
 #ifdef LK_SIMULATED
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "mem/sim.h"
+
+exec_traffic dev_traffic;
 
 enum { POISON = 0xff /* NaN */, MOST_POISON = 1 << 20 };
 enum { BLOCKS_MAX = 1 << 16 };
@@ -81,11 +84,23 @@ static block *find_block(table *t, uint64_t size)
   return b;
 }
 
+/* A pool that keeps what is released, as dev_cuda.c has it: it grows where more is in use than
+ * ever. */
+static int64_t pool_used, pool_size;
+static void take_from_pool(size_t size)
+{
+  pool_used += (int64_t)size;
+  if (pool_used <= pool_size) return;
+  pool_size = pool_used;
+  ++dev_traffic.allocations;
+}
+
 loom_status dev_alloc(loom_err *err, size_t bytes, void **p)
 {
   static int64_t allocations;
   const size_t size = (bytes + SIM_PAGE - 1) / SIM_PAGE * SIM_PAGE;
   *p = NULL;
+  ++dev_traffic.given_out;
   if (sim_enter() != LOOM_OK) return fail(err, "allocating on");
   block *const b = find_block((table *)SIM_BASE, size);
   if (b == NULL) {
@@ -93,6 +108,7 @@ loom_status dev_alloc(loom_err *err, size_t bytes, void **p)
     return err_set(err, LOOM_E_NOMEM, "the simulated device has no addresses for %zu bytes", bytes);
   }
   b->freed = 0;
+  take_from_pool(size);
   *p = (char *)SIM_BASE + b->at;
   memset(*p, POISON, bytes < MOST_POISON ? bytes : MOST_POISON);
   return sim_leave_at(&allocations);
@@ -113,6 +129,7 @@ void dev_release(void *p)
   block *const b = bsearch(&wanted, t->b, (size_t)t->num, sizeof wanted, by_address);
   if (b != NULL) {
     b->freed = ++t->releases;
+    pool_used -= (int64_t)b->size;
     (void)madvise(p, b->size, MADV_DONTNEED);
   }
   (void)sim_leave_at(&releases);
@@ -122,8 +139,15 @@ loom_status dev_copy(loom_err *err, void *stream, void *dst, const void *src, si
                      int direction)
 {
   static int64_t copies;
+  if (sim_shared()->fault)
+    return err_set(err, LOOM_E_DEVICE, "copying device memory: " SIM_FAULT_TEXT DEV_LATE);
   const uint64_t to = (uint64_t)dst - SIM_BASE, from = (uint64_t)src - SIM_BASE;
   (void)stream;
+  dev_traffic.reads += direction == DEV_TO_HOST;
+  dev_traffic.uploads += direction == DEV_TO_DEVICE;
+  dev_traffic.copies += direction == DEV_WITHIN;
+  if (direction == DEV_TO_HOST) dev_traffic.read_bytes += (int64_t)bytes;
+  if (direction == DEV_TO_DEVICE) dev_traffic.upload_bytes += (int64_t)bytes;
   if ((to < SIM_SIZE) != (direction != DEV_TO_HOST) ||
       (from < SIM_SIZE) != (direction != DEV_TO_DEVICE))
     return err_set(err, LOOM_E_DEVICE, "copied between the wrong sides");
@@ -136,6 +160,8 @@ loom_status dev_fill(loom_err *err, void *stream, void *p, int byte, size_t byte
 {
   static int64_t fills;
   (void)stream;
+  if (sim_shared()->fault)
+    return err_set(err, LOOM_E_DEVICE, "filling device memory: " SIM_FAULT_TEXT DEV_LATE);
   if (sim_enter() != LOOM_OK) return fail(err, "filling on");
   memset(p, byte, bytes);
   return sim_leave_at(&fills);
@@ -143,9 +169,59 @@ loom_status dev_fill(loom_err *err, void *stream, void *p, int byte, size_t byte
 
 loom_status dev_sync(loom_err *err, void *stream)
 {
-  (void)err, (void)stream;
+  (void)stream;
+  ++dev_traffic.waits;
+  if (sim_shared()->fault)
+    return err_set(err, LOOM_E_DEVICE, "waiting for the device: " SIM_FAULT_TEXT DEV_LATE);
   return LOOM_OK;
 }
+
+/* ---- time: what is launched is done ---- */
+
+static double now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double began, marks[EXEC_MARKS];
+
+loom_status dev_time_begin(loom_err *err, void *stream)
+{
+  (void)err, (void)stream;
+  began = now();
+  return LOOM_OK;
+}
+
+loom_status dev_time_end(loom_err *err, void *stream, double *seconds)
+{
+  *seconds = now() - began;
+  return dev_sync(err, stream);
+}
+
+loom_status dev_mark(loom_err *err, void *stream, int k)
+{
+  (void)err, (void)stream;
+  marks[k] = now();
+  return LOOM_OK;
+}
+
+loom_status dev_mark_wait(loom_err *err, int k)
+{
+  (void)k;
+  return dev_sync(err, NULL);
+}
+
+double dev_mark_seconds(int from, int to) { return marks[to] - marks[from]; }
+
+uint64_t dev_range_begin(const char *name)
+{
+  (void)name;
+  return 0;
+}
+
+void dev_range_end(uint64_t id) { (void)id; }
 
 const char *dev_error_text(void) { return "the simulated device refused it"; }
 

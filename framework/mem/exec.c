@@ -8,6 +8,7 @@
 
 /* One partial result per reduction chunk of the largest launch (16 MiB of address
  * space in double precision; the pages are touched only as far as they are used). */
+enum { RESULTS_LEN = LOOM_NUM_RESULTS + EXEC_KEPT };
 enum { SCRATCH_LEN = (LK_MAX_ELEMS + LK_CHUNK - 1) / LK_CHUNK, ALIGNMENT = 64 };
 
 int exec_cuda_devices(char *why, size_t len) { return dev_count(why, len); }
@@ -19,7 +20,7 @@ static size_t aligned(size_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT
 static loom_status open_cpu(loom_err *err, loom_exec *q)
 {
   q->scratch = aligned_alloc(ALIGNMENT, aligned(SCRATCH_LEN * sizeof(loom_real)));
-  q->result = aligned_alloc(ALIGNMENT, aligned(LOOM_NUM_RESULTS * sizeof(loom_real)));
+  q->result = aligned_alloc(ALIGNMENT, aligned(RESULTS_LEN * sizeof(loom_real)));
   if (q->scratch != NULL && q->result != NULL) return LOOM_OK;
   exec_close(q);
   return err_set(err, LOOM_E_NOMEM, "no memory for the reduction workspace (%zu bytes)",
@@ -35,7 +36,7 @@ static loom_status open_cuda(loom_err *err, loom_exec *q)
   void *scratch = NULL, *result = NULL;
   loom_status s = dev_open(err, q->device, &q->stream);
   if (s == LOOM_OK) s = dev_alloc(err, SCRATCH_LEN * sizeof(loom_real), &scratch);
-  if (s == LOOM_OK) s = dev_alloc(err, LOOM_NUM_RESULTS * sizeof(loom_real), &result);
+  if (s == LOOM_OK) s = dev_alloc(err, RESULTS_LEN * sizeof(loom_real), &result);
   q->scratch = scratch;
   q->result = result;
   if (compare_file() != NULL) q->instead = compare_launch;
@@ -87,6 +88,24 @@ loom_status exec_fetch(loom_err *err, const loom_exec *q, int first, int count, 
   return LOOM_OK;
 }
 
+loom_status exec_keep_results(loom_err *err, const loom_exec *q, int at, const loom_real *src,
+                              int n)
+{
+  loom_real *const to = q->result + LOOM_NUM_RESULTS + at;
+  const size_t bytes = (size_t)n * sizeof *to;
+  if (q->backend == LOOM_CUDA) return dev_copy(err, q->stream, to, src, bytes, DEV_WITHIN);
+  memcpy(to, src, bytes);
+  return LOOM_OK;
+}
+
+loom_status exec_kept_results(loom_err *err, const loom_exec *q, int n, double *host)
+{
+  loom_real values[EXEC_KEPT];
+  LOOM_TRY(exec_read(err, q, q->result + LOOM_NUM_RESULTS, (size_t)n * sizeof *values, values));
+  for (int i = 0; i < n; ++i) host[i] = (double)values[i];
+  return LOOM_OK;
+}
+
 loom_status exec_read(loom_err *err, const loom_exec *q, const void *p, size_t bytes, void *host)
 {
   if (q->backend == LOOM_CUDA) return dev_copy(err, q->stream, host, p, bytes, DEV_TO_HOST);
@@ -128,4 +147,31 @@ loom_status exec_run(loom_err *err, const loom_exec *q, const lk_entry *k, const
     return err_set(err, s, "kernel %s: %lld elements; at most %lld in one launch", k->name,
                    (long long)n, (long long)LK_MAX_ELEMS);
   }
+}
+
+/* ---- what a device is asked for ---- */
+
+const exec_traffic *exec_traffic_now(void) { return &dev_traffic; }
+
+loom_status exec_mark(loom_err *err, const loom_exec *q, int k)
+{
+  return q->backend == LOOM_CUDA ? dev_mark(err, q->stream, k) : LOOM_OK;
+}
+
+loom_status exec_marks_read(loom_err *err, const loom_exec *q, int num, double *seconds)
+{
+  if (q->backend == LOOM_CUDA && num > 0) LOOM_TRY(dev_mark_wait(err, num - 1));
+  for (int k = 1; k < num; ++k)
+    seconds[k] = q->backend == LOOM_CUDA ? dev_mark_seconds(k - 1, k) : 0.0;
+  return LOOM_OK;
+}
+
+uint64_t exec_range_begin(const loom_exec *q, const char *name)
+{
+  return q->backend == LOOM_CUDA ? dev_range_begin(name) : 0;
+}
+
+void exec_range_end(const loom_exec *q, uint64_t id)
+{
+  if (q->backend == LOOM_CUDA) dev_range_end(id);
 }

@@ -41,6 +41,12 @@ loom_status exec_open(loom_err *err, int backend, int threads, int deterministic
 void exec_close(loom_exec *q);
 /* Copy exec->result[first .. first+count) to the host; waits for the stream. */
 loom_status exec_fetch(loom_err *err, const loom_exec *q, int first, int count, double *host);
+/* Leave n reals at `src`, memory of q's side, in places at .. of EXEC_KEPT that reductions do not
+ * touch; and all n of them on the host, with one read. */
+enum { EXEC_KEPT = 256 };
+loom_status exec_keep_results(loom_err *err, const loom_exec *q, int at, const loom_real *src,
+                              int n);
+loom_status exec_kept_results(loom_err *err, const loom_exec *q, int n, double *host);
 /* Copy `bytes` at p, memory of q's side, to the host; waits for the stream. */
 loom_status exec_read(loom_err *err, const loom_exec *q, const void *p, size_t bytes, void *host);
 /* Zero `bytes` at p, memory of q's side. */
@@ -50,8 +56,43 @@ loom_status exec_sync(loom_err *err, const loom_exec *q);
 loom_status exec_run(loom_err *err, const loom_exec *q, const lk_entry *k, const void *args,
                      int64_t n, loom_real *result);
 
+/* ---- what a device is asked for ---- */
+typedef struct exec_traffic { /* since the process began; a build without CUDA asks for nothing */
+  int64_t reads, read_bytes;  /* copies to the host, each of which waits */
+  int64_t uploads, upload_bytes;
+  int64_t copies;      /* within the device */
+  int64_t allocations; /* of the pool, from the device: what it gives out again is none */
+  int64_t given_out;   /* blocks, by the pool */
+  int64_t waits;       /* without a copy */
+} exec_traffic;
+const exec_traffic *exec_traffic_now(void);
+
+/* Moments in the order of a device's work; place k of EXEC_MARKS is written again.  Nothing and 0
+ * on the CPU. */
+enum { EXEC_MARKS = 4096 };
+loom_status exec_mark(loom_err *err, const loom_exec *q, int k);
+/* Waits for mark `num - 1`; seconds[k]: from mark k - 1 to k, for k from 1. */
+loom_status exec_marks_read(loom_err *err, const loom_exec *q, int num, double *seconds);
+
 /* ---- buffers ---- */
 typedef struct mem mem; /* the set of all buffers of one run */
+
+/* ---- time by kernel ([log] kernels) ---- */
+typedef struct exec_kernel {
+  const char *name;
+  int64_t launches, elements;
+  int64_t bytes;  /* of the buffers it was given, all of them */
+  double seconds; /* on the device between events; on the CPU wall time */
+} exec_kernel;
+typedef struct exec_watch exec_watch;
+/* Every launch by q is timed from now on, and waited for.  Nothing where launches are compared. */
+loom_status exec_watch_new(loom_err *err, mem *m, loom_exec *q, exec_watch **out);
+void exec_watch_free(exec_watch *w); /* NULL is fine; q must launch nothing any more */
+int exec_watch_kernels(const exec_watch *w, const exec_kernel **all); /* their number */
+void exec_watch_clear(exec_watch *w);
+/* tic and toc on the timelines of CUDA's tools */
+uint64_t exec_range_begin(const loom_exec *q, const char *name);
+void exec_range_end(const loom_exec *q, uint64_t id);
 
 loom_status mem_new(loom_err *err, int check, mem **out);
 /* Frees everything; returns the number of buffers that were still alive. */

@@ -26,7 +26,9 @@ enum { SIM_PAGE = 4096 };
 
 /* In the page before the region, which host code may always read. */
 typedef struct sim_state {
-  int open; /* the region may be touched */
+  int open;  /* the region may be touched */
+  int fault; /* a kernel has failed (LOOM_SIM_FAULT): like a context after it, nothing works any
+                more */
 } sim_state;
 static inline sim_state *sim_shared(void) { return (sim_state *)(SIM_BASE - SIM_PAGE); }
 
@@ -50,6 +52,25 @@ static inline loom_status sim_leave_at(int64_t *count)
   return *count <= SIM_ALWAYS || *count % SIM_EVERY == 0 ? sim_leave() : LOOM_OK;
 }
 
+/* LOOM_SIM_FAULT=KERNEL or KERNEL,N: its launch number N goes wrong as one does that follows a bad
+ * address.  It is seen by whatever comes next; with [exec] debug by the launch itself. */
+#define SIM_FAULT_TEXT "an injected fault (simErrorFault)"
+static inline int sim_is_faulty(const char *kernel)
+{
+  static const char *wanted;
+  static int left = -1; /* launches until then; -1: not read yet */
+  if (left < 0) {
+    const char *const text = getenv("LOOM_SIM_FAULT");
+    const char *const comma = text != NULL ? strchr(text, ',') : NULL;
+    wanted = text != NULL ? text : "";
+    left = comma != NULL ? atoi(comma + 1) : 1;
+  }
+  const size_t len = strlen(kernel);
+  if (left == 0 || strncmp(wanted, kernel, len) != 0) return 0;
+  if (wanted[len] != '\0' && wanted[len] != ',') return 0;
+  return --left == 0;
+}
+
 /* A word of an argument block that is an address of the host. */
 static inline int sim_foreign(uint64_t word)
 {
@@ -68,6 +89,12 @@ static inline loom_status sim_launch(const loom_exec *q, const char *kernel, con
     if (!sim_foreign(word)) continue;
     snprintf(text, sizeof text, "byte %zu of its arguments is an address of the host", i);
     return lk_failed_(q, kernel, text);
+  }
+  if (sim_is_faulty(kernel)) {
+    sim_shared()->fault = 1;
+    if (q->debug) return lk_failed_(q, kernel, SIM_FAULT_TEXT);
+  } else if (sim_shared()->fault) {
+    return lk_failed_(q, kernel, SIM_FAULT_TEXT LK_LATE_);
   }
   return sim_enter() == LOOM_OK ? LOOM_OK : lk_failed_(q, kernel, "mprotect of its memory failed");
 }
@@ -174,6 +201,12 @@ static inline lk_int sim_stride(lk_int n)
   SIM_LAUNCHER_(name, (void)0, SIM_EACH_(name), (void)0)    \
   LK_FN void name##_body(const name##_args_t *a, lk_int i)
 #define LK_KERNEL_PLAIN LK_KERNEL
+
+#undef LK_KERNEL_BLOCK
+#define LK_KERNEL_BLOCK(name, a, i, lane, lanes)                                                  \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_int lane, lk_int lanes);            \
+  SIM_LAUNCHER_(name, (void)0, for (lk_int i_ = n; i_-- > 0;) name##_body(&A, i_, 0, 1), (void)0) \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_int lane, lk_int lanes)
 
 #define SIM_REDUCE_(name, a, i, start, op)                     \
   LK_FN lk_real name##_body(const name##_args_t *a, lk_int i); \

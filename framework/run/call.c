@@ -42,6 +42,7 @@ static void enter(call *c, instance *in, const char *callback)
                            .iter = &r->st.iter};
   c->in = in;
   c->maps = mem_num_maps(r->m);
+  r->why[0] = '\0'; /* what a launch of somebody else said */
   /* what a plugin's callback calls is in the callback's time */
   c->cpu = !crash_inside() && clock_charges_method(&r->clock) ? clock_cpu_now() : -1.0;
   crash_enter(&c->place);

@@ -7,7 +7,7 @@
 #ifndef LOOM_CLOCK_H
 #define LOOM_CLOCK_H
 
-#include <stdint.h>
+#include "mem/mem.h"
 
 enum {
   CLOCK_PREDICT = 0,
@@ -33,6 +33,14 @@ typedef struct phase_clock {
   double since;     /* s, when the running section was (re)started */
   double cpu_since; /* s, likewise, processor time */
   double begin;     /* s, when the step began */
+  /* On a device launches return at once, so that the host's time tells nothing: every switch leaves
+   * a mark in the stream, and clock_settle() replaces the sums above. */
+  const loom_exec *exec;     /* NULL: everything runs on the CPU */
+  double settled[CLOCK_NUM]; /* s, of the marks that were taken back */
+  int num_marks;
+  signed char marked[EXEC_MARKS]; /* section that ends with the mark */
+  int64_t reads[CLOCK_NUM];       /* of the device, that the section waited for */
+  int64_t reads_since;
 } phase_clock;
 
 double clock_now(void);     /* s, monotonic */
@@ -47,6 +55,8 @@ int clock_charges_method(const phase_clock *c);
 /* Wall time since the step began without measuring and logging. */
 double clock_net(phase_clock *c);
 double clock_cpu_net(phase_clock *c); /* the same of processor time */
+/* The device has done everything; `total` is then what each section took there.  [step] */
+loom_status clock_settle(phase_clock *c, loom_err *err);
 const char *clock_section_name(int section);
 
 #endif

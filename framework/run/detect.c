@@ -49,6 +49,26 @@ static loom_status inspect(run *r, const loom_pairs *p, uint32_t kinds, double *
   return LOOM_OK;
 }
 
+static loom_status refuse_pairs(run *r, const double *bad, const results_use *u)
+{
+  (void)u;
+  if (!(*bad > 0.0)) return LOOM_OK;
+  return err_set(
+      r->err, LOOM_E_INTERNAL,
+      "%.0f pairs that detection found cannot be; run with [exec] debug = 1, which names "
+      "them and the plugin",
+      *bad);
+}
+
+/* The same for a device, which puts all lists in order rather than wait for whether one is. */
+static loom_status inspect_later(run *r, const loom_pairs *p, uint32_t kinds, double *disorder)
+{
+  *disorder = p->count > 1 ? 1.0 : 0.0;
+  if (p->count == 0) return LOOM_OK;
+  LOOM_TRY(vet_pairs_begin(r, p, kinds, 1));
+  return results_later(r, &r->exec, r->exec.result + 1, 1, &(results_use){.then = refuse_pairs});
+}
+
 /* Ask one collision plugin; its pairs are appended to *out, which grows as needed. */
 static loom_status ask(run *r, instance *in, const loom_query *q, loom_pairs *out)
 {
@@ -76,7 +96,9 @@ loom_status detect_query(run *r, contact_inst *c, const loom_query *q, loom_pair
     s = ask(r, &r->collision[c != NULL ? c->collision[i] : i], q, out);
     first[i + 1] = out->count;
   }
-  if (s == LOOM_OK) s = inspect(r, out, q->kinds, &disorder, &bad);
+  if (s == LOOM_OK)
+    s = r->exec.backend == LOOM_CUDA && !r->exec.debug ? inspect_later(r, out, q->kinds, &disorder)
+                                                       : inspect(r, out, q->kinds, &disorder, &bad);
   for (int i = 0; s == LOOM_OK && bad > 0.0 && i < num; ++i)
     s = vet_pairs_tell(&r->collision[c != NULL ? c->collision[i] : i], out, q->kinds, first[i],
                        first[i + 1]);

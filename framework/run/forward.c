@@ -67,6 +67,7 @@ static loom_status look_ahead(run *r)
   const loom_status s = call_iterate(r, &it);
   clock_pop(&r->clock);
   if (s < LOOM_OK) return s;
+  LOOM_TRY(results_settle(r)); /* `it` is of this function */
   loom_buf *const dx = r->st.trial;
   if (ops->trial == LOOM_TRIAL_POINT) LOOM_TRY(la_axpby(r->m, &r->exec, -1.0, r->st.x, 1.0, dx));
   LOOM_TRY(problem_zero_fixed(r, dx));

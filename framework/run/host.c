@@ -9,6 +9,7 @@
 
 #include "run/host.h"
 #include "run/host_check.h"
+#include "run/host_elements.h"
 #include "run/run_state.h"
 #include "run/vet.h"
 
@@ -368,6 +369,23 @@ static loom_status host_body_push(const loom_host *h, const loom_exec *e, const 
 
 /* ---- record of the run ---- */
 
+static loom_status host_fetch_later(const loom_host *h, const loom_exec *e, loom_buf *b, int n,
+                                    double *out, void (*then)(void *user), void *user)
+{
+  run *const r = run_of(h);
+  void *p;
+  HOST_NOT_NULL(h, "fetch_later", e);
+  HOST_NOT_NULL(h, "fetch_later", b);
+  if (n < 1 || n > RESULTS_EACH || buf_type(b) != LOOM_REAL || buf_count(b) < n)
+    return err_set(r->err, LOOM_E_ARG,
+                   "host->fetch_later(): %d numbers of '%s', which has %lld; 1 to %d reals", n,
+                   buf_name(b), (long long)buf_count(b), RESULTS_EACH);
+  LOOM_TRY(buf_map(r->m, e, b, LOOM_READ, LOOM_AT_EXEC, &p));
+  LOOM_TRY(results_later(
+      r, e, p, n,
+      &(results_use){.then = results_copy, .out = out, .end = n, .call = then, .user = user}));
+  return buf_unmap(r->m, b);
+}
 static void host_inner(const loom_host *h, int32_t k, int norm, double value)
 {
   run *const r = run_of(h);
@@ -458,5 +476,9 @@ void host_attach(instance *in)
                          .body_gap = host_body_gap,
                          .body_impact = host_body_impact,
                          .body_carry = host_body_carry,
-                         .body_push = host_body_push};
+                         .body_push = host_body_push,
+                         .fetch_later = host_fetch_later,
+                         .elem_gradients = host_elem_gradients,
+                         .elem_corners = host_elem_corners,
+                         .elem_weights = host_elem_weights};
 }

@@ -105,7 +105,8 @@ loom_status instances_find(run *r)
     LOOM_TRY(pick_collision(r, s, k.collision, c));
     c->provides =
         fit_contact_provides(c->in.plugin) & ~fit_contact_lacks(c->in.plugin, c->in.settings);
-    c->kinds = masks[k.pairs] & c->in.plugin->ops.contact->pair_kinds;
+    c->given = masks[k.pairs];
+    c->kinds = c->given & c->in.plugin->ops.contact->pair_kinds;
   }
   return LOOM_OK;
 }
@@ -126,32 +127,47 @@ static int list_bodies(const run *r, fit_body *out)
   return n;
 }
 
-loom_status instances_fit(run *r)
+static loom_status fit(run *r, const instances_swap *w, registry *reg, loom_err *err)
 {
   fit_contact f[RUN_MAX_INSTANCES];
   const loom_plugin *coll[RUN_MAX_INSTANCES][RUN_MAX_INSTANCES];
   for (int i = 0; i < r->num_contact; ++i) {
     contact_inst *const c = &r->contact[i];
-    for (int j = 0; j < c->num_collision; ++j) coll[i][j] = r->collision[c->collision[j]].plugin;
+    for (int j = 0; j < c->num_collision; ++j)
+      coll[i][j] =
+          c->collision[j] == w->collision ? w->finder : r->collision[c->collision[j]].plugin;
+    const int other = i == w->contact;
+    const loom_plugin *const model = other ? w->model : c->in.plugin;
     f[i] = (fit_contact){strchr(c->in.name, '.') ? strchr(c->in.name, '.') + 1 : c->in.name,
-                         c->in.plugin,
-                         c->kinds,
+                         model,
+                         c->given,
                          coll[i],
                          c->num_collision,
-                         fit_contact_lacks(c->in.plugin, c->in.settings)};
+                         other ? w->lacks : fit_contact_lacks(c->in.plugin, c->in.settings)};
   }
   fit_body *const bodies = calloc((size_t)r->scene->pub.num_obstacles + 1, sizeof *bodies);
-  if (bodies == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory");
+  if (bodies == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
   const fit_scene scene = {.elem_caps = elastic_caps(r->elements.el),
                            .ball = balls_name(r),
                            .yarns = r->scene->pub.num_yarns > 0,
                            .bodies = bodies,
                            .num_bodies = list_bodies(r, bodies),
                            .left_out = scene_left_out(r->scene, 1) != NULL};
-  const loom_status s = fit_check(r->err, r->reg, r->solver.plugin, f, r->num_contact, &scene,
-                                  r->exec.backend, r->set.exec.fallback);
+  const loom_status s = fit_check(err, reg, w->solver != NULL ? w->solver : r->solver.plugin, f,
+                                  r->num_contact, &scene, r->exec.backend, r->set.exec.fallback);
   free(bodies);
   return s;
+}
+
+loom_status instances_fit(run *r)
+{
+  const instances_swap none = {.contact = -1, .collision = -1};
+  return fit(r, &none, r->reg, r->err);
+}
+
+loom_status instances_would_fit(run *r, const instances_swap *swap, loom_err *why)
+{
+  return fit(r, swap, NULL, why);
 }
 
 /* ---- their life ---- */

@@ -30,12 +30,14 @@ typedef struct instance {
 typedef struct contact_inst {
   instance in;
   uint32_t kinds;                   /* LOOM_BIT(LOOM_PAIR_*) this instance handles */
+  uint32_t given;                   /* the kinds that `pairs` gives it, whatever it handles */
   int collision[RUN_MAX_INSTANCES]; /* indices into run.collision */
   int num_collision;
   uint32_t provides; /* with what the core derives */
   loom_pairs pairs;  /* what update() last saw */
   loom_pairs asked;  /* what host->detect() last found for this instance */
   loom_quad quad;
+  loom_contact_metrics metrics;  /* of the last measure_contacts() */
   struct frozen_contact *frozen; /* linearisation, see term_contact.c; NULL if none */
 } contact_inst;
 
@@ -47,6 +49,18 @@ int instances_list(run *r, int order, instance *all[RUN_ALL_INSTANCES]);
 loom_status swap_keys(run *r, const cfg_section *s, int kind);
 loom_status instances_find(run *r); /* from the sections of the config, with their settings */
 loom_status instances_fit(run *r);  /* refuses what does not go together, or with the scene */
+
+/* Plugins in the place of a run's own; NULL and -1: that stays as it is. */
+typedef struct instances_swap {
+  const loom_plugin *solver;
+  int contact; /* index of the instance that is replaced */
+  const loom_plugin *model;
+  uint32_t lacks; /* LOOM_CONT_* that the settings take from `model` */
+  int collision;
+  const loom_plugin *finder;
+} instances_swap;
+/* As instances_fit() with other plugins: the refusal goes to *why. */
+loom_status instances_would_fit(run *r, const instances_swap *swap, loom_err *why);
 loom_status instances_create(run *r);
 int instances_destroy(run *r); /* the number of complaints, which are reported as warnings */
 

@@ -21,20 +21,34 @@ static loom_status residual_error(run *r)
 
 enum { GRAD_NONE = -2 }; /* of loom_step.grad_iter: the gradient at x is not known */
 
-/* Residual of the problem as it stands, into *res; energies into r->measured.energies. */
-static loom_status measure_problem(run *r, int fresh, residual *res)
+static loom_status test_residual(run *r, const double *v, const results_use *u)
 {
-  r->st.grad_iter = GRAD_NONE;
+  const residual *const res = u->out;
+  (void)v;
+  return isfinite(res->max) ? LOOM_OK : residual_error(r);
+}
+
+static loom_status gradient_and_norms(run *r, int fresh, residual *res)
+{
   const loom_status s = measure_gradient(r, fresh, r->st.grad, &r->measured.energies);
-  if (s == LOOM_REJECTED) { /* a barrier has no value at this unfiltered point */
-    *res = (residual){NAN, NAN};
-    return LOOM_OK;
-  }
-  LOOM_TRY(s);
+  if (s != LOOM_OK) return s;
   r->st.grad_iter = r->st.iter;
   r->st.grad_epoch = r->st.epoch;
   LOOM_TRY(measure_norms(r, r->st.grad, res));
-  return isfinite(res->max) ? LOOM_OK : residual_error(r);
+  return results_after(r, NULL, &(results_use){.then = test_residual, .out = res});
+}
+
+/* Residual of the problem as it stands, into *res; energies into r->measured.energies.  On a device
+ * they are there after results_settle(). */
+static loom_status measure_problem(run *r, int fresh, residual *res)
+{
+  r->st.grad_iter = GRAD_NONE;
+  ++r->results.held;
+  const loom_status s = gradient_and_norms(r, fresh, res);
+  --r->results.held;
+  if (s != LOOM_REJECTED) return s;
+  *res = (residual){NAN, NAN}; /* a barrier has no value at this unfiltered point */
+  return LOOM_OK;
 }
 
 /* The residual at an accepted point; NaN if this step is not measured. */
@@ -47,6 +61,24 @@ static loom_status measure_point(run *r, int fresh, residual *res)
   return LOOM_OK;
 }
 
+/* ---- distance to the solution ---- */
+
+static loom_status distance_now(run *r)
+{
+  const int on = r->set.log.error != ERROR_OFF && r->plan.measured;
+  r->measured.error = error_unmeasured();
+  return on ? error_measure(r, &r->measured.error) : LOOM_OK;
+}
+
+loom_status measure_distance(run *r, const iteration *i, int last)
+{
+  const log_settings *const log = &r->set.log;
+  const int recorded = i->k % log->residual_every == 0 || r->set.stop.on == STOP_ENERGY;
+  if (last) return isnan(r->measured.error.energy) ? distance_now(r) : LOOM_OK;
+  r->measured.error = error_unmeasured();
+  return recorded && i->k % log->error_every == 0 ? distance_now(r) : LOOM_OK;
+}
+
 loom_status measure_start(run *r)
 {
   const filter_result guess = {
@@ -55,27 +87,48 @@ loom_status measure_start(run *r)
   r->measured.r_ref = NAN;
   if (r->plan.measured) LOOM_TRY(measure_r_ref(r, &r->measured.r_ref));
   LOOM_TRY(measure_problem(r, 1, &r->measured.solved));
-  r->measured.next = r->measured.solved;
   clock_pop(&r->clock);
+  iter_record row;
+  if (r->plan.measured) LOOM_TRY(record_iter_begin(r, &row));
+  LOOM_TRY(results_settle(r));
+  r->measured.next = r->measured.solved;
+  LOOM_TRY(distance_now(r));
   const loom_iterate none = columns_no_iterate(r);
-  return r->plan.measured ? record_iter(r, r->k_base - 1, &none, &guess, NAN) : LOOM_OK;
+  if (!r->plan.measured) return LOOM_OK;
+  return record_iter_end(r, &row, r->k_base - 1, &none, &guess, NAN);
+}
+
+/* v: the largest change of a vertex, m */
+static loom_status take_change(run *r, const double *v, const results_use *u)
+{
+  iteration *const i = u->out;
+  i->dx_max = *v;
+  return isfinite(*v) || i->closing ? LOOM_OK : vet_trial(r, r->buf.dx);
 }
 
 loom_status measure_solved(run *r, iteration *i)
 {
   clock_push(&r->clock, CLOCK_MEASURE);
-  LOOM_TRY(la_norm_max3(r->m, &r->exec, r->buf.dx, &i->dx_max));
-  if (!isfinite(i->dx_max) && !i->closing) return vet_trial(r, r->buf.dx);
+  LOOM_TRY(la_norm_max3_slot(r->m, &r->exec, r->buf.dx, LA_OWN_SLOT));
+  LOOM_TRY(results_later(r, &r->exec, r->exec.result + LA_OWN_SLOT, 1,
+                         &(results_use){.then = take_change, .out = i}));
   LOOM_TRY(measure_point(r, 1, &r->measured.solved));
   clock_pop(&r->clock);
   i->grad_solved = r->st.grad;
   return LOOM_OK;
 }
 
+static loom_status take_solved(run *r, const double *v, const results_use *u)
+{
+  (void)v, (void)u;
+  r->measured.next = r->measured.solved;
+  return LOOM_OK;
+}
+
 loom_status measure_next(run *r, iteration *i)
 {
-  r->measured.next = r->measured.solved;
-  if (i->changed == LOOM_CHANGED_NONE) return LOOM_OK;
+  if (i->changed == LOOM_CHANGED_NONE)
+    return results_after(r, NULL, &(results_use){.then = take_solved});
   clock_push(&r->clock, CLOCK_MEASURE);
   LOOM_TRY(measure_point(r, i->moved, &r->measured.next));
   clock_pop(&r->clock);
@@ -161,11 +214,15 @@ int stop_reason(run *r, int64_t done, int stalled, double first)
 {
   const stop_settings *const s = &r->set.stop;
   const double res = tested_residual(r);
-  const int settled = res <= s->tol_abs || res <= s->tol_rel * r->measured.r_ref || stalled;
+  const int by_energy = s->on == STOP_ENERGY;
+  const error_value *const e = &r->measured.error;
+  const int near = by_energy ? e->indefinite <= 0 && e->energy <= s->tol_energy : res <= s->tol_abs;
+  const int relatively = !by_energy && res <= s->tol_rel * r->measured.r_ref;
+  const int settled = near || relatively || stalled;
   const int may_end = r->st.progress >= 1.0 && filter_certified(r);
   if (settled && !may_end) filter_ask(r); /* it may have converged: see what a bound says */
-  if (may_end && res <= s->tol_abs) return H5LOG_converged_abs;
-  if (may_end && res <= s->tol_rel * r->measured.r_ref) return H5LOG_converged_rel;
+  if (may_end && near) return H5LOG_converged_abs;
+  if (may_end && relatively) return H5LOG_converged_rel;
   if (res > s->diverged * fmax(first, r->measured.r_ref)) return H5LOG_diverged;
   if (may_end && stalled) return H5LOG_stalled;
   if (done >= r->plan.max_iters) return H5LOG_max_iters;
@@ -181,10 +238,18 @@ int stop_at_start(run *r, double *first)
   return r->plan.tests_guess && reason != H5LOG_max_iters ? reason : -1;
 }
 
-loom_status record_iteration(run *r, const iteration *i, int last)
+loom_status settle_iteration(run *r, iteration *i, int last)
 {
-  if (!r->plan.measured || (!last && i->k % r->set.log.residual_every != 0)) return LOOM_OK;
-  return record_iter(r, r->k_base + i->k, &i->it, &i->f, i->dx_max);
+  i->recorded = r->plan.measured && (last || i->k % r->set.log.residual_every == 0);
+  if (i->recorded) LOOM_TRY(record_iter_begin(r, &i->row));
+  return results_settle(r);
+}
+
+loom_status record_iteration(run *r, iteration *i, int last)
+{
+  if (last && !i->recorded) LOOM_TRY(settle_iteration(r, i, 1));
+  if (!i->recorded) return LOOM_OK;
+  return record_iter_end(r, &i->row, r->k_base + i->k, &i->it, &i->f, i->dx_max);
 }
 
 /* ---- the last filters ---- */
@@ -197,6 +262,8 @@ static loom_status close_filter(run *r, iteration *i)
   LOOM_TRY(detect_announce(r, i->changed));
   LOOM_TRY(measure_next(r, i));
   LOOM_TRY(solver_accepted(r, i));
+  LOOM_TRY(settle_iteration(r, i, 1)); /* before `it` is written over */
+  LOOM_TRY(distance_now(r));
   i->it = columns_no_iterate(r);
   i->it.stage = -1;
   return record_iteration(r, i, 1);

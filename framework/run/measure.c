@@ -28,45 +28,64 @@ static loom_status norm(run *r, const lk_entry *k, loom_buf *g, loom_buf *m, loo
   return buf_maps_launch(&q, k, &a, r->scene->pub.num_verts, r->exec.result + slot);
 }
 
+/* v: sum of m |g/m|^2, largest |g/m|^2 */
+static loom_status take_norms(run *r, const double *v, const results_use *u)
+{
+  residual *const out = u->out;
+  /* without a free vertex there is nothing to solve: zero, not 0/0 */
+  out->rms = r->measured.total_mass > 0.0 ? u->scale * sqrt(v[0] / r->measured.total_mass) : 0.0;
+  out->max = u->scale * sqrt(v[1]);
+  return LOOM_OK;
+}
+
 loom_status measure_norms(run *r, loom_buf *g, residual *out)
 {
-  const double h2 = r->st.h * r->st.h;
-  double v[2];
+  const results_use use = {.then = take_norms, .out = out, .scale = r->st.h * r->st.h};
   LOOM_TRY(norm(r, &k_norm_sum, g, r->scene->pub.mass, NULL, 0));
   LOOM_TRY(norm(r, &k_norm_max, g, r->scene->pub.mass, NULL, 1));
-  LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 2, v));
-  /* without a free vertex there is nothing to solve: zero, not 0/0 */
-  out->rms = r->measured.total_mass > 0.0 ? h2 * sqrt(v[0] / r->measured.total_mass) : 0.0;
-  out->max = h2 * sqrt(v[1]);
+  LOOM_TRY(results_later(r, &r->exec, r->exec.result, 2, &use));
+  return results_settle_unless_held(r);
+}
+
+/* v: sum of m |g/m|^2, sum of m */
+static loom_status take_mean(run *r, const double *v, const results_use *u)
+{
+  (void)r;
+  *(double *)u->out = v[1] > 0.0 ? u->scale * sqrt(v[0] / v[1]) : NAN;
   return LOOM_OK;
 }
 
 loom_status measure_free(run *r, double *rms)
 {
-  const double h2 = r->st.h * r->st.h;
+  const results_use use = {.then = take_mean, .out = rms, .scale = r->st.h * r->st.h};
   loom_buf *const touched =
       detect_num_pairs(r) > 0 || r->detect.unnamed != NULL ? r->buf.touched : NULL;
-  double v[2];
   if (touched != NULL) LOOM_TRY(detect_mark_touched(r));
   LOOM_TRY(norm(r, &k_norm_sum, r->buf.grad_free, r->scene->pub.mass, touched, 0));
   LOOM_TRY(norm(r, &k_norm_mass, r->buf.grad_free, r->scene->pub.mass, touched, 1));
-  LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 2, v));
-  *rms = v[1] > 0.0 ? h2 * sqrt(v[0] / v[1]) : NAN;
+  LOOM_TRY(results_later(r, &r->exec, r->exec.result, 2, &use));
+  return results_settle_unless_held(r);
+}
+
+/* sqrt(v / scale) */
+static loom_status take_root(run *r, const double *v, const results_use *u)
+{
+  (void)r;
+  *(double *)u->out = sqrt(*v / u->scale);
   return LOOM_OK;
 }
 
 loom_status measure_dinv(run *r, loom_buf *g, double *out)
 {
-  double v;
   LOOM_TRY(norm(r, &k_norm_sum, g, r->buf.diag, NULL, 0));
-  LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 1, &v));
-  *out = sqrt(v);
-  return LOOM_OK;
+  LOOM_TRY(results_later(r, &r->exec, r->exec.result, 1,
+                         &(results_use){.then = take_root, .out = out, .scale = 1.0}));
+  return results_settle_unless_held(r);
 }
 
 /* sum of m |a - b|^2 (b NULL: zero), or of m (a - b).w where w is given */
 static loom_status weighted(run *r, const lk_entry *k, loom_buf *a, loom_buf *b, const double *w,
-                            double *out)
+                            const results_use *use)
 {
   buf_maps q = {.m = r->m, .e = &r->exec};
   weighted_args args = {.a = buf_maps_add(&q, a, LOOM_READ),
@@ -74,32 +93,35 @@ static loom_status weighted(run *r, const lk_entry *k, loom_buf *a, loom_buf *b,
                         .m = buf_maps_add(&q, r->scene->pub.mass, LOOM_READ)};
   for (int c = 0; w != NULL && c < 3; ++c) args.g[c] = (lk_real)w[c];
   LOOM_TRY(buf_maps_launch(&q, k, &args, r->scene->pub.num_verts, r->exec.result));
-  return exec_fetch(r->err, &r->exec, 0, 1, out);
+  LOOM_TRY(results_later(r, &r->exec, r->exec.result, 1, use));
+  return results_settle_unless_held(r);
+}
+
+static loom_status take_scaled(run *r, const double *v, const results_use *u)
+{
+  (void)r;
+  *(double *)u->out = u->scale * *v;
+  return LOOM_OK;
 }
 
 loom_status measure_kinetic(run *r, loom_buf *v, double *kinetic)
 {
-  LOOM_TRY(weighted(r, &k_weighted_sq, v, NULL, NULL, kinetic));
-  *kinetic *= 0.5;
-  return LOOM_OK;
+  return weighted(r, &k_weighted_sq, v, NULL, NULL,
+                  &(results_use){.then = take_scaled, .out = kinetic, .scale = 0.5});
 }
 
 loom_status measure_gravity(run *r, loom_buf *x, double *gravity)
 {
-  double work;
-  LOOM_TRY(weighted(r, &k_weighted_dot, x, r->scene->x0, r->scene->gravity, &work));
-  *gravity = -work;
-  return LOOM_OK;
+  return weighted(r, &k_weighted_dot, x, r->scene->x0, r->scene->gravity,
+                  &(results_use){.then = take_scaled, .out = gravity, .scale = -1.0});
 }
 
 loom_status measure_e_ref(run *r, double *out)
 {
-  double sum;
   *out = NAN;
   if (!r->rep.have_ref) return LOOM_OK;
-  LOOM_TRY(weighted(r, &k_weighted_sq, r->st.x, r->rep.x_ref, NULL, &sum));
-  *out = sqrt(sum / r->measured.all_mass);
-  return LOOM_OK;
+  return weighted(r, &k_weighted_sq, r->st.x, r->rep.x_ref, NULL,
+                  &(results_use){.then = take_root, .out = out, .scale = r->measured.all_mass});
 }
 
 /* The same norm at x = y without contact: the scale of relative tolerances, which does
@@ -121,6 +143,16 @@ static int uses_gradient(const run *r)
   return (r->solver.plugin->ops.solver->needs & LOOM_USES_GRADIENT) != 0;
 }
 
+/* Energies as they were without contact. */
+static loom_status drop_contact(run *r, const double *v, const results_use *u)
+{
+  loom_energies *const e = u->out;
+  (void)r, (void)v;
+  e->contact = e->dissipation = 0.0;
+  e->total = e->inertia + e->elastic;
+  return LOOM_OK;
+}
+
 /* *needed: launches that a solver reading step->grad would have needed itself. */
 static loom_status gradient_now(run *r, int fresh, loom_buf *g, loom_energies *e, int64_t *needed)
 {
@@ -132,10 +164,8 @@ static loom_status gradient_now(run *r, int fresh, loom_buf *g, loom_energies *e
   clock_pop(&r->clock);
   *needed = uses_gradient(r) ? r->work.launches - launches : 0;
   LOOM_TRY(s);
-  if (e != NULL && !fresh) {
-    e->contact = e->dissipation = 0.0;
-    e->total = e->inertia + e->elastic;
-  }
+  if (e != NULL && !fresh)
+    LOOM_TRY(results_after(r, NULL, &(results_use){.then = drop_contact, .out = e}));
   s = problem_add_contact(r, r->st.problem, r->st.x, e, g);
   if (s < LOOM_OK) return s;
   LOOM_TRY(problem_zero_fixed(r, g));
@@ -156,23 +186,31 @@ loom_status measure_gradient(run *r, int fresh, loom_buf *g, loom_energies *e)
   return s;
 }
 
-loom_status measure_contacts(run *r, int64_t *active, double *min_gap, double *dissipated)
+loom_status measure_contacts(run *r)
 {
-  *active = 0;
-  *min_gap = NAN;
-  *dissipated = 0.0;
   const int leaves = filter_leaves_contact(r);
   for (int i = 0; i < r->num_contact; ++i) {
     contact_inst *const c = &r->contact[i];
-    loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN, .extra = c->in.extra};
+    c->metrics = (loom_contact_metrics){
+        .struct_size = sizeof c->metrics, .min_gap = NAN, .extra = c->in.extra};
     for (uint32_t k = 0; k < c->in.plugin->num_columns; ++k) c->in.extra[k] = NAN;
-    if (leaves) continue;
-    LOOM_TRY(call_metrics(c, &m));
-    *active += m.active;
-    *dissipated += m.dissipated;
-    if (c->pairs.count > 0) *min_gap = fmin(*min_gap, m.min_gap); /* fmin skips NaN */
+    if (!leaves) LOOM_TRY(call_metrics(c, &c->metrics));
   }
-  return LOOM_OK;
+  return results_settle_unless_held(r);
+}
+
+void measure_sum_contacts(run *r, int64_t *active, double *min_gap, double *dissipated)
+{
+  const int leaves = filter_leaves_contact(r);
+  *active = 0;
+  *min_gap = NAN;
+  *dissipated = 0.0;
+  for (int i = 0; i < r->num_contact && !leaves; ++i) {
+    const contact_inst *const c = &r->contact[i];
+    *active += c->metrics.active;
+    *dissipated += c->metrics.dissipated;
+    if (c->pairs.count > 0) *min_gap = fmin(*min_gap, c->metrics.min_gap); /* fmin skips NaN */
+  }
 }
 
 /* A pair whose numbers are not finite, -1 if there is none. */

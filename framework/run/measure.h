@@ -4,6 +4,7 @@
 
 #include "core/err.h"
 #include "loom/plugin.h"
+#include "run/error.h"
 #include "run/run.h"
 
 typedef struct residual {
@@ -13,11 +14,13 @@ typedef struct residual {
 typedef struct measurements {
   loom_energies energies; /* J, at st.x of the problem as it stands */
   residual solved, next;  /* of the problem that iterate() saw, and as it stands now */
+  error_value error;      /* of the problem as it stands, see error.h */
   double r_ref;           /* m */
   double total_mass;      /* kg, of free vertices */
   double all_mass;        /* kg */
 } measurements;
 
+/* Their results are there when somebody has settled, see results.h. */
 loom_status measure_norms(run *r, loom_buf *g, residual *out);
 loom_status measure_free(run *r, double *rms);
 loom_status measure_dinv(run *r, loom_buf *g, double *out);
@@ -27,7 +30,10 @@ loom_status measure_r_ref(run *r, double *out);
  * elastic and inertia part is computed when `fresh` (x moved), else taken from grad_free
  * and from *e.  LOOM_REJECTED: contact is not defined at x, values are NaN. */
 loom_status measure_gradient(run *r, int fresh, loom_buf *g, loom_energies *e);
-loom_status measure_contacts(run *r, int64_t *active, double *min_gap, double *dissipated);
+/* What contact models say of themselves, in two parts: asked for, and, with all results settled,
+ * summed up. */
+loom_status measure_contacts(run *r);
+void measure_sum_contacts(run *r, int64_t *active, double *min_gap, double *dissipated);
 /* Which contact model made the residual at st.x what it is: not finite. */
 loom_status measure_blame(run *r);
 loom_status measure_kinetic(run *r, loom_buf *v, double *kinetic);

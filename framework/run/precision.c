@@ -38,7 +38,7 @@ loom_status run_check_tolerance(run *r)
   const double eps = is_double ? DBL_EPSILON : FLT_EPSILON, tol = r->set.stop.tol_abs;
   double far = 0.0, units = 0.0;
   char text[400];
-  if (!(tol > 0.0)) return LOOM_OK; /* not meant to be met */
+  if (!(tol > 0.0) || r->set.stop.on == STOP_ENERGY) return LOOM_OK; /* not meant to be met */
   LOOM_TRY(la_norm_max3(r->m, &r->exec, r->scene->x0, &far));
   LOOM_TRY(gain(r, &units));
   units *= SHARE;

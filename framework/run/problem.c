@@ -74,26 +74,37 @@ static loom_status begin(run *r, const loom_problem *p, loom_buf *out)
   return (p->terms & LOOM_TERM_INERTIA) ? LOOM_OK : la_fill(r->m, &r->exec, out, 0.0);
 }
 
-loom_status problem_smooth(run *r, const loom_problem *p, loom_buf *x, loom_energies *e,
-                           loom_buf *grad)
+/* The energies of smooth terms; u->first: how many slots each term has, a byte each. */
+static loom_status sum_energies(run *r, const double *v, const results_use *u)
 {
-  int first[NUM_TERMS + 1] = {0}, slots = 0;
-  double v[LOOM_NUM_RESULTS] = {0};
-  if (grad != NULL) LOOM_TRY(begin(r, p, grad));
-  for (int t = 0; t < NUM_TERMS; ++t) {
-    if ((p->terms & terms[t]->bit) && terms[t]->gradient != NULL)
-      LOOM_TRY(terms[t]->gradient(r, p, x, grad, e != NULL ? &slots : NULL));
-    first[t + 1] = slots;
-  }
-  if (e == NULL) return LOOM_OK;
+  loom_energies *const e = u->out;
+  (void)r;
   *e = (loom_energies){0};
-  if (slots > 0) LOOM_TRY(exec_fetch(r->err, &r->exec, 0, slots, v));
   for (int t = 0; t < NUM_TERMS; ++t) {
     double *const sum = (double *)(void *)((char *)e + terms[t]->energy);
-    for (int i = first[t]; i < first[t + 1]; ++i) *sum += v[i];
+    const int num = (int)(u->first >> (8 * t) & 0xff);
+    for (int i = 0; i < num; ++i) *sum += *v++;
     e->total += *sum;
   }
   return LOOM_OK;
+}
+
+loom_status problem_smooth(run *r, const loom_problem *p, loom_buf *x, loom_energies *e,
+                           loom_buf *grad)
+{
+  int slots = 0;
+  int64_t nums = 0; /* slots of each term, a byte each */
+  if (grad != NULL) LOOM_TRY(begin(r, p, grad));
+  for (int t = 0; t < NUM_TERMS; ++t) {
+    const int before = slots;
+    if ((p->terms & terms[t]->bit) && terms[t]->gradient != NULL)
+      LOOM_TRY(terms[t]->gradient(r, p, x, grad, e != NULL ? &slots : NULL));
+    nums |= (int64_t)(slots - before) << (8 * t);
+  }
+  if (e == NULL) return LOOM_OK;
+  LOOM_TRY(results_later(r, &r->exec, r->exec.result, slots,
+                         &(results_use){.then = sum_energies, .out = e, .first = nums}));
+  return results_settle_unless_held(r);
 }
 
 loom_status problem_add_contact(run *r, const loom_problem *p, loom_buf *x, loom_energies *e,
@@ -127,18 +138,24 @@ static loom_status matrix_for(run *r, const loom_problem *p, asm_bsr **A)
   return LOOM_OK;
 }
 
-loom_status problem_hessian(run *r, const loom_problem *p, loom_buf *x, int how,
-                            const loom_bsr3 **H)
+loom_status problem_hessian_into(run *r, const loom_problem *p, loom_buf *x, int how, asm_bsr *A,
+                                 const loom_bsr3 **H)
 {
   const loom_blocks3 *contact = NULL;
-  asm_bsr *A = NULL;
-  LOOM_TRY(matrix_for(r, p, &A));
   LOOM_TRY(contact_blocks(r, p, x, how, &contact));
   LOOM_TRY(asm_bsr_begin(A, contact));
   EACH_TERM(p, hessian, x, how, A);
   LOOM_TRY(asm_bsr_finish(A));
   *H = asm_bsr_matrix(A);
   return LOOM_OK;
+}
+
+loom_status problem_hessian(run *r, const loom_problem *p, loom_buf *x, int how,
+                            const loom_bsr3 **H)
+{
+  asm_bsr *A = NULL;
+  LOOM_TRY(matrix_for(r, p, &A));
+  return problem_hessian_into(r, p, x, how, A, H);
 }
 
 loom_status problem_hess_apply(run *r, const loom_problem *p, loom_buf *x, int how, loom_buf *d,

@@ -33,6 +33,9 @@ loom_status problem_add_contact(run *r, const loom_problem *p, loom_buf *x, loom
                                 loom_buf *grad);
 loom_status problem_hessian(run *r, const loom_problem *p, loom_buf *x, int how,
                             const loom_bsr3 **H);
+/* The same into a matrix of the caller's. */
+loom_status problem_hessian_into(run *r, const loom_problem *p, loom_buf *x, int how, asm_bsr *A,
+                                 const loom_bsr3 **H);
 loom_status problem_hess_apply(run *r, const loom_problem *p, loom_buf *x, int how, loom_buf *d,
                                loom_buf *Hd);
 loom_status problem_pd_operator(run *r, const loom_problem *p, const loom_csr **L);

@@ -17,20 +17,56 @@
    (row).n_project = (n)[LOOM_C_PROJECT], (row).n_detect = (n)[LOOM_C_DETECT],         \
    (row).n_ccd_pair = (n)[LOOM_C_CCD_PAIR], (row).n_launch = (n)[LOOM_C_LAUNCH])
 
-loom_status record_iter(run *r, int64_t k, const loom_iterate *it, const filter_result *f,
-                        double dx_max)
+static loom_status measure_for_row(run *r, iter_record *row)
 {
-  int64_t n[LOOM_NUM_COUNTERS], active = 0;
+  LOOM_TRY(measure_free(r, &row->r_free_rms));
+  LOOM_TRY(measure_dinv(r, r->st.grad, &row->r_dinv));
+  LOOM_TRY(measure_e_ref(r, &row->e_ref));
+  return measure_contacts(r);
+}
+
+loom_status record_iter_begin(run *r, iter_record *row)
+{
+  row->t_total = clock_net(&r->clock);
+  row->t_cpu = clock_cpu_net(&r->clock);
+  work_read(r, row->counters);
+  clock_push(&r->clock, CLOCK_MEASURE);
+  ++r->results.held;
+  const loom_status s = measure_for_row(r, row);
+  --r->results.held;
+  r->work.launches = row->counters[LOOM_C_LAUNCH];
+  clock_pop(&r->clock);
+  return s;
+}
+
+loom_status record_iter_end(run *r, const iter_record *begun, int64_t k, const loom_iterate *it,
+                            const filter_result *f, double dx_max)
+{
+  int64_t active = 0;
   double min_gap = NAN, dissipated = 0.0;
+  const int64_t launches = r->work.launches;
+  clock_push(&r->clock, CLOCK_MEASURE);
+  LOOM_TRY(columns_iter_row(r));
+  r->work.launches = launches;
+  clock_pop(&r->clock);
+  measure_sum_contacts(r, &active, &min_gap, &dissipated);
   h5log_iter_row row = {.step = r->st.index,
                         .k = k,
                         .stage = it->stage,
                         .epoch = r->st.epoch,
                         .filtered = f->filtered,
+                        .active = active,
+                        .min_gap = min_gap,
+                        .r_free_rms = begun->r_free_rms,
+                        .r_dinv = begun->r_dinv,
+                        .e_ref = begun->e_ref,
                         .r_solved_rms = r->measured.solved.rms,
                         .r_solved_max = r->measured.solved.max,
                         .r_next_rms = r->measured.next.rms,
                         .r_next_max = r->measured.next.max,
+                        .r_energy = r->measured.error.energy,
+                        .r_newton = r->measured.error.step,
+                        .indefinite = r->measured.error.indefinite,
                         .own_res = it->own_res,
                         .e_inertia = r->measured.energies.inertia,
                         .e_elastic = r->measured.energies.elastic,
@@ -44,25 +80,22 @@ loom_status record_iter(run *r, int64_t k, const loom_iterate *it, const filter_
                         .inner_iters = it->inner_iters,
                         .inner_res = it->inner_res,
                         .inner_norm = it->inner_norm,
-                        .t_total = clock_net(&r->clock),
-                        .t_cpu = clock_cpu_net(&r->clock)};
-  work_read(r, n);
-  COPY_COUNTERS(row, n);
-  clock_push(&r->clock, CLOCK_MEASURE);
-  LOOM_TRY(measure_free(r, &row.r_free_rms));
-  LOOM_TRY(measure_dinv(r, r->st.grad, &row.r_dinv));
-  LOOM_TRY(measure_e_ref(r, &row.e_ref));
-  LOOM_TRY(measure_contacts(r, &active, &min_gap, &dissipated));
-  LOOM_TRY(columns_iter_row(r));
-  r->work.launches = n[LOOM_C_LAUNCH];
-  clock_pop(&r->clock);
-  row.active = active;
-  row.min_gap = min_gap;
+                        .t_total = begun->t_total,
+                        .t_cpu = begun->t_cpu};
+  COPY_COUNTERS(row, begun->counters);
   if (r->record.log == NULL) return LOOM_OK;
   clock_push(&r->clock, CLOCK_LOG);
   const loom_status s = h5log_iter(r->record.log, r->err, &row, r->columns.iter.row);
   clock_pop(&r->clock);
   return s;
+}
+
+static int is_last(const run *r) { return r->sum.steps_done + 1 == r->sum.steps_planned; }
+
+int record_frame_due(const run *r)
+{
+  const int64_t per_frame = r->set.run.substeps * r->set.log.frames_every;
+  return (r->st.index + 1) % per_frame == 0 || is_last(r);
 }
 
 /* Maps of all bodies and their joints at the end of the step, as h5log_frame() takes them; the
@@ -88,7 +121,8 @@ static loom_status put_frame(run *r, int64_t step, double time, const double *po
   void *x, *v;
   LOOM_TRY(buf_map(r->m, NULL, r->st.x, LOOM_READ, LOOM_AT_HOST, &x));
   LOOM_TRY(buf_map(r->m, NULL, r->st.v_end, LOOM_READ, LOOM_AT_HOST, &v));
-  const loom_status s = h5log_frame(r->record.log, r->err, step, time, x, v, poses);
+  const loom_status s = h5log_frame(r->record.log, r->err, step, time, x, v, poses,
+                                    (const float *const *)r->fields.data);
   LOOM_TRY(buf_unmap(r->m, r->st.v_end));
   LOOM_TRY(buf_unmap(r->m, r->st.x));
   return s;
@@ -116,10 +150,11 @@ static loom_status release_scratch_state(run *r)
   return LOOM_OK;
 }
 
-static void fill_clocks(run *r, h5log_step_row *row)
+static loom_status fill_clocks(run *r, h5log_step_row *row)
 {
   const double *const t = r->clock.total;
   clock_net(&r->clock); /* brings the running section up to date */
+  LOOM_TRY(clock_settle(&r->clock, r->err));
   row->t_predict = t[CLOCK_PREDICT];
   row->t_detect = t[CLOCK_DETECT];
   row->t_solve = t[CLOCK_SOLVE];
@@ -138,6 +173,7 @@ static void fill_clocks(run *r, h5log_step_row *row)
   row->t_cpu_filter = cpu[CLOCK_FILTER];
   row->t_cpu_measure = cpu[CLOCK_MEASURE];
   row->t_cpu_log = cpu[CLOCK_LOG] + r->record.commit_cpu;
+  return LOOM_OK;
 }
 
 /* Contact pairs known, by kind. */
@@ -198,6 +234,35 @@ static loom_status record_sections(run *r)
   return LOOM_OK;
 }
 
+static loom_status record_kernel(run *r, const char *name, int64_t launches, int64_t elements,
+                                 int64_t bytes, double t)
+{
+  h5log_kernel_row row = {
+      .step = r->st.index, .launches = launches, .elements = elements, .bytes = bytes, .t = t};
+  snprintf(row.name, sizeof row.name, "%s", name);
+  return launches > 0 ? h5log_kernel(r->record.log, r->err, &row) : LOOM_OK;
+}
+
+/* With [log] kernels: what was launched in this step, and what else the device was asked for. */
+static loom_status record_kernels(run *r)
+{
+  const exec_traffic *const now = exec_traffic_now(), *const then = &r->record.traffic;
+  const exec_kernel *all;
+  const int num = exec_watch_kernels(r->record.watch, &all);
+  if (!r->set.log.kernels) return LOOM_OK;
+  for (int i = 0; i < num; ++i)
+    LOOM_TRY(record_kernel(r, all[i].name, all[i].launches, all[i].elements, all[i].bytes,
+                           all[i].seconds));
+  LOOM_TRY(record_kernel(r, "(read)", now->reads - then->reads, 0,
+                         now->read_bytes - then->read_bytes, NAN));
+  LOOM_TRY(record_kernel(r, "(upload)", now->uploads - then->uploads, 0,
+                         now->upload_bytes - then->upload_bytes, NAN));
+  LOOM_TRY(record_kernel(r, "(allocate)", now->allocations - then->allocations, 0, 0, NAN));
+  exec_watch_clear(r->record.watch);
+  r->record.traffic = *now;
+  return LOOM_OK;
+}
+
 static loom_status measure_stitches(run *r, double *gap)
 {
   void *x;
@@ -211,8 +276,7 @@ static loom_status measure_stitches(run *r, double *gap)
 loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
 {
   int64_t n[LOOM_NUM_COUNTERS];
-  const int64_t per_frame = r->set.run.substeps * r->set.log.frames_every;
-  const int last = r->sum.steps_done + 1 == r->sum.steps_planned;
+  const int last = is_last(r);
   const int audit = r->set.log.audit == AUDIT_EVERY || (r->set.log.audit == AUDIT_END && last);
   h5log_step_row row = {.step = r->st.index,
                         .time = r->st.time,
@@ -221,6 +285,7 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
                         .reason = reason,
                         .r_ref = r->measured.r_ref,
                         .r_final = r->measured.next.rms,
+                        .r_energy = r->measured.error.energy,
                         .e_elastic = r->measured.energies.elastic,
                         .e_contact = r->measured.energies.contact,
                         .toi = filter_step_toi(r),
@@ -232,9 +297,13 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
   work_read(r, n);
   COPY_COUNTERS(row, n);
   clock_push(&r->clock, CLOCK_MEASURE);
+  ++r->results.held;
   LOOM_TRY(measure_kinetic(r, r->st.v_end, &row.e_kinetic));
   LOOM_TRY(measure_gravity(r, r->st.x, &row.e_gravity));
-  LOOM_TRY(measure_contacts(r, &row.contacts, &row.min_gap, &row.e_dissipated));
+  LOOM_TRY(measure_contacts(r));
+  --r->results.held;
+  LOOM_TRY(results_settle(r));
+  measure_sum_contacts(r, &row.contacts, &row.min_gap, &row.e_dissipated);
   LOOM_TRY(count_pairs(r, &row));
   LOOM_TRY(columns_step_row(r));
   LOOM_TRY(measure_stitches(r, &row.stitch_gap));
@@ -244,14 +313,14 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
   }
   LOOM_TRY(audit_starts(r, &row.start_intersections));
   clock_pop(&r->clock);
-  if ((r->st.index + 1) % per_frame == 0 || last)
-    LOOM_TRY(record_frame(r, r->st.index, r->st.time));
+  if (record_frame_due(r)) LOOM_TRY(record_frame(r, r->st.index, r->st.time));
   LOOM_TRY(replay_record(r));
-  fill_clocks(r, &row);
+  LOOM_TRY(fill_clocks(r, &row));
   const double begin = clock_now(), cpu = clock_cpu_now();
   if (r->record.log != NULL) {
     LOOM_TRY(messages_write(r));
     LOOM_TRY(record_sections(r));
+    LOOM_TRY(record_kernels(r));
     LOOM_TRY(h5log_step(r->record.log, r->err, &row, r->columns.step.row));
     LOOM_TRY(h5log_commit(r->record.log, r->err));
   }

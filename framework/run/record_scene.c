@@ -311,6 +311,7 @@ loom_status record_open(run *r, const run_options *o, int64_t last_step)
                        .extra = r->columns.iter.all,
                        .num_step_extra = r->columns.step.num,
                        .step_extra = r->columns.step.all,
+                       .fields = r->fields.wanted,
                        .num_obstacles = r->scene->pub.num_obstacles,
                        .obstacle_names = names,
                        .obstacle_joints = joints,

@@ -21,6 +21,7 @@ static const double YARN_VERTEX = 1e4; /* the same of a yarn, with its detection
 static const double SELF = 600;        /* contact of the cloth with itself */
 static const double HESSIAN = 4500;    /* its blocks, their assembly, vectors of the solver */
 static const double PROJECTED = 3700;  /* a projective solver that keeps vectors, no factor */
+static const double SWEEPS = 700;      /* one without a matrix: lists, parts of elements */
 static const double FACTOR = 80;       /* n log2 n doubles, 10 of them; 9 times that in blocks */
 static const double CELL = 16;         /* of a distance grid, while it is made */
 
@@ -36,18 +37,26 @@ static int finds_self(const run *r)
   return 0;
 }
 
+/* bytes of a solver's matrix and what goes with it, n vertices */
+static double matrix_of(uint32_t needs, double n)
+{
+  const double blocks = needs & LOOM_NEED_ELEM_HESSIAN ? 9 : 1;
+  const double hessian = needs & LOOM_NEED_ELEM_HESSIAN ? HESSIAN * n : 0;
+  if (needs & LOOM_USES_FACTOR) return hessian + FACTOR * blocks * n * log2(n + 2);
+  return needs & LOOM_NEED_ELEM_PROJECT ? hessian + PROJECTED * n : hessian;
+}
+
 static estimate estimate_of(const run *r, const scene_counts *c)
 {
   const uint32_t needs = r->solver.plugin->ops.solver->needs;
-  const double n = c->verts - c->yarn_verts, blocks = needs & LOOM_NEED_ELEM_HESSIAN ? 9 : 1;
+  const double n = c->verts - c->yarn_verts;
   estimate e = {0};
   e.scene = VERTEX * n + YARN_VERTEX * c->yarn_verts + CELL * c->cells;
   if (finds_self(r)) e.scene += SELF * n;
-  if (needs & LOOM_NEED_ELEM_HESSIAN) e.solver += HESSIAN * n;
-  if (needs & LOOM_USES_FACTOR)
-    e.solver += FACTOR * blocks * n * log2(n + 2);
-  else if (needs & LOOM_NEED_ELEM_PROJECT)
-    e.solver += PROJECTED * n;
+  e.solver = needs & LOOM_WITHOUT_MATRIX ? SWEEPS * n : matrix_of(needs, n);
+  /* what the core measures has a matrix and a factor of its own */
+  const double own = r->set.log.error == ERROR_NEWTON ? 9 : r->set.log.error != ERROR_OFF;
+  if (own > 0) e.scene += HESSIAN * n / 9 * own + FACTOR * 9 * n * log2(n + 2);
   e.all = BASE + e.scene + e.solver;
   return e;
 }

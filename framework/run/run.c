@@ -19,23 +19,84 @@
 /* ---- opening ----
  */
 
+static void watch(run *r)
+{
+  if (r->exec_host.instead != NULL) return;
+  r->exec_host.watch = r->record.watch; /* of plugins that have no launchers for the device */
+  r->exec_host.instead = r->exec.watch != NULL ? r->exec.instead : NULL;
+}
+
+static loom_status open_place(run *r, int backend)
+{
+  const exec_settings *const e = &r->set.exec;
+  LOOM_TRY(exec_open(r->err, backend, (int)e->threads, e->deterministic, e->debug, &r->exec));
+  r->exec.launches = &r->work.launches;
+  r->exec.why = r->why;
+  if (backend == LOOM_CUDA) r->clock.exec = &r->exec;
+  r->record.traffic = *exec_traffic_now();
+  if (!r->set.log.kernels) return LOOM_OK;
+  LOOM_TRY(exec_watch_new(r->err, r->m, &r->exec, &r->record.watch));
+  watch(r);
+  return LOOM_OK;
+}
+
+/* A plugin that has no launchers for CUDA, or NULL. */
+static const char *on_cpu_alone(const run *r)
+{
+  const instance *all[RUN_ALL_INSTANCES] = {&r->solver};
+  int n = 1;
+  for (int i = 0; i < r->num_collision; ++i) all[n++] = &r->collision[i];
+  for (int i = 0; i < r->num_contact; ++i) all[n++] = &r->contact[i].in;
+  for (int i = 0; i < n; ++i)
+    if (!(all[i]->plugin->backends & LOOM_ON_CUDA)) return all[i]->plugin->name;
+  return NULL;
+}
+
+/* Where `auto` may take a device, what speaks against it; else "". */
+static void against_device(const run *r, char *why, size_t len)
+{
+  char reason[256];
+  const char *const name = on_cpu_alone(r);
+  why[0] = '\0';
+  if (exec_cuda_devices(reason, sizeof reason) == 0)
+    snprintf(why, len, "%s", reason);
+  else if (name != NULL)
+    snprintf(why, len, "%s has no launchers for CUDA", name);
+}
+
+/* What can be decided before there is a scene, so that nobody waits for one in vain. */
 static loom_status open_exec(run *r)
 {
   const exec_settings *const e = &r->set.exec;
-  int all_cuda = (r->solver.plugin->backends & LOOM_ON_CUDA) != 0;
-  char why[256];
-  for (int i = 0; i < r->num_collision; ++i)
-    all_cuda &= (r->collision[i].plugin->backends & LOOM_ON_CUDA) != 0;
-  for (int i = 0; i < r->num_contact; ++i)
-    all_cuda &= (r->contact[i].in.plugin->backends & LOOM_ON_CUDA) != 0;
-  int backend = e->backend == EXEC_CUDA ? LOOM_CUDA : LOOM_CPU;
-  if (e->backend == EXEC_AUTO && all_cuda && exec_cuda_devices(why, sizeof why) > 0)
-    backend = LOOM_CUDA;
+  char why[320], text[400];
   LOOM_TRY(exec_open(r->err, LOOM_CPU, (int)e->threads, e->deterministic, e->debug, &r->exec_host));
-  LOOM_TRY(exec_open(r->err, backend, (int)e->threads, e->deterministic, e->debug, &r->exec));
-  r->exec.launches = r->exec_host.launches = &r->work.launches;
-  r->exec.why = r->exec_host.why = r->why;
-  r->threads_before = threads_limit(r->exec.num_threads);
+  r->exec_host.launches = &r->work.launches;
+  r->exec_host.why = r->why;
+  r->threads_before = threads_limit(r->exec_host.num_threads);
+  if (e->backend != EXEC_AUTO) return open_place(r, e->backend == EXEC_CUDA ? LOOM_CUDA : LOOM_CPU);
+  against_device(r, why, sizeof why);
+  if (why[0] == '\0') return LOOM_OK; /* the scene decides */
+#ifdef LK_HAVE_CUDA
+  snprintf(text, sizeof text, "runs on the CPU: %s", why);
+  run_message(r, LOOM_LOG_INFO, text);
+#else
+  (void)text; /* who built without CUDA knows */
+#endif
+  return open_place(r, LOOM_CPU);
+}
+
+/* `auto` with a device: it takes it for scenes that are worth its launches. */
+static loom_status choose_exec(run *r)
+{
+  const int64_t n = r->scene->pub.num_verts, least = r->set.exec.cuda_from;
+  char name[128], text[400];
+  if (r->exec.struct_size != 0) return LOOM_OK;
+  LOOM_TRY(open_place(r, n >= least ? LOOM_CUDA : LOOM_CPU));
+  exec_cuda_name(0, name, sizeof name);
+  snprintf(text, sizeof text, "runs on %s%s: %lld vertices, %s [exec] cuda_from = %lld",
+           n >= least ? "" : "the CPU, not on ", name, (long long)n,
+           n >= least ? "at least" : "fewer than", (long long)least);
+  run_message(r, LOOM_LOG_INFO, text);
   return LOOM_OK;
 }
 
@@ -55,6 +116,7 @@ static loom_status open_all(run *r, const run_options *o)
     LOOM_TRY(o->make_scene(o->user, r->err, r->m, &r->scene));
   else
     LOOM_TRY(room_build(r, o->look_only));
+  LOOM_TRY(choose_exec(r));
   if (r->scene->notes != NULL) run_message(r, LOOM_LOG_INFO, r->scene->notes);
   LOOM_TRY(cfg_finish(r->err, r->c));
   if (r->scene->pub.num_obstacles > RUN_MAX_OBSTACLES)
@@ -62,6 +124,7 @@ static loom_status open_all(run *r, const run_options *o)
                    cfg_path(r->c), r->scene->pub.num_obstacles, RUN_MAX_OBSTACLES);
   LOOM_TRY(bodies_open(r->err, r->m, &r->scene->pub, &r->bodies));
   LOOM_TRY(problem_new(r));
+  if (o->scene_only) return LOOM_OK;
   LOOM_TRY(instances_fit(r));
   LOOM_TRY(filter_open(r));
   motion_open(r);
@@ -74,6 +137,8 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(replay_open(r));
   LOOM_TRY(problem_diag(r));
   LOOM_TRY(run_check_tolerance(r));
+  LOOM_TRY(error_open(r));
+  LOOM_TRY(fields_open(r));
   LOOM_TRY(instances_create(r));
   return replay_ready(r);
 }
@@ -133,6 +198,7 @@ static loom_status record_start(run *r)
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start));
     LOOM_TRY(scene_pose(r->scene, time, time));
   }
+  LOOM_TRY(fields_take_start(r));
   return record_frame(r, r->first_step - 1, time);
 }
 
@@ -194,15 +260,18 @@ void run_close(run *r, int *complaints)
   if (complaints != NULL) *complaints = found;
   if (r->m != NULL) {
     detect_free(r);
+    error_close(r);
     problem_free(r);
     replay_close(r);
     bodies_close(r->bodies);
     scene_free(r->scene);
     mem_free(r->m);
   }
+  fields_close(r);
   if (r->threads_before > 0) threads_limit(r->threads_before);
   exec_close(&r->exec);
   exec_close(&r->exec_host);
+  exec_watch_free(r->record.watch);
   registry_close(r->reg);
   columns_free(r);
   filter_close(r);

@@ -39,8 +39,9 @@ typedef struct run_options {
   int overwrite;       /* replace an existing log that holds steps */
   int no_log;          /* run without any output file (tests) */
   int look_only;       /* it will not be executed: work for that may be left out */
-  int trust_config;    /* [exec] plugin_path of a file is honoured, too */
-  int mem_check;       /* buffers in check mode */
+  int scene_only;   /* look_only, and whether the plugins fit is not asked: for run_print_fit() */
+  int trust_config; /* [exec] plugin_path of a file is honoured, too */
+  int mem_check;    /* buffers in check mode */
   /* A scene made by the caller instead of the one the config describes (programs that
    * embed loom, tests); NULL: scene_build.  The run frees it with scene_free. */
   loom_status (*make_scene)(void *user, loom_err *err, mem *m, scene_data **out);
@@ -65,6 +66,9 @@ const run_summary *run_get_summary(const run *r);
 const char *run_out_path(const run *r);
 /* Text for `loom check`: plugins with paths, backend, sizes, schedule. */
 void run_describe(const run *r, void *file);
+/* `loom list --fit`: which solvers and contact models, and which collision plugins, would go
+ * together in the place of the run's own, with the reason where they do not. */
+loom_status run_print_fit(run *r, loom_err *err, int json, void *file);
 /* tic/toc sections of plugins, summed over the run */
 int run_num_sections(const run *r);
 void run_section(const run *r, int i, const char **name, double *seconds, int64_t *calls);

@@ -175,7 +175,7 @@ LK_KERNEL_PLAIN(run_quad_gradient, a, j)
   quad_u(a, j, u, &directional);
   for (int s = 0; s < 4; ++s)
     for (int c = 0; c < 3; ++c)
-      a->out[12 * j + 3 * s + c] =
+      a->out[INT64_C(12) * j + 3 * s + c] =
           a->v[4 * j + s] < 0 ? LK_R(0.0) : a->k[j] * a->w[4 * j + s] * u[c];
 }
 
@@ -189,7 +189,7 @@ LK_KERNEL_PLAIN(run_quad_hessian, a, j)
     for (int t = 0; t < 4; ++t) {
       const lk_int vs = a->v[4 * j + s], vt = a->v[4 * j + t];
       const int used = vs >= 0 && vt >= 0;
-      const lk_int at = 16 * j + 4 * s + t;
+      const int64_t at = INT64_C(16) * j + 4 * s + t; /* 15 M terms are enough for 2^31 numbers */
       const lk_real kw = used ? a->k[j] * a->w[4 * j + s] * a->w[4 * j + t] : LK_R(0.0);
       a->row[at] = used ? vs : a->v[4 * j];
       a->col[at] = used ? vt : a->v[4 * j];

@@ -11,6 +11,8 @@
 #include "run/clock.h"
 #include "run/columns.h"
 #include "run/detect.h"
+#include "run/error.h"
+#include "run/fields.h"
 #include "run/filter.h"
 #include "run/forward.h"
 #include "run/instances.h"
@@ -21,6 +23,7 @@
 #include "run/problem.h"
 #include "run/record.h"
 #include "run/replay.h"
+#include "run/results.h"
 #include "run/sections.h"
 #include "run/settings.h"
 #include "run/state.h"
@@ -64,6 +67,9 @@ struct run {
   filter *filter;
   motion motion;
   measurements measured;
+  run_error error;
+  run_fields fields;
+  run_results results;
   run_columns columns;
   run_sections sections;
   forwarding fw;

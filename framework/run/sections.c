@@ -14,6 +14,7 @@ void section_begin(run *r, const char *owner, const char *name)
 {
   char full[sizeof r->sections.all[0].name];
   int i = 0;
+  if (!clock_charges_method(&r->clock)) return; /* what the core measures is nobody's */
   snprintf(full, sizeof full, "%s/%s", owner, name);
   while (i < r->sections.num && strcmp(r->sections.all[i].name, full) != 0) ++i;
   if (i == RUN_MAX_SECTIONS || r->sections.num_open == CLOCK_DEPTH) return;
@@ -24,6 +25,7 @@ void section_begin(run *r, const char *owner, const char *name)
   r->sections.open[r->sections.num_open].section = i;
   r->sections.open[r->sections.num_open].wall = clock_now();
   r->sections.open[r->sections.num_open].cpu = clock_cpu_now();
+  r->sections.open[r->sections.num_open].range = exec_range_begin(&r->exec, full);
   r->sections.num_open++;
 }
 
@@ -45,6 +47,8 @@ void section_end(run *r, const char *name)
     const double cpu = clock_cpu_now() - r->sections.open[i].cpu;
     add(&s->run, wall, cpu);
     add(&s->step, wall, cpu);
+    for (int k = r->sections.num_open - 1; k >= i; --k)
+      exec_range_end(&r->exec, r->sections.open[k].range);
     r->sections.num_open = i;
     return;
   }

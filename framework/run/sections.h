@@ -20,6 +20,7 @@ typedef struct run_sections {
   struct {
     int section;
     double wall, cpu; /* s, when it began */
+    uint64_t range;   /* on the timelines of CUDA's tools */
   } open[CLOCK_DEPTH];
   int num_open;
 } run_sections;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "loom/plugin.h"
+#include "run/fields.h"
 
 static const loom_param run_params[] = {
     LOOM_PARAM_INT(run_settings, steps, 100, 0, 1e9, "1", "Time steps to simulate."),
@@ -41,8 +42,14 @@ static const loom_param run_params[] = {
                     "keys; or fresh: where it cannot be had, they begin every step anew."),
 };
 static const loom_param exec_params[] = {
-    LOOM_PARAM_ENUM(exec_settings, backend, EXEC_AUTO, "auto|cpu|cuda",
-                    "Where kernels run; auto: CUDA if a device is there and every plugin has it."),
+    LOOM_PARAM_ENUM(
+        exec_settings, backend, EXEC_AUTO, "auto|cpu|cuda",
+        "Where kernels run; auto: CUDA if a device is there, every plugin has it, and the "
+        "scene has cuda_from vertices."),
+    LOOM_PARAM_INT(
+        exec_settings, cuda_from, 20000, 0, 1e9, "1",
+        "With backend = auto: vertices from which a device is taken; below, its launches "
+        "cost more than the work."),
     LOOM_PARAM_INT(exec_settings, threads, 0, 0, 4096, "1",
                    "CPU threads; 0: OMP_NUM_THREADS, or all cores."),
     LOOM_PARAM_BOOL(exec_settings, deterministic, 1,
@@ -62,8 +69,11 @@ static const loom_param exec_params[] = {
         "which needs --trust-config, as code in them is run."),
 };
 static const loom_param stop_params[] = {
-    LOOM_PARAM_ENUM(stop_settings, on, STOP_AUTO, "auto|next|solved",
-                    "Residual to test; auto: r_next where it exists, else r_solved."),
+    LOOM_PARAM_ENUM(stop_settings, on, STOP_AUTO, "auto|next|solved|energy",
+                    "What ends a step: the residual in metres, auto: r_next where it exists, else "
+                    "r_solved; or r_energy, which means the same for every method and needs [log] "
+                    "error and tol_energy.  An iterate with an indefinite Hessian has not "
+                    "converged in energy."),
     LOOM_PARAM_REAL(
         stop_settings, tol_abs, 1e-6, 0, 1, "m",
         "Converged when the mass-weighted RMS residual h^2 M^-1 r is below this.  Rounding leaves "
@@ -71,6 +81,9 @@ static const loom_param stop_params[] = {
         "needs 1e-5 m or more."),
     LOOM_PARAM_REAL(stop_settings, tol_rel, 1e-4, 0, 1, "1",
                     "Converged when it is below this share of r_ref (residual at x = y)."),
+    LOOM_PARAM_REAL(stop_settings, tol_energy, 0, 0, 1e6, "sqrt(J)",
+                    "With on = energy: converged when r_energy is at most this, whatever tol_abs "
+                    "and tol_rel say.  It is about sqrt(2 (E - E*))."),
     LOOM_PARAM_INT(stop_settings, max_iters, 100, 1, 1e9, "1", "Outer iterations per step."),
     LOOM_PARAM_REAL(stop_settings, time_budget_ms, 0, 0, 1e9, "ms",
                     "Wall time per step without measuring and logging; 0: none."),
@@ -122,6 +135,23 @@ static const loom_param log_params[] = {
     LOOM_PARAM_ENUM(log_settings, audit, AUDIT_END, "off|end|every",
                     "Exact self-intersection audit by the core: never, of the last frame, or after "
                     "every step."),
+    LOOM_PARAM_TEXT(log_settings, fields, "",
+                    "Numbers per vertex that frames hold, too, in /fields: any of contact_force "
+                    "(N), residual (m), strain, gap (m), separated by spaces."),
+    LOOM_PARAM_ENUM(
+        log_settings, error, ERROR_OFF, "off|newton|projective",
+        "Distance to the solution, r_energy in /iters, measured by the core and charged "
+        "to nobody.  newton: sqrt(r' H^-1 r), one factorisation each time; projective: "
+        "sqrt(r' P^-1 r), P the projective operator with contact as it is, about one "
+        "back-substitution."),
+    LOOM_PARAM_INT(log_settings, error_every, 1, 1, 1e9, "1",
+                   "Iterations between two measurements of it; the last one is always measured."),
+    LOOM_PARAM_ENUM(log_settings, error_by, ERROR_BY_AUTO, "auto|factor|cg",
+                    "How its systems are solved: by factors of the module factors/cholmod.so, by "
+                    "conjugate gradients, or auto: by the module where there is one."),
+    LOOM_PARAM_BOOL(log_settings, kernels, 0,
+                    "Launches, elements, bytes and time of every kernel go into /kernels, step by "
+                    "step; every launch is waited for."),
     LOOM_PARAM_ENUM(log_settings, state, LOG_STATE_AUTO, "auto|off|all",
                     "What plugins keep from step to step goes into the log with every step, so "
                     "that it can be replayed.  auto: of solver and contact models, where there is "
@@ -174,6 +204,27 @@ const char *const *settings_sections(void)
   return names;
 }
 
+/* A test on the energy needs somebody who measures it, and a tolerance in its unit. */
+static loom_status check_stop(loom_err *err, cfg *c, const settings *s)
+{
+  char place[1200];
+  const cfg_section *const stop = cfg_find(c, "stop");
+  if (s->stop.on != STOP_ENERGY && s->stop.tol_energy > 0.0)
+    return err_set(err, LOOM_E_CONFIG, "%s: it is tested only with [stop] on = energy",
+                   cfg_place(stop, "tol_energy", place, sizeof place));
+  if (s->stop.on != STOP_ENERGY) return LOOM_OK;
+  if (s->log.error == ERROR_OFF)
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s: nobody measures r_energy; set [log] error = newton or projective",
+                   cfg_place(stop, "on", place, sizeof place));
+  if (!(s->stop.tol_energy > 0.0))
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s: it needs [stop] tol_energy, in sqrt(J); tol_abs and tol_rel are of the "
+                   "residual in metres",
+                   cfg_place(stop, "on", place, sizeof place));
+  return LOOM_OK;
+}
+
 loom_status settings_bind(loom_err *err, cfg *c, settings *out)
 {
   void *const into[] = {&out->run, &out->exec, &out->stop, &out->detect, &out->filter, &out->log};
@@ -194,6 +245,11 @@ loom_status settings_bind(loom_err *err, cfg *c, settings *out)
                      "%s: '%s' is not a schedule; allowed: step, iteration, or a number from 1 to "
                      "1e9",
                      cfg_place(cfg_find(c, "detect"), "every", place, sizeof place), d->every);
+  }
+  LOOM_TRY(check_stop(err, c, out));
+  if (fields_read(err, out->log.fields, &out->log.field_bits) != LOOM_OK) {
+    err_prefix(err, "%s", cfg_place(cfg_find(c, "log"), "fields", place, sizeof place));
+    return err->code;
   }
   if (out->run.dt / (double)out->run.substeps < 1e-9)
     return err_set(err, LOOM_E_CONFIG,

@@ -14,7 +14,7 @@ enum {
 enum { RUN_START_REFUSE = 0, RUN_START_EXCLUDE = 1, RUN_START_UNTANGLE = 2 };
 enum { RUN_REPLAY_REFERENCE = 0, RUN_REPLAY_FRESH = 1 };
 enum { EXEC_AUTO = 0, EXEC_CPU = 1, EXEC_CUDA = 2 };
-enum { STOP_AUTO = 0, STOP_NEXT = 1, STOP_SOLVED = 2 };
+enum { STOP_AUTO = 0, STOP_NEXT = 1, STOP_SOLVED = 2, STOP_ENERGY = 3 };
 enum { FILTER_WHEN_AUTO = 0, FILTER_WHEN_EVERY = 1, FILTER_WHEN_ADVICE = 2, FILTER_WHEN_END = 3 };
 enum {
   FILTER_BOUND_AUTO = 0,
@@ -26,6 +26,8 @@ enum { FILTER_GO_AUTO = 0, FILTER_GO_FEASIBLE = 1, FILTER_GO_TRIAL = 2 };
 enum { LINE_AUTO = 0, LINE_ON = 1, LINE_OFF = 2 };
 enum { CONTACT_SELF = 0, CONTACT_OBSTACLE = 1, CONTACT_ALL = 2 };
 enum { LOG_STATE_AUTO = 0, LOG_STATE_OFF = 1, LOG_STATE_ALL = 2 };
+enum { ERROR_OFF = 0, ERROR_NEWTON = 1, ERROR_PROJECTIVE = 2 };
+enum { ERROR_BY_AUTO = 0, ERROR_BY_FACTOR = 1, ERROR_BY_CG = 2 };
 enum { AUDIT_OFF = 0, AUDIT_END = 1, AUDIT_EVERY = 2 };
 
 typedef struct run_settings {
@@ -44,17 +46,19 @@ typedef struct run_settings {
 } run_settings;
 
 typedef struct exec_settings {
-  int32_t backend; /* EXEC_* */
-  int64_t threads; /* 0: threads_default */
+  int32_t backend;   /* EXEC_* */
+  int64_t threads;   /* 0: threads_default */
+  int64_t cuda_from; /* vertices */
   int32_t deterministic, fallback, debug;
   int32_t memory_check;
   const char *plugin_path; /* colon-separated directories */
 } exec_settings;
 
 typedef struct stop_settings {
-  int32_t on;     /* STOP_* */
-  double tol_abs; /* m */
-  double tol_rel; /* of r_ref */
+  int32_t on;        /* STOP_* */
+  double tol_abs;    /* m */
+  double tol_rel;    /* of r_ref */
+  double tol_energy; /* sqrt(J), 0: not given */
   int64_t max_iters;
   double time_budget_ms; /* 0: none */
   double diverged;       /* factor over the residual of k = -1 and r_ref */
@@ -80,9 +84,15 @@ typedef struct filter_settings {
 typedef struct log_settings {
   const char *file;
   int64_t frames_every, residual_every, checkpoint_every, compression;
-  int32_t frames; /* 0 f64, 1 f32 */
-  int32_t audit;  /* AUDIT_* */
-  int32_t state;  /* LOG_STATE_* */
+  int32_t frames;      /* 0 f64, 1 f32 */
+  int32_t audit;       /* AUDIT_* */
+  int32_t state;       /* LOG_STATE_* */
+  const char *fields;  /* names, separated by spaces */
+  uint32_t field_bits; /* of them (derived) */
+  int32_t error;       /* ERROR_* */
+  int32_t error_by;    /* ERROR_BY_* */
+  int64_t error_every; /* iterations */
+  int32_t kernels;
 } log_settings;
 
 typedef struct settings {

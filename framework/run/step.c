@@ -25,7 +25,10 @@ static loom_status advance(run *r, const step_span *t, step_outcome *out)
         contact_refresh(r, &i));   /* contact at x, motion of bodies and pins, detection if due */
     LOOM_TRY(measure_next(r, &i)); /* residual of the problem as it is now */
     LOOM_TRY(solver_accepted(r, &i));
+    LOOM_TRY(settle_iteration(r, &i, 0)); /* on a device the one moment that it is waited for */
+    LOOM_TRY(measure_distance(r, &i, 0));
     out->reason = stop_reason(r, i.k + 1, i.stalled, first);
+    if (out->reason >= 0) LOOM_TRY(measure_distance(r, &i, 1));
     LOOM_TRY(record_iteration(r, &i, out->reason >= 0));
   }
   out->blocked = r->st.progress < 1.0;
@@ -33,6 +36,7 @@ static loom_status advance(run *r, const step_span *t, step_outcome *out)
   LOOM_TRY(filter_finish(r, out)); /* x becomes feasible */
   out->blocked = r->st.progress < 1.0 || filter_refused(r);
   if (out->blocked) return LOOM_OK;
+  if (record_frame_due(r)) LOOM_TRY(fields_take(r));
   return step_commit(r, out->reason == H5LOG_diverged); /* v_end, f_next, end_step */
 }
 
@@ -64,6 +68,7 @@ static loom_status whole_step(run *r, int64_t index)
   work_reset(r);
   filter_begin_step(r);
   sections_begin_step(r);
+  error_begin_step(r);
   r->k_base = 0;
   if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
   const double f_norm = r->fw.f_next_norm;

@@ -29,6 +29,8 @@ typedef struct iteration {
   int closing;           /* no iteration but a filter after the last one, ... */
   int final;             /* ... and none comes after it */
   uint32_t changed;      /* LOOM_CHANGED_* since the solver saw the problem */
+  int recorded;          /* there will be a row of /iters, begun in */
+  iter_record row;
 } iteration;
 
 loom_status step_once(run *r, int64_t index); /* step.c: the step, whole or in parts */
@@ -46,8 +48,12 @@ loom_status filter_accept(run *r, iteration *i);   /* trial -> x, dx */
 loom_status measure_solved(run *r, iteration *i);  /* residual of the problem iterate() saw */
 loom_status contact_refresh(run *r, iteration *i); /* contact at x, motion, detection if due */
 loom_status measure_next(run *r, iteration *i);    /* residual of the problem as it is now */
+/* r_energy where it is due; once more with `last`, where it was not */
+loom_status measure_distance(run *r, const iteration *i, int last);
 loom_status solver_accepted(run *r, iteration *i); /* tells the solver */
-loom_status record_iteration(run *r, const iteration *i, int last);
+/* All that was measured is there; with it, where a row is due, what only a row asks for. */
+loom_status settle_iteration(run *r, iteration *i, int last);
+loom_status record_iteration(run *r, iteration *i, int last);
 int stop_at_start(run *r, double *first);
 /* After `done` iterations, -1: go on.  stalled: neither this iteration nor anything else will move
  * x; first: m, residual before the first one. */

@@ -179,6 +179,7 @@ static loom_status expand(run *r, contact_inst *c, frozen_contact *f, double sha
   double dissipation = 0.0;
   if (share == 0.0) return LOOM_OK;
   LOOM_TRY(live_eval(r, c, f->x0, &f->energy, &dissipation, f->g0));
+  LOOM_TRY(results_settle(r));
   LOOM_TRY(live_blocks(r, c, f->x0, LOOM_HESS_PSD_CLAMP, &f->H0));
   f->energy = share * (f->energy + dissipation);
   if (share == 1.0) return LOOM_OK;
@@ -239,27 +240,44 @@ static int is_frozen(const contact_inst *c, const loom_problem *p)
   return p->contact == LOOM_CONTACT_FROZEN && c->frozen != NULL;
 }
 
-loom_status contact_eval(run *r, contact_inst *c, const loom_problem *p, loom_buf *x,
-                         double *energy, double *dissipation, loom_buf *g)
+static loom_status eval_one(run *r, contact_inst *c, const loom_problem *p, loom_buf *x,
+                            double *energy, double *dissipation, loom_buf *g)
 {
   return is_frozen(c, p) ? frozen_eval(r, c, x, energy, g)
                          : live_eval(r, c, x, energy, dissipation, g);
+}
+
+loom_status contact_eval(run *r, contact_inst *c, const loom_problem *p, loom_buf *x,
+                         double *energy, double *dissipation, loom_buf *g)
+{
+  const loom_status s = eval_one(r, c, p, x, energy, dissipation, g);
+  LOOM_TRY(results_settle(r));
+  return s;
+}
+
+static loom_status add_energies(run *r, const double *v, const results_use *u)
+{
+  loom_energies *const e = u->out;
+  (void)r;
+  e->contact += v[0];
+  e->dissipation += v[1];
+  e->total += v[0] + v[1];
+  return LOOM_OK;
 }
 
 static loom_status eval_all(run *r, const loom_problem *p, loom_buf *x, loom_energies *e,
                             loom_buf *g)
 {
   for (int i = 0; i < r->num_contact; ++i) {
-    double energy = 0.0, dissipation = 0.0;
-    const loom_status s = contact_eval(r, &r->contact[i], p, x, &energy, &dissipation, g);
+    double *v; /* energy and dissipation, J */
+    LOOM_TRY(results_cells(r, 2, &v));
+    const loom_status s = eval_one(r, &r->contact[i], p, x, &v[0], &v[1], g);
+    if (s == LOOM_REJECTED) LOOM_TRY(results_settle(r));
     if (s == LOOM_REJECTED && e != NULL) e->contact = e->total = NAN;
     LOOM_TRY(s);
-    if (e == NULL) continue;
-    e->contact += energy;
-    e->dissipation += dissipation;
-    e->total += energy + dissipation;
+    if (e != NULL) LOOM_TRY(results_after(r, v, &(results_use){.then = add_energies, .out = e}));
   }
-  return LOOM_OK;
+  return results_settle_unless_held(r);
 }
 
 static loom_status eval(run *r, const loom_problem *p, loom_buf *x, loom_energies *e, loom_buf *g)

@@ -140,28 +140,42 @@ loom_status vet_pairs_tell(const instance *in, const loom_pairs *p, uint32_t kin
   return buf_maps_end(&q);
 }
 
+static loom_status refuse_ids(run *r, const double *bad, const results_use *u)
+{
+  const int32_t least = (int32_t)u->scale, most = r->scene->pub.num_verts;
+  int64_t first = u->first;
+  void *p;
+  if (*bad == 0.0) return LOOM_OK;
+  LOOM_TRY(buf_map(r->m, NULL, u->b, LOOM_READ, LOOM_AT_HOST, &p));
+  const int32_t *const id = p;
+  while (first < u->end && id[first] >= least && id[first] < most) ++first;
+  const int32_t found = first < u->end ? id[first] : -1;
+  LOOM_TRY(buf_unmap(r->m, u->b));
+  return call_refuse(u->in, u->callback, LOOM_E_INTERNAL,
+                     "%s[%lld] = %d is no vertex; there are %d of them", u->what, (long long)first,
+                     (int)found, (int)most);
+}
+
+/* On a device this is known when the iteration ends, with [exec] debug at once. */
 loom_status vet_vertex_ids(const instance *in, const char *callback, const char *what, loom_buf *b,
                            int64_t first, int64_t end, int32_t least)
 {
   run *const r = in->r;
   buf_maps q = {.m = r->m, .e = &r->exec};
-  double bad = 0.0;
   if (first == end) return LOOM_OK;
   vet_id_args a = {
       .id = buf_maps_add(&q, b, LOOM_READ), .least = least, .end = r->scene->pub.num_verts};
   if (q.status == LOOM_OK) a.id += first;
   LOOM_TRY(count_bad(r, &q, &k_ids, &a, end - first, 0));
-  LOOM_TRY(exec_fetch(r->err, &r->exec, 0, 1, &bad));
-  if (bad == 0.0) return LOOM_OK;
-  void *p;
-  LOOM_TRY(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p));
-  const int32_t *const id = p;
-  while (first < end && id[first] >= a.least && id[first] < a.end) ++first;
-  const int32_t found = first < end ? id[first] : -1;
-  LOOM_TRY(buf_unmap(r->m, b));
-  return call_refuse(in, callback, LOOM_E_INTERNAL,
-                     "%s[%lld] = %d is no vertex; there are %d of them", what, (long long)first,
-                     (int)found, (int)a.end);
+  return results_later(r, &r->exec, r->exec.result, 1,
+                       &(results_use){.then = refuse_ids,
+                                      .in = in,
+                                      .callback = callback,
+                                      .what = what,
+                                      .b = b,
+                                      .first = first,
+                                      .end = end,
+                                      .scale = (double)least});
 }
 
 /* ---- numbers ----
@@ -193,16 +207,22 @@ loom_status vet_shares(const instance *in, const char *callback, const char *wha
                      bad, (long long)buf_count(b), what);
 }
 
+static loom_status refuse_numbers(run *r, const double *most, const results_use *u)
+{
+  if (isfinite(*most)) return LOOM_OK;
+  return call_refuse(u->in, u->callback, LOOM_E_NUMERIC, "%s is not finite, first at vertex %lld",
+                     u->what, (long long)vet_find_nan(r, u->b));
+}
+
 loom_status vet_finite(const instance *in, const char *callback, const char *what, loom_buf *b)
 {
   run *const r = in->r;
   const int64_t launches = r->work.launches;
-  double most = 0.0;
-  LOOM_TRY(la_norm_max3(r->m, &r->exec, b, &most));
+  LOOM_TRY(la_norm_max3_slot(r->m, &r->exec, b, LA_OWN_SLOT));
   r->work.launches = launches;
-  if (isfinite(most)) return LOOM_OK;
-  return call_refuse(in, callback, LOOM_E_NUMERIC, "%s is not finite, first at vertex %lld", what,
-                     (long long)vet_find_nan(r, b));
+  return results_later(
+      r, &r->exec, r->exec.result + LA_OWN_SLOT, 1,
+      &(results_use){.then = refuse_numbers, .in = in, .callback = callback, .what = what, .b = b});
 }
 
 loom_status vet_trial(run *r, loom_buf *b)

@@ -138,6 +138,8 @@ double build_rest_area(const object *o, int64_t t); /* m^2, of triangle t */
 int build_rest_places(const object *o, double *x);
 /* pattern.c: shape = pattern, with the stitches of its seams. */
 loom_status build_pattern(builder *b, object *o);
+/* imperfection.c: moves the vertices of cloth by its keys `imperfection`. */
+loom_status build_imperfection(builder *b, object *o);
 /* merging.c: what `repair` and `sewing` merge. */
 loom_status build_merge(builder *b, object *o);
 /* material.c: the extension LOOM_MATERIAL of scenes that have any. */

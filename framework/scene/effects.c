@@ -37,6 +37,7 @@ static const struct effect {
     {"cloth", "stitch_stiffness", "sewing", PULLED},
     {"cloth", "sewing_time", "sewing", PULLED},
     {"cloth", "seam_rings", "sewing", PULLED},
+    {"cloth", "imperfection_seed", "imperfection", ANY},
     {"cloth", "pin_stiffness", "pins", ANY},
     {"cloth", "pin_motion", "pins", ANY},
     {"solid", "pin_stiffness", "pins", ANY},

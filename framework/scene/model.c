@@ -115,12 +115,28 @@ void build_model_takes(int type, char *text, size_t len)
 /* ---- all keys of an object ----
  */
 
+/* Of a measured table that is given in part the rest would silently be another fabric's. */
+static loom_status check_table(builder *b, const object *o, const elem_type *t)
+{
+  const char *has = NULL, *lacks = NULL;
+  for (uint32_t k = 0; k < t->table; ++k)
+    *(cfg_text(o->sec, t->params[k].key) != NULL ? &has : &lacks) = t->params[k].key;
+  if (has == NULL || lacks == NULL) return LOOM_OK;
+  return build_place(
+      b, o->sec, has,
+      err_set(b->err, LOOM_E_CONFIG,
+              "is a row of a table that lacks the row %s; give all rows, %s to %s, or none", lacks,
+              t->params[0].key, t->params[t->table - 1].key));
+}
+
 loom_status build_bind(builder *b, object *o, const char *section, void *own)
 {
   scene_table tables[SCENE_MAX_TABLES];
   const int n = scene_tables(section, tables);
   int dropped = 0;
   LOOM_TRY(mesh_alloc(b->err, elem_count(), sizeof *o->elem, &o->elem));
+  for (int k = 0; k < n; ++k)
+    if (tables[k].elem >= 0) LOOM_TRY(check_table(b, o, elem_at(tables[k].elem)));
   for (int k = 0; k < n; ++k)
     LOOM_TRY(cfg_bind(b->err, o->sec, tables[k].params, tables[k].count,
                       tables[k].elem < 0 ? own : (void *)&o->elem[tables[k].elem]));

@@ -234,6 +234,8 @@ static loom_status load_object(builder *b, object *o)
   mesh_transform(&o->m, S);
   LOOM_TRY(check_reach(b, o));
   if (o->kind != OBJECT_YARN) LOOM_TRY(examine_mesh(b, o));
+  /* seams are merged by now: their vertices stay together; what the doctor complains of is left */
+  if (o->kind == OBJECT_CLOTH && b->doc.total == 0) LOOM_TRY(build_imperfection(b, o));
   return mesh_alloc(b->err, o->m.num_verts, 1, &o->pinned);
 }
 

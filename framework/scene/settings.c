@@ -125,6 +125,13 @@ static const loom_param cloth_params[] = {
                    "Rings of neighbours in the mesh that sewn vertices are left out with, too: 1 "
                    "where a side of a seam has vertices that no stitch names, at more than twice "
                    "the other side's density."),
+    LOOM_PARAM_REAL(
+        cloth_settings, imperfection, 0, 0, 1, "m",
+        "RMS of waves along the normals that break the symmetry of where the sheet starts (with "
+        "rest = initial of its rest shape, too), as in the analysis of buckling: comparisons of "
+        "solvers on flat sheets need some.  The same waves for every resolution."),
+    LOOM_PARAM_INT(cloth_settings, imperfection_seed, 0, 0, 1e15, "1",
+                   "Number that the waves are drawn from."),
     DENSITY(cloth_settings, 0.2, "kg/m^2", "Mass per area of the rest shape."),
     {"model", LOOM_P_TEXT, 0, LOOM_PARAM_AT_(cloth_settings, model, loom_text), 0, 0, 0,
      "arap+isometric", SCENE_MODELS, "1",

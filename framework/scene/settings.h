@@ -36,6 +36,8 @@ typedef struct cloth_settings {
   double merge_tolerance;               /* m */
   double stitch_stiffness, sewing_time; /* N/m, s */
   int64_t seam_rings;
+  double imperfection; /* m */
+  int64_t imperfection_seed;
 } cloth_settings;
 
 typedef struct solid_settings {

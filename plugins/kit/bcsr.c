@@ -5,6 +5,7 @@ static const lk_entry k_corner = LK_ENTRY(bcsr_corner), k_first = LK_ENTRY(bcsr_
 static const lk_entry k_start = LK_ENTRY(bcsr_start), k_count = LK_ENTRY(bcsr_count);
 static const lk_entry k_collect = LK_ENTRY(bcsr_collect), k_unique = LK_ENTRY(bcsr_unique);
 static const lk_entry k_compact = LK_ENTRY(bcsr_compact), k_add = LK_ENTRY(bcsr_add);
+static const lk_entry k_scatter = LK_ENTRY_NEAR(bcsr_scatter, 64); /* sums in any order */
 
 loom_status bcsr_new(bcsr *A, const loom_host *h, const loom_exec *e, int32_t b)
 {
@@ -76,7 +77,14 @@ loom_status bcsr_index(bcsr *A, int32_t n, bcsr_kind *k)
 /* ---- pattern ----
  */
 
-/* `each` over the rows for every kind, behind the diagonals; list NULL: they are only counted. */
+static void bind_base(const bcsr *A, plug_maps *m, bcsr_args *a)
+{
+  a->base_row = plug_read(m, A->base_row);
+  a->base_col = plug_read(m, A->base_col);
+}
+
+/* `each` over the rows for every kind, behind the base or the diagonals; list NULL: they are only
+ * counted. */
 static loom_status over_rows(const bcsr *A, const bcsr_kind *kinds, int num, const lk_entry *each,
                              loom_buf *list)
 {
@@ -87,6 +95,7 @@ static loom_status over_rows(const bcsr *A, const bcsr_kind *kinds, int num, con
     a.num = plug_rdwr(&m, A->num);
     a.room = plug_read(&m, list != NULL ? A->room : NULL);
     a.list = plug_rdwr(&m, list);
+    if (k < 0) bind_base(A, &m, &a);
     LOOM_TRY(plug_launch(&m, k >= 0 ? each : &k_start, &a, A->n, NULL));
   }
   return LOOM_OK;
@@ -96,13 +105,17 @@ static loom_status run_rows(const bcsr *A, const lk_entry *k, loom_buf *row, loo
                             loom_buf *diag)
 {
   plug_maps m = plug_maps_on(A->h, A->e);
-  const bcsr_args a = {.num = plug_rdwr(&m, A->num),
-                       .room = plug_read(&m, A->room),
-                       .list = plug_rdwr(&m, A->list),
-                       .row = plug_read(&m, row),
-                       .col = plug_write(&m, col),
-                       .diag = plug_write(&m, diag),
-                       .n = A->n};
+  bcsr_args a = {.num = plug_rdwr(&m, A->num),
+                 .room = plug_read(&m, A->room),
+                 .list = plug_rdwr(&m, A->list),
+                 .row = plug_read(&m, row),
+                 .col = plug_write(&m, col),
+                 .diag = plug_write(&m, diag),
+                 .n = A->n};
+  if (row != NULL) {
+    bind_base(A, &m, &a);
+    a.map = plug_write(&m, A->map);
+  }
   return plug_launch(&m, k, &a, A->n, NULL);
 }
 
@@ -132,9 +145,11 @@ loom_status bcsr_pattern(bcsr *A, const bcsr_kind *kinds, int num)
 
 loom_status bcsr_clear(bcsr *A) { return A->h->fill(A->h, A->e, A->val, 0.0); }
 
-loom_status bcsr_add_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count)
+/* One index of the launch is a row, or, where they scatter, an element. */
+static loom_status add_elements(bcsr *A, const loom_exec *e, const bcsr_kind *kind, int64_t first,
+                                int64_t count, int scatter)
 {
-  plug_maps m = plug_maps_on(A->h, A->e);
+  plug_maps m = plug_maps_on(A->h, e);
   bcsr_args a = bind(A, kind, &m);
   a.K = plug_read(&m, kind->K);
   a.row = plug_read(&m, A->row);
@@ -142,7 +157,27 @@ loom_status bcsr_add_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t
   a.val = plug_rdwr(&m, A->val);
   a.from = first;
   a.end = first + count;
-  return plug_launch(&m, &k_add, &a, A->n, NULL);
+  a.atomic = e->backend != LOOM_CPU || e->num_threads > 1;
+  return plug_launch(&m, scatter ? &k_scatter : &k_add, &a, scatter ? count : A->n, NULL);
+}
+
+loom_status bcsr_add_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count)
+{
+  return add_elements(A, A->e, kind, first, count, 0);
+}
+
+loom_status bcsr_scatter_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count)
+{
+  return add_elements(A, A->e, kind, first, count, 1);
+}
+
+loom_status bcsr_serial_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count)
+{
+  loom_exec one = *A->e;
+  LOOM_CHECK(A->h, one.backend == LOOM_CPU, LOOM_E_UNSUPPORTED,
+             "one thread of the processor cannot add up what is on a device");
+  one.num_threads = 1;
+  return add_elements(A, &one, kind, first, count, 1);
 }
 
 loom_status bcsr_add_kind(bcsr *A, const bcsr_kind *kind)

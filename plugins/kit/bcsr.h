@@ -49,6 +49,9 @@ typedef struct bcsr { /* fine when zeroed */
   loom_buf *diag;      /* i64 [n], where in col and val the diagonals are */
   loom_buf *val;       /* real [nnz][b][b], N/m */
   loom_buf *num, *room, *list; /* see bcsr.kern.h */
+  loom_buf *base_row,
+      *base_col; /* of kinds that never change, bcsr_steady.h; NULL: there are none */
+  loom_buf *map; /* i32 [nnz of the base], where in col and val its blocks are */
 } bcsr;
 
 loom_status bcsr_new(bcsr *A, const loom_host *h, const loom_exec *e, int32_t b);
@@ -66,6 +69,11 @@ loom_status bcsr_add_kind(bcsr *A, const bcsr_kind *kind);
 /* += K of `count` elements from `first` on, of which alone K has room.  A kind that is added part
  * by part, from the first element to the last one, makes the same bits. */
 loom_status bcsr_add_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count);
+/* The same in a loop over elements, which look for their places and add there, for comparison: on
+ * all threads by atomic adds, as the paper does, so that bits depend on who comes first; or on one
+ * thread of the processor, with the bits of bcsr_add_part().  They need no index. */
+loom_status bcsr_scatter_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count);
+loom_status bcsr_serial_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count);
 /* As the host's services and krylov_bsr3.h take it, for b = 3. */
 loom_bsr3 bcsr_matrix3(const bcsr *A);
 

@@ -1,5 +1,6 @@
 /* bcsr.kern.c - see bcsr.kern.h.  Every row is written by its own element of the launch, which
- * takes corners in their order: no atomics, and the same bits for any number of threads. */
+ * takes corners in their order, so that bits are the same for any number of threads.  bcsr_scatter,
+ * which adds as the paper does, is the exception. */
 #include "kit/bcsr.kern.h"
 
 #include "geom/sorted.kern.h"
@@ -34,8 +35,11 @@ LK_KERNEL_PLAIN(bcsr_first, a, i) { a->first[i] = lk_lower_bound(a->key, a->corn
 
 LK_KERNEL_PLAIN(bcsr_start, a, i)
 {
-  a->num[i] = 1;
-  if (a->list != NULL) a->list[a->room[i]] = i;
+  const int64_t base = a->base_row != NULL ? a->base_row[i] : 0;
+  a->num[i] = a->base_row != NULL ? a->base_row[i + 1] - base : 1;
+  if (a->list == NULL) return;
+  for (int64_t k = 0; k < a->num[i]; ++k)
+    a->list[a->room[i] + k] = a->base_row != NULL ? a->base_col[base + k] : i;
 }
 
 LK_KERNEL_PLAIN(bcsr_count, a, i)
@@ -102,10 +106,13 @@ LK_KERNEL_PLAIN(bcsr_unique, a, i)
 LK_KERNEL_PLAIN(bcsr_compact, a, i)
 {
   const int64_t n = a->row[i + 1] - a->row[i];
+  int64_t at = a->base_row != NULL ? a->base_row[i] : 0;
+  const int64_t end = a->base_row != NULL ? a->base_row[i + 1] : 0;
   for (int64_t k = 0; k < n; ++k) {
     const int32_t j = a->list[a->room[i] + k];
     a->col[a->row[i] + k] = j;
     if (j == i) a->diag[i] = a->row[i] + k;
+    if (at < end && a->base_col[at] == j) a->map[at++] = (int32_t)(a->row[i] + k);
   }
 }
 
@@ -145,5 +152,24 @@ LK_KERNEL_PLAIN(bcsr_add, a, i)
     for (int64_t d = lo; d < hi; ++d, K += next)
       if (is_row(a, column_of(a, d)))
         add_block(b, ld, K, a->val + bb * place_of(a, i, column_of(a, d)));
+  }
+}
+
+LK_KERNEL_PLAIN(bcsr_scatter, a, k)
+{
+  const int b = a->b, bb = b * b;
+  const int64_t e = a->from + k, lo = corner_of(a, e), hi = corner_of(a, e + 1);
+  const int64_t ld = a->dense ? b * (hi - lo) : b, next = a->dense ? b : bb;
+  for (int64_t c = lo; c < hi; ++c) {
+    const lk_real *K = a->K + bb * (block_of(a, e) - block_of(a, a->from) + (c - lo) * (hi - lo));
+    if (!is_row(a, a->node[c])) continue;
+    for (int64_t d = lo; d < hi; ++d, K += next) {
+      if (!is_row(a, column_of(a, d))) continue;
+      lk_real *const to = a->val + bb * place_of(a, a->node[c], column_of(a, d));
+      if (!a->atomic)
+        add_block(b, ld, K, to);
+      else
+        for (int r = 0; r < bb; ++r) LK_ATOMIC_ADD(to + r, K[ld * (r / b) + r % b]);
+    }
   }
 }

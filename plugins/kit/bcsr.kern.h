@@ -20,26 +20,31 @@ typedef struct bcsr_args {
   int64_t *LK_RESTRICT first;   /* [n+1], first corner of each row */
   int64_t *LK_RESTRICT squares; /* [count], blocks of each element */
   /* the pattern */
-  int64_t *LK_RESTRICT num;        /* [n], columns of a row so far */
-  const int64_t *LK_RESTRICT room; /* [n+1], where they are in `list` */
-  int32_t *LK_RESTRICT list;       /* columns of each row, in the end ascending and each once */
-  const int64_t *LK_RESTRICT row;  /* [n+1] */
-  int32_t *LK_RESTRICT col;        /* [row[n]] */
-  int64_t *LK_RESTRICT diag;       /* [n], place of the diagonal block */
-  lk_real *LK_RESTRICT val;        /* [row[n]][b][b] */
+  int64_t *LK_RESTRICT num;            /* [n], columns of a row so far */
+  const int64_t *LK_RESTRICT room;     /* [n+1], where they are in `list` */
+  int32_t *LK_RESTRICT list;           /* columns of each row, in the end ascending and each once */
+  const int64_t *LK_RESTRICT row;      /* [n+1] */
+  int32_t *LK_RESTRICT col;            /* [row[n]] */
+  int64_t *LK_RESTRICT diag;           /* [n], place of the diagonal block */
+  const int64_t *LK_RESTRICT base_row; /* [n+1], of a pattern to begin with; NULL: the diagonal */
+  const int32_t *LK_RESTRICT base_col; /* [base_row[n]], ascending in each row */
+  int32_t *LK_RESTRICT map;            /* [base_row[n]], places of its blocks */
+  lk_real *LK_RESTRICT val;            /* [row[n]][b][b] */
   int64_t corners;
   int64_t from, end; /* elements that K has, one after the other */
   int32_t n, arity, b;
-  int32_t dense; /* 1: K of an element is one matrix [arity b][arity b] */
+  int32_t dense;  /* 1: K of an element is one matrix [arity b][arity b] */
+  int32_t atomic; /* bcsr_scatter: 1: others add at the same time */
 } bcsr_args;
 
-LK_DECLARE(bcsr_corner, bcsr_args)  /* per element: key, owner; squares, unless NULL */
-LK_DECLARE(bcsr_first, bcsr_args)   /* per row and one more: first */
-LK_DECLARE(bcsr_start, bcsr_args)   /* per row: one column, the diagonal; list NULL: only counted */
-LK_DECLARE(bcsr_count, bcsr_args)   /* per row: num += columns of its corners, with repetitions */
+LK_DECLARE(bcsr_corner, bcsr_args) /* per element: key, owner; squares, unless NULL */
+LK_DECLARE(bcsr_first, bcsr_args)  /* per row and one more: first */
+LK_DECLARE(bcsr_start, bcsr_args)  /* per row: the base, or the diagonal; list NULL: only counted */
+LK_DECLARE(bcsr_count, bcsr_args)  /* per row: num += columns of its corners, with repetitions */
 LK_DECLARE(bcsr_collect, bcsr_args) /* per row: the same, and writes them */
 LK_DECLARE(bcsr_unique, bcsr_args)  /* per row: sorts, removes repetitions */
-LK_DECLARE(bcsr_compact, bcsr_args) /* per row: col, diag */
+LK_DECLARE(bcsr_compact, bcsr_args) /* per row: col, diag, map */
 LK_DECLARE(bcsr_add, bcsr_args)     /* per row: val += K */
+LK_DECLARE(bcsr_scatter, bcsr_args) /* per element: val += K */
 
 #endif

@@ -11,7 +11,7 @@ static const lk_entry k_moved = LK_ENTRY(cand_moved);
 static loom_status new_buffers(candidates *c)
 {
   const loom_scene *const sc = c->sc;
-  const plug_buf all[] = {{"sums", LOOM_REAL, 4, &c->result},
+  const plug_buf all[] = {{"sums", LOOM_REAL, CAND_SUMS, &c->result},
                           {"anchor", LOOM_REAL, 3 * (int64_t)sc->num_verts, &c->anchor},
                           {"kinds", LOOM_I32, 0, &c->kind},
                           {"vertices", LOOM_I32, 0, &c->v},

@@ -23,6 +23,8 @@ enum {
                LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE)
 };
 
+enum { CAND_SUMS = 8 };
+
 /* Those within reach of the point looked at last. */
 typedef struct cand_active {
   int64_t num;
@@ -52,7 +54,7 @@ typedef struct candidates {
   uint32_t kinds;      /* LOOM_BIT(LOOM_PAIR_*) this instance is asked for */
   int moving;          /* 1: some body moves in this step */
   int rough;           /* 1: some body has friction */
-  loom_buf *result;    /* real [4], for reductions */
+  loom_buf *result;    /* real [CAND_SUMS], for reductions */
 
   int64_t m;          /* every pair with a gap below reach + slack at `anchor` */
   int valid;          /* 0: there are none yet, or bodies have moved since */

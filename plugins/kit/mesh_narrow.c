@@ -152,6 +152,20 @@ static loom_status grow_room(mesh *m, int64_t room)
   return m->h->buf_resize(m->h, m->chunk_toi, room);
 }
 
+/* Candidates that are tested at once: on the CPU a chunk that fits its caches.  A device has no use
+ * for chunks, each of which makes the host wait twice; there it is what memory may be spent on. */
+enum { DEVICE_ROOM = 1 << 24 }; /* 32 bytes each */
+static int64_t most_at_once(const mesh *m)
+{
+  return m->e->backend == LOOM_CUDA && m->room < DEVICE_ROOM ? DEVICE_ROOM : m->room;
+}
+
+/* Room for so many, with some to spare. */
+static loom_status need_room(mesh *m, int64_t count)
+{
+  return count > m->room ? grow_room(m, count + count / 8) : LOOM_OK;
+}
+
 loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int family,
                          loom_buf *place, int64_t num, mesh_list_fn list, void *plugin,
                          int64_t *listed)
@@ -159,7 +173,7 @@ loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int 
   int64_t base = 0;
   for (int64_t first = 0; first < num;) {
     int64_t next[2], added;
-    LOOM_TRY(cut(m, place, first, num, m->room, next));
+    LOOM_TRY(cut(m, place, first, num, most_at_once(m), next));
     if (next[0] == first) {
       int64_t end;
       LOOM_TRY(mesh_place_at(m, place, first + 1, &end));
@@ -167,6 +181,7 @@ loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int 
       continue;
     }
     if (next[1] > base) {
+      LOOM_TRY(need_room(m, next[1] - base));
       m->h->tic(m->h, "list");
       LOOM_TRY(list(plugin, v, family, first, next[0], base, place, m->name));
       m->h->toc(m->h, "list");
@@ -202,8 +217,9 @@ static mesh_query open_query(mesh *m, plug_maps *maps, const mesh_view *v, const
 /* Keep only those of m->kept that are to be reported. */
 static loom_status judge(mesh *m, const mesh_query *q)
 {
-  const int64_t num = m->num_kept;
+  const int64_t num = m->num_kept, most = most_at_once(m);
   m->num_kept = 0;
+  LOOM_TRY(need_room(m, num < most ? num : most));
   for (int64_t first = 0; first < num; first += m->room) {
     const int64_t count = num - first < m->room ? num - first : m->room;
     int64_t added;

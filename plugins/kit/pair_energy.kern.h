@@ -18,7 +18,7 @@
 
 #include "kit/candidates.kern.h"
 
-enum { PAIR_NUMBERS = 4 };
+enum { PAIR_NUMBERS = 5 };
 
 typedef struct pair_args {
   cand_state s;

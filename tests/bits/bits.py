@@ -40,6 +40,7 @@ SETTINGS = {
     "configs/trousers_kick.ini": ["cloth.trousers.edge_length=0.07"],
     "configs/trousers_walk.ini": ["cloth.trousers.edge_length=0.07"],
     "configs/tshirt.ini": ["cloth.shirt.edge_length=0.08"],
+    "configs/tshirt_cama.ini": ["cloth.shirt.edge_length=0.08"],
     "configs/tshirt_pd_bfgs.ini": ["cloth.shirt.edge_length=0.08"],
     "configs/tshirt_pd_ipc.ini": ["cloth.shirt.edge_length=0.08"],
 }

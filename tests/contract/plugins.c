@@ -25,6 +25,7 @@ static const struct {
      "solver.modes=ordinary solver.base=rest solver.momentum=none solver.reduced=inverse"},
     {"ndb_pd", LOOM_KIND_SOLVER,
      "solver.reuse=presmooth solver.momentum=chebyshev solver.rank=3 solver.update=full"},
+    {"vbd", LOOM_KIND_SOLVER, "solver.rho=0.5 solver.hessian=exact solver.guess=adaptive"},
     {"ndb", LOOM_KIND_CONTACT, "contact.c.growth=literal contact.c.carry=no"},
 };
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 # Words with which a line of an indented block is a command.
-WORDS = re.compile(r"^(\.\./\.\./loom|\./loom|~/loom/bin/loom|cmake|ninja|snakemake|pip) ")
+WORDS = re.compile(r"^(\.\./\.\./loom|\./loom|~/loom/bin/loom|cmake|ninja|pip) ")
 
 
 class Command:
@@ -75,15 +75,12 @@ class Rule:
 
 
 def needs_venv(stage):
-    return None if stage.venv else "there is no .venv; the first `./loom render` makes it (1 GB)"
-
-
-def needs_snakemake(stage):
-    return None if stage.tool("snakemake") else "snakemake is not installed"
+    return None if stage.venv else "there is no .venv; the first `./loom render` makes it (2 GB)"
 
 
 def needs_slurm(stage):
-    return None if stage.tool("sbatch") and stage.tool("snakemake") else "there is no Slurm here"
+    return needs_venv(stage) or (
+        None if stage.tool("sinfo") and stage.run("sinfo -h")[0] == 0 else "there is no Slurm here")
 
 
 def half_a_minute(stage):
@@ -102,6 +99,9 @@ RULES = [
     Rule(r"^\./loom figure convergence(-bars)?$", more=half_a_minute, skip=needs_venv),
     Rule(r"^\./loom figure", more="--plan", skip=needs_venv, why="minutes to hours"),
     Rule(r"^\./loom render", more="--size 160x120 --fast", skip=needs_venv),
+    Rule(r"^\./loom (table|report)", skip=needs_venv),
+    Rule(r"^\./loom sweep .*--slurm$", skip=needs_slurm),
+    Rule(r"^\./loom sweep", skip=needs_venv),
     Rule(r"^\./loom run configs/yarn_", more=YARNS),
     Rule(r"^\./loom run .*run\.detail", more="-n 1"),
     Rule(r"^(\./loom|~/loom/bin/loom) run ", more="-n 2"),
@@ -109,8 +109,6 @@ RULES = [
     Rule(r"^\./loom test [a-z]+$", more="-R '^test_(err|contract_descriptor)$'", why="minutes"),
     Rule(r"^(\./loom bundle|out/loom-bundle/)", skip=lambda stage: "tests/nightly/bundle.sh runs it"),
     Rule(r"^pip install", skip=lambda stage: "installs from the network"),
-    Rule(r"^snakemake --profile", skip=needs_slurm),
-    Rule(r"^snakemake", skip=needs_snakemake),
 ]
 
 

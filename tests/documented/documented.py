@@ -32,7 +32,7 @@ def try_command(stage, command):
         print(f"SKIP: {command.place}: {command.text}: {reason}")
         return ""
     page_folder = str(command.page.parent)
-    away = command.text.startswith(("../../loom", "snakemake"))
+    away = command.text.startswith("../../loom")
     text = rule.reduced(command.text, stage).replace("/tmp/", f"{stage.work}/tmp/")
     if " figure " in text and text in stage.done: # says the same wherever it stands
         return ""

@@ -29,6 +29,7 @@ CASES = [
     (4, f"{SHEET} -n 2 -o out/c.h5 --set cloth.sheet.density=0.4 --set cloth.sheet.bending=1 "
         "&& ./loom compare out/a.h5 out/c.h5 --tol 1e-12"),
     (5, STOPPED),
+    (6, f"{SHEET} -n 1000000 --max-time 0.5 -o out/time.h5"),
 ]
 
 

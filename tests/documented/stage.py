@@ -71,11 +71,11 @@ class Stage:
         `build`, and ninja has nothing to do."""
         own = self.root / "build"
         own.mkdir()
-        for name in ("bin", "plugins", "meshers", "cmake_install.cmake"):
+        for name in ("bin", "plugins", "meshers", "factors", "cmake_install.cmake"):
             (own / name).symlink_to(build / name)
         (own / "CTestTestfile.cmake").write_text(f'subdirs("{build}")\n')
         (own / "build.ninja").write_text("build runtime: phony\nbuild all: phony\n")
-        for group in ("build", "test", "python", "bundle"):
+        for group in ("build", "test", "python", "bundle", "nightly"):
             shutil.copy(self.root / "framework/cmake/packages.txt", own / f".packages-{group}")
         for tests in ("ON",):
             key = f"{self.root} {self.environment.get('LOOM_CMAKE_ARGS', '')}".rstrip()
@@ -94,12 +94,14 @@ class Stage:
         return done.returncode, done.stdout
 
     def python(self, text):
-        """A program with the libraries that a reader has: .venv, or the system's h5py and pandas."""
+        """A program with the libraries that a reader has: .venv with loompy, or the system's h5py and
+        pandas."""
+        environment = os.environ | {"PYTHONPATH": str(self.root / "experiments/tools")}
         for python in (self.root / ".venv/bin/python", Path("/usr/bin/python3")):
             if not python.exists():
                 continue
             try:
-                done = subprocess.run([str(python), "-c", text], cwd=self.root, text=True,
+                done = subprocess.run([str(python), "-c", text], cwd=self.root, text=True, env=environment,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
             except subprocess.TimeoutExpired:
                 continue

@@ -77,11 +77,12 @@ static int runs_by_table(const char *solver, const char *collision, const char *
 }
 
 static const char *const solvers[] = {"gd",     "cholmod_pd", "cholmod_newton", "pcg_newton",
-                                      "ndb_pd", "pd_bfgs",    "cama_pcg"};
+                                      "ndb_pd", "pd_bfgs",    "cama_pcg",       "aa_pd",
+                                      "vbd",    "xpbd"};
 static const char *const collisions[] = {"brute", "bvtt_front", "patch_bvh", "spatial_hash"};
 static const char *const contacts[] = {"ipc_barrier", "dbb",       "pd_ipc",
                                        "ndb",         "repulsion", "cama_repulsion"};
-enum { SOLVERS = 7, COLLISIONS = 4, CONTACTS = 6 };
+enum { SOLVERS = 10, COLLISIONS = 4, CONTACTS = 6 };
 
 /* A repulsion that is frozen at the start of a step pulls back what leaves, as its expansion does
  * not end at its reach, and the stiffer the more; with a barrier the correction makes up for it. */

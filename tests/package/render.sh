@@ -4,12 +4,12 @@ set -eu
 export PYTHONPATH="$LOOM_SOURCE_DIR/experiments/tools" PYTHONDONTWRITEBYTECODE=1
 fail() { echo "FAILED: $*"; exit 1; }
 # help needs none of the libraries: -S hides what is installed
-for tool in render figure; do
+for tool in render figure table sweep report; do
   python3 -S -m "loompy.$tool" --help | grep -q "usage: loom $tool" || fail "$tool --help"
 done
 python=$LOOM_SOURCE_DIR/.venv/bin/python
 [ -x "$python" ] || {
-  echo "SKIP: render: there is no .venv yet; the first \`./loom render\` makes it (about 1 GB)"
+  echo "SKIP: render: there is no .venv yet; the first \`./loom render\` makes it (about 2 GB)"
   exit 77
 }
 work=$(mktemp -d)

@@ -27,13 +27,13 @@ typedef struct rest {
   double speed;     /* m/s, of the fastest vertex */
 } rest;
 
-static rest settle(const char *more)
+static rest settle_with(const char *more, const char *const *sets)
 {
   char text[2048];
   sim s;
   rest r = {INFINITY, INFINITY, 0.0};
   snprintf(text, sizeof text, "%s%s", scene, more);
-  sim_run(&s, text, NULL, 0);
+  sim_run(&s, text, sets, 0);
   double *const x = calloc(3 * (size_t)s.n, sizeof *x), *const v =
                                                             calloc(3 * (size_t)s.n, sizeof *v);
   cr_assert(x != NULL && v != NULL);
@@ -49,6 +49,8 @@ static rest settle(const char *more)
   printf("%s: %g m, %g m, %g m/s\n", more, r.low, r.high, r.speed);
   return r;
 }
+
+static rest settle(const char *more) { return settle_with(more, NULL); }
 
 /* A vertex weighs 0.2e-3 N: it sinks by 2e-6 m where 200 N/m hold it, both layers by some more. */
 static void check(const char *more)
@@ -80,4 +82,23 @@ Test(cama, without_stiffness_they_fall)
 {
   const rest r = settle("stiffness = 0\n");
   cr_expect(r.low < -0.1 && r.high < -0.1, "%g m, %g m", r.low, r.high);
+}
+
+/* A sheet under a ceiling and another one under it, 0.2 mm farther than the thickness: adhesion
+ * holds them there, and where it is off, they fall. */
+static rest under_a_ceiling(const char *more)
+{
+  static const char *const sets[] = {"body.table.normal=0 0 -1", "body.table.position=0 0 0.02",
+                                     "cloth.high.transform=translate 0.003 0.002 0.0163",
+                                     "cloth.low.transform=translate 0 0 0.0121", NULL};
+  return settle_with(more, sets);
+}
+
+Test(cama, adhesion_holds_what_hangs)
+{
+  const rest held = under_a_ceiling("adhesion = 100\nadhesion_range = 1 mm\n");
+  cr_expect_gt(held.high, 0.0155, "%g m", held.high);
+  cr_expect_gt(held.low, 0.011, "%g m", held.low);
+  const rest off = under_a_ceiling("adhesion_range = 1 mm\n");
+  cr_expect(off.low < -0.1 && off.high < -0.1, "%g m, %g m", off.low, off.high);
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "log/h5log.h"
@@ -70,8 +71,8 @@ static double strip_length(const char *more)
 Test(fabric, hanging_strip_stretches_as_the_table_says)
 {
   const double measured = strip_length("");
-  const double constant = strip_length(SAME_ROW("stretch_0") SAME_ROW("stretch_22") SAME_ROW(
-      "stretch_45") SAME_ROW("stretch_67") SAME_ROW("stretch_90"));
+  const double constant = strip_length(SAME_ROW("stretch_rest") SAME_ROW("stretch_0") SAME_ROW(
+      "stretch_22") SAME_ROW("stretch_45") SAME_ROW("stretch_67") SAME_ROW("stretch_90"));
   const double want = hanging_length(1), want_constant = hanging_length(0);
   printf("strip of %g m hangs %.4f m long, table says %.4f; with the row at rest alone %.4f and "
          "%.4f m\n",
@@ -133,4 +134,23 @@ Test(fabric, all_measured_fabrics_run, .init = proc_enter, .fini = proc_leave)
     LOOM_FINE("run", "fabric.ini", "--quiet", "--overwrite", "-o", "fabric.h5");
     every_step_converged("fabric.h5", names[i]);
   }
+}
+
+/* A table with a row left out is another fabric in part: file, line and the row that is missing. */
+Test(fabric, a_table_in_part_is_refused, .init = proc_enter, .fini = proc_leave)
+{
+  proc p;
+  proc_write("fabric.ini", STRIP("model = wang+shell\nk_e = 1e-6\n" SAME_ROW("stretch_0")));
+  proc_loom(&p, LOOM_ARGS("check", "fabric.ini"));
+  cr_expect_eq(p.code, 2, "%s", p.err);
+  cr_expect(strstr(p.err, "fabric.ini:22: [cloth.strip] stretch_0: ") != NULL, "%s", p.err);
+  cr_expect(strstr(p.err, "lacks the row stretch_90") != NULL, "%s", p.err);
+  proc_write("fabric.ini",
+             STRIP("model = wang+shell\nk_e = 1e-6\n" SAME_ROW("stretch_rest") SAME_ROW("stretch_0")
+                       SAME_ROW("stretch_22") SAME_ROW("stretch_45")
+                           SAME_ROW("stretch_67") "stretch_90 = 1 0 -1 1\n"));
+  proc_loom(&p, LOOM_ARGS("check", "fabric.ini"));
+  cr_expect_eq(p.code, 2, "%s", p.err);
+  cr_expect(strstr(p.err, "[cloth.strip] stretch_90: k0 > 0 and k2 > 0 needed") != NULL, "%s",
+            p.err);
 }

@@ -2,6 +2,7 @@
  * where the reference does; what it says of a matrix that is not definite. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,13 +106,40 @@ Test(cama_pcg, names_the_element_of_an_indefinite_matrix)
             "solver.hessian=clamp");
 }
 
-/* Sorted or in stages, the same blocks are added in the same order. */
-Test(cama_pcg, triplets_give_the_same_bits)
+static void assembled(const char *how, const char *threads, const char *path)
 {
+  char set[64];
+  snprintf(set, sizeof set, "solver.assembly=%s", how);
+  LOOM_FINE("run", "scene.ini", "--quiet", "-o", path, "--set", "solver.plugin=cama_pcg", "--set",
+            set, "--set", threads, "--set", "exec.deterministic=no");
+}
+
+/* Sorted, in stages or in a loop, the same numbers are added in the same order; atomically by two
+ * threads in any. */
+Test(cama_pcg, ways_of_assembly_give_the_same_bits)
+{
+  static const char *const others[] = {"triplets", "entries", "serial"};
   proc_write("scene.ini", TOUCHING);
-  LOOM_FINE("run", "scene.ini", "--quiet", "-o", "staged.h5", "--set", "solver.plugin=cama_pcg",
-            "--set", "solver.assembly=staged");
-  LOOM_FINE("run", "scene.ini", "--quiet", "-o", "sorted.h5", "--set", "solver.plugin=cama_pcg",
-            "--set", "solver.assembly=triplets");
-  logs_same_bits("staged.h5", "sorted.h5", LOGS_ANYWHERE);
+  assembled("staged", "exec.threads=2", "staged.h5");
+  for (int i = 0; i < 3; ++i) {
+    char path[64];
+    snprintf(path, sizeof path, "%s.h5", others[i]);
+    assembled(others[i], "exec.threads=2", path);
+    logs_same_bits("staged.h5", path, LOGS_ANYWHERE);
+  }
+  assembled("atomics", "exec.threads=1", "alone.h5");
+  logs_same_bits("staged.h5", "alone.h5", LOGS_ANYWHERE);
+  assembled("atomics", "exec.threads=2", "atomics.h5");
+  LOOM_FINE("compare", "staged.h5", "atomics.h5", "--tol", "1e-9");
+}
+
+Test(cama_pcg, atomics_need_leave)
+{
+  proc p;
+  proc_write("scene.ini", TOUCHING);
+  proc_loom(&p, LOOM_ARGS("run", "scene.ini", "--quiet", "-o", "run.h5", "--set",
+                          "solver.plugin=cama_pcg", "--set", "solver.assembly=atomics", "--set",
+                          "exec.threads=2"));
+  cr_assert_eq(p.code, 2, "%d: %s", p.code, p.err);
+  cr_expect(strstr(p.err, "deterministic = no") != NULL, "%s", p.err);
 }

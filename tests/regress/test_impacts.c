@@ -142,3 +142,27 @@ Test(impacts, a_press_is_told)
             "%s", p.err);
   cr_expect(strstr(p.err, "squeeze the cloth") != NULL, "%s", p.err);
 }
+
+/* A drum whose wall comes in from all sides until there is no room for the cloth in it. */
+Test(impacts, a_drum_that_squeezes_cloth_to_nothing_is_told)
+{
+  proc_write("scene.ini", HEAD "[run]\nsteps = 12\ndt = 0.01\n[filter]\nmax_halvings = 2\n"
+                               "[collision.any]\nplugin = sdf\n[cloth.sheet]\n"
+                               "size = 0.2 0.2\nresolution = 7 7\nthickness = 2 mm\n"
+                               "transform = rotate 1 0 0 20\n"
+                               "[body.a]\nshape = plane\nnormal = 1 0.3 0\nposition = -0.2 0 0\n"
+                               "motion = translate 3 1 0\n"
+                               "[body.b]\nshape = plane\nnormal = -1 0.1 0\nposition = 0.2 0 0\n"
+                               "motion = translate -3 0.3 0\n"
+                               "[body.c]\nshape = plane\nnormal = 0 1 0.2\nposition = 0 -0.2 0\n"
+                               "motion = translate 0 3 0.6\n"
+                               "[body.d]\nshape = plane\nnormal = 0.1 -1 -0.1\nposition = 0 0.2 0\n"
+                               "motion = translate 0.3 -3 -0.3\n");
+  proc p;
+  proc_loom(&p, LOOM_ARGS("run", "scene.ini", "--quiet", "-o", "a.h5"));
+  cr_expect_eq(p.code, 1, "%d\n%s", p.code, p.err);
+  cr_expect(strstr(p.err, "[contact.impacts] could not make its end free of impacts, also in 4 "
+                          "parts") != NULL,
+            "%s", p.err);
+  cr_expect(strstr(p.err, "squeeze the cloth") != NULL, "%s", p.err);
+}

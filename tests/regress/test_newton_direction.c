@@ -16,6 +16,7 @@ static double *direction(run *r, instance *in)
   const loom_solver_ops *const o = in->plugin->ops.solver;
   cr_assert_eq(o->begin_step(in->self, &r->st), LOOM_OK);
   cr_assert_eq(o->iterate(in->self, &r->st, &it), LOOM_OK);
+  cr_assert_eq(results_settle(r), LOOM_OK);
   return ct_values(r, r->st.trial, NULL);
 }
 

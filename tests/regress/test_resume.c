@@ -40,6 +40,8 @@ Test(resume, cholmod_newton) { resumes("cholmod_newton"); }
 Test(resume, cholmod_newton_by_amd) { resumes("cholmod_newton\nordering = amd"); }
 Test(resume, pcg_newton) { resumes("pcg_newton"); }
 Test(resume, cama_pcg) { resumes("cama_pcg"); }
+Test(resume, vbd) { resumes("vbd"); }
+Test(resume, xpbd) { resumes("xpbd"); }
 Test(resume, pd_bfgs) { resumes("pd_bfgs"); }
 
 /* Momentum is history: it must be in the checkpoint, or be dropped at every step. */

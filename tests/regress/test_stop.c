@@ -114,13 +114,57 @@ Test(stop, hangup_stays_ignored_under_nohup)
   cr_assert_eq(log_is_whole("run.h5", "finished"), 25);
 }
 
+/* The limit counts from the start of the command, and every command gets at least one step done. */
+Test(stop, max_time)
+{
+  proc p;
+  char text[128];
+  proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
+  proc_loom(&p, LOOM_ARGS("run", "drape.ini", "--quiet", "-n", "100000", "-o", "run.h5",
+                          "--max-time", "0.5 s"));
+  cr_assert_eq(p.code, 6, "%d: %s", p.code, p.err);
+  const int64_t done = log_is_whole("run.h5", "stopped");
+  cr_assert(done > 0 && done < 100000, "%lld steps", (long long)done);
+  snprintf(text, sizeof text,
+           "stopped by --max-time after %lld of 100000 steps; --resume continues", (long long)done);
+  cr_expect(strstr(p.err, text) != NULL, "'%s' is not in:\n%s", text, p.err);
+  proc_loom(&p, LOOM_ARGS("run", "drape.ini", "--quiet", "-n", "100000", "-o", "run.h5",
+                          "--resume=auto", "--max-time", "1e-9"));
+  cr_expect_eq(p.code, 6);
+  cr_expect_eq(log_is_whole("run.h5", "stopped"), done + 1);
+  snprintf(text, sizeof text, "%lld", (long long)done + 2);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", text, "-o", "run.h5", "--resume=auto");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", text, "-o", "whole.h5");
+  logs_same_bits("whole.h5", "run.h5", LOGS_ANYWHERE);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-o", "long.h5", "--max-time", "10 min");
+  cr_expect_eq(log_is_whole("long.h5", "finished"), 25);
+}
+
+Test(stop, max_time_is_a_time)
+{
+  proc p;
+  static const char *const wrong[] = {"0", "-1", "soon", "3 m", ""};
+  proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+    proc_loom(&p, LOOM_ARGS("run", "drape.ini", "--max-time", wrong[i]));
+    cr_expect_eq(p.code, 2, "%s", wrong[i]);
+    cr_expect(strstr(p.err, "--max-time") != NULL, "%s", p.err);
+  }
+}
+
 Test(stop, help_tells_the_exit_codes)
 {
   proc p;
   proc_loom(&p, LOOM_ARGS("run", "--help"));
   cr_assert_eq(p.code, 0);
-  const char *const texts[] = {
-      "exit codes:", "  0  ", "  1  ", "  2  ", "  3  ", "  4  ", "  5  stopped by a signal"};
+  const char *const texts[] = {"exit codes:",
+                               "  0  ",
+                               "  1  ",
+                               "  2  ",
+                               "  3  ",
+                               "  4  ",
+                               "  5  stopped by a signal",
+                               "  6  stopped by --max-time"};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; ++i)
     cr_expect(strstr(p.out, texts[i]) != NULL, "'%s' is not in:\n%s", texts[i], p.out);
 }

@@ -38,6 +38,8 @@ Test(threads, cholmod_newton) { same_for_all("cholmod_newton"); }
 Test(threads, cholmod_newton_by_amd) { same_with("cholmod_newton", "solver.ordering=amd"); }
 Test(threads, pcg_newton) { same_for_all("pcg_newton"); }
 Test(threads, cama_pcg) { same_for_all("cama_pcg"); }
+Test(threads, vbd) { same_for_all("vbd"); }
+Test(threads, xpbd) { same_for_all("xpbd"); }
 Test(threads, pd_bfgs) { same_for_all("pd_bfgs"); }
 Test(threads, split_steps)
 {

@@ -14,6 +14,7 @@ TABLES = [
     ("iters", "ITER", "one row per outer iteration, and the rows of stage -1"),
     ("inner", "INNER", "what plugins report of inner iterations"),
     ("sections", "SECTION", "where plugins say their time goes (`tic`, `toc`), one row per step and section"),
+    ("kernels", "KERNEL", "time by kernel with `[log] kernels = 1`, one row per step and kernel"),
 ]
 HEAD = """# The log of a run
 
@@ -25,7 +26,8 @@ version {schema}. Every table carries the units and these texts as its attribute
 |---|---|
 | `/frames/x`, `/frames/v` | positions (m) and velocities (m/s) of stored steps, `[frame][vertex][3]` |
 | `/frames/step`, `/frames/time` | the step at whose end each frame was taken, and its time (s); -1: the start |
-| `/steps`, `/iters`, `/inner`, `/sections` | the tables below |
+| `/fields/NAME` | of the same frames, what `[log] fields` asks for, see below |
+| `/steps`, `/iters`, `/inner`, `/sections`, `/kernels` | the tables below |
 | `/iters_extra`, `/steps_extra` | columns of the plugins, row by row with `/iters` and `/steps`; `loom describe NAME` lists them |
 | `/messages` | warnings and errors of core and plugins, with their step |
 | `/state`, `/state_data` | what plugins keep from step to step, for a replay (`[log] state`) |
@@ -66,6 +68,12 @@ def page(root):
         lines += [f"| `{column}` | {kind} | {unit} | {what.replace('|', chr(92) + '|')} |"
                   for kind, column, unit, what in rows]
         lines.append("")
+    fields = re.search(r"#define H5LOG_FIELDS\(X\)(.*?)[^\\]\n", text, re.S).group(0)
+    lines += ["## /fields", "", "Numbers per vertex, float32, `[frame][vertex]` or `[frame][vertex][3]`.", "",
+              "| field | numbers | unit | what it is |", "|---|---|---|---|"]
+    found = re.findall(r'X\((\w+), (\d), "([^"]*)", "([^"]*)"\)', fields)
+    assert len(found) > 1, "no fields were found"
+    lines += [f"| `{name}` | {width} | {unit} | {doc} |" for name, width, unit, doc in found] + [""]
     reasons = re.search(r"#define H5LOG_REASONS\(X\)(.*?)\n#", text, re.S).group(1)
     lines += ["`reason` is one of "
               + ", ".join(f"`{r}`" for r in re.findall(r"X\((\w+)\)", reasons)) + ".", ""]

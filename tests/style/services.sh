@@ -3,7 +3,7 @@
 # the hostile one calls services only to be refused.
 . "${0%/*}/common.sh"
 header=framework/include/loom/host.h
-services=$(sed -n '/^struct loom_host {/,/^};/p' "$header" | sed -nE 's/.*\(\*([a-z0-9_]+)\)\(.*/\1/p')
+services=$(sed -n '/^struct loom_host {/,/^};/p' "$header" | sed -nE 's/^  [a-z].*\(\*([a-z0-9_]+)\)\(.*/\1/p')
 [ "$(echo "$services" | wc -l)" -ge 20 ] || { echo "$header: its table of services was not found"; exit 1; }
 callers=$(files 'plugins/*.c' 'plugins/*.h' 'tests/plugins/*.c' 'framework/include/loom/*.h' |
   grep -v '^tests/plugins/hostile/')

@@ -156,6 +156,17 @@ static void host_count(const loom_host *h, int counter, int64_t n)
 #pragma omp atomic
   of(h)->counters[counter] += n;
 }
+static loom_status host_fetch_later(const loom_host *h, const loom_exec *e, loom_buf *b, int n,
+                                    double *out, void (*then)(void *user), void *user)
+{
+  loom_real v[8];
+  void *p;
+  LOOM_TRY(buf_map(of(h)->m, e, b, LOOM_READ, LOOM_AT_EXEC, &p));
+  LOOM_TRY(exec_read(&of(h)->err, e, p, (size_t)n * sizeof *v, v));
+  for (int i = 0; i < n; ++i) out[i] = (double)v[i];
+  if (then != NULL) then(user);
+  return buf_unmap(of(h)->m, b);
+}
 static void host_tic(const loom_host *h, const char *section) { (void)h, (void)section; }
 
 void th_open(test_host *t, int threads, int check) { th_open_on(t, LOOM_CPU, threads, check); }
@@ -195,7 +206,8 @@ void th_open_on(test_host *t, int backend, int threads, int check)
                         .body_gap = host_body_gap,
                         .body_impact = host_body_impact,
                         .body_carry = host_body_carry,
-                        .body_push = host_body_push};
+                        .body_push = host_body_push,
+                        .fetch_later = host_fetch_later};
   t->scene.struct_size = sizeof t->scene;
   t->problem = (loom_problem){.struct_size = sizeof t->problem, .terms = LOOM_TERM_ALL, .h = 0.01};
   t->step.struct_size = sizeof t->step;

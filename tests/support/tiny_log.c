@@ -142,7 +142,7 @@ static loom_status put_frame(h5log *l, loom_err *err, const tiny_options *o, int
       x[3 * i + c] = (loom_real)tiny_x(s, i, c);
       v[3 * i + c] = (loom_real)tiny_v(s, i, c);
     }
-  const loom_status st = h5log_frame(l, err, s, 0.01 * (double)(s + 1), x, v, poses);
+  const loom_status st = h5log_frame(l, err, s, 0.01 * (double)(s + 1), x, v, poses, NULL);
   free(x);
   return st;
 }

@@ -1,1 +1,55 @@
-"""Pictures and figures from loom's logs.  The logs need nothing of this: h5py reads them."""
+"""Tables, accuracy, figures and reports from loom's logs.
+
+    import loompy
+    table = loompy.runs("out/*.h5")              # one row per run
+    it = loompy.iters("out/*.h5")                # one row per iteration of every run
+    it["residual"] = loompy.residual(it)
+    loompy.to_accuracy(it, e_ref=1e-4)           # what each run needed, NaN where it did not get there
+    loompy.performance_profile(it, e_ref=1e-4)   # Dolan and More 2002
+    with loompy.open("out/drape.h5") as log: ... # one log as numpy arrays
+
+The logs need nothing of this: h5py and pandas read them.  A name is imported when it is first used,
+so that the commands can show their help without the libraries.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from loompy.accuracy import performance_profile, residual, to_accuracy
+    from loompy.log import Log
+    from loompy.log import open_log as open
+    from loompy.style import colour, marker, plain_axes, save
+    from loompy.tables import iters, problems, runs, steps
+
+_PLACES = {
+    "Log": ("log", "Log"),
+    "open": ("log", "open_log"),
+    "runs": ("tables", "runs"),
+    "iters": ("tables", "iters"),
+    "steps": ("tables", "steps"),
+    "problems": ("tables", "problems"),
+    "residual": ("accuracy", "residual"),
+    "to_accuracy": ("accuracy", "to_accuracy"),
+    "performance_profile": ("accuracy", "performance_profile"),
+    "colour": ("style", "colour"),
+    "marker": ("style", "marker"),
+    "plain_axes": ("style", "plain_axes"),
+    "save": ("style", "save"),
+}
+
+__all__ = [
+    "Log", "colour", "iters", "marker", "open", "performance_profile", "plain_axes", "problems",
+    "residual", "runs", "save", "steps", "to_accuracy",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'loompy' has no attribute '{name}'")
+    module, inside = _PLACES[name]
+    value = getattr(importlib.import_module(f"loompy.{module}"), inside)
+    globals()[name] = value
+    return value

@@ -7,3 +7,7 @@ class LogError(Exception):
 
 class FigureError(Exception):
     """A figure that cannot be drawn, with the reason."""
+
+
+class SpecError(Exception):
+    """A sweep's specification that cannot be used, with place and remedy."""

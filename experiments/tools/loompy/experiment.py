@@ -12,6 +12,9 @@ from pathlib import Path
 
 from loompy.errors import FigureError, LogError
 from loompy.log import Log
+from loompy.style import COLOURS as COLOURS
+from loompy.style import plain_axes as plain_axes
+from loompy.style import save
 
 ROOT = Path(os.environ.get("LOOM_ROOT", Path(__file__).resolve().parents[3]))
 
@@ -226,12 +229,11 @@ class Experiment:
 
     # ---- pictures ----
     def save(self, figure, name, keep=False):
-        """out/NAME.png; keep: a result."""
-        path = self.out / f"{name}.png"
-        figure.savefig(path)
-        print(path)
+        """out/NAME.png, .pdf and .svg; keep: the first is a result."""
+        written = save(figure, self.out / name)
+        print(*written, sep="\n")
         if keep:
-            self.result(path)
+            self.result(written[0])
 
     def keep_image(self, image, name):
         """A picture made of pixels, a result; in 256 colours, which halves what the history keeps
@@ -275,38 +277,3 @@ def finished(path):
             return log.status == "finished"
     except (LogError, OSError):
         return False
-
-
-# Colours that stay apart for colour-blind readers (Okabe and Ito 2008).
-COLOURS = {
-    "gd": "#D55E00",
-    "heavy_ball": "#E69F00",
-    "cholmod_pd": "#0072B2",
-    "cholmod_newton": "#009E73",
-}
-
-
-def plain_axes(rows=1, columns=1, width=4.6, height=3.6, **options):
-    """Matplotlib figure and axes in the look of all figures."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    plt.rcParams.update(
-        {
-            "figure.dpi": 150,
-            "font.size": 9,
-            "axes.grid": True,
-            "grid.color": "#dddddd",
-            "grid.linewidth": 0.6,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.axisbelow": True,
-            "legend.frameon": False,
-            "lines.linewidth": 1.6,
-        }
-    )
-    return plt.subplots(
-        rows, columns, figsize=(width * columns, height * rows), layout="constrained", **options
-    )

@@ -8,7 +8,7 @@ import sys
 # Without X; VTK falls back to software (OSMesa) where EGL is missing.
 os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
 
-from loompy.errors import LogError  # noqa: E402
+from loompy.errors import LogError
 
 MOVIES = (".mp4", ".mkv", ".mov", ".gif")
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")

@@ -34,8 +34,9 @@ def steps_of(path):
         rows = np.zeros(len(steps), dtype=[(n, float) for n in names])
         rows["calls"] = full_detections(log)
     rows["length"] = 1.0
-    rows["iters"], rows["gap"], rows["intersections"] = steps["iters"], steps["min_gap"], steps["intersections"]
-    for row, s in zip(rows, steps):
+    rows["iters"], rows["gap"] = steps["iters"], steps["min_gap"]
+    rows["intersections"] = steps["intersections"]
+    for row, s in zip(rows, steps, strict=True):
         mine = iters[iters["step"] == s["step"]]
         row["outer"] = np.sum((mine["filtered"] == 1) & (mine["k"] >= 0))
         if mine[-1]["stage"] == LAST:

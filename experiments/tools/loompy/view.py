@@ -111,7 +111,7 @@ def rounded_cylinder(radius, half, rim):
     """Along z; radius and half length are those of the whole cylinder, its rims rounded by rim."""
     bend = np.linspace(0, np.pi / 2, 9) if rim > 0 else np.array([0.0])
     r, z = radius - rim + rim * np.cos(bend), half - rim + rim * np.sin(bend)
-    profile = np.array([(0, -half), *zip(r[::-1], -z[::-1]), *zip(r, z), (0, half)])
+    profile = np.array([(0, -half), *zip(r[::-1], -z[::-1], strict=True), *zip(r, z, strict=True), (0, half)])
     turns = np.linspace(0, 2 * np.pi, 96, endpoint=False)
     rings = [np.column_stack([a * np.cos(turns), a * np.sin(turns), 0 * turns + b])
              for a, b in profile]

@@ -109,3 +109,6 @@ LK_KERNEL_PLAIN(hinge_isometric_hessian, a, i)
     }
   }
 }
+
+ELEM_LISTED(hinge_isometric, 4, 4, 1)
+ELEM_CORNER(hinge_isometric, 4, 4, 1)

@@ -11,12 +11,14 @@
 #ifndef LOOM_ELEM_HINGE_ISOMETRIC_KERN_H
 #define LOOM_ELEM_HINGE_ISOMETRIC_KERN_H
 
-#include "elements/elements.h"
+#include "elements/listed.kern.h"
 
 LK_DECLARE(hinge_isometric_energy, elem_args)
 LK_DECLARE(hinge_isometric_gradient, elem_args)
 LK_DECLARE(hinge_isometric_hessian, elem_args)
 LK_DECLARE(hinge_isometric_project, elem_args)
 LK_DECLARE(hinge_isometric_weights, elem_args)
+ELEM_DECLARE_LISTED(hinge_isometric)
+ELEM_DECLARE_CORNER(hinge_isometric)
 
 #endif

@@ -5,10 +5,11 @@
 #ifndef LOOM_ELEM_HINGE_SHELL_KERN_H
 #define LOOM_ELEM_HINGE_SHELL_KERN_H
 
-#include "elements/elements.h"
+#include "elements/listed.kern.h"
 
 LK_DECLARE(hinge_shell_energy, elem_args)
 LK_DECLARE(hinge_shell_gradient, elem_args)
 LK_DECLARE(hinge_shell_hessian, elem_args)
+ELEM_DECLARE_CORNER(hinge_shell)
 
 #endif

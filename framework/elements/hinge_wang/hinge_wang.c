@@ -99,6 +99,7 @@ const elem_type elem_hinge_wang = {
     .section = "cloth",
     .word = "wang_bend",
     ELEM_PARAMS(params),
+    .table = sizeof params / sizeof *params,
     .material = material,
     .init_rest = init_rest,
     .state = &state};

@@ -40,3 +40,5 @@ LK_KERNEL_PLAIN(hinge_wang_move, a, i)
   rest[HINGE_WANG_CURVATURE] =
       LK_FMIN(HINGE_WANG_SPACING * curvature, (lk_real)(HINGE_WANG_ROWS - 1));
 }
+
+ELEM_CORNER(hinge_wang, 4, HINGE_WANG_REST, HINGE_WANG_MAT)

@@ -15,7 +15,7 @@
 #ifndef LOOM_ELEM_HINGE_WANG_KERN_H
 #define LOOM_ELEM_HINGE_WANG_KERN_H
 
-#include "elements/elements.h"
+#include "elements/listed.kern.h"
 
 enum {
   HINGE_WANG_REST = 5,
@@ -28,6 +28,7 @@ enum {
 LK_DECLARE(hinge_wang_energy, elem_args)
 LK_DECLARE(hinge_wang_gradient, elem_args)
 LK_DECLARE(hinge_wang_hessian, elem_args)
+ELEM_DECLARE_CORNER(hinge_wang)
 
 typedef struct hinge_wang_move_args {
   const lk_real *LK_RESTRICT x;     /* [n][3] m */

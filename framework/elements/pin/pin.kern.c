@@ -46,3 +46,6 @@ LK_KERNEL(pin_project, a, i)
 }
 
 LK_KERNEL(pin_weights, a, i) { a->out[i] = a->mat[4 * i]; }
+
+ELEM_LISTED(pin, 1, 0, 4)
+ELEM_CORNER(pin, 1, 0, 4)

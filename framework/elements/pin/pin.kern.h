@@ -4,12 +4,14 @@
 #ifndef LOOM_ELEM_PIN_KERN_H
 #define LOOM_ELEM_PIN_KERN_H
 
-#include "elements/elements.h"
+#include "elements/listed.kern.h"
 
 LK_DECLARE(pin_energy, elem_args)
 LK_DECLARE(pin_gradient, elem_args)
 LK_DECLARE(pin_hessian, elem_args)
 LK_DECLARE(pin_project, elem_args)
 LK_DECLARE(pin_weights, elem_args)
+ELEM_DECLARE_LISTED(pin)
+ELEM_DECLARE_CORNER(pin)
 
 #endif

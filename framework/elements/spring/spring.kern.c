@@ -73,3 +73,6 @@ LK_KERNEL(spring_weights, a, i)
   a->out[4 * i + 2] = -k;
   a->out[4 * i + 3] = k;
 }
+
+ELEM_LISTED(spring, 2, 1, 1)
+ELEM_CORNER(spring, 2, 1, 1)

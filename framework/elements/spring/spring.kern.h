@@ -5,12 +5,14 @@
 #ifndef LOOM_ELEM_SPRING_KERN_H
 #define LOOM_ELEM_SPRING_KERN_H
 
-#include "elements/elements.h"
+#include "elements/listed.kern.h"
 
 LK_DECLARE(spring_energy, elem_args)
 LK_DECLARE(spring_gradient, elem_args)
 LK_DECLARE(spring_hessian, elem_args)
 LK_DECLARE(spring_project, elem_args)
 LK_DECLARE(spring_weights, elem_args)
+ELEM_DECLARE_LISTED(spring)
+ELEM_DECLARE_CORNER(spring)
 
 #endif

@@ -93,3 +93,6 @@ LK_KERNEL_PLAIN(stitch_weights, a, i)
     for (int v = 0; v < 3; ++v)
       a->out[9 * i + 3 * u + v] = a->mat[STITCH_MAT * i + STITCH_K] * (w[u] * w[v]);
 }
+
+ELEM_LISTED(stitch, 3, 0, STITCH_MAT)
+ELEM_CORNER(stitch, 3, 0, STITCH_MAT)

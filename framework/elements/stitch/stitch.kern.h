@@ -8,7 +8,7 @@
 #ifndef LOOM_ELEM_STITCH_KERN_H
 #define LOOM_ELEM_STITCH_KERN_H
 
-#include "elements/elements.h"
+#include "elements/listed.kern.h"
 
 enum { STITCH_K, STITCH_LENGTH, STITCH_T, STITCH_MAT }; /* places in mat */
 
@@ -17,5 +17,7 @@ LK_DECLARE(stitch_gradient, elem_args)
 LK_DECLARE(stitch_hessian, elem_args)
 LK_DECLARE(stitch_project, elem_args)
 LK_DECLARE(stitch_weights, elem_args)
+ELEM_DECLARE_LISTED(stitch)
+ELEM_DECLARE_CORNER(stitch)
 
 #endif

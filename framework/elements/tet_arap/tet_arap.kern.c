@@ -156,3 +156,6 @@ LK_KERNEL_PLAIN(tet_arap_hessian, a, i)
     }
   }
 }
+
+ELEM_LISTED(tet_arap, 4, 10, 1)
+ELEM_CORNER(tet_arap, 4, 10, 1)

@@ -11,12 +11,14 @@
 #ifndef LOOM_ELEM_TET_ARAP_KERN_H
 #define LOOM_ELEM_TET_ARAP_KERN_H
 
-#include "elements/elements.h"
+#include "elements/listed.kern.h"
 
 LK_DECLARE(tet_arap_energy, elem_args)
 LK_DECLARE(tet_arap_gradient, elem_args)
 LK_DECLARE(tet_arap_hessian, elem_args)
 LK_DECLARE(tet_arap_project, elem_args)
 LK_DECLARE(tet_arap_weights, elem_args)
+ELEM_DECLARE_LISTED(tet_arap)
+ELEM_DECLARE_CORNER(tet_arap)
 
 #endif

@@ -111,3 +111,6 @@ LK_KERNEL_PLAIN(tri_arap_hessian, a, i)
     }
   }
 }
+
+ELEM_LISTED(tri_arap, 3, 4, 1)
+ELEM_CORNER(tri_arap, 3, 4, 1)

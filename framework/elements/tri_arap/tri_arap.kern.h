@@ -16,12 +16,14 @@
 #ifndef LOOM_ELEM_TRI_ARAP_KERN_H
 #define LOOM_ELEM_TRI_ARAP_KERN_H
 
-#include "elements/elements.h"
+#include "elements/listed.kern.h"
 
 LK_DECLARE(tri_arap_energy, elem_args)
 LK_DECLARE(tri_arap_gradient, elem_args)
 LK_DECLARE(tri_arap_hessian, elem_args)
 LK_DECLARE(tri_arap_project, elem_args)
 LK_DECLARE(tri_arap_weights, elem_args)
+ELEM_DECLARE_LISTED(tri_arap)
+ELEM_DECLARE_CORNER(tri_arap)
 
 #endif

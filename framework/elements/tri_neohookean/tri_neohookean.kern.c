@@ -157,3 +157,5 @@ LK_KERNEL_PLAIN(tri_neohookean_hessian, a, i)
     }
   }
 }
+
+ELEM_CORNER(tri_neohookean, 3, 4, 4)

@@ -28,10 +28,11 @@
 #ifndef LOOM_ELEM_TRI_NEOHOOKEAN_KERN_H
 #define LOOM_ELEM_TRI_NEOHOOKEAN_KERN_H
 
-#include "elements/elements.h"
+#include "elements/listed.kern.h"
 
 LK_DECLARE(tri_neohookean_energy, elem_args)
 LK_DECLARE(tri_neohookean_gradient, elem_args)
 LK_DECLARE(tri_neohookean_hessian, elem_args)
+ELEM_DECLARE_CORNER(tri_neohookean)
 
 #endif

@@ -10,10 +10,11 @@
 #ifndef LOOM_ELEM_TRI_STVK_KERN_H
 #define LOOM_ELEM_TRI_STVK_KERN_H
 
-#include "elements/elements.h"
+#include "elements/listed.kern.h"
 
 LK_DECLARE(tri_stvk_energy, elem_args)
 LK_DECLARE(tri_stvk_gradient, elem_args)
 LK_DECLARE(tri_stvk_hessian, elem_args)
+ELEM_DECLARE_CORNER(tri_stvk)
 
 #endif

@@ -108,6 +108,7 @@ const elem_type elem_tri_wang = {
     .section = "cloth",
     .word = "wang",
     ELEM_PARAMS(params),
+    .table = sizeof params / sizeof *params,
     .material = material,
     .check = check,
     .init_rest = init_rest,

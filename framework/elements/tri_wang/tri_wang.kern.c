@@ -57,3 +57,5 @@ LK_KERNEL_PLAIN(tri_wang_move, a, i)
   a->rest[WANG_REST * i + WANG_SHARE] = LK_FMIN(LK_FMAX(share, LK_R(0.0)), LK_R(1.0));
   a->rest[WANG_REST * i + WANG_ANGLE] = LK_FMIN(angle, LK_R(4.0));
 }
+
+ELEM_CORNER(tri_wang, 3, WANG_REST, WANG_MAT)

@@ -22,13 +22,14 @@
 #ifndef LOOM_ELEM_TRI_WANG_KERN_H
 #define LOOM_ELEM_TRI_WANG_KERN_H
 
-#include "elements/elements.h"
+#include "elements/listed.kern.h"
 
 enum { WANG_REST = 6, WANG_SHARE = 4, WANG_ANGLE = 5, WANG_ROWS = 6, WANG_MAT = 4 * WANG_ROWS };
 
 LK_DECLARE(tri_wang_energy, elem_args)
 LK_DECLARE(tri_wang_gradient, elem_args)
 LK_DECLARE(tri_wang_hessian, elem_args)
+ELEM_DECLARE_CORNER(tri_wang)
 
 typedef struct tri_wang_move_args {
   const lk_real *LK_RESTRICT x;     /* [n][3] m */

@@ -121,6 +121,17 @@ typedef struct loom_body_path {
                                    * body; its normal and its point, both at progress1 */
 } loom_body_path;
 
+/* Elements of a block in an order of the plugin's own: row i, first <= i < first + count, names an
+ * element and, for elem_corners(), a corner of it. */
+typedef struct loom_elem_rows {
+  uint32_t struct_size;
+  int32_t block;
+  int64_t first, count;
+  int64_t to;       /* row of what comes out that belongs to row `first`; others are not touched */
+  loom_buf *elem;   /* i32 [.], 0 to num_elems - 1, not checked; repeated ones are fine */
+  loom_buf *corner; /* i32 [.], 0 to arity - 1, not checked; NULL for elem_gradients() */
+} loom_elem_rows;
+
 struct loom_host {
   uint32_t struct_size;
   uint16_t abi_major, abi_minor;
@@ -240,6 +251,29 @@ struct loom_host {
    * bodies of prescribed motion is nobody's. */
   loom_status (*body_push)(const loom_host *h, const loom_exec *e, const loom_body_rows *r,
                            loom_buf *impulse, loom_buf *mass);
+
+  /* ---- numbers that can wait ---- */
+  /* Numbers for the log, or for the next iteration: real b[0 .. n), n from 1 to 8, go to out when
+   * the core waits for the device anyway, at the end of the iteration at the latest, and then
+   * `then` is called with `user` (NULL: nothing).  On the CPU at once.  b may be written again; out
+   * and user live until then: they belong to the instance or to what the callback was given.  In
+   * eval() and metrics() for everything they return, as nobody looks at it before.  [step] */
+  loom_status (*fetch_later)(const loom_host *h, const loom_exec *e, loom_buf *b, int n,
+                             double *out, void (*then)(void *user), void *user);
+
+  /* ---- some elements at a time, for methods that go through vertices or elements in an order of
+   * their own, such as colours of a graph; CPU and CUDA.  Rows of fixed vertices are not zero.  A
+   * pass over a list, from row 0 on, counts as one evaluation for each time it names an element,
+   * by the first block.  Scenes with stiffness_damping are refused. ---- */
+  /* gradients of elements, real [.][a][3], N; of types with a projective form */
+  loom_status (*elem_gradients)(const loom_host *h, const loom_elem_rows *r, loom_buf *x,
+                                loom_buf *grad);
+  /* of corners: their row of the element's gradient, real [.][3], N, and the diagonal block of its
+   * Hessian, real [.][3][3], N/m */
+  loom_status (*elem_corners)(const loom_host *h, const loom_elem_rows *r, loom_buf *x, int how,
+                              loom_buf *grad, loom_buf *diag);
+  /* w A'A of the projective form of all elements of a block, real [ne][a][a], N/m */
+  loom_status (*elem_weights)(const loom_host *h, int block, loom_buf *out);
 };
 
 /* With LOOM_E_DEVICE the core adds which kernel failed and what CUDA said (loom_exec.why). */

@@ -12,6 +12,11 @@
  *   LK_REDUCE_SUM    sum of the body's value, fixed chunks: same bits for any
  *   LK_REDUCE_MAX    number of threads; a NaN in any element makes the result NaN
  *   LK_REDUCE_SUM_PLAIN  the sum without simd
+ *   LK_KERNEL_BLOCK  elements whose own loops are shared by `lanes`: the threads of a block
+ *                    on CUDA, one on the CPU.  for (k = lane; k < m; k += lanes) { ... }
+ *                    LK_SYNC(); and that outside of every branch that lanes take
+ *                    differently.  What a lane sums it sums alone: the same bits everywhere.
+ *
  * Short bodies that mostly gather, such as x at a spring's ends, are PLAIN too: a vector
  * gather costs as much as its loads (springs and hinges measured twice as slow with simd).
  * Reductions leave their result in execution memory (device memory on CUDA), so
@@ -116,9 +121,13 @@ typedef struct lk_entry {
 /* Keep what a failed launch has to say; LOOM_FAIL with LOOM_E_DEVICE appends it to its message. */
 static inline loom_status lk_failed_(const loom_exec *q, const char *kernel, const char *text)
 {
-  if (q->why != NULL) snprintf(q->why, LOOM_WHY_LEN, "kernel %s: %s", kernel, text);
+  if (q->why != NULL) snprintf(q->why, LOOM_WHY_LEN, "kernel %.40s: %.200s", kernel, text);
   return LOOM_E_DEVICE;
 }
+
+/* What is said of an error that an earlier launch may have made. */
+#define LK_LATE_ \
+  "; it or a kernel before it: run with [exec] debug = 1, which names the one that failed"
 
 /* Launch `e` on n elements.  LOOM_E_UNSUPPORTED: not built for q's backend;
  * LOOM_E_DEVICE: a CUDA call failed; LOOM_E_ARG: n or the scratch is too large. */
@@ -140,6 +149,10 @@ static inline loom_status lk_run(const lk_entry *e, const loom_exec *q, const vo
 #define LK_STORE3(p, i, s) \
   ((p)[3 * (i)] = (s)[0], (p)[3 * (i) + 1] = (s)[1], (p)[3 * (i) + 2] = (s)[2])
 
+/* LK_ATOMIC_ADD(p, x): *p += x while others do, too.  Which of them comes first is not known, so
+ * the sum's bits are not: for methods that are published so, beside a gather that is the default.
+ */
+
 /* LK_PREFETCH(p): p will be read soon; for gathers, where the CPU cannot foresee the
  * address.  Nothing on CUDA, whose threads hide the wait. */
 
@@ -152,16 +165,28 @@ static inline loom_status lk_run(const lk_entry *e, const loom_exec *q, const vo
 #if defined(__CUDACC__) /* CUDA pass */
 
 #include <cuda_runtime.h>
-#define LK_RESTRICT    __restrict__
-#define LK_FN          static __device__ __forceinline__
-#define LK_BLOCK       256
-#define LK_PREFETCH(p) ((void)(p))
+#define LK_RESTRICT         __restrict__
+#define LK_FN               static __device__ __forceinline__
+#define LK_BLOCK            256
+#define LK_PREFETCH(p)      ((void)(p))
+#define LK_ATOMIC_ADD(p, x) atomicAdd((p), (x))
+
+/* Errors from cudaErrorIllegalAddress on arise while a kernel runs and are told by whatever call
+ * comes next; without [exec] debug that may be the launch of another kernel. */
+static inline loom_status lk_cuda_failed_(const loom_exec *q, const char *kernel, cudaError_t c)
+{
+  char text[LOOM_WHY_LEN];
+  const int late = !q->debug && c >= cudaErrorIllegalAddress && c != cudaErrorLaunchOutOfResources;
+  snprintf(text, sizeof text, "%s (%s)%s", cudaGetErrorString(c), cudaGetErrorName(c),
+           late ? LK_LATE_ : "");
+  return lk_failed_(q, kernel, text);
+}
 
 static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
 {
   cudaError_t c = cudaGetLastError(); /* clears it: the next launch does not report it again */
   if (c == cudaSuccess && q->debug) c = cudaStreamSynchronize((cudaStream_t)q->stream);
-  return c == cudaSuccess ? LOOM_OK : lk_failed_(q, kernel, cudaGetErrorString(c));
+  return c == cudaSuccess ? LOOM_OK : lk_cuda_failed_(q, kernel, c);
 }
 
 #define LK_KERNEL(name, a, i)                                                                     \
@@ -182,6 +207,21 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
   LK_FN void name##_body(const name##_args_t *a, lk_int i)
 
 #define LK_KERNEL_PLAIN LK_KERNEL
+
+#define LK_SYNC() __syncthreads()
+#define LK_KERNEL_BLOCK(name, a, i, lane, lanes)                                                \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_int lane, lk_int lanes);          \
+  static __global__ void __launch_bounds__(LK_BLOCK) name##_k(const name##_args_t A)            \
+  {                                                                                             \
+    name##_body(&A, (lk_int)blockIdx.x, (lk_int)threadIdx.x, LK_BLOCK);                         \
+  }                                                                                             \
+  extern "C" loom_status name##_cuda(const loom_exec *q, const void *args, lk_int n, lk_real *) \
+  {                                                                                             \
+    if (n == 0) return LOOM_OK;                                                                 \
+    name##_k<<<n, LK_BLOCK, 0, (cudaStream_t)q->stream>>>(*(const name##_args_t *)args);        \
+    return lk_cuda_check_(q, #name);                                                            \
+  }                                                                                             \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_int lane, lk_int lanes)
 
 /* One block per chunk, tree in shared memory; one more block combines the partials in
  * the same fixed order.  Ends with the result in s[0] of thread 0. */
@@ -247,8 +287,12 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
 #else
 #define LK_FN static inline __attribute__((always_inline))
 #endif
-#define LK_PREFETCH(p)  __builtin_prefetch(p)
-#define LK_PRAGMA_(x)   _Pragma(#x)
+#define LK_PREFETCH(p) __builtin_prefetch(p)
+#define LK_PRAGMA_(x)  _Pragma(#x)
+#define LK_ATOMIC_ADD(p, x)              \
+  do {                                   \
+    LK_PRAGMA_(omp atomic) * (p) += (x); \
+  } while (0)
 /* Fewer elements than this stay on one thread: to wake others costs some 10 us.  A file whose
  * kernels have short bodies defines it anew behind its includes, with 32768 for operations on
  * vectors of reals (1 ns or less each), 8192 on rows of three.  Results have the same bits. */
@@ -276,6 +320,19 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
   LK_FN void name##_body(const name##_args_t *a, lk_int i);                                  \
   LK_CPU_LOOP_(name, omp parallel for schedule(static) firstprivate(A) num_threads(threads)) \
   LK_FN void name##_body(const name##_args_t *a, lk_int i)
+
+#define LK_SYNC() ((void)0)
+#define LK_KERNEL_BLOCK(name, a, i, lane, lanes)                                              \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_int lane, lk_int lanes);        \
+  loom_status name##_cpu(const loom_exec *q, const void *args, lk_int n, lk_real *result)     \
+  {                                                                                           \
+    const name##_args_t A = *(const name##_args_t *)args;                                     \
+    (void)result;                                                                             \
+    LK_PRAGMA_(omp parallel for schedule(static) firstprivate(A) num_threads(q->num_threads)) \
+    for (lk_int i_ = 0; i_ < n; ++i_) name##_body(&A, i_, 0, 1);                              \
+    return LOOM_OK;                                                                           \
+  }                                                                                           \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_int lane, lk_int lanes)
 
 #define LK_REDUCE_HEAD_(name)                                                             \
   loom_status name##_cpu(const loom_exec *q, const void *args, lk_int n, lk_real *result) \

@@ -60,7 +60,9 @@ enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOO
   /* counts in estimates of memory */                                                          \
   X(LOOM_USES_FACTOR, 0x40000, "a factorisation", create)                                      \
   /* not proposed for a scene without yarns */                                                 \
-  X(LOOM_MADE_FOR_YARNS, 0x80000, "yarns (made for them)", create)
+  X(LOOM_MADE_FOR_YARNS, 0x80000, "yarns (made for them)", create)                             \
+  /* asks for no assembled matrix; counts in estimates of memory */                            \
+  X(LOOM_WITHOUT_MATRIX, 0x100000, "no matrix", create)
 enum { LOOM_SOLVER_NEEDS(LOOM_CAP_CONSTANT_) };
 
 /* what a collision plugin provides and a contact model needs */
@@ -349,9 +351,10 @@ LOOM_C_END
 #define LOOM_LAYOUT_CALLS_                                                                       \
   LOOM_MIX4_(LOOM_MIX4_(LOOM_LAYOUT_HOST_, loom_energies, loom_query, loom_bound, loom_iterate), \
              loom_accept, loom_contact_metrics, loom_solver_ops, loom_collision_ops)
-#define LOOM_LAYOUT_SCENE_                                                                         \
-  LOOM_MIX_(LOOM_MIX4_(LOOM_LAYOUT_CALLS_, loom_elem_block, loom_obstacle, loom_scene, loom_step), \
-            sizeof(loom_problem))
+#define LOOM_LAYOUT_SCENE_                                                                   \
+  LOOM_MIX2_(                                                                                \
+      LOOM_MIX4_(LOOM_LAYOUT_CALLS_, loom_elem_block, loom_obstacle, loom_scene, loom_step), \
+      loom_problem, loom_elem_rows)
 #define LOOM_LAYOUT                                                                          \
   LOOM_MIX4_(LOOM_MIX4_(LOOM_LAYOUT_SCENE_, loom_pairs, loom_quad, loom_blocks3, loom_bsr3), \
              loom_csr, loom_contact_ops, loom_plugin, loom_real)

@@ -25,7 +25,7 @@
  * of another MAJOR, and while MAJOR is 0 those of another MINOR, too, as anything may have moved.
  */
 #define LOOM_ABI_MAJOR 0
-#define LOOM_ABI_MINOR 3
+#define LOOM_ABI_MINOR 4
 
 #ifdef __cplusplus
 #define LOOM_C_BEGIN extern "C" {
@@ -95,9 +95,11 @@ typedef struct loom_exec {
   int64_t *launches; /* kernel launches so far (a work counter), or NULL */
   char *why;         /* [LOOM_WHY_LEN] what the latest failed launch says, "" if none; or NULL */
   /* [optional: NULL, launch it] what lk_run() calls in the launcher's place; the core compares so
-   * the two launchers of a kernel, see LOOM_KERNEL_COMPARE in the plugin guide, "Debugging" */
+   * the two launchers of a kernel, see LOOM_KERNEL_COMPARE in the plugin guide, "Debugging", and
+   * times kernels, see [log] kernels */
   loom_status (*instead)(const struct loom_exec *q, const struct lk_entry *k, const void *args,
                          int32_t n, loom_real *result);
+  void *watch; /* the core's: what its `instead` keeps */
 } loom_exec;
 enum { LOOM_NUM_RESULTS = 64, LOOM_WHY_LEN = 256 };
 

@@ -8,6 +8,7 @@
  * points, (1, -w1, -w2, -w3) or (1-u, u, -(1-v), -v):
  *   force on corner i    k (thickness - d) s_i n,       cama_repulsion.kern.h
  *   matrix               k s_i s_j n n' (Gauss-Newton), or pair by pair (pairwise.kern.h)
+ *   adhesion             cama_repulsion.kern.h
  *   what acts            features.kern.h
  *   friction             drag.kern.h
  * Distances and the energy are functions of x, exact at every x; n and s are held fixed in the
@@ -32,7 +33,7 @@ enum { DUPLICATES_OWNED = 0, DUPLICATES_ALL = 1 };
 enum { COL_VT = 0, COL_EE = 1 };
 
 typedef struct settings {
-  double thickness, stiffness, slack, self_friction;
+  double thickness, stiffness, adhesion, adhesion_range, slack, self_friction;
   int32_t law;        /* CAMA_LINEAR, CAMA_QUADRATIC */
   int32_t matrix;     /* MATRIX_* */
   int32_t duplicates; /* DUPLICATES_* */
@@ -44,6 +45,12 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, stiffness, 200, 0, 1e12, "N/m",
                     "Force of a pair per length that its gap lacks to `thickness`; above m/h^2 it "
                     "sets the iterations of a linear solve."),
+    LOOM_PARAM_REAL(
+        settings, adhesion, 0, 0, 1e12, "N/m",
+        "Draws together what is farther apart than `thickness`: force per length beyond "
+        "it up to half of adhesion_range, from there on as much less again."),
+    LOOM_PARAM_REAL(settings, adhesion_range, 1e-3, 0, 1, "m",
+                    "Adhesion ends this far beyond `thickness`."),
     LOOM_PARAM_ENUM(settings, law, CAMA_LINEAR, "linear|quadratic",
                     "Force k V, V what a gap lacks to `thickness`; or k V^2 / (2 thickness), as in "
                     "ArcSim."),
@@ -76,14 +83,21 @@ typedef struct cama_repulsion {
 
 /* ---- life ---- */
 
+/* How far beyond the thickness a pair acts, m. */
+static double range_of(const settings *set)
+{
+  return set->adhesion > 0.0 ? set->adhesion_range : 0.0;
+}
+
 static void check_thickness(const cama_repulsion *p)
 {
   const loom_host *const h = p->c.h;
-  if (p->features.mean_edge == 0.0 || p->set.thickness <= 0.5 * p->features.mean_edge) return;
+  const double range = range_of(&p->set), reach = p->set.thickness + range;
+  if (p->features.mean_edge == 0.0 || reach <= 0.5 * p->features.mean_edge) return;
   h->log(h, LOOM_LOG_WARN,
-         "thickness is %.3g m, more than half of the mean edge, %.3g m: a pair is near many "
+         "thickness%s is %.3g m, more than half of the mean edge, %.3g m: a pair is near many "
          "features at once, and neighbours push each other apart; lower thickness or refine",
-         p->set.thickness, p->features.mean_edge);
+         range > 0.0 ? " with adhesion_range" : "", reach, p->features.mean_edge);
 }
 
 static loom_status cama_repulsion_create(const loom_host *h, const loom_scene *sc,
@@ -98,10 +112,12 @@ static loom_status cama_repulsion_create(const loom_host *h, const loom_scene *s
   p->set = *(const settings *)set;
   p->energy = (pair_energy){.c = &p->c, .k = &kernels, .gauss_newton = 1};
   p->energy.number[CAMA_STIFFNESS] = p->set.stiffness;
-  p->energy.number[CAMA_THICKNESS] = p->set.thickness;
+  p->energy.number[CAMA_REACH] = p->set.thickness + range_of(&p->set);
+  p->energy.number[CAMA_ADHESION] = p->set.adhesion;
+  p->energy.number[CAMA_RANGE] = range_of(&p->set);
   p->energy.number[CAMA_LAW] = p->set.law;
   p->c.keeps_keys = 1;
-  LOOM_TRY(cand_new(&p->c, h, sc, e, p->set.thickness, p->set.slack, SLACK));
+  LOOM_TRY(cand_new(&p->c, h, sc, e, p->energy.number[CAMA_REACH], p->set.slack, SLACK));
   LOOM_TRY(features_new(&p->features, h, sc, e));
   LOOM_TRY(drag_new(&p->drag, &p->c, p->set.self_friction));
   check_thickness(p);

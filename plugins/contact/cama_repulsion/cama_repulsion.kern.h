@@ -5,14 +5,36 @@
 #include "kit/friction.kern.h"
 
 enum { CAMA_LINEAR = 0, CAMA_QUADRATIC = 1 };
-enum { CAMA_STIFFNESS = 0, CAMA_THICKNESS = 1, CAMA_LAW = 2 }; /* numbers, N/m, m, CAMA_LINEAR .. */
+/* Numbers: N/m; m, the reach, thickness + range; CAMA_LINEAR ..; N/m; m. */
+enum { CAMA_STIFFNESS = 0, CAMA_REACH = 1, CAMA_LAW = 2, CAMA_ADHESION = 3, CAMA_RANGE = 4 };
 
-/* With the signed distance d and V = thickness + xi - d >= 0: energy, J, force along the normal,
+/* What draws a pair together whose gap is by 0 <= u < r more than the thickness: stiffness a up to
+ * half of the range, then as much less again, so that the force has no jump and ends at r.  The
+ * stiffness of the second half is negative: 0 in its place. */
+LK_FN void cama_adhesion(lk_real a, lk_real r, lk_real u, lk_real *energy, lk_real *force,
+                         lk_real *stiffness)
+{
+  const int first = u < LK_R(0.5) * r;
+  const lk_real left = r - u;
+  *energy = first ? LK_R(0.5) * a * u * u - LK_R(0.25) * a * r * r : LK_R(-0.5) * a * left * left;
+  *force = -a * (first ? u : left);
+  *stiffness = first ? a : LK_R(0.0);
+}
+
+/* With the signed distance d and V = reach + xi - d >= 0: energy, J, force along the normal,
  * N, and stiffness, N/m. */
 LK_FN void cama_force_law(const lk_real *number, lk_real V, lk_real *energy, lk_real *force,
                           lk_real *stiffness)
 {
-  const lk_real k = number[CAMA_STIFFNESS], t = number[CAMA_THICKNESS];
+  const lk_real k = number[CAMA_STIFFNESS], a = number[CAMA_ADHESION], r = number[CAMA_RANGE];
+  const lk_real t = number[CAMA_REACH] - r;
+  if (r > LK_R(0.0)) {
+    if (V < r) {
+      cama_adhesion(a, r, r - V, energy, force, stiffness);
+      return;
+    }
+    V -= r;
+  }
   if (number[CAMA_LAW] == (lk_real)CAMA_LINEAR) { /* equation 2 of the paper */
     *energy = LK_R(0.5) * k * V * V;
     *force = k * V;
@@ -22,13 +44,14 @@ LK_FN void cama_force_law(const lk_real *number, lk_real V, lk_real *energy, lk_
     *force = LK_R(0.5) * k * V * V / t;
     *stiffness = k * V / t;
   }
+  if (r > LK_R(0.0)) *energy -= LK_R(0.25) * a * r * r;
 }
 
 /* The same as a function of D = d |d|, as kit/pair_energy wants it: b, db/dD, d2b/dD2.  With dD = 2
  * |d| dd these are -F / (2 |d|) and (K |d| + sign(d) F) / (4 |d|^3). */
 LK_FN void cama_law(const lk_real *number, lk_real xi, lk_real D, lk_real *b)
 {
-  const lk_real R = number[CAMA_THICKNESS] + xi;
+  const lk_real R = number[CAMA_REACH] + xi;
   const lk_real side = D < LK_R(0.0) ? LK_R(-1.0) : LK_R(1.0);
   const lk_real length = LK_SQRT(LK_FABS(D));
   /* where both sides are in one point there is no direction, and no force */

@@ -121,7 +121,7 @@ LK_FN lk_real shared_term(const cama_shared_args *a, lk_int c, int slot, const l
   const cand_state *const s = &a->p.s;
   const int32_t T = triangle_of(a->key[c]), *const v = s->v + 4 * c;
   const int32_t feature = feature_of(&a->f, T, v, slot);
-  const lk_real R = a->p.number[CAMA_THICKNESS] + s->xi[c];
+  const lk_real R = a->p.number[CAMA_REACH] + s->xi[c];
   if (a->f.owner[feature] != T || a->f.factor[feature] == 0) return LK_R(0.0);
   const lk_real D = distance_to(x, slot, w);
   if (D >= R * R || borders(&a->f, feature, v[0])) return LK_R(0.0);

@@ -35,7 +35,7 @@ LK_FN lk_real stiffness_of(const pair_args *a, lk_int c, lk_real *n, lk_real *w)
     for (int l = 0; l < 3; ++l) n[l] *= inv;
     m = cand_mollifier(s, c, x);
   }
-  cama_force_law(a->number, a->number[CAMA_THICKNESS] + s->xi[c] - d, &energy, &force, &k);
+  cama_force_law(a->number, a->number[CAMA_REACH] + s->xi[c] - d, &energy, &force, &k);
   return m * k;
 }
 

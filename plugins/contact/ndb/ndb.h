@@ -17,8 +17,22 @@ typedef struct ndb_settings {
   int32_t carry;
 } ndb_settings;
 
+/* Sums that the core reads when it waits for the device anyway, and where they go. */
+typedef struct ndb_value {
+  double v[2];                  /* J */
+  double *energy, *dissipation; /* NULL: not asked for */
+} ndb_value;
+enum { NDB_VALUES = 8 }; /* more than the core asks for between two waits */
+enum { NDB_GROWN = 0, NDB_OLDEST, NDB_LEAST_GAP, NDB_ACTIVE, NDB_STRONGEST, NDB_WORK, NDB_SUMS };
+
 typedef struct ndb {
   candidates c; /* are the contacts */
+  ndb_value values[NDB_VALUES];
+  int32_t num_values;
+  struct { /* of the metrics asked for last */
+    double v[NDB_SUMS];
+    loom_contact_metrics *out;
+  } metrics;
   ndb_settings set;
   int friction;                        /* 1: some coefficient is positive */
   loom_buf *slip_obst;                 /* i32 [m], of VO alone, else -1 */

@@ -247,6 +247,13 @@ LK_KERNEL_PLAIN(ndb_count, a, c)
   a->count[c] = a->square ? num * num : num;
 }
 
+/* A term of nobody. */
+LK_KERNEL_PLAIN(ndb_quad_clear, a, l)
+{
+  const lk_real zero[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
+  iso_write(&a->t, l, -1, zero, LK_R(0.0), zero);
+}
+
 /* The term k/2 |x_i - p|^2 of each corner has its gradient at x, and the diagonal k is nowhere
  * below the second derivatives of the half-space and of friction; NDB_MASS: k = w as given. */
 LK_KERNEL_PLAIN(ndb_quad, a, c)

@@ -122,6 +122,7 @@ typedef struct ndb_quad_args {
   iso_terms t;
 } ndb_quad_args;
 LK_DECLARE(ndb_quad, ndb_quad_args)
+LK_DECLARE(ndb_quad_clear, ndb_quad_args) /* per term */
 
 typedef struct ndb_hessian_args {
   ndb_state s;

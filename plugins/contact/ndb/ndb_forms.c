@@ -1,5 +1,6 @@
 /* ndb_forms.c - energy, gradient, terms and Hessian of the contacts, and what the log asks for. */
 #include <math.h>
+#include <string.h>
 
 #include "kit/iso_terms.h"
 #include "ndb.h"
@@ -10,6 +11,7 @@ static const lk_entry k_strongest = LK_ENTRY(ndb_strongest), k_gap = LK_ENTRY(nd
 static const lk_entry k_force = LK_ENTRY(ndb_force), k_count = LK_ENTRY(ndb_count);
 static const lk_entry k_grown = LK_ENTRY(ndb_grown), k_oldest = LK_ENTRY(ndb_oldest);
 static const lk_entry k_quad = LK_ENTRY(ndb_quad), k_hessian = LK_ENTRY(ndb_hessian);
+static const lk_entry k_clear = LK_ENTRY(ndb_quad_clear);
 
 ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare)
 {
@@ -41,12 +43,20 @@ ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int ba
                      .targets = d->set.targets};
 }
 
-loom_status ndb_reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, double *out)
+/* Into c.result[slot]; other slots keep what they hold. */
+static loom_status reduce_to(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, int slot)
 {
   candidates *const c = &d->c;
   plug_maps m = plug_maps_on(c->h, c->e);
   const ndb_sum_args a = {.s = ndb_open(d, &m, s, x, 0)};
-  return plug_reduce(&m, k, &a, c->m, c->result, out);
+  lk_real *const result = plug_rdwr(&m, c->result);
+  return plug_launch(&m, k, &a, c->m, result != NULL ? result + slot : NULL);
+}
+
+loom_status ndb_reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, double *out)
+{
+  LOOM_TRY(reduce_to(d, s, x, k, 0));
+  return plug_fetch(d->c.h, d->c.e, d->c.result, 1, out);
 }
 
 static loom_status add_gradient(ndb *d, const loom_step *s, loom_buf *x, loom_buf *grad)
@@ -61,30 +71,44 @@ static loom_status add_gradient(ndb *d, const loom_step *s, loom_buf *x, loom_bu
   return gather_add(&c->corner, NULL, grad);
 }
 
+static void add_value(void *user)
+{
+  const ndb_value *const value = user;
+  if (value->energy != NULL) *value->energy += value->v[0];
+  if (value->dissipation != NULL) *value->dissipation += value->v[1];
+}
+
+/* Energy and dissipation, J; not waited for. */
+static loom_status add_values(ndb *d, const loom_step *s, loom_buf *x, double *energy,
+                              double *dissipation)
+{
+  candidates *const c = &d->c;
+  ndb_value *const value = &d->values[d->num_values++ % NDB_VALUES];
+  *value = (ndb_value){.energy = energy, .dissipation = dissipation};
+  if (energy == NULL && dissipation == NULL) return LOOM_OK;
+  if (energy != NULL) LOOM_TRY(reduce_to(d, s, x, &k_energy, 0));
+  if (dissipation != NULL) LOOM_TRY(reduce_to(d, s, x, &k_loss, 1));
+  return c->h->fetch_later(c->h, c->e, c->result, 2, value->v, add_value, value);
+}
+
 loom_status ndb_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
                      double *dissipation, loom_buf *grad)
 {
   ndb *const d = self;
-  double value = 0.0;
+  const int defined = d->set.targets != NDB_MASS; /* else no energy has its forces */
   if (d->c.m == 0) return LOOM_OK;
-  if (energy != NULL && d->set.targets == NDB_MASS) *energy = NAN; /* no energy has its forces */
-  if (energy != NULL && d->set.targets != NDB_MASS) {
-    LOOM_TRY(ndb_reduce(d, s, x, &k_energy, &value));
-    *energy += value;
-  }
-  if (dissipation != NULL && d->friction) {
-    LOOM_TRY(ndb_reduce(d, s, x, &k_loss, &value));
-    *dissipation += value;
-  }
+  if (energy != NULL && !defined) *energy = NAN;
+  LOOM_TRY(add_values(d, s, x, defined ? energy : NULL, d->friction ? dissipation : NULL));
   return grad != NULL ? add_gradient(d, s, x, grad) : LOOM_OK;
 }
 
-/* How many corners, or squares of them, have a force at x; their places in c.act.at. */
+/* How many corners, or squares of them, have a force at x (NULL: not asked for); their places in
+ * c.act.at. */
 static loom_status count(ndb *d, const loom_step *s, loom_buf *x, int square, int64_t *total)
 {
   candidates *const c = &d->c;
   const loom_host *const h = c->h;
-  *total = 0;
+  if (total != NULL) *total = 0;
   if (c->m == 0) return LOOM_OK;
   LOOM_TRY(h->buf_resize(h, c->act.count, c->m));
   LOOM_TRY(h->buf_resize(h, c->act.at, c->m + 1));
@@ -102,14 +126,18 @@ loom_status ndb_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out
   ndb *const d = self;
   candidates *const c = &d->c;
   const int64_t first = out->count;
-  int64_t num = 0;
-  LOOM_TRY(count(d, s, x, 0, &num));
+  /* How many have a force is known on the device; the host would have to wait for it.  There are as
+   * many terms as corners then, and those behind are nobody's. */
+  const int all = c->e->backend == LOOM_CUDA;
+  int64_t num = c->m > 0 ? c->corner.count : 0;
+  LOOM_TRY(count(d, s, x, 0, all ? NULL : &num));
   out->count = first + num;
   if (out->count > out->capacity) return LOOM_GROW;
   if (num == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
   const ndb_quad_args a = {
       .s = ndb_open(d, &m, s, x, 0), .at = plug_read(&m, c->act.at), .t = iso_open(&m, first, out)};
+  if (all) LOOM_TRY(plug_run_on(&m, &k_clear, &a, num, NULL));
   return plug_launch(&m, &k_quad, &a, c->m, NULL);
 }
 
@@ -134,52 +162,65 @@ loom_status ndb_hessian(void *self, const loom_step *s, loom_buf *x, int how, lo
   return plug_launch(&m, &k_hessian, &a, c->m, NULL);
 }
 
-/* Smallest distance minus thickness of the contacts at x, m. */
-static loom_status least_gap(ndb *d, const loom_step *s, loom_buf *x, double *out)
+/* Minus the smallest distance less thickness of the contacts at x, m. */
+static loom_status least_gap(ndb *d, const loom_step *s, loom_buf *x)
 {
   candidates *const c = &d->c;
   LOOM_TRY(cand_ask(c, x, s->progress));
   plug_maps m = plug_maps_on(c->h, c->e);
   const ndb_gap_args a = {.s = cand_open(c, &m, s, x, s->progress)};
-  LOOM_TRY(plug_reduce(&m, &k_gap, &a, c->m, c->result, out));
-  *out = -*out;
-  return LOOM_OK;
+  lk_real *const result = plug_rdwr(&m, c->result);
+  return plug_launch(&m, &k_gap, &a, c->m, result != NULL ? result + NDB_LEAST_GAP : NULL);
 }
 
-static loom_status reduce_ages(ndb *d, const lk_entry *k, double *out)
+static loom_status reduce_ages(ndb *d)
 {
   candidates *const c = &d->c;
-  *out = 0.0;
-  if (c->m == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
   const ndb_ages_args a = {.age = plug_read(&m, d->age)};
-  return plug_reduce(&m, k, &a, c->m, c->result, out);
+  lk_real *const result = plug_rdwr(&m, c->result);
+  LOOM_TRY(m.status);
+  LOOM_TRY(plug_run_on(&m, &k_grown, &a, c->m, result + NDB_GROWN));
+  return plug_launch(&m, &k_oldest, &a, c->m, result + NDB_OLDEST);
 }
 
 /* Columns held, grown, ratio, age, continuous. */
-static loom_status fill_columns(ndb *d, double *out)
+static void fill_columns(const ndb *d, double *out)
 {
   const ndb_settings *const set = &d->set;
   out[0] = (double)d->c.m;
-  LOOM_TRY(reduce_ages(d, &k_grown, &out[1]));
-  LOOM_TRY(reduce_ages(d, &k_oldest, &out[3]));
+  out[1] = d->metrics.v[NDB_GROWN];
+  out[2] = fmin(pow(set->growth_base, d->metrics.v[NDB_OLDEST]), set->w_max / set->w0);
+  out[3] = d->metrics.v[NDB_OLDEST];
   out[4] = (double)d->continuous;
-  out[2] = fmin(pow(set->growth_base, out[3]), set->w_max / set->w0);
-  return LOOM_OK;
+}
+
+static void fill_metrics(void *user)
+{
+  const ndb *const d = user;
+  loom_contact_metrics *const out = d->metrics.out;
+  fill_columns(d, out->extra);
+  out->min_gap = -d->metrics.v[NDB_LEAST_GAP];
+  out->active = (int64_t)d->metrics.v[NDB_ACTIVE];
+  out->max_force = d->metrics.v[NDB_STRONGEST];
+  if (d->friction) out->dissipated = d->metrics.v[NDB_WORK];
 }
 
 loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
 {
   ndb *const d = self;
-  double active = 0.0;
+  candidates *const c = &d->c;
   out->active = 0;
   out->min_gap = NAN;
   out->max_force = out->dissipated = 0.0;
-  LOOM_TRY(fill_columns(d, out->extra));
-  if (d->c.m == 0) return LOOM_OK;
-  LOOM_TRY(least_gap(d, s, s->x, &out->min_gap));
-  LOOM_TRY(ndb_reduce(d, s, s->x, &k_active, &active));
-  out->active = (int64_t)active;
-  LOOM_TRY(ndb_reduce(d, s, s->x, &k_strongest, &out->max_force));
-  return d->friction ? ndb_reduce(d, s, s->x, &k_work, &out->dissipated) : LOOM_OK;
+  memset(&d->metrics, 0, sizeof d->metrics);
+  fill_columns(d, out->extra);
+  if (c->m == 0) return LOOM_OK;
+  d->metrics.out = out;
+  LOOM_TRY(reduce_ages(d));
+  LOOM_TRY(least_gap(d, s, s->x));
+  LOOM_TRY(reduce_to(d, s, s->x, &k_active, NDB_ACTIVE));
+  LOOM_TRY(reduce_to(d, s, s->x, &k_strongest, NDB_STRONGEST));
+  if (d->friction) LOOM_TRY(reduce_to(d, s, s->x, &k_work, NDB_WORK));
+  return c->h->fetch_later(c->h, c->e, c->result, NDB_SUMS, d->metrics.v, fill_metrics, d);
 }

@@ -22,7 +22,6 @@ static const lk_entry k_linearise = LK_ENTRY(cama_linearise);
 static const lk_entry k_velocity = LK_ENTRY(cama_velocity);
 
 enum { PRECONDITIONER_JACOBI = 0, PRECONDITIONER_BLOCK_JACOBI = 1, PRECONDITIONER_NONE = 2 };
-enum { ASSEMBLY_STAGED = 0, ASSEMBLY_TRIPLETS = 1 };
 enum { HESSIAN_CLAMP = 0, HESSIAN_EXACT = 1 };
 enum { LINEARISE_START = 0, LINEARISE_GUESS = 1 };
 enum { COL_STOP = 0, COL_BLOCKS = 1 };
@@ -45,9 +44,10 @@ static const loom_param params[] = {
     LOOM_PARAM_ENUM(settings, linearise, LINEARISE_START, "start|guess",
                     "Forces of the first iteration: at the start of the step, as in the paper, or "
                     "at the guess of [run] guess."),
-    LOOM_PARAM_ENUM(settings, assembly, ASSEMBLY_STAGED, "staged|triplets",
-                    "In stages, or by sorting all blocks in every step, for comparison; the same "
-                    "bits."),
+    LOOM_PARAM_ENUM(settings, assembly, ASSEMBLY_STAGED, "staged|atomics|serial|triplets|entries",
+                    "In stages, where rows gather; for comparison: elements add atomically, as in "
+                    "the paper (other bits in every run), or on one thread; or all blocks, or all "
+                    "numbers, are sorted in every step."),
     LOOM_PARAM_REAL(settings, tolerance, 1e-6, 1e-14, 1.0, "1",
                     "Residual of the linear system that is left, in parts of that at d = h v."),
     LOOM_PARAM_INT(settings, max_inner, 10000, 1, 1000000, "1",
@@ -87,7 +87,7 @@ static loom_status cama_pcg_create(const loom_host *h, const loom_scene *sc, con
   s->e = e;
   s->set = *(const settings *)set;
   LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
-  LOOM_TRY(system_new(&s->sys, h, e, sc, s->set.assembly == ASSEMBLY_TRIPLETS));
+  LOOM_TRY(system_new(&s->sys, h, e, sc, s->set.assembly));
   LOOM_TRY(krylov_bsr3_new(&s->matrix, h, e, sc->num_verts));
   s->matrix.kind = kinds[s->set.preconditioner];
   return krylov_cg_new(&s->cg, h, e, sc->num_verts, (int32_t)s->set.max_inner);

@@ -1,43 +1,78 @@
 /* system.c - see system.h.
  *
  * The Hessians of some elements at a time stand in one buffer, and each row of the matrix gathers
- * what is its own: what is needed beside the matrix is a part of the largest block's.
+ * what is its own.
  */
 #include "system.h"
 
 #include "cama_pcg.kern.h"
 
-enum { LEAST_PART = 4096 };
+enum { CACHED = 512, MOST_THREADS = 1024, LEAST_PART = 4096 };
 
 static const lk_entry k_rows = LK_ENTRY(cama_rows), k_differ = LK_ENTRY(cama_differ);
 
-/* Elements whose Hessians are there at once: an eighth of a block, or a few MB. */
-static int32_t part_of(const loom_elem_block *b)
+/* Elements whose Hessians are there at once: on the processor as many as stay in the cache of a
+ * core until rows have gathered them, 0.6 MB of hinges for each thread; else an eighth of a block.
+ */
+static int32_t part_of(const cama_system *s, const loom_elem_block *b)
 {
   const int32_t eighth = b->num_elems / 8 + 1;
-  return eighth > LEAST_PART ? eighth : b->num_elems < LEAST_PART ? b->num_elems : LEAST_PART;
+  if (s->e->backend == LOOM_CPU)
+    return CACHED * (s->e->num_threads < MOST_THREADS ? s->e->num_threads : MOST_THREADS);
+  return eighth > LEAST_PART ? eighth : LEAST_PART;
 }
 
-/* Elements never change: their corners are sorted by rows once. */
-static loom_status index_elements(cama_system *s)
+static int is_sorted(const cama_system *s) { return s->assembly >= ASSEMBLY_TRIPLETS; }
+
+/* Room for the Hessians of `count` elements of any block. */
+static loom_status room_for(cama_system *s, const loom_elem_block *b, int64_t count)
 {
-  const int32_t n = s->sc->num_verts;
-  for (int k = 0; k < s->sc->num_blocks; ++k) {
+  const int64_t need = 9 * count * b->arity * b->arity;
+  return need > s->h->buf_count(s->h, s->K) ? s->h->buf_resize(s->h, s->K, need) : LOOM_OK;
+}
+
+/* Elements never change: their pattern is made once, and where they have their places in it. */
+static loom_status place_elements(cama_system *s)
+{
+  const int num = s->sc->num_blocks;
+  for (int k = 0; k < num; ++k) {
     const loom_elem_block *const b = &s->sc->blocks[k];
     s->kinds[k] = (bcsr_kind){.count = b->num_elems, .arity = b->arity, .node = b->verts};
     s->kinds[k].dense = 1;
-    if (!s->sorted) LOOM_TRY(bcsr_index(&s->A, n, &s->kinds[k]));
   }
+  if (is_sorted(s)) return LOOM_OK;
+  LOOM_TRY(bcsr_base(&s->A, s->sc->num_verts, s->kinds, num));
+  for (int k = 0; k < num; ++k) {
+    const loom_elem_block *const b = &s->sc->blocks[k];
+    const int32_t part = part_of(s, b);
+    LOOM_TRY(room_for(s, b, part < b->num_elems ? part : b->num_elems));
+    if (s->assembly == ASSEMBLY_STAGED)
+      LOOM_TRY(bcsr_steady_new(&s->steady[k], &s->A, &s->kinds[k], part));
+  }
+  s->A.pattern_id = 0; /* there is none with contact */
   return LOOM_OK;
 }
 
 loom_status system_new(cama_system *s, const loom_host *h, const loom_exec *e, const loom_scene *sc,
-                       int sorted)
+                       int assembly)
 {
   const int num = sc->num_blocks;
-  *s = (cama_system){.h = h, .e = e, .sc = sc, .sorted = sorted};
+  *s = (cama_system){.h = h, .e = e, .sc = sc, .assembly = assembly};
   s->kinds = calloc((size_t)num + 1, sizeof *s->kinds);
-  LOOM_CHECK(h, s->kinds != NULL, LOOM_E_NOMEM, "no memory for %d kinds of elements", num);
+  s->steady = calloc((size_t)num + 1, sizeof *s->steady);
+  LOOM_CHECK(h, s->kinds != NULL && s->steady != NULL, LOOM_E_NOMEM,
+             "no memory for %d kinds of elements", num);
+  LOOM_CHECK(
+      h, assembly != ASSEMBLY_SERIAL || e->backend == LOOM_CPU, LOOM_E_UNSUPPORTED,
+      "assembly = serial adds on one thread of the processor, and the matrix is on a device; "
+      "set [exec] backend = cpu, or assembly = staged");
+  LOOM_CHECK(
+      h,
+      assembly != ASSEMBLY_ATOMICS || !e->deterministic ||
+          (e->backend == LOOM_CPU && e->num_threads == 1),
+      LOOM_E_CONFIG,
+      "assembly = atomics gives other bits in every run, and [exec] deterministic asks for the "
+      "same; set deterministic = no, or assembly = staged");
   LOOM_TRY(bcsr_new(&s->A, h, e, 3));
   const plug_buf all[] = {{"element Hessians", LOOM_REAL, 0, &s->K},
                           {"contact rows", LOOM_I32, 0, &s->row},
@@ -45,11 +80,16 @@ loom_status system_new(cama_system *s, const loom_host *h, const loom_exec *e, c
                           {"differ", LOOM_REAL, 1, &s->differ}};
   LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
   s->A.n = sc->num_verts;
-  if (sorted) LOOM_TRY(triplets_new(&s->all, &s->A));
-  return index_elements(s);
+  if (is_sorted(s)) LOOM_TRY(triplets_new(&s->all, &s->A, assembly == ASSEMBLY_ENTRIES));
+  return place_elements(s);
 }
 
-void system_free(cama_system *s) { free(s->kinds); }
+void system_free(cama_system *s)
+{
+  for (int k = 0; s->steady != NULL && k < s->sc->num_blocks; ++k) bcsr_steady_free(&s->steady[k]);
+  free(s->steady);
+  free(s->kinds);
+}
 
 /* Whether contact has the blocks that the pattern was made with. */
 static loom_status same_contact(cama_system *s, const loom_blocks3 *contact, int *same)
@@ -92,33 +132,40 @@ static loom_status make_pattern(cama_system *s, const loom_blocks3 *contact)
     LOOM_TRY(h->buf_copy(h, s->e, s->col, contact->col));
     LOOM_TRY(bcsr_index(&s->A, s->sc->num_verts, &s->kinds[num]));
   }
-  return bcsr_pattern(&s->A, s->kinds, contact->count > 0 ? num + 1 : num);
+  return bcsr_pattern(&s->A, &s->kinds[num], contact->count > 0);
 }
 
 /* The Hessians of some elements of a block, in s->K. */
 static loom_status elements(cama_system *s, const loom_step *st, int how, int block, int32_t first,
                             int32_t count)
 {
-  const loom_host *const h = s->h;
-  const int64_t each = 9 * (int64_t)s->sc->blocks[block].arity * s->sc->blocks[block].arity;
-  LOOM_TRY(h->buf_resize(h, s->K, each * count));
+  LOOM_TRY(room_for(s, &s->sc->blocks[block], count));
   s->kinds[block].K = s->K;
-  return h->elem_hessians(h, block, first, count, st->x, how, s->K);
+  s->h->tic(s->h, "elements");
+  LOOM_TRY(s->h->elem_hessians(s->h, block, first, count, st->x, how, s->K));
+  s->h->toc(s->h, "elements");
+  return LOOM_OK;
 }
 
 static loom_status add_block(cama_system *s, const loom_step *st, int how, int block)
 {
   const loom_elem_block *const b = &s->sc->blocks[block];
-  const int32_t part = part_of(b);
+  const bcsr_kind *const k = &s->kinds[block];
+  const int32_t part = part_of(s, b);
   for (int32_t first = 0; first < b->num_elems; first += part) {
     const int32_t left = b->num_elems - first, count = left < part ? left : part;
     LOOM_TRY(elements(s, st, how, block, first, count));
-    LOOM_TRY(bcsr_add_part(&s->A, &s->kinds[block], first, count));
+    if (s->assembly == ASSEMBLY_ATOMICS)
+      LOOM_TRY(bcsr_scatter_part(&s->A, k, first, count));
+    else if (s->assembly == ASSEMBLY_SERIAL)
+      LOOM_TRY(bcsr_serial_part(&s->A, k, first, count));
+    else
+      LOOM_TRY(bcsr_steady_add(&s->A, &s->steady[block], s->K, first / part));
   }
   return LOOM_OK;
 }
 
-/* Rows gather, block of elements by block. */
+/* The pattern, then elements and contact. */
 static loom_status in_stages(cama_system *s, const loom_step *st, int how,
                              const loom_blocks3 *contact)
 {
@@ -165,6 +212,6 @@ loom_status system_assemble(cama_system *s, const loom_step *st, int how)
   const loom_blocks3 *contact;
   LOOM_TRY(s->h->contact_hessian(s->h, st->problem, st->x, how, &contact));
   take_contact(s, contact);
-  LOOM_TRY(s->sorted ? by_sorting(s, st, how) : in_stages(s, st, how, contact));
+  LOOM_TRY(is_sorted(s) ? by_sorting(s, st, how) : in_stages(s, st, how, contact));
   return finish(s, 1.0 / (st->h * st->h));
 }

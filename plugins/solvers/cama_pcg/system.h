@@ -2,8 +2,17 @@
 #ifndef CAMA_SYSTEM_H
 #define CAMA_SYSTEM_H
 
-#include "kit/bcsr.h"
+#include "kit/bcsr_steady.h"
 #include "triplets.h"
+
+/* How values come into the matrix, and with TRIPLETS and ENTRIES its pattern, too. */
+enum {
+  ASSEMBLY_STAGED = 0,   /* rows gather */
+  ASSEMBLY_ATOMICS = 1,  /* elements add atomically */
+  ASSEMBLY_SERIAL = 2,   /* elements add on one thread */
+  ASSEMBLY_TRIPLETS = 3, /* all blocks are sorted */
+  ASSEMBLY_ENTRIES = 4   /* all numbers are */
+};
 
 /* A = M/h^2 + sum of element Hessians + sum of contact blocks, N/m. */
 typedef struct cama_system {
@@ -11,18 +20,19 @@ typedef struct cama_system {
   const loom_exec *e;
   const loom_scene *sc;
   bcsr A;
-  bcsr_kind *kinds; /* [num_blocks + 1]: those of the scene, and contact behind them */
-  loom_buf *K;      /* real [.], N/m: room for the Hessians of some elements */
+  bcsr_kind *kinds;    /* [num_blocks + 1]: those of the scene, and contact behind them */
+  bcsr_steady *steady; /* [num_blocks], with ASSEMBLY_STAGED */
+  loom_buf *K;         /* real [.], N/m: room for the Hessians of some elements */
   /* contact that the pattern was made with: i32 [.], rows and columns of its blocks */
   loom_buf *row, *col;
   loom_buf *differ; /* real [1] */
-  int sorted;       /* 1: assembled by sorting, for comparison */
-  triplets all;     /* all blocks then */
+  int assembly;     /* ASSEMBLY_* */
+  triplets all;     /* all blocks, where they are sorted */
 } cama_system;
 
 /* system_free() is due also after it has failed. */
 loom_status system_new(cama_system *s, const loom_host *h, const loom_exec *e, const loom_scene *sc,
-                       int sorted);
+                       int assembly);
 void system_free(cama_system *s);
 
 /* The matrix at x, elements and contact as `how` (LOOM_HESS_*) says.  The pattern stays as long as

@@ -7,8 +7,12 @@ static const lk_entry k_write = LK_ENTRY(triplet_write), k_diagonal = LK_ENTRY(t
 static const lk_entry k_head = LK_ENTRY(triplet_head), k_list = LK_ENTRY(triplet_list);
 static const lk_entry k_rows = LK_ENTRY(triplet_rows), k_sum = LK_ENTRY(triplet_sum);
 
-loom_status triplets_new(triplets *t, const bcsr *A)
+/* Keys of one slot. */
+static int64_t width(const triplets *t) { return t->entries ? 9 : 1; }
+
+loom_status triplets_new(triplets *t, const bcsr *A, int entries)
 {
+  t->entries = entries;
   const plug_buf all[] = {
       {"triplet keys", LOOM_U64, 0, &t->key},       {"triplet order", LOOM_I32, 0, &t->perm},
       {"triplets", LOOM_REAL, 0, &t->each},         {"first triplets", LOOM_I64, 0, &t->head},
@@ -20,16 +24,18 @@ loom_status triplets_begin(triplets *t, const bcsr *A, int64_t slots)
 {
   const loom_host *const h = A->h;
   t->slots = A->n + slots;
-  LOOM_CHECK(h, t->slots <= LK_MAX_ELEMS, LOOM_E_UNSUPPORTED,
-             "%lld blocks to sort are more than %d; use assembly = staged", (long long)t->slots,
+  const int64_t keys = width(t) * t->slots;
+  LOOM_CHECK(h, keys <= LK_MAX_ELEMS, LOOM_E_UNSUPPORTED,
+             "%lld places to sort are more than %d; use assembly = staged", (long long)keys,
              LK_MAX_ELEMS);
-  LOOM_TRY(h->buf_resize(h, t->key, t->slots));
-  LOOM_TRY(h->buf_resize(h, t->perm, t->slots));
+  LOOM_TRY(h->buf_resize(h, t->key, keys));
+  LOOM_TRY(h->buf_resize(h, t->perm, keys));
   LOOM_TRY(h->buf_resize(h, t->each, 9 * t->slots));
-  LOOM_TRY(h->buf_resize(h, t->head, t->slots));
-  LOOM_TRY(h->buf_resize(h, t->place, t->slots + 1));
+  LOOM_TRY(h->buf_resize(h, t->head, keys));
+  LOOM_TRY(h->buf_resize(h, t->place, keys + 1));
   plug_maps m = plug_maps_on(h, A->e);
-  const triplet_write_args a = {.key = plug_rdwr(&m, t->key), .val = plug_rdwr(&m, t->each)};
+  const triplet_write_args a = {
+      .key = plug_rdwr(&m, t->key), .val = plug_rdwr(&m, t->each), .entries = t->entries};
   return plug_launch(&m, &k_diagonal, &a, A->n, NULL);
 }
 
@@ -42,7 +48,8 @@ loom_status triplets_add(triplets *t, const bcsr *A, const bcsr_kind *kind, int6
                                 .key = plug_rdwr(&m, t->key),
                                 .val = plug_rdwr(&m, t->each),
                                 .first = A->n + *first,
-                                .arity = kind->arity};
+                                .arity = kind->arity,
+                                .entries = t->entries};
   *first += (int64_t)kind->arity * kind->arity * kind->count;
   return plug_launch(&m, &k_write, &a, kind->count, NULL);
 }
@@ -50,13 +57,19 @@ loom_status triplets_add(triplets *t, const bcsr *A, const bcsr_kind *kind, int6
 loom_status triplets_sum(triplets *t, bcsr *A)
 {
   const loom_host *const h = A->h;
+  const int64_t keys = width(t) * t->slots;
+  int64_t places;
   LOOM_TRY(h->sort_u64(h, A->e, t->key, t->perm));
   plug_maps m = plug_maps_on(h, A->e);
-  triplet_sum_args a = {
-      .key = plug_read(&m, t->key), .head = plug_write(&m, t->head), .slots = t->slots};
-  LOOM_TRY(plug_launch(&m, &k_head, &a, t->slots, NULL));
-  LOOM_TRY(h->scan_i64(h, A->e, t->head, t->place, &A->nnz));
-  LOOM_TRY(h->buf_resize(h, t->start, A->nnz + 1));
+  triplet_sum_args a = {.key = plug_read(&m, t->key),
+                        .head = plug_write(&m, t->head),
+                        .keys = keys,
+                        .n = A->n,
+                        .entries = t->entries};
+  LOOM_TRY(plug_launch(&m, &k_head, &a, keys, NULL));
+  LOOM_TRY(h->scan_i64(h, A->e, t->head, t->place, &places));
+  A->nnz = places / width(t);
+  LOOM_TRY(h->buf_resize(h, t->start, places + 1));
   LOOM_TRY(h->buf_resize(h, A->row, (int64_t)A->n + 1));
   LOOM_TRY(h->buf_resize(h, A->diag, A->n));
   LOOM_TRY(h->buf_resize(h, A->col, A->nnz));
@@ -72,7 +85,7 @@ loom_status triplets_sum(triplets *t, bcsr *A)
   a.col = plug_write(&m, A->col);
   a.diag = plug_write(&m, A->diag);
   a.val = plug_write(&m, A->val);
-  (void)plug_run_on(&m, &k_list, &a, t->slots, NULL);
+  (void)plug_run_on(&m, &k_list, &a, keys, NULL);
   (void)plug_run_on(&m, &k_rows, &a, (int64_t)A->n + 1, NULL);
-  return plug_launch(&m, &k_sum, &a, A->nnz, NULL);
+  return plug_launch(&m, &k_sum, &a, A->n, NULL);
 }

@@ -28,6 +28,7 @@ static void restart_momentum(ndb_pd *s)
 {
   s->t = s->omega = 1.0;
   s->momentum_steps = 0;
+  s->restart = 1;
 }
 
 static loom_status ndb_pd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -42,6 +43,7 @@ static loom_status ndb_pd_create(const loom_host *h, const loom_scene *sc, const
   s->set = *(const ndb_pd_settings *)set;
   restart_momentum(s);
   LOOM_TRY(ndb_pd_check(h, e, &s->set));
+  LOOM_TRY(ndb_pd_ahead_new(s));
   return ndb_pd_operator_new(s);
 }
 
@@ -56,7 +58,9 @@ static void ndb_pd_destroy(void *self)
 
 static loom_status ndb_pd_reset(void *self)
 {
-  restart_momentum(self);
+  ndb_pd *s = self;
+  restart_momentum(s);
+  s->ready = 0;
   return LOOM_OK;
 }
 
@@ -64,7 +68,8 @@ static loom_status ndb_pd_begin_step(void *self, const loom_step *st)
 {
   ndb_pd *s = self;
   restart_momentum(s);
-  s->since_filter = s->holding = 0;
+  s->since_filter = s->holding = s->ready = 0;
+  s->tells[TOLD_FAILED] = 0.0;
   if (st->h != s->h_made) {
     s->h_made = 0.0;
     s->h->tic(s->h, "precompute");
@@ -72,6 +77,7 @@ static loom_status ndb_pd_begin_step(void *self, const loom_step *st)
     LOOM_TRY(ndb_pd_basis_make(s));
     LOOM_TRY(ndb_pd_reuse_new(s));
     LOOM_TRY(ndb_pd_fused_make(s));
+    LOOM_TRY(ndb_pd_ahead_make(s));
     s->h->toc(s->h, "precompute");
     s->h_made = st->h;
   }
@@ -126,6 +132,11 @@ static loom_status next_point(ndb_pd *s, const loom_step *st, double *beta)
   double uphill = 0.0;
   *beta = 0.0;
   LOOM_TRY(plug_run_on(&m, &k_point, &a, s->n, NULL));
+  if (s->ahead) {
+    if (a.chebyshev) a.omega = (lk_real)chebyshev_weight(s);
+    *beta = a.chebyshev ? (double)a.omega - 1.0 : 0.0;
+    return ndb_pd_ahead_momentum(s, &m, &a);
+  }
   if (s->set.momentum == MOMENTUM_NONE) return plug_unbind(&m);
   if (s->t > 1.0) {
     lk_real *const result = plug_write(&sum, s->result);
@@ -148,14 +159,24 @@ static loom_status ndb_pd_iterate(void *self, const loom_step *st, loom_iterate 
   const loom_host *const h = s->h;
   const loom_quad *q = NULL;
   ndb_pd_report r;
-  double theta, moved;
+  double theta, moved = NAN;
   LOOM_CHECK(h, s->h_made > 0.0, LOOM_E_STATE, "iterate() came before begin_step()");
-  LOOM_TRY(h->contact_quad(h, st->x, &q));
-  LOOM_TRY(ndb_pd_contact(s, q));
+  LOOM_CHECK(
+      h, s->tells[TOLD_FAILED] == 0.0, LOOM_E_NUMERIC,
+      "the reduced matrix of %d modes cannot be inverted: largest contact weight %g N/m; try "
+      "subspace = none",
+      s->r2, s->w_max);
+  if (s->ready) {
+    LOOM_TRY(ndb_pd_contact_end(s, s->found));
+  } else {
+    LOOM_TRY(h->contact_quad(h, st->x, &q));
+    LOOM_TRY(ndb_pd_contact(s, q));
+  }
+  s->ready = 0;
   h->tic(h, "global");
   LOOM_TRY(ndb_pd_solve(s, st, st->x, st->grad, 1, &r, &theta));
   LOOM_TRY(next_point(s, st, &it->extra[COL_BETA]));
-  LOOM_TRY(h->norm_max3(h, s->e, s->total, &moved));
+  if (!s->ahead) LOOM_TRY(h->norm_max3(h, s->e, s->total, &moved));
   h->toc(h, "global");
   h->count(h, LOOM_C_PROJECT, 1);
 
@@ -172,17 +193,17 @@ static loom_status ndb_pd_iterate(void *self, const loom_step *st, loom_iterate 
   ++s->since_filter;
   it->filter = (s->set.inner > 0 && s->since_filter >= s->set.inner) ||
                (s->set.inner_tolerance > 0.0 && moved <= s->set.inner_tolerance);
-  return LOOM_OK;
+  return s->ahead ? ndb_pd_ahead_tell(s, it) : LOOM_OK;
 }
 
 /* A point that collision or contact moved is not where momentum pointed. */
 static loom_status ndb_pd_accepted(void *self, const loom_step *st, const loom_accept *a)
 {
   ndb_pd *s = self;
-  (void)st;
   if (a->alpha < 1.0 || a->resolved) restart_momentum(s);
   if (a->filtered) s->since_filter = 0;
-  return LOOM_OK;
+  s->ready = 0;
+  return a->final ? LOOM_OK : ndb_pd_ahead_contact(s, st);
 }
 
 /* All that outlives a step is a function of the system (momentum starts anew in every step), so

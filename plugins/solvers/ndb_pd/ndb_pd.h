@@ -11,6 +11,7 @@
 #include "kit/krylov.h"
 #include "kit/subspace.h"
 #include "loom/plug.h"
+#include "operator.kern.h"
 #include "sweep.kern.h"
 
 enum { SMOOTHER_JACOBI = 0, SMOOTHER_A_JACOBI, SMOOTHER_CHEBYSHEV, SMOOTHER_PCG };
@@ -36,6 +37,8 @@ enum { /* log columns */
        COL_BETA,
        NUM_COLUMNS
 };
+
+enum { TOLD_T = 0, TOLD_BETA, TOLD_MOVED, TOLD_FAILED, TOLD_NUM };
 
 typedef struct ndb_pd_settings {
   int32_t smoother, fused, subspace, modes, base, reuse, weights, update, reduced, momentum,
@@ -124,6 +127,17 @@ typedef struct ndb_pd {
   ndb_pd_twofold two;
   ndb_pd_monitor mon;
 
+  /* ahead.c: what a device does without the host */
+  int32_t ahead;   /* nonzero: it does */
+  int32_t ready;   /* contact of the next iteration is under way: w, rows and w_max in `found` */
+  int32_t restart; /* momentum starts anew */
+  double found[2]; /* w_max, rows */
+  loom_buf
+      *told; /* real [TOLD_NUM], what an iteration says of itself, and t from one to the next */
+  double tells[4];          /* the same on the host, when the core has waited */
+  loom_iterate *it;         /* for which */
+  loom_buf *S_copy, *M, *L; /* real [cols][cols] */
+
   /* momentum and the inner loop, of one step */
   double t;     /* Nesterov's sequence; 1: start */
   double omega; /* Chebyshev's weight */
@@ -148,7 +162,10 @@ loom_status ndb_pd_operator_new(ndb_pd *s);
 loom_status ndb_pd_operator_make(ndb_pd *s, const loom_step *st); /* for the step length of st */
 /* H where the host can read it; plug_unbind(m) closes it. */
 loom_status ndb_pd_matrix_open(ndb_pd *s, plug_maps *m, ndb_pd_matrix *A);
-loom_status ndb_pd_contact(ndb_pd *s, const loom_quad *q); /* W, rows, w_max; q NULL: none */
+/* W, and w_max and rows in result; then these on the host, from `found`. */
+loom_status ndb_pd_contact_begin(ndb_pd *s, const loom_quad *q);
+loom_status ndb_pd_contact_end(ndb_pd *s, const double *found);
+loom_status ndb_pd_contact(ndb_pd *s, const loom_quad *q); /* both; q NULL: none */
 /* The view of a solve with `inv` (NULL: no subspace); plug_unbind(m) closes it. */
 loom_status ndb_pd_open(ndb_pd *s, loom_buf *inv, plug_maps *m, ndb_pd_view *v);
 static inline loom_status ndb_pd_run(const ndb_pd *s, const lk_entry *k, const void *a, int64_t n,
@@ -195,6 +212,18 @@ loom_status ndb_pd_monitor_begin(ndb_pd *s, const ndb_pd_view *v);
 void ndb_pd_monitor_tell(ndb_pd *s, const loom_step *st, const ndb_pd_view *v, const void *u,
                          int single, ndb_pd_report *out);
 void ndb_pd_monitor_free(ndb_pd *s);
+
+/* ---- ahead.c ---- */
+loom_status ndb_pd_ahead_new(ndb_pd *s);
+/* The reduced matrix without contact goes to the device. */
+loom_status ndb_pd_ahead_make(ndb_pd *s);
+/* In accepted(): contact of the next iteration, whose numbers come with those of this one. */
+loom_status ndb_pd_ahead_contact(ndb_pd *s, const loom_step *st);
+/* inv2 from S2. */
+loom_status ndb_pd_ahead_invert(ndb_pd *s);
+/* trial = trial + momentum, with m and a of next_point(); and what is told of the iteration. */
+loom_status ndb_pd_ahead_momentum(ndb_pd *s, plug_maps *m, ndb_pd_vector_args *a);
+loom_status ndb_pd_ahead_tell(ndb_pd *s, loom_iterate *it);
 
 /* ---- global.c, warm.c ---- */
 loom_status ndb_pd_solve(ndb_pd *s, const loom_step *st, loom_buf *x, loom_buf *grad,

@@ -219,11 +219,10 @@ static loom_status hold_weights(ndb_pd *s)
   return LOOM_OK;
 }
 
-loom_status ndb_pd_contact(ndb_pd *s, const loom_quad *q)
+loom_status ndb_pd_contact_begin(ndb_pd *s, const loom_quad *q)
 {
   const loom_host *const h = s->h;
   const int single = s->set.precision == PRECISION_MIXED;
-  double found[2];
   s->two.fresh = 0;
   if (q != NULL && q->count > 0)
     LOOM_TRY(gather_weights(s, q));
@@ -241,13 +240,25 @@ loom_status ndb_pd_contact(ndb_pd *s, const loom_quad *q)
   lk_real *const result = plug_write(&m, s->result);
   LOOM_TRY(plug_run_on(&m, &k_diagonal, &a, s->n, NULL));
   LOOM_TRY(plug_run_on(&m, &k_heaviest, &a, s->n, result));
-  LOOM_TRY(plug_launch(&m, &k_touched, &a, s->n, result + 1));
-  LOOM_TRY(plug_fetch(h, s->e, s->result, 2, found));
+  return plug_launch(&m, &k_touched, &a, s->n, result + 1);
+}
+
+loom_status ndb_pd_contact_end(ndb_pd *s, const double *found)
+{
+  const loom_host *const h = s->h;
   s->w_max = found[0];
   s->rows = (int64_t)found[1];
   LOOM_CHECK(h, isfinite(s->w_max), LOOM_E_NUMERIC, "a contact weight is not finite (%g N/m)",
              s->w_max);
   return s->rows > 0 ? h->scan_i64(h, s->e, s->touched, s->place, NULL) : LOOM_OK;
+}
+
+loom_status ndb_pd_contact(ndb_pd *s, const loom_quad *q)
+{
+  double found[2];
+  LOOM_TRY(ndb_pd_contact_begin(s, q));
+  LOOM_TRY(plug_fetch(s->h, s->e, s->result, 2, found));
+  return ndb_pd_contact_end(s, found);
 }
 
 /* ---- views ---- */

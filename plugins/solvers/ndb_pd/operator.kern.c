@@ -101,8 +101,25 @@ LK_REDUCE_SUM_PLAIN(ndb_pd_uphill, a, i)
   return sum;
 }
 
+/* As nesterov_weight() on the host. */
+LK_KERNEL_PLAIN(ndb_pd_nesterov, a, i)
+{
+  const lk_real t = a->restart || *a->uphill > LK_R(0.0) ? LK_R(1.0) : *a->t;
+  const lk_real next = LK_R(0.5) * (LK_R(1.0) + LK_SQRT(LK_R(1.0) + LK_R(4.0) * t * t));
+  a->beta[i] = (t - LK_R(1.0)) / next;
+  a->t[i] = next;
+}
+
+LK_REDUCE_MAX(ndb_pd_longest, a, i)
+{
+  lk_real v[3];
+  LK_LOAD3(v, a->total, (int64_t)i);
+  return LK_SQRT(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
 LK_KERNEL_PLAIN(ndb_pd_accelerate, a, i)
 {
+  const lk_real beta = a->weight != NULL ? *a->weight : a->beta;
   lk_real p[3], x[3], y[3], t[3];
   LK_LOAD3(p, a->trial, (int64_t)i);
   LK_LOAD3(x, a->x, (int64_t)i);
@@ -111,7 +128,7 @@ LK_KERNEL_PLAIN(ndb_pd_accelerate, a, i)
     if (a->chebyshev)
       t[c] = a->omega != LK_R(1.0) ? a->omega * (p[c] - y[c]) + y[c] : p[c];
     else
-      t[c] = a->beta > LK_R(0.0) ? p[c] + a->beta * (p[c] - y[c]) : p[c];
+      t[c] = beta > LK_R(0.0) ? p[c] + beta * (p[c] - y[c]) : p[c];
     y[c] = a->chebyshev ? x[c] : p[c];
   }
   LK_STORE3(a->trial, (int64_t)i, t);

@@ -34,18 +34,25 @@ typedef struct ndb_pd_diagonal_args {
 } ndb_pd_diagonal_args;
 
 typedef struct ndb_pd_vector_args {
-  const lk_real *LK_RESTRICT x;     /* [n][3], m */
-  const lk_real *LK_RESTRICT grad;  /* [n][3], N */
-  const lk_real *LK_RESTRICT rest;  /* [n][3], m */
-  const uint8_t *LK_RESTRICT fixed; /* [n] */
-  lk_real *LK_RESTRICT r;           /* [n][3], N */
-  lk_real *LK_RESTRICT u;           /* [n][3], m */
-  lk_real *LK_RESTRICT total;       /* [n][3], m */
-  lk_real *LK_RESTRICT trial;       /* [n][3], m */
-  lk_real *LK_RESTRICT before;      /* [n][3], m, momentum's memory */
+  const lk_real *LK_RESTRICT x;      /* [n][3], m */
+  const lk_real *LK_RESTRICT grad;   /* [n][3], N */
+  const lk_real *LK_RESTRICT rest;   /* [n][3], m */
+  const uint8_t *LK_RESTRICT fixed;  /* [n] */
+  lk_real *LK_RESTRICT r;            /* [n][3], N */
+  lk_real *LK_RESTRICT u;            /* [n][3], m */
+  lk_real *LK_RESTRICT total;        /* [n][3], m */
+  lk_real *LK_RESTRICT trial;        /* [n][3], m */
+  lk_real *LK_RESTRICT before;       /* [n][3], m, momentum's memory */
+  const lk_real *LK_RESTRICT weight; /* [1], beta where the device made it; NULL: beta */
   lk_real beta, omega;
   int32_t chebyshev, reserved;
 } ndb_pd_vector_args;
+
+typedef struct ndb_pd_nesterov_args {
+  const lk_real *uphill; /* [1] */
+  lk_real *t, *beta;     /* [1] */
+  int32_t restart, reserved;
+} ndb_pd_nesterov_args;
 
 LK_DECLARE(ndb_pd_contact_key, ndb_pd_contact_args)    /* per corner */
 LK_DECLARE(ndb_pd_contact_weight, ndb_pd_contact_args) /* per vertex */
@@ -58,6 +65,8 @@ LK_DECLARE(ndb_pd_begin, ndb_pd_vector_args)      /* r = -grad, zero at fixed ro
 LK_DECLARE(ndb_pd_from_rest, ndb_pd_vector_args)  /* u = rest - x, zero at fixed rows */
 LK_DECLARE(ndb_pd_point, ndb_pd_vector_args)      /* trial = x + total; x NULL: trial += total */
 LK_DECLARE(ndb_pd_uphill, ndb_pd_vector_args)     /* sum of grad.(trial - before) */
+LK_DECLARE(ndb_pd_nesterov, ndb_pd_nesterov_args) /* once: the weight, and t for the next */
+LK_DECLARE(ndb_pd_longest, ndb_pd_vector_args)    /* largest |total| */
 LK_DECLARE(ndb_pd_accelerate, ndb_pd_vector_args) /* momentum on trial; before for the next */
 
 #endif

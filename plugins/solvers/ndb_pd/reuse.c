@@ -90,6 +90,7 @@ loom_status ndb_pd_reuse(ndb_pd *s)
   LOOM_TRY(plug_run_on(&m, full ? &k_all : &k_list, &a, s->n, NULL));
   LOOM_TRY(launch(s, &m, &a));
   LOOM_TRY(plug_unbind(&m));
+  if (s->ahead && s->set.reduced == REDUCED_CHOLESKY) return ndb_pd_ahead_invert(s);
   /* the one copy of a global step: r2 x r2 numbers to the host and the inverse back */
   LOOM_TRY(plug_fetch(h, s->e, s->S2, s->r2 * s->r2, s->extra));
   return ndb_pd_invert(s, s->r2, s->extra, s->inv2);

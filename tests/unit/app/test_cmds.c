@@ -231,7 +231,7 @@ static void write_crossing(const char *path)
   cr_assert_eq(h5log_create(&err, path, &meta, &opt, scene, 4, 6, &l), LOOM_OK, "%s", err.text);
   for (int64_t f = 0; f < 5; ++f) {
     for (int i = 0; i < 18; ++i) x[i] = (loom_real)at[f][i];
-    cr_assert_eq(h5log_frame(l, &err, f - 1, 0.1 * (double)f, x, v, pose), LOOM_OK);
+    cr_assert_eq(h5log_frame(l, &err, f - 1, 0.1 * (double)f, x, v, pose, NULL), LOOM_OK);
   }
   cr_assert_eq(h5log_close(l, &err, "finished"), LOOM_OK, "%s", err.text);
 }
@@ -283,8 +283,8 @@ Test(cmds, verify_inverted_tetrahedron)
   loom_err err = {0};
   h5log *l;
   cr_assert_eq(h5log_create(&err, path, &meta, &opt, scene, 2, 4, &l), LOOM_OK, "%s", err.text);
-  cr_assert_eq(h5log_frame(l, &err, -1, 0, rest, v, NULL), LOOM_OK);
-  cr_assert_eq(h5log_frame(l, &err, 0, 0.1, turned, v, NULL), LOOM_OK);
+  cr_assert_eq(h5log_frame(l, &err, -1, 0, rest, v, NULL, NULL), LOOM_OK);
+  cr_assert_eq(h5log_frame(l, &err, 0, 0.1, turned, v, NULL, NULL), LOOM_OK);
   cr_assert_eq(h5log_close(l, &err, "finished"), LOOM_OK);
   const output p = call(cmd_verify, line_for("verify %s", path, ""));
   cr_assert_eq(p.code, EXIT_INTERSECTIONS);
@@ -314,7 +314,7 @@ Test(cmds, compare_distance_and_tolerance)
       v[i] = 0;
     }
     if (s == 2) x[6] += (loom_real)0.003, x[7] += (loom_real)0.004;
-    cr_assert_eq(h5log_frame(l, &err, s, 0.01 * (double)(s + 1), x, v, NULL), LOOM_OK);
+    cr_assert_eq(h5log_frame(l, &err, s, 0.01 * (double)(s + 1), x, v, NULL, NULL), LOOM_OK);
   }
   cr_assert_eq(h5log_close(l, &err, "finished"), LOOM_OK);
   const output p = call(cmd_compare, line_for("compare %s %s", a, b));

@@ -383,8 +383,10 @@ Test(contact_cama, forces_are_differences_of_the_energy)
   static const char *const all[] = {"thickness=4e-3 stiffness=200",
                                     "thickness=4e-3 stiffness=200 law=1",
                                     "thickness=4e-3 stiffness=200 duplicates=1",
-                                    "thickness=4e-3 stiffness=200 self_friction=0.4 matrix=1"};
-  for (int s = 0; s < 4; ++s)
+                                    "thickness=4e-3 stiffness=200 self_friction=0.4 matrix=1",
+                                    "thickness=2e-3 adhesion=900 adhesion_range=3e-3",
+                                    "thickness=1e-3 adhesion=900 adhesion_range=3e-3 law=1"};
+  for (int s = 0; s < 6; ++s)
     for (int thick = 0; thick < 2; ++thick) {
       double x[N3], g[N3], size = 0.0, worst = 0.0;
       bc_open(&f, "cama_repulsion", 1, 1, 1e-3, thick ? 2e-4 : 0.0, all[s]);

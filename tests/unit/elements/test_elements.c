@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elements/listed.kern.h"
 #include "support/elem_case.h"
 
 enum { NE = 24, NDOF2 = CASE_MAX_DOF * CASE_MAX_DOF };
@@ -96,6 +97,48 @@ Test(elements, gradient_is_the_derivative_of_the_energy)
         cr_assert(fabs(d - (double)g[i]) <= 1e-7 * size, "%s pose %d elem %d dof %d: %.12g, %.12g",
                   t->name, pose, e, i, (double)g[i], d);
       }
+    }
+    case_free(&c);
+  }
+}
+
+/* A list of elements, and of corners, says of each what the whole block says of it. */
+Test(elements, listed_ones_are_those_of_the_block)
+{
+  enum { NUM = 7 };
+  for (int k = 0; k < elem_count(); ++k) {
+    const elem_type *const t = elem_at(k);
+    const int a = t->arity, side = 3 * a;
+    cr_assert_eq(t->corner != NULL, has(t, LOOM_ELEM_HESSIAN));
+    cr_assert_eq(t->listed != NULL, has(t, LOOM_ELEM_PROJECT));
+    if (t->corner == NULL) continue;
+    elem_case c;
+    case_new(&c, t, NUM, 0, 3);
+    case_pose(&c, CASE_RANDOM, 5);
+    loom_real G[NUM * CASE_MAX_DOF], H[NUM * CASE_MAX_DOF * CASE_MAX_DOF];
+    loom_real grad[NUM * CASE_MAX_DOF], diag[9 * NUM];
+    int32_t elem[NUM], corner[NUM];
+    for (int i = 0; i < NUM; ++i) elem[i] = (3 * i + 1) % NUM, corner[i] = i % a;
+    case_run(&c, t->gradient, 0, G);
+    case_run(&c, t->hessian, LOOM_HESS_EXACT, H);
+    elem_list_args L = {.all = {.x = c.x, .verts = c.verts, .rest = c.rest, .mat = c.mat}};
+    L.elem = elem, L.corner = corner, L.grad = grad, L.diag = diag;
+    const double most = case_max_abs(H, NUM * side * side), push = case_max_abs(G, NUM * side);
+    cr_assert_eq(lk_run(t->corner, &c.exec, &L, NUM, NULL), LOOM_OK);
+    for (int i = 0; i < NUM; ++i)
+      for (int r = 0; r < 3; ++r) {
+        const int v = 3 * corner[i] + r;
+        cr_expect_leq(fabs((double)(grad[3 * i + r] - G[side * elem[i] + v])), rounding * push);
+        for (int q = 0; q < 3; ++q)
+          cr_expect_leq(fabs((double)(diag[9 * i + 3 * r + q] -
+                                      H[side * (side * elem[i] + v) + 3 * corner[i] + q])),
+                        rounding * most, "%s", t->name);
+      }
+    if (t->listed != NULL) {
+      cr_assert_eq(lk_run(t->listed, &c.exec, &L, NUM, NULL), LOOM_OK);
+      for (int i = 0; i < NUM * side; ++i)
+        cr_expect_leq(fabs((double)(grad[i] - G[side * elem[i / side] + i % side])),
+                      rounding * push, "%s", t->name);
     }
     case_free(&c);
   }

@@ -37,6 +37,22 @@ MAKE_VERTS(2)
 MAKE_VERTS(3)
 MAKE_VERTS(4)
 
+static void make_backwards(void *data, int64_t count, uint64_t *random)
+{
+  (void)random;
+  for (int64_t e = 0; e < count; ++e) ((int32_t *)data)[e] = (int32_t)(count - 1 - e);
+}
+#define MAKE_CORNERS(a)                                                            \
+  static void make_corners##a(void *data, int64_t count, uint64_t *random)         \
+  {                                                                                \
+    (void)random;                                                                  \
+    for (int64_t e = 0; e < count; ++e) ((int32_t *)data)[e] = (int32_t)(e % (a)); \
+  }
+MAKE_CORNERS(1)
+MAKE_CORNERS(2)
+MAKE_CORNERS(3)
+MAKE_CORNERS(4)
+
 static void make_positive(void *data, int64_t count, uint64_t *random)
 {
   loom_real *v = data;
@@ -94,8 +110,8 @@ static void set_rows(void *args) { ((elastic_rows_args *)args)->arity = ROW_ARIT
 
 /* ---- rows ---- */
 #define ENTRY(name)       static const lk_entry e_##name = LK_ENTRY(name);
-#define SMOOTH_ENTRIES(t) ENTRY(t##_energy) ENTRY(t##_gradient) ENTRY(t##_hessian)
-#define LOCAL_ENTRIES(t)  ENTRY(t##_project) ENTRY(t##_weights)
+#define SMOOTH_ENTRIES(t) ENTRY(t##_energy) ENTRY(t##_gradient) ENTRY(t##_hessian) ENTRY(t##_corner)
+#define LOCAL_ENTRIES(t)  ENTRY(t##_project) ENTRY(t##_weights) ENTRY(t##_listed)
 /* clang-format off */
 SMOOTH_ENTRIES(spring) LOCAL_ENTRIES(spring)
 SMOOTH_ENTRIES(pin) LOCAL_ENTRIES(pin)
@@ -124,6 +140,20 @@ ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
   REAL_IN(x, NX, make_x), FIELD(elem_args, verts, LOOM_I32, LOOM_READ, (a)*NE, make_verts##a), \
       REAL_IN(rest, (rest_len)*NE, make_rest), REAL_IN(mat, (mat_len)*NE, make_positive)
 
+/* Elements backwards, corners in turn.  elem_list_args begin with those of the whole block. */
+#define LIST_FIELDS(a)                                                  \
+  FIELD(elem_list_args, elem, LOOM_I32, LOOM_READ, NE, make_backwards), \
+      FIELD(elem_list_args, corner, LOOM_I32, LOOM_READ, NE, make_corners##a)
+#define CORNER(t, a, ulps, ...)                                             \
+  {                                                                         \
+    &e_##t##_corner, NE, ulps, 0, set_clamp,                                \
+    {                                                                       \
+      __VA_ARGS__, LIST_FIELDS(a),                                          \
+          FIELD(elem_list_args, grad, LOOM_REAL, LOOM_WRITE, 3 * NE, NULL), \
+          FIELD(elem_list_args, diag, LOOM_REAL, LOOM_WRITE, 9 * NE, NULL)  \
+    }                                                                       \
+  }
+
 /* Sums in another order: NE terms of one sign, each rounding at most NE ulps of 1. */
 #define ENERGY(t, ...)                                \
   {                                                   \
@@ -140,11 +170,18 @@ ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
 #define SMOOTH(t, a, ulps, ...)                                                         \
   ENERGY(t, __VA_ARGS__), GRADIENT(t, a, ulps, __VA_ARGS__),                            \
       HESSIAN(t, a, ulps, exact, __VA_ARGS__), HESSIAN(t, a, ulps, clamp, __VA_ARGS__), \
-      HESSIAN(t, a, ulps, abs, __VA_ARGS__)
-#define LOCAL(t, a, ...)                                                 \
-  {&e_##t##_project, NE, 0, 0, NULL, {__VA_ARGS__, OUT(3 * (a)*NE)}},    \
-  {                                                                      \
-    &e_##t##_weights, NE, 0, 0, NULL, { __VA_ARGS__, OUT((a) * (a)*NE) } \
+      HESSIAN(t, a, ulps, abs, __VA_ARGS__), CORNER(t, a, ulps, __VA_ARGS__)
+#define LOCAL(t, a, ...)                                                        \
+  {&e_##t##_project, NE, 0, 0, NULL, {__VA_ARGS__, OUT(3 * (a)*NE)}},           \
+      {&e_##t##_listed,                                                         \
+       NE,                                                                      \
+       0,                                                                       \
+       0,                                                                       \
+       NULL,                                                                    \
+       {__VA_ARGS__, LIST_FIELDS(a),                                            \
+        FIELD(elem_list_args, grad, LOOM_REAL, LOOM_WRITE, 3 * (a)*NE, NULL)}}, \
+  {                                                                             \
+    &e_##t##_weights, NE, 0, 0, NULL, { __VA_ARGS__, OUT((a) * (a)*NE) }        \
   }
 
 #define ROD_FIELDS                                                              \

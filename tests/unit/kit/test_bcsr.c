@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kit/bcsr.h"
+#include "kit/bcsr_steady.h"
 #include "kit/krylov_bsr3.h"
 #include "support/test_host.h"
 
@@ -136,6 +136,84 @@ static void assemble_on(int backend, int b, int threads)
   th_close(&t);
 }
 
+/* K as one matrix of each element, in a buffer. */
+static loom_buf *dense_of(test_host *t, const elements *s)
+{
+  const int64_t side = 3 * s->arity;
+  loom_real *const out = calloc((size_t)(s->count * side * side), sizeof *out);
+  for (int64_t e = 0; e < s->count; ++e)
+    for (int64_t p = 0; p < side; ++p)
+      for (int64_t q = 0; q < side; ++q)
+        out[(e * side + p) * side + q] =
+            s->K[9 * ((e * s->arity + p / 3) * s->arity + q / 3) + 3 * (p % 3) + q % 3];
+  loom_buf *const b = th_buf(t, LOOM_REAL, s->count * side * side, out);
+  free(out);
+  return b;
+}
+
+/* += elements of part p, K of which is copied to a buffer of its own. */
+static void add_part(test_host *t, bcsr *A, const bcsr_steady *s, const loom_real *K, int64_t p)
+{
+  const int64_t each = 9 * (int64_t)s->arity * s->arity, num = bcsr_steady_count(s, p) * each;
+  loom_buf *const part = th_buf(t, LOOM_REAL, num, K + p * s->part * each);
+  cr_assert_eq(bcsr_steady_add(A, s, part, p), LOOM_OK, "%s", t->err.text);
+}
+
+/* Triangles and pairs that never change, in parts of `part` elements, and lists that come and go.
+ */
+static void steady_on(int backend, int threads, int64_t part)
+{
+  test_host t;
+  bcsr A;
+  elements s[KINDS];
+  bcsr_kind kinds[KINDS];
+  bcsr_steady steady[2];
+  loom_real *K[2];
+  const size_t bytes = (size_t)N * N * 9 * sizeof(loom_real);
+  loom_real *const dense = malloc(bytes);
+  th_open_on(&t, backend, threads, 1);
+  cr_assert_eq(bcsr_new(&A, &t.host, &t.exec, 3), LOOM_OK);
+  for (int k = 0; k < KINDS; ++k) {
+    make(&s[k], k, 3, 1 + (uint64_t)k);
+    kinds[k] = give(&t, &s[k], 3);
+    if (k == 2) continue;
+    kinds[k].dense = 1;
+    kinds[k].K = dense_of(&t, &s[k]);
+    K[k] = th_get(&t, kinds[k].K);
+  }
+  cr_assert_eq(bcsr_base(&A, N, kinds, 2), LOOM_OK, "%s", t.err.text);
+  for (int k = 0; k < 2; ++k)
+    cr_assert_eq(bcsr_steady_new(&steady[k], &A, &kinds[k], part), LOOM_OK, "%s", t.err.text);
+  cr_assert_eq(bcsr_index(&A, N, &kinds[2]), LOOM_OK, "%s", t.err.text);
+  for (int lists = 1; lists >= 0; --lists) {
+    memset(dense, 0, bytes);
+    for (int k = 0; k < 2 + lists; ++k) add_plainly(&s[k], 3, dense);
+    cr_assert_eq(bcsr_pattern(&A, &kinds[2], lists), LOOM_OK, "%s", t.err.text);
+    cr_assert_eq(bcsr_clear(&A), LOOM_OK);
+    for (int k = 0; k < 2; ++k)
+      for (int64_t p = 0; p < steady[k].parts; ++p) add_part(&t, &A, &steady[k], K[k], p);
+    if (lists) cr_assert_eq(bcsr_add_kind(&A, &kinds[2]), LOOM_OK);
+    compare(&t, &A, 3, dense);
+    /* and in a loop over elements */
+    cr_assert_eq(bcsr_clear(&A), LOOM_OK);
+    for (int k = 0; k < 2 && backend == LOOM_CPU; ++k)
+      cr_assert_eq(bcsr_serial_part(&A, &kinds[k], 0, kinds[k].count), LOOM_OK, "%s", t.err.text);
+    if (lists) cr_assert_eq(bcsr_add_kind(&A, &kinds[2]), LOOM_OK);
+    if (backend == LOOM_CPU) compare(&t, &A, 3, dense);
+  }
+  for (int k = 0; k < 2; ++k) bcsr_steady_free(&steady[k]), free(K[k]);
+  for (int k = 0; k < KINDS; ++k) drop(&s[k]);
+  free(dense);
+  th_close(&t);
+}
+
+Test(bcsr, steady_elements)
+{
+  steady_on(LOOM_CPU, 1, 64);
+  steady_on(LOOM_CPU, 3, 50);
+  steady_on(LOOM_CPU, 2, 5000);
+}
+
 Test(bcsr, blocks) { assemble_on(LOOM_CPU, 3, 1); }
 Test(bcsr, numbers) { assemble_on(LOOM_CPU, 1, 1); }
 Test(bcsr, blocks_by_threads) { assemble_on(LOOM_CPU, 3, 3); }
@@ -145,6 +223,7 @@ Test(bcsr, blocks_on_a_device)
   char why[256];
   if (exec_cuda_devices(why, sizeof why) == 0) cr_skip_test("no CUDA device: %s", why);
   assemble_on(LOOM_CUDA, 3, 1);
+  steady_on(LOOM_CUDA, 1, 100);
 }
 
 /* ---- other forms of the same elements ----

@@ -88,7 +88,7 @@ Test(effects, every_key_is_thought_of)
 {
   static const char always[] =
       " cloth.shape cloth.repair cloth.sewing cloth.rest cloth.positions cloth.density cloth.model "
-      "cloth.thickness cloth.material"
+      "cloth.thickness cloth.material cloth.imperfection"
       " cloth.transform cloth.velocity cloth.damping cloth.stiffness_damping cloth.pins"
       " solid.shape solid.size solid.resolution solid.density solid.thickness"
       " solid.material solid.transform solid.velocity solid.damping solid.stiffness_damping "

@@ -1,0 +1,172 @@
+"""The league: every solver with every contact that fits, one step of four scenes, each from the same
+state of a converged reference, to the same error."""
+
+import subprocess
+from datetime import datetime, timezone
+from pathlib import Path
+
+import numpy as np
+
+from loompy.experiment import Bar, FigureError
+from loompy.log import Log
+
+HERE = Path(__file__).resolve().parent
+# {config: (words, step that is compared)}
+SCENES = {
+    "hang": ("hang, no contact", 16),
+    "drape_penalty": ("drape, penalty", 14),
+    "drape_repulsion": ("drape, repulsion", 14),
+    "self_ipc_barrier": ("self-contact drape, ipc_barrier", 45),
+    "self_dbb": ("self-contact drape, dbb", 45),
+    "twist_ipc_barrier": ("twist, ipc_barrier", 60),
+    "twist_dbb": ("twist, dbb", 60),
+}
+SIZES = {"2.5k": 1, "10k": 2}
+# Iterations at which a method is cut off: some seconds of processor time at 2.5k.
+LIMITS = {
+    "cholmod_newton": 40, "pcg_newton": 40, "cama_pcg": 40, "pd_bfgs": 100, "ndb_pd": 400,
+    "cholmod_pd": 1000, "aa_pd": 400, "vbd": 1000, "xpbd": 1000, "gd": 2000,
+}
+SELF_LIMIT = 300  # with self-contact, where detection is most of an iteration
+IMPERFECTION = 1e-5  # m
+GOAL = 0.01  # of the distance to the converged step from which all begin
+WORK = ("n_gradient", "n_hessian", "n_factorise", "n_trisolve", "n_spmv", "n_detect")
+
+
+def imperfect(experiment, scene):
+    """A seeded imperfection of the sheet, so that nobody waits at a saddle, where the core has that key."""
+    done = subprocess.run([experiment.binary, "describe", "cloth"], capture_output=True, text=True)
+    cloth = "strip" if scene.startswith("twist") else "sheet"
+    known = "imperfection " in done.stdout
+    return {f"cloth.{cloth}.imperfection": IMPERFECTION} if known else {}
+
+
+def refusal(experiment, config, solver):
+    """Why the pair does not fit, in the core's words; None: it does."""
+    done = subprocess.run(
+        [experiment.binary, "check", config, "--set", f"solver.plugin={solver}"],
+        cwd=experiment.folder, capture_output=True, text=True,
+    )
+    if done.returncode == 0:
+        return None
+    return done.stderr.strip().splitlines()[0].removeprefix("loom: ")
+
+
+def at_goal(rows, goal, clock):
+    """The first row at the goal, as what the table says of it; None: never."""
+    there = np.nonzero(rows["e_ref"] <= goal)[0]
+    if len(there) == 0:
+        return None
+    row = rows[there[0]]
+    work = {name: int(rows[name][: there[0] + 1].sum()) for name in WORK if name in rows.dtype.names}
+    return {"k": int(row["k"]) + 1, "cpu": float(row[clock]), "work": work}
+
+
+def measure(experiment, scene, size, solver, reference):
+    """One method on one step: a line of the table."""
+    words, step = SCENES[scene]
+    limit = LIMITS[solver]
+    if scene.startswith(("self", "twist")):
+        limit = min(limit, SELF_LIMIT)
+    name = f"{scene}-{size}-{solver}"
+    sets = {
+        "solver.plugin": solver, "run.detail": SIZES[size], "run.replay": reference,
+        "run.replay_first": step, "run.steps": 1, "stop.max_iters": limit, "exec.threads": 1,
+    } | imperfect(experiment, scene)
+    line = {"scene": words, "size": size, "solver": solver}
+    why = refusal(experiment, f"{scene}.ini", solver)
+    if why is not None:
+        return line | {"state": f"does not fit: {why}"}
+    try:
+        path = experiment.run(name, f"{scene}.ini", sets, inputs=[reference])
+    except FigureError as error:
+        return line | {"state": f"failed: {str(error).splitlines()[0]}"}
+    with Log(path) as log:
+        rows = log.table("iters")
+    clock = "t_cpu" if "t_cpu" in rows.dtype.names else "t_total"
+    begin, last = rows[0], rows[-1]
+    best = np.nanmin(rows["e_ref"])
+    line |= {
+        "clock": clock, "start": float(begin["e_ref"]), "end": float(last["e_ref"]),
+        "iters": int(last["k"]) + 1, "total": float(last[clock]),
+        "peak": experiment.peak_bytes(name), "energy": float(last["e_total"]),
+    }
+    there = at_goal(rows, GOAL * float(begin["e_ref"]), clock)
+    if there is None:
+        share = best / float(begin["e_ref"])
+        return line | {"state": f"capped at {line['iters']} iterations, {line['total']:.2f} s, "
+                                f"{100 * share:.2g} % of the error left"}
+    return line | there | {"state": "there"}
+
+
+def league(experiment, size):
+    lines = []
+    for scene in SCENES:
+        try:
+            reference = experiment.run(
+                f"{scene}-{size}-reference", f"{scene}.ini",
+                {"run.detail": SIZES[size], "exec.threads": 1} | imperfect(experiment, scene),
+            )
+        except FigureError as error:
+            lines.append({"scene": SCENES[scene][0], "size": size, "solver": "reference",
+                          "state": f"failed: {str(error).splitlines()[0]}"})
+            continue
+        for solver in LIMITS:
+            lines.append(measure(experiment, scene, size, solver, reference))
+    return lines
+
+
+def machine():
+    for text in open("/proc/cpuinfo", encoding="utf-8"):
+        if text.startswith("model name"):
+            return text.split(":", 1)[1].strip()
+    return "unknown processor"
+
+
+def text_of(lines, experiment):
+    """The table; methods of a scene by processor time, those that are not there behind them."""
+    out = [
+        f"# ./loom figure league, commit {experiment.commit()}, "
+        f"{datetime.now(timezone.utc):%Y-%m-%d}, {machine()}, one thread",
+        f"# One step from the same state; to {100 * GOAL:g} % of the first distance to the converged step "
+        "(e_ref, RMS in metres).",
+        "# cpu: seconds to there, without measuring and logging. peak: memory of the whole run.",
+    ]
+    for scene in dict.fromkeys(line["scene"] for line in lines):
+        rows = [line for line in lines if line["scene"] == scene]
+        first = next((line["start"] for line in rows if "start" in line), None)
+        begins = f", begins {first:.2e} m away" if first is not None else ""
+        out += ["", f"{scene}, {rows[0]['size']}{begins}",
+                f"{'solver':16}{'cpu s':>9}{'iterations':>12}{'peak MB':>9}  work"]
+        for line in sorted(rows, key=lambda r: r.get("cpu", np.inf)):
+            if line["state"] != "there":
+                out.append(f"{line['solver']:16}{'-':>9}{'-':>12}{'-':>9}  {line['state']}")
+                continue
+            work = " ".join(f"{k[2:]} {v}" for k, v in line["work"].items() if v > 0)
+            out.append(f"{line['solver']:16}{line['cpu']:9.3f}{line['k']:12d}"
+                       f"{line['peak'] / 1e6:9.0f}  {work}")
+    return out
+
+
+def draw(size):
+    def table(experiment):
+        experiment.keep_text(f"league-{size}", text_of(league(experiment, size), experiment))
+
+    return table
+
+
+def bars(experiment):
+    """Newton's method is there in every scene, and no method ends with a NaN."""
+    lines = league(experiment, "2.5k")
+    newton = [line for line in lines if line["solver"] == "cholmod_newton"]
+    there = sum(line["state"] == "there" for line in newton)
+    wrong = sum(not np.isfinite(line["end"]) for line in lines if "end" in line)
+    return [Bar("scenes in which cholmod_newton is there", there, len(SCENES), least=True),
+            Bar("methods that end with a NaN", wrong, 0)]
+
+
+FIGURES = {
+    "league": ("every solver with every contact that fits, to the same error, 2.5k vertices", draw("2.5k")),
+    "league-10k": ("the same at 10k vertices", draw("10k")),
+    "league-bars": ("what must hold of the league", bars),
+}

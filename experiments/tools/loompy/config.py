@@ -1,0 +1,86 @@
+"""The resolved configuration of a log as flat keys, and which of them pose the problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+# The rule is that of a replay, framework/run/replay_same.c: these sections and keys are methods,
+# everything else poses the problem.
+METHODS = ("solver", "collision", "contact", "stop", "detect", "filter", "exec", "log")
+MAY_DIFFER_IN_RUN = (
+    "steps", "seed", "guess", "forwarding", "forwarding_iters", "replay", "replay_first",
+    "replay_state",
+)  # fmt: skip
+MAY_DIFFER = ("material", "sdf_resolution", "sdf_padding")
+PATHS = ("file", "rest_file", "positions", "stitches", "keyframe_file", "frames", "replay")
+# Say where and how a run was made; no two runs of a comparison need to agree in them.
+BESIDE = ("exec.threads", "exec.plugin_path", "log.file")
+
+
+def flat(text: str) -> dict[str, str]:
+    """{"cloth.sheet.density": "0.2", ...} of an INI text as `loom check` prints it."""
+    found: dict[str, str] = {}
+    section = ""
+    for line in text.splitlines():
+        line = line.strip()
+        if line.startswith("[") and line.endswith("]"):
+            section = line[1:-1].strip()
+        elif line and line[0] not in ";#" and "=" in line:
+            key, value = line.split("=", 1)
+            found[f"{section}.{key.strip()}"] = value.strip()
+    return found
+
+
+def poses_problem(key: str) -> bool:
+    """Whether "section.key" belongs to the problem and not to the method."""
+    section, name = key.rsplit(".", 1)
+    if section.split(".")[0] in METHODS or name in MAY_DIFFER:
+        return False
+    return not (section == "run" and name in MAY_DIFFER_IN_RUN)
+
+
+def comparable(key: str, value: str) -> str:
+    """A value as it is compared: of a path the name of the file, as logs move."""
+    return value.rsplit("/", 1)[-1] if key.rsplit(".", 1)[1] in PATHS else value
+
+
+def _owner(key: str) -> str:
+    """The key that says whose this one is: a plugin's settings belong to the plugin."""
+    section = key.rsplit(".", 1)[0]
+    return f"{section}.plugin" if section.split(".")[0] in ("solver", "collision", "contact") else ""
+
+
+def differing(configs: Sequence[Mapping[str, str]]) -> list[str]:
+    """Keys whose values are not the same in all, in the order in which they first stand.  A key that
+    some configuration lacks differs; settings of a plugin count only among runs with that plugin."""
+    found = []
+    for key in dict.fromkeys(k for config in configs for k in config):
+        values: dict[str | None, set[str | None]] = {}
+        owner = _owner(key)
+        for config in configs:
+            who = config.get(owner) if owner not in ("", key) else ""
+            values.setdefault(who, set()).add(comparable(key, config[key]) if key in config else None)
+        if any(len(v) > 1 for v in values.values()):
+            found.append(key)
+    return found
+
+
+def method_of(config: Mapping[str, str]) -> str:
+    """`solver + contact` by the names of the plugins, the contact models in order."""
+    contacts = [v for k, v in config.items() if k.startswith("contact.") and k.endswith(".plugin")]
+    names = [v for v in dict.fromkeys(contacts) if v != "none"]
+    return " + ".join([config.get("solver.plugin", "?"), *names])
+
+
+def short_names(keys: Sequence[str]) -> dict[str, str]:
+    """The last words of keys, as many as tell them apart: "solver.plugin" stays, "run.dt" is "dt"."""
+    short = {}
+    for key in keys:
+        words = key.split(".")
+        for n in range(1, len(words) + 1):
+            name = ".".join(words[-n:])
+            alike = [k for k in keys if k == name or k.endswith("." + name)]
+            if len(alike) == 1 and name != "plugin":
+                break
+        short[key] = name
+    return short

@@ -1,0 +1,209 @@
+"""The runs side by side, in step, coloured by a field: a snapshot of K3D."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from loompy.errors import LogError
+from loompy.log import Log
+
+# Bytes of a snapshot: frames and vertices are chosen so that it stays below, at about 5 compressed
+# bytes for each of a vertex's four numbers.
+ROOM, BYTES = 6_500_000, 5
+FEWEST_FRAMES, MOST_FRAMES, FEWEST_VERTICES = 16, 60, 1_500
+DIGITS = 1e-4  # of the scene: positions are rounded to it, so that they compress
+FIELDS = {"speed": "speed (m/s)", "distance": "distance to the first run (m)"}
+BODY, MOST_OF_A_BODY = 0xB8B0A6, 40_000  # colour; vertices
+FIELD_OF_VIEW = 25.0  # degrees
+
+
+@dataclass
+class Clip:
+    """What of one run is shown."""
+
+    name: str
+    times: np.ndarray  # [frames], s
+    x: np.ndarray  # [frames][vertices][3], m
+    tris: np.ndarray  # [t][3]
+    value: np.ndarray  # [frames][vertices]
+
+
+def _thin(x: np.ndarray, tris: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Ids of the vertices that are kept, and triangles between them; no vertex is moved."""
+    if len(x) <= most:
+        return np.arange(len(x)), tris
+    import pyvista as pv
+
+    mesh = pv.PolyData(x, np.hstack([np.full((len(tris), 1), 3), tris]).ravel())
+    mesh["id"] = np.arange(len(x))
+    less = mesh.decimate_pro(1 - most / len(x), preserve_topology=True, splitting=False)
+    return np.asarray(less["id"]), np.asarray(less.faces).reshape(-1, 4)[:, 1:]
+
+
+def budget(runs: int, vertices: int, frames: int) -> tuple[int, int]:
+    """Frames and vertices of each run: first many frames, then many vertices."""
+    numbers = ROOM / (4 * BYTES * max(runs, 1))
+    kept = int(max(FEWEST_VERTICES, min(vertices, numbers / min(frames, FEWEST_FRAMES))))
+    return int(max(2, min(frames, MOST_FRAMES, numbers / kept))), kept
+
+
+def _field(log: Log, name: str, frame: int, ids: np.ndarray, first: np.ndarray | None) -> np.ndarray:
+    if name == "speed":
+        return np.linalg.norm(log.velocity(frame)[ids], axis=1)
+    if name == "distance":
+        x = log.frame(frame)
+        return np.linalg.norm((x - first)[ids], axis=1) if first is not None else np.zeros(len(ids))
+    rows = log.file[f"fields/{name}"][frame].astype(float)
+    return (np.linalg.norm(rows, axis=1) if rows.ndim == 2 else rows)[ids]
+
+
+def fields_of(paths: list[str]) -> dict[str, str]:
+    """Fields that every run has, with their labels."""
+    found: dict[str, str] | None = None
+    shapes = set()
+    for path in paths:
+        with Log(path) as log:
+            shapes.add(log.file["frames/x"].shape[1:])
+            group = log.file.get("fields", {})
+            mine = {n: f"{n.replace('_', ' ')} ({_text(group[n].attrs.get('unit', '1'))})" for n in group}
+        found = mine if found is None else {n: t for n, t in found.items() if n in mine}
+    same = {"distance": FIELDS["distance"]} if len(paths) > 1 and len(shapes) == 1 else {}
+    return {"speed": FIELDS["speed"], **same, **(found or {})}
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def clips(paths: list[str], names: list[str], field: str) -> list[Clip]:
+    """What is shown of each run, at the same share of its frames."""
+    with Log(paths[0]) as log:
+        count, vertices = log.num_frames, log.file["frames/x"].shape[1]
+        if count == 0:
+            raise LogError(f"{paths[0]}: no frame is stored; see [log] frames_every")
+    frames, most = budget(len(paths), vertices, count)
+    out: list[Clip] = []
+    base: list[np.ndarray] = []
+    for path, name in zip(paths, names, strict=True):
+        with Log(path) as log:
+            at = np.linspace(0, log.num_frames - 1, frames).round().astype(int)
+            whole = log.scene("triangles")
+            if whole is None or len(whole) == 0:
+                raise LogError(f"{path}: no triangles to show")
+            ids, tris = _thin(log.frame(0), np.asarray(whole), most)
+            if not out and field == "distance":
+                base = [log.frame(i) for i in at]
+            firsts = base if base else [None] * len(at)
+            value = [_field(log, field, i, ids, f) for i, f in zip(at, firsts, strict=True)]
+            x = np.stack([log.frame(i)[ids] for i in at])
+            out.append(Clip(name, log.times[at], x, tris, np.nan_to_num(np.stack(value))))
+    return out
+
+
+def _rounded(x: np.ndarray, step: float) -> np.ndarray:
+    """To a power of two near `step`: the last bits are zero, and compress."""
+    unit = 2.0 ** np.floor(np.log2(step)) if step > 0 else 1.0
+    return (np.round(x / unit) * unit).astype(np.float32)
+
+
+def _turn(up: int) -> np.ndarray:
+    """So that the axis `up` is K3D's z."""
+    return np.roll(np.eye(3), up - 2, axis=1) if up != 2 else np.eye(3)
+
+
+@dataclass
+class Scene:
+    """What the page shows."""
+
+    snapshot: bytes  # K3D's own format, compressed
+    times: list[float]  # of the frames, s
+    field: str  # its label
+    labels: list[list[Any]]  # name and place of each run
+
+
+def snapshot(paths: list[str], names: list[str], field: str) -> Scene:
+    """The runs in rows, in step, coloured by the field.  LogError if a log lacks it, or triangles."""
+    import k3d
+    from k3d.colormaps import matplotlib_color_maps
+
+    known = fields_of(paths)
+    if field not in known:
+        raise LogError(f"--field {field}: not in every log; there are: {', '.join(known)}")
+    shown = clips(paths, names, field)
+    with Log(paths[0]) as log:
+        turn = _turn(log.up_axis)
+    labels: list[list[Any]] = []
+    bodies = [_bodies(path, turn) for path in paths]
+    points = [(c.x @ turn.T).reshape(-1, 3) for c in shown]
+    points += [x for b in bodies for x, _, _ in b]
+    low, high = (
+        np.min([p.min(axis=0) for p in points], axis=0),
+        np.max([p.max(axis=0) for p in points], axis=0),
+    )
+    size = high - low
+    top = float(np.quantile(np.concatenate([c.value.ravel() for c in shown]), 0.995)) or 1.0
+    plot = k3d.plot(
+        camera_auto_fit=False, grid_visible=False, menu_visibility=False, background_color=0xFFFFFF
+    )
+    gap = np.array([1.15 * size[0], 0.0, 1.2 * size[2] + 0.25 * size[1] + 0.1 * size[0]])
+    columns = _columns(len(shown), gap[0], gap[2])
+    plot.camera_fov = FIELD_OF_VIEW
+    plot.camera = _camera(low, high, gap, columns, -(-len(shown) // columns))
+    for i, clip in enumerate(shown):
+        place = gap * [i % columns, 0, -(i // columns)]
+        keys = [f"{t:.6f}" for t in range(len(clip.times))]
+        x = _rounded(clip.x @ turn.T + place, DIGITS * float(size.max()))
+        value = _rounded(clip.value, 4e-3 * top)
+        plot += k3d.mesh(
+            dict(zip(keys, x, strict=True)),
+            clip.tris.astype(np.uint32),
+            attribute=dict(zip(keys, value, strict=True)),
+            color_map=matplotlib_color_maps.Viridis,
+            color_range=[0, top],
+            flat_shading=False,
+            side="double",
+            name=clip.name,
+        )
+        for points_of, faces, name in bodies[i]:
+            body = _rounded(points_of + place, DIGITS * float(size.max()))
+            plot += k3d.mesh(body, faces, color=BODY, flat_shading=False, name=name)
+        at = place + np.array([*(0.5 * (low + high)[:2]), low[2] - 0.05 * size[0]])
+        labels.append([clip.name, *(float(f"{v:.5g}") for v in at)])
+    return Scene(plot.get_binary_snapshot(6), [float(t) for t in shown[0].times], known[field], labels)
+
+
+def _columns(count: int, wide: float, high: float) -> int:
+    """So that all together is about twice as wide as high, as the page is."""
+    return min(range(1, count + 1), key=lambda n: abs(np.log(n * wide / (-(-count // n) * high) / 2.0)))
+
+
+def _camera(low: np.ndarray, high: np.ndarray, gap: np.ndarray, columns: int, rows: int) -> list[float]:
+    """Place, target and up: from the front and a little above, far enough to see all."""
+    middle = 0.5 * (low + high) + 0.5 * gap * [columns - 1, 0, 1 - rows]
+    wide, tall = columns * gap[0], rows * gap[2]
+    away = np.array([0.0, -np.cos(0.3), np.sin(0.3)])
+    distance = (
+        1.0 * max(wide / 2.0, tall) / (2 * np.tan(np.radians(FIELD_OF_VIEW / 2))) + 0.5 * (high - low)[1]
+    )
+    return [*(middle + distance * away), *middle, 0.0, 0.0, 1.0]
+
+
+def _bodies(path: str, turn: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, str]]:
+    """Points, triangles and names of the bodies where they stand at the start; planes are left out: their
+    size is not the scene's."""
+    from loompy.view import body_mesh
+
+    found = []
+    with Log(path) as log:
+        for body in log.obstacles():
+            mesh = None if body.kind == "plane" else body_mesh(body)
+            if mesh is None or mesh.n_points == 0 or mesh.n_points > MOST_OF_A_BODY:
+                continue
+            m = body.matrix(0)
+            x = (np.asarray(mesh.points) @ m[:3, :3].T + m[:3, 3]) @ turn.T
+            faces = np.asarray(mesh.triangulate().faces).reshape(-1, 4)[:, 1:]
+            found.append((x, faces.astype(np.uint32), body.name))
+    return found

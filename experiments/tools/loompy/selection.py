@@ -1,0 +1,89 @@
+"""Which logs a path, a folder or a pattern means, and reading many without one damaged file ending all."""
+
+from __future__ import annotations
+
+import glob
+import multiprocessing
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import TypeVar
+
+from loompy.errors import LogError
+
+Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+T = TypeVar("T")
+
+# Beside a log: its checkpoints, and what was set aside.
+BESIDE = (".check.h5", ".check.prev.h5", ".old.h5")
+FEW = 16  # below this a second process gains nothing
+
+
+def _natural(name: str) -> list[int | str]:
+    """r2 stands before r10."""
+    return [int(w) if w.isdigit() else w for w in re.split(r"([0-9]+)", name)]
+
+
+def expand(paths: Paths) -> list[str]:
+    """Files, the logs of folders, and patterns such as "out/*.h5", each file once; checkpoints and
+    logs that a figure has set aside are left out.  LogError if a name means nothing."""
+    found: dict[str, None] = {}
+    for item in [paths] if isinstance(paths, str | os.PathLike) else list(paths):
+        name = os.fspath(item)
+        if os.path.isdir(name):
+            names = sorted(glob.glob(os.path.join(glob.escape(name), "*.h5")), key=_natural)
+        elif os.path.exists(name):
+            names = [name]
+        else:
+            names = sorted(glob.glob(name), key=_natural)
+        logs = [n for n in names if not n.endswith(BESIDE)]
+        if not names:
+            raise LogError(f"{name}: there is no such log, folder or pattern")
+        if not logs and not os.path.isfile(name):  # a shell's pattern names checkpoints, too
+            raise LogError(f"{name}: holds no log, only checkpoints")
+        found.update(dict.fromkeys(logs))
+    if not found:
+        raise LogError("no log was named, only checkpoints")
+    return list(found)
+
+
+def _one(call: Callable[[str], T], path: str) -> T | LogError:
+    try:
+        return call(path)
+    except LogError as error:
+        return error
+    except (OSError, KeyError, ValueError, RuntimeError, TypeError) as error:
+        return LogError(f"{path}: damaged: {error}")
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork"))
+
+
+def _alone(call: Callable[[str], T], path: str) -> T | LogError:
+    """In a process of its own, as HDF5 may crash on a damaged file."""
+    with _pool(1) as pool:
+        try:
+            return pool.submit(_one, call, path).result()
+        except BrokenProcessPool:
+            return LogError(f"{path}: damaged: the HDF5 library crashed while reading")
+
+
+def read_all(call: Callable[[str], T], paths: Sequence[str]) -> Iterator[tuple[str, T | LogError]]:
+    """(path, call(path)) in order; an error is a value, and so is a crash.  call is a function of a
+    module, and its result can be pickled."""
+    workers = 1 if len(paths) < FEW else min(len(os.sched_getaffinity(0)), 8)
+    results: list[T | LogError] = []
+    with _pool(workers) as pool:
+        try:
+            chunk = max(1, len(paths) // (4 * workers))
+            for result in pool.map(_one, [call] * len(paths), paths, chunksize=chunk):
+                results.append(result)
+        except BrokenProcessPool:
+            pass
+    yield from zip(paths, results, strict=False)
+    # Somebody crashed in what is left: one process for each finds out who.
+    for path in paths[len(results) :]:
+        yield path, _alone(call, path)

@@ -1,0 +1,161 @@
+"""`./loom table LOGS [-o FILE.csv|FILE.parquet]`: many runs as one table, a row each.
+
+Shown are the settings in which the runs differ, totals and the accuracy reached.  Runs of different
+problems stand under each other, numbered, and a red line names the keys that differ; unfinished and
+damaged logs are listed and left out.
+
+Exit code: 0; 1 if a log was left out (the table of the others is made) or nothing could be read; 2 for
+wrong arguments.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from loompy.errors import LogError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from loompy.tables import Collection
+
+ENDINGS = (".csv", ".parquet")
+# What the terminal shows beside the settings that differ; files hold every column.
+SHOWN = (
+    "steps", "converged", "iterations", "cpu", "wall", "peak_memory", "residual", "e_ref", "r_energy",
+    "intersections",
+)  # fmt: skip
+UNITS = {"cpu": "s", "wall": "s", "peak_memory": "MB", "residual": "m", "e_ref": "m", "r_energy": "sqrt J"}
+
+
+def parse(argv: list[str]) -> argparse.Namespace:
+    doc, ends = (__doc__ or "").split("\n\nExit code")
+    p = argparse.ArgumentParser(
+        prog="loom table", allow_abbrev=False, description=doc.split(": ", 1)[1],
+        epilog="Exit code" + ends, formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    p.add_argument("logs", nargs="+", help="logs, folders of logs, or patterns")
+    p.add_argument("-o", "--output", help="also all columns to FILE.csv or FILE.parquet")
+    p.add_argument("--to", metavar="MEASURE=BOUND",
+                   help="what each run needed to this accuracy: e_ref=1e-4 (m), energy=1e-6 (J above the "
+                        "least), r_energy, residual, ...")  # fmt: skip
+    p.add_argument("--sort", metavar="COLUMN", help="order of the rows (default: that of the logs)")
+    p.add_argument("--quiet", action="store_true", help="only messages, no table on the terminal")
+    return p.parse_args(argv)
+
+
+def red(text: str) -> str:
+    return f"\033[31m{text}\033[0m" if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else text
+
+
+def say(text: str, alarm: bool = False) -> None:
+    line = f"loom: table: {text}"
+    print(red(line) if alarm else line, file=sys.stderr)
+
+
+def problem_line(found: Collection) -> str:
+    """What to know before rows are compared, "" if all pose one problem."""
+    keys = found.problem_keys()
+    if not keys:
+        return ""
+    count = max(found.problem_numbers())
+    return (
+        f"these are {count} problems, which differ in {', '.join(keys)}: compare only rows with the same "
+        "number in 'problem'"
+    )
+
+
+def bound_of(text: str) -> dict[str, float]:
+    name, sign, value = text.partition("=")
+    try:
+        return {name.strip(): float(value)} if sign else {}
+    except ValueError:
+        return {}
+
+
+def needed(args: argparse.Namespace, bound: dict[str, float]) -> pd.DataFrame:
+    """Iterations, clocks and counters to the bound, by run; their names begin with `to_`."""
+    import warnings
+
+    from loompy.accuracy import to_accuracy
+    from loompy.tables import iters
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the table itself has said it
+        cost = to_accuracy(iters(args.logs), **bound)
+    cost = cost.drop(columns=["method", "problem", "steps"]).dropna(axis=1, how="all")
+    return cost.rename(columns={c: f"to_{c}" for c in cost.columns if c != "run"})
+
+
+def shown(table: pd.DataFrame, found: Collection) -> pd.DataFrame:
+    """For a terminal: few columns, units in their heads, numbers of few digits."""
+    from loompy.config import short_names
+
+    keys = list(short_names(found.keys).values())
+    names = ["run", *(["problem"] if table["problem"].max() > 1 else []), "method"]
+    names += [k for k in keys if k in table and not k.endswith("plugin")]
+    names += [c for c in SHOWN if not table[c].isna().all()]
+    names += [c for c in ("to_reached", "to_iterations", "to_t_cpu", "to_t_total") if c in table]
+    out = table[[n for n in dict.fromkeys(names)]].copy()
+    if "peak_memory" in out:
+        out["peak_memory"] = out["peak_memory"] / 1e6
+    for column in out.select_dtypes("number"):
+        whole = (out[column].dropna() % 1 == 0).all() and column not in UNITS
+        out[column] = [("-" if v != v else f"{v:.0f}" if whole else f"{v:.3g}") for v in out[column]]
+    return out.rename(columns={c: f"{c} ({u})" for c, u in UNITS.items()})
+
+
+def write(table: pd.DataFrame, path: str) -> None:
+    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+    if path.endswith(".csv"):
+        table.to_csv(path, index=False)
+    else:
+        table.to_parquet(path, index=False)
+
+
+def main(argv: list[str]) -> int:
+    args = parse(argv)
+    if args.output and not args.output.endswith(ENDINGS):
+        say(f"-o {args.output}: the ending is not known; tables end in {' or '.join(ENDINGS)}")
+        return 2
+    bound = bound_of(args.to) if args.to else {}
+    if args.to and not bound:
+        say(f"--to {args.to}: MEASURE=BOUND is expected, such as e_ref=1e-4")
+        return 2
+    from loompy.tables import collect, rows_of
+
+    found = collect(args.logs)
+    for path, why in found.left_out:
+        say(f"left out: {path}: {why}")
+    if not found.runs:
+        raise LogError("no finished log is left")
+    for note in found.notes:
+        say(note)
+    table = rows_of(found)
+    if bound:
+        table = table.merge(needed(args, bound), on="run", how="left")
+    if args.sort:
+        if args.sort not in table:
+            there = ", ".join(table.columns)
+        raise LogError(f"--sort {args.sort}: there is no such column; there are: {there}")
+        table = table.sort_values(args.sort, kind="stable")
+    if not args.quiet:
+        print(shown(table, found).to_string(index=False))
+    alarm = problem_line(found)
+    if alarm:
+        say(alarm, alarm=True)
+    if args.output:
+        write(table, args.output)
+        print(args.output)
+    return 1 if found.left_out else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (LogError, OSError) as error:
+        say(str(error))
+        sys.exit(1)

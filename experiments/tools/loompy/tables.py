@@ -1,0 +1,287 @@
+"""Logs as tables of pandas: one row per run, per step, per iteration."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from loompy.config import BESIDE, comparable, differing, method_of, poses_problem, short_names
+from loompy.errors import LogError
+from loompy.log import Log
+from loompy.selection import Paths, expand, read_all
+
+# Of a run, each with where it comes from.  What an older log lacks is NaN, and a note says so.
+COUNTERS = (
+    "n_energy", "n_gradient", "n_hessian", "n_spmv", "n_factorise", "n_trisolve", "n_project",
+    "n_detect", "n_ccd_pair", "n_launch",
+)  # fmt: skip
+LAST_OF_STEP = ("e_ref", "r_energy", "r_newton")  # columns of /iters of which the end of a step counts
+SUM_OF_STEPS = {"cpu": "t_cpu", "wall": "t_total", "flops": "flops", "bytes": "bytes"}
+PROVENANCE = ("git_commit", "config_hash", "host", "threads", "created", "end_time", "exit_reason", "command")
+GOOD_ENDS = ("converged_abs", "converged_rel")
+
+
+class MissingColumns(UserWarning):
+    """Logs that an older version wrote lack columns; their values are NaN."""
+
+
+@dataclass
+class Run:
+    """What is kept of one log."""
+
+    path: str
+    status: str
+    settings: dict[str, str]
+    totals: dict[str, Any]
+    table: pd.DataFrame | None = None  # iters or steps, where asked for
+    missing: set[str] = field(default_factory=set)
+
+
+def _names(table: Any) -> list[str]:
+    """Columns of a structured array or dataset."""
+    return list(table.dtype.names or ())
+
+
+def _frame(rows: np.ndarray, words: dict[str, dict[int, str]]) -> pd.DataFrame:
+    table = pd.DataFrame({name: rows[name] for name in _names(rows)})
+    for column, names in words.items():
+        table[column] = pd.Categorical(table[column].map(names), categories=list(names.values()))
+    return table
+
+
+def _last_of_steps(rows: np.ndarray, column: str) -> np.ndarray:
+    """The last number that a step has, NaN where it has none."""
+    known = rows[np.isfinite(rows[column])]
+    _, from_end = np.unique(known["step"][::-1], return_index=True)
+    last = known[column][::-1][from_end]
+    return np.append(last, [np.nan] * (len(np.unique(rows["step"])) - len(last)))
+
+
+def _totals(log: Log, missing: set[str]) -> dict[str, Any]:
+    steps = log.table("steps")
+    names = set(_names(steps))
+    words = log.enum("steps", "reason")
+    reasons = [words[int(r)] for r in steps["reason"]]
+    out: dict[str, Any] = {"steps": len(steps), "iterations": int(steps["iters"].sum())}
+    out["converged"] = sum(r in GOOD_ENDS for r in reasons)
+    out["reasons"] = " ".join(f"{r} {reasons.count(r)}" for r in dict.fromkeys(reasons))
+    for name, column in SUM_OF_STEPS.items():
+        if column in names:
+            out[name] = float(steps[column].sum())
+        else:
+            out[name] = np.nan
+            missing.add(f"steps.{column}")
+    out["peak_memory"] = _number(log, "rss_peak", missing)
+    finite = steps["r_final"][np.isfinite(steps["r_final"])]
+    out["residual"] = float(finite.max()) if len(finite) == len(steps) > 0 else np.nan
+    out |= _accuracy(log, missing)
+    audited = len(steps) > 0 and (steps["intersections"] >= 0).all()
+    out["intersections"] = int(steps["intersections"].sum()) if audited else np.nan
+    gaps = steps["min_gap"][np.isfinite(steps["min_gap"])]
+    out["min_gap"] = float(gaps.min()) if len(gaps) else np.nan
+    out["contacts"] = int(steps["contacts"].max()) if len(steps) else 0
+    out["vertices"] = log.file["frames/x"].shape[1]
+    out |= {name: int(steps[name].sum()) for name in COUNTERS if name in names}
+    return out
+
+
+def _number(log: Log, name: str, missing: set[str]) -> float:
+    if name in log.file.attrs:
+        return float(log.file.attrs[name])
+    missing.add(name)
+    return float("nan")
+
+
+def _accuracy(log: Log, missing: set[str]) -> dict[str, float]:
+    """The worst step's error at its end; NaN if a step has none."""
+    table, out = log.file["iters"], {}
+    for name in LAST_OF_STEP:
+        out[name] = np.nan
+        if name not in _names(table):
+            missing.add(f"iters.{name}")
+        elif len(table):
+            # two columns of many: HDF5 reads them without the rest
+            last = _last_of_steps(table.fields(["step", name])[:], name)
+            out[name] = float(np.max(last)) if np.isfinite(last).all() else np.nan
+    return out
+
+
+def _look(path: str, table: str = "", columns: Sequence[str] | None = None) -> Run:
+    """One log; a function of the module, as worker processes call it."""
+    with Log(path) as log:
+        missing: set[str] = set()
+        status = log.status
+        if status != "finished":
+            return Run(path, status, {}, {})
+        totals = _totals(log, missing)
+        totals |= {name: log.attr(name) for name in PROVENANCE}
+        totals["processor"], totals["plugins"] = log.attr("cpu"), log.attr("plugins")
+        run = Run(path, status, log.settings, totals, missing=missing)
+        if table:
+            run.table = _read(log, table, columns, missing)
+        return run
+
+
+def _read(log: Log, name: str, columns: Sequence[str] | None, missing: set[str]) -> pd.DataFrame:
+    data = log.file[name]
+    there = _names(data)
+    wanted = there if columns is None else ["step", *(["k", "stage"] if name == "iters" else []), *columns]
+    have = [c for c in dict.fromkeys(wanted) if c in there]
+    rows = data.fields(have)[:]
+    words = {c: w for c in have if (w := log.enum(name, c))}
+    out = _frame(rows, words)
+    for column in wanted:
+        if column not in there:
+            out[column] = np.nan
+            missing.add(f"{name}.{column}")
+    return out
+
+
+@dataclass
+class Collection:
+    """Finished logs, and those that were left out, each with the reason."""
+
+    runs: list[Run]
+    left_out: list[tuple[str, str]]
+
+    @property
+    def notes(self) -> list[str]:
+        """What older logs lack, a line per number of logs."""
+        lacking: dict[str, int] = {}
+        for run in self.runs:
+            for name in run.missing:
+                lacking[name] = lacking.get(name, 0) + 1
+        return [
+            f"NaN, as {n} of {len(self.runs)} logs lack it: "
+            + ", ".join(sorted(name for name, count in lacking.items() if count == n))
+            for n in sorted(set(lacking.values()))
+        ]
+
+    @property
+    def keys(self) -> list[str]:
+        """Configuration keys in which the runs differ."""
+        return [k for k in differing([r.settings for r in self.runs]) if k not in BESIDE]
+
+    def names(self) -> list[str]:
+        """Of the runs: the names of the files, with as many folders as tell them apart."""
+        paths = [os.path.normpath(r.path).removesuffix(".h5").split(os.sep) for r in self.runs]
+        depth = 1
+        while len({tuple(p[-depth:]) for p in paths}) < len(paths) and depth < max(map(len, paths)):
+            depth += 1
+        return ["/".join(p[-depth:]) for p in paths]
+
+    def problem_keys(self) -> list[str]:
+        """Keys that pose the problem and are not the same in all runs."""
+        return [k for k in self.keys if poses_problem(k)]
+
+    def problem_numbers(self) -> list[int]:
+        """Of each run: 1, 2, ... in the order of the first run of each problem."""
+        return self._numbers(self.problem_keys())
+
+    def contact_numbers(self) -> list[int]:
+        """The same by the settings of the contact models: energies compare only within one."""
+        return self._numbers([k for k in self.keys if k.startswith("contact.")])
+
+    def _numbers(self, keys: Sequence[str]) -> list[int]:
+        known: dict[tuple[str | None, ...], int] = {}
+        values = (tuple(comparable(k, r.settings.get(k, "")) for k in keys) for r in self.runs)
+        return [known.setdefault(v, len(known) + 1) for v in values]
+
+
+def collect(paths: Paths, table: str = "", columns: Sequence[str] | None = None) -> Collection:
+    """Every log that `paths` means.  Unfinished and damaged ones are in `left_out`, with the reason."""
+    runs: list[Run] = []
+    left_out: list[tuple[str, str]] = []
+    for path, result in read_all(partial(_look, table=table, columns=columns), expand(paths)):
+        if isinstance(result, LogError):
+            left_out.append((path, str(result).removeprefix(f"{path}: ")))
+        elif result.status != "finished":
+            left_out.append((path, result.status if result.status != "running" else "unfinished (running)"))
+        else:
+            runs.append(result)
+    return Collection(runs, left_out)
+
+
+def _tell(frame: pd.DataFrame, found: Collection) -> pd.DataFrame:
+    frame.attrs["left_out"] = found.left_out
+    frame.attrs["notes"] = found.notes
+    frame.attrs["keys"] = found.keys
+    frame.attrs["problem_keys"] = found.problem_keys()
+    if found.notes:
+        warnings.warn("; ".join(found.notes), MissingColumns, stacklevel=3)
+    for path, why in found.left_out:
+        warnings.warn(f"{path} is left out: {why}", stacklevel=3)
+    return frame
+
+
+def rows_of(found: Collection) -> pd.DataFrame:
+    """One row per run of a collection."""
+    keys = found.keys
+    short = short_names(keys)
+    rows = []
+    for run, name, problem in zip(found.runs, found.names(), found.problem_numbers(), strict=True):
+        settings = {short[k]: run.settings.get(k, "") for k in keys}
+        head = {"run": name, "method": method_of(run.settings), "problem": problem}
+        rows.append(head | settings | {"status": run.status} | run.totals | {"path": run.path})
+    return pd.DataFrame(rows)
+
+
+def runs(paths: Paths) -> pd.DataFrame:
+    """One row per finished run: the settings that differ, totals, the accuracy reached, provenance.
+
+    paths: a file, folder, pattern, or a list of these.
+    `cpu`, `wall` are seconds of all steps; `peak_memory` bytes; `residual`, `e_ref`, `r_energy` those
+    of the worst step at its end (m, m, sqrt J); `intersections` what the audit found in all steps.
+    `problem` numbers the problems posed: compare only runs with the same number.
+    attrs: `left_out`, pairs of path and reason; `notes`, what older logs lack; `keys`,
+    `problem_keys`, the configuration keys that differ."""
+    found = collect(paths)
+    return _tell(rows_of(found), found)
+
+
+def _long(paths: Paths, table: str, columns: Sequence[str] | None) -> pd.DataFrame:
+    found = collect(paths, table, columns)
+    keys = found.keys
+    short = short_names(keys)
+    parts = []
+    numbers = zip(found.problem_numbers(), found.contact_numbers(), strict=True)
+    for run, name, (problem, contact) in zip(found.runs, found.names(), numbers, strict=True):
+        part = run.table
+        assert part is not None
+        head: dict[str, Any] = {
+            "run": name, "method": method_of(run.settings), "problem": problem, "contact": contact,
+        }  # fmt: skip
+        for key in keys:  # one called like a column of the log keeps its whole name
+            head[key if short[key] in part or short[key] in head else short[key]] = run.settings.get(key, "")
+        before = pd.DataFrame([head]).loc[np.zeros(len(part), int)].reset_index(drop=True)
+        parts.append(pd.concat([before, part], axis=1))
+    whole_table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    for column in ("run", "method"):
+        if column in whole_table:
+            whole_table[column] = whole_table[column].astype("category")
+    return _tell(whole_table, found)
+
+
+def iters(paths: Paths, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Rows of /iters of all finished runs, one below the other.  Before them stand `run`, `method`,
+    `problem`, `contact` (numbers: the same problem, the same settings of contact) and the settings that
+    differ.  columns: only these, beside step, k and stage.  Clocks and counters count from the beginning
+    of the step.  k = -1 is the state every solver starts from."""
+    return _long(paths, "iters", columns)
+
+
+def steps(paths: Paths, columns: Sequence[str] | None = None) -> pd.DataFrame:
+    """Rows of /steps of all finished runs in the same form; `reason` in words."""
+    return _long(paths, "steps", columns)
+
+
+def problems(paths: Paths) -> list[str]:
+    """Configuration keys that pose the problem and in which the logs differ; empty: one problem."""
+    return collect(paths).problem_keys()

@@ -1,0 +1,63 @@
+/* sym3.h - symmetric sparse matrices on the host, for what is measured: of 3 x 3 blocks, or of
+ * scalars that stand for themselves in x, y and z.
+ *
+ * The strictly lower triangle by rows and the diagonal, as loom/factor.h has it.  One thread, sums
+ * in a fixed order. */
+#ifndef LOOM_SYM3_H
+#define LOOM_SYM3_H
+
+#include "core/err.h"
+#include "loom/factor.h"
+#include "loom/scene.h"
+
+typedef struct sym3 {
+  int32_t n, block;   /* block rows; 1 or 3 */
+  int64_t *ptr;       /* [n+1] */
+  int32_t *col;       /* [ptr[n]], ascending in each row */
+  double *val, *diag; /* [ptr[n]][block][block], [n][block][block] */
+  int64_t rows, room; /* what the arrays have room for: rows, and blocks below them ... */
+  int32_t widest;     /* ... of this size at most */
+} sym3;
+
+void sym3_free(sym3 *A); /* a zeroed struct is fine, and an empty matrix */
+/* The lower triangle of a matrix whose rows hold both: ptr [n+1], col ascending in each row, val
+ * [ptr[n]][block][block]. */
+loom_status sym3_take(loom_err *err, sym3 *A, int32_t n, int block, const int64_t *ptr,
+                      const int32_t *col, const loom_real *val);
+/* Blocks that are multiples of I, all of them: they become scalars.  Else nothing. */
+void sym3_simplify(sym3 *A);
+/* S = A + B, of the same n: of scalars if both are. */
+loom_status sym3_sum(loom_err *err, const sym3 *A, const sym3 *B, sym3 *S);
+int sym3_same_pattern(const sym3 *A, const sym3 *B);
+void sym3_multiply_add(const sym3 *A, const double *x, double *y); /* y += A x, both [n][3] */
+loom_factor_matrix sym3_view(const sym3 *A);
+
+/* ---- conjugate gradients ---- */
+typedef struct sym3_blocks { /* a symmetric matrix as 3 x 3 blocks in any order, (i,j) and (j,i) */
+  int64_t count;
+  const int32_t *row, *col; /* [count] */
+  const loom_real *val;     /* [count][3][3] */
+  const uint8_t *fixed;     /* [n], 1: rows and columns of this vertex are left out */
+} sym3_blocks;
+
+typedef struct sym3_system {
+  const sym3 *A;
+  const sym3_blocks *B; /* the matrix is A + B; B may be NULL */
+  /* z = C^-1 r, both [n][3], C near the matrix; NULL: the blocks on its diagonal */
+  loom_status (*precondition)(void *user, const double *r, double *z);
+  void *user;
+} sym3_system;
+
+typedef struct sym3_solution {
+  double energy; /* b' x */
+  int64_t iters; /* products with the matrix */
+  int32_t converged;
+  int32_t indefinite; /* a direction of negative curvature was met: x is what was found before */
+} sym3_solution;
+
+/* x [n][3] from zero, (A + B) x = b.  Ends where sqrt(r' C^-1 r) is `tol` of what it began with, or
+ * after max_iters products.  LOOM_E_NOMEM, or what precondition() returned. */
+loom_status sym3_solve(loom_err *err, const sym3_system *s, const double *b, double *x, double tol,
+                       int64_t max_iters, sym3_solution *out);
+
+#endif

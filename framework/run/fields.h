@@ -1,0 +1,24 @@
+/* fields.h - numbers per vertex that frames may hold beside positions and velocities ([log]
+ * fields). */
+#ifndef LOOM_RUN_FIELDS_H
+#define LOOM_RUN_FIELDS_H
+
+#include "core/err.h"
+#include "log/h5log.h"
+#include "run/run.h"
+
+typedef struct run_fields {
+  uint32_t wanted;               /* bit k: field k of H5LOG_FIELDS */
+  float *data[H5LOG_NUM_FIELDS]; /* [n][width], of the present frame; NULL: not wanted */
+} run_fields;
+
+/* Bits of the words of [log] fields; LOOM_E_CONFIG with the nearest name. */
+loom_status fields_read(loom_err *err, const char *text, uint32_t *wanted);
+loom_status fields_open(run *r);
+void fields_close(run *r);
+/* At the accepted point, before COMMIT: what this frame will hold. */
+loom_status fields_take(run *r);
+/* A frame that no step has led to: what needs one is NaN. */
+loom_status fields_take_start(run *r);
+
+#endif

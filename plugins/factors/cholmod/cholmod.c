@@ -1,0 +1,199 @@
+/* cholmod.c - sparse Cholesky factors for the core (loom/factor.h), by the kit `chol`.
+ *
+ * Licence: this source is MIT, but CHOLMOD's supernodal part is GPL-2.0-or-later, and so is the
+ * module as built.  Its simplicial part is LGPL, but libraries as they are distributed hold both,
+ * and it works entry by entry where this one calls a BLAS; in a module of its own it costs loom
+ * nothing. */
+#include "loom/factor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kit/chol_blocks.h"
+#include "kit/chol_solve3.h"
+
+typedef struct factor {
+  loom_host host; /* first: the kit knows the module's host alone, and of that fail() */
+  char *why;      /* of the call that is running */
+  chol c;
+  int32_t n, block;
+  chol_place *place; /* of blocks of 3 x 3, see kit/chol_blocks.h */
+  int *source;       /* of scalars: entry k of the matrix is value source[k]; -1 - i: diagonal i */
+  double *work;      /* of solves with three right-hand sides, then [n][3] */
+} factor;
+
+static loom_status fail(const loom_host *h, loom_status code, const char *file, int line,
+                        const char *func, const char *fmt, ...)
+{
+  const factor *const f = (const factor *)h;
+  va_list ap;
+  (void)file, (void)line, (void)func;
+  va_start(ap, fmt);
+  if (f->why != NULL) vsnprintf(f->why, LOOM_FACTOR_WHY, fmt, ap);
+  va_end(ap);
+  return code;
+}
+
+static void forget(factor *f)
+{
+  free(f->place);
+  free(f->source);
+  free(f->work);
+  f->place = NULL;
+  f->source = NULL;
+  f->work = NULL;
+  f->n = 0;
+}
+
+static void close_factor(void *self)
+{
+  factor *const f = self;
+  if (f == NULL) return;
+  chol_close(&f->c);
+  forget(f);
+  free(f);
+}
+
+static loom_status open_factor(void **self, char *why)
+{
+  factor *const f = calloc(1, sizeof *f);
+  *self = f;
+  if (f == NULL) {
+    snprintf(why, LOOM_FACTOR_WHY, "out of memory");
+    return LOOM_E_NOMEM;
+  }
+  f->host.struct_size = sizeof f->host;
+  f->host.fail = fail;
+  f->why = why;
+  const loom_status s =
+      chol_open(&f->c, &f->host, CHOL_AMD, 0, "use [log] error_by = cg, or a smaller mesh");
+  if (s == LOOM_OK) return LOOM_OK;
+  close_factor(f);
+  *self = NULL;
+  return s;
+}
+
+/* ---- scalars: the lower triangle by rows is the upper one by columns ---- */
+
+static loom_status analyse_scalars(factor *f, const loom_factor_matrix *A)
+{
+  LOOM_TRY(chol_matrix(&f->c, A->n, A->ptr[A->n] + A->n));
+  int *const ptr = chol_ptr(&f->c), *const row = chol_row(&f->c), at = 0;
+  f->source = malloc(((size_t)(A->ptr[A->n] + A->n) + 1) * sizeof *f->source);
+  if (f->source == NULL) return fail(&f->host, LOOM_E_NOMEM, "", 0, "", "out of memory");
+  for (int32_t i = 0; i < A->n; ++i) {
+    ptr[i] = at;
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; ++k) {
+      f->source[at] = (int)k;
+      row[at++] = A->col[k];
+    }
+    f->source[at] = -1 - i;
+    row[at++] = i;
+  }
+  ptr[A->n] = at;
+  LOOM_TRY(chol_analyse(&f->c));
+  f->work = malloc((chol_solve3_work(f->c.L) + 3 * (size_t)A->n) * sizeof *f->work);
+  return f->work != NULL ? LOOM_OK : fail(&f->host, LOOM_E_NOMEM, "", 0, "", "out of memory");
+}
+
+/* ---- blocks of 3 x 3 ---- */
+
+static loom_status analyse_blocks(factor *f, const loom_factor_matrix *A)
+{
+  double flops;
+  const size_t blocks = (size_t)(A->ptr[A->n] + A->n);
+  int *const order = malloc(((size_t)A->n + 1) * sizeof *order);
+  chol_graph g = {.n = A->n, .ptr = malloc(((size_t)A->n + 1) * sizeof *g.ptr), .col = NULL};
+  g.col = malloc((blocks + 1) * sizeof *g.col);
+  f->place = malloc((blocks + 1) * sizeof *f->place);
+  loom_status s = LOOM_OK;
+  if (order == NULL || g.ptr == NULL || g.col == NULL || f->place == NULL) {
+    s = fail(&f->host, LOOM_E_NOMEM, "", 0, "", "out of memory");
+  } else {
+    memcpy(g.ptr, A->ptr, ((size_t)A->n + 1) * sizeof *g.ptr);
+    memcpy(g.col, A->col, (size_t)A->ptr[A->n] * sizeof *g.col);
+    s = chol_order_blocks(&f->c, &g, order);
+    if (s == LOOM_OK) s = chol_analyse_blocks(&f->c, &g, order, f->place, &flops);
+  }
+  free(order);
+  free(g.ptr);
+  free(g.col);
+  return s;
+}
+
+static loom_status analyse(void *self, const loom_factor_matrix *A, char *why)
+{
+  factor *const f = self;
+  f->why = why;
+  forget(f);
+  /* an ordering was given to the analysis of blocks: CHOLMOD is to choose one again */
+  f->c.cm.method[0].ordering = CHOLMOD_AMD;
+  const loom_status s = A->block == 3 ? analyse_blocks(f, A) : analyse_scalars(f, A);
+  if (s != LOOM_OK) {
+    forget(f);
+    return s;
+  }
+  f->n = A->n;
+  f->block = A->block;
+  return LOOM_OK;
+}
+
+static loom_status factorise(void *self, const loom_factor_matrix *A, char *why)
+{
+  factor *const f = self;
+  int pivot;
+  f->why = why;
+  if (f->n != A->n || f->block != A->block)
+    return fail(&f->host, LOOM_E_STATE, "", 0, "", "another matrix was analysed");
+  double *const val = chol_val(&f->c);
+  if (f->block == 3) {
+    for (int64_t k = 0; k < A->ptr[A->n]; ++k) chol_put(val, f->place[k], A->val + 9 * k);
+    for (int32_t i = 0; i < A->n; ++i)
+      chol_put_diagonal(val, f->place[A->ptr[A->n] + i], A->diag + 9 * (size_t)i);
+  } else {
+    for (int64_t k = 0; k < A->ptr[A->n] + A->n; ++k) {
+      const int from = f->source[k];
+      val[k] = from >= 0 ? A->val[from] : A->diag[-1 - from];
+    }
+  }
+  return chol_factorise(&f->c, &pivot);
+}
+
+static loom_status solve(void *self, double *x, char *why)
+{
+  factor *const f = self;
+  const size_t n = (size_t)f->n;
+  f->why = why;
+  if (n == 0) return fail(&f->host, LOOM_E_STATE, "", 0, "", "nothing was factorised");
+  const int *const perm = chol_perm(&f->c);
+  if (f->block == 3) {
+    double *const y = chol_rhs(&f->c);
+    for (size_t k = 0; k < 3 * n; ++k) y[k] = x[perm[k]];
+    LOOM_TRY(chol_solve(&f->c));
+    for (size_t k = 0; k < 3 * n; ++k) x[perm[k]] = y[k];
+    return LOOM_OK;
+  }
+  double *const y = f->work + chol_solve3_work(f->c.L);
+  for (size_t k = 0; k < n; ++k) memcpy(y + 3 * k, x + 3 * (size_t)perm[k], 3 * sizeof *y);
+  chol_solve3(f->c.L, y, f->work);
+  for (size_t k = 0; k < n; ++k) memcpy(x + 3 * (size_t)perm[k], y + 3 * k, 3 * sizeof *y);
+  return LOOM_OK;
+}
+
+const loom_factor *loom_factor_query(uint32_t abi)
+{
+  static const loom_factor module = {.struct_size = sizeof module,
+                                     .abi = LOOM_FACTOR_ABI,
+                                     .name = "cholmod",
+                                     .version = "1",
+                                     .license = "GPL-2.0-or-later",
+                                     .summary = "supernodal Cholesky factors by CHOLMOD",
+                                     .open = open_factor,
+                                     .close = close_factor,
+                                     .analyse = analyse,
+                                     .factorise = factorise,
+                                     .solve = solve};
+  return abi == LOOM_FACTOR_ABI ? &module : NULL;
+}

@@ -1,0 +1,21 @@
+/* corners.h - elements by their vertices, on the host: for methods that colour meshes. */
+#ifndef KIT_CORNERS_H
+#define KIT_CORNERS_H
+
+#include "loom/plugin.h"
+
+typedef struct corners { /* set the first three, the rest zero */
+  const int32_t *verts;  /* [num_elems][arity], < n */
+  int32_t arity, num_elems;
+  int64_t *ptr;       /* [n+1], corners at each vertex, elements ascending */
+  int32_t *elem, *at; /* [ptr[n]], the element, and which of its corners */
+} corners;
+
+loom_status corners_sort(corners *k, const loom_host *h, int32_t n);
+void corners_free(corners *k);
+
+/* A new buffer with count items of `from`, LOOM_I32 or LOOM_I64. */
+loom_status corners_put(const loom_host *h, const loom_exec *e, const char *name, int type,
+                        const void *from, int64_t count, loom_buf **out);
+
+#endif

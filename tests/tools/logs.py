@@ -1,0 +1,73 @@
+"""Small logs of the real binary, made once for a module of tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+SOURCE = Path(os.environ["LOOM_SOURCE_DIR"])
+BINARY = os.environ["LOOM_BIN"]
+DRAPE = f"""\
+include = {SOURCE}/configs/scenes/drape_sphere.ini
+include = {SOURCE}/configs/methods/penalty.ini
+[run]
+steps = 8
+dt = 0.01
+[cloth.sheet]
+resolution = 11 11
+transform  = translate 0.02 0.01 0.67
+[stop]
+max_iters = 40
+tol_abs = 1e-7
+tol_rel = 0
+[log]
+audit = off
+"""
+SOLVERS = ("gd", "cholmod_pd", "cholmod_newton")
+
+
+class Bench:
+    """A folder of logs; everything in it goes with the object."""
+
+    def __init__(self) -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="loom-tools-")
+        self.path = Path(self.folder.name)
+        (self.path / "drape.ini").write_text(DRAPE)
+
+    def run(self, name: str, *words: str, **settings: object) -> Path:
+        """NAME.h5 of the drape with the settings; `.` is written as two underscores."""
+        sets = [w for k, v in settings.items() for w in ("--set", f"{k.replace('__', '.')}={v}")]
+        path = self.path / f"{name}.h5"
+        path.parent.mkdir(exist_ok=True)
+        done = subprocess.run(
+            [BINARY, "run", "drape.ini", "--quiet", "-o", str(path), *sets, *words],
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        return path
+
+    def replays(self, folder: str = "same") -> Path:
+        """The solvers on the same steps: a folder of logs."""
+        reference = self.run("reference", solver__plugin="cholmod_newton", stop__tol_abs=1e-10)
+        for solver in SOLVERS:
+            self.run(f"{folder}/{solver}", solver__plugin=solver, run__replay=reference)
+        return self.path / folder
+
+    def tool(self, *words: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+        """A command of the launcher, as it would call it; fails on another exit code."""
+        name, *rest = map(str, words)
+        done = subprocess.run(
+            [os.environ["PYTHON"], "-m", f"loompy.{name}", *rest],
+            cwd=self.path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done
+
+    def close(self) -> None:
+        self.folder.cleanup()

@@ -1,0 +1,182 @@
+"""loompy's tables and `loom table`, against what h5py reads and against brute force."""
+
+import shutil
+import unittest
+import warnings
+
+import h5py
+import loompy
+import numpy as np
+import pandas as pd
+from logs import SOLVERS, Bench
+from loompy.accuracy import performance_profile, to_accuracy
+from loompy.errors import LogError
+from loompy.tables import MissingColumns, collect
+
+MEASURE = {"e_ref": 1e-5}
+
+
+def setUpModule():
+    global bench, same
+    bench = Bench()
+    same = bench.replays()
+    bench.run("other/dense", cloth__sheet__density=0.3)
+    warnings.simplefilter("ignore", MissingColumns)
+
+
+def tearDownModule():
+    bench.close()
+
+
+class Runs(unittest.TestCase):
+    def test_a_row_per_run_with_what_differs(self):
+        table = loompy.runs(same)
+        self.assertEqual(sorted(table["solver.plugin"]), sorted(SOLVERS))
+        self.assertEqual(list(table.columns[:5]), ["run", "method", "problem", "solver.plugin", "status"])
+        self.assertEqual(set(table["problem"]), {1})
+        for _, row in table.iterrows():
+            with h5py.File(row["path"]) as log:
+                steps, iters = log["steps"][:], log["iters"][:]
+            self.assertEqual(row["iterations"], steps["iters"].sum())
+            self.assertEqual(row["residual"], steps["r_final"].max())
+            self.assertEqual(row["n_gradient"], steps["n_gradient"].sum())
+            ends = [iters["e_ref"][iters["step"] == s][-1] for s in steps["step"]]
+            self.assertEqual(row["e_ref"], max(ends))
+
+    def test_settings_of_another_plugin_do_not_differ(self):
+        self.assertEqual(loompy.runs(same).attrs["keys"], ["solver.plugin"])
+        steps = bench.run(
+            "growth", solver__plugin="gd", solver__growth=1.5, run__replay=bench.path / "reference.h5"
+        )
+        keys = loompy.runs([same, steps]).attrs["keys"]
+        self.assertEqual(keys, ["solver.plugin", "solver.growth"])
+
+    def test_problems_are_told_apart(self):
+        table = loompy.runs([same, bench.path / "other"])
+        self.assertEqual(table.attrs["problem_keys"], ["cloth.sheet.density"])
+        self.assertEqual(list(table["problem"]), [1, 1, 1, 2])
+        self.assertEqual(loompy.problems(same), [])
+
+    def test_what_logs_lack_is_nan_with_a_note(self):
+        with self.assertWarnsRegex(MissingColumns, "iters.no_such"):
+            it = loompy.iters(same, ["e_ref", "no_such"])
+        self.assertTrue(it["no_such"].isna().all())
+        self.assertTrue(it["e_ref"].notna().any())
+
+    def test_long_form_has_every_row(self):
+        it = loompy.iters(same)
+        rows = 0
+        for solver in SOLVERS:
+            with h5py.File(same / f"{solver}.h5") as log:
+                rows += len(log["iters"])
+                mine = it[it["run"] == solver]
+                np.testing.assert_array_equal(mine["e_total"], log["iters"]["e_total"])
+        self.assertEqual(len(it), rows)
+        self.assertEqual(
+            set(loompy.steps(same)["reason"].cat.categories) >= {"converged_abs", "max_iters"}, True
+        )
+
+    def test_checkpoints_are_no_logs(self):
+        self.assertTrue(list((bench.path / "other").glob("*.check.h5")))
+        self.assertEqual(len(loompy.runs(bench.path / "other" / "*.h5")), 1)
+        with self.assertRaisesRegex(LogError, "there is no such log"):
+            loompy.runs(bench.path / "nothing*.h5")
+
+
+class Accuracy(unittest.TestCase):
+    def test_residual_takes_what_was_measured(self):
+        it = loompy.iters(same)
+        known = it["r_next_rms"].notna()
+        np.testing.assert_array_equal(loompy.residual(it)[known], it["r_next_rms"][known])
+        np.testing.assert_array_equal(loompy.residual(it)[~known], it["r_solved_rms"][~known])
+
+    def brute(self, solver):
+        """Iterations of all steps to the bound, NaN if one does not get there."""
+        ((name, bound),) = MEASURE.items()
+        with h5py.File(same / f"{solver}.h5") as log:
+            iters = log["iters"][:]
+        total = 0
+        for step in np.unique(iters["step"]):
+            good = [r for r in iters[iters["step"] == step] if r[name] <= bound]
+            total += good[0]["k"] + 1 if good else np.nan
+        return total
+
+    def test_to_accuracy_by_brute_force(self):
+        need = to_accuracy(loompy.iters(same), **MEASURE).set_index("run")
+        for solver in SOLVERS:
+            np.testing.assert_equal(need.loc[solver, "iterations"], self.brute(solver))
+        self.assertTrue(np.isnan(need.loc["gd", "iterations"]), "gd does not get there: no mean of the rest")
+        self.assertLess(need.loc["gd", "reached"], need.loc["gd", "steps"])
+        self.assertEqual(need.loc["cholmod_newton", "reached"], 8)
+
+    def test_energy_is_above_the_least(self):
+        it = loompy.iters(same)
+        need = to_accuracy(it, energy=1e-9).set_index("run")
+        self.assertEqual(need.loc["cholmod_newton", "reached"], 8)
+        self.assertGreater(need.loc["cholmod_newton", "iterations"], 0)
+
+    def test_refusals(self):
+        it = loompy.iters(same)
+        for bound, message in (({}, "one bound"), ({"e_ref": 0}, "positive"), ({"nothing": 1}, "no column")):
+            with self.assertRaisesRegex(LogError, message):
+                to_accuracy(it, **bound)
+        with self.assertRaisesRegex(LogError, "replay"):
+            to_accuracy(loompy.iters(bench.path / "other"), e_ref=1e-3)
+
+    def test_profile_of_known_costs(self):
+        """Two methods, three steps: costs 2 4 -, and 4 2 8."""
+        rows = [("a", 0, 2), ("a", 1, 4), ("b", 0, 4), ("b", 1, 2), ("b", 2, 8)]
+        it = pd.DataFrame(
+            [{"run": m, "method": m, "problem": 1, "step": s, "k": n - 1, "e_ref": 0.0} for m, s, n in rows]
+            + [{"run": "a", "method": "a", "problem": 1, "step": 2, "k": 50, "e_ref": 1.0}]
+        )
+        profile = performance_profile(it, cost="iterations", e_ref=0.5)
+        self.assertEqual(list(profile.index), [1.0, 2.0])
+        np.testing.assert_allclose(profile["a"], [1 / 3, 2 / 3])
+        np.testing.assert_allclose(profile["b"], [2 / 3, 1.0])
+
+
+class Command(unittest.TestCase):
+    def test_csv_and_parquet_hold_the_same(self):
+        bench.tool("table", same, "-o", "t.csv", "--quiet", "--to", "e_ref=1e-5")
+        bench.tool("table", same, "-o", "t.parquet", "--quiet", "--to", "e_ref=1e-5")
+        csv = pd.read_csv(bench.path / "t.csv", keep_default_na=False, na_values=[""])
+        parquet = pd.read_parquet(bench.path / "t.parquet")
+        self.assertEqual(list(csv.columns), list(parquet.columns))
+        for column in ("run", "iterations", "wall", "e_ref", "to_iterations"):
+            pd.testing.assert_series_equal(csv[column], parquet[column], check_dtype=False)
+
+    def test_different_problems_are_told(self):
+        done = bench.tool("table", same, "other")
+        self.assertIn("2 problems, which differ in cloth.sheet.density", done.stderr)
+        self.assertNotIn("problems", bench.tool("table", same).stderr)
+
+    def test_unfinished_and_damaged_logs_are_left_out(self):
+        folder = bench.path / "mixed"
+        shutil.copytree(same, folder)
+        (folder / "short.h5").write_bytes((same / "gd.h5").read_bytes()[:200_000])
+        (folder / "text.h5").write_text("no log\n")
+        data = bytearray((same / "gd.h5").read_bytes())
+        data[3_000:60_000] = bytes(57_000)
+        (folder / "holes.h5").write_bytes(data)
+        shutil.copy(same / "gd.h5", folder / "half.h5")
+        with h5py.File(folder / "half.h5", "a") as log:
+            del log["status"]
+            log["status"] = b"stopped"
+        done = bench.tool("table", folder, "-o", "mixed.csv", code=1)
+        for name in ("short", "text", "holes", "half"):
+            self.assertRegex(done.stderr, rf"left out: .*{name}\.h5: \w")
+        self.assertEqual(len(pd.read_csv(bench.path / "mixed.csv")), len(SOLVERS))
+        found = collect(folder)
+        self.assertEqual(dict(found.left_out)[str(folder / "half.h5")], "stopped")
+
+    def test_refusals(self):
+        self.assertIn(".csv or .parquet", bench.tool("table", same, "-o", "t.xlsx", code=2).stderr)
+        self.assertIn("e_ref=1e-4", bench.tool("table", same, "--to", "e_ref", code=2).stderr)
+        self.assertIn("no such column", bench.tool("table", same, "--sort", "nix", code=1).stderr)
+        self.assertIn("no such log", bench.tool("table", "nix.h5", code=1).stderr)
+        bench.tool("table", code=2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,204 @@
+/* sym3.c, sym3_cg.c and the module of loom/factor.h: against dense matrices. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "linalg/factor_module.h"
+#include "linalg/sym3.h"
+#include "support/bufs.h"
+
+enum { N = 40, BLOCKS = 6 * N };
+
+/* A symmetric matrix as it comes from assembly, both triangles by rows, and dense. */
+typedef struct example {
+  int block;
+  int64_t ptr[N + 1];
+  int32_t col[BLOCKS];
+  loom_real val[BLOCKS * 9];
+  double dense[3 * N][3 * N];
+} example;
+
+static double number(uint64_t *s) { return (double)(t_random(s) % 2000001) * 1e-6 - 1.0; }
+
+static int joined(int i, int j, int far) { return i == j || abs(i - j) == 1 || abs(i - j) == far; }
+
+/* Neighbours at distances 0, 1 and `far`; `shift` on the diagonal: from 30 on it is definite. */
+static example *make(int block, int far, double shift, uint64_t seed)
+{
+  example *const e = calloc(1, sizeof *e);
+  int64_t at = 0;
+  e->block = block;
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j <= i; ++j) {
+      if (!joined(i, j, far)) continue;
+      const double once = number(&seed);
+      for (int c = 0; c < 3; ++c)
+        for (int d = 0; d < 3; ++d) {
+          double v = block == 3 ? number(&seed) : c == d ? once : 0.0;
+          if (i == j && c == d) v += shift;
+          if (i == j && c < d) continue;
+          e->dense[3 * i + c][3 * j + d] = v;
+          e->dense[3 * j + d][3 * i + c] = v;
+        }
+    }
+  for (int i = 0; i < N; ++i) {
+    e->ptr[i] = at;
+    for (int j = 0; j < N; ++j) {
+      if (!joined(i, j, far)) continue;
+      e->col[at] = j;
+      for (int c = 0; c < block; ++c)
+        for (int d = 0; d < block; ++d)
+          e->val[block * block * at + block * c + d] = (loom_real)e->dense[3 * i + c][3 * j + d];
+      ++at;
+    }
+  }
+  e->ptr[N] = at;
+  return e;
+}
+
+static sym3 taken(const example *e)
+{
+  loom_err err = {0};
+  sym3 A = {0};
+  cr_assert_eq(sym3_take(&err, &A, N, e->block, e->ptr, e->col, e->val), LOOM_OK, "%s", err.text);
+  return A;
+}
+
+static void random_vector(double *x, uint64_t seed)
+{
+  for (int i = 0; i < 3 * N; ++i) x[i] = number(&seed);
+}
+
+/* largest entry of y - (E + F) x, F may be NULL */
+static double difference(const example *E, const example *F, const double *x, const double *y)
+{
+  double most = 0.0;
+  for (int i = 0; i < 3 * N; ++i) {
+    double sum = 0.0;
+    for (int j = 0; j < 3 * N; ++j)
+      sum += (E->dense[i][j] + (F != NULL ? F->dense[i][j] : 0.0)) * x[j];
+    most = fmax(most, fabs(sum - y[i]));
+  }
+  return most;
+}
+
+Test(sym3, products_are_those_of_the_dense_matrix)
+{
+  loom_err err = {0};
+  double x[3 * N], y[3 * N] = {0}, z[3 * N] = {0};
+  example *const a = make(1, 7, 30.0, 1), *const b = make(3, 11, 5.0, 2);
+  sym3 A = taken(a), B = taken(b), S = {0};
+  random_vector(x, 3);
+  sym3_multiply_add(&A, x, y);
+  cr_expect_lt(difference(a, NULL, x, y), 1e-12);
+  cr_expect_gt(difference(b, NULL, x, y), 1e-3, "control");
+  sym3_multiply_add(&B, x, y);
+  cr_expect_lt(difference(a, b, x, y), 1e-12);
+  cr_assert_eq(sym3_sum(&err, &A, &B, &S), LOOM_OK);
+  sym3_multiply_add(&S, x, z);
+  cr_expect_lt(difference(a, b, x, z), 1e-12);
+  sym3_simplify(&B); /* it is no multiple of I */
+  cr_expect_eq(B.block, 3);
+  /* as blocks, scalars are those again */
+  sym3 wide = {0}, back = {0};
+  cr_assert_eq(sym3_take(&err, &back, N, 1, a->ptr, a->col, a->val), LOOM_OK);
+  cr_assert_eq(sym3_sum(&err, &back, &back, &wide), LOOM_OK);
+  cr_expect_eq(wide.block, 1);
+  memset(z, 0, sizeof z);
+  sym3_multiply_add(&wide, x, z);
+  cr_expect_lt(difference(a, a, x, z), 1e-12);
+  sym3_free(&wide), sym3_free(&back);
+  cr_expect(sym3_same_pattern(&A, &A));
+  cr_expect_not(sym3_same_pattern(&A, &B));
+  sym3_free(&A), sym3_free(&B), sym3_free(&S);
+  free(a), free(b);
+}
+
+/* all entries of an example, in no order that means anything */
+typedef struct list {
+  int32_t row[BLOCKS], col[BLOCKS];
+  uint8_t fixed[N];
+  sym3_blocks view;
+} list;
+
+static list *listed(const example *e)
+{
+  list *const l = calloc(1, sizeof *l);
+  for (int i = 0; i < N; ++i)
+    for (int64_t k = e->ptr[i]; k < e->ptr[i + 1]; ++k) l->row[k] = i, l->col[k] = e->col[k];
+  l->view = (sym3_blocks){e->ptr[N], l->row, l->col, e->val, l->fixed};
+  return l;
+}
+
+Test(sym3, conjugate_gradients_solve)
+{
+  loom_err err = {0};
+  double b[3 * N], x[3 * N], energy = 0.0;
+  example *const a = make(1, 7, 30.0, 4), *const c = make(3, 11, 30.0, 5);
+  list *const C = listed(c);
+  sym3 A = taken(a);
+  const sym3_system s = {.A = &A, .B = &C->view};
+  sym3_solution sol;
+  random_vector(b, 6);
+  cr_assert_eq(sym3_solve(&err, &s, b, x, 1e-12, 500, &sol), LOOM_OK);
+  cr_expect(sol.converged && !sol.indefinite);
+  cr_expect_lt(difference(a, c, x, b), 1e-9);
+  for (int i = 0; i < 3 * N; ++i) energy += b[i] * x[i];
+  cr_expect_float_eq(sol.energy, energy, 1e-10 * energy);
+  cr_assert_eq(sym3_solve(&err, &s, b, x, 1e-12, 3, &sol), LOOM_OK);
+  cr_expect(!sol.converged && sol.energy < energy, "three products are too few");
+  sym3_free(&A);
+  free(a), free(c), free(C);
+}
+
+Test(sym3, negative_curvature_is_told)
+{
+  loom_err err = {0};
+  double b[3 * N], x[3 * N];
+  example *const a = make(3, 7, 0.0, 7); /* eigenvalues on both sides of zero */
+  sym3 A = taken(a);
+  const sym3_system s = {.A = &A};
+  sym3_solution sol;
+  random_vector(b, 8);
+  cr_assert_eq(sym3_solve(&err, &s, b, x, 1e-12, 500, &sol), LOOM_OK);
+  cr_expect(sol.indefinite);
+  sym3_free(&A);
+  free(a);
+}
+
+/* Factors of both kinds, one after the other in one instance, and of other values. */
+Test(sym3, module_factorises)
+{
+  loom_err err = {0};
+  const loom_factor *m = NULL;
+  void *self = NULL;
+  char why[LOOM_FACTOR_WHY] = "";
+  double b[3 * N], x[3 * N];
+  cr_assert_eq(factor_module_open(&err, &m), LOOM_OK, "%s", err.text);
+  if (m == NULL) {
+    cr_skip_test("no module factors/cholmod.so was built");
+  }
+  cr_assert_eq(m->open(&self, why), LOOM_OK, "%s", why);
+  for (int k = 0; k < 4; ++k) {
+    example *const a = make(k % 2 ? 3 : 1, 7 + k, 30.0, 9 + (uint64_t)k);
+    sym3 A = taken(a);
+    loom_factor_matrix v = sym3_view(&A);
+    random_vector(b, 20);
+    memcpy(x, b, sizeof x);
+    cr_assert_eq(m->analyse(self, &v, why), LOOM_OK, "%s", why);
+    cr_assert_eq(m->factorise(self, &v, why), LOOM_OK, "%s", why);
+    cr_assert_eq(m->solve(self, x, why), LOOM_OK, "%s", why);
+    cr_expect_lt(difference(a, NULL, x, b), 1e-12);
+    for (int i = 0; i < N; ++i) A.diag[A.block * A.block * i] -= 60.0;
+    cr_expect_eq(m->factorise(self, &v, why), LOOM_REJECTED, "it is indefinite");
+    for (int i = 0; i < N; ++i) A.diag[A.block * A.block * i] += 60.0;
+    cr_assert_eq(m->factorise(self, &v, why), LOOM_OK, "%s", why);
+    memcpy(x, b, sizeof x);
+    cr_assert_eq(m->solve(self, x, why), LOOM_OK, "%s", why);
+    cr_expect_lt(difference(a, NULL, x, b), 1e-12);
+    sym3_free(&A);
+    free(a);
+  }
+  m->close(self);
+}
