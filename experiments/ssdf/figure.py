@@ -216,7 +216,7 @@ def fig8(experiment):
     lo, hi = (-0.3, -0.05, -0.62), (0.3, 1.3, 0.62)
     plot = pyvista.Plotter(off_screen=True, shape=(2, len(JOG)), window_size=(1400, 1300), border=False)
     for k, pose in enumerate(JOG):
-        values, h = field(experiment, path, "lower_body", f"jog{k}", 160, lo, hi, pose)
+        values, h = field(experiment, path, "lower_body", f"jog{k}", 110, lo, hi, pose)
         for row in range(2):
             grid = pyvista.ImageData(dimensions=values.shape[:0:-1], spacing=(h, h, h), origin=lo)
             grid["d"] = values[row].ravel()
