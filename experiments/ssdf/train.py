@@ -87,6 +87,14 @@ def leaky_clamp(value, target):
     return jnp.where((jnp.abs(value) > CLAMP) & (value * target > CLAMP * CLAMP), 0, left)
 
 
+def mirror(P, width):
+    """The network of the mirror image in x: angles of both sides have the same sign, so that only
+    the weights of the first coordinate change theirs."""
+    P = np.array(P)
+    P[:, : 3 * width : 3] *= -1
+    return P
+
+
 class Region:
     """Samples of one region; poses have different numbers of them, batches are drawn from each."""
 
@@ -102,6 +110,20 @@ class Region:
         self.test_first = group["test_first"][:]
         self.test_x, self.test_d = group["test_x"][:], group["test_d"][:]
         self.side = 2 * float(np.ravel(self.attrs["half"])[0])
+
+    def reflect(self, twin):
+        """Takes the box of its mirror image; points for testing stay where they are."""
+        old = {k: np.ravel(self.attrs[k]) for k in ("centre", "half")}
+        flip = np.array([-1.0, 1.0, 1.0])
+        self.attrs["half"] = twin.attrs["half"]
+        self.attrs["centre"] = twin.attrs["centre"] * flip
+        lo, hi = twin.attrs["box_lo"] * flip, twin.attrs["box_hi"] * flip
+        self.attrs["box_lo"], self.attrs["box_hi"] = np.minimum(lo, hi), np.maximum(lo, hi)
+        half, centre = float(np.ravel(self.attrs["half"])[0]), self.attrs["centre"]
+        for x, d in ((self.x, self.d), (self.test_x, self.test_d)):
+            x[:] = (old["centre"] + old["half"][0] * x - centre) / half
+            d *= old["half"][0] / half
+        self.side = 2 * half
 
     def test_errors(self, P, hidden, width, kind):
         """|error| at all points for testing, m."""
@@ -286,6 +308,10 @@ def parse(argv):
     p.add_argument("--seeds", type=int, default=4)
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--regions", nargs="*", help="only these")
+    p.add_argument("--region-width", nargs="*", default=[], metavar="REGION=WIDTH",
+                   help="another width for the distance of a region")
+    p.add_argument("--mirror", action="store_true",
+                   help="train what is called left_... alone; right_... is its mirror image in x")
     p.add_argument("--no-labels", action="store_true", help="distances only")
     p.add_argument("--marks", type=int, nargs="*", default=[], help="steps to keep and measure")
     args = p.parse_args(argv)
@@ -296,24 +322,34 @@ def parse(argv):
 
 def main(argv=None):
     args = parse(argv)
-    results = []
+    results, done = [], {}
+    widths = {k: int(v) for k, v in (w.split("=") for w in args.region_width)}
     with h5py.File(args.data) as data:
         known = [k for k in data if args.regions is None or k in args.regions]
         if not known:
             sys.exit(f"train.py: {args.data} has the regions {', '.join(data)}")
-        stamp = json.dumps([text(data.attrs["settings"]), text(data.attrs["body_hash"]), vars(args)],
+        own = {k: v for k, v in vars(args).items() if k not in ("mirror", "region_width", "out")}
+        stamp = json.dumps([text(data.attrs["settings"]), text(data.attrs["body_hash"]), own],
                            default=str, sort_keys=True)
         stamp = hashlib.sha256(stamp.encode()).hexdigest()[:12]
         folder = Path(args.out).with_suffix(".train")
         folder.mkdir(parents=True, exist_ok=True)
         for name in known:
             region, nets, seen = Region(data[name]), {}, {}
-            wanted = [("distance", args.hidden, args.width)]
+            wanted = [("distance", args.hidden, widths.get(name, args.width))]
             if not args.no_labels:
                 wanted.append(("label", 2, args.width))
+            twin = name.replace("right_", "left_")
+            mirrored = args.mirror and twin != name
+            if mirrored:
+                region.reflect(done[twin]["region"])
             for what, hidden, width in wanted:
-                mark = folder / f"{name}-{what}-{stamp}.npz"
-                P, marks, cpu = train(region, what, args, hidden, width, mark)
+                mark = folder / f"{name}-{what}-{width}-{stamp}.npz"
+                if mirrored:
+                    hidden, width, P, cpu = done[twin][what]
+                    P, marks = mirror(P, width), {}
+                else:
+                    P, marks, cpu = train(region, what, args, hidden, width, mark)
                 nets[what] = (hidden, width, P, cpu)
                 if what == "label":
                     seen["label_inside"], seen["label_accuracy"] = region.test_labels(
@@ -329,6 +365,7 @@ def main(argv=None):
             if "label_accuracy" in seen:
                 print(f"{name}: labels {100 * seen['label_inside']:.2f} % right inside, "
                       f"{100 * seen['label_accuracy']:.2f} % of all samples")
+            done[name] = nets | {"region": region}
             results.append((region, nets, seen))
         write(args.out, data, results, args)
     print(f"{args.out}: {len(results)} regions")

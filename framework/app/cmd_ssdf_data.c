@@ -42,19 +42,15 @@ static loom_status sample_all(loom_err *err, const ssdf_plan *p, ssdf_part *f)
   for (int32_t r = 0; r < p->num; ++r) total += p->regions[r].num_poses + p->num_tests;
   for (int32_t r = 0; r < p->num; ++r) {
     const ssdf_plan_region *const g = &p->regions[r];
-    const double(*const range)[2] = (const double(*)[2])g->range;
     for (int64_t k = 0; k < g->num_poses + p->num_tests; ++k, ++done) {
       double angles[SSDF_MAX_DOFS];
       ssdf_samples s;
       tell(p, done, total, r, 0);
       if (ssdf_part_has(f, r, k)) continue;
-      if (k < g->num_poses) {
-        ssdf_product_pose(&g->spec, range, g->counts, k, angles);
-        LOOM_TRY(ssdf_sample_training(err, &g->poser, &g->box, &p->how, angles, k, &s));
-      } else {
-        ssdf_random_pose(&g->spec, range, p->how.seed, k, angles);
-        LOOM_TRY(ssdf_sample_test(err, &g->poser, &g->box, &p->how, angles, k, &s));
-      }
+      ssdf_plan_angles(p, r, k, angles);
+      LOOM_TRY(k < g->num_poses
+                   ? ssdf_sample_training(err, &g->poser, &g->box, &p->how, angles, k, &s)
+                   : ssdf_sample_test(err, &g->poser, &g->box, &p->how, angles, k, &s));
       const loom_status st = ssdf_part_add(err, f, r, k, &s);
       ssdf_samples_free(&s);
       LOOM_TRY(st);

@@ -21,6 +21,7 @@ typedef struct settings {
 
 typedef struct region_settings {
   const char *dofs, *range, *poses;
+  int64_t chance;
   double grow;
 } region_settings;
 
@@ -50,6 +51,10 @@ static const loom_param region_params[] = {
                     "LO HI of each angle (rad); empty: the joint's limits."),
     LOOM_PARAM_TEXT(region_settings, poses, "",
                     "Values of each angle; their product are the poses of the training."),
+    LOOM_PARAM_INT(
+        region_settings, chance, 0, 0, 20000, "1",
+        "Above 0: so many poses by chance in their place, for three angles and more, whose "
+        "product is large before it is dense."),
     LOOM_PARAM_REAL(region_settings, grow, 0.2, 0, 10, "m",
                     "How far the region reaches beyond what follows its joint.")};
 
@@ -152,9 +157,14 @@ static loom_status read_region(loom_err *err, const cfg_section *s, const rig *b
                           name, near != NULL ? near : names[body->num_joints - 1]));
   }
   g->spec.grow = set.grow;
+  g->by_chance = (int)set.chance;
   LOOM_TRY(placed(err, s, "dofs", read_dofs(err, body, set.dofs, &g->spec)));
   LOOM_TRY(placed(err, s, "range", read_ranges(err, body, set.range, g)));
-  return placed(err, s, "poses", read_counts(err, set.poses, g));
+  LOOM_TRY(placed(err, s, "poses", read_counts(err, set.poses, g)));
+  if (g->by_chance && set.poses[0] != '\0')
+    return placed(err, s, "chance",
+                  err_set(err, LOOM_E_CONFIG, "poses is given, too; leave one of them out"));
+  return LOOM_OK;
 }
 
 static loom_status make_regions(loom_err *err, cfg *c, ssdf_plan *p)
@@ -177,9 +187,20 @@ static loom_status make_regions(loom_err *err, cfg *c, ssdf_plan *p)
     LOOM_TRY(ssdf_region_make(err, &p->body, specs, p->num, k, &g->region));
     LOOM_TRY(ssdf_poser_open(err, &g->region, &g->poser));
     ssdf_box_of(&g->poser, (const double(*)[2])g->range, g->counts, g->num_poses, p->margin,
-                &g->box);
+                &g->box); /* of poses by chance: that of five values of every angle */
+    if (g->by_chance) g->num_poses = g->by_chance;
   }
   return LOOM_OK;
+}
+
+void ssdf_plan_angles(const ssdf_plan *p, int64_t region, int64_t k, double *angles)
+{
+  const ssdf_plan_region *const g = &p->regions[region];
+  const double(*const range)[2] = (const double(*)[2])g->range;
+  if (k < g->num_poses && !g->by_chance)
+    ssdf_product_pose(&g->spec, range, g->counts, k, angles);
+  else
+    ssdf_random_pose(&g->spec, range, p->how.seed, k, angles);
 }
 
 static loom_status open_plan(loom_err *err, cfg *c, ssdf_plan *p)

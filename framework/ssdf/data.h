@@ -26,7 +26,8 @@ typedef struct ssdf_plan_region {
   ssdf_region_spec spec;
   double range[SSDF_MAX_DOFS][2]; /* rad */
   int64_t counts[SSDF_MAX_DOFS];
-  int64_t num_poses;
+  int64_t num_poses; /* of the training: the product of counts, or so many by chance */
+  int by_chance;     /* how many by chance, 0: the product */
   ssdf_region region;
   ssdf_poser poser;
   ssdf_box box;
@@ -47,6 +48,10 @@ typedef struct ssdf_plan {
 loom_status ssdf_plan_open(loom_err *err, cfg *c, ssdf_plan *out);
 void ssdf_plan_close(ssdf_plan *p);
 const loom_param *ssdf_params(const char *section, uint32_t *count); /* "ssdf", "ssdf.JOINT" */
+
+/* Angles [dofs] (rad) of pose k of a region: of the training below num_poses, for testing from
+ * there on.  [any] */
+void ssdf_plan_angles(const ssdf_plan *p, int64_t region, int64_t k, double *angles);
 
 /* Pose k of a region is one of the training below num_poses, and one for testing from there on. */
 typedef struct ssdf_record {

@@ -73,16 +73,12 @@ static loom_status put_pose(const writer *w, const ssdf_plan *p, const ssdf_part
   const ssdf_plan_region *const g = &p->regions[region];
   const int test = pose >= g->num_poses;
   const char *const prefix = test ? "test_" : "";
-  const double(*const range)[2] = (const double(*)[2])g->range;
   double angles[SSDF_MAX_DOFS];
   ssdf_samples s;
   const int64_t k = find(f, region, pose);
   if (k < 0) return err_set(w->err, LOOM_E_INTERNAL, "pose %lld is missing", (long long)pose);
   LOOM_TRY(ssdf_part_read(w->err, f, k, &s));
-  if (test)
-    ssdf_random_pose(&g->spec, range, p->how.seed, pose, angles);
-  else
-    ssdf_product_pose(&g->spec, range, g->counts, pose, angles);
+  ssdf_plan_angles(p, region, pose, angles);
   if (pose == 0 || pose == g->num_poses) *total = 0;
   int bad = 0;
   if (*total == 0) bad |= append(w->group, prefix, "first", H5T_NATIVE_INT64, 0, 1, total);

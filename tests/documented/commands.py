@@ -93,6 +93,7 @@ YARNS = "-n 1 --set run.dt=1e-4 --set run.substeps=2"  # a frame is hundreds of 
 RULES = [
     Rule(r"^\./loom describe (<name>|NAME)$", swap=[("<name>", "gd"), ("NAME", "gd")]),
     Rule(r"^\./loom contract NAME$", more="--check descriptor", swap=[("NAME", "gd")]),
+    Rule(r"^\./loom ssdf-data", more="--set ssdf.resolution=8 --set ssdf.tests=1 --set ssdf.edge=0.05"),
     Rule(r"^\./loom figure --list", skip=needs_venv),
     Rule(r"^\./loom figure NAME", more="--plan", swap=[("NAME", "convergence")], skip=needs_venv),
     Rule(r"^\./loom figure convergence(-bars)?$", more=half_a_minute, skip=needs_venv),

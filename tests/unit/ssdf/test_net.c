@@ -239,3 +239,23 @@ Test(net, damaged_files_are_refused_with_a_remedy)
   unlink("net_cut.h5");
   rig_free(&leg);
 }
+
+Test(net, what_ships_belongs_to_the_body_that_ships)
+{
+  const char *const source = getenv("LOOM_SOURCE_DIR");
+  char path[4096];
+  loom_err err = {0};
+  rig body;
+  ssdf_net n;
+  if (source == NULL) cr_skip_test("SKIP: LOOM_SOURCE_DIR is not set");
+  snprintf(path, sizeof path, "%s/configs/bodies/lower_body.h5", source);
+  cr_assert_eq(rig_make(&err, "lower_body", 0, &body), LOOM_OK);
+  cr_assert_eq(ssdf_net_read(&err, path, &body, &n), LOOM_OK, "%s", err.text);
+  cr_assert_eq(n.num, 4);
+  for (int k = 0; k < 4; ++k) {
+    cr_assert_eq(n.regions[k].distance.num_params, 185);
+    cr_assert_eq(n.regions[k].label.num_params, 113);
+  }
+  ssdf_net_free(&n);
+  rig_free(&body);
+}

@@ -1,0 +1,294 @@
+/* bench_ssdf.c - the distance to a body: what a query costs, and fields to draw.
+ *
+ *   build/bench/bench_ssdf                        processor time of queries, one core: name,ns
+ *   build/bench/bench_ssdf field NETS.h5 RIG OUT N LO HI [JOINT.ANGLE DEGREES ...]
+ *       single-precision [2][NZ][NY][NX] in OUT: the truth and the networks at N nodes along the
+ *       longest side of the box from LO to HI ("x,y,z"); prints NX NY NZ
+ *   build/bench/bench_ssdf errors NETS.h5 RIG POSES [zero|other]
+ *       whole body at poses by chance within the training, points within 20 mm of the skin:
+ *       mean, p95, p99, largest error (mm), share with the wrong side, truly 5 mm deep but
+ *       predicted 5 mm outside, the same the other way round.  The controls: angles at zero, or
+ *       those of another pose */
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bodies/body.h"
+#include "bodies/neural.h"
+#include "bodies/rows.kern.h"
+#include "geom/pose.h"
+#include "mesh/sdf.h"
+#include "ssdf/net.h"
+#include "ssdf/truth.h"
+
+enum { QUERIES = 1 << 16, PER_POSE = 2000 };
+
+static double cpu_seconds(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static uint64_t state = 1;
+static double uniform(double lo, double hi)
+{
+  state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return lo + (hi - lo) * (double)(state >> 11) * 0x1p-53;
+}
+
+static int failed(const loom_err *err)
+{
+  fprintf(stderr, "%s\n", err->text);
+  return 1;
+}
+
+/* ---- what a query costs ---- */
+
+/* The least of some runs, ns a query: what else the machine does only adds. */
+#define MEASURE(name, work)                                        \
+  do {                                                             \
+    double best = DBL_MAX;                                         \
+    for (int run = 0; run < 7; ++run) {                            \
+      const double begun_ = cpu_seconds();                         \
+      work;                                                        \
+      best = fmin(best, (cpu_seconds() - begun_) / QUERIES * 1e9); \
+    }                                                              \
+    printf("%s,%.3f\n", name, best);                               \
+  } while (0)
+
+static void run_net(const ssdf_shape *n, const float *w, const float *y, float *v)
+{
+  for (int i = 0; i < QUERIES; i += SSDF_LANES) ssdf_values(n, w, y + 3 * (size_t)i, v + i);
+}
+
+static void time_nets(const float *y, float *v)
+{
+  static const char *const activations[] = {"squareplus", "leaky_relu", "softplus", "tanh"};
+  static const int sizes[5][2] = {{3, 4}, {3, 8}, {3, 16}, {3, 32}, {5, 32}};
+  static float w[SSDF_MAX_PARAMS];
+  for (int k = 0; k < SSDF_MAX_PARAMS; ++k) w[k] = (float)uniform(-0.5, 0.5);
+  for (int a = 0; a < SSDF_NUM_ACTIVATIONS; ++a)
+    for (int k = 0; k < 5; ++k) {
+      const ssdf_shape n = {sizes[k][0], sizes[k][1], a};
+      char name[64];
+      snprintf(name, sizeof name, "%s %d", activations[a],
+               SSDF_NUM_PARAMS(sizes[k][0], sizes[k][1]));
+      MEASURE(name, run_net(&n, w, y, v));
+    }
+}
+
+static void run_grid(const obst_view *o, const double *x, float *v)
+{
+  for (int i = 0; i < QUERIES; ++i) {
+    const lk_real p[3] = {(lk_real)x[3 * i], (lk_real)x[3 * i + 1], (lk_real)x[3 * i + 2]};
+    lk_real g[3];
+    v[i] = (float)grid_value(o, p, g);
+  }
+}
+
+static void run_truth(const ssdf_truth *t, const double *x, int n, float *v)
+{
+  for (int i = 0; i < n; ++i)
+    v[i] = (float)ssdf_truth_distance(t, x + 3 * (size_t)i, DBL_MAX, NULL);
+}
+
+static int time_all(void)
+{
+  loom_err err = {0};
+  rig leg;
+  ssdf_truth t;
+  sdf_grid g;
+  double *const x = malloc(3 * QUERIES * sizeof *x);
+  float *const y = malloc(3 * QUERIES * sizeof *y), *const v = malloc(QUERIES * sizeof *v);
+  if (x == NULL || y == NULL || v == NULL) return 1;
+  if (rig_make(&err, "leg", 0, &leg) != LOOM_OK) return failed(&err);
+  for (int i = 0; i < 3 * QUERIES; ++i) y[i] = (float)uniform(-1, 1);
+  time_nets(y, v);
+  for (int i = 0; i < QUERIES; ++i) { /* within 50 mm of the skin, as cloth is */
+    const double *const p = leg.skin.x + 3 * (int64_t)uniform(0, leg.skin.num_verts);
+    for (int c = 0; c < 3; ++c) x[3 * i + c] = p[c] + uniform(-0.05, 0.05);
+  }
+  if (sdf_frame(&err, &leg.skin, 65, 0, &g) != LOOM_OK) return failed(&err);
+  const int64_t nodes = (int64_t)g.dims[0] * g.dims[1] * g.dims[2];
+  loom_real *const value = malloc((size_t)nodes * sizeof *value);
+  double t0 = cpu_seconds();
+  if (value == NULL || sdf_bake(&err, &leg.skin, &g, 0, value) != LOOM_OK) return failed(&err);
+  printf("grid 65: bake,%.0f\n", (cpu_seconds() - t0) * 1e9);
+  obst_view o = {.spacing = (lk_real)g.spacing, .sdf = value};
+  for (int c = 0; c < 3; ++c) {
+    o.dims[c] = g.dims[c];
+    o.origin[c] = (lk_real)g.origin[c];
+  }
+  MEASURE("grid 65", run_grid(&o, x, v));
+  t0 = cpu_seconds();
+  if (ssdf_truth_build(&err, leg.skin.x, leg.skin.num_verts, leg.skin.tris, leg.skin.num_tris, 1,
+                       &t) != LOOM_OK)
+    return failed(&err);
+  printf("exact: build,%.0f\n", (cpu_seconds() - t0) * 1e9);
+  t0 = cpu_seconds();
+  run_truth(&t, x, QUERIES, v);
+  printf("exact,%.1f\n", (cpu_seconds() - t0) / QUERIES * 1e9);
+  ssdf_truth_free(&t);
+  rig_free(&leg);
+  free(x);
+  free(y);
+  free(v);
+  free(value);
+  return 0;
+}
+
+/* ---- a body in a pose ---- */
+
+typedef struct body {
+  loom_err err;
+  rig r;
+  ssdf_net net;
+  mem *m;
+  neural *n;
+  obst_view view;
+  double *T, *x;
+  ssdf_truth truth;
+} body;
+
+static loom_status open_body(body *b, const char *file, const char *name)
+{
+  const neural_options opt = {.file = file, .flags = 1};
+  memset(b, 0, sizeof *b);
+  LOOM_TRY(rig_make(&b->err, name, 0, &b->r));
+  LOOM_TRY(mem_new(&b->err, 0, &b->m));
+  LOOM_TRY(ssdf_net_read(&b->err, file, &b->r, &b->net));
+  LOOM_TRY(neural_open(&b->err, b->m, &opt, &b->r, &b->n));
+  LOOM_TRY(mesh_alloc(&b->err, 12 * (int64_t)b->r.num_joints, sizeof(double), &b->T));
+  return mesh_alloc(&b->err, 3 * (int64_t)b->r.skin.num_verts, sizeof(double), &b->x);
+}
+
+/* The truth at `angles`, the networks at `seen`. */
+static loom_status pose_body(body *b, const double *angles, const double *seen)
+{
+  loom_obstacle o = {.kind = "mesh", .field_kind = "neural"};
+  double root[12];
+  void *p;
+  pose_identity(root);
+  for (int i = 0; i < 12; ++i) o.pose0[i] = o.pose1[i] = (loom_real)root[i];
+  LOOM_TRY(neural_step(b->n, seen, root, seen, root));
+  neural_show(b->n, &o);
+  if (obst_view_fill(&o, &b->view) != NULL) return LOOM_E_INTERNAL;
+  LOOM_TRY(buf_map(b->m, NULL, o.field, LOOM_READ, LOOM_AT_HOST, &p));
+  b->view.field = p;
+  LOOM_TRY(buf_unmap(b->m, o.field));
+  rig_pose(&b->r, angles, root, b->T);
+  rig_skin(&b->r, b->T, b->x);
+  return ssdf_truth_build(&b->err, b->x, b->r.skin.num_verts, b->r.skin.tris, b->r.skin.num_tris, 1,
+                          &b->truth);
+}
+
+static double seen_by_networks(const body *b, const double p[3])
+{
+  const lk_real at[3] = {(lk_real)p[0], (lk_real)p[1], (lk_real)p[2]};
+  return (double)neural_value(&b->view, 1, at);
+}
+
+static int field(char **a, int num)
+{
+  body b;
+  double lo[3], hi[3], angles[64] = {0}, longest = 0;
+  int n[3];
+  if (open_body(&b, a[0], a[1]) != LOOM_OK) return failed(&b.err);
+  const int nodes = atoi(a[3]);
+  if (nodes < 2 || sscanf(a[4], "%lf,%lf,%lf", lo, lo + 1, lo + 2) != 3 ||
+      sscanf(a[5], "%lf,%lf,%lf", hi, hi + 1, hi + 2) != 3)
+    return 2;
+  for (int k = 6; k + 1 < num; k += 2) {
+    const int32_t dof = rig_find_dof(&b.r, a[k]);
+    if (dof < 0 || dof >= 64) return 2;
+    angles[dof] = atof(a[k + 1]) * 3.14159265358979323846 / 180;
+  }
+  if (pose_body(&b, angles, angles) != LOOM_OK) return failed(&b.err);
+  for (int c = 0; c < 3; ++c) longest = fmax(longest, hi[c] - lo[c]);
+  const double h = longest / (nodes - 1);
+  for (int c = 0; c < 3; ++c) n[c] = 1 + (int)((hi[c] - lo[c]) / h + 0.5);
+  const int64_t count = (int64_t)n[0] * n[1] * n[2];
+  float *const v = malloc(2 * (size_t)count * sizeof *v);
+  FILE *const out = fopen(a[2], "wb");
+  if (v == NULL || out == NULL) return 1;
+#pragma omp parallel for schedule(dynamic, 1024)
+  for (int64_t i = 0; i < count; ++i) {
+    const double p[3] = {lo[0] + h * (double)(i % n[0]), lo[1] + h * (double)(i / n[0] % n[1]),
+                         lo[2] + h * (double)(i / n[0] / n[1])};
+    v[i] = (float)ssdf_truth_distance(&b.truth, p, DBL_MAX, NULL);
+    v[count + i] = (float)seen_by_networks(&b, p);
+  }
+  const int fine = fwrite(v, sizeof *v, 2 * (size_t)count, out) == 2 * (size_t)count;
+  printf("%d %d %d %.9g\n", n[0], n[1], n[2], h);
+  free(v);
+  return fclose(out) == 0 && fine ? 0 : 1;
+}
+
+static int ascending(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static void random_angles(const body *b, double *angles)
+{
+  memset(angles, 0, (size_t)b->r.num_dofs * sizeof *angles);
+  for (int32_t k = 0; k < b->net.num; ++k)
+    for (int32_t d = 0; d < b->net.regions[k].num_dofs; ++d) {
+      const double *const range = b->net.regions[k].range[d];
+      angles[b->net.regions[k].dof[d]] = uniform(range[0], range[1]);
+    }
+}
+
+static int errors(char **a, int num)
+{
+  const int poses = atoi(a[2]), zero = num > 3 && strcmp(a[3], "zero") == 0;
+  const int other = num > 3 && strcmp(a[3], "other") == 0;
+  double angles[64], seen[64] = {0}, sum = 0;
+  int64_t count = 0, sides = 0, missed = 0, phantom = 0;
+  body b;
+  if (open_body(&b, a[0], a[1]) != LOOM_OK) return failed(&b.err);
+  double *const e = malloc((size_t)poses * PER_POSE * sizeof *e);
+  if (e == NULL || b.r.num_dofs > 64) return 1;
+  for (int k = 0; k < poses; ++k) {
+    random_angles(&b, angles);
+    if (other) random_angles(&b, seen);
+    if (!zero && !other) memcpy(seen, angles, sizeof seen);
+    if (pose_body(&b, angles, seen) != LOOM_OK) return failed(&b.err);
+    for (int i = 0; i < PER_POSE;) {
+      const double *const at = b.x + 3 * (int64_t)uniform(0, b.r.skin.num_verts);
+      double p[3];
+      for (int c = 0; c < 3; ++c) p[c] = at[c] + uniform(-0.02, 0.02);
+      const double d = ssdf_truth_distance(&b.truth, p, DBL_MAX, NULL);
+      if (fabs(d) > 0.02) continue;
+      const double v = seen_by_networks(&b, p);
+      e[count++] = fabs(v - d);
+      sum += fabs(v - d);
+      sides += (v < 0) != (d < 0);
+      missed += d < -0.005 && v > 0.005;
+      phantom += d > 0.005 && v < -0.005;
+      ++i;
+    }
+    ssdf_truth_free(&b.truth);
+  }
+  qsort(e, (size_t)count, sizeof *e, ascending);
+  printf("mean,%.4f\np95,%.4f\np99,%.4f\nmax,%.4f\nwrong side,%.5f\nmissed,%.6f\nphantom,%.6f\n",
+         1e3 * sum / (double)count, 1e3 * e[count * 95 / 100], 1e3 * e[count * 99 / 100],
+         1e3 * e[count - 1], (double)sides / (double)count, (double)missed / (double)count,
+         (double)phantom / (double)count);
+  return 0;
+}
+
+int main(int argc, char **argv)
+{
+  if (argc == 1) return time_all();
+  if (argc >= 8 && strcmp(argv[1], "field") == 0) return field(argv + 2, argc - 2);
+  if (argc >= 5 && strcmp(argv[1], "errors") == 0) return errors(argv + 2, argc - 2);
+  fprintf(stderr,
+          "bench_ssdf [field NETS RIG OUT N LO HI ...|errors NETS RIG POSES [zero|other]]\n");
+  return 2;
+}
