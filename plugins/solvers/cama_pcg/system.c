@@ -7,18 +7,17 @@
 
 #include "cama_pcg.kern.h"
 
-enum { CACHED = 512, MOST_THREADS = 1024, LEAST_PART = 4096 };
+enum { CACHED = 2048, LEAST_PART = 4096 };
 
 static const lk_entry k_rows = LK_ENTRY(cama_rows), k_differ = LK_ENTRY(cama_differ);
 
-/* Elements whose Hessians are there at once: on the processor as many as stay in the cache of a
- * core until rows have gathered them, 0.6 MB of hinges for each thread; else an eighth of a block.
- */
+/* Elements whose Hessians are there at once: on the processor as many as stay in a cache until rows
+ * have gathered them, 2.4 MB of hinges, whatever the number of threads, as launches are counted;
+ * else an eighth of a block. */
 static int32_t part_of(const cama_system *s, const loom_elem_block *b)
 {
   const int32_t eighth = b->num_elems / 8 + 1;
-  if (s->e->backend == LOOM_CPU)
-    return CACHED * (s->e->num_threads < MOST_THREADS ? s->e->num_threads : MOST_THREADS);
+  if (s->e->backend == LOOM_CPU) return CACHED;
   return eighth > LEAST_PART ? eighth : LEAST_PART;
 }
 
