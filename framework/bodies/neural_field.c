@@ -290,9 +290,11 @@ int32_t neural_outside(const neural *n, const double *angles)
 
 static int same_step(const neural *n, int end, const double *angles, const double root[12])
 {
-  const size_t num = (size_t)n->body->num_dofs;
-  return n->stepped && memcmp(n->state[end], angles, num * sizeof *angles) == 0 &&
-         memcmp(n->state[end] + num, root, 12 * sizeof *root) == 0;
+  const int32_t num = n->body->num_dofs;
+  int same = n->stepped;
+  for (int32_t k = 0; k < num; ++k) same &= n->state[end][k] == angles[k];
+  for (int32_t k = 0; k < 12; ++k) same &= n->state[end][num + k] == root[k];
+  return same;
 }
 
 loom_status neural_step(neural *n, const double *angles0, const double root0[12],

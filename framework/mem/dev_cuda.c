@@ -166,7 +166,7 @@ loom_status dev_copy(loom_err *err, void *stream, void *dst, const void *src, si
   dev_traffic.copies += direction == DEV_WITHIN;
   if (direction == DEV_TO_HOST) dev_traffic.read_bytes += (int64_t)bytes;
   if (direction == DEV_TO_DEVICE) dev_traffic.upload_bytes += (int64_t)bytes;
-  const cudaStream_t s = (cudaStream_t)stream;
+  cudaStream_t s = (cudaStream_t)stream;
   const cudaError_t c = direction == DEV_TO_DEVICE ? upload(s, dst, src, bytes)
                         : direction == DEV_TO_HOST
                             ? download(s, dst, src, bytes)

@@ -24,7 +24,7 @@ typedef struct iter_record {
   double r_free_rms, r_dinv, e_ref; /* m, sqrt(J), m */
 } iter_record;
 loom_status record_iter_begin(run *r, iter_record *row);
-loom_status record_iter_end(run *r, const iter_record *row, int64_t k, const loom_iterate *it,
+loom_status record_iter_end(run *r, const iter_record *begun, int64_t k, const loom_iterate *it,
                             const filter_result *f, double dx_max);
 /* The row of /steps, the frame if one is due, the audit; makes the step readable.  repairs: filters
  * after the last iteration but the last one; reason: H5LOG_*. */

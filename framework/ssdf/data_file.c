@@ -18,9 +18,16 @@ static uint64_t hash(uint64_t h, const void *data, size_t len) /* FNV-1a */
   return h;
 }
 
+static uint64_t hash_number(uint64_t h, int64_t v)
+{
+  for (int k = 0; k < 64; k += 8) h = (h ^ ((uint64_t)v >> k & 255)) * UINT64_C(0x100000001b3);
+  return h;
+}
+
 static uint64_t check_of(const ssdf_record *r, const ssdf_samples *s)
 {
-  uint64_t h = hash(UINT64_C(0xcbf29ce484222325), r, offsetof(ssdf_record, check));
+  uint64_t h = hash_number(UINT64_C(0xcbf29ce484222325), r->region);
+  h = hash_number(hash_number(hash_number(h, r->pose), r->nodes), r->count);
   h = hash(h, s->x, 3 * (size_t)s->count * sizeof *s->x);
   h = hash(h, s->d, (size_t)s->count * sizeof *s->d);
   return hash(h, s->label, (size_t)s->count);

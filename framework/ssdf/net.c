@@ -106,7 +106,7 @@ static loom_status shape_of(const reader *r, hid_t set, const char *name, const 
   const int rank = space >= 0 ? H5Sget_simple_extent_ndims(space) : -1;
   if (rank == 2) H5Sget_simple_extent_dims(space, dims, NULL);
   h5u_close(space, H5Sclose);
-  if (rank == 2 && dims[0] == (hsize_t)(1 + g->num_dofs) && dims[1] == (hsize_t)out->num_params)
+  if (rank == 2 && dims[0] == (hsize_t)g->num_dofs + 1 && dims[1] == (hsize_t)out->num_params)
     return LOOM_OK;
   snprintf(what, sizeof what, "%s has the shape [%llu][%llu], its layers need [%d][%d]", name,
            (unsigned long long)dims[0], (unsigned long long)dims[1], 1 + g->num_dofs,

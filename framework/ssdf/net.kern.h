@@ -105,7 +105,7 @@ LK_FN lk_real ssdf_value(const ssdf_shape *n, const ssdf_params *p, const lk_rea
 LK_FN void ssdf_backward(const ssdf_shape *n, const ssdf_params *p, const lk_real *slope,
                          lk_real *g)
 {
-  lk_real down[SSDF_MAX_WIDTH], up[SSDF_MAX_WIDTH];
+  lk_real down[SSDF_MAX_WIDTH], up[SSDF_MAX_WIDTH] = {LK_R(0.0)};
   const int32_t width = n->width, inner = (width + 1) * width, first = (SSDF_INPUTS + 1) * width;
   int32_t at = first + (n->hidden - 1) * inner;
   for (int32_t c = 0; c < width; ++c) up[c] = ssdf_param(p, at + c);
@@ -250,13 +250,13 @@ LK_FN void ssdf_layer(int32_t kind, const float *w, int32_t inputs, int32_t outp
 LK_FN void ssdf_layers(int32_t kind, int32_t hidden, int32_t width, const float *w, const float *y,
                        float *v)
 {
-  float a[SSDF_MAX_WIDTH * SSDF_LANES], b[SSDF_MAX_WIDTH * SSDF_LANES];
+  float room[2][SSDF_MAX_WIDTH * SSDF_LANES]; /* of one layer and the next */
   const float *const inner = w + (SSDF_INPUTS + 1) * width;
-  ssdf_layer(kind, w, SSDF_INPUTS, width, y, a);
+  ssdf_layer(kind, w, SSDF_INPUTS, width, y, room[0]);
   for (int32_t h = 1; h < hidden; ++h)
-    ssdf_layer(kind, inner + (h - 1) * (width + 1) * width, width, width, h % 2 == 1 ? a : b,
-               h % 2 == 1 ? b : a);
-  ssdf_layer(-1, inner + (hidden - 1) * (width + 1) * width, width, 1, hidden % 2 == 1 ? a : b, v);
+    ssdf_layer(kind, inner + (h - 1) * (width + 1) * width, width, width, room[(h - 1) % 2],
+               room[h % 2]);
+  ssdf_layer(-1, inner + (hidden - 1) * (width + 1) * width, width, 1, room[(hidden - 1) % 2], v);
 }
 
 LK_FN void ssdf_layers_of(int32_t kind, const ssdf_shape *n, const float *w, const float *y,

@@ -107,7 +107,8 @@ static loom_status find_neighbours(growing *g)
 /* Smaller distance first, then smaller id: the order is that of the vertices alone. */
 static int sooner(const growing *g, int32_t u, int32_t v)
 {
-  return g->dist[u] < g->dist[v] || (g->dist[u] == g->dist[v] && u < v);
+  const double du = g->dist[u], dv = g->dist[v];
+  return du < dv || (du == dv && u < v);
 }
 
 static void put(growing *g, int32_t at, int32_t v)

@@ -180,7 +180,7 @@ loom_status ssdf_truth_build(loom_err *err, const double *x, int32_t n, const in
 
 double ssdf_truth_distance(const ssdf_truth *t, const double p[3], double bound, bvh_hit *hit)
 {
-  bvh_hit own;
+  bvh_hit own = {0};
   bvh_hit *const at = hit != NULL ? hit : &own;
   bvh_closest(t->exposed, p, bound, at);
   at->tri = t->number[at->tri];
