@@ -32,7 +32,7 @@ LK_KERNEL_PLAIN(xpbd_project, a, i)
   const int32_t *const v = a->verts + n * e;
   const lk_real *const W = a->weight + n * n * e, *const g = a->grad + 3 * n * (int64_t)i;
   lk_real *const pull = a->pull + 3 * n * e;
-  lk_real A[XPBD_ARITY * XPBD_ARITY], d[3 * XPBD_ARITY] = {LK_R(0.0)};
+  lk_real A[XPBD_ARITY * XPBD_ARITY] = {LK_R(0.0)}, d[3 * XPBD_ARITY] = {LK_R(0.0)};
   for (int r = 0; r < n; ++r) {
     const int held = a->fixed[v[r]];
     for (int s = 0; s < n; ++s)
