@@ -152,6 +152,69 @@ static int time_option(common_options *o)
   return 0;
 }
 
+/* One option that getopt found.  FINE, or what is wrong with its value; REFUSED: it was said. */
+enum { FINE, NO_NUMBER, REFUSED };
+
+static int take(int argc, char **argv, int k, common_options *o)
+{
+  char dirs[8192];
+  int fine = 1;
+  switch (k) {
+  case 'o':
+    o->out = optarg;
+    break;
+  case 'n':
+    fine = number(optarg, &o->steps);
+    break;
+  case OPT_SET:
+    o->sets[o->num_sets++] = optarg;
+    break;
+  case OPT_DEVICE:
+    fine = as_set(o, "exec.backend", optarg);
+    break;
+  case OPT_THREADS:
+    fine = as_set(o, "exec.threads", optarg);
+    break;
+  case OPT_PATH:
+    if (!listing_absolute_dirs(optarg, dirs, sizeof dirs)) return REFUSED;
+    fine = as_set(o, "exec.plugin_path", dirs);
+    break;
+  case OPT_QUIET:
+    o->quiet = 1;
+    break;
+  case OPT_TRUST:
+    o->trust_config = 1;
+    break;
+  case OPT_OVERWRITE:
+    o->overwrite = 1;
+    break;
+  case OPT_FIX:
+    o->fix_report = 1;
+    break;
+  case OPT_MAX_TIME:
+    return time_option(o) ? FINE : REFUSED;
+  case OPT_RESUME:
+    fine = resume_option(argc, argv, o);
+    break;
+  default:
+    bad_option(argv, k);
+    return REFUSED;
+  }
+  return fine ? FINE : NO_NUMBER;
+}
+
+/* What goes together, or why not. */
+static const char *check_together(int command, const common_options *o)
+{
+  const int of_run = o->resume || o->out != NULL || o->overwrite || isfinite(o->max_time);
+  if (command == OPTIONS_CHECK && of_run)
+    return "check runs nothing: -o, --overwrite, --resume and --max-time belong to run";
+  if (o->resume == RUN_RESUME && o->overwrite)
+    return "--resume continues a log and --overwrite replaces it: give one of them";
+  if (command == OPTIONS_RUN && o->fix_report) return "--fix-report belongs to check";
+  return NULL;
+}
+
 int options_parse(int argc, char **argv, int command, const char *usage, common_options *o)
 {
   memset(o, 0, sizeof *o);
@@ -162,60 +225,15 @@ int options_parse(int argc, char **argv, int command, const char *usage, common_
   o->command = join_command(argc, argv);
   if (o->sets == NULL || o->owned == NULL || o->command == NULL)
     return leave(o, "loom: out of memory\n", EXIT_RUNTIME);
-  char dirs[8192];
   optind = 0; /* start over: another command may have parsed before */
   opterr = 0; /* our own message, as for every error */
   for (int k; (k = getopt_long(argc, argv, ":o:n:h", long_options, NULL)) != -1;) {
-    int fine = 1;
-    switch (k) {
-    case 'o':
-      o->out = optarg;
-      break;
-    case 'n':
-      fine = number(optarg, &o->steps);
-      break;
-    case 'h':
-      return leave(o, usage, EXIT_FINE);
-    case OPT_SET:
-      o->sets[o->num_sets++] = optarg;
-      break;
-    case OPT_DEVICE:
-      fine = as_set(o, "exec.backend", optarg);
-      break;
-    case OPT_THREADS:
-      fine = as_set(o, "exec.threads", optarg);
-      break;
-    case OPT_PATH:
-      if (!listing_absolute_dirs(optarg, dirs, sizeof dirs)) return leave(o, usage, EXIT_USAGE);
-      fine = as_set(o, "exec.plugin_path", dirs);
-      break;
-    case OPT_QUIET:
-      o->quiet = 1;
-      break;
-    case OPT_TRUST:
-      o->trust_config = 1;
-      break;
-    case OPT_OVERWRITE:
-      o->overwrite = 1;
-      break;
-    case OPT_FIX:
-      o->fix_report = 1;
-      break;
-    case OPT_MAX_TIME:
-      if (!time_option(o)) return leave(o, usage, EXIT_USAGE);
-      break;
-    case OPT_RESUME:
-      fine = resume_option(argc, argv, o);
-      break;
-    default:
-      bad_option(argv, k);
-      return leave(o, usage, EXIT_USAGE);
-    }
-    if (!fine) {
+    if (k == 'h') return leave(o, usage, EXIT_FINE);
+    const int said = take(argc, argv, k, o);
+    if (said == NO_NUMBER)
       fprintf(stderr, "loom: '%s' is not a number >= 0%s\n", optarg,
               k == OPT_RESUME ? " and not auto" : "");
-      return leave(o, usage, EXIT_USAGE);
-    }
+    if (said != FINE) return leave(o, usage, EXIT_USAGE);
   }
   if (optind != argc - 1) {
     fprintf(stderr, "loom: %s CONFIG file expected%s%s\n", argc > optind ? "exactly one" : "a",
@@ -223,22 +241,10 @@ int options_parse(int argc, char **argv, int command, const char *usage, common_
     return leave(o, usage, EXIT_USAGE);
   }
   o->config = argv[optind];
-  if (command == OPTIONS_CHECK &&
-      (o->resume || o->out != NULL || o->overwrite || isfinite(o->max_time))) {
-    fprintf(stderr, "loom: check runs nothing: -o, --overwrite, --resume and --max-time belong to "
-                    "run\n");
-    return leave(o, usage, EXIT_USAGE);
-  }
-  if (o->resume == RUN_RESUME && o->overwrite) {
-    fprintf(stderr,
-            "loom: --resume continues a log and --overwrite replaces it: give one of them\n");
-    return leave(o, usage, EXIT_USAGE);
-  }
-  if (command == OPTIONS_RUN && o->fix_report) {
-    fprintf(stderr, "loom: --fix-report belongs to check\n");
-    return leave(o, usage, EXIT_USAGE);
-  }
-  return 0;
+  const char *const why = check_together(command, o);
+  if (why == NULL) return 0;
+  fprintf(stderr, "loom: %s\n", why);
+  return leave(o, usage, EXIT_USAGE);
 }
 
 void options_free(common_options *o)
