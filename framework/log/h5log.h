@@ -102,7 +102,7 @@ enum { H5LOG_NAME_LEN = 64 };
   X(R, e_inertia, "J", "inertia term of the incremental potential")                                \
   X(R, e_elastic, "J", "elastic energy")                                                           \
   X(R, e_contact, "J", "contact energy, NaN without a potential")                                  \
-  X(R, e_dissip, "J", "dissipation potential (lagged friction)")                                   \
+  X(R, e_dissip, "J", "dissipation potential (lagged friction, stiffness_damping)")                \
   X(R, e_total, "J", "sum of the four")                                                            \
   X(R, alpha, "1", "accepted share of the proposed move")                                          \
   X(R, toi, "1", "step bound given by collision, 1 if none")                                       \

@@ -143,13 +143,22 @@ static int uses_gradient(const run *r)
   return (r->solver.plugin->ops.solver->needs & LOOM_USES_GRADIENT) != 0;
 }
 
+/* What damping dissipates, before contact adds to the same number. */
+static loom_status keep_damping(run *r, const double *v, const results_use *u)
+{
+  (void)v;
+  r->measured.damping = ((const loom_energies *)u->out)->dissipation;
+  return LOOM_OK;
+}
+
 /* Energies as they were without contact. */
 static loom_status drop_contact(run *r, const double *v, const results_use *u)
 {
   loom_energies *const e = u->out;
-  (void)r, (void)v;
-  e->contact = e->dissipation = 0.0;
-  e->total = e->inertia + e->elastic;
+  (void)v;
+  e->contact = 0.0;
+  e->dissipation = r->measured.damping;
+  e->total = e->inertia + e->elastic + e->dissipation;
   return LOOM_OK;
 }
 
@@ -157,7 +166,6 @@ static loom_status drop_contact(run *r, const double *v, const results_use *u)
 static loom_status gradient_now(run *r, int fresh, loom_buf *g, loom_energies *e, int64_t *needed)
 {
   const int64_t launches = r->work.launches;
-  fresh |= r->damping.beta != NULL; /* what it dissipates is not told apart from contact's */
   clock_push(&r->clock, uses_gradient(r) ? CLOCK_SOLVE : CLOCK_MEASURE);
   /* the energies come with the gradient, for one more number per element */
   loom_status s = fresh ? problem_smooth(r, r->st.problem, r->st.x, e, r->buf.grad_free) : LOOM_OK;
@@ -165,8 +173,9 @@ static loom_status gradient_now(run *r, int fresh, loom_buf *g, loom_energies *e
   clock_pop(&r->clock);
   *needed = uses_gradient(r) ? r->work.launches - launches : 0;
   LOOM_TRY(s);
-  if (e != NULL && !fresh)
-    LOOM_TRY(results_after(r, NULL, &(results_use){.then = drop_contact, .out = e}));
+  if (e != NULL)
+    LOOM_TRY(results_after(r, NULL,
+                           &(results_use){.then = fresh ? keep_damping : drop_contact, .out = e}));
   s = problem_add_contact(r, r->st.problem, r->st.x, e, g);
   if (s < LOOM_OK) return s;
   LOOM_TRY(problem_zero_fixed(r, g));

@@ -13,6 +13,7 @@ typedef struct residual {
 
 typedef struct measurements {
   loom_energies energies; /* J, at st.x of the problem as it stands */
+  double damping;         /* J, the part of their dissipation that is not of contact */
   residual solved, next;  /* of the problem that iterate() saw, and as it stands now */
   error_value error;      /* of the problem as it stands, see error.h */
   double r_ref;           /* m */

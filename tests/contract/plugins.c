@@ -17,9 +17,10 @@ static const struct {
 } variants[] = {
     {"cholmod_newton", LOOM_KIND_SOLVER, "solver.ordering=amd"},
     {"ndb_pd", LOOM_KIND_SOLVER, "solver.smoother=pcg solver.weights=exact"},
-    {"ndb_pd", LOOM_KIND_SOLVER, "solver.subspace=none solver.smoother=jacobi"},
+    {"ndb_pd", LOOM_KIND_SOLVER, /* Wang 2015 */
+     "solver.subspace=none solver.smoother=chebyshev solver.warm=0 solver.momentum=none"},
     {"ndb_pd", LOOM_KIND_SOLVER,
-     "solver.subspace=bspline solver.smoother=chebyshev solver.precision=mixed"},
+     "solver.subspace=bspline solver.smoother=jacobi solver.precision=mixed"},
     {"ndb_pd", LOOM_KIND_SOLVER, "solver.reuse=plain solver.update=table solver.fused=1"},
     {"ndb_pd", LOOM_KIND_SOLVER,
      "solver.modes=ordinary solver.base=rest solver.momentum=none solver.reduced=inverse"},

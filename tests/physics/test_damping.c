@@ -116,6 +116,36 @@ Test(damping, a_fall_is_not_braked)
   sim_free(&without);
 }
 
+/* ---- what is logged ---- */
+
+/* A sheet that is held at an edge swings onto a ball without friction: contact changes from
+ * iteration to iteration while x stands, and what damping dissipates stays in the energies. */
+Test(damping, is_told_beside_contact_that_changes)
+{
+#define SWING                                                                           \
+  "[run]\nsteps = 30\ndt = 0.01\n[exec]\nbackend = cpu\n[log]\naudit = off\n"           \
+  "[cloth.sheet]\nsize = 0.4 0.4\nresolution = 7\nmembrane = 100\npins = left\n"        \
+  "stiffness_damping = 0.01\n[body.ball]\nshape = sphere\nradius = 0.1\nfriction = 0\n" \
+  "position = 0 0 -0.13\n[collision.bodies]\nplugin = sdf\n[contact.all]\nplugin = "    \
+  "penalty\n" NEWTON
+  int64_t touching = 0;
+  sim s;
+  sim_run(&s, SWING, NULL, 0);
+  h5log_iter_row *const row = sim_iters(&s);
+  for (int64_t i = 0; i < s.iters; ++i) {
+    const h5log_iter_row *const r = &row[i];
+    if (r->k < 0) continue;
+    cr_expect_gt(r->e_dissip, 1e-9, "step %lld, row %lld: %g J", (long long)r->step,
+                 (long long)r->k, r->e_dissip);
+    const double sum = r->e_inertia + r->e_elastic + r->e_contact + r->e_dissip;
+    cr_expect_lt(fabs(r->e_total - sum), 1e-12 * fabs(sum), "%g and %g J", r->e_total, sum);
+    touching += r->active > 0;
+  }
+  cr_assert_gt(touching, 20, "%lld rows with contact", (long long)touching);
+  free(row);
+  sim_free(&s);
+}
+
 Test(damping, is_refused_without_stiffness)
 {
   char config[512];

@@ -24,6 +24,7 @@ static const char *const kinds[] = {
     "smoother = pcg\nsweeps = 8\n",
     "smoother = jacobi\nsubspace = bspline\nspacing = 5\n",
     "subspace = none\nrank = 3\nprecision = mixed\nfused = true\n",
+    "subspace = none\nsmoother = chebyshev\nwarm = 0\nmomentum = none\n", /* Wang 2015 */
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 

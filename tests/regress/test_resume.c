@@ -67,6 +67,16 @@ Test(resume, one_linear_system_a_step)
   logs_same_bits("whole.h5", "parts.h5", 12);
 }
 
+/* Impacts after the solve: fronts, multipliers and what is rigid belong to one step. */
+Test(resume, impacts_in_one_system)
+{
+  proc_write("drape.ini", DRAPE_IMPACTS "[solver]\nplugin = cama_pcg\n");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "whole.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "parts.h5");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "parts.h5", "--resume");
+  logs_same_bits("whole.h5", "parts.h5", 12);
+}
+
 /* Contact that corrects positions and velocities outside of the solver. */
 Test(resume, contact_by_projection)
 {
@@ -170,6 +180,22 @@ Test(resume, contact_on_fronts_of_box_pairs)
 Test(resume, contact_by_barrier)
 {
   resume_barrier("[solver]\nplugin = cholmod_newton\n[contact.all]\nplugin = ipc_barrier\n");
+}
+
+/* Split steps: the correction's stiffness goes on, the history of the elastic step does not. */
+Test(resume, contact_by_barrier_in_split_steps)
+{
+  resume_barrier("[solver]\nplugin = pd_bfgs\n[contact.all]\nplugin = ipc_barrier\n");
+}
+
+Test(resume, contact_by_barrier_after_one_linear_system)
+{
+  resume_barrier("[solver]\nplugin = cama_pcg\n[contact.all]\nplugin = ipc_barrier\n");
+}
+
+Test(resume, contact_by_targets_shared_by_mass)
+{
+  resume_barrier("[solver]\nplugin = cholmod_pd\n[contact.all]\nplugin = pd_ipc\n");
 }
 
 Test(resume, contact_by_distance_barrier)

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "log/h5log.h"
 #include "regress/drape.h"
 #include "support/logdiff.h"
 #include "support/proc.h"
@@ -31,6 +32,22 @@ static void same_with(const char *plugin, const char *set)
 
 static void same_for_all(const char *plugin) { same_with(plugin, "exec.backend=cpu"); }
 
+/* Impacts of all first rounds: nothing else tells that they were resolved. */
+static double impacts_found(const char *log)
+{
+  loom_err err = {0};
+  h5read *r = NULL;
+  double v[64], total = 0.0;
+  cr_assert_eq(h5read_open(&err, log, &r), LOOM_OK, "%s", err.text);
+  const int64_t steps = h5read_num_steps(r);
+  cr_assert_leq(steps, 64);
+  cr_assert_eq(h5read_column(r, &err, "steps_extra", "contact.impacts.first", 'R', 0, steps, v),
+               LOOM_OK, "%s", err.text);
+  for (int64_t i = 0; i < steps; ++i) total += v[i];
+  h5read_close(r);
+  return total;
+}
+
 Test(threads, gd) { same_for_all("gd"); }
 Test(threads, cholmod_pd) { same_for_all("cholmod_pd"); }
 Test(threads, aa_pd) { same_for_all("aa_pd"); }
@@ -54,6 +71,18 @@ Test(threads, one_linear_system_a_step)
           "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = patch_bvh\n"
           "[contact.all]\nplugin = cama_repulsion\nself_friction = 0.3\n[solver]\n",
           "cama_pcg", "exec.backend=cpu");
+}
+Test(threads, impacts_in_one_system)
+{
+  same_in(DRAPE_IMPACTS "[solver]\n", "cama_pcg", "contact.impacts.mode=equality");
+  cr_expect_gt(impacts_found("one.h5"), 50);
+}
+Test(threads, targets_shared_by_mass)
+{
+  same_in(DRAPE_RUN DRAPE_EXEC DRAPE_SHEET DRAPE_BODIES DRAPE_STOP DRAPE_LOG
+          "[collision.bodies]\nplugin = sdf\n[collision.self]\nplugin = patch_bvh\n"
+          "[contact.all]\nplugin = pd_ipc\n[solver]\n",
+          "cholmod_pd", "exec.backend=cpu");
 }
 Test(threads, fronts_of_box_pairs)
 {
