@@ -13,7 +13,7 @@ import numpy as np
 from loompy.experiment import ROOT, Bar, FigureError, NotMeasured, plain_axes
 
 SIZES = {61: (3, 4), 185: (3, 8), 625: (3, 16), 2273: (3, 32)}
-SHIPPED = ["--steps", "30000", "--seeds", "1", "--mirror"]
+SHIPPED = ["--steps", "100000", "--seeds", "4", "--mirror"]
 JOG = [  # rows of configs/animations/jog.txt, degrees
     {"left_hip.flexion": 30, "left_knee": 22, "right_hip.flexion": -12, "right_knee": 40},
     {"left_hip.flexion": 24, "left_knee": 38, "right_hip.flexion": 2, "right_knee": 82},

@@ -271,7 +271,8 @@ def write(path, data, results, args):
     """The file that [body.NAME] field reads; see framework/ssdf/net.h."""
     part = Path(f"{path}.part")
     fixed = lambda a: np.bytes_(str(a))  # of fixed length, as loom reads texts
-    told = {"settings": text(data.attrs["settings"]), "train": vars(args)}
+    files = {k: Path(vars(args)[k]).name for k in ("data", "out")}
+    told = {"settings": text(data.attrs["settings"]), "train": vars(args) | files}
     with h5py.File(part, "w") as f:
         f.attrs.update(format=fixed("loom-ssdf-net"), version=1,
                        body=fixed(text(data.attrs["body"])),

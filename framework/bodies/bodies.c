@@ -218,20 +218,23 @@ static int has_lanes(const loom_exec *e)
 #endif
 }
 
-/* Of gaps alone, body after body: fields take many points at once, the others row by row. */
+/* Whether the distance of the body takes many points at once. */
+static int takes_many(const obst_view *v) { return v->shape == BODY_SHAPE_neural; }
+
+/* Of gaps alone, body after body: some take many points at once, the others row by row. */
 static void launch_gaps(const body_set *b, buf_maps *q, const body_gap_args *a, int64_t count)
 {
   const int64_t n = a->r.num_points, end = a->r.pair + count;
   for (int64_t pair = a->r.pair; pair < end;) {
     const int32_t body = (int32_t)(pair / n);
     int64_t to = (body + 1) * n;
-    const int bends = has_lanes(q->e) && obst_bends(&b->view[body]);
-    while (!bends && to < end && !(has_lanes(q->e) && obst_bends(&b->view[to / n]))) to += n;
+    const int many = has_lanes(q->e) && takes_many(&b->view[body]);
+    while (!many && to < end && !(has_lanes(q->e) && takes_many(&b->view[to / n]))) to += n;
     if (to > end) to = end;
     body_gap_args part = *a;
     part.r.first += pair - a->r.pair;
     part.r.pair = pair;
-    if (bends) {
+    if (many) {
       const body_lanes_args lanes = {.r = part.r,
                                      .progress = a->progress,
                                      .body = body,

@@ -10,21 +10,17 @@
  * convention, so that only negative phi_j ask for it, and where all flags are false all regions
  * count.
  *
- * Within a step frames move as bodies do (body.kern.h), and parameters go evenly. */
+ * Within a step parameters go evenly. */
 #ifndef LOOM_BODIES_NEURAL_KERN_H
 #define LOOM_BODIES_NEURAL_KERN_H
 
-#include "bodies/body.kern.h"
+#include "bodies/bend.kern.h"
 #include "ssdf/net.kern.h"
 
-enum { NEURAL_MAX_REGIONS = 16, NEURAL_MAX_FRAMES = 64, NEURAL_ANCHOR_BONES = 4 };
-
-typedef struct neural_frame { /* a joint: its rest pose to the body frame, as in obst_view */
-  lk_real R0[9], R1[9], t0[3], t1[3], axis[3], angle;
-} neural_frame;
+enum { NEURAL_MAX_REGIONS = 16 };
 
 typedef struct neural_region {
-  int32_t frame; /* of neural_field.frame; -1: the body's own */
+  int32_t frame; /* of bend_head.frame; -1: the body's own */
   ssdf_shape distance, flag;
   int64_t distance_at, flag_at; /* parameters at the start of the step, and then at its end */
   lk_real centre[3], half;      /* m */
@@ -32,45 +28,25 @@ typedef struct neural_region {
   lk_real margin, clamp;        /* m */
 } neural_region;
 
-typedef struct neural_anchor { /* a point of the skin, for what moves there */
-  lk_real x0[3], x1[3];        /* m, body frame, at both ends of the step */
-  int32_t bone[NEURAL_ANCHOR_BONES];
-  lk_real weight[NEURAL_ANCHOR_BONES];
-} neural_anchor;
-
-/* Filled on the host for every step, one block of memory: this, anchors, parameters. */
+/* Filled on the host for every step; parameters are the own array. */
 typedef struct neural_field {
-  int32_t num_regions, num_frames, num_anchors;
+  bend_head b;
+  int32_t num_regions;
   int32_t flags;      /* 1: the rule of eq. 1 */
   lk_real difference; /* above 0: gradients by forward differences of this (half sides) */
-  lk_real sweep;      /* m, how far any vertex of the skin moves in this step, body frame */
-  int64_t anchors_at, params_at; /* bytes from the start */
   neural_region region[NEURAL_MAX_REGIONS];
-  neural_frame frame[NEURAL_MAX_FRAMES];
 } neural_field;
 
 LK_FN const neural_field *neural_of(const obst_view *o) { return (const neural_field *)o->field; }
 
 LK_FN ssdf_params neural_params(const neural_field *f, const ssdf_shape *n, int64_t at, lk_real s)
 {
-  const lk_real *const w = (const lk_real *)((const unsigned char *)f + f->params_at) + at;
+  const lk_real *const w = (const lk_real *)((const unsigned char *)f + f->b.own_at) + at;
   ssdf_params p;
   p.w0 = w;
   p.w1 = w + SSDF_NUM_PARAMS(n->hidden, n->width);
   p.s = s;
   return p;
-}
-
-LK_FN void neural_pose(const neural_field *f, int32_t frame, lk_real s, obst_pose *P)
-{
-  if (frame < 0) {
-    for (int i = 0; i < 9; ++i) P->R[i] = i % 4 == 0 ? LK_R(1.0) : LK_R(0.0);
-    for (int c = 0; c < 3; ++c) P->t[c] = LK_R(0.0);
-    P->s = s;
-    return;
-  }
-  const neural_frame *const a = &f->frame[frame];
-  obst_pose_between(a->R0, a->R1, a->t0, a->t1, a->axis, a->angle, s, P);
 }
 
 /* Distance to the box, m, 0 within; away [3] from its nearest point. */
@@ -132,7 +108,7 @@ LK_FN int32_t neural_choose(const neural_field *f, lk_real s, const lk_real *p, 
     const neural_region *const r = &f->region[k];
     obst_pose Q;
     lk_real at[3];
-    neural_pose(f, r->frame, s, &Q);
+    bend_pose(&f->b, r->frame, s, &Q);
     obst_to_body(&Q, p, at);
     const lk_real v = neural_region_value(f, r, s, at, NULL, NULL);
     for (int all = 0; all < 2; ++all) {
@@ -146,7 +122,7 @@ LK_FN int32_t neural_choose(const neural_field *f, lk_real s, const lk_real *p, 
   const int32_t k = which[fall_back];
   *value = best[fall_back];
   if (k < 0) return -1;
-  neural_pose(f, f->region[k].frame, s, P);
+  bend_pose(&f->b, f->region[k].frame, s, P);
   obst_to_body(P, p, y);
   return k;
 }
@@ -178,7 +154,7 @@ LK_FN lk_real neural_hess(const obst_view *o, lk_real s, const lk_real *p, lk_re
 {
   const neural_field *const f = neural_of(o);
   obst_pose P;
-  lk_real y[3], own[3], H[9], M[9], v;
+  lk_real y[3], own[3], H[9], v;
   const int32_t k = neural_choose(f, s, p, &v, &P, y);
   for (int c = 0; c < 3; ++c) g[c] = own[c] = LK_R(0.0);
   for (int i = 0; i < 9; ++i) C[i] = H[i] = LK_R(0.0);
@@ -187,60 +163,8 @@ LK_FN lk_real neural_hess(const obst_view *o, lk_real s, const lk_real *p, lk_re
   if (!(v < f->region[k].clamp) && v <= f->region[k].clamp) /* flat: what is learnt ends here */
     for (int c = 0; c < 3; ++c) own[c] = LK_R(0.0);
   obst_rotate(&P, own, g);
-  for (int r = 0; r < 3; ++r)
-    for (int c = 0; c < 3; ++c)
-      M[3 * r + c] = P.R[3 * r] * H[c] + P.R[3 * r + 1] * H[3 + c] + P.R[3 * r + 2] * H[6 + c];
-  for (int r = 0; r < 3; ++r)
-    for (int c = 0; c < 3; ++c) C[3 * r + c] = obst_dot(M + 3 * r, P.R + 3 * c);
+  bend_turn_hess(&P, H, C);
   return v;
-}
-
-/* ---- what moves there ---- */
-
-/* Shares of the joints in what is at p at s: those of anchors, weighed by the inverse fourth power
- * of their distance (Shepard 1968). */
-LK_FN void neural_bones(const neural_field *f, lk_real s, const lk_real *p, lk_real *share)
-{
-  const neural_anchor *const a = (const neural_anchor *)((const unsigned char *)f + f->anchors_at);
-  lk_real sum = LK_R(0.0);
-  for (int32_t k = 0; k < f->num_frames; ++k) share[k] = LK_R(0.0);
-  for (int32_t i = 0; i < f->num_anchors; ++i) {
-    lk_real d2 = LK_R(1e-10); /* m^2: at an anchor its own are all */
-    for (int c = 0; c < 3; ++c) {
-      const lk_real d = p[c] - ((LK_R(1.0) - s) * a[i].x0[c] + s * a[i].x1[c]);
-      d2 += d * d;
-    }
-    const lk_real w = LK_R(1.0) / (d2 * d2);
-    sum += w;
-    for (int b = 0; b < NEURAL_ANCHOR_BONES; ++b) share[a[i].bone[b]] += w * a[i].weight[b];
-  }
-  for (int32_t k = 0; k < f->num_frames; ++k) share[k] /= sum;
-}
-
-/* Where in the body frame what is at p at s0 is at s1; v [3], or NULL, is a direction that is
- * turned with it. */
-LK_FN void neural_carry(const obst_view *o, lk_real s0, lk_real s1, const lk_real *p, lk_real *to,
-                        lk_real *v)
-{
-  const neural_field *const f = neural_of(o);
-  lk_real share[NEURAL_MAX_FRAMES], turned[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
-  neural_bones(f, s0, p, share);
-  for (int c = 0; c < 3; ++c) to[c] = LK_R(0.0);
-  for (int32_t k = 0; k < f->num_frames; ++k) {
-    obst_pose A, B;
-    lk_real y[3], x[3];
-    if (!(share[k] > LK_R(0.0))) continue;
-    neural_pose(f, k, s0, &A);
-    neural_pose(f, k, s1, &B);
-    obst_to_body(&A, p, y);
-    obst_to_world(&B, y, x);
-    for (int c = 0; c < 3; ++c) to[c] += share[k] * x[c];
-    if (v == NULL) continue;
-    for (int c = 0; c < 3; ++c) y[c] = A.R[c] * v[0] + A.R[3 + c] * v[1] + A.R[6 + c] * v[2];
-    obst_rotate(&B, y, x);
-    for (int c = 0; c < 3; ++c) turned[c] += share[k] * x[c];
-  }
-  if (v != NULL) (void)obst_unit(turned, v, v);
 }
 
 /* ---- many points ---- */
@@ -258,7 +182,7 @@ LK_FN void neural_values(const obst_view *o, lk_real s, const lk_real *p, lk_rea
     lk_real out[SSDF_LANES];
     int any = 0, negative = 0;
     obst_pose P;
-    neural_pose(f, r->frame, s, &P);
+    bend_pose(&f->b, r->frame, s, &P);
     for (int l = 0; l < SSDF_LANES; ++l) {
       const lk_real x[3] = {p[l], p[SSDF_LANES + l], p[2 * SSDF_LANES + l]};
       lk_real at[3], away[3];

@@ -6,14 +6,13 @@
  * A field, the distance to a body that bends within a step, is asked at a share s of it:
  *   NAME_value(o, s, p)      the distance alone
  *   NAME_distance(o, s, p, n), NAME_hess(o, s, p, g, C)
- *   NAME_carry(o, s0, s1, p, to, v)   where what is at p at s0 is at s1; v, or NULL, turned with it
  * Each stands in the list of CMakeLists.txt, which writes both files included here.  Potentials of
  * the distance need its true derivatives; the normal is their direction.  At edges and medial
  * surfaces, where the distance has kinks, they are those of one side. */
 #ifndef LOOM_BODIES_SHAPES_KERN_H
 #define LOOM_BODIES_SHAPES_KERN_H
 
-#include "bodies/body.kern.h"
+#include "bodies/bend.kern.h"
 #include "body_headers.inc"
 
 enum {
@@ -115,16 +114,7 @@ LK_FN void obst_carry(const obst_view *o, lk_real s0, lk_real s1, const lk_real 
   for (int c = 0; c < 3; ++c) q[c] = p[c];
   for (int c = 0; c < 3 && v != NULL; ++c)
     u[c] = P0.R[c] * v[0] + P0.R[3 + c] * v[1] + P0.R[6 + c] * v[2];
-  switch (o->shape) {
-#define BODY_FIELD(name)                                 \
-  case BODY_SHAPE_##name:                                \
-    name##_carry(o, s0, s1, p, q, v != NULL ? u : NULL); \
-    break;
-#include "body_fields.inc"
-#undef BODY_FIELD
-  default:
-    break;
-  }
+  if (o->shape >= BODY_NUM_SHAPES) bend_carry(o, s0, s1, p, q, v != NULL ? u : NULL);
   obst_to_world(&P1, q, to);
   if (v != NULL) obst_rotate(&P1, u, v);
 }

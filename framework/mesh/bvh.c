@@ -10,18 +10,12 @@
 
 enum { LEAF_TRIS = 4, MAX_DEPTH = 64 };
 
-typedef struct node {
-  double lo[3], hi[3];
-  int32_t first, count; /* leaf: triangles order[first ..]; inner: count 0, first = right child;
-                         * the left child follows its parent */
-} node;
-
 struct bvh {
   const double *x;
   const int32_t *tris;
   int32_t *order; /* [nt] */
   double *centre; /* [nt][3], m; only while building */
-  node *nodes;
+  bvh_node *nodes;
   int32_t num_nodes;
 };
 
@@ -32,6 +26,11 @@ void bvh_free(bvh *b)
   free(b->centre);
   free(b->nodes);
   free(b);
+}
+
+bvh_view bvh_look(const bvh *b)
+{
+  return (bvh_view){.nodes = b->nodes, .order = b->order, .num_nodes = b->num_nodes};
 }
 
 /* Total order of triangles along an axis: equal centres are told apart by id, so the
@@ -67,7 +66,7 @@ static void select_median(bvh *b, int axis, int32_t lo, int32_t hi, int32_t mid)
   }
 }
 
-static void fit_box(const bvh *b, int32_t lo, int32_t hi, node *n)
+static void fit_box(const bvh *b, int32_t lo, int32_t hi, bvh_node *n)
 {
   for (int c = 0; c < 3; ++c) n->lo[c] = DBL_MAX, n->hi[c] = -DBL_MAX;
   for (int32_t k = lo; k < hi; ++k)
@@ -83,7 +82,7 @@ static void fit_box(const bvh *b, int32_t lo, int32_t hi, node *n)
 /* The subtree of order[lo..hi); its depth is log2 of the number of triangles. */
 static void build(bvh *b, int32_t lo, int32_t hi)
 {
-  node *n = &b->nodes[b->num_nodes++];
+  bvh_node *n = &b->nodes[b->num_nodes++];
   fit_box(b, lo, hi, n);
   if (hi - lo <= LEAF_TRIS) {
     n->first = lo;
@@ -183,7 +182,7 @@ void bvh_closest_on_triangle(const double p[3], const double a[3], const double 
   hit->dist = sqrt(best);
 }
 
-static double box_distance2(const node *n, const double p[3])
+static double box_distance2(const bvh_node *n, const double p[3])
 {
   double sum = 0;
   for (int c = 0; c < 3; ++c) {
@@ -203,7 +202,7 @@ void bvh_closest(const bvh *b, const double p[3], double bound, bvh_hit *hit)
   stack[top++] = 0;
   while (top > 0) {
     const int32_t id = stack[--top];
-    const node *n = &b->nodes[id];
+    const bvh_node *n = &b->nodes[id];
     if (box_distance2(n, p) > best2) continue;
     if (n->count == 0) { /* the nearer child is looked at first */
       const int32_t left = id + 1, right = n->first;
@@ -232,7 +231,7 @@ void bvh_closest(const bvh *b, const double p[3], double bound, bvh_hit *hit)
 static const double lean[2] = {0.0517362845, 0.0283615073};
 
 /* Whether the ray from p meets the box. */
-static int ray_meets(const node *n, const double p[3])
+static int ray_meets(const bvh_node *n, const double p[3])
 {
   double from = fmax(0, n->lo[2] - p[2]), to = n->hi[2] - p[2];
   for (int c = 0; c < 2; ++c) {
@@ -282,7 +281,7 @@ int32_t bvh_winding(const bvh *b, const double p[3])
   stack[top++] = 0;
   while (top > 0) {
     const int32_t id = stack[--top];
-    const node *const n = &b->nodes[id];
+    const bvh_node *const n = &b->nodes[id];
     if (!ray_meets(n, p)) continue;
     if (n->count == 0) {
       stack[top++] = n->first;

@@ -18,9 +18,22 @@ typedef struct bvh_hit {
   double point[3]; /* m */
 } bvh_hit;
 
+typedef struct bvh_node {
+  double lo[3], hi[3];  /* m */
+  int32_t first, count; /* leaf: triangles order[first ..]; inner: count 0, first = right child;
+                         * the left child follows its parent */
+} bvh_node;
+
+typedef struct bvh_view { /* of a hierarchy, for those who walk it themselves */
+  const bvh_node *nodes;  /* [num_nodes], children behind their parents */
+  const int32_t *order;   /* [nt] */
+  int32_t num_nodes;
+} bvh_view;
+
 /* Keeps x [.][3] and tris [nt][3], nt > 0, of the caller. */
 loom_status bvh_build(loom_err *err, const double *x, const int32_t *tris, int32_t nt, bvh **out);
 void bvh_free(bvh *b);
+bvh_view bvh_look(const bvh *b); /* good as long as b */
 /* `bound` (m) must not be below the distance; DBL_MAX if nothing is known.  [any] */
 void bvh_closest(const bvh *b, const double p[3], double bound, bvh_hit *hit);
 

@@ -13,6 +13,7 @@ enum { LEG = 11, TRUNK = 8 };
 
 static const double default_edge = 0.0145; /* m: about 5,700 vertices */
 static const double hip_height = 0.9, hip_out = 0.092, knee_height = 0.48, knee_out = 0.108; /* m */
+static const double crotch_height = 0.79, middle = 0.025, crotch_reach = 0.085;              /* m */
 
 /* Of the left leg, m: height, radius, shift to the front. */
 static const double leg_y[LEG] = {0.06, 0.12, 0.21, 0.34, 0.44, 0.48, 0.55, 0.66, 0.78, 0.86, 0.92};
@@ -78,17 +79,21 @@ static double body(const void *unused, const double p[3])
   return smooth_min(smooth_min(leg(p, 1), leg(p, -1), 0.025), trunk(p), 0.05);
 }
 
-/* Shares of the joints in what is at p of the rest pose. */
+/* Shares of the joints in what is at p of the rest pose.  A thigh has the less the nearer p is to
+ * the middle above the crotch, or to the crotch from below; the pelvis has the rest, so that no
+ * vertex follows both legs, and those of a band in the middle none. */
 static void weigh(const double p[3], double w[JOINTS])
 {
-  const double left = profile_smoothstep((p[0] + 0.025) / 0.05);
-  const double thigh = profile_smoothstep((hip_height + 0.06 - p[1]) / 0.18);
+  const double apart = hypot(p[0], fmax(crotch_height - p[1], 0));
+  const double own = profile_smoothstep((apart - middle) / crotch_reach);
+  const double leg = own * profile_smoothstep((hip_height + 0.06 - p[1]) / 0.18);
   const double shank = profile_smoothstep((knee_height + 0.05 - p[1]) / 0.10);
-  w[PELVIS] = 1 - thigh;
-  w[LEFT_HIP] = left * (thigh - shank);
+  const int left = p[0] > 0;
+  w[PELVIS] = 1 - leg;
+  w[LEFT_HIP] = left * (leg - shank);
   w[LEFT_KNEE] = left * shank;
-  w[RIGHT_HIP] = (1 - left) * (thigh - shank);
-  w[RIGHT_KNEE] = (1 - left) * shank;
+  w[RIGHT_HIP] = !left * (leg - shank);
+  w[RIGHT_KNEE] = !left * shank;
 }
 
 static void put_legs(rig *r)

@@ -68,6 +68,7 @@ static const struct effect {
     {"body", "repair", "shape", BIT(BODY_MESH)},
     {"body", "sdf_resolution", "shape", SURFACES},
     {"body", "sdf_resolution", "mesh_size", ANY},
+    {"body", "sdf_resolution", "distance", BIT(DISTANCE_GRID)},
     {"body", "sdf_padding", "shape", SURFACES},
     {"body", "sdf_padding", "mesh_size", ANY},
     {"body", "rig", "shape", BIT(BODY_RIG)},

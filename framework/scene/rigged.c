@@ -218,7 +218,8 @@ static loom_status fill_rigged(builder *b, const cfg_section *sec, const body_se
   memset(&f->r, 0, sizeof f->r);
   LOOM_TRY(take_room(b, to));
   snprintf(name, sizeof name, "skin of %.140s", s->rig[0] != '\0' ? s->rig : s->file);
-  LOOM_TRY(doctor_mesh(b->err, &d, name, &to->r.skin, DOCTOR_SHELL));
+  const int use = s->distance != DISTANCE_NONE ? DOCTOR_BODY : DOCTOR_SHELL;
+  LOOM_TRY(doctor_mesh(b->err, &d, name, &to->r.skin, use));
   LOOM_TRY(placed(b, sec, key, doctor_verdict(b->err, &d)));
   if (to->r.num_scaled > 0)
     LOOM_TRY(build_note(b, "%s: the weights of %lld vertices did not sum to 1; they were scaled",

@@ -225,9 +225,10 @@ static const loom_param body_params[] = {
                     "mesh, and rig from a file: factor on coordinates."),
     LOOM_PARAM_ENUM(body_settings, repair, REPAIR_NONE, "none|orientation",
                     "mesh: turn triangles so that all normals agree with the first one's."),
-    LOOM_PARAM_INT(body_settings, sdf_resolution, 64, 0, 2048, "1",
-                   "mesh: nodes of its distance grid along the longest side, 4 or more; 0: no "
-                   "grid, enough for contact between triangles."),
+    LOOM_PARAM_INT(
+        body_settings, sdf_resolution, 64, 0, 2048, "1",
+        "mesh, and rig with distance = grid: nodes of its distance grid along the longest "
+        "side, 4 or more; mesh, 0: no grid, enough for contact between triangles."),
     LOOM_PARAM_REAL(body_settings, sdf_padding, 0, 0, 1e6, "m",
                     "mesh: how far the grid reaches beyond it; 0: a tenth of the longest side."),
     LOOM_PARAM_REAL(body_settings, friction, 0.3, 0, 100, "1", "Coulomb coefficient."),
@@ -245,9 +246,11 @@ static const loom_param body_params[] = {
                     "lower_body (pelvis and legs, y up, front +z)."),
     LOOM_PARAM_REAL(body_settings, edge_length, 0, 0, 1, "m",
                     "rig: sides of the triangles of its skin; 0: the body's own."),
-    LOOM_PARAM_ENUM(body_settings, distance, 0, "none|neural",
+    LOOM_PARAM_ENUM(body_settings, distance, 0, "none|neural|grid|exact|capsules",
                     "rig: what contact by distances (collision sdf) sees; neural: shallow networks "
-                    "(Akar et al. 2024); its triangles are there all the same."),
+                    "(Akar et al. 2024); grid: exact at the nodes of a grid (sdf_resolution) that "
+                    "is baked anew in every step; exact: the skin itself; capsules: a round cone "
+                    "fitted to each joint's skin.  Its triangles are there all the same."),
     LOOM_PARAM_PATH(
         body_settings, networks, "",
         "distance = neural: the file, as ./loom figure ssdf-train makes it for a body."),

@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "bodies/body.h"
-#include "bodies/neural.h"
+#include "bodies/field.h"
 #include "bodies/rows.kern.h"
 #include "geom/pose.h"
 #include "mesh/sdf.h"
@@ -148,7 +148,7 @@ typedef struct body {
   rig r;
   ssdf_net net;
   mem *m;
-  neural *n;
+  body_field *n;
   obst_view view;
   double *T, *x;
   ssdf_truth truth;
@@ -156,12 +156,12 @@ typedef struct body {
 
 static loom_status open_body(body *b, const char *file, const char *name)
 {
-  const neural_options opt = {.file = file, .flags = 1};
+  const field_options opt = {.kind = "neural", .file = file, .flags = 1};
   memset(b, 0, sizeof *b);
   LOOM_TRY(rig_make(&b->err, name, 0, &b->r));
   LOOM_TRY(mem_new(&b->err, 0, &b->m));
   LOOM_TRY(ssdf_net_read(&b->err, file, &b->r, &b->net));
-  LOOM_TRY(neural_open(&b->err, b->m, &opt, &b->r, &b->n));
+  LOOM_TRY(field_open(&b->err, b->m, &opt, &b->r, &b->n));
   LOOM_TRY(mesh_alloc(&b->err, 12 * (int64_t)b->r.num_joints, sizeof(double), &b->T));
   return mesh_alloc(&b->err, 3 * (int64_t)b->r.skin.num_verts, sizeof(double), &b->x);
 }
@@ -169,13 +169,13 @@ static loom_status open_body(body *b, const char *file, const char *name)
 /* The truth at `angles`, the networks at `seen`. */
 static loom_status pose_body(body *b, const double *angles, const double *seen)
 {
-  loom_obstacle o = {.kind = "mesh", .field_kind = "neural"};
+  loom_obstacle o = {.kind = "mesh"};
   double root[12];
   void *p;
   pose_identity(root);
   for (int i = 0; i < 12; ++i) o.pose0[i] = o.pose1[i] = (loom_real)root[i];
-  LOOM_TRY(neural_step(b->n, seen, root, seen, root));
-  neural_show(b->n, &o);
+  LOOM_TRY(field_pose(b->n, seen, root, seen, root));
+  field_show(b->n, &o);
   if (obst_view_fill(&o, &b->view) != NULL) return LOOM_E_INTERNAL;
   LOOM_TRY(buf_map(b->m, NULL, o.field, LOOM_READ, LOOM_AT_HOST, &p));
   b->view.field = p;

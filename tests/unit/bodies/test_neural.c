@@ -7,9 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bodies/neural.h"
+#include "bodies/field.h"
 #include "bodies/rows.kern.h"
 #include "geom/pose.h"
+#include "ssdf/net.h"
 #include "support/device.h"
 #include "support/net_file.h"
 #include "support/shapes.h"
@@ -22,7 +23,7 @@ static const double start[4] = {0.2, 0.1, 0.5, 0.05}, end[4] = {0.5, 0, 0.9, -0.
 typedef struct fixture {
   test_host t;
   rig leg;
-  neural *networks;
+  body_field *networks;
   loom_real x[3 * N];
 } fixture;
 
@@ -33,25 +34,24 @@ static void open_on(fixture *f, int backend, int threads, const net_file *how, i
   double root0[12], root1[12];
   loom_err err = {0};
   uint64_t seed = 5;
-  const neural_options opt = {.file = file, .flags = flags, .layer = 0.002};
+  const field_options opt = {.kind = "neural", .file = file, .flags = flags, .layer = 0.002};
   snprintf(file, sizeof file, "neural_%d.h5", (int)getpid()); /* tests run side by side */
   memset(f, 0, sizeof *f);
   th_open_on(&f->t, backend, threads, 1);
   cr_assert_eq(rig_make(&err, "leg", 0.03, &f->leg), LOOM_OK);
   net_file_write(file, &f->leg, how);
-  cr_assert_eq(neural_open(&err, f->t.m, &opt, &f->leg, &f->networks), LOOM_OK, "%s", err.text);
+  cr_assert_eq(field_open(&err, f->t.m, &opt, &f->leg, &f->networks), LOOM_OK, "%s", err.text);
   unlink(file);
   pose_identity(root0);
   pose_identity(root1);
   root1[9] = 0.03;
-  cr_assert_eq(neural_step(f->networks, start, root0, end, root1), LOOM_OK);
+  cr_assert_eq(field_pose(f->networks, start, root0, end, root1), LOOM_OK);
   for (int i = 0; i < 3 * N; ++i)
     f->x[i] = (loom_real)(0.35 * th_random(&seed) - (i % 3 == 2 ? 0.4 : 0));
   loom_obstacle *const o = &f->t.obstacles[1];
   f->t.obstacles[0] = th_obstacle("sphere", shapes_sizes("sphere"), 8);
   *o = th_obstacle("mesh", NULL, 0);
-  o->field_kind = "neural";
-  neural_show(f->networks, o);
+  field_show(f->networks, o);
   th_pose(o->pose0, axis, 0.1, at0);
   th_pose(o->pose1, axis, 0.15, at1);
   th_scene(&f->t, N, f->x, NULL, NULL, 2);
@@ -65,7 +65,7 @@ static void open_fixture(fixture *f)
 
 static void close_fixture(fixture *f)
 {
-  neural_close(f->networks);
+  field_close(f->networks);
   rig_free(&f->leg);
   th_close(&f->t);
 }
@@ -339,15 +339,15 @@ Test(neural, impacts_are_never_late)
 Test(neural, a_layer_beyond_what_is_known_is_refused)
 {
   const net_file how = {3, 8, "squareplus", 0, NULL, 0};
-  const neural_options opt = {.file = "neural_layer.h5", .layer = 0.05};
+  const field_options opt = {.kind = "neural", .file = "neural_layer.h5", .layer = 0.05};
   loom_err err = {0};
   test_host t;
   rig leg;
-  neural *n;
+  body_field *n;
   th_open(&t, 1, 0);
   cr_assert_eq(rig_make(&err, "leg", 0.05, &leg), LOOM_OK);
   net_file_write(opt.file, &leg, &how);
-  cr_assert_eq(neural_open(&err, t.m, &opt, &leg, &n), LOOM_E_CONFIG);
+  cr_assert_eq(field_open(&err, t.m, &opt, &leg, &n), LOOM_E_CONFIG);
   cr_assert(strstr(err.text, "0.05 m") != NULL && n == NULL, "%s", err.text);
   unlink(opt.file);
   rig_free(&leg);

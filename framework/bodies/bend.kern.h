@@ -1,0 +1,99 @@
+/* bend.kern.h - what all fields, the distances to bodies that bend, have in common: joints that
+ * move within a step, and what the body carries along.
+ *
+ * Within a step joints move as bodies do (body.kern.h). */
+#ifndef LOOM_BODIES_BEND_KERN_H
+#define LOOM_BODIES_BEND_KERN_H
+
+#include "bodies/body.kern.h"
+
+enum { BEND_MAX_FRAMES = 64, BEND_BONES = 4 };
+
+typedef struct bend_frame { /* a joint: its rest pose to the body frame, as in obst_view */
+  lk_real R0[9], R1[9], t0[3], t1[3], axis[3], angle;
+} bend_frame;
+
+typedef struct bend_anchor { /* a point of the skin, for what moves there */
+  lk_real x0[3], x1[3];      /* m, body frame, at both ends of the step */
+  int32_t bone[BEND_BONES];
+  lk_real weight[BEND_BONES];
+} bend_anchor;
+
+/* What the block of memory of a field begins with; its kind's own struct has it as first member. */
+typedef struct bend_head {
+  int32_t num_frames, num_anchors;
+  int64_t anchors_at, own_at; /* bytes from the start: anchors; arrays of the kind */
+  lk_real sweep;              /* m, how far any vertex of the skin moves in this step, body frame */
+  bend_frame frame[BEND_MAX_FRAMES];
+} bend_head;
+
+LK_FN void bend_pose(const bend_head *f, int32_t frame, lk_real s, obst_pose *P)
+{
+  if (frame < 0) {
+    for (int i = 0; i < 9; ++i) P->R[i] = i % 4 == 0 ? LK_R(1.0) : LK_R(0.0);
+    for (int c = 0; c < 3; ++c) P->t[c] = LK_R(0.0);
+    P->s = s;
+    return;
+  }
+  const bend_frame *const a = &f->frame[frame];
+  obst_pose_between(a->R0, a->R1, a->t0, a->t1, a->axis, a->angle, s, P);
+}
+
+/* C = R H R' of a Hessian H in the frame of P. */
+LK_FN void bend_turn_hess(const obst_pose *P, const lk_real *H, lk_real *C)
+{
+  lk_real M[9];
+  for (int r = 0; r < 3; ++r)
+    for (int c = 0; c < 3; ++c)
+      M[3 * r + c] = P->R[3 * r] * H[c] + P->R[3 * r + 1] * H[3 + c] + P->R[3 * r + 2] * H[6 + c];
+  for (int r = 0; r < 3; ++r)
+    for (int c = 0; c < 3; ++c) C[3 * r + c] = obst_dot(M + 3 * r, P->R + 3 * c);
+}
+
+/* Shares of the joints in what is at p at s: those of anchors, weighed by the inverse fourth power
+ * of their distance (Shepard 1968). */
+LK_FN void bend_bones(const bend_head *f, lk_real s, const lk_real *p, lk_real *share)
+{
+  const bend_anchor *const a = (const bend_anchor *)((const unsigned char *)f + f->anchors_at);
+  lk_real sum = LK_R(0.0);
+  for (int32_t k = 0; k < f->num_frames; ++k) share[k] = LK_R(0.0);
+  for (int32_t i = 0; i < f->num_anchors; ++i) {
+    lk_real d2 = LK_R(1e-10); /* m^2: at an anchor its own are all */
+    for (int c = 0; c < 3; ++c) {
+      const lk_real d = p[c] - ((LK_R(1.0) - s) * a[i].x0[c] + s * a[i].x1[c]);
+      d2 += d * d;
+    }
+    const lk_real w = LK_R(1.0) / (d2 * d2);
+    sum += w;
+    for (int b = 0; b < BEND_BONES; ++b) share[a[i].bone[b]] += w * a[i].weight[b];
+  }
+  for (int32_t k = 0; k < f->num_frames; ++k) share[k] /= sum;
+}
+
+/* Where in the body frame what is at p at s0 is at s1; v [3], or NULL, is a direction that is
+ * turned with it. */
+LK_FN void bend_carry(const obst_view *o, lk_real s0, lk_real s1, const lk_real *p, lk_real *to,
+                      lk_real *v)
+{
+  const bend_head *const f = (const bend_head *)o->field;
+  lk_real share[BEND_MAX_FRAMES], turned[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
+  bend_bones(f, s0, p, share);
+  for (int c = 0; c < 3; ++c) to[c] = LK_R(0.0);
+  for (int32_t k = 0; k < f->num_frames; ++k) {
+    obst_pose A, B;
+    lk_real y[3], x[3];
+    if (!(share[k] > LK_R(0.0))) continue;
+    bend_pose(f, k, s0, &A);
+    bend_pose(f, k, s1, &B);
+    obst_to_body(&A, p, y);
+    obst_to_world(&B, y, x);
+    for (int c = 0; c < 3; ++c) to[c] += share[k] * x[c];
+    if (v == NULL) continue;
+    for (int c = 0; c < 3; ++c) y[c] = A.R[c] * v[0] + A.R[3 + c] * v[1] + A.R[6 + c] * v[2];
+    obst_rotate(&B, y, x);
+    for (int c = 0; c < 3; ++c) turned[c] += share[k] * x[c];
+  }
+  if (v != NULL) (void)obst_unit(turned, v, v);
+}
+
+#endif
