@@ -95,6 +95,7 @@ RULES = [
     Rule(r"^\./loom contract NAME$", more="--check descriptor", swap=[("NAME", "gd")]),
     Rule(r"^\./loom ssdf-data", more="--set ssdf.resolution=8 --set ssdf.tests=1 --set ssdf.edge=0.05"),
     Rule(r"^\./loom figure --list", skip=needs_venv),
+    Rule(r"^\./loom figure --check", codes=(0, 1), skip=needs_venv, why="some results are older than their sources"),
     Rule(r"^\./loom figure NAME", more="--plan", swap=[("NAME", "convergence")], skip=needs_venv),
     Rule(r"^\./loom figure convergence(-bars)?$", more=half_a_minute, skip=needs_venv),
     Rule(r"^\./loom figure", more="--plan", skip=needs_venv, why="minutes to hours"),
