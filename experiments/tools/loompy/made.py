@@ -52,7 +52,8 @@ def machine() -> str:
         model = found[1].strip() if found else model
     except OSError:
         pass
-    return f"{model}, {os.cpu_count()} cores, {platform.system()} {platform.release()}"
+    release = ".".join(platform.release().split(".")[:2])
+    return f"{model}, {os.cpu_count()} cores, {platform.system()} {release}"
 
 
 def git(root: Path, *words: str) -> str | None:
