@@ -31,6 +31,7 @@ static const struct command { /* ./loom reads the rows, too: one a line */
     {"sweep", NULL, "a grid of runs, here or on Slurm"},
     {"table", NULL, "many logs as one table"},
     {"report", NULL, "a comparison of logs as one HTML file"},
+    {"watch", NULL, "a run as it goes, on the terminal or as a picture"},
     {"figure", NULL, "run and draw a figure of experiments/"},
     {"bundle", NULL, "a folder that runs on other machines"},
     {"gpu-check", NULL, "is it right, how quick on this GPU?"},

@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from loompy import made
 from loompy.errors import FigureError, LogError
 from loompy.log import Log
 from loompy.style import COLOURS as COLOURS
@@ -73,11 +74,15 @@ class Experiment:
     kept: finished logs are taken as they are, whatever made them, and none is run; those that the
     present sources and settings would not give are listed in `old`.
     plan: nothing is run; what would be is checked and printed, up to the first log that is read.
-    update: what is kept under experiments/results/, which git tracks, is replaced.
+    update: what is kept under experiments/results/, which git tracks, is replaced, and made.csv there says
+    what made it: command, commits, date, machine.
     """
 
-    def __init__(self, folder, fresh=False, kept=False, plan=False, update=False):
+    def __init__(self, folder, fresh=False, kept=False, plan=False, update=False, command=""):
         self.folder = Path(folder)
+        self.command = command
+        # what results depend on, beside the sources of this folder
+        self.folders, self.read, self.programs = {self.folder.resolve()}, {}, set()
         self.out = self.folder / "out"
         self.out.mkdir(exist_ok=True)
         self.fresh, self.kept, self.old = fresh, kept, []
@@ -87,9 +92,10 @@ class Experiment:
     def neighbour(self, folder, kept=False):
         """Module and Experiment of another folder, so that a figure can use its functions."""
         path = self.folder.parent / folder
-        return load_figures(path), Experiment(
-            path, self.fresh and not kept, kept, self.plan, self.update
-        )
+        other = Experiment(path, self.fresh and not kept, kept, self.plan, self.update, self.command)
+        self.folders.add(path.resolve())
+        other.folders, other.read, other.programs = self.folders, self.read, self.programs
+        return load_figures(path), other
 
     # ---- runs ----
     def _key(self, config, settings, inputs):
@@ -109,6 +115,7 @@ class Experiment:
         if needed."""
         settings = [w for k, v in (sets or {}).items() for w in ("--set", f"{k}={v}")]
         path, stamp = self.out / f"{name}.h5", self.out / f"{name}.key"
+        self.read[path] = self.folder / config
         if self.plan and path in self.planned:
             return path
         read = {str(v) for v in [*inputs, *(sets or {}).values()]}
@@ -190,6 +197,7 @@ class Experiment:
         build = Path(self.binary).parents[1] if self.plan else self.build(name)
         program = build / "bench" / name
         path = self.out / output
+        self.programs.add(path)
         stamp = path.with_suffix(".key")
         key = json.dumps([[str(a) for a in arguments], *(os.stat(p).st_mtime_ns for p in inputs)])
         if not self.fresh and path.exists() and stamp.exists() and (
@@ -216,11 +224,7 @@ class Experiment:
 
     def commit(self):
         """The sources as they are, "-dirty" with changes that are not committed."""
-        done = subprocess.run(
-            ["git", "-C", str(ROOT), "describe", "--always", "--dirty"],
-            capture_output=True, text=True,
-        )
-        return done.stdout.strip() or "unknown"
+        return made.commit(ROOT)
 
     def made_by(self, outputs):
         """The commits that made these outputs of program()."""
@@ -255,8 +259,31 @@ class Experiment:
         if self.update:
             folder = self.folder.parent / "results"
             folder.mkdir(exist_ok=True)
+            line = self._made(path)
             shutil.copyfile(path, folder / path.name)
+            made.record(folder, line)
             print(folder / path.name)
+
+    def _made(self, path):
+        """The line of the index for a result."""
+        root = ROOT.resolve()
+        sources = {str(f.relative_to(root)) for f in self.folders} | made.drawers(root)
+        code, runs = set(), set()
+        for log_path, config in self.read.items():
+            sources |= {str(p.relative_to(root)) for p in made.configs(config, root)}
+            with Log(log_path) as log:
+                runs.add(log.attr("git_commit"))
+                names = [row.split("\t")[0] for row in log.attr("plugins").splitlines()]
+            code |= {made.CORE} | made.plugin_folders(names, root)
+        for output in self.programs:
+            runs.add(json.loads(output.with_suffix(".key").read_text())["commit"])
+            code |= {made.CORE, "tests/bench"}
+        # a folder stands for what is in it
+        sources = {s for s in sources if not any(s.startswith(f"{o}/") for o in sources)}
+        return made.Made(
+            path.name, made.digest(path), self.command, made.commit(root, sources), " ".join(sorted(runs)),
+            made.now(), made.machine(), " ".join(sorted(sources)), " ".join(sorted(code)),
+        )
 
 
 def set_aside(path):

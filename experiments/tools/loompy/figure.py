@@ -1,15 +1,17 @@
-"""`./loom figure NAME | --list`: runs what a figure needs and draws it.
+"""`./loom figure NAME | --list | --check`: runs what a figure needs and draws it.
 
 A folder under experiments/ offers figures through a file figure.py with a table
     FIGURES = {"name": ("what it shows", function), ...}
 whose functions take an Experiment.  A figure named *-bars returns a list of Bar and NotMeasured.
 
-Exit code: 0, 1 if a bar was measured and is short (or something failed), 2 for wrong arguments.
+Exit code: 0, 1 if a bar was measured and is short, a result is not current, or something failed, 2 for
+wrong arguments.
 What could not be measured is printed as such and leaves the code alone.
 """
 
 import argparse
 import difflib
+import shlex
 import sys
 
 from loompy.errors import FigureError, LogError
@@ -37,6 +39,21 @@ def plan(function, experiment):
     return 0
 
 
+def check():
+    """Which of experiments/results/ are older than their sources, or made by nobody knows what."""
+    from loompy import made
+    from loompy.experiment import ROOT
+
+    found = made.check(ROOT)
+    for file, state, text in found:
+        if state != made.CURRENT:
+            print(f"{file}: {state} {text}" if state.startswith("older") else f"{file}: {state}: {text}")
+    states = [state for _, state, _ in found]
+    counts = {state: states.count(state) for state in dict.fromkeys(states)}
+    print(f"{len(found)} results: " + ", ".join(f"{n} {state}" for state, n in counts.items()))
+    return 1 if set(states) - {made.CURRENT} else 0
+
+
 def main(argv):
     p = argparse.ArgumentParser(
         prog="loom figure", allow_abbrev=False,
@@ -44,12 +61,18 @@ def main(argv):
     )
     p.add_argument("name", nargs="?", help="one of --list")
     p.add_argument("--list", action="store_true", help="what there is")
+    p.add_argument("--check", action="store_true",
+                   help="list what of experiments/results/ is older than its sources")
     p.add_argument("--fresh", action="store_true", help="run everything again")
     p.add_argument("--plan", action="store_true",
                    help="check and print what would be run first, run nothing")
     p.add_argument("--update", action="store_true",
                    help="also replace the result that is kept in experiments/results/")
     args = p.parse_args(argv)
+    if args.check:
+        if args.name:
+            p.error("--check looks at all results")
+        return check()
     figures = all_figures()
     if args.list or not args.name:
         for name, (folder, text, _) in figures.items():
@@ -63,7 +86,8 @@ def main(argv):
     folder, _, function = figures[args.name]
     from loompy.experiment import Experiment
 
-    experiment = Experiment(folder, args.fresh, plan=args.plan, update=args.update)
+    command = shlex.join(["./loom", "figure", *argv])
+    experiment = Experiment(folder, args.fresh, plan=args.plan, update=args.update, command=command)
     if args.plan:
         return plan(function, experiment)
     bars = function(experiment)

@@ -61,7 +61,7 @@ def _open(path: str) -> h5py.File:
     if "truncated file" in str(first) or "signature not found" in str(first):
         raise LogError(f"{path}: cut short or damaged: run it again, or restore a copy")
     try:
-        return h5py.File(path, "r", swmr=True, libver="latest")
+        return h5py.File(path, "r", swmr=True, libver="latest", locking=False)
     except OSError:
         pass
     # A dead writer leaves marks that every command of the binary repairs.
@@ -97,6 +97,9 @@ class Log:
         return self
 
     def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.file.close()
 
     def attr(self, name: str) -> Any:

@@ -1,4 +1,7 @@
-"""`./loom render FILE.h5`: a shaded picture or movie of the frames, without a display."""
+"""`./loom render FILES.h5`: a shaded picture or movie of the frames, without a display.
+
+Several logs stand side by side, in step, under one camera and one scale of colours.
+"""
 
 import argparse
 import math
@@ -13,26 +16,51 @@ from loompy.errors import LogError
 MOVIES = (".mp4", ".mkv", ".mov", ".gif")
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
 FASTEST = 60.0  # frames per second that players show
+SLOWEST = 5.0  # below this a player steps from picture to picture; frames are repeated instead
 
 
 def parse(argv):
-    p = argparse.ArgumentParser(prog="loom render", description=__doc__, allow_abbrev=False)
-    p.add_argument("file", help="a log")
-    p.add_argument("-o", "--output", help="PICTURE.png or MOVIE.mp4 (default: FILE.png)")
+    p = argparse.ArgumentParser(
+        prog="loom render", description=__doc__, allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    p.add_argument("files", nargs="+", metavar="FILE", help="a log; several stand side by side")
+    p.add_argument("-o", "--output", help="PICTURE.png or MOVIE.mp4 (default, of one log: FILE.png)")
     p.add_argument("--frame", type=int, default=-1, help="of a picture; negative: from the end")
     p.add_argument("--frames", default=":", metavar="A:B[:STEP]", help="of a movie or strip")
     p.add_argument("--strip", type=int, metavar="N", help="N frames side by side in one picture")
     p.add_argument("--size", default="1280x960", metavar="WxH", help="pixels (of one frame)")
+    p.add_argument("--color", metavar="FIELD", help="colour by speed, stretch, a field of [log] fields, or, "
+                   "of several logs, the distance to the first; with a scale bar")
+    p.add_argument("--range", metavar="LO,HI", help="ends of its scale (default: those of the frames)")
+    p.add_argument("--label", action="append", metavar="TEXT", default=[],
+                   help="of a log, once for each (default, of several: their names)")
+    p.add_argument("--columns", type=int, metavar="N", help="so many logs beside each other")
+    p.add_argument("--stamp", action="store_true", help="write the time; movies and several logs have it")
     p.add_argument("--view", default="-60,20", metavar="AZ,EL", help="camera direction, degrees")
     p.add_argument("--zoom", type=float, default=1.0)
-    p.add_argument("--fps", type=float, help="of a movie (default: real time; frames are left out above 60)")
+    p.add_argument("--camera", metavar="FILE", help="a camera that --save-camera wrote")
+    p.add_argument("--save-camera", metavar="FILE", help="write the camera as JSON; -: print it")
+    p.add_argument("--speed", type=float, default=1.0, help="of a movie: 1 is real time, 0.1 a tenth of it")
+    p.add_argument("--fps", type=float, help="pictures per second of a movie (default: those of the log, "
+                   "at most 60); the motion keeps its speed")
     p.add_argument("--wireframe", action="store_true", help="show the edges of the mesh")
     p.add_argument("--fast", action="store_true", help="no shadows and no ambient occlusion")
     argv = list(argv)
-    if "--view" in argv[:-1]:  # argparse takes "-60,20" for an option
-        at = argv.index("--view")
-        argv[at : at + 2] = [f"--view={argv[at + 1]}"]
-    return p.parse_args(argv)
+    for option in ("--view", "--range"):  # argparse takes "-60,20" for an option
+        if option in argv[:-1]:
+            at = argv.index(option)
+            argv[at : at + 2] = [f"{option}={argv[at + 1]}"]
+    args = p.parse_args(argv)
+    if args.output is None and len(args.files) > 1:
+        p.error("several logs: name the picture with -o")
+    if args.label and len(args.label) != len(args.files):
+        p.error(f"--label: {len(args.label)} for {len(args.files)} logs")
+    for name in ("speed", "fps", "zoom", "columns"):
+        value = getattr(args, name)
+        if value is not None and not 0 < value < math.inf:
+            p.error(f"--{name} {value:g}: a number above 0")
+    return args
 
 
 def kind_of(path):
@@ -73,59 +101,103 @@ def picture_frames(args, count):
     return [args.frame % count]
 
 
-def write_movie(view, frames, path, fps):
+def rate_of(shown, gif):
+    """Pictures per second that a player shows, where the motion passes `shown` frames in a second."""
+    if shown > FASTEST:
+        rate = shown / math.ceil(shown / FASTEST * (1 - 1e-9))
+    else:
+        rate = shown * math.ceil(SLOWEST / shown) if shown < SLOWEST else shown
+    return 100.0 / math.ceil(100.0 / rate * (1 - 1e-9)) if gif else rate  # a GIF counts in 1/100 s
+
+
+def real_time(times, frames, speed=1.0, fps=None, gif=False):
+    """The frame of each picture of a movie and the pictures per second, so that the motion passes at
+    `speed` times its own pace: each picture shows the frame nearest to its time."""
+    shown = [times[f] for f in frames]
+    span = shown[-1] - shown[0]
+    if len(frames) < 2 or span <= 0:
+        return list(frames), fps or (1.0 if len(frames) < 2 else 30.0)
+    rate = fps or rate_of(speed * (len(frames) - 1) / span, gif)
+    chosen = []
+    at = 0
+    for i in range(math.floor(span / speed * rate * (1 + 1e-9)) + 1):
+        t = shown[0] + i * speed / rate
+        while at + 1 < len(frames) and abs(shown[at + 1] - t) <= abs(shown[at] - t):
+            at += 1
+        chosen.append(frames[at])
+    return chosen, rate
+
+
+def write_movie(draw, frames, path, fps):
     import imageio.v2 as imageio
 
-    options = {} if path.endswith(".gif") else {"quality": 8, "macro_block_size": 2}
-    with imageio.get_writer(path, fps=fps, **options) as out:
+    gif = path.lower().endswith(".gif")
+    options = {"duration": 1000.0 / fps, "loop": 0} if gif else {
+        "fps": fps, "quality": 8, "macro_block_size": 2}
+    image, last = None, None
+    with imageio.get_writer(path, **options) as out:
         for i, frame in enumerate(frames):
-            out.append_data(view.image(frame))
-            print(f"\rloom: render: frame {i + 1} of {len(frames)}", end="", file=sys.stderr)
+            if frame != last:
+                image, last = draw(frame), frame
+            out.append_data(image)
+            print(f"\rloom: render: picture {i + 1} of {len(frames)}", end="", file=sys.stderr)
     print(file=sys.stderr)
 
 
-def real_time(times, frames):
-    """The frames to show, and how many per second, so that the motion has its own pace: where that
-    is more than players show, only every second, third ... frame is taken."""
-    span = times[frames[-1]] - times[frames[0]]
-    if len(frames) < 2 or span <= 0:
-        return frames, 1.0 if len(frames) < 2 else 30.0
-    rate = (len(frames) - 1) / span
-    skip = max(1, math.ceil(rate / FASTEST * (1 - 1e-9)))
-    return frames[::skip], max(rate / skip, 1.0)
+def write_picture(draw, frames, path):
+    import numpy as np
+    from PIL import Image
+
+    Image.fromarray(np.hstack([draw(f) for f in frames])).save(path)
+
+
+def draw_all(args, stack):
+    """What the command does once the arguments are known to be good."""
+    from loompy.log import Log
+    from loompy.stage import Stage
+
+    output = args.output or os.path.splitext(args.files[0])[0] + ".png"
+    movie = kind_of(output) == "movie"
+    logs = [stack.enter_context(Log(path)) for path in args.files]
+    for log in logs:
+        if log.num_frames == 0:
+            raise LogError(f"{log.path}: no frame is stored; see [log] frames_every")
+    count = logs[0].num_frames
+    frames = list(frame_range(args.frames, count)) if movie else picture_frames(args, count)
+    if not frames:
+        raise LogError(f"--frames '{args.frames}': the log holds {count} frames")
+    rate = 0.0
+    if movie:
+        gif = output.lower().endswith(".gif")
+        frames, rate = real_time(logs[0].times, frames, args.speed, args.fps, gif)
+    stage = Stage(
+        logs, sorted(set(frames)), pair(args.size, "x", int, "--size"), pair(args.view, ",", float, "--view"),
+        args.zoom, args.camera, columns=args.columns, labels=args.label, stamp=args.stamp or movie,
+        field=args.color, ends=pair(args.range, ",", float, "--range") if args.range else None,
+        wireframe=args.wireframe, lamps=0 if args.fast else 2 if movie else 8, bar=not args.strip,
+    )
+    if args.save_camera == "-":
+        print(stage.camera.text(), end="")
+    elif args.save_camera:
+        with open(args.save_camera, "w") as out:
+            out.write(stage.camera.text())
+    os.makedirs(os.path.dirname(os.path.abspath(output)), exist_ok=True)
+    if movie:
+        write_movie(stage.sheet, frames, output, rate)
+    elif args.strip:
+        stage.write_strip(frames, output)
+    else:
+        write_picture(stage.sheet, frames, output)
+    print(output)
 
 
 def main(argv):
+    from contextlib import ExitStack
+
     args = parse(argv)
-    size = pair(args.size, "x", int, "--size")
-    angles = pair(args.view, ",", float, "--view")
-    output = args.output or os.path.splitext(args.file)[0] + ".png"
-    movie = kind_of(output) == "movie"
-    from loompy.log import Log
-
-    with Log(args.file) as log:
-        count = log.num_frames
-        if count == 0:
-            raise LogError(f"{args.file}: no frame is stored; see [log] frames_every")
-        frames = list(frame_range(args.frames, count)) if movie else picture_frames(args, count)
-        if not frames:
-            raise LogError(f"--frames '{args.frames}': the log holds {count} frames")
-        rate = args.fps
-        if movie and rate is None:
-            frames, rate = real_time(log.times, frames)
-        from loompy.view import View
-
-        lamps = 0 if args.fast else 2 if movie else 8
-        view = View(log, frames, size, angles, args.zoom, args.wireframe, lamps)
-        os.makedirs(os.path.dirname(os.path.abspath(output)), exist_ok=True)
-        if movie:
-            write_movie(view, frames, output, rate)
-        else:
-            import numpy as np
-            from PIL import Image
-
-            Image.fromarray(np.hstack([view.image(f) for f in frames])).save(output)
-    print(output)
+    kind_of(args.output or "x.png")
+    with ExitStack() as stack:
+        draw_all(args, stack)
     return 0
 
 

@@ -4,11 +4,14 @@ import numpy as np
 import pyvista as pv
 import vtk
 
+from loompy.bodies import body_mesh, creased, disc, moves_inside, placed, triangles_to_faces
+from loompy.camera import direction, fitted
 from loompy.log import LogError
 from loompy.yarns import Yarns
 
 CLOTHS = (("#d0573c", "#e7a27c"), ("#3f7ca8", "#8fb6cf"), ("#6a9a4f", "#b3cc96"))  # front, back
 BODY = "#b9b4aa"
+UNKNOWN = "#8f8f8f"  # of vertices whose value is not known
 SKY = "#e9e8e4"  # of the background, and of the floor where it is lit
 FILLS = (  # turn from the camera and elevation in degrees, strength, colour
     (75, 30, 0.30, "#e8f0ff"),
@@ -19,10 +22,6 @@ FLOOR_REACH = 6.0
 LIGHT_DISTANCE = 80.0  # all in radii of the scene
 OVER = 2  # samples per pixel side
 CREASE = 55.0  # degrees; sharper edges stay edges
-
-
-def triangles_to_faces(tris):
-    return np.column_stack([np.full(len(tris), 3, dtype=np.int64), tris]).ravel()
 
 
 def weave(cells=8, pixels=8):
@@ -62,129 +61,64 @@ def flat_coordinates(rest):
     return c @ axes[:2].T if s[2] < 1e-6 * s[0] else None
 
 
-def body_mesh(body, frame=0, time=0.0):
-    """The surface of a body in its own frame at a frame and its time (s); None: it has no surface."""
-    s = body.shape
-    if body.kind == "sphere":
-        return pv.Sphere(radius=s[3], center=s[:3], theta_resolution=96, phi_resolution=96)
-    if body.kind == "box":
-        return rounded_box(s[:3], s[3])
-    if body.kind == "capsule":
-        return capsule(s[:3], s[3:6], s[6])
-    if body.kind == "torus":
-        return pv.ParametricTorus(ringradius=s[0], crosssectionradius=s[1], u_res=160, v_res=64)
-    if body.kind == "cylinder":
-        return rounded_cylinder(*s[:3])
-    if body.kind == "mesh":
-        d = body.data
-        return pv.PolyData(body.vertices(frame, time), triangles_to_faces(d["triangles"]))
-    if body.kind == "sdf":
-        grid = pv.ImageData(
-            dimensions=tuple(int(d) for d in body.data["sdf_dims"]),
-            spacing=(float(body.data["sdf_spacing"]),) * 3,
-            origin=tuple(body.data["sdf_origin"]),
-        )
-        grid["d"] = np.ravel(body.data["sdf"])
-        return grid.contour([0.0], scalars="d")
-    return None
-
-
-def creased(mesh):
-    """The same with normals that jump where a body has edges."""
-    return mesh.compute_normals(
-        split_vertices=True, feature_angle=30.0, consistent_normals=False
-    )
-
-
-def rounded_box(half, radius):
-    """Half extents are those of the whole box, its edges rounded by radius."""
-    if radius <= 0:
-        return pv.Box((-half[0], half[0], -half[1], half[1], -half[2], half[2]))
-    ball = pv.Cube(x_length=2, y_length=2, z_length=2).triangulate().subdivide(4)
-    unit = ball.points / np.linalg.norm(ball.points, axis=1)[:, None]
-    core = np.maximum(half - radius, 0.0)
-    ball.points = np.sign(np.round(unit, 9)) * core + radius * unit
-    return ball
-
-
-def rounded_cylinder(radius, half, rim):
-    """Along z; radius and half length are those of the whole cylinder, its rims rounded by rim."""
-    bend = np.linspace(0, np.pi / 2, 9) if rim > 0 else np.array([0.0])
-    r, z = radius - rim + rim * np.cos(bend), half - rim + rim * np.sin(bend)
-    profile = np.array([(0, -half), *zip(r[::-1], -z[::-1], strict=True), *zip(r, z, strict=True), (0, half)])
-    turns = np.linspace(0, 2 * np.pi, 96, endpoint=False)
-    rings = [np.column_stack([a * np.cos(turns), a * np.sin(turns), 0 * turns + b])
-             for a, b in profile]
-    i = np.arange(len(profile) - 1)[:, None] * 96 + np.arange(96)
-    j = np.arange(len(profile) - 1)[:, None] * 96 + (np.arange(96) + 1) % 96
-    tris = np.concatenate([np.stack([i, j, j + 96], -1), np.stack([i, j + 96, i + 96], -1)])
-    return pv.PolyData(np.vstack(rings), triangles_to_faces(tris.reshape(-1, 3)))
-
-
-def capsule(a, b, radius):
-    axis = b - a
-    length = np.linalg.norm(axis)
-    if length == 0:
-        return pv.Sphere(radius=radius, center=a)
-    return pv.Capsule(
-        center=0.5 * (a + b), direction=axis / length, radius=radius, cylinder_length=length,
-        resolution=64,
-    )
-
-
 vtk.vtkLogger.SetStderrVerbosity(vtk.vtkLogger.VERBOSITY_ERROR)
+
+
+def bounds(log, frames):
+    """Corners [2][3] of the box around the frames and all bodies but planes, m."""
+    some = [frames[i] for i in np.unique(np.linspace(0, len(frames) - 1, 40).astype(int))]
+    points = [log.frame(i) for i in some]
+    for body in log.obstacles():
+        for i in (some[0], some[-1]):
+            mesh = body_mesh(body, i, float(log.times[i]))
+            if mesh is None or mesh.n_points == 0:
+                break
+            points.append(placed(mesh.points, body.matrix(i)))
+    points = np.vstack(points)
+    if not np.isfinite(points).all():
+        points = points[np.isfinite(points).all(axis=1)]
+    return np.array([points.min(axis=0), points.max(axis=0)])
 
 
 class View:
     """Draws frames of one log with one camera that sees all that are asked for.
 
+    box: what is to be seen instead, [2][3] m, such as that of several logs; camera: instead of the
+    one that angles and zoom fit to the box.
     lamps: samples of the key light, which make its shadows soft; 0: no shadows, no ambient
     occlusion.
     """
 
-    def __init__(self, log, frames, size, angles, zoom=1.0, wireframe=False, lamps=8):
+    def __init__(
+        self, log, frames, size, angles, zoom=1.0, wireframe=False, lamps=8, box=None, camera=None
+    ):
         self.log = log
-        self.up = np.eye(3)[log.up_axis]
+        self.up_axis = log.up_axis
         self.bodies = log.obstacles()
         tris = log.scene("triangles")
         self.yarns = Yarns(log)
         if (tris is None or len(tris) == 0) and self.yarns.count == 0:
             raise LogError(f"{log.path}: neither triangles nor yarns to draw")
         self.tris = np.zeros((0, 3), dtype=np.int32) if tris is None else tris
-        self.box = self._bounds(frames)
+        self.box = bounds(log, frames) if box is None else box
         self.middle = self.box.mean(axis=0)
         self.radius = 0.5 * np.linalg.norm(self.box[1] - self.box[0])
-        self.angles = angles
         self.size = size  # width, height; drawn square, because VTK's shadow maps want that
+        self.camera = camera or fitted(self.box, self.up_axis, angles, size[0] / size[1], zoom)
+        self.angles = self.camera.angles(self.up_axis)
         self.plot = pv.Plotter(off_screen=True, window_size=[OVER * max(size)] * 2, lighting="none")
         self.plot.set_background(SKY)
         self._add_bodies()
         self._add_cloths(wireframe)
         self._add_yarns()
         self._light(max(lamps, 1))
-        self._camera(zoom)
+        self._look()
         if lamps > 0:
             self._passes()
         self.shown = False
         self.dye = None  # of yarns: values, limits, colours
 
     # ---- content ----
-    def _bounds(self, frames):
-        """Corners of the box around the frames and all bodies but planes, m."""
-        some = [frames[i] for i in np.unique(np.linspace(0, len(frames) - 1, 40).astype(int))]
-        points = [self.log.frame(i) for i in some]
-        for body in self.bodies:
-            for i in (some[0], some[-1]):
-                mesh = body_mesh(body, i, float(self.log.times[i]))
-                if mesh is None or mesh.n_points == 0:
-                    break
-                m = body.matrix(i)
-                points.append(np.asarray(mesh.points) @ m[:3, :3].T + m[:3, 3])
-        points = np.vstack(points)
-        if not np.isfinite(points).all():
-            points = points[np.isfinite(points).all(axis=1)]
-        return np.array([points.min(axis=0), points.max(axis=0)])
-
     def _add_bodies(self):
         self.actors = []
         for body in self.bodies:
@@ -203,12 +137,10 @@ class View:
     def _add_floor(self, body):
         """A disc around the scene whose far parts take the colour of the background."""
         m = body.matrix(0)
-        length = np.linalg.norm(body.shape[:3])
-        normal, offset = body.shape[:3] / length, body.shape[3] / length
-        middle = m[:3, :3].T @ (self.middle - m[:3, 3])
-        middle += (offset - normal @ middle) * normal
+        normal = body.shape[:3] / np.linalg.norm(body.shape[:3])
         reach = FLOOR_REACH * self.radius
-        plane = pv.Disc(center=middle, inner=0, outer=reach, normal=normal, c_res=96)
+        plane = disc(body, self.middle, reach)
+        middle = np.asarray(plane.points).mean(axis=0)
         along = np.linalg.svd(normal[None, :])[2][1:]
         plane.active_texture_coordinates = (plane.points - middle) @ along.T / (2 * reach) + 0.5
         look = {"ambient": 0.35, "diffuse": 0.75, "specular": 0.0}
@@ -291,7 +223,7 @@ class View:
             actor.mapper.dataset = self._shaded(mesh)
             actor.mapper.set_scalars(
                 np.asarray(actor.mapper.dataset["paint"]), "paint", cmap=colours,
-                clim=(low, high),
+                clim=(low, high), nan_color=UNKNOWN,
             )
             actor.mapper.scalar_visibility = True  # it was made with one colour
 
@@ -301,26 +233,13 @@ class View:
 
     # ---- light and camera ----
     def _direction(self, azimuth, elevation):
-        a, e = np.radians([azimuth, elevation])
-        side = np.eye(3)[[(self.log.up_axis + 1) % 3, (self.log.up_axis + 2) % 3]]
-        return np.cos(e) * (np.cos(a) * side[0] + np.sin(a) * side[1]) + np.sin(e) * self.up
+        return direction(self.up_axis, azimuth, elevation)
 
-    def _camera(self, zoom):
-        corners = np.array(np.meshgrid(*self.box.T)).reshape(3, -1).T
-        away = self._direction(*self.angles)
-        right = np.cross(self.up, away)
-        right /= np.linalg.norm(right)
-        above = np.cross(away, right)
-        half = np.radians(28.0) / 2  # vertical field of view
-        aspect = self.size[0] / self.size[1]
-        # farthest distance at which some corner would touch the border
-        q = corners - self.middle
-        need = np.maximum(
-            np.abs(q @ above) / np.tan(half), np.abs(q @ right) / (aspect * np.tan(half))
-        ) + q @ away
-        self.plot.camera.position = self.middle + away * (1.12 * need.max() / zoom)
-        self.plot.camera.focal_point = self.middle
-        self.plot.camera.up = self.up
+    def _look(self):
+        self.plot.camera.position = self.camera.position
+        self.plot.camera.focal_point = self.camera.target
+        self.plot.camera.up = self.camera.up
+        half = np.radians(self.camera.view_angle) / 2
         square = max(self.size) / self.size[1]
         self.plot.camera.view_angle = 2 * np.degrees(np.arctan(square * np.tan(half)))
         self.plot.reset_camera_clipping_range()
@@ -365,7 +284,8 @@ class View:
         values, limits, colours = self.dye
         mesh = self.yarns.mesh(x, yarns, values)
         actor.mapper.dataset = mesh
-        actor.mapper.set_scalars(np.asarray(mesh["paint"]), "paint", cmap=colours, clim=limits)
+        actor.mapper.set_scalars(np.asarray(mesh["paint"]), "paint", cmap=colours, clim=limits,
+                                 nan_color=UNKNOWN)
         actor.mapper.scalar_visibility = True
 
     # ---- drawing ----
@@ -381,7 +301,7 @@ class View:
             self._draw_yarns(actor, x, yarns)
         for actor, body in self.actors:
             actor.user_matrix = body.matrix(frame)
-            if "frames" in body.data or "joints" in body.data:
+            if moves_inside(body):
                 time = float(self.log.file["frames/time"][frame])
                 actor.mapper.dataset = creased(body_mesh(body, frame, time))
         side = max(self.size)

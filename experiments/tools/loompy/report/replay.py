@@ -194,7 +194,7 @@ def _camera(low: np.ndarray, high: np.ndarray, gap: np.ndarray, columns: int, ro
 def _bodies(path: str, turn: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, str]]:
     """Points, triangles and names of the bodies where they stand at the start; planes are left out: their
     size is not the scene's."""
-    from loompy.view import body_mesh
+    from loompy.bodies import body_mesh
 
     found = []
     with Log(path) as log:

@@ -1,0 +1,135 @@
+"""Pictures set side by side on one sheet: labels, a time stamp, a scale bar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+INK, PAPER, HALO = "#222222", "#ffffff", "#ffffff"
+COLOURS = "viridis"
+TICKS = 5
+
+
+def _font(size: int) -> Any:
+    """The one that comes with matplotlib: the same on every machine."""
+    import matplotlib
+
+    path = Path(matplotlib.get_data_path()) / "fonts/ttf/DejaVuSans.ttf"
+    return ImageFont.truetype(str(path), max(size, 8))
+
+
+def _write(draw: Any, at: tuple[float, float], text: str, size: int, anchor: str) -> None:
+    draw.text(
+        at, text, fill=INK, font=_font(size), anchor=anchor, stroke_width=max(1, size // 10), stroke_fill=HALO
+    )
+
+
+def text_size(height: int) -> int:
+    """Of letters in a picture of so many pixels."""
+    return max(9, height // 28)
+
+
+def columns_of(count: int, size: tuple[int, int]) -> int:
+    """So many beside each other that the sheet is near to 16:9 and few places stay empty."""
+    width, height = size
+
+    def off(n: int) -> float:
+        rows = -(-count // n)
+        return abs(float(np.log(n * width / (rows * height) / (16 / 9)))) + 2.5 * (1.0 - count / (n * rows))
+
+    return min(range(1, count + 1), key=off)
+
+
+def labelled(image: np.ndarray, label: str) -> np.ndarray:
+    """With its label at the top left."""
+    if not label:
+        return image
+    picture = Image.fromarray(image)
+    size = text_size(picture.height)
+    _write(ImageDraw.Draw(picture), (0.6 * size, 0.4 * size), label, size, "la")
+    return np.asarray(picture)
+
+
+def joined(images: Sequence[np.ndarray], columns: int) -> np.ndarray:
+    """In rows of so many; what is left of the last row is paper."""
+    height, width, _ = images[0].shape
+    rows = -(-len(images) // columns)
+    out = np.full((rows * height, columns * width, 3), 255, dtype=np.uint8)
+    for i, image in enumerate(images):
+        y, x = height * (i // columns), width * (i % columns)
+        out[y : y + height, x : x + width] = image
+    return out
+
+
+def stamped(image: np.ndarray, text: str, height: int) -> np.ndarray:
+    """With a time at the bottom left; height: of one picture of the sheet."""
+    picture = Image.fromarray(image)
+    size = text_size(height)
+    _write(ImageDraw.Draw(picture), (0.6 * size, picture.height - 0.5 * size), text, size, "ld")
+    return np.asarray(picture)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    from matplotlib.ticker import MaxNLocator
+
+    found = MaxNLocator(TICKS).tick_values(low, high)
+    slack = 1e-9 * (high - low)
+    return [float(t) for t in found if low - slack <= t <= high + slack]
+
+
+def tick_texts(ticks: Sequence[float]) -> tuple[list[str], int]:
+    """Short numbers, and the power of ten that they are to be multiplied by (0: none)."""
+    largest = max((abs(t) for t in ticks), default=0.0)
+    power = int(np.floor(np.log10(largest))) if largest > 0 else 0
+    power = 0 if -2 <= power < 4 else power
+    return [f"{t / 10.0**power:.6g}" for t in ticks], power
+
+
+class ScaleBar:
+    """A strip to the right of a sheet that says what the colours mean; the same for all its frames."""
+
+    def __init__(self, label: str, low: float, high: float, height: int, one: int):
+        """height: of the sheet; one: of one of its pictures, pixels."""
+        size = text_size(one)
+        ticks = _ticks(low, high)
+        texts, power = tick_texts(ticks)
+        font = _font(size)
+        wide = int(max((font.getlength(t) for t in texts), default=0))
+        left, bar, top = size, size, int(1.6 * size)
+        tall = min(height - 2 * top, 24 * size)
+        top = (height - tall) // 2
+        whole = left + bar + size // 2 + wide + size // 2 + int(1.5 * size) + size // 2
+        picture = Image.new("RGB", (whole + whole % 2, height), PAPER)
+        draw = ImageDraw.Draw(picture)
+        picture.paste(Image.fromarray(self._strip(bar, tall)), (left, top))
+        draw.rectangle((left, top, left + bar, top + tall), outline=INK)
+        for tick, text in zip(ticks, texts, strict=True):
+            y = top + tall * (1 - (tick - low) / (high - low))
+            draw.line((left + bar, y, left + bar + size // 3, y), fill=INK)
+            draw.text((left + bar + size // 2, y), text, fill=INK, font=font, anchor="lm")
+        if power:
+            draw.text((left, top - 0.3 * size), f"\u00d710^{power}", fill=INK, font=font, anchor="ld")
+        self._title(picture, label, size, left + bar + size + wide, top + tall // 2)
+        self.image = np.asarray(picture)
+
+    @staticmethod
+    def _strip(bar: int, tall: int) -> np.ndarray:
+        import matplotlib
+
+        shades = matplotlib.colormaps[COLOURS](np.linspace(1, 0, tall))[:, :3]
+        return np.repeat((255 * shades).astype(np.uint8)[:, None], bar, axis=1)
+
+    @staticmethod
+    def _title(picture: Any, label: str, size: int, left: int, middle: int) -> None:
+        font = _font(size)
+        words = Image.new("RGB", (int(font.getlength(label)) + 2, int(1.5 * size)), PAPER)
+        ImageDraw.Draw(words).text((1, 0.75 * size), label, fill=INK, font=font, anchor="lm")
+        words = words.rotate(90, expand=True)
+        picture.paste(words, (left, max(0, middle - words.height // 2)))
+
+    def beside(self, image: np.ndarray) -> np.ndarray:
+        return np.hstack([image, self.image])

@@ -1,0 +1,142 @@
+"""`loom figure --update` and `--check`: in a repository of its own, with a figure of a real run."""
+
+import csv
+import os
+import subprocess
+import unittest
+from pathlib import Path
+
+import h5py
+from logs import DRAPE, Bench
+
+FIGURE = """\
+from loompy.log import Log
+from loompy.style import plain_axes
+
+def draw(experiment):
+    with Log(experiment.run("toy", "toy.ini")) as log:
+        experiment.keep_text("toy", [f"{len(log.table('steps'))} steps"])
+        figure, axes = plain_axes()
+        axes.plot(log.table("steps")["r_final"])
+        experiment.save(figure, "toy", keep=True)
+
+FIGURES = {"toy": ("a toy", draw)}
+"""
+
+
+def setUpModule():
+    global bench
+    bench = Bench()
+
+
+def tearDownModule():
+    bench.close()
+
+
+class Made(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.root = bench.path / "repository"
+        for name, text in (
+            ("experiments/toy/figure.py", FIGURE),
+            ("experiments/toy/toy.ini", "include = ../../configs/toy.ini\n[run]\nsteps = 1\n"),
+            ("experiments/toy/README.md", "toy\n"),
+            ("configs/toy.ini", DRAPE + "[solver]\nplugin = gd\n"),
+            ("plugins/solvers/gd/gd.c", "gd\n"),
+            ("plugins/solvers/other/other.c", "other\n"),
+            ("framework/core.c", "core\n"),
+            (".gitignore", "/experiments/*/out/\n__pycache__/\n"),
+        ):
+            path = cls.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        cls.git("init", "-q")
+        cls.commit()
+
+    @classmethod
+    def git(cls, *words):
+        who = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        done = subprocess.run(["git", "-C", cls.root, *who, *words], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    @classmethod
+    def commit(cls):
+        cls.git("add", "-A")
+        cls.git("commit", "-qm", "x", "--allow-empty")
+
+    def figure(self, *words, code=0):
+        os.environ["LOOM_ROOT"], before = str(self.root), os.environ["LOOM_ROOT"]
+        try:
+            return bench.tool("figure", *words, code=code).stdout
+        finally:
+            os.environ["LOOM_ROOT"] = before
+
+    def lines(self):
+        with open(self.root / "experiments/results/made.csv", newline="") as file:
+            return {line["file"]: line for line in csv.DictReader(file)}
+
+    def after(self, name, text, expected, *more):
+        """What --check says once a file has another text; everything is put back."""
+        path = self.root / name
+        before = path.read_bytes()
+        path.write_text(text)
+        for word in more:
+            self.figure(*word)
+        said = self.figure("--check", code=0 if expected.endswith("2 current\n") else 1)
+        self.assertIn(expected, said)
+        path.write_bytes(before)
+        return said
+
+    def test_a_result_names_its_making(self):
+        self.figure("toy")
+        self.assertEqual(self.git("status", "--porcelain"), "", "a figure has changed what git tracks")
+        self.figure("toy", "--update")
+        line = self.lines()["toy.png"]
+        self.assertEqual(line["command"], "./loom figure toy --update")
+        self.assertEqual(line["commit"], self.git("rev-parse", "--short=12", "HEAD"))
+        self.assertRegex(line["date"], r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
+        self.assertIn(" cores, Linux", line["machine"])
+        self.assertEqual(line["sources"], "configs/toy.ini experiments/toy")
+        self.assertIn("framework", line["code"].split())
+        self.assertIn("plugins/solvers/gd", line["code"].split())
+        self.assertNotIn("plugins/solvers/other", line["code"].split())
+        # the binary of these tests is of another repository
+        self.assertIn("toy.png: unknown: its runs are of ", self.figure("--check", code=1))
+        # from here on a binary of this one has made the log
+        with h5py.File(self.root / "experiments/toy/out/toy.h5", "r+") as log:
+            log.attrs["git_commit"] = self.git("rev-parse", "--short=12", "HEAD")
+        self.figure("toy", "--update")
+        self.commit()
+        self.assertEqual(self.figure("--check"), "2 results: 2 current\n")
+        self.older()
+        self.unknown()
+
+    def older(self):
+        said = self.after("configs/toy.ini", "[run]\n", "toy.png: older (./loom figure toy --update, ")
+        self.assertIn(" than configs/toy.ini\n2 results: 2 older", said)
+        self.after("experiments/toy/figure.py", FIGURE + "\n", " than experiments/toy\n")
+        self.after("plugins/solvers/gd/gd.c", "other\n", " than plugins/solvers/gd\n")
+        self.after("framework/core.c", "other\n", "framework/ has changed since\n2 results: 2 older core")
+        for name in ("plugins/solvers/other/other.c", "experiments/toy/README.md"):
+            self.after(name, "other\n", "2 results: 2 current\n")
+
+    def unknown(self):
+        self.after("experiments/results/toy.txt", "9 steps\n", "toy.txt: not as made: was changed after")
+        index = self.root / "experiments/results/made.csv"
+        text = index.read_text()
+        head = text.splitlines(keepends=True)[0]
+        said = self.after("experiments/results/made.csv", head, "2 results: 2 unknown")
+        self.assertIn("toy.txt: unknown: nothing was recorded when it was made; git has it since ", said)
+        said = self.after(
+            "experiments/toy/figure.py", FIGURE + "\n", "that were not committed", ("toy", "--update")
+        )
+        self.assertIn("toy.png: unknown: made by `./loom figure toy --update` from changes on top of", said)
+        index.write_text(text)
+        (self.root / "experiments/results/toy.png").unlink()
+        self.assertIn("toy.png: not as made: has a line", self.figure("--check", code=1))
+        self.assertTrue(Path(index).exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,144 @@
+"""`loom render`: logs side by side, colours, camera, time; each picture is read back."""
+
+import json
+import unittest
+
+import imageio.v2 as imageio
+import loompy
+import numpy as np
+from logs import Bench
+from loompy import fields
+from loompy.render import real_time
+from loompy.sheet import columns_of, tick_texts
+from PIL import Image
+
+SIZE = (160, 120)
+FAST = ("--fast", "--size", "{}x{}".format(*SIZE))
+
+
+def setUpModule():
+    global bench, pd, newton
+    bench = Bench()
+    kept = {"log__fields": "strain contact_force", "stop__max_iters": 20}
+    pd = bench.run("pd", solver__plugin="cholmod_pd", **kept)
+    newton = bench.run("newton", solver__plugin="cholmod_newton", **kept)
+
+
+def tearDownModule():
+    bench.close()
+
+
+def pixels(name):
+    return np.asarray(Image.open(bench.path / name).convert("RGB")).astype(int)
+
+
+class Render(unittest.TestCase):
+    def make(self, *words, output="picture.png"):
+        bench.tool("render", *words, *FAST, "-o", output)
+        return pixels(output) if output.endswith(".png") else bench.path / output
+
+    def refused(self, *words, code=1):
+        return bench.tool("render", *words, *FAST, "-o", "no.png", code=code).stderr
+
+    def test_side_by_side(self):
+        width, height = SIZE
+        both = self.make(pd, newton)
+        self.assertEqual(both.shape, (height, 2 * width, 3))
+        # one camera: the background and the ball are at the same places, the cloth is elsewhere
+        left, right = both[:, :width], both[:, width:]
+        apart = (np.abs(left - right).sum(axis=2) > 30)[20:100]
+        self.assertLess(apart.mean(), 0.2)
+        self.assertGreater(apart.sum(), 0)
+        stacked = self.make(pd, newton, "--columns", 1)
+        self.assertEqual(stacked.shape, (2 * height, width, 3))
+
+    def test_labels_and_time(self):
+        """Letters are where they should be, and nowhere else."""
+        plain = self.make(pd)
+        changed = np.argwhere((self.make(pd, "--stamp") != plain).any(axis=2))
+        self.assertGreater(len(changed), 10)
+        self.assertTrue((changed[:, 0] > 95).all() and (changed[:, 1] < 80).all())
+        changed = np.argwhere((self.make(pd, "--label", "mine") != plain).any(axis=2))
+        self.assertGreater(len(changed), 10)
+        self.assertTrue((changed[:, 0] < 25).all() and (changed[:, 1] < 80).all())
+        self.assertIn("1 for 2 logs", self.refused(pd, newton, "--label", "one", code=2))
+
+    def test_camera(self):
+        first = self.make(pd, "--view", "20,40", "--save-camera", "camera.json")
+        again = self.make(pd, "--camera", "camera.json")
+        np.testing.assert_array_equal(again, first)
+        self.assertTrue((self.make(pd) != first).any())
+        camera = json.loads((bench.path / "camera.json").read_text())
+        for change, message in (
+            ({"position": [1, 2]}, "'position' must be three numbers"),
+            ({"zoom": 1}, "unknown 'zoom'; known: position"),
+            ({"position": camera["target"]}, "at its own position"),
+            ({"view_angle": 0}, "'view_angle' must be between"),
+        ):
+            (bench.path / "bad.json").write_text(json.dumps(camera | change))
+            self.assertIn(message, self.refused(pd, "--camera", "bad.json"))
+        (bench.path / "bad.json").write_text("{")
+        self.assertIn("not a camera", self.refused(pd, "--camera", "bad.json"))
+        self.assertIn("No such file", self.refused(pd, "--camera", "none.json"))
+
+    def test_colours(self):
+        """The cloth takes the colour of its value on the scale, and the scale stands beside it."""
+        low = self.make(pd, "--color", "strain", "--range", "0,1e9")
+        high = self.make(pd, "--color", "strain", "--range", "-1e9,0")
+        self.assertGreater(low.shape[1], SIZE[0])
+        low, high = low[:, : SIZE[0]], high[:, : SIZE[0]]  # without the bars
+        cloth = np.abs(low - high).sum(axis=2) > 60
+        self.assertGreater(cloth.mean(), 0.03)
+        at = np.argwhere(cloth)
+        dark, bright = (p[at[:, 0], at[:, 1]].mean(axis=0) for p in (low, high))
+        self.assertGreater(dark[2], dark[1] + 20)  # viridis: violet, then yellow
+        self.assertGreater(bright[0], bright[2] + 60)
+        both = self.make(pd, newton, "--color", "contact_force")
+        self.assertGreater(both.shape[1], 2 * SIZE[0])
+        message = self.refused(pd, "--color", "presure")
+        self.assertIn("there are: speed, stretch, contact_force", message)
+        self.assertIn("the first must be less", self.refused(pd, "--color", "strain", "--range", "2,1"))
+
+    def test_values_are_those_of_the_log(self):
+        with loompy.open(pd) as log, loompy.open(newton) as other:
+            computed = fields.values(log, fields.STRETCH, 8)
+            np.testing.assert_allclose(computed, log.file["fields/strain"][8], atol=1e-5)
+            force = log.file["fields/contact_force"][8]
+            self.assertEqual(force.shape[1], 3)
+            length = np.sqrt((force.astype(float) ** 2).sum(axis=1))
+            np.testing.assert_allclose(fields.values(log, "contact_force", 8), length)
+            away = np.linalg.norm(other.frame(8) - log.frame(8), axis=1)
+            np.testing.assert_array_equal(fields.values(other, fields.DISTANCE, 8, log.frame(8)), away)
+
+    def test_movies_last_as_long_as_the_motion(self):
+        """8 steps of 0.01 s, whatever the speed and the rate of pictures; GIF counts in 0.01 s."""
+        for name, words, rate, count in (
+            ("a.mp4", (), 50.0, 5),
+            ("b.mp4", ("--speed", "0.1"), 10.0, 9),
+            ("c.mp4", ("--fps", "25"), 25.0, 3),
+            ("d.gif", (), 50.0, 5),
+        ):
+            path = self.make(pd, *words, output=name)
+            with imageio.get_reader(path) as reader:
+                meta = reader.get_meta_data()
+                self.assertEqual(sum(1 for _ in reader), count, name)
+            found = meta["fps"] if "fps" in meta else 1000.0 / meta["duration"]
+            self.assertAlmostEqual(found, rate, delta=0.02, msg=name)
+
+    def test_slow_motion_repeats_pictures(self):
+        times = np.array([0.0, 1.0, 2.0])
+        chosen, rate = real_time(times, [0, 1, 2])
+        self.assertEqual(rate, 5.0)
+        self.assertEqual(chosen, [0] * 3 + [1] * 5 + [2] * 3)
+        # frames at uneven times: each picture shows the nearest
+        chosen, rate = real_time(np.array([0.0, 0.1, 0.4]), [0, 1, 2], fps=10.0)
+        self.assertEqual((chosen, rate), ([0, 1, 1, 2, 2], 10.0))
+
+    def test_sheets(self):
+        self.assertEqual([columns_of(n, (1280, 960)) for n in (1, 2, 3, 4, 6, 9)], [1, 2, 3, 2, 3, 3])
+        self.assertEqual(tick_texts([0, 2e-5, 4e-5]), (["0", "2", "4"], -5))
+        self.assertEqual(tick_texts([0, 0.5]), (["0", "0.5"], 0))
+
+
+if __name__ == "__main__":
+    unittest.main()
