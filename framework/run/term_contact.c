@@ -213,19 +213,31 @@ loom_status contact_freeze(run *r, loom_buf *x, double share)
   return LOOM_OK;
 }
 
+/* v: g0.x, g0.x0, hd.x, hd.x0; u->scale: the energy at x0 */
+static loom_status add_frozen_energy(run *r, const double *v, const results_use *u)
+{
+  (void)r;
+  *(double *)u->out += u->scale + (v[0] - v[1]) + 0.5 * (v[2] - v[3]);
+  return LOOM_OK;
+}
+
+static loom_status frozen_energy(run *r, const frozen_contact *f, loom_buf *x, double *energy)
+{
+  LOOM_TRY(la_dot_slot(r->m, &r->exec, f->g0, x, 0));
+  LOOM_TRY(la_dot_slot(r->m, &r->exec, f->g0, f->x0, 1));
+  LOOM_TRY(la_dot_slot(r->m, &r->exec, f->hd, x, 2));
+  LOOM_TRY(la_dot_slot(r->m, &r->exec, f->hd, f->x0, 3));
+  return results_later(
+      r, &r->exec, r->exec.result, 4,
+      &(results_use){.then = add_frozen_energy, .out = energy, .scale = f->energy});
+}
+
 static loom_status frozen_eval(run *r, contact_inst *c, loom_buf *x, double *energy, loom_buf *g)
 {
   frozen_contact *const f = c->frozen;
-  double gx = 0.0, g0 = 0.0, hx = 0.0, h0 = 0.0;
   LOOM_TRY(la_fill(r->m, &r->exec, f->hd, 0.0));
   LOOM_TRY(blocks_ordered_product(r->m, &r->exec, &f->ordered, x, f->x0, f->hd));
-  if (energy != NULL) {
-    LOOM_TRY(la_dot(r->m, &r->exec, f->g0, x, &gx));
-    LOOM_TRY(la_dot(r->m, &r->exec, f->g0, f->x0, &g0));
-    LOOM_TRY(la_dot(r->m, &r->exec, f->hd, x, &hx));
-    LOOM_TRY(la_dot(r->m, &r->exec, f->hd, f->x0, &h0));
-    *energy += f->energy + (gx - g0) + 0.5 * (hx - h0);
-  }
+  if (energy != NULL) LOOM_TRY(frozen_energy(r, f, x, energy));
   if (g != NULL) {
     LOOM_TRY(la_axpby(r->m, &r->exec, 1.0, f->g0, 1.0, g));
     LOOM_TRY(la_axpby(r->m, &r->exec, 1.0, f->hd, 1.0, g));

@@ -6,7 +6,8 @@
 
 static const lk_entry k_measure = LK_ENTRY(cand_measure), k_compact = LK_ENTRY(cand_compact);
 static const lk_entry k_room = LK_ENTRY(cand_least_room), k_gap = LK_ENTRY(cand_least_gap);
-static const lk_entry k_count = LK_ENTRY(cand_count_corners);
+static const lk_entry k_count = LK_ENTRY(cand_count_corners), k_tell = LK_ENTRY(cand_tell);
+static const lk_entry k_moved = LK_ENTRY(cand_moved);
 
 /* D - xi^2 of all candidates at x, and its least. */
 static loom_status measure(candidates *c, const loom_step *s, loom_buf *x, double progress)
@@ -38,36 +39,109 @@ loom_status cand_measure_room(candidates *c, const loom_step *s, loom_buf *x, do
   return least(c, &k_room, &c->act.least_room);
 }
 
-loom_status cand_list_active(candidates *c)
+/* ---- the list ---- */
+
+static loom_status list(candidates *c, int64_t num)
 {
-  const loom_host *const h = c->h;
   cand_active *const a = &c->act;
-  a->num = 0;
-  if (c->m == 0) return LOOM_OK;
-  LOOM_TRY(h->scan_i64(h, c->e, a->flag, a->place, &a->num));
-  if (a->num == 0) return LOOM_OK;
-  LOOM_TRY(h->buf_resize(h, a->list, a->num));
-  plug_maps m = plug_maps_on(h, c->e);
+  a->num = num;
+  if (num == 0) return LOOM_OK;
+  LOOM_TRY(c->h->buf_resize(c->h, a->list, num));
+  plug_maps m = plug_maps_on(c->h, c->e);
   const cand_compact_args args = {.place = plug_read(&m, a->place),
                                   .list = plug_write(&m, a->list)};
   return plug_launch(&m, &k_compact, &args, c->m, NULL);
 }
 
-loom_status cand_activate(candidates *c, const loom_step *s, loom_buf *x, double progress)
+static loom_status count_and_list(candidates *c)
 {
-  LOOM_TRY(cand_cover(c, s, x, progress));
+  int64_t num = 0;
   c->act.num = 0;
-  LOOM_TRY(cand_measure_room(c, s, x, progress));
-  return c->act.least_room <= 0.0 ? LOOM_REJECTED : cand_list_active(c);
+  if (c->m == 0) return LOOM_OK;
+  LOOM_TRY(c->h->scan_i64(c->h, c->e, c->act.flag, c->act.place, &num));
+  return list(c, num);
 }
 
-loom_status cand_activate_all(candidates *c, const loom_step *s, loom_buf *x, double progress)
+/* One number after the other, each as soon as the one before it asks for it. */
+static loom_status activate_by_steps(candidates *c, const loom_step *s, loom_buf *x,
+                                     double progress, int strict, const cand_choice *choice)
 {
   LOOM_TRY(cand_cover(c, s, x, progress));
   c->act.num = 0;
   LOOM_TRY(cand_measure_room(c, s, x, progress));
-  return cand_list_active(c);
+  if (strict && c->act.least_room <= 0.0) return LOOM_REJECTED;
+  LOOM_TRY(count_and_list(c));
+  if (choice == NULL || c->act.num == 0) return LOOM_OK;
+  LOOM_TRY(choice->choose(choice->self, s, x, progress));
+  return count_and_list(c);
 }
+
+/* ---- on a device: all numbers at once, so that the host waits once ---- */
+
+enum { TOLD_WAY = 0, TOLD_ROOM, TOLD_NUM, TOLD_LEN = TOLD_NUM + 2 };
+
+/* Way since the candidates were found, least room, number of active ones, in c->result. */
+static loom_status launch_all(candidates *c, const loom_step *s, loom_buf *x, double progress,
+                              const cand_choice *choice)
+{
+  const loom_host *const h = c->h;
+  plug_maps m = plug_maps_on(h, c->e);
+  lk_real *const told = plug_write(&m, c->result);
+  const cand_moved_args way = {.x = plug_read(&m, x), .anchor = plug_read(&m, c->anchor)};
+  LOOM_TRY(m.status);
+  LOOM_TRY(plug_launch(&m, &k_moved, &way, c->sc->num_verts, told + TOLD_WAY));
+  if (c->m == 0) return LOOM_OK;
+  LOOM_TRY(measure(c, s, x, progress));
+  if (choice != NULL) LOOM_TRY(choice->choose(choice->self, s, x, progress));
+  LOOM_TRY(h->scan_i64(h, c->e, c->act.flag, c->act.place, NULL));
+  lk_real *const rest = plug_rdwr(&m, c->result);
+  const int64_t *const place = plug_read(&m, c->act.place);
+  const cand_room_args rooms = {.room = plug_read(&m, c->act.room), .xi = plug_read(&m, c->xi)};
+  LOOM_TRY(m.status);
+  const cand_tell_args num = {.total = place + c->m, .digit = rest + TOLD_NUM};
+  LOOM_TRY(plug_run_on(&m, &k_room, &rooms, c->m, rest + TOLD_ROOM));
+  return plug_launch(&m, &k_tell, &num, 1, NULL);
+}
+
+/* *done = 0: a vertex has gone too far, and candidates have to be found anew. */
+static loom_status activate_at_once(candidates *c, const loom_step *s, loom_buf *x, double progress,
+                                    int strict, const cand_choice *choice, int *done)
+{
+  double told[TOLD_LEN] = {0};
+  c->act.num = 0;
+  c->act.least_room = INFINITY;
+  LOOM_TRY(launch_all(c, s, x, progress, choice));
+  LOOM_TRY(plug_fetch(c->h, c->e, c->result, TOLD_LEN, told));
+  *done = cand_is_near(c, sqrt(told[TOLD_WAY]));
+  if (!*done || c->m == 0) return LOOM_OK;
+  c->act.least_room = -told[TOLD_ROOM];
+  if (strict && c->act.least_room <= 0.0) return LOOM_REJECTED;
+  return list(c, (int64_t)told[TOLD_NUM] * CAND_DIGIT + (int64_t)told[TOLD_NUM + 1]);
+}
+
+static loom_status activate(candidates *c, const loom_step *s, loom_buf *x, double progress,
+                            int strict, const cand_choice *choice)
+{
+  int done = 0;
+  if (c->e->backend == LOOM_CUDA && cand_is_known(c, progress) && c->sc->num_verts > 0) {
+    const loom_status st = activate_at_once(c, s, x, progress, strict, choice, &done);
+    if (done || st != LOOM_OK) return st;
+  }
+  return activate_by_steps(c, s, x, progress, strict, choice);
+}
+
+loom_status cand_activate(candidates *c, const loom_step *s, loom_buf *x, double progress)
+{
+  return activate(c, s, x, progress, 1, NULL);
+}
+
+loom_status cand_activate_all(candidates *c, const loom_step *s, loom_buf *x, double progress,
+                              const cand_choice *choice)
+{
+  return activate(c, s, x, progress, 0, choice);
+}
+
+/* ---- numbers of the active ones ---- */
 
 loom_status cand_count(candidates *c, int square, int64_t *total)
 {
@@ -91,6 +165,16 @@ loom_status cand_least_gap_now(candidates *c, double *gap)
   *gap = NAN;
   if (c->m == 0 || !(c->act.least_room < (double)LK_REAL_MAX)) return LOOM_OK;
   return least(c, &k_gap, gap);
+}
+
+loom_status cand_least_gap_later(candidates *c, double *gap)
+{
+  *gap = NAN;
+  if (c->m == 0 || !(c->act.least_room < (double)LK_REAL_MAX)) return LOOM_OK;
+  *gap = 0.0;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const cand_room_args a = {.room = plug_read(&m, c->act.room), .xi = plug_read(&m, c->xi)};
+  return plug_reduce_later(&m, &k_gap, &a, c->m, c->result, &c->later, -1.0, gap);
 }
 
 /* Share of thickness and d_hat below which what is missing to a gap is rounding. */

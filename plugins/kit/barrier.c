@@ -188,13 +188,9 @@ loom_status barrier_checkpoint(barrier *p, const loom_step *s, int restore)
 loom_status barrier_eval(barrier *p, const loom_step *s, loom_buf *x, double *energy,
                          double *dissipation, loom_buf *grad)
 {
-  double value = 0.0;
   LOOM_TRY(cand_activate(&p->c, s, x, s->progress));
   LOOM_TRY(pair_eval(&p->energy, s, x, energy, grad));
-  if (dissipation != NULL) {
-    LOOM_TRY(fric_sums(&p->friction, s, x, &value, NULL));
-    *dissipation += value;
-  }
+  if (dissipation != NULL) LOOM_TRY(fric_sums(&p->friction, s, x, dissipation, NULL));
   return grad != NULL ? fric_gradient(&p->friction, s, x, grad) : LOOM_OK;
 }
 
@@ -225,7 +221,7 @@ loom_status barrier_metrics(barrier *p, const loom_step *s, loom_contact_metrics
   if (LOOM_HAS(out, extra) && out->extra != NULL) out->extra[0] = p->kappa;
   const loom_status st = cand_activate(&p->c, s, s->x, s->progress);
   if (st < LOOM_OK) return st;
-  LOOM_TRY(cand_least_gap_now(&p->c, &out->min_gap));
+  LOOM_TRY(cand_least_gap_later(&p->c, &out->min_gap));
   if (st != LOOM_OK) { /* infeasible: an unfiltered point */
     out->max_force = out->dissipated = NAN;
     return LOOM_OK;

@@ -273,16 +273,23 @@ loom_status cand_way(candidates *c, loom_buf *a, loom_buf *b, double *way)
   return LOOM_OK;
 }
 
+int cand_is_known(const candidates *c, double progress)
+{
+  return c->valid && (!c->moving || progress == c->progress);
+}
+
+/* Two vertices approach by at most twice the largest way; what is not a number stays here and shows
+ * in the energy. */
+int cand_is_near(const candidates *c, double way) { return !(way > 0.5 * c->slack); }
+
 /* *good: the candidates hold every pair within reach at x. */
 static loom_status covers(candidates *c, loom_buf *x, double progress, int *good)
 {
   double way;
-  *good = c->valid && (!c->moving || progress == c->progress);
+  *good = cand_is_known(c, progress);
   if (!*good) return LOOM_OK;
   LOOM_TRY(cand_way(c, x, c->anchor, &way));
-  /* two vertices approach by at most twice the largest way; what is not a number stays here
-   * and shows in the energy */
-  *good = !(way > 0.5 * c->slack);
+  *good = cand_is_near(c, way);
   return LOOM_OK;
 }
 

@@ -16,6 +16,7 @@
 
 #include "kit/candidates.kern.h"
 #include "kit/gather.h"
+#include "loom/plug.h"
 #include "loom/plugin.h"
 
 enum {
@@ -24,6 +25,12 @@ enum {
 };
 
 enum { CAND_SUMS = 8 };
+
+/* A model that counts only some of the pairs within reach: clears some of act.flag. */
+typedef struct cand_choice {
+  loom_status (*choose)(void *self, const loom_step *s, loom_buf *x, double progress);
+  void *self;
+} cand_choice;
 
 /* Those within reach of the point looked at last. */
 typedef struct cand_active {
@@ -55,6 +62,7 @@ typedef struct candidates {
   int moving;          /* 1: some body moves in this step */
   int rough;           /* 1: some body has friction */
   loom_buf *result;    /* real [CAND_SUMS], for reductions */
+  plug_later later;    /* ... whose values come when the core waits */
 
   int64_t m;          /* every pair with a gap below reach + slack at `anchor` */
   int valid;          /* 0: there are none yet, or bodies have moved since */
@@ -93,20 +101,25 @@ loom_status cand_take_pairs(candidates *c, const loom_step *s, loom_buf *x, doub
                             const loom_pairs *pairs);
 /* From detection at x unless those at hand will do. */
 loom_status cand_cover(candidates *c, const loom_step *s, loom_buf *x, double progress);
+/* They were found with the bodies where they are at `progress`. */
+int cand_is_known(const candidates *c, double progress);
+/* ... and hold every pair within reach as long as no vertex has gone farther than `way`, m. */
+int cand_is_near(const candidates *c, double way);
 /* D - xi^2 of the candidates at x, and its least. */
 loom_status cand_measure_room(candidates *c, const loom_step *s, loom_buf *x, double progress);
 /* Active ones at x; finds candidates for x first, unless those at hand will do.  LOOM_REJECTED
  * where some pair has no room left: act.num is 0 then. */
 loom_status cand_activate(candidates *c, const loom_step *s, loom_buf *x, double progress);
-/* The same where overlaps are fine. */
-loom_status cand_activate_all(candidates *c, const loom_step *s, loom_buf *x, double progress);
-/* After a model has cleared some of act.flag: the list anew. */
-loom_status cand_list_active(candidates *c);
+/* The same where overlaps are fine; of those that `choice` leaves (NULL: all). */
+loom_status cand_activate_all(candidates *c, const loom_step *s, loom_buf *x, double progress,
+                              const cand_choice *choice);
 /* Sum of what every active one has, its corners or with `square` their square, and the exclusive
  * sums in act.at. */
 loom_status cand_count(candidates *c, int square, int64_t *total);
-/* Smallest gap at the point activated last, m; NaN without candidates. */
+/* Smallest gap at the point activated last, m; NaN without candidates.  Later: when the core has
+ * read it (plug_reduce_later()). */
 loom_status cand_least_gap_now(candidates *c, double *gap);
+loom_status cand_least_gap_later(candidates *c, double *gap);
 /* Largest way of a vertex from a to b, m. */
 loom_status cand_way(candidates *c, loom_buf *a, loom_buf *b, double *way);
 /* An error that names the worst pair of the point measured last; loom_status of LOOM_FAIL.

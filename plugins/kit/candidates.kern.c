@@ -90,3 +90,11 @@ LK_KERNEL_PLAIN(cand_count_corners, a, i)
   const int64_t num = a->num[a->list[i]];
   a->count[i] = a->square ? num * num : num;
 }
+
+LK_KERNEL_PLAIN(cand_tell, a, i)
+{
+  const int64_t high = *a->total / CAND_DIGIT, low = *a->total % CAND_DIGIT;
+  (void)i;
+  a->digit[0] = (lk_real)high;
+  a->digit[1] = (lk_real)low;
+}

@@ -95,6 +95,14 @@ typedef struct cand_count_args {
 } cand_count_args;
 LK_DECLARE(cand_count_corners, cand_count_args)
 
+/* Number of active ones, two digits of base CAND_DIGIT: each is exact in single precision. */
+#define CAND_DIGIT 1048576
+typedef struct cand_tell_args {
+  const int64_t *LK_RESTRICT total; /* [1] */
+  lk_real *LK_RESTRICT digit;       /* [2] */
+} cand_tell_args;
+LK_DECLARE(cand_tell, cand_tell_args) /* one element */
+
 /* ---- what models' kernels call ---- */
 
 /* Vertex i, of the scene or of a body's mesh. */

@@ -148,13 +148,11 @@ static loom_status sum(friction *f, const loom_step *s, loom_buf *x, const lk_en
   candidates *const c = f->c;
   plug_maps m = plug_maps_on(c->h, c->e);
   const fric_slip_args a = {.f = fric_open(f, &m, s, x)};
-  return plug_reduce(&m, k, &a, f->num, c->result, out);
+  return plug_reduce_later(&m, k, &a, f->num, c->result, &c->later, 1.0, out);
 }
 
 loom_status fric_sums(friction *f, const loom_step *s, loom_buf *x, double *potential, double *work)
 {
-  if (potential != NULL) *potential = 0.0;
-  if (work != NULL) *work = 0.0;
   if (f->num == 0) return LOOM_OK;
   if (potential != NULL) LOOM_TRY(sum(f, s, x, &k_loss, potential));
   return work != NULL ? sum(f, s, x, &k_work, work) : LOOM_OK;

@@ -39,7 +39,7 @@ loom_status fric_lag_active(friction *f, const pair_energy *p, const lk_entry *l
                             const loom_step *s, loom_buf *x, double progress, uint32_t *changed);
 /* Maps what kernels read of the lagged pairs. */
 fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x);
-/* J; NULL: not wanted; work: sum of mu lambda f1 |u| */
+/* Adds to them, J, when the core has read the sums; NULL: not wanted; work: of mu lambda f1 |u| */
 loom_status fric_sums(friction *f, const loom_step *s, loom_buf *x, double *potential,
                       double *work);
 loom_status fric_gradient(friction *f, const loom_step *s, loom_buf *x, loom_buf *grad);

@@ -8,8 +8,21 @@ static const lk_entry k_length = LK_ENTRY(krylov_length), k_advance = LK_ENTRY(k
 static const lk_entry k_conjugate = LK_ENTRY(krylov_conjugate), k_turn = LK_ENTRY(krylov_turn);
 static const lk_entry k_dot = LK_ENTRY(krylov_dot_rows);
 
-/* Iterations between two looks at the record on a device: what it does in the time of one look. */
-enum { LOOK_EVERY = 16 };
+/* Iterations until the first look at the record on a device, and between the next: what it does in
+ * the time of one look. */
+enum { LOOK_AFTER = 16 };
+
+/* How many iterations to launch before the next look.  What is launched after the end of a solve
+ * does nothing: in a step, the first look is where the last solve of that step ended; then a solve
+ * of N iterations is looked at log N times, for at most half as many launches more.  Of other steps
+ * nothing is known, so that a resumed run launches as much as one that went through. */
+static int32_t until_look(const krylov_cg *c, const loom_step *st, int32_t done)
+{
+  const int known = st != NULL && c->last > LOOK_AFTER && c->last_step == st->index;
+  if (c->e->backend == LOOM_CPU) return 1;
+  if (done == 0) return known ? c->last : LOOK_AFTER;
+  return done / 2 > LOOK_AFTER ? done / 2 : LOOK_AFTER;
+}
 
 loom_status krylov_cg_new(krylov_cg *c, const loom_host *h, const loom_exec *e, int32_t n,
                           int32_t max_iters)
@@ -114,9 +127,8 @@ static loom_status look(const krylov_cg *c, const loom_step *st, int norm, int32
 loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_system *A, lk_real *r,
                             lk_real *d, const krylov_forcing *f, krylov_result *out)
 {
-  const int32_t every = c->e->backend == LOOM_CPU ? 1 : LOOK_EVERY;
   const int norm = f->euclidean ? LOOM_NORM_RESIDUAL_2 : LOOM_NORM_PRECONDITIONED;
-  int32_t told = 0;
+  int32_t told = 0, done = 0;
   plug_maps m = plug_maps_on(c->h, c->e);
   krylov_args a = vectors(c, &m, r, d);
   a.eta_min = (lk_real)f->eta_min;
@@ -127,18 +139,21 @@ loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_syst
   a.euclidean = f->euclidean;
   LOOM_TRY(m.status);
   out->stop = KRYLOV_RUNNING;
-  for (int begun = 0; out->stop == KRYLOV_RUNNING; begun = 1) {
+  while (out->stop == KRYLOV_RUNNING) {
+    const int32_t until = done + until_look(c, st, done);
     plug_maps record = plug_maps_on(c->h, c->e);
     a.s = plug_rdwr(&record, c->s);
     LOOM_TRY(record.status);
-    if (!begun) LOOM_TRY(begin(c, A, &a));
-    for (int32_t k = 0; k < every; ++k) {
+    if (done == 0) LOOM_TRY(begin(c, A, &a));
+    for (; done < until; ++done) {
       LOOM_TRY(advance(c, A, &a));
       LOOM_TRY(turn(c, A, &a));
     }
     LOOM_TRY(plug_unbind(&record));
     LOOM_TRY(look(c, st, norm, &told, out));
   }
+  c->last = out->iters;
+  c->last_step = st != NULL ? st->index : -1;
   return plug_unbind(&m);
 }
 

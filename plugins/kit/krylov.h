@@ -8,8 +8,8 @@
  *
  * The matrix and its preconditioner P are the caller's: two functions that launch kernels.  For
  * matrices of 3x3 blocks they are in krylov_bsr3.h.  All vectors and scalars stay where `e` runs;
- * the host reads one small record every few iterations, or never.  The same bits for any number of
- * threads and whatever the period of that look.
+ * the host reads one small record now and then, or never.  The same bits for any number of threads
+ * and whenever that is.
  */
 #ifndef KIT_KRYLOV_H
 #define KIT_KRYLOV_H
@@ -38,6 +38,8 @@ typedef struct krylov_cg { /* workspace; fine when zeroed */
   const loom_host *h;
   const loom_exec *e;
   int32_t n, max_iters;
+  int32_t last;        /* iterations of the last solve */
+  int64_t last_step;   /* in which it was */
   loom_buf *z, *p, *q; /* real [n][3] */
   loom_buf *s;         /* real [KRYLOV_HISTORY + max_iters], the record of krylov.kern.h */
 } krylov_cg;

@@ -10,14 +10,14 @@ pair_args pair_open(const pair_energy *p, plug_maps *m, const loom_step *s, loom
   return a;
 }
 
-/* Sum or maximum over the active pairs at x. */
+/* Sum or maximum over the active pairs at x, which is added to *out when the core has read it. */
 static loom_status reduce(const pair_energy *p, const loom_step *s, loom_buf *x, const lk_entry *k,
                           double *out)
 {
   candidates *const c = p->c;
   plug_maps m = plug_maps_on(c->h, c->e);
   const pair_args a = pair_open(p, &m, s, x);
-  return plug_reduce(&m, k, &a, c->act.num, c->result, out);
+  return plug_reduce_later(&m, k, &a, c->act.num, c->result, &c->later, 1.0, out);
 }
 
 loom_status pair_forces(const pair_energy *p, const loom_step *s, loom_buf *x)
@@ -33,12 +33,8 @@ loom_status pair_forces(const pair_energy *p, const loom_step *s, loom_buf *x)
 loom_status pair_eval(const pair_energy *p, const loom_step *s, loom_buf *x, double *energy,
                       loom_buf *grad)
 {
-  double value = 0.0;
   if (p->c->act.num == 0) return LOOM_OK;
-  if (energy != NULL) {
-    LOOM_TRY(reduce(p, s, x, &p->k->energy, &value));
-    *energy += value;
-  }
+  if (energy != NULL) LOOM_TRY(reduce(p, s, x, &p->k->energy, energy));
   if (grad == NULL) return LOOM_OK;
   LOOM_TRY(pair_forces(p, s, x));
   return gather_add(&p->c->corner, p->c->act.place, grad);

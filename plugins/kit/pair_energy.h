@@ -25,13 +25,14 @@ typedef struct pair_energy {
   double number[PAIR_NUMBERS]; /* of the model's law */
 } pair_energy;
 
-/* Adds to *energy, J, and to grad, real [n][3], N; either may be NULL. */
+/* Adds to *energy, J, when the core has read it (plug_reduce_later()), and to grad, real [n][3], N;
+ * either may be NULL. */
 loom_status pair_eval(const pair_energy *p, const loom_step *s, loom_buf *x, double *energy,
                       loom_buf *grad);
 /* The gradient per corner, into the gather's `force`, for a model that adds to it; then
  * gather_add(&c->corner, c->act.place, grad). */
 loom_status pair_forces(const pair_energy *p, const loom_step *s, loom_buf *x);
-/* Largest normal force at x, N; 0 without pairs. */
+/* Largest normal force at x, N, when the core has read it; 0 without pairs. */
 loom_status pair_strongest(const pair_energy *p, const loom_step *s, loom_buf *x, double *out);
 /* Blocks from out's place `first` on; their number and places are those of cand_count(c, 1, .). */
 loom_status pair_hessian(const pair_energy *p, const loom_step *s, loom_buf *x, int how,

@@ -27,6 +27,18 @@ grep -q '^PASS  life.restart_continues' "$work/contract" || fail "$(cat "$work/c
 "$loom" run "$LOOM_SOURCE_DIR/tests/package/sheet.ini" -o "$work/run.h5" --quiet \
   --plugin-path "$work/build/plugins" || fail "loom run"
 
+# what the guide shows of it, line by line, is what was compiled
+awk '/heavy_ball\.c`:$/ { on = 1 } on && /```$/ { on = 0 } on && code { sub(/^ */, ""); print } /```c$/ { code = on }' \
+  "$LOOM_SOURCE_DIR/framework/doc/plugin-guide.md" >"$work/shown"
+[ "$(grep -c . "$work/shown")" -ge 3 ] || fail "the guide shows nothing of heavy_ball.c"
+while IFS= read -r line; do
+  grep -qF -- "$line" "$LOOM_SOURCE_DIR/framework/doc/example_plugin/heavy_ball.c" ||
+    fail "the guide shows '$line', which heavy_ball.c has not"
+done <"$work/shown"
+"$loom" export "$work/run.h5" --format csv -o "$work/csv" >/dev/null || fail "loom export"
+awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "own_res") c = i }
+  NR > 1 && $c > 0 { ++n } END { exit n > 1 ? 0 : 1 }' "$work"/csv/*iters.csv || fail "own_res was not told"
+
 # its kernels once more for the simulated device: refused by a loom that has a real one
 if grep -q 'LOOM_CORE_DEVICE real' "$work/prefix/lib/cmake/loom/loomConfig.cmake"; then
   "$CMAKE" -S "$LOOM_SOURCE_DIR/framework/doc/example_plugin" -B "$work/simulated" -G Ninja \

@@ -42,6 +42,8 @@ typedef struct {
   double sigma;
   int moved;      /* `last` holds a move of this step */
   loom_buf *last; /* real [n][3], m, the previous accepted move */
+  loom_buf *most; /* real [1], m, of a reduction */
+  plug_later later;
 } heavy_ball;
 
 static loom_status heavy_ball_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
@@ -53,7 +55,9 @@ static loom_status heavy_ball_create(const loom_host *h, const loom_scene *sc, c
   b->sc = sc;
   b->e = e;
   b->set = *(const settings *)set;
-  return h->buf_new(h, "last", LOOM_REAL, 3 * (int64_t)sc->num_verts, &b->last);
+  const plug_buf all[] = {{"last", LOOM_REAL, 3 * (int64_t)sc->num_verts, &b->last},
+                          {"most", LOOM_REAL, 1, &b->most}};
+  return plug_bufs_new(h, all, LOOM_COUNT(all));
 }
 
 static loom_status heavy_ball_begin_step(void *self, const loom_step *s)
@@ -78,6 +82,16 @@ static loom_status direction(heavy_ball *b, const loom_step *s, double beta)
   return plug_launch(&m, &kernel, &args, b->sc->num_verts, NULL);
 }
 
+/* For the log alone: nobody looks at it before the iteration ends, so nothing waits for it here. */
+static loom_status tell_longest(heavy_ball *b, const loom_step *s, double *own_res)
+{
+  static const lk_entry kernel = LK_ENTRY(heavy_ball_longest);
+  plug_maps m = plug_maps_on(b->h, b->e);
+  const heavy_ball_longest_args args = {.dir = plug_read(&m, s->trial)};
+  *own_res = 0.0; /* the value is added to it */
+  return plug_reduce_later(&m, &kernel, &args, b->sc->num_verts, b->most, &b->later, 1.0, own_res);
+}
+
 static loom_status heavy_ball_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   heavy_ball *b = self;
@@ -91,10 +105,9 @@ static loom_status heavy_ball_iterate(void *self, const loom_step *s, loom_itera
     if (restart) LOOM_TRY(direction(b, s, 0.0));
   }
   it->inner_res = NAN;
-  it->own_res = NAN;
   it->extra[0] = b->sigma;
   it->extra[1] = restart;
-  return LOOM_OK;
+  return tell_longest(b, s, &it->own_res);
 }
 
 /* Keep the move; lengthen sigma after a full step, shorten it to what was accepted. */

@@ -1,4 +1,5 @@
-/* heavy_ball.kern.c - the search direction of the heavy-ball method, for CPU and CUDA alike. */
+/* heavy_ball.kern.c - the search direction of the heavy-ball method and its longest row, for CPU
+ * and CUDA alike. */
 #include "heavy_ball.kern.h"
 
 /* Bodies of about 4 ns each: see loom/kernel.h. */
@@ -16,4 +17,11 @@ LK_KERNEL(heavy_ball_direction, a, i)
   d[1] = f * r[1] + a->beta * l[1];
   d[2] = f * r[2] + a->beta * l[2];
   LK_STORE3(a->dir, i, d);
+}
+
+LK_REDUCE_MAX(heavy_ball_longest, a, i)
+{
+  lk_real d[3];
+  LK_LOAD3(d, a->dir, i);
+  return LK_SQRT(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
 }

@@ -1,4 +1,4 @@
-/* heavy_ball.kern.h - the kernel of the heavy-ball plugin. */
+/* heavy_ball.kern.h - the kernels of the heavy-ball plugin. */
 #ifndef HEAVY_BALL_KERN_H
 #define HEAVY_BALL_KERN_H
 
@@ -13,5 +13,10 @@ typedef struct heavy_ball_args {
   lk_real beta;                    /* 1 */
 } heavy_ball_args;
 LK_DECLARE(heavy_ball_direction, heavy_ball_args)
+
+typedef struct heavy_ball_longest_args {
+  const lk_real *LK_RESTRICT dir; /* [n][3] m */
+} heavy_ball_longest_args;
+LK_DECLARE(heavy_ball_longest, heavy_ball_longest_args)
 
 #endif

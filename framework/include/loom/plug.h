@@ -161,4 +161,43 @@ static inline loom_status plug_reduce(plug_maps *m, const lk_entry *k, const voi
   return plug_fetch(m->h, m->e, result, 1, out);
 }
 
+/* ---- numbers that nobody looks at before the core waits for the device: host->fetch_later() ----
+ */
+
+enum { PLUG_LATER_MAX = 16 };
+typedef struct plug_later_number {
+  double v, scale, *to;
+  int waits; /* 1: v has not come yet */
+} plug_later_number;
+typedef struct plug_later { /* of an instance; fine when zeroed */
+  plug_later_number all[PLUG_LATER_MAX];
+} plug_later;
+
+static inline void plug_later_take(void *user)
+{
+  plug_later_number *const n = (plug_later_number *)user;
+  n->waits = 0;
+  *n->to += n->scale * n->v;
+}
+
+/* As plug_reduce(), but it waits for nothing: scale times the value is added to *to when the core
+ * has read it, as fetch_later() says; that is where *to has to live.  For what eval() and metrics()
+ * give back. */
+static inline loom_status plug_reduce_later(plug_maps *m, const lk_entry *k, const void *args,
+                                            int64_t n, loom_buf *result, plug_later *later,
+                                            double scale, double *to)
+{
+  plug_later_number now, *p = &now;
+  LOOM_TRY(plug_launch(m, k, args, n, (lk_real *)plug_write(m, result)));
+  for (int i = 0; i < PLUG_LATER_MAX && p == &now; ++i)
+    if (!later->all[i].waits) p = &later->all[i];
+  p->scale = scale;
+  p->to = to;
+  p->waits = 1;
+  if (p != &now) return m->h->fetch_later(m->h, m->e, result, 1, &p->v, plug_later_take, p);
+  LOOM_TRY(plug_fetch(m->h, m->e, result, 1, &p->v)); /* all places are taken */
+  plug_later_take(p);
+  return LOOM_OK;
+}
+
 #endif

@@ -135,21 +135,33 @@ static loom_status cama_repulsion_reset(void *self)
 
 /* ---- pairs ---- */
 
-/* Pairs within reach at x of which `keep` says that they count: CAMA_KEEP_*. */
-static loom_status activate(cama_repulsion *p, const loom_step *s, loom_buf *x, double progress,
-                            int keep)
+typedef struct chooser { /* of which pairs count: CAMA_KEEP_* */
+  cama_repulsion *p;
+  int keep;
+} chooser;
+
+static loom_status choose(void *self, const loom_step *s, loom_buf *x, double progress)
 {
+  const chooser *const by = self;
+  cama_repulsion *const p = by->p;
   candidates *const c = &p->c;
-  LOOM_TRY(cand_activate_all(c, s, x, progress));
-  if (p->set.duplicates == DUPLICATES_ALL || c->act.num == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
   const cama_keep_args a = {.s = cand_open(c, &m, s, x, progress),
                             .f = features_open(&p->features, &m),
                             .key = plug_read(&m, c->key),
                             .flag = plug_rdwr(&m, c->act.flag),
-                            .keep = keep};
-  LOOM_TRY(plug_launch(&m, &k_keep, &a, c->m, NULL));
-  return cand_list_active(c);
+                            .keep = by->keep};
+  return plug_launch(&m, &k_keep, &a, c->m, NULL);
+}
+
+/* Pairs within reach at x of which `keep` says that they count: CAMA_KEEP_*. */
+static loom_status activate(cama_repulsion *p, const loom_step *s, loom_buf *x, double progress,
+                            int keep)
+{
+  chooser by = {.p = p, .keep = keep};
+  const cand_choice choice = {.choose = choose, .self = &by};
+  return cand_activate_all(&p->c, s, x, progress,
+                           p->set.duplicates == DUPLICATES_ALL ? NULL : &choice);
 }
 
 static loom_status cama_repulsion_begin_step(void *self, const loom_step *s)
@@ -192,12 +204,10 @@ static cama_shared_args open_shared(cama_repulsion *p, plug_maps *m, const loom_
 static loom_status add_shared_energy(cama_repulsion *p, const loom_step *s, loom_buf *x,
                                      double *energy)
 {
-  double value;
-  plug_maps m = plug_maps_on(p->c.h, p->c.e);
+  candidates *const c = &p->c;
+  plug_maps m = plug_maps_on(c->h, c->e);
   const cama_shared_args a = open_shared(p, &m, s, x);
-  LOOM_TRY(plug_reduce(&m, &k_shared_energy, &a, p->c.act.num, p->c.result, &value));
-  *energy += value;
-  return LOOM_OK;
+  return plug_reduce_later(&m, &k_shared_energy, &a, c->act.num, c->result, &c->later, 1.0, energy);
 }
 
 /* To the forces per corner that pair_forces() left. */
@@ -229,12 +239,8 @@ static loom_status cama_repulsion_eval(void *self, const loom_step *s, loom_buf 
                                        double *dissipation, loom_buf *grad)
 {
   cama_repulsion *const p = self;
-  double value;
   LOOM_TRY(add_normal(p, s, x, energy, grad));
-  if (dissipation != NULL) {
-    LOOM_TRY(drag_sums(&p->drag, s, x, &value, NULL));
-    *dissipation += value;
-  }
+  if (dissipation != NULL) LOOM_TRY(drag_sum(&p->drag, s, x, 0.5, dissipation));
   return grad != NULL ? drag_gradient(&p->drag, s, x, grad) : LOOM_OK;
 }
 
@@ -297,7 +303,7 @@ static loom_status count_kind(cama_repulsion *p, int edges, double *out)
   plug_maps m = plug_maps_on(c->h, c->e);
   const cama_kind_args a = {
       .kind = plug_read(&m, c->kind), .list = plug_read(&m, c->act.list), .edges = edges};
-  return plug_reduce(&m, &k_kind, &a, c->act.num, c->result, out);
+  return plug_reduce_later(&m, &k_kind, &a, c->act.num, c->result, &c->later, 1.0, out);
 }
 
 static loom_status cama_repulsion_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
@@ -305,13 +311,14 @@ static loom_status cama_repulsion_metrics(void *self, const loom_step *s, loom_c
   cama_repulsion *const p = self;
   LOOM_TRY(activate(p, s, s->x, s->progress, CAMA_KEEP_ACTING));
   out->active = p->c.act.num;
-  LOOM_TRY(cand_least_gap_now(&p->c, &out->min_gap));
+  LOOM_TRY(cand_least_gap_later(&p->c, &out->min_gap));
   LOOM_TRY(pair_strongest(&p->energy, s, s->x, &out->max_force));
   if (LOOM_HAS(out, extra) && out->extra != NULL) {
     LOOM_TRY(count_kind(p, 0, &out->extra[COL_VT]));
     LOOM_TRY(count_kind(p, 1, &out->extra[COL_EE]));
   }
-  return drag_sums(&p->drag, s, s->x, NULL, &out->dissipated);
+  out->dissipated = 0.0;
+  return drag_sum(&p->drag, s, s->x, 1.0, &out->dissipated);
 }
 
 /* ---- descriptor ---- */

@@ -38,18 +38,13 @@ static drag_args drag_open(drag *d, plug_maps *m, const loom_step *s, loom_buf *
   return (drag_args){.f = fric_open(&d->f, m, s, x), .k = plug_read(m, d->k)};
 }
 
-loom_status drag_sums(drag *d, const loom_step *s, loom_buf *x, double *potential, double *work)
+loom_status drag_sum(drag *d, const loom_step *s, loom_buf *x, double share, double *work)
 {
-  const candidates *const c = d->f.c;
-  double sum = 0.0;
-  if (d->f.num > 0) {
-    plug_maps m = plug_maps_on(c->h, c->e);
-    const drag_args a = drag_open(d, &m, s, x);
-    LOOM_TRY(plug_reduce(&m, &k_work, &a, d->f.num, c->result, &sum));
-  }
-  if (potential != NULL) *potential = 0.5 * sum;
-  if (work != NULL) *work = sum;
-  return LOOM_OK;
+  candidates *const c = d->f.c;
+  if (d->f.num == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const drag_args a = drag_open(d, &m, s, x);
+  return plug_reduce_later(&m, &k_work, &a, d->f.num, c->result, &c->later, share, work);
 }
 
 loom_status drag_gradient(drag *d, const loom_step *s, loom_buf *x, loom_buf *grad)

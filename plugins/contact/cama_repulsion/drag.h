@@ -15,8 +15,9 @@ typedef struct drag {
 loom_status drag_new(drag *d, candidates *c, double self_friction);
 /* At the start of a step, with the active pairs of s->x_start: they are lagged. */
 loom_status drag_begin_step(drag *d, const pair_energy *p, const lk_entry *lag, const loom_step *s);
-/* D, J, and the work of the step, J; either may be NULL. */
-loom_status drag_sums(drag *d, const loom_step *s, loom_buf *x, double *potential, double *work);
+/* Adds the work of the step, J, to *work when the core has read it; D is half of it: share = 0.5.
+ */
+loom_status drag_sum(drag *d, const loom_step *s, loom_buf *x, double share, double *work);
 loom_status drag_gradient(drag *d, const loom_step *s, loom_buf *x, loom_buf *grad);
 /* d->f.num_blocks blocks from out's place `first` on. */
 loom_status drag_hessian(drag *d, const loom_step *s, loom_buf *x, int64_t first,

@@ -151,11 +151,12 @@ static loom_status pd_ipc_metrics(void *self, const loom_step *s, loom_contact_m
   out->active = st == LOOM_OK ? c->act.num : 0;
   out->max_force = st == LOOM_OK ? 0.0 : NAN; /* an unfiltered point */
   out->dissipated = 0.0;
-  LOOM_TRY(cand_least_gap_now(c, &out->min_gap));
+  LOOM_TRY(cand_least_gap_later(c, &out->min_gap));
   if (out->active == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
   const pd_ipc_args a = open_pairs(p, &m, s, s->x);
-  return plug_reduce(&m, &k_strongest, &a, c->act.num, c->result, &out->max_force);
+  return plug_reduce_later(&m, &k_strongest, &a, c->act.num, c->result, &c->later, 1.0,
+                           &out->max_force);
 }
 
 /* ---- descriptor ---- */

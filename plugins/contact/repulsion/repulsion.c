@@ -96,7 +96,7 @@ static loom_status repulsion_eval(void *self, const loom_step *s, loom_buf *x, d
 {
   repulsion *const p = self;
   (void)dissipation; /* there is none */
-  LOOM_TRY(cand_activate_all(&p->c, s, x, s->progress));
+  LOOM_TRY(cand_activate_all(&p->c, s, x, s->progress, NULL));
   return pair_eval(&p->energy, s, x, energy, grad);
 }
 
@@ -107,7 +107,7 @@ static loom_status repulsion_hessian(void *self, const loom_step *s, loom_buf *x
   repulsion *const p = self;
   const int64_t first = out->count;
   int64_t num = 0;
-  LOOM_TRY(cand_activate_all(&p->c, s, x, s->progress));
+  LOOM_TRY(cand_activate_all(&p->c, s, x, s->progress, NULL));
   LOOM_TRY(cand_count(&p->c, 1, &num));
   out->count = first + num;
   if (out->count > out->capacity) return LOOM_GROW;
@@ -118,10 +118,10 @@ static loom_status repulsion_hessian(void *self, const loom_step *s, loom_buf *x
 static loom_status repulsion_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
 {
   repulsion *const p = self;
-  LOOM_TRY(cand_activate_all(&p->c, s, s->x, s->progress));
+  LOOM_TRY(cand_activate_all(&p->c, s, s->x, s->progress, NULL));
   out->active = p->c.act.num;
   out->dissipated = 0.0;
-  LOOM_TRY(cand_least_gap_now(&p->c, &out->min_gap));
+  LOOM_TRY(cand_least_gap_later(&p->c, &out->min_gap));
   return pair_strongest(&p->energy, s, s->x, &out->max_force);
 }
 

@@ -10,6 +10,7 @@
 
 static const lk_entry k_uphill = LK_ENTRY(pd_bfgs_uphill), k_weight = LK_ENTRY(pd_bfgs_weight);
 static const lk_entry k_extrapolate = LK_ENTRY(pd_bfgs_extrapolate);
+static const lk_entry k_longest = LK_ENTRY(pd_bfgs_longest);
 
 loom_status pd_bfgs_momentum_new(pd_bfgs *s)
 {
@@ -38,4 +39,13 @@ loom_status pd_bfgs_advance(pd_bfgs *s, const loom_step *st, loom_buf *u)
   LOOM_TRY(plug_run_on(&m, &k_weight, &a, 1, NULL));
   s->restart = 0;
   return plug_launch(&m, &k_extrapolate, &a, s->n, NULL);
+}
+
+loom_status pd_bfgs_tell(pd_bfgs *s, loom_buf *u, loom_iterate *it)
+{
+  plug_maps m = plug_maps_on(s->h, s->e);
+  const pd_bfgs_momentum_args a = {.u = plug_read(&m, u), .record = plug_rdwr(&m, s->record)};
+  LOOM_TRY(m.status);
+  LOOM_TRY(plug_launch(&m, &k_longest, &a, s->n, a.record + MOMENTUM_LONGEST));
+  return s->h->fetch_later(s->h, s->e, s->record, 1, &it->own_res, NULL, NULL);
 }

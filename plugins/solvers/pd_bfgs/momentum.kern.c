@@ -4,6 +4,13 @@
 #undef LK_PARALLEL_MIN
 #define LK_PARALLEL_MIN 8192
 
+LK_REDUCE_MAX(pd_bfgs_longest, a, i)
+{
+  lk_real u[3];
+  LK_LOAD3(u, a->u, (int64_t)i);
+  return LK_SQRT(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+}
+
 LK_REDUCE_SUM_PLAIN(pd_bfgs_uphill, a, i)
 {
   lk_real x[3], u[3], g[3], b[3], sum = LK_R(0.0);

@@ -5,7 +5,13 @@
 
 #include "loom/kernel.h"
 
-enum { MOMENTUM_UPHILL = 0, MOMENTUM_T, MOMENTUM_BETA, MOMENTUM_LEN }; /* the record */
+enum {
+  MOMENTUM_LONGEST = 0,
+  MOMENTUM_UPHILL,
+  MOMENTUM_T,
+  MOMENTUM_BETA,
+  MOMENTUM_LEN
+}; /* record */
 
 typedef struct pd_bfgs_momentum_args {
   const lk_real *LK_RESTRICT x;    /* [n][3], m, where the gradient is of */
@@ -17,8 +23,9 @@ typedef struct pd_bfgs_momentum_args {
   int32_t first, reserved; /* nonzero: there is no `before` */
 } pd_bfgs_momentum_args;
 
-LK_DECLARE(pd_bfgs_uphill, pd_bfgs_momentum_args) /* sum grad.(x + u - before) */
-LK_DECLARE(pd_bfgs_weight, pd_bfgs_momentum_args) /* one element: the weight, from that */
+LK_DECLARE(pd_bfgs_longest, pd_bfgs_momentum_args) /* largest |u| */
+LK_DECLARE(pd_bfgs_uphill, pd_bfgs_momentum_args)  /* sum grad.(x + u - before) */
+LK_DECLARE(pd_bfgs_weight, pd_bfgs_momentum_args)  /* one element: the weight, from that */
 LK_DECLARE(pd_bfgs_extrapolate, pd_bfgs_momentum_args)
 
 #endif

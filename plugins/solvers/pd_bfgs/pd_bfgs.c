@@ -134,7 +134,7 @@ static loom_status pd_bfgs_iterate(void *self, const loom_step *st, loom_iterate
   LOOM_TRY(h->axpby(h, s->e, -1.0, st->grad, 0.0, s->r));
   LOOM_TRY(pd_bfgs_solve(s, &u, &it->inner_iters));
   LOOM_TRY(pd_bfgs_advance(s, st, u));
-  LOOM_TRY(h->norm_max3(h, s->e, u, &it->own_res));
+  LOOM_TRY(pd_bfgs_tell(s, u, it));
   h->count(h, LOOM_C_PROJECT, 1);
   it->extra[COL_SPLINES] = (double)s->basis.cols;
   it->extra[COL_PAIRS] = (double)s->bfgs.num;

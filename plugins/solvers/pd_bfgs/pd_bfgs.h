@@ -138,5 +138,7 @@ loom_status pd_bfgs_monitor_tell(pd_bfgs *s, int32_t cycle, loom_buf *u); /* aft
 loom_status pd_bfgs_momentum_new(pd_bfgs *s);
 /* trial = x + u, and momentum on it */
 loom_status pd_bfgs_advance(pd_bfgs *s, const loom_step *st, loom_buf *u);
+/* it->own_res: the largest row of u, once the core has read it. */
+loom_status pd_bfgs_tell(pd_bfgs *s, loom_buf *u, loom_iterate *it);
 
 #endif
