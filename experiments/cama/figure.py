@@ -32,19 +32,9 @@ LEVELS = {
 }
 
 
-class Run(NamedTuple):
-    """A finished run: its log, and by how much wall time exceeds processor time in each step (other work
-    on the machine), by the sections that have both."""
-
-    path: object
-    busy: np.ndarray
-
-
 def run(experiment, name, config, sets=None, inputs=()):
-    path = experiment.run(name, config, {"exec.threads": 1} | (sets or {}), inputs)
-    with Log(path) as log:
-        wall, cpu = (sum(log.sections(clock).values()) for clock in ("t_wall", "t_cpu"))
-    return Run(path, np.maximum(wall, 1e-9) / np.maximum(cpu, 1e-9))
+    """The log of a finished run."""
+    return experiment.run(name, config, {"exec.threads": 1} | (sets or {}), inputs)
 
 
 def scene_run(experiment, scene, detail=1, steps=0, sets=None, tag=""):
@@ -55,14 +45,19 @@ def scene_run(experiment, scene, detail=1, steps=0, sets=None, tag=""):
 
 def own_time(made):
     """Processor seconds of every step, without measuring and recording."""
-    with Log(made.path) as log:
-        t = log.table("steps")
-    return (t["t_detect"] + t["t_solve"] + t["t_contact"] + t["t_filter"] + t["t_predict"]) / made.busy
+    with Log(made) as log:
+        return log.table("steps")["t_cpu"]
+
+
+def phase(made, name):
+    """Processor seconds of every step in one phase of it."""
+    with Log(made) as log:
+        return log.table("steps")[f"t_cpu_{name}"]
 
 
 def section(made, *names):
     """Processor seconds of every step in sections of the plugins, together."""
-    with Log(made.path) as log:
+    with Log(made) as log:
         of, count = log.sections("t_cpu"), len(log.table("steps"))
     return sum((of.get(n, np.zeros(count)) for n in names), np.zeros(count))
 
@@ -98,8 +93,14 @@ def triangles(log):
 
 
 def found(made):
-    with Log(made.path) as log:
+    with Log(made) as log:
         return intersections(log.table("steps"))
+
+
+def farthest(a, b):
+    """Largest distance of a vertex between the frames of two runs, m."""
+    with Log(a) as one, Log(b) as two:
+        return max(np.abs(one.frame(k) - two.frame(k)).max() for k in range(one.num_frames))
 
 
 # ---- figure 13: scenes ----
@@ -114,7 +115,7 @@ def scenes(experiment, level, name):
         sets = TRIPLETS | {"log.frames_every": 50}
         sorted_ = scene_run(experiment, scene, level.detail, level.short, sets, "-triplets")
         staged, triplets = (1e3 * section(m, "solver/assemble")[:level.short].mean() for m in (made, sorted_))
-        with Log(made.path) as log:
+        with Log(made) as log:
             near, hits, rounds = most(log, "contact.all.vt", "contact.all.ee"), impacts(log), impacts(log, "rounds")
             lines.append(
                 f"{scene:10}{triangles(log):10d}{len(near):7d}{1e3 * own_time(made).mean():11.1f}{staged:10.2f}"
@@ -148,7 +149,7 @@ def stills(experiment):
 
     rows = []
     for scene, (when, *how) in SHOWN.items():
-        with Log(scene_run(experiment, scene).path) as log:
+        with Log(scene_run(experiment, scene)) as log:
             chosen = [round(p * (log.num_frames - 1)) for p in when]
             rows.append(np.hstack([still(log, f, *how) for f in chosen]))
     experiment.keep_image(Image.fromarray(np.vstack(rows)), "cama-stills")
@@ -161,16 +162,14 @@ PARTS = {"PC": "#0072B2", "MA": "#009E73", "LS": "#E69F00", "PH": "#D55E00", "re
 def parts(made):
     """Processor seconds of every step: detection of proximities and of impacts, assembly, linear solve, response to
     impacts, and what is left: forces of elements and of contact."""
-    with Log(made.path) as log:
-        t = log.table("steps")
-    out = {"PC": t["t_detect"] / made.busy, "MA": section(made, "solver/assemble"), "LS": section(made, "solver/solve"),
-           "PH": t["t_filter"] / made.busy}
+    out = {"PC": phase(made, "detect"), "MA": section(made, "solver/assemble"), "LS": section(made, "solver/solve"),
+           "PH": phase(made, "filter")}
     return out | {"rest": np.maximum(own_time(made) - sum(out.values()), 0)}
 
 
 def sphere(experiment):
     made = scene_run(experiment, "sphere")
-    with Log(made.path) as log:
+    with Log(made) as log:
         time, near, hits = log.table("steps")["time"], most(log, "contact.all.vt", "contact.all.ee"), impacts(log)
         rounds, size = impacts(log, "rounds"), triangles(log)
     of, whole = parts(made), own_time(made)
@@ -204,17 +203,19 @@ def sphere(experiment):
 # ---- figure 6: conjugate gradients ----
 WAYS = ("none", "jacobi", "block_jacobi")
 MESHES = ("regular", "jittered")
-CG_SCENES = {  # sheets, their sides in m, steps: in Sphere only those before the ball comes, without any contact
+CG_SCENES = {  # sheets, their sides in m, steps: in Sphere only those before the ball comes, without any contact; where
+    # pinned edges are, m
     "funnel": (("first", "second", "third"), 0.8, 200, {}),
-    "sphere": (("front", "middle", "back"), 1.0, 75, {"pins": " ".join(map(str, range(702, 729)))}),
+    "sphere": (("front", "middle", "back"), 1.0, 75, {"front": 0.5, "middle": 0.51, "back": 0.52}),
 }
+FINE, FINE_STEPS, FALLING = 4, 20, 5  # [run] detail of 65,000 triangles; the first steps, near free fall, do not count
 
 
 def jittered(experiment, side, count=27):
     """An OBJ file: inner vertices of the grid up to 0.35 cells off in both directions, Delaunay triangles."""
     import pyvista
 
-    path = experiment.out / f"jittered-{side:g}.obj"
+    path = experiment.out / (f"jittered-{side:g}" + (f"-{count}" if count > 27 else "") + ".obj")
     line = np.linspace(-side / 2, side / 2, count)
     x = np.array(np.meshgrid(line, line)).reshape(2, -1).T
     inside = (np.abs(x) < 0.499 * side).all(axis=1)
@@ -231,21 +232,25 @@ def jittered(experiment, side, count=27):
     return path
 
 
-def cg_run(experiment, scene, mesh, way, tolerance=1e-6):
-    sheets, side, steps, more = CG_SCENES[scene]
-    sets = {"solver.preconditioner": way, "solver.tolerance": tolerance, "log.frames_every": 50, "run.steps": steps}
-    inputs = []
+def cg_run(experiment, scene, mesh, way, tolerance=1e-6, detail=1):
+    sheets, side, steps, edges = CG_SCENES[scene]
+    sets = {"solver.preconditioner": way, "solver.tolerance": tolerance, "log.frames_every": 50,
+            "run.steps": steps if detail == 1 else FINE_STEPS}
+    inputs, count = [], 26 * detail + 1
     if mesh == "jittered":
-        inputs = [jittered(experiment, side)]
-        its = {"shape": "obj", "file": inputs[0], "size": "", "resolution": ""} | more
+        inputs = [jittered(experiment, side, count)]
+        its = {"shape": "obj", "file": inputs[0], "size": "", "resolution": ""}
         sets |= {f"cloth.{sheet}.{key}": value for sheet in sheets for key, value in its.items()}
-    name = f"cg-{scene}-{mesh}-{way}-{tolerance:g}"
+        sets |= {f"cloth.{sheet}.pins": f"box -2 -2 {z - 1e-3} 2 2 {z + 1e-3}" for sheet, z in edges.items()}
+    elif detail > 1:
+        sets["run.detail"] = detail
+    name = f"cg-{scene}-{mesh}-{way}-{tolerance:g}" + (f"-{detail}" if detail > 1 else "")
     return run(experiment, name, f"../../configs/cama_{scene}.ini", sets, inputs)
 
 
 def cg_numbers(made):
     """Iterations of every step, processor seconds of solve and of the step, intersections."""
-    with Log(made.path) as log:
+    with Log(made) as log:
         return solves(log), section(made, "solver/solve"), own_time(made), intersections(log.table("steps"))
 
 
@@ -290,7 +295,7 @@ def impact_run(experiment, scene, scheme):
 
 
 def impact_row(made, closed):
-    with Log(made.path) as log:
+    with Log(made) as log:
         t, rounds, first, rows = log.table("steps"), impacts(log, "rounds"), impacts(log, "first"), impacts(log)
         pulling, rigid = impacts(log, "pulling").sum(), impacts(log, "rigid").sum()
     energy = t["e_kinetic"] + t["e_gravity"] + t["e_elastic"]
@@ -298,7 +303,7 @@ def impact_row(made, closed):
     response = section(made, "contact.impacts/impacts", "contact.impacts/rigid").sum()
     return (f"{rounds.mean():8.2f}{rounds.max():6.0f}{first.sum():9.0f}{rows.sum():9.0f}"
             f"{100 * pulling / max(rows.sum(), 1):9.0f}{rigid:7.0f}{response:10.2f}"
-            f"{(t['t_detect'] / made.busy).sum():10.2f}{lost:>10}{intersections(t):9.0f}")
+            f"{phase(made, 'detect').sum():10.2f}{lost:>10}{intersections(t):9.0f}")
 
 
 def meeting(experiment, name):
@@ -324,7 +329,7 @@ def size_run(experiment, detail, sets=None, tag=""):
 def size_row(experiment, detail):
     """Triangles, processor seconds of a step, peak bytes of the process, bytes of the matrix."""
     made = size_run(experiment, detail)
-    with Log(made.path) as log:
+    with Log(made) as log:
         count, blocks = triangles(log), most(log, "blocks")[-LAST:].mean()
         rows = 8 * len(log.scene("mass"))
         peak = log.table("steps")["rss"].max()
@@ -371,11 +376,11 @@ def front(experiment):
     for scene in ("sphere", "dryer"):
         for update in ("full", "localized"):
             made = front_run(experiment, scene, update)
-            with Log(made.path) as log:
-                rows, t = log.table("steps_extra"), log.table("steps")
+            with Log(made) as log:
+                rows = log.table("steps_extra")
             means = [np.nanmean(rows[f"collision.self.{k}"]) for k in ("front", "share", "n_tested", "queries")]
             lines.append(
-                f"{scene:10}{update:11}{(t['t_detect'] / made.busy).sum():13.2f}"
+                f"{scene:10}{update:11}{phase(made, 'detect').sum():13.2f}"
                 + "".join(f"{section(made, f'collision.self/{s}').sum():9.2f}" for s in FRONT)
                 + f"{means[0]:10.0f}{means[1]:7.2f}{means[2]:10.0f}{means[3]:9.2f}"
             )
@@ -388,6 +393,7 @@ BLOCKS = "half of staged assembly is the elements' Hessians, which sorting has, 
 MEMORY = "README.md, Memory"
 DIAGONAL = "forces of contact make diagonals that differ as much as those of an irregular mesh, README.md"
 BORDER = "rows of a free border have half the diagonal; held all round, Jacobi saves nothing, README.md"
+BLOCK = "neighbours of a regular mesh couple the axes little: blocks have nothing to add, README.md"
 LOCALIZED = "three of four queries are the first of their kind in a step, where everything has moved, README.md"
 TIME = "iterations grow, the matrix leaves the cache, edges come near the thickness, README.md"
 SPACE = "fronts and pairs: the same thickness is half an edge at 65,000 triangles, README.md"
@@ -399,16 +405,40 @@ def scene_bars(experiment):
     for scene in SCENES:
         made = scene_run(experiment, scene)
         out.append(Bar(f"{scene}: intersections, all steps", found(made), 0))
-    with Log(scene_run(experiment, "sphere").path) as log:
-        out.append(Bar("sphere: rounds of impacts per step, mean", impacts(log, "rounds").mean(), 1))
-    return out
+    most_rounds = 0
+    for scene in SCENES:
+        with Log(scene_run(experiment, scene)) as log:
+            most_rounds = max(most_rounds, impacts(log, "rounds").max())
+            if scene == "sphere":
+                out.append(Bar("sphere: rounds of impacts per step, mean", impacts(log, "rounds").mean(), 1))
+    return [*out, Bar("rounds of impacts in any step of the five scenes", most_rounds, 30)]
+
+
+def conserved_bars(experiment):
+    """Two sheets that meet in free space, impacts solved for by five iterations, the cloth's own system to the last
+    digits: what the sum of m v loses is lost by impacts."""
+    sets = {"contact.impacts.max_inner": 5, "contact.impacts.mode": "equality", "solver.tolerance": 1e-13,
+            "run.gravity": "0 0 0", "run.steps": 20, "log.frames_every": 1}
+    made = run(experiment, "collide-capped", "collide.ini", sets)
+    with Log(made) as log:
+        mass, first = np.array(log.scene("mass")), impacts(log, "first")
+        v = np.array([log.velocity(k) for k in range(log.num_frames)])
+        kinetic = 0.5 * np.einsum("i,kij->k", mass, v**2)
+        lost = np.abs(np.einsum("i,kij->kj", mass, np.diff(v, axis=0))).max() / (mass @ np.linalg.norm(v[0], axis=1))
+    meets = np.argmax(first > 0)  # cloth is flat and fast until then: elasticity has no part in this step
+    name = "impacts by five iterations of conjugate gradients"
+    return [
+        Bar(f"{name}: impacts of the run", first.sum(), 1000, least=True),
+        Bar(f"{name}: change of momentum in any step, in parts of sum m |v|", lost, 1e-12),
+        Bar(f"{name}: kinetic energy after the first impacts, times before", kinetic[meets + 1] / kinetic[meets], 1),
+    ]
 
 
 def controls(experiment):
     """What should hold the scenes, switched off: the same bars must be short."""
     off = NO_IMPACTS | {"filter.bound": "none"}
     hits = found(scene_run(experiment, "dryer", steps=200, sets=off, tag="-no-impacts"))
-    with Log(scene_run(experiment, "sphere", steps=200, sets=NO_FORCES, tag="-no-forces").path) as log:
+    with Log(scene_run(experiment, "sphere", steps=200, sets=NO_FORCES, tag="-no-forces")) as log:
         rounds = impacts(log, "rounds").mean()
     return [
         Bar("control: dryer without impacts: intersections, 200 steps", hits, 1, least=True),
@@ -433,7 +463,7 @@ def assembly_bars(experiment):
     ways = {"staged": {}, "triplets": TRIPLETS, "entries": ENTRIES}
     made = {way: scene_run(experiment, "twisting", 4, TWIST_STEPS, {"log.frames_every": 50} | more, f"-{way}")
             for way, more in ways.items()}
-    with Log(made["staged"].path) as log:
+    with Log(made["staged"]) as log:
         last = most(log, "contact.all.vt", "contact.all.ee") > 0
     whole, hessians = ({way: section(m, f"solver/{s}")[last].mean() for way, m in made.items()}
                        for s in ("assemble", "elements"))
@@ -441,11 +471,28 @@ def assembly_bars(experiment):
           + ", ".join(f"{way} {1e3 * whole[way]:.0f} ({1e3 * hessians[way]:.0f})" for way in ways))
     own = {way: whole[way] - hessians[way] for way in ways}
     name = "twisting, 65,000 triangles: time of assembly by sorting"
+    apart = max(farthest(made["staged"], made[way]) for way in ("triplets", "entries"))
     return [
+        Bar("twisting, 65,000 triangles: largest distance between runs by any assembly", apart, 0, "m"),
         Bar(f"{name} all entries, times staged", whole["entries"] / whole["staged"], 5, least=True),
         Bar(f"{name} 3x3 blocks, times staged", whole["triplets"] / whole["staged"], 5, least=True, cause=BLOCKS),
         Bar(f"{name} 3x3 blocks, without element Hessians, times staged", own["triplets"] / own["staged"], 5, least=True),
     ]
+
+
+def fine_cg_bars(experiment):
+    """The hanging sheets at 65,000 triangles."""
+    mean = {(m, w): cg_numbers(cg_run(experiment, "sphere", m, w, detail=FINE))[0][FALLING:].mean()
+            for m in MESHES for w in WAYS}
+    print("hanging sheets, 65,000 triangles, iterations: " + ", ".join(f"{m} {w} {n:.0f}" for (m, w), n in mean.items()))
+    less = {m: 100 * (1 - mean[m, "jacobi"] / mean[m, "none"]) for m in MESHES}
+    name = "hanging sheets, 65,000 triangles"
+    out = [Bar(f"{name}, jittered mesh: iterations that Jacobi saves", less["jittered"], 25, "%", least=True, cause=BORDER),
+           Bar(f"{name}, regular mesh: the same, more or less", abs(less["regular"]), 5, "%", cause=BORDER)]
+    for mesh in MESHES:
+        more = mean[mesh, "block_jacobi"] / mean[mesh, "jacobi"]
+        out.append(Bar(f"{name}, {mesh} mesh: iterations with block Jacobi, times Jacobi", more, 1.02, cause=BLOCK))
+    return out
 
 
 def border_bar(experiment):
@@ -462,7 +509,7 @@ def memory_bar(experiment):
     peaks = []
     for solver in ("cama_pcg", "gd"):
         made = scene_run(experiment, "sphere", 4, 2, {"solver.plugin": solver, "log.audit": "off"}, f"-{solver}")
-        with Log(made.path) as log:
+        with Log(made) as log:
             count = triangles(log)
             peaks.append(log.table("steps")["rss"].max())
     _, _, whole, matrix = size_row(experiment, 4)
@@ -470,14 +517,14 @@ def memory_bar(experiment):
     return Bar("65,000 triangles: memory of the linear system", (peaks[0] - peaks[1]) / count, 2200, "B/triangle", cause=MEMORY)
 
 
-def front_bar(experiment):
-    spent = []
-    for update in ("full", "localized"):
-        made = front_run(experiment, "sphere", update)
-        with Log(made.path) as log:
-            spent.append((log.table("steps")["t_detect"] / made.busy).sum())
-    return Bar("sphere: time of detection that localized updates save", 100 * (1 - spent[1] / spent[0]), 30, "%", least=True,
-               cause=LOCALIZED)
+def front_bars(experiment):
+    runs = [front_run(experiment, "sphere", update) for update in ("full", "localized")]
+    spent = [phase(made, "detect").sum() for made in runs]
+    return [
+        Bar("sphere: time of detection that localized updates save", 100 * (1 - spent[1] / spent[0]), 30, "%", least=True,
+            cause=LOCALIZED),
+        Bar("sphere: largest distance between runs by full and localized updates", farthest(*runs), 0, "m"),
+    ]
 
 
 def size_bars(experiment):
@@ -499,8 +546,8 @@ def arcsim_bars(experiment):
 
 
 def bars(experiment):
-    rows = scene_bars(experiment) + cg_bars(experiment)
-    rows += [border_bar(experiment), *assembly_bars(experiment), memory_bar(experiment), front_bar(experiment)]
+    rows = scene_bars(experiment) + conserved_bars(experiment) + cg_bars(experiment) + fine_cg_bars(experiment)
+    rows += [border_bar(experiment), *assembly_bars(experiment), memory_bar(experiment), *front_bars(experiment)]
     return rows + size_bars(experiment) + arcsim_bars(experiment) + controls(experiment)
 
 

@@ -5,11 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from loompy.experiment import Bar
+from loompy.errors import LogError
+from loompy.experiment import Bar, NotMeasured
 from loompy.log import Log
 
 # Steps until cloth touches cloth; the next ones are compared.
 SCENES = {"drape_self": 60, "stack_sphere": 60, "twist": 200, "knot": 560, "tshirt": 30}
+
+
+NEWTON = ("Newton, CG", "Newton")
 
 
 class Level(NamedTuple):
@@ -17,18 +21,26 @@ class Level(NamedTuple):
     detail: int  # [run] detail
     way: str  # whose states all methods step from: Newton's method takes days to those of the larger scenes
     steps: int  # that are compared
-    left_out: tuple = ()  # scenes that take days
+    scenes: tuple = tuple(SCENES)
+    left_out: tuple = ()  # methods that take hours a step
+    earlier: int = 0  # so many steps sooner, when cloth touches bodies alone
 
 
 LEVELS = {
     "": Level("2,500 vertices", 1, "newton", 5),
     "-own": Level("2,500 vertices, from states of pd_bfgs", 1, "pd_bfgs", 5),
     "-10k": Level("10,000 vertices", 2, "pd_bfgs", 3),
-    "-40k": Level("40,000 vertices", 4, "pd_bfgs", 2, ("twist", "knot", "tshirt")),
+    "-40k": Level("40,000 vertices", 4, "pd_bfgs", 2, ("drape_self", "stack_sphere")),
+    "-40k-shirt": Level("40,000 vertices", 4, "pd_bfgs", 2, ("tshirt",), ("Newton, CG",)),
+    "-90k": Level("90,000 vertices", 6, "pd_bfgs", 2, ("drape_self",), (*NEWTON, "splitting", "as printed"), 32),
 }
 
 # d_hat and thickness are to stay below the height of a triangle.
-THINNER = {("twist", 4): {"cloth.strip.thickness": 0.001}}
+THINNER = {
+    ("twist", 4): {"cloth.strip.thickness": 0.001},
+    ("tshirt", 4): {"cloth.shirt.thickness": 0.001},
+    ("drape_self", 6): {"cloth.sheet.thickness": 0.001},
+}
 
 PRINTED = {"contact.all.correction": "splitting"}
 METHODS = {  # beside configs/SCENE_pd_bfgs.ini; everything else is the same: gap, tolerance, limit
@@ -51,6 +63,11 @@ METHODS = {  # beside configs/SCENE_pd_bfgs.ini; everything else is the same: ga
 BARRIER = ("pd_bfgs", "splitting", "as printed", "Newton, CG", "Newton")
 
 
+def first(scene, level):
+    """The first step that is compared."""
+    return SCENES[scene] - level.earlier
+
+
 def common(scene, level):
     sets = {"exec.threads": 1, "log.frames_every": 1, "run.detail": level.detail}
     return sets | THINNER.get((scene, level.detail), {})
@@ -59,7 +76,7 @@ def common(scene, level):
 def way_there(experiment, scene, level):
     """Newton's method to a tolerance of 1e-3, or pd_bfgs to that of the comparison."""
     by = "" if level.way == "newton" else "_pd_bfgs"
-    sets = common(scene, level) | {"run.steps": SCENES[scene] + level.steps}
+    sets = common(scene, level) | {"run.steps": first(scene, level) + level.steps}
     return experiment.run(f"{scene}{by}-{level.detail}", f"../../configs/{scene}{by}.ini", sets)
 
 
@@ -69,14 +86,17 @@ def stiffness(path, step):
     with Log(path) as log:
         rows = log.table("iters_extra")
     kappa = rows["contact.all.kappa"][rows["step"] == step]
-    return float(kappa[np.isfinite(kappa)][-1])
+    known = kappa[np.isfinite(kappa)]
+    if not len(known):  # of a run that was cut off, which --plan looks at
+        raise LogError(f"{path} has no step {step} yet")
+    return float(known[-1])
 
 
 def compared(experiment, scene, level, method):
     ref = way_there(experiment, scene, level)
-    sets = common(scene, level) | {"run.replay": ref, "run.replay_first": SCENES[scene], "run.steps": level.steps}
+    sets = common(scene, level) | {"run.replay": ref, "run.replay_first": first(scene, level), "run.steps": level.steps}
     if method in BARRIER:
-        sets |= {"run.replay_state": "fresh", "contact.all.stiffness": stiffness(ref, SCENES[scene] - 1)}
+        sets |= {"run.replay_state": "fresh", "contact.all.stiffness": stiffness(ref, first(scene, level) - 1)}
     name = f"{scene}-{level.detail}-{level.way}-{method.replace(', ', '-').replace(' ', '-')}"
     return experiment.run(name, f"../../configs/{scene}_pd_bfgs.ini", sets | METHODS[method], inputs=[ref])
 
@@ -89,9 +109,6 @@ def ways(log):
     """Energy of the whole problem after each iteration of each step, J; the last one where the step ends."""
     rows = log.table("iters")
     return [rows[rows["step"] == k]["e_total"] for k in np.unique(rows["step"])]
-
-
-NEWTON = ("Newton, CG", "Newton")
 
 
 def to_the_same(of, method, newton):
@@ -122,16 +139,20 @@ def measured(experiment, scene, level, method):
 
 
 def rows(experiment, level):
-    for scene in (s for s in SCENES if s not in level.left_out):
-        yield scene, {m: measured(experiment, scene, level, m) for m in METHODS}
+    for scene in level.scenes:
+        methods = [m for m in METHODS if m not in level.left_out]
+        yield scene, {m: measured(experiment, scene, level, m) for m in methods}
 
 
 def excess(of, m):
     """Energy at the end of a step above the least that any method came to, in parts of that at the core's guess;
-    median over the steps."""
+    median over the steps. Without Newton's method nobody knows the least."""
+    newton = next((n for n in NEWTON if n in of), None)
+    if newton is None:
+        return np.nan
     ends = np.array([[way[-1] for way in other["ways"]] for other in of.values()])
     least = np.nanmin(ends, axis=0)
-    start = np.array([way[0] for way in of["Newton"]["ways"]])
+    start = np.array([way[0] for way in of[newton]["ways"]])
     return np.median((np.array([way[-1] for way in m["ways"]]) - least) / (start - least))
 
 
@@ -142,7 +163,7 @@ def table(experiment, level, name):
         for method, m in of.items():
             text = f"{excess(of, m):10.1e} "
             if method not in NEWTON and np.isfinite(m["ways"][0][-1]):
-                for newton in NEWTON:
+                for newton in (n for n in NEWTON if n in of):
                     same, above = to_the_same(of, method, newton)
                     text += f"{same:12.3f}" + (f" ({above} not reached)" if above else "")
             lines.append(
@@ -154,23 +175,28 @@ def table(experiment, level, name):
 
 def bars(experiment, level):
     out, factors = [], []
+    what = {"Newton, CG": "seconds of pcg_newton to the energy of pd_bfgs, times its own", "Newton": "the same of cholmod_newton"}
+    cause = "a split step ends with more energy, and Newton's method is there after few iterations, README.md"
     for scene, of in rows(experiment, level):
         mine = of["pd_bfgs"]["seconds"]
-        cg, cholesky = (to_the_same(of, "pd_bfgs", newton)[0] / mine for newton in NEWTON)
-        factors.append(cg)
         size = f"{scene}, {of['pd_bfgs']['vertices']} vertices"
-        cause = "a split step ends with more energy, and Newton's method is there after few iterations, README.md"
-        out.append(Bar(f"{size}: seconds of pcg_newton to the energy of pd_bfgs, times its own", cg, 1, least=True,
-                       cause=cause))
-        out.append(Bar(f"{size}: the same of cholmod_newton", cholesky, 1, least=True, cause=cause))
+        for newton in NEWTON:
+            if newton not in of:
+                out.append(NotMeasured(f"{size}: {what[newton]}", "a step of it takes too long, README.md"))
+                continue
+            times = to_the_same(of, "pd_bfgs", newton)[0] / mine
+            out.append(Bar(f"{size}: {what[newton]}", times, 1, least=True, cause=cause))
+            if newton == "Newton, CG":
+                factors.append(times)
         out.append(Bar(f"{size}: intersections, all methods", sum(m["hits"] for m in of.values()), 0))
-    many = sum(f >= 5 for f in factors)
-    return [*out, Bar("scenes in which pcg_newton takes at least five times as long", many, 2, least=True)]
+    if factors:
+        many = sum(f >= 5 for f in factors)
+        out.append(Bar("scenes in which pcg_newton takes at least five times as long", many, 2, least=True))
+    return out
 
 
 FIGURES = {}
 for suffix, its in LEVELS.items():
-    count = len(SCENES) - len(its.left_out)
-    figure, what = f"pdbfgs-scenes{suffix}", f"{count} scenes by pd_bfgs, Newton's method and PD-IPC, {its.text}"
+    figure, what = f"pdbfgs-scenes{suffix}", f"{len(its.scenes)} scenes by pd_bfgs, Newton's method and PD-IPC, {its.text}"
     FIGURES[figure] = (f"{what}: seconds per step", partial(table, level=its, name=figure))
     FIGURES[f"{figure}-bars"] = (f"{what}, against their bounds", partial(bars, level=its))

@@ -7,21 +7,19 @@
 
 #include "bodies/body.kern.h"
 
-enum { BEND_MAX_FRAMES = 64, BEND_BONES = 4 };
+enum { BEND_MAX_FRAMES = 64, BEND_ANCHORS = 192, BEND_LANES = 8 };
 
 typedef struct bend_frame { /* a joint: its rest pose to the body frame, as in obst_view */
   lk_real R0[9], R1[9], t0[3], t1[3], axis[3], angle;
 } bend_frame;
 
-typedef struct bend_anchor { /* a point of the skin, for what moves there */
-  lk_real x0[3], x1[3];      /* m, body frame, at both ends of the step */
-  int32_t bone[BEND_BONES];
-  lk_real weight[BEND_BONES];
-} bend_anchor;
-
-/* What the block of memory of a field begins with; its kind's own struct has it as first member. */
+/* What the block of memory of a field begins with; its kind's own struct has it as first member.
+ * Anchors are points of the skin, for what moves there: where they are at both ends of the step,
+ * real [2][3][BEND_ANCHORS] (m, body frame), and shares of the joints in them,
+ * [num_frames][BEND_ANCHORS].
+ */
 typedef struct bend_head {
-  int32_t num_frames, num_anchors;
+  int32_t num_frames;
   int64_t anchors_at, own_at; /* bytes from the start: anchors; arrays of the kind */
   lk_real sweep;              /* m, how far any vertex of the skin moves in this step, body frame */
   bend_frame frame[BEND_MAX_FRAMES];
@@ -51,23 +49,31 @@ LK_FN void bend_turn_hess(const obst_pose *P, const lk_real *H, lk_real *C)
 }
 
 /* Shares of the joints in what is at p at s: those of anchors, weighed by the inverse fourth power
- * of their distance (Shepard 1968). */
+ * of their distance (Shepard 1968).  Sums go by lanes, which a vector unit takes at once. */
 LK_FN void bend_bones(const bend_head *f, lk_real s, const lk_real *p, lk_real *share)
 {
-  const bend_anchor *const a = (const bend_anchor *)((const unsigned char *)f + f->anchors_at);
-  lk_real sum = LK_R(0.0);
-  for (int32_t k = 0; k < f->num_frames; ++k) share[k] = LK_R(0.0);
-  for (int32_t i = 0; i < f->num_anchors; ++i) {
+  const lk_real *const x = (const lk_real *)((const unsigned char *)f + f->anchors_at);
+  const lk_real *const y = x + 3 * BEND_ANCHORS, *const shares = y + 3 * BEND_ANCHORS;
+  lk_real w[BEND_ANCHORS], total = LK_R(0.0);
+  for (int i = 0; i < BEND_ANCHORS; ++i) {
     lk_real d2 = LK_R(1e-10); /* m^2: at an anchor its own are all */
     for (int c = 0; c < 3; ++c) {
-      const lk_real d = p[c] - ((LK_R(1.0) - s) * a[i].x0[c] + s * a[i].x1[c]);
+      const int k = c * BEND_ANCHORS + i;
+      const lk_real d = p[c] - ((LK_R(1.0) - s) * x[k] + s * y[k]);
       d2 += d * d;
     }
-    const lk_real w = LK_R(1.0) / (d2 * d2);
-    sum += w;
-    for (int b = 0; b < BEND_BONES; ++b) share[a[i].bone[b]] += w * a[i].weight[b];
+    w[i] = LK_R(1.0) / (d2 * d2);
   }
-  for (int32_t k = 0; k < f->num_frames; ++k) share[k] /= sum;
+  for (int32_t k = 0; k < f->num_frames; ++k) {
+    const lk_real *const own = shares + (int64_t)k * BEND_ANCHORS;
+    lk_real lane[BEND_LANES] = {LK_R(0.0)};
+    for (int i = 0; i < BEND_ANCHORS; i += BEND_LANES)
+      for (int l = 0; l < BEND_LANES; ++l) lane[l] += w[i + l] * own[i + l];
+    share[k] =
+        ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+    total += share[k];
+  }
+  for (int32_t k = 0; k < f->num_frames; ++k) share[k] /= total;
 }
 
 /* Where in the body frame what is at p at s0 is at s1; v [3], or NULL, is a direction that is

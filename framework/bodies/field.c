@@ -8,13 +8,11 @@
 
 #include "bodies/body.h"
 
-enum { ANCHORS = 192 };
-
 static bend_head *bend_of(body_field *f) { return (bend_head *)(void *)f->block; }
 
-static bend_anchor *anchors_of(body_field *f)
+static lk_real *anchors_of(body_field *f)
 {
-  return (bend_anchor *)(void *)(f->block + bend_of(f)->anchors_at);
+  return (lk_real *)(void *)(f->block + bend_of(f)->anchors_at);
 }
 
 /* ---- anchors ---- */
@@ -25,7 +23,7 @@ static loom_status choose_anchors(loom_err *err, body_field *f)
   const mesh *const skin = &f->body->skin;
   double *d2;
   int32_t next = 0;
-  f->num_anchors = skin->num_verts < ANCHORS ? skin->num_verts : ANCHORS;
+  f->num_anchors = skin->num_verts < BEND_ANCHORS ? skin->num_verts : BEND_ANCHORS;
   LOOM_TRY(mesh_alloc(err, f->num_anchors, sizeof *f->anchor, &f->anchor));
   LOOM_TRY(mesh_alloc(err, skin->num_verts, sizeof *d2, &d2));
   for (int32_t v = 0; v < skin->num_verts; ++v) d2[v] = DBL_MAX;
@@ -43,26 +41,14 @@ static loom_status choose_anchors(loom_err *err, body_field *f)
   return LOOM_OK;
 }
 
-/* The four joints that move a vertex most, with weights of the sum 1. */
-static void set_bones(const rig *r, int32_t v, bend_anchor *a)
+/* Shares of the joints in anchor k. */
+static void set_shares(body_field *f, int32_t k)
 {
-  const double *const w = r->weight + (int64_t)v * r->per;
-  const int32_t *const bone = r->bone + (int64_t)v * r->per;
-  double sum = 0, taken[BEND_BONES] = {0};
-  int at[BEND_BONES];
-  for (int b = 0; b < BEND_BONES; ++b) {
-    at[b] = -1;
-    for (int k = 0; k < r->per; ++k) {
-      int used = 0;
-      for (int c = 0; c < b; ++c) used |= at[c] == k;
-      if (!used && w[k] > taken[b]) taken[b] = w[k], at[b] = k;
-    }
-    sum += taken[b];
-  }
-  for (int b = 0; b < BEND_BONES; ++b) {
-    a->bone[b] = at[b] >= 0 ? bone[at[b]] : 0;
-    a->weight[b] = (lk_real)(taken[b] / sum);
-  }
+  const rig *const r = f->body;
+  lk_real *const share = anchors_of(f) + (int64_t)6 * BEND_ANCHORS;
+  const int64_t first = (int64_t)f->anchor[k] * r->per;
+  for (int b = 0; b < r->per; ++b)
+    share[(int64_t)r->bone[first + b] * BEND_ANCHORS + k] += (lk_real)r->weight[first + b];
 }
 
 /* ---- life ---- */
@@ -71,15 +57,15 @@ static int64_t aligned(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 static loom_status lay_out(loom_err *err, body_field *f)
 {
-  const bend_head b = {
-      .num_frames = f->body->num_joints,
-      .num_anchors = f->num_anchors,
-      .anchors_at = aligned(f->kind->head),
-      .own_at = aligned(aligned(f->kind->head) + f->num_anchors * (int64_t)sizeof(bend_anchor))};
+  const int64_t anchors = (int64_t)(6 + f->body->num_joints) * BEND_ANCHORS;
+  const bend_head b = {.num_frames = f->body->num_joints,
+                       .anchors_at = aligned(f->kind->head),
+                       .own_at =
+                           aligned(aligned(f->kind->head) + anchors * (int64_t)sizeof(lk_real))};
   f->bytes = b.own_at + f->own_bytes;
   LOOM_TRY(mesh_alloc(err, f->bytes, 1, &f->block));
   *bend_of(f) = b;
-  for (int32_t k = 0; k < f->num_anchors; ++k) set_bones(f->body, f->anchor[k], &anchors_of(f)[k]);
+  for (int32_t k = 0; k < f->num_anchors; ++k) set_shares(f, k);
   if (f->kind->settle != NULL) f->kind->settle(f);
   return LOOM_OK;
 }
@@ -184,11 +170,11 @@ static void set_skin(body_field *f)
     most = fmax(most, d2);
   }
   bend_of(f)->sweep = (lk_real)sqrt(most);
-  for (int32_t k = 0; k < f->num_anchors; ++k)
-    for (int c = 0; c < 3; ++c) {
-      anchors_of(f)[k].x0[c] = (lk_real)f->x[0][3 * (int64_t)f->anchor[k] + c];
-      anchors_of(f)[k].x1[c] = (lk_real)f->x[1][3 * (int64_t)f->anchor[k] + c];
-    }
+  for (int end = 0; end < 2; ++end)
+    for (int32_t k = 0; k < f->num_anchors; ++k)
+      for (int c = 0; c < 3; ++c)
+        anchors_of(f)[(3 * end + c) * BEND_ANCHORS + k] =
+            (lk_real)f->x[end][3 * (int64_t)f->anchor[k] + c];
 }
 
 static int same_step(const body_field *f, int end, const double *angles, const double root[12])

@@ -62,7 +62,10 @@ LK_KERNEL_PLAIN(body_slope, a, i)
   const lk_real f = obst_hess(o, &P, x, g, C);
   if (a->gap != NULL) a->gap[w.at] = f;
   if (a->normal != NULL) {
-    (void)obst_distance(o, &P, x, n);
+    const lk_real len = LK_SQRT(obst_dot(g, g));
+    const int known = obst_bends(o) && len > LK_R(0.0);
+    for (int c = 0; c < 3; ++c) n[c] = known ? g[c] / len : g[c];
+    if (!known) (void)obst_distance(o, &P, x, n);
     LK_STORE3(a->normal, w.at, n);
   }
   if (a->gradient != NULL) LK_STORE3(a->gradient, w.at, g);

@@ -46,6 +46,7 @@ void cand_reset(candidates *c)
 
 static int moves(const loom_obstacle *o)
 {
+  if (LOOM_HAS(o, sweep) && o->sweep > 0) return 1; /* it bends */
   for (int i = 0; i < 12; ++i)
     if (o->pose0[i] != o->pose1[i]) return 1;
   return 0;

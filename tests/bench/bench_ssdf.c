@@ -8,7 +8,11 @@
  *       whole body at poses by chance within the training, points within 20 mm of the skin:
  *       mean, p95, p99, largest error (mm), share with the wrong side, truly 5 mm deep but
  *       predicted 5 mm outside, the same the other way round.  The controls: angles at zero, or
- *       those of another pose */
+ *       those of another pose
+ *   build/bench/bench_ssdf depth FILE
+ *       how deep points are in skins, truly: FILE has int32 frames, points, vertices, triangles;
+ *       int32 [triangles][3]; and then, frame by frame, float64 [vertices][3] and [points][3], m.
+ *       A line for each frame: largest depth (mm), points deeper than 5 mm */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -283,12 +287,65 @@ static int errors(char **a, int num)
   return 0;
 }
 
+/* ---- garments ---- */
+
+static int take(FILE *f, void *to, size_t size, int64_t count)
+{
+  return fread(to, size, (size_t)count, f) == (size_t)count;
+}
+
+static int depth_of_frame(const double *skin, const int32_t *counts, const int32_t *tris,
+                          const double *cloth)
+{
+  loom_err err = {0};
+  ssdf_truth t;
+  double deepest = 0;
+  int64_t deep = 0;
+  if (ssdf_truth_build(&err, skin, counts[2], tris, counts[3], 1, &t) != LOOM_OK)
+    return failed(&err);
+#pragma omp parallel for schedule(dynamic, 64) reduction(max : deepest) reduction(+ : deep)
+  for (int32_t i = 0; i < counts[1]; ++i) {
+    const double d = -ssdf_truth_distance(&t, cloth + 3 * (int64_t)i, DBL_MAX, NULL);
+    deepest = fmax(deepest, d);
+    deep += d > 0.005;
+  }
+  printf("%.4f,%lld\n", 1e3 * deepest, (long long)deep);
+  ssdf_truth_free(&t);
+  return 0;
+}
+
+static int depth(const char *path)
+{
+  int32_t counts[4]; /* frames, points, vertices, triangles */
+  int rc = 1;
+  FILE *const f = fopen(path, "rb");
+  if (f == NULL || !take(f, counts, sizeof *counts, 4)) return 1;
+  int32_t *const tris = calloc(3 * (size_t)counts[3], sizeof *tris);
+  double *const skin = calloc(3 * (size_t)counts[2], sizeof *skin);
+  double *const cloth = calloc(3 * (size_t)counts[1], sizeof *cloth);
+  if (tris != NULL && skin != NULL && cloth != NULL &&
+      take(f, tris, sizeof *tris, 3 * (int64_t)counts[3])) {
+    rc = 0;
+    for (int32_t k = 0; k < counts[0] && rc == 0; ++k)
+      rc = take(f, skin, sizeof *skin, 3 * (int64_t)counts[2]) &&
+                   take(f, cloth, sizeof *cloth, 3 * (int64_t)counts[1])
+               ? depth_of_frame(skin, counts, tris, cloth)
+               : 1;
+  }
+  free(tris);
+  free(skin);
+  free(cloth);
+  fclose(f);
+  return rc;
+}
+
 int main(int argc, char **argv)
 {
   if (argc == 1) return time_all();
   if (argc >= 8 && strcmp(argv[1], "field") == 0) return field(argv + 2, argc - 2);
   if (argc >= 5 && strcmp(argv[1], "errors") == 0) return errors(argv + 2, argc - 2);
-  fprintf(stderr,
-          "bench_ssdf [field NETS RIG OUT N LO HI ...|errors NETS RIG POSES [zero|other]]\n");
+  if (argc == 3 && strcmp(argv[1], "depth") == 0) return depth(argv[2]);
+  fprintf(stderr, "bench_ssdf [depth FILE|field NETS RIG OUT N LO HI ...|errors NETS RIG POSES "
+                  "[zero|other]]\n");
   return 2;
 }
