@@ -15,6 +15,8 @@ static const char usage[] =
     "  vtk       one file per frame, NAME.vtk.series and NAME.xdmf (which reads the frames\n"
     "            from the log itself); ParaView opens either\n"
     "  csv       steps.csv, steps_extra.csv, iters.csv, iters_extra.csv, inner.csv\n"
+    "vtkhdf, glb and usd, each one file with bodies, are the launcher's:\n"
+    "  ./loom export FILE.h5 --format usd --help\n"
     "Numbers are written so that they read back as the same doubles.\n"
     "  -o, --output DIR  where to, made if missing; default: NAME-FORMAT beside the log\n"
     "  --frames A:B      frames A to B, both included; also N, A:, :B and last\n";
@@ -151,7 +153,9 @@ static int body(int argc, char **argv)
     case OPT_FORMAT:
       o.format = find_format(optarg);
       if (o.format == NULL)
-        return tool_usage("export", "there is no format '%s'; obj, ply, vtk, bcc, tubes or csv",
+        return tool_usage("export",
+                          "there is no format '%s'; obj, ply, vtk, bcc, tubes or csv, and by the "
+                          "launcher ./loom: vtkhdf, glb or usd",
                           optarg);
       break;
     case OPT_FRAMES:

@@ -101,6 +101,7 @@ RULES = [
     Rule(r"^\./loom figure", more="--plan", skip=needs_venv, why="minutes to hours"),
     Rule(r"^\./loom render", more="--size 160x120 --fast", skip=needs_venv),
     Rule(r"^\./loom (table|report|watch)", skip=needs_venv),
+    Rule(r"^\./loom export .*--format (vtkhdf|glb|usd)", skip=needs_venv),
     Rule(r"^\./loom sweep .*--slurm$", skip=needs_slurm),
     Rule(r"^\./loom sweep", skip=needs_venv),
     Rule(r"^\./loom run configs/yarn_", more=YARNS),

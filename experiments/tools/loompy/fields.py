@@ -22,6 +22,11 @@ def _text(value: Any) -> str:
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
+def unit(item: Any) -> str:
+    """Of a dataset of /fields."""
+    return _text(item.attrs.get("unit", "1"))
+
+
 def _label(name: str, unit: str) -> str:
     return name.replace("_", " ") + ("" if unit == "1" else f" ({unit})")
 
@@ -35,7 +40,7 @@ def of_log(log: Log) -> dict[str, str]:
     """Names and labels of the fields of one log, computed ones first."""
     names = [SPEED, STRETCH] if _has_triangles(log) else [SPEED]
     group = log.file.get("fields", {})
-    logged = {n: _label(n, _text(group[n].attrs.get("unit", "1"))) for n in group}
+    logged = {n: _label(n, unit(group[n])) for n in group}
     return {n: COMPUTED[n] for n in names} | logged
 
 

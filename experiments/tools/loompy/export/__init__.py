@@ -1,0 +1,1 @@
+"""Logs in the formats that other programs exchange: VTK-HDF, glTF and USD."""
