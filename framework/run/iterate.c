@@ -103,7 +103,9 @@ static loom_status take_change(run *r, const double *v, const results_use *u)
 {
   iteration *const i = u->out;
   i->dx_max = *v;
-  return isfinite(*v) || i->closing ? LOOM_OK : vet_trial(r, r->buf.dx);
+  if (isfinite(*v) || i->closing) return LOOM_OK;
+  LOOM_TRY(vet_trial(r, r->buf.dx));
+  return results_settle(r); /* before anybody says what follows from it */
 }
 
 loom_status measure_solved(run *r, iteration *i)

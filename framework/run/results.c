@@ -14,17 +14,20 @@ static loom_status append(run *r, const double *v, const results_use *u)
   return LOOM_OK;
 }
 
+static int any_wait(const run_results *q) { return q->num > q->first; }
+
 loom_status results_later(run *r, const loom_exec *e, const loom_real *src, int n,
                           const results_use *u)
 {
   run_results *const q = &r->results;
   double now[LOOM_NUM_RESULTS], *v = now;
   if (e->backend == LOOM_CPU) { /* of a plugin that runs there, or everything does */
-    if (q->num > 0) LOOM_TRY(results_cells(r, n, &v));
+    if (any_wait(q)) LOOM_TRY(results_cells(r, n, &v));
     for (int i = 0; i < n; ++i) v[i] = (double)src[i];
     return results_after(r, v, u);
   }
   if (q->used + n > RESULTS_CELLS || q->num == RESULTS_MAX) LOOM_TRY(results_settle(r));
+  if (q->used + n > RESULTS_CELLS) return err_set(r->err, LOOM_E_INTERNAL, "too many results wait");
   v = q->block + q->used;
   LOOM_TRY(exec_keep_results(r->err, e, q->used, src, n));
   q->used += n;
@@ -34,8 +37,7 @@ loom_status results_later(run *r, const loom_exec *e, const loom_real *src, int 
 
 loom_status results_after(run *r, const double *v, const results_use *u)
 {
-  if (r->results.num == 0) return u->then(r, v, u);
-  return append(r, v, u);
+  return any_wait(&r->results) ? append(r, v, u) : u->then(r, v, u);
 }
 
 loom_status results_cells(run *r, int n, double **out)
@@ -43,6 +45,8 @@ loom_status results_cells(run *r, int n, double **out)
   run_results *const q = &r->results;
   if (q->num == RESULTS_MAX) LOOM_TRY(results_settle(r));
   if (q->num == 0) q->num_cells = 0;
+  if (q->num_cells + n > RESULTS_MAX * RESULTS_EACH)
+    return err_set(r->err, LOOM_E_INTERNAL, "too many results wait");
   *out = q->cell + q->num_cells;
   q->num_cells += n;
   memset(*out, 0, (size_t)n * sizeof **out);
@@ -52,12 +56,14 @@ loom_status results_cells(run *r, int n, double **out)
 loom_status results_settle(run *r)
 {
   run_results *const q = &r->results;
-  const int num = q->num;
+  const int first = q->first, num = q->num;
   loom_status s = LOOM_OK;
-  if (q->used > 0) s = exec_kept_results(r->err, &r->exec, q->used, q->block);
-  for (int i = 0; i < num && s == LOOM_OK; ++i)
+  if (any_wait(q) && q->used > 0) s = exec_kept_results(r->err, &r->exec, q->used, q->block);
+  q->first = num;
+  for (int i = first; i < num && s == LOOM_OK; ++i)
     s = q->all[i].use.then(r, q->all[i].v, &q->all[i].use);
-  q->num = q->used = q->num_cells = 0;
+  q->num = q->first = first;
+  if (first == 0) q->used = q->num_cells = 0;
   return s;
 }
 

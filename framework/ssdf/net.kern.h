@@ -21,10 +21,14 @@ enum { /* activations; DEVIATION: the paper's own is not known */
 };
 /* Points that are evaluated together, in single precision, on a CPU. */
 enum { SSDF_LANES = 32 };
+/* On CUDA networks are called: inlined, a kernel that asks for a distance a dozen times would have
+ * as many of each, and take minutes to compile. */
 #ifdef __CUDACC__
 #define SSDF_SIMD
+#define SSDF_FN static __device__ __noinline__
 #else
 #define SSDF_SIMD _Pragma("omp simd")
+#define SSDF_FN   LK_FN
 #endif
 
 typedef struct ssdf_shape {
@@ -78,8 +82,8 @@ LK_FN lk_real ssdf_activate(int32_t kind, lk_real z, lk_real *d1, lk_real *d2)
 
 /* Layers one after the other; slope [hidden][width] keeps the derivatives of the activations, for
  * ssdf_backward(); NULL: not wanted. */
-LK_FN lk_real ssdf_value(const ssdf_shape *n, const ssdf_params *p, const lk_real *y,
-                         lk_real *slope)
+SSDF_FN lk_real ssdf_value(const ssdf_shape *n, const ssdf_params *p, const lk_real *y,
+                           lk_real *slope)
 {
   lk_real in[SSDF_MAX_WIDTH], out[SSDF_MAX_WIDTH], d1, d2;
   int32_t at = 0, inputs = SSDF_INPUTS;
@@ -102,8 +106,8 @@ LK_FN lk_real ssdf_value(const ssdf_shape *n, const ssdf_params *p, const lk_rea
 }
 
 /* Gradient g [3] by one sweep back through the layers. */
-LK_FN void ssdf_backward(const ssdf_shape *n, const ssdf_params *p, const lk_real *slope,
-                         lk_real *g)
+SSDF_FN void ssdf_backward(const ssdf_shape *n, const ssdf_params *p, const lk_real *slope,
+                           lk_real *g)
 {
   lk_real down[SSDF_MAX_WIDTH], up[SSDF_MAX_WIDTH] = {LK_R(0.0)};
   const int32_t width = n->width, inner = (width + 1) * width, first = (SSDF_INPUTS + 1) * width;
@@ -159,8 +163,8 @@ LK_FN void ssdf_activate_jet(int32_t kind, const lk_real *z, lk_real *out)
 }
 
 /* Value, gradient g [3] and Hessian C [3][3], by jets through the layers. */
-LK_FN lk_real ssdf_hessian(const ssdf_shape *n, const ssdf_params *p, const lk_real *y, lk_real *g,
-                           lk_real *C)
+SSDF_FN lk_real ssdf_hessian(const ssdf_shape *n, const ssdf_params *p, const lk_real *y,
+                             lk_real *g, lk_real *C)
 {
   lk_real in[SSDF_MAX_WIDTH * SSDF_JET], out[SSDF_MAX_WIDTH * SSDF_JET], z[SSDF_JET];
   int32_t at = 0, inputs = SSDF_INPUTS;
@@ -247,8 +251,8 @@ LK_FN void ssdf_layer(int32_t kind, const float *w, int32_t inputs, int32_t outp
   }
 }
 
-LK_FN void ssdf_layers(int32_t kind, int32_t hidden, int32_t width, const float *w, const float *y,
-                       float *v)
+SSDF_FN void ssdf_layers(int32_t kind, int32_t hidden, int32_t width, const float *w,
+                         const float *y, float *v)
 {
   float room[2][SSDF_MAX_WIDTH * SSDF_LANES]; /* of one layer and the next */
   const float *const inner = w + (SSDF_INPUTS + 1) * width;
@@ -262,6 +266,9 @@ LK_FN void ssdf_layers(int32_t kind, int32_t hidden, int32_t width, const float 
 LK_FN void ssdf_layers_of(int32_t kind, const ssdf_shape *n, const float *w, const float *y,
                           float *v)
 {
+#ifdef __CUDACC__
+  ssdf_layers(kind, n->hidden, n->width, w, y, v);
+#else
   switch (n->width) { /* those of the paper's table */
   case 4:
     ssdf_layers(kind, n->hidden, 4, w, y, v);
@@ -278,6 +285,7 @@ LK_FN void ssdf_layers_of(int32_t kind, const ssdf_shape *n, const float *w, con
   default:
     ssdf_layers(kind, n->hidden, n->width, w, y, v);
   }
+#endif
 }
 
 /* Values v [SSDF_LANES] at y [3][SSDF_LANES]; each lane's bits are its own point's alone. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/device.h"
 #include "support/proc.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -378,7 +379,10 @@ Test(hostile, counts_and_ids_are_within_range)
       {"contact.c", "quad:id_negative", {"quad(): v[1] = -9 is no vertex"}},
       {"contact.c", "update:changed", {"update(): gave changed = 0xff00"}},
   };
-  ALL_REFUSED(deeds, NULL);
+  ALL_REFUSED(deeds, test_on_cuda() ? "exec.debug=1" : NULL);
+  /* on a device they are only counted without it, and the run ends all the same */
+  for (size_t i = 0; test_on_cuda() && i < sizeof deeds / sizeof deeds[0]; ++i)
+    refused(&(deed){deeds[i].section, deeds[i].fault, {"loom: step 0"}}, NULL);
 }
 
 Test(hostile, queries_can_be_meant)
