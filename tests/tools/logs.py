@@ -25,6 +25,26 @@ tol_rel = 0
 [log]
 audit = off
 """
+# Beside the sheet, which nothing touches: a plate that turns and a leg that bends.
+MOVERS = """\
+[solver]
+plugin = cholmod_pd
+[contact.bodies]
+plugin = none
+[body.plate]
+shape    = box
+size     = 0.4 0.2 0.04
+position = 0.7 0 0.3
+motion   = rotate 0 0 1 0.7 0 0.3 2000 0 0.08
+[body.leg]
+shape          = rig
+rig            = leg
+edge_length    = 0.06
+position       = -1.5 0 1.2
+animation_file = swing.txt
+animation_ease = 0
+"""
+SWING = "columns hip.flexion knee.flexion\n0.0 0 0\n0.08 40 60\n"
 SOLVERS = ("gd", "cholmod_pd", "cholmod_newton")
 
 
@@ -36,19 +56,26 @@ class Bench:
         self.path = Path(self.folder.name)
         (self.path / "drape.ini").write_text(DRAPE)
 
-    def run(self, name: str, *words: str, **settings: object) -> Path:
+    def run(self, name: str, *words: str, config: str = "drape.ini", **settings: object) -> Path:
         """NAME.h5 of the drape with the settings; `.` is written as two underscores."""
         sets = [w for k, v in settings.items() for w in ("--set", f"{k.replace('__', '.')}={v}")]
         path = self.path / f"{name}.h5"
         path.parent.mkdir(exist_ok=True)
         done = subprocess.run(
-            [BINARY, "run", "drape.ini", "--quiet", "-o", str(path), *sets, *words],
+            [BINARY, "run", config, "--quiet", "-o", str(path), *sets, *words],
             cwd=self.path,
             capture_output=True,
             text=True,
         )
         assert done.returncode == 0, done.stderr
         return path
+
+    def movers(self, name: str, **settings: object) -> Path:
+        """A run with bodies that move and bend."""
+        (self.path / "swing.txt").write_text(SWING)
+        scene = [line for line in DRAPE.splitlines() if "methods/" not in line]
+        (self.path / "movers.ini").write_text("\n".join(scene) + "\n" + MOVERS)
+        return self.run(name, config="movers.ini", **settings)
 
     def replays(self, folder: str = "same") -> Path:
         """The solvers on the same steps: a folder of logs."""

@@ -9,6 +9,7 @@ import time
 import unittest
 from pathlib import Path
 
+import loompy
 import numpy as np
 from browser import Browser, missing
 from logs import SOURCE, Bench
@@ -66,12 +67,12 @@ class Page(unittest.TestCase):
 
     def test_every_tab(self):
         b = self.browser
-        began = time.process_time()
         b.open(self.page)
         b.wait("document.body.dataset.ready")
-        del began
         ready = b.js("return Number(document.body.dataset.ready)")
-        print(f"ready after {ready} ms of the page's clock; {self.page.stat().st_size / 1e6:.1f} MB")
+        size = self.page.stat().st_size / 1e6
+        print(f"ready after {ready} ms of the page's clock; {size:.1f} MB; {self.cost:.1f} s to make")
+        self.assertLess(ready, 3000, "milliseconds to load")
         self.assertEqual(
             b.js("return [...document.querySelectorAll('nav button')].map(x => x.dataset.tab)"), list(TABS)
         )
@@ -120,6 +121,48 @@ class Page(unittest.TestCase):
         b.wait("frame > 0 && playing")
         b.click("#play")
         self.assertEqual(b.js("return playing"), 0)
+
+
+OBJECTS = """return k3d.getWorld().K3DObjects.children.map(o => {
+  o.geometry.computeBoundingBox();
+  return [o.matrix.elements, o.geometry.boundingBox.min.toArray(), o.geometry.boundingBox.max.toArray()];
+})"""
+
+
+@unittest.skipIf(missing(), missing())
+class Bodies(unittest.TestCase):
+    """What moves and what bends does so in the replay, as the log says."""
+
+    def test_bodies_move(self):
+        bench = Bench()
+        self.addCleanup(bench.close)
+        logs = [bench.movers(f"movers{k}", stop__max_iters=k) for k in (2, 20)]
+        bench.tool("report", *logs, "-o", "movers.html")
+        browser = Browser()
+        self.addCleanup(browser.close)
+        browser.open(bench.path / "movers.html")
+        browser.wait("document.body.dataset.ready")
+        browser.click("nav [data-tab=replay]")
+        browser.wait("document.body.dataset.replay === 'ready'")
+        with loompy.open(logs[0]) as log:
+            leg, plate = (next(b for b in log.obstacles() if b.name == n) for n in ("leg", "plate"))
+            boxes = []
+            for k in (0, 4, 8):
+                browser.js(f"setFrame({k})")
+                time.sleep(1.0)
+                objects = browser.js(OBJECTS)
+                self.assertEqual(len(objects), 8)  # of each run: cloth, ball, leg, plate
+                for run in (0, 4):
+                    at = np.array(objects[run + 3][0]).reshape(4, 4).T
+                    np.testing.assert_allclose(at[:3, :3], plate.matrix(k)[:3, :3], atol=1e-5)
+                    x = leg.vertices(k, float(log.times[k]))
+                    np.testing.assert_allclose(objects[run + 2][1], x.min(axis=0), atol=2e-3)
+                    np.testing.assert_allclose(objects[run + 2][2], x.max(axis=0), atol=2e-3)
+                boxes.append(np.append(x.min(axis=0), x.max(axis=0)))
+            self.assertGreater(np.abs(boxes[-1] - boxes[0]).max(), 0.05, "the leg did not bend")
+            turn = plate.matrix(8)[:3, :3] - plate.matrix(0)[:3, :3]
+            self.assertGreater(np.abs(turn).max(), 0.1, "the plate did not turn")
+        self.assertEqual(browser.errors(), [])
 
 
 if __name__ == "__main__":

@@ -8,38 +8,17 @@ import h5py
 import loompy
 import numpy as np
 import tinyusdz
-from logs import DRAPE, Bench
+from logs import Bench
 from loompy.export.glb import quaternion
 from loompy.export.parts import clip_of
 
-MOVERS = """\
-[solver]
-plugin = cholmod_pd
-[contact.bodies]
-plugin = none
-[body.plate]
-shape    = box
-size     = 0.4 0.2 0.04
-position = 0.7 0 0.3
-motion   = rotate 0 0 1 0.7 0 0.3 2000 0 0.08
-[body.leg]
-shape          = rig
-rig            = leg
-edge_length    = 0.06
-position       = -1.5 0 1.2
-animation_file = swing.txt
-"""
-SWING = "columns hip.flexion knee.flexion\n0.0 0 0\n0.08 40 60\n"
 NAMES = ["cloth", "ball", "floor", "leg", "plate"]
 
 
 def setUpModule():
     global bench, path
     bench = Bench()
-    (bench.path / "swing.txt").write_text(SWING)
-    scene = [line for line in DRAPE.splitlines() if "methods/" not in line]
-    (bench.path / "drape.ini").write_text("\n".join(scene) + "\n" + MOVERS)
-    path = bench.run("movers", log__fields="residual strain")
+    path = bench.movers("movers", log__fields="residual strain")
 
 
 def tearDownModule():
@@ -67,7 +46,7 @@ class Export(unittest.TestCase):
         far = np.linalg.norm(self.parts["plate"].world(8) - self.parts["plate"].world(0), axis=1)
         self.assertGreater(far.max(), 0.3)
         bent = np.linalg.norm(self.parts["leg"].world(8) - self.parts["leg"].world(0), axis=1)
-        self.assertGreater(bent.max(), 0.01)
+        self.assertGreater(bent.max(), 0.3)
 
     def world(self, k):
         return np.vstack([part.world(k) for part in self.clip.parts])

@@ -39,7 +39,7 @@ class Ablation(unittest.TestCase):
         self.assertTrue(all(not c.outputs for c in code), "outputs are not kept: they would go stale")
         NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(self.folder)}}).execute()
         self.assertTrue((self.folder / "out/profile.svg").exists())
-        need = loompy.to_accuracy(loompy.iters(self.folder / "out/grid"), residual=1e-6).set_index("method")
+        need = loompy.to_accuracy(loompy.iters(self.folder / "out/grid"), r_energy=1e-5).set_index("method")
         # 20 combinations, of which two projective solvers do not fit the barrier
         self.assertEqual(len(need), 18)
         self.assertEqual(need.loc["cholmod_newton + penalty", "reached"], 10)

@@ -84,7 +84,7 @@ class Report(unittest.TestCase):
     def test_refusals(self):
         bench.tool("report", same, "-o", "report.pdf", code=2)
         done = bench.tool("report", same, "--field", "nix", code=1)
-        self.assertIn("--field nix: not in every log; there are: speed, distance", done.stderr)
+        self.assertIn("--field nix: not in every log; there are: speed, stretch, distance", done.stderr)
         self.assertIn("no such log", bench.tool("report", "nix.h5", code=1).stderr)
 
 

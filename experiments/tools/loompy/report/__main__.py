@@ -64,7 +64,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     p.add_argument(
         "--field",
         default="",
-        help="colours the replay: speed, distance, or a field of the logs "
+        help="colours the replay: speed, stretch, distance, or a field of the logs "
         "(default: distance to the first run, of one run the speed)",
     )
     p.add_argument("--no-replay", action="store_true", help="without the motions")

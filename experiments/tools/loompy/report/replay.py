@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from loompy import fields
+from loompy.bodies import body_mesh, moves_inside
 from loompy.errors import LogError
-from loompy.log import Log
+from loompy.log import Log, Obstacle
 
 # Bytes of a snapshot: frames and vertices are chosen so that it stays below, at about 5 compressed
 # bytes for each of a vertex's four numbers.
 ROOM, BYTES = 6_500_000, 5
 FEWEST_FRAMES, MOST_FRAMES, FEWEST_VERTICES = 16, 60, 1_500
 DIGITS = 1e-4  # of the scene: positions are rounded to it, so that they compress
-FIELDS = {"speed": "speed (m/s)", "distance": "distance to the first run (m)"}
-BODY, MOST_OF_A_BODY = 0xB8B0A6, 40_000  # colour; vertices
+BODY, MOST_OF_A_BODY = 0xB8B0A6, 10_000  # colour; vertices
 FIELD_OF_VIEW = 25.0  # degrees
+
+
+@dataclass
+class Shown:
+    """A body of one run: points of one frame or of all, and where they are in each."""
+
+    name: str
+    x: np.ndarray  # [1 or frames][vertices][3], m, its own coordinates
+    tris: np.ndarray  # [t][3]
+    pose: np.ndarray  # [1 or frames][4][4], its own coordinates to the world's
+
+    def world(self, k: int) -> np.ndarray:
+        m = self.pose[k % len(self.pose)]
+        return self.x[k % len(self.x)] @ m[:3, :3].T + m[:3, 3]
 
 
 @dataclass
@@ -29,6 +45,7 @@ class Clip:
     x: np.ndarray  # [frames][vertices][3], m
     tris: np.ndarray  # [t][3]
     value: np.ndarray  # [frames][vertices]
+    bodies: list[Shown]
 
 
 def _thin(x: np.ndarray, tris: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -50,41 +67,26 @@ def budget(runs: int, vertices: int, frames: int) -> tuple[int, int]:
     return int(max(2, min(frames, MOST_FRAMES, numbers / kept))), kept
 
 
-def _field(log: Log, name: str, frame: int, ids: np.ndarray, first: np.ndarray | None) -> np.ndarray:
-    if name == "speed":
-        return np.linalg.norm(log.velocity(frame)[ids], axis=1)
-    if name == "distance":
-        x = log.frame(frame)
-        return np.linalg.norm((x - first)[ids], axis=1) if first is not None else np.zeros(len(ids))
-    rows = log.file[f"fields/{name}"][frame].astype(float)
-    return (np.linalg.norm(rows, axis=1) if rows.ndim == 2 else rows)[ids]
-
-
 def fields_of(paths: list[str]) -> dict[str, str]:
     """Fields that every run has, with their labels."""
-    found: dict[str, str] | None = None
-    shapes = set()
-    for path in paths:
-        with Log(path) as log:
-            shapes.add(log.file["frames/x"].shape[1:])
-            group = log.file.get("fields", {})
-            mine = {n: f"{n.replace('_', ' ')} ({_text(group[n].attrs.get('unit', '1'))})" for n in group}
-        found = mine if found is None else {n: t for n, t in found.items() if n in mine}
-    same = {"distance": FIELDS["distance"]} if len(paths) > 1 and len(shapes) == 1 else {}
-    return {"speed": FIELDS["speed"], **same, **(found or {})}
+    with ExitStack() as stack:
+        return fields.of_all([stack.enter_context(Log(path)) for path in paths])
 
 
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
+def _bending(log: Log) -> int:
+    """Vertices of the bodies that change their shape."""
+    return sum(len(body.data["vertices"]) for body in log.obstacles() if moves_inside(body))
 
 
 def clips(paths: list[str], names: list[str], field: str) -> list[Clip]:
     """What is shown of each run, at the same share of its frames."""
     with Log(paths[0]) as log:
         count, vertices = log.num_frames, log.file["frames/x"].shape[1]
+        bending = _bending(log)
         if count == 0:
             raise LogError(f"{paths[0]}: no frame is stored; see [log] frames_every")
-    frames, most = budget(len(paths), vertices, count)
+    frames, most = budget(len(paths), vertices + bending, count)
+    share = most / (vertices + bending)
     out: list[Clip] = []
     base: list[np.ndarray] = []
     for path, name in zip(paths, names, strict=True):
@@ -93,13 +95,14 @@ def clips(paths: list[str], names: list[str], field: str) -> list[Clip]:
             whole = log.scene("triangles")
             if whole is None or len(whole) == 0:
                 raise LogError(f"{path}: no triangles to show")
-            ids, tris = _thin(log.frame(0), np.asarray(whole), most)
-            if not out and field == "distance":
+            ids, tris = _thin(log.frame(0), np.asarray(whole), round(share * vertices))
+            if not out and field == fields.DISTANCE:
                 base = [log.frame(i) for i in at]
-            firsts = base if base else [None] * len(at)
-            value = [_field(log, field, i, ids, f) for i, f in zip(at, firsts, strict=True)]
+            firsts = base if out and base else [None] * len(at)
+            value = [fields.values(log, field, i, f)[ids] for i, f in zip(at, firsts, strict=True)]
             x = np.stack([log.frame(i)[ids] for i in at])
-            out.append(Clip(name, log.times[at], x, tris, np.nan_to_num(np.stack(value))))
+            bodies = _bodies(log, at, share)
+            out.append(Clip(name, log.times[at], x, tris, np.nan_to_num(np.stack(value)), bodies))
     return out
 
 
@@ -136,15 +139,15 @@ def snapshot(paths: list[str], names: list[str], field: str) -> Scene:
     with Log(paths[0]) as log:
         turn = _turn(log.up_axis)
     labels: list[list[Any]] = []
-    bodies = [_bodies(path, turn) for path in paths]
+    last = range(len(shown[0].times))
     points = [(c.x @ turn.T).reshape(-1, 3) for c in shown]
-    points += [x for b in bodies for x, _, _ in b]
+    points += [b.world(k) @ turn.T for c in shown for b in c.bodies for k in last]
     low, high = (
         np.min([p.min(axis=0) for p in points], axis=0),
         np.max([p.max(axis=0) for p in points], axis=0),
     )
     size = high - low
-    top = float(np.quantile(np.concatenate([c.value.ravel() for c in shown]), 0.995)) or 1.0
+    low_value, top = fields.limits([c.value for c in shown])
     plot = k3d.plot(
         camera_auto_fit=False, grid_visible=False, menu_visibility=False, background_color=0xFFFFFF
     )
@@ -156,23 +159,42 @@ def snapshot(paths: list[str], names: list[str], field: str) -> Scene:
         place = gap * [i % columns, 0, -(i // columns)]
         keys = [f"{t:.6f}" for t in range(len(clip.times))]
         x = _rounded(clip.x @ turn.T + place, DIGITS * float(size.max()))
-        value = _rounded(clip.value, 4e-3 * top)
+        value = _rounded(clip.value, 4e-3 * (top - low_value))
         plot += k3d.mesh(
             dict(zip(keys, x, strict=True)),
             clip.tris.astype(np.uint32),
             attribute=dict(zip(keys, value, strict=True)),
             color_map=matplotlib_color_maps.Viridis,
-            color_range=[0, top],
+            color_range=[low_value, top],
             flat_shading=False,
             side="double",
             name=clip.name,
         )
-        for points_of, faces, name in bodies[i]:
-            body = _rounded(points_of + place, DIGITS * float(size.max()))
-            plot += k3d.mesh(body, faces, color=BODY, flat_shading=False, name=name)
+        for body in clip.bodies:
+            plot += _mesh(body, turn, place, DIGITS * float(size.max()))
         at = place + np.array([*(0.5 * (low + high)[:2]), low[2] - 0.05 * size[0]])
         labels.append([clip.name, *(float(f"{v:.5g}") for v in at)])
     return Scene(plot.get_binary_snapshot(6), [float(t) for t in shown[0].times], known[field], labels)
+
+
+def _mesh(body: Shown, turn: np.ndarray, place: np.ndarray, digits: float) -> Any:
+    """Points and matrices over time, where they change."""
+    import k3d
+
+    world = np.eye(4)
+    world[:3, :3], world[:3, 3] = turn, place
+    x = [_rounded(points, digits) for points in body.x]
+    poses = [(world @ m).astype(np.float32) for m in body.pose]
+    keys = [f"{t:.6f}" for t in range(max(len(x), len(poses)))]
+    mesh = k3d.mesh(
+        dict(zip(keys, x, strict=True)) if len(x) > 1 else x[0],
+        body.tris.astype(np.uint32),
+        color=BODY,
+        flat_shading=False,
+        name=body.name,
+    )
+    mesh.model_matrix = dict(zip(keys, poses, strict=True)) if len(poses) > 1 else poses[0]
+    return mesh
 
 
 def _columns(count: int, wide: float, high: float) -> int:
@@ -191,19 +213,22 @@ def _camera(low: np.ndarray, high: np.ndarray, gap: np.ndarray, columns: int, ro
     return [*(middle + distance * away), *middle, 0.0, 0.0, 1.0]
 
 
-def _bodies(path: str, turn: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, str]]:
-    """Points, triangles and names of the bodies where they stand at the start; planes are left out: their
-    size is not the scene's."""
-    from loompy.bodies import body_mesh
+def _bodies(log: Log, at: np.ndarray, share: float) -> list[Shown]:
+    """At these frames, with a share of the vertices of those that bend; planes are left out: their size is
+    not the scene's."""
+    found = [_shown(log, body, at, share) for body in log.obstacles() if body.kind != "plane"]
+    return [body for body in found if body is not None]
 
-    found = []
-    with Log(path) as log:
-        for body in log.obstacles():
-            mesh = None if body.kind == "plane" else body_mesh(body)
-            if mesh is None or mesh.n_points == 0 or mesh.n_points > MOST_OF_A_BODY:
-                continue
-            m = body.matrix(0)
-            x = (np.asarray(mesh.points) @ m[:3, :3].T + m[:3, 3]) @ turn.T
-            faces = np.asarray(mesh.triangulate().faces).reshape(-1, 4)[:, 1:]
-            found.append((x, faces.astype(np.uint32), body.name))
-    return found
+
+def _shown(log: Log, body: Obstacle, at: np.ndarray, share: float) -> Shown | None:
+    times = log.times
+    mesh = body_mesh(body, int(at[0]), float(times[at[0]]))
+    if mesh is None or mesh.n_points == 0:
+        return None
+    x = np.asarray(mesh.points, dtype=float)
+    tris = np.asarray(mesh.triangulate().faces).reshape(-1, 4)[:, 1:]
+    bends = moves_inside(body)
+    ids, tris = _thin(x, tris, round(share * len(x)) if bends else MOST_OF_A_BODY)
+    points = [body.vertices(int(i), float(times[i]))[ids] for i in at] if bends else [x[ids]]
+    pose = np.stack([body.matrix(int(i)) for i in at])
+    return Shown(body.name, np.stack(points), tris, pose if (pose != pose[0]).any() else pose[:1])
