@@ -49,8 +49,8 @@ loom_status results_later(run *r, const loom_exec *e, const loom_real *src, int 
 loom_status results_after(run *r, const double *v, const results_use *u);
 /* n <= RESULTS_EACH zeros that live until results_settle(), for one results_after(). */
 loom_status results_cells(run *r, int n, double **out);
-/* Everything asked for is there: waits for the device, if anything is.  From a u->then: everything that
- * it has asked for itself. */
+/* Everything asked for is there: waits for the device, if anything is.  From a u->then: everything
+ * that it has asked for itself. */
 loom_status results_settle(run *r);
 /* The same unless somebody who measures does it later. */
 loom_status results_settle_unless_held(run *r);

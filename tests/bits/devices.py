@@ -75,6 +75,44 @@ thickness = 0
 velocity = 0 0 -2.5
 transform = rotate 1 0 0 5 rotate 0 1 0 8 translate 0.02 0.01 0.03
 """
+# A sheet meets legs whose distance comes from networks.  They stand: a device rounds the sine and cosine of what turns
+# otherwise, and a small gap tells (tests/unit/bodies/test_neural.c compares those).
+NETWORKS = f"""[run]
+up_axis = y
+dt = 0.005
+gravity = 0 -9.81 0
+[exec]
+backend = cpu
+[stop]
+max_iters = 5
+[cloth.sheet]
+size = 0.2 0.2
+resolution = 10 10
+density = 0.2
+membrane = 300
+bending = 5e-5
+thickness = 1 mm
+velocity = 0 0 -0.5
+transform = translate 0 1 0.11
+[body.legs]
+shape = rig
+rig = lower_body
+distance = neural
+networks = {bits.ROOT}/configs/bodies/lower_body.h5
+motion = translate 0 0 0.2
+[collision.body]
+plugin = sdf
+[contact.c]
+plugin = ndb
+slack = 2e-4
+[filter]
+min_gap = 5e-5
+[solver]
+plugin = ndb_pd
+subspace = none
+[log]
+audit = off
+"""
 SCARF = bits.ROOT / "configs/yarn_scarf.ini"
 MORE = {
     "more/fused": (FULL, ["solver.fused=yes", "solver.reuse=plain", "solver.base=rest"]),
@@ -92,6 +130,9 @@ MORE = {
     "more/cama-impacts-push": (IMPACTS, ["contact.impacts.mode=lcp", "contact.impacts.max_inner=25"]),
     "more/cama-impacts-alone": (IMPACTS, ["contact.impacts.scheme=impulses"]),
     "more/vbd": (bits.MATRIX.format("vbd", "sdf", "penalty"), ["solver.rho=0.5", "solver.guess=adaptive"]),
+    "more/neural": (NETWORKS, []),
+    "more/neural-ipc": (NETWORKS, ["contact.c.plugin=ipc_barrier", "contact.c.d_hat=2e-3",
+                                   "solver.plugin=pcg_newton"]),
     "more/table": (FULL, ["solver.update=table", "solver.reuse=plain"]),
     "more/shell": (bits.MATRIX.format("pcg_newton", "none", "none"),
                    ["cloth.sheet.model=arap+shell", "cloth.sheet.k_e=1e-5"]),

@@ -28,11 +28,12 @@ grep -q '^PASS  life.restart_continues' "$work/contract" || fail "$(cat "$work/c
   --plugin-path "$work/build/plugins" || fail "loom run"
 
 # what the guide shows of it, line by line, is what was compiled
+doc=$LOOM_SOURCE_DIR/framework/doc
 awk '/heavy_ball\.c`:$/ { on = 1 } on && /```$/ { on = 0 } on && code { sub(/^ */, ""); print } /```c$/ { code = on }' \
-  "$LOOM_SOURCE_DIR/framework/doc/plugin-guide.md" >"$work/shown"
+  "$doc/plugin-guide.md" >"$work/shown"
 [ "$(grep -c . "$work/shown")" -ge 3 ] || fail "the guide shows nothing of heavy_ball.c"
 while IFS= read -r line; do
-  grep -qF -- "$line" "$LOOM_SOURCE_DIR/framework/doc/example_plugin/heavy_ball.c" ||
+  grep -qF -- "$line" "$doc/example_plugin/heavy_ball.c" ||
     fail "the guide shows '$line', which heavy_ball.c has not"
 done <"$work/shown"
 "$loom" export "$work/run.h5" --format csv -o "$work/csv" >/dev/null || fail "loom export"
