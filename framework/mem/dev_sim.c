@@ -11,7 +11,7 @@
 
 exec_traffic dev_traffic;
 
-enum { POISON = 0xff /* NaN */, MOST_POISON = 1 << 20 };
+enum { POISON = 0xff /* NaN */, MOST_POISON = 1 << 17 }; /* every page in use takes time to close */
 enum { BLOCKS_MAX = 1 << 16 };
 /* So many others of its size are freed before an address is used again: whoever keeps one finds
  * zeros.  Opening the region takes time for every page in use, and for every one that ever was if

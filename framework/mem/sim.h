@@ -45,7 +45,7 @@ static inline loom_status sim_leave(void) { return sim_open(PROT_NONE); }
 /* What closing the region costs grows with what lies in it, and a run of a second has ten thousand
  * launches.  So each place (a kernel, a copy) leaves it closed behind its first launches, then
  * behind every SIM_EVERY-th: host code that follows a device pointer does so more than once. */
-enum { SIM_ALWAYS = 32, SIM_EVERY = 256 };
+enum { SIM_ALWAYS = 8, SIM_EVERY = 256 };
 static inline loom_status sim_leave_at(int64_t *count)
 {
   ++*count;
