@@ -124,6 +124,6 @@ static void close(body_field *f)
   free(b);
 }
 
-static const field_kind field = {
+const field_kind field_baked = {
     .head = sizeof(baked_field), .open = open, .settle = settle, .step = step, .close = close};
-const body_kind body_baked = {.name = "baked", .shape = BODY_SHAPE_baked, .field = &field};
+const body_kind body_baked = {.name = "baked", .shape = BODY_SHAPE_baked};

@@ -25,7 +25,7 @@ LK_FN void baked_view(const baked_field *f, int end, obst_view *v)
     v->dims[c] = g->dims[c];
   }
   v->spacing = g->spacing;
-  v->sdf = (const lk_real *)((const unsigned char *)f + f->b.own_at) + g->at;
+  v->sdf = (const lk_real *)(const void *)((const unsigned char *)f + f->b.own_at) + g->at;
 }
 
 /* Share of the step, within it. */

@@ -52,7 +52,8 @@ LK_FN void bend_turn_hess(const obst_pose *P, const lk_real *H, lk_real *C)
  * of their distance (Shepard 1968).  Sums go by lanes, which a vector unit takes at once. */
 LK_FN void bend_bones(const bend_head *f, lk_real s, const lk_real *p, lk_real *share)
 {
-  const lk_real *const x = (const lk_real *)((const unsigned char *)f + f->anchors_at);
+  const lk_real *const x =
+      (const lk_real *)(const void *)((const unsigned char *)f + f->anchors_at);
   const lk_real *const y = x + 3 * BEND_ANCHORS, *const shares = y + 3 * BEND_ANCHORS;
   lk_real w[BEND_ANCHORS], total = LK_R(0.0);
   for (int i = 0; i < BEND_ANCHORS; ++i) {

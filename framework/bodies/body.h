@@ -40,7 +40,6 @@ typedef struct body_kind {
   double (*inertia)(const void *settings, double mass);
   /* NULL if all is well, else what is wrong with loom_obstacle.shape. [any] */
   const char *(*check)(const loom_obstacle *o);
-  const struct field_kind *field; /* of fields (field.h) */
 } body_kind;
 
 enum { BODY_NUM_CLOSED = BODY_SHAPE_grid }; /* shapes with a closed form are the first kinds */

@@ -218,6 +218,6 @@ static loom_status step(loom_err *err, body_field *f) /* frames are all */
 
 static void close(body_field *f) { free(f->own); }
 
-static const field_kind field = {
+const field_kind field_capsules = {
     .head = sizeof(capsules_field), .open = open, .settle = settle, .step = step, .close = close};
-const body_kind body_capsules = {.name = "capsules", .shape = BODY_SHAPE_capsules, .field = &field};
+const body_kind body_capsules = {.name = "capsules", .shape = BODY_SHAPE_capsules};

@@ -171,6 +171,6 @@ static void close(body_field *f)
   free(f->own);
 }
 
-static const field_kind field = {
+const field_kind field_exact = {
     .head = sizeof(exact_field), .open = open, .settle = settle, .step = step, .close = close};
-const body_kind body_exact = {.name = "exact", .shape = BODY_SHAPE_exact, .field = &field};
+const body_kind body_exact = {.name = "exact", .shape = BODY_SHAPE_exact};

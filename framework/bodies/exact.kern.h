@@ -41,18 +41,18 @@ typedef struct exact_hit {
 
 LK_FN const exact_node *exact_nodes(const exact_field *f)
 {
-  return (const exact_node *)((const unsigned char *)f + f->nodes_at);
+  return (const exact_node *)(const void *)((const unsigned char *)f + f->nodes_at);
 }
 
 LK_FN const exact_tri *exact_tris(const exact_field *f)
 {
-  return (const exact_tri *)((const unsigned char *)f + f->tris_at);
+  return (const exact_tri *)(const void *)((const unsigned char *)f + f->tris_at);
 }
 
 LK_FN void exact_vertex(const exact_field *f, lk_real s, int32_t v, lk_real *x)
 {
   const lk_real *const a =
-      (const lk_real *)((const unsigned char *)f + f->verts_at) + 3 * (int64_t)v;
+      (const lk_real *)(const void *)((const unsigned char *)f + f->verts_at) + 3 * (int64_t)v;
   const lk_real *const b = a + 3 * (int64_t)f->num_verts;
   for (int c = 0; c < 3; ++c) x[c] = s >= LK_R(1.0) ? b[c] : a[c] + s * (b[c] - a[c]);
 }

@@ -8,6 +8,27 @@
 
 #include "bodies/body.h"
 
+#define BODY_FIELD(name) extern const field_kind field_##name;
+#include "body_fields.inc"
+#undef BODY_FIELD
+
+/* Apart from kinds.c, whose table `loom describe` links without what fields are made from. */
+static const struct {
+  const char *name;
+  const field_kind *kind;
+} kinds[] = {
+#define BODY_FIELD(name) {#name, &field_##name},
+#include "body_fields.inc"
+#undef BODY_FIELD
+};
+
+static const field_kind *kind_of(const char *name)
+{
+  for (size_t i = 0; i < LOOM_COUNT(kinds); ++i)
+    if (strcmp(kinds[i].name, name) == 0) return kinds[i].kind;
+  return NULL;
+}
+
 static bend_head *bend_of(body_field *f) { return (bend_head *)(void *)f->block; }
 
 static lk_real *anchors_of(body_field *f)
@@ -73,10 +94,8 @@ static loom_status lay_out(loom_err *err, body_field *f)
 static loom_status open_all(loom_err *err, body_field *f)
 {
   const rig *const r = f->body;
-  const body_kind *const kind = body_kind_find(f->opt.kind);
-  if (kind == NULL || kind->field == NULL)
-    return err_set(err, LOOM_E_INTERNAL, "there is no field '%s'", f->opt.kind);
-  f->kind = kind->field;
+  f->kind = kind_of(f->opt.kind);
+  if (f->kind == NULL) return err_set(err, LOOM_E_INTERNAL, "there is no field '%s'", f->opt.kind);
   f->lipschitz = 1;
   if (r->num_joints > BEND_MAX_FRAMES)
     return err_set(err, LOOM_E_CONFIG, "the body has %d joints; distances take at most %d",

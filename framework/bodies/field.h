@@ -1,8 +1,8 @@
 /* field.h - the field of a body that bends: its distance, made anew on the host for every step.
  *
- * A kind of field is NAME.c, which has a body_kind with this table, NAME.kern.h and a line in
- * CMakeLists.txt.  All are made from a rig and its pose at both ends of a step, so that any of them
- * can stand for any other. */
+ * A kind of field is NAME.c, which has a body_kind and this table, field_NAME, NAME.kern.h and a
+ * line in CMakeLists.txt.  All are made from a rig and its pose at both ends of a step, so that any
+ * of them can stand for any other. */
 #ifndef LOOM_BODIES_FIELD_H
 #define LOOM_BODIES_FIELD_H
 

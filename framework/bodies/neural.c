@@ -141,10 +141,10 @@ static int32_t outside(const body_field *f, const double *angles)
   return ssdf_net_outside(f->own, angles);
 }
 
-static const field_kind field = {.head = sizeof(neural_field),
+const field_kind field_neural = {.head = sizeof(neural_field),
                                  .open = open,
                                  .settle = settle,
                                  .step = step,
                                  .close = close,
                                  .outside = outside};
-const body_kind body_neural = {.name = "neural", .shape = BODY_SHAPE_neural, .field = &field};
+const body_kind body_neural = {.name = "neural", .shape = BODY_SHAPE_neural};

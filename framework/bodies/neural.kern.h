@@ -41,7 +41,8 @@ LK_FN const neural_field *neural_of(const obst_view *o) { return (const neural_f
 
 LK_FN ssdf_params neural_params(const neural_field *f, const ssdf_shape *n, int64_t at, lk_real s)
 {
-  const lk_real *const w = (const lk_real *)((const unsigned char *)f + f->b.own_at) + at;
+  const lk_real *const w =
+      (const lk_real *)(const void *)((const unsigned char *)f + f->b.own_at) + at;
   ssdf_params p;
   p.w0 = w;
   p.w1 = w + SSDF_NUM_PARAMS(n->hidden, n->width);

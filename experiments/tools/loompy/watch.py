@@ -242,9 +242,9 @@ class Picture:
 
 
 def main(argv: list[str]) -> int:
+    args = parse(argv)
     from loompy.follow import Follower
 
-    args = parse(argv)
     with Follower(args.file) as run:
         names = columns_of(run, args.plot)
         live = sys.stdout.isatty() and not args.lines and not args.output
