@@ -83,6 +83,10 @@ def needs_slurm(stage):
         None if stage.tool("sinfo") and stage.run("sinfo -h")[0] == 0 else "there is no Slurm here")
 
 
+def at_night(stage):
+    return needs_venv(stage) or (None if stage.fresh else "documented_fresh runs it, at night")
+
+
 def half_a_minute(stage):
     return "" if stage.fresh else "--plan"
 
@@ -98,7 +102,7 @@ RULES = [
     Rule(r"^\./loom figure --check", codes=(0, 1), skip=needs_venv, why="some results are older than their sources"),
     Rule(r"^\./loom figure NAME", more="--plan", swap=[("NAME", "convergence")], skip=needs_venv),
     Rule(r"^\./loom figure convergence(-bars)?$", more=half_a_minute, skip=needs_venv),
-    Rule(r"^\./loom figure", more="--plan", skip=needs_venv, why="minutes to hours"),
+    Rule(r"^\./loom figure", more="--plan", skip=at_night, why="minutes to hours; plans of all: one or two minutes"),
     Rule(r"^\./loom render", more="--size 160x120 --fast", skip=needs_venv),
     Rule(r"^\./loom (table|report|watch)", skip=needs_venv),
     Rule(r"^\./loom export .*--format (vtkhdf|glb|usd)", skip=needs_venv),

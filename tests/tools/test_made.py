@@ -22,6 +22,7 @@ def draw(experiment):
 
 FIGURES = {"toy": ("a toy", draw)}
 """
+PAGE = "experiments/toy/README" + ".md"  # not a page of the repository that this file is in
 
 
 def setUpModule():
@@ -40,7 +41,7 @@ class Made(unittest.TestCase):
         for name, text in (
             ("experiments/toy/figure.py", FIGURE),
             ("experiments/toy/toy.ini", "include = ../../configs/toy.ini\n[run]\nsteps = 1\n"),
-            ("experiments/toy/README.md", "toy\n"),
+            (PAGE, "toy\n"),
             ("configs/toy.ini", DRAPE + "[solver]\nplugin = gd\n"),
             ("plugins/solvers/gd/gd.c", "gd\n"),
             ("plugins/solvers/other/other.c", "other\n"),
@@ -118,7 +119,7 @@ class Made(unittest.TestCase):
         self.after("experiments/toy/figure.py", FIGURE + "\n", " than experiments/toy\n")
         self.after("plugins/solvers/gd/gd.c", "other\n", " than plugins/solvers/gd\n")
         self.after("framework/core.c", "other\n", "framework/ has changed since\n2 results: 2 older core")
-        for name in ("plugins/solvers/other/other.c", "experiments/toy/README.md"):
+        for name in ("plugins/solvers/other/other.c", PAGE):
             self.after(name, "other\n", "2 results: 2 current\n")
 
     def unknown(self):
