@@ -264,7 +264,7 @@ loom_status bodies_gap(body_set *b, const loom_exec *e, const loom_body_rows *r,
                            .normal = buf_maps_add(&q, out->normal, LOOM_RDWR),
                            .gradient = buf_maps_add(&q, out->gradient, LOOM_RDWR),
                            .curvature = buf_maps_add(&q, out->curvature, LOOM_RDWR)};
-  if (r->body == NULL && !slope && out->normal == NULL && out->gap != NULL)
+  if (r->body == NULL && !slope && out->normal == NULL && out->gap != NULL && !out->precise)
     launch_gaps(b, &q, &a, r->count);
   else
     (void)buf_maps_run(&q, slope ? &k_slope : &k_gap, &a, r->count, NULL);

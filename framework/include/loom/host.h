@@ -99,7 +99,8 @@ typedef struct loom_body_rows {
  * distance: LK_REAL_MAX and zeros. */
 typedef struct loom_body_gap {
   uint32_t struct_size;
-  uint32_t reserved;
+  uint32_t precise;    /* 1: gaps to the last digit, as bounds of steps need them; 0: of networks,
+                        * asked for many points at once, in single precision */
   loom_buf *gap;       /* real [.], m, negative inside; the point has no radius */
   loom_buf *normal;    /* real [.][3], unit, outward */
   loom_buf *gradient;  /* real [.][3], 1: of what `gap` holds; of grids its length is not 1 */

@@ -274,7 +274,7 @@ static loom_status bound_batch(sdf *d, const loom_bound *b, loom_buf *x1, loom_b
   const int32_t n = d->sc->num_verts;
   const loom_query way = {.x1 = x1, .progress0 = b->progress0, .progress1 = b->progress1};
   const loom_body_path path = path_of(d, &way);
-  const loom_body_gap gap = {.struct_size = sizeof gap, .gap = d->gap};
+  const loom_body_gap gap = {.struct_size = sizeof gap, .precise = 1, .gap = d->gap};
   plug_maps m = plug_maps_on(h, d->e);
   LOOM_TRY(h->body_gap(h, d->e, rows, b->progress0, &gap));
   const sdf_floor_args fa = {.gap = plug_read(&m, d->gap),

@@ -71,11 +71,11 @@ static void close_fixture(fixture *f)
 }
 
 /* All gaps of the leg with all points, as detection asks for them. */
-static loom_real *all_gaps(fixture *f, double progress)
+static loom_real *all_gaps(fixture *f, double progress, uint32_t precise)
 {
   const loom_body_rows rows = {.struct_size = sizeof rows, .count = 2 * N, .x = f->t.step.x};
-  const loom_body_gap out = {.struct_size = sizeof out,
-                             .gap = th_buf(&f->t, LOOM_REAL, 2 * N, NULL)};
+  const loom_body_gap out = {
+      .struct_size = sizeof out, .precise = precise, .gap = th_buf(&f->t, LOOM_REAL, 2 * N, NULL)};
   cr_assert_eq(f->t.host.body_gap(&f->t.host, &f->t.exec, &rows, progress, &out), LOOM_OK, "%s",
                f->t.err.text);
   return th_get(&f->t, out.gap);
@@ -122,14 +122,16 @@ Test(neural, many_points_at_once_are_those_one_by_one)
     static const net_file how = {3, 8, "squareplus", 1, NULL, 0};
     int inside = 0;
     open_on(&f, LOOM_CPU, 2, &how, flags);
-    loom_real *const all = all_gaps(&f, 0.4);
+    loom_real *const all = all_gaps(&f, 0.4, 0), *const precise = all_gaps(&f, 0.4, 1);
     slopes s = ask(&f, f.x, N, 0.4);
     for (int i = 0; i < N; ++i) { /* single precision, half a metre */
       cr_assert_float_eq((double)all[N + i], (double)s.gap[i], 3e-6, "point %d", i);
+      cr_assert_eq(precise[N + i], s.gap[i], "point %d", i);
       inside += s.gap[i] < 0;
     }
     cr_assert(inside > 20 && inside < N - 20, "%d inside", inside);
     free(all);
+    free(precise);
     release(&s);
     close_fixture(&f);
   }
@@ -151,7 +153,7 @@ Test(neural, threads_and_the_simulated_device_give_the_same)
   const int backend = test_on_cuda() ? LOOM_CUDA : LOOM_CPU;
   open_on(&f, LOOM_CPU, 1, &how, 1);
   open_on(&g, backend, 3, &how, 1);
-  loom_real *const a = all_gaps(&f, 0.4), *const b = all_gaps(&g, 0.4);
+  loom_real *const a = all_gaps(&f, 0.4, 0), *const b = all_gaps(&g, 0.4, 0);
   same(a, b, (size_t)2 * N);
   slopes s = ask(&f, f.x, N, 0.7), t = ask(&g, f.x, N, 0.7);
   same(s.gap, t.gap, N);
