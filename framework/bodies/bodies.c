@@ -7,24 +7,38 @@
 
 #include "bodies/rows.kern.h"
 
-static const lk_entry k_gap = LK_ENTRY(body_gap), k_slope = LK_ENTRY(body_slope);
+/* Kernels of the bodies that do not bend, and of each field; a field's number here is its shape's
+ * less BODY_BEFORE_FIELDS. */
+typedef struct family {
+  lk_entry gap, slope, impact;
+} family;
+#define FAMILY(name) \
+  {LK_ENTRY(body_gap_##name), LK_ENTRY(body_slope_##name), LK_ENTRY(body_impact_##name)},
+static const family families[] = {FAMILY(rigid)
+#define BODY_FIELD(name) FAMILY(name)
+#include "body_fields.inc"
+#undef BODY_FIELD
+};
+enum { RIGID, NUM_FAMILIES = sizeof families / sizeof *families };
 static const lk_entry k_lanes = LK_ENTRY_NEAR(body_lanes, 4); /* single precision, exp */
-static const lk_entry k_impact = LK_ENTRY(body_impact), k_carry = LK_ENTRY(body_carry);
+static const lk_entry k_carry_rigid = LK_ENTRY(body_carry_rigid);
+static const lk_entry k_carry_bent = LK_ENTRY(body_carry_bent);
 static const lk_entry k_push = LK_ENTRY(body_push), k_push_sum = LK_ENTRY(body_push_sum);
 
 struct body_set {
   mem *m;
   const loom_scene *sc;
   int num;
-  obst_view *view;   /* [num], host; grid pointers are those of the latest call */
-  loom_buf *views;   /* u8, the same as bytes */
-  int mapped;        /* 1: the distance of some body is made from a buffer */
-  int stale;         /* 1: `views` has older ones */
-  int32_t movers;    /* bodies that move by themselves; 0: what follows is NULL */
-  loom_buf *mover;   /* i32 [num], -1: none */
-  loom_buf *body_of; /* i32 [movers] */
-  loom_buf *part;    /* real [chunks][movers][BODY_IMPULSE] */
-  loom_buf *pushed;  /* real [num][BODY_IMPULSE] */
+  obst_view *view;       /* [num], host; grid pointers are those of the latest call */
+  loom_buf *views;       /* u8, the same as bytes */
+  int mapped;            /* 1: the distance of some body is made from a buffer */
+  int has[NUM_FAMILIES]; /* bodies of each */
+  int stale;             /* 1: `views` has older ones */
+  int32_t movers;        /* bodies that move by themselves; 0: what follows is NULL */
+  loom_buf *mover;       /* i32 [num], -1: none */
+  loom_buf *body_of;     /* i32 [movers] */
+  loom_buf *part;        /* real [chunks][movers][BODY_IMPULSE] */
+  loom_buf *pushed;      /* real [num][BODY_IMPULSE] */
 };
 
 static const char *name_of(const body_set *b, int i)
@@ -61,6 +75,11 @@ static loom_status measure_grid(loom_err *err, const body_set *b, int i)
   return isfinite(v->lipschitz) ? LOOM_OK : bad_body(err, b, i, "its grid holds values not finite");
 }
 
+static int family_of(const obst_view *v)
+{
+  return obst_bends(v) ? v->shape - BODY_BEFORE_FIELDS : RIGID;
+}
+
 static loom_status fill_views(loom_err *err, body_set *b)
 {
   for (int i = 0; i < b->num; ++i) {
@@ -69,6 +88,7 @@ static loom_status fill_views(loom_err *err, body_set *b)
     if (why != NULL) return bad_body(err, b, i, why);
     b->movers += o->mass > 0;
     b->mapped |= data_of(b, i) != NULL;
+    b->has[family_of(&b->view[i])]++;
     if (b->view[i].shape == BODY_SHAPE_grid) LOOM_TRY(measure_grid(err, b, i));
   }
   b->stale = 1;
@@ -219,17 +239,21 @@ static int has_lanes(const loom_exec *e)
 }
 
 /* Whether the distance of the body takes many points at once. */
-static int takes_many(const obst_view *v) { return v->shape == BODY_SHAPE_neural; }
+static int takes_many(const loom_exec *e, const obst_view *v)
+{
+  return v->shape == BODY_SHAPE_neural && has_lanes(e);
+}
 
-/* Of gaps alone, body after body: some take many points at once, the others row by row. */
+/* Of gaps alone, body after body: some take many points at once, the others row by row, together
+ * with those of their family that follow. */
 static void launch_gaps(const body_set *b, buf_maps *q, const body_gap_args *a, int64_t count)
 {
   const int64_t n = a->r.num_points, end = a->r.pair + count;
   for (int64_t pair = a->r.pair; pair < end;) {
     const int32_t body = (int32_t)(pair / n);
+    const int many = takes_many(q->e, &b->view[body]), kind = family_of(&b->view[body]);
     int64_t to = (body + 1) * n;
-    const int many = has_lanes(q->e) && takes_many(&b->view[body]);
-    while (!many && to < end && !(has_lanes(q->e) && takes_many(&b->view[to / n]))) to += n;
+    while (!many && to < end && family_of(&b->view[to / n]) == kind) to += n;
     if (to > end) to = end;
     body_gap_args part = *a;
     part.r.first += pair - a->r.pair;
@@ -244,7 +268,7 @@ static void launch_gaps(const body_set *b, buf_maps *q, const body_gap_args *a, 
       const int64_t per = SSDF_LANES;
       (void)buf_maps_run(q, &k_lanes, &lanes, (lanes.count + per - 1) / per, NULL);
     } else {
-      (void)buf_maps_run(q, &k_gap, &part, to - pair, NULL);
+      (void)buf_maps_run(q, &families[kind].gap, &part, to - pair, NULL);
     }
     pair = to;
   }
@@ -267,7 +291,9 @@ loom_status bodies_gap(body_set *b, const loom_exec *e, const loom_body_rows *r,
   if (r->body == NULL && !slope && out->normal == NULL && out->gap != NULL && !out->precise)
     launch_gaps(b, &q, &a, r->count);
   else
-    (void)buf_maps_run(&q, slope ? &k_slope : &k_gap, &a, r->count, NULL);
+    for (int k = 0; k < NUM_FAMILIES; ++k)
+      if (b->has[k])
+        (void)buf_maps_run(&q, slope ? &families[k].slope : &families[k].gap, &a, r->count, NULL);
   return rows_close(b, &q);
 }
 
@@ -290,7 +316,8 @@ loom_status bodies_impact(body_set *b, const loom_exec *e, const loom_body_rows 
                               .gap = buf_maps_add(&q, path->gap, LOOM_RDWR),
                               .normal = buf_maps_add(&q, path->normal, LOOM_RDWR),
                               .point = buf_maps_add(&q, path->point, LOOM_RDWR)};
-  (void)buf_maps_run(&q, &k_impact, &a, r->count, NULL);
+  for (int k = 0; k < NUM_FAMILIES; ++k)
+    if (b->has[k]) (void)buf_maps_run(&q, &families[k].impact, &a, r->count, NULL);
   return rows_close(b, &q);
 }
 
@@ -305,7 +332,8 @@ loom_status bodies_carry(body_set *b, const loom_exec *e, const loom_body_rows *
                              .s0 = (lk_real)progress0,
                              .s1 = (lk_real)progress1,
                              .to = buf_maps_add(&q, out, LOOM_RDWR)};
-  (void)buf_maps_run(&q, &k_carry, &a, r->count, NULL);
+  if (b->has[RIGID]) (void)buf_maps_run(&q, &k_carry_rigid, &a, r->count, NULL);
+  if (b->has[RIGID] < b->num) (void)buf_maps_run(&q, &k_carry_bent, &a, r->count, NULL);
   return rows_close(b, &q);
 }
 
