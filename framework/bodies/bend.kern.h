@@ -7,7 +7,7 @@
 
 #include "bodies/body.kern.h"
 
-enum { BEND_MAX_FRAMES = 64, BEND_ANCHORS = 192, BEND_LANES = 8 };
+enum { BEND_MAX_FRAMES = 64, BEND_ANCHORS = 192, BEND_LANES = 16 };
 
 typedef struct bend_frame { /* a joint: its rest pose to the body frame, as in obst_view */
   lk_real R0[9], R1[9], t0[3], t1[3], axis[3], angle;
@@ -15,7 +15,7 @@ typedef struct bend_frame { /* a joint: its rest pose to the body frame, as in o
 
 /* What the block of memory of a field begins with; its kind's own struct has it as first member.
  * Anchors are points of the skin, for what moves there: where they are at both ends of the step,
- * real [2][3][BEND_ANCHORS] (m, body frame), and shares of the joints in them,
+ * float [2][3][BEND_ANCHORS] (m, body frame), and shares of the joints in them, float
  * [num_frames][BEND_ANCHORS].
  */
 typedef struct bend_head {
@@ -49,29 +49,31 @@ LK_FN void bend_turn_hess(const obst_pose *P, const lk_real *H, lk_real *C)
 }
 
 /* Shares of the joints in what is at p at s: those of anchors, weighed by the inverse fourth power
- * of their distance (Shepard 1968).  Sums go by lanes, which a vector unit takes at once. */
+ * of their distance (Shepard 1968).  Single precision is plenty for weights.  Sums go by lanes,
+ * which a vector unit takes at once. */
 LK_FN void bend_bones(const bend_head *f, lk_real s, const lk_real *p, lk_real *share)
 {
-  const lk_real *const x =
-      (const lk_real *)(const void *)((const unsigned char *)f + f->anchors_at);
-  const lk_real *const y = x + 3 * BEND_ANCHORS, *const shares = y + 3 * BEND_ANCHORS;
-  lk_real w[BEND_ANCHORS], total = LK_R(0.0);
+  const float *const x = (const float *)(const void *)((const unsigned char *)f + f->anchors_at);
+  const float *const y = x + 3 * BEND_ANCHORS, *const shares = y + 3 * BEND_ANCHORS;
+  const float late = (float)s, early = 1.0F - late;
+  float w[BEND_ANCHORS];
+  lk_real total = LK_R(0.0);
   for (int i = 0; i < BEND_ANCHORS; ++i) {
-    lk_real d2 = LK_R(1e-10); /* m^2: at an anchor its own are all */
+    float d2 = 1e-8F; /* m^2: near an anchor its own are all */
     for (int c = 0; c < 3; ++c) {
       const int k = c * BEND_ANCHORS + i;
-      const lk_real d = p[c] - ((LK_R(1.0) - s) * x[k] + s * y[k]);
+      const float d = (float)p[c] - (early * x[k] + late * y[k]);
       d2 += d * d;
     }
-    w[i] = LK_R(1.0) / (d2 * d2);
+    w[i] = 1.0F / (d2 * d2);
   }
   for (int32_t k = 0; k < f->num_frames; ++k) {
-    const lk_real *const own = shares + (int64_t)k * BEND_ANCHORS;
-    lk_real lane[BEND_LANES] = {LK_R(0.0)};
+    const float *const own = shares + (int64_t)k * BEND_ANCHORS;
+    float lane[BEND_LANES] = {0.0F}, sum = 0.0F;
     for (int i = 0; i < BEND_ANCHORS; i += BEND_LANES)
       for (int l = 0; l < BEND_LANES; ++l) lane[l] += w[i + l] * own[i + l];
-    share[k] =
-        ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+    for (int l = 0; l < BEND_LANES; ++l) sum += lane[l];
+    share[k] = (lk_real)sum;
     total += share[k];
   }
   for (int32_t k = 0; k < f->num_frames; ++k) share[k] /= total;

@@ -47,6 +47,21 @@ LK_FN lk_real obst_distance_at(const obst_view *o, lk_real s, const lk_real *p, 
   }
 }
 
+/* Of the same bits, without the normal. */
+LK_FN lk_real obst_value_at(const obst_view *o, lk_real s, const lk_real *p)
+{
+  lk_real n[3];
+  switch (o->shape) {
+#define BODY_FIELD(name)  \
+  case BODY_SHAPE_##name: \
+    return name##_value(o, s, p);
+#include "body_fields.inc"
+#undef BODY_FIELD
+  default:
+    return obst_distance_at(o, s, p, n);
+  }
+}
+
 /* At the end of the step. */
 LK_FN lk_real obst_distance_body(const obst_view *o, const lk_real *p, lk_real *n)
 {
@@ -82,6 +97,13 @@ LK_FN lk_real obst_distance(const obst_view *o, const obst_pose *P, const lk_rea
   const lk_real f = obst_distance_at(o, P->s, p, nb);
   obst_rotate(P, nb, n);
   return f;
+}
+
+LK_FN lk_real obst_value(const obst_view *o, const obst_pose *P, const lk_real *x)
+{
+  lk_real p[3];
+  obst_to_body(P, x, p);
+  return obst_value_at(o, P->s, p);
 }
 
 /* World frame, body at pose P. */
@@ -183,13 +205,14 @@ LK_FN lk_real obst_impact(const obst_view *o, const obst_path *w)
   const lk_real V = c1 + w1 * reach + bend, K = LK_R(2.0) * w1 * c1 + w1 * w1 * reach;
   for (int i = 0; i < w->max_iters; ++i) {
     obst_pose P;
-    lk_real x[3], n[3], q[3], wq[3], rate = LK_R(0.0);
+    lk_real x[3], n[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, q[3], wq[3], rate = LK_R(0.0);
     obst_pose_at(o, w->s0 + t * (w->s1 - w->s0), &P);
     for (int k = 0; k < 3; ++k) {
       x[k] = w->x0[k] + t * (w->x1[k] - w->x0[k]);
       q[k] = x[k] - P.t[k];
     }
-    const lk_real g = obst_distance(o, &P, x, n) - w->radius - w->floor;
+    const lk_real f = o->convex ? obst_distance(o, &P, x, n) : obst_value(o, &P, x);
+    const lk_real g = f - w->radius - w->floor;
     if (!(g > w->tol)) return t; /* also a NaN stops here */
     obst_cross(wq, turn, q);
     for (int k = 0; k < 3; ++k) rate += n[k] * (c[k] - wq[k]);
