@@ -238,62 +238,42 @@ static int has_lanes(const loom_exec *e)
 #endif
 }
 
-/* Whether the distance of the body takes many points at once. */
-static int takes_many(const loom_exec *e, const obst_view *v)
+/* Whether some body's distance takes many points at once. */
+static int some_take_many(const body_set *b)
 {
-  return v->shape == BODY_SHAPE_neural && has_lanes(e);
-}
-
-/* Of gaps alone, body after body: some take many points at once, the others row by row, together
- * with those of their family that follow. */
-static void launch_gaps(const body_set *b, buf_maps *q, const body_gap_args *a, int64_t count)
-{
-  const int64_t n = a->r.num_points, end = a->r.pair + count;
-  for (int64_t pair = a->r.pair; pair < end;) {
-    const int32_t body = (int32_t)(pair / n);
-    const int many = takes_many(q->e, &b->view[body]), kind = family_of(&b->view[body]);
-    int64_t to = (body + 1) * n;
-    while (!many && to < end && family_of(&b->view[to / n]) == kind) to += n;
-    if (to > end) to = end;
-    body_gap_args part = *a;
-    part.r.first += pair - a->r.pair;
-    part.r.pair = pair;
-    if (many) {
-      const body_lanes_args lanes = {.r = part.r,
-                                     .progress = a->progress,
-                                     .body = body,
-                                     .first_point = pair - body * n,
-                                     .count = to - pair,
-                                     .gap = a->gap};
-      const int64_t per = SSDF_LANES;
-      (void)buf_maps_run(q, &k_lanes, &lanes, (lanes.count + per - 1) / per, NULL);
-    } else {
-      (void)buf_maps_run(q, &families[kind].gap, &part, to - pair, NULL);
-    }
-    pair = to;
-  }
+  int some = 0;
+  for (int i = 0; i < b->num; ++i) some |= b->view[i].shape == BODY_SHAPE_neural;
+  return some;
 }
 
 loom_status bodies_gap(body_set *b, const loom_exec *e, const loom_body_rows *r, double progress,
                        const loom_body_gap *out)
 {
   const int slope = out->gradient != NULL || out->curvature != NULL;
+  const int known = out->known_gap != NULL && out->gap != NULL && out->normal == NULL && !slope &&
+                    r->body == NULL;
   buf_maps q = {.m = b->m, .e = e};
   body_rows rows;
   if (r->count == 0) return LOOM_OK;
   LOOM_TRY(rows_open(b, r, &q, &rows));
   const body_gap_args a = {.r = rows,
+                           .known = {.x = buf_maps_add(&q, known ? out->known_x : NULL, LOOM_READ),
+                                     .gap = buf_maps_add(&q, out->known_gap, LOOM_READ),
+                                     .radius = buf_maps_add(&q, out->radius, LOOM_READ),
+                                     .enough = (lk_real)out->enough},
                            .progress = (lk_real)progress,
                            .gap = buf_maps_add(&q, out->gap, LOOM_RDWR),
                            .normal = buf_maps_add(&q, out->normal, LOOM_RDWR),
                            .gradient = buf_maps_add(&q, out->gradient, LOOM_RDWR),
                            .curvature = buf_maps_add(&q, out->curvature, LOOM_RDWR)};
-  if (r->body == NULL && !slope && out->normal == NULL && out->gap != NULL && !out->precise)
-    launch_gaps(b, &q, &a, r->count);
-  else
-    for (int k = 0; k < NUM_FAMILIES; ++k)
-      if (b->has[k])
-        (void)buf_maps_run(&q, slope ? &families[k].slope : &families[k].gap, &a, r->count, NULL);
+  if (!slope && !out->precise && has_lanes(e) && some_take_many(b)) {
+    const body_lanes_args lanes = {.g = a, .count = r->count};
+    (void)buf_maps_run(&q, &k_lanes, &lanes, (r->count + NEURAL_MANY - 1) / NEURAL_MANY, NULL);
+    return rows_close(b, &q);
+  }
+  for (int k = 0; k < NUM_FAMILIES; ++k)
+    if (b->has[k])
+      (void)buf_maps_run(&q, slope ? &families[k].slope : &families[k].gap, &a, r->count, NULL);
   return rows_close(b, &q);
 }
 

@@ -25,36 +25,103 @@ LK_FN const obst_view *body_of(int32_t family, const body_rows *r, const body_ro
   return w->body >= 0 && obst_is_of(family, o) ? o : NULL;
 }
 
+/* Whether the gap of row i has for certain stayed above what is asked for; *gap: what is certain.
+ */
+LK_FN int is_far(const body_gap_args *a, const obst_view *o, lk_int i, int64_t point,
+                 const lk_real *x, lk_real *gap)
+{
+  const body_known *const k = &a->known;
+  lk_real d[3];
+  if (k->x == NULL) return 0;
+  for (int c = 0; c < 3; ++c) d[c] = x[c] - k->x[3 * point + c];
+  *gap = k->gap[a->r.pair + i] - o->lipschitz * LK_SQRT(obst_dot(d, d));
+  return *gap - k->radius[point] > k->enough;
+}
+
 LK_FN void gap_of_row(int32_t family, const body_gap_args *a, lk_int i)
 {
   const body_row w = row_of(&a->r, i);
   const obst_view *const o = body_of(family, &a->r, &w);
   obst_pose P;
-  lk_real x[3], n[3];
+  lk_real x[3], n[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, f;
   if (o == NULL) return;
   LK_LOAD3(x, a->r.x, w.point);
-  obst_pose_at(o, a->progress, &P);
-  const lk_real f = obst_distance_of(family, o, &P, x, n);
+  if (!is_far(a, o, i, w.point, x, &f)) {
+    obst_pose_at(o, a->progress, &P);
+    f = a->normal != NULL ? obst_distance_of(family, o, &P, x, n) : obst_value_of(family, o, &P, x);
+  }
   if (a->gap != NULL) a->gap[w.at] = f;
   if (a->normal != NULL) LK_STORE3(a->normal, w.at, n);
 }
 
-LK_KERNEL_PLAIN(body_lanes, a, chunk)
+#ifndef __CUDACC__
+/* Rows `from` to `to`, at most NEURAL_MANY, all of a body that takes many points at once. */
+LK_FN void gaps_of_many(const body_gap_args *a, lk_int from, lk_int to, const obst_view *o)
 {
-  const int64_t first = (int64_t)chunk * SSDF_LANES, num = a->count - first;
-  const obst_view *const o = a->r.view + a->body;
+  lk_real p[3 * NEURAL_MANY], v[NEURAL_MANY], n[3 * NEURAL_MANY], far;
+  int64_t at[NEURAL_MANY];
+  int32_t num = 0;
   obst_pose P;
-  lk_real p[3 * SSDF_LANES], v[SSDF_LANES];
   obst_pose_at(o, a->progress, &P);
-  for (int l = 0; l < SSDF_LANES; ++l) { /* lanes that are left over repeat the last point */
-    const int64_t point = a->first_point + first + (l < num ? l : num - 1);
+  body_row w = row_of(&a->r, from);
+  for (lk_int i = from; i < to; ++i) {
     lk_real x[3], y[3];
-    LK_LOAD3(x, a->r.x, point);
+    if (a->r.body != NULL) {
+      w = row_of(&a->r, i);
+    } else { /* one after the other, of one body */
+      w.at += i > from;
+      w.point += i > from;
+    }
+    LK_LOAD3(x, a->r.x, w.point);
+    if (is_far(a, o, i, w.point, x, &far)) {
+      a->gap[w.at] = far;
+      continue;
+    }
     obst_to_body(&P, x, y);
-    for (int c = 0; c < 3; ++c) p[c * SSDF_LANES + l] = y[c];
+    for (int c = 0; c < 3; ++c) p[c * NEURAL_MANY + num] = y[c];
+    at[num++] = w.at;
   }
-  neural_values(o, a->progress, p, v);
-  for (int l = 0; l < SSDF_LANES && l < num; ++l) a->gap[a->r.first + first + l] = v[l];
+  neural_many(o, a->progress, num, p, v, a->normal != NULL ? n : NULL);
+  for (int32_t i = 0; i < num; ++i) {
+    if (a->gap != NULL) a->gap[at[i]] = v[i];
+    if (a->normal == NULL) continue;
+    const lk_real own[3] = {n[i], n[NEURAL_MANY + i], n[2 * NEURAL_MANY + i]};
+    lk_real world[3];
+    obst_rotate(&P, own, world);
+    LK_STORE3(a->normal, at[i], world);
+  }
+}
+
+/* The end of the rows from i on that have its body. */
+LK_FN lk_int end_of_body(const body_rows *r, lk_int i, lk_int end, int32_t body)
+{
+  if (r->body == NULL) {
+    const int64_t to = (body + 1) * r->num_points - r->pair;
+    return to < end ? (lk_int)to : end;
+  }
+  while (i < end && r->body[r->first + i] == body) ++i;
+  return i;
+}
+#endif
+
+/* Only CPUs and simulated devices launch it. */
+LK_KERNEL_PLAIN(body_lanes, a, block)
+{
+#ifndef __CUDACC__
+  const lk_int first = block * NEURAL_MANY;
+  const lk_int end = a->count - first < NEURAL_MANY ? (lk_int)a->count : first + NEURAL_MANY;
+  for (lk_int i = first; i < end;) {
+    const int32_t body = row_of(&a->g.r, i).body;
+    const lk_int to = end_of_body(&a->g.r, i, end, body);
+    const obst_view *const o = a->g.r.view + body;
+    if (body >= 0 && o->shape == BODY_SHAPE_neural &&
+        (a->g.normal == NULL || neural_has_many_normals(o)))
+      gaps_of_many(&a->g, i, to, o);
+    else
+      for (lk_int k = i; k < to; ++k) gap_of_row(OBST_ANY, &a->g, k);
+    i = to;
+  }
+#endif
 }
 
 LK_FN void slope_of_row(int32_t family, const body_gap_args *a, lk_int i)

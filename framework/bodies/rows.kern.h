@@ -17,8 +17,17 @@ typedef struct body_rows {           /* as loom_body_rows */
   int32_t stride;
 } body_rows;
 
+/* Gaps that were known with the points elsewhere, as in loom_body_gap; x is NULL: none. */
+typedef struct body_known {
+  const lk_real *LK_RESTRICT x;      /* [.][3] m, of the points */
+  const lk_real *LK_RESTRICT gap;    /* [pairs] m */
+  const lk_real *LK_RESTRICT radius; /* [.] m, of the points */
+  lk_real enough;                    /* m */
+} body_known;
+
 typedef struct body_gap_args {
   body_rows r;
+  body_known known;
   lk_real progress;
   lk_real *LK_RESTRICT gap;       /* [.] m, or NULL, as the following */
   lk_real *LK_RESTRICT normal;    /* [.][3] */
@@ -26,13 +35,10 @@ typedef struct body_gap_args {
   lk_real *LK_RESTRICT curvature; /* [.][3][3] 1/m */
 } body_gap_args;
 
-/* Gaps alone of one body, a field, with points that follow each other: SSDF_LANES to an index. */
+/* Gaps and normals, NEURAL_MANY rows to an index, for bodies that take many points at once. */
 typedef struct body_lanes_args {
-  body_rows r; /* `first`: the first row of `gap` */
-  lk_real progress;
-  int32_t body;
-  int64_t first_point, count;
-  lk_real *LK_RESTRICT gap; /* [.] m */
+  body_gap_args g;
+  int64_t count; /* rows */
 } body_lanes_args;
 LK_DECLARE(body_lanes, body_lanes_args)
 

@@ -68,6 +68,23 @@ LK_FN lk_real obst_distance_at(const obst_view *o, lk_real s, const lk_real *p, 
   return obst_distance_in(OBST_ANY, o, s, p, n);
 }
 
+/* Of the same bits, without the normal. */
+LK_FN lk_real obst_value_in(int32_t family, const obst_view *o, lk_real s, const lk_real *p)
+{
+  lk_real n[3];
+  switch (family < 0 ? o->shape : family) {
+#define BODY_FIELD(name)             \
+  case BODY_SHAPE_##name:            \
+    if (family == OBST_RIGID) break; \
+    return name##_value(o, s, p);
+#include "body_fields.inc"
+#undef BODY_FIELD
+  default:
+    break;
+  }
+  return obst_distance_in(OBST_RIGID, o, s, p, n);
+}
+
 /* At the end of the step. */
 LK_FN lk_real obst_distance_body(const obst_view *o, const lk_real *p, lk_real *n)
 {
@@ -117,6 +134,14 @@ LK_FN lk_real obst_distance_of(int32_t family, const obst_view *o, const obst_po
 LK_FN lk_real obst_distance(const obst_view *o, const obst_pose *P, const lk_real *x, lk_real *n)
 {
   return obst_distance_of(OBST_ANY, o, P, x, n);
+}
+
+LK_FN lk_real obst_value_of(int32_t family, const obst_view *o, const obst_pose *P,
+                            const lk_real *x)
+{
+  lk_real p[3];
+  obst_to_body(P, x, p);
+  return obst_value_in(family, o, P->s, p);
 }
 
 /* World frame, body at pose P. */
@@ -227,13 +252,15 @@ LK_FN lk_real obst_impact_of(int32_t family, const obst_view *o, const obst_path
   const lk_real V = c1 + w1 * reach + bend, K = LK_R(2.0) * w1 * c1 + w1 * w1 * reach;
   for (int i = 0; i < w->max_iters; ++i) {
     obst_pose P;
-    lk_real x[3], n[3], q[3], wq[3], rate = LK_R(0.0);
+    lk_real x[3], n[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, q[3], wq[3], rate = LK_R(0.0);
     obst_pose_at(o, w->s0 + t * (w->s1 - w->s0), &P);
     for (int k = 0; k < 3; ++k) {
       x[k] = w->x0[k] + t * (w->x1[k] - w->x0[k]);
       q[k] = x[k] - P.t[k];
     }
-    const lk_real g = obst_distance_of(family, o, &P, x, n) - w->radius - w->floor;
+    const lk_real f =
+        o->convex ? obst_distance_of(family, o, &P, x, n) : obst_value_of(family, o, &P, x);
+    const lk_real g = f - w->radius - w->floor;
     if (!(g > w->tol)) return t; /* also a NaN stops here */
     obst_cross(wq, turn, q);
     for (int k = 0; k < 3; ++k) rate += n[k] * (c[k] - wq[k]);

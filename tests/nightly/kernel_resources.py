@@ -24,10 +24,9 @@ YARN = "two cubic segments with all derivatives in one thread"
 NETWORK = ("networks of up to 32 channels, with their slopes and second derivatives, in one thread; other bodies have "
            "kernels of their own")
 KNOWN = {
-    "body_gap_neural": (2912, 480, NETWORK),
+    "body_gap_neural": (2944, 520, NETWORK),
     "body_slope_neural": (7536, 344, NETWORK),
-    "body_impact_neural": (2720, 24, NETWORK),
-    "body_lanes": (40240, 168, "32 points at once, for the vector unit of a CPU: no device is given it"),
+    "body_impact_neural": (2784, 28, NETWORK),
     "ipc_barrier_hessian": (3872, 112, BARRIER),
     "cama_hessian": (3856, 104, BARRIER),
     "dbb_hessian": (3856, 104, BARRIER),

@@ -50,8 +50,12 @@ static asked ask(fixture *f)
                                .x = t->step.x};
   const asked a = {sevens(f, 1), sevens(f, 3), sevens(f, 3),
                    sevens(f, 9), sevens(f, 1), sevens(f, 3)};
-  const loom_body_gap slope = {sizeof slope, 0, a.gap, a.normal, a.gradient, a.curvature};
-  const loom_body_gap plain = {sizeof plain, 0, a.gap, a.normal, NULL, NULL};
+  const loom_body_gap slope = {.struct_size = sizeof slope,
+                               .gap = a.gap,
+                               .normal = a.normal,
+                               .gradient = a.gradient,
+                               .curvature = a.curvature};
+  const loom_body_gap plain = {.struct_size = sizeof plain, .gap = a.gap, .normal = a.normal};
   const loom_body_path path = {.struct_size = sizeof path,
                                .max_iters = impact_terms.max_iters,
                                .progress0 = (double)impact_terms.s0,
@@ -131,7 +135,8 @@ Test(field_rows, shares_of_joints_are_the_same_bits_with_weights_made_again)
   open_fixture(&f, "capsules");
   const bend_head *const head = f.view.field;
   for (int i = 0; i < N; ++i) {
-    lk_real w[BEND_ANCHORS], total = LK_R(0.0);
+    float w[BEND_ANCHORS];
+    lk_real total = LK_R(0.0);
     bend_shares all;
     for (int k = 0; k < BEND_ANCHORS; ++k) w[k] = bend_weight(head, LK_R(0.3), f.p[i], k);
     bend_share_all(head, LK_R(0.3), f.p[i], &all);
