@@ -38,8 +38,8 @@ typedef struct {
 static const loom_param params[] = {
     LOOM_PARAM_REAL(
         settings, rho, 0.999, 0, 0.999999, "1",
-        "Spectral radius of the iteration without extrapolation; 0: no extrapolation. The "
-        "paper takes 0.9992 to 0.9999; near 1 iterations gain more, and diverge sooner."),
+        "Spectral radius of the iteration without extrapolation; 0: no extrapolation. Near 1 "
+        "iterations gain more, and diverge sooner."),
     LOOM_PARAM_REAL(settings, gamma, 0, 0, 2, "1",
                     "Damping of the Jacobi step; 0: the paper's 0.9, or less where that diverges "
                     "(1.8 over the largest eigenvalue of D^-1 L)."),
