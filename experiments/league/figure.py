@@ -28,17 +28,8 @@ LIMITS = {
     "cholmod_pd": 1000, "aa_pd": 400, "vbd": 1000, "xpbd": 1000, "gd": 2000,
 }
 SELF_LIMIT = 300  # with self-contact, where detection is most of an iteration
-IMPERFECTION = 1e-5  # m
 GOAL = 0.01  # of the distance to the converged step from which all begin
 WORK = ("n_gradient", "n_hessian", "n_factorise", "n_trisolve", "n_spmv", "n_detect")
-
-
-def imperfect(experiment, scene):
-    """A seeded imperfection of the sheet, so that nobody waits at a saddle, where the core has that key."""
-    done = subprocess.run([experiment.binary, "describe", "cloth"], capture_output=True, text=True)
-    cloth = "strip" if scene.startswith("twist") else "sheet"
-    known = "imperfection " in done.stdout
-    return {f"cloth.{cloth}.imperfection": IMPERFECTION} if known else {}
 
 
 def refusal(experiment, config, solver):
@@ -72,7 +63,7 @@ def measure(experiment, scene, size, solver, reference):
     sets = {
         "solver.plugin": solver, "run.detail": SIZES[size], "run.replay": reference,
         "run.replay_first": step, "run.steps": 1, "stop.max_iters": limit, "exec.threads": 1,
-    } | imperfect(experiment, scene)
+    }
     line = {"scene": words, "size": size, "solver": solver}
     why = refusal(experiment, f"{scene}.ini", solver)
     if why is not None:
@@ -105,7 +96,7 @@ def league(experiment, size):
         try:
             reference = experiment.run(
                 f"{scene}-{size}-reference", f"{scene}.ini",
-                {"run.detail": SIZES[size], "exec.threads": 1} | imperfect(experiment, scene),
+                {"run.detail": SIZES[size], "exec.threads": 1},
             )
         except FigureError as error:
             lines.append({"scene": SCENES[scene][0], "size": size, "solver": "reference",
