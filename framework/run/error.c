@@ -340,7 +340,7 @@ static loom_status take_gradient(run *r)
 
 loom_status error_measure(run *r, error_value *out)
 {
-  const int64_t launches = r->work.launches;
+  const kernel_work kernels = r->work.kernels;
   const int was = r->work.measuring;
   *out = error_unmeasured();
   if (isnan(r->measured.next.rms)) return LOOM_OK; /* contact has no value here */
@@ -350,7 +350,7 @@ loom_status error_measure(run *r, error_value *out)
   if (s == LOOM_OK)
     s = r->set.log.error == ERROR_NEWTON ? measure_newton(r, out) : measure_projective(r, out);
   r->work.measuring = was;
-  r->work.launches = launches;
+  r->work.kernels = kernels;
   clock_pop(&r->clock);
   LOOM_TRY(s);
   if (!isnan(out->energy) || r->error.failed++ > 0) return LOOM_OK;

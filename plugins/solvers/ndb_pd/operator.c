@@ -7,10 +7,11 @@
 
 static const lk_entry k_key = LK_ENTRY(ndb_pd_contact_key),
                       k_weight = LK_ENTRY(ndb_pd_contact_weight);
-static const lk_entry k_diagonal = LK_ENTRY(ndb_pd_diagonal),
-                      k_heaviest = LK_ENTRY(ndb_pd_heaviest);
-static const lk_entry k_touched = LK_ENTRY(ndb_pd_touched), k_clear = LK_ENTRY(ndb_pd_no_contact);
-static const lk_entry k_hold = LK_ENTRY(ndb_pd_hold);
+static const lk_entry k_diagonal = LK_ENTRY_MOVES(ndb_pd_diagonal, 4, 1),
+                      k_heaviest = LK_ENTRY_MOVES(ndb_pd_heaviest, 1, 0);
+static const lk_entry k_touched = LK_ENTRY_MOVES(ndb_pd_touched, 1, 0),
+                      k_clear = LK_ENTRY_MOVES(ndb_pd_no_contact, 1, 0);
+static const lk_entry k_hold = LK_ENTRY_MOVES(ndb_pd_hold, 3, 0);
 
 /* Power iteration comes from below: so much is put on top. */
 static const double SAFETY = 1.02;
@@ -86,6 +87,7 @@ static loom_status copy_matrix(ndb_pd *s, const loom_csr *L)
     }
   }
   to_ptr[s->n] = m;
+  s->nnz = m;
   for (int64_t k = m; k < L->nnz; ++k) { /* room that is left over */
     to_col[k] = 0;
     to_val[k] = 0;
