@@ -165,6 +165,14 @@ loom_status chol_factorise(chol *c, int *pivot)
   return LOOM_OK;
 }
 
+loom_status chol_forward(chol *c)
+{
+  const int levels = chol_alone();
+  const int fine = cholmod_super_lsolve(c->L, c->Y, c->E, &c->cm);
+  chol_together(levels);
+  return fine ? LOOM_OK : chol_fail(c, "solving");
+}
+
 loom_status chol_solve(chol *c)
 {
   chol_count_solve(c, 1);

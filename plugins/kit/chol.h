@@ -81,5 +81,7 @@ static inline const int *chol_perm(const chol *c) { return c->L->Perm; } /* [row
  * and reads the solution from there. */
 static inline double *chol_rhs(const chol *c) { return c->Y->x; } /* [rows] */
 loom_status chol_solve(chol *c);
+/* The same with L alone: y := L^-1 y, the first half of it. */
+loom_status chol_forward(chol *c);
 
 #endif
