@@ -3,7 +3,7 @@
 
 static const lk_entry k_key = LK_ENTRY(contact_diagonal_key),
                       k_sum = LK_ENTRY(contact_diagonal_sum),
-                      k_none = LK_ENTRY(contact_diagonal_none);
+                      k_none = LK_ENTRY_MOVES(contact_diagonal_none, 1, 0);
 
 loom_status contact_diagonal_new(contact_diagonal *d, const loom_host *h, const loom_scene *sc,
                                  const loom_exec *e)

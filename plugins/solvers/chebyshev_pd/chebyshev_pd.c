@@ -20,7 +20,7 @@
 #include "kit/jacobi_bound.h"
 #include "loom/plug.h"
 
-static const lk_entry k_next = LK_ENTRY(chebyshev_pd_next);
+static const lk_entry k_next = LK_ENTRY_MOVES(chebyshev_pd_next, 17, 0);
 
 /* gamma = 0: the paper's, or so much of the largest that converges (2 over the bound). */
 static const double GAMMA = 0.9, MARGIN = 1.8;

@@ -104,6 +104,7 @@ typedef struct ndb_pd {
   /* operator.c: H without the couplings of fixed rows */
   loom_buf *ptr, *col, *val, *valf; /* i64 [n+1], i32, real, float in i32 */
   loom_buf *diag;                   /* real [n], N/m */
+  int64_t nnz;                      /* of H */
   loom_buf *w, *dinv, *mask, *wf, *dinvf, *touched, *place;
   contact_diagonal now; /* the weights of this iteration */
   double mu_lo, mu_hi;  /* bounds of the spectrum of D^-1 H */

@@ -6,10 +6,10 @@
 #include "ndb_pd.h"
 #include "operator.kern.h"
 
-static const lk_entry k_diagonal = LK_ENTRY(ndb_pd_diagonal),
-                      k_heaviest = LK_ENTRY(ndb_pd_heaviest);
-static const lk_entry k_touched = LK_ENTRY(ndb_pd_touched);
-static const lk_entry k_hold = LK_ENTRY(ndb_pd_hold);
+static const lk_entry k_diagonal = LK_ENTRY_MOVES(ndb_pd_diagonal, 4, 1),
+                      k_heaviest = LK_ENTRY_MOVES(ndb_pd_heaviest, 1, 0);
+static const lk_entry k_touched = LK_ENTRY_MOVES(ndb_pd_touched, 1, 0);
+static const lk_entry k_hold = LK_ENTRY_MOVES(ndb_pd_hold, 3, 0);
 
 /* Power iteration comes from below: so much is put on top. */
 static const double SAFETY = 1.02;
@@ -82,6 +82,7 @@ static loom_status copy_matrix(ndb_pd *s, const loom_csr *L)
     }
   }
   to_ptr[s->n] = m;
+  s->nnz = m;
   for (int64_t k = m; k < L->nnz; ++k) { /* room that is left over */
     to_col[k] = 0;
     to_val[k] = 0;
