@@ -28,17 +28,9 @@ LIMITS = {
     "cholmod_pd": 1000, "aa_pd": 400, "vbd": 1000, "xpbd": 1000, "gd": 2000,
 }
 SELF_LIMIT = 300  # with self-contact, where detection is most of an iteration
-IMPERFECTION = 1e-5  # m
 GOAL = 0.01  # of the distance to the converged step from which all begin
+CLOCK = "t_cpu"
 WORK = ("n_gradient", "n_hessian", "n_factorise", "n_trisolve", "n_spmv", "n_detect")
-
-
-def imperfect(experiment, scene):
-    """A seeded imperfection of the sheet, so that nobody waits at a saddle, where the core has that key."""
-    done = subprocess.run([experiment.binary, "describe", "cloth"], capture_output=True, text=True)
-    cloth = "strip" if scene.startswith("twist") else "sheet"
-    known = "imperfection " in done.stdout
-    return {f"cloth.{cloth}.imperfection": IMPERFECTION} if known else {}
 
 
 def refusal(experiment, config, solver):
@@ -52,14 +44,14 @@ def refusal(experiment, config, solver):
     return done.stderr.strip().splitlines()[0].removeprefix("loom: ")
 
 
-def at_goal(rows, goal, clock):
+def at_goal(rows, goal):
     """The first row at the goal, as what the table says of it; None: never."""
     there = np.nonzero(rows["e_ref"] <= goal)[0]
     if len(there) == 0:
         return None
     row = rows[there[0]]
-    work = {name: int(row[name]) for name in WORK if name in rows.dtype.names}  # of the step so far
-    return {"k": int(row["k"]) + 1, "cpu": float(row[clock]), "work": work}
+    work = {name: int(row[name]) for name in WORK}  # of the step so far
+    return {"k": int(row["k"]) + 1, "cpu": float(row[CLOCK]), "bytes": int(row["n_bytes"]), "work": work}
 
 
 def measure(experiment, scene, size, solver, reference):
@@ -72,7 +64,7 @@ def measure(experiment, scene, size, solver, reference):
     sets = {
         "solver.plugin": solver, "run.detail": SIZES[size], "run.replay": reference,
         "run.replay_first": step, "run.steps": 1, "stop.max_iters": limit, "exec.threads": 1,
-    } | imperfect(experiment, scene)
+    }
     line = {"scene": words, "size": size, "solver": solver}
     why = refusal(experiment, f"{scene}.ini", solver)
     if why is not None:
@@ -83,15 +75,14 @@ def measure(experiment, scene, size, solver, reference):
         return line | {"state": f"failed: {str(error).splitlines()[0]}"}
     with Log(path) as log:
         rows = log.table("iters")
-    clock = "t_cpu" if "t_cpu" in rows.dtype.names else "t_total"
     begin, last = rows[0], rows[-1]
     best = np.nanmin(rows["e_ref"])
     line |= {
-        "clock": clock, "start": float(begin["e_ref"]), "end": float(last["e_ref"]),
-        "iters": int(last["k"]) + 1, "total": float(last[clock]),
+        "start": float(begin["e_ref"]), "end": float(last["e_ref"]),
+        "iters": int(last["k"]) + 1, "total": float(last[CLOCK]),
         "peak": experiment.peak_bytes(name), "energy": float(last["e_total"]),
     }
-    there = at_goal(rows, GOAL * float(begin["e_ref"]), clock)
+    there = at_goal(rows, GOAL * float(begin["e_ref"]))
     if there is None:
         share = best / float(begin["e_ref"])
         return line | {"state": f"capped at {line['iters']} iterations, {line['total']:.2f} s, "
@@ -105,7 +96,7 @@ def league(experiment, size):
         try:
             reference = experiment.run(
                 f"{scene}-{size}-reference", f"{scene}.ini",
-                {"run.detail": SIZES[size], "exec.threads": 1} | imperfect(experiment, scene),
+                {"run.detail": SIZES[size], "exec.threads": 1},
             )
         except FigureError as error:
             lines.append({"scene": SCENES[scene][0], "size": size, "solver": "reference",
@@ -137,15 +128,15 @@ def text_of(lines, experiment):
         first = next((line["start"] for line in rows if "start" in line), None)
         begins = f", begins {first:.2e} m away" if first is not None else ""
         out += ["", f"{scene}, {rows[0]['size']}{begins}",
-                f"{'solver':16}{'cpu s':>9}{'iterations':>12}{'peak MB':>9}  work"]
+                f"{'solver':16}{'cpu s':>9}{'iterations':>12}{'GB moved':>10}{'peak MB':>9}  work"]
         for line in sorted(rows, key=lambda r: r.get("cpu", np.inf)):
             if line["state"] != "there":
                 line["state"] = line["state"].split(", but")[0]
-                out.append(f"{line['solver']:16}{'-':>9}{'-':>12}{'-':>9}  {line['state']}")
+                out.append(f"{line['solver']:16}{'-':>9}{'-':>12}{'-':>10}{'-':>9}  {line['state']}")
                 continue
             work = " ".join(f"{k[2:]} {v}" for k, v in line["work"].items() if v > 0)
             out.append(f"{line['solver']:16}{line['cpu']:9.3f}{line['k']:12d}"
-                       f"{line['peak'] / 1e6:9.0f}  {work}")
+                       f"{line['bytes'] / 1e9:10.3f}{line['peak'] / 1e6:9.0f}  {work}")
     return out
 
 

@@ -35,6 +35,7 @@ enum {
   LOOM_C_DETECT,
   LOOM_C_CCD_PAIR,
   LOOM_C_LAUNCH,
+  LOOM_C_BYTES, /* moved, as kernels and plugins declare it: see LK_ENTRY_MOVES */
   LOOM_NUM_COUNTERS
 };
 
