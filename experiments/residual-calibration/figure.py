@@ -26,6 +26,8 @@ SOLVERS = {
     "aa_pd": (200, 5),
     "vbd": (200, 5),
     "xpbd": (200, 5),
+    "pd_bfgs": (100, 5),
+    "cama_pcg": (30, 1),
 }
 ACCELERATED = ("cholmod_pd nesterov", "ndb_pd", "aa_pd")  # leave errors that are smooth for P
 MEASURES = ("newton", "projective")
@@ -195,7 +197,7 @@ def cost(experiment, scene):
 COLOURS = {
     "gd": "#D55E00", "cholmod_pd": "#0072B2", "cholmod_pd nesterov": "#56B4E9", "ndb_pd": "#CC79A7",
     "pcg_newton": "#F0E442", "cholmod_newton": "#009E73", "aa_pd": "#E69F00", "vbd": "#000000",
-    "xpbd": "#999999",
+    "xpbd": "#999999", "pd_bfgs": "#882255", "cama_pcg": "#44AA99",
 }
 MARKERS = {"poked": "o", "penalty": "s", "ipc_barrier": "^", "dbb": "v", "drape": "x"}
 
