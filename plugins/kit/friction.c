@@ -17,7 +17,8 @@ loom_status fric_new(friction *f, candidates *c, double self_friction, double ep
                           {"friction points now", LOOM_REAL, 0, &f->now},
                           {"friction limits", LOOM_REAL, 0, &f->most},
                           {"friction blocks", LOOM_I64, 0, &f->blocks},
-                          {"first friction blocks", LOOM_I64, 1, &f->at_block}};
+                          {"first friction blocks", LOOM_I64, 1, &f->at_block},
+                          {"friction, going on", LOOM_REAL, 0, &f->coast}};
   f->c = c;
   f->self_friction = self_friction;
   f->epsilon_v = epsilon_v;
@@ -120,12 +121,13 @@ loom_status fric_lag_active(friction *f, const pair_energy *p, const lk_entry *l
   return LOOM_OK;
 }
 
-fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x)
+static fric_state open_at(friction *f, plug_maps *m, const loom_step *s, loom_buf *x,
+                          double progress)
 {
   candidates *const c = f->c;
   const int bodies = LOOM_HAS(s, body1) && c->sc->num_body_verts > 0;
   if (m->status == LOOM_OK && c->moving)
-    m->status = fric_carry(c, f->obst, f->point, f->num, f->progress, s->progress, f->now);
+    m->status = fric_carry(c, f->obst, f->point, f->num, f->progress, progress, f->now);
   return (fric_state){.x = plug_read(m, x),
                       .x_start = plug_read(m, s->x_start),
                       .body0 = plug_read(m, bodies ? s->body0 : NULL),
@@ -138,9 +140,14 @@ fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x)
                       .then = plug_read(m, f->then),
                       .now = plug_read(m, c->moving ? f->now : f->then),
                       .most = plug_read(m, f->most),
-                      .progress = (lk_real)s->progress,
+                      .progress = (lk_real)progress,
                       .eps = (lk_real)(f->epsilon_v * s->h),
                       .n = c->sc->num_verts};
+}
+
+fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x)
+{
+  return open_at(f, m, s, x, s->progress);
 }
 
 static loom_status sum(friction *f, const loom_step *s, loom_buf *x, const lk_entry *k, double *out)
@@ -170,17 +177,35 @@ loom_status fric_gradient(friction *f, const loom_step *s, loom_buf *x, loom_buf
   return gather_add(&f->corner, NULL, grad);
 }
 
-loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int64_t first,
-                             loom_blocks3 *out)
+static loom_status add_blocks(friction *f, const loom_step *s, loom_buf *x, double progress,
+                              int secant, int64_t first, loom_blocks3 *out)
 {
   candidates *const c = f->c;
-  if (f->num_blocks == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
-  const fric_hessian_args a = {.f = fric_open(f, &m, s, x),
+  const fric_hessian_args a = {.f = open_at(f, &m, s, x, progress),
                                .at_block = plug_read(&m, f->at_block),
                                .first = first,
+                               .secant = secant,
                                .row = plug_rdwr(&m, out->row),
                                .col = plug_rdwr(&m, out->col),
                                .val = plug_rdwr(&m, out->val)};
   return plug_launch(&m, &k_hessian, &a, f->num, NULL);
+}
+
+loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int64_t first,
+                             loom_blocks3 *out)
+{
+  if (f->num_blocks == 0) return LOOM_OK;
+  return add_blocks(f, s, x, s->progress, 0, first, out);
+}
+
+loom_status fric_add_secants(friction *f, const loom_step *s, int64_t first, loom_blocks3 *out)
+{
+  const candidates *const c = f->c;
+  const loom_host *const h = c->h;
+  if (f->num_blocks == 0) return LOOM_OK;
+  LOOM_TRY(h->buf_resize(h, f->coast, 3 * (int64_t)c->sc->num_verts));
+  LOOM_TRY(h->buf_copy(h, c->e, f->coast, s->x_start));
+  LOOM_TRY(h->axpby(h, c->e, s->h, s->v_start, 1.0, f->coast));
+  return add_blocks(f, s, f->coast, 1.0, 1, first, out);
 }

@@ -18,6 +18,7 @@ typedef struct friction {
                                         * body, m, at `progress` */
   loom_buf *then, *now;                /* real [num][3], m: at the start of the step, and now */
   double progress;                     /* at which it was lagged */
+  loom_buf *coast;                     /* real [n][3], m: x_start + h v_start, where secants are */
   loom_buf *blocks, *at_block;         /* i64 [num], [num+1] */
   gather corner;
 } friction;
@@ -46,5 +47,10 @@ loom_status fric_gradient(friction *f, const loom_step *s, loom_buf *x, loom_buf
 /* f->num_blocks blocks from out's place `first` on. */
 loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int64_t first,
                              loom_blocks3 *out);
+/* The same for an expansion around the start of the step that has to serve the whole step. There
+ * nothing has slipped yet, and the Hessian is that of what sticks, which would hold what slides to
+ * epsilon_v.  These are the secants of the potential at the slip of vertices that go on as they
+ * moved before the step, while bodies do what they do in it. */
+loom_status fric_add_secants(friction *f, const loom_step *s, int64_t first, loom_blocks3 *out);
 
 #endif

@@ -28,7 +28,8 @@ LK_KERNEL_PLAIN(fric_drag, a, i)
   }
 }
 
-/* mu lambda [ f1/|u| (I - n n') + (f1' - f1/|u|) u u' / |u|^2 ]: never indefinite. */
+/* mu lambda [ f1/|u| (I - n n') + (f1' - f1/|u|) u u' / |u|^2 ]: never indefinite; the secant is
+ * without the second part. */
 LK_KERNEL_PLAIN(fric_hessian, a, i)
 {
   const fric_state *const f = &a->f;
@@ -38,8 +39,9 @@ LK_KERNEL_PLAIN(fric_hessian, a, i)
   LK_LOAD3(n, f->normal, i);
   const lk_real y = fric_slip(f, i, u);
   const lk_real kt = f->most[i] * friction_f1_over(y, f->eps);
-  const lk_real ku =
-      y > LK_R(0.0) ? (f->most[i] * friction_f1_slope(y, f->eps) - kt) / (y * y) : LK_R(0.0);
+  const lk_real ku = y > LK_R(0.0) && !a->secant
+                         ? (f->most[i] * friction_f1_slope(y, f->eps) - kt) / (y * y)
+                         : LK_R(0.0);
   for (int r = 0; r < 3; ++r)
     for (int c = 0; c < 3; ++c)
       H[3 * r + c] = kt * ((r == c ? LK_R(1.0) : LK_R(0.0)) - n[r] * n[c]) + ku * u[r] * u[c];

@@ -48,6 +48,7 @@ typedef struct fric_hessian_args {
   fric_state f;
   const int64_t *LK_RESTRICT at_block; /* [nf+1] */
   int64_t first;
+  int32_t secant; /* f1/|u| in every direction of the plane: the quadratic through u and rest */
   int32_t *LK_RESTRICT row;
   int32_t *LK_RESTRICT col;
   lk_real *LK_RESTRICT val;
