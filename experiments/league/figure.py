@@ -1,11 +1,14 @@
 """The league: every solver with every contact that fits, one step of four scenes, each from the same
 state of a converged reference, to the same error."""
 
+import shutil
 import subprocess
+import sys
 from datetime import datetime, timezone
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 from loompy.experiment import Bar, FigureError
 from loompy.log import Log
@@ -25,7 +28,7 @@ SIZES = {"2.5k": 1, "10k": 2}
 # Iterations at which a method is cut off: some seconds of processor time at 2.5k.
 LIMITS = {
     "cholmod_newton": 200, "pcg_newton": 200, "cama_pcg": 100, "pd_bfgs": 100, "ndb_pd": 400,
-    "cholmod_pd": 1000, "aa_pd": 400, "vbd": 1000, "xpbd": 1000, "gd": 2000,
+    "cholmod_pd": 1000, "chebyshev_pd": 1000, "aa_pd": 400, "vbd": 1000, "xpbd": 1000, "gd": 2000,
 }
 SELF_LIMIT = 300  # with self-contact, where detection is most of an iteration
 GOAL = 0.01  # of the distance to the converged step from which all begin
@@ -152,6 +155,44 @@ def draw(size):
     return table
 
 
+def report(experiment):
+    """A report for each scene, and a picture of what one shows first."""
+    league(experiment, "2.5k")
+    for scene, (words, _) in SCENES.items():
+        folder = experiment.out / "report" / scene
+        folder.mkdir(parents=True, exist_ok=True)
+        for solver in LIMITS:  # the runs by their methods' names
+            log, link = experiment.out / f"{scene}-2.5k-{solver}.h5", folder / f"{solver}.h5"
+            link.unlink(missing_ok=True)
+            if log.exists():
+                link.symlink_to(log)
+        page = experiment.out / f"league-{scene}.html"
+        # failed runs are left out, and listed
+        done = subprocess.run(
+            [sys.executable, "-m", "loompy.report", folder, "-o", page, "--no-replay",
+             "--title", f"The league: {words}, 2.5k vertices"],
+        )
+        if done.returncode not in (0, 1) or not page.exists():
+            raise FigureError(f"the report of {scene} failed")
+    picture(experiment, "drape_penalty")
+
+
+def picture(experiment, scene):
+    """The costs at equal accuracy as a browser shows them."""
+    browser = shutil.which("chromium")
+    if browser is None:
+        raise FigureError("chromium was not found (Debian: chromium); the reports are made, the picture is not")
+    shot = experiment.out / "league-report.png"
+    subprocess.run(
+        [browser, "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,800",
+         "--virtual-time-budget=8000", f"--screenshot={shot}",
+         f"file://{experiment.out}/league-{scene}.html#accuracy"],
+        check=True, capture_output=True,
+    )
+    with Image.open(shot) as image:
+        experiment.keep_image(image.copy(), "league-report")
+
+
 def bars(experiment):
     """Newton's method is there in every scene, and no method ends with a NaN."""
     lines = league(experiment, "2.5k")
@@ -164,6 +205,7 @@ def bars(experiment):
 
 FIGURES = {
     "league": ("every solver with every contact that fits, to the same error, 2.5k vertices", draw("2.5k")),
+    "league-report": ("a report of each scene for a browser, and a picture of one", report),
     "league-10k": ("the same at 10k vertices", draw("10k")),
     "league-bars": ("what must hold of the league", bars),
 }

@@ -20,6 +20,7 @@ SOLVERS = {
     "gd": (200, 5),
     "cholmod_pd": (200, 5),
     "cholmod_pd nesterov": (200, 5),
+    "chebyshev_pd": (200, 5),
     "ndb_pd": (200, 5),
     "pcg_newton": (60, 1),
     "cholmod_newton": (60, 1),
@@ -29,7 +30,7 @@ SOLVERS = {
     "pd_bfgs": (100, 5),
     "cama_pcg": (30, 1),
 }
-ACCELERATED = ("cholmod_pd nesterov", "ndb_pd", "aa_pd")  # leave errors that are smooth for P
+ACCELERATED = ("cholmod_pd nesterov", "chebyshev_pd", "ndb_pd", "aa_pd")  # leave errors that are smooth for P
 MEASURES = ("newton", "projective")
 SETTLED = 1e-5  # of the first distance: what is nearer is of no interest
 STATIONARY = 1e-7  # of the first r_energy: the run has found a minimum
@@ -198,6 +199,7 @@ COLOURS = {
     "gd": "#D55E00", "cholmod_pd": "#0072B2", "cholmod_pd nesterov": "#56B4E9", "ndb_pd": "#CC79A7",
     "pcg_newton": "#F0E442", "cholmod_newton": "#009E73", "aa_pd": "#E69F00", "vbd": "#000000",
     "xpbd": "#999999", "pd_bfgs": "#882255", "cama_pcg": "#44AA99",
+    "chebyshev_pd": "#AA4499",
 }
 MARKERS = {"poked": "o", "penalty": "s", "ipc_barrier": "^", "dbb": "v", "drape": "x"}
 
