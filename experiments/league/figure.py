@@ -57,6 +57,10 @@ def at_goal(rows, goal):
     return {"k": int(row["k"]) + 1, "cpu": float(row[CLOCK]), "bytes": int(row["n_bytes"]), "work": work}
 
 
+def percent(share):
+    return f"{100 * share:.2g} %" if share < 0.0995 else f"{100 * share:.0f} %"
+
+
 def energy_of(reference, step):
     """J, of the converged step."""
     with Log(reference) as log:
@@ -64,8 +68,9 @@ def energy_of(reference, step):
     return float(rows["e_total"][rows["step"] == step][-1])
 
 
-def measure(experiment, scene, size, solver, reference):
-    """One method on one step: a line of the table."""
+def measure(experiment, scene, size, solver, reference, first=None):
+    """One method on one step: a line of the table.  first: m, the distance of which the goal is a share;
+    None: that from which this method begins.  Methods with a guess of their own begin elsewhere."""
     words, step = SCENES[scene]
     limit = LIMITS[solver]
     if scene.startswith(("self", "twist")):
@@ -93,13 +98,15 @@ def measure(experiment, scene, size, solver, reference):
         "iters": int(last["k"]) + 1, "total": float(last[CLOCK]),
         "peak": int(end["rss_peak"]), "commit": commit, "energy": float(last["e_total"]),
     }
-    there = at_goal(rows, GOAL * float(begin["e_ref"]))
+    first = line["start"] if first is None else first
+    there = at_goal(rows, GOAL * first)
     if there is None:
-        share = best / float(begin["e_ref"])
-        after = f"{line['iters']} iterations, {line['total']:.2f} s, {100 * share:.2g} % of the error left"
-        if why.startswith("converged"):  # buckled sheets have many
+        share = best / first
+        line["best"] = float(share)
+        after = f"{line['iters']} iterations, {line['total']:.2f} s, {percent(share)} of the error left"
+        if why.startswith("converged"):  # another minimum, or a problem of its own
             above = line["energy"] - energy_of(reference, step)
-            return line | {"state": f"in another minimum after {after}, E {above:+.2g} J"}
+            return line | {"state": f"converged elsewhere after {after}, E {above:+.2g} J"}
         return line | {"state": f"{'capped at' if why == 'max_iters' else f'{why} after'} {after}"}
     return line | there | {"state": "there"}
 
@@ -116,8 +123,10 @@ def league(experiment, size):
             lines.append({"scene": SCENES[scene][0], "size": size, "solver": "reference",
                           "state": f"failed: {str(error).splitlines()[0]}"})
             continue
+        first = None  # Newton's, as it begins where the step does
         for solver in LIMITS:
-            lines.append(measure(experiment, scene, size, solver, reference))
+            lines.append(measure(experiment, scene, size, solver, reference, first))
+            first = first or lines[-1].get("start")
     return lines
 
 
@@ -157,9 +166,41 @@ def text_of(lines):
     return out
 
 
+def cell(line):
+    if line["state"] == "there":
+        return f"{line['cpu']:.2g} s ({line['k']}), {line['bytes'] / 1e9:.2g} GB"
+    if line["state"].startswith("does not fit"):
+        return "does not fit"
+    if "best" not in line:
+        return "failed"
+    ended = "converged elsewhere" if "elsewhere" in line["state"] else "diverged" if "div" in line["state"] else ""
+    return f"{ended + ', ' if ended else ''}{percent(line['best'])} left after {line['total']:.2g} s"
+
+
+def brief(lines):
+    """The table of the README: a row for each method, those first that are there most often."""
+    scenes = list(dict.fromkeys(line["scene"] for line in lines))
+    by = {(line["scene"], line["solver"]): line for line in lines}
+    solvers = [s for s in LIMITS if any((scene, s) in by for scene in scenes)]
+
+    def rank(solver):
+        mine = [by[scene, solver] for scene in scenes if (scene, solver) in by]
+        return (-sum(line["state"] == "there" for line in mine), sum(line.get("cpu", 10.0) for line in mine))
+
+    out = ["", "| | " + " | ".join(scenes) + " |", "|---" * (len(scenes) + 1) + "|"]
+    for solver in sorted(solvers, key=rank):
+        cells = (cell(by[scene, solver]) if (scene, solver) in by else "not run" for scene in scenes)
+        out.append(f"| `{solver}` | " + " | ".join(cells) + " |")
+    return out
+
+
+def table_of(lines):
+    return text_of(lines) + brief(lines)
+
+
 def draw(size):
     def table(experiment):
-        experiment.keep_text(f"league-{size}", text_of(league(experiment, size)))
+        experiment.keep_text(f"league-{size}", table_of(league(experiment, size)))
 
     return table
 
