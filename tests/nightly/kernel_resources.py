@@ -24,7 +24,7 @@ YARN = "two cubic segments with all derivatives in one thread"
 NETWORK = ("networks of up to 32 channels, with their slopes and second derivatives, in one thread; other bodies have "
            "kernels of their own")
 KNOWN = {
-    "body_gap_neural": (2944, 520, NETWORK),
+    "body_gap_neural": (2944, 532, NETWORK),
     "body_slope_neural": (7536, 344, NETWORK),
     "body_impact_neural": (2784, 28, NETWORK),
     "ipc_barrier_hessian": (3872, 112, BARRIER),
