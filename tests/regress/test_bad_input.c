@@ -241,6 +241,27 @@ Test(bad_input, meshes)
                     LOOM_ARGS("run", "bad.ini", "--quiet", "--overwrite", "-o", "run.h5"));
 }
 
+/* What splines on the fabric need (pd_bfgs): a place on it for every vertex, something to move, and
+ * no more of them than the mesh has cells. */
+Test(bad_input, splines_on_a_fabric)
+{
+  static const char config[] =
+      DRAPE_RUN DRAPE_EXEC OBJ_SHEET DRAPE_LOG "[solver]\nplugin = pd_bfgs\n";
+  proc_write("mesh.obj", "v 0 0 0\nv 1 0 0.1\nv 0 1 0.2\nv 1 1 0\nf 1 2 3\nf 2 4 3\n");
+  refused_config(config,
+                 LOOM_TEXTS("[cloth.sheet] has no material coordinates", "`vt`", "rest = uv"));
+  proc_write("mesh.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 4 3\n");
+  proc_write("bad.ini", config);
+  proc_expect_error(2, LOOM_TEXTS("piece 'sheet' has no vertex that may move", "pins"),
+                    LOOM_ARGS("run", "bad.ini", "--quiet", "--overwrite", "-o", "run.h5", "--set",
+                              "cloth.sheet.pins=boundary"));
+  refused_config("[run]\nsteps = 1\ndt = 0.01\n" DRAPE_SHEET
+                 "[solver]\nplugin = pd_bfgs\nspacing = 0.5\n",
+                 LOOM_TEXTS("bad.ini:", "[solver] spacing: 0.5", ">= 1"));
+  proc_expect_error(2, LOOM_TEXTS("[solver] history: 0", ">= 1"),
+                    SET("solver.plugin=pd_bfgs", "--set", "solver.history=0"));
+}
+
 Test(bad_input, output_not_writable)
 {
   proc_expect_error(1, LOOM_TEXTS("run.h5", "cannot make folder", "choose another place with -o"),

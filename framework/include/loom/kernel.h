@@ -300,8 +300,9 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
 #else
 #define LK_RESTRICT __restrict__ /* g++ -fsyntax-only: the C++17 check without nvcc */
 #endif
-#ifdef __SANITIZE_ADDRESS__
-/* Every access is checked: all in one function, a kernel takes up to a minute to compile. */
+#if defined(__SANITIZE_ADDRESS__) || defined(LK_CALLED)
+/* Every access is checked, or (LK_CALLED) a test asks the same helper in many places: all in one
+ * function, a file takes up to a minute to compile. */
 #define LK_FN static inline
 #else
 #define LK_FN static inline __attribute__((always_inline))
