@@ -47,6 +47,7 @@ typedef struct sym3_system {
   loom_status (*precondition)(void *user, const double *r, double *z);
   /* *out = r' C^-1 r, where that costs less than z; or NULL */
   loom_status (*norm2)(void *user, const double *r, double *out);
+  int by_A; /* C is A itself: the first product need not be made */
   void *user;
 } sym3_system;
 

@@ -78,13 +78,21 @@ static loom_status precondition(const sym3_system *s, const double *diagonal, co
 /* What is left is rounding: it need not be looked at through the preconditioner. */
 static const double nothing = 1e-10;
 
+/* r' A^-1 r of what is left after a first step along z = A^-1 r: with alpha = r'z / z'(A + B)z that
+ * is (1 - alpha) r - alpha B z, and B z is sparse, of which a factor solves quickly. */
+static double remainder_by_A(double rz, double curvature, double square_of_Bz)
+{
+  const double alpha = rz / curvature, rest = 1.0 - alpha;
+  return rest * rest * rz - 2.0 * alpha * rest * (curvature - rz) + alpha * alpha * square_of_Bz;
+}
+
 /* vectors: r, z, p, q [3n], and the diagonal [n][3][3] where it is the preconditioner */
 static loom_status iterate(const sym3_system *s, const double *b, double *x, double *vectors,
                            double tol, int64_t max_iters, sym3_solution *out)
 {
   const size_t n = 3 * (size_t)s->A->n;
   double *const r = vectors, *const z = r + n, *const p = z + n, *const q = p + n;
-  double *const diagonal = q + n;
+  double *const diagonal = q + n, *const Bp = diagonal; /* one of them */
   for (size_t i = 0; i < n; ++i) {
     x[i] = 0.0;
     r[i] = b[i];
@@ -97,9 +105,14 @@ static loom_status iterate(const sym3_system *s, const double *b, double *x, dou
   out->converged = !(rz > 0.0);
   for (size_t i = 0; i < n; ++i) p[i] = z[i];
   while (!out->converged && out->iters < max_iters) {
+    const int by_A = s->by_A && s->B != NULL && out->iters == 0; /* then A p = r */
     for (size_t i = 0; i < n; ++i) q[i] = 0.0;
-    sym3_multiply_add(s->A, p, q);
+    if (!by_A) sym3_multiply_add(s->A, p, q);
     if (s->B != NULL) add_blocks(s->B, p, q);
+    for (size_t i = 0; by_A && i < n; ++i) {
+      Bp[i] = q[i];
+      q[i] += r[i];
+    }
     ++out->iters;
     const double curvature = dot(n, p, q);
     if (!(curvature > 0.0)) {
@@ -116,7 +129,8 @@ static loom_status iterate(const sym3_system *s, const double *b, double *x, dou
     if (out->converged) break;
     if (s->norm2 != NULL && out->iters == 1) { /* one product is often enough */
       double left;
-      LOOM_TRY(s->norm2(s->user, r, &left));
+      LOOM_TRY(s->norm2(s->user, by_A ? Bp : r, &left));
+      if (by_A) left = remainder_by_A(rz, curvature, left);
       out->converged = left <= least;
       if (out->converged) break;
     }

@@ -283,6 +283,7 @@ static loom_status iterate(run *r, const loom_blocks3 *C, const error_factor *f,
                               .B = C->count > 0 ? &B : NULL,
                               .precondition = f != NULL ? apply_factor : NULL,
                               .norm2 = f != NULL ? norm2 : NULL,
+                              .by_A = f == &e->bare,
                               .user = &p};
   loom_status s = q.status;
   if (s == LOOM_OK)

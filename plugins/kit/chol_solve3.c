@@ -84,13 +84,23 @@ static void backward(const int *rows, int nrow, int ncol, const double *restrict
   }
 }
 
+/* Where nothing stands on the right-hand side of a supernode, nothing comes of it. */
+static int none(const double *y, int first, int end)
+{
+  for (int k = 3 * first; k < 3 * end; ++k)
+    if (y[k] != 0.0) return 0;
+  return 1;
+}
+
 void chol_forward3(const cholmod_factor *L, double *y, double *work)
 {
   const int *super = L->super, *pi = L->pi, *px = L->px, *rows = L->s;
   const double *x = L->x;
   const int ns = (int)L->nsuper;
-  for (int s = 0; s < ns; ++s)
+  for (int s = 0; s < ns; ++s) {
+    if (none(y, super[s], super[s + 1])) continue;
     forward(rows + pi[s], pi[s + 1] - pi[s], super[s + 1] - super[s], x + px[s], y, work);
+  }
 }
 
 void chol_solve3(const cholmod_factor *L, double *y, double *work)

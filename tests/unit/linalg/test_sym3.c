@@ -204,3 +204,65 @@ Test(sym3, module_factorises)
   }
   m->close(self);
 }
+
+/* ---- a factor of A for the system of A + B ---- */
+typedef struct exact {
+  const loom_factor *m;
+  void *self;
+  int applied, halves;
+} exact;
+
+static loom_status apply(void *user, const double *r, double *z)
+{
+  exact *const e = user;
+  char why[LOOM_FACTOR_WHY];
+  memcpy(z, r, 3 * N * sizeof *z);
+  ++e->applied;
+  return e->m->solve(e->self, z, why);
+}
+
+static loom_status half(void *user, const double *r, double *out)
+{
+  exact *const e = user;
+  char why[LOOM_FACTOR_WHY];
+  ++e->halves;
+  return e->m->norm2(e->self, r, out, why);
+}
+
+/* The first product is known then, and what it leaves: the same iterations with less work. */
+Test(sym3, factor_of_the_larger_part)
+{
+  loom_err err = {0};
+  exact e = {0};
+  char why[LOOM_FACTOR_WHY] = "";
+  double b[3 * N], x[3 * N], work[SYM3_WORK * N];
+  cr_assert_eq(factor_module_open(&err, &e.m), LOOM_OK, "%s", err.text);
+  if (e.m == NULL) cr_skip_test("no module factors/cholmod.so was built");
+  example *const a = make(1, 7, 300.0, 4), *const c = make(3, 11, 30.0, 5);
+  list *const B = listed(c);
+  sym3 A = taken(a);
+  const loom_factor_matrix v = sym3_view(&A);
+  cr_assert_eq(e.m->open(&e.self, why), LOOM_OK, "%s", why);
+  cr_assert_eq(e.m->analyse(e.self, &v, why), LOOM_OK, "%s", why);
+  cr_assert_eq(e.m->factorise(e.self, &v, why), LOOM_OK, "%s", why);
+  random_vector(b, 6);
+  for (int k = 0; k < 2; ++k) {
+    const double tol = k == 0 ? 1e-12 : 0.1;
+    sym3_solution plain, known;
+    sym3_system s = {.A = &A, .B = &B->view, .precondition = apply, .user = &e};
+    cr_assert_eq(sym3_solve(&s, b, x, work, tol, 500, &plain), LOOM_OK);
+    s.norm2 = half;
+    s.by_A = 1;
+    e.applied = e.halves = 0;
+    cr_assert_eq(sym3_solve(&s, b, x, work, tol, 500, &known), LOOM_OK);
+    cr_expect(plain.converged && known.converged && plain.iters == known.iters, "%d: %d, %d", k,
+              (int)plain.iters, (int)known.iters);
+    cr_expect_float_eq(known.energy, plain.energy, 1e-12 * plain.energy);
+    cr_expect_eq(e.halves, 1);
+    if (k == 0) cr_expect_lt(difference(a, c, x, b), 1e-9);
+    if (k == 1) cr_expect(known.iters == 1 && e.applied == 1, "a half tells that it was enough");
+  }
+  e.m->close(e.self);
+  sym3_free(&A);
+  free(a), free(c), free(B);
+}
