@@ -1,11 +1,41 @@
-"""How deep the cloth of a run is in the true skin of the body, frame by frame, from its log."""
+"""Trousers and a skirt on a body whose distance is that of networks, of a grid, its own, or of cones: what
+collision costs, and how deep the cloth is in the true skin, frame by frame, from logs."""
 
 import subprocess
+import sys
 
 import h5py
 import numpy as np
 
+from loompy.experiment import Bar, FigureError
+from loompy.log import Log
 
+DISTANCES = ("neural", "grid", "exact", "capsules")
+GARMENTS = ("trousers", "skirt")
+SEWING = 25  # steps until the garment is sewn
+CONTROL = 80  # steps of the controls: the walk has begun
+
+
+def worn(experiment, garment, distance, name="", **sets):
+    """The log of a garment that is put on and walks, one thread."""
+    sets = {"body.man.distance": distance, "exec.threads": 1, **sets}
+    return experiment.run(f"{garment}-{name or distance}", f"../../configs/{garment}_walk_neural.ini", sets)
+
+
+def cost(path):
+    """Processor time of a step after sewing, ms: the whole, detection, contact, making the distance (with
+    the rest of the prediction), the solver; and steps, iterations a step."""
+    with Log(path) as log:
+        t = log.table("steps")[SEWING:]
+        ms = {k: 1e3 * t[f"t_cpu_{k}"].mean() for k in ("detect", "contact", "solve", "measure", "log")}
+        whole = 1e3 * t["t_cpu"].mean()
+        iters, wall = t["iters"].mean(), 1e3 * t["t_total"].mean()
+    left = whole - sum(ms.values())
+    return {**ms, "whole": whole, "left": left, "iters": iters, "wall": wall,
+            "share": 100 * (ms["detect"] + ms["contact"]) / whole}
+
+
+# ---- depths ----
 def skins(body):
     """World positions [frames, vertices, 3] (m) of a body with joints, of the group of a log."""
     rest, bones, weights = (body[k][:] for k in ("vertices", "bones", "weights"))
@@ -16,15 +46,144 @@ def skins(body):
         yield at @ pose[:9].reshape(3, 3).T + pose[9:]
 
 
-def depths(program, log, body, scratch):
-    """[frames, 2]: largest depth (mm), number of vertices deeper than 5 mm."""
+def depths(experiment, log):
+    """[frames, 2]: largest depth (mm) in the true skin, number of vertices deeper than 5 mm."""
+    program = experiment.build("bench_ssdf") / "bench/bench_ssdf"
+    scratch = experiment.out / f"{log.stem}.depth"
     with h5py.File(log) as f, open(scratch, "wb") as out:
-        group, x = f["scene/obstacles"][body], f["frames/x"]
+        group, x = f["scene/obstacles/man"], f["frames/x"]
         tris = group["triangles"][:].astype("i4")
         counts = [x.shape[0], x.shape[1], group["vertices"].shape[0], len(tris)]
         out.write(np.array(counts, "i4").tobytes() + tris.tobytes())
         for k, skin in enumerate(skins(group)):
             out.write(skin.astype("f8").tobytes() + x[k].astype("f8").tobytes())
-    text = subprocess.run([program, "depth", scratch], check=True, capture_output=True, text=True)
+    done = subprocess.run([program, "depth", scratch], capture_output=True, text=True)
     scratch.unlink()
-    return np.array([[float(v) for v in row.split(",")] for row in text.stdout.split()])
+    if done.returncode != 0:
+        raise FigureError(f"bench_ssdf depth: {done.stderr.strip()}")
+    return np.array([[float(v) for v in row.split(",")] for row in done.stdout.split()])
+
+
+# ---- controls ----
+def frozen(experiment, source, name, degrees):
+    """The networks of `source` as they are at these angles, whatever the pose: out/NAME.h5."""
+    path = experiment.out / f"{name}.h5"
+    if path.exists() and not experiment.fresh:
+        return path
+    with h5py.File(source) as f, h5py.File(path.with_suffix(".part"), "w") as to:
+        for k, v in f.attrs.items():
+            to.attrs[k] = v
+        for region in f:
+            f.copy(region, to)
+            g = to[region]
+            lo, hi = g.attrs["lo"], g.attrs["hi"]
+            words = [d.decode() for d in g.attrs["dofs"]]
+            angle = np.deg2rad([degrees.get(w.split(".", 1)[1], 0) for w in words])
+            th = (2 * angle - lo - hi) / (hi - lo)
+            for net in ("distance", "label"):
+                P = g[net][:]
+                P[0] += th @ P[1:]
+                P[1:] = 0
+                g[net][...] = P
+    path.with_suffix(".part").rename(path)
+    return path
+
+
+def controls(experiment, source):
+    """Trousers on networks that do not follow the pose, and how deep they end in the true skin."""
+    for name, degrees in (("zero", {}), ("other", {"flexion": 45})):
+        nets = frozen(experiment, source, f"nets-{name}", degrees)
+        yield name, worn(experiment, "trousers", "neural", name,
+                         **{"body.man.networks": nets, "run.steps": CONTROL})
+
+
+# ---- the exact reference ----
+def reference(experiment):
+    """The same trousers on the mesh itself, penetration-free."""
+    return experiment.run("trousers-barrier", "trousers_barrier.ini", {"exec.threads": 1})
+
+
+# ---- figures ----
+def table4(experiment):
+    logs = {(g, d): worn(experiment, g, d) for g in GARMENTS for d in DISTANCES}
+    others = {s: worn(experiment, "trousers", "neural", s, **{"solver.plugin": s})
+              for s in ("pd_bfgs", "cholmod_pd")}
+    two = worn(experiment, "trousers", "neural", "two", **{"exec.threads": 2})
+    if experiment.plan:
+        return
+    lines = ["ndb_pd with penalty and project, 2 s, one thread; processor time of a step after sewing, ms",
+             "                        whole detect contact solve  rest  collision  iters  steps/s  depth  frames > 5 mm"]
+    rows = [(f"{g} {d}", path) for (g, d), path in logs.items()]
+    rows += [(f"trousers neural, {s}", path) for s, path in others.items()]
+    for name, path in rows:
+        c, d = cost(path), depths(experiment, path)
+        lines.append(
+            f"{name:26} {c['whole']:5.1f} {c['detect']:6.1f} {c['contact']:7.1f} {c['solve']:5.1f} "
+            f"{c['left']:5.1f} {c['share']:8.1f} % {c['iters']:6.1f} {1e3 / c['whole']:8.1f} "
+            f"{d[:, 0].max():5.1f} mm {(d[:, 1] > 0).sum():5d}"
+        )
+    c = cost(two)
+    lines += [f"trousers neural, two threads: {1e3 / c['wall']:.1f} steps/s by the wall clock, {c['whole']:.1f} ms of "
+              "processor time a step",
+              "rest: the prediction, where fields are made for the step (grid: baked), line search, filter"]
+    experiment.keep_text("ssdf-table4", lines)
+
+
+def picture(experiment, log, output, *options):
+    words = [sys.executable, "-m", "loompy.render", log, "-o", output, *options]
+    print(f"loom: figure: drawing {output.name}", file=sys.stderr)
+    done = subprocess.run([str(w) for w in words], stdout=sys.stderr)
+    if done.returncode != 0:
+        raise FigureError(f"render ended with code {done.returncode}")
+
+
+def fig10(experiment):
+    """Pictures of both garments on the walk, and a movie of each."""
+    logs = [worn(experiment, g, "neural") for g in GARMENTS]
+    if experiment.plan:
+        return
+    from PIL import Image
+
+    rows = []
+    for garment, log in zip(GARMENTS, logs):
+        strip = experiment.out / f"ssdf-fig10-{garment}.png"
+        picture(experiment, log, strip, "--strip", "5", "--frames", "10:", "--size", "360x560", "--view", "35,8")
+        picture(experiment, log, experiment.out / f"ssdf-fig10-{garment}.mp4", "--size", "720x960", "--view", "35,8")
+        rows.append(Image.open(strip).convert("RGB"))
+    both = Image.new("RGB", (max(r.width for r in rows), sum(r.height for r in rows)), "white")
+    top = 0
+    for row in rows:
+        both.paste(row, (0, top))
+        top += row.height
+    experiment.keep_image(both, "ssdf-fig10")
+
+
+# ---- bars ----
+def bars(experiment, nets):
+    logs = {g: worn(experiment, g, "neural") for g in GARMENTS}
+    two = worn(experiment, "trousers", "neural", "two", **{"exec.threads": 2})
+    barrier = reference(experiment)
+    wrong = dict(controls(experiment, nets)) if not experiment.plan else {}
+    if experiment.plan:
+        return []
+    out = []
+    for garment, log in logs.items():
+        d = depths(experiment, log)
+        out += [Bar(f"{garment}: deepest vertex in the true skin, {len(d)} frames", d[:, 0].max(), 5, "mm"),
+                Bar(f"{garment}: vertices deeper than 5 mm, or through, in any frame", d[:, 1].max(), 0)]
+    for name, log in wrong.items():
+        out.append(Bar(f"control, trousers on networks of {name} angles: deepest vertex over the bar's bound",
+                       depths(experiment, log)[:, 0].max() / 5, 2, least=True))
+    c, t = cost(logs["trousers"]), cost(two)
+    out += [
+        Bar("trousers: detection and contact in a step, ndb_pd", c["share"], 10, "%",
+            cause="a step has 10 iterations with a detection each, and lagged friction behind them"),
+        Bar("trousers: steps per second, ndb_pd, two threads, wall clock", 1e3 / t["wall"], 30, least=True,
+            cause=f"{c['whole']:.0f} ms of processor time a step, of which the solver {c['solve']:.0f}; "
+                  "the wall clock counts what else runs on the machine"),
+    ]
+    with Log(barrier) as log:
+        steps = log.table("steps")
+    out.append(Bar(f"trousers on the skin itself, ipc_barrier, {len(steps)} steps: intersections",
+                   int(steps["intersections"].sum()), 0))
+    return out

@@ -35,8 +35,8 @@ static void add_step(totals *t, const h5log_step_row *s)
   const double clocks[NUM_CLOCKS] = {s->t_predict, s->t_detect,  s->t_solve, s->t_contact,
                                      s->t_filter,  s->t_measure, s->t_log};
   const int64_t counters[LOOM_NUM_COUNTERS] = {
-      s->n_energy,   s->n_gradient, s->n_hessian, s->n_spmv,     s->n_factorise,
-      s->n_trisolve, s->n_project,  s->n_detect,  s->n_ccd_pair, s->n_launch};
+      s->n_energy,  s->n_gradient, s->n_hessian,  s->n_spmv,   s->n_factorise, s->n_trisolve,
+      s->n_project, s->n_detect,   s->n_ccd_pair, s->n_launch, s->n_bytes};
   if (t->steps++ == 0) t->first_step = s->step;
   t->last_step = s->step;
   t->iters = count_add(t->iters, s->iters);

@@ -22,6 +22,7 @@ enum {
   OPT_QUIET,
   OPT_PATH,
   OPT_FIX,
+  OPT_TIME,
   OPT_OVERWRITE,
   OPT_TRUST,
   OPT_MAX_TIME
@@ -37,6 +38,7 @@ static const struct option long_options[] = {
     {"quiet", no_argument, NULL, OPT_QUIET},
     {"plugin-path", required_argument, NULL, OPT_PATH},
     {"fix-report", no_argument, NULL, OPT_FIX},
+    {"time", no_argument, NULL, OPT_TIME},
     {"output", required_argument, NULL, 'o'},
     {"steps", required_argument, NULL, 'n'},
     {"max-time", required_argument, NULL, OPT_MAX_TIME},
@@ -191,6 +193,9 @@ static int take(int argc, char **argv, int k, common_options *o)
   case OPT_FIX:
     o->fix_report = 1;
     break;
+  case OPT_TIME:
+    o->time = 1;
+    break;
   case OPT_MAX_TIME:
     return time_option(o) ? FINE : REFUSED;
   case OPT_RESUME:
@@ -212,6 +217,8 @@ static const char *check_together(int command, const common_options *o)
   if (o->resume == RUN_RESUME && o->overwrite)
     return "--resume continues a log and --overwrite replaces it: give one of them";
   if (command == OPTIONS_RUN && o->fix_report) return "--fix-report belongs to check";
+  if (command == OPTIONS_RUN && o->time) return "--time belongs to check";
+  if (o->time && o->fix_report) return "--time and --fix-report: give one of them";
   return NULL;
 }
 

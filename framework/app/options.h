@@ -18,6 +18,7 @@ typedef struct common_options {
   int64_t resume_step; /* or -1 */
   int quiet, overwrite, trust_config;
   int fix_report;  /* check --fix-report */
+  int time;        /* check --time */
   double max_time; /* s, INFINITY: no limit */
   char *command;   /* the whole command line, quoted for a shell, for the log */
   int exit_code;   /* when options_parse returns nonzero */

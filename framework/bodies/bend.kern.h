@@ -7,7 +7,7 @@
 
 #include "bodies/body.kern.h"
 
-enum { BEND_MAX_FRAMES = 64, BEND_ANCHORS = 192, BEND_LANES = 8 };
+enum { BEND_MAX_FRAMES = 64, BEND_ANCHORS = 192, BEND_LANES = 16 };
 
 typedef struct bend_frame { /* a joint: its rest pose to the body frame, as in obst_view */
   lk_real R0[9], R1[9], t0[3], t1[3], axis[3], angle;
@@ -15,7 +15,7 @@ typedef struct bend_frame { /* a joint: its rest pose to the body frame, as in o
 
 /* What the block of memory of a field begins with; its kind's own struct has it as first member.
  * Anchors are points of the skin, for what moves there: where they are at both ends of the step,
- * real [2][3][BEND_ANCHORS] (m, body frame), and shares of the joints in them,
+ * float [2][3][BEND_ANCHORS] (m, body frame), and shares of the joints in them, float
  * [num_frames][BEND_ANCHORS].
  */
 typedef struct bend_head {
@@ -49,32 +49,73 @@ LK_FN void bend_turn_hess(const obst_pose *P, const lk_real *H, lk_real *C)
 }
 
 /* Shares of the joints in what is at p at s: those of anchors, weighed by the inverse fourth power
- * of their distance (Shepard 1968).  Sums go by lanes, which a vector unit takes at once. */
-LK_FN void bend_bones(const bend_head *f, lk_real s, const lk_real *p, lk_real *share)
+ * of their distance (Shepard 1968).  Single precision is plenty for weights. */
+
+LK_FN const float *bend_anchors(const bend_head *f)
 {
-  const lk_real *const x =
-      (const lk_real *)(const void *)((const unsigned char *)f + f->anchors_at);
-  const lk_real *const y = x + 3 * BEND_ANCHORS, *const shares = y + 3 * BEND_ANCHORS;
-  lk_real w[BEND_ANCHORS], total = LK_R(0.0);
-  for (int i = 0; i < BEND_ANCHORS; ++i) {
-    lk_real d2 = LK_R(1e-10); /* m^2: at an anchor its own are all */
-    for (int c = 0; c < 3; ++c) {
-      const int k = c * BEND_ANCHORS + i;
-      const lk_real d = p[c] - ((LK_R(1.0) - s) * x[k] + s * y[k]);
-      d2 += d * d;
-    }
-    w[i] = LK_R(1.0) / (d2 * d2);
+  return (const float *)(const void *)((const unsigned char *)f + f->anchors_at);
+}
+
+/* Weight of anchor i, 1/m^4. */
+LK_FN float bend_weight(const bend_head *f, lk_real s, const lk_real *p, int i)
+{
+  const float *const x = bend_anchors(f), *const y = x + 3 * BEND_ANCHORS;
+  const float late = (float)s, early = 1.0F - late;
+  float d2 = 1e-8F; /* m^2: near an anchor its own are all */
+  for (int c = 0; c < 3; ++c) {
+    const int k = c * BEND_ANCHORS + i;
+    const float d = (float)p[c] - (early * x[k] + late * y[k]);
+    d2 += d * d;
   }
+  return 1.0F / (d2 * d2);
+}
+
+/* Sum over the anchors of joint k's shares; w [BEND_ANCHORS]: their weights, or NULL, and they are
+ * made.  It goes by lanes, which a vector unit takes at once. */
+LK_FN lk_real bend_sum(const bend_head *f, lk_real s, const lk_real *p, const float *w, int32_t k)
+{
+  const float *const own = bend_anchors(f) + (6 + (int64_t)k) * BEND_ANCHORS;
+  float lane[BEND_LANES] = {0.0F}, sum = 0.0F;
+  for (int i = 0; i < BEND_ANCHORS; i += BEND_LANES)
+    for (int l = 0; l < BEND_LANES; ++l)
+      lane[l] += (w != NULL ? w[i + l] : bend_weight(f, s, p, i + l)) * own[i + l];
+  for (int l = 0; l < BEND_LANES; ++l) sum += lane[l];
+  return (lk_real)sum;
+}
+
+/* What is kept of all sums: on a device their total alone, as more than 1 kB of every thread costs
+ * more there than making them again. */
+typedef struct bend_shares {
+  lk_real total;
+#ifndef __CUDACC__
+  lk_real sum[BEND_MAX_FRAMES];
+#endif
+} bend_shares;
+
+LK_FN void bend_share_all(const bend_head *f, lk_real s, const lk_real *p, bend_shares *out)
+{
+  out->total = LK_R(0.0);
+#ifdef __CUDACC__
+  for (int32_t k = 0; k < f->num_frames; ++k) out->total += bend_sum(f, s, p, NULL, k);
+#else
+  float w[BEND_ANCHORS];
+  for (int i = 0; i < BEND_ANCHORS; ++i) w[i] = bend_weight(f, s, p, i);
   for (int32_t k = 0; k < f->num_frames; ++k) {
-    const lk_real *const own = shares + (int64_t)k * BEND_ANCHORS;
-    lk_real lane[BEND_LANES] = {LK_R(0.0)};
-    for (int i = 0; i < BEND_ANCHORS; i += BEND_LANES)
-      for (int l = 0; l < BEND_LANES; ++l) lane[l] += w[i + l] * own[i + l];
-    share[k] =
-        ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
-    total += share[k];
+    out->sum[k] = bend_sum(f, s, p, w, k);
+    out->total += out->sum[k];
   }
-  for (int32_t k = 0; k < f->num_frames; ++k) share[k] /= total;
+#endif
+}
+
+LK_FN lk_real bend_share(const bend_head *f, lk_real s, const lk_real *p, const bend_shares *all,
+                         int32_t k)
+{
+#ifdef __CUDACC__
+  return bend_sum(f, s, p, NULL, k) / all->total;
+#else
+  (void)f, (void)s, (void)p;
+  return all->sum[k] / all->total;
+#endif
 }
 
 /* Where in the body frame what is at p at s0 is at s1; v [3], or NULL, is a direction that is
@@ -83,22 +124,24 @@ LK_FN void bend_carry(const obst_view *o, lk_real s0, lk_real s1, const lk_real 
                       lk_real *v)
 {
   const bend_head *const f = (const bend_head *)o->field;
-  lk_real share[BEND_MAX_FRAMES], turned[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
-  bend_bones(f, s0, p, share);
+  bend_shares all;
+  lk_real turned[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
+  bend_share_all(f, s0, p, &all);
   for (int c = 0; c < 3; ++c) to[c] = LK_R(0.0);
   for (int32_t k = 0; k < f->num_frames; ++k) {
     obst_pose A, B;
     lk_real y[3], x[3];
-    if (!(share[k] > LK_R(0.0))) continue;
+    const lk_real share = bend_share(f, s0, p, &all, k);
+    if (!(share > LK_R(0.0))) continue;
     bend_pose(f, k, s0, &A);
     bend_pose(f, k, s1, &B);
     obst_to_body(&A, p, y);
     obst_to_world(&B, y, x);
-    for (int c = 0; c < 3; ++c) to[c] += share[k] * x[c];
+    for (int c = 0; c < 3; ++c) to[c] += share * x[c];
     if (v == NULL) continue;
     for (int c = 0; c < 3; ++c) y[c] = A.R[c] * v[0] + A.R[3 + c] * v[1] + A.R[6 + c] * v[2];
     obst_rotate(&B, y, x);
-    for (int c = 0; c < 3; ++c) turned[c] += share[k] * x[c];
+    for (int c = 0; c < 3; ++c) turned[c] += share * x[c];
   }
   if (v != NULL) (void)obst_unit(turned, v, v);
 }

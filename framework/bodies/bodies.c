@@ -7,24 +7,38 @@
 
 #include "bodies/rows.kern.h"
 
-static const lk_entry k_gap = LK_ENTRY(body_gap), k_slope = LK_ENTRY(body_slope);
+/* Kernels of the bodies that do not bend, and of each field; a field's number here is its shape's
+ * less BODY_BEFORE_FIELDS. */
+typedef struct family {
+  lk_entry gap, slope, impact;
+} family;
+#define FAMILY(name) \
+  {LK_ENTRY(body_gap_##name), LK_ENTRY(body_slope_##name), LK_ENTRY(body_impact_##name)},
+static const family families[] = {FAMILY(rigid)
+#define BODY_FIELD(name) FAMILY(name)
+#include "body_fields.inc"
+#undef BODY_FIELD
+};
+enum { RIGID, NUM_FAMILIES = sizeof families / sizeof *families };
 static const lk_entry k_lanes = LK_ENTRY_NEAR(body_lanes, 4); /* single precision, exp */
-static const lk_entry k_impact = LK_ENTRY(body_impact), k_carry = LK_ENTRY(body_carry);
+static const lk_entry k_carry_rigid = LK_ENTRY(body_carry_rigid);
+static const lk_entry k_carry_bent = LK_ENTRY(body_carry_bent);
 static const lk_entry k_push = LK_ENTRY(body_push), k_push_sum = LK_ENTRY(body_push_sum);
 
 struct body_set {
   mem *m;
   const loom_scene *sc;
   int num;
-  obst_view *view;   /* [num], host; grid pointers are those of the latest call */
-  loom_buf *views;   /* u8, the same as bytes */
-  int mapped;        /* 1: the distance of some body is made from a buffer */
-  int stale;         /* 1: `views` has older ones */
-  int32_t movers;    /* bodies that move by themselves; 0: what follows is NULL */
-  loom_buf *mover;   /* i32 [num], -1: none */
-  loom_buf *body_of; /* i32 [movers] */
-  loom_buf *part;    /* real [chunks][movers][BODY_IMPULSE] */
-  loom_buf *pushed;  /* real [num][BODY_IMPULSE] */
+  obst_view *view;       /* [num], host; grid pointers are those of the latest call */
+  loom_buf *views;       /* u8, the same as bytes */
+  int mapped;            /* 1: the distance of some body is made from a buffer */
+  int has[NUM_FAMILIES]; /* bodies of each */
+  int stale;             /* 1: `views` has older ones */
+  int32_t movers;        /* bodies that move by themselves; 0: what follows is NULL */
+  loom_buf *mover;       /* i32 [num], -1: none */
+  loom_buf *body_of;     /* i32 [movers] */
+  loom_buf *part;        /* real [chunks][movers][BODY_IMPULSE] */
+  loom_buf *pushed;      /* real [num][BODY_IMPULSE] */
 };
 
 static const char *name_of(const body_set *b, int i)
@@ -61,6 +75,11 @@ static loom_status measure_grid(loom_err *err, const body_set *b, int i)
   return isfinite(v->lipschitz) ? LOOM_OK : bad_body(err, b, i, "its grid holds values not finite");
 }
 
+static int family_of(const obst_view *v)
+{
+  return obst_bends(v) ? v->shape - BODY_BEFORE_FIELDS : RIGID;
+}
+
 static loom_status fill_views(loom_err *err, body_set *b)
 {
   for (int i = 0; i < b->num; ++i) {
@@ -69,6 +88,7 @@ static loom_status fill_views(loom_err *err, body_set *b)
     if (why != NULL) return bad_body(err, b, i, why);
     b->movers += o->mass > 0;
     b->mapped |= data_of(b, i) != NULL;
+    b->has[family_of(&b->view[i])]++;
     if (b->view[i].shape == BODY_SHAPE_grid) LOOM_TRY(measure_grid(err, b, i));
   }
   b->stale = 1;
@@ -218,56 +238,42 @@ static int has_lanes(const loom_exec *e)
 #endif
 }
 
-/* Whether the distance of the body takes many points at once. */
-static int takes_many(const obst_view *v) { return v->shape == BODY_SHAPE_neural; }
-
-/* Of gaps alone, body after body: some take many points at once, the others row by row. */
-static void launch_gaps(const body_set *b, buf_maps *q, const body_gap_args *a, int64_t count)
+/* Whether some body's distance takes many points at once. */
+static int some_take_many(const body_set *b)
 {
-  const int64_t n = a->r.num_points, end = a->r.pair + count;
-  for (int64_t pair = a->r.pair; pair < end;) {
-    const int32_t body = (int32_t)(pair / n);
-    int64_t to = (body + 1) * n;
-    const int many = has_lanes(q->e) && takes_many(&b->view[body]);
-    while (!many && to < end && !(has_lanes(q->e) && takes_many(&b->view[to / n]))) to += n;
-    if (to > end) to = end;
-    body_gap_args part = *a;
-    part.r.first += pair - a->r.pair;
-    part.r.pair = pair;
-    if (many) {
-      const body_lanes_args lanes = {.r = part.r,
-                                     .progress = a->progress,
-                                     .body = body,
-                                     .first_point = pair - body * n,
-                                     .count = to - pair,
-                                     .gap = a->gap};
-      const int64_t per = SSDF_LANES;
-      (void)buf_maps_run(q, &k_lanes, &lanes, (lanes.count + per - 1) / per, NULL);
-    } else {
-      (void)buf_maps_run(q, &k_gap, &part, to - pair, NULL);
-    }
-    pair = to;
-  }
+  int some = 0;
+  for (int i = 0; i < b->num; ++i) some |= b->view[i].shape == BODY_SHAPE_neural;
+  return some;
 }
 
 loom_status bodies_gap(body_set *b, const loom_exec *e, const loom_body_rows *r, double progress,
                        const loom_body_gap *out)
 {
   const int slope = out->gradient != NULL || out->curvature != NULL;
+  const int known = out->known_gap != NULL && out->gap != NULL && out->normal == NULL && !slope &&
+                    r->body == NULL;
   buf_maps q = {.m = b->m, .e = e};
   body_rows rows;
   if (r->count == 0) return LOOM_OK;
   LOOM_TRY(rows_open(b, r, &q, &rows));
   const body_gap_args a = {.r = rows,
+                           .known = {.x = buf_maps_add(&q, known ? out->known_x : NULL, LOOM_READ),
+                                     .gap = buf_maps_add(&q, out->known_gap, LOOM_READ),
+                                     .radius = buf_maps_add(&q, out->radius, LOOM_READ),
+                                     .enough = (lk_real)out->enough},
                            .progress = (lk_real)progress,
                            .gap = buf_maps_add(&q, out->gap, LOOM_RDWR),
                            .normal = buf_maps_add(&q, out->normal, LOOM_RDWR),
                            .gradient = buf_maps_add(&q, out->gradient, LOOM_RDWR),
                            .curvature = buf_maps_add(&q, out->curvature, LOOM_RDWR)};
-  if (r->body == NULL && !slope && out->normal == NULL && out->gap != NULL && !out->precise)
-    launch_gaps(b, &q, &a, r->count);
-  else
-    (void)buf_maps_run(&q, slope ? &k_slope : &k_gap, &a, r->count, NULL);
+  if (!slope && !out->precise && has_lanes(e) && some_take_many(b)) {
+    const body_lanes_args lanes = {.g = a, .count = r->count};
+    (void)buf_maps_run(&q, &k_lanes, &lanes, (r->count + NEURAL_MANY - 1) / NEURAL_MANY, NULL);
+    return rows_close(b, &q);
+  }
+  for (int k = 0; k < NUM_FAMILIES; ++k)
+    if (b->has[k])
+      (void)buf_maps_run(&q, slope ? &families[k].slope : &families[k].gap, &a, r->count, NULL);
   return rows_close(b, &q);
 }
 
@@ -290,7 +296,8 @@ loom_status bodies_impact(body_set *b, const loom_exec *e, const loom_body_rows 
                               .gap = buf_maps_add(&q, path->gap, LOOM_RDWR),
                               .normal = buf_maps_add(&q, path->normal, LOOM_RDWR),
                               .point = buf_maps_add(&q, path->point, LOOM_RDWR)};
-  (void)buf_maps_run(&q, &k_impact, &a, r->count, NULL);
+  for (int k = 0; k < NUM_FAMILIES; ++k)
+    if (b->has[k]) (void)buf_maps_run(&q, &families[k].impact, &a, r->count, NULL);
   return rows_close(b, &q);
 }
 
@@ -305,7 +312,8 @@ loom_status bodies_carry(body_set *b, const loom_exec *e, const loom_body_rows *
                              .s0 = (lk_real)progress0,
                              .s1 = (lk_real)progress1,
                              .to = buf_maps_add(&q, out, LOOM_RDWR)};
-  (void)buf_maps_run(&q, &k_carry, &a, r->count, NULL);
+  if (b->has[RIGID]) (void)buf_maps_run(&q, &k_carry_rigid, &a, r->count, NULL);
+  if (b->has[RIGID] < b->num) (void)buf_maps_run(&q, &k_carry_bent, &a, r->count, NULL);
   return rows_close(b, &q);
 }
 

@@ -10,7 +10,8 @@
 #include "bodies/bend.kern.h"
 #include "geom/distance.kern.h"
 
-enum { EXACT_STACK = 64, EXACT_CUTS = 4, EXACT_WHOLE = 0xffff };
+/* The hierarchy is halved from level to level: EXACT_STACK levels hold 2^32 leaves. */
+enum { EXACT_STACK = 32, EXACT_CUTS = 4, EXACT_WHOLE = 0xffff };
 
 typedef struct exact_node {
   lk_real lo[3], hi[3]; /* m */
@@ -126,26 +127,27 @@ LK_FN lk_real exact_closest(const exact_field *f, lk_real s, const lk_real *p, l
                             exact_hit *hit)
 {
   const exact_node *const nodes = exact_nodes(f);
-  lk_real best2 = bound < LK_R(1e15) ? bound * bound : LK_REAL_MAX, far[EXACT_STACK];
-  int32_t stack[EXACT_STACK], top = 0;
+  lk_real best2 = bound < LK_R(1e15) ? bound * bound : LK_REAL_MAX, far = exact_box2(nodes, p);
+  int32_t stack[EXACT_STACK], top = 0, id = 0; /* stack: children that were the farther ones */
   hit->found = 0;
   for (int c = 0; c < 3; ++c) hit->away[c] = hit->weight[c] = LK_R(0.0);
   for (int c = 0; c < 9; ++c) hit->x[c] = LK_R(0.0);
-  far[top] = exact_box2(nodes, p);
-  stack[top++] = 0;
-  while (top > 0) {
-    const int32_t id = stack[--top];
+  for (;;) {
     const exact_node *const n = nodes + id;
-    if (!(far[top] < best2)) continue;
-    for (int32_t k = n->first; k < n->first + n->count; ++k)
+    const int may = far < best2;
+    if (may && n->count == 0) {
+      const lk_real left = exact_box2(nodes + id + 1, p), right = exact_box2(nodes + n->first, p);
+      const int near_left = left <= right; /* the nearer child is looked at first */
+      stack[top++] = near_left ? n->first : id + 1;
+      id = near_left ? id + 1 : n->first;
+      far = near_left ? left : right;
+      continue;
+    }
+    for (int32_t k = n->first; may && k < n->first + n->count; ++k)
       exact_try_exposed(f, s, exact_tris(f) + k, p, &best2, hit);
-    if (n->count > 0) continue;
-    const lk_real left = exact_box2(nodes + id + 1, p), right = exact_box2(nodes + n->first, p);
-    const int near_left = left <= right; /* the nearer child is looked at first */
-    far[top] = near_left ? right : left;
-    stack[top++] = near_left ? n->first : id + 1;
-    far[top] = near_left ? left : right;
-    stack[top++] = near_left ? id + 1 : n->first;
+    if (top == 0) break;
+    id = stack[--top];
+    far = exact_box2(nodes + id, p);
   }
   return LK_SQRT(best2);
 }
@@ -204,19 +206,20 @@ LK_FN int32_t exact_crossing(const exact_field *f, lk_real s, const exact_tri *t
 LK_FN int32_t exact_winding(const exact_field *f, lk_real s, const lk_real *p)
 {
   const exact_node *const nodes = exact_nodes(f);
-  int32_t stack[EXACT_STACK], top = 0, count = 0;
-  stack[top++] = 0;
-  while (top > 0) {
-    const int32_t id = stack[--top];
+  int32_t stack[EXACT_STACK], top = 0, id = 0, count = 0;
+  for (;;) {
     const exact_node *const n = nodes + id;
-    if (!exact_ray_meets(n, p)) continue;
-    for (int32_t k = n->first; k < n->first + n->count; ++k)
+    const int meets = exact_ray_meets(n, p);
+    if (meets && n->count == 0) {
+      stack[top++] = n->first;
+      ++id;
+      continue;
+    }
+    for (int32_t k = n->first; meets && k < n->first + n->count; ++k)
       count += exact_crossing(f, s, exact_tris(f) + k, p);
-    if (n->count > 0) continue;
-    stack[top++] = n->first;
-    stack[top++] = id + 1;
+    if (top == 0) return count;
+    id = stack[--top];
   }
-  return count;
 }
 
 /* ---- the field ---- */

@@ -31,9 +31,9 @@ static const field_kind *kind_of(const char *name)
 
 static bend_head *bend_of(body_field *f) { return (bend_head *)(void *)f->block; }
 
-static lk_real *anchors_of(body_field *f)
+static float *anchors_of(body_field *f)
 {
-  return (lk_real *)(void *)(f->block + bend_of(f)->anchors_at);
+  return (float *)(void *)(f->block + bend_of(f)->anchors_at);
 }
 
 /* ---- anchors ---- */
@@ -66,10 +66,10 @@ static loom_status choose_anchors(loom_err *err, body_field *f)
 static void set_shares(body_field *f, int32_t k)
 {
   const rig *const r = f->body;
-  lk_real *const share = anchors_of(f) + (int64_t)6 * BEND_ANCHORS;
+  float *const share = anchors_of(f) + (int64_t)6 * BEND_ANCHORS;
   const int64_t first = (int64_t)f->anchor[k] * r->per;
   for (int b = 0; b < r->per; ++b)
-    share[(int64_t)r->bone[first + b] * BEND_ANCHORS + k] += (lk_real)r->weight[first + b];
+    share[(int64_t)r->bone[first + b] * BEND_ANCHORS + k] += (float)r->weight[first + b];
 }
 
 /* ---- life ---- */
@@ -82,7 +82,7 @@ static loom_status lay_out(loom_err *err, body_field *f)
   const bend_head b = {.num_frames = f->body->num_joints,
                        .anchors_at = aligned(f->kind->head),
                        .own_at =
-                           aligned(aligned(f->kind->head) + anchors * (int64_t)sizeof(lk_real))};
+                           aligned(aligned(f->kind->head) + anchors * (int64_t)sizeof(float))};
   f->bytes = b.own_at + f->own_bytes;
   LOOM_TRY(mesh_alloc(err, f->bytes, 1, &f->block));
   *bend_of(f) = b;
@@ -193,7 +193,7 @@ static void set_skin(body_field *f)
     for (int32_t k = 0; k < f->num_anchors; ++k)
       for (int c = 0; c < 3; ++c)
         anchors_of(f)[(3 * end + c) * BEND_ANCHORS + k] =
-            (lk_real)f->x[end][3 * (int64_t)f->anchor[k] + c];
+            (float)f->x[end][3 * (int64_t)f->anchor[k] + c];
 }
 
 static int same_step(const body_field *f, int end, const double *angles, const double root[12])

@@ -170,50 +170,184 @@ LK_FN lk_real neural_hess(const obst_view *o, lk_real s, const lk_real *p, lk_re
 
 /* ---- many points ---- */
 
-/* Values v [SSDF_LANES], m, at p [3][SSDF_LANES] in the body frame, in single precision. Parameters
- * are folded once for all lanes; a region whose box no lane is in asks no network. */
-LK_FN void neural_values(const obst_view *o, lk_real s, const lk_real *p, lk_real *v)
+enum { NEURAL_MANY = 256, NEURAL_CHUNKS = NEURAL_MANY / SSDF_LANES };
+
+/* Points within the box of a region, side by side for its networks. */
+typedef struct neural_inside {
+  int32_t num, of[NEURAL_MANY];                     /* which points they are */
+  float z[NEURAL_CHUNKS][SSDF_INPUTS * SSDF_LANES]; /* places, half sides */
+  float value[NEURAL_MANY], slope[NEURAL_CHUNKS][SSDF_INPUTS * SSDF_LANES];
+} neural_inside;
+
+/* What was found out so far: [0] by the flags, [1] of all regions. */
+typedef struct neural_best {
+  lk_real value[2][NEURAL_MANY];
+  int32_t region[2][NEURAL_MANY];
+} neural_best;
+
+LK_FN void neural_add(neural_inside *in, int32_t i, const float *q)
+{
+  const int32_t at = in->num++;
+  for (int c = 0; c < SSDF_INPUTS; ++c)
+    in->z[at / SSDF_LANES][c * SSDF_LANES + at % SSDF_LANES] = q[c];
+  in->of[at] = i;
+}
+
+/* Lanes that are left over repeat the last point. */
+LK_FN int32_t neural_fill_up(neural_inside *in)
+{
+  const int32_t num = in->num, chunks = (num + SSDF_LANES - 1) / SSDF_LANES;
+  for (int32_t at = num; at < chunks * SSDF_LANES; ++at)
+    for (int c = 0; c < SSDF_INPUTS; ++c) {
+      float *const z = in->z[at / SSDF_LANES] + c * SSDF_LANES;
+      z[at % SSDF_LANES] = z[(num - 1) % SSDF_LANES];
+    }
+  return chunks;
+}
+
+/* Values, or else slopes, of a network at what is inside. */
+LK_FN void neural_ask(const neural_field *f, const ssdf_shape *n, int64_t at, lk_real s,
+                      neural_inside *in, int slopes)
+{
+  const int32_t chunks = neural_fill_up(in);
+  const ssdf_params a = neural_params(f, n, at, s);
+  float w[SSDF_MAX_PARAMS];
+  if (chunks == 0) return;
+  ssdf_fold(&a, SSDF_NUM_PARAMS(n->hidden, n->width), w);
+  for (int32_t k = 0; k < chunks; ++k)
+    if (slopes)
+      ssdf_slopes(n, w, in->z[k], in->slope[k]);
+    else
+      ssdf_values(n, w, in->z[k], in->value + k * SSDF_LANES);
+}
+
+/* Distances d [NEURAL_MANY] to the box of a region, m, away from it, and places q, half sides, both
+ * [3][NEURAL_MANY]. */
+LK_FN void neural_boxes(const neural_region *r, const obst_pose *P, int32_t num, const lk_real *p,
+                        lk_real *d, lk_real *away, float *q)
+{
+  const lk_real *const y = p + NEURAL_MANY, *const z = y + NEURAL_MANY;
+  SSDF_SIMD
+  for (int32_t i = 0; i < num; ++i) {
+    const lk_real x[3] = {p[i] - P->t[0], y[i] - P->t[1], z[i] - P->t[2]};
+    lk_real sum = LK_R(0.0);
+    for (int c = 0; c < 3; ++c) {
+      const lk_real at = P->R[c] * x[0] + P->R[3 + c] * x[1] + P->R[6 + c] * x[2];
+      const lk_real below = r->lo[c] - at, above = at - r->hi[c];
+      const lk_real out = below > LK_R(0.0) ? -below : above > LK_R(0.0) ? above : LK_R(0.0);
+      sum += out * out;
+      away[c * NEURAL_MANY + i] = out;
+      q[c * NEURAL_MANY + i] = (float)((at - r->centre[c]) / r->half);
+    }
+    d[i] = LK_SQRT(sum);
+  }
+}
+
+LK_FN void neural_take(neural_best *b, int which, int32_t i, int32_t region, lk_real v)
+{
+  if (!(v < b->value[which][i])) return;
+  b->value[which][i] = v;
+  b->region[which][i] = region;
+}
+
+/* What region k says of all points. */
+LK_FN void neural_region_many(const neural_field *f, int32_t k, lk_real s, int32_t num,
+                              const lk_real *p, neural_best *best)
+{
+  const neural_region *const r = &f->region[k];
+  const int flags = f->flags && r->flag.hidden > 0;
+  lk_real d[NEURAL_MANY], away[3 * NEURAL_MANY], v[NEURAL_MANY];
+  float q[3 * NEURAL_MANY];
+  neural_inside in, asked;
+  obst_pose P;
+  bend_pose(&f->b, r->frame, s, &P);
+  neural_boxes(r, &P, num, p, d, away, q);
+  in.num = asked.num = 0;
+  for (int32_t i = 0; i < num; ++i) {
+    const float at[3] = {q[i], q[NEURAL_MANY + i], q[2 * NEURAL_MANY + i]};
+    if (!(d[i] > LK_R(0.0)))
+      neural_add(&in, i, at);
+    else
+      for (int all = 0; all < 2; ++all) neural_take(best, all, i, k, d[i] + r->margin);
+  }
+  neural_ask(f, &r->distance, r->distance_at, s, &in, 0);
+  for (int32_t j = 0; j < in.num; ++j) {
+    const int32_t i = in.of[j];
+    const float at[3] = {q[i], q[NEURAL_MANY + i], q[2 * NEURAL_MANY + i]};
+    v[i] = LK_FMIN((lk_real)in.value[j] * r->half, r->clamp);
+    neural_take(best, 1, i, k, v[i]);
+    if (flags && v[i] < LK_R(0.0) && v[i] < best->value[0][i])
+      neural_add(&asked, i, at);
+    else
+      neural_take(best, 0, i, k, v[i]);
+  }
+  if (flags) neural_ask(f, &r->flag, r->flag_at, s, &asked, 0);
+  for (int32_t j = 0; j < asked.num; ++j)
+    if (asked.value[j] > 0.0F) neural_take(best, 0, asked.of[j], k, v[asked.of[j]]);
+}
+
+/* Normals n [3][NEURAL_MANY] of the points at which region k decides. */
+LK_FN void neural_normals(const neural_field *f, int32_t k, lk_real s, int32_t num,
+                          const lk_real *p, const int32_t *region, lk_real *n)
+{
+  const lk_real up[3] = {LK_R(0.0), LK_R(0.0), LK_R(1.0)};
+  const neural_region *const r = &f->region[k];
+  lk_real d[NEURAL_MANY], away[3 * NEURAL_MANY];
+  float q[3 * NEURAL_MANY];
+  neural_inside in;
+  obst_pose P;
+  bend_pose(&f->b, r->frame, s, &P);
+  neural_boxes(r, &P, num, p, d, away, q);
+  in.num = 0;
+  for (int32_t i = 0; i < num; ++i) {
+    const float at[3] = {q[i], q[NEURAL_MANY + i], q[2 * NEURAL_MANY + i]};
+    if (region[i] == k && !(d[i] > LK_R(0.0))) neural_add(&in, i, at);
+  }
+  neural_ask(f, &r->distance, r->distance_at, s, &in, 1);
+  for (int32_t j = 0; j < in.num; ++j)
+    for (int c = 0; c < 3; ++c)
+      away[c * NEURAL_MANY + in.of[j]] =
+          (lk_real)in.slope[j / SSDF_LANES][c * SSDF_LANES + j % SSDF_LANES];
+  for (int32_t i = 0; i < num; ++i) {
+    const lk_real g[3] = {away[i], away[NEURAL_MANY + i], away[2 * NEURAL_MANY + i]};
+    lk_real turned[3], unit[3];
+    if (region[i] != k) continue;
+    obst_rotate(&P, g, turned);
+    (void)obst_unit(turned, up, unit);
+    for (int c = 0; c < 3; ++c) n[c * NEURAL_MANY + i] = unit[c];
+  }
+}
+
+/* Values v [NEURAL_MANY], m, and normals n [3][NEURAL_MANY], or NULL, of `num` points p
+ * [3][NEURAL_MANY], in the body frame, in single precision.  Parameters are folded once for all; a
+ * network is asked only about points within its box, a flag only where it matters. */
+LK_FN void neural_many(const obst_view *o, lk_real s, int32_t num, const lk_real *p, lk_real *v,
+                       lk_real *n)
 {
   const neural_field *const f = neural_of(o);
-  float w[SSDF_MAX_PARAMS], q[3 * SSDF_LANES], y[SSDF_LANES], flag[SSDF_LANES];
-  lk_real all[SSDF_LANES];
-  for (int l = 0; l < SSDF_LANES; ++l) v[l] = all[l] = LK_REAL_MAX;
-  for (int32_t k = 0; k < f->num_regions; ++k) {
-    const neural_region *const r = &f->region[k];
-    lk_real out[SSDF_LANES];
-    int any = 0, negative = 0;
-    obst_pose P;
-    bend_pose(&f->b, r->frame, s, &P);
-    for (int l = 0; l < SSDF_LANES; ++l) {
-      const lk_real x[3] = {p[l], p[SSDF_LANES + l], p[2 * SSDF_LANES + l]};
-      lk_real at[3], away[3];
-      obst_to_body(&P, x, at);
-      out[l] = neural_box(r, at, away);
-      any |= out[l] <= LK_R(0.0);
-      for (int c = 0; c < 3; ++c) q[c * SSDF_LANES + l] = (float)((at[c] - r->centre[c]) / r->half);
+  neural_best best;
+  for (int32_t i = 0; i < num; ++i)
+    for (int all = 0; all < 2; ++all) {
+      best.value[all][i] = LK_REAL_MAX;
+      best.region[all][i] = -1;
     }
-    if (any) {
-      const ssdf_params a = neural_params(f, &r->distance, r->distance_at, s);
-      ssdf_fold(&a, SSDF_NUM_PARAMS(r->distance.hidden, r->distance.width), w);
-      ssdf_values(&r->distance, w, q, y);
-    }
-    for (int l = 0; l < SSDF_LANES; ++l) {
-      const int within = out[l] <= LK_R(0.0);
-      out[l] = within ? LK_FMIN((lk_real)y[l] * r->half, r->clamp) : out[l] + r->margin;
-      all[l] = LK_FMIN(all[l], out[l]);
-      negative |= within && out[l] < LK_R(0.0) && out[l] < v[l];
-    }
-    if (negative && f->flags && r->flag.hidden > 0) {
-      const ssdf_params a = neural_params(f, &r->flag, r->flag_at, s);
-      ssdf_fold(&a, SSDF_NUM_PARAMS(r->flag.hidden, r->flag.width), w);
-      ssdf_values(&r->flag, w, q, flag);
-      for (int l = 0; l < SSDF_LANES; ++l)
-        if (out[l] < LK_R(0.0) && !(flag[l] > 0.0F)) out[l] = LK_REAL_MAX;
-    }
-    for (int l = 0; l < SSDF_LANES; ++l) v[l] = LK_FMIN(v[l], out[l]);
+  for (int32_t k = 0; k < f->num_regions; ++k) neural_region_many(f, k, s, num, p, &best);
+  for (int32_t i = 0; i < num; ++i) {
+    const lk_real flagged = best.value[0][i], least = best.value[1][i];
+    const int all = best.region[0][i] < 0 || (flagged > LK_R(0.0) && least < LK_R(0.0));
+    v[i] = best.value[all][i];
+    best.region[0][i] = best.region[all][i];
+    for (int c = 0; c < 3 && n != NULL; ++c)
+      n[c * NEURAL_MANY + i] = c == 2 ? LK_R(1.0) : LK_R(0.0);
   }
-  for (int l = 0; l < SSDF_LANES; ++l)
-    if (v[l] > LK_R(0.0) && all[l] < LK_R(0.0)) v[l] = all[l];
+  for (int32_t k = 0; k < f->num_regions && n != NULL; ++k)
+    neural_normals(f, k, s, num, p, best.region[0], n);
+}
+
+/* Whether normals may be asked for with many points at once; differences need all digits. */
+LK_FN int neural_has_many_normals(const obst_view *o)
+{
+  return !(neural_of(o)->difference > LK_R(0.0));
 }
 
 #endif

@@ -18,54 +18,128 @@ LK_FN body_row row_of(const body_rows *r, lk_int i)
   return w;
 }
 
-LK_KERNEL_PLAIN(body_gap, a, i)
+/* The body of a row if it is of the family, else NULL. */
+LK_FN const obst_view *body_of(int32_t family, const body_rows *r, const body_row *w)
+{
+  const obst_view *const o = r->view + (w->body < 0 ? 0 : w->body);
+  return w->body >= 0 && obst_is_of(family, o) ? o : NULL;
+}
+
+/* Whether the gap of row i has for certain stayed above what is asked for; *gap: what is certain.
+ */
+LK_FN int is_far(const body_gap_args *a, const obst_view *o, lk_int i, int64_t point,
+                 const lk_real *x, lk_real *gap)
+{
+  const body_known *const k = &a->known;
+  lk_real d[3];
+  if (k->x == NULL) return 0;
+  for (int c = 0; c < 3; ++c) d[c] = x[c] - k->x[3 * point + c];
+  *gap = k->gap[a->r.pair + i] - o->lipschitz * LK_SQRT(obst_dot(d, d));
+  return *gap - k->radius[point] > k->enough;
+}
+
+LK_FN void gap_of_row(int32_t family, const body_gap_args *a, lk_int i)
 {
   const body_row w = row_of(&a->r, i);
+  const obst_view *const o = body_of(family, &a->r, &w);
   obst_pose P;
-  lk_real x[3], n[3];
-  if (w.body < 0) return;
-  const obst_view *const o = a->r.view + w.body;
+  lk_real x[3], n[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, f;
+  if (o == NULL) return;
   LK_LOAD3(x, a->r.x, w.point);
-  obst_pose_at(o, a->progress, &P);
-  const lk_real f = obst_distance(o, &P, x, n);
+  if (!is_far(a, o, i, w.point, x, &f)) {
+    obst_pose_at(o, a->progress, &P);
+    f = a->normal != NULL ? obst_distance_of(family, o, &P, x, n) : obst_value_of(family, o, &P, x);
+  }
   if (a->gap != NULL) a->gap[w.at] = f;
   if (a->normal != NULL) LK_STORE3(a->normal, w.at, n);
 }
 
-LK_KERNEL_PLAIN(body_lanes, a, chunk)
+#ifndef __CUDACC__
+/* Rows `from` to `to`, at most NEURAL_MANY, all of a body that takes many points at once. */
+LK_FN void gaps_of_many(const body_gap_args *a, lk_int from, lk_int to, const obst_view *o)
 {
-  const int64_t first = (int64_t)chunk * SSDF_LANES, num = a->count - first;
-  const obst_view *const o = a->r.view + a->body;
+  lk_real p[3 * NEURAL_MANY], v[NEURAL_MANY], n[3 * NEURAL_MANY], far;
+  int64_t at[NEURAL_MANY];
+  int32_t num = 0;
   obst_pose P;
-  lk_real p[3 * SSDF_LANES], v[SSDF_LANES];
   obst_pose_at(o, a->progress, &P);
-  for (int l = 0; l < SSDF_LANES; ++l) { /* lanes that are left over repeat the last point */
-    const int64_t point = a->first_point + first + (l < num ? l : num - 1);
+  body_row w = row_of(&a->r, from);
+  for (lk_int i = from; i < to; ++i) {
     lk_real x[3], y[3];
-    LK_LOAD3(x, a->r.x, point);
+    if (a->r.body != NULL) {
+      w = row_of(&a->r, i);
+    } else { /* one after the other, of one body */
+      w.at += i > from;
+      w.point += i > from;
+    }
+    LK_LOAD3(x, a->r.x, w.point);
+    if (is_far(a, o, i, w.point, x, &far)) {
+      a->gap[w.at] = far;
+      continue;
+    }
     obst_to_body(&P, x, y);
-    for (int c = 0; c < 3; ++c) p[c * SSDF_LANES + l] = y[c];
+    for (int c = 0; c < 3; ++c) p[c * NEURAL_MANY + num] = y[c];
+    at[num++] = w.at;
   }
-  neural_values(o, a->progress, p, v);
-  for (int l = 0; l < SSDF_LANES && l < num; ++l) a->gap[a->r.first + first + l] = v[l];
+  neural_many(o, a->progress, num, p, v, a->normal != NULL ? n : NULL);
+  for (int32_t i = 0; i < num; ++i) {
+    if (a->gap != NULL) a->gap[at[i]] = v[i];
+    if (a->normal == NULL) continue;
+    const lk_real own[3] = {n[i], n[NEURAL_MANY + i], n[2 * NEURAL_MANY + i]};
+    lk_real world[3];
+    obst_rotate(&P, own, world);
+    LK_STORE3(a->normal, at[i], world);
+  }
 }
 
-LK_KERNEL_PLAIN(body_slope, a, i)
+/* The end of the rows from i on that have its body. */
+LK_FN lk_int end_of_body(const body_rows *r, lk_int i, lk_int end, int32_t body)
+{
+  if (r->body == NULL) {
+    const int64_t to = (body + 1) * r->num_points - r->pair;
+    return to < end ? (lk_int)to : end;
+  }
+  while (i < end && r->body[r->first + i] == body) ++i;
+  return i;
+}
+#endif
+
+/* Only CPUs and simulated devices launch it. */
+LK_KERNEL_PLAIN(body_lanes, a, block)
+{
+#ifndef __CUDACC__
+  const lk_int first = block * NEURAL_MANY;
+  const lk_int end = a->count - first < NEURAL_MANY ? (lk_int)a->count : first + NEURAL_MANY;
+  for (lk_int i = first; i < end;) {
+    const int32_t body = row_of(&a->g.r, i).body;
+    const lk_int to = end_of_body(&a->g.r, i, end, body);
+    const obst_view *const o = a->g.r.view + body;
+    if (body >= 0 && o->shape == BODY_SHAPE_neural &&
+        (a->g.normal == NULL || neural_has_many_normals(o)))
+      gaps_of_many(&a->g, i, to, o);
+    else
+      for (lk_int k = i; k < to; ++k) gap_of_row(OBST_ANY, &a->g, k);
+    i = to;
+  }
+#endif
+}
+
+LK_FN void slope_of_row(int32_t family, const body_gap_args *a, lk_int i)
 {
   const body_row w = row_of(&a->r, i);
+  const obst_view *const o = body_of(family, &a->r, &w);
   obst_pose P;
   lk_real x[3], n[3], g[3], C[9];
-  if (w.body < 0) return;
-  const obst_view *const o = a->r.view + w.body;
+  if (o == NULL) return;
   LK_LOAD3(x, a->r.x, w.point);
   obst_pose_at(o, a->progress, &P);
-  const lk_real f = obst_hess(o, &P, x, g, C);
+  const lk_real f = obst_hess_of(family, o, &P, x, g, C);
   if (a->gap != NULL) a->gap[w.at] = f;
   if (a->normal != NULL) {
     const lk_real len = LK_SQRT(obst_dot(g, g));
     const int known = obst_bends(o) && len > LK_R(0.0);
     for (int c = 0; c < 3; ++c) n[c] = known ? g[c] / len : g[c];
-    if (!known) (void)obst_distance(o, &P, x, n);
+    if (!known) (void)obst_distance_of(family, o, &P, x, n);
     LK_STORE3(a->normal, w.at, n);
   }
   if (a->gradient != NULL) LK_STORE3(a->gradient, w.at, g);
@@ -75,30 +149,30 @@ LK_KERNEL_PLAIN(body_slope, a, i)
 
 /* The contact plane at the impact, carried along with the body to where it stands at x1; gap of
  * x1 above it. */
-LK_FN void plane_of_impact(const body_impact_args *a, const obst_view *o, const obst_path *w,
-                           lk_real toi, int64_t at)
+LK_FN void plane_of_impact(int32_t family, const body_impact_args *a, const obst_view *o,
+                           const obst_path *w, lk_real toi, int64_t at)
 {
   const lk_real s = w->s0 + toi * (w->s1 - w->s0);
   obst_pose P;
   lk_real x[3], n[3], point[3], depth = LK_R(0.0);
   obst_pose_at(o, s, &P);
   for (int c = 0; c < 3; ++c) x[c] = w->x0[c] + toi * (w->x1[c] - w->x0[c]);
-  const lk_real f = obst_distance(o, &P, x, n);
+  const lk_real f = obst_distance_of(family, o, &P, x, n);
   for (int c = 0; c < 3; ++c) x[c] -= f * n[c];
-  obst_carry(o, s, w->s1, x, point, n);
+  obst_carry_of(family, o, s, w->s1, x, point, n);
   for (int c = 0; c < 3; ++c) depth += n[c] * (w->x1[c] - point[c]);
   a->gap[at] = depth - w->radius;
   LK_STORE3(a->normal, at, n);
   LK_STORE3(a->point, at, point);
 }
 
-LK_KERNEL_PLAIN(body_impact, a, i)
+LK_FN void impact_of_row(int32_t family, const body_impact_args *a, lk_int i)
 {
   const body_row w = row_of(&a->r, i);
+  const obst_view *const o = body_of(family, &a->r, &w);
   lk_real toi = LK_R(2.0);
   obst_path path;
-  if (w.body < 0) return;
-  const obst_view *const o = a->r.view + w.body;
+  if (o == NULL) return;
   if (o->shape >= 0 && a->tol[w.at] >= LK_R(0.0)) {
     LK_LOAD3(path.x0, a->r.x, w.point);
     LK_LOAD3(path.x1, a->x1, w.point);
@@ -108,21 +182,41 @@ LK_KERNEL_PLAIN(body_impact, a, i)
     path.s0 = a->s0;
     path.s1 = a->s1;
     path.max_iters = a->max_iters;
-    toi = obst_impact(o, &path);
-    if (toi <= LK_R(1.0) && a->gap != NULL) plane_of_impact(a, o, &path, toi, w.at);
+    toi = obst_impact_of(family, o, &path);
+    if (toi <= LK_R(1.0) && a->gap != NULL) plane_of_impact(family, a, o, &path, toi, w.at);
   }
   a->toi[w.at] = toi;
 }
 
-LK_KERNEL_PLAIN(body_carry, a, i)
+#define BODY_KERNELS(name, family)                                         \
+  LK_KERNEL_PLAIN(body_gap_##name, a, i) { gap_of_row(family, a, i); }     \
+  LK_KERNEL_PLAIN(body_slope_##name, a, i) { slope_of_row(family, a, i); } \
+  LK_KERNEL_PLAIN(body_impact_##name, a, i) { impact_of_row(family, a, i); }
+BODY_KERNELS(rigid, OBST_RIGID)
+#define BODY_FIELD(name) BODY_KERNELS(name, BODY_SHAPE_##name)
+#include "body_fields.inc"
+#undef BODY_FIELD
+
+LK_KERNEL_PLAIN(body_carry_rigid, a, i)
 {
   const body_row w = row_of(&a->r, i);
+  const obst_view *const o = body_of(OBST_RIGID, &a->r, &w);
   lk_real x[3], to[3];
-  if (w.body < 0) return;
-  const obst_view *const o = a->r.view + w.body;
+  if (o == NULL) return;
   LK_LOAD3(x, a->r.x, w.point);
   for (int c = 0; c < 3; ++c) to[c] = x[c];
-  if (o->moves || obst_bends(o)) obst_carry(o, a->s0, a->s1, x, to, NULL);
+  if (o->moves) obst_carry_of(OBST_RIGID, o, a->s0, a->s1, x, to, NULL);
+  LK_STORE3(a->to, w.at, to);
+}
+
+LK_KERNEL_PLAIN(body_carry_bent, a, i)
+{
+  const body_row w = row_of(&a->r, i);
+  const obst_view *const o = body_of(OBST_ANY, &a->r, &w);
+  lk_real x[3], to[3];
+  if (o == NULL || !obst_bends(o)) return;
+  LK_LOAD3(x, a->r.x, w.point);
+  obst_carry(o, a->s0, a->s1, x, to, NULL);
   LK_STORE3(a->to, w.at, to);
 }
 

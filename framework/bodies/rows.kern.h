@@ -1,4 +1,7 @@
-/* rows.kern.h - kernels of the services on bodies (loom_body_rows). */
+/* rows.kern.h - kernels of the services on bodies (loom_body_rows).
+ *
+ * Distances have a kernel for each family of bodies: those that do not bend, and each field.  It
+ * leaves the rows of other bodies alone. */
 #ifndef LOOM_BODIES_ROWS_KERN_H
 #define LOOM_BODIES_ROWS_KERN_H
 
@@ -14,24 +17,28 @@ typedef struct body_rows {           /* as loom_body_rows */
   int32_t stride;
 } body_rows;
 
+/* Gaps that were known with the points elsewhere, as in loom_body_gap; x is NULL: none. */
+typedef struct body_known {
+  const lk_real *LK_RESTRICT x;      /* [.][3] m, of the points */
+  const lk_real *LK_RESTRICT gap;    /* [pairs] m */
+  const lk_real *LK_RESTRICT radius; /* [.] m, of the points */
+  lk_real enough;                    /* m */
+} body_known;
+
 typedef struct body_gap_args {
   body_rows r;
+  body_known known;
   lk_real progress;
   lk_real *LK_RESTRICT gap;       /* [.] m, or NULL, as the following */
   lk_real *LK_RESTRICT normal;    /* [.][3] */
   lk_real *LK_RESTRICT gradient;  /* [.][3] */
   lk_real *LK_RESTRICT curvature; /* [.][3][3] 1/m */
 } body_gap_args;
-LK_DECLARE(body_gap, body_gap_args)
-LK_DECLARE(body_slope, body_gap_args) /* with gradient or curvature */
 
-/* Gaps alone of one body, a field, with points that follow each other: SSDF_LANES to an index. */
+/* Gaps and normals, NEURAL_MANY rows to an index, for bodies that take many points at once. */
 typedef struct body_lanes_args {
-  body_rows r; /* `first`: the first row of `gap` */
-  lk_real progress;
-  int32_t body;
-  int64_t first_point, count;
-  lk_real *LK_RESTRICT gap; /* [.] m */
+  body_gap_args g;
+  int64_t count; /* rows */
 } body_lanes_args;
 LK_DECLARE(body_lanes, body_lanes_args)
 
@@ -48,14 +55,24 @@ typedef struct body_impact_args {
   lk_real *LK_RESTRICT normal; /* [.][3] */
   lk_real *LK_RESTRICT point;  /* [.][3] m */
 } body_impact_args;
-LK_DECLARE(body_impact, body_impact_args)
+
+/* body_gap_FAMILY, body_slope_FAMILY (with gradient or curvature), body_impact_FAMILY */
+#define BODY_DECLARE(family)                     \
+  LK_DECLARE(body_gap_##family, body_gap_args)   \
+  LK_DECLARE(body_slope_##family, body_gap_args) \
+  LK_DECLARE(body_impact_##family, body_impact_args)
+BODY_DECLARE(rigid)
+#define BODY_FIELD(name) BODY_DECLARE(name)
+#include "body_fields.inc"
+#undef BODY_FIELD
 
 typedef struct body_carry_args {
   body_rows r;
   lk_real s0, s1;
   lk_real *LK_RESTRICT to; /* [.][3] m */
 } body_carry_args;
-LK_DECLARE(body_carry, body_carry_args)
+LK_DECLARE(body_carry_rigid, body_carry_args)
+LK_DECLARE(body_carry_bent, body_carry_args) /* all fields */
 
 /* What rows did to bodies that move by themselves, first for each BODY_CHUNK rows. */
 enum { BODY_CHUNK = 3072, BODY_IMPULSE = 7 };

@@ -26,25 +26,63 @@ enum {
 #undef BODY_FIELD
 };
 
+/* Which bodies a function is made for, a constant: a field, or one of these.  Kernels that launch
+ * for one family hold what it needs and nothing else: fields need many times the registers and the
+ * stack of a ball. */
+enum { OBST_ANY = -1, OBST_RIGID = -2 };
+
+/* Whether the body bends in a step. */
+LK_FN int obst_bends(const obst_view *o) { return o->shape >= BODY_NUM_SHAPES; }
+
+LK_FN int obst_is_of(int32_t family, const obst_view *o)
+{
+  return family == OBST_ANY || (family == OBST_RIGID ? !obst_bends(o) : o->shape == family);
+}
+
 /* Body frame, share s of the step: signed distance, m; n [3] unit normal.  Of no shape: infinitely
  * far. */
-LK_FN lk_real obst_distance_at(const obst_view *o, lk_real s, const lk_real *p, lk_real *n)
+LK_FN lk_real obst_distance_in(int32_t family, const obst_view *o, lk_real s, const lk_real *p,
+                               lk_real *n)
 {
-  switch (o->shape) {
+  switch (family < 0 ? o->shape : family) {
 #define BODY_SHAPE(name)  \
   case BODY_SHAPE_##name: \
     return name##_distance(o, p, n);
 #include "body_shapes.inc"
 #undef BODY_SHAPE
-#define BODY_FIELD(name)  \
-  case BODY_SHAPE_##name: \
+#define BODY_FIELD(name)             \
+  case BODY_SHAPE_##name:            \
+    if (family == OBST_RIGID) break; \
     return name##_distance(o, s, p, n);
 #include "body_fields.inc"
 #undef BODY_FIELD
   default:
-    n[0] = n[1] = n[2] = LK_R(0.0);
-    return LK_REAL_MAX;
+    break;
   }
+  n[0] = n[1] = n[2] = LK_R(0.0);
+  return LK_REAL_MAX;
+}
+
+LK_FN lk_real obst_distance_at(const obst_view *o, lk_real s, const lk_real *p, lk_real *n)
+{
+  return obst_distance_in(OBST_ANY, o, s, p, n);
+}
+
+/* Of the same bits, without the normal. */
+LK_FN lk_real obst_value_in(int32_t family, const obst_view *o, lk_real s, const lk_real *p)
+{
+  lk_real n[3];
+  switch (family < 0 ? o->shape : family) {
+#define BODY_FIELD(name)             \
+  case BODY_SHAPE_##name:            \
+    if (family == OBST_RIGID) break; \
+    return name##_value(o, s, p);
+#include "body_fields.inc"
+#undef BODY_FIELD
+  default:
+    break;
+  }
+  return obst_distance_in(OBST_RIGID, o, s, p, n);
 }
 
 /* At the end of the step. */
@@ -54,43 +92,65 @@ LK_FN lk_real obst_distance_body(const obst_view *o, const lk_real *p, lk_real *
 }
 
 /* Body frame, share s of the step: signed distance, m; g [3], 1; C [3][3], 1/m. */
-LK_FN lk_real obst_hess_at(const obst_view *o, lk_real s, const lk_real *p, lk_real *g, lk_real *C)
+LK_FN lk_real obst_hess_in(int32_t family, const obst_view *o, lk_real s, const lk_real *p,
+                           lk_real *g, lk_real *C)
 {
-  switch (o->shape) {
+  switch (family < 0 ? o->shape : family) {
 #define BODY_SHAPE(name)  \
   case BODY_SHAPE_##name: \
     return name##_hess(o, p, g, C);
 #include "body_shapes.inc"
 #undef BODY_SHAPE
-#define BODY_FIELD(name)  \
-  case BODY_SHAPE_##name: \
+#define BODY_FIELD(name)             \
+  case BODY_SHAPE_##name:            \
+    if (family == OBST_RIGID) break; \
     return name##_hess(o, s, p, g, C);
 #include "body_fields.inc"
 #undef BODY_FIELD
   default:
-    for (int c = 0; c < 3; ++c) g[c] = LK_R(0.0);
-    for (int c = 0; c < 9; ++c) C[c] = LK_R(0.0);
-    return LK_REAL_MAX;
+    break;
   }
+  for (int c = 0; c < 3; ++c) g[c] = LK_R(0.0);
+  for (int c = 0; c < 9; ++c) C[c] = LK_R(0.0);
+  return LK_REAL_MAX;
+}
+
+LK_FN lk_real obst_hess_at(const obst_view *o, lk_real s, const lk_real *p, lk_real *g, lk_real *C)
+{
+  return obst_hess_in(OBST_ANY, o, s, p, g, C);
 }
 
 /* Signed distance (m) and outward normal at world point x of the body at pose P. */
-LK_FN lk_real obst_distance(const obst_view *o, const obst_pose *P, const lk_real *x, lk_real *n)
+LK_FN lk_real obst_distance_of(int32_t family, const obst_view *o, const obst_pose *P,
+                               const lk_real *x, lk_real *n)
 {
   lk_real p[3], nb[3];
   obst_to_body(P, x, p);
-  const lk_real f = obst_distance_at(o, P->s, p, nb);
+  const lk_real f = obst_distance_in(family, o, P->s, p, nb);
   obst_rotate(P, nb, n);
   return f;
 }
 
+LK_FN lk_real obst_distance(const obst_view *o, const obst_pose *P, const lk_real *x, lk_real *n)
+{
+  return obst_distance_of(OBST_ANY, o, P, x, n);
+}
+
+LK_FN lk_real obst_value_of(int32_t family, const obst_view *o, const obst_pose *P,
+                            const lk_real *x)
+{
+  lk_real p[3];
+  obst_to_body(P, x, p);
+  return obst_value_in(family, o, P->s, p);
+}
+
 /* World frame, body at pose P. */
-LK_FN lk_real obst_hess(const obst_view *o, const obst_pose *P, const lk_real *x, lk_real *g,
-                        lk_real *C)
+LK_FN lk_real obst_hess_of(int32_t family, const obst_view *o, const obst_pose *P, const lk_real *x,
+                           lk_real *g, lk_real *C)
 {
   lk_real p[3], gb[3], Cb[9], M[9];
   obst_to_body(P, x, p);
-  const lk_real f = obst_hess_at(o, P->s, p, gb, Cb);
+  const lk_real f = obst_hess_in(family, o, P->s, p, gb, Cb);
   obst_rotate(P, gb, g);
   for (int r = 0; r < 3; ++r)
     for (int c = 0; c < 3; ++c)
@@ -101,10 +161,16 @@ LK_FN lk_real obst_hess(const obst_view *o, const obst_pose *P, const lk_real *x
   return f;
 }
 
+LK_FN lk_real obst_hess(const obst_view *o, const obst_pose *P, const lk_real *x, lk_real *g,
+                        lk_real *C)
+{
+  return obst_hess_of(OBST_ANY, o, P, x, g, C);
+}
+
 /* Where (world) what belongs to the body and is at x at s0 is at s1; v [3], or NULL, is a direction
  * that turns with it. */
-LK_FN void obst_carry(const obst_view *o, lk_real s0, lk_real s1, const lk_real *x, lk_real *to,
-                      lk_real *v)
+LK_FN void obst_carry_of(int32_t family, const obst_view *o, lk_real s0, lk_real s1,
+                         const lk_real *x, lk_real *to, lk_real *v)
 {
   obst_pose P0, P1;
   lk_real p[3], q[3], u[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
@@ -114,13 +180,16 @@ LK_FN void obst_carry(const obst_view *o, lk_real s0, lk_real s1, const lk_real 
   for (int c = 0; c < 3; ++c) q[c] = p[c];
   for (int c = 0; c < 3 && v != NULL; ++c)
     u[c] = P0.R[c] * v[0] + P0.R[3 + c] * v[1] + P0.R[6 + c] * v[2];
-  if (o->shape >= BODY_NUM_SHAPES) bend_carry(o, s0, s1, p, q, v != NULL ? u : NULL);
+  if (family != OBST_RIGID && obst_bends(o)) bend_carry(o, s0, s1, p, q, v != NULL ? u : NULL);
   obst_to_world(&P1, q, to);
   if (v != NULL) obst_rotate(&P1, u, v);
 }
 
-/* Whether the body bends in a step. */
-LK_FN int obst_bends(const obst_view *o) { return o->shape >= BODY_NUM_SHAPES; }
+LK_FN void obst_carry(const obst_view *o, lk_real s0, lk_real s1, const lk_real *x, lk_real *to,
+                      lk_real *v)
+{
+  obst_carry_of(OBST_ANY, o, s0, s1, x, to, v);
+}
 
 /* Displacement over the step of the body's material point that is at x (world) at s = 1. */
 LK_FN void obst_displacement(const obst_view *o, const lk_real *x, lk_real *d)
@@ -166,7 +235,7 @@ LK_FN lk_real obst_safe_step(const obst_view *o, lk_real g, lk_real rate, lk_rea
 /* First t in [0,1] at which the point's gap falls to the floor, never later than it really
  * does and at most `tol` above it; 2 if it does not.  0 if it is there at the start.  A
  * search that needs more than max_iters steps ends at the safe t it has reached. */
-LK_FN lk_real obst_impact(const obst_view *o, const obst_path *w)
+LK_FN lk_real obst_impact_of(int32_t family, const obst_view *o, const obst_path *w)
 {
   lk_real c[3], turn[3], q0[3], q1[3], t = LK_R(0.0);
   const lk_real share = o->moves ? w->s1 - w->s0 : LK_R(0.0);
@@ -183,13 +252,15 @@ LK_FN lk_real obst_impact(const obst_view *o, const obst_path *w)
   const lk_real V = c1 + w1 * reach + bend, K = LK_R(2.0) * w1 * c1 + w1 * w1 * reach;
   for (int i = 0; i < w->max_iters; ++i) {
     obst_pose P;
-    lk_real x[3], n[3], q[3], wq[3], rate = LK_R(0.0);
+    lk_real x[3], n[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, q[3], wq[3], rate = LK_R(0.0);
     obst_pose_at(o, w->s0 + t * (w->s1 - w->s0), &P);
     for (int k = 0; k < 3; ++k) {
       x[k] = w->x0[k] + t * (w->x1[k] - w->x0[k]);
       q[k] = x[k] - P.t[k];
     }
-    const lk_real g = obst_distance(o, &P, x, n) - w->radius - w->floor;
+    const lk_real f =
+        o->convex ? obst_distance_of(family, o, &P, x, n) : obst_value_of(family, o, &P, x);
+    const lk_real g = f - w->radius - w->floor;
     if (!(g > w->tol)) return t; /* also a NaN stops here */
     obst_cross(wq, turn, q);
     for (int k = 0; k < 3; ++k) rate += n[k] * (c[k] - wq[k]);
@@ -197,6 +268,11 @@ LK_FN lk_real obst_impact(const obst_view *o, const obst_path *w)
     if (t >= LK_R(1.0)) return LK_R(2.0);
   }
   return t;
+}
+
+LK_FN lk_real obst_impact(const obst_view *o, const obst_path *w)
+{
+  return obst_impact_of(OBST_ANY, o, w);
 }
 
 #endif

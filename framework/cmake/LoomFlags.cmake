@@ -18,7 +18,7 @@ add_library(loom_flags INTERFACE)
 # reorders sums.
 target_compile_options(loom_flags INTERFACE
   $<$<COMPILE_LANGUAGE:C>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wvla;-Wstrict-prototypes;-fno-math-errno>
-  $<$<AND:$<COMPILE_LANGUAGE:C>,$<CONFIG:Release,RelWithDebInfo>>:-O3>
+  $<$<AND:$<COMPILE_LANGUAGE:C>,$<CONFIG:Release,RelWithDebInfo>>:$<IF:$<BOOL:$<TARGET_PROPERTY:LOOM_QUICK_BUILD>>,-O1,-O3>>
   $<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${LOOM_NATIVE}>>:-march=native>
   $<$<AND:$<COMPILE_LANGUAGE:C>,$<NOT:$<BOOL:${LOOM_NATIVE}>>,$<STREQUAL:${CMAKE_SYSTEM_PROCESSOR},x86_64>>:-march=x86-64-v3>
   $<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${LOOM_STRICT_FP}>>:-ffp-contract=off>

@@ -4,6 +4,7 @@ set(package lib/cmake/loom)
 
 if(TARGET loom)
   install(TARGETS loom RUNTIME DESTINATION bin)
+  install(FILES framework/doc/loom.1 DESTINATION share/man/man1)
   install(FILES framework/app/completion.bash DESTINATION share/bash-completion/completions RENAME loom)
 endif()
 install(DIRECTORY framework/include/loom DESTINATION ${LOOM_INSTALL_INCLUDE}

@@ -20,7 +20,7 @@ enum { CHUNK_LEAST = 1024, CHUNK_MOST = 4096, CHUNK_SHARE = 32, CHUNK_CUDA = 1 <
 enum { HESS_CPU = 4096, HESS_CUDA = 65536 };
 
 static const lk_entry k_rows = LK_ENTRY(elastic_rows), k_weigh = LK_ENTRY(elastic_weigh);
-static const lk_entry k_parts = LK_ENTRY(elastic_parts), k_sum = LK_ENTRY(elastic_sum);
+static const lk_entry k_parts = LK_ENTRY(elastic_parts), k_sum = LK_ENTRY_MOVES(elastic_sum, 1, 0);
 
 typedef struct el_block {
   const elem_type *type;
@@ -201,14 +201,20 @@ static elem_args map_inputs(elastic *el, int b, loom_buf *x, buf_maps *q)
   return A;
 }
 
-/* Run kernel k on block b: per-element results into `out`, or a reduction into `result`. */
-static loom_status run_block(elastic *el, int b, const lk_entry *k, loom_buf *x, int how,
+/* What `num` elements move that are read, `out` reals written for each. */
+static void moved(const elastic *el, const elem_type *t, int32_t num, int out)
+{
+  lk_moved(el->e, num, LK_MOVES(3 * t->arity + t->rest_len + t->mat_len + out, t->arity));
+}
+
+/* Run kernel k on block b: `writes` reals per element into `out`, or a reduction into `result`. */
+static loom_status run_block(elastic *el, int b, const lk_entry *k, loom_buf *x, int writes,
                              loom_buf *out, loom_real *result)
 {
   buf_maps q = {.m = el->m, .e = el->e};
   elem_args A = map_inputs(el, b, x, &q);
-  A.how = how;
   if (out != NULL) A.out = buf_maps_add(&q, out, LOOM_WRITE);
+  moved(el, el->blocks[b].type, el->sc->blocks[b].num_elems, writes);
   if (q.status == LOOM_OK)
     q.status = exec_run(mem_err(el->m), el->e, k, &A, el->sc->blocks[b].num_elems, result);
   return buf_maps_end(&q);
@@ -224,16 +230,30 @@ static elem_args from_element(const elem_type *t, const elem_args *all, int32_t 
   return A;
 }
 
-/* Launches of a block count as if it were one chunk: its chunks depend on the number of
- * threads, a counter in the log must not. */
-static int64_t launches(const elastic *el)
+/* Launches of a block, and what they move, count as if it were one chunk: its chunks depend on the
+ * number of threads, counters in the log must not. */
+typedef struct kernel_counts {
+  int64_t launches, bytes;
+} kernel_counts;
+
+static kernel_counts counts(const elastic *el)
 {
-  return el->e->launches != NULL ? *el->e->launches : 0;
+  return (kernel_counts){.launches = el->e->launches != NULL ? *el->e->launches : 0,
+                         .bytes = el->e->bytes != NULL ? *el->e->bytes : 0};
 }
 
-static void set_launches(const elastic *el, int64_t num)
+/* Afterwards: so many launches, of which one wrote `writes` reals for each element, of them three
+ * per corner that one gathered. */
+static void set_counts(const elastic *el, int b, kernel_counts before, int launches, int writes)
 {
-  if (el->e->launches != NULL) *el->e->launches = num;
+  const elem_type *const t = el->blocks[b].type;
+  const int32_t num = el->sc->blocks[b].num_elems;
+  if (el->e->launches != NULL) *el->e->launches = before.launches + launches;
+  if (el->e->bytes == NULL) return;
+  *el->e->bytes = before.bytes;
+  moved(el, t, num, writes);
+  lk_moved(el->e, (int64_t)num * t->arity, LK_MOVES(3, 1));
+  lk_moved(el->e, el->sc->num_verts, LK_MOVES(6, 2));
 }
 
 /* out += what kernel k gives for the elements of block b; with the sum of their energies
@@ -243,7 +263,7 @@ static loom_status gather_block(elastic *el, int b, const lk_entry *k, loom_buf 
 {
   const elem_type *t = el->blocks[b].type;
   const int32_t num = el->sc->blocks[b].num_elems;
-  const int64_t before = launches(el);
+  const kernel_counts before = counts(el);
   loom_err *const err = mem_err(el->m);
   asm_gather_view to;
   buf_maps q = {.m = el->m, .e = el->e};
@@ -270,7 +290,7 @@ static loom_status gather_block(elastic *el, int b, const lk_entry *k, loom_buf 
     q.status = exec_run(err, el->e, &k_sum, &s, (num + ELASTIC_PART - 1) / ELASTIC_PART,
                         el->e->result + slot);
   }
-  set_launches(el, before + (slot >= 0 ? 4 : 2));
+  set_counts(el, b, before, slot >= 0 ? 4 : 2, 3 * t->arity + (slot >= 0 ? 2 : 0));
   return buf_maps_end(&q);
 }
 
@@ -346,6 +366,7 @@ loom_status elastic_elem_hessians(elastic *el, int block, int32_t first, int32_t
   elem_args A = from_element(t, &all, first);
   A.how = how;
   A.out = to;
+  moved(el, t, count, 9 * t->arity * t->arity);
   q.status = exec_run(err, el->e, t->hessian, &A, count, NULL);
   return buf_maps_end(&q);
 }
@@ -400,7 +421,7 @@ static loom_status apply_block(elastic *el, int b, loom_buf *x, int how, loom_bu
 {
   const elem_type *t = el->blocks[b].type;
   const int32_t num = el->sc->blocks[b].num_elems;
-  const int64_t before = launches(el);
+  const kernel_counts before = counts(el);
   asm_gather_view to;
   buf_maps q = {.m = el->m, .e = el->e};
   elem_args all = map_inputs(el, b, x, &q);
@@ -415,7 +436,7 @@ static loom_status apply_block(elastic *el, int b, loom_buf *x, int how, loom_bu
     q.status = apply_elements(el, t, &A, n, pp, H, contrib);
     if (q.status == LOOM_OK) q.status = asm_gather_chunk(&to, el->e, c, contrib);
   }
-  set_launches(el, before + 3);
+  set_counts(el, b, before, 3, 18 * t->arity * t->arity + 3 * t->arity);
   return buf_maps_end(&q);
 }
 
@@ -445,12 +466,13 @@ static loom_status check_project(elastic *el, int b)
 loom_status elastic_pd_add(elastic *el, int b, loom_buf *share, double scale, asm_csr *A)
 {
   const loom_elem_block *blk = &el->sc->blocks[b];
+  const elem_type *const t = el->blocks[b].type;
   loom_buf *w = NULL;
   LOOM_TRY(check_project(el, b));
   LOOM_TRY(buf_new(el->m, "core", "element weights", LOOM_REAL,
                    (int64_t)blk->num_elems * blk->arity * blk->arity, &w));
   /* weights do not depend on x; the rest shape stands in for the argument */
-  loom_status s = run_block(el, b, el->blocks[b].type->weights, el->sc->rest_x, 0, w, NULL);
+  loom_status s = run_block(el, b, t->weights, el->sc->rest_x, t->arity * t->arity, w, NULL);
   if (s == LOOM_OK && share != NULL)
     s = elastic_weigh(el, b, 0, blk->num_elems, share, 0.0, scale, blk->arity * blk->arity, w);
   if (s == LOOM_OK) s = asm_csr_add_elements(A, b, w);

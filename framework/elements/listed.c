@@ -26,6 +26,8 @@ loom_status elem_listed_run(mem *m, const loom_exec *e, const loom_elem_block *b
     a.corner = corner + r->first;
     a.diag = d + 9 * r->to;
   }
+  const int out = diag != NULL ? 3 + 9 : 3 * b->arity;
+  lk_moved(e, r->count, LK_MOVES(3 * b->arity + b->rest_len + b->mat_len + out, b->arity + 2));
   return buf_maps_launch(&q, k, &a, r->count, NULL);
 }
 

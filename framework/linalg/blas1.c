@@ -2,10 +2,14 @@
 #include "linalg/blas1.kern.h"
 #include "linalg/linalg.h"
 
-static const lk_entry k_dot = LK_ENTRY(blas1_dot), k_sumsq = LK_ENTRY(blas1_sumsq),
-                      k_norm = LK_ENTRY(blas1_norm_max3), k_axpby = LK_ENTRY(blas1_axpby),
-                      k_waxpby = LK_ENTRY(blas1_waxpby), k_copy = LK_ENTRY(blas1_copy_scaled),
-                      k_scale = LK_ENTRY(blas1_scale), k_fill = LK_ENTRY(blas1_fill);
+static const lk_entry k_dot = LK_ENTRY_MOVES(blas1_dot, 2, 0),
+                      k_sumsq = LK_ENTRY_MOVES(blas1_sumsq, 1, 0),
+                      k_norm = LK_ENTRY_MOVES(blas1_norm_max3, 3, 0),
+                      k_axpby = LK_ENTRY_MOVES(blas1_axpby, 3, 0),
+                      k_waxpby = LK_ENTRY_MOVES(blas1_waxpby, 3, 0),
+                      k_copy = LK_ENTRY_MOVES(blas1_copy_scaled, 2, 0),
+                      k_scale = LK_ENTRY_MOVES(blas1_scale, 2, 0),
+                      k_fill = LK_ENTRY_MOVES(blas1_fill, 1, 0);
 
 static loom_status check_reals(mem *m, const char *what, const loom_buf *x, int64_t count)
 {

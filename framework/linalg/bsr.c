@@ -12,7 +12,7 @@
 #include "linalg/linalg.h"
 #include "linalg/pattern.h"
 
-static const lk_entry k_mass = LK_ENTRY(asm_bsr_mass), k_elem = LK_ENTRY(asm_bsr_elem),
+static const lk_entry k_mass = LK_ENTRY_MOVES(asm_bsr_mass, 7, 4), k_elem = LK_ENTRY(asm_bsr_elem),
                       k_unit = LK_ENTRY(asm_bsr_unit), k_place = LK_ENTRY(asm_place),
                       k_missing = LK_ENTRY(asm_missing), k_sum = LK_ENTRY(asm_triplet_sum);
 
@@ -284,6 +284,8 @@ loom_status asm_bsr_add_elements(asm_bsr *A, int b, loom_buf *hess)
   if (A->extended) args.map = buf_maps_add(&q, A->map, LOOM_READ);
   args.hess = buf_maps_add(&q, hess, LOOM_READ);
   args.val = buf_maps_add(&q, A->M.val, LOOM_RDWR);
+  /* a block of an element is read, and added to one of the matrix */
+  lk_moved(A->e, (int64_t)block->num_elems * block->arity * block->arity, LK_MOVES(27, 1));
   if (q.status == LOOM_OK)
     q.status = exec_run(mem_err(A->m), A->e, &k_elem, &args, inc->count, NULL);
   return buf_maps_end(&q);

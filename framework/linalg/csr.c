@@ -10,7 +10,7 @@
 #include "linalg/linalg.h"
 #include "linalg/pattern.h"
 
-static const lk_entry k_mass = LK_ENTRY(asm_csr_mass), k_elem = LK_ENTRY(asm_csr_elem),
+static const lk_entry k_mass = LK_ENTRY_MOVES(asm_csr_mass, 3, 4), k_elem = LK_ENTRY(asm_csr_elem),
                       k_unit = LK_ENTRY(asm_csr_unit);
 
 struct asm_csr {
@@ -113,6 +113,7 @@ static loom_status add_rows(asm_csr *A, const loom_elem_block *block, const asm_
   args.col = buf_maps_add(&q, A->L.col, LOOM_READ);
   args.weights = buf_maps_add(&q, weights, LOOM_READ);
   args.val = buf_maps_add(&q, A->L.val, LOOM_RDWR);
+  lk_moved(A->e, (int64_t)block->num_elems * block->arity * block->arity, LK_MOVES(3, 2));
   if (q.status == LOOM_OK)
     q.status = exec_run(mem_err(A->m), A->e, &k_elem, &args, inc->count, NULL);
   return buf_maps_end(&q);

@@ -21,7 +21,7 @@ loom_status factor_module_open(loom_err *err, const loom_factor **out)
   const loom_factor *const m = query(LOOM_FACTOR_ABI);
   if (m == NULL || m->struct_size < sizeof *m || m->abi != LOOM_FACTOR_ABI || m->open == NULL ||
       m->close == NULL || m->analyse == NULL || m->factorise == NULL || m->solve == NULL ||
-      m->name == NULL)
+      m->norm2 == NULL || m->name == NULL)
     return err_set(err, LOOM_E_CONFIG,
                    "%s: is no module of loom/factor.h, or one for another version", file);
   *out = m;

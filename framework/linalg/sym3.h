@@ -45,6 +45,8 @@ typedef struct sym3_system {
   const sym3_blocks *B; /* the matrix is A + B; B may be NULL */
   /* z = C^-1 r, both [n][3], C near the matrix; NULL: the blocks on its diagonal */
   loom_status (*precondition)(void *user, const double *r, double *z);
+  /* *out = r' C^-1 r, where that costs less than z; or NULL */
+  loom_status (*norm2)(void *user, const double *r, double *out);
   void *user;
 } sym3_system;
 
@@ -55,9 +57,11 @@ typedef struct sym3_solution {
   int32_t indefinite; /* a direction of negative curvature was met: x is what was found before */
 } sym3_solution;
 
-/* x [n][3] from zero, (A + B) x = b.  Ends where sqrt(r' C^-1 r) is `tol` of what it began with, or
- * after max_iters products.  LOOM_E_NOMEM, or what precondition() returned. */
-loom_status sym3_solve(loom_err *err, const sym3_system *s, const double *b, double *x, double tol,
+enum { SYM3_WORK = 21 };
+
+/* x [n][3] from zero, (A + B) x = b; work: [SYM3_WORK n].  Ends where sqrt(r' C^-1 r) is `tol` of
+ * what it began with, or after max_iters products.  Returns what precondition() or norm2() did. */
+loom_status sym3_solve(const sym3_system *s, const double *b, double *x, double *work, double tol,
                        int64_t max_iters, sym3_solution *out);
 
 #endif

@@ -27,7 +27,8 @@ enum { H5LOG_NAME_LEN = 64 };
   X(I, n_project, "1", "local steps over all elements")                  \
   X(I, n_detect, "1", "collision detections")                            \
   X(I, n_ccd_pair, "1", "pairs given to continuous collision detection") \
-  X(I, n_launch, "1", "kernel launches")
+  X(I, n_launch, "1", "kernel launches")                                 \
+  X(I, n_bytes, "B", "bytes that kernels and factors move, as they declare it")
 
 /* In the order of LOOM_PAIR_*. */
 #define H5LOG_PAIR_COLUMNS(X)                                                    \

@@ -252,11 +252,14 @@ static void check_edge(doctor *d, const char *name, const mesh *m, const topo *t
                  "or set repair = orientation",
                  name, side[0] / 3, side[1] / 3, a, b);
   } else if (use == DOCTOR_SOLID || use == DOCTOR_BODY) {
-    doctor_add(d, DOCTOR_OPEN, (const int32_t[4]){a, b, side[0] / 3, -1},
-               "%s: edge %d-%d has only triangle %d: the surface must be closed; fill the hole%s",
-               name, a, b, side[0] / 3,
-               use == DOCTOR_BODY ? ", or set sdf_resolution = 0, for contact between triangles"
-                                  : "");
+    doctor_add(
+        d, DOCTOR_OPEN, (const int32_t[4]){a, b, side[0] / 3, -1},
+        "%s: edge %d-%d has only triangle %d: the surface must be closed; fill the hole%s", name, a,
+        b, side[0] / 3,
+        use == DOCTOR_BODY
+            ? ", or do without distances (of a mesh sdf_resolution = 0; of a rig no distance), for "
+              "contact between triangles"
+            : "");
   }
 }
 

@@ -299,11 +299,11 @@ loom_status call_contact_changed(run *r, uint32_t changed)
 /* What iterate() does not write is NaN, and is found. */
 static loom_status forget_trial(run *r)
 {
-  const int64_t launches = r->work.launches;
+  const kernel_work kernels = r->work.kernels;
   clock_push(&r->clock, CLOCK_MEASURE);
   const loom_status s = la_fill(r->m, &r->exec, r->st.trial, NAN);
   clock_pop(&r->clock);
-  r->work.launches = launches;
+  r->work.kernels = kernels;
   return s;
 }
 

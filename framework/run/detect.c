@@ -8,8 +8,8 @@
 #include "run/run_state.h"
 #include "run/vet.h"
 
-static const lk_entry k_min = LK_ENTRY(run_min);
-static const lk_entry k_touch = LK_ENTRY(run_touch);
+static const lk_entry k_min = LK_ENTRY_MOVES(run_min, 3, 0);
+static const lk_entry k_touch = LK_ENTRY_MOVES(run_touch, 0, 8);
 
 loom_status detect_new(run *r)
 {

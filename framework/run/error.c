@@ -67,7 +67,9 @@ loom_status error_open(run *r)
   const size_t n3 = 3 * (size_t)r->scene->pub.num_verts;
   e->r = malloc(n3 * sizeof *e->r);
   e->d = malloc(n3 * sizeof *e->d);
-  if (e->r == NULL || e->d == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory");
+  e->work = malloc(SYM3_WORK * n3 / 3 * sizeof *e->work);
+  if (e->r == NULL || e->d == NULL || e->work == NULL)
+    return err_set(r->err, LOOM_E_NOMEM, "out of memory");
   r->problem.bare = r->scene->pub;
   r->problem.bare.num_blocks = 0;
   const int newton = r->set.log.error == ERROR_NEWTON;
@@ -90,6 +92,7 @@ void error_close(run *r)
   sym3_free(&e->op);
   free(e->r);
   free(e->d);
+  free(e->work);
   *e = (run_error){0};
 }
 
@@ -194,7 +197,7 @@ static loom_status newton_direction(run *r, error_value *v, double *energy)
   if (e->module == NULL) {
     sym3_solution sol;
     const sym3_system system = {.A = &e->now};
-    LOOM_TRY(sym3_solve(r->err, &system, e->r, e->d, without_factor, (int64_t)n3, &sol));
+    LOOM_TRY(sym3_solve(&system, e->r, e->d, e->work, without_factor, (int64_t)n3, &sol));
     v->solves += sol.iters;
     *energy = sol.converged ? sol.energy : NAN;
     return sol.indefinite ? LOOM_REJECTED : LOOM_OK;
@@ -254,6 +257,15 @@ static loom_status apply_factor(void *user, const double *in, double *out)
   return solve(p->r, p->f, out, p->v);
 }
 
+static loom_status norm2(void *user, const double *r, double *out)
+{
+  const preconditioner *const p = user;
+  char why[LOOM_FACTOR_WHY] = "";
+  const loom_status s = p->r->error.module->norm2(p->f->self, r, out, why);
+  ++p->v->solves;
+  return s == LOOM_OK ? LOOM_OK : fail(p->r, s, why);
+}
+
 /* r' (P + C)^-1 r by conjugate gradients, C as contact gives it; a factor of nearly that matrix may
  * help. */
 static loom_status iterate(run *r, const loom_blocks3 *C, const error_factor *f, error_value *v,
@@ -270,11 +282,12 @@ static loom_status iterate(run *r, const loom_blocks3 *C, const error_factor *f,
   const sym3_system system = {.A = &e->op,
                               .B = C->count > 0 ? &B : NULL,
                               .precondition = f != NULL ? apply_factor : NULL,
+                              .norm2 = f != NULL ? norm2 : NULL,
                               .user = &p};
   loom_status s = q.status;
   if (s == LOOM_OK)
-    s = sym3_solve(r->err, &system, e->r, e->d, f != NULL ? with_factor : without_factor, max_iters,
-                   sol);
+    s = sym3_solve(&system, e->r, e->d, e->work, f != NULL ? with_factor : without_factor,
+                   max_iters, sol);
   const loom_status done = buf_maps_end(&q);
   if (f == NULL) v->solves += sol->iters;
   return s != LOOM_OK ? s : done;
@@ -319,10 +332,9 @@ static loom_status measure_projective(run *r, error_value *v)
     LOOM_TRY(s);
     f = &e->whole;
   }
-  memcpy(e->d, e->r, n3 * sizeof *e->d);
-  LOOM_TRY(solve(r, f, e->d, v));
-  double energy = 0.0;
-  for (size_t i = 0; i < n3; ++i) energy += e->r[i] * e->d[i];
+  double energy;
+  preconditioner exact = {.r = r, .f = f, .v = v};
+  LOOM_TRY(norm2(&exact, e->r, &energy));
   v->energy = sqrt(energy);
   return LOOM_OK;
 }
@@ -340,7 +352,7 @@ static loom_status take_gradient(run *r)
 
 loom_status error_measure(run *r, error_value *out)
 {
-  const int64_t launches = r->work.launches;
+  const kernel_work kernels = r->work.kernels;
   const int was = r->work.measuring;
   *out = error_unmeasured();
   if (isnan(r->measured.next.rms)) return LOOM_OK; /* contact has no value here */
@@ -350,7 +362,7 @@ loom_status error_measure(run *r, error_value *out)
   if (s == LOOM_OK)
     s = r->set.log.error == ERROR_NEWTON ? measure_newton(r, out) : measure_projective(r, out);
   r->work.measuring = was;
-  r->work.launches = launches;
+  r->work.kernels = kernels;
   clock_pop(&r->clock);
   LOOM_TRY(s);
   if (!isnan(out->energy) || r->error.failed++ > 0) return LOOM_OK;

@@ -41,7 +41,7 @@ typedef struct run_error {
   double op_h;               /* s, what it was made for, 0: nothing */
   error_factor whole;        /* Hessian; projective: operator and contact, of this step */
   error_factor bare;         /* projective: the operator alone */
-  double *r, *d;             /* [n][3], on the host */
+  double *r, *d, *work;      /* [n][3], [n][3], [SYM3_WORK n], on the host */
   int64_t failed;            /* iterates that could not be measured so far */
 } run_error;
 

@@ -4,7 +4,7 @@
 #include "run/filter_policy.h"
 #include "run/run.kern.h"
 
-static const lk_entry k_blend = LK_ENTRY(run_blend);
+static const lk_entry k_blend = LK_ENTRY_MOVES(run_blend, 11, 1);
 
 loom_status filter_blend(run *r, loom_buf *a, loom_buf *b, double t, loom_buf *t_vertex,
                          loom_buf *out)

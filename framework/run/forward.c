@@ -21,7 +21,7 @@
 #include "run/run.kern.h"
 #include "run/run_state.h"
 
-static const lk_entry k_forward = LK_ENTRY(run_forward);
+static const lk_entry k_forward = LK_ENTRY_MOVES(run_forward, 13, 1);
 
 loom_status forward_new(run *r)
 {

@@ -325,6 +325,7 @@ static loom_status host_body_gap(const loom_host *h, const loom_exec *e, const l
   LOOM_TRY(host_check_row_reals(h, "body_gap", "normal", r, out->normal, 3));
   LOOM_TRY(host_check_row_reals(h, "body_gap", "gradient", r, out->gradient, 3));
   LOOM_TRY(host_check_row_reals(h, "body_gap", "curvature", r, out->curvature, 9));
+  LOOM_TRY(host_check_known(h, "body_gap", r, out));
   return bodies_gap(run_of(h)->bodies, e, r, progress, out);
 }
 static loom_status host_body_impact(const loom_host *h, const loom_exec *e, const loom_body_rows *r,

@@ -202,3 +202,19 @@ loom_status host_check_rows(const loom_host *h, const char *service, const loom_
                  "host->%s(): pairs of bodies and points up to %lld, but there are %lld", service,
                  (long long)(r->pair + r->count), (long long)pairs);
 }
+
+loom_status host_check_known(const loom_host *h, const char *service, const loom_body_rows *r,
+                             const loom_body_gap *out)
+{
+  const loom_body_rows pairs = {.first = r->pair, .count = r->count};
+  const int64_t num = buf_count(r->x) / 3;
+  if (out->known_gap == NULL) return LOOM_OK;
+  HOST_NOT_NULL(h, service, out->known_x);
+  HOST_NOT_NULL(h, service, out->radius);
+  LOOM_TRY(check_rows_of(h, service, "known_gap", &pairs, out->known_gap, LOOM_REAL, 1));
+  if (buf_count(out->known_x) >= 3 * num && buf_count(out->radius) >= num) return LOOM_OK;
+  return err_set(
+      run_of(h)->err, LOOM_E_ARG,
+      "host->%s(): known_x and radius hold %lld and %lld items, not those of %lld points", service,
+      (long long)buf_count(out->known_x), (long long)buf_count(out->radius), (long long)num);
+}

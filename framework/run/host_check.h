@@ -38,5 +38,8 @@ loom_status host_check_bound(const loom_host *h, loom_buf *x0, loom_buf *x1, con
 loom_status host_check_rows(const loom_host *h, const char *service, const loom_body_rows *r);
 loom_status host_check_row_reals(const loom_host *h, const char *service, const char *arg,
                                  const loom_body_rows *r, const loom_buf *b, int width);
+/* What a caller says that it knows of gaps. */
+loom_status host_check_known(const loom_host *h, const char *service, const loom_body_rows *r,
+                             const loom_body_gap *out);
 
 #endif

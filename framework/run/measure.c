@@ -10,11 +10,11 @@
 #include "run/run_state.h"
 #include "run/vet.h"
 
-static const lk_entry k_norm_sum = LK_ENTRY(run_norm_sum);
-static const lk_entry k_norm_max = LK_ENTRY(run_norm_max);
-static const lk_entry k_norm_mass = LK_ENTRY(run_norm_mass);
-static const lk_entry k_weighted_sq = LK_ENTRY(run_weighted_sq);
-static const lk_entry k_weighted_dot = LK_ENTRY(run_weighted_dot);
+static const lk_entry k_norm_sum = LK_ENTRY_MOVES(run_norm_sum, 4, 1);
+static const lk_entry k_norm_max = LK_ENTRY_MOVES(run_norm_max, 4, 1);
+static const lk_entry k_norm_mass = LK_ENTRY_MOVES(run_norm_mass, 1, 1);
+static const lk_entry k_weighted_sq = LK_ENTRY_MOVES(run_weighted_sq, 7, 0);
+static const lk_entry k_weighted_dot = LK_ENTRY_MOVES(run_weighted_dot, 4, 0);
 
 /* Launch one reduction over rows of g, weights `m`, into a result slot. */
 static loom_status norm(run *r, const lk_entry *k, loom_buf *g, loom_buf *m, loom_buf *touched,
@@ -162,16 +162,19 @@ static loom_status drop_contact(run *r, const double *v, const results_use *u)
   return LOOM_OK;
 }
 
-/* *needed: launches that a solver reading step->grad would have needed itself. */
-static loom_status gradient_now(run *r, int fresh, loom_buf *g, loom_energies *e, int64_t *needed)
+/* *needed: what kernels did that a solver reading step->grad would have needed itself. */
+static loom_status gradient_now(run *r, int fresh, loom_buf *g, loom_energies *e,
+                                kernel_work *needed)
 {
-  const int64_t launches = r->work.launches;
+  const kernel_work kernels = r->work.kernels;
   clock_push(&r->clock, uses_gradient(r) ? CLOCK_SOLVE : CLOCK_MEASURE);
   /* the energies come with the gradient, for one more number per element */
   loom_status s = fresh ? problem_smooth(r, r->st.problem, r->st.x, e, r->buf.grad_free) : LOOM_OK;
   if (s == LOOM_OK) s = buf_copy(r->m, &r->exec, g, r->buf.grad_free);
   clock_pop(&r->clock);
-  *needed = uses_gradient(r) ? r->work.launches - launches : 0;
+  if (uses_gradient(r))
+    *needed = (kernel_work){.launches = r->work.kernels.launches - kernels.launches,
+                            .bytes = r->work.kernels.bytes - kernels.bytes};
   LOOM_TRY(s);
   if (e != NULL)
     LOOM_TRY(results_after(r, NULL,
@@ -186,12 +189,13 @@ static loom_status gradient_now(run *r, int fresh, loom_buf *g, loom_energies *e
  * step->grad would have needed itself. */
 loom_status measure_gradient(run *r, int fresh, loom_buf *g, loom_energies *e)
 {
-  const int64_t launches = r->work.launches;
-  int64_t needed = 0;
+  const kernel_work kernels = r->work.kernels;
+  kernel_work needed = {0};
   r->work.measuring = 1;
   const loom_status s = gradient_now(r, fresh, g, e, &needed);
   r->work.measuring = 0;
-  r->work.launches = launches + needed;
+  r->work.kernels = (kernel_work){.launches = kernels.launches + needed.launches,
+                                  .bytes = kernels.bytes + needed.bytes};
   if (fresh && uses_gradient(r)) work_charge(r, LOOM_C_GRADIENT, 1);
   return s;
 }

@@ -6,10 +6,10 @@
 #include "linalg/linalg.h"
 #include "run/run.kern.h"
 
-static const lk_entry k_disorder = LK_ENTRY(run_pair_disorder);
-static const lk_entry k_kind_key = LK_ENTRY(run_pair_kind_key);
-static const lk_entry k_first = LK_ENTRY(run_pair_first);
-static const lk_entry k_move = LK_ENTRY(run_pair_move);
+static const lk_entry k_disorder = LK_ENTRY_MOVES(run_pair_disorder, 0, 6);
+static const lk_entry k_kind_key = LK_ENTRY_MOVES(run_pair_kind_key, 0, 4);
+static const lk_entry k_first = LK_ENTRY_MOVES(run_pair_first, 0, 6);
+static const lk_entry k_move = LK_ENTRY_MOVES(run_pair_move, 24, 18);
 
 enum { PAIR_ARRAYS = 9 };
 

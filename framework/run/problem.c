@@ -3,8 +3,8 @@
 #include "run/run.kern.h"
 #include "run/run_state.h"
 
-static const lk_entry k_zero_fixed = LK_ENTRY(run_zero_fixed);
-static const lk_entry k_copy_fixed = LK_ENTRY(run_copy_fixed);
+static const lk_entry k_zero_fixed = LK_ENTRY_MOVES(run_zero_fixed, 6, 1);
+static const lk_entry k_copy_fixed = LK_ENTRY_MOVES(run_copy_fixed, 9, 1);
 
 enum { NUM_TERMS = 4 };
 static const term *const terms[NUM_TERMS] = {&term_inertia, &term_elements, &term_damping,

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,12 +19,18 @@ int64_t process_rss(void)
   return found == 2 ? (int64_t)resident * sysconf(_SC_PAGESIZE) : -1;
 }
 
+/* Not getrusage(): its number begins with what the process held that started this one. */
 int64_t process_rss_peak(void)
 {
-  struct rusage use;
-  if (getrusage(RUSAGE_SELF, &use) != 0) return -1;
-  /* in KiB, and brought up to date now and then */
-  const int64_t now = process_rss(), peak = (int64_t)use.ru_maxrss * 1024;
+  char line[128];
+  long long kib = -1;
+  FILE *const f = fopen("/proc/self/status", "r");
+  if (f == NULL) return -1;
+  while (kib < 0 && fgets(line, sizeof line, f) != NULL)
+    if (sscanf(line, "VmHWM: %lld kB", &kib) != 1) kib = -1;
+  fclose(f);
+  /* it is brought up to date now and then */
+  const int64_t now = process_rss(), peak = kib >= 0 ? (int64_t)kib * 1024 : -1;
   return now > peak ? now : peak;
 }
 

@@ -15,7 +15,8 @@
    (row).n_hessian = (n)[LOOM_C_HESSIAN], (row).n_spmv = (n)[LOOM_C_SPMV],             \
    (row).n_factorise = (n)[LOOM_C_FACTORISE], (row).n_trisolve = (n)[LOOM_C_TRISOLVE], \
    (row).n_project = (n)[LOOM_C_PROJECT], (row).n_detect = (n)[LOOM_C_DETECT],         \
-   (row).n_ccd_pair = (n)[LOOM_C_CCD_PAIR], (row).n_launch = (n)[LOOM_C_LAUNCH])
+   (row).n_ccd_pair = (n)[LOOM_C_CCD_PAIR], (row).n_launch = (n)[LOOM_C_LAUNCH],       \
+   (row).n_bytes = (n)[LOOM_C_BYTES])
 
 static loom_status measure_for_row(run *r, iter_record *row)
 {
@@ -27,6 +28,7 @@ static loom_status measure_for_row(run *r, iter_record *row)
 
 loom_status record_iter_begin(run *r, iter_record *row)
 {
+  const kernel_work kernels = r->work.kernels;
   row->t_total = clock_net(&r->clock);
   row->t_cpu = clock_cpu_net(&r->clock);
   work_read(r, row->counters);
@@ -34,7 +36,7 @@ loom_status record_iter_begin(run *r, iter_record *row)
   ++r->results.held;
   const loom_status s = measure_for_row(r, row);
   --r->results.held;
-  r->work.launches = row->counters[LOOM_C_LAUNCH];
+  r->work.kernels = kernels;
   clock_pop(&r->clock);
   return s;
 }
@@ -44,10 +46,10 @@ loom_status record_iter_end(run *r, const iter_record *begun, int64_t k, const l
 {
   int64_t active = 0;
   double min_gap = NAN, dissipated = 0.0;
-  const int64_t launches = r->work.launches;
+  const kernel_work kernels = r->work.kernels;
   clock_push(&r->clock, CLOCK_MEASURE);
   LOOM_TRY(columns_iter_row(r));
-  r->work.launches = launches;
+  r->work.kernels = kernels;
   clock_pop(&r->clock);
   measure_sum_contacts(r, &active, &min_gap, &dissipated);
   h5log_iter_row row = {.step = r->st.index,

@@ -30,7 +30,8 @@ static loom_status open_place(run *r, int backend)
 {
   const exec_settings *const e = &r->set.exec;
   LOOM_TRY(exec_open(r->err, backend, (int)e->threads, e->deterministic, e->debug, &r->exec));
-  r->exec.launches = &r->work.launches;
+  r->exec.launches = &r->work.kernels.launches;
+  r->exec.bytes = &r->work.kernels.bytes;
   r->exec.why = r->why;
   if (backend == LOOM_CUDA) r->clock.exec = &r->exec;
   r->record.traffic = *exec_traffic_now();
@@ -70,7 +71,8 @@ static loom_status open_exec(run *r)
   const exec_settings *const e = &r->set.exec;
   char why[320], text[400];
   LOOM_TRY(exec_open(r->err, LOOM_CPU, (int)e->threads, e->deterministic, e->debug, &r->exec_host));
-  r->exec_host.launches = &r->work.launches;
+  r->exec_host.launches = &r->work.kernels.launches;
+  r->exec_host.bytes = &r->work.kernels.bytes;
   r->exec_host.why = r->why;
   r->threads_before = threads_limit(r->exec_host.num_threads);
   if (e->backend != EXEC_AUTO) return open_place(r, e->backend == EXEC_CUDA ? LOOM_CUDA : LOOM_CPU);

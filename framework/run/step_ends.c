@@ -9,7 +9,7 @@
 
 static const lk_entry k_predict = LK_ENTRY_NEAR(run_predict, 4);
 static const lk_entry k_guess = LK_ENTRY_NEAR(run_guess, 4);
-static const lk_entry k_velocity = LK_ENTRY(run_velocity);
+static const lk_entry k_velocity = LK_ENTRY_MOVES(run_velocity, 9, 0);
 
 /* ---- PREDICT ---- */
 
@@ -100,10 +100,10 @@ static const double out_of_reach = 1e9;
 
 static loom_status check_reach(run *r)
 {
-  const int64_t launches = r->work.launches;
+  const kernel_work kernels = r->work.kernels;
   double most;
   LOOM_TRY(la_norm_max3(r->m, &r->exec, r->st.x, &most));
-  r->work.launches = launches; /* measuring is not the method's work */
+  r->work.kernels = kernels; /* measuring is not the method's work */
   if (most <= out_of_reach) return LOOM_OK;
   return err_set(r->err, LOOM_E_NUMERIC,
                  "step %lld: a vertex is %.3g m from the origin, beyond all reach: the run has "

@@ -15,9 +15,9 @@
 #include "run/run_state.h"
 #include "run/term.h"
 
-static const lk_entry k_quad_energy = LK_ENTRY(run_quad_energy);
-static const lk_entry k_quad_gradient = LK_ENTRY(run_quad_gradient);
-static const lk_entry k_quad_hessian = LK_ENTRY(run_quad_hessian);
+static const lk_entry k_quad_energy = LK_ENTRY_MOVES(run_quad_energy, 23, 4);
+static const lk_entry k_quad_gradient = LK_ENTRY_MOVES(run_quad_gradient, 35, 8);
+static const lk_entry k_quad_hessian = LK_ENTRY_MOVES(run_quad_hessian, 167, 36);
 
 typedef struct frozen_contact {
   loom_buf *x0, *g0; /* real [n][3], m and N */

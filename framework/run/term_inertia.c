@@ -3,10 +3,10 @@
 #include "run/run_state.h"
 #include "run/term.h"
 
-static const lk_entry k_gradient = LK_ENTRY(run_inertia_gradient);
-static const lk_entry k_energy = LK_ENTRY(run_inertia_energy);
-static const lk_entry k_apply = LK_ENTRY(run_inertia_apply);
-static const lk_entry k_mass_times = LK_ENTRY(run_mass_times);
+static const lk_entry k_gradient = LK_ENTRY_MOVES(run_inertia_gradient, 10, 0);
+static const lk_entry k_energy = LK_ENTRY_MOVES(run_inertia_energy, 7, 1);
+static const lk_entry k_apply = LK_ENTRY_MOVES(run_inertia_apply, 10, 0);
+static const lk_entry k_mass_times = LK_ENTRY_MOVES(run_mass_times, 7, 0);
 
 static double per_h2(const loom_problem *p) { return 1.0 / (p->h * p->h); }
 

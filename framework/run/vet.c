@@ -104,9 +104,9 @@ static vet_pair_args pair_args(const run *r, buf_maps *q, const loom_pairs *p, u
 static loom_status count_bad(run *r, buf_maps *q, const lk_entry *k, const void *args, int64_t n,
                              int slot)
 {
-  const int64_t launches = r->work.launches;
+  const kernel_work kernels = r->work.kernels;
   const loom_status s = buf_maps_launch(q, k, args, n, r->exec.result + slot);
-  r->work.launches = launches;
+  r->work.kernels = kernels;
   return s;
 }
 
@@ -217,9 +217,9 @@ static loom_status refuse_numbers(run *r, const double *most, const results_use 
 loom_status vet_finite(const instance *in, const char *callback, const char *what, loom_buf *b)
 {
   run *const r = in->r;
-  const int64_t launches = r->work.launches;
+  const kernel_work kernels = r->work.kernels;
   LOOM_TRY(la_norm_max3_slot(r->m, &r->exec, b, LA_OWN_SLOT));
-  r->work.launches = launches;
+  r->work.kernels = kernels;
   return results_later(
       r, &r->exec, r->exec.result + LA_OWN_SLOT, 1,
       &(results_use){.then = refuse_numbers, .in = in, .callback = callback, .what = what, .b = b});

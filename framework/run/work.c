@@ -15,5 +15,6 @@ void work_charge(run *r, int counter, int64_t n)
 void work_read(const run *r, int64_t out[LOOM_NUM_COUNTERS])
 {
   memcpy(out, r->work.counters, sizeof r->work.counters);
-  out[LOOM_C_LAUNCH] = r->work.launches;
+  out[LOOM_C_LAUNCH] = r->work.kernels.launches;
+  out[LOOM_C_BYTES] += r->work.kernels.bytes;
 }

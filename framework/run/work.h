@@ -5,9 +5,13 @@
 #include "loom/host.h"
 #include "run/run.h"
 
+typedef struct kernel_work {
+  int64_t launches, bytes;
+} kernel_work;
+
 typedef struct run_work {
-  int64_t counters[LOOM_NUM_COUNTERS]; /* of this step, but LOOM_C_LAUNCH */
-  int64_t launches;                    /* of this step; kernels count there by themselves */
+  int64_t counters[LOOM_NUM_COUNTERS]; /* of this step, but those of kernels */
+  kernel_work kernels;                 /* of this step; kernels count there by themselves */
   int measuring;                       /* work is nobody's */
 } run_work;
 

@@ -1,4 +1,5 @@
-/* net.kern.h - shallow networks: value, gradient and Hessian at a point, values of many points.
+/* net.kern.h - shallow networks: value, gradient and Hessian at a point, values and gradients of
+ * many points.
  *
  * A network maps 3 numbers to one: `hidden` layers of `width` channels with an activation, and a
  * linear one behind them (Akar et al. 2024, eq. 4).  Its parameters stand layer by layer, weights
@@ -297,6 +298,76 @@ LK_FN void ssdf_values(const ssdf_shape *n, const float *w, const float *y, floa
     ssdf_layers_of(SSDF_LEAKY_RELU, n, w, y, v);
   else
     ssdf_layers(n->activation, n->hidden, n->width, w, y, v);
+}
+
+/* Its derivative. */
+LK_FN float ssdf_slope_lane(int32_t kind, float z)
+{
+  if (kind == SSDF_SQUAREPLUS) return 0.5F * (1.0F + z / sqrtf(z * z + 0.02F));
+  if (kind == SSDF_LEAKY_RELU) return z > 0.0F ? 1.0F : 0.01F;
+  if (kind == SSDF_SOFTPLUS) {
+    const float e = expf(-10.0F * fabsf(z)), far = 1.0F / (1.0F + e);
+    return z > 0.0F ? far : e * far;
+  }
+  const float t = ssdf_activate_lane(SSDF_TANH, z);
+  return 1.0F - t * t;
+}
+
+/* up [inputs][SSDF_LANES], the derivatives by what a layer reads, of those by its sums [outputs].
+ */
+LK_FN void ssdf_layer_back(const float *w, int32_t inputs, int32_t outputs, const float *sums,
+                           float *up)
+{
+  for (int32_t k = 0; k < inputs; ++k) {
+    SSDF_SIMD
+    for (int l = 0; l < SSDF_LANES; ++l) {
+      float s = 0.0F;
+      for (int32_t c = 0; c < outputs; ++c) s += w[c * inputs + k] * sums[c * SSDF_LANES + l];
+      up[k * SSDF_LANES + l] = s;
+    }
+  }
+}
+
+/* Gradients g [3][SSDF_LANES], by one sweep back. */
+SSDF_FN void ssdf_layers_slopes(int32_t kind, int32_t hidden, int32_t width, const float *w,
+                                const float *y, float *g)
+{
+  float slope[SSDF_MAX_HIDDEN * SSDF_MAX_WIDTH * SSDF_LANES];
+  float in[SSDF_MAX_WIDTH * SSDF_LANES], z[SSDF_MAX_WIDTH * SSDF_LANES];
+  const float *const inner = w + (SSDF_INPUTS + 1) * width;
+  const int32_t size = (width + 1) * width, all = width * SSDF_LANES;
+  for (int32_t h = 0; h < hidden; ++h) {
+    float *const own = slope + h * all;
+    if (h == 0)
+      ssdf_layer(-1, w, SSDF_INPUTS, width, y, z);
+    else
+      ssdf_layer(-1, inner + (h - 1) * size, width, width, in, z);
+    SSDF_SIMD
+    for (int32_t l = 0; l < all; ++l) {
+      own[l] = ssdf_slope_lane(kind, z[l]);
+      in[l] = ssdf_activate_lane(kind, z[l]);
+    }
+  }
+  const float *const last = inner + (hidden - 1) * size;
+  for (int32_t l = 0; l < all; ++l) z[l] = last[l / SSDF_LANES];
+  for (int32_t h = hidden - 1; h >= 0; --h) {
+    SSDF_SIMD
+    for (int32_t l = 0; l < all; ++l) z[l] *= slope[h * all + l];
+    if (h == 0)
+      ssdf_layer_back(w, SSDF_INPUTS, width, z, g);
+    else
+      ssdf_layer_back(inner + (h - 1) * size, width, width, z, in);
+    for (int32_t l = 0; h > 0 && l < all; ++l) z[l] = in[l];
+  }
+}
+
+/* Gradients g [3][SSDF_LANES] at y [3][SSDF_LANES]; each lane's bits are its own point's alone. */
+LK_FN void ssdf_slopes(const ssdf_shape *n, const float *w, const float *y, float *g)
+{
+  if (n->activation == SSDF_SQUAREPLUS && n->width == 8) /* what is shipped, in registers */
+    ssdf_layers_slopes(SSDF_SQUAREPLUS, n->hidden, 8, w, y, g);
+  else
+    ssdf_layers_slopes(n->activation, n->hidden, n->width, w, y, g);
 }
 
 #endif

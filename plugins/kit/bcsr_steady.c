@@ -148,5 +148,8 @@ loom_status bcsr_steady_add(bcsr *A, const bcsr_steady *s, loom_buf *K, int64_t 
                          .first = s->from[p],
                          .elem = p * s->part,
                          .arity = s->arity};
+  const int64_t elems =
+      bcsr_steady_count(s, p); /* their blocks are read, and added to the matrix's */
+  lk_moved(A->e, elems * s->arity * s->arity, LK_MOVES(27, 2));
   return plug_launch(&m, &k_add, &a, s->from[p + 1] - s->from[p], NULL);
 }

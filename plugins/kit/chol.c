@@ -105,6 +105,12 @@ double chol_factor_bytes(const chol *c)
          (double)((L->ssize + 3 * (L->nsuper + 1) + 2 * L->n) * sizeof(int));
 }
 
+void chol_count_solve(const chol *c, int columns)
+{
+  const int64_t vector = 4 * (int64_t)sizeof(double) * (int64_t)c->L->n;
+  c->h->count(c->h, LOOM_C_BYTES, 2 * (int64_t)chol_factor_bytes(c) + columns * vector);
+}
+
 loom_status chol_workspace(chol *c)
 {
   cholmod_free_work(&c->cm);
@@ -144,6 +150,7 @@ static size_t bad_column(const cholmod_factor *L)
 
 loom_status chol_factorise(chol *c, int *pivot)
 {
+  c->h->count(c->h, LOOM_C_BYTES, (int64_t)chol_factor_bytes(c) + 12 * (int64_t)c->A->nzmax);
   const int levels = chol_alone();
   cholmod_factorize(c->A, c->L, &c->cm);
   chol_together(levels);
@@ -158,8 +165,17 @@ loom_status chol_factorise(chol *c, int *pivot)
   return LOOM_OK;
 }
 
+loom_status chol_forward(chol *c)
+{
+  const int levels = chol_alone();
+  const int fine = cholmod_super_lsolve(c->L, c->Y, c->E, &c->cm);
+  chol_together(levels);
+  return fine ? LOOM_OK : chol_fail(c, "solving");
+}
+
 loom_status chol_solve(chol *c)
 {
+  chol_count_solve(c, 1);
   const int levels = chol_alone();
   const int fine = cholmod_super_lsolve(c->L, c->Y, c->E, &c->cm) &&
                    cholmod_super_ltsolve(c->L, c->Y, c->E, &c->cm);

@@ -69,11 +69,19 @@ void chol_together(int before);
 /* Bytes of the factor: values, row indices, supernodes, ordering. */
 double chol_factor_bytes(const chol *c);
 
+/* What is counted as moved (LOOM_C_BYTES): by chol_factorise the matrix read and the factor
+ * written, which is the least it can do, and by a solve the factor once in each direction and its
+ * `columns` right-hand sides read and written.  chol_solve does so; who solves without it calls
+ * this. */
+void chol_count_solve(const chol *c, int columns);
+
 /* Row k of the factor is row perm[k] of A. */
 static inline const int *chol_perm(const chol *c) { return c->L->Perm; } /* [rows] */
 /* Solve in place: the caller writes entry perm[k] of the right-hand side to chol_rhs()[k]
  * and reads the solution from there. */
 static inline double *chol_rhs(const chol *c) { return c->Y->x; } /* [rows] */
 loom_status chol_solve(chol *c);
+/* The same with L alone: y := L^-1 y, the first half of it. */
+loom_status chol_forward(chol *c);
 
 #endif

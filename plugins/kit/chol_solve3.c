@@ -84,13 +84,21 @@ static void backward(const int *rows, int nrow, int ncol, const double *restrict
   }
 }
 
-void chol_solve3(const cholmod_factor *L, double *y, double *work)
+void chol_forward3(const cholmod_factor *L, double *y, double *work)
 {
   const int *super = L->super, *pi = L->pi, *px = L->px, *rows = L->s;
   const double *x = L->x;
   const int ns = (int)L->nsuper;
   for (int s = 0; s < ns; ++s)
     forward(rows + pi[s], pi[s + 1] - pi[s], super[s + 1] - super[s], x + px[s], y, work);
+}
+
+void chol_solve3(const cholmod_factor *L, double *y, double *work)
+{
+  const int *super = L->super, *pi = L->pi, *px = L->px, *rows = L->s;
+  const double *x = L->x;
+  const int ns = (int)L->nsuper;
+  chol_forward3(L, y, work);
   for (int s = ns - 1; s >= 0; --s)
     backward(rows + pi[s], pi[s + 1] - pi[s], super[s + 1] - super[s], x + px[s], y, work);
 }

@@ -12,6 +12,8 @@ loom_add_kit(mesh_query SOURCES mesh_query.c mesh_narrow.c KERNELS mesh_query.ke
 loom_add_kit(yarn_line SOURCES yarn_line.c)
 loom_add_kit(bcsr SOURCES bcsr.c bcsr_steady.c KERNELS bcsr.kern.c bcsr_steady.kern.c)
 loom_add_kit(contact_rows SOURCES contact_rows.c KITS bcsr)
+loom_add_kit(contact_diagonal SOURCES contact_diagonal.c KERNELS contact_diagonal.kern.c)
+loom_add_kit(jacobi_bound SOURCES jacobi_bound.c)
 loom_add_kit(corners SOURCES corners.c)
 loom_add_kit(subspace SOURCES subspace.c subspace_reduced.c splines.c radial.c sparse_basis.c KERNELS subspace.kern.c
              sparse_basis.kern.c)

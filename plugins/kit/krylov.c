@@ -3,10 +3,13 @@
 
 #include "loom/plug.h"
 
-static const lk_entry k_begin = LK_ENTRY(krylov_begin), k_target = LK_ENTRY(krylov_target);
-static const lk_entry k_length = LK_ENTRY(krylov_length), k_advance = LK_ENTRY(krylov_advance);
-static const lk_entry k_conjugate = LK_ENTRY(krylov_conjugate), k_turn = LK_ENTRY(krylov_turn);
-static const lk_entry k_dot = LK_ENTRY(krylov_dot_rows);
+static const lk_entry k_begin = LK_ENTRY_MOVES(krylov_begin, 6, 0),
+                      k_target = LK_ENTRY(krylov_target);
+static const lk_entry k_length = LK_ENTRY(krylov_length),
+                      k_advance = LK_ENTRY_MOVES(krylov_advance, 18, 0);
+static const lk_entry k_conjugate = LK_ENTRY(krylov_conjugate),
+                      k_turn = LK_ENTRY_MOVES(krylov_turn, 9, 0);
+static const lk_entry k_dot = LK_ENTRY_MOVES(krylov_dot_rows, 6, 0);
 
 /* Iterations until the first look at the record on a device, and between the next: what it does in
  * the time of one look. */

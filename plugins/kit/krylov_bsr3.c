@@ -1,9 +1,9 @@
 /* krylov_bsr3.c - see krylov_bsr3.h. */
 #include "kit/krylov_bsr3.h"
 
-static const lk_entry k_invert = LK_ENTRY(krylov_bsr3_invert);
-static const lk_entry k_multiply = LK_ENTRY(krylov_bsr3_multiply);
-static const lk_entry k_precondition = LK_ENTRY(krylov_bsr3_precondition);
+static const lk_entry k_invert = LK_ENTRY_MOVES(krylov_bsr3_invert, 15, 4);
+static const lk_entry k_multiply = LK_ENTRY_MOVES(krylov_bsr3_multiply, 6, 4);
+static const lk_entry k_precondition = LK_ENTRY_MOVES(krylov_bsr3_precondition, 12, 0);
 
 loom_status krylov_bsr3_new(krylov_bsr3 *b, const loom_host *h, const loom_exec *e, int32_t n)
 {
@@ -22,6 +22,8 @@ static loom_status run(krylov_bsr3 *b, const lk_entry *k, const krylov_product *
 }
 static loom_status multiply(void *self, const krylov_product *p)
 {
+  const krylov_bsr3 *const b = self;
+  lk_moved(b->e, b->num_blocks, LK_MOVES(12, 1));
   return run(self, &k_multiply, p);
 }
 static loom_status precondition(void *self, const krylov_product *p)
@@ -36,6 +38,7 @@ loom_status krylov_bsr3_open(krylov_bsr3 *b, const loom_bsr3 *matrix, krylov_sys
   b->a = (krylov_bsr3_args){.row_ptr = plug_read(&b->m, matrix->row_ptr),
                             .col = plug_read(&b->m, matrix->col),
                             .val = plug_read(&b->m, matrix->val)};
+  b->num_blocks = matrix->num_blocks;
   LOOM_TRY(b->m.status);
   const krylov_bsr3_invert_args a = {.row_ptr = b->a.row_ptr,
                                      .col = b->a.col,

@@ -15,6 +15,7 @@ typedef struct krylov_bsr3 {
   loom_buf *inv; /* real [n][6] */
   plug_maps m;
   krylov_bsr3_args a;
+  int64_t num_blocks; /* of the matrix */
 } krylov_bsr3;
 
 loom_status krylov_bsr3_new(krylov_bsr3 *b, const loom_host *h, const loom_exec *e, int32_t n);

@@ -8,11 +8,11 @@ static const lk_entry k_clear = LK_ENTRY(mesh_clear), k_leave = LK_ENTRY(mesh_le
 static const lk_entry k_keep = LK_ENTRY(mesh_keep), k_fill = LK_ENTRY(mesh_fill);
 /* Both families on the CPU; one after the other on a device, where it takes fewer registers. */
 static const lk_entry k_judge[3] = {
-    {"mesh_judge", (uint32_t)sizeof(mesh_judge_args), 0, {mesh_judge_cpu, NULL}},
+    {"mesh_judge", (uint32_t)sizeof(mesh_judge_args), 0, {mesh_judge_cpu, NULL}, 0},
     LK_ENTRY(mesh_judge_vt),
     LK_ENTRY(mesh_judge_ee)};
 static const lk_entry k_bound[3] = {
-    {"mesh_bound", (uint32_t)sizeof(mesh_bound_args), 0, {mesh_bound_cpu, NULL}},
+    {"mesh_bound", (uint32_t)sizeof(mesh_bound_args), 0, {mesh_bound_cpu, NULL}, 0},
     LK_ENTRY(mesh_bound_vt),
     LK_ENTRY(mesh_bound_ee)};
 static const lk_entry k_shortest = LK_ENTRY(mesh_shortest), k_blocker = LK_ENTRY(mesh_blocker);

@@ -167,6 +167,7 @@ loom_status pd_global_step(pd_global *g, const loom_step *st, loom_buf *to, doub
   loom_real *const out = plug_write_host(&m, to);
   LOOM_TRY(m.status);
   load_rhs(g, grad);
+  chol_count_solve(&g->c, 3);
   chol_solve3(g->c.L, g->y, g->work);
   g->h->count(g->h, LOOM_C_PROJECT, 1);
   g->h->count(g->h, LOOM_C_TRISOLVE, 1);

@@ -56,12 +56,16 @@ static loom_status run(const subspace *s, const lk_entry *k, const subspace_args
 loom_status subspace_restrict(const subspace *s, const subspace_args *a)
 {
   const int64_t chunks = (s->n + SUBSPACE_ROWS - 1) / SUBSPACE_ROWS;
+  /* the basis once, the vector once for each group of columns */
+  lk_moved(s->e, s->n, LK_MOVES(s->ld + 3 * (s->ld / SUBSPACE_GROUP), 0));
+  lk_moved(s->e, 2 * chunks * s->ld, LK_MOVES(3, 0));
   LOOM_TRY(run(s, &k_part, a, chunks * (subspace_ld(a->cols) / SUBSPACE_GROUP)));
   return run(s, &k_sum, a, 3 * (int64_t)a->cols);
 }
 
 loom_status subspace_prolong(const subspace *s, const subspace_args *a)
 {
+  lk_moved(s->e, s->n, LK_MOVES(s->ld + (a->add ? 6 : 3), 0));
   return run(s, &k_prolong, a, s->n);
 }
 

@@ -9,8 +9,10 @@
  *       mean, p95, p99, largest error (mm), share with the wrong side, truly 5 mm deep but
  *       predicted 5 mm outside, the same the other way round.  The controls: angles at zero, or
  *       those of another pose
- *   build/bench/bench_ssdf depth FILE
- *       how deep points are in skins, truly: FILE has int32 frames, points, vertices, triangles;
+ *   build/bench/bench_ssdf knee
+ *       points 3 to 30 mm deep near the leg's knee at 0 to 130 degrees: degrees, buried triangles,
+ * and how far depths are off if those count: mean, p99, largest (mm) build/bench/bench_ssdf depth
+ * FILE how deep points are in skins, truly: FILE has int32 frames, points, vertices, triangles;
  *       int32 [triangles][3]; and then, frame by frame, float64 [vertices][3] and [points][3], m.
  *       A line for each frame: largest depth (mm), points deeper than 5 mm */
 #include <float.h>
@@ -287,6 +289,56 @@ static int errors(char **a, int num)
   return 0;
 }
 
+/* ---- creases ---- */
+
+static int knee_at(const rig *leg, double degrees)
+{
+  enum { POINTS = 4000 };
+  static double e[POINTS];
+  loom_err err = {0};
+  ssdf_truth with, without;
+  double root[12], angles[64] = {0}, sum = 0;
+  double *const T = malloc(12 * (size_t)leg->num_joints * sizeof *T);
+  double *const x = malloc(3 * (size_t)leg->skin.num_verts * sizeof *x);
+  const int32_t dof = rig_find_dof(leg, "knee.flexion"), nv = leg->skin.num_verts;
+  if (T == NULL || x == NULL || dof < 0 || dof >= 64) return 1;
+  angles[dof] = degrees * 3.14159265358979323846 / 180;
+  pose_identity(root);
+  rig_pose(leg, angles, root, T);
+  rig_skin(leg, T, x);
+  if (ssdf_truth_build(&err, x, nv, leg->skin.tris, leg->skin.num_tris, 1, &with) != LOOM_OK ||
+      ssdf_truth_build(&err, x, nv, leg->skin.tris, leg->skin.num_tris, 0, &without) != LOOM_OK)
+    return failed(&err);
+  for (int found = 0; found < POINTS;) {
+    const double p[3] = {uniform(-0.07, 0.07), uniform(-0.165, 0.1), uniform(-0.6, -0.3)};
+    const double depth = -ssdf_truth_distance(&with, p, DBL_MAX, NULL);
+    if (depth < 3e-3 || depth > 30e-3) continue;
+    e[found] = fabs(-ssdf_truth_distance(&without, p, DBL_MAX, NULL) - depth);
+    sum += e[found++];
+  }
+  qsort(e, POINTS, sizeof *e, ascending);
+  printf("%g,%d,%.4f,%.3f,%.3f\n", degrees, with.num_buried, 1e3 * sum / POINTS,
+         1e3 * e[POINTS * 99 / 100], 1e3 * e[POINTS - 1]);
+  ssdf_truth_free(&with);
+  ssdf_truth_free(&without);
+  free(T);
+  free(x);
+  return 0;
+}
+
+static int knee(void)
+{
+  static const double degrees[] = {0, 30, 60, 90, 105, 120, 130};
+  loom_err err = {0};
+  rig leg;
+  int rc = 0;
+  if (rig_make(&err, "leg", 0, &leg) != LOOM_OK) return failed(&err);
+  for (size_t k = 0; k < sizeof degrees / sizeof *degrees && rc == 0; ++k)
+    rc = knee_at(&leg, degrees[k]);
+  rig_free(&leg);
+  return rc;
+}
+
 /* ---- garments ---- */
 
 static int take(FILE *f, void *to, size_t size, int64_t count)
@@ -345,7 +397,9 @@ int main(int argc, char **argv)
   if (argc >= 8 && strcmp(argv[1], "field") == 0) return field(argv + 2, argc - 2);
   if (argc >= 5 && strcmp(argv[1], "errors") == 0) return errors(argv + 2, argc - 2);
   if (argc == 3 && strcmp(argv[1], "depth") == 0) return depth(argv[2]);
-  fprintf(stderr, "bench_ssdf [depth FILE|field NETS RIG OUT N LO HI ...|errors NETS RIG POSES "
-                  "[zero|other]]\n");
+  if (argc == 2 && strcmp(argv[1], "knee") == 0) return knee();
+  fprintf(stderr,
+          "bench_ssdf [knee|depth FILE|field NETS RIG OUT N LO HI ...|errors NETS RIG POSES "
+          "[zero|other]]\n");
   return 2;
 }

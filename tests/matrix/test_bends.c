@@ -76,8 +76,9 @@ static double pushed(const char *solver, const char *contact, const char *distan
   return sum;
 }
 
-static const char *const solvers[] = {"gd",     "cholmod_pd", "cholmod_newton", "pcg_newton",
-                                      "ndb_pd", "pd_bfgs",    "cama_pcg",       "aa_pd"};
+static const char *const solvers[] = {"gd",         "cholmod_pd", "cholmod_newton",
+                                      "pcg_newton", "ndb_pd",     "pd_bfgs",
+                                      "cama_pcg",   "aa_pd",      "chebyshev_pd"};
 static const char *const contacts[] = {"penalty", "project", "ipc_barrier", "dbb",
                                        "pd_ipc",  "ndb",     "repulsion",   "cama_repulsion"};
 enum { SOLVERS = 8, CONTACTS = 8 };

@@ -78,7 +78,7 @@ static int runs_by_table(const char *solver, const char *collision, const char *
 
 static const char *const solvers[] = {"gd",     "cholmod_pd", "cholmod_newton", "pcg_newton",
                                       "ndb_pd", "pd_bfgs",    "cama_pcg",       "aa_pd",
-                                      "vbd",    "xpbd"};
+                                      "vbd",    "xpbd",       "chebyshev_pd"};
 static const char *const collisions[] = {"brute", "bvtt_front", "patch_bvh", "spatial_hash"};
 static const char *const contacts[] = {"ipc_barrier", "dbb",       "pd_ipc",
                                        "ndb",         "repulsion", "cama_repulsion"};

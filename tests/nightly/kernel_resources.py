@@ -21,14 +21,12 @@ STACK, REGISTERS = 512, 128
 # name: (largest stack, B; largest spill stores, B; why)
 BARRIER = "three 12 x 12 matrices of a thread: the Hessian of a pair, and the rotations that make it definite"
 YARN = "two cubic segments with all derivatives in one thread"
-NETWORK = ("networks of up to 32 channels, with their slopes and second derivatives, in one thread; bodies that do not bend "
-           "are asked by the same kernels")
+NETWORK = ("networks of up to 32 channels, with their slopes and second derivatives, in one thread; other bodies have "
+           "kernels of their own")
 KNOWN = {
-    "body_gap": (2720, 32, NETWORK),
-    "body_slope": (7568, 368, NETWORK),
-    "body_impact": (3184, 0, NETWORK),
-    "body_carry": (560, 0, NETWORK),
-    "body_lanes": (40240, 168, "32 points at once, for the vector unit of a CPU: no device is given it"),
+    "body_gap_neural": (2944, 520, NETWORK),
+    "body_slope_neural": (7536, 344, NETWORK),
+    "body_impact_neural": (2784, 28, NETWORK),
     "ipc_barrier_hessian": (3872, 112, BARRIER),
     "cama_hessian": (3856, 104, BARRIER),
     "dbb_hessian": (3856, 104, BARRIER),

@@ -35,7 +35,8 @@ static int collide(sim *s, const char *const *set)
   }
   printf("%s: %d of %d steps in contact, %d converged, %d iterations, smallest gap %.3g m\n",
          set[0], touched, (int)s->steps, converged, (int)s->iters, lowest);
-  cr_expect(touched >= 3 && lowest > 0 && lowest < 3e-3, "%d, %g m", touched, lowest);
+  /* the cut alone keeps sheets apart by 1e-10 m */
+  cr_expect(touched >= 3 && lowest > 1e-4 && lowest < 3e-3, "%d, %g m", touched, lowest);
   free(st);
   return converged;
 }

@@ -191,6 +191,27 @@ Test(bad_input, check_computes_no_distances)
   cr_expect_eq(p.code, 0, "%d\n%s", p.code, p.err);
 }
 
+/* An estimate from the first steps: nothing is kept, and it is of the steps that are asked for. */
+Test(bad_input, check_estimates_the_time)
+{
+  proc p;
+  double all = 0.0;
+  long long steps = 0, seen = 0;
+  proc_loom(&p, LOOM_ARGS("check", "drape.ini", "--time", "-n", "3"));
+  cr_assert_eq(p.code, 0, "%s", p.err);
+  const char *const line = strstr(p.out, "\ntime ");
+  cr_assert_not_null(line, "%s", p.out);
+  cr_assert_eq(sscanf(line,
+                      "\ntime about %lf s of processor time for %lld steps, if they were all like "
+                      "the first %lld",
+                      &all, &steps, &seen),
+               3, "%s", line);
+  cr_expect(all > 0.0 && all < 60.0 && steps == 3 && seen == 3, "%s", line);
+  cr_expect(!proc_exists("out"), "a log was written");
+  proc_expect_error(2, LOOM_TEXTS("--time belongs to check"),
+                    LOOM_ARGS("run", "drape.ini", "--time"));
+}
+
 Test(bad_input, no_such_device)
 {
   proc p;

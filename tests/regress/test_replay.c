@@ -143,6 +143,7 @@ Test(replay, solvers)
   replays_itself("penalty", ON_BODIES("penalty"), STEPS, "solver.plugin=cholmod_pd");
   replays_itself("dbb", ON_MESHES("dbb"), STEPS, "solver.plugin=cholmod_pd");
   replays_itself("dbb", ON_MESHES("dbb"), STEPS, "solver.plugin=aa_pd");
+  replays_itself("dbb", ON_MESHES("dbb"), STEPS, "solver.plugin=chebyshev_pd");
   replays_itself("penalty", ON_BODIES("penalty"), STEPS, "solver.plugin=vbd");
   replays_itself("penalty", ON_BODIES("penalty"), STEPS, "solver.plugin=xpbd");
   replays_itself("penalty", ON_BODIES("penalty"), STEPS, "run.forwarding=paper");

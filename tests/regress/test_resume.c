@@ -42,6 +42,7 @@ Test(resume, pcg_newton) { resumes("pcg_newton"); }
 Test(resume, cama_pcg) { resumes("cama_pcg"); }
 Test(resume, vbd) { resumes("vbd"); }
 Test(resume, xpbd) { resumes("xpbd"); }
+Test(resume, chebyshev_pd) { resumes("chebyshev_pd"); }
 Test(resume, pd_bfgs) { resumes("pd_bfgs"); }
 
 /* Momentum is history: it must be in the checkpoint, or be dropped at every step. */

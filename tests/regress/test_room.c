@@ -120,6 +120,7 @@ Test(room, the_estimate_is_near_what_a_run_takes)
   is_near("pd_bfgs", "101 101");
   is_near("vbd", "101 101");
   is_near("xpbd", "101 101");
+  is_near("chebyshev_pd", "101 101");
 }
 
 /* Fifty cloths in one place meet each other millions of times: counting ends at 10,000. */

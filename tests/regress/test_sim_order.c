@@ -28,6 +28,7 @@ static void same_in_any_order(const char *config, const char *plugin)
 
 Test(sim_order, cholmod_pd) { same_in_any_order(DRAPE "[solver]\n", "cholmod_pd"); }
 Test(sim_order, vbd) { same_in_any_order(DRAPE "[solver]\n", "vbd"); }
+Test(sim_order, chebyshev_pd) { same_in_any_order(DRAPE "[solver]\n", "chebyshev_pd"); }
 Test(sim_order, xpbd) { same_in_any_order(DRAPE "[solver]\n", "xpbd"); }
 Test(sim_order, ndb_pd) { same_in_any_order(DRAPE "[solver]\n", "ndb_pd"); }
 

@@ -57,6 +57,7 @@ Test(threads, pcg_newton) { same_for_all("pcg_newton"); }
 Test(threads, cama_pcg) { same_for_all("cama_pcg"); }
 Test(threads, vbd) { same_for_all("vbd"); }
 Test(threads, xpbd) { same_for_all("xpbd"); }
+Test(threads, chebyshev_pd) { same_for_all("chebyshev_pd"); }
 Test(threads, pd_bfgs) { same_for_all("pd_bfgs"); }
 Test(threads, split_steps)
 {

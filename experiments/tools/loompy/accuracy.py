@@ -54,8 +54,7 @@ def first_reached(it: pd.DataFrame, **bound: float) -> pd.DataFrame:
     so far, counted from the beginning of the step; NaN where the step never gets there."""
     name, value = _bound(bound)
     rows = it.assign(iterations=it["k"] + 1)
-    keep = ["iterations", *(c for c in it.columns if c in CLOCKS or c.startswith("n_")),
-            *(c for c in ("flops", "bytes") if c in it.columns)]  # fmt: skip
+    keep = ["iterations", *(c for c in it.columns if c in CLOCKS or c.startswith("n_"))]
     identity = ["run", "method", "problem", "step"]
     within = rows[_measure(it, name).to_numpy() <= value]
     first = within.groupby(["run", "step"], observed=True)[keep].first()

@@ -271,6 +271,8 @@ class Experiment:
         code, runs = set(), set()
         for log_path, config in self.read.items():
             sources |= {str(p.relative_to(root)) for p in made.configs(config, root)}
+            if not log_path.exists():
+                continue  # it was refused, which is a result as well
             with Log(log_path) as log:
                 runs.add(log.attr("git_commit"))
                 names = [row.split("\t")[0] for row in log.attr("plugins").splitlines()]

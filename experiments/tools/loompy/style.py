@@ -22,6 +22,7 @@ COLOURS = {
     "vbd": "#AA4499",
     "xpbd": "#CC6677",
     "aa_pd": "#332288",
+    "chebyshev_pd": "#88CCEE",
 }
 # Of a contact model the marker; of a solver alone, a dot.
 MARKERS = {

@@ -23,7 +23,7 @@ COUNTERS = (
     "n_detect", "n_ccd_pair", "n_launch",
 )  # fmt: skip
 LAST_OF_STEP = ("e_ref", "r_energy", "r_newton")  # columns of /iters of which the end of a step counts
-SUM_OF_STEPS = {"cpu": "t_cpu", "wall": "t_total", "flops": "flops", "bytes": "bytes"}
+SUM_OF_STEPS = {"cpu": "t_cpu", "wall": "t_total", "bytes": "n_bytes"}
 PROVENANCE = ("git_commit", "config_hash", "host", "threads", "created", "end_time", "exit_reason", "command")
 GOOD_ENDS = ("converged_abs", "converged_rel")
 

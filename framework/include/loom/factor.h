@@ -12,7 +12,7 @@
 
 #include "types.h"
 
-#define LOOM_FACTOR_ABI 1u
+#define LOOM_FACTOR_ABI 2u
 
 enum { LOOM_FACTOR_WHY = 256 };
 
@@ -44,6 +44,8 @@ typedef struct loom_factor {
   loom_status (*factorise)(void *self, const loom_factor_matrix *A, char *why);
   /* x [n][3] := A^-1 x, of the matrix that was factorised last. */
   loom_status (*solve)(void *self, double *x, char *why);
+  /* *out = x' A^-1 x, x [n][3]: |L^-1 x|^2, half a solve. */
+  loom_status (*norm2)(void *self, const double *x, double *out, char *why);
 } loom_factor;
 
 /* The one function that a module exports; NULL: it does not know this version of the interface. */

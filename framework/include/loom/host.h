@@ -35,6 +35,7 @@ enum {
   LOOM_C_DETECT,
   LOOM_C_CCD_PAIR,
   LOOM_C_LAUNCH,
+  LOOM_C_BYTES, /* moved, as kernels and plugins declare it: see LK_ENTRY_MOVES */
   LOOM_NUM_COUNTERS
 };
 
@@ -105,6 +106,12 @@ typedef struct loom_body_gap {
   loom_buf *normal;    /* real [.][3], unit, outward */
   loom_buf *gradient;  /* real [.][3], 1: of what `gap` holds; of grids its length is not 1 */
   loom_buf *curvature; /* real [.][3][3], 1/m: second derivatives of what `gap` holds */
+  /* What is known already, or NULL; for gaps alone of rows without a list of bodies: gaps, real
+   * [pairs], m, that this service gave for points at known_x, real [.][3], m, with the bodies as
+   * they stand now at `progress`.  A row whose gap less the point's radius, real [.], m, has for
+   * certain stayed above `enough`, m, is given what is certain, and its body is not asked. */
+  loom_buf *known_gap, *known_x, *radius;
+  double enough;
 } loom_body_gap;
 
 /* Points on their way from x to x1 while the bodies move from progress0 to progress1. */

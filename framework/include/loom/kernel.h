@@ -85,6 +85,7 @@ typedef struct lk_entry {
   uint32_t args_size;                     /* bytes of the argument block */
   uint32_t ulps;                          /* what backends may differ by, see LK_ENTRY_NEAR */
   lk_launch_fn launch[LOOM_NUM_BACKENDS]; /* NULL: not built for that backend */
+  uint32_t bytes;                         /* moved per element, see LK_ENTRY_MOVES; 0: not told */
 } lk_entry;
 
 #ifdef LK_HAVE_CUDA
@@ -110,9 +111,20 @@ typedef struct lk_entry {
 /* For a kernel that calls more than sqrt (exp, log, sin, ...), which a device rounds in its own
  * way: the reals it writes may differ between backends by `ulps` times a rounding of them or of
  * what they are made from.  All others write the same bits. */
-#define LK_ENTRY_NEAR(name, ulps)                                                    \
-  {                                                                                  \
-#name, (uint32_t)sizeof(name##_args_t), (ulps), { name##_cpu, LK_CUDA_FN(name) } \
+#define LK_ENTRY_NEAR(name, ulps)                                                      \
+  {                                                                                    \
+#name, (uint32_t)sizeof(name##_args_t), (ulps), {name##_cpu, LK_CUDA_FN(name) }, 0 \
+  }
+/* For a kernel that tells what an element moves: so many reals and so many indices of 32 bits are
+ * read from and written to arrays, once for each time that the text names them, whatever caches
+ * make of it.  The log sums it up (n_bytes).  What depends on data, such as the length of a row, is
+ * added by the caller with lk_moved(). */
+#define LK_MOVES(reals, indices) \
+  ((uint32_t)((reals) * sizeof(lk_real) + (indices) * sizeof(int32_t)))
+#define LK_ENTRY_MOVES(name, reals, indices)                      \
+  {                                                               \
+#name, (uint32_t)sizeof(name##_args_t), 0,                    \
+        {name##_cpu, LK_CUDA_FN(name) }, LK_MOVES(reals, indices) \
   }
 
 /* Elements per launch are limited so that the grid-stride index cannot overflow. */
@@ -129,6 +141,12 @@ static inline loom_status lk_failed_(const loom_exec *q, const char *kernel, con
 #define LK_LATE_ \
   "; it or a kernel before it: run with [exec] debug = 1, which names the one that failed"
 
+/* `count` times so much was moved beside what kernels declare of themselves. */
+static inline void lk_moved(const loom_exec *q, int64_t count, uint32_t bytes)
+{
+  if (q->bytes != NULL) *q->bytes += count * (int64_t)bytes;
+}
+
 /* Launch `e` on n elements.  LOOM_E_UNSUPPORTED: not built for q's backend;
  * LOOM_E_DEVICE: a CUDA call failed; LOOM_E_ARG: n or the scratch is too large. */
 static inline loom_status lk_run(const lk_entry *e, const loom_exec *q, const void *args, int64_t n,
@@ -138,6 +156,7 @@ static inline loom_status lk_run(const lk_entry *e, const loom_exec *q, const vo
     return LOOM_E_ARG;
   if (e->launch[q->backend] == NULL) return LOOM_E_UNSUPPORTED;
   if (q->launches != NULL) ++*q->launches;
+  lk_moved(q, n, e->bytes);
   if (q->instead != NULL) return q->instead(q, e, args, (lk_int)n, result);
   return e->launch[q->backend](q, args, (lk_int)n, result);
 }
@@ -281,8 +300,9 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
 #else
 #define LK_RESTRICT __restrict__ /* g++ -fsyntax-only: the C++17 check without nvcc */
 #endif
-#ifdef __SANITIZE_ADDRESS__
-/* Every access is checked: all in one function, a kernel takes up to a minute to compile. */
+#if defined(__SANITIZE_ADDRESS__) || defined(LK_CALLED)
+/* Every access is checked, or (LK_CALLED) a test asks the same helper in many places: all in one
+ * function, a file takes up to a minute to compile. */
 #define LK_FN static inline
 #else
 #define LK_FN static inline __attribute__((always_inline))

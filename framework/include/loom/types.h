@@ -99,7 +99,8 @@ typedef struct loom_exec {
    * times kernels, see [log] kernels */
   loom_status (*instead)(const struct loom_exec *q, const struct lk_entry *k, const void *args,
                          int32_t n, loom_real *result);
-  void *watch; /* the core's: what its `instead` keeps */
+  void *watch;    /* the core's: what its `instead` keeps */
+  int64_t *bytes; /* moved by kernels so far, as they declare it (a work counter), or NULL */
 } loom_exec;
 enum { LOOM_NUM_RESULTS = 64, LOOM_WHY_LEN = 256 };
 

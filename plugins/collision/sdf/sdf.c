@@ -5,8 +5,12 @@
  * radius.  Queries and bounds say at which shares of the step's motion the bodies stand at
  * x0 and x1; on the way they move from one to the other.
  *
- * Every vertex is compared with every body: cost and memory are linear in their product.
+ * Every vertex is compared with every body: cost and memory are linear in their product.  Within a
+ * step bodies mostly stay at its end; gaps of the first query there are kept, and later queries ask
+ * only about vertices that may have come close since.
  */
+#include <math.h>
+
 #include "loom/plug.h"
 #include "loom/plugin.h"
 #include "sdf.kern.h"
@@ -57,6 +61,9 @@ typedef struct {
   loom_buf *t;          /* real [n], step bounds */
   loom_buf *who;        /* i32 [n], bodies that set them */
   loom_buf *result;     /* real [1] */
+  loom_buf *known;      /* real [num_obstacles n], m, gaps of this step's first query */
+  loom_buf *known_x;    /* real [n][3], m, where vertices were then */
+  double known_at;      /* progress of it; NaN: none yet */
   int64_t num_candidates; /* num_obstacles n */
   int64_t batch;
   int64_t num_groups;
@@ -96,9 +103,20 @@ static loom_status sdf_create(const loom_host *h, const loom_scene *sc, const lo
   LOOM_TRY(h->buf_new(h, "gaps of impacts", LOOM_REAL, 0, &d->hit_gap));
   LOOM_TRY(h->buf_new(h, "normals of impacts", LOOM_REAL, 0, &d->hit_normal));
   LOOM_TRY(h->buf_new(h, "points of impacts", LOOM_REAL, 0, &d->hit_point));
+  d->known_at = NAN;
+  LOOM_TRY(h->buf_new(h, "known gaps", LOOM_REAL, d->num_candidates, &d->known));
+  LOOM_TRY(h->buf_new(h, "known points", LOOM_REAL, 3 * (int64_t)sc->num_verts, &d->known_x));
   LOOM_TRY(h->buf_new(h, "steps", LOOM_REAL, sc->num_verts, &d->t));
   LOOM_TRY(h->buf_new(h, "bodies of steps", LOOM_I32, sc->num_verts, &d->who));
   return h->buf_new(h, "result", LOOM_REAL, 1, &d->result);
+}
+
+static loom_status sdf_begin_step(void *self, const loom_step *s)
+{
+  sdf *const d = self;
+  (void)s;
+  d->known_at = NAN; /* bodies have moved */
+  return LOOM_OK;
 }
 
 /* ---- detection ----
@@ -147,11 +165,18 @@ static sdf_query query_open(const sdf *d, plug_maps *m, const loom_query *q, int
 static loom_status find_batch(sdf *d, const loom_query *q, const loom_body_rows *rows)
 {
   const loom_host *const h = d->h;
-  const int ccd = (q->what & LOOM_DETECT_CCD) != 0;
-  const loom_body_gap gap = {.struct_size = sizeof gap, .gap = d->gap};
+  const int ccd = (q->what & LOOM_DETECT_CCD) != 0, known = d->known_at == q->progress0;
+  const loom_body_gap gap = {.struct_size = sizeof gap,
+                             .gap = known ? d->gap : d->known,
+                             .known_gap = known ? d->known : NULL,
+                             .known_x = d->known_x,
+                             .radius = d->sc->radius,
+                             .enough = q->what & LOOM_DETECT_PROXIMITY ? (double)q->margin : 0.0};
   const loom_body_path path = path_of(d, q);
+  loom_body_rows asked = *rows;
   plug_maps m = plug_maps_on(h, d->e);
-  LOOM_TRY(h->body_gap(h, d->e, rows, q->progress0, &gap));
+  if (!known) asked.first = rows->pair;
+  LOOM_TRY(h->body_gap(h, d->e, &asked, q->progress0, &gap));
   if (ccd) {
     const sdf_ask_args a = {.q = query_open(d, &m, q, rows->pair),
                             .floor = plug_write(&m, d->floor),
@@ -160,7 +185,8 @@ static loom_status find_batch(sdf *d, const loom_query *q, const loom_body_rows 
     LOOM_TRY(h->body_impact(h, d->e, rows, &path));
   }
   const sdf_find_args a = {.q = query_open(d, &m, q, rows->pair),
-                           .gap = plug_read(&m, d->gap),
+                           .gap = plug_read(&m, gap.gap),
+                           .gap_first = asked.first,
                            .toi = plug_read(&m, ccd ? d->toi : NULL),
                            .found = plug_rdwr(&m, d->found)};
   return plug_launch(&m, &k_find, &a, rows->count, NULL);
@@ -173,6 +199,10 @@ static loom_status find(sdf *d, const loom_query *q, int64_t *total)
   for (int64_t first = 0; first < d->num_candidates; first += d->batch) {
     const loom_body_rows rows = batch_of(d, q->x0, first);
     LOOM_TRY(find_batch(d, q, &rows));
+  }
+  if (d->known_at != q->progress0) {
+    LOOM_TRY(h->buf_copy(h, d->e, d->known_x, q->x0));
+    d->known_at = q->progress0;
   }
   plug_maps m = plug_maps_on(h, d->e);
   const sdf_count_args ca = {.found = plug_read(&m, d->found),
@@ -347,6 +377,7 @@ static const loom_collision_ops ops = {
     .pair_kinds = LOOM_BIT(LOOM_PAIR_VO),
     .create = sdf_create,
     .destroy = plug_free,
+    .begin_step = sdf_begin_step,
     .detect = sdf_detect,
     .max_step = sdf_max_step};
 

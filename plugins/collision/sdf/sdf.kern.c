@@ -26,7 +26,7 @@ LK_KERNEL_PLAIN(sdf_find, a, row)
 {
   const sdf_query *const q = &a->q;
   const int64_t c = q->first + row;
-  const lk_real gap = a->gap[row] - q->radius[c % q->n];
+  const lk_real gap = a->gap[a->gap_first + row] - q->radius[c % q->n];
   int yes = 0;
   if ((q->what & LOOM_DETECT_PROXIMITY) && gap < q->margin) yes = 1;
   if ((q->what & LOOM_DETECT_OVERLAP) && gap < LK_R(0.0)) yes = 1;

@@ -32,9 +32,10 @@ LK_DECLARE(sdf_ask, sdf_ask_args)
 
 typedef struct sdf_find_args {
   sdf_query q;
-  const lk_real *LK_RESTRICT gap; /* [rows] m, at x0, without the radius */
+  const lk_real *LK_RESTRICT gap; /* m, at x0, without the radius; row 0 has gap[gap_first] */
   const lk_real *LK_RESTRICT toi; /* [rows] or NULL */
-  uint8_t *LK_RESTRICT found;     /* [num_obst n], 1: report this pair */
+  int64_t gap_first;
+  uint8_t *LK_RESTRICT found; /* [num_obst n], 1: report this pair */
 } sdf_find_args;
 LK_DECLARE(sdf_find, sdf_find_args)
 

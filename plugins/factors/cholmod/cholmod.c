@@ -36,6 +36,9 @@ static loom_status fail(const loom_host *h, loom_status code, const char *file, 
   return code;
 }
 
+/* What the core measures is nobody's work. */
+static void count(const loom_host *h, int counter, int64_t n) { (void)h, (void)counter, (void)n; }
+
 static void forget(factor *f)
 {
   free(f->place);
@@ -66,6 +69,7 @@ static loom_status open_factor(void **self, char *why)
   }
   f->host.struct_size = sizeof f->host;
   f->host.fail = fail;
+  f->host.count = count;
   f->why = why;
   const loom_status s =
       chol_open(&f->c, &f->host, CHOL_AMD, 0, "use [log] error_by = cg, or a smaller mesh");
@@ -182,6 +186,36 @@ static loom_status solve(void *self, double *x, char *why)
   return LOOM_OK;
 }
 
+/* |y|^2 of y [n][3] */
+static double square(size_t n, const double *y)
+{
+  double s[3] = {0.0, 0.0, 0.0};
+  for (size_t k = 0; k < n; ++k)
+    for (size_t c = 0; c < 3; ++c) s[c] += y[3 * k + c] * y[3 * k + c];
+  return s[0] + s[1] + s[2];
+}
+
+static loom_status norm2(void *self, const double *x, double *out, char *why)
+{
+  factor *const f = self;
+  const size_t n = (size_t)f->n;
+  f->why = why;
+  if (n == 0) return fail(&f->host, LOOM_E_STATE, "", 0, "", "nothing was factorised");
+  const int *const perm = chol_perm(&f->c);
+  if (f->block == 3) {
+    double *const y = chol_rhs(&f->c);
+    for (size_t k = 0; k < 3 * n; ++k) y[k] = x[perm[k]];
+    LOOM_TRY(chol_forward(&f->c));
+    *out = square(n, y);
+    return LOOM_OK;
+  }
+  double *const y = f->work + chol_solve3_work(f->c.L);
+  for (size_t k = 0; k < n; ++k) memcpy(y + 3 * k, x + 3 * (size_t)perm[k], 3 * sizeof *y);
+  chol_forward3(f->c.L, y, f->work);
+  *out = square(n, y);
+  return LOOM_OK;
+}
+
 const loom_factor *loom_factor_query(uint32_t abi)
 {
   static const loom_factor module = {.struct_size = sizeof module,
@@ -194,6 +228,7 @@ const loom_factor *loom_factor_query(uint32_t abi)
                                      .close = close_factor,
                                      .analyse = analyse,
                                      .factorise = factorise,
-                                     .solve = solve};
+                                     .solve = solve,
+                                     .norm2 = norm2};
   return abi == LOOM_FACTOR_ABI ? &module : NULL;
 }

@@ -75,7 +75,7 @@ static loom_status gd_reset(void *self)
  * straight to the kernel; after an error the core unmaps. */
 static loom_status gd_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
-  static const lk_entry direction = LK_ENTRY(gd_direction);
+  static const lk_entry direction = LK_ENTRY_MOVES(gd_direction, 7, 0);
   gd *g = self;
   plug_maps m = plug_maps_on(g->h, g->e);
   const gd_args args = {.grad = plug_read(&m, s->grad),

@@ -9,9 +9,10 @@
 #include "ndb_pd.h"
 
 static const lk_entry k_invert = LK_ENTRY(ndb_pd_invert_block);
-static const lk_entry k_uphill = LK_ENTRY(ndb_pd_uphill), k_nesterov = LK_ENTRY(ndb_pd_nesterov);
-static const lk_entry k_accelerate = LK_ENTRY(ndb_pd_accelerate);
-static const lk_entry k_longest = LK_ENTRY(ndb_pd_longest);
+static const lk_entry k_uphill = LK_ENTRY_MOVES(ndb_pd_uphill, 9, 0),
+                      k_nesterov = LK_ENTRY(ndb_pd_nesterov);
+static const lk_entry k_accelerate = LK_ENTRY_MOVES(ndb_pd_accelerate, 15, 0);
+static const lk_entry k_longest = LK_ENTRY_MOVES(ndb_pd_longest, 3, 0);
 
 loom_status ndb_pd_ahead_new(ndb_pd *s)
 {

@@ -10,7 +10,8 @@
 #include "ndb_pd.h"
 #include "operator.kern.h"
 
-static const lk_entry k_begin = LK_ENTRY(ndb_pd_begin), k_rest = LK_ENTRY(ndb_pd_from_rest);
+static const lk_entry k_begin = LK_ENTRY_MOVES(ndb_pd_begin, 9, 1),
+                      k_rest = LK_ENTRY_MOVES(ndb_pd_from_rest, 9, 1);
 
 static ndb_pd_plan plan_of(const ndb_pd *s, int contact)
 {

@@ -18,8 +18,9 @@
 #include "ndb_pd.h"
 #include "operator.kern.h"
 
-static const lk_entry k_point = LK_ENTRY(ndb_pd_point), k_uphill = LK_ENTRY(ndb_pd_uphill);
-static const lk_entry k_accelerate = LK_ENTRY(ndb_pd_accelerate);
+static const lk_entry k_point = LK_ENTRY_MOVES(ndb_pd_point, 9, 0),
+                      k_uphill = LK_ENTRY_MOVES(ndb_pd_uphill, 9, 0);
+static const lk_entry k_accelerate = LK_ENTRY_MOVES(ndb_pd_accelerate, 15, 0);
 
 /* Global steps before Chebyshev's weights set in. */
 enum { CHEBYSHEV_DELAY = 5 };

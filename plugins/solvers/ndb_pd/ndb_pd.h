@@ -8,6 +8,7 @@
 #define NDB_PD_H
 
 #include "eigen.h"
+#include "kit/contact_diagonal.h"
 #include "kit/krylov.h"
 #include "kit/subspace.h"
 #include "loom/plug.h"
@@ -103,11 +104,13 @@ typedef struct ndb_pd {
   /* operator.c: H without the couplings of fixed rows */
   loom_buf *ptr, *col, *val, *valf; /* i64 [n+1], i32, real, float in i32 */
   loom_buf *diag;                   /* real [n], N/m */
-  loom_buf *w, *dinv, *mask, *wf, *dinvf, *touched, *place, *key, *order, *now;
-  double mu_lo, mu_hi; /* bounds of the spectrum of D^-1 H */
-  int32_t holding;     /* nonzero: w is of this step */
-  int64_t rows;        /* vertices in contact */
-  double w_max;        /* N/m */
+  int64_t nnz;                      /* of H */
+  loom_buf *w, *dinv, *mask, *wf, *dinvf, *touched, *place;
+  contact_diagonal now; /* the weights of this iteration */
+  double mu_lo, mu_hi;  /* bounds of the spectrum of D^-1 H */
+  int32_t holding;      /* nonzero: w is of this step */
+  int64_t rows;         /* vertices in contact */
+  double w_max;         /* N/m */
   loom_buf *r, *total, *u[3], *rf, *uf[3], *grad, *before, *result;
 
   /* basis.c */

@@ -2,19 +2,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "kit/jacobi_bound.h"
 #include "ndb_pd.h"
 #include "operator.kern.h"
 
-static const lk_entry k_key = LK_ENTRY(ndb_pd_contact_key),
-                      k_weight = LK_ENTRY(ndb_pd_contact_weight);
-static const lk_entry k_diagonal = LK_ENTRY(ndb_pd_diagonal),
-                      k_heaviest = LK_ENTRY(ndb_pd_heaviest);
-static const lk_entry k_touched = LK_ENTRY(ndb_pd_touched), k_clear = LK_ENTRY(ndb_pd_no_contact);
-static const lk_entry k_hold = LK_ENTRY(ndb_pd_hold);
+static const lk_entry k_diagonal = LK_ENTRY_MOVES(ndb_pd_diagonal, 4, 1),
+                      k_heaviest = LK_ENTRY_MOVES(ndb_pd_heaviest, 1, 0);
+static const lk_entry k_touched = LK_ENTRY_MOVES(ndb_pd_touched, 1, 0);
+static const lk_entry k_hold = LK_ENTRY_MOVES(ndb_pd_hold, 3, 0);
 
 /* Power iteration comes from below: so much is put on top. */
 static const double SAFETY = 1.02;
-enum { POWER_STEPS = 100 };
 /* As in cholmod_pd: a weight that outgrew the one in the matrix comes back half larger. */
 static const double HEADROOM = 1.5;
 
@@ -34,8 +32,6 @@ loom_status ndb_pd_operator_new(ndb_pd *s)
                           {"1/diagonal, float", LOOM_I32, single, &s->dinvf},
                           {"touched", LOOM_I64, n, &s->touched},
                           {"place", LOOM_I64, n + 1, &s->place},
-                          {"corner keys", LOOM_U64, 0, &s->key},
-                          {"corner order", LOOM_I32, 0, &s->order},
                           {"r", LOOM_REAL, 3 * n, &s->r},
                           {"total", LOOM_REAL, 3 * n, &s->total},
                           {"u0", LOOM_REAL, 3 * n, &s->u[0]},
@@ -47,8 +43,8 @@ loom_status ndb_pd_operator_new(ndb_pd *s)
                           {"u2, float", LOOM_I32, 3 * single, &s->uf[2]},
                           {"gradient", LOOM_REAL, 3 * n, &s->grad},
                           {"before", LOOM_REAL, 3 * n, &s->before},
-                          {"weights now", LOOM_REAL, n, &s->now},
                           {"result", LOOM_REAL, 2, &s->result}};
+  LOOM_TRY(contact_diagonal_new(&s->now, h, s->sc, s->e));
   return plug_bufs_new(h, all, LOOM_COUNT(all));
 }
 
@@ -86,6 +82,7 @@ static loom_status copy_matrix(ndb_pd *s, const loom_csr *L)
     }
   }
   to_ptr[s->n] = m;
+  s->nnz = m;
   for (int64_t k = m; k < L->nnz; ++k) { /* room that is left over */
     to_col[k] = 0;
     to_val[k] = 0;
@@ -107,33 +104,6 @@ loom_status ndb_pd_matrix_open(ndb_pd *s, plug_maps *m, ndb_pd_matrix *A)
 
 /* ---- spectrum of D^-1 H ---- */
 
-/* Largest eigenvalue by power iteration on free rows, from a vector that changes sign from
- * vertex to vertex in no regular way; Rayleigh's quotient of the last one. */
-static double largest(const ndb_pd_matrix *A, int32_t n, double *v, double *t)
-{
-  uint32_t seed = 1;
-  double mu = 1.0;
-  for (int32_t i = 0; i < n; ++i) {
-    seed = seed * 1664525U + 1013904223U;
-    v[i] = A->fixed[i] ? 0.0 : (double)(seed >> 8) * 0x1p-24 - 0.5;
-  }
-  for (int step = 0; step < POWER_STEPS; ++step) {
-    double vHv = 0.0, vDv = 0.0, norm = 0.0;
-    for (int32_t i = 0; i < n; ++i) {
-      double q = 0.0;
-      for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; ++k) q += (double)A->val[k] * v[A->col[k]];
-      vHv += v[i] * q;
-      vDv += v[i] * v[i] * (double)A->diag[i];
-      t[i] = A->fixed[i] ? 0.0 : q / (double)A->diag[i];
-      norm = fmax(norm, fabs(t[i]));
-    }
-    if (!(norm > 0.0)) break;
-    mu = vHv / vDv;
-    for (int32_t i = 0; i < n; ++i) v[i] = t[i] / norm;
-  }
-  return mu;
-}
-
 /* H = M/h^2 + a semidefinite rest: no eigenvalue of D^-1 H is below the least share of the
  * mass in the diagonal. */
 static double lower_bound(const ndb_pd_matrix *A, const loom_real *mass, int32_t n, double dt)
@@ -154,7 +124,8 @@ static loom_status spectrum(ndb_pd *s, double dt)
   LOOM_TRY(m.status);
   double *v = malloc(2 * ((size_t)s->n + 1) * sizeof *v);
   LOOM_CHECK(h, v != NULL, LOOM_E_NOMEM, "no memory for the spectrum of %d vertices", s->n);
-  s->mu_hi = SAFETY * largest(&A, s->n, v, v + s->n);
+  const jacobi_matrix J = {A.ptr, A.col, A.val, A.diag, A.fixed, s->n};
+  s->mu_hi = SAFETY * jacobi_largest(&J, v);
   s->mu_lo = lower_bound(&A, mass, s->n, dt);
   free(v);
   return plug_unbind(&m);
@@ -170,47 +141,10 @@ loom_status ndb_pd_operator_make(ndb_pd *s, const loom_step *st)
 
 /* ---- contact ---- */
 
-static loom_status gather_weights(ndb_pd *s, const loom_quad *q)
-{
-  const loom_host *const h = s->h;
-  const int64_t corners = 4 * q->count;
-  if (h->buf_count(h, s->key) != corners) {
-    LOOM_TRY(h->buf_resize(h, s->key, corners));
-    LOOM_TRY(h->buf_resize(h, s->order, corners));
-  }
-  plug_maps m = plug_maps_on(h, s->e);
-  const ndb_pd_contact_args keys = {.v = plug_read(&m, q->v),
-                                    .w = plug_read(&m, q->w),
-                                    .k = plug_read(&m, q->k),
-                                    .fixed = plug_read(&m, s->sc->fixed),
-                                    .key = plug_write(&m, s->key),
-                                    .corners = corners,
-                                    .n = s->n};
-  LOOM_TRY(plug_launch(&m, &k_key, &keys, corners, NULL));
-  LOOM_TRY(h->sort_u64(h, s->e, s->key, s->order));
-  const ndb_pd_contact_args sums = {.v = plug_read(&m, q->v),
-                                    .w = plug_read(&m, q->w),
-                                    .k = plug_read(&m, q->k),
-                                    .fixed = plug_read(&m, s->sc->fixed),
-                                    .key = plug_bind(&m, s->key, LOOM_READ, LOOM_AT_EXEC),
-                                    .order = plug_read(&m, s->order),
-                                    .weight = plug_write(&m, s->now),
-                                    .corners = corners,
-                                    .n = s->n};
-  return plug_launch(&m, &k_weight, &sums, s->n, NULL);
-}
-
-static loom_status clear_weights(ndb_pd *s)
-{
-  plug_maps m = plug_maps_on(s->h, s->e);
-  const ndb_pd_contact_args a = {.weight = plug_write(&m, s->now), .n = s->n};
-  return plug_launch(&m, &k_clear, &a, s->n, NULL);
-}
-
 static loom_status hold_weights(ndb_pd *s)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
-  const ndb_pd_hold_args a = {.now = plug_read(&m, s->now),
+  const ndb_pd_hold_args a = {.now = plug_read(&m, s->now.weight),
                               .held = plug_rdwr(&m, s->w),
                               .headroom = (lk_real)HEADROOM,
                               .first = s->set.weights == WEIGHTS_EXACT || !s->holding};
@@ -224,10 +158,7 @@ loom_status ndb_pd_contact_begin(ndb_pd *s, const loom_quad *q)
   const loom_host *const h = s->h;
   const int single = s->set.precision == PRECISION_MIXED;
   s->two.fresh = 0;
-  if (q != NULL && q->count > 0)
-    LOOM_TRY(gather_weights(s, q));
-  else
-    LOOM_TRY(clear_weights(s));
+  LOOM_TRY(contact_diagonal_of(&s->now, q));
   LOOM_TRY(hold_weights(s));
   plug_maps m = plug_maps_on(h, s->e);
   const ndb_pd_diagonal_args a = {.h = plug_read(&m, s->diag),

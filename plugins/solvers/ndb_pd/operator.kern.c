@@ -1,37 +1,5 @@
-/* operator.kern.c - see operator.kern.h.
- *
- * A contact term k/2 |sum_a w_a x_a - p|^2 is k w w' in the matrix.  By Cauchy's inequality
- * w w' <= diag(|w_a| sum_b |w_b|), so the diagonal is taken: the fixed points do not depend on
- * the matrix, a matrix that is not below keeps every step a descent step, and the sums of Lan
- * et al. 2024 (eq. 19) are for diagonals.  Terms of one vertex are exact. */
+/* operator.kern.c - see operator.kern.h. */
 #include "operator.kern.h"
-
-#include "geom/sorted.kern.h"
-
-LK_FN int ndb_pd_takes_part(const ndb_pd_contact_args *a, int64_t e)
-{
-  const int32_t v = a->v[e];
-  return v >= 0 && v < a->n && !a->fixed[v] && a->k[e / 4] > LK_R(0.0) && a->w[e] != LK_R(0.0);
-}
-
-LK_KERNEL_PLAIN(ndb_pd_contact_key, a, e)
-{
-  a->key[e] = ndb_pd_takes_part(a, e) ? (uint64_t)a->v[e] : (uint64_t)a->n;
-}
-
-LK_KERNEL_PLAIN(ndb_pd_contact_weight, a, i)
-{
-  lk_real sum = LK_R(0.0);
-  int64_t k = lk_lower_bound(a->key, a->corners, (uint64_t)i);
-  for (; k < a->corners && a->key[k] == (uint64_t)i; ++k) {
-    const int64_t e = a->order[k], first = e - e % 4;
-    lk_real all = LK_R(0.0);
-    for (int64_t b = first; b < first + 4; ++b)
-      if (ndb_pd_takes_part(a, b)) all += LK_FABS(a->w[b]);
-    sum += a->k[e / 4] * LK_FABS(a->w[e]) * all;
-  }
-  a->weight[i] = sum;
-}
 
 /* Weights that follow the gap by a law (barriers) jump up and down between iterations; a matrix
  * that follows them overshoots.  Within a step they only rise, with some headroom: the fixed
@@ -57,8 +25,6 @@ LK_KERNEL(ndb_pd_diagonal, a, i)
 LK_REDUCE_MAX(ndb_pd_heaviest, a, i) { return a->w[i]; }
 
 LK_REDUCE_SUM(ndb_pd_touched, a, i) { return a->w[i] > LK_R(0.0) ? LK_R(1.0) : LK_R(0.0); }
-
-LK_KERNEL(ndb_pd_no_contact, a, i) { a->weight[i] = LK_R(0.0); }
 
 LK_KERNEL_PLAIN(ndb_pd_begin, a, i)
 {

@@ -4,18 +4,6 @@
 
 #include "loom/kernel.h"
 
-typedef struct ndb_pd_contact_args {
-  const int32_t *LK_RESTRICT v;     /* [m][4], corners of a term, -1 for unused */
-  const lk_real *LK_RESTRICT w;     /* [m][4] */
-  const lk_real *LK_RESTRICT k;     /* [m], N/m */
-  const uint8_t *LK_RESTRICT fixed; /* [n] */
-  uint64_t *LK_RESTRICT key;        /* [4 m], vertex of the corner, n where it has no part */
-  const int32_t *LK_RESTRICT order; /* [4 m], corners by vertex */
-  lk_real *LK_RESTRICT weight;      /* [n], N/m */
-  int64_t corners;                  /* 4 m */
-  int32_t n, reserved;
-} ndb_pd_contact_args;
-
 typedef struct ndb_pd_hold_args {
   const lk_real *LK_RESTRICT now; /* [n], N/m, weights of this iteration */
   lk_real *LK_RESTRICT held;      /* [n], N/m, weights in the matrix */
@@ -54,13 +42,10 @@ typedef struct ndb_pd_nesterov_args {
   int32_t restart, reserved;
 } ndb_pd_nesterov_args;
 
-LK_DECLARE(ndb_pd_contact_key, ndb_pd_contact_args)    /* per corner */
-LK_DECLARE(ndb_pd_contact_weight, ndb_pd_contact_args) /* per vertex */
-LK_DECLARE(ndb_pd_hold, ndb_pd_hold_args)              /* per vertex */
-LK_DECLARE(ndb_pd_diagonal, ndb_pd_diagonal_args)      /* per vertex */
-LK_DECLARE(ndb_pd_heaviest, ndb_pd_diagonal_args)      /* max of w */
-LK_DECLARE(ndb_pd_touched, ndb_pd_diagonal_args)       /* number of w > 0 */
-LK_DECLARE(ndb_pd_no_contact, ndb_pd_contact_args)     /* per vertex: weight = 0 */
+LK_DECLARE(ndb_pd_hold, ndb_pd_hold_args)         /* per vertex */
+LK_DECLARE(ndb_pd_diagonal, ndb_pd_diagonal_args) /* per vertex */
+LK_DECLARE(ndb_pd_heaviest, ndb_pd_diagonal_args) /* max of w */
+LK_DECLARE(ndb_pd_touched, ndb_pd_diagonal_args)  /* number of w > 0 */
 LK_DECLARE(ndb_pd_begin, ndb_pd_vector_args)      /* r = -grad, zero at fixed rows; total = 0 */
 LK_DECLARE(ndb_pd_from_rest, ndb_pd_vector_args)  /* u = rest - x, zero at fixed rows */
 LK_DECLARE(ndb_pd_point, ndb_pd_vector_args)      /* trial = x + total; x NULL: trial += total */

@@ -4,8 +4,8 @@
 
 #include "ndb_pd.h"
 
-static const lk_entry k_jacobi = LK_ENTRY(ndb_pd_pcg_jacobi),
-                      k_multiply = LK_ENTRY(ndb_pd_pcg_multiply);
+static const lk_entry k_jacobi = LK_ENTRY_MOVES(ndb_pd_pcg_jacobi, 7, 0),
+                      k_multiply = LK_ENTRY_MOVES(ndb_pd_pcg_multiply, 7, 4);
 
 typedef struct solve { /* what the callbacks of the system know */
   ndb_pd *s;
@@ -30,6 +30,8 @@ static loom_status run(const solve *z, const lk_entry *k, const krylov_product *
 
 static loom_status multiply(void *self, const krylov_product *p)
 {
+  const ndb_pd *const s = ((const solve *)self)->s;
+  lk_moved(s->e, s->nnz, LK_MOVES(4, 1));
   return run(self, &k_multiply, p, p->dot);
 }
 

@@ -54,6 +54,8 @@ static loom_status launch(const ndb_pd *s, plug_maps *m, const ndb_pd_reuse_args
     LOOM_TRY(plug_run_on(m, &k_part, a, (int64_t)a->chunks * a->half, NULL));
     return plug_run_on(m, &k_table_sum, a, square, NULL);
   }
+  /* rows of the basis, their products with H, and each pair of groups of columns */
+  lk_moved(s->e, (int64_t)a->rows * a->ld, LK_MOVES(3 + 2 * a->groups, 1));
   LOOM_TRY(plug_run_on(m, &k_rows, a, (int64_t)a->rows * a->groups, NULL));
   LOOM_TRY(plug_run_on(m, &k_gram, a, a->chunks * tiles, NULL));
   return plug_run_on(m, &k_gram_sum, a, square, NULL);

@@ -42,6 +42,9 @@ static void turn(sweeper *w, int next)
 static loom_status sweep(sweeper *w)
 {
   const ndb_pd_view *const v = w->v;
+  const size_t number = w->single ? sizeof(float) : sizeof(lk_real);
+  lk_moved(w->s->e, w->s->n, (uint32_t)(14 * number + 2 * sizeof(int64_t)));
+  lk_moved(w->s->e, w->s->nnz, (uint32_t)(4 * number + sizeof(int32_t)));
   const int next = (w->at + 1) % 3;
   const int free_one = next == w->before ? (next + 1) % 3 : next;
   loom_status st;

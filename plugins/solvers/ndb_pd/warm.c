@@ -3,7 +3,8 @@
 #include "ndb_pd.h"
 #include "operator.kern.h"
 
-static const lk_entry k_begin = LK_ENTRY(ndb_pd_begin), k_point = LK_ENTRY(ndb_pd_point);
+static const lk_entry k_begin = LK_ENTRY_MOVES(ndb_pd_begin, 9, 1),
+                      k_point = LK_ENTRY_MOVES(ndb_pd_point, 9, 0);
 
 static loom_status correct_guess(ndb_pd *s, const loom_step *st)
 {

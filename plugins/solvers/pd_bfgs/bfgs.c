@@ -3,8 +3,10 @@
 
 #include "bfgs.kern.h"
 
-static const lk_entry k_dot = LK_ENTRY(bfgs_dot), k_add = LK_ENTRY(bfgs_add);
-static const lk_entry k_length = LK_ENTRY(bfgs_length), k_advance = LK_ENTRY(bfgs_advance);
+static const lk_entry k_dot = LK_ENTRY_MOVES(bfgs_dot, 6, 0),
+                      k_add = LK_ENTRY_MOVES(bfgs_add, 9, 0);
+static const lk_entry k_length = LK_ENTRY(bfgs_length),
+                      k_advance = LK_ENTRY_MOVES(bfgs_advance, 24, 0);
 
 loom_status bfgs_new(bfgs *b, const loom_host *h, const loom_exec *e, int32_t history)
 {

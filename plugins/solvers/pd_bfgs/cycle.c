@@ -2,7 +2,7 @@
 #include "pd_bfgs.h"
 #include "sweep.kern.h"
 
-static const lk_entry k_settle = LK_ENTRY(pd_bfgs_settle);
+static const lk_entry k_settle = LK_ENTRY_MOVES(pd_bfgs_settle, 15, 5);
 
 /* u[0] = P y */
 static loom_status coarse(pd_bfgs *s, int64_t iters)
@@ -40,6 +40,7 @@ static loom_status settle(pd_bfgs *s, loom_buf *u)
   a.to = plug_rdwr(&m, s->total);
   a.left = plug_rdwr(&m, s->r);
   s->h->count(s->h, LOOM_C_SPMV, 1);
+  pd_bfgs_product_moved(s);
   return plug_launch(&m, &k_settle, &a, s->n, NULL);
 }
 

@@ -8,9 +8,10 @@
 #include "momentum.kern.h"
 #include "pd_bfgs.h"
 
-static const lk_entry k_uphill = LK_ENTRY(pd_bfgs_uphill), k_weight = LK_ENTRY(pd_bfgs_weight);
-static const lk_entry k_extrapolate = LK_ENTRY(pd_bfgs_extrapolate);
-static const lk_entry k_longest = LK_ENTRY(pd_bfgs_longest);
+static const lk_entry k_uphill = LK_ENTRY_MOVES(pd_bfgs_uphill, 12, 0),
+                      k_weight = LK_ENTRY(pd_bfgs_weight);
+static const lk_entry k_extrapolate = LK_ENTRY_MOVES(pd_bfgs_extrapolate, 15, 0);
+static const lk_entry k_longest = LK_ENTRY_MOVES(pd_bfgs_longest, 3, 0);
 
 loom_status pd_bfgs_momentum_new(pd_bfgs *s)
 {

@@ -115,6 +115,7 @@ loom_status pd_bfgs_reduced_solve(void *self, loom_buf *x, loom_buf *z);
 loom_status pd_bfgs_sweep_new(pd_bfgs *s);
 /* What all kernels read of the matrices of the step. */
 pd_bfgs_sweep_args pd_bfgs_open_matrices(const pd_bfgs *s, plug_maps *m);
+void pd_bfgs_product_moved(const pd_bfgs *s); /* counts what one product with H + B moves */
 /* Diagonal and damping for s->A. */
 loom_status pd_bfgs_sweep_make(pd_bfgs *s);
 /* y = B x */

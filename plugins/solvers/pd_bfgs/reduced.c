@@ -84,6 +84,7 @@ static void solve3(pd_bfgs *s, const loom_real *x, loom_real *z)
   const int *const perm = chol_perm(&s->factor);
   for (int32_t k = 0; k < s->basis.cols; ++k)
     for (int c = 0; c < 3; ++c) s->y[3 * k + c] = (double)x[3 * (int64_t)perm[k] + c];
+  chol_count_solve(&s->factor, 3);
   chol_solve3(s->factor.L, s->y, s->work);
   for (int32_t k = 0; k < s->basis.cols; ++k)
     for (int c = 0; c < 3; ++c) z[3 * (int64_t)perm[k] + c] = (loom_real)s->y[3 * k + c];

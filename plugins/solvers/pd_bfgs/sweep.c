@@ -4,9 +4,12 @@
 #include "pd_bfgs.h"
 #include "sweep.kern.h"
 
-static const lk_entry k_invert = LK_ENTRY(pd_bfgs_invert), k_sweep = LK_ENTRY(pd_bfgs_sweep);
-static const lk_entry k_power = LK_ENTRY(pd_bfgs_power), k_weigh = LK_ENTRY(pd_bfgs_weigh);
-static const lk_entry k_blocks = LK_ENTRY(pd_bfgs_blocks), k_noise = LK_ENTRY(pd_bfgs_noise);
+static const lk_entry k_invert = LK_ENTRY(pd_bfgs_invert),
+                      k_sweep = LK_ENTRY_MOVES(pd_bfgs_sweep, 18, 5);
+static const lk_entry k_power = LK_ENTRY_MOVES(pd_bfgs_power, 15, 5),
+                      k_weigh = LK_ENTRY_MOVES(pd_bfgs_weigh, 6, 4);
+static const lk_entry k_blocks = LK_ENTRY_MOVES(pd_bfgs_blocks, 3, 5),
+                      k_noise = LK_ENTRY(pd_bfgs_noise);
 
 /* Power iteration comes from below: so much is put on top.  Jacobi converges below 2 / mu_hi; at
  * 1.6 the upper end of the spectrum falls by a third with every sweep, and changes its sign.
@@ -46,6 +49,12 @@ pd_bfgs_sweep_args pd_bfgs_open_matrices(const pd_bfgs *s, plug_maps *m)
   return a;
 }
 
+void pd_bfgs_product_moved(const pd_bfgs *s)
+{
+  lk_moved(s->e, s->A.H->nnz, LK_MOVES(4, 1));
+  if (s->A.B != NULL) lk_moved(s->e, s->A.B->num_blocks, LK_MOVES(12, 1));
+}
+
 static loom_status invert(pd_bfgs *s)
 {
   plug_maps m = plug_maps_on(s->h, s->e);
@@ -73,6 +82,8 @@ static loom_status power_step(pd_bfgs *s, loom_buf *v, loom_buf *t, int last)
   a.from = plug_read(&m, v);
   a.to = plug_write(&m, t);
   lk_real *const sums = plug_write(&m, s->sums);
+  pd_bfgs_product_moved(s);
+  if (last) pd_bfgs_product_moved(s);
   LOOM_TRY(plug_run_on(&m, &k_power, &a, s->n, sums));
   if (last) LOOM_TRY(plug_run_on(&m, &k_weigh, &a, s->n, sums + 1));
   return plug_unbind(&m);
@@ -154,6 +165,7 @@ loom_status pd_bfgs_sweeps(pd_bfgs *s, int *at)
     a.from = plug_read(&m, s->u[*at]);
     a.to = plug_write(&m, s->u[!*at]);
     a.omega = (lk_real)s->omega;
+    pd_bfgs_product_moved(s);
     LOOM_TRY(plug_launch(&m, &k_sweep, &a, s->n, NULL));
   }
   s->h->count(s->h, LOOM_C_SPMV, s->set.jacobi_iters);

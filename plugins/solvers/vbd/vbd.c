@@ -24,9 +24,9 @@
 #include "loom/plug.h"
 #include "vbd.kern.h"
 
-static const lk_entry k_move = LK_ENTRY(vbd_move);
-static const lk_entry k_accelerate = LK_ENTRY(vbd_accelerate);
-static const lk_entry k_guess = LK_ENTRY(vbd_guess);
+static const lk_entry k_move = LK_ENTRY_MOVES(vbd_move, 10, 5);
+static const lk_entry k_accelerate = LK_ENTRY_MOVES(vbd_accelerate, 9, 3);
+static const lk_entry k_guess = LK_ENTRY_MOVES(vbd_guess, 15, 1);
 
 enum { HESSIAN_CLAMP = 0, HESSIAN_EXACT = 1 };
 enum { GUESS_CORE = 0, GUESS_ADAPTIVE = 1 };
@@ -172,6 +172,9 @@ static loom_status move(vbd *s, const loom_step *st, int32_t colour)
     a.val = plug_read(&m, s->k.A.val);
   }
   LOOM_TRY(m.status);
+  const int64_t *const corner = s->c.corner + (int64_t)s->sc->num_blocks * colour;
+  for (int32_t b = 0; b < s->sc->num_blocks; ++b)
+    lk_moved(s->e, corner[s->sc->num_blocks + b] - corner[b], LK_MOVES(12, 0));
   a.order += lo;
   a.ptr += lo;
   a.base += (int64_t)s->sc->num_blocks * colour;

@@ -32,8 +32,8 @@
 #include "xpbd.kern.h"
 
 static const lk_entry k_project = LK_ENTRY(xpbd_project);
-static const lk_entry k_contact = LK_ENTRY(xpbd_contact);
-static const lk_entry k_absorb = LK_ENTRY(xpbd_absorb);
+static const lk_entry k_contact = LK_ENTRY_MOVES(xpbd_contact, 12, 5);
+static const lk_entry k_absorb = LK_ENTRY_MOVES(xpbd_absorb, 13, 1);
 
 enum { COL_COLOURS = 0, COL_CONTACT = 1 };
 
@@ -199,6 +199,7 @@ static loom_status project(xpbd *s, const loom_step *st, int32_t b, int32_t colo
                          .scale = (lk_real)(st->h * st->h / s->set.compliance),
                          .arity = of->arity};
   LOOM_TRY(m.status);
+  lk_moved(s->e, count, LK_MOVES((of->arity + 17) * of->arity, 2 * of->arity + 1));
   a.elem += lo;
   return plug_launch(&m, &k_project, &a, count, NULL);
 }

@@ -97,8 +97,13 @@ Test(bodies, gaps_are_those_of_the_shapes_to_the_bit)
 {
   static fixture f;
   open_fixture(&f);
-  const loom_body_gap out = {sizeof out, 0, reals(&f, 1), reals(&f, 3), reals(&f, 3), reals(&f, 9)};
-  const loom_body_gap plain = {sizeof out, 0, reals(&f, 1), reals(&f, 3), NULL, NULL};
+  const loom_body_gap out = {.struct_size = sizeof out,
+                             .gap = reals(&f, 1),
+                             .normal = reals(&f, 3),
+                             .gradient = reals(&f, 3),
+                             .curvature = reals(&f, 9)};
+  const loom_body_gap plain = {
+      .struct_size = sizeof out, .gap = reals(&f, 1), .normal = reals(&f, 3)};
   cr_assert_eq(f.t.host.body_gap(&f.t.host, &f.t.exec, &f.rows, 0.3, &out), LOOM_OK);
   cr_assert_eq(f.t.host.body_gap(&f.t.host, &f.t.exec, &f.rows, 0.3, &plain), LOOM_OK);
   loom_real *const sdf = th_get(&f.t, f.t.obstacles[GRID].sdf);

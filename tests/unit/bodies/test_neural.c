@@ -94,12 +94,11 @@ static slopes ask(fixture *f, const loom_real *x, int n, double progress)
                                .count = n,
                                .body = th_buf(&f->t, LOOM_I32, n, body),
                                .x = th_buf(&f->t, LOOM_REAL, 3 * n, x)};
-  const loom_body_gap out = {sizeof out,
-                             0,
-                             th_buf(&f->t, LOOM_REAL, n, NULL),
-                             th_buf(&f->t, LOOM_REAL, 3 * n, NULL),
-                             th_buf(&f->t, LOOM_REAL, 3 * n, NULL),
-                             th_buf(&f->t, LOOM_REAL, 9 * n, NULL)};
+  const loom_body_gap out = {.struct_size = sizeof out,
+                             .gap = th_buf(&f->t, LOOM_REAL, n, NULL),
+                             .normal = th_buf(&f->t, LOOM_REAL, 3 * n, NULL),
+                             .gradient = th_buf(&f->t, LOOM_REAL, 3 * n, NULL),
+                             .curvature = th_buf(&f->t, LOOM_REAL, 9 * n, NULL)};
   free(body);
   cr_assert_eq(f->t.host.body_gap(&f->t.host, &f->t.exec, &rows, progress, &out), LOOM_OK, "%s",
                f->t.err.text);
@@ -135,6 +134,81 @@ Test(neural, many_points_at_once_are_those_one_by_one)
     release(&s);
     close_fixture(&f);
   }
+}
+
+/* Gaps and normals of listed rows, both bodies in turn. */
+Test(neural, normals_of_many_are_those_one_by_one)
+{
+  static fixture f;
+  int32_t body[N];
+  double worst = 0;
+  open_fixture(&f);
+  for (int i = 0; i < N; ++i) body[i] = i / 50 % 2; /* 0: a sphere */
+  const loom_body_rows rows = {.struct_size = sizeof rows,
+                               .count = N,
+                               .body = th_buf(&f.t, LOOM_I32, N, body),
+                               .x = th_buf(&f.t, LOOM_REAL, 3 * (int64_t)N, f.x)};
+  const loom_body_gap out = {.struct_size = sizeof out,
+                             .gap = th_buf(&f.t, LOOM_REAL, N, NULL),
+                             .normal = th_buf(&f.t, LOOM_REAL, 3 * (int64_t)N, NULL)};
+  cr_assert_eq(f.t.host.body_gap(&f.t.host, &f.t.exec, &rows, 0.4, &out), LOOM_OK);
+  loom_real *const gap = th_get(&f.t, out.gap), *const normal = th_get(&f.t, out.normal);
+  slopes s = ask(&f, f.x, N, 0.4);
+  for (int i = 0; i < N; ++i) {
+    double dot = 0;
+    if (body[i] == 0) continue;
+    for (int c = 0; c < 3; ++c) dot += (double)(normal[3 * i + c] * s.normal[3 * i + c]);
+    cr_assert_float_eq((double)gap[i], (double)s.gap[i], 3e-6, "point %d", i);
+    worst = fmax(worst, 1 - dot);
+  }
+  cr_assert_lt(worst, 1e-6, "%g", worst);
+  free(gap);
+  free(normal);
+  release(&s);
+  close_fixture(&f);
+}
+
+/* What is known of gaps spares queries, and hides nothing that is close. */
+Test(neural, known_gaps_spare_what_stays_far)
+{
+  static fixture f;
+  loom_real moved[3 * N], radius[N];
+  const double enough = 0.01, way = 0.03;
+  uint64_t seed = 9;
+  int spared = 0, close = 0;
+  static const net_file how = {1, 6, "leaky_relu", 0, NULL, 1}; /* distances, not chance */
+  open_on(&f, LOOM_CPU, 2, &how, 1);
+  loom_real *const known = all_gaps(&f, 1, 0);
+  for (int i = 0; i < 3 * N; ++i) moved[i] = f.x[i] + (loom_real)(way * th_random(&seed));
+  for (int i = 0; i < N; ++i) radius[i] = (loom_real)0.001;
+  const loom_body_rows rows = {.struct_size = sizeof rows,
+                               .count = 2 * (int64_t)N,
+                               .x = th_buf(&f.t, LOOM_REAL, 3 * (int64_t)N, moved)};
+  const loom_body_gap plain = {.struct_size = sizeof plain,
+                               .gap = th_buf(&f.t, LOOM_REAL, 2 * (int64_t)N, NULL)};
+  loom_body_gap quick = {.struct_size = sizeof quick,
+                         .gap = th_buf(&f.t, LOOM_REAL, 2 * (int64_t)N, NULL),
+                         .known_gap = th_buf(&f.t, LOOM_REAL, 2 * (int64_t)N, known),
+                         .known_x = th_buf(&f.t, LOOM_REAL, 3 * (int64_t)N, f.x),
+                         .radius = th_buf(&f.t, LOOM_REAL, N, radius),
+                         .enough = enough};
+  cr_assert_eq(f.t.host.body_gap(&f.t.host, &f.t.exec, &rows, 1, &plain), LOOM_OK);
+  cr_assert_eq(f.t.host.body_gap(&f.t.host, &f.t.exec, &rows, 1, &quick), LOOM_OK);
+  loom_real *const all = th_get(&f.t, plain.gap), *const some = th_get(&f.t, quick.gap);
+  for (int i = 0; i < 2 * N; ++i) {
+    const int near = (double)(all[i] - radius[i % N]) <= enough;
+    if (near)
+      cr_assert_eq(some[i], all[i], "pair %d: %g, %g", i, (double)some[i], (double)all[i]);
+    else
+      cr_assert_gt((double)(some[i] - radius[i % N]), enough, "pair %d", i);
+    spared += some[i] != all[i];
+    close += near;
+  }
+  cr_assert(spared > N / 2 && close > 20, "%d are spared, %d close", spared, close);
+  free(known);
+  free(all);
+  free(some);
+  close_fixture(&f);
 }
 
 /* Any number of threads gives the same bits; a device rounds the sine and cosine of a body's turn

@@ -134,6 +134,7 @@ Test(project, reactions_are_opposite)
   for (int k = 0; k < 3; ++k) f.t.obstacles[k].mass = m[k];
   open_fixture(&f, N, x, v, r, 3, "");
   advance(&f, h, 0);
+  cr_assert(f.t.bodies != NULL && bodies_pushed(f.t.bodies) != NULL, "no body was told anything");
   double *const row = th_get(&f.t, bodies_pushed(f.t.bodies));
   for (int i = 0; i < N; ++i) {
     /* those of the first ball alone: every other body is further away */

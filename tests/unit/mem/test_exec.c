@@ -83,7 +83,7 @@ static loom_status pretend(const loom_exec *q, const void *args, lk_int n, lk_re
 
 Test(exec, failed_launches_are_explained)
 {
-  const lk_entry k = {"pretend", sizeof(loom_status), 0, {pretend, NULL}};
+  const lk_entry k = {"pretend", sizeof(loom_status), 0, {pretend, NULL}, 0};
   loom_err err = {0};
   loom_exec e;
   int64_t launches = 0;

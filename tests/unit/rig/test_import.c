@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "geom/pose.h"
 #include "rig/import.h"
+#include "support/net_file.h"
 #include "support/proc.h"
 
 TestSuite(import, .init = proc_enter, .fini = proc_leave);
@@ -71,7 +73,7 @@ static void put_base64(FILE *f, const void *data, size_t len)
   }
 }
 
-enum { WHOLE, WITHOUT_SKIN, WITHOUT_WEIGHTS };
+enum { WHOLE, WITHOUT_SKIN, WITHOUT_WEIGHTS, OPEN }; /* OPEN: one end is not closed */
 
 static void put_view(FILE *f, const char *comma, size_t at, size_t len)
 {
@@ -95,18 +97,20 @@ static void write_bar(const char *name, const bar *b, int kind)
              "{\"sampler\":0,\"target\":{\"node\":3,\"path\":\"rotation\"}},"
              "{\"sampler\":1,\"target\":{\"node\":1,\"path\":\"translation\"}}],"
              "\"samplers\":[{\"input\":5,\"output\":6},{\"input\":5,\"output\":7}]}],");
-  fprintf(f, "\"accessors\":["
-             "{\"bufferView\":0,\"componentType\":5126,\"count\":12,\"type\":\"VEC3\","
-             "\"min\":[-0.1,0,-0.1],\"max\":[0.1,2,0.1]},"
-             "{\"bufferView\":1,\"componentType\":5126,\"count\":12,\"type\":\"VEC4\"},"
-             "{\"bufferView\":2,\"componentType\":5121,\"count\":12,\"type\":\"VEC4\"},"
-             "{\"bufferView\":3,\"componentType\":5126,\"count\":2,\"type\":\"MAT4\"},"
-             "{\"bufferView\":4,\"componentType\":5123,\"count\":60,\"type\":\"SCALAR\"},"
-             "{\"bufferView\":5,\"componentType\":5126,\"count\":2,\"type\":\"SCALAR\","
-             "\"min\":[0],\"max\":[1]},"
-             "{\"bufferView\":6,\"componentType\":5126,\"count\":2,\"type\":\"VEC4\"},"
-             "{\"bufferView\":7,\"componentType\":5126,\"count\":2,\"type\":\"VEC3\"}],"
-             "\"bufferViews\":[");
+  fprintf(f,
+          "\"accessors\":["
+          "{\"bufferView\":0,\"componentType\":5126,\"count\":12,\"type\":\"VEC3\","
+          "\"min\":[-0.1,0,-0.1],\"max\":[0.1,2,0.1]},"
+          "{\"bufferView\":1,\"componentType\":5126,\"count\":12,\"type\":\"VEC4\"},"
+          "{\"bufferView\":2,\"componentType\":5121,\"count\":12,\"type\":\"VEC4\"},"
+          "{\"bufferView\":3,\"componentType\":5126,\"count\":2,\"type\":\"MAT4\"},"
+          "{\"bufferView\":4,\"componentType\":5123,\"count\":%d,\"type\":\"SCALAR\"},"
+          "{\"bufferView\":5,\"componentType\":5126,\"count\":2,\"type\":\"SCALAR\","
+          "\"min\":[0],\"max\":[1]},"
+          "{\"bufferView\":6,\"componentType\":5126,\"count\":2,\"type\":\"VEC4\"},"
+          "{\"bufferView\":7,\"componentType\":5126,\"count\":2,\"type\":\"VEC3\"}],"
+          "\"bufferViews\":[",
+          kind == OPEN ? 54 : 60);
   put_view(f, "", offsetof(bar, x), sizeof b->x);
   put_view(f, ",", offsetof(bar, weight), sizeof b->weight);
   put_view(f, ",", offsetof(bar, joint), sizeof b->joint);
@@ -255,6 +259,79 @@ Test(import, a_body_from_a_file_runs)
   proc_write("bar.ini", text);
   proc_expect_error(2, LOOM_TEXTS("[body.bar] animation: ", "has no animation 'bent'", "'bend'"),
                     LOOM_ARGS("run", "bar.ini"));
+}
+
+/* What cannot be used ends the command with 2, the file and what to do. */
+static void refused_by_the_command(const char *body, const char *want, const char *remedy)
+{
+  static const char scene[] =
+      "[run]\nsteps = 1\ndt = 0.01\n[cloth.a]\nsize = 0.1\nresolution = 3\n"
+      "transform = translate 0 0 3\n[solver]\nplugin = gd\n[contact.none]\nplugin = none\n"
+      "[body.man]\nshape = rig\n%s";
+  char text[1024];
+  snprintf(text, sizeof text, scene, body);
+  proc_write("man.ini", text);
+  proc_expect_error(2, LOOM_TEXTS("[body.man] ", want, remedy), LOOM_ARGS("run", "man.ini"));
+}
+
+Test(import, bad_skins_end_the_command_with_file_and_remedy)
+{
+  static const char *const remedy[] = {"export them", "paint weights"};
+  proc p;
+  bar b;
+  for (int k = WITHOUT_SKIN; k <= OPEN; ++k) {
+    fill_bar(&b);
+    if (k == WITHOUT_WEIGHTS) b.weight[3][0] = 0;
+    write_bar("bar.gltf", &b, k);
+    if (k < OPEN)
+      refused_by_the_command("file = bar.gltf\ndistance = exact\n", "bar.gltf", remedy[k - 1]);
+  }
+  /* a line for each edge of the hole */
+  proc_write("open.ini", "[run]\nsteps = 1\ndt = 0.01\n[cloth.a]\nsize = 0.1\nresolution = 3\n"
+                         "[solver]\nplugin = gd\n[contact.none]\nplugin = none\n"
+                         "[body.man]\nshape = rig\nfile = bar.gltf\ndistance = exact\n");
+  proc_loom(&p, LOOM_ARGS("run", "open.ini"));
+  cr_assert_eq(p.code, 2, "%d: %s", p.code, p.err);
+  cr_assert(strstr(p.err, "[body.man] file: skin of bar.gltf: edge 8-9") != NULL &&
+                strstr(p.err, "fill the hole") != NULL,
+            "%s", p.err);
+}
+
+Test(import, bad_networks_end_the_command_with_file_and_remedy)
+{
+  loom_err err = {0};
+  rig leg;
+  cr_assert_eq(rig_make(&err, "leg", 0, &leg), LOOM_OK);
+  net_file_write("leg.h5", &leg, &(net_file){3, 8, "squareplus", 0, NULL, 0});
+  net_file_write("wide.h5", &leg, &(net_file){3, 8, "squareplus", 0, "columns", 0});
+  net_file_write("cut.h5", &leg, &(net_file){3, 8, "squareplus", 0, NULL, 0});
+  cr_assert_eq(truncate("cut.h5", 3000), 0);
+  refused_by_the_command("rig = lower_body\ndistance = neural\nnetworks = leg.h5\n", "leg.h5",
+                         "another body");
+  refused_by_the_command("rig = leg\ndistance = neural\nnetworks = wide.h5\n", "wide.h5",
+                         "[3][184]");
+  refused_by_the_command("rig = leg\ndistance = neural\nnetworks = cut.h5\n", "cut.h5", "");
+  rig_free(&leg);
+}
+
+/* Beyond the angles of the training: said once, with the place, and the run goes on. */
+Test(import, angles_beyond_the_training_are_said_once)
+{
+  proc p;
+  proc_write("far.txt", "columns left_hip.abduction\n0 0\n0.01 35\n0.02 36\n");
+  char text[1024];
+  snprintf(text, sizeof text,
+           "[run]\nsteps = 2\ndt = 0.01\n[cloth.a]\nsize = 0.1\nresolution = 3\n"
+           "transform = translate 0 0 3\n[solver]\nplugin = gd\n[contact.none]\nplugin = none\n"
+           "[body.man]\nshape = rig\nrig = lower_body\ndistance = neural\n"
+           "networks = %s/configs/bodies/lower_body.h5\nanimation_file = far.txt\n",
+           getenv("LOOM_SOURCE_DIR"));
+  proc_write("far.ini", text);
+  proc_loom(&p, LOOM_ARGS("run", "far.ini", "-o", "far.h5"));
+  cr_assert_eq(p.code, 0, "%s", p.err);
+  const char *const said = strstr(p.err, "left_hip.abduction leaves the angles");
+  cr_assert(said != NULL && strstr(said + 1, "left_hip.abduction leaves the angles") == NULL, "%s",
+            p.err);
 }
 
 /* LOOM_MAKEHUMAN: a folder with the CC0 assets, which do not come with loom. */

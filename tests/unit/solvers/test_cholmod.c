@@ -22,6 +22,8 @@ typedef struct stage { /* a host with memory and messages, all that these parts 
   double dense[N][N]; /* L, N/m */
 } stage;
 
+static void t_count(const loom_host *h, int counter, int64_t n) { (void)h, (void)counter, (void)n; }
+
 static loom_status t_fail(const loom_host *h, loom_status code, const char *file, int line,
                           const char *func, const char *fmt, ...)
 {
@@ -66,8 +68,12 @@ static void set_stage(stage *s, double sign)
   static uint8_t fixed[N];
   *s = (stage){.e = {.struct_size = sizeof s->e, .num_threads = 2, .device = -1}};
   cr_assert_eq(mem_new(&s->err, 1, &s->m), LOOM_OK);
-  s->h = (loom_host){
-      .struct_size = sizeof s->h, .core = s, .fail = t_fail, .map = t_map, .unmap = t_unmap};
+  s->h = (loom_host){.struct_size = sizeof s->h,
+                     .core = s,
+                     .fail = t_fail,
+                     .count = t_count,
+                     .map = t_map,
+                     .unmap = t_unmap};
   srand(5);
   for (int i = 0; i < N; ++i) fixed[i] = i % 17 == 3;
   for (int i = 0; i < N; ++i) {

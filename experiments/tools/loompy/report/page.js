@@ -70,9 +70,19 @@ function drawCosts() {
 }
 
 /* ---- performance profile ---- */
+// The strictest accuracy that half of the methods reach in some step: what a reader sees first.
+function usualBound(of) {
+  const bounds = Object.keys(of).sort((a, b) => a - b);
+  const half = (b) => {
+    const shares = Object.values(Object.values(of[b])[0].methods);
+    return 2 * shares.filter((s) => s.some((v) => v > 0)).length >= shares.length;
+  };
+  return bounds.find(half) ?? bounds.at(-1);
+}
 function drawProfile() {
   const of = report.profiles[$("profile-measure").value] ?? {};
-  fill($("profile-bound"), Object.keys(of).map((b) => [b, b]));
+  const kept = $("profile-bound").value in of ? undefined : usualBound(of);
+  fill($("profile-bound"), Object.keys(of).map((b) => [b, b]), kept);
   const at = of[$("profile-bound").value] ?? {};
   fill($("profile-cost"), named(report.costs_of, Object.keys(at)));
   const p = at[$("profile-cost").value];

@@ -1,0 +1,23 @@
+/* contact_diagonal.kern.h - contact terms as weights on the diagonal of a global step. */
+#ifndef KIT_CONTACT_DIAGONAL_KERN_H
+#define KIT_CONTACT_DIAGONAL_KERN_H
+
+#include "loom/kernel.h"
+
+typedef struct contact_diagonal_args {
+  const int32_t *LK_RESTRICT v;     /* [m][4], corners of a term, -1 for unused */
+  const lk_real *LK_RESTRICT w;     /* [m][4] */
+  const lk_real *LK_RESTRICT k;     /* [m], N/m */
+  const uint8_t *LK_RESTRICT fixed; /* [n] */
+  uint64_t *LK_RESTRICT key;        /* [4 m], vertex of the corner, n where it has no part */
+  const int32_t *LK_RESTRICT order; /* [4 m], corners by vertex */
+  lk_real *LK_RESTRICT weight;      /* [n], N/m (out) */
+  int64_t corners;                  /* 4 m */
+  int32_t n, reserved;
+} contact_diagonal_args;
+
+LK_DECLARE(contact_diagonal_key, contact_diagonal_args)  /* per corner */
+LK_DECLARE(contact_diagonal_sum, contact_diagonal_args)  /* per vertex */
+LK_DECLARE(contact_diagonal_none, contact_diagonal_args) /* per vertex: weight = 0 */
+
+#endif

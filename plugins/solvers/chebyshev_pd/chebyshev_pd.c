@@ -1,0 +1,212 @@
+/* chebyshev_pd.c - projective dynamics by Jacobi steps under Chebyshev's extrapolation.
+ *
+ * H. Wang, A Chebyshev Semi-Iterative Approach for Accelerating Projective and Position-Based
+ * Dynamics, ACM TOG 34(6), 2015, doi 10.1145/2816795.2818063, algorithm 2:
+ *
+ *   local step    p_e = closest allowed configuration to A_e x_k
+ *   global step   xh = x_k + D^-1 (M y/h^2 + sum w A'p - L x_k), one Jacobi step
+ *   extrapolation x_k+1 = omega (gamma (xh - x_k) + x_k - x_k-1) + x_k-1
+ *   omega = 1 for k < delay,  2/(2 - rho^2) at k = delay,  4/(4 - rho^2 omega) after it
+ *
+ * with L = M/h^2 + sum w A'A and D its diagonal.  The bracket of the global step is -grad E(x_k),
+ * which the core has measured; contact adds its terms to it, and its weights to D.  Nothing is
+ * factorised and nothing read back: an iteration is one pass over the vertices.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "chebyshev_pd.kern.h"
+#include "kit/contact_diagonal.h"
+#include "kit/jacobi_bound.h"
+#include "loom/plug.h"
+
+static const lk_entry k_next = LK_ENTRY_MOVES(chebyshev_pd_next, 17, 0);
+
+/* gamma = 0: the paper's, or so much of the largest that converges (2 over the bound). */
+static const double GAMMA = 0.9, MARGIN = 1.8;
+/* A power iteration comes from below: so much is put on top. */
+static const double SAFETY = 1.02;
+
+enum { COL_OMEGA = 0, COL_GAMMA = 1, COL_MU_HI = 2 };
+
+typedef struct {
+  double rho;
+  double gamma;
+  int64_t delay;
+} settings;
+
+static const loom_param params[] = {
+    LOOM_PARAM_REAL(
+        settings, rho, 0.999, 0, 0.999999, "1",
+        "Spectral radius of the iteration without extrapolation; 0: no extrapolation. Near 1 "
+        "iterations gain more, and diverge sooner."),
+    LOOM_PARAM_REAL(settings, gamma, 0, 0, 2, "1",
+                    "Damping of the Jacobi step; 0: the paper's 0.9, or less where that diverges "
+                    "(1.8 over the largest eigenvalue of D^-1 L)."),
+    LOOM_PARAM_INT(settings, delay, 10, 0, 1000000, "1",
+                   "Iterations of a step before the extrapolation sets in."),
+};
+
+static const loom_column columns[] = {
+    {"omega", "1", "weight of the extrapolation; 1: none"},
+    {"gamma", "1", "damping of the Jacobi step"},
+    {"mu_hi", "1", "largest eigenvalue of D^-1 L, without contact"},
+};
+
+typedef struct {
+  const loom_host *h;
+  const loom_scene *sc;
+  const loom_exec *e;
+  settings set;
+  contact_diagonal contact;
+  loom_buf *diag;   /* [n] N/m, of L */
+  loom_buf *before; /* [n][3] m, the iterate before */
+  double h_made;    /* s, step length of `diag`; 0: none yet */
+  double mu_hi, gamma;
+  double omega;  /* of the last iteration */
+  int64_t since; /* iterations since the extrapolation began anew */
+} chebyshev_pd;
+
+static loom_status chebyshev_pd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
+                                       const void *set, void **self)
+{
+  LOOM_TRY(plug_new(h, sizeof(chebyshev_pd), self));
+  chebyshev_pd *const s = *self;
+  s->h = h;
+  s->sc = sc;
+  s->e = e;
+  s->set = *(const settings *)set;
+  const int64_t n = sc->num_verts;
+  const plug_buf all[] = {{"diagonal", LOOM_REAL, n, &s->diag},
+                          {"before", LOOM_REAL, 3 * n, &s->before}};
+  LOOM_TRY(contact_diagonal_new(&s->contact, h, sc, e));
+  return plug_bufs_new(h, all, LOOM_COUNT(all));
+}
+
+/* The diagonal of L, and what Jacobi steps may be damped by. */
+static loom_status diagonal(chebyshev_pd *s, const loom_csr *L)
+{
+  const loom_host *const h = s->h;
+  plug_maps m = plug_maps_on(h, s->e);
+  loom_real *const diag = plug_write_host(&m, s->diag);
+  const jacobi_matrix A = {.ptr = plug_read_host(&m, L->row_ptr),
+                           .col = plug_read_host(&m, L->col),
+                           .val = plug_read_host(&m, L->val),
+                           .diag = diag,
+                           .fixed = plug_read_host(&m, s->sc->fixed),
+                           .n = s->sc->num_verts};
+  LOOM_TRY(m.status);
+  for (int32_t i = 0; i < A.n; ++i) {
+    diag[i] = 1;
+    for (int64_t k = A.ptr[i]; k < A.ptr[i + 1]; ++k)
+      if (A.col[k] == i) diag[i] = A.val[k];
+  }
+  double *const work = malloc(2 * ((size_t)A.n + 1) * sizeof *work);
+  LOOM_CHECK(h, work != NULL, LOOM_E_NOMEM, "no memory for the spectrum of %d vertices", A.n);
+  s->mu_hi = SAFETY * jacobi_largest(&A, work);
+  free(work);
+  s->gamma = s->set.gamma > 0.0 ? s->set.gamma : fmin(GAMMA, MARGIN / s->mu_hi);
+  if (s->gamma * s->mu_hi >= 2.0)
+    h->log(h, LOOM_LOG_WARN,
+           "Jacobi steps diverge on this mesh: gamma = %g, and the largest eigenvalue of D^-1 L is "
+           "%.3g; set gamma = 0, or below %.3g",
+           s->gamma, s->mu_hi, 2.0 / s->mu_hi);
+  return plug_unbind(&m);
+}
+
+static loom_status chebyshev_pd_reset(void *self)
+{
+  chebyshev_pd *s = self;
+  s->h_made = 0.0;
+  return LOOM_OK;
+}
+
+static loom_status chebyshev_pd_begin_step(void *self, const loom_step *st)
+{
+  chebyshev_pd *s = self;
+  const loom_csr *L;
+  s->since = 0;
+  if (st->h == s->h_made) return LOOM_OK;
+  LOOM_TRY(s->h->pd_operator(s->h, st->problem, &L));
+  LOOM_TRY(diagonal(s, L));
+  s->h_made = st->h;
+  return LOOM_OK;
+}
+
+/* omega of this iteration: the paper's (eq. 14), from 1 while it is delayed. */
+static double extrapolation(chebyshev_pd *s)
+{
+  const double rho2 = s->set.rho * s->set.rho;
+  const int64_t k = s->since++;
+  if (k < s->set.delay)
+    s->omega = 1.0;
+  else
+    s->omega = k == s->set.delay ? 2.0 / (2.0 - rho2) : 4.0 / (4.0 - rho2 * s->omega);
+  return s->omega;
+}
+
+static loom_status chebyshev_pd_iterate(void *self, const loom_step *st, loom_iterate *it)
+{
+  chebyshev_pd *s = self;
+  const loom_host *const h = s->h;
+  const loom_quad *q = NULL;
+  LOOM_CHECK(h, s->h_made > 0.0, LOOM_E_STATE, "iterate() came before begin_step()");
+  LOOM_TRY(h->contact_quad(h, st->x, &q));
+  LOOM_TRY(contact_diagonal_of(&s->contact, q));
+  plug_maps m = plug_maps_on(h, s->e);
+  const chebyshev_pd_args a = {.x = plug_read(&m, st->x),
+                               .grad = plug_read(&m, st->grad),
+                               .diag = plug_read(&m, s->diag),
+                               .weight = plug_read(&m, s->contact.weight),
+                               .before = plug_rdwr(&m, s->before),
+                               .trial = plug_write(&m, st->trial),
+                               .gamma = (lk_real)s->gamma,
+                               .omega = (lk_real)extrapolation(s)};
+  LOOM_TRY(plug_launch(&m, &k_next, &a, s->sc->num_verts, NULL));
+  h->count(h, LOOM_C_PROJECT, 1);
+  it->inner_iters = 1;
+  it->inner_res = it->own_res = NAN;
+  it->extra[COL_OMEGA] = s->omega;
+  it->extra[COL_GAMMA] = s->gamma;
+  it->extra[COL_MU_HI] = s->mu_hi;
+  return LOOM_OK;
+}
+
+/* A point that collision cut or contact moved is not on the path that is extrapolated.  A change of
+ * the pairs alone is no reason: with one in every iteration the extrapolation would never begin. */
+static loom_status chebyshev_pd_accepted(void *self, const loom_step *st, const loom_accept *a)
+{
+  chebyshev_pd *s = self;
+  (void)st;
+  if (a->alpha < 1.0 || a->toi < 1.0 || a->resolved) s->since = 0;
+  return LOOM_OK;
+}
+
+/* All that outlives a step is a function of the operator, so there is no checkpoint. */
+static const loom_solver_ops ops = {
+    .struct_size = sizeof ops,
+    .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_QUAD |
+             LOOM_NEED_CONTACT_ISO | LOOM_USES_GRADIENT | LOOM_WITHOUT_MATRIX,
+    .trial = LOOM_TRIAL_POINT,
+    .filter_when = LOOM_FILTER_EVERY,
+    .create = chebyshev_pd_create,
+    .destroy = plug_free, /* buffers are freed by the core */
+    .reset = chebyshev_pd_reset,
+    .begin_step = chebyshev_pd_begin_step,
+    .iterate = chebyshev_pd_iterate,
+    .accepted = chebyshev_pd_accepted,
+};
+
+static const loom_plugin plugin = {
+    LOOM_PLUGIN(solver, ops, LK_BACKENDS),
+    .name = "chebyshev_pd",
+    .version = "0.1.0",
+    .summary = "projective dynamics by Jacobi steps under Chebyshev's extrapolation",
+    .reference = "H. Wang, A Chebyshev Semi-Iterative Approach for Accelerating Projective and "
+                 "Position-Based Dynamics, ACM TOG 34(6), 2015, doi 10.1145/2816795.2818063",
+    .license = "MIT",
+    LOOM_SETTINGS(settings, params),
+    LOOM_COLUMNS(columns),
+};
+
+LOOM_EXPORT_PLUGIN(&plugin)

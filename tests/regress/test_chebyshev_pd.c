@@ -1,0 +1,82 @@
+/* chebyshev_pd: another program for the same method gives the same iterates; the extrapolation
+ * saves iterations; it ends where Newton's method does, in contact too; a Jacobi step that is too
+ * long is told, and diverges. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "regress/drape.h"
+#include "support/logdiff.h"
+#include "support/proc.h"
+
+TestSuite(chebyshev_pd, .init = proc_enter, .fini = proc_leave);
+
+#define SHEET                                                                              \
+  DRAPE_EXEC                                                                               \
+  "[log]\naudit = off\nframes_every = 1\n[solver]\nplugin = chebyshev_pd\n[cloth.sheet]\n" \
+  "shape = grid\nsize = 0.6 0.6\nresolution = 21 21\ndensity = 0.2\n"                      \
+  "membrane = 100\nbending = 1e-5\npins = bottom_left bottom_right\n[run]\n"               \
+  "steps = 2\ndt = 0.01\n[stop]\ntol_abs = 1e-7\ntol_rel = 0\nmax_iters = 5000\n"
+
+static int64_t iterations(const char *set)
+{
+  loom_err err = {0};
+  h5read *r = NULL;
+  h5log_iter_row last;
+  LOOM_FINE("run", "scene.ini", "--quiet", "--overwrite", "-o", "run.h5", "--set", set);
+  cr_assert_eq(h5read_open(&err, "run.h5", &r), LOOM_OK, "%s", err.text);
+  const int64_t rows = h5read_num_iters(r);
+  cr_assert_eq(h5read_iters(r, &err, rows - 1, 1, &last), LOOM_OK, "%s", err.text);
+  h5read_close(r);
+  cr_expect_lt(last.r_next_rms, 1.0001e-7, "%s", set);
+  return rows - 2; /* a row of each step is of its start */
+}
+
+/* ndb_pd without its subspace, one damped Jacobi sweep per iteration, is the same method. */
+Test(chebyshev_pd, the_same_iterates_by_another_program)
+{
+  proc_write("scene.ini", SHEET);
+  LOOM_FINE("run", "scene.ini", "--quiet", "-o", "one.h5", "--set", "stop.max_iters=40", "--set",
+            "solver.gamma=0.7", "--set", "solver.delay=5", "--set", "solver.rho=0.97");
+  LOOM_FINE("run", "scene.ini", "--quiet", "-o", "two.h5", "--set", "stop.max_iters=40", "--set",
+            "solver.plugin=ndb_pd", "--set", "solver.subspace=none", "--set",
+            "solver.smoother=jacobi", "--set", "solver.sweeps=1", "--set", "solver.theta=0.7",
+            "--set", "solver.warm=0", "--set", "solver.momentum=chebyshev", "--set",
+            "solver.momentum_rho=0.97");
+  LOOM_FINE("compare", "one.h5", "two.h5", "--tol", "1e-12");
+  /* the control */
+  LOOM_FINE("run", "scene.ini", "--quiet", "--overwrite", "-o", "one.h5", "--set",
+            "stop.max_iters=40", "--set", "solver.gamma=0.7", "--set", "solver.rho=0");
+  cr_expect_gt(logs_distance("one.h5", "two.h5"), 1e-6);
+}
+
+Test(chebyshev_pd, the_extrapolation_saves_iterations)
+{
+  proc_write("scene.ini", SHEET);
+  const int64_t with = iterations("solver.rho=0.99"), without = iterations("solver.rho=0");
+  printf("chebyshev_pd: %lld iterations, %lld without extrapolation\n", (long long)with,
+         (long long)without);
+  cr_expect(3 * with < without, "%lld and %lld", (long long)with, (long long)without);
+}
+
+Test(chebyshev_pd, ends_where_newtons_method_does)
+{
+  proc_write("scene.ini", SHEET);
+  (void)iterations("solver.rho=0.99");
+  LOOM_FINE("run", "scene.ini", "--quiet", "-o", "newton.h5", "--set",
+            "solver.plugin=cholmod_newton");
+  LOOM_FINE("compare", "run.h5", "newton.h5", "--tol", "1e-5");
+}
+
+Test(chebyshev_pd, a_step_that_is_too_long_is_told)
+{
+  proc_write("scene.ini", SHEET);
+  proc p;
+  proc_loom(&p, LOOM_ARGS("run", "scene.ini", "-o", "run.h5", "--set", "solver.gamma=1.9", "--set",
+                          "stop.max_iters=50"));
+  cr_expect(strstr(p.err, "Jacobi steps diverge on this mesh: gamma = 1.9") != NULL, "%s", p.err);
+  /* the control */
+  proc_loom(&p, LOOM_ARGS("run", "scene.ini", "--overwrite", "-o", "run.h5", "--set",
+                          "stop.max_iters=5"));
+  cr_expect(strstr(p.err, "diverge") == NULL, "%s", p.err);
+}
