@@ -403,19 +403,23 @@ Test(split_steps, what_slides_is_not_held_by_friction)
       RUN "[cloth.sheet]\nsize = 0.3 0.3\nresolution = 9 9\ndensity = 0.2\nmembrane = 500\n"
           "bending = 1e-4\nthickness = 1 mm\ntransform = translate 0 0 0.003\n"
           "[body.floor]\nshape = plane\n[collision.bodies]\nplugin = sdf\n[collision.self]\n"
-          "plugin = patch_bvh\n[contact.all]\nplugin = ipc_barrier\nd_hat = 2 mm\n";
+          "plugin = patch_bvh\n[contact.all]\nplugin = ipc_barrier\n";
   static const struct {
     const char *solver, *friction;
     double gains; /* m/s^2 */
-  } cases[] = {{"solver.plugin=pd_bfgs", "body.floor.friction=0.3", 2.3564},
-               {"solver.plugin=cama_pcg", "body.floor.friction=0.3", 2.3564},
-               {"solver.plugin=pd_bfgs", "body.floor.friction=0.7", 0.0}};
-  for (int k = 0; k < 3; ++k) {
+    const char *contact;
+  } cases[] = {
+      {"solver.plugin=pd_bfgs", "body.floor.friction=0.3", 2.3564, "contact.all.d_hat=2 mm"},
+      {"solver.plugin=cama_pcg", "body.floor.friction=0.3", 2.3564, "contact.all.plugin=penalty"},
+      {"solver.plugin=pd_bfgs", "body.floor.friction=0.7", 0.0, "contact.all.d_hat=2 mm"},
+      {"solver.plugin=cama_pcg", "body.floor.friction=0.7", 0.0, "contact.all.plugin=penalty"}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
     double speed[2];
     sim s;
     sim_run(&s, slope,
-            (const char *const[]){cases[k].solver, cases[k].friction, "run.gravity=4.905 0 -8.4957",
-                                  "run.steps=40", "log.frames_every=1", NULL},
+            (const char *const[]){cases[k].solver, cases[k].friction, cases[k].contact,
+                                  "run.gravity=4.905 0 -8.4957", "run.steps=40",
+                                  "log.frames_every=1", NULL},
             0);
     clean(&s, cases[k].friction);
     for (int end = 0; end < 2; ++end) {

@@ -35,6 +35,7 @@ typedef struct penalty {
   loom_buf *mu;             /* real [m] */
   loom_buf *move;           /* real [m][3], m */
   loom_buf *lambda;         /* real [m], N */
+  loom_buf *coast;          /* real [n][3], m: x_start + h v_start */
 
   gather corner;
   int64_t blocks;                  /* sum of the squares of corners */

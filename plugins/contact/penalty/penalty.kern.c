@@ -27,16 +27,21 @@ LK_FN lk_real depth_of(const penalty_state *s, lk_int j)
 }
 
 /* u, m; returns |u| */
-LK_FN lk_real slip_of(const penalty_state *s, lk_int j, lk_real *u)
+LK_FN lk_real slip_at(const penalty_state *s, const lk_real *x, lk_int j, lk_real *u)
 {
   lk_real n[3], q[3], q0[3];
   LK_LOAD3(n, s->normal, j);
-  weighted(s->x, s->v, s->w, j, q);
+  weighted(x, s->v, s->w, j, q);
   weighted(s->x_start, s->v, s->w, j, q0);
   for (int c = 0; c < 3; ++c) u[c] = q[c] - q0[c] - s->move[3 * j + c];
   const lk_real un = lk_dot3(n, u);
   for (int c = 0; c < 3; ++c) u[c] -= un * n[c];
   return LK_SQRT(lk_dot3(u, u));
+}
+
+LK_FN lk_real slip_of(const penalty_state *s, lk_int j, lk_real *u)
+{
+  return slip_at(s, s->x, j, u);
 }
 
 /* Length below which friction fades, m: epsilon_v h, but long enough that the stiffness
@@ -141,16 +146,17 @@ LK_KERNEL_PLAIN(penalty_force, a, j)
 /* ---- Hessian ---- */
 
 /* H = k n n' where active + mu lambda [ f1/|u| (I - n n') + (f1' - f1/|u|) u u' / |u|^2 ];
- * its eigenvalues k, f1/|u|, f1' are never negative: nothing to clamp. */
-LK_FN void pair_hessian(const penalty_state *s, lk_int j, lk_real *H)
+ * its eigenvalues k, f1/|u|, f1' are never negative: nothing to clamp.  With `coast` in place of x
+ * friction has the first part alone: its secant there. */
+LK_FN void pair_hessian(const penalty_state *s, lk_int j, const lk_real *coast, lk_real *H)
 {
   lk_real n[3], u[3];
   LK_LOAD3(n, s->normal, j);
   const lk_real kn = depth_of(s, j) < LK_R(0.0) ? s->k[j] : LK_R(0.0);
   const lk_real most = s->mu[j] * s->lambda[j];
-  const lk_real y = slip_of(s, j, u);
+  const lk_real y = slip_at(s, coast != NULL ? coast : s->x, j, u);
   const lk_real kt = most > LK_R(0.0) ? most * friction_f1_over(y, fade_of(s, j)) : LK_R(0.0);
-  const lk_real ku = most > LK_R(0.0) && y > LK_R(0.0)
+  const lk_real ku = most > LK_R(0.0) && y > LK_R(0.0) && coast == NULL
                          ? (most * friction_f1_slope(y, fade_of(s, j)) - kt) / (y * y)
                          : LK_R(0.0);
   for (int r = 0; r < 3; ++r)
@@ -162,7 +168,7 @@ LK_KERNEL_PLAIN(penalty_blocks, a, j)
 {
   lk_real H[9];
   int64_t at = a->first + a->at_block[j];
-  pair_hessian(&a->s, j, H);
+  pair_hessian(&a->s, j, a->coast, H);
   for (int r = 0; r < 4; ++r) {
     if (a->s.v[4 * j + r] < 0) continue;
     for (int c = 0; c < 4; ++c) {

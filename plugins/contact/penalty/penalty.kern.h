@@ -78,6 +78,7 @@ typedef struct penalty_blocks_args {
   penalty_state s;
   const int64_t *LK_RESTRICT at_block; /* [m+1] */
   int64_t first;                       /* blocks already there */
+  const lk_real *LK_RESTRICT coast;    /* real [n][3] m, where friction has its secants; or NULL */
   int32_t *LK_RESTRICT row;
   int32_t *LK_RESTRICT col;
   lk_real *LK_RESTRICT val; /* [.][3][3] N/m */

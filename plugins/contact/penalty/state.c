@@ -16,6 +16,7 @@ loom_status penalty_state_new(penalty *p)
                           {"friction", LOOM_REAL, 0, &p->mu},
                           {"obstacle motion", LOOM_REAL, 0, &p->move},
                           {"normal forces", LOOM_REAL, 0, &p->lambda},
+                          {"where cloth goes on to", LOOM_REAL, 0, &p->coast},
                           {"number of blocks", LOOM_I64, 0, &p->num_blocks},
                           {"first blocks", LOOM_I64, 1, &p->at_block},
                           {"sums", LOOM_REAL, 4, &p->result}};
