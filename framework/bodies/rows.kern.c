@@ -39,7 +39,7 @@ LK_FN void gap_of_row(const body_gap_args *a, lk_int i)
   if (w.body < 0) return;
   const obst_view *const o = a->r.view + w.body;
   LK_LOAD3(x, a->r.x, w.point);
-  if (!is_far(a, o, i, w.point, x, &f)) {
+  if (a->normal != NULL || !is_far(a, o, i, w.point, x, &f)) { /* normals are for all rows */
     obst_pose_at(o, a->progress, &P);
     f = a->normal != NULL ? obst_distance(o, &P, x, n) : obst_value(o, &P, x);
   }
