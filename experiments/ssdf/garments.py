@@ -53,6 +53,9 @@ def skins(body):
 
 def depths(experiment, log):
     """[frames, 2]: largest depth (mm) in the true skin, number of vertices deeper than 5 mm."""
+    kept = experiment.out / f"{log.stem}.depths.npy"
+    if kept.exists() and kept.stat().st_mtime > log.stat().st_mtime:
+        return np.load(kept)
     program = experiment.build("bench_ssdf") / "bench/bench_ssdf"
     scratch = experiment.out / f"{log.stem}.depth"
     with h5py.File(log) as f, open(scratch, "wb") as out:
@@ -66,7 +69,9 @@ def depths(experiment, log):
     scratch.unlink()
     if done.returncode != 0:
         raise FigureError(f"bench_ssdf depth: {done.stderr.strip()}")
-    return np.array([[float(v) for v in row.split(",")] for row in done.stdout.split()])
+    found = np.array([[float(v) for v in row.split(",")] for row in done.stdout.split()])
+    np.save(kept, found)
+    return found
 
 
 # ---- controls ----
