@@ -172,30 +172,35 @@ def fig2(experiment):
         return
     path = data(experiment, "lower_body")
     figure, axes = plain_axes(1, 4, width=3.0, height=4.6)
+    colours = {1: "#0072B2", -1: "#D55E00"}
     with h5py.File(path) as f:
-        for k, name in enumerate(("left_hip", "left_knee")):
+        # across the body, and from its side
+        for k, (name, across, depth, at) in enumerate((("left_hip", 0, 2, 0.0), ("left_knee", 2, 0, 0.1))):
             g = f[name]
             x, tris, cut = (g[f"surface_{w}"][:] for w in ("x", "tris", "cut"))
-            middle = x[tris].mean(axis=1)
-            for value, colour, word in ((0, "#0072B2", "skin"), (1, "#D55E00", "cut, closed by a fan")):
-                at = (cut != 0) == value
-                axes[2 * k].scatter(middle[at, 2], middle[at, 1], s=3, c=colour, linewidths=0, label=word)
-            axes[2 * k].set_title(f"{name.replace('_', ' ')}: surface, at rest")
+            middle, artificial = x[tris].mean(axis=1), cut != 0
             first, centre, half = g["first"][:], g.attrs["centre"], float(g.attrs["half"][0])
             pose = len(first) // 2
             rows = slice(first[pose], first[pose + 1])
             p, d, label = centre + half * g["x"][rows], g["d"][rows], g["label"][rows]
-            thin = (np.abs(p[:, 0] - 0.1) < 0.012) & (d < 0)
-            for value, colour in ((1, "#0072B2"), (-1, "#D55E00")):
-                at = thin & (label == value)
-                axes[2 * k + 1].scatter(p[at, 2], p[at, 1], s=2, c=colour, linewidths=0)
+            thin = (np.abs(p[:, depth] - at) < 0.03) & (d < 0)
             degrees = ", ".join(f"{v:.0f}" for v in np.rad2deg(g["angles"][pose]))
-            axes[2 * k + 1].set_title(f"nearest boundary inside, {degrees} deg")
+            left, right = axes[2 * k], axes[2 * k + 1]
+            for value, colour in colours.items():
+                some = middle[artificial == (value < 0)]
+                left.scatter(some[:, across], some[:, 1], s=3, c=colour, linewidths=0)
+                some = p[thin & (label == value)]
+                right.scatter(some[:, across], some[:, 1], s=3, c=colour, linewidths=0,
+                              label="skin" if value > 0 else "cut")
+            left.set_title(f"{name.replace('_', ' ')} at rest")
+            right.set_title(f"nearest, {degrees} deg")
+            for a in (left, right):
+                a.set_xlabel("xyz"[across] + " (m)")
     for a in axes:
         a.set_aspect("equal")
-        a.set_xlabel("z (m)")
+        a.locator_params(axis="x", nbins=4)
         a.set_ylabel("y (m)")
-    axes[0].legend(markerscale=4)
+    axes[3].legend(markerscale=4, loc="upper left")
     experiment.save(figure, "ssdf-fig2", keep=True)
 
 

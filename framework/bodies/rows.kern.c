@@ -46,7 +46,7 @@ LK_FN void gap_of_row(int32_t family, const body_gap_args *a, lk_int i)
   lk_real x[3], n[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)}, f;
   if (o == NULL) return;
   LK_LOAD3(x, a->r.x, w.point);
-  if (!is_far(a, o, i, w.point, x, &f)) {
+  if (a->normal != NULL || !is_far(a, o, i, w.point, x, &f)) { /* normals are for all rows */
     obst_pose_at(o, a->progress, &P);
     f = a->normal != NULL ? obst_distance_of(family, o, &P, x, n) : obst_value_of(family, o, &P, x);
   }
