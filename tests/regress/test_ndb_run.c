@@ -208,7 +208,7 @@ Test(ndb_run, a_damaged_file_of_eigenvectors_is_replaced)
   proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "3", "-o", "c.h5", "--set",
                           "cloth.sheet.resolution=31 31"));
   cr_expect(strstr(p.err, "eigenvectors") == NULL, "%s", p.err);
-  logs_same_bits("a.h5", "c.h5", LOGS_UNBROKEN);
+  logs_same_bits("a.h5", "c.h5", 0); /* what making them took counts in step 0 */
 }
 
 /* What another system left under this name: its hash says so. */
@@ -226,7 +226,7 @@ Test(ndb_run, a_stale_file_of_eigenvectors_is_replaced)
   logs_same_bits("a.h5", "b.h5", LOGS_UNBROKEN);
   proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "3", "-o", "c.h5"));
   cr_expect(p.code == 0 && strstr(p.err, "eigenvectors") == NULL, "%s", p.err);
-  logs_same_bits("a.h5", "c.h5", LOGS_UNBROKEN);
+  logs_same_bits("a.h5", "c.h5", 0);
 }
 
 /* Two equal sheets that nothing holds: rigid modes come in pairs, and nothing is singular. */

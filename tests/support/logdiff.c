@@ -47,12 +47,13 @@ static int is_work(const char *name)
 }
 
 /* May column `name` differ in a run that was continued in step `resumed`?  Lists of pairs grow
- * by repeating a detection, so launches depend on what the process has seen before. */
+ * by repeating a detection, so launches, and the bytes that they move, depend on what the process
+ * has seen before. */
 static int may_differ(const char *name, int64_t step, int64_t resumed)
 {
   if (resumed == LOGS_UNBROKEN || !is_work(name)) return 0;
   if (resumed == LOGS_ANYWHERE || step == resumed) return 1;
-  return strcmp(name, "n_launch") == 0 && step > resumed;
+  return (strcmp(name, "n_launch") == 0 || strcmp(name, "n_bytes") == 0) && step > resumed;
 }
 
 static void same_column(h5read *a, h5read *b, const char *table, const char *name, char kind,

@@ -207,7 +207,7 @@ struct loom_host {
   /* ---- collision services (contact->resolve, solvers that need them) ---- */
   loom_status (*detect)(const loom_host *h, const loom_query *q, const loom_pairs **out);
   loom_status (*max_step)(const loom_host *h, loom_buf *x0, loom_buf *x1, loom_bound *out);
-  /* index of the old pair with the same key, -1 if new: carries state over */
+  /* index of the old pair with the same key, -1 if new: carries state over.  old_key is ascending */
   loom_status (*match_keys)(const loom_host *h, const loom_exec *e, loom_buf *old_key,
                             int64_t n_old, loom_buf *new_key, int64_t n_new, loom_buf *old_index);
 

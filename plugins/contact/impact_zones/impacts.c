@@ -13,6 +13,8 @@ loom_status impacts_new(impacts *p, const loom_host *h, const loom_scene *sc, co
                           {"impact offsets", LOOM_REAL, 0, &p->offset},
                           {"impact targets", LOOM_REAL, 0, &p->target},
                           {"new keys", LOOM_U64, 0, &p->new_key},
+                          {"sorted keys", LOOM_U64, 0, &p->sorted},
+                          {"order of keys", LOOM_I32, 0, &p->rank},
                           {"known impacts", LOOM_I32, 0, &p->old},
                           {"new impacts", LOOM_I64, 0, &p->flag},
                           {"places of impacts", LOOM_I64, 1, &p->place},
@@ -29,6 +31,17 @@ loom_status impacts_new(impacts *p, const loom_host *h, const loom_scene *sc, co
 
 void impacts_clear(impacts *p) { p->m = 0; }
 
+/* New impacts come behind those of earlier rounds, and keys are looked up in ascending order. */
+static loom_status sort_keys(impacts *p)
+{
+  const loom_host *const h = p->h;
+  LOOM_TRY(h->buf_resize(h, p->sorted, p->m));
+  LOOM_TRY(h->buf_resize(h, p->rank, p->m));
+  if (p->m == 0) return LOOM_OK;
+  LOOM_TRY(h->buf_copy(h, p->e, p->sorted, p->key));
+  return h->sort_u64(h, p->e, p->sorted, p->rank);
+}
+
 /* Which pairs are known, and where new ones go; *num_new of them. */
 static loom_status sort_out(impacts *p, const loom_pairs *pairs, int chosen, int64_t *num_new)
 {
@@ -43,7 +56,8 @@ static loom_status sort_out(impacts *p, const loom_pairs *pairs, int chosen, int
                                 .pair_key = plug_read(&m, pairs->key),
                                 .key = plug_write(&m, p->new_key)};
   LOOM_TRY(plug_launch(&m, &k_key, &name, num, NULL));
-  LOOM_TRY(h->match_keys(h, p->e, p->key, p->m, p->new_key, num, p->old));
+  LOOM_TRY(sort_keys(p));
+  LOOM_TRY(h->match_keys(h, p->e, p->sorted, p->m, p->new_key, num, p->old));
   const impact_new_args is_new = {.old = plug_read(&m, p->old),
                                   .chosen = plug_read(&m, chosen ? p->chosen : NULL),
                                   .flag = plug_write(&m, p->flag)};
@@ -92,6 +106,7 @@ loom_status impacts_take(impacts *p, const loom_step *s, const loom_pairs *pairs
                               .point_start = plug_read(&m, bodies ? p->point_start : NULL),
                               .pair_key = plug_read(&m, p->new_key),
                               .old = plug_read(&m, p->old),
+                              .rank = plug_read(&m, p->rank),
                               .place = plug_read(&m, p->place),
                               .chosen = plug_read(&m, chosen ? p->chosen : NULL),
                               .x0 = plug_read(&m, x0),

@@ -17,11 +17,12 @@ typedef struct impacts {
    * step; NaN: nothing is */
   loom_buf *from, *to;
   /* of the pairs taken last */
-  loom_buf *new_key;      /* u64 [num] */
-  loom_buf *old;          /* i32 [num] */
-  loom_buf *flag, *place; /* i64 [num], [num+1] */
-  loom_buf *point_start;  /* real [num][3], m, where points on bodies were */
-  loom_buf *chosen;       /* u8 [num] */
+  loom_buf *new_key;       /* u64 [num] */
+  loom_buf *sorted, *rank; /* u64, i32 [m]: keys, ascending, and whose they are */
+  loom_buf *old;           /* i32 [num], place in `sorted`; -1: new */
+  loom_buf *flag, *place;  /* i64 [num], [num+1] */
+  loom_buf *point_start;   /* real [num][3], m, where points on bodies were */
+  loom_buf *chosen;        /* u8 [num] */
 } impacts;
 
 loom_status impacts_new(impacts *p, const loom_host *h, const loom_scene *sc, const loom_exec *e);
@@ -30,7 +31,8 @@ void impacts_clear(impacts *p);
 /* All pairs, or those of p->chosen: pairs that are among the impacts take their place, others are
  * new.  Detection looked on the way from x0 to x1.  An impact ends with the gap along its
  * normal that it had at the start, which is relative velocity zero, but at least with `clearance`,
- * m. */
+ * m.  A pair that has all that and is found again passes by more closely than detection allows (it
+ * keeps a share of the gap at the start): it is to end a tenth further away. */
 loom_status impacts_take(impacts *p, const loom_step *s, const loom_pairs *pairs, loom_buf *x0,
                          loom_buf *x1, double clearance, int chosen);
 

@@ -69,9 +69,13 @@ LK_FN void find_carrier(const impact_take_args *a, int64_t i, lk_real *was, lk_r
   }
 }
 
+/* So much of its gap is asked of a pair that passes by too closely: see impacts.h. */
+#define PASSING LK_R(1.1)
+
 LK_KERNEL_PLAIN(impact_take, a, i)
 {
-  const int64_t j = a->old[i] >= 0 ? a->old[i] : a->first + a->place[i];
+  const int known = a->old[i] >= 0;
+  const int64_t j = known ? a->rank[a->old[i]] : a->first + a->place[i];
   lk_real n[3], sum = LK_R(0.0);
   if (a->chosen != NULL && !a->chosen[i]) return;
   LK_LOAD3(n, a->normal, (int64_t)i);
@@ -90,6 +94,8 @@ LK_KERNEL_PLAIN(impact_take, a, i)
   }
   a->offset[j] = a->gap[i] - sum;
   a->target[j] = LK_FMAX(a->gap[i] - growth(a, i, n), a->clearance);
+  if (known && a->clearance >= LK_R(0.0) && a->gap[i] >= a->target[j])
+    a->target[j] = PASSING * a->gap[i];
   find_carrier(a, i, a->from + 3 * j, a->to + 3 * j);
 }
 

@@ -24,9 +24,10 @@ typedef struct impact_take_args {
   const lk_real *LK_RESTRICT point;  /* [num][3] m, of those on the body, at the end; NULL: none */
   const lk_real *LK_RESTRICT point_start; /* [num][3] m, at the start */
   const uint64_t *LK_RESTRICT pair_key;   /* [num] */
-  const int32_t *LK_RESTRICT old;         /* [num], the impact that the pair is already; -1: none */
-  const int64_t *LK_RESTRICT place;       /* [num+1], exclusive sums of the new ones */
-  const uint8_t *LK_RESTRICT chosen;      /* [num], 0: left out; NULL: all */
+  const int32_t *LK_RESTRICT old;    /* [num], in `rank`, the impact that the pair is; -1: new */
+  const int32_t *LK_RESTRICT rank;   /* [m], impacts by ascending keys */
+  const int64_t *LK_RESTRICT place;  /* [num+1], exclusive sums of the new ones */
+  const uint8_t *LK_RESTRICT chosen; /* [num], 0: left out; NULL: all */
   /* the scene */
   const lk_real *LK_RESTRICT x0;    /* [n][3] m, start of the step */
   const lk_real *LK_RESTRICT x1;    /* [n][3] m, where detection looked */
@@ -43,7 +44,7 @@ typedef struct impact_take_args {
   lk_real *LK_RESTRICT from;   /* [m][3] m, see impacts.h */
   lk_real *LK_RESTRICT to;     /* [m][3] m */
   int64_t first;               /* impacts so far */
-  lk_real clearance;           /* m */
+  lk_real clearance;           /* m; negative: none is asked for */
   int32_t num_verts;
 } impact_take_args;
 LK_DECLARE(impact_take, impact_take_args)
