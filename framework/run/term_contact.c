@@ -180,7 +180,7 @@ static loom_status expand(run *r, contact_inst *c, frozen_contact *f, double sha
   if (share == 0.0) return LOOM_OK;
   LOOM_TRY(live_eval(r, c, f->x0, &f->energy, &dissipation, f->g0));
   LOOM_TRY(results_settle(r));
-  LOOM_TRY(live_blocks(r, c, f->x0, LOOM_HESS_PSD_CLAMP, &f->H0));
+  LOOM_TRY(live_blocks(r, c, f->x0, LOOM_HESS_EXPANSION, &f->H0));
   f->energy = share * (f->energy + dissipation);
   if (share == 1.0) return LOOM_OK;
   LOOM_TRY(la_axpby(r->m, &r->exec, 0.0, f->g0, share, f->g0));

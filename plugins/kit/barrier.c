@@ -120,7 +120,6 @@ loom_status barrier_begin_step(barrier *p, const loom_step *s)
   if (!(p->kappa > 0.0)) set_kappa(p, first_stiffness(p, s));
   p->last_gap = INFINITY;
   p->rounds = 0;
-  p->expands = LOOM_HAS(s, problem) && s->problem->contact == LOOM_CONTACT_FROZEN;
   const loom_status st = lag(p, s, s->x_start, 0.0, &changed);
   if (st == LOOM_REJECTED) return start_error(p, s);
   p->pending =
@@ -211,8 +210,8 @@ loom_status barrier_hessian(barrier *p, const loom_step *s, loom_buf *x, int how
   out->count = first + normal + p->friction.num_blocks;
   if (out->count > out->capacity) return LOOM_GROW;
   LOOM_TRY(pair_hessian(&p->energy, s, x, how, first, out));
-  return p->expands ? fric_add_secants(&p->friction, s, first + normal, out)
-                    : fric_add_hessian(&p->friction, s, x, first + normal, out);
+  return how == LOOM_HESS_EXPANSION ? fric_add_secants(&p->friction, s, first + normal, out)
+                                    : fric_add_hessian(&p->friction, s, x, first + normal, out);
 }
 
 loom_status barrier_metrics(barrier *p, const loom_step *s, loom_contact_metrics *out)

@@ -77,8 +77,6 @@ typedef struct barrier {
   double weight;    /* N/m, see barrier_weigh(); 0: mass / h^2 */
   double unit;      /* see barrier_new() */
   int64_t rounds;   /* lags of this step */
-  int expands;      /* Hessians are asked for to expand contact at the start of the step; a model
-                     * that solves for live contact itself clears it before */
   uint32_t pending; /* LOOM_CHANGED_* since the last update */
 } barrier;
 

@@ -55,7 +55,7 @@ loom_status pair_hessian(const pair_energy *p, const loom_step *s, loom_buf *x, 
   pair_args a = pair_open(p, &m, s, x);
   a.at_block = plug_read(&m, c->act.at);
   a.first = first;
-  a.how = how;
+  a.how = how == LOOM_HESS_EXPANSION ? LOOM_HESS_PSD_CLAMP : how;
   a.row = plug_rdwr(&m, out->row);
   a.col = plug_rdwr(&m, out->col);
   a.val = plug_rdwr(&m, out->val);

@@ -20,8 +20,15 @@ typedef struct loom_energies { /* J; NaN where a term has no potential, 0 where 
   double inertia, elastic, contact, dissipation, total;
 } loom_energies;
 
-/* hessian(): how to treat element and contact blocks */
-enum { LOOM_HESS_EXACT = 0, LOOM_HESS_PSD_CLAMP = 1, LOOM_HESS_PSD_ABS = 2 };
+/* hessian(): how to treat element and contact blocks.  The core alone asks contact models for
+ * LOOM_HESS_EXPANSION, to freeze contact: as _PSD_CLAMP, but it has to serve the whole step, and
+ * what slides is not to be held by the Hessian of friction where nothing has slipped yet. */
+enum {
+  LOOM_HESS_EXACT = 0,
+  LOOM_HESS_PSD_CLAMP = 1,
+  LOOM_HESS_PSD_ABS = 2,
+  LOOM_HESS_EXPANSION = 3
+};
 
 /* work counters: make costs comparable between solvers and machines */
 enum {
@@ -207,7 +214,8 @@ struct loom_host {
   /* ---- collision services (contact->resolve, solvers that need them) ---- */
   loom_status (*detect)(const loom_host *h, const loom_query *q, const loom_pairs **out);
   loom_status (*max_step)(const loom_host *h, loom_buf *x0, loom_buf *x1, loom_bound *out);
-  /* index of the old pair with the same key, -1 if new: carries state over.  old_key is ascending */
+  /* index of the old pair with the same key, -1 if new: carries state over.  old_key is ascending
+   */
   loom_status (*match_keys)(const loom_host *h, const loom_exec *e, loom_buf *old_key,
                             int64_t n_old, loom_buf *new_key, int64_t n_new, loom_buf *old_index);
 

@@ -90,7 +90,6 @@ static loom_status ipc_barrier_resolve(void *self, const loom_step *s, loom_buf 
                                        loom_buf *x_trial)
 {
   ipc_barrier *const p = self;
-  p->b.expands = 0;
   return correction_resolve(&p->correction, p->b.c.sc, &p->how, s, x_start, x_trial);
 }
 

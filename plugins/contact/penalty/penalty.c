@@ -131,11 +131,10 @@ static loom_status penalty_eval(void *self, const loom_step *s, loom_buf *x, dou
 /* An expansion at the start of the step has to serve all of it: where nothing has slipped yet the
  * Hessian of friction is that of what sticks, and would hold what slides.  Secants are taken at the
  * slip of vertices that go on as they moved before. */
-static loom_status go_on(penalty *p, const loom_step *s, loom_buf **coast)
+static loom_status go_on(penalty *p, const loom_step *s, int how, loom_buf **coast)
 {
   *coast = NULL;
-  if (!p->friction || !LOOM_HAS(s, problem) || s->problem->contact != LOOM_CONTACT_FROZEN)
-    return LOOM_OK;
+  if (!p->friction || how != LOOM_HESS_EXPANSION) return LOOM_OK;
   *coast = p->coast;
   LOOM_TRY(p->h->buf_resize(p->h, p->coast, 3 * (int64_t)p->sc->num_verts));
   LOOM_TRY(p->h->buf_copy(p->h, p->e, p->coast, s->x_start));
@@ -148,11 +147,11 @@ static loom_status penalty_hessian(void *self, const loom_step *s, loom_buf *x, 
   penalty *const p = self;
   const int64_t first = out->count;
   loom_buf *coast;
-  (void)how; /* exact, and never indefinite */
+  /* normal forces: exact, and never indefinite */
   if (p->m == 0) return LOOM_OK;
   out->count = first + p->blocks;
   if (out->count > out->capacity) return LOOM_GROW;
-  LOOM_TRY(go_on(p, s, &coast));
+  LOOM_TRY(go_on(p, s, how, &coast));
   plug_maps m = plug_maps_on(p->h, p->e);
   const penalty_blocks_args a = {.s = penalty_open(p, &m, s, x, p->lambda),
                                  .at_block = plug_read(&m, p->at_block),
