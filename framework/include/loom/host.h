@@ -116,7 +116,9 @@ typedef struct loom_body_gap {
   /* What is known already, or NULL; for gaps alone of rows without a list of bodies: gaps, real
    * [pairs], m, that this service gave for points at known_x, real [.][3], m, with the bodies as
    * they stand now at `progress`.  A row whose gap less the point's radius, real [.], m, has for
-   * certain stayed above `enough`, m, is given what is certain, and its body is not asked. */
+   * certain stayed above `enough`, m, is given what is certain, and its body is not asked.  Of
+   * networks "certain" rests on slopes that were probed, and `enough` has to lie below the
+   * distance at which they are clamped. */
   loom_buf *known_gap, *known_x, *radius;
   double enough;
 } loom_body_gap;
