@@ -133,6 +133,11 @@ MORE = {
     "more/neural": (NETWORKS, []),
     "more/neural-ipc": (NETWORKS, ["contact.c.plugin=ipc_barrier", "contact.c.d_hat=2e-3",
                                    "solver.plugin=pcg_newton"]),
+    **{f"more/field-{distance}": (NETWORKS, [f"body.legs.distance={distance}", "body.legs.networks=",
+                                             "contact.c.plugin=ipc_barrier", "contact.c.d_hat=2e-3",
+                                             "solver.plugin=pcg_newton", *more])
+       for distance, more in (("grid", []), ("exact", []),
+                              ("capsules", ["cloth.sheet.transform=translate 0 1 0.14"]))},
     "more/table": (FULL, ["solver.update=table", "solver.reuse=plain"]),
     "more/shell": (bits.MATRIX.format("pcg_newton", "none", "none"),
                    ["cloth.sheet.model=arap+shell", "cloth.sheet.k_e=1e-5"]),
