@@ -77,6 +77,35 @@ transform = rotate 1 0 0 5 rotate 0 1 0 8 translate 0.02 0.01 0.03
 """
 # A sheet meets legs whose distance comes from networks.  They stand: a device rounds the sine and cosine of what turns
 # otherwise, and a small gap tells (tests/unit/bodies/test_neural.c compares those).
+STUCK = """[run]
+up_axis = z
+dt = 0.002
+start = exclude
+[exec]
+backend = cpu
+[stop]
+max_iters = 5
+[cloth.sheet]
+size = 0.2 0.2
+resolution = 9 9
+pins = left right
+density = 0.2
+membrane = 500
+thickness = 2e-4
+[cloth.flag]
+size = 0.04 0.04
+resolution = 4 4
+density = 0.2
+membrane = 200
+transform = rotate 1 0 0 90 translate 0.003 0.002 0.017
+thickness = 2e-4
+[collision.self]
+plugin = patch_bvh
+[contact.self]
+plugin = ipc_barrier
+[solver]
+plugin = pcg_newton
+"""
 NETWORKS = f"""[run]
 up_axis = y
 dt = 0.005
@@ -133,6 +162,7 @@ MORE = {
     "more/neural": (NETWORKS, []),
     "more/neural-ipc": (NETWORKS, ["contact.c.plugin=ipc_barrier", "contact.c.d_hat=2e-3",
                                    "solver.plugin=pcg_newton"]),
+    "more/stuck": (STUCK, []),
     **{f"more/field-{distance}": (NETWORKS, [f"body.legs.distance={distance}", "body.legs.networks=",
                                              "contact.c.plugin=ipc_barrier", "contact.c.d_hat=2e-3",
                                              "solver.plugin=pcg_newton", *more])
