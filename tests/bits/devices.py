@@ -163,6 +163,7 @@ MORE = {
     "more/neural-ipc": (NETWORKS, ["contact.c.plugin=ipc_barrier", "contact.c.d_hat=2e-3",
                                    "solver.plugin=pcg_newton"]),
     "more/stuck": (STUCK, []),
+    "more/debug": (NEAR, ["solver.tolerance=1e-12", "exec.debug=1"]),
     **{f"more/field-{distance}": (NETWORKS, [f"body.legs.distance={distance}", "body.legs.networks=",
                                              "contact.c.plugin=ipc_barrier", "contact.c.d_hat=2e-3",
                                              "solver.plugin=pcg_newton", *more])
