@@ -2,7 +2,9 @@
  * saves iterations; it ends where Newton's method does, in contact too; a Jacobi step that is too
  * long is told, and diverges. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "regress/drape.h"
@@ -66,6 +68,49 @@ Test(chebyshev_pd, ends_where_newtons_method_does)
   LOOM_FINE("run", "scene.ini", "--quiet", "-o", "newton.h5", "--set",
             "solver.plugin=cholmod_newton");
   LOOM_FINE("compare", "run.h5", "newton.h5", "--tol", "1e-5");
+}
+
+/* A sheet on a ball: each step from the state of the reference, whose distance `e_ref` is. */
+#define TOUCH                                                                              \
+  DRAPE_EXEC                                                                               \
+  "[log]\naudit = off\nframes_every = 1\n[stop]\ntol_abs = 1e-10\ntol_rel = 0\n"           \
+  "max_iters = 200\n[solver]\nplugin = cholmod_newton\n[cloth.sheet]\nshape = grid\n"      \
+  "size = 0.3 0.3\nresolution = 11 11\ndensity = 0.2\nmembrane = 100\nbending = 1e-4\n"    \
+  "transform = translate 0.02 0.01 0.13\n[run]\nsteps = 12\ndt = 0.01\n[body.ball]\n"      \
+  "shape = sphere\nradius = 0.06\nposition = 0 0 0.06\nfriction = 0\n[collision.bodies]\n" \
+  "plugin = sdf\n[contact.bodies]\nplugin = penalty\npairs = obstacle\nstiffness = 1e8\n"
+
+static double distance_in_contact(const char *iters)
+{
+  loom_err err = {0};
+  h5read *r = NULL;
+  double far = 0.0;
+  int64_t touching = 0;
+  LOOM_FINE("run", "scene.ini", "--quiet", "--overwrite", "-o", "run.h5", "--set",
+            "run.replay=ref.h5", "--set", "solver.plugin=chebyshev_pd", "--set", "solver.rho=0.97",
+            "--set", "stop.tol_abs=0", "--set", iters);
+  cr_assert_eq(h5read_open(&err, "run.h5", &r), LOOM_OK, "%s", err.text);
+  const int64_t n = h5read_num_iters(r);
+  h5log_iter_row *const row = malloc((size_t)(n + 1) * sizeof *row);
+  cr_assert(row != NULL);
+  cr_assert_eq(h5read_iters(r, &err, 0, n, row), LOOM_OK, "%s", err.text);
+  for (int64_t i = 0; i < n; ++i) {
+    touching += row[i].active;
+    if (i + 1 == n || row[i + 1].step != row[i].step) far = fmax(far, row[i].e_ref);
+  }
+  cr_expect_gt(touching, 100, "nothing touches");
+  free(row);
+  h5read_close(r);
+  printf("chebyshev_pd, %s: %.3g m from the reference in contact\n", iters, far);
+  return far;
+}
+
+Test(chebyshev_pd, in_contact)
+{
+  proc_write("scene.ini", TOUCH);
+  LOOM_FINE("run", "scene.ini", "--quiet", "-o", "ref.h5");
+  cr_expect_lt(distance_in_contact("stop.max_iters=3000"), 1e-6);
+  cr_expect_gt(distance_in_contact("stop.max_iters=10"), 1e-5);
 }
 
 Test(chebyshev_pd, a_step_that_is_too_long_is_told)
