@@ -165,6 +165,21 @@ static loom_status factorise(void *self, const loom_factor_matrix *A, char *why)
   return chol_factorise(&f->c, &pivot);
 }
 
+/* x [n][3] in the factor's order, where its solves take it. */
+static double *in_order(factor *f, const double *x)
+{
+  const size_t n = (size_t)f->n;
+  const int *const perm = chol_perm(&f->c);
+  if (f->block == 3) {
+    double *const y = chol_rhs(&f->c);
+    for (size_t k = 0; k < 3 * n; ++k) y[k] = x[perm[k]];
+    return y;
+  }
+  double *const y = f->work + chol_solve3_work(f->c.L);
+  for (size_t k = 0; k < n; ++k) memcpy(y + 3 * k, x + 3 * (size_t)perm[k], 3 * sizeof *y);
+  return y;
+}
+
 static loom_status solve(void *self, double *x, char *why)
 {
   factor *const f = self;
@@ -172,15 +187,12 @@ static loom_status solve(void *self, double *x, char *why)
   f->why = why;
   if (n == 0) return fail(&f->host, LOOM_E_STATE, "", 0, "", "nothing was factorised");
   const int *const perm = chol_perm(&f->c);
+  double *const y = in_order(f, x);
   if (f->block == 3) {
-    double *const y = chol_rhs(&f->c);
-    for (size_t k = 0; k < 3 * n; ++k) y[k] = x[perm[k]];
     LOOM_TRY(chol_solve(&f->c));
     for (size_t k = 0; k < 3 * n; ++k) x[perm[k]] = y[k];
     return LOOM_OK;
   }
-  double *const y = f->work + chol_solve3_work(f->c.L);
-  for (size_t k = 0; k < n; ++k) memcpy(y + 3 * k, x + 3 * (size_t)perm[k], 3 * sizeof *y);
   chol_solve3(f->c.L, y, f->work);
   for (size_t k = 0; k < n; ++k) memcpy(x + 3 * (size_t)perm[k], y + 3 * k, 3 * sizeof *y);
   return LOOM_OK;
@@ -201,17 +213,11 @@ static loom_status norm2(void *self, const double *x, double *out, char *why)
   const size_t n = (size_t)f->n;
   f->why = why;
   if (n == 0) return fail(&f->host, LOOM_E_STATE, "", 0, "", "nothing was factorised");
-  const int *const perm = chol_perm(&f->c);
-  if (f->block == 3) {
-    double *const y = chol_rhs(&f->c);
-    for (size_t k = 0; k < 3 * n; ++k) y[k] = x[perm[k]];
+  double *const y = in_order(f, x);
+  if (f->block == 3)
     LOOM_TRY(chol_forward(&f->c));
-    *out = square(n, y);
-    return LOOM_OK;
-  }
-  double *const y = f->work + chol_solve3_work(f->c.L);
-  for (size_t k = 0; k < n; ++k) memcpy(y + 3 * k, x + 3 * (size_t)perm[k], 3 * sizeof *y);
-  chol_forward3(f->c.L, y, f->work);
+  else
+    chol_forward3(f->c.L, y, f->work);
   *out = square(n, y);
   return LOOM_OK;
 }
