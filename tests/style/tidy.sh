@@ -21,11 +21,16 @@ EOP
 sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$LOOM_BINARY_DIR/compile_commands.json" |
   sed "s|^$LOOM_SOURCE_DIR/||" | sort -u >"$built"
 # One file per process: version 14 takes va_lists for uninitialised from the second file on.
-# GCC-only flags are no defect of the code.  Lines of two processes may mix: the number of warnings left
-# out can stand elsewhere.
-depth=max-nodes=${LOOM_TIDY_NODES:-225000}
+# GCC-only flags are no defect of the code.  What a process says is filtered as a whole, for lines of
+# two processes may mix.
+export work
+export depth="max-nodes=${LOOM_TIDY_NODES:-225000}"
+# shellcheck disable=SC2016
 files 'framework/*.c' 'plugins/*.c' | grep -xF -f "$built" |
-  xargs -P "$jobs" -n 1 clang-tidy -p "$work" --quiet \
-    --extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg="$depth" \
-    --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-unused-command-line-argument 2>&1 |
-  { grep -vE '^[0-9]* ?warnings? generated|^Suppressed |^Use -header-filter|^$' && exit 1; exit 0; }
+  xargs -P "$jobs" -n 1 sh -c '
+    said=$(clang-tidy -p "$work" --quiet \
+      --extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg="$depth" \
+      --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-unused-command-line-argument "$1" 2>&1 |
+      grep -vE "^[0-9]* ?warnings? generated|^Suppressed |^Use -header-filter|^$")
+    [ -z "$said" ] || printf "%s\n" "$said"' sh |
+  { grep . && exit 1; exit 0; }
