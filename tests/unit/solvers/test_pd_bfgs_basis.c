@@ -48,14 +48,65 @@ static double left_of_field(int32_t basis, double slope)
   return left;
 }
 
-/* Where the sheet is flat its own plane serves, and what is affine on it is in the span of splines.
- * Radial functions over their sum hold translations only, and by themselves not even these. */
+/* Where the sheet is flat its own plane serves, and what is affine on it is in the span of splines;
+ * the factor adds 1e-8 of its diagonal, hence the bound.  Radial functions over their sum
+ * hold translations only, and by themselves not even these. */
 Test(pd_bfgs_basis, affine_fields_are_in_the_span)
 {
   cr_expect_lt(left_of_field(SPLINE_QUADRATIC, 1.0), 1e-6);
   cr_expect_lt(left_of_field(SPLINE_SHEPARD, 0.0), 1e-6);
   cr_expect_gt(left_of_field(SPLINE_SHEPARD, 1.0), 1e-3);
   cr_expect_gt(left_of_field(SPLINE_RADIAL, 0.0), 1e-3);
+}
+
+/* The largest part of 1 + slope (0.3 i - 0.2 j) that lies outside the span of the basis, by
+ * Gram-Schmidt in two passes; columns that depend on others are left out. */
+static double outside_span(int32_t basis, double slope)
+{
+  static stage z;
+  pd_bfgs_settings set = stage_defaults;
+  set.basis = basis;
+  stage_open(&z, 1, &set);
+  memset(z.fixed, 0, sizeof z.fixed);
+  th_put(&z.t, z.t.scene.fixed, z.fixed);
+  spline_free(&z.s.rows);
+  cr_assert_eq(pd_bfgs_basis_make(&z.s), LOOM_OK);
+  const int cols = z.s.rows.cols;
+  double(*const q)[N] = calloc((size_t)cols + 1, sizeof *q); /* the columns; last the function */
+  double left = 0.0;
+  for (int i = 0; i < N; ++i) {
+    for (int64_t k = z.s.rows.ptr[i]; k < z.s.rows.ptr[i + 1]; ++k)
+      q[z.s.rows.col[k]][i] = z.s.rows.val[k];
+    q[cols][i] = 1.0 + slope * (0.3 * (i % SIDE) - 0.2 * (i / SIDE));
+  }
+  for (int c = 0; c <= cols; ++c) {
+    double before = 0.0, after = 0.0;
+    for (int i = 0; i < N; ++i) before += q[c][i] * q[c][i];
+    for (int pass = 0; pass < 2; ++pass)
+      for (int b = 0; b < c; ++b) {
+        double dot = 0.0;
+        for (int i = 0; i < N; ++i) dot += q[b][i] * q[c][i];
+        for (int i = 0; i < N; ++i) q[c][i] -= dot * q[b][i];
+      }
+    for (int i = 0; i < N; ++i) after += q[c][i] * q[c][i];
+    if (c == cols) break;
+    const double scale = after > 1e-16 * before ? 1.0 / sqrt(after) : 0.0;
+    for (int i = 0; i < N; ++i) q[c][i] *= scale;
+  }
+  for (int i = 0; i < N; ++i) left = fmax(left, fabs(q[cols][i]));
+  free(q);
+  stage_close(&z);
+  return left;
+}
+
+/* Rest shapes under affine maps, to rounding: the functions are up to 11 in size. */
+Test(pd_bfgs_basis, affine_maps_are_reproduced)
+{
+  cr_expect_lt(outside_span(SPLINE_QUADRATIC, 0.0), 1e-12);
+  cr_expect_lt(outside_span(SPLINE_QUADRATIC, 1.0), 1e-12);
+  cr_expect_lt(outside_span(SPLINE_SHEPARD, 0.0), 1e-12);
+  cr_expect_gt(outside_span(SPLINE_SHEPARD, 1.0), 1e-3);
+  cr_expect_gt(outside_span(SPLINE_RADIAL, 0.0), 1e-3);
 }
 
 static void refused(stage *z, const char *part)
