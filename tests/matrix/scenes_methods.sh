@@ -14,10 +14,10 @@ printf 'v 0 0 0\nv 0.2 0 0\nv 0 0.2 0\nv 0.2 0.2 0\nf 1 2 3\nf 2 4 3\n' >"$work/
 
 pushed='penalty penalty_newton penalty_pcg penalty_subspace penalty_self'
 bodies="$pushed barrier_bodies dbb_bodies pd_ipc_bodies ndb_bodies pd_bfgs_bodies cama_bodies"
-meshes='barrier dbb pd_ipc ndb pd_bfgs cama'
+meshes='barrier barrier_pcg dbb pd_ipc ndb pd_bfgs cama'
 free="pd newton chebyshev_pd $meshes $bodies"
 # elements without a projective form
-smooth='newton cama cama_bodies barrier barrier_bodies penalty_newton penalty_pcg'
+smooth='newton cama cama_bodies barrier barrier_pcg barrier_bodies penalty_newton penalty_pcg'
 
 pair() { # SCENE METHOD
   dt=0.01
@@ -55,7 +55,7 @@ fits 'drape_sphere drape_torus drape_obj drape_floor stack' "$bodies"
 fits slope "$pushed" # it begins in touch: barriers ask for a gap
 fits 'drape_self fold_desk funnel slit stack_sphere' "$meshes"
 fits 'tshirt trousers skirt' "$meshes"
-fits 'cama_sphere cama_funnel cama_twisting cama_dryer cama_falling' 'barrier cama'
+fits 'cama_sphere cama_funnel cama_twisting cama_dryer cama_falling' 'barrier barrier_pcg cama'
 fits 'yarn_swatch yarn_scarf yarn_sleeve yarn_sack' yarn
 
 for f in "$configs"/scenes/*.ini; do
