@@ -7,7 +7,7 @@ import numpy as np
 from logs import SOURCE, Bench
 from loompy.config import flat
 from loompy.errors import SpecError
-from loompy.fabric import fit, measured, model
+from loompy.fabric import fit, measured, model, strips
 
 HEAD = (
     "test,density (g/m^2),angle (deg),strain (%),force (N/m),contraction (%),"
@@ -175,6 +175,29 @@ class Fabric(unittest.TestCase):
         rest = warp_and_weft.stretch[0]
         isotropic = np.sqrt(rest[0] * rest[2]) * 0.8
         self.assertLess(abs(rest[3] / isotropic - 1), 0.05, rest)
+
+    def test_cantilever_is_an_elastica(self):
+        """B theta'' = -w (L - s) cos(theta), w L^3/B = 8: how far the chord falls, and what moves the end."""
+
+        def hang(start):
+            at, n = [np.array([0.0, start, 0, 0])], 400  # angle, curvature, reach, drop
+            rate = lambda s, y: np.array([y[1], -8 * (1 - s) * np.cos(y[0]), np.cos(y[0]), np.sin(y[0])])  # noqa: E731
+            for i in range(n):
+                y, s, h = at[-1], i / n, 1 / n
+                middle = y + 0.5 * h * rate(s, y)
+                at.append(y + h * rate(s + 0.5 * h, middle))
+            return np.array(at)
+
+        low, high = 0.0, 8.0
+        for _ in range(50):
+            start = 0.5 * (low + high)
+            path = hang(start)
+            low, high = (start, high) if path[-1, 1] < 0 else (low, start)
+        tip = path[-1, 2:]
+        self.assertAlmostEqual(np.degrees(np.arctan2(tip[1], tip[0])), strips.PEIRCE, delta=0.1)
+        arm = (tip - path[:, 2:]) @ tip / np.linalg.norm(tip)
+        weight = path[:, 1] * arm
+        self.assertAlmostEqual((path[:, 1] * weight).sum() / weight.sum() / 2, fit.CANTILEVER, delta=0.005)
 
     def test_cantilever_alone(self):
         """Peirce: B = w c^3 in every direction and at every curvature."""

@@ -33,7 +33,9 @@ FREE, LINK, RATIO = 3.0, 0.5, 1.0  # standard deviations: of a free logarithm, a
 LINKS = np.array([LINK, 2 * RATIO, LINK, LINK])  # of a stretched row: contraction turns r rather than k
 BETWEEN = 0.3  # of rows between two others
 LOOSE = np.log(R_GUESS / (R_MOST - R_GUESS))  # logit of r = R_GUESS
-CANTILEVER = 0.5  # curvature times bending length, the mean over a strip whose chord falls by 41.5 degrees
+# Curvature times bending length that a cantilever tells of: the mean over the elastica of w L^3/B = 8, whose
+# chord falls by 41.5 degrees (Peirce: L = 2 c), each part by what its bending moves the end.
+CANTILEVER = 1.02
 
 Numbers = np.ndarray
 
@@ -44,6 +46,7 @@ class Fit:
     bend: Numbers  # [5][3], N m
     stretch_sure: Numbers  # of each number, whether the curves determine it
     bend_sure: Numbers
+    bent: list[Curve]  # moments at curvatures, those of cantilevers included
     off: dict[str, float]  # of each curve, RMS of model less measurement over its largest reading
 
 
@@ -198,7 +201,7 @@ def fit(fabric: Fabric) -> Fit:
     for c in bent:
         q = np.array(c.x)
         off[c.name] = rms(q * model.rigidity(bend, c.angle, q), c)
-    return Fit(stretch, bend, stretch_sure, bend_sure, off)
+    return Fit(stretch, bend, stretch_sure, bend_sure, bent, off)
 
 
 def rms(found: Numbers, curve: Curve) -> float:
