@@ -2,7 +2,8 @@
  * and where it starts apart from that.
  *
  * A rest shape belongs to corners of triangles: on a seam each piece has its own.  What joins two
- * triangles there lies flat over their common edge, with the mean of its two lengths. */
+ * triangles there lies flat over their common edge, with the mean of its two lengths and the first
+ * triangle's directions. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -195,13 +196,16 @@ static void hinge(const object *o, int64_t e, double *X)
     memcpy(X + 9, f[1].top, sizeof f[1].top);
     return;
   }
+  /* flat, in the plane of the first triangle and along its edge: fabric has directions */
   const double length = 0.5 * (f[0].length + f[1].length);
   memset(X, 0, 12 * sizeof *X);
-  X[3] = length;
-  X[6] = f[0].along / f[0].length * length;
-  X[7] = f[0].height;
-  X[9] = (1 - f[1].along / f[1].length) * length;
-  X[10] = -f[1].height;
+  for (int c = 0; c < 3; ++c) {
+    const double u = (f[0].to[c] - f[0].from[c]) / f[0].length;
+    const double v = (f[0].top[c] - f[0].from[c] - f[0].along * u) / f[0].height;
+    X[3 + c] = length * u;
+    X[6 + c] = f[0].along / f[0].length * length * u + f[0].height * v;
+    X[9 + c] = (1 - f[1].along / f[1].length) * length * u - f[1].height * v;
+  }
 }
 
 /* An edge as long as the mean over its triangles. */

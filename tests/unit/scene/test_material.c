@@ -194,6 +194,29 @@ Test(material, a_sewn_strip_has_the_bending_energy_of_a_cylinder)
   cr_assert(fabs(energy_of(text)) <= nothing, "%g J", energy_of(text));
 }
 
+/* Of a cylinder only edges along its axis are bent, which are at 90 degrees to the first axis of
+ * the strip, at its seam, too. */
+Test(material, edges_keep_their_direction_in_the_coordinates)
+{
+  static const int turned[3][3] = {{2, 1, 1}, {1, 2, 1}, {1, 1, 2}};
+  double e[3];
+  write_sheet("strip.obj", AROUND + 1, ALONG, AROUND * 2 * radius * sin(pi / AROUND), length, wind);
+  for (int c = 0; c < 3; ++c) {
+    char text[1024];
+    int at = snprintf(text, sizeof text,
+                      "shape = obj\nfile = strip.obj\nrest = uv\nsewing = merge\n"
+                      "model = arap+wang_bend\nmembrane = 0\n");
+    for (int row = 0; row < 5; ++row)
+      at += snprintf(text + at, sizeof text - (size_t)at, "bend_%d = %d %d %d\n", 5 * row,
+                     turned[c][0], turned[c][1], turned[c][2]);
+    e[c] = energy_of(text);
+  }
+  printf("bending energy, stiff at 0, 45, 90 degrees: %.6g, %.6g, %.6g J\n", e[0], e[1], e[2]);
+  cr_assert(e[0] > 0);
+  cr_assert_float_eq(e[1], e[0], 1e-6 * e[0]);
+  cr_assert_float_eq(e[2], 2 * e[0], 1e-6 * e[0]);
+}
+
 /* ---- the extension, masses ---- */
 
 Test(material, scenes_carry_coordinates_pieces_and_mass)
