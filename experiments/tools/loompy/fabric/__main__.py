@@ -61,6 +61,9 @@ def main(argv: list[str]) -> int:
     out.write_text(material.text(fabric, found, out.stem))
     for name, off in found.off.items():
         print(f"{name:26} {100 * off:6.2f} % of the largest reading (RMS)")
+    for name, off in found.off.items():
+        if off > fit.POOR:
+            say(f"{name}: the model does not follow this curve: {material.LIMITS}")
     print(
         f"assumed: {int((~found.stretch_sure).sum())} of 24 numbers of stretching, "
         f"{int((~found.bend_sure).sum())} of 15 of bending; {out} names them"

@@ -27,6 +27,7 @@ from loompy.fabric.measured import Curve, Fabric
 ERROR = 0.02  # of a reading, which curves are weighted by
 FLOOR = 0.002  # of a curve's largest force or moment, to that
 SIDE_FLOOR = 0.003  # of a contraction: 0.15 mm of a strip of 50 mm
+POOR = 0.05  # RMS over the largest reading from which on the model does not follow a curve
 SURE, SURE_RATIO = 0.25, 0.1  # of k0, k2, k3 and k_e in themselves; of r
 R_MOST, R_GUESS = 0.95, 0.2
 FREE, LINK, RATIO = 3.0, 0.5, 1.0  # standard deviations: of a free logarithm, a linked one, the logit of r

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from loompy.fabric import model
-from loompy.fabric.fit import ERROR, SURE, Fit
+from loompy.fabric.fit import ERROR, POOR, SURE, Fit
 from loompy.fabric.measured import Fabric
 
 WORDS = ("k0", "k1", "k2", "k3")
+LIMITS = "its stiffness is linear in the strain up to 1/6, and in the curvature between 0, 5, ..., 20 1/m"
 EDGES = ("0", "45", "90")
 
 
@@ -29,10 +30,12 @@ def rows(
 
 def text(fabric: Fabric, fit: Fit, title: str) -> str:
     sure = int(fit.stretch_sure.sum()), int(fit.bend_sure.sum())
+    poor = [name for name, off in fit.off.items() if off > POOR]
     lines = [
         f"; {title} - fitted by `./loom fabric` to {fabric.path.rsplit('/', 1)[-1]}.",
         "; RMS of model less measurement, over the largest reading of the curve:",
         *(f";   {name:26} {100 * off:.2f} %" for name, off in fit.off.items()),
+        *(f"; {name}: the model does not follow this curve: {LIMITS}" for name in poor),
         f"; The curves determine {sure[0]} of 24 numbers of stretching and {sure[1]} of 15 of bending:",
         f"; those that an error of {100 * ERROR:g} % of a reading leaves within {100 * SURE:g} %.",
         "; The others, named behind their row, are assumed: stretched rows at 0, 45 and 90 degrees as near",

@@ -21,6 +21,7 @@ ROOT = Path(os.environ.get("LOOM_ROOT", Path(__file__).resolve().parents[4]))
 SCENES = ROOT / "experiments/fabric"
 LENGTH, CELLS, ACROSS = 0.5, 80, 4  # of a pulled strip, m; its cells along and across
 FROM, TO = 0.12, 0.98  # of its length, where it is measured: not at the clamp, nor at the free end
+FREE_FALL = 0.1  # m, of a step without fabric: stiffness is that of its beginning, which must not be far
 OVER, BEYOND = 24, 2  # cells of an overhang; those that are held before it
 G = 9.80665  # m/s^2
 PEIRCE = 41.5  # degrees, by which the chord of an overhang of twice the bending length falls
@@ -59,7 +60,8 @@ def run(folder: Path, name: str, scene: str, material: str, held: list[int], mor
     binary = os.environ.get("LOOM_BIN", str(ROOT / "build/bin/loom"))
     words = [binary, "run", str(config), "-o", str(log), "--overwrite", "--quiet"]
     done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode != 0:
+    # a step that stalled is no failure here: whether the strip came to rest, and where, is looked at
+    if done.returncode != 0 and not (done.returncode == 1 and " steps stalled, 0 diverged" in done.stderr):
         raise LogError(f"{config}: `loom run` ended with code {done.returncode}: {done.stderr.strip()}")
     return log
 
@@ -84,7 +86,10 @@ def pull(folder: Path, material: str, density: float, degrees: float, most: floa
     write_strip(folder / f"{name}.obj", degrees, LENGTH, CELLS, ACROSS)
     gravity = most / (density * LENGTH * (1 - FROM))
     held = [j * (CELLS + 1) for j in range(across)]
-    log = run(folder, name, "strip.ini", material, held, f"[run]\ngravity = {gravity:.9g} 0 0\n")
+    dt = min(0.02, np.sqrt(FREE_FALL / gravity))
+    log = run(
+        folder, name, "strip.ini", material, held, f"[run]\ngravity = {gravity:.9g} 0 0\ndt = {dt:.6g}\n"
+    )
     x = at_rest(log, LENGTH).reshape(across, CELLS + 1, 3)
     along = (x[:, 2:] - x[:, :-2]) / (2 * d)
     stretch = np.linalg.norm(along, axis=-1).mean(axis=0)
