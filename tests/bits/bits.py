@@ -43,6 +43,7 @@ SETTINGS = {
     "configs/skirt_walk_neural.ini": ["cloth.skirt.edge_length=0.07"],
     "configs/tshirt.ini": ["cloth.shirt.edge_length=0.08"],
     "configs/tshirt_cama.ini": ["cloth.shirt.edge_length=0.08"],
+    "configs/tshirt_pcg.ini": ["cloth.shirt.edge_length=0.08"],
     "configs/tshirt_pd_bfgs.ini": ["cloth.shirt.edge_length=0.08"],
     "configs/tshirt_pd_ipc.ini": ["cloth.shirt.edge_length=0.08"],
 }
