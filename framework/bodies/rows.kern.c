@@ -114,8 +114,7 @@ LK_KERNEL_PLAIN(body_lanes, a, block)
     const int32_t body = row_of(&a->g.r, i).body;
     const lk_int to = end_of_body(&a->g.r, i, end, body);
     const obst_view *const o = a->g.r.view + body;
-    if (body >= 0 && obst_takes_many(o) &&
-        (a->g.normal == NULL || neural_has_many_normals(o)))
+    if (body >= 0 && obst_takes_many(o) && (a->g.normal == NULL || neural_has_many_normals(o)))
       gaps_of_many(&a->g, i, to, o);
     else
       for (lk_int k = i; k < to; ++k) gap_of_row(OBST_ANY, &a->g, k);
