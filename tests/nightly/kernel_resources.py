@@ -23,9 +23,9 @@ YARN = "two cubic segments with all derivatives in one thread"
 NETWORK = ("networks of 9 to 32 channels or of 4 to 8 layers, with their slopes and second derivatives, in one thread; "
            "those of up to 3 layers of 8 channels, as they are shipped, have kernels of their own, in registers")
 KNOWN = {
-    "body_gap_neural_wide": (2736, 16, NETWORK),
-    "body_slope_neural_wide": (7568, 356, NETWORK),
-    "body_impact_neural_wide": (2768, 24, NETWORK),
+    "body_gap_neural_wide": (2832, 4, NETWORK),
+    "body_slope_neural_wide": (5520, 120, NETWORK),
+    "body_impact_neural_wide": (2832, 4, NETWORK),
     "acl_build": (448, 156, YARN),
     "acl_force": (448, 164, YARN),
     "yarn_penalty_pair": (400, 76, YARN),
