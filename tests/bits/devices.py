@@ -143,7 +143,7 @@ subspace = none
 audit = off
 """
 # Two sheets one above the other: edges along edges, whose Hessians have a kernel of their own.
-PARALLEL = bits.MATRIX.format("pcg_newton", "patch_bvh", "ipc_barrier") + """[cloth.low]
+PARALLEL = bits.MATRIX.format("cholmod_newton", "patch_bvh", "ipc_barrier") + """[cloth.low]
 shape = grid
 size = 0.2 0.2
 resolution = 6 6
