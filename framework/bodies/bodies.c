@@ -7,8 +7,8 @@
 
 #include "bodies/rows.kern.h"
 
-/* Kernels of the bodies that do not bend, and of each field; a field's number here is its shape's
- * less BODY_BEFORE_FIELDS. */
+/* Kernels of the bodies that do not bend, and of each field's shape, whose number here is the
+ * shape's less BODY_BEFORE_FIELDS. */
 typedef struct family {
   lk_entry gap, slope, impact;
 } family;
@@ -16,7 +16,7 @@ typedef struct family {
   {LK_ENTRY(body_gap_##name), LK_ENTRY(body_slope_##name), LK_ENTRY(body_impact_##name)},
 static const family families[] = {FAMILY(rigid)
 #define BODY_FIELD(name) FAMILY(name)
-#include "body_fields.inc"
+#include "body_field_shapes.inc"
 #undef BODY_FIELD
 };
 enum { RIGID, NUM_FAMILIES = sizeof families / sizeof *families };
@@ -242,7 +242,7 @@ static int has_lanes(const loom_exec *e)
 static int some_take_many(const body_set *b)
 {
   int some = 0;
-  for (int i = 0; i < b->num; ++i) some |= b->view[i].shape == BODY_SHAPE_neural;
+  for (int i = 0; i < b->num; ++i) some |= obst_takes_many(&b->view[i]);
   return some;
 }
 

@@ -97,6 +97,7 @@ static loom_status open_all(loom_err *err, body_field *f)
   f->kind = kind_of(f->opt.kind);
   if (f->kind == NULL) return err_set(err, LOOM_E_INTERNAL, "there is no field '%s'", f->opt.kind);
   f->lipschitz = 1;
+  f->shape = f->opt.kind;
   if (r->num_joints > BEND_MAX_FRAMES)
     return err_set(err, LOOM_E_CONFIG, "the body has %d joints; distances take at most %d",
                    r->num_joints, BEND_MAX_FRAMES);
@@ -147,7 +148,7 @@ void field_close(body_field *f)
 
 void field_show(const body_field *f, loom_obstacle *o)
 {
-  o->field_kind = f->opt.kind;
+  o->field_kind = f->shape;
   o->field = f->buf;
   o->lipschitz = (loom_real)f->lipschitz;
   o->sweep = ((const bend_head *)(const void *)f->block)->sweep;

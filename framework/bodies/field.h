@@ -44,6 +44,7 @@ struct body_field {
   const rig *body;
   field_options opt;
   const field_kind *kind;
+  const char *shape; /* of body_field_shapes.inc: the kind's name, or what its open() says */
   void *own;         /* of the kind */
   int64_t own_bytes; /* of its arrays in the block */
   double lipschitz;  /* bound of the length of the gradient, 1 */

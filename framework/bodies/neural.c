@@ -99,6 +99,8 @@ static loom_status open(loom_err *err, body_field *f)
                    net->num, NEURAL_MAX_REGIONS);
   for (int32_t k = 0; k < net->num; ++k) {
     const ssdf_net_region *const g = &net->regions[k];
+    if (!ssdf_is_narrow(&g->distance.shape) || !ssdf_is_narrow(&g->label.shape))
+      f->shape = "neural_wide";
     f->own_bytes += 2 * (int64_t)sizeof(loom_real) * (g->distance.num_params + g->label.num_params);
     if (!(f->opt.layer < g->clamp && f->opt.layer < g->margin))
       return err_set(err, LOOM_E_CONFIG,

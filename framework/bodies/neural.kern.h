@@ -15,7 +15,7 @@
 #define LOOM_BODIES_NEURAL_KERN_H
 
 #include "bodies/bend.kern.h"
-#include "ssdf/net.kern.h"
+#include "ssdf/narrow.kern.h"
 
 enum { NEURAL_MAX_REGIONS = 16 };
 
@@ -50,6 +50,32 @@ LK_FN ssdf_params neural_params(const neural_field *f, const ssdf_shape *n, int6
   return p;
 }
 
+/* ---- one point ----
+ * `wide`, a constant, says which kernel asks: a GPU has one for bodies all of whose networks are
+ * narrow, with all channels in registers, and one for all others. */
+#if defined(__CUDACC__) || defined(LOOM_MEM_SIM_H) /* a simulated device computes as they do */
+#define NEURAL_NARROW(wide) (!(wide))
+#else
+/* a CPU has a large stack, and its loops need not be unrolled */
+#define NEURAL_NARROW(wide) ((void)(wide), 0)
+#endif
+
+LK_FN lk_real neural_net_value(int wide, const ssdf_shape *n, const ssdf_params *p,
+                               const lk_real *q)
+{
+  return NEURAL_NARROW(wide) ? ssdf_narrow_value(n, p, q) : ssdf_value(n, p, q, NULL);
+}
+
+/* By forward differences if `step` is above 0. */
+LK_FN lk_real neural_net_gradient(int wide, const ssdf_shape *n, const ssdf_params *p,
+                                  const lk_real *q, lk_real step, lk_real *g)
+{
+  if (step > LK_R(0.0))
+    return NEURAL_NARROW(wide) ? ssdf_narrow_differences(n, p, q, step, g)
+                               : ssdf_differences(n, p, q, step, g);
+  return NEURAL_NARROW(wide) ? ssdf_narrow_gradient(n, p, q, g) : ssdf_gradient(n, p, q, g);
+}
+
 /* Distance to the box, m, 0 within; away [3] from its nearest point. */
 LK_FN lk_real neural_box(const neural_region *r, const lk_real *y, lk_real *away)
 {
@@ -58,8 +84,8 @@ LK_FN lk_real neural_box(const neural_region *r, const lk_real *y, lk_real *away
 }
 
 /* What one region says at y, in its frame: distance, m, and its derivatives; NULL: not wanted. */
-LK_FN lk_real neural_region_value(const neural_field *f, const neural_region *r, lk_real s,
-                                  const lk_real *y, lk_real *g, lk_real *C)
+LK_FN lk_real neural_region_value(int wide, const neural_field *f, const neural_region *r,
+                                  lk_real s, const lk_real *y, lk_real *g, lk_real *C)
 {
   lk_real away[3], q[3];
   const lk_real d = neural_box(r, y, away);
@@ -75,14 +101,13 @@ LK_FN lk_real neural_region_value(const neural_field *f, const neural_region *r,
   for (int c = 0; c < 3; ++c) q[c] = (y[c] - r->centre[c]) / r->half;
   lk_real v;
   if (C != NULL) {
-    v = ssdf_hessian(&r->distance, &p, q, g, C);
+    v = NEURAL_NARROW(wide) ? ssdf_narrow_hessian(&r->distance, &p, q, g, C)
+                            : ssdf_hessian(&r->distance, &p, q, g, C);
     for (int i = 0; i < 9; ++i) C[i] /= r->half;
   } else if (g == NULL) {
-    v = ssdf_value(&r->distance, &p, q, NULL);
-  } else if (f->difference > LK_R(0.0)) {
-    v = ssdf_differences(&r->distance, &p, q, f->difference, g);
+    v = neural_net_value(wide, &r->distance, &p, q);
   } else {
-    v = ssdf_gradient(&r->distance, &p, q, g);
+    v = neural_net_gradient(wide, &r->distance, &p, q, f->difference, g);
   }
   if (v * r->half < r->clamp) return v * r->half;
   for (int i = 0; i < 9 && C != NULL; ++i) C[i] = LK_R(0.0); /* beyond it is flat */
@@ -90,18 +115,19 @@ LK_FN lk_real neural_region_value(const neural_field *f, const neural_region *r,
 }
 
 /* 1: the flag says that the skin is nearest. */
-LK_FN int neural_flag(const neural_field *f, const neural_region *r, lk_real s, const lk_real *y)
+LK_FN int neural_flag(int wide, const neural_field *f, const neural_region *r, lk_real s,
+                      const lk_real *y)
 {
   lk_real q[3];
   if (r->flag.hidden == 0) return 1;
   const ssdf_params p = neural_params(f, &r->flag, r->flag_at, s);
   for (int c = 0; c < 3; ++c) q[c] = (y[c] - r->centre[c]) / r->half;
-  return ssdf_value(&r->flag, &p, q, NULL) > LK_R(0.0);
+  return neural_net_value(wide, &r->flag, &p, q) > LK_R(0.0);
 }
 
 /* The region that decides at p (body frame); its value and place there. */
-LK_FN int32_t neural_choose(const neural_field *f, lk_real s, const lk_real *p, lk_real *value,
-                            obst_pose *P, lk_real *y)
+LK_FN int32_t neural_choose(int wide, const neural_field *f, lk_real s, const lk_real *p,
+                            lk_real *value, obst_pose *P, lk_real *y)
 {
   lk_real best[2] = {LK_REAL_MAX, LK_REAL_MAX}; /* with flags, of all */
   int32_t which[2] = {-1, -1};
@@ -111,10 +137,10 @@ LK_FN int32_t neural_choose(const neural_field *f, lk_real s, const lk_real *p, 
     lk_real at[3];
     bend_pose(&f->b, r->frame, s, &Q);
     obst_to_body(&Q, p, at);
-    const lk_real v = neural_region_value(f, r, s, at, NULL, NULL);
+    const lk_real v = neural_region_value(wide, f, r, s, at, NULL, NULL);
     for (int all = 0; all < 2; ++all) {
       if (!(v < best[all])) continue;
-      if (!all && f->flags && v < LK_R(0.0) && !neural_flag(f, r, s, at)) continue;
+      if (!all && f->flags && v < LK_R(0.0) && !neural_flag(wide, f, r, s, at)) continue;
       best[all] = v;
       which[all] = k;
     }
@@ -128,45 +154,64 @@ LK_FN int32_t neural_choose(const neural_field *f, lk_real s, const lk_real *p, 
   return k;
 }
 
-LK_FN lk_real neural_value(const obst_view *o, lk_real s, const lk_real *p)
+LK_FN lk_real neural_value_by(int wide, const obst_view *o, lk_real s, const lk_real *p)
 {
   obst_pose P;
   lk_real y[3], v;
-  (void)neural_choose(neural_of(o), s, p, &v, &P, y);
+  (void)neural_choose(wide, neural_of(o), s, p, &v, &P, y);
   return v;
 }
 
-LK_FN lk_real neural_distance(const obst_view *o, lk_real s, const lk_real *p, lk_real *n)
+LK_FN lk_real neural_distance_by(int wide, const obst_view *o, lk_real s, const lk_real *p,
+                                 lk_real *n)
 {
   const lk_real up[3] = {LK_R(0.0), LK_R(0.0), LK_R(1.0)};
   const neural_field *const f = neural_of(o);
   obst_pose P;
   lk_real y[3], g[3], world[3], v;
-  const int32_t k = neural_choose(f, s, p, &v, &P, y);
+  const int32_t k = neural_choose(wide, f, s, p, &v, &P, y);
   for (int c = 0; c < 3; ++c) n[c] = g[c] = up[c];
   if (k < 0) return v;
-  (void)neural_region_value(f, &f->region[k], s, y, g, NULL);
+  (void)neural_region_value(wide, f, &f->region[k], s, y, g, NULL);
   obst_rotate(&P, g, world);
   (void)obst_unit(world, up, n);
   return v;
 }
 
-LK_FN lk_real neural_hess(const obst_view *o, lk_real s, const lk_real *p, lk_real *g, lk_real *C)
+LK_FN lk_real neural_hess_by(int wide, const obst_view *o, lk_real s, const lk_real *p, lk_real *g,
+                             lk_real *C)
 {
   const neural_field *const f = neural_of(o);
   obst_pose P;
   lk_real y[3], own[3], H[9], v;
-  const int32_t k = neural_choose(f, s, p, &v, &P, y);
+  const int32_t k = neural_choose(wide, f, s, p, &v, &P, y);
   for (int c = 0; c < 3; ++c) g[c] = own[c] = LK_R(0.0);
   for (int i = 0; i < 9; ++i) C[i] = H[i] = LK_R(0.0);
   if (k < 0) return v;
-  (void)neural_region_value(f, &f->region[k], s, y, own, H);
+  (void)neural_region_value(wide, f, &f->region[k], s, y, own, H);
   if (!(v < f->region[k].clamp) && v <= f->region[k].clamp) /* flat: what is learnt ends here */
     for (int c = 0; c < 3; ++c) own[c] = LK_R(0.0);
   obst_rotate(&P, own, g);
   bend_turn_hess(&P, H, C);
   return v;
 }
+
+#define NEURAL_SHAPE(name, wide)                                                               \
+  SSDF_FN lk_real name##_value(const obst_view *o, lk_real s, const lk_real *p)                \
+  {                                                                                            \
+    return neural_value_by(wide, o, s, p);                                                     \
+  }                                                                                            \
+  SSDF_FN lk_real name##_distance(const obst_view *o, lk_real s, const lk_real *p, lk_real *n) \
+  {                                                                                            \
+    return neural_distance_by(wide, o, s, p, n);                                               \
+  }                                                                                            \
+  LK_FN lk_real name##_hess(const obst_view *o, lk_real s, const lk_real *p, lk_real *g,       \
+                            lk_real *C)                                                        \
+  {                                                                                            \
+    return neural_hess_by(wide, o, s, p, g, C);                                                \
+  }
+NEURAL_SHAPE(neural, 0)
+NEURAL_SHAPE(neural_wide, 1)
 
 /* ---- many points ---- */
 

@@ -114,8 +114,7 @@ LK_KERNEL_PLAIN(body_lanes, a, block)
     const int32_t body = row_of(&a->g.r, i).body;
     const lk_int to = end_of_body(&a->g.r, i, end, body);
     const obst_view *const o = a->g.r.view + body;
-    if (body >= 0 && o->shape == BODY_SHAPE_neural &&
-        (a->g.normal == NULL || neural_has_many_normals(o)))
+    if (body >= 0 && obst_takes_many(o) && (a->g.normal == NULL || neural_has_many_normals(o)))
       gaps_of_many(&a->g, i, to, o);
     else
       for (lk_int k = i; k < to; ++k) gap_of_row(OBST_ANY, &a->g, k);
@@ -135,6 +134,9 @@ LK_FN void slope_of_row(int32_t family, const body_gap_args *a, lk_int i)
   obst_pose_at(o, a->progress, &P);
   const lk_real f = obst_hess_of(family, o, &P, x, g, C);
   if (a->gap != NULL) a->gap[w.at] = f;
+  if (a->gradient != NULL) LK_STORE3(a->gradient, w.at, g);
+  if (a->curvature != NULL)
+    for (int k = 0; k < 9; ++k) a->curvature[9 * w.at + k] = C[k];
   if (a->normal != NULL) {
     const lk_real len = LK_SQRT(obst_dot(g, g));
     const int known = obst_bends(o) && len > LK_R(0.0);
@@ -142,9 +144,6 @@ LK_FN void slope_of_row(int32_t family, const body_gap_args *a, lk_int i)
     if (!known) (void)obst_distance_of(family, o, &P, x, n);
     LK_STORE3(a->normal, w.at, n);
   }
-  if (a->gradient != NULL) LK_STORE3(a->gradient, w.at, g);
-  if (a->curvature != NULL)
-    for (int k = 0; k < 9; ++k) a->curvature[9 * w.at + k] = C[k];
 }
 
 /* The contact plane at the impact, carried along with the body to where it stands at x1; gap of
@@ -194,7 +193,7 @@ LK_FN void impact_of_row(int32_t family, const body_impact_args *a, lk_int i)
   LK_KERNEL_PLAIN(body_impact_##name, a, i) { impact_of_row(family, a, i); }
 BODY_KERNELS(rigid, OBST_RIGID)
 #define BODY_FIELD(name) BODY_KERNELS(name, BODY_SHAPE_##name)
-#include "body_fields.inc"
+#include "body_field_shapes.inc"
 #undef BODY_FIELD
 
 LK_KERNEL_PLAIN(body_carry_rigid, a, i)

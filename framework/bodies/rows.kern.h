@@ -63,7 +63,7 @@ typedef struct body_impact_args {
   LK_DECLARE(body_impact_##family, body_impact_args)
 BODY_DECLARE(rigid)
 #define BODY_FIELD(name) BODY_DECLARE(name)
-#include "body_fields.inc"
+#include "body_field_shapes.inc"
 #undef BODY_FIELD
 
 typedef struct body_carry_args {

@@ -22,7 +22,7 @@ enum {
   BODY_NUM_SHAPES,
   BODY_BEFORE_FIELDS = BODY_NUM_SHAPES - 1,
 #define BODY_FIELD(name) BODY_SHAPE_##name,
-#include "body_fields.inc"
+#include "body_field_shapes.inc"
 #undef BODY_FIELD
 };
 
@@ -30,6 +30,12 @@ enum {
  * for one family hold what it needs and nothing else: fields need many times the registers and the
  * stack of a ball. */
 enum { OBST_ANY = -1, OBST_RIGID = -2 };
+
+/* Whether its distance takes many points at once (neural_many()). */
+LK_FN int obst_takes_many(const obst_view *o)
+{
+  return o->shape == BODY_SHAPE_neural || o->shape == BODY_SHAPE_neural_wide;
+}
 
 /* Whether the body bends in a step. */
 LK_FN int obst_bends(const obst_view *o) { return o->shape >= BODY_NUM_SHAPES; }
@@ -54,7 +60,7 @@ LK_FN lk_real obst_distance_in(int32_t family, const obst_view *o, lk_real s, co
   case BODY_SHAPE_##name:            \
     if (family == OBST_RIGID) break; \
     return name##_distance(o, s, p, n);
-#include "body_fields.inc"
+#include "body_field_shapes.inc"
 #undef BODY_FIELD
   default:
     break;
@@ -77,7 +83,7 @@ LK_FN lk_real obst_value_in(int32_t family, const obst_view *o, lk_real s, const
   case BODY_SHAPE_##name:            \
     if (family == OBST_RIGID) break; \
     return name##_value(o, s, p);
-#include "body_fields.inc"
+#include "body_field_shapes.inc"
 #undef BODY_FIELD
   default:
     break;
@@ -105,7 +111,7 @@ LK_FN lk_real obst_hess_in(int32_t family, const obst_view *o, lk_real s, const 
   case BODY_SHAPE_##name:            \
     if (family == OBST_RIGID) break; \
     return name##_hess(o, s, p, g, C);
-#include "body_fields.inc"
+#include "body_field_shapes.inc"
 #undef BODY_FIELD
   default:
     break;

@@ -81,15 +81,31 @@ static const char *check_grid(const loom_obstacle *o)
   return NULL;
 }
 
+/* The shape of a field, or -1. */
+static int32_t field_shape(const char *name)
+{
+  static const struct {
+    const char *name;
+    int32_t shape;
+  } all[] = {
+#define BODY_FIELD(name) {#name, BODY_SHAPE_##name},
+#include "body_field_shapes.inc"
+#undef BODY_FIELD
+  };
+  for (size_t i = 0; i < LOOM_COUNT(all); ++i)
+    if (name != NULL && strcmp(all[i].name, name) == 0) return all[i].shape;
+  return -1;
+}
+
 const char *obst_view_fill(const loom_obstacle *o, obst_view *v)
 {
   const body_kind *const kind = body_kind_find(o->kind);
   memset(v, 0, sizeof *v);
   if (kind == NULL) return "there is no such kind of body";
   const int grid = o->sdf != NULL && (kind->shape == BODY_SHAPE_grid || kind->shape < 0);
-  const body_kind *const field = o->field != NULL ? body_kind_find(o->field_kind) : NULL;
-  if (o->field != NULL && field == NULL) return "there is no such field of a body";
-  v->shape = grid ? BODY_SHAPE_grid : field != NULL ? field->shape : kind->shape;
+  const int32_t field = o->field != NULL ? field_shape(o->field_kind) : -1;
+  if (o->field != NULL && field < 0) return "there is no such field of a body";
+  v->shape = grid ? BODY_SHAPE_grid : field >= 0 ? field : kind->shape;
   v->convex = kind->convex && !grid;
   v->lipschitz = o->field != NULL ? o->lipschitz : 1;
   v->friction = o->friction;

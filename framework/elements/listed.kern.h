@@ -10,6 +10,7 @@
 #define LOOM_ELEM_LISTED_KERN_H
 
 #include "elements/elements.h"
+#include "geom/small.kern.h"
 
 typedef struct elem_list_args {
   elem_args all;                     /* of the whole block; out, energy: unused */
@@ -46,19 +47,26 @@ LK_FN void elem_alone(const elem_args *all, lk_int e, int arity, int rest, int m
     for (int c = 0; c < 3 * (arity); ++c) a->grad[3 * (arity) * (int64_t)i + c] = g[c]; \
   }
 
-#define ELEM_CORNER(type, arity, rest_len, mat_len)                           \
-  LK_KERNEL_PLAIN(type##_corner, a, i)                                        \
-  {                                                                           \
-    elem_args one;                                                            \
-    lk_real g[3 * (arity)], H[9 * (arity) * (arity)];                         \
-    const int v = 3 * a->corner[i];                                           \
-    elem_alone(&a->all, a->elem[i], arity, rest_len, mat_len, g, &one);       \
-    type##_gradient_body(&one, 0);                                            \
-    one.out = H;                                                              \
-    type##_hessian_body(&one, 0);                                             \
-    for (int c = 0; c < 3; ++c) a->grad[3 * (int64_t)i + c] = g[v + c];       \
-    for (int c = 0; c < 9; ++c)                                               \
-      a->diag[9 * (int64_t)i + c] = H[3 * (arity) * (v + c / 3) + v + c % 3]; \
+/* The corner is chosen at the end among constant ones, so that a GPU keeps all in registers. */
+#define ELEM_CORNER(type, arity, rest_len, mat_len)                                     \
+  LK_KERNEL_PLAIN(type##_corner, a, i)                                                  \
+  {                                                                                     \
+    elem_args one;                                                                      \
+    lk_real g[3 * (arity)], H[9 * (arity) * (arity)];                                   \
+    const int corner = a->corner[i];                                                    \
+    elem_alone(&a->all, a->elem[i], arity, rest_len, mat_len, g, &one);                 \
+    type##_gradient_body(&one, 0);                                                      \
+    one.out = H;                                                                        \
+    type##_hessian_body(&one, 0);                                                       \
+    LK_UNROLL                                                                           \
+    for (int k = 0; k < (arity); ++k) {                                                 \
+      if (k != corner) continue;                                                        \
+      LK_UNROLL                                                                         \
+      for (int c = 0; c < 3; ++c) a->grad[3 * (int64_t)i + c] = g[3 * k + c];           \
+      LK_UNROLL                                                                         \
+      for (int c = 0; c < 9; ++c)                                                       \
+        a->diag[9 * (int64_t)i + c] = H[3 * (arity) * (3 * k + c / 3) + 3 * k + c % 3]; \
+    }                                                                                   \
   }
 
 #endif

@@ -157,7 +157,7 @@ LK_FN void mollifier_cross_gradient(const lk_real *x, lk_real *g)
 }
 
 /* H [12][12] += f d2c/dx2 */
-LK_FN void mollifier_cross_hessian(const lk_real *x, lk_real f, lk_real *H)
+LK_FN void mollifier_cross_hessian(const lk_real *x, lk_real f, lk_room H)
 {
   const lk_real u[3] = {x[3] - x[0], x[4] - x[1], x[5] - x[2]};
   const lk_real v[3] = {x[9] - x[6], x[10] - x[7], x[11] - x[8]};
@@ -172,10 +172,10 @@ LK_FN void mollifier_cross_hessian(const lk_real *x, lk_real f, lk_real *H)
       for (int i = 0; i < 2; ++i)
         for (int j = 0; j < 2; ++j) {
           const lk_real sign = i == j ? LK_R(1.0) : LK_R(-1.0);
-          H[12 * (3 * i + r) + 3 * j + c] += sign * huu;
-          H[12 * (6 + 3 * i + r) + 6 + 3 * j + c] += sign * hvv;
-          H[12 * (3 * i + r) + 6 + 3 * j + c] += sign * huv;
-          H[12 * (6 + 3 * j + c) + 3 * i + r] += sign * huv;
+          LK_ROOM(H, 12 * (3 * i + r) + 3 * j + c) += sign * huu;
+          LK_ROOM(H, 12 * (6 + 3 * i + r) + 6 + 3 * j + c) += sign * hvv;
+          LK_ROOM(H, 12 * (3 * i + r) + 6 + 3 * j + c) += sign * huv;
+          LK_ROOM(H, 12 * (6 + 3 * j + c) + 3 * i + r) += sign * huv;
         }
     }
 }

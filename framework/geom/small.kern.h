@@ -186,6 +186,13 @@ LK_FN void lk_polar32_of(const lk_real *f0, const lk_real *f1, lk_polar32 *P)
 }
 
 /* ---- symmetric n x n ---- */
+/* What is left of a kernel's room behind k numbers. */
+LK_FN lk_room lk_room_behind(lk_room r, lk_int k)
+{
+  r.at += r.stride * k;
+  return r;
+}
+
 /* An eigenvalue as a Hessian treatment wants it. */
 LK_FN lk_real lk_psd(lk_real l, int how)
 {
@@ -194,14 +201,21 @@ LK_FN lk_real lk_psd(lk_real l, int how)
 }
 
 /* lk_sym_eig, lk_sym_definite, lk_sym_psd: unrolled, for n <= 5: matrices in registers. */
-#define LK_SYM(name) lk_sym_##name
-#define LK_SYM_LOOP  LK_UNROLL
+#define LK_SYM(name)    lk_sym_##name
+#define LK_SYM_LOOP     LK_UNROLL
+#define LK_SYM_MATRIX   lk_real *
+#define LK_SYM_CONST    const lk_real *
+#define LK_SYM_AT(A, k) A[k]
 #include "geom/sym_body.kern.h"
 
-/* lk_sym_eig_rolled, ...: as loops, for larger n, up to 12.  Unrolled, 66 rotations of 12 rows make
- * half a minute of compilation for each kernel, and code that no instruction cache holds. */
-#define LK_SYM(name) lk_sym_##name##_rolled
-#define LK_SYM_LOOP  LK_ROLLED
+/* lk_sym_eig_rolled, ...: as loops, for larger n, up to 12, with matrices in a kernel's room, as no
+ * thread has registers for them.  Unrolled, 66 rotations of 12 rows make half a minute of
+ * compilation for each kernel, and code that no instruction cache holds. */
+#define LK_SYM(name)    lk_sym_##name##_rolled
+#define LK_SYM_LOOP     LK_ROLLED
+#define LK_SYM_MATRIX   lk_room
+#define LK_SYM_CONST    lk_room
+#define LK_SYM_AT(A, k) LK_ROOM(A, k)
 #include "geom/sym_body.kern.h"
 
 /* ---- 3x3 singular values ---- */

@@ -1,7 +1,8 @@
 /* compare.c - every kernel on the device against its CPU launcher, with the arguments of real runs.
  *
  * An argument block is searched for addresses of device memory; the buffers behind them are copied
- * to the host, and the block with them.  So a kernel needs no description to be compared. */
+ * to the host, and the block with them; so are structs that they hold.  So a kernel needs no
+ * description to be compared. */
 #include "mem/compare.h"
 
 #include <fcntl.h>
@@ -157,6 +158,21 @@ static loom_status translate(launch *l, uint64_t word, uint64_t *out)
   return LOOM_OK;
 }
 
+/* Structs in memory, such as the bodies of a scene, hold addresses, too. */
+static loom_status translate_block(launch *l, int i)
+{
+  const block b = l->b[i];
+  uint64_t word, other;
+  if (b.type != LOOM_U8 || b.written) return LOOM_OK;
+  for (size_t at = 0; at + sizeof word <= b.bytes; at += sizeof word) {
+    memcpy(&word, b.was + at, sizeof word);
+    LOOM_TRY(translate(l, word, &other));
+    if (other != 0) memcpy(b.host + at, &other, sizeof other);
+  }
+  memcpy(b.was, b.host, b.bytes);
+  return LOOM_OK;
+}
+
 /* The argument block and the place of the result as the CPU launcher takes them. */
 static loom_status make_arguments(launch *l, const void *args, const loom_real *result)
 {
@@ -168,6 +184,7 @@ static loom_status make_arguments(launch *l, const void *args, const loom_real *
     LOOM_TRY(translate(l, word, &other));
     if (other != 0) memcpy(l->args + i, &other, sizeof other);
   }
+  for (int k = 0; k < l->num; ++k) LOOM_TRY(translate_block(l, k));
   if (result == NULL) return LOOM_OK;
   LOOM_TRY(translate(l, (uint64_t)result, &other));
   l->result = (loom_real *)other; /* NULL is refused by the CPU's launch */

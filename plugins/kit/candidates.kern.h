@@ -159,4 +159,13 @@ LK_FN lk_real cand_mollifier(const cand_state *s, lk_int c, const lk_real *x)
   return s->par[c] > LK_R(0.0) ? mollifier(mollifier_cross(x), s->par[c]) : LK_R(1.0);
 }
 
+/* Two edges within the range of the mollifier. */
+LK_FN int cand_is_mollified(const cand_state *s, lk_int c)
+{
+  lk_real x[12];
+  if (!(s->par[c] > LK_R(0.0))) return 0;
+  for (int a = 0; a < 4; ++a) cand_position(s, s->v[4 * c + a], x + 3 * a);
+  return mollifier_cross(x) < s->par[c];
+}
+
 #endif

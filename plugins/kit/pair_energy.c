@@ -59,5 +59,7 @@ loom_status pair_hessian(const pair_energy *p, const loom_step *s, loom_buf *x, 
   a.row = plug_rdwr(&m, out->row);
   a.col = plug_rdwr(&m, out->col);
   a.val = plug_rdwr(&m, out->val);
-  return plug_launch(&m, &p->k->hessian, &a, c->act.num, NULL);
+  LOOM_TRY(plug_run_on(&m, &p->k->hessian, &a, c->act.num, NULL));
+  if (!p->gauss_newton) LOOM_TRY(plug_run_on(&m, &p->k->mollified, &a, c->act.num, NULL));
+  return plug_unbind(&m);
 }

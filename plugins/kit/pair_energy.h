@@ -9,13 +9,15 @@
 
 typedef struct pair_kernels {
   lk_entry energy, strongest, force, hessian;
+  lk_entry mollified; /* not of a model that is always Gauss-Newton */
 } pair_kernels;
 /* static const pair_kernels kernels = PAIR_KERNELS(my_model);
  * Laws may call log and the like: see LK_ENTRY_NEAR. */
 #define PAIR_KERNELS(model)                                                                       \
   {                                                                                               \
     .energy = LK_ENTRY_NEAR(model##_energy, 4), .strongest = LK_ENTRY_NEAR(model##_strongest, 4), \
-    .force = LK_ENTRY_NEAR(model##_force, 4), .hessian = LK_ENTRY_NEAR(model##_hessian, 4)        \
+    .force = LK_ENTRY_NEAR(model##_force, 4), .hessian = LK_ENTRY_NEAR(model##_hessian, 4),       \
+    .mollified = LK_ENTRY_NEAR(model##_mollified, 4)                                              \
   }
 
 typedef struct pair_energy {

@@ -5,11 +5,14 @@
  * A model owns b; it makes its kernels of the bodies here.  In its kernel header and its kernel
  * file:
  *
- *   PAIR_DECLARE(my_model)                        declares my_model_energy, ...
+ *   PAIR_DECLARE(my_model)                  my_model_energy, ...
+ *   PAIR_DECLARE_MOLLIFIED(my_model)        my_model_mollified, unless it is always Gauss-Newton
  *
+ *   LK_FN void my_law(const lk_real *number, lk_real xi, lk_real D, lk_real *b) { ... }
  *   #define PAIR(name) my_model_##name
- *   #define PAIR_LAW my_law                        LK_FN void my_law(const lk_real *number, lk_real
- * xi, #include "kit/pair_energy_body.kern.h"                            lk_real D, lk_real *b)
+ *   #define PAIR_LAW my_law
+ *   #include "kit/pair_energy_body.kern.h"
+ *   #include "kit/pair_mollified_body.kern.h"
  *
  * number: PAIR_NUMBERS of the model's own; xi: sum of both radii, m; b: value, J, and its first two
  * derivatives in D. */
@@ -40,5 +43,7 @@ typedef struct pair_args {
   LK_DECLARE(model##_strongest, pair_args) /* largest normal force, N */ \
   LK_DECLARE(model##_force, pair_args)     /* gradient per corner */     \
   LK_DECLARE(model##_hessian, pair_args)   /* blocks of the corners */
+/* ... of nearly parallel edges, which the one before it leaves out without gauss_newton */
+#define PAIR_DECLARE_MOLLIFIED(model) LK_DECLARE(model##_mollified, pair_args)
 
 #endif

@@ -94,31 +94,9 @@ LK_FN void PAIR(body_hessian)(const pair_args *a, lk_int c, lk_real *H)
   if (a->how != LOOM_HESS_EXACT) lk_sym_psd(3, H, V, W, a->how);
 }
 
-/* The product rule for m(c) b(D) of two edges in the mollified range, H [12][12]. */
-LK_FN void PAIR(mollified_hessian)(const pair_args *a, const lk_real *b, const lk_real *x,
-                                   lk_real e, const dist_frame *f, lk_real *H)
-{
-  lk_real S[25], B[9], dc[12], db[12], V[144], W[144];
-  const lk_real c = mollifier_cross(x), b0 = b[0], b1 = b[1];
-  const lk_real m0 = mollifier(c, e), m1 = mollifier_slope(c, e), m2 = mollifier_curvature(c, e);
-  dist_hessian(f, m0 * b1, m0 * b[2], LOOM_HESS_EXACT, S);
-  for (int i = 0; i < 4; ++i)
-    for (int j = 0; j < 4; ++j) {
-      dist_block(f, S, i, j, B);
-      for (int k = 0; k < 9; ++k) H[12 * (3 * i + k / 3) + 3 * j + k % 3] = B[k];
-    }
-  mollifier_cross_gradient(x, dc);
-  for (int i = 0; i < 12; ++i) db[i] = LK_R(2.0) * b1 * f->d * f->W[i / 3] * f->F[0][i % 3];
-  for (int i = 0; i < 12; ++i)
-    for (int j = 0; j < 12; ++j)
-      H[12 * i + j] += m1 * (db[i] * dc[j] + dc[i] * db[j]) + b0 * m2 * dc[i] * dc[j];
-  mollifier_cross_hessian(x, b0 * m1, H);
-  if (a->how != LOOM_HESS_EXACT) lk_sym_psd_rolled(12, H, V, W, a->how);
-}
-
-/* Blocks of the corners of candidate c behind `at`: from S, or from H if that is given. */
+/* Blocks of the corners of candidate c behind `at`. */
 LK_FN void PAIR(write_blocks)(const pair_args *a, lk_int c, int64_t at, const dist_frame *f,
-                              const lk_real *S, const lk_real *H)
+                              const lk_real *S)
 {
   const cand_state *const s = &a->s;
   for (int i = 0; i < 4; ++i) {
@@ -127,11 +105,7 @@ LK_FN void PAIR(write_blocks)(const pair_args *a, lk_int c, int64_t at, const di
       if (!cand_is_free(s->v[4 * c + j], s->n, s->fixed)) continue;
       a->row[at] = s->v[4 * c + i];
       a->col[at] = s->v[4 * c + j];
-      if (H == NULL) {
-        dist_block(f, S, i, j, a->val + 9 * at);
-      } else {
-        for (int k = 0; k < 9; ++k) a->val[9 * at + k] = H[12 * (3 * i + k / 3) + 3 * j + k % 3];
-      }
+      dist_block(f, S, i, j, a->val + 9 * at);
       ++at;
     }
   }
@@ -149,23 +123,17 @@ PAIR_KERNEL(PAIR(hessian), a, i)
     PAIR(body_hessian)(a, c, a->val + 9 * at);
     return;
   }
+  if (!a->gauss_newton && cand_is_mollified(s, c)) return; /* see pair_mollified_body.kern.h */
   const lk_real D = cand_pair(s, c, x, w);
   PAIR_LAW(a->number, s->xi[c], D, b);
   dist_frame_of(cand_is_edges(s->kind[c]), x, w, &f);
-  const int mollified = s->par[c] > LK_R(0.0) && mollifier_cross(x) < s->par[c];
-  if (mollified && !a->gauss_newton) {
-    lk_real H[144];
-    PAIR(mollified_hessian)(a, b, x, s->par[c], &f, H);
-    PAIR(write_blocks)(a, c, at, &f, NULL, H);
-    return;
-  }
   const lk_real m = cand_mollifier(s, c, x);
   const lk_real b1 = m * b[1], b2 = m * b[2];
   if (a->gauss_newton)
     dist_gauss_newton(&f, b1, b2, S);
   else
     dist_hessian(&f, b1, b2, a->how, S);
-  PAIR(write_blocks)(a, c, at, &f, S, NULL);
+  PAIR(write_blocks)(a, c, at, &f, S);
 }
 
 #undef PAIR_SUM

@@ -142,6 +142,16 @@ subspace = none
 [log]
 audit = off
 """
+# Two sheets one above the other: edges along edges, whose Hessians have a kernel of their own.
+PARALLEL = bits.MATRIX.format("cholmod_newton", "patch_bvh", "ipc_barrier") + """[cloth.low]
+shape = grid
+size = 0.2 0.2
+resolution = 6 6
+density = 0.2
+membrane = 20
+thickness = 0.001
+transform = translate 0.004 0.007 -0.0025
+"""
 SCARF = bits.ROOT / "configs/yarn_scarf.ini"
 MORE = {
     "more/fused": (FULL, ["solver.fused=yes", "solver.reuse=plain", "solver.base=rest"]),
@@ -162,7 +172,13 @@ MORE = {
     "more/neural": (NETWORKS, []),
     "more/neural-ipc": (NETWORKS, ["contact.c.plugin=ipc_barrier", "contact.c.d_hat=2e-3",
                                    "solver.plugin=pcg_newton"]),
+    "more/neural-wide": (NETWORKS, []),
+    "more/neural-wide-ipc": (NETWORKS, ["contact.c.plugin=ipc_barrier", "contact.c.d_hat=2e-3",
+                                        "solver.plugin=pcg_newton"]),
     "more/stuck": (STUCK, []),
+    "more/parallel-ipc_barrier": (PARALLEL, ["contact.c.d_hat=3e-3"]),
+    "more/parallel-dbb": (PARALLEL, ["contact.c.plugin=dbb", "contact.c.d_hat=3e-3"]),
+    "more/parallel-repulsion": (PARALLEL, ["contact.c.plugin=repulsion"]),
     "more/debug": (NEAR, ["solver.tolerance=1e-12", "exec.debug=1"]),
     **{f"more/field-{distance}": (NETWORKS, [f"body.legs.distance={distance}", "body.legs.networks=",
                                              "contact.c.plugin=ipc_barrier", "contact.c.d_hat=2e-3",
@@ -186,6 +202,39 @@ MORE = {
     "more/acl-stiction": (SCARF, [*bits.coarser(SCARF), "contact.yarns.stiction=0.1"]),
 }
 
+bits.SETTINGS.update({name: ["body.legs.networks={folder}/wide.h5"] for name in MORE if "neural-wide" in name})
+
+
+def widen(row, hidden, width, to):
+    """The parameters of a network with `to` channels of which those behind `width` count for nothing."""
+    sizes = [3] + [width] * hidden + [1]
+    out, at = [], 0
+    for inputs, outputs in zip(sizes, sizes[1:]):
+        more_in, more_out = (to if n == width else n for n in (inputs, outputs))
+        weights = row[at:at + inputs * outputs].reshape(outputs, inputs)
+        biases = row[at + inputs * outputs:at + (inputs + 1) * outputs]
+        for channel in range(more_out):
+            kept = list(weights[channel]) if channel < outputs else [0] * inputs
+            out += kept + [0] * (more_in - inputs)
+        out += list(biases) + [0] * (more_out - outputs)
+        at += (inputs + 1) * outputs
+    return out
+
+
+def write_wide(path):
+    """The networks of configs/bodies/lower_body.h5 with 12 channels, the same functions."""
+    path.write_bytes((bits.ROOT / "configs/bodies/lower_body.h5").read_bytes())
+    with bits.h5py.File(path, "r+") as file:
+        for region in file.values():
+            for name in ("distance", "label"):
+                if name not in region:
+                    continue
+                old, told = region[name][()], dict(region[name].attrs)
+                del region[name]
+                region[name] = [widen(row, int(told["hidden"]), int(told["width"]), 12) for row in old]
+                for key, value in {**told, "width": 12.0}.items():
+                    region[name].attrs[key] = value
+
 
 def cases(patterns):
     return {name: case for name, case in {**bits.cases(), **MORE}.items()
@@ -204,6 +253,7 @@ def record(loom, folder, wanted, device, env):
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "sheet.obj").write_text(
         "v 0 0 0\nv 0.2 0 0\nv 0 0.2 0\nv 0.2 0.2 0\nf 1 2 3\nf 2 4 3\n")
+    write_wide(folder / "wide.h5")
     failed = {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for later in (False, True):  # replays come after what they replay

@@ -19,18 +19,13 @@ import tempfile
 
 STACK, REGISTERS = 512, 128
 # name: (largest stack, B; largest spill stores, B; why)
-BARRIER = "three 12 x 12 matrices of a thread: the Hessian of a pair, and the rotations that make it definite"
 YARN = "two cubic segments with all derivatives in one thread"
-NETWORK = ("networks of up to 32 channels, with their slopes and second derivatives, in one thread; other bodies have "
-           "kernels of their own")
+NETWORK = ("networks of 9 to 32 channels or of 4 to 8 layers, with their slopes and second derivatives, in one thread; "
+           "those of up to 3 layers of 8 channels, as they are shipped, have kernels of their own, in registers")
 KNOWN = {
-    "body_gap_neural": (2944, 532, NETWORK),
-    "body_slope_neural": (7536, 344, NETWORK),
-    "body_impact_neural": (2784, 28, NETWORK),
-    "ipc_barrier_hessian": (3872, 112, BARRIER),
-    "cama_hessian": (3856, 104, BARRIER),
-    "dbb_hessian": (3856, 104, BARRIER),
-    "repulsion_hessian": (3856, 104, BARRIER),
+    "body_gap_neural_wide": (2832, 4, NETWORK),
+    "body_slope_neural_wide": (5520, 120, NETWORK),
+    "body_impact_neural_wide": (2832, 4, NETWORK),
     "acl_build": (448, 156, YARN),
     "acl_force": (448, 164, YARN),
     "yarn_penalty_pair": (400, 76, YARN),

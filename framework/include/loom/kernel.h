@@ -16,6 +16,12 @@
  *                    on CUDA, one on the CPU.  for (k = lane; k < m; k += lanes) { ... }
  *                    LK_SYNC(); and that outside of every branch that lanes take
  *                    differently.  What a lane sums it sums alone: the same bits everywhere.
+ *   LK_KERNEL_ROOM   elements with more numbers of their own than a thread of a GPU has registers
+ *                    for: `room`, LK_ROOM(room, k) for 0 <= k < size.  Of all elements those for
+ *                    which NAME_is(a, i), a function in front of it, is not 0.  On the CPU the room
+ *                    lies on the stack; on CUDA it is a share of the scratch, so that no more
+ *                    threads run at once than have one (of 432 reals some 4800), each of which
+ *                    takes one element after the other.
  *
  * Short bodies that mostly gather, such as x at a spring's ends, are PLAIN too: a vector
  * gather costs as much as its loads (springs and hinges measured twice as slow with simd).
@@ -168,6 +174,14 @@ static inline loom_status lk_run(const lk_entry *e, const loom_exec *q, const vo
 #define LK_STORE3(p, i, s) \
   ((p)[3 * (i)] = (s)[0], (p)[3 * (i) + 1] = (s)[1], (p)[3 * (i) + 2] = (s)[2])
 
+/* Numbers of an element of a LK_KERNEL_ROOM.  On CUDA those of 32 threads are interleaved. */
+typedef struct lk_room {
+  lk_real *at;
+  lk_int stride;
+} lk_room;
+#define LK_ROOM(room, k) ((room).at[(room).stride * (k)])
+#define LK_WARP          32
+
 /* LK_ATOMIC_ADD(p, x): *p += x while others do, too.  Which of them comes first is not known, so
  * the sum's bits are not: for methods that are published so, beside a gather that is the default.
  */
@@ -241,6 +255,32 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
     return lk_cuda_check_(q, #name);                                                            \
   }                                                                                             \
   LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_int lane, lk_int lanes)
+
+/* Threads of a warp look for their next element first, so that they work side by side. */
+#define LK_KERNEL_ROOM(name, a, i, room, size)                                                     \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_room room);                          \
+  static __global__ void __launch_bounds__(LK_WARP)                                                \
+      name##_k(const name##_args_t A, lk_int n, lk_real *scratch)                                  \
+  {                                                                                                \
+    const lk_room own = {scratch + (int64_t)blockIdx.x * LK_WARP * (size) + threadIdx.x, LK_WARP}; \
+    const lk_int step = LK_WARP * gridDim.x;                                                       \
+    for (lk_int i_ = LK_WARP * blockIdx.x + threadIdx.x;; i_ += step) {                            \
+      while (i_ < n && !name##_is(&A, i_)) i_ += step;                                             \
+      if (i_ >= n) break;                                                                          \
+      name##_body(&A, i_, own);                                                                    \
+    }                                                                                              \
+  }                                                                                                \
+  extern "C" loom_status name##_cuda(const loom_exec *q, const void *args, lk_int n, lk_real *)    \
+  {                                                                                                \
+    const int64_t nb = (n + LK_WARP - 1) / LK_WARP, most = q->scratch_len / (LK_WARP * (size));    \
+    const name##_args_t *const A = (const name##_args_t *)args;                                    \
+    const int grid = (int)(nb < most ? nb : most);                                                 \
+    if (n == 0) return LOOM_OK;                                                                    \
+    if (grid == 0) return LOOM_E_ARG;                                                              \
+    name##_k<<<grid, LK_WARP, 0, (cudaStream_t)q->stream>>>(*A, n, q->scratch);                    \
+    return lk_cuda_check_(q, #name);                                                               \
+  }                                                                                                \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_room room)
 
 /* One block per chunk, tree in shared memory; one more block combines the partials in
  * the same fixed order.  Ends with the result in s[0] of thread 0. */
@@ -353,6 +393,23 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
     return LOOM_OK;                                                                           \
   }                                                                                           \
   LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_int lane, lk_int lanes)
+
+#define LK_KERNEL_ROOM(name, a, i, room, size)                                            \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_room room);                 \
+  loom_status name##_cpu(const loom_exec *q, const void *args, lk_int n, lk_real *result) \
+  {                                                                                       \
+    const name##_args_t A = *(const name##_args_t *)args;                                 \
+    const int threads = n < LK_PARALLEL_MIN ? 1 : q->num_threads;                         \
+    (void)result;                                                                         \
+    LK_PRAGMA_(omp parallel for schedule(static) firstprivate(A) num_threads(threads))    \
+    for (lk_int i_ = 0; i_ < n; ++i_) {                                                   \
+      lk_real numbers[size];                                                              \
+      const lk_room own = {numbers, 1};                                                   \
+      if (name##_is(&A, i_)) name##_body(&A, i_, own);                                    \
+    }                                                                                     \
+    return LOOM_OK;                                                                       \
+  }                                                                                       \
+  LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_room room)
 
 #define LK_REDUCE_HEAD_(name)                                                             \
   loom_status name##_cpu(const loom_exec *q, const void *args, lk_int n, lk_real *result) \

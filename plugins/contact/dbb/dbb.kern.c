@@ -17,6 +17,7 @@ LK_FN void dbb_law(const lk_real *number, lk_real xi, lk_real D, lk_real *b)
 #define PAIR(name) dbb_##name
 #define PAIR_LAW   dbb_law
 #include "kit/friction_lag_body.kern.h"
+#include "kit/pair_mollified_body.kern.h"
 
 /* ---- quadratic form ----
  */

@@ -6,6 +6,7 @@
 #include "kit/iso_terms.kern.h"
 
 PAIR_DECLARE(dbb)
+PAIR_DECLARE_MOLLIFIED(dbb)
 FRIC_DECLARE(dbb)
 
 enum { DBB_WEIGHT_ENERGY = 0, DBB_WEIGHT_CURVATURE = 1 };

@@ -13,3 +13,4 @@ LK_FN void ipc_barrier_law(const lk_real *number, lk_real xi, lk_real D, lk_real
 #define PAIR(name) ipc_barrier_##name
 #define PAIR_LAW   ipc_barrier_law
 #include "kit/friction_lag_body.kern.h"
+#include "kit/pair_mollified_body.kern.h"

@@ -5,6 +5,7 @@
 #include "kit/friction.kern.h"
 
 PAIR_DECLARE(ipc_barrier)
+PAIR_DECLARE_MOLLIFIED(ipc_barrier)
 FRIC_DECLARE(ipc_barrier)
 
 #endif

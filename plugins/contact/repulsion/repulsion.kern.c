@@ -21,3 +21,4 @@ LK_FN void repulsion_law(const lk_real *number, lk_real xi, lk_real D, lk_real *
 #define PAIR(name) repulsion_##name
 #define PAIR_LAW   repulsion_law
 #include "kit/pair_energy_body.kern.h"
+#include "kit/pair_mollified_body.kern.h"

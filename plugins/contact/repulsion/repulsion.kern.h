@@ -6,5 +6,6 @@
 
 enum { REPULSION_STIFFNESS = 0, REPULSION_REACH = 1 }; /* numbers of the law, N/m and m */
 PAIR_DECLARE(repulsion)
+PAIR_DECLARE_MOLLIFIED(repulsion)
 
 #endif

@@ -119,7 +119,7 @@ Test(barrier, cross_product_of_edges_by_differences)
     const double e = 1e-6;
     for (int i = 0; i < 12; ++i) x[i] = t_uniform(&seed);
     mollifier_cross_gradient(x, g);
-    mollifier_cross_hessian(x, 2.0, H);
+    mollifier_cross_hessian(x, 2.0, (lk_room){H, 1});
     for (int i = 0; i < 12; ++i) {
       memcpy(y, x, sizeof y);
       y[i] = x[i] + e;

@@ -183,7 +183,7 @@ Test(distance_hess, eigenvalues_are_treated_exactly)
       for (int i = 0; i < 144; ++i) size = fmax(size, fabs(R[i]));
       if (h > 0) { /* without the short cut for definite matrices */
         memcpy(D, R, sizeof D);
-        lk_sym_eig_rolled(12, D, V);
+        lk_sym_eig_rolled(12, (lk_room){D, 1}, (lk_room){V, 1});
         for (int i = 0; i < 144; ++i) {
           R[i] = 0;
           for (int k = 0; k < 12; ++k)

@@ -9,6 +9,8 @@
 
 LK_KERNEL(compare_right, a, i) { a->out[i] = LK_R(2.0) * a->in[i]; }
 
+LK_KERNEL(compare_follow, a, i) { a->out[i] = LK_R(2.0) * a->box->in[i]; }
+
 LK_KERNEL(compare_wrong, a, i)
 {
   const lk_real bit = sizeof(lk_real) == 8 ? (lk_real)DBL_EPSILON : (lk_real)FLT_EPSILON;

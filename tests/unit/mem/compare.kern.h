@@ -4,12 +4,18 @@
 
 #include "loom/kernel.h"
 
+typedef struct compare_box {
+  const lk_real *in;
+} compare_box;
+
 typedef struct {
   const lk_real *in; /* [n] */
-  lk_real *out;      /* [n] */
-  int32_t *place;    /* [n] */
+  const compare_box *box;
+  lk_real *out;   /* [n] */
+  int32_t *place; /* [n] */
 } compare_args;
 LK_DECLARE(compare_right, compare_args)     /* out = 2 in */
+LK_DECLARE(compare_follow, compare_args)    /* ... by the address in the box */
 LK_DECLARE(compare_wrong, compare_args)     /* ... but for the last bit of one item */
 LK_DECLARE(compare_misplaced, compare_args) /* place = i, off by one on a device */
 LK_DECLARE(compare_race, compare_args)      /* out = out of the neighbour + 1 */

@@ -11,7 +11,7 @@ enum { N = 1000 };
 typedef struct compared {
   mem *m;
   loom_exec e;
-  loom_buf *in, *out, *place;
+  loom_buf *in, *out, *place, *box;
   char file[64], why[LOOM_WHY_LEN], told[1024];
 } compared;
 
@@ -31,12 +31,24 @@ static void begin(compared *c)
   c->in = t_buf(c->m, LOOM_REAL, N, in);
   c->out = t_buf(c->m, LOOM_REAL, N, NULL);
   c->place = t_buf(c->m, LOOM_I32, N, NULL);
+  c->box = t_buf(c->m, LOOM_U8, sizeof(compare_box), NULL);
+}
+
+static void fill_box(compared *c, const loom_real *in)
+{
+  void *p;
+  T_OK(c->m, buf_map(c->m, NULL, c->box, LOOM_WRITE, LOOM_AT_HOST, &p));
+  ((compare_box *)p)->in = in;
+  T_OK(c->m, buf_unmap(c->m, c->box));
 }
 
 static loom_status launch(compared *c, const lk_entry *k, int reduces)
 {
   buf_maps q = {.m = c->m, .e = &c->e};
-  const compare_args a = {.in = buf_maps_add(&q, c->in, LOOM_READ),
+  const loom_real *const in = buf_maps_add(&q, c->in, LOOM_READ);
+  fill_box(c, in);
+  const compare_args a = {.in = in,
+                          .box = buf_maps_add(&q, c->box, LOOM_READ),
                           .out = buf_maps_add(&q, c->out, LOOM_RDWR),
                           .place = buf_maps_add(&q, c->place, LOOM_RDWR)};
   T_OK(c->m, q.status);
@@ -86,6 +98,12 @@ Test(compare, what_is_right_passes)
   const lk_entry right = LK_ENTRY(compare_right), sum = LK_ENTRY(compare_sum);
   passes(&right, 0);
   passes(&sum, 1);
+}
+
+Test(compare, addresses_in_structs_are_followed)
+{
+  const lk_entry k = LK_ENTRY(compare_follow);
+  passes(&k, 0);
 }
 
 Test(compare, a_bit_of_one_item_is_found)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ssdf/narrow.kern.h"
 #include "support/net_file.h"
 
 static uint64_t state = 3;
@@ -103,6 +104,34 @@ Test(net, values_are_eq_4_between_the_ends_of_a_step)
                            1e-12, "%s %d", activations[a], k);
       }
     }
+}
+
+/* What GPUs ask of few channels. */
+Test(net, narrow_ones_have_the_same_bits)
+{
+  static random_net n;
+  for (int a = 0; a < SSDF_NUM_ACTIVATIONS; ++a)
+    for (int i = 0; i < 200; ++i) {
+      lk_real y[3], g[2][3], C[2][9], v[2];
+      make(&n, 1 + i % SSDF_NARROW_HIDDEN, 1 + i % SSDF_NARROW_WIDTH, a);
+      cr_assert(ssdf_is_narrow(&n.shape));
+      point(y);
+      cr_assert_eq(ssdf_value(&n.shape, &n.p, y, NULL), ssdf_narrow_value(&n.shape, &n.p, y));
+      v[0] = ssdf_gradient(&n.shape, &n.p, y, g[0]);
+      v[1] = ssdf_narrow_gradient(&n.shape, &n.p, y, g[1]);
+      cr_assert(v[0] == v[1] && memcmp(g[0], g[1], sizeof g[0]) == 0, "%s", activations[a]);
+      v[0] = ssdf_differences(&n.shape, &n.p, y, (lk_real)1e-3, g[0]);
+      v[1] = ssdf_narrow_differences(&n.shape, &n.p, y, (lk_real)1e-3, g[1]);
+      cr_assert(v[0] == v[1] && memcmp(g[0], g[1], sizeof g[0]) == 0, "%s", activations[a]);
+      v[0] = ssdf_hessian(&n.shape, &n.p, y, g[0], C[0]);
+      v[1] = ssdf_narrow_hessian(&n.shape, &n.p, y, g[1], C[1]);
+      cr_assert(v[0] == v[1] && memcmp(g[0], g[1], sizeof g[0]) == 0, "%s", activations[a]);
+      cr_assert_arr_eq(C[0], C[1], sizeof C[0], "%s", activations[a]);
+    }
+  make(&n, SSDF_NARROW_HIDDEN + 1, 1, 0);
+  cr_assert_not(ssdf_is_narrow(&n.shape));
+  make(&n, 1, SSDF_NARROW_WIDTH + 1, 0);
+  cr_assert_not(ssdf_is_narrow(&n.shape));
 }
 
 Test(net, derivatives_are_those_of_differences)
