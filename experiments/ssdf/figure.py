@@ -375,6 +375,7 @@ FIGURES = {
     "ssdf-knee": ("depths in the crease of a knee with the correction and without", fold),
     "ssdf-table4": ("garments: what collision costs with networks, grid, skin and cones, and depths", garments.table4),
     "ssdf-fig10": ("trousers and a skirt on the walk, pictures and movies", garments.fig10),
+    "ssdf-limbs": ("a skirt that walks, trousers that kick, a knitted sleeve", garments.limbs),
     "ssdf-fig5": ("which nodes of the grid are taken, and their labels", fig5),
     "ssdf-fig8": ("zero level sets along a jog against the truth", fig8),
     "ssdf-fig9": ("error after 1,000 to 100,000 steps", fig9),

@@ -150,25 +150,50 @@ def picture(experiment, log, output, *options):
         raise FigureError(f"render ended with code {done.returncode}")
 
 
+def stacked(experiment, strips, name):
+    """One strip of pictures below the other."""
+    from PIL import Image
+
+    rows = [Image.open(strip).convert("RGB") for strip in strips]
+    whole = Image.new("RGB", (max(r.width for r in rows), sum(r.height for r in rows)), "white")
+    top = 0
+    for row in rows:
+        whole.paste(row, (0, top))
+        top += row.height
+    experiment.keep_image(whole, name)
+
+
 def fig10(experiment):
     """Pictures of both garments on the walk, and a movie of each."""
     logs = [worn(experiment, g, "neural") for g in GARMENTS]
     if experiment.plan:
         return
-    from PIL import Image
-
-    rows = []
+    strips = []
     for garment, log in zip(GARMENTS, logs):
         strip = experiment.out / f"ssdf-fig10-{garment}.png"
         picture(experiment, log, strip, "--strip", "5", "--frames", "10:", "--size", "360x560", "--view", "35,8")
         picture(experiment, log, experiment.out / f"ssdf-fig10-{garment}.mp4", "--size", "720x960", "--view", "35,8")
-        rows.append(Image.open(strip).convert("RGB"))
-    both = Image.new("RGB", (max(r.width for r in rows), sum(r.height for r in rows)), "white")
-    top = 0
-    for row in rows:
-        both.paste(row, (0, top))
-        top += row.height
-    experiment.keep_image(both, "ssdf-fig10")
+        strips.append(strip)
+    stacked(experiment, strips, "ssdf-fig10")
+
+
+def limbs(experiment):
+    """A skirt on the skin by ndb, trousers on networks, a knitted sleeve on a capsule."""
+    shown = {"skirt_walk": (10, "35,8"), "trousers_kick": (10, "55,8"), "yarn_sleeve": (0, "35,8")}
+    logs = {c: experiment.run(c, f"../../configs/{c}.ini", {"exec.threads": 1}) for c in shown}
+    if experiment.plan:
+        return
+    strips = []
+    for config, log in logs.items():
+        begin, view = shown[config]
+        strip = experiment.out / f"ssdf-limbs-{config}.png"
+        picture(experiment, log, strip, "--strip", "5", "--frames", f"{begin}:", "--size", "360x560", "--view", view)
+        strips.append(strip)
+        with Log(log) as of:
+            steps = of.table("steps")
+            print(f"{config}: {len(of.scene('mass'))} vertices, {steps['t_cpu'].mean():.2f} s of processor a step, "
+                  f"{len(steps)} steps")
+    stacked(experiment, strips, "ssdf-limbs")
 
 
 # ---- bars ----
