@@ -186,7 +186,7 @@ def sphere(experiment):
     axes[2].stackplot(time, [100 * v / total for v in smooth.values()], colors=PARTS.values(), labels=PARTS)
     axes[2].set_ylabel("share, %")
     axes[2].set_xlabel("time, s")
-    axes[2].legend(fontsize=7, ncols=5, loc="lower center", labelcolor="white")
+    axes[2].legend(fontsize=7, ncols=5, loc="lower center", frameon=True, facecolor="white", framealpha=1)
     experiment.save(figure, "cama-sphere", keep=True)
     share = ", ".join(f"{k} {100 * v.sum() / whole.sum():.0f} %" for k, v in of.items())
     busy = hits > 0
