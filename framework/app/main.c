@@ -49,18 +49,21 @@ static void help(FILE *f)
   fprintf(f, "\nloom COMMAND --help shows the options of a command.\n");
 }
 
-/* Threads that wait for work sleep: on a machine with other work, spinning ones cost many times
- * the work itself.  OpenMP's runtime reads its environment before main() begins, so the binary
- * starts once more; without /proc it goes on as it is. */
-static void wait_passively(char **argv)
+/* Threads that wait for work look for it for some microseconds, then sleep.  Kernels of small
+ * meshes follow each other within that time: sleeping at once made two threads slower than one.
+ * Spinning on, as is the default, costs many times the work itself on a machine with other work.
+ * OpenMP's runtime reads its environment before main() begins, so the binary starts once more;
+ * without /proc it goes on as it is. */
+static void wait_briefly(char **argv)
 {
   if (getenv("OMP_WAIT_POLICY") != NULL || getenv("GOMP_SPINCOUNT") != NULL) return;
-  if (setenv("OMP_WAIT_POLICY", "passive", 1) == 0) execv("/proc/self/exe", argv);
+  if (setenv("OMP_WAIT_POLICY", "passive", 1) == 0 && setenv("GOMP_SPINCOUNT", "1000", 1) == 0)
+    execv("/proc/self/exe", argv);
 }
 
 int main(int argc, char **argv)
 {
-  wait_passively(argv);
+  wait_briefly(argv);
   crash_install();
   if (argc < 2) {
     help(stderr);
