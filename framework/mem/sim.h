@@ -71,10 +71,12 @@ static inline int sim_is_faulty(const char *kernel)
   return --left == 0;
 }
 
-/* A word of an argument block that is an address of the host. */
+/* A word of an argument block that is an address of the host.  Two numbers side by side look like
+ * one if the second is between 0x5500 and 0x7fff and something happens to lie there; but the
+ * first is small as a rule, and one address in 65536 is. */
 static inline int sim_foreign(uint64_t word)
 {
-  if (word - SIM_BASE < SIM_SIZE || word < 65536 || word >> 47 != 0) return 0;
+  if (word - SIM_BASE < SIM_SIZE || word >> 47 != 0 || (uint32_t)word < 65536) return 0;
   return msync((void *)(word / SIM_PAGE * SIM_PAGE), 1, MS_ASYNC) == 0; /* something is there */
 }
 
