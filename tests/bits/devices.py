@@ -29,14 +29,15 @@ CLOSE = 1e-9  # largest difference of numbers in frames that may differ, in part
 
 # What neither configs nor the matrix ask for: {name: (config, settings)}
 FULL = bits.MATRIX.format("ndb_pd", "sdf", "penalty")
-NEAR = bits.MATRIX.format("cama_pcg", "patch_bvh", "cama_repulsion") + """[cloth.low]
+LOW = """[cloth.low]
 shape = grid
 size = 0.2 0.2
 resolution = 6 6
 density = 0.2
 membrane = 20
 thickness = 0.001
-transform = rotate 0 0 1 10 translate 0 0 -0.0025
+"""
+NEAR = bits.MATRIX.format("cama_pcg", "patch_bvh", "cama_repulsion") + LOW + """transform = rotate 0 0 1 10 translate 0 0 -0.0025
 """
 # Two sheets meet at 5 m/s in the second step, above a ball that comes up through them.
 IMPACTS = """[run]
@@ -143,15 +144,8 @@ subspace = none
 audit = off
 """
 # Two sheets one above the other: edges along edges, whose Hessians have a kernel of their own.
-PARALLEL = bits.MATRIX.format("cholmod_newton", "patch_bvh", "ipc_barrier") + """[cloth.low]
-shape = grid
-size = 0.2 0.2
-resolution = 6 6
-density = 0.2
-membrane = 20
-thickness = 0.001
-transform = translate 0.004 0.007 -0.0025
-"""
+PARALLEL = (bits.MATRIX.format("cholmod_newton", "patch_bvh", "ipc_barrier") + LOW +
+            "transform = translate 0.004 0.007 -0.0025\n")
 SCARF = bits.ROOT / "configs/yarn_scarf.ini"
 MORE = {
     "more/fused": (FULL, ["solver.fused=yes", "solver.reuse=plain", "solver.base=rest"]),

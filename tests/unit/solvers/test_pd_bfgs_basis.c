@@ -8,25 +8,31 @@
 #include "loom/material.h"
 #include "pd_bfgs_stage.h"
 
+/* The stage with such a basis, of all vertices: the fixed corners take part, or fields would have
+ * to vanish there.  Without sweeps. */
+static void open_free(stage *z, int32_t basis)
+{
+  pd_bfgs_settings set = stage_defaults;
+  set.jacobi_iters = 0;
+  set.basis = basis;
+  stage_open(z, 1, &set);
+  memset(z->fixed, 0, sizeof z->fixed);
+  th_put(&z->t, z->t.scene.fixed, z->fixed);
+  spline_free(&z->s.rows);
+  cr_assert_eq(pd_bfgs_basis_make(&z->s), LOOM_OK);
+}
+
 /* The largest part of a field that one correction in the span of the basis leaves: 1, 2 and 3 in
  * x, y and z, and `slope` times a function that is affine on the sheet. */
 static double left_of_field(int32_t basis, double slope)
 {
   static stage z;
-  pd_bfgs_settings set = stage_defaults;
   double left = 0.0;
   int at;
   int32_t iters = 0;
-  set.jacobi_iters = 0;
-  set.basis = basis;
-  stage_open(&z, 1, &set);
-  /* the fixed corners take part, or the field would have to vanish there */
-  memset(z.fixed, 0, sizeof z.fixed);
-  th_put(&z.t, z.t.scene.fixed, z.fixed);
+  open_free(&z, basis);
   stage_give_matrix(&z);
   z.s.A.H = &z.L;
-  spline_free(&z.s.rows);
-  cr_assert_eq(pd_bfgs_basis_make(&z.s), LOOM_OK);
   cr_assert_eq(pd_bfgs_reduced_make(&z.s, &z.L), LOOM_OK);
   loom_real *const r = calloc(3 * N, sizeof *r);
   for (int i = 0; i < N; ++i)
@@ -64,13 +70,7 @@ Test(pd_bfgs_basis, affine_fields_are_in_the_span)
 static double outside_span(int32_t basis, double slope)
 {
   static stage z;
-  pd_bfgs_settings set = stage_defaults;
-  set.basis = basis;
-  stage_open(&z, 1, &set);
-  memset(z.fixed, 0, sizeof z.fixed);
-  th_put(&z.t, z.t.scene.fixed, z.fixed);
-  spline_free(&z.s.rows);
-  cr_assert_eq(pd_bfgs_basis_make(&z.s), LOOM_OK);
+  open_free(&z, basis);
   const int cols = z.s.rows.cols;
   double(*const q)[N] = calloc((size_t)cols + 1, sizeof *q); /* the columns; last the function */
   double left = 0.0;
