@@ -42,6 +42,7 @@ typedef struct launch {
   const lk_entry *k;
   lk_int n;
   int num, changed;
+  uint64_t low, high; /* no address outside [low, high) is one of device memory */
   block b[BLOCKS_MAX];
   _Alignas(ALIGNMENT) char args[ARGS_MAX];
   loom_real *result; /* on the host, NULL: the kernel reduces nothing */
@@ -133,11 +134,31 @@ static char *host_memory(size_t bytes)
   return aligned_alloc(ALIGNMENT, (bytes / ALIGNMENT + 1) * ALIGNMENT);
 }
 
+static void widen(launch *l, const void *p, size_t bytes)
+{
+  const uint64_t at = (uint64_t)p, end = at + (bytes > 0 ? bytes : 1);
+  if (p == NULL) return;
+  if (l->high == 0 || at < l->low) l->low = at;
+  if (end > l->high) l->high = end;
+}
+
+/* Large buffers of bytes are searched for addresses: most words are none at a glance. */
+static void find_range(launch *l)
+{
+  widen(l, l->q->result, LOOM_NUM_RESULTS * sizeof(loom_real));
+  for (const mem *m = all.sets; m != NULL; m = m->next_set)
+    for (const loom_buf *b = m->first; b != NULL; b = b->next) {
+      const block one = block_of(b);
+      widen(l, one.device, one.bytes);
+    }
+}
+
 /* The host's copy of what `word` points at; 0 if it is no address of the device. */
 static loom_status translate(launch *l, uint64_t word, uint64_t *out)
 {
   block found;
   *out = 0;
+  if (word < l->low || word >= l->high) return LOOM_OK;
   for (int k = 0; k < l->num; ++k) {
     const block *const b = &l->b[k];
     if (!is_within(word, b->device, b->bytes)) continue;
@@ -179,6 +200,7 @@ static loom_status make_arguments(launch *l, const void *args, const loom_real *
   uint64_t word, other;
   if (l->k->args_size > sizeof l->args) return LOOM_E_INTERNAL;
   memcpy(l->args, args, l->k->args_size);
+  find_range(l);
   for (size_t i = 0; i + sizeof word <= l->k->args_size; i += sizeof word) {
     memcpy(&word, l->args + i, sizeof word);
     LOOM_TRY(translate(l, word, &other));
