@@ -43,13 +43,13 @@ static inline loom_status sim_enter(void) { return sim_open(PROT_READ | PROT_WRI
 static inline loom_status sim_leave(void) { return sim_open(PROT_NONE); }
 
 /* What closing the region costs grows with what lies in it, and a run of a second has ten thousand
- * launches.  So each place (a kernel, a copy) leaves it closed behind its first launches, then
- * behind every SIM_EVERY-th: host code that follows a device pointer does so more than once. */
-enum { SIM_ALWAYS = 8, SIM_EVERY = 256 };
+ * launches.  So each place (a kernel, a copy) leaves it closed behind its launches 1, 4, 16 and 64,
+ * then behind every SIM_EVERY-th: host code that follows a device pointer does so more than once. */
+enum { SIM_EVERY = 256 };
 static inline loom_status sim_leave_at(int64_t *count)
 {
-  ++*count;
-  return *count <= SIM_ALWAYS || *count % SIM_EVERY == 0 ? sim_leave() : LOOM_OK;
+  const int64_t k = ++*count;
+  return k == 1 || k == 4 || k == 16 || k == 64 || k % SIM_EVERY == 0 ? sim_leave() : LOOM_OK;
 }
 
 /* LOOM_SIM_FAULT=KERNEL or KERNEL,N: its launch number N goes wrong as one does that follows a bad
