@@ -56,8 +56,11 @@ LK_FN ssdf_params neural_params(const neural_field *f, const ssdf_shape *n, int6
 #if defined(__CUDACC__) || defined(LOOM_MEM_SIM_H) /* a simulated device computes as they do */
 #define NEURAL_NARROW(wide) (!(wide))
 #else
-/* a CPU has a large stack, and its loops need not be unrolled */
-#define NEURAL_NARROW(wide) ((void)(wide), 0)
+/* a CPU has a large stack, and its loops need not be unrolled: one serves both */
+#define NEURAL_NARROW(wide)  ((void)(wide), 0)
+#define neural_wide_value    neural_value
+#define neural_wide_distance neural_distance
+#define neural_wide_hess     neural_hess
 #endif
 
 LK_FN lk_real neural_net_value(int wide, const ssdf_shape *n, const ssdf_params *p,
@@ -196,22 +199,25 @@ LK_FN lk_real neural_hess_by(int wide, const obst_view *o, lk_real s, const lk_r
   return v;
 }
 
-#define NEURAL_SHAPE(name, wide)                                                               \
-  SSDF_FN lk_real name##_value(const obst_view *o, lk_real s, const lk_real *p)                \
-  {                                                                                            \
-    return neural_value_by(wide, o, s, p);                                                     \
-  }                                                                                            \
-  SSDF_FN lk_real name##_distance(const obst_view *o, lk_real s, const lk_real *p, lk_real *n) \
-  {                                                                                            \
-    return neural_distance_by(wide, o, s, p, n);                                               \
-  }                                                                                            \
-  LK_FN lk_real name##_hess(const obst_view *o, lk_real s, const lk_real *p, lk_real *g,       \
-                            lk_real *C)                                                        \
-  {                                                                                            \
-    return neural_hess_by(wide, o, s, p, g, C);                                                \
+#define NEURAL_SHAPE(name, wide)                                                         \
+  LK_FN_CALLED lk_real name##_value(const obst_view *o, lk_real s, const lk_real *p)     \
+  {                                                                                      \
+    return neural_value_by(wide, o, s, p);                                               \
+  }                                                                                      \
+  LK_FN_CALLED lk_real name##_distance(const obst_view *o, lk_real s, const lk_real *p,  \
+                                       lk_real *n)                                       \
+  {                                                                                      \
+    return neural_distance_by(wide, o, s, p, n);                                         \
+  }                                                                                      \
+  LK_FN lk_real name##_hess(const obst_view *o, lk_real s, const lk_real *p, lk_real *g, \
+                            lk_real *C)                                                  \
+  {                                                                                      \
+    return neural_hess_by(wide, o, s, p, g, C);                                          \
   }
 NEURAL_SHAPE(neural, 0)
+#ifndef neural_wide_value
 NEURAL_SHAPE(neural_wide, 1)
+#endif
 
 /* ---- many points ---- */
 

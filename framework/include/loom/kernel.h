@@ -186,6 +186,9 @@ typedef struct lk_room {
  * the sum's bits are not: for methods that are published so, beside a gather that is the default.
  */
 
+/* LK_FN: a helper, inlined.  LK_FN_CALLED: a long one that many places ask for, of which a file has
+ * one; inlined everywhere it takes minutes to compile. */
+
 /* LK_PREFETCH(p): p will be read soon; for gathers, where the CPU cannot foresee the
  * address.  Nothing on CUDA, whose threads hide the wait. */
 
@@ -200,6 +203,7 @@ typedef struct lk_room {
 #include <cuda_runtime.h>
 #define LK_RESTRICT         __restrict__
 #define LK_FN               static __device__ __forceinline__
+#define LK_FN_CALLED        static __device__ __noinline__
 #define LK_BLOCK            256
 #define LK_PREFETCH(p)      ((void)(p))
 #define LK_ATOMIC_ADD(p, x) atomicAdd((p), (x))
@@ -347,6 +351,7 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
 #else
 #define LK_FN static inline __attribute__((always_inline))
 #endif
+#define LK_FN_CALLED   static __attribute__((__noinline__, __unused__))
 #define LK_PREFETCH(p) __builtin_prefetch(p)
 #define LK_PRAGMA_(x)  _Pragma(#x)
 #define LK_ATOMIC_ADD(p, x)              \
