@@ -19,16 +19,12 @@ import tempfile
 
 STACK, REGISTERS = 512, 128
 # name: (largest stack, B; largest spill stores, B; why)
-YARN = "two cubic segments with all derivatives in one thread"
 NETWORK = ("networks of 9 to 32 channels or of 4 to 8 layers, with their slopes and second derivatives, in one thread; "
            "those of up to 3 layers of 8 channels, as they are shipped, have kernels of their own, in registers")
 KNOWN = {
     "body_gap_neural_wide": (2832, 4, NETWORK),
     "body_slope_neural_wide": (5520, 120, NETWORK),
     "body_impact_neural_wide": (2832, 4, NETWORK),
-    "acl_build": (448, 156, YARN),
-    "acl_force": (448, 164, YARN),
-    "yarn_penalty_pair": (400, 76, YARN),
 }
 ENTRY = re.compile(r"Compiling entry function '_Z\w*?(\d+)(\w+)' for")
 FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
