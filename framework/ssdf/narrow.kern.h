@@ -124,19 +124,6 @@ LK_FN_CALLED lk_real ssdf_narrow_gradient(const ssdf_shape *n, const ssdf_params
   return v;
 }
 
-/* As ssdf_differences(). */
-LK_FN lk_real ssdf_narrow_differences(const ssdf_shape *n, const ssdf_params *p, const lk_real *y,
-                                      lk_real step, lk_real *g)
-{
-  const lk_real v = ssdf_narrow_value(n, p, y);
-  for (int c = 0; c < SSDF_INPUTS; ++c) {
-    lk_real at[SSDF_INPUTS] = {y[0], y[1], y[2]};
-    at[c] += step;
-    g[c] = (ssdf_narrow_value(n, p, at) - v) / step;
-  }
-  return v;
-}
-
 enum { SSDF_PAIR = 4 }; /* value, derivatives along a and b, and the second along both */
 
 /* One layer of sums: z [SSDF_PAIR] of the channel whose parameters begin at `at`. */

@@ -131,19 +131,6 @@ LK_FN lk_real ssdf_gradient(const ssdf_shape *n, const ssdf_params *p, const lk_
   return v;
 }
 
-/* Gradient by forward differences of `step`, as the paper takes it: three more values. */
-LK_FN lk_real ssdf_differences(const ssdf_shape *n, const ssdf_params *p, const lk_real *y,
-                               lk_real step, lk_real *g)
-{
-  const lk_real v = ssdf_value(n, p, y, NULL);
-  for (int c = 0; c < SSDF_INPUTS; ++c) {
-    lk_real at[SSDF_INPUTS] = {y[0], y[1], y[2]};
-    at[c] += step;
-    g[c] = (ssdf_value(n, p, at, NULL) - v) / step;
-  }
-  return v;
-}
-
 enum { SSDF_JET = 10 }; /* value, gradient, and the second derivatives xx yy zz yz xz xy */
 
 /* Jet [10] of what an activation makes of one whose jet is z. */
