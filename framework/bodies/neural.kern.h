@@ -15,7 +15,7 @@
 #define LOOM_BODIES_NEURAL_KERN_H
 
 #include "bodies/bend.kern.h"
-#include "ssdf/narrow.kern.h"
+#include "ssdf/wide.kern.h"
 
 enum { NEURAL_MAX_REGIONS = 16 };
 
@@ -52,28 +52,46 @@ LK_FN ssdf_params neural_params(const neural_field *f, const ssdf_shape *n, int6
 
 /* ---- one point ----
  * `wide`, a constant, says which kernel asks: a GPU has one for bodies all of whose networks are
- * narrow, with all channels in registers, and one for all others. */
+ * narrow, with all channels in registers, and one for all others, a LK_KERNEL_WARP. */
 #if defined(__CUDACC__) || defined(LOOM_MEM_SIM_H) /* a simulated device computes as they do */
-#define NEURAL_NARROW(wide) (!(wide))
-#else
-/* a CPU has a large stack, and its loops need not be unrolled */
-#define NEURAL_NARROW(wide) ((void)(wide), 0)
-#endif
-
 LK_FN lk_real neural_net_value(int wide, const ssdf_shape *n, const ssdf_params *p,
                                const lk_real *q)
 {
-  return NEURAL_NARROW(wide) ? ssdf_narrow_value(n, p, q) : ssdf_value(n, p, q, NULL);
+  return wide ? ssdf_wide_gradient(n, p, q, NULL) : ssdf_narrow_value(n, p, q);
 }
 
-/* By forward differences if `step` is above 0. */
 LK_FN lk_real neural_net_gradient(int wide, const ssdf_shape *n, const ssdf_params *p,
-                                  const lk_real *q, lk_real step, lk_real *g)
+                                  const lk_real *q, lk_real *g)
 {
-  if (step > LK_R(0.0))
-    return NEURAL_NARROW(wide) ? ssdf_narrow_differences(n, p, q, step, g)
-                               : ssdf_differences(n, p, q, step, g);
-  return NEURAL_NARROW(wide) ? ssdf_narrow_gradient(n, p, q, g) : ssdf_gradient(n, p, q, g);
+  return wide ? ssdf_wide_gradient(n, p, q, g) : ssdf_narrow_gradient(n, p, q, g);
+}
+
+LK_FN lk_real neural_net_hessian(int wide, const ssdf_shape *n, const ssdf_params *p,
+                                 const lk_real *q, lk_real *g, lk_real *C)
+{
+  return wide ? ssdf_wide_hessian(n, p, q, g, C) : ssdf_narrow_hessian(n, p, q, g, C);
+}
+#else
+/* a CPU has a large stack, and its loops need not be unrolled: one serves both */
+#define neural_wide_value                       neural_value
+#define neural_wide_distance                    neural_distance
+#define neural_wide_hess                        neural_hess
+#define neural_net_value(wide, n, p, q)         ((void)(wide), ssdf_value(n, p, q, NULL))
+#define neural_net_gradient(wide, n, p, q, g)   ((void)(wide), ssdf_gradient(n, p, q, g))
+#define neural_net_hessian(wide, n, p, q, g, C) ((void)(wide), ssdf_hessian(n, p, q, g, C))
+#endif
+
+/* Gradient by forward differences of `step`, as the paper takes it: three more values. */
+LK_FN lk_real neural_net_differences(int wide, const ssdf_shape *n, const ssdf_params *p,
+                                     const lk_real *q, lk_real step, lk_real *g)
+{
+  const lk_real v = neural_net_value(wide, n, p, q);
+  for (int c = 0; c < SSDF_INPUTS; ++c) {
+    lk_real at[SSDF_INPUTS] = {q[0], q[1], q[2]};
+    at[c] += step;
+    g[c] = (neural_net_value(wide, n, p, at) - v) / step;
+  }
+  return v;
 }
 
 /* Distance to the box, m, 0 within; away [3] from its nearest point. */
@@ -101,13 +119,14 @@ LK_FN lk_real neural_region_value(int wide, const neural_field *f, const neural_
   for (int c = 0; c < 3; ++c) q[c] = (y[c] - r->centre[c]) / r->half;
   lk_real v;
   if (C != NULL) {
-    v = NEURAL_NARROW(wide) ? ssdf_narrow_hessian(&r->distance, &p, q, g, C)
-                            : ssdf_hessian(&r->distance, &p, q, g, C);
+    v = neural_net_hessian(wide, &r->distance, &p, q, g, C);
     for (int i = 0; i < 9; ++i) C[i] /= r->half;
   } else if (g == NULL) {
     v = neural_net_value(wide, &r->distance, &p, q);
+  } else if (f->difference > LK_R(0.0)) {
+    v = neural_net_differences(wide, &r->distance, &p, q, f->difference, g);
   } else {
-    v = neural_net_gradient(wide, &r->distance, &p, q, f->difference, g);
+    v = neural_net_gradient(wide, &r->distance, &p, q, g);
   }
   if (v * r->half < r->clamp) return v * r->half;
   for (int i = 0; i < 9 && C != NULL; ++i) C[i] = LK_R(0.0); /* beyond it is flat */
@@ -196,22 +215,25 @@ LK_FN lk_real neural_hess_by(int wide, const obst_view *o, lk_real s, const lk_r
   return v;
 }
 
-#define NEURAL_SHAPE(name, wide)                                                               \
-  SSDF_FN lk_real name##_value(const obst_view *o, lk_real s, const lk_real *p)                \
-  {                                                                                            \
-    return neural_value_by(wide, o, s, p);                                                     \
-  }                                                                                            \
-  SSDF_FN lk_real name##_distance(const obst_view *o, lk_real s, const lk_real *p, lk_real *n) \
-  {                                                                                            \
-    return neural_distance_by(wide, o, s, p, n);                                               \
-  }                                                                                            \
-  LK_FN lk_real name##_hess(const obst_view *o, lk_real s, const lk_real *p, lk_real *g,       \
-                            lk_real *C)                                                        \
-  {                                                                                            \
-    return neural_hess_by(wide, o, s, p, g, C);                                                \
+#define NEURAL_SHAPE(name, wide)                                                         \
+  LK_FN_CALLED lk_real name##_value(const obst_view *o, lk_real s, const lk_real *p)     \
+  {                                                                                      \
+    return neural_value_by(wide, o, s, p);                                               \
+  }                                                                                      \
+  LK_FN_CALLED lk_real name##_distance(const obst_view *o, lk_real s, const lk_real *p,  \
+                                       lk_real *n)                                       \
+  {                                                                                      \
+    return neural_distance_by(wide, o, s, p, n);                                         \
+  }                                                                                      \
+  LK_FN lk_real name##_hess(const obst_view *o, lk_real s, const lk_real *p, lk_real *g, \
+                            lk_real *C)                                                  \
+  {                                                                                      \
+    return neural_hess_by(wide, o, s, p, g, C);                                          \
   }
 NEURAL_SHAPE(neural, 0)
+#ifndef neural_wide_value
 NEURAL_SHAPE(neural_wide, 1)
+#endif
 
 /* ---- many points ---- */
 

@@ -187,13 +187,16 @@ LK_FN void impact_of_row(int32_t family, const body_impact_args *a, lk_int i)
   a->toi[w.at] = toi;
 }
 
-#define BODY_KERNELS(name, family)                                         \
-  LK_KERNEL_PLAIN(body_gap_##name, a, i) { gap_of_row(family, a, i); }     \
-  LK_KERNEL_PLAIN(body_slope_##name, a, i) { slope_of_row(family, a, i); } \
-  LK_KERNEL_PLAIN(body_impact_##name, a, i) { impact_of_row(family, a, i); }
-BODY_KERNELS(rigid, OBST_RIGID)
-#define BODY_FIELD(name) BODY_KERNELS(name, BODY_SHAPE_##name)
-#include "body_field_shapes.inc"
+#define BODY_KERNELS(kind, name, family)                        \
+  kind(body_gap_##name, a, i) { gap_of_row(family, a, i); }     \
+  kind(body_slope_##name, a, i) { slope_of_row(family, a, i); } \
+  kind(body_impact_##name, a, i) { impact_of_row(family, a, i); }
+BODY_KERNELS(LK_KERNEL_PLAIN, rigid, OBST_RIGID)
+#define BODY_FIELD(name) BODY_KERNELS(LK_KERNEL_LONG, name, BODY_SHAPE_##name)
+#include "body_fields.inc"
+#undef BODY_FIELD
+#define BODY_FIELD(name) BODY_KERNELS(LK_KERNEL_WARP, name, BODY_SHAPE_##name)
+#include "body_wide_fields.inc"
 #undef BODY_FIELD
 
 LK_KERNEL_PLAIN(body_carry_rigid, a, i)

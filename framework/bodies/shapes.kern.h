@@ -222,11 +222,12 @@ typedef struct obst_path {
  * p = R^T (x - t)), so the distance, whose gradient is no longer than L, needs g / (L V).
  * A body that bends adds to V how far any point of it moves.  For convex shapes the distance lies
  * above its tangent plane as well: g(s + d) >= g + d n.p' - K d^2 / 2. */
-LK_FN lk_real obst_safe_step(const obst_view *o, lk_real g, lk_real rate, lk_real V, lk_real K)
+LK_FN lk_real obst_safe_step(const obst_view *o, int convex, lk_real g, lk_real rate, lk_real V,
+                             lk_real K)
 {
   const lk_real far = LK_R(4.0); /* beyond any path */
   lk_real d = V * o->lipschitz * far > g ? g / (V * o->lipschitz) : far;
-  if (o->convex) {
+  if (convex) {
     const lk_real root = LK_SQRT(rate * rate + LK_R(2.0) * K * g);
     lk_real up = far;
     if (rate < LK_R(0.0))
@@ -245,6 +246,7 @@ LK_FN lk_real obst_impact_of(int32_t family, const obst_view *o, const obst_path
 {
   lk_real c[3], turn[3], q0[3], q1[3], t = LK_R(0.0);
   const lk_real share = o->moves ? w->s1 - w->s0 : LK_R(0.0);
+  const int convex = family < 0 && o->convex; /* no field is: their kernels need no normal here */
   for (int k = 0; k < 3; ++k) {
     const lk_real way = o->t1[k] - o->t0[k];
     c[k] = w->x1[k] - w->x0[k] - share * way;
@@ -265,12 +267,12 @@ LK_FN lk_real obst_impact_of(int32_t family, const obst_view *o, const obst_path
       q[k] = x[k] - P.t[k];
     }
     const lk_real f =
-        o->convex ? obst_distance_of(family, o, &P, x, n) : obst_value_of(family, o, &P, x);
+        convex ? obst_distance_of(family, o, &P, x, n) : obst_value_of(family, o, &P, x);
     const lk_real g = f - w->radius - w->floor;
     if (!(g > w->tol)) return t; /* also a NaN stops here */
     obst_cross(wq, turn, q);
     for (int k = 0; k < 3; ++k) rate += n[k] * (c[k] - wq[k]);
-    t += obst_safe_step(o, g, rate, V, K);
+    t += obst_safe_step(o, convex, g, rate, V, K);
     if (t >= LK_R(1.0)) return LK_R(2.0);
   }
   return t;

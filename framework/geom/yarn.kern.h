@@ -198,6 +198,14 @@ LK_FN void yarn_nearest(const lk_real *A, int na, const lk_real *B, int nb, cons
   }
 }
 
+/* A CPU's vector unit makes all forces of a row before they are summed; a thread of a GPU has no
+ * registers to keep them in, and sums as it goes. */
+#ifdef __CUDACC__
+enum { YARN_ROW_IS_KEPT = 0 };
+#else
+enum { YARN_ROW_IS_KEPT = 1 };
+#endif
+
 /* Gradient (N per point) of the pairs of rows i0 to i1 with all lanes, added to ga and gb
  * [3][YARN_LANES]; returns their energy, J.  wa, wb: weights [YARN_LANES] m */
 LK_FN lk_real yarn_pair_gradient(const lk_real *A, const lk_real *wa, int i0, int i1,
@@ -210,6 +218,7 @@ LK_FN lk_real yarn_pair_gradient(const lk_real *A, const lk_real *wa, int i0, in
   for (int i = i0; i <= i1; ++i) {
     const lk_real ax = A[i], ay = A[YARN_LANES + i], az = A[2 * YARN_LANES + i];
     lk_real gx[YARN_LANES], gy[YARN_LANES], gz[YARN_LANES];
+    lk_real sx = ga[i], sy = ga[YARN_LANES + i], sz = ga[2 * YARN_LANES + i];
     const unsigned left = mask != NULL ? mask[i] : 0u;
     for (int j = 0; j < YARN_LANES; ++j) {
       const lk_real dx = ax - B[j], dy = ay - B[YARN_LANES + j], dz = az - B[2 * YARN_LANES + j];
@@ -225,12 +234,20 @@ LK_FN lk_real yarn_pair_gradient(const lk_real *A, const lk_real *wa, int i0, in
       gb[j] -= gx[j];
       gb[YARN_LANES + j] -= gy[j];
       gb[2 * YARN_LANES + j] -= gz[j];
+      if (!YARN_ROW_IS_KEPT) {
+        sx += gx[j];
+        sy += gy[j];
+        sz += gz[j];
+      }
     }
-    for (int j = 0; j < YARN_LANES; ++j) {
-      ga[i] += gx[j];
-      ga[YARN_LANES + i] += gy[j];
-      ga[2 * YARN_LANES + i] += gz[j];
+    for (int j = 0; YARN_ROW_IS_KEPT && j < YARN_LANES; ++j) {
+      sx += gx[j];
+      sy += gy[j];
+      sz += gz[j];
     }
+    ga[i] = sx;
+    ga[YARN_LANES + i] = sy;
+    ga[2 * YARN_LANES + i] = sz;
   }
   for (int j = 0; j < YARN_LANES; ++j) sum += energy[j];
   return sum;

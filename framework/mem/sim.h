@@ -203,6 +203,10 @@ static inline lk_int sim_stride(lk_int n)
   SIM_LAUNCHER_(name, (void)0, SIM_EACH_(name), (void)0)    \
   LK_FN void name##_body(const name##_args_t *a, lk_int i)
 #define LK_KERNEL_PLAIN LK_KERNEL
+#undef LK_KERNEL_LONG
+#define LK_KERNEL_LONG LK_KERNEL
+#undef LK_KERNEL_WARP
+#define LK_KERNEL_WARP LK_KERNEL
 
 #undef LK_KERNEL_BLOCK
 #define LK_KERNEL_BLOCK(name, a, i, lane, lanes)                                                  \

@@ -12,13 +12,11 @@
 
 enum { SSDF_NARROW_HIDDEN = 3, SSDF_NARROW_WIDTH = 8 };
 #ifdef __CUDACC__
-#define SSDF_UNROLL    _Pragma("unroll")
-#define SSDF_ROLLED    _Pragma("unroll 1")
-#define SSDF_NARROW_FN SSDF_FN
+#define SSDF_UNROLL _Pragma("unroll")
+#define SSDF_ROLLED _Pragma("unroll 1")
 #else
-#define SSDF_UNROLL    _Pragma("GCC unroll 8")
-#define SSDF_ROLLED    _Pragma("GCC unroll 1")
-#define SSDF_NARROW_FN static __attribute__((__noinline__, __unused__)) /* it is long */
+#define SSDF_UNROLL _Pragma("GCC unroll 8")
+#define SSDF_ROLLED _Pragma("GCC unroll 1")
 #endif
 
 LK_FN int ssdf_is_narrow(const ssdf_shape *n)
@@ -86,15 +84,14 @@ LK_FN lk_real ssdf_narrow_forward(const ssdf_shape *n, const ssdf_params *p, con
 }
 
 /* As ssdf_value() without slopes. */
-SSDF_NARROW_FN lk_real ssdf_narrow_value(const ssdf_shape *n, const ssdf_params *p,
-                                         const lk_real *y)
+LK_FN_CALLED lk_real ssdf_narrow_value(const ssdf_shape *n, const ssdf_params *p, const lk_real *y)
 {
   return ssdf_narrow_forward(n, p, y, NULL);
 }
 
 /* As ssdf_gradient(). */
-SSDF_NARROW_FN lk_real ssdf_narrow_gradient(const ssdf_shape *n, const ssdf_params *p,
-                                            const lk_real *y, lk_real *g)
+LK_FN_CALLED lk_real ssdf_narrow_gradient(const ssdf_shape *n, const ssdf_params *p,
+                                          const lk_real *y, lk_real *g)
 {
   lk_real down[SSDF_NARROW_WIDTH], up[SSDF_NARROW_WIDTH];
   ssdf_narrow_slopes slopes;
@@ -127,19 +124,6 @@ SSDF_NARROW_FN lk_real ssdf_narrow_gradient(const ssdf_shape *n, const ssdf_para
   return v;
 }
 
-/* As ssdf_differences(). */
-LK_FN lk_real ssdf_narrow_differences(const ssdf_shape *n, const ssdf_params *p, const lk_real *y,
-                                      lk_real step, lk_real *g)
-{
-  const lk_real v = ssdf_narrow_value(n, p, y);
-  for (int c = 0; c < SSDF_INPUTS; ++c) {
-    lk_real at[SSDF_INPUTS] = {y[0], y[1], y[2]};
-    at[c] += step;
-    g[c] = (ssdf_narrow_value(n, p, at) - v) / step;
-  }
-  return v;
-}
-
 enum { SSDF_PAIR = 4 }; /* value, derivatives along a and b, and the second along both */
 
 /* One layer of sums: z [SSDF_PAIR] of the channel whose parameters begin at `at`. */
@@ -158,8 +142,8 @@ LK_FN void ssdf_narrow_pair_sum(const ssdf_params *p, int32_t at, int32_t inputs
 }
 
 /* z [SSDF_PAIR] at y for the axes a and b, which may be the same. */
-SSDF_NARROW_FN void ssdf_narrow_pair(const ssdf_shape *n, const ssdf_params *p, const lk_real *y,
-                                     int a, int b, lk_real *z_out)
+LK_FN_CALLED void ssdf_narrow_pair(const ssdf_shape *n, const ssdf_params *p, const lk_real *y,
+                                   int a, int b, lk_real *z_out)
 {
   lk_real in[SSDF_NARROW_WIDTH][SSDF_PAIR], out[SSDF_NARROW_WIDTH][SSDF_PAIR], z[SSDF_PAIR], d1, d2;
   const int32_t width = n->width;

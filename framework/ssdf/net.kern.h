@@ -22,14 +22,10 @@ enum { /* activations; DEVIATION: the paper's own is not known */
 };
 /* Points that are evaluated together, in single precision, on a CPU. */
 enum { SSDF_LANES = 32 };
-/* On CUDA networks are called: inlined, a kernel that asks for a distance a dozen times would have
- * as many of each, and take minutes to compile. */
 #ifdef __CUDACC__
 #define SSDF_SIMD
-#define SSDF_FN static __device__ __noinline__
 #else
 #define SSDF_SIMD _Pragma("omp simd")
-#define SSDF_FN   LK_FN
 #endif
 
 typedef struct ssdf_shape {
@@ -83,8 +79,8 @@ LK_FN lk_real ssdf_activate(int32_t kind, lk_real z, lk_real *d1, lk_real *d2)
 
 /* Layers one after the other; slope [hidden][width] keeps the derivatives of the activations, for
  * ssdf_backward(); NULL: not wanted. */
-SSDF_FN lk_real ssdf_value(const ssdf_shape *n, const ssdf_params *p, const lk_real *y,
-                           lk_real *slope)
+LK_FN_CALLED lk_real ssdf_value(const ssdf_shape *n, const ssdf_params *p, const lk_real *y,
+                                lk_real *slope)
 {
   lk_real in[SSDF_MAX_WIDTH], out[SSDF_MAX_WIDTH], d1, d2;
   int32_t at = 0, inputs = SSDF_INPUTS;
@@ -107,8 +103,8 @@ SSDF_FN lk_real ssdf_value(const ssdf_shape *n, const ssdf_params *p, const lk_r
 }
 
 /* Gradient g [3] by one sweep back through the layers. */
-SSDF_FN void ssdf_backward(const ssdf_shape *n, const ssdf_params *p, const lk_real *slope,
-                           lk_real *g)
+LK_FN_CALLED void ssdf_backward(const ssdf_shape *n, const ssdf_params *p, const lk_real *slope,
+                                lk_real *g)
 {
   lk_real down[SSDF_MAX_WIDTH], up[SSDF_MAX_WIDTH] = {LK_R(0.0)};
   const int32_t width = n->width, inner = (width + 1) * width, first = (SSDF_INPUTS + 1) * width;
@@ -135,19 +131,6 @@ LK_FN lk_real ssdf_gradient(const ssdf_shape *n, const ssdf_params *p, const lk_
   return v;
 }
 
-/* Gradient by forward differences of `step`, as the paper takes it: three more values. */
-LK_FN lk_real ssdf_differences(const ssdf_shape *n, const ssdf_params *p, const lk_real *y,
-                               lk_real step, lk_real *g)
-{
-  const lk_real v = ssdf_value(n, p, y, NULL);
-  for (int c = 0; c < SSDF_INPUTS; ++c) {
-    lk_real at[SSDF_INPUTS] = {y[0], y[1], y[2]};
-    at[c] += step;
-    g[c] = (ssdf_value(n, p, at, NULL) - v) / step;
-  }
-  return v;
-}
-
 enum { SSDF_JET = 10 }; /* value, gradient, and the second derivatives xx yy zz yz xz xy */
 
 /* Jet [10] of what an activation makes of one whose jet is z. */
@@ -164,8 +147,8 @@ LK_FN void ssdf_activate_jet(int32_t kind, const lk_real *z, lk_real *out)
 }
 
 /* Value, gradient g [3] and Hessian C [3][3], by jets through the layers. */
-SSDF_FN lk_real ssdf_hessian(const ssdf_shape *n, const ssdf_params *p, const lk_real *y,
-                             lk_real *g, lk_real *C)
+LK_FN_CALLED lk_real ssdf_hessian(const ssdf_shape *n, const ssdf_params *p, const lk_real *y,
+                                  lk_real *g, lk_real *C)
 {
   lk_real in[SSDF_MAX_WIDTH * SSDF_JET], out[SSDF_MAX_WIDTH * SSDF_JET], z[SSDF_JET];
   int32_t at = 0, inputs = SSDF_INPUTS;
@@ -252,8 +235,8 @@ LK_FN void ssdf_layer(int32_t kind, const float *w, int32_t inputs, int32_t outp
   }
 }
 
-SSDF_FN void ssdf_layers(int32_t kind, int32_t hidden, int32_t width, const float *w,
-                         const float *y, float *v)
+LK_FN void ssdf_layers(int32_t kind, int32_t hidden, int32_t width, const float *w, const float *y,
+                       float *v)
 {
   float room[2][SSDF_MAX_WIDTH * SSDF_LANES]; /* of one layer and the next */
   const float *const inner = w + (SSDF_INPUTS + 1) * width;
@@ -290,7 +273,7 @@ LK_FN void ssdf_layers_of(int32_t kind, const ssdf_shape *n, const float *w, con
 }
 
 /* Values v [SSDF_LANES] at y [3][SSDF_LANES]; each lane's bits are its own point's alone. */
-LK_FN void ssdf_values(const ssdf_shape *n, const float *w, const float *y, float *v)
+LK_FN_CALLED void ssdf_values(const ssdf_shape *n, const float *w, const float *y, float *v)
 {
   if (n->activation == SSDF_SQUAREPLUS)
     ssdf_layers_of(SSDF_SQUAREPLUS, n, w, y, v);
@@ -329,8 +312,8 @@ LK_FN void ssdf_layer_back(const float *w, int32_t inputs, int32_t outputs, cons
 }
 
 /* Gradients g [3][SSDF_LANES], by one sweep back. */
-SSDF_FN void ssdf_layers_slopes(int32_t kind, int32_t hidden, int32_t width, const float *w,
-                                const float *y, float *g)
+LK_FN void ssdf_layers_slopes(int32_t kind, int32_t hidden, int32_t width, const float *w,
+                              const float *y, float *g)
 {
   float slope[SSDF_MAX_HIDDEN * SSDF_MAX_WIDTH * SSDF_LANES];
   float in[SSDF_MAX_WIDTH * SSDF_LANES], z[SSDF_MAX_WIDTH * SSDF_LANES];
@@ -362,7 +345,7 @@ SSDF_FN void ssdf_layers_slopes(int32_t kind, int32_t hidden, int32_t width, con
 }
 
 /* Gradients g [3][SSDF_LANES] at y [3][SSDF_LANES]; each lane's bits are its own point's alone. */
-LK_FN void ssdf_slopes(const ssdf_shape *n, const float *w, const float *y, float *g)
+LK_FN_CALLED void ssdf_slopes(const ssdf_shape *n, const float *w, const float *y, float *g)
 {
   if (n->activation == SSDF_SQUAREPLUS && n->width == 8) /* what is shipped, in registers */
     ssdf_layers_slopes(SSDF_SQUAREPLUS, n->hidden, 8, w, y, g);

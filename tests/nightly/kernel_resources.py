@@ -3,8 +3,7 @@
 Usage: kernel_resources.py ROOT KERNEL_FILES [PATTERN]
 
 KERNEL_FILES: a file with the paths of all *.kern.c.  Each is compiled for sm_90 as the build does it, and
-held to: at most 512 bytes of stack, and no spills in a kernel of more than 128 registers.  A kernel
-in `KNOWN` below may break that up to the numbers there, and must do so, or it is taken out.
+held to: at most 512 bytes of stack, and no spills in a kernel of more than 128 registers.
 Exit code 0: all hold; 1: one does not; 77: there is no nvcc.
 """
 
@@ -18,18 +17,6 @@ import sys
 import tempfile
 
 STACK, REGISTERS = 512, 128
-# name: (largest stack, B; largest spill stores, B; why)
-YARN = "two cubic segments with all derivatives in one thread"
-NETWORK = ("networks of 9 to 32 channels or of 4 to 8 layers, with their slopes and second derivatives, in one thread; "
-           "those of up to 3 layers of 8 channels, as they are shipped, have kernels of their own, in registers")
-KNOWN = {
-    "body_gap_neural_wide": (2832, 4, NETWORK),
-    "body_slope_neural_wide": (5520, 120, NETWORK),
-    "body_impact_neural_wide": (2832, 4, NETWORK),
-    "acl_build": (448, 156, YARN),
-    "acl_force": (448, 164, YARN),
-    "yarn_penalty_pair": (400, 76, YARN),
-}
 ENTRY = re.compile(r"Compiling entry function '_Z\w*?(\d+)(\w+)' for")
 FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 USED = re.compile(r"Used (\d+) registers")
@@ -65,17 +52,11 @@ def kernels_of(compiler, root, file, folder, includes):
     return found
 
 
-def wrong_with(name, registers, stack, stores):
-    """What breaks a bound, or None; the second: whether the kernel is a known one that keeps them."""
-    too_deep, spills = stack > STACK, stores > 0 and registers > REGISTERS
-    if name in KNOWN:
-        most_stack, most_stores, _ = KNOWN[name]
-        if not too_deep and not spills:
-            return "keeps the bounds: take it out of KNOWN"
-        return None if stack <= most_stack and stores <= most_stores else "worse than KNOWN says"
-    if too_deep:
+def wrong_with(registers, stack, stores):
+    """What breaks a bound, or None."""
+    if stack > STACK:
         return f"more than {STACK} bytes of stack"
-    return f"spills with more than {REGISTERS} registers" if spills else None
+    return f"spills with more than {REGISTERS} registers" if stores > 0 and registers > REGISTERS else None
 
 
 def main(root, listing, pattern=""):
@@ -101,13 +82,11 @@ def main(root, listing, pattern=""):
                 seen[name] = max(seen.get(name, tuple(numbers)), tuple(numbers))
     print(f"{'kernel':32} {'registers':>9} {'stack B':>8} {'spill B':>8}")
     for name, (registers, stack, stores, loads) in sorted(seen.items(), key=lambda e: (-e[1][1], -e[1][0])):
-        why = wrong_with(name.removesuffix("_k"), registers, stack, stores)
+        why = wrong_with(registers, stack, stores)
         failed += why is not None
         if why or registers > REGISTERS or stack > 128:
             print(f"{name:32} {registers:9} {stack:8} {stores:4}/{loads:<5}{'  ' + why if why else ''}")
-    over = sorted(set(KNOWN) & {name.removesuffix("_k") for name in seen})
-    print(f"{len(seen)} kernels of {len(files)} files, {failed} out of bounds; known to be: "
-          f"{', '.join(over) or 'none'}")
+    print(f"{len(seen)} kernels of {len(files)} files, {failed} out of bounds")
     return 1 if failed or not seen else 0
 
 

@@ -16,12 +16,14 @@
  *                    on CUDA, one on the CPU.  for (k = lane; k < m; k += lanes) { ... }
  *                    LK_SYNC(); and that outside of every branch that lanes take
  *                    differently.  What a lane sums it sums alone: the same bits everywhere.
- *   LK_KERNEL_ROOM   elements with more numbers of their own than a thread of a GPU has registers
- *                    for: `room`, LK_ROOM(room, k) for 0 <= k < size.  Of all elements those for
- *                    which NAME_is(a, i), a function in front of it, is not 0.  On the CPU the room
- *                    lies on the stack; on CUDA it is a share of the scratch, so that no more
- *                    threads run at once than have one (of 432 reals some 4800), each of which
- *                    takes one element after the other.
+ *   LK_KERNEL_LONG   PLAIN, of so many numbers at once that a thread of a GPU takes all registers
+ * that it can have LK_KERNEL_WARP   LONG in blocks of one warp on CUDA, whose helpers may ask for
+ * LK_LINES(name, size): so many numbers, LK_ROOM(name, k) for 0 <= k < size, in shared memory, at
+ * most 192 in all; on the CPU they lie on the stack. LK_KERNEL_ROOM   elements with more numbers of
+ * their own than a thread of a GPU has registers for: `room`, LK_ROOM(room, k) for 0 <= k < size.
+ * Of all elements those for which NAME_is(a, i), a function in front of it, is not 0.  On the CPU
+ * the room lies on the stack; on CUDA it is a share of the scratch, so that no more threads run at
+ * once than have one (of 432 reals some 4800), each of which takes one element after the other.
  *
  * Short bodies that mostly gather, such as x at a spring's ends, are PLAIN too: a vector
  * gather costs as much as its loads (springs and hinges measured twice as slow with simd).
@@ -174,7 +176,8 @@ static inline loom_status lk_run(const lk_entry *e, const loom_exec *q, const vo
 #define LK_STORE3(p, i, s) \
   ((p)[3 * (i)] = (s)[0], (p)[3 * (i) + 1] = (s)[1], (p)[3 * (i) + 2] = (s)[2])
 
-/* Numbers of an element of a LK_KERNEL_ROOM.  On CUDA those of 32 threads are interleaved. */
+/* Numbers of an element of a LK_KERNEL_ROOM, or LK_LINES.  On CUDA those of 32 threads are
+ * interleaved. */
 typedef struct lk_room {
   lk_real *at;
   lk_int stride;
@@ -185,6 +188,9 @@ typedef struct lk_room {
 /* LK_ATOMIC_ADD(p, x): *p += x while others do, too.  Which of them comes first is not known, so
  * the sum's bits are not: for methods that are published so, beside a gather that is the default.
  */
+
+/* LK_FN: a helper, inlined.  LK_FN_CALLED: a long one that many places ask for, of which a file has
+ * one; inlined everywhere it takes minutes to compile. */
 
 /* LK_PREFETCH(p): p will be read soon; for gathers, where the CPU cannot foresee the
  * address.  Nothing on CUDA, whose threads hide the wait. */
@@ -200,6 +206,7 @@ typedef struct lk_room {
 #include <cuda_runtime.h>
 #define LK_RESTRICT         __restrict__
 #define LK_FN               static __device__ __forceinline__
+#define LK_FN_CALLED        static __device__ __noinline__
 #define LK_BLOCK            256
 #define LK_PREFETCH(p)      ((void)(p))
 #define LK_ATOMIC_ADD(p, x) atomicAdd((p), (x))
@@ -222,9 +229,9 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
   return c == cudaSuccess ? LOOM_OK : lk_cuda_failed_(q, kernel, c);
 }
 
-#define LK_KERNEL(name, a, i)                                                                     \
+#define LK_KERNEL_(name, a, i, block, ...)                                                        \
   LK_FN void name##_body(const name##_args_t *a, lk_int i);                                       \
-  static __global__ void __launch_bounds__(LK_BLOCK) name##_k(const name##_args_t A, lk_int n)    \
+  static __global__ void __launch_bounds__(__VA_ARGS__) name##_k(const name##_args_t A, lk_int n) \
   {                                                                                               \
     for (lk_int i_ = blockIdx.x * blockDim.x + threadIdx.x; i_ < n; i_ += blockDim.x * gridDim.x) \
       name##_body(&A, i_);                                                                        \
@@ -232,14 +239,24 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
   extern "C" loom_status name##_cuda(const loom_exec *q, const void *args, lk_int n, lk_real *)   \
   {                                                                                               \
     if (n == 0) return LOOM_OK;                                                                   \
-    const int nb = (n + LK_BLOCK - 1) / LK_BLOCK, grid = nb < 65535 ? nb : 65535;                 \
+    const int nb = (n + block - 1) / block, grid = nb < 65535 ? nb : 65535;                       \
     const name##_args_t *const A = (const name##_args_t *)args;                                   \
-    name##_k<<<grid, LK_BLOCK, 0, (cudaStream_t)q->stream>>>(*A, n);                              \
+    name##_k<<<grid, block, 0, (cudaStream_t)q->stream>>>(*A, n);                                 \
     return lk_cuda_check_(q, #name);                                                              \
   }                                                                                               \
   LK_FN void name##_body(const name##_args_t *a, lk_int i)
 
-#define LK_KERNEL_PLAIN LK_KERNEL
+#define LK_KERNEL(name, a, i) LK_KERNEL_(name, a, i, LK_BLOCK, LK_BLOCK)
+#define LK_KERNEL_PLAIN       LK_KERNEL
+/* One block at a time is enough: else registers are held back for more, and numbers spilled. */
+#define LK_KERNEL_LONG(name, a, i) LK_KERNEL_(name, a, i, LK_BLOCK, LK_BLOCK, 1)
+
+/* Each thread has its own column; in a block of more threads there are none for them. */
+#define LK_KERNEL_WARP(name, a, i) LK_KERNEL_(name, a, i, LK_WARP, LK_WARP, 1)
+#define LK_LINES(name, size)                                   \
+  __shared__ lk_real name##_of_all[(size)*LK_WARP];            \
+  const lk_room name = {name##_of_all + threadIdx.x, LK_WARP}; \
+  if (blockDim.x > LK_WARP) __trap()
 
 #define LK_SYNC() __syncthreads()
 #define LK_KERNEL_BLOCK(name, a, i, lane, lanes)                                                \
@@ -347,6 +364,7 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
 #else
 #define LK_FN static inline __attribute__((always_inline))
 #endif
+#define LK_FN_CALLED   static __attribute__((__noinline__, __unused__))
 #define LK_PREFETCH(p) __builtin_prefetch(p)
 #define LK_PRAGMA_(x)  _Pragma(#x)
 #define LK_ATOMIC_ADD(p, x)              \
@@ -380,6 +398,12 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
   LK_FN void name##_body(const name##_args_t *a, lk_int i);                                  \
   LK_CPU_LOOP_(name, omp parallel for schedule(static) firstprivate(A) num_threads(threads)) \
   LK_FN void name##_body(const name##_args_t *a, lk_int i)
+
+#define LK_KERNEL_LONG LK_KERNEL_PLAIN
+#define LK_KERNEL_WARP LK_KERNEL_PLAIN
+#define LK_LINES(name, size) \
+  lk_real name##_own[size];  \
+  const lk_room name = {name##_own, 1}
 
 #define LK_SYNC() ((void)0)
 #define LK_KERNEL_BLOCK(name, a, i, lane, lanes)                                              \

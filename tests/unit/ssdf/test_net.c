@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ssdf/narrow.kern.h"
+#include "bodies/neural.kern.h"
 #include "support/net_file.h"
 
 static uint64_t state = 3;
@@ -120,9 +120,6 @@ Test(net, narrow_ones_have_the_same_bits)
       v[0] = ssdf_gradient(&n.shape, &n.p, y, g[0]);
       v[1] = ssdf_narrow_gradient(&n.shape, &n.p, y, g[1]);
       cr_assert(v[0] == v[1] && memcmp(g[0], g[1], sizeof g[0]) == 0, "%s", activations[a]);
-      v[0] = ssdf_differences(&n.shape, &n.p, y, (lk_real)1e-3, g[0]);
-      v[1] = ssdf_narrow_differences(&n.shape, &n.p, y, (lk_real)1e-3, g[1]);
-      cr_assert(v[0] == v[1] && memcmp(g[0], g[1], sizeof g[0]) == 0, "%s", activations[a]);
       v[0] = ssdf_hessian(&n.shape, &n.p, y, g[0], C[0]);
       v[1] = ssdf_narrow_hessian(&n.shape, &n.p, y, g[1], C[1]);
       cr_assert(v[0] == v[1] && memcmp(g[0], g[1], sizeof g[0]) == 0, "%s", activations[a]);
@@ -132,6 +129,27 @@ Test(net, narrow_ones_have_the_same_bits)
   cr_assert_not(ssdf_is_narrow(&n.shape));
   make(&n, 1, SSDF_NARROW_WIDTH + 1, 0);
   cr_assert_not(ssdf_is_narrow(&n.shape));
+}
+
+/* And what they ask of many. */
+Test(net, wide_ones_have_the_same_bits)
+{
+  static random_net n;
+  for (int a = 0; a < SSDF_NUM_ACTIVATIONS; ++a)
+    for (int i = 0; i < 200; ++i) {
+      lk_real y[3], g[2][3], C[2][9], v[2];
+      make(&n, 1 + i % SSDF_MAX_HIDDEN, 1 + (7 * i + 31) % SSDF_MAX_WIDTH, a);
+      point(y);
+      cr_assert_eq(ssdf_value(&n.shape, &n.p, y, NULL),
+                   ssdf_wide_gradient(&n.shape, &n.p, y, NULL));
+      v[0] = ssdf_gradient(&n.shape, &n.p, y, g[0]);
+      v[1] = ssdf_wide_gradient(&n.shape, &n.p, y, g[1]);
+      cr_assert(v[0] == v[1] && memcmp(g[0], g[1], sizeof g[0]) == 0, "%s", activations[a]);
+      v[0] = ssdf_hessian(&n.shape, &n.p, y, g[0], C[0]);
+      v[1] = ssdf_wide_hessian(&n.shape, &n.p, y, g[1], C[1]);
+      cr_assert(v[0] == v[1] && memcmp(g[0], g[1], sizeof g[0]) == 0, "%s", activations[a]);
+      cr_assert_arr_eq(C[0], C[1], sizeof C[0], "%s", activations[a]);
+    }
 }
 
 Test(net, derivatives_are_those_of_differences)
@@ -161,7 +179,7 @@ Test(net, derivatives_are_those_of_differences)
           cr_assert_float_eq((double)C[3 * k + c], (double)(gh[k] - gl[k]) / (2 * e),
                              1e-5 * (1 + fabs((double)C[3 * k + c])), "%s", activations[a]);
       }
-      cr_assert_eq(v, ssdf_differences(&n.shape, &n.p, y, (lk_real)1e-3, f));
+      cr_assert_eq(v, neural_net_differences(0, &n.shape, &n.p, y, (lk_real)1e-3, f));
       for (int c = 0; c < 3 && a != SSDF_LEAKY_RELU; ++c)
         cr_assert_float_eq((double)f[c], (double)g[c], 1e-3 * fabs((double)C[4 * c]) + 1e-3);
     }
