@@ -108,7 +108,10 @@ LK_FN lk_real neural_region_value(int wide, const neural_field *f, const neural_
   lk_real away[3], q[3];
   const lk_real d = neural_box(r, y, away);
   if (d > LK_R(0.0)) {
-    for (int c = 0; c < 3 && g != NULL; ++c) g[c] = away[c] / d;
+    if (g != NULL) { /* for three divisions at once a GPU would have to spill */
+      SSDF_ROLLED
+      for (int c = 0; c < 3; ++c) g[c] = away[c] / d;
+    }
     for (int i = 0; i < 9 && C != NULL; ++i) {
       const lk_real out = i % 4 == 0 && away[i / 3] != LK_R(0.0) ? LK_R(1.0) : LK_R(0.0);
       C[i] = (out - g[i / 3] * g[i % 3]) / d;
