@@ -14,8 +14,8 @@ exec_traffic dev_traffic;
 enum { POISON = 0xff /* NaN */, MOST_POISON = 1 << 17 }; /* every page in use takes time to close */
 /* Pages of 2 MB, where the system has them, make that time short: two thirds of what tests took was
  * closing and opening.  A part that is given back tears such a page up, so that only larger blocks
- * are. */
-enum { GIVE_BACK = 1 << 22 };
+ * are given back, and these have pages of their own. */
+enum { LARGE_PAGE = 1 << 21 };
 enum { BLOCKS_MAX = 1 << 16 };
 /* So many others of its size are freed before an address is used again: whoever keeps one finds
  * zeros.  Opening the region takes time for every page in use, and for every one that ever was if
@@ -69,6 +69,8 @@ loom_status dev_open(loom_err *err, int device, void **stream)
   return sim_leave();
 }
 
+static uint64_t rounded(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
+
 /* A block of `size` bytes that has rested, or a new one; NULL if there is no room. */
 static block *find_block(table *t, uint64_t size)
 {
@@ -81,11 +83,12 @@ static block *find_block(table *t, uint64_t size)
     if (oldest == NULL || b->freed < oldest->freed) oldest = b;
   }
   if (resting > RESTS) return oldest;
-  if (t->num == BLOCKS_MAX || t->end + size + SIM_PAGE > SIM_SIZE) return oldest;
+  const uint64_t at = size < LARGE_PAGE ? t->end : rounded(t->end, LARGE_PAGE);
+  if (t->num == BLOCKS_MAX || at + size + SIM_PAGE > SIM_SIZE) return oldest;
   block *const b = &t->b[t->num++];
-  b->at = t->end;
+  b->at = at;
   b->size = size;
-  t->end += size + SIM_PAGE; /* a page between two blocks belongs to nobody */
+  t->end = at + size + SIM_PAGE; /* a page between two blocks belongs to nobody */
   return b;
 }
 
@@ -103,7 +106,7 @@ static void take_from_pool(size_t size)
 loom_status dev_alloc(loom_err *err, size_t bytes, void **p)
 {
   static int64_t allocations;
-  const size_t size = (bytes + SIM_PAGE - 1) / SIM_PAGE * SIM_PAGE;
+  const size_t size = rounded(bytes, bytes < LARGE_PAGE ? SIM_PAGE : LARGE_PAGE);
   *p = NULL;
   ++dev_traffic.given_out;
   if (sim_enter() != LOOM_OK) return fail(err, "allocating on");
@@ -135,7 +138,7 @@ void dev_release(void *p)
   if (b != NULL) {
     b->freed = ++t->releases;
     pool_used -= (int64_t)b->size;
-    if (b->size >= GIVE_BACK)
+    if (b->size >= LARGE_PAGE)
       (void)madvise(p, b->size, MADV_DONTNEED);
     else
       memset(p, 0, b->size);
