@@ -9,7 +9,7 @@
 
 LK_KERNEL(compare_right, a, i) { a->out[i] = LK_R(2.0) * a->in[i]; }
 
-LK_KERNEL(compare_follow, a, i) { a->out[i] = LK_R(2.0) * a->box->in[i]; }
+LK_KERNEL(compare_follow, a, i) { a->box->out[i] = LK_R(2.0) * a->box->in[i]; }
 
 LK_KERNEL(compare_wrong, a, i)
 {

@@ -6,6 +6,7 @@
 
 typedef struct compare_box {
   const lk_real *in;
+  lk_real *out;
 } compare_box;
 
 typedef struct {
@@ -15,7 +16,7 @@ typedef struct {
   int32_t *place; /* [n] */
 } compare_args;
 LK_DECLARE(compare_right, compare_args)     /* out = 2 in */
-LK_DECLARE(compare_follow, compare_args)    /* ... by the address in the box */
+LK_DECLARE(compare_follow, compare_args)    /* ... by the addresses in the box */
 LK_DECLARE(compare_wrong, compare_args)     /* ... but for the last bit of one item */
 LK_DECLARE(compare_misplaced, compare_args) /* place = i, off by one on a device */
 LK_DECLARE(compare_race, compare_args)      /* out = out of the neighbour + 1 */

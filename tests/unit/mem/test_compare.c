@@ -34,11 +34,11 @@ static void begin(compared *c)
   c->box = t_buf(c->m, LOOM_U8, sizeof(compare_box), NULL);
 }
 
-static void fill_box(compared *c, const loom_real *in)
+static void fill_box(compared *c, const loom_real *in, loom_real *out)
 {
   void *p;
   T_OK(c->m, buf_map(c->m, NULL, c->box, LOOM_WRITE, LOOM_AT_HOST, &p));
-  ((compare_box *)p)->in = in;
+  *(compare_box *)p = (compare_box){.in = in, .out = out};
   T_OK(c->m, buf_unmap(c->m, c->box));
 }
 
@@ -46,10 +46,11 @@ static loom_status launch(compared *c, const lk_entry *k, int reduces)
 {
   buf_maps q = {.m = c->m, .e = &c->e};
   const loom_real *const in = buf_maps_add(&q, c->in, LOOM_READ);
-  fill_box(c, in);
+  loom_real *const out = buf_maps_add(&q, c->out, LOOM_RDWR);
+  fill_box(c, in, out);
   const compare_args a = {.in = in,
                           .box = buf_maps_add(&q, c->box, LOOM_READ),
-                          .out = buf_maps_add(&q, c->out, LOOM_RDWR),
+                          .out = out,
                           .place = buf_maps_add(&q, c->place, LOOM_RDWR)};
   T_OK(c->m, q.status);
   const loom_status s = lk_run(k, &c->e, &a, N, reduces ? c->e.result : NULL);
@@ -100,6 +101,7 @@ Test(compare, what_is_right_passes)
   passes(&sum, 1);
 }
 
+/* Were they not, the CPU would write where the device does, and leave its own copy as it was. */
 Test(compare, addresses_in_structs_are_followed)
 {
   const lk_entry k = LK_ENTRY(compare_follow);
