@@ -91,6 +91,8 @@ class Made(unittest.TestCase):
 
     def test_a_result_names_its_making(self):
         self.figure("toy")
+        said = self.figure("toy", "--update", "--plan")  # all logs are there
+        self.assertIn(f"would replace {self.root / 'experiments/results/toy.png'}\n", said)
         self.assertEqual(self.git("status", "--porcelain"), "", "a figure has changed what git tracks")
         self.figure("toy", "--update")
         line = self.lines()["toy.png"]

@@ -256,8 +256,10 @@ class Experiment:
 
     def result(self, path):
         """With --update the file also goes to experiments/results/, which git tracks."""
-        if self.update:
-            folder = self.folder.parent / "results"
+        folder = self.folder.parent / "results"
+        if self.update and self.plan:  # all logs were there, so that it came to an end
+            print(f"would replace {folder / path.name}")
+        elif self.update:
             folder.mkdir(exist_ok=True)
             line = self._made(path)
             shutil.copyfile(path, folder / path.name)
