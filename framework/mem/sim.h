@@ -44,7 +44,8 @@ static inline loom_status sim_leave(void) { return sim_open(PROT_NONE); }
 
 /* What closing the region costs grows with what lies in it, and a run of a second has ten thousand
  * launches.  So each place (a kernel, a copy) leaves it closed behind its launches 1, 4, 16 and 64,
- * then behind every SIM_EVERY-th: host code that follows a device pointer does so more than once. */
+ * then behind every SIM_EVERY-th: host code that follows a device pointer does so more than once.
+ */
 enum { SIM_EVERY = 256 };
 static inline loom_status sim_leave_at(int64_t *count)
 {
