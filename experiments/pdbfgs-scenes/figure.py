@@ -178,6 +178,12 @@ def table(experiment, level, name):
     experiment.keep_text(name, lines)
 
 
+def limits(of, methods, level):
+    """Which of the methods ended steps at the limit of iterations, as a bar's name says it."""
+    capped = [f"{m} in {of[m]['capped']} of {level.steps} steps" for m in methods if of[m]["capped"]]
+    return f" (at the limit of iterations: {', '.join(capped)})" if capped else ""
+
+
 def bars(experiment, level):
     out, factors = [], []
     what = {"Newton, CG": "seconds of pcg_newton to the energy of pd_bfgs, times its own", "Newton": "the same of cholmod_newton"}
@@ -190,7 +196,7 @@ def bars(experiment, level):
                 out.append(NotMeasured(f"{size}: {what[newton]}", "a step of it takes too long, README.md"))
                 continue
             times = to_the_same(of, "pd_bfgs", newton)[0] / mine
-            out.append(Bar(f"{size}: {what[newton]}", times, 1, least=True, cause=cause))
+            out.append(Bar(f"{size}: {what[newton]}{limits(of, ('pd_bfgs', newton), level)}", times, 1, least=True, cause=cause))
             if newton == "Newton, CG":
                 factors.append(times)
         out.append(Bar(f"{size}: intersections, all methods", sum(m["hits"] for m in of.values()), 0))

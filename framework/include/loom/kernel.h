@@ -17,13 +17,16 @@
  *                    LK_SYNC(); and that outside of every branch that lanes take
  *                    differently.  What a lane sums it sums alone: the same bits everywhere.
  *   LK_KERNEL_LONG   PLAIN, of so many numbers at once that a thread of a GPU takes all registers
- * that it can have LK_KERNEL_WARP   LONG in blocks of one warp on CUDA, whose helpers may ask for
- * LK_LINES(name, size): so many numbers, LK_ROOM(name, k) for 0 <= k < size, in shared memory, at
- * most 192 in all; on the CPU they lie on the stack. LK_KERNEL_ROOM   elements with more numbers of
- * their own than a thread of a GPU has registers for: `room`, LK_ROOM(room, k) for 0 <= k < size.
- * Of all elements those for which NAME_is(a, i), a function in front of it, is not 0.  On the CPU
- * the room lies on the stack; on CUDA it is a share of the scratch, so that no more threads run at
- * once than have one (of 432 reals some 4800), each of which takes one element after the other.
+ *                    that it can have
+ *   LK_KERNEL_WARP   LONG in blocks of one warp on CUDA, whose helpers may ask for
+ *                    LK_LINES(name, size): so many numbers, LK_ROOM(name, k) for 0 <= k < size, in
+ *                    shared memory, at most 192 in all; on the CPU they lie on the stack
+ *   LK_KERNEL_ROOM   elements with more numbers of their own than a thread of a GPU has registers
+ *                    for: `room`, LK_ROOM(room, k) for 0 <= k < size.  Of all elements those for
+ *                    which NAME_is(a, i), a function in front of it, is not 0.  On the CPU the room
+ *                    lies on the stack; on CUDA it is a share of the scratch, so that no more
+ *                    threads run at once than have one (of 432 reals some 4800), each of which
+ *                    takes one element after the other.
  *
  * Short bodies that mostly gather, such as x at a spring's ends, are PLAIN too: a vector
  * gather costs as much as its loads (springs and hinges measured twice as slow with simd).
