@@ -23,7 +23,7 @@ import bits
 
 LIST = pathlib.Path(__file__).with_name("devices.txt")
 STEPS = 3
-STEPS_OF_YARNS = 12
+STEPS_OF_YARNS = 4
 SKIPPED = {"configs/yarn_sack.ini"}  # as yarn_scarf.ini and more/ball, and a minute long
 CLOSE = 1e-9  # largest difference of numbers in frames that may differ, in parts of the largest
 
