@@ -24,3 +24,14 @@ skip() {
 }
 
 need() { command -v "$1" >/dev/null 2>&1 || skip "${0##*/}: $1 is not installed"; }
+
+# changed TOOL VERSION OPTIONS...: of the sources on its input those that TOOL has to check anew (changed.py); says how
+# many there are.
+changed() {
+  need python3
+  all=$(cat)
+  some=$(printf '%s\n' "$all" | python3 "$LOOM_SOURCE_DIR/tests/style/changed.py" "$LOOM_BINARY_DIR" "$@" \
+    tests/style/changed.py tests/style/common.sh) || exit 1
+  printf '%s: %s of %s sources\n' "$1" "$(printf '%s' "$some" | grep -c .)" "$(printf '%s' "$all" | grep -c .)" >&2
+  [ -z "$some" ] || printf '%s\n' "$some"
+}

@@ -2,9 +2,12 @@
 # cppcheck finds nothing in the framework and the plugins.  It goes through a file once for each set of macros
 # that conditions name; those of other compilers and languages, and of another precision, are left alone: what they
 # choose is compiled by nvcc, by g++ as C++17 and with sanitizers, and single precision changes types alone.
+# LOOM_LINT_ALL: also what has not changed since it was seen to be clean (clean.txt, changed.py).
 . "${0%/*}/common.sh"
 need cppcheck
-files 'framework/*.c' 'plugins/*.c' | grep -v '^framework/doc/' >"$LOOM_BINARY_DIR/cppcheck.files"
+files 'framework/*.c' 'plugins/*.c' | grep -v '^framework/doc/' |
+  changed cppcheck "$(cppcheck --version | sed 's/Cppcheck //')" tests/style/cppcheck.sh >"$LOOM_BINARY_DIR/cppcheck.files"
+[ -s "$LOOM_BINARY_DIR/cppcheck.files" ] || exit 0
 cppcheck --quiet --std=c11 --language=c -j "$jobs" --error-exitcode=1 --inline-suppr \
   --enable=warning,portability,performance --suppress=missingInclude --suppress=unknownMacro \
   --suppress=normalCheckLevelMaxBranches --suppress=unmatchedSuppression \

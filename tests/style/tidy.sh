@@ -4,6 +4,7 @@
 # LOOM_TIDY_NODES: how far its analyzer follows a function.  Most of the time goes into a few dozen functions that
 # are followed to the usual 225,000; by day a quarter of the time is enough for 40,000 in each.  The test clang_tidy_deep
 # goes all the way, in the night.
+# LOOM_LINT_ALL: also what has not changed since it was seen to be clean (clean.txt, changed.py).
 . "${0%/*}/common.sh"
 need clang-tidy
 work=$(mktemp -d) || exit 1
@@ -27,7 +28,8 @@ export work
 export depth="max-nodes=${LOOM_TIDY_NODES:-225000}"
 # shellcheck disable=SC2016
 files 'framework/*.c' 'plugins/*.c' | grep -xF -f "$built" |
-  xargs -P "$jobs" -n 1 sh -c '
+  changed clang-tidy "$(clang-tidy --version | sed -n 's/.*version //p')" .clang-tidy tests/style/tidy.sh |
+  xargs -r -P "$jobs" -n 1 sh -c '
     said=$(clang-tidy -p "$work" --quiet \
       --extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg="$depth" \
       --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-unused-command-line-argument "$1" 2>&1 |

@@ -1,0 +1,21 @@
+#!/bin/sh
+# record.sh - has everything checked by clang-tidy and cppcheck, as by day, and writes into clean.txt at which
+# commit that found nothing.  From then on they check by day what has changed since.
+#
+#   tests/style/record.sh [BUILD]     BUILD: a tree that `./loom test` has made (default: build)
+set -eu
+cd "${0%/*}/../.."
+[ -z "$(git status --porcelain --untracked-files=no)" ] || { echo "record.sh: commit your changes first" >&2; exit 1; }
+LOOM_SOURCE_DIR=$PWD
+LOOM_BINARY_DIR=$(readlink -f "${1:-build}")
+export LOOM_SOURCE_DIR LOOM_BINARY_DIR LOOM_LINT_ALL=1
+ninja -C "$LOOM_BINARY_DIR" all >/dev/null
+LOOM_TIDY_NODES=40000 tests/style/tidy.sh
+tests/style/cppcheck.sh
+commit=$(git rev-parse HEAD)
+{
+  sed -n '/^#/p' tests/style/clean.txt
+  echo "$commit clang-tidy $(clang-tidy --version | sed -n 's/.*version //p')"
+  echo "$commit cppcheck $(cppcheck --version | sed 's/Cppcheck //')"
+} >tests/style/clean.txt.new
+mv tests/style/clean.txt.new tests/style/clean.txt
