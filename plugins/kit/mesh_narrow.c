@@ -167,12 +167,14 @@ static loom_status grow_room(mesh *m, int64_t room)
   return m->h->buf_resize(m->h, m->chunk_toi, room);
 }
 
-/* Candidates that are tested at once: on the CPU a chunk that fits its caches.  A device has no use
- * for chunks, each of which makes the host wait twice; there it is what memory may be spent on. */
-enum { DEVICE_ROOM = 1 << 24 }; /* 32 bytes each */
+/* Candidates that are tested at once: on the CPU a chunk that fits its caches, of half a megabyte
+ * at least.  A device has no use for chunks, each of which makes the host wait twice; there it is
+ * what memory may be spent on. */
+enum { HOST_ROOM = 1 << 14, DEVICE_ROOM = 1 << 24 }; /* 32 bytes each */
 static int64_t most_at_once(const mesh *m)
 {
-  return m->e->backend == LOOM_CUDA && m->room < DEVICE_ROOM ? DEVICE_ROOM : m->room;
+  const int64_t most = m->e->backend == LOOM_CUDA ? DEVICE_ROOM : HOST_ROOM;
+  return m->room < most ? most : m->room;
 }
 
 /* Room for so many, with some to spare. */
