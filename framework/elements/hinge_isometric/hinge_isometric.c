@@ -14,14 +14,6 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, bending, 1e-5, 0, 1e3, "N m",
                     "isometric: k_b of k_b/2 sum 3/(A0 + A1) |K x|^2 (Bergou et al. 2006).")};
 
-static int material(const void *of, uint32_t place, double *mat)
-{
-  const settings *const s = of;
-  (void)place;
-  mat[0] = s->bending;
-  return 1;
-}
-
 /* Cotangent of the angle between p and q. */
 static double cotangent(const double *p, const double *q)
 {
@@ -65,5 +57,4 @@ const elem_type elem_hinge_isometric = {
     .section = "cloth",
     .word = "isometric",
     ELEM_PARAMS(params),
-    .material = material,
     .init_rest = init_rest};

@@ -15,14 +15,6 @@ static const loom_param params[] = {
                     "shell: k_e of k_e l^2/(2 (A0 + A1)) (theta - theta0)^2/4; 12 bending acts as "
                     "the isometric model does at small angles.")};
 
-static int material(const void *of, uint32_t place, double *mat)
-{
-  const settings *const s = of;
-  (void)place;
-  mat[0] = s->k_e;
-  return 1;
-}
-
 static const char *init_rest(const double *X, double *rest)
 {
   double e[3][3], N0[3], N1[3], c[3];
@@ -48,5 +40,4 @@ const elem_type elem_hinge_shell = {
     .section = "cloth",
     .word = "shell",
     ELEM_PARAMS(params),
-    .material = material,
     .init_rest = init_rest};

@@ -1,7 +1,6 @@
 /* hinge_wang.c - descriptor of element hinge_wang: bending of measured fabrics. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "elements/hinge_wang/hinge_wang.kern.h"
 #include "elements/rest.h"
@@ -24,13 +23,6 @@ static const loom_param params[] = {
     ROW(bend_10, "34.406498e-6 16.370552e-6 14.515154e-6", "wang_bend: at 10 1/m."),
     ROW(bend_15, "39.01442e-6 25.095791e-6 24.665127e-6", "wang_bend: at 15 1/m."),
     ROW(bend_20, "23.382786e-6 8.860165e-6 19.383726e-6", "wang_bend: at 20 1/m and above.")};
-
-static int material(const void *of, uint32_t place, double *mat)
-{
-  (void)place;
-  memcpy(mat, of, HINGE_WANG_MAT * sizeof *mat);
-  return 1;
-}
 
 static const char *init_rest(const double *X, double *rest)
 {
@@ -100,6 +92,5 @@ const elem_type elem_hinge_wang = {
     .word = "wang_bend",
     ELEM_PARAMS(params),
     .table = sizeof params / sizeof *params,
-    .material = material,
     .init_rest = init_rest,
     .state = &state};

@@ -13,14 +13,6 @@ typedef struct settings {
 static const loom_param params[] = {LOOM_PARAM_REAL(
     settings, stiffness, 1e4, 0, 1e12, "N/m^2", "w of w/2 sum V |F - R|^2 (element tet_arap).")};
 
-static int material(const void *of, uint32_t place, double *mat)
-{
-  const settings *const s = of;
-  (void)place;
-  mat[0] = s->stiffness;
-  return 1;
-}
-
 static const char *init_rest(const double *X, double *rest)
 {
   double d[3][3], c[3][3];
@@ -52,5 +44,4 @@ const elem_type elem_tet_arap = {
     .topology = ELEM_TETS,
     .section = "solid",
     ELEM_PARAMS(params),
-    .material = material,
     .init_rest = init_rest};
