@@ -5,6 +5,7 @@
 #include "elements/hinge_wang/hinge_wang.kern.h"
 #include "elements/rest.h"
 #include "elements/type.h"
+#include "geom/vec3.h"
 #include "mem/mem.h"
 
 typedef struct settings {
@@ -30,13 +31,13 @@ static const char *init_rest(const double *X, double *rest)
   const double quarter = 4.0 / 3.14159265358979323846; /* steps of 45 degrees in a radian */
   const char *const why = rest_hinge_faces(X, e, N0, N1, &rest[1]);
   if (why != NULL) return why;
-  rest_cross3(N1, N0, c);
-  rest[0] = rest_norm3(e[0]);
-  rest[2] = atan2(rest_dot3(e[0], c) / rest[0], rest_dot3(N0, N1));
+  vec3_cross(N1, N0, c);
+  rest[0] = vec3_norm(e[0]);
+  rest[2] = atan2(vec3_dot(e[0], c) / rest[0], vec3_dot(N0, N1));
   rest_first_axis(N0, u);
-  const double along = fabs(rest_dot3(e[0], u));
-  rest_cross3(e[0], u, c);
-  rest[HINGE_WANG_ANGLE] = fmin(quarter * atan2(rest_norm3(c), along), 2.0);
+  const double along = fabs(vec3_dot(e[0], u));
+  vec3_cross(e[0], u, c);
+  rest[HINGE_WANG_ANGLE] = fmin(quarter * atan2(vec3_norm(c), along), 2.0);
   rest[HINGE_WANG_CURVATURE] = 0.0;
   return NULL;
 }

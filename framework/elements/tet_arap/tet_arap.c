@@ -5,6 +5,7 @@
 #include "elements/rest.h"
 #include "elements/tet_arap/tet_arap.kern.h"
 #include "elements/type.h"
+#include "geom/vec3.h"
 
 typedef struct settings {
   double stiffness; /* N/m^2 */
@@ -18,12 +19,12 @@ static const char *init_rest(const double *X, double *rest)
   double d[3][3], c[3][3];
   double size = 0.0;
   for (int k = 0; k < 3; ++k) {
-    rest_sub3(X + 3 * (k + 1), X, d[k]);
-    size = fmax(size, rest_norm3(d[k]));
+    vec3_sub(X + 3 * (k + 1), X, d[k]);
+    size = fmax(size, vec3_norm(d[k]));
   }
-  for (int k = 0; k < 3; ++k) rest_cross3(d[(k + 1) % 3], d[(k + 2) % 3], c[k]);
+  for (int k = 0; k < 3; ++k) vec3_cross(d[(k + 1) % 3], d[(k + 2) % 3], c[k]);
   /* rows of Dm^-1 are the cross products of the other two edges over the determinant */
-  const double det = rest_dot3(d[0], c[0]);
+  const double det = vec3_dot(d[0], c[0]);
   if (!(fabs(det) > REST_MIN_SHAPE * size * size * size)) return "zero volume";
   for (int k = 0; k < 3; ++k)
     for (int j = 0; j < 3; ++j) rest[3 * k + j] = c[k][j] / det;
