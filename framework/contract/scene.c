@@ -275,6 +275,30 @@ void ct_set_values(run *r, loom_buf *b, const double *v)
   CT_ASSERT(buf_unmap(r->m, b) == LOOM_OK, "%s", mem_err(r->m)->text);
 }
 
+void *ct_copy(run *r, loom_buf *b, int64_t items)
+{
+  const size_t bytes = buf_type_size(buf_type(b)) * (size_t)items;
+  void *p, *out = malloc(bytes + 1);
+  CT_ASSERT(out != NULL, "out of memory");
+  CT_ASSERT(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p) == LOOM_OK, "%s",
+            mem_err(r->m)->text);
+  memcpy(out, p, bytes);
+  CT_ASSERT(buf_unmap(r->m, b) == LOOM_OK, "%s", mem_err(r->m)->text);
+  return out;
+}
+
+loom_query ct_query(const run *r, uint32_t what)
+{
+  return (loom_query){.struct_size = sizeof(loom_query),
+                      .what = what,
+                      .kinds = LOOM_PAIR_MASK_ALL,
+                      .margin = (loom_real)4e-3,
+                      .x0 = r->st.x,
+                      .x1 = r->st.x,
+                      .progress0 = 1,
+                      .progress1 = 1};
+}
+
 void ct_same_x(run *a, run *b, const char *what)
 {
   int64_t n = 0, m = 0;
