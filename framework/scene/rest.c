@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/suffix.h"
 #include "elements/elements.h"
 #include "geom/vec3.h"
 #include "mesh/material.h"
@@ -16,20 +17,14 @@
 
 /* ---- files ---- */
 
-static int ends_with(const char *text, const char *end)
-{
-  const size_t n = strlen(text), k = strlen(end);
-  return n >= k && strcmp(text + n - k, end) == 0;
-}
-
 /* The file of a key: a mesh that begins with the vertices and triangles of o->m, or (exact) is of
  * them. */
 static loom_status read_same(builder *b, const object *o, const char *key, const char *path,
                              int exact, mesh *out)
 {
   const mesh *const m = &o->m;
-  const int ply = ends_with(path, ".ply");
-  if (!ply && !ends_with(path, ".obj"))
+  const int ply = has_suffix(path, ".ply");
+  if (!ply && !has_suffix(path, ".obj"))
     return build_place(
         b, o->sec, key,
         err_set(b->err, LOOM_E_CONFIG, "\"%s\": a mesh that ends in .obj or .ply is needed", path));
