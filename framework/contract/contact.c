@@ -96,7 +96,7 @@ void ct_contact_metrics(const ct_plugin *p)
   run *const r = t.r;
   double extra[COLUMNS];
   for (int k = 0; k < COLUMNS; ++k) extra[k] = NAN;
-  loom_contact_metrics m = {.struct_size = sizeof m, .extra = extra};
+  loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN, .extra = extra};
   instance *const in = &r->contact[0].in;
   if (in->plugin->ops.contact->metrics == NULL) ct_skip("it has no metrics");
   CT_ASSERT(in->plugin->ops.contact->metrics(in->self, &r->st, &m) == LOOM_OK, "%s", t.err.text);
@@ -120,7 +120,7 @@ void ct_contact_forces(const ct_plugin *p)
   double *const x = press(&t, p, &n);
   ct_need_forms(&t, LOOM_CONT_GRADIENT);
   double extra[COLUMNS], most = 0.0, *const g = ct_alloc(n);
-  loom_contact_metrics m = {.struct_size = sizeof m, .extra = extra};
+  loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN, .extra = extra};
   instance *const in = &t.r->contact[0].in;
   CT_ASSERT(in->plugin->ops.contact->metrics(in->self, &t.r->st, &m) == LOOM_OK, "%s", t.err.text);
   CT_ASSERT(results_settle(t.r) == LOOM_OK, "%s", t.err.text);

@@ -13,8 +13,6 @@
  *
  * Nothing outlives a step: pairs and forces are made anew.
  */
-#include <math.h>
-
 #include "penalty.h"
 
 static const lk_entry k_energy = LK_ENTRY(penalty_energy), k_loss = LK_ENTRY(penalty_dissipation);
@@ -185,9 +183,6 @@ static loom_status penalty_metrics(void *self, const loom_step *s, loom_contact_
 {
   penalty *const p = self;
   double active, lowest;
-  out->active = 0;
-  out->min_gap = NAN;
-  out->max_force = out->dissipated = 0.0;
   if (p->m == 0) return LOOM_OK;
   LOOM_TRY(reduce(p, s, s->x, &k_active, &active));
   LOOM_TRY(reduce(p, s, s->x, &k_lowest, &lowest));
