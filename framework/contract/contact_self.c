@@ -116,29 +116,21 @@ static double *gather(ct_run *t, const ct_plugin *p, uint32_t need)
   return x;
 }
 
+static void derive(const ct_plugin *p, uint32_t form,
+                   void (*check)(ct_run *t, const double *x, int64_t n))
+{
+  ct_run t;
+  double *const x = gather(&t, p, form);
+  check(&t, x, 3 * VERTS);
+  free(x);
+  ct_close(&t);
+}
+
 void ct_contact_self_gradient(const ct_plugin *p)
 {
-  ct_run t;
-  double *const x = gather(&t, p, LOOM_CONT_GRADIENT);
-  ct_check_gradient(&t, x, 3 * VERTS);
-  free(x);
-  ct_close(&t);
+  derive(p, LOOM_CONT_GRADIENT, ct_check_gradient);
 }
 
-void ct_contact_self_hessian(const ct_plugin *p)
-{
-  ct_run t;
-  double *const x = gather(&t, p, LOOM_CONT_HESSIAN);
-  ct_check_hessian(&t, x, 3 * VERTS);
-  free(x);
-  ct_close(&t);
-}
+void ct_contact_self_hessian(const ct_plugin *p) { derive(p, LOOM_CONT_HESSIAN, ct_check_hessian); }
 
-void ct_contact_self_quad(const ct_plugin *p)
-{
-  ct_run t;
-  double *const x = gather(&t, p, LOOM_CONT_QUAD);
-  ct_check_quad(&t, x, 3 * VERTS);
-  free(x);
-  ct_close(&t);
-}
+void ct_contact_self_quad(const ct_plugin *p) { derive(p, LOOM_CONT_QUAD, ct_check_quad); }

@@ -15,6 +15,8 @@
  */
 #include "penalty.h"
 
+#include "kit/iso_terms.h"
+
 static const lk_entry k_energy = LK_ENTRY(penalty_energy), k_loss = LK_ENTRY(penalty_dissipation);
 static const lk_entry k_force = LK_ENTRY(penalty_force);
 static const lk_entry k_hessian = LK_ENTRY(penalty_blocks), k_quad = LK_ENTRY(penalty_terms);
@@ -170,12 +172,7 @@ static loom_status penalty_quad(void *self, const loom_step *s, loom_buf *x, loo
   if (out->count > out->capacity) return LOOM_GROW;
   plug_maps m = plug_maps_on(p->h, p->e);
   const penalty_terms_args a = {.s = penalty_open(p, &m, s, x, p->lambda),
-                                .first = first,
-                                .v = plug_rdwr(&m, out->v),
-                                .w = plug_rdwr(&m, out->w),
-                                .k = plug_rdwr(&m, out->k),
-                                .p = plug_rdwr(&m, out->p),
-                                .dir = plug_rdwr(&m, out->dir)};
+                                .t = iso_open(&m, first, out)};
   return plug_launch(&m, &k_quad, &a, p->m, NULL);
 }
 
