@@ -83,7 +83,6 @@ instance *ct_instance(run *r, const ct_plugin *p);
 loom_status ct_create(instance *in);
 void ct_destroy(instance *in);
 loom_status ct_reset(instance *in);
-int ct_has_checkpoint(const instance *in);
 loom_status ct_checkpoint(instance *in, const loom_step *s, int restore);
 /* A second, not yet created instance of the same plugin with the same settings. */
 void ct_twin(const instance *of, instance *twin);
