@@ -11,9 +11,7 @@ static const lk_entry k_size = LK_ENTRY(patch_bvh_size);
 static loom_status new_i32(tree *t, const char *name, int64_t count, const int32_t *values,
                            loom_buf **out)
 {
-  const mesh *const m = t->m;
-  if (values == NULL) return m->h->buf_new(m->h, name, LOOM_I32, count, out);
-  return plug_put_new(m->h, m->e, name, LOOM_I32, values, count, out);
+  return plug_put_new(t->m->h, t->m->e, name, LOOM_I32, values, count, out);
 }
 
 /* Corners of the listed items: [num / 8][arity][8], -1 for none. */

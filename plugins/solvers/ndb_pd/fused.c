@@ -183,13 +183,14 @@ loom_status ndb_pd_fused_make(ndb_pd *s)
   ndb_pd_matrix A;
   LOOM_TRY(ndb_pd_matrix_open(s, &m, &A));
   rings g = {.ptr = A.ptr, .col = A.col, .val = A.val, .n = s->n};
-  loom_status st = LOOM_OK;
-  if (!build(&g))
+  loom_status st;
+  if (build(&g))
+    st = to_buffers(s, &g);
+  else
     st = LOOM_FAIL(h, LOOM_E_NOMEM,
                    "no memory for the two-ring operator of %d vertices; set "
                    "fused = false",
                    s->n);
-  if (st == LOOM_OK) st = to_buffers(s, &g);
   rings_close(&g);
   LOOM_TRY(st);
   return plug_unbind(&m);
