@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "app/log_tools.h"
 #include "audit/ccd_queries.h"
+#include "core/seconds.h"
 #include "geom/ccd_list.kern.h"
 
 static const char usage[] =
@@ -46,19 +46,12 @@ static double run_query(const ccd_options *o, const ccd_queries *q, int64_t k)
   return (double)ccd_toi(o->method, o->kind, x0, x1, &s);
 }
 
-static double seconds(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int run(const ccd_options *o, const ccd_queries *q, double *toi)
 {
   int64_t hits = 0, missed = 0, extra = 0, first = -1;
-  const double start = seconds();
+  const double start = seconds_now();
   for (int64_t k = 0; k < q->num; ++k) toi[k] = run_query(o, q, k);
-  const double spent = seconds() - start;
+  const double spent = seconds_now() - start;
   for (int64_t k = 0; k < q->num; ++k) {
     const int hit = toi[k] <= 1.0;
     hits += hit;

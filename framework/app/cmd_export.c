@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/export.h"
+#include "core/suffix.h"
 
 static const char usage[] =
     "usage: loom export FILE.h5 --format obj|ply|vtk|bcc|tubes|csv [-o DIR]\n"
@@ -107,7 +108,7 @@ static int export(const export_options *o)
   loom_err err = {0};
   const char *const slash = strrchr(o->path, '/'), *const name = slash ? slash + 1 : o->path;
   size_t len = strlen(name);
-  if (len > 3 && strcmp(name + len - 3, ".h5") == 0) len -= 3;
+  if (has_suffix(name, ".h5")) len -= 3;
   snprintf(stem, sizeof stem, "%.*s", (int)len, name);
   snprintf(dir, sizeof dir, "%.*s%s-%s", (int)(name - o->path), o->path, stem, o->format->name);
   export_scene s = {.log_path = o->path, .dir = o->dir != NULL ? o->dir : dir, .stem = stem};

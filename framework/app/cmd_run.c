@@ -10,6 +10,7 @@
 #include "app/commands.h"
 #include "app/options.h"
 #include "app/stop_signal.h"
+#include "core/seconds.h"
 #include "run/clock.h"
 #include "run/run.h"
 
@@ -56,7 +57,7 @@ static int time_is_up(progress *p, double now)
 static int show_progress(void *user, const run *r, const run_summary *s)
 {
   progress *const p = user;
-  const double now = clock_now();
+  const double now = seconds_now();
   (void)r;
   const double every = p->tty ? 0.2 : 10.0;
   if (!p->quiet && (now - p->last > every || s->steps_done == s->steps_planned)) {
@@ -166,7 +167,7 @@ int cmd_run(int argc, char **argv)
   loom_err err = {0};
   cfg *conf = NULL;
   run *r = NULL;
-  progress p = {.tty = isatty(STDERR_FILENO), .begun = clock_now()};
+  progress p = {.tty = isatty(STDERR_FILENO), .begun = seconds_now()};
   if (options_parse(argc, argv, OPTIONS_RUN, usage, &c) != 0) return c.exit_code;
   p.quiet = c.quiet;
   p.max_time = c.max_time;
@@ -187,7 +188,7 @@ int cmd_run(int argc, char **argv)
   int code = EXIT_RUNTIME;
   loom_status s = cfg_load(&err, c.config, c.sets, c.num_sets, &conf);
   if (s == LOOM_OK) s = run_open(&err, conf, &o, &r);
-  p.before = clock_now();
+  p.before = seconds_now();
   if (s == LOOM_OK) {
     s = run_execute(r, &o);
     if (p.tty && !p.quiet) fprintf(stderr, "\n");

@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app/log_tools.h"
 #include "config/config.h"
+#include "core/seconds.h"
 #include "ssdf/data.h"
 
 static const char usage[] =
@@ -18,17 +18,10 @@ static const char usage[] =
 
 enum { MAX_SETS = 64 };
 
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void tell(const ssdf_plan *p, int64_t done, int64_t total, int32_t region, int last)
 {
   static double next;
-  const double t = now();
+  const double t = seconds_now();
   if (!last && t < next) return;
   next = t + 2;
   fprintf(stderr, "loom: ssdf-data: %s, %" PRId64 " of %" PRId64 " poses (%d %%)\n",

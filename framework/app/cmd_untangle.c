@@ -9,6 +9,7 @@
 #include "app/export.h"
 #include "config/config.h"
 #include "config/words.h"
+#include "core/suffix.h"
 #include "mesh/doctor.h"
 #include "mesh/obj.h"
 #include "untangle/untangle.h"
@@ -31,12 +32,6 @@ typedef struct untangle_options {
   double thickness; /* m */
   int passes;
 } untangle_options;
-
-static int ends_with(const char *text, const char *end)
-{
-  const size_t n = strlen(text), k = strlen(end);
-  return n > k && strcmp(text + n - k, end) == 0;
-}
 
 /* ---- writing ---- */
 
@@ -73,7 +68,7 @@ static loom_status write_new(loom_err *err, const untangle_options *o, const mes
 {
   static char whole[] = "mesh", none[] = "none";
   const export_frame f = {0};
-  const int ply = ends_with(o->out, ".ply"), pieces = m->piece != NULL ? m->num_pieces : 1;
+  const int ply = has_suffix(o->out, ".ply"), pieces = m->piece != NULL ? m->num_pieces : 1;
   export_scene s = {.n = m->num_verts, .nt = m->num_tris, .tris = m->tris, .x = m->x};
   char **names = NULL;
   int32_t *piece = NULL;
@@ -98,7 +93,7 @@ static loom_status write_new(loom_err *err, const untangle_options *o, const mes
 
 static loom_status write_mesh(loom_err *err, const untangle_options *o, const mesh *m)
 {
-  if (ends_with(o->in, ".obj") && ends_with(o->out, ".obj"))
+  if (has_suffix(o->in, ".obj") && has_suffix(o->out, ".obj"))
     return rewrite(err, o->in, o->out, m->x);
   return write_new(err, o, m);
 }
@@ -145,7 +140,7 @@ static loom_status name_left(loom_err *err, const untangle_options *o, const mes
 static loom_status work(loom_err *err, const untangle_options *o, mesh *m, untangle_report *r)
 {
   doctor doc = {0};
-  LOOM_TRY(ends_with(o->in, ".ply") ? ply_read(err, o->in, m) : obj_read(err, o->in, m));
+  LOOM_TRY(has_suffix(o->in, ".ply") ? ply_read(err, o->in, m) : obj_read(err, o->in, m));
   LOOM_TRY(doctor_mesh(err, &doc, o->in, m, DOCTOR_SHELL));
   LOOM_TRY(doctor_verdict(err, &doc));
   LOOM_TRY(move(err, o, m, r));
@@ -168,7 +163,10 @@ static int run_it(const untangle_options *o)
   return r.after > 0 ? EXIT_INTERSECTIONS : EXIT_FINE;
 }
 
-static int is_mesh(const char *path) { return ends_with(path, ".obj") || ends_with(path, ".ply"); }
+static int is_mesh(const char *path)
+{
+  return has_suffix(path, ".obj") || has_suffix(path, ".ply");
+}
 
 int cmd_untangle(int argc, char **argv)
 {

@@ -6,6 +6,7 @@
 
 #include "app/export.h"
 #include "geom/spline.kern.h"
+#include "geom/vec3.h"
 
 enum { SIDES = 12, STEPS = 4 }; /* of a tube: around, and along each segment */
 
@@ -101,15 +102,9 @@ typedef struct tube {
   int64_t rings;
 } tube;
 
-static void cross(const double *a, const double *b, double *c)
-{
-  for (int k = 0; k < 3; ++k)
-    c[k] = a[(k + 1) % 3] * b[(k + 2) % 3] - a[(k + 2) % 3] * b[(k + 1) % 3];
-}
-
 static double normalise(double *v)
 {
-  const double l = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  const double l = vec3_norm(v);
   for (int k = 0; k < 3 && l > 0; ++k) v[k] /= l;
   return l;
 }
@@ -150,7 +145,7 @@ static void put_ring(FILE *out, const export_scene *s, int64_t j, double u, tube
   for (int c = 0; c < 3; ++c) b->u[c] -= d * t[c];
   normalise(b->u);
   memcpy(b->t, t, sizeof t);
-  cross(t, b->u, v);
+  vec3_cross(t, b->u, v);
   const double r = s->radius[s->segs[4 * j + 1]];
   for (int k = 0; k < SIDES; ++k) {
     const double phi = 2 * 3.14159265358979323846 * k / SIDES;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "audit/intersect.h"
+#include "geom/sorted.kern.h"
 
 static int compare_pair(const void *a, const void *b)
 {
@@ -59,14 +60,5 @@ void isect_left_out_free(isect_left_out *l)
 
 int isect_is_left_out(const isect_left_out *l, int64_t v, int64_t w)
 {
-  int32_t lo = l->first[v], hi = l->first[v + 1];
-  while (lo < hi) {
-    const int32_t mid = lo + (hi - lo) / 2;
-    if (l->other[mid] == w) return 1;
-    if (l->other[mid] < w)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return 0;
+  return lk_is_in_row(l->first, l->other, v, (int32_t)w);
 }

@@ -45,7 +45,7 @@ LK_FN void bend_turn_hess(const obst_pose *P, const lk_real *H, lk_real *C)
     for (int c = 0; c < 3; ++c)
       M[3 * r + c] = P->R[3 * r] * H[c] + P->R[3 * r + 1] * H[3 + c] + P->R[3 * r + 2] * H[6 + c];
   for (int r = 0; r < 3; ++r)
-    for (int c = 0; c < 3; ++c) C[3 * r + c] = obst_dot(M + 3 * r, P->R + 3 * c);
+    for (int c = 0; c < 3; ++c) C[3 * r + c] = lk_dot3(M + 3 * r, P->R + 3 * c);
 }
 
 /* Shares of the joints in what is at p at s: those of anchors, weighed by the inverse fourth power

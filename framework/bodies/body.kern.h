@@ -10,6 +10,7 @@
 #ifndef LOOM_BODIES_BODY_KERN_H
 #define LOOM_BODIES_BODY_KERN_H
 
+#include "geom/small.kern.h"
 #include "loom/kernel.h"
 #include "loom/scene.h"
 
@@ -39,18 +40,6 @@ typedef struct obst_pose {
   lk_real t[3]; /* m */
   lk_real s;    /* share of the step at which the body stands there */
 } obst_pose;
-
-LK_FN lk_real obst_dot(const lk_real *a, const lk_real *b)
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-LK_FN void obst_cross(lk_real *out, const lk_real *a, const lk_real *b)
-{
-  out[0] = a[1] * b[2] - a[2] * b[1];
-  out[1] = a[2] * b[0] - a[0] * b[2];
-  out[2] = a[0] * b[1] - a[1] * b[0];
-}
 
 /* ---- poses ---- */
 
@@ -94,7 +83,7 @@ LK_FN void obst_to_body(const obst_pose *P, const lk_real *x, lk_real *p)
 
 LK_FN void obst_rotate(const obst_pose *P, const lk_real *v, lk_real *out)
 {
-  for (int r = 0; r < 3; ++r) out[r] = obst_dot(P->R + 3 * r, v);
+  for (int r = 0; r < 3; ++r) out[r] = lk_dot3(P->R + 3 * r, v);
 }
 
 LK_FN void obst_to_world(const obst_pose *P, const lk_real *p, lk_real *x)
@@ -108,7 +97,7 @@ LK_FN void obst_to_world(const obst_pose *P, const lk_real *p, lk_real *x)
 /* n = d / |d|, or `fallback` where d vanishes; returns |d| */
 LK_FN lk_real obst_unit(const lk_real *d, const lk_real *fallback, lk_real *n)
 {
-  const lk_real len = LK_SQRT(obst_dot(d, d));
+  const lk_real len = lk_norm3(d);
   for (int c = 0; c < 3; ++c) n[c] = len > LK_R(0.0) ? d[c] / len : fallback[c];
   return len;
 }
@@ -120,7 +109,7 @@ LK_FN void obst_orthogonal(const lk_real *a, lk_real *n)
   const lk_real e[3] = {LK_FABS(a[0]) <= LK_FABS(a[1]) ? LK_R(1.0) : LK_R(0.0),
                         LK_FABS(a[0]) <= LK_FABS(a[1]) ? LK_R(0.0) : LK_R(1.0), LK_R(0.0)};
   lk_real d[3];
-  obst_cross(d, a, e);
+  lk_cross3(a, e, d);
   (void)obst_unit(d, up, n);
 }
 

@@ -12,8 +12,8 @@ LK_FN lk_real capsule_distance(const obst_view *o, const lk_real *p, lk_real *n)
     ab[c] = size[3 + c] - size[c];
     d[c] = p[c] - size[c];
   }
-  const lk_real ll = obst_dot(ab, ab);
-  lk_real u = ll > LK_R(0.0) ? obst_dot(d, ab) / ll : LK_R(0.0);
+  const lk_real ll = lk_dot3(ab, ab);
+  lk_real u = ll > LK_R(0.0) ? lk_dot3(d, ab) / ll : LK_R(0.0);
   u = LK_FMIN(LK_FMAX(u, LK_R(0.0)), LK_R(1.0));
   for (int c = 0; c < 3; ++c) d[c] -= u * ab[c];
   obst_orthogonal(ab, side);

@@ -30,7 +30,7 @@ static int set_cone(const double u[NUMBERS], capsules_bone *k)
     k->a[c] = (lk_real)u[c];
   }
   obst_orthogonal(z, x);
-  obst_cross(y, z, x);
+  lk_cross3(z, x, y);
   for (int c = 0; c < 3; ++c) {
     k->R[c] = x[c];
     k->R[3 + c] = y[c];

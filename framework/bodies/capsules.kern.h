@@ -27,7 +27,7 @@ LK_FN lk_real capsules_cone(const capsules_bone *k, const lk_real *y, lk_real *q
                             lk_real *curvature)
 {
   const lk_real d[3] = {y[0] - k->a[0], y[1] - k->a[1], y[2] - k->a[2]};
-  for (int r = 0; r < 3; ++r) q[r] = obst_dot(k->R + 3 * r, d);
+  for (int r = 0; r < 3; ++r) q[r] = lk_dot3(k->R + 3 * r, d);
   const lk_real sine = (k->radius[0] - k->radius[1]) / k->length; /* of the slope of its side */
   const lk_real cosine = LK_SQRT(LK_FMAX(LK_R(0.0), LK_R(1.0) - sine * sine));
   const lk_real radius = LK_SQRT(q[0] * q[0] + q[1] * q[1]);

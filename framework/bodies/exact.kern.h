@@ -247,7 +247,7 @@ LK_FN void exact_normal(const lk_real *x, lk_real *n)
     u[c] = x[3 + c] - x[c];
     v[c] = x[6 + c] - x[c];
   }
-  obst_cross(m, u, v);
+  lk_cross3(u, v, m);
   (void)obst_unit(m, up, n);
 }
 

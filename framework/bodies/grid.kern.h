@@ -48,7 +48,7 @@ LK_FN lk_real grid_distance(const obst_view *o, const lk_real *p, lk_real *n)
     away[c] = p[c] - q[c];
   }
   const lk_real f = grid_value(o, q, grad);
-  const lk_real d = LK_SQRT(obst_dot(away, away));
+  const lk_real d = lk_norm3(away);
   if (d <= LK_R(0.0)) {
     (void)obst_unit(grad, up, n);
     return f;
@@ -96,7 +96,7 @@ LK_FN lk_real grid_hess(const obst_view *o, const lk_real *p, lk_real *g, lk_rea
     away[c] = p[c] - q[c];
   }
   const lk_real f = grid_value(o, q, grad);
-  const lk_real d = LK_SQRT(obst_dot(away, away));
+  const lk_real d = lk_norm3(away);
   grid_mixed(o, q, m);
   for (int c = 0; c < 3; ++c) /* only along the box does q move with p */
     if (away[c] != LK_R(0.0)) {

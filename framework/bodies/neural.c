@@ -80,7 +80,7 @@ static loom_status measure_lipschitz(loom_err *err, body_field *f)
       ssdf_net_fold(g, &g->distance, angles, w);
       const ssdf_params p = {w, w, 1};
       const double v = (double)ssdf_gradient(&g->distance.shape, &p, y, d);
-      if (v * g->half < g->clamp) longest = fmax(longest, sqrt((double)obst_dot(d, d)));
+      if (v * g->half < g->clamp) longest = fmax(longest, sqrt((double)lk_dot3(d, d)));
     }
   }
   free(angles);

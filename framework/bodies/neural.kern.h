@@ -98,7 +98,7 @@ LK_FN lk_real neural_net_differences(int wide, const ssdf_shape *n, const ssdf_p
 LK_FN lk_real neural_box(const neural_region *r, const lk_real *y, lk_real *away)
 {
   for (int c = 0; c < 3; ++c) away[c] = y[c] - LK_FMIN(LK_FMAX(y[c], r->lo[c]), r->hi[c]);
-  return LK_SQRT(obst_dot(away, away));
+  return lk_norm3(away);
 }
 
 /* What one region says at y, in its frame: distance, m, and its derivatives; NULL: not wanted. */

@@ -7,7 +7,7 @@
 LK_FN lk_real plane_distance(const obst_view *o, const lk_real *p, lk_real *n)
 {
   for (int c = 0; c < 3; ++c) n[c] = o->size[c];
-  return obst_dot(n, p) - o->size[3];
+  return lk_dot3(n, p) - o->size[3];
 }
 
 LK_FN lk_real plane_hess(const obst_view *o, const lk_real *p, lk_real *g, lk_real *C)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bodies/rigid.h"
+#include "geom/vec3.h"
 
 enum { SWEEPS = 40, SEPARATIONS = 100 };
 /* A sweep that changes no velocity by more has settled, m/s. */
@@ -21,24 +22,12 @@ static const double MARGIN = 0.01;
 /* Overlap that is left alone, in radii: rounding. */
 static const double SLACK = 1e-12;
 
-static double dot(const double a[3], const double b[3])
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-  out[0] = a[1] * b[2] - a[2] * b[1];
-  out[1] = a[2] * b[0] - a[0] * b[2];
-  out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 double rigid_gap(const rigid *r, int32_t a, int32_t b, double n[3])
 {
   const double *const x = r->state[a].x;
   if (b >= 0) {
     const double d[3] = {x[0] - r->state[b].x[0], x[1] - r->state[b].x[1], x[2] - r->state[b].x[2]};
-    const double len = sqrt(dot(d, d));
+    const double len = vec3_norm(d);
     /* centres in one place: some direction */
     for (int c = 0; c < 3; ++c) n[c] = len > 0 ? d[c] / len : (c == 2 ? 1.0 : 0.0);
     return len - r->ball[a].radius - r->ball[b].radius;
@@ -59,7 +48,7 @@ double rigid_gap(const rigid *r, int32_t a, int32_t b, double n[3])
 static double reach(const rigid *r, int32_t i, double h)
 {
   const double *const v = r->state[i].v;
-  return h * sqrt(dot(v, v)) + MARGIN * r->ball[i].radius;
+  return h * vec3_norm(v) + MARGIN * r->ball[i].radius;
 }
 
 static int add_touch(rigid *r, const rigid_touch *t)
@@ -169,7 +158,7 @@ static void start_from_last(rigid *r)
     rigid_touch *const t = &r->touch[k];
     while (l < r->num_last && ascending(&r->last[l], t) < 0) ++l;
     if (l == r->num_last || ascending(&r->last[l], t) != 0) continue;
-    const double out = dot(r->last[l].drag, t->n);
+    const double out = vec3_dot(r->last[l].drag, t->n);
     t->push = r->last[l].push;
     for (int c = 0; c < 3; ++c) t->drag[c] = r->last[l].drag[c] - out * t->n[c];
   }
@@ -197,7 +186,7 @@ static void push_ball(rigid *r, int32_t i, const double arm[3], const double p[3
 {
   const rigid_ball *const b = &r->ball[i];
   double torque[3];
-  cross(arm, p, torque);
+  vec3_cross(arm, p, torque);
   for (int c = 0; c < 3; ++c) {
     r->state[i].v[c] += sign * p[c] / b->mass;
     r->state[i].w[c] += sign * torque[c] / b->inertia;
@@ -219,19 +208,19 @@ static void slip(const rigid *r, const rigid_touch *t, double u[3])
 {
   double arm[3], turn[3];
   for (int c = 0; c < 3; ++c) arm[c] = -r->ball[t->a].radius * t->n[c];
-  cross(r->state[t->a].w, arm, turn);
+  vec3_cross(r->state[t->a].w, arm, turn);
   for (int c = 0; c < 3; ++c) u[c] = r->state[t->a].v[c] + turn[c] - t->u[c];
   if (t->b < 0) return;
   for (int c = 0; c < 3; ++c) arm[c] = r->ball[t->b].radius * t->n[c];
-  cross(r->state[t->b].w, arm, turn);
+  vec3_cross(r->state[t->b].w, arm, turn);
   for (int c = 0; c < 3; ++c) u[c] -= r->state[t->b].v[c] + turn[c];
 }
 
 /* Bring one contact's impulses up to date; returns the change of velocity, m/s. */
 static double solve_one(rigid *r, rigid_touch *t, double h)
 {
-  double p[3], u[3], drag[3], vn = dot(r->state[t->a].v, t->n);
-  if (t->b >= 0) vn -= dot(r->state[t->b].v, t->n);
+  double p[3], u[3], drag[3], vn = vec3_dot(r->state[t->a].v, t->n);
+  if (t->b >= 0) vn -= vec3_dot(r->state[t->b].v, t->n);
   /* an overlap is no reason to fly apart: rigid_separate mends it */
   const double short_by = vn + fmax(t->gap, 0.0) / h;
   const double push = fmax(0.0, t->push - t->normal * short_by);
@@ -241,15 +230,15 @@ static double solve_one(rigid *r, rigid_touch *t, double h)
   push_both(r, t, p);
 
   slip(r, t, u);
-  const double out = dot(u, t->n);
+  const double out = vec3_dot(u, t->n);
   for (int c = 0; c < 3; ++c) drag[c] = t->drag[c] - t->along * (u[c] - out * t->n[c]);
-  const double size = sqrt(dot(drag, drag)), most = t->friction * push;
+  const double size = vec3_norm(drag), most = t->friction * push;
   const double keep = size > most ? most / size : 1.0;
   for (int c = 0; c < 3; ++c) {
     p[c] = keep * drag[c] - t->drag[c];
     t->drag[c] = keep * drag[c];
   }
-  change = fmax(change, sqrt(dot(p, p)) / t->along);
+  change = fmax(change, vec3_norm(p) / t->along);
   push_both(r, t, p);
   return change;
 }

@@ -34,7 +34,7 @@ LK_FN int is_far(const body_gap_args *a, const obst_view *o, lk_int i, int64_t p
   lk_real d[3];
   if (k->x == NULL) return 0;
   for (int c = 0; c < 3; ++c) d[c] = x[c] - k->x[3 * point + c];
-  *gap = k->gap[a->r.pair + i] - o->lipschitz * LK_SQRT(obst_dot(d, d));
+  *gap = k->gap[a->r.pair + i] - o->lipschitz * lk_norm3(d);
   return *gap - k->radius[point] > k->enough;
 }
 
@@ -138,7 +138,7 @@ LK_FN void slope_of_row(int32_t family, const body_gap_args *a, lk_int i)
   if (a->curvature != NULL)
     for (int k = 0; k < 9; ++k) a->curvature[9 * w.at + k] = C[k];
   if (a->normal != NULL) {
-    const lk_real len = LK_SQRT(obst_dot(g, g));
+    const lk_real len = lk_norm3(g);
     const int known = obst_bends(o) && len > LK_R(0.0);
     for (int c = 0; c < 3; ++c) n[c] = known ? g[c] / len : g[c];
     if (!known) (void)obst_distance_of(family, o, &P, x, n);
@@ -234,10 +234,10 @@ LK_KERNEL_PLAIN(body_push, a, chunk)
     lk_real x[3], p[3], arm[3], torque[3];
     if (mover < 0) continue;
     LK_LOAD3(p, a->impulse, w.at);
-    if (!(obst_dot(p, p) > LK_R(0.0))) continue;
+    if (!(lk_dot3(p, p) > LK_R(0.0))) continue;
     LK_LOAD3(x, a->r.x, w.point);
     for (int c = 0; c < 3; ++c) arm[c] = x[c] - a->r.view[w.body].t1[c];
-    obst_cross(torque, arm, p);
+    lk_cross3(arm, p, torque);
     for (int c = 0; c < 3; ++c) {
       part[BODY_IMPULSE * mover + c] += p[c];
       part[BODY_IMPULSE * mover + 3 + c] += torque[c];

@@ -163,7 +163,7 @@ LK_FN lk_real obst_hess_of(int32_t family, const obst_view *o, const obst_pose *
       M[3 * r + c] =
           P->R[3 * r] * Cb[c] + P->R[3 * r + 1] * Cb[3 + c] + P->R[3 * r + 2] * Cb[6 + c];
   for (int r = 0; r < 3; ++r)
-    for (int c = 0; c < 3; ++c) C[3 * r + c] = obst_dot(M + 3 * r, P->R + 3 * c);
+    for (int c = 0; c < 3; ++c) C[3 * r + c] = lk_dot3(M + 3 * r, P->R + 3 * c);
   return f;
 }
 
@@ -255,8 +255,8 @@ LK_FN lk_real obst_impact_of(int32_t family, const obst_view *o, const obst_path
     q1[k] = w->x1[k] - (o->t0[k] + w->s1 * way);
   }
   const lk_real bend = LK_FABS(w->s1 - w->s0) * o->sweep;
-  const lk_real w1 = LK_SQRT(obst_dot(turn, turn)), c1 = LK_SQRT(obst_dot(c, c));
-  const lk_real reach = LK_SQRT(LK_FMAX(obst_dot(q0, q0), obst_dot(q1, q1)));
+  const lk_real w1 = lk_norm3(turn), c1 = lk_norm3(c);
+  const lk_real reach = LK_SQRT(LK_FMAX(lk_dot3(q0, q0), lk_dot3(q1, q1)));
   const lk_real V = c1 + w1 * reach + bend, K = LK_R(2.0) * w1 * c1 + w1 * w1 * reach;
   for (int i = 0; i < w->max_iters; ++i) {
     obst_pose P;
@@ -270,7 +270,7 @@ LK_FN lk_real obst_impact_of(int32_t family, const obst_view *o, const obst_path
         convex ? obst_distance_of(family, o, &P, x, n) : obst_value_of(family, o, &P, x);
     const lk_real g = f - w->radius - w->floor;
     if (!(g > w->tol)) return t; /* also a NaN stops here */
-    obst_cross(wq, turn, q);
+    lk_cross3(turn, q, wq);
     for (int k = 0; k < 3; ++k) rate += n[k] * (c[k] - wq[k]);
     t += obst_safe_step(o, convex, g, rate, V, K);
     if (t >= LK_R(1.0)) return LK_R(2.0);

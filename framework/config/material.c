@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/suffix.h"
+
 enum { DIRS = 4, NAMES_MAX = 128 };
 
 /* Names of the materials in a directory, for the hint. */
@@ -14,9 +16,8 @@ static int list_names(cfg *c, const char *dir, const char **names, int n)
   DIR *const d = opendir(dir[0] != '\0' ? dir : ".");
   if (d == NULL) return n;
   for (struct dirent *e; n < NAMES_MAX && (e = readdir(d)) != NULL;) {
-    const size_t len = strlen(e->d_name);
-    if (len < 5 || strcmp(e->d_name + len - 4, ".ini") != 0) continue;
-    names[n] = cfg_copy(c, e->d_name, len - 4);
+    if (!has_suffix(e->d_name, ".ini")) continue;
+    names[n] = cfg_copy(c, e->d_name, strlen(e->d_name) - 4);
     if (names[n] != NULL) ++n;
   }
   closedir(d);

@@ -9,7 +9,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>
@@ -17,6 +16,7 @@
 
 #include "contract/contract.h"
 #include "core/crash.h"
+#include "core/seconds.h"
 
 enum { EXIT_PASSED = 66, EXIT_FAILED = 1, EXIT_SKIPPED = 77 }; /* 0 is how a plugin's exit() ends */
 enum { KEPT = 16384 }; /* bytes of a child's output that are looked at, the last ones */
@@ -66,20 +66,13 @@ static _Noreturn void run_body(void (*body)(const void *arg), const void *arg, i
   _Exit(EXIT_PASSED);
 }
 
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* All that the child writes until it ends, the last KEPT bytes of it; 0 if the time was up. */
 static int listen_to(int in, double until, char *text)
 {
   size_t used = 0;
   for (;;) {
     struct pollfd p = {.fd = in, .events = POLLIN};
-    const double left = until - now();
+    const double left = until - seconds_now();
     const int n = left > 0.0 ? poll(&p, 1, left < 1e6 ? (int)(1e3 * left) + 1 : 1000000000) : 0;
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
@@ -161,7 +154,7 @@ void ct_run_child(void (*body)(const void *arg), const void *arg, int seconds, c
     close(ends[0]);
     return;
   }
-  const int in_time = listen_to(ends[0], now() + seconds, text);
+  const int in_time = listen_to(ends[0], seconds_now() + seconds, text);
   if (!in_time) {
     kill(child, SIGKILL);
     kill(-child, SIGKILL); /* what it has started itself */

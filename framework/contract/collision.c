@@ -15,29 +15,17 @@ typedef struct found { /* host copies of a pair list */
   uint64_t *key;
 } found;
 
-static void *copy(run *r, loom_buf *b, int64_t items)
-{
-  const size_t bytes = buf_type_size(buf_type(b)) * (size_t)items;
-  void *p, *out = malloc(bytes + 1);
-  CT_ASSERT(out != NULL, "out of memory");
-  CT_ASSERT(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p) == LOOM_OK, "%s",
-            mem_err(r->m)->text);
-  memcpy(out, p, bytes);
-  CT_ASSERT(buf_unmap(r->m, b) == LOOM_OK, "%s", mem_err(r->m)->text);
-  return out;
-}
-
 static found take(run *r, const loom_pairs *p)
 {
   const int64_t m = p->count;
   return (found){m,
-                 copy(r, p->kind, m),
-                 copy(r, p->v, 4 * m),
-                 copy(r, p->obst, m),
-                 copy(r, p->w, 4 * m),
-                 copy(r, p->normal, 3 * m),
-                 copy(r, p->gap, m),
-                 copy(r, p->key, m)};
+                 ct_copy(r, p->kind, m),
+                 ct_copy(r, p->v, 4 * m),
+                 ct_copy(r, p->obst, m),
+                 ct_copy(r, p->w, 4 * m),
+                 ct_copy(r, p->normal, 3 * m),
+                 ct_copy(r, p->gap, m),
+                 ct_copy(r, p->key, m)};
 }
 
 static void drop(found *f)
@@ -73,22 +61,10 @@ void ct_collision_pose(ct_run *t, const ct_plugin *p)
   free(x);
 }
 
-static loom_query query(const run *r)
-{
-  return (loom_query){.struct_size = sizeof(loom_query),
-                      .what = LOOM_DETECT_PROXIMITY,
-                      .kinds = LOOM_PAIR_MASK_ALL,
-                      .margin = (loom_real)4e-3,
-                      .x0 = r->st.x,
-                      .x1 = r->st.x,
-                      .progress0 = 1,
-                      .progress1 = 1};
-}
-
 /* detect() through the core, which grows the list */
 static found detect(ct_run *t)
 {
-  const loom_query q = query(t->r);
+  const loom_query q = ct_query(t->r, LOOM_DETECT_PROXIMITY);
   CT_ASSERT(detect_query(t->r, &t->r->contact[0], &q, &t->r->contact[0].pairs) == LOOM_OK, "%s",
             t->err.text);
   return take(t->r, &t->r->contact[0].pairs);
@@ -205,7 +181,7 @@ void ct_collision_room(const ct_plugin *p)
   }
   found f = detect(&t);
   loom_pairs few = r->contact[0].pairs;
-  const loom_query q = query(r);
+  const loom_query q = ct_query(r, LOOM_DETECT_PROXIMITY);
   few.count = 0;
   few.capacity = 0;
   const loom_status s = o->detect(r->collision[0].self, &r->st, &q, &few);
@@ -217,7 +193,7 @@ void ct_collision_room(const ct_plugin *p)
               (long long)f.n);
   }
   const loom_pairs *const had = &r->contact[0].pairs;
-  uint64_t *const key = copy(r, had->key, f.n);
+  uint64_t *const key = ct_copy(r, had->key, f.n);
   CT_ASSERT(memcmp(key, f.key, sizeof *key * (size_t)f.n) == 0, "it wrote past the capacity");
   free(key);
   drop(&f);

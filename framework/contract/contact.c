@@ -55,38 +55,24 @@ static double *press(ct_run *t, const ct_plugin *p, int64_t *n)
   return y;
 }
 
-void ct_contact_gradient(const ct_plugin *p)
+/* A check of derive.h there, if the model has the form. */
+static void derive(const ct_plugin *p, uint32_t form,
+                   void (*check)(ct_run *t, const double *x, int64_t n))
 {
   ct_run t;
   int64_t n;
   double *const x = press(&t, p, &n);
-  ct_need_forms(&t, LOOM_CONT_GRADIENT);
-  ct_check_gradient(&t, x, n);
+  ct_need_forms(&t, form);
+  check(&t, x, n);
   free(x);
   ct_close(&t);
 }
 
-void ct_contact_hessian(const ct_plugin *p)
-{
-  ct_run t;
-  int64_t n;
-  double *const x = press(&t, p, &n);
-  ct_need_forms(&t, LOOM_CONT_HESSIAN);
-  ct_check_hessian(&t, x, n);
-  free(x);
-  ct_close(&t);
-}
+void ct_contact_gradient(const ct_plugin *p) { derive(p, LOOM_CONT_GRADIENT, ct_check_gradient); }
 
-void ct_contact_quad(const ct_plugin *p)
-{
-  ct_run t;
-  int64_t n;
-  double *const x = press(&t, p, &n);
-  ct_need_forms(&t, LOOM_CONT_QUAD);
-  ct_check_quad(&t, x, n);
-  free(x);
-  ct_close(&t);
-}
+void ct_contact_hessian(const ct_plugin *p) { derive(p, LOOM_CONT_HESSIAN, ct_check_hessian); }
+
+void ct_contact_quad(const ct_plugin *p) { derive(p, LOOM_CONT_QUAD, ct_check_quad); }
 
 void ct_contact_metrics(const ct_plugin *p)
 {
@@ -96,7 +82,7 @@ void ct_contact_metrics(const ct_plugin *p)
   run *const r = t.r;
   double extra[COLUMNS];
   for (int k = 0; k < COLUMNS; ++k) extra[k] = NAN;
-  loom_contact_metrics m = {.struct_size = sizeof m, .extra = extra};
+  loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN, .extra = extra};
   instance *const in = &r->contact[0].in;
   if (in->plugin->ops.contact->metrics == NULL) ct_skip("it has no metrics");
   CT_ASSERT(in->plugin->ops.contact->metrics(in->self, &r->st, &m) == LOOM_OK, "%s", t.err.text);
@@ -120,7 +106,7 @@ void ct_contact_forces(const ct_plugin *p)
   double *const x = press(&t, p, &n);
   ct_need_forms(&t, LOOM_CONT_GRADIENT);
   double extra[COLUMNS], most = 0.0, *const g = ct_alloc(n);
-  loom_contact_metrics m = {.struct_size = sizeof m, .extra = extra};
+  loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN, .extra = extra};
   instance *const in = &t.r->contact[0].in;
   CT_ASSERT(in->plugin->ops.contact->metrics(in->self, &t.r->st, &m) == LOOM_OK, "%s", t.err.text);
   CT_ASSERT(results_settle(t.r) == LOOM_OK, "%s", t.err.text);

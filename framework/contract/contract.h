@@ -83,7 +83,6 @@ instance *ct_instance(run *r, const ct_plugin *p);
 loom_status ct_create(instance *in);
 void ct_destroy(instance *in);
 loom_status ct_reset(instance *in);
-int ct_has_checkpoint(const instance *in);
 loom_status ct_checkpoint(instance *in, const loom_step *s, int restore);
 /* A second, not yet created instance of the same plugin with the same settings. */
 void ct_twin(const instance *of, instance *twin);
@@ -93,6 +92,10 @@ void ct_steps(ct_run *t, int64_t first, int64_t count);
 /* Copy of a real buffer, from malloc; *n gets its length. */
 double *ct_values(run *r, loom_buf *b, int64_t *n);
 void ct_set_values(run *r, loom_buf *b, const double *v);
+/* Copy of the first `items` of any buffer, from malloc. */
+void *ct_copy(run *r, loom_buf *b, int64_t items);
+/* A query (LOOM_DETECT_*) for pairs of all kinds within 4 mm, from st.x to st.x. */
+loom_query ct_query(const run *r, uint32_t what);
 /* Positions of two runs agree to the bit. */
 void ct_same_x(run *a, run *b, const char *what);
 /* A run whose sheet has just been moved 5 mm towards ball and block, with one edge folded over

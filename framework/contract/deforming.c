@@ -2,7 +2,6 @@
  * their first frame was. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "contract/contract.h"
@@ -33,25 +32,14 @@ static void lay_flat(ct_run *t)
 static int64_t pairs_with_mesh_bodies(ct_run *t)
 {
   run *const r = t->r;
-  const loom_query q = {.struct_size = sizeof q,
-                        .what = LOOM_DETECT_PROXIMITY,
-                        .kinds = LOOM_PAIR_MASK_ALL,
-                        .margin = (loom_real)4e-3,
-                        .x0 = r->st.x,
-                        .x1 = r->st.x,
-                        .progress0 = 1,
-                        .progress1 = 1};
+  const loom_query q = ct_query(r, LOOM_DETECT_PROXIMITY);
   loom_pairs *const p = &r->contact[0].pairs;
-  void *kind;
   int64_t num = 0;
   CT_ASSERT(detect_query(r, &r->contact[0], &q, p) == LOOM_OK, "%s", t->err.text);
-  CT_ASSERT(buf_map(r->m, NULL, p->kind, LOOM_READ, LOOM_AT_HOST, &kind) == LOOM_OK, "%s",
-            mem_err(r->m)->text);
-  for (int64_t j = 0; j < p->count; ++j) {
-    const int32_t k = ((const int32_t *)kind)[j];
-    num += k == LOOM_PAIR_BVT || k == LOOM_PAIR_BEE;
-  }
-  CT_ASSERT(buf_unmap(r->m, p->kind) == LOOM_OK, "%s", mem_err(r->m)->text);
+  int32_t *const kind = ct_copy(r, p->kind, p->count);
+  for (int64_t j = 0; j < p->count; ++j)
+    num += kind[j] == LOOM_PAIR_BVT || kind[j] == LOOM_PAIR_BEE;
+  free(kind);
   return num;
 }
 

@@ -1,7 +1,6 @@
 /* left_out.c - a collision plugin that announces LOOM_COLL_LEAVES_OUT neither reports the pairs
  * that the scene leaves out nor is stopped by them, and finds all others. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "contract/contract.h"
 #include "scene/exclusions.h"
@@ -14,33 +13,15 @@ typedef struct names { /* which pairs a query found, and their vertices */
   uint64_t *key;
 } names;
 
-static void *copy(run *r, loom_buf *b, int64_t items)
-{
-  const size_t bytes = buf_type_size(buf_type(b)) * (size_t)items;
-  void *p, *out = malloc(bytes + 1);
-  CT_ASSERT(out != NULL, "out of memory");
-  CT_ASSERT(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p) == LOOM_OK, "%s",
-            mem_err(r->m)->text);
-  memcpy(out, p, bytes);
-  CT_ASSERT(buf_unmap(r->m, b) == LOOM_OK, "%s", mem_err(r->m)->text);
-  return out;
-}
-
 static names find(ct_run *t, uint32_t what)
 {
   run *const r = t->r;
-  const loom_query q = {.struct_size = sizeof q,
-                        .what = what,
-                        .kinds = LOOM_PAIR_MASK_ALL,
-                        .margin = (loom_real)4e-3,
-                        .x0 = r->st.x,
-                        .x1 = r->st.trial,
-                        .progress0 = 1,
-                        .progress1 = 1};
+  loom_query q = ct_query(r, what);
   loom_pairs *const p = &r->contact[0].pairs;
+  q.x1 = r->st.trial;
   CT_ASSERT(detect_query(r, &r->contact[0], &q, p) == LOOM_OK, "%s", t->err.text);
-  return (names){p->count, copy(r, p->kind, p->count), copy(r, p->v, 4 * p->count),
-                 copy(r, p->key, p->count)};
+  return (names){p->count, ct_copy(r, p->kind, p->count), ct_copy(r, p->v, 4 * p->count),
+                 ct_copy(r, p->key, p->count)};
 }
 
 static void drop(names *f)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "contract/contract.h"
+#include "run/call.h"
 
 void ct_life_create_destroy(const ct_plugin *p)
 {
@@ -164,10 +165,10 @@ void ct_life_restart_continues(const ct_plugin *p)
   ct_steps(&whole, 0, 4);
   ct_steps(&cut, 0, 2);
   in->host.state_io = memory_io;
-  if (ct_has_checkpoint(in)) CT_OK(&cut, ct_checkpoint(in, &cut.r->st, 0));
+  if (call_has_checkpoint(in)) CT_OK(&cut, ct_checkpoint(in, &cut.r->st, 0));
   ct_destroy(in);
   CT_ASSERT(ct_create(in) == LOOM_OK, "%s", cut.err.text);
-  if (ct_has_checkpoint(in)) CT_OK(&cut, ct_checkpoint(in, &cut.r->st, 1));
+  if (call_has_checkpoint(in)) CT_OK(&cut, ct_checkpoint(in, &cut.r->st, 1));
   ct_steps(&cut, 2, 2);
   ct_same_x(whole.r, cut.r, "after a restart");
   for (int i = 0; i < saved.num; ++i) free(saved.item[i].data);

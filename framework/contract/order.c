@@ -39,14 +39,7 @@ static void misuse_collision(run *r, instance *in)
 {
   const loom_collision_ops *o = in->plugin->ops.collision;
   loom_pairs *const out = &r->contact[0].pairs;
-  const loom_query q = {.struct_size = sizeof q,
-                        .what = LOOM_DETECT_PROXIMITY,
-                        .kinds = LOOM_PAIR_MASK_ALL,
-                        .margin = 1e-3,
-                        .x0 = r->st.x,
-                        .x1 = r->st.x,
-                        .progress0 = 1,
-                        .progress1 = 1};
+  const loom_query q = ct_query(r, LOOM_DETECT_PROXIMITY);
   loom_bound b = {.struct_size = sizeof b};
   if (o->end_step != NULL) survived(r, o->end_step(in->self, &r->st), "end_step");
   if (r->num_contact > 0 && o->detect != NULL) {

@@ -186,26 +186,14 @@ instance *ct_instance(run *r, const ct_plugin *p)
 
 loom_status ct_create(instance *in)
 {
-  const loom_scene *const sc = &in->r->scene->pub;
   in->self = NULL;
   in->created = 1;
-  switch (in->plugin->kind) {
-  case LOOM_KIND_SOLVER:
-    return in->plugin->ops.solver->create(&in->host, sc, in->exec, in->settings, &in->self);
-  case LOOM_KIND_COLLISION:
-    return in->plugin->ops.collision->create(&in->host, sc, in->exec, in->settings, &in->self);
-  default:
-    return in->plugin->ops.contact->create(&in->host, sc, in->exec, in->settings, &in->self);
-  }
+  return INSTANCE_OP(in, create)(&in->host, &in->r->scene->pub, in->exec, in->settings, &in->self);
 }
 
 void ct_destroy(instance *in)
 {
-  void (*const f)(void *) = in->plugin->kind == LOOM_KIND_SOLVER ? in->plugin->ops.solver->destroy
-                            : in->plugin->kind == LOOM_KIND_COLLISION
-                                ? in->plugin->ops.collision->destroy
-                                : in->plugin->ops.contact->destroy;
-  if (in->self != NULL) f(in->self);
+  if (in->self != NULL) INSTANCE_OP(in, destroy)(in->self);
   mem_free_owned(in->r->m, in->name);
   in->self = NULL;
   in->created = 0;
@@ -213,27 +201,13 @@ void ct_destroy(instance *in)
 
 loom_status ct_reset(instance *in)
 {
-  loom_status (*const f)(void *) =
-      in->plugin->kind == LOOM_KIND_SOLVER      ? in->plugin->ops.solver->reset
-      : in->plugin->kind == LOOM_KIND_COLLISION ? in->plugin->ops.collision->reset
-                                                : in->plugin->ops.contact->reset;
+  loom_status (*const f)(void *) = INSTANCE_OP(in, reset);
   return f != NULL ? f(in->self) : LOOM_OK;
 }
 
-typedef loom_status (*checkpoint_fn)(void *self, const loom_step *s, int restore);
-
-static checkpoint_fn checkpoint_of(const instance *in)
-{
-  return in->plugin->kind == LOOM_KIND_SOLVER      ? in->plugin->ops.solver->checkpoint
-         : in->plugin->kind == LOOM_KIND_COLLISION ? in->plugin->ops.collision->checkpoint
-                                                   : in->plugin->ops.contact->checkpoint;
-}
-
-int ct_has_checkpoint(const instance *in) { return checkpoint_of(in) != NULL; }
-
 loom_status ct_checkpoint(instance *in, const loom_step *s, int restore)
 {
-  return checkpoint_of(in)(in->self, s, restore);
+  return INSTANCE_OP(in, checkpoint)(in->self, s, restore);
 }
 
 void ct_twin(const instance *of, instance *twin)
@@ -273,6 +247,30 @@ void ct_set_values(run *r, loom_buf *b, const double *v)
             mem_err(r->m)->text);
   for (int64_t i = 0; i < buf_count(b); ++i) ((loom_real *)p)[i] = (loom_real)v[i];
   CT_ASSERT(buf_unmap(r->m, b) == LOOM_OK, "%s", mem_err(r->m)->text);
+}
+
+void *ct_copy(run *r, loom_buf *b, int64_t items)
+{
+  const size_t bytes = buf_type_size(buf_type(b)) * (size_t)items;
+  void *p, *out = malloc(bytes + 1);
+  CT_ASSERT(out != NULL, "out of memory");
+  CT_ASSERT(buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p) == LOOM_OK, "%s",
+            mem_err(r->m)->text);
+  memcpy(out, p, bytes);
+  CT_ASSERT(buf_unmap(r->m, b) == LOOM_OK, "%s", mem_err(r->m)->text);
+  return out;
+}
+
+loom_query ct_query(const run *r, uint32_t what)
+{
+  return (loom_query){.struct_size = sizeof(loom_query),
+                      .what = what,
+                      .kinds = LOOM_PAIR_MASK_ALL,
+                      .margin = (loom_real)4e-3,
+                      .x0 = r->st.x,
+                      .x1 = r->st.x,
+                      .progress0 = 1,
+                      .progress1 = 1};
 }
 
 void ct_same_x(run *a, run *b, const char *what)

@@ -14,12 +14,13 @@
 #include "core/crash.h"
 #include "core/elf_check.h"
 #include "core/registry.h"
+#include "core/suffix.h"
 
 int plugin_file_stem(const char *path, char name[PLUGIN_NAME_LEN])
 {
   const char *const slash = strrchr(path, '/'), *const base = slash != NULL ? slash + 1 : path;
   const size_t n = strlen(base);
-  if (n <= 3 || strcmp(base + n - 3, ".so") != 0 || n - 3 >= PLUGIN_NAME_LEN) return 0;
+  if (!has_suffix(base, ".so") || n - 3 >= PLUGIN_NAME_LEN) return 0;
   memcpy(name, base, n - 3);
   name[n - 3] = '\0';
   return 1;

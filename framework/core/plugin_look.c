@@ -11,11 +11,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/crash.h"
 #include "core/plugin_file.h"
+#include "core/seconds.h"
 
 enum { SAYS_PLUGIN = 1, SAYS_END, SAYS_REFUSED };
 
@@ -105,13 +105,6 @@ static void child(int fd, const char *canonical, const char *name)
 }
 
 /* ---- the parent ---- */
-
-static double seconds_now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The next whole message; 0 at the end, also when time is up (*late). */
 static int listen_to(int fd, double until, message *m, int *late)

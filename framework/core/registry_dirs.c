@@ -11,12 +11,7 @@
 #include <unistd.h>
 
 #include "core/registry_internal.h"
-
-static int ends_with(const char *text, const char *end)
-{
-  const size_t n = strlen(text), m = strlen(end);
-  return n > m && strcmp(text + n - m, end) == 0;
-}
+#include "core/suffix.h"
 
 static loom_status add_file(loom_err *err, registry *r, const char *path)
 {
@@ -64,7 +59,7 @@ static int list_files(DIR *d, char ***names)
   int n = 0, cap = 0;
   *names = NULL;
   for (struct dirent *e; (e = readdir(d)) != NULL;) {
-    if (!ends_with(e->d_name, ".so") && !ends_with(e->d_name, ".missing")) continue;
+    if (!has_suffix(e->d_name, ".so") && !has_suffix(e->d_name, ".missing")) continue;
     if (n == cap) {
       cap = cap > 0 ? 2 * cap : 32;
       char **const bigger = realloc(*names, (size_t)cap * sizeof(char *));
@@ -109,7 +104,7 @@ static loom_status scan_dir(loom_err *err, registry *r, const char *dir)
     char path[PATH_MAX];
     if (s == LOOM_OK) {
       if (snprintf(path, sizeof path, "%s/%s", dir, names[i]) < (int)sizeof path)
-        s = ends_with(path, ".missing") ? add_missing(err, r, path) : add_file(err, r, path);
+        s = has_suffix(path, ".missing") ? add_missing(err, r, path) : add_file(err, r, path);
       else
         s = registry_refuse(err, r, -1, names[i], LOOM_E_IO, "the path is too long");
     }

@@ -83,12 +83,14 @@ typedef struct elem_type {
                         * objects of the section have it */
 
   /* The material: further keys of the section, and the numbers that come of them.  Types with the
-   * same rows have them in common.  NULL with ELEM_PINS and ELEM_STITCHES. */
+   * same rows have them in common.  params NULL with ELEM_PINS and ELEM_STITCHES: the scene gives
+   * their numbers. */
   const loom_param *params;
   uint32_t num_params;
   uint32_t table; /* so many of them, the first ones, are rows of one table: an object has all of
                    * them or none */
-  /* mat [mat_len] of the elements at `place`, one of the bits of `topology`; 0: none there. */
+  /* mat [mat_len] of the elements at `place`, one of the bits of `topology`; 0: none there.  NULL:
+   * the first mat_len doubles of the settings as they stand. */
   int (*material)(const void *settings, uint32_t place, double *mat);
   /* Refuses values that do not go together, *key is the one to blame; NULL: all do. */
   loom_status (*check)(loom_err *err, const void *settings, const char **key);

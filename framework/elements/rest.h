@@ -9,11 +9,6 @@
  * shape functions would have lost most of their digits. */
 #define REST_MIN_SHAPE 1e-10
 
-double rest_dot3(const double *a, const double *b);
-void rest_sub3(const double *a, const double *b, double *c);
-void rest_cross3(const double *a, const double *b, double *c);
-double rest_norm3(const double *a);
-
 /* The first material axis u, of unit length, of a plane with the normal N of any length: the global
  * x direction projected into it (y where the plane is within 5 degrees of perpendicular to x). */
 void rest_first_axis(const double *N, double *u);

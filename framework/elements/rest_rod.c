@@ -3,16 +3,16 @@
 #include <math.h>
 #include <string.h>
 
-#include "elements/rest.h"
 #include "elements/rod.h"
 #include "elements/rod.kern.h"
+#include "geom/vec3.h"
 
 static void transport(const double *u, const double *a, const double *b, double *out)
 {
   double n[3], nu[3];
-  rest_cross3(a, b, n);
-  rest_cross3(n, u, nu);
-  const double c = rest_dot3(a, b), f = rest_dot3(n, u) / fmax(1 + c, 1e-15);
+  vec3_cross(a, b, n);
+  vec3_cross(n, u, nu);
+  const double c = vec3_dot(a, b), f = vec3_dot(n, u) / fmax(1 + c, 1e-15);
   for (int k = 0; k < 3; ++k) out[k] = c * u[k] + nu[k] + f * n[k];
 }
 
@@ -23,8 +23,8 @@ static void start(const double *t, double *u)
                                         : (fabs(t[1]) < fabs(t[2]) ? 1 : 2);
   double axis[3] = {0, 0, 0};
   axis[k] = 1;
-  rest_cross3(t, axis, u);
-  const double s = sqrt(rest_dot3(u, u));
+  vec3_cross(t, axis, u);
+  const double s = vec3_norm(u);
   for (int c = 0; c < 3; ++c) u[c] /= s;
 }
 
@@ -32,11 +32,11 @@ static const char *edges(const double *X, double t[2][3], double len[2])
 {
   for (int j = 0; j < 2; ++j) {
     for (int c = 0; c < 3; ++c) t[j][c] = X[3 * (j + 1) + c] - X[3 * j + c];
-    len[j] = sqrt(rest_dot3(t[j], t[j]));
+    len[j] = vec3_norm(t[j]);
     if (!(len[j] > 0) || !isfinite(len[j])) return "an edge has no length";
     for (int c = 0; c < 3; ++c) t[j][c] /= len[j];
   }
-  if (rest_dot3(t[0], t[1]) < -0.999) return "the yarn turns back on itself";
+  if (vec3_dot(t[0], t[1]) < -0.999) return "the yarn turns back on itself";
   return NULL;
 }
 
@@ -44,22 +44,22 @@ static const char *edges(const double *X, double t[2][3], double len[2])
 static void frames(double t[2][3], const double len[2], double u[2][3], double *rest)
 {
   double kb[3], p[3], s[3];
-  const double den = len[0] * len[1] * (1 + rest_dot3(t[0], t[1]));
+  const double den = len[0] * len[1] * (1 + vec3_dot(t[0], t[1]));
   memset(rest, 0, ROD_REST * sizeof *rest);
-  rest_cross3(t[0], t[1], kb);
+  vec3_cross(t[0], t[1], kb);
   for (int c = 0; c < 3; ++c) kb[c] *= 2 * len[0] * len[1] / den;
   for (int j = 0; j < 2; ++j) {
     double v[3], *f = rest + ROD_FRAME + ROD_FRAME_LEN * j;
-    rest_cross3(t[j], u[j], v);
+    vec3_cross(t[j], u[j], v);
     rest[ROD_LENGTH + j] = len[j];
-    rest[ROD_WBAR + 2 * j] = rest_dot3(kb, v);
-    rest[ROD_WBAR + 2 * j + 1] = -rest_dot3(kb, u[j]);
+    rest[ROD_WBAR + 2 * j] = vec3_dot(kb, v);
+    rest[ROD_WBAR + 2 * j + 1] = -vec3_dot(kb, u[j]);
     memcpy(f, t[j], 3 * sizeof *f);
     memcpy(f + 3, u[j], 3 * sizeof *f);
   }
   transport(u[0], t[0], t[1], p);
-  rest_cross3(t[1], p, s);
-  rest[ROD_MREF] = rest[ROD_MBAR] = atan2(rest_dot3(u[1], s), rest_dot3(u[1], p));
+  vec3_cross(t[1], p, s);
+  rest[ROD_MREF] = rest[ROD_MBAR] = atan2(vec3_dot(u[1], s), vec3_dot(u[1], p));
 }
 
 const char *rest_rod(const double *X, double *rest)

@@ -18,6 +18,7 @@
 #ifndef LOOM_BARRIER_KERN_H
 #define LOOM_BARRIER_KERN_H
 
+#include "geom/small.kern.h"
 #include "loom/kernel.h"
 
 /* g and its first two derivatives at 0 < z < 1 */
@@ -127,27 +128,23 @@ LK_FN lk_real mollifier_curvature(lk_real c, lk_real e)
   return c < e ? LK_R(-2.0) / (e * e) : LK_R(0.0);
 }
 
-LK_FN lk_real mollifier_dot(const lk_real *a, const lk_real *b)
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* c of the edges x[0] x[1] and x[2] x[3]; x real [4][3], m. */
 LK_FN lk_real mollifier_cross(const lk_real *x)
 {
-  const lk_real u[3] = {x[3] - x[0], x[4] - x[1], x[5] - x[2]};
-  const lk_real v[3] = {x[9] - x[6], x[10] - x[7], x[11] - x[8]};
-  const lk_real w[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
-                        u[0] * v[1] - u[1] * v[0]};
-  return mollifier_dot(w, w);
+  lk_real u[3], v[3], w[3];
+  lk_sub3(x + 3, x, u);
+  lk_sub3(x + 9, x + 6, v);
+  lk_cross3(u, v, w);
+  return lk_dot3(w, w);
 }
 
 /* dc/dx, real [4][3], m^3 */
 LK_FN void mollifier_cross_gradient(const lk_real *x, lk_real *g)
 {
-  const lk_real u[3] = {x[3] - x[0], x[4] - x[1], x[5] - x[2]};
-  const lk_real v[3] = {x[9] - x[6], x[10] - x[7], x[11] - x[8]};
-  const lk_real uu = mollifier_dot(u, u), vv = mollifier_dot(v, v), uv = mollifier_dot(u, v);
+  lk_real u[3], v[3];
+  lk_sub3(x + 3, x, u);
+  lk_sub3(x + 9, x + 6, v);
+  const lk_real uu = lk_dot3(u, u), vv = lk_dot3(v, v), uv = lk_dot3(u, v);
   for (int c = 0; c < 3; ++c) {
     g[3 + c] = LK_R(2.0) * (vv * u[c] - uv * v[c]);
     g[c] = -g[3 + c];
@@ -159,9 +156,10 @@ LK_FN void mollifier_cross_gradient(const lk_real *x, lk_real *g)
 /* H [12][12] += f d2c/dx2 */
 LK_FN void mollifier_cross_hessian(const lk_real *x, lk_real f, lk_room H)
 {
-  const lk_real u[3] = {x[3] - x[0], x[4] - x[1], x[5] - x[2]};
-  const lk_real v[3] = {x[9] - x[6], x[10] - x[7], x[11] - x[8]};
-  const lk_real uu = mollifier_dot(u, u), vv = mollifier_dot(v, v), uv = mollifier_dot(u, v);
+  lk_real u[3], v[3];
+  lk_sub3(x + 3, x, u);
+  lk_sub3(x + 9, x + 6, v);
+  const lk_real uu = lk_dot3(u, u), vv = lk_dot3(v, v), uv = lk_dot3(u, v);
   for (int r = 0; r < 3; ++r)
     for (int c = 0; c < 3; ++c) {
       const lk_real one = r == c ? LK_R(1.0) : LK_R(0.0);

@@ -110,6 +110,17 @@ LK_FN lk_real lk_det33(const lk_real *A)
   return lk_dot3(A, c);
 }
 
+/* The largest sum of |entries| in a row: no component of A x is larger than it times the largest of
+ * x.
+ */
+LK_FN lk_real lk_row_norm33(const lk_real *A)
+{
+  lk_real most = LK_R(0.0);
+  for (int r = 0; r < 3; ++r)
+    most = LK_FMAX(most, LK_FABS(A[3 * r]) + LK_FABS(A[3 * r + 1]) + LK_FABS(A[3 * r + 2]));
+  return most;
+}
+
 /* B = A^-1; returns det A, and leaves B alone if that is 0. */
 LK_FN lk_real lk_inv33(const lk_real *A, lk_real *B)
 {

@@ -17,6 +17,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "core/suffix.h"
 #include "log/h5util.h"
 
 enum {
@@ -27,7 +28,7 @@ enum {
 char *h5u_name_beside(const char *log_path, const char *tail)
 {
   size_t stem = strlen(log_path);
-  if (stem > 3 && strcmp(log_path + stem - 3, ".h5") == 0) stem -= 3;
+  if (has_suffix(log_path, ".h5")) stem -= 3;
   const size_t len = stem + strlen(tail) + 1;
   char *const s = malloc(len);
   if (s != NULL) snprintf(s, len, "%.*s%s", (int)stem, log_path, tail);
@@ -49,9 +50,7 @@ int h5check_exists(const char *log_path)
 /* Of a log; or of the checkpoint that is being written, which stands in for an older one. */
 static int can_continue(const char *path)
 {
-  static const char tail[] = ".check.h5";
-  const size_t len = strlen(path), end = sizeof tail - 1;
-  if (len > end && strcmp(path + len - end, tail) == 0) return access(path, F_OK) == 0;
+  if (has_suffix(path, ".check.h5")) return access(path, F_OK) == 0;
   return h5check_exists(path);
 }
 

@@ -5,8 +5,8 @@
 #ifdef LK_SIMULATED
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "core/seconds.h"
 #include "mem/sim.h"
 
 exec_traffic dev_traffic;
@@ -189,32 +189,25 @@ loom_status dev_sync(loom_err *err, void *stream)
 
 /* ---- time: what is launched is done ---- */
 
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double began, marks[EXEC_MARKS];
 
 loom_status dev_time_begin(loom_err *err, void *stream)
 {
   (void)err, (void)stream;
-  began = now();
+  began = seconds_now();
   return LOOM_OK;
 }
 
 loom_status dev_time_end(loom_err *err, void *stream, double *seconds)
 {
-  *seconds = now() - began;
+  *seconds = seconds_now() - began;
   return dev_sync(err, stream);
 }
 
 loom_status dev_mark(loom_err *err, void *stream, int k)
 {
   (void)err, (void)stream;
-  marks[k] = now();
+  marks[k] = seconds_now();
   return LOOM_OK;
 }
 

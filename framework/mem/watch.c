@@ -1,8 +1,8 @@
 /* watch.c - time, elements and bytes by kernel, for `[log] kernels`. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/seconds.h"
 #include "mem/compare.h"
 #include "mem/internal.h"
 
@@ -13,13 +13,6 @@ struct exec_watch {
   int num;
   exec_kernel all[KERNELS_MAX];
 };
-
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static exec_kernel *find(exec_watch *w, const char *name)
 {
@@ -56,7 +49,7 @@ static loom_status timed(const loom_exec *q, const lk_entry *k, const void *args
   exec_kernel *const row = find(w, k->name);
   const int device = q->backend == LOOM_CUDA;
   loom_err err = {0};
-  double seconds = now();
+  double seconds = seconds_now();
   if (row == NULL) return k->launch[q->backend](q, args, n, result);
   if (device) LOOM_TRY(dev_time_begin(&err, q->stream));
   LOOM_TRY(k->launch[q->backend](q, args, n, result));
@@ -64,7 +57,7 @@ static loom_status timed(const loom_exec *q, const lk_entry *k, const void *args
     const loom_status s = dev_time_end(&err, q->stream, &seconds);
     if (s != LOOM_OK) return lk_failed_(q, k->name, err.text);
   } else {
-    seconds = now() - seconds;
+    seconds = seconds_now() - seconds;
   }
   row->launches++;
   row->elements += n;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "geom/vec3.h"
 #include "mesh/mesh.h"
 
 enum { LEAF_TRIS = 4, MAX_DEPTH = 64 };
@@ -128,18 +129,13 @@ loom_status bvh_build(loom_err *err, const double *x, const int32_t *tris, int32
   return LOOM_OK;
 }
 
-static double dot3(const double *a, const double *b)
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* Closest point of the segment from p to q, where `r` is the query. */
 static double on_segment(const double *p, const double *q, const double *r, double *s, double *at)
 {
   double d[3], w[3];
   for (int c = 0; c < 3; ++c) d[c] = q[c] - p[c], w[c] = r[c] - p[c];
-  const double len2 = dot3(d, d);
-  *s = len2 > 0 ? fmin(1, fmax(0, dot3(w, d) / len2)) : 0;
+  const double len2 = vec3_dot(d, d);
+  *s = len2 > 0 ? fmin(1, fmax(0, vec3_dot(w, d) / len2)) : 0;
   double sum = 0;
   for (int c = 0; c < 3; ++c) {
     at[c] = *s == 1 ? q[c] : p[c] + *s * d[c];
@@ -152,19 +148,18 @@ void bvh_closest_on_triangle(const double p[3], const double a[3], const double 
                              const double c[3], bvh_hit *hit)
 {
   const double *v[3] = {a, b, c};
-  double u[3], w[3], r[3];
-  for (int k = 0; k < 3; ++k) u[k] = b[k] - a[k], w[k] = c[k] - a[k], r[k] = p[k] - a[k];
-  const double n[3] = {u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2],
-                       u[0] * w[1] - u[1] * w[0]};
-  const double nn = dot3(n, n);
+  double u[3], w[3], r[3], n[3], rw[3], ur[3];
+  vec3_sub(b, a, u);
+  vec3_sub(c, a, w);
+  vec3_sub(p, a, r);
+  vec3_cross(u, w, n);
+  const double nn = vec3_dot(n, n);
   /* barycentric coordinates of the projection: weights of b and c */
-  const double rw[3] = {r[1] * w[2] - r[2] * w[1], r[2] * w[0] - r[0] * w[2],
-                        r[0] * w[1] - r[1] * w[0]};
-  const double ur[3] = {u[1] * r[2] - u[2] * r[1], u[2] * r[0] - u[0] * r[2],
-                        u[0] * r[1] - u[1] * r[0]};
-  const double beta = dot3(rw, n), gamma = dot3(ur, n);
+  vec3_cross(r, w, rw);
+  vec3_cross(u, r, ur);
+  const double beta = vec3_dot(rw, n), gamma = vec3_dot(ur, n);
   if (nn > 0 && beta >= 0 && gamma >= 0 && beta + gamma <= nn) {
-    const double height = dot3(r, n) / nn;
+    const double height = vec3_dot(r, n) / nn;
     hit->feature = BVH_FACE;
     hit->dist = fabs(height) * sqrt(nn);
     for (int k = 0; k < 3; ++k) hit->point[k] = p[k] - height * n[k];

@@ -172,14 +172,9 @@ typedef loom_status (*step_fn)(void *self, const loom_step *s);
 typedef loom_status (*log_fn)(void *self, const loom_step *s, double *out);
 typedef loom_status (*checkpoint_fn)(void *self, const loom_step *s, int restore);
 
-#define OF_KIND(in, member)                                                          \
-  ((in)->plugin->kind == LOOM_KIND_SOLVER      ? (in)->plugin->ops.solver->member    \
-   : (in)->plugin->kind == LOOM_KIND_COLLISION ? (in)->plugin->ops.collision->member \
-                                               : (in)->plugin->ops.contact->member)
-
 loom_status call_create(instance *in)
 {
-  const create_fn f = OF_KIND(in, create);
+  const create_fn f = INSTANCE_OP(in, create);
   call c;
   enter(&c, in, "create");
   loom_status s = f(&in->host, &in->r->scene->pub, in->exec, in->settings, &in->self);
@@ -195,7 +190,7 @@ int call_destroy(instance *in)
   run *const r = in->r;
   call c;
   if (!in->created || in->self == NULL) return 0;
-  void (*const f)(void *self) = OF_KIND(in, destroy);
+  void (*const f)(void *self) = INSTANCE_OP(in, destroy);
   err_clear(r->err);
   enter(&c, in, "destroy");
   f(in->self);
@@ -206,7 +201,7 @@ int call_destroy(instance *in)
 
 loom_status call_reset(instance *in)
 {
-  const reset_fn f = OF_KIND(in, reset);
+  const reset_fn f = INSTANCE_OP(in, reset);
   call c;
   if (f == NULL) return LOOM_OK;
   enter(&c, in, "reset");
@@ -223,7 +218,7 @@ static loom_status check_written(const instance *in, const char *callback, const
 loom_status call_begin_step(instance *in)
 {
   run *const r = in->r;
-  const step_fn f = OF_KIND(in, begin_step);
+  const step_fn f = INSTANCE_OP(in, begin_step);
   const int64_t writes = buf_writes(r->st.trial);
   call c;
   if (f == NULL) return LOOM_OK;
@@ -248,13 +243,15 @@ static loom_status commit_call(instance *in, const char *callback, step_fn f)
 
 loom_status call_end_step(instance *in)
 {
-  const step_fn f = OF_KIND(in, end_step);
+  const step_fn f = INSTANCE_OP(in, end_step);
   return f != NULL ? commit_call(in, "end_step", f) : LOOM_OK;
 }
 
+int call_has_checkpoint(const instance *in) { return INSTANCE_OP(in, checkpoint) != NULL; }
+
 loom_status call_checkpoint(instance *in, int restore, instances_state_io io)
 {
-  const checkpoint_fn f = OF_KIND(in, checkpoint);
+  const checkpoint_fn f = INSTANCE_OP(in, checkpoint);
   run *const r = in->r;
   call c;
   if (f == NULL) return LOOM_OK;
@@ -277,7 +274,7 @@ loom_status call_log_iter(instance *in, double *out)
 
 loom_status call_log_step(instance *in, double *out)
 {
-  const log_fn f = OF_KIND(in, log_step);
+  const log_fn f = INSTANCE_OP(in, log_step);
   call c;
   if (f == NULL) return LOOM_OK;
   enter(&c, in, "log_step");

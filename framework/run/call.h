@@ -26,6 +26,7 @@ int call_destroy(instance *in);
 loom_status call_reset(instance *in);
 loom_status call_begin_step(instance *in);
 loom_status call_end_step(instance *in);
+int call_has_checkpoint(const instance *in);
 loom_status call_checkpoint(instance *in, int restore, instances_state_io io);
 loom_status call_log_step(instance *in, double *out); /* out [num_step_columns] */
 

@@ -4,12 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-double clock_now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "core/seconds.h"
 
 double clock_cpu_now(void)
 {
@@ -35,7 +30,7 @@ void clock_reset(phase_clock *c)
   c->exec = exec;
   c->reads_since = exec_traffic_now()->reads;
   mark(c, CLOCK_OTHER);
-  c->begin = c->since = clock_now();
+  c->begin = c->since = seconds_now();
   c->cpu_since = clock_cpu_now();
   c->stack[0] = CLOCK_OTHER;
   c->depth = 1;
@@ -44,7 +39,7 @@ void clock_reset(phase_clock *c)
 /* Charge the time since the last switch to the running section. */
 static void charge(phase_clock *c)
 {
-  const double now = clock_now(), cpu = clock_cpu_now();
+  const double now = seconds_now(), cpu = clock_cpu_now();
   const int64_t reads = exec_traffic_now()->reads;
   const int section = c->stack[c->held > 0 ? c->held - 1 : c->depth - 1];
   c->total[section] += now - c->since;
@@ -84,7 +79,7 @@ int clock_charges_method(const phase_clock *c)
 double clock_net(phase_clock *c)
 {
   charge(c);
-  return clock_now() - c->begin - c->total[CLOCK_MEASURE] - c->total[CLOCK_LOG];
+  return seconds_now() - c->begin - c->total[CLOCK_MEASURE] - c->total[CLOCK_LOG];
 }
 
 double clock_cpu_net(phase_clock *c)

@@ -43,7 +43,6 @@ typedef struct phase_clock {
   int64_t reads_since;
 } phase_clock;
 
-double clock_now(void);     /* s, monotonic */
 double clock_cpu_now(void); /* s, of all threads of the process so far */
 void clock_reset(phase_clock *c);
 void clock_push(phase_clock *c, int section);

@@ -27,6 +27,12 @@ typedef struct instance {
   double *extra, *step_extra;
 } instance;
 
+/* A member that the tables of functions of all kinds have. */
+#define INSTANCE_OP(in, member)                                                      \
+  ((in)->plugin->kind == LOOM_KIND_SOLVER      ? (in)->plugin->ops.solver->member    \
+   : (in)->plugin->kind == LOOM_KIND_COLLISION ? (in)->plugin->ops.collision->member \
+                                               : (in)->plugin->ops.contact->member)
+
 typedef struct contact_inst {
   instance in;
   uint32_t kinds;                   /* LOOM_BIT(LOOM_PAIR_*) this instance handles */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/seconds.h"
+
 #define COPY_COUNTERS(row, n)                                                          \
   ((row).n_energy = (n)[LOOM_C_ENERGY], (row).n_gradient = (n)[LOOM_C_GRADIENT],       \
    (row).n_hessian = (n)[LOOM_C_HESSIAN], (row).n_spmv = (n)[LOOM_C_SPMV],             \
@@ -165,7 +167,7 @@ static loom_status fill_clocks(run *r, h5log_step_row *row)
   row->t_measure = t[CLOCK_MEASURE];
   /* a step's own commit ends after its row is written: it is charged to the next step */
   row->t_log = t[CLOCK_LOG] + r->record.commit_seconds;
-  row->t_total = clock_now() - r->clock.begin + r->record.commit_seconds;
+  row->t_total = seconds_now() - r->clock.begin + r->record.commit_seconds;
   const double *const cpu = r->clock.cpu;
   row->t_cpu = clock_cpu_net(&r->clock);
   row->t_cpu_plugins = r->clock.cpu_plugins;
@@ -318,7 +320,7 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
   if (record_frame_due(r)) LOOM_TRY(record_frame(r, r->st.index, r->st.time));
   LOOM_TRY(replay_record(r));
   LOOM_TRY(fill_clocks(r, &row));
-  const double begin = clock_now(), cpu = clock_cpu_now();
+  const double begin = seconds_now(), cpu = clock_cpu_now();
   if (r->record.log != NULL) {
     LOOM_TRY(messages_write(r));
     LOOM_TRY(record_sections(r));
@@ -326,7 +328,7 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
     LOOM_TRY(h5log_step(r->record.log, r->err, &row, r->columns.step.row));
     LOOM_TRY(h5log_commit(r->record.log, r->err));
   }
-  r->record.commit_seconds = clock_now() - begin;
+  r->record.commit_seconds = seconds_now() - begin;
   r->record.commit_cpu = clock_cpu_now() - cpu;
   summarise(r, &row);
   return LOOM_OK;

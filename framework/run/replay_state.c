@@ -15,18 +15,6 @@
 
 static const char core_name[] = "core";
 
-static int has_checkpoint(const instance *in)
-{
-  switch (in->plugin->kind) {
-  case LOOM_KIND_SOLVER:
-    return in->plugin->ops.solver->checkpoint != NULL;
-  case LOOM_KIND_COLLISION:
-    return in->plugin->ops.collision->checkpoint != NULL;
-  default:
-    return in->plugin->ops.contact->checkpoint != NULL;
-  }
-}
-
 /* ---- recording ---- */
 
 static loom_status put_row(run *r, const char *owner, const char *name, int type, int64_t count,
@@ -81,7 +69,7 @@ loom_status replay_record(run *r)
   r->st.recording = 1;
   for (int i = 0; i < n; ++i) {
     const int wanted = l->state == LOG_STATE_ALL || all[i]->plugin->kind != LOOM_KIND_COLLISION;
-    if (!wanted || !has_checkpoint(all[i])) continue;
+    if (!wanted || !call_has_checkpoint(all[i])) continue;
     LOOM_TRY(put_row(r, all[i]->name, "", LOOM_U8, 0, NULL));
     LOOM_TRY(call_checkpoint(all[i], 0, put_buf));
   }
@@ -210,7 +198,7 @@ static loom_status decide(run *r, const cfg *theirs, instance *in)
 {
   char why[512], who[160];
   int same = 1, recorded = 0, keeps = 0;
-  if (!has_checkpoint(in)) return LOOM_OK;
+  if (!call_has_checkpoint(in)) return LOOM_OK;
   replay_same_section(r, theirs, in->name, &same, why, sizeof why);
   if (same) LOOM_TRY(was_recorded(r, in->name, &recorded));
   in->restored = same && recorded;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/seconds.h"
 #include "run/balls.h"
 #include "run/blas.h"
 #include "run/call.h"
@@ -176,9 +177,9 @@ static loom_status simulate(run *r, const run_options *o, int64_t first)
   const int64_t every = r->set.log.checkpoint_every * r->set.run.substeps;
   const int64_t end = r->first_step + r->sum.steps_planned;
   for (int64_t i = first; i < end && !r->sum.stopped; ++i) {
-    const double begin = clock_now();
+    const double begin = seconds_now();
     LOOM_TRY(step_once(r, i));
-    r->sum.wall += clock_now() - begin;
+    r->sum.wall += seconds_now() - begin;
     const int ask = o->progress != NULL ? o->progress(o->user, r, &r->sum) != 0 : 0;
     r->sum.stopped = ask && i + 1 < end; /* after the last step nothing is left to stop */
     const int last = r->sum.stopped || i + 1 == end;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/seconds.h"
 #include "run/run_state.h"
 
 void sections_begin_step(run *r)
@@ -23,7 +24,7 @@ void section_begin(run *r, const char *owner, const char *name)
     r->sections.num++;
   }
   r->sections.open[r->sections.num_open].section = i;
-  r->sections.open[r->sections.num_open].wall = clock_now();
+  r->sections.open[r->sections.num_open].wall = seconds_now();
   r->sections.open[r->sections.num_open].cpu = clock_cpu_now();
   r->sections.open[r->sections.num_open].range = exec_range_begin(&r->exec, full);
   r->sections.num_open++;
@@ -43,7 +44,7 @@ void section_end(run *r, const char *name)
     timed_section *const s = &r->sections.all[r->sections.open[i].section];
     const char *const slash = strrchr(s->name, '/');
     if (slash == NULL || strcmp(slash + 1, name) != 0) continue;
-    const double wall = clock_now() - r->sections.open[i].wall;
+    const double wall = seconds_now() - r->sections.open[i].wall;
     const double cpu = clock_cpu_now() - r->sections.open[i].cpu;
     add(&s->run, wall, cpu);
     add(&s->step, wall, cpu);

@@ -22,7 +22,7 @@
 static int is_damped(const run *r, int block)
 {
   const elem_type *const t = elem_find(r->scene->pub.blocks[block].type);
-  return t != NULL && t->material != NULL && t->hessian != NULL;
+  return t != NULL && t->params != NULL && t->hessian != NULL;
 }
 
 /* ---- life ---- */

@@ -10,6 +10,14 @@
 #include "geom/pose.h"
 #include "scene/build.h"
 
+/* 0: settings say that a type has no elements there. */
+static int material_of(const elem_type *t, const void *settings, uint32_t place, double *mat)
+{
+  if (t->material != NULL) return t->material(settings, place, mat);
+  memcpy(mat, settings, (size_t)t->mat_len * sizeof *mat);
+  return 1;
+}
+
 /* Elements of type `type` at one place of an object; mat [ELEM_MAX_MAT] is their material. */
 static int64_t count_at(const builder *b, const object *o, int type, uint32_t place, double *mat)
 {
@@ -24,7 +32,8 @@ static int64_t count_at(const builder *b, const object *o, int type, uint32_t pl
     return n;
   }
   if (place == ELEM_STITCHES) return o->num_stitches;
-  if (!build_has(o, type) || !t->material(build_elem_settings(o, type), place, mat)) return 0;
+  if (!build_has(o, type)) return 0;
+  if (!material_of(t, build_elem_settings(o, type), place, mat)) return 0;
   switch (place) {
   case ELEM_EDGES:
     return o->tp.num_edges;

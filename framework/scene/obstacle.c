@@ -9,18 +9,13 @@
 
 #include "audit/intersect.h"
 #include "config/words.h"
+#include "core/suffix.h"
 #include "geom/pose.h"
 #include "mesh/placement.h"
 #include "mesh/sdf.h"
 #include "scene/build.h"
 
 enum { MAX_PROFILE = 256, MAX_COPIES = 4096 };
-
-static int has_suffix(const char *path, const char *suffix)
-{
-  const size_t n = strlen(path), k = strlen(suffix);
-  return n > k && strcmp(path + n - k, suffix) == 0;
-}
 
 static loom_status need(builder *b, const cfg_section *sec, const char *key, double value)
 {

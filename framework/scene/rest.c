@@ -9,18 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/suffix.h"
 #include "elements/elements.h"
-#include "elements/rest.h"
+#include "geom/vec3.h"
 #include "mesh/material.h"
 #include "scene/build.h"
 
 /* ---- files ---- */
-
-static int ends_with(const char *text, const char *end)
-{
-  const size_t n = strlen(text), k = strlen(end);
-  return n >= k && strcmp(text + n - k, end) == 0;
-}
 
 /* The file of a key: a mesh that begins with the vertices and triangles of o->m, or (exact) is of
  * them. */
@@ -28,8 +23,8 @@ static loom_status read_same(builder *b, const object *o, const char *key, const
                              int exact, mesh *out)
 {
   const mesh *const m = &o->m;
-  const int ply = ends_with(path, ".ply");
-  if (!ply && !ends_with(path, ".obj"))
+  const int ply = has_suffix(path, ".ply");
+  if (!ply && !has_suffix(path, ".obj"))
     return build_place(
         b, o->sec, key,
         err_set(b->err, LOOM_E_CONFIG, "\"%s\": a mesh that ends in .obj or .ply is needed", path));
@@ -100,9 +95,9 @@ static loom_status check_corners(builder *b, const object *o)
 {
   for (int64_t t = 0; t < o->m.num_tris && o->m.rest != NULL; ++t) {
     double e[2][3], n[3];
-    for (int k = 0; k < 2; ++k) rest_sub3(o->m.rest + 9 * t + 3 * (k + 1), o->m.rest + 9 * t, e[k]);
-    rest_cross3(e[0], e[1], n);
-    if (rest_norm3(n) > 1e-6 * (rest_dot3(e[0], e[0]) + rest_dot3(e[1], e[1]))) continue;
+    for (int k = 0; k < 2; ++k) vec3_sub(o->m.rest + 9 * t + 3 * (k + 1), o->m.rest + 9 * t, e[k]);
+    vec3_cross(e[0], e[1], n);
+    if (vec3_norm(n) > 1e-6 * (vec3_dot(e[0], e[0]) + vec3_dot(e[1], e[1]))) continue;
     return build_place(b, o->sec, "rest",
                        err_set(b->err, LOOM_E_CONFIG,
                                "%s: triangle %lld (ids count from 0) has zero area at rest; move a "
@@ -170,12 +165,12 @@ static void open_flank(const object *o, int32_t side, flank *f)
   corner(o, 3 * t + a, f->from);
   corner(o, 3 * t + (a + 1) % 3, f->to);
   corner(o, 3 * t + (a + 2) % 3, f->top);
-  rest_sub3(f->to, f->from, e);
-  rest_sub3(f->top, f->from, p);
-  rest_cross3(e, p, n);
-  f->length = rest_norm3(e);
-  f->along = rest_dot3(e, p) / f->length;
-  f->height = rest_norm3(n) / f->length;
+  vec3_sub(f->to, f->from, e);
+  vec3_sub(f->top, f->from, p);
+  vec3_cross(e, p, n);
+  f->length = vec3_norm(e);
+  f->along = vec3_dot(e, p) / f->length;
+  f->height = vec3_norm(n) / f->length;
 }
 
 static int same_place(const double *a, const double *b)

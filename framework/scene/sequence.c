@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/suffix.h"
 #include "geom/sequence.h"
 #include "log/h5frames.h"
 #include "scene/build.h"
@@ -15,12 +16,6 @@
 enum { MOST_FRAMES = 100000 };
 
 /* ---- names ---- */
-
-static int has_suffix(const char *name, const char *suffix)
-{
-  const size_t n = strlen(name), k = strlen(suffix);
-  return n > k && strcmp(name + n - k, suffix) == 0;
-}
 
 static loom_status sequence_name(loom_err *err, const char *pattern, int64_t number, char *out,
                                  size_t room)

@@ -3,29 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "geom/vec3.h"
 #include "untangle/untangle.h"
-
-static void sub3(const double *a, const double *b, double *c)
-{
-  for (int k = 0; k < 3; ++k) c[k] = a[k] - b[k];
-}
-
-static double dot3(const double *a, const double *b)
-{
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void cross3(const double *a, const double *b, double *c)
-{
-  c[0] = a[1] * b[2] - a[2] * b[1];
-  c[1] = a[2] * b[0] - a[0] * b[2];
-  c[2] = a[0] * b[1] - a[1] * b[0];
-}
 
 /* 0: it has no direction. */
 static int unit3(double *a)
 {
-  const double len = sqrt(dot3(a, a));
+  const double len = vec3_norm(a);
   if (!(len > 1e-300)) return 0;
   for (int k = 0; k < 3; ++k) a[k] /= len;
   return 1;
@@ -34,9 +18,9 @@ static int unit3(double *a)
 static void normal_of(const double *x, const int32_t *v, double *n)
 {
   double e[3], f[3];
-  sub3(x + 3 * (int64_t)v[1], x + 3 * (int64_t)v[0], e);
-  sub3(x + 3 * (int64_t)v[2], x + 3 * (int64_t)v[0], f);
-  cross3(e, f, n);
+  vec3_sub(x + 3 * (int64_t)v[1], x + 3 * (int64_t)v[0], e);
+  vec3_sub(x + 3 * (int64_t)v[2], x + 3 * (int64_t)v[0], f);
+  vec3_cross(e, f, n);
 }
 
 static int64_t find_edge(const topo *t, const int32_t edge[2])
@@ -60,7 +44,7 @@ static int direction(const untangle_scene *s, const topo *t, int64_t e, const do
                      const double E[3], double G[3])
 {
   const int32_t *const ends = t->edges + 2 * e;
-  const double en = dot3(E, N);
+  const double en = vec3_dot(E, N);
   memset(G, 0, 3 * sizeof *G);
   for (int64_t k = t->first[e]; k < t->first[e + 1]; ++k) {
     int32_t from, to, third;
@@ -69,14 +53,14 @@ static int direction(const untangle_scene *s, const topo *t, int64_t e, const do
     const int32_t corners[3] = {from, to, third};
     normal_of(s->x, corners, g);
     if (!unit3(g)) continue;
-    cross3(g, N, R);
+    vec3_cross(g, N, R);
     if (!unit3(R)) continue; /* in the same plane */
-    sub3(s->x + 3 * (int64_t)third, s->x + 3 * (int64_t)ends[0], p);
-    const double along = dot3(p, E);
+    vec3_sub(s->x + 3 * (int64_t)third, s->x + 3 * (int64_t)ends[0], p);
+    const double along = vec3_dot(p, E);
     for (int c = 0; c < 3; ++c) in[c] = p[c] - along * E[c];
-    if (dot3(R, in) < 0)
+    if (vec3_dot(R, in) < 0)
       for (int c = 0; c < 3; ++c) R[c] = -R[c];
-    const double share = fabs(en) > 1e-9 ? 2 * dot3(E, R) / en : 0;
+    const double share = fabs(en) > 1e-9 ? 2 * vec3_dot(E, R) / en : 0;
     for (int c = 0; c < 3; ++c) G[c] += R[c] - share * N[c];
   }
   return unit3(G);
@@ -89,21 +73,21 @@ static void places(const untangle_scene *s, const int32_t ends[2], const int32_t
   const double *const p = s->x + 3 * (int64_t)ends[0], *const q = s->x + 3 * (int64_t)ends[1];
   const double *const a = s->x + 3 * (int64_t)v[0];
   double pa[3], qa[3], at[3], e[3], f[3], c[3], n[3];
-  sub3(p, a, pa);
-  sub3(q, a, qa);
-  const double hp = dot3(pa, N), hq = dot3(qa, N);
+  vec3_sub(p, a, pa);
+  vec3_sub(q, a, qa);
+  const double hp = vec3_dot(pa, N), hq = vec3_dot(qa, N);
   const double t = fabs(hp - hq) > 0 ? fmin(fmax(hp / (hp - hq), 0), 1) : 0.5;
   w[0] = 1 - t;
   w[1] = t;
   for (int k = 0; k < 3; ++k) at[k] = pa[k] + t * (q[k] - p[k]);
-  sub3(s->x + 3 * (int64_t)v[1], a, e);
-  sub3(s->x + 3 * (int64_t)v[2], a, f);
-  cross3(e, f, n);
-  const double area = dot3(n, n);
-  cross3(at, f, c);
-  w[3] = fmax(dot3(c, n) / area, 0);
-  cross3(e, at, c);
-  w[4] = fmax(dot3(c, n) / area, 0);
+  vec3_sub(s->x + 3 * (int64_t)v[1], a, e);
+  vec3_sub(s->x + 3 * (int64_t)v[2], a, f);
+  vec3_cross(e, f, n);
+  const double area = vec3_dot(n, n);
+  vec3_cross(at, f, c);
+  w[3] = fmax(vec3_dot(c, n) / area, 0);
+  vec3_cross(e, at, c);
+  w[4] = fmax(vec3_dot(c, n) / area, 0);
   w[2] = fmax(1 - w[3] - w[4], 0);
 }
 
@@ -126,7 +110,7 @@ void contour_moves(const untangle_scene *s, const topo *edges, const isect_pair 
     const int32_t *const v = s->tris + 3 * (p->tri + tt);
     double N[3], E[3], G[3], w[5];
     normal_of(s->x, v, N);
-    sub3(s->x + 3 * (int64_t)ends[1], s->x + 3 * (int64_t)ends[0], E);
+    vec3_sub(s->x + 3 * (int64_t)ends[1], s->x + 3 * (int64_t)ends[0], E);
     if (!unit3(N) || !unit3(E)) continue;
     if (!direction(s, edges, find_edge(edges, ends), N, E, G)) continue;
     places(s, ends, v, N, w);

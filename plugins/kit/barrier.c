@@ -216,9 +216,6 @@ loom_status barrier_hessian(barrier *p, const loom_step *s, loom_buf *x, int how
 
 loom_status barrier_metrics(barrier *p, const loom_step *s, loom_contact_metrics *out)
 {
-  out->active = 0;
-  out->min_gap = NAN;
-  out->max_force = out->dissipated = 0.0;
   if (LOOM_HAS(out, extra) && out->extra != NULL) out->extra[0] = p->kappa;
   const loom_status st = cand_activate(&p->c, s, s->x, s->progress);
   if (st < LOOM_OK) return st;

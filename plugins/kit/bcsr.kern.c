@@ -119,15 +119,7 @@ LK_KERNEL_PLAIN(bcsr_compact, a, i)
 /* Place of column j in row i, which has it. */
 LK_FN int64_t place_of(const bcsr_args *a, int32_t i, int32_t j)
 {
-  int64_t lo = a->row[i], hi = a->row[i + 1] - 1;
-  while (lo < hi) {
-    const int64_t mid = lo + (hi - lo) / 2;
-    if (a->col[mid] < j)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo;
+  return lk_place_in_row(a->row, a->col, i, j);
 }
 
 /* to [b][b] += the block at K, whose rows are `ld` numbers apart. */

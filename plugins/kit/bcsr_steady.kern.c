@@ -23,19 +23,6 @@ LK_KERNEL_PLAIN(steady_from, a, p)
   a->from[p] = a->seg[lk_lower_bound(a->key, a->corners, (uint64_t)p << 32)];
 }
 
-LK_FN int32_t place_in_base(const steady_args *a, int32_t i, int32_t j)
-{
-  int64_t lo = a->base_row[i], hi = a->base_row[i + 1] - 1;
-  while (lo < hi) {
-    const int64_t mid = lo + (hi - lo) / 2;
-    if (a->base_col[mid] < j)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return (int32_t)lo;
-}
-
 LK_KERNEL_PLAIN(steady_list, a, k)
 {
   const int64_t s = a->seg[k];
@@ -48,7 +35,9 @@ LK_KERNEL_PLAIN(steady_list, a, k)
   }
   for (int32_t d = 0; d < a->arity; ++d)
     a->place[(int64_t)a->arity * k + d] =
-        row < a->n && is_row(a, node[d]) ? place_in_base(a, row, node[d]) : -1;
+        row < a->n && is_row(a, node[d])
+            ? (int32_t)lk_place_in_row(a->base_row, a->base_col, row, node[d])
+            : -1;
 }
 
 LK_KERNEL_PLAIN(steady_add, a, s)

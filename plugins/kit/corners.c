@@ -2,7 +2,6 @@
 #include "kit/corners.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 loom_status corners_sort(corners *k, const loom_host *h, int32_t n)
 {
@@ -27,15 +26,4 @@ void corners_free(corners *k)
   free(k->ptr);
   free(k->elem);
   free(k->at);
-}
-
-loom_status corners_put(const loom_host *h, const loom_exec *e, const char *name, int type,
-                        const void *from, int64_t count, loom_buf **out)
-{
-  const size_t bytes = type == LOOM_I64 ? sizeof(int64_t) : sizeof(int32_t);
-  void *p;
-  LOOM_TRY(h->buf_new(h, name, type, count, out));
-  LOOM_TRY(h->map(h, e, *out, LOOM_WRITE, LOOM_AT_HOST, &p));
-  if (count > 0) memcpy(p, from, bytes * (size_t)count);
-  return h->unmap(h, *out);
 }

@@ -14,8 +14,4 @@ typedef struct corners { /* set the first three, the rest zero */
 loom_status corners_sort(corners *k, const loom_host *h, int32_t n);
 void corners_free(corners *k);
 
-/* A new buffer with count items of `from`, LOOM_I32 or LOOM_I64. */
-loom_status corners_put(const loom_host *h, const loom_exec *e, const char *name, int type,
-                        const void *from, int64_t count, loom_buf **out);
-
 #endif

@@ -85,21 +85,6 @@ LK_KERNEL(mesh_clear, a, c) { a->found[a->count + c] = 0; }
 
 /* ---- pairs left out ---- */
 
-/* 1 if w is in the row of v. */
-LK_FN int is_listed(const mesh_leave_args *a, int32_t v, int32_t w)
-{
-  int32_t lo = a->first[v], hi = a->first[v + 1];
-  while (lo < hi) {
-    const int32_t mid = lo + (hi - lo) / 2;
-    if (a->other[mid] == w) return 1;
-    if (a->other[mid] < w)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return 0;
-}
-
 LK_KERNEL_PLAIN(mesh_leave_out, a, c)
 {
   int32_t v[4];
@@ -108,7 +93,7 @@ LK_KERNEL_PLAIN(mesh_leave_out, a, c)
   int listed = 0;
   mesh_verts(&a->m, a->family, a->name[c], v);
   for (int i = 0; i < split; ++i)
-    for (int j = split; j < 4; ++j) listed |= is_listed(a, v[i], v[j]);
+    for (int j = split; j < 4; ++j) listed |= lk_is_in_row(a->first, a->other, v[i], v[j]);
   if (listed) a->found[c] = 0;
 }
 

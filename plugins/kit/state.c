@@ -3,15 +3,7 @@
 
 #include <string.h>
 
-static size_t bytes_of(int type, int64_t n)
-{
-  static const size_t size[] = {[LOOM_REAL] = sizeof(loom_real),
-                                [LOOM_I32] = sizeof(int32_t),
-                                [LOOM_I64] = sizeof(int64_t),
-                                [LOOM_U8] = 1,
-                                [LOOM_U64] = sizeof(uint64_t)};
-  return (size_t)n * size[type];
-}
+#include "loom/plug.h"
 
 loom_status state_has(const loom_host *h, const loom_buf *b, const char *name, int64_t n)
 {
@@ -26,11 +18,7 @@ loom_status state_has(const loom_host *h, const loom_buf *b, const char *name, i
 loom_status state_save(const loom_host *h, const char *name, int type, int64_t n, const void *p)
 {
   loom_buf *b = NULL;
-  void *to;
-  LOOM_TRY(h->buf_new(h, name, type, n, &b));
-  LOOM_TRY(h->map(h, NULL, b, LOOM_WRITE, LOOM_AT_HOST, &to));
-  if (n > 0) memcpy(to, p, bytes_of(type, n));
-  LOOM_TRY(h->unmap(h, b));
+  LOOM_TRY(plug_put_new(h, NULL, name, type, p, n, &b));
   LOOM_TRY(h->state_io(h, 0, name, b));
   h->buf_free(h, b);
   return LOOM_OK;
@@ -62,6 +50,6 @@ loom_status state_items(const loom_host *h, int restore, const char *name, int t
   loom_buf *b = NULL;
   if (!restore) return state_save(h, name, type, n, p);
   LOOM_TRY(state_open(h, name, type, n, &b, &from));
-  memcpy(p, from, bytes_of(type, n));
+  memcpy(p, from, (size_t)n * plug_item_size(type));
   return state_close(h, b);
 }

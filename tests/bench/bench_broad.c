@@ -25,6 +25,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/seconds.h"
 #include "folded_sheet.h"
 
 typedef struct options {
@@ -94,28 +95,28 @@ static loom_status measure(run *r, int n, const options *o, row *out)
     const double broad = section(r, "refit") + section(r, "leaves") + section(r, "list");
     const double narrow = section(r, "quick") + section(r, "exact");
     const double cpu = cpu_now();
-    double t = clock_now();
+    double t = seconds_now();
     pairs->count = 0;
     LOOM_TRY(ops->detect(self, &r->st, &q, pairs));
-    least(&out->query, clock_now() - t);
+    least(&out->query, seconds_now() - t);
     least(&out->cpu, cpu_now() - cpu);
     least(&out->broad, section(r, "refit") + section(r, "leaves") + section(r, "list") - broad);
     least(&out->narrow, section(r, "quick") + section(r, "exact") - narrow);
-    t = clock_now();
+    t = seconds_now();
     if (ops->begin_step != NULL) LOOM_TRY(ops->begin_step(self, &r->st));
-    least(&out->begin, clock_now() - t);
+    least(&out->begin, seconds_now() - t);
     if (ops->max_step != NULL) {
       loom_bound b = {.struct_size = sizeof b, .blocker = -1};
-      t = clock_now();
+      t = seconds_now();
       LOOM_TRY(ops->max_step(self, &r->st, r->st.x_start, r->st.x, &b));
-      least(&out->bound, clock_now() - t);
+      least(&out->bound, seconds_now() - t);
     }
   }
   if (ops->reset != NULL) {
     LOOM_TRY(ops->reset(self));
-    const double t = clock_now();
+    const double t = seconds_now();
     if (ops->begin_step != NULL) LOOM_TRY(ops->begin_step(self, &r->st));
-    least(&out->build, clock_now() - t);
+    least(&out->build, seconds_now() - t);
   }
   out->bytes = plugin_bytes(r) / out->triangles;
   return LOOM_OK;

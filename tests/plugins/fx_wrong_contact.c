@@ -260,9 +260,6 @@ static loom_status fx_metrics(void *self, const loom_step *s, loom_contact_metri
   model *const p = self;
   plug_maps m;
   points at;
-  out->active = 0;
-  out->min_gap = NAN;
-  out->max_force = out->dissipated = 0.0;
   out->extra[0] = (double)p->m;
   if (p->fault == COLUMN) out->extra[1] = 1.0;
   if (p->m == 0) return LOOM_OK;

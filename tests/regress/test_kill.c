@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/seconds.h"
 #include "regress/drape.h"
 #include "support/logdiff.h"
 #include "support/proc.h"
@@ -22,13 +23,6 @@ static double uniform(uint64_t *s)
   return (double)((*s * 2685821657736338717u) >> 11) * 0x1p-53;
 }
 
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void sleep_for(double seconds)
 {
   const struct timespec t = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
@@ -42,9 +36,9 @@ Test(kill, at_20_moments)
   uint64_t seed = 20u;
   int killed = 0, resumed = 0, after_steps = 0, tried = 0;
   proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
-  const double begin = now();
+  const double begin = seconds_now();
   LOOM_FINE("run", "drape.ini", "--quiet", "-o", "whole.h5");
-  const double whole = now() - begin; /* s, start of the process included */
+  const double whole = seconds_now() - begin; /* s, start of the process included */
   cr_assert_eq(log_is_whole("whole.h5", "finished"), STEPS);
 
   /* On a busy machine most moments are before the first step or behind the last: more are tried. */

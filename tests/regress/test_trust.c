@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/seconds.h"
 #include "regress/drape.h"
 #include "support/logdiff.h"
 #include "support/proc.h"
@@ -117,13 +117,6 @@ Test(trust, only_what_is_named_is_opened)
   cr_expect(strncmp(t, "fx_ctor_good ", 13) == 0 && strchr(t, '\n') == t + strlen(t) - 1, "%s", t);
 }
 
-static double now(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* `list` opens every file, each in a process of its own. */
 Test(trust, list_survives_every_file)
 {
@@ -139,9 +132,9 @@ Test(trust, list_survives_every_file)
   put("abort", "mixed", 0755);
   put("segv", "mixed", 0755);
   put("hang", "mixed", 0755);
-  const double begin = now();
+  const double begin = seconds_now();
   proc_loom(&p, LOOM_ARGS("list", "--plugin-path", "mixed"));
-  cr_expect_lt(now() - begin, 30.0);
+  cr_expect_lt(seconds_now() - begin, 30.0);
   cr_assert_eq(p.code, 0, "%s", p.err);
   cr_expect_str_empty(p.err);
   cr_expect(strstr(p.out, "  fx_ctor_good     1.2.3    cpu       MIT\n") != NULL, "%s", p.out);

@@ -5,6 +5,7 @@
 #include "elements/hinge_isometric/hinge_isometric.kern.h"
 #include "elements/rest.h"
 #include "elements/type.h"
+#include "geom/vec3.h"
 
 typedef struct settings {
   double bending; /* N m */
@@ -14,20 +15,12 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, bending, 1e-5, 0, 1e3, "N m",
                     "isometric: k_b of k_b/2 sum 3/(A0 + A1) |K x|^2 (Bergou et al. 2006).")};
 
-static int material(const void *of, uint32_t place, double *mat)
-{
-  const settings *const s = of;
-  (void)place;
-  mat[0] = s->bending;
-  return 1;
-}
-
 /* Cotangent of the angle between p and q. */
 static double cotangent(const double *p, const double *q)
 {
   double c[3];
-  rest_cross3(p, q, c);
-  return rest_dot3(p, q) / rest_norm3(c);
+  vec3_cross(p, q, c);
+  return vec3_dot(p, q) / vec3_norm(c);
 }
 
 static const char *init_rest(const double *X, double *rest)
@@ -36,8 +29,8 @@ static const char *init_rest(const double *X, double *rest)
   const char *why = rest_hinge_faces(X, e, N0, N1, &area);
   if (why != NULL) return why;
   for (int c = 0; c < 3; ++c) back[c] = -e[0][c];
-  rest_sub3(X + 6, X + 3, p);
-  rest_sub3(X + 9, X + 3, q);
+  vec3_sub(X + 6, X + 3, p);
+  vec3_sub(X + 9, X + 3, q);
   const double c01 = cotangent(e[0], e[1]), c02 = cotangent(e[0], e[2]);
   const double c03 = cotangent(back, p), c04 = cotangent(back, q);
   const double scale = sqrt(3.0 / area);
@@ -46,8 +39,8 @@ static const char *init_rest(const double *X, double *rest)
   rest[2] = -scale * (c02 + c04);
   for (int c = 0; c < 3; ++c) y[c] = rest[0] * e[0][c] + rest[1] * e[1][c] + rest[2] * e[2][c];
   /* |K X| = 2 |e| sin(theta/2): angles below 1e-6 are the noise of a flat mesh */
-  const double L = rest_norm3(y);
-  rest[3] = L < 1e-6 * scale * rest_norm3(e[0]) ? 0.0 : rest_dot3(y, N0) < 0.0 ? -L : L;
+  const double L = vec3_norm(y);
+  rest[3] = L < 1e-6 * scale * vec3_norm(e[0]) ? 0.0 : vec3_dot(y, N0) < 0.0 ? -L : L;
   return NULL;
 }
 
@@ -65,5 +58,4 @@ const elem_type elem_hinge_isometric = {
     .section = "cloth",
     .word = "isometric",
     ELEM_PARAMS(params),
-    .material = material,
     .init_rest = init_rest};

@@ -5,6 +5,7 @@
 #include "elements/hinge_shell/hinge_shell.kern.h"
 #include "elements/rest.h"
 #include "elements/type.h"
+#include "geom/vec3.h"
 
 typedef struct settings {
   double k_e; /* N m */
@@ -15,22 +16,14 @@ static const loom_param params[] = {
                     "shell: k_e of k_e l^2/(2 (A0 + A1)) (theta - theta0)^2/4; 12 bending acts as "
                     "the isometric model does at small angles.")};
 
-static int material(const void *of, uint32_t place, double *mat)
-{
-  const settings *const s = of;
-  (void)place;
-  mat[0] = s->k_e;
-  return 1;
-}
-
 static const char *init_rest(const double *X, double *rest)
 {
   double e[3][3], N0[3], N1[3], c[3];
   const char *why = rest_hinge_faces(X, e, N0, N1, &rest[1]);
   if (why != NULL) return why;
-  rest_cross3(N1, N0, c);
-  rest[0] = rest_norm3(e[0]);
-  rest[2] = atan2(rest_dot3(e[0], c) / rest[0], rest_dot3(N0, N1));
+  vec3_cross(N1, N0, c);
+  rest[0] = vec3_norm(e[0]);
+  rest[2] = atan2(vec3_dot(e[0], c) / rest[0], vec3_dot(N0, N1));
   return NULL;
 }
 
@@ -48,5 +41,4 @@ const elem_type elem_hinge_shell = {
     .section = "cloth",
     .word = "shell",
     ELEM_PARAMS(params),
-    .material = material,
     .init_rest = init_rest};

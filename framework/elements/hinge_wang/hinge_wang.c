@@ -1,11 +1,11 @@
 /* hinge_wang.c - descriptor of element hinge_wang: bending of measured fabrics. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "elements/hinge_wang/hinge_wang.kern.h"
 #include "elements/rest.h"
 #include "elements/type.h"
+#include "geom/vec3.h"
 #include "mem/mem.h"
 
 typedef struct settings {
@@ -25,26 +25,19 @@ static const loom_param params[] = {
     ROW(bend_15, "39.01442e-6 25.095791e-6 24.665127e-6", "wang_bend: at 15 1/m."),
     ROW(bend_20, "23.382786e-6 8.860165e-6 19.383726e-6", "wang_bend: at 20 1/m and above.")};
 
-static int material(const void *of, uint32_t place, double *mat)
-{
-  (void)place;
-  memcpy(mat, of, HINGE_WANG_MAT * sizeof *mat);
-  return 1;
-}
-
 static const char *init_rest(const double *X, double *rest)
 {
   double e[3][3], N0[3], N1[3], c[3], u[3];
   const double quarter = 4.0 / 3.14159265358979323846; /* steps of 45 degrees in a radian */
   const char *const why = rest_hinge_faces(X, e, N0, N1, &rest[1]);
   if (why != NULL) return why;
-  rest_cross3(N1, N0, c);
-  rest[0] = rest_norm3(e[0]);
-  rest[2] = atan2(rest_dot3(e[0], c) / rest[0], rest_dot3(N0, N1));
+  vec3_cross(N1, N0, c);
+  rest[0] = vec3_norm(e[0]);
+  rest[2] = atan2(vec3_dot(e[0], c) / rest[0], vec3_dot(N0, N1));
   rest_first_axis(N0, u);
-  const double along = fabs(rest_dot3(e[0], u));
-  rest_cross3(e[0], u, c);
-  rest[HINGE_WANG_ANGLE] = fmin(quarter * atan2(rest_norm3(c), along), 2.0);
+  const double along = fabs(vec3_dot(e[0], u));
+  vec3_cross(e[0], u, c);
+  rest[HINGE_WANG_ANGLE] = fmin(quarter * atan2(vec3_norm(c), along), 2.0);
   rest[HINGE_WANG_CURVATURE] = 0.0;
   return NULL;
 }
@@ -100,6 +93,5 @@ const elem_type elem_hinge_wang = {
     .word = "wang_bend",
     ELEM_PARAMS(params),
     .table = sizeof params / sizeof *params,
-    .material = material,
     .init_rest = init_rest,
     .state = &state};

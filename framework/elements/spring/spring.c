@@ -1,9 +1,9 @@
 /* spring.c - descriptor of element spring: spring between two vertices. */
 #include <math.h>
 
-#include "elements/rest.h"
 #include "elements/spring/spring.kern.h"
 #include "elements/type.h"
+#include "geom/vec3.h"
 
 typedef struct settings {
   double k_spring, k_cross; /* N/m */
@@ -26,8 +26,8 @@ static int material(const void *of, uint32_t place, double *mat)
 static const char *init_rest(const double *X, double *rest)
 {
   double d[3];
-  rest_sub3(X, X + 3, d);
-  rest[0] = rest_norm3(d);
+  vec3_sub(X, X + 3, d);
+  rest[0] = vec3_norm(d);
   return isfinite(rest[0]) ? NULL : "length is not a number";
 }
 

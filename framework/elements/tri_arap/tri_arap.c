@@ -10,14 +10,6 @@ typedef struct settings {
 static const loom_param params[] = {LOOM_PARAM_REAL(settings, membrane, 200, 0, 1e9, "N/m",
                                                     "arap: E_mem of E_mem/2 sum A |F - R|^2.")};
 
-static int material(const void *of, uint32_t place, double *mat)
-{
-  const settings *const s = of;
-  (void)place;
-  mat[0] = s->membrane;
-  return 1;
-}
-
 const elem_type elem_tri_arap = {
     .name = "tri_arap",
     .doc = "E_mem/2 A |F - R|^2, closest isometry R (projective dynamics, Bouaziz et al. 2014)",
@@ -32,5 +24,4 @@ const elem_type elem_tri_arap = {
     .section = "cloth",
     .word = "arap",
     ELEM_PARAMS(params),
-    .material = material,
     .init_rest = rest_triangle};

@@ -18,14 +18,6 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, k3, 200, 0, 1e9, "N/m",
                     "stvk, k3 G01^2: shear; isotropic: Y/(1 + nu).")};
 
-static int material(const void *of, uint32_t place, double *mat)
-{
-  const settings *const s = of;
-  (void)place;
-  mat[0] = s->k0, mat[1] = s->k1, mat[2] = s->k2, mat[3] = s->k3;
-  return 1;
-}
-
 /* k0 k2 > k1^2 and k3 > 0 make the membrane stable at rest. */
 static loom_status check(loom_err *err, const void *of, const char **key)
 {
@@ -52,6 +44,5 @@ const elem_type elem_tri_stvk = {
     .section = "cloth",
     .word = "stvk",
     ELEM_PARAMS(params),
-    .material = material,
     .check = check,
     .init_rest = rest_triangle};

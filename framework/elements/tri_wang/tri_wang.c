@@ -1,7 +1,6 @@
 /* tri_wang.c - descriptor of element tri_wang: membrane of measured fabrics. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "elements/rest.h"
 #include "elements/tri_wang/tri_wang.kern.h"
@@ -26,13 +25,6 @@ static const loom_param params[] = {
     ROW(stretch_45, "123.98922 105.18177 365.966217 44.217571", "the same at 45 degrees."),
     ROW(stretch_67, "139.686325 73.59256 413.553162 -174.43853", "the same at 67.5 degrees."),
     ROW(stretch_90, "127.44381 85.848587 405.872833 32.238411", "the same at 90 degrees.")};
-
-static int material(const void *of, uint32_t place, double *mat)
-{
-  (void)place;
-  memcpy(mat, of, WANG_MAT * sizeof *mat);
-  return 1;
-}
 
 /* Measured rows may be a little indefinite where fabric is stretched (its Hessian is clamped), but
  * without a stretch they have to resist every strain. */
@@ -109,7 +101,6 @@ const elem_type elem_tri_wang = {
     .word = "wang",
     ELEM_PARAMS(params),
     .table = sizeof params / sizeof *params,
-    .material = material,
     .check = check,
     .init_rest = init_rest,
     .state = &state};

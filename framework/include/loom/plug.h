@@ -11,6 +11,7 @@
 #define LOOM_PLUG_H
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "host.h"
 #include "kernel.h"
@@ -140,6 +141,39 @@ static inline loom_status plug_bufs_new(const loom_host *h, const plug_buf *all,
   for (size_t i = 0; i < num; ++i)
     LOOM_TRY(h->buf_new(h, all[i].name, all[i].type, all[i].count, all[i].out));
   return LOOM_OK;
+}
+
+/* Bytes of one item of a buffer of `type`, LOOM_REAL ... LOOM_U64. */
+static inline size_t plug_item_size(int type)
+{
+  switch (type) {
+  case LOOM_REAL:
+    return sizeof(loom_real);
+  case LOOM_I32:
+    return sizeof(int32_t);
+  case LOOM_U8:
+    return 1;
+  default:
+    return sizeof(int64_t);
+  }
+}
+
+/* Makes b, of `type`, as long as `from`, [count] on the host, and copies that into it. */
+static inline loom_status plug_put(const loom_host *h, const loom_exec *e, loom_buf *b, int type,
+                                   const void *from, int64_t count)
+{
+  void *p;
+  LOOM_TRY(h->buf_resize(h, b, count));
+  LOOM_TRY(h->map(h, e, b, LOOM_WRITE, LOOM_AT_HOST, &p));
+  if (count > 0) memcpy(p, from, (size_t)count * plug_item_size(type));
+  return h->unmap(h, b);
+}
+/* The same into a new buffer; from NULL: all zero. */
+static inline loom_status plug_put_new(const loom_host *h, const loom_exec *e, const char *name,
+                                       int type, const void *from, int64_t count, loom_buf **out)
+{
+  LOOM_TRY(h->buf_new(h, name, type, count, out));
+  return from != NULL ? plug_put(h, e, *out, type, from, count) : LOOM_OK;
 }
 
 /* Copy a small buffer of reals to the host; waits for the device. */

@@ -59,17 +59,6 @@ static loom_status make_places(const mesh *m, loom_buf **out)
 
 /* ---- building ---- */
 
-static loom_status store(const mesh *m, const char *name, const int32_t *rows, int64_t num,
-                         loom_buf **out)
-{
-  void *p;
-  LOOM_TRY(m->h->buf_new(m->h, name, LOOM_I32, 4 * num, out));
-  if (num == 0) return LOOM_OK;
-  LOOM_TRY(m->h->map(m->h, m->e, *out, LOOM_WRITE, LOOM_AT_HOST, &p));
-  memcpy(p, rows, 4 * (size_t)num * sizeof *rows);
-  return m->h->unmap(m->h, *out);
-}
-
 /* Leaves in the order of the mesh, corner and owned as in leaf_set. */
 static loom_status make_leaves(tree *t, loom_buf **corner, loom_buf **owned)
 {
@@ -92,8 +81,11 @@ static loom_status make_leaves(tree *t, loom_buf **corner, loom_buf **owned)
     status = LOOM_FAIL(m->h, LOOM_E_NOMEM, "no memory for the leaves of %d triangles", m->num_tris);
   t->num = s.num;
   t->num_cloth = s.num_cloth;
-  if (status == LOOM_OK) status = store(m, "leaf corners", s.corner, s.num, corner);
-  if (status == LOOM_OK) status = store(m, "owned edges", s.owned, s.num, owned);
+  const int64_t items = 4 * (int64_t)s.num;
+  if (status == LOOM_OK)
+    status = plug_put_new(m->h, m->e, "leaf corners", LOOM_I32, s.corner, items, corner);
+  if (status == LOOM_OK)
+    status = plug_put_new(m->h, m->e, "owned edges", LOOM_I32, s.owned, items, owned);
   leaves_free(&s);
   return status;
 }

@@ -11,13 +11,7 @@ static const lk_entry k_size = LK_ENTRY(patch_bvh_size);
 static loom_status new_i32(tree *t, const char *name, int64_t count, const int32_t *values,
                            loom_buf **out)
 {
-  const loom_host *const h = t->m->h;
-  void *p;
-  LOOM_TRY(h->buf_new(h, name, LOOM_I32, count, out));
-  if (count == 0 || values == NULL) return LOOM_OK;
-  LOOM_TRY(h->map(h, t->m->e, *out, LOOM_WRITE, LOOM_AT_HOST, &p));
-  memcpy(p, values, (size_t)count * sizeof *values);
-  return h->unmap(h, *out);
+  return plug_put_new(t->m->h, t->m->e, name, LOOM_I32, values, count, out);
 }
 
 /* Corners of the listed items: [num / 8][arity][8], -1 for none. */

@@ -83,16 +83,12 @@ int64_t yarn_grid_find_bad_box(const yarn_line *l, const uint64_t *box, int64_t 
 static loom_status change_boxes(yarn_grid *d, const yarn_line *l, const uint64_t *now, int64_t n)
 {
   const loom_host *const h = d->h;
-  void *p;
   const int64_t bad = yarn_grid_find_bad_box(l, now, n);
   LOOM_CHECK(h, bad == n, LOOM_E_ARG,
              "box %lld of the pairs to leave out names points of which there are only %d, or does "
              "not ascend",
              (long long)bad, (int)l->num_points);
-  LOOM_TRY(h->buf_resize(h, d->boxes, n));
-  LOOM_TRY(h->map(h, NULL, d->boxes, LOOM_WRITE, LOOM_AT_HOST, &p));
-  if (n > 0) memcpy(p, now, (size_t)n * sizeof *now);
-  LOOM_TRY(h->unmap(h, d->boxes));
+  LOOM_TRY(plug_put(h, NULL, d->boxes, LOOM_U64, now, n));
   d->num_boxes = n;
   return yarn_grid_index_boxes(d, l);
 }

@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "loom/plug.h"
 
@@ -321,24 +320,14 @@ static loom_status look(yarn_grid *d, const loom_query *q)
 /* ---- pairs ----
  */
 
-static loom_status put_hits(yarn_grid *d)
-{
-  const loom_host *const h = d->h;
-  const int64_t bytes = d->hits.n * (int64_t)sizeof *d->hits.v;
-  void *p;
-  LOOM_TRY(h->buf_resize(h, d->hit, bytes));
-  LOOM_TRY(h->map(h, d->e, d->hit, LOOM_WRITE, LOOM_AT_HOST, &p));
-  memcpy(p, d->hits.v, (size_t)bytes);
-  return h->unmap(h, d->hit);
-}
-
 static loom_status write_pairs(yarn_grid *d, loom_pairs *out)
 {
   const int64_t first = out->count;
   out->count = first + d->hits.n;
   if (out->count > out->capacity) return LOOM_GROW;
   if (d->hits.n == 0) return LOOM_OK;
-  LOOM_TRY(put_hits(d));
+  LOOM_TRY(
+      plug_put(d->h, d->e, d->hit, LOOM_U8, d->hits.v, d->hits.n * (int64_t)sizeof *d->hits.v));
   plug_maps m = plug_maps_on(d->h, d->e);
   const yarn_grid_write_args a = {.l = yarn_line_bind(&m, d->sc, &d->table),
                                   .hit = plug_read(&m, d->hit),

@@ -128,16 +128,15 @@ static loom_status acl_metrics(void *self, const loom_step *s, loom_contact_metr
   loom_real least = (loom_real)INFINITY;
   (void)s;
   out->active = m->live;
-  out->max_force = out->dissipated = 0.0;
+  if (m->live == 0) return LOOM_OK;
   for (int64_t i = 0; i < m->num; ++i) {
     const acl_set *const t = &m->sets[i];
     if (t->state == ACL_DEAD) continue;
     const loom_real gap = LK_SQRT(t->at.eps2) - t->at.reach; /* when the model was built */
     least = gap < least ? gap : least;
   }
-  if (m->live > 0) LOOM_TRY(acl_max_force(m, &out->max_force));
-  out->min_gap = m->live > 0 ? (double)least : NAN;
-  return LOOM_OK;
+  out->min_gap = (double)least;
+  return acl_max_force(m, &out->max_force);
 }
 
 /* ---- descriptor ---- */

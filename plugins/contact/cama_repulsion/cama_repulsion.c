@@ -317,7 +317,6 @@ static loom_status cama_repulsion_metrics(void *self, const loom_step *s, loom_c
     LOOM_TRY(count_kind(p, 0, &out->extra[COL_VT]));
     LOOM_TRY(count_kind(p, 1, &out->extra[COL_EE]));
   }
-  out->dissipated = 0.0;
   return drag_sum(&p->drag, s, s->x, 1.0, &out->dissipated);
 }
 

@@ -210,9 +210,6 @@ loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *ou
 {
   ndb *const d = self;
   candidates *const c = &d->c;
-  out->active = 0;
-  out->min_gap = NAN;
-  out->max_force = out->dissipated = 0.0;
   memset(&d->metrics, 0, sizeof d->metrics);
   fill_columns(d, out->extra);
   if (c->m == 0) return LOOM_OK;

@@ -148,10 +148,12 @@ static loom_status pd_ipc_metrics(void *self, const loom_step *s, loom_contact_m
   candidates *const c = &p->c;
   const loom_status st = cand_activate(c, s, s->x, s->progress);
   if (st < LOOM_OK) return st;
-  out->active = st == LOOM_OK ? c->act.num : 0;
-  out->max_force = st == LOOM_OK ? 0.0 : NAN; /* an unfiltered point */
-  out->dissipated = 0.0;
   LOOM_TRY(cand_least_gap_later(c, &out->min_gap));
+  if (st != LOOM_OK) { /* an unfiltered point */
+    out->max_force = NAN;
+    return LOOM_OK;
+  }
+  out->active = c->act.num;
   if (out->active == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
   const pd_ipc_args a = open_pairs(p, &m, s, s->x);

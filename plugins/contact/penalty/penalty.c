@@ -13,9 +13,9 @@
  *
  * Nothing outlives a step: pairs and forces are made anew.
  */
-#include <math.h>
-
 #include "penalty.h"
+
+#include "kit/iso_terms.h"
 
 static const lk_entry k_energy = LK_ENTRY(penalty_energy), k_loss = LK_ENTRY(penalty_dissipation);
 static const lk_entry k_force = LK_ENTRY(penalty_force);
@@ -172,12 +172,7 @@ static loom_status penalty_quad(void *self, const loom_step *s, loom_buf *x, loo
   if (out->count > out->capacity) return LOOM_GROW;
   plug_maps m = plug_maps_on(p->h, p->e);
   const penalty_terms_args a = {.s = penalty_open(p, &m, s, x, p->lambda),
-                                .first = first,
-                                .v = plug_rdwr(&m, out->v),
-                                .w = plug_rdwr(&m, out->w),
-                                .k = plug_rdwr(&m, out->k),
-                                .p = plug_rdwr(&m, out->p),
-                                .dir = plug_rdwr(&m, out->dir)};
+                                .t = iso_open(&m, first, out)};
   return plug_launch(&m, &k_quad, &a, p->m, NULL);
 }
 
@@ -185,9 +180,6 @@ static loom_status penalty_metrics(void *self, const loom_step *s, loom_contact_
 {
   penalty *const p = self;
   double active, lowest;
-  out->active = 0;
-  out->min_gap = NAN;
-  out->max_force = out->dissipated = 0.0;
   if (p->m == 0) return LOOM_OK;
   LOOM_TRY(reduce(p, s, s->x, &k_active, &active));
   LOOM_TRY(reduce(p, s, s->x, &k_lowest, &lowest));

@@ -191,7 +191,6 @@ LK_KERNEL_PLAIN(penalty_blocks, a, j)
 LK_KERNEL_PLAIN(penalty_terms, a, j)
 {
   const penalty_state *const s = &a->s;
-  const int64_t l = a->first + j;
   lk_real q[3], u[3], f[3], K = LK_R(0.0);
   weighted(s->x, s->v, s->w, j, q);
   pull(s, j, f);
@@ -199,15 +198,7 @@ LK_KERNEL_PLAIN(penalty_terms, a, j)
   const lk_real w =
       most > LK_R(0.0) ? most * friction_f1_over(slip_of(s, j, u), fade_of(s, j)) : LK_R(0.0);
   if (depth_of(s, j) < LK_R(0.0) || most > LK_R(0.0)) K = LK_FMAX(s->k[j], w);
-  a->k[l] = K;
-  for (int b = 0; b < 4; ++b) {
-    a->v[4 * l + b] = s->v[4 * j + b];
-    a->w[4 * l + b] = s->w[4 * j + b];
-  }
-  for (int c = 0; c < 3; ++c) {
-    a->p[3 * l + c] = K > LK_R(0.0) ? q[c] - f[c] / K : q[c];
-    if (a->dir != NULL) a->dir[3 * l + c] = LK_R(0.0);
-  }
+  iso_write_sum(&a->t, j, s->v + 4 * j, s->w + 4 * j, q, K, f);
 }
 
 LK_REDUCE_SUM(penalty_differ, a, j) { return a->a[j] != a->b[j] ? LK_R(1.0) : LK_R(0.0); }

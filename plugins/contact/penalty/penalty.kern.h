@@ -10,6 +10,7 @@
 
 #include "geom/friction.kern.h"
 #include "geom/small.kern.h"
+#include "kit/iso_terms.kern.h"
 
 typedef struct penalty_setup_args {    /* after detection, at the positions x it was made for */
   const lk_real *LK_RESTRICT x;        /* [n][3] m */
@@ -87,12 +88,7 @@ LK_DECLARE(penalty_blocks, penalty_blocks_args)
 
 typedef struct penalty_terms_args {
   penalty_state s;
-  int64_t first; /* terms already there */
-  int32_t *LK_RESTRICT v;
-  lk_real *LK_RESTRICT w;
-  lk_real *LK_RESTRICT k;
-  lk_real *LK_RESTRICT p;
-  lk_real *LK_RESTRICT dir; /* or NULL */
+  iso_terms t;
 } penalty_terms_args;
 LK_DECLARE(penalty_terms, penalty_terms_args)
 

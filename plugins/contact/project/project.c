@@ -258,12 +258,11 @@ static loom_status project_metrics(void *self, const loom_step *s, loom_contact_
 {
   project *const p = self;
   double active = 0.0;
-  out->max_force = out->dissipated = 0.0;
   LOOM_TRY(reduce(p, s, &k_active, &active));
   out->active = (int64_t)active;
   if (active > 0.0) LOOM_TRY(reduce(p, s, &k_strongest, &out->max_force));
   if (active > 0.0) LOOM_TRY(reduce(p, s, &k_loss, &out->dissipated));
-  out->min_gap = p->deepest > 0.0 ? -p->deepest : NAN; /* known only where it overlaps */
+  if (p->deepest > 0.0) out->min_gap = -p->deepest; /* known only where it overlaps */
   return LOOM_OK;
 }
 

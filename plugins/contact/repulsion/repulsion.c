@@ -120,7 +120,6 @@ static loom_status repulsion_metrics(void *self, const loom_step *s, loom_contac
   repulsion *const p = self;
   LOOM_TRY(cand_activate_all(&p->c, s, s->x, s->progress, NULL));
   out->active = p->c.act.num;
-  out->dissipated = 0.0;
   LOOM_TRY(cand_least_gap_later(&p->c, &out->min_gap));
   return pair_strongest(&p->energy, s, s->x, &out->max_force);
 }

@@ -251,9 +251,6 @@ static loom_status yarn_penalty_metrics(void *self, const loom_step *s, loom_con
 {
   yarn_penalty *const p = self;
   double active, least;
-  out->active = 0;
-  out->min_gap = NAN;
-  out->max_force = out->dissipated = 0.0;
   if (p->m == 0) return LOOM_OK;
   LOOM_TRY(run_pairs(p, s->x));
   LOOM_TRY(reduce(p, &k_count, p->energy, &active));

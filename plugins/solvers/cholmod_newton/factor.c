@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loom/plug.h"
+
 /* The order is made anew when the work leaves this range about what it was made for: new
  * contact brings fill in wrong places, contact that went leaves detours. */
 static const double work_most = 1.3, work_least = 0.5;
@@ -41,15 +43,9 @@ void cholmod_newton_factor_forget(cholmod_newton_factor *f) { f->ordered = f->sh
 
 static loom_status save(cholmod_newton_factor *f)
 {
-  const loom_host *const h = f->h;
-  void *p;
-  LOOM_TRY(h->buf_resize(h, f->saved_order, f->ordered ? f->g.n : 0));
-  LOOM_TRY(h->map(h, f->e, f->saved_order, LOOM_WRITE, LOOM_AT_HOST, &p));
-  if (f->ordered) memcpy(p, f->order, (size_t)f->g.n * sizeof *f->order);
-  LOOM_TRY(h->unmap(h, f->saved_order));
-  LOOM_TRY(h->map(h, f->e, f->saved_flops, LOOM_WRITE, LOOM_AT_HOST, &p));
-  memcpy(p, &f->order_flops, sizeof f->order_flops);
-  return h->unmap(h, f->saved_flops);
+  const int32_t n = f->ordered ? f->g.n : 0;
+  LOOM_TRY(plug_put(f->h, f->e, f->saved_order, LOOM_I32, f->order, n));
+  return plug_put(f->h, f->e, f->saved_flops, LOOM_U64, &f->order_flops, 1);
 }
 
 static loom_status load(cholmod_newton_factor *f)

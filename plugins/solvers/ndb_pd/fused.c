@@ -2,7 +2,6 @@
  * products b_ij b_jk of the off-diagonal entries are made once, and only multiplied by the
  * present diagonal when contact changes it. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "ndb_pd.h"
 
@@ -136,15 +135,6 @@ static int build(rings *g)
 
 /* ---- into buffers ---- */
 
-static loom_status put(const ndb_pd *s, loom_buf *b, const void *from, size_t bytes, int64_t count)
-{
-  void *p;
-  LOOM_TRY(s->h->buf_resize(s->h, b, count));
-  LOOM_TRY(s->h->map(s->h, s->e, b, LOOM_WRITE, LOOM_AT_HOST, &p));
-  if (from != NULL && count > 0) memcpy(p, from, bytes * (size_t)count);
-  return s->h->unmap(s->h, b);
-}
-
 /* doubles as loom_real or float */
 static loom_status put_numbers(const ndb_pd *s, loom_buf *b, const double *from, int64_t count)
 {
@@ -162,11 +152,11 @@ static loom_status to_buffers(ndb_pd *s, const rings *g)
 {
   const loom_host *const h = s->h;
   ndb_pd_twofold *const t = &s->two;
-  LOOM_TRY(put(s, t->ptr, g->row, sizeof *g->row, (int64_t)g->n + 1));
-  LOOM_TRY(put(s, t->col, g->to, sizeof *g->to, g->entries));
+  LOOM_TRY(plug_put(h, s->e, t->ptr, LOOM_I64, g->row, (int64_t)g->n + 1));
+  LOOM_TRY(plug_put(h, s->e, t->col, LOOM_I32, g->to, g->entries));
   LOOM_TRY(put_numbers(s, t->b1, g->b1, g->entries));
-  LOOM_TRY(put(s, t->list, g->list, sizeof *g->list, g->entries + 1));
-  LOOM_TRY(put(s, t->middle, g->middle, sizeof *g->middle, g->products));
+  LOOM_TRY(plug_put(h, s->e, t->list, LOOM_I64, g->list, g->entries + 1));
+  LOOM_TRY(plug_put(h, s->e, t->middle, LOOM_I32, g->middle, g->products));
   LOOM_TRY(put_numbers(s, t->product, g->product, g->products));
   LOOM_TRY(h->buf_resize(h, t->val, g->entries));
   return h->buf_resize(h, t->shift, 3 * (int64_t)g->n);
@@ -193,13 +183,14 @@ loom_status ndb_pd_fused_make(ndb_pd *s)
   ndb_pd_matrix A;
   LOOM_TRY(ndb_pd_matrix_open(s, &m, &A));
   rings g = {.ptr = A.ptr, .col = A.col, .val = A.val, .n = s->n};
-  loom_status st = LOOM_OK;
-  if (!build(&g))
+  loom_status st;
+  if (build(&g))
+    st = to_buffers(s, &g);
+  else
     st = LOOM_FAIL(h, LOOM_E_NOMEM,
                    "no memory for the two-ring operator of %d vertices; set "
                    "fused = false",
                    s->n);
-  if (st == LOOM_OK) st = to_buffers(s, &g);
   rings_close(&g);
   LOOM_TRY(st);
   return plug_unbind(&m);

@@ -46,8 +46,8 @@ static loom_status list_block(colours *c, const corners *k, int32_t b, const int
   loom_status s = LOOM_OK;
   if (elem == NULL || at == NULL)
     s = LOOM_FAIL(c->h, LOOM_E_NOMEM, "no memory for the corners of %d elements", k->num_elems);
-  if (s == LOOM_OK) s = corners_put(c->h, c->e, "elements", LOOM_I32, elem, m, &c->elem[b]);
-  if (s == LOOM_OK) s = corners_put(c->h, c->e, "corners", LOOM_I32, at, m, &c->at[b]);
+  if (s == LOOM_OK) s = plug_put_new(c->h, c->e, "elements", LOOM_I32, elem, m, &c->elem[b]);
+  if (s == LOOM_OK) s = plug_put_new(c->h, c->e, "corners", LOOM_I32, at, m, &c->at[b]);
   free(elem);
   free(at);
   return s;
@@ -72,9 +72,9 @@ static loom_status list_all(colours *c, const corners *k, const int32_t *order)
     if (rows > c->most_rows) c->most_rows = rows;
   }
   if (s == LOOM_OK)
-    s = corners_put(c->h, c->e, "corner lists", LOOM_I64, ptr, nb * stride, &c->ptr);
+    s = plug_put_new(c->h, c->e, "corner lists", LOOM_I64, ptr, nb * stride, &c->ptr);
   if (s == LOOM_OK)
-    s = corners_put(c->h, c->e, "corner bases", LOOM_I64, base, (int64_t)nb * c->num, &c->base);
+    s = plug_put_new(c->h, c->e, "corner bases", LOOM_I64, base, (int64_t)nb * c->num, &c->base);
   free(ptr);
   free(base);
   return s;
@@ -113,8 +113,8 @@ static loom_status colour_all(colours *c, corners *k, const uint8_t *fixed, int3
   }
   LOOM_TRY(sort_vertices(c, colour, order));
   LOOM_TRY(list_all(c, k, order));
-  LOOM_TRY(corners_put(c->h, c->e, "order", LOOM_I32, order, c->first[c->num], &c->order));
-  return corners_put(c->h, c->e, "colour", LOOM_I32, colour, n, &c->colour);
+  LOOM_TRY(plug_put_new(c->h, c->e, "order", LOOM_I32, order, c->first[c->num], &c->order));
+  return plug_put_new(c->h, c->e, "colour", LOOM_I32, colour, n, &c->colour);
 }
 
 loom_status colours_new(colours *c, const loom_host *h, const loom_exec *e, const loom_scene *sc)

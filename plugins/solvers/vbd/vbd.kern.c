@@ -23,15 +23,6 @@ LK_FN int vbd_solve3(const lk_real *H, const lk_real *f, lk_real *d)
   return 1;
 }
 
-/* Largest sum of a row of |B|, N/m */
-LK_FN lk_real vbd_norm(const lk_real *B)
-{
-  lk_real most = LK_R(0.0);
-  for (int r = 0; r < 3; ++r)
-    most = LK_FMAX(most, LK_FABS(B[3 * r]) + LK_FABS(B[3 * r + 1]) + LK_FABS(B[3 * r + 2]));
-  return most;
-}
-
 /* Contact, linearised at x0: f -= its gradient at x, H += its diagonal block.  Vertices of the same
  * colour move at the same time: they still stand at x0, and the norm of what couples them to v goes
  * onto the diagonal, with which the quadratic model falls whatever they do. */
@@ -45,7 +36,7 @@ LK_FN void vbd_contact(const vbd_move_args *a, int32_t v, lk_real *f, lk_real *H
     if (j == v)
       for (int c = 0; c < 9; ++c) H[c] += B[c];
     if (j != v && a->colour[j] == a->colour[v]) {
-      const lk_real w = vbd_norm(B);
+      const lk_real w = lk_row_norm33(B);
       for (int c = 0; c < 3; ++c) H[4 * c] += w;
       continue;
     }
@@ -87,7 +78,8 @@ LK_KERNEL_PLAIN(vbd_accelerate, a, i)
   int touches = 0;
   LK_LOAD3(x, a->swept, v);
   if (a->row)
-    for (int64_t k = a->row[v]; k < a->row[v + 1]; ++k) touches |= vbd_norm(a->val + 9 * k) > 0;
+    for (int64_t k = a->row[v]; k < a->row[v + 1]; ++k)
+      touches |= lk_row_norm33(a->val + 9 * k) > 0;
   if (!a->fixed[v] && !touches) {
     LK_LOAD3(b, a->before, v);
     for (int c = 0; c < 3; ++c) x[c] = a->omega * (x[c] - b[c]) + b[c];

@@ -56,7 +56,7 @@ loom_status order_new(order *o, const loom_host *h, const loom_exec *e, const lo
                       ? corners_sort(&k, h, num_verts)
                       : LOOM_FAIL(h, LOOM_E_NOMEM, "no memory for %d elements", b->num_elems);
   if (elem != NULL && s == LOOM_OK) s = colour_all(o, h, &k, elem);
-  if (s == LOOM_OK) s = corners_put(h, e, "elements", LOOM_I32, elem, b->num_elems, &o->elem);
+  if (s == LOOM_OK) s = plug_put_new(h, e, "elements", LOOM_I32, elem, b->num_elems, &o->elem);
   corners_free(&k);
   free(elem);
   LOOM_TRY(s);

@@ -51,14 +51,6 @@ LK_KERNEL_PLAIN(xpbd_project, a, i)
   }
 }
 
-LK_FN lk_real xpbd_norm(const lk_real *B)
-{
-  lk_real most = LK_R(0.0);
-  for (int r = 0; r < 3; ++r)
-    most = LK_FMAX(most, LK_FABS(B[3 * r]) + LK_FABS(B[3 * r + 1]) + LK_FABS(B[3 * r + 2]));
-  return most;
-}
-
 /* The same for contact as one constraint, in Jacobi's way: D bounds the row of its Hessian, so that
  * all vertices may move at once. */
 LK_KERNEL_PLAIN(xpbd_contact, a, i)
@@ -71,7 +63,7 @@ LK_KERNEL_PLAIN(xpbd_contact, a, i)
     if (a->force) {
       for (int c = 0; c < 3; ++c) f[c] += a->h2 * a->force[3 * v + c];
       for (int64_t k = a->row[v]; k < a->row[v + 1]; ++k)
-        if (!a->fixed[a->col[k]]) D += a->h2 * xpbd_norm(a->val + 9 * k);
+        if (!a->fixed[a->col[k]]) D += a->h2 * lk_row_norm33(a->val + 9 * k);
     }
     const lk_real m = a->mass[v], w = LK_R(1.0) / (m + D);
     for (int c = 0; c < 3; ++c) {

@@ -38,7 +38,7 @@ static double to_triangle(const double *p, const double *const x[3])
     v[c] = x[2][c] - x[0][c];
     d[c] = p[c] - x[0][c];
   }
-  obst_cross(n, u, v);
+  lk_cross3(u, v, n);
   for (int c = 0; c < 3; ++c) {
     nn += n[c] * n[c];
     h += n[c] * d[c];
@@ -50,8 +50,8 @@ static double to_triangle(const double *p, const double *const x[3])
       e[c] = b[c] - a[c];
       f[c] = p[c] - a[c];
     }
-    obst_cross(side, e, f);
-    inside &= obst_dot(side, n) >= 0;
+    lk_cross3(e, f, side);
+    inside &= lk_dot3(side, n) >= 0;
     best = fmin(best, to_segment(p, a, b));
   }
   return inside && nn > 0 ? h * h / nn : best;
@@ -65,10 +65,10 @@ static double solid_angle(const double *p, const double *const x[3])
     for (int c = 0; c < 3; ++c) r[k][c] = x[k][c] - p[c];
     len[k] = norm3(r[k]);
   }
-  obst_cross(n, r[1], r[2]);
-  return 2 * atan2(obst_dot(r[0], n), len[0] * len[1] * len[2] + obst_dot(r[0], r[1]) * len[2] +
-                                          obst_dot(r[0], r[2]) * len[1] +
-                                          obst_dot(r[1], r[2]) * len[0]);
+  lk_cross3(r[1], r[2], n);
+  return 2 *
+         atan2(lk_dot3(r[0], n), len[0] * len[1] * len[2] + lk_dot3(r[0], r[1]) * len[2] +
+                                     lk_dot3(r[0], r[2]) * len[1] + lk_dot3(r[1], r[2]) * len[0]);
 }
 
 static double to_outline(const mesh *m, const double *p)

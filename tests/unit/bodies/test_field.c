@@ -219,7 +219,7 @@ Test(field, derivatives_are_those_of_differences)
       lk_real g[3], C[9], n[3], hi[3], lo[3], unused[9];
       const lk_real s = LK_R(0.3), v = obst_hess_at(&f.view, s, f.p[i], g, C);
       cr_assert_float_eq((double)v, (double)obst_distance_at(&f.view, s, f.p[i], n), 1e-12);
-      const double len = sqrt((double)obst_dot(g, g));
+      const double len = sqrt((double)lk_dot3(g, g));
       for (int c = 0; c < 3; ++c) {
         lk_real p[3] = {f.p[i][0], f.p[i][1], f.p[i][2]};
         cr_assert_float_eq((double)g[c], len * (double)n[c], 1e-9, "%s", kinds[kind]);

@@ -111,7 +111,7 @@ Test(contact_ipc, overlap_is_rejected_and_named_at_the_start_of_a_step)
   x[2] -= 0.01; /* inside the ball */
   cr_expect_eq(bc_eval(&f, x, &e, NULL, NULL), LOOM_REJECTED);
   cr_expect_eq(bc_eval(&f, f.x, &e, NULL, NULL), LOOM_OK);
-  loom_contact_metrics m = {.struct_size = sizeof m};
+  loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN};
   th_put(&f.t, f.t.step.x, x);
   cr_assert_eq(f.ops->metrics(f.self, &f.t.step, &m), LOOM_OK);
   cr_expect(m.min_gap < -5e-3 && isnan(m.max_force), "%g %g", m.min_gap, m.max_force);
@@ -311,7 +311,7 @@ Test(contact_ipc, friction_follows_iterates_or_stays)
     cr_assert_eq(bc_eval(&f, x, NULL, &after, NULL), LOOM_OK);
     if (mode == 0) cr_expect(after > 1.05 * before, "%g %g", before, after);
     if (mode > 0) cr_expect_eq(after, before);
-    loom_contact_metrics m = {.struct_size = sizeof m};
+    loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN};
     cr_assert_eq(f.ops->metrics(f.self, &f.t.step, &m), LOOM_OK);
     cr_assert_eq(bc_eval(&f, x, &d, NULL, NULL), LOOM_OK);
     cr_expect(m.active > 50 && m.dissipated > 0 && m.max_force > 0 && m.min_gap > 0);

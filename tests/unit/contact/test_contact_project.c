@@ -73,7 +73,7 @@ static void advance(fixture *f, double h, double g)
 
 static loom_contact_metrics metrics(fixture *f)
 {
-  loom_contact_metrics m = {.struct_size = sizeof m};
+  loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN};
   cr_assert_eq(f->ops->metrics(f->self, &f->t.step, &m), LOOM_OK);
   return m;
 }

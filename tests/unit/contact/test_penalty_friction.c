@@ -176,7 +176,7 @@ Test(penalty_friction, block_sticks_on_a_slope_at_the_limit)
   cr_expect(fabs(along(s.x, s.n) + 9.81 * 2 / sqrt(5.0) / 1e6) < 1e-10, "%g", along(s.x, s.n));
   cr_expect(along(s.v, s.down) <= 1e-5 * (1 + 1e-9), "%g", along(s.v, s.down));
   cr_expect(along(s.x, s.down) - along(x0, s.down) <= 1e-5 * (1 + 1e-9), "%g", along(s.x, s.down));
-  loom_contact_metrics m = {.struct_size = sizeof m};
+  loom_contact_metrics m = {.struct_size = sizeof m, .min_gap = NAN};
   cr_assert_eq(s.p->ops.contact->metrics(s.self, &s.t.step, &m), LOOM_OK);
   cr_expect_eq(m.active, 1);
   cr_expect(fabs(m.max_force - 2 * 9.81 * 2 / sqrt(5.0)) < 1e-6, "%g", m.max_force);

@@ -50,10 +50,12 @@ Test(elements, table_is_complete)
     cr_assert(t->init_rest != NULL);
     cr_assert_eq(t->init_line != NULL, t->topology == ELEM_JOINTS);
     const int by_scene = t->topology == ELEM_PINS || t->topology == ELEM_STITCHES;
-    cr_assert_eq(t->material != NULL, !by_scene);
+    cr_assert_eq(t->params != NULL, !by_scene);
+    cr_assert(t->material == NULL || !by_scene);
     cr_assert_eq(t->section != NULL, !by_scene);
     for (uint32_t k = 0; k < t->num_params; ++k)
-      cr_assert(t->params[k].offset < sizeof(elem_settings));
+      cr_assert(t->params[k].offset < (t->material != NULL ? sizeof(elem_settings)
+                                                           : (size_t)t->mat_len * sizeof(double)));
   }
   cr_assert_leq(elem_count(), ELEM_MAX_TYPES);
   cr_assert(elem_at(-1) == NULL && elem_at(elem_count()) == NULL);

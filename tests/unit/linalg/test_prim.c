@@ -1,6 +1,5 @@
 /* prim.c, prim_cpu.c: scan, sort, compose, match against simple loops and qsort. */
-#include <time.h>
-
+#include "core/seconds.h"
 #include "linalg/linalg.h"
 #include "support/bufs.h"
 
@@ -42,13 +41,6 @@ static uint64_t falling_keys(uint64_t *s, int64_t i)
 {
   (void)s;
   return UINT64_MAX - (uint64_t)i;
-}
-
-static double seconds(void)
-{
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static void check_sort(int check, key_fn make, int64_t n, int max_threads)
@@ -105,9 +97,9 @@ Test(prim, sort_a_million)
     double best = 1e9;
     for (int run = 0; run < 3; ++run) {
       loom_buf *key = t_buf(m, LOOM_U64, N, keys);
-      const double t0 = seconds();
+      const double t0 = seconds_now();
       T_OK(m, la_sort_u64(m, &e, key, perm));
-      const double t = seconds() - t0;
+      const double t = seconds_now() - t0;
       if (t < best) best = t;
       buf_free(m, key);
     }

@@ -1,0 +1,15 @@
+/* seconds.h - a clock for durations: it goes on when the time of day is set. */
+#ifndef LOOM_SECONDS_H
+#define LOOM_SECONDS_H
+
+#include <time.h>
+
+/* s, since some moment before. */
+static inline double seconds_now(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#endif
