@@ -8,13 +8,8 @@
 
 /* One partial result per reduction chunk of the largest launch (16 MiB of address
  * space in double precision; the pages are touched only as far as they are used). */
-enum { RESULTS_LEN = LOOM_NUM_RESULTS + EXEC_KEPT, ALIGNMENT = 64 };
-#ifdef __SANITIZE_ADDRESS__ /* notes down for every word that it may be used: less, as tests are small */
-enum { MOST_ELEMS = LK_MAX_ELEMS / 64 };
-#else
-enum { MOST_ELEMS = LK_MAX_ELEMS };
-#endif
-enum { SCRATCH_LEN = (MOST_ELEMS + LK_CHUNK - 1) / LK_CHUNK };
+enum { RESULTS_LEN = LOOM_NUM_RESULTS + EXEC_KEPT };
+enum { SCRATCH_LEN = (LK_MAX_ELEMS + LK_CHUNK - 1) / LK_CHUNK, ALIGNMENT = 64 };
 
 int exec_cuda_devices(char *why, size_t len) { return dev_count(why, len); }
 
