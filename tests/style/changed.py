@@ -3,8 +3,8 @@
 Usage: changed.py BUILD TOOL VERSION OPTIONS... < FILES
 
 Prints those of FILES (sources below the current directory, one a line) of which something has changed since the
-commit that clean.txt, beside this file, has for TOOL and VERSION: the source, what it includes, or a CMakeLists.txt
-or the folder framework/cmake above it.  A tool that found nothing there finds nothing now.  Prints all of them where
+commit that clean.txt, beside this file, has for TOOL and VERSION: the source, what it includes of the project, a
+CMakeLists.txt above these, or framework/cmake.  A tool that found nothing there finds nothing now.  Prints all of them where
 there is no such line, where the clone does not reach back to that commit, where OPTIONS, files that say how the tool is
 called, have changed, with LOOM_LINT_ALL, and a source of which BUILD does not know what it includes.
 """

@@ -25,13 +25,15 @@ skip() {
 
 need() { command -v "$1" >/dev/null 2>&1 || skip "${0##*/}: $1 is not installed"; }
 
-# changed TOOL VERSION OPTIONS...: of the sources on its input those that TOOL has to check anew (changed.py); says how
-# many there are.
+# changed LIST TOOL VERSION OPTIONS...: of the sources in the file LIST, one a line, leaves those that TOOL has to check
+# anew (changed.py); says how many.  Not for a pipe: there the check would go on where this ends it.
 changed() {
   need python3
-  all=$(cat)
-  some=$(printf '%s\n' "$all" | python3 "$LOOM_SOURCE_DIR/tests/style/changed.py" "$LOOM_BINARY_DIR" "$@" \
-    tests/style/changed.py tests/style/common.sh) || exit 1
-  printf '%s: %s of %s sources\n' "$1" "$(printf '%s' "$some" | grep -c .)" "$(printf '%s' "$all" | grep -c .)" >&2
-  [ -z "$some" ] || printf '%s\n' "$some"
+  list=$1 tool=$2
+  shift
+  [ -s "$list" ] || { echo "$tool: there are no sources"; exit 1; }
+  python3 tests/style/changed.py "$LOOM_BINARY_DIR" "$@" tests/style/changed.py tests/style/common.sh <"$list" \
+    >"$list.changed" || exit 1
+  printf '%s: %s of %s sources\n' "$tool" "$(grep -c . "$list.changed")" "$(grep -c . "$list")" >&2
+  mv "$list.changed" "$list"
 }

@@ -5,11 +5,12 @@
 # LOOM_LINT_ALL: also what has not changed since it was seen to be clean (clean.txt, changed.py).
 . "${0%/*}/common.sh"
 need cppcheck
-files 'framework/*.c' 'plugins/*.c' | grep -v '^framework/doc/' |
-  changed cppcheck "$(cppcheck --version | sed 's/Cppcheck //')" tests/style/cppcheck.sh >"$LOOM_BINARY_DIR/cppcheck.files"
-[ -s "$LOOM_BINARY_DIR/cppcheck.files" ] || exit 0
+list=$LOOM_BINARY_DIR/cppcheck.files
+files 'framework/*.c' 'plugins/*.c' | grep -v '^framework/doc/' >"$list"
+changed "$list" cppcheck "$(cppcheck --version | sed 's/Cppcheck //')" tests/style/cppcheck.sh
+[ -s "$list" ] || exit 0 # cppcheck takes an empty list for an error
 cppcheck --quiet --std=c11 --language=c -j "$jobs" --error-exitcode=1 --inline-suppr \
   --enable=warning,portability,performance --suppress=missingInclude --suppress=unknownMacro \
   --suppress=normalCheckLevelMaxBranches --suppress=unmatchedSuppression \
   -U__CUDACC__ -U__cplusplus -U__SANITIZE_ADDRESS__ -U__clang_analyzer__ -ULOOM_REAL_FLOAT \
-  -Iframework -Iframework/include --file-list="$LOOM_BINARY_DIR/cppcheck.files"
+  -Iframework -Iframework/include --file-list="$list"

@@ -26,13 +26,14 @@ sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$LOOM_BINARY_DIR/compile_commands.
 # two processes may mix.
 export work
 export depth="max-nodes=${LOOM_TIDY_NODES:-225000}"
+list=$work/list
+files 'framework/*.c' 'plugins/*.c' | grep -xF -f "$built" >"$list"
+changed "$list" clang-tidy "$(clang-tidy --version | sed -n 's/.*version //p')" .clang-tidy tests/style/tidy.sh
 # shellcheck disable=SC2016
-files 'framework/*.c' 'plugins/*.c' | grep -xF -f "$built" |
-  changed clang-tidy "$(clang-tidy --version | sed -n 's/.*version //p')" .clang-tidy tests/style/tidy.sh |
-  xargs -r -P "$jobs" -n 1 sh -c '
+xargs -r -P "$jobs" -n 1 sh -c '
     said=$(clang-tidy -p "$work" --quiet \
       --extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg="$depth" \
       --extra-arg=-Wno-unknown-warning-option --extra-arg=-Wno-unused-command-line-argument "$1" 2>&1 |
       grep -vE "^[0-9]* ?warnings? generated|^Suppressed |^Use -header-filter|^$")
-    [ -z "$said" ] || printf "%s\n" "$said"' sh |
+    [ -z "$said" ] || printf "%s\n" "$said"' sh <"$list" |
   { grep . && exit 1; exit 0; }
