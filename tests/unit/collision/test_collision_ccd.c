@@ -138,7 +138,7 @@ static void compare(int which, uint32_t what, const char *method)
   mc_host h;
   mc_plugin oracle, p;
   mesh_case c = mc_make(which);
-  mc_open(&h, &c, 2, 0);
+  mc_open(&h, &c, 2, what == LOOM_DETECT_CCD);
   mc_plugin_open(&oracle, &h, "brute", method);
   const loom_query q = mc_query(&h, what, 0.01);
   mc_found want = mc_find(&oracle, &q);
@@ -220,7 +220,7 @@ static void check_bound(int which, double min_gap, const char *method, double sc
   mesh_case c = mc_make(which);
   for (int i = 0; i < 3 * c.cloth.n; ++i)
     c.cloth.x1[i] = c.cloth.x0[i] + scale * (c.cloth.x1[i] - c.cloth.x0[i]);
-  mc_open(&h, &c, 2, 0);
+  mc_open(&h, &c, 2, which == MC_BODIES);
   mc_plugin_open(&p, &h, "brute", method);
   const loom_bound b = bound(&p, min_gap);
   cr_assert(b.t_global > 0.0 && b.t_global <= 1.0);
