@@ -23,7 +23,6 @@ import bits
 
 LIST = pathlib.Path(__file__).with_name("devices.txt")
 STEPS = 3
-STEPS_OF_YARNS = 4
 SKIPPED = {"configs/yarn_sack.ini"}  # as yarn_scarf.ini and more/ball, and a minute long
 CLOSE = 1e-9  # largest difference of numbers in frames that may differ, in parts of the largest
 
@@ -235,11 +234,8 @@ def cases(patterns):
             if bits.matches(name, patterns) and name not in SKIPPED}
 
 
-def steps_of(name, config):
-    if name in bits.REPLAYS:
-        return []
-    yarns = isinstance(config, pathlib.Path) and "[yarn." in bits.told(config)
-    return [f"run.steps={STEPS_OF_YARNS if yarns else STEPS}"]
+def steps_of(name):
+    return [] if name in bits.REPLAYS else [f"run.steps={STEPS}"]
 
 
 def record(loom, folder, wanted, device, env):
@@ -252,7 +248,7 @@ def record(loom, folder, wanted, device, env):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for later in (False, True):  # replays come after what they replay
             runs = [pool.submit(bits.run, loom, folder, name, *case,
-                                [f"exec.backend={device}", *steps_of(name, case[0])], env)
+                                [f"exec.backend={device}", *steps_of(name)], env)
                     for name, case in wanted.items() if (name in bits.REPLAYS) == later]
             for job in concurrent.futures.as_completed(runs):
                 name, why = job.result()
