@@ -110,9 +110,7 @@ LK_FN lk_real lk_det33(const lk_real *A)
   return lk_dot3(A, c);
 }
 
-/* The largest sum of |entries| in a row: no component of A x is larger than it times the largest of
- * x.
- */
+/* The largest sum of |entries| in a row, which bounds how A enlarges the largest component. */
 LK_FN lk_real lk_row_norm33(const lk_real *A)
 {
   lk_real most = LK_R(0.0);

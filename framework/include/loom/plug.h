@@ -168,6 +168,7 @@ static inline loom_status plug_put(const loom_host *h, const loom_exec *e, loom_
   if (count > 0) memcpy(p, from, (size_t)count * plug_item_size(type));
   return h->unmap(h, b);
 }
+
 /* The same into a new buffer; from NULL: all zero. */
 static inline loom_status plug_put_new(const loom_host *h, const loom_exec *e, const char *name,
                                        int type, const void *from, int64_t count, loom_buf **out)
