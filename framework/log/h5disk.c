@@ -5,6 +5,8 @@
  * never reports one.  It notes the first error and from then on discards writes: the file
  * stays as it was at that moment, which single-writer/multiple-reader mode keeps
  * readable, and everything can be closed.  Every caller looks at the note.
+ *
+ * With a stage (h5stage.h) nothing reaches the file before the commit.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "log/h5stage.h"
 #include "log/h5util.h"
 
 typedef struct disk_file {
@@ -47,7 +50,7 @@ static H5FD_t *disk_open(const char *name, unsigned flags, hid_t fapl, haddr_t m
     free(f);
     return NULL;
   }
-  f->eof = (haddr_t)st.st_size;
+  f->eof = (haddr_t)(f->note->stage != NULL ? h5u_stage_end(f->note->stage) : st.st_size);
   return &f->pub;
 }
 
@@ -111,6 +114,9 @@ static herr_t disk_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
   char *p = buffer;
   (void)type, (void)dxpl;
   if (addr > max_addr || size > max_addr - addr) return -1;
+  if (f->note->stage != NULL)
+    return h5u_stage_read(f->note->stage, f->fd, (int64_t)addr, buffer, (int64_t)size) == 0 ? 0
+                                                                                            : -1;
   while (size > 0) {
     const ssize_t n = pread(f->fd, p, size, (off_t)addr);
     if (n < 0 && errno == EINTR) continue;
@@ -126,12 +132,21 @@ static herr_t disk_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr,
   return 0;
 }
 
+static void disk_resize(disk_file *f, haddr_t end)
+{
+  if (f->note->code != 0) return;
+  if (f->note->stage != NULL)
+    h5u_stage_resize(f->note->stage, (int64_t)end);
+  else if (ftruncate(f->fd, (off_t)end) != 0)
+    f->note->code = errno;
+}
+
 /* Before the file grows by a write, up to all that is allocated: readers load whole chunks,
  * and after a kill the last one may have had its first rows written only. */
 static void disk_grow(disk_file *f, haddr_t end)
 {
   if (end < f->eoa) end = f->eoa;
-  if (f->note->code == 0 && ftruncate(f->fd, (off_t)end) != 0) f->note->code = errno;
+  disk_resize(f, end);
   f->eof = end;
 }
 
@@ -145,6 +160,11 @@ static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr
   if (addr + size > f->eof) disk_grow(f, addr + size);
   if (type != H5FD_MEM_DRAW && size > 0 && addr / PAGE != (addr + size - 1) / PAGE)
     ++f->note->split;
+  if (f->note->stage != NULL) {
+    const int code = h5u_stage_write(f->note->stage, f->fd, (int64_t)addr, p, (int64_t)size);
+    if (f->note->code == 0) f->note->code = code;
+    return 0;
+  }
   while (size > 0 && f->note->code == 0) {
     const ssize_t n = pwrite(f->fd, p, size, (off_t)addr);
     if (n < 0 && errno == EINTR) continue;
@@ -164,10 +184,8 @@ static herr_t disk_truncate(H5FD_t *file, hid_t dxpl, hbool_t closing)
   disk_file *const f = (disk_file *)file;
   (void)dxpl, (void)closing;
   if (f->note->code != 0 || f->eoa == f->eof) return 0;
-  if (ftruncate(f->fd, (off_t)f->eoa) != 0)
-    f->note->code = errno;
-  else
-    f->eof = f->eoa;
+  disk_resize(f, f->eoa);
+  if (f->note->code == 0) f->eof = f->eoa;
   return 0;
 }
 

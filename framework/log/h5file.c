@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "log/h5log_internal.h"
+#include "log/h5stage.h"
 
 /* ---- superblock ---- */
 enum { SUPER_LEN = 48, FLAG_WRITE = 1, FLAG_SWMR = 4 };
@@ -150,8 +151,6 @@ static int cut_poses(hid_t file, int64_t frames)
   return bad ? -1 : 0;
 }
 
-/* /steps is cut and flushed before everything else: whenever this is interrupted, the
- * other tables hold at most a tail behind the last step, which every reader drops. */
 int h5u_cut(hid_t file, int64_t last)
 {
   if (cut_one(file, "steps", last, -1) < 0 || H5Fflush(file, H5F_SCOPE_LOCAL) < 0) return -1;
@@ -235,6 +234,10 @@ static loom_status drop_unfinished(loom_err *err, const char *path, h5u_disk *di
 loom_status h5u_repair(loom_err *err, const char *path, const char *status)
 {
   h5u_disk disk = {0};
-  LOOM_TRY(reopen(err, path, &disk));
-  return drop_unfinished(err, path, &disk, status);
+  LOOM_TRY(h5u_stage_begin(err, path, &disk.stage));
+  loom_status s = reopen(err, path, &disk);
+  if (s == LOOM_OK) s = drop_unfinished(err, path, &disk, status);
+  if (s == LOOM_OK) s = h5u_stage_commit(err, path, disk.stage);
+  h5u_stage_free(disk.stage);
+  return s;
 }

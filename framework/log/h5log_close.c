@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "log/h5log_internal.h"
+#include "log/h5stage.h"
 
 static void free_batch(h5log_batch *b)
 {
@@ -36,6 +37,7 @@ void h5log_free(h5log *l)
 {
   if (l == NULL) return;
   h5log_release(l);
+  h5u_stage_free(l->disk.stage);
   H5Eclear2(H5E_DEFAULT);
   if (l->lock >= 0) close(l->lock);
   free(l->poses);
@@ -54,19 +56,28 @@ static void release_reserve(int fd)
   if (ftruncate(fd, st.st_size) != 0) return; /* only disk space is lost */
 }
 
-/* The root attribute can change only now that SWMR is off. */
-static loom_status final_attribute(loom_err *err, const h5log *l, const char *status)
+/* Attributes of the root can change only now that SWMR is off. */
+static loom_status put_end(loom_err *err, const h5log *l, h5u_disk *disk, const char *status)
 {
   const char *const path = l->path;
-  h5u_disk disk = {0};
-  const hid_t fapl = h5u_fapl_disk(&disk);
+  const hid_t fapl = h5u_fapl_disk(disk);
   const hid_t f = fapl < 0 ? H5I_INVALID_HID : H5Fopen(path, H5F_ACC_RDWR, fapl);
   h5u_close(fapl, H5Pclose);
   if (f < 0) return h5u_fail(err, path, "cannot be opened for its final status");
   const int bad = h5u_put_status(f, status) < 0 || h5log_put_end(f, l) < 0;
-  if (H5Fclose(f) < 0 || bad || disk.code)
-    return h5u_disk_fail(err, path, &disk, "cannot write its final status");
+  if (H5Fclose(f) < 0 || bad || disk->code)
+    return h5u_disk_fail(err, path, disk, "cannot write its final status");
   return LOOM_OK;
+}
+
+static loom_status final_attributes(loom_err *err, const h5log *l, const char *status)
+{
+  h5u_disk disk = {0};
+  LOOM_TRY(h5u_stage_begin(err, l->path, &disk.stage));
+  loom_status s = put_end(err, l, &disk, status);
+  if (s == LOOM_OK) s = h5u_stage_commit(err, l->path, disk.stage);
+  h5u_stage_free(disk.stage);
+  return s;
 }
 
 loom_status h5log_close(h5log *l, loom_err *err, const char *status)
@@ -77,9 +88,9 @@ loom_status h5log_close(h5log *l, loom_err *err, const char *status)
   loom_status s = h5log_commit(l, err);
   if ((h5log_release(l) < 0 || l->disk.code) && s == LOOM_OK)
     s = h5u_disk_fail(err, l->path, &l->disk, "cannot be closed");
+  release_reserve(l->lock); /* what follows may need room, too */
   const loom_status t = l->broken || l->disk.code ? h5u_repair(&later, l->path, status)
-                                                  : final_attribute(&later, l, status);
-  release_reserve(l->lock);
+                                                  : final_attributes(&later, l, status);
   h5log_free(l);
   if (t == LOOM_OK) return s;
   if (s == LOOM_OK)

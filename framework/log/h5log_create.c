@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "log/h5log_internal.h"
+#include "log/h5stage.h"
 
 enum { LZ4_FILTER = 32004, META_ROOM = 256 << 10, STATE_CHUNK_BYTES = 64 << 10 };
 
@@ -252,6 +253,7 @@ static loom_status create_in(loom_err *err, h5log *l, const char *part, const h5
   if (s == LOOM_OK) s = h5log_begin(err, l, opt);
   /* before the new log is there, or a kill in between would leave it with a future */
   if (s == LOOM_OK) s = h5check_discard(err, l->path);
+  if (s == LOOM_OK) s = h5u_journal_discard(err, l->path);
   if (s == LOOM_OK && rename(part, l->path) != 0)
     s = err_set(err, LOOM_E_IO, "%s: cannot be put in place: %s; name another file", l->path,
                 strerror(errno));

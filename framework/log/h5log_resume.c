@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "log/h5log_internal.h"
+#include "log/h5stage.h"
 
 static loom_status lock_file(loom_err *err, h5log *l)
 {
@@ -150,8 +151,10 @@ static loom_status resume_in(loom_err *err, h5log *l, const char *config_hash, i
   h5u_super super;
   char writer[160];
   LOOM_TRY(lock_file(err, l));
+  LOOM_TRY(h5u_stage_recover(err, l->path, l->lock));
   LOOM_TRY(h5u_peek(err, l->path, l->lock, &super));
   if (super.writing) LOOM_TRY(h5u_repair(err, l->path, "stopped"));
+  LOOM_TRY(h5u_stage_begin(err, l->path, &l->disk.stage)); /* h5log_begin commits it */
   const hid_t fapl = h5u_fapl_disk(&l->disk);
   if (fapl >= 0) l->file = H5Fopen(l->path, H5F_ACC_RDWR, fapl);
   h5u_close(fapl, H5Pclose);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "log/h5log_internal.h"
+#include "log/h5stage.h"
 
 enum { META_ROOM = 256 << 10 }; /* bytes of metadata a commit can add at most */
 
@@ -72,6 +73,17 @@ static int open_frames(h5log *l, const h5log_options *opt)
   return 0;
 }
 
+/* What a resume has changed so far. */
+static loom_status end_stage(loom_err *err, h5log *l)
+{
+  if (l->disk.stage == NULL) return LOOM_OK;
+  LOOM_TRY(h5u_stage_commit(err, l->path, l->disk.stage));
+  h5u_stage_free(l->disk.stage);
+  l->disk.stage = NULL;
+  l->reserved = 0; /* the file may have been cut */
+  return LOOM_OK;
+}
+
 loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
 {
   h5log_batch *const all[] = {&l->steps,    &l->step_extra, &l->iters,    &l->extra,  &l->inner,
@@ -91,6 +103,7 @@ loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
   if (H5Fflush(l->file, H5F_SCOPE_LOCAL) < 0 || H5Fstart_swmr_write(l->file) < 0 || l->disk.code)
     return h5u_disk_fail(err, l->path, &l->disk,
                          "cannot turn on single-writer/multiple-reader mode");
+  LOOM_TRY(end_stage(err, l)); /* from now on the file is sound after every write */
   const int bad = open_batch(l, &l->steps, h5u_table_of(H5U_STEPS)) < 0 ||
                   open_batch(l, &l->iters, h5u_table_of(H5U_ITERS)) < 0 ||
                   open_batch(l, &l->inner, h5u_table_of(H5U_INNER)) < 0 ||

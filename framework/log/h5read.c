@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "log/h5read_internal.h"
+#include "log/h5stage.h"
 
 /* ---- opening ---- */
 static loom_status open_hdf5(loom_err *err, h5read *r, unsigned flags)
@@ -49,17 +50,48 @@ static loom_status open_unfinished(loom_err *err, h5read *r, const h5u_super *su
   return open_hdf5(err, r, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ);
 }
 
-static loom_status open_file(loom_err *err, h5read *r)
+/* A writer that is just starting or closing is not in SWMR mode for some milliseconds. */
+enum { NUM_WAITS = 40 };
+static void wait_for_writer(void)
 {
   const struct timespec wait = {0, 50 * 1000 * 1000};
+  nanosleep(&wait, NULL);
+}
+
+/* A process was killed while it changed the log: finish what it did. */
+static loom_status finish_change(loom_err *err, const char *path)
+{
+  int state = H5U_BUSY;
+  for (int i = 0; state == H5U_BUSY && i < NUM_WAITS && h5u_journal_exists(path); ++i) {
+    const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+      return err_set(
+          err, LOOM_E_IO,
+          "%s: its last change was cut off, and whoever may write to it has to open it first: %s",
+          path, strerror(errno));
+    state = h5u_lock_writer(path, fd);
+    const loom_status s = state == H5U_LOCKED ? h5u_stage_recover(err, path, fd) : LOOM_OK;
+    close(fd);
+    if (s != LOOM_OK) return s;
+    if (state == H5U_BUSY) wait_for_writer();
+  }
+  if (state == H5U_LOCKED || !h5u_journal_exists(path)) return LOOM_OK;
+  return err_set(err, LOOM_E_IO, "%s: %s; try again in a moment", path,
+                 state == H5U_BUSY
+                     ? "another process is changing it"
+                     : "its last change was cut off, and cannot be finished from here");
+}
+
+static loom_status open_file(loom_err *err, h5read *r)
+{
   h5u_super super;
+  LOOM_TRY(finish_change(err, r->path));
   const int fd = open(r->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return err_set(err, LOOM_E_IO, "%s: cannot be opened: %s", r->path, strerror(errno));
   loom_status s = h5u_peek(err, r->path, fd, &super);
-  /* A writer that is just starting or closing is not in SWMR mode for some milliseconds. */
-  for (int i = 0; s == LOOM_OK && super.writing && !super.swmr && i < 40; ++i) {
+  for (int i = 0; s == LOOM_OK && super.writing && !super.swmr && i < NUM_WAITS; ++i) {
     if (h5u_lock(fd, 1) == H5U_LOCKED) break; /* nobody: it needs repair */
-    nanosleep(&wait, NULL);
+    wait_for_writer();
     s = h5u_peek(err, r->path, fd, &super);
   }
   if (s != LOOM_OK) {

@@ -18,8 +18,9 @@ enum { PIECE = 64 << 10 }; /* bytes read at once, a multiple of 8 */
 /* FNV-1a over 8-byte words (G. Fowler, L. Noll, K. Vo).  Every step is a bijection of h, so one
  * changed word never goes unnoticed; the shift brings high bits down, which the product does not.
  */
-static uint64_t add_words(uint64_t h, const unsigned char *p, size_t bytes)
+uint64_t h5u_hash(uint64_t h, const void *data, size_t bytes)
 {
+  const unsigned char *const p = data;
   for (size_t i = 0; i < bytes; i += 8) {
     uint64_t w;
     memcpy(&w, p + i, 8);
@@ -33,7 +34,7 @@ static uint64_t add_words(uint64_t h, const unsigned char *p, size_t bytes)
 static int hash_rest(int fd, uint64_t *bytes, uint64_t *hash)
 {
   unsigned char piece[PIECE];
-  uint64_t h = UINT64_C(14695981039346656037);
+  uint64_t h = H5U_HASH_START;
   off_t at = H5U_SEAL_BYTES;
   for (;;) {
     size_t have = 0;
@@ -46,7 +47,7 @@ static int hash_rest(int fd, uint64_t *bytes, uint64_t *hash)
       at += n;
     }
     memset(piece + have, 0, (8 - have % 8) % 8);
-    h = add_words(h, piece, (have + 7) / 8 * 8);
+    h = h5u_hash(h, piece, (have + 7) / 8 * 8);
     if (have < PIECE) break;
   }
   *bytes = (uint64_t)(at - H5U_SEAL_BYTES);

@@ -122,22 +122,30 @@ void h5u_writer_text(char *buf, size_t len); /* "pid 1 on host" of this process 
 void h5u_writer_of(const char *path, char *buf, size_t len);
 
 /* Make a file whose writer died readable again; the caller holds the lock.  Clears the
- * status flags, sets the end of allocation, cuts unfinished rows, writes the status. */
+ * status flags, sets the end of allocation, cuts unfinished rows, writes the status; all of it
+ * or nothing. */
 loom_status h5u_repair(loom_err *err, const char *path, const char *status);
-/* Cut every table and frame behind step `last`; /steps first, see h5log_resume.c. */
+/* Cut every table and frame behind step `last`; 0 or -1. */
 int h5u_cut(hid_t file, int64_t last);
 /* Overwrite /status and the root attribute; 0 or -1. */
 int h5u_put_status(hid_t file, const char *status);
 
 /* ---- the driver that writes ---- */
-typedef struct h5u_disk { /* outlives the files that use it */
-  int code;               /* errno of the first write that failed, 0: none */
-  int64_t split;          /* metadata writes that lay across a page, see h5u_fcpl */
+typedef struct h5u_disk {  /* outlives the files that use it */
+  int code;                /* errno of the first write that failed, 0: none */
+  int64_t split;           /* metadata writes that lay across a page, see h5u_fcpl */
+  struct h5u_stage *stage; /* where the writes go instead, NULL: into the file */
 } h5u_disk;
 /* h5u_fapl with the driver of h5disk.c: writes never fail, but are noted. */
 hid_t h5u_fapl_disk(h5u_disk *note);
 /* h5u_fail, with the system's reason if the driver noted one. */
 loom_status h5u_disk_fail(loom_err *err, const char *path, const h5u_disk *note, const char *what);
+
+/* ---- hashes of what is in files ---- */
+#define H5U_HASH_START UINT64_C(14695981039346656037)
+/* Hash of `bytes` more, a multiple of 8, after `h`; of the same data, another one on another kind
+ * of machine (order of bytes). */
+uint64_t h5u_hash(uint64_t h, const void *data, size_t bytes);
 
 /* ---- the seal of a checkpoint ---- */
 /* In the first bytes of the file (HDF5's user block): length and hash of the rest. */

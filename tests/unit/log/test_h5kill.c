@@ -1,0 +1,410 @@
+/* test_h5kill.c - a log survives a kill at any write: of a run, its end, a repair, a continuation.
+ *
+ * The moments are counted, not waited for: the log's own calls of pwrite() and its like come to the
+ * functions here, which kill the process at a given one.  LOOM_KILL_ALL=1 tries each of them, else
+ * of long rows of pages some. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* MAP_ANONYMOUS, syscall */
+#endif
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/tiny_log.h"
+
+/* Bytes: the kernel copies a write page by page, and a kill stops it between two. */
+enum { PAGE = 4096 };
+
+/* What a child and its parent share. */
+typedef struct moments {
+  int64_t seen; /* moments so far in which the child may be killed */
+  int64_t kill; /* ... and the one in which it is; -1: never */
+  int64_t told; /* the last step that was committed; -1: none */
+} moments;
+static moments *shared;
+static int every_moment;
+
+static int killed_now(void) { return shared != NULL && shared->seen++ == shared->kill; }
+
+static void kill_before(void)
+{
+  if (killed_now()) raise(SIGKILL);
+}
+
+/* ---- these take the place of the C library's functions ---- */
+ssize_t pwrite(int fd, const void *buffer, size_t size, off_t offset)
+{
+  static int row; /* whole pages one after the other: every 16th is a moment */
+  const size_t first = PAGE - (size_t)offset % PAGE;
+  row = size == PAGE && first == PAGE ? row + 1 : 0;
+  for (size_t done = 0; done < size; done = done == 0 ? first : done + PAGE) {
+    const int inner = done > first && done + PAGE < size;
+    if (!every_moment && (inner || row % 16 > 1)) continue;
+    if (!killed_now()) continue;
+    if (done > 0) syscall(SYS_pwrite64, fd, buffer, done, offset);
+    raise(SIGKILL);
+  }
+  return syscall(SYS_pwrite64, fd, buffer, size, offset);
+}
+
+int ftruncate(int fd, off_t size)
+{
+  kill_before();
+  return (int)syscall(SYS_ftruncate, fd, size);
+}
+
+int unlink(const char *path)
+{
+  kill_before();
+  return (int)syscall(SYS_unlink, path);
+}
+
+int rename(const char *from, const char *to)
+{
+  kill_before();
+  return (int)syscall(SYS_rename, from, to);
+}
+
+/* ---- what is killed ---- */
+static tiny_options options(void)
+{
+  static const char *const balls[1] = {"ball"};
+  tiny_options o = {.frames_every = 2};
+  o.log.num_obstacles = 1;
+  o.log.obstacle_names = balls;
+  o.log.overwrite = 1;
+  return o;
+}
+
+enum { FIRST = 3, BASE = 5, LAST = 6 }; /* steps */
+
+static loom_status add_steps(h5log *l, loom_err *err, int64_t from, int64_t to)
+{
+  const h5log_end end = {"finished", "2025-01-01T00:00:01Z", 4096};
+  const tiny_options o = options();
+  for (int64_t i = from; i < to; ++i) {
+    LOOM_TRY(tiny_step(l, err, &o, i));
+    shared->told = i;
+  }
+  h5log_set_end(l, &end);
+  return h5log_close(l, err, "finished");
+}
+
+static loom_status write_log(loom_err *err, const char *path)
+{
+  const tiny_options o = options();
+  h5log *l;
+  LOOM_TRY(tiny_create(err, path, &o, &l));
+  LOOM_TRY(tiny_start(l, err, &o));
+  return add_steps(l, err, 0, FIRST);
+}
+
+/* One step less than there are: something is cut. */
+static loom_status continue_log(loom_err *err, const char *path)
+{
+  const tiny_options o = options();
+  h5log *l;
+  LOOM_TRY(tiny_resume(err, path, &o, BASE - 2, &l));
+  return add_steps(l, err, BASE - 1, LAST);
+}
+
+static loom_status read_log(loom_err *err, const char *path)
+{
+  h5read *r;
+  LOOM_TRY(h5read_open(err, path, &r));
+  h5read_close(r);
+  return LOOM_OK;
+}
+
+typedef loom_status work_fn(loom_err *err, const char *path);
+
+/* Returns whether it was killed. */
+static int run_and_kill(work_fn *work, const char *path, int64_t moment)
+{
+  int status;
+  *shared = (moments){.kill = moment, .told = -1};
+  const pid_t pid = fork();
+  cr_assert_geq(pid, 0);
+  if (pid == 0) {
+    loom_err err = {0};
+    if (work(&err, path) == LOOM_OK) _exit(0);
+    fprintf(stderr, "%s\n", err.text);
+    _exit(2);
+  }
+  cr_assert_eq(waitpid(pid, &status, 0), pid);
+  shared->kill = -1;
+  if (WIFEXITED(status)) {
+    cr_assert_eq(WEXITSTATUS(status), 0);
+    return 0;
+  }
+  cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "moment %" PRId64, moment);
+  return 1;
+}
+
+static void set_up(void)
+{
+  shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  cr_assert_neq(shared, MAP_FAILED);
+  shared->kill = -1;
+  every_moment = getenv("LOOM_KILL_ALL") != NULL;
+}
+TestSuite(h5kill, .init = set_up);
+
+/* ---- helpers for files ---- */
+typedef struct bytes {
+  char *data;
+  size_t size;
+} bytes;
+
+static bytes load(const char *path)
+{
+  struct stat st;
+  FILE *const f = fopen(path, "rb");
+  cr_assert(f != NULL && fstat(fileno(f), &st) == 0, "%s", path);
+  bytes b = {malloc((size_t)st.st_size + 1), (size_t)st.st_size};
+  cr_assert_eq(fread(b.data, 1, b.size, f), b.size);
+  fclose(f);
+  return b;
+}
+
+static void store(const char *path, const bytes *b)
+{
+  FILE *const f = fopen(path, "wb");
+  cr_assert(f != NULL && fwrite(b->data, 1, b->size, f) == b->size, "%s", path);
+  cr_assert_eq(fclose(f), 0);
+}
+
+static int same(const bytes *a, const bytes *b)
+{
+  return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+}
+
+static void remove_log(const char *path)
+{
+  static const char *const tails[] = {"", ".part", ".journal"};
+  char name[600];
+  for (size_t i = 0; i < sizeof tails / sizeof tails[0]; ++i) {
+    snprintf(name, sizeof name, "%s%s", path, tails[i]);
+    unlink(name);
+  }
+}
+
+static const char *journal_of(const char *path)
+{
+  static char name[600];
+  snprintf(name, sizeof name, "%s.journal", path);
+  return name;
+}
+
+/* A log of BASE steps whose writer died. */
+static bytes dead_log(const char *path)
+{
+  remove_log(path);
+  const pid_t pid = fork();
+  cr_assert_geq(pid, 0);
+  if (pid == 0) {
+    const tiny_options o = options();
+    loom_err err = {0};
+    h5log *l;
+    loom_status s = tiny_create(&err, path, &o, &l);
+    if (s == LOOM_OK) s = tiny_start(l, &err, &o);
+    for (int64_t i = 0; s == LOOM_OK && i < BASE; ++i) s = tiny_step(l, &err, &o, i);
+    if (s == LOOM_OK) raise(SIGKILL);
+    _exit(2);
+  }
+  int status;
+  cr_assert_eq(waitpid(pid, &status, 0), pid);
+  cr_assert(WIFSIGNALED(status));
+  return load(path);
+}
+
+static void check_frames(const char *path, int64_t steps)
+{
+  loom_err err = {0};
+  h5read *r;
+  cr_assert_eq(h5read_open(&err, path, &r), LOOM_OK, "%s", err.text);
+  const int64_t frames = h5read_num_frames(r);
+  cr_assert(frames == 1 + steps / 2 || (steps == 0 && frames == 0));
+  h5read_close(r);
+}
+
+/* The log is sound and has at least `steps` steps. */
+static int64_t check_log(const char *path, int64_t steps, const char *what, int64_t moment)
+{
+  loom_err err = {0};
+  const int64_t there = tiny_check(&err, path, -1);
+  cr_assert_geq(there, steps, "%s, moment %" PRId64 ": %" PRId64 " steps of %" PRId64 ": %s", what,
+                moment, there, steps, err.text);
+  cr_assert_neq(access(journal_of(path), F_OK), 0);
+  check_frames(path, there);
+  return there;
+}
+
+Test(h5kill, run_and_its_end)
+{
+  const char *const path = tiny_path(0, "k.h5");
+  for (int64_t m = 0, killed = 1; killed; ++m) {
+    loom_err err = {0};
+    h5read *r;
+    remove_log(path);
+    killed = run_and_kill(write_log, path, m);
+    if (access(path, F_OK) != 0) { /* not put in place yet */
+      cr_assert_eq(shared->told, -1);
+      continue;
+    }
+    check_log(path, shared->told + 1, "a run", m);
+    cr_assert_eq(h5read_open(&err, path, &r), LOOM_OK, "%s", err.text);
+    const char *const status = h5read_attr(r, "status"), *const end = h5read_attr(r, "end_time");
+    const int finished = strcmp(status, "finished") == 0;
+    cr_assert_eq(finished, end[0] != '\0', "moment %" PRId64 ": %s, %s", m, status, end);
+    cr_assert(killed || finished);
+    h5read_close(r);
+  }
+}
+
+Test(h5kill, repair)
+{
+  const char *const path = tiny_path(0, "k.h5");
+  const bytes dead = dead_log(path);
+  for (int64_t m = 0, killed = 1; killed; ++m) {
+    remove_log(path);
+    store(path, &dead);
+    killed = run_and_kill(read_log, path, m);
+    cr_assert_eq(check_log(path, BASE, "a repair", m), BASE);
+  }
+  free(dead.data);
+}
+
+Test(h5kill, continuation)
+{
+  const char *const path = tiny_path(0, "k.h5");
+  const bytes dead = dead_log(path);
+  int num_journals = 0;
+  for (int64_t m = 0, killed = 1; killed; ++m) {
+    loom_err err = {0};
+    remove_log(path);
+    store(path, &dead);
+    killed = run_and_kill(continue_log, path, m);
+    /* the first command after the kill may read it, or continue it */
+    const int at_once = access(journal_of(path), F_OK) == 0 && ++num_journals % 2 == 0;
+    const int64_t told = shared->told >= 0 ? shared->told : BASE - 2;
+    const int64_t there = at_once ? BASE : check_log(path, told + 1, "a continuation", m);
+    if (at_once || (m % 4 == 0 && there >= BASE - 1 && there < LAST)) {
+      cr_assert_eq(continue_log(&err, path), LOOM_OK, "moment %" PRId64 ": %s", m, err.text);
+      cr_assert_eq(check_log(path, LAST, "continued", m), LAST);
+    }
+  }
+  cr_assert_gt(num_journals, 10);
+  free(dead.data);
+}
+
+/* ---- journals ---- */
+/* A repair that was killed when its journal was whole and part of it was in the log. */
+static void cut_off(const char *path, const bytes *dead, bytes *journal)
+{
+  every_moment = 1;
+  for (int64_t m = 0, begun = 0; !begun; ++m) {
+    remove_log(path);
+    store(path, dead);
+    cr_assert(run_and_kill(read_log, path, m));
+    if (access(journal_of(path), F_OK) != 0) continue;
+    const bytes now = load(path);
+    begun = !same(&now, dead);
+    free(now.data);
+  }
+  *journal = load(journal_of(path));
+}
+
+Test(h5kill, journal_that_is_not_whole)
+{
+  const char *const path = tiny_path(0, "k.h5");
+  const bytes dead = dead_log(path);
+  bytes journal;
+  cut_off(path, &dead, &journal);
+  const size_t lengths[] = {
+      0, 1, 55, 56, 57, 4000, journal.size / 2, journal.size - 4112, journal.size - 1};
+  for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; ++i) {
+    const bytes part = {journal.data, lengths[i]};
+    store(path, &dead);
+    store(journal_of(path), &part);
+    cr_assert_eq(check_log(path, BASE, "journal of length", (int64_t)lengths[i]), BASE);
+  }
+  for (size_t at = 0; at < journal.size; at += at < 80 ? 1 : 509) {
+    journal.data[at] ^= 1;
+    store(path, &dead);
+    store(journal_of(path), &journal);
+    cr_assert_eq(check_log(path, BASE, "journal damaged at byte", (int64_t)at), BASE);
+    journal.data[at] ^= 1;
+  }
+  free(journal.data);
+  free(dead.data);
+}
+
+Test(h5kill, journal_is_not_written_to_another_log)
+{
+  const char *const path = tiny_path(0, "k.h5");
+  const bytes dead = dead_log(path);
+  loom_err err = {0};
+  bytes journal;
+  cut_off(path, &dead, &journal);
+  /* another log comes into its place */
+  remove_log(path);
+  cr_assert_eq(write_log(&err, path), LOOM_OK, "%s", err.text);
+  const bytes other = load(path);
+  store(journal_of(path), &journal);
+  cr_assert_eq(read_log(&err, path), LOOM_E_IO);
+  cr_assert(strstr(err.text, "has been changed since") != NULL, "%s", err.text);
+  cr_assert(strstr(err.text, journal_of(path)) != NULL, "%s", err.text);
+  const bytes now = load(path);
+  cr_assert(same(&now, &other));
+  /* a new run in its place takes the journal away */
+  every_moment = 0;
+  cr_assert(run_and_kill(write_log, path, 200));
+  cr_assert_geq(shared->told, 0);
+  check_log(path, shared->told + 1, "over it", 200);
+  free(now.data);
+  free(other.data);
+  free(journal.data);
+  free(dead.data);
+}
+
+/* As the first command finds it that may not write. */
+Test(h5kill, journal_and_read_only)
+{
+  const char *const path = tiny_path(0, "k.h5");
+  const bytes dead = dead_log(path);
+  loom_err err = {0};
+  bytes journal;
+  cut_off(path, &dead, &journal);
+  cr_assert_eq(chmod(path, 0444), 0);
+  if (geteuid() == 0) cr_assert(chmod(tiny_dir(), 0755) == 0 && setuid(65534) == 0);
+  cr_assert_eq(read_log(&err, path), LOOM_E_IO);
+  cr_assert(strstr(err.text, "whoever may write to it") != NULL, "%s", err.text);
+  free(journal.data);
+  free(dead.data);
+}
+
+/* A continuation that is refused changes nothing. */
+Test(h5kill, refused_continuation)
+{
+  const char *const path = tiny_path(0, "k.h5");
+  const tiny_options o = options();
+  loom_err err = {0};
+  h5log *l;
+  cr_assert_eq(write_log(&err, path), LOOM_OK, "%s", err.text);
+  const bytes before = load(path);
+  cr_assert_eq(tiny_resume(&err, path, &o, FIRST + 1, &l), LOOM_E_STATE);
+  const bytes after = load(path);
+  cr_assert(same(&before, &after));
+  free(before.data);
+  free(after.data);
+}
