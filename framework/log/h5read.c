@@ -28,7 +28,8 @@ static loom_status open_hdf5(loom_err *err, h5read *r, unsigned flags)
 static loom_status open_unfinished(loom_err *err, h5read *r, const h5u_super *super)
 {
   const int fd = open(r->path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-  const int state = fd < 0 ? H5U_NO_LOCKS : h5u_lock_writer(r->path, fd);
+  int state = fd < 0 ? H5U_NO_LOCKS : h5u_lock_writer(r->path, fd);
+  if (state == H5U_LOCKED && !h5u_journal_possible(r->path)) state = H5U_NO_LOCKS;
   if (state == H5U_LOCKED) {
     const loom_status s =
         h5u_repair(err, r->path, "failed: the writing process died; every step here is complete");

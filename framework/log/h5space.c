@@ -21,7 +21,7 @@
 #include "log/h5util.h"
 
 enum {
-  RESERVE_CLOSE = 1 << 20, /* bytes kept free for metadata, status and closing */
+  RESERVE_CLOSE = 4 << 20, /* bytes kept free for closing: metadata, the journal of a repair */
   RESERVE_SLAB = 16 << 20  /* bytes asked for at a time, given back at close */
 };
 

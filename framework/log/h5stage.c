@@ -204,6 +204,16 @@ static char *journal_of(const char *path)
   return name;
 }
 
+int h5u_journal_possible(const char *path)
+{
+  const char *const slash = strrchr(path, '/');
+  if (slash == NULL) return access(".", W_OK | X_OK) == 0;
+  char *const folder = strndup(path, (size_t)(slash - path) + 1);
+  const int possible = folder != NULL && access(folder, W_OK | X_OK) == 0;
+  free(folder);
+  return possible;
+}
+
 /* Of a journal in memory: a head with room for the hash, then the entries. */
 static uint64_t hash_journal(const journal_head *j)
 {

@@ -16,6 +16,9 @@ void h5u_stage_free(h5u_stage *s); /* without a commit the log is as it was; NUL
  * rest. */
 loom_status h5u_stage_commit(loom_err *err, const char *path, h5u_stage *s);
 
+/* The journal can be made: the log's folder may be written to. */
+int h5u_journal_possible(const char *path);
+
 /* ---- for those who find a log ---- */
 int h5u_journal_exists(const char *path); /* a commit was cut off */
 /* Finish that commit; `fd` is the log, open for writing and locked.  No journal is fine. */

@@ -393,6 +393,30 @@ Test(h5kill, journal_and_read_only)
   free(dead.data);
 }
 
+/* No place for a journal: a dead log is read as it is. */
+Test(h5kill, folder_is_read_only)
+{
+  const char *const path = tiny_path(0, "k.h5");
+  const bytes dead = dead_log(path);
+  loom_err err = {0};
+  cr_assert_eq(chmod(path, 0666), 0);
+  cr_assert_eq(chmod(tiny_dir(), 0555), 0);
+  const pid_t pid = fork(); /* who removes the folder must still be able to */
+  cr_assert_geq(pid, 0);
+  if (pid == 0) {
+    if (geteuid() == 0 && setuid(65534) != 0) _exit(9);
+    _exit(tiny_check(&err, path, BASE) == BASE ? 0 : 1);
+  }
+  int status;
+  cr_assert_eq(waitpid(pid, &status, 0), pid);
+  cr_assert_eq(chmod(tiny_dir(), 0755), 0);
+  cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d", status);
+  const bytes now = load(path);
+  cr_assert(same(&now, &dead));
+  free(now.data);
+  free(dead.data);
+}
+
 /* A continuation that is refused changes nothing. */
 Test(h5kill, refused_continuation)
 {
