@@ -8,7 +8,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from logs import BINARY
+from logs import BINARY, Bench, cut_off
+from loompy.sweep import driver
 from sweeps import kill_each_once, same_bits, sweep, write
 
 GRID = """\
@@ -129,6 +130,18 @@ class Runs(Case):
             logs, ["cholmod_newton__1e-4", "cholmod_newton__1e-5xNxm", "gd__1e-4", "gd__1e-5xNxm"]
         )
         self.assertEqual(list((self.path / "node/of-node").glob("*.h5")), [])
+
+    def test_a_log_that_was_cut_off_is_copied_whole(self):
+        bench = Bench()
+        self.addCleanup(bench.close)
+        log, home = bench.run("run"), self.path / "home.h5"
+        whole = log.read_bytes()
+        cut_off(log)
+        driver.copy(log, home, BINARY)
+        self.assertEqual(home.read_bytes(), whole)
+        cut_off(log)
+        driver.remove(log)
+        self.assertEqual(list(log.parent.glob("run.h5*")), [])
 
     def test_failures_by_cause(self):
         """A run that cannot be written fails alone, and is not tried again unless that is asked for."""

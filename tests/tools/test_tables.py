@@ -1,16 +1,19 @@
 """loompy's tables and `loom table`, against what h5py reads and against brute force."""
 
+import os
 import shutil
 import unittest
 import warnings
+from unittest import mock
 
 import h5py
 import loompy
 import numpy as np
 import pandas as pd
-from logs import SOLVERS, Bench
+from logs import SOLVERS, Bench, cut_off
 from loompy.accuracy import performance_profile, to_accuracy
 from loompy.errors import LogError
+from loompy.log import open_log
 from loompy.tables import MissingColumns, collect
 
 MEASURE = {"e_ref": 1e-5}
@@ -81,6 +84,19 @@ class Runs(unittest.TestCase):
         self.assertEqual(len(loompy.runs(bench.path / "other" / "*.h5")), 1)
         with self.assertRaisesRegex(LogError, "there is no such log"):
             loompy.runs(bench.path / "nothing*.h5")
+
+    def test_a_change_that_was_cut_off_is_finished_first(self):
+        log = bench.path / "cut_off.h5"
+        shutil.copyfile(same / "gd.h5", log)
+        whole = log.read_bytes()
+        cut_off(log)
+        with mock.patch.dict(os.environ):
+            del os.environ["LOOM_BIN"]
+            with self.assertRaisesRegex(LogError, "cut off; `loom info` on it"):
+                open_log(log)
+        self.assertNotEqual(log.read_bytes(), whole)
+        self.assertEqual(len(loompy.runs(log)), 1)
+        self.assertEqual(log.read_bytes(), whole)
 
 
 class Accuracy(unittest.TestCase):

@@ -49,10 +49,22 @@ class Obstacle:
         return a + (at - before) * (b - a)
 
 
+def _repair(path: str, cause: object) -> None:
+    """What every command of the binary does with a log whose writer was killed."""
+    binary = os.environ.get("LOOM_BIN")
+    if not binary:
+        raise LogError(f"{path}: {cause}; `loom info` on it repairs it")
+    done = subprocess.run([binary, "info", path], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise LogError(done.stderr.strip() or f"{path}: {cause}")
+
+
 def _open(path: str) -> h5py.File:
     """Open a finished log, one that is being written, or one whose writer has died."""
     if not os.path.exists(path):
         raise LogError(f"{path}: no such file")
+    if os.path.exists(f"{path}.journal"):
+        _repair(path, "its last change was cut off")
     try:
         return h5py.File(path, "r")
     except OSError as plain:
@@ -64,14 +76,8 @@ def _open(path: str) -> h5py.File:
         return h5py.File(path, "r", swmr=True, libver="latest", locking=False)
     except OSError:
         pass
-    # A dead writer leaves marks that every command of the binary repairs.
-    binary = os.environ.get("LOOM_BIN")
-    if binary:
-        done = subprocess.run([binary, "info", path], capture_output=True, text=True)
-        if done.returncode == 0:
-            return h5py.File(path, "r")
-        raise LogError(done.stderr.strip() or f"{path}: {first}")
-    raise LogError(f"{path}: {first}")
+    _repair(path, first)
+    return h5py.File(path, "r")
 
 
 def open_log(path: str | os.PathLike[str]) -> Log:

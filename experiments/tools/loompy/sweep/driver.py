@@ -111,7 +111,7 @@ class Driver:
         cpu, peak, patience = 0.0, 0, PATIENCE
         if self.scratch:
             self.scratch.mkdir(parents=True, exist_ok=True)
-            copy(home, log)
+            copy(home, log, self.job["loom"])
         while True:
             seconds = min(self.left(), self.job["copy_every"] if self.scratch else float("inf"))
             code, said, used = self.call(run, log, seconds)
@@ -121,7 +121,7 @@ class Driver:
                 patience -= 1.0
                 continue
             if self.scratch:
-                copy(log, home)
+                copy(log, home, self.job["loom"])
             if code != OUT_OF_TIME or self.left() <= 0 or self.stopping or not self.scratch:
                 break
         if self.scratch:
@@ -172,8 +172,17 @@ class Driver:
 CHECKPOINTS = (".check.h5", ".check.prev.h5")
 
 
-def copy(log: Path, to: Path) -> None:
+def journal(log: Path) -> Path:
+    """What was cut off when a kill came while the log was changed as a whole."""
+    return log.with_name(log.name + ".journal")
+
+
+def copy(log: Path, to: Path, loom: str) -> None:
     """A log and its checkpoints; the log comes first, as one without a checkpoint is only begun anew."""
+    if journal(log).exists():  # any command finishes the change
+        subprocess.run(
+            [loom, "info", str(log)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False
+        )
     for ending in (".h5", *CHECKPOINTS):
         source, target = log.with_suffix(ending), to.with_suffix(ending)
         if source.exists():
@@ -183,8 +192,8 @@ def copy(log: Path, to: Path) -> None:
 
 
 def remove(log: Path) -> None:
-    for ending in (".h5", *CHECKPOINTS):
-        log.with_suffix(ending).unlink(missing_ok=True)
+    for path in (*map(log.with_suffix, (".h5", *CHECKPOINTS)), journal(log)):
+        path.unlink(missing_ok=True)
 
 
 def finished(log: Path) -> bool:
