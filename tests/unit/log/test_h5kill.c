@@ -307,6 +307,61 @@ Test(h5kill, continuation)
   free(dead.data);
 }
 
+/* ---- checkpoints ---- */
+enum { NUM_VALUES = 3000 };
+
+static loom_status put_check(loom_err *err, const char *path, int64_t step)
+{
+  int64_t values[NUM_VALUES];
+  h5check *c;
+  for (int i = 0; i < NUM_VALUES; ++i) values[i] = 1000 * step + i;
+  LOOM_TRY(h5check_begin(err, path, &c));
+  loom_status s = h5check_put(c, err, "solver", "values", LOOM_I64, NUM_VALUES, values);
+  if (s == LOOM_OK) s = h5check_put_scalars(c, err, step, 0.01 * (double)step, "0123456789abcdef");
+  if (s == LOOM_OK) return h5check_commit(c, err);
+  h5check_abort(c);
+  return s;
+}
+
+static loom_status second_check(loom_err *err, const char *path) { return put_check(err, path, 2); }
+
+/* The step of the newest checkpoint, whose values are those of that step. */
+static int64_t check_step(const char *path)
+{
+  int64_t values[NUM_VALUES], step;
+  char hash[17];
+  double time;
+  loom_err err = {0};
+  h5check *c;
+  cr_assert_eq(h5check_open(&err, path, -1, &c), LOOM_OK, "%s", err.text);
+  h5check_scalars(c, &step, &time, hash);
+  cr_assert_eq(h5check_get(c, &err, "solver", "values", LOOM_I64, NUM_VALUES, values), LOOM_OK,
+               "%s", err.text);
+  for (int i = 0; i < NUM_VALUES; ++i) cr_assert_eq(values[i], 1000 * step + i);
+  h5check_close(c);
+  return step;
+}
+
+/* The checkpoint before it, or the new one: either whole. */
+Test(h5kill, checkpoint)
+{
+  const char *const path = tiny_path(0, "k.h5");
+  int num_new = 0, num_old = 0;
+  for (int64_t m = 0, killed = 1; killed; ++m) {
+    loom_err err = {0};
+    cr_assert_eq(h5check_discard(&err, path), LOOM_OK, "%s", err.text);
+    cr_assert_eq(put_check(&err, path, 1), LOOM_OK, "%s", err.text);
+    killed = run_and_kill(second_check, path, m);
+    const int64_t step = check_step(path);
+    cr_assert(step == 2 || (killed && step == 1), "moment %" PRId64 ": step %" PRId64, m, step);
+    num_new += step == 2;
+    num_old += step == 1;
+    cr_assert_eq(put_check(&err, path, 3), LOOM_OK, "moment %" PRId64 ": %s", m, err.text);
+    cr_assert_eq(check_step(path), 3);
+  }
+  cr_assert(num_old > 10 && num_new > 0, "%d %d", num_old, num_new);
+}
+
 /* ---- journals ---- */
 /* A repair that was killed when its journal was whole and part of it was in the log. */
 static void cut_off(const char *path, const bytes *dead, bytes *journal)
