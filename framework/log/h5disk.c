@@ -107,29 +107,43 @@ static herr_t disk_get_handle(H5FD_t *file, hid_t fapl, void **handle)
 }
 
 /* Bytes behind the end of the file read as zero, as HDF5 expects of a driver. */
+int h5u_read_at(int fd, void *out, int64_t bytes, int64_t addr)
+{
+  char *p = out;
+  while (bytes > 0) {
+    const ssize_t n = pread(fd, p, (size_t)bytes, (off_t)addr);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno;
+    if (n == 0) break;
+    p += n, addr += n, bytes -= n;
+  }
+  memset(p, 0, (size_t)bytes);
+  return 0;
+}
+
+int h5u_write_at(int fd, const void *data, int64_t bytes, int64_t addr)
+{
+  const char *p = data;
+  while (bytes > 0) {
+    const ssize_t n = pwrite(fd, p, (size_t)bytes, (off_t)addr);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return n < 0 ? errno : EIO;
+    p += n, addr += n, bytes -= n;
+  }
+  return 0;
+}
+
 static herr_t disk_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size,
                         void *buffer)
 {
   const disk_file *const f = (const disk_file *)file;
-  char *p = buffer;
+  const h5u_stage *const s = f->note->stage;
+  const int64_t at = (int64_t)addr, bytes = (int64_t)size;
   (void)type, (void)dxpl;
   if (addr > max_addr || size > max_addr - addr) return -1;
-  if (f->note->stage != NULL)
-    return h5u_stage_read(f->note->stage, f->fd, (int64_t)addr, buffer, (int64_t)size) == 0 ? 0
-                                                                                            : -1;
-  while (size > 0) {
-    const ssize_t n = pread(f->fd, p, size, (off_t)addr);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return -1;
-    if (n == 0) {
-      memset(p, 0, size);
-      break;
-    }
-    p += n;
-    addr += (haddr_t)n;
-    size -= (size_t)n;
-  }
-  return 0;
+  const int code = s != NULL ? h5u_stage_read(s, f->fd, at, buffer, bytes)
+                             : h5u_read_at(f->fd, buffer, bytes, at);
+  return code == 0 ? 0 : -1;
 }
 
 static void disk_resize(disk_file *f, haddr_t end)
@@ -154,28 +168,15 @@ static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr
                          const void *buffer)
 {
   disk_file *const f = (disk_file *)file;
-  const char *p = buffer;
+  h5u_disk *const note = f->note;
+  const int64_t at = (int64_t)addr, bytes = (int64_t)size;
   (void)dxpl;
   if (addr > max_addr || size > max_addr - addr) return -1;
   if (addr + size > f->eof) disk_grow(f, addr + size);
-  if (type != H5FD_MEM_DRAW && size > 0 && addr / PAGE != (addr + size - 1) / PAGE)
-    ++f->note->split;
-  if (f->note->stage != NULL) {
-    const int code = h5u_stage_write(f->note->stage, f->fd, (int64_t)addr, p, (int64_t)size);
-    if (f->note->code == 0) f->note->code = code;
-    return 0;
-  }
-  while (size > 0 && f->note->code == 0) {
-    const ssize_t n = pwrite(f->fd, p, size, (off_t)addr);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      f->note->code = n < 0 ? errno : EIO;
-      break;
-    }
-    p += n;
-    addr += (haddr_t)n;
-    size -= (size_t)n;
-  }
+  if (type != H5FD_MEM_DRAW && size > 0 && addr / PAGE != (addr + size - 1) / PAGE) ++note->split;
+  if (note->code == 0)
+    note->code = note->stage != NULL ? h5u_stage_write(note->stage, f->fd, at, buffer, bytes)
+                                     : h5u_write_at(f->fd, buffer, bytes, at);
   return 0;
 }
 

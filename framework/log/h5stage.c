@@ -55,33 +55,6 @@ static const char journal_mark[24] = "loom journal 1\n";
 
 static uint64_t hash_page(const void *data) { return h5u_hash(H5U_HASH_START, data, PAGE); }
 
-/* `bytes` at `addr`, zeros behind the end of the file; 0 or errno. */
-static int read_all(int fd, void *out, int64_t bytes, int64_t addr)
-{
-  char *p = out;
-  while (bytes > 0) {
-    const ssize_t n = pread(fd, p, (size_t)bytes, (off_t)addr);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno;
-    if (n == 0) break;
-    p += n, addr += n, bytes -= n;
-  }
-  memset(p, 0, (size_t)bytes);
-  return 0;
-}
-
-static int write_all(int fd, const void *data, int64_t bytes, int64_t addr)
-{
-  const char *p = data;
-  while (bytes > 0) {
-    const ssize_t n = pwrite(fd, p, (size_t)bytes, (off_t)addr);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return n < 0 ? errno : EIO;
-    p += n, addr += n, bytes -= n;
-  }
-  return 0;
-}
-
 /* ---- the pages in memory ---- */
 loom_status h5u_stage_begin(loom_err *err, const char *path, h5u_stage **out)
 {
@@ -146,7 +119,7 @@ static int get_page(h5u_stage *s, int fd, int64_t index, stage_page **out)
     s->room += s->room / 2 + GROW_BY;
   }
   stage_page *const p = malloc(sizeof *p);
-  const int code = p == NULL ? ENOMEM : read_all(fd, p->data, PAGE, begin);
+  const int code = p == NULL ? ENOMEM : h5u_read_at(fd, p->data, PAGE, begin);
   if (code != 0) {
     free(p);
     return code;
@@ -183,7 +156,7 @@ int h5u_stage_read(const h5u_stage *s, int fd, int64_t addr, void *out, int64_t 
   char *const to = out;
   const int64_t end = addr + bytes;
   const int64_t seen = end <= s->floor ? bytes : addr < s->floor ? s->floor - addr : 0;
-  const int code = read_all(fd, to, seen, addr);
+  const int code = h5u_read_at(fd, to, seen, addr);
   if (code != 0) return code;
   memset(to + seen, 0, (size_t)(bytes - seen));
   for (int64_t i = lower_bound(s, addr / PAGE); i < s->num; ++i) {
@@ -242,9 +215,9 @@ static int write_journal(const char *name, mode_t mode, const h5u_stage *s)
   const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
   if (fd < 0) return errno;
   journal_head *const j = make_journal(s);
-  int code = j == NULL
-                 ? ENOMEM
-                 : write_all(fd, j, (int64_t)sizeof *j + s->num * (int64_t)sizeof(stage_page), 0);
+  int code =
+      j == NULL ? ENOMEM
+                : h5u_write_at(fd, j, (int64_t)sizeof *j + s->num * (int64_t)sizeof(stage_page), 0);
   free(j);
   if (close(fd) != 0 && code == 0) code = errno;
   if (code != 0) unlink(name);
@@ -258,7 +231,8 @@ static int apply(int fd, const h5u_stage *s)
   int code = 0;
   for (int64_t i = 0; code == 0 && i < s->num; ++i) {
     const int64_t begin = s->pages[i]->index * PAGE;
-    code = write_all(fd, s->pages[i]->data, s->end - begin < PAGE ? s->end - begin : PAGE, begin);
+    code =
+        h5u_write_at(fd, s->pages[i]->data, s->end - begin < PAGE ? s->end - begin : PAGE, begin);
   }
   if (code == 0 && fstat(fd, &st) != 0) code = errno;
   if (code == 0 && (int64_t)st.st_size != s->end && ftruncate(fd, (off_t)s->end) != 0) code = errno;
@@ -350,7 +324,7 @@ static int read_journal(int fd, journal_head **out)
   const int64_t num = bytes / (int64_t)sizeof(stage_page);
   if (bytes < 0 || bytes % (int64_t)sizeof(stage_page) != 0) return 0;
   journal_head *const j = malloc((size_t)st.st_size);
-  const int code = j == NULL ? ENOMEM : read_all(fd, j, (int64_t)st.st_size, 0);
+  const int code = j == NULL ? ENOMEM : h5u_read_at(fd, j, (int64_t)st.st_size, 0);
   if (code == 0 && memcmp(j->what, journal_mark, sizeof j->what) == 0 && j->num == num &&
       hash_journal(j) == j->hash)
     *out = j;
@@ -375,7 +349,7 @@ static int page_fits(const h5u_stage *s, const stage_page *p, int fd)
 {
   unsigned char now[PAGE];
   const int64_t begin = p->index * PAGE, left = s->end - begin;
-  if (read_all(fd, now, PAGE, begin) != 0) return 0;
+  if (h5u_read_at(fd, now, PAGE, begin) != 0) return 0;
   if (hash_page(now) == p->before) return 1;
   return memcmp(now, p->data, left < PAGE ? (size_t)left : PAGE) == 0;
 }

@@ -136,6 +136,10 @@ typedef struct h5u_disk {  /* outlives the files that use it */
   int64_t split;           /* metadata writes that lay across a page, see h5u_fcpl */
   struct h5u_stage *stage; /* where the writes go instead, NULL: into the file */
 } h5u_disk;
+/* All of it, whatever one call takes; bytes behind the end of the file read as zero.  0 or errno.
+ */
+int h5u_read_at(int fd, void *out, int64_t bytes, int64_t addr);
+int h5u_write_at(int fd, const void *data, int64_t bytes, int64_t addr);
 /* h5u_fapl with the driver of h5disk.c: writes never fail, but are noted. */
 hid_t h5u_fapl_disk(h5u_disk *note);
 /* h5u_fail, with the system's reason if the driver noted one. */
