@@ -112,6 +112,17 @@ static h5u_stage *make_stage(const char *path, const model *before, model *after
   return s;
 }
 
+/* Commits and frees a stage; writes fail from the given one on. */
+static loom_status commit_failing(loom_err *err, const char *path, h5u_stage *s, int from)
+{
+  num_writes = 0;
+  fail_from = from;
+  const loom_status status = h5u_stage_commit(err, path, s);
+  fail_from = -1;
+  h5u_stage_free(s);
+  return status;
+}
+
 Test(h5stage, a_commit_makes_all_changes)
 {
   const char *const path = tiny_path(0, "f");
@@ -145,19 +156,15 @@ Test(h5stage, a_commit_that_is_cut_off)
     for (int at = 0; status != LOOM_OK; ++at) {
       loom_err err = {0};
       h5u_stage *const s = make_stage(path, &before, &after, changes);
-      num_writes = 0;
-      fail_from = at;
-      status = h5u_stage_commit(&err, path, s);
-      fail_from = -1;
-      h5u_stage_free(s);
+      status = commit_failing(&err, path, s, at);
       cr_assert_eq(status != LOOM_OK, strstr(err.text, strerror(ENOSPC)) != NULL, "%s", err.text);
       if (!h5u_journal_exists(path)) {
         cr_assert(equals(path, status == LOOM_OK ? &after : &before));
         continue;
       }
       const int fd = open(path, O_RDWR);
-      fail_from = num_writes = (int)draw(&seed, 4);
       num_writes = 0;
+      fail_from = (int)draw(&seed, 4);
       if (h5u_stage_recover(&err, path, fd) != LOOM_OK) {
         cr_assert(h5u_journal_exists(path));
         fail_from = -1;
@@ -186,12 +193,8 @@ Test(h5stage, another_file_in_its_place)
     before.size = MOST / 2;
     memset(before.data + MOST / 2, 0, MOST / 2);
     h5u_stage *const s = make_stage(path, &before, &after, draw(&seed, 1u << 30));
-    num_writes = 0;
-    fail_from = 1; /* the journal is there, nothing of the file */
-    const loom_status cut_off = h5u_stage_commit(&err, path, s);
-    fail_from = -1;
-    h5u_stage_free(s);
-    if (cut_off == LOOM_OK) continue; /* only the size has changed, no page */
+    /* the journal is there, nothing of the file; without an error, only the size has changed */
+    if (commit_failing(&err, path, s, 1) == LOOM_OK) continue;
     ++num_tried;
     model other = i % 2 ? after : before;
     const int64_t most = before.size > after.size ? before.size : after.size;
