@@ -127,7 +127,9 @@ static void summary(const run *r, const run_summary *s)
   printf("\n");
   if (!isnan(s->min_gap)) printf("  smallest gap %.4g m\n", s->min_gap);
   if (s->intersections >= 0)
-    printf("  intersections found by the audit: %lld\n", (long long)s->intersections);
+    printf("  intersections found by the audit: %lld, after %lld of %lld steps\n",
+           (long long)s->intersections, (long long)s->audited,
+           (long long)(s->steps_done - s->steps_before));
   else
     printf("  audit off\n");
   if (s->start_intersections > 0)

@@ -212,6 +212,7 @@ static void summarise(run *r, const h5log_step_row *row)
   s->reasons[row->reason]++;
   if (row->intersections >= 0)
     s->intersections = (s->intersections > 0 ? s->intersections : 0) + row->intersections;
+  s->audited += row->intersections >= 0;
   s->start_intersections = row->start_intersections;
   s->min_gap = fmin(s->min_gap, row->min_gap);
   s->time = row->time;
