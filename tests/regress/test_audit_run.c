@@ -58,12 +58,21 @@ Test(audit_run, a_body_in_the_cloth_is_found_after_the_step_and_in_the_log)
   cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
 }
 
+/* A run that looks at its end alone does not claim more. */
+Test(audit_run, the_summary_says_after_how_many_steps_it_looked)
+{
+  proc p;
+  run_flight(&p, FLIGHT("4"), "end");
+  has(p.out, "found by the audit: 0, after 1 of 6 steps\n");
+}
+
 /* 4 m/s: clear above at 0.1 s, clear below at 0.2 s */
 Test(audit_run, what_jumps_through_between_frames_is_found_on_the_way)
 {
   proc p;
   run_flight(&p, FLIGHT("4"), "every");
   cr_assert_eq(p.code, 0, "exit code %d:\n%s%s", p.code, p.out, p.err);
+  has(p.out, "found by the audit: 0, after 6 of 6 steps\n");
   proc_loom(&p, LOOM_ARGS("verify", "flight.h5"));
   cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
   proc_loom(&p, LOOM_ARGS("verify", "flight.h5", "--trajectory"));
