@@ -203,34 +203,30 @@ static herr_t disk_unlock(H5FD_t *file)
   return 0;
 }
 
-static const H5FD_class_t disk_class = {
-#if H5_VERSION_GE(1, 13, 2)
-    .version = H5FD_CLASS_VERSION,
-    .value = (H5FD_class_value_t)511, /* of the range for unregistered drivers */
-#endif
-    .name = "loom",
-    .maxaddr = INT64_MAX,
-    .fc_degree = H5F_CLOSE_STRONG,
-    .fapl_size = sizeof(disk_config),
-    .open = disk_open,
-    .close = disk_close,
-    .cmp = disk_cmp,
-    .query = disk_query,
-    .get_eoa = disk_get_eoa,
-    .set_eoa = disk_set_eoa,
-    .get_eof = disk_get_eof,
-    .get_handle = disk_get_handle,
-    .read = disk_read,
-    .write = disk_write,
-    .truncate = disk_truncate,
-    .lock = disk_lock,
-    .unlock = disk_unlock,
-    .fl_map = H5FD_FLMAP_DICHOTOMY};
+static const H5FD_class_t disk_class = {.name = "loom",
+                                        .maxaddr = INT64_MAX,
+                                        .fc_degree = H5F_CLOSE_STRONG,
+                                        .fapl_size = sizeof(disk_config),
+                                        .open = disk_open,
+                                        .close = disk_close,
+                                        .cmp = disk_cmp,
+                                        .query = disk_query,
+                                        .get_eoa = disk_get_eoa,
+                                        .set_eoa = disk_set_eoa,
+                                        .get_eof = disk_get_eof,
+                                        .get_handle = disk_get_handle,
+                                        .read = disk_read,
+                                        .write = disk_write,
+                                        .truncate = disk_truncate,
+                                        .lock = disk_lock,
+                                        .unlock = disk_unlock,
+                                        .fl_map = H5FD_FLMAP_DICHOTOMY};
 
 hid_t h5u_fapl_disk(h5u_disk *note)
 {
   const disk_config config = {note};
-  const hid_t fapl = h5u_fapl(), driver = H5FDregister(&disk_class);
+  const H5FD_class_t complete = h5api_driver(disk_class);
+  const hid_t fapl = h5u_fapl(), driver = H5FDregister(&complete); /* which copies it */
   int bad = fapl < 0 || driver < 0 || H5Pset_driver(fapl, driver, &config) < 0;
   if (driver >= 0) bad |= H5FDunregister(driver) < 0; /* the list keeps its own reference */
   if (!bad) return fapl;

@@ -2,8 +2,7 @@
 #ifndef LOOM_H5UTIL_H
 #define LOOM_H5UTIL_H
 
-#include <hdf5.h>
-
+#include "log/h5api.h"
 #include "log/h5log.h"
 
 /* ---- errors ---- */
