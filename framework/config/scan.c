@@ -292,10 +292,10 @@ static loom_status agree(scanner *sc, const dictionary *d)
                            sc->name, r->line, r->section, r->key);
     ++known;
   }
-  if (known == d->n) return LOOM_OK;
+  if (known == (int)d->n) return LOOM_OK;
   return err_set(sc->err, LOOM_E_CONFIG,
                  "%s: iniparser finds %d names where %d stand; please report the file", sc->name,
-                 d->n, known);
+                 (int)d->n, known);
 }
 
 loom_status cfg_scan(loom_err *err, cfg *c, const char *text, size_t len, const char *name,
