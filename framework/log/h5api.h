@@ -33,6 +33,36 @@ static inline herr_t h5api_visit(hid_t start, h5api_visitor visit, void *user)
 #endif
 }
 
+/* ---- headers of objects ---- */
+/* The version of an object's header, 1 or 2; negative on failure. */
+static inline int h5api_header_version(hid_t object)
+{
+#if H5_VERSION_GE(1, 12, 0)
+  H5O_native_info_t info;
+  if (H5Oget_native_info(object, &info, H5O_NATIVE_INFO_HDR) < 0) return -1;
+#else
+  H5O_info_t info;
+  if (H5Oget_info2(object, &info, H5O_INFO_HDR) < 0) return -1;
+#endif
+  return (int)info.hdr.version;
+}
+
+/* Where the header stands in the file; HADDR_UNDEF on failure. */
+static inline haddr_t h5api_header_address(hid_t object)
+{
+#if H5_VERSION_GE(1, 12, 0)
+  H5O_info2_t info;
+  haddr_t address = HADDR_UNDEF;
+  if (H5Oget_info3(object, &info, H5O_INFO_BASIC) < 0 ||
+      H5VLnative_token_to_addr(object, info.token, &address) < 0)
+    return HADDR_UNDEF;
+  return address;
+#else
+  H5O_info_t info;
+  return H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0 ? HADDR_UNDEF : info.addr;
+#endif
+}
+
 /* ---- file drivers ---- */
 /* The class with the fields that newer libraries ask for: version, and a number of the range for
  * drivers that are not registered. */

@@ -75,6 +75,9 @@ int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n);
 int h5log_create_state_data(hid_t file);
 loom_status h5log_create_scene(loom_err *err, const char *path, hid_t file,
                                const h5log_array *scene, int num_scene);
+/* Is what is there of all that a run appends to as loom makes it?  A continuation changes nothing
+ * otherwise. */
+loom_status h5log_check_own(loom_err *err, const h5log *l, const h5log_options *opt);
 /* Turn SWMR on and open the datasets: the last part of create and resume. */
 loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt);
 /* Close the HDF5 file; 0 or -1. */

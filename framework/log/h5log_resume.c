@@ -97,6 +97,7 @@ static loom_status check_log(loom_err *err, h5log *l, const char *config_hash, i
             l->path, hash != NULL ? hash : "none", config_hash);
   free(hash);
   if (!same) return LOOM_E_CONFIG;
+  LOOM_TRY(h5log_check_own(err, l, opt));
   LOOM_TRY(check_frames(err, l, opt));
   LOOM_TRY(check_fields(err, l, opt));
   int ok = 1;
