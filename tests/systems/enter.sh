@@ -32,7 +32,7 @@ apt-config dump --format '%F "%v";%n' 2>/dev/null |
   grep -E '^Acquire::(http::Proxy|https::Proxy|Check-Valid-Until|Check-Date) ".+";$' >"$root/etc/apt/apt.conf.d/90host" || true
 
 rm -rf --one-file-system -- "$root/root/loom"
-git clone -q --no-hardlinks "file://$SOURCE" "$root/root/loom"
+git -c advice.detachedHead=false clone -q --no-hardlinks "file://$SOURCE" "$root/root/loom"
 git -C "$root/root/loom" checkout -q --detach "$COMMIT"
 chown -R 0:0 "$root/root/loom"
 cp "$HERE/inside.sh" "$HERE/versions.sh" "$out/"

@@ -18,7 +18,11 @@ step run ./loom run configs/drape.ini
 [ ! -f out/drape.h5 ] || cp out/drape.h5 /results/drape.h5
 step render ./loom render out/drape.h5 -o drape.png
 [ ! -f drape.png ] || cp drape.png /results/drape.png
-[ -z "$TESTS" ] || step test ./loom test
+case $TESTS in
+  none) ;;
+  all) step test ./loom test ;;
+  *) read -ra arguments <<<"$TESTS" && step test ./loom test "${arguments[@]}" ;;
+esac
 for log in packages.log venv.log configure.log asan/configure.log test.log Testing/Temporary/LastTest.log; do
   [ ! -f "build/$log" ] || cp "build/$log" "/results/$(echo "$log" | tr / -)"
 done

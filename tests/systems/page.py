@@ -29,8 +29,9 @@ def title(versions):
 
 def cell_of_command(result, word):
     for c in result["commands"]:
-        if c["command"].split()[1] == word:
-            return f"exit {c['exit_code']}, {c['cpu_s']} s"
+        if c["command"].split()[1:2] == [word]:
+            arguments = c["command"].removeprefix("./loom test").strip() if word == "test" else ""
+            return f"{f'only `{arguments}`: ' if arguments else ''}exit {c['exit_code']}, {c['cpu_s']} s"
     return "not run"
 
 

@@ -15,6 +15,7 @@
 #                     ubuntu-keyring, which Debian has from 13 on)
 #   --ccache DIR      keep compiled objects in DIR, one folder for each suite (default: none are kept)
 #   --limit SECONDS   processor time after which everything there is ended (default: 9000)
+#   --test ARGUMENTS  what `./loom test` is given, such as 'unit' or '-R log' (default: all tests)
 #   --without-test    leave `./loom test` out
 #   --record          write tests/systems/results/SUITE.json; page.py --update then renews the page of systems
 #
@@ -29,15 +30,15 @@ root=$(readlink -f -- "$here/../..")
 skip() { echo "SKIP: systems: $*"; exit 77; }
 refuse() { echo "run.sh: $*" >&2; exit 2; }
 
-suite='' folder='' mirror='' keys='' ccache='' limit=9000 tests=1 record=''
+suite='' folder='' mirror='' keys='' ccache='' limit=9000 tests=all record=''
 keep='' job='' entered=0
 
 parse_arguments() {
   while [ $# -gt 0 ]; do
     case $1 in
-      --without-test) tests='' ;;
+      --without-test) tests=none ;;
       --record) record=1 ;;
-      --folder | --mirror | --keyring | --ccache | --limit)
+      --folder | --mirror | --keyring | --ccache | --limit | --test)
         [ $# -gt 1 ] || refuse "$1 needs a value"
         case $1 in
           --folder) folder=$2 ;;
@@ -45,10 +46,11 @@ parse_arguments() {
           --keyring) keys=$2 ;;
           --ccache) ccache=$2 ;;
           --limit) limit=$2 ;;
+          --test) tests=$2 ;;
         esac
         shift
         ;;
-      -*) refuse "unknown option $1: --folder, --mirror, --keyring, --ccache, --limit, --without-test and --record are known" ;;
+      -*) refuse "unknown option $1: --folder, --mirror, --keyring, --ccache, --limit, --test, --without-test and --record are known" ;;
       *) [ -z "$suite" ] || refuse "one suite, not $suite and $1"; suite=$1 ;;
     esac
     shift

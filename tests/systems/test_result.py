@@ -79,7 +79,7 @@ class Results(unittest.TestCase):
             for name, x, commit in zip(names, (0.0, 0.0, 3e-10, 0.0), "1112"):
                 with h5py.File(name, "w") as log:
                     log.attrs["git_commit"] = commit
-                    log["frames/x"] = [[[0.0, 0.0, 0.0]], [[1.0, x, 4 / 3 * x]]]
+                    log["frames/x"] = [[[1.0, x, 4 / 3 * x]], [[0.0, 0.0, 0.0]]]
             a, b, c, d = names
             self.assertEqual(result.compare(a, b), {"frames": 2, "vertices": 1, "largest_m": 0.0, "same_bits": True})
             moved = result.compare(a, c)
@@ -95,12 +95,13 @@ class Results(unittest.TestCase):
     def test_page(self):
         r = {"versions": {"system": "Debian GNU/Linux 13 (trixie)", "release": "13.8", "gcc": "14.2.0"}, "commit": 40 * "a",
              "host": {"system": "Debian GNU/Linux 12 (bookworm)", "gcc": "12.2.0"}, "date": "2026-11-26", "packages_before": 80,
-             "commands": [{"command": "./loom run configs/drape.ini", "exit_code": 0, "cpu_s": 205}], "warnings": [],
+             "commands": [{"command": "./loom run configs/drape.ini", "exit_code": 0, "cpu_s": 205},
+                          {"command": "./loom test -R log", "exit_code": 1, "cpu_s": 300}], "warnings": [],
              "warnings_sanitized": ["w"], "drape": {"same_bits": False, "largest_m": 1.04e-12, "frames": 201},
              "tests": {"passed": 7, "failed": {}, "skipped": {"format": "only clang-format 14 decides"}}, "faults": ["a|b"]}
         text = page.page([r])
         for line in ("|  | Debian 12 (bookworm), compared with | Debian 13 (trixie) |", "| gcc | 12.2.0 | 14.2.0 |",
-                     "| `./loom run configs/drape.ini` |  | exit 0, 205 s |", "| `./loom test` |  | not run |",
+                     "| `./loom run configs/drape.ini` |  | exit 0, 205 s |", "| `./loom render out/drape.h5 -o drape.png` |  | not run |", "| `./loom test` |  | only `-R log`: exit 1, 300 s |",
                      "| positions of the drape |  | at most 1.0e-12 m apart, 201 frames |",
                      "| tests |  | 7 passed, 0 failed, 1 skipped |", "- `format`: only clang-format 14 decides", "- a\\|b"):
             self.assertIn(line + "\n", text)
