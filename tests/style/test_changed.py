@@ -83,6 +83,11 @@ class Changed(unittest.TestCase):
     def test_what_is_not_built(self):
         self.assertEqual(self.asked([*SOURCES, ALONE]), [ALONE])
 
+    def test_without_git_all_are(self):
+        self.put("ninja/ninja", f'#!/bin/sh\nexec {shutil.which("ninja")} "$@"\n')
+        (self.top / "ninja/ninja").chmod(0o755)
+        self.assertEqual(self.asked(PATH=str(self.top / "ninja")), SOURCES)
+
     def test_where_nothing_is_known_all_are(self):
         self.assertEqual(self.asked(version="1.3"), SOURCES)
         self.assertEqual(self.asked(LOOM_LINT_ALL="1"), SOURCES)
