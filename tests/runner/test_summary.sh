@@ -51,3 +51,22 @@ tail -n 1 "$work/out" | grep -q '^67% tests passed, 5 tests failed out of 15$' |
 
 "$work/tree/loom" test -R passes unit >"$work/out" 2>&1 || fail "$(cat "$work/out")"
 ! grep -qE '^loom: (timed out|failed)' "$work/out" || fail "of the run before: $(cat "$work/out")"
+
+# ---- the tree of a preset is configured anew when the presets have changed ----
+mkdir "$work/bin"
+cat >"$work/bin/cmake" <<EOP
+#!/bin/sh
+echo "\$*" >>"$work/configured"
+echo 'build all: phony' >"$work/tree/build/asan/build.ninja"
+EOP
+chmod +x "$work/bin/cmake"
+cp "$LOOM_SOURCE_DIR/CMakePresets.json" "$work/tree"
+# configured TIMES: after this test run, so often in all
+configured() {
+  PATH=$work/bin:$PATH "$work/tree/loom" test asan >"$work/out" 2>&1 || true # no test has that label
+  [ "$(wc -l <"$work/configured")" = "$1" ] || fail "configured $(wc -l <"$work/configured") times, not $1: $(cat "$work/out")"
+}
+configured 1
+configured 1
+echo >>"$work/tree/CMakePresets.json"
+configured 2
