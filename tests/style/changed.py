@@ -29,7 +29,7 @@ def commit_of(tool, version):
     """The commit at which the tool found nothing, or None."""
     for line in CLEAN.read_text().splitlines():
         commit, _, of = line.partition(" ")
-        if of == f"{tool} {version}":
+        if of == f"{tool} {version}" or of.startswith(f"{tool} {version}."):
             return commit
     return None
 

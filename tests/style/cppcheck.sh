@@ -5,9 +5,10 @@
 # LOOM_LINT_ALL: also what has not changed since it was seen to be clean (clean.txt, changed.py).
 . "${0%/*}/common.sh"
 need cppcheck
+recorded cppcheck "$(cppcheck --version | sed 's/Cppcheck //')" 2
 list=$LOOM_BINARY_DIR/cppcheck.files
 files 'framework/*.c' 'plugins/*.c' | grep -v '^framework/doc/' >"$list"
-changed "$list" cppcheck "$(cppcheck --version | sed 's/Cppcheck //')" tests/style/cppcheck.sh
+changed "$list" cppcheck "$kept" tests/style/cppcheck.sh
 [ -s "$list" ] || exit 0 # cppcheck takes an empty list for an error
 cppcheck --quiet --std=c11 --language=c -j "$jobs" --error-exitcode=1 --inline-suppr \
   --enable=warning,portability,performance --suppress=missingInclude --suppress=unknownMacro \

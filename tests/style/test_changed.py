@@ -60,6 +60,7 @@ class Changed(unittest.TestCase):
     def test_nothing_has_changed(self):
         self.put("tests/other.c", "int x;")
         self.assertEqual(self.asked(), [])
+        self.assertEqual(self.asked(version="1"), [], "of the version so many parts")
 
     def test_what_has_changed(self):
         for name, expected in {"framework/a.c": SOURCES[:1], "framework/a.h": SOURCES[:1], "plugins/one/b.c": SOURCES[1:],
@@ -90,6 +91,7 @@ class Changed(unittest.TestCase):
 
     def test_where_nothing_is_known_all_are(self):
         self.assertEqual(self.asked(version="1.3"), SOURCES)
+        self.assertEqual(self.asked(version="1.20"), SOURCES)
         self.assertEqual(self.asked(LOOM_LINT_ALL="1"), SOURCES)
         self.put("tests/style/clean.txt", f"{'0' * 40} tool 1.2\n")
         self.assertEqual(self.asked(), SOURCES)
