@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/seconds.h"
+#include "run/asked.h"
 #include "run/balls.h"
 #include "run/blas.h"
 #include "run/call.h"
@@ -132,6 +133,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(filter_open(r));
   motion_open(r);
   LOOM_TRY(balls_open(r));
+  LOOM_TRY(asked_check(r));
   LOOM_TRY(state_new(r));
   problem_pose(r);
   LOOM_TRY(columns_new(r));

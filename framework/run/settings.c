@@ -99,8 +99,10 @@ static const loom_param filter_params[] = {
     LOOM_PARAM_ENUM(filter_settings, when, FILTER_WHEN_AUTO, "auto|every|advice|end",
                     "When FILTER runs; auto: what the solver was made for, end with contact that "
                     "only corrects positions."),
-    LOOM_PARAM_ENUM(filter_settings, bound, FILTER_BOUND_AUTO, "auto|none|global|vertex",
-                    "Step bound from collision; auto: global if a contact model needs it."),
+    LOOM_PARAM_ENUM(
+        filter_settings, bound, FILTER_BOUND_AUTO, "auto|none|global|vertex",
+        "Step bound from collision; auto: global if a contact model needs it.  Each collision "
+        "plugin that bounds steps must give the one that is asked for."),
     LOOM_PARAM_ENUM(filter_settings, go_on, FILTER_GO_AUTO, "auto|feasible|trial",
                     "Where iterations go on after a bound has cut one short, with when = advice: "
                     "from the feasible point, or from the trial; auto: trial if the contact model "
