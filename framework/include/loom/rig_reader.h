@@ -52,9 +52,9 @@ typedef struct loom_rig_reader {
   const char *name, *version;
   const char *license; /* SPDX, of what is linked in */
   const char *summary; /* one sentence */
-  /* Reads `path` as `format` (LOOM_RIG_GLTF, ...), and of other files only regular ones in its folder.
-   * On failure: LOOM_E_NOMEM, LOOM_E_IO or LOOM_E_CONFIG, a sentence without the path in why [len],
-   * and *out empty. */
+  /* Reads `path` as `format` (LOOM_RIG_GLTF, ...), and of other files only regular ones in its
+   * folder. On failure: LOOM_E_NOMEM, LOOM_E_IO or LOOM_E_CONFIG, a sentence without the path in
+   * why [len], and *out empty. */
   loom_status (*read)(const char *path, int format, loom_rig_file *out, char *why, size_t len);
   void (*release)(loom_rig_file *f); /* *f is empty afterwards; may be called twice */
 } loom_rig_reader;
