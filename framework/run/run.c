@@ -115,6 +115,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(plugin_dirs(r, o, dirs, sizeof dirs));
   LOOM_TRY(registry_scan(r->err, dirs, &r->reg));
   LOOM_TRY(instances_find(r));
+  LOOM_TRY(blas_reserve(r->err, &r->set.exec, r->solver.plugin, &r->blas_taken));
   LOOM_TRY(open_exec(r));
   if (o->make_scene != NULL)
     LOOM_TRY(o->make_scene(o->user, r->err, r->m, &r->scene));

@@ -50,6 +50,7 @@ struct run {
   loom_exec exec;         /* where the core runs */
   loom_exec exec_host;    /* the CPU, for plugins without CUDA; == exec on the CPU */
   char why[LOOM_WHY_LEN]; /* loom_exec.why of both */
+  int blas_taken;         /* see blas_reserve() */
   int threads_before;     /* the calling thread's before this run; 0: not changed */
 
   instance solver;
