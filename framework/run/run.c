@@ -158,7 +158,7 @@ loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out)
   r->c = c;
   r->opt = o;
   r->sum.last_step = r->sum.checkpoint_step = -1;
-  r->sum.intersections = -1;
+  r->sum.intersections = r->sum.passes = -1;
   r->sum.min_gap = NAN;
   clock_reset(&r->clock); /* plugins may use timed services from create() on */
   loom_status s = mem_new(err, o->mem_check, &r->m);
@@ -274,6 +274,7 @@ void run_close(run *r, int *complaints)
     mem_free(r->m);
   }
   fields_close(r);
+  trajectory_free(r);
   if (r->threads_before > 0) threads_limit(r->threads_before);
   exec_close(&r->exec);
   exec_close(&r->exec_host);

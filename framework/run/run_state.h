@@ -27,6 +27,7 @@
 #include "run/sections.h"
 #include "run/settings.h"
 #include "run/state.h"
+#include "run/trajectory.h"
 #include "run/work.h"
 #include "scene/scene_data.h"
 
@@ -71,6 +72,7 @@ struct run {
   run_error error;
   run_fields fields;
   run_results results;
+  trajectory way;
   run_columns columns;
   run_sections sections;
   forwarding fw;
