@@ -19,7 +19,8 @@ static const char usage[] =
     "vtkhdf, glb and usd, each one file with bodies, are the launcher's:\n"
     "  ./loom export FILE.h5 --format usd --help\n"
     "Numbers are written so that they read back as the same doubles.\n"
-    "  -o, --output DIR  where to, made if missing; default: NAME-FORMAT beside the log\n"
+    "  -o, --output DIR  where to, made if missing; default: NAME-FORMAT beside the log; files of\n"
+    "                    the format are replaced, any others refused, links not written through\n"
     "  --frames A:B      frames A to B, both included; also N, A:, :B and last\n";
 
 enum { OPT_FORMAT = 256, OPT_FRAMES };

@@ -33,7 +33,9 @@ static const char usage[] =
     "  0  every step ended converged, at max_iters or at the time budget; no intersections\n"
     "  1  run-time failure, or a step stalled or diverged\n"
     "  2  wrong usage or configuration; nothing was run\n"
-    "  3  the audit found intersections; the log is finished\n"
+    "  3  the audit found intersections, or what passed through each other within a step; the log "
+    "is\n"
+    "     finished\n"
     "  4  (loom compare) a difference above the tolerance\n"
     "  5  stopped by a signal before the end; --resume continues\n"
     "  6  stopped by --max-time before the end; --resume continues\n";
@@ -132,6 +134,12 @@ static void summary(const run *r, const run_summary *s)
            (long long)(s->steps_done - s->steps_before));
   else
     printf("  audit off\n");
+  if (s->passes >= 0)
+    printf("  pairs that pass through each other within a step: %lld, on the ways of %lld of %lld "
+           "steps\n",
+           (long long)s->passes, (long long)s->ways, (long long)(s->steps_done - s->steps_before));
+  else
+    printf("  what passes within a step was not looked for ([log] audit = trajectory)\n");
   if (s->start_intersections > 0)
     printf("  intersections of the start that have not parted: %lld\n",
            (long long)s->start_intersections);
@@ -152,7 +160,7 @@ static int exit_code(progress *p, const run_summary *s)
     stopped_line(p, s);
     return stop_signal_asked() ? EXIT_STOPPED : EXIT_TIME;
   }
-  if (s->intersections > 0) return EXIT_INTERSECTIONS;
+  if (s->intersections > 0 || s->passes > 0) return EXIT_INTERSECTIONS;
   const int64_t bad =
       s->reasons[H5LOG_stalled] + s->reasons[H5LOG_diverged] + s->reasons[H5LOG_error];
   if (bad == 0) return EXIT_FINE;

@@ -180,19 +180,3 @@ loom_status make_directories(loom_err *err, const char *path)
     if (here == '\0') return LOOM_OK;
   }
 }
-
-loom_status file_create(loom_err *err, const char *path, FILE **out)
-{
-  *out = fopen(path, "wb");
-  if (*out == NULL)
-    return err_set(err, LOOM_E_IO, "%s: cannot be created: %s", path, strerror(errno));
-  return LOOM_OK;
-}
-
-loom_status file_finish(loom_err *err, const char *path, FILE *f)
-{
-  const int bad = ferror(f);
-  if (fclose(f) != 0 || bad)
-    return err_set(err, LOOM_E_IO, "%s: cannot be written: %s", path, strerror(errno));
-  return LOOM_OK;
-}

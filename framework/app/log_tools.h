@@ -42,8 +42,5 @@ loom_status column_reals(h5read *r, loom_err *err, const char *table, const char
                          int64_t count, double **out);
 
 loom_status make_directories(loom_err *err, const char *path);
-/* fopen with a message; closing reports what could not be written. */
-loom_status file_create(loom_err *err, const char *path, FILE **out);
-loom_status file_finish(loom_err *err, const char *path, FILE *f);
 
 #endif

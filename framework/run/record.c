@@ -282,7 +282,8 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
 {
   int64_t n[LOOM_NUM_COUNTERS];
   const int last = is_last(r);
-  const int audit = r->set.log.audit == AUDIT_EVERY || (r->set.log.audit == AUDIT_END && last);
+  const int audit = r->set.log.audit == AUDIT_EVERY || r->set.log.audit == AUDIT_TRAJECTORY ||
+                    (r->set.log.audit == AUDIT_END && last);
   h5log_step_row row = {.step = r->st.index,
                         .time = r->st.time,
                         .h = r->st.h,
@@ -316,6 +317,8 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
     LOOM_TRY(release_scratch_state(r));
     LOOM_TRY(audit_now(r, &row.intersections));
   }
+  int64_t passes = -1;
+  if (r->set.log.audit == AUDIT_TRAJECTORY) LOOM_TRY(trajectory_audit(r, &passes));
   LOOM_TRY(audit_starts(r, &row.start_intersections));
   clock_pop(&r->clock);
   if (record_frame_due(r)) LOOM_TRY(record_frame(r, r->st.index, r->st.time));
@@ -332,5 +335,7 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
   r->record.commit_seconds = seconds_now() - begin;
   r->record.commit_cpu = clock_cpu_now() - cpu;
   summarise(r, &row);
+  if (passes >= 0) r->sum.passes = (r->sum.passes > 0 ? r->sum.passes : 0) + passes;
+  r->sum.ways += passes >= 0;
   return LOOM_OK;
 }

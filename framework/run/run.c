@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/seconds.h"
+#include "run/asked.h"
 #include "run/balls.h"
 #include "run/blas.h"
 #include "run/call.h"
@@ -114,6 +115,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(plugin_dirs(r, o, dirs, sizeof dirs));
   LOOM_TRY(registry_scan(r->err, dirs, &r->reg));
   LOOM_TRY(instances_find(r));
+  LOOM_TRY(blas_reserve(r->err, &r->set.exec, r->solver.plugin, &r->blas_taken));
   LOOM_TRY(open_exec(r));
   if (o->make_scene != NULL)
     LOOM_TRY(o->make_scene(o->user, r->err, r->m, &r->scene));
@@ -132,6 +134,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(filter_open(r));
   motion_open(r);
   LOOM_TRY(balls_open(r));
+  LOOM_TRY(asked_check(r));
   LOOM_TRY(state_new(r));
   problem_pose(r);
   LOOM_TRY(columns_new(r));
@@ -155,7 +158,7 @@ loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out)
   r->c = c;
   r->opt = o;
   r->sum.last_step = r->sum.checkpoint_step = -1;
-  r->sum.intersections = -1;
+  r->sum.intersections = r->sum.passes = -1;
   r->sum.min_gap = NAN;
   clock_reset(&r->clock); /* plugins may use timed services from create() on */
   loom_status s = mem_new(err, o->mem_check, &r->m);
@@ -271,6 +274,7 @@ void run_close(run *r, int *complaints)
     mem_free(r->m);
   }
   fields_close(r);
+  trajectory_free(r);
   if (r->threads_before > 0) threads_limit(r->threads_before);
   exec_close(&r->exec);
   exec_close(&r->exec_host);

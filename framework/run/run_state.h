@@ -27,6 +27,7 @@
 #include "run/sections.h"
 #include "run/settings.h"
 #include "run/state.h"
+#include "run/trajectory.h"
 #include "run/work.h"
 #include "scene/scene_data.h"
 
@@ -50,6 +51,7 @@ struct run {
   loom_exec exec;         /* where the core runs */
   loom_exec exec_host;    /* the CPU, for plugins without CUDA; == exec on the CPU */
   char why[LOOM_WHY_LEN]; /* loom_exec.why of both */
+  int blas_taken;         /* see blas_reserve() */
   int threads_before;     /* the calling thread's before this run; 0: not changed */
 
   instance solver;
@@ -70,6 +72,7 @@ struct run {
   run_error error;
   run_fields fields;
   run_results results;
+  trajectory way;
   run_columns columns;
   run_sections sections;
   forwarding fw;

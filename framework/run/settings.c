@@ -99,8 +99,10 @@ static const loom_param filter_params[] = {
     LOOM_PARAM_ENUM(filter_settings, when, FILTER_WHEN_AUTO, "auto|every|advice|end",
                     "When FILTER runs; auto: what the solver was made for, end with contact that "
                     "only corrects positions."),
-    LOOM_PARAM_ENUM(filter_settings, bound, FILTER_BOUND_AUTO, "auto|none|global|vertex",
-                    "Step bound from collision; auto: global if a contact model needs it."),
+    LOOM_PARAM_ENUM(
+        filter_settings, bound, FILTER_BOUND_AUTO, "auto|none|global|vertex",
+        "Step bound from collision; auto: global if a contact model needs it.  Each collision "
+        "plugin that bounds steps must give the one that is asked for."),
     LOOM_PARAM_ENUM(filter_settings, go_on, FILTER_GO_AUTO, "auto|feasible|trial",
                     "Where iterations go on after a bound has cut one short, with when = advice: "
                     "from the feasible point, or from the trial; auto: trial if the contact model "
@@ -132,9 +134,10 @@ static const loom_param log_params[] = {
     LOOM_PARAM_INT(log_settings, compression, 0, 0, 9, "1",
                    "gzip level of frames; 0: none (gzip costs about 50 times the writing time)."),
     LOOM_PARAM_ENUM(log_settings, frames, 0, "f64|f32", "Precision of stored frames."),
-    LOOM_PARAM_ENUM(log_settings, audit, AUDIT_END, "off|end|every",
-                    "Exact self-intersection audit by the core: never, of the last frame, or after "
-                    "every step."),
+    LOOM_PARAM_ENUM(log_settings, audit, AUDIT_END, "off|end|every|trajectory",
+                    "Exact self-intersection audit by the core: never, of the last frame, after "
+                    "every step, or there and of the straight way of every step, too (fast scenes; "
+                    "as verify --trajectory)."),
     LOOM_PARAM_TEXT(log_settings, fields, "",
                     "Numbers per vertex that frames hold, too, in /fields: any of contact_force "
                     "(N), residual (m), strain, gap (m), separated by spaces."),
