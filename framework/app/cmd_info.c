@@ -346,7 +346,7 @@ static int body(int argc, char **argv)
   }
   if (argc - optind != 1) return tool_usage("info", "give one log file");
   const char *const path = argv[optind];
-  if (h5read_open(&err, path, &r) != LOOM_OK) return cmd_fail(&err);
+  if (tool_open_log(&err, path, &r) != LOOM_OK) return cmd_fail(&err);
   loom_status s = LOOM_OK;
   if (mode == OPT_CONFIG) {
     fputs(h5read_attr(r, "config"), stdout);

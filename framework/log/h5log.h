@@ -313,6 +313,9 @@ typedef struct h5read h5read;
  * checking that no writer lives).  LOOM_E_IO with what is wrong for anything else. */
 loom_status h5read_open(loom_err *err, const char *path, h5read **out);
 void h5read_close(h5read *r);
+/* What the user must know of how the log was opened, "": it is as any other.  A log behind a link,
+ * of another user, or in a place that cannot be written to is read and never changed. */
+const char *h5read_note(const h5read *r);
 /* A text attribute of the root, "" if absent; valid until close. */
 const char *h5read_attr(h5read *r, const char *name);
 /* Of a log that is being written, h5read_num_steps looks anew; the other counts belong to

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "log/h5log_internal.h"
-#include "log/h5stage.h"
 
 enum { LZ4_FILTER = 32004, META_ROOM = 256 << 10, STATE_CHUNK_BYTES = 64 << 10 };
 
@@ -242,6 +241,7 @@ static loom_status fill_file(loom_err *err, h5log *l, const char *part, const h5
   LOOM_TRY(h5u_reserve(err, l->path, l->lock, 0, bytes, &l->reserved));
   if (h5log_put_meta(l->file, meta, opt) < 0 || h5log_create_tables(l->file, opt, l->n) < 0)
     return h5u_disk_fail(err, l->path, &l->disk, "cannot write attributes and empty tables");
+  l->disk.record = h5u_record(l->file);
   return h5log_create_scene(err, l->path, l->file, scene, num_scene);
 }
 
@@ -249,15 +249,17 @@ static loom_status create_in(loom_err *err, h5log *l, const char *part, const h5
                              const h5log_options *opt, const h5log_array *scene, int num_scene)
 {
   LOOM_TRY(open_part(err, l->path, part, &l->lock));
+  LOOM_TRY(h5u_place_open(err, l->path, &l->place));
   loom_status s = fill_file(err, l, part, meta, opt, scene, num_scene);
   if (s == LOOM_OK) s = h5log_begin(err, l, opt);
   /* before the new log is there, or a kill in between would leave it with a future */
   if (s == LOOM_OK) s = h5check_discard(err, l->path);
-  if (s == LOOM_OK) s = h5u_journal_discard(err, l->path);
+  if (s == LOOM_OK) s = h5u_journal_discard(err, &l->place);
   if (s == LOOM_OK && rename(part, l->path) != 0)
     s = err_set(err, LOOM_E_IO, "%s: cannot be put in place: %s; name another file", l->path,
                 strerror(errno));
   if (s != LOOM_OK) unlink(part);
+  l->disk.place = s == LOOM_OK ? &l->place : NULL; /* only now are journals its own */
   return s;
 }
 
@@ -276,7 +278,7 @@ loom_status h5log_create(loom_err *err, const char *path, const h5log_meta *meta
   loom_status s = LOOM_E_NOMEM;
   if (l != NULL) {
     l->file = H5I_INVALID_HID;
-    l->lock = -1;
+    l->lock = l->place.dir = -1;
     l->n = num_verts;
     l->path = malloc(strlen(path) + 1);
   }

@@ -2,6 +2,7 @@
 #ifndef LOOM_H5LOG_INTERNAL_H
 #define LOOM_H5LOG_INTERNAL_H
 
+#include "log/h5journal.h"
 #include "log/h5util.h"
 
 typedef struct h5log_batch { /* rows on their way into one table */
@@ -26,6 +27,7 @@ typedef struct h5log_maps { /* a series of maps of space, logged with every fram
 
 struct h5log {
   char *path;
+  h5u_place place; /* once the log is there */
   hid_t file;
   int lock; /* descriptor that holds the advisory lock */
   h5log_batch steps, step_extra, iters, extra, inner, messages, state, sections, kernels;

@@ -7,12 +7,12 @@
 #include <unistd.h>
 
 #include "log/h5log_internal.h"
-#include "log/h5stage.h"
 
 static loom_status lock_file(loom_err *err, h5log *l)
 {
   char writer[160];
-  l->lock = open(l->path, O_RDWR | O_CLOEXEC);
+  LOOM_TRY(h5u_place_open(err, l->path, &l->place));
+  l->lock = openat(l->place.dir, l->place.name, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
   if (l->lock < 0)
     return err_set(err, LOOM_E_IO, "%s: cannot be opened to continue it: %s", l->path,
                    strerror(errno));
@@ -145,22 +145,41 @@ static int add_newer_tables(h5log *l, const h5log_options *opt)
   return bad ? -1 : 0;
 }
 
+/* A change of a killed process. */
+static loom_status finish_change(loom_err *err, const h5log *l)
+{
+  char note[H5U_NOTE_LEN], why[H5U_WHY_LEN];
+  if (!h5u_journal_exists(&l->place)) return LOOM_OK;
+  const int own = h5u_open_own(&l->place, why);
+  if (own < 0)
+    return err_set(err, LOOM_E_IO,
+                   "%s: its last change was cut off, and is not finished here: the log %s; make a "
+                   "copy of log and journal, and continue that",
+                   l->path, why);
+  close(own);
+  LOOM_TRY(h5u_journal_finish(err, &l->place, l->lock, note));
+  return note[0] == '\0' ? LOOM_OK : err_set(err, LOOM_E_IO, "%s: %s", l->path, note);
+}
+
 static loom_status resume_in(loom_err *err, h5log *l, const char *config_hash, int64_t last_step,
                              const h5log_options *opt)
 {
   h5u_super super;
   char writer[160];
   LOOM_TRY(lock_file(err, l));
-  LOOM_TRY(h5u_stage_recover(err, l->path, l->lock));
-  LOOM_TRY(h5u_peek(err, l->path, l->lock, &super));
-  if (super.writing) LOOM_TRY(h5u_repair(err, l->path, "stopped"));
-  LOOM_TRY(h5u_stage_begin(err, l->path, &l->disk.stage)); /* h5log_begin commits it */
+  LOOM_TRY(h5u_peek(err, l->path, l->lock, NULL, &super));
+  LOOM_TRY(finish_change(err, l));
+  LOOM_TRY(h5u_peek(err, l->path, l->lock, NULL, &super));
+  if (super.writing) LOOM_TRY(h5u_repair(err, &l->place, l->lock, "stopped"));
+  l->disk.fd = l->lock;
+  LOOM_TRY(h5u_stage_begin(err, l->path, l->lock, &l->disk.stage)); /* h5log_begin commits it */
   const hid_t fapl = h5u_fapl_disk(&l->disk);
   if (fapl >= 0) l->file = H5Fopen(l->path, H5F_ACC_RDWR, fapl);
   h5u_close(fapl, H5Pclose);
   if (l->file < 0)
     return h5u_fail(err, l->path,
                     "cannot be opened to continue it: cut short or damaged; start the run again");
+  l->disk.record = h5u_record(l->file);
   LOOM_TRY(check_log(err, l, config_hash, last_step, opt));
   LOOM_TRY(h5u_reserve(err, l->path, l->lock, super.size, 0, &l->reserved));
   h5u_writer_text(writer, sizeof writer);
@@ -168,7 +187,9 @@ static loom_status resume_in(loom_err *err, h5log *l, const char *config_hash, i
       h5u_put_status(l->file, "running") < 0 || h5u_set_text(l->file, "writer", writer) < 0 ||
       h5log_add_session(l->file, opt) < 0 || l->disk.code)
     return h5u_disk_fail(err, l->path, &l->disk, "cannot be cut behind the step to continue from");
-  return h5log_begin(err, l, opt);
+  LOOM_TRY(h5log_begin(err, l, opt));
+  l->disk.place = &l->place;
+  return LOOM_OK;
 }
 
 loom_status h5log_resume(loom_err *err, const char *path, const char *config_hash,
@@ -184,7 +205,7 @@ loom_status h5log_resume(loom_err *err, const char *path, const char *config_has
     return err_set(err, LOOM_E_NOMEM, "%s: out of memory", path);
   }
   l->file = H5I_INVALID_HID;
-  l->lock = -1;
+  l->lock = l->place.dir = -1;
   strcpy(l->path, path);
   const loom_status s = resume_in(err, l, config_hash, last_step, opt);
   if (s != LOOM_OK) {

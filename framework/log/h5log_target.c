@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "log/h5journal.h"
 #include "log/h5util.h"
 
 enum { HEAD_LEN = 8, CREATED_LEN = 40 };
@@ -171,7 +172,7 @@ static loom_status check_file(loom_err *err, const char *path, int fd, int overw
   h5u_super super;
   found f = {0};
   if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0) return LOOM_OK; /* mktemp */
-  if (!begins_like_ours(fd) || h5u_peek(err, path, fd, &super) != LOOM_OK)
+  if (!begins_like_ours(fd) || h5u_peek(err, path, fd, NULL, &super) != LOOM_OK)
     return in_the_way(err, path, "exists and is no log of loom");
   if (h5u_lock_writer(path, fd) == H5U_BUSY) {
     h5u_writer_of(path, writer, sizeof writer);
@@ -183,11 +184,23 @@ static loom_status check_file(loom_err *err, const char *path, int fd, int overw
   return judge(err, path, &f, overwrite);
 }
 
+/* Folders that are missing or none are told where they are made. */
+static loom_status check_journal(loom_err *err, const char *path)
+{
+  h5u_place place;
+  loom_err quiet = {0};
+  if (h5u_place_open(&quiet, path, &place) != LOOM_OK) return LOOM_OK;
+  const loom_status s = h5u_journal_target(err, &place);
+  h5u_place_close(&place);
+  return s;
+}
+
 loom_status h5log_target(loom_err *err, const char *path, int overwrite)
 {
   struct stat st;
   h5u_quiet();
   LOOM_TRY(h5check_target(err, path));
+  LOOM_TRY(check_journal(err, path));
   if (lstat(path, &st) != 0) return nothing_there(err, path);
   LOOM_TRY(check_kind(err, path, &st));
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "log/h5log_internal.h"
-#include "log/h5stage.h"
 
 enum { META_ROOM = 256 << 10 }; /* bytes of metadata a commit can add at most */
 
@@ -77,7 +76,7 @@ static int open_frames(h5log *l, const h5log_options *opt)
 static loom_status end_stage(loom_err *err, h5log *l)
 {
   if (l->disk.stage == NULL) return LOOM_OK;
-  LOOM_TRY(h5u_stage_commit(err, l->path, l->disk.stage));
+  LOOM_TRY(h5u_stage_commit(err, &l->place, l->lock, l->disk.record, 1, l->disk.stage));
   h5u_stage_free(l->disk.stage);
   l->disk.stage = NULL;
   l->reserved = 0; /* the file may have been cut */
