@@ -161,7 +161,7 @@ int h5u_cut(hid_t file, int64_t last)
   if (cut_one(file, "steps", last, -1) < 0 || H5Fflush(file, H5F_SCOPE_LOCAL) < 0) return -1;
   const hid_t d = H5Dopen2(file, "frames/step", H5P_DEFAULT);
   if (d < 0) return -1;
-  const int64_t frames = h5u_frames_upto(d, last);
+  const int64_t frames = h5u_frames_upto(file, d, last);
   if (H5Dclose(d) < 0 || frames < 0) return -1;
   const char *const first[] = {"iters", "iters_extra", "inner"};
   const char *const newer[] = {"messages", "state", "sections", "kernels", "steps_extra"};
@@ -237,12 +237,13 @@ static loom_status drop_unfinished(loom_err *err, const char *path, h5u_disk *di
   return LOOM_OK;
 }
 
-loom_status h5u_repair(loom_err *err, const h5u_place *place, int fd, const char *status)
+loom_status h5u_repair(loom_err *err, const h5u_place *place, int fd, const char *status, int *lost)
 {
   h5u_disk disk = {.fd = fd};
   LOOM_TRY(h5u_stage_begin(err, place->path, fd, &disk.stage));
   loom_status s = reopen(err, place->path, &disk);
   if (s == LOOM_OK) s = drop_unfinished(err, place->path, &disk, status);
+  if (lost != NULL) *lost = s != LOOM_OK && disk.code == 0;
   if (s == LOOM_OK) s = h5u_stage_commit(err, place, fd, disk.record, 1, disk.stage);
   h5u_stage_free(disk.stage);
   return s;

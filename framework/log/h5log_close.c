@@ -76,7 +76,7 @@ static loom_status repair(loom_err *err, const h5log *l, const char *status)
   char note[H5U_NOTE_LEN];
   LOOM_TRY(h5u_journal_finish(err, &l->place, l->lock, note));
   if (note[0] != '\0') return err_set(err, LOOM_E_IO, "%s", note);
-  return h5u_repair(err, &l->place, l->lock, status);
+  return h5u_repair(err, &l->place, l->lock, status, NULL);
 }
 
 static loom_status final_attributes(loom_err *err, const h5log *l, const char *status)

@@ -32,6 +32,8 @@ int h5log_put_meta(hid_t file, const h5log_meta *m, const h5log_options *opt)
       h5u_put_int(file, "threads", m->threads) < 0 ||
       h5u_put_int(file, "real_size", m->real_size) < 0 || h5u_put_int(file, "seed", m->seed) < 0 ||
       h5u_put_int(file, "num_dof", m->num_dof) < 0 ||
+      h5u_put_int(file, "first_step", m->first_step) < 0 ||
+      (m->continued != NULL && h5u_put_text(file, "continued", m->continued, 0) < 0) ||
       h5u_put_real(file, "t_cpu_open", m->t_cpu_open) < 0)
     return -1;
   return h5log_add_session(file, opt);

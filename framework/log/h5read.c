@@ -81,7 +81,7 @@ static loom_status open_unfinished(loom_err *err, h5read *r, int reading, const 
   close(reading);
   if (fd >= 0) {
     const loom_status s = h5u_repair(
-        err, &r->place, fd, "failed: the writing process died; every step here is complete");
+        err, &r->place, fd, "failed: the writing process died; every step here is complete", NULL);
     if (s != LOOM_OK) {
       close(fd);
       return s;
@@ -426,7 +426,7 @@ static int64_t count_entries(h5read *r, const char *name, int is_table)
   if (d < 0) return -1;
   const int64_t count = !r->unfinished ? h5u_length(d)
                         : is_table     ? h5u_rows_upto(d, r->last)
-                                       : h5u_frames_upto(d, r->last);
+                                       : h5u_frames_upto(r->file, d, r->last);
   H5Eclear2(H5E_DEFAULT);
   return count;
 }

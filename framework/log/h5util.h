@@ -14,7 +14,7 @@ void h5u_quiet(void);
 loom_status h5u_fail(loom_err *err, const char *path, const char *what);
 
 /* ---- property lists and types (H5I_INVALID_HID on failure) ---- */
-hid_t h5u_fapl(void); /* newest format, locks left to us, ids closed with the file */
+hid_t h5u_fapl(void); /* newest format, locks left to us, ids closed with the file, few attempts */
 /* File creation: space in pages of 4096 bytes, so that no piece of metadata that changes
  * while a run writes lies across a page.  Linux copies a write page by page, and SIGKILL
  * stops it between two: half a piece would fail its checksum for ever.  Only the index of a
@@ -91,7 +91,11 @@ int h5u_truncate(hid_t dset, int64_t length);
  * and only a tail can be unfinished, so the search runs backwards from the end.  -1 on failure. */
 int64_t h5u_rows_upto(hid_t dset, int64_t last);
 /* The same for frames by /frames/step; the initial frame belongs to every step. */
-int64_t h5u_frames_upto(hid_t frame_step, int64_t last);
+int64_t h5u_frames_upto(hid_t file, hid_t frame_step, int64_t last);
+/* The step with which a log begins, -1 if one of an older version has no row that tells. */
+int64_t h5u_first_step(hid_t file);
+/* Read the last entry, and with it what an append will change of the index; 0 or -1. */
+int h5u_read_last(hid_t dset);
 /* The last finished step of the table /steps, -1 if none, -2 on failure; *rows gets
  * the number of rows that count. */
 int64_t h5u_last_step(hid_t steps, int64_t *rows);
@@ -112,6 +116,8 @@ loom_status h5u_peek(loom_err *err, const char *path, int fd, const struct h5u_s
 /* Open, or create, the temporary file `part` of `path` for writing: no link, and no file that
  * somebody else wrote. */
 loom_status h5u_open_part(loom_err *err, const char *path, const char *part, int *fd);
+/* Begins as HDF5 does, as a checkpoint does, or with zeros: nobody else's file. */
+int h5u_like_ours(int fd);
 /* A checkpoint may be put at `path`: nothing is there, or what loom wrote. */
 loom_status h5u_check_place(loom_err *err, const char *path);
 
@@ -130,7 +136,9 @@ void h5u_writer_of(const char *path, char *buf, size_t len);
 /* Make a file whose writer died readable again; `fd` holds the lock.  Clears the
  * status flags, sets the end of allocation, cuts unfinished rows, writes the status; all of it
  * or nothing. */
-loom_status h5u_repair(loom_err *err, const struct h5u_place *place, int fd, const char *status);
+/* *lost: 1 if it failed because the log is damaged (may be NULL). */
+loom_status h5u_repair(loom_err *err, const struct h5u_place *place, int fd, const char *status,
+                       int *lost);
 /* Hash of the texts that a log got when it was created and keeps; of a copy the same.  Never 0. */
 uint64_t h5u_record(hid_t file);
 /* Cut every table and frame behind step `last`; 0 or -1. */

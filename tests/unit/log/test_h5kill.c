@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "log/h5log_internal.h"
 #include "support/tiny_log.h"
 
 /* Bytes: the kernel copies a write page by page, and a kill stops it between two. */
@@ -31,9 +32,12 @@ typedef struct moments {
   int64_t told; /* the last step that was committed; -1: none */
 } moments;
 static moments *shared;
-static int every_moment;
+static int every_moment, not_counting, only_blocks;
 
-static int killed_now(void) { return shared != NULL && shared->seen++ == shared->kill; }
+static int killed_now(void)
+{
+  return shared != NULL && !not_counting && shared->seen++ == shared->kill;
+}
 
 static void kill_before(void)
 {
@@ -43,6 +47,9 @@ static void kill_before(void)
 /* ---- these take the place of the C library's functions ---- */
 ssize_t pwrite(int fd, const void *buffer, size_t size, off_t offset)
 {
+  /* blocks of a chunk index, and what is longer than a page */
+  if (only_blocks && size <= PAGE && (size < 4 || memcmp(buffer, "EADB", 4) != 0))
+    return syscall(SYS_pwrite64, fd, buffer, size, offset);
   static int row; /* whole pages one after the other: every 16th is a moment */
   const size_t first = PAGE - (size_t)offset % PAGE;
   row = size == PAGE && first == PAGE ? row + 1 : 0;
@@ -66,6 +73,25 @@ int unlink(const char *path)
 {
   kill_before();
   return (int)syscall(SYS_unlink, path);
+}
+
+int unlinkat(int dir, const char *path, int flags)
+{
+  kill_before();
+  return (int)syscall(SYS_unlinkat, dir, path, flags);
+}
+
+/* A kill loses nothing of what was written, on the disk or not: there is no need to wait for it. */
+int fdatasync(int fd)
+{
+  (void)fd;
+  return 0;
+}
+
+int fsync(int fd)
+{
+  (void)fd;
+  return 0;
 }
 
 int rename(const char *from, const char *to)
@@ -304,6 +330,77 @@ Test(h5kill, continuation)
     }
   }
   cr_assert_gt(num_journals, 10);
+  free(dead.data);
+}
+
+/* ---- many chunks ---- */
+/* Behind these, blocks of a chunk index are longer than a page, and every new chunk rewrites one.
+ */
+enum { CHUNK = 64, NUM_CHUNKS = 8200 }; /* bytes, chunks */
+
+static tiny_options index_options(void)
+{
+  tiny_options o = options();
+  o.log.state_chunk = CHUNK;
+  return o;
+}
+
+static loom_status state_steps(h5log *l, loom_err *err, int64_t from, int64_t to)
+{
+  const tiny_options o = index_options();
+  for (int64_t i = from; i < to; ++i) {
+    LOOM_TRY(tiny_state(l, err, i, i == 0 ? NUM_CHUNKS * CHUNK : CHUNK));
+    LOOM_TRY(tiny_step(l, err, &o, i));
+    shared->told = i;
+  }
+  return LOOM_OK;
+}
+
+static loom_status write_index(loom_err *err, const char *path)
+{
+  const tiny_options o = index_options();
+  h5log *l;
+  LOOM_TRY(tiny_create(err, path, &o, &l));
+  LOOM_TRY(tiny_start(l, err, &o));
+  LOOM_TRY(state_steps(l, err, 0, BASE));
+  raise(SIGKILL);
+  return LOOM_E_INTERNAL;
+}
+
+static loom_status continue_index(loom_err *err, const char *path)
+{
+  const tiny_options o = index_options();
+  h5log *l;
+  not_counting = 1; /* but the steps */
+  LOOM_TRY(tiny_resume(err, path, &o, BASE - 1, &l));
+  not_counting = 0;
+  LOOM_TRY(state_steps(l, err, BASE, BASE + 1));
+  not_counting = 1;
+  const int64_t across = l->disk.split;
+  LOOM_TRY(h5log_close(l, err, "finished"));
+  return across > 0 ? LOOM_OK : err_set(err, LOOM_E_INTERNAL, "no block is longer than a page");
+}
+
+Test(h5kill, blocks_of_an_index_that_are_longer_than_a_page)
+{
+  const char *const path = tiny_path(0, "k.h5");
+  int num_journals = 0;
+  remove_log(path);
+  cr_assert(run_and_kill(write_index, path, -1));
+  const bytes dead = load(path);
+  only_blocks = !every_moment;
+  every_moment = 1;
+  for (int64_t m = 0, killed = 1; killed; ++m) {
+    loom_err err = {0};
+    remove_log(path);
+    store(path, &dead);
+    killed = run_and_kill(continue_index, path, m);
+    num_journals += access(journal_of(path), F_OK) == 0;
+    const int64_t told = shared->told >= 0 ? shared->told : BASE - 1;
+    const int64_t there = check_log(path, told + 1, "many chunks", m);
+    cr_assert_eq(tiny_check_state(&err, path, there), there, "moment %" PRId64 ": %s", m, err.text);
+  }
+  cr_assert_gt(num_journals, 3);
   free(dead.data);
 }
 
