@@ -192,6 +192,9 @@ static void print_text(h5read *r, const char *path, const totals *t)
 {
   printf("%s: %s%s\n", path, h5read_attr(r, "status"),
          h5read_live(r) ? " (a process is writing it)" : "");
+  if (h5read_attr(r, "continued")[0] != '\0')
+    printf("  begins with step %s: %s\n", h5read_attr(r, "first_step"),
+           h5read_attr(r, "continued"));
   printf("  holds       %" PRId64 " steps, %" PRId64 " frames, %" PRId64 " rows of iterations, "
          "%" PRId64 " of inner iterations\n",
          t->steps, h5read_num_frames(r), h5read_num_iters(r), h5read_num_rows(r, "inner"));
@@ -276,7 +279,7 @@ static loom_status print_json(h5read *r, loom_err *err, const char *path, const 
   const char *const texts[] = {"status",   "loom_version", "git_commit", "config",   "config_hash",
                                "command",  "host",         "cpu",        "gpu",      "blas",
                                "backend",  "created",      "plugins",    "commands", "jobs",
-                               "end_time", "exit_reason"};
+                               "end_time", "exit_reason",  "continued"};
   const char *const ints[] = {"schema", "threads", "real_size", "seed", "num_dof", "rss_peak"};
   printf("{\n  \"file\": ");
   json_text(path);
@@ -346,7 +349,7 @@ static int body(int argc, char **argv)
   }
   if (argc - optind != 1) return tool_usage("info", "give one log file");
   const char *const path = argv[optind];
-  if (h5read_open(&err, path, &r) != LOOM_OK) return cmd_fail(&err);
+  if (tool_open_log(&err, path, &r) != LOOM_OK) return cmd_fail(&err);
   loom_status s = LOOM_OK;
   if (mode == OPT_CONFIG) {
     fputs(h5read_attr(r, "config"), stdout);

@@ -75,6 +75,12 @@ static int show_progress(void *user, const run *r, const run_summary *s)
   return time_is_up(p, now) || stop_signal_asked();
 }
 
+static void log_opened(void *user)
+{
+  (void)user;
+  stop_signal_defer();
+}
+
 static const char *stopper(void *user)
 {
   const progress *const p = user;
@@ -189,6 +195,7 @@ int cmd_run(int argc, char **argv)
                          .resume_step = c.resume_step,
                          .overwrite = c.overwrite,
                          .trust_config = c.trust_config,
+                         .opened = log_opened,
                          .progress = show_progress,
                          .stopper = stopper,
                          .user = &p,

@@ -204,8 +204,10 @@ typedef struct h5log_meta { /* root attributes, all texts; NULL is written as ""
   const char *backend, *created, *plugins; /* plugins: one line per plugin, tab-separated
                                             * name kind version path build licence */
   int64_t threads, real_size, seed;
-  int64_t num_dof;   /* coordinates of vertices that are not fixed */
-  double t_cpu_open; /* s, processor time before the log was made: scene, plugins' create() */
+  int64_t num_dof;       /* coordinates of vertices that are not fixed */
+  int64_t first_step;    /* of the log; its first frame is the state before it */
+  const char *continued; /* why the log does not begin with the run, NULL: it does */
+  double t_cpu_open;     /* s, processor time before the log was made: scene, plugins' create() */
 } h5log_meta;
 
 enum { H5LOG_TEXT = -1, H5LOG_F64 = -2 };
@@ -230,7 +232,11 @@ typedef struct h5log_options {
   /* [num_obstacles], NULL: none has any; their maps are logged, too: /scene/obstacles/NAME/joints
    * [T][obstacle_joints][12] */
   const int32_t *obstacle_joints;
-  int overwrite;         /* H5LOG_*: what h5log_create may replace */
+  int overwrite; /* H5LOG_*: what h5log_create may replace */
+  /* The log that is replaced gets this name, which nothing has, and its checkpoints stay; NULL: it
+   * goes, and they do. */
+  const char *keep_as;
+  int64_t state_chunk;   /* bytes of a chunk of /state_data, 0: 1 MiB; tests make many small ones */
   const char *command;   /* that writes from here on: a line of the attribute `commands` */
   const char *scheduler; /* ids of its job, "" for none: the line of `jobs` beside it */
 } h5log_options;
@@ -250,9 +256,12 @@ loom_status h5log_create(loom_err *err, const char *path, const h5log_meta *meta
                          int64_t num_verts, h5log **out);
 /* Continue an existing log after `last_step` (-1: before the first): repair it if its
  * writer died, refuse if one lives or if config_hash differs, cut all tables behind
- * that step, start SWMR again. */
+ * that step, start SWMR again.  *lost, after an error: there is no log, it is damaged, or it ends
+ * before that step, so that only a new one can go on (may be NULL). */
 loom_status h5log_resume(loom_err *err, const char *path, const char *config_hash,
-                         int64_t last_step, const h5log_options *opt, h5log **out);
+                         int64_t last_step, const h5log_options *opt, h5log **out, int *lost);
+/* A free name beside a log that must give way, to be freed; NULL: out of memory. */
+char *h5log_spare_name(const char *path);
 loom_status h5log_iter(h5log *l, loom_err *err, const h5log_iter_row *row, const double *extra);
 loom_status h5log_inner(h5log *l, loom_err *err, const h5log_inner_row *row);
 loom_status h5log_message(h5log *l, loom_err *err, const h5log_message_row *row);
@@ -269,6 +278,8 @@ loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, cons
                         const loom_real *v, const double *poses, const float *const *fields);
 loom_status h5log_status(h5log *l, loom_err *err, const char *status); /* /status dataset */
 loom_status h5log_commit(h5log *l, loom_err *err);                     /* write batches, flush */
+/* What was committed is on the disk, and survives a power failure. */
+loom_status h5log_sync(h5log *l, loom_err *err);
 /* What h5log_close writes beside the status, into attributes of the same names. */
 typedef struct h5log_end {
   const char *exit_reason; /* finished, stopped: by what, failed: why */
@@ -313,6 +324,9 @@ typedef struct h5read h5read;
  * checking that no writer lives).  LOOM_E_IO with what is wrong for anything else. */
 loom_status h5read_open(loom_err *err, const char *path, h5read **out);
 void h5read_close(h5read *r);
+/* What the user must know of how the log was opened, "": it is as any other.  A log behind a link,
+ * of another user, or in a place that cannot be written to is read and never changed. */
+const char *h5read_note(const h5read *r);
 /* A text attribute of the root, "" if absent; valid until close. */
 const char *h5read_attr(h5read *r, const char *name);
 /* Of a log that is being written, h5read_num_steps looks anew; the other counts belong to

@@ -28,6 +28,7 @@ loom_status replay_open(run *r)
     err_prefix(r->err, "%s", place);
     return s;
   }
+  if (h5read_note(p->ref)[0] != '\0') run_message(r, LOOM_LOG_WARN, h5read_note(p->ref));
   if (h5read_num_verts(p->ref) != n)
     return err_set(r->err, LOOM_E_CONFIG,
                    "%s: the reference has %lld vertices, this scene has %lld; use the same scene",

@@ -48,6 +48,8 @@ typedef struct run_options {
   /* A scene made by the caller instead of the one the config describes (programs that
    * embed loom, tests); NULL: scene_build.  The run frees it with scene_free. */
   loom_status (*make_scene)(void *user, loom_err *err, mem *m, scene_data **out);
+  /* the log is open, the steps begin; may be NULL */
+  void (*opened)(void *user);
   /* called after every step; nonzero return stops the run ("stopped") */
   int (*progress)(void *user, const run *r, const run_summary *s);
   /* what made progress() stop it, "SIGTERM"; may be NULL */
