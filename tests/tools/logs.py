@@ -90,7 +90,7 @@ def inside(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
                 os.chdir(folder)
                 for number, file in ((1, out), (2, err)):
                     os.dup2(file.fileno(), number)
-                    setattr(sys, ("stdout", "stderr")[number - 1], open(number, "w", closefd=False))
+                    setattr(sys, ("stdout", "stderr")[number - 1], open(number, "w", closefd=False))  # noqa: SIM115
                 terminal.guard()
                 try:
                     code = command.call(name, main, rest)
