@@ -6,6 +6,8 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
+from loompy import output
+
 # Colours that stay apart for colour-blind readers: Okabe and Ito 2008, then Tol's muted scheme 2021.
 OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#000000")
 MUTED = ("#332288", "#88CCEE", "#44AA99", "#117733", "#999933", "#DDCC77", "#CC6677", "#882255", "#AA4499")
@@ -110,5 +112,6 @@ def save(figure: Any, path: str | Path, formats: tuple[str, ...] = FORMATS) -> l
     written = []
     for ending in formats:
         written.append(stem.with_name(f"{stem.name}.{ending}"))
-        figure.savefig(written[-1], metadata=dates[ending])
+        with output.replacing(written[-1]) as part:
+            figure.savefig(part, metadata=dates[ending])
     return written

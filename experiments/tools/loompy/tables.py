@@ -24,7 +24,10 @@ COUNTERS = (
 )  # fmt: skip
 LAST_OF_STEP = ("e_ref", "r_energy", "r_newton")  # columns of /iters of which the end of a step counts
 SUM_OF_STEPS = {"cpu": "t_cpu", "wall": "t_total", "bytes": "n_bytes"}
-PROVENANCE = ("git_commit", "config_hash", "host", "threads", "created", "end_time", "exit_reason", "command")
+PROVENANCE = ("git_commit", "config_hash", "host", "created", "end_time", "exit_reason", "command")
+# Logs that are rows: runs that came to their end, and those that a signal or --max-time stopped (exit codes
+# 5 and 6), whose steps are whole.
+ROWS = ("finished", "stopped")
 GOOD_ENDS = ("converged_abs", "converged_rel")
 
 
@@ -68,6 +71,9 @@ def _totals(log: Log, missing: set[str]) -> dict[str, Any]:
     steps = log.table("steps")
     names = set(_names(steps))
     words = log.enum("steps", "reason")
+    unknown = {int(r) for r in steps["reason"]} - words.keys()
+    if unknown:
+        raise LogError(f"{log.path}: /steps: the reason {unknown.pop()} has no word")
     reasons = [words[int(r)] for r in steps["reason"]]
     out: dict[str, Any] = {"steps": len(steps), "iterations": int(steps["iters"].sum())}
     out["converged"] = sum(r in GOOD_ENDS for r in reasons)
@@ -87,14 +93,17 @@ def _totals(log: Log, missing: set[str]) -> dict[str, Any]:
     gaps = steps["min_gap"][np.isfinite(steps["min_gap"])]
     out["min_gap"] = float(gaps.min()) if len(gaps) else np.nan
     out["contacts"] = int(steps["contacts"].max()) if len(steps) else 0
-    out["vertices"] = log.file["frames/x"].shape[1]
+    out["vertices"] = log.num_vertices
     out |= {name: int(steps[name].sum()) for name in COUNTERS if name in names}
     return out
 
 
 def _number(log: Log, name: str, missing: set[str]) -> float:
     if name in log.file.attrs:
-        return float(log.file.attrs[name])
+        value = log.attr(name)
+        if isinstance(value, str):
+            raise LogError(f"{log.path}: the attribute '{name}' is no number")
+        return float(value)
     missing.add(name)
     return float("nan")
 
@@ -118,11 +127,14 @@ def _look(path: str, table: str = "", columns: Sequence[str] | None = None) -> R
     with Log(path) as log:
         missing: set[str] = set()
         status = log.status
-        if status != "finished":
+        if status not in ROWS:
             return Run(path, status, {}, {})
         totals = _totals(log, missing)
-        totals |= {name: log.attr(name) for name in PROVENANCE}
-        totals["processor"], totals["plugins"] = log.attr("cpu"), log.attr("plugins")
+        totals |= {name: str(log.attr(name)) for name in PROVENANCE[:3]}
+        totals["threads"] = int(_number(log, "threads", missing) if "threads" in log.file.attrs else 0)
+        totals |= {name: str(log.attr(name)) for name in PROVENANCE[3:]}
+        totals["processor"], totals["plugins"] = str(log.attr("cpu")), str(log.attr("plugins"))
+        totals["planned"] = log.planned_steps
         run = Run(path, status, log.settings, totals, missing=missing)
         if table:
             run.table = _read(log, table, columns, missing)
@@ -146,7 +158,7 @@ def _read(log: Log, name: str, columns: Sequence[str] | None, missing: set[str])
 
 @dataclass
 class Collection:
-    """Finished logs, and those that were left out, each with the reason."""
+    """Logs of runs that finished or were stopped, and those that were left out, each with the reason."""
 
     runs: list[Run]
     left_out: list[tuple[str, str]]
@@ -162,6 +174,15 @@ class Collection:
             f"NaN, as {n} of {len(self.runs)} logs lack it: "
             + ", ".join(sorted(name for name, count in lacking.items() if count == n))
             for n in sorted(set(lacking.values()))
+        ]
+
+    @property
+    def stopped(self) -> list[tuple[str, int, int]]:
+        """Name, steps done and steps planned (0: not known) of the runs that were stopped."""
+        return [
+            (name, run.totals["steps"], run.totals["planned"])
+            for name, run in zip(self.names(), self.runs, strict=True)
+            if run.status == "stopped"
         ]
 
     @property
@@ -196,13 +217,14 @@ class Collection:
 
 
 def collect(paths: Paths, table: str = "", columns: Sequence[str] | None = None) -> Collection:
-    """Every log that `paths` means.  Unfinished and damaged ones are in `left_out`, with the reason."""
+    """Every log that `paths` means.  Those that are being written, that failed, or that are damaged are in
+    `left_out`, with the reason."""
     runs: list[Run] = []
     left_out: list[tuple[str, str]] = []
     for path, result in read_all(partial(_look, table=table, columns=columns), expand(paths)):
         if isinstance(result, LogError):
             left_out.append((path, str(result).removeprefix(f"{path}: ")))
-        elif result.status != "finished":
+        elif result.status not in ROWS:
             left_out.append((path, result.status if result.status != "running" else "unfinished (running)"))
         else:
             runs.append(result)
@@ -221,20 +243,27 @@ def _tell(frame: pd.DataFrame, found: Collection) -> pd.DataFrame:
     return frame
 
 
+def setting_columns(found: Collection) -> dict[str, str]:
+    """{key in which the runs differ: its column}: the last words of the key, and the whole key where
+    a column of another meaning is called so."""
+    taken = {"run", "method", "problem", "status", "path", *(n for r in found.runs for n in r.totals)}
+    return {k: k if name in taken else name for k, name in short_names(found.keys).items()}
+
+
 def rows_of(found: Collection) -> pd.DataFrame:
     """One row per run of a collection."""
-    keys = found.keys
-    short = short_names(keys)
+    short = setting_columns(found)
     rows = []
     for run, name, problem in zip(found.runs, found.names(), found.problem_numbers(), strict=True):
-        settings = {short[k]: run.settings.get(k, "") for k in keys}
+        settings = {name: run.settings.get(k, "") for k, name in short.items()}
         head = {"run": name, "method": method_of(run.settings), "problem": problem}
         rows.append(head | settings | {"status": run.status} | run.totals | {"path": run.path})
     return pd.DataFrame(rows)
 
 
 def runs(paths: Paths) -> pd.DataFrame:
-    """One row per finished run: the settings that differ, totals, the accuracy reached, provenance.
+    """One row per run that finished or was stopped (column `status`): the settings that differ, totals, the
+    accuracy reached, provenance.
 
     paths: a file, folder, pattern, or a list of these.
     `cpu`, `wall` are seconds of all steps; `peak_memory` bytes; `residual`, `e_ref`, `r_energy` those
@@ -257,28 +286,30 @@ def _long(paths: Paths, table: str, columns: Sequence[str] | None) -> pd.DataFra
         assert part is not None
         head: dict[str, Any] = {
             "run": name, "method": method_of(run.settings), "problem": problem, "contact": contact,
+            "status": run.status,
         }  # fmt: skip
         for key in keys:  # one called like a column of the log keeps its whole name
             head[key if short[key] in part or short[key] in head else short[key]] = run.settings.get(key, "")
         before = pd.DataFrame([head]).loc[np.zeros(len(part), int)].reset_index(drop=True)
         parts.append(pd.concat([before, part], axis=1))
     whole_table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-    for column in ("run", "method"):
+    for column in ("run", "method", "status"):
         if column in whole_table:
             whole_table[column] = whole_table[column].astype("category")
     return _tell(whole_table, found)
 
 
 def iters(paths: Paths, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Rows of /iters of all finished runs, one below the other.  Before them stand `run`, `method`,
-    `problem`, `contact` (numbers: the same problem, the same settings of contact) and the settings that
-    differ.  columns: only these, beside step, k and stage.  Clocks and counters count from the beginning
+    """Rows of /iters of all runs that finished or were stopped, one below the other.  Before them stand
+    `run`, `method`,
+    `problem`, `contact` (numbers: the same problem, the same settings of contact), `status` and the settings
+    that differ.  columns: only these, beside step, k and stage.  Clocks and counters count from the beginning
     of the step.  k = -1 is the state every solver starts from."""
     return _long(paths, "iters", columns)
 
 
 def steps(paths: Paths, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Rows of /steps of all finished runs in the same form; `reason` in words."""
+    """Rows of /steps of all these runs in the same form; `reason` in words."""
     return _long(paths, "steps", columns)
 
 

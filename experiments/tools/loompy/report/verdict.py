@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from loompy.config import differing, short_names
+from loompy.config import differing
 from loompy.tables import Collection
 
 GOOD, CARE, BAD = "good", "care", "bad"
@@ -68,6 +68,9 @@ def _start(found: Collection) -> Finding:
 def _stop(found: Collection) -> Finding:
     keys = [k for k in differing([r.settings for r in found.runs]) if k.startswith("stop.")]
     steps = _same(found, "steps")
+    if found.stopped:
+        words = ", ".join(f"{n} after {k}{f' of {m}' if m else ''} steps" for n, k, m in found.stopped)
+        return Finding(BAD, "Same stop?", f"No: runs were stopped before their end: {words}.")
     if len(steps) > 1:
         return Finding(BAD, "Same stop?", f"No: runs have {', '.join(map(str, steps))} steps.")
     if not keys:
@@ -142,5 +145,4 @@ def findings(found: Collection) -> list[Finding]:
 def settings(found: Collection) -> tuple[list[str], list[list[str]]]:
     """Keys that differ, a row each, with the value of every run."""
     keys = found.keys
-    short_names(keys)
     return keys, [[r.settings.get(k, "") for r in found.runs] for k in keys]
