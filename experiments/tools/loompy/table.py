@@ -125,7 +125,7 @@ def main(argv: list[str]) -> int:
     if args.to and not bound:
         say(f"--to {args.to}: MEASURE=BOUND is expected, such as e_ref=1e-4")
         return 2
-    from loompy.tables import collect, rows_of
+    from loompy.tables import collect, ends_lines, rows_of
 
     found = collect(args.logs)
     for path, why in found.left_out:
@@ -134,6 +134,9 @@ def main(argv: list[str]) -> int:
         raise LogError("no finished log is left")
     for note in found.notes:
         say(note)
+    for run, name in zip(found.runs, found.names(), strict=True):
+        for line in ends_lines(run.totals):
+            say(f"{name}: {line}", alarm=True)
     table = rows_of(found)
     if bound:
         table = table.merge(needed(args, bound), on="run", how="left")
