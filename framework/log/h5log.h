@@ -41,47 +41,57 @@ enum { H5LOG_NAME_LEN = 64 };
   X(I, pairs_bvt, "1", "contact pairs known: vertex and triangle, one a body's") \
   X(I, pairs_bee, "1", "contact pairs known: edge of cloth and edge of a body")
 
-#define H5LOG_STEP_COLUMNS(X)                                                                     \
-  X(I, step, "1", "step number from 0")                                                           \
-  X(R, time, "s", "time at the end of the step")                                                  \
-  X(R, h, "s", "effective step of the problem solved")                                            \
-  X(I, iters, "1", "outer iterations")                                                            \
-  X(S, reason, "1", "why the step ended")                                                         \
-  X(R, r_ref, "m", "residual at x = y without contact, the scale of tol_rel")                     \
-  X(R, r_final, "m", "residual (rms) of the accepted point")                                      \
-  X(R, r_energy, "sqrt(J)", "distance to the solution of the accepted point, as in /iters")       \
-  X(R, e_kinetic, "J", "kinetic energy at the end of the step")                                   \
-  X(R, e_gravity, "J", "gravitational energy, zero at the initial state")                         \
-  X(R, e_elastic, "J", "elastic energy")                                                          \
-  X(R, e_contact, "J", "contact energy, NaN without a potential")                                 \
-  X(R, e_dissipated, "J", "energy dissipated by friction in this step, as the models report it")  \
-  X(I, contacts, "1", "active contact pairs")                                                     \
-  X(R, min_gap, "m", "smallest gap seen by the contact models, NaN without pairs")                \
-  X(R, toi, "1", "smallest step bound given by collision in this step")                           \
-  X(I, intersections, "1", "edge-triangle intersections found by the audit, -1 if it was off")    \
-  X(I, start_intersections, "1", "those of the start that are still there, start = exclude")      \
-  X(R, stitch_gap, "m", "largest distance of a sewn vertex from its place, NaN without stitches") \
-  X(R, f_next, "N", "norm of the force carried into the next step")                               \
-  X(R, t_predict, "s", "wall time of PREDICT")                                                    \
-  X(R, t_detect, "s", "wall time of collision detection")                                         \
-  X(R, t_solve, "s", "wall time of the solver, one gradient per iteration if it uses it")         \
-  X(R, t_contact, "s", "wall time of contact models")                                             \
-  X(R, t_filter, "s", "wall time of line search, step bounds and resolving")                      \
-  X(R, t_measure, "s", "wall time of measuring, never charged to the solver")                     \
-  X(R, t_log, "s", "wall time of logging")                                                        \
-  X(R, t_total, "s", "wall time of the step")                                                     \
-  X(R, t_cpu, "s", "processor time of all threads, without measuring and logging")                \
-  X(R, t_cpu_plugins, "s", "of it, in callbacks of plugins and the services they call")           \
-  X(R, t_cpu_detect, "s", "processor time of collision detection")                                \
-  X(R, t_cpu_solve, "s", "processor time of the solver, as t_solve")                              \
-  X(R, t_cpu_contact, "s", "processor time of contact models")                                    \
-  X(R, t_cpu_filter, "s", "processor time of line search, step bounds and resolving")             \
-  X(R, t_cpu_measure, "s", "processor time of measuring, not in t_cpu")                           \
-  X(R, t_cpu_log, "s", "processor time of logging, not in t_cpu")                                 \
-  X(I, rss, "B", "resident memory of the process at the end of the step, -1 if unknown")          \
-  X(I, rss_peak, "B", "most of it so far, -1 if unknown")                                         \
-  X(I, repairs, "1", "corrections by contact models before the last cut of the step")             \
-  H5LOG_PAIR_COLUMNS(X)                                                                           \
+#define H5LOG_STEP_COLUMNS(X)                                                                      \
+  X(I, step, "1", "step number from 0")                                                            \
+  X(R, time, "s", "time at the end of the step")                                                   \
+  X(R, h, "s", "effective step of the problem solved")                                             \
+  X(I, iters, "1", "outer iterations")                                                             \
+  X(S, reason, "1", "why the step ended")                                                          \
+  X(R, r_ref, "m", "way of gravity and deformation in a step, RMS over objects: scale of tol_rel") \
+  X(R, r_final, "m", "residual (rms) of the accepted point")                                       \
+  X(R, tol_ratio, "1", "largest residual of an object over its tolerance, NaN: not tested")        \
+  X(I, ref_unconverged, "1", "1: the step of the reference that is replayed did not converge")     \
+  X(R, r_energy, "sqrt(J)", "distance to the solution of the accepted point, as in /iters")        \
+  X(R, defect_force, "1", "net residual force on free vertices over their weight")                 \
+  X(R, defect_torque, "1", "net residual torque over weight and radius of gyration")               \
+  X(R, p_x, "kg m/s", "linear momentum of free vertices")                                          \
+  X(R, p_y, "kg m/s", "likewise")                                                                  \
+  X(R, p_z, "kg m/s", "likewise")                                                                  \
+  X(R, l_x, "kg m^2/s", "angular momentum of free vertices about their centre of mass")            \
+  X(R, l_y, "kg m^2/s", "likewise")                                                                \
+  X(R, l_z, "kg m^2/s", "likewise")                                                                \
+  X(R, e_kinetic, "J", "kinetic energy at the end of the step")                                    \
+  X(R, e_gravity, "J", "gravitational energy, zero at the initial state")                          \
+  X(R, e_elastic, "J", "elastic energy")                                                           \
+  X(R, e_contact, "J", "contact energy, NaN without a potential")                                  \
+  X(R, e_dissipated, "J", "energy dissipated by friction in this step, as the models report it")   \
+  X(I, contacts, "1", "active contact pairs")                                                      \
+  X(R, min_gap, "m", "smallest gap seen by the contact models, NaN without pairs")                 \
+  X(R, toi, "1", "smallest step bound given by collision in this step")                            \
+  X(I, intersections, "1", "edge-triangle intersections found by the audit, -1 if it was off")     \
+  X(I, start_intersections, "1", "those of the start that are still there, start = exclude")       \
+  X(R, stitch_gap, "m", "largest distance of a sewn vertex from its place, NaN without stitches")  \
+  X(R, f_next, "N", "norm of the force carried into the next step")                                \
+  X(R, t_predict, "s", "wall time of PREDICT")                                                     \
+  X(R, t_detect, "s", "wall time of collision detection")                                          \
+  X(R, t_solve, "s", "wall time of the solver, one gradient per iteration if it uses it")          \
+  X(R, t_contact, "s", "wall time of contact models")                                              \
+  X(R, t_filter, "s", "wall time of line search, step bounds and resolving")                       \
+  X(R, t_measure, "s", "wall time of measuring, never charged to the solver")                      \
+  X(R, t_log, "s", "wall time of logging")                                                         \
+  X(R, t_total, "s", "wall time of the step")                                                      \
+  X(R, t_cpu, "s", "processor time of all threads, without measuring and logging")                 \
+  X(R, t_cpu_plugins, "s", "of it, in callbacks of plugins and the services they call")            \
+  X(R, t_cpu_detect, "s", "processor time of collision detection")                                 \
+  X(R, t_cpu_solve, "s", "processor time of the solver, as t_solve")                               \
+  X(R, t_cpu_contact, "s", "processor time of contact models")                                     \
+  X(R, t_cpu_filter, "s", "processor time of line search, step bounds and resolving")              \
+  X(R, t_cpu_measure, "s", "processor time of measuring, not in t_cpu")                            \
+  X(R, t_cpu_log, "s", "processor time of logging, not in t_cpu")                                  \
+  X(I, rss, "B", "resident memory of the process at the end of the step, -1 if unknown")           \
+  X(I, rss_peak, "B", "most of it so far, -1 if unknown")                                          \
+  X(I, repairs, "1", "corrections by contact models before the last cut of the step")              \
+  H5LOG_PAIR_COLUMNS(X)                                                                            \
   H5LOG_COUNTER_COLUMNS(X)
 
 #define H5LOG_ITER_COLUMNS(X)                                                                      \

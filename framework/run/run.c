@@ -142,6 +142,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(scene_pose(r->scene, 0.0, 0.0));
   LOOM_TRY(replay_open(r));
   LOOM_TRY(problem_diag(r));
+  LOOM_TRY(objects_new(r));
   LOOM_TRY(run_check_tolerance(r));
   LOOM_TRY(error_open(r));
   LOOM_TRY(fields_open(r));

@@ -3,6 +3,7 @@
 #define LOOM_RUN_H
 
 #include "config/config.h"
+#include "log/ends.h"
 #include "log/h5log.h"
 #include "scene/scene_data.h"
 
@@ -13,6 +14,7 @@ enum { RUN_RESUME_NO, RUN_RESUME, RUN_RESUME_AUTO };
 typedef struct run_summary {
   int64_t steps_done, steps_planned, iters;
   int64_t reasons[H5LOG_NUM_REASONS];
+  log_ends ends;         /* how well they were solved */
   int64_t intersections; /* found by the audit, -1: it was off */
   int64_t audited;       /* steps after which it looked, of those of this process */
   int64_t passes;        /* pairs that pass through each other within a step, -1: not looked for */
