@@ -486,7 +486,8 @@ Test(h5log, resume_refuses_what_another_program_has_replaced)
     rows[i].replace(path, rows[i].name);
     snprintf(command, sizeof command, "cp %s %s", path, copy);
     cr_assert_eq(system(command), 0);
-    cr_assert_eq(tiny_resume(&err, path, &o, 3, &l), LOOM_E_IO, "%d %s", (int)i, rows[i].name);
+    cr_assert_eq(tiny_resume(&err, path, &o, 3, &l), LOOM_E_IO, "%d %s: %s", (int)i, rows[i].name,
+                 err.text);
     snprintf(says, sizeof says, "/%s is not as loom makes it", rows[i].name);
     cr_assert(strstr(err.text, says) != NULL, "%s", err.text);
     snprintf(command, sizeof command, "cmp %s %s", path, copy);
