@@ -226,8 +226,7 @@ static loom_status open_log(loom_err *err, h5log *l, int *lost, h5u_super *super
   h5u_close(fapl, H5Pclose);
   *lost = l->file < 0;
   if (l->file < 0)
-    return h5u_fail(err, l->path,
-                    "cannot be opened to continue it: cut short or damaged; start the run again");
+    return h5u_fail(err, l->path, "cannot be opened to continue it: cut short or damaged");
   l->disk.record = h5u_record(l->file);
   return LOOM_OK;
 }

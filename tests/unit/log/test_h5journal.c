@@ -17,6 +17,7 @@
 
 #include "log/h5journal.h"
 #include "log/h5util.h"
+#include "support/bytes.h"
 #include "support/tiny_log.h"
 
 enum { BASE = 4, PAGE = H5U_PAGE }; /* steps; bytes */
@@ -36,27 +37,10 @@ typedef struct head_2 {
 } head_2;
 
 /* ---- files ---- */
-typedef struct bytes {
-  char *data;
-  size_t size;
-} bytes;
-
-static bytes load(const char *path)
+static void put(const char *path, const void *data, size_t size)
 {
-  struct stat st;
-  FILE *const f = fopen(path, "rb");
-  cr_assert(f != NULL && fstat(fileno(f), &st) == 0, "%s", path);
-  bytes b = {calloc(1, (size_t)st.st_size + 1), (size_t)st.st_size};
-  cr_assert_eq(fread(b.data, 1, b.size, f), b.size);
-  fclose(f);
-  return b;
-}
-
-static void store(const char *path, const void *data, size_t size)
-{
-  FILE *const f = fopen(path, "wb");
-  cr_assert(f != NULL && fwrite(data, 1, size, f) == size, "%s", path);
-  cr_assert_eq(fclose(f), 0);
+  const bytes b = {(char *)data, size};
+  store(path, &b);
 }
 
 static void is_still(const char *path, const bytes *b)
@@ -142,7 +126,7 @@ static cut make_cut(const char *path)
   h5read_close(r);
   c.after = load(path);
   const uint64_t record = record_of(path);
-  store(path, c.log.data, c.log.size);
+  put(path, c.log.data, c.log.size);
   write_journal(path, &c.after, record);
   c.journal = load(journal_of(path));
   return c;
@@ -170,7 +154,7 @@ static void forge(const char *path, int64_t size, int64_t end, int64_t num, cons
   head.hash = h5u_hash(hash, pages, len);
   memcpy(all, &head, sizeof head);
   if (len > 0) memcpy(all + sizeof head, pages, len);
-  store(journal_of(path), all, sizeof head + len);
+  put(journal_of(path), all, sizeof head + len);
   free(all);
 }
 
@@ -236,7 +220,7 @@ Test(h5journal, through_a_link_nothing_is_written)
         const tiny_options o = {.frames_every = 1};
         cr_assert_eq(tiny_write(&err, victim, &o, BASE), LOOM_OK, "%s", err.text);
       } else {
-        store(victim, long_text, sizeof long_text);
+        put(victim, long_text, sizeof long_text);
       }
       const bytes before = load(victim);
       const int64_t size = (int64_t)before.size;
@@ -266,7 +250,7 @@ Test(h5journal, a_log_behind_a_link_is_read_with_its_change)
   /* half of it is in the log already */
   bytes half = c.log;
   memcpy(half.data, c.after.data, PAGE);
-  store(c.path, half.data, half.size);
+  put(c.path, half.data, half.size);
   only_read(link, "reached by a symbolic link");
   finished(&c, c.path);
 }
@@ -305,8 +289,8 @@ static void journal_as_hard_link(const char *name)
 static void journal_as_pipe(const char *name) { cr_assert_eq(mkfifo(name, 0600), 0); }
 static void journal_as_folder(const char *name) { cr_assert_eq(mkdir(name, 0700), 0); }
 static void journal_as_device(const char *name) { cr_assert_eq(symlink("/dev/zero", name), 0); }
-static void journal_as_text(const char *name) { store(name, "my notes\n", 9); }
-static void journal_as_text_of_zeros(const char *name) { store(name, "\0\0\0\0\0\0notes\n", 12); }
+static void journal_as_text(const char *name) { put(name, "my notes\n", 9); }
+static void journal_as_text_of_zeros(const char *name) { put(name, "\0\0\0\0\0\0notes\n", 12); }
 
 Test(h5journal, other_things_of_its_name_stay)
 {
@@ -318,16 +302,16 @@ Test(h5journal, other_things_of_its_name_stay)
   const tiny_options o = {.log = {.overwrite = 1}};
   const cut c = make_cut(tiny_path(3, "c.h5"));
   loom_err err = {0};
-  store(text, "text\n", 5);
+  put(text, "text\n", 5);
   for (size_t i = 0; i < sizeof make / sizeof make[0]; ++i) {
     const char *const paths[] = {sound, dead, text};
     cr_assert_eq(tiny_write(&err, sound, &o, BASE), LOOM_OK, "%s", err.text);
-    store(dead, c.log.data, c.log.size);
+    put(dead, c.log.data, c.log.size);
     for (int k = 0; k < 3; ++k) {
       char note[H5U_NOTE_LEN], name[600];
       struct stat before, after;
       h5log *l;
-      store(tiny_path(3, "elsewhere"), c.journal.data, c.journal.size);
+      put(tiny_path(3, "elsewhere"), c.journal.data, c.journal.size);
       snprintf(name, sizeof name, "%s", journal_of(paths[k]));
       make[i](name);
       cr_assert_eq(lstat(name, &before), 0);
@@ -398,7 +382,7 @@ Test(h5journal, sizes_are_checked)
     loom_err err = {0};
     forge(c.path, size, size, odd[i] == 1 ? 2 : odd[i], pages, 1);
     cr_assert_eq(tiny_check(&err, c.path, BASE), BASE, "%s", err.text);
-    store(c.path, c.log.data, c.log.size);
+    put(c.path, c.log.data, c.log.size);
   }
 }
 
@@ -436,7 +420,7 @@ static void store_old(const cut *c, const char *path)
   old.hash = h5u_hash(hash, c->journal.data + sizeof head, rest);
   memcpy(all, &old, sizeof old);
   memcpy(all + sizeof old, c->journal.data + sizeof head, rest);
-  store(path, all, sizeof old + rest);
+  put(path, all, sizeof old + rest);
   free(all);
 }
 
@@ -452,8 +436,8 @@ Test(h5journal, moved_and_copied_with_its_log)
 {
   const cut c = make_cut(tiny_path(0, "k.h5"));
   const char *const moved = tiny_path(1, "moved.h5"), *const copy = tiny_path(2, "copy.h5");
-  store(copy, c.log.data, c.log.size);
-  store(journal_of(copy), c.journal.data, c.journal.size);
+  put(copy, c.log.data, c.log.size);
+  put(journal_of(copy), c.journal.data, c.journal.size);
   finished(&c, copy);
   char name[600];
   snprintf(name, sizeof name, "%s", journal_of(moved));
@@ -473,9 +457,9 @@ Test(h5journal, of_a_twin)
   memcpy(grown.data, log.data, log.size);
   write_journal(path, &grown, record_of(path));
   const bytes journal = load(journal_of(path));
-  for (int same = 0; same < 2; ++same) {
-    store(twin, log.data, log.size);
-    if (!same) {
+  for (int equal = 0; equal < 2; ++equal) {
+    put(twin, log.data, log.size);
+    if (!equal) {
       const hid_t f = H5Fopen(twin, H5F_ACC_RDWR, H5P_DEFAULT);
       cr_assert(f >= 0 && h5u_set_text(f, "created", "2025-01-01T00:00:09Z") == 0);
       cr_assert_geq(H5Fclose(f), 0);
@@ -483,10 +467,10 @@ Test(h5journal, of_a_twin)
     const bytes other = load(twin);
     cr_assert_eq(other.size, log.size);
     cr_assert_eq(memcmp(other.data, log.data, PAGE), 0, "page 0 tells: make another test");
-    store(journal_of(twin), journal.data, journal.size);
+    put(journal_of(twin), journal.data, journal.size);
     char note[H5U_NOTE_LEN];
     cr_assert_eq(read_with_note(twin, note, &err), LOOM_OK, "%s", err.text);
-    cr_assert_eq(strstr(note, "was made for another log") != NULL, !same, "%s", note);
-    is_still(twin, same ? &grown : &other);
+    cr_assert_eq(strstr(note, "was made for another log") != NULL, !equal, "%s", note);
+    is_still(twin, equal ? &grown : &other);
   }
 }

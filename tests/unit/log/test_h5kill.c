@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "log/h5log_internal.h"
+#include "support/bytes.h"
 #include "support/tiny_log.h"
 
 /* Bytes: the kernel copies a write page by page, and a kill stops it between two. */
@@ -186,34 +187,6 @@ static void set_up(void)
 TestSuite(h5kill, .init = set_up);
 
 /* ---- helpers for files ---- */
-typedef struct bytes {
-  char *data;
-  size_t size;
-} bytes;
-
-static bytes load(const char *path)
-{
-  struct stat st;
-  FILE *const f = fopen(path, "rb");
-  cr_assert(f != NULL && fstat(fileno(f), &st) == 0, "%s", path);
-  bytes b = {malloc((size_t)st.st_size + 1), (size_t)st.st_size};
-  cr_assert_eq(fread(b.data, 1, b.size, f), b.size);
-  fclose(f);
-  return b;
-}
-
-static void store(const char *path, const bytes *b)
-{
-  FILE *const f = fopen(path, "wb");
-  cr_assert(f != NULL && fwrite(b->data, 1, b->size, f) == b->size, "%s", path);
-  cr_assert_eq(fclose(f), 0);
-}
-
-static int same(const bytes *a, const bytes *b)
-{
-  return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
-}
-
 static void remove_log(const char *path)
 {
   static const char *const tails[] = {"", ".part", ".journal"};

@@ -13,32 +13,10 @@
 #include <unistd.h>
 
 #include "log/h5log_internal.h"
+#include "support/bytes.h"
 #include "support/tiny_log.h"
 
 enum { STEPS = 5, SECONDS = 20 };
-
-typedef struct bytes {
-  char *data;
-  size_t size;
-} bytes;
-
-static bytes load(const char *path)
-{
-  struct stat st;
-  FILE *const f = fopen(path, "rb");
-  cr_assert(f != NULL && fstat(fileno(f), &st) == 0, "%s", path);
-  bytes b = {malloc((size_t)st.st_size + 1), (size_t)st.st_size};
-  cr_assert_eq(fread(b.data, 1, b.size, f), b.size);
-  fclose(f);
-  return b;
-}
-
-static void store(const char *path, const bytes *b)
-{
-  FILE *const f = fopen(path, "wb");
-  cr_assert(f != NULL && fwrite(b->data, 1, b->size, f) == b->size, "%s", path);
-  cr_assert_eq(fclose(f), 0);
-}
 
 /* Ends like a process that hangs: with SIGALRM. */
 static loom_status resume(loom_err *err, const char *path, int64_t last, const tiny_options *o,
