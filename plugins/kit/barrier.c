@@ -198,7 +198,10 @@ loom_status barrier_activate(barrier *p, const loom_step *s, loom_buf *x, const 
 {
   const loom_status st = cand_activate(&p->c, s, x, s->progress);
   if (st != LOOM_REJECTED) return st;
-  return cand_overlap_error(&p->c, s, what, "filter every iteration ([filter] when = every)");
+  return cand_overlap_error(
+      &p->c, s, what,
+      "filter every iteration ([filter] when = every); where that is so, let a "
+      "gap remain ([filter] min_gap = a twentieth of d_hat) or lower dt");
 }
 
 loom_status barrier_hessian(barrier *p, const loom_step *s, loom_buf *x, int how, loom_blocks3 *out)

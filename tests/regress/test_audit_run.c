@@ -37,7 +37,7 @@ static void run_flight(proc *p, const char *config, const char *audit)
   char set[64];
   snprintf(set, sizeof set, "log.audit=%s", audit);
   proc_write("flight.ini", config);
-  proc_loom(p, LOOM_ARGS("run", "flight.ini", "-o", "flight.h5", "--set", set));
+  proc_loom(p, LOOM_ARGS("run", "flight.ini", "--overwrite", "-o", "flight.h5", "--set", set));
 }
 
 /* 1 m/s: the sheet is at the height of the body's tip, or cut by it, from 0.46 s to 0.6 s */
