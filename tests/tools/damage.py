@@ -192,7 +192,8 @@ SPECS = (
     "solver.plugin = gd | cholmod_pd\ncloth.sheet.bending = 1e-5 N m | 1e-4 N m\n"
     "method = @a/x.ini | @b/x.ini ; two\n[slurm]\nextra = --requeue -x 'a b'\n",
     "sweep: {config: drape.ini, scratch: '$TMPDIR/x', group: 2}\nset: {run.steps: 4}\n"
-    "grid:\n  solver.plugin: [gd, cholmod_newton]\n  method: ['@a/x.ini', '@b/x.ini']\nslurm:\n  extra: --requeue\n",
+    "grid:\n  solver.plugin: [gd, cholmod_newton]\n  method: ['@a/x.ini', '@b/x.ini']\n"
+    "slurm:\n  extra: --requeue\n",
 )
 TOKENS = (
     "[", "]", "=", "|", "@", ":", "{", "}", "%", "|||", "[sweep]\n", "[grid]\n", "- ", "&a [*a]", "*a",
@@ -268,7 +269,7 @@ def read_texts(kind: str, numbers: range, seed: str, top: Path) -> int:
         signal.alarm(600)
         try:
             read(random.Random(f"{seed} {kind}:{number}"), work, number)
-        except SpecError:
+        except (SpecError, OSError):  # both are told in a line
             pass
         except BaseException:
             print(f"{kind}:{number}: {traceback.format_exc()[-1500:]}")
