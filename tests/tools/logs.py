@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import struct
 import subprocess
 import sys
@@ -75,7 +76,7 @@ def cut_off(log: Path) -> None:
     log.with_name(log.name + ".journal").write_bytes(head + struct.pack("<Q", whole) + b"".join(entries))
 
 
-def inside(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
+def inside(folder: Path, *words: object, limit: int = 0) -> subprocess.CompletedProcess[str]:
     """What a tool says in a folder, run by a fork of this process."""
     from loompy import command, terminal
 
@@ -88,6 +89,7 @@ def inside(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
             code = 99
             try:
                 os.chdir(folder)
+                signal.alarm(limit)  # s; its signal ends the process
                 for number, file in ((1, out), (2, err)):
                     os.dup2(file.fileno(), number)
                     setattr(sys, ("stdout", "stderr")[number - 1], open(number, "w", closefd=False))  # noqa: SIM115

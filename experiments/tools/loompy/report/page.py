@@ -22,6 +22,8 @@ from loompy.terminal import stripped
 
 # What HTML or a script would read in JSON; as escapes of JSON they mean the same.
 IN_JSON = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029\x7f"}
+# Fonts that K3D would look for beside the page.
+FONT_FILES = re.compile(r'url\(fonts/[\w-]+\.\w+\) format\("\w+"\)')
 SCRIPTS = ("fflate", "began", "script", "require")  # that stand in the page as they are
 UNPACKED = ("plotly", "k3d")  # that the page unpacks and adds as scripts
 
@@ -60,6 +62,7 @@ def policy(scripts: list[str]) -> str:
             "style-src 'unsafe-inline'",
             "img-src data: blob:",
             "font-src data:",
+            "worker-src blob:",
             "base-uri 'none'",
             "form-action 'none'",
         ]
@@ -75,7 +78,7 @@ def write(path: Path, title: str, parts: dict[str, str], data: dict[str, Any], s
     """PATH with the texts in their places; its size in bytes."""
     sources = {
         "plotly": _asset("plotly", "package_data", "plotly.min.js"),
-        "k3d": _asset("k3d", "static", "standalone.js") if snapshot else "",
+        "k3d": FONT_FILES.sub('local("none")', _asset("k3d", "static", "standalone.js")) if snapshot else "",
         "fflate": _asset("k3d", "static", "fflate.js"),
         "began": "window.reportBegan = performance.now();",
         "script": _asset("loompy.report", "page.js"),

@@ -7,6 +7,7 @@ import difflib
 import hashlib
 import itertools
 import math
+import os
 import re
 import shlex
 from collections import Counter
@@ -126,6 +127,14 @@ class Spec:
         return found
 
 
+def is_file(path: Path) -> bool:
+    """A name that is too long, or a loop of links, is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError, RuntimeError):
+        return False
+
+
 def _near(word: str, among: list[str]) -> str:
     near = difflib.get_close_matches(word, among, 1)
     return f"; did you mean '{near[0]}'?" if near else f"; there are: {', '.join(among)}"
@@ -180,11 +189,11 @@ def _values(spec: Spec, key: str, given: Any) -> list[Value]:
         raise SpecError(f"{spec.place('grid', key)}: values with '{SEPARATOR}' between them are expected")
     overlay = [w.startswith("@") for w in words]
     if any(overlay):
-        values = [Value(w, (spec.folder / w[1:].strip()).resolve()) for w in words]
+        values = [Value(w, Path(os.path.realpath(spec.folder / w[1:].strip()))) for w in words]
         if not all(overlay):
             raise SpecError(f"{spec.place('grid', key)}: all values are overlays (@FILE) or none is")
         for value in values:
-            if value.overlay is not None and not value.overlay.is_file():
+            if value.overlay is not None and not is_file(value.overlay):
                 raise SpecError(f"{spec.place('grid', key)}: {value.overlay}: there is no such file")
     else:
         values = [Value(w) for w in words]
@@ -245,7 +254,7 @@ def read(path: str | Path) -> Spec:
     if not spec.options["config"]:
         raise SpecError(f"{path}: [sweep] config is missing: the file that all runs begin with")
     spec.slurm["extra"] = quoted(spec)
-    if not spec.config.is_file():
+    if not is_file(spec.config):
         raise SpecError(f"{spec.place('sweep', 'config')}: {spec.config}: there is no such file")
     spec.fixed = {k: str(v) for k, v in data.get("set", {}).items()}
     for key in spec.fixed:
