@@ -19,7 +19,8 @@ static const char usage[] =
     "vtkhdf, glb and usd, each one file with bodies, are the launcher's:\n"
     "  ./loom export FILE.h5 --format usd --help\n"
     "Numbers are written so that they read back as the same doubles.\n"
-    "  -o, --output DIR  where to, made if missing; default: NAME-FORMAT beside the log\n"
+    "  -o, --output DIR  where to, made if missing; default: NAME-FORMAT beside the log; files of\n"
+    "                    the format are replaced, any others refused, links not written through\n"
     "  --frames A:B      frames A to B, both included; also N, A:, :B and last\n";
 
 enum { OPT_FORMAT = 256, OPT_FRAMES };
@@ -113,7 +114,7 @@ static int export(const export_options *o)
   snprintf(dir, sizeof dir, "%.*s%s-%s", (int)(name - o->path), o->path, stem, o->format->name);
   export_scene s = {.log_path = o->path, .dir = o->dir != NULL ? o->dir : dir, .stem = stem};
   if (strlen(s.dir) + strlen(stem) > 4000) return tool_usage("export", "the names are too long");
-  loom_status status = h5read_open(&err, o->path, &s.r);
+  loom_status status = tool_open_log(&err, o->path, &s.r);
   if (status == LOOM_OK) status = export_all(&err, o, &s);
   if (status == LOOM_OK && o->format->write == NULL)
     printf("%s: tables in %s\n", o->path, s.dir);

@@ -5,25 +5,26 @@
 #include <string.h>
 
 #include "app/log_tools.h"
+#include "core/out_file.h"
 #include "pattern/garmentcode.h"
 #include "pattern/pattern.h"
 
 static const char usage[] =
     "usage: loom pattern IN.json -o OUT.ini\n"
     "Writes a pattern of GarmentCode (its specification in JSON) as a pattern of loom, for\n"
-    "[cloth.NAME] shape = pattern, file = OUT.ini, and checks it.\n";
+    "[cloth.NAME] shape = pattern, file = OUT.ini, and checks it.  A pattern that stands there is "
+    "replaced, any other file is\n"
+    "refused, and a link is not written through.\n";
 
 static loom_status convert(loom_err *err, const char *in, const char *path)
 {
   char *text;
-  FILE *out;
+  out_file o = {0};
   pattern *p = NULL;
   LOOM_TRY(garmentcode_read(err, in, &text));
-  loom_status s = file_create(err, path, &out);
-  if (s == LOOM_OK) {
-    fputs(text, out);
-    s = file_finish(err, path, out);
-  }
+  loom_status s = out_file_open(err, path, OUT_PATTERN, &o);
+  if (s == LOOM_OK) fputs(text, o.f);
+  s = out_file_close(err, &o, s);
   free(text);
   if (s == LOOM_OK) s = pattern_read(err, path, &p); /* written all the same: it can be mended */
   if (s == LOOM_OK)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "app/commands.h"
+#include "app/ends_text.h"
 #include "app/options.h"
 #include "app/stop_signal.h"
 #include "core/seconds.h"
@@ -33,7 +34,9 @@ static const char usage[] =
     "  0  every step ended converged, at max_iters or at the time budget; no intersections\n"
     "  1  run-time failure, or a step stalled or diverged\n"
     "  2  wrong usage or configuration; nothing was run\n"
-    "  3  the audit found intersections; the log is finished\n"
+    "  3  the audit found intersections, or what passed through each other within a step; the log "
+    "is\n"
+    "     finished\n"
     "  4  (loom compare) a difference above the tolerance\n"
     "  5  stopped by a signal before the end; --resume continues\n"
     "  6  stopped by --max-time before the end; --resume continues\n";
@@ -73,6 +76,12 @@ static int show_progress(void *user, const run *r, const run_summary *s)
   return time_is_up(p, now) || stop_signal_asked();
 }
 
+static void log_opened(void *user)
+{
+  (void)user;
+  stop_signal_defer();
+}
+
 static const char *stopper(void *user)
 {
   const progress *const p = user;
@@ -94,6 +103,7 @@ static void summary(const run *r, const run_summary *s)
   static const char *const short_names[CLOCK_NUM] = {"predict", "detect",  "solve", "contact",
                                                      "filter",  "measure", "log",   "other"};
   double total = 0.0;
+  char text[ENDS_TEXT_LEN];
   if (s->steps_done == s->steps_before) { /* no times and no memory to tell */
     if (s->steps_before > 0 && s->steps_before >= s->steps_planned)
       printf("%s: holds %lld steps already, %lld are asked for; nothing was left to do\n",
@@ -103,6 +113,8 @@ static void summary(const run *r, const run_summary *s)
   printf("%s: %lld of %lld steps, %.4g s simulated in %.2f s, %lld iterations\n", run_out_path(r),
          (long long)s->steps_done, (long long)s->steps_planned, s->time, s->wall,
          (long long)s->iters);
+  printf("  %s\n", ends_converged(&s->ends, text));
+  if (ends_idle(&s->ends, text)[0] != '\0') printf("  %s\n", text);
   printf("  ended  ");
   for (int i = 0; i < H5LOG_NUM_REASONS; ++i)
     if (s->reasons[i] > 0) printf(" %s %lld", h5log_reason_name(i), (long long)s->reasons[i]);
@@ -132,9 +144,24 @@ static void summary(const run *r, const run_summary *s)
            (long long)(s->steps_done - s->steps_before));
   else
     printf("  audit off\n");
+  if (s->passes >= 0)
+    printf("  pairs that pass through each other within a step: %lld, on the ways of %lld of %lld "
+           "steps\n",
+           (long long)s->passes, (long long)s->ways, (long long)(s->steps_done - s->steps_before));
+  else
+    printf("  what passes within a step was not looked for ([log] audit = trajectory)\n");
   if (s->start_intersections > 0)
     printf("  intersections of the start that have not parted: %lld\n",
            (long long)s->start_intersections);
+}
+
+/* On stderr, also with --quiet: what a finished run is worth. */
+static void warn_of_ends(const log_ends *e)
+{
+  char text[ENDS_TEXT_LEN];
+  if (e->unconverged > 0) fprintf(stderr, "loom: warning: %s\n", ends_converged(e, text));
+  if (ends_blind(e, text)[0] != '\0') fprintf(stderr, "loom: warning: %s\n", text);
+  if (ends_defect(e, text)[0] != '\0') fprintf(stderr, "loom: warning: %s\n", text);
 }
 
 static void stopped_line(progress *p, const run_summary *s)
@@ -152,13 +179,13 @@ static int exit_code(progress *p, const run_summary *s)
     stopped_line(p, s);
     return stop_signal_asked() ? EXIT_STOPPED : EXIT_TIME;
   }
-  if (s->intersections > 0) return EXIT_INTERSECTIONS;
+  if (s->intersections > 0 || s->passes > 0) return EXIT_INTERSECTIONS;
   const int64_t bad =
       s->reasons[H5LOG_stalled] + s->reasons[H5LOG_diverged] + s->reasons[H5LOG_error];
   if (bad == 0) return EXIT_FINE;
   fprintf(
       stderr,
-      "loom: %lld steps stalled, %lld diverged; see reason in /steps, or relax [stop] tol_abs\n",
+      "loom: %lld steps stalled, %lld diverged; see reason in /steps, or relax [stop] tol_acc\n",
       (long long)s->reasons[H5LOG_stalled], (long long)s->reasons[H5LOG_diverged]);
   return EXIT_RUNTIME;
 }
@@ -181,6 +208,7 @@ int cmd_run(int argc, char **argv)
                          .resume_step = c.resume_step,
                          .overwrite = c.overwrite,
                          .trust_config = c.trust_config,
+                         .opened = log_opened,
                          .progress = show_progress,
                          .stopper = stopper,
                          .user = &p,
@@ -195,6 +223,7 @@ int cmd_run(int argc, char **argv)
     s = run_execute(r, &o);
     if (p.tty && !p.quiet) fprintf(stderr, "\n");
     if (!p.quiet) summary(r, run_get_summary(r));
+    warn_of_ends(&run_get_summary(r)->ends);
     if (s == LOOM_OK) code = exit_code(&p, run_get_summary(r));
   }
   if (s != LOOM_OK) code = cmd_fail(&err);

@@ -14,7 +14,9 @@ static const char usage[] =
     "usage: loom ssdf-data CONFIG -o FILE.h5 [--set section.key=value ...]\n"
     "Samples the signed distance to a body in many poses, region by region, for networks to be\n"
     "trained on: exact distances to the skin, with what is buried where it folds left out.\n"
-    "Cut off, the same command goes on where it was; what is done so far is in FILE.h5.part.\n";
+    "Cut off, the same command goes on where it was; what is done so far is in FILE.h5.part.\n"
+    "Data of this command is replaced, any other file refused, and a link is not written "
+    "through.\n";
 
 enum { MAX_SETS = 64 };
 
@@ -56,9 +58,10 @@ static loom_status sample_all(loom_err *err, const ssdf_plan *p, ssdf_part *f)
 static loom_status make(loom_err *err, cfg *c, const char *file)
 {
   ssdf_plan p;
-  ssdf_part f;
+  ssdf_part f = {.fd = -1};
   LOOM_TRY(ssdf_plan_open(err, c, &p));
-  loom_status s = ssdf_part_open(err, file, &p, &f);
+  loom_status s = ssdf_data_target(err, file);
+  if (s == LOOM_OK) s = ssdf_part_open(err, file, &p, &f);
   if (s == LOOM_OK) s = sample_all(err, &p, &f);
   if (s == LOOM_OK) s = ssdf_data_write(err, file, &p, &f);
   if (s == LOOM_OK) {

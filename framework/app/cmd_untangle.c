@@ -20,7 +20,9 @@ static const char usage[] =
     "least T apart (default 0.5 mm), for tangles of a few millimetres; what cannot be parted is\n"
     "named.  From .obj to .obj everything but the positions stays as it is.  A config does the\n"
     "same to its scene, with bodies and seams, by [run] start = untangle.\n"
-    "  -o OUT           the mesh to write, .obj or .ply\n"
+    "  -o OUT           the mesh to write, .obj or .ply; a mesh of that kind is replaced, any "
+    "other\n"
+    "                   file refused, and a link is not written through\n"
     "  --thickness T    m, or with a unit as \"1 mm\"\n"
     "  --passes N       at most so many in each of two parts (default 500)\n"
     "exit code 3 if intersections are left\n";
@@ -40,9 +42,10 @@ static loom_status rewrite(loom_err *err, const char *in, const char *path, cons
 {
   char *text, a[NUMBER_LEN], b[NUMBER_LEN], c[NUMBER_LEN];
   size_t len;
-  FILE *out;
+  out_file o = {0};
   LOOM_TRY(words_file(err, in, &text, &len));
-  loom_status s = file_create(err, path, &out);
+  const loom_status s = out_file_open(err, path, OUT_OBJ, &o);
+  FILE *const out = o.f;
   for (const char *line = text; s == LOOM_OK && *line != '\0';) {
     const size_t n = strcspn(line, "\n");
     const char *p = line + strspn(line, " \t");
@@ -58,9 +61,8 @@ static loom_status rewrite(loom_err *err, const char *in, const char *path, cons
     fputc('\n', out);
     line += n + (line[n] == '\n');
   }
-  if (s == LOOM_OK) s = file_finish(err, path, out);
   free(text);
-  return s;
+  return out_file_close(err, &o, s);
 }
 
 /* The writers of `loom export` want velocities, and names of pieces with uv. */
@@ -140,6 +142,7 @@ static loom_status name_left(loom_err *err, const untangle_options *o, const mes
 static loom_status work(loom_err *err, const untangle_options *o, mesh *m, untangle_report *r)
 {
   doctor doc = {0};
+  LOOM_TRY(out_file_check(err, o->out, has_suffix(o->out, ".ply") ? OUT_PLY : OUT_OBJ));
   LOOM_TRY(has_suffix(o->in, ".ply") ? ply_read(err, o->in, m) : obj_read(err, o->in, m));
   LOOM_TRY(doctor_mesh(err, &doc, o->in, m, DOCTOR_SHELL));
   LOOM_TRY(doctor_verdict(err, &doc));

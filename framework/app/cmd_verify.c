@@ -66,15 +66,6 @@ static void print_frame(const audit *a, const audit_result *f, int64_t frame, in
     printf("  and %" PRId64 " more; --max-pairs shows them\n", f->intersections - shown);
 }
 
-/* " of body NAME" for the one of the pair that is the body's */
-static const char *owner(const audit *a, const isect_pass *p, int second, char buf[96])
-{
-  buf[0] = '\0';
-  if (p->body >= 0 && (p->side != 0) != second)
-    snprintf(buf, 96, " of body %s", audit_mesh_name(a, p->body));
-  return buf;
-}
-
 static void print_way(const audit *a, int64_t found, int64_t frame, const double time[2])
 {
   const int64_t shown = found < a->max_pairs ? found : a->max_pairs;
@@ -83,14 +74,9 @@ static void print_way(const audit *a, int64_t found, int64_t frame, const double
          frame, frame + 1, time[0], time[1], found >= ISECT_MOST_PASSES ? "at least " : "", found);
   for (int64_t i = 0; i < shown; ++i) {
     const isect_pass *const p = &a->passes[i];
-    const int32_t *const v = p->v;
-    char one[96], two[96];
-    owner(a, p, 0, one);
-    owner(a, p, 1, two);
-    if (p->kind == ISECT_VT)
-      printf("  vertex %d%s and triangle (%d %d %d)%s", v[0], one, v[1], v[2], v[3], two);
-    else
-      printf("  edge %d-%d%s and edge %d-%d%s", v[0], v[1], one, v[2], v[3], two);
+    char text[256];
+    isect_pass_describe(p, audit_mesh_name(a, p->body), text, sizeof text);
+    printf("  %s", text);
     printf(" at time %.9g s%s\n", time[0] + p->time * (time[1] - time[0]),
            p->unsure ? ", undecided" : "");
   }
@@ -197,7 +183,7 @@ static int verify(const verify_options *o)
   audit a = {0};
   verify_totals t = {0};
   int64_t first = 0, end = 0;
-  if (h5read_open(&err, o->path, &r) != LOOM_OK) return cmd_fail(&err);
+  if (tool_open_log(&err, o->path, &r) != LOOM_OK) return cmd_fail(&err);
   loom_status s = audit_open(&err, r, o->min_area, (int64_t)o->max_pairs, &a);
   if (s == LOOM_OK) s = frame_range_clip(&err, &o->frames, h5read_num_frames(r), &first, &end);
   if (s == LOOM_OK) s = verify_frames(r, &err, &a, first, end, o, &t);

@@ -3,6 +3,7 @@
 #define LOOM_EXPORT_H
 
 #include "app/log_tools.h"
+#include "core/out_file.h"
 
 typedef struct export_scene {
   h5read *r;

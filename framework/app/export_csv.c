@@ -54,17 +54,13 @@ static loom_status put_rows(loom_err *err, h5read *r, const csv_table *t, FILE *
 static loom_status put_table(loom_err *err, const export_scene *s, csv_table *t)
 {
   char path[4096];
-  FILE *out;
+  out_file o;
   for (int i = 0; i < t->num_columns; ++i)
     LOOM_TRY(h5read_column_info(s->r, err, t->name, i, t->names[i], &t->kinds[i]));
   snprintf(path, sizeof path, "%s/%s.csv", s->dir, t->name);
-  LOOM_TRY(file_create(err, path, &out));
-  const loom_status written = put_rows(err, s->r, t, out);
-  loom_err later = {0};
-  const loom_status closed = file_finish(&later, path, out);
-  if (written != LOOM_OK) return written;
-  if (closed != LOOM_OK) *err = later;
-  return closed;
+  LOOM_TRY(out_file_open(err, path, OUT_CSV, &o));
+  FILE *const out = o.f;
+  return out_file_close(err, &o, put_rows(err, s->r, t, out));
 }
 
 loom_status export_csv(loom_err *err, const export_scene *s)

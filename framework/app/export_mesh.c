@@ -57,8 +57,9 @@ loom_status export_obj(loom_err *err, const export_scene *s, const export_frame 
                        const char *path)
 {
   char a[NUMBER_LEN], b[NUMBER_LEN], c[NUMBER_LEN];
-  FILE *out;
-  LOOM_TRY(file_create(err, path, &out));
+  out_file o;
+  LOOM_TRY(out_file_open(err, path, OUT_OBJ, &o));
+  FILE *const out = o.f;
   fprintf(out, "# frame %" PRId64 ", step %" PRId64 ", time %s s, positions in m\n", f->index,
           f->step, number_text(f->time, a));
   for (int64_t i = 0; i < s->n; ++i)
@@ -75,8 +76,7 @@ loom_status export_obj(loom_err *err, const export_scene *s, const export_frame 
     for (int32_t i = s->yarn_first[k]; i < s->yarn_first[k + 1]; ++i) fprintf(out, " %d", i + 1);
     fprintf(out, s->yarn_closed[k] ? " %d\n" : "\n", s->yarn_first[k] + 1);
   }
-  const loom_status closed = file_finish(err, path, out);
-  return st == LOOM_OK ? closed : st;
+  return out_file_close(err, &o, st);
 }
 
 static int little_endian_host(void)
@@ -92,8 +92,9 @@ loom_status export_ply(loom_err *err, const export_scene *s, const export_frame 
                        const char *path)
 {
   char a[NUMBER_LEN];
-  FILE *out;
-  LOOM_TRY(file_create(err, path, &out));
+  out_file o;
+  LOOM_TRY(out_file_open(err, path, OUT_PLY, &o));
+  FILE *const out = o.f;
   fprintf(out,
           "ply\nformat binary_%s_endian 1.0\ncomment frame %" PRId64 ", step %" PRId64
           ", time %s s\n",
@@ -124,5 +125,5 @@ loom_status export_ply(loom_err *err, const export_scene *s, const export_frame 
     fwrite(s->piece + i, sizeof(int32_t), 1, out);
   }
   if (s->num_edges > 0) fwrite(s->edges, 2 * sizeof(int32_t), (size_t)s->num_edges, out);
-  return file_finish(err, path, out);
+  return out_file_close(err, &o, LOOM_OK);
 }

@@ -39,8 +39,9 @@ loom_status export_vtk(loom_err *err, const export_scene *s, const export_frame 
                        const char *path)
 {
   char a[NUMBER_LEN];
-  FILE *out;
-  LOOM_TRY(file_create(err, path, &out));
+  out_file o;
+  LOOM_TRY(out_file_open(err, path, OUT_VTK, &o));
+  FILE *const out = o.f;
   fprintf(out,
           "# vtk DataFile Version 3.0\nframe %" PRId64 ", step %" PRId64
           ", time %s s\nBINARY\nDATASET POLYDATA\nPOINTS %" PRId64 " double\n",
@@ -52,15 +53,16 @@ loom_status export_vtk(loom_err *err, const export_scene *s, const export_frame 
   fprintf(out, "POINT_DATA %" PRId64 "\nVECTORS velocity double\n", s->n);
   put_big(out, s->v, sizeof(double), 3 * s->n);
   fputc('\n', out);
-  return file_finish(err, path, out);
+  return out_file_close(err, &o, LOOM_OK);
 }
 
 static loom_status write_series(loom_err *err, const export_scene *s, const double *times)
 {
   char path[4096], a[NUMBER_LEN];
-  FILE *out;
+  out_file o;
   snprintf(path, sizeof path, "%s/%s.vtk.series", s->dir, s->stem);
-  LOOM_TRY(file_create(err, path, &out));
+  LOOM_TRY(out_file_open(err, path, OUT_SERIES, &o));
+  FILE *const out = o.f;
   fprintf(out, "{\n  \"file-series-version\" : \"1.0\",\n  \"files\" : [\n");
   for (int64_t t = s->first; t < s->end; ++t) {
     fprintf(out, "    { \"name\" : \"");
@@ -72,7 +74,7 @@ static loom_status write_series(loom_err *err, const export_scene *s, const doub
             number_text(times[t - s->first], a), t + 1 < s->end ? "," : "");
   }
   fprintf(out, "  ]\n}\n");
-  return file_finish(err, path, out);
+  return out_file_close(err, &o, LOOM_OK);
 }
 
 static void put_xml(FILE *out, const char *text)
@@ -172,17 +174,18 @@ static loom_status write_xdmf(loom_err *err, const export_scene *s, const double
   char path[4096];
   const int64_t num_frames = h5read_num_frames(s->r);
   const int bytes = h5read_frame_bytes(s->r);
-  FILE *out;
+  out_file o;
   char log[8192];
   LOOM_TRY(relative_log(err, s, log, sizeof log));
   snprintf(path, sizeof path, "%s/%s.xdmf", s->dir, s->stem);
-  LOOM_TRY(file_create(err, path, &out));
+  LOOM_TRY(out_file_open(err, path, OUT_XDMF, &o));
+  FILE *const out = o.f;
   fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Xdmf Version=\"3.0\">\n  <Domain>\n"
                "    <Grid Name=\"frames\" GridType=\"Collection\" CollectionType=\"Temporal\">\n");
   for (int64_t t = s->first; t < s->end; ++t)
     put_grid(out, s, log, t, times[t - s->first], num_frames, bytes);
   fprintf(out, "    </Grid>\n  </Domain>\n</Xdmf>\n");
-  return file_finish(err, path, out);
+  return out_file_close(err, &o, LOOM_OK);
 }
 
 loom_status export_series(loom_err *err, const export_scene *s, const double *times)

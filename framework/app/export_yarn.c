@@ -72,9 +72,10 @@ loom_status export_bcc(loom_err *err, const export_scene *s, const export_frame 
                        const char *path)
 {
   char info[41] = {0};
-  FILE *out;
+  out_file o;
   LOOM_TRY(need_yarns(err, s));
-  LOOM_TRY(file_create(err, path, &out));
+  LOOM_TRY(out_file_open(err, path, OUT_BCC, &o));
+  FILE *const out = o.f;
   snprintf(info, sizeof info, "loom, frame %" PRId64 ", m", f->index);
   fwrite("BCC\x44"
          "C0\x03\x02",
@@ -92,7 +93,7 @@ loom_status export_bcc(loom_err *err, const export_scene *s, const export_frame 
       put_little(out, bits, 4);
     }
   }
-  return file_finish(err, path, out);
+  return out_file_close(err, &o, LOOM_OK);
 }
 
 /* ---- tubes ---- */
@@ -180,10 +181,11 @@ loom_status export_tubes(loom_err *err, const export_scene *s, const export_fram
                          const char *path)
 {
   char a[NUMBER_LEN];
-  FILE *out;
+  out_file o;
   int64_t seg = 0, points = 1;
   LOOM_TRY(need_yarns(err, s));
-  LOOM_TRY(file_create(err, path, &out));
+  LOOM_TRY(out_file_open(err, path, OUT_OBJ, &o));
+  FILE *const out = o.f;
   fprintf(out, "# frame %" PRId64 ", step %" PRId64 ", time %s s, positions in m\n", f->index,
           f->step, number_text(f->time, a));
   for (int64_t k = 0; k < s->num_yarns; ++k) {
@@ -197,5 +199,5 @@ loom_status export_tubes(loom_err *err, const export_scene *s, const export_fram
     points += SIDES * b.rings;
     seg += n;
   }
-  return file_finish(err, path, out);
+  return out_file_close(err, &o, LOOM_OK);
 }

@@ -45,6 +45,13 @@ int guard_run(int (*body)(int argc, char **argv), int argc, char **argv)
   return EXIT_RUNTIME;
 }
 
+loom_status tool_open_log(loom_err *err, const char *path, h5read **out)
+{
+  LOOM_TRY(h5read_open(err, path, out));
+  if (h5read_note(*out)[0] != '\0') fprintf(stderr, "loom: note: %s\n", h5read_note(*out));
+  return LOOM_OK;
+}
+
 /* ---- usage ---- */
 int tool_usage(const char *command, const char *fmt, ...)
 {
@@ -179,20 +186,4 @@ loom_status make_directories(loom_err *err, const char *path)
     *s = here;
     if (here == '\0') return LOOM_OK;
   }
-}
-
-loom_status file_create(loom_err *err, const char *path, FILE **out)
-{
-  *out = fopen(path, "wb");
-  if (*out == NULL)
-    return err_set(err, LOOM_E_IO, "%s: cannot be created: %s", path, strerror(errno));
-  return LOOM_OK;
-}
-
-loom_status file_finish(loom_err *err, const char *path, FILE *f)
-{
-  const int bad = ferror(f);
-  if (fclose(f) != 0 || bad)
-    return err_set(err, LOOM_E_IO, "%s: cannot be written: %s", path, strerror(errno));
-  return LOOM_OK;
 }

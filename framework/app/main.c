@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "app/commands.h"
@@ -61,8 +62,26 @@ static void wait_briefly(char **argv)
     execv("/proc/self/exe", argv);
 }
 
+/* A stack that the user has made very small ends in a crash: it is raised where that is allowed,
+ * for the threads, too, which take the limit that the program began with. */
+static int take_stack(char **argv)
+{
+  enum { LEAST_KB = 1024, USUAL_KB = 8192 };
+  struct rlimit r;
+  if (getrlimit(RLIMIT_STACK, &r) != 0 || r.rlim_cur >= (rlim_t)LEAST_KB << 10) return 1;
+  if (r.rlim_max >= (rlim_t)LEAST_KB << 10) {
+    r.rlim_cur = r.rlim_max < (rlim_t)USUAL_KB << 10 ? r.rlim_max : (rlim_t)USUAL_KB << 10;
+    if (setrlimit(RLIMIT_STACK, &r) == 0) execv("/proc/self/exe", argv);
+  }
+  fprintf(stderr,
+          "loom: the stack is limited to %llu kB, and loom needs %d kB; raise it: ulimit -s %d\n",
+          (unsigned long long)(r.rlim_max >> 10), LEAST_KB, USUAL_KB);
+  return 0;
+}
+
 int main(int argc, char **argv)
 {
+  if (!take_stack(argv)) return EXIT_RUNTIME;
   wait_briefly(argv);
   crash_install();
   if (argc < 2) {

@@ -28,6 +28,9 @@ typedef struct isect_pass {
 int isect_pass_pair(int kind, const double *const x0[4], const double *const x1[4],
                     double tolerance, double *time);
 
+/* "vertex 3 of body rock and triangle (0 1 2)" into buf; body: name of p->body. */
+void isect_pass_describe(const isect_pass *p, const char *body, char *buf, size_t len);
+
 /* A search for passes ends when about so many are found: damaged positions have them without
  * number. */
 enum { ISECT_MOST_PASSES = 100000 };

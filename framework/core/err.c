@@ -6,6 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A message may quote a file: what a terminal would take as a command becomes '?'. */
+static void make_plain(char *text)
+{
+  for (unsigned char *p = (unsigned char *)text; *p != '\0'; ++p) {
+    const int second = p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0; /* U+0080 to U+009f */
+    if ((*p < ' ' && *p != '\n') || *p == 0x7f) *p = '?';
+    if (second) p[0] = p[1] = '?';
+  }
+}
+
 loom_status(err_set)(loom_err *e, loom_status code, const char *fmt, ...)
 {
   va_list ap;
@@ -13,6 +23,7 @@ loom_status(err_set)(loom_err *e, loom_status code, const char *fmt, ...)
   va_start(ap, fmt);
   vsnprintf(e->text, sizeof e->text, fmt, ap);
   va_end(ap);
+  make_plain(e->text);
   return code;
 }
 
@@ -23,6 +34,7 @@ void err_prefix(loom_err *e, const char *fmt, ...)
   va_start(ap, fmt);
   vsnprintf(head, sizeof head, fmt, ap);
   va_end(ap);
+  make_plain(head);
   memcpy(body, e->text, sizeof body);
   const size_t n = (size_t)snprintf(e->text, sizeof e->text, "%s: ", head);
   snprintf(e->text + n, sizeof e->text - n, "%s", body);
@@ -37,6 +49,7 @@ void err_append(loom_err *e, const char *fmt, ...)
   va_start(ap, fmt);
   vsnprintf(e->text + n + (n > 0), sizeof e->text - n - (n > 0), fmt, ap);
   va_end(ap);
+  make_plain(e->text + n);
 }
 
 void err_clear(loom_err *e)

@@ -1,6 +1,7 @@
 /* garmentcode.c - see garmentcode.h. */
 #include "pattern/garmentcode.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
@@ -8,9 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/config.h"
+#include "core/read_file.h"
 #include "pattern/curve.h"
+#include "pattern/name_table.h"
 
-enum { NAME_LEN = 48, EDGE_LEN = 400 };
+enum { NAME_LEN = 56, NAME_TAKEN = 42, EDGE_LEN = 400 }; /* room for _N behind what is taken */
 
 typedef struct panel {
   char name[NAME_LEN]; /* of the piece */
@@ -26,8 +30,9 @@ typedef struct reader {
   double unit;  /* m */
   int absolute; /* control points are those of the plane, not of the edge */
   int num_panels;
-  panel *panels;  /* [num_panels] */
-  double *length; /* [edges of all panels] m */
+  panel *panels;          /* [num_panels] */
+  name_table names, keys; /* of pieces, with the number the next of that name gets; of panels */
+  double *length;         /* [edges of all panels] m */
 } reader;
 
 static loom_status bad(const reader *r, const char *fmt, ...)
@@ -128,10 +133,10 @@ static int edge_text(const reader *r, const outline *o, const json_t *edge, cons
 /* ---- panels ---- */
 
 /* Lower case, what is allowed in names, and no name twice. */
-static void piece_name(const reader *r, const char *key, char name[NAME_LEN])
+static loom_status piece_name(reader *r, const char *key, char name[NAME_LEN])
 {
-  int n = 0, again = 1;
-  for (const char *c = key; *c != '\0' && n < NAME_LEN - 6; ++c) {
+  int n = 0;
+  for (const char *c = key; *c != '\0' && n < NAME_TAKEN; ++c) {
     const int upper = *c >= 'A' && *c <= 'Z', lower = *c >= 'a' && *c <= 'z';
     const int digit = *c >= '0' && *c <= '9';
     if (n == 0 && !upper && !lower) name[n++] = 'p';
@@ -139,11 +144,10 @@ static void piece_name(const reader *r, const char *key, char name[NAME_LEN])
   }
   if (n == 0) name[n++] = 'p';
   name[n] = '\0';
-  for (int k = 0; k < r->num_panels; ++k)
-    if (strcmp(r->panels[k].name, name) == 0) {
-      snprintf(name + n, NAME_LEN - (size_t)n, "_%d", ++again);
-      k = -1;
-    }
+  int64_t *const taken = name_table_find(&r->names, name);
+  while (taken != NULL && name_table_find(&r->names, name) != NULL)
+    snprintf(name + n, NAME_LEN - (size_t)n, "_%" PRId64, (*taken)++);
+  return name_table_add(r->err, &r->names, name, 2);
 }
 
 /* The corners in the order of the edges, which must follow each other. */
@@ -228,10 +232,8 @@ static const panel *side_of(const reader *r, const json_t *side, int *edge)
 {
   const char *const key = json_string_value(json_object_get(side, "panel"));
   *edge = (int)json_integer_value(json_object_get(side, "edge"));
-  for (int k = 0; k < r->num_panels && key != NULL; ++k)
-    if (strcmp(r->panels[k].key, key) == 0 && *edge >= 0 && *edge < r->panels[k].num_edges)
-      return &r->panels[k];
-  return NULL;
+  const int64_t *const at = key != NULL ? name_table_find(&r->keys, key) : NULL;
+  return at != NULL && *edge >= 0 && *edge < r->panels[*at].num_edges ? &r->panels[*at] : NULL;
 }
 
 static loom_status put_seams(reader *r, const json_t *stitches)
@@ -265,9 +267,10 @@ static loom_status put_panels(reader *r, json_t *panels)
     p->key = json_object_iter_key(it);
     p->first = edges;
     edges += (int64_t)json_array_size(json_object_get(json_object_iter_value(it), "edges"));
-    piece_name(r, p->key, p->name);
+    s = piece_name(r, p->key, p->name);
+    if (s == LOOM_OK) s = name_table_add(r->err, &r->keys, p->key, r->num_panels);
     ++r->num_panels;
-    s = put_panel(r, p, json_object_iter_value(it));
+    if (s == LOOM_OK) s = put_panel(r, p, json_object_iter_value(it));
   }
   return s;
 }
@@ -284,7 +287,10 @@ static loom_status put_all(reader *r, const json_t *root)
   r->unit =
       1 / (json_is_number(unit) && json_number_value(unit) > 0 ? json_number_value(unit) : 100);
   r->absolute = coords != NULL && strcmp(coords, "absolute") == 0;
-  fprintf(r->out, "; From %s, a pattern of GarmentCode; lengths in m.\n\n", r->path);
+  fprintf(r->out, "; From ");
+  for (const char *c = r->path; *c != '\0'; ++c) /* a line of the comment is one */
+    fputc((unsigned char)*c < ' ' ? '?' : *c, r->out);
+  fprintf(r->out, ", a pattern of GarmentCode; lengths in m.\n\n");
   LOOM_TRY(put_panels(r, panels));
   return put_seams(r, json_object_get(pattern, "stitches"));
 }
@@ -297,15 +303,31 @@ static size_t count_edges(json_t *panels)
   return sum;
 }
 
+/* What is written must be a file that can be read: it has no more lines than one may have. */
+static loom_status check_text(loom_err *err, const char *path, const char *text)
+{
+  cfg *c = NULL;
+  const loom_status s = cfg_parse(err, text, "the pattern", ".", NULL, 0, &c);
+  cfg_free(c);
+  if (s == LOOM_OK) return s;
+  err_prefix(err, "%s", path);
+  err_append(err, "what a pattern file can hold is less; leave out panels, or split the garment");
+  return s;
+}
+
 loom_status garmentcode_read(loom_err *err, const char *path, char **text)
 {
   json_error_t why;
   size_t len = 0;
+  int64_t bytes;
+  const char *cause;
   *text = NULL;
-  json_t *const root = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+  FILE *const in = read_file_open(path, &bytes, &cause);
+  if (in == NULL) return err_set(err, LOOM_E_IO, "%s: cannot be read: %s", path, cause);
+  json_t *const root = json_loadf(in, JSON_REJECT_DUPLICATES, &why);
+  fclose(in);
   if (root == NULL)
-    return why.line > 0 ? err_set(err, LOOM_E_CONFIG, "%s:%d: %s", path, why.line, why.text)
-                        : err_set(err, LOOM_E_IO, "%s: %s", path, why.text);
+    return err_set(err, LOOM_E_CONFIG, "%s:%d: %s", path, why.line > 0 ? why.line : 1, why.text);
   reader r = {.err = err, .path = path, .out = open_memstream(text, &len)};
   json_t *const panels = json_object_get(json_object_get(root, "pattern"), "panels");
   panel *const list = calloc(json_object_size(panels) + 1, sizeof *list);
@@ -317,8 +339,11 @@ loom_status garmentcode_read(loom_err *err, const char *path, char **text)
                       : err_set(err, LOOM_E_NOMEM, "%s: no memory for the text", path);
   if (r.out != NULL && fclose(r.out) != 0 && s == LOOM_OK)
     s = err_set(err, LOOM_E_NOMEM, "%s: no memory for the text", path);
+  if (s == LOOM_OK) s = check_text(err, path, *text);
   free(list);
   free(length);
+  name_table_free(&r.names);
+  name_table_free(&r.keys);
   json_decref(root);
   if (s == LOOM_OK) return LOOM_OK;
   free(*text);

@@ -1,29 +1,17 @@
 /* import.c - from frames of joints to pivots and angles. */
 #include "rig/import.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/crash.h"
-#include "core/module.h"
 #include "geom/pose.h"
-#include "loom/rig_reader.h"
 #include "mesh/merge.h"
 #include "rig/bodies.h"
+#include "rig/reader.h"
 
 static const double pi = 3.14159265358979323846;
-static const module_kind kind = {
-    .variable = "LOOM_RIG_READER",
-    .folder = "readers",
-    .file = "assimp.so",
-    .symbol = "loom_rig_reader_query",
-    .need = "bodies from files need the module that reads them",
-    .remedy = "install Assimp (Debian: libassimp-dev) and build again",
-};
-
 void rig_file_free(rig_file *f)
 {
   for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k) rig_animation_free(&f->clip[k].a);
@@ -223,22 +211,10 @@ static loom_status convert(loom_err *err, const char *path, const loom_rig_file 
 
 loom_status rig_import(loom_err *err, const char *path, double scale, rig_file *out)
 {
-  char file[PATH_MAX], why[1024] = "";
-  loom_rig_reader_query_fn query = NULL;
-  loom_rig_file f = {0};
+  loom_rig_file f;
   memset(out, 0, sizeof *out);
-  LOOM_TRY(module_open(err, &kind, file, &query));
-  const loom_rig_reader *const reader = query(LOOM_RIG_READER_ABI);
-  if (reader == NULL || reader->struct_size < sizeof *reader ||
-      reader->abi != LOOM_RIG_READER_ABI || reader->read == NULL || reader->release == NULL)
-    return err_set(err, LOOM_E_CONFIG,
-                   "%s: is no module of loom/rig_reader.h, or one for another version", file);
-  crash_place place = {.plugin = file};
-  crash_enter(&place);
-  loom_status s = reader->read(path, &f, why, sizeof why);
-  crash_leave(&place);
-  if (s != LOOM_OK) return err_set(err, s, "%s: %s", path, why);
-  s = convert(err, path, &f, scale, out);
-  reader->release(&f);
+  LOOM_TRY(rig_reader_read(err, path, &f));
+  const loom_status s = convert(err, path, &f, scale, out);
+  rig_reader_free(&f);
   return s;
 }

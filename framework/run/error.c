@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "linalg/factor_module.h"
+#include "run/blas.h"
 #include "run/run_state.h"
 #include "run/term.h"
 
@@ -53,6 +54,7 @@ loom_status error_open(run *r)
   if (r->set.log.error == ERROR_OFF) return LOOM_OK;
   LOOM_TRY(check_scene(r));
   if (by != ERROR_BY_CG) LOOM_TRY(factor_module_open(r->err, &e->module));
+  LOOM_TRY(blas_reserve(r->err, &r->set.exec, e->module, &r->blas_taken));
   if (by == ERROR_BY_FACTOR && e->module == NULL)
     return err_set(
         r->err, LOOM_E_CONFIG,

@@ -174,6 +174,7 @@ static loom_status lead_finish(run *r, filter_result *out)
 }
 
 const filter_policy filter_lead = {.note = " (iterates go on beyond)",
+                                   .leads = 1,
                                    .guess = lead_guess,
                                    .accept = lead_accept,
                                    .repair = lead_repair,

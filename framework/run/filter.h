@@ -33,6 +33,7 @@ void filter_close(run *r);
 void filter_describe(const run *r, FILE *f);
 int filter_bounded(const run *r);    /* a step bound is in force, ... */
 int filter_per_vertex(const run *r); /* ... one for every vertex */
+int filter_leads(const run *r);      /* x goes on where a bound stops x_feas */
 int filter_searches(const run *r);   /* an energy line search is in force */
 /* x is x_feas, or no bound is in force: something may have converged here */
 int filter_certified(const run *r);

@@ -8,6 +8,7 @@
 typedef struct filter_policy {
   const char *note;             /* for `loom check`, behind the bound */
   int splits;                   /* contact models are not asked before the end of the step */
+  int leads;                    /* x goes on where a bound stops x_feas */
   loom_status (*guess)(run *r); /* st.trial -> st.x */
   /* contact has seen st.x, and what is to be frozen is; NULL: iterates begin there */
   loom_status (*begin)(run *r);

@@ -17,6 +17,8 @@ int filter_bounded(const run *r) { return r->filter->bound != FILTER_BOUND_NONE;
 
 int filter_per_vertex(const run *r) { return r->filter->bound == FILTER_BOUND_VERTEX; }
 
+int filter_leads(const run *r) { return r->filter->policy->leads; }
+
 int filter_searches(const run *r) { return r->filter->line_search; }
 
 int filter_certified(const run *r) { return r->filter->certified; }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/seconds.h"
+#include "run/asked.h"
 #include "run/balls.h"
 #include "run/blas.h"
 #include "run/call.h"
@@ -114,6 +115,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(plugin_dirs(r, o, dirs, sizeof dirs));
   LOOM_TRY(registry_scan(r->err, dirs, &r->reg));
   LOOM_TRY(instances_find(r));
+  LOOM_TRY(blas_reserve(r->err, &r->set.exec, r->solver.plugin, &r->blas_taken));
   LOOM_TRY(open_exec(r));
   if (o->make_scene != NULL)
     LOOM_TRY(o->make_scene(o->user, r->err, r->m, &r->scene));
@@ -132,6 +134,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(filter_open(r));
   motion_open(r);
   LOOM_TRY(balls_open(r));
+  LOOM_TRY(asked_check(r));
   LOOM_TRY(state_new(r));
   problem_pose(r);
   LOOM_TRY(columns_new(r));
@@ -139,6 +142,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(scene_pose(r->scene, 0.0, 0.0));
   LOOM_TRY(replay_open(r));
   LOOM_TRY(problem_diag(r));
+  LOOM_TRY(objects_new(r));
   LOOM_TRY(run_check_tolerance(r));
   LOOM_TRY(error_open(r));
   LOOM_TRY(fields_open(r));
@@ -155,7 +159,7 @@ loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out)
   r->c = c;
   r->opt = o;
   r->sum.last_step = r->sum.checkpoint_step = -1;
-  r->sum.intersections = -1;
+  r->sum.intersections = r->sum.passes = -1;
   r->sum.min_gap = NAN;
   clock_reset(&r->clock); /* plugins may use timed services from create() on */
   loom_status s = mem_new(err, o->mem_check, &r->m);
@@ -205,6 +209,15 @@ static loom_status record_start(run *r)
   return record_frame(r, r->first_step - 1, time);
 }
 
+/* The same of a log that begins at a checkpoint. */
+static loom_status record_checkpoint(run *r, int64_t step)
+{
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start));
+  LOOM_TRY(scene_pose(r->scene, r->st.time, r->st.time));
+  LOOM_TRY(fields_take_start(r));
+  return record_frame(r, step, r->st.time);
+}
+
 /* The run ended with s; returns that, or what went wrong on closing. */
 static loom_status close_log(run *r, const run_options *o, loom_status s)
 {
@@ -240,7 +253,11 @@ loom_status run_execute(run *r, const run_options *o)
     if (r->out.resume) LOOM_TRY(run_failed(r, checkpoint_read(r, o->resume_step, &last_step)));
     LOOM_TRY(run_failed(r, record_open(r, o, last_step)));
   }
-  if (last_step < 0) s = record_start(r);
+  if (o->opened != NULL) o->opened(o->user);
+  if (last_step < 0)
+    s = record_start(r);
+  else if (r->out.anew)
+    s = record_checkpoint(r, last_step);
   const int64_t first = last_step >= 0 ? last_step + 1 : r->first_step;
   r->sum.steps_done = r->sum.steps_before = first - r->first_step;
   if (s == LOOM_OK) s = simulate(r, o, first);
@@ -271,6 +288,7 @@ void run_close(run *r, int *complaints)
     mem_free(r->m);
   }
   fields_close(r);
+  trajectory_free(r);
   if (r->threads_before > 0) threads_limit(r->threads_before);
   exec_close(&r->exec);
   exec_close(&r->exec_host);

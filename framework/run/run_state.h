@@ -19,6 +19,7 @@
 #include "run/measure.h"
 #include "run/message.h"
 #include "run/motion.h"
+#include "run/objects.h"
 #include "run/output.h"
 #include "run/problem.h"
 #include "run/record.h"
@@ -27,6 +28,7 @@
 #include "run/sections.h"
 #include "run/settings.h"
 #include "run/state.h"
+#include "run/trajectory.h"
 #include "run/work.h"
 #include "scene/scene_data.h"
 
@@ -50,6 +52,7 @@ struct run {
   loom_exec exec;         /* where the core runs */
   loom_exec exec_host;    /* the CPU, for plugins without CUDA; == exec on the CPU */
   char why[LOOM_WHY_LEN]; /* loom_exec.why of both */
+  int blas_taken;         /* see blas_reserve() */
   int threads_before;     /* the calling thread's before this run; 0: not changed */
 
   instance solver;
@@ -67,9 +70,11 @@ struct run {
   filter *filter;
   motion motion;
   measurements measured;
+  run_objects objects;
   run_error error;
   run_fields fields;
   run_results results;
+  trajectory way;
   run_columns columns;
   run_sections sections;
   forwarding fw;

@@ -75,12 +75,21 @@ static const loom_param stop_params[] = {
                     "error and tol_energy.  An iterate with an indefinite Hessian has not "
                     "converged in energy."),
     LOOM_PARAM_REAL(
-        stop_settings, tol_abs, 1e-6, 0, 1, "m",
-        "Converged when the mass-weighted RMS residual h^2 M^-1 r is below this.  Rounding leaves "
-        "about eps |x| h^2 D/(10 m) of it, D the stiffness of a vertex: a float build "
-        "needs 1e-5 m or more."),
-    LOOM_PARAM_REAL(stop_settings, tol_rel, 1e-4, 0, 1, "1",
-                    "Converged when it is below this share of r_ref (residual at x = y)."),
+        stop_settings, tol_acc, 0.01, 0, 1e6, "m/s^2",
+        "Converged when of every object (cloth, solid, yarn) the mass-weighted RMS of M^-1 r, the "
+        "acceleration that is left, is at most this, whatever the time step; or when the residual "
+        "is rounding of positions.  0: no such test.  Not read where tol_abs is given."),
+    LOOM_PARAM_REAL(
+        stop_settings, tol_abs, -1, -1, 1, "m",
+        "The same as a length, in place of tol_acc: of every object the RMS of h^2 M^-1 r is at "
+        "most this; 0: no such test; -1: not given.  It lets the more of a force pass the smaller "
+        "dt is.  Rounding leaves about eps |x| h^2 D/(10 m) of it, D the stiffness of a vertex: a "
+        "float build needs 1e-5 m or more."),
+    LOOM_PARAM_REAL(
+        stop_settings, tol_rel, 1e-4, 0, 1, "1",
+        "Converged when of every object the RMS of h^2 M^-1 r is at most this share of its r_ref: "
+        "sqrt(|h^2 g|^2 + d^2), d the RMS of y - x_start less the nearest rigid motion, the way "
+        "that gravity and the object's own deformation lead in a step."),
     LOOM_PARAM_REAL(stop_settings, tol_energy, 0, 0, 1e6, "sqrt(J)",
                     "With on = energy: converged when r_energy is at most this, whatever tol_abs "
                     "and tol_rel say.  It is about sqrt(2 (E - E*))."),
@@ -99,8 +108,10 @@ static const loom_param filter_params[] = {
     LOOM_PARAM_ENUM(filter_settings, when, FILTER_WHEN_AUTO, "auto|every|advice|end",
                     "When FILTER runs; auto: what the solver was made for, end with contact that "
                     "only corrects positions."),
-    LOOM_PARAM_ENUM(filter_settings, bound, FILTER_BOUND_AUTO, "auto|none|global|vertex",
-                    "Step bound from collision; auto: global if a contact model needs it."),
+    LOOM_PARAM_ENUM(
+        filter_settings, bound, FILTER_BOUND_AUTO, "auto|none|global|vertex",
+        "Step bound from collision; auto: global if a contact model needs it.  Each collision "
+        "plugin that bounds steps must give the one that is asked for."),
     LOOM_PARAM_ENUM(filter_settings, go_on, FILTER_GO_AUTO, "auto|feasible|trial",
                     "Where iterations go on after a bound has cut one short, with when = advice: "
                     "from the feasible point, or from the trial; auto: trial if the contact model "
@@ -132,9 +143,10 @@ static const loom_param log_params[] = {
     LOOM_PARAM_INT(log_settings, compression, 0, 0, 9, "1",
                    "gzip level of frames; 0: none (gzip costs about 50 times the writing time)."),
     LOOM_PARAM_ENUM(log_settings, frames, 0, "f64|f32", "Precision of stored frames."),
-    LOOM_PARAM_ENUM(log_settings, audit, AUDIT_END, "off|end|every",
-                    "Exact self-intersection audit by the core: never, of the last frame, or after "
-                    "every step."),
+    LOOM_PARAM_ENUM(log_settings, audit, AUDIT_END, "off|end|every|trajectory",
+                    "Exact self-intersection audit by the core: never, of the last frame, after "
+                    "every step, or there and of the straight way of every step, too (fast scenes; "
+                    "as verify --trajectory)."),
     LOOM_PARAM_TEXT(log_settings, fields, "",
                     "Numbers per vertex that frames hold, too, in /fields: any of contact_force "
                     "(N), residual (m), strain, gap (m), separated by spaces."),
@@ -209,6 +221,10 @@ static loom_status check_stop(loom_err *err, cfg *c, const settings *s)
 {
   char place[1200];
   const cfg_section *const stop = cfg_find(c, "stop");
+  if (s->stop.tol_abs < 0.0 && s->stop.tol_abs != -1.0)
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s: %g m is no bound; give a length from 0, or -1 for tol_acc in its place",
+                   cfg_place(stop, "tol_abs", place, sizeof place), s->stop.tol_abs);
   if (s->stop.on != STOP_ENERGY && s->stop.tol_energy > 0.0)
     return err_set(err, LOOM_E_CONFIG, "%s: it is tested only with [stop] on = energy",
                    cfg_place(stop, "tol_energy", place, sizeof place));

@@ -28,7 +28,7 @@ enum { CONTACT_SELF = 0, CONTACT_OBSTACLE = 1, CONTACT_ALL = 2 };
 enum { LOG_STATE_AUTO = 0, LOG_STATE_OFF = 1, LOG_STATE_ALL = 2 };
 enum { ERROR_OFF = 0, ERROR_NEWTON = 1, ERROR_PROJECTIVE = 2 };
 enum { ERROR_BY_AUTO = 0, ERROR_BY_FACTOR = 1, ERROR_BY_CG = 2 };
-enum { AUDIT_OFF = 0, AUDIT_END = 1, AUDIT_EVERY = 2 };
+enum { AUDIT_OFF = 0, AUDIT_END = 1, AUDIT_EVERY = 2, AUDIT_TRAJECTORY = 3 };
 
 typedef struct run_settings {
   int64_t steps;
@@ -56,7 +56,8 @@ typedef struct exec_settings {
 
 typedef struct stop_settings {
   int32_t on;        /* STOP_* */
-  double tol_abs;    /* m */
+  double tol_acc;    /* m/s^2, 0: none */
+  double tol_abs;    /* m; negative: not given, tol_acc holds */
   double tol_rel;    /* of r_ref */
   double tol_energy; /* sqrt(J), 0: not given */
   int64_t max_iters;

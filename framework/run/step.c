@@ -71,6 +71,7 @@ static loom_status whole_step(run *r, int64_t index)
   error_begin_step(r);
   r->k_base = 0;
   if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
+  LOOM_TRY(trajectory_begin(r, (double)index * r->set.run.dt / (double)r->set.run.substeps));
   const double f_norm = r->fw.f_next_norm;
   if (filter_may_retry(r)) LOOM_TRY(state_keep(r));
   for (int halvings = 0;; ++halvings) {

@@ -77,6 +77,8 @@ loom_status ssdf_part_add(loom_err *err, ssdf_part *f, int64_t region, int64_t p
 /* Samples of record k; ssdf_samples_free() them. */
 loom_status ssdf_part_read(loom_err *err, const ssdf_part *f, int64_t k, ssdf_samples *out);
 
+/* Whether the finished file may be written there: a new file, or one of this command. */
+loom_status ssdf_data_target(loom_err *err, const char *file);
 /* The finished file from all records; it replaces `file` when it is whole. */
 loom_status ssdf_data_write(loom_err *err, const char *file, const ssdf_plan *p,
                             const ssdf_part *records);

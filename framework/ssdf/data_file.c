@@ -5,9 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ssdf/data.h"
+
+static const char MARK[] = "loom-ssdf-part ";
 
 enum { HEAD = 64 };
 
@@ -114,7 +117,7 @@ static void head_of(const ssdf_plan *p, char head[HEAD])
   uint64_t h = hash(UINT64_C(0xcbf29ce484222325), p->settings, strlen(p->settings));
   h = hash(h, p->body.hash, sizeof p->body.hash);
   memset(head, 0, HEAD);
-  snprintf(head, HEAD, "loom-ssdf-part 1 %016" PRIx64 "\n", h);
+  snprintf(head, HEAD, "%s1 %016" PRIx64 "\n", MARK, h);
 }
 
 loom_status ssdf_part_open(loom_err *err, const char *file, const ssdf_plan *p, ssdf_part *out)
@@ -127,11 +130,25 @@ loom_status ssdf_part_open(loom_err *err, const char *file, const ssdf_plan *p, 
     return err_set(err, LOOM_E_CONFIG, "%.60s...: the name is too long", file);
   head_of(p, head);
   errno = 0;
-  out->fd = open(out->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  out->fd = open(out->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+  if (out->fd < 0 && errno == ELOOP)
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s: is a symbolic link, and a link is not written through; remove it, or write "
+                   "to another file",
+                   out->path);
   if (out->fd < 0) return io_error(err, out, "opened");
+  struct stat st;
+  if (fstat(out->fd, &st) != 0 || !S_ISREG(st.st_mode))
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s: is no regular file; remove it, or write to another file", out->path);
   const int64_t size = lseek(out->fd, 0, SEEK_END);
-  if (size < HEAD) return move(out, head, HEAD, 0, 1) ? LOOM_OK : io_error(err, out, "written");
-  if (!move(out, found, HEAD, 0, 0)) return io_error(err, out, "read");
+  if (size > 0 && size < HEAD && !move(out, found, size, 0, 0)) return io_error(err, out, "read");
+  if (size < HEAD && memcmp(head, found, (size_t)size) == 0) /* cut off within the head */
+    return move(out, head, HEAD, 0, 1) ? LOOM_OK : io_error(err, out, "written");
+  if (size >= HEAD && !move(out, found, HEAD, 0, 0)) return io_error(err, out, "read");
+  if (memcmp(MARK, found, sizeof MARK - 1) != 0)
+    return err_set(err, LOOM_E_CONFIG, "%s is another file; remove it, or write to another file",
+                   out->path);
   if (memcmp(head, found, HEAD) != 0)
     return err_set(err, LOOM_E_CONFIG,
                    "%s was begun with other settings; remove it, or write to another file",

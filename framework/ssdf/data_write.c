@@ -1,14 +1,19 @@
 /* data_write.c - the finished file of training data. */
+#define _GNU_SOURCE /* mkstemp, fchmod */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/out_file.h"
 #include "log/h5util.h"
 #include "ssdf/data.h"
 
-enum { CHUNK = 1 << 16, COMPRESSION = 4 };
+enum { CHUNK = 1 << 16, COMPRESSION = 4, NAME = 4096 };
+
+static const char FORMAT[] = "loom-ssdf-data";
 
 typedef struct writer {
   loom_err *err;
@@ -141,15 +146,47 @@ static loom_status put_region(writer *w, hid_t file, const ssdf_plan *p, const s
   return s;
 }
 
+loom_status ssdf_data_target(loom_err *err, const char *file)
+{
+  LOOM_TRY(out_file_check(err, file, OUT_HDF5));
+  struct stat st;
+  if (stat(file, &st) != 0 || st.st_size == 0) return LOOM_OK;
+  h5u_quiet();
+  const hid_t h = H5Fopen(file, H5F_ACC_RDONLY, H5P_DEFAULT);
+  char *const format = h >= 0 ? h5u_get_text(h, "format") : NULL;
+  const int own = format != NULL && strcmp(format, FORMAT) == 0;
+  free(format);
+  h5u_close(h, H5Fclose);
+  if (own) return LOOM_OK;
+  return err_set(err, LOOM_E_CONFIG,
+                 "%s: is there and holds no training data of this command, so it is not replaced; "
+                 "remove it, or name another file",
+                 file);
+}
+
+/* An empty file beside it, which this process alone writes. */
+static loom_status new_file(loom_err *err, const char *file, char name[NAME])
+{
+  const int n = snprintf(name, NAME, "%s.XXXXXX", file);
+  if (n < 0 || n >= NAME) return err_set(err, LOOM_E_IO, "%.60s...: the name is too long", file);
+  const int fd = mkstemp(name);
+  const mode_t mask = umask(0);
+  (void)umask(mask);
+  if (fd < 0 || fchmod(fd, 0666 & ~mask) != 0 || close(fd) != 0)
+    return err_set(err, LOOM_E_IO, "%s: cannot be created: %s", file, strerror(errno));
+  return LOOM_OK;
+}
+
 loom_status ssdf_data_write(loom_err *err, const char *file, const ssdf_plan *p,
                             const ssdf_part *records)
 {
-  char name[4096];
+  char name[NAME];
   h5u_quiet();
-  snprintf(name, sizeof name, "%s.new", file);
+  LOOM_TRY(ssdf_data_target(err, file));
+  LOOM_TRY(new_file(err, file, name));
   writer w = {.err = err, .path = name};
   const hid_t h = H5Fcreate(name, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  loom_status s = h < 0 || h5u_put_text(h, "format", "loom-ssdf-data", 0) != 0 ||
+  loom_status s = h < 0 || h5u_put_text(h, "format", FORMAT, 0) != 0 ||
                           h5u_put_int(h, "version", 1) != 0 ||
                           h5u_put_text(h, "body", p->body_name, 0) != 0 ||
                           h5u_put_text(h, "body_hash", p->body.hash, 0) != 0 ||

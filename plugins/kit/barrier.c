@@ -113,6 +113,24 @@ static loom_status lag(barrier *p, const loom_step *s, loom_buf *x, double progr
   return st;
 }
 
+/* What friction may be off by there, in parts of the sum of all mu lambda. */
+static const double follow_tolerance = 0.02;
+
+loom_status barrier_follow(barrier *p, const loom_step *s, loom_buf *x, int *again)
+{
+  double before, after;
+  uint32_t changed;
+  *again = 0;
+  LOOM_TRY(fric_most(&p->friction, &before));
+  const int limited = p->set.lag_rounds > 0 && p->rounds >= p->set.lag_rounds;
+  if (before > 0.0 || limited) return LOOM_OK;
+  const loom_status st = lag(p, s, x, s->progress, &changed);
+  if (st != LOOM_OK) return st == LOOM_REJECTED ? LOOM_OK : st;
+  LOOM_TRY(fric_most(&p->friction, &after));
+  *again = fabs(after - before) > follow_tolerance * after;
+  return LOOM_OK;
+}
+
 loom_status barrier_begin_step(barrier *p, const loom_step *s)
 {
   uint32_t changed;
@@ -120,6 +138,8 @@ loom_status barrier_begin_step(barrier *p, const loom_step *s)
   if (!(p->kappa > 0.0)) set_kappa(p, first_stiffness(p, s));
   p->last_gap = INFINITY;
   p->rounds = 0;
+  p->friction.tempers =
+      LOOM_HAS(s, problem) && s->problem != NULL && s->problem->contact == LOOM_CONTACT_FROZEN;
   const loom_status st = lag(p, s, s->x_start, 0.0, &changed);
   if (st == LOOM_REJECTED) return start_error(p, s);
   p->pending =
@@ -198,7 +218,10 @@ loom_status barrier_activate(barrier *p, const loom_step *s, loom_buf *x, const 
 {
   const loom_status st = cand_activate(&p->c, s, x, s->progress);
   if (st != LOOM_REJECTED) return st;
-  return cand_overlap_error(&p->c, s, what, "filter every iteration ([filter] when = every)");
+  return cand_overlap_error(
+      &p->c, s, what,
+      "filter every iteration ([filter] when = every); where that is so, let a "
+      "gap remain ([filter] min_gap = a twentieth of d_hat) or lower dt");
 }
 
 loom_status barrier_hessian(barrier *p, const loom_step *s, loom_buf *x, int how, loom_blocks3 *out)
@@ -210,8 +233,7 @@ loom_status barrier_hessian(barrier *p, const loom_step *s, loom_buf *x, int how
   out->count = first + normal + p->friction.num_blocks;
   if (out->count > out->capacity) return LOOM_GROW;
   LOOM_TRY(pair_hessian(&p->energy, s, x, how, first, out));
-  return how == LOOM_HESS_EXPANSION ? fric_add_secants(&p->friction, s, first + normal, out)
-                                    : fric_add_hessian(&p->friction, s, x, first + normal, out);
+  return fric_add_hessian(&p->friction, s, x, how, first + normal, out);
 }
 
 loom_status barrier_metrics(barrier *p, const loom_step *s, loom_contact_metrics *out)

@@ -91,6 +91,11 @@ loom_status barrier_mean(const barrier *p, loom_buf *v, int width, double *mean)
  * first stiffness is found for it.  Before the first barrier_begin_step() of a run. */
 void barrier_weigh(barrier *p, double weight);
 loom_status barrier_begin_step(barrier *p, const loom_step *s);
+/* Where friction has no iterates to follow, as contact is frozen: once a correction has ended at x,
+ * the normal forces there.  *again: they are others than before, so it is to go on.  With
+ * friction_lag = step only where there were none at the start of the step: without it the step in
+ * which a contact begins would be free of friction. */
+loom_status barrier_follow(barrier *p, const loom_step *s, loom_buf *x, int *again);
 loom_status barrier_plan(barrier *p, const loom_step *s, loom_query *q);
 loom_status barrier_update(barrier *p, const loom_step *s, const loom_pairs *pairs, int when,
                            uint32_t *changed);

@@ -4,6 +4,31 @@
 #include "kit/pair_energy_body.kern.h"
 #define PAIR_KERNEL(name, a, i) LK_KERNEL_PLAIN(name, a, i)
 
+/* Normal force of candidate c at the signed distance d, N, less its mollifier. */
+LK_FN lk_real PAIR(force_at)(const fric_lag_args *a, lk_int c, lk_real d)
+{
+  lk_real b[3];
+  PAIR_LAW(a->p.number, a->p.s.xi[c], PAIR(signed_square)(d), b);
+  return LK_R(-2.0) * LK_FABS(d) * b[1];
+}
+
+/* At most what fric_temper says; d at x. */
+LK_FN lk_real PAIR(tempered)(const fric_lag_args *a, lk_int c, const lk_real *w, const lk_real *n,
+                             lk_real d, lk_real force)
+{
+  const cand_state *const s = &a->p.s;
+  lk_real ahead, behind, most = LK_R(0.0);
+  const lk_real inverse = fric_approach(&a->t, s, s->v + 4 * c, w, n, &ahead, &behind);
+  if (ahead > LK_R(0.0) && inverse > LK_R(0.0)) most = ahead / (a->t.h * a->t.h * inverse);
+  if (!a->t.first) {
+    const lk_real then = d + behind;
+    if (then <= s->xi[c] || behind <= LK_R(0.0)) return force; /* it was no farther apart */
+    if (then - s->xi[c] < a->reach)
+      most = LK_FMAX(most, force * PAIR(force_at)(a, c, then) / PAIR(force_at)(a, c, d));
+  }
+  return LK_FMIN(force, most);
+}
+
 PAIR_KERNEL(PAIR(lag), a, i)
 {
   const cand_state *const s = &a->p.s;
@@ -34,6 +59,7 @@ PAIR_KERNEL(PAIR(lag), a, i)
       p[k] = LK_R(0.0);
     }
   }
+  if (a->t.y != NULL && force > LK_R(0.0)) force = PAIR(tempered)(a, c, w, n, d, force);
   for (int k = 0; k < 4; ++k) {
     a->v[4 * i + k] = s->v[4 * c + k];
     a->w[4 * i + k] = w[k];

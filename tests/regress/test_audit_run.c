@@ -1,6 +1,7 @@
 /* The exact audit through the binary: after steps, of stored frames, between frames, and
  * before the first step. */
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ static void run_flight(proc *p, const char *config, const char *audit)
   char set[64];
   snprintf(set, sizeof set, "log.audit=%s", audit);
   proc_write("flight.ini", config);
-  proc_loom(p, LOOM_ARGS("run", "flight.ini", "-o", "flight.h5", "--set", set));
+  proc_loom(p, LOOM_ARGS("run", "flight.ini", "--overwrite", "-o", "flight.h5", "--set", set));
 }
 
 /* 1 m/s: the sheet is at the height of the body's tip, or cut by it, from 0.46 s to 0.6 s */
@@ -84,6 +85,49 @@ Test(audit_run, what_jumps_through_between_frames_is_found_on_the_way)
   cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
   proc_loom(&p, LOOM_ARGS("verify", "flight.h5", "--trajectory", "--tolerance", "2"));
   cr_assert_eq(p.code, 2);
+}
+
+/* The run itself looks at the way of every step, says that it did, and ends with 3. */
+Test(audit_run, the_run_audits_its_trajectory_when_asked)
+{
+  proc p;
+  run_flight(&p, FLIGHT("4"), "trajectory");
+  cr_assert_eq(p.code, 3, "exit code %d:\n%s%s", p.code, p.out, p.err);
+  has(p.err, "step 1: on its straight way ");
+  has(p.err, " and triangle (");
+  has(p.err, " of body rock, ");
+  cr_expect(strstr(strstr(p.err, "straight way") + 1, "straight way") == NULL, "told twice");
+  has(p.out, "found by the audit: 0, after 6 of 6 steps\n");
+  has(p.out, "pairs that pass through each other within a step: ");
+  has(p.out, ", on the ways of 6 of 6 steps\n");
+  int64_t passes = -1;
+  cr_assert_eq(sscanf(strstr(p.out, "within a step: "), "within a step: %" SCNd64, &passes), 1);
+  proc_loom(&p, LOOM_ARGS("verify", "flight.h5", "--trajectory"));
+  int64_t seen = -2;
+  cr_assert_eq(sscanf(strstr(p.out, "between frames: "), "between frames: %" SCNd64, &seen), 1);
+  cr_expect_eq(passes, seen, "%" PRId64 " of the run, %" PRId64 " of verify", passes, seen);
+  run_flight(&p, FLIGHT("4"), "every");
+  has(p.out, "what passes within a step was not looked for ([log] audit = trajectory)\n");
+  run_flight(&p, FLIGHT("0.1"), "trajectory"); /* it stays above the sheet */
+  cr_expect_eq(p.code, 0, "exit code %d:\n%s%s", p.code, p.out, p.err);
+  has(p.out, "within a step: 0, on the ways of 6 of 6 steps\n");
+}
+
+/* Looking changes no bit of the run, also where bodies move, bend the cloth, and steps are resumed
+ * or made in parts. */
+Test(audit_run, looking_at_the_way_changes_nothing)
+{
+  proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
+  static const char *const audits[] = {"log.audit=every", "log.audit=trajectory"};
+  for (int k = 0; k < 2; ++k)
+    LOOM_FINE("run", "drape.ini", "--quiet", "-n", "8", "-o", k ? "b.h5" : "a.h5", "--set",
+              "run.substeps=2", "--set", "body.ball.motion=translate 0 0 0.05", "--set", audits[k]);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "5", "-o", "c.h5", "--set", "run.substeps=2",
+            "--set", "body.ball.motion=translate 0 0 0.05", "--set", audits[1]);
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "8", "-o", "c.h5", "--resume", "--set",
+            "run.substeps=2", "--set", "body.ball.motion=translate 0 0 0.05", "--set", audits[1]);
+  LOOM_FINE("compare", "a.h5", "b.h5", "--tol", "0");
+  LOOM_FINE("compare", "a.h5", "c.h5", "--tol", "0");
 }
 
 /* A sheet that nothing holds falls through a ring; with contact it lies on it. */

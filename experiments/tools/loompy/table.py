@@ -155,7 +155,7 @@ def main(argv: list[str]) -> int:
         return 2
     if args.output:
         output.check(args.output)
-    from loompy.tables import collect, rows_of
+    from loompy.tables import collect, ends_lines, rows_of
 
     found = collect(args.logs)
     for path, why in found.left_out:
@@ -164,6 +164,9 @@ def main(argv: list[str]) -> int:
         raise LogError("no log is left of which a table could be made")
     for note in found.notes:
         say(note)
+    for run, name in zip(found.runs, found.names(), strict=True):
+        for line in ends_lines(run.totals):
+            say(f"{name}: {line}", alarm=True)
     table = rows_of(found)
     if bound:
         table = table.merge(needed(args, bound), on="run", how="left")

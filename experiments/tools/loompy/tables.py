@@ -24,10 +24,11 @@ COUNTERS = (
 )  # fmt: skip
 LAST_OF_STEP = ("e_ref", "r_energy", "r_newton")  # columns of /iters of which the end of a step counts
 SUM_OF_STEPS = {"cpu": "t_cpu", "wall": "t_total", "bytes": "n_bytes"}
-PROVENANCE = ("git_commit", "config_hash", "host", "created", "end_time", "exit_reason", "command")
+PROVENANCE = ("git_commit", "config_hash", "host", "threads", "created", "end_time", "exit_reason", "command")
 # Logs that are rows: runs that came to their end, and those that a signal or --max-time stopped (exit codes
 # 5 and 6), whose steps are whole.
 ROWS = ("finished", "stopped")
+LEAST_DEFECT = 0.01  # of the weight, from which a momentum defect is told
 GOOD_ENDS = ("converged_abs", "converged_rel")
 
 
@@ -77,6 +78,7 @@ def _totals(log: Log, missing: set[str]) -> dict[str, Any]:
     reasons = [words[int(r)] for r in steps["reason"]]
     out: dict[str, Any] = {"steps": len(steps), "iterations": int(steps["iters"].sum())}
     out["converged"] = sum(r in GOOD_ENDS for r in reasons)
+    out |= _ends(steps, reasons)
     out["reasons"] = " ".join(f"{r} {reasons.count(r)}" for r in dict.fromkeys(reasons))
     for name, column in SUM_OF_STEPS.items():
         if column in names:
@@ -95,6 +97,44 @@ def _totals(log: Log, missing: set[str]) -> dict[str, Any]:
     out["contacts"] = int(steps["contacts"].max()) if len(steps) else 0
     out["vertices"] = log.num_vertices
     out |= {name: int(steps[name].sum()) for name in COUNTERS if name in names}
+    return out
+
+
+def _ends(steps: np.ndarray, reasons: list[str]) -> dict[str, Any]:
+    """How well the steps were solved: how many ended above their tolerance, how far the worst one,
+    where a replayed reference was no solution, the largest momentum defect; NaN where a log has none."""
+    names = set(_names(steps))
+    ratio = steps["tol_ratio"] if "tol_ratio" in names else np.full(len(steps), np.nan)
+    # as log_unconverged() in framework/log/ends.c: a one-shot method has no tolerance
+    missed = np.array([r not in GOOD_ENDS for r in reasons], bool)
+    once = np.array([r == "max_iters" for r in reasons], bool) & (steps["iters"] <= 1) & ~(ratio > 0)
+    missed &= ~once
+    worst = int(np.argmax(np.where(missed & (ratio > 0), ratio, -1))) if missed.any() else -1
+    known = [c for c in ("defect_force", "defect_torque") if c in names]
+    defects = np.concatenate([steps[c] for c in known]) if known else np.array([])
+    defects = defects[np.isfinite(defects)]
+    return {
+        "unconverged": int(missed.sum()),
+        "worst_ratio": float(ratio[worst]) if worst >= 0 else np.nan,
+        "worst_step": int(steps["step"][worst]) if worst >= 0 else -1,
+        "ref_unconverged": int(steps["ref_unconverged"].sum()) if "ref_unconverged" in names else 0,
+        "defect": float(defects.max()) if len(defects) else np.nan,
+    }
+
+
+def ends_lines(totals: dict[str, Any]) -> list[str]:
+    """What a run is worth, in words; none where all is well."""
+    steps, out = totals["steps"], []
+    if totals["unconverged"]:
+        line = f"{totals['unconverged']} of {steps} steps did not converge"
+        if totals["worst_ratio"] == totals["worst_ratio"]:
+            line += f"; the worst ended at {totals['worst_ratio']:.3g} times its tolerance (step {totals['worst_step']})"
+        out.append(line)
+    if totals["ref_unconverged"]:
+        out.append(f"the reference did not converge in {totals['ref_unconverged']} of {steps} steps: "
+                   "e_ref of these is no error")  # fmt: skip
+    if totals["defect"] >= LEAST_DEFECT:
+        out.append(f"momentum defect up to {100 * totals['defect']:.3g} % of the weight")
     return out
 
 

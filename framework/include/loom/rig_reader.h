@@ -11,7 +11,10 @@
 
 #include "types.h"
 
-#define LOOM_RIG_READER_ABI 1u
+#define LOOM_RIG_READER_ABI 2u
+
+/* What a file is; the core tells by its contents, not by its name. */
+enum { LOOM_RIG_GLTF = 0, LOOM_RIG_GLB = 1, LOOM_RIG_COLLADA = 2, LOOM_RIG_FBX = 3 };
 
 /* A map of space: 3x3 matrix row-major, then the translation, as in loom/scene.h. */
 typedef struct loom_rig_joint {
@@ -30,7 +33,8 @@ typedef struct loom_rig_clip { /* an animation */
 } loom_rig_clip;
 
 /* What `read` allocates and `release` frees; lengths in the file's unit, scaled to m where it says
- * so. */
+ * so.  The core calls `read` in a child process with limits on time, memory and stack, and checks
+ * all ids and numbers before it uses them. */
 typedef struct loom_rig_file {
   int32_t num_joints, num_verts, num_tris, per, num_clips;
   int32_t left_out;      /* meshes without a skin, which are not read */
@@ -48,9 +52,10 @@ typedef struct loom_rig_reader {
   const char *name, *version;
   const char *license; /* SPDX, of what is linked in */
   const char *summary; /* one sentence */
-  /* On failure: LOOM_E_NOMEM, LOOM_E_IO or LOOM_E_CONFIG, a sentence without the path in why [len],
-   * and *out empty. */
-  loom_status (*read)(const char *path, loom_rig_file *out, char *why, size_t len);
+  /* Reads `path` as `format` (LOOM_RIG_GLTF, ...), and of other files only regular ones in its
+   * folder. On failure: LOOM_E_NOMEM, LOOM_E_IO or LOOM_E_CONFIG, a sentence without the path in
+   * why [len], and *out empty. */
+  loom_status (*read)(const char *path, int format, loom_rig_file *out, char *why, size_t len);
   void (*release)(loom_rig_file *f); /* *f is empty afterwards; may be called twice */
 } loom_rig_reader;
 

@@ -86,11 +86,17 @@ static loom_status ipc_barrier_begin(void *self, const loom_step *s)
   return ipc_barrier_begin_step(self, s);
 }
 
+static loom_status follow(void *self, const loom_step *s, loom_buf *x, int *again)
+{
+  return barrier_follow(&((ipc_barrier *)self)->b, s, x, again);
+}
+
 static loom_status ipc_barrier_resolve(void *self, const loom_step *s, loom_buf *x_start,
                                        loom_buf *x_trial)
 {
   ipc_barrier *const p = self;
-  return correction_resolve(&p->correction, p->b.c.sc, &p->how, s, x_start, x_trial);
+  const correction_friction f = {fric_any(&p->b.friction) ? follow : NULL, p};
+  return correction_resolve(&p->correction, p->b.c.sc, &p->how, &f, s, x_start, x_trial);
 }
 
 static loom_status ipc_barrier_log_step(void *self, const loom_step *s, double *out)

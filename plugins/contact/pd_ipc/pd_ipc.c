@@ -9,6 +9,7 @@
 #include "pd_ipc.kern.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "kit/candidates.h"
 #include "kit/iso_terms.h"
@@ -121,6 +122,19 @@ static loom_status pd_ipc_eval(void *self, const loom_step *s, loom_buf *x, doub
   return gather_add(&c->corner, c->act.place, grad);
 }
 
+/* Where every iteration is filtered, forces that are far above what kappa holds have closed the gap
+ * to rounding, below which the bound cannot keep a pair apart: a gap that remains, or a stiffer
+ * barrier, keeps it from there. */
+static loom_status pushed_error(pd_ipc *p, const loom_step *s)
+{
+  char remedy[256];
+  snprintf(remedy, sizeof remedy,
+           "let a gap remain ([filter] min_gap = %.3g, a twentieth of d_hat) or raise kappa above "
+           "%g; every iteration must be filtered ([filter] when = every)",
+           p->set.d_hat / 20, p->set.kappa);
+  return cand_overlap_error(&p->c, s, "there are no quadratic terms where pairs overlap", remedy);
+}
+
 static loom_status pd_ipc_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out)
 {
   pd_ipc *const p = self;
@@ -128,9 +142,7 @@ static loom_status pd_ipc_quad(void *self, const loom_step *s, loom_buf *x, loom
   const int64_t first = out->count;
   int64_t num = 0;
   const loom_status st = cand_activate(c, s, x, s->progress);
-  if (st == LOOM_REJECTED)
-    return cand_overlap_error(c, s, "there are no quadratic terms where pairs overlap",
-                              "filter every iteration ([filter] when = every)");
+  if (st == LOOM_REJECTED) return pushed_error(p, s);
   LOOM_TRY(st);
   LOOM_TRY(cand_count(c, 0, &num));
   out->count = first + num;

@@ -45,8 +45,15 @@ int map_inverse(const double A[12], double P[12])
 /* The last of n vector keys at or before the tick, and the share of the way to the next one. */
 static unsigned vector_key(const struct aiVectorKey *k, unsigned n, double tick, double *share)
 {
-  unsigned i = 0;
-  while (i + 1 < n && k[i + 1].mTime <= tick) ++i;
+  unsigned i = 0,
+           end = n; /* key i is at or before the tick, unless it is the first; `end` behind */
+  while (end - i > 1) {
+    const unsigned mid = i + (end - i) / 2;
+    if (k[mid].mTime <= tick)
+      i = mid;
+    else
+      end = mid;
+  }
   *share = 0;
   if (i + 1 < n && tick > k[i].mTime) *share = (tick - k[i].mTime) / (k[i + 1].mTime - k[i].mTime);
   return i;
@@ -64,8 +71,14 @@ static void vector_at(const struct aiVectorKey *k, unsigned n, double tick, doub
 /* On the shorter great arc between two keys. */
 static void turn_at(const struct aiQuatKey *k, unsigned n, double tick, double q[4])
 {
-  unsigned i = 0;
-  while (i + 1 < n && k[i + 1].mTime <= tick) ++i;
+  unsigned i = 0, end = n;
+  while (end - i > 1) {
+    const unsigned mid = i + (end - i) / 2;
+    if (k[mid].mTime <= tick)
+      i = mid;
+    else
+      end = mid;
+  }
   const unsigned j = i + 1 < n ? i + 1 : i;
   const double s = j > i && tick > k[i].mTime ? (tick - k[i].mTime) / (k[j].mTime - k[i].mTime) : 0;
   const double a[4] = {k[i].mValue.w, k[i].mValue.x, k[i].mValue.y, k[i].mValue.z};
@@ -95,16 +108,18 @@ static void channel_at(const struct aiNodeAnim *c, double tick, double P[12])
   if (c->mNumPositionKeys > 0) vector_at(c->mPositionKeys, c->mNumPositionKeys, tick, P + 9);
 }
 
-void frame_of(const struct aiNode *node, const struct aiAnimation *a, double tick, double P[12])
+void node_local(const struct aiNode *node, const struct aiNodeAnim *channel, double tick,
+                double P[12])
 {
   map_of(&node->mTransformation, P);
-  for (unsigned k = 0; a != NULL && k < a->mNumChannels; ++k)
-    if (strcmp(a->mChannels[k]->mNodeName.data, node->mName.data) == 0) {
-      channel_at(a->mChannels[k], tick, P);
-      break;
-    }
-  if (node->mParent == NULL) return;
+  if (channel != NULL) channel_at(channel, tick, P);
+}
+
+void node_at_rest(const struct aiNode *node, double P[12])
+{
   double above[12];
-  frame_of(node->mParent, a, tick, above);
+  map_of(&node->mTransformation, P);
+  if (node->mParent == NULL) return;
+  node_at_rest(node->mParent, above); /* as deep as joints.c allows */
   map_mul(above, P, P);
 }

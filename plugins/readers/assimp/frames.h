@@ -11,7 +11,10 @@ void map_of(const struct aiMatrix4x4 *m, double P[12]);
 /* The inverse of an affine map; 0 if it has none. */
 int map_inverse(const double A[12], double P[12]);
 
-/* Frame of a node in the world at `tick` of an animation; NULL: at rest. */
-void frame_of(const struct aiNode *node, const struct aiAnimation *a, double tick, double P[12]);
+/* Map of a node to its parent at `tick` of its channel; NULL: at rest. */
+void node_local(const struct aiNode *node, const struct aiNodeAnim *channel, double tick,
+                double P[12]);
+/* Frame of a node in the world at rest. */
+void node_at_rest(const struct aiNode *node, double P[12]);
 
 #endif

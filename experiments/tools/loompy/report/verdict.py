@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loompy.config import differing
-from loompy.tables import Collection
+from loompy.tables import Collection, ends_lines
 
 GOOD, CARE, BAD = "good", "care", "bad"
 
@@ -30,6 +30,15 @@ def _listed(found: Collection, keys: list[str]) -> str:
 
 def _same(found: Collection, name: str) -> list[Any]:
     return list(dict.fromkeys(r.totals.get(name) for r in found.runs))
+
+
+def _converged(found: Collection) -> Finding:
+    told = [(n, line) for n, r in zip(found.names(), found.runs, strict=True) for line in ends_lines(r.totals)]
+    if not told:
+        return Finding(GOOD, "Did every step converge?", "Yes, in all runs; the momentum defect is below 1 %.")
+    bad = any(r.totals["ref_unconverged"] for r in found.runs)
+    words = "; ".join(f"{name}: {line}" for name, line in told)
+    return Finding(BAD if bad else CARE, "Did every step converge?", f"No: {words}.")
 
 
 def _problem(found: Collection) -> Finding:
@@ -134,7 +143,7 @@ def _audit(found: Collection) -> Finding:
 
 
 def findings(found: Collection) -> list[Finding]:
-    tests = (_problem, _start, _stop, _contact, _sources, _clock, _audit)
+    tests = (_converged, _problem, _start, _stop, _contact, _sources, _clock, _audit)
     out = [test(found) for test in tests]
     if found.left_out:
         words = "; ".join(f"{path}: {why}" for path, why in found.left_out)

@@ -1,0 +1,186 @@
+/* guard.c - see guard.h. */
+#define _GNU_SOURCE /* open_memstream with prctl and getppid */
+#include "core/guard.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/crash.h"
+#include "core/seconds.h"
+
+enum { BLOCK = 1 << 16, EXIT_DONE = 0, EXIT_FAILED = 1 };
+
+/* ---- the child ---- */
+
+/* Bytes of writable memory of this process, which RLIMIT_DATA counts: the sixth number of statm,
+ * in pages (proc(5)). */
+static int64_t data_now(void)
+{
+  long long pages = 0;
+  FILE *const f = fopen("/proc/self/statm", "re");
+  if (f == NULL) return 0;
+  if (fscanf(f, "%*s %*s %*s %*s %*s %lld", &pages) != 1) pages = 0;
+  fclose(f);
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* The soft limit becomes `most`, or the hard one where that is lower. */
+static void limit(int resource, int64_t most)
+{
+  struct rlimit r;
+  if (getrlimit((__rlimit_resource_t)resource, &r) != 0) return;
+  r.rlim_cur = r.rlim_max == RLIM_INFINITY || (rlim_t)most < r.rlim_max ? (rlim_t)most : r.rlim_max;
+  (void)setrlimit((__rlimit_resource_t)resource, &r);
+}
+
+static void confine(const guard_limits *l)
+{
+  static const int plain[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU, SIGPIPE};
+  crash_remove();
+  for (size_t i = 0; i < sizeof plain / sizeof *plain; ++i) (void)signal(plain[i], SIG_DFL);
+  (void)signal(SIGXFSZ, SIG_IGN); /* writing fails instead */
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_CPU, l->cpu_s);
+  limit(RLIMIT_STACK, l->stack);
+  limit(RLIMIT_DATA, data_now() + l->memory);
+#ifndef __SANITIZE_ADDRESS__ /* whose report is wanted */
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  limit(RLIMIT_FSIZE, 0);
+  if (nowhere >= 0) (void)dup2(nowhere, STDERR_FILENO);
+#endif
+}
+
+static _Noreturn void child(const guard_limits *l, int (*body)(void *arg, FILE *out), void *arg,
+                            int to, pid_t parent)
+{
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(EXIT_FAILED);
+  confine(l);
+  FILE *const out = fdopen(to, "wb");
+  int bad = out == NULL || body(arg, out) != 0;
+  if (out != NULL) bad |= fclose(out) != 0;
+  _exit(bad ? EXIT_FAILED : EXIT_DONE);
+}
+
+/* ---- the parent ---- */
+
+typedef struct talk {
+  const guard_limits *limits;
+  char *text;
+  size_t len, room;
+  int late, too_much, no_memory;
+} talk;
+
+static int make_room(talk *t)
+{
+  if (t->room - t->len >= BLOCK) return 1;
+  char *const more = realloc(t->text, 2 * t->room + 2 * (size_t)BLOCK);
+  if (more == NULL) return 0;
+  t->text = more;
+  t->room = 2 * t->room + 2 * (size_t)BLOCK;
+  return 1;
+}
+
+/* All that the child writes until it ends or a limit is passed. */
+static void listen_to(int from, talk *t)
+{
+  const double until = seconds_now() + t->limits->wall_s;
+  for (;;) {
+    struct pollfd p = {.fd = from, .events = POLLIN};
+    const double left = until - seconds_now();
+    const int n = left > 0 ? poll(&p, 1, (int)(1e3 * left) + 1) : 0;
+    if (n < 0 && errno == EINTR) continue;
+    t->late = n <= 0;
+    t->no_memory = !make_room(t);
+    t->too_much = (int64_t)t->len > t->limits->answer;
+    if (t->late || t->no_memory || t->too_much) return;
+    const ssize_t got = read(from, t->text + t->len, BLOCK);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return;
+    t->len += (size_t)got;
+  }
+}
+
+static loom_status judge(loom_err *err, const char *who, const talk *t, int status)
+{
+  const guard_limits *const l = t->limits;
+  if (t->no_memory) return err_set(err, LOOM_E_NOMEM, "out of memory for what %s gives", who);
+  if (t->late)
+    return err_set(err, LOOM_E_IO, "%s was not done after %d s; give it a smaller file", who,
+                   l->wall_s);
+  if (t->too_much)
+    return err_set(err, LOOM_E_IO, "%s gives more than %" PRId64 " MB; give it a smaller file", who,
+                   l->answer >> 20);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE) return LOOM_OK;
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+    return err_set(err, LOOM_E_IO,
+                   "%s took more than %d s of processor time; give it a smaller file", who,
+                   l->cpu_s);
+  if (WIFSIGNALED(status))
+    return err_set(err, LOOM_E_IO,
+                   "%s crashed (signal %d, %s): the file is damaged, or nested too deep for its "
+                   "stack of %" PRId64 " MB; export it again",
+                   who, WTERMSIG(status), strsignal(WTERMSIG(status)), l->stack >> 20);
+  return err_set(err, LOOM_E_IO, "%s ended with exit code %d: the file is damaged; export it again",
+                 who, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
+static loom_status call_here(loom_err *err, const char *who, int (*body)(void *arg, FILE *out),
+                             void *arg, char **answer, size_t *len)
+{
+  FILE *const out = open_memstream(answer, len);
+  if (out == NULL) return err_set(err, LOOM_E_NOMEM, "out of memory");
+  const int bad = body(arg, out);
+  if (fclose(out) != 0 || bad) {
+    free(*answer);
+    *answer = NULL;
+    return err_set(err, LOOM_E_IO, "%s failed", who);
+  }
+  return LOOM_OK;
+}
+
+loom_status guard_call(loom_err *err, const guard_limits *limits, const char *who,
+                       int (*body)(void *arg, FILE *out), void *arg, char **answer, size_t *len)
+{
+  int ends[2], status = 0;
+  talk t = {.limits = limits};
+  *answer = NULL;
+  *len = 0;
+  if (getenv("LOOM_NO_GUARD") != NULL) return call_here(err, who, body, arg, answer, len);
+  fflush(NULL); /* not to be written by both */
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return err_set(err, LOOM_E_IO, "no pipe for %s: %s", who, strerror(errno));
+  const pid_t parent = getpid(), pid = fork();
+  if (pid == 0) {
+    close(ends[0]);
+    child(limits, body, arg, ends[1], parent);
+  }
+  const int code = errno;
+  close(ends[1]);
+  if (pid < 0) {
+    close(ends[0]);
+    return err_set(err, LOOM_E_IO, "no process for %s: %s; raise ulimit -u or -v", who,
+                   strerror(code));
+  }
+  listen_to(ends[0], &t);
+  close(ends[0]);
+  if (t.late || t.no_memory || t.too_much) kill(pid, SIGKILL);
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  const loom_status s = judge(err, who, &t, status);
+  if (s != LOOM_OK) {
+    free(t.text);
+    return s;
+  }
+  *answer = t.text;
+  *len = t.len;
+  return LOOM_OK;
+}

@@ -1,0 +1,91 @@
+/* format.c - see format.h. */
+#define _GNU_SOURCE /* memmem */
+#include "rig/format.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/read_file.h"
+#include "loom/rig_reader.h"
+
+/* Bytes at the beginning that tell a format. */
+enum { HEAD = 4096 };
+
+/* Formats with bodies or joints that other programs read, so that the message can name them. */
+static const struct {
+  const char *begin, *name;
+} others[] = {{"ASSIMP.binary", "Assimp's binary format"},
+              {"HIERARCHY", "a motion of BVH"},
+              {"MD5Version", "MD5"},
+              {"version 1", "SMD of Source"},
+              {"$modelname", "a model script of Source"},
+              {"xof ", "DirectX .x"},
+              {"BLENDER", "Blender's own format"},
+              {"IDST", "MDL"},
+              {"IDPO", "MDL"},
+              {"MS3D000000", "MilkShape 3D"},
+              {"#usda", "USD"},
+              {"PXR-USDC", "USD"},
+              {"PK\003\004", "a ZIP archive"},
+              {"ply", "PLY"},
+              {"# ", "OBJ or another text"},
+              {"v ", "OBJ"},
+              {"<?xml", "XML of another kind than Collada"},
+              {"<mesh", "XML of OGRE"}};
+
+static int begins(const char *head, size_t len, const char *with)
+{
+  return len >= strlen(with) && memcmp(head, with, strlen(with)) == 0;
+}
+
+/* The object of a JSON text has a member "asset", which every glTF has (glTF 2.0, 5.17). */
+static int is_gltf(FILE *f, const char *head, size_t len)
+{
+  static const char word[] = "\"asset\"";
+  char block[HEAD + sizeof word];
+  size_t kept = 0, n;
+  if (len == 0 || head[0] != '{') return 0;
+  rewind(f);
+  while ((n = fread(block + kept, 1, HEAD, f)) > 0) {
+    n += kept;
+    if (memmem(block, n, word, sizeof word - 1) != NULL) return 1;
+    kept = n < sizeof word - 1 ? n : sizeof word - 2;
+    memmove(block, block + n - kept, kept);
+  }
+  return 0;
+}
+
+static int tell(FILE *f, const char *head, size_t len)
+{
+  static const char fbx[] = "Kaydara FBX Binary  "; /* and a NUL */
+  size_t at = begins(head, len, "\xef\xbb\xbf") ? 3 : 0;
+  while (at < len && strchr(" \t\r\n", head[at]) != NULL && head[at] != '\0') ++at;
+  if (begins(head, len, "glTF")) return LOOM_RIG_GLB;
+  if (len >= sizeof fbx && memcmp(head, fbx, sizeof fbx) == 0) return LOOM_RIG_FBX;
+  if (begins(head + at, len - at, "; FBX ")) return LOOM_RIG_FBX;
+  if (at < len && head[at] == '<' && memmem(head, len, "<COLLADA", 8) != NULL)
+    return LOOM_RIG_COLLADA;
+  return is_gltf(f, head + at, len - at) ? LOOM_RIG_GLTF : -1;
+}
+
+loom_status rig_format(loom_err *err, const char *path, int *format)
+{
+  char head[HEAD];
+  int64_t bytes;
+  const char *why, *name = NULL;
+  FILE *const f = read_file_open(path, &bytes, &why);
+  if (f == NULL) return err_set(err, LOOM_E_IO, "%s: cannot be read: %s", path, why);
+  const size_t len = fread(head, 1, sizeof head, f);
+  const int failed = ferror(f);
+  *format = tell(f, head, len);
+  fclose(f);
+  if (failed) return err_set(err, LOOM_E_IO, "%s: cannot be read: %s", path, strerror(errno));
+  if (*format >= 0) return LOOM_OK;
+  for (size_t k = 0; k < sizeof others / sizeof *others && name == NULL; ++k)
+    if (begins(head, len, others[k].begin)) name = others[k].name;
+  return err_set(err, LOOM_E_CONFIG,
+                 "%s: is %s, not glTF (.gltf, .glb), Collada (.dae) or FBX by its contents; export "
+                 "the body as one of these",
+                 path, name != NULL ? name : "of no format that is known here");
+}

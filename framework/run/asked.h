@@ -1,0 +1,11 @@
+/* asked.h - settings that ask for what plugins or scene must be able to do. */
+#ifndef LOOM_ASKED_H
+#define LOOM_ASKED_H
+
+#include "core/err.h"
+#include "run/run.h"
+
+/* After filter_open().  LOOM_E_CONFIG, with file, line and key, if a capability is absent. */
+loom_status asked_check(run *r);
+
+#endif

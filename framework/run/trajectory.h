@@ -1,0 +1,23 @@
+/* trajectory.h - what passes through each other within a step ([log] audit = trajectory). */
+#ifndef LOOM_TRAJECTORY_H
+#define LOOM_TRAJECTORY_H
+
+#include "core/err.h"
+#include "run/run.h"
+
+typedef struct trajectory { /* where all were when the step began, m */
+  double *x;                /* [num_verts][3]; NULL: not audited */
+  double *body;             /* [num_body_verts][3] */
+} trajectory;
+
+/* m, as `loom verify --trajectory` */
+#define TRAJECTORY_TOLERANCE 1e-9
+
+/* Before a step that ends at time t0 + h is made: keeps positions at t0 (s). */
+loom_status trajectory_begin(run *r, double t0);
+/* The step is over: pairs that pass through each other while all vertices, those of bodies, too,
+ * move on straight lines from there to where they are now. */
+loom_status trajectory_audit(run *r, int64_t *found);
+void trajectory_free(run *r);
+
+#endif

@@ -1,0 +1,154 @@
+/* files.c - see files.h.  Addresses in a model are relative paths: with "..", a leading slash, or a
+ * link they could name any file of the user's, and a pipe would hold the program up. */
+#define _GNU_SOURCE /* realpath */
+#include "files.h"
+
+#include <assimp/types.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- one file ---- */
+
+static size_t read_items(struct aiFile *a, char *to, size_t size, size_t count)
+{
+  return fread(to, size, count, (FILE *)(void *)a->UserData);
+}
+
+static size_t write_items(struct aiFile *a, const char *from, size_t size, size_t count)
+{
+  (void)a, (void)from, (void)size, (void)count;
+  return 0;
+}
+
+static size_t tell(struct aiFile *a)
+{
+  const long at = ftell((FILE *)(void *)a->UserData);
+  return at > 0 ? (size_t)at : 0;
+}
+
+static size_t file_size(struct aiFile *a)
+{
+  struct stat st;
+  return fstat(fileno((FILE *)(void *)a->UserData), &st) == 0 ? (size_t)st.st_size : 0;
+}
+
+static enum aiReturn seek(struct aiFile *a, size_t offset, enum aiOrigin origin)
+{
+  static const int from[] = {SEEK_SET, SEEK_CUR, SEEK_END};
+  if (offset > LONG_MAX || (int)origin < 0 || (int)origin > 2) return aiReturn_FAILURE;
+  return fseek((FILE *)(void *)a->UserData, (long)offset, from[origin]) == 0 ? aiReturn_SUCCESS
+                                                                             : aiReturn_FAILURE;
+}
+
+static void flush(struct aiFile *a) { (void)a; }
+
+/* A regular file, without waiting for what else it could be. */
+static FILE *open_regular(const char *path, int flags)
+{
+  struct stat st;
+  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+  FILE *f = NULL;
+  if (fd < 0) return NULL;
+  if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) f = fdopen(fd, "rb");
+  if (f == NULL) close(fd);
+  return f;
+}
+
+/* ---- which files ---- */
+
+static int goes_up(const char *path)
+{
+  for (const char *s = path; s != NULL; s = strchr(s, '/')) {
+    s += *s == '/';
+    if (strncmp(s, "..", 2) == 0 && (s[2] == '/' || s[2] == '\0')) return 1;
+  }
+  return 0;
+}
+
+static FILE *refuse(files *f, const char *name, const char *why)
+{
+  if (f->refused[0] != '\0') return NULL;
+  snprintf(f->refused, sizeof f->refused, "%s", name);
+  f->why = why;
+  return NULL;
+}
+
+/* A file that the model names, relative to its folder. */
+static FILE *open_beside(files *f, const char *name)
+{
+  char real[PATH_MAX];
+  const size_t len = strlen(f->folder);
+  struct stat st;
+  if (name[0] == '/' && stat(name, &st) != 0) return NULL; /* Assimp puts "/" before some names */
+  if (name[0] == '/' || goes_up(name)) return refuse(f, name, "leads out of its folder");
+  const int n = snprintf(real, sizeof real, "%.*s%s", (int)f->prefix, f->shown, name);
+  if (n < 0 || n >= (int)sizeof real) return refuse(f, name, "has too long a name");
+  char *const found = realpath(real, NULL);
+  if (found == NULL) return NULL; /* Assimp says that it is not there */
+  const int inside = strncmp(found, f->folder, len) == 0 && (found[len] == '/' || len == 1);
+  FILE *const out = inside ? open_regular(found, O_NOFOLLOW) : NULL;
+  if (!inside)
+    refuse(f, name, "is a link that leads out of its folder");
+  else if (out == NULL && stat(found, &st) == 0 && !S_ISREG(st.st_mode))
+    refuse(f, name, "is no regular file");
+  free(found);
+  return out;
+}
+
+static struct aiFile *open_one(struct aiFileIO *io, const char *name, const char *mode)
+{
+  files *const f = (files *)(void *)io;
+  FILE *file = NULL;
+  if (mode == NULL || mode[0] != 'r' || strchr(mode, '+') != NULL) return NULL;
+  if (strcmp(name, f->shown) == 0)
+    file = open_regular(f->path, 0);
+  else if (strncmp(name, f->shown, f->prefix) == 0)
+    file = open_beside(f, name + f->prefix);
+  else
+    refuse(f, name, "leads out of its folder");
+  if (file == NULL) return NULL;
+  struct aiFile *const a = malloc(sizeof *a);
+  if (a == NULL) {
+    fclose(file);
+    return NULL;
+  }
+  *a = (struct aiFile){.ReadProc = read_items,
+                       .WriteProc = write_items,
+                       .TellProc = tell,
+                       .FileSizeProc = file_size,
+                       .SeekProc = seek,
+                       .FlushProc = flush,
+                       .UserData = (aiUserData)(void *)file};
+  return a;
+}
+
+static void close_one(struct aiFileIO *io, struct aiFile *a)
+{
+  (void)io;
+  if (a == NULL) return;
+  fclose((FILE *)(void *)a->UserData);
+  free(a);
+}
+
+int files_open(files *f, const char *path, const char *suffix)
+{
+  const char *const slash = strrchr(path, '/'), *const name = slash != NULL ? slash + 1 : path;
+  const char *const dot = strrchr(name, '.');
+  const int stem = (int)(dot != NULL && dot > name ? dot - name : (long)strlen(name));
+  char folder[PATH_MAX];
+  memset(f, 0, sizeof *f);
+  f->path = path;
+  const int prefix = slash != NULL
+                         ? snprintf(f->shown, sizeof f->shown, "%.*s/", (int)(slash - path), path)
+                         : snprintf(f->shown, sizeof f->shown, "./");
+  if (prefix < 0 || prefix + stem + 8 > (int)sizeof f->shown) return 0;
+  f->prefix = (size_t)prefix;
+  snprintf(folder, sizeof folder, "%s", f->shown);
+  snprintf(f->shown + prefix, sizeof f->shown - (size_t)prefix, "%.*s.%s", stem, name, suffix);
+  f->io = (struct aiFileIO){.OpenProc = open_one, .CloseProc = close_one};
+  return realpath(folder, f->folder) != NULL;
+}

@@ -1,0 +1,22 @@
+/* files.h - which files Assimp may open: the model, and regular files in its folder. */
+#ifndef LOOM_ASSIMP_FILES_H
+#define LOOM_ASSIMP_FILES_H
+
+#include <assimp/cfileio.h>
+#include <limits.h>
+
+typedef struct files {
+  struct aiFileIO io;    /* first: callbacks get its address */
+  const char *path;      /* of the model */
+  char shown[PATH_MAX];  /* the name that Assimp is told: folder and stem, with the suffix of what
+                          * the contents are, by which it chooses its importer */
+  char folder[PATH_MAX]; /* resolved */
+  size_t prefix;         /* bytes of `shown` before the last component */
+  char refused[256];     /* the first file that was asked for and may not be read, or "" */
+  const char *why;       /* it may not */
+} files;
+
+/* 0: the folder cannot be resolved. */
+int files_open(files *f, const char *path, const char *suffix);
+
+#endif

@@ -1,0 +1,39 @@
+/* reader.h - what the files of this module share: the scene of Assimp and what is made of it. */
+#ifndef LOOM_ASSIMP_READER_H
+#define LOOM_ASSIMP_READER_H
+
+#include <assimp/scene.h>
+
+#include "loom/host.h"
+#include "loom/rig_reader.h"
+#include "names.h"
+
+typedef struct rig_node {
+  const struct aiNode *node;
+  int32_t parent; /* in the list, before it; -1: the root */
+  int32_t joint;  /* that it is; -1: none */
+  int32_t above;  /* the nearest joint above it; -1: none */
+  int32_t used;   /* it is a joint, or above one */
+} rig_node;
+
+typedef struct reader {
+  const struct aiScene *s;
+  loom_rig_file *out;
+  rig_node *node; /* [num_nodes], parents first */
+  int32_t num_nodes;
+  double (*bind)[12];  /* [num_joints] skin to joint, as the file binds them */
+  names joints;        /* name of its node -> rig_node */
+  double to_world[12]; /* of the skin as it was bound */
+  char *why;
+  size_t len;
+} reader;
+
+loom_status reader_fail(reader *r, loom_status s, const char *what);
+/* count zeroed items in *out (a pointer to a pointer) */
+loom_status reader_room(reader *r, size_t count, size_t item, void *out);
+
+loom_status reader_joints(reader *r); /* joints.c: node, joints, bind, to_world, out->joint */
+loom_status reader_skin(reader *r);   /* skin.c */
+loom_status reader_clips(reader *r);  /* clips.c */
+
+#endif

@@ -1,0 +1,112 @@
+/* fx_rig_reader.c - a module of loom/rig_reader.h that gives a triangle with one joint, wrong as
+ * the word "deed" in the file says. */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loom/rig_reader.h"
+
+static void *copy(const void *data, size_t bytes)
+{
+  void *const p = malloc(bytes);
+  if (p != NULL) memcpy(p, data, bytes);
+  return p;
+}
+
+static void fill(loom_rig_file *f)
+{
+  static const double x[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, weight[3] = {1, 1, 1};
+  static const int32_t tris[3] = {0, 1, 2}, bone[3] = {0, 0, 0};
+  static const double frame[24] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0,
+                                   1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1};
+  loom_rig_joint joint = {.name = "root", .parent = -1};
+  loom_rig_clip clip = {.name = "move", .num_frames = 2, .rate = 60};
+  memcpy(joint.rest, frame, sizeof joint.rest);
+  clip.frame = copy(frame, sizeof frame);
+  *f = (loom_rig_file){.num_joints = 1, .num_verts = 3, .num_tris = 1, .per = 1, .num_clips = 1};
+  f->joint = copy(&joint, sizeof joint);
+  f->x = copy(x, sizeof x);
+  f->tris = copy(tris, sizeof tris);
+  f->bone = copy(bone, sizeof bone);
+  f->weight = copy(weight, sizeof weight);
+  f->clip = copy(&clip, sizeof clip);
+}
+
+static int is(const char *deed, const char *name) { return strcmp(deed, name) == 0; }
+
+static void spoil(loom_rig_file *f, const char *deed)
+{
+  if (is(deed, "triangle_high")) f->tris[1] = 3;
+  if (is(deed, "triangle_negative")) f->tris[2] = -1;
+  if (is(deed, "bone_high")) f->bone[0] = 1;
+  if (is(deed, "bone_negative")) f->bone[2] = INT32_MIN;
+  if (is(deed, "parent_self")) f->joint[0].parent = 0;
+  if (is(deed, "parent_negative")) f->joint[0].parent = -2;
+  if (is(deed, "vertex_nan")) f->x[4] = (double)NAN;
+  if (is(deed, "weight_infinite")) f->weight[1] = (double)INFINITY;
+  if (is(deed, "rest_nan")) f->joint[0].rest[11] = (double)NAN;
+  if (is(deed, "frame_nan")) f->clip[0].frame[23] = (double)NAN;
+  if (is(deed, "rate_zero")) f->clip[0].rate = 0;
+  if (is(deed, "name_without_end")) memset(f->joint[0].name, 'a', sizeof f->joint[0].name);
+  if (is(deed, "clip_without_end")) memset(f->clip[0].name, 'a', sizeof f->clip[0].name);
+  if (is(deed, "no_joints")) f->num_joints = 0;
+  if (is(deed, "segv")) raise(SIGSEGV);
+  if (is(deed, "abort")) abort();
+  if (is(deed, "exit")) exit(0);
+}
+
+/* Counts that the arrays do not have: what is handed over ends before. */
+static void lie(loom_rig_file *f, const char *deed)
+{
+  if (is(deed, "verts_many")) free(f->x), f->x = NULL, f->num_verts = INT32_MAX;
+  if (is(deed, "verts_negative")) f->num_verts = -3;
+  if (is(deed, "tris_many")) free(f->tris), f->tris = NULL, f->num_tris = INT32_MAX;
+  if (is(deed, "frames_many")) {
+    free(f->clip[0].frame);
+    f->clip[0].frame = NULL;
+    f->clip[0].num_frames = INT32_MAX;
+  }
+}
+
+static void release(loom_rig_file *f)
+{
+  for (int32_t k = 0; f->clip != NULL && k < f->num_clips; ++k) free(f->clip[k].frame);
+  free(f->clip), free(f->joint), free(f->x), free(f->tris), free(f->bone), free(f->weight);
+  memset(f, 0, sizeof *f);
+}
+
+static loom_status read_file(const char *path, int format, loom_rig_file *out, char *why,
+                             size_t len)
+{
+  char text[256] = "", deed[64] = "";
+  FILE *const f = fopen(path, "r");
+  memset(out, 0, sizeof *out);
+  if (f == NULL || format != LOOM_RIG_GLTF) return LOOM_E_IO;
+  const size_t n = fread(text, 1, sizeof text - 1, f);
+  const char *const at = strstr(text, "deed ");
+  fclose(f);
+  if (n == 0 || at == NULL || sscanf(at, "deed %63[a-z_]", deed) != 1) return LOOM_E_IO;
+  if (is(deed, "refuse")) {
+    snprintf(why, len, "says no\x1b[31m");
+    return LOOM_E_CONFIG;
+  }
+  fill(out);
+  spoil(out, deed);
+  lie(out, deed);
+  return LOOM_OK;
+}
+
+const loom_rig_reader *loom_rig_reader_query(uint32_t abi)
+{
+  static const loom_rig_reader table = {.struct_size = sizeof table,
+                                        .abi = LOOM_RIG_READER_ABI,
+                                        .name = "fixture",
+                                        .version = "1",
+                                        .license = "MIT",
+                                        .summary = "for tests",
+                                        .read = read_file,
+                                        .release = release};
+  return abi == LOOM_RIG_READER_ABI ? &table : NULL;
+}

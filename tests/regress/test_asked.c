@@ -1,0 +1,100 @@
+/* A setting that asks for a capability is refused where it is absent: `loom check` names the key,
+ * the plugins and what to do.  Where it is there, the run says that it is in force. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "regress/drape.h"
+#include "support/proc.h"
+
+TestSuite(asked, .init = proc_enter, .fini = proc_leave);
+
+#define BODIES   "[collision.bodies]\nplugin = sdf\n"
+#define MESH(it) "[collision.self]\nplugin = " it "\n"
+#define BARRIER  BODIES "[contact.all]\nplugin = ipc_barrier\n"
+#define PENALTY  "[contact.all]\nplugin = penalty\ncollision = bodies\npairs = obstacle\n"
+#define NO_PAIRS "[collision.off]\nplugin = none\n[contact.none]\nplugin = none\n"
+#define NEWTON   "[solver]\nplugin = pcg_newton\n"
+#define YARN                                                                                       \
+  "[run]\nsteps = 1\n[yarn.swatch]\npattern = stockinette\nrows = 4\nloops = 5\n[solver]\nplugin " \
+  "= "                                                                                             \
+  "yarn_explicit\n"
+#define VERTEX    "[filter]\nbound = vertex\n"
+#define CHECK(it) LOOM_ARGS("check", it)
+
+static void refused(const char *text, const char *const *texts)
+{
+  char scene[4096];
+  snprintf(scene, sizeof scene, "%s%s%s", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET, DRAPE_BODIES, text);
+  proc_write("bad.ini", scene);
+  proc_expect_error(2, texts, CHECK("bad.ini"));
+}
+
+static void holds(const char *text, const char *said)
+{
+  char scene[4096];
+  proc p;
+  snprintf(scene, sizeof scene, "%s%s%s", DRAPE_RUN DRAPE_EXEC DRAPE_SHEET, DRAPE_BODIES, text);
+  proc_write("good.ini", scene);
+  proc_loom(&p, CHECK("good.ini"));
+  cr_expect_eq(p.code, 0, "%s", p.err);
+  cr_expect(strstr(p.out, said) != NULL, "no '%s' in:\n%s", said, p.out);
+}
+
+Test(asked, a_bound_per_vertex_is_one_of_every_plugin_that_bounds)
+{
+  static const char *const mesh[] = {MESH("brute"), MESH("bvtt_front"), MESH("patch_bvh")};
+  char text[1024];
+  for (int k = 0; k < 3; ++k) {
+    snprintf(text, sizeof text, "%s" NEWTON VERTEX BARRIER, mesh[k]);
+    refused(text, LOOM_TEXTS("loom: bad.ini:", "[filter] bound: [collision.self] '",
+                             "gives a global step bound and no step bound per vertex",
+                             "set bound = global", "sdf"));
+    snprintf(text, sizeof text, BODIES "%s" NEWTON VERTEX PENALTY, mesh[k]); /* a part of it */
+    refused(text, LOOM_TEXTS("[filter] bound: [collision.self]", "set bound = global"));
+  }
+  holds(BODIES NEWTON VERTEX PENALTY, "bound per vertex");
+  holds(MESH("bvtt_front") NEWTON BARRIER, "bound global");
+}
+
+Test(asked, a_bound_comes_from_some_plugin)
+{
+  static const char *const bound[] = {"vertex", "global"};
+  char text[1024];
+  for (int k = 0; k < 2; ++k) {
+    snprintf(text, sizeof text, NO_PAIRS NEWTON "[filter]\nbound = %s\n", bound[k]);
+    refused(text, LOOM_TEXTS("[filter] bound: [collision.off] 'none' gives no bound",
+                             "set bound = none", "sdf"));
+  }
+  refused(
+      "[contact.none]\nplugin = none\n" NEWTON VERTEX,
+      LOOM_TEXTS("[filter] bound: no [collision.NAME] section has a plugin with a step bound per "
+                 "vertex"));
+}
+
+Test(asked, other_keys_of_filter_and_run)
+{
+  refused(MESH("bvtt_front") NEWTON BARRIER "[filter]\ngo_on = trial\nwhen = every\n",
+          LOOM_TEXTS("[filter] go_on: ", "when = advice and bound = global"));
+  holds(MESH("bvtt_front") NEWTON BARRIER "[filter]\ngo_on = trial\nwhen = advice\n",
+        "iterates go on beyond");
+  proc_write("yarn.ini",
+             YARN "[collision.yarns]\nplugin = yarn_grid\n[contact.all]\nplugin = acl\n");
+  proc_expect_error(2,
+                    LOOM_TEXTS("[filter] line_search: [contact.all] 'acl' has no contact energy",
+                               "line_search = off"),
+                    LOOM_ARGS("check", "yarn.ini", "--set", "filter.line_search=on"));
+  holds(BODIES NEWTON PENALTY "[filter]\nline_search = on\n", "line search on");
+  proc_expect_error(2, LOOM_TEXTS("[run] forwarding: iterate", "[filter] bound = global"),
+                    LOOM_ARGS("check", "good.ini", "--set", "run.forwarding=iterate"));
+}
+
+Test(asked, fields_that_a_scene_cannot_have)
+{
+  refused("[contact.none]\nplugin = none\n" NEWTON "[log]\nfields = strain gap\n",
+          LOOM_TEXTS("[log] fields: no contact model", "leave gap out"));
+  holds(BODIES NEWTON PENALTY "[log]\nfields = strain gap\n", "schedule");
+  proc_write("yarn.ini", YARN "[contact.none]\nplugin = none\n[log]\nfields = strain\n");
+  proc_expect_error(2, LOOM_TEXTS("yarn.ini:", "[log] fields: the scene has no triangles"),
+                    CHECK("yarn.ini"));
+}

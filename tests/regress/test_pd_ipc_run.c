@@ -1,0 +1,39 @@
+/* contact pd_ipc that gives up a run names what helps, and it does help. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/proc.h"
+
+TestSuite(pd_ipc_run, .init = proc_enter, .fini = proc_leave);
+
+/* Two sheets fall on a ball at 3 m/s: their own weight on kappa = 100 N/m closes gaps. */
+#define SHEET(name, more) \
+  "[cloth." name "]\nsize = 0.3 0.3\nresolution = 8 8\nmembrane = 3000\nthickness = 0.001\n" more
+static const char scene[] = "[run]\nup_axis = z\ngravity = 0 0 -9.81\nsteps = 6\ndt = "
+                            "0.01\n[exec]\nbackend = cpu\nthreads = "
+                            "1\n" SHEET(
+                                "s0",
+                                "transform = rotate 0 0 1 10.60 translate 0.0471 0.0478 0.300000\n"
+                                "velocity = 0.33 -0.95 -3\ndensity = 0.2\nbending = 1e-06\n")
+                                SHEET("s1", "transform = rotate 0 0 1 58.85 translate -0.0400 "
+                                            "0.0189 0.301100\n"
+                                            "velocity = 0.45 0.72 -3\ndensity = 0.5\nbending = "
+                                            "1e-05\n") "[body.ball]\nshape = sphere\nradius = "
+                                                       "0.1\nmesh_size = 0.03\nsdf_resolution = 0\n"
+                                                       "position = 0 0 0.198900\nfriction = 1\n";
+
+Test(pd_ipc_run, the_advice_of_a_run_that_gives_up_helps)
+{
+  const char *const source = getenv("LOOM_SOURCE_DIR");
+  char text[4096];
+  cr_assert(source != NULL);
+  snprintf(text, sizeof text, "include = %s/configs/methods/pd_ipc.ini\n%s", source, scene);
+  proc_write("fall.ini", text);
+  proc_expect_error(1,
+                    LOOM_TEXTS("pairs overlap", "[filter] min_gap = 5e-05, a twentieth of d_hat",
+                               "raise kappa above 100"),
+                    LOOM_ARGS("run", "fall.ini", "--quiet", "-o", "a.h5"));
+  LOOM_FINE("run", "fall.ini", "--quiet", "-o", "b.h5", "--set", "filter.min_gap=5e-5");
+  LOOM_FINE("run", "fall.ini", "--quiet", "-o", "c.h5", "--set", "contact.all.kappa=1000");
+}

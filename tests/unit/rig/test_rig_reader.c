@@ -1,0 +1,82 @@
+/* rig/reader: what a module gives is checked, whatever it is, and a module that crashes ends its
+ * own process. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "rig/reader.h"
+#include "support/proc.h"
+
+TestSuite(rig_reader, .init = proc_enter, .fini = proc_leave);
+
+static loom_status read_deed(const char *deed, loom_err *err, loom_rig_file *f)
+{
+  char text[128];
+  snprintf(text, sizeof text, "{\"asset\":{}, \"what\":\"deed %s\"}", deed);
+  proc_write("a.gltf", text);
+  return rig_reader_read(err, "a.gltf", f);
+}
+
+static void refused(const char *deed, loom_status status, const char *want)
+{
+  loom_err err = {0};
+  loom_rig_file f;
+  const loom_status s = read_deed(deed, &err, &f);
+  cr_expect_eq(s, status, "%s: %d %s", deed, (int)s, err.text);
+  cr_expect(strncmp(err.text, "a.gltf: ", 8) == 0, "%s: %s", deed, err.text);
+  cr_expect(strstr(err.text, want) != NULL, "%s: no '%s' in '%s'", deed, want, err.text);
+  cr_expect(f.x == NULL && f.clip == NULL, "%s leaves memory behind", deed);
+}
+
+Test(rig_reader, a_sound_file_is_handed_over_whole)
+{
+  loom_err err = {0};
+  loom_rig_file f;
+  cr_assert_eq(read_deed("nothing", &err, &f), LOOM_OK, "%s", err.text);
+  cr_assert(f.num_joints == 1 && f.num_verts == 3 && f.num_tris == 1 && f.per == 1);
+  cr_assert_str_eq(f.joint[0].name, "root");
+  cr_assert(f.x[3] == 1 && f.x[7] == 1 && f.tris[2] == 2 && f.bone[2] == 0 && f.weight[2] == 1);
+  cr_assert(f.num_clips == 1 && f.clip[0].num_frames == 2 && f.clip[0].rate == 60);
+  cr_assert(f.clip[0].frame[23] == 1);
+  cr_assert_str_eq(f.clip[0].name, "move");
+  rig_reader_free(&f);
+  rig_reader_free(&f);
+}
+
+Test(rig_reader, ids_are_within_their_arrays)
+{
+  refused("triangle_high", LOOM_E_CONFIG, "triangle 0 names vertex 3, there are 3");
+  refused("triangle_negative", LOOM_E_CONFIG, "triangle 0 names vertex -1");
+  refused("bone_high", LOOM_E_CONFIG, "skin vertex 0 names joint 1, there are 1");
+  refused("bone_negative", LOOM_E_CONFIG, "skin vertex 2 names joint -2147483648");
+  refused("parent_self", LOOM_E_CONFIG, "joint 0 names parent 0");
+  refused("parent_negative", LOOM_E_CONFIG, "joint 0 names parent -2");
+}
+
+Test(rig_reader, numbers_are_finite_and_names_end)
+{
+  refused("vertex_nan", LOOM_E_CONFIG, "skin vertex 1 is not finite");
+  refused("weight_infinite", LOOM_E_CONFIG, "a weight of skin vertex 1 is not finite");
+  refused("rest_nan", LOOM_E_CONFIG, "the frame of joint 0 is not finite");
+  refused("frame_nan", LOOM_E_CONFIG, "a frame of animation 0 is not finite");
+  refused("rate_zero", LOOM_E_CONFIG, "animation 0 has 2 frames, 0 a second");
+  refused("name_without_end", LOOM_E_CONFIG, "the name of joint 0 has no end");
+  refused("clip_without_end", LOOM_E_CONFIG, "animation 0 ");
+}
+
+Test(rig_reader, counts_are_those_of_what_was_handed_over)
+{
+  refused("verts_many", LOOM_E_IO, "the file is damaged");
+  refused("verts_negative", LOOM_E_IO, "");
+  refused("tris_many", LOOM_E_IO, "gave too little");
+  refused("frames_many", LOOM_E_IO, "gave too little");
+  refused("no_joints", LOOM_E_CONFIG, "holds 0 joints");
+}
+
+Test(rig_reader, a_module_that_crashes_is_an_error)
+{
+  refused("segv", LOOM_E_IO, "the reader 'fixture' crashed (signal 11");
+  refused("abort", LOOM_E_IO, "the reader 'fixture' crashed (signal 6");
+  refused("exit", LOOM_E_IO, "gave no answer");
+  refused("refuse", LOOM_E_CONFIG, "says no?[31m");
+}
