@@ -68,7 +68,10 @@ def cut_off(log: Path) -> None:
     with open(log, "r+b") as file:
         for index in range(0, len(after) // page, 3):
             torn = after[index * page : (index + 1) * page][::-1]
-            entries.append(struct.pack("<qQ", index, add(start, torn)) + torn[::-1])
+            if index == 0:  # a log is known by the beginning of its first page
+                torn = after[:64] + after[64:page][::-1]
+            whole_page = after[index * page : (index + 1) * page]
+            entries.append(struct.pack("<qQ", index, add(start, torn)) + whole_page)
             file.seek(index * page)
             file.write(torn)
     head = struct.pack("<24sqqq", b"loom journal 1\n", len(after), len(after), len(entries))

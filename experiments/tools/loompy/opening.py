@@ -63,6 +63,8 @@ def _not_own(path: str) -> str:
         return "is no regular file"
     if found.st_uid != os.geteuid():
         return "belongs to another user"
+    if found.st_nlink != 1:
+        return "has several names (hard links)"
     return "" if os.access(path, os.W_OK) else "is read-only"
 
 

@@ -9,7 +9,8 @@ import math
 import os
 import sys
 
-# Without X: EGL, which Mesa draws in software where there is no GPU; VTK falls back to OSMesa where EGL is missing.
+# Without X: EGL, which Mesa draws in software where there is no GPU; VTK falls back to OSMesa where EGL is
+# missing.
 os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
 
 from loompy import command, output, terminal

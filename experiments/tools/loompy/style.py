@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ COLOURS = {
     "heavy_ball": "#E69F00",
     "cholmod_pd": "#0072B2",
     "cholmod_newton": "#009E73",
-    "pcg_newton": "#44AA99",
+    "pcg_newton": "#000000",
     "cama_pcg": "#999933",
     "pd_bfgs": "#CC79A7",
     "ndb_pd": "#56B4E9",
@@ -24,7 +26,7 @@ COLOURS = {
     "vbd": "#AA4499",
     "xpbd": "#CC6677",
     "aa_pd": "#332288",
-    "chebyshev_pd": "#88CCEE",
+    "chebyshev_pd": "#DDCC77",
 }
 # Of a contact model the marker; of a solver alone, a dot.
 MARKERS = {
@@ -80,7 +82,9 @@ def plain_axes(
     """Matplotlib figure and axes in the look of all figures; inches per plot."""
     import matplotlib
 
-    matplotlib.use("Agg")
+    # in a notebook, or where a program has chosen, figures go on to be shown
+    if "matplotlib.pyplot" not in sys.modules and "MPLBACKEND" not in os.environ:
+        matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     plt.rcParams.update(

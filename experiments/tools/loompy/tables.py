@@ -24,7 +24,7 @@ COUNTERS = (
 )  # fmt: skip
 LAST_OF_STEP = ("e_ref", "r_energy", "r_newton")  # columns of /iters of which the end of a step counts
 SUM_OF_STEPS = {"cpu": "t_cpu", "wall": "t_total", "bytes": "n_bytes"}
-PROVENANCE = ("git_commit", "config_hash", "host", "threads", "created", "end_time", "exit_reason", "command")
+PROVENANCE = ("git_commit", "config_hash", "host", "created", "end_time", "exit_reason", "command")
 # Logs that are rows: runs that came to their end, and those that a signal or --max-time stopped (exit codes
 # 5 and 6), whose steps are whole.
 ROWS = ("finished", "stopped")
@@ -128,7 +128,8 @@ def ends_lines(totals: dict[str, Any]) -> list[str]:
     if totals["unconverged"]:
         line = f"{totals['unconverged']} of {steps} steps did not converge"
         if totals["worst_ratio"] == totals["worst_ratio"]:
-            line += f"; the worst ended at {totals['worst_ratio']:.3g} times its tolerance (step {totals['worst_step']})"
+            ratio, step = totals["worst_ratio"], totals["worst_step"]
+            line += f"; the worst ended at {ratio:.3g} times its tolerance (step {step})"
         out.append(line)
     if totals["ref_unconverged"]:
         out.append(f"the reference did not converge in {totals['ref_unconverged']} of {steps} steps: "
