@@ -80,6 +80,13 @@ Test(tolerance, stiff_objects)
   "[collision.b]\nplugin = sdf\n[contact.b]\nplugin = penalty\n[solver]\nplugin = " \
   "cholmod_newton\n"
 
+#define BARRIER                                                                            \
+  "[collision.s]\nplugin = patch_bvh\n[collision.b]\nplugin = sdf\n[contact.c]\nplugin = " \
+  "ipc_barrier\n[solver]\nplugin = cholmod_newton\n"
+
+/* Nor the stiffness that a barrier chooses: 20 kg/m^2 elsewhere, and the gaps here are the same. */
+Test(tolerance, a_barrier_is_chosen_for_its_object) { tol_far(BARRIER, TOL_HEAVY, "25"); }
+
 Test(tolerance, what_is_far_away_changes_nothing)
 {
   tol_far(PENALTY, TOL_HEAVY, "30");
