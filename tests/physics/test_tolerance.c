@@ -50,6 +50,8 @@ Test(tolerance, substeps_are_solved)
            (const char *const[]){"run.dt=1e-4", "solver.plugin=cholmod_newton", NULL}, &steps);
   cr_expect_lt(tol_distance(&parts, &steps, 0.0), 1e-12);
   cr_expect_eq(tol_count(&parts, 0), 0);
+  for (int64_t i = 0; i < parts.steps; ++i)
+    cr_expect_gt(parts.rows[i].iters, 0, "part %lld", (long long)i);
   tol_free(&parts);
   tol_free(&steps);
 }
