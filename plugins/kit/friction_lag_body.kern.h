@@ -34,11 +34,12 @@ PAIR_KERNEL(PAIR(lag), a, i)
   const cand_state *const s = &a->p.s;
   const int32_t c = a->p.list[i], kind = s->kind[c];
   const lk_real mu = cand_is_body(kind) ? s->friction[s->obst[c]] : a->self_friction;
-  lk_real x[12], w[4], n[3], p[3], b[3], force, d;
+  lk_real x[12], w[4], n[3], p[3], b[3], number[PAIR_NUMBERS], force, d;
   int64_t num = 0;
+  pair_numbers(&a->p, c, number);
   if (kind == LOOM_PAIR_VO) {
     d = cand_body(s, c, n);
-    PAIR_LAW(a->p.number, s->xi[c], PAIR(signed_square)(d), b);
+    PAIR_LAW(number, s->xi[c], PAIR(signed_square)(d), b);
     const lk_real len = lk_norm3(n);
     force = LK_R(-2.0) * LK_FABS(d) * b[1] * len;
     LK_LOAD3(x, s->x, s->v[4 * c]);
@@ -50,7 +51,7 @@ PAIR_KERNEL(PAIR(lag), a, i)
     w[1] = w[2] = w[3] = LK_R(0.0);
   } else {
     const lk_real D = cand_pair(s, c, x, w);
-    PAIR_LAW(a->p.number, s->xi[c], D, b);
+    PAIR_LAW(number, s->xi[c], D, b);
     d = LK_SQRT(D);
     force = LK_R(-2.0) * d * cand_mollifier(s, c, x) * b[1];
     dist_combine(x, w, n);

@@ -50,6 +50,8 @@ Test(tolerance, substeps_are_solved)
            (const char *const[]){"run.dt=1e-4", "solver.plugin=cholmod_newton", NULL}, &steps);
   cr_expect_lt(tol_distance(&parts, &steps, 0.0), 1e-12);
   cr_expect_eq(tol_count(&parts, 0), 0);
+  for (int64_t i = 0; i < parts.steps; ++i)
+    cr_expect_gt(parts.rows[i].iters, 0, "part %lld", (long long)i);
   tol_free(&parts);
   tol_free(&steps);
 }
@@ -79,6 +81,13 @@ Test(tolerance, stiff_objects)
 #define PENALTY                                                                     \
   "[collision.b]\nplugin = sdf\n[contact.b]\nplugin = penalty\n[solver]\nplugin = " \
   "cholmod_newton\n"
+
+#define BARRIER                                                                            \
+  "[collision.s]\nplugin = patch_bvh\n[collision.b]\nplugin = sdf\n[contact.c]\nplugin = " \
+  "ipc_barrier\n[solver]\nplugin = cholmod_newton\n"
+
+/* Nor the stiffness that a barrier chooses: 20 kg/m^2 elsewhere, and the gaps here are the same. */
+Test(tolerance, a_barrier_is_chosen_for_its_object) { tol_far(BARRIER, TOL_HEAVY, "25"); }
 
 Test(tolerance, what_is_far_away_changes_nothing)
 {
