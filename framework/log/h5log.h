@@ -246,8 +246,9 @@ typedef struct h5log_options {
   /* The log that is replaced gets this name, which nothing has, and its checkpoints stay; NULL: it
    * goes, and they do. */
   const char *keep_as;
-  int64_t state_chunk;   /* bytes of a chunk of /state_data, 0: 1 MiB; tests make many small ones */
-  const char *command;   /* that writes from here on: a line of the attribute `commands` */
+  int64_t state_chunk; /* bytes of a chunk of /state_data, 0: 64 KiB to 1 MiB; tests make many small
+                          ones */
+  const char *command; /* that writes from here on: a line of the attribute `commands` */
   const char *scheduler; /* ids of its job, "" for none: the line of `jobs` beside it */
 } h5log_options;
 

@@ -148,9 +148,14 @@ static int make_fields(hid_t file, const h5log_options *opt, int64_t n)
   return 0;
 }
 
-int h5log_create_state_data(hid_t file, const h5log_options *opt)
+int h5log_create_state_data(hid_t file, const h5log_options *opt, int64_t n)
 {
-  const hsize_t chunk[1] = {opt->state_chunk > 0 ? (hsize_t)opt->state_chunk : STATE_CHUNK_BYTES};
+  /* 16 vectors; what is not filled of the last one is only space on the disk */
+  const int64_t some = 16 * 3 * n * (int64_t)sizeof(loom_real);
+  const int64_t own = some < STATE_CHUNK_LEAST   ? STATE_CHUNK_LEAST
+                      : some < STATE_CHUNK_BYTES ? some
+                                                 : STATE_CHUNK_BYTES;
+  const hsize_t chunk[1] = {(hsize_t)(opt->state_chunk > 0 ? opt->state_chunk : own)};
   return make_series(file, "state_data", H5T_STD_U8LE, 1, NULL, chunk, NULL, NO_FILTER, "1",
                      "values of the items of /state, byte by byte, as the run had them");
 }
@@ -193,7 +198,7 @@ int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n)
     if (bad) return -1;
   }
   if (make_frames(file, opt, n) < 0 || make_fields(file, opt, n) < 0 ||
-      h5log_create_state_data(file, opt) < 0)
+      h5log_create_state_data(file, opt, n) < 0)
     return -1;
   return make_status(file);
 }

@@ -53,6 +53,7 @@ struct h5log {
 
 /* State chunks are large because their index grows with their number (h5u_fcpl). */
 enum { H5LOG_BATCH_ROWS = 512, FRAME_CHUNK_BYTES = 256 << 10, STATE_CHUNK_BYTES = 1 << 20 };
+enum { STATE_CHUNK_LEAST = 64 << 10 };
 
 /* The tables /iters_extra (step, k and the plugins' columns) and /steps_extra (without k). */
 typedef struct h5log_extra {
@@ -75,7 +76,7 @@ extern const h5log_field_info h5log_field_infos[H5LOG_NUM_FIELDS];
 /* Create everything but the scene in a file that is not in SWMR mode; 0 or -1. */
 int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n);
 /* /state_data, the values of the table /state; 0 or -1. */
-int h5log_create_state_data(hid_t file, const h5log_options *opt);
+int h5log_create_state_data(hid_t file, const h5log_options *opt, int64_t n);
 loom_status h5log_create_scene(loom_err *err, const char *path, hid_t file,
                                const h5log_array *scene, int num_scene);
 /* Is what is there of all that a run appends to as loom makes it?  A continuation changes nothing

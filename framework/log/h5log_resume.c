@@ -149,7 +149,7 @@ static int add_newer_tables(h5log *l, const h5log_options *opt)
     const h5u_table *const t = h5u_table_of(i);
     if (h5u_table_exists(l->file, t)) continue;
     if (h5u_table_create(l->file, t) < 0) return -1;
-    if (i == H5U_STATE && h5log_create_state_data(l->file, opt) < 0) return -1;
+    if (i == H5U_STATE && h5log_create_state_data(l->file, opt, l->n) < 0) return -1;
   }
   h5log_extra extra;
   if (h5log_extra_table(opt, 1, &extra) < 0) return -1;

@@ -334,6 +334,25 @@ Test(h5journal, other_things_of_its_name_stay)
   }
 }
 
+/* The end of a log needs the name, too: it says so, and the log is as after a kill. */
+Test(h5journal, a_text_of_its_name_that_comes_while_the_log_is_written)
+{
+  const char *const path = tiny_path(0, "k.h5");
+  const tiny_options o = {.frames_every = 1};
+  const bytes text = {(char *)"my notes\n", 9};
+  loom_err err = {0};
+  h5log *l;
+  cr_assert_eq(tiny_create(&err, path, &o, &l), LOOM_OK, "%s", err.text);
+  cr_assert_eq(tiny_start(l, &err, &o), LOOM_OK);
+  for (int64_t i = 0; i < BASE; ++i) cr_assert_eq(tiny_step(l, &err, &o, i), LOOM_OK);
+  store(journal_of(path), &text);
+  cr_assert_neq(h5log_close(l, &err, "finished"), LOOM_OK);
+  cr_assert(strstr(err.text, journal_of(path)) != NULL, "%s", err.text);
+  is_still(journal_of(path), &text);
+  cr_assert_eq(tiny_check(&err, path, BASE), BASE, "%s", err.text);
+  is_still(journal_of(path), &text);
+}
+
 /* ---- another user's ---- */
 Test(h5journal, of_another_user)
 {
@@ -388,14 +407,15 @@ Test(h5journal, sizes_are_checked)
 
 Test(h5journal, pages_are_checked)
 {
-  static const unsigned char other[PAGE] = "no HDF5";
+  static const unsigned char other[PAGE] = "no HDF5", hdf5[PAGE] = "\x89HDF\r\n\x1a\n";
   const cut c = make_cut(tiny_path(0, "k.h5"));
   const int64_t size = (int64_t)c.log.size;
   const h5u_page first = page_of(&c.log, 0, NULL), second = page_of(&c.log, 1, other),
                  third = page_of(&c.log, 2, other), no_log = page_of(&c.log, 0, other);
+  const h5u_page like_first = page_of(&c.log, 1, hdf5);
   h5u_page wrong = second;
   ++wrong.before;
-  const h5u_page cases[][3] = {{second, third},         /* no page 0 */
+  const h5u_page cases[][3] = {{like_first, third},     /* no page 0 */
                                {second, first},         /* not the first */
                                {first, third, second},  /* not in order */
                                {first, second, second}, /* one twice */
@@ -460,9 +480,14 @@ Test(h5journal, of_a_twin)
   for (int equal = 0; equal < 2; ++equal) {
     put(twin, log.data, log.size);
     if (!equal) {
-      const hid_t f = H5Fopen(twin, H5F_ACC_RDWR, H5P_DEFAULT);
+      /* without a new time of change in page 0 */
+      const hid_t fapl = h5u_fapl(), f = H5Fopen(twin, H5F_ACC_RDWR, fapl);
+      H5Pclose(fapl);
       cr_assert(f >= 0 && h5u_set_text(f, "created", "2025-01-01T00:00:09Z") == 0);
       cr_assert_geq(H5Fclose(f), 0);
+      const int fd = open(twin, O_RDWR);
+      cr_assert_eq(pwrite(fd, log.data, PAGE, 0), PAGE);
+      close(fd);
     }
     const bytes other = load(twin);
     cr_assert_eq(other.size, log.size);
