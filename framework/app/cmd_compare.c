@@ -41,7 +41,7 @@ static void side_close(side *s)
 static loom_status side_open(side *s, loom_err *err, const char *path)
 {
   s->path = path;
-  LOOM_TRY(h5read_open(err, path, &s->r));
+  LOOM_TRY(tool_open_log(err, path, &s->r));
   s->steps = h5read_num_steps(s->r);
   s->frames = h5read_num_frames(s->r);
   if (s->steps < 0 || s->frames < 0)

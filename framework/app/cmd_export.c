@@ -114,7 +114,7 @@ static int export(const export_options *o)
   snprintf(dir, sizeof dir, "%.*s%s-%s", (int)(name - o->path), o->path, stem, o->format->name);
   export_scene s = {.log_path = o->path, .dir = o->dir != NULL ? o->dir : dir, .stem = stem};
   if (strlen(s.dir) + strlen(stem) > 4000) return tool_usage("export", "the names are too long");
-  loom_status status = h5read_open(&err, o->path, &s.r);
+  loom_status status = tool_open_log(&err, o->path, &s.r);
   if (status == LOOM_OK) status = export_all(&err, o, &s);
   if (status == LOOM_OK && o->format->write == NULL)
     printf("%s: tables in %s\n", o->path, s.dir);

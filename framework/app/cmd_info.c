@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/ends_text.h"
 #include "app/info_sections.h"
 #include "app/log_tools.h"
 
@@ -25,6 +26,7 @@ typedef struct totals {
   int64_t start_intersections; /* in the last step */
   double stitch_gap;           /* m, in the last step; NaN: none */
   int64_t counters[LOOM_NUM_COUNTERS];
+  log_ends ends;
 } totals;
 
 #define COUNTER_NAME_(t, name, unit, doc) #name,
@@ -39,6 +41,7 @@ static void add_step(totals *t, const h5log_step_row *s)
       s->n_project, s->n_detect,   s->n_ccd_pair, s->n_launch, s->n_bytes};
   if (t->steps++ == 0) t->first_step = s->step;
   t->last_step = s->step;
+  log_ends_add(&t->ends, s);
   t->iters = count_add(t->iters, s->iters);
   if (s->iters > t->most_iters) t->most_iters = s->iters, t->most_step = s->step;
   if (s->reason >= 0 && s->reason < H5LOG_NUM_REASONS)
@@ -188,10 +191,24 @@ static void print_commands(const char *first, const char *all)
   }
 }
 
+/* What the rest is worth, first. */
+static void print_ends(const log_ends *e)
+{
+  char text[ENDS_TEXT_LEN];
+  printf("  %-11s %s\n", e->unconverged > 0 ? "warning" : "converged", ends_converged(e, text));
+  if (ends_blind(e, text)[0] != '\0') printf("  %-11s %s\n", "warning", text);
+  if (ends_idle(e, text)[0] != '\0') printf("  %-11s %s\n", "idle", text);
+  if (ends_defect(e, text)[0] != '\0') printf("  %-11s %s\n", "warning", text);
+}
+
 static void print_text(h5read *r, const char *path, const totals *t)
 {
   printf("%s: %s%s\n", path, h5read_attr(r, "status"),
          h5read_live(r) ? " (a process is writing it)" : "");
+  if (t->steps > 0) print_ends(&t->ends);
+  if (h5read_attr(r, "continued")[0] != '\0')
+    printf("  begins with step %s: %s\n", h5read_attr(r, "first_step"),
+           h5read_attr(r, "continued"));
   printf("  holds       %" PRId64 " steps, %" PRId64 " frames, %" PRId64 " rows of iterations, "
          "%" PRId64 " of inner iterations\n",
          t->steps, h5read_num_frames(r), h5read_num_iters(r), h5read_num_rows(r, "inner"));
@@ -276,7 +293,7 @@ static loom_status print_json(h5read *r, loom_err *err, const char *path, const 
   const char *const texts[] = {"status",   "loom_version", "git_commit", "config",   "config_hash",
                                "command",  "host",         "cpu",        "gpu",      "blas",
                                "backend",  "created",      "plugins",    "commands", "jobs",
-                               "end_time", "exit_reason"};
+                               "end_time", "exit_reason",  "continued"};
   const char *const ints[] = {"schema", "threads", "real_size", "seed", "num_dof", "rss_peak"};
   printf("{\n  \"file\": ");
   json_text(path);
@@ -297,6 +314,11 @@ static loom_status print_json(h5read *r, loom_err *err, const char *path, const 
   json_int("triangles", h5read_num_tris(r));
   json_int("iterations", t->iters);
   json_int("most_iterations", t->most_iters);
+  json_int("unconverged_steps", t->ends.unconverged);
+  json_number("worst_tol_ratio", t->ends.worst_ratio);
+  json_int("unconverged_reference_steps", t->ends.blind);
+  json_int("idle_steps", t->ends.idle);
+  json_number("momentum_defect", t->ends.defect);
   json_number("time", t->time);
   json_number("r_final", t->r_final);
   json_number("worst_r_final", t->worst_r);
@@ -346,7 +368,7 @@ static int body(int argc, char **argv)
   }
   if (argc - optind != 1) return tool_usage("info", "give one log file");
   const char *const path = argv[optind];
-  if (h5read_open(&err, path, &r) != LOOM_OK) return cmd_fail(&err);
+  if (tool_open_log(&err, path, &r) != LOOM_OK) return cmd_fail(&err);
   loom_status s = LOOM_OK;
   if (mode == OPT_CONFIG) {
     fputs(h5read_attr(r, "config"), stdout);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "app/commands.h"
+#include "app/ends_text.h"
 #include "app/options.h"
 #include "app/stop_signal.h"
 #include "core/seconds.h"
@@ -75,6 +76,12 @@ static int show_progress(void *user, const run *r, const run_summary *s)
   return time_is_up(p, now) || stop_signal_asked();
 }
 
+static void log_opened(void *user)
+{
+  (void)user;
+  stop_signal_defer();
+}
+
 static const char *stopper(void *user)
 {
   const progress *const p = user;
@@ -96,6 +103,7 @@ static void summary(const run *r, const run_summary *s)
   static const char *const short_names[CLOCK_NUM] = {"predict", "detect",  "solve", "contact",
                                                      "filter",  "measure", "log",   "other"};
   double total = 0.0;
+  char text[ENDS_TEXT_LEN];
   if (s->steps_done == s->steps_before) { /* no times and no memory to tell */
     if (s->steps_before > 0 && s->steps_before >= s->steps_planned)
       printf("%s: holds %lld steps already, %lld are asked for; nothing was left to do\n",
@@ -105,6 +113,8 @@ static void summary(const run *r, const run_summary *s)
   printf("%s: %lld of %lld steps, %.4g s simulated in %.2f s, %lld iterations\n", run_out_path(r),
          (long long)s->steps_done, (long long)s->steps_planned, s->time, s->wall,
          (long long)s->iters);
+  printf("  %s\n", ends_converged(&s->ends, text));
+  if (ends_idle(&s->ends, text)[0] != '\0') printf("  %s\n", text);
   printf("  ended  ");
   for (int i = 0; i < H5LOG_NUM_REASONS; ++i)
     if (s->reasons[i] > 0) printf(" %s %lld", h5log_reason_name(i), (long long)s->reasons[i]);
@@ -145,6 +155,15 @@ static void summary(const run *r, const run_summary *s)
            (long long)s->start_intersections);
 }
 
+/* On stderr, also with --quiet: what a finished run is worth. */
+static void warn_of_ends(const log_ends *e)
+{
+  char text[ENDS_TEXT_LEN];
+  if (e->unconverged > 0) fprintf(stderr, "loom: warning: %s\n", ends_converged(e, text));
+  if (ends_blind(e, text)[0] != '\0') fprintf(stderr, "loom: warning: %s\n", text);
+  if (ends_defect(e, text)[0] != '\0') fprintf(stderr, "loom: warning: %s\n", text);
+}
+
 static void stopped_line(progress *p, const run_summary *s)
 {
   fprintf(stderr, "loom: stopped by %s after %lld of %lld steps; %s\n", stopper(p),
@@ -166,7 +185,7 @@ static int exit_code(progress *p, const run_summary *s)
   if (bad == 0) return EXIT_FINE;
   fprintf(
       stderr,
-      "loom: %lld steps stalled, %lld diverged; see reason in /steps, or relax [stop] tol_abs\n",
+      "loom: %lld steps stalled, %lld diverged; see reason in /steps, or relax [stop] tol_acc\n",
       (long long)s->reasons[H5LOG_stalled], (long long)s->reasons[H5LOG_diverged]);
   return EXIT_RUNTIME;
 }
@@ -189,6 +208,7 @@ int cmd_run(int argc, char **argv)
                          .resume_step = c.resume_step,
                          .overwrite = c.overwrite,
                          .trust_config = c.trust_config,
+                         .opened = log_opened,
                          .progress = show_progress,
                          .stopper = stopper,
                          .user = &p,
@@ -203,6 +223,7 @@ int cmd_run(int argc, char **argv)
     s = run_execute(r, &o);
     if (p.tty && !p.quiet) fprintf(stderr, "\n");
     if (!p.quiet) summary(r, run_get_summary(r));
+    warn_of_ends(&run_get_summary(r)->ends);
     if (s == LOOM_OK) code = exit_code(&p, run_get_summary(r));
   }
   if (s != LOOM_OK) code = cmd_fail(&err);

@@ -183,7 +183,7 @@ static int verify(const verify_options *o)
   audit a = {0};
   verify_totals t = {0};
   int64_t first = 0, end = 0;
-  if (h5read_open(&err, o->path, &r) != LOOM_OK) return cmd_fail(&err);
+  if (tool_open_log(&err, o->path, &r) != LOOM_OK) return cmd_fail(&err);
   loom_status s = audit_open(&err, r, o->min_area, (int64_t)o->max_pairs, &a);
   if (s == LOOM_OK) s = frame_range_clip(&err, &o->frames, h5read_num_frames(r), &first, &end);
   if (s == LOOM_OK) s = verify_frames(r, &err, &a, first, end, o, &t);

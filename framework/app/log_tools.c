@@ -45,6 +45,13 @@ int guard_run(int (*body)(int argc, char **argv), int argc, char **argv)
   return EXIT_RUNTIME;
 }
 
+loom_status tool_open_log(loom_err *err, const char *path, h5read **out)
+{
+  LOOM_TRY(h5read_open(err, path, out));
+  if (h5read_note(*out)[0] != '\0') fprintf(stderr, "loom: note: %s\n", h5read_note(*out));
+  return LOOM_OK;
+}
+
 /* ---- usage ---- */
 int tool_usage(const char *command, const char *fmt, ...)
 {

@@ -13,6 +13,9 @@
  * runs it directly, for debuggers. */
 int guard_run(int (*body)(int argc, char **argv), int argc, char **argv);
 
+/* h5read_open; what the user must know of how the log was opened goes to stderr. */
+loom_status tool_open_log(loom_err *err, const char *path, h5read **out);
+
 /* Usage error of a command: "loom: COMMAND: message" and how to get help; EXIT_USAGE. */
 int tool_usage(const char *command, const char *fmt, ...) LOOM_PRINTF(2, 3);
 /* After getopt: an option it refused, named. */

@@ -122,7 +122,7 @@ static void bad_option(char **argv, int k)
   const char letter[] = {'-', (char)optopt, '\0'};
   const int is_letter = optopt > 0 && optopt < OPT_SET;
   const char *const name = is_letter ? letter : argv[optind - 1];
-  const char *names[sizeof long_options / sizeof *long_options];
+  const char *names[sizeof long_options / sizeof *long_options] = {0};
   int n = 0;
   for (; long_options[n].name != NULL; ++n) names[n] = long_options[n].name;
   const char *const near = k == ':' || name[1] != '-' ? NULL : err_nearest(name + 2, names, n);

@@ -2,13 +2,28 @@
 #include "app/stop_signal.h"
 
 #include <signal.h>
-#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
 
-/* A signal can reach nothing but a global. */
-static volatile sig_atomic_t asked = 0;
+#include "app/commands.h"
+
+/* A signal can reach nothing but globals. */
+static volatile sig_atomic_t asked = 0, deferred = 0;
+
+static void end_now(int sig)
+{
+  static const char before[] = "loom: stopped by ", after[] = " before the first step\n";
+  const char *const name = stop_signal_name(sig);
+  if (write(STDERR_FILENO, before, sizeof before - 1) >= 0 &&
+      write(STDERR_FILENO, name, strlen(name)) >= 0 &&
+      write(STDERR_FILENO, after, sizeof after - 1) >= 0)
+    _exit(EXIT_STOPPED);
+  _exit(EXIT_STOPPED); /* nobody reads it */
+}
 
 static void on_signal(int sig)
 {
+  if (!deferred) end_now(sig);
   if (asked != 0) { /* blocked while this handler runs: it acts as soon as we return */
     signal(sig, SIG_DFL);
     raise(sig);
@@ -25,6 +40,8 @@ void stop_signal_catch(void)
   if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
     sigaction(SIGHUP, &act, NULL);
 }
+
+void stop_signal_defer(void) { deferred = 1; }
 
 int stop_signal_asked(void) { return asked; }
 

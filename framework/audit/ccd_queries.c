@@ -160,16 +160,14 @@ static loom_status read_all(loom_err *err, const char *path, char **text, size_t
   size_t cap = 0;
   FILE *const f = fopen(path, "rb");
   if (f == NULL) return err_set(err, LOOM_E_CONFIG, "%s: %s", path, strerror(errno));
-  for (*size = 0;;) {
+  for (*size = 0; feof(f) == 0 && ferror(f) == 0;) {
     if (*size == cap) {
       cap = cap > 0 ? 2 * cap : 1 << 16;
       char *const more = realloc(*text, cap);
       if (more == NULL) break;
       *text = more;
     }
-    const size_t n = fread(*text + *size, 1, cap - *size, f);
-    *size += n;
-    if (n == 0) break;
+    *size += fread(*text + *size, 1, cap - *size, f);
   }
   const int failed = ferror(f) || *size == cap;
   const int cause = errno;

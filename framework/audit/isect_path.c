@@ -60,6 +60,11 @@ static void corners(const pair *p, const range *r, double t, double out[4][3])
   }
 }
 
+static inline void raise_to(double *most, double v) /* as fmax(), which is a call */
+{
+  if (v > *most) *most = v;
+}
+
 /* 0: F is nowhere zero in the box.  Else `size` gets the extent of F's box (m), spread[k] the
  * largest change of F along parameter k (m). */
 static int may_vanish(const pair *p, const range *r, double *size, double spread[3])
@@ -76,12 +81,12 @@ static int may_vanish(const pair *p, const range *r, double *size, double spread
       hi = f[i][c] > hi ? f[i][c] : hi;
     }
     if (lo > p->rounding || hi < -p->rounding) return 0;
-    *size = fmax(*size, hi - lo);
+    raise_to(size, hi - lo);
     for (int i = 0; i < 4; ++i) {
       const int u = 2 * i, v = (i & 1) + 4 * (i >> 1); /* corners with u = 0, with v = 0 */
-      spread[0] = fmax(spread[0], fabs(f[4 + i][c] - f[i][c]));
-      spread[1] = fmax(spread[1], fabs(f[u + 1][c] - f[u][c]));
-      spread[2] = fmax(spread[2], fabs(f[v + 2][c] - f[v][c]));
+      raise_to(&spread[0], fabs(f[4 + i][c] - f[i][c]));
+      raise_to(&spread[1], fabs(f[u + 1][c] - f[u][c]));
+      raise_to(&spread[2], fabs(f[v + 2][c] - f[v][c]));
     }
   }
   return 1;

@@ -1,5 +1,15 @@
 # Interface targets: loom::headers (the ABI), loom_flags (how everything is compiled).
-find_package(OpenMP REQUIRED COMPONENTS C)
+find_package(OpenMP COMPONENTS C)
+if(NOT OpenMP_C_FOUND)
+  set(loom_remedy "a compiler that builds OpenMP programs is needed, as gcc does")
+  if(CMAKE_C_COMPILER_ID MATCHES "Clang")
+    string(REGEX MATCH "^[0-9]+" loom_major "${CMAKE_C_COMPILER_VERSION}")
+    string(CONCAT loom_remedy "clang has it in a package of its own. Debian/Ubuntu: libomp-dev, or "
+      "libomp-${loom_major}-dev where this clang is not the system's")
+  endif()
+  message(FATAL_ERROR
+    "OpenMP was not found for ${CMAKE_C_COMPILER} (${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}): ${loom_remedy}")
+endif()
 
 if(NOT TARGET loom::headers) # an installed package brings its own
   add_library(loom_headers INTERFACE)

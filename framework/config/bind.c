@@ -155,15 +155,31 @@ const char *cfg_default_text(const loom_param *p, char *buf, size_t len)
   return buf;
 }
 
-const char *cfg_quote(cfg *c, const char *text)
+static int needs_quotes(const char *text)
 {
   const size_t n = strlen(text);
-  if (n == 0) return "";
-  const char first = text[0], last = text[n - 1];
-  const int plain = strpbrk(text, ";#") == NULL && strchr(" \t\"'", first) == NULL &&
-                    strchr(" \t\\", last) == NULL;
-  if (plain) return text;
+  return n > 0 && (strpbrk(text, ";#") != NULL || strchr(" \t\"'", text[0]) != NULL ||
+                   strchr(" \t\\", text[n - 1]) != NULL);
+}
+
+const char *cfg_quote(cfg *c, const char *text)
+{
+  if (!needs_quotes(text)) return text;
   return cfg_printf(c, strchr(text, '"') != NULL ? "'%s'" : "\"%s\"", text);
+}
+
+/* What no line of a file can hold so that cfg_scan reads it back; NULL: it can be written. */
+static const char *unwritable(const char *text)
+{
+  const size_t n = strlen(text);
+  for (size_t i = 0; i < n; ++i)
+    if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f) return "a control character";
+  if (!cfg_utf8_valid(text, n)) return "bytes that are no UTF-8";
+  if (n > CFG_VALUE_MAX) return "more than 900 bytes";
+  if (!needs_quotes(text)) return NULL;
+  if (strchr(text, '\\') != NULL) return "a backslash beside what has to be quoted";
+  if (strchr(text, '"') != NULL && strchr(text, '\'') != NULL) return "both kinds of quotes";
+  return NULL;
 }
 
 /* ---- paths ---- */
@@ -280,6 +296,15 @@ loom_status cfg_bind(loom_err *err, const cfg_section *s, const loom_param *para
     const char *text = NULL;
     if (p->type == LOOM_P_TEXT || p->type == LOOM_P_PATH) {
       text = p->type == LOOM_P_PATH && v.text != NULL ? path_text(s->owner, v.text) : v.text;
+      const char *const odd = text != NULL ? unwritable(text) : NULL;
+      if (odd != NULL) {
+        cfg_report(
+            err, &problems,
+            "%s: '%s' holds %s, which the configuration that a log keeps cannot hold; rename "
+            "the file or its folder",
+            cfg_place(s, p->key, place, sizeof place), text, odd);
+        continue;
+      }
       if (text != NULL) text = cfg_quote(s->owner, text);
     } else {
       value_text(p, &v, buf, sizeof buf);

@@ -27,7 +27,7 @@ static int list_names(cfg *c, const char *dir, const char **names, int n)
 static loom_status not_found(loom_err *err, cfg *c, const cfg_section *s, const char *name,
                              const char *const *dirs, int num_dirs)
 {
-  const char *names[NAMES_MAX];
+  const char *names[NAMES_MAX] = {0};
   char place[CFG_PLACE_MAX], where[1024] = "";
   int n = 0;
   for (int i = 0; i < num_dirs; ++i) {

@@ -133,6 +133,23 @@ static loom_status header(scanner *sc, char *s, size_t len)
   return add(sc, NULL, NULL);
 }
 
+/* In quotes a backslash is an escape for iniparser from version 4.2 on and a character for older
+ * ones; at the end of a value it would have to be quoted where the value is written again. */
+static loom_status check_backslash(scanner *sc, const char *key, const char *value, size_t len,
+                                   int quoted)
+{
+  if (quoted && memchr(value, '\\', len) != NULL)
+    return err_set(sc->err, LOOM_E_CONFIG,
+                   "%s:%d: [%s] %s: a backslash in quotes, which not every version of iniparser "
+                   "reads alike; leave out the quotes, or the backslash",
+                   sc->name, sc->line, sc->section, key);
+  if (len > 0 && value[len - 1] == '\\')
+    return err_set(sc->err, LOOM_E_CONFIG,
+                   "%s:%d: [%s] %s: the value ends in a backslash; leave it out", sc->name,
+                   sc->line, sc->section, key);
+  return LOOM_OK;
+}
+
 /* The value after '=': quoted text, or everything up to a comment. */
 static loom_status value_of(scanner *sc, const char *key, char *s, size_t len, const char **out)
 {
@@ -145,6 +162,7 @@ static loom_status value_of(scanner *sc, const char *key, char *s, size_t len, c
       return err_set(sc->err, LOOM_E_CONFIG, "%s:%d: [%s] %s: the quote %c is not closed", sc->name,
                      sc->line, sc->section, key, s[0]);
     n = (size_t)(close - s - 1);
+    LOOM_TRY(check_backslash(sc, key, s + 1, n, 1));
     if (!comment_or_end(close + 1, len - n - 2))
       return err_set(sc->err, LOOM_E_CONFIG,
                      "%s:%d: [%s] %s: text after the closing quote; only a comment may follow",
@@ -155,6 +173,7 @@ static loom_status value_of(scanner *sc, const char *key, char *s, size_t len, c
     for (size_t i = 0; i < n; ++i)
       if (s[i] == ';' || s[i] == '#') n = i;
     strip(&s, &n);
+    LOOM_TRY(check_backslash(sc, key, s, n, 0));
     *out = cfg_copy(sc->c, s, n);
   }
   if (n > CFG_VALUE_MAX)
@@ -295,10 +314,10 @@ static loom_status agree(scanner *sc, const dictionary *d)
                            sc->name, r->line, r->section, r->key);
     ++known;
   }
-  if (known == d->n) return LOOM_OK;
+  if (known == (int)d->n) return LOOM_OK;
   return err_set(sc->err, LOOM_E_CONFIG,
                  "%s: iniparser finds %d names where %d stand; please report the file", sc->name,
-                 d->n, known);
+                 (int)d->n, known);
 }
 
 loom_status cfg_scan(loom_err *err, cfg *c, const char *text, size_t len, const char *name,

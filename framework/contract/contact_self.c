@@ -38,6 +38,7 @@ static const char *const scene = "[run]\n"
                                  "shape = box\n"
                                  "size = 0.04 0.04 0.04\n"
                                  "mesh_size = 0.02\n"
+                                 "sdf_resolution = 8\n"
                                  "position = -0.013 -0.011 -0.05\n"
                                  "rotation = 0 0 1 10\n"
                                  "friction = 0.3\n";

@@ -63,6 +63,14 @@ static int bits(uint32_t v)
  * is at each iterate. */
 static void partners(const ct_plugin *p, uint32_t kinds, const char *name[LOOM_NUM_KINDS])
 {
+  static ct_plugin last; /* a check opens up to a thousand runs, all with the same partners */
+  static uint32_t last_kinds;
+  static const char *found[LOOM_NUM_KINDS];
+  if (found[0] != NULL && last_kinds == kinds && last.kind == p->kind &&
+      strcmp(last.name, p->name) == 0) {
+    memcpy(name, found, sizeof found);
+    return;
+  }
   loom_err err = {0};
   registry *reg = NULL;
   int best = -1;
@@ -100,6 +108,9 @@ static void partners(const ct_plugin *p, uint32_t kinds, const char *name[LOOM_N
   }
   if (best < 0) pick[p->kind] = p->name; /* alone */
   memcpy(name, pick, sizeof pick);
+  memcpy(found, pick, sizeof pick);
+  last = *p;
+  last_kinds = kinds;
   registry_close(reg); /* names are constants of modules, which stay loaded */
 }
 

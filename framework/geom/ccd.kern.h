@@ -43,6 +43,8 @@ typedef struct ccd_gap {
   lk_real xi, keep, stop;
 } ccd_gap;
 
+#define CCD_IMPACT_KEEP LK_R(0.1) /* eta of ccd_impact() */
+
 enum { CCD_FOLLOW_STEPS = 64, CCD_FOLLOW_HALVINGS = 12 };
 
 LK_FN ccd_settings ccd_defaults(void)
@@ -163,6 +165,20 @@ LK_FN lk_real ccd_toi(int method, int kind, const lk_real *x0, const lk_real *x1
   ccd_open(kind, x0, x1, &P);
   const lk_real t = ccd_advance(method, &P, s);
   return method == CCD_ADDITIVE || t >= CCD_NONE ? t : (LK_R(1.0) - s->eta) * t;
+}
+
+/* The same for queries that ask whether there is an impact at all.  What a method keeps of the gap
+ * makes a bound of a step safe; here a pair that passes by at that share of its gap would be taken
+ * for one that meets.  So there is one method, whatever bounds a step: up to the root of the cubic,
+ * verified by additive steps, until the distance is within 1e-6 of the pair's size of xi, or a
+ * tenth of the gap where that is less.  The time is that of the impact itself. */
+LK_FN lk_real ccd_impact(int kind, const lk_real *x0, const lk_real *x1, const ccd_settings *s)
+{
+  ccd_settings exact = *s;
+  ccd_pair P;
+  exact.eta = CCD_IMPACT_KEEP;
+  ccd_open(kind, x0, x1, &P);
+  return ccd_advance(CCD_CUBIC, &P, &exact);
 }
 
 #endif

@@ -6,7 +6,8 @@
  * stays as it was at that moment, which single-writer/multiple-reader mode keeps
  * readable, and everything can be closed.  Every caller looks at the note.
  *
- * With a stage (h5stage.h) nothing reaches the file before the commit.
+ * With a stage (h5stage.h) nothing reaches the file before the commit.  Without one a piece of
+ * metadata that lies across a page goes through a journal, for a kill stops a write between two.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "log/h5stage.h"
+#include "log/h5journal.h"
 #include "log/h5util.h"
 
 typedef struct disk_file {
@@ -29,7 +30,6 @@ typedef struct disk_config { /* what the property list carries */
   h5u_disk *note;
 } disk_config;
 
-enum { PAGE = 4096 }; /* bytes, of memory and of the file, see h5u_fcpl */
 static const haddr_t max_addr = (haddr_t)INT64_MAX;
 
 static H5FD_t *disk_open(const char *name, unsigned flags, hid_t fapl, haddr_t maxaddr)
@@ -44,7 +44,8 @@ static H5FD_t *disk_open(const char *name, unsigned flags, hid_t fapl, haddr_t m
   disk_file *const f = calloc(1, sizeof *f);
   if (f == NULL) return NULL;
   f->note = config->note;
-  f->fd = open(name, mode | O_CLOEXEC, 0666);
+  f->fd =
+      f->note->fd > 0 ? fcntl(f->note->fd, F_DUPFD_CLOEXEC, 0) : open(name, mode | O_CLOEXEC, 0666);
   if (f->fd < 0 || fstat(f->fd, &st) != 0) {
     if (f->fd >= 0) close(f->fd);
     free(f);
@@ -164,19 +165,44 @@ static void disk_grow(disk_file *f, haddr_t end)
   f->eof = end;
 }
 
+static int write_by_journal(const disk_file *f, int64_t at, const void *buffer, int64_t bytes)
+{
+  const h5u_disk *const note = f->note;
+  loom_err quiet = {0};
+  h5u_stage *s;
+  int done = h5u_stage_begin(&quiet, note->place->path, f->fd, &s) == LOOM_OK;
+  done = done && h5u_stage_write(s, f->fd, at, buffer, bytes) == 0;
+  done = done && h5u_stage_commit(&quiet, note->place, f->fd, note->record, 0, s) == LOOM_OK;
+  h5u_stage_free(s);
+  if (done) return 0;
+  /* no journal, or half of the piece is there: as it is, and then no journal has any meaning */
+  const int code = h5u_write_at(f->fd, buffer, bytes, at);
+  return code == 0 && h5u_journal_target(&quiet, note->place) == LOOM_OK
+             ? h5u_journal_remove(note->place)
+             : code;
+}
+
+/* 0 or errno */
+static int write_piece(const disk_file *f, int across, int64_t at, const void *buffer,
+                       int64_t bytes)
+{
+  if (f->note->stage != NULL) return h5u_stage_write(f->note->stage, f->fd, at, buffer, bytes);
+  if (across && f->note->place != NULL) return write_by_journal(f, at, buffer, bytes);
+  return h5u_write_at(f->fd, buffer, bytes, at);
+}
+
 static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t addr, size_t size,
                          const void *buffer)
 {
   disk_file *const f = (disk_file *)file;
   h5u_disk *const note = f->note;
-  const int64_t at = (int64_t)addr, bytes = (int64_t)size;
   (void)dxpl;
   if (addr > max_addr || size > max_addr - addr) return -1;
   if (addr + size > f->eof) disk_grow(f, addr + size);
-  if (type != H5FD_MEM_DRAW && size > 0 && addr / PAGE != (addr + size - 1) / PAGE) ++note->split;
-  if (note->code == 0)
-    note->code = note->stage != NULL ? h5u_stage_write(note->stage, f->fd, at, buffer, bytes)
-                                     : h5u_write_at(f->fd, buffer, bytes, at);
+  const int across =
+      type != H5FD_MEM_DRAW && size > 0 && addr / H5U_PAGE != (addr + size - 1) / H5U_PAGE;
+  note->split += across;
+  if (note->code == 0) note->code = write_piece(f, across, (int64_t)addr, buffer, (int64_t)size);
   return 0;
 }
 
@@ -203,34 +229,30 @@ static herr_t disk_unlock(H5FD_t *file)
   return 0;
 }
 
-static const H5FD_class_t disk_class = {
-#if H5_VERSION_GE(1, 13, 2)
-    .version = H5FD_CLASS_VERSION,
-    .value = (H5FD_class_value_t)511, /* of the range for unregistered drivers */
-#endif
-    .name = "loom",
-    .maxaddr = INT64_MAX,
-    .fc_degree = H5F_CLOSE_STRONG,
-    .fapl_size = sizeof(disk_config),
-    .open = disk_open,
-    .close = disk_close,
-    .cmp = disk_cmp,
-    .query = disk_query,
-    .get_eoa = disk_get_eoa,
-    .set_eoa = disk_set_eoa,
-    .get_eof = disk_get_eof,
-    .get_handle = disk_get_handle,
-    .read = disk_read,
-    .write = disk_write,
-    .truncate = disk_truncate,
-    .lock = disk_lock,
-    .unlock = disk_unlock,
-    .fl_map = H5FD_FLMAP_DICHOTOMY};
+static const H5FD_class_t disk_class = {.name = "loom",
+                                        .maxaddr = INT64_MAX,
+                                        .fc_degree = H5F_CLOSE_STRONG,
+                                        .fapl_size = sizeof(disk_config),
+                                        .open = disk_open,
+                                        .close = disk_close,
+                                        .cmp = disk_cmp,
+                                        .query = disk_query,
+                                        .get_eoa = disk_get_eoa,
+                                        .set_eoa = disk_set_eoa,
+                                        .get_eof = disk_get_eof,
+                                        .get_handle = disk_get_handle,
+                                        .read = disk_read,
+                                        .write = disk_write,
+                                        .truncate = disk_truncate,
+                                        .lock = disk_lock,
+                                        .unlock = disk_unlock,
+                                        .fl_map = H5FD_FLMAP_DICHOTOMY};
 
 hid_t h5u_fapl_disk(h5u_disk *note)
 {
   const disk_config config = {note};
-  const hid_t fapl = h5u_fapl(), driver = H5FDregister(&disk_class);
+  const H5FD_class_t complete = h5api_driver(disk_class);
+  const hid_t fapl = h5u_fapl(), driver = H5FDregister(&complete); /* which copies it */
   int bad = fapl < 0 || driver < 0 || H5Pset_driver(fapl, driver, &config) < 0;
   if (driver >= 0) bad |= H5FDunregister(driver) < 0; /* the list keeps its own reference */
   if (!bad) return fapl;

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "log/h5journal.h"
 #include "log/h5log_internal.h"
-#include "log/h5stage.h"
 
 /* ---- superblock ---- */
 enum { SUPER_LEN = 48, FLAG_WRITE = 1, FLAG_SWMR = 4 };
@@ -24,7 +24,8 @@ static int64_t little_endian(const unsigned char *p)
 
 /* HDF5 File Format Specification Version 3.0, II.A: signature, version, sizes of offsets
  * and lengths, consistency flags (versions 2 and 3), then base, extension, end of file. */
-loom_status h5u_peek(loom_err *err, const char *path, int fd, h5u_super *out)
+loom_status h5u_peek(loom_err *err, const char *path, int fd, const h5u_stage *stage,
+                     h5u_super *out)
 {
   static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   unsigned char b[SUPER_LEN];
@@ -33,12 +34,14 @@ loom_status h5u_peek(loom_err *err, const char *path, int fd, h5u_super *out)
   if (fstat(fd, &st) != 0)
     return err_set(err, LOOM_E_IO, "%s: cannot be examined: %s", path, strerror(errno));
   if (!S_ISREG(st.st_mode)) return err_set(err, LOOM_E_IO, "%s: is not a regular file", path);
-  if (pread(fd, b, sizeof b, 0) != (ssize_t)sizeof b || memcmp(b, signature, 8) != 0)
+  const int code = stage != NULL ? h5u_stage_read(stage, fd, 0, b, (int64_t)sizeof b)
+                                 : h5u_read_at(fd, b, (int64_t)sizeof b, 0);
+  if (code != 0 || memcmp(b, signature, 8) != 0)
     return err_set(err, LOOM_E_IO,
                    "%s: is not an HDF5 file, or its beginning is damaged; give a log that "
                    "`loom run` wrote",
                    path);
-  out->size = (int64_t)st.st_size;
+  out->size = stage != NULL ? h5u_stage_end(stage) : (int64_t)st.st_size;
   out->eoa = out->size;
   if (b[8] < 2) return LOOM_OK; /* e.g. copied by h5repack: no flags there */
   if (b[8] > 3 || b[9] != 8 || b[10] != 8)
@@ -62,6 +65,8 @@ int h5u_lock(int fd, int exclusive)
   }
   return H5U_BUSY;
 }
+
+void h5u_unlock(int fd) { flock(fd, LOCK_UN); }
 
 static void host_name(char *buf, size_t len)
 {
@@ -156,7 +161,7 @@ int h5u_cut(hid_t file, int64_t last)
   if (cut_one(file, "steps", last, -1) < 0 || H5Fflush(file, H5F_SCOPE_LOCAL) < 0) return -1;
   const hid_t d = H5Dopen2(file, "frames/step", H5P_DEFAULT);
   if (d < 0) return -1;
-  const int64_t frames = h5u_frames_upto(d, last);
+  const int64_t frames = h5u_frames_upto(file, d, last);
   if (H5Dclose(d) < 0 || frames < 0) return -1;
   const char *const first[] = {"iters", "iters_extra", "inner"};
   const char *const newer[] = {"messages", "state", "sections", "kernels", "steps_extra"};
@@ -218,6 +223,7 @@ static loom_status drop_unfinished(loom_err *err, const char *path, h5u_disk *di
   const hid_t f = fapl < 0 ? H5I_INVALID_HID : H5Fopen(path, H5F_ACC_RDWR, fapl);
   h5u_close(fapl, H5Pclose);
   if (f < 0) return h5u_fail(err, path, "does not open after its repair");
+  disk->record = h5u_record(f);
   const hid_t steps = H5Dopen2(f, "steps", H5P_DEFAULT);
   const int64_t last = steps < 0 ? -2 : h5u_last_step(steps, &rows);
   h5u_close(steps, H5Dclose);
@@ -231,13 +237,14 @@ static loom_status drop_unfinished(loom_err *err, const char *path, h5u_disk *di
   return LOOM_OK;
 }
 
-loom_status h5u_repair(loom_err *err, const char *path, const char *status)
+loom_status h5u_repair(loom_err *err, const h5u_place *place, int fd, const char *status, int *lost)
 {
-  h5u_disk disk = {0};
-  LOOM_TRY(h5u_stage_begin(err, path, &disk.stage));
-  loom_status s = reopen(err, path, &disk);
-  if (s == LOOM_OK) s = drop_unfinished(err, path, &disk, status);
-  if (s == LOOM_OK) s = h5u_stage_commit(err, path, disk.stage);
+  h5u_disk disk = {.fd = fd};
+  LOOM_TRY(h5u_stage_begin(err, place->path, fd, &disk.stage));
+  loom_status s = reopen(err, place->path, &disk);
+  if (s == LOOM_OK) s = drop_unfinished(err, place->path, &disk, status);
+  if (lost != NULL) *lost = s != LOOM_OK && disk.code == 0;
+  if (s == LOOM_OK) s = h5u_stage_commit(err, place, fd, disk.record, 1, disk.stage);
   h5u_stage_free(disk.stage);
   return s;
 }

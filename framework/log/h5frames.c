@@ -79,7 +79,7 @@ static int read_frame(const opened *o, const h5frames_shape *shape, int64_t fram
 loom_status h5frames_read(loom_err *err, const char *path, int64_t frame, double *x, int32_t *tris)
 {
   opened o;
-  h5frames_shape shape;
+  h5frames_shape shape = {0};
   loom_status s = open_file(err, path, &o, &shape);
   if (s == LOOM_OK && (frame < 0 || frame >= shape.num_frames))
     s = err_set(err, LOOM_E_CONFIG, "%s: there is no frame %lld; it holds 0 to %lld", path,

@@ -41,47 +41,57 @@ enum { H5LOG_NAME_LEN = 64 };
   X(I, pairs_bvt, "1", "contact pairs known: vertex and triangle, one a body's") \
   X(I, pairs_bee, "1", "contact pairs known: edge of cloth and edge of a body")
 
-#define H5LOG_STEP_COLUMNS(X)                                                                     \
-  X(I, step, "1", "step number from 0")                                                           \
-  X(R, time, "s", "time at the end of the step")                                                  \
-  X(R, h, "s", "effective step of the problem solved")                                            \
-  X(I, iters, "1", "outer iterations")                                                            \
-  X(S, reason, "1", "why the step ended")                                                         \
-  X(R, r_ref, "m", "residual at x = y without contact, the scale of tol_rel")                     \
-  X(R, r_final, "m", "residual (rms) of the accepted point")                                      \
-  X(R, r_energy, "sqrt(J)", "distance to the solution of the accepted point, as in /iters")       \
-  X(R, e_kinetic, "J", "kinetic energy at the end of the step")                                   \
-  X(R, e_gravity, "J", "gravitational energy, zero at the initial state")                         \
-  X(R, e_elastic, "J", "elastic energy")                                                          \
-  X(R, e_contact, "J", "contact energy, NaN without a potential")                                 \
-  X(R, e_dissipated, "J", "energy dissipated by friction in this step, as the models report it")  \
-  X(I, contacts, "1", "active contact pairs")                                                     \
-  X(R, min_gap, "m", "smallest gap seen by the contact models, NaN without pairs")                \
-  X(R, toi, "1", "smallest step bound given by collision in this step")                           \
-  X(I, intersections, "1", "edge-triangle intersections found by the audit, -1 if it was off")    \
-  X(I, start_intersections, "1", "those of the start that are still there, start = exclude")      \
-  X(R, stitch_gap, "m", "largest distance of a sewn vertex from its place, NaN without stitches") \
-  X(R, f_next, "N", "norm of the force carried into the next step")                               \
-  X(R, t_predict, "s", "wall time of PREDICT")                                                    \
-  X(R, t_detect, "s", "wall time of collision detection")                                         \
-  X(R, t_solve, "s", "wall time of the solver, one gradient per iteration if it uses it")         \
-  X(R, t_contact, "s", "wall time of contact models")                                             \
-  X(R, t_filter, "s", "wall time of line search, step bounds and resolving")                      \
-  X(R, t_measure, "s", "wall time of measuring, never charged to the solver")                     \
-  X(R, t_log, "s", "wall time of logging")                                                        \
-  X(R, t_total, "s", "wall time of the step")                                                     \
-  X(R, t_cpu, "s", "processor time of all threads, without measuring and logging")                \
-  X(R, t_cpu_plugins, "s", "of it, in callbacks of plugins and the services they call")           \
-  X(R, t_cpu_detect, "s", "processor time of collision detection")                                \
-  X(R, t_cpu_solve, "s", "processor time of the solver, as t_solve")                              \
-  X(R, t_cpu_contact, "s", "processor time of contact models")                                    \
-  X(R, t_cpu_filter, "s", "processor time of line search, step bounds and resolving")             \
-  X(R, t_cpu_measure, "s", "processor time of measuring, not in t_cpu")                           \
-  X(R, t_cpu_log, "s", "processor time of logging, not in t_cpu")                                 \
-  X(I, rss, "B", "resident memory of the process at the end of the step, -1 if unknown")          \
-  X(I, rss_peak, "B", "most of it so far, -1 if unknown")                                         \
-  X(I, repairs, "1", "corrections by contact models before the last cut of the step")             \
-  H5LOG_PAIR_COLUMNS(X)                                                                           \
+#define H5LOG_STEP_COLUMNS(X)                                                                      \
+  X(I, step, "1", "step number from 0")                                                            \
+  X(R, time, "s", "time at the end of the step")                                                   \
+  X(R, h, "s", "effective step of the problem solved")                                             \
+  X(I, iters, "1", "outer iterations")                                                             \
+  X(S, reason, "1", "why the step ended")                                                          \
+  X(R, r_ref, "m", "way of gravity and deformation in a step, RMS over objects: scale of tol_rel") \
+  X(R, r_final, "m", "residual (rms) of the accepted point")                                       \
+  X(R, tol_ratio, "1", "largest residual of an object over its tolerance, NaN: not tested")        \
+  X(I, ref_unconverged, "1", "1: the step of the reference that is replayed did not converge")     \
+  X(R, r_energy, "sqrt(J)", "distance to the solution of the accepted point, as in /iters")        \
+  X(R, defect_force, "1", "net residual force on free vertices over their weight")                 \
+  X(R, defect_torque, "1", "net residual torque over weight and radius of gyration")               \
+  X(R, p_x, "kg m/s", "linear momentum of free vertices")                                          \
+  X(R, p_y, "kg m/s", "likewise")                                                                  \
+  X(R, p_z, "kg m/s", "likewise")                                                                  \
+  X(R, l_x, "kg m^2/s", "angular momentum of free vertices about their centre of mass")            \
+  X(R, l_y, "kg m^2/s", "likewise")                                                                \
+  X(R, l_z, "kg m^2/s", "likewise")                                                                \
+  X(R, e_kinetic, "J", "kinetic energy at the end of the step")                                    \
+  X(R, e_gravity, "J", "gravitational energy, zero at the initial state")                          \
+  X(R, e_elastic, "J", "elastic energy")                                                           \
+  X(R, e_contact, "J", "contact energy, NaN without a potential")                                  \
+  X(R, e_dissipated, "J", "energy dissipated by friction in this step, as the models report it")   \
+  X(I, contacts, "1", "active contact pairs")                                                      \
+  X(R, min_gap, "m", "smallest gap seen by the contact models, NaN without pairs")                 \
+  X(R, toi, "1", "smallest step bound given by collision in this step")                            \
+  X(I, intersections, "1", "edge-triangle intersections found by the audit, -1 if it was off")     \
+  X(I, start_intersections, "1", "those of the start that are still there, start = exclude")       \
+  X(R, stitch_gap, "m", "largest distance of a sewn vertex from its place, NaN without stitches")  \
+  X(R, f_next, "N", "norm of the force carried into the next step")                                \
+  X(R, t_predict, "s", "wall time of PREDICT")                                                     \
+  X(R, t_detect, "s", "wall time of collision detection")                                          \
+  X(R, t_solve, "s", "wall time of the solver, one gradient per iteration if it uses it")          \
+  X(R, t_contact, "s", "wall time of contact models")                                              \
+  X(R, t_filter, "s", "wall time of line search, step bounds and resolving")                       \
+  X(R, t_measure, "s", "wall time of measuring, never charged to the solver")                      \
+  X(R, t_log, "s", "wall time of logging")                                                         \
+  X(R, t_total, "s", "wall time of the step")                                                      \
+  X(R, t_cpu, "s", "processor time of all threads, without measuring and logging")                 \
+  X(R, t_cpu_plugins, "s", "of it, in callbacks of plugins and the services they call")            \
+  X(R, t_cpu_detect, "s", "processor time of collision detection")                                 \
+  X(R, t_cpu_solve, "s", "processor time of the solver, as t_solve")                               \
+  X(R, t_cpu_contact, "s", "processor time of contact models")                                     \
+  X(R, t_cpu_filter, "s", "processor time of line search, step bounds and resolving")              \
+  X(R, t_cpu_measure, "s", "processor time of measuring, not in t_cpu")                            \
+  X(R, t_cpu_log, "s", "processor time of logging, not in t_cpu")                                  \
+  X(I, rss, "B", "resident memory of the process at the end of the step, -1 if unknown")           \
+  X(I, rss_peak, "B", "most of it so far, -1 if unknown")                                          \
+  X(I, repairs, "1", "corrections by contact models before the last cut of the step")              \
+  H5LOG_PAIR_COLUMNS(X)                                                                            \
   H5LOG_COUNTER_COLUMNS(X)
 
 #define H5LOG_ITER_COLUMNS(X)                                                                      \
@@ -204,8 +214,10 @@ typedef struct h5log_meta { /* root attributes, all texts; NULL is written as ""
   const char *backend, *created, *plugins; /* plugins: one line per plugin, tab-separated
                                             * name kind version path build licence */
   int64_t threads, real_size, seed;
-  int64_t num_dof;   /* coordinates of vertices that are not fixed */
-  double t_cpu_open; /* s, processor time before the log was made: scene, plugins' create() */
+  int64_t num_dof;       /* coordinates of vertices that are not fixed */
+  int64_t first_step;    /* of the log; its first frame is the state before it */
+  const char *continued; /* why the log does not begin with the run, NULL: it does */
+  double t_cpu_open;     /* s, processor time before the log was made: scene, plugins' create() */
 } h5log_meta;
 
 enum { H5LOG_TEXT = -1, H5LOG_F64 = -2 };
@@ -230,7 +242,11 @@ typedef struct h5log_options {
   /* [num_obstacles], NULL: none has any; their maps are logged, too: /scene/obstacles/NAME/joints
    * [T][obstacle_joints][12] */
   const int32_t *obstacle_joints;
-  int overwrite;         /* H5LOG_*: what h5log_create may replace */
+  int overwrite; /* H5LOG_*: what h5log_create may replace */
+  /* The log that is replaced gets this name, which nothing has, and its checkpoints stay; NULL: it
+   * goes, and they do. */
+  const char *keep_as;
+  int64_t state_chunk;   /* bytes of a chunk of /state_data, 0: 1 MiB; tests make many small ones */
   const char *command;   /* that writes from here on: a line of the attribute `commands` */
   const char *scheduler; /* ids of its job, "" for none: the line of `jobs` beside it */
 } h5log_options;
@@ -250,9 +266,12 @@ loom_status h5log_create(loom_err *err, const char *path, const h5log_meta *meta
                          int64_t num_verts, h5log **out);
 /* Continue an existing log after `last_step` (-1: before the first): repair it if its
  * writer died, refuse if one lives or if config_hash differs, cut all tables behind
- * that step, start SWMR again. */
+ * that step, start SWMR again.  *lost, after an error: there is no log, it is damaged, or it ends
+ * before that step, so that only a new one can go on (may be NULL). */
 loom_status h5log_resume(loom_err *err, const char *path, const char *config_hash,
-                         int64_t last_step, const h5log_options *opt, h5log **out);
+                         int64_t last_step, const h5log_options *opt, h5log **out, int *lost);
+/* A free name beside a log that must give way, to be freed; NULL: out of memory. */
+char *h5log_spare_name(const char *path);
 loom_status h5log_iter(h5log *l, loom_err *err, const h5log_iter_row *row, const double *extra);
 loom_status h5log_inner(h5log *l, loom_err *err, const h5log_inner_row *row);
 loom_status h5log_message(h5log *l, loom_err *err, const h5log_message_row *row);
@@ -269,6 +288,8 @@ loom_status h5log_frame(h5log *l, loom_err *err, int64_t step, double time, cons
                         const loom_real *v, const double *poses, const float *const *fields);
 loom_status h5log_status(h5log *l, loom_err *err, const char *status); /* /status dataset */
 loom_status h5log_commit(h5log *l, loom_err *err);                     /* write batches, flush */
+/* What was committed is on the disk, and survives a power failure. */
+loom_status h5log_sync(h5log *l, loom_err *err);
 /* What h5log_close writes beside the status, into attributes of the same names. */
 typedef struct h5log_end {
   const char *exit_reason; /* finished, stopped: by what, failed: why */
@@ -313,6 +334,9 @@ typedef struct h5read h5read;
  * checking that no writer lives).  LOOM_E_IO with what is wrong for anything else. */
 loom_status h5read_open(loom_err *err, const char *path, h5read **out);
 void h5read_close(h5read *r);
+/* What the user must know of how the log was opened, "": it is as any other.  A log behind a link,
+ * of another user, or in a place that cannot be written to is read and never changed. */
+const char *h5read_note(const h5read *r);
 /* A text attribute of the root, "" if absent; valid until close. */
 const char *h5read_attr(h5read *r, const char *name);
 /* Of a log that is being written, h5read_num_steps looks anew; the other counts belong to

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "log/h5log_internal.h"
-#include "log/h5stage.h"
 
 static void free_batch(h5log_batch *b)
 {
@@ -40,6 +39,7 @@ void h5log_free(h5log *l)
   h5u_stage_free(l->disk.stage);
   H5Eclear2(H5E_DEFAULT);
   if (l->lock >= 0) close(l->lock);
+  h5u_place_close(&l->place);
   free(l->poses);
   free(l->narrow);
   free(l->row_extra);
@@ -70,12 +70,21 @@ static loom_status put_end(loom_err *err, const h5log *l, h5u_disk *disk, const 
   return LOOM_OK;
 }
 
+/* After a write that failed.  A journal may hold what is missing. */
+static loom_status repair(loom_err *err, const h5log *l, const char *status)
+{
+  char note[H5U_NOTE_LEN];
+  LOOM_TRY(h5u_journal_finish(err, &l->place, l->lock, note));
+  if (note[0] != '\0') return err_set(err, LOOM_E_IO, "%s", note);
+  return h5u_repair(err, &l->place, l->lock, status, NULL);
+}
+
 static loom_status final_attributes(loom_err *err, const h5log *l, const char *status)
 {
-  h5u_disk disk = {0};
-  LOOM_TRY(h5u_stage_begin(err, l->path, &disk.stage));
+  h5u_disk disk = {.fd = l->lock};
+  LOOM_TRY(h5u_stage_begin(err, l->path, l->lock, &disk.stage));
   loom_status s = put_end(err, l, &disk, status);
-  if (s == LOOM_OK) s = h5u_stage_commit(err, l->path, disk.stage);
+  if (s == LOOM_OK) s = h5u_stage_commit(err, &l->place, l->lock, l->disk.record, 1, disk.stage);
   h5u_stage_free(disk.stage);
   return s;
 }
@@ -89,8 +98,8 @@ loom_status h5log_close(h5log *l, loom_err *err, const char *status)
   if ((h5log_release(l) < 0 || l->disk.code) && s == LOOM_OK)
     s = h5u_disk_fail(err, l->path, &l->disk, "cannot be closed");
   release_reserve(l->lock); /* what follows may need room, too */
-  const loom_status t = l->broken || l->disk.code ? h5u_repair(&later, l->path, status)
-                                                  : final_attributes(&later, l, status);
+  const loom_status t =
+      l->broken || l->disk.code ? repair(&later, l, status) : final_attributes(&later, l, status);
   h5log_free(l);
   if (t == LOOM_OK) return s;
   if (s == LOOM_OK)

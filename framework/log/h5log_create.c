@@ -11,9 +11,12 @@
 #include <unistd.h>
 
 #include "log/h5log_internal.h"
-#include "log/h5stage.h"
 
-enum { LZ4_FILTER = 32004, META_ROOM = 256 << 10, STATE_CHUNK_BYTES = 64 << 10 };
+enum { LZ4_FILTER = 32004, META_ROOM = 256 << 10 };
+
+/* Beside h5log_options.compression.  A filter works on whole chunks, so one that gets row after row
+ * would be written anew for each, and a kill in the middle would take the finished rows with it. */
+enum { NO_FILTER = -2 };
 
 static loom_status check_names(loom_err *err, const char *path, const loom_column *all, int num)
 {
@@ -50,11 +53,14 @@ loom_status h5log_check_options(loom_err *err, const char *path, const h5log_opt
 /* ---- datasets ---- */
 static int add_filter(hid_t dcpl, int compression)
 {
-  if (compression == 0) return 0;
-  if (H5Pset_shuffle(dcpl) < 0) return -1;
-  if (compression > 0) return H5Pset_deflate(dcpl, (unsigned)compression) < 0 ? -1 : 0;
+  int bad = 0;
+  if (compression == NO_FILTER) return 0;
+  if (compression != 0) bad = H5Pset_shuffle(dcpl) < 0;
+  if (compression > 0) bad = bad || H5Pset_deflate(dcpl, (unsigned)compression) < 0;
   /* optional: a chunk that would grow is left as it is */
-  return H5Pset_filter(dcpl, LZ4_FILTER, H5Z_FLAG_OPTIONAL, 0, NULL) < 0 ? -1 : 0;
+  if (compression == H5LOG_LZ4)
+    bad = bad || H5Pset_filter(dcpl, LZ4_FILTER, H5Z_FLAG_OPTIONAL, 0, NULL) < 0;
+  return bad || H5Pset_fletcher32(dcpl) < 0 ? -1 : 0; /* last: the sum of what is in the file */
 }
 
 /* An extendible dataset [0][trailing...]; fill NULL: nothing is read that was not
@@ -84,18 +90,6 @@ static int make_series(hid_t file, const char *name, hid_t type, int rank, const
   return bad ? -1 : 0;
 }
 
-/* A chunk holds one frame, or several small ones: a page of 4096 bytes of the chunk index
- * serves 8176 chunks, and while it is one page a kill cannot tear it (h5u_fcpl).  A filter
- * works on whole chunks, so there it is always one frame. */
-static void frame_chunk(const h5log_options *opt, int64_t n, hsize_t chunk[3])
-{
-  const int64_t bytes = n * 3 * (opt->frames_f32 ? 4 : 8);
-  chunk[0] =
-      opt->compression == 0 && bytes < FRAME_CHUNK_BYTES ? (hsize_t)(FRAME_CHUNK_BYTES / bytes) : 1;
-  chunk[1] = (hsize_t)n;
-  chunk[2] = 3;
-}
-
 static int make_joints(hid_t file, const h5log_options *opt, int obstacle)
 {
   const int32_t num = opt->obstacle_joints != NULL ? opt->obstacle_joints[obstacle] : 0;
@@ -107,7 +101,7 @@ static int make_joints(hid_t file, const h5log_options *opt, int obstacle)
   const int len =
       snprintf(name, sizeof name, "scene/obstacles/%s/joints", opt->obstacle_names[obstacle]);
   if (len < 0 || (size_t)len >= sizeof name) return -1;
-  return make_series(file, name, H5T_IEEE_F64LE, 3, row, chunk, &zero, 0, "1 and m",
+  return make_series(file, name, H5T_IEEE_F64LE, 3, row, chunk, &zero, NO_FILTER, "1 and m",
                      "rest pose to body frame per frame and joint: 3x3 matrix row-major, then "
                      "translation [3], m");
 }
@@ -119,22 +113,21 @@ static int make_frames(hid_t file, const h5log_options *opt, int64_t n)
   const hsize_t pose[1] = {12}, pose_chunk[2] = {64, 12};
   const int64_t unset = H5U_STEP_UNSET;
   const double zero = 0;
-  hsize_t chunk[3];
-  frame_chunk(opt, n, chunk);
+  const hsize_t chunk[3] = {1, row[0], row[1]};
   if (make_series(file, "frames/x", type, 3, row, chunk, NULL, opt->compression, "m",
                   "positions [frame][vertex][xyz]; frame 0 is the initial state") < 0 ||
       make_series(file, "frames/v", type, 3, row, chunk, NULL, opt->compression, "m/s",
                   "velocities [frame][vertex][xyz]") < 0 ||
-      make_series(file, "frames/time", H5T_IEEE_F64LE, 1, NULL, series, &zero, 0, "s",
+      make_series(file, "frames/time", H5T_IEEE_F64LE, 1, NULL, series, &zero, NO_FILTER, "s",
                   "time of the frame") < 0 ||
-      make_series(file, "frames/step", H5T_STD_I64LE, 1, NULL, series, &unset, 0, "1",
+      make_series(file, "frames/step", H5T_STD_I64LE, 1, NULL, series, &unset, NO_FILTER, "1",
                   "the frame is the end of this step; -1: the initial state") < 0)
     return -1;
   for (int i = 0; i < opt->num_obstacles; ++i) {
     char name[512];
     const int len = snprintf(name, sizeof name, "scene/obstacles/%s/pose", opt->obstacle_names[i]);
     if (len < 0 || (size_t)len >= sizeof name) return -1;
-    if (make_series(file, name, H5T_IEEE_F64LE, 2, pose, pose_chunk, &zero, 0, "1 and m",
+    if (make_series(file, name, H5T_IEEE_F64LE, 2, pose, pose_chunk, &zero, NO_FILTER, "1 and m",
                     "body to world per frame: rotation row-major [9], then translation [3], m") < 0)
       return -1;
     if (make_joints(file, opt, i) < 0) return -1;
@@ -146,12 +139,7 @@ static int make_fields(hid_t file, const h5log_options *opt, int64_t n)
 {
   for (int k = 0; k < H5LOG_NUM_FIELDS; ++k) {
     const h5log_field_info *const f = &h5log_field_infos[k];
-    const int64_t bytes = n * f->width * 4;
-    const hsize_t row[2] = {(hsize_t)n, 3};
-    const hsize_t chunk[3] = {opt->compression == 0 && bytes < FRAME_CHUNK_BYTES
-                                  ? (hsize_t)(FRAME_CHUNK_BYTES / bytes)
-                                  : 1,
-                              (hsize_t)n, 3};
+    const hsize_t row[2] = {(hsize_t)n, 3}, chunk[3] = {1, (hsize_t)n, 3};
     if ((opt->fields & LOOM_BIT(k)) == 0) continue;
     if (make_series(file, f->path, H5T_IEEE_F32LE, f->width > 1 ? 3 : 2, row, chunk, NULL,
                     opt->compression, f->unit, f->doc) < 0)
@@ -160,10 +148,10 @@ static int make_fields(hid_t file, const h5log_options *opt, int64_t n)
   return 0;
 }
 
-int h5log_create_state_data(hid_t file)
+int h5log_create_state_data(hid_t file, const h5log_options *opt)
 {
-  const hsize_t chunk[1] = {STATE_CHUNK_BYTES};
-  return make_series(file, "state_data", H5T_STD_U8LE, 1, NULL, chunk, NULL, 0, "1",
+  const hsize_t chunk[1] = {opt->state_chunk > 0 ? (hsize_t)opt->state_chunk : STATE_CHUNK_BYTES};
+  return make_series(file, "state_data", H5T_STD_U8LE, 1, NULL, chunk, NULL, NO_FILTER, "1",
                      "values of the items of /state, byte by byte, as the run had them");
 }
 
@@ -205,7 +193,7 @@ int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n)
     if (bad) return -1;
   }
   if (make_frames(file, opt, n) < 0 || make_fields(file, opt, n) < 0 ||
-      h5log_create_state_data(file) < 0)
+      h5log_create_state_data(file, opt) < 0)
     return -1;
   return make_status(file);
 }
@@ -242,22 +230,57 @@ static loom_status fill_file(loom_err *err, h5log *l, const char *part, const h5
   LOOM_TRY(h5u_reserve(err, l->path, l->lock, 0, bytes, &l->reserved));
   if (h5log_put_meta(l->file, meta, opt) < 0 || h5log_create_tables(l->file, opt, l->n) < 0)
     return h5u_disk_fail(err, l->path, &l->disk, "cannot write attributes and empty tables");
+  l->disk.record = h5u_record(l->file);
   return h5log_create_scene(err, l->path, l->file, scene, num_scene);
+}
+
+/* Another name for the log that is replaced, and for its journal.  Both are there, or, where the
+ * file system knows no second names, none is for an instant. */
+static loom_status keep_old(loom_err *err, const h5log *l, const char *name)
+{
+  LOOM_TRY(h5u_journal_target(err, &l->place));
+  char *const journal = malloc(strlen(name) + sizeof ".journal");
+  if (journal == NULL) return err_set(err, LOOM_E_NOMEM, "%s: out of memory", l->path);
+  sprintf(journal, "%s.journal", name);
+  int bad = h5u_journal_exists(&l->place) && rename(l->place.journal_path, journal) != 0;
+  bad = bad || (link(l->path, name) != 0 && errno != ENOENT && rename(l->path, name) != 0);
+  if (bad)
+    err_set(err, LOOM_E_IO, "%s: the log that was there cannot be kept as %s: %s", l->path, name,
+            strerror(errno));
+  free(journal);
+  return bad ? LOOM_E_IO : LOOM_OK;
+}
+
+char *h5log_spare_name(const char *path)
+{
+  char tail[64];
+  char *name = NULL;
+  for (int i = 1; i < 1000; ++i) {
+    struct stat st;
+    snprintf(tail, sizeof tail, ".aside-%d.h5", i);
+    free(name);
+    name = h5u_name_beside(path, tail);
+    if (name == NULL || lstat(name, &st) != 0) break;
+  }
+  return name;
 }
 
 static loom_status create_in(loom_err *err, h5log *l, const char *part, const h5log_meta *meta,
                              const h5log_options *opt, const h5log_array *scene, int num_scene)
 {
   LOOM_TRY(open_part(err, l->path, part, &l->lock));
+  LOOM_TRY(h5u_place_open(err, l->path, &l->place));
   loom_status s = fill_file(err, l, part, meta, opt, scene, num_scene);
   if (s == LOOM_OK) s = h5log_begin(err, l, opt);
   /* before the new log is there, or a kill in between would leave it with a future */
-  if (s == LOOM_OK) s = h5check_discard(err, l->path);
-  if (s == LOOM_OK) s = h5u_journal_discard(err, l->path);
+  if (s == LOOM_OK && opt->keep_as == NULL) s = h5check_discard(err, l->path);
+  if (s == LOOM_OK)
+    s = opt->keep_as != NULL ? keep_old(err, l, opt->keep_as) : h5u_journal_discard(err, &l->place);
   if (s == LOOM_OK && rename(part, l->path) != 0)
     s = err_set(err, LOOM_E_IO, "%s: cannot be put in place: %s; name another file", l->path,
                 strerror(errno));
   if (s != LOOM_OK) unlink(part);
+  l->disk.place = s == LOOM_OK ? &l->place : NULL; /* only now are journals its own */
   return s;
 }
 
@@ -269,14 +292,14 @@ loom_status h5log_create(loom_err *err, const char *path, const h5log_meta *meta
   h5u_quiet();
   if (num_verts < 1) return err_set(err, LOOM_E_ARG, "%s: a log needs at least one vertex", path);
   LOOM_TRY(h5log_check_options(err, path, opt));
-  LOOM_TRY(h5log_target(err, path, opt->overwrite));
+  if (opt->keep_as == NULL) LOOM_TRY(h5log_target(err, path, opt->overwrite));
   const size_t len = strlen(path) + sizeof ".part";
   h5log *const l = calloc(1, sizeof *l);
   char *const part = malloc(len);
   loom_status s = LOOM_E_NOMEM;
   if (l != NULL) {
     l->file = H5I_INVALID_HID;
-    l->lock = -1;
+    l->lock = l->place.dir = -1;
     l->n = num_verts;
     l->path = malloc(strlen(path) + 1);
   }

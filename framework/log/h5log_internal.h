@@ -2,6 +2,7 @@
 #ifndef LOOM_H5LOG_INTERNAL_H
 #define LOOM_H5LOG_INTERNAL_H
 
+#include "log/h5journal.h"
 #include "log/h5util.h"
 
 typedef struct h5log_batch { /* rows on their way into one table */
@@ -26,6 +27,7 @@ typedef struct h5log_maps { /* a series of maps of space, logged with every fram
 
 struct h5log {
   char *path;
+  h5u_place place; /* once the log is there */
   hid_t file;
   int lock; /* descriptor that holds the advisory lock */
   h5log_batch steps, step_extra, iters, extra, inner, messages, state, sections, kernels;
@@ -49,7 +51,8 @@ struct h5log {
   } end;
 };
 
-enum { H5LOG_BATCH_ROWS = 512, FRAME_CHUNK_BYTES = 256 << 10 };
+/* State chunks are large because their index grows with their number (h5u_fcpl). */
+enum { H5LOG_BATCH_ROWS = 512, FRAME_CHUNK_BYTES = 256 << 10, STATE_CHUNK_BYTES = 1 << 20 };
 
 /* The tables /iters_extra (step, k and the plugins' columns) and /steps_extra (without k). */
 typedef struct h5log_extra {
@@ -72,9 +75,12 @@ extern const h5log_field_info h5log_field_infos[H5LOG_NUM_FIELDS];
 /* Create everything but the scene in a file that is not in SWMR mode; 0 or -1. */
 int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n);
 /* /state_data, the values of the table /state; 0 or -1. */
-int h5log_create_state_data(hid_t file);
+int h5log_create_state_data(hid_t file, const h5log_options *opt);
 loom_status h5log_create_scene(loom_err *err, const char *path, hid_t file,
                                const h5log_array *scene, int num_scene);
+/* Is what is there of all that a run appends to as loom makes it?  A continuation changes nothing
+ * otherwise. */
+loom_status h5log_check_own(loom_err *err, const h5log *l, const h5log_options *opt);
 /* Turn SWMR on and open the datasets: the last part of create and resume. */
 loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt);
 /* Close the HDF5 file; 0 or -1. */

@@ -32,9 +32,28 @@ int h5log_put_meta(hid_t file, const h5log_meta *m, const h5log_options *opt)
       h5u_put_int(file, "threads", m->threads) < 0 ||
       h5u_put_int(file, "real_size", m->real_size) < 0 || h5u_put_int(file, "seed", m->seed) < 0 ||
       h5u_put_int(file, "num_dof", m->num_dof) < 0 ||
+      h5u_put_int(file, "first_step", m->first_step) < 0 ||
+      (m->continued != NULL && h5u_put_text(file, "continued", m->continued, 0) < 0) ||
       h5u_put_real(file, "t_cpu_open", m->t_cpu_open) < 0)
     return -1;
   return h5log_add_session(file, opt);
+}
+
+uint64_t h5u_record(hid_t file)
+{
+  static const char *const names[] = {"created", "command", "host", "config_hash"};
+  uint64_t h = H5U_HASH_START;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+    char *const text = h5u_get_text(file, names[i]);
+    for (const char *s = text != NULL ? text : ""; *s != '\0'; ++s) {
+      const uint64_t word = (unsigned char)*s;
+      h = h5u_hash(h, &word, sizeof word);
+    }
+    const uint64_t end = 256 + (text == NULL);
+    h = h5u_hash(h, &end, sizeof end);
+    free(text);
+  }
+  return h != 0 ? h : 1;
 }
 
 /* ---- the processes that wrote it, one after the other ---- */

@@ -24,6 +24,20 @@ static hid_t mem_type(const h5log_array *a)
   return a->type == H5LOG_F64 ? H5T_NATIVE_DOUBLE : h5u_mem_type(a->type);
 }
 
+/* Written once, so one chunk with a sum of its bytes; what is empty, or larger than chunks can be,
+ * lies in the file as it is. */
+static hid_t array_dcpl(const h5log_array *a, const hsize_t *dims, size_t item)
+{
+  const double chunk_max = 4294967295.0; /* bytes, of HDF5 */
+  double bytes = (double)item;
+  const hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE);
+  for (int i = 0; i < a->rank; ++i) bytes *= (double)dims[i];
+  if (dcpl < 0 || a->rank < 1 || bytes < 1 || bytes > chunk_max) return dcpl;
+  if (H5Pset_chunk(dcpl, a->rank, dims) >= 0 && H5Pset_fletcher32(dcpl) >= 0) return dcpl;
+  H5Pclose(dcpl);
+  return H5I_INVALID_HID;
+}
+
 static int put_array(hid_t group, const h5log_array *a)
 {
   hsize_t dims[4] = {0};
@@ -33,14 +47,16 @@ static int put_array(hid_t group, const h5log_array *a)
   const int is_text = a->type == H5LOG_TEXT;
   const hid_t text = is_text ? h5u_text_type(strlen(a->data) + 1) : H5I_INVALID_HID;
   const hid_t type = is_text ? text : file_type(a);
+  const hid_t dcpl = type >= 0 ? array_dcpl(a, dims, H5Tget_size(type)) : H5I_INVALID_HID;
   hid_t dset = H5I_INVALID_HID;
-  if (lcpl >= 0 && space >= 0 && type >= 0)
-    dset = H5Dcreate2(group, a->name, type, space, lcpl, H5P_DEFAULT, H5P_DEFAULT);
+  if (lcpl >= 0 && space >= 0 && type >= 0 && dcpl >= 0)
+    dset = H5Dcreate2(group, a->name, type, space, lcpl, dcpl, H5P_DEFAULT);
   int bad = dset < 0;
   if (!bad && H5Sget_simple_extent_npoints(space) > 0)
     bad = H5Dwrite(dset, is_text ? text : mem_type(a), H5S_ALL, H5S_ALL, H5P_DEFAULT, a->data) < 0;
   bad = bad || h5u_describe(dset, a->unit != NULL ? a->unit : "1", a->doc) < 0;
   bad |= h5u_close(dset, H5Dclose) < 0;
+  h5u_close(dcpl, H5Pclose);
   h5u_close(space, H5Sclose);
   h5u_close(text, H5Tclose);
   h5u_close(lcpl, H5Pclose);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "log/h5journal.h"
 #include "log/h5util.h"
 
 enum { HEAD_LEN = 8, CREATED_LEN = 40 };
@@ -49,7 +50,7 @@ static loom_status check_kind(loom_err *err, const char *path, const struct stat
 
 /* Begins as HDF5 does, as a checkpoint does (h5seal.c), or with the zeros of a file whose writer
  * was killed before it wrote its head. */
-static int begins_like_ours(int fd)
+int h5u_like_ours(int fd)
 {
   static const unsigned char hdf5[HEAD_LEN] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   static const char sealed[] = "loom che"; /* ckpoint */
@@ -89,7 +90,7 @@ loom_status h5u_open_part(loom_err *err, const char *path, const char *part, int
     if (lstat(part, &st) == 0) LOOM_TRY(check_kind(err, part, &st));
     return cannot_create(err, path, code);
   }
-  if (fstat(*fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && begins_like_ours(*fd))
+  if (fstat(*fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && h5u_like_ours(*fd))
     return LOOM_OK;
   close(*fd);
   *fd = -1;
@@ -104,7 +105,7 @@ loom_status h5u_check_place(loom_err *err, const char *path)
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
   if (fd < 0)
     return err_set(err, LOOM_E_IO, "%s: exists and cannot be read: %s", path, strerror(errno));
-  const int ours = begins_like_ours(fd);
+  const int ours = h5u_like_ours(fd);
   close(fd);
   return ours ? LOOM_OK : in_the_way(err, path, "has the name of the log's checkpoint and is none");
 }
@@ -171,7 +172,7 @@ static loom_status check_file(loom_err *err, const char *path, int fd, int overw
   h5u_super super;
   found f = {0};
   if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0) return LOOM_OK; /* mktemp */
-  if (!begins_like_ours(fd) || h5u_peek(err, path, fd, &super) != LOOM_OK)
+  if (!h5u_like_ours(fd) || h5u_peek(err, path, fd, NULL, &super) != LOOM_OK)
     return in_the_way(err, path, "exists and is no log of loom");
   if (h5u_lock_writer(path, fd) == H5U_BUSY) {
     h5u_writer_of(path, writer, sizeof writer);
@@ -183,11 +184,23 @@ static loom_status check_file(loom_err *err, const char *path, int fd, int overw
   return judge(err, path, &f, overwrite);
 }
 
+/* Folders that are missing or none are told where they are made. */
+static loom_status check_journal(loom_err *err, const char *path)
+{
+  h5u_place place;
+  loom_err quiet = {0};
+  if (h5u_place_open(&quiet, path, &place) != LOOM_OK) return LOOM_OK;
+  const loom_status s = h5u_journal_target(err, &place);
+  h5u_place_close(&place);
+  return s;
+}
+
 loom_status h5log_target(loom_err *err, const char *path, int overwrite)
 {
   struct stat st;
   h5u_quiet();
   LOOM_TRY(h5check_target(err, path));
+  LOOM_TRY(check_journal(err, path));
   if (lstat(path, &st) != 0) return nothing_there(err, path);
   LOOM_TRY(check_kind(err, path, &st));
   const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);

@@ -4,13 +4,14 @@
  * kill: iterations and frames reach the file before the row of /steps that announces
  * them.  A step counts as finished when its row is there.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "log/h5log_internal.h"
-#include "log/h5stage.h"
 
 enum { META_ROOM = 256 << 10 }; /* bytes of metadata a commit can add at most */
 
@@ -77,7 +78,7 @@ static int open_frames(h5log *l, const h5log_options *opt)
 static loom_status end_stage(loom_err *err, h5log *l)
 {
   if (l->disk.stage == NULL) return LOOM_OK;
-  LOOM_TRY(h5u_stage_commit(err, l->path, l->disk.stage));
+  LOOM_TRY(h5u_stage_commit(err, &l->place, l->lock, l->disk.record, 1, l->disk.stage));
   h5u_stage_free(l->disk.stage);
   l->disk.stage = NULL;
   l->reserved = 0; /* the file may have been cut */
@@ -245,7 +246,7 @@ loom_status h5log_state(h5log *l, loom_err *err, const h5log_state_row *row, con
   r.first = item->first;
   if (item->count != r.count || item->type != r.type || item->hash != hash) {
     r.first = h5u_length(l->state_data);
-    LOOM_TRY(make_room(l, err, bytes + 2 * FRAME_CHUNK_BYTES));
+    LOOM_TRY(make_room(l, err, bytes + 2 * STATE_CHUNK_BYTES));
     if ((bytes > 0 && h5u_append(l->state_data, H5T_NATIVE_UINT8, bytes, data) < 0) || l->disk.code)
       return failed(l, err, "cannot write the state of a plugin");
     l->state_unflushed |= bytes > 0;
@@ -350,4 +351,12 @@ loom_status h5log_commit(h5log *l, loom_err *err)
     return failed(l, err, "cannot write status");
   l->status_unflushed = 0;
   return LOOM_OK;
+}
+
+loom_status h5log_sync(h5log *l, loom_err *err)
+{
+  if (l->broken) return broken(l, err);
+  /* EINVAL, ENOSYS: a file system that has no such call */
+  if (fdatasync(l->lock) == 0 || errno == EINVAL || errno == ENOSYS) return LOOM_OK;
+  return err_set(err, LOOM_E_IO, "%s: cannot be brought to the disk: %s", l->path, strerror(errno));
 }

@@ -1,19 +1,23 @@
 /* h5read.c - opening a log for reading: finished, running, or left by a dead writer. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* realpath, O_NOFOLLOW */
+#endif
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "log/h5read_internal.h"
-#include "log/h5stage.h"
 
 /* ---- opening ---- */
 static loom_status open_hdf5(loom_err *err, h5read *r, unsigned flags)
 {
-  const hid_t fapl = h5u_fapl();
+  const hid_t fapl = r->disk.stage != NULL ? h5u_fapl_disk(&r->disk) : h5u_fapl();
   if (fapl >= 0) r->file = H5Fopen(r->path, flags, fapl);
   h5u_close(fapl, H5Pclose);
   if (r->file < 0)
@@ -23,16 +27,61 @@ static loom_status open_hdf5(loom_err *err, h5read *r, unsigned flags)
   return LOOM_OK;
 }
 
-/* The flags say that a writer has the file.  Repair it if that writer is dead and we may
- * write; otherwise read beside it. */
-static loom_status open_unfinished(loom_err *err, h5read *r, const h5u_super *super)
+static void add_note(h5read *r, const char *what, const char *why)
 {
-  const int fd = open(r->path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-  int state = fd < 0 ? H5U_NO_LOCKS : h5u_lock_writer(r->path, fd);
-  if (state == H5U_LOCKED && !h5u_journal_possible(r->path)) state = H5U_NO_LOCKS;
-  if (state == H5U_LOCKED) {
-    const loom_status s =
-        h5u_repair(err, r->path, "failed: the writing process died; every step here is complete");
+  const size_t n = strlen(r->note);
+  snprintf(r->note + n, sizeof r->note - n, "%s%.300s: %s%s%s", n > 0 ? "; " : "", r->path, what,
+           why[0] != '\0' ? ": " : "", why);
+}
+
+/* As h5u_open_own: nothing is written through a link. */
+static int open_own(const h5read *r, char why[H5U_WHY_LEN])
+{
+  if (!r->linked) return h5u_open_own(&r->place, why);
+  snprintf(why, H5U_WHY_LEN, "is reached by a symbolic link");
+  return -1;
+}
+
+/* To repair it: its descriptor, locked, or -1; *state gets an H5U_*. */
+static int lock_to_repair(h5read *r, int *state)
+{
+  char why[H5U_WHY_LEN];
+  const int fd = open_own(r, why);
+  *state = H5U_NO_LOCKS;
+  if (fd < 0) {
+    char what[H5U_WHY_LEN + 64];
+    snprintf(what, sizeof what, "it %s", why);
+    add_note(r, "was left unfinished, and is not made a plain file again", what);
+    return -1;
+  }
+  *state = h5u_lock_writer(r->path, fd);
+  if (*state == H5U_LOCKED && r->note[0] == '\0' && h5u_place_takes_files(&r->place)) return fd;
+  if (*state == H5U_LOCKED) *state = H5U_NO_LOCKS;
+  close(fd);
+  return -1;
+}
+
+/* Is anybody writing the log at `fd`, who then holds a lock? */
+static int is_live(const char *path, int fd)
+{
+  const int state = h5u_lock_writer(path, fd);
+  h5u_unlock(fd);
+  return state == H5U_BUSY;
+}
+
+/* The flags say that a writer has the file.  Repair it if that writer is dead and we may
+ * write; otherwise read beside it.  Takes `reading`, its descriptor. */
+static loom_status open_unfinished(loom_err *err, h5read *r, int reading, const h5u_super *super)
+{
+  char before[H5U_NOTE_LEN];
+  int state = H5U_BUSY;
+  memcpy(before, r->note, sizeof before);
+  r->live = is_live(r->path, reading);
+  const int fd = r->live ? -1 : lock_to_repair(r, &state);
+  close(reading);
+  if (fd >= 0) {
+    const loom_status s = h5u_repair(
+        err, &r->place, fd, "failed: the writing process died; every step here is complete", NULL);
     if (s != LOOM_OK) {
       close(fd);
       return s;
@@ -41,13 +90,13 @@ static loom_status open_unfinished(loom_err *err, h5read *r, const h5u_super *su
     r->lock = fd;
     return open_hdf5(err, r, H5F_ACC_RDONLY);
   }
-  if (fd >= 0) close(fd);
+  r->live |= state == H5U_BUSY;
+  if (r->live) memcpy(r->note, before, sizeof before);
   if (!super->swmr)
     return err_set(err, LOOM_E_IO, "%s: %s; try again in a moment", r->path,
-                   state == H5U_BUSY ? "another process is finishing or repairing it"
-                                     : "was left unfinished and cannot be repaired from here");
+                   r->live ? "another process is finishing or repairing it"
+                           : "was left unfinished and cannot be repaired from here");
   r->unfinished = 1;
-  r->live = state == H5U_BUSY;
   return open_hdf5(err, r, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ);
 }
 
@@ -59,51 +108,68 @@ static void wait_for_writer(void)
   nanosleep(&wait, NULL);
 }
 
-/* A process was killed while it changed the log: finish what it did. */
-static loom_status finish_change(loom_err *err, const char *path)
+/* A process was killed while it changed the log, and this one may not finish that: its pages are
+ * seen, and written nowhere.  `fd` is the log, open for reading. */
+static void read_change(h5read *r, int fd, const char *why)
 {
-  int state = H5U_BUSY;
-  for (int i = 0; state == H5U_BUSY && i < NUM_WAITS && h5u_journal_exists(path); ++i) {
-    const int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-      return err_set(
-          err, LOOM_E_IO,
-          "%s: its last change was cut off, and whoever may write to it has to open it first: %s",
-          path, strerror(errno));
-    state = h5u_lock_writer(path, fd);
-    const loom_status s = state == H5U_LOCKED ? h5u_stage_recover(err, path, fd) : LOOM_OK;
-    close(fd);
-    if (s != LOOM_OK) return s;
-    if (state == H5U_BUSY) wait_for_writer();
+  char note[H5U_NOTE_LEN];
+  if (is_live(r->path, fd)) return; /* no change was cut off: it is going on */
+  r->disk.stage = h5u_journal_read(&r->place, fd, 0, note);
+  if (r->disk.stage != NULL) {
+    r->disk.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    add_note(r, "its last change was cut off; it is read with the change, and nothing is written",
+             why);
+  } else if (note[0] != '\0') {
+    add_note(r, "is read as it is", note);
   }
-  if (state == H5U_LOCKED || !h5u_journal_exists(path)) return LOOM_OK;
-  return err_set(err, LOOM_E_IO, "%s: %s; try again in a moment", path,
-                 state == H5U_BUSY
-                     ? "another process is changing it"
-                     : "its last change was cut off, and cannot be finished from here");
 }
 
-static loom_status open_file(loom_err *err, h5read *r)
+/* A process was killed while it changed the log: finish what it did.  `fd`: open for reading. */
+static loom_status finish_change(loom_err *err, h5read *r, int fd)
+{
+  char why[H5U_WHY_LEN], what[H5U_WHY_LEN + 64], note[H5U_NOTE_LEN] = "";
+  int state = H5U_BUSY;
+  for (int i = 0; state == H5U_BUSY && i < NUM_WAITS; ++i) {
+    if (!h5u_journal_exists(&r->place)) return LOOM_OK; /* asked once: a writer makes many */
+    const int own = open_own(r, why);
+    if (own < 0) {
+      snprintf(what, sizeof what, "the log %s", why);
+      read_change(r, fd, what);
+      return LOOM_OK;
+    }
+    state = h5u_lock_writer(r->path, own);
+    const loom_status s =
+        state == H5U_LOCKED ? h5u_journal_finish(err, &r->place, own, note) : LOOM_OK;
+    const int beside = state == H5U_BUSY && h5u_lock(own, 0) == H5U_LOCKED;
+    close(own);
+    if (s != LOOM_OK || beside) return s; /* beside: those who read or append let others read */
+    if (note[0] != '\0') add_note(r, "is read as it is", note);
+    if (state == H5U_BUSY) wait_for_writer();
+  }
+  if (state == H5U_NO_LOCKS) read_change(r, fd, "this file system has no locks");
+  if (state != H5U_BUSY) return LOOM_OK;
+  return err_set(err, LOOM_E_IO, "%s: another process is changing it; try again in a moment",
+                 r->path);
+}
+
+/* Takes `fd`, the log opened for reading. */
+static loom_status open_file(loom_err *err, h5read *r, int fd)
 {
   h5u_super super;
-  LOOM_TRY(finish_change(err, r->path));
-  const int fd = open(r->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-  if (fd < 0) return err_set(err, LOOM_E_IO, "%s: cannot be opened: %s", r->path, strerror(errno));
-  loom_status s = h5u_peek(err, r->path, fd, &super);
+  loom_status s = h5u_peek(err, r->path, fd, NULL, &super);
+  if (s == LOOM_OK) s = finish_change(err, r, fd);
+  if (s == LOOM_OK) s = h5u_peek(err, r->path, fd, r->disk.stage, &super);
   for (int i = 0; s == LOOM_OK && super.writing && !super.swmr && i < NUM_WAITS; ++i) {
     if (h5u_lock(fd, 1) == H5U_LOCKED) break; /* nobody: it needs repair */
     wait_for_writer();
-    s = h5u_peek(err, r->path, fd, &super);
+    s = h5u_peek(err, r->path, fd, r->disk.stage, &super);
   }
   if (s != LOOM_OK) {
     close(fd);
     return s;
   }
   r->size = super.size;
-  if (super.writing) {
-    close(fd);
-    return open_unfinished(err, r, &super);
-  }
+  if (super.writing) return open_unfinished(err, r, fd, &super);
   if (h5u_lock(fd, 0) == H5U_BUSY) {
     close(fd);
     return err_set(err, LOOM_E_IO, "%s: another process is changing it; try again in a moment",
@@ -111,6 +177,32 @@ static loom_status open_file(loom_err *err, h5read *r)
   }
   r->lock = fd;
   return open_hdf5(err, r, H5F_ACC_RDONLY);
+}
+
+/* A link is followed, as anybody does who reads: the log and its journal lie where it leads to. */
+static loom_status follow_link(loom_err *err, h5read *r)
+{
+  struct stat st;
+  char real[PATH_MAX];
+  if (fstatat(r->place.dir, r->place.name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISLNK(st.st_mode))
+    return LOOM_OK;
+  r->linked = 1;
+  if (realpath(r->path, real) == NULL)
+    return err_set(err, LOOM_E_IO, "%s: cannot be opened: %s", r->path, strerror(errno));
+  if (h5u_journal_exists(&r->place))
+    add_note(r, "is a symbolic link, and the journal beside it is left alone", "");
+  h5u_place_close(&r->place);
+  return h5u_place_open(err, real, &r->place);
+}
+
+static loom_status open_place(loom_err *err, h5read *r)
+{
+  LOOM_TRY(h5u_place_open(err, r->path, &r->place));
+  LOOM_TRY(follow_link(err, r));
+  const int fd =
+      openat(r->place.dir, r->place.name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return err_set(err, LOOM_E_IO, "%s: cannot be opened: %s", r->path, strerror(errno));
+  return open_file(err, r, fd);
 }
 
 /* Facts that everything else relies on. */
@@ -163,9 +255,10 @@ loom_status h5read_open(loom_err *err, const char *path, h5read **out)
   }
   strcpy(r->path, path);
   r->lock = -1;
+  r->place.dir = -1;
   r->last = -2;
   r->file = H5I_INVALID_HID;
-  loom_status s = open_file(err, r);
+  loom_status s = open_place(err, r);
   if (s == LOOM_OK) s = check_log(err, r);
   if (s != LOOM_OK) {
     h5read_close(r);
@@ -180,6 +273,9 @@ void h5read_close(h5read *r)
   if (r == NULL) return;
   if (r->file >= 0) H5Fclose(r->file);
   if (r->lock >= 0) close(r->lock);
+  if (r->disk.fd > 0) close(r->disk.fd);
+  h5u_stage_free(r->disk.stage);
+  h5u_place_close(&r->place);
   while (r->sets != NULL) {
     h5read_set *const set = r->sets;
     r->sets = set->next;
@@ -257,6 +353,7 @@ const char *h5read_attr(h5read *r, const char *name)
 int64_t h5read_num_verts(const h5read *r) { return r->n; }
 int64_t h5read_num_tris(const h5read *r) { return r->nt; }
 int h5read_live(const h5read *r) { return r->live; }
+const char *h5read_note(const h5read *r) { return r->note; }
 
 static hid_t add_set(h5read *r, const char *name)
 {
@@ -329,7 +426,7 @@ static int64_t count_entries(h5read *r, const char *name, int is_table)
   if (d < 0) return -1;
   const int64_t count = !r->unfinished ? h5u_length(d)
                         : is_table     ? h5u_rows_upto(d, r->last)
-                                       : h5u_frames_upto(d, r->last);
+                                       : h5u_frames_upto(r->file, d, r->last);
   H5Eclear2(H5E_DEFAULT);
   return count;
 }

@@ -2,6 +2,7 @@
 #ifndef LOOM_H5READ_INTERNAL_H
 #define LOOM_H5READ_INTERNAL_H
 
+#include "log/h5journal.h"
 #include "log/h5util.h"
 
 typedef struct h5read_text { /* a text attribute that was asked for */
@@ -25,6 +26,10 @@ struct h5read {
   int live;
   int64_t last; /* unfinished: last finished step seen by h5read_num_steps, -2: not asked yet */
   int64_t n, nt, size; /* vertices, triangles, bytes of the file */
+  h5u_place place;     /* behind the link, if the path is one */
+  int linked;
+  h5u_disk disk; /* its stage: a change that was cut off and is only read */
+  char note[H5U_NOTE_LEN];
   h5read_text *texts;
   h5read_set *sets;
 };

@@ -6,30 +6,41 @@
 
 #include "core/err.h"
 
-typedef struct h5u_stage h5u_stage; /* pages that were written and are not in the file yet */
+enum { H5U_PAGE = 4096 }; /* bytes, of memory and of the file, see h5u_fcpl */
+
+typedef struct h5u_page { /* also an entry of the journal */
+  int64_t index;          /* the page begins at byte index * H5U_PAGE of the log */
+  uint64_t before;        /* hash of the page in the log without the change */
+  unsigned char data[H5U_PAGE];
+} h5u_page;
+
+typedef struct h5u_stage { /* pages that were written and are not in the file yet */
+  int64_t size;            /* bytes, of the log as it is */
+  int64_t end;             /* ... as it is to be */
+  int64_t floor;    /* the smallest `end` so far: bytes of the log behind it are not to be seen */
+  h5u_page **pages; /* [num], by ascending index */
+  int64_t num, room;
+} h5u_stage;
+
+struct h5u_place;
 
 /* ---- for those who change a log; they hold its lock ---- */
-/* The caller frees it, when no file is open any more that writes to it. */
-loom_status h5u_stage_begin(loom_err *err, const char *path, h5u_stage **out);
+/* `fd` is the log.  The caller frees the stage, when no file is open any more that writes to it. */
+loom_status h5u_stage_begin(loom_err *err, const char *path, int fd, h5u_stage **out);
 void h5u_stage_free(h5u_stage *s); /* without a commit the log is as it was; NULL is fine */
-/* Everything into the log at `path`.  After an error the log is as it was, or its journal has the
- * rest. */
-loom_status h5u_stage_commit(loom_err *err, const char *path, h5u_stage *s);
+/* Everything into the log at `fd`, open for writing.  After an error the log is as it was, or its
+ * journal has the rest.  `record` is that of h5u_record(), 0: unknown.  `sync`: each part is on
+ * the disk before the next one begins, so that a power failure does no harm, either. */
+loom_status h5u_stage_commit(loom_err *err, const struct h5u_place *place, int fd, uint64_t record,
+                             int sync, h5u_stage *s);
 
-/* The journal can be made: the log's folder may be written to. */
-int h5u_journal_possible(const char *path);
-
-/* ---- for those who find a log ---- */
-int h5u_journal_exists(const char *path); /* a commit was cut off */
-/* Finish that commit; `fd` is the log, open for writing and locked.  No journal is fine. */
-loom_status h5u_stage_recover(loom_err *err, const char *path, int fd);
-/* Remove the journal of a log that is replaced. */
-loom_status h5u_journal_discard(loom_err *err, const char *path);
-
-/* ---- for the driver; `fd` is the log, 0 or errno ---- */
+/* ---- for the journal and the driver; `fd` is the log, 0 or errno ---- */
+/* Write the pages to the log.  May be repeated. */
+int h5u_stage_apply(int fd, const h5u_stage *s);
 int h5u_stage_write(h5u_stage *s, int fd, int64_t addr, const void *data, int64_t bytes);
 int h5u_stage_read(const h5u_stage *s, int fd, int64_t addr, void *out, int64_t bytes);
 int64_t h5u_stage_end(const h5u_stage *s); /* size of the file as staged, bytes */
 void h5u_stage_resize(h5u_stage *s, int64_t end);
+uint64_t h5u_hash_page(const void *data);
 
 #endif

@@ -286,13 +286,52 @@ int64_t h5u_rows_upto(hid_t dset, int64_t last)
   return prefix(dset, 1, last, &step);
 }
 
-int64_t h5u_frames_upto(hid_t frame_step, int64_t last)
+int64_t h5u_first_step(hid_t file)
+{
+  int64_t step = -1;
+  char *const text = h5u_get_text(file, "first_step");
+  if (text != NULL) {
+    step = strtoll(text, NULL, 10);
+    free(text);
+    return step;
+  }
+  const hid_t d = H5Dopen2(file, "steps", H5P_DEFAULT);
+  if (d < 0 || h5u_length(d) < 1 || read_steps(d, 1, 0, 1, &step) < 0) step = -1;
+  h5u_close(d, H5Dclose);
+  return step;
+}
+
+int64_t h5u_frames_upto(hid_t file, hid_t frame_step, int64_t last)
 {
   int64_t step;
   const int64_t count = prefix(frame_step, 0, last, &step);
   if (count != 0 || h5u_length(frame_step) < 1) return count;
   if (read_steps(frame_step, 0, 0, 1, &step) < 0) return -1;
-  return step == H5U_STEP_UNSET ? 0 : 1;
+  const int64_t begin = h5u_first_step(file);
+  /* a log that was killed before its initial frame begins with the frame of a step */
+  return step != H5U_STEP_UNSET && (begin < 0 || step == begin - 1);
+}
+
+int h5u_read_last(hid_t dset)
+{
+  hsize_t dims[RANK_MAX], start[RANK_MAX] = {0};
+  const int rank = extent(dset, dims);
+  if (rank < 1 || dims[0] == 0) return rank < 1 ? -1 : 0;
+  start[0] = dims[0] - 1;
+  dims[0] = 1;
+  const hid_t type = H5Dget_type(dset), file = H5Dget_space(dset),
+              mem = H5Screate_simple(rank, dims, NULL);
+  size_t bytes = type < 0 ? 0 : H5Tget_size(type);
+  for (int i = 0; i < rank; ++i) bytes *= dims[i];
+  void *const row = malloc(bytes + 1);
+  const int bad = type < 0 || file < 0 || mem < 0 || row == NULL ||
+                  H5Sselect_hyperslab(file, H5S_SELECT_SET, start, NULL, dims, NULL) < 0 ||
+                  H5Dread(dset, type, mem, file, H5P_DEFAULT, row) < 0;
+  free(row);
+  h5u_close(mem, H5Sclose);
+  h5u_close(file, H5Sclose);
+  h5u_close(type, H5Tclose);
+  return bad ? -1 : 0;
 }
 
 int64_t h5u_last_step(hid_t steps, int64_t *rows)

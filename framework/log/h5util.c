@@ -39,12 +39,18 @@ loom_status h5u_fail(loom_err *err, const char *path, const char *what)
   return err_set(err, LOOM_E_IO, "%s: %s: %s", path, what, s);
 }
 
+/* Beside a writer HDF5 reads a piece of metadata again if its checksum is wrong, with pauses that
+ * begin with a nanosecond and double.  These many take a quarter of a second; a writer needs
+ * microseconds for a piece.  The default, 100, would take longer than the universe is old. */
+enum { READ_ATTEMPTS = 28 };
+
 hid_t h5u_fapl(void)
 {
   const hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
   if (fapl < 0) return H5I_INVALID_HID;
   if (H5Pset_libver_bounds(fapl, H5F_LIBVER_V110, H5F_LIBVER_V110) < 0 ||
-      H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG) < 0 || H5Pset_file_locking(fapl, 0, 1) < 0) {
+      H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG) < 0 || H5Pset_file_locking(fapl, 0, 1) < 0 ||
+      H5Pset_metadata_read_attempts(fapl, READ_ATTEMPTS) < 0) {
     H5Pclose(fapl);
     return H5I_INVALID_HID;
   }

@@ -2,8 +2,7 @@
 #ifndef LOOM_H5UTIL_H
 #define LOOM_H5UTIL_H
 
-#include <hdf5.h>
-
+#include "log/h5api.h"
 #include "log/h5log.h"
 
 /* ---- errors ---- */
@@ -14,11 +13,12 @@ void h5u_quiet(void);
 loom_status h5u_fail(loom_err *err, const char *path, const char *what);
 
 /* ---- property lists and types (H5I_INVALID_HID on failure) ---- */
-hid_t h5u_fapl(void); /* newest format, locks left to us, ids closed with the file */
+hid_t h5u_fapl(void); /* newest format, locks left to us, ids closed with the file, few attempts */
 /* File creation: space in pages of 4096 bytes, so that no piece of metadata that changes
  * while a run writes lies across a page.  Linux copies a write page by page, and SIGKILL
- * stops it between two: half a piece would fail its checksum for ever.  (Only the index of
- * a dataset of more than 8176 chunks has pieces larger than a page.) */
+ * stops it between two: half a piece would fail its checksum for ever.  Only the index of a
+ * dataset of many chunks (8176, with a filter 2036) has pieces larger than a page: they are
+ * written by a journal (h5disk.c). */
 hid_t h5u_fcpl(void);
 /* Dataset creation: attributes outside the object header, which would exceed a page. */
 hid_t h5u_dcpl(void);
@@ -90,23 +90,33 @@ int h5u_truncate(hid_t dset, int64_t length);
  * and only a tail can be unfinished, so the search runs backwards from the end.  -1 on failure. */
 int64_t h5u_rows_upto(hid_t dset, int64_t last);
 /* The same for frames by /frames/step; the initial frame belongs to every step. */
-int64_t h5u_frames_upto(hid_t frame_step, int64_t last);
+int64_t h5u_frames_upto(hid_t file, hid_t frame_step, int64_t last);
+/* The step with which a log begins, -1 if one of an older version has no row that tells. */
+int64_t h5u_first_step(hid_t file);
+/* Read the last entry, and with it what an append will change of the index; 0 or -1. */
+int h5u_read_last(hid_t dset);
 /* The last finished step of the table /steps, -1 if none, -2 on failure; *rows gets
  * the number of rows that count. */
 int64_t h5u_last_step(hid_t steps, int64_t *rows);
 
 /* ---- files ---- */
+struct h5u_stage;
+struct h5u_place;
 typedef struct h5u_super { /* facts of the superblock */
   int writing;             /* a writer has, or had, the file open */
   int swmr;                /* ... in single-writer/multiple-reader mode */
   int64_t eoa;             /* stored end of allocation, bytes */
   int64_t size;            /* of the file, bytes */
 } h5u_super;
-loom_status h5u_peek(loom_err *err, const char *path, int fd, h5u_super *out);
+/* With the pages of a stage, unless it is NULL. */
+loom_status h5u_peek(loom_err *err, const char *path, int fd, const struct h5u_stage *s,
+                     h5u_super *out);
 
 /* Open, or create, the temporary file `part` of `path` for writing: no link, and no file that
  * somebody else wrote. */
 loom_status h5u_open_part(loom_err *err, const char *path, const char *part, int *fd);
+/* Begins as HDF5 does, as a checkpoint does, or with zeros: nobody else's file. */
+int h5u_like_ours(int fd);
 /* A checkpoint may be put at `path`: nothing is there, or what loom wrote. */
 loom_status h5u_check_place(loom_err *err, const char *path);
 
@@ -114,6 +124,7 @@ enum { H5U_LOCKED, H5U_BUSY, H5U_NO_LOCKS };
 /* Advisory lock on the whole file.  Writers hold it exclusively while creating and
  * repairing, shared (with readers beside them) while they append. */
 int h5u_lock(int fd, int exclusive);
+void h5u_unlock(int fd);
 /* H5U_BUSY unless the file at `fd` could be locked exclusively.  Where locks do not
  * work, the process noted in the file decides; H5U_NO_LOCKS if that is on another host. */
 int h5u_lock_writer(const char *path, int fd);
@@ -121,10 +132,14 @@ void h5u_writer_text(char *buf, size_t len); /* "pid 1 on host" of this process 
 /* Note of the writer stored in a file, "" if unreadable. */
 void h5u_writer_of(const char *path, char *buf, size_t len);
 
-/* Make a file whose writer died readable again; the caller holds the lock.  Clears the
+/* Make a file whose writer died readable again; `fd` holds the lock.  Clears the
  * status flags, sets the end of allocation, cuts unfinished rows, writes the status; all of it
  * or nothing. */
-loom_status h5u_repair(loom_err *err, const char *path, const char *status);
+/* *lost: 1 if it failed because the log is damaged (may be NULL). */
+loom_status h5u_repair(loom_err *err, const struct h5u_place *place, int fd, const char *status,
+                       int *lost);
+/* Hash of the texts that a log got when it was created and keeps; of a copy the same.  Never 0. */
+uint64_t h5u_record(hid_t file);
 /* Cut every table and frame behind step `last`; 0 or -1. */
 int h5u_cut(hid_t file, int64_t last);
 /* Overwrite /status and the root attribute; 0 or -1. */
@@ -135,6 +150,10 @@ typedef struct h5u_disk {  /* outlives the files that use it */
   int code;                /* errno of the first write that failed, 0: none */
   int64_t split;           /* metadata writes that lay across a page, see h5u_fcpl */
   struct h5u_stage *stage; /* where the writes go instead, NULL: into the file */
+  int fd;                  /* the file that is opened, 0: the one of that name */
+  /* of a log: metadata that lies across a page is written by a journal there, NULL: as it is */
+  const struct h5u_place *place;
+  uint64_t record; /* h5u_record(), for that journal */
 } h5u_disk;
 /* All of it, whatever one call takes; bytes behind the end of the file read as zero.  0 or errno.
  */

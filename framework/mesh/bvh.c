@@ -135,7 +135,8 @@ static double on_segment(const double *p, const double *q, const double *r, doub
   double d[3], w[3];
   for (int c = 0; c < 3; ++c) d[c] = q[c] - p[c], w[c] = r[c] - p[c];
   const double len2 = vec3_dot(d, d);
-  *s = len2 > 0 ? fmin(1, fmax(0, vec3_dot(w, d) / len2)) : 0;
+  const double along = len2 > 0 ? vec3_dot(w, d) / len2 : 0;
+  *s = along > 0 ? (along < 1 ? along : 1) : 0;
   double sum = 0;
   for (int c = 0; c < 3; ++c) {
     at[c] = *s == 1 ? q[c] : p[c] + *s * d[c];
@@ -181,8 +182,9 @@ static double box_distance2(const bvh_node *n, const double p[3])
 {
   double sum = 0;
   for (int c = 0; c < 3; ++c) {
-    const double d = fmax(0, fmax(n->lo[c] - p[c], p[c] - n->hi[c]));
-    sum += d * d;
+    const double below = n->lo[c] - p[c], above = p[c] - n->hi[c]; /* fmax() would be a call */
+    const double d = below > above ? below : above;
+    sum += d > 0 ? d * d : 0;
   }
   return sum;
 }

@@ -174,6 +174,8 @@ loom_status checkpoint_write(run *r, int64_t step)
   if (s == LOOM_OK) s = instances_checkpoint(r, 0, put);
   h5check *const c = r->check;
   r->check = NULL;
+  /* the log that it continues must be there when it is */
+  if (s == LOOM_OK && r->record.log != NULL) s = h5log_sync(r->record.log, r->err);
   if (s == LOOM_OK) return h5check_commit(c, r->err);
   h5check_abort(c);
   return s;

@@ -47,7 +47,7 @@ static loom_status measure_problem(run *r, int fresh, residual *res)
   const loom_status s = gradient_and_norms(r, fresh, res);
   --r->results.held;
   if (s != LOOM_REJECTED) return s;
-  *res = (residual){NAN, NAN}; /* a barrier has no value at this unfiltered point */
+  *res = (residual){NAN, NAN, NAN, NAN}; /* a barrier has no value at this unfiltered point */
   return LOOM_OK;
 }
 
@@ -56,7 +56,7 @@ static loom_status measure_point(run *r, int fresh, residual *res)
 {
   if (r->plan.measured) return measure_problem(r, fresh, res);
   r->st.grad_iter = GRAD_NONE;
-  *res = (residual){NAN, NAN};
+  *res = (residual){NAN, NAN, NAN, NAN};
   r->measured.energies = (loom_energies){NAN, NAN, NAN, NAN, NAN};
   return LOOM_OK;
 }
@@ -85,7 +85,7 @@ loom_status measure_start(run *r)
       .alpha = NAN, .toi = filter_step_toi(r), .filtered = filter_bounded(r)};
   clock_push(&r->clock, CLOCK_MEASURE);
   r->measured.r_ref = NAN;
-  if (r->plan.measured) LOOM_TRY(measure_r_ref(r, &r->measured.r_ref));
+  if (r->plan.measured) LOOM_TRY(objects_bounds(r, &r->measured.r_ref));
   LOOM_TRY(measure_problem(r, 1, &r->measured.solved));
   clock_pop(&r->clock);
   iter_record row;
@@ -203,11 +203,17 @@ loom_status contact_refresh(run *r, iteration *i)
 
 /* ---- stopping ---- */
 
-static double tested_residual(const run *r)
+static const residual *tested_residual(const run *r)
 {
-  if (r->set.stop.on == STOP_SOLVED) return r->measured.solved.rms;
-  if (r->set.stop.on == STOP_NEXT) return r->measured.next.rms;
-  return isnan(r->measured.next.rms) ? r->measured.solved.rms : r->measured.next.rms;
+  const measurements *const m = &r->measured;
+  if (r->set.stop.on == STOP_SOLVED) return &m->solved;
+  return r->set.stop.on == STOP_NEXT || !isnan(m->next.rms) ? &m->next : &m->solved;
+}
+
+double stop_over(const run *r)
+{
+  const stop_settings *const s = &r->set.stop;
+  return s->on == STOP_ENERGY ? r->measured.error.energy / s->tol_energy : tested_residual(r)->over;
 }
 
 /* -1: go on.  `stalled`: neither this iteration nor anything else will move x.  As long as
@@ -215,17 +221,17 @@ static double tested_residual(const run *r)
 int stop_reason(run *r, int64_t done, int stalled, double first)
 {
   const stop_settings *const s = &r->set.stop;
-  const double res = tested_residual(r);
+  const residual *const res = tested_residual(r);
   const int by_energy = s->on == STOP_ENERGY;
   const error_value *const e = &r->measured.error;
-  const int near = by_energy ? e->indefinite <= 0 && e->energy <= s->tol_energy : res <= s->tol_abs;
-  const int relatively = !by_energy && res <= s->tol_rel * r->measured.r_ref;
+  const int near = by_energy ? e->indefinite <= 0 && e->energy <= s->tol_energy : res->near <= 1.0;
+  const int relatively = !by_energy && res->over <= 1.0;
   const int settled = near || relatively || stalled;
   const int may_end = r->st.progress >= 1.0 && filter_certified(r);
   if (settled && !may_end) filter_ask(r); /* it may have converged: see what a bound says */
   if (may_end && near) return H5LOG_converged_abs;
   if (may_end && relatively) return H5LOG_converged_rel;
-  if (res > s->diverged * fmax(first, r->measured.r_ref)) return H5LOG_diverged;
+  if (res->rms > s->diverged * fmax(first, r->measured.r_ref)) return H5LOG_diverged;
   if (may_end && stalled) return H5LOG_stalled;
   if (done >= r->plan.max_iters) return H5LOG_max_iters;
   if (s->time_budget_ms > 0.0 && 1e3 * clock_net(&r->clock) >= s->time_budget_ms)
@@ -235,7 +241,7 @@ int stop_reason(run *r, int64_t done, int stalled, double first)
 
 int stop_at_start(run *r, double *first)
 {
-  *first = tested_residual(r);
+  *first = tested_residual(r)->rms;
   const int reason = stop_reason(r, 0, 0, *first);
   return r->plan.tests_guess && reason != H5LOG_max_iters ? reason : -1;
 }

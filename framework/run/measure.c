@@ -44,6 +44,7 @@ loom_status measure_norms(run *r, loom_buf *g, residual *out)
   LOOM_TRY(norm(r, &k_norm_sum, g, r->scene->pub.mass, NULL, 0));
   LOOM_TRY(norm(r, &k_norm_max, g, r->scene->pub.mass, NULL, 1));
   LOOM_TRY(results_later(r, &r->exec, r->exec.result, 2, &use));
+  if (r->plan.measured) LOOM_TRY(objects_over(r, g, out));
   return results_settle_unless_held(r);
 }
 
@@ -122,19 +123,6 @@ loom_status measure_e_ref(run *r, double *out)
   if (!r->rep.have_ref) return LOOM_OK;
   return weighted(r, &k_weighted_sq, r->st.x, r->rep.x_ref, NULL,
                   &(results_use){.then = take_root, .out = out, .scale = r->measured.all_mass});
-}
-
-/* The same norm at x = y without contact: the scale of relative tolerances, which does
- * not depend on the initial guess.  Only elasticity acts there, inertia is zero. */
-loom_status measure_r_ref(run *r, double *out)
-{
-  loom_problem alone = r->problem.own;
-  residual res;
-  alone.terms = LOOM_TERM_ELASTIC;
-  LOOM_TRY(problem_smooth(r, &alone, r->st.y, NULL, r->buf.grad_free));
-  LOOM_TRY(measure_norms(r, r->buf.grad_free, &res));
-  *out = res.rms;
-  return LOOM_OK;
 }
 
 /* Whether gradients are charged to the solver, which reads them. */

@@ -9,6 +9,9 @@
 
 typedef struct residual {
   double rms, max; /* m */
+  /* largest residual of an object over what it may be: of converged_abs; of either.  NaN where the
+   * step is not measured. */
+  double near, over;
 } residual;
 
 typedef struct measurements {
@@ -16,7 +19,7 @@ typedef struct measurements {
   double damping;         /* J, the part of their dissipation that is not of contact */
   residual solved, next;  /* of the problem that iterate() saw, and as it stands now */
   error_value error;      /* of the problem as it stands, see error.h */
-  double r_ref;           /* m */
+  double r_ref;           /* m, mass-weighted RMS over objects: see objects.h */
   double total_mass;      /* kg, of free vertices */
   double all_mass;        /* kg */
 } measurements;
@@ -26,7 +29,6 @@ loom_status measure_norms(run *r, loom_buf *g, residual *out);
 loom_status measure_free(run *r, double *rms);
 loom_status measure_dinv(run *r, loom_buf *g, double *out);
 loom_status measure_e_ref(run *r, double *out);
-loom_status measure_r_ref(run *r, double *out);
 /* g = r(x) at st.x of the problem as it stands, and its energies (may be NULL).  The
  * elastic and inertia part is computed when `fresh` (x moved), else taken from grad_free
  * and from *e.  LOOM_REJECTED: contact is not defined at x, values are NaN. */

@@ -8,6 +8,7 @@
 typedef struct run_output {
   char path[1024];
   int resume;    /* the log there is continued */
+  int anew;      /* ... it could not be: a new one begins at the checkpoint */
   int overwrite; /* H5LOG_*: what a new log may replace */
 } run_output;
 

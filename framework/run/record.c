@@ -2,6 +2,7 @@
 #include "run/record.h"
 #include "run/process.h"
 #include "run/run_state.h"
+#include "run/step.h"
 #include "scene/rigged.h"
 #include "scene/sewing.h"
 
@@ -205,6 +206,7 @@ static loom_status count_pairs(run *r, h5log_step_row *row)
 static void summarise(run *r, const h5log_step_row *row)
 {
   run_summary *const s = &r->sum;
+  log_ends_add(&s->ends, row);
   s->steps_done++;
   s->last_step = row->step;
   s->iters += row->iters;
@@ -278,9 +280,33 @@ static loom_status measure_stitches(run *r, double *gap)
   return buf_unmap(r->m, r->st.x);
 }
 
+/* The residual at the end is known, and holds all forces: what corrects positions alone pushes,
+ * too.
+ */
+static int has_balance(const run *r)
+{
+  const uint32_t forces = LOOM_CONT_GRADIENT | LOOM_CONT_QUAD | LOOM_CONT_QUAD_ISO;
+  const uint32_t moves = LOOM_CONT_RESOLVE | LOOM_CONT_VELOCITY;
+  int all = isfinite(r->measured.next.rms);
+  for (int i = 0; i < r->num_contact; ++i) {
+    const uint32_t provides = r->contact[i].provides;
+    all = all && ((provides & forces) != 0 || (provides & moves) == 0);
+  }
+  return all;
+}
+
+static void put_ends(h5log_step_row *row, const end_moments *e)
+{
+  row->defect_force = e->force;
+  row->defect_torque = e->torque;
+  row->p_x = e->linear[0], row->p_y = e->linear[1], row->p_z = e->linear[2];
+  row->l_x = e->angular[0], row->l_y = e->angular[1], row->l_z = e->angular[2];
+}
+
 loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
 {
   int64_t n[LOOM_NUM_COUNTERS];
+  end_moments ends;
   const int last = is_last(r);
   const int audit = r->set.log.audit == AUDIT_EVERY || r->set.log.audit == AUDIT_TRAJECTORY ||
                     (r->set.log.audit == AUDIT_END && last);
@@ -291,6 +317,8 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
                         .reason = reason,
                         .r_ref = r->measured.r_ref,
                         .r_final = r->measured.next.rms,
+                        .ref_unconverged = r->rep.unconverged,
+                        .tol_ratio = r->plan.tests_guess ? stop_over(r) : NAN,
                         .r_energy = r->measured.error.energy,
                         .e_elastic = r->measured.energies.elastic,
                         .e_contact = r->measured.energies.contact,
@@ -306,9 +334,11 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
   ++r->results.held;
   LOOM_TRY(measure_kinetic(r, r->st.v_end, &row.e_kinetic));
   LOOM_TRY(measure_gravity(r, r->st.x, &row.e_gravity));
+  LOOM_TRY(objects_end(r, r->st.v_end, has_balance(r) ? r->st.grad : NULL, &ends));
   LOOM_TRY(measure_contacts(r));
   --r->results.held;
   LOOM_TRY(results_settle(r));
+  put_ends(&row, &ends);
   measure_sum_contacts(r, &row.contacts, &row.min_gap, &row.e_dissipated);
   LOOM_TRY(count_pairs(r, &row));
   LOOM_TRY(columns_step_row(r));

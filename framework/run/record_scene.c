@@ -254,7 +254,8 @@ static int64_t num_dof(run *r)
   return buf_unmap(r->m, mask) == LOOM_OK ? 3 * n : -1;
 }
 
-static loom_status create(run *r, const run_options *o, const h5log_options *opt)
+static loom_status create(run *r, const run_options *o, const h5log_options *opt, int64_t last_step,
+                          const char *continued)
 {
   static const size_t PLUGINS_LEN = 65536;
   char hash[17], host[256] = "unknown", cpu[256], gpu[256] = "", blas[1200];
@@ -288,6 +289,8 @@ static loom_status create(run *r, const run_options *o, const h5log_options *opt
                              .real_size = (int64_t)sizeof(loom_real),
                              .seed = r->set.run.seed,
                              .num_dof = num_dof(r),
+                             .first_step = last_step >= 0 ? last_step + 1 : r->first_step,
+                             .continued = continued,
                              .t_cpu_open = clock_cpu_now()};
     s = h5log_create(r->err, r->out.path, &meta, opt, l->a, l->num, r->scene->pub.num_verts,
                      &r->record.log);
@@ -297,6 +300,32 @@ static loom_status create(run *r, const run_options *o, const h5log_options *opt
   free(l);
   free(plugins);
   return s;
+}
+
+/* The run goes on from its checkpoint though its log cannot: a new one begins there, and what is
+ * left of the old one is kept. */
+static loom_status begin_anew(run *r, const run_options *o, const h5log_options *opt,
+                              int64_t last_step)
+{
+  char text[2048], reason[1024];
+  const int there = access(r->out.path, F_OK) == 0;
+  h5log_options anew = *opt;
+  char *const spare = h5log_spare_name(r->out.path);
+  if (spare == NULL) return err_set(r->err, LOOM_E_NOMEM, "%s: out of memory", r->out.path);
+  snprintf(reason, sizeof reason, "%.1000s", r->err->text);
+  err_clear(r->err);
+  anew.keep_as = spare;
+  snprintf(text, sizeof text,
+           "%s; so this log begins with step %lld, from the checkpoint of step %lld: the steps "
+           "before are not in it%s%s",
+           reason, (long long)last_step + 1, (long long)last_step,
+           there ? "; what there was is kept as " : "", there ? spare : "");
+  loom_status s = create(r, o, &anew, last_step, text);
+  free(spare);
+  if (s != LOOM_OK) return s;
+  run_message(r, LOOM_LOG_WARN, text);
+  r->out.anew = 1;
+  return LOOM_OK;
 }
 
 loom_status record_open(run *r, const run_options *o, int64_t last_step)
@@ -322,7 +351,10 @@ loom_status record_open(run *r, const run_options *o, int64_t last_step)
     names[i] = r->scene->obstacles[i].name;
     joints[i] = scene_joints(r->scene, i, NULL);
   }
-  if (!r->out.resume) return create(r, o, &opt);
+  if (!r->out.resume) return create(r, o, &opt, -1, NULL);
   cfg_hash(r->c, hash);
-  return h5log_resume(r->err, r->out.path, hash, last_step, &opt, &r->record.log);
+  int lost = 0;
+  const loom_status s =
+      h5log_resume(r->err, r->out.path, hash, last_step, &opt, &r->record.log, &lost);
+  return lost ? begin_anew(r, o, &opt, last_step) : s;
 }

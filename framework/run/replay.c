@@ -1,12 +1,49 @@
 /* replay.c - lock-step comparison: every step starts from a reference run's x and v, and from what
  * its contact models kept. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/ends.h"
 #include "run/run_state.h"
+
+/* *unconverged: 1 if the reference did not converge in step `index`.  A log whose rows are not
+ * those steps is refused when its frames are read. */
+static loom_status ask_reference(run *r, int64_t index, int *unconverged)
+{
+  h5log_step_row row;
+  *unconverged = 0;
+  if (index >= h5read_num_steps(r->rep.ref)) return LOOM_OK;
+  LOOM_TRY(h5read_steps(r->rep.ref, r->err, index, 1, &row));
+  *unconverged = row.step == index && log_unconverged(&row);
+  return LOOM_OK;
+}
+
+/* Where the reference was not solved, a distance to it says little. */
+static loom_status warn_of_reference(run *r)
+{
+  const int64_t first = r->set.run.replay_first, last = first + r->sum.steps_planned;
+  int64_t num = 0, where = -1;
+  int unconverged;
+  char text[400];
+  for (int64_t i = first; i < last; ++i) {
+    LOOM_TRY(ask_reference(r, i, &unconverged));
+    if (unconverged && num++ == 0) where = i;
+  }
+  if (num == 0) return LOOM_OK;
+  snprintf(
+      text, sizeof text,
+      "replay: the reference did not converge in %lld of %lld steps, first in step %lld: e_ref "
+      "of these is the distance to a point that is no solution (ref_unconverged in /steps); "
+      "make it again with a solver, a max_iters or a tolerance that it meets",
+      (long long)num, (long long)(last - first), (long long)where);
+  run_message(r, LOOM_LOG_WARN, text);
+  return LOOM_OK;
+}
 
 static loom_status check_reference(run *r)
 {
+  LOOM_TRY(warn_of_reference(r));
   LOOM_TRY(replay_same_physics(r));
   LOOM_TRY(replay_same_scene(r));
   if (h5read_frame_bytes(r->rep.ref) == 4 && sizeof(loom_real) == 8)
@@ -28,6 +65,7 @@ loom_status replay_open(run *r)
     err_prefix(r->err, "%s", place);
     return s;
   }
+  if (h5read_note(p->ref)[0] != '\0') run_message(r, LOOM_LOG_WARN, h5read_note(p->ref));
   if (h5read_num_verts(p->ref) != n)
     return err_set(r->err, LOOM_E_CONFIG,
                    "%s: the reference has %lld vertices, this scene has %lld; use the same scene",
@@ -76,6 +114,7 @@ loom_status replay_load(run *r, int64_t index)
   LOOM_TRY(load_frame(r, index, r->st.x, r->st.v_start));
   r->rep.have_ref = index + 1 < r->rep.num_frames;
   if (r->rep.have_ref) LOOM_TRY(load_frame(r, index + 1, r->rep.x_ref, NULL));
+  LOOM_TRY(ask_reference(r, index, &r->rep.unconverged));
   return replay_restore(r, index);
 }
 

@@ -12,6 +12,7 @@ typedef struct replay {
   double *x, *v;      /* [n][3] one frame on the host */
   loom_buf *x_ref;    /* real [n][3], m, the reference's end of the present step */
   int have_ref;       /* x_ref holds the frame of this step */
+  int unconverged;    /* and it is no solution: the reference did not converge in it */
   cfg *ours, *theirs; /* this config and the reference's, as they took effect */
   /* rows of /state, see replay_state.c */
   int64_t num_states, num_state;

@@ -142,6 +142,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(scene_pose(r->scene, 0.0, 0.0));
   LOOM_TRY(replay_open(r));
   LOOM_TRY(problem_diag(r));
+  LOOM_TRY(objects_new(r));
   LOOM_TRY(run_check_tolerance(r));
   LOOM_TRY(error_open(r));
   LOOM_TRY(fields_open(r));
@@ -208,6 +209,15 @@ static loom_status record_start(run *r)
   return record_frame(r, r->first_step - 1, time);
 }
 
+/* The same of a log that begins at a checkpoint. */
+static loom_status record_checkpoint(run *r, int64_t step)
+{
+  LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start));
+  LOOM_TRY(scene_pose(r->scene, r->st.time, r->st.time));
+  LOOM_TRY(fields_take_start(r));
+  return record_frame(r, step, r->st.time);
+}
+
 /* The run ended with s; returns that, or what went wrong on closing. */
 static loom_status close_log(run *r, const run_options *o, loom_status s)
 {
@@ -243,7 +253,11 @@ loom_status run_execute(run *r, const run_options *o)
     if (r->out.resume) LOOM_TRY(run_failed(r, checkpoint_read(r, o->resume_step, &last_step)));
     LOOM_TRY(run_failed(r, record_open(r, o, last_step)));
   }
-  if (last_step < 0) s = record_start(r);
+  if (o->opened != NULL) o->opened(o->user);
+  if (last_step < 0)
+    s = record_start(r);
+  else if (r->out.anew)
+    s = record_checkpoint(r, last_step);
   const int64_t first = last_step >= 0 ? last_step + 1 : r->first_step;
   r->sum.steps_done = r->sum.steps_before = first - r->first_step;
   if (s == LOOM_OK) s = simulate(r, o, first);

@@ -19,6 +19,7 @@
 #include "run/measure.h"
 #include "run/message.h"
 #include "run/motion.h"
+#include "run/objects.h"
 #include "run/output.h"
 #include "run/problem.h"
 #include "run/record.h"
@@ -69,6 +70,7 @@ struct run {
   filter *filter;
   motion motion;
   measurements measured;
+  run_objects objects;
   run_error error;
   run_fields fields;
   run_results results;

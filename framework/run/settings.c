@@ -75,12 +75,21 @@ static const loom_param stop_params[] = {
                     "error and tol_energy.  An iterate with an indefinite Hessian has not "
                     "converged in energy."),
     LOOM_PARAM_REAL(
-        stop_settings, tol_abs, 1e-6, 0, 1, "m",
-        "Converged when the mass-weighted RMS residual h^2 M^-1 r is below this.  Rounding leaves "
-        "about eps |x| h^2 D/(10 m) of it, D the stiffness of a vertex: a float build "
-        "needs 1e-5 m or more."),
-    LOOM_PARAM_REAL(stop_settings, tol_rel, 1e-4, 0, 1, "1",
-                    "Converged when it is below this share of r_ref (residual at x = y)."),
+        stop_settings, tol_acc, 0.01, 0, 1e6, "m/s^2",
+        "Converged when of every object (cloth, solid, yarn) the mass-weighted RMS of M^-1 r, the "
+        "acceleration that is left, is at most this, whatever the time step; or when the residual "
+        "is rounding of positions.  0: no such test.  Not read where tol_abs is given."),
+    LOOM_PARAM_REAL(
+        stop_settings, tol_abs, -1, -1, 1, "m",
+        "The same as a length, in place of tol_acc: of every object the RMS of h^2 M^-1 r is at "
+        "most this; 0: no such test; -1: not given.  It lets the more of a force pass the smaller "
+        "dt is.  Rounding leaves about eps |x| h^2 D/(10 m) of it, D the stiffness of a vertex: a "
+        "float build needs 1e-5 m or more."),
+    LOOM_PARAM_REAL(
+        stop_settings, tol_rel, 1e-4, 0, 1, "1",
+        "Converged when of every object the RMS of h^2 M^-1 r is at most this share of its r_ref: "
+        "sqrt(|h^2 g|^2 + d^2), d the RMS of y - x_start less the nearest rigid motion, the way "
+        "that gravity and the object's own deformation lead in a step."),
     LOOM_PARAM_REAL(stop_settings, tol_energy, 0, 0, 1e6, "sqrt(J)",
                     "With on = energy: converged when r_energy is at most this, whatever tol_abs "
                     "and tol_rel say.  It is about sqrt(2 (E - E*))."),
@@ -212,6 +221,10 @@ static loom_status check_stop(loom_err *err, cfg *c, const settings *s)
 {
   char place[1200];
   const cfg_section *const stop = cfg_find(c, "stop");
+  if (s->stop.tol_abs < 0.0 && s->stop.tol_abs != -1.0)
+    return err_set(err, LOOM_E_CONFIG,
+                   "%s: %g m is no bound; give a length from 0, or -1 for tol_acc in its place",
+                   cfg_place(stop, "tol_abs", place, sizeof place), s->stop.tol_abs);
   if (s->stop.on != STOP_ENERGY && s->stop.tol_energy > 0.0)
     return err_set(err, LOOM_E_CONFIG, "%s: it is tested only with [stop] on = energy",
                    cfg_place(stop, "tol_energy", place, sizeof place));

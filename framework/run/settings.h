@@ -56,7 +56,8 @@ typedef struct exec_settings {
 
 typedef struct stop_settings {
   int32_t on;        /* STOP_* */
-  double tol_abs;    /* m */
+  double tol_acc;    /* m/s^2, 0: none */
+  double tol_abs;    /* m; negative: not given, tol_acc holds */
   double tol_rel;    /* of r_ref */
   double tol_energy; /* sqrt(J), 0: not given */
   int64_t max_iters;

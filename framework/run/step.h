@@ -55,6 +55,8 @@ loom_status solver_accepted(run *r, iteration *i); /* tells the solver */
 loom_status settle_iteration(run *r, iteration *i, int last);
 loom_status record_iteration(run *r, iteration *i, int last);
 int stop_at_start(run *r, double *first);
+/* What was tested last over its tolerance, at most 1 where it was met; NaN: not measured. */
+double stop_over(const run *r);
 /* After `done` iterations, -1: go on.  stalled: neither this iteration nor anything else will move
  * x; first: m, residual before the first one. */
 int stop_reason(run *r, int64_t done, int stalled, double first);

@@ -173,14 +173,23 @@ static loom_status live_blocks(run *r, contact_inst *c, loom_buf *x, int how, lo
   return s;
 }
 
+/* What the model gives of its expansion at f->x0. */
+static loom_status ask_expansion(run *r, contact_inst *c, frozen_contact *f, double *dissipation)
+{
+  LOOM_TRY(live_eval(r, c, f->x0, &f->energy, dissipation, f->g0));
+  LOOM_TRY(results_settle(r));
+  return live_blocks(r, c, f->x0, LOOM_HESS_EXPANSION, &f->H0);
+}
+
 /* The expansion times `share`; without a share the model is not asked. */
 static loom_status expand(run *r, contact_inst *c, frozen_contact *f, double share)
 {
   double dissipation = 0.0;
   if (share == 0.0) return LOOM_OK;
-  LOOM_TRY(live_eval(r, c, f->x0, &f->energy, &dissipation, f->g0));
-  LOOM_TRY(results_settle(r));
-  LOOM_TRY(live_blocks(r, c, f->x0, LOOM_HESS_EXPANSION, &f->H0));
+  r->st.expansion = LOOM_EXPAND_STEP;
+  const loom_status s = ask_expansion(r, c, f, &dissipation);
+  r->st.expansion = LOOM_EXPAND_NONE;
+  LOOM_TRY(s);
   f->energy = share * (f->energy + dissipation);
   if (share == 1.0) return LOOM_OK;
   LOOM_TRY(la_axpby(r->m, &r->exec, 0.0, f->g0, share, f->g0));

@@ -2,6 +2,7 @@
 #include "kit/barrier.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "kit/state.h"
 
@@ -13,24 +14,56 @@ static const double tiny = 1e-2, stiffest = 1024.0;
 
 /* ---- stiffness ---- */
 
-loom_status barrier_mean(const barrier *p, loom_buf *v, int width, double *mean)
+/* sum and num of v, real [n][width], over the free vertices of each object */
+static loom_status add_up(const barrier *p, loom_buf *v, int width, double *sum, int64_t *num)
 {
   const candidates *const c = &p->c;
-  const loom_host *const h = c->h;
-  void *v_, *f_;
-  double sum = 0.0;
-  int64_t num = 0;
-  LOOM_TRY(h->map(h, c->e, v, LOOM_READ, LOOM_AT_HOST, &v_));
-  LOOM_TRY(h->map(h, c->e, c->sc->fixed, LOOM_READ, LOOM_AT_HOST, &f_));
-  for (int64_t i = 0; i < c->sc->num_verts; ++i)
-    for (int k = 0; k < width && !((const uint8_t *)f_)[i]; ++k, ++num)
-      sum += (double)((const loom_real *)v_)[width * i + k];
-  LOOM_TRY(h->unmap(h, c->sc->fixed));
-  *mean = num > 0 ? sum / (double)num : 1.0;
-  return h->unmap(h, v);
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const loom_real *const of = plug_bind(&m, v, LOOM_READ, LOOM_AT_HOST);
+  const uint8_t *const fixed = plug_bind(&m, c->sc->fixed, LOOM_READ, LOOM_AT_HOST);
+  const int32_t *const object =
+      p->energy.share != NULL ? plug_bind(&m, c->sc->object, LOOM_READ, LOOM_AT_HOST) : NULL;
+  LOOM_TRY(m.status);
+  for (int64_t i = 0; i < c->sc->num_verts; ++i) {
+    const int32_t o = object != NULL ? object[i] : 0;
+    for (int k = 0; k < width && !fixed[i]; ++k, ++num[o]) sum[o] += (double)of[width * i + k];
+  }
+  return plug_unbind(&m);
 }
 
-void barrier_weigh(barrier *p, double weight) { p->weight = weight; }
+/* *mean: of v, real [n][width], over free vertices; of several objects the largest, and what the
+ * others have of it is the factor on the stiffness of their pairs. */
+static loom_status find_mean(barrier *p, loom_buf *v, int width, double *mean)
+{
+  const loom_host *const h = p->c.h;
+  const int32_t objects = p->energy.share != NULL ? p->c.sc->num_objects : 1;
+  double *const sum = calloc((size_t)objects, sizeof *sum);
+  int64_t *const num = calloc((size_t)objects, sizeof *num);
+  loom_status s = sum != NULL && num != NULL ? add_up(p, v, width, sum, num) : LOOM_E_NOMEM;
+  double most = 0.0;
+  void *share = NULL;
+  for (int32_t o = 0; o < objects && s == LOOM_OK; ++o) {
+    sum[o] = num[o] > 0 ? sum[o] / (double)num[o] : 0.0;
+    most = fmax(most, sum[o]);
+  }
+  *mean = most > 0.0 ? most : 1.0;
+  if (s == LOOM_OK && p->energy.share != NULL) {
+    s = h->map(h, p->c.e, p->energy.share, LOOM_WRITE, LOOM_AT_HOST, &share);
+    for (int32_t o = 0; o < objects && s == LOOM_OK;
+         ++o) /* a pinned object leaves it to the other */
+      ((loom_real *)share)[o] = (loom_real)(num[o] > 0 ? sum[o] / *mean : 1.0);
+    if (s == LOOM_OK) s = h->unmap(h, p->energy.share);
+  }
+  free(sum);
+  free(num);
+  LOOM_CHECK(h, s != LOOM_E_NOMEM, s, "out of memory for the means of %d objects", objects);
+  return s;
+}
+
+loom_status barrier_weigh(barrier *p, loom_buf *weight, int width)
+{
+  return find_mean(p, weight, width, &p->weight);
+}
 
 static void set_kappa(barrier *p, double kappa)
 {
@@ -38,7 +71,8 @@ static void set_kappa(barrier *p, double kappa)
   p->energy.number[BARRIER_KAPPA] = kappa;
 }
 
-/* kappa whose curvature at half of d_hat, without thickness, is the mean m/h^2, or weight. */
+/* kappa whose curvature at half of d_hat, without thickness, is the mean m/h^2, or weight; of
+ * several objects that of the one with the largest mean: pairs take their share of it. */
 static double first_stiffness(const barrier *p, const loom_step *s)
 {
   const double weight = p->weight > 0.0 ? p->weight : p->mass / (s->h * s->h);
@@ -84,7 +118,9 @@ loom_status barrier_new(barrier *p, const loom_host *h, const loom_scene *sc, co
   p->energy.number[BARRIER_D_HAT] = set->d_hat;
   LOOM_TRY(cand_new(&p->c, h, sc, e, set->d_hat, set->slack, BARRIER_SLACK));
   LOOM_TRY(fric_new(&p->friction, &p->c, set->self_friction, set->epsilon_v));
-  LOOM_TRY(barrier_mean(p, sc->mass, 1, &p->mass));
+  if (!(set->stiffness > 0.0) && sc->num_objects > 1 && sc->object != NULL)
+    LOOM_TRY(h->buf_new(h, "shares of stiffness", LOOM_REAL, sc->num_objects, &p->energy.share));
+  LOOM_TRY(find_mean(p, sc->mass, 1, &p->mass));
   return barrier_reset(p);
 }
 
@@ -113,6 +149,24 @@ static loom_status lag(barrier *p, const loom_step *s, loom_buf *x, double progr
   return st;
 }
 
+/* What friction may be off by there, in parts of the sum of all mu lambda. */
+static const double follow_tolerance = 0.02;
+
+loom_status barrier_follow(barrier *p, const loom_step *s, loom_buf *x, int *again)
+{
+  double before, after;
+  uint32_t changed;
+  *again = 0;
+  LOOM_TRY(fric_most(&p->friction, &before));
+  const int limited = p->set.lag_rounds > 0 && p->rounds >= p->set.lag_rounds;
+  if (before > 0.0 || limited) return LOOM_OK;
+  const loom_status st = lag(p, s, x, s->progress, &changed);
+  if (st != LOOM_OK) return st == LOOM_REJECTED ? LOOM_OK : st;
+  LOOM_TRY(fric_most(&p->friction, &after));
+  *again = fabs(after - before) > follow_tolerance * after;
+  return LOOM_OK;
+}
+
 loom_status barrier_begin_step(barrier *p, const loom_step *s)
 {
   uint32_t changed;
@@ -120,6 +174,8 @@ loom_status barrier_begin_step(barrier *p, const loom_step *s)
   if (!(p->kappa > 0.0)) set_kappa(p, first_stiffness(p, s));
   p->last_gap = INFINITY;
   p->rounds = 0;
+  p->friction.tempers =
+      LOOM_HAS(s, problem) && s->problem != NULL && s->problem->contact == LOOM_CONTACT_FROZEN;
   const loom_status st = lag(p, s, s->x_start, 0.0, &changed);
   if (st == LOOM_REJECTED) return start_error(p, s);
   p->pending =
@@ -213,8 +269,7 @@ loom_status barrier_hessian(barrier *p, const loom_step *s, loom_buf *x, int how
   out->count = first + normal + p->friction.num_blocks;
   if (out->count > out->capacity) return LOOM_GROW;
   LOOM_TRY(pair_hessian(&p->energy, s, x, how, first, out));
-  return how == LOOM_HESS_EXPANSION ? fric_add_secants(&p->friction, s, first + normal, out)
-                                    : fric_add_hessian(&p->friction, s, x, first + normal, out);
+  return fric_add_hessian(&p->friction, s, x, how, first + normal, out);
 }
 
 loom_status barrier_metrics(barrier *p, const loom_step *s, loom_contact_metrics *out)

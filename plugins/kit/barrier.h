@@ -25,7 +25,8 @@ typedef struct barrier_settings {
   int64_t lag_rounds;
 } barrier_settings;
 
-/* Rows of a plugin's table of parameters; its settings are a barrier_settings, or begin with one.
+/* Rows of a plugin's table of parameters, lag the default of friction_lag; its settings are a
+ * barrier_settings, or begin with one.
  */
 #define BARRIER_PARAM_D_HAT                                                                     \
   {                                                                                             \
@@ -41,23 +42,25 @@ typedef struct barrier_settings {
   LOOM_PARAM_ENUM(barrier_settings, hessian, BARRIER_HESSIAN_CLAMP, "clamp|gauss_newton",       \
                   "Second derivatives: exact, with negative eigenvalues treated as the solver " \
                   "asks; or without the curvature of the distance.")
-#define BARRIER_PARAMS_FRICTION                                                                   \
+#define BARRIER_PARAMS_FRICTION(lag)                                                              \
   LOOM_PARAM_REAL(barrier_settings, self_friction, 0, 0, 10, "1",                                 \
                   "Coulomb coefficient between cloths; bodies bring their own."),                 \
       LOOM_PARAM_REAL(barrier_settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",                          \
                       "Sliding speed below which friction fades: what sticks creeps slower than " \
                       "this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),             \
       LOOM_PARAM_ENUM(                                                                            \
-          barrier_settings, friction_lag, BARRIER_LAG_ITERATION, "step|iteration",                \
+          barrier_settings, friction_lag, lag, "step|iteration",                                  \
           "Normal forces and planes for friction: of the start of the step, or of the "           \
-          "last accepted iterate."),                                                              \
+          "last accepted iterate, which makes Newton linear and can cycle."),                     \
       LOOM_PARAM_INT(barrier_settings, lag_rounds, 0, 0, 1000000, "1",                            \
                      "With friction_lag = iteration: lags per step at most, the first at its "    \
                      "start; 0: at every accepted iterate.")
 
-#define BARRIER_COLUMNS                                                                  \
-  {                                                                                      \
-    "kappa", "N/m", "stiffness of the barrier: as given, or as chosen and doubled since" \
+#define BARRIER_COLUMNS                                                             \
+  {                                                                                 \
+    "kappa", "N/m",                                                                 \
+        "stiffness of the barrier: as given, or as chosen (of several objects the " \
+        "largest) and doubled since"                                                \
   }
 
 typedef struct barrier_model { /* what the plugin says of its energy */
@@ -73,7 +76,7 @@ typedef struct barrier {
   barrier_settings set;
   double kappa;     /* N/m; 0: not chosen yet; outlives steps */
   double last_gap;  /* m, smallest gap of the last accepted iterate of the step */
-  double mass;      /* kg, mean of free vertices */
+  double mass;      /* kg, mean of free vertices; of several objects the largest of their means */
   double weight;    /* N/m, see barrier_weigh(); 0: mass / h^2 */
   double unit;      /* see barrier_new() */
   int64_t rounds;   /* lags of this step */
@@ -85,12 +88,16 @@ typedef struct barrier {
 loom_status barrier_new(barrier *p, const loom_host *h, const loom_scene *sc, const loom_exec *e,
                         const barrier_settings *set, const barrier_model *model, double unit);
 loom_status barrier_reset(barrier *p);
-/* Mean over free vertices of v, real [n][width]. */
-loom_status barrier_mean(const barrier *p, loom_buf *v, int width, double *mean);
-/* What displacements are weighed with where this barrier is minimised, N/m, in place of m/h^2: the
- * first stiffness is found for it.  Before the first barrier_begin_step() of a run. */
-void barrier_weigh(barrier *p, double weight);
+/* What displacements are weighed with where this barrier is minimised, real [n][width], N/m, in
+ * place of m/h^2: the first stiffness is found for it.  Before the first barrier_begin_step() of a
+ * run. */
+loom_status barrier_weigh(barrier *p, loom_buf *weight, int width);
 loom_status barrier_begin_step(barrier *p, const loom_step *s);
+/* Where friction has no iterates to follow, as contact is frozen: once a correction has ended at x,
+ * the normal forces there.  *again: they are others than before, so it is to go on.  With
+ * friction_lag = step only where there were none at the start of the step: without it the step in
+ * which a contact begins would be free of friction. */
+loom_status barrier_follow(barrier *p, const loom_step *s, loom_buf *x, int *again);
 loom_status barrier_plan(barrier *p, const loom_step *s, loom_query *q);
 loom_status barrier_update(barrier *p, const loom_step *s, const loom_pairs *pairs, int when,
                            uint32_t *changed);

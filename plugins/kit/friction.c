@@ -3,7 +3,7 @@
 
 static const lk_entry k_differ = LK_ENTRY(fric_differ), k_loss = LK_ENTRY(fric_dissipation);
 static const lk_entry k_work = LK_ENTRY(fric_work), k_drag = LK_ENTRY(fric_drag);
-static const lk_entry k_hessian = LK_ENTRY(fric_hessian);
+static const lk_entry k_hessian = LK_ENTRY(fric_hessian), k_most = LK_ENTRY(fric_sum_most);
 
 loom_status fric_new(friction *f, candidates *c, double self_friction, double epsilon_v)
 {
@@ -53,6 +53,15 @@ loom_status fric_carry(const candidates *c, loom_buf *obst, loom_buf *point, int
   return c->h->body_carry(c->h, c->e, &rows, from, to, out);
 }
 
+static fric_temper temper(const friction *f, plug_maps *m, const loom_step *s)
+{
+  return (fric_temper){.y = plug_read(m, s->y),
+                       .v = plug_read(m, s->v_start),
+                       .mass = plug_read(m, f->c->sc->mass),
+                       .h = (lk_real)s->h,
+                       .first = s->index == 0};
+}
+
 /* Freeze the active pairs of x. */
 static loom_status freeze(friction *f, const pair_energy *p, const lk_entry *lag,
                           const loom_step *s, loom_buf *x, double progress)
@@ -67,7 +76,9 @@ static loom_status freeze(friction *f, const pair_energy *p, const lk_entry *lag
                      .point = plug_write(&m, f->point),
                      .most = plug_write(&m, f->most),
                      .blocks = plug_write(&m, f->blocks),
-                     .self_friction = (lk_real)f->self_friction};
+                     .self_friction = (lk_real)f->self_friction,
+                     .reach = (lk_real)c->reach};
+  if (f->tempers && x == s->x_start) a.t = temper(f, &m, s);
   a.p.s.progress = (lk_real)progress;
   f->progress = progress;
   LOOM_TRY(plug_launch(&m, lag, &a, f->num, NULL));
@@ -145,16 +156,37 @@ static fric_state open_at(friction *f, plug_maps *m, const loom_step *s, loom_bu
                       .n = c->sc->num_verts};
 }
 
+/* In an expansion that serves the step bodies stand where they will have arrived. */
+static int expands(const loom_step *s)
+{
+  return LOOM_HAS(s, expansion) && s->expansion == LOOM_EXPAND_STEP;
+}
+
 fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x)
 {
-  return open_at(f, m, s, x, s->progress);
+  return open_at(f, m, s, x, expands(s) ? 1.0 : s->progress);
+}
+
+/* *coast: where vertices go on to as they moved before the step, if secants are wanted; or NULL. */
+static loom_status go_on(friction *f, const loom_step *s, int wanted, loom_buf **coast)
+{
+  const candidates *const c = f->c;
+  const loom_host *const h = c->h;
+  *coast = NULL;
+  if (!wanted) return LOOM_OK;
+  *coast = f->coast;
+  LOOM_TRY(h->buf_resize(h, f->coast, 3 * (int64_t)c->sc->num_verts));
+  LOOM_TRY(h->buf_copy(h, c->e, f->coast, s->x_start));
+  return h->axpby(h, c->e, s->h, s->v_start, 1.0, f->coast);
 }
 
 static loom_status sum(friction *f, const loom_step *s, loom_buf *x, const lk_entry *k, double *out)
 {
   candidates *const c = f->c;
+  loom_buf *coast;
+  LOOM_TRY(go_on(f, s, expands(s), &coast));
   plug_maps m = plug_maps_on(c->h, c->e);
-  const fric_slip_args a = {.f = fric_open(f, &m, s, x)};
+  const fric_slip_args a = {.f = fric_open(f, &m, s, x), .coast = plug_read(&m, coast)};
   return plug_reduce_later(&m, k, &a, f->num, c->result, &c->later, 1.0, out);
 }
 
@@ -165,47 +197,46 @@ loom_status fric_sums(friction *f, const loom_step *s, loom_buf *x, double *pote
   return work != NULL ? sum(f, s, x, &k_work, work) : LOOM_OK;
 }
 
+loom_status fric_most(friction *f, double *sum)
+{
+  const candidates *const c = f->c;
+  *sum = 0.0;
+  if (f->num == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const fric_most_args a = {.most = plug_read(&m, f->most)};
+  return plug_reduce(&m, &k_most, &a, f->num, c->result, sum);
+}
+
 loom_status fric_gradient(friction *f, const loom_step *s, loom_buf *x, loom_buf *grad)
 {
   candidates *const c = f->c;
+  loom_buf *coast;
   if (f->num == 0) return LOOM_OK;
+  LOOM_TRY(go_on(f, s, expands(s), &coast));
   plug_maps m = plug_maps_on(c->h, c->e);
   const fric_drag_args a = {.f = fric_open(f, &m, s, x),
+                            .coast = plug_read(&m, coast),
                             .at = plug_read(&m, f->corner.at),
                             .force = plug_write(&m, f->corner.force)};
   LOOM_TRY(plug_launch(&m, &k_drag, &a, f->num, NULL));
   return gather_add(&f->corner, NULL, grad);
 }
 
-static loom_status add_blocks(friction *f, const loom_step *s, loom_buf *x, double progress,
-                              int secant, int64_t first, loom_blocks3 *out)
+loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int how, int64_t first,
+                             loom_blocks3 *out)
 {
+  const int secants = how == LOOM_HESS_EXPANSION;
   candidates *const c = f->c;
+  loom_buf *coast;
+  if (f->num_blocks == 0) return LOOM_OK;
+  LOOM_TRY(go_on(f, s, secants, &coast));
   plug_maps m = plug_maps_on(c->h, c->e);
-  const fric_hessian_args a = {.f = open_at(f, &m, s, x, progress),
+  const fric_hessian_args a = {.f = open_at(f, &m, s, x, secants ? 1.0 : s->progress),
+                               .coast = plug_read(&m, coast),
                                .at_block = plug_read(&m, f->at_block),
                                .first = first,
-                               .secant = secant,
                                .row = plug_rdwr(&m, out->row),
                                .col = plug_rdwr(&m, out->col),
                                .val = plug_rdwr(&m, out->val)};
   return plug_launch(&m, &k_hessian, &a, f->num, NULL);
-}
-
-loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int64_t first,
-                             loom_blocks3 *out)
-{
-  if (f->num_blocks == 0) return LOOM_OK;
-  return add_blocks(f, s, x, s->progress, 0, first, out);
-}
-
-loom_status fric_add_secants(friction *f, const loom_step *s, int64_t first, loom_blocks3 *out)
-{
-  const candidates *const c = f->c;
-  const loom_host *const h = c->h;
-  if (f->num_blocks == 0) return LOOM_OK;
-  LOOM_TRY(h->buf_resize(h, f->coast, 3 * (int64_t)c->sc->num_verts));
-  LOOM_TRY(h->buf_copy(h, c->e, f->coast, s->x_start));
-  LOOM_TRY(h->axpby(h, c->e, s->h, s->v_start, 1.0, f->coast));
-  return add_blocks(f, s, f->coast, 1.0, 1, first, out);
 }

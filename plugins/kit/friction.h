@@ -18,8 +18,9 @@ typedef struct friction {
                                         * body, m, at `progress` */
   loom_buf *then, *now;                /* real [num][3], m: at the start of the step, and now */
   double progress;                     /* at which it was lagged */
-  loom_buf *coast;                     /* real [n][3], m: x_start + h v_start, where secants are */
-  loom_buf *blocks, *at_block;         /* i64 [num], [num+1] */
+  int tempers;                 /* forces of the start of a step serve all of it, see fric_temper */
+  loom_buf *coast;             /* real [n][3], m: x_start + h v_start, where secants are */
+  loom_buf *blocks, *at_block; /* i64 [num], [num+1] */
   gather corner;
 } friction;
 
@@ -43,14 +44,17 @@ fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x)
 /* Adds to them, J, when the core has read the sums; NULL: not wanted; work: of mu lambda f1 |u| */
 loom_status fric_sums(friction *f, const loom_step *s, loom_buf *x, double *potential,
                       double *work);
+/* Sum of mu lambda, N. */
+loom_status fric_most(friction *f, double *sum);
 loom_status fric_gradient(friction *f, const loom_step *s, loom_buf *x, loom_buf *grad);
-/* f->num_blocks blocks from out's place `first` on. */
-loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int64_t first,
+/* f->num_blocks blocks from out's place `first` on.
+ *
+ * An expansion around the start of the step has to serve the whole step (LOOM_EXPAND_STEP, matrix
+ * LOOM_HESS_EXPANSION).  At the start nothing has slipped yet, and the Hessian there is that of
+ * what sticks, which would hold what slides to epsilon_v.  The expansion is k |u|^2 / 2 instead, in
+ * energy, gradient and matrix: k the secant mu lambda f1/|u| at the slip of vertices that go on as
+ * they moved before the step, u the slip, both relative to bodies at the end of their motion. */
+loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int how, int64_t first,
                              loom_blocks3 *out);
-/* The same for an expansion around the start of the step that has to serve the whole step. There
- * nothing has slipped yet, and the Hessian is that of what sticks, which would hold what slides to
- * epsilon_v.  These are the secants of the potential at the slip of vertices that go on as they
- * moved before the step, while bodies do what they do in it. */
-loom_status fric_add_secants(friction *f, const loom_step *s, int64_t first, loom_blocks3 *out);
 
 #endif

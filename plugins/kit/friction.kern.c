@@ -5,6 +5,7 @@ LK_REDUCE_SUM_PLAIN(fric_dissipation, a, i)
 {
   lk_real u[3];
   const lk_real y = fric_slip(&a->f, i, u);
+  if (a->coast != NULL) return LK_R(0.5) * fric_secant(&a->f, a->coast, i, y) * y * y;
   return a->f.most[i] * friction_f0(y, a->f.eps);
 }
 
@@ -19,7 +20,7 @@ LK_KERNEL_PLAIN(fric_drag, a, i)
 {
   lk_real u[3];
   const lk_real y = fric_slip(&a->f, i, u);
-  const lk_real k = a->f.most[i] * friction_f1_over(y, a->f.eps);
+  const lk_real k = fric_secant(&a->f, a->coast, i, y);
   int64_t at = a->at[i];
   for (int b = 0; b < 4; ++b) {
     if (!cand_is_free(a->f.v[4 * i + b], a->f.n, a->f.fixed)) continue;
@@ -38,8 +39,8 @@ LK_KERNEL_PLAIN(fric_hessian, a, i)
   if (a->at_block[i] == a->at_block[i + 1]) return;
   LK_LOAD3(n, f->normal, i);
   const lk_real y = fric_slip(f, i, u);
-  const lk_real kt = f->most[i] * friction_f1_over(y, f->eps);
-  const lk_real ku = y > LK_R(0.0) && !a->secant
+  const lk_real kt = fric_secant(f, a->coast, i, y);
+  const lk_real ku = y > LK_R(0.0) && a->coast == NULL
                          ? (f->most[i] * friction_f1_slope(y, f->eps) - kt) / (y * y)
                          : LK_R(0.0);
   for (int r = 0; r < 3; ++r)
@@ -58,3 +59,5 @@ LK_KERNEL_PLAIN(fric_hessian, a, i)
 }
 
 LK_REDUCE_SUM(fric_differ, a, j) { return a->a[j] != a->b[j] ? LK_R(1.0) : LK_R(0.0); }
+
+LK_REDUCE_SUM(fric_sum_most, a, i) { return a->most[i]; }

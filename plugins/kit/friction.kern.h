@@ -31,14 +31,23 @@ typedef struct fric_state {
   int32_t n;
 } fric_state;
 
+/* coast: real [n][3], m, or NULL.  Of an expansion that serves a step: D is the quadratic sum k/2
+ * |u|^2 with the secant k = mu lambda f1(y)/y of the slip y that is there at `coast`. */
 typedef struct fric_slip_args {
   fric_state f;
+  const lk_real *LK_RESTRICT coast;
 } fric_slip_args;
 LK_DECLARE(fric_dissipation, fric_slip_args) /* sum of mu lambda f0, J */
 LK_DECLARE(fric_work, fric_slip_args)        /* sum of mu lambda f1 |u|, J */
 
+typedef struct fric_most_args {
+  const lk_real *LK_RESTRICT most; /* [nf] N */
+} fric_most_args;
+LK_DECLARE(fric_sum_most, fric_most_args) /* sum of mu lambda, N */
+
 typedef struct fric_drag_args {
   fric_state f;
+  const lk_real *LK_RESTRICT coast;
   const int64_t *LK_RESTRICT at; /* [nf+1] */
   lk_real *LK_RESTRICT force;    /* [corners][3] N, out */
 } fric_drag_args;
@@ -48,7 +57,7 @@ typedef struct fric_hessian_args {
   fric_state f;
   const int64_t *LK_RESTRICT at_block; /* [nf+1] */
   int64_t first;
-  int32_t secant; /* f1/|u| in every direction of the plane: the quadratic through u and rest */
+  const lk_real *LK_RESTRICT coast; /* as above: f1/y in every direction of the plane */
   int32_t *LK_RESTRICT row;
   int32_t *LK_RESTRICT col;
   lk_real *LK_RESTRICT val;
@@ -61,6 +70,21 @@ typedef struct fric_differ_args {
 } fric_differ_args;
 LK_DECLARE(fric_differ, fric_differ_args) /* number of places where they differ */
 
+/* Where friction keeps the normal forces of the start of the step for all of it, those may be far
+ * above any that act in it: what came near in the last step is pushed away in this one.  So they
+ * are at most the larger of two: the force that the pair had one step before, when it was as much
+ * farther apart as it has come nearer since; and the force that stops it, alone, on its way to the
+ * inertial target.  What rests keeps its force; what meets the other side for the first time gets
+ * that which stops it.  (Of the point of a body without a mesh the motion along the normal is left
+ * out.) */
+typedef struct fric_temper {
+  const lk_real *LK_RESTRICT y;    /* [n][3] m, inertial target; NULL: forces are as they are */
+  const lk_real *LK_RESTRICT v;    /* [n][3] m/s, at the start of the step */
+  const lk_real *LK_RESTRICT mass; /* [n] kg */
+  lk_real h;                       /* s */
+  int32_t first;                   /* the first step: there was none before */
+} fric_temper;
+
 /* What freezing writes; a model's kernel `lag` (friction_lag_body.kern.h) does. */
 typedef struct fric_lag_args {
   pair_args p; /* active pairs at the point of lagging */
@@ -72,11 +96,40 @@ typedef struct fric_lag_args {
   lk_real *LK_RESTRICT most;
   int64_t *LK_RESTRICT blocks; /* [nf] */
   lk_real self_friction;
+  lk_real reach; /* m, gap at which forces begin */
+  fric_temper t;
 } fric_lag_args;
 #define FRIC_DECLARE(model) LK_DECLARE(model##_lag, fric_lag_args)
 
-/* Tangential displacement over the step of a lagged pair, u, m; returns |u|. */
-LK_FN lk_real fric_slip(const fric_state *f, lk_int i, lk_real *u)
+/* Of a pair with weights w and normal n, m: how much nearer it comes on the way to the target,
+ * *ahead, and how much it has come nearer in the step before, *behind; returns sum w^2 / m of what
+ * is free, 1/kg. */
+LK_FN lk_real fric_approach(const fric_temper *t, const cand_state *s, const int32_t *v,
+                            const lk_real *w, const lk_real *n, lk_real *ahead, lk_real *behind)
+{
+  lk_real inverse = LK_R(0.0);
+  *ahead = *behind = LK_R(0.0);
+  for (int b = 0; b < 4; ++b) {
+    const int32_t i = v[b];
+    if (i < 0) continue;
+    if (cand_is_free(i, s->n, s->fixed)) inverse += w[b] * w[b] / t->mass[i];
+    for (int k = 0; k < 3; ++k) {
+      const lk_real a = w[b] * n[k];
+      if (i < s->n) {
+        *ahead -= a * (t->y[3 * i + k] - s->x[3 * i + k]);
+        *behind -= a * t->h * t->v[3 * i + k];
+      } else {
+        const lk_real way = s->body1[3 * (i - s->n) + k] - s->body0[3 * (i - s->n) + k];
+        *ahead -= a * way;
+        *behind -= a * way;
+      }
+    }
+  }
+  return inverse;
+}
+
+/* Tangential displacement over the step of a lagged pair with cloth at x, u, m; returns |u|. */
+LK_FN lk_real fric_slip_at(const fric_state *f, const lk_real *x, lk_int i, lk_real *u)
 {
   lk_real n[3];
   LK_LOAD3(n, f->normal, i);
@@ -86,7 +139,7 @@ LK_FN lk_real fric_slip(const fric_state *f, lk_int i, lk_real *u)
     const lk_real w = f->w[4 * i + b];
     if (v < 0) continue;
     for (int k = 0; k < 3; ++k)
-      u[k] += w * (v < f->n ? f->x[3 * v + k] - f->x_start[3 * v + k]
+      u[k] += w * (v < f->n ? x[3 * v + k] - f->x_start[3 * v + k]
                             : f->progress *
                                   (f->body1[3 * (v - f->n) + k] - f->body0[3 * (v - f->n) + k]));
   }
@@ -95,6 +148,18 @@ LK_FN lk_real fric_slip(const fric_state *f, lk_int i, lk_real *u)
   const lk_real un = lk_dot3(n, u);
   for (int k = 0; k < 3; ++k) u[k] -= un * n[k];
   return lk_norm3(u);
+}
+
+LK_FN lk_real fric_slip(const fric_state *f, lk_int i, lk_real *u)
+{
+  return fric_slip_at(f, f->x, i, u);
+}
+
+/* mu lambda f1/y, N/m, of pair i whose slip is y, or what it is at `coast`. */
+LK_FN lk_real fric_secant(const fric_state *f, const lk_real *coast, lk_int i, lk_real y)
+{
+  lk_real u[3];
+  return f->most[i] * friction_f1_over(coast != NULL ? fric_slip_at(f, coast, i, u) : y, f->eps);
 }
 
 #endif

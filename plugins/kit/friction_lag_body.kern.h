@@ -4,16 +4,42 @@
 #include "kit/pair_energy_body.kern.h"
 #define PAIR_KERNEL(name, a, i) LK_KERNEL_PLAIN(name, a, i)
 
+/* Normal force of candidate c at the signed distance d, N, less its mollifier. */
+LK_FN lk_real PAIR(force_at)(const fric_lag_args *a, lk_int c, lk_real d)
+{
+  lk_real b[3];
+  PAIR_LAW(a->p.number, a->p.s.xi[c], PAIR(signed_square)(d), b);
+  return LK_R(-2.0) * LK_FABS(d) * b[1];
+}
+
+/* At most what fric_temper says; d at x. */
+LK_FN lk_real PAIR(tempered)(const fric_lag_args *a, lk_int c, const lk_real *w, const lk_real *n,
+                             lk_real d, lk_real force)
+{
+  const cand_state *const s = &a->p.s;
+  lk_real ahead, behind, most = LK_R(0.0);
+  const lk_real inverse = fric_approach(&a->t, s, s->v + 4 * c, w, n, &ahead, &behind);
+  if (ahead > LK_R(0.0) && inverse > LK_R(0.0)) most = ahead / (a->t.h * a->t.h * inverse);
+  if (!a->t.first) {
+    const lk_real then = d + behind;
+    if (then <= s->xi[c] || behind <= LK_R(0.0)) return force; /* it was no farther apart */
+    if (then - s->xi[c] < a->reach)
+      most = LK_FMAX(most, force * PAIR(force_at)(a, c, then) / PAIR(force_at)(a, c, d));
+  }
+  return LK_FMIN(force, most);
+}
+
 PAIR_KERNEL(PAIR(lag), a, i)
 {
   const cand_state *const s = &a->p.s;
   const int32_t c = a->p.list[i], kind = s->kind[c];
   const lk_real mu = cand_is_body(kind) ? s->friction[s->obst[c]] : a->self_friction;
-  lk_real x[12], w[4], n[3], p[3], b[3], force, d;
+  lk_real x[12], w[4], n[3], p[3], b[3], number[PAIR_NUMBERS], force, d;
   int64_t num = 0;
+  pair_numbers(&a->p, c, number);
   if (kind == LOOM_PAIR_VO) {
     d = cand_body(s, c, n);
-    PAIR_LAW(a->p.number, s->xi[c], PAIR(signed_square)(d), b);
+    PAIR_LAW(number, s->xi[c], PAIR(signed_square)(d), b);
     const lk_real len = lk_norm3(n);
     force = LK_R(-2.0) * LK_FABS(d) * b[1] * len;
     LK_LOAD3(x, s->x, s->v[4 * c]);
@@ -25,7 +51,7 @@ PAIR_KERNEL(PAIR(lag), a, i)
     w[1] = w[2] = w[3] = LK_R(0.0);
   } else {
     const lk_real D = cand_pair(s, c, x, w);
-    PAIR_LAW(a->p.number, s->xi[c], D, b);
+    PAIR_LAW(number, s->xi[c], D, b);
     d = LK_SQRT(D);
     force = LK_R(-2.0) * d * cand_mollifier(s, c, x) * b[1];
     dist_combine(x, w, n);
@@ -34,6 +60,7 @@ PAIR_KERNEL(PAIR(lag), a, i)
       p[k] = LK_R(0.0);
     }
   }
+  if (a->t.y != NULL && force > LK_R(0.0)) force = PAIR(tempered)(a, c, w, n, d, force);
   for (int k = 0; k < 4; ++k) {
     a->v[4 * i + k] = s->v[4 * c + k];
     a->w[4 * i + k] = w[k];

@@ -19,7 +19,8 @@ static const lk_entry k_shortest = LK_ENTRY(mesh_shortest), k_blocker = LK_ENTRY
 static const lk_entry k_touching = LK_ENTRY(mesh_touching);
 static const lk_entry k_cut = LK_ENTRY(mesh_cut), k_part = LK_ENTRY(mesh_part);
 
-/* An impact is reported when less than this multiple of `keep` is left (ccd_gap_of). */
+/* A step ends, and an impact is reported, when less than this multiple of the share to be kept is
+ * left (ccd_gap_of). */
 static const double STOP = 1.5;
 
 /* ---- helpers ----
@@ -76,11 +77,11 @@ static ccd_settings ccd_of(const mesh *m)
   return s;
 }
 
-mesh_wanted mesh_wanted_by(const mesh *m, const loom_query *q)
+mesh_wanted mesh_wanted_by(const loom_query *q)
 {
   mesh_wanted w = {.kinds = q->kinds & MESH_KINDS,
                    .reach = -LK_REAL_MAX,
-                   .keep = (lk_real)(STOP * m->set.keep),
+                   .keep = (lk_real)(STOP * (double)CCD_IMPACT_KEEP),
                    .moving = (q->what & LOOM_DETECT_CCD) != 0};
   if (q->what & LOOM_DETECT_OVERLAP) w.reach = 0;
   if ((q->what & LOOM_DETECT_PROXIMITY) && q->margin > w.reach) w.reach = q->margin;
@@ -336,7 +337,7 @@ loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
 loom_status mesh_detect(mesh *m, const loom_step *s, const loom_query *q, loom_pairs *out,
                         mesh_broad_fn broad, void *plugin)
 {
-  const mesh_wanted w = mesh_wanted_by(m, q);
+  const mesh_wanted w = mesh_wanted_by(q);
   mesh_view v;
   if (w.kinds == 0 || q->what == 0) return LOOM_OK;
   const mesh_motion motion = {.x0 = q->x0,

@@ -112,8 +112,8 @@ LK_FN int is_near(const mesh_query *q, lk_real gap)
          ((q->what & LOOM_DETECT_OVERLAP) && gap < LK_R(0.0));
 }
 
-LK_FN lk_real time_of_impact(const mesh_query *q, int family, const int32_t *v, lk_real xi,
-                             lk_real base)
+/* Until when the step is safe: see ccd_toi(). */
+LK_FN lk_real safe_time(const mesh_query *q, int family, const int32_t *v, lk_real xi, lk_real base)
 {
   lk_real x0[12], x1[12];
   ccd_settings s = q->ccd;
@@ -122,6 +122,17 @@ LK_FN lk_real time_of_impact(const mesh_query *q, int family, const int32_t *v, 
   mesh_gather(q->m.x0, v, x0);
   mesh_gather(q->m.x1, v, x1);
   return ccd_toi(q->method, family, x0, x1, &s);
+}
+
+/* When the pair comes as near as xi, whatever bounds a step. */
+LK_FN lk_real time_of_impact(const mesh_query *q, int family, const int32_t *v, lk_real xi)
+{
+  lk_real x0[12], x1[12];
+  ccd_settings s = q->ccd;
+  s.xi = xi;
+  mesh_gather(q->m.x0, v, x0);
+  mesh_gather(q->m.x1, v, x1);
+  return ccd_impact(family, x0, x1, &s);
 }
 
 LK_FN void judge(const mesh_judge_args *a, int family, lk_int c)
@@ -136,7 +147,7 @@ LK_FN void judge(const mesh_judge_args *a, int family, lk_int c)
     lk_real x[12], w[4];
     const lk_real r = mesh_radii(&q->m, family, v);
     mesh_gather(q->m.x0, v, x);
-    toi = time_of_impact(q, family, v, r, LK_R(0.0));
+    toi = time_of_impact(q, family, v, r);
     yes = toi <= LK_R(1.0) || is_near(q, distance_of(family, x, w) - r);
   }
   a->copy[c] = name;
@@ -252,7 +263,7 @@ LK_FN void bound(const mesh_bound_args *a, int family, lk_int c)
       a->t[c] = MESH_TOUCHES;
       return;
     }
-    t = time_of_impact(q, family, v, xi, gap > LK_R(0.0) ? r : LK_R(0.0));
+    t = safe_time(q, family, v, xi, gap > LK_R(0.0) ? r : LK_R(0.0));
   }
   a->t[c] = t > LK_R(1.0) ? LK_R(1.0) : t > T_MIN ? t : T_MIN;
 }

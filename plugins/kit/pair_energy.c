@@ -5,7 +5,9 @@ pair_args pair_open(const pair_energy *p, plug_maps *m, const loom_step *s, loom
 {
   pair_args a = {.s = cand_open(p->c, m, s, x, s->progress),
                  .list = plug_read(m, p->c->act.list),
-                 .gauss_newton = p->gauss_newton};
+                 .gauss_newton = p->gauss_newton,
+                 .object = plug_read(m, p->share != NULL ? p->c->sc->object : NULL),
+                 .share = plug_read(m, p->share)};
   for (int k = 0; k < PAIR_NUMBERS; ++k) a.number[k] = (lk_real)p->number[k];
   return a;
 }

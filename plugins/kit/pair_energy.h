@@ -25,6 +25,7 @@ typedef struct pair_energy {
   const pair_kernels *k;
   int gauss_newton;
   double number[PAIR_NUMBERS]; /* of the model's law */
+  loom_buf *share;             /* real [num_objects], factors on number[0]; NULL: 1 */
 } pair_energy;
 
 /* Adds to *energy, J, when the core has read it (plug_reduce_later()), and to grad, real [n][3], N;

@@ -36,7 +36,25 @@ typedef struct pair_args {
   int32_t how;              /* LOOM_HESS_* */
   int32_t gauss_newton;     /* 1: without the curvature of the distance */
   lk_real number[PAIR_NUMBERS];
+  /* Factors on number[0] of the objects that a pair's vertices belong to, of which the least
+   * counts; NULL: 1 */
+  const int32_t *LK_RESTRICT object; /* [n] */
+  const lk_real *LK_RESTRICT share;  /* [num_objects] */
 } pair_args;
+
+/* The numbers of candidate c. */
+LK_FN void pair_numbers(const pair_args *a, lk_int c, lk_real *number)
+{
+  lk_real least = LK_REAL_MAX;
+  for (int k = 0; k < PAIR_NUMBERS; ++k) number[k] = a->number[k];
+  if (!a->share) return;
+  for (int k = 0; k < 4; ++k) {
+    const int32_t i = a->s.v[4 * c + k];
+    if (i < 0 || i >= a->s.n) continue; /* of a body */
+    if (a->share[a->object[i]] < least) least = a->share[a->object[i]];
+  }
+  if (least < LK_REAL_MAX) number[0] *= least;
+}
 
 #define PAIR_DECLARE(model)                                              \
   LK_DECLARE(model##_energy, pair_args)    /* sum of m b, J */           \

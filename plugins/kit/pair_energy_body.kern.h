@@ -11,13 +11,14 @@ PAIR_SUM(PAIR(energy), a, i)
 {
   const cand_state *const s = &a->s;
   const int32_t c = a->list[i];
-  lk_real x[12], w[4], b[3];
+  lk_real x[12], w[4], b[3], number[PAIR_NUMBERS];
+  pair_numbers(a, c, number);
   if (s->kind[c] == LOOM_PAIR_VO) {
     const lk_real f = cand_body(s, c, w);
-    PAIR_LAW(a->number, s->xi[c], PAIR(signed_square)(f), b);
+    PAIR_LAW(number, s->xi[c], PAIR(signed_square)(f), b);
     return b[0];
   }
-  PAIR_LAW(a->number, s->xi[c], cand_pair(s, c, x, w), b);
+  PAIR_LAW(number, s->xi[c], cand_pair(s, c, x, w), b);
   return cand_mollifier(s, c, x) * b[0];
 }
 
@@ -25,14 +26,15 @@ PAIR_MAX(PAIR(strongest), a, i)
 {
   const cand_state *const s = &a->s;
   const int32_t c = a->list[i];
-  lk_real x[12], w[4], b[3];
+  lk_real x[12], w[4], b[3], number[PAIR_NUMBERS];
+  pair_numbers(a, c, number);
   if (s->kind[c] == LOOM_PAIR_VO) {
     const lk_real f = cand_body(s, c, w);
-    PAIR_LAW(a->number, s->xi[c], PAIR(signed_square)(f), b);
+    PAIR_LAW(number, s->xi[c], PAIR(signed_square)(f), b);
     return LK_R(-2.0) * LK_FABS(f) * b[1] * lk_norm3(w);
   }
   const lk_real D = cand_pair(s, c, x, w);
-  PAIR_LAW(a->number, s->xi[c], D, b);
+  PAIR_LAW(number, s->xi[c], D, b);
   return LK_R(-2.0) * LK_SQRT(D) * cand_mollifier(s, c, x) * b[1];
 }
 
@@ -60,14 +62,15 @@ PAIR_KERNEL(PAIR(force), a, i)
   const cand_state *const s = &a->s;
   const int32_t c = a->list[i];
   int64_t at = a->at[c];
-  lk_real g[12], b[3];
+  lk_real g[12], b[3], number[PAIR_NUMBERS];
+  pair_numbers(a, c, number);
   if (s->kind[c] == LOOM_PAIR_VO) {
     const lk_real f = cand_body(s, c, g);
-    PAIR_LAW(a->number, s->xi[c], PAIR(signed_square)(f), b);
+    PAIR_LAW(number, s->xi[c], PAIR(signed_square)(f), b);
     for (int k = 0; k < 3; ++k) a->force[3 * at + k] = LK_R(2.0) * b[1] * LK_FABS(f) * g[k];
     return;
   }
-  PAIR(gradient)(s, c, a->number, g);
+  PAIR(gradient)(s, c, number, g);
   for (int k = 0; k < 4; ++k) {
     if (!cand_is_free(s->v[4 * c + k], s->n, s->fixed)) continue;
     for (int l = 0; l < 3; ++l) a->force[3 * at + l] = g[3 * k + l];
@@ -81,10 +84,11 @@ PAIR_KERNEL(PAIR(force), a, i)
 /* With D = f |f|, and f's gradient g and Hessian C; H [3][3]. */
 LK_FN void PAIR(body_hessian)(const pair_args *a, lk_int c, lk_real *H)
 {
-  lk_real g[3], V[9], W[9], b[3];
+  lk_real g[3], V[9], W[9], b[3], number[PAIR_NUMBERS];
+  pair_numbers(a, c, number);
   const lk_real f = cand_body(&a->s, c, g), *const C = cand_body_curve(&a->s, c);
   const lk_real side = f < LK_R(0.0) ? LK_R(-1.0) : LK_R(1.0);
-  PAIR_LAW(a->number, a->s.xi[c], PAIR(signed_square)(f), b);
+  PAIR_LAW(number, a->s.xi[c], PAIR(signed_square)(f), b);
   const lk_real k = LK_R(4.0) * f * f * b[2] + LK_R(2.0) * b[1] * side;
   if (a->gauss_newton) {
     for (int i = 0; i < 9; ++i) H[i] = LK_FMAX(k, LK_R(0.0)) * g[i / 3] * g[i % 3];
@@ -116,8 +120,9 @@ PAIR_KERNEL(PAIR(hessian), a, i)
   const cand_state *const s = &a->s;
   const int32_t c = a->list[i];
   const int64_t at = a->first + a->at_block[i];
-  lk_real x[12], w[4], S[25], b[3];
+  lk_real x[12], w[4], S[25], b[3], number[PAIR_NUMBERS];
   dist_frame f;
+  pair_numbers(a, c, number);
   if (s->kind[c] == LOOM_PAIR_VO) {
     a->row[at] = a->col[at] = s->v[4 * c];
     PAIR(body_hessian)(a, c, a->val + 9 * at);
@@ -125,7 +130,7 @@ PAIR_KERNEL(PAIR(hessian), a, i)
   }
   if (!a->gauss_newton && cand_is_mollified(s, c)) return; /* see pair_mollified_body.kern.h */
   const lk_real D = cand_pair(s, c, x, w);
-  PAIR_LAW(a->number, s->xi[c], D, b);
+  PAIR_LAW(number, s->xi[c], D, b);
   dist_frame_of(cand_is_edges(s->kind[c]), x, w, &f);
   const lk_real m = cand_mollifier(s, c, x);
   const lk_real b1 = m * b[1], b2 = m * b[2];

@@ -41,10 +41,11 @@ PAIR_KERNEL(PAIR(mollified), a, i, H, PAIR_ROOM)
   const cand_state *const s = &a->s;
   const int32_t c = a->list[i];
   int64_t at = a->first + a->at_block[i];
-  lk_real x[12], w[4], b[3];
+  lk_real x[12], w[4], b[3], number[PAIR_NUMBERS];
   dist_frame f;
+  pair_numbers(a, c, number);
   const lk_real D = cand_pair(s, c, x, w);
-  PAIR_LAW(a->number, s->xi[c], D, b);
+  PAIR_LAW(number, s->xi[c], D, b);
   dist_frame_of(1, x, w, &f);
   PAIR(mollified_hessian)(a, b, x, s->par[c], &f, H);
   for (int k = 0; k < 4; ++k) {

@@ -54,11 +54,13 @@ class Stage:
         if self.fresh:
             subprocess.run(["git", "clone", "-q", str(self.source), str(self.root)], check=True)
             return
-        known = subprocess.run([*git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                               capture_output=True, text=True)
-        if known.returncode == 0:
+        known = None
+        if shutil.which("git"):
+            known = subprocess.run([*git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                                   capture_output=True, text=True)
+        if known is not None and known.returncode == 0:
             names = [n for n in known.stdout.split("\0") if n]
-        else:  # an archive without git: everything but what is built
+        else:  # an archive, or no git: everything but what is built
             names = [str(p.relative_to(self.source)) for p in self.source.rglob("*")
                      if p.is_file() and not {"build", "out", ".venv"} & set(p.parts)]
         for name in names:

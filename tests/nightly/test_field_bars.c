@@ -11,7 +11,7 @@
 #include "ssdf/truth.h"
 #include "support/proc.h"
 
-TestSuite(field_bars, .init = proc_enter, .fini = proc_leave, .timeout = 3000);
+TestSuite(field_bars, .init = proc_enter, .fini = proc_leave);
 
 static const double bar = 5e-3; /* m */
 

@@ -5,12 +5,13 @@ Usage: changed.py BUILD TOOL VERSION OPTIONS... < FILES
 Prints those of FILES (sources below the current directory, one a line) of which something has changed since the
 commit that clean.txt, beside this file, has for TOOL and VERSION: the source, what it includes of the project, a
 CMakeLists.txt above these, or framework/cmake.  A tool that found nothing there finds nothing now.  Prints all of them where
-there is no such line, where the clone does not reach back to that commit, where OPTIONS, files that say how the tool is
+there is no such line, where the clone does not reach back to that commit, without git, where OPTIONS, files that say how the tool is
 called, have changed, with LOOM_LINT_ALL, and a source of which BUILD does not know what it includes.
 """
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -18,6 +19,8 @@ CLEAN = pathlib.Path(__file__).with_name("clean.txt")
 
 
 def output(*command):
+    if shutil.which(command[0]) is None:
+        return None
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout.splitlines() if done.returncode == 0 else None
 
@@ -26,7 +29,7 @@ def commit_of(tool, version):
     """The commit at which the tool found nothing, or None."""
     for line in CLEAN.read_text().splitlines():
         commit, _, of = line.partition(" ")
-        if of == f"{tool} {version}":
+        if of == f"{tool} {version}" or of.startswith(f"{tool} {version}."):
             return commit
     return None
 

@@ -25,6 +25,16 @@ skip() {
 
 need() { command -v "$1" >/dev/null 2>&1 || skip "${0##*/}: $1 is not installed"; }
 
+# recorded TOOL VERSION PARTS: sets kept to the first PARTS parts of the version, of which clean.txt has to have a line:
+# another version finds other things, so it decides nothing.  record.sh sets LOOM_LINT_NEW to begin with one.
+recorded() {
+  kept=$(printf '%s' "$2" | cut -d . -f "1-$3")
+  [ -z "${LOOM_LINT_NEW:-}" ] || return 0
+  grep -q " $1 $kept\(\.\|\$\)" tests/style/clean.txt ||
+    skip "${0##*/}: $1 $(sed -n "s/^[0-9a-f]* $1 //p" tests/style/clean.txt | cut -d . -f "1-$3" | sort -uV |
+      paste -sd ' ' | sed 's/ / and /g') decides, this is $2"
+}
+
 # changed LIST TOOL VERSION OPTIONS...: of the sources in the file LIST, one a line, leaves those that TOOL has to check
 # anew (changed.py); says how many.  Not for a pipe: there the check would go on where this ends it.
 changed() {

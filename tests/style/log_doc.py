@@ -39,7 +39,17 @@ every plugin, the command, the machine, threads and precision. `commands` and `j
 every process that wrote the log, the first one's and those of `--resume`: its command, quoted for a
 shell, and the ids that a scheduler gave its job. `exit_reason`, `end_time` and `rss_peak` (bytes) tell
 how the last one ended; `num_dof` counts free coordinates, `t_cpu_open` is the processor time (s) before
-the log was made. Processor times count all threads on the host, and nothing that other processes do.
+the log was made. `first_step` is the step with which the log begins, and `continued` says why where that
+is not the first one of the run: `--resume` found no log that could go on. Frames, `/fields` and the arrays of
+`/scene` carry a checksum of their bytes (HDF5's filter `fletcher32`), which reading compares; it needs nothing of
+ours. Tables and `/state_data` have none: rows are added to a chunk, a filter would write the whole chunk anew for
+each, and a kill in the middle of that would take finished rows with it. Processor times count all threads on the host, and nothing that other processes do.
+
+A solution leaves no residual r, so that momentum changes by gravity, contact and pins alone. What a step
+leaves over acts as a force from outside: `defect_force` is |sum of r| over the weight of the free vertices
+(their mass times 9.80665 m/s^2 where there is no gravity), `defect_torque` the torque of r about their centre
+of mass over the weight times their radius of gyration. Both are NaN where contact models correct positions
+without a force. A run, `info`, `table` and `report` tell of them from 1 % on.
 """
 
 

@@ -60,6 +60,7 @@ class Changed(unittest.TestCase):
     def test_nothing_has_changed(self):
         self.put("tests/other.c", "int x;")
         self.assertEqual(self.asked(), [])
+        self.assertEqual(self.asked(version="1"), [], "of the version so many parts")
 
     def test_what_has_changed(self):
         for name, expected in {"framework/a.c": SOURCES[:1], "framework/a.h": SOURCES[:1], "plugins/one/b.c": SOURCES[1:],
@@ -83,8 +84,14 @@ class Changed(unittest.TestCase):
     def test_what_is_not_built(self):
         self.assertEqual(self.asked([*SOURCES, ALONE]), [ALONE])
 
+    def test_without_git_all_are(self):
+        self.put("ninja/ninja", f'#!/bin/sh\nexec {shutil.which("ninja")} "$@"\n')
+        (self.top / "ninja/ninja").chmod(0o755)
+        self.assertEqual(self.asked(PATH=str(self.top / "ninja")), SOURCES)
+
     def test_where_nothing_is_known_all_are(self):
         self.assertEqual(self.asked(version="1.3"), SOURCES)
+        self.assertEqual(self.asked(version="1.20"), SOURCES)
         self.assertEqual(self.asked(LOOM_LINT_ALL="1"), SOURCES)
         self.put("tests/style/clean.txt", f"{'0' * 40} tool 1.2\n")
         self.assertEqual(self.asked(), SOURCES)

@@ -7,6 +7,7 @@
 # LOOM_LINT_ALL: also what has not changed since it was seen to be clean (clean.txt, changed.py).
 . "${0%/*}/common.sh"
 need clang-tidy
+recorded clang-tidy "$(clang-tidy --version | sed -n 's/.*version //p')" 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 built=$work/built
@@ -28,7 +29,7 @@ export work
 export depth="max-nodes=${LOOM_TIDY_NODES:-225000}"
 list=$work/list
 files 'framework/*.c' 'plugins/*.c' | grep -xF -f "$built" >"$list"
-changed "$list" clang-tidy "$(clang-tidy --version | sed -n 's/.*version //p')" .clang-tidy tests/style/tidy.sh
+changed "$list" clang-tidy "$kept" .clang-tidy tests/style/tidy.sh
 # shellcheck disable=SC2016
 xargs -r -P "$jobs" -n 1 sh -c '
     said=$(clang-tidy -p "$work" --quiet \

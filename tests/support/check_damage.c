@@ -3,7 +3,6 @@
 
 #include <criterion/criterion.h>
 #include <fcntl.h>
-#include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,11 +76,11 @@ typedef struct list {
   int num, most;
 } list;
 
-static herr_t add_name(hid_t id, const char *name, const H5O_info_t *info, void *user)
+static herr_t add_name(hid_t id, const char *name, const h5api_object *object, void *user)
 {
   list *const l = user;
   (void)id;
-  if (info->type != H5O_TYPE_DATASET || l->num == l->most) return 0;
+  if (!h5api_is_dataset(object) || l->num == l->most) return 0;
   snprintf(l->names[l->num++], 128, "%s", name);
   return 0;
 }
@@ -91,7 +90,7 @@ int cd_names(const char *path, char (*names)[128], int most)
   list l = {names, 0, most};
   const hid_t f = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
   cr_assert_geq(f, 0, "%s", path);
-  cr_assert_geq(H5Ovisit2(f, H5_INDEX_NAME, H5_ITER_INC, add_name, &l, H5O_INFO_BASIC), 0);
+  cr_assert_geq(h5api_visit(f, add_name, &l), 0);
   H5Fclose(f);
   return l.num;
 }

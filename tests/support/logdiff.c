@@ -56,16 +56,17 @@ static int may_differ(const char *name, int64_t step, int64_t resumed)
   return (strcmp(name, "n_launch") == 0 || strcmp(name, "n_bytes") == 0) && step > resumed;
 }
 
+/* All rows of b and the last ones of a, behind `skip` others. */
 static void same_column(h5read *a, h5read *b, const char *table, const char *name, char kind,
-                        int64_t rows, int64_t resumed)
+                        int64_t skip, int64_t rows, int64_t resumed)
 {
   loom_err err = {0};
   uint64_t *const x = malloc(8 * (size_t)rows), *const y = malloc(8 * (size_t)rows);
   int64_t *const step = malloc(8 * (size_t)rows);
   const char *const steps = strcmp(table, "iters_extra") == 0 ? "iters" : table;
   cr_assert(x != NULL && y != NULL && step != NULL);
-  cr_assert_eq(h5read_column(a, &err, steps, "step", 'I', 0, rows, step), LOOM_OK, "%s", err.text);
-  cr_assert_eq(h5read_column(a, &err, table, name, kind, 0, rows, x), LOOM_OK, "%s", err.text);
+  cr_assert_eq(h5read_column(b, &err, steps, "step", 'I', 0, rows, step), LOOM_OK, "%s", err.text);
+  cr_assert_eq(h5read_column(a, &err, table, name, kind, skip, rows, x), LOOM_OK, "%s", err.text);
   cr_assert_eq(h5read_column(b, &err, table, name, kind, 0, rows, y), LOOM_OK, "%s", err.text);
   for (int64_t i = 0; i < rows; ++i) {
     double p, q;
@@ -82,24 +83,30 @@ static void same_column(h5read *a, h5read *b, const char *table, const char *nam
   free(step);
 }
 
-static void same_table(h5read *a, h5read *b, const char *table, int64_t resumed)
+static void same_table(h5read *a, h5read *b, const char *table, int tail, int64_t resumed)
 {
   const int columns = h5read_num_columns(a, table);
-  const int64_t rows = h5read_num_rows(a, table);
+  const int64_t rows = h5read_num_rows(b, table), skip = h5read_num_rows(a, table) - rows;
   int compared = 0;
   cr_assert_eq(columns, h5read_num_columns(b, table));
-  cr_assert_eq(rows, h5read_num_rows(b, table), "/%s has %lld and %lld rows", table,
-               (long long)rows, (long long)h5read_num_rows(b, table));
+  cr_assert(skip == 0 || (tail && skip > 0), "/%s has %lld and %lld rows", table,
+            (long long)(rows + skip), (long long)rows);
   if (rows == 0) return;
   for (int i = 0; i < columns; ++i) {
     loom_err err = {0};
     char name[H5READ_NAME_LEN], kind;
     cr_assert_eq(h5read_column_info(a, &err, table, i, name, &kind), LOOM_OK, "%s", err.text);
     if (strncmp(name, "t_", 2) == 0 || strncmp(name, "rss", 3) == 0) continue; /* clocks, memory */
-    same_column(a, b, table, name, kind, rows, resumed);
+    same_column(a, b, table, name, kind, skip, rows, resumed);
     ++compared;
   }
   cr_assert(compared > 0);
+}
+
+static void same_tables(h5read *a, h5read *b, int tail, int64_t resumed)
+{
+  static const char *const all[] = {"steps", "steps_extra", "iters", "iters_extra", "inner"};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) same_table(a, b, all[i], tail, resumed);
 }
 
 void logs_same_bits(const char *path_a, const char *path_b, int64_t resumed)
@@ -110,13 +117,34 @@ void logs_same_bits(const char *path_a, const char *path_b, int64_t resumed)
   same_dataset(a, b, "frames/time");
   same_dataset(a, b, "frames/x");
   same_dataset(a, b, "frames/v");
-  same_table(a, b, "steps", resumed);
-  same_table(a, b, "steps_extra", resumed);
-  same_table(a, b, "iters", resumed);
-  same_table(a, b, "iters_extra", resumed);
-  same_table(a, b, "inner", resumed);
+  same_tables(a, b, 0, resumed);
   h5read_close(a);
   h5read_close(b);
+}
+
+int64_t logs_same_tail(const char *path_a, const char *path_b)
+{
+  loom_err err = {0};
+  h5read *const a = open_log(path_a), *const b = open_log(path_b);
+  const size_t n = 3 * (size_t)h5read_num_verts(a);
+  const int64_t frames = h5read_num_frames(b), skip = h5read_num_frames(a) - frames;
+  double *const x = malloc(4 * n * sizeof *x), time[2];
+  int64_t step[2] = {0}, first = 0;
+  cr_assert(x != NULL && frames > 0 && skip >= 0);
+  for (int64_t t = 0; t < frames; ++t) {
+    cr_assert_eq(h5read_frame(a, &err, t + skip, x, x + n, &time[0], &step[0]), LOOM_OK);
+    cr_assert_eq(h5read_frame(b, &err, t, x + 2 * n, x + 3 * n, &time[1], &step[1]), LOOM_OK, "%s",
+                 err.text);
+    cr_assert_eq(step[0], step[1]);
+    cr_assert_eq(memcmp(x, x + 2 * n, 2 * n * sizeof *x), 0, "step %lld", (long long)step[1]);
+    cr_assert_eq(memcmp(&time[0], &time[1], sizeof(double)), 0);
+    if (t == 0) first = step[1] + 1;
+  }
+  same_tables(a, b, 1, LOGS_ANYWHERE);
+  free(x);
+  h5read_close(a);
+  h5read_close(b);
+  return first;
 }
 
 static void frames_finite(h5read *r, int64_t frames)

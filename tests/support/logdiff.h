@@ -11,6 +11,10 @@
 enum { LOGS_UNBROKEN = -1, LOGS_ANYWHERE = -2 };
 void logs_same_bits(const char *a, const char *b, int64_t resumed);
 
+/* The same for a log b that begins later, at a checkpoint, and ends with a.  Its first step.
+ */
+int64_t logs_same_tail(const char *a, const char *b);
+
 /* A log is whole: every step has its rows in /iters (k from -1, as many as it says), and
  * with frames_every = 1 its frame.  Returns the number of steps; `status` must be the
  * status in the file, unless NULL. */

@@ -128,7 +128,7 @@ loom_status tiny_create(loom_err *err, const char *path, const tiny_options *o, 
 loom_status tiny_resume(loom_err *err, const char *path, const tiny_options *o, int64_t last,
                         h5log **out)
 {
-  return h5log_resume(err, path, hash_of(o), last, &o->log, out);
+  return h5log_resume(err, path, hash_of(o), last, &o->log, out, NULL);
 }
 
 static loom_status put_frame(h5log *l, loom_err *err, const tiny_options *o, int64_t s)
@@ -179,6 +179,22 @@ loom_status tiny_step(h5log *l, loom_err *err, const tiny_options *o, int64_t s)
   }
   LOOM_TRY(h5log_step(l, err, &st, NULL));
   return h5log_commit(l, err);
+}
+
+static void state_bytes(int64_t s, int64_t bytes, unsigned char *out)
+{
+  for (int64_t i = 0; i < bytes; ++i) out[i] = (unsigned char)(17 * s + i + i / 251);
+}
+
+loom_status tiny_state(h5log *l, loom_err *err, int64_t s, int64_t bytes)
+{
+  const h5log_state_row row = {
+      .step = s, .type = LOOM_U8, .count = bytes, .instance = "solver", .name = "x"};
+  unsigned char *const data = malloc((size_t)bytes);
+  state_bytes(s, bytes, data);
+  const loom_status st = h5log_state(l, err, &row, data);
+  free(data);
+  return st;
 }
 
 loom_status tiny_write(loom_err *err, const char *path, const tiny_options *o, int64_t steps)
@@ -278,6 +294,41 @@ int64_t tiny_check(loom_err *err, const char *path, int64_t steps)
   } else if (check_rows(err, r, there) < 0 || check_frames(err, r, there) < 0) {
     result = -1;
   }
+  h5read_close(r);
+  return result;
+}
+
+static int check_state_row(loom_err *err, h5read *r, const h5log_state_row *row, int64_t step)
+{
+  EXPECT(row->step == step && row->count > 0 && strcmp(row->name, "x") == 0,
+         "row %" PRId64 " of /state differs", step);
+  unsigned char *const data = malloc(2 * (size_t)row->count), *const want = data + row->count;
+  int bad = h5read_state_data(r, err, row, data) != LOOM_OK;
+  state_bytes(step, row->count, want);
+  if (!bad && memcmp(data, want, (size_t)row->count) != 0) {
+    err_set(err, LOOM_E_INTERNAL, "the state of step %" PRId64 " differs", step);
+    bad = 1;
+  }
+  free(data);
+  return bad ? -1 : 0;
+}
+
+int64_t tiny_check_state(loom_err *err, const char *path, int64_t steps)
+{
+  h5read *r;
+  if (h5read_open(err, path, &r) != LOOM_OK) return -1;
+  const int64_t there = h5read_num_rows(r, "state");
+  h5log_state_row *const rows = malloc((size_t)(there < 0 ? 1 : there + 1) * sizeof *rows);
+  int64_t result = there;
+  if (there != steps) {
+    err_set(err, LOOM_E_INTERNAL, "%" PRId64 " rows of /state, expected %" PRId64, there, steps);
+    result = -1;
+  } else if (h5read_states(r, err, 0, there, rows) != LOOM_OK) {
+    result = -1;
+  }
+  for (int64_t i = 0; i < there && result >= 0; ++i)
+    if (check_state_row(err, r, &rows[i], i) < 0) result = -1;
+  free(rows);
   h5read_close(r);
   return result;
 }

@@ -25,6 +25,8 @@ loom_status tiny_resume(loom_err *err, const char *path, const tiny_options *opt
 loom_status tiny_start(h5log *l, loom_err *err, const tiny_options *opt);
 /* Step s: TINY_ITERS + 1 rows (k = -1 first), two inner rows per iteration, a frame. */
 loom_status tiny_step(h5log *l, loom_err *err, const tiny_options *opt, int64_t s);
+/* An item of the state of so many bytes at the end of step s, which tiny_step follows. */
+loom_status tiny_state(h5log *l, loom_err *err, int64_t s, int64_t bytes);
 /* All of it: create, `steps` steps, close as finished. */
 loom_status tiny_write(loom_err *err, const char *path, const tiny_options *opt, int64_t steps);
 
@@ -37,5 +39,7 @@ void tiny_step_row(int64_t s, h5log_step_row *row);
 /* Read a log back and compare everything with these numbers: `steps` finished steps
  * (-1: any number).  Returns the number of steps, or -1 with a message. */
 int64_t tiny_check(loom_err *err, const char *path, int64_t steps);
+/* The rows of /state, one for each of `steps` steps, and their values; their number, or -1. */
+int64_t tiny_check_state(loom_err *err, const char *path, int64_t steps);
 
 #endif

@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -22,6 +24,7 @@ cloth.sheet.resolution = 7 7
 solver.plugin = gd | cholmod_pd | cholmod_newton
 method = @penalty.ini | @barrier.ini        ; a contact each
 """
+METHODS = ("penalty", "barrier")
 FITS = {
     "gd__penalty",
     "gd__barrier",
@@ -148,6 +151,7 @@ class Runs(Case):
         spec = self.spec(GRID)
         out = self.path / "out/grid"
         out.mkdir(parents=True)
+        (out / "SWEEP").touch()
         (out / "gd__penalty.h5").write_text("not a log of ours\n")
         done = sweep(spec, code=1)
         self.assertIn("4 finished, 1 failed, 1 does not fit", done.stdout)
@@ -184,6 +188,43 @@ class Runs(Case):
         sweep(self.path / "calm.ini")
         for name in FITS:
             same_bits(out / f"{name}.h5", self.path / f"out/calm/{name}.h5")
+
+    def test_ctrl_c(self):
+        """As a terminal sends it: every run stops with a checkpoint, and goes on to the same bits."""
+        text = GRID.replace("run.steps = 4", "run.steps = 250\nlog.checkpoint_every = 5")
+        text = text.replace("gd | cholmod_pd | cholmod_newton", "gd | cholmod_newton")
+        for name in ("grid.ini", "calm.ini"):
+            self.spec(text, name)
+        out, names = self.path / "out/grid", [f"{s}__{m}" for s in ("gd", "cholmod_newton") for m in METHODS]
+        words = [os.environ["PYTHON"], "-m", "loompy.sweep", str(self.path / "grid.ini"), "--cores", "2"]
+        with subprocess.Popen(
+            words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+        ) as first:
+            while not list(out.glob("*.check.h5")):
+                self.assertIsNone(first.poll())
+                time.sleep(0.02)
+            os.killpg(first.pid, signal.SIGINT)
+            _, said = first.communicate(timeout=120)
+        self.assertEqual(first.returncode, 130, said)
+        self.assertIn("every run that is going on writes a checkpoint", said)
+        cut = [json.loads(p.read_text()) for p in (out / "state").glob("*.failed")]
+        self.assertGreaterEqual(len(cut), 1, "the runs were over before they could be stopped")
+        for mark in cut:
+            self.assertEqual((mark["code"], mark["settled"]), (5, False), mark)
+        self.assertEqual(list((out / "state").glob("*.running")), [])
+        sweep(self.path / "grid.ini")
+        sweep(self.path / "calm.ini")
+        for name in names:
+            same_bits(out / f"{name}.h5", self.path / f"out/calm/{name}.h5")
+
+    def test_a_folder_with_braces_and_quotes(self):
+        """In its path, of the specification and of an overlay."""
+        self.path = self.path / "a {b} 'c' $(touch X)"
+        (self.path / "{o}").mkdir(parents=True)
+        (self.path / "{o}/x.ini").write_text("[contact.bodies]\nplugin = penalty\n")
+        spec = self.spec("[sweep]\nconfig = drape.ini\n[set]\nrun.steps = 2\n[grid]\nm = @{o}/x.ini\n")
+        self.assertIn("1 finished", sweep(spec).stdout)
+        self.assertEqual(list(self.path.rglob("X")), [])
 
     def test_time_is_up(self):
         """A job that must end leaves its runs to the next start, and says so."""

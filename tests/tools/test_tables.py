@@ -178,13 +178,13 @@ class Command(unittest.TestCase):
         shutil.copy(same / "gd.h5", folder / "half.h5")
         with h5py.File(folder / "half.h5", "a") as log:
             del log["status"]
-            log["status"] = b"stopped"
+            log["status"] = b"failed: no reason"
         done = bench.tool("table", folder, "-o", "mixed.csv", code=1)
         for name in ("short", "text", "holes", "half"):
             self.assertRegex(done.stderr, rf"left out: .*{name}\.h5: \w")
         self.assertEqual(len(pd.read_csv(bench.path / "mixed.csv")), len(SOLVERS))
         found = collect(folder)
-        self.assertEqual(dict(found.left_out)[str(folder / "half.h5")], "stopped")
+        self.assertEqual(dict(found.left_out)[str(folder / "half.h5")], "failed: no reason")
 
     def test_refusals(self):
         self.assertIn(".csv or .parquet", bench.tool("table", same, "-o", "t.xlsx", code=2).stderr)

@@ -67,7 +67,8 @@ def to_accuracy(it: pd.DataFrame, **bound: float) -> pd.DataFrame:
 
     it: a table of loompy.iters.  The bound is on a column, on `energy` (E - E*, J) or on `residual`
     (m).  One row per run: `steps`, in how many of them it was `reached`, and the sums of iterations,
-    clocks and counters; NaN if a step did not get there: a mean over the others would flatter."""
+    clocks and counters; NaN if a step did not get there, or the run was stopped before its last step: a
+    mean over the others would flatter."""
     first = first_reached(it, **bound)
     done = first["iterations"].notna()
     sums = [c for c in first.columns if c not in ("run", "method", "problem", "step")]
@@ -75,6 +76,9 @@ def to_accuracy(it: pd.DataFrame, **bound: float) -> pd.DataFrame:
     groups = counted.groupby(["run", "method", "problem"], observed=True, sort=False)
     totals = groups[sums].sum(min_count=1).astype(float)
     totals.loc[~groups["reached"].all()] = np.nan
+    if "status" in it:
+        stopped = it.loc[it["status"] == "stopped", "run"].unique()
+        totals.loc[totals.index.get_level_values("run").isin(stopped)] = np.nan
     out = groups[["steps", "reached"]].sum().join(totals)
     return out.reset_index()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -18,15 +17,6 @@ COMPUTED = {
 }
 
 
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
-def unit(item: Any) -> str:
-    """Of a dataset of /fields."""
-    return _text(item.attrs.get("unit", "1"))
-
-
 def _label(name: str, unit: str) -> str:
     return name.replace("_", " ") + ("" if unit == "1" else f" ({unit})")
 
@@ -39,8 +29,7 @@ def _has_triangles(log: Log) -> bool:
 def of_log(log: Log) -> dict[str, str]:
     """Names and labels of the fields of one log, computed ones first."""
     names = [SPEED, STRETCH] if _has_triangles(log) else [SPEED]
-    group = log.file.get("fields", {})
-    logged = {n: _label(n, unit(group[n])) for n in group}
+    logged = {n: _label(n, log.field_unit(n)) for n in log.field_names}
     return {n: COMPUTED[n] for n in names} | logged
 
 
@@ -50,7 +39,7 @@ def of_all(logs: Sequence[Log]) -> dict[str, str]:
     for log in logs[1:]:
         mine = of_log(log)
         found = {n: label for n, label in found.items() if n in mine}
-    if len(logs) > 1 and len({log.file["frames/x"].shape[1:] for log in logs}) == 1:
+    if len(logs) > 1 and len({log.num_vertices for log in logs}) == 1:
         found[DISTANCE] = COMPUTED[DISTANCE]
     return found
 
@@ -78,7 +67,7 @@ def values(log: Log, name: str, frame: int, base: np.ndarray | None = None) -> n
     if name == DISTANCE:
         x = log.frame(frame)
         return np.zeros(len(x)) if base is None else np.linalg.norm(x - base, axis=1)
-    rows = log.file[f"fields/{name}"][frame].astype(float)
+    rows = log.field_rows(name, frame).astype(float)
     return np.linalg.norm(rows, axis=1) if rows.ndim == 2 else rows
 
 

@@ -14,6 +14,7 @@ import difflib
 import shlex
 import sys
 
+from loompy import command
 from loompy.errors import FigureError, LogError
 
 
@@ -86,8 +87,8 @@ def main(argv):
     folder, _, function = figures[args.name]
     from loompy.experiment import Experiment
 
-    command = shlex.join(["./loom", "figure", *argv])
-    experiment = Experiment(folder, args.fresh, plan=args.plan, update=args.update, command=command)
+    words = shlex.join(["./loom", "figure", *argv])
+    experiment = Experiment(folder, args.fresh, plan=args.plan, update=args.update, command=words)
     if args.plan:
         return plan(function, experiment)
     bars = function(experiment)
@@ -101,8 +102,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except (FigureError, LogError, OSError) as error:
-        print(f"loom: figure: {error}", file=sys.stderr)
-        sys.exit(1)
+    command.run("figure", main)

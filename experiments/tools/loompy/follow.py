@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
-import fcntl
 import os
-import shlex
 import time
 from typing import Any
 
 import numpy as np
 
+from loompy import checks
 from loompy.errors import LogError
 from loompy.log import Log
+from loompy.opening import PAUSE, TRIES, is_written
 
-TRIES, PAUSE = 40, 0.05  # a writer that is starting or closing is between two states for an instant
-
-
-def is_written(path: str) -> bool:
-    """Whether some process holds the file's lock, as a run does, shared, from its start to its end.  Where
-    the file system has no locks nobody can tell: True."""
-    with open(path, "rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        fcntl.flock(file, fcntl.LOCK_UN)
-        return False
-
-
-def planned(log: Log) -> int:
-    """Steps that the run will take, 0 if that is not known; `-n` of its last command overrides the
-    configuration."""
-    commands = str(log.attr("commands") or log.attr("command")).strip().splitlines()
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("-n", "--steps", default="")
-    known, _ = parser.parse_known_args(shlex.split(commands[-1]) if commands else [])
-    steps = known.steps or log.settings.get("run.steps", "")
-    return int(steps) if steps.isdigit() else 0
+# Columns that are followed, beside those of every log.
+STEPS = (*checks.STEPS, "t_cpu")
+ITERS = (*checks.ITERS, "r_next_rms")
 
 
 class Follower:
@@ -49,11 +27,13 @@ class Follower:
     def __init__(self, path: str):
         self.path = path
         self.log = self._opened()
+        checks.table(self.log.file, "steps", path, STEPS)
+        checks.table(self.log.file, "iters", path, ITERS)
         self.steps = self.log.file["steps"][:0]
         self.last = self.log.file["iters"][:0]
         self.status = "running"
         self.seen = 0  # rows of /iters that are known to belong to earlier steps
-        self.planned = planned(self.log)
+        self.planned = self.log.planned_steps
         self.units = self.log.columns("steps")
 
     def __enter__(self) -> Follower:
@@ -100,14 +80,20 @@ class Follower:
             try:
                 self._read()
                 break
-            except (LogError, OSError, RuntimeError, KeyError, ValueError):
+            except (LogError, OSError, RuntimeError, KeyError, ValueError, TypeError, IndexError) as error:
                 # a writer that ends changes what a reader beside it may not see half of
-                if left == 0:
-                    raise
+                if left == 0 or not is_written(self.path):
+                    raise LogError(str(error) if self.path in str(error) else
+                                   f"{self.path}: damaged: {error}") from None  # fmt: skip
                 time.sleep(PAUSE)
                 self.log.close()
                 self.log = self._opened()
         return len(self.steps) > before or self.ended
+
+    def finish(self) -> None:
+        """Has what a dead writer left put right, as opening the log does."""
+        self.log.close()
+        self.log = self._opened()
 
     @property
     def ended(self) -> bool:

@@ -12,6 +12,7 @@ import hashlib
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -57,7 +58,9 @@ def machine() -> str:
 
 
 def git(root: Path, *words: str) -> str | None:
-    """What git says, None where it refuses."""
+    """What git says, None where it refuses, or where it is not installed."""
+    if shutil.which("git") is None:
+        return None
     done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True)
     return done.stdout.strip() if done.returncode == 0 else None
 

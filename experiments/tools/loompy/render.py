@@ -1,6 +1,7 @@
 """`./loom render FILES.h5`: a shaded picture or movie of the frames, without a display.
 
-Several logs stand side by side, in step, under one camera and one scale of colours.
+Several logs stand side by side, in step, under one camera and one scale of colours.  A damaged one among
+them is left out with the reason, and the exit code is 1.
 """
 
 import argparse
@@ -8,9 +9,11 @@ import math
 import os
 import sys
 
-# Without X; VTK falls back to software (OSMesa) where EGL is missing.
+# Without X: EGL, which Mesa draws in software where there is no GPU; VTK falls back to OSMesa where EGL is
+# missing.
 os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
 
+from loompy import command, output, terminal
 from loompy.errors import LogError
 
 MOVIES = (".mp4", ".mkv", ".mov", ".gif")
@@ -151,44 +154,84 @@ def write_picture(draw, frames, path):
     Image.fromarray(np.hstack([draw(f) for f in frames])).save(path)
 
 
+def look(path):
+    """What a picture takes of a log, read once; LogError where it cannot be drawn."""
+    from loompy import checks
+    from loompy.log import Log
+
+    with Log(path) as log:
+        if log.num_frames == 0:
+            raise LogError(f"{log.path}: no frame is stored; see [log] frames_every")
+        log.obstacles()
+        checks.yarns(log)
+        for name in ("triangles", "rest", "object", "material/uv", "material/piece"):
+            log.scene(name)
+        for name in log.field_names:
+            log.field_data(name)
+        for frame in (0, log.num_frames - 1):
+            log.frame(frame)
+            log.velocity(frame)
+        return log.times
+
+
+def sound(paths):
+    """Which of several logs can be drawn, by their numbers, and how many were left out; LogError if none
+    is left."""
+    import loompy.log  # noqa: F401  once, not in every process
+    from loompy.selection import read_all
+
+    found = [error for _, error in read_all(look, paths)]
+    wrong = [e for e in found if isinstance(e, LogError)]
+    if len(wrong) == len(paths) == 1:
+        raise wrong[0]
+    for error in wrong:
+        terminal.say("render", f"left out: {error}")
+    if len(wrong) == len(paths):
+        raise LogError("no log is left that could be drawn")
+    return [i for i, e in enumerate(found) if not isinstance(e, LogError)], len(wrong)
+
+
 def draw_all(args, stack):
     """What the command does once the arguments are known to be good."""
     from loompy.log import Log
     from loompy.stage import Stage
 
-    output = args.output or os.path.splitext(args.files[0])[0] + ".png"
-    movie = kind_of(output) == "movie"
-    logs = [stack.enter_context(Log(path)) for path in args.files]
-    for log in logs:
-        if log.num_frames == 0:
-            raise LogError(f"{log.path}: no frame is stored; see [log] frames_every")
+    target = args.output or os.path.splitext(args.files[0])[0] + ".png"
+    movie = kind_of(target) == "movie"
+    output.check(target)
+    if args.save_camera not in (None, "-"):
+        output.check(args.save_camera, "camera", "--save-camera")
+    good, left_out = sound(args.files)
+    labels = [args.label[i] for i in good] if args.label else []
+    logs = [stack.enter_context(Log(args.files[i])) for i in good]
     count = logs[0].num_frames
     frames = list(frame_range(args.frames, count)) if movie else picture_frames(args, count)
     if not frames:
         raise LogError(f"--frames '{args.frames}': the log holds {count} frames")
     rate = 0.0
     if movie:
-        gif = output.lower().endswith(".gif")
+        gif = target.lower().endswith(".gif")
         frames, rate = real_time(logs[0].times, frames, args.speed, args.fps, gif)
     stage = Stage(
         logs, sorted(set(frames)), pair(args.size, "x", int, "--size"), pair(args.view, ",", float, "--view"),
-        args.zoom, args.camera, columns=args.columns, labels=args.label, stamp=args.stamp or movie,
+        args.zoom, args.camera, columns=args.columns, labels=labels, stamp=args.stamp or movie,
         field=args.color, ends=pair(args.range, ",", float, "--range") if args.range else None,
         wireframe=args.wireframe, lamps=0 if args.fast else 2 if movie else 8, bar=not args.strip,
     )
     if args.save_camera == "-":
         print(stage.camera.text(), end="")
     elif args.save_camera:
-        with open(args.save_camera, "w") as out:
+        with output.replacing(args.save_camera, "camera", "--save-camera") as part, open(part, "w") as out:
             out.write(stage.camera.text())
-    os.makedirs(os.path.dirname(os.path.abspath(output)), exist_ok=True)
-    if movie:
-        write_movie(stage.sheet, frames, output, rate)
-    elif args.strip:
-        stage.write_strip(frames, output)
-    else:
-        write_picture(stage.sheet, frames, output)
-    print(output)
+    with output.replacing(target) as part:
+        if movie:
+            write_movie(stage.sheet, frames, part, rate)
+        elif args.strip:
+            stage.write_strip(frames, part)
+        else:
+            write_picture(stage.sheet, frames, part)
+    print(target)
+    return 1 if left_out else 0
 
 
 def main(argv):
@@ -197,13 +240,8 @@ def main(argv):
     args = parse(argv)
     kind_of(args.output or "x.png")
     with ExitStack() as stack:
-        draw_all(args, stack)
-    return 0
+        return draw_all(args, stack)
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except (LogError, OSError) as error:
-        print(f"loom: render: {error}", file=sys.stderr)
-        sys.exit(1)
+    command.run("render", main, guarded=True)

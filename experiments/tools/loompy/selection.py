@@ -6,12 +6,15 @@ import glob
 import multiprocessing
 import os
 import re
+import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import Connection
 from typing import TypeVar
 
 from loompy.errors import LogError
+from loompy.terminal import clean
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 T = TypeVar("T")
@@ -19,6 +22,7 @@ T = TypeVar("T")
 # Beside a log: its checkpoints, and what was set aside.
 BESIDE = (".check.h5", ".check.prev.h5", ".old.h5")
 FEW = 16  # below this a second process gains nothing
+MOST_CPU = 120.0  # s of processor time for one log
 
 
 def _natural(name: str) -> list[int | str]:
@@ -50,25 +54,55 @@ def expand(paths: Paths) -> list[str]:
 
 
 def _one(call: Callable[[str], T], path: str) -> T | LogError:
+    signal.setitimer(signal.ITIMER_PROF, MOST_CPU)  # its signal ends the process
     try:
         return call(path)
     except LogError as error:
         return error
-    except (OSError, KeyError, ValueError, RuntimeError, TypeError) as error:
-        return LogError(f"{path}: damaged: {error}")
+    except MemoryError:
+        return LogError(f"{path}: damaged, or too large for the memory")
+    except Exception as error:  # of a damaged file, whatever h5py and numpy make of it
+        return LogError(f"{path}: damaged: {type(error).__name__}: {clean(error)}")
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def _begin() -> None:
+    """A worker ends at the first signal, without a word: the command itself tells."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPROF, signal.SIGALRM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork"))
+    return ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("fork"), initializer=_begin)
+
+
+def _send(call: Callable[[str], T], path: str, out: Connection) -> None:
+    _begin()
+    out.send(_one(call, path))
+    out.close()
 
 
 def _alone(call: Callable[[str], T], path: str) -> T | LogError:
     """In a process of its own, as HDF5 may crash on a damaged file."""
-    with _pool(1) as pool:
-        try:
-            return pool.submit(_one, call, path).result()
-        except BrokenProcessPool:
-            return LogError(f"{path}: damaged: the HDF5 library crashed while reading")
+    ours, theirs = multiprocessing.Pipe(duplex=False)
+    child = multiprocessing.get_context("fork").Process(target=_send, args=(call, path, theirs))
+    child.start()
+    theirs.close()
+    try:
+        result: T | LogError = ours.recv()
+    except EOFError:
+        child.join()
+        why = "the HDF5 library crashed while reading"
+        if child.exitcode == -signal.SIGPROF:
+            why = f"reading it took more than {MOST_CPU} s of processor time"
+        elif child.exitcode == -signal.SIGKILL:
+            why = "the process that read it was killed, as one that takes too much memory is"
+        return LogError(f"{path}: damaged: {why}")
+    finally:
+        ours.close()
+    child.join()
+    return result
 
 
 def read_all(call: Callable[[str], T], paths: Sequence[str]) -> Iterator[tuple[str, T | LogError]]:
@@ -84,6 +118,6 @@ def read_all(call: Callable[[str], T], paths: Sequence[str]) -> Iterator[tuple[s
         except BrokenProcessPool:
             pass
     yield from zip(paths, results, strict=False)
-    # Somebody crashed in what is left: one process for each finds out who.
+    # One of those that are left crashes: a process for each finds out which.
     for path in paths[len(results) :]:
         yield path, _alone(call, path)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import sys
 from pathlib import Path
 from typing import Any
+
+from loompy import output
 
 # Colours that stay apart for colour-blind readers: Okabe and Ito 2008, then Tol's muted scheme 2021.
 OKABE_ITO = ("#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7", "#000000")
@@ -14,7 +18,7 @@ COLOURS = {
     "heavy_ball": "#E69F00",
     "cholmod_pd": "#0072B2",
     "cholmod_newton": "#009E73",
-    "pcg_newton": "#44AA99",
+    "pcg_newton": "#000000",
     "cama_pcg": "#999933",
     "pd_bfgs": "#CC79A7",
     "ndb_pd": "#56B4E9",
@@ -22,7 +26,7 @@ COLOURS = {
     "vbd": "#AA4499",
     "xpbd": "#CC6677",
     "aa_pd": "#332288",
-    "chebyshev_pd": "#88CCEE",
+    "chebyshev_pd": "#DDCC77",
 }
 # Of a contact model the marker; of a solver alone, a dot.
 MARKERS = {
@@ -78,7 +82,9 @@ def plain_axes(
     """Matplotlib figure and axes in the look of all figures; inches per plot."""
     import matplotlib
 
-    matplotlib.use("Agg")
+    # in a notebook, or where a program has chosen, figures go on to be shown
+    if "matplotlib.pyplot" not in sys.modules and "MPLBACKEND" not in os.environ:
+        matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     plt.rcParams.update(
@@ -110,5 +116,6 @@ def save(figure: Any, path: str | Path, formats: tuple[str, ...] = FORMATS) -> l
     written = []
     for ending in formats:
         written.append(stem.with_name(f"{stem.name}.{ending}"))
-        figure.savefig(written[-1], metadata=dates[ending])
+        with output.replacing(written[-1]) as part:
+            figure.savefig(part, metadata=dates[ending])
     return written

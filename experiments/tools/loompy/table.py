@@ -1,8 +1,10 @@
 """`./loom table LOGS [-o FILE.csv|FILE.parquet]`: many runs as one table, a row each.
 
 Shown are the settings in which the runs differ, totals and the accuracy reached.  Runs of different
-problems stand under each other, numbered, and a red line names the keys that differ; unfinished and
-damaged logs are listed and left out.
+problems stand under each other, numbered, and a red line names the keys that differ.  A run that was
+stopped (exit codes 5 and 6) is a row, its column `status` says so; unfinished, failed and damaged logs
+are listed with the reason and left out.  In a CSV file a text that a spreadsheet would take for a
+formula has ' before it.
 
 Exit code: 0; 1 if a log was left out (the table of the others is made) or nothing could be read; 2 for
 wrong arguments.
@@ -11,10 +13,10 @@ wrong arguments.
 from __future__ import annotations
 
 import argparse
-import os
-import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
+from loompy import command, output, terminal
 from loompy.errors import LogError
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from loompy.tables import Collection
 
 ENDINGS = (".csv", ".parquet")
+# What a spreadsheet takes for the beginning of a formula, also in full-width forms.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 # What the terminal shows beside the settings that differ; files hold every column.
 SHOWN = (
     "steps", "converged", "iterations", "cpu", "wall", "peak_memory", "residual", "e_ref", "r_energy",
@@ -47,13 +51,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     return p.parse_args(argv)
 
 
-def red(text: str) -> str:
-    return f"\033[31m{text}\033[0m" if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else text
-
-
-def say(text: str, alarm: bool = False) -> None:
-    line = f"loom: table: {text}"
-    print(red(line) if alarm else line, file=sys.stderr)
+say = partial(terminal.say, "table")
 
 
 def problem_line(found: Collection) -> str:
@@ -92,10 +90,11 @@ def needed(args: argparse.Namespace, bound: dict[str, float]) -> pd.DataFrame:
 
 def shown(table: pd.DataFrame, found: Collection) -> pd.DataFrame:
     """For a terminal: few columns, units in their heads, numbers of few digits."""
-    from loompy.config import short_names
+    from loompy.tables import setting_columns
 
-    keys = list(short_names(found.keys).values())
+    keys = list(setting_columns(found).values())
     names = ["run", *(["problem"] if table["problem"].max() > 1 else []), "method"]
+    names += ["status"] if (table["status"] != "finished").any() else []
     names += [k for k in keys if k in table and not k.endswith("plugin")]
     names += [c for c in SHOWN if not table[c].isna().all()]
     names += [c for c in ("to_reached", "to_iterations", "to_t_cpu", "to_t_total") if c in table]
@@ -105,15 +104,44 @@ def shown(table: pd.DataFrame, found: Collection) -> pd.DataFrame:
     for column in out.select_dtypes("number"):
         whole = (out[column].dropna() % 1 == 0).all() and column not in UNITS
         out[column] = [("-" if v != v else f"{v:.0f}" if whole else f"{v:.3g}") for v in out[column]]
+    for column in out.select_dtypes(exclude="number"):
+        out[column] = [terminal.clean(v) for v in out[column]]
     return out.rename(columns={c: f"{c} ({u})" for c, u in UNITS.items()})
 
 
+def harmless(value: object) -> object:
+    """A cell of a CSV file: a text that a spreadsheet would take for a formula gets ' before it.  Numbers,
+    and texts of nothing but numbers such as "-0.1 0 0", stay."""
+    if not isinstance(value, str) or not value.lstrip(" \0").startswith(FORMULA):
+        return value
+    try:
+        for word in value.split(" "):
+            float(word)
+    except ValueError:
+        return "'" + value
+    return value
+
+
 def write(table: pd.DataFrame, path: str) -> None:
-    os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-    if path.endswith(".csv"):
-        table.to_csv(path, index=False)
-    else:
-        table.to_parquet(path, index=False)
+    with output.replacing(path) as part:
+        if path.endswith(".csv"):
+            texts = table.map(harmless)
+            texts.columns = [str(harmless(str(c))) for c in texts.columns]
+            texts.to_csv(part, index=False)
+        else:
+            table.to_parquet(part, index=False)
+
+
+def ordered(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """By a column; texts that are numbers, as settings are, by their values."""
+    import pandas as pd
+
+    if column not in table:
+        raise LogError(f"--sort {column}: there is no such column; there are: {', '.join(table.columns)}")
+    key = pd.to_numeric(table[column].astype(str), errors="coerce")
+    if key.isna().all():
+        key = table[column].astype(str)
+    return table.loc[key.sort_values(kind="stable").index]
 
 
 def main(argv: list[str]) -> int:
@@ -125,28 +153,32 @@ def main(argv: list[str]) -> int:
     if args.to and not bound:
         say(f"--to {args.to}: MEASURE=BOUND is expected, such as e_ref=1e-4")
         return 2
-    from loompy.tables import collect, rows_of
+    if args.output:
+        output.check(args.output)
+    from loompy.tables import collect, ends_lines, rows_of
 
     found = collect(args.logs)
     for path, why in found.left_out:
         say(f"left out: {path}: {why}")
     if not found.runs:
-        raise LogError("no finished log is left")
+        raise LogError("no log is left of which a table could be made")
     for note in found.notes:
         say(note)
+    for run, name in zip(found.runs, found.names(), strict=True):
+        for line in ends_lines(run.totals):
+            say(f"{name}: {line}", alarm=True)
     table = rows_of(found)
     if bound:
         table = table.merge(needed(args, bound), on="run", how="left")
     if args.sort:
-        if args.sort not in table:
-            there = ", ".join(table.columns)
-        raise LogError(f"--sort {args.sort}: there is no such column; there are: {there}")
-        table = table.sort_values(args.sort, kind="stable")
+        table = ordered(table, args.sort)
     if not args.quiet:
         print(shown(table, found).to_string(index=False))
     alarm = problem_line(found)
     if alarm:
         say(alarm, alarm=True)
+    for name, done, planned in found.stopped:
+        say(f"stopped: {name}: its totals are those of {done}{f' of {planned}' if planned else ''} steps")
     if args.output:
         write(table, args.output)
         print(args.output)
@@ -154,8 +186,4 @@ def main(argv: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except (LogError, OSError) as error:
-        say(str(error))
-        sys.exit(1)
+    command.run("table", main)

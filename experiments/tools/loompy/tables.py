@@ -24,7 +24,11 @@ COUNTERS = (
 )  # fmt: skip
 LAST_OF_STEP = ("e_ref", "r_energy", "r_newton")  # columns of /iters of which the end of a step counts
 SUM_OF_STEPS = {"cpu": "t_cpu", "wall": "t_total", "bytes": "n_bytes"}
-PROVENANCE = ("git_commit", "config_hash", "host", "threads", "created", "end_time", "exit_reason", "command")
+PROVENANCE = ("git_commit", "config_hash", "host", "created", "end_time", "exit_reason", "command")
+# Logs that are rows: runs that came to their end, and those that a signal or --max-time stopped (exit codes
+# 5 and 6), whose steps are whole.
+ROWS = ("finished", "stopped")
+LEAST_DEFECT = 0.01  # of the weight, from which a momentum defect is told
 GOOD_ENDS = ("converged_abs", "converged_rel")
 
 
@@ -68,9 +72,13 @@ def _totals(log: Log, missing: set[str]) -> dict[str, Any]:
     steps = log.table("steps")
     names = set(_names(steps))
     words = log.enum("steps", "reason")
+    unknown = {int(r) for r in steps["reason"]} - words.keys()
+    if unknown:
+        raise LogError(f"{log.path}: /steps: the reason {unknown.pop()} has no word")
     reasons = [words[int(r)] for r in steps["reason"]]
     out: dict[str, Any] = {"steps": len(steps), "iterations": int(steps["iters"].sum())}
     out["converged"] = sum(r in GOOD_ENDS for r in reasons)
+    out |= _ends(steps, reasons)
     out["reasons"] = " ".join(f"{r} {reasons.count(r)}" for r in dict.fromkeys(reasons))
     for name, column in SUM_OF_STEPS.items():
         if column in names:
@@ -87,14 +95,56 @@ def _totals(log: Log, missing: set[str]) -> dict[str, Any]:
     gaps = steps["min_gap"][np.isfinite(steps["min_gap"])]
     out["min_gap"] = float(gaps.min()) if len(gaps) else np.nan
     out["contacts"] = int(steps["contacts"].max()) if len(steps) else 0
-    out["vertices"] = log.file["frames/x"].shape[1]
+    out["vertices"] = log.num_vertices
     out |= {name: int(steps[name].sum()) for name in COUNTERS if name in names}
+    return out
+
+
+def _ends(steps: np.ndarray, reasons: list[str]) -> dict[str, Any]:
+    """How well the steps were solved: how many ended above their tolerance, how far the worst one,
+    where a replayed reference was no solution, the largest momentum defect; NaN where a log has none."""
+    names = set(_names(steps))
+    ratio = steps["tol_ratio"] if "tol_ratio" in names else np.full(len(steps), np.nan)
+    # as log_unconverged() in framework/log/ends.c: a one-shot method has no tolerance
+    missed = np.array([r not in GOOD_ENDS for r in reasons], bool)
+    once = np.array([r == "max_iters" for r in reasons], bool) & (steps["iters"] <= 1) & ~(ratio > 0)
+    missed &= ~once
+    worst = int(np.argmax(np.where(missed & (ratio > 0), ratio, -1))) if missed.any() else -1
+    known = [c for c in ("defect_force", "defect_torque") if c in names]
+    defects = np.concatenate([steps[c] for c in known]) if known else np.array([])
+    defects = defects[np.isfinite(defects)]
+    return {
+        "unconverged": int(missed.sum()),
+        "worst_ratio": float(ratio[worst]) if worst >= 0 else np.nan,
+        "worst_step": int(steps["step"][worst]) if worst >= 0 else -1,
+        "ref_unconverged": int(steps["ref_unconverged"].sum()) if "ref_unconverged" in names else 0,
+        "defect": float(defects.max()) if len(defects) else np.nan,
+    }
+
+
+def ends_lines(totals: dict[str, Any]) -> list[str]:
+    """What a run is worth, in words; none where all is well."""
+    steps, out = totals["steps"], []
+    if totals["unconverged"]:
+        line = f"{totals['unconverged']} of {steps} steps did not converge"
+        if totals["worst_ratio"] == totals["worst_ratio"]:
+            ratio, step = totals["worst_ratio"], totals["worst_step"]
+            line += f"; the worst ended at {ratio:.3g} times its tolerance (step {step})"
+        out.append(line)
+    if totals["ref_unconverged"]:
+        out.append(f"the reference did not converge in {totals['ref_unconverged']} of {steps} steps: "
+                   "e_ref of these is no error")  # fmt: skip
+    if totals["defect"] >= LEAST_DEFECT:
+        out.append(f"momentum defect up to {100 * totals['defect']:.3g} % of the weight")
     return out
 
 
 def _number(log: Log, name: str, missing: set[str]) -> float:
     if name in log.file.attrs:
-        return float(log.file.attrs[name])
+        value = log.attr(name)
+        if isinstance(value, str):
+            raise LogError(f"{log.path}: the attribute '{name}' is no number")
+        return float(value)
     missing.add(name)
     return float("nan")
 
@@ -118,11 +168,14 @@ def _look(path: str, table: str = "", columns: Sequence[str] | None = None) -> R
     with Log(path) as log:
         missing: set[str] = set()
         status = log.status
-        if status != "finished":
+        if status not in ROWS:
             return Run(path, status, {}, {})
         totals = _totals(log, missing)
-        totals |= {name: log.attr(name) for name in PROVENANCE}
-        totals["processor"], totals["plugins"] = log.attr("cpu"), log.attr("plugins")
+        totals |= {name: str(log.attr(name)) for name in PROVENANCE[:3]}
+        totals["threads"] = int(_number(log, "threads", missing) if "threads" in log.file.attrs else 0)
+        totals |= {name: str(log.attr(name)) for name in PROVENANCE[3:]}
+        totals["processor"], totals["plugins"] = str(log.attr("cpu")), str(log.attr("plugins"))
+        totals["planned"] = log.planned_steps
         run = Run(path, status, log.settings, totals, missing=missing)
         if table:
             run.table = _read(log, table, columns, missing)
@@ -146,7 +199,7 @@ def _read(log: Log, name: str, columns: Sequence[str] | None, missing: set[str])
 
 @dataclass
 class Collection:
-    """Finished logs, and those that were left out, each with the reason."""
+    """Logs of runs that finished or were stopped, and those that were left out, each with the reason."""
 
     runs: list[Run]
     left_out: list[tuple[str, str]]
@@ -162,6 +215,15 @@ class Collection:
             f"NaN, as {n} of {len(self.runs)} logs lack it: "
             + ", ".join(sorted(name for name, count in lacking.items() if count == n))
             for n in sorted(set(lacking.values()))
+        ]
+
+    @property
+    def stopped(self) -> list[tuple[str, int, int]]:
+        """Name, steps done and steps planned (0: not known) of the runs that were stopped."""
+        return [
+            (name, run.totals["steps"], run.totals["planned"])
+            for name, run in zip(self.names(), self.runs, strict=True)
+            if run.status == "stopped"
         ]
 
     @property
@@ -196,13 +258,14 @@ class Collection:
 
 
 def collect(paths: Paths, table: str = "", columns: Sequence[str] | None = None) -> Collection:
-    """Every log that `paths` means.  Unfinished and damaged ones are in `left_out`, with the reason."""
+    """Every log that `paths` means.  Those that are being written, that failed, or that are damaged are in
+    `left_out`, with the reason."""
     runs: list[Run] = []
     left_out: list[tuple[str, str]] = []
     for path, result in read_all(partial(_look, table=table, columns=columns), expand(paths)):
         if isinstance(result, LogError):
             left_out.append((path, str(result).removeprefix(f"{path}: ")))
-        elif result.status != "finished":
+        elif result.status not in ROWS:
             left_out.append((path, result.status if result.status != "running" else "unfinished (running)"))
         else:
             runs.append(result)
@@ -221,20 +284,27 @@ def _tell(frame: pd.DataFrame, found: Collection) -> pd.DataFrame:
     return frame
 
 
+def setting_columns(found: Collection) -> dict[str, str]:
+    """{key in which the runs differ: its column}: the last words of the key, and the whole key where
+    a column of another meaning is called so."""
+    taken = {"run", "method", "problem", "status", "path", *(n for r in found.runs for n in r.totals)}
+    return {k: k if name in taken else name for k, name in short_names(found.keys).items()}
+
+
 def rows_of(found: Collection) -> pd.DataFrame:
     """One row per run of a collection."""
-    keys = found.keys
-    short = short_names(keys)
+    short = setting_columns(found)
     rows = []
     for run, name, problem in zip(found.runs, found.names(), found.problem_numbers(), strict=True):
-        settings = {short[k]: run.settings.get(k, "") for k in keys}
+        settings = {name: run.settings.get(k, "") for k, name in short.items()}
         head = {"run": name, "method": method_of(run.settings), "problem": problem}
         rows.append(head | settings | {"status": run.status} | run.totals | {"path": run.path})
     return pd.DataFrame(rows)
 
 
 def runs(paths: Paths) -> pd.DataFrame:
-    """One row per finished run: the settings that differ, totals, the accuracy reached, provenance.
+    """One row per run that finished or was stopped (column `status`): the settings that differ, totals, the
+    accuracy reached, provenance.
 
     paths: a file, folder, pattern, or a list of these.
     `cpu`, `wall` are seconds of all steps; `peak_memory` bytes; `residual`, `e_ref`, `r_energy` those
@@ -257,28 +327,30 @@ def _long(paths: Paths, table: str, columns: Sequence[str] | None) -> pd.DataFra
         assert part is not None
         head: dict[str, Any] = {
             "run": name, "method": method_of(run.settings), "problem": problem, "contact": contact,
+            "status": run.status,
         }  # fmt: skip
         for key in keys:  # one called like a column of the log keeps its whole name
             head[key if short[key] in part or short[key] in head else short[key]] = run.settings.get(key, "")
         before = pd.DataFrame([head]).loc[np.zeros(len(part), int)].reset_index(drop=True)
         parts.append(pd.concat([before, part], axis=1))
     whole_table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-    for column in ("run", "method"):
+    for column in ("run", "method", "status"):
         if column in whole_table:
             whole_table[column] = whole_table[column].astype("category")
     return _tell(whole_table, found)
 
 
 def iters(paths: Paths, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Rows of /iters of all finished runs, one below the other.  Before them stand `run`, `method`,
-    `problem`, `contact` (numbers: the same problem, the same settings of contact) and the settings that
-    differ.  columns: only these, beside step, k and stage.  Clocks and counters count from the beginning
+    """Rows of /iters of all runs that finished or were stopped, one below the other.  Before them stand
+    `run`, `method`,
+    `problem`, `contact` (numbers: the same problem, the same settings of contact), `status` and the settings
+    that differ.  columns: only these, beside step, k and stage.  Clocks and counters count from the beginning
     of the step.  k = -1 is the state every solver starts from."""
     return _long(paths, "iters", columns)
 
 
 def steps(paths: Paths, columns: Sequence[str] | None = None) -> pd.DataFrame:
-    """Rows of /steps of all finished runs in the same form; `reason` in words."""
+    """Rows of /steps of all these runs in the same form; `reason` in words."""
     return _long(paths, "steps", columns)
 
 

@@ -302,7 +302,7 @@ class View:
         for actor, body in self.actors:
             actor.user_matrix = body.matrix(frame)
             if moves_inside(body):
-                time = float(self.log.file["frames/time"][frame])
+                time = float(self.log.times[frame])
                 actor.mapper.dataset = creased(body_mesh(body, frame, time))
         side = max(self.size)
         (w, h), left, top = self.size, (side - self.size[0]) // 2, (side - self.size[1]) // 2

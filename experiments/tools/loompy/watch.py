@@ -4,7 +4,7 @@ On a terminal the curves are drawn again at every interval; elsewhere a line is 
 With -o a picture is drawn again instead, whole at every time.  It ends with the run.
 
 Exit code: 0 if the run has finished, or is read once; 1 if it failed, was stopped or its process died;
-5 if Ctrl-C ends the watching.
+5 if Ctrl-C ends the watching.  The log of a run whose process died is made a plain file again.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 import time
 from typing import Any
 
+from loompy import command, output, terminal
 from loompy.errors import LogError
 
 PICTURES = ("png", "pdf", "svg")
@@ -69,7 +70,7 @@ def columns_of(run: Any, text: str) -> list[str]:
 
 def title(run: Any, name: str) -> str:
     unit, text = run.units[name]
-    return text + ("" if unit == "1" else f" ({unit})")
+    return terminal.clean(text + ("" if unit == "1" else f" ({unit})"))
 
 
 def logarithmic(values: Any) -> bool:
@@ -97,6 +98,8 @@ def remaining(run: Any) -> str:
     if run.ended or left <= 0 or len(run.steps) == 0:
         return ""
     seconds = left * float(run.column("t_total")[-20:].mean())
+    if not 0 <= seconds < 1e9:  # no clock that makes sense
+        return ""
     hours, minutes = int(seconds // 3600), int(seconds // 60) % 60
     if seconds < 60:
         return f"about {math.ceil(seconds)} s left"
@@ -114,7 +117,7 @@ def headline(run: Any) -> str:
         met = int((run.steps["intersections"] > 0).sum())
         words += [f"intersections in {met} steps"] if met else []
     words.append(remaining(run))
-    return "  ".join(w for w in words if w)
+    return terminal.clean("  ".join(w for w in words if w))
 
 
 def line_of(run: Any) -> str:
@@ -126,7 +129,7 @@ def line_of(run: Any) -> str:
         value, unit = float(row[name]), run.units[name][0]
         if math.isfinite(value):
             words.append(f"{text} {value:.3g}" + ("" if unit == "1" else f" {unit}"))
-    return "  ".join([*words, remaining(run)]).rstrip()
+    return terminal.clean("  ".join([*words, remaining(run)]).rstrip())
 
 
 class Lines:
@@ -137,7 +140,7 @@ class Lines:
 
     def show(self) -> None:
         for step, level, text in self.run.messages()[self.told :]:
-            print(f"{level} in step {step}: {text}")
+            print(terminal.clean(f"{level} in step {step}: {text}"))
             self.told += 1
         if not self.begun or self.run.ended:
             print(headline(self.run))
@@ -175,7 +178,8 @@ class Screen:
         import plotext as plt
 
         shown = curves(self.run, self.names)
-        notes = [f"{level} in step {step}: {text}" for step, level, text in self.run.messages()[-2:]]
+        said = self.run.messages()[-2:]
+        notes = [terminal.clean(f"{level} in step {step}: {text}") for step, level, text in said]
         head = [headline(self.run), *notes]
         if not shown:
             return "\n".join([*head, "no step has ended yet"])
@@ -203,11 +207,16 @@ class Screen:
             text += "{} x {})".format(*LEAST)
         else:
             text = self.text(*size)
-        print(f"\x1b[H\x1b[2J{text}", flush=True)
+        terminal.raw(f"\x1b[H\x1b[2J{text}\n")
 
 
 def utf8() -> bool:
     return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+
+
+def plain(text: str) -> str:
+    """So that matplotlib takes no sign in it for mathematics."""
+    return text.replace("\\", "\\\\").replace("$", r"\$") if "$" in text else text
 
 
 class Picture:
@@ -215,7 +224,6 @@ class Picture:
 
     def __init__(self, run: Any, names: list[str], path: str) -> None:
         self.run, self.names, self.path = run, names, path
-        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
 
     def show(self) -> None:
         from loompy.style import plain_axes
@@ -227,15 +235,13 @@ class Picture:
         for a, (name, axis, x, y) in zip(axes.flat, shown, strict=False):
             a.set_visible(True)
             a.plot(x, y, marker="." if len(x) < 60 else "", color="#0072B2")
-            a.set_title(name, fontsize=9)
+            a.set_title(plain(name), fontsize=9)
             a.set_xlabel(axis)
             if logarithmic(y):
                 a.set_yscale("log")
-        figure.suptitle(headline(self.run), fontsize=9)
-        stem, ending = os.path.splitext(self.path)
-        part = f"{stem}.part{ending}"
-        figure.savefig(part)
-        os.replace(part, self.path)
+        figure.suptitle(plain(headline(self.run)), fontsize=9)
+        with output.replacing(self.path) as part:
+            figure.savefig(part)
         import matplotlib.pyplot as plt
 
         plt.close(figure)
@@ -243,6 +249,8 @@ class Picture:
 
 def main(argv: list[str]) -> int:
     args = parse(argv)
+    if args.output:
+        output.check(args.output)
     from loompy.follow import Follower
 
     with Follower(args.file) as run:
@@ -260,16 +268,12 @@ def main(argv: list[str]) -> int:
             if run.ended or args.once:
                 break
             time.sleep(args.interval)
+        if run.status == "died":
+            run.finish()
         if args.output:
             print(args.output)
         return 0 if run.status in ("finished", "running") else 1
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except (LogError, OSError) as error:
-        print(f"loom: watch: {error}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(5)
+    command.run("watch", main, guarded=True, interrupted=5)

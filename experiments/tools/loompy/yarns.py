@@ -3,6 +3,8 @@
 import numpy as np
 import pyvista as pv
 
+from loompy import checks
+
 SAMPLES = 4  # points to a segment
 SIDES = 10
 
@@ -16,6 +18,7 @@ def weights(u):
 
 class Yarns:
     def __init__(self, log):
+        checks.yarns(log)
         first = log.scene("yarns/first")
         self.count = 0 if first is None else len(first) - 1
         if self.count == 0:
@@ -24,9 +27,8 @@ class Yarns:
         self.closed = log.scene("yarns/closed")
         self.segments = log.scene("yarns/segments")
         self.owner = log.scene("yarns/yarn")
-        self.radius = log.scene("radius")[first[:-1]]
-        objects = log.scene("object")
-        self.object = objects[first[:-1]]
+        radius, objects = log.scene("radius"), log.scene("object")
+        self.radius, self.object = radius[first[:-1]], objects[first[:-1]]
 
     def curve(self, x, yarn):
         """Points on the centre line of one yarn [.][3], m; a closed one ends where it begins."""

@@ -158,6 +158,16 @@ enum {
   LOOM_CONTACT_LIVE = 0,  /* the contact models themselves */
   LOOM_CONTACT_FROZEN = 1 /* what host->freeze_contact() made of them */
 };
+/* Why a contact model's eval() and hessian() are called: loom_step.expansion.  An expansion of
+ * second order around x, made at the start of the step, stands for the model in the whole step: it
+ * is never asked again, while bodies go from `progress` to the end of their motion.  Its gradient
+ * and its Hessian have to fit each other: friction gives k u and k, with one k and the slip u that
+ * is there when bodies have arrived and the cloth is still at x; the matrix is asked for with
+ * LOOM_HESS_EXPANSION. */
+enum {
+  LOOM_EXPAND_NONE = 0, /* values at x, bodies at `progress` */
+  LOOM_EXPAND_STEP = 1  /* the parts of an expansion around x that serves the step */
+};
 enum {
   LOOM_METRIC_MASS = 0,    /* M / h^2 */
   LOOM_METRIC_DIAGONAL = 1 /* D, N/m: the diagonal of M / h^2 plus the elastic operator, the one of
@@ -216,7 +226,9 @@ typedef struct loom_step {
   int32_t max_iters; /* outer iterations that this step may take; 0: not known */
   /* In checkpoint(): 1 where the state is only recorded, after every step, for a replay.  What a
    * restart would have to make anew may be kept then. */
-  int32_t recording, reserved;
+  int32_t recording;
+  /* In eval() and hessian() of contact models: LOOM_EXPAND_*, 0 but where contact is frozen. */
+  int32_t expansion;
   /* the step's own: all terms, y, h; contact is frozen for solvers with LOOM_WANT_CONTACT_FROZEN */
   const loom_problem *problem;
 } loom_step;

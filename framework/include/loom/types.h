@@ -25,7 +25,7 @@
  * of another MAJOR, and while MAJOR is 0 those of another MINOR, too, as anything may have moved.
  */
 #define LOOM_ABI_MAJOR 0
-#define LOOM_ABI_MINOR 4
+#define LOOM_ABI_MINOR 5
 
 #ifdef __cplusplus
 #define LOOM_C_BEGIN extern "C" {

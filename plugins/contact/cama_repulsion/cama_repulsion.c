@@ -33,7 +33,7 @@ enum { DUPLICATES_OWNED = 0, DUPLICATES_ALL = 1 };
 enum { COL_VT = 0, COL_EE = 1 };
 
 typedef struct settings {
-  double thickness, stiffness, adhesion, adhesion_range, slack, self_friction;
+  double thickness, stiffness, adhesion, adhesion_range, slack, self_friction, epsilon_v;
   int32_t law;        /* CAMA_LINEAR, CAMA_QUADRATIC */
   int32_t matrix;     /* MATRIX_* */
   int32_t duplicates; /* DUPLICATES_* */
@@ -61,6 +61,8 @@ static const loom_param params[] = {
                     "Features that several pairs have in common act once, or once for each pair."),
     LOOM_PARAM_REAL(settings, self_friction, 0, 0, 10, "1",
                     "Coulomb coefficient between cloths; bodies bring their own."),
+    LOOM_PARAM_REAL(settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",
+                    "Sliding speed below which friction fades: what sticks creeps slower."),
     LOOM_PARAM_REAL(settings, slack, 0, 0, 1, "m",
                     "Pairs are looked for this far beyond thickness, and again when a vertex has "
                     "moved by half of it; 0: 2 mm, a quarter of the mean edge where that is less."),
@@ -119,7 +121,7 @@ static loom_status cama_repulsion_create(const loom_host *h, const loom_scene *s
   p->c.keeps_keys = 1;
   LOOM_TRY(cand_new(&p->c, h, sc, e, p->energy.number[CAMA_REACH], p->set.slack, SLACK));
   LOOM_TRY(features_new(&p->features, h, sc, e));
-  LOOM_TRY(drag_new(&p->drag, &p->c, p->set.self_friction));
+  LOOM_TRY(drag_new(&p->drag, &p->c, p->set.self_friction, p->set.epsilon_v));
   check_thickness(p);
   return LOOM_OK;
 }

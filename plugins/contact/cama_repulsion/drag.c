@@ -4,12 +4,13 @@
 static const lk_entry k_limit = LK_ENTRY(cama_drag_limit), k_work = LK_ENTRY(cama_drag_work);
 static const lk_entry k_force = LK_ENTRY(cama_drag_force), k_blocks = LK_ENTRY(cama_drag_blocks);
 
-loom_status drag_new(drag *d, candidates *c, double self_friction)
+loom_status drag_new(drag *d, candidates *c, double self_friction, double epsilon_v)
 {
   const plug_buf all[] = {{"drag", LOOM_REAL, 0, &d->k},
                           {"points at the end", LOOM_REAL, 0, &d->end}};
   LOOM_TRY(plug_bufs_new(c->h, all, LOOM_COUNT(all)));
-  return fric_new(&d->f, c, self_friction, 1.0); /* the fading speed of the kit's potential */
+  d->f.tempers = 1;
+  return fric_new(&d->f, c, self_friction, epsilon_v);
 }
 
 loom_status drag_begin_step(drag *d, const pair_energy *p, const lk_entry *lag, const loom_step *s)
@@ -26,7 +27,6 @@ loom_status drag_begin_step(drag *d, const pair_energy *p, const lk_entry *lag, 
   plug_maps m = plug_maps_on(c->h, c->e);
   const drag_limit_args a = {.f = fric_open(f, &m, s, s->x_start),
                              .velocity = plug_read(&m, s->v_start),
-                             .mass = plug_read(&m, c->sc->mass),
                              .end = plug_read(&m, d->end),
                              .k = plug_write(&m, d->k),
                              .h = (lk_real)s->h};

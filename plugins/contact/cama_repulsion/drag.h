@@ -12,7 +12,7 @@ typedef struct drag {
   loom_buf *end; /* real [f.num][3], m, points of bodies at the end of the step */
 } drag;
 
-loom_status drag_new(drag *d, candidates *c, double self_friction);
+loom_status drag_new(drag *d, candidates *c, double self_friction, double epsilon_v);
 /* At the start of a step, with the active pairs of s->x_start: they are lagged. */
 loom_status drag_begin_step(drag *d, const pair_energy *p, const lk_entry *lag, const loom_step *s);
 /* Adds the work of the step, J, to *work when the core has read it; D is half of it: share = 0.5.

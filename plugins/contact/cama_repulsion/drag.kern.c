@@ -24,14 +24,8 @@ LK_FN lk_real sliding(const drag_limit_args *a, lk_int i)
 
 LK_KERNEL_PLAIN(cama_drag_limit, a, i)
 {
-  const fric_state *const f = &a->f;
-  lk_real inverse = LK_R(0.0); /* 1/kg, sum w^2 / m */
-  for (int b = 0; b < 4; ++b) {
-    const int32_t v = f->v[4 * i + b];
-    if (cand_is_free(v, f->n, f->fixed)) inverse += f->w[4 * i + b] * f->w[4 * i + b] / a->mass[v];
-  }
-  const lk_real most = f->most[i], way = sliding(a, i), stops = a->h * a->h * inverse;
-  a->k[i] = most > LK_R(0.0) && stops > LK_R(0.0) ? most / LK_FMAX(way, most * stops) : LK_R(0.0);
+  const lk_real most = a->f.most[i], way = LK_FMAX(sliding(a, i), a->f.eps);
+  a->k[i] = most > LK_R(0.0) && way > LK_R(0.0) ? most / way : LK_R(0.0);
 }
 
 LK_REDUCE_SUM_PLAIN(cama_drag_work, a, i)

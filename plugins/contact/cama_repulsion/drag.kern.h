@@ -1,12 +1,16 @@
 /* drag.kern.h - friction as a drag that is linear within the step, as ArcSim has it.
  *
- * A pair that slides with |T v| at the start of the step is held back by phi T v, phi = min(mu f_n
- * / |T v|, 1 / (h sum w_i^2 / m_i)), T = I - n n': Coulomb's force at that speed, and at most the
- * impulse that stops the pair within the step.  With the tangential displacement u over the step
- * this is the dissipative potential
- *   D = sum k/2 |u|^2,   k = phi / h,
- * frozen for the step: quadratic, so one linear solve has it exactly, where a potential that is
- * smoothed below a small speed (kit/friction) would glue everything that one solve sees at rest. */
+ * A pair that slides with |T v| at the start of the step, T = I - n n', is held back by Coulomb's
+ * force at that speed.  With the tangential displacement u over the step this is the dissipative
+ * potential
+ *   D = sum k/2 |u|^2,   k = mu f_n / max(h |T v|, h epsilon_v),
+ * frozen for the step: quadratic, so one linear solve has it exactly.  The Hessian of a potential
+ * that is smoothed below a small speed (kit/friction), taken where nothing has moved yet, would
+ * glue all that one solve sees at rest.
+ *
+ * DEVIATION: ArcSim bounds k by the impulse that stops the pair within the step, 1 / (h^2 sum w_i^2
+ * / m_i).  Solved implicitly no k turns a motion round, and with that bound what sticks would slide
+ * with h times its acceleration. */
 #ifndef CAMA_DRAG_KERN_H
 #define CAMA_DRAG_KERN_H
 
@@ -15,7 +19,6 @@
 typedef struct drag_limit_args {
   fric_state f;
   const lk_real *LK_RESTRICT velocity; /* [n][3] m/s, at the start of the step */
-  const lk_real *LK_RESTRICT mass;     /* [n] kg */
   const lk_real *LK_RESTRICT end;      /* [nf][3] m, points of bodies at the end of the step */
   lk_real *LK_RESTRICT k;              /* [nf] N/m, out */
   lk_real h;                           /* s */

@@ -24,15 +24,17 @@ typedef struct dbb {
 static const loom_param params[] = {
     BARRIER_PARAM_D_HAT,
     {"kappa", LOOM_P_REAL, 0, offsetof(settings, base.stiffness), 0, 0, 1e12, NULL, NULL, "N/m",
-     "Stiffness in B = -kappa (d - d_hat)^2 ln(d / d_hat), d the gap; 0: from mass and time step, "
-     "doubled while gaps stay tiny."},
+     "Stiffness in B = -kappa (d - d_hat)^2 ln(d / d_hat), d the gap; 0: from the mean mass of a "
+     "vertex and the time step, of each object by itself, a pair of two objects takes the smaller "
+     "one; "
+     "all are doubled while gaps stay tiny."},
     LOOM_PARAM_ENUM(
         settings, weight, DBB_WEIGHT_ENERGY, "energy|curvature",
         "Weights of the quadratic terms: -B'(d) / (d_hat - d), or B''(d) spread so "
         "that the terms are nowhere softer than the barrier at x; forces are the same."),
     BARRIER_PARAM_SLACK,
     BARRIER_PARAM_HESSIAN,
-    BARRIER_PARAMS_FRICTION,
+    BARRIER_PARAMS_FRICTION(BARRIER_LAG_ITERATION),
 };
 
 static const lk_entry k_quad = LK_ENTRY_NEAR(dbb_quad, 4), k_drag = LK_ENTRY(dbb_drag);

@@ -32,9 +32,10 @@ LK_KERNEL_PLAIN(dbb_quad, a, i)
   const cand_state *const s = &a->p.s;
   const int32_t c = a->p.list[i];
   int64_t at = a->at[i];
-  lk_real x[12], w[4], g[12], k;
+  lk_real x[12], w[4], g[12], k, number[PAIR_NUMBERS];
   barrier_law law;
-  barrier_law_distance(a->p.number[0], a->p.number[1], s->xi[c], &law);
+  pair_numbers(&a->p, c, number);
+  barrier_law_distance(number[0], number[1], s->xi[c], &law);
   if (s->kind[c] == LOOM_PAIR_VO) {
     const lk_real f = cand_body(s, c, g), b1 = barrier_slope(&law, f * f);
     k = a->weight == DBB_WEIGHT_ENERGY ? barrier_weight(&law, f * f)
@@ -47,7 +48,7 @@ LK_KERNEL_PLAIN(dbb_quad, a, i)
   const lk_real D = cand_pair(s, c, x, w);
   const int mollified = s->par[c] > LK_R(0.0) && mollifier_cross(x) < s->par[c];
   k = a->weight == DBB_WEIGHT_ENERGY ? barrier_weight(&law, D) : barrier_curvature_d(&law, D);
-  dbb_gradient(s, c, a->p.number, g);
+  dbb_gradient(s, c, number, g);
   for (int b = 0; b < 4; ++b) {
     const int32_t j = s->v[4 * c + b];
     lk_real kb = k;

@@ -12,7 +12,9 @@ enum {
   MAX_HALVINGS = 40,
   /* Newton iterations between two moves of bodies: a move takes half of a gap, and one iteration
    * at most doubles it. */
-  ON_THE_WAY = 3
+  ON_THE_WAY = 3,
+  /* Times that friction takes its normal forces anew at most. */
+  MAX_LAGS = 8
 };
 /* Armijo's constant (J. Nocedal, S. Wright, Numerical Optimization, 2nd ed., eq. 3.4) */
 static const double SUFFICIENT = 1e-4;
@@ -173,13 +175,21 @@ static loom_status descend(correction *c, const loom_problem *own, int32_t n)
 
 /* ---- resolve() ---- */
 
-static loom_status iterate(correction *c, const correction_settings *set, const loom_step *s,
-                           const loom_problem *p, loom_buf *x)
+static loom_status iterate(correction *c, const correction_settings *set,
+                           const correction_friction *f, const loom_step *s, const loom_problem *p,
+                           loom_buf *x)
 {
-  const int64_t most = s->progress < 1.0 ? ON_THE_WAY : set->iters;
-  int done = 0;
-  for (int64_t k = 0; k < most && !done; ++k) LOOM_TRY(newton(c, set, s, p, x, &done));
-  c->report.capped |= !done && s->progress >= 1.0;
+  const int arrived = s->progress >= 1.0;
+  const int64_t most = arrived ? set->iters : ON_THE_WAY;
+  int done = 0, again = arrived && f->relag != NULL;
+  int64_t k = 0;
+  for (int lags = 0; lags <= MAX_LAGS; ++lags) {
+    for (done = 0; k < most && !done; ++k) LOOM_TRY(newton(c, set, s, p, x, &done));
+    if (!again || k == most || lags == MAX_LAGS) break;
+    LOOM_TRY(f->relag(f->self, s, x, &again));
+    if (!again) break;
+  }
+  c->report.capped |= !done && arrived;
   return LOOM_OK;
 }
 
@@ -191,7 +201,8 @@ static loom_status largest_way(correction *c, loom_buf *x, double *way)
 }
 
 loom_status correction_resolve(correction *c, const loom_scene *sc, const correction_settings *set,
-                               const loom_step *s, loom_buf *x_start, loom_buf *x)
+                               const correction_friction *f, const loom_step *s, loom_buf *x_start,
+                               loom_buf *x)
 {
   loom_problem p = *s->problem;
   LOOM_TRY(prepare(c, sc->num_verts));
@@ -207,7 +218,7 @@ loom_status correction_resolve(correction *c, const loom_scene *sc, const correc
   }
   LOOM_TRY(c->h->buf_copy(c->h, c->e, x, x_start));
   c->h->tic(c->h, "correction");
-  LOOM_TRY(iterate(c, set, s, &p, x));
+  LOOM_TRY(iterate(c, set, f, s, &p, x));
   c->h->toc(c->h, "correction");
   return largest_way(c, x, &c->report.moved);
 }

@@ -26,6 +26,14 @@ typedef struct correction_settings {
   int32_t kind;     /* CORRECTION_* */
 } correction_settings;
 
+/* Friction of the corrected point.  relag: once the correction has ended, take the normal forces at
+ * x for friction; *again: they are not those of before, go on from x.  NULL: there is no friction.
+ */
+typedef struct correction_friction {
+  loom_status (*relag)(void *self, const loom_step *s, loom_buf *x, int *again);
+  void *self;
+} correction_friction;
+
 typedef struct correction_report { /* of a step */
   int64_t newton, cg;              /* iterations */
   double alpha;                    /* least share of a Newton step that was taken; 1: all of it */
@@ -51,6 +59,7 @@ loom_status correction_weigh(correction *c, const loom_scene *sc, const loom_ste
 /* loom_contact_ops.resolve() of a split step, with the energy of the step's contact models.  While
  * bodies and pins are still on their way, a few Newton iterations. */
 loom_status correction_resolve(correction *c, const loom_scene *sc, const correction_settings *set,
-                               const loom_step *s, loom_buf *x_start, loom_buf *x);
+                               const correction_friction *f, const loom_step *s, loom_buf *x_start,
+                               loom_buf *x);
 
 #endif

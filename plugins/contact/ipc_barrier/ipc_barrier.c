@@ -28,10 +28,12 @@ static const loom_param params[] = {
     BARRIER_PARAM_D_HAT,
     LOOM_PARAM_REAL(barrier_settings, stiffness, 0, 0, 1e12, "N/m",
                     "kappa in b = -kappa d_hat^2 (z - 1)^2 ln z, z = (D - xi^2) / ((d_hat + xi)^2 "
-                    "- xi^2); 0: from mass and time step, doubled while gaps stay tiny."),
+                    "- xi^2); 0: from the mean mass of a vertex and the time step, of "
+                    "each object by itself, a pair of two objects takes the smaller one; all are "
+                    "doubled while gaps stay tiny."),
     BARRIER_PARAM_SLACK,
     BARRIER_PARAM_HESSIAN,
-    BARRIER_PARAMS_FRICTION,
+    BARRIER_PARAMS_FRICTION(BARRIER_LAG_STEP),
     LOOM_PARAM_REAL(settings, correction_tolerance, 1e-3, 1e-12, 1e3, "m/s",
                     "Split steps: the correction ends when the largest Newton step over the time "
                     "step is below this."),
@@ -78,19 +80,23 @@ static loom_status ipc_barrier_begin(void *self, const loom_step *s)
   correction_begin(&p->correction);
   const int splits = s->problem->contact == LOOM_CONTACT_FROZEN;
   if (splits && p->how.kind == CORRECTION_PROXIMAL && !p->correction.weighed) {
-    double mean;
     LOOM_TRY(correction_weigh(&p->correction, p->b.c.sc, s));
-    LOOM_TRY(barrier_mean(&p->b, p->correction.weight, 3, &mean));
-    barrier_weigh(&p->b, mean);
+    LOOM_TRY(barrier_weigh(&p->b, p->correction.weight, 3));
   }
   return ipc_barrier_begin_step(self, s);
+}
+
+static loom_status follow(void *self, const loom_step *s, loom_buf *x, int *again)
+{
+  return barrier_follow(&((ipc_barrier *)self)->b, s, x, again);
 }
 
 static loom_status ipc_barrier_resolve(void *self, const loom_step *s, loom_buf *x_start,
                                        loom_buf *x_trial)
 {
   ipc_barrier *const p = self;
-  return correction_resolve(&p->correction, p->b.c.sc, &p->how, s, x_start, x_trial);
+  const correction_friction f = {fric_any(&p->b.friction) ? follow : NULL, p};
+  return correction_resolve(&p->correction, p->b.c.sc, &p->how, &f, s, x_start, x_trial);
 }
 
 static loom_status ipc_barrier_log_step(void *self, const loom_step *s, double *out)

@@ -10,6 +10,7 @@
  * Between two filters x runs free, and may intersect.  A filter is asked for after `inner`
  * iterations; the core asks, too, before it takes a step for converged. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ndb.h"
@@ -26,7 +27,9 @@ static const loom_param params[] = {
                     "Contacts are kept ready up to this far beyond d_hat; 0: 1 mm, a quarter of "
                     "the mean edge where that is less."),
     {"w0", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(ndb_settings, w0), 1e-2, 0, 1e6, NULL, NULL, "1",
-     "First weight, in mean diagonals of the projective operator M/h^2 + sum w A'A."},
+     "First weight, in mean diagonals of the projective operator M/h^2 + sum w A'A, of each object "
+     "by "
+     "itself; a pair of two objects takes the smaller one."},
     LOOM_PARAM_REAL(ndb_settings, weight, 0, 0, 1e15, "N/m",
                     "The unit of w0 and w_max instead of that diagonal; 0: the diagonal."),
     {"w_max", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(ndb_settings, w_max), 1e4, 0, 1e12, NULL, NULL,
@@ -110,36 +113,66 @@ static loom_status ndb_create(const loom_host *h, const loom_scene *sc, const lo
                           {"points now", LOOM_REAL, 0, &d->now},
                           {"limits of friction", LOOM_REAL, 0, &d->most}};
   LOOM_TRY(plug_bufs_new(h, all, LOOM_COUNT(all)));
+  if (!(given->weight > 0.0) && sc->num_objects > 1 && sc->object != NULL)
+    LOOM_TRY(h->buf_new(h, "shares of the unit", LOOM_REAL, sc->num_objects, &d->part));
   return ndb_reset(d);
 }
 
 /* ---- weights ---- */
 
-/* Mean diagonal of the projective operator over the vertices that are free, N/m. */
-static loom_status mean_diagonal(ndb *d, const loom_step *s, double *out)
+typedef struct mean { /* over the free vertices of an object */
+  double sum;         /* N/m, then their mean */
+  int64_t num;
+} mean;
+
+static loom_status add_diagonals(ndb *d, const loom_csr *L, mean *of)
 {
-  const loom_host *const h = d->c.h;
-  const loom_csr *L = NULL;
-  double sum = 0.0;
-  int64_t num = 0;
-  const loom_status st = h->pd_operator(h, s->problem, &L);
-  LOOM_CHECK(h, st == LOOM_OK, st,
-             "w0 is measured in the diagonal of the projective operator, which this scene does "
-             "not have; give the unit in N/m: 'weight = ...'");
-  plug_maps m = plug_maps_on(h, d->c.e);
+  plug_maps m = plug_maps_on(d->c.h, d->c.e);
   const int64_t *const ptr = plug_bind(&m, L->row_ptr, LOOM_READ, LOOM_AT_HOST);
   const int32_t *const col = plug_bind(&m, L->col, LOOM_READ, LOOM_AT_HOST);
   const loom_real *const val = plug_bind(&m, L->val, LOOM_READ, LOOM_AT_HOST);
   const uint8_t *const fixed = plug_bind(&m, d->c.sc->fixed, LOOM_READ, LOOM_AT_HOST);
+  const int32_t *const object =
+      d->part != NULL ? plug_bind(&m, d->c.sc->object, LOOM_READ, LOOM_AT_HOST) : NULL;
   LOOM_TRY(m.status);
   for (int32_t i = 0; i < L->num_rows; ++i)
     for (int64_t j = ptr[i]; j < ptr[i + 1] && !fixed[i]; ++j) {
+      mean *const o = of + (object != NULL ? object[i] : 0);
       if (col[j] != i) continue;
-      sum += (double)val[j];
-      ++num;
+      o->sum += (double)val[j];
+      ++o->num;
     }
-  *out = num > 0 ? sum / (double)num : 1.0;
   return plug_unbind(&m);
+}
+
+/* d->scale and d->part: mean diagonal of the projective operator over free vertices. */
+static loom_status find_scale(ndb *d, const loom_step *s)
+{
+  const loom_host *const h = d->c.h;
+  const int32_t num = d->part != NULL ? d->c.sc->num_objects : 1;
+  const loom_csr *L = NULL;
+  void *part = NULL;
+  loom_status st = h->pd_operator(h, s->problem, &L);
+  LOOM_CHECK(h, st == LOOM_OK, st,
+             "w0 is measured in the diagonal of the projective operator, which this scene does "
+             "not have; give the unit in N/m: 'weight = ...'");
+  mean *const of = calloc((size_t)num, sizeof *of);
+  LOOM_CHECK(h, of != NULL, LOOM_E_NOMEM, "out of memory for the means of %d objects", num);
+  st = add_diagonals(d, L, of);
+  d->scale = 0.0;
+  for (int32_t o = 0; o < num; ++o) {
+    of[o].sum = of[o].num > 0 ? of[o].sum / (double)of[o].num : 0.0;
+    d->scale = fmax(d->scale, of[o].sum);
+  }
+  if (!(d->scale > 0.0)) d->scale = 1.0;
+  if (st == LOOM_OK && d->part != NULL) {
+    st = h->map(h, d->c.e, d->part, LOOM_WRITE, LOOM_AT_HOST, &part);
+    for (int32_t o = 0; o < num && st == LOOM_OK; ++o) /* a pinned object leaves it to the other */
+      ((loom_real *)part)[o] = (loom_real)(of[o].num > 0 ? of[o].sum / d->scale : 1.0);
+    if (st == LOOM_OK) st = h->unmap(h, d->part);
+  }
+  free(of);
+  return st;
 }
 
 /* The age from which on weights are w_max. */
@@ -290,7 +323,7 @@ static loom_status ndb_begin_step(void *self, const loom_step *s)
   d->c.asked = 0;
   if (d->set.weight > 0.0) d->scale = d->set.weight;
   if (d->set.weight > 0.0 || s->h == d->h_scale) return LOOM_OK;
-  LOOM_TRY(mean_diagonal(d, s, &d->scale));
+  LOOM_TRY(find_scale(d, s));
   d->h_scale = s->h;
   return LOOM_OK;
 }

@@ -46,7 +46,9 @@ typedef struct ndb {
   loom_buf *hat, *push;        /* real [n][3], m and kg m, of ndb_resolve() */
   loom_buf *impulse, *inverse; /* real [m][2], kg m; [m], kg */
   int64_t num_old;
-  double scale;       /* N/m, mean diagonal of the projective operator, or 1 with `weight` */
+  double scale; /* N/m, mean diagonal of the projective operator, of several objects the largest; or
+                 * `weight` */
+  loom_buf *part;     /* real [num_objects], their share of it; NULL: one object, or `weight` */
   double h_scale;     /* s, step it was found for; 0: none yet */
   int32_t filters;    /* loom_step.filters when contacts were frozen; -1: not in this step */
   double progress;    /* at which bodies stood then */

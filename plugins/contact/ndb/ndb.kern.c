@@ -119,6 +119,18 @@ LK_FN lk_real sum_abs(const ndb_state *s, lk_int c, int free_only)
   return sum;
 }
 
+/* Share of the largest unit that the contact takes: the least of its objects. */
+LK_FN lk_real part_of(const ndb_state *s, lk_int c)
+{
+  lk_real least = LK_R(1.0);
+  for (int b = 0; b < 4 && s->part; ++b) {
+    const int32_t i = s->f.v[4 * c + b];
+    if (i < 0 || i >= s->f.n) continue; /* of a body */
+    if (s->part[s->object[i]] < least) least = s->part[s->object[i]];
+  }
+  return least;
+}
+
 /* Displacement that is smoothed into sticking, m.  Terms of friction are isotropic, so they
  * resist motion along the normal as well; a normal force that was overestimated, by a weight that
  * had outgrown its purpose, must not block the way out.  So the stiffness 2 mu lambda / eps is
@@ -126,7 +138,8 @@ LK_FN lk_real sum_abs(const ndb_state *s, lk_int c, int free_only)
 LK_FN lk_real stick_of(const ndb_state *s, lk_int c)
 {
   const lk_real stiff = s->weight[c] * s->share[2 * c];
-  const lk_real eps = LK_R(2.0) * s->f.most[c] / (stiff > s->scale ? stiff : s->scale);
+  const lk_real scale = s->scale * part_of(s, c);
+  const lk_real eps = LK_R(2.0) * s->f.most[c] / (stiff > scale ? stiff : scale);
   return eps > s->f.eps ? eps : s->f.eps;
 }
 
@@ -170,7 +183,8 @@ LK_KERNEL_PLAIN(ndb_age, a, c)
     age = ndb_next_age(a->grow, age, gap, s->d_hat, hit, a->cap);
     a->age[c] = age;
   }
-  a->weight[c] = ndb_weight(a->w0, a->base, age, a->w_max);
+  const lk_real part = part_of(s, c);
+  a->weight[c] = ndb_weight(a->w0 * part, a->base, age, a->w_max * part);
   a->force[c] = normal_force(s, c, a->weight[c], lack_of(s, c));
 }
 

@@ -28,7 +28,9 @@ typedef struct ndb_state {
   const lk_real *LK_RESTRICT share;  /* [m][2] 1: {1/S, 0} or {r1, r2} */
   const lk_real *LK_RESTRICT weight; /* [m] N/m */
   lk_real d_hat;                     /* m */
-  lk_real scale;                     /* N/m, the unit of w0 */
+  lk_real scale;                     /* N/m, the unit of w0, of several objects the largest */
+  const int32_t *LK_RESTRICT object; /* [n], where `part` is given */
+  const lk_real *LK_RESTRICT part;   /* [num_objects] share of scale; NULL: 1 */
   int32_t targets;                   /* NDB_HALFSPACE or NDB_MASS */
 } ndb_state;
 

@@ -40,6 +40,8 @@ ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int ba
                      .weight = plug_read(m, bare ? NULL : d->weight),
                      .d_hat = (lk_real)d->set.d_hat,
                      .scale = (lk_real)d->scale,
+                     .object = plug_read(m, d->part != NULL ? c->sc->object : NULL),
+                     .part = plug_read(m, d->part),
                      .targets = d->set.targets};
 }
 

@@ -85,24 +85,40 @@ static loom_status penalty_update(void *self, const loom_step *s, const loom_pai
   if (when == LOOM_AFTER_DETECT) return penalty_take_pairs(p, s, pairs, changed);
   if (!p->friction || p->m == 0 || p->set.friction_lag == LAG_STEP) return LOOM_OK;
   *changed = LOOM_CHANGED_VALUES;
-  return penalty_take_forces(p, s);
+  return penalty_take_forces(p, s, 0);
 }
 
 /* ---- energy and gradient ---- */
 
+/* *coast: NULL, but in an expansion that serves the step (LOOM_EXPAND_STEP).  Where nothing has
+ * slipped yet the Hessian of friction is that of what sticks, and would hold what slides: secants
+ * are taken at the slip of vertices that go on as they moved before, with the normal forces of the
+ * start of the step. */
+static loom_status go_on(penalty *p, const loom_step *s, loom_buf **coast)
+{
+  *coast = NULL;
+  if (!LOOM_HAS(s, expansion) || s->expansion != LOOM_EXPAND_STEP) return LOOM_OK;
+  *coast = p->coast;
+  LOOM_TRY(penalty_take_forces(p, s, 1));
+  LOOM_TRY(p->h->buf_resize(p->h, p->coast, 3 * (int64_t)p->sc->num_verts));
+  LOOM_TRY(p->h->buf_copy(p->h, p->e, p->coast, s->x_start));
+  return p->h->axpby(p->h, p->e, s->h, s->v_start, 1.0, p->coast);
+}
+
 /* Sum or maximum over the pairs at x. */
-static loom_status reduce(penalty *p, const loom_step *s, loom_buf *x, const lk_entry *k,
-                          double *out)
+static loom_status reduce(penalty *p, const loom_step *s, loom_buf *x, loom_buf *coast,
+                          const lk_entry *k, double *out)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
-  const penalty_eval_args a = {.s = penalty_open(p, &m, s, x, p->lambda)};
+  const penalty_eval_args a = {.s = penalty_open(p, &m, s, x, p->lambda, coast)};
   return plug_reduce(&m, k, &a, p->m, p->result, out);
 }
 
-static loom_status add_gradient(penalty *p, const loom_step *s, loom_buf *x, loom_buf *grad)
+static loom_status add_gradient(penalty *p, const loom_step *s, loom_buf *x, loom_buf *coast,
+                                loom_buf *grad)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
-  const penalty_force_args a = {.s = penalty_open(p, &m, s, x, p->lambda),
+  const penalty_force_args a = {.s = penalty_open(p, &m, s, x, p->lambda, coast),
                                 .at = plug_read(&m, p->corner.at),
                                 .force = plug_write(&m, p->corner.force)};
   LOOM_TRY(plug_launch(&m, &k_force, &a, p->m, NULL));
@@ -113,33 +129,22 @@ static loom_status penalty_eval(void *self, const loom_step *s, loom_buf *x, dou
                                 double *dissipation, loom_buf *grad)
 {
   penalty *const p = self;
+  loom_buf *coast;
   double value;
   if (p->m == 0) return LOOM_OK;
+  LOOM_TRY(go_on(p, s, &coast));
   if (energy != NULL) {
-    LOOM_TRY(reduce(p, s, x, &k_energy, &value));
+    LOOM_TRY(reduce(p, s, x, coast, &k_energy, &value));
     *energy += value;
   }
   if (dissipation != NULL && p->friction) {
-    LOOM_TRY(reduce(p, s, x, &k_loss, &value));
+    LOOM_TRY(reduce(p, s, x, coast, &k_loss, &value));
     *dissipation += value;
   }
-  return grad != NULL ? add_gradient(p, s, x, grad) : LOOM_OK;
+  return grad != NULL ? add_gradient(p, s, x, coast, grad) : LOOM_OK;
 }
 
 /* ---- second-order forms ---- */
-
-/* An expansion at the start of the step has to serve all of it: where nothing has slipped yet the
- * Hessian of friction is that of what sticks, and would hold what slides.  Secants are taken at the
- * slip of vertices that go on as they moved before. */
-static loom_status go_on(penalty *p, const loom_step *s, int how, loom_buf **coast)
-{
-  *coast = NULL;
-  if (!p->friction || how != LOOM_HESS_EXPANSION) return LOOM_OK;
-  *coast = p->coast;
-  LOOM_TRY(p->h->buf_resize(p->h, p->coast, 3 * (int64_t)p->sc->num_verts));
-  LOOM_TRY(p->h->buf_copy(p->h, p->e, p->coast, s->x_start));
-  return p->h->axpby(p->h, p->e, s->h, s->v_start, 1.0, p->coast);
-}
 
 static loom_status penalty_hessian(void *self, const loom_step *s, loom_buf *x, int how,
                                    loom_blocks3 *out)
@@ -147,16 +152,15 @@ static loom_status penalty_hessian(void *self, const loom_step *s, loom_buf *x, 
   penalty *const p = self;
   const int64_t first = out->count;
   loom_buf *coast;
-  /* normal forces: exact, and never indefinite */
+  (void)how; /* normal forces: exact, and never indefinite */
   if (p->m == 0) return LOOM_OK;
   out->count = first + p->blocks;
   if (out->count > out->capacity) return LOOM_GROW;
-  LOOM_TRY(go_on(p, s, how, &coast));
+  LOOM_TRY(go_on(p, s, &coast));
   plug_maps m = plug_maps_on(p->h, p->e);
-  const penalty_blocks_args a = {.s = penalty_open(p, &m, s, x, p->lambda),
+  const penalty_blocks_args a = {.s = penalty_open(p, &m, s, x, p->lambda, coast),
                                  .at_block = plug_read(&m, p->at_block),
                                  .first = first,
-                                 .coast = plug_read(&m, coast),
                                  .row = plug_rdwr(&m, out->row),
                                  .col = plug_rdwr(&m, out->col),
                                  .val = plug_rdwr(&m, out->val)};
@@ -171,7 +175,7 @@ static loom_status penalty_quad(void *self, const loom_step *s, loom_buf *x, loo
   out->count = first + p->m;
   if (out->count > out->capacity) return LOOM_GROW;
   plug_maps m = plug_maps_on(p->h, p->e);
-  const penalty_terms_args a = {.s = penalty_open(p, &m, s, x, p->lambda),
+  const penalty_terms_args a = {.s = penalty_open(p, &m, s, x, p->lambda, NULL),
                                 .t = iso_open(&m, first, out)};
   return plug_launch(&m, &k_quad, &a, p->m, NULL);
 }
@@ -181,10 +185,10 @@ static loom_status penalty_metrics(void *self, const loom_step *s, loom_contact_
   penalty *const p = self;
   double active, lowest;
   if (p->m == 0) return LOOM_OK;
-  LOOM_TRY(reduce(p, s, s->x, &k_active, &active));
-  LOOM_TRY(reduce(p, s, s->x, &k_lowest, &lowest));
-  LOOM_TRY(reduce(p, s, s->x, &k_strongest, &out->max_force));
-  if (p->friction) LOOM_TRY(reduce(p, s, s->x, &k_work, &out->dissipated));
+  LOOM_TRY(reduce(p, s, s->x, NULL, &k_active, &active));
+  LOOM_TRY(reduce(p, s, s->x, NULL, &k_lowest, &lowest));
+  LOOM_TRY(reduce(p, s, s->x, NULL, &k_strongest, &out->max_force));
+  if (p->friction) LOOM_TRY(reduce(p, s, s->x, NULL, &k_work, &out->dissipated));
   out->active = (int64_t)active;
   out->min_gap = -lowest;
   return LOOM_OK;

@@ -20,10 +20,29 @@ LK_FN lk_real gap_of(const penalty_state *s, lk_int j)
   return lk_dot3(n, q) + s->c[j];
 }
 
-/* min(g - offset, 0), m */
+/* Where bodies stood at the start of the step, a gap was larger by their way along the normal, m.
+ */
+LK_FN lk_real before(const penalty_state *s, lk_int j)
+{
+  lk_real n[3], move[3];
+  LK_LOAD3(n, s->normal, j);
+  LK_LOAD3(move, s->move, j);
+  return lk_dot3(n, move);
+}
+
+/* min(g - offset, 0), m; of an expansion g - offset where that was negative at the start */
 LK_FN lk_real depth_of(const penalty_state *s, lk_int j)
 {
-  return LK_FMIN(gap_of(s, j) - s->offset, LK_R(0.0));
+  const lk_real d = gap_of(s, j) - s->offset;
+  if (s->coast == NULL) return LK_FMIN(d, LK_R(0.0));
+  return d + before(s, j) < LK_R(0.0) ? d : LK_R(0.0);
+}
+
+/* The pair pushes, as seen by its Hessian. */
+LK_FN int is_active(const penalty_state *s, lk_int j)
+{
+  if (s->coast == NULL) return depth_of(s, j) < LK_R(0.0);
+  return gap_of(s, j) - s->offset + before(s, j) < LK_R(0.0);
 }
 
 /* u, m; returns |u| */
@@ -53,6 +72,15 @@ LK_FN lk_real fade_of(const penalty_state *s, lk_int j)
   return k > LK_R(0.0) ? LK_FMAX(s->eps, most / k) : s->eps;
 }
 
+/* mu lambda f1/y, N/m, at the slip y, or at that of `coast` */
+LK_FN lk_real drag_of(const penalty_state *s, lk_int j, lk_real y)
+{
+  lk_real u[3];
+  const lk_real most = s->mu[j] * s->lambda[j];
+  if (!(most > LK_R(0.0))) return LK_R(0.0);
+  return most * friction_f1_over(s->coast != NULL ? slip_at(s, s->coast, j, u) : y, fade_of(s, j));
+}
+
 LK_KERNEL_PLAIN(penalty_setup, a, j)
 {
   lk_real n[3], q[3], point[3], move[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
@@ -79,11 +107,8 @@ LK_KERNEL_PLAIN(penalty_setup, a, j)
 
 LK_KERNEL_PLAIN(penalty_lag, a, j)
 {
-  lk_real n[3], move[3];
-  LK_LOAD3(n, a->s.normal, j);
-  LK_LOAD3(move, a->s.move, j);
   lk_real g = gap_of(&a->s, j);
-  if (a->at_start) g += lk_dot3(n, move); /* the obstacle stands `move` further back */
+  if (a->at_start) g += before(&a->s, j);
   a->lambda[j] = a->s.k[j] * LK_FMAX(a->s.offset - g, LK_R(0.0));
 }
 
@@ -99,6 +124,7 @@ LK_REDUCE_SUM(penalty_dissipation, a, j)
 {
   lk_real u[3];
   const lk_real y = slip_of(&a->s, j, u);
+  if (a->s.coast != NULL) return LK_R(0.5) * drag_of(&a->s, j, y) * y * y;
   return a->s.mu[j] * a->s.lambda[j] * friction_f0(y, fade_of(&a->s, j));
 }
 
@@ -124,10 +150,9 @@ LK_FN void pull(const penalty_state *s, lk_int j, lk_real *f)
   lk_real n[3], u[3];
   LK_LOAD3(n, s->normal, j);
   const lk_real normal = s->k[j] * depth_of(s, j);
-  const lk_real most = s->mu[j] * s->lambda[j];
   lk_real along = LK_R(0.0);
   u[0] = u[1] = u[2] = LK_R(0.0);
-  if (most > LK_R(0.0)) along = most * friction_f1_over(slip_of(s, j, u), fade_of(s, j));
+  if (s->mu[j] * s->lambda[j] > LK_R(0.0)) along = drag_of(s, j, slip_of(s, j, u));
   for (int c = 0; c < 3; ++c) f[c] = normal * n[c] + along * u[c];
 }
 
@@ -146,17 +171,17 @@ LK_KERNEL_PLAIN(penalty_force, a, j)
 /* ---- Hessian ---- */
 
 /* H = k n n' where active + mu lambda [ f1/|u| (I - n n') + (f1' - f1/|u|) u u' / |u|^2 ];
- * its eigenvalues k, f1/|u|, f1' are never negative: nothing to clamp.  With `coast` in place of x
- * friction has the first part alone: its secant there. */
-LK_FN void pair_hessian(const penalty_state *s, lk_int j, const lk_real *coast, lk_real *H)
+ * its eigenvalues k, f1/|u|, f1' are never negative: nothing to clamp.  In an expansion friction
+ * has the first part alone. */
+LK_FN void pair_hessian(const penalty_state *s, lk_int j, lk_real *H)
 {
   lk_real n[3], u[3];
   LK_LOAD3(n, s->normal, j);
-  const lk_real kn = depth_of(s, j) < LK_R(0.0) ? s->k[j] : LK_R(0.0);
+  const lk_real kn = is_active(s, j) ? s->k[j] : LK_R(0.0);
   const lk_real most = s->mu[j] * s->lambda[j];
-  const lk_real y = slip_at(s, coast != NULL ? coast : s->x, j, u);
-  const lk_real kt = most > LK_R(0.0) ? most * friction_f1_over(y, fade_of(s, j)) : LK_R(0.0);
-  const lk_real ku = most > LK_R(0.0) && y > LK_R(0.0) && coast == NULL
+  const lk_real y = slip_of(s, j, u);
+  const lk_real kt = drag_of(s, j, y);
+  const lk_real ku = most > LK_R(0.0) && y > LK_R(0.0) && s->coast == NULL
                          ? (most * friction_f1_slope(y, fade_of(s, j)) - kt) / (y * y)
                          : LK_R(0.0);
   for (int r = 0; r < 3; ++r)
@@ -168,7 +193,7 @@ LK_KERNEL_PLAIN(penalty_blocks, a, j)
 {
   lk_real H[9];
   int64_t at = a->first + a->at_block[j];
-  pair_hessian(&a->s, j, a->coast, H);
+  pair_hessian(&a->s, j, H);
   for (int r = 0; r < 4; ++r) {
     if (a->s.v[4 * j + r] < 0) continue;
     for (int c = 0; c < 4; ++c) {

@@ -46,6 +46,9 @@ typedef struct penalty_state {
   const lk_real *LK_RESTRICT mu;      /* [m] 1 */
   const lk_real *LK_RESTRICT move;    /* [m][3] m */
   const lk_real *LK_RESTRICT lambda;  /* [m] N */
+  const lk_real *LK_RESTRICT coast;   /* [n][3] m, or NULL.  An expansion around x for the whole
+                                       * step: planes act that act while bodies are at their start,
+                                       * friction is kt |u|^2 / 2 with its secant kt at `coast` */
   lk_real offset;                     /* m */
   lk_real eps;                        /* m, epsilon_v h */
   lk_real stick;                      /* 1, largest stiffness of friction over k */
@@ -79,7 +82,6 @@ typedef struct penalty_blocks_args {
   penalty_state s;
   const int64_t *LK_RESTRICT at_block; /* [m+1] */
   int64_t first;                       /* blocks already there */
-  const lk_real *LK_RESTRICT coast;    /* real [n][3] m, where friction has its secants; or NULL */
   int32_t *LK_RESTRICT row;
   int32_t *LK_RESTRICT col;
   lk_real *LK_RESTRICT val; /* [.][3][3] N/m */

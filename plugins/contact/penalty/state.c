@@ -25,7 +25,7 @@ loom_status penalty_state_new(penalty *p)
 }
 
 penalty_state penalty_open(penalty *p, plug_maps *m, const loom_step *s, loom_buf *x,
-                           loom_buf *lambda)
+                           loom_buf *lambda, loom_buf *coast)
 {
   return (penalty_state){.x = plug_read(m, x),
                          .x_start = plug_read(m, s->x_start),
@@ -37,6 +37,7 @@ penalty_state penalty_open(penalty *p, plug_maps *m, const loom_step *s, loom_bu
                          .mu = plug_read(m, p->mu),
                          .move = plug_read(m, p->move),
                          .lambda = plug_read(m, lambda),
+                         .coast = plug_read(m, coast),
                          .offset = (lk_real)p->set.offset,
                          .eps = (lk_real)(p->set.epsilon_v * s->h),
                          .stick = (lk_real)p->set.stick};
@@ -125,15 +126,14 @@ loom_status penalty_take_pairs(penalty *p, const loom_step *s, const loom_pairs 
     LOOM_TRY(p->h->buf_resize(p->h, p->key, p->m));
     LOOM_TRY(p->h->buf_copy(p->h, p->e, p->key, pairs->key));
   }
-  return penalty_take_forces(p, s);
+  return penalty_take_forces(p, s, p->set.friction_lag == LAG_STEP);
 }
 
-loom_status penalty_take_forces(penalty *p, const loom_step *s)
+loom_status penalty_take_forces(penalty *p, const loom_step *s, int at_start)
 {
-  const int at_start = p->set.friction_lag == LAG_STEP;
   if (p->m == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(p->h, p->e);
-  const penalty_lag_args a = {.s = penalty_open(p, &m, s, at_start ? s->x_start : s->x, NULL),
+  const penalty_lag_args a = {.s = penalty_open(p, &m, s, at_start ? s->x_start : s->x, NULL, NULL),
                               .lambda = plug_write(&m, p->lambda),
                               .at_start = at_start};
   return plug_launch(&m, &k_lag, &a, p->m, NULL);

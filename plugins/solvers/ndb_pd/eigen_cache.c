@@ -21,7 +21,7 @@ typedef struct head {
   int64_t n, count;
 } head;
 
-static const char MAGIC[8] = "loomeig1";
+static const char MAGIC[8] = {'l', 'o', 'o', 'm', 'e', 'i', 'g', '1'};
 enum { NAME_SEED = 1, HEAD_SEED = 2 };
 
 /* FNV-1a over 8-byte words (G. Fowler, L. Noll, K. Vo), with a finalising mix. */

@@ -7,6 +7,7 @@ without those before it.
 import shutil
 
 import bases
+import journals
 import mutate
 from values import KINDS, ODD, value
 
@@ -117,6 +118,14 @@ def checkpoint(rng, keys, base, at):
     return [["run", "case.ini", "-n", "4", "-o", "case.h5", "--quiet", "--resume"]]
 
 
+def journal(rng, keys, base, at):
+    name = rng.choice(sorted(bases.SCENES))
+    journals.put(rng, base / f"{name}.h5", at)
+    shutil.copy(base / f"{name}.h5", at / "b.h5")
+    return [rng.choice((["info", "a.h5"], ["info", "--json", "a.h5"], ["verify", "a.h5"], ["compare", "a.h5", "b.h5"],
+                        ["export", "a.h5", "--format", "csv", "-o", "out"])), ["info", "a.h5"]]
+
+
 def sets(rng, keys, base, at):
     """Settings from outside, and command lines of any shape."""
     name = rng.choice(sorted(bases.SCENES))
@@ -143,5 +152,5 @@ def sets(rng, keys, base, at):
 
 
 # Shares of all inputs.
-MAKERS = {"ini": (ini, 0.35), "mesh": (mesh, 0.2), "log": (log, 0.15), "sets": (sets, 0.14),
+MAKERS = {"ini": (ini, 0.3), "journal": (journal, 0.05), "mesh": (mesh, 0.2), "log": (log, 0.15), "sets": (sets, 0.14),
           "checkpoint": (checkpoint, 0.08), "grid": (grid, 0.04), "keyframes": (keyframes, 0.04)}

@@ -4,6 +4,8 @@
                                          (a third of that) of other programs' files
   fuzz_files.py LOOM FAILURES KIND:N     one of them again, with the seed of LOOM_FUZZ_SEED
 
+With LOOM_FUZZ_KIND all are of that kind.
+
 LOOM is the binary, FAILURES the folder where inputs that fail stay, each with the command that
 repeats it.  An input passes when loom ends with a documented exit code, says why where that is not
 0, within 10 s of processor time and 2 GB of memory.  Sanitizers take several times as much of both: an
@@ -99,6 +101,18 @@ def shown(a):
     return shlex.quote(a)
 
 
+def copy(folder, to):
+    """A folder with its links and pipes; files with two names become two."""
+    to.mkdir()
+    for f in folder.iterdir():
+        if f.is_fifo():
+            os.mkfifo(to / f.name)
+        elif f.is_dir() and not f.is_symlink():
+            copy(f, to / f.name)
+        else:
+            shutil.copy2(f, to / f.name, follow_symlinks=False)
+
+
 class Fuzzer:
     def __init__(self, binary, failures, seed):
         self.binary, self.failures, self.seed, self.env = binary, pathlib.Path(failures), seed, environment()
@@ -106,7 +120,7 @@ class Fuzzer:
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="loom_fuzz_"))
         self.base = self.scratch / "base"
         self.base.mkdir()
-        bases.make(binary, self.base, self.env)
+        bases.make(self.plain or binary, self.base, self.env)
         foreign.make(self.base)
         self.keys = values.Keys(binary, self.env)
 
@@ -118,17 +132,20 @@ class Fuzzer:
         rng = random.Random(f"{self.seed} {name}")
         commands = MAKERS[kind][0](rng, self.keys, self.base, folder)
         kept = self.scratch / f"{kind}-{number}-input"
-        shutil.copytree(folder, kept)
+        copy(folder, kept)
         fault, text = None, ""
         for args in commands:
             code, text, peak = execute(self.binary, args, folder, self.env)
             now = fault_of(code, text, peak)
             if is_limit(now) and self.plain:
                 shutil.rmtree(folder)
-                shutil.copytree(kept, folder)
+                copy(kept, folder)
                 code, text, peak = execute(self.plain, args, folder, self.env, (f"--as={MEMORY_MB << 20}",))
                 now = fault_of(code, text, peak)
             fault = fault or now
+        for victim in kept.glob("victim*"):
+            if (folder / victim.name).read_bytes() != victim.read_bytes():
+                fault = fault or f"{victim.name} was changed"
         if fault is not None:
             self.keep(name, kept, commands, fault, text)
         shutil.rmtree(folder)
@@ -138,7 +155,7 @@ class Fuzzer:
     def keep(self, name, folder, commands, fault, text):
         place = self.failures / f"{name.replace(':', '-')}-{self.seed}"
         shutil.rmtree(place, ignore_errors=True)
-        shutil.copytree(folder, place)
+        copy(folder, place)
         lines = [" ".join(map(shown, [self.binary, *args])) for args in commands]
         (place / "command").write_text("\n".join(["cd " + shown(str(place)), *lines]) + "\n", errors="replace")
         (place / "output").write_text(f"{fault}\n{text}", errors="replace")
@@ -160,6 +177,9 @@ def main(argv):
     seed = os.environ.get("LOOM_FUZZ_SEED") or str(random.SystemRandom().randrange(1 << 31))
     count = int(os.environ.get("LOOM_FUZZ_COUNT") or 10000)
     inputs = plan(count, int(os.environ.get("LOOM_FUZZ_FOREIGN") or max(1, count // 3)))
+    if os.environ.get("LOOM_FUZZ_KIND"):
+        kind = os.environ["LOOM_FUZZ_KIND"]
+        inputs = [(kind, i) for i in range(count)]
     if len(argv) == 4:
         kind, number = argv[3].split(":")
         inputs = [(kind, int(number))]

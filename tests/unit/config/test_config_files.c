@@ -128,6 +128,63 @@ Test(config_files, include_cycles_and_depth)
   refused("t0.ini", "more than 64 in number");
 }
 
+static loom_status bind_file(loom_err *err, cfg *c)
+{
+  cloth s;
+  return cfg_bind(err, cfg_find(c, "cloth"), params, LOOM_COUNT(params), &s);
+}
+
+/* The name of a folder and that of a file may each be fine where no line can hold both. */
+Test(config_files, paths_that_no_line_can_hold)
+{
+  static const struct {
+    const char *dir, *file, *says;
+  } rows[] = {{"a;b", "m\\n.obj", "holds a backslash beside what has to be quoted"},
+              {"a;b", "m'n\"o.obj", "holds both kinds of quotes"},
+              {"a\tb", "m.obj", "holds a control character"},
+              {"a;b", "m'n.obj", NULL},
+              {"ab", "m\\n'o\"p.obj", NULL}};
+  for (size_t i = 0; i < LOOM_COUNT(rows); ++i) {
+    char text[256], name[64];
+    loom_err err = {0};
+    cr_assert(mkdir(rows[i].dir, 0777) == 0 || access(rows[i].dir, F_OK) == 0);
+    snprintf(text, sizeof text, "[cloth]\nfile = %s\n", rows[i].file);
+    snprintf(name, sizeof name, "%s/more.ini", rows[i].dir);
+    write_file(name, text);
+    snprintf(text, sizeof text, "include = \"%s\"\n", name);
+    write_file("top.ini", text);
+    cfg *const c = load("top.ini");
+    if (rows[i].says != NULL) {
+      cr_assert_eq(bind_file(&err, c), LOOM_E_CONFIG, "%s/%s", rows[i].dir, rows[i].file);
+      cr_assert(strstr(err.text, rows[i].says) != NULL, "got: %s", err.text);
+    } else {
+      cfg *again = NULL;
+      cr_assert_eq(bind_file(&err, c), LOOM_OK, "%s", err.text);
+      const char *const first = cfg_resolved(c);
+      cr_assert_eq(cfg_parse(&err, first, "log", "", NULL, 0, &again), LOOM_OK, "%s", err.text);
+      cr_assert_eq(bind_file(&err, again), LOOM_OK, "%s", err.text);
+      cr_assert_str_eq(cfg_resolved(again), first);
+      cfg_free(again);
+    }
+    cfg_free(c);
+  }
+}
+
+/* Of --set, seen from a configuration elsewhere: the current directory becomes a part of the path.
+ */
+Test(config_files, directories_that_no_line_can_hold)
+{
+  static const char *const sets[] = {"cloth.file=m.obj"};
+  loom_err err = {0};
+  cfg *c = NULL;
+  cr_assert(mkdir("a\xff", 0777) == 0 && chdir("a\xff") == 0);
+  cr_assert_eq(cfg_parse(&err, "[cloth]\n", "t.ini", "/elsewhere", sets, 1, &c), LOOM_OK);
+  cr_assert_eq(bind_file(&err, c), LOOM_E_CONFIG);
+  cr_assert(strstr(err.text, "holds bytes that are no UTF-8") != NULL, "got: %s", err.text);
+  cfg_free(c);
+  cr_assert_eq(chdir(".."), 0);
+}
+
 Test(config_files, unreadable_files)
 {
   refused("none.ini", "none.ini: cannot read the file: No such file or directory");

@@ -52,6 +52,40 @@ Test(contact_ipc, energy_equals_brute_force_wherever_it_is_asked_for)
   }
 }
 
+/* What an expansion of a step asks for: friction is k |u|^2 / 2 with u the slip when bodies have
+ * arrived, whatever `progress` says; what has gone with the bodies has not slipped. */
+Test(contact_ipc, an_expansion_has_friction_in_the_frame_of_bodies)
+{
+  static bc_fixture f;
+  static const double way[3] = {1e-3, -5e-4, 2e-4}; /* of the bodies, in the step */
+  double x[N3], g[N3], gone, d[4], t[2], slope = 0.0;
+  bc_open(&f, "ipc_barrier", 1, 0, 1e-3, 0, rubbing);
+  f.t.step.expansion = LOOM_EXPAND_STEP;
+  loom_real *const start = th_get(&f.t, f.t.step.x_start);
+  for (int i = 0; i < N3; ++i) x[i] = start[i] + way[i % 3];
+  cr_assert_eq(bc_eval(&f, x, NULL, &gone, NULL), LOOM_OK);
+  for (int k = 0; k < 4; ++k) { /* along a line D is a parabola */
+    for (int i = 0; i < N3; ++i) x[i] = start[i] + k * (f.x[i] - start[i]);
+    cr_assert_eq(bc_eval(&f, x, NULL, &d[k], NULL), LOOM_OK);
+  }
+  cr_expect_lt(gone, 1e-12 * d[0], "%g J where nothing slips, %g J where cloth stays", gone, d[0]);
+  cr_expect_lt(fabs(d[3] - 3 * d[2] + 3 * d[1] - d[0]), 1e-10 * d[0], "%g %g %g %g J", d[0], d[1],
+               d[2], d[3]);
+  cr_assert_eq(bc_eval(&f, start, NULL, NULL, g), LOOM_OK); /* and the gradient its slope */
+  for (int k = 0; k < 2; ++k) {
+    for (int i = 0; i < N3; ++i) { /* two vertices are held */
+      const double way_of = i / 3 == 4 || i / 3 == SHEET + 1 ? 0.0 : f.x[i] - start[i];
+      x[i] = start[i] + (k - 0.5) * 2e-3 * way_of;
+      if (k == 0) slope += g[i] * way_of;
+    }
+    t[k] = bc_total(&f, x);
+  }
+  const double moved = (t[1] - t[0]) / 2e-3;
+  cr_expect_lt(fabs(slope - moved), 1e-5 * fabs(slope), "%g J, by differences %g J", slope, moved);
+  free(start);
+  bc_close(&f);
+}
+
 /* To the bit the same from any list of candidates. */
 Test(contact_ipc, values_do_not_depend_on_when_detection_ran)
 {
@@ -291,12 +325,12 @@ Test(contact_ipc, stiffness_doubles_while_the_gap_stays_tiny)
 
 Test(contact_ipc, friction_follows_iterates_or_stays)
 {
-  for (int mode = 0; mode < 3; ++mode) { /* iteration, step, one round */
+  for (int mode = 0; mode < 3; ++mode) { /* iteration; step, the default; one round */
     static bc_fixture f;
     static const char *const sets[3] = {
+        "d_hat=4e-3 stiffness=200 slack=2e-3 self_friction=0.4 friction_lag=1",
         "d_hat=4e-3 stiffness=200 slack=2e-3 self_friction=0.4",
-        "d_hat=4e-3 stiffness=200 slack=2e-3 self_friction=0.4 friction_lag=0",
-        "d_hat=4e-3 stiffness=200 slack=2e-3 self_friction=0.4 lag_rounds=1"};
+        "d_hat=4e-3 stiffness=200 slack=2e-3 self_friction=0.4 friction_lag=1 lag_rounds=1"};
     uint32_t changed;
     double before, after, x[N3], d;
     bc_open(&f, "ipc_barrier", 1, 1, 1e-3, 0, sets[mode]);

@@ -244,6 +244,7 @@ Test(elastic, gradient_and_energy_in_one_pass)
       cr_expect(fabs(one[k] - two[k]) <= rounding * fabs(two[k]), "%d: %.17g, %.17g", k, one[k],
                 two[k]);
     }
+    cr_expect_gt(loaded, 0);
     cr_expect_eq(distance(f, h, g), 0.0); /* the same operations, so the same bits */
     close_fixture(f);
   }

@@ -11,7 +11,7 @@
 
 enum { NAMES = 64 };
 
-TestSuite(forged_check, .init = proc_enter_memory, .fini = proc_leave, .timeout = 900);
+TestSuite(forged_check, .init = proc_enter_memory, .fini = proc_leave);
 
 /* Reals of the core that may be any finite number are not worth a run for each value. */
 static int worth(const char *name, int form, int k)

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "log/h5stage.h"
+#include "log/h5journal.h"
 #include "support/tiny_log.h"
 
 enum { MOST = 40000, PAGE = 4096 }; /* bytes */
@@ -56,11 +56,15 @@ static int equals(const char *path, const model *m)
   return n == (ssize_t)m->size && memcmp(now, m->data, (size_t)n) == 0;
 }
 
+static const unsigned char hdf5[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+
+/* A page at least, which begins as a log does and keeps that. */
 static void make_random(model *m, unsigned long *seed)
 {
   memset(m, 0, sizeof *m);
-  m->size = (int64_t)draw(seed, MOST);
+  m->size = PAGE + (int64_t)draw(seed, MOST - PAGE);
   for (int64_t i = 0; i < m->size; ++i) m->data[i] = (unsigned char)draw(seed, 256);
+  memcpy(m->data, hdf5, sizeof hdf5);
 }
 
 /* One change of both: bytes, or the size. */
@@ -68,13 +72,13 @@ static void change(h5u_stage *s, int fd, model *m, unsigned long *seed)
 {
   unsigned char bytes[3 * PAGE];
   if (draw(seed, 4) == 0) {
-    const int64_t size = (int64_t)draw(seed, MOST);
+    const int64_t size = PAGE + (int64_t)draw(seed, MOST - PAGE);
     if (size < m->size) memset(m->data + size, 0, (size_t)(m->size - size));
     m->size = size;
     h5u_stage_resize(s, size);
     return;
   }
-  const int64_t at = (int64_t)draw(seed, MOST);
+  const int64_t at = 8 + (int64_t)draw(seed, MOST - 8);
   int64_t n = (int64_t)draw(seed, draw(seed, 2) ? sizeof bytes : 40);
   if (n > MOST - at) n = MOST - at;
   for (int64_t i = 0; i < n; ++i) bytes[i] = (unsigned char)draw(seed, 256);
@@ -100,8 +104,8 @@ static h5u_stage *make_stage(const char *path, const model *before, model *after
   h5u_stage *s;
   store(path, before);
   *after = *before;
-  cr_assert_eq(h5u_stage_begin(&err, path, &s), LOOM_OK, "%s", err.text);
   const int fd = open(path, O_RDWR);
+  cr_assert_eq(h5u_stage_begin(&err, path, fd, &s), LOOM_OK, "%s", err.text);
   for (int i = 0; i < 12; ++i) {
     change(s, fd, after, &seed);
     check_read(s, fd, after, &seed);
@@ -112,14 +116,54 @@ static h5u_stage *make_stage(const char *path, const model *before, model *after
   return s;
 }
 
-/* Commits and frees a stage; writes fail from the given one on. */
-static loom_status commit_failing(loom_err *err, const char *path, h5u_stage *s, int from)
+static h5u_place place_of(const char *path)
 {
+  loom_err err = {0};
+  h5u_place place;
+  cr_assert_eq(h5u_place_open(&err, path, &place), LOOM_OK, "%s", err.text);
+  return place;
+}
+
+static int journal_exists(const char *path)
+{
+  h5u_place place = place_of(path);
+  const int there = h5u_journal_exists(&place);
+  h5u_place_close(&place);
+  return there;
+}
+
+/* Commits; writes fail from the given one on, -1: none. */
+static loom_status commit(loom_err *err, const char *path, h5u_stage *s, int from)
+{
+  h5u_place place = place_of(path);
+  const int fd = open(path, O_RDWR);
   num_writes = 0;
   fail_from = from;
-  const loom_status status = h5u_stage_commit(err, path, s);
+  const loom_status status = h5u_stage_commit(err, &place, fd, 0, 0, s);
   fail_from = -1;
+  close(fd);
+  h5u_place_close(&place);
+  return status;
+}
+
+static loom_status commit_failing(loom_err *err, const char *path, h5u_stage *s, int from)
+{
+  const loom_status status = commit(err, path, s, from);
   h5u_stage_free(s);
+  return status;
+}
+
+/* Finishes a change; writes fail from the given one on. */
+static loom_status finish(loom_err *err, const char *path, int from, char *note)
+{
+  h5u_place place = place_of(path);
+  const int fd = open(path, O_RDWR);
+  num_writes = 0;
+  fail_from = from;
+  const loom_status status = h5u_journal_finish(err, &place, fd, note);
+  fail_from = -1;
+  close(fd);
+  h5u_place_close(&place);
   return status;
 }
 
@@ -133,12 +177,12 @@ Test(h5stage, a_commit_makes_all_changes)
     make_random(&before, &seed);
     h5u_stage *const s = make_stage(path, &before, &after, draw(&seed, 1u << 30));
     if (i % 3 != 0) { /* else it is given up */
-      cr_assert_eq(h5u_stage_commit(&err, path, s), LOOM_OK, "%s", err.text);
+      cr_assert_eq(commit(&err, path, s, -1), LOOM_OK, "%s", err.text);
       cr_assert(equals(path, &after), "case %d", i);
     }
     h5u_stage_free(s);
     cr_assert(i % 3 != 0 || equals(path, &before));
-    cr_assert(!h5u_journal_exists(path));
+    cr_assert(!journal_exists(path));
   }
 }
 
@@ -158,22 +202,18 @@ Test(h5stage, a_commit_that_is_cut_off)
       h5u_stage *const s = make_stage(path, &before, &after, changes);
       status = commit_failing(&err, path, s, at);
       cr_assert_eq(status != LOOM_OK, strstr(err.text, strerror(ENOSPC)) != NULL, "%s", err.text);
-      if (!h5u_journal_exists(path)) {
+      if (!journal_exists(path)) {
         cr_assert(equals(path, status == LOOM_OK ? &after : &before));
         continue;
       }
-      const int fd = open(path, O_RDWR);
-      num_writes = 0;
-      fail_from = (int)draw(&seed, 4);
-      if (h5u_stage_recover(&err, path, fd) != LOOM_OK) {
-        cr_assert(h5u_journal_exists(path));
-        fail_from = -1;
-        cr_assert_eq(h5u_stage_recover(&err, path, fd), LOOM_OK, "%s", err.text);
+      char note[H5U_NOTE_LEN];
+      if (finish(&err, path, (int)draw(&seed, 4), note) != LOOM_OK) {
+        cr_assert(journal_exists(path));
+        cr_assert_eq(finish(&err, path, -1, note), LOOM_OK, "%s", err.text);
       }
-      fail_from = -1;
-      close(fd);
+      cr_assert_str_eq(note, "");
       cr_assert(equals(path, &after));
-      cr_assert(!h5u_journal_exists(path));
+      cr_assert(!journal_exists(path));
       ++made_up;
     }
   }
@@ -199,19 +239,19 @@ Test(h5stage, another_file_in_its_place)
     model other = i % 2 ? after : before;
     const int64_t most = before.size > after.size ? before.size : after.size;
     if (i % 4 < 2) /* a byte of every page */
-      for (int64_t b = 7; b < other.size; b += PAGE) other.data[b] ^= 1;
+      for (int64_t b = 8; b < other.size; b += PAGE) other.data[b] ^= 1;
     else
       other.size = most + 1 < MOST ? most + 1 : MOST;
     store(path, &other);
-    const int fd = open(path, O_RDWR);
-    const loom_status status = h5u_stage_recover(&err, path, fd);
-    close(fd);
+    char note[H5U_NOTE_LEN];
+    cr_assert_eq(finish(&err, path, -1, note), LOOM_OK, "%s", err.text);
     if (other.size == most && i % 4 >= 2) continue; /* no room for a larger one */
-    cr_assert_eq(status, LOOM_E_IO, "case %d", i);
-    cr_assert(strstr(err.text, "has been changed since") != NULL, "%s", err.text);
+    cr_assert(strstr(note, "was made for another log") != NULL, "case %d: %s", i, note);
     cr_assert(equals(path, &other));
-    cr_assert(h5u_journal_exists(path));
-    cr_assert_eq(h5u_journal_discard(&err, path), LOOM_OK);
+    cr_assert(journal_exists(path));
+    h5u_place place = place_of(path);
+    cr_assert_eq(h5u_journal_discard(&err, &place), LOOM_OK);
+    h5u_place_close(&place);
   }
   cr_assert_gt(num_tried, 50);
 }

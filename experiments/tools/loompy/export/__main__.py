@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 
-from loompy.errors import LogError
+from loompy import command, output, terminal
 
 ENDINGS = {"vtkhdf": (".vtkhdf",), "glb": (".glb",), "usd": (".usdc", ".usda", ".usd")}
 
@@ -39,6 +38,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
 
 def main(argv: list[str]) -> int:
     args = parse(argv)
+    output.check(args.output)
     from importlib import import_module
 
     from loompy.export.parts import clip_of
@@ -47,12 +47,9 @@ def main(argv: list[str]) -> int:
     with Log(args.file) as log:
         clip = clip_of(log, args.frames, not args.no_bodies)
         if log.scene("yarns/first") is not None:
-            print("loom: export: yarns are left out; `--format bcc` or `tubes` writes them", file=sys.stderr)
-        folder, name = os.path.split(os.path.abspath(args.output))
-        os.makedirs(folder, exist_ok=True)
-        part = os.path.join(folder, f".part-{name}")  # nobody finds half a file
-        import_module(f"loompy.export.{args.format}").write(clip, part)
-        os.replace(part, args.output)
+            terminal.say("export", "yarns are left out; `--format bcc` or `tubes` writes them")
+        with output.replacing(args.output) as part:
+            import_module(f"loompy.export.{args.format}").write(clip, part)
     bodies = sum(p.kind == "body" for p in clip.parts)
     print(f"{args.output}: frames {clip.frames[0]} to {clip.frames[-1]}, "
           f"{len(clip.parts) - bodies} cloths, {bodies} bodies")  # fmt: skip
@@ -60,8 +57,4 @@ def main(argv: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except (LogError, OSError) as error:
-        print(f"loom: export: {error}", file=sys.stderr)
-        sys.exit(1)
+    command.run("export", main, guarded=True)

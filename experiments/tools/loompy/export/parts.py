@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from loompy import fields
 from loompy.bodies import body_mesh, disc, moves_inside, placed
 from loompy.errors import LogError
 from loompy.log import Log, Obstacle
@@ -67,7 +66,7 @@ def frame_range(text: str, count: int) -> list[int]:
 
 
 def _logged(log: Log, name: str, used: np.ndarray) -> Callable[[int], np.ndarray]:
-    return lambda frame: np.asarray(log.file[f"fields/{name}"][frame])[used]
+    return lambda frame: log.field_rows(name, frame)[used]
 
 
 def _of_cloth(rows: Callable[[int], np.ndarray], used: np.ndarray) -> Callable[[int], np.ndarray]:
@@ -100,9 +99,9 @@ def _cloths(log: Log) -> list[Part]:
         )
         part.values["velocity"] = _of_cloth(log.velocity, used)
         part.units["velocity"] = "m/s"
-        for name, item in log.file.get("fields", {}).items():
+        for name in log.field_names:
             part.values[name] = _logged(log, name, used)
-            part.units[name] = fields.unit(item)
+            part.units[name] = log.field_unit(name)
         if corners is not None and piece is not None and (piece[mine] >= 0).all():
             part.uv = np.asarray(corners)[mine]
         found.append(part)

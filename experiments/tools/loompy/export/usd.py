@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, Vt
 
@@ -107,8 +105,6 @@ class _Writer:
 
 def write(clip: Clip, path: str) -> None:
     """Metres; time codes count from the first frame.  LogError where USD cannot write."""
-    if os.path.exists(path):
-        os.remove(path)  # CreateNew takes no file that is there
     stage = Usd.Stage.CreateNew(path)
     if not stage:
         raise LogError(f"{path}: USD cannot write it")

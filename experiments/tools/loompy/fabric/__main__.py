@@ -16,10 +16,11 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import sys
+from functools import partial
 from pathlib import Path
 
-from loompy.errors import LogError, SpecError
+from loompy import command, output, terminal
+from loompy.errors import SpecError
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
@@ -40,8 +41,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     return p.parse_args(argv)
 
 
-def say(text: str) -> None:
-    print(f"loom: fabric: {text}", file=sys.stderr)
+say = partial(terminal.say, "fabric")
 
 
 def main(argv: list[str]) -> int:
@@ -51,14 +51,17 @@ def main(argv: list[str]) -> int:
         raise SpecError(f"-o {out}: NAME.ini is expected, NAME of lower-case letters, digits, '_' and '-'")
     if args.picture and not args.picture.endswith(".png"):
         raise SpecError(f"--picture {args.picture}: FILE.png is expected")
-    if out.exists() and not args.overwrite:
+    if os.path.lexists(out) and not args.overwrite:
         raise SpecError(f"{out} is there; --overwrite replaces it")
+    output.check(out)
+    if args.picture:
+        output.check(args.picture, option="--picture")
     from loompy.fabric import fit, material, measured
 
     fabric = measured.read(args.measured)
     found = fit.fit(fabric)
-    os.makedirs(out.resolve().parent, exist_ok=True)
-    out.write_text(material.text(fabric, found, out.stem))
+    with output.replacing(out) as part:
+        Path(part).write_text(material.text(fabric, found, out.stem))
     for name, off in found.off.items():
         print(f"{name:26} {100 * off:6.2f} % of the largest reading (RMS)")
     for name, off in found.off.items():
@@ -77,17 +80,9 @@ def main(argv: list[str]) -> int:
     if args.picture:
         from loompy.style import save
 
-        os.makedirs(Path(args.picture).resolve().parent, exist_ok=True)
         print(*save(check.draw(fabric, found, seen), args.picture, ("png",)), sep="\n")
     return 0 if seen.passed else 1
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except SpecError as error:
-        say(str(error))
-        sys.exit(2)
-    except (LogError, OSError) as error:
-        say(str(error))
-        sys.exit(1)
+    command.run("fabric", main)

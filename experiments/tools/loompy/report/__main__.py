@@ -2,7 +2,7 @@
 
 It says what was compared and whether it may be, and shows convergence, costs at equal accuracy,
 performance profiles, audits, settings that differ, provenance, and the motions side by side.  The
-libraries are in the file: it needs no network.
+libraries are in the file: it needs no network.  Runs that were stopped are shown and marked.
 
 Exit code: 0; 1 if a log was left out (the report of the others is made) or nothing could be read; 2 for
 wrong arguments.
@@ -11,15 +11,15 @@ wrong arguments.
 from __future__ import annotations
 
 import argparse
-import html
-import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from loompy import command, output, terminal
 from loompy.errors import LogError
 
 if TYPE_CHECKING:
-    from loompy.tables import Collection
+    from loompy.tables import Collection, Run
 
 MOST_RUNS = 40  # curves that a reader can tell apart
 SYMBOLS = {
@@ -39,8 +39,7 @@ SYMBOLS = {
 DASHES = {"-": "solid", "--": "dash", "-.": "dashdot", ":": "dot"}
 
 
-def say(text: str) -> None:
-    print(f"loom: report: {text}", file=sys.stderr)
+say = partial(terminal.say, "report")
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
@@ -110,18 +109,18 @@ def numbers(found: Collection, names: list[str]) -> tuple[list[str], list[list[A
 def texts(found: Collection, names: list[str]) -> dict[str, str]:
     """The parts of the page that are words and tables."""
     from loompy.report import verdict
-    from loompy.report.page import table
+    from loompy.report.page import table, text
 
     said = "".join(
-        f'<div class="finding {f.level}"><i></i><b>{html.escape(f.question)}</b>'
-        f"<span>{html.escape(f.answer)}</span></div>"
+        f'<div class="finding {f.level}"><i></i><b>{text(f.question)}</b>'
+        f"<span>{text(f.answer)}</span></div>"
         for f in verdict.findings(found)
     )
     keys, values = verdict.settings(found)
     audit = [
         [
             n,
-            r.totals["steps"],
+            steps_of(r),
             r.totals["reasons"],
             _count(r.totals["intersections"]),
             _short(r.totals["min_gap"]),
@@ -156,6 +155,14 @@ def texts(found: Collection, names: list[str]) -> dict[str, str]:
             ],
         ),
     }
+
+
+def steps_of(run: Run) -> str:
+    """How many, and whether the run was stopped before its last one."""
+    done, planned = run.totals["steps"], run.totals["planned"]
+    if run.status != "stopped":
+        return str(done)
+    return f"{done} of {planned}, stopped" if planned else f"{done}, stopped"
 
 
 def _count(value: float) -> str:
@@ -197,11 +204,12 @@ def main(argv: list[str]) -> int:
     from loompy.report import page, replay
     from loompy.tables import collect
 
+    output.check(args.output)
     found = collect(args.logs)
     for path, why in found.left_out:
         say(f"left out: {path}: {why}")
     if not found.runs:
-        raise LogError("no finished log is left")
+        raise LogError("no log is left that could be shown")
     if len(found.runs) > MOST_RUNS:
         raise LogError(
             f"{len(found.runs)} runs: at most {MOST_RUNS} can be told apart; name fewer, or use `loom table`"
@@ -222,15 +230,11 @@ def main(argv: list[str]) -> int:
             if args.field:
                 raise
             say(f"without a replay: {error}")
-    output = Path(args.output)
-    size = page.write(output, args.title or output.stem, texts(found, names), data, snapshot)
-    print(f"{output}: {len(found.runs)} runs, {1e-6 * size:.1f} MB")
+    target = Path(args.output)
+    size = page.write(target, args.title or target.stem, texts(found, names), data, snapshot)
+    print(f"{target}: {len(found.runs)} runs, {1e-6 * size:.1f} MB")
     return 1 if found.left_out else 0
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except (LogError, OSError) as error:
-        say(str(error))
-        sys.exit(1)
+    command.run("report", main, guarded=True)

@@ -13,15 +13,20 @@ function unpack(id) {
   return fflate.strFromU8(fflate.unzlibSync(bytes($(id).textContent)));
 }
 
-/* A library as a script of its own: it sees no module loader, so it becomes a global. */
+/* A library as a script of its own, which the page's policy admits by its hash. */
+function addScript(id) {
+  const script = document.createElement("script");
+  script.textContent = unpack(id);
+  document.head.appendChild(script);
+}
+
+/* One that becomes a global, as it sees no module loader. */
 const loaded = {};
 function library(id) {
   if (loaded[id]) return;
-  const script = document.createElement("script");
   const define = window.define;
   window.define = undefined;
-  script.textContent = unpack(id);
-  document.head.appendChild(script);
+  addScript(id);
   window.define = define;
   loaded[id] = true;
 }
@@ -44,9 +49,12 @@ function draw(id, traces, x, y, more) {
   return Plotly.react($(id), traces, layout, { responsive: true, displaylogo: false });
 }
 
+/* Plotly reads some HTML in names; those of runs are text. */
+const plain = (name) => name.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
 function look(run) {
   const s = report.style[run];
-  return { name: run, mode: "lines+markers", line: { color: s.colour, dash: s.dash, width: 1.8 },
+  return { name: plain(run), mode: "lines+markers", line: { color: s.colour, dash: s.dash, width: 1.8 },
     marker: { symbol: s.symbol, size: 6, color: s.colour } };
 }
 
@@ -89,7 +97,7 @@ function drawProfile() {
   $("no-profile").hidden = Boolean(p);
   const traces = !p ? [] : Object.entries(p.methods).map(([name, share]) => {
     const s = report.method_style[name] ?? { colour: "#555" };
-    return { name, x: p.tau, y: share, mode: "lines", line: { shape: "hv", color: s.colour, dash: s.dash, width: 2 } };
+    return { name: plain(name), x: p.tau, y: share, mode: "lines", line: { shape: "hv", color: s.colour, dash: s.dash, width: 2 } };
   });
   draw("profiles", traces, "factor of the best method's cost", "share of steps",
     { x: { type: "log" }, y: { range: [0, 1.03] } });
@@ -142,7 +150,7 @@ function openReplay() {
   $("time").step = "any";
   $("legend").textContent = "Colour: " + report.field + ". Drag to turn, wheel to come nearer.";
   /* k3d asks for the module loader, which stands behind this script */
-  (0, eval)(unpack("k3d"));
+  addScript("k3d");
   require(["k3d"], (lib) => {
     lib.CreateK3DAndLoadBinarySnapshot(bytes($("scene").textContent), $("stage")).then((made) => {
       k3d = made;

@@ -81,7 +81,7 @@ def _bending(log: Log) -> int:
 def clips(paths: list[str], names: list[str], field: str) -> list[Clip]:
     """What is shown of each run, at the same share of its frames."""
     with Log(paths[0]) as log:
-        count, vertices = log.num_frames, log.file["frames/x"].shape[1]
+        count, vertices = log.num_frames, log.num_vertices
         bending = _bending(log)
         if count == 0:
             raise LogError(f"{paths[0]}: no frame is stored; see [log] frames_every")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from loompy.config import differing, short_names
-from loompy.tables import Collection
+from loompy.config import differing
+from loompy.tables import Collection, ends_lines
 
 GOOD, CARE, BAD = "good", "care", "bad"
 
@@ -30,6 +30,17 @@ def _listed(found: Collection, keys: list[str]) -> str:
 
 def _same(found: Collection, name: str) -> list[Any]:
     return list(dict.fromkeys(r.totals.get(name) for r in found.runs))
+
+
+def _converged(found: Collection) -> Finding:
+    pairs = zip(found.names(), found.runs, strict=True)
+    told = [(n, line) for n, r in pairs for line in ends_lines(r.totals)]
+    if not told:
+        words = "Yes, in all runs; the momentum defect is below 1 %."
+        return Finding(GOOD, "Did every step converge?", words)
+    bad = any(r.totals["ref_unconverged"] for r in found.runs)
+    words = "; ".join(f"{name}: {line}" for name, line in told)
+    return Finding(BAD if bad else CARE, "Did every step converge?", f"No: {words}.")
 
 
 def _problem(found: Collection) -> Finding:
@@ -68,6 +79,9 @@ def _start(found: Collection) -> Finding:
 def _stop(found: Collection) -> Finding:
     keys = [k for k in differing([r.settings for r in found.runs]) if k.startswith("stop.")]
     steps = _same(found, "steps")
+    if found.stopped:
+        words = ", ".join(f"{n} after {k}{f' of {m}' if m else ''} steps" for n, k, m in found.stopped)
+        return Finding(BAD, "Same stop?", f"No: runs were stopped before their end: {words}.")
     if len(steps) > 1:
         return Finding(BAD, "Same stop?", f"No: runs have {', '.join(map(str, steps))} steps.")
     if not keys:
@@ -131,7 +145,7 @@ def _audit(found: Collection) -> Finding:
 
 
 def findings(found: Collection) -> list[Finding]:
-    tests = (_problem, _start, _stop, _contact, _sources, _clock, _audit)
+    tests = (_converged, _problem, _start, _stop, _contact, _sources, _clock, _audit)
     out = [test(found) for test in tests]
     if found.left_out:
         words = "; ".join(f"{path}: {why}" for path, why in found.left_out)
@@ -142,5 +156,4 @@ def findings(found: Collection) -> list[Finding]:
 def settings(found: Collection) -> tuple[list[str], list[list[str]]]:
     """Keys that differ, a row each, with the value of every run."""
     keys = found.keys
-    short_names(keys)
     return keys, [[r.settings.get(k, "") for r in found.runs] for k in keys]

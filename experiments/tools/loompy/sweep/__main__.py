@@ -3,7 +3,10 @@
 [grid] of the specification lists values with '|' between them, or overlays (@FILE.ini), for each key;
 [set] fixes keys for all runs; [sweep] config names the configuration that they begin with.
 Combinations that do not fit are listed with the reason before anything runs.  Called again, the
-command runs only what is missing; runs that were cut off go on from their checkpoints.
+command runs only what is missing, or what settings or files it names have changed for; runs that were cut
+off go on from their checkpoints.  Ctrl-C stops each run with a checkpoint, a second one at once.
+
+[sweep] output is a new folder, or one with the file SWEEP of an earlier call; any other is refused.
 
 exit codes: 0 all that fits is finished; 1 some runs failed or were cut off; 2 wrong use or specification
 """
@@ -14,9 +17,11 @@ import argparse
 import os
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
-from loompy.errors import LogError, SpecError
+from loompy import command, terminal
+from loompy.errors import SpecError
 from loompy.sweep import plan as planning
 from loompy.sweep import spec as specification
 from loompy.sweep import status as state
@@ -50,8 +55,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     return args
 
 
-def say(text: str) -> None:
-    print(f"loom: sweep: {text}", file=sys.stderr, flush=True)
+say = partial(terminal.say, "sweep")
 
 
 class Progress:
@@ -81,12 +85,26 @@ def tell_plan(plan: planning.Plan) -> None:
         say(f"does not fit: {', '.join(names[:5])}{more}: {why}")
 
 
+def tell(spec: specification.Spec, found: state.Status) -> None:
+    for line in state.tell(spec.output, found):
+        indent = len(line) - len(line.lstrip())
+        print(" " * indent + terminal.clean(line.lstrip()))
+
+
 def main(argv: list[str]) -> int:
+    try:
+        return sweep(argv)
+    except KeyboardInterrupt:
+        say("interrupted; the same command goes on")
+        return 130
+
+
+def sweep(argv: list[str]) -> int:
     args = parse(argv)
     spec = specification.read(args.spec)
     if args.status:
         found = state.read(spec.output)
-        print("\n".join(state.tell(spec.output, found)))
+        tell(spec, found)
         return 0 if found.counts["finished"] + found.counts["does not fit"] == found.total else 1
     if args.slurm:
         workflow.need_slurm()
@@ -102,9 +120,9 @@ def main(argv: list[str]) -> int:
     code = 0
     if plan.pending:
         workflow.write(plan, args.cores, args.slurm)
-        code = workflow.run(plan, args.cores, args.slurm, Progress(spec.output))
+        code = workflow.run(plan, args.cores, args.slurm, Progress(spec.output), say)
     found = state.read(spec.output)
-    print("\n".join(state.tell(spec.output, found)))
+    tell(spec, found)
     unfinished = found.total - found.counts["finished"] - found.counts["does not fit"]
     if code != 0 and unfinished == 0:
         say(f"Snakemake ended with {code}: {spec.output}/snakemake.log")
@@ -112,14 +130,4 @@ def main(argv: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main(sys.argv[1:]))
-    except SpecError as error:
-        say(str(error))
-        sys.exit(2)
-    except KeyboardInterrupt:
-        say("interrupted; the same command goes on")
-        sys.exit(130)
-    except (LogError, OSError) as error:
-        say(str(error))
-        sys.exit(1)
+    command.run("sweep", main)

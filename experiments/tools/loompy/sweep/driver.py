@@ -21,6 +21,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from loompy.sweep.plan import ask
+
 FINE, RUNTIME, USAGE, INTERSECTIONS, STOPPED, OUT_OF_TIME = 0, 1, 2, 3, 5, 6  # of `loom run`
 PR_SET_PDEATHSIG = 1  # prctl(2)
 BUSY = "is in use by another process"
@@ -40,10 +42,19 @@ class Driver:
         self.scratch = Path(scratch) if scratch else None
         for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(sig, self.stop)
+        # if Snakemake is killed, the run that is going on stops with a checkpoint
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
     def stop(self, sig: int, frame: object) -> None:
+        """One SIGTERM to the run, which stops with a checkpoint; a second Ctrl-C sends the second one, which
+        ends it at once.  Other signals that follow are those of schedulers that mean the same."""
+        first = not self.stopping
         self.stopping = sig
-        if self.child is not None and self.child.poll() is None:
+        if first or sig == signal.SIGINT:
+            self.end_child()
+
+    def end_child(self) -> None:
+        if self.child is not None and self.child.returncode is None:
             self.child.send_signal(signal.SIGTERM)
 
     def left(self) -> float:
@@ -88,12 +99,15 @@ class Driver:
         libc = ctypes.CDLL(None)
         said = self.state / f"{run['name']}.txt"
         with open(said, "wb") as out:
-            # if this driver is killed, the run stops with a checkpoint
+            # in a session of its own, so that it gets one signal and not the terminal's, too; if this driver
+            # is killed, the run stops with a checkpoint
             self.child = subprocess.Popen(
                 words, cwd=self.job["folder"], stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-                preexec_fn=lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM),
+                preexec_fn=lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM), start_new_session=True,
                 env=os.environ | {"OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "passive")},
             )  # fmt: skip
+            if self.stopping:  # the signal came while it began
+                self.end_child()
             _, status, used = os.wait4(self.child.pid, 0)
             self.child.returncode = os.waitstatus_to_exitcode(status)
         code = self.child.returncode
@@ -130,10 +144,20 @@ class Driver:
 
     def run(self, run: dict[str, Any]) -> bool:
         """Whether it is settled: finished, or failed in a way that another start does not change."""
+        changed = self.changed(run)
+        if changed:
+            # not settled: the next `loom sweep` plans it anew; not tried again by this one
+            self.mark(run, "failed", code=None, cause=changed, settled=False, cpu=0.0, peak=0)
+            return True
         self.begin(run, self.output / f"{run['name']}.h5")  # looks at the marks that there are
         self.mark(run, "running")
         code, said, cpu, peak = self.slices(run)
         log = self.output / f"{run['name']}.h5"
+        if code in (FINE, INTERSECTIONS, RUNTIME) and finished(log):
+            other = self.other(run, log)
+            if other:
+                self.mark(run, "failed", code=code, cause=other, settled=False, cpu=round(cpu, 3), peak=peak)
+                return True
         if code in (FINE, INTERSECTIONS) or (code == RUNTIME and finished(log)):
             self.mark(run, "done", code=code, cpu=round(cpu, 3), peak=peak)
             return True
@@ -147,6 +171,22 @@ class Driver:
             cause = "the job's time was up"
         self.mark(run, "failed", code=code, cause=cause, settled=settled, cpu=round(cpu, 3), peak=peak)
         return settled
+
+    def changed(self, run: dict[str, Any]) -> str:
+        """Why the run is not the one that was planned, "" if it is: its settings, or files they name."""
+        key, _, why = ask(self.job["loom"], run["config"], run["words"], self.job["folder"])
+        if why:
+            return f"fitted when the sweep was planned, and now does not: {why}"
+        if key != run["key"]:
+            return "its configuration, or a file that it names, has changed since the plan; call again"
+        return ""
+
+    def other(self, run: dict[str, Any], log: Path) -> str:
+        """Why the log is not that of the planned configuration, "" if it is."""
+        found = text_of(log, "config_hash")
+        if not run.get("hash") or found == run["hash"]:
+            return ""
+        return f"its log is of the configuration {found}, and {run['hash']} was planned; call again"
 
     def all(self) -> int:
         again = 0
@@ -194,6 +234,18 @@ def copy(log: Path, to: Path, loom: str) -> None:
 def remove(log: Path) -> None:
     for path in (*map(log.with_suffix, (".h5", *CHECKPOINTS)), journal(log)):
         path.unlink(missing_ok=True)
+
+
+def text_of(log: Path, name: str) -> str:
+    """A text of a log's root, "" if it has none."""
+    import h5py
+
+    try:
+        with h5py.File(log, "r") as file:
+            value = file.attrs.get(name, "")
+    except (OSError, KeyError, RuntimeError):
+        return ""
+    return value.decode(errors="replace").rstrip("\0") if isinstance(value, bytes) else str(value)
 
 
 def finished(log: Path) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import glob
 import hashlib
 import json
 import os
 import re
+import shlex
 import subprocess
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +21,12 @@ from loompy.sweep.spec import Run, Spec
 SETTLED = ("done", "failed")  # marks of a run in state/
 
 
+FRAME_NUMBER = re.compile(r"%(0[1-9])?d")
+MARK = "SWEEP"  # a file in the folder of a sweep: what it holds may be replaced
+OURS = ("configs", "groups", "state")  # its folders
+MARK_TEXT = "The folder of a `loom sweep`, which replaces and removes files here.\n"
+
+
 @dataclass
 class Checked:
     """A combination and what `loom check` says of it."""
@@ -24,6 +34,7 @@ class Checked:
     run: Run
     config: Path
     key: str = ""  # what the result depends on
+    hash: str = ""  # of the configuration, as the log will hold it (config_hash)
     why: str = ""  # of a refusal
 
 
@@ -50,33 +61,118 @@ def config_of(spec: Spec, run: Run) -> Path:
         return spec.config
     folder = spec.output / "configs"
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{'_'.join(p.stem for p in run.overlays)}.ini"
-    text = "".join(f"include = {os.path.relpath(p, folder)}\n" for p in [spec.config, *run.overlays])
-    if not path.exists() or path.read_text() != text:
-        path.write_text(text)
+    here = os.path.realpath(folder)
+    lines = [f"include = {included(os.path.relpath(os.path.realpath(p), here))}\n"
+             for p in [spec.config, *run.overlays]]  # fmt: skip
+    # Overlays of one name from two folders are two files, and so are two states of one file.
+    parts = [f"{os.path.realpath(p)}\n{content(p)}" for p in run.overlays]
+    short = hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    words = re.sub(r"[^A-Za-z0-9_.+-]+", "x", "_".join(p.stem for p in run.overlays))[:80]
+    path = folder / f"{words}-{short}.ini"
+    text = "".join(lines)
+    if path.is_symlink() or not path.exists() or path.read_text() != text:
+        write_whole(path, text)
     return path
 
 
-def _stamp(value: str, folder: Path) -> str:
-    """Of a file that a run reads: another one of that name gives another result."""
-    path = folder / value
-    return f"{value} {path.stat().st_mtime_ns}" if value and path.is_file() else ""
+def included(path: str) -> str:
+    """A path as the value of `include`; SpecError where a configuration has no way to write it."""
+    if re.search(r"[\x00-\x1f\x7f]", path):
+        raise SpecError(f"{path!r}: a path with control characters cannot be included; rename it")
+    plain = path == path.strip() and path[:1] not in "\"'" and path[-1:] != "\\"
+    if plain and not re.search(r"[;#]", path):
+        return path
+    for quote in "\"'":
+        if quote not in path:
+            return f"{quote}{path}{quote}"
+    raise SpecError(f"{path}: a path with both kinds of quotes and ; or # cannot be included; rename it")
+
+
+@functools.lru_cache(maxsize=4096)
+def _digest(path: str, size: int, time_ns: int, inode: int) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def content(path: str | Path) -> str:
+    """Of a file, by what it holds; each state of it is read once."""
+    found = os.stat(path)
+    return _digest(os.fspath(path), found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def _by_content(line: str, folders: Sequence[str]) -> str:
+    """A line of a configuration; where its value is the path of a file, the file's name and content."""
+    key, sign, value = line.partition(" = ")
+    words = value.strip().strip("\"'")
+    # a word without a dot or a slash is a choice, whatever files may be called
+    if not sign or not re.search(r"[./]", words) or len(words) > 4096:
+        return line
+    for folder in folders:
+        path = os.path.join(folder, words)
+        if os.path.isfile(path):
+            return f"{key} = {os.path.basename(path)} {content(path)}"
+        if FRAME_NUMBER.search(words):  # motion = sequence: a file for every frame
+            files = sorted(glob.glob(FRAME_NUMBER.sub("*", glob.escape(path))))
+            if files:
+                parts = "".join(f"{os.path.basename(f)} {content(f)}\n" for f in files)
+                return f"{key} = {os.path.basename(path)} {hashlib.sha256(parts.encode()).hexdigest()}"
+    return line
+
+
+def key_of(output: str, folders: Sequence[str]) -> tuple[str, str]:
+    """What `loom check` printed as the key of a run and the hash of its configuration.  The key changes
+    with the settings and with the contents of the files that they name, such as a reference; not with the
+    place or the times of these files."""
+    _, _, text = output.partition("; resolved configuration, hash ")
+    hashed = text.split("\n", 1)[0].strip()
+    lines = [_by_content(line, folders) for line in text.split("\n", 1)[-1].splitlines()]
+    whole = "\n".join(lines).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(whole).hexdigest()[:16], hashed
+
+
+def ask(loom: str, config: str, words: Sequence[str], folder: str) -> tuple[str, str, str]:
+    """Key, hash and "" of a run, or why it does not fit."""
+    done = subprocess.run(
+        [loom, "check", config, *words], cwd=folder, capture_output=True, text=True,
+        errors="surrogateescape", stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    if done.returncode != 0:
+        lines = [ln for ln in done.stderr.splitlines() if not re.match(r"loom: (note|warning): ", ln)]
+        return "", "", (lines or [f"`loom check` ended with {done.returncode}"])[0].removeprefix("loom: ")
+    return *key_of(done.stdout, (folder, os.path.dirname(config))), ""
 
 
 def _check(spec: Spec, run: Run) -> Checked:
     checked = Checked(run, config_of(spec, run))
-    done = subprocess.run(
-        [binary(), "check", str(checked.config), *run.words()],
-        cwd=spec.folder, capture_output=True, text=True,
-    )  # fmt: skip
-    if done.returncode != 0:
-        lines = [ln for ln in done.stderr.splitlines() if not re.match(r"loom: (note|warning): ", ln)]
-        checked.why = (lines or [f"`loom check` ended with {done.returncode}"])[0].removeprefix("loom: ")
-        return checked
-    text = done.stdout.split("; resolved configuration", 1)[-1]
-    stamps = [_stamp(v, spec.folder) for v in run.sets.values()]
-    checked.key = hashlib.sha256("\n".join([text, *stamps]).encode()).hexdigest()[:16]
+    checked.key, checked.hash, checked.why = ask(
+        binary(), str(checked.config.resolve()), run.words(), str(spec.folder)
+    )
     return checked
+
+
+def claim(spec: Spec) -> None:
+    """Makes the folder the sweep's own.  SpecError where it holds anything and is not."""
+    out = spec.output
+    place = spec.place("sweep", "output") + f": {out}"
+    mark = out / MARK
+    if out.is_dir() and not out.exists():
+        raise SpecError(f"{place}: cannot be read")
+    if os.path.lexists(out) and not out.is_dir():
+        raise SpecError(f"{place}: is no folder")
+    if mark.is_file() and not mark.is_symlink():
+        for name in OURS:
+            if (out / name).is_symlink():
+                raise SpecError(f"{place}/{name}: is a symbolic link; remove it")
+        return
+    if out.is_dir() and any(out.iterdir()):
+        old = (out / "manifest.json").is_file() and (out / "state").is_dir()
+        raise SpecError(
+            f"{place}: holds other files, and a sweep replaces and removes files in its folder; name another "
+            "folder, or a new one" + (f"; if an earlier version of `loom sweep` has made this one, say so by "
+                                      f"`touch {shlex.quote(str(mark))}`" if old else "")
+        )  # fmt: skip
+    out.mkdir(parents=True, exist_ok=True)
+    write_whole(mark, MARK_TEXT)
 
 
 def _refuse_unknown(spec: Spec, refused: list[Checked]) -> None:
@@ -100,7 +196,12 @@ def done_key(state: Path, name: str) -> str:
 
 def make(spec: Spec, workers: int, again: bool = False) -> Plan:
     """Asks `loom check` of every combination; nothing is run.  again: what has failed is tried anew."""
+    claim(spec)
     runs = spec.runs()
+    for name in {run.name for run in runs}:
+        taken = spec.output / f"{name}.h5"
+        if taken.is_symlink():
+            raise SpecError(f"{taken}: is a symbolic link; a sweep writes no log through it; remove it")
     with ThreadPoolExecutor(workers) as pool:
         checked = list(pool.map(lambda run: _check(spec, run), runs))
     plan = Plan(spec, [c for c in checked if not c.why], [c for c in checked if c.why])

@@ -7,7 +7,10 @@ import difflib
 import hashlib
 import itertools
 import math
+import os
 import re
+import shlex
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +18,7 @@ from typing import Any
 
 from loompy.errors import SpecError
 
+MOST_BYTES = 1 << 20  # of a specification
 MOST = 20_000  # combinations, unless [sweep] limit says otherwise
 SEPARATOR = "|"
 # Keys of [sweep]: default and what they are.
@@ -36,7 +40,9 @@ SLURM: dict[str, tuple[str, str]] = {
     "jobs": ("50", "jobs in the queue at once"),
     "extra": ("--requeue", "further options of sbatch"),
 }
+BESIDE = (".check", ".check.prev", ".old")  # NAME.check.h5 is the checkpoint of NAME.h5
 SECTIONS = ("sweep", "set", "grid", "slurm")
+POSITIVE = ("threads", "time", "memory", "copy_every", "jobs")
 NUMBERS = ("threads", "group", "time", "memory", "retries", "copy_every", "limit", "jobs")
 
 
@@ -113,12 +119,20 @@ class Spec:
                     sets[key] = value.text
             many = [v.word for v, among in zip(values, self.grid.values(), strict=True) if len(among) > 1]
             found.append(Run("__".join(many) or self.path.stem, sets, overlays))
-        names = [r.name for r in found]
+        names = Counter(r.name for r in found)
         for run in found:
-            if len(run.name) > 100 or names.count(run.name) > 1:
+            if len(run.name) > 100 or names[run.name] > 1 or run.name.endswith(BESIDE):
                 what = repr((sorted(run.sets.items()), [str(p) for p in run.overlays]))
                 run.name = f"{run.name[:80]}__{hashlib.sha256(what.encode()).hexdigest()[:8]}"
         return found
+
+
+def is_file(path: Path) -> bool:
+    """A name that is too long, or a loop of links, is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError, RuntimeError):
+        return False
 
 
 def _near(word: str, among: list[str]) -> str:
@@ -133,7 +147,7 @@ def _read_ini(path: Path, text: str) -> dict[str, dict[str, Any]]:
     parser.optionxform = str  # type: ignore[assignment, method-assign]
     try:
         parser.read_string(text, str(path))
-    except configparser.Error as error:
+    except (configparser.Error, ValueError, AttributeError) as error:
         raise SpecError(" ".join(str(error).split())) from None
     return {name: dict(parser[name]) for name in parser.sections()}
 
@@ -143,10 +157,17 @@ def _read_yaml(path: Path, text: str) -> dict[str, dict[str, Any]]:
 
     try:
         data = yaml.load(text, Loader=yaml.BaseLoader)  # texts as they stand: no numbers, no dates
-    except yaml.YAMLError as error:
+    except RecursionError:
+        raise SpecError(f"{path}: lists or sections are nested too deep") from None
+    except (yaml.YAMLError, ValueError, TypeError) as error:
         raise SpecError(f"{path}: {' '.join(str(error).split())}") from None
     if not isinstance(data, dict) or not all(isinstance(v, dict) for v in data.values()):
         raise SpecError(f"{path}: sections with keys are expected: {', '.join(SECTIONS)}")
+    for name, section in data.items():
+        for key, value in section.items():
+            values = value if isinstance(value, list) and name == "grid" else [value]
+            if not all(isinstance(w, str) for w in (*values, key, name)):
+                raise SpecError(f"{path}: [{name}] {key}: a text is expected, in [grid] also a list")
     return data
 
 
@@ -168,11 +189,11 @@ def _values(spec: Spec, key: str, given: Any) -> list[Value]:
         raise SpecError(f"{spec.place('grid', key)}: values with '{SEPARATOR}' between them are expected")
     overlay = [w.startswith("@") for w in words]
     if any(overlay):
-        values = [Value(w, (spec.folder / w[1:].strip()).resolve()) for w in words]
+        values = [Value(w, Path(os.path.realpath(spec.folder / w[1:].strip()))) for w in words]
         if not all(overlay):
             raise SpecError(f"{spec.place('grid', key)}: all values are overlays (@FILE) or none is")
         for value in values:
-            if value.overlay is not None and not value.overlay.is_file():
+            if value.overlay is not None and not is_file(value.overlay):
                 raise SpecError(f"{spec.place('grid', key)}: {value.overlay}: there is no such file")
     else:
         values = [Value(w) for w in words]
@@ -190,28 +211,50 @@ def _options(
     for key, value in given.items():
         if key not in known:
             raise SpecError(f"{spec.place(section, key)}: unknown key{_near(key, list(known))}")
-        if key in NUMBERS and not re.fullmatch(r"[0-9]+", str(value)):
-            raise SpecError(f"{spec.place(section, key)}: a whole number is expected, not '{value}'")
+        if key in NUMBERS:
+            if not re.fullmatch(r"[0-9]{1,9}", str(value)):
+                raise SpecError(f"{spec.place(section, key)}: a whole number is expected (9 digits at most), "
+                                f"not '{value}'")  # fmt: skip
+            if key in POSITIVE and int(value) < 1:
+                raise SpecError(f"{spec.place(section, key)}: at least 1 is expected")
     return {k: str(given.get(k, default)) for k, (default, _) in known.items()}
+
+
+def quoted(spec: Spec) -> str:
+    """[slurm] extra as words that no shell reads otherwise: the submitting command is a line of a shell."""
+    try:
+        return shlex.join(shlex.split(spec.slurm["extra"]))
+    except ValueError as error:
+        raise SpecError(f"{spec.place('slurm', 'extra')}: is no list of words: {error}") from None
 
 
 def read(path: str | Path) -> Spec:
     """SpecError with file, line and the nearest valid name where something is wrong."""
     path = Path(path)
+    if re.search(r"[\x00-\x1f\x7f]", str(path.absolute())):
+        raise SpecError(f"{str(path)!r}: a path with control characters, such as a line break, is not taken: "
+                        "rename it")  # fmt: skip
     try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
+        if path.stat().st_size > MOST_BYTES:
+            raise SpecError(f"{path}: has more than {MOST_BYTES} bytes")
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
         raise SpecError(f"{path}: cannot be read: {error}") from None
     data = (_read_yaml if path.suffix in (".yaml", ".yml") else _read_ini)(path, text)
-    for name in data:
+    for name, section in data.items():
         if name not in SECTIONS:
             raise SpecError(f"{path}: unknown section [{name}]{_near(name, list(SECTIONS))}")
+        for key, value in section.items():
+            for word in [key, *(value if isinstance(value, list) else [value])]:
+                if re.search(r"[\x00-\x1f\x7f]", str(word)):
+                    raise SpecError(f"{path}: [{name}] {key}: a line break or control character is in it")
     spec = Spec(path.resolve(), {}, {}, {}, {}, _lines(text))
     spec.options = _options(spec, "sweep", data.get("sweep", {}), OPTIONS)
     spec.slurm = _options(spec, "slurm", data.get("slurm", {}), SLURM)
     if not spec.options["config"]:
         raise SpecError(f"{path}: [sweep] config is missing: the file that all runs begin with")
-    if not spec.config.is_file():
+    spec.slurm["extra"] = quoted(spec)
+    if not is_file(spec.config):
         raise SpecError(f"{spec.place('sweep', 'config')}: {spec.config}: there is no such file")
     spec.fixed = {k: str(v) for k, v in data.get("set", {}).items()}
     for key in spec.fixed:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
 import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from loompy.command import Ended
 from loompy.errors import SpecError
+from loompy.sweep.driver import PR_SET_PDEATHSIG
 from loompy.sweep.plan import Plan, binary, write_whole
 from loompy.sweep.spec import Spec
 
@@ -23,7 +27,7 @@ LEAST_AGE = 120  # s, what Snakemake's executor asks of a queue that it follows
 TOOLS = Path(__file__).resolve().parents[2]
 
 SNAKEFILE = """\
-# Written by `loom sweep {spec}`: jobs are groups of runs, each run marks in state/ what became of it.
+# Written by `loom sweep`: jobs are groups of runs, each run marks in state/ what became of it.
 # A job's output is only its mark: Snakemake would delete the half logs of a job that died.
 GROUPS = {groups}
 
@@ -43,6 +47,11 @@ def group_size(spec: Spec, pending: int, cores: int) -> int:
     """Runs of a job: few jobs cost little, many keep all cores busy to the end."""
     given = spec.number("group")
     return given or max(1, min(MOST_IN_A_GROUP, math.ceil(pending / (4 * cores))))
+
+
+def literal(text: str) -> str:
+    """In what Snakemake formats: no braces are placeholders."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def write(plan: Plan, cores: int, slurm: bool) -> list[str]:
@@ -65,15 +74,15 @@ def write(plan: Plan, cores: int, slurm: bool) -> list[str]:
             "copy_every": 60 * spec.number("copy_every"),
             "at": time.strftime("%FT%TZ", time.gmtime()),
             "runs": [
-                {"name": c.run.name, "config": str(c.config.resolve()), "words": c.run.words(), "key": c.key}
+                {"name": c.run.name, "config": str(c.config.resolve()), "words": c.run.words(), "key": c.key,
+                 "hash": c.hash}
                 for c in part
             ],
         }
         write_whole(out / f"groups/{name}.json", json.dumps(job))
-    command = (
-        f"PYTHONPATH={shlex.quote(str(TOOLS))} PYTHONDONTWRITEBYTECODE=1 "
-        f"{shlex.quote(sys.executable)} -m loompy.sweep.driver groups/{{wildcards.g}}.json"
-    )
+    # exec: the driver is Snakemake's own child, which ends with it
+    words = ["exec", "env", f"PYTHONPATH={TOOLS}", "PYTHONDONTWRITEBYTECODE=1", sys.executable]
+    command = literal(shlex.join(words)) + " -m loompy.sweep.driver groups/{wildcards.g}.json"
     more = {
         "slurm_partition": spec.slurm["partition"],
         "slurm_account": spec.slurm["account"],
@@ -81,7 +90,6 @@ def write(plan: Plan, cores: int, slurm: bool) -> list[str]:
     }
     resources = "".join(f", {k}={v!r}" for k, v in more.items() if v) if slurm else ""
     text = SNAKEFILE.format(
-        spec=spec.path.name,
         groups=names,
         threads=spec.number("threads"),
         retries=spec.number("retries"),
@@ -120,7 +128,9 @@ def need_slurm() -> list[str]:
     return ["--slurm-status-command", "squeue"]
 
 
-def run(plan: Plan, cores: int, slurm: bool, progress: Callable[[], None]) -> int:
+def run(
+    plan: Plan, cores: int, slurm: bool, progress: Callable[[], None], told: Callable[[str], None]
+) -> int:
     """Snakemake's exit code; what it says goes to snakemake.log."""
     spec, out = plan.spec, plan.spec.output
     options = need_slurm() if slurm else []
@@ -132,16 +142,33 @@ def run(plan: Plan, cores: int, slurm: bool, progress: Callable[[], None]) -> in
     words = [sys.executable, "-m", "snakemake", "--snakefile", "Snakefile", "--keep-going", "--nolock"]
     words += ["--rerun-incomplete", "--rerun-triggers", "mtime", "--nocolor", *where]
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
-    with open(out / "snakemake.log", "w") as log:
+    libc = ctypes.CDLL(None)
+    (out / "snakemake.log").unlink(missing_ok=True)
+    with open(out / "snakemake.log", "x") as log:
+        # in a session of its own: what a terminal sends reaches this process alone
         child = subprocess.Popen(
-            words, cwd=out, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment
-        )
+            words, cwd=out, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment,
+            start_new_session=True, preexec_fn=lambda: libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL),
+        )  # fmt: skip
+        return _follow(child, progress, told)
+
+
+def _follow(child: subprocess.Popen[bytes], progress: Callable[[], None], told: Callable[[str], None]) -> int:
+    """The exit code of Snakemake.  Ctrl-C and other signals go on to it and to the drivers, each once: runs
+    stop with a checkpoint; a second one ends them at once."""
+    ended: BaseException | None = None
+    while True:
         try:
             while child.poll() is None:
                 time.sleep(0.2)
                 progress()
-        except KeyboardInterrupt:
-            # the terminal has sent it to the jobs, too: runs stop with a checkpoint
-            child.wait()
-            raise
-    return child.returncode
+            if ended is not None:
+                raise ended
+            return child.returncode
+        except (KeyboardInterrupt, Ended) as error:
+            if child.poll() is not None:
+                raise
+            if ended is None:
+                told("stopping: every run that is going on writes a checkpoint; once more ends them at once")
+            ended = error
+            os.killpg(child.pid, signal.SIGINT)

@@ -1,0 +1,45 @@
+/* same_scenes.h - small scenes with friction of which theory says the answer, for any solver and
+ * contact model: what test_same_physics.c measures. */
+#ifndef SAME_SCENES_H
+#define SAME_SCENES_H
+
+#include "support/sim.h"
+
+typedef enum same_row {
+  SAME_SLOPE,     /* slides down with g (sin - mu cos), mu = tan/2 */
+  SAME_CREEP,     /* sticks at mu = 1.2 tan: creeps below 2 epsilon_v */
+  SAME_BELT,      /* a belt pulls what lies on it with mu g */
+  SAME_THROWN,    /* a table stops what is thrown along it with mu g */
+  SAME_TURNTABLE, /* carries round what lies on it with omega r */
+  SAME_CLOTHS,    /* as SAME_SLOPE, on a sheet that is held */
+  SAME_CAPSTAN,   /* a drum turns below a strip: tensions exp(mu phi) apart */
+  SAME_ROWS
+} same_row;
+
+typedef enum same_body { SAME_EXACT, SAME_MESH } same_body;
+
+typedef struct same_case {
+  same_row row;
+  same_body body;
+  const char *solver, *contact;
+  double dt;            /* s */
+  const char *more;     /* further lines of the config, or NULL */
+  const double *moving; /* m/s [3], of the whole scene; NULL: 0 */
+} same_case;
+
+typedef struct same_result {
+  int runs;      /* 0: the parts do not fit; why stands in `error` */
+  double value;  /* measured over theory, 1; SAME_CREEP: speed over 2 epsilon_v, 1 */
+  double capped; /* 1, share of steps that did not reach their tolerance */
+  char error[256];
+} same_result;
+
+extern const char *const same_names[SAME_ROWS];
+
+/* Whether `r` is as theory says, to within `bound` (1). */
+int same_holds(same_row row, const same_result *r, double bound);
+void same_measure(const same_case *c, same_result *r);
+/* The config of a case. */
+void same_write(const same_case *c, char *text, size_t size);
+
+#endif
