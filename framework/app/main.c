@@ -79,9 +79,24 @@ static int take_stack(char **argv)
   return 0;
 }
 
+/* A run keeps seven files open at a time; with fewer than that it failed when its first checkpoint
+ * was due, in the words of HDF5. */
+static int take_files(void)
+{
+  enum { LEAST = 16, USUAL = 1024 };
+  struct rlimit r;
+  if (getrlimit(RLIMIT_NOFILE, &r) != 0 || r.rlim_cur >= LEAST) return 1;
+  r.rlim_cur = r.rlim_max < USUAL ? r.rlim_max : USUAL;
+  if (r.rlim_max >= LEAST && setrlimit(RLIMIT_NOFILE, &r) == 0) return 1;
+  fprintf(stderr,
+          "loom: %llu files may be open at a time, and loom needs %d; raise it: ulimit -n %d\n",
+          (unsigned long long)r.rlim_max, LEAST, USUAL);
+  return 0;
+}
+
 int main(int argc, char **argv)
 {
-  if (!take_stack(argv)) return EXIT_RUNTIME;
+  if (!take_stack(argv) || !take_files()) return EXIT_RUNTIME;
   wait_briefly(argv);
   crash_install();
   if (argc < 2) {

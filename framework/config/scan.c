@@ -16,6 +16,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "core/err_word.h"
+
 int cfg_utf8_valid(const char *s, size_t len)
 {
   const unsigned char *p = (const unsigned char *)s, *const end = p + len;
@@ -184,11 +186,12 @@ static loom_status value_of(scanner *sc, const char *key, char *s, size_t len, c
 static loom_status assignment(scanner *sc, char *s, size_t len)
 {
   char *const eq = memchr(s, '=', len), *name = s;
+  char shown[ERR_WORD];
   if (eq == NULL)
     return err_set(sc->err, LOOM_E_CONFIG,
-                   "%s:%d: %s%.*s%s is neither [section] nor key = value nor a comment (; or #)",
-                   sc->name, sc->line, sc->quote ? "'" : "the line", sc->quote ? (int)len : 0, s,
-                   sc->quote ? "'" : "");
+                   "%s:%d: %s%s%s is neither [section] nor key = value nor a comment (; or #)",
+                   sc->name, sc->line, sc->quote ? "'" : "the line",
+                   err_word(s, sc->quote ? len : 0, shown), sc->quote ? "'" : "");
   size_t n = (size_t)(eq - s);
   strip(&name, &n);
   if (!cfg_key_valid(name, n))

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/err_word.h"
+
 /* A message may quote a file: what a terminal would take as a command becomes '?'. */
 static void make_plain(char *text)
 {
@@ -56,6 +58,14 @@ void err_clear(loom_err *e)
 {
   e->code = LOOM_OK;
   e->text[0] = '\0';
+}
+
+const char *err_word(const char *word, size_t len, char buf[ERR_WORD])
+{
+  enum { SHOWN = 16 };
+  const int shown = len > SHOWN + 3 ? SHOWN : (int)len;
+  snprintf(buf, ERR_WORD, "%.*s%s", shown, word, (size_t)shown < len ? "..." : "");
+  return buf;
 }
 
 const char *err_status_text(loom_status s)

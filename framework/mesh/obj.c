@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "config/words.h"
+#include "core/err_word.h"
 #include "mesh/material.h"
 
 enum { MAX_ITEMS = 1 << 29 }; /* vertices or triangles: 3 n stays in int32 */
@@ -32,8 +33,9 @@ typedef struct corner {
 
 static loom_status fail(reader *r, int64_t line, const char *what, const char *word, int len)
 {
-  return err_set(r->err, LOOM_E_IO, "%s:%lld: %s \"%.*s\"", r->name, (long long)line, what, len,
-                 word);
+  char shown[ERR_WORD];
+  return err_set(r->err, LOOM_E_IO, "%s:%lld: %s \"%s\"", r->name, (long long)line, what,
+                 err_word(word, (size_t)len, shown));
 }
 
 /* A backslash before the line's end joins it with the next one; 0 if p is no such place. */

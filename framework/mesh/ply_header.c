@@ -1,6 +1,7 @@
 /* ply_header.c - the header of a PLY file: its format, elements and their properties. */
 #include <string.h>
 
+#include "core/err_word.h"
 #include "mesh/ply_internal.h"
 
 static const char *const type_names[PLY_NUM_TYPES][2] = {
@@ -10,8 +11,9 @@ const int ply_type_bytes[PLY_NUM_TYPES] = {1, 1, 2, 2, 4, 4, 4, 8};
 
 loom_status ply_fail(ply_reader *r, const char *what, const char *word)
 {
+  char shown[ERR_WORD];
   return err_set(r->err, LOOM_E_IO, "%s:%lld: %s%s%s%s", r->name, (long long)r->line, what,
-                 word[0] ? " \"" : "", word, word[0] ? "\"" : "");
+                 word[0] ? " \"" : "", err_word(word, strlen(word), shown), word[0] ? "\"" : "");
 }
 
 /* Next header line without its end into `buf`; 0 when the file is over or it is too long. */

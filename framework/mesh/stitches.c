@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/words.h"
+#include "core/err_word.h"
 
 typedef struct place { /* of a line, for messages */
   loom_err *err;
@@ -99,9 +100,9 @@ static loom_status read_line(const place *p, const char *line, int among, int64_
   *found = words_next(&w) && strcmp(w.word, "stitch") == 0;
   if (*found) return read_one(p, &w, num_verts, out);
   if (among || w.word[0] == '\0') return LOOM_OK;
-  return err_set(p->err, LOOM_E_CONFIG,
-                 "%s:%lld: \"%.40s\" is no stitch; lines are: stitch I A B T", p->name,
-                 (long long)p->line, w.word);
+  char shown[ERR_WORD];
+  return err_set(p->err, LOOM_E_CONFIG, "%s:%lld: \"%s\" is no stitch; lines are: stitch I A B T",
+                 p->name, (long long)p->line, err_word(w.word, strlen(w.word), shown));
 }
 
 /* A line without its comment and its end, cut where no stitch could be so long. */

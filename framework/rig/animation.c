@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "config/words.h"
+#include "core/err_word.h"
 #include "geom/pose.h"
 #include "rig/profile.h"
 
@@ -114,7 +115,9 @@ static loom_status placed(reader *q, loom_status s)
 
 static loom_status bad(reader *q, const char *what, const char *word)
 {
-  return placed(q, err_set(q->err, LOOM_E_CONFIG, "%s, not \"%.60s\"", what, word));
+  char shown[ERR_WORD];
+  return placed(q, err_set(q->err, LOOM_E_CONFIG, "%s, not \"%s\"", what,
+                           err_word(word, strlen(word), shown)));
 }
 
 static loom_status read_columns(reader *q, words *w)

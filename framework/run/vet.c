@@ -186,10 +186,10 @@ int64_t vet_find_nan(run *r, loom_buf *b)
   void *p;
   int64_t found = -1;
   if (buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p) != LOOM_OK) return -1;
-  const loom_real *const v = p;
-  const int64_t n = buf_count(b);
-  for (int64_t i = 0; i < n && found < 0; ++i)
-    if (!isfinite(v[i])) found = i / 3;
+  const loom_real *v = p;
+  const int64_t n = buf_count(b) / 3;
+  for (int64_t i = 0; i < n && found < 0; ++i, v += 3) /* also one whose norm overflows */
+    if (!isfinite(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])) found = i;
   buf_unmap(r->m, b);
   return found;
 }
@@ -207,11 +207,22 @@ loom_status vet_shares(const instance *in, const char *callback, const char *wha
                      bad, (long long)buf_count(b), what);
 }
 
+static int all_finite(run *r, loom_buf *b)
+{
+  void *p;
+  int fine = 1;
+  if (buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p) != LOOM_OK) return 0;
+  for (int64_t i = 0; i < buf_count(b); ++i) fine &= isfinite(((const loom_real *)p)[i]) != 0;
+  buf_unmap(r->m, b);
+  return fine;
+}
+
 static loom_status refuse_numbers(run *r, const double *most, const results_use *u)
 {
   if (isfinite(*most)) return LOOM_OK;
-  return call_refuse(u->in, u->callback, LOOM_E_NUMERIC, "%s is not finite, first at vertex %lld",
-                     u->what, (long long)vet_find_nan(r, u->b));
+  return call_refuse(u->in, u->callback, LOOM_E_NUMERIC, "%s %s, first at vertex %lld", u->what,
+                     all_finite(r, u->b) ? "is too large to be squared" : "is not finite",
+                     (long long)vet_find_nan(r, u->b));
 }
 
 loom_status vet_finite(const instance *in, const char *callback, const char *what, loom_buf *b)

@@ -30,7 +30,8 @@ loom_status vet_shares(const instance *in, const char *callback, const char *wha
 loom_status vet_finite(const instance *in, const char *callback, const char *what, loom_buf *b);
 /* The solver's trial, or the change of x that became of it, in b. */
 loom_status vet_trial(run *r, loom_buf *b);
-/* The first vertex whose row of b is not finite, -1 if none (on the host). */
+/* The first vertex whose row of b is not finite, or whose square is not, -1 if none (on the host).
+ */
 int64_t vet_find_nan(run *r, loom_buf *b);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/words.h"
+#include "core/err_word.h"
 
 enum { MAX_POINTS = 1 << 27 };
 
@@ -122,8 +123,9 @@ typedef struct lines {
 
 static loom_status bad(lines *r, const char *what, const char *word)
 {
-  return err_set(r->err, LOOM_E_IO, "%s:%lld: %s \"%.40s\"", r->name, (long long)r->line, what,
-                 word);
+  char shown[ERR_WORD];
+  return err_set(r->err, LOOM_E_IO, "%s:%lld: %s \"%s\"", r->name, (long long)r->line, what,
+                 err_word(word, strlen(word), shown));
 }
 
 /* The id of "7", "7/1" or "-1", from 0. */

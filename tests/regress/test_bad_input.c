@@ -109,6 +109,34 @@ Test(bad_input, out_of_all_reach)
   cr_assert(log_is_whole("far.h5", NULL) < 50);
 }
 
+/* A configuration may name any file: of what stands there a message shows a few characters. */
+Test(bad_input, foreign_files_are_not_printed)
+{
+  static const char *const uses[] = {
+      "[cloth.a]\nshape = obj\nfile = secret.obj\n",
+      "[cloth.a]\nshape = ply\nfile = secret.ply\n",
+      "[cloth.a]\nshape = pattern\nfile = secret.obj\n",
+      "[cloth.a]\nshape = obj\nfile = mesh.obj\nsewing = pull\nstitches = secret.obj\n",
+      "[cloth.a]\n[body.a]\nshape = rig\nrig = leg\nanimation_file = secret.obj\n",
+      "[cloth.a]\n[body.a]\nshape = sdf\nfile = secret.obj\n",
+      "[cloth.a]\n[body.a]\nshape = sphere\nmotion = keyframes\nkeyframe_file = secret.obj\n",
+      "include = secret.obj\n"};
+  proc p;
+  proc_write("secret.obj", "columns\033[2J-PASSWORD-OF-THE-USER and the rest of a line\nmore\n");
+  proc_write("secret.ply",
+             "ply\nformat\033[2J-PASSWORD-OF-THE-USER and the rest of a line\nmore\n");
+  proc_write("mesh.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+  for (size_t k = 0; k < sizeof uses / sizeof *uses; ++k) {
+    proc_write("bad.ini", uses[k]);
+    proc_loom(&p, LOOM_ARGS("check", "bad.ini", "--set", "solver.plugin=gd"));
+    cr_expect(p.code == 2 || p.code == 1, "%zu: exit code %d", k, p.code);
+    cr_expect(strstr(p.err, "PASSWORD-OF") == NULL && strstr(p.err, "rest of") == NULL, "%zu: %s",
+              k, p.err);
+    cr_expect(strchr(p.err, 033) == NULL, "%zu: an escape sequence", k);
+    cr_expect(strstr(p.err, "secret") != NULL, "%zu does not name the file: %s", k, p.err);
+  }
+}
+
 Test(bad_input, plugins)
 {
   char bad[1024], fails[1024];

@@ -327,6 +327,9 @@ Test(hostile, numbers_are_finite)
   static const deed deeds[] = {
       {"solver", "iterate:nan", {"iterate(): step->trial is not finite, first at vertex 2"}},
       {"solver", "iterate:inf", {"iterate(): step->trial is not finite, first at vertex 2"}},
+      {"solver",
+       "iterate:huge",
+       {"iterate(): step->trial is too large to be squared, first at vertex 2"}},
       {"solver", "begin_step:nan", {"begin_step(): step->trial, the initial guess, is not finite"}},
       {"solver", "end_step:nan", {"step 0: ", "end_step(): step->v_end is not finite"}},
       {"solver", "end_step:nan_force", {"end_step(): step->f_next is not finite"}},

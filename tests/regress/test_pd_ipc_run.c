@@ -10,18 +10,17 @@ TestSuite(pd_ipc_run, .init = proc_enter, .fini = proc_leave);
 /* Two sheets fall on a ball at 3 m/s: their own weight on kappa = 100 N/m closes gaps. */
 #define SHEET(name, more) \
   "[cloth." name "]\nsize = 0.3 0.3\nresolution = 8 8\nmembrane = 3000\nthickness = 0.001\n" more
-static const char scene[] = "[run]\nup_axis = z\ngravity = 0 0 -9.81\nsteps = 6\ndt = "
-                            "0.01\n[exec]\nbackend = cpu\nthreads = "
-                            "1\n" SHEET(
-                                "s0",
-                                "transform = rotate 0 0 1 10.60 translate 0.0471 0.0478 0.300000\n"
-                                "velocity = 0.33 -0.95 -3\ndensity = 0.2\nbending = 1e-06\n")
-                                SHEET("s1", "transform = rotate 0 0 1 58.85 translate -0.0400 "
-                                            "0.0189 0.301100\n"
-                                            "velocity = 0.45 0.72 -3\ndensity = 0.5\nbending = "
-                                            "1e-05\n") "[body.ball]\nshape = sphere\nradius = "
-                                                       "0.1\nmesh_size = 0.03\nsdf_resolution = 0\n"
-                                                       "position = 0 0 0.198900\nfriction = 1\n";
+static const char scene[] =
+    "[run]\nup_axis = z\ngravity = 0 0 -9.81\nsteps = 6\ndt = "
+    "0.01\n[exec]\nbackend = cpu\nthreads = "
+    "1\n" SHEET("s0", "transform = rotate 0 0 1 10.60 translate 0.0471 0.0478 0.300000\n"
+                      "velocity = 0.33 -0.95 -3\ndensity = 0.2\nbending = 1e-06\n")
+        SHEET("s1", "transform = rotate 0 0 1 58.85 translate -0.0400 "
+                    "0.0189 0.301100\n"
+                    "velocity = 0.45 0.72 -3\ndensity = 0.5\nbending = "
+                    "1e-05\n") "[body.ball]\nshape = sphere\nradius = "
+                               "0.1\nmesh_size = 0.03\nsdf_resolution = 0\n"
+                               "position = 0 0 0.198900\nfriction = 1\n";
 
 Test(pd_ipc_run, the_advice_of_a_run_that_gives_up_helps)
 {

@@ -1,4 +1,5 @@
-/* Under ulimit -v and -s a run finishes or refuses with numbers; it neither hangs nor crashes. */
+/* Under ulimit -v, -s and -n a run finishes or refuses with numbers; it neither hangs nor crashes.
+ */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,11 +59,11 @@ Test(ulimits, the_module_that_measures_errors_calls_it_too)
 }
 #endif
 
-static int with_stack(const char *limit, const char *args)
+static int with_limit(const char *limit, const char *args)
 {
   char command[512];
-  snprintf(command, sizeof command, "ulimit %s; exec \"$LOOM_BIN\" %s 2>err.txt >out.txt", limit,
-           args);
+  snprintf(command, sizeof command, "exec 2>err.txt >out.txt; ulimit %s; exec \"$LOOM_BIN\" %s",
+           limit, args);
   const int status = system(command);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
 }
@@ -70,7 +71,7 @@ static int with_stack(const char *limit, const char *args)
 Test(ulimits, a_small_stack_is_raised_or_refused)
 {
   char text[512];
-  cr_expect_eq(with_stack("-s 64", "run gd.ini -o c.h5"), 1);
+  cr_expect_eq(with_limit("-s 64", "run gd.ini -o c.h5"), 1);
   FILE *const f = fopen("err.txt", "r");
   cr_assert(f != NULL);
   text[fread(text, 1, sizeof text - 1, f)] = '\0';
@@ -78,7 +79,23 @@ Test(ulimits, a_small_stack_is_raised_or_refused)
   cr_expect_str_eq(text, "loom: the stack is limited to 64 kB, and loom needs 1024 kB; raise it: "
                          "ulimit -s 8192\n");
   cr_expect(!proc_exists("c.h5"));
-  cr_expect_eq(with_stack("-S -s 64", "run gd.ini -o c.h5"), 0);
-  cr_expect_eq(with_stack("-s 1024", "run gd.ini -o d.h5"), 0);
-  cr_expect_eq(with_stack("-s 1024", "run newton.ini -o e.h5"), 0);
+  cr_expect_eq(with_limit("-S -s 64", "run gd.ini -o c.h5"), 0);
+  cr_expect_eq(with_limit("-s 1024", "run gd.ini -o d.h5"), 0);
+  cr_expect_eq(with_limit("-s 1024", "run newton.ini -o e.h5"), 0);
+}
+
+Test(ulimits, few_open_files_are_raised_or_refused)
+{
+  char text[512];
+  cr_expect_eq(with_limit("-n 6", "run gd.ini -o c.h5"), 1);
+  FILE *const f = fopen("err.txt", "r");
+  cr_assert(f != NULL);
+  text[fread(text, 1, sizeof text - 1, f)] = '\0';
+  fclose(f);
+  cr_expect_str_eq(text,
+                   "loom: 6 files may be open at a time, and loom needs 16; raise it: ulimit -n "
+                   "1024\n");
+  cr_expect(!proc_exists("c.h5"));
+  cr_expect_eq(with_limit("-S -n 6", "run gd.ini -o c.h5"), 0);
+  cr_expect_eq(with_limit("-n 16", "run newton.ini -o d.h5"), 0);
 }

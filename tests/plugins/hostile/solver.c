@@ -115,6 +115,14 @@ static loom_status misuse_others(fx *f, const loom_step *s, const char *act)
   return LOOM_E_UNSUPPORTED;
 }
 
+/* NaN, infinity, or a number whose square is infinite. */
+static loom_real wild_number(const char *act)
+{
+  if (fx_is(act, "nan")) return NAN;
+  return fx_is(act, "huge") ? (loom_real)(sizeof(loom_real) == sizeof(double) ? 1e300 : 1e38)
+                            : INFINITY;
+}
+
 static loom_status iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   fx *const f = self;
@@ -126,7 +134,7 @@ static loom_status iterate(void *self, const loom_step *s, loom_iterate *it)
   FX_ENTER(f, "iterate", s->x);
   if (fx_is(act, "nothing")) return LOOM_OK;
   if (fx_is(act, "half")) return descend(f, s, 0.1, n3 / 2);
-  if (act[0] != '\0' && !fx_is(act, "nan") && !fx_is(act, "inf")) {
+  if (act[0] != '\0' && !fx_is(act, "nan") && !fx_is(act, "inf") && !fx_is(act, "huge")) {
     const loom_status t = misuse_problem(f, s, act);
     return t != LOOM_E_UNSUPPORTED ? t : misuse_others(f, s, act);
   }
@@ -135,7 +143,7 @@ static loom_status iterate(void *self, const loom_step *s, loom_iterate *it)
   LOOM_TRY(h->contact_quad(h, s->x, &q));
   LOOM_TRY(descend(f, s, 0.1, n3));
   it->inner_iters = 1;
-  if (act[0] != '\0') return fx_poke(f, s->trial, 7, fx_is(act, "nan") ? NAN : INFINITY);
+  if (act[0] != '\0') return fx_poke(f, s->trial, 7, wild_number(act));
   return LOOM_OK;
 }
 
