@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const same_names[SAME_ROWS] = {"slope",     "creep",  "belt",   "thrown",
-                                           "turntable", "cloths", "capstan"};
+const char *const same_names[SAME_ROWS] = {"slope",  "creep",     "belt",
+                                           "thrown", "turntable", "cloths"};
 
 static const double g = 9.81, deg = 0.017453292519943295, tilt = 25.0, epsilon_v = 1e-3;
 static const double mu_drag = 0.3;              /* of belt, table */
 static const double omega = 1.5707963267948966; /* rad/s, 90 degrees per second */
 static const double arm = 0.2;                  /* m, from the axis of the turntable */
-enum { STEPS_FROM = 30, STEPS_TO = 60, EVERY = 2 };
+enum { STEPS_FROM = 30, STEPS_TO = 60 };
 
 typedef struct writer {
   char *at;
@@ -93,7 +93,7 @@ static void write_sheet(writer *w, const char *name, const char *size, const cha
 
 static void write_flat(writer *w, const same_case *c)
 {
-  const double height = 0.5e-3 + rest_gap(c->contact);
+  const double height = 0.5e-3 + rest_gap(c->contact) - c->lower;
   const int tilted = c->row == SAME_SLOPE || c->row == SAME_CREEP || c->row == SAME_CLOTHS;
   const double angle = tilted ? tilt * deg : 0.0;
   say(w, "gravity = %.17g 0 %.17g\n", g * sin(angle), -g * cos(angle));
@@ -119,9 +119,10 @@ void same_write(const same_case *c, char *text, size_t size)
   say(&w, "[run]\nsteps = %d\ndt = %.17g\n", STEPS_TO, c->dt);
   write_flat(&w, c);
   say(&w,
-      "[exec]\nbackend = cpu\nthreads = 1\n[stop]\ntol_abs = 0\ntol_rel = 1e-6\nmax_iters = 300\n"
+      "[exec]\nbackend = cpu\nthreads = 1\n[stop]\ntol_abs = 0\ntol_rel = %g\nmax_iters = %d\n"
       "[log]\naudit = off\nframes_every = 1\ncheckpoint_every = 0\n[solver]\nplugin = %s\n%s",
-      c->solver, c->more != NULL ? c->more : "");
+      c->tol_rel > 0.0 ? c->tol_rel : 1e-6, c->max_iters > 0 ? c->max_iters : 100, c->solver,
+      c->more != NULL ? c->more : "");
 }
 
 /* ---- measuring ---- */
@@ -143,11 +144,6 @@ static double value_of(const same_case *c, sim *s)
 {
   double x[3], v0[3], v1[3];
   const int64_t num = 16;
-  if (getenv("LOOM_SAME_TRACE") != NULL)
-    for (int k = 0; k <= STEPS_TO; ++k) {
-      mean_of(s, k, num, x, v0);
-      printf("  %2d: x %.6f z %.6f m, v %.6f %.6f m/s\n", k, x[0], x[2], v0[0], v0[2]);
-    }
   mean_of(s, STEPS_FROM, num, x, v0);
   mean_of(s, STEPS_TO, num, x, v1);
   const double t = (STEPS_TO - STEPS_FROM) * c->dt, a = (v1[0] - v0[0]) / t;
@@ -171,6 +167,20 @@ int same_holds(same_row row, const same_result *r, double bound)
 {
   return r->runs &&
          (row == SAME_CREEP ? r->value < 1.0 && r->value > -1.0 : fabs(r->value - 1.0) <= bound);
+}
+
+void same_follow(const same_case *c, same_track *track)
+{
+  char text[4096];
+  double v[3];
+  sim s;
+  same_write(c, text, sizeof text);
+  sim_run(&s, text, NULL, 0);
+  for (int k = 0; k < SAME_TRACK; ++k) {
+    mean_of(&s, k + 1, 16, track->x[k], v);
+    track->t[k] = (k + 1) * c->dt;
+  }
+  sim_free(&s);
 }
 
 void same_measure(const same_case *c, same_result *r)

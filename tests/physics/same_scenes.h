@@ -12,7 +12,6 @@ typedef enum same_row {
   SAME_THROWN,    /* a table stops what is thrown along it with mu g */
   SAME_TURNTABLE, /* carries round what lies on it with omega r */
   SAME_CLOTHS,    /* as SAME_SLOPE, on a sheet that is held */
-  SAME_CAPSTAN,   /* a drum turns below a strip: tensions exp(mu phi) apart */
   SAME_ROWS
 } same_row;
 
@@ -25,7 +24,15 @@ typedef struct same_case {
   double dt;            /* s */
   const char *more;     /* further lines of the config, or NULL */
   const double *moving; /* m/s [3], of the whole scene; NULL: 0 */
+  double lower;         /* m, cloth starts so far below where it rests */
+  double tol_rel;       /* 1; 0: 1e-6 */
+  int max_iters;        /* 0: 100 */
 } same_case;
+
+enum { SAME_TRACK = 60 };
+typedef struct same_track {               /* of the patch */
+  double t[SAME_TRACK], x[SAME_TRACK][3]; /* s, m */
+} same_track;
 
 typedef struct same_result {
   int runs;      /* 0: the parts do not fit; why stands in `error` */
@@ -39,6 +46,8 @@ extern const char *const same_names[SAME_ROWS];
 /* Whether `r` is as theory says, to within `bound` (1). */
 int same_holds(same_row row, const same_result *r, double bound);
 void same_measure(const same_case *c, same_result *r);
+/* The way of the patch; fails the test where the case does not run. */
+void same_follow(const same_case *c, same_track *track);
 /* The config of a case. */
 void same_write(const same_case *c, char *text, size_t size);
 

@@ -1,6 +1,6 @@
 /* One physics for every method: friction of solvers and contact models on scenes of which theory
- * says the answer (same_scenes.h).  Run with LOOM_SAME_PHYSICS=all it measures every pair that
- * fits and prints the table. */
+ * says the answer (same_scenes.h).  By day a few rows are held; with LOOM_SAME_PHYSICS=all every
+ * pair that fits is measured and the table printed. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,42 +9,143 @@
 
 #include "physics/same_scenes.h"
 
+static const double bound = 0.03; /* 1, of theory */
+
+static void measure(const same_case *c, same_result *r)
+{
+  same_measure(c, r);
+  printf("%-10s %-5s %-15s %-15s ", same_names[c->row], c->body ? "mesh" : "exact", c->solver,
+         c->contact);
+  if (r->runs)
+    printf("%8.4f%s %3.0f %% of the steps short of their tolerance\n", r->value,
+           same_holds(c->row, r, bound) ? "  " : " *", 100 * r->capped);
+  else
+    printf("%8s   %.70s\n", "-", r->error);
+  fflush(stdout);
+}
+
+/* ---- by day ---- */
+
+Test(same_physics, bodies_carry_and_stop_cloth)
+{
+  static const same_case cases[] = {
+      {SAME_BELT, SAME_EXACT, "pd_bfgs", "ipc_barrier", 5e-3, NULL, NULL, 0, 0, 0},
+      {SAME_THROWN, SAME_MESH, "cama_pcg", "ipc_barrier", 5e-3, NULL, NULL, 0, 0, 0},
+      {SAME_BELT, SAME_EXACT, "cama_pcg", "penalty", 5e-3, NULL, NULL, 0, 0, 10},
+      {SAME_THROWN, SAME_EXACT, "pd_bfgs", "penalty", 5e-3, NULL, NULL, 0, 0, 10},
+      {SAME_TURNTABLE, SAME_EXACT, "cama_pcg", "ipc_barrier", 5e-3, NULL, NULL, 0, 0, 0},
+      {SAME_SLOPE, SAME_EXACT, "pd_bfgs", "ipc_barrier", 5e-3, NULL, NULL, 0, 0, 0},
+      {SAME_BELT, SAME_MESH, "cama_pcg", "cama_repulsion", 5e-3, NULL, NULL, 0, 0, 0},
+      {SAME_CREEP, SAME_EXACT, "cama_pcg", "cama_repulsion", 5e-3, NULL, NULL, 0, 0, 0},
+      {SAME_CREEP, SAME_EXACT, "pd_bfgs", "ipc_barrier", 5e-3, NULL, NULL, 0, 0, 0},
+      {SAME_SLOPE, SAME_EXACT, "cholmod_newton", "penalty", 5e-3, NULL, NULL, 0, 0, 10}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
+    same_result r;
+    measure(&cases[k], &r);
+    cr_expect(same_holds(cases[k].row, &r, bound), "%s, %s, %s: %g of theory %s",
+              same_names[cases[k].row], cases[k].solver, cases[k].contact, r.value, r.error);
+  }
+}
+
+/* A start away from rest: the first normal forces are many times those that act, and hold cloth
+ * that is thrown; 0.48 and 0 of its deceleration were left for the second half. */
+Test(same_physics, a_first_push_does_not_hold_cloth)
+{
+  static const same_case c = {.row = SAME_THROWN,
+                              .body = SAME_EXACT,
+                              .solver = "pd_bfgs",
+                              .contact = "ipc_barrier",
+                              .dt = 5e-3,
+                              .lower = 0.2e-3};
+  same_result r;
+  measure(&c, &r);
+  cr_expect(same_holds(c.row, &r, bound), "%g of theory %s", r.value, r.error);
+}
+
+/* ---- Galilei ---- */
+
+/* Largest difference of the ways of two runs at any time, m; V: what one moves by. */
+static double apart(const same_track *a, const same_track *b, const double *V)
+{
+  double most = 0.0;
+  for (int k = 0; k < SAME_TRACK; ++k)
+    for (int i = 0; i < 3; ++i) most = fmax(most, fabs(b->x[k][i] - V[i] * b->t[k] - a->x[k][i]));
+  return most;
+}
+
+/* The whole scene moves: the motion in it is the same. */
+Test(same_physics, the_same_in_every_inertial_frame)
+{
+  static const double ways[2][3] = {{1, 0, 0}, {0, 1, 0}};
+  static const char *const pairs[][2] = {{"cama_pcg", "penalty"}, {"cama_pcg", "cama_repulsion"}};
+  for (size_t k = 0; k < sizeof pairs / sizeof *pairs; ++k) {
+    same_track at_rest, moved;
+    same_case c = {.row = SAME_SLOPE,
+                   .body = SAME_EXACT,
+                   .solver = pairs[k][0],
+                   .contact = pairs[k][1],
+                   .dt = 5e-3,
+                   .tol_rel = 1e-8,
+                   .max_iters = 6};
+    static const double still[3] = {0, 0, 0};
+    c.moving = still;
+    same_follow(&c, &at_rest);
+    for (int w = 0; w < (k == 0 ? 2 : 1); ++w) {
+      c.moving = ways[w];
+      same_follow(&c, &moved);
+      const double d = apart(&at_rest, &moved, ways[w]);
+      printf("Galilei    %-15s %-15s %8.2g m along %c\n", pairs[k][0], pairs[k][1], d, 'x' + w);
+      cr_expect_lt(d, 1e-6, "%s, %s: %g m", pairs[k][0], pairs[k][1], d);
+    }
+  }
+}
+
+/* ---- all ---- */
+
 static const char *const solvers[] = {"cholmod_newton", "pcg_newton", "aa_pd",
                                       "ndb_pd",         "pd_bfgs",    "cama_pcg"};
 static const char *const contacts[] = {"ipc_barrier", "penalty", "cama_repulsion", "dbb", "ndb"};
 
+/* Pairs whose rows are held; README.md says where others miss. */
+static int is_held(const same_case *c)
+{
+  static const char *const held[][2] = {{"cholmod_newton", "ipc_barrier"},
+                                        {"cholmod_newton", "penalty"},
+                                        {"pd_bfgs", "penalty"},
+                                        {"cama_pcg", "penalty"},
+                                        {"pd_bfgs", "cama_repulsion"},
+                                        {"cama_pcg", "cama_repulsion"}};
+  for (size_t k = 0; k < sizeof held / sizeof *held; ++k)
+    if (strcmp(c->solver, held[k][0]) == 0 && strcmp(c->contact, held[k][1]) == 0) return 1;
+  return 0;
+}
+
 static int wanted(const char *list, const char *name)
 {
   const char *const all = getenv(list);
-  return all == NULL || strcmp(all, "all") == 0 || strstr(all, name) != NULL;
+  return all == NULL || strstr(all, name) != NULL;
 }
 
 /* LOOM_SAME_ROWS, LOOM_SAME_SOLVERS, LOOM_SAME_CONTACTS: names, to measure some alone. */
 Test(same_physics, table)
 {
   if (getenv("LOOM_SAME_PHYSICS") == NULL) return;
-  for (int row = 0; row < SAME_CAPSTAN; ++row)
-    for (int body = SAME_EXACT; body <= SAME_MESH; ++body)
+  for (int row = 0; row < SAME_ROWS; ++row)
+    for (int body = SAME_EXACT; body <= (row == SAME_CLOTHS ? SAME_EXACT : SAME_MESH); ++body)
       for (size_t k = 0; k < sizeof contacts / sizeof *contacts; ++k)
         for (size_t j = 0; j < sizeof solvers / sizeof *solvers; ++j) {
-          same_case c = {.row = (same_row)row,
-                         .body = (same_body)body,
-                         .solver = solvers[j],
-                         .contact = contacts[k],
-                         .dt = 5e-3};
+          const same_case c = {.row = (same_row)row,
+                               .body = (same_body)body,
+                               .solver = solvers[j],
+                               .contact = contacts[k],
+                               .dt = 5e-3};
           same_result r;
           if (!wanted("LOOM_SAME_ROWS", same_names[row]) ||
               !wanted("LOOM_SAME_SOLVERS", solvers[j]) ||
               !wanted("LOOM_SAME_CONTACTS", contacts[k]))
             continue;
-          same_measure(&c, &r);
-          printf("%-10s %-5s %-15s %-15s ", same_names[row], body ? "mesh" : "exact", solvers[j],
-                 contacts[k]);
-          if (r.runs)
-            printf("%8.4f%s  capped %.0f %%\n", r.value, same_holds(c.row, &r, 0.03) ? "  " : " *",
-                   100 * r.capped);
-          else
-            printf("   -      %.80s\n", r.error);
-          fflush(stdout);
+          measure(&c, &r);
+          cr_expect(!r.runs || same_holds(c.row, &r, bound) || !is_held(&c), "%s, %s, %s: %g",
+                    same_names[row], c.solver, c.contact, r.value);
         }
 }

@@ -41,12 +41,26 @@ typedef struct pd_ipc {
 
 /* ---- life ---- */
 
+/* A coefficient of friction has no effect here: the log says so. */
+static void check_friction(const loom_host *h, const loom_scene *sc)
+{
+  for (int32_t o = 0; o < sc->num_obstacles; ++o) {
+    if (!(sc->obstacles[o].friction > 0.0)) continue;
+    h->log(h, LOOM_LOG_WARN,
+           "this model has no friction: cloth slides on [body.%s] although its friction is %g; set "
+           "it to 0, or take another model (dbb, ndb)",
+           sc->obstacles[o].name, (double)sc->obstacles[o].friction);
+    return;
+  }
+}
+
 static loom_status pd_ipc_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                  const void *set, void **self)
 {
   LOOM_TRY(plug_new(h, sizeof(pd_ipc), self));
   pd_ipc *const p = *self;
   p->set = *(const settings *)set;
+  check_friction(h, sc);
   return cand_new(&p->c, h, sc, e, p->set.d_hat, p->set.slack, SLACK);
 }
 
