@@ -122,7 +122,8 @@ def ends_lines(totals: dict[str, Any]) -> list[str]:
     if totals["unconverged"]:
         line = f"{totals['unconverged']} of {steps} steps did not converge"
         if totals["worst_ratio"] == totals["worst_ratio"]:
-            line += f"; the worst ended at {totals['worst_ratio']:.3g} times its tolerance (step {totals['worst_step']})"
+            line += f"; the worst ended at {totals['worst_ratio']:.3g} times its tolerance"
+            line += f" (step {totals['worst_step']})"
         out.append(line)
     if totals["ref_unconverged"]:
         out.append(f"the reference did not converge in {totals['ref_unconverged']} of {steps} steps: "

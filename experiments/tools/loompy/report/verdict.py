@@ -33,9 +33,13 @@ def _same(found: Collection, name: str) -> list[Any]:
 
 
 def _converged(found: Collection) -> Finding:
-    told = [(n, line) for n, r in zip(found.names(), found.runs, strict=True) for line in ends_lines(r.totals)]
+    told = [
+        (n, line) for n, r in zip(found.names(), found.runs, strict=True) for line in ends_lines(r.totals)
+    ]
     if not told:
-        return Finding(GOOD, "Did every step converge?", "Yes, in all runs; the momentum defect is below 1 %.")
+        return Finding(
+            GOOD, "Did every step converge?", "Yes, in all runs; the momentum defect is below 1 %."
+        )
     bad = any(r.totals["ref_unconverged"] for r in found.runs)
     words = "; ".join(f"{name}: {line}" for name, line in told)
     return Finding(BAD if bad else CARE, "Did every step converge?", f"No: {words}.")
