@@ -235,12 +235,19 @@ static loom_status take_scene(run *r, const double *v, const results_use *u)
   return LOOM_OK;
 }
 
+/* An object that flies apart must not loosen its own tolerance: of its deformation in a step at
+ * most so many times the way of gravity counts.  In the shipped scenes it was up to 12 times. */
+static const double most_of_gravity = 12.0, standard_gravity = 9.80665; /* 1, m/s^2 */
+
 static object_bound_args bound_args(const run *r)
 {
   const stop_settings *const s = &r->set.stop;
   const double *const g = r->scene->gravity, h2 = r->st.h * r->st.h;
   const int is_double = sizeof(loom_real) == sizeof(double);
-  return (object_bound_args){.fall = (lk_real)(h2 * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2])),
+  const double size = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+  const double most = most_of_gravity * h2 * (size > 0.0 ? size : standard_gravity);
+  return (object_bound_args){.most = (lk_real)(most * most),
+                             .fall = (lk_real)(h2 * size),
                              .tol_abs = (lk_real)s->tol_abs,
                              .tol_acc_h2 = (lk_real)(s->tol_acc * h2),
                              .tol_rel = (lk_real)s->tol_rel,
@@ -366,7 +373,6 @@ static void less_cross(const double *a, const double *p, const double *q, double
 /* v: END_MOMENTS of all free vertices; scale: 1 with a residual, else NaN */
 static loom_status take_ends(run *r, const double *v, const results_use *u)
 {
-  static const double standard_gravity = 9.80665; /* m/s^2, of scenes without any */
   end_moments *const out = u->out;
   const double M = v[END_MASS], g = length3(r->scene->gravity);
   const double weight = M * (g > 0.0 ? g : standard_gravity);

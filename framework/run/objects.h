@@ -8,7 +8,8 @@
  *   r_ref = sqrt(|h^2 g|^2 + mean of |y - x_start - (t + w cross (x_start - c))|^2),
  * t + w cross ... the rigid motion that is nearest to y - x_start, means weighted by mass over free
  * vertices: the way that gravity and the motion within the object lead in a step.  It is the same
- * in every frame that moves uniformly, and does not depend on stiffness or on the guess. */
+ * in every frame that moves uniformly, and does not depend on stiffness or on the guess.  The mean
+ * counts up to 12 times |h^2 g|, so that what flies apart is not measured by its own speed. */
 #ifndef LOOM_OBJECTS_H
 #define LOOM_OBJECTS_H
 

@@ -162,7 +162,7 @@ LK_FN lk_real rounding_floor(const object_bound_args *a, lk_int o)
 LK_KERNEL_PLAIN(run_object_bound, a, o)
 {
   const lk_real M = a->fit[(int64_t)FIT_NUMBERS * o + FIT_MASS];
-  const lk_real own = M > LK_R(0.0) ? a->sums[o] / M : LK_R(0.0);
+  const lk_real own = M > LK_R(0.0) ? LK_FMIN(a->sums[o] / M, a->most) : LK_R(0.0);
   const lk_real floor = rounding_floor(a, o);
   lk_real near = a->tol_abs, rel = LK_R(0.0);
   a->ref[o] = LK_SQRT(a->fall * a->fall + own);

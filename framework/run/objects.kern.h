@@ -72,6 +72,7 @@ typedef struct object_bound_args {
   lk_real *LK_RESTRICT ref;        /* [objects] m, out: r_ref */
   lk_real *LK_RESTRICT near;       /* [objects] m, out: bound of converged_abs, 0: none */
   lk_real *LK_RESTRICT bound;  /* [objects] m, out: the larger of it and that of converged_rel */
+  lk_real most;                /* m^2, most of that mean that counts */
   lk_real fall;                /* m, h^2 |g| */
   lk_real tol_abs, tol_acc_h2; /* m; negative: not given */
   lk_real tol_rel;

@@ -89,7 +89,7 @@ static const loom_param stop_params[] = {
         stop_settings, tol_rel, 1e-4, 0, 1, "1",
         "Converged when of every object the RMS of h^2 M^-1 r is at most this share of its r_ref: "
         "sqrt(|h^2 g|^2 + d^2), d the RMS of y - x_start less the nearest rigid motion, the way "
-        "that gravity and the object's own deformation lead in a step."),
+        "that gravity and the object's own deformation (up to 12 times gravity's) lead in a step."),
     LOOM_PARAM_REAL(stop_settings, tol_energy, 0, 0, 1e6, "sqrt(J)",
                     "With on = energy: converged when r_energy is at most this, whatever tol_abs "
                     "and tol_rel say.  It is about sqrt(2 (E - E*))."),
