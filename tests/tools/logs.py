@@ -49,6 +49,14 @@ animation_file = swing.txt
 animation_ease = 0
 """
 SWING = "columns hip.flexion knee.flexion\n0.0 0 0\n0.08 40 60\n"
+# What the tools import when they need it.
+LIBRARIES = {
+    "table": ("tables", "accuracy"),
+    "watch": ("follow",),
+    "report": ("tables", "report.page", "report.charts", "report.verdict", "report.replay"),
+    "export": ("log", "export.parts"),
+    "render": ("log", "selection", "stage"),
+}
 SOLVERS = ("gd", "cholmod_pd", "cholmod_newton")
 
 
@@ -86,6 +94,8 @@ def inside(folder: Path, *words: object, limit: int = 0) -> subprocess.Completed
     name, *rest = map(str, words)
     place = f"loompy.{name}.__main__" if name in ("export", "fabric", "report", "sweep") else f"loompy.{name}"
     main = importlib.import_module(place).main
+    for module in LIBRARIES.get(name, ()):  # once here, not in every fork
+        importlib.import_module(f"loompy.{module}")
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         child = os.fork()
         if child == 0:

@@ -32,11 +32,15 @@ class Rule(unittest.TestCase):
             self.assertEqual(Path(part).name, name)
             Path(part).write_bytes(data)
 
+    def stamp(self, name):
+        found = os.lstat(self.path / name)
+        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode
+
     def refused(self, name, message, kind=""):
-        before = os.lstat(self.path / name)
+        before = self.stamp(name)
         with self.assertRaisesRegex(LogError, message), output.replacing(self.path / name, kind):
             self.fail("it may be written")
-        self.assertEqual(os.lstat(self.path / name), before)
+        self.assertEqual(self.stamp(name), before)
 
     def test_own_kind_by_content(self):
         known = {
