@@ -77,11 +77,12 @@ static ccd_settings ccd_of(const mesh *m)
   return s;
 }
 
-mesh_wanted mesh_wanted_by(const loom_query *q)
+mesh_wanted mesh_wanted_by(const mesh *m, const loom_query *q)
 {
+  const int ready = (q->what & LOOM_DETECT_PROXIMITY) != 0; /* see judge() */
   mesh_wanted w = {.kinds = q->kinds & MESH_KINDS,
                    .reach = -LK_REAL_MAX,
-                   .keep = (lk_real)(STOP * (double)CCD_IMPACT_KEEP),
+                   .keep = (lk_real)(STOP * (ready ? m->set.keep : (double)CCD_IMPACT_KEEP)),
                    .moving = (q->what & LOOM_DETECT_CCD) != 0};
   if (q->what & LOOM_DETECT_OVERLAP) w.reach = 0;
   if ((q->what & LOOM_DETECT_PROXIMITY) && q->margin > w.reach) w.reach = q->margin;
@@ -337,7 +338,7 @@ loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out)
 loom_status mesh_detect(mesh *m, const loom_step *s, const loom_query *q, loom_pairs *out,
                         mesh_broad_fn broad, void *plugin)
 {
-  const mesh_wanted w = mesh_wanted_by(q);
+  const mesh_wanted w = mesh_wanted_by(m, q);
   mesh_view v;
   if (w.kinds == 0 || q->what == 0) return LOOM_OK;
   const mesh_motion motion = {.x0 = q->x0,

@@ -74,7 +74,7 @@ typedef struct mesh_wanted {
   lk_real keep;    /* 1 */
   int32_t moving;
 } mesh_wanted;
-mesh_wanted mesh_wanted_by(const loom_query *q);
+mesh_wanted mesh_wanted_by(const mesh *m, const loom_query *q);
 mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b);
 
 /* Lists the names of groups [first, end) of `family`; place, i64 [num groups + 1], is the

@@ -147,7 +147,9 @@ LK_FN void judge(const mesh_judge_args *a, int family, lk_int c)
     lk_real x[12], w[4];
     const lk_real r = mesh_radii(&q->m, family, v);
     mesh_gather(q->m.x0, v, x);
-    toi = time_of_impact(q, family, v, r);
+    /* who asks for contacts as well wants to have ready what would stop a step */
+    toi = (q->what & LOOM_DETECT_PROXIMITY) ? safe_time(q, family, v, r, LK_R(0.0))
+                                            : time_of_impact(q, family, v, r);
     yes = toi <= LK_R(1.0) || is_near(q, distance_of(family, x, w) - r);
   }
   a->copy[c] = name;
