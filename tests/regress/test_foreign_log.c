@@ -17,6 +17,7 @@
 #include "log/h5util.h"
 #include "regress/drape.h"
 #include "support/bytes.h"
+#include "support/logdiff.h"
 #include "support/proc.h"
 #include "support/tiny_log.h"
 
@@ -128,6 +129,31 @@ Test(foreign_log, no_command_waits_for_metadata_that_is_damaged)
     at[6] ^= 0x55;
   }
   free(dead.data);
+}
+
+/* What is left of it is kept, the run goes on from its checkpoint, and every place says so. */
+Test(foreign_log, a_log_that_is_lost_begins_anew_at_its_checkpoint)
+{
+  proc_write("drape.ini", DRAPE "[solver]\nplugin = cholmod_pd\n");
+  LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "whole.h5");
+  for (int missing = 0; missing < 2; ++missing) {
+    proc p;
+    LOOM_FINE("run", "drape.ini", "--quiet", "-n", "12", "-o", "run.h5", "--overwrite");
+    cr_assert_eq(missing ? unlink("run.h5") : truncate("run.h5", 30000), 0);
+    proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-n", "20", "-o", "run.h5", "--resume"));
+    cr_assert_eq(p.code, 0, "%s", p.err);
+    cr_assert(strstr(p.err, "this log begins with step 12") != NULL, "%s", p.err);
+    cr_assert_eq(logs_same_tail("whole.h5", "run.h5"), 12);
+    proc_loom(&p, LOOM_ARGS("info", "run.h5"));
+    cr_assert(strstr(p.out, "begins with step 12") != NULL, "%s", p.out);
+    cr_assert(strstr(p.out, "this log begins with step 12") != NULL, "%s", p.out);
+    cr_assert(missing || strstr(p.out, "run.aside-1.h5") != NULL, "%s", p.out);
+    cr_assert_eq(proc_exists("run.aside-1.h5"), !missing);
+    unlink("run.aside-1.h5");
+    /* and it is continued as any other */
+    LOOM_FINE("run", "drape.ini", "--quiet", "-n", "20", "-o", "run.h5", "--resume", "14");
+    cr_assert_eq(logs_same_tail("whole.h5", "run.h5"), 12);
+  }
 }
 
 /* While scene and log are opened there is no step to finish. */

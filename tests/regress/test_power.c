@@ -246,6 +246,8 @@ static void continue_after(int64_t cut, int loss, uint64_t seed, outcomes *n)
     ++*(strstr(p.err, "starts anew") != NULL ? &n->from_start : &n->continued);
     return;
   }
+  /* writes came to the disk in their order, and the log before its checkpoint */
+  cr_assert_eq(loss, SOME_PAGES, "%s: the log was lost\n%s", where, p.err);
   const int64_t first = logs_same_tail("whole.h5", "a.h5");
   cr_assert(first == 4 || first == 8 || first == STEPS, "%s: %" PRId64, where, first);
   cr_assert_eq(proc_exists("a.aside-1.h5"), had_log, "%s: the old log is gone", where);
