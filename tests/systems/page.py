@@ -16,7 +16,8 @@ Made from `tests/systems/results` by `tests/systems/page.py --update`; a test co
 
 `tests/systems/run.sh SUITE --record`, as root on Debian, makes a new minimal system of that suite with debootstrap, clones the
 checked-out commit into it, and runs the commands of the README there: they install what they need. `./loom test nightly` does so
-for trixie and forky, and without the tests for noble and resolute. Processor times (s) include what is installed and built.
+for trixie and forky, and without the tests for noble and resolute. Processor times (s) include what is installed and built,
+in a system that was kept only what was still missing.
 """
 
 
@@ -55,6 +56,7 @@ def table(results):
             ["point release", host.get("release", "-")] + [r["versions"].get("release", "-") for r in results],
             ["tested on", ""] + [r["date"] for r in results],
             ["commit", ""] + [f"`{r['commit'][:12]}`" for r in results],
+            ["made for this run", ""] + ["yes" if r["made_new"] else "no, kept from an earlier one" for r in results],
             ["packages at the start", ""] + [str(r["packages_before"]) for r in results]]
     names = [n for n in host if n not in ("system", "release")]
     for n in (n for r in results for n in r["versions"] if n not in ("system", "release")):

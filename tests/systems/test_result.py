@@ -94,13 +94,14 @@ class Results(unittest.TestCase):
 
     def test_page(self):
         r = {"versions": {"system": "Debian GNU/Linux 13 (trixie)", "release": "13.8", "gcc": "14.2.0"}, "commit": 40 * "a",
-             "host": {"system": "Debian GNU/Linux 12 (bookworm)", "gcc": "12.2.0"}, "date": "2026-11-26", "packages_before": 80,
+             "host": {"system": "Debian GNU/Linux 12 (bookworm)", "gcc": "12.2.0"}, "date": "2026-11-26", "packages_before": 80, "made_new": False,
              "commands": [{"command": "./loom run configs/drape.ini", "exit_code": 0, "cpu_s": 205},
                           {"command": "./loom test -R log", "exit_code": 1, "cpu_s": 300}], "warnings": [],
              "warnings_sanitized": ["w"], "drape": {"same_bits": False, "largest_m": 1.04e-12, "frames": 201},
              "tests": {"passed": 7, "failed": {}, "skipped": {"format": "only clang-format 14 decides"}}, "faults": ["a|b"]}
         text = page.page([r])
         for line in ("|  | Debian 12 (bookworm), compared with | Debian 13 (trixie) |", "| gcc | 12.2.0 | 14.2.0 |",
+                     "| made for this run |  | no, kept from an earlier one |",
                      "| `./loom run configs/drape.ini` |  | exit 0, 205 s |", "| `./loom render out/drape.h5 -o drape.png` |  | not run |", "| `./loom test` |  | only `-R log`: exit 1, 300 s |",
                      "| positions of the drape |  | at most 1.0e-12 m apart, 201 frames |",
                      "| tests |  | 7 passed, 0 failed, 1 skipped |", "- `format`: only clang-format 14 decides", "- a\\|b"):
