@@ -95,7 +95,7 @@ int h5u_place_takes_files(const h5u_place *p)
 }
 
 /* Why a file of this kind is not used, with `owned` of this owner and number of names; or NULL. */
-static const char *not_usable(const struct stat *st, int owned)
+const char *h5u_not_usable(const struct stat *st, int owned)
 {
   if (S_ISLNK(st->st_mode)) return "is a symbolic link";
   if (!S_ISREG(st->st_mode)) return "is not a regular file";
@@ -103,33 +103,6 @@ static const char *not_usable(const struct stat *st, int owned)
   if (st->st_uid != geteuid()) return "belongs to another user";
   if (st->st_nlink != 1) return "has several names (hard links)";
   return NULL;
-}
-
-static int no_descriptor(char why[H5U_WHY_LEN], const char *reason)
-{
-  snprintf(why, H5U_WHY_LEN, "%s", reason);
-  return -1;
-}
-
-int h5u_open_own(const h5u_place *p, char why[H5U_WHY_LEN])
-{
-  struct stat st;
-  h5u_super super;
-  loom_err quiet = {0};
-  if (fstatat(p->dir, p->name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-    return no_descriptor(why, strerror(errno));
-  if (not_usable(&st, 1) != NULL) return no_descriptor(why, not_usable(&st, 1));
-  const int fd = openat(p->dir, p->name, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-  if (fd < 0) {
-    snprintf(why, H5U_WHY_LEN, "cannot be written to: %s", strerror(errno));
-    return -1;
-  }
-  const char *reason = fstat(fd, &st) != 0 ? strerror(errno) : not_usable(&st, 1);
-  if (reason == NULL && h5u_peek(&quiet, p->path, fd, NULL, &super) != LOOM_OK)
-    reason = "is not an HDF5 file";
-  if (reason == NULL) return fd;
-  close(fd);
-  return no_descriptor(why, reason);
 }
 
 /* ---- which log ---- */
@@ -151,23 +124,6 @@ static int same_file(const journal_id *a, const journal_id *b)
          (a->born != 0 || a->dev == b->dev);
 }
 
-/* The record of the log at `fd` with the pages of `s`, 0: it cannot be read. */
-static uint64_t record_with(const h5u_place *p, int fd, h5u_stage *s)
-{
-  h5u_super super;
-  loom_err quiet = {0};
-  h5u_disk disk = {.stage = s, .fd = fd};
-  if (h5u_peek(&quiet, p->path, fd, s, &super) != LOOM_OK) return 0;
-  const hid_t fapl = h5u_fapl_disk(&disk);
-  const unsigned flags = H5F_ACC_RDONLY | (super.writing ? H5F_ACC_SWMR_READ : 0);
-  const hid_t f = fapl < 0 ? H5I_INVALID_HID : H5Fopen(p->path, flags, fapl);
-  const uint64_t record = f < 0 ? 0 : h5u_record(f);
-  h5u_close(f, H5Fclose);
-  h5u_close(fapl, H5Pclose);
-  H5Eclear2(H5E_DEFAULT);
-  return record;
-}
-
 /* ---- reading ---- */
 /* What has the journal's name, opened; -1 with the reason, NULL: there is none. */
 static int open_journal(const h5u_place *p, int owned, struct stat *st, const char **why)
@@ -177,10 +133,10 @@ static int open_journal(const h5u_place *p, int owned, struct stat *st, const ch
     if (errno != ENOENT) *why = strerror(errno);
     return -1;
   }
-  *why = not_usable(st, owned);
+  *why = h5u_not_usable(st, owned);
   if (*why != NULL) return -1;
   const int fd = openat(p->dir, p->journal, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-  *why = fd < 0 || fstat(fd, st) != 0 ? strerror(errno) : not_usable(st, owned);
+  *why = fd < 0 || fstat(fd, st) != 0 ? strerror(errno) : h5u_not_usable(st, owned);
   if (*why == NULL || fd < 0) return fd;
   close(fd);
   return -1;
@@ -290,7 +246,7 @@ static h5u_stage *no_stage(const h5u_place *p, char note[H5U_NOTE_LEN], const ch
 
 /* `note` as for h5u_journal_read. */
 static h5u_stage *read_journal(const h5u_place *p, int journal, const struct stat *st, int fd,
-                               char note[H5U_NOTE_LEN])
+                               uint64_t *record, char note[H5U_NOTE_LEN])
 {
   struct stat log;
   journal_head head;
@@ -301,16 +257,14 @@ static h5u_stage *read_journal(const h5u_place *p, int journal, const struct sta
     return NULL; /* not written to its end */
   h5u_stage *const s = read_pages(journal, &head, len);
   if (s == NULL) return NULL;
-  static const char other[] =
-      "was made for another log, or for this one as it was at another time (what it holds is "
-      "missing here if the log is damaged: restore the log; else remove the journal)";
   const journal_id here = id_of(fd, 0);
   const int by_name = len == (int64_t)sizeof(journal_head_1) || same_file(&head.id, &here);
+  *record = by_name ? 0 : head.id.record;
   if (fstat(fd, &log) == 0 && plausible(&head, (int64_t)log.st_size) && pages_fit(s, fd) &&
-      (by_name || (head.id.record != 0 && record_with(p, fd, s) == head.id.record)))
+      (by_name || head.id.record != 0))
     return s;
   h5u_stage_free(s);
-  return no_stage(p, note, other);
+  return no_stage(p, note, H5U_OTHER_LOG);
 }
 
 int h5u_journal_exists(const h5u_place *p)
@@ -319,30 +273,18 @@ int h5u_journal_exists(const h5u_place *p)
   return fstatat(p->dir, p->journal, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-h5u_stage *h5u_journal_read(const h5u_place *p, int fd, int owned, char note[H5U_NOTE_LEN])
+h5u_stage *h5u_journal_load(const h5u_place *p, int fd, int owned, uint64_t *record,
+                            char note[H5U_NOTE_LEN])
 {
   struct stat st;
   const char *why;
   note[0] = '\0';
+  *record = 0;
   const int journal = open_journal(p, owned, &st, &why);
   if (journal < 0) return why == NULL ? NULL : no_stage(p, note, why);
-  h5u_stage *const s = read_journal(p, journal, &st, fd, note);
+  h5u_stage *const s = read_journal(p, journal, &st, fd, record, note);
   close(journal);
   return s;
-}
-
-loom_status h5u_journal_finish(loom_err *err, const h5u_place *p, int fd, char note[H5U_NOTE_LEN])
-{
-  h5u_stage *const s = h5u_journal_read(p, fd, 1, note);
-  if (note[0] != '\0') return LOOM_OK;
-  int code = s == NULL ? 0 : h5u_stage_apply(fd, s);
-  if (s != NULL && code == 0 && fdatasync(fd) != 0) code = errno;
-  h5u_stage_free(s);
-  if (code == 0) code = h5u_journal_remove(p);
-  if (code == 0) return LOOM_OK;
-  return err_set(err, LOOM_E_IO,
-                 "%s: its last change was cut off, and cannot be made again from %s: %s", p->path,
-                 p->journal_path, strerror(code));
 }
 
 /* ---- writing ---- */

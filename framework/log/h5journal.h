@@ -3,6 +3,7 @@
 #define LOOM_H5JOURNAL_H
 
 #include <stddef.h>
+#include <sys/stat.h>
 
 #include "log/h5stage.h"
 
@@ -19,6 +20,8 @@ loom_status h5u_place_open(loom_err *err, const char *path, h5u_place *out);
 void h5u_place_close(h5u_place *p); /* one that did not open, or of zeros, is fine */
 int h5u_place_takes_files(const h5u_place *p);
 
+/* Why a file is not used, with `owned` also by its owner and number of names; NULL: it is. */
+const char *h5u_not_usable(const struct stat *st, int owned);
 /* A command that only reads may change a log if it is a regular file with one name, no link, of
  * this user, and begins as HDF5 does.  The descriptor, open for reading and writing, or -1 with the
  * reason, which follows "it ". */
@@ -31,6 +34,14 @@ int h5u_journal_exists(const h5u_place *p); /* something has its name */
  * `note` says what is wrong with it ("": there is none, or one that was cut off itself).  `owned`:
  * the journal must be this user's and have one name, as for a change that is written. */
 h5u_stage *h5u_journal_read(const h5u_place *p, int fd, int owned, char note[H5U_NOTE_LEN]);
+/* The same without a look at what HDF5 reads: of a copy, *record is what h5u_record() must be, else
+ * 0.
+ */
+h5u_stage *h5u_journal_load(const h5u_place *p, int fd, int owned, uint64_t *record,
+                            char note[H5U_NOTE_LEN]);
+#define H5U_OTHER_LOG                                                                              \
+  "was made for another log, or for this one as it was at another time (what it holds is missing " \
+  "here if the log is damaged: restore the log; else remove the journal)"
 /* Finish the change; `fd` is the log, open for writing and locked.  No journal is fine; one that
  * does not belong to the log is left alone, and `note` says so. */
 loom_status h5u_journal_finish(loom_err *err, const h5u_place *p, int fd, char note[H5U_NOTE_LEN]);
