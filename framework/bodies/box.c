@@ -32,7 +32,8 @@ static loom_status outline(loom_err *err, const void *own, double layer, double 
 
 static double thinnest(const loom_real *shape)
 {
-  return fmin((double)shape[0], fmin((double)shape[1], (double)shape[2]));
+  const double a = (double)shape[0], b = (double)shape[1], c = (double)shape[2];
+  return fmax(fmin(a, b), fmin(fmax(a, b), c)); /* the median */
 }
 
 static const char *check(const loom_obstacle *o)

@@ -44,7 +44,7 @@ static loom_status outline(loom_err *err, const void *own, double layer, double 
   return mesh_revolve(err, profile, n, edge, out);
 }
 
-static double thinnest(const loom_real *shape) { return fmin((double)shape[0], (double)shape[1]); }
+static double thinnest(const loom_real *shape) { return (double)shape[0]; }
 
 static const char *check(const loom_obstacle *o)
 {
