@@ -112,6 +112,27 @@ Test(entries, a_ball_on_the_straight_way)
   }
 }
 
+/* A ball on an arm of 1.49 m turns by 3 rad and meets a small triangle at a share of 0.4: the way
+ * in the body frame is an arc, whose chord stays away from the ball. */
+Test(entries, a_body_that_turns)
+{
+  const loom_real ball[4] = {(loom_real)1.49, 0, 0, (loom_real)0.5};
+  const double z[3] = {0, 0, 1}, origin[3] = {0, 0, 0};
+  static const int32_t tri[3] = {0, 1, 2};
+  for (int k = 0; k < 2; ++k) {
+    const double r = k ? 0.98 : 1.0, x[9] = {r, 0, 0, r, 1e-3, 0, r, 0, 1e-3};
+    loom_obstacle o = th_obstacle("sphere", ball, 4);
+    obst_view v;
+    th_pose(o.pose0, z, -1.2, origin);
+    th_pose(o.pose1, z, 1.8, origin);
+    cr_assert_null(obst_view_fill(&o, &v));
+    entry_list l = find(&(entry_mesh){.x = x, .x_start = x, .tris = tri, .nt = 1}, &v, 1);
+    expect_counts(&l, 0, k ? 0 : 1);
+    if (k == 0) cr_expect(fabs(l.deepest.time - 0.4) < 0.05, "at %g", l.deepest.time);
+    entries_free(&l);
+  }
+}
+
 /* ---- dense sampling ---- */
 
 enum { FINE = 60 };
