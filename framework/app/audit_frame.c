@@ -304,6 +304,7 @@ void audit_close(audit *a)
   free(a->passes);
   isect_left_out_free(&a->left_out);
   isect_left_out_free(&a->sewn);
+  entries_free(&a->entries);
   for (int i = 0; i < AUDIT_MAX_BODIES; ++i) free_body(&a->bodies[i]);
 }
 
@@ -323,6 +324,30 @@ static void check_bodies(const audit *a, const double *x, int64_t frame, audit_r
       if (depth > out->depth) out->depth = depth, out->depth_vertex = v, out->depth_body = i;
     }
   }
+}
+
+/* Its edges and triangles, at `frame` or, with x_start, on the way to it from the one before. */
+static loom_status find_entries(loom_err *err, audit *a, const double *x_start, const double *x,
+                                int64_t frame)
+{
+  const entry_mesh cloth = {.x = x, .x_start = x_start, .tris = a->tris, .nt = a->nt};
+  obst_view views[AUDIT_MAX_BODIES];
+  for (int i = 0; i < a->num_bodies; ++i) {
+    const audit_body *const b = &a->bodies[i];
+    const int64_t first = x_start != NULL ? frame - 1 : frame;
+    loom_obstacle o = {.struct_size = sizeof o};
+    views[i] = b->view;
+    if (b->nt > 0 || frame >= b->num_poses) views[i].shape = -1;
+    if (views[i].shape < 0) continue;
+    for (int c = 0; c < 12; ++c) {
+      o.pose0[c] = (loom_real)b->poses[12 * first + c];
+      o.pose1[c] = (loom_real)b->poses[12 * frame + c];
+    }
+    const char *const why = obst_view_pose(&o, &views[i]);
+    if (why != NULL) return err_set(err, LOOM_E_IO, "/scene/obstacles/%s: %s", b->name, why);
+  }
+  entries_free(&a->entries);
+  return entries_find(err, &cloth, views, a->num_bodies, a->threads, &a->entries);
 }
 
 /* ---- mesh bodies ---- */
@@ -418,19 +443,25 @@ loom_status audit_frame(loom_err *err, audit *a, const double *x, int64_t frame,
   LOOM_TRY(isect_scene(err, &cloth, bodies, num, a->threads, a->pairs, a->max_pairs,
                        &out->intersections));
   if (a->left_out.first != NULL) out->of_start -= out->intersections;
+  LOOM_TRY(find_entries(err, a, NULL, x, frame));
+  out->entries = a->entries.num;
+  out->intersections += out->entries;
   return LOOM_OK;
 }
 
 loom_status audit_trajectory(loom_err *err, audit *a, const double *x, const double *x_next,
-                             int64_t frame, double tolerance, int64_t *found)
+                             int64_t frame, double tolerance, int64_t *found, int64_t *entered)
 {
   isect_surface bodies[AUDIT_MAX_BODIES];
   const isect_surface cloth = {
       .x = x, .x_end = x_next, .n = a->n, .tris = a->tris, .nt = a->nt, .left_out = left_out_of(a)};
-  *found = 0;
+  *found = *entered = 0;
   for (int64_t i = 0; i < 3 * a->n; ++i)
     if (!isfinite(x[i]) || !isfinite(x_next[i])) return LOOM_OK;
   const int num = place_meshes(a, frame, 1, bodies);
-  return isect_path(err, &cloth, bodies, num, tolerance, a->threads, a->passes, a->max_pairs,
-                    found);
+  LOOM_TRY(
+      isect_path(err, &cloth, bodies, num, tolerance, a->threads, a->passes, a->max_pairs, found));
+  LOOM_TRY(find_entries(err, a, x, x_next, frame + 1));
+  *entered = a->entries.num;
+  return LOOM_OK;
 }

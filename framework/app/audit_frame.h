@@ -3,7 +3,7 @@
 #define LOOM_AUDIT_FRAME_H
 
 #include "audit/isect_path.h"
-#include "bodies/body.h"
+#include "bodies/entries.h"
 #include "log/h5log.h"
 #include "rig/rig.h"
 
@@ -42,6 +42,7 @@ typedef struct audit { /* the scene a log describes */
   isect_pair *pairs;       /* [max_pairs] */
   isect_pass *passes;      /* [max_pairs] */
   int64_t max_pairs;
+  entry_list entries; /* edges and triangles in bodies of closed form; of the last frame, or way */
 } audit;
 
 typedef struct audit_result {
@@ -49,6 +50,7 @@ typedef struct audit_result {
   int64_t degenerate; /* triangles below min_area times their rest area */
   int64_t inverted;   /* tetrahedra whose volume is not of its rest volume's sign */
   int64_t intersections;
+  int64_t entries;      /* of them, edges and triangles inside bodies with a closed form */
   int64_t of_start;     /* intersections of what intersected at the start, not among the others */
   int64_t first_bad[3]; /* vertex, triangle, tetrahedron: the first found, or -1 */
   int64_t inside;       /* vertices inside bodies with a closed form */
@@ -62,9 +64,10 @@ void audit_close(audit *a);
 /* x [n][3]; frame is its index, for the poses.  Pairs lie in a->pairs afterwards. */
 loom_status audit_frame(loom_err *err, audit *a, const double *x, int64_t frame, audit_result *out);
 /* What passes through each other when all vertices move straight from x, of `frame`, to
- * x_next, of the next one; in a->passes afterwards.  Frames that are not finite have none. */
+ * x_next, of the next one; in a->passes afterwards.  *entered: triangles that are inside bodies
+ * with a closed form on this way; in a->entries.  Frames that are not finite have none. */
 loom_status audit_trajectory(loom_err *err, audit *a, const double *x, const double *x_next,
-                             int64_t frame, double tolerance, int64_t *found);
+                             int64_t frame, double tolerance, int64_t *found, int64_t *entered);
 /* Name of the body with this index among the meshes, as pairs and passes count them. */
 const char *audit_mesh_name(const audit *a, int32_t body);
 

@@ -23,6 +23,7 @@ typedef struct totals {
   double clocks[NUM_CLOCKS], total; /* s */
   double time, h, r_final, worst_r, min_gap;
   int64_t worst_step, min_gap_step, audited, intersections, hit_step;
+  int64_t shape_entries;       /* of the intersections, in bodies of closed form */
   int64_t start_intersections; /* in the last step */
   double stitch_gap;           /* m, in the last step; NaN: none */
   int64_t counters[LOOM_NUM_COUNTERS];
@@ -64,6 +65,7 @@ static void add_step(totals *t, const h5log_step_row *s)
   ++t->audited;
   if (s->intersections > 0 && t->intersections == 0) t->hit_step = s->step;
   t->intersections = count_add(t->intersections, s->intersections);
+  if (s->shape_entries > 0) t->shape_entries = count_add(t->shape_entries, s->shape_entries);
 }
 
 static loom_status sum_up(h5read *r, loom_err *err, totals *t)
@@ -131,6 +133,10 @@ static void print_steps(const totals *t)
   else
     printf("  audit       %" PRId64 " intersections, first in step %" PRId64 "\n", t->intersections,
            t->hit_step);
+  if (t->shape_entries > 0)
+    printf("  shapes      %" PRId64
+           " of these are edges and triangles inside bodies of closed form\n",
+           t->shape_entries);
   if (t->start_intersections > 0)
     printf("  start       %" PRId64 " intersections of the start are still there\n",
            t->start_intersections);
@@ -325,6 +331,7 @@ static loom_status print_json(h5read *r, loom_err *err, const char *path, const 
   json_number("min_gap", t->min_gap);
   json_int("audited_steps", t->audited);
   json_int("intersections", t->audited > 0 ? t->intersections : -1);
+  json_int("shape_entries", t->audited > 0 ? t->shape_entries : -1);
   json_int("start_intersections", t->start_intersections);
   json_number("stitch_gap", t->stitch_gap);
   json_number("t_total", t->total);

@@ -98,6 +98,21 @@ static void show_message(void *user, int level, const char *text)
   fprintf(stderr, "loom: %s: %s\n", names[level < 0 ? 0 : level], text);
 }
 
+/* What the audit looked at, and what it found in bodies of closed form. */
+static void print_features(const run_summary *s)
+{
+  if (s->intersections < 0) return;
+  printf("    looked at: edges with triangles");
+  if (s->num_shapes > 0)
+    printf(", edges and triangles with %d exact shape%s", s->num_shapes,
+           s->num_shapes > 1 ? "s" : "");
+  printf("\n");
+  if (s->shape_entries > 0)
+    printf("    of them edges and triangles inside exact shapes: %lld, the deepest %.3g m in body "
+           "%s\n",
+           (long long)s->shape_entries, s->shape_depth, s->shape_body);
+}
+
 static void summary(const run *r, const run_summary *s)
 {
   static const char *const short_names[CLOCK_NUM] = {"predict", "detect",  "solve", "contact",
@@ -144,6 +159,7 @@ static void summary(const run *r, const run_summary *s)
            (long long)(s->steps_done - s->steps_before));
   else
     printf("  audit off\n");
+  print_features(s);
   if (s->passes >= 0)
     printf("  pairs that pass through each other within a step: %lld, on the ways of %lld of %lld "
            "steps\n",

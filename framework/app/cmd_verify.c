@@ -13,15 +13,19 @@ static const char usage[] =
     "  triangles collapsed below SHARE of their rest area (a triangle in space cannot be\n"
     "  inverted, only collapse) and tetrahedra of zero or negative volume,\n"
     "  intersections of the mesh with itself and with the meshes of bodies at their pose of\n"
-    "  that frame, decided exactly; touching counts.\n"
+    "  that frame, decided exactly; touching counts,\n"
+    "  edges and triangles inside bodies whose shape has a closed form, by the smallest signed\n"
+    "  distance of each; what lies less deep than rounding (4.8e-7 of its coordinates) is "
+    "outside.\n"
     "Exit code 3 if there are any.  How many vertices lie inside bodies whose shape has\n"
-    "a closed form, and how deep, is reported, and does not count.\n"
+    "a closed form, and how deep, is reported, too.\n"
     "  --frames A:B      frames A to B, both included; also N, A:, :B and last\n"
     "  --max-pairs N     pairs printed per frame, default 10\n"
     "  --min-area SHARE  default 1e-4\n"
     "  --trajectory      also what passes through each other between a frame and the next,\n"
     "                    all vertices moving on straight lines; none is missed, and what is\n"
-    "                    reported came nearer than 1.8 times the tolerance\n"
+    "                    reported came nearer than 1.8 times the tolerance; a triangle that is\n"
+    "                    anywhere on its way inside a closed form counts, too\n"
     "  --tolerance M     of that, m, default 1e-9\n";
 
 enum { OPT_FRAMES = 256, OPT_PAIRS, OPT_AREA, OPT_TRAJECTORY, OPT_TOLERANCE };
@@ -40,8 +44,26 @@ typedef struct verify_totals {
   int depth_body;
   int64_t most_inside, inside_frames;
   int64_t start_frames; /* with intersections of the start */
+  entry deepest;        /* edge or triangle */
+  int64_t entry_frame;
   int64_t passes, bad_ways, ways;
 } verify_totals;
+
+/* Those of a frame, or of the way between two times. */
+static void print_entries(const audit *a, int64_t found, const double *time)
+{
+  const int64_t shown = found < a->max_pairs ? found : a->max_pairs;
+  for (int64_t i = 0; i < shown; ++i) {
+    const entry *const e = &a->entries.all[i];
+    char text[256];
+    entry_describe(e, a->bodies[e->body].name, text, sizeof text);
+    printf("  %s", text);
+    if (time != NULL) printf(" at time %.9g s", time[0] + e->time * (time[1] - time[0]));
+    printf("\n");
+  }
+  if (found > shown && shown > 0)
+    printf("  and %" PRId64 " more; --max-pairs shows them\n", found - shown);
+}
 
 static void print_frame(const audit *a, const audit_result *f, int64_t frame, int64_t step,
                         double time)
@@ -55,23 +77,27 @@ static void print_frame(const audit *a, const audit_result *f, int64_t frame, in
     printf(" %" PRId64 " tetrahedra inverted, first %" PRId64 ";", f->inverted, f->first_bad[2]);
   if (f->intersections > 0) printf(" %" PRId64 " intersections", f->intersections);
   printf("\n");
-  const int64_t shown = f->intersections < a->max_pairs ? f->intersections : a->max_pairs;
+  const int64_t pairs = f->intersections - f->entries;
+  const int64_t shown = pairs < a->max_pairs ? pairs : a->max_pairs;
   for (int64_t i = 0; i < shown; ++i) {
     const char *const body = audit_mesh_name(a, a->pairs[i].body);
     char text[256];
     isect_describe(&a->pairs[i], a->tris, body, text, sizeof text);
     printf("  %s\n", text);
   }
-  if (f->intersections > shown && shown > 0)
-    printf("  and %" PRId64 " more; --max-pairs shows them\n", f->intersections - shown);
+  if (pairs > shown && shown > 0)
+    printf("  and %" PRId64 " more; --max-pairs shows them\n", pairs - shown);
+  print_entries(a, f->entries, NULL);
 }
 
-static void print_way(const audit *a, int64_t found, int64_t frame, const double time[2])
+static void print_way(const audit *a, int64_t found, int64_t entered, int64_t frame,
+                      const double time[2])
 {
   const int64_t shown = found < a->max_pairs ? found : a->max_pairs;
   printf("frame %" PRId64 " to %" PRId64 " (time %g to %g s): %s%" PRId64
          " pairs pass through each other\n",
-         frame, frame + 1, time[0], time[1], found >= ISECT_MOST_PASSES ? "at least " : "", found);
+         frame, frame + 1, time[0], time[1], found >= ISECT_MOST_PASSES ? "at least " : "",
+         found + entered);
   for (int64_t i = 0; i < shown; ++i) {
     const isect_pass *const p = &a->passes[i];
     char text[256];
@@ -82,15 +108,19 @@ static void print_way(const audit *a, int64_t found, int64_t frame, const double
   }
   if (found > shown && shown > 0)
     printf("  and %" PRId64 " more; --max-pairs shows them\n", found - shown);
+  print_entries(a, entered, time);
 }
 
-static void add_frame(verify_totals *t, const audit_result *f, int64_t frame)
+static void add_frame(verify_totals *t, const audit *a, const audit_result *f, int64_t frame)
 {
   t->sum.not_finite += f->not_finite;
   t->sum.degenerate += f->degenerate;
   t->sum.inverted += f->inverted;
   t->sum.intersections += f->intersections;
+  t->sum.entries += f->entries;
   t->sum.of_start += f->of_start;
+  if (f->entries > 0 && a->entries.deepest.depth > t->deepest.depth)
+    t->deepest = a->entries.deepest, t->entry_frame = frame;
   if (f->of_start > 0) ++t->start_frames;
   if (f->not_finite + f->degenerate + f->inverted + f->intersections > 0) ++t->bad_frames;
   if (f->inside > 0) ++t->inside_frames;
@@ -106,13 +136,13 @@ static loom_status verify_way(loom_err *err, audit *a, const double *x, const do
                               int64_t frame, const double time[2], const verify_options *o,
                               verify_totals *t)
 {
-  int64_t found;
-  LOOM_TRY(audit_trajectory(err, a, x, next, frame, o->tolerance, &found));
+  int64_t found, entered;
+  LOOM_TRY(audit_trajectory(err, a, x, next, frame, o->tolerance, &found, &entered));
   ++t->ways;
-  t->passes += found;
-  if (found == 0) return LOOM_OK;
+  t->passes += found + entered;
+  if (found + entered == 0) return LOOM_OK;
   ++t->bad_ways;
-  print_way(a, found, frame, time);
+  print_way(a, found, entered, frame, time);
   return LOOM_OK;
 }
 
@@ -134,7 +164,7 @@ static loom_status verify_frames(h5read *r, loom_err *err, audit *a, int64_t fir
     if (s == LOOM_OK) s = audit_frame(err, a, x, f, &result);
     if (s != LOOM_OK) break;
     const int64_t bad = t->bad_frames;
-    add_frame(t, &result, f);
+    add_frame(t, a, &result, f);
     if (t->bad_frames > bad) print_frame(a, &result, f, step, time[1]);
     time[0] = time[1];
   }
@@ -145,6 +175,7 @@ static loom_status verify_frames(h5read *r, loom_err *err, audit *a, int64_t fir
 static int report(const verify_options *o, const audit *a, const verify_totals *t, int64_t first,
                   int64_t end)
 {
+  char text[256];
   int analytic = 0;
   for (int i = 0; i < a->num_bodies; ++i) analytic += a->bodies[i].nt == 0;
   printf("%s: frames %" PRId64 " to %" PRId64 " of %" PRId64 " vertices and %" PRId64
@@ -154,6 +185,12 @@ static int report(const verify_options *o, const audit *a, const verify_totals *
          ", inverted %" PRId64 "; frames affected %" PRId64 "\n",
          t->sum.intersections, t->sum.not_finite, t->sum.degenerate, t->sum.inverted,
          t->bad_frames);
+  if (t->sum.entries > 0) {
+    entry_describe(&t->deepest, a->bodies[t->deepest.body].name, text, sizeof text);
+    printf("  of them edges and triangles inside exact shapes: %" PRId64 "; in frame %" PRId64
+           " %s\n",
+           t->sum.entries, t->entry_frame, text);
+  }
   if (t->sum.of_start > 0)
     printf("  apart from these, of what intersected at the start: %" PRId64
            " intersections in %" PRId64 " frames\n",
@@ -169,8 +206,10 @@ static int report(const verify_options *o, const audit *a, const verify_totals *
   if (t->sum.depth > 0)
     printf("  deepest in a body: %.4g m, vertex %" PRId64 " in %s, frame %" PRId64 "\n",
            t->sum.depth, t->sum.depth_vertex, a->bodies[t->depth_body].name, t->depth_frame);
+  else if (analytic > 0 && t->sum.entries == 0)
+    printf("  no vertex, edge or triangle inside an exact shape (%d of them)\n", analytic);
   else if (analytic > 0)
-    printf("  no vertex inside a body\n");
+    printf("  no vertex inside an exact shape (%d of them)\n", analytic);
   if (a->skipped_bodies > 0)
     printf("  %d bodies without a closed form or a mesh were not checked\n", a->skipped_bodies);
   return t->bad_frames > 0 || t->passes > 0 ? EXIT_INTERSECTIONS : EXIT_FINE;

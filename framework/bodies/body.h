@@ -38,6 +38,10 @@ typedef struct body_kind {
   /* (closed, optional) Moment of inertia, kg m^2, of the solid of `mass` kg without its layer, the
    * same about every axis.  Only kinds that have it can move by themselves (rigid.h). [any] */
   double (*inertia)(const void *settings, double mass);
+  /* (closed, optional) Of loom_obstacle.shape: m, half the thickness of its thinnest rod-like part,
+   * which cloth may have on both sides: the second smallest extent, as a plate stops cloth with its
+   * faces.  A plane has none. [any] */
+  double (*thinnest)(const loom_real *shape);
   /* NULL if all is well, else what is wrong with loom_obstacle.shape. [any] */
   const char *(*check)(const loom_obstacle *o);
 } body_kind;

@@ -1,4 +1,6 @@
 /* box.c - kind of body: a box with rounded edges. */
+#include <math.h>
+
 #include "bodies/body.h"
 #include "mesh/mesh.h"
 
@@ -28,6 +30,12 @@ static loom_status outline(loom_err *err, const void *own, double layer, double 
   return mesh_round_box(err, core, layer, edge, out);
 }
 
+static double thinnest(const loom_real *shape)
+{
+  const double a = (double)shape[0], b = (double)shape[1], c = (double)shape[2];
+  return fmax(fmin(a, b), fmin(fmax(a, b), c)); /* the median */
+}
+
 static const char *check(const loom_obstacle *o)
 {
   const loom_real *const s = o->shape;
@@ -46,4 +54,5 @@ const body_kind body_box = {.name = "box",
                             .keys_always = 1,
                             .open = open,
                             .outline = outline,
+                            .thinnest = thinnest,
                             .check = check};

@@ -29,6 +29,8 @@ static loom_status outline(loom_err *err, const void *own, double layer, double 
   return mesh_round_box(err, core, s->radius + layer, edge, out);
 }
 
+static double thinnest(const loom_real *shape) { return (double)shape[6]; }
+
 static const char *check(const loom_obstacle *o)
 {
   return o->shape[6] > 0 ? NULL : "the capsule's radius is not positive";
@@ -43,4 +45,5 @@ const body_kind body_capsule = {.name = "capsule",
                                 .keys_always = 1,
                                 .open = open,
                                 .outline = outline,
+                                .thinnest = thinnest,
                                 .check = check};

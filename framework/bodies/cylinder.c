@@ -44,6 +44,8 @@ static loom_status outline(loom_err *err, const void *own, double layer, double 
   return mesh_revolve(err, profile, n, edge, out);
 }
 
+static double thinnest(const loom_real *shape) { return (double)shape[0]; }
+
 static const char *check(const loom_obstacle *o)
 {
   const loom_real *const s = o->shape;
@@ -61,4 +63,5 @@ const body_kind body_cylinder = {.name = "cylinder",
                                  .num_params = LOOM_COUNT(params),
                                  .open = open,
                                  .outline = outline,
+                                 .thinnest = thinnest,
                                  .check = check};

@@ -29,6 +29,8 @@ static double inertia(const void *own, double mass)
   return 0.4 * mass * r * r;
 }
 
+static double thinnest(const loom_real *shape) { return (double)shape[3]; }
+
 static const char *check(const loom_obstacle *o)
 {
   return o->shape[3] > 0 ? NULL : "the sphere's radius is not positive";
@@ -44,4 +46,5 @@ const body_kind body_sphere = {.name = "sphere",
                                .open = open,
                                .outline = outline,
                                .inertia = inertia,
+                               .thinnest = thinnest,
                                .check = check};

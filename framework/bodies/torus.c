@@ -42,6 +42,8 @@ static loom_status outline(loom_err *err, const void *own, double layer, double 
   return mesh_revolve(err, profile, around, edge, out);
 }
 
+static double thinnest(const loom_real *shape) { return (double)shape[1]; }
+
 static const char *check(const loom_obstacle *o)
 {
   return o->shape[1] > 0 && o->shape[1] < o->shape[0]
@@ -56,4 +58,5 @@ const body_kind body_torus = {.name = "torus",
                               .num_params = LOOM_COUNT(params),
                               .open = open,
                               .outline = outline,
+                              .thinnest = thinnest,
                               .check = check};

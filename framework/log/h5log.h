@@ -68,7 +68,8 @@ enum { H5LOG_NAME_LEN = 64 };
   X(I, contacts, "1", "active contact pairs")                                                      \
   X(R, min_gap, "m", "smallest gap seen by the contact models, NaN without pairs")                 \
   X(R, toi, "1", "smallest step bound given by collision in this step")                            \
-  X(I, intersections, "1", "edge-triangle intersections found by the audit, -1 if it was off")     \
+  X(I, intersections, "1", "intersections found by the audit, -1 if it was off")                   \
+  X(I, shape_entries, "1", "of these, edges and triangles inside bodies of closed form")           \
   X(I, start_intersections, "1", "those of the start that are still there, start = exclude")       \
   X(R, stitch_gap, "m", "largest distance of a sewn vertex from its place, NaN without stitches")  \
   X(R, f_next, "N", "norm of the force carried into the next step")                                \

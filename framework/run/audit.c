@@ -1,5 +1,6 @@
-/* audit.c - the exact audit of a run's present state: the mesh with itself and with the
- * mesh bodies at their end-of-step poses. */
+/* audit.c - the audit of a run's present state: the mesh with itself and with the mesh bodies at
+ * their end-of-step poses, exactly; its edges and triangles with bodies of closed form, by their
+ * distances. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@ static void tell(run *r, const scene_bodies *b, const int32_t *tris, const isect
                  int64_t found)
 {
   char text[1024], one[256];
-  if (found == 0 || r->sum.intersections > 0) return;
+  if (found == 0 || r->sum.intersections > r->sum.shape_entries) return;
   size_t at = (size_t)snprintf(text, sizeof text, "step %lld: the audit finds %lld intersections: ",
                                (long long)r->st.index, (long long)found);
   for (int64_t i = 0; i < found && i < MAX_NAMED && at < sizeof text; ++i) {
@@ -27,8 +28,57 @@ static void tell(run *r, const scene_bodies *b, const int32_t *tris, const isect
   run_message(r, LOOM_LOG_WARN, text);
 }
 
+/* ---- bodies of closed form ---- */
+
+static void tell_entries(run *r, const entry_list *l, int on_way)
+{
+  char text[1024], one[256];
+  const loom_obstacle *const bodies = r->scene->obstacles;
+  if (l->num == 0 || (on_way ? r->sum.passes : r->sum.shape_entries) > 0) return;
+  size_t at = (size_t)snprintf(
+      text, sizeof text,
+      on_way ? "step %lld: on their straight way %lld triangles enter bodies: "
+             : "step %lld: the audit finds %lld edges and triangles inside bodies: ",
+      (long long)r->st.index, (long long)l->num);
+  for (int64_t i = 0; i < l->num && i < MAX_NAMED && at < sizeof text; ++i) {
+    entry_describe(&l->all[i], bodies[l->all[i].body].name, one, sizeof one);
+    at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i > 0 ? ", " : "", one);
+  }
+  if (at < sizeof text)
+    snprintf(text + at, sizeof text - at,
+             "%s; contact with the exact shape of a body sees vertices alone: set [body.%.64s] "
+             "mesh_size, for triangles in its place, or make the cloth finer",
+             l->num > MAX_NAMED ? ", ..." : "", bodies[l->all[0].body].name);
+  run_message(r, LOOM_LOG_WARN, text);
+}
+
+loom_status audit_shapes(run *r, const double *x_start, const double *x, const int32_t *tris,
+                         int64_t *found)
+{
+  const entry_mesh mesh = {.x = x, .x_start = x_start, .tris = tris, .nt = r->scene->pub.num_tris};
+  obst_view *bodies = NULL;
+  entry_list l = {0};
+  int num = 0;
+  loom_status s = scene_shapes(r->err, r->scene, &bodies, &num);
+  if (s == LOOM_OK && num > 0)
+    s = entries_find(r->err, &mesh, bodies, r->scene->pub.num_obstacles, r->exec.num_threads, &l);
+  *found = l.num;
+  if (s == LOOM_OK) tell_entries(r, &l, x_start != NULL);
+  r->sum.num_shapes = num;
+  if (l.num > 0 && l.deepest.depth > r->sum.shape_depth) {
+    r->sum.shape_depth = l.deepest.depth;
+    r->sum.shape_body = r->scene->obstacles[l.deepest.body].name;
+  }
+  entries_free(&l);
+  free(bodies);
+  return s;
+}
+
+/* ---- all ---- */
+
 typedef loom_status (*look_fn)(run *r, const double *x, int64_t *found);
 
+/* found: intersections with triangles, entries */
 static loom_status audit_at(run *r, const double *x, int64_t *found)
 {
   const loom_scene *const sc = &r->scene->pub;
@@ -46,6 +96,7 @@ static loom_status audit_at(run *r, const double *x, int64_t *found)
     s = isect_scene(r->err, &mesh, b.at, b.num, r->exec.num_threads, pairs, MAX_NAMED, found);
   if (s == LOOM_OK) tell(r, &b, tris, pairs, *found);
   scene_bodies_close(&b);
+  if (s == LOOM_OK) s = audit_shapes(r, NULL, x, tris, found + 1);
   LOOM_TRY(buf_unmap(r->m, sc->tris));
   return s;
 }
@@ -73,7 +124,14 @@ static loom_status look(run *r, look_fn at, int64_t *found)
   return s;
 }
 
-loom_status audit_now(run *r, int64_t *found) { return look(r, audit_at, found); }
+loom_status audit_now(run *r, int64_t *found, int64_t *entries)
+{
+  int64_t both[2] = {0, 0};
+  LOOM_TRY(look(r, audit_at, both));
+  *entries = both[1];
+  *found = both[0] + both[1];
+  return LOOM_OK;
+}
 
 loom_status audit_starts(run *r, int64_t *left)
 {

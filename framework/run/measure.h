@@ -43,5 +43,7 @@ loom_status measure_kinetic(run *r, loom_buf *v, double *kinetic);
 loom_status measure_gravity(run *r, loom_buf *x, double *gravity); /* J, zero at x0 */
 /* precision.c: warns of a tolerance below what rounding leaves. */
 loom_status run_check_tolerance(run *r);
+/* thin.c: warns of bodies that fit between the vertices of cloth, which contact alone sees. */
+loom_status run_check_thin(run *r);
 
 #endif

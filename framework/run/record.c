@@ -214,6 +214,7 @@ static void summarise(run *r, const h5log_step_row *row)
   s->reasons[row->reason]++;
   if (row->intersections >= 0)
     s->intersections = (s->intersections > 0 ? s->intersections : 0) + row->intersections;
+  s->shape_entries += row->shape_entries > 0 ? row->shape_entries : 0;
   s->audited += row->intersections >= 0;
   s->start_intersections = row->start_intersections;
   s->min_gap = fmin(s->min_gap, row->min_gap);
@@ -325,6 +326,7 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
                         .toi = filter_step_toi(r),
                         .f_next = r->fw.f_next_norm,
                         .intersections = -1,
+                        .shape_entries = -1,
                         .rss = process_rss(),
                         .rss_peak = process_rss_peak(),
                         .repairs = repairs};
@@ -345,7 +347,7 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
   LOOM_TRY(measure_stitches(r, &row.stitch_gap));
   if (audit) {
     LOOM_TRY(release_scratch_state(r));
-    LOOM_TRY(audit_now(r, &row.intersections));
+    LOOM_TRY(audit_now(r, &row.intersections, &row.shape_entries));
   }
   int64_t passes = -1;
   if (r->set.log.audit == AUDIT_TRAJECTORY) LOOM_TRY(trajectory_audit(r, &passes));

@@ -32,7 +32,11 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason);
 int record_frame_due(const run *r); /* the present step's end is a frame */
 /* With the fields that were taken. */
 loom_status record_frame(run *r, int64_t step, double time);
-loom_status audit_now(run *r, int64_t *found); /* audit.c: intersections, exactly */
+/* audit.c: intersections, *entries of them with bodies of closed form. */
+loom_status audit_now(run *r, int64_t *found, int64_t *entries);
+/* The latter at x, or on the way from x_start, all as doubles; the first of a run are told. */
+loom_status audit_shapes(run *r, const double *x_start, const double *x, const int32_t *tris,
+                         int64_t *found);
 /* audit.c: intersections of the start that are still there; what has parted is left out no more. */
 loom_status audit_starts(run *r, int64_t *left);
 

@@ -144,6 +144,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(problem_diag(r));
   LOOM_TRY(objects_new(r));
   LOOM_TRY(run_check_tolerance(r));
+  LOOM_TRY(run_check_thin(r));
   LOOM_TRY(error_open(r));
   LOOM_TRY(fields_open(r));
   LOOM_TRY(instances_create(r));
@@ -159,7 +160,7 @@ loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out)
   r->c = c;
   r->opt = o;
   r->sum.last_step = r->sum.checkpoint_step = -1;
-  r->sum.intersections = r->sum.passes = -1;
+  r->sum.intersections = r->sum.passes = r->sum.num_shapes = -1;
   r->sum.min_gap = NAN;
   clock_reset(&r->clock); /* plugins may use timed services from create() on */
   loom_status s = mem_new(err, o->mem_check, &r->m);

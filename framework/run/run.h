@@ -14,11 +14,15 @@ enum { RUN_RESUME_NO, RUN_RESUME, RUN_RESUME_AUTO };
 typedef struct run_summary {
   int64_t steps_done, steps_planned, iters;
   int64_t reasons[H5LOG_NUM_REASONS];
-  log_ends ends;         /* how well they were solved */
-  int64_t intersections; /* found by the audit, -1: it was off */
-  int64_t audited;       /* steps after which it looked, of those of this process */
-  int64_t passes;        /* pairs that pass through each other within a step, -1: not looked for */
-  int64_t ways;          /* steps on whose way it looked, of those of this process */
+  log_ends ends;          /* how well they were solved */
+  int64_t intersections;  /* found by the audit, -1: it was off */
+  int64_t shape_entries;  /* of them, edges and triangles inside bodies of closed form */
+  double shape_depth;     /* m, of the deepest of these */
+  const char *shape_body; /* the name of its body */
+  int num_shapes;         /* bodies of closed form, -1: the audit was off */
+  int64_t audited;        /* steps after which it looked, of those of this process */
+  int64_t passes;         /* pairs that pass through each other within a step, -1: not looked for */
+  int64_t ways;           /* steps on whose way it looked, of those of this process */
   int64_t start_intersections; /* of the start that are still there, see [run] start */
   int64_t last_step;           /* number of the last finished step, -1: none */
   int64_t steps_before;        /* steps that the log had before it was continued */

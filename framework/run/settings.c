@@ -143,10 +143,12 @@ static const loom_param log_params[] = {
     LOOM_PARAM_INT(log_settings, compression, 0, 0, 9, "1",
                    "gzip level of frames; 0: none (gzip costs about 50 times the writing time)."),
     LOOM_PARAM_ENUM(log_settings, frames, 0, "f64|f32", "Precision of stored frames."),
-    LOOM_PARAM_ENUM(log_settings, audit, AUDIT_END, "off|end|every|trajectory",
-                    "Exact self-intersection audit by the core: never, of the last frame, after "
-                    "every step, or there and of the straight way of every step, too (fast scenes; "
-                    "as verify --trajectory)."),
+    LOOM_PARAM_ENUM(
+        log_settings, audit, AUDIT_END, "off|end|every|trajectory",
+        "Audit by the core of cloth with itself and with bodies (meshes: exact; exact shapes: "
+        "distances of edges and triangles): never, of the last frame, after "
+        "every step, or there and of the straight way of every step, too (fast scenes; "
+        "as verify --trajectory)."),
     LOOM_PARAM_TEXT(log_settings, fields, "",
                     "Numbers per vertex that frames hold, too, in /fields: any of contact_force "
                     "(N), residual (m), strain, gap (m), separated by spaces."),

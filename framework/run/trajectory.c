@@ -89,6 +89,9 @@ static loom_status look(run *r, const double *end, const int32_t *tris, int64_t 
                    MAX_NAMED, found);
   if (s == LOOM_OK) tell(r, &b, passes, *found);
   scene_bodies_close(&b);
+  int64_t entered = 0;
+  if (s == LOOM_OK) s = audit_shapes(r, r->way.x, end, tris, &entered);
+  *found += entered;
   return s;
 }
 

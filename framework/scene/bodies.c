@@ -1,4 +1,4 @@
-/* bodies.c - the mesh bodies as surfaces where they stand at the end of the present step. */
+/* bodies.c - the bodies where they stand at the end of the present step. */
 #include "scene/bodies.h"
 
 #include <stdlib.h>
@@ -69,4 +69,20 @@ void scene_bodies_close(scene_bodies *b)
   free(b->at);
   free((void *)b->name);
   memset(b, 0, sizeof *b);
+}
+
+loom_status scene_shapes(loom_err *err, const scene_data *s, obst_view **out, int *num)
+{
+  *num = 0;
+  LOOM_TRY(mesh_alloc(err, s->pub.num_obstacles, sizeof **out, out));
+  for (int32_t k = 0; k < s->pub.num_obstacles; ++k) {
+    const loom_obstacle *const o = &s->obstacles[k];
+    obst_view *const v = *out + k;
+    const int closed = o->verts == NULL && o->sdf == NULL && o->field == NULL;
+    const char *const why = closed ? obst_view_fill(o, v) : NULL;
+    if (why != NULL) return err_set(err, LOOM_E_CONFIG, "[body.%s]: %s", o->name, why);
+    if (!closed || !entries_sees(v)) v->shape = -1;
+    *num += v->shape >= 0;
+  }
+  return LOOM_OK;
 }

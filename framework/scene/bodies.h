@@ -1,8 +1,10 @@
-/* bodies.h - the mesh bodies of a scene as surfaces in the world, for the audits. */
+/* bodies.h - the bodies of a scene for the audits: meshes as surfaces in the world, closed forms as
+ * their distances. */
 #ifndef LOOM_SCENE_BODIES_H
 #define LOOM_SCENE_BODIES_H
 
 #include "audit/intersect.h"
+#include "bodies/entries.h"
 #include "scene/scene_data.h"
 
 typedef struct scene_bodies {
@@ -15,5 +17,9 @@ typedef struct scene_bodies {
 /* Close it also after a failure. */
 loom_status scene_bodies_open(loom_err *err, const scene_data *s, scene_bodies *out);
 void scene_bodies_close(scene_bodies *b);
+
+/* *out [num_obstacles]: the poses of the present step of those that entries_find() sees, shape -1
+ * of the others, *num how many it sees; the caller frees *out, also after a failure. */
+loom_status scene_shapes(loom_err *err, const scene_data *s, obst_view **out, int *num);
 
 #endif

@@ -47,6 +47,17 @@ static void run_with(proc *p, const char *log, const char *scheme, const char *m
   cr_assert_eq(p->code, 0, "%s, %s: %d\n%s%s", scheme, mode, p->code, p->out, p->err);
 }
 
+/* Held by the exact shape of a body: its edges may dip into it, no vertex does. */
+static void expect_vertices(const char *mode)
+{
+  proc p;
+  proc_loom(&p, LOOM_ARGS("run", "scene.ini", "--quiet", "--overwrite", "-o", "a.h5", "--set",
+                          "contact.impacts.scheme=system", "--set", mode));
+  cr_assert(p.code == 0 || p.code == 3, "%s: %d\n%s", mode, p.code, p.err);
+  proc_loom(&p, LOOM_ARGS("verify", "a.h5"));
+  cr_expect(strstr(p.out, "\n  no vertex") != NULL, "%s\n%s", mode, p.out);
+}
+
 static void expect_trajectory(const char *log, int code)
 {
   proc p;
@@ -95,6 +106,12 @@ Test(impacts, cloth_does_not_pass_bodies)
     proc p;
     snprintf(scene, sizeof scene, "%s%s%s%s", BALL, kinds[k], MESH, HEAD);
     proc_write("scene.ini", scene);
+    if (k == 0) {
+      expect_vertices("contact.impacts.mode=equality");
+      cr_expect_gt(sum("a.h5", "contact.impacts.first"), 20);
+      expect_vertices("contact.impacts.mode=lcp");
+      continue;
+    }
     run_with(&p, "a.h5", "scheme=system", "mode=equality");
     expect_trajectory("a.h5", 0);
     cr_expect_gt(sum("a.h5", "contact.impacts.first"), 20, "kind %d", k);
