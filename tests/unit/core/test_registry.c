@@ -116,8 +116,8 @@ Test(registry, every_refusal_has_its_reason)
   static const char *const rows[][2] = {
       {"fx_magic.so", "begins with 0x00001234 instead of the magic number 0x4d4f4f4c"},
       {"fx_major.so", "built for plugin ABI 99."},
-      {"fx_older.so", "built for plugin ABI 0.3, this is 0.4; rebuild the plugin"},
-      {"fx_newer.so", "built for plugin ABI 0.5, this is 0.4; rebuild the plugin"},
+      {"fx_older.so", "built for plugin ABI 0.4, this is 0.5; rebuild the plugin"},
+      {"fx_newer.so", "built for plugin ABI 0.6, this is 0.5; rebuild the plugin"},
       {"fx_layout.so", "built with other headers of plugin ABI"},
       {"fx_real.so", "built for reals of 2 bytes, this loom has"},
       {"fx_name.so", "the plugin is called 'fx_other', so the file must be fx_other.so"},
