@@ -14,6 +14,8 @@
 
 #include "log/h5check_internal.h"
 
+#define LAST_STEP INT64_C(100000000000000) /* [run] steps times substeps, at their largest */
+
 typedef struct candidate { /* one of the two files */
   hid_t file;
   int there;
@@ -43,7 +45,8 @@ static void read_scalars(candidate *k)
 {
   char *const hash = h5u_get_text(k->file, "config_hash");
   if (hash == NULL || strlen(hash) != 16 || read_one(k->file, "step", LOOM_I64, &k->step) < 0 ||
-      read_one(k->file, "time", LOOM_REAL, &k->time) < 0 || k->step < -1 || !isfinite(k->time))
+      read_one(k->file, "time", LOOM_REAL, &k->time) < 0 || k->step < -1 || k->step > LAST_STEP ||
+      !isfinite(k->time))
     snprintf(k->why, sizeof k->why, "has no step, time and config_hash as they are written");
   else
     memcpy(k->config_hash, hash, sizeof k->config_hash);

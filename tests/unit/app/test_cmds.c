@@ -161,9 +161,10 @@ Test(cmds, verify_names_what_is_wrong)
   write_crossing(path);
   const command_result p = command_call(cmd_verify, command_line("verify %s", path, ""));
   cr_assert_eq(p.code, EXIT_INTERSECTIONS, "%s", p.err);
-  command_has(p.out, "frame 2 (step 1, time 0.2 s): 2 intersections\n");
+  command_has(p.out, "frame 2 (step 1, time 0.2 s): 4 intersections\n");
   command_has(p.out, "  edge 3-4 meets triangle 0 (0 1 2)\n");
   command_has(p.out, "  edge 3-5 meets triangle 0 (0 1 2)\n");
+  command_has(p.out, "  edge 3-4 is 0.25 m deep in body floor\n");
   command_has(p.out, "frame 3 (step 2, time 0.3 s): 1 triangles collapsed, first 1;");
   command_has(p.out, "frame 4 (step 3, time 0.4 s): 1 vertices not finite, first 4;");
   command_has(p.out, "frames affected 3\n");
