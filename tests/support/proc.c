@@ -169,14 +169,25 @@ static int is_progress(const char *line)
   return strncmp(line, head, n) == 0 && line[n + strspn(line + n, "0123456789")] == '/';
 }
 
-/* Lines of the error: notes, warnings and progress are not errors, usage lines follow one. */
+/* "loom: warning: 8 of 13 steps did not converge; ...": how well the steps were solved that a run
+ * has finished, which it tells beside an error that ended it. */
+static int is_of_steps(const char *line)
+{
+  static const char head[] = "loom: warning: ";
+  const char *const end = line + strcspn(line, "\n");
+  const char *const words[] = {strstr(line, " did not converge"), strstr(line, "momentum defect ")};
+  if (strncmp(line, head, sizeof head - 1) != 0) return 0;
+  return (words[0] != NULL && words[0] < end) || (words[1] != NULL && words[1] < end);
+}
+
+/* Lines of the error: notes and progress are not errors, usage lines follow one. */
 static int error_lines(const char *text)
 {
   int lines = 0;
   while (*text != '\0') {
     const size_t n = strcspn(text, "\n");
     const int ours = strncmp(text, "loom: ", 6) == 0 && strncmp(text, "loom: note: ", 12) != 0 &&
-                     !is_progress(text);
+                     !is_progress(text) && !is_of_steps(text);
     lines += ours;
     if (!ours && strncmp(text, "usage:", 6) == 0) return lines;
     if (!ours && strncmp(text, "loom: ", 6) != 0) return -1;
