@@ -180,8 +180,8 @@ static int is_of_steps(const char *line)
   return (words[0] != NULL && words[0] < end) || (words[1] != NULL && words[1] < end);
 }
 
-/* Lines of the error: notes and progress are not errors, usage lines follow one. */
-static int error_lines(const char *text)
+/* Notes and progress are not errors, usage lines follow one. */
+int proc_error_lines(const char *text)
 {
   int lines = 0;
   while (*text != '\0') {
@@ -201,7 +201,7 @@ void proc_expect_errors(int code, int lines, const char *const *texts, const cha
   proc p;
   proc_loom(&p, args);
   cr_expect_eq(p.code, code, "exit code %d instead of %d:\n%s", p.code, code, p.err);
-  cr_expect_eq(error_lines(p.err), lines, "not %d lines of error:\n%s", lines, p.err);
+  cr_expect_eq(proc_error_lines(p.err), lines, "not %d lines of error:\n%s", lines, p.err);
   for (int i = 0; texts[i] != NULL; ++i)
     cr_expect(strstr(p.err, texts[i]) != NULL, "'%s' is missing in:\n%s", texts[i], p.err);
 }

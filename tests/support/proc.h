@@ -43,6 +43,10 @@ int proc_kill(pid_t pid);
     cr_assert_eq(fine_.code, 0, "exit code %d:\n%s%s", fine_.code, fine_.out, fine_.err); \
   } while (0)
 
+/* Lines of error in what a command printed on stderr, before any usage; -1: a line that is none of
+ * ours. Warnings of how the steps of a run ended are no errors. */
+int proc_error_lines(const char *text);
+
 /* Run and expect this exit code, this many lines of error (before any usage), and every given
  * text among them. */
 void proc_expect_errors(int code, int lines, const char *const *texts, const char *const *args);
