@@ -29,16 +29,20 @@ typedef struct rows { /* of all levels, on the host; of each object what lies in
   int32_t num, cap;
 } rows;
 
+static int grow_list(int32_t **list, int32_t cap)
+{
+  int32_t *const more = realloc(*list, (size_t)cap * sizeof *more);
+  if (more == NULL) return 0;
+  *list = more;
+  return 1;
+}
+
 static loom_status add_row(run *r, rows *all, int32_t first, int32_t end, int32_t owner)
 {
-  if (all->num == all->cap) {
+  if (all->owner == NULL || all->num == all->cap) {
     const int32_t cap = 2 * all->cap + 64;
-    int32_t **const each[] = {&all->first, &all->end, &all->owner};
-    for (size_t i = 0; i < LOOM_COUNT(each); ++i) {
-      int32_t *const more = realloc(*each[i], (size_t)cap * sizeof *more);
-      if (more == NULL) return err_set(r->err, LOOM_E_NOMEM, "out of memory");
-      *each[i] = more;
-    }
+    if (!grow_list(&all->first, cap) || !grow_list(&all->end, cap) || !grow_list(&all->owner, cap))
+      return err_set(r->err, LOOM_E_NOMEM, "out of memory");
     all->cap = cap;
   }
   all->first[all->num] = first;
@@ -80,7 +84,7 @@ static loom_status last_level(run *r, rows *all, int32_t from, int32_t to)
   int32_t at = from;
   for (int32_t o = 0; o < r->objects.num; ++o) {
     const int32_t first = at;
-    while (at < to && all->owner[at] == o) ++at;
+    while (all->owner != NULL && at < to && all->owner[at] == o) ++at;
     LOOM_TRY(add_row(r, all, first, at, o));
   }
   return LOOM_OK;
@@ -94,6 +98,7 @@ static loom_status levels(run *r, rows *all, const int32_t *object, int32_t *anc
     const int32_t from = o->level[o->num_levels - 1], to = all->num;
     int32_t longest = 0;
     o->level[o->num_levels] = to;
+    if (all->owner == NULL) break; /* no vertex, no row */
     for (int32_t i = from, end; i < to; i = end) {
       for (end = i + 1; end < to && all->owner[end] == all->owner[i];) ++end;
       if (end - i > longest) longest = end - i;
