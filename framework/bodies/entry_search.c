@@ -81,11 +81,12 @@ static double bend_of(const entry_element *e)
 void entry_element_set(entry_element *e, const obst_view *o, const double *x_start, const double *x,
                        const int32_t *v, int corners)
 {
+  const double *const ends[2] = {x_start, x};
   double scale = 0.0;
   *e = (entry_element){.o = o, .corners = corners, .moves = x_start != NULL};
-  for (int end = e->moves ? 0 : 1; end < 2; ++end)
+  for (int end = x_start ? 0 : 1; end < 2; ++end)
     for (int k = 0; k < corners; ++k) {
-      memcpy(e->x[end][k], (end == 0 ? x_start : x) + 3 * (int64_t)v[k], sizeof e->x[end][k]);
+      memcpy(e->x[end][k], ends[end] + 3 * (int64_t)v[k], sizeof e->x[end][k]);
       to_body(end == 0 ? o->R0 : o->R1, end == 0 ? o->t0 : o->t1, e->x[end][k], e->p[end][k]);
       for (int c = 0; c < 3; ++c)
         scale = fmax(scale, fmax(fabs(e->x[end][k][c]), fabs(e->p[end][k][c])));
@@ -129,7 +130,7 @@ static void view_cell(const entry_element *e, const cell *a, double *time, cell_
   double w[3] = {0.0, 0.0, 0.0}, q[2][3][3], centre[3], n[3], slope = INFINITY, longest = -1.0;
   const double span = a->t[1] - a->t[0], drift = e->bend * span * span;
   for (int k = 0; k < e->corners; ++k)
-    for (int i = 0; i < e->corners; ++i) w[i] += a->w[k][i] / e->corners;
+    for (int i = 0; i < 3; ++i) w[i] += a->w[k][i] / e->corners;
   *time = e->moves ? 0.5 * (a->t[0] + a->t[1]) : 1.0;
   point_at(e, w, *time, centre);
   v->f = distance_at(e->o, centre, n);
