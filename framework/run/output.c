@@ -1,5 +1,5 @@
 /* output.c - where the log of a run goes, and that nothing of somebody else's stands there. */
-#define _GNU_SOURCE /* realpath */
+#define _GNU_SOURCE /* readlink */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -58,23 +58,17 @@ static void tell_place(run *r, const run_options *o)
   run_message(r, LOOM_LOG_WARN, text);
 }
 
-/* A link stands for the file it points to: replaced is that file, and its checkpoints lie there. */
-static loom_status follow_link(run *r)
+/* A log, its checkpoints and its journal are written to the named place, never through a link. */
+static loom_status refuse_link(run *r)
 {
   struct stat st;
-  char real[PATH_MAX];
+  char to[PATH_MAX];
   if (lstat(r->out.path, &st) != 0 || !S_ISLNK(st.st_mode)) return LOOM_OK;
-  if (stat(r->out.path, &st) != 0)
-    return err_set(r->err, LOOM_E_CONFIG,
-                   "%s: is a symbolic link to something that does not exist; remove it, or name "
-                   "another file",
-                   r->out.path);
-  if (!S_ISREG(st.st_mode)) return LOOM_OK; /* refused by what it is */
-  if (realpath(r->out.path, real) == NULL)
-    return err_set(r->err, LOOM_E_IO, "%s: cannot be resolved: %s", r->out.path, strerror(errno));
-  if (strlen(real) >= sizeof r->out.path) return too_long(r, real);
-  strcpy(r->out.path, real);
-  return LOOM_OK;
+  const ssize_t len = readlink(r->out.path, to, sizeof to - 1);
+  return err_set(r->err, LOOM_E_CONFIG,
+                 "%s: is a symbolic link to %.*s, and a log is not written through a link; name "
+                 "that file or another one",
+                 r->out.path, len < 0 ? 0 : (int)len, to);
 }
 
 static int same_file(const char *a, const char *b)
@@ -89,7 +83,7 @@ loom_status output_choose(run *r, const run_options *o)
   r->out.overwrite = o->overwrite ? H5LOG_OVERWRITE : H5LOG_KEEP;
   LOOM_TRY(name_log(r, o));
   tell_place(r, o);
-  LOOM_TRY(follow_link(r));
+  LOOM_TRY(refuse_link(r));
   if (r->set.run.replay[0] != '\0' && same_file(r->out.path, r->set.run.replay))
     return err_set(r->err, LOOM_E_CONFIG,
                    "%s: is the reference that [run] replay reads; name another file with -o",
