@@ -29,8 +29,8 @@ typedef struct knit_plan {
   int32_t rings;     /* tube: every row is a closed yarn; else one yarn in a helix */
   int32_t bind;      /* glue the heads of the last row and the feet of the first */
   double radius;     /* m */
-  double loop_width; /* m; 0: what the radius asks for */
-  double row_height; /* m; 0: likewise */
+  double loop_width; /* m; 0: derived from the radius */
+  double row_height; /* m; 0: derived from the radius */
 } knit_plan;
 
 /* m->x and *y of a pattern; 8 vertices to a loop and 5 to a turn between two rows. */

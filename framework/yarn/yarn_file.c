@@ -136,7 +136,8 @@ static loom_status line_id(lines *r, const char *word, int64_t *id)
   if (end == word || (*end != '\0' && *end != '/'))
     return bad(r, "l: expected a vertex, not", word);
   *id = v > 0 ? v - 1 : r->num_v + v;
-  if (v == 0 || *id < 0 || *id >= r->num_v) return bad(r, "l: no such vertex so far:", word);
+  if (v == 0 || *id < 0 || *id >= r->num_v)
+    return bad(r, "l: names a vertex before its line:", word);
   return LOOM_OK;
 }
 
