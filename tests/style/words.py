@@ -53,7 +53,8 @@ def parts_of(path):
     if path.suffix == ".py":
         return text, parts_of_python(text)
     if path.suffix == ".md":
-        return text, [("documents", 0, text)]
+        code = re.compile(r"^```.*?^```|`[^`\n]*`", re.S | re.M)
+        return text, [("documents", 0, code.sub(lambda m: re.sub(r"\S", " ", m.group()), text))]
     hashes = ((m.start(), m.group()) for m in re.finditer(r"(?:^|\s)#(?!!)[^\n]*", text))
     return text, [("comments", start, comment) for start, comment in hashes]
 
