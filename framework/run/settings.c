@@ -123,10 +123,11 @@ static const loom_param filter_params[] = {
                     "rounding what is crossed in the end."),
     LOOM_PARAM_INT(filter_settings, max_backtracks, 40, 0, 1000, "1",
                    "Halvings of the step before the line search reports a stall."),
-    LOOM_PARAM_INT(filter_settings, max_halvings, 4, 0, 20, "1",
-                   "Halvings of the time step where a moving body or pin cannot follow its motion "
-                   "without passing through something, or a contact model cannot resolve what has "
-                   "met, before the run ends with an error."),
+    LOOM_PARAM_INT(
+        filter_settings, max_halvings, 12, 0, FILTER_MAX_HALVINGS, "1",
+        "Halvings of the part of a time step in which a moving body or pin cannot follow "
+        "its motion without passing through something, or a contact model cannot resolve "
+        "what has met, before the run ends with an error.  Only that part is halved."),
     LOOM_PARAM_INT(filter_settings, repairs, 8, 0, 1000, "1",
                    "How often contact that iterates may pass through (go_on = trial) corrects the "
                    "end of a step by itself, before a bound cuts it."),
