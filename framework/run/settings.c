@@ -17,10 +17,11 @@ static const loom_param run_params[] = {
                     "Time integration (backward Euler: r(x) = 0 as README.md poses it)."),
     LOOM_PARAM_INT(run_settings, seed, 0, 0, 1e15, "1", "Seed of every random number in the run."),
     LOOM_PARAM_ENUM(run_settings, start, RUN_START_REFUSE, "refuse|exclude|untangle",
-                    "Intersections before the first step: refuse; exclude: contact leaves out what "
-                    "intersects until it has parted, /steps counts it apart; untangle: cloth is "
-                    "moved apart until it is at least its thickness from everything (small "
-                    "tangles; Volino and Magnenat-Thalmann 2006), what is left is refused."),
+                    "Intersections before the first step, and what starts inside a body: refuse; "
+                    "exclude: contact leaves out what intersects until it has parted, /steps "
+                    "counts it apart; untangle: cloth is moved apart, and out of bodies, until it "
+                    "is at least its thickness from everything (small tangles, layers at one "
+                    "place; Volino and Magnenat-Thalmann 2006), what is left is refused."),
     LOOM_PARAM_ENUM(run_settings, guess, RUN_GUESS_INERTIAL, "inertial|velocity|last",
                     "Initial guess of a step: the inertial target y, x + h v, or x."),
     LOOM_PARAM_ENUM(
