@@ -45,5 +45,7 @@ loom_status measure_gravity(run *r, loom_buf *x, double *gravity); /* J, zero at
 loom_status run_check_tolerance(run *r);
 /* thin.c: warns of bodies that fit between the vertices of cloth, which contact alone sees. */
 loom_status run_check_thin(run *r);
+/* inside.c: what starts inside a body is refused, or moved out by [run] start = untangle. */
+loom_status run_check_inside(run *r);
 
 #endif

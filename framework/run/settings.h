@@ -75,6 +75,7 @@ typedef struct detect_settings {
   int64_t period;    /* iterations between detections, 0: once a step (derived) */
 } detect_settings;
 
+enum { FILTER_MAX_HALVINGS = 20 }; /* a part of a step is not shorter than 2^-20 of it */
 typedef struct filter_settings {
   int32_t when, bound, line_search;
   int32_t go_on;  /* FILTER_GO_* */

@@ -3,7 +3,8 @@
  * First the contours along which surfaces cross are made shorter until there are none (P. Volino,
  * N. Magnenat-Thalmann: Resolving surface collisions through intersection contour minimization.
  * ACM Transactions on Graphics 25 (2006)): no history and no inside is needed, so that open
- * surfaces part, too.  Then what is nearer than the wanted gap is moved apart, by steps that cannot
+ * surfaces part, too; layers that lie at one place, whose contours have no direction, go to their
+ * sides of it before.  Then what is nearer than the wanted gap is moved apart, by steps that cannot
  * make anything cross.  Shapes are not looked at: it is for small tangles, and what it cannot part
  * it leaves to be named.
  */
@@ -50,6 +51,11 @@ typedef struct untangle_move {
  * `edges` of all triangles. */
 void contour_moves(const untangle_scene *s, const topo *edges, const isect_pair *pairs, int64_t num,
                    double step, untangle_move *m);
+
+/* layers.c: where layers lie at one place and their contour has no direction, each vertex goes
+ * along the common normal to the place of its layer, the earlier pieces of the scene on its side,
+ * those on a body outside of it; a piece folded flat opens.  edge: m, mean; *moved: vertices. */
+loom_status layers_part(loom_err *err, const untangle_scene *s, double edge, int64_t *moved);
 
 /* gaps.c: pairs of vertices [*num][2] of all primitives that are nearer than their radii, in any
  * order, with repetitions; free() them. */
