@@ -21,6 +21,7 @@ BARS = {"comments": 4.0, "messages": 2.0, "documents": 4.0, "python": 5.0}  # pe
 PLAIN = (
     "framework/yarn",
     "plugins/contact/repulsion",
+    "plugins/kit",
     "plugins/solvers/gd",
 )
 FEW = 300  # words: below them one stand-in is above each bar, so that one is allowed
