@@ -21,6 +21,7 @@ BARS = {"comments": 4.0, "messages": 2.0, "documents": 4.0, "python": 5.0}  # pe
 PLAIN = (
     "framework/contract",
     "framework/elements",
+    "framework/geom",
     "framework/ssdf",
     "framework/yarn",
     "plugins/contact/repulsion",
