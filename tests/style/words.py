@@ -22,6 +22,7 @@ PLAIN = (
     "framework/contract",
     "framework/elements",
     "framework/geom",
+    "framework/linalg",
     "framework/mesh",
     "framework/ssdf",
     "framework/yarn",
