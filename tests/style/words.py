@@ -25,6 +25,7 @@ PLAIN = (
     "framework/geom",
     "framework/linalg",
     "framework/mesh",
+    "framework/rig",
     "framework/ssdf",
     "framework/yarn",
     "plugins/contact/repulsion",
