@@ -25,6 +25,7 @@ PLAIN = (
     "framework/geom",
     "framework/linalg",
     "framework/mesh",
+    "framework/pattern",
     "framework/rig",
     "framework/ssdf",
     "framework/yarn",
