@@ -28,6 +28,7 @@ PLAIN = (
     "framework/pattern",
     "framework/rig",
     "framework/ssdf",
+    "framework/untangle",
     "framework/yarn",
     "plugins/contact/repulsion",
     "plugins/kit",
