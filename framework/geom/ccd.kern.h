@@ -1,7 +1,7 @@
 /* ccd.kern.h - time of impact of vertex-triangle and edge-edge pairs that move linearly.
  *
- * ccd_toi() advances t from 0 by certified steps: until the returned time the distance stays
- * above xi, whatever the method; what differs is the step.
+ * ccd_toi() advances t from 0 by certified steps: with every method the distance stays above xi
+ * until the returned time.  The methods differ in the step:
  *   CCD_ADDITIVE  the closest points at t give a direction along which the pair stays separated
  *                 for a step that is known exactly (B. Mirtich 1996, conservative advancement;
  *                 M. Li et al., Codimensional IPC, ACM TOG 40(4), 2021, section 5, bounds the
@@ -13,8 +13,8 @@
  * DEVIATION: the cubic methods verify a root by additive steps from it instead of an inside test
  * with a tolerance, so near-coplanar motion, where all times are roots, needs no special case.
  * When steps along fixed directions get short (sliding and rolling at a tiny gap), directions
- * that follow a feature take over; what is not decided after a bounded number of them is within
- * the gap below and reported as impact.  No method misses an impact.
+ * that follow a feature take over.  A pair that is not decided after a bounded number of steps is
+ * within the gap of ccd_gap_of() and reported as an impact.  No method misses an impact.
  */
 #ifndef LOOM_CCD_KERN_H
 #define LOOM_CCD_KERN_H
@@ -59,10 +59,10 @@ LK_FN ccd_settings ccd_defaults(void)
   return s;
 }
 
-/* A pair that starts above xi never falls below it, however little above it starts.  One that
- * starts below, or within rounding, is held: with hold < 1 it can neither be locked at 0 for
- * ever, where it slides, nor creep closer by the factor eta per call.  What it may lose is to be
- * much larger than rounding; of a distance barely above base it is a share of the whole. */
+/* A pair that starts above xi, by however little, never falls below it.  A pair that starts below
+ * xi, or within rounding of it, is held: with hold < 1 it can neither be locked at t = 0 for ever
+ * while it slides, nor creep closer by the factor eta per call.  The distance that it may lose has
+ * to be much larger than rounding; barely above `base` it is a share of the whole distance. */
 LK_FN ccd_gap ccd_gap_of(const ccd_settings *s, int method, const ccd_pair *P, lk_real d0)
 {
   ccd_gap g;
@@ -167,11 +167,11 @@ LK_FN lk_real ccd_toi(int method, int kind, const lk_real *x0, const lk_real *x1
   return method == CCD_ADDITIVE || t >= CCD_NONE ? t : (LK_R(1.0) - s->eta) * t;
 }
 
-/* The same for queries that ask whether there is an impact at all.  What a method keeps of the gap
- * makes a bound of a step safe; here a pair that passes by at that share of its gap would be taken
- * for one that meets.  So there is one method, whatever bounds a step: up to the root of the cubic,
+/* The same for queries that ask whether there is an impact at all.  A step bound is safe because
+ * its method keeps a share of the gap; in a query this share would turn a pair that passes nearby
+ * into an impact.  So queries have one method for all settings: up to the root of the cubic,
  * verified by additive steps, until the distance is within 1e-6 of the pair's size of xi, or a
- * tenth of the gap where that is less.  The time is that of the impact itself. */
+ * tenth of the gap where that is less.  The result is the time of the impact itself. */
 LK_FN lk_real ccd_impact(int kind, const lk_real *x0, const lk_real *x1, const ccd_settings *s)
 {
   ccd_settings exact = *s;

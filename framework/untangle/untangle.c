@@ -72,7 +72,7 @@ static void clear(const untangle_scene *s, work *w)
   memset(w->move.weight, 0, sizeof(double) * (size_t)(s->n + s->nb));
 }
 
-/* From sums to means; what does not move gets 0. */
+/* From sums to means; vertices that do not move get 0. */
 static void average(const untangle_scene *s, work *w)
 {
   for (int64_t v = 0; v < s->n; ++v) {

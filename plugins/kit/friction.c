@@ -85,7 +85,7 @@ static loom_status freeze(friction *f, const pair_energy *p, const lk_entry *lag
   return fric_carry(c, f->obst, f->point, f->num, progress, 0.0, f->then);
 }
 
-/* Are the vertices of the lagged pairs those of last time? */
+/* *same = 1: the lagged pairs have the same vertices as after the last lag. */
 static loom_status same_pairs(friction *f, int64_t before, int *same)
 {
   candidates *const c = f->c;

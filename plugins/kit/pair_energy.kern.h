@@ -2,7 +2,7 @@
  * squared distance D alone, m the mollifier of nearly parallel edges (geom/barrier.kern.h), else 1.
  * Of a vertex and a body D has the sign of the distance.
  *
- * A model owns b; it makes its kernels of the bodies here.  In its kernel header and its kernel
+ * The model supplies b; the headers below make its kernels.  In its kernel header and its kernel
  * file:
  *
  *   PAIR_DECLARE(my_model)                  my_model_energy, ...

@@ -31,12 +31,12 @@ typedef struct spline_request {
   const double *cell;          /* [num_pieces] m, the largest side of a cell; 0: one cell */
   const uint8_t *fixed;        /* [n]; rows of fixed vertices are zero */
   int32_t kind;                /* SPLINE_* */
-  int64_t most;                /* splines; for more of them nothing is made */
+  int64_t most;                /* largest number of splines; with more no basis is made */
 } spline_request;
 
 typedef struct spline_rows { /* a basis by its rows, malloc'ed; fine when zeroed */
   int32_t n, cols;           /* rows; columns: splines that reach a vertex which is not fixed */
-  int64_t all;               /* functions, also those that reach no vertex */
+  int64_t all;               /* functions, including the ones that reach no vertex */
   int64_t *ptr;              /* [n+1]; NULL where `all` is above `most` */
   int32_t *col;              /* [ptr[n]], ascending in each row */
   double *val;               /* [ptr[n]], 1 */
