@@ -29,6 +29,8 @@ PLAIN = (
     "framework/rig",
     "framework/ssdf",
     "framework/untangle",
+    "framework/include/loom",
+    "framework/mem",
     "framework/yarn",
     "plugins/contact/repulsion",
     "plugins/kit",
