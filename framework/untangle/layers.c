@@ -21,7 +21,7 @@ enum { MOST_LAYERS = 16 }; /* at one place */
 typedef struct touch {
   int32_t v, piece;
   int32_t order; /* of the triangle: sums are in a fixed order */
-  int32_t held;  /* 1: what is touched does not move */
+  int32_t held;  /* 1: the touched side does not move */
   double n[3];   /* unit, of that surface */
   double radius; /* m, of that surface */
 } touch;
@@ -83,7 +83,7 @@ static void find_normals(layers *l)
   for (int64_t v = 0; v < s->n + s->nb; ++v) (void)unit3(l->normal + 3 * v);
 }
 
-/* ---- what touches ---- */
+/* ---- touching pieces ---- */
 
 static void add(layers *l, const touch *t)
 {
@@ -215,7 +215,7 @@ static void put(stack *k, int32_t piece, const double *n, double radius, int hel
 }
 
 /* One piece that is folded flat onto itself, so that its layers face away from each other: each
- * goes its own way, by the half of what they need. */
+ * layer moves its own way, by half of the distance that they lack. */
 static double fold(const layers *l, const touch *t, int64_t num)
 {
   const double *const own = l->normal + 3 * (int64_t)t->v;

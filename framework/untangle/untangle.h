@@ -54,7 +54,7 @@ void contour_moves(const untangle_scene *s, const topo *edges, const isect_pair 
 
 /* layers.c: where layers lie at one place and their contour has no direction, each vertex goes
  * along the common normal to the place of its layer, the earlier pieces of the scene on its side,
- * those on a body outside of it; a piece folded flat opens.  edge: m, mean; *moved: vertices. */
+ * pieces on a body outside of it; a piece folded flat opens.  edge: m, mean; *moved: vertices. */
 loom_status layers_part(loom_err *err, const untangle_scene *s, double edge, int64_t *moved);
 
 /* gaps.c: pairs of vertices [*num][2] of all primitives that are nearer than their radii, in any
