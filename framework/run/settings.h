@@ -111,7 +111,7 @@ const loom_param *settings_params(const char *section, uint32_t *count);
 /* Names of these sections, ended by NULL. */
 const char *const *settings_sections(void);
 
-/* Bind all six sections (absent ones with their defaults) and check what depends on
+/* Bind all six sections (absent ones with their defaults) and check rules that involve
  * several keys. */
 loom_status settings_bind(loom_err *err, cfg *c, settings *out);
 
