@@ -82,7 +82,7 @@ static loom_status get_plugin(run *r, const char *owner, const char *name, loom_
   return get(r, owner, name, b, 1);
 }
 
-/* The whole config, so that a resume can say what differs. */
+/* The whole config, so that a resume can name differences. */
 static loom_status put_config(run *r)
 {
   const char *const text = cfg_resolved(r->c);

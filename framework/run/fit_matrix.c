@@ -23,8 +23,9 @@ static int by_name(const void *pa, const void *pb)
   return strcmp((*a)->name, (*b)->name);
 }
 
-/* What a child process could open opens in this one, too: the functions tell what settings take
- * from a model.  Opening one moves the entries of the registry, so names are gathered first. */
+/* Modules that a child process could open, open in this one, too: their functions tell which
+ * capabilities settings take from a model.  Opening one moves the entries of the registry, so names
+ * are gathered first. */
 static loom_status gather(matrix *m, loom_err *err, int kind, const loom_plugin **all, int *count)
 {
   registry *const reg = m->r->reg;

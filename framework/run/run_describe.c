@@ -1,4 +1,4 @@
-/* run_describe.c - what a run consists of, in words (`loom check`, summary of `loom run`). */
+/* run_describe.c - the parts of a run, in words (`loom check`, summary of `loom run`). */
 #include <stdio.h>
 #include <string.h>
 

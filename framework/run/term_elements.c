@@ -1,5 +1,5 @@
-/* term_elements.c - elasticity: what element types compute (elements/), and what they keep from
- * step to step.
+/* term_elements.c - elasticity: the energies of element types (elements/), and their state
+ * from step to step.
  *
  * The operator of the projective form has unit rows and columns where a vertex is fixed, so the
  * part L_fc x_c that fixed vertices c have in the rows of free ones f stands on the right-hand
