@@ -293,6 +293,22 @@ loom_status call_contact_changed(run *r, uint32_t changed)
   return leave(&c, ops->contact_changed(r->solver.self, &r->st, changed), ONLY_OK);
 }
 
+loom_status call_rest_change(run *r, double *change)
+{
+  instance *const in = &r->solver;
+  const loom_solver_ops *const ops = in->plugin->ops.solver;
+  call c;
+  *change = 0.0;
+  if (ops->rest_change == NULL) return LOOM_OK;
+  enter(&c, in, "rest_change");
+  LOOM_TRY(leave(&c, ops->rest_change(in->self, &r->st, change), ONLY_OK));
+  if (isfinite(*change) && *change > -1.0) return LOOM_OK;
+  return call_refuse(in, "rest_change", LOOM_E_INTERNAL,
+                     "*change is %g: rest lengths would be %g times those of the scene; it must be "
+                     "finite and above -1",
+                     *change, 1.0 + *change);
+}
+
 /* Fills the trial with NaN, so that rows that iterate() does not write are found. */
 static loom_status forget_trial(run *r)
 {

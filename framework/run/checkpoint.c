@@ -199,6 +199,7 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
   parts(r, p);
   for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = get_core(r, p[i].name, p[i].b);
   if (s == LOOM_OK) s = problem_state(r, get_core);
+  elements_forget_lengths(r);
   if (s == LOOM_OK && r->fw.last != NULL) {
     int64_t cut = 0;
     s = h5check_get(r->check, r->err, "core", "cut", LOOM_I64, 1, &cut);

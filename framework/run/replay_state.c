@@ -287,6 +287,7 @@ loom_status replay_restore(run *r, int64_t index)
     return forward_forget(r);
   }
   LOOM_TRY(p->core ? problem_state(r, get_core) : problem_commit(r, r->st.x));
+  elements_forget_lengths(r);
   LOOM_TRY(restore_forwarding(r));
   for (int i = 0; i < n; ++i)
     if (all[i]->restored) LOOM_TRY(call_checkpoint(all[i], 1, get_plugin));

@@ -79,6 +79,8 @@ loom_status step_predict(run *r, const step_span *t)
   LOOM_TRY(balls_begin(r));
   LOOM_TRY(inertial_target(r));
   LOOM_TRY(initial_guess(r));
+  LOOM_TRY(call_rest_change(r, &r->st.rest_change));
+  LOOM_TRY(elements_rest_change(r, r->st.rest_change));
   LOOM_TRY(instances_begin_step(r));
   LOOM_TRY(filter_guess(r));
   clock_pop(&r->clock);
