@@ -201,13 +201,13 @@ static void write_capstan(writer *w, const same_case *c, const char *folder)
 }
 
 static void write_sheet(writer *w, const char *name, const char *size, const char *resolution,
-                        double x, double z, double vx, const double *V)
+                        double bending, double x, double z, double vx, const double *V)
 {
   say(w,
       "[cloth.%s]\nshape = grid\nsize = %s\nresolution = %s\ndensity = 0.2\nmembrane = 500\n"
-      "bending = 1e-5\nthickness = 1 mm\ntransform = translate %.17g 0 %.17g\n"
+      "bending = %g\nthickness = 1 mm\ntransform = translate %.17g 0 %.17g\n"
       "velocity = %.17g %.17g %.17g\n",
-      name, size, resolution, x, z, vx + (V != NULL ? V[0] : 0.0), V != NULL ? V[1] : 0.0,
+      name, size, resolution, bending, x, z, vx + (V != NULL ? V[0] : 0.0), V != NULL ? V[1] : 0.0,
       V != NULL ? V[2] : 0.0);
 }
 
@@ -219,7 +219,7 @@ static void write_flat(writer *w, const same_case *c)
   double under = 0.0; /* m, how much higher the patch lies than on a body */
   say(w, "gravity = %.17g 0 %.17g\n", g * sin(angle), -g * cos(angle));
   if (c->row == SAME_CLOTHS) {
-    write_sheet(w, "held", "0.5 0.1", "11 3", 0.15, 0.0, 0.0, c->moving);
+    write_sheet(w, "held", "0.5 0.1", "11 3", 1e-5, 0.15, 0.0, 0.0, c->moving);
     say(w, "pins = box -9 -9 -9 9 9 9\n");
     if (c->moving != NULL)
       say(w, "pin_motion = translate %.17g %.17g %.17g\n", c->moving[0], c->moving[1],
@@ -228,13 +228,13 @@ static void write_flat(writer *w, const same_case *c)
   } else {
     write_body(w, c);
   }
-  if (c->row == SAME_SHEETS) {
-    write_sheet(w, "lower", "0.3 0.1", "7 3", 0.08, height, 0.0, c->moving);
+  if (c->row == SAME_SHEETS) { /* stiff and fine: it does not bulge between its vertices */
+    write_sheet(w, "lower", "0.3 0.1", "19 7", 1e-3, 0.08, height, 0.0, c->moving);
     under = height + 0.5e-3;
   }
   if (on_cloth(c->row) && strcmp(c->contact, "penalty") == 0) under += 1e-3;
-  write_sheet(w, "patch", "0.06 0.05", "4 4", c->row == SAME_TURNTABLE ? arm : 0.0, height + under,
-              c->row == SAME_THROWN ? 1.5 : 0.0, c->moving);
+  write_sheet(w, "patch", "0.06 0.05", "4 4", 1e-5, c->row == SAME_TURNTABLE ? arm : 0.0,
+              height + under, c->row == SAME_THROWN ? 1.5 : 0.0, c->moving);
   write_contact(w, c);
 }
 

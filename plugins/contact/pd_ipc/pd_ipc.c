@@ -242,7 +242,11 @@ static const loom_plugin plugin = {
     .name = "pd_ipc",
     .version = "0.1.0",
     .summary =
-        "penetration-free projective dynamics as published: targets shared by mass, a baseline",
+        "penetration-free projective dynamics as published: targets shared by mass, a baseline\n"
+        "forces of a pair do not add up: two sheets that collide drift by 8.5 % of the sum of m "
+        "|v|\n"
+        "steps that end at their limit hold cloth back: 32 of 604 mm of a smooth slope at 10 ms "
+        "and 60 iterations",
     .reference = "L. Lan, G. Ma, Y. Yang, C. Zheng, M. Li, C. Jiang, Penetration-free projective "
                  "dynamics on the GPU, ACM TOG 41(4), 2022, doi 10.1145/3528223.3530069",
     .license = "MIT",
