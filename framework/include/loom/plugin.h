@@ -311,10 +311,12 @@ typedef struct loom_plugin {
   uint32_t layout;               /* LOOM_LAYOUT of the headers it was built with */
   const char *name;              /* [a-z][a-z0-9_]*; also folder, .so and INI name */
   const char *version;           /* of the plugin, "1.2.0" */
-  const char *summary;           /* one line */
-  const char *reference;         /* paper: authors, title, venue, year, DOI */
-  const char *license;           /* SPDX, of the plugin with its libraries: "GPL-2.0-or-later" */
-  const char *build;             /* git hash, compiler, flags: LOOM_BUILD_INFO */
+  /* One line.  Further lines are limits: the measured physical cost of the method, one fact a line;
+   * `loom list`, `describe`, `list --fit`, `check` and the end of a run print them. */
+  const char *summary;
+  const char *reference; /* paper: authors, title, venue, year, DOI */
+  const char *license;   /* SPDX, of the plugin with its libraries: "GPL-2.0-or-later" */
+  const char *build;     /* git hash, compiler, flags: LOOM_BUILD_INFO */
   uint32_t num_params, settings_size;
   const loom_param *params; /* [num_params], offsets into a settings struct */
   uint32_t num_columns, num_step_columns;

@@ -217,7 +217,8 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(solver, ops, LK_BACKENDS),
     .name = "yarn_explicit",
     .version = "0.1.0",
-    .summary = "explicit steps for yarns: glue, inextensible lengths, non-rigid damping",
+    .summary = "explicit steps for yarns: glue, inextensible lengths, non-rigid damping\n"
+               "its explicit steps know no friction of sheets: they slide as on ice",
     .reference = "J. M. Kaldor, D. L. James and S. Marschner, Efficient Yarn-based Cloth with "
                  "Adaptive Contact Linearization, ACM TOG 29(4), 2010, doi 10.1145/1778765.1778842",
     .license = "MIT",
