@@ -30,6 +30,7 @@ PLAIN = (
     "framework/ssdf",
     "framework/untangle",
     "framework/yarn",
+    "plugins/collision/brute",
     "plugins/contact/repulsion",
     "plugins/kit",
     "plugins/solvers/gd",
