@@ -31,6 +31,7 @@ PLAIN = (
     "framework/untangle",
     "framework/yarn",
     "plugins/collision/brute",
+    "plugins/collision/bvtt_front",
     "plugins/contact/repulsion",
     "plugins/kit",
     "plugins/solvers/gd",
