@@ -32,6 +32,7 @@ PLAIN = (
     "framework/yarn",
     "plugins/collision/brute",
     "plugins/collision/bvtt_front",
+    "plugins/collision/none",
     "plugins/contact/repulsion",
     "plugins/kit",
     "plugins/solvers/gd",
