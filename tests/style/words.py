@@ -33,6 +33,7 @@ PLAIN = (
     "plugins/collision/brute",
     "plugins/collision/bvtt_front",
     "plugins/collision/none",
+    "plugins/collision/patch_bvh",
     "plugins/contact/repulsion",
     "plugins/kit",
     "plugins/solvers/gd",
