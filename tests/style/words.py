@@ -34,6 +34,7 @@ PLAIN = (
     "plugins/collision/bvtt_front",
     "plugins/collision/none",
     "plugins/collision/patch_bvh",
+    "plugins/collision/sdf",
     "plugins/contact/repulsion",
     "plugins/kit",
     "plugins/solvers/gd",
