@@ -35,6 +35,7 @@ PLAIN = (
     "plugins/collision/none",
     "plugins/collision/patch_bvh",
     "plugins/collision/sdf",
+    "plugins/collision/spatial_hash",
     "plugins/contact/repulsion",
     "plugins/kit",
     "plugins/solvers/gd",
