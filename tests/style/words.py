@@ -36,6 +36,7 @@ PLAIN = (
     "plugins/collision/patch_bvh",
     "plugins/collision/sdf",
     "plugins/collision/spatial_hash",
+    "plugins/collision/yarn_grid",
     "plugins/contact/repulsion",
     "plugins/kit",
     "plugins/solvers/gd",
