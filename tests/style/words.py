@@ -41,6 +41,7 @@ PLAIN = (
     "plugins/kit",
     "plugins/solvers/gd",
     "plugins/solvers/vbd",
+    "plugins/solvers/xpbd",
 )
 FEW = 300  # words: below them one stand-in is above each bar, so that one is allowed
 C_PARTS = re.compile(r"""(?P<comment>/\*.*?\*/|//[^\n]*)|(?P<text>"(?:[^"\\\n]|\\.)*")|'(?:[^'\\\n]|\\.)+'""", re.S)
