@@ -41,6 +41,7 @@ PLAIN = (
     "plugins/kit",
     "plugins/solvers/cholmod_newton",
     "plugins/solvers/gd",
+    "plugins/solvers/pcg_newton",
     "plugins/solvers/vbd",
     "plugins/solvers/xpbd",
 )
