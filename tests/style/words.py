@@ -39,6 +39,7 @@ PLAIN = (
     "plugins/collision/yarn_grid",
     "plugins/contact/repulsion",
     "plugins/kit",
+    "plugins/solvers/aa_pd",
     "plugins/solvers/cholmod_newton",
     "plugins/solvers/gd",
     "plugins/solvers/pcg_newton",
