@@ -42,6 +42,7 @@ PLAIN = (
     "plugins/solvers/aa_pd",
     "plugins/solvers/cholmod_newton",
     "plugins/solvers/gd",
+    "plugins/solvers/ndb_pd",
     "plugins/solvers/pcg_newton",
     "plugins/solvers/vbd",
     "plugins/solvers/xpbd",
