@@ -40,6 +40,7 @@ PLAIN = (
     "plugins/contact/repulsion",
     "plugins/kit",
     "plugins/solvers/aa_pd",
+    "plugins/solvers/cama_pcg",
     "plugins/solvers/cholmod_newton",
     "plugins/solvers/gd",
     "plugins/solvers/ndb_pd",
