@@ -41,6 +41,7 @@ PLAIN = (
     "plugins/kit",
     "plugins/solvers/aa_pd",
     "plugins/solvers/cama_pcg",
+    "plugins/solvers/chebyshev_pd",
     "plugins/solvers/cholmod_newton",
     "plugins/solvers/gd",
     "plugins/solvers/ndb_pd",
