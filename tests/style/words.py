@@ -43,6 +43,7 @@ PLAIN = (
     "plugins/solvers/cama_pcg",
     "plugins/solvers/chebyshev_pd",
     "plugins/solvers/cholmod_newton",
+    "plugins/solvers/cholmod_pd",
     "plugins/solvers/gd",
     "plugins/solvers/ndb_pd",
     "plugins/solvers/pcg_newton",
