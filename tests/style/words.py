@@ -49,6 +49,7 @@ PLAIN = (
     "plugins/solvers/pcg_newton",
     "plugins/solvers/vbd",
     "plugins/solvers/xpbd",
+    "plugins/solvers/yarn_explicit",
 )
 FEW = 300  # words: below them one stand-in is above each bar, so that one is allowed
 C_PARTS = re.compile(r"""(?P<comment>/\*.*?\*/|//[^\n]*)|(?P<text>"(?:[^"\\\n]|\\.)*")|'(?:[^'\\\n]|\\.)+'""", re.S)
