@@ -38,6 +38,7 @@ PLAIN = (
     "plugins/collision/spatial_hash",
     "plugins/collision/yarn_grid",
     "plugins/contact/penalty",
+    "plugins/contact/project",
     "plugins/contact/repulsion",
     "plugins/kit",
     "plugins/solvers/aa_pd",
