@@ -37,6 +37,7 @@ PLAIN = (
     "plugins/collision/sdf",
     "plugins/collision/spatial_hash",
     "plugins/collision/yarn_grid",
+    "plugins/contact/dbb",
     "plugins/contact/penalty",
     "plugins/contact/project",
     "plugins/contact/repulsion",
