@@ -41,6 +41,7 @@ PLAIN = (
     "plugins/contact/penalty",
     "plugins/contact/project",
     "plugins/contact/repulsion",
+    "plugins/contact/yarn_penalty",
     "plugins/kit",
     "plugins/solvers/aa_pd",
     "plugins/solvers/cama_pcg",
