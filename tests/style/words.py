@@ -38,6 +38,7 @@ PLAIN = (
     "plugins/collision/spatial_hash",
     "plugins/collision/yarn_grid",
     "plugins/contact/dbb",
+    "plugins/contact/ipc_barrier",
     "plugins/contact/none",
     "plugins/contact/penalty",
     "plugins/contact/project",
