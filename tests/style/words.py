@@ -37,6 +37,7 @@ PLAIN = (
     "plugins/collision/sdf",
     "plugins/collision/spatial_hash",
     "plugins/collision/yarn_grid",
+    "plugins/contact/cama_repulsion",
     "plugins/contact/dbb",
     "plugins/contact/ipc_barrier",
     "plugins/contact/none",
