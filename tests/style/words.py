@@ -39,6 +39,7 @@ PLAIN = (
     "plugins/collision/yarn_grid",
     "plugins/contact/cama_repulsion",
     "plugins/contact/dbb",
+    "plugins/contact/impact_zones",
     "plugins/contact/ipc_barrier",
     "plugins/contact/none",
     "plugins/contact/penalty",
