@@ -19,7 +19,7 @@ int64_t buf_writes(const loom_buf *b) { return b->writes; }
 const char *buf_name(const loom_buf *b) { return b->name; }
 const char *buf_owner(const loom_buf *b) { return b->owner; }
 
-/* Append the buffer's name in front of the present message. */
+/* Puts the buffer's name in front of the present message. */
 static loom_status named(const loom_buf *b, loom_status s)
 {
   if (s < 0) err_prefix(&b->m->err, "buffer '%s' of %s", b->name, b->owner);
@@ -63,7 +63,7 @@ loom_status buf_raw_copy(loom_buf *b, int to, void *dst, int from, const void *s
 {
   if (bytes == 0) return LOOM_OK;
   if (to == SIDE_HOST && from == SIDE_HOST) {
-    if (src == NULL) return LOOM_E_INTERNAL; /* contents have a place wherever they are current */
+    if (src == NULL) return LOOM_E_INTERNAL; /* current contents always have memory */
     memcpy(dst, src, bytes);
     return LOOM_OK;
   }
@@ -95,8 +95,8 @@ void buf_drop_storage(loom_buf *b)
   }
 }
 
-/* At least `bytes` on `side`; what is current there is kept.  A buffer that grows again
- * gets an eighth more than it asks for, so that slow growth does not reallocate each time. */
+/* Makes room for at least `bytes` on `side`; current contents there are kept.  A buffer that grows
+ * again gets an eighth more than requested, so that slow growth does not reallocate each time. */
 static loom_status ensure(loom_buf *b, int side, size_t bytes)
 {
   buf_side *s = &b->side[side];
@@ -104,7 +104,7 @@ static loom_status ensure(loom_buf *b, int side, size_t bytes)
   void *p;
   if (s->data != NULL && s->cap >= bytes) return LOOM_OK;
   if (s->cap > 0) bytes += bytes / 8;
-  if (keep == 0 && s->data != NULL) { /* nothing to keep: free first, for a lower peak */
+  if (keep == 0 && s->data != NULL) { /* no contents to keep: free first, for a lower peak */
     const int valid = b->valid;
     drop_side(b, side);
     b->valid = valid;
@@ -127,7 +127,7 @@ static loom_status ensure(loom_buf *b, int side, size_t bytes)
   return LOOM_OK;
 }
 
-/* Contents current on `side`. */
+/* Makes the contents current on `side`. */
 static loom_status make_current(loom_buf *b, int side)
 {
   const int other = 1 - side;
@@ -329,7 +329,7 @@ void buf_release(loom_buf *b)
 }
 
 /* ---- copies ---- */
-/* ---- several maps that are taken and given back together ---- */
+/* ---- several maps that begin and end together ---- */
 
 void *buf_maps_add(buf_maps *q, loom_buf *b, int access)
 {

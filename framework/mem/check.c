@@ -1,8 +1,8 @@
 /* check.c - buffers in check mode: every map sees a copy of its own, between two guard zones.
  *
- * The copy of a map is poisoned when it ends, its address does not come back with the next one, and
- * what was written through a READ map or into a guard zone is found when the map ends.  Nothing
- * here runs outside check mode. */
+ * The copy of a map is poisoned when the map ends, and the next map gets another address.  Writes
+ * through a READ map or into a guard zone are found when the map ends.  This code runs only in
+ * check mode. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static int poison_byte(const loom_buf *b)
 
 static size_t rounded(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/* Keep the first defect: whoever drops the status of an unmap is told after the callback. */
+/* Keeps the first defect: the core reports it if the caller ignores the status of an unmap. */
 static loom_status defect(loom_buf *b)
 {
   err_prefix(&b->m->err, "buffer '%s' of %s", b->name, b->owner);
@@ -57,7 +57,7 @@ void check_drop(loom_buf *b, int side)
   s->copy = s->poisoned = NULL;
 }
 
-/* Poison the copy and keep it until the next one, which so gets another address. */
+/* Poisons the copy and keeps it until the next one, so that the next gets another address. */
 static void retire(loom_buf *b, int side)
 {
   buf_side *const s = &b->side[side];
@@ -67,14 +67,14 @@ static void retire(loom_buf *b, int side)
   s->copy = NULL;
 }
 
-/* Every map ends with a look at both zones: each byte against its neighbour, which memcmp() does
- * quickly. */
+/* Runs over both zones at the end of every map: compares each byte with its neighbour, which is
+ * fast with memcmp(). */
 static int is_untouched(const char *zone, size_t len)
 {
   return zone[0] == GUARD_BYTE && memcmp(zone, zone + 1, len - 1) == 0;
 }
 
-/* First byte of a zone that is not as it was made; `len` if none. */
+/* First byte of a zone that has changed; `len` if none. */
 static size_t first_changed(const char *zone, size_t len)
 {
   size_t i = is_untouched(zone, len) ? len : 0;
@@ -82,7 +82,7 @@ static size_t first_changed(const char *zone, size_t len)
   return i;
 }
 
-/* Both guard zones of a copy that ends; `p` is the copy on the host. */
+/* Checks both guard zones of a copy that ends; `p` is the copy on the host. */
 static loom_status check_guards(loom_buf *b, const char *p)
 {
   const size_t bytes = buf_bytes(b), behind = rounded(bytes) - bytes + GUARD;
@@ -101,7 +101,7 @@ static loom_status check_guards(loom_buf *b, const char *p)
   return LOOM_OK;
 }
 
-/* The copy of the device with its guard zones, on the host; from malloc. */
+/* Host copy of a device copy with its guard zones; from malloc. */
 static loom_status fetch(loom_buf *b, char **whole)
 {
   const size_t all = rounded(buf_bytes(b)) + 2 * GUARD;
@@ -111,7 +111,7 @@ static loom_status fetch(loom_buf *b, char **whole)
                       all);
 }
 
-/* A READ map's contents are those of the buffer; `p` is the copy on the host. */
+/* Checks that a READ map still has the contents of the buffer; `p` is the copy on the host. */
 static loom_status check_read(loom_buf *b, int side, const char *p)
 {
   const size_t bytes = buf_bytes(b);

@@ -1,8 +1,8 @@
-/* compare.c - every kernel on the device against its CPU launcher, with the arguments of real runs.
+/* compare.c - compares every kernel on the device with its CPU launcher, on arguments of real runs.
  *
- * An argument block is searched for addresses of device memory; the buffers behind them are copied
- * to the host, and the block with them; so are structs that they hold.  So a kernel needs no
- * description to be compared. */
+ * An argument block is searched for addresses of device memory.  The buffers behind them are copied
+ * to the host, and so are structs that they hold; copies of the block point to these copies.  So a
+ * kernel needs no description to be compared. */
 #include "mem/compare.h"
 
 #include <fcntl.h>
@@ -15,14 +15,14 @@
 #include "mem/internal.h"
 
 enum { KERNELS_MAX = 1024, BLOCKS_MAX = 64, ARGS_MAX = 4096, ALIGNMENT = 64 };
-enum { ALWAYS = 8 };    /* launches of a kernel that are compared; then those 2^k */
+enum { ALWAYS = 8 };    /* the first launches of a kernel are compared, then number 2^k */
 enum { PREFIXES = 16 }; /* of a sum, to see how large its terms are */
 enum { SUM_ULPS = 256 };
 
 typedef struct kernel {
   const char *name; /* of its row, which has one for each */
   int64_t launches; /* with elements */
-  int told;         /* stands in the file */
+  int told;         /* 1: the file has its line */
 } kernel;
 
 /* Device memory that an argument points into. */
@@ -31,10 +31,10 @@ typedef struct block {
   char *device;
   size_t bytes;
   int type, written;
-  char *host;     /* [bytes] what the CPU launcher sees */
+  char *host;     /* [bytes] data of the CPU launcher */
   char *was;      /* [bytes] before the launch */
-  char *got;      /* [bytes] written: what the device has made of it */
-  double allowed; /* by how much reals may differ */
+  char *got;      /* [bytes] host copy of the device's data after the launch */
+  double allowed; /* allowed difference of reals */
 } block;
 
 typedef struct launch {
@@ -42,14 +42,14 @@ typedef struct launch {
   const lk_entry *k;
   lk_int n;
   int num, changed;
-  uint64_t low, high; /* no address outside [low, high) is one of device memory */
+  uint64_t low, high; /* no address outside [low, high) is a device address */
   block b[BLOCKS_MAX];
   _Alignas(ALIGNMENT) char args[ARGS_MAX];
   loom_real *result; /* on the host, NULL: the kernel reduces nothing */
   char what[LOOM_WHY_LEN - 64];
 } launch;
 
-/* Of the process: kernels of several runs count together.  Launches come from one thread. */
+/* One per process: kernels of several runs count together.  Launches come from one thread. */
 static struct {
   mem *sets;
   loom_exec cpu;
@@ -79,7 +79,7 @@ void compare_remove(mem *m)
     }
 }
 
-/* ---- where an address points ---- */
+/* ---- target of an address ---- */
 static int is_within(uint64_t word, const void *p, size_t bytes)
 {
   return p != NULL && (word == (uint64_t)p || word - (uint64_t)p < bytes);
@@ -96,8 +96,8 @@ static block block_of(const loom_buf *b)
                  .written = b->writer != 0};
 }
 
-/* The device memory that `word` is an address of: one that lies in it goes before one that it
- * begins, which may be empty. */
+/* The block of device memory with the address `word`.  A block that contains it wins over an empty
+ * one that begins there. */
 static int find_block(const loom_exec *q, uint64_t word, block *found)
 {
   const block result = {.owner = "core",
@@ -142,7 +142,7 @@ static void widen(launch *l, const void *p, size_t bytes)
   if (end > l->high) l->high = end;
 }
 
-/* Large buffers of bytes are searched for addresses: most words are none at a glance. */
+/* Range of all device addresses: a search of large buffers can skip most words at a glance. */
 static void find_range(launch *l)
 {
   widen(l, l->q->result, LOOM_NUM_RESULTS * sizeof(loom_real));
@@ -153,7 +153,7 @@ static void find_range(launch *l)
     }
 }
 
-/* The host's copy of what `word` points at; 0 if it is no address of the device. */
+/* The host copy of the data that `word` points at; 0 if it is no address of the device. */
 static loom_status translate(launch *l, uint64_t word, uint64_t *out)
 {
   block found;
@@ -179,7 +179,7 @@ static loom_status translate(launch *l, uint64_t word, uint64_t *out)
   return LOOM_OK;
 }
 
-/* Structs in memory, such as the bodies of a scene, hold addresses, too. */
+/* Structs in memory, for example the bodies of a scene, hold addresses, too. */
 static loom_status translate_block(launch *l, int i)
 {
   const block b = l->b[i];
@@ -194,7 +194,7 @@ static loom_status translate_block(launch *l, int i)
   return LOOM_OK;
 }
 
-/* The argument block and the place of the result as the CPU launcher takes them. */
+/* Argument block and result for the CPU launcher. */
 static loom_status make_arguments(launch *l, const void *args, const loom_real *result)
 {
   uint64_t word, other;
@@ -238,7 +238,7 @@ static void differs(launch *l, const block *b, size_t item, double device, doubl
            item, device, host);
 }
 
-/* Of numbers, too: 0 and -0 are not the same here, two NaN may be. */
+/* Bitwise also for numbers: 0 and -0 differ, two NaN may be equal. */
 static int same_bits(const void *a, const void *b, size_t bytes)
 {
   return memcmp(a, b, bytes) == 0;
@@ -290,7 +290,7 @@ static loom_status run_on_cpu(const launch *l, lk_int n, loom_real *result)
   return l->k->launch[LOOM_CPU](&all.cpu, l->args, n, result);
 }
 
-/* A sum's order differs; its error is in proportion to what was added on the way. */
+/* The order of a sum differs; its error is in proportion to the terms that were added. */
 static loom_status compare_result(launch *l, const block *b)
 {
   const double host = (double)*l->result;
@@ -314,7 +314,7 @@ static void nudge(loom_real *v, size_t n)
   for (size_t i = 0; i < n; ++i) v[i] *= (loom_real)(i % 2 == 0 ? 1 + epsilon() : 1 - epsilon());
 }
 
-/* What the block's reals may differ by: a rounding of them, or of what they are made from. */
+/* Allowed difference of the block's reals: a rounding of them, or of the numbers behind them. */
 static double allowance(const launch *l, const loom_real *a, const loom_real *b, size_t n)
 {
   double most = 0, change = 0;
@@ -326,8 +326,8 @@ static double allowance(const launch *l, const loom_real *a, const loom_real *b,
   return l->k->ulps * (change + epsilon() * most);
 }
 
-/* The CPU's launch once more with all reals changed in their last place, for block.allowed: where
- * terms cancel, the size of what they leave says nothing. */
+/* Runs the CPU launcher once more with all reals changed in their last place, for block.allowed: if
+ * terms cancel, the size of the result tells too little. */
 static loom_status find_allowed(launch *l)
 {
   loom_status s = LOOM_OK;
@@ -371,7 +371,7 @@ static loom_status compare_all(launch *l)
   return LOOM_OK;
 }
 
-/* Both launchers, and what they have written; l->what says what differs. */
+/* Runs both launchers and compares their results; l->what describes a difference. */
 static loom_status run_both(launch *l, const void *args, loom_real *result)
 {
   LOOM_TRY(make_arguments(l, args, result));
@@ -385,7 +385,7 @@ static loom_status run_both(launch *l, const void *args, loom_real *result)
   return compare_all(l);
 }
 
-/* ---- which launches ---- */
+/* ---- selection of launches ---- */
 static kernel *find_kernel(const lk_entry *k)
 {
   for (int i = 0; i < all.num; ++i)
@@ -409,7 +409,7 @@ static loom_status append(const char *line)
   return close(f) == 0 && whole ? LOOM_OK : LOOM_E_IO;
 }
 
-/* Tells the file; a difference is an error. */
+/* Writes the line of the file; a difference is an error. */
 static loom_status judge(const launch *l, kernel *seen)
 {
   char line[512];

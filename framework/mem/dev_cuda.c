@@ -11,12 +11,12 @@
 #endif
 
 exec_traffic dev_traffic;
-/* Memory comes from the device's pool, which keeps what was released: cudaMalloc and cudaFree wait
- * for all that was launched.  NULL: the driver has no pools. */
+/* Memory comes from the device's pool, which keeps released blocks: cudaMalloc and cudaFree wait
+ * for all launches.  NULL: the driver has no pools. */
 static cudaMemPool_t pool;
 /* Copies from and to the host go through pinned memory in pieces.  Pageable memory may be read
- * after cudaMemcpyAsync has returned (CUDA's API says no more than that it might be synchronous),
- * and a copy to it stalls the driver.  A piece is written again when its event tells that it has
+ * after cudaMemcpyAsync has returned (CUDA's API only says that it might be synchronous), and a
+ * copy to it stalls the driver.  A piece is written again when its event shows that it has
  * been read. */
 enum { PIECES = 8, PIECE_BYTES = 1 << 18 };
 static struct {
@@ -24,13 +24,13 @@ static struct {
   cudaEvent_t free[PIECES];
   int next;
 } staging;
-/* There is one device for the process, and one thread that works with it. */
+/* The process uses one device, from one thread. */
 static cudaEvent_t timer[2], marks[EXEC_MARKS]; /* NULL: not made yet */
 
 static loom_status fail(loom_err *err, cudaError_t c, const char *what)
 {
-  (void)cudaGetLastError(); /* not to be reported once more by the next launch */
-  /* those of kernels begin there, see lk_cuda_failed_() */
+  (void)cudaGetLastError(); /* else the next launch would report it again */
+  /* errors of kernels begin at that code, see lk_cuda_failed_() */
   const int late = c >= cudaErrorIllegalAddress && c != cudaErrorLaunchOutOfResources;
   return err_set(err, c == cudaErrorMemoryAllocation ? LOOM_E_NOMEM : LOOM_E_DEVICE,
                  "%s: %s (%s)%s", what, cudaGetErrorString(c), cudaGetErrorName(c),

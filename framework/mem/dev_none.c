@@ -1,4 +1,4 @@
-/* dev_none.c - the device of a build without CUDA: there is none, and it says so. */
+/* dev_none.c - for builds without CUDA: there is no device, and each call says so. */
 #include "mem/dev.h"
 
 #ifndef LK_HAVE_CUDA

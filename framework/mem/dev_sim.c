@@ -11,15 +11,15 @@
 
 exec_traffic dev_traffic;
 
-enum { POISON = 0xff /* NaN */, MOST_POISON = 1 << 17 }; /* every page in use takes time to close */
-/* Pages of 2 MB, where the system has them, make that time short: two thirds of what tests took was
- * closing and opening.  A part that is given back tears such a page up, so that only larger blocks
- * are given back, and these have pages of their own. */
+enum { POISON = 0xff /* NaN */, MOST_POISON = 1 << 17 }; /* each page in use takes time to close */
+/* Pages of 2 MB, where the system has them, make that time short: opening and closing took two
+ * thirds of the tests' time.  Returning part of such a page to the system splits it, so only larger
+ * blocks are returned, and these have pages of their own. */
 enum { LARGE_PAGE = 1 << 21 };
 enum { BLOCKS_MAX = 1 << 16 };
-/* So many others of its size are freed before an address is used again: whoever keeps one finds
- * zeros.  Opening the region takes time for every page in use, and for every one that ever was if
- * addresses are never used again. */
+/* An address is used again after so many later releases of blocks of its size: until then code that
+ * keeps the pointer finds zeros.  Without any reuse, opening the region would take time for every
+ * page that was ever in use. */
 enum { RESTS = 16 };
 
 typedef struct block {
@@ -27,8 +27,8 @@ typedef struct block {
   uint64_t freed;    /* 0: in use; else the number of this release, from 1 */
 } block;
 
-typedef struct table { /* at the beginning of the region, so that there are no globals */
-  uint64_t end;        /* all behind is untouched */
+typedef struct table { /* at the beginning of the region, in place of globals */
+  uint64_t end;        /* all memory behind is untouched */
   uint64_t releases;
   int32_t num;
   block b[BLOCKS_MAX]; /* [num] in order of their addresses */
@@ -88,12 +88,12 @@ static block *find_block(table *t, uint64_t size)
   block *const b = &t->b[t->num++];
   b->at = at;
   b->size = size;
-  t->end = at + size + SIM_PAGE; /* a page between two blocks belongs to nobody */
+  t->end = at + size + SIM_PAGE; /* a page between two blocks belongs to neither */
   return b;
 }
 
-/* A pool that keeps what is released, as dev_cuda.c has it: it grows where more is in use than
- * ever. */
+/* A pool that keeps released blocks, as dev_cuda.c has: it grows only if more memory is in use than
+ * ever before. */
 static int64_t pool_used, pool_size;
 static void take_from_pool(size_t size)
 {
@@ -187,7 +187,7 @@ loom_status dev_sync(loom_err *err, void *stream)
   return LOOM_OK;
 }
 
-/* ---- time: what is launched is done ---- */
+/* ---- time: a launch has ended when it returns ---- */
 
 static double began, marks[EXEC_MARKS];
 

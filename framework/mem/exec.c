@@ -1,4 +1,4 @@
-/* exec.c - execution places: where kernels run and where their results land. */
+/* exec.c - execution places: devices of kernels and memory of their results. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static loom_status open_cuda(loom_err *err, loom_exec *q)
   char why[512];
   if (dev_count(why, sizeof why) == 0)
     return err_set(err, LOOM_E_DEVICE, "there is no CUDA device: %s; or run with backend cpu", why);
-  q->device = 0; /* CUDA_VISIBLE_DEVICES chooses another one */
+  q->device = 0; /* CUDA_VISIBLE_DEVICES selects the device */
   void *scratch = NULL, *result = NULL;
   loom_status s = dev_open(err, q->device, &q->stream);
   if (s == LOOM_OK) s = dev_alloc(err, SCRATCH_LEN * sizeof(loom_real), &scratch);
@@ -136,7 +136,7 @@ loom_status exec_run(loom_err *err, const loom_exec *q, const lk_entry *k, const
   case LOOM_E_DEVICE:
     if (q->why == NULL || q->why[0] == '\0')
       return err_set(err, s, "kernel %s: %s", k->name, dev_error_text());
-    (void)dev_error_text(); /* not to be reported once more by the next launch */
+    (void)dev_error_text(); /* else the next launch would report it again */
     err_set(err, s, "%s", q->why);
     q->why[0] = '\0';
     return s;
@@ -149,7 +149,7 @@ loom_status exec_run(loom_err *err, const loom_exec *q, const lk_entry *k, const
   }
 }
 
-/* ---- what a device is asked for ---- */
+/* ---- traffic with the device ---- */
 
 const exec_traffic *exec_traffic_now(void) { return &dev_traffic; }
 

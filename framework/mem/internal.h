@@ -1,4 +1,4 @@
-/* internal.h - what a buffer is made of; included by framework/mem only. */
+/* internal.h - the structs behind a buffer; included by framework/mem only. */
 #ifndef LOOM_MEM_INTERNAL_H
 #define LOOM_MEM_INTERNAL_H
 
@@ -10,7 +10,7 @@ enum { SIDE_HOST = 0, SIDE_DEVICE = 1, NUM_SIDES = 2 };
 typedef struct buf_side {
   void *data;     /* NULL until first needed */
   size_t cap;     /* bytes allocated */
-  void *copy;     /* check mode: what the present maps see, between two guard zones */
+  void *copy;     /* check mode: the array that the present maps see, between two guard zones */
   void *poisoned; /* check mode: the previous copy, kept so that addresses differ */
 } buf_side;
 
@@ -22,7 +22,7 @@ struct loom_buf {
   int type;
   int internal;   /* workspace of the core: never a leak */
   int64_t writes; /* maps for writing, ever */
-  int valid;      /* bit per side; 0: contents are zero and nothing needs to exist */
+  int valid;      /* bit per side; 0: contents are zero, and storage may be absent */
   int readers;    /* READ maps held */
   int writer;     /* access of the exclusive map held, 0: none */
   int write_on;   /* its side */
@@ -38,11 +38,11 @@ struct mem {
   int64_t fail_after; /* allocations until the one that fails, 0: never */
   int64_t bytes[NUM_SIDES], peak[NUM_SIDES];
   int check;
-  loom_err defect; /* check mode: the first one found since it was asked for */
-  mem *next_set;   /* where kernels are compared: the next of all sets */
+  loom_err defect; /* check mode: the first one found since mem_take_defect() */
+  mem *next_set;   /* the next set of the process, if kernels are compared */
 };
 
-static inline size_t item_bytes(int type) /* of a type that there is */
+static inline size_t item_bytes(int type) /* type: LOOM_REAL ... LOOM_U64 */
 {
   static const size_t sizes[] = {sizeof(loom_real), 4, 8, 1, 8};
   return sizes[type];
@@ -57,15 +57,15 @@ void buf_raw_free(int side, void *p);
 loom_status buf_raw_fill(loom_buf *b, int side, void *p, int byte, size_t bytes);
 loom_status buf_raw_copy(loom_buf *b, int to, void *dst, int from, const void *src, size_t bytes);
 
-/* Check mode: a copy for a map of `side`; its end, with the contents taken over from a writer; and
- * the end of all copies.  check_unmap() names the buffer in its message. */
+/* Check mode.  check_map: makes a copy for a map of `side`.  check_unmap: ends it, takes over the
+ * contents from a writer, names the buffer in its message.  check_drop: ends all copies. */
 loom_status check_map(loom_buf *b, int side, int access);
 loom_status check_unmap(loom_buf *b, int side, int writer);
 void check_drop(loom_buf *b, int side);
 
-/* Give up the storage of both sides. */
+/* Gives up the storage of both sides. */
 void buf_drop_storage(loom_buf *b);
-/* Release all maps of b as if each holder had called buf_unmap. */
+/* Releases all maps of b as if each holder had called buf_unmap. */
 void buf_release(loom_buf *b);
 
 #endif

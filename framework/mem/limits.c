@@ -61,7 +61,7 @@ static void take_rlimits(const char *root, mem_limit *least)
 
 /* ---- control groups ---- */
 
-/* One group: its limit less what it has; pages of files that it can drop do not count. */
+/* One group: its limit minus its use; file pages that it can drop do not count as use. */
 static void take_group(const char *root, const char *dir, int v2, mem_limit *least)
 {
   char path[PATH_ROOM + 32], what[128];
@@ -76,8 +76,8 @@ static void take_group(const char *root, const char *dir, int v2, mem_limit *lea
   take(least, most - fmax(used, 0.0) + fmax(droppable, 0.0), what);
 }
 
-/* The group and all above it, to the hierarchy's root `top`; in a container the path of
- * /proc/self/cgroup may name what is not there, and the root is the group. */
+/* The group and all above it, to the hierarchy's root `top`.  In a container /proc/self/cgroup may
+ * name a path that does not exist; the root is then the group. */
 static void take_groups(const char *root, const char *top, char *group, int v2, mem_limit *least)
 {
   char dir[PATH_ROOM];
@@ -119,7 +119,7 @@ static double number_of(const char *name)
   return text != NULL ? strtod(text, NULL) : 0.0;
 }
 
-/* In MB; not every cluster holds a job to it by control groups. */
+/* In MB; read because some clusters do not limit a job by control groups. */
 static void take_slurm(const char *root, mem_limit *least)
 {
   const double have = 1024.0 * fmax(number_in(root, "/proc/self/status", "VmRSS:"), 0.0);

@@ -44,7 +44,7 @@ int mem_leaks(const mem *m, const char *owner, char *text, size_t len)
   for (const loom_buf *b = m->first; b != NULL; b = b->next) {
     if (b->internal || (owner != NULL && strcmp(owner, b->owner) != 0)) continue;
     ++num;
-    if (used >= len) continue; /* count on, the text is full */
+    if (used >= len) continue; /* keep counting, the text is full */
     used += (size_t)snprintf(text + used, len - used, "%s/%s: %s [%lld], %zu bytes\n", b->owner,
                              b->name, types[b->type], (long long)b->count,
                              (size_t)b->count * buf_type_size(b->type));
@@ -118,7 +118,7 @@ loom_err *mem_err(mem *m) { return &m->err; }
 void mem_return_freed(void)
 {
 #ifdef __GLIBC__
-  /* mallopt(3): setting it also stops it from growing to 32 MB with the arrays freed */
+  /* mallopt(3): setting the threshold also keeps it from growing to 32 MB with the freed arrays */
   (void)mallopt(M_MMAP_THRESHOLD, 32 << 10);
 #endif
 }

@@ -1,15 +1,14 @@
 /* sim.h - a device that is simulated on the CPU, for builds with LOOM_CUDA=SIMULATED.
  *
- * Everything that would run on a CUDA device does, one element after the other, in the order that
- * LOOM_SIM_ORDER names (backward, forward or scattered); its memory is one region that may be
- * touched only while a kernel or a copy runs.  Host
- * code that follows a device pointer ends with a signal, a kernel that is handed a host pointer is
- * refused, new memory holds NaN.  It shows on any machine that both sides of a buffer are kept
- * apart; it says nothing about races, alignment, stacks or speed of a real device.  Of rounding it
- * shows two things that a device does in its own way: sums add up from behind, and values of exp,
+ * Code for a CUDA device runs here one element after the other, in the order of LOOM_SIM_ORDER
+ * (backward, forward or scattered).  Device memory is one region that may be accessed only while a
+ * kernel or a copy runs.  Host code that follows a device pointer ends with a signal, a kernel that
+ * gets a host pointer is refused, new memory holds NaN.  So any machine can show that both sides of
+ * a buffer are kept apart; races, alignment, stacks or speed of a real device are not simulated. Of
+ * a device's rounding it shows two properties: sums add up from the end, and values of exp,
  * log, sin, cos and atan2 are the next ones in magnitude.
  *
- * Kernel files are included behind this one: the launchers are then NAME_cuda. */
+ * Kernel files are included after this one: the launchers are then NAME_cuda. */
 #ifndef LOOM_MEM_SIM_H
 #define LOOM_MEM_SIM_H
 
@@ -20,15 +19,15 @@
 
 #include "loom/kernel.h"
 
-#define SIM_BASE UINT64_C(0x200000000000) /* 64 GiB of addresses where nothing else is put */
+#define SIM_BASE UINT64_C(0x200000000000) /* 64 GiB of addresses that the system leaves free */
 #define SIM_SIZE (UINT64_C(1) << 36)
 enum { SIM_PAGE = 4096 };
 
 /* In the page before the region, which host code may always read. */
 typedef struct sim_state {
   int open;  /* the region may be touched */
-  int fault; /* a kernel has failed (LOOM_SIM_FAULT): like a context after it, nothing works any
-                more */
+  int fault; /* a kernel has failed (LOOM_SIM_FAULT): as in a CUDA context after a fault, all later
+                calls fail */
 } sim_state;
 static inline sim_state *sim_shared(void) { return (sim_state *)(SIM_BASE - SIM_PAGE); }
 
@@ -42,9 +41,9 @@ static inline loom_status sim_open(int access)
 static inline loom_status sim_enter(void) { return sim_open(PROT_READ | PROT_WRITE); }
 static inline loom_status sim_leave(void) { return sim_open(PROT_NONE); }
 
-/* What closing the region costs grows with what lies in it, and a run of a second has ten thousand
- * launches.  So each place (a kernel, a copy) leaves it closed behind its launches 1, 4, 16 and 64,
- * then behind every SIM_EVERY-th: host code that follows a device pointer does so more than once.
+/* Closing the region costs time in proportion to its contents, and a run of a second has ten
+ * thousand launches.  So each place (a kernel, a copy) closes it only after its launches 1, 4, 16
+ * and 64, then after every SIM_EVERY-th: host code with the fault follows a device pointer often.
  */
 enum { SIM_EVERY = 256 };
 static inline loom_status sim_leave_at(int64_t *count)
@@ -53,8 +52,8 @@ static inline loom_status sim_leave_at(int64_t *count)
   return k == 1 || k == 4 || k == 16 || k == 64 || k % SIM_EVERY == 0 ? sim_leave() : LOOM_OK;
 }
 
-/* LOOM_SIM_FAULT=KERNEL or KERNEL,N: its launch number N goes wrong as one does that follows a bad
- * address.  It is seen by whatever comes next; with [exec] debug by the launch itself. */
+/* LOOM_SIM_FAULT=KERNEL or KERNEL,N: launch number N of the kernel fails like a launch that follows
+ * a bad address: the next call reports it; with [exec] debug the launch itself. */
 #define SIM_FAULT_TEXT "an injected fault (simErrorFault)"
 static inline int sim_is_faulty(const char *kernel)
 {
@@ -72,16 +71,16 @@ static inline int sim_is_faulty(const char *kernel)
   return --left == 0;
 }
 
-/* A word of an argument block that is an address of the host.  Two numbers side by side look like
- * one if the second is between 0x5500 and 0x7fff and something happens to lie there; but the
- * first is small as a rule, and one address in 65536 is. */
+/* Whether a word of an argument block is a host address.  Two adjacent numbers look like one if the
+ * second is between 0x5500 and 0x7fff and memory lies there by chance; but the first is usually
+ * small, and one address in 65536 is. */
 static inline int sim_foreign(uint64_t word)
 {
   if (word - SIM_BASE < SIM_SIZE || word >> 47 != 0 || (uint32_t)word < 65536) return 0;
-  return msync((void *)(word / SIM_PAGE * SIM_PAGE), 1, MS_ASYNC) == 0; /* something is there */
+  return msync((void *)(word / SIM_PAGE * SIM_PAGE), 1, MS_ASYNC) == 0; /* memory lies there */
 }
 
-/* Before a kernel runs: its arguments are the device's, and the device's memory is open. */
+/* Before a kernel runs: checks that its arguments are device addresses, and opens the memory. */
 static inline loom_status sim_launch(const loom_exec *q, const char *kernel, const void *args,
                                      size_t size)
 {
@@ -102,7 +101,7 @@ static inline loom_status sim_launch(const loom_exec *q, const char *kernel, con
   return sim_enter() == LOOM_OK ? LOOM_OK : lk_failed_(q, kernel, "mprotect of its memory failed");
 }
 
-/* The next value in magnitude; those stay that are exact everywhere. */
+/* The next value in magnitude; values that all devices compute exactly stay. */
 static inline lk_real sim_rounded(lk_real v)
 {
   if (v == LK_R(0.0) || v == LK_R(1.0) || v == LK_R(-1.0) || v != v) return v;
@@ -131,8 +130,8 @@ static inline lk_real sim_rounded(lk_real v)
 #define LK_EXP(x)      sim_rounded(exp(x))
 #endif
 
-/* The order of a kernel's elements: what runs side by side on a device must not depend on it.
- * Reductions keep theirs, which rounding depends on. */
+/* The order of a kernel's elements: results must not depend on the order of elements that run side
+ * by side on a device.  Reductions keep theirs, because rounding depends on it. */
 enum { SIM_BACKWARD, SIM_FORWARD, SIM_SCATTERED };
 /* -1: LOOM_SIM_ORDER names none of them, and dev_open() refuses it. */
 static inline int sim_order(void)
@@ -164,7 +163,7 @@ static inline lk_int sim_stride(lk_int n)
   }
 }
 
-/* The bytes between the members hold what was there before. */
+/* The bytes between the members keep their old contents. */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
 #define SIM_CLEAR_PADDING(a) __builtin_clear_padding(a)
 #else
@@ -215,7 +214,7 @@ static inline lk_int sim_stride(lk_int n)
   SIM_LAUNCHER_(name, (void)0, for (lk_int i_ = n; i_-- > 0;) name##_body(&A, i_, 0, 1), (void)0) \
   LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_int lane, lk_int lanes)
 
-/* Interleaved as on a device; what an element finds in its room is no number. */
+/* Interleaved as on a device; the room of an element starts as NaN. */
 #undef LK_KERNEL_ROOM
 #define LK_KERNEL_ROOM(name, a, i, room, size)                              \
   LK_FN void name##_body(const name##_args_t *a, lk_int i, lk_room room);   \

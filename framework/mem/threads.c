@@ -1,4 +1,4 @@
-/* threads.c - how many OpenMP threads a run takes, and whether the system gives them. */
+/* threads.c - number of OpenMP threads of a run, and a test that the system gives them. */
 #include <errno.h>
 #include <omp.h>
 #include <pthread.h>
@@ -35,8 +35,8 @@ static void *wait_at(void *user)
   return NULL;
 }
 
-/* OpenMP's runtime makes the same threads at its first parallel loop, and ends the process with a
- * sentence that helps nobody where it cannot. */
+/* OpenMP's runtime makes the same threads at its first parallel loop.  If it cannot, it ends the
+ * process with a message without a remedy; this test comes first and names one. */
 loom_status threads_probe(loom_err *err, int n)
 {
   gate g = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};

@@ -23,7 +23,7 @@ static exec_kernel *find(exec_watch *w, const char *name)
   return &w->all[w->num++];
 }
 
-/* Of the mapped buffers that the argument block has addresses of. */
+/* Bytes of the mapped buffers whose addresses the argument block holds. */
 static int64_t bytes_of(const mem *m, int side, const char *args, size_t size)
 {
   int64_t sum = 0;

@@ -145,6 +145,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(objects_new(r));
   LOOM_TRY(run_check_tolerance(r));
   LOOM_TRY(run_check_thin(r));
+  LOOM_TRY(run_check_inside(r));
   LOOM_TRY(error_open(r));
   LOOM_TRY(fields_open(r));
   LOOM_TRY(instances_create(r));

@@ -17,10 +17,11 @@ static const loom_param run_params[] = {
                     "Time integration (backward Euler: r(x) = 0 as README.md poses it)."),
     LOOM_PARAM_INT(run_settings, seed, 0, 0, 1e15, "1", "Seed of every random number in the run."),
     LOOM_PARAM_ENUM(run_settings, start, RUN_START_REFUSE, "refuse|exclude|untangle",
-                    "Intersections before the first step: refuse; exclude: contact leaves out what "
-                    "intersects until it has parted, /steps counts it apart; untangle: cloth is "
-                    "moved apart until it is at least its thickness from everything (small "
-                    "tangles; Volino and Magnenat-Thalmann 2006), what is left is refused."),
+                    "Intersections before the first step, and what starts inside a body: refuse; "
+                    "exclude: contact leaves out what intersects until it has parted, /steps "
+                    "counts it apart; untangle: cloth is moved apart, and out of bodies, until it "
+                    "is at least its thickness from everything (small tangles, layers at one "
+                    "place; Volino and Magnenat-Thalmann 2006), what is left is refused."),
     LOOM_PARAM_ENUM(run_settings, guess, RUN_GUESS_INERTIAL, "inertial|velocity|last",
                     "Initial guess of a step: the inertial target y, x + h v, or x."),
     LOOM_PARAM_ENUM(
@@ -123,10 +124,11 @@ static const loom_param filter_params[] = {
                     "rounding what is crossed in the end."),
     LOOM_PARAM_INT(filter_settings, max_backtracks, 40, 0, 1000, "1",
                    "Halvings of the step before the line search reports a stall."),
-    LOOM_PARAM_INT(filter_settings, max_halvings, 4, 0, 20, "1",
-                   "Halvings of the time step where a moving body or pin cannot follow its motion "
-                   "without passing through something, or a contact model cannot resolve what has "
-                   "met, before the run ends with an error."),
+    LOOM_PARAM_INT(
+        filter_settings, max_halvings, 12, 0, FILTER_MAX_HALVINGS, "1",
+        "Halvings of the part of a time step in which a moving body or pin cannot follow "
+        "its motion without passing through something, or a contact model cannot resolve "
+        "what has met, before the run ends with an error.  Only that part is halved."),
     LOOM_PARAM_INT(filter_settings, repairs, 8, 0, 1000, "1",
                    "How often contact that iterates may pass through (go_on = trial) corrects the "
                    "end of a step by itself, before a bound cuts it."),

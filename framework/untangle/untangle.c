@@ -136,9 +136,12 @@ static double mean_edge(const untangle_scene *s, const topo *t)
 
 static loom_status shorten(loom_err *err, const untangle_scene *s, work *w, untangle_report *out)
 {
-  const double step = step_share * mean_edge(s, &w->edges);
+  const double edge = mean_edge(s, &w->edges), step = step_share * edge;
+  int64_t moved = 0;
   LOOM_TRY(find(err, s, w, &out->after));
   out->before = out->after;
+  if (out->before > 0) LOOM_TRY(layers_part(err, s, edge, &moved));
+  if (moved > 0) LOOM_TRY(find(err, s, w, &out->after));
   for (; out->after > 0 && out->passes < s->max_passes; ++out->passes) {
     clear(s, w);
     contour_moves(s, &w->edges, w->pairs, out->after, step, &w->move);

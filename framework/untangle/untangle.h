@@ -3,9 +3,10 @@
  * First the contours along which surfaces cross are made shorter until there are none (P. Volino,
  * N. Magnenat-Thalmann: Resolving surface collisions through intersection contour minimization.
  * ACM Transactions on Graphics 25 (2006)).  The method needs no history and no inside, so that it
- * also parts open surfaces.  Then pairs nearer than the required gap are moved apart, by steps that
- * cannot make primitives cross.  The method ignores the shape of the cloth: it is for small
- * tangles. Pairs that it cannot part stay for the caller to report.
+ * also parts open surfaces.  Contours of layers that lie at one place have no direction: the layers
+ * are moved to the two sides of that place first.  Then pairs nearer than the required gap are
+ * moved apart, by steps that cannot make primitives cross.  The method ignores the shape of the
+ * cloth: it is for small tangles. Pairs that it cannot part stay for the caller to report.
  */
 #ifndef LOOM_UNTANGLE_UNTANGLE_H
 #define LOOM_UNTANGLE_UNTANGLE_H
@@ -50,6 +51,11 @@ typedef struct untangle_move {
  * `edges` of all triangles. */
 void contour_moves(const untangle_scene *s, const topo *edges, const isect_pair *pairs, int64_t num,
                    double step, untangle_move *m);
+
+/* layers.c: where layers lie at one place and their contour has no direction, each vertex goes
+ * along the common normal to the place of its layer, the earlier pieces of the scene on its side,
+ * pieces on a body outside of it; a piece folded flat opens.  edge: m, mean; *moved: vertices. */
+loom_status layers_part(loom_err *err, const untangle_scene *s, double edge, int64_t *moved);
 
 /* gaps.c: pairs of vertices [*num][2] of all primitives that are nearer than their radii, in any
  * order, with repetitions; free() them. */

@@ -29,6 +29,8 @@ PLAIN = (
     "framework/rig",
     "framework/ssdf",
     "framework/untangle",
+    "framework/include/loom",
+    "framework/mem",
     "framework/yarn",
     "plugins/collision/brute",
     "plugins/collision/bvtt_front",
@@ -91,7 +93,8 @@ def parts_of(path):
     if path.suffix == ".py":
         return text, parts_of_python(text)
     if path.suffix == ".md":
-        return text, [("documents", 0, text)]
+        code = re.compile(r"^```.*?^```|`[^`\n]*`", re.S | re.M)
+        return text, [("documents", 0, code.sub(lambda m: re.sub(r"\S", " ", m.group()), text))]
     hashes = ((m.start(), m.group()) for m in re.finditer(r"(?:^|\s)#(?!!)[^\n]*", text))
     return text, [("comments", start, comment) for start, comment in hashes]
 

@@ -1,9 +1,9 @@
-/* loom/factor.h - how the core and a module that factorises sparse matrices meet.
+/* loom/factor.h - interface between the core and a module that factorises sparse matrices.
  *
  * With [log] error the core measures how far an iterate is from the solution in the norm of a
- * matrix.  The factorisation stands in a module NAME.so of its own, in the folder `factors` beside
- * that of the plugins: loom as such neither links nor needs it, and its licence stays that of the
- * module.  Without one the core iterates.
+ * matrix.  A factorisation lives in a module NAME.so of its own, in the folder `factors` beside
+ * the folder of the plugins.  loom itself neither links nor needs it, so the licence of the module
+ * does not extend to loom.  Without a module the core solves by iteration.
  */
 #ifndef LOOM_FACTOR_H
 #define LOOM_FACTOR_H
@@ -17,7 +17,7 @@
 enum { LOOM_FACTOR_WHY = 256 };
 
 /* A symmetric matrix of n x n blocks, scalars or 3 x 3: its strictly lower triangle by rows, and
- * its diagonal.  A scalar one stands for itself in x, y and z. */
+ * its diagonal.  A scalar block acts on x, y and z alike.  The caller owns the arrays. */
 typedef struct loom_factor_matrix {
   uint32_t struct_size;
   int32_t n;          /* block rows */
@@ -28,27 +28,28 @@ typedef struct loom_factor_matrix {
   const double *diag; /* [n][block][block], symmetric */
 } loom_factor_matrix;
 
-/* An instance is used by one thread at a time.  Where a function fails, it leaves a sentence in why
- * [LOOM_FACTOR_WHY] and the instance as good as new.  The same calls give the same bits. */
+/* One thread at a time uses an instance.  A function that fails returns an error, writes a sentence
+ * into why, char [LOOM_FACTOR_WHY], and leaves the instance fit for analyse() and close().  The
+ * same calls give the same bits. */
 typedef struct loom_factor {
   uint32_t struct_size;
   uint32_t abi; /* LOOM_FACTOR_ABI */
   const char *name, *version;
-  const char *license; /* SPDX, of what is linked in */
-  const char *summary; /* one sentence */
-  loom_status (*open)(void **self, char *why);
-  void (*close)(void *self); /* NULL is fine */
-  /* From n, block, ptr and col alone; they and the values are no longer read after the call. */
+  const char *license;                         /* SPDX, of the module with its libraries */
+  const char *summary;                         /* one sentence */
+  loom_status (*open)(void **self, char *why); /* makes an instance, which close() frees */
+  void (*close)(void *self);                   /* NULL is allowed */
+  /* Reads n, block, ptr and col.  The module keeps no pointer into A after the call. */
   loom_status (*analyse)(void *self, const loom_factor_matrix *A, char *why);
-  /* Of the pattern that was analysed last.  LOOM_REJECTED: it is not positive definite. */
+  /* Uses the pattern of the last analyse().  LOOM_REJECTED: A is not positive definite. */
   loom_status (*factorise)(void *self, const loom_factor_matrix *A, char *why);
-  /* x [n][3] := A^-1 x, of the matrix that was factorised last. */
+  /* x [n][3] := A^-1 x, with A of the last factorise(). */
   loom_status (*solve)(void *self, double *x, char *why);
-  /* *out = x' A^-1 x, x [n][3]: |L^-1 x|^2, half a solve. */
+  /* *out = x' A^-1 x = |L^-1 x|^2, x [n][3]; costs half a solve. */
   loom_status (*norm2)(void *self, const double *x, double *out, char *why);
 } loom_factor;
 
-/* The one function that a module exports; NULL: it does not know this version of the interface. */
+/* The one function that a module exports.  The result stays valid; NULL: `abi` is not supported. */
 typedef const loom_factor *(*loom_factor_query_fn)(uint32_t abi);
 LOOM_EXPORT const loom_factor *loom_factor_query(uint32_t abi);
 

@@ -9,29 +9,29 @@
  * Kinds of kernels:
  *   LK_KERNEL        independent writes, vectorised on the CPU (omp simd)
  *   LK_KERNEL_PLAIN  the same without simd: long bodies, inner searches
- *   LK_REDUCE_SUM    sum of the body's value, fixed chunks: same bits for any
- *   LK_REDUCE_MAX    number of threads; a NaN in any element makes the result NaN
+ *   LK_REDUCE_SUM    sum of the body's values, in fixed chunks: same bits for any number of threads
+ *   LK_REDUCE_MAX    their maximum; a NaN in any element makes the result of both NaN
  *   LK_REDUCE_SUM_PLAIN  the sum without simd
- *   LK_KERNEL_BLOCK  elements whose own loops are shared by `lanes`: the threads of a block
+ *   LK_KERNEL_BLOCK  elements with inner loops that `lanes` threads share: the threads of a block
  *                    on CUDA, one on the CPU.  for (k = lane; k < m; k += lanes) { ... }
  *                    LK_SYNC(); and that outside of every branch that lanes take
- *                    differently.  What a lane sums it sums alone: the same bits everywhere.
- *   LK_KERNEL_LONG   PLAIN, of so many numbers at once that a thread of a GPU takes all registers
- *                    that it can have
- *   LK_KERNEL_WARP   LONG in blocks of one warp on CUDA, whose helpers may ask for
- *                    LK_LINES(name, size): so many numbers, LK_ROOM(name, k) for 0 <= k < size, in
+ *                    differently.  A lane sums its own terms alone: the same bits everywhere.
+ *   LK_KERNEL_LONG   PLAIN, for bodies with so many live numbers that a GPU thread takes all the
+ *                    registers it can have
+ *   LK_KERNEL_WARP   LONG in blocks of one warp on CUDA.  Its helpers may declare
+ *                    LK_LINES(name, size), `size` numbers LK_ROOM(name, k), 0 <= k < size, in
  *                    shared memory, at most 192 in all; on the CPU they lie on the stack
- *   LK_KERNEL_ROOM   elements with more numbers of their own than a thread of a GPU has registers
- *                    for: `room`, LK_ROOM(room, k) for 0 <= k < size.  Of all elements those for
- *                    which NAME_is(a, i), a function in front of it, is not 0.  On the CPU the room
- *                    lies on the stack; on CUDA it is a share of the scratch, so that no more
- *                    threads run at once than have one (of 432 reals some 4800), each of which
- *                    takes one element after the other.
+ *   LK_KERNEL_ROOM   elements with more numbers of their own than a GPU thread has registers:
+ *                    `room`, LK_ROOM(room, k) for 0 <= k < size.  It runs for the elements with
+ *                    NAME_is(a, i) != 0, a function defined before it.  On the CPU the room lies on
+ *                    the stack; on CUDA it is a share of the scratch.  That limits the threads that
+ *                    run at once (with 432 reals to some 4800); each takes one element after the
+ *                    other.
  *
- * Short bodies that mostly gather, such as x at a spring's ends, are PLAIN too: a vector
+ * Short bodies that mostly gather, for example x at a spring's ends, are PLAIN too: a vector
  * gather costs as much as its loads (springs and hinges measured twice as slow with simd).
  * Reductions leave their result in execution memory (device memory on CUDA), so
- * that several results can be fetched with one copy; nothing waits in between.
+ * that several results can be fetched with one copy; a launch never waits.
  *
  * The language subset (no designated initialisers, no VLA, no `restrict`, no
  * pointer from void * without a cast, helpers marked LK_FN, ...) is listed in
@@ -94,9 +94,9 @@ typedef loom_status (*lk_launch_fn)(const loom_exec *q, const void *args, lk_int
 typedef struct lk_entry {
   const char *name;
   uint32_t args_size;                     /* bytes of the argument block */
-  uint32_t ulps;                          /* what backends may differ by, see LK_ENTRY_NEAR */
+  uint32_t ulps;                          /* allowed difference of backends, see LK_ENTRY_NEAR */
   lk_launch_fn launch[LOOM_NUM_BACKENDS]; /* NULL: not built for that backend */
-  uint32_t bytes;                         /* moved per element, see LK_ENTRY_MOVES; 0: not told */
+  uint32_t bytes; /* moved per element, see LK_ENTRY_MOVES; 0: not declared */
 } lk_entry;
 
 #ifdef LK_HAVE_CUDA
@@ -111,7 +111,7 @@ typedef struct lk_entry {
 #define LK_BACKENDS      LOOM_ON_CPU
 #endif
 
-/* Callers' side: prototypes, one constant table row. */
+/* For the callers of a kernel: its prototypes, one constant table row. */
 #define LK_DECLARE(name, args_t)                                                      \
   LK_EXTERN_C loom_status name##_cpu(const loom_exec *q, const void *args, lk_int n,  \
                                      lk_real *result);                                \
@@ -120,16 +120,16 @@ typedef struct lk_entry {
   typedef args_t name##_args_t;
 #define LK_ENTRY(name) LK_ENTRY_NEAR(name, 0)
 /* For a kernel that calls more than sqrt (exp, log, sin, ...), which a device rounds in its own
- * way: the reals it writes may differ between backends by `ulps` times a rounding of them or of
- * what they are made from.  All others write the same bits. */
+ * way: the reals it writes may differ between backends by `ulps` roundings of them or of the
+ * numbers they are computed from.  All other kernels write the same bits. */
 #define LK_ENTRY_NEAR(name, ulps)                                                      \
   {                                                                                    \
 #name, (uint32_t)sizeof(name##_args_t), (ulps), {name##_cpu, LK_CUDA_FN(name) }, 0 \
   }
-/* For a kernel that tells what an element moves: so many reals and so many indices of 32 bits are
- * read from and written to arrays, once for each time that the text names them, whatever caches
- * make of it.  The log sums it up (n_bytes).  What depends on data, such as the length of a row, is
- * added by the caller with lk_moved(). */
+/* For a kernel that declares its memory traffic per element: counts of reals and of 32-bit indices
+ * that it reads from and writes to arrays, once per access in the source, without regard to caches.
+ * The log holds the sum (n_bytes).  The caller adds traffic that depends on data, for example on
+ * the length of a row, with lk_moved(). */
 #define LK_MOVES(reals, indices) \
   ((uint32_t)((reals) * sizeof(lk_real) + (indices) * sizeof(int32_t)))
 #define LK_ENTRY_MOVES(name, reals, indices)                      \
@@ -141,25 +141,25 @@ typedef struct lk_entry {
 /* Elements per launch are limited so that the grid-stride index cannot overflow. */
 #define LK_MAX_ELEMS INT32_C(2130706432) /* 2^31 - 2^24 */
 
-/* Keep what a failed launch has to say; LOOM_FAIL with LOOM_E_DEVICE appends it to its message. */
+/* Keeps the text of a failed launch; LOOM_FAIL with LOOM_E_DEVICE appends it to its message. */
 static inline loom_status lk_failed_(const loom_exec *q, const char *kernel, const char *text)
 {
   if (q->why != NULL) snprintf(q->why, LOOM_WHY_LEN, "kernel %.40s: %.200s", kernel, text);
   return LOOM_E_DEVICE;
 }
 
-/* What is said of an error that an earlier launch may have made. */
+/* Added to the text of an error that an earlier launch may have caused. */
 #define LK_LATE_ \
   "; it or a kernel before it: run with [exec] debug = 1, which names the one that failed"
 
-/* `count` times so much was moved beside what kernels declare of themselves. */
+/* Adds `count` times `bytes` to the traffic that kernels declare themselves. */
 static inline void lk_moved(const loom_exec *q, int64_t count, uint32_t bytes)
 {
   if (q->bytes != NULL) *q->bytes += count * (int64_t)bytes;
 }
 
-/* Launch `e` on n elements.  LOOM_E_UNSUPPORTED: not built for q's backend;
- * LOOM_E_DEVICE: a CUDA call failed; LOOM_E_ARG: n or the scratch is too large. */
+/* Launches `e` on n elements.  LOOM_E_UNSUPPORTED: not built for q's backend;
+ * LOOM_E_DEVICE: a CUDA call failed; LOOM_E_ARG: n is out of range or the scratch too small. */
 static inline loom_status lk_run(const lk_entry *e, const loom_exec *q, const void *args, int64_t n,
                                  lk_real *result)
 {
@@ -179,7 +179,7 @@ static inline loom_status lk_run(const lk_entry *e, const loom_exec *q, const vo
 #define LK_STORE3(p, i, s) \
   ((p)[3 * (i)] = (s)[0], (p)[3 * (i) + 1] = (s)[1], (p)[3 * (i) + 2] = (s)[2])
 
-/* Numbers of an element of a LK_KERNEL_ROOM, or LK_LINES.  On CUDA those of 32 threads are
+/* Numbers of one element of a LK_KERNEL_ROOM, or LK_LINES.  On CUDA the numbers of 32 threads are
  * interleaved. */
 typedef struct lk_room {
   lk_real *at;
@@ -188,15 +188,14 @@ typedef struct lk_room {
 #define LK_ROOM(room, k) ((room).at[(room).stride * (k)])
 #define LK_WARP          32
 
-/* LK_ATOMIC_ADD(p, x): *p += x while others do, too.  Which of them comes first is not known, so
- * the sum's bits are not: for methods that are published so, beside a gather that is the default.
- */
+/* LK_ATOMIC_ADD(p, x): *p += x while other threads add, too.  Their order is not fixed, so the bits
+ * of the sum vary: only for methods that are published in this form, beside a gather as default. */
 
-/* LK_FN: a helper, inlined.  LK_FN_CALLED: a long one that many places ask for, of which a file has
- * one; inlined everywhere it takes minutes to compile. */
+/* LK_FN: an inlined helper.  LK_FN_CALLED: a long helper with many callers, of which a file has one
+ * copy; inlined everywhere it takes minutes to compile. */
 
 /* LK_PREFETCH(p): p will be read soon; for gathers, where the CPU cannot foresee the
- * address.  Nothing on CUDA, whose threads hide the wait. */
+ * address.  Has no effect on CUDA: other threads hide the wait. */
 
 /* Fixed reduction chunk: partial results do not depend on the thread count. */
 #define LK_CHUNK 1024
@@ -214,8 +213,8 @@ typedef struct lk_room {
 #define LK_PREFETCH(p)      ((void)(p))
 #define LK_ATOMIC_ADD(p, x) atomicAdd((p), (x))
 
-/* Errors from cudaErrorIllegalAddress on arise while a kernel runs and are told by whatever call
- * comes next; without [exec] debug that may be the launch of another kernel. */
+/* Errors from cudaErrorIllegalAddress on arise while a kernel runs, and the next CUDA call reports
+ * them; without [exec] debug that may be the launch of another kernel. */
 static inline loom_status lk_cuda_failed_(const loom_exec *q, const char *kernel, cudaError_t c)
 {
   char text[LOOM_WHY_LEN];
@@ -251,10 +250,10 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
 
 #define LK_KERNEL(name, a, i) LK_KERNEL_(name, a, i, LK_BLOCK, LK_BLOCK)
 #define LK_KERNEL_PLAIN       LK_KERNEL
-/* One block at a time is enough: else registers are held back for more, and numbers spilled. */
+/* One block at a time is enough: else the compiler reserves registers for more, and spills. */
 #define LK_KERNEL_LONG(name, a, i) LK_KERNEL_(name, a, i, LK_BLOCK, LK_BLOCK, 1)
 
-/* Each thread has its own column; in a block of more threads there are none for them. */
+/* Each thread has a column of its own; a block of more threads has no columns for them. */
 #define LK_KERNEL_WARP(name, a, i) LK_KERNEL_(name, a, i, LK_WARP, LK_WARP, 1)
 #define LK_LINES(name, size)                                   \
   __shared__ lk_real name##_of_all[(size)*LK_WARP];            \
@@ -361,8 +360,8 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
 #define LK_RESTRICT __restrict__ /* g++ -fsyntax-only: the C++17 check without nvcc */
 #endif
 #if defined(__SANITIZE_ADDRESS__) || defined(LK_CALLED)
-/* Every access is checked, or (LK_CALLED) a test asks the same helper in many places: all in one
- * function, a file takes up to a minute to compile. */
+/* Every access is checked, or (LK_CALLED) a test calls the same helper in many places: inlined into
+ * one function, a file takes up to a minute to compile. */
 #define LK_FN static inline
 #else
 #define LK_FN static inline __attribute__((always_inline))
@@ -374,9 +373,9 @@ static inline loom_status lk_cuda_check_(const loom_exec *q, const char *kernel)
   do {                                   \
     LK_PRAGMA_(omp atomic) * (p) += (x); \
   } while (0)
-/* Fewer elements than this stay on one thread: to wake others costs some 10 us.  A file whose
- * kernels have short bodies defines it anew behind its includes, with 32768 for operations on
- * vectors of reals (1 ns or less each), 8192 on rows of three.  Results have the same bits. */
+/* Fewer elements than this stay on one thread: to wake others costs some 10 us.  A file of kernels
+ * with short bodies redefines it after its includes, as 32768 for operations on
+ * vectors of reals (1 ns or less each), as 8192 on rows of three.  Results have the same bits. */
 #define LK_PARALLEL_MIN 1024
 
 /* firstprivate: each thread owns a copy of the argument block, so the loads of

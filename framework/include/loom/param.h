@@ -12,33 +12,33 @@
 #include "types.h"
 
 enum {
-  LOOM_P_REAL = 0, /* double in the struct, whatever loom_real is */
+  LOOM_P_REAL = 0, /* double in the struct, also where loom_real is float */
   LOOM_P_INT = 1,  /* int64_t */
   LOOM_P_BOOL = 2, /* int32_t, 0 or 1 */
   LOOM_P_ENUM = 3, /* int32_t, index into the '|'-separated choices */
   LOOM_P_TEXT = 4, /* const char *, owned by the core until destroy() */
   LOOM_P_PATH = 5, /* as TEXT; relative paths are resolved against the INI file */
-  LOOM_P_VEC3 = 6, /* double[3]; the range holds for each component */
-  LOOM_P_VEC4 = 7  /* double[4], likewise */
+  LOOM_P_VEC3 = 6, /* double[3]; the range applies to each component */
+  LOOM_P_VEC4 = 7  /* double[4], the range applies to each component */
 };
-/* How many numbers a parameter of a numeric type holds. */
+/* Count of the numbers that a parameter of a numeric type holds. */
 #define LOOM_P_NUMBERS(type) ((type) == LOOM_P_VEC4 ? 4 : (type) == LOOM_P_VEC3 ? 3 : 1)
 enum {
-  LOOM_P_OPEN_MIN = 1, /* the minimum itself is not allowed */
-  LOOM_P_OPEN_MAX = 2,
+  LOOM_P_OPEN_MIN = 1,   /* the minimum itself is not allowed */
+  LOOM_P_OPEN_MAX = 2,   /* the maximum itself is not allowed */
   LOOM_P_NO_DEFAULT = 4, /* the key must be present */
   LOOM_P_EXPERT = 8,     /* left out of the short listing */
-  LOOM_P_GONE = 16       /* the key is no more: giving it is an error that says `doc`; only key and
-                          * doc count */
+  LOOM_P_GONE = 16       /* the key was removed: a config with it is refused with the text `doc`;
+                          * the core reads only key and doc */
 };
 
 typedef struct loom_param {
   const char *key;      /* INI key; equals the member's name */
   int32_t type;         /* LOOM_P_* */
   uint32_t flags;       /* LOOM_P_OPEN_MIN ... */
-  uint64_t offset;      /* of the member in the settings struct */
-  double def, min, max; /* numbers; ENUM: def is the index */
-  const char *def_text; /* TEXT, PATH, VEC3 and VEC4 ("0 0 -9.81") */
+  uint64_t offset;      /* bytes, of the member in the settings struct */
+  double def, min, max; /* numeric types, in `unit`; ENUM: def is the index */
+  const char *def_text; /* default of TEXT, PATH, VEC3 and VEC4 ("0 0 -9.81") */
   const char *choices;  /* ENUM: "none|global|vertex" */
   const char *unit;     /* "m", "N/m", "1" */
   const char *doc;      /* one sentence; cite section and equation */
@@ -93,14 +93,14 @@ template <class M, class T> constexpr uint64_t loom_offset_of_(M T::*, uint64_t 
 #m, LOOM_P_VEC4, 0, LOOM_PARAM_AT_(T, m, loom_vec4), 0, lo, hi, def, NULL, unit, doc \
   }
 
-/* A key that there was, and what takes its place: "see column `sets` of /steps_extra" */
+/* A removed key; doc names the replacement: "see column `sets` of /steps_extra" */
 #define LOOM_PARAM_GONE(key, doc)                                   \
   {                                                                 \
     key, LOOM_P_TEXT, LOOM_P_GONE, 0, 0, 0, 0, NULL, NULL, "1", doc \
   }
 
-/* An extra number that a plugin wants in the log, besides those that the core measures itself: a
- * column of /iters_extra or of /steps_extra. */
+/* A number that a plugin adds to the log: a column of /iters_extra (one value per measured
+ * iteration) or of /steps_extra (one value per step). */
 typedef struct loom_column {
   const char *name, *unit, *doc;
 } loom_column;

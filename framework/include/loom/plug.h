@@ -1,11 +1,12 @@
-/* loom/plug.h - what every plugin would write for itself: the arguments of a kernel bound to
- * buffers by name, and its launch with a message.  Nothing here is part of the binary interface.
+/* loom/plug.h - helpers for every plugin: they bind the arguments of a kernel to buffers by name,
+ * and launch it with a message.  This header is not part of the binary interface.
  *
  *   plug_maps m = plug_maps_on(h, e);
  *   const my_args args = {.grad = plug_read(&m, s->grad), .dir = plug_write(&m, s->trial)};
  *   return plug_launch(&m, &my_kernel, &args, n, NULL);
  *
- * The first error is kept: after it nothing is mapped or launched, and the end returns it.
+ * A plug_maps keeps its first error: the calls after it neither map nor launch, and the last
+ * returns it.  Functions that return loom_status record the message.
  */
 #ifndef LOOM_PLUG_H
 #define LOOM_PLUG_H
@@ -17,7 +18,7 @@
 #include "kernel.h"
 
 /* For create(): *self is a zeroed instance of `size` bytes, which destroy() frees, also if create()
- * fails later.  plug_free() is the destroy() of one that has taken no other memory. */
+ * fails later.  plug_free() is a destroy() for an instance without other memory of its own. */
 static inline loom_status plug_new(const loom_host *h, size_t size, void **self)
 {
   *self = calloc(1, size);
@@ -31,7 +32,7 @@ enum { PLUG_MAPS_MAX = 32 };
 typedef struct plug_maps {
   const loom_host *h;
   const loom_exec *e; /* where the instance runs */
-  loom_status status; /* of what was done so far */
+  loom_status status; /* first error so far, or LOOM_OK */
   int num;
   loom_buf *bufs[PLUG_MAPS_MAX]; /* [num] mapped, in this order */
 } plug_maps;
@@ -46,8 +47,8 @@ static inline plug_maps plug_maps_on(const loom_host *h, const loom_exec *e)
   return m;
 }
 
-/* access: LOOM_READ, LOOM_WRITE or LOOM_RDWR; place: LOOM_AT_EXEC or LOOM_AT_HOST.  b NULL is an
- * error of the core's. */
+/* Maps b until plug_unbind() and returns its items, NULL on error.  access: LOOM_READ, LOOM_WRITE
+ * or LOOM_RDWR; place: LOOM_AT_EXEC or LOOM_AT_HOST.  b = NULL is an error. */
 static inline void *plug_add(plug_maps *m, loom_buf *b, int access, int place)
 {
   void *p = NULL;
@@ -61,13 +62,14 @@ static inline void *plug_add(plug_maps *m, loom_buf *b, int access, int place)
   return p;
 }
 
-/* The same for what may be missing.  b NULL: NULL. */
+/* As plug_add() for an optional buffer: b = NULL gives NULL without an error. */
 static inline void *plug_bind(plug_maps *m, loom_buf *b, int access, int place)
 {
   return b != NULL ? plug_add(m, b, access, place) : NULL;
 }
 
-/* For a kernel that runs where the instance does: reads, overwrites every item, or changes some. */
+/* Maps for a kernel that runs where the instance does: for reading, for overwriting every item, for
+ * changing some items.  b = NULL gives NULL. */
 static inline const void *plug_read(plug_maps *m, loom_buf *b)
 {
   return plug_bind(m, b, LOOM_READ, LOOM_AT_EXEC);
@@ -81,7 +83,7 @@ static inline void *plug_rdwr(plug_maps *m, loom_buf *b)
   return plug_bind(m, b, LOOM_RDWR, LOOM_AT_EXEC);
 }
 
-/* For a loop on the host, which has to look at m->status first.  No buffer may be missing. */
+/* Maps for a loop on the host, which has to test m->status first.  b = NULL is an error. */
 static inline const void *plug_read_host(plug_maps *m, loom_buf *b)
 {
   return plug_add(m, b, LOOM_READ, LOOM_AT_HOST);
@@ -95,7 +97,7 @@ static inline void *plug_rdwr_host(plug_maps *m, loom_buf *b)
   return plug_add(m, b, LOOM_RDWR, LOOM_AT_HOST);
 }
 
-/* Unmaps all in reverse order; the first error.  After an error the core releases what is left. */
+/* Unmaps all in reverse order; returns the first error.  The core ends the maps that are left. */
 static inline loom_status plug_unbind(plug_maps *m)
 {
   while (m->num > 0 && m->status == LOOM_OK) m->status = m->h->unmap(m->h, m->bufs[--m->num]);
@@ -103,7 +105,7 @@ static inline loom_status plug_unbind(plug_maps *m)
   return m->status;
 }
 
-/* lk_run() that says which kernel failed; of CUDA's own failures the core adds what CUDA said. */
+/* lk_run() with a message that names the kernel; for CUDA errors the core adds CUDA's text. */
 static inline loom_status plug_run(const loom_host *h, const loom_exec *e, const lk_entry *k,
                                    const void *args, int64_t n, lk_real *result)
 {
@@ -112,7 +114,7 @@ static inline loom_status plug_run(const loom_host *h, const loom_exec *e, const
   return LOOM_OK;
 }
 
-/* plug_run() unless a map failed.  The maps stay: for several launches on the same arguments. */
+/* plug_run() unless a map failed.  The maps stay, for several launches with the same arguments. */
 static inline loom_status plug_run_on(plug_maps *m, const lk_entry *k, const void *args, int64_t n,
                                       lk_real *result)
 {
@@ -121,7 +123,7 @@ static inline loom_status plug_run_on(plug_maps *m, const lk_entry *k, const voi
   return m->status;
 }
 
-/* One launch with all that is mapped, then unmaps. */
+/* One launch with all maps of m, then plug_unbind(). */
 static inline loom_status plug_launch(plug_maps *m, const lk_entry *k, const void *args, int64_t n,
                                       lk_real *result)
 {
@@ -129,7 +131,7 @@ static inline loom_status plug_launch(plug_maps *m, const lk_entry *k, const voi
   return plug_unbind(m);
 }
 
-/* Buffers of an instance, one after the other; the core frees them with it. */
+/* Table of new buffers; they belong to the instance, and the core frees them after destroy(). */
 typedef struct plug_buf {
   const char *name;
   int type; /* LOOM_REAL ... */
@@ -158,7 +160,7 @@ static inline size_t plug_item_size(int type)
   }
 }
 
-/* Makes b, of `type`, as long as `from`, [count] on the host, and copies that into it. */
+/* Resizes b, of `type`, to `count` items and copies `from`, [count] on the host, into it. */
 static inline loom_status plug_put(const loom_host *h, const loom_exec *e, loom_buf *b, int type,
                                    const void *from, int64_t count)
 {
@@ -169,7 +171,7 @@ static inline loom_status plug_put(const loom_host *h, const loom_exec *e, loom_
   return h->unmap(h, b);
 }
 
-/* The same into a new buffer; from NULL: all zero. */
+/* Makes a new buffer with a copy of `from`, [count]; from = NULL: all zero. */
 static inline loom_status plug_put_new(const loom_host *h, const loom_exec *e, const char *name,
                                        int type, const void *from, int64_t count, loom_buf **out)
 {
@@ -177,7 +179,7 @@ static inline loom_status plug_put_new(const loom_host *h, const loom_exec *e, c
   return from != NULL ? plug_put(h, e, *out, type, from, count) : LOOM_OK;
 }
 
-/* Copy a small buffer of reals to the host; waits for the device. */
+/* Copies the first n items of a buffer of reals to out, [n] on the host; waits for the device. */
 static inline loom_status plug_fetch(const loom_host *h, const loom_exec *e, loom_buf *b, int n,
                                      double *out)
 {
@@ -187,8 +189,8 @@ static inline loom_status plug_fetch(const loom_host *h, const loom_exec *e, loo
   return h->unmap(h, b);
 }
 
-/* plug_launch() of a reduction, and its value on the host; result: real [1].  Waits for the device.
- */
+/* plug_launch() of a reduction whose result goes to `result`, real [1], and on to *out, on the
+ * host; waits for the device. */
 static inline loom_status plug_reduce(plug_maps *m, const lk_entry *k, const void *args, int64_t n,
                                       loom_buf *result, double *out)
 {
@@ -196,15 +198,14 @@ static inline loom_status plug_reduce(plug_maps *m, const lk_entry *k, const voi
   return plug_fetch(m->h, m->e, result, 1, out);
 }
 
-/* ---- numbers that nobody looks at before the core waits for the device: host->fetch_later() ----
- */
+/* ---- reductions that do not wait for the device: host->fetch_later() ---- */
 
 enum { PLUG_LATER_MAX = 16 };
 typedef struct plug_later_number {
   double v, scale, *to;
-  int waits; /* 1: v has not come yet */
+  int waits; /* 1: v has not arrived yet */
 } plug_later_number;
-typedef struct plug_later { /* of an instance; fine when zeroed */
+typedef struct plug_later { /* member of an instance; zeros are a valid start */
   plug_later_number all[PLUG_LATER_MAX];
 } plug_later;
 
@@ -215,9 +216,9 @@ static inline void plug_later_take(void *user)
   *n->to += n->scale * n->v;
 }
 
-/* As plug_reduce(), but it waits for nothing: scale times the value is added to *to when the core
- * has read it, as fetch_later() says; that is where *to has to live.  For what eval() and metrics()
- * give back. */
+/* As plug_reduce(), but without waiting: when the core has read the value (see fetch_later()),
+ * scale times the value is added to *to, which must live until then.  For the numbers that eval()
+ * and metrics() return. */
 static inline loom_status plug_reduce_later(plug_maps *m, const lk_entry *k, const void *args,
                                             int64_t n, loom_buf *result, plug_later *later,
                                             double scale, double *to)

@@ -11,61 +11,61 @@ enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOO
  *
  *   create -> { begin_step -> ... phase calls ... -> end_step }* -> destroy
  *
- * reset() may come between steps (state was changed from outside: drop every
- * history).  checkpoint() may come between steps: everything that outlives a step
- * goes through host->state_io(), so that a restart, and a replay of the run, continue bit for bit.
- * After an error only destroy() is called.  Two instances never share mutable state: no globals, no
- * statics (constant tables are fine).  A callback is never entered twice at once; inside it a
- * plugin may use OpenMP with exec->num_threads and the CUDA stream exec->stream, and must not call
- * cudaSetDevice, cudaDeviceSynchronize, cudaDeviceReset, omp_set_num_threads, fork, signal, exit,
- * abort or setlocale, nor print.  Allocation belongs in create() and begin_step(), not in the
- * iteration calls.
+ * reset() may come between steps: the state was changed from outside, so the plugin drops its
+ * history.  checkpoint() may come between steps: the plugin passes all data that outlives a step
+ * to host->state_io(), so that a restart, and a replay of the run, continue bit for bit.
+ * After an error the core calls only destroy().  Two instances never share mutable state: no
+ * globals, no statics (constant tables are fine).  A callback is never entered twice at once;
+ * inside it a plugin may use OpenMP with exec->num_threads and the CUDA stream exec->stream, and
+ * must not call cudaSetDevice, cudaDeviceSynchronize, cudaDeviceReset, omp_set_num_threads, fork,
+ * signal, exit, abort or setlocale, nor print.  Allocation belongs in create() and begin_step(),
+ * not in the iteration calls.
  *
- * Every member of the three tables of functions is [required], or [optional: what NULL means], and
- * may be required by a capability in `provides` or by another member; the core refuses a plugin
- * that lacks what it must have.
+ * Every member of the three function tables is [required], or [optional: meaning of NULL].  A
+ * capability in `provides` or another member may require an optional member as well; the core
+ * refuses a plugin that lacks a required member.
  *
- * Callbacks return LOOM_OK or an error; which outcomes some may return besides stands with them.
- * The core refuses any other status, maps that are left, and results out of their range, with the
- * names of plugin and callback, the step and the iteration. */
+ * Callbacks return LOOM_OK or an error; the comment of a callback names the outcomes that it may
+ * return besides.  The core refuses any other status, maps that are left, and results out of their
+ * range, with the names of plugin and callback, the step and the iteration. */
 /* ======================================================================== */
 
 /* ---- capabilities ----
- * X(NAME, bit, words, member): `words` name it in messages, `member` of the table of functions is
- * required by it; `create`, which is required anyway, where it needs none.  The constants, what the
- * core knows, enforces and says, and the tests come from these lists. */
+ * X(NAME, bit, words, member): messages call the capability `words`; it requires `member` of the
+ * function table, or `create`, which is always required, where it needs no further member.  These
+ * lists define the constants, the checks and messages of the core, and the tests. */
 #define LOOM_CAP_CONSTANT_(name, bit, words, member) name = (bit),
 #define LOOM_CAP_OR_(name, bit, words, member)       | (bit)
 #define LOOM_CAPS_ALL(LIST)                          (UINT32_C(0) LIST(LOOM_CAP_OR_)) /* all bits */
 
-/* what a solver asks of elements and of the contact model */
-#define LOOM_SOLVER_NEEDS(X)                                                                   \
-  X(LOOM_NEED_ELEM_ENERGY, 0x1, "element energy", create)                                      \
-  X(LOOM_NEED_ELEM_GRADIENT, 0x2, "element gradient", create)                                  \
-  X(LOOM_NEED_ELEM_HESSIAN, 0x4, "element Hessian", create)                                    \
-  X(LOOM_NEED_ELEM_PROJECT, 0x8, "element projection", create)                                 \
-  X(LOOM_NEED_CONTACT_ENERGY, 0x100, "contact energy", create)                                 \
-  X(LOOM_NEED_CONTACT_GRADIENT, 0x200, "contact gradient", create)                             \
-  X(LOOM_NEED_CONTACT_HESSIAN, 0x400, "contact Hessian", create)                               \
-  X(LOOM_NEED_CONTACT_QUAD, 0x800, "quadratic contact form", create)                           \
-  /* with QUAD: isotropic terms only */                                                        \
-  X(LOOM_NEED_CONTACT_ISO, 0x1000, "isotropic contact terms", create)                          \
-  /* the step's problem has contact linearised at x_start, or where host->freeze_contact() was \
-   * called since; the model must give gradient and Hessian */                                 \
-  X(LOOM_WANT_CONTACT_FROZEN, 0x2000, "contact linearised at the start of the step", create)   \
-  /* reads step->grad: its evaluation is charged to the solver */                              \
-  X(LOOM_USES_GRADIENT, 0x10000, "the core's gradient", create)                                \
-  /* FILTER must find a point of lower energy */                                               \
-  X(LOOM_NEEDS_LINE_SEARCH, 0x20000, "energy line search", create)                             \
-  /* counts in estimates of memory */                                                          \
-  X(LOOM_USES_FACTOR, 0x40000, "a factorisation", create)                                      \
-  /* not proposed for a scene without yarns */                                                 \
-  X(LOOM_MADE_FOR_YARNS, 0x80000, "yarns (made for them)", create)                             \
-  /* asks for no assembled matrix; counts in estimates of memory */                            \
+/* needs of a solver from elements and from the contact model */
+#define LOOM_SOLVER_NEEDS(X)                                                                 \
+  X(LOOM_NEED_ELEM_ENERGY, 0x1, "element energy", create)                                    \
+  X(LOOM_NEED_ELEM_GRADIENT, 0x2, "element gradient", create)                                \
+  X(LOOM_NEED_ELEM_HESSIAN, 0x4, "element Hessian", create)                                  \
+  X(LOOM_NEED_ELEM_PROJECT, 0x8, "element projection", create)                               \
+  X(LOOM_NEED_CONTACT_ENERGY, 0x100, "contact energy", create)                               \
+  X(LOOM_NEED_CONTACT_GRADIENT, 0x200, "contact gradient", create)                           \
+  X(LOOM_NEED_CONTACT_HESSIAN, 0x400, "contact Hessian", create)                             \
+  X(LOOM_NEED_CONTACT_QUAD, 0x800, "quadratic contact form", create)                         \
+  /* with QUAD: isotropic terms only */                                                      \
+  X(LOOM_NEED_CONTACT_ISO, 0x1000, "isotropic contact terms", create)                        \
+  /* the step's problem has contact linearised at x_start, or at the x of the latest         \
+   * host->freeze_contact(); the model must give gradient and Hessian */                     \
+  X(LOOM_WANT_CONTACT_FROZEN, 0x2000, "contact linearised at the start of the step", create) \
+  /* reads step->grad: its evaluation is charged to the solver */                            \
+  X(LOOM_USES_GRADIENT, 0x10000, "the core's gradient", create)                              \
+  /* FILTER must find a point of lower energy */                                             \
+  X(LOOM_NEEDS_LINE_SEARCH, 0x20000, "energy line search", create)                           \
+  /* read by estimates of memory */                                                          \
+  X(LOOM_USES_FACTOR, 0x40000, "a factorisation", create)                                    \
+  /* not proposed for a scene without yarns */                                               \
+  X(LOOM_MADE_FOR_YARNS, 0x80000, "yarns (made for them)", create)                           \
+  /* requests no assembled matrix; read by estimates of memory */                            \
   X(LOOM_WITHOUT_MATRIX, 0x100000, "no matrix", create)
 enum { LOOM_SOLVER_NEEDS(LOOM_CAP_CONSTANT_) };
 
-/* what a collision plugin provides and a contact model needs */
+/* capabilities that a collision plugin provides and a contact model needs */
 #define LOOM_COLLISION_CAPS(X)                                     \
   X(LOOM_COLL_PROXIMITY, 1, "proximity queries", detect)           \
   X(LOOM_COLL_CCD, 2, "continuous collision queries", detect)      \
@@ -78,36 +78,37 @@ enum { LOOM_SOLVER_NEEDS(LOOM_CAP_CONSTANT_) };
   X(LOOM_COLL_LEAVES_OUT, 128, "pairs that the scene leaves out", detect)
 enum { LOOM_COLLISION_CAPS(LOOM_CAP_CONSTANT_) };
 
-/* what a contact model provides; with none of the first four it is "post-only" and fits every
- * solver */
-#define LOOM_CONTACT_CAPS(X)                                                                       \
-  X(LOOM_CONT_ENERGY, 1, "contact energy", eval)                                                   \
-  X(LOOM_CONT_GRADIENT, 2, "contact gradient", eval)                                               \
-  X(LOOM_CONT_HESSIAN, 4, "contact Hessian", hessian)                                              \
-  /* alone it implies the three above: the core derives them */                                    \
-  X(LOOM_CONT_QUAD, 8, "quadratic contact form", quad)                                             \
-  /* with QUAD: every term is isotropic */                                                         \
-  X(LOOM_CONT_QUAD_ISO, 16, "isotropic contact terms", quad)                                       \
-  /* corrects positions in FILTER: of a post-only model at the end of the step, of an UNFILTERED   \
-   * model what the last cut of a step would take, of another model with forces in place of that   \
-   * cut where the solver wants contact frozen and filters at the end (the step is split) */       \
-  X(LOOM_CONT_RESOLVE, 32, "position correction", resolve)                                         \
-  /* corrects v_end at COMMIT (inelastic impact, friction) */                                      \
-  X(LOOM_CONT_VELOCITY, 64, "velocity correction", velocity)                                       \
-  /* adds a lagged dissipation term */                                                             \
-  X(LOOM_CONT_FRICTION, 128, "friction", create)                                                   \
-  /* its weights change per iteration: bumps step->epoch */                                        \
-  X(LOOM_CONT_STATEFUL, 256, "weights that change by iteration", create)                           \
-  /* defined at points that intersect too, and asks for FILTER when its inner loop has settled     \
-   * (LOOM_ASK_FILTER): unless [filter] says otherwise, filters come when asked for, and the       \
-   * iterate goes on from the unfiltered point while x_feas follows as far as it can */            \
-  X(LOOM_CONT_UNFILTERED, 512, "unfiltered iterates", create)                                      \
-  /* tells host->body_push() in velocity() what it does to bodies that move by themselves; without \
-   * it scenes with such bodies are refused */                                                     \
-  X(LOOM_CONT_REACTION, 1024, "reactions on bodies", velocity)                                     \
-  /* hessian() or quad() leave terms out by design (Gauss-Newton, projected, lagged weights):      \
-   * without it LOOM_HESS_EXACT is the derivative of the gradient, and a contract test holds it to \
-   * 1e-5 */                                                                                       \
+/* capabilities that a contact model provides; a model with none of the first four is "post-only"
+ * and fits every solver */
+#define LOOM_CONTACT_CAPS(X)                                                                     \
+  X(LOOM_CONT_ENERGY, 1, "contact energy", eval)                                                 \
+  X(LOOM_CONT_GRADIENT, 2, "contact gradient", eval)                                             \
+  X(LOOM_CONT_HESSIAN, 4, "contact Hessian", hessian)                                            \
+  /* implies the three above: the core derives them from quad() */                               \
+  X(LOOM_CONT_QUAD, 8, "quadratic contact form", quad)                                           \
+  /* with QUAD: every term is isotropic */                                                       \
+  X(LOOM_CONT_QUAD_ISO, 16, "isotropic contact terms", quad)                                     \
+  /* corrects positions in FILTER.  A post-only model: at the end of the step.  An UNFILTERED    \
+   * model: before the last cut of a step, so that less is cut off.  Another model with forces:  \
+   * instead of that cut, if the solver wants contact frozen and filters at the end (the step is \
+   * split) */                                                                                   \
+  X(LOOM_CONT_RESOLVE, 32, "position correction", resolve)                                       \
+  /* corrects v_end at COMMIT (inelastic impact, friction) */                                    \
+  X(LOOM_CONT_VELOCITY, 64, "velocity correction", velocity)                                     \
+  /* adds a dissipation term, lagged */                                                          \
+  X(LOOM_CONT_FRICTION, 128, "friction", create)                                                 \
+  /* its weights change per iteration: step->epoch grows */                                      \
+  X(LOOM_CONT_STATEFUL, 256, "weights that change by iteration", create)                         \
+  /* also defined at points that intersect; requests FILTER when its inner loop has settled      \
+   * (LOOM_ASK_FILTER).  Unless [filter] says otherwise, filters run on request only, and the    \
+   * iterate goes on from the unfiltered point while x_feas follows as far as it can */          \
+  X(LOOM_CONT_UNFILTERED, 512, "unfiltered iterates", create)                                    \
+  /* reports its impulses on bodies that move by themselves to host->body_push() in velocity();  \
+   * without it scenes with such bodies are refused */                                           \
+  X(LOOM_CONT_REACTION, 1024, "reactions on bodies", velocity)                                   \
+  /* hessian() or quad() leave terms out by design (Gauss-Newton, projected, lagged weights).    \
+   * Without this flag LOOM_HESS_EXACT is the derivative of the gradient: a contract test checks \
+   * it to 1e-5 */                                                                               \
   X(LOOM_CONT_HESS_APPROX, 2048, "a Hessian that leaves terms out", create)
 enum { LOOM_CONTACT_CAPS(LOOM_CAP_CONSTANT_) };
 
@@ -115,7 +116,7 @@ enum { LOOM_CONTACT_CAPS(LOOM_CAP_CONSTANT_) };
 enum { LOOM_TRIAL_POINT = 0, LOOM_TRIAL_DIRECTION = 1 };
 enum { /* when FILTER runs; it always runs once before COMMIT; [filter] when overrides */
        LOOM_FILTER_EVERY = 0,  /* after every iteration: x stays feasible */
-       LOOM_FILTER_ADVICE = 1, /* when loom_iterate.filter asks */
+       LOOM_FILTER_ADVICE = 1, /* when loom_iterate.filter requests it */
        LOOM_FILTER_END = 2     /* only before COMMIT */
 };
 
@@ -128,29 +129,29 @@ typedef struct loom_iterate { /* result of one outer iteration */
   int32_t stage;       /* for methods with stages, logged as given */
   int32_t reserved;
   double own_res; /* the method's own stopping quantity, NaN if none; logged
-                   * beside the core's residual, never instead of it */
+                   * beside the core's residual, which it never replaces */
   double *extra;  /* [num_columns], preset to NaN by the core */
 } loom_iterate;
 
-typedef struct loom_accept { /* what became of the trial */
+typedef struct loom_accept { /* result of FILTER for the trial */
   uint32_t struct_size;
   int32_t resolved;      /* contact->resolve moved the point */
   double alpha;          /* step length in (0,1]; 0: nothing accepted */
   double toi;            /* bound from collision in (0,1], 1 if none */
   loom_buf *t_vertex;    /* real [n] per-vertex step, or NULL: for residual forwarding */
-  int32_t filtered;      /* 0: x was taken over unfiltered this time */
+  int32_t filtered;      /* 0: x was accepted unfiltered this time */
   int32_t final;         /* 1: the last filter of the step, COMMIT follows */
-  loom_buf *dx;          /* real [n][3], the change of x */
-  loom_buf *rejected;    /* real [n][3], what FILTER took away: wanted minus accepted */
-  loom_buf *grad_solved; /* real [n][3], at the new x, of the problem iterate() saw:
-                          * use this one for quasi-Newton pairs; step->grad is
-                          * already that of the next problem (epoch may differ) */
+  loom_buf *dx;          /* real [n][3], m, the change of x */
+  loom_buf *rejected;    /* real [n][3], m, the part that FILTER took away: trial minus accepted */
+  loom_buf *grad_solved; /* real [n][3], N, at the new x, of the problem iterate() saw:
+                          * use it for quasi-Newton pairs; step->grad belongs already
+                          * to the next problem (epoch may differ) */
 } loom_accept;
 
 typedef struct loom_solver_ops {
   uint32_t struct_size;
-  uint32_t needs;      /* LOOM_NEED_* | LOOM_USES_* */
-  int32_t trial;       /* what iterate() leaves in step->trial */
+  uint32_t needs;      /* bits of LOOM_SOLVER_NEEDS */
+  int32_t trial;       /* LOOM_TRIAL_*: form of iterate()'s output step->trial */
   int32_t max_outer;   /* 0: the core's limit; 1: a one-shot method */
   int32_t filter_when; /* LOOM_FILTER_* the method was designed for */
   int32_t reserved;
@@ -164,21 +165,21 @@ typedef struct loom_solver_ops {
   /* [optional: the core's guess will do] PREDICT: step->y is set and step->trial holds the core's
    * initial guess, which may be overwritten */
   loom_status (*begin_step)(void *self, const loom_step *s);
-  /* [optional: nothing depends on it] after DETECT or a contact update: LOOM_CHANGED_* since the
-   * last call.  With LOOM_WANT_CONTACT_FROZEN also once per step, when contact was linearised;
-   * host->freeze_contact() belongs here. */
+  /* [optional: contact changes no data of its own] after DETECT or a contact update: LOOM_CHANGED_*
+   * since the last call.  With LOOM_WANT_CONTACT_FROZEN also once per step, when contact was
+   * linearised; host->freeze_contact() belongs here. */
   loom_status (*contact_changed)(void *self, const loom_step *s, uint32_t changed);
   /* [required] ITERATE: exactly one outer iteration from step->x, into step->trial.
    * LOOM_CONVERGED and LOOM_STALLED are advice; the core's own test decides. */
   loom_status (*iterate)(void *self, const loom_step *s, loom_iterate *it);
-  /* [optional: nothing depends on it] FILTER and MEASURE are over: step->x is the accepted point */
+  /* [optional: it needs no result] FILTER and MEASURE have ended: step->x is the accepted point */
   loom_status (*accepted)(void *self, const loom_step *s, const loom_accept *a);
-  /* [optional: nothing to do] COMMIT: may edit v_end, f_next */
+  /* [optional: it has no work there] COMMIT: may edit v_end, f_next */
   loom_status (*end_step)(void *self, const loom_step *s);
-  /* [optional: nothing outlives a step] */
+  /* [optional: no state outlives a step] */
   loom_status (*checkpoint)(void *self, const loom_step *s, int restore);
-  /* [optional: it has no columns of steps; required by num_step_columns] the step is over: its
-   * numbers into out [num_step_columns], preset to NaN */
+  /* [optional: it has no columns of steps; required by num_step_columns] the step has ended: one
+   * number per column into out [num_step_columns], preset to NaN */
   loom_status (*log_step)(void *self, const loom_step *s, double *out);
 } loom_solver_ops;
 
@@ -195,40 +196,40 @@ typedef struct loom_collision_ops {
   void (*destroy)(void *self);
   /* [optional: it has no history] */
   loom_status (*reset)(void *self);
-  /* [optional: nothing to prepare] obstacles moved: refit */
+  /* [optional: it prepares no step] obstacles moved: refit */
   loom_status (*begin_step)(void *self, const loom_step *s);
   /* [optional: it answers no queries; required by LOOM_COLL_PROXIMITY, LOOM_COLL_CCD,
    * LOOM_COLL_OVERLAP, LOOM_COLL_MASKED, LOOM_COLL_EXCLUDE, LOOM_COLL_LEAVES_OUT] DETECT: append
-   * pairs.  If capacity is short: set out->count to the number needed, write nothing past capacity,
-   * return LOOM_GROW; the core grows the arrays and calls again.  Ids, bodies and kinds (those
-   * asked for) are checked. */
+   * the pairs that q requests.  If capacity is short: set out->count to the number needed, write no
+   * entry past capacity, return LOOM_GROW; the core grows the arrays and calls again.  The core
+   * checks ids, bodies and kinds. */
   loom_status (*detect)(void *self, const loom_step *s, const loom_query *q, loom_pairs *out);
   /* [optional: it bounds no step; required by LOOM_COLL_STEP_GLOBAL, LOOM_COLL_STEP_VERTEX] FILTER:
    * largest safe step; several plugins are combined by minimum */
   loom_status (*max_step)(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
                           loom_bound *out);
-  /* [optional: nothing to do] COMMIT */
+  /* [optional: it has no work there] COMMIT */
   loom_status (*end_step)(void *self, const loom_step *s);
-  /* [optional: nothing outlives a step] */
+  /* [optional: no state outlives a step] */
   loom_status (*checkpoint)(void *self, const loom_step *s, int restore);
-  /* [optional: it has no columns of iterations; required by num_columns] MEASURE: numbers of the
-   * last queries into out [num_columns], preset to NaN */
+  /* [optional: it has no columns of iterations; required by num_columns] MEASURE: numbers about the
+   * latest queries into out [num_columns], preset to NaN */
   loom_status (*log_iter)(void *self, const loom_step *s, double *out);
-  /* [optional: it has no columns of steps; required by num_step_columns] the step is over: its
-   * numbers into out [num_step_columns], preset to NaN */
+  /* [optional: it has no columns of steps; required by num_step_columns] the step has ended: one
+   * number per column into out [num_step_columns], preset to NaN */
   loom_status (*log_step)(void *self, const loom_step *s, double *out);
 } loom_collision_ops;
 
 /* ---- contact ---- */
 enum { LOOM_AFTER_DETECT = 0, LOOM_AFTER_ACCEPT = 1 };
 
-typedef struct loom_contact_metrics { /* the model's own view; the core also checks */
+typedef struct loom_contact_metrics { /* the model's own view; the core measures gaps as well */
   uint32_t struct_size;
   int32_t reserved;
-  int64_t active;    /* pairs with nonzero force */
-  double min_gap;    /* m */
+  int64_t active;    /* count of pairs with nonzero force */
+  double min_gap;    /* m; NaN (preset): no pair */
   double max_force;  /* N */
-  double dissipated; /* J this step, friction */
+  double dissipated; /* J, by friction in this step */
   double *extra;     /* [num_columns], preset to NaN by the core */
 } loom_contact_metrics;
 
@@ -244,57 +245,58 @@ typedef struct loom_contact_ops {
   void (*destroy)(void *self);
   /* [optional: it has no history] */
   loom_status (*reset)(void *self);
-  /* [optional: nothing to prepare] */
+  /* [optional: it prepares no step] */
   loom_status (*begin_step)(void *self, const loom_step *s);
-  /* [optional: it wants no pairs from DETECT] DETECT, first half: say what to look for (margin, CCD
-   * or proximity, mask); q->what = 0 skips detection and keeps the present pairs. */
+  /* [optional: it requests no pairs] DETECT, first half: fill the query (margin, CCD or proximity,
+   * mask); q->what = 0 skips detection and keeps the present pairs. */
   loom_status (*plan)(void *self, const loom_step *s, loom_query *q);
   /* [optional: nothing changes; required by plan] DETECT, second half, and after every accepted
    * iterate (AFTER_ACCEPT first, then plan/detect/AFTER_DETECT at the new x).  *changed (out,
-   * preset to LOOM_CHANGED_NONE): what the solver is told.  *pairs stays valid until the next
-   * update(). */
+   * preset to LOOM_CHANGED_NONE): LOOM_CHANGED_* for the solver.  *pairs belongs to the core and
+   * stays valid until the next update(). */
   loom_status (*update)(void *self, const loom_step *s, const loom_pairs *pairs, int when,
                         uint32_t *changed);
   /* [optional: it has no energy and no gradient of its own; required by LOOM_CONT_ENERGY,
-   * LOOM_CONT_GRADIENT] add to *energy and *dissipation (J) and to grad (real [n][3], N); any may
-   * be NULL.  Rows of fixed vertices may be written, the core clears them.  LOOM_REJECTED: the
-   * model has no value at x (a barrier's other side). */
+   * LOOM_CONT_GRADIENT] add to *energy and *dissipation (J) and to grad (real [n][3], N); each may
+   * be NULL: not requested.  Rows of fixed vertices may be written, the core clears them.
+   * LOOM_REJECTED: the model has no value at x (a barrier's other side). */
   loom_status (*eval)(void *self, const loom_step *s, loom_buf *x, double *energy,
                       double *dissipation, loom_buf *grad);
   /* [optional: it has no Hessian of its own; required by LOOM_CONT_HESSIAN] append behind
-   * out->count, as detect() does; LOOM_GROW likewise */
+   * out->count; LOOM_GROW as in detect() */
   loom_status (*hessian)(void *self, const loom_step *s, loom_buf *x, int how, loom_blocks3 *out);
   /* [optional: it has no quadratic form; required by LOOM_CONT_QUAD, LOOM_CONT_QUAD_ISO] append
-   * behind out->count, as detect() does; LOOM_GROW likewise */
+   * behind out->count; LOOM_GROW as in detect() */
   loom_status (*quad)(void *self, const loom_step *s, loom_buf *x, loom_quad *out);
-  /* [optional: it corrects no positions; required by LOOM_CONT_RESOLVE] FILTER: make x_trial
-   * intersection-free, starting from x_start (of an UNFILTERED model x_feas, where contacts were
-   * just found; what is left is cut).  Where the step is split, x_trial is where the solver wants
-   * to be, bodies and pins stand at s->progress as in x_start, and the rows of fixed vertices stay
-   * those of x_start; as long as progress is below 1 they move on after the call and another one
-   * comes, so that part of the way will do.  LOOM_REJECTED, of a post-only
-   * model: it has not found such a point; the step is made again in halves ([filter]
-   * max_halvings), from reset() on. */
+  /* [optional: it corrects no positions; required by LOOM_CONT_RESOLVE] FILTER: make x_trial, real
+   * [n][3], m, free of intersections, starting from x_start.  For an UNFILTERED model x_start is
+   * x_feas, where contacts were just found, and the core cuts off the part that is left.  In a
+   * split step x_trial is the solver's proposal, bodies and pins stand at s->progress as in
+   * x_start, and the rows of fixed vertices stay as in x_start; as long as progress is below 1,
+   * bodies move on after the call and another call follows, so a part of the way is enough.
+   * LOOM_REJECTED, only from a post-only model: it found no such point; the step is repeated in
+   * halves ([filter] max_halvings), from reset() on. */
   loom_status (*resolve)(void *self, const loom_step *s, loom_buf *x_start, loom_buf *x_trial);
-  /* [optional: no active pairs, no gap, no columns; required by num_columns] MEASURE: the struct is
-   * zero but for min_gap and extra, which are NaN */
+  /* [optional: no active pairs, no gap, no columns; required by num_columns] MEASURE: fill out,
+   * which is preset to zero, min_gap and extra to NaN */
   loom_status (*metrics)(void *self, const loom_step *s, loom_contact_metrics *out);
   /* [optional: it corrects no velocities; required by LOOM_CONT_VELOCITY, LOOM_CONT_REACTION]
-   * COMMIT: correct v_end */
+   * COMMIT: correct s->v_end */
   loom_status (*velocity)(void *self, const loom_step *s);
-  /* [optional: nothing to do] COMMIT: friction state */
+  /* [optional: it has no work there] COMMIT: friction state */
   loom_status (*end_step)(void *self, const loom_step *s);
-  /* [optional: nothing outlives a step] */
+  /* [optional: no state outlives a step] */
   loom_status (*checkpoint)(void *self, const loom_step *s, int restore);
-  /* [optional: settings take nothing away] LOOM_CONT_* of `provides` that an instance with these
-   * settings lacks; no side effects.  eval() gives NaN for an energy that it lacks. */
+  /* [optional: no setting removes a capability] LOOM_CONT_* of `provides` that an instance with
+   * these settings lacks; no side effects.  eval() returns NaN for an energy that the instance
+   * lacks. */
   uint32_t (*lacks)(const void *settings);
-  /* [optional: it has no columns of steps; required by num_step_columns] the step is over: its
-   * numbers into out [num_step_columns], preset to NaN */
+  /* [optional: it has no columns of steps; required by num_step_columns] the step has ended: one
+   * number per column into out [num_step_columns], preset to NaN */
   loom_status (*log_step)(void *self, const loom_step *s, double *out);
 } loom_contact_ops;
 
-/* ---- what a .so exports ---- */
+/* ---- exports of a .so ---- */
 #define LOOM_MAGIC UINT32_C(0x4d4f4f4c) /* "LOOM" in memory order */
 typedef struct loom_plugin {
   uint32_t magic, struct_size;
@@ -307,7 +309,7 @@ typedef struct loom_plugin {
   const char *version;           /* of the plugin, "1.2.0" */
   const char *summary;           /* one line */
   const char *reference;         /* paper: authors, title, venue, year, DOI */
-  const char *license;           /* SPDX, of what is linked in: "GPL-2.0-or-later" */
+  const char *license;           /* SPDX, of the plugin with its libraries: "GPL-2.0-or-later" */
   const char *build;             /* git hash, compiler, flags: LOOM_BUILD_INFO */
   uint32_t num_params, settings_size;
   const loom_param *params; /* [num_params], offsets into a settings struct */
@@ -322,16 +324,17 @@ typedef struct loom_plugin {
   } ops;
 } loom_plugin;
 
-/* The only exported symbol.  index 0, 1, ... until NULL; no side effects; must
- * answer whatever host_abi is, so that an old core can name what it refuses. */
+/* The only exported symbol: plugin number index = 0, 1, ... of the module, NULL past the last; the
+ * result stays valid.  No side effects.  It must answer for every host_abi, so that an old core can
+ * name the plugin that it refuses. */
 LOOM_C_BEGIN
 LOOM_EXPORT const loom_plugin *loom_plugin_query(uint32_t host_abi, uint32_t index);
 LOOM_C_END
 typedef const loom_plugin *(*loom_plugin_query_fn)(uint32_t host_abi, uint32_t index);
 #define LOOM_ABI ((uint32_t)LOOM_ABI_MAJOR << 16 | LOOM_ABI_MINOR)
 
-/* What a plugin puts into `build`.  loom_add_plugin() links the text in as a symbol, so
- * that a new commit does not recompile every plugin. */
+/* Value of loom_plugin.build.  loom_add_plugin() links the text in as a symbol, so that a new
+ * commit does not recompile every plugin. */
 #ifdef LOOM_HAVE_BUILD_INFO
 LOOM_C_BEGIN
 extern const char loom_build_info[];
@@ -340,9 +343,9 @@ LOOM_C_END
 #else
 #define LOOM_BUILD_INFO "unknown"
 #endif
-/* A number made of the sizes of all structs that cross the interface: headers that differ in
- * layout differ here, too, also where nobody has raised the ABI's number.  The core compares it
- * with its own when the numbers are equal. */
+/* A hash of the sizes of all structs that cross the interface: headers that differ in layout differ
+ * here, too, even if the ABI number was not raised.  The core compares it with its own hash when
+ * the ABI numbers are equal. */
 #define LOOM_MIX_(h, v)           (((h) ^ (uint32_t)(v)) * UINT32_C(16777619))
 #define LOOM_MIX2_(h, a, b)       LOOM_MIX_(LOOM_MIX_(h, sizeof(a)), sizeof(b))
 #define LOOM_MIX4_(h, a, b, c, d) LOOM_MIX2_(LOOM_MIX2_(h, a, b), c, d)
@@ -363,7 +366,7 @@ LOOM_C_END
       (uint16_t)sizeof(loom_real), kind_, backends_, LOOM_LAYOUT
 #define LOOM_COUNT(a) ((uint32_t)(sizeof(a) / sizeof((a)[0])))
 
-/* What all plugins write alike, in C:
+/* Parts that are alike in all plugins, in C:
  *
  *   static const loom_plugin plugin = {
  *       LOOM_PLUGIN(solver, ops, LK_BACKENDS),  kind (solver, collision, contact), table, backends
@@ -372,7 +375,7 @@ LOOM_C_END
  *       LOOM_COLUMNS(columns),                  if there are columns of iterations
  *       LOOM_STEP_COLUMNS(columns),             if there are columns of steps
  *   };
- *   LOOM_EXPORT_PLUGIN(&plugin)                 all that the module has, in this order
+ *   LOOM_EXPORT_PLUGIN(&plugin)                 all plugins of the module, in this order
  */
 #define LOOM_PLUGIN(kind_, ops_, backends_) \
   LOOM_PLUGIN_HEAD(LOOM_KIND_OF_##kind_, backends_), .build = LOOM_BUILD_INFO, .ops.kind_ = &(ops_)

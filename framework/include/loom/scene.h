@@ -1,4 +1,4 @@
-/* loom/scene.h - what is simulated: topology, state of a step, contact pairs. */
+/* loom/scene.h - the simulated scene: topology, state of a step, contact pairs. */
 #ifndef LOOM_SCENE_H
 #define LOOM_SCENE_H
 
@@ -9,7 +9,7 @@
 /* ---- elements ---- */
 typedef struct loom_elem_block loom_elem_block;
 
-enum { /* what an element type can do */
+enum { /* capabilities of an element type */
        LOOM_ELEM_ENERGY = 1,
        LOOM_ELEM_GRADIENT = 2,
        LOOM_ELEM_HESSIAN = 4,
@@ -38,36 +38,34 @@ enum {                         /* loom_obstacle.has */
        LOOM_BODY_DISTANCE = 1, /* a signed distance: host->body_gap and pairs VO */
        LOOM_BODY_MESH = 2      /* a surface of triangles: pairs BVT and BEE */
 };
-/* Plugins ask the core about bodies (host->body_gap, ...): what shapes there are is nothing that
- * they know. */
+/* Plugins know no shapes: they ask the core for distances and impacts by host->body_gap(), ... */
 typedef struct loom_obstacle {
   uint32_t struct_size;
   uint32_t has;           /* LOOM_BODY_* */
   const char *name;       /* the NAME of [body.NAME] */
-  const char *kind;       /* its `shape`, for messages: "plane", "box", ... */
+  const char *kind;       /* value of its key `shape`, for messages: "plane", "box", ... */
   loom_real friction;     /* Coulomb coefficient, 1 */
-  loom_real mass;         /* kg; 0: its motion is prescribed, above: it moves by itself, and what
-                           * contact does to it is told by host->body_push */
+  loom_real mass;         /* kg; 0: its motion is prescribed; > 0: it moves by the impulses that
+                           * contact models report by host->body_push() */
   loom_real pose0[12];    /* body to world at the start of the step: R row-major, t */
   loom_real pose1[12];    /* at its end; motion is interpolated in between */
   loom_buf *verts, *tris; /* MESH: real [.][3], m, body frame; i32 [.][3]; else NULL */
-  /* The shape in the words of its kind, body frame; bodies/KIND.kern.h */
+  /* Sizes of the shape, body frame; their meaning by kind: bodies/KIND.kern.h */
   loom_real shape[8];  /* m */
   loom_buf *sdf;       /* real [dims2][dims1][dims0], m, negative inside, or NULL */
   loom_real origin[3]; /* sdf: corner of node (0,0,0), m, body frame */
-  loom_real spacing;   /* sdf: m */
+  loom_real spacing;   /* sdf: m, edge length of a grid cell */
   int32_t dims[3];     /* sdf: grid nodes */
   int32_t reserved;
-  const char *field_kind; /* the kind of a body's field, or NULL */
-  loom_buf *field; /* u8: what the distance of a body that bends is made from, new in every step, or
-                    * NULL */
-  loom_real lipschitz; /* field: bound of the length of its gradient, 1 */
-  loom_real sweep;     /* field: m, how far any point of the body moves in its frame in this step */
+  const char *field_kind; /* kind of the distance field of a body that bends, or NULL */
+  loom_buf *field;        /* u8: data of that field, new in every step, or NULL */
+  loom_real lipschitz;    /* field: upper bound of |gradient|, 1 */
+  loom_real sweep;        /* field: m, largest motion of a point in the body frame in this step */
 } loom_obstacle;
 
 /* ---- scene: constant during a run ---- */
-/* What only some scenes have, so that others pay nothing for it: a table by its name, each declared
- * in a header of its own with the type and the name ("loom.material/1"). */
+/* Data of some scenes only: a table found by its name.  Each extension has a header of its own that
+ * declares the type of the table and the name ("loom.material/1"). */
 typedef struct loom_extension {
   const char *name;
   const void *table; /* belongs to the core, valid as long as the scene */
@@ -77,9 +75,9 @@ typedef struct loom_scene {
   uint32_t struct_size;
   int32_t num_verts; /* n */
   /* ---- vertices ---- */
-  loom_buf *rest_x; /* real [n][3], m, where vertices are at rest; where they start in cloth whose
-                     * vertices have no one place at rest (rest = uv, seams): its lengths are in
-                     * the elements' rest data */
+  loom_buf *rest_x; /* real [n][3], m, rest positions; start positions for cloth without one rest
+                     * position per vertex (rest = uv, seams), which has its rest lengths in the
+                     * elements' rest data */
   loom_buf *mass;   /* real [n], kg, > 0 also for pinned vertices */
   loom_buf *fixed;  /* u8 [n], 1: position prescribed by the core */
   loom_buf *radius; /* real [n], m, half thickness of cloth, yarn radius */
@@ -88,8 +86,8 @@ typedef struct loom_scene {
   /* ---- objects: cloths, solids, yarns, each in the order of the config ---- */
   const char *const *object_names; /* [num_objects] */
   int32_t num_objects;
-  /* ---- surface: what touches; nodes without a surface are those in neither list ---- */
-  int32_t num_edges, num_tris, num_tets; /* ne, nt, of `tets` */
+  /* ---- contact surface; a node in neither list has no contact ---- */
+  int32_t num_edges, num_tris, num_tets; /* ne, nt, rows of `tets` */
   loom_buf *edges;                       /* i32 [ne][2] contact edges (yarns: centre line) */
   loom_buf *tris;                        /* i32 [nt][3] contact triangles (yarns: none) */
   loom_buf *tets;                        /* i32 [num_tets][4] */
@@ -108,11 +106,11 @@ typedef struct loom_scene {
   loom_buf *body_tris;  /* i32 [ntb][3], from 0 */
   loom_buf *body_of;    /* i32 [nb], index of the vertex's obstacle */
   /* ---- yarns: Catmull-Rom splines through their vertices (geom/spline.kern.h) ---- */
-  /* Their buffers are NULL in a scene without any.  Yarn k has the vertices yarn_vert[k] to
+  /* These buffers are NULL in a scene without yarns.  Yarn k has the vertices yarn_vert[k] to
    * yarn_vert[k+1] - 1 and the segments yarn_seg[k] to yarn_seg[k+1] - 1, both in its running
    * direction: segment j of a yarn runs from its vertex j to j + 1, the last one of a closed yarn
    * back to vertex 0.  So an open yarn has one segment less than vertices, a closed one as many.
-   * Its radius is in `radius`, its segments are among `edges`. */
+   * The yarn's radius is in `radius`, its segments are among `edges`. */
   int32_t num_yarns, num_segs; /* ny, ns */
   loom_buf *yarn_vert;         /* i32 [ny+1] */
   loom_buf *yarn_seg;          /* i32 [ny+1] */
@@ -124,16 +122,16 @@ typedef struct loom_scene {
   loom_buf *seg_len;           /* real [ns], m, rest length |q_1 - q_0| */
   loom_buf *loop;              /* i32 [n][2], row and column of the knitted loop that a vertex
                                 * belongs to, counted in each object; -1 -1: none */
-  /* Vertices of yarns that are held at a distance (bound-off edges). */
+  /* Pairs of yarn vertices that are held at a fixed distance (bound-off edges). */
   loom_buf *glue;     /* i32 [ng][2] */
   loom_buf *glue_len; /* real [ng], m */
   int32_t num_glue;   /* ng */
-  /* ---- what only some scenes have ---- */
+  /* ---- data of some scenes only ---- */
   int32_t num_extensions;
   const loom_extension *extensions; /* [num_extensions]; see loom_scene_extension() */
 } loom_scene;
 
-/* The table of that name, or NULL: the scene has none.  [any] */
+/* The table with that name, or NULL: the scene has none.  It belongs to the core.  [any] */
 static inline const void *loom_scene_extension(const loom_scene *sc, const char *name)
 {
   for (int32_t k = 0; k < sc->num_extensions; ++k)
@@ -141,7 +139,7 @@ static inline const void *loom_scene_extension(const loom_scene *sc, const char 
   return NULL;
 }
 
-/* ---- one step: what the scheduler hands to every call ---- */
+/* ---- one step: input of every call of the scheduler ---- */
 enum { LOOM_BACKWARD_EULER = 0, LOOM_BDF2 = 1, LOOM_EXPLICIT = 2 };
 
 /* A problem is an objective, the sum of some of these terms; its gradient is
@@ -150,43 +148,43 @@ enum { LOOM_BACKWARD_EULER = 0, LOOM_BDF2 = 1, LOOM_EXPLICIT = 2 };
 enum {
   LOOM_TERM_INERTIA = 1,
   LOOM_TERM_ELASTIC = 2,
-  LOOM_TERM_CONTACT = 4, /* B and D, which contact models give together */
-  LOOM_TERM_DAMPING = 8, /* D of elements: stiffness_damping of the scene's objects */
+  LOOM_TERM_CONTACT = 4, /* B and its part of D: contact models give both together */
+  LOOM_TERM_DAMPING = 8, /* D of the elements: stiffness_damping of the scene's objects */
   LOOM_TERM_ALL = 15
 };
 enum {
   LOOM_CONTACT_LIVE = 0,  /* the contact models themselves */
-  LOOM_CONTACT_FROZEN = 1 /* what host->freeze_contact() made of them */
+  LOOM_CONTACT_FROZEN = 1 /* their linearisation by host->freeze_contact() */
 };
-/* Why a contact model's eval() and hessian() are called: loom_step.expansion.  An expansion of
- * second order around x, made at the start of the step, stands for the model in the whole step: it
- * is never asked again, while bodies go from `progress` to the end of their motion.  Its gradient
- * and its Hessian have to fit each other: friction gives k u and k, with one k and the slip u that
- * is there when bodies have arrived and the cloth is still at x; the matrix is asked for with
- * LOOM_HESS_EXPANSION. */
+/* Purpose of a call of a contact model's eval() or hessian(): loom_step.expansion.  An expansion of
+ * second order around x, made at the start of the step, replaces the model during the whole step:
+ * the core does not call the model again, while bodies go from `progress` to the end of their
+ * motion.  Gradient and Hessian must fit each other: friction gives k u and k, with one k and the
+ * slip u that results when the bodies have arrived and the cloth is still at x; the core requests
+ * the matrix with LOOM_HESS_EXPANSION. */
 enum {
   LOOM_EXPAND_NONE = 0, /* values at x, bodies at `progress` */
-  LOOM_EXPAND_STEP = 1  /* the parts of an expansion around x that serves the step */
+  LOOM_EXPAND_STEP = 1  /* energy, gradient, Hessian of such an expansion around x */
 };
 enum {
   LOOM_METRIC_MASS = 0,    /* M / h^2 */
-  LOOM_METRIC_DIAGONAL = 1 /* D, N/m: the diagonal of M / h^2 plus the elastic operator, the one of
-                            * r_dinv; made once in a run, from its own h */
+  LOOM_METRIC_DIAGONAL = 1 /* D, N/m: the diagonal of M / h^2 plus the elastic operator, as in the
+                            * residual norm r_dinv; made once in a run, from its own h */
 };
-/* What the services of host.h are asked about.  That of the step, loom_step.problem, has all terms;
- * other ones are written out, or are changed copies of it: with INERTIA | CONTACT and the target
- * x_hat, for instance, the point nearest to x_hat that contact allows, in the norm of the mass or
- * in one that knows how stiff the cloth is. */
+/* Argument of the services of host.h.  The step's own problem, loom_step.problem, has all terms.  A
+ * plugin writes out another problem, or changes a copy: with INERTIA | CONTACT and the target
+ * x_hat, for instance, the solution is the point nearest to x_hat that contact allows, in the norm
+ * of the mass or in a norm that weighs the stiffness of the cloth. */
 typedef struct loom_problem {
   uint32_t struct_size;
   uint32_t terms;   /* LOOM_TERM_* */
-  loom_buf *target; /* real [n][3], m: y; NULL: that of the step */
+  loom_buf *target; /* real [n][3], m: y; NULL: loom_step.y */
   double h;         /* s, > 0 */
   int32_t contact;  /* LOOM_CONTACT_LIVE or _FROZEN */
   int32_t metric;   /* LOOM_METRIC_*, of INERTIA; pd_operator(), pd_rhs(): MASS */
 } loom_problem;
 
-/* The step's problem is: find x with r(x) = 0 for all terms.  Multistep schemes only change y and h
+/* The step's problem: find x with r(x) = 0 for all terms.  Multistep schemes only change y and h
  * (the effective step), never the form of r. */
 typedef struct loom_step {
   uint32_t struct_size;
@@ -196,36 +194,36 @@ typedef struct loom_step {
   int32_t epoch;     /* grows whenever r itself changed (contacts, weights) */
   double time;       /* s, at the end of the step */
   double h;          /* s, effective step */
-  loom_buf *x;       /* real [n][3] current iterate; core writes, plugins read */
-  loom_buf *x_start; /* real [n][3] at the start of the step, intersection-free */
-  loom_buf *x_feas;  /* real [n][3] latest point that passed FILTER; between two
+  loom_buf *x;       /* real [n][3], m, current iterate; core writes, plugins read */
+  loom_buf *x_start; /* real [n][3], m, at the start of the step, intersection-free */
+  loom_buf *x_feas;  /* real [n][3], m, latest point that passed FILTER; between two
                       * filters x may run ahead of it and intersect */
   loom_buf *v_start; /* real [n][3], m/s */
   loom_buf *y;       /* real [n][3] inertial target, m */
-  loom_buf *trial;   /* real [n][3] solver output: point or direction; FILTER uses it up, later
-                      * dx and v_end may stand in the same memory */
+  loom_buf *trial;   /* real [n][3] m, solver output: point or direction; FILTER consumes it,
+                      * later dx and v_end may use the same memory */
   loom_buf *grad;    /* real [n][3] r(x), N; valid iff grad_epoch == epoch
-                      * and grad_iter == iter (fixed rows are zero).  In iterate() it is,
-                      * but for an x where contact has no value (LOOM_REJECTED) */
+                      * and grad_iter == iter (fixed rows are zero).  In iterate() it is valid,
+                      * except at an x where contact has no value (LOOM_REJECTED) */
   int32_t grad_iter, grad_epoch;
   loom_buf *v_end;  /* real [n][3], m/s, COMMIT only: (x - x_start)/h, to be
                      * corrected by end_step or contact->velocity */
   loom_buf *f_next; /* real [n][3], N, COMMIT only: force the solver carries into
                      * the next step's y (residual forwarding); zero by default,
                      * its norm is logged */
-  /* Bodies and pins follow a prescribed motion.  Where a bound is in force they may not jump
-   * to its end, but advance as far as nothing is in the way: x stands for the share
-   * `progress` of it, and so do the bodies in eval(), hessian() and quad().  It is 1 in
-   * every run without a bound and at COMMIT always. */
+  /* Bodies and pins follow a prescribed motion.  With a step bound they may not jump to its end,
+   * but advance until an obstruction: x belongs to the share `progress` of the motion, and so do
+   * the bodies in eval(), hessian() and quad().  `progress` is 1 in every run without a bound, and
+   * always at COMMIT. */
   double progress; /* in [0,1] */
   /* real [nb][3], m, world: body vertices at the start and the end of the step's motion; in
    * between they move on straight lines, p = (1 - progress) body0 + progress body1 */
   loom_buf *body0, *body1;
-  int32_t filters;   /* how often x_feas was set in this step: a model that keeps what it found at
-                      * x_feas looks again when this has changed */
+  int32_t filters; /* how often x_feas was set in this step: a model that keeps data found at x_feas
+                    * recomputes it when this has changed */
   int32_t max_iters; /* outer iterations that this step may take; 0: not known */
-  /* In checkpoint(): 1 where the state is only recorded, after every step, for a replay.  What a
-   * restart would have to make anew may be kept then. */
+  /* In checkpoint(): 1 where the state is only recorded, after every step, for a replay: the plugin
+   * may keep data that a restart would make anew. */
   int32_t recording;
   /* In eval() and hessian() of contact models: LOOM_EXPAND_*, 0 but where contact is frozen. */
   int32_t expansion;
@@ -246,20 +244,21 @@ enum {
                       * owns the spline's 8-vertex stencil */
   LOOM_PAIR_BVT = 6, /* vertex-triangle, one of them of a body's mesh: as VT, with ids
                       * >= num_verts for body vertices; obst names the body */
-  LOOM_PAIR_BEE = 7  /* edge-edge, v = {cloth edge, body edge}: as EE, likewise */
+  LOOM_PAIR_BEE = 7  /* edge-edge, v = {cloth edge, body edge}: as EE, with ids as in
+                      * BVT; obst names the body */
 };
 enum {
   LOOM_PAIR_MASK_SELF = 0x2f,
   LOOM_PAIR_MASK_OBSTACLE = 0xd0,
   LOOM_PAIR_MASK_ALL = 0xff,
-  LOOM_PAIR_MASK_PLAIN = 0x1f /* those whose v names vertices of the scene alone */
+  LOOM_PAIR_MASK_PLAIN = 0x1f /* kinds with only vertices of the scene in v */
 };
 
 /* Structure of arrays, filled by collision plugins, read by contact plugins.
  * Sorted by (kind, key) and free of duplicates when it reaches a contact plugin,
  * so the order is the same on every backend.  The core owns the arrays; detect()
- * writes entries count to capacity - 1 and raises count.  What gap, weights, normal
- * and key of each kind mean exactly: plugin guide, "Pairs". */
+ * writes entries count to capacity - 1 and raises count.  Exact meaning of gap, weights,
+ * normal and key by kind: plugin guide, "Pairs". */
 typedef struct loom_pairs {
   uint32_t struct_size;
   uint32_t kinds; /* LOOM_BIT(LOOM_PAIR_*) present */
@@ -277,21 +276,21 @@ typedef struct loom_pairs {
   loom_buf *key;    /* u64 [m], stable name of the pair across calls */
 } loom_pairs;
 
-/* Flags returned by a contact update: what a solver has to redo. */
+/* Flags returned by a contact update: work that a solver has to repeat. */
 enum {
   LOOM_CHANGED_NONE = 0,
   LOOM_CHANGED_VALUES = 1,
   LOOM_CHANGED_PATTERN = 2,
-  LOOM_ASK_FILTER = 4 /* no change: FILTER is due after the next iteration, as loom_iterate.filter
-                       * asks on the solver's side; for the core alone */
+  LOOM_ASK_FILTER = 4 /* no change: requests FILTER after the next iteration, as loom_iterate.filter
+                       * does for a solver; only the core reads it */
 };
 
 /* Quadratic contact model, the form projective and reduced solvers use, with
  * u_j = sum_a w_ja x_{v_ja} - p_j:
  *   isotropic term (dir_j = 0)   k_j/2 |u_j|^2
  *   directional term             k_j/2 (dir_j . u_j)^2
- * The sum runs over the a with v_ja >= 0; v_j0 is always a vertex.  Vertices are those of
- * the scene: what lies on a body goes into p_j.  The core owns the arrays, quad() appends. */
+ * The sum runs over the a with v_ja >= 0; v_j0 is always a vertex.  v holds vertices of
+ * the scene only: a point on a body goes into p_j.  The core owns the arrays, quad() appends. */
 typedef struct loom_quad {
   uint32_t struct_size;
   int32_t reserved;
@@ -305,7 +304,7 @@ typedef struct loom_quad {
 } loom_quad;
 
 /* 3x3 block triplets: contact Hessians on their way into the system matrix.  Blocks of
- * the same row and column are added; those of fixed vertices are left out by the core.
+ * the same row and column are added; the core drops blocks of fixed vertices.
  * The core owns the arrays, hessian() appends. */
 typedef struct loom_blocks3 {
   uint32_t struct_size;

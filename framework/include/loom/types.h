@@ -5,11 +5,11 @@
  * and put no `enum` or `bool` type inside a struct: flags and kinds are stored
  * as fixed-width integers, so a struct has one layout for every compiler.
  *
- * Who owns what: an array is a loom_buf, and belongs to whoever called buf_new().
- * Every struct that a callback receives, and every pointer in it, belongs to the
- * core and is valid until the callback returns, unless its comment says longer;
- * scene, exec, host and settings of create() stay valid until destroy().  A plugin
- * may write only what a comment calls its output (`out:`, `trial`, `*changed`, ...).
+ * Ownership: an array is a loom_buf.  A plugin instance owns the buffers that it makes by
+ * host->buf_new(); the core owns all others.  Every struct that a callback receives, and every
+ * pointer in it, belongs to the core and is valid until the callback returns, unless its comment
+ * says longer; scene, exec, host and settings of create() stay valid until destroy().  A plugin may
+ * write only the members and arguments that a comment calls output (`out:`, `trial`, `*changed`).
  *
  * Notation in comments: [n][3] is a C-order (row-major) shape; units are SI;
  * [step] marks a function called on the step thread only, [any] one that is
@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 /* MAJOR: layout or meaning broke; MINOR: fields or functions were appended.  A core refuses plugins
- * of another MAJOR, and while MAJOR is 0 those of another MINOR, too, as anything may have moved.
+ * of another MAJOR.  While MAJOR is 0 it refuses another MINOR, too: any layout may have changed.
  */
 #define LOOM_ABI_MAJOR 0
 #define LOOM_ABI_MINOR 5
@@ -49,8 +49,8 @@ typedef double loom_real;
   ((t)->struct_size >= (const char *)&(t)->field - (const char *)(t) + sizeof(t)->field)
 
 /* ---- status ---- */
-/* 0 success; > 0 an outcome: nothing is broken, the state handed in is as it
- * was; < 0 an error: the run stops after the message is reported. */
+/* 0: success.  > 0: an outcome, not a fault; the inputs are unchanged.  < 0: an error; the run
+ * stops after its message is reported. */
 #define LOOM_STATUS_LIST(X)                                                       \
   X(LOOM_OK, 0, "success")                                                        \
   X(LOOM_CONVERGED, 1, "the plugin's own stopping test is met")                   \
@@ -76,8 +76,8 @@ typedef int32_t loom_status;
 enum { LOOM_CPU = 0, LOOM_CUDA = 1, LOOM_NUM_BACKENDS = 2 };
 #define LOOM_BIT(k) (UINT32_C(1) << (k))
 enum { LOOM_ON_CPU = 1, LOOM_ON_CUDA = 2 }; /* bit mask form of the above */
-/* With LOOM_ON_CUDA: for which device the plugin's kernels were compiled; none of the two if it has
- * no kernels of its own.  LK_BACKENDS of kernel.h sets them. */
+/* With LOOM_ON_CUDA one of the two names the device that the plugin's kernels were compiled for; a
+ * plugin without kernels of its own sets neither.  LK_BACKENDS of kernel.h sets them. */
 enum { LOOM_CUDA_REAL = 4, LOOM_CUDA_SIMULATED = 8 };
 
 struct lk_entry; /* kernel.h */
@@ -89,18 +89,18 @@ typedef struct loom_exec {
   void *stream;          /* cudaStream_t; all of a plugin's work goes here */
   int32_t deterministic; /* nonzero: same bits for every thread count and rerun */
   int32_t debug;         /* nonzero ([exec] debug): synchronise and check after every launch */
-  loom_real *scratch;    /* reduction workspace, execution memory, [scratch_len] */
+  loom_real *scratch;    /* real [scratch_len], reduction workspace, execution memory */
   int64_t scratch_len;
-  loom_real *result; /* reduction results, execution memory, [LOOM_NUM_RESULTS] */
+  loom_real *result; /* real [LOOM_NUM_RESULTS], reduction results, execution memory */
   int64_t *launches; /* kernel launches so far (a work counter), or NULL */
-  char *why;         /* [LOOM_WHY_LEN] what the latest failed launch says, "" if none; or NULL */
-  /* [optional: NULL, launch it] what lk_run() calls in the launcher's place; the core compares so
-   * the two launchers of a kernel, see LOOM_KERNEL_COMPARE in the plugin guide, "Debugging", and
-   * times kernels, see [log] kernels */
+  char *why;         /* [LOOM_WHY_LEN], message of the latest failed launch, "" if none; or NULL */
+  /* [optional: lk_run() calls the launcher] Hook that lk_run() calls in place of the launcher.  The
+   * core sets it to compare the CPU and CUDA launchers of a kernel (LOOM_KERNEL_COMPARE, see the
+   * plugin guide, "Debugging") and to time kernels ([log] kernels). */
   loom_status (*instead)(const struct loom_exec *q, const struct lk_entry *k, const void *args,
                          int32_t n, loom_real *result);
-  void *watch;    /* the core's: what its `instead` keeps */
-  int64_t *bytes; /* moved by kernels so far, as they declare it (a work counter), or NULL */
+  void *watch;    /* the core's state for its `instead` */
+  int64_t *bytes; /* bytes moved by kernels so far, as declared (a work counter), or NULL */
 } loom_exec;
 enum { LOOM_NUM_RESULTS = 64, LOOM_WHY_LEN = 256 };
 
