@@ -49,7 +49,7 @@ static loom_status brute_create(const loom_host *h, const loom_scene *sc, const 
                                 const void *set, void **self)
 {
   const settings *const s = set;
-  /* after plug_new() the core calls destroy() even when create() fails */
+  /* from here on the core calls destroy() even when create() fails: errors need no clean-up here */
   LOOM_TRY(plug_new(h, sizeof(brute), self));
   brute *const d = *self;
   const mesh_params p = {.method = s->ccd, .keep = s->keep, .max_steps = s->max_steps};
@@ -121,7 +121,8 @@ static loom_status brute_detect(void *self, const loom_step *s, const loom_query
   return mesh_detect(&d->m, s, q, out, broad, d);
 }
 
-/* Phase FILTER: finds the largest step from x0 towards x1 on which no pair meets. */
+/* Phase FILTER: finds the largest share of the way from x0 to x1 on which every pair keeps a share
+ * of its gap. */
 static loom_status brute_max_step(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
                                   loom_bound *out)
 {
