@@ -76,7 +76,7 @@ loom_status bcsr_add_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t
  * Both need no index. */
 loom_status bcsr_scatter_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count);
 loom_status bcsr_serial_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count);
-/* As the host's services and krylov_bsr3.h take it, for b = 3. */
+/* The matrix in the form of the host's services and of krylov_bsr3.h, for b = 3. */
 loom_bsr3 bcsr_matrix3(const bcsr *A);
 
 #endif

@@ -73,7 +73,7 @@ typedef struct candidates {
   loom_buf *anchor;   /* real [n][3], m, positions at detection */
   loom_buf *kind, *v; /* i32 [m], [m][4] */
   loom_buf *obst;     /* i32 [m] */
-  loom_buf *xi, *par; /* real [m], m and m^4 */
+  loom_buf *xi, *par; /* real [m]: sum of both radii, m; e of the mollifier, m^4 */
   int keeps_keys;     /* 1: keep `key`; a model sets it before the first detection */
   loom_buf *key;      /* u64 [m], keys of the pairs; else empty */
   gather corner;
@@ -106,7 +106,7 @@ loom_status cand_cover(candidates *c, const loom_step *s, loom_buf *x, double pr
 int cand_is_known(const candidates *c, double progress);
 /* 1: the candidates hold every active pair after vertices have moved by at most `way`, m. */
 int cand_is_near(const candidates *c, double way);
-/* D - xi^2 of the candidates at x, and the least of them. */
+/* Computes act.room, D - xi^2 of the candidates at x, and act.least_room. */
 loom_status cand_measure_room(candidates *c, const loom_step *s, loom_buf *x, double progress);
 /* Lists the active candidates at x in `act`, after detection where the present candidates do not
  * cover x.  LOOM_REJECTED, with act.num = 0, where some pair overlaps (D <= xi^2). */

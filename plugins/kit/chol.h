@@ -27,9 +27,9 @@ typedef struct chol {
   int32_t ordering;   /* CHOL_* */
   int32_t own_solve;  /* nonzero: the caller reads L itself, no workspace is kept here */
   const char *remedy; /* end of the message about a factor that is too large */
-  /* Before chol_matrix_permuted the upper triangle by columns, which is the lower triangle by rows:
-   * from this one CHOLMOD permutes in one go, from the other it needs a further copy.  The arrays
-   * are reached through chol_ptr, chol_row and chol_val. */
+  /* Before chol_matrix_permuted() the upper triangle by columns, which is the lower triangle by
+   * rows: CHOLMOD permutes it in one go; the other triangle would need a further copy.  chol_ptr(),
+   * chol_row() and chol_val() give the arrays. */
   cholmod_sparse *A;
   cholmod_factor *L; /* symbolic after chol_analyse, numeric after chol_factorise */
   cholmod_dense *Y;  /* real [rows]: right-hand side, in the factor's order */

@@ -32,11 +32,12 @@ int fric_any(const friction *f);
  * *changed: LOOM_CHANGED_*.  LOOM_REJECTED as cand_activate(): the last lag stays in force. */
 loom_status fric_lag(friction *f, const pair_energy *p, const lk_entry *lag, const loom_step *s,
                      loom_buf *x, double progress, uint32_t *changed);
-/* out, real [num][3]: where points of bodies `obst`, i32 [num], at `from` of the step's motion are
- * at `to`; rows of -1 are left alone. */
+/* Carries points of bodies along.  point, real [num][3], m: points of the bodies `obst`, i32 [num],
+ * at progress `from` of the step's motion; out: the same points at progress `to`.  Rows with the
+ * body -1 are left alone. */
 loom_status fric_carry(const candidates *c, loom_buf *obst, loom_buf *point, int64_t num,
                        double from, double to, loom_buf *out);
-/* The same with the candidates that are active already, at x. */
+/* fric_lag() for an x at which cand_activate() has just been called. */
 loom_status fric_lag_active(friction *f, const pair_energy *p, const lk_entry *lag,
                             const loom_step *s, loom_buf *x, double progress, uint32_t *changed);
 /* Maps the lagged pairs for kernels. */

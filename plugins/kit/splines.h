@@ -13,8 +13,8 @@ enum {
   SPLINE_QUADRATIC = 0, /* products of two quadratic splines on a grid */
   SPLINE_RADIAL,        /* radial functions around samples: rows have any sum, which leaves even
                            translations out of the span */
-  SPLINE_SHEPARD        /* these over their sum (D. Shepard 1968): rows sum to one, but affine
-                           functions are not in the span */
+  SPLINE_SHEPARD /* radial functions over their sum (D. Shepard 1968): rows sum to one, but affine
+                    functions are not in the span */
 };
 #define SPLINE_KINDS "splines|radial|shepard" /* choices of a plugin's parameter */
 

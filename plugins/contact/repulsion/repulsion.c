@@ -14,10 +14,11 @@
  * for two nearly parallel edges it falls to 0, so that B stays smooth (geom/barrier.kern.h).
  *
  * B is the penalty of D. Terzopoulos et al., Elastically deformable models, SIGGRAPH 1987,
- * section 5, with a linear force.  It has no friction, and fast cloth can pass through: the force
- * is finite.
+ * section 5.  DEVIATION: its force is linear; in the paper the force grows exponentially with the
+ * depth.  The model has no friction.  Its force is finite, so fast cloth can pass through.
  *
- * The plugin has no checkpoint(): it keeps only the candidate pairs, which every step finds anew.
+ * The plugin has no checkpoint(): it keeps only the candidate pairs, and every step finds them
+ * anew.
  */
 #include <math.h>
 
@@ -51,19 +52,20 @@ static loom_status repulsion_create(const loom_host *h, const loom_scene *sc, co
 {
   static const pair_kernels kernels = PAIR_KERNELS(repulsion);
   const settings *const given = set;
-  /* after plug_new() the core calls destroy() even when create() fails */
+  /* from here on the core calls destroy() even when create() fails: errors need no clean-up here */
   LOOM_TRY(plug_new(h, sizeof(repulsion), self));
   repulsion *const p = *self;
   p->energy = (pair_energy){.c = &p->c, .k = &kernels};
   p->energy.number[REPULSION_STIFFNESS] = given->stiffness;
   p->energy.number[REPULSION_REACH] = given->reach;
-  /* The last argument is the slack.  Detection lists pairs with a gap below reach + slack, so that
-   * the list stays complete until a vertex has moved by slack/2. */
+  /* The last two arguments set the slack to the reach, or to a quarter of the mean edge where that
+   * is less.  Detection lists pairs with a gap below reach + slack, so that the list stays complete
+   * until a vertex has moved by slack/2. */
   return cand_new(&p->c, h, sc, e, given->reach, 0.0, given->reach);
 }
 
 /* The core calls reset() after it has replaced the positions, as a replay does: the candidates
- * belong to the old ones. */
+ * belong to the old positions. */
 static loom_status repulsion_reset(void *self)
 {
   cand_reset(&((repulsion *)self)->c);
@@ -92,7 +94,7 @@ static loom_status repulsion_plan(void *self, const loom_step *s, loom_query *q)
 static loom_status repulsion_update(void *self, const loom_step *s, const loom_pairs *pairs,
                                     int when, uint32_t *changed)
 {
-  *changed = LOOM_CHANGED_NONE; /* a new list of candidates does not change the energy at any x */
+  *changed = LOOM_CHANGED_NONE; /* for the solver: the energy at x does not depend on the list */
   if (when != LOOM_AFTER_DETECT) return LOOM_OK;
   return cand_update(&((repulsion *)self)->c, s, pairs);
 }
@@ -104,7 +106,7 @@ static loom_status repulsion_eval(void *self, const loom_step *s, loom_buf *x, d
                                   double *dissipation, loom_buf *grad)
 {
   repulsion *const p = self;
-  (void)dissipation; /* stays 0 without friction */
+  (void)dissipation; /* a model without friction adds none */
   LOOM_TRY(cand_activate_all(&p->c, s, x, s->progress, NULL));
   return pair_eval(&p->energy, s, x, energy, grad);
 }

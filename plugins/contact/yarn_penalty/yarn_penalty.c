@@ -1,7 +1,7 @@
 /* yarn_penalty.c - contact model `yarn_penalty`: the exact force of the yarns' contact energy.
  *
  * The energy of geom/yarn.kern.h over all pairs of segments that detection reports, evaluated
- * anew wherever it is asked for: the reference for `acl`.  Nothing outlives a step.
+ * anew in every call: the reference for `acl`.  No state carries over between steps.
  *
  * J. M. Kaldor, D. L. James, S. Marschner, Simulating knitted cloth at the yarn level, ACM TOG
  * 27(3), 2008, and ACM TOG 29(4), 2010, section 3.2. */
@@ -30,8 +30,8 @@ static const loom_param params[] = {
                     "k_contact of the energy per squared length of yarn; 3500 dyn/cm in the "
                     "paper's units."),
     LOOM_PARAM_REAL(settings, margin, 0, 0, 1, "m",
-                    "Segments are looked for this far beyond touching; 0 suits explicit solvers, "
-                    "others need what moves between two detections."),
+                    "Detection lists segments this far beyond touching; 0 suits explicit solvers, "
+                    "others need the distance that segments move between two detections."),
     LOOM_PARAM_GONE("stats", "the log has its numbers: column `found` of /steps_extra, times of "
                              "`index` and `force` in /sections"),
 };
@@ -113,12 +113,12 @@ static loom_status yarn_penalty_begin_step(void *self, const loom_step *s)
 {
   yarn_penalty *const p = self;
   (void)s;
-  p->m = 0; /* old pairs mean nothing in a new step */
+  p->m = 0; /* pairs of the last step are not valid in this one */
   return LOOM_OK;
 }
 
-/* Before the first iteration pairs are those of the start of the step: where an explicit solver
- * wants its force.  With a margin they hold for what moves from there. */
+/* Before the first iteration detection runs at the start of the step, where an explicit solver
+ * takes its force.  With a margin the pairs stay complete while segments move from there. */
 static loom_status yarn_penalty_plan(void *self, const loom_step *s, loom_query *q)
 {
   yarn_penalty *const p = self;

@@ -6,11 +6,11 @@
  *
  *   (M - h^2 K) v' = M v + h f      for the velocity v' at the end of the step
  *
- * with forces f and their derivative K at the start.  In loom's terms that is one iteration of
- * Newton's method from x_start without a line search, A d = -r(x_start) with A = M/h^2 - K and d =
- * h v'.  [stop] max_iters = 1 is the paper's method; with more, each iteration linearises again
- * where the last one ended.  Contact is linearised at the start of the step, and what intersects at
- * its end is the contact model's to resolve.
+ * with forces f and their derivative K at the start.  In loom's terms this is one iteration of
+ * Newton's method from x_start without a line search, A d = -r(x_start), with A = M/h^2 - K and
+ * d = h v'.  [stop] max_iters = 1 is the paper's method; with more, each iteration linearises again
+ * where the last one ended.  Contact is linearised at the start of the step; the contact model or
+ * the step bound removes intersections at its end.
  */
 #include <math.h>
 
@@ -51,7 +51,7 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, tolerance, 1e-6, 1e-14, 1.0, "1",
                     "Residual of the linear system that is left, in parts of that at d = h v."),
     LOOM_PARAM_INT(settings, max_inner, 10000, 1, 1000000, "1",
-                   "Iterations of a linear solve at which it ends with what it has."),
+                   "Iterations after which a linear solve ends with its present solution."),
 };
 
 static const loom_column columns[] = {
@@ -185,8 +185,8 @@ static loom_status cama_pcg_iterate(void *self, const loom_step *st, loom_iterat
   return LOOM_OK;
 }
 
-/* What outlives a step, the pattern, is made again from the same contact: there is no checkpoint.
- */
+/* Only the pattern carries over between steps; it is made again from the same contact, so there is
+ * no checkpoint(). */
 static const loom_solver_ops ops = {
     .struct_size = sizeof ops,
     .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_HESSIAN | LOOM_NEED_CONTACT_GRADIENT |

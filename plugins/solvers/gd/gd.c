@@ -48,13 +48,13 @@ typedef struct {
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
-  loom_real sigma;
+  loom_real sigma; /* 1, length of the next step in units of h^2/m */
 } gd;
 
 static loom_status gd_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                              const void *set, void **self)
 {
-  /* after plug_new() the core calls destroy() even when create() fails */
+  /* from here on the core calls destroy() even when create() fails: errors need no clean-up here */
   LOOM_TRY(plug_new(h, sizeof(gd), self));
   gd *const g = *self;
   g->h = h;
@@ -76,7 +76,7 @@ static loom_status gd_reset(void *self)
 
 /* Phase ITERATE: one outer iteration writes the direction d into step->trial.  plug_read() and
  * plug_write() map buffers in the memory of the backend on which the instance runs, so the kernel
- * can use the pointers.  plug_launch() unmaps them; after an error the core does. */
+ * can use the pointers.  plug_launch() unmaps the buffers; after an error the core unmaps them. */
 static loom_status gd_iterate(void *self, const loom_step *s, loom_iterate *it)
 {
   static const lk_entry direction = LK_ENTRY_MOVES(gd_direction, 7, 0);
@@ -121,8 +121,9 @@ static loom_status gd_checkpoint(void *self, const loom_step *s, int restore)
 }
 
 /* The callbacks.  Before step 0 the core checks that the elements and the contact models of the
- * scene provide everything that `needs` lists.  plugin.h marks the members that a solver must set
- * [required]; the core skips members that are NULL. */
+ * scene provide the energies and gradients that `needs` lists.  LOOM_USES_GRADIENT asks the core
+ * for step->grad, LOOM_NEEDS_LINE_SEARCH for the line search.  plugin.h marks the members that a
+ * solver must set [required]; the core skips members that are NULL. */
 static const loom_solver_ops ops = {
     .struct_size = sizeof ops,
     .needs = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_CONTACT_ENERGY |

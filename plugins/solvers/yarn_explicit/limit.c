@@ -1,4 +1,4 @@
-/* limit.c - what the start must satisfy: the step that bending allows, disjoint glue. */
+/* limit.c - checks at the start: the step is one that bending allows, and glue is disjoint. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

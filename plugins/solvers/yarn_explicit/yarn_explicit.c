@@ -5,10 +5,9 @@
  *   v += h M^-1 f(x)          all forces at the start of the step, contact among them
  *   glue, then lengths        projections at x + h v (Goldenthal et al. 2007)
  *   v = (x' - x)/h            and non-rigid damping of blocks of loops
- * What is left is the trial point.  Contact with objects comes last, in FILTER (plugin
- * `project`), and the scheduler moves the frames of the yarns on (elements yarn_bend, yarn_twist).
- * The residual that the core measures afterwards is that of the implicit step, which nobody
- * solves here. */
+ * The result is the trial point.  Contact with objects comes last, in FILTER (plugin `project`),
+ * and the scheduler moves the frames of the yarns on (elements yarn_bend, yarn_twist).  The core
+ * then measures the residual of the implicit step, an equation that this method does not solve. */
 #include <math.h>
 
 #include "loom/plug.h"
@@ -79,7 +78,7 @@ static loom_status yarn_explicit_create(const loom_host *h, const loom_scene *sc
   return blocks_make(h, e, sc, g->set.block, &g->blocks);
 }
 
-/* Forces are those of the start of the step: it is the first iterate, too. */
+/* The first iterate is the start of the step, so that forces are taken there. */
 static loom_status yarn_explicit_begin_step(void *self, const loom_step *s)
 {
   solver *g = self;
@@ -168,7 +167,7 @@ static loom_status damping(solver *g, const loom_step *s)
   return plug_launch(&m, &k, &a, g->blocks.num, NULL);
 }
 
-/* What the projection said, on the host. */
+/* Reads the results of the projection on the host. */
 static loom_status report(solver *g, const loom_step *s, loom_iterate *it)
 {
   void *p;

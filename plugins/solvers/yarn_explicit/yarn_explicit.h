@@ -1,4 +1,4 @@
-/* yarn_explicit.h - what the files of the solver share. */
+/* yarn_explicit.h - declarations shared by the files of the solver. */
 #ifndef YARN_EXPLICIT_H
 #define YARN_EXPLICIT_H
 
