@@ -11,6 +11,11 @@ enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOO
  *
  *   create -> { begin_step -> ... phase calls ... -> end_step }* -> destroy
  *
+ * Phases of a step: PREDICT sets the target y and calls begin_step(); DETECT finds pairs for the
+ * contact models; then for each iteration ITERATE (the solver's trial), FILTER (line search, step
+ * bound, resolve(): from the trial to the accepted point) and MEASURE (residual, log); at the end
+ * COMMIT (velocities, end_step()).  framework/doc/architecture.md has them in full.
+ *
  * reset() may come between steps: the state was changed from outside, so the plugin drops its
  * history.  checkpoint() may come between steps: the plugin passes all data that outlives a step
  * to host->state_io(), so that a restart, and a replay of the run, continue bit for bit.
@@ -125,7 +130,7 @@ typedef struct loom_iterate { /* result of one outer iteration */
   int32_t inner_iters; /* linear or local iterations done */
   double inner_res;    /* last inner residual, relative; NaN if there is none */
   int32_t inner_norm;  /* LOOM_NORM_* of inner_res */
-  int32_t filter;      /* nonzero: please filter now (ADVICE) */
+  int32_t filter;      /* nonzero: requests FILTER now (LOOM_FILTER_ADVICE) */
   int32_t stage;       /* for methods with stages, logged as given */
   int32_t reserved;
   double own_res; /* the method's own stopping quantity, NaN if none; logged
@@ -135,10 +140,10 @@ typedef struct loom_iterate { /* result of one outer iteration */
 
 typedef struct loom_accept { /* result of FILTER for the trial */
   uint32_t struct_size;
-  int32_t resolved;      /* contact->resolve moved the point */
-  double alpha;          /* step length in (0,1]; 0: nothing accepted */
-  double toi;            /* bound from collision in (0,1], 1 if none */
-  loom_buf *t_vertex;    /* real [n] per-vertex step, or NULL: for residual forwarding */
+  int32_t resolved;      /* 1: contact->resolve() moved the point */
+  double alpha;          /* step length in (0,1]; 0: the trial was refused */
+  double toi;            /* step bound of the collision plugins in (0,1], 1 if none */
+  loom_buf *t_vertex;    /* real [n], step length per vertex, or NULL; for residual forwarding */
   int32_t filtered;      /* 0: x was accepted unfiltered this time */
   int32_t final;         /* 1: the last filter of the step, COMMIT follows */
   loom_buf *dx;          /* real [n][3], m, the change of x */
