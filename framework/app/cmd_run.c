@@ -113,6 +113,18 @@ static void print_features(const run_summary *s)
            (long long)s->shape_entries, s->shape_depth, s->shape_body);
 }
 
+/* Each contact model has a gap of its own beyond the thickness. */
+static void print_gaps(const run *r)
+{
+  for (int i = 0; i < run_num_contacts(r); ++i) {
+    run_gap g;
+    if (run_contact_gap(r, i, &g) != LOOM_OK || isnan(g.median)) continue;
+    printf("  %s (%s) keeps gaps of %.3g m beyond the thickness: the median of %lld vertices that "
+           "have something near in the last step\n",
+           g.name, g.plugin, g.median, (long long)g.verts);
+  }
+}
+
 static void summary(const run *r, const run_summary *s)
 {
   static const char *const short_names[CLOCK_NUM] = {"predict", "detect",  "solve", "contact",
@@ -154,6 +166,7 @@ static void summary(const run *r, const run_summary *s)
     printf("; the whole process %.1f MB at most", 1e-6 * 1024.0 * (double)use.ru_maxrss);
   printf("\n");
   if (!isnan(s->min_gap)) printf("  smallest gap %.4g m\n", s->min_gap);
+  print_gaps(r);
   if (s->intersections >= 0)
     printf("  intersections found by the audit: %lld, after %lld of %lld steps\n",
            (long long)s->intersections, (long long)s->audited,

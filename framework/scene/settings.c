@@ -59,10 +59,12 @@
 /* The pairs of membrane and bending that cloth is usually made of. */
 #define SCENE_MODELS "arap+isometric|arap+shell|stvk+isometric|stvk+shell|springs"
 
-#define THICKNESS(T)                                                                         \
-  REAL(T, thickness, 5e-4, 1, "m",                                                           \
-       "Distance that contact keeps between two sheets (twice the contact radius); without " \
-       "contact it changes nothing.")
+#define THICKNESS(T)                                                                             \
+  REAL(T, thickness, 5e-4, 1, "m",                                                               \
+       "Twice the contact radius: contact counts gaps from half the thickness of either side.  " \
+       "What gap is kept beyond it is the contact model's own (its README; 0 of penalty, up to " \
+       "d_hat of barriers), and the summary of a run tells it; without contact it changes "      \
+       "nothing.")
 
 static const loom_param cloth_params[] = {
     LOOM_PARAM_ENUM(
