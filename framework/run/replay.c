@@ -59,6 +59,10 @@ loom_status replay_open(run *r)
   const int64_t n = r->scene->pub.num_verts;
   char place[1200];
   if (r->set.run.replay[0] == '\0') return LOOM_OK;
+  p->path = r->set.run.replay;
+  p->key = "replay";
+  p->first = r->set.run.replay_first;
+  p->count = r->sum.steps_planned;
   cfg_place(cfg_find(r->c, "run"), "replay", place, sizeof place);
   const loom_status s = h5read_open(r->err, r->set.run.replay, &p->ref);
   if (s != LOOM_OK) {

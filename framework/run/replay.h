@@ -8,6 +8,9 @@
 
 typedef struct replay {
   h5read *ref;
+  const char *path, *key; /* of the log, and the key of [run] that names it */
+  int once;               /* only the run's first state is taken, see start_log.c */
+  int64_t first, count;   /* steps of the log whose starts are taken */
   int64_t num_frames;
   double *x, *v;      /* [n][3] one frame on the host */
   loom_buf *x_ref;    /* real [n][3], m, the reference's end of the present step */
@@ -38,6 +41,10 @@ loom_status replay_record(run *r);
 loom_status replay_same_physics(run *r);
 /* Refuses a reference with other meshes, masses, pins or bodies. */
 loom_status replay_same_scene(run *r);
+/* Refuses a log with other triangles or tetrahedra. */
+loom_status replay_same_mesh(run *r);
+/* Both configs into rep.ours and rep.theirs. */
+loom_status replay_read_config(run *r);
 /* Has the section of a plugin instance the same keys there?  `why` names the difference. */
 void replay_same_section(run *r, const cfg *theirs, const char *section, int *same, char *why,
                          size_t len);

@@ -33,7 +33,8 @@ static int may_differ(const char *section, const char *key)
 {
   static const char *const run_keys[] = {
       "steps",  "seed",         "guess",        "forwarding", "forwarding_iters",
-      "replay", "replay_first", "replay_state", NULL};
+      "replay", "replay_first", "replay_state", "start_log",  "start_frame",
+      NULL};
   /* a material gives keys that are compared; the grid is how sdf sees a mesh */
   static const char *const any_keys[] = {"material", "sdf_resolution", "sdf_padding", NULL};
   if (strcmp(section, "run") == 0) return one_of(run_keys, key, strlen(key));
@@ -116,10 +117,14 @@ static void compare_sections(const cfg *ours, const cfg *theirs, differences *d)
 static loom_status other_problem(run *r, const char *what)
 {
   char place[1200];
+  cfg_place(cfg_find(r->c, "run"), r->rep.key, place, sizeof place);
+  if (r->rep.once)
+    return err_set(r->err, LOOM_E_CONFIG, "%s: %s holds other meshes: %s; use the same", place,
+                   r->rep.path, what);
   return err_set(r->err, LOOM_E_CONFIG,
                  "%s: the reference solved another problem: %s; a replay compares methods on one "
                  "problem: make that the same, or record a reference of this one",
-                 cfg_place(cfg_find(r->c, "run"), "replay", place, sizeof place), what);
+                 place, what);
 }
 
 /* Both as they took effect, read back from their texts. */
@@ -130,15 +135,20 @@ static loom_status our_config(run *r)
   return cfg_parse(r->err, text, "this config", "", NULL, 0, &r->rep.ours);
 }
 
-loom_status replay_same_physics(run *r)
+loom_status replay_read_config(run *r)
 {
   char name[1200];
   const char *const text = h5read_attr(r->rep.ref, "config");
+  snprintf(name, sizeof name, "config in %s", r->rep.path);
+  LOOM_TRY(our_config(r));
+  return cfg_parse(r->err, text, name, "", NULL, 0, &r->rep.theirs);
+}
+
+loom_status replay_same_physics(run *r)
+{
   differences *const d = calloc(1, sizeof *d);
   if (d == NULL) return err_set(r->err, LOOM_E_NOMEM, "replay: out of memory");
-  snprintf(name, sizeof name, "config in %s", r->set.run.replay);
-  loom_status s = our_config(r);
-  if (s == LOOM_OK) s = cfg_parse(r->err, text, name, "", NULL, 0, &r->rep.theirs);
+  loom_status s = replay_read_config(r);
   if (s == LOOM_OK) compare_sections(r->rep.ours, r->rep.theirs, d);
   if (s == LOOM_OK && d->num > MOST_NAMED) {
     char more[64];
@@ -224,6 +234,13 @@ static loom_status same_array(run *r, const char *name, loom_buf *b)
   if (s != LOOM_OK || bad < 0) return s;
   snprintf(what, sizeof what, "/%s differs, first in value %lld", name, (long long)bad);
   return other_problem(r, what);
+}
+
+loom_status replay_same_mesh(run *r)
+{
+  LOOM_TRY(same_array(r, "scene/triangles", r->scene->pub.tris));
+  LOOM_TRY(same_array(r, "scene/tets", r->scene->pub.tets));
+  return same_array(r, "scene/yarns/segments", r->scene->pub.segs);
 }
 
 loom_status replay_same_scene(run *r)

@@ -55,15 +55,16 @@ static loom_status record_core(run *r)
   return put_core(r, "delta", r->fw.last);
 }
 
-/* Only logs with a frame of every step can be replayed.  The state of collision plugins saves
- * work, does not change the pairs that they find, and is large: it is recorded on demand. */
+/* Only logs with a frame of every step can be replayed; state = frames is for a start_log.  The
+ * state of collision plugins saves work, does not change the pairs that they find, and is large: it
+ * is recorded on demand. */
 loom_status replay_record(run *r)
 {
   const log_settings *const l = &r->set.log;
   instance *all[RUN_ALL_INSTANCES];
-  if (r->record.log == NULL || r->rep.ref != NULL || l->state == LOG_STATE_OFF ||
-      l->frames_every != 1 || r->set.run.substeps != 1)
-    return LOOM_OK;
+  const int every = l->frames_every == 1 && r->set.run.substeps == 1;
+  if (r->record.log == NULL || r->rep.ref != NULL || l->state == LOG_STATE_OFF) return LOOM_OK;
+  if (l->state == LOG_STATE_FRAMES ? !record_frame_due(r) : !every) return LOOM_OK;
   clock_push(&r->clock, CLOCK_LOG);
   LOOM_TRY(record_core(r));
   const int n = instances_list(r, LIST_SOLVER_LAST, all);
@@ -130,9 +131,9 @@ static loom_status get_buf(run *r, const char *owner, const char *name, loom_buf
       (!resize && row->count != buf_count(b)))
     return err_set(
         r->err, LOOM_E_IO,
-        "replay of %s: step %lld has no usable %s/%s; it was recorded by another version, "
+        "state in %s: step %lld has no usable %s/%s; it was recorded by another version, "
         "or is damaged: record the reference again",
-        r->set.run.replay, (long long)r->rep.state_at, owner, name);
+        r->rep.path, (long long)r->rep.state_at, owner, name);
   if (resize) LOOM_TRY(buf_resize(r->m, b, row->count));
   LOOM_TRY(buf_map(r->m, NULL, b, LOOM_WRITE, LOOM_AT_HOST, &data));
   const loom_status s = h5read_state_data(r->rep.ref, r->err, row, data);
@@ -164,7 +165,7 @@ static loom_status probe(run *r, const char *owner, const char *name, loom_buf *
  * first one begins without. */
 static loom_status was_recorded(run *r, const char *owner, int *yes)
 {
-  const int64_t first = r->set.run.replay_first, last = first + r->sum.steps_planned;
+  const int64_t first = r->rep.first, last = first + r->rep.count;
   *yes = 1;
   for (int64_t i = first > 0 ? first : 1; i < last && *yes; ++i) {
     LOOM_TRY(load_rows(r, i - 1));
@@ -180,11 +181,12 @@ static loom_status refuse(run *r, const char *who, const char *why)
       r->err, LOOM_E_CONFIG,
       "%s: %s keeps a state from step to step, and that of the reference cannot be taken: %s; or "
       "set [run] replay_state = fresh, so that it begins every step without a past",
-      cfg_place(cfg_find(r->c, "run"), "replay", place, sizeof place), who, why);
+      cfg_place(cfg_find(r->c, "run"), r->rep.key, place, sizeof place), who, why);
 }
 
-static const char not_recorded[] =
-    "it was not recorded; record the reference again, with [log] frames_every = 1 and state = auto";
+static const char not_recorded[] = "it was not recorded; record the reference again, with [log] "
+                                   "frames_every = 1 and state = auto, "
+                                   "or for a start_log with state = frames";
 
 /* With its settings: a model with a given stiffness has none to remember. */
 static loom_status keeps_state(run *r, instance *in, int *yes)

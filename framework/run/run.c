@@ -16,6 +16,7 @@
 #include "run/process.h"
 #include "run/record.h"
 #include "run/room.h"
+#include "run/start_log.h"
 #include "run/step.h"
 
 /* ---- opening ----
@@ -141,6 +142,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(detect_new(r));
   LOOM_TRY(scene_pose(r->scene, 0.0, 0.0));
   LOOM_TRY(replay_open(r));
+  LOOM_TRY(start_log_open(r));
   LOOM_TRY(problem_diag(r));
   LOOM_TRY(objects_new(r));
   LOOM_TRY(run_check_tolerance(r));
@@ -202,7 +204,11 @@ static loom_status simulate(run *r, const run_options *o, int64_t first)
 static loom_status record_start(run *r)
 {
   const double time = (double)r->first_step * r->st.h;
-  if (r->rep.ref != NULL && r->sum.steps_planned > 0) {
+  if (start_log_waits(r)) {
+    LOOM_TRY(start_log_take(r));
+    LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start));
+    LOOM_TRY(scene_pose(r->scene, time, time));
+  } else if (r->rep.ref != NULL && r->sum.steps_planned > 0) {
     LOOM_TRY(replay_load(r, r->first_step));
     LOOM_TRY(buf_copy(r->m, &r->exec, r->st.v_end, r->st.v_start));
     LOOM_TRY(scene_pose(r->scene, time, time));
@@ -249,13 +255,14 @@ loom_status run_execute(run *r, const run_options *o)
 {
   int64_t last_step = -1;
   loom_status s = LOOM_OK;
-  r->first_step = r->rep.ref != NULL ? r->set.run.replay_first : 0;
+  if (r->rep.ref != NULL && !start_log_waits(r)) r->first_step = r->set.run.replay_first;
   if (!o->no_log) {
     LOOM_TRY(output_folders(r));
     if (r->out.resume) LOOM_TRY(run_failed(r, checkpoint_read(r, o->resume_step, &last_step)));
     LOOM_TRY(run_failed(r, record_open(r, o, last_step)));
   }
   if (o->opened != NULL) o->opened(o->user);
+  if (last_step >= 0) start_log_close(r); /* the checkpoint has the state */
   if (last_step < 0)
     s = record_start(r);
   else if (r->out.anew)

@@ -90,7 +90,7 @@ struct run {
   replay rep;
   run_summary sum;
   const run_options *opt;
-  int64_t first_step; /* of this run: 0, or [run] replay_first */
+  int64_t first_step; /* of this run: 0, [run] replay_first, or the one behind start_frame */
 };
 
 #endif

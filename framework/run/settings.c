@@ -42,6 +42,15 @@ static const loom_param run_params[] = {
                     "Contact models that keep something from step to step (stiffness, weights): "
                     "as it was in the reference, which must have the same model with the same "
                     "keys; or fresh: where it cannot be had, they begin every step anew."),
+    LOOM_PARAM_PATH(
+        run_settings, start_log, "",
+        "Log of another run that has the state to begin with: positions and velocities "
+        "of start_frame, and of [log] state what elements (frames of yarns), solver and "
+        "contact models kept, as a replay takes them (replay_state).  The clock goes "
+        "on from the frame, and steps are counted from there.  Meshes must be the "
+        "same; all else may differ."),
+    LOOM_PARAM_INT(run_settings, start_frame, -1, -1, 1e9, "1",
+                   "Frame of start_log, 0 the start of that run; -1: the last one."),
 };
 static const loom_param exec_params[] = {
     LOOM_PARAM_ENUM(
@@ -173,10 +182,11 @@ static const loom_param log_params[] = {
     LOOM_PARAM_BOOL(log_settings, kernels, 0,
                     "Launches, elements, bytes and time of every kernel go into /kernels, step by "
                     "step; every launch is waited for."),
-    LOOM_PARAM_ENUM(log_settings, state, LOG_STATE_AUTO, "auto|off|all",
-                    "The state of plugins goes into the log with every step, so that "
-                    "it can be replayed.  auto: of solver and contact models, where there is "
-                    "a frame of every step; all: of collision plugins, too."),
+    LOOM_PARAM_ENUM(log_settings, state, LOG_STATE_AUTO, "auto|off|all|frames",
+                    "The state of plugins goes into the log with every step, so that it can be "
+                    "replayed.  auto: of solver and contact models, where there is "
+                    "a frame of every step; all: of collision plugins, too; frames: as auto, with "
+                    "every frame, however rare, for a start_log."),
 };
 
 /* [solver], [collision.NAME], [contact.NAME]; further keys belong to the plugin. */
@@ -284,5 +294,8 @@ loom_status settings_bind(loom_err *err, cfg *c, settings *out)
   if (out->run.replay_first > 0 && out->run.replay[0] == '\0')
     return err_set(err, LOOM_E_CONFIG, "%s: it needs [run] replay = FILE.h5",
                    cfg_place(cfg_find(c, "run"), "replay_first", place, sizeof place));
+  if (out->run.start_frame >= 0 && out->run.start_log[0] == '\0')
+    return err_set(err, LOOM_E_CONFIG, "%s: it needs [run] start_log = FILE.h5",
+                   cfg_place(cfg_find(c, "run"), "start_frame", place, sizeof place));
   return LOOM_OK;
 }

@@ -25,7 +25,7 @@ enum {
 enum { FILTER_GO_AUTO = 0, FILTER_GO_FEASIBLE = 1, FILTER_GO_TRIAL = 2 };
 enum { LINE_AUTO = 0, LINE_ON = 1, LINE_OFF = 2 };
 enum { CONTACT_SELF = 0, CONTACT_OBSTACLE = 1, CONTACT_ALL = 2 };
-enum { LOG_STATE_AUTO = 0, LOG_STATE_OFF = 1, LOG_STATE_ALL = 2 };
+enum { LOG_STATE_AUTO = 0, LOG_STATE_OFF = 1, LOG_STATE_ALL = 2, LOG_STATE_FRAMES = 3 };
 enum { ERROR_OFF = 0, ERROR_NEWTON = 1, ERROR_PROJECTIVE = 2 };
 enum { ERROR_BY_AUTO = 0, ERROR_BY_FACTOR = 1, ERROR_BY_CG = 2 };
 enum { AUDIT_OFF = 0, AUDIT_END = 1, AUDIT_EVERY = 2, AUDIT_TRAJECTORY = 3 };
@@ -42,7 +42,9 @@ typedef struct run_settings {
   int64_t forwarding_iters;
   const char *replay; /* path of the reference log, "" for none */
   int64_t replay_first;
-  int32_t replay_state; /* RUN_REPLAY_* */
+  int32_t replay_state;  /* RUN_REPLAY_* */
+  const char *start_log; /* path, "" for none */
+  int64_t start_frame;   /* -1: the last one */
 } run_settings;
 
 typedef struct exec_settings {
