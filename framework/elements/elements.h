@@ -123,7 +123,7 @@ void elastic_free(elastic *el);
 uint32_t elastic_caps(const elastic *el); /* LOOM_ELEM_* that every block has */
 /* Leaves one partial energy per block in e->result[slot ..]; *used = number of slots. */
 loom_status elastic_energy(elastic *el, loom_buf *x, int slot, int *used);
-/* Both at one point in one pass over the elements: energies in slots as above. */
+/* Gradient and energy at one point in one pass over the elements: energies in slots as above. */
 loom_status elastic_gradient_energy(elastic *el, loom_buf *x, loom_buf *grad, int slot, int *used);
 loom_status elastic_gradient(elastic *el, loom_buf *x, loom_buf *grad);     /* grad += dPsi/dx */
 loom_status elastic_hessian(elastic *el, loom_buf *x, int how, asm_bsr *A); /* A += */

@@ -112,7 +112,7 @@ LK_FN int is_near(const mesh_query *q, lk_real gap)
          ((q->what & LOOM_DETECT_OVERLAP) && gap < LK_R(0.0));
 }
 
-/* Until when the step is safe: see ccd_toi(). */
+/* Largest safe share of the way from x0 to x1: see ccd_toi(). */
 LK_FN lk_real safe_time(const mesh_query *q, int family, const int32_t *v, lk_real xi, lk_real base)
 {
   lk_real x0[12], x1[12];

@@ -112,7 +112,7 @@ static loom_status energy_at(aa_pd *s, const loom_step *st, loom_buf *x, double 
   return r == LOOM_REJECTED ? LOOM_OK : r;
 }
 
-/* Whether the accelerated point may be handed over. */
+/* *yes = 1: the accelerated point lowers the energy and may be used. */
 static loom_status lowers(aa_pd *s, const loom_step *st, int *yes)
 {
   double mixed;
