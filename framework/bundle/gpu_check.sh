@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# gpu-check - asks a machine with a CUDA device whether loom is right on it, and how quick.
+# gpu-check - tests on a machine with a CUDA device whether loom is right there, and how fast.
 #
-#   ./loom gpu-check [PART...]      in a bundle; parts and what they do: ./loom gpu-check --list
+#   ./loom gpu-check [PART...]      in a bundle; list of the parts: ./loom gpu-check --list
 #   OUT=gpu_check      folder for report.txt (the lines below) and logs.tar.gz
-#   LIMIT=460          seconds for everything; what comes later is then not run
+#   LIMIT=460          seconds for all parts; parts after the limit are not run
 #   SIZES="224 388 708"  part time: two sheets of N x N vertices, for each N
 #
-# It needs bash, coreutils and a driver; nvcc, compute-sanitizer, ncu and python3 are used where they are.
-#  Exit code 0: no part failed, 1: one did, 2: usage.
+# It needs bash, coreutils and a driver; nvcc, compute-sanitizer, ncu and python3 are used if they are installed.
+#  Exit code 0: no part failed, 1: a part failed, 2: usage.
 # shellcheck disable=SC2317  # parts are called by name
 set -u
 bundle=$(dirname "$(readlink -f "$0")")
@@ -21,7 +21,7 @@ probe      bandwidth, and the cost of a launch, a wait, a copy, an allocation (n
 objects    order and errors across shared objects that have a CUDA runtime each (nvcc)
 kernels    kernels with random arguments against the CPU, all in one process; sorts, scans, buffers
 compare    every launch of short runs against the CPU's launcher with the same arguments
-contract   what every plugin must satisfy, on the device
+contract   the contract of all plugins, on the device
 bits       two sheets in contact: CPU and device agree in every bit
 drape      drape_self beside the CPU, twice on the device, with the exact audit
 fold       fold_desk likewise
@@ -60,13 +60,13 @@ export OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=$((cores >
 simulated() { [ "$device" = simulated ]; }
 sizes=${SIZES:-$(simulated && echo 16 || echo 224 388 708)}
 
-# ---- a part: one line, and what is worth telling of its log ----
+# ---- a part: one line, and the interesting lines of its log ----
 begin=$SECONDS failed=0
 say() { printf '%s\n' "$*" | tee -a "$report"; }
 line() { say "$(printf '%-12s %-12s %s' "$1" "$2" "$3")"; } # name verdict text
 
-# part NAME SECONDS COMMAND...: with so much time, or what is left of it.  A command that ends with 77
-# has said why it cannot run here.
+# part NAME SECONDS COMMAND...: runs the command with this limit or the rest of the time, if less.  Exit code 77
+# of the command: it has printed why it cannot run here.
 part() {
   local name=$1 most=$2 rest=$((limit - (SECONDS - begin))) start=$SECONDS code last
   shift 2
@@ -150,8 +150,8 @@ contract() { # every plugin that has launchers for a device
       printf "%s\n" "$told" | sed "s/^/$name: /"; exit 1; }
     printf "%s: %s checks pass\n" "$name" "$(printf "%s\n" "$told" | grep -c PASS)"' contract {}
 }
-# Without damping (exp rounds otherwise on a device) nothing in ndb_pd x ndb x patch_bvh does: no
-# contraction, sums in fixed orders, maxima and counts where decisions hang on reductions.
+# Without damping (exp rounds differently on a device) ndb_pd x ndb x patch_bvh gives the same bits on both: no
+# contraction, sums in fixed orders, and decisions by reductions use only maxima and counts.
 bits() {
   local d
   for d in cpu cuda; do
@@ -172,7 +172,7 @@ pair() { # scene: beside the CPU, and twice on the device
   echo "twice: $("$loom" compare "$run.cuda.h5" "$run.again.h5" | grep 'common frames' | tee "$run.txt")"
   grep -q 'largest distance 0.000000e+00' "$run.txt"
 }
-timing() { # N: phases wait for the device, so that each is charged what it began
+timing() { # N: phases wait for the device, so that each is charged for its own launches
   local log=$work/run/time_$1
   two_sheets "$1" 3 20 none 0.5 "$log.h5" >"$log.ini"
   "$loom" run "$log.ini" --device "$2" -o "$log.$2.h5" | sed 's/^ */  /' || return 1

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# make.sh - stages a build as a bundle: a folder that runs on any Linux machine whose glibc is not older,
-# with every other library in it.  `./loom bundle DIR` builds and calls it.
+# make.sh - stages a build as a bundle: a folder that runs on any Linux machine with an equal or newer glibc and
+# contains every other library.  `./loom bundle DIR` builds and calls it.
 #
-#   make.sh BUILD OUT      BUILD: a finished build of these sources; OUT: a folder that is not there yet,
+#   make.sh BUILD OUT      BUILD: a finished build of these sources; OUT: a folder that does not exist yet,
 #                          or an older bundle, which is replaced
 #   LOOM_BUNDLE_MESHERS=1  takes along the modules that triangulate sewing patterns (Gmsh: 90 libraries)
 set -euo pipefail
@@ -20,7 +20,7 @@ mkdir -p "$out"/{bin,plugins,lib,tests}
 out=$(realpath "$out")
 echo unfinished >"$out/BUNDLE"
 
-# ---- what loom is made of ----
+# ---- the parts of loom ----
 cp "$build/bin/loom" "$out/bin/"
 cp "$build"/plugins/*.so "$out/plugins/"
 find "$build/plugins" -name '*.missing' -exec cp {} "$out/plugins/" \;
@@ -31,7 +31,7 @@ for program in test_exec test_buf test_kernels_cuda test_matrix; do
   [ ! -x "$build/tests/$program" ] || cp "$build/tests/$program" "$out/tests/"
 done
 cp -r "$source/configs" "$out/"
-# what test_matrix looks up: the folders of plugins, and the table of which fit together
+# input of test_matrix: the folders of plugins, and the table of fitting combinations
 (cd "$source" && find plugins/{solvers,collision,contact} -mindepth 1 -maxdepth 1 -type d) |
   while read -r folder; do mkdir -p "$out/source/$folder"; done
 mkdir -p "$out/source/tests/matrix"

@@ -1,5 +1,5 @@
 // objects_main.cu - two shared objects and the program, three CUDA runtimes, one stream per thread:
-// what they launch must keep its order, and an error of one must be told by it and nobody else.
+// their launches must keep their order, and only the object with an error may report it.
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 

@@ -1,5 +1,5 @@
-// probe.cu - what a launch, a wait, a small copy and an allocation cost on this device, and its
-// bandwidth; whether host memory may be written again behind a copy from it.
+// probe.cu - cost of a launch, a wait, a small copy and an allocation on this device, its
+// bandwidth, and whether host memory may be overwritten right after a copy from it.
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -55,7 +55,7 @@ template <class F> static void bandwidth(const char *what, double bytes, F f)
   printf("%-42s %9.1f us  %6.2f TB/s\n", what, us, bytes / us / 1e6);
 }
 
-// How often of 50 a copy to the device took what was written behind it.
+// How many of 50 copies to the device took data that was written to the host after the call.
 static int overtaken(double *device, double *pinned, std::vector<double> &pageable)
 {
   int late = 0;

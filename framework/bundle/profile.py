@@ -1,4 +1,4 @@
-"""Seconds by kernel, from what ncu wrote.  Usage: profile.py NCU.csv"""
+"""Seconds by kernel, from the output of ncu.  Usage: profile.py NCU.csv"""
 
 import collections
 import csv

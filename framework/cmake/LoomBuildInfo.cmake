@@ -1,10 +1,10 @@
-# loom_build_info(): the object library that says from what a binary was built.
+# loom_build_info(): the object library with the sources, compiler and options of a binary.
 #
 # Commit, dirty flag, compiler and options stand in one generated C file.  Plugins and the
 # core refer to its symbols, so a new commit costs one small compilation and the links.
-# The file is looked at again only when a tracked file or the branch's log has changed.
+# The file is checked again only if a tracked file or the branch's log has changed.
 #
-# LOOM_BUILD_PATHS: what counts as source for the dirty flag (git pathspecs, default: all).
+# LOOM_BUILD_PATHS: sources that count for the dirty flag (git pathspecs, default: all).
 set(LOOM_BUILD_INFO_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/write_build_info.cmake)
 
 function(loom_build_info)

@@ -1,7 +1,6 @@
-# Objects of one checkout serve the next: paths below the sources are hashed relative to the build, and the folder
-# of the build is not hashed.  Lines of debuggers and sanitizers may then name the checkout that compiled first.  What
-# the user sets stands: a compiler launcher of their own, CCACHE_BASEDIR, CCACHE_(NO)HASHDIR, base_dir and hash_dir of
-# ccache's files.
+# Checkouts share objects: paths below the sources are hashed relative to the build, and the folder of the build is
+# not hashed.  Debuggers and sanitizers may then name the checkout that compiled first.  Settings of the user take
+# precedence: a compiler launcher, CCACHE_BASEDIR, CCACHE_(NO)HASHDIR, base_dir and hash_dir of ccache's files.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_C_COMPILER_LAUNCHER)
   execute_process(COMMAND ${CCACHE_PROGRAM} --show-config OUTPUT_VARIABLE config ERROR_QUIET)

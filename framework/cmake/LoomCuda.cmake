@@ -1,6 +1,6 @@
-# Decide whether CUDA launchers are built: LOOM_HAVE_CUDA becomes ON or OFF.  AUTO builds them where
-# there are a compiler and a driver: they double the time of a build.  SIMULATED builds them for the
-# CPU (framework/mem/sim.h): for tests on machines without a device.
+# Decides whether CUDA launchers are built: LOOM_HAVE_CUDA becomes ON or OFF.  AUTO builds them if
+# a compiler and a driver are found: they double the time of a build.  SIMULATED builds them for the
+# CPU (framework/mem/sim.h), for tests on machines without a device.
 set(LOOM_SIMULATED OFF)
 if(NOT DEFINED LOOM_CUDA_DRIVER)
   set(LOOM_CUDA_DRIVER OFF)

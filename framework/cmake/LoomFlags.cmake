@@ -36,8 +36,8 @@ target_compile_options(loom_flags INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:C>,$<BOOL:${LOOM_WERROR}>>:-Werror>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas>)
 target_compile_definitions(loom_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:_POSIX_C_SOURCE=200809L>)
-# Coverage for libFuzzer in everything, the core's objects above all: without it the targets
-# fuzz_*_libfuzzer see their own file alone.
+# Coverage for libFuzzer in all objects, above all in the core: without it the targets
+# fuzz_*_libfuzzer see only their own file.
 if(LOOM_FUZZ)
   target_compile_options(loom_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-fsanitize=fuzzer-no-link>)
 endif()

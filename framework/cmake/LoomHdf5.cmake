@@ -1,8 +1,8 @@
 # The target hdf5::hdf5, of a serial HDF5 that is new enough.
 #
-# Where `h5cc -show` names the library hdf5_serial, as Debian's does since HDF5 2, FindHDF5 finds it and
-# then looks for the location of a library named hdf5 alone: it is told that location here, of the
-# library that h5cc names.
+# If `h5cc -show` names the library hdf5_serial, as Debian's does since HDF5 2, FindHDF5 finds it but then
+# looks for the location of a library named hdf5 only.  So this file sets that location to the library
+# that h5cc names.
 if(NOT DEFINED HDF5_hdf5_LIBRARY)
   find_program(LOOM_H5CC h5cc HINTS ${HDF5_ROOT} ENV HDF5_ROOT PATH_SUFFIXES bin)
   mark_as_advanced(LOOM_H5CC)
@@ -18,7 +18,7 @@ if(NOT DEFINED HDF5_hdf5_LIBRARY)
   endif()
 endif()
 
-# Version 1.10.7 brought H5Pset_file_locking: the log does its own locking.
+# H5Pset_file_locking, which came with version 1.10.7: the log does its own locking.
 find_package(HDF5 1.10.7 COMPONENTS C)
 if(NOT HDF5_FOUND)
   message(FATAL_ERROR

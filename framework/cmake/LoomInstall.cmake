@@ -9,7 +9,7 @@ if(TARGET loom)
 endif()
 install(DIRECTORY framework/include/loom DESTINATION ${LOOM_INSTALL_INCLUDE}
   FILES_MATCHING PATTERN "*.h")
-# What kernels and plugins may include; kits bring their sources, which a project compiles for itself.
+# Headers for kernels and plugins; kits are installed as sources, which a project compiles for itself.
 install(DIRECTORY framework/geom DESTINATION ${LOOM_INSTALL_INCLUDE}
   FILES_MATCHING PATTERN "*.kern.h")
 install(DIRECTORY plugins/kit DESTINATION ${LOOM_INSTALL_INCLUDE})

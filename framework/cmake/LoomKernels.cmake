@@ -50,7 +50,7 @@ endfunction()
 
 # loom_add_kit(<name> SOURCES <c files> [KERNELS <kernel files>] [KITS <kits>] [LIBRARIES <targets>])
 #
-# What several plugins share, a static library: compiled once in a tree and linked into each plugin
+# Code that several plugins share, a static library: compiled once in a tree and linked into each plugin
 # that names it, with all symbols hidden.  Files are relative to LOOM_KIT_DIR.
 function(loom_add_kit name)
   cmake_parse_arguments(PARSE_ARGV 1 K "" "" "SOURCES;KERNELS;KITS;LIBRARIES")
@@ -75,7 +75,7 @@ function(loom_add_kit name)
   set_property(GLOBAL APPEND PROPERTY LOOM_KITS ${name})
 endfunction()
 
-# loom_skip_kit(<name> <reason>): a kit whose library is missing; a plugin that names it is told why.
+# loom_skip_kit(<name> <reason>): a kit without its library; a plugin that names it gets the reason.
 function(loom_skip_kit name reason)
   set_property(GLOBAL PROPERTY LOOM_KIT_MISSING_${name} "${reason}")
 endfunction()
@@ -83,7 +83,7 @@ endfunction()
 # loom_add_plugin(<name> SOURCES <c files> [KERNELS <kernel files>] [KITS <kits>]
 #                 [LIBRARIES <targets>])
 #
-# One MODULE <name>.so with one exported symbol.  It links nothing of the core.
+# One MODULE <name>.so with one exported symbol.  It does not link the core.
 function(loom_add_plugin name)
   cmake_parse_arguments(PARSE_ARGV 1 P "" "" "SOURCES;KERNELS;KITS;LIBRARIES")
   if(P_UNPARSED_ARGUMENTS OR P_KEYWORDS_MISSING_VALUES OR NOT P_SOURCES)
@@ -125,8 +125,8 @@ endfunction()
 
 # loom_skip_plugin(<name> <reason>)
 #
-# Say that a plugin is not built, and why: one status line now, and a file
-# <name>.missing in the plugin directory, whose text `loom list` shows.
+# Reports that a plugin is not built, and why: one status line now, and a file <name>.missing in the
+# plugin directory; `loom list` shows its text.
 function(loom_skip_plugin name reason)
   message(STATUS "loom: plugin ${name} is not built: ${reason}")
   file(REMOVE ${PROJECT_BINARY_DIR}/plugins/${name}.so)

@@ -1,6 +1,6 @@
-# Write the C file of LoomBuildInfo.cmake, if its text changed, and what it depends on.
+# Writes the C file of LoomBuildInfo.cmake, if its text changed, and the list of its dependencies.
 set(commit unknown)
-set(deps ${CMAKE_CURRENT_LIST_FILE}) # without git there is nothing else
+set(deps ${CMAKE_CURRENT_LIST_FILE}) # without git the only dependency
 if(GIT)
   execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse --short=12 HEAD
     OUTPUT_VARIABLE hash OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
@@ -41,7 +41,7 @@ if(NOT body STREQUAL old)
   file(WRITE ${OUT} "${body}")
 endif()
 
-# A file that is gone would make the build look out of date for ever.
+# A deleted file in the list would make the build look out of date for ever.
 set(rule "${OUT}:")
 foreach(path IN LISTS deps)
   if(EXISTS "${path}")

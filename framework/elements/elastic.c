@@ -510,3 +510,12 @@ loom_status elastic_commit(elastic *el, loom_buf *x)
       LOOM_TRY(elastic_state(el, b)->commit(el->blocks[b].state, x));
   return LOOM_OK;
 }
+
+loom_status elastic_scale(elastic *el, double factor)
+{
+  for (int b = 0; b < el->sc->num_blocks; ++b) {
+    const elem_state *const s = elastic_state(el, b);
+    if (s != NULL && s->scale != NULL) LOOM_TRY(s->scale(el->blocks[b].state, factor));
+  }
+  return LOOM_OK;
+}

@@ -60,6 +60,8 @@ typedef struct elem_state {
                       const loom_elem_block *b, void **self);
   void (*close)(void *self);
   loom_status (*commit)(void *self, loom_buf *x); /* at the end of a step at x */
+  /* Rest lengths become `factor` times those of the scene; NULL: the type has none that change. */
+  loom_status (*scale)(void *self, double factor);
 } elem_state;
 
 typedef struct elem_type {
@@ -152,6 +154,8 @@ loom_status elastic_pd_rhs(elastic *el, loom_buf *x, loom_buf *rhs); /* rhs += w
 loom_status elastic_apply(elastic *el, loom_buf *x, int how, loom_buf *p, loom_buf *Hp);
 /* At the end of a step at x: updates the state of elements to x. */
 loom_status elastic_commit(elastic *el, loom_buf *x);
+/* Multiplies the rest lengths of types that have elem_state.scale by `factor`. */
+loom_status elastic_scale(elastic *el, double factor);
 const elem_state *elastic_state(const elastic *el, int block); /* NULL: no state */
 
 #endif

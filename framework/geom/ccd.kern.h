@@ -32,8 +32,9 @@ typedef struct ccd_settings {
   lk_real eta;       /* share of the gap (cubic methods: also of the time) that is kept */
   lk_real tolerance; /* cubic methods: a gap below tolerance times the pair's size is impact */
   lk_real base;      /* m, at most xi: a pair that starts below xi ... */
-  lk_real hold;      /* ... keeps this share of its distance above base, and of its whole distance
-                        when it starts below base, too; 0: it is an impact at t = 0 */
+  lk_real hold;      /* ... keeps this share of its distance above base, of its whole distance where
+                        base is 0, and base itself where it starts within rounding of it; 0: it is an
+                        impact at t = 0 */
   int32_t max_steps; /* along fixed directions; then ones that follow a feature */
 } ccd_settings;
 
@@ -62,14 +63,16 @@ LK_FN ccd_settings ccd_defaults(void)
 /* A pair that starts above xi, by however little, never falls below it.  A pair that starts below
  * xi, or within rounding of it, is held: with hold < 1 it can neither be locked at t = 0 for ever
  * while it slides, nor creep closer by the factor eta per call.  The distance that it may lose has
- * to be much larger than rounding; barely above `base` it is a share of the whole distance. */
+ * to be much larger than rounding; a pair barely above base, and no more than that, may reach it.
+ */
 LK_FN ccd_gap ccd_gap_of(const ccd_settings *s, int method, const ccd_pair *P, lk_real d0)
 {
   ccd_gap g;
   const int below = !(d0 - s->xi > LK_R(64.0) * P->err);
   const lk_real above = d0 - s->base;
   const int from_base = (LK_R(1.0) - s->hold) * above > LK_R(64.0) * P->err;
-  const lk_real held = from_base ? s->base + s->hold * above : s->hold * d0;
+  const lk_real rest = s->base > LK_R(0.0) ? s->base : s->hold * d0;
+  const lk_real held = from_base ? s->base + s->hold * above : rest;
   g.xi = below && s->hold > LK_R(0.0) ? held : s->xi;
   lk_real keep = s->eta * (d0 - g.xi);
   if (method != CCD_ADDITIVE) keep = s->tolerance * P->size < keep ? s->tolerance * P->size : keep;

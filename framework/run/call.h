@@ -32,7 +32,8 @@ loom_status call_log_step(instance *in, double *out); /* out [num_step_columns] 
 
 /* ---- solver ---- */
 loom_status call_contact_changed(run *r, uint32_t changed);
-loom_status call_iterate(run *r, loom_iterate *it); /* or LOOM_CONVERGED, LOOM_STALLED */
+loom_status call_rest_change(run *r, double *change); /* finite, above -1 */
+loom_status call_iterate(run *r, loom_iterate *it);   /* or LOOM_CONVERGED, LOOM_STALLED */
 loom_status call_accepted(run *r, const loom_accept *a);
 
 /* ---- collision ---- */

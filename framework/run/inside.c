@@ -1,9 +1,9 @@
 /* inside.c - cloth, solids and yarns that start inside a body: refused, moved out, or told.
  *
  * By distances, where a contact model asks for pairs VO: every free vertex.  By triangles, where it
- * asks for pairs BVT: a piece that lies inside a closed surface whose triangles face outwards; a
- * piece that crosses one has been refused already (scene/start_check.c).  Surfaces that face
- * inwards are containers, and open ones have no inside. */
+ * asks for pairs BVT: a piece that lies inside a closed surface with triangles that face outwards;
+ * a piece that crosses a surface has been refused already (scene/start_check.c).  Surfaces that
+ * face inwards are containers, and open ones have no inside. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static const double PI = 3.14159265358979323846;
 static const double CLEAR = 1.02;
 enum { MOST_MOVES = 100 };
 
-typedef struct found { /* what is inside one body */
+typedef struct found { /* vertices inside one body */
   int32_t body;
   int64_t num; /* vertices */
   int32_t deepest;
@@ -151,7 +151,7 @@ static loom_status push(run *r, int32_t body, const gaps *g, int64_t *moved, dou
 
 /* ---- moved out ---- */
 
-/* What was free of intersections may not be any more. */
+/* The moves may have made new intersections. */
 static loom_status check_crossings(run *r)
 {
   const loom_scene *const sc = &r->scene->pub;
@@ -232,7 +232,7 @@ static loom_status move_out(run *r, const gaps *g)
   return LOOM_OK;
 }
 
-/* ---- what is done about distances ---- */
+/* ---- by distances ---- */
 
 static loom_status tell(run *r, const found *f, double reach)
 {
@@ -353,7 +353,7 @@ static loom_status look_at_piece(run *r, const look *l, const scene_bodies *b, c
     for (int32_t i = v; i < r->scene->pub.num_verts; ++i) f.num += up[i] == v;
     LOOM_TRY(refuse(r, l, &f,
                     "place it, or the body, elsewhere, and look at their units; for a container "
-                    "take a mesh whose triangles face inwards, or [run] start = exclude"));
+                    "take a mesh with triangles that face inwards, or [run] start = exclude"));
   }
   return LOOM_OK;
 }

@@ -29,12 +29,12 @@ loom_status motion_advance(run *r, int *moved)
   return buf_copy(r->m, &r->exec, r->st.x_feas, r->st.x);
 }
 
-/* ---- what is in the way ---- */
+/* ---- the obstacle in the way ---- */
 
 typedef struct blocked_pin {
   const char *name; /* NULL: none */
   int32_t body;     /* that is in its way, -1: cloth */
-  double toi;       /* share of what is left of its motion that it can go */
+  double toi;       /* possible share of the rest of its motion */
 } blocked_pin;
 
 /* How far pin number g alone can go, with bodies and all other vertices where they are. */

@@ -81,6 +81,8 @@ void run_describe(const run *r, void *file);
  * together in the place of the run's own, with the reason where they do not. */
 loom_status run_print_fit(run *r, loom_err *err, int json, void *file);
 /* tic/toc sections of plugins, summed over the run */
+/* Lines of what solver and contact models of the run cost physically; file: a FILE. */
+void run_print_limits(const run *r, void *file);
 int run_num_sections(const run *r);
 void run_section(const run *r, int i, const char **name, double *seconds, int64_t *calls);
 

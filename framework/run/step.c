@@ -45,7 +45,7 @@ enum { STEP_UNITS = 1 << FILTER_MAX_HALVINGS };
 /* So many parts of one length in a row: the next may be twice as long. */
 enum { PARTS_TO_GROW = 4 };
 
-/* The part of 2^-halvings of the step that begins at `at`; what it took is added to *out. */
+/* The part of 2^-halvings of the step that begins at `at`; its iterations are added to *out. */
 static loom_status advance_part(run *r, int64_t index, int32_t at, int halvings, step_outcome *out)
 {
   const int32_t end = at + (STEP_UNITS >> halvings);
@@ -59,7 +59,7 @@ static loom_status advance_part(run *r, int64_t index, int32_t at, int halvings,
   out->repairs += part.repairs;
   out->reason = part.reason;
   out->blocked = part.blocked;
-  /* the first record and those of the last filters have numbers of their own */
+  /* the first record and the records of the last filters have numbers of their own */
   r->k_base += part.iters + 2 + part.repairs;
   return LOOM_OK;
 }
@@ -69,8 +69,8 @@ static loom_status give_up(run *r)
   return filter_refused(r) ? filter_refusal_error(r) : motion_error(r);
 }
 
-/* The step as a whole, or, where something is in the way, in parts: what is blocked begins again at
- * half its length, from where the part before it ended. */
+/* The step as a whole, or, where a motion is blocked, in parts: a blocked part begins again at half
+ * its length, from the end of the part before it. */
 static loom_status in_parts(run *r, int64_t index, step_outcome *out)
 {
   int halvings = 0, in_a_row = 0;
@@ -83,7 +83,7 @@ static loom_status in_parts(run *r, int64_t index, step_outcome *out)
       ++halvings;
       in_a_row = 0;
       LOOM_TRY(state_go_back(r));
-      LOOM_TRY(instances_reset(r)); /* plugins drop what they have seen since */
+      LOOM_TRY(instances_reset(r)); /* plugins drop their data of the blocked part */
       r->fw.f_next_norm = f_norm;
       continue;
     }
@@ -121,8 +121,8 @@ loom_status step_once(run *r, int64_t index)
   r->st.index = index;
   r->st.iter = -1;
   const loom_status s = whole_step(r, index);
-  /* files and settings do not belong to a step; what is said about numbers, and what plugins say,
-   * has its place already */
+  /* messages on files and settings do not belong to a step; messages on numbers, and of plugins,
+   * have their place already */
   if (s >= LOOM_OK || s == LOOM_E_IO || s == LOOM_E_CONFIG || s == LOOM_E_NUMERIC)
     return run_failed(r, s);
   run_failed(r, s);

@@ -43,6 +43,7 @@ typedef struct elements_data {
   elastic *el;
   loom_csr couplings; /* of free vertices to fixed ones, N/m; see term_elements.c */
   loom_buf *pull;     /* real [n][3], N, forces of the couplings on free vertices; NULL: not made */
+  double scaled;      /* 1, rest data have rest lengths of 1 + this; NaN: unknown */
 } elements_data;
 
 typedef struct damping_data { /* unused in scenes without damping */
@@ -61,6 +62,12 @@ typedef struct contact_data {
   loom_quad quad;      /* of all models, concatenated */
   int frozen;          /* contact_freeze() was called */
 } contact_data;
+
+/* ---- term_elements.c ---- */
+/* Rest lengths of yarns become 1 + change times those of the scene. */
+loom_status elements_rest_change(run *r, double change);
+/* Rest data were written over: they may have any rest lengths. */
+void elements_forget_lengths(run *r);
 
 /* ---- term_damping.c ---- */
 void damping_pose(run *r); /* another step begins */

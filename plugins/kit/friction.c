@@ -77,7 +77,8 @@ static loom_status freeze(friction *f, const pair_energy *p, const lk_entry *lag
                      .most = plug_write(&m, f->most),
                      .blocks = plug_write(&m, f->blocks),
                      .self_friction = (lk_real)f->self_friction,
-                     .reach = (lk_real)c->reach};
+                     .reach = (lk_real)c->reach,
+                     .t = {.mass = plug_read(&m, c->sc->mass)}};
   if (f->tempers && x == s->x_start) a.t = temper(f, &m, s);
   a.p.s.progress = (lk_real)progress;
   f->progress = progress;

@@ -246,6 +246,25 @@ LK_KERNEL_PLAIN(mesh_fill, a, c)
 
 /* ---- step bounds ---- */
 
+/* Steps leave this much of the wanted gap; what has come nearer than the lower share of it was
+ * nearer at the start. */
+#define GAP_ABOVE LK_R(1.25)
+#define GAP_START LK_R(0.998)
+
+/* Of a gap (m) the one that a step has to leave, where `wanted` is to be kept; *base: what it must
+ * not fall below when it starts within rounding of that.  A gap that has come to the wanted one may
+ * close by a tenth of what is left above it, so that what slides is not locked at once, and then
+ * not at all.  A gap below it at the start may close by a thousandth, but never: half thicknesses
+ * must not overlap where a barrier is infinite. */
+LK_FN lk_real kept_gap(lk_real gap, lk_real wanted, lk_real *base)
+{
+  *base = LK_R(0.0);
+  if (!(gap > LK_R(0.0)) || gap > GAP_ABOVE * wanted) return GAP_ABOVE * wanted;
+  if (gap <= GAP_START * wanted) return LK_R(0.999) * gap;
+  *base = gap > wanted ? wanted : gap;
+  return *base + LK_R(0.9) * (gap - *base);
+}
+
 LK_FN void bound(const mesh_bound_args *a, int family, lk_int c)
 {
   const mesh_query *const q = &a->q;
@@ -257,16 +276,15 @@ LK_FN void bound(const mesh_bound_args *a, int family, lk_int c)
     mesh_gather(q->m.x0, v, x);
     const lk_real d = distance_of(family, x, w);
     for (int i = 3; i < 12; ++i) size = LK_FABS(x[i]) > size ? LK_FABS(x[i]) : size;
-    /* A gap below the wanted one may close by a tenth at most, but never: half thicknesses
-     * must not overlap where a barrier is infinite. */
     const lk_real r = mesh_radii(&q->m, family, v), gap = d - r;
-    const lk_real xi = r + (gap > LK_R(0.0) && gap <= q->margin ? LK_R(0.9) * gap : q->margin);
+    lk_real base;
+    const lk_real xi = r + kept_gap(gap, q->margin, &base);
     /* a pair that touches within rounding sets no bound: no step could part it again */
     if (d <= LK_R(1e4) * CCD_ROUNDING * size) {
       a->t[c] = MESH_TOUCHES;
       return;
     }
-    t = safe_time(q, family, v, xi, gap > LK_R(0.0) ? r : LK_R(0.0));
+    t = safe_time(q, family, v, xi, gap > LK_R(0.0) ? r + base : LK_R(0.0));
   }
   a->t[c] = t > LK_R(1.0) ? LK_R(1.0) : t > T_MIN ? t : T_MIN;
 }

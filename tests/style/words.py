@@ -27,6 +27,7 @@ PLAIN = (
     "framework/mesh",
     "framework/pattern",
     "framework/rig",
+    "framework/run",
     "framework/ssdf",
     "framework/untangle",
     "framework/include/loom",

@@ -12,10 +12,10 @@
  *   LK_REDUCE_SUM    sum of the body's values, in fixed chunks: same bits for any number of threads
  *   LK_REDUCE_MAX    their maximum; a NaN in any element makes the result of both NaN
  *   LK_REDUCE_SUM_PLAIN  the sum without simd
- *   LK_KERNEL_BLOCK  elements with inner loops that `lanes` threads share: the threads of a block
- *                    on CUDA, one on the CPU.  for (k = lane; k < m; k += lanes) { ... }
- *                    LK_SYNC(); and that outside of every branch that lanes take
- *                    differently.  A lane sums its own terms alone: the same bits everywhere.
+ *   LK_KERNEL_BLOCK  elements with inner loops that `lanes` threads share (a block on CUDA, one
+ *                    thread on the CPU): for (k = lane; k < m; k += lanes) { ... } LK_SYNC();
+ *                    All lanes must reach each LK_SYNC(): no branch around it may depend on the
+ *                    lane.  Each sum is made by one lane: the same bits everywhere.
  *   LK_KERNEL_LONG   PLAIN, for bodies with so many live numbers that a GPU thread takes all the
  *                    registers it can have
  *   LK_KERNEL_WARP   LONG in blocks of one warp on CUDA.  Its helpers may declare

@@ -11,6 +11,11 @@ enum { LOOM_KIND_SOLVER = 0, LOOM_KIND_COLLISION = 1, LOOM_KIND_CONTACT = 2, LOO
  *
  *   create -> { begin_step -> ... phase calls ... -> end_step }* -> destroy
  *
+ * Phases of a step: PREDICT sets the target y and calls begin_step(); DETECT finds pairs for the
+ * contact models; then for each iteration ITERATE (the solver's trial), FILTER (line search, step
+ * bound, resolve(): from the trial to the accepted point) and MEASURE (residual, log); at the end
+ * COMMIT (velocities, end_step()).  framework/doc/architecture.md has them in full.
+ *
  * reset() may come between steps: the state was changed from outside, so the plugin drops its
  * history.  checkpoint() may come between steps: the plugin passes all data that outlives a step
  * to host->state_io(), so that a restart, and a replay of the run, continue bit for bit.
@@ -125,7 +130,7 @@ typedef struct loom_iterate { /* result of one outer iteration */
   int32_t inner_iters; /* linear or local iterations done */
   double inner_res;    /* last inner residual, relative; NaN if there is none */
   int32_t inner_norm;  /* LOOM_NORM_* of inner_res */
-  int32_t filter;      /* nonzero: please filter now (ADVICE) */
+  int32_t filter;      /* nonzero: requests FILTER now (LOOM_FILTER_ADVICE) */
   int32_t stage;       /* for methods with stages, logged as given */
   int32_t reserved;
   double own_res; /* the method's own stopping quantity, NaN if none; logged
@@ -135,10 +140,10 @@ typedef struct loom_iterate { /* result of one outer iteration */
 
 typedef struct loom_accept { /* result of FILTER for the trial */
   uint32_t struct_size;
-  int32_t resolved;      /* contact->resolve moved the point */
-  double alpha;          /* step length in (0,1]; 0: nothing accepted */
-  double toi;            /* bound from collision in (0,1], 1 if none */
-  loom_buf *t_vertex;    /* real [n] per-vertex step, or NULL: for residual forwarding */
+  int32_t resolved;      /* 1: contact->resolve() moved the point */
+  double alpha;          /* step length in (0,1]; 0: the trial was refused */
+  double toi;            /* step bound of the collision plugins in (0,1], 1 if none */
+  loom_buf *t_vertex;    /* real [n], step length per vertex, or NULL; for residual forwarding */
   int32_t filtered;      /* 0: x was accepted unfiltered this time */
   int32_t final;         /* 1: the last filter of the step, COMMIT follows */
   loom_buf *dx;          /* real [n][3], m, the change of x */
@@ -181,6 +186,10 @@ typedef struct loom_solver_ops {
   /* [optional: it has no columns of steps; required by num_step_columns] the step has ended: one
    * number per column into out [num_step_columns], preset to NaN */
   loom_status (*log_step)(void *self, const loom_step *s, double *out);
+  /* [optional: they are those of the scene] PREDICT, before any begin_step(): *change (out, preset
+   * to 0) is the step's rest_change, above -1.  A function of the step's time: nothing outlives it.
+   */
+  loom_status (*rest_change)(void *self, const loom_step *s, double *change);
 } loom_solver_ops;
 
 /* ---- collision ---- */
@@ -307,10 +316,12 @@ typedef struct loom_plugin {
   uint32_t layout;               /* LOOM_LAYOUT of the headers it was built with */
   const char *name;              /* [a-z][a-z0-9_]*; also folder, .so and INI name */
   const char *version;           /* of the plugin, "1.2.0" */
-  const char *summary;           /* one line */
-  const char *reference;         /* paper: authors, title, venue, year, DOI */
-  const char *license;           /* SPDX, of the plugin with its libraries: "GPL-2.0-or-later" */
-  const char *build;             /* git hash, compiler, flags: LOOM_BUILD_INFO */
+  /* One line.  Further lines are limits: the measured physical cost of the method, one fact a line;
+   * `loom list`, `describe`, `list --fit`, `check` and the end of a run print them. */
+  const char *summary;
+  const char *reference; /* paper: authors, title, venue, year, DOI */
+  const char *license;   /* SPDX, of the plugin with its libraries: "GPL-2.0-or-later" */
+  const char *build;     /* git hash, compiler, flags: LOOM_BUILD_INFO */
   uint32_t num_params, settings_size;
   const loom_param *params; /* [num_params], offsets into a settings struct */
   uint32_t num_columns, num_step_columns;

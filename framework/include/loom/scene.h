@@ -28,9 +28,9 @@ struct loom_elem_block {
   int32_t mat_len;   /* reals of material data per element */
   int32_t proj_rows; /* q: rows of A per element (PROJECT), else 0 */
   int32_t reserved;
-  loom_buf *verts; /* i32 [ne][a] */
-  loom_buf *rest;  /* real [ne][rest_len] */
-  loom_buf *mat;   /* real [ne][mat_len] */
+  loom_buf *verts; /* i32 [ne][a], vertex ids */
+  loom_buf *rest;  /* real [ne][rest_len], SI units by type */
+  loom_buf *mat;   /* real [ne][mat_len], SI units by type */
 };
 
 /* ---- bodies ---- */
@@ -47,8 +47,8 @@ typedef struct loom_obstacle {
   loom_real friction;     /* Coulomb coefficient, 1 */
   loom_real mass;         /* kg; 0: its motion is prescribed; > 0: it moves by the impulses that
                            * contact models report by host->body_push() */
-  loom_real pose0[12];    /* body to world at the start of the step: R row-major, t */
-  loom_real pose1[12];    /* at its end; motion is interpolated in between */
+  loom_real pose0[12];    /* body to world at the start of the step: R [3][3], then t [3], m */
+  loom_real pose1[12];    /* at the end of the step; motion is interpolated in between */
   loom_buf *verts, *tris; /* MESH: real [.][3], m, body frame; i32 [.][3]; else NULL */
   /* Sizes of the shape, body frame; their meaning by kind: bodies/KIND.kern.h */
   loom_real shape[8];  /* m */
@@ -86,11 +86,11 @@ typedef struct loom_scene {
   /* ---- objects: cloths, solids, yarns, each in the order of the config ---- */
   const char *const *object_names; /* [num_objects] */
   int32_t num_objects;
-  /* ---- contact surface; a node in neither list has no contact ---- */
+  /* ---- contact surface; a vertex in neither `edges` nor `tris` has no contact ---- */
   int32_t num_edges, num_tris, num_tets; /* ne, nt, rows of `tets` */
   loom_buf *edges;                       /* i32 [ne][2] contact edges (yarns: centre line) */
   loom_buf *tris;                        /* i32 [nt][3] contact triangles (yarns: none) */
-  loom_buf *tets;                        /* i32 [num_tets][4] */
+  loom_buf *tets;                        /* i32 [num_tets][4] tetrahedra, vertex ids */
   /* ---- elements ---- */
   const loom_elem_block *blocks; /* [num_blocks] */
   int32_t num_blocks;
@@ -119,11 +119,12 @@ typedef struct loom_scene {
                                 * to q_1; -1 at the end of an open yarn: the reflected point
                                 * 2 q_0 - q_1, respectively 2 q_1 - q_0 */
   loom_buf *seg_yarn;          /* i32 [ns], index of the yarn */
-  loom_buf *seg_len;           /* real [ns], m, rest length |q_1 - q_0| */
+  loom_buf *seg_len;           /* real [ns], m, rest length |q_1 - q_0|, before
+                                * loom_step.rest_change */
   loom_buf *loop;              /* i32 [n][2], row and column of the knitted loop that a vertex
                                 * belongs to, counted in each object; -1 -1: none */
   /* Pairs of yarn vertices that are held at a fixed distance (bound-off edges). */
-  loom_buf *glue;     /* i32 [ng][2] */
+  loom_buf *glue;     /* i32 [ng][2], vertex ids */
   loom_buf *glue_len; /* real [ng], m */
   int32_t num_glue;   /* ng */
   /* ---- data of some scenes only ---- */
@@ -181,7 +182,7 @@ typedef struct loom_problem {
   loom_buf *target; /* real [n][3], m: y; NULL: loom_step.y */
   double h;         /* s, > 0 */
   int32_t contact;  /* LOOM_CONTACT_LIVE or _FROZEN */
-  int32_t metric;   /* LOOM_METRIC_*, of INERTIA; pd_operator(), pd_rhs(): MASS */
+  int32_t metric;   /* LOOM_METRIC_* of the INERTIA term; pd_operator(), pd_rhs() take only MASS */
 } loom_problem;
 
 /* The step's problem: find x with r(x) = 0 for all terms.  Multistep schemes only change y and h
@@ -199,10 +200,10 @@ typedef struct loom_step {
   loom_buf *x_feas;  /* real [n][3], m, latest point that passed FILTER; between two
                       * filters x may run ahead of it and intersect */
   loom_buf *v_start; /* real [n][3], m/s */
-  loom_buf *y;       /* real [n][3] inertial target, m */
-  loom_buf *trial;   /* real [n][3] m, solver output: point or direction; FILTER consumes it,
+  loom_buf *y;       /* real [n][3], m, inertial target */
+  loom_buf *trial;   /* real [n][3], m, solver output: point or direction; FILTER consumes it,
                       * later dx and v_end may use the same memory */
-  loom_buf *grad;    /* real [n][3] r(x), N; valid iff grad_epoch == epoch
+  loom_buf *grad;    /* real [n][3], N, r(x); valid iff grad_epoch == epoch
                       * and grad_iter == iter (fixed rows are zero).  In iterate() it is valid,
                       * except at an x where contact has no value (LOOM_REJECTED) */
   int32_t grad_iter, grad_epoch;
@@ -229,6 +230,10 @@ typedef struct loom_step {
   int32_t expansion;
   /* the step's own: all terms, y, h; contact is frozen for solvers with LOOM_WANT_CONTACT_FROZEN */
   const loom_problem *problem;
+  /* 1, > -1: rest lengths of yarns are 1 + rest_change times those of the scene in this step (the
+   * solver's rest_change()).  Rest data of elements have it already, seg_len has not: contact
+   * models of yarns weigh a length by it.  Radii, masses and glue do not change. */
+  double rest_change;
 } loom_step;
 
 /* ---- contact pairs ---- */
@@ -239,9 +244,9 @@ enum {
   LOOM_PAIR_VV = 3,  /* vertex-vertex:    v = {p, q, -1, -1}        */
   LOOM_PAIR_VO = 4,  /* vertex-obstacle:  v = {p, -1, -1, -1}, obst */
   LOOM_PAIR_YY = 5,  /* yarn-yarn: v = {segment a, segment b, -1, -1}, rows of
-                      * loom_scene.segs, a < b; w = {s0, s1, t0, t1}, the ranges of
-                      * parameters in [0,1] with all that is near; the contact model
-                      * owns the spline's 8-vertex stencil */
+                      * loom_scene.segs, a < b; w = {s0, s1, t0, t1}, ranges of their
+                      * parameters in [0,1] that hold all near points; the contact
+                      * model applies the spline's 8-vertex stencil itself */
   LOOM_PAIR_BVT = 6, /* vertex-triangle, one of them of a body's mesh: as VT, with ids
                       * >= num_verts for body vertices; obst names the body */
   LOOM_PAIR_BEE = 7  /* edge-edge, v = {cloth edge, body edge}: as EE, with ids as in
@@ -262,17 +267,17 @@ enum {
 typedef struct loom_pairs {
   uint32_t struct_size;
   uint32_t kinds; /* LOOM_BIT(LOOM_PAIR_*) present */
-  int64_t count;  /* m */
+  int64_t count;  /* m pairs */
   int64_t capacity;
-  loom_buf *kind;   /* i32 [m] */
+  loom_buf *kind;   /* i32 [m], LOOM_PAIR_* */
   loom_buf *v;      /* i32 [m][4], -1 for unused */
-  loom_buf *obst;   /* i32 [m], obstacle id or -1 */
+  loom_buf *obst;   /* i32 [m], index of the obstacle or -1 */
   loom_buf *w;      /* real [m][4], signed barycentric weights: the relative
                      * position is sum_a w_a x_va (minus the obstacle point) */
   loom_buf *normal; /* real [m][3], unit, pushes v[0]'s side away */
   loom_buf *gap;    /* real [m], m, distance minus both radii; < 0 overlap */
-  loom_buf *point;  /* real [m][3], obstacle point in world space, else 0 */
-  loom_buf *toi;    /* real [m] in [0,1], time of impact, 2 if none or not asked */
+  loom_buf *point;  /* real [m][3], m, obstacle point in world space, else 0 */
+  loom_buf *toi;    /* real [m], time of impact in [0,1], 2 if none or not requested */
   loom_buf *key;    /* u64 [m], stable name of the pair across calls */
 } loom_pairs;
 
@@ -294,7 +299,7 @@ enum {
 typedef struct loom_quad {
   uint32_t struct_size;
   int32_t reserved;
-  int64_t count; /* m */
+  int64_t count; /* m terms */
   int64_t capacity;
   loom_buf *v;   /* i32 [m][4] vertex ids < num_verts, -1 for unused */
   loom_buf *w;   /* real [m][4]; weights of unused vertices are not read */
@@ -309,9 +314,9 @@ typedef struct loom_quad {
 typedef struct loom_blocks3 {
   uint32_t struct_size;
   int32_t reserved;
-  int64_t count, capacity;
-  loom_buf *row, *col; /* i32 [m] vertex ids < num_verts; both (i,j) and (j,i) are given */
-  loom_buf *val;       /* real [m][3][3], N/m */
+  int64_t count, capacity; /* m blocks */
+  loom_buf *row, *col;     /* i32 [m] vertex ids < num_verts; both (i,j) and (j,i) are given */
+  loom_buf *val;           /* real [m][3][3], N/m */
 } loom_blocks3;
 
 /* Sparse symmetric matrix in 3x3 block rows, assembled by the core. */

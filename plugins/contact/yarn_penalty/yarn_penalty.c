@@ -174,8 +174,9 @@ static loom_status yarn_penalty_update(void *self, const loom_step *s, const loo
 /* ---- energy and gradient ---- */
 
 /* Forces and energies of all pairs at x. */
-static loom_status run_pairs(yarn_penalty *p, loom_buf *x)
+static loom_status run_pairs(yarn_penalty *p, const loom_step *s, loom_buf *x)
 {
+  const double scale = 1.0 + s->rest_change; /* of both weights */
   plug_maps m = plug_maps_on(p->h, p->e);
   const yarn_line l = yarn_line_bind(&m, p->sc, &p->table);
   const yarn_penalty_points_args pa = {.l = l, .x = plug_read(&m, x), .P = plug_rdwr(&m, p->P)};
@@ -186,7 +187,7 @@ static loom_status run_pairs(yarn_penalty *p, loom_buf *x)
                                     .g = plug_rdwr(&m, p->g),
                                     .energy = plug_rdwr(&m, p->energy),
                                     .force = plug_rdwr(&m, p->force),
-                                    .stiffness = (lk_real)p->set.stiffness,
+                                    .stiffness = (lk_real)(scale * scale * p->set.stiffness),
                                     .all = p->set.margin > 0.0};
   LOOM_TRY(plug_run_on(&m, &k_points, &pa, p->table.num_segs, NULL));
   return plug_launch(&m, &k_pair, &a, p->m, NULL);
@@ -212,10 +213,11 @@ static loom_status add_gradient(yarn_penalty *p, loom_buf *grad)
   return plug_launch(&m, &k_add, &a, p->sc->num_verts, NULL);
 }
 
-static loom_status force_at(yarn_penalty *p, loom_buf *x, double *energy, loom_buf *grad)
+static loom_status force_at(yarn_penalty *p, const loom_step *s, loom_buf *x, double *energy,
+                            loom_buf *grad)
 {
   double e = 0.0;
-  LOOM_TRY(run_pairs(p, x));
+  LOOM_TRY(run_pairs(p, s, x));
   if (energy != NULL) {
     LOOM_TRY(reduce(p, &k_sum, p->energy, &e));
     *energy += e;
@@ -227,11 +229,11 @@ static loom_status yarn_penalty_eval(void *self, const loom_step *s, loom_buf *x
                                      double *dissipation, loom_buf *grad)
 {
   yarn_penalty *const p = self;
-  (void)s, (void)dissipation;
+  (void)dissipation;
   if (p->m == 0) return LOOM_OK;
-  if (p->timed) return force_at(p, x, energy, grad); /* a measurement of the core's */
+  if (p->timed) return force_at(p, s, x, energy, grad); /* a measurement of the core's */
   p->h->tic(p->h, "force");
-  const loom_status status = force_at(p, x, energy, grad);
+  const loom_status status = force_at(p, s, x, energy, grad);
   p->h->toc(p->h, "force");
   p->timed = 1;
   return status;
@@ -252,7 +254,7 @@ static loom_status yarn_penalty_metrics(void *self, const loom_step *s, loom_con
   yarn_penalty *const p = self;
   double active, least;
   if (p->m == 0) return LOOM_OK;
-  LOOM_TRY(run_pairs(p, s->x));
+  LOOM_TRY(run_pairs(p, s, s->x));
   LOOM_TRY(reduce(p, &k_count, p->energy, &active));
   LOOM_TRY(reduce(p, &k_least, p->gap, &least));
   LOOM_TRY(reduce(p, &k_most, p->force, &out->max_force));

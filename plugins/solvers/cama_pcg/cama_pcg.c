@@ -203,7 +203,13 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(solver, ops, LK_BACKENDS),
     .name = "cama_pcg",
     .version = "0.1.0",
-    .summary = "implicit Euler as one linear system a step, with contact in the matrix",
+    .summary = "implicit Euler as one linear system a step, with contact in the matrix\n"
+               "contact is frozen at the start of a step: at 5 ms friction of bodies is 1 to 3 % "
+               "off, on body meshes with a barrier a slope has 0.72 of its acceleration\n"
+               "cloth that slides on cloth has 0.4 to 0.7 of its acceleration with barriers and "
+               "penalties\n"
+               "two sheets that collide at 3 m/s keep 83.8 % of their angular momentum, converged "
+               "steps 86.5 %",
     .reference = "M. Tang et al., CAMA: Contact-Aware Matrix Assembly with Unified Collision "
                  "Handling for GPU-based Cloth Simulation, Computer Graphics Forum 35(2), 2016, "
                  "doi 10.1111/cgf.12851",

@@ -142,7 +142,9 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(solver, ops, LK_BACKENDS),
     .name = "gd",
     .version = "0.1.0",
-    .summary = "gradient descent in the mass metric with line search; the exemplary plugin",
+    .summary = "gradient descent in the mass metric with line search; the exemplary plugin\n"
+               "does not converge at a sensible cost: with a barrier and 100 iterations cloth "
+               "stays where it should slide",
     .reference = "A. Cauchy, Methode generale pour la resolution des systemes d'equations "
                  "simultanees, C. R. Acad. Sci. Paris 25, 1847",
     .license = "MIT",
