@@ -38,7 +38,7 @@ typedef struct pattern_seam {
   const char *name;
   int piece[2], edge[2];
   int gather; /* 1: the lengths may differ */
-  int same;   /* 1: along each other's direction: outer sides do not agree */
+  int same;   /* 1: both edges run in the same direction: outer sides do not agree */
 } pattern_seam;
 
 typedef struct pattern {

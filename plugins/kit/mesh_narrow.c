@@ -179,7 +179,7 @@ static int64_t most_at_once(const mesh *m)
   return m->room < most ? most : m->room;
 }
 
-/* Room for so many, with some to spare. */
+/* Makes room for `count` candidates, with some to spare. */
 static loom_status need_room(mesh *m, int64_t count)
 {
   return count > m->room ? grow_room(m, count + count / 8) : LOOM_OK;
