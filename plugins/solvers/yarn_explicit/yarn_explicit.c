@@ -37,9 +37,9 @@ static const loom_param params[] = {
                     "the object some damping: mu_prop does not act on a swing); 0: never."),
     LOOM_PARAM_REAL(settings, shrink, 1, 0.1, 2, "1",
                     "Factor on all rest lengths in the end, to tighten a fresh knit (0.85): of the "
-                    "projection, of bending and twist, and as weights of contact (the energy of "
-                    "contact has its square).  A yarn that has shrunk evenly is at rest.  Radii, "
-                    "masses and glue stay."),
+                    "projection, of bending and twist, and as weights of contact (the energy "
+                    "has its square).  An evenly shrunk yarn is at rest.  Radii, masses and "
+                    "glue stay."),
     LOOM_PARAM_REAL(settings, shrink_time, 0.05, 0, 1e3, "s",
                     "Time in which lengths reach this factor, evenly."),
 };
