@@ -29,7 +29,7 @@ typedef struct isect_left_out {
 /* pairs [num][2] in place: the smaller id first, ascending, each once, none of a vertex with
  * itself; returns how many are left. */
 int64_t isect_settle_pairs(int32_t *pairs, int64_t num);
-/* From pairs that are settled, of ids below `rows`; *out is zero or has been made before. */
+/* Makes the list of settled pairs with ids below `rows`; *out is zeroed or was made before. */
 loom_status isect_left_out_make(loom_err *err, int64_t rows, const int32_t *pairs, int64_t num,
                                 isect_left_out *out);
 void isect_left_out_free(isect_left_out *l);

@@ -36,7 +36,7 @@ typedef struct isect_query {
   const void *user;
   size_t size; /* of a finding, bytes */
   isect_compare compare;
-  int64_t enough; /* the search ends when about so many are found, 0: all */
+  int64_t enough; /* the search ends after about this number of findings, 0: finds all */
 } isect_query;
 
 /* Visits all pairs of triangles with boxes that meet, of m with itself and of m with each body.

@@ -31,8 +31,8 @@ int isect_pass_pair(int kind, const double *const x0[4], const double *const x1[
 /* "vertex 3 of body rock and triangle (0 1 2)" into buf; body: name of p->body. */
 void isect_pass_describe(const isect_pass *p, const char *body, char *buf, size_t len);
 
-/* A search for passes ends when about so many are found: damaged positions have them without
- * number. */
+/* A search for passes ends after about this number: damaged positions have a huge number of passes.
+ */
 enum { ISECT_MOST_PASSES = 100000 };
 
 /* All pairs of mesh m with itself and with the bodies [num_bodies]; a surface without x_end stands

@@ -48,7 +48,7 @@ void ct_skip(const char *fmt, ...)
   _Exit(EXIT_SKIPPED);
 }
 
-/* In the child.  It leaves without the handlers of exit(): they are the parent's. */
+/* Runs in the child, which ends without the handlers of exit(): they belong to the parent. */
 static _Noreturn void run_body(void (*body)(const void *arg), const void *arg, int out)
 {
   const struct rlimit none = {0, 0};

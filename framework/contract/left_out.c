@@ -31,7 +31,7 @@ static void drop(names *f)
   free(f->key);
 }
 
-/* Of which kind the two sides of a pair are: vertices before it are the one side's; 0: none. */
+/* Number of vertices in the first side of a pair of this kind; 0: it has no vertices to compare. */
 static int split_of(int32_t kind)
 {
   if (kind == LOOM_PAIR_EE || kind == LOOM_PAIR_BEE) return 2;
@@ -93,7 +93,7 @@ static void again(ct_run *t)
     CT_OK(t, in->plugin->ops.collision->begin_step(in->self, &t->r->st));
 }
 
-/* As `trial`: the sheet of x moved by dz. */
+/* Sets `trial` to x with the sheet moved by dz. */
 static void move_to(ct_run *t, double dz)
 {
   double *const x = ct_values(t->r, t->r->st.x, NULL);

@@ -81,7 +81,7 @@ void ct_life_memory_in_step(const ct_plugin *p)
   }
 }
 
-/* After reset() an instance is as good as new: same bits as a fresh run from that state. */
+/* After reset() an instance gives the same bits as a fresh run from the same state. */
 void ct_life_reset_forgets(const ct_plugin *p)
 {
   ct_run used, fresh;
@@ -116,7 +116,7 @@ typedef struct saved_state { /* buffers that checkpoint() wrote, by name */
   int num;
 } saved_state;
 
-/* stands in for the file: host->state_io on memory */
+/* host->state_io on memory instead of a file */
 static loom_status memory_io(const loom_host *h, int restore, const char *name, loom_buf *b)
 {
   instance *const in = h->core;

@@ -15,8 +15,7 @@ typedef struct elastic_rows_args {
 
 LK_DECLARE(elastic_rows, elastic_rows_args)
 
-/* One launch index per element: its dense matrix times a weight of its object, which is that of its
- * first vertex. */
+/* One launch index per element: its dense matrix times a weight, which is w at its first vertex. */
 typedef struct elastic_weigh_args {
   const int32_t *LK_RESTRICT verts; /* [m][a] */
   const lk_real *LK_RESTRICT w;     /* [n] */

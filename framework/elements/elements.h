@@ -84,15 +84,17 @@ typedef struct elem_type {
   const char *word;    /* names the type in the object's key `model`, as its name does; NULL: all
                         * objects of the section have it */
 
-  /* The material: further keys of the section, and the numbers that come of them.  Types with the
-   * same rows have them in common.  params NULL with ELEM_PINS and ELEM_STITCHES: the scene gives
-   * their numbers. */
+  /* The material: further keys of the section, and the numbers that `material` makes of them. Types
+   * with the same `params` share one set of keys.  params NULL with ELEM_PINS and ELEM_STITCHES:
+   * the scene gives their numbers. */
   const loom_param *params;
   uint32_t num_params;
-  uint32_t table; /* so many of them, the first ones, are rows of one table: an object has all of
-                   * them or none */
-  /* mat [mat_len] of the elements at `place`, one of the bits of `topology`; 0: none there.  NULL:
-   * the first mat_len doubles of the settings as they stand. */
+  uint32_t table; /* the first `table` params are rows of one table: an object has all of them or
+                   * none */
+  /* mat [mat_len] of the elements at `place`, one of the bits of `topology`; returns 0 where the
+   * material has no elements at this place.  NULL: mat is the first mat_len doubles of the
+   * settings.
+   */
   int (*material)(const void *settings, uint32_t place, double *mat);
   /* Refuses values that do not go together, with the key at fault in *key; NULL: all do. */
   loom_status (*check)(loom_err *err, const void *settings, const char **key);
@@ -125,7 +127,7 @@ void elastic_free(elastic *el);
 uint32_t elastic_caps(const elastic *el); /* LOOM_ELEM_* that every block has */
 /* Leaves one partial energy per block in e->result[slot ..]; *used = number of slots. */
 loom_status elastic_energy(elastic *el, loom_buf *x, int slot, int *used);
-/* Both at one point in one pass over the elements: energies in slots as above. */
+/* Gradient and energy at one point in one pass over the elements: energies in slots as above. */
 loom_status elastic_gradient_energy(elastic *el, loom_buf *x, loom_buf *grad, int slot, int *used);
 loom_status elastic_gradient(elastic *el, loom_buf *x, loom_buf *grad);     /* grad += dPsi/dx */
 loom_status elastic_hessian(elastic *el, loom_buf *x, int how, asm_bsr *A); /* A += */

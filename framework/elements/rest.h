@@ -16,7 +16,7 @@ void rest_first_axis(const double *N, double *u);
  * v = n x u with the normal n.  Orthotropic fabric is thus laid out along x and y of
  * a rest shape in the xy plane, exactly; the sign of v does not matter to it. */
 const char *rest_triangle(const double *X, double *rest);
-/* Of a hinge X [4][3]: edge vectors from x0, normals p x q of both faces, the sum A0 + A1 of their
+/* For a hinge X [4][3]: edge vectors from x0, normals p x q of both faces, the sum A0 + A1 of their
  * areas. */
 const char *rest_hinge_faces(const double *X, double e[3][3], double N0[3], double N1[3],
                              double *area);

@@ -102,7 +102,8 @@ LK_FN lk_real ccd_separating(int kind, const lk_real *x, const lk_real *w, lk_re
   return lk_norm3(n);
 }
 
-/* From t on with directions that follow a feature; the time of impact or CCD_NONE. */
+/* Advances from t on with directions that follow a feature; returns the time of impact or CCD_NONE.
+ */
 LK_FN lk_real ccd_following(const ccd_pair *P, lk_real t, const ccd_gap *gap)
 {
   lk_real x[12], y[12], w[4];

@@ -5,8 +5,9 @@
 
 #include <stdint.h>
 
-/* The frame before time t (s) of `num` frames at `rate` (1/s), the first at t = 0; *share of the
- * way to the next one.  Before the first and behind the last the nearest holds.  [any] */
+/* The frame before time t (s) of `num` frames at `rate` (1/s), the first at t = 0; *share: share of
+ * the way to the next frame.  Times before the first frame give the first, times behind the last
+ * give the last.  [any] */
 int64_t sequence_frame(int64_t num, double rate, double t, double *share);
 
 /* (1 - share) a + share b.  [any] */

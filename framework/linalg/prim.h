@@ -14,7 +14,7 @@ void prim_scan_cpu(int threads, const int64_t *in, int64_t *out, int64_t n);
 int64_t prim_sort_cpu_bytes(int threads, int64_t n);
 void prim_sort_cpu(int threads, uint64_t *key, int32_t *perm, int64_t n, void *work);
 
-/* The same on q's device.  work NULL: only the needed *bytes are told. */
+/* The same on q's device.  work NULL: only sets *bytes to the bytes needed. */
 loom_status prim_scan_cuda(const loom_exec *q, const int64_t *in, int64_t *out, int64_t n,
                            void *work, size_t *bytes);
 loom_status prim_sort_cuda(const loom_exec *q, uint64_t *key, int32_t *perm, int64_t n, void *work,

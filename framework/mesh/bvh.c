@@ -34,8 +34,8 @@ bvh_view bvh_look(const bvh *b)
   return (bvh_view){.nodes = b->nodes, .order = b->order, .num_nodes = b->num_nodes};
 }
 
-/* Total order of triangles along an axis: equal centres are told apart by id, so the
- * split never degenerates. */
+/* Total order of triangles along an axis: ids decide between equal centres, so the split never
+ * degenerates. */
 static int before(const bvh *b, int axis, int32_t s, int32_t t)
 {
   const double u = b->centre[3 * (int64_t)s + axis], v = b->centre[3 * (int64_t)t + axis];

@@ -65,7 +65,7 @@ static loom_status triangulate(loom_err *err, const pattern *p, pattern_piece *q
   return s;
 }
 
-/* From the plane into space. */
+/* Moves a vertex from the plane of the piece into space. */
 static void place(const pattern_piece *q, const double *uv, double *x)
 {
   double p[3] = {uv[0], uv[1], 0};

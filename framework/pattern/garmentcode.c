@@ -64,7 +64,7 @@ typedef struct outline {
   int mirrored;
 } outline;
 
-/* A control point, which is told along and across the edge from a to b. */
+/* A control point from its coordinates along and across the edge from a to b. */
 static void control(const reader *r, const outline *o, const double a[2], const double b[2],
                     const double given[2], double out[2])
 {

@@ -38,7 +38,7 @@ typedef struct pattern_seam {
   const char *name;
   int piece[2], edge[2];
   int gather; /* 1: the lengths may differ */
-  int same;   /* 1: along each other's direction: outer sides do not agree */
+  int same;   /* 1: both edges run in the same direction: outer sides do not agree */
 } pattern_seam;
 
 typedef struct pattern {
@@ -60,8 +60,8 @@ void pattern_free(pattern *p);
 /* outline.c: closed, simple; sets `clockwise`. */
 loom_status outline_check(loom_err *err, pattern_piece *q);
 double outline_area(const pattern_piece *q); /* m^2 */
-/* Its vertices, counter-clockwise, once edges have cells: x [num_outline][2] m, with room for one
- * more. */
+/* Vertices of the outline, counter-clockwise, once edges have cells: x [num_outline][2] m, with
+ * room for one more. */
 void outline_points(pattern_piece *q, double *x);
 
 /* seams.c: reads [seams]. */

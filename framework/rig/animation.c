@@ -51,7 +51,9 @@ static void nearest_dof(const rig *r, const char *name, char *near)
   free(text);
 }
 
-/* Names of joints with several dofs are told apart from misspelt ones. */
+/* The error for a name that is no dof: it distinguishes joints with several dofs from misspelt
+ * names.
+ */
 static loom_status no_such_dof(loom_err *err, const rig *r, const char *name)
 {
   const int32_t j = rig_find_joint(r, name);

@@ -130,7 +130,7 @@ static void put_quad(net *g, const int32_t i[3], int axis, int outwards)
   g->m->num_tris += 2;
 }
 
-/* Whether the edge from node i along `axis` crosses the surface, and lies between four cells. */
+/* 1: the edge from node i along `axis` crosses the surface, and lies between four cells. */
 static int crosses(const net *g, const int32_t i[3], int axis)
 {
   const int u = (axis + 1) % 3, w = (axis + 2) % 3;

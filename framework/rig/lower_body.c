@@ -15,11 +15,11 @@ static const double default_edge = 0.0145; /* m: about 5,700 vertices */
 static const double hip_height = 0.9, hip_out = 0.092, knee_height = 0.48, knee_out = 0.108; /* m */
 static const double crotch_height = 0.79, middle = 0.025, crotch_reach = 0.085;              /* m */
 
-/* Of the left leg, m: height, radius, shift to the front. */
+/* Profile of the left leg, m: height, radius, shift to the front. */
 static const double leg_y[LEG] = {0.06, 0.12, 0.21, 0.34, 0.44, 0.48, 0.55, 0.66, 0.78, 0.86, 0.92};
 static const double leg_r[LEG] = {.036, .037, .044, .056, .053, .054, .059, .070, .081, .086, .084};
 static const double leg_z[LEG] = {0, 0, -.006, -.014, -.004, .004, .006, .006, .002, -.004, -.006};
-/* Of the trunk, m: height, half width, half depth, shift to the front. */
+/* Profile of the trunk, m: height, half width, half depth, shift to the front. */
 static const double trunk_y[TRUNK] = {0.84, 0.87, 0.91, 0.96, 1.04, 1.12, 1.18, 1.22};
 static const double trunk_a[TRUNK] = {.158, .170, .173, .163, .139, .142, .150, .150};
 static const double trunk_b[TRUNK] = {.100, .110, .114, .108, .095, .099, .104, .104};

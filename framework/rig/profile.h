@@ -8,9 +8,9 @@
  * end values hold. */
 double profile_at(const double *at, const double *value, int n, double t);
 
-/* Its parts: the slope at a point between pieces of the widths h0 and h1 and the mean slopes d0 and
- * d1; the cubic at s in [0, 1] from `from` to `to`, where m0 and m1 are the slopes at its ends
- * times its width. */
+/* Parts of profile_at(): the slope at a point between pieces of the widths h0 and h1 and the mean
+ * slopes d0 and d1; the cubic at s in [0, 1] from `from` to `to`, where m0 and m1 are the slopes at
+ * its ends times its width. */
 double profile_slope(double h0, double h1, double d0, double d1);
 double profile_between(double from, double to, double m0, double m1, double s);
 

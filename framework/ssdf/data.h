@@ -44,7 +44,7 @@ typedef struct ssdf_plan {
   ssdf_plan_region *regions; /* [num] */
 } ssdf_plan;
 
-/* From a configuration, which must live longer; errors name file, line and key. */
+/* Makes the plan of a configuration, which must live longer; errors name file, line and key. */
 loom_status ssdf_plan_open(loom_err *err, cfg *c, ssdf_plan *out);
 void ssdf_plan_close(ssdf_plan *p);
 const loom_param *ssdf_params(const char *section, uint32_t *count); /* "ssdf", "ssdf.JOINT" */
@@ -77,7 +77,7 @@ loom_status ssdf_part_add(loom_err *err, ssdf_part *f, int64_t region, int64_t p
 /* Samples of record k; ssdf_samples_free() them. */
 loom_status ssdf_part_read(loom_err *err, const ssdf_part *f, int64_t k, ssdf_samples *out);
 
-/* Whether the finished file may be written there: a new file, or one of this command. */
+/* LOOM_OK if the finished file may be written there: a new file, or a file of this command. */
 loom_status ssdf_data_target(loom_err *err, const char *file);
 /* The finished file from all records; it replaces `file` when it is whole. */
 loom_status ssdf_data_write(loom_err *err, const char *file, const ssdf_plan *p,

@@ -283,7 +283,7 @@ LK_FN_CALLED void ssdf_values(const ssdf_shape *n, const float *w, const float *
     ssdf_layers(n->activation, n->hidden, n->width, w, y, v);
 }
 
-/* Its derivative. */
+/* Derivative of an activation at z, in single precision. */
 LK_FN float ssdf_slope_lane(int32_t kind, float z)
 {
   if (kind == SSDF_SQUAREPLUS) return 0.5F * (1.0F + z / sqrtf(z * z + 0.02F));

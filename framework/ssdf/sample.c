@@ -12,7 +12,7 @@ const double ssdf_test_reach = 0.02;
 
 enum { CHANCE_NODE = 1, CHANCE_EXTRA, CHANCE_TEST, CHANCE_POSE };
 
-/* In [0, 1), from four numbers (splitmix64), so that no draw depends on another. */
+/* A random number in [0, 1) from four numbers (splitmix64), so that no draw depends on another. */
 static double chance(uint64_t seed, int what, int64_t pose, int64_t k)
 {
   uint64_t z = seed * UINT64_C(0x9e3779b97f4a7c15);

@@ -8,10 +8,10 @@
 #include "mesh/mesh.h"
 #include "untangle/untangle.h"
 
-/* Contact wants a little more than its radii. */
+/* Factor on the radii: contact needs slightly larger gaps. */
 static const double slack = 1.02;
-/* Pairs are looked at up to so many radii; two vertices that each go less than half as far as they
- * are apart never meet. */
+/* reach: pairs up to this many radii apart are searched.  share: vertices go less than half of
+ * their distance each, so that they never meet. */
 static const double reach = 1.5, share = 0.45;
 
 typedef struct search {

@@ -25,9 +25,8 @@ typedef struct barrier_settings {
   int64_t lag_rounds;
 } barrier_settings;
 
-/* Rows of a plugin's table of parameters, lag the default of friction_lag; its settings are a
- * barrier_settings, or begin with one.
- */
+/* Rows for a plugin's table of parameters; `lag` is the default of friction_lag.  The settings of
+ * the plugin are a barrier_settings, or a struct that begins with it. */
 #define BARRIER_PARAM_D_HAT                                                                     \
   {                                                                                             \
     "d_hat", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(barrier_settings, d_hat), 1e-3, 0, 1, NULL, \

@@ -145,7 +145,7 @@ loom_status bcsr_pattern(bcsr *A, const bcsr_kind *kinds, int num)
 
 loom_status bcsr_clear(bcsr *A) { return A->h->fill(A->h, A->e, A->val, 0.0); }
 
-/* One index of the launch is a row, or, where they scatter, an element. */
+/* An index of the launch is a row, or with `scatter` an element. */
 static loom_status add_elements(bcsr *A, const loom_exec *e, const bcsr_kind *kind, int64_t first,
                                 int64_t count, int scatter)
 {

@@ -56,24 +56,25 @@ typedef struct bcsr { /* fine when zeroed */
 } bcsr;
 
 loom_status bcsr_new(bcsr *A, const loom_host *h, const loom_exec *e, int32_t b);
-/* Corners of a kind by rows, of which there are n.  `count`, `ptr`, `node` and `to` stay as they
- * are as long as this index is used. */
+/* Sorts the corners of a kind by their rows, for a matrix of n rows.  `count`, `ptr`, `node` and
+ * `to` must not change as long as this index is used. */
 loom_status bcsr_index(bcsr *A, int32_t n, bcsr_kind *kind);
 /* Rows and columns that the elements of all kinds couple, once they have an index; waits for the
  * device. */
 loom_status bcsr_pattern(bcsr *A, const bcsr_kind *kinds, int num);
-/* The sum of all K, for the pattern there is: kind by kind, in the order of elements. */
+/* Sums all K with the present pattern: kind by kind, in the order of elements. */
 loom_status bcsr_values(bcsr *A, const bcsr_kind *kinds, int num);
-/* The same in parts, where kinds have one buffer K in common: all zero, then += K of one. */
+/* bcsr_values() in parts, for kinds that share one buffer K: sets all blocks to zero; adds K of one
+ * kind. */
 loom_status bcsr_clear(bcsr *A);
 loom_status bcsr_add_kind(bcsr *A, const bcsr_kind *kind);
-/* += K of `count` elements from `first` on, of which alone K has room.  A kind that is added part
- * by part, from the first element to the last one, makes the same bits. */
+/* Adds K of `count` elements from `first` on; K holds these elements alone.  A kind that is added
+ * part by part, from the first element to the last one, makes the same bits. */
 loom_status bcsr_add_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count);
-/* For comparison, the same in a loop over elements, each of which searches its places and adds
- * there.  _scatter_ runs on all threads with atomic adds, as the paper does, so that bits depend on
- * the order of threads; _serial_ runs on one thread of the CPU, with the bits of bcsr_add_part().
- * Both need no index. */
+/* For comparison, bcsr_add_part() in a loop over elements, each of which searches its places and
+ * adds there.  _scatter_ runs on all threads with atomic adds, as the paper does, so that bits
+ * depend on the order of threads; _serial_ runs on one thread of the CPU, with the bits of
+ * bcsr_add_part(). Both need no index. */
 loom_status bcsr_scatter_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count);
 loom_status bcsr_serial_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count);
 /* The matrix in the form of the host's services and of krylov_bsr3.h, for b = 3. */

@@ -147,7 +147,7 @@ LK_FN lk_real cand_body(const cand_state *s, lk_int c, lk_real *g)
   return s->gap[s->row[c]];
 }
 
-/* Its Hessian, [3][3]. */
+/* Hessian of this distance, [3][3] 1/m. */
 LK_FN const lk_real *cand_body_curve(const cand_state *s, lk_int c)
 {
   return s->curve + 9 * s->row[c];

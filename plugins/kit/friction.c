@@ -157,7 +157,7 @@ static fric_state open_at(friction *f, plug_maps *m, const loom_step *s, loom_bu
                       .n = c->sc->num_verts};
 }
 
-/* In an expansion that serves the step bodies stand where they will have arrived. */
+/* 1: evaluate an expansion that serves the step, with bodies at the end of their motion. */
 static int expands(const loom_step *s)
 {
   return LOOM_HAS(s, expansion) && s->expansion == LOOM_EXPAND_STEP;
@@ -168,7 +168,7 @@ fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x)
   return open_at(f, m, s, x, expands(s) ? 1.0 : s->progress);
 }
 
-/* *coast: where vertices go on to as they moved before the step, if secants are wanted; or NULL. */
+/* *coast: x_start + h v_start, for secants; NULL without them. */
 static loom_status go_on(friction *f, const loom_step *s, int wanted, loom_buf **coast)
 {
   const candidates *const c = f->c;

@@ -39,7 +39,7 @@ typedef struct krylov_cg { /* workspace; fine when zeroed */
   const loom_exec *e;
   int32_t n, max_iters;
   int32_t last;        /* iterations of the last solve */
-  int64_t last_step;   /* in which it was */
+  int64_t last_step;   /* index of the step of the last solve */
   loom_buf *z, *p, *q; /* real [n][3] */
   loom_buf *s;         /* real [KRYLOV_HISTORY + max_iters], the record of krylov.kern.h */
 } krylov_cg;
@@ -49,7 +49,7 @@ typedef struct krylov_cg { /* workspace; fine when zeroed */
 typedef struct krylov_forcing {
   double eta_min, eta_max, gamma;
   int32_t euclidean; /* 1: on |r|, which means the same for every P; one more pass over r */
-  double eta_before, rho_before; /* of the last solve; rho_before = 0: there is none */
+  double eta_before, rho_before; /* of the last solve; rho_before = 0: no solve yet */
 } krylov_forcing;
 
 typedef struct krylov_result {

@@ -6,7 +6,8 @@ static const lk_entry k_close[2] = {LK_ENTRY(mesh_close_vt), LK_ENTRY(mesh_close
 static const lk_entry k_near[2] = {LK_ENTRY(mesh_near_vt), LK_ENTRY(mesh_near_ee)};
 static const lk_entry k_clear = LK_ENTRY(mesh_clear), k_leave = LK_ENTRY(mesh_leave_out);
 static const lk_entry k_keep = LK_ENTRY(mesh_keep), k_fill = LK_ENTRY(mesh_fill);
-/* Both families on the CPU; one after the other on a device, where it takes fewer registers. */
+/* One kernel for both families on the CPU; on a device a kernel per family takes fewer registers.
+ */
 static const lk_entry k_judge[3] = {
     {"mesh_judge", (uint32_t)sizeof(mesh_judge_args), 0, {mesh_judge_cpu, NULL}, 0},
     LK_ENTRY(mesh_judge_vt),
@@ -157,7 +158,7 @@ static loom_status leave_out(mesh *m, const mesh_view *v, int family, int64_t co
   return plug_launch(&maps, &k_leave, &args, count, NULL);
 }
 
-/* One group has more candidates than a chunk: make chunks as large. */
+/* Enlarges chunks, where one group has more candidates than a chunk holds. */
 static loom_status grow_room(mesh *m, int64_t room)
 {
   LOOM_CHECK(m->h, room <= LK_MAX_ELEMS, LOOM_E_ARG,
@@ -178,7 +179,7 @@ static int64_t most_at_once(const mesh *m)
   return m->room < most ? most : m->room;
 }
 
-/* Room for so many, with some to spare. */
+/* Makes room for `count` candidates, with some to spare. */
 static loom_status need_room(mesh *m, int64_t count)
 {
   return count > m->room ? grow_room(m, count + count / 8) : LOOM_OK;

@@ -112,7 +112,7 @@ LK_FN int is_near(const mesh_query *q, lk_real gap)
          ((q->what & LOOM_DETECT_OVERLAP) && gap < LK_R(0.0));
 }
 
-/* Until when the step is safe: see ccd_toi(). */
+/* Largest safe share of the way from x0 to x1: see ccd_toi(). */
 LK_FN lk_real safe_time(const mesh_query *q, int family, const int32_t *v, lk_real xi, lk_real base)
 {
   lk_real x0[12], x1[12];
@@ -246,16 +246,16 @@ LK_KERNEL_PLAIN(mesh_fill, a, c)
 
 /* ---- step bounds ---- */
 
-/* Steps leave this much of the wanted gap; what has come nearer than the lower share of it was
- * nearer at the start. */
+/* Shares of the wanted gap: a step leaves the upper one; a pair below the lower one was that near
+ * already at the start. */
 #define GAP_ABOVE LK_R(1.25)
 #define GAP_START LK_R(0.998)
 
-/* Of a gap (m) the one that a step has to leave, where `wanted` is to be kept; *base: what it must
- * not fall below when it starts within rounding of that.  A gap that has come to the wanted one may
- * close by a tenth of what is left above it, so that what slides is not locked at once, and then
- * not at all.  A gap below it at the start may close by a thousandth, but never: half thicknesses
- * must not overlap where a barrier is infinite. */
+/* Gap (m) that a step has to leave of the gap `gap`, where `wanted` is to be kept.  *base: bound of
+ * the gap for a pair that starts within rounding of it.  A pair near the wanted gap may close by a
+ * tenth of the part above it, so that a sliding pair is not locked at once; at the wanted gap it
+ * may not close at all.  A pair below the wanted gap at the start may close by a thousandth, but
+ * never to zero: half thicknesses must not overlap where a barrier is infinite. */
 LK_FN lk_real kept_gap(lk_real gap, lk_real wanted, lk_real *base)
 {
   *base = LK_R(0.0);

@@ -21,7 +21,7 @@
 enum { MESH_VT = CCD_VT, MESH_EE = CCD_EE };
 enum {                   /* bits of a vertex's state */
        MESH_FREE = 1,    /* not prescribed */
-       MESH_MARKED = 2,  /* by the query's mask, or there is none */
+       MESH_MARKED = 2,  /* by the query's mask; without a mask every vertex */
        MESH_SURFACE = 4, /* corner of an edge or a triangle */
        MESH_ACTIVE = MESH_FREE | MESH_MARKED
 };

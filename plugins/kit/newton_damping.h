@@ -17,9 +17,9 @@ typedef struct newton_damping {
   const loom_host *h;
   const loom_exec *e;
   loom_buf *last; /* real [n][3], m: the direction of the iteration before */
-  double norm2;   /* m^2, of it; 0: there is none */
-  double share;   /* of the direction that is offered */
-  int32_t epoch;  /* of its problem */
+  double norm2;   /* m^2, squared length of `last`; 0: no direction yet */
+  double share;   /* share of the direction that the line search gets */
+  int32_t epoch;  /* loom_step.epoch of the problem of `last` */
 } newton_damping;
 
 static inline loom_status newton_damping_open(newton_damping *d, const loom_host *h,

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* As many functions as there are splines where the middles are so far apart at least, in cells. */
+/* Least distance between middles, in cells: it gives about as many functions as splines. */
 static const double APART = 0.78;
 
 static double apart(const spline_sample *a, const spline_sample *b)
@@ -13,7 +13,7 @@ static double apart(const spline_sample *a, const spline_sample *b)
   return hypot(a->u[0] - b->u[0], a->u[1] - b->u[1]);
 }
 
-/* Middles are so far apart at least, m; a piece of one cell has one. */
+/* Least distance between middles, m; a piece of one cell has one middle. */
 static double spread(const spline_request *r, int32_t piece)
 {
   return r->cell[piece] > 0.0 ? APART * r->cell[piece] : DBL_MAX / 4.0;

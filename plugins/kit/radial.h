@@ -6,8 +6,9 @@
 
 #include "kit/splines.h"
 
-/* At most so many are not zero at a sample: it is within twice the least distance of two middles of
- * theirs, so that discs of half that distance around them do not meet and lie in one of 5/2. */
+/* Largest number of functions that are not zero at a sample.  Their middles are within twice the
+ * least distance a of two middles from the sample, so the discs of radius a/2 around them do not
+ * meet and lie in a disc of radius 5/2 a around it: at most 25. */
 enum { RADIAL_MOST = 25 };
 
 typedef struct radial_set { /* malloc'ed; fine when zeroed */

@@ -150,7 +150,7 @@ static void fill(const spline_request *r, const functions *f, const int32_t *num
   b->ptr[r->n] = end;
 }
 
-/* With functions and numbers at hand; 0: no memory. */
+/* Makes the rows of the basis with workspace for functions and numbers; 0: no memory. */
 static int make(const spline_request *r, const functions *f, spline_rows *out, double *most,
                 int32_t *number)
 {

@@ -55,7 +55,8 @@ static bvtt_front_args open_front(const front *f, plug_maps *m)
                            .num = (lk_int)f->num};
 }
 
-/* One count for each group of `num` items, exclusive sums in l->place, and the last of these. */
+/* Runs k, which writes a count for each group of `num` items; their exclusive sums go to l->place,
+ * their sum to *total. */
 static loom_status count_groups(front *f, const lk_entry *k, loom_buf *work, int64_t num,
                                 int32_t bits, int64_t *total)
 {

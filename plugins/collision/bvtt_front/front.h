@@ -27,8 +27,8 @@ typedef struct front {
   int bodies;             /* 0: the cloth with itself, 1: with bodies */
   loom_buf *pair, *known; /* u64, i32 [at least num] */
   int64_t num;            /* 0: a traversal begins at the root */
-  int64_t sorted;         /* pairs that were in the order of the tree; later ones stand behind */
-  int64_t trimmed;        /* num when parents last stood for all that they could stand for */
+  int64_t sorted;         /* pairs that the last sort put in the order of the tree */
+  int64_t trimmed;        /* num after the last merging */
   int is_old;             /* 1: of an earlier step */
 } front;
 

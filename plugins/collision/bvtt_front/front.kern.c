@@ -275,7 +275,7 @@ LK_KERNEL_PLAIN(bvtt_front_pack, a, g)
 
 /* ---- candidates ---- */
 
-/* Of 16. */
+/* Number of set bits among the lowest 16. */
 LK_FN int32_t num_bits(int32_t b)
 {
   b -= b >> 1 & 0x5555;

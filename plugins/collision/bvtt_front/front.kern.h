@@ -14,7 +14,8 @@
 
 #include "boxes.kern.h"
 
-/* Lists are made by groups of so many: counts and their sums stay small beside the front. */
+/* Items in a group: lists have a count per group, so that counts and their sums stay small beside
+ * the front. */
 enum { BVTT_FRONT_GROUP = 32 };
 
 /* A node: level << 27 | number in its level.  A pair: first << 32 | second. */

@@ -19,7 +19,7 @@ typedef struct tree {
   loom_buf *tri_box, *edge_box, *vert_box; /* float, as i32 */
   loom_buf *key;                           /* u64 [num] */
   loom_buf *bounds;                        /* real [8] */
-  double quality;                          /* when the tree was built; 0: there is none */
+  double quality;                          /* when the tree was built; 0: no tree yet */
   plug_maps maps;                          /* of the open view */
 } tree;
 

@@ -22,7 +22,7 @@ static const lk_entry k_free = LK_ENTRY(sdf_free), k_floor = LK_ENTRY(sdf_floor)
 static const lk_entry k_bound = LK_ENTRY(sdf_bound), k_shortest = LK_ENTRY(sdf_shortest);
 static const lk_entry k_blocker = LK_ENTRY(sdf_blocker);
 
-/* Candidates that are looked at at once: so much is kept of each. */
+/* Candidates of one batch; the arrays of a batch have this length. */
 enum { BATCH = 1 << 20 };
 
 typedef struct {
@@ -121,7 +121,7 @@ static loom_status sdf_begin_step(void *self, const loom_step *s)
 /* ---- detection ----
  */
 
-/* Candidates `first` and so on, so many that a batch has room. */
+/* The next batch: candidates from `first` on, as many as fit. */
 static loom_body_rows batch_of(const sdf *d, loom_buf *x, int64_t first)
 {
   const int64_t left = d->num_candidates - first;

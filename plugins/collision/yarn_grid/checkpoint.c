@@ -36,7 +36,8 @@ static loom_status whole_io(yarn_grid *d, int restore, const char *name, int64_t
 
 /* ---- entries ---- */
 
-/* In the order of the bins: which one is where in a list changes no result. */
+/* Entries are saved in the order of the bins; their places in the list `entry` have no effect on
+ * results. */
 static loom_status save_entries(yarn_grid *d, int64_t num)
 {
   const yarn_grid_schedule *const s = &d->sched;

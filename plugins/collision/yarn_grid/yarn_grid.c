@@ -125,8 +125,9 @@ static loom_status sound_alarm(yarn_grid *d, const yarn_line *l, loom_buf *x)
 
 static loom_buf *snapshot(const yarn_grid *d, int bin) { return bin == 0 ? d->x1 : d->snap[bin]; }
 
-/* Movement of all segments since the snapshots of the bins that are due and long: entries of the
- * others find it themselves.  bin 0 has that of the last step.  window: NULL where there is none */
+/* Computes the movement of all segments since the snapshots of the bins that are due and long;
+ * entries of other bins compute it themselves.  Bin 0 has the movement of the last step.  window:
+ * NULL for a bin without movement of all segments. */
 static loom_status open_windows(yarn_grid *d, const yarn_line *l, loom_buf *x,
                                 loom_buf *window[YARN_GRID_BINS])
 {

@@ -32,7 +32,7 @@ typedef struct yarn_grid {
   loom_buf *cells;                /* i32 [ns][6], copied to the host by every search */
   loom_buf *x1, *x2;              /* real [n][3] m, positions at the last two looks */
   loom_buf *ref;                  /* real [n][3] m, see yarn_grid_alarm */
-  loom_buf *snap[YARN_GRID_BINS]; /* real [n][3] m; [0] is none, x1 stands for it */
+  loom_buf *snap[YARN_GRID_BINS]; /* real [n][3] m; [0] is NULL, bin 0 uses x1 */
   loom_buf *move, *change;        /* real [ns][6] m */
   loom_buf
       *window[YARN_GRID_BINS]; /* real [ns][6] m, see yarn_grid_examine_args; [0] is none: move */

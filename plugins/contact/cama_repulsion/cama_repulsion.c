@@ -137,7 +137,7 @@ static loom_status cama_repulsion_reset(void *self)
 
 /* ---- pairs ---- */
 
-typedef struct chooser { /* of which pairs count: CAMA_KEEP_* */
+typedef struct chooser { /* context of choose(); keep: CAMA_KEEP_* */
   cama_repulsion *p;
   int keep;
 } chooser;
@@ -156,7 +156,7 @@ static loom_status choose(void *self, const loom_step *s, loom_buf *x, double pr
   return plug_launch(&m, &k_keep, &a, c->m, NULL);
 }
 
-/* Pairs within reach at x of which `keep` says that they count: CAMA_KEEP_*. */
+/* Lists the active pairs at x that `keep`, CAMA_KEEP_*, does not drop. */
 static loom_status activate(cama_repulsion *p, const loom_step *s, loom_buf *x, double progress,
                             int keep)
 {

@@ -100,7 +100,7 @@ static void fill_rings(const surface *s, const table *t, const int64_t *first, i
   }
 }
 
-/* Of edges of the scene's triangles at rest, m. */
+/* Measures the edges of the scene's triangles at rest, m. */
 static loom_status measure_edges(features *f, const loom_host *h, const loom_exec *e,
                                  const table *t)
 {

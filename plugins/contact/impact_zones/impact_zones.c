@@ -172,8 +172,8 @@ static loom_status clear_mask(zones *p)
   return plug_launch(&m, &k_clear, &a, p->sc->num_verts, NULL);
 }
 
-/* Multipliers of earlier rounds are where the solve begins: a round that conjugate gradients leave
- * unfinished is gone on with by the next one. */
+/* The solve begins with the multipliers of earlier rounds, so that a round continues the solve that
+ * conjugate gradients left unfinished in the round before. */
 static loom_status solve(zones *p, loom_buf *x)
 {
   const settings *const set = &p->set;

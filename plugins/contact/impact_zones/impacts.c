@@ -156,7 +156,7 @@ static void choose(const moment *order, int64_t num, const int32_t *v, const uin
   }
 }
 
-/* On the host: a baseline, as serial as the scheme it stands for. */
+/* On the host, since the scheme of Harmon et al., a baseline, is serial. */
 loom_status impacts_choose_earliest(impacts *p, const loom_pairs *pairs)
 {
   const int64_t num = pairs->count;

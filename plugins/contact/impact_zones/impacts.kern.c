@@ -174,7 +174,7 @@ LK_REDUCE_SUM_PLAIN(impact_multiply, a, i)
   return sum;
 }
 
-/* A row of zeros, of which no vertex can move, is left to itself. */
+/* A row of zeros, which belongs to an impact without free vertices, gives y = 0. */
 LK_REDUCE_SUM_PLAIN(impact_precondition, a, i)
 {
   lk_real sum = LK_R(0.0);

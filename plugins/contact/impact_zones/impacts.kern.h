@@ -134,8 +134,8 @@ typedef struct impact_apply_args {
 } impact_apply_args;
 LK_DECLARE(impact_apply, impact_apply_args) /* per touched vertex */
 
-/* One impulse for every impact as if it were alone, divided by the number of impacts at that of its
- * vertices which has the most. */
+/* One impulse for every impact as if it were alone, divided by the largest number of impacts at one
+ * of its vertices. */
 typedef struct impact_share_args {
   const int64_t *LK_RESTRICT ptr;  /* [touched+1] */
   const int32_t *LK_RESTRICT perm; /* [corners] */
@@ -149,7 +149,7 @@ typedef struct impact_share_args {
 LK_DECLARE(impact_crowd, impact_share_args) /* per touched vertex: crowd */
 LK_DECLARE(impact_alone, impact_share_args) /* per impact: lambda */
 
-/* One iteration of a projected gradient method for lambda >= 0, with momentum: see push_only.h. */
+/* One iteration of a projected gradient method for lambda >= 0, with momentum: see push_only.c. */
 typedef struct impact_push_args {
   const int64_t *LK_RESTRICT row; /* the matrix, as above */
   const int32_t *LK_RESTRICT col;

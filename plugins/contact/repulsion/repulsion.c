@@ -158,8 +158,9 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "repulsion",
     .version = "0.1.0",
+    /* a line about the method; further lines name its limits */
     .summary = "linear repulsion of cloth and bodies, without friction; the exemplary plugin\n"
-               "it has no friction, whatever [body.NAME] friction says",
+               "it has no friction: [body.NAME] friction has no effect",
     .reference = "D. Terzopoulos, J. Platt, A. Barr, K. Fleischer, Elastically deformable models, "
                  "SIGGRAPH 1987, doi 10.1145/37401.37427",
     .license = "MIT",

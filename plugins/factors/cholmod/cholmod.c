@@ -1,9 +1,9 @@
 /* cholmod.c - sparse Cholesky factors for the core (loom/factor.h), by the kit `chol`.
  *
  * Licence: this source is MIT, but CHOLMOD's supernodal part is GPL-2.0-or-later, and so is the
- * module as built.  Its simplicial part is LGPL, but libraries as they are distributed hold both,
- * and it works entry by entry where this one calls a BLAS; in a module of its own it costs loom
- * nothing. */
+ * module as built.  CHOLMOD's simplicial part is LGPL, but distributed libraries hold both parts,
+ * and the simplicial part works entry by entry where the supernodal part calls a BLAS.  As a module
+ * of its own it does not affect the licence of loom. */
 #include "loom/factor.h"
 
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 #include "kit/chol_solve3.h"
 
 typedef struct factor {
-  loom_host host; /* first: the kit knows the module's host alone, and of that fail() */
-  char *why;      /* of the call that is running */
+  loom_host host; /* first member: services for the kit, which calls fail() and count() alone */
+  char *why;      /* text of an error of the present call */
   chol c;
   int32_t n, block;
   chol_place *place; /* of blocks of 3 x 3, see kit/chol_blocks.h */
@@ -36,7 +36,7 @@ static loom_status fail(const loom_host *h, loom_status code, const char *file, 
   return code;
 }
 
-/* What the core measures is nobody's work. */
+/* Work done while measuring is not charged. */
 static void count(const loom_host *h, int counter, int64_t n) { (void)h, (void)counter, (void)n; }
 
 static void forget(factor *f)
@@ -185,7 +185,7 @@ static loom_status solve(void *self, double *x, char *why)
   factor *const f = self;
   const size_t n = (size_t)f->n;
   f->why = why;
-  if (n == 0) return fail(&f->host, LOOM_E_STATE, "", 0, "", "nothing was factorised");
+  if (n == 0) return fail(&f->host, LOOM_E_STATE, "", 0, "", "no matrix was factorised");
   const int *const perm = chol_perm(&f->c);
   double *const y = in_order(f, x);
   if (f->block == 3) {
@@ -212,7 +212,7 @@ static loom_status norm2(void *self, const double *x, double *out, char *why)
   factor *const f = self;
   const size_t n = (size_t)f->n;
   f->why = why;
-  if (n == 0) return fail(&f->host, LOOM_E_STATE, "", 0, "", "nothing was factorised");
+  if (n == 0) return fail(&f->host, LOOM_E_STATE, "", 0, "", "no matrix was factorised");
   double *const y = in_order(f, x);
   if (f->block == 3)
     LOOM_TRY(chol_forward(&f->c));

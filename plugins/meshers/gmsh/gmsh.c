@@ -91,8 +91,8 @@ static void release(loom_mesher_mesh *m)
   memset(m, 0, sizeof *m);
 }
 
-/* Gmsh numbers from 1 and may leave numbers out: rows by the order of the tags, of which those of
- * the outline are 1 to num.  Nodes that are in no triangle do not occur. */
+/* Gmsh numbers nodes from 1 and may leave numbers out: rows follow the order of the tags, and nodes
+ * of the outline have the tags 1 to num.  Nodes that are in no triangle do not occur. */
 static loom_status take(const nodes *n, loom_mesher_mesh *out)
 {
   size_t last = 0;

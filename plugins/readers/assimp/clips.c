@@ -27,7 +27,7 @@ static loom_status list_channels(reader *r, const struct aiAnimation *a,
   return LOOM_OK;
 }
 
-/* Frames of all joints at one tick; world [num_nodes][12] is for those of the nodes. */
+/* Frames of all joints at one tick; world [num_nodes][12]: room for the frames of the nodes. */
 static void put_frame(const reader *r, const struct aiNodeAnim *const *channel, double tick,
                       double *world, double *to)
 {

@@ -46,7 +46,7 @@ static enum aiReturn seek(struct aiFile *a, size_t offset, enum aiOrigin origin)
 
 static void flush(struct aiFile *a) { (void)a; }
 
-/* A regular file, without waiting for what else it could be. */
+/* Opens a regular file; does not wait on a FIFO or a device in its place. */
 static FILE *open_regular(const char *path, int flags)
 {
   struct stat st;

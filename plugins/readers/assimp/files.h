@@ -8,8 +8,8 @@
 typedef struct files {
   struct aiFileIO io;    /* first: callbacks get its address */
   const char *path;      /* of the model */
-  char shown[PATH_MAX];  /* the name that Assimp is told: folder and stem, with the suffix of what
-                          * the contents are, by which it chooses its importer */
+  char shown[PATH_MAX];  /* the name for Assimp: folder and stem, with a suffix by the contents of
+                          * the file, from which it chooses its importer */
   char folder[PATH_MAX]; /* resolved */
   size_t prefix;         /* bytes of `shown` before the last component */
   char refused[256];     /* the first file that was asked for and may not be read, or "" */

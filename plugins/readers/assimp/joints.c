@@ -82,8 +82,8 @@ static loom_status name_joints(reader *r)
   return LOOM_OK;
 }
 
-/* The pose of binding, moved to where the first joint has it at rest: units and axes are then those
- * of the scene. */
+/* The pose of binding, moved by the rest pose of the first joint into the units and axes of the
+ * scene. */
 static loom_status put_rest(reader *r)
 {
   double at[12], inverse[12];

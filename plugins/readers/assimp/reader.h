@@ -1,4 +1,5 @@
-/* reader.h - what the files of this module share: the scene of Assimp and what is made of it. */
+/* reader.h - declarations shared by the files of this module: the scene of Assimp and the results.
+ */
 #ifndef LOOM_ASSIMP_READER_H
 #define LOOM_ASSIMP_READER_H
 

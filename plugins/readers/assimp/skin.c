@@ -23,7 +23,7 @@ static loom_status bad_vertex(reader *r, const char *of, const char *name, unsig
   return LOOM_E_CONFIG;
 }
 
-/* Files name vertices by number, and Assimp passes on what they say. */
+/* Checks the vertex numbers of a file, which Assimp passes on unchecked. */
 static loom_status check_ids(reader *r, const struct aiMesh *m)
 {
   const unsigned n = m->mNumVertices;

@@ -3,18 +3,18 @@
  * Y. Peng, B. Deng, J. Zhang, F. Geng, W. Qin, L. Liu, Anderson Acceleration for Geometry
  * Optimization and Physics Simulation, ACM TOG 37(4), 2018, doi 10.1145/3197517.3201290.
  *
- * A local and a global step are a fixed-point iteration x <- G(x) that never raises the energy E.
- * Anderson acceleration goes on from a combination of the last m + 1 values of G (window.h).  It
- * may raise E, so algorithm 1 of the paper compares: where E of the accelerated point is not below
- * that of the iterate before, the plain step G(x) is taken.
+ * A local and a global step form a fixed-point iteration x <- G(x) that never raises the energy E.
+ * Anderson acceleration continues from a combination of the last m + 1 values of G (window.h). This
+ * accelerated point may have a higher E.  So algorithm 1 of the paper takes the plain step G(x)
+ * where E of the accelerated point is not below E of the iterate before.
  *
- * The paper measures E of an iterate at its start and throws it away if it is higher; here the same
- * comparison is made before the point is handed over, so that every iterate the core measures is an
- * accepted one.
+ * DEVIATION: the paper computes E of an iterate when it works on it, and goes back if E has risen.
+ * Here the comparison is made before the point goes to the core, so that every iterate that the
+ * core measures is an accepted one.
  *
- * Where contact changes from iterate to iterate, so does G: the window is kept, since the safeguard
- * measures both energies on the problem as it is now.  A point that FILTER moved is not G's: there
- * the window is emptied.
+ * Where contact changes from iterate to iterate, so does G.  The window is kept then, since the
+ * safeguard measures both energies on the present problem.  FILTER may move a point away from G(x);
+ * this empties the window.
  */
 #include <math.h>
 
@@ -112,7 +112,7 @@ static loom_status energy_at(aa_pd *s, const loom_step *st, loom_buf *x, double 
   return r == LOOM_REJECTED ? LOOM_OK : r;
 }
 
-/* Whether the accelerated point may be handed over. */
+/* *yes = 1: the accelerated point lowers the energy and may be used. */
 static loom_status lowers(aa_pd *s, const loom_step *st, int *yes)
 {
   double mixed;

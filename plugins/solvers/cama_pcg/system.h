@@ -30,13 +30,13 @@ typedef struct cama_system {
   triplets all;     /* all blocks, where they are sorted */
 } cama_system;
 
-/* system_free() is due also after it has failed. */
+/* Call system_free() even after system_new() has failed. */
 loom_status system_new(cama_system *s, const loom_host *h, const loom_exec *e, const loom_scene *sc,
                        int assembly);
 void system_free(cama_system *s);
 
-/* The matrix at x, elements and contact as `how` (LOOM_HESS_*) says.  The pattern stays as long as
- * contact has the same blocks. */
+/* Assembles the matrix at x; `how` (LOOM_HESS_*) treats elements and contact.  The pattern stays as
+ * long as contact has the same blocks. */
 loom_status system_assemble(cama_system *s, const loom_step *st, int how);
 
 /* For the message when p'A p <= 0: names the element with the least share p'K p, if it is negative,

@@ -44,7 +44,8 @@ LK_KERNEL_PLAIN(triplet_list, a, s)
   if (a->head[s]) a->start[a->place[s]] = s;
 }
 
-/* Of the three rows of numbers of a row of blocks each has all of its columns. */
+/* A row of blocks makes three rows of numbers, and each of these has the columns of all its blocks.
+ */
 LK_KERNEL_PLAIN(triplet_rows, a, i)
 {
   const uint64_t first = (uint64_t)(a->entries ? 3 * (int64_t)i : i);

@@ -22,9 +22,10 @@
 
 static const lk_entry k_next = LK_ENTRY_MOVES(chebyshev_pd_next, 17, 0);
 
-/* gamma = 0: the paper's, or so much of the largest that converges (2 over the bound). */
+/* gamma = 0: the lesser of the paper's GAMMA and MARGIN over the bound; the iteration converges
+ * below 2 over the bound. */
 static const double GAMMA = 0.9, MARGIN = 1.8;
-/* A power iteration comes from below: so much is put on top. */
+/* Factor on the result of power iteration, which lies below the true value. */
 static const double SAFETY = 1.02;
 
 enum { COL_OMEGA = 0, COL_GAMMA = 1, COL_MU_HI = 2 };

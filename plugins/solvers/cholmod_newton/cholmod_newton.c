@@ -161,7 +161,8 @@ static loom_status mix(cholmod_newton *s, const loom_bsr3 *clamp, double share)
   return cholmod_newton_matrix_shape(&s->A, &s->view);
 }
 
-/* theta of the first rung, from s->rung on, that makes the mixture definite; *H: the exact one. */
+/* Finds the first rung, from s->rung on, with a theta that makes the mixture definite; *H: the
+ * exact Hessian. */
 static loom_status factor_mixed(cholmod_newton *s, const loom_step *st, const loom_bsr3 **H,
                                 int32_t *tries)
 {

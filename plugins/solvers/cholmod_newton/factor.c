@@ -114,7 +114,7 @@ static loom_status keep(cholmod_newton_factor *f, const chol_graph *g)
   return LOOM_OK;
 }
 
-/* In the order there is, in a new one where that does not serve. */
+/* Analyses in the present order; makes a new order where the work leaves its range. */
 static loom_status analyse(cholmod_newton_factor *f)
 {
   double flops;

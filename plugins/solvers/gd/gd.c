@@ -142,6 +142,7 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(solver, ops, LK_BACKENDS),
     .name = "gd",
     .version = "0.1.0",
+    /* a line about the method; further lines name its limits */
     .summary = "gradient descent in the mass metric with line search; the exemplary plugin\n"
                "does not converge at a sensible cost: with a barrier and 100 iterations cloth "
                "stays where it should slide",

@@ -210,8 +210,8 @@ static loom_status ndb_pd_accepted(void *self, const loom_step *st, const loom_a
   return a->final ? LOOM_OK : ndb_pd_ahead_contact(s, st);
 }
 
-/* All that outlives a step is a function of the system (momentum starts anew in every step), so
- * there is no checkpoint; eigenvectors from a file have the bits of computed ones. */
+/* All data that carry over between steps are functions of the system (momentum starts anew in every
+ * step), so there is no checkpoint(); eigenvectors from a file have the bits of computed ones. */
 static const loom_solver_ops ops = {
     .struct_size = sizeof ops,
     .needs = LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_PROJECT | LOOM_NEED_CONTACT_QUAD |

@@ -11,9 +11,9 @@ static const lk_entry k_diagonal = LK_ENTRY_MOVES(ndb_pd_diagonal, 4, 1),
 static const lk_entry k_touched = LK_ENTRY_MOVES(ndb_pd_touched, 1, 0);
 static const lk_entry k_hold = LK_ENTRY_MOVES(ndb_pd_hold, 3, 0);
 
-/* Power iteration comes from below: so much is put on top. */
+/* Factor on the result of power iteration, which lies below the true value. */
 static const double SAFETY = 1.02;
-/* As in cholmod_pd: a weight that outgrew the one in the matrix comes back half larger. */
+/* As in cholmod_pd: a weight that exceeds the weight in the matrix enters it times this factor. */
 static const double HEADROOM = 1.5;
 
 loom_status ndb_pd_operator_new(ndb_pd *s)

@@ -46,8 +46,9 @@ static int scaled_inverse(int32_t n, const double *S, double *inv, double *A)
   return 1;
 }
 
-/* The masked matrix is a difference: where nearly all vertices touch something rounding can
- * make it indefinite.  A little of its diagonal then goes on top; the correction stays one. */
+/* The masked matrix is a difference: where nearly all vertices are in contact, rounding can make it
+ * indefinite.  A small share of its diagonal is then added; the result is still the matrix of a
+ * correction. */
 loom_status ndb_pd_invert(ndb_pd *s, int32_t cols, const double *extra, loom_buf *out)
 {
   const loom_host *const h = s->h;

@@ -9,7 +9,7 @@
 
 enum { MOST_COLOURS = 256 };
 
-/* The smallest colour that no vertex of an element with v has; MOST_COLOURS: there is none. */
+/* The smallest colour that no vertex of an element with v has; MOST_COLOURS: all are taken. */
 static int32_t smallest(const corners *k, int32_t num, const int32_t *colour, int32_t v)
 {
   uint8_t taken[MOST_COLOURS + 1] = {0};

@@ -4,7 +4,7 @@
 #include "loom/plug.h"
 #include "yarn_explicit.h"
 
-/* Vertices of yarns that are not knitted: so many of one yarn make a block (16 loops of 8). */
+/* Vertices of a block in a yarn that is not knitted (16 loops of 8). */
 enum { LOOSE = 128 };
 
 typedef struct item {
