@@ -19,7 +19,13 @@ STAND_INS = re.compile(r"\b(what|whatever|who|whose|whoever|those|nobody|somebod
 WORD = re.compile(r"[A-Za-z][A-Za-z'-]+")
 BARS = {"comments": 4.0, "messages": 2.0, "documents": 4.0, "python": 5.0}  # per 1,000 words
 PLAIN = (
+    "framework/app",
+    "framework/bundle",
+    "framework/cmake",
+    "framework/config",
+    "framework/core",
     "framework/include/loom",
+    "framework/log",
     "framework/mem",
     "framework/yarn",
 )
