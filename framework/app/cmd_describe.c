@@ -215,7 +215,9 @@ static void print_plugin(const reg_entry *e)
   const loom_plugin *const p = e->plugin;
   abilities a;
   find_abilities(p, &a);
-  printf("%s - %s plugin %s\n  %s\n", p->name, registry_kind_name(p->kind), p->version, p->summary);
+  printf("%s - %s plugin %s\n  %.*s\n", p->name, registry_kind_name(p->kind), p->version,
+         registry_summary_len(p), p->summary);
+  registry_print_limits(p, "  limit      ", stdout);
   print_line("reference", p->reference);
   print_line("licence", p->license);
   print_line("backends", listing_backends(p->backends));

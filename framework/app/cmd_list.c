@@ -44,7 +44,9 @@ static void print_kind(const registry *r, int kind)
     if (p == NULL || p->kind != kind) continue;
     printf("  %-16s %-8s %-9s %s\n", p->name, p->version, listing_backends(p->backends),
            p->license);
-    printf("      %s\n      paper: %s\n      path:  %s\n", p->summary, p->reference, e->path);
+    printf("      %.*s\n", registry_summary_len(p), p->summary);
+    registry_print_limits(p, "      limit: ", stdout);
+    printf("      paper: %s\n      path:  %s\n", p->reference, e->path);
     ++n;
   }
   if (n == 0) printf("  (none)\n");

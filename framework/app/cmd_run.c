@@ -129,6 +129,7 @@ static void summary(const run *r, const run_summary *s)
          (long long)s->iters);
   printf("  %s\n", ends_converged(&s->ends, text));
   if (ends_idle(&s->ends, text)[0] != '\0') printf("  %s\n", text);
+  run_print_limits(r, stdout);
   printf("  ended  ");
   for (int i = 0; i < H5LOG_NUM_REASONS; ++i)
     if (s->reasons[i] > 0) printf(" %s %lld", h5log_reason_name(i), (long long)s->reasons[i]);

@@ -125,6 +125,24 @@ void json_list(FILE *f, int *first, const char *key, const char *names)
   fputc(']', f);
 }
 
+/* "summary", and "limits": a list of lines. */
+static void json_summary(FILE *f, int *first, const loom_plugin *p)
+{
+  char one[1024];
+  snprintf(one, sizeof one, "%.*s", registry_summary_len(p), p->summary);
+  json_member(f, first, "summary", one);
+  json_key(f, first, "limits");
+  fputc('[', f);
+  for (const char *at = registry_limits(p); *at != '\0';) {
+    const int n = (int)strcspn(at, "\n");
+    snprintf(one, sizeof one, "%.*s", n, at);
+    json_text(f, one);
+    at += n + (at[n] == '\n');
+    if (*at != '\0') fputs(", ", f);
+  }
+  fputc(']', f);
+}
+
 void json_plugin(FILE *f, int *first, const reg_entry *e)
 {
   const loom_plugin *const p = e->plugin;
@@ -135,7 +153,7 @@ void json_plugin(FILE *f, int *first, const reg_entry *e)
             (p->backends & 3u) == (LOOM_ON_CPU | LOOM_ON_CUDA) ? "cpu, cuda"
                                                                : listing_backends(p->backends));
   json_member(f, first, "license", p->license);
-  json_member(f, first, "summary", p->summary);
+  json_summary(f, first, p);
   json_member(f, first, "reference", p->reference);
   json_member(f, first, "build", p->build);
   json_member(f, first, "path", e->path);

@@ -14,7 +14,7 @@
 typedef struct ccd_queries {
   int64_t num;
   loom_real *x0, *x1;     /* real [num][4][3], unit of the file, rounded */
-  loom_real *shift;       /* real [num], bound of what rounding changed in any distance */
+  loom_real *shift;       /* real [num], bound of the change of any distance by rounding */
   unsigned char *impacts; /* [num], the known answer */
   int64_t rounded;        /* queries with a coordinate that had to be rounded */
 } ccd_queries;

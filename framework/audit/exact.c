@@ -1,6 +1,6 @@
 /* exact.c - orientation signs: a floating-point filter in front of integer arithmetic.
  *
- * The error bounds are those of J. R. Shewchuk, "Adaptive precision floating-point
+ * The error bounds come from J. R. Shewchuk, "Adaptive precision floating-point
  * arithmetic and fast robust geometric predicates", Discrete & Computational Geometry 18
  * (1997), 305-363, sections 4.3 and 4.4 (bound A of ORIENT2D and ORIENT3D).  They leave
  * out underflow and overflow, so the filter only answers inside a range of magnitudes in
@@ -29,7 +29,7 @@ static int filtered_sign(double value, double bound)
 
 /* ---- exact stage ---- */
 
-/* Lowest binary exponent e such that every x is an integer multiple of 2^e. */
+/* Binary exponent e for which every x is an integer multiple of 2^e: the lowest mantissa bit. */
 static int lowest_exponent(const double *x, int n)
 {
   int low = INT_MAX;

@@ -4,8 +4,9 @@
  * exact arithmetic where floating point cannot decide; touching counts.  Broad phase of
  * its own (a bounding-volume hierarchy), independent of every collision plugin.
  *
- * Two triangles with a common edge have no such pair: one folded exactly onto the other
- * (an angle of 180 degrees to the last bit) is found only through its other neighbours.
+ * Two triangles with a common edge have no pair without a common vertex: a triangle folded
+ * exactly onto the other (an angle of 180 degrees to the last bit) is found only through its
+ * other neighbours.
  */
 #ifndef LOOM_INTERSECT_H
 #define LOOM_INTERSECT_H
@@ -19,8 +20,8 @@ typedef struct isect_pair {
   int32_t side;    /* with a body: 0 the edge is the mesh's, 1 it is the body's */
 } isect_pair;
 
-/* Pairs of vertices: primitives with such a pair are not compared, as those with a common vertex
- * are not. */
+/* Pairs of vertices.  Two primitives that contain a listed pair are not compared, as primitives
+ * with a common vertex are not. */
 typedef struct isect_left_out {
   int32_t *first; /* [vertices of the mesh and of all bodies + 1] rows of `other` */
   int32_t *other; /* ascending in each row; w is in row v if v is in row w */

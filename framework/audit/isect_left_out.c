@@ -1,4 +1,5 @@
-/* isect_left_out.c - lists of vertices whose primitives the audit does not compare. */
+/* isect_left_out.c - lists of pairs of vertices; the audit does not compare primitives that contain
+ * a listed pair. */
 #include <stdlib.h>
 #include <string.h>
 

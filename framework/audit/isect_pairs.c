@@ -108,8 +108,8 @@ static int any_meets(const isect_box *box, int64_t n, const isect_box *all)
   return 0;
 }
 
-/* Boxes hold a triangle on all of its way.  A body far from the mesh (NULL: no mesh) stays
- * without a tree, nothing can be found in it. */
+/* Boxes hold a triangle on all of its way.  A body far from the mesh (NULL: no mesh) stays without
+ * a tree, since it cannot meet the mesh. */
 static loom_status make_ready(loom_err *err, const isect_surface *s, const isect_ready *mesh,
                               isect_ready *out)
 {

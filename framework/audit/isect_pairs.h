@@ -1,6 +1,5 @@
-/* isect_pairs.h - what the audits of frames and of paths share: meshes made ready for the
- * search, and lists of findings that do not depend on the number of threads.
- */
+/* isect_pairs.h - common part of the audits of frames and of paths: meshes prepared for the search,
+ * and lists of findings that do not depend on the number of threads. */
 #ifndef LOOM_ISECT_PAIRS_H
 #define LOOM_ISECT_PAIRS_H
 
@@ -40,7 +39,7 @@ typedef struct isect_query {
   int64_t enough; /* the search ends when about so many are found, 0: all */
 } isect_query;
 
-/* Visit all pairs of triangles of m with itself, and of m with each body, whose boxes meet.
+/* Visits all pairs of triangles with boxes that meet, of m with itself and of m with each body.
  * out gets the first `capacity` findings, ordered within each body, *total their number. */
 loom_status isect_search(loom_err *err, const isect_surface *m, const isect_surface *bodies,
                          int num_bodies, int threads, const isect_query *q, void *out,

@@ -3,8 +3,8 @@
  * Vertices move on straight lines from x (time 0) to x_end (time 1).  A vertex and a
  * triangle, or two edges, without a common vertex pass each other if they touch at some
  * time in between, the ends included.  The search misses none: it bisects time and the two
- * coordinates on the pair, and drops only what interval bounds of the distance vector,
- * widened by a proven bound of their rounding error, exclude.  What is reported came nearer
+ * coordinates on the pair, and drops only parts that interval bounds of the distance vector,
+ * widened by a proven bound of their rounding error, exclude.  A reported pair came nearer
  * than sqrt(3) `tolerance`, or is marked unsure.
  */
 #ifndef LOOM_ISECT_PATH_H
@@ -35,9 +35,9 @@ void isect_pass_describe(const isect_pass *p, const char *body, char *buf, size_
  * number. */
 enum { ISECT_MOST_PASSES = 100000 };
 
-/* All pairs of mesh m with itself and with the bodies [num_bodies]; who has no x_end stands
- * still.  tolerance > 0, m.  *total gets the number, passes the first `capacity` of them,
- * sorted by (body, kind, side, v). */
+/* All pairs of mesh m with itself and with the bodies [num_bodies]; a surface without x_end stands
+ * still.  tolerance > 0, m.  *total gets the number of passes, `passes` the first `capacity` of
+ * them, sorted by (body, kind, side, v). */
 loom_status isect_path(loom_err *err, const isect_surface *m, const isect_surface *bodies,
                        int num_bodies, double tolerance, int threads, isect_pass *passes,
                        int64_t capacity, int64_t *total);

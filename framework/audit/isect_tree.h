@@ -1,7 +1,7 @@
-/* isect_tree.h - which boxes overlap: the broad phase of the audit.
+/* isect_tree.h - finds overlapping boxes: the broad phase of the audit.
  *
  * A balanced tree of boxes, split at the median of the widest axis of the centres, so that
- * neither outliers nor coinciding boxes unbalance it.  It shares nothing with the collision
+ * neither outliers nor coinciding boxes unbalance it.  It shares no code with the collision
  * plugins, which the audit checks.
  */
 #ifndef LOOM_ISECT_TREE_H
@@ -27,7 +27,7 @@ typedef struct isect_tree {
   isect_box *box;    /* [num_items] boxes in that order */
 } isect_tree;
 
-/* Called for two items whose boxes meet (touching counts). */
+/* Called for two items with boxes that meet (touching counts). */
 typedef void (*isect_visit)(void *user, int32_t a, int32_t b);
 
 /* boxes [n] of finite numbers; 0 without memory.  Same tree for same boxes. */

@@ -1,4 +1,5 @@
-/* child.c - a check runs in a process of its own, which may crash or hang; what it says decides. */
+/* child.c - a check runs in a process of its own, which may crash or hang; its last output line or
+ * its end by a signal gives the verdict. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -52,7 +53,7 @@ static _Noreturn void run_body(void (*body)(const void *arg), const void *arg, i
 {
   const struct rlimit none = {0, 0};
   setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody waits for it then */
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* the check ends with its parent */
   setrlimit(RLIMIT_CORE, &none);
   crash_install(); /* a signal says which callback was running */
   dup2(out, STDOUT_FILENO);
@@ -157,7 +158,7 @@ void ct_run_child(void (*body)(const void *arg), const void *arg, int seconds, c
   const int in_time = listen_to(ends[0], seconds_now() + seconds, text);
   if (!in_time) {
     kill(child, SIGKILL);
-    kill(-child, SIGKILL); /* what it has started itself */
+    kill(-child, SIGKILL); /* processes that the check has started */
   }
   close(ends[0]);
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;

@@ -1,5 +1,5 @@
 /* collision.c - checks of collision plugins: growth protocol, sound pairs, same answer twice, sound
- * bounds.  Completeness is not checked: what must be found depends on the method's own claims. */
+ * bounds.  Completeness is not checked: the pairs that must be found depend on the method. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,8 +77,8 @@ static const uint32_t edge_kinds = LOOM_BIT(LOOM_PAIR_EE) | LOOM_BIT(LOOM_PAIR_B
 static const uint32_t mesh_kinds = LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAIR_EE) |
                                    LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE);
 
-/* Two features: barycentric weights of either side, whose closest points are the gap and both
- * radii apart along the normal. */
+/* A pair of two features has barycentric weights on either side, and its closest points are the gap
+ * plus both radii apart along the normal. */
 static void check_mesh_pair(const run *r, const found *f, int64_t j, const double *x,
                             const double *body, const double *radius)
 {
@@ -168,7 +168,7 @@ void ct_collision_twice(const ct_plugin *p)
   ct_close(&t);
 }
 
-/* With too little room: LOOM_GROW, the needed count, nothing written. */
+/* With too little room detect() returns LOOM_GROW and the needed count, and writes no pairs. */
 void ct_collision_room(const ct_plugin *p)
 {
   ct_run t;
@@ -186,9 +186,9 @@ void ct_collision_room(const ct_plugin *p)
   few.capacity = 0;
   const loom_status s = o->detect(r->collision[0].self, &r->st, &q, &few);
   if (f.n == 0) {
-    CT_ASSERT(s == LOOM_OK, "it found nothing, but said %s", err_status_text(s));
+    CT_ASSERT(s == LOOM_OK, "it found no pairs, but returned %s", err_status_text(s));
   } else {
-    CT_ASSERT(s == LOOM_GROW, "it said %d", s);
+    CT_ASSERT(s == LOOM_GROW, "it returned %d, not LOOM_GROW", s);
     CT_ASSERT(few.count >= f.n, "it asked for %lld pairs, there are %lld", (long long)few.count,
               (long long)f.n);
   }

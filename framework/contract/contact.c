@@ -26,9 +26,9 @@ static int push(ct_run *t, int64_t n, const double *x, double depth, double *y)
   return s == LOOM_OK;
 }
 
-/* A run whose sheet was pushed into the ball, or as far as the model lets it, contact brought
- * up to date; returns the positions, [3 n].  The inner vertices stand 28 mm off the axis, where
- * the ball has fallen away by 4 mm. */
+/* A run with its sheet pushed into the ball, or as far as the model lets it, and with contact
+ * brought up to date; returns the positions, [3 n].  The inner vertices stand 28 mm off the axis,
+ * where the ball lies 4 mm lower than at its top. */
 static double *press(ct_run *t, const ct_plugin *p, int64_t *n)
 {
   uint32_t changed = 0;

@@ -109,7 +109,7 @@ static double *gather(ct_run *t, const ct_plugin *p, uint32_t need)
   ct_steps(t, 0, 1);
   double *const flat = ct_values(t->r, t->r->st.x, NULL);
   while (gap > 1e-5 && !touch(t, flat, gap, x)) gap *= 0.85;
-  /* well within it; or, if nothing acts before the layers touch, half into each other */
+  /* well within it; or, if no force acts before the layers touch, half into each other */
   gap = gap > 1e-5 ? 0.5 * gap : -0.5 * thickness;
   CT_ASSERT(touch(t, flat, gap, x), "no contact force at a gap of %g m", gap);
   see_kinds(t);

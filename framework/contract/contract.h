@@ -1,8 +1,8 @@
-/* contract.h - what every plugin must satisfy, as checks that need no build tree: `loom contract`
- * runs them on an installed plugin, tests/contract on all plugins of this tree.
+/* contract.h - checks of the requirements on every plugin, which need no build tree: `loom
+ * contract` runs them on an installed plugin, tests/contract on all plugins of this tree.
  *
  * Every check runs in a process of its own with a limit of time, so that a crash or an endless loop
- * is one failed check with a name.  Inside a check the first failure ends that process. */
+ * is one failed check with a name.  Inside a check the first failure ends the process. */
 #ifndef LOOM_CONTRACT_H
 #define LOOM_CONTRACT_H
 
@@ -19,7 +19,7 @@ typedef struct ct_check {
   const char *group, *name; /* "life", "restart_continues" */
   int32_t kind;             /* LOOM_KIND_* that it is for, -1: every kind */
   void (*run)(const ct_plugin *p);
-  const char *doc; /* what must hold, one clause */
+  const char *doc; /* the requirement, one clause */
 } ct_check;
 
 /* All checks, [*num], in the order in which they should run. */
@@ -34,7 +34,7 @@ typedef struct ct_verdict {
 /* Run one check in a child, for at most `seconds`.  Plugins are looked for in LOOM_PLUGIN_PATH and
  * beside the binary. */
 void ct_run_check(const ct_check *c, const ct_plugin *p, int seconds, ct_verdict *out);
-/* Run `body` likewise; it ends by itself or by ct_fail() or ct_skip(). */
+/* Run `body` in a child of this kind; it ends by itself or by ct_fail() or ct_skip(). */
 void ct_run_child(void (*body)(const void *arg), const void *arg, int seconds, ct_verdict *out);
 
 /* ---- inside a check ---- */
@@ -74,12 +74,12 @@ loom_status ct_try(ct_run *t, const char *solver, const char *collision, const c
                    const char *more);
 void ct_close(ct_run *t); /* fails if a plugin left buffers behind */
 
-/* What went wrong: the run's message, else the buffers'. */
+/* The error message of the run, else of its buffers. */
 const char *ct_message(const ct_run *t);
 
 /* The instance of the plugin under test. */
 instance *ct_instance(run *r, const ct_plugin *p);
-/* create(), destroy(), reset(), checkpoint() of whatever kind. */
+/* create(), destroy(), reset(), checkpoint() of an instance of any kind. */
 loom_status ct_create(instance *in);
 void ct_destroy(instance *in);
 loom_status ct_reset(instance *in);
@@ -98,8 +98,8 @@ void *ct_copy(run *r, loom_buf *b, int64_t items);
 loom_query ct_query(const run *r, uint32_t what);
 /* Positions of two runs agree to the bit. */
 void ct_same_x(run *a, run *b, const char *what);
-/* A run whose sheet has just been moved 5 mm towards ball and block, with one edge folded over
- * itself, and a fresh begin_step. */
+/* A run with its sheet moved 5 mm towards ball and block, one edge folded over itself, and a fresh
+ * begin_step. */
 void ct_collision_pose(ct_run *t, const ct_plugin *p);
 /* Write a block of 8 corners from lo to hi (m) as OBJ file into a new temporary file. */
 void ct_write_block(char *path, size_t len, const double lo[3], const double hi[3]);

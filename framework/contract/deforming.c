@@ -6,7 +6,7 @@
 
 #include "contract/contract.h"
 
-/* A pyramid whose tip is at the height `tip` (m) under the middle of the sheet. */
+/* A pyramid with its tip at the height `tip` (m) under the middle of the sheet. */
 static void write_pyramid(const char *dir, int frame, double tip)
 {
   char path[600];

@@ -9,10 +9,10 @@
 #include "run/term.h"
 
 enum { DIRECTIONS = 8 };
-/* m.  Positions of 0.1 m have rounding of 1e-17 m, so differences are good to 1e-9 or so, and a
- * model whose force changes over 0.1 mm bends by (1e-7/1e-4)^2 within it. */
+/* m.  Positions of 0.1 m have rounding of 1e-17 m, so differences are good to 1e-9 or so.  A force
+ * that varies over 0.1 mm makes a relative error of curvature of (1e-7/1e-4)^2. */
 static const double step = 1e-7;
-/* relative to the whole; what rounding and bending leave is a hundredth of it */
+/* relative to the whole; errors of rounding and curvature are a hundredth of it */
 static const double exact = 1e-5;
 /* of a Hessian that leaves terms out */
 static const double rough = 0.2;
@@ -40,7 +40,8 @@ void ct_need_forms(ct_run *t, uint32_t need)
   if (sizeof(loom_real) < sizeof(double)) ct_skip("differences need loom_real = double");
   if (!(c->provides & CT_FORMS)) ct_skip("it is post-only: it has no energy, gradient or terms");
   if (!(c->provides & need))
-    ct_skip(need & LOOM_CONT_QUAD ? "it has no quadratic form" : "it has no such derivative");
+    ct_skip(need & LOOM_CONT_QUAD ? "it has no quadratic form"
+                                  : "it does not provide this derivative");
   if (c->in.plugin->ops.contact->pair_kinds == LOOM_BIT(LOOM_PAIR_YY))
     ct_skip("it is for yarns, which are not in this scene");
 }
@@ -94,7 +95,7 @@ void ct_check_gradient(ct_run *t, const double *x, int64_t n)
   double *const g = ct_alloc(n), *const d = ct_alloc(n), *const y = ct_alloc(n);
   const double e = ct_energy_at(t, x, g), size = ct_norm(g, n);
   if (isnan(e)) ct_skip("with these settings it has no energy");
-  CT_ASSERT(size > 0.0, "no contact force: the check would check nothing");
+  CT_ASSERT(size > 0.0, "no contact force, so there is no gradient to check");
   for (uint64_t k = 1; k <= DIRECTIONS; ++k) {
     double slope = 0.0;
     direction(t->r, k, n, d);
@@ -125,7 +126,7 @@ static void product(ct_run *t, const loom_blocks3 *H, const double *d, double *o
   free(v);
 }
 
-/* Rows of fixed vertices are nobody's. */
+/* The core clears the rows of fixed vertices, so differences leave them out, too. */
 static void clear_fixed(run *r, int64_t n, double *v)
 {
   const uint8_t *const fixed = host(r, r->scene->pub.fixed);
@@ -142,7 +143,7 @@ void ct_check_hessian(ct_run *t, const double *x, int64_t n)
   double *const up = ct_alloc(n), *const down = ct_alloc(n), *const other = ct_alloc(n);
   const loom_blocks3 *H = NULL;
   CT_OK(t, contact_blocks(r, r->st.problem, r->st.x, LOOM_HESS_EXACT, &H));
-  CT_ASSERT(H->count > 0, "no contact: the check would check nothing");
+  CT_ASSERT(H->count > 0, "no contact, so there is no Hessian to check");
   for (uint64_t k = 1; k <= DIRECTIONS; ++k) {
     double miss = 0.0, size = 0.0, a = 0.0, b = 0.0;
     direction(r, k, n, d);
@@ -207,7 +208,7 @@ void ct_check_quad(ct_run *t, const double *x, int64_t n)
   double size = 0.0;
   ct_energy_at(t, x, g);
   CT_OK(t, contact_quad(r, r->st.x, &q));
-  CT_ASSERT(q->count > 0, "no contact: the check would check nothing");
+  CT_ASSERT(q->count > 0, "no contact, so there are no quadratic terms to check");
   CT_ASSERT(iso || q->dir != NULL, "directional terms without an array of directions");
   const terms h = {host(r, q->v), host(r, q->w), host(r, q->k), host(r, q->p),
                    q->dir != NULL ? host(r, q->dir) : NULL};

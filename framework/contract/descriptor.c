@@ -116,7 +116,7 @@ void ct_descriptor_tables(const ct_plugin *p)
   registry_close(reg);
 }
 
-/* Required members, and those that a capability implies. */
+/* Required members, and members that a capability implies. */
 void ct_descriptor_members(const ct_plugin *p)
 {
   registry *reg;

@@ -61,7 +61,7 @@ static int64_t choose(const names *all, int32_t pairs[2 * PLACES])
   return num;
 }
 
-/* What was found before is found again but for what is listed. */
+/* The query finds the same pairs as before, except the pairs that the scene leaves out. */
 static void compare(ct_run *t, const char *what, const names *before, const names *after)
 {
   const isect_left_out *const l = scene_left_out(t->r->scene, 1);
@@ -112,7 +112,8 @@ static double bound(ct_run *t)
   return b.t_global;
 }
 
-/* Every vertex of the sheet with every one of the bodies: nothing is in the way of a shift. */
+/* Leaves out every vertex of the sheet with every vertex of the bodies, so that no pair can stop a
+ * shift. */
 static void leave_bodies_out(ct_run *t)
 {
   const loom_scene *const sc = &t->r->scene->pub;
@@ -150,7 +151,7 @@ void ct_collision_left_out(const ct_plugin *p)
   const uint32_t provides = r->collision[0].plugin->ops.collision->provides;
   if (!(provides & LOOM_COLL_LEAVES_OUT)) {
     ct_close(&t);
-    ct_skip("%s does not announce it: scenes with such pairs refuse it", p->name);
+    ct_skip("%s does not announce it: scenes that leave pairs out refuse it", p->name);
   }
   move_to(&t, -0.01);
   static const uint32_t queries[] = {LOOM_DETECT_PROXIMITY,

@@ -56,13 +56,13 @@ void ct_life_buffers_settle(const ct_plugin *p)
   ct_steps(&t, STEPS, STEPS);
   const int after = mem_num_owned(t.r->m, name);
   CT_ASSERT(after <= before,
-            "%d buffers after %d steps, %d after %d: free or keep what a step makes", before, STEPS,
-            after, 2 * STEPS);
+            "%d buffers after %d steps, %d after %d: free the buffers of a step, or make them once",
+            before, STEPS, after, 2 * STEPS);
   ct_close(&t);
 }
 
-/* Whatever allocation of a step fails, the step ends with LOOM_E_NOMEM and a message, and
- * everything can be taken apart. */
+/* If any allocation of a step fails, the step ends with LOOM_E_NOMEM and a message, and the run can
+ * be closed. */
 void ct_life_memory_in_step(const ct_plugin *p)
 {
   loom_status s = LOOM_E_NOMEM;
@@ -107,7 +107,7 @@ void ct_life_reset_forgets(const ct_plugin *p)
 
 /* ---- restart ---- */
 
-typedef struct saved_state { /* what checkpoint() wrote, by name */
+typedef struct saved_state { /* buffers that checkpoint() wrote, by name */
   struct {
     char name[64];
     int64_t count;
@@ -143,8 +143,8 @@ static loom_status memory_io(const loom_host *h, int restore, const char *name, 
   return buf_unmap(in->r->m, b);
 }
 
-/* Destroyed and created between two steps, with what checkpoint() saved (nothing, if there
- * is none), an instance continues to the same bits. */
+/* An instance that is destroyed and created anew between two steps, and restored by checkpoint()
+ * where it has one, continues to the same bits. */
 void ct_life_restart_continues(const ct_plugin *p)
 {
   ct_run whole, cut;

@@ -9,7 +9,7 @@ enum { COLUMNS = 1024 }; /* more than a descriptor may announce */
  * not hold a buffer. */
 static void survived(run *r, loom_status s, const char *call)
 {
-  (void)results_settle(r); /* what the call left for later is of the caller */
+  (void)results_settle(r); /* results that the call left for later point into the caller */
   if (s >= LOOM_OK)
     CT_ASSERT(mem_mapped(r->m) == NULL, "%s left %s mapped", call, mem_mapped(r->m));
   mem_release_maps(r->m);

@@ -1,5 +1,5 @@
 /* solver.c - checks of solvers: on a convex problem the residual falls, a solved step is a fixed
- * point, pins stay, what it reports makes sense. */
+ * point, pins stay, reported numbers are in range. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,8 +16,7 @@ typedef struct outcome {
   int64_t iters;
 } outcome;
 
-/* An explicit method does one iteration, which solves nothing: its step has no residual that
- * falls. */
+/* An explicit method does one iteration without solving an equation, so no residual falls. */
 static void need_iterations(const ct_plugin *p)
 {
   registry *reg;
@@ -49,7 +48,7 @@ void ct_solver_residual_falls(const ct_plugin *p)
                                       CONVEX "stop.tol_abs=0 stop.max_iters=80"};
   for (int i = 0; i < 3; ++i) {
     const outcome o = one_step(p, iters[i], NULL, NULL);
-    /* 1e-13 m is rounding of positions of 0.1 m through r, nothing to fall from */
+    /* below 1e-13 m the residual is rounding of positions of 0.1 m and cannot fall further */
     CT_ASSERT(o.last < 0.5 * last || o.last < 1e-13, "%s: residual %g m, before %g m", iters[i],
               o.last, last);
     last = o.last;
@@ -91,7 +90,7 @@ void ct_solver_fixed_vertices(const ct_plugin *p)
   ct_close(&t);
 }
 
-/* What a solver says about an iteration makes sense. */
+/* The numbers that a solver reports of an iteration are in range. */
 void ct_solver_reports(const ct_plugin *p)
 {
   ct_run t;

@@ -26,7 +26,7 @@ enum { PLUGIN_LOOK_SECONDS = 5 };
 typedef struct plugin_card { /* copy of a descriptor without pointers; texts may be cut */
   int32_t kind, abi_minor;
   uint32_t backends, needs, provides, pair_kinds;
-  char name[64], version[64], license[128], summary[512], reference[1024], build[512];
+  char name[64], version[64], license[128], summary[1024], reference[1024], build[512];
 } plugin_card;
 
 /* Opens the file in a child process, which may crash, exit or hang; cards [*num], one per plugin of

@@ -11,6 +11,23 @@
 
 #include "core/registry_internal.h"
 
+int registry_summary_len(const loom_plugin *p) { return (int)strcspn(p->summary, "\n"); }
+
+const char *registry_limits(const loom_plugin *p)
+{
+  const char *const end = p->summary + registry_summary_len(p);
+  return *end == '\n' ? end + 1 : end;
+}
+
+void registry_print_limits(const loom_plugin *p, const char *before, FILE *f)
+{
+  for (const char *at = registry_limits(p); *at != '\0';) {
+    const int n = (int)strcspn(at, "\n");
+    fprintf(f, "%s%.*s\n", before, n, at);
+    at += n + (at[n] == '\n');
+  }
+}
+
 const char *registry_kind_name(int kind)
 {
   static const char *const names[] = {"solver", "collision", "contact"};

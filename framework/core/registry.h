@@ -2,6 +2,8 @@
 #ifndef LOOM_REGISTRY_H
 #define LOOM_REGISTRY_H
 
+#include <stdio.h>
+
 #include "core/err.h"
 #include "loom/plugin.h"
 
@@ -44,6 +46,10 @@ const char *registry_path(const registry *r, const loom_plugin *p); /* "?": not 
 loom_status registry_find(loom_err *err, registry *r, int kind, const char *name,
                           const reg_entry **out);
 const char *registry_kind_name(int kind); /* "solver" */
+/* Length of the first line of the summary, and the lines behind it, "" if there are none. */
+int registry_summary_len(const loom_plugin *p);
+const char *registry_limits(const loom_plugin *p);
+void registry_print_limits(const loom_plugin *p, const char *before, FILE *f); /* `before` each */
 /* Checks one file without a directory scan (for tests and `loom check FILE.so`). */
 loom_status registry_probe(loom_err *err, const char *path, const loom_plugin **out);
 /* Checks a descriptor alone, without its file. */

@@ -189,7 +189,7 @@ static loom_status check_how(elastic *el, int how)
                  how);
 }
 
-/* Map what all kernels of block b read. */
+/* Maps the inputs of the kernels of block b. */
 static elem_args map_inputs(elastic *el, int b, loom_buf *x, buf_maps *q)
 {
   const loom_elem_block *blk = &el->sc->blocks[b];
@@ -201,7 +201,7 @@ static elem_args map_inputs(elastic *el, int b, loom_buf *x, buf_maps *q)
   return A;
 }
 
-/* What `num` elements move that are read, `out` reals written for each. */
+/* Counts the bytes that `num` elements move: their inputs, and `out` reals written for each. */
 static void moved(const elastic *el, const elem_type *t, int32_t num, int out)
 {
   lk_moved(el->e, num, LK_MOVES(3 * t->arity + t->rest_len + t->mat_len + out, t->arity));
@@ -230,8 +230,8 @@ static elem_args from_element(const elem_type *t, const elem_args *all, int32_t 
   return A;
 }
 
-/* Launches of a block, and what they move, count as if it were one chunk: its chunks depend on the
- * number of threads, counters in the log must not. */
+/* Launches and bytes of a block are counted as if it were one chunk: the number of chunks depends
+ * on the number of threads, and counters in the log must not. */
 typedef struct kernel_counts {
   int64_t launches, bytes;
 } kernel_counts;
@@ -242,8 +242,8 @@ static kernel_counts counts(const elastic *el)
                          .bytes = el->e->bytes != NULL ? *el->e->bytes : 0};
 }
 
-/* Afterwards: so many launches, of which one wrote `writes` reals for each element, of them three
- * per corner that one gathered. */
+/* Sets the counters to `before` plus `launches` launches: one wrote `writes` reals for each
+ * element, another gathered three reals per corner of them. */
 static void set_counts(const elastic *el, int b, kernel_counts before, int launches, int writes)
 {
   const elem_type *const t = el->blocks[b].type;
@@ -256,8 +256,8 @@ static void set_counts(const elastic *el, int b, kernel_counts before, int launc
   lk_moved(el->e, el->sc->num_verts, LK_MOVES(6, 2));
 }
 
-/* out += what kernel k gives for the elements of block b; with the sum of their energies
- * in result slot `slot`, unless it is negative. */
+/* out += result of kernel k for the elements of block b; the sum of their energies goes to result
+ * slot `slot`, unless it is negative. */
 static loom_status gather_block(elastic *el, int b, const lk_entry *k, loom_buf *x, loom_buf *out,
                                 int slot)
 {
@@ -508,5 +508,14 @@ loom_status elastic_commit(elastic *el, loom_buf *x)
   for (int b = 0; b < el->sc->num_blocks; ++b)
     if (elastic_state(el, b) != NULL)
       LOOM_TRY(elastic_state(el, b)->commit(el->blocks[b].state, x));
+  return LOOM_OK;
+}
+
+loom_status elastic_scale(elastic *el, double factor)
+{
+  for (int b = 0; b < el->sc->num_blocks; ++b) {
+    const elem_state *const s = elastic_state(el, b);
+    if (s != NULL && s->scale != NULL) LOOM_TRY(s->scale(el->blocks[b].state, factor));
+  }
   return LOOM_OK;
 }

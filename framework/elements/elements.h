@@ -1,7 +1,7 @@
-/* elements.h - the element types of the core and what each can compute.
+/* elements.h - the element types of the core and their capabilities.
  *
- * One element type is one folder: a descriptor, which says all that the rest of the core needs to
- * know of it, and up to five kernels that share one argument block.  Kernels write one result per
+ * One element type is one folder: a descriptor with all properties of the type that the rest of the
+ * core needs, and up to five kernels that share one argument block.  Kernels write one result per
  * element; linalg/assemble.h gathers.
  */
 #ifndef LOOM_ELEMENTS_H
@@ -19,8 +19,8 @@ enum {
   ELEM_MAX_TYPES = 64
 };
 
-/* Where in an object a type has its elements.  A scene has its blocks in this order, those of one
- * place in the order of the types. */
+/* Parts of an object on which a type has its elements.  The blocks of a scene are in this order,
+ * and for the same part in the order of the types. */
 enum {
   ELEM_EDGES = 1,     /* every edge: its two vertices */
   ELEM_CROSSINGS = 2, /* every inner edge: the two vertices opposite to it */
@@ -52,7 +52,7 @@ typedef struct elem_settings {
   double room[ELEM_MAX_SETTINGS]; /* holds the settings struct of one type */
 } elem_settings;
 
-/* What a type keeps from step to step, in the rest data of its block. */
+/* State of a type that carries over from step to step, in the rest data of its block. */
 typedef struct elem_state {
   const char *name; /* in checkpoints: "frames" */
   /* Once for a scene with block b of the type; *self is NULL after an error. */
@@ -60,6 +60,8 @@ typedef struct elem_state {
                       const loom_elem_block *b, void **self);
   void (*close)(void *self);
   loom_status (*commit)(void *self, loom_buf *x); /* at the end of a step at x */
+  /* Rest lengths become `factor` times those of the scene; NULL: the type has none that change. */
+  loom_status (*scale)(void *self, double factor);
 } elem_state;
 
 typedef struct elem_type {
@@ -92,17 +94,17 @@ typedef struct elem_type {
   /* mat [mat_len] of the elements at `place`, one of the bits of `topology`; 0: none there.  NULL:
    * the first mat_len doubles of the settings as they stand. */
   int (*material)(const void *settings, uint32_t place, double *mat);
-  /* Refuses values that do not go together, *key is the one to blame; NULL: all do. */
+  /* Refuses values that do not go together, with the key at fault in *key; NULL: all do. */
   loom_status (*check)(loom_err *err, const void *settings, const char **key);
 
   /* Rest data of one element from the rest positions X [arity][3] (m), on the host.
-   * Returns NULL, or why the element is degenerate ("zero area"). */
+   * Returns NULL, or the reason why the element is degenerate ("zero area"). */
   const char *(*init_rest)(const double *X, double *rest);
-  /* ELEM_JOINTS, whose rest data depend on their neighbours': rest [joints][rest_len] of a whole
-   * line of n vertices X [n][3], in the place where they start.  *where is the joint at fault. */
+  /* Of ELEM_JOINTS, where rest data depend on neighbouring joints: rest [joints][rest_len] of a
+   * whole line of n vertices with the start positions X [n][3].  *where is the joint at fault. */
   const char *(*init_line)(const double *X, int32_t n, int closed, double *rest, int32_t *where);
-  /* A type before this one in the list whose block has the same rest data, and changes them in
-   * time for both; NULL: its own. */
+  /* Name of a type before this one in the list that shares its rest data with this type and updates
+   * them for both; NULL: the type has its own. */
   const char *rest_of;
   const elem_state *state; /* NULL: rest data are constant */
 } elem_type;
@@ -111,7 +113,8 @@ typedef struct elem_type {
 const elem_type *elem_at(int i);
 int elem_count(void);
 const elem_type *elem_find(const char *name); /* NULL if unknown */
-/* The type that has the settings of a type: of those of a section with the same rows the first. */
+/* Index of the type that holds the settings of `type`: the first type of its section with the same
+ * rows. */
 int elem_settings_of(int type);
 
 /* ---- the elastic part of the step's problem ---- */
@@ -126,15 +129,15 @@ loom_status elastic_energy(elastic *el, loom_buf *x, int slot, int *used);
 loom_status elastic_gradient_energy(elastic *el, loom_buf *x, loom_buf *grad, int slot, int *used);
 loom_status elastic_gradient(elastic *el, loom_buf *x, loom_buf *grad);     /* grad += dPsi/dx */
 loom_status elastic_hessian(elastic *el, loom_buf *x, int how, asm_bsr *A); /* A += */
-/* Of the elements from `first` on, `count` of them, in out, real [count][3a][3a]. */
+/* Hessians of `count` elements from `first` on, into out, real [count][3a][3a], N/m. */
 loom_status elastic_elem_hessians(elastic *el, int block, int32_t first, int32_t count, loom_buf *x,
                                   int how, loom_buf *out);
-/* Times (one + scale w), of dense matrices H real [count][len] of the elements from `first` on: w
- * real [n] at an element's first vertex. */
+/* Multiplies dense matrices H, real [count][len], of the elements from `first` on by one + scale w,
+ * with w, real [n], at the first vertex of each element. */
 loom_status elastic_weigh(elastic *el, int block, int32_t first, int32_t count, loom_buf *w,
                           double one, double scale, int len, loom_buf *H);
-/* Gradients of listed elements (diag NULL), or rows and diagonal blocks of corners; arguments are
- * those of loom/host.h and were checked. */
+/* Gradients of listed elements (diag NULL), or rows and diagonal blocks of corners; the arguments
+ * are described in loom/host.h and were checked. */
 loom_status elem_listed_run(mem *m, const loom_exec *e, const loom_elem_block *b,
                             const loom_elem_rows *r, loom_buf *x, int how, loom_buf *grad,
                             loom_buf *diag);
@@ -149,8 +152,10 @@ loom_status elastic_pd_add(elastic *el, int block, loom_buf *share, double scale
 loom_status elastic_pd_rhs(elastic *el, loom_buf *x, loom_buf *rhs); /* rhs += w A'p */
 /* Hp += H(x) p, matrix-free, element Hessians treated as `how` says */
 loom_status elastic_apply(elastic *el, loom_buf *x, int how, loom_buf *p, loom_buf *Hp);
-/* At the end of a step at x: what elements keep moves on to x. */
+/* At the end of a step at x: updates the state of elements to x. */
 loom_status elastic_commit(elastic *el, loom_buf *x);
-const elem_state *elastic_state(const elastic *el, int block); /* NULL: it keeps nothing */
+/* Multiplies the rest lengths of types that have elem_state.scale by `factor`. */
+loom_status elastic_scale(elastic *el, double factor);
+const elem_state *elastic_state(const elastic *el, int block); /* NULL: no state */
 
 #endif

@@ -1,11 +1,11 @@
 /* listed.kern.h - elements in an order that a plugin chooses, for methods that go through the
  * vertices or elements of a mesh a part at a time.
  *
- * Behind the kernels of a type these make two more of their bodies:
+ * Placed behind the kernels of a type, these macros make two more kernels of their bodies:
  *   ELEM_LISTED(type, arity, rest, mat)  TYPE_listed: gradients of the elements that a list names
- *   ELEM_CORNER(type, arity, rest, mat)  TYPE_corner: of each corner that a list names the row of
- * the gradient and the diagonal 3x3 block of the Hessian They read rest and material data where
- * they are, and keep what is not asked for to themselves. */
+ *   ELEM_CORNER(type, arity, rest, mat)  TYPE_corner: for each corner that a list names, the row
+ *                                        of the gradient and the diagonal 3x3 block of the Hessian
+ * They read rest and material data in place, and write only the requested rows. */
 #ifndef LOOM_ELEM_LISTED_KERN_H
 #define LOOM_ELEM_LISTED_KERN_H
 

@@ -1,4 +1,4 @@
-/* rest.c - what several element types need to make rest data from rest positions. */
+/* rest.c - helpers of several element types for rest data from rest positions. */
 #include "elements/rest.h"
 
 #include <math.h>

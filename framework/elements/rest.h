@@ -1,6 +1,6 @@
-/* rest.h - what several element types need to make rest data from rest positions, on the host.
+/* rest.h - helpers of several element types for rest data from rest positions, on the host.
  *
- * Functions that can find an element degenerate return NULL, or why it is, as elem_type.init_rest
+ * Functions that check for degenerate elements return NULL, or the reason, as elem_type.init_rest
  * does. */
 #ifndef LOOM_ELEM_REST_H
 #define LOOM_ELEM_REST_H

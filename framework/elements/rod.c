@@ -8,6 +8,7 @@
 static const lk_entry k_frames = LK_ENTRY_NEAR(rod_frames, 4),
                       k_theta = LK_ENTRY_NEAR(rod_theta, 4);
 static const lk_entry k_plastic = LK_ENTRY_NEAR(rod_plastic, 4);
+static const lk_entry k_scale = LK_ENTRY(rod_scale);
 
 /* Newton's method on theta: 1 to 4 iterations from the last step's (numerics 1.1). */
 enum { MAX_ITERS = 20 };
@@ -21,6 +22,7 @@ typedef struct rods {
   loom_buf *first;                     /* i32 [ny + 1], elements of each yarn */
   loom_buf *flat;                      /* real [ne][4] */
   loom_buf *work;                      /* real [ROD_WORK][ne + ny] */
+  loom_buf *length;                    /* real [ne][2], m, rest lengths of the scene */
 } rods;
 
 static loom_status count_elements(rods *r)
@@ -46,13 +48,26 @@ static loom_status count_elements(rods *r)
                  r->bend->num_elems, num);
 }
 
+static loom_status keep_lengths(rods *r)
+{
+  buf_maps q = {.m = r->m};
+  const loom_real *const rest = buf_maps_add(&q, r->bend->rest, LOOM_READ);
+  loom_real *const length = buf_maps_add(&q, r->length, LOOM_WRITE);
+  const int64_t ne = q.status == LOOM_OK ? r->bend->num_elems : 0;
+  for (int64_t i = 0; i < ne; ++i)
+    for (int j = 0; j < 2; ++j) length[2 * i + j] = rest[ROD_REST * i + ROD_LENGTH + j];
+  return buf_maps_end(&q);
+}
+
 static loom_status create(rods *r)
 {
   const int64_t ny = r->sc->num_yarns, ne = r->bend->num_elems;
   LOOM_TRY(buf_new(r->m, "core", "elements of yarns", LOOM_I32, ny + 1, &r->first));
   LOOM_TRY(buf_new(r->m, "core", "curvatures of yarns", LOOM_REAL, 4 * ne, &r->flat));
   LOOM_TRY(buf_new(r->m, "core", "twist of yarns", LOOM_REAL, ROD_WORK * (ne + ny), &r->work));
-  return count_elements(r);
+  LOOM_TRY(buf_new(r->m, "core", "lengths of yarns", LOOM_REAL, 2 * ne, &r->length));
+  LOOM_TRY(count_elements(r));
+  return keep_lengths(r);
 }
 
 static void rods_close(void *self)
@@ -61,6 +76,7 @@ static void rods_close(void *self)
   buf_free(r->m, r->first);
   buf_free(r->m, r->flat);
   buf_free(r->m, r->work);
+  buf_free(r->m, r->length);
   free(r);
 }
 
@@ -102,5 +118,18 @@ static loom_status rods_commit(void *self, loom_buf *x)
   return buf_maps_end(&q);
 }
 
-const elem_state rod_state = {
-    .name = "frames", .open = rods_open, .close = rods_close, .commit = rods_commit};
+static loom_status rods_scale(void *self, double factor)
+{
+  rods *const r = self;
+  buf_maps q = {.m = r->m, .e = r->e};
+  const rod_scale_args a = {.rest = buf_maps_add(&q, r->bend->rest, LOOM_RDWR),
+                            .length = buf_maps_add(&q, r->length, LOOM_READ),
+                            .factor = (lk_real)factor};
+  return buf_maps_launch(&q, &k_scale, &a, r->bend->num_elems, NULL);
+}
+
+const elem_state rod_state = {.name = "frames",
+                              .open = rods_open,
+                              .close = rods_close,
+                              .commit = rods_commit,
+                              .scale = rods_scale};

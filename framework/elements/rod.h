@@ -1,4 +1,4 @@
-/* rod.h - what yarn_bend and yarn_twist have in common on the host: settings and rest data. */
+/* rod.h - common part of yarn_bend and yarn_twist on the host: settings and rest data. */
 #ifndef LOOM_ELEM_ROD_H
 #define LOOM_ELEM_ROD_H
 

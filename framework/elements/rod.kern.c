@@ -135,3 +135,11 @@ LK_KERNEL_PLAIN(rod_plastic, a, i)
     }
   }
 }
+
+/* ---- rest lengths ---- */
+
+LK_KERNEL(rod_scale, a, i)
+{
+  lk_real *rest = a->rest + (int64_t)ROD_REST * i;
+  for (int j = 0; j < 2; ++j) rest[ROD_LENGTH + j] = a->factor * a->length[2 * i + j];
+}

@@ -168,4 +168,14 @@ LK_DECLARE(rod_frames, rod_args)  /* one index per element: frames, mref and `fl
 LK_DECLARE(rod_theta, rod_args)   /* one index per yarn: dE/dtheta = 0 */
 LK_DECLARE(rod_plastic, rod_args) /* one index per element: rest curvatures follow */
 
+/* Rest lengths are `factor` times those of the scene: one index per element.  wbar and mbar are
+ * angles and stay, so that a yarn which has shrunk evenly has the curvature kb it had, and is at
+ * rest. */
+typedef struct rod_scale_args {
+  lk_real *LK_RESTRICT rest;         /* [ne][ROD_REST] */
+  const lk_real *LK_RESTRICT length; /* [ne][2] m, of the scene */
+  lk_real factor;                    /* 1 */
+} rod_scale_args;
+LK_DECLARE(rod_scale, rod_scale_args)
+
 #endif

@@ -1,4 +1,4 @@
-/* table.c - the element types of the core: those that CMakeLists.txt lists. */
+/* table.c - the element types of the core, as CMakeLists.txt lists them. */
 #include <string.h>
 
 #include "elements/elements.h"

@@ -1,12 +1,12 @@
-/* tri.kern.h - what the triangle elements share: F = [x1-x0, x2-x0] Dm^-1 and F' = G x. */
+/* tri.kern.h - common part of the triangle elements: F = [x1-x0, x2-x0] Dm^-1 and F' = G x. */
 #ifndef LOOM_ELEM_TRI_KERN_H
 #define LOOM_ELEM_TRI_KERN_H
 
 #include "elements/elements.h"
 #include "geom/small.kern.h"
 
-/* rest [TRI_REST]: Dm^-1 row-major (1/m), det > 0, then what a type adds, which says so before it
- * includes this.  Four reals alone: a stride that vectorises. */
+/* rest [TRI_REST]: Dm^-1 row-major (1/m), det > 0, then data of the type, which defines TRI_REST
+ * before it includes this header.  Four reals alone make a stride that vectorises. */
 #ifndef TRI_REST
 #define TRI_REST 4
 #endif

@@ -1,11 +1,10 @@
-/* type.h - what the descriptor of an element type, TYPE.c, is written with. */
+/* type.h - macros for the descriptor of an element type, TYPE.c. */
 #ifndef LOOM_ELEM_TYPE_H
 #define LOOM_ELEM_TYPE_H
 
 #include "elements/elements.h"
 
-/* Members for what a type can compute, with its kernels TYPE_energy, TYPE_gradient, ...; ulps: as
- * of LK_ENTRY_NEAR */
+/* Members for the kernels TYPE_energy, TYPE_gradient, ... of a type; ulps: as of LK_ENTRY_NEAR */
 #define ELEM_KERNEL_(type, what, ulps) .what = &(const lk_entry)LK_ENTRY_NEAR(type##_##what, ulps)
 #define ELEM_FORCES_(type, ulps) \
   ELEM_KERNEL_(type, energy, ulps), ELEM_KERNEL_(type, gradient, ulps)

@@ -38,7 +38,7 @@ LK_FN lk_real barrier_g2(lk_real z)
 
 enum { BARRIER_SQUARED = 0, BARRIER_DISTANCE = 1 };
 
-/* One pair: squares of lengths, and what multiplies g. */
+/* One pair: squares of lengths, and the factor of g. */
 typedef struct barrier_law {
   lk_real xi2;   /* m^2, xi^2 */
   lk_real s_hat; /* m^2 */

@@ -1,7 +1,7 @@
 /* ccd.kern.h - time of impact of vertex-triangle and edge-edge pairs that move linearly.
  *
- * ccd_toi() advances t from 0 by certified steps: until the returned time the distance stays
- * above xi, whatever the method; what differs is the step.
+ * ccd_toi() advances t from 0 by certified steps: with every method the distance stays above xi
+ * until the returned time.  The methods differ in the step:
  *   CCD_ADDITIVE  the closest points at t give a direction along which the pair stays separated
  *                 for a step that is known exactly (B. Mirtich 1996, conservative advancement;
  *                 M. Li et al., Codimensional IPC, ACM TOG 40(4), 2021, section 5, bounds the
@@ -13,8 +13,8 @@
  * DEVIATION: the cubic methods verify a root by additive steps from it instead of an inside test
  * with a tolerance, so near-coplanar motion, where all times are roots, needs no special case.
  * When steps along fixed directions get short (sliding and rolling at a tiny gap), directions
- * that follow a feature take over; what is not decided after a bounded number of them is within
- * the gap below and reported as impact.  No method misses an impact.
+ * that follow a feature take over.  A pair that is not decided after a bounded number of steps is
+ * within the gap of ccd_gap_of() and reported as an impact.  No method misses an impact.
  */
 #ifndef LOOM_CCD_KERN_H
 #define LOOM_CCD_KERN_H
@@ -32,8 +32,9 @@ typedef struct ccd_settings {
   lk_real eta;       /* share of the gap (cubic methods: also of the time) that is kept */
   lk_real tolerance; /* cubic methods: a gap below tolerance times the pair's size is impact */
   lk_real base;      /* m, at most xi: a pair that starts below xi ... */
-  lk_real hold;      /* ... keeps this share of its distance above base, and of its whole distance
-                        when it starts below base, too; 0: it is an impact at t = 0 */
+  lk_real hold;      /* ... keeps this share of its distance above base, of its whole distance where
+                        base is 0, and base itself where it starts within rounding of it; 0: it is an
+                        impact at t = 0 */
   int32_t max_steps; /* along fixed directions; then ones that follow a feature */
 } ccd_settings;
 
@@ -59,17 +60,19 @@ LK_FN ccd_settings ccd_defaults(void)
   return s;
 }
 
-/* A pair that starts above xi never falls below it, however little above it starts.  One that
- * starts below, or within rounding, is held: with hold < 1 it can neither be locked at 0 for
- * ever, where it slides, nor creep closer by the factor eta per call.  What it may lose is to be
- * much larger than rounding; of a distance barely above base it is a share of the whole. */
+/* A pair that starts above xi, by however little, never falls below it.  A pair that starts below
+ * xi, or within rounding of it, is held: with hold < 1 it can neither be locked at t = 0 for ever
+ * while it slides, nor creep closer by the factor eta per call.  The distance that it may lose has
+ * to be much larger than rounding; a pair barely above base, and no more than that, may reach it.
+ */
 LK_FN ccd_gap ccd_gap_of(const ccd_settings *s, int method, const ccd_pair *P, lk_real d0)
 {
   ccd_gap g;
   const int below = !(d0 - s->xi > LK_R(64.0) * P->err);
   const lk_real above = d0 - s->base;
   const int from_base = (LK_R(1.0) - s->hold) * above > LK_R(64.0) * P->err;
-  const lk_real held = from_base ? s->base + s->hold * above : s->hold * d0;
+  const lk_real rest = s->base > LK_R(0.0) ? s->base : s->hold * d0;
+  const lk_real held = from_base ? s->base + s->hold * above : rest;
   g.xi = below && s->hold > LK_R(0.0) ? held : s->xi;
   lk_real keep = s->eta * (d0 - g.xi);
   if (method != CCD_ADDITIVE) keep = s->tolerance * P->size < keep ? s->tolerance * P->size : keep;
@@ -167,11 +170,11 @@ LK_FN lk_real ccd_toi(int method, int kind, const lk_real *x0, const lk_real *x1
   return method == CCD_ADDITIVE || t >= CCD_NONE ? t : (LK_R(1.0) - s->eta) * t;
 }
 
-/* The same for queries that ask whether there is an impact at all.  What a method keeps of the gap
- * makes a bound of a step safe; here a pair that passes by at that share of its gap would be taken
- * for one that meets.  So there is one method, whatever bounds a step: up to the root of the cubic,
+/* The same for queries that ask whether there is an impact at all.  A step bound is safe because
+ * its method keeps a share of the gap; in a query this share would turn a pair that passes nearby
+ * into an impact.  So queries have one method for all settings: up to the root of the cubic,
  * verified by additive steps, until the distance is within 1e-6 of the pair's size of xi, or a
- * tenth of the gap where that is less.  The time is that of the impact itself. */
+ * tenth of the gap where that is less.  The result is the time of the impact itself. */
 LK_FN lk_real ccd_impact(int kind, const lk_real *x0, const lk_real *x1, const ccd_settings *s)
 {
   ccd_settings exact = *s;

@@ -82,7 +82,7 @@ LK_FN lk_real ccd_fixed_step(const ccd_pair *P, const lk_real *x, const lk_real 
     for (int j = 1; j < 4; ++j) {
       if (i >= first || j < first) continue;
       const lk_real excess = y[i] - y[j] - g, rate = u[j] - u[i];
-      /* below the last rounding of the excess the direction decides nothing */
+      /* an excess within rounding does not decide about the direction */
       const lk_real s = rate > LK_R(0.0)     ? excess / rate
                         : excess > LK_R(0.0) ? LK_REAL_MAX
                                              : excess;
@@ -121,7 +121,7 @@ LK_FN void ccd_between(const lk_real *x, const int32_t *pair, lk_real *out)
  *   1 ...   perpendicular to one edge, in the plane of that edge and the closest point of the
  *           other primitive: (e x p) x e, which is perpendicular to e to rounding however
  *           close p comes, unlike the difference of the closest points
- * Returns 0 where there is no such direction. */
+ * Returns 0 where direction k does not exist. */
 LK_FN int ccd_follow(int kind, int k, const lk_real *x, const lk_real *w, ccd_direction *D)
 {
   lk_real a[3], b[3], n[3], r[3];

@@ -132,8 +132,8 @@ LK_FN int ccd_partial_at(const lk_real *x0, const lk_real *x1, const lk_real *we
   return f <= LK_R(0.0);
 }
 
-/* CCD_PARTIAL_* flags of a pair that moves from x0 to x1, real [4][3], m.  weights: those of the
- * closest points at x0 where they are known, else NULL. */
+/* CCD_PARTIAL_* flags of a pair that moves from x0 to x1, real [4][3], m.  weights: of the closest
+ * points at x0 where they are known, else NULL. */
 LK_FN int ccd_partial(int kind, const lk_real *x0, const lk_real *x1, const lk_real *weights,
                       const ccd_partial_settings *s)
 {

@@ -8,13 +8,13 @@
  *   d2D/dx2 = 2 W W' (x) I - sum_a G_a G_a' / (2 r_a.r_a),   G_a = 2 (dW/da (x) r + W (x) r_a)
  * where r_a = sum_i (dW_i/da) x_i, made orthogonal to each other, are tangential: n.r_a = 0.
  * With t_a = r_a / |r_a| and u_a = dW/da / |r_a| the tangential parts cancel,
- *   d2D/dx2 = 2 (W n)(W n)' - 2 sum_a [ d^2 (u_a n)(u_a n)' + d (u_a n)(W t_a)' + d (W t_a)(u_a n)'
- * ]
+ *   d2D/dx2 = 2 (W n)(W n)'
+ *             - 2 sum_a [ d^2 (u_a n)(u_a n)' + d (u_a n)(W t_a)' + d (W t_a)(u_a n)' ]
  *             + 2 sum over tangents t that no parameter moves along (W t)(W t)',
  * writing W n for W (x) n.  So the Hessian b'' dD dD' + b' d2D of b(D) lives in the five
  * vectors W n, u_1 n, u_2 n, W t_1, W t_2 of the twelve dimensions.  In an orthonormal basis
- * q_0, q_1, q_2 of W, u_1, u_2 it is a symmetric 5 x 5 matrix with the same nonzero eigenvalues:
- * those are made nonnegative, exactly, at a fraction of the cost of 12 x 12.
+ * q_0, q_1, q_2 of W, u_1, u_2 it is a symmetric 5 x 5 matrix with the same nonzero eigenvalues.
+ * Making these nonnegative is exact and costs a fraction of the work for 12 x 12.
  *
  * At the borders between cases the Hessian jumps; the gradient does not, except between
  * parallel edges. */

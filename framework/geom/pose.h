@@ -7,8 +7,8 @@
 #ifndef LOOM_GEOM_POSE_H
 #define LOOM_GEOM_POSE_H
 
-/* Nothing that is meant lies further from the origin, m, or is faster, m/s, or is pulled by more,
- * m/s^2: squares and products of such numbers are still exact enough everywhere. */
+/* Largest distance from the origin, m, speed, m/s, and acceleration, m/s^2, of a scene.  Squares
+ * and products of numbers up to this size are still exact enough everywhere. */
 #define SCENE_REACH 1e6
 
 /* All functions: [any]. */

@@ -1,6 +1,6 @@
 /* small.kern.h - dense algebra of 2 to 12 dimensions for kernel bodies.
  *
- * Matrices are row-major; 3x2 matrices are passed as their two columns.  Nothing
+ * Matrices are row-major; 3x2 matrices are passed as their two columns.  No function
  * allocates.  Iterations have a fixed upper number of sweeps, so every element of a
  * launch does about the same work.  Degenerate input has a documented answer that does
  * not depend on the thread or the backend.
@@ -67,8 +67,8 @@ LK_FN void lk_perp3(const lk_real *g, lk_real *p)
 
 /* ---- 2x2 and 3x3 ---- */
 /* Eigenvalues l[0] >= l[1] of {{a, b}, {b, d}}; the eigenvectors are (c, s) and (-s, c).
- * Half the angle of (h, b), h = (a - d)/2, from the larger of its cosine and sine: no
- * cancellation, and no trigonometric function, whose last bit depends on the backend. */
+ * Half the angle of (h, b), h = (a - d)/2, comes from the larger of its cosine and sine.  This
+ * avoids cancellation, and trigonometric functions: their last bit depends on the backend. */
 LK_FN void lk_sym2_eig(lk_real a, lk_real b, lk_real d, lk_real *l, lk_real *c, lk_real *s)
 {
   const lk_real h = LK_R(0.5) * (a - d), mean = LK_R(0.5) * (a + d);
@@ -195,7 +195,7 @@ LK_FN void lk_polar32_of(const lk_real *f0, const lk_real *f1, lk_polar32 *P)
 }
 
 /* ---- symmetric n x n ---- */
-/* What is left of a kernel's room behind k numbers. */
+/* The part of a kernel's room behind its first k numbers. */
 LK_FN lk_room lk_room_behind(lk_room r, lk_int k)
 {
   r.at += r.stride * k;

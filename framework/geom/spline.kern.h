@@ -29,8 +29,8 @@ LK_FN void spline_slopes(lk_real u, lk_real *w)
   w[3] = LK_R(0.5) * (LK_R(3.0) * u2 - LK_R(2.0) * u);
 }
 
-/* Moves the weights of missing points of `seg` (a row of loom_scene.segs) to those that
- * exist; the weight of a missing point becomes 0, its id -1 stays. */
+/* Moves the weights of missing points of `seg` (a row of loom_scene.segs) to existing points; the
+ * weight of a missing point becomes 0, its id -1 stays. */
 LK_FN void spline_fold(const int32_t *seg, lk_real *w)
 {
   if (seg[0] < 0) {

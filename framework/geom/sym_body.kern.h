@@ -1,10 +1,10 @@
 /* sym_body.kern.h - symmetric matrices of n <= 12 rows, included by small.kern.h once for every way
- * to compile the loops: LK_SYM(name) names the functions, LK_SYM_LOOP stands before each loop,
- * LK_SYM_MATRIX, or LK_SYM_CONST of one that is only read, is what a matrix is, and
- * LK_SYM_AT(A, k) its number k. */
+ * to compile the loops.  LK_SYM(name) names the functions, LK_SYM_LOOP stands before each loop,
+ * LK_SYM_MATRIX is the type of a matrix, LK_SYM_CONST the type of a matrix that is only read, and
+ * LK_SYM_AT(A, k) the number k of a matrix. */
 /* Cyclic Jacobi: A [n][n] becomes diagonal (the eigenvalues), the columns of V [n][n]
  * the eigenvectors.  Quadratic convergence: 8 sweeps reach rounding for n <= 12, and the
- * first sweep that finds nothing above rounding is the last. */
+ * first sweep that finds no off-diagonal number above rounding is the last. */
 LK_FN void LK_SYM(eig)(int n, LK_SYM_MATRIX A, LK_SYM_MATRIX V)
 {
   lk_real size = LK_R(0.0);

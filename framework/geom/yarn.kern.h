@@ -167,7 +167,7 @@ LK_FN lk_real yarn_smallest(const lk_real *A, int na, const lk_real *B, const ui
   return best;
 }
 
-/* The nearest pair, and the range of those nearer than `reach` (m). */
+/* The nearest pair, and the range of the pairs nearer than `reach` (m). */
 LK_FN void yarn_nearest(const lk_real *A, int na, const lk_real *B, int nb, const uint16_t *mask,
                         lk_real reach, yarn_near *h)
 {

@@ -36,9 +36,9 @@ typedef struct asm_bsr asm_bsr;
 loom_status asm_bsr_new(loom_err *err, mem *m, const loom_exec *e, const loom_scene *sc,
                         asm_bsr **out);
 void asm_bsr_free(asm_bsr *A);
-/* Start a matrix whose pattern also holds the (row, col) of contact (NULL: none),
- * values zero.  pattern_id changes exactly when row_ptr or col change; a contact
- * pattern that is a subset of the last one used keeps it. */
+/* Starts a matrix with values zero; its pattern also holds the (row, col) of contact (NULL: none).
+ * pattern_id changes exactly when row_ptr or col change; a contact pattern that is a subset of the
+ * last one used keeps it. */
 loom_status asm_bsr_begin(asm_bsr *A, const loom_blocks3 *contact);
 /* + scale * w_i I, w [n] */
 loom_status asm_bsr_add_diagonal(asm_bsr *A, loom_buf *w, double scale);

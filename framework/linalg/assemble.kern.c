@@ -1,7 +1,8 @@
-/* assemble.kern.c - gathering kernels: every row of a result collects what belongs to it. */
+/* assemble.kern.c - gathering kernels: every row of a result adds up its own contributions. */
 #include "linalg/assemble.kern.h"
 
-/* Added to what is there one after the other: the sum does not depend on where chunks end. */
+/* Adds contributions one after the other to the present value, so that the sum does not depend on
+ * where chunks end. */
 LK_KERNEL_PLAIN(asm_vec_gather, a, i)
 {
   const int wide = a->vert == NULL;

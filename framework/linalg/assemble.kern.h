@@ -8,8 +8,8 @@
 
 #include "loom/kernel.h"
 
-/* One chunk of elements: what its corners add to the vertices they touch.  Indices are
- * counted from the chunk's first corner and first vertex, so that 16 bits nearly always do. */
+/* One chunk of elements: adds the vectors of its corners to their vertices.  Indices count from the
+ * chunk's first corner and first vertex, so that 16 bits nearly always suffice. */
 typedef struct asm_vec_args {
   const uint16_t *LK_RESTRICT vert;   /* [n], vertex base + vert[i], ascending; or NULL: */
   const uint16_t *LK_RESTRICT ptr;    /* [n+1], corners of row i */

@@ -57,7 +57,7 @@ loom_status la_norm_max3_slot(mem *m, const loom_exec *e, loom_buf *x, int slot)
   buf_maps q = {.m = m, .e = e};
   LOOM_TRY(check_slot(m, "norm_max3", slot));
   LOOM_TRY(check_reals(m, "norm_max3", x, 3 * n));
-  if (n == 0) { /* the maximum of nothing is zero here, as norms go */
+  if (n == 0) { /* the maximum norm of an empty vector is 0 */
     args.z = e->result + slot;
     return exec_run(mem_err(m), e, &k_fill, &args, 1, NULL);
   }

@@ -7,16 +7,16 @@
 
 loom_status blocks_new(mem *m, loom_blocks3 *b); /* empty */
 void blocks_free(mem *m, loom_blocks3 *b);
-/* room for so many blocks of a loom_blocks3, and some more */
+/* Makes room for `capacity` blocks of a loom_blocks3, and some more. */
 loom_status blocks_reserve(mem *m, void *list, int64_t capacity);
-/* Behind those of `out`, which grows. */
+/* Appends the blocks of b to `out`, which grows. */
 loom_status blocks_add(mem *m, const loom_exec *e, loom_blocks3 *out, const loom_blocks3 *b);
 /* out[row[j]] += val[j] (p - q)[col[j]] for p, q and out [n][3]; q NULL: zero */
 loom_status blocks_product(mem *m, const loom_exec *e, const loom_blocks3 *b, loom_buf *p,
                            loom_buf *q, loom_buf *out);
 
-/* A list with what its products need, for as long as its rows stay the same: of many products only
- * the first one sorts. */
+/* A list with its rows sorted for products.  As long as the rows stay the same, only the first of
+ * many products sorts. */
 typedef struct blocks_ordered {
   const loom_blocks3 *b;
   loom_buf *key, *perm; /* u64, i32 [count]: rows in ascending order, and where they stand */

@@ -1,7 +1,7 @@
 /* csr.c - the constant scalar matrix of projective dynamics.
  *
- * It is assembled when the step size or the materials change, so nothing but the matrix
- * itself is kept: the incidence of a block is built for the call and dropped.
+ * It is assembled when the step size or the materials change, so only the matrix itself is
+ * kept: the incidence of a block is built for the call and dropped.
  */
 #include <stdlib.h>
 

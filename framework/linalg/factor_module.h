@@ -5,9 +5,9 @@
 #include "core/err.h"
 #include "loom/factor.h"
 
-/* The file that LOOM_FACTOR names, or cholmod.so in <prefix>/lib/loom/factors or in the build
- * tree's `factors`; *out NULL: there is none.  It stays open.  LOOM_E_CONFIG: what is wrong with
- * the file. */
+/* Opens the file that LOOM_FACTOR names, or cholmod.so in <prefix>/lib/loom/factors or in the build
+ * tree's `factors`; *out NULL: there is no file.  It stays open.  LOOM_E_CONFIG, with the fault,
+ * for a file that is no module. */
 loom_status factor_module_open(loom_err *err, const loom_factor **out);
 
 #endif

@@ -1,9 +1,9 @@
 /* gather.c - per-element vectors collected at the vertices, a chunk of elements at a time.
  *
- * A chunk knows the vertices it touches (rows, ascending) and the corners of each.  Both are
- * counted from the chunk's first vertex and corner, in 16 bits where every chunk of the block
- * allows it: a mesh whose elements follow their vertices then needs 2 B per corner and little
- * more than 4 B per vertex.
+ * A chunk lists the vertices that it touches (rows, ascending) and the corners of each.  Both
+ * count from the chunk's first vertex and corner, in 16 bits where every chunk of the block
+ * allows it: a mesh with elements in the order of their vertices then needs 2 B per corner and
+ * little more than 4 B per vertex.
  */
 #include <stdlib.h>
 

@@ -15,7 +15,7 @@ enum { LA_OWN_SLOT = LOOM_NUM_RESULTS - 1 };
 loom_status la_dot(mem *m, const loom_exec *e, loom_buf *a, loom_buf *b, double *out);
 /* the same, left in e->result[slot] without waiting */
 loom_status la_dot_slot(mem *m, const loom_exec *e, loom_buf *a, loom_buf *b, int slot);
-/* y = a x + b y; b = 0 ignores what is in y (also NaN) */
+/* y = a x + b y; with b = 0 the old y has no effect, even where it is NaN */
 loom_status la_axpby(mem *m, const loom_exec *e, double a, loom_buf *x, double b, loom_buf *y);
 /* z = a x + b y */
 loom_status la_waxpby(mem *m, const loom_exec *e, double a, loom_buf *x, double b, loom_buf *y,

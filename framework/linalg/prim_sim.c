@@ -1,4 +1,4 @@
-/* prim_sim.c - scan and sort on the simulated device: those of the CPU. */
+/* prim_sim.c - scan and sort on the simulated device, by the functions of the CPU. */
 #include "core/err.h"
 #include "linalg/prim.h"
 

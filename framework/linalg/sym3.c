@@ -13,7 +13,7 @@ void sym3_free(sym3 *A)
   *A = (sym3){0};
 }
 
-/* Room for n rows with `blocks` blocks; what is there may be lost. */
+/* Makes room for n rows with `blocks` blocks; the contents may be lost. */
 static loom_status reserve(loom_err *err, sym3 *A, int32_t n, int block, int64_t blocks)
 {
   if (A->ptr == NULL || n > A->rows || blocks > A->room || block > A->widest) {

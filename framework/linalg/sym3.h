@@ -1,5 +1,5 @@
-/* sym3.h - symmetric sparse matrices on the host, for what is measured: of 3 x 3 blocks, or of
- * scalars that stand for themselves in x, y and z.
+/* sym3.h - symmetric sparse matrices on the host, for measuring errors: of 3 x 3 blocks, or of
+ * scalars that apply to x, y and z alike.
  *
  * The strictly lower triangle by rows and the diagonal, as loom/factor.h has it.  One thread, sums
  * in a fixed order. */
@@ -15,16 +15,16 @@ typedef struct sym3 {
   int64_t *ptr;       /* [n+1] */
   int32_t *col;       /* [ptr[n]], ascending in each row */
   double *val, *diag; /* [ptr[n]][block][block], [n][block][block] */
-  int64_t rows, room; /* what the arrays have room for: rows, and blocks below them ... */
+  int64_t rows, room; /* capacity of the arrays: rows, and blocks below the diagonal ... */
   int32_t widest;     /* ... of this size at most */
 } sym3;
 
 void sym3_free(sym3 *A); /* a zeroed struct is fine, and an empty matrix */
-/* The lower triangle of a matrix whose rows hold both: ptr [n+1], col ascending in each row, val
- * [ptr[n]][block][block]. */
+/* Takes the lower triangle of a matrix with both triangles in its rows: ptr [n+1], col ascending in
+ * each row, val [ptr[n]][block][block]. */
 loom_status sym3_take(loom_err *err, sym3 *A, int32_t n, int block, const int64_t *ptr,
                       const int32_t *col, const loom_real *val);
-/* Blocks that are multiples of I, all of them: they become scalars.  Else nothing. */
+/* Turns the blocks into scalars if all of them are multiples of I; otherwise A stays. */
 void sym3_simplify(sym3 *A);
 /* S = A + B, of the same n: of scalars if both are. */
 loom_status sym3_sum(loom_err *err, const sym3 *A, const sym3 *B, sym3 *S);
@@ -55,13 +55,14 @@ typedef struct sym3_solution {
   double energy; /* b' x */
   int64_t iters; /* products with the matrix */
   int32_t converged;
-  int32_t indefinite; /* a direction of negative curvature was met: x is what was found before */
+  int32_t indefinite; /* 1: ended at a direction of negative curvature, with the x before it */
 } sym3_solution;
 
 enum { SYM3_WORK = 21 };
 
-/* x [n][3] from zero, (A + B) x = b; work: [SYM3_WORK n].  Ends where sqrt(r' C^-1 r) is `tol` of
- * what it began with, or after max_iters products.  Returns what precondition() or norm2() did. */
+/* Solves (A + B) x = b for x [n][3], from x = 0; work: [SYM3_WORK n].  Ends where sqrt(r' C^-1 r)
+ * is `tol` times its first value, or after max_iters products.  Returns errors of precondition()
+ * and norm2(). */
 loom_status sym3_solve(const sym3_system *s, const double *b, double *x, double *work, double tol,
                        int64_t max_iters, sym3_solution *out);
 

@@ -1,8 +1,8 @@
 /* sym3_cg.c - conjugate gradients with a matrix of sym3.h.
  *
- * The energy of x is summed up as it grows: each iteration adds alpha r' C^-1 r to b' x, which is
- * what it takes off the distance in the norm of the matrix (M. R. Hestenes, E. Stiefel, J. Res.
- * Nat. Bur. Stand. 49, 1952, section 6). */
+ * The energy of x is summed up as it grows: each iteration adds alpha r' C^-1 r to b' x, and
+ * reduces the squared distance to the solution, in the norm of the matrix, by the same amount (M.
+ * R. Hestenes, E. Stiefel, J. Res. Nat. Bur. Stand. 49, 1952, section 6). */
 #include <math.h>
 
 #include "linalg/sym3.h"
@@ -75,11 +75,13 @@ static loom_status precondition(const sym3_system *s, const double *diagonal, co
   return LOOM_OK;
 }
 
-/* What is left is rounding: it need not be looked at through the preconditioner. */
+/* A residual below this share of |b| is rounding and ends the solve, without a test by the
+ * preconditioner. */
 static const double nothing = 1e-10;
 
-/* r' A^-1 r of what is left after a first step along z = A^-1 r: with alpha = r'z / z'(A + B)z that
- * is (1 - alpha) r - alpha B z, and B z is sparse, of which a factor solves quickly. */
+/* r' A^-1 r of the residual after a first step along z = A^-1 r.  With alpha = r'z / z'(A + B)z
+ * this residual is (1 - alpha) r - alpha B z, where B z is sparse, so that a factor solves for it
+ * quickly. */
 static double remainder_by_A(double rz, double curvature, double square_of_Bz)
 {
   const double alpha = rz / curvature, rest = 1.0 - alpha;

@@ -224,10 +224,11 @@ void bvh_closest(const bvh *b, const double p[3], double bound, bvh_hit *hit)
 
 /* ---- winding numbers ---- */
 
-/* Of the ray, per unit of z; no edge of a mesh that somebody made lies in a plane with it. */
+/* Slope of the ray per unit of z: irregular digits, so that no edge of a real mesh lies in a plane
+ * with the ray. */
 static const double lean[2] = {0.0517362845, 0.0283615073};
 
-/* Whether the ray from p meets the box. */
+/* 1: the ray from p meets the box. */
 static int ray_meets(const bvh_node *n, const double p[3])
 {
   double from = fmax(0, n->lo[2] - p[2]), to = n->hi[2] - p[2];

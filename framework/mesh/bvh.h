@@ -4,7 +4,7 @@
 
 #include "core/err.h"
 
-enum { /* what of the triangle is closest; edge k runs from corner k to corner k + 1 */
+enum { /* closest feature of the triangle; edge k runs from corner k to corner k + 1 */
        BVH_VERTEX0 = 0,
        BVH_EDGE0 = 3,
        BVH_FACE = 6
@@ -24,7 +24,7 @@ typedef struct bvh_node {
                          * the left child follows its parent */
 } bvh_node;
 
-typedef struct bvh_view { /* of a hierarchy, for those who walk it themselves */
+typedef struct bvh_view { /* of a hierarchy, for callers with a traversal of their own */
   const bvh_node *nodes;  /* [num_nodes], children behind their parents */
   const int32_t *order;   /* [nt] */
   int32_t num_nodes;
@@ -34,12 +34,12 @@ typedef struct bvh_view { /* of a hierarchy, for those who walk it themselves */
 loom_status bvh_build(loom_err *err, const double *x, const int32_t *tris, int32_t nt, bvh **out);
 void bvh_free(bvh *b);
 bvh_view bvh_look(const bvh *b); /* good as long as b */
-/* `bound` (m) must not be below the distance; DBL_MAX if nothing is known.  [any] */
+/* `bound` (m) must not be below the distance; DBL_MAX: no bound is known.  [any] */
 void bvh_closest(const bvh *b, const double p[3], double bound, bvh_hit *hit);
 
-/* Winding number of the closed surface around p: how often it lies in what the surface encloses, 0
- * outside; also of surfaces that meet themselves.  Counted along one ray, in which triangles that
- * share an edge agree on its side.  [any] */
+/* Winding number of the closed surface around p: how often the surface encloses p, 0 outside; also
+ * of surfaces that meet themselves.  Counted along one ray; triangles that share an edge agree on
+ * the side of the edge on which the ray passes.  [any] */
 int32_t bvh_winding(const bvh *b, const double p[3]);
 
 /* Closest point of triangle abc to p: fills all of *hit but tri.  [any] */

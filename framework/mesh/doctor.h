@@ -1,6 +1,6 @@
-/* doctor.h - finds what is wrong with input meshes and names it by file and id.
+/* doctor.h - finds the faults of input meshes and names them by file and id.
  *
- * Problems are collected, not only the first is told; each has a kind, ids and a line
+ * All faults are collected, not only the first; each has a kind, ids and a line
  * with the remedy.  Ids count from 0 as everywhere in loom (OBJ files count from 1).
  */
 #ifndef LOOM_MESH_DOCTOR_H
@@ -38,7 +38,7 @@ typedef struct doctor {
   doctor_problem list[DOCTOR_MAX];
 } doctor; /* {0} is empty */
 
-enum { /* what a mesh is meant for */
+enum { /* purpose of a mesh */
        DOCTOR_CLOTH = 0,
        DOCTOR_SOLID = 1, /* with tets; tris is the surface */
        DOCTOR_BODY = 2,  /* only the shape counts: closed, unused vertices are fine */
@@ -48,11 +48,11 @@ enum { /* what a mesh is meant for */
 loom_status doctor_mesh(loom_err *err, doctor *d, const char *name, const mesh *m, int use);
 
 /* Turn triangles so that neighbours agree with the lowest id of their connected part;
- * *flipped gets how many, or -1 if no such orientation exists (Moebius strip). */
+ * *flipped: number of turned triangles, or -1 if neighbours cannot agree (Moebius strip). */
 loom_status doctor_orient(loom_err *err, mesh *m, int32_t *flipped);
 
 void doctor_add(doctor *d, int kind, const int32_t id[4], const char *fmt, ...) LOOM_PRINTF(4, 5);
-/* LOOM_OK if nothing was found, else LOOM_E_CONFIG with all lines. */
+/* LOOM_OK without faults, else LOOM_E_CONFIG with all lines. */
 loom_status doctor_verdict(loom_err *err, const doctor *d);
 
 #endif

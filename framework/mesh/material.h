@@ -19,8 +19,8 @@ void material_names_free(material_names *names);
 loom_status material_piece(loom_err *err, mesh *m, material_names *names, const char *name, int len,
                            int32_t *piece);
 
-/* Gives a generated sheet its coordinates: those of a flat one are x and y, a tube is cut along its
- * first column and unrolled, u around and v along. */
+/* Gives a generated sheet its material coordinates: of a flat sheet x and y; a tube is cut along
+ * its first column and unrolled, u around and v along. */
 loom_status material_unroll(loom_err *err, mesh *m);
 
 /* Every corner has coordinates and no triangle has zero area; or the error names the triangle of

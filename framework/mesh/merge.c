@@ -68,7 +68,7 @@ static int64_t slot_of(const cells *g, const int64_t c[3])
   return (int64_t)(h & (uint64_t)g->mask);
 }
 
-/* Joins vertex i to those before it that are near, and takes it into its cell. */
+/* Joins vertex i to the near vertices before it, and adds it to its cell. */
 static void visit(cells *g, const mesh *m, double tolerance, int32_t i, int32_t *leader)
 {
   int64_t c[3], n[3], d[3];

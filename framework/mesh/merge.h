@@ -1,7 +1,7 @@
 /* merge.h - vertices that become one: sheets that are cut where they should hang together, and
  * pieces of a pattern that are sewn.
  *
- * What belongs to corners of triangles, as material coordinates do, stays as it is. */
+ * Data of triangle corners, such as material coordinates, stay as they are. */
 #ifndef LOOM_MESH_MERGE_H
 #define LOOM_MESH_MERGE_H
 

@@ -1,7 +1,7 @@
 /* mesh.h - triangle and tetrahedron meshes on the host while a scene is being built.
  *
  * Generators lie in the xy plane (z = 0) or around the z axis, centred on the origin;
- * normals of flat sheets point to +z, those of closed and tubular ones outwards.
+ * normals of flat sheets point to +z, normals of closed and tubular meshes outwards.
  */
 #ifndef LOOM_MESH_MESH_H
 #define LOOM_MESH_MESH_H

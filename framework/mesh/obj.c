@@ -38,7 +38,7 @@ static loom_status fail(reader *r, int64_t line, const char *what, const char *w
                  err_word(word, (size_t)len, shown));
 }
 
-/* A backslash before the line's end joins it with the next one; 0 if p is no such place. */
+/* Length of a backslash with the line end behind it, which joins two lines; 0: p is at none. */
 static size_t continuation(const char *p)
 {
   if (p[0] != '\\') return 0;
@@ -149,7 +149,7 @@ static loom_status read_vt(reader *r)
   return LOOM_OK;
 }
 
-/* g NAME ... or o NAME: what follows belongs to the piece NAME. */
+/* g NAME ... or o NAME: the faces that follow belong to the piece NAME. */
 static loom_status read_group(reader *r)
 {
   int len = 0;

@@ -44,7 +44,7 @@ loom_status placement_transform(loom_err *err, const char *text, double place[12
       if (!words_real(&w, v) || !(v[0] > 0))
         return err_set(err, LOOM_E_CONFIG, "scale takes one number above 0");
       *scale *= v[0];
-      for (int c = 0; c < 3; ++c) place[9 + c] *= v[0]; /* scales what was shifted before */
+      for (int c = 0; c < 3; ++c) place[9 + c] *= v[0]; /* scales the shifts before it, too */
       continue;
     }
     if (strcmp(w.word, "rotate") == 0) {

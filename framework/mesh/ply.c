@@ -1,9 +1,9 @@
 /* ply.c - reader of Stanford PLY files: ascii, binary little endian, binary big endian.
  *
- * Of vertices x, y, z are read, and material coordinates as s t, u v or texture_u texture_v; of
- * faces the list of corner ids, material coordinates of the corners (list texcoord) and the number
- * `piece`, whose names comments "piece NUMBER NAME" give.  All else is read over.  Every count is
- * checked against the size of the file before memory is asked for. */
+ * It reads x, y, z of vertices, and their material coordinates as s t, u v or texture_u texture_v;
+ * of faces the list of corner ids, material coordinates of the corners (list texcoord) and the
+ * number `piece`.  Comments "piece NUMBER NAME" name the pieces.  Other properties are skipped.
+ * Every count is checked against the size of the file before memory is allocated. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

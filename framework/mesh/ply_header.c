@@ -93,7 +93,7 @@ static loom_status read_format(ply_reader *r, words *w)
                   w->word);
 }
 
-/* "comment piece NUMBER NAME", numbers from 0 as they come; other comments say nothing. */
+/* "comment piece NUMBER NAME", with ascending numbers from 0; other comments are skipped. */
 static loom_status read_comment(ply_reader *r, words *w)
 {
   int64_t number;

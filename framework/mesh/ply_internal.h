@@ -1,4 +1,4 @@
-/* ply_internal.h - what the reader of PLY files passes from its header to its data. */
+/* ply_internal.h - state of the reader of PLY files, filled by its header, used for its data. */
 #ifndef LOOM_MESH_PLY_INTERNAL_H
 #define LOOM_MESH_PLY_INTERNAL_H
 
@@ -40,7 +40,7 @@ typedef struct ply_reader {
   material_names names;
 } ply_reader;
 
-/* LOOM_E_IO with the line, what is wrong and, unless it is "", the word. */
+/* LOOM_E_IO with the line, the fault `what` and, unless it is "", the word. */
 loom_status ply_fail(ply_reader *r, const char *what, const char *word);
 /* Format and elements of the file; r->p is left behind the header. */
 loom_status ply_read_header(ply_reader *r);

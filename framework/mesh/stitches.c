@@ -44,7 +44,7 @@ int stitches_settle(mesh_stitch *s)
   return 1;
 }
 
-/* What follows the word `stitch`. */
+/* Reads the line behind the word `stitch`. */
 static loom_status read_one(const place *p, words *w, int64_t num_verts, mesh_stitch *out)
 {
   int64_t id[3];

@@ -19,7 +19,8 @@ double pattern_num_verts(const pattern *p, double edge)
   return sum;
 }
 
-/* What a module promises, checked: a wrong mesh would be the scene's. */
+/* Checks the mesh of a module against its interface, so that a wrong mesh does not enter the scene.
+ */
 static loom_status check(loom_err *err, const pattern_piece *q, const double *outline,
                          const loom_mesher *mesher, const loom_mesher_mesh *m)
 {

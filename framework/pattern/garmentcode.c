@@ -14,13 +14,13 @@
 #include "pattern/curve.h"
 #include "pattern/name_table.h"
 
-enum { NAME_LEN = 56, NAME_TAKEN = 42, EDGE_LEN = 400 }; /* room for _N behind what is taken */
+enum { NAME_LEN = 56, NAME_TAKEN = 42, EDGE_LEN = 400 }; /* _N follows up to NAME_TAKEN bytes */
 
 typedef struct panel {
   char name[NAME_LEN]; /* of the piece */
   const char *key;     /* in the file */
   int num_edges;
-  int64_t first; /* edge 0 among those of all panels */
+  int64_t first; /* number of its edge 0 in the list of all panels' edges */
 } panel;
 
 typedef struct reader {
@@ -28,7 +28,7 @@ typedef struct reader {
   const char *path;
   FILE *out;
   double unit;  /* m */
-  int absolute; /* control points are those of the plane, not of the edge */
+  int absolute; /* 1: control points are coordinates of the plane, 0: of the edge */
   int num_panels;
   panel *panels;          /* [num_panels] */
   name_table names, keys; /* of pieces, with the number the next of that name gets; of panels */
@@ -132,7 +132,7 @@ static int edge_text(const reader *r, const outline *o, const json_t *edge, cons
 
 /* ---- panels ---- */
 
-/* Lower case, what is allowed in names, and no name twice. */
+/* Name of a piece: lower case, only characters that names may have, and no name twice. */
 static loom_status piece_name(reader *r, const char *key, char name[NAME_LEN])
 {
   int n = 0;
@@ -303,7 +303,7 @@ static size_t count_edges(json_t *panels)
   return sum;
 }
 
-/* What is written must be a file that can be read: it has no more lines than one may have. */
+/* Parses the written text as a check: a pattern file has a limit of lines. */
 static loom_status check_text(loom_err *err, const char *path, const char *text)
 {
   cfg *c = NULL;
@@ -311,7 +311,8 @@ static loom_status check_text(loom_err *err, const char *path, const char *text)
   cfg_free(c);
   if (s == LOOM_OK) return s;
   err_prefix(err, "%s", path);
-  err_append(err, "what a pattern file can hold is less; leave out panels, or split the garment");
+  err_append(err,
+             "the garment is too large for a pattern file; leave out panels, or split the garment");
   return s;
 }
 

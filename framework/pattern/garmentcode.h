@@ -10,7 +10,7 @@
 #include "core/err.h"
 
 /* The text of a pattern file from the specification at `path` (JSON); free() it.  LOOM_E_CONFIG
- * names the file and what of it is wrong, LOOM_E_IO if it cannot be read. */
+ * names the file and its fault, LOOM_E_IO if it cannot be read. */
 loom_status garmentcode_read(loom_err *err, const char *path, char **text);
 
 #endif

@@ -5,9 +5,9 @@
 #include "core/err.h"
 #include "loom/mesher.h"
 
-/* The file that LOOM_MESHER names, or gmsh.so in <prefix>/lib/loom/meshers or in the build tree's
- * `meshers`.  It stays open.  Errors: LOOM_E_CONFIG with what was searched and what to install, or
- * what is wrong with the file. */
+/* Opens the file that LOOM_MESHER names, or gmsh.so in <prefix>/lib/loom/meshers or in the build
+ * tree's `meshers`.  It stays open.  LOOM_E_CONFIG, with the searched folders and the package to
+ * install, or with the fault of the file. */
 loom_status mesher_open(loom_err *err, const loom_mesher **out);
 
 #endif

@@ -44,7 +44,7 @@ static double signed_area(const double *x, int num)
   return sum / 2;
 }
 
-/* Twice the area of a, b, c; what is rounding alone is 0. */
+/* Twice the signed area of a, b, c; 0 where it is within rounding. */
 static double side(const double *a, const double *b, const double *c)
 {
   const double u[2] = {b[0] - a[0], b[1] - a[1]}, v[2] = {c[0] - a[0], c[1] - a[1]};

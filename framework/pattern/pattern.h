@@ -66,7 +66,8 @@ void outline_points(pattern_piece *q, double *x);
 
 /* seams.c: reads [seams]. */
 loom_status seams_read(loom_err *err, pattern *p);
-/* Edges get their cells of about the length `edge` (m), those that are sewn the same number. */
+/* Gives each edge its number of cells of about the length `edge` (m); sewn edges get the same
+ * number. */
 loom_status seams_cut(loom_err *err, pattern *p, double edge);
 /* Every vertex of a seam's first edge to its partner, with the numbers of the mesh; *out [*num],
  * free() it. */

@@ -28,7 +28,7 @@ void rig_animation_free(rig_animation *a)
 
 enum { DOF_LEN = 2 * RIG_NAME_LEN + 2 };
 
-/* What a name may have meant, into near [DOF_LEN]; "": nothing. */
+/* The valid name nearest to `name`, into near [DOF_LEN]; "": none is near. */
 static void nearest_dof(const rig *r, const char *name, char *near)
 {
   const int32_t dofs = RIG_ROOT + r->num_dofs, count = dofs + r->num_joints;
@@ -162,7 +162,7 @@ static void clamp_row(reader *q, double *value)
   if (dof < 0 || q->a->note[0] != '\0') return;
   rig_dof_name(q->r, dof, name, sizeof name);
   snprintf(q->a->note, sizeof q->a->note,
-           "%.300s:%lld: %s is outside its limits; it was cut, and so are all such angles", q->path,
+           "%.300s:%lld: %s is outside its limits; all angles are cut to their limits", q->path,
            (long long)q->line, name);
 }
 

@@ -35,8 +35,8 @@ void rig_animation_free(rig_animation *a);
 void rig_animation_at(const rig_animation *a, double t, double *value);
 /* The map of the body as a whole for the first RIG_ROOT numbers of a value.  [any] */
 void rig_root(const rig *r, const double value[RIG_ROOT], double root[12]);
-/* "left_knee 30 right_hip.flexion -10", in degrees, into angles [num_dofs] (rad); what is not named
- * stays.  LOOM_E_CONFIG without a place for unknown dofs and for angles outside their limits. */
+/* "left_knee 30 right_hip.flexion -10", in degrees, into angles [num_dofs] (rad); other angles
+ * stay. LOOM_E_CONFIG without a place for unknown dofs and for angles outside their limits. */
 loom_status rig_angles_parse(loom_err *err, const rig *r, const char *text, double *angles);
 
 #endif

@@ -1,4 +1,4 @@
-/* format.h - what a file with a rig is, by its contents. */
+/* format.h - format of a file with a rig, by its contents. */
 #ifndef LOOM_RIG_FORMAT_H
 #define LOOM_RIG_FORMAT_H
 

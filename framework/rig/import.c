@@ -22,7 +22,7 @@ void rig_file_free(rig_file *f)
 
 /* ---- rotations ---- */
 
-/* The rotation in a map whose axes may be scaled, R row-major: columns made orthonormal. */
+/* Rotation R, row-major, of a map P with axes that may be scaled: its columns made orthonormal. */
 static void rotation_of(const double P[12], double R[9])
 {
   double c[3][3]; /* columns */
@@ -165,7 +165,7 @@ static void put_row(const loom_rig_file *f, const double *frame, double scale, r
   for (int c = 0; c < 3; ++c) value[c] = scale * frame[9 + c] - r->joint[0].rest[c];
   rig_root(r, value, root);
   rig_pose(r, value + RIG_ROOT, root, w->T);
-  for (int32_t j = 0; j < f->num_joints; ++j) { /* what pivots and angles do not say */
+  for (int32_t j = 0; j < f->num_joints; ++j) { /* motion that pivots and angles cannot express */
     double at[3], far = 0;
     pose_apply(w->T + 12 * j, r->joint[j].rest, at);
     for (int c = 0; c < 3; ++c) far += pow(at[c] - scale * frame[12 * j + 9 + c], 2);

@@ -1,4 +1,4 @@
-/* joints.c - joints, dofs and room for weights, for whoever makes a rig. */
+/* joints.c - adds joints, dofs and room for weights to a rig. */
 #include <stdio.h>
 #include <string.h>
 

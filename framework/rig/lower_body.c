@@ -1,7 +1,7 @@
 /* lower_body.c - procedural body "lower_body": pelvis and two legs, y up, front +z, left +x.
  *
  * The skin is the zero set of a smooth union of three tubes: a trunk of elliptic cross-section, and
- * two round legs that stand slightly apart.  Sizes are those of a slim adult of about 1.75 m. */
+ * two round legs that stand slightly apart.  Sizes are of a slim adult of about 1.75 m. */
 #include <math.h>
 
 #include "rig/bodies.h"
@@ -79,9 +79,9 @@ static double body(const void *unused, const double p[3])
   return smooth_min(smooth_min(leg(p, 1), leg(p, -1), 0.025), trunk(p), 0.05);
 }
 
-/* Shares of the joints in what is at p of the rest pose.  A thigh has the less the nearer p is to
- * the middle above the crotch, or to the crotch from below; the pelvis has the rest, so that no
- * vertex follows both legs, and those of a band in the middle none. */
+/* Weights of the joints at the point p of the rest pose.  The weight of a thigh falls as p nears
+ * the middle above the crotch, or the crotch from below; the pelvis has the rest.  So no vertex
+ * follows both legs, and vertices of a band in the middle follow none. */
 static void weigh(const double p[3], double w[JOINTS])
 {
   const double apart = hypot(p[0], fmax(crotch_height - p[1], 0));

@@ -119,7 +119,7 @@ typedef struct cursor {
   size_t left;
 } cursor;
 
-/* A copy of the next count items in *out; counts are what the child said. */
+/* A copy of the next count items in *out; `count` comes from the child process. */
 static loom_status take(cursor *c, int64_t count, size_t item, void *out)
 {
   void *p = NULL;

@@ -11,8 +11,8 @@ loom_status rig_reader_read(loom_err *err, const char *path, loom_rig_file *out)
 void rig_reader_free(loom_rig_file *f);
 
 /* ---- reader_check.c ---- */
-/* Ids are within their arrays, numbers finite, names ended, parents before their joints: whatever
- * the arrays hold.  LOOM_E_CONFIG without a place. */
+/* Checks that ids are within their arrays, numbers finite, names ended, and parents before their
+ * joints; safe for any contents of the arrays.  LOOM_E_CONFIG without a place. */
 loom_status rig_reader_check(loom_err *err, const loom_rig_file *f);
 
 #endif

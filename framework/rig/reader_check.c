@@ -1,4 +1,4 @@
-/* reader_check.c - what a module has read is not trusted: the file may be damaged or made to harm.
+/* reader_check.c - checks the data that a module has read: the file may be damaged or made to harm.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* rig.c - poses and skins of rigs, and what makes one valid. */
+/* rig.c - poses and skins of rigs, and the checks of a rig. */
 #include "rig/rig.h"
 
 #include <inttypes.h>
@@ -94,7 +94,7 @@ int32_t rig_find_dof(const rig *r, const char *name)
   return -1;
 }
 
-/* ---- what makes a rig ---- */
+/* ---- checks ---- */
 
 static loom_status check_joint(loom_err *err, const rig *r, int32_t j)
 {

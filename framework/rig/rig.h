@@ -2,13 +2,11 @@
  * skinning.
  *
  * Joints turn about pivots that are given in the rest pose.  Degrees of freedom ("dofs") are angles
- * about axes of the rest pose; those of a joint follow each other, the first one innermost:
- *   R = R(axis[n-1], q[n-1]) ... R(axis[0], q[0])
- * A pose is one angle per dof and where the body as a whole stands.  A skin vertex x of the rest
- * pose goes to
- *   sum_j w_j T_j x,   T_j = T_parent (turn by R about the pivot of j)
- * with weights w_j >= 0 that sum to 1.  T_j maps the rest pose to the world, so all T_j are the
- * identity in the rest pose. */
+ * about axes of the rest pose; the angles of one joint are applied in order, the first one
+ * innermost: R = R(axis[n-1], q[n-1]) ... R(axis[0], q[0]) A pose is one angle per dof and a map of
+ * the body as a whole.  A skin vertex x of the rest pose goes to sum_j w_j T_j x,   T_j = T_parent
+ * (turn by R about the pivot of j) with weights w_j >= 0 that sum to 1.  T_j maps the rest pose to
+ * the world, so all T_j are the identity in the rest pose. */
 #ifndef LOOM_RIG_RIG_H
 #define LOOM_RIG_RIG_H
 
@@ -33,7 +31,7 @@ typedef struct rig {
   int32_t per;        /* joints that may move a vertex */
   int32_t *bone;      /* [num_verts][per] joints */
   double *weight;     /* [num_verts][per], 0 where a vertex has fewer */
-  int64_t num_scaled; /* vertices whose weights a file gave with another sum than 1 */
+  int64_t num_scaled; /* vertices with weights in the file that do not sum to 1 */
   char hash[17]; /* of all above, rounded: 16 hex digits; files that belong to a body have it */
 } rig;
 
@@ -64,8 +62,8 @@ int32_t rig_find_dof(const rig *r, const char *name);
 void rig_dof_name(const rig *r, int32_t dof, char *text, size_t len);
 
 /* Checks parents, pivots, limits and weights; scales the weights of each vertex to the sum 1
- * (r->num_scaled tells how many needed it), and fills num_dofs, first_dof and hash.  LOOM_E_CONFIG
- * without a place for what cannot be a rig.  Whoever fills a rig calls it last. */
+ * (r->num_scaled counts the changed vertices), and fills num_dofs, first_dof and hash.
+ * LOOM_E_CONFIG without a place where a check fails.  Call it last when you fill a rig. */
 loom_status rig_finish(loom_err *err, rig *r);
 
 #endif

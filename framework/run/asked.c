@@ -1,5 +1,5 @@
 /* asked.c - a setting that asks for a capability which the plugins or the scene do not have is
- * refused: what it names would otherwise be absent without a word. */
+ * refused: the run would otherwise go on without it and not say so. */
 #include "run/asked.h"
 
 #include <stdio.h>
@@ -54,8 +54,8 @@ static loom_status refuse_bound(run *r, uint32_t need, const instance *in)
                  gives & LOOM_COLL_STEP_GLOBAL ? "global" : "none", others);
 }
 
-/* A bound that is in force is one of every collision plugin that bounds steps at all: what one of
- * them would let through meets no contact force that is defined behind it. */
+/* A bound in force asks every collision plugin that bounds steps: barriers have no value behind a
+ * surface that one of the plugins would let vertices through. */
 static loom_status check_bound(run *r)
 {
   const uint32_t bounds = LOOM_COLL_STEP_GLOBAL | LOOM_COLL_STEP_VERTEX;
@@ -108,10 +108,11 @@ static loom_status check_forwarding(run *r)
 {
   char place[1200];
   if (r->set.run.forwarding != RUN_FORWARD_ITERATE || filter_bounded(r)) return LOOM_OK;
-  return err_set(r->err, LOOM_E_CONFIG,
-                 "%s: iterate forwards what a step bound took away, and no bound is in force; set "
-                 "[filter] bound = global, or forwarding = paper, corrected or off",
-                 place_of(r, "run", "forwarding", place, sizeof place));
+  return err_set(
+      r->err, LOOM_E_CONFIG,
+      "%s: iterate forwards the part that a step bound took away, and no bound is in force; set "
+      "[filter] bound = global, or forwarding = paper, corrected or off",
+      place_of(r, "run", "forwarding", place, sizeof place));
 }
 
 /* ---- [log] fields ---- */

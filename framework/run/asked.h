@@ -1,4 +1,4 @@
-/* asked.h - settings that ask for what plugins or scene must be able to do. */
+/* asked.h - refuses settings that ask for a capability which the plugins or the scene lack. */
 #ifndef LOOM_ASKED_H
 #define LOOM_ASKED_H
 

@@ -1,4 +1,4 @@
-/* balls.c - bodies with a mass in a run: what they go with, their step, their checkpoint. */
+/* balls.c - bodies with a mass in a run: checks of other settings, their step, their checkpoint. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -6,9 +6,9 @@
 #include "run/run.h"
 
 const char *balls_name(const run *r); /* of the first one, NULL: none */
-loom_status balls_open(run *r);       /* refuses what they do not go with */
+loom_status balls_open(run *r);       /* refuses a step bound and a replay */
 loom_status balls_begin(run *r);      /* PREDICT: their poses of this step */
-loom_status balls_commit(run *r);     /* COMMIT: what contact did to them */
+loom_status balls_commit(run *r);     /* COMMIT: applies the impulses of contact */
 loom_status balls_checkpoint(run *r, int restore);
 
 #endif

@@ -12,8 +12,8 @@
 #include "mem/limits.h"
 
 /* OpenBLAS takes kernels without vector instructions on a processor that is newer than itself, and
- * is several times slower then.  What counts is which instructions there are; what the environment
- * says stands. */
+ * is several times slower then.  The choice goes by the processor's instructions; a choice of the
+ * environment is kept. */
 static void choose_kernels(void)
 {
 #if defined __x86_64__ && defined __GNUC__

@@ -11,10 +11,10 @@
  * threads changes bits. */
 void blas_settle(const exec_settings *e);
 
-/* Where ulimit -v or -d is set: takes what OpenBLAS keeps for its buffers, if the module that the
- * address `inside` lies in calls it, so that estimates of memory see what is left; *done then.
- * LOOM_E_NOMEM, with numbers, where there is too little: OpenBLAS would ask for it without an end.
- */
+/* Where ulimit -v or -d is set: makes OpenBLAS allocate its buffers now, if the
+ * module that holds the address `inside` calls it, so that later estimates of memory count them;
+ * sets *done.  LOOM_E_NOMEM, with numbers, where memory is short: OpenBLAS would repeat the
+ * allocation for ever. */
 loom_status blas_reserve(loom_err *err, const exec_settings *e, const void *inside, int *done);
 
 /* out: the BLAS that the plugin of this file calls, with its kernels; "" if it calls none */

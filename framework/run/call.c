@@ -42,8 +42,8 @@ static void enter(call *c, instance *in, const char *callback)
                            .iter = &r->st.iter};
   c->in = in;
   c->maps = mem_num_maps(r->m);
-  r->why[0] = '\0'; /* what a launch of somebody else said */
-  /* what a plugin's callback calls is in the callback's time */
+  r->why[0] = '\0'; /* drops the message of an earlier launch */
+  /* callbacks that a callback calls are in its time */
   c->cpu = !crash_inside() && clock_charges_method(&r->clock) ? clock_cpu_now() : -1.0;
   crash_enter(&c->place);
 }
@@ -112,13 +112,13 @@ static loom_status complain(const call *c, loom_status s, uint32_t allowed)
     if (e->code == LOOM_OK) err_set(e, s, "%s", m->code != LOOM_OK ? m->text : err_status_text(s));
     e->code = s;
     char *const why = c->in->exec->why;
-    if (s == LOOM_E_DEVICE && why != NULL && why[0] != '\0') { /* nobody has told it yet */
+    if (s == LOOM_E_DEVICE && why != NULL && why[0] != '\0') { /* not reported yet */
       err_append(e, "%s", why);
       why[0] = '\0';
     }
   }
   r->calls.misused = 0;
-  /* what create() refuses is about settings: its callback is of no interest */
+  /* create() refuses settings: the message does not name the callback */
   const int about_settings = !defect && strcmp(c->place.callback, "create") == 0;
   add_place(c->in, about_settings ? NULL : c->place.callback, c->place.outer != NULL);
   return s;
@@ -132,7 +132,7 @@ static loom_status leave(call *c, loom_status s, uint32_t allowed)
   if (!is_allowed(s, allowed) || mem_num_maps(r->m) != c->maps || r->calls.misused ||
       mem_has_defect(r->m))
     return complain(c, s, allowed);
-  if (c->place.outer == NULL) { /* what a service said has been dealt with */
+  if (c->place.outer == NULL) { /* the message of a service has been handled */
     if (r->err->code != LOOM_OK) err_clear(r->err);
     if (mem_err(r->m)->code != LOOM_OK) err_clear(mem_err(r->m));
   }
@@ -229,7 +229,7 @@ loom_status call_begin_step(instance *in)
   return check_written(in, "begin_step", "step->trial, the initial guess,", r->st.trial, writes);
 }
 
-/* COMMIT: what is written there is the next step's beginning. */
+/* COMMIT: the velocities written there begin the next step. */
 static loom_status commit_call(instance *in, const char *callback, step_fn f)
 {
   run *const r = in->r;
@@ -293,7 +293,23 @@ loom_status call_contact_changed(run *r, uint32_t changed)
   return leave(&c, ops->contact_changed(r->solver.self, &r->st, changed), ONLY_OK);
 }
 
-/* What iterate() does not write is NaN, and is found. */
+loom_status call_rest_change(run *r, double *change)
+{
+  instance *const in = &r->solver;
+  const loom_solver_ops *const ops = in->plugin->ops.solver;
+  call c;
+  *change = 0.0;
+  if (ops->rest_change == NULL) return LOOM_OK;
+  enter(&c, in, "rest_change");
+  LOOM_TRY(leave(&c, ops->rest_change(in->self, &r->st, change), ONLY_OK));
+  if (isfinite(*change) && *change > -1.0) return LOOM_OK;
+  return call_refuse(in, "rest_change", LOOM_E_INTERNAL,
+                     "*change is %g: rest lengths would be %g times those of the scene; it must be "
+                     "finite and above -1",
+                     *change, 1.0 + *change);
+}
+
+/* Fills the trial with NaN, so that rows that iterate() does not write are found. */
 static loom_status forget_trial(run *r)
 {
   const kernel_work kernels = r->work.kernels;
@@ -315,9 +331,9 @@ loom_status call_iterate(run *r, loom_iterate *it)
   if (s < LOOM_OK) return s;
   if (buf_writes(r->st.trial) == writes)
     return call_refuse(in, "iterate", LOOM_E_INTERNAL,
-                       "returned without writing step->trial; where nothing is to be done, write "
-                       "step->x (LOOM_TRIAL_POINT) or zero (LOOM_TRIAL_DIRECTION)");
-  /* nobody evaluates energies or asks for collisions at NaN; else the change of x finds it */
+                       "returned without writing step->trial; to leave x as it is, write step->x "
+                       "(LOOM_TRIAL_POINT) or zero (LOOM_TRIAL_DIRECTION)");
+  /* before energies or collisions would be evaluated at NaN; else the change of x shows it */
   if (!filter_bounded(r) && !filter_searches(r)) return s;
   clock_push(&r->clock, CLOCK_MEASURE);
   const loom_status finite = vet_trial(r, r->st.trial);
@@ -380,7 +396,7 @@ loom_status call_plan(contact_inst *c, loom_query *q)
 {
   const loom_contact_ops *const ops = contact_ops(c);
   call k;
-  if (ops->plan == NULL) return LOOM_OK; /* what is preset: no query */
+  if (ops->plan == NULL) return LOOM_OK; /* the preset: no query */
   enter(&k, &c->in, "plan");
   loom_status s = ops->plan(c->in.self, &c->in.r->st, q);
   if (s == LOOM_OK && q->what != 0) s = vet_query(&c->in, q);

@@ -1,10 +1,10 @@
-/* call.h - the one door through which a run enters plugins.
+/* call.h - all calls of a run into plugins.
  *
- * Each function here calls one callback of one instance.  It notes where the program is (crash.h),
- * and afterwards holds the plugin to what loom/plugin.h says: the statuses that the callback may
- * return, every map unmapped, results within their range.  What is not kept, and every error that
- * the plugin itself returns, becomes a message with a place,
- *   step 12, iteration 3: [contact.all] plugin cubic, quad(): what is wrong; remedy
+ * Each function here calls one callback of one instance.  It records the running callback
+ * (crash.h), and afterwards checks the rules of loom/plugin.h: the statuses that the callback may
+ * return, every map unmapped, results within their range.  A broken rule, and every error that the
+ * plugin itself returns, becomes a message with a place,
+ *   step 12, iteration 3: [contact.all] plugin cubic, quad(): fault; remedy
  * Callbacks that a plugin may leave out are skipped where it has none. */
 #ifndef LOOM_CALL_H
 #define LOOM_CALL_H
@@ -16,7 +16,7 @@ typedef struct run_calls {
   int misused;                 /* a service without a status was misused: its message is in err */
   const char *resolving;       /* name of the contact instance inside resolve(), or NULL */
   instances_state_io state_io; /* of the checkpoint() that is running, or NULL */
-  int restoring;               /* ... and what it does */
+  int restoring;               /* 1: it restores, 0: it saves */
 } run_calls;
 
 /* ---- all kinds ---- */
@@ -32,7 +32,8 @@ loom_status call_log_step(instance *in, double *out); /* out [num_step_columns] 
 
 /* ---- solver ---- */
 loom_status call_contact_changed(run *r, uint32_t changed);
-loom_status call_iterate(run *r, loom_iterate *it); /* or LOOM_CONVERGED, LOOM_STALLED */
+loom_status call_rest_change(run *r, double *change); /* finite, above -1 */
+loom_status call_iterate(run *r, loom_iterate *it);   /* or LOOM_CONVERGED, LOOM_STALLED */
 loom_status call_accepted(run *r, const loom_accept *a);
 
 /* ---- collision ---- */
@@ -52,9 +53,9 @@ loom_status call_resolve(contact_inst *c, loom_buf *x_start, loom_buf *x_trial);
 loom_status call_metrics(contact_inst *c, loom_contact_metrics *out);
 loom_status call_velocity(contact_inst *c);
 
-/* A callback that appends to a list returned *s: whether it is to be called again, because that was
- * LOOM_GROW.  Then there is room for the *count items it asked for, and *count is `before`, as it
- * was; else *s is what to return.  reserve: of the list, may give some more. */
+/* After a callback that appends to a list returned *s.  1: the callback is called again, because *s
+ * was LOOM_GROW; the list then has room for the *count items that were asked for, and *count is
+ * `before` again.  0: the caller returns *s.  reserve: enlarges the list to at least `capacity`. */
 int call_again(run *r, loom_status *s, int64_t before, int64_t *count,
                loom_status (*reserve)(mem *m, void *list, int64_t capacity), void *list);
 

@@ -82,7 +82,7 @@ static loom_status get_plugin(run *r, const char *owner, const char *name, loom_
   return get(r, owner, name, b, 1);
 }
 
-/* The whole config, so that a resume can say what differs. */
+/* The whole config, so that a resume can name differences. */
 static loom_status put_config(run *r)
 {
   const char *const text = cfg_resolved(r->c);
@@ -199,6 +199,7 @@ loom_status checkpoint_read(run *r, int64_t want, int64_t *step)
   parts(r, p);
   for (int i = 0; s == LOOM_OK && i < NUM_PARTS; ++i) s = get_core(r, p[i].name, p[i].b);
   if (s == LOOM_OK) s = problem_state(r, get_core);
+  elements_forget_lengths(r);
   if (s == LOOM_OK && r->fw.last != NULL) {
     int64_t cut = 0;
     s = h5check_get(r->check, r->err, "core", "cut", LOOM_I64, 1, &cut);

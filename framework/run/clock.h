@@ -1,8 +1,8 @@
 /* clock.h - exclusive clocks of the phases of a step: wall time, and processor time of the whole
- * process, which does not count what others do on the machine.
+ * process, which does not count other processes.
  *
  * Sections nest: while an inner section runs, the outer one stands still, so the
- * phases add up to the total and measuring is never charged to anybody else.
+ * phases add up to the total, and measuring is charged to CLOCK_MEASURE alone.
  */
 #ifndef LOOM_CLOCK_H
 #define LOOM_CLOCK_H
@@ -25,16 +25,16 @@ enum { CLOCK_DEPTH = 16 };
 
 typedef struct phase_clock {
   double total[CLOCK_NUM]; /* s, of the present step */
-  double cpu[CLOCK_NUM];   /* s, likewise, processor time of all threads */
+  double cpu[CLOCK_NUM];   /* s, of the present step, processor time of all threads */
   double cpu_plugins;      /* s, of it, in callbacks of plugins, but for measuring and logging */
   int stack[CLOCK_DEPTH];
   int depth;
   int held;         /* depth of the section that takes all time until it is popped, 0: none */
   double since;     /* s, when the running section was (re)started */
-  double cpu_since; /* s, likewise, processor time */
+  double cpu_since; /* s, processor time at `since` */
   double begin;     /* s, when the step began */
-  /* On a device launches return at once, so that the host's time tells nothing: every switch leaves
-   * a mark in the stream, and clock_settle() replaces the sums above. */
+  /* On a device launches return at once, so that the host's clock does not see the work: every
+   * switch leaves a mark in the stream, and clock_settle() replaces the sums above. */
   const loom_exec *exec;     /* NULL: everything runs on the CPU */
   double settled[CLOCK_NUM]; /* s, of the marks that were taken back */
   int num_marks;
@@ -54,7 +54,7 @@ int clock_charges_method(const phase_clock *c);
 /* Wall time since the step began without measuring and logging. */
 double clock_net(phase_clock *c);
 double clock_cpu_net(phase_clock *c); /* the same of processor time */
-/* The device has done everything; `total` is then what each section took there.  [step] */
+/* Waits for the device and sets `total` to the time of each section there.  Once per step. */
 loom_status clock_settle(phase_clock *c, loom_err *err);
 const char *clock_section_name(int section);
 

@@ -1,8 +1,8 @@
-/* columns.c - what plugins add to the log: columns of the solver under their own names, those of
- * the others with the name of their section before them ("contact.all.grown").
+/* columns.c - columns that plugins add to the log: the solver's under their own names, columns of
+ * other plugins with the name of their section before them ("contact.all.grown").
  *
- * Every plugin writes into an array of its own, behind which a few words must stay as they are: who
- * writes past its columns is named, and nobody else's numbers are spoilt. */
+ * Every plugin writes into an array of its own with guard words behind it: a plugin that writes
+ * past its columns is named, and the numbers of other plugins stay intact. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { NAME_BYTES = 136 }; /* a section, a point, a column of the descriptor */
 enum { GUARD = 16 };       /* words behind each plugin's columns */
-static const uint64_t guard = UINT64_C(0x7ff8c01d5eed0123); /* a NaN that nobody computes */
+static const uint64_t guard = UINT64_C(0x7ff8c01d5eed0123); /* a NaN that no computation gives */
 
 static uint32_t count_of(const instance *in, int of_steps)
 {
@@ -79,7 +79,7 @@ void columns_free(run *r)
   set_free(&r->columns.step);
 }
 
-/* Nothing is known of this plugin's numbers. */
+/* Sets this plugin's numbers to NaN: unknown. */
 static void forget(const instance *in, int of_steps)
 {
   double *const extra = numbers_of(in, of_steps);

@@ -1,4 +1,4 @@
-/* columns.h - what plugins add to the log: numbers per iteration and per step. */
+/* columns.h - numbers that plugins add to the log, per iteration and per step. */
 #ifndef LOOM_COLUMNS_H
 #define LOOM_COLUMNS_H
 
@@ -11,8 +11,8 @@ typedef struct column_set {
   loom_column *all; /* [num] as the log names them */
   double *row;      /* [num] */
   int num;
-  double *extra; /* what `extra` or `step_extra` of the instances point into, with guards */
-  char *names;   /* what `all` points to */
+  double *extra; /* with guards; `extra` or `step_extra` of the instances point into it */
+  char *names;   /* storage of the names in `all` */
 } column_set;
 
 typedef struct run_columns {
@@ -22,7 +22,7 @@ typedef struct run_columns {
 
 loom_status columns_new(run *r);
 void columns_free(run *r);
-/* What a solver fills in, as long as it has said nothing; its columns are NaN. */
+/* The record of an iteration before the solver has filled it in: its columns are NaN. */
 loom_iterate columns_no_iterate(run *r);
 /* Asks collision plugins for their columns; solver and contact models have filled theirs.  Gathers
  * columns.iter.row; LOOM_E_INTERNAL if a plugin wrote past its columns. */

@@ -24,7 +24,7 @@ error_value error_unmeasured(void)
 
 /* ---- opening ---- */
 
-/* Elements and contact models have what the matrix is made of. */
+/* Elements and contact models have the Hessians that the matrix needs. */
 static loom_status check_scene(run *r)
 {
   const int newton = r->set.log.error == ERROR_NEWTON;
@@ -107,8 +107,8 @@ static loom_status fail(run *r, loom_status s, const char *why)
   return err_set(r->err, s, "[log] error, module %s: %s", r->error.module->name, why);
 }
 
-/* f := the factor of `f->A`, whose pattern was analysed before if `known`.  LOOM_REJECTED: not
- * positive definite. */
+/* f := the factor of `f->A`; known: its pattern was analysed before.  LOOM_REJECTED: not positive
+ * definite. */
 static loom_status factorise(run *r, error_factor *f, int known, error_value *v)
 {
   const loom_factor *const m = r->error.module;
@@ -129,7 +129,7 @@ static loom_status factorise(run *r, error_factor *f, int known, error_value *v)
   return LOOM_OK;
 }
 
-/* Exchanges f->A with what was just made, and tells whether the pattern is the same. */
+/* Exchanges f->A with the new matrix, and tells whether the pattern is the same. */
 static int take_matrix(error_factor *f, sym3 *made)
 {
   const int known = f->self != NULL && sym3_same_pattern(&f->A, made);

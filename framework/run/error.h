@@ -10,7 +10,7 @@
  * dynamics, plus the Hessian of contact at the iterate.
  *
  * Both are the core's own work on the host, with matrices and factors of its own: charged to
- * MEASURE, and counted for nobody.  Residuals in metres stay as they are. */
+ * MEASURE, and not counted as work of the method.  Residuals in metres stay as they are. */
 #ifndef LOOM_RUN_ERROR_H
 #define LOOM_RUN_ERROR_H
 
@@ -28,7 +28,7 @@ typedef struct error_value {
 } error_value;
 
 typedef struct error_factor { /* one matrix, and its factor where there is a module */
-  sym3 A;                     /* what was analysed last */
+  sym3 A;                     /* pattern of the last analysis */
   void *self;
   int ready; /* A was factorised */
 } error_factor;
@@ -38,17 +38,17 @@ typedef struct run_error {
   asm_bsr *bsr;              /* Hessian, or contact alone for projective */
   sym3 now;                  /* ... of the present iterate */
   sym3 op;                   /* projective, without contact */
-  double op_h;               /* s, what it was made for, 0: nothing */
+  double op_h;               /* s, h of the values of `op`; 0: not assembled */
   error_factor whole;        /* Hessian; projective: operator and contact, of this step */
   error_factor bare;         /* projective: the operator alone */
   double *r, *d, *work;      /* [n][3], [n][3], [SYM3_WORK n], on the host */
   int64_t failed;            /* iterates that could not be measured so far */
 } run_error;
 
-/* Whether the scene has what [log] error asks for; opens the module. */
+/* Checks that the scene has the terms that [log] error needs; opens the module. */
 loom_status error_open(run *r);
 void error_close(run *r);
-void error_begin_step(run *r); /* what is measured must not depend on earlier steps */
+void error_begin_step(run *r); /* drops the factor of the step before */
 /* At st.x, of which st.grad is the gradient; NaN where contact has no value there. */
 loom_status error_measure(run *r, error_value *out);
 error_value error_unmeasured(void);

@@ -1,6 +1,6 @@
 /* fields.c - see fields.h.
  *
- * Residual and contact force are what MEASURE found last at the accepted point; nothing is
+ * Residual and contact force are the last results of MEASURE at the accepted point; they are not
  * evaluated again. */
 #include "run/fields.h"
 
@@ -191,7 +191,7 @@ static loom_status take_gap(run *r)
     const int32_t *const v = buf_maps_add(&q, p->v, LOOM_READ);
     const loom_real *const gap = buf_maps_add(&q, p->gap, LOOM_READ);
     for (int64_t k = 0; q.status == LOOM_OK && k < p->count; ++k)
-      for (int a = 0; a < 4 && kind[k] != LOOM_PAIR_YY; ++a) { /* those name segments */
+      for (int a = 0; a < 4 && kind[k] != LOOM_PAIR_YY; ++a) { /* YY pairs name segments */
         const int32_t at = v[4 * k + a];
         if (at >= 0 && at < n) out[at] = fminf(out[at], (float)gap[k]); /* skips NaN */
       }

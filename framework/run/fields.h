@@ -16,9 +16,9 @@ typedef struct run_fields {
 loom_status fields_read(loom_err *err, const char *text, uint32_t *wanted);
 loom_status fields_open(run *r);
 void fields_close(run *r);
-/* At the accepted point, before COMMIT: what this frame will hold. */
+/* At the accepted point, before COMMIT: fills `data` for this frame. */
 loom_status fields_take(run *r);
-/* A frame that no step has led to: what needs one is NaN. */
+/* The frame of the start: fields that need a step are NaN. */
 loom_status fields_take_start(run *r);
 
 #endif

@@ -1,11 +1,11 @@
-/* filter.c - the policies of FILTER, and what a step calls.
+/* filter.c - the policies of FILTER, and the functions that a step calls.
  *
  * Order: where a bound is in force and the line search starts at the last feasible point,
  * the bound comes first and the line search only goes back from it, so that barriers are
  * never evaluated behind a surface; otherwise the bound is applied to the whole way from
  * the last feasible point to the new one.
  *
- * With `lead` (contact that is defined at points that intersect) nothing has converged until x
+ * With `lead` (contact that is defined at points that intersect) no step has converged until x
  * itself has passed the bound; the last filter cuts x like any other.  As long as bodies or pins
  * are on their way (motion.c), x is cut in every filter all the same. */
 #include "run/call.h"
@@ -218,7 +218,7 @@ static loom_status split_correct(run *r, loom_buf *wanted, filter_result *out)
   return LOOM_OK;
 }
 
-/* What is measured from here on is the whole problem. */
+/* MEASURE takes the whole problem from here on. */
 static loom_status split_finish(run *r, filter_result *out)
 {
   out->filtered = 1;
@@ -239,7 +239,7 @@ const filter_policy filter_split = {.note = ", contact split off",
                                     .accept = split_accept,
                                     .finish = split_finish};
 
-/* ---- what the step calls ---- */
+/* ---- called by the step ---- */
 
 loom_status filter_guess(run *r)
 {

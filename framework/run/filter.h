@@ -5,7 +5,7 @@
  *   cut    a bound cuts the way of x, after every iteration, when asked to, or at the end; x_feas
  *          is the last point that passed
  *   lead   x goes on where a bound would stop it; x_feas follows as far as it can
- *   split  contact is frozen as long as the solver iterates, and nothing stops x; then the models
+ *   split  contact is frozen as long as the solver iterates, and no bound stops x; then the models
  *          of contact lead x_start as near to x as they allow */
 #ifndef LOOM_FILTER_H
 #define LOOM_FILTER_H
@@ -24,8 +24,8 @@ typedef struct filter_result {
 } filter_result;
 
 /* ---- filter_open.c ---- */
-/* Chooses policy, bound, line search and resolvers: the config's word, else what the plugins were
- * made for. */
+/* Chooses policy, bound, line search and resolvers: from the config, else from the plugins' flags.
+ */
 loom_status filter_open(run *r);
 
 /* ---- filter_state.c ---- */
@@ -35,7 +35,7 @@ int filter_bounded(const run *r);    /* a step bound is in force, ... */
 int filter_per_vertex(const run *r); /* ... one for every vertex */
 int filter_leads(const run *r);      /* x goes on where a bound stops x_feas */
 int filter_searches(const run *r);   /* an energy line search is in force */
-/* x is x_feas, or no bound is in force: something may have converged here */
+/* x is x_feas, or no bound is in force: the step may have converged here */
 int filter_certified(const run *r);
 /* contact is frozen now, and the models are not asked before the end of the step */
 int filter_leaves_contact(const run *r);
@@ -47,7 +47,7 @@ void filter_begin_step(run *r);
 /* The step may have to be made again in parts: a motion that cannot be followed, or a post-only
  * model that cannot correct x. */
 int filter_may_retry(const run *r);
-/* Such a model has refused x in the present step, or a part of it. */
+/* A post-only model has refused x in the present step, or a part of it. */
 int filter_refused(const run *r);
 loom_status filter_refusal_error(run *r);
 

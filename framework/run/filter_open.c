@@ -54,11 +54,11 @@ static loom_status choose_policy(run *r, filter *f, int beyond)
               : splits(r, f)                ? &filter_split
                                             : &filter_cut;
   if (f->policy != &filter_split || f->in_place.num == 1) return LOOM_OK;
-  return err_set(r->err, LOOM_E_CONFIG,
-                 "[contact.%s] and [contact.%s] both correct positions at the end of a step that "
-                 "solver '%s' splits: each would undo what the other did; leave one of them out",
-                 f->in_place.model[0]->in.name, f->in_place.model[1]->in.name,
-                 r->solver.plugin->name);
+  return err_set(
+      r->err, LOOM_E_CONFIG,
+      "[contact.%s] and [contact.%s] both correct positions at the end of a step that "
+      "solver '%s' splits: each would undo the correction of the other; leave one of them out",
+      f->in_place.model[0]->in.name, f->in_place.model[1]->in.name, r->solver.plugin->name);
 }
 
 loom_status filter_open(run *r)

@@ -1,4 +1,4 @@
-/* filter_policy.h - what the files of FILTER share: its state, its policies, bounds. */
+/* filter_policy.h - state, policies and bounds, shared by the files of FILTER. */
 #ifndef LOOM_FILTER_POLICY_H
 #define LOOM_FILTER_POLICY_H
 
@@ -10,7 +10,7 @@ typedef struct filter_policy {
   int splits;                   /* contact models are not asked before the end of the step */
   int leads;                    /* x goes on where a bound stops x_feas */
   loom_status (*guess)(run *r); /* st.trial -> st.x */
-  /* contact has seen st.x, and what is to be frozen is; NULL: iterates begin there */
+  /* contact has seen st.x and is frozen where the policy wants it; NULL: iterates begin there */
   loom_status (*begin)(run *r);
   /* st.x, which is x_before + dx -> the accepted point */
   loom_status (*accept)(run *r, filter_result *out);
@@ -33,7 +33,7 @@ struct filter {
   int bound; /* FILTER_BOUND_NONE, _GLOBAL or _VERTEX */
   int line_search;
   resolvers in_place;        /* models with forces: in place of the cut of a split step */
-  resolvers before_last_cut; /* UNFILTERED models: what the last cut of a step would take */
+  resolvers before_last_cut; /* UNFILTERED models: before the last cut of a step */
   resolvers at_end;          /* post-only models: after the last cut, and where there is none */
   /* of the present step */
   int asked;             /* see filter_ask */
@@ -50,7 +50,7 @@ loom_status filter_blend(run *r, loom_buf *a, loom_buf *b, double t, loom_buf *t
 /* The share of the way from x0 to x1 that is safe; `to`: share of the prescribed motion at x1.  A
  * motion is never cut vertex by vertex: t_vertex is filled only if `to` is st.progress. */
 loom_status filter_ask_bound(run *r, loom_buf *x0, loom_buf *x1, double to, double *toi);
-/* x may have run ahead of x_feas: cut the way back to what the bound allows. */
+/* x may have run ahead of x_feas: cuts the way from x_feas to x at the bound. */
 loom_status filter_apply_bound(run *r, double *toi);
 /* x stays; x_feas follows as far as the bound allows; certified if it has arrived */
 loom_status filter_lead_feasible(run *r, double *toi);

@@ -1,4 +1,4 @@
-/* filter_state.c - what the rest of a run may ask of FILTER. */
+/* filter_state.c - queries of other parts of a run about FILTER. */
 #include <stdlib.h>
 
 #include "run/filter_policy.h"

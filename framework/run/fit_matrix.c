@@ -1,5 +1,5 @@
-/* fit_matrix.c - `loom list --fit CONFIG`: which plugins would go together in a run, and why not.
- */
+/* fit_matrix.c - `loom list --fit CONFIG`: which plugins would go together in a run, why not, and
+ * what those that do cost physically. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,7 @@ typedef struct matrix {
   FILE *f;
   const loom_plugin *solvers[MAX_PLUGINS], *models[MAX_PLUGINS], *finders[MAX_PLUGINS];
   int num_solvers, num_models, num_finders;
+  int solver_fits[MAX_PLUGINS], model_fits[MAX_PLUGINS]; /* 1: with some other one */
   char *reasons[MAX_REASONS]; /* each once, in the order of their numbers */
   int num_reasons;
 } matrix;
@@ -23,8 +24,9 @@ static int by_name(const void *pa, const void *pb)
   return strcmp((*a)->name, (*b)->name);
 }
 
-/* What a child process could open opens in this one, too: the functions tell what settings take
- * from a model.  Opening one moves the entries of the registry, so names are gathered first. */
+/* Modules that a child process could open, open in this one, too: their functions tell which
+ * capabilities settings take from a model.  Opening one moves the entries of the registry, so names
+ * are gathered first. */
 static loom_status gather(matrix *m, loom_err *err, int kind, const loom_plugin **all, int *count)
 {
   registry *const reg = m->r->reg;
@@ -108,7 +110,9 @@ static void print_contact(matrix *m, int at)
                                    .model = m->models[k],
                                    .lacks = lacks,
                                    .collision = -1};
-      fprintf(m->f, " %*s", (int)strlen(m->solvers[i]->name), mark(ask(m, &swap), buf));
+      const int reason = ask(m, &swap);
+      if (reason == 0) m->solver_fits[i] = m->model_fits[k] = 1;
+      fprintf(m->f, " %*s", (int)strlen(m->solvers[i]->name), mark(reason, buf));
     }
     fprintf(m->f, "\n");
   }
@@ -126,18 +130,69 @@ static void print_collision(matrix *m, int at)
   print_reasons(m);
 }
 
+/* What those that fit somewhere cost physically. */
+static void print_limits(const matrix *m)
+{
+  char before[80];
+  int num = 0;
+  for (int kind = 0; kind < 2; ++kind)
+    for (int i = 0; i < (kind == 0 ? m->num_solvers : m->num_models); ++i) {
+      const loom_plugin *const p = kind == 0 ? m->solvers[i] : m->models[i];
+      if (!(kind == 0 ? m->solver_fits[i] : m->model_fits[i])) continue;
+      if (*registry_limits(p) == '\0') continue;
+      if (num++ == 0) fprintf(m->f, "limits: what a plugin costs physically, measured\n");
+      snprintf(before, sizeof before, "  %-16s ", p->name);
+      registry_print_limits(p, before, m->f);
+    }
+}
+
 /* ---- for scripts ---- */
+
+static void note_fit(matrix *m, const char *solver, const char *model)
+{
+  for (int i = 0; i < m->num_solvers; ++i)
+    if (strcmp(m->solvers[i]->name, solver) == 0) m->solver_fits[i] = 1;
+  for (int k = 0; k < m->num_models; ++k)
+    if (strcmp(m->models[k]->name, model) == 0) m->model_fits[k] = 1;
+}
+
+static void json_text(FILE *f, const char *text)
+{
+  for (; *text != '\0'; ++text) {
+    if (*text == '\n')
+      fputs("\\n", f);
+    else
+      fprintf(f, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+  }
+}
+
+/* Of those that fit somewhere: lines, as in the descriptor. */
+static void json_limits(const matrix *m)
+{
+  int num = 0;
+  for (int kind = 0; kind < 2; ++kind)
+    for (int i = 0; i < (kind == 0 ? m->num_solvers : m->num_models); ++i) {
+      const loom_plugin *const p = kind == 0 ? m->solvers[i] : m->models[i];
+      if (!(kind == 0 ? m->solver_fits[i] : m->model_fits[i])) continue;
+      if (*registry_limits(p) == '\0') continue;
+      fprintf(m->f, "%s\n  {\"plugin\": \"%s\", \"kind\": \"%s\", \"text\": \"",
+              num++ > 0 ? "," : "", p->name, registry_kind_name(p->kind));
+      json_text(m->f, registry_limits(p));
+      fprintf(m->f, "\"}");
+    }
+}
 
 static void json_row(matrix *m, int *first, const char *section, const char *solver,
                      const char *plugin, const instances_swap *swap)
 {
   const int reason = ask(m, swap);
+  if (reason == 0) note_fit(m, solver, plugin);
   const char *why = reason > 0 && reason <= MAX_REASONS ? m->reasons[reason - 1] : "";
   fprintf(m->f, "%s\n  {\"section\": \"%s\", \"solver\": \"%s\", \"plugin\": \"%s\", \"fits\": %s",
           *first ? "" : ",", section, solver, plugin, reason == 0 ? "true" : "false");
   if (reason > 0) {
     fprintf(m->f, ", \"why\": \"");
-    for (; *why != '\0'; ++why) fprintf(m->f, *why == '"' || *why == '\\' ? "\\%c" : "%c", *why);
+    json_text(m->f, why);
     fprintf(m->f, "\"");
   }
   fprintf(m->f, "}");
@@ -165,6 +220,8 @@ static void json_all(matrix *m)
       json_row(m, &first, m->r->collision[at].name, m->r->solver.plugin->name, m->finders[k]->name,
                &swap);
     }
+  fprintf(m->f, "], \"limits\": [");
+  json_limits(m);
   fprintf(m->f, "]}\n");
 }
 
@@ -181,6 +238,7 @@ loom_status run_print_fit(run *r, loom_err *err, int json, void *file)
   if (s == LOOM_OK && !json) {
     for (int i = 0; i < r->num_contact; ++i) print_contact(m, i);
     for (int i = 0; i < r->num_collision; ++i) print_collision(m, i);
+    print_limits(m);
   }
   for (int i = 0; i < m->num_reasons; ++i) free(m->reasons[i]);
   free(m);

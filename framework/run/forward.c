@@ -1,4 +1,5 @@
-/* forward.c - residual forwarding: what a step left undone goes into the next one's target.
+/* forward.c - residual forwarding: the part that a step left undone goes into the next one's
+ * target.
  *
  * L. Lan et al., "Efficient GPU cloth simulation with non-distance barriers and subspace reuse",
  * ACM TOG 43(6), 2024, eqs. 20 to 24.  A step that was cut short, by a bound or by its last
@@ -10,10 +11,10 @@
  *   paper      2 delta_n, as printed
  *   corrected  less delta_(n-1) if a bound had cut the step before: where only iterations were
  *              missing the solver's delta is too short, and 2 delta makes up for it
- *   iterate    delta_n is what the last bound took away, 0 if there was none; less delta_(n-1)
- * For the first two, delta is what the solver's next iterations would do from x, unfiltered and
- * with contact as it stands: one in eq. 24, here `forwarding_iters`.  DEVIATION: the
- * paper resets the weights of contacts for this solve; here they are those of the last iteration.
+ *   iterate    delta_n is the part that the last bound took away, 0 if there was none; less
+ * delta_(n-1) For the first two, delta is the change by the solver's next iterations from x,
+ * unfiltered and with contact as it stands: one in eq. 24, here `forwarding_iters`.  DEVIATION: the
+ * paper resets the weights of contacts for this solve; here the last iteration's are kept.
  */
 #include <math.h>
 
@@ -74,7 +75,7 @@ static loom_status look_ahead(run *r)
   return la_axpby(r->m, &r->exec, 1.0, dx, 1.0, r->st.x);
 }
 
-/* delta = what more iterations would do. */
+/* delta = the change by further iterations. */
 static loom_status solve_delta(run *r)
 {
   LOOM_TRY(buf_copy(r->m, &r->exec, r->fw.kept, r->st.x));
@@ -82,7 +83,7 @@ static loom_status solve_delta(run *r)
     clock_push(&r->clock, CLOCK_MEASURE);
     const loom_status s = k > 0 ? measure_gradient(r, 1, r->st.grad, NULL) : LOOM_OK;
     clock_pop(&r->clock);
-    if (s == LOOM_REJECTED) break; /* a barrier has no value there: what there is will do */
+    if (s == LOOM_REJECTED) break; /* a barrier has no value there: delta as it is */
     LOOM_TRY(s);
     LOOM_TRY(look_ahead(r));
   }

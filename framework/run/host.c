@@ -213,7 +213,7 @@ static loom_status host_freeze_contact(const loom_host *h, loom_buf *x, double s
 /* ---- collision services ----
  */
 
-/* A contact model is served by its own collision plugins, anybody else by all. */
+/* A contact model is served by its own collision plugins, other instances by all. */
 static contact_inst *contact_of(const loom_host *h)
 {
   run *const r = run_of(h);
@@ -233,7 +233,7 @@ static loom_status host_detect(const loom_host *h, const loom_query *q, const lo
 static loom_status host_max_step(const loom_host *h, loom_buf *x0, loom_buf *x1, loom_bound *out)
 {
   LOOM_TRY(host_check_bound(h, x0, x1, out));
-  /* what a plugin accepts is a step like any other */
+  /* an accepted move inside a plugin counts as a step */
   out->min_gap = fmax(out->min_gap, run_of(h)->set.filter.min_gap);
   return detect_max_step(run_of(h), x0, x1, out);
 }

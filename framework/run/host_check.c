@@ -58,13 +58,14 @@ loom_status host_check_problem(const loom_host *h, const char *service, const lo
                    "host->%s(): the problem has contact = %d; it is LOOM_CONTACT_LIVE or _FROZEN",
                    service, (int)p->contact);
   if (r->contacts.frozen || !(p->terms & LOOM_TERM_CONTACT)) return LOOM_OK;
-  return err_set(r->err, LOOM_E_STATE,
-                 "host->%s(): the problem has frozen contact, but nothing has been frozen; call "
-                 "host->freeze_contact() first",
-                 service);
+  return err_set(
+      r->err, LOOM_E_STATE,
+      "host->%s(): the problem has frozen contact, but contact has not been frozen; call "
+      "host->freeze_contact() first",
+      service);
 }
 
-/* What the terms of p must be declared to have. */
+/* Needs that the terms of p must declare. */
 static uint32_t needs_of(const loom_problem *p, uint32_t elements, uint32_t contact)
 {
   return ((p->terms & (LOOM_TERM_ELASTIC | LOOM_TERM_DAMPING)) ? elements : 0) |
@@ -110,8 +111,8 @@ loom_status host_check_own(const loom_host *h, const char *service, const loom_b
                    "host->%s(): this is no buffer of this run; was it freed before?", service);
   if (strcmp(buf_owner(b), self_of(h)->name) == 0) return LOOM_OK;
   return err_set(r->err, LOOM_E_ARG,
-                 "host->%s(): buffer '%s' belongs to %s%s%s; a plugin frees and resizes only what "
-                 "it made with host->buf_new()",
+                 "host->%s(): buffer '%s' belongs to %s%s%s; a plugin frees and resizes only "
+                 "buffers of its own host->buf_new()",
                  service, buf_name(b), strchr(buf_owner(b), '.') != NULL ? "[" : "the ",
                  buf_owner(b), strchr(buf_owner(b), '.') != NULL ? "]" : "");
 }
@@ -123,15 +124,16 @@ loom_status host_check_declared(const loom_host *h, const char *service, uint32_
       LOOM_NEED_CONTACT_ENERGY | LOOM_NEED_CONTACT_GRADIENT | LOOM_NEED_CONTACT_HESSIAN;
   const uint32_t contact = forms | LOOM_NEED_CONTACT_QUAD | LOOM_WANT_CONTACT_FROZEN;
   char names[256];
-  if (in->plugin->kind != LOOM_KIND_SOLVER) return LOOM_OK; /* others declare nothing */
+  if (in->plugin->kind != LOOM_KIND_SOLVER) return LOOM_OK; /* other kinds declare no needs */
   uint32_t has = in->plugin->ops.solver->needs;
-  if (has & LOOM_NEED_CONTACT_QUAD) has |= forms; /* who has the quadratic form has all */
+  if (has & LOOM_NEED_CONTACT_QUAD) has |= forms; /* the quadratic form implies all forms */
   if (in->r->num_contact == 0) has |= contact;
   if ((need & ~has) == 0) return LOOM_OK;
-  return err_set(in->r->err, LOOM_E_STATE,
-                 "host->%s() gives what the solver's `needs` do not declare: %s; add it, so that "
-                 "the fit test can look for it",
-                 service, fit_names(LOOM_KIND_SOLVER, need & ~has, 0, names, sizeof names));
+  return err_set(
+      in->r->err, LOOM_E_STATE,
+      "host->%s() needs a flag that the solver's `needs` do not declare: %s; add it, so that "
+      "the fit test can look for it",
+      service, fit_names(LOOM_KIND_SOLVER, need & ~has, 0, names, sizeof names));
 }
 
 loom_status host_check_eval(const loom_host *h, const loom_problem *p, loom_buf *x, int what,
@@ -215,6 +217,7 @@ loom_status host_check_known(const loom_host *h, const char *service, const loom
   if (buf_count(out->known_x) >= 3 * num && buf_count(out->radius) >= num) return LOOM_OK;
   return err_set(
       run_of(h)->err, LOOM_E_ARG,
-      "host->%s(): known_x and radius hold %lld and %lld items, not those of %lld points", service,
-      (long long)buf_count(out->known_x), (long long)buf_count(out->radius), (long long)num);
+      "host->%s(): known_x and radius hold %lld and %lld items, not enough for %lld points",
+      service, (long long)buf_count(out->known_x), (long long)buf_count(out->radius),
+      (long long)num);
 }

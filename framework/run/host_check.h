@@ -1,4 +1,4 @@
-/* host_check.h - arguments of the services of host.h: what cannot be meant is refused with the
+/* host_check.h - checks the arguments of the services of host.h: an invalid one is refused with the
  * names of service and argument.  The plugin's name and the place are added when its callback
  * returns the error (run/call.c). */
 #ifndef LOOM_RUN_HOST_CHECK_H
@@ -28,8 +28,8 @@ loom_status host_check_blocks(const loom_host *h, int block, int32_t first, int3
                               const loom_buf *b);
 /* b is alive and was made by this instance. */
 loom_status host_check_own(const loom_host *h, const char *service, const loom_buf *b);
-/* A solver uses only what its `needs` declare, LOOM_NEED_*: the fit test relies on them.  Needs of
- * contact count where there is any. */
+/* A solver uses only capabilities that its `needs` declare, LOOM_NEED_*: the fit test relies on
+ * them.  Needs of contact count in scenes with a contact model. */
 loom_status host_check_declared(const loom_host *h, const char *service, uint32_t need);
 loom_status host_check_eval(const loom_host *h, const loom_problem *p, loom_buf *x, int what,
                             const loom_energies *e, const loom_buf *grad);
@@ -38,7 +38,7 @@ loom_status host_check_bound(const loom_host *h, loom_buf *x0, loom_buf *x1, con
 loom_status host_check_rows(const loom_host *h, const char *service, const loom_body_rows *r);
 loom_status host_check_row_reals(const loom_host *h, const char *service, const char *arg,
                                  const loom_body_rows *r, const loom_buf *b, int width);
-/* What a caller says that it knows of gaps. */
+/* Validates known_gap, known_x and radius. */
 loom_status host_check_known(const loom_host *h, const char *service, const loom_body_rows *r,
                              const loom_body_gap *out);
 

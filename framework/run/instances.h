@@ -1,7 +1,6 @@
 /* instances.h - the plugins of a run: one solver, collision plugins, contact models.
  *
- * What happens to all of them alike, or to all of a kind, happens here; a single callback is
- * called through call.h. */
+ * Loops over all plugins, or all of a kind, stand here; call.h calls a single callback. */
 #ifndef LOOM_INSTANCES_H
 #define LOOM_INSTANCES_H
 
@@ -12,7 +11,7 @@
 
 enum { RUN_MAX_INSTANCES = 16 /* of a kind */, RUN_ALL_INSTANCES = 1 + 2 * RUN_MAX_INSTANCES };
 
-/* One plugin instance, whatever its kind. */
+/* One plugin instance of any kind. */
 typedef struct instance {
   run *r;
   const loom_plugin *plugin;
@@ -35,13 +34,13 @@ typedef struct instance {
 
 typedef struct contact_inst {
   instance in;
-  uint32_t kinds;                   /* LOOM_BIT(LOOM_PAIR_*) this instance handles */
-  uint32_t given;                   /* the kinds that `pairs` gives it, whatever it handles */
+  uint32_t kinds; /* LOOM_BIT(LOOM_PAIR_*) this instance handles */
+  uint32_t given; /* the kinds of [contact.NAME] pairs; `kinds`: of them, the handled ones */
   int collision[RUN_MAX_INSTANCES]; /* indices into run.collision */
   int num_collision;
-  uint32_t provides; /* with what the core derives */
-  loom_pairs pairs;  /* what update() last saw */
-  loom_pairs asked;  /* what host->detect() last found for this instance */
+  uint32_t provides; /* the plugin's flags and flags that the core derives */
+  loom_pairs pairs;  /* of the last update() */
+  loom_pairs asked;  /* pairs of its last host->detect() */
   loom_quad quad;
   loom_contact_metrics metrics;  /* of the last measure_contacts() */
   struct frozen_contact *frozen; /* linearisation, see term_contact.c; NULL if none */
@@ -54,7 +53,7 @@ int instances_list(run *r, int order, instance *all[RUN_ALL_INSTANCES]);
 /* Drops the keys of a plugin that was replaced from outside the file that sets them (swap.c). */
 loom_status swap_keys(run *r, const cfg_section *s, int kind);
 loom_status instances_find(run *r); /* from the sections of the config, with their settings */
-loom_status instances_fit(run *r);  /* refuses what does not go together, or with the scene */
+loom_status instances_fit(run *r);  /* refuses plugins that do not fit together or the scene */
 
 /* Plugins in the place of a run's own; NULL and -1: that stays as it is. */
 typedef struct instances_swap {
@@ -74,9 +73,9 @@ int instances_destroy(run *r); /* the number of complaints, which are reported a
 loom_status instances_begin_step(run *r);
 loom_status instances_end_step(run *r, int kind); /* LOOM_KIND_* */
 loom_status instances_reset(run *r);              /* the state was changed from outside */
-loom_status instances_velocity(run *r);           /* what contact models do to v_end */
+loom_status instances_velocity(run *r);           /* contact models change v_end */
 
-/* Save or restore what they keep: the solver first. */
+/* Save or restore the states of all instances: the solver first. */
 typedef loom_status (*instances_state_io)(run *r, const char *owner, const char *name, loom_buf *b);
 loom_status instances_checkpoint(run *r, int restore, instances_state_io io);
 

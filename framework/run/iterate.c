@@ -105,7 +105,7 @@ static loom_status take_change(run *r, const double *v, const results_use *u)
   i->dx_max = *v;
   if (isfinite(*v) || i->closing) return LOOM_OK;
   LOOM_TRY(vet_trial(r, r->buf.dx));
-  return results_settle(r); /* before anybody says what follows from it */
+  return results_settle(r); /* before later code depends on it */
 }
 
 loom_status measure_solved(run *r, iteration *i)
@@ -142,7 +142,7 @@ loom_status measure_next(run *r, iteration *i)
 loom_status solver_iterate(run *r, iteration *i)
 {
   i->it = columns_no_iterate(r);
-  /* x has not moved since: what the last iteration measured holds for this one */
+  /* x has not moved since: the numbers of the last iteration hold for this one */
   if (r->st.grad_iter == r->st.iter) r->st.grad_iter = (int32_t)i->k;
   r->st.iter = (int32_t)i->k;
   clock_push(&r->clock, CLOCK_SOLVE);
@@ -216,8 +216,8 @@ double stop_over(const run *r)
   return s->on == STOP_ENERGY ? r->measured.error.energy / s->tol_energy : tested_residual(r)->over;
 }
 
-/* -1: go on.  `stalled`: neither this iteration nor anything else will move x.  As long as
- * bodies or pins are on their way, or x is beyond x_feas, nothing has converged. */
+/* -1: go on.  `stalled`: neither this iteration nor a later one will move x.  As long as
+ * bodies or pins are on their way, or x is beyond x_feas, the step has not converged. */
 int stop_reason(run *r, int64_t done, int stalled, double first)
 {
   const stop_settings *const s = &r->set.stop;
@@ -228,7 +228,7 @@ int stop_reason(run *r, int64_t done, int stalled, double first)
   const int relatively = !by_energy && res->over <= 1.0;
   const int settled = near || relatively || stalled;
   const int may_end = r->st.progress >= 1.0 && filter_certified(r);
-  if (settled && !may_end) filter_ask(r); /* it may have converged: see what a bound says */
+  if (settled && !may_end) filter_ask(r); /* it may have converged: asks the bound */
   if (may_end && near) return H5LOG_converged_abs;
   if (may_end && relatively) return H5LOG_converged_rel;
   if (res->rms > s->diverged * fmax(first, r->measured.r_ref)) return H5LOG_diverged;
@@ -277,8 +277,8 @@ static loom_status close_filter(run *r, iteration *i)
   return record_iteration(r, i, 1);
 }
 
-/* As long as a bound stands in the way of x, contact models that are defined there correct it; what
- * is then left is cut. */
+/* As long as a bound stands in the way of x, contact models that are defined there correct it; the
+ * bound cuts the rest. */
 loom_status filter_finish(run *r, step_outcome *out)
 {
   for (out->repairs = 0; filter_repair_due(r, out->repairs); ++out->repairs) {

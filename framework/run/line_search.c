@@ -14,7 +14,7 @@ static const double ENERGY_NOISE = 1e-12;
 typedef struct search {
   double slope; /* J, directional derivative at alpha = 0 */
   double e0;    /* J */
-  double noise; /* J, differences below it mean nothing */
+  double noise; /* J, differences below it are rounding */
   double g0;    /* m, residual at alpha = 0 */
 } search;
 

@@ -6,7 +6,7 @@
 #include "run/run.h"
 
 /* Halves *alpha until st.x = x_before + *alpha dx is acceptable (Armijo); *alpha = 0 and
- * st.x = x_before if none is.  st.grad and measured.energies are those of x_before. */
+ * st.x = x_before if none is.  st.grad and measured.energies belong to x_before. */
 loom_status line_search(run *r, double *alpha);
 
 #endif

@@ -1,4 +1,4 @@
-/* measure.c - the numbers the core takes of every method alike (README.md, "What is measured").
+/* measure.c - the numbers that the core measures of every method (README.md, "What is measured").
  *
  * Residuals are in metres: h^2 M^-1 r, how far an explicit correction would move the
  * vertices; mass-weighted RMS and the largest vertex, fixed vertices excluded. */
@@ -32,7 +32,7 @@ static loom_status norm(run *r, const lk_entry *k, loom_buf *g, loom_buf *m, loo
 static loom_status take_norms(run *r, const double *v, const results_use *u)
 {
   residual *const out = u->out;
-  /* without a free vertex there is nothing to solve: zero, not 0/0 */
+  /* without a free vertex: zero, not 0/0 */
   out->rms = r->measured.total_mass > 0.0 ? u->scale * sqrt(v[0] / r->measured.total_mass) : 0.0;
   out->max = u->scale * sqrt(v[1]);
   return LOOM_OK;
@@ -131,7 +131,7 @@ static int uses_gradient(const run *r)
   return (r->solver.plugin->ops.solver->needs & LOOM_USES_GRADIENT) != 0;
 }
 
-/* What damping dissipates, before contact adds to the same number. */
+/* The dissipation of damping, before contact adds to the same number. */
 static loom_status keep_damping(run *r, const double *v, const results_use *u)
 {
   (void)v;
@@ -150,7 +150,7 @@ static loom_status drop_contact(run *r, const double *v, const results_use *u)
   return LOOM_OK;
 }
 
-/* *needed: what kernels did that a solver reading step->grad would have needed itself. */
+/* *needed: the work of kernels that a solver which reads step->grad would have done itself. */
 static loom_status gradient_now(run *r, int fresh, loom_buf *g, loom_energies *e,
                                 kernel_work *needed)
 {
@@ -215,7 +215,7 @@ void measure_sum_contacts(run *r, int64_t *active, double *min_gap, double *diss
   }
 }
 
-/* A pair whose numbers are not finite, -1 if there is none. */
+/* A pair with numbers that are not finite, -1 if there is none. */
 static int64_t bad_pair(run *r, const loom_pairs *p)
 {
   loom_buf *const all[] = {p->w, p->normal, p->gap, p->point};

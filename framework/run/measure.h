@@ -9,8 +9,8 @@
 
 typedef struct residual {
   double rms, max; /* m */
-  /* largest residual of an object over what it may be: of converged_abs; of either.  NaN where the
-   * step is not measured. */
+  /* largest residual of an object over its tolerance: near, that of converged_abs; over, the larger
+   * of both.  NaN where the step is not measured. */
   double near, over;
 } residual;
 
@@ -24,7 +24,7 @@ typedef struct measurements {
   double all_mass;        /* kg */
 } measurements;
 
-/* Their results are there when somebody has settled, see results.h. */
+/* Their results are there after results_settle(), see results.h. */
 loom_status measure_norms(run *r, loom_buf *g, residual *out);
 loom_status measure_free(run *r, double *rms);
 loom_status measure_dinv(run *r, loom_buf *g, double *out);
@@ -33,17 +33,21 @@ loom_status measure_e_ref(run *r, double *out);
  * elastic and inertia part is computed when `fresh` (x moved), else taken from grad_free
  * and from *e.  LOOM_REJECTED: contact is not defined at x, values are NaN. */
 loom_status measure_gradient(run *r, int fresh, loom_buf *g, loom_energies *e);
-/* What contact models say of themselves, in two parts: asked for, and, with all results settled,
- * summed up. */
+/* metrics() of all contact models, in two parts: asked for, and, with all results settled, summed
+ * up. */
 loom_status measure_contacts(run *r);
 void measure_sum_contacts(run *r, int64_t *active, double *min_gap, double *dissipated);
-/* Which contact model made the residual at st.x what it is: not finite. */
+/* The error that names the contact model with a gradient that made the residual at st.x not finite.
+ */
 loom_status measure_blame(run *r);
 loom_status measure_kinetic(run *r, loom_buf *v, double *kinetic);
 loom_status measure_gravity(run *r, loom_buf *x, double *gravity); /* J, zero at x0 */
-/* precision.c: warns of a tolerance below what rounding leaves. */
+/* precision.c: warns of a tolerance below the rounding of the residual. */
 loom_status run_check_tolerance(run *r);
 /* thin.c: warns of bodies that fit between the vertices of cloth, which contact alone sees. */
 loom_status run_check_thin(run *r);
+/* inside.c: vertices that start inside a body are refused, or moved out by [run] start = untangle.
+ */
+loom_status run_check_inside(run *r);
 
 #endif

@@ -1,4 +1,4 @@
-/* message.h - what core and plugins tell whoever runs this, and the log. */
+/* message.h - messages of core and plugins, to the terminal and the log. */
 #ifndef LOOM_MESSAGE_H
 #define LOOM_MESSAGE_H
 
@@ -11,12 +11,13 @@ typedef struct run_messages {
   int64_t num, max;
 } run_messages;
 
-/* To whoever runs this; warnings and errors go into the log, too.  From any thread. */
+/* To the message() callback of the run; warnings and errors go into the log, too.  From any thread.
+ */
 void run_message(run *r, int level, const char *text);
-/* What run_message() has kept goes into /messages; record_step() does it, too. */
+/* Writes the messages that run_message() has kept into /messages; record_step() does it, too. */
 loom_status messages_write(run *r);
 void messages_free(run *r);
-/* Buffers keep their own message: hand it on where nobody said more.  Returns s. */
+/* Copies the message of a failed buffer into r->err, where that has no message yet.  Returns s. */
 loom_status run_failed(run *r, loom_status s);
 
 #endif

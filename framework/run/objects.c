@@ -24,7 +24,7 @@ enum { SLOT_OVER = 1 }; /* of the reductions' results */
 
 /* ---- segments ---- */
 
-typedef struct rows { /* of all levels, on the host; of each object what lies in one piece */
+typedef struct rows { /* of all levels, on the host; each row is a contiguous part of one object */
   int32_t *first, *end, *owner;
   int32_t num, cap;
 } rows;
@@ -78,7 +78,7 @@ static loom_status first_level(run *r, rows *all, const int32_t *object, int32_t
   return LOOM_OK;
 }
 
-/* One row for every object: what it has on the level before. */
+/* One row for every object: its rows on the level before. */
 static loom_status last_level(run *r, rows *all, int32_t from, int32_t to)
 {
   int32_t at = from;
@@ -200,7 +200,7 @@ static lk_real *row_of(lk_real *sums, int32_t width, int32_t row)
   return sums + (int64_t)width * row;
 }
 
-/* What every sum over segments needs; `to` are the sums of all levels. */
+/* Arguments of every sum over segments; `to`: the sums of all levels. */
 static object_rows_args map_rows(run *r, buf_maps *q)
 {
   const run_objects *const o = &r->objects;
@@ -260,7 +260,7 @@ static object_bound_args bound_args(const run *r)
                              .h2 = (lk_real)h2};
 }
 
-/* The launches of objects_bounds(), on what is mapped. */
+/* The launches of objects_bounds(), on the mapped buffers. */
 static loom_status find_bounds(run *r, buf_maps *q)
 {
   const run_objects *const o = &r->objects;

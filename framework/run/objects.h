@@ -1,15 +1,16 @@
-/* objects.h - numbers of each object (cloth, solid, yarn) that the core takes: what its residual is
- * compared with, and the largest of all residuals over what they are compared with.
+/* objects.h - numbers of each object (cloth, solid, yarn) that the core measures: the reference of
+ * its residual, and the largest residual over its bound.
  *
  * Sums go over segments of 64 vertices of one object, then over 64 segments at a time: one launch
  * for all objects and the same order for any number of threads, on any device.  An object's numbers
- * do not depend on what else is in the scene.
+ * do not depend on other objects of the scene.
  *
  *   r_ref = sqrt(|h^2 g|^2 + mean of |y - x_start - (t + w cross (x_start - c))|^2),
  * t + w cross ... the rigid motion that is nearest to y - x_start, means weighted by mass over free
  * vertices: the way that gravity and the motion within the object lead in a step.  It is the same
  * in every frame that moves uniformly, and does not depend on stiffness or on the guess.  The mean
- * counts up to 12 times |h^2 g|, so that what flies apart is not measured by its own speed. */
+ * counts up to 12 times |h^2 g|, so that an object that flies apart is not measured by its own
+ * speed. */
 #ifndef LOOM_OBJECTS_H
 #define LOOM_OBJECTS_H
 
@@ -45,8 +46,8 @@ typedef struct end_moments {
 
 /* Needs the scene, st and buf.diag. */
 loom_status objects_new(run *r);
-/* r_ref and the bounds of this step; *r_ref: m, mass-weighted RMS over the objects, when somebody
- * has settled. */
+/* r_ref and the bounds of this step; *r_ref: m, mass-weighted RMS over the objects, after
+ * results_settle(). */
 loom_status objects_bounds(run *r, double *r_ref);
 /* Behind them, near and over of res: the largest residual over its bound, of gradient g.  A scene
  * of one object takes them of res->rms, which is asked for before. */

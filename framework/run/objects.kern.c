@@ -17,7 +17,7 @@ LK_FN void cross3(const lk_real *p, const lk_real *q, lk_real *out)
   out[2] = p[0] * q[1] - p[1] * q[0];
 }
 
-/* x and u of a vertex, from those of the object's anchor */
+/* x and u of a vertex, relative to the object's anchor */
 LK_FN void from_anchor(const object_rows_args *a, lk_int s, lk_int i, lk_real *x, lk_real *u)
 {
   const lk_int k = a->anchor[a->owner[s]];
@@ -152,7 +152,7 @@ LK_KERNEL_PLAIN(run_object_ends, a, s)
 }
 
 /* Rounding of positions, eps |x|, is in x - y as it is, and in h^2 f/m times h^2 D/m, D the
- * stiffness of a vertex.  The shares are those measured in free fall: see precision.c. */
+ * stiffness of a vertex.  The shares were measured in free fall: see precision.c. */
 LK_FN lk_real rounding_floor(const object_bound_args *a, lk_int o)
 {
   const lk_real reach = a->fit[(int64_t)FIT_NUMBERS * o + FIT_REACH];

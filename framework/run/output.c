@@ -1,4 +1,4 @@
-/* output.c - where the log of a run goes, and that nothing of somebody else's stands there. */
+/* output.c - chooses the path of a run's log, and refuses to replace other files there. */
 #define _GNU_SOURCE /* readlink */
 #include <errno.h>
 #include <limits.h>
@@ -43,7 +43,7 @@ static int leads_out(const char *path)
   return 0;
 }
 
-/* A configuration of somebody else's may name any place; the user hears of it. */
+/* A foreign configuration may name any place; a warning tells the user. */
 static void tell_place(run *r, const run_options *o)
 {
   const cfg_section *const log = cfg_find(r->c, "log");

@@ -14,9 +14,9 @@ loom_status pairs_reserve(mem *m, void *list, int64_t capacity);
 void pairs_free(mem *m, loom_pairs *p);
 
 /* Starts counting the neighbours that are not in order of (kind, key), or equal; the number will be
- * in e->result[slot].  A list of one pair has none: nothing is started. */
+ * in e->result[slot].  A list of one pair has none: no kernel is started. */
 loom_status pairs_disorder_begin(mem *m, const loom_exec *e, const loom_pairs *p, int slot);
-/* Sorts by (kind, key) and drops duplicates.  `spare`: zeroed, or what an earlier call left there;
+/* Sorts by (kind, key) and drops duplicates.  `spare`: zeroed, or used by an earlier call;
  * the two exchange their arrays. */
 loom_status pairs_sort(mem *m, const loom_exec *e, loom_pairs *p, loom_pairs *spare);
 

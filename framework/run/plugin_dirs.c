@@ -5,7 +5,7 @@
 #include "run/output.h"
 #include "run/run_state.h"
 
-/* A configuration that comes from somebody else would otherwise choose the code to be run. */
+/* A foreign configuration would otherwise choose the code to be run. */
 static loom_status refuse(run *r, const cfg_section *exec)
 {
   char place[1200];

@@ -6,7 +6,7 @@
 #include "linalg/linalg.h"
 #include "run/run_state.h"
 
-/* What rounding of positions leaves in the residual, as a share of eps |x| h^2 D/m: measured with
+/* The residual from rounding of positions, as a share of eps |x| h^2 D/m: measured with
  * float reals in free fall of sheets at 0 to 5 m from the origin, 200 to 20,000 N/m, 31 x 31 and
  * 61 x 61 vertices, steps of 5 and 10 ms; it was 0.02 to 0.2. */
 static const double SHARE = 0.1;
@@ -43,13 +43,12 @@ loom_status run_check_tolerance(run *r)
   LOOM_TRY(gain(r, &units));
   units *= SHARE;
   if (tol >= units * eps * far) return LOOM_OK;
-  snprintf(
-      text, sizeof text,
-      "[stop] tol_abs = %.3g m is below what rounding leaves of the residual here, about %.1g m "
-      "(%.2g eps |x|, %s reals, |x| up to %.3g m): steps that tol_rel does not end may run to "
-      "max_iters; raise tol_abs%s",
-      tol, units * eps * far, units, is_double ? "double" : "float", far,
-      is_double ? "" : ", or build with double reals");
+  snprintf(text, sizeof text,
+           "[stop] tol_abs = %.3g m is below the rounding of the residual here, about %.1g m "
+           "(%.2g eps |x|, %s reals, |x| up to %.3g m): steps that tol_rel does not end may run to "
+           "max_iters; raise tol_abs%s",
+           tol, units * eps * far, units, is_double ? "double" : "float", far,
+           is_double ? "" : ", or build with double reals");
   run_message(r, LOOM_LOG_WARN, text);
   return LOOM_OK;
 }

@@ -188,8 +188,8 @@ loom_status problem_pd_operator(run *r, const loom_problem *p, const loom_csr **
   return LOOM_OK;
 }
 
-/* Solvers that copied the operator no longer need ours: 160 B per vertex of a cloth.  Whoever asks
- * again gets the same bits. */
+/* Solvers that copied the operator no longer need ours: 160 B per vertex of a cloth.  A later
+ * request gives the same bits. */
 void problem_end_step(run *r)
 {
   if (r->problem.csr == NULL || r->problem.csr_used == r->st.index) return;

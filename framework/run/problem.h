@@ -12,7 +12,7 @@ typedef struct run_problem {
   asm_bsr *bsr_bare; /* the same of problems without elements ... */
   loom_scene bare;   /* ... for the scene without them */
   asm_csr *csr;
-  double csr_h; /* what its values were made for, 0: nothing */
+  double csr_h; /* s, step length of the assembled values; 0: not assembled */
   uint32_t csr_terms;
   int64_t csr_used; /* number of the last step that asked for it */
 } run_problem;
@@ -42,12 +42,12 @@ loom_status problem_pd_operator(run *r, const loom_problem *p, const loom_csr **
 loom_status problem_pd_rhs(run *r, const loom_problem *p, loom_buf *x, loom_buf *rhs);
 
 loom_status problem_zero_fixed(run *r, loom_buf *g); /* rows of fixed vertices become zero */
-loom_status problem_copy_fixed(run *r, loom_buf *a, loom_buf *b); /* they become those of b */
+loom_status problem_copy_fixed(run *r, loom_buf *a, loom_buf *b); /* a's fixed rows become b's */
 loom_status problem_restore_fixed(run *r, loom_buf *x); /* rows of fixed vertices become y */
 
 loom_status problem_diag(run *r); /* fills buf.diag */
-/* What terms keep from step to step: moved on to x at the end of a step; visited for checkpoints.
- */
+/* The state of terms that outlives a step: advanced to x at the end of a step; visited for
+ * checkpoints. */
 loom_status problem_commit(run *r, loom_buf *x);
 loom_status problem_state(run *r, state_visit visit);
 /* Frees the projective operator if it was not used in this step. */

@@ -19,7 +19,7 @@ int64_t process_rss(void)
   return found == 2 ? (int64_t)resident * sysconf(_SC_PAGESIZE) : -1;
 }
 
-/* Not getrusage(): its number begins with what the process held that started this one. */
+/* Not getrusage(): its number includes the memory of the parent process before exec(). */
 int64_t process_rss_peak(void)
 {
   char line[128];

@@ -1,4 +1,4 @@
-/* process.h - what the system says of this process: memory, scheduler job, date. */
+/* process.h - facts of this process from the system: memory, scheduler job, date. */
 #ifndef LOOM_PROCESS_H
 #define LOOM_PROCESS_H
 

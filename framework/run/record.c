@@ -145,8 +145,8 @@ loom_status record_frame(run *r, int64_t step, double time)
   return s;
 }
 
-/* The audit needs memory beside the solver's, 100 bytes per vertex of a cloth; what the next
- * step computes anew before it reads it takes more. */
+/* The audit needs memory beside the solver's, 100 bytes per vertex of a cloth; data that
+ * the next step computes anew before it reads it takes more. */
 static loom_status release_scratch_state(run *r)
 {
   loom_buf *const recomputed[] = {r->st.y, r->st.x_start, r->st.grad, r->buf.grad_free,
@@ -228,7 +228,7 @@ static void summarise(run *r, const h5log_step_row *row)
   for (int i = 0; i < CLOCK_NUM; ++i) s->seconds[i] += r->clock.total[i];
 }
 
-/* What ran in this step. */
+/* Plugin sections of this step. */
 static loom_status record_sections(run *r)
 {
   for (int i = 0; i < r->sections.num; ++i) {
@@ -251,7 +251,7 @@ static loom_status record_kernel(run *r, const char *name, int64_t launches, int
   return launches > 0 ? h5log_kernel(r->record.log, r->err, &row) : LOOM_OK;
 }
 
-/* With [log] kernels: what was launched in this step, and what else the device was asked for. */
+/* With [log] kernels: launches of this step, and other requests to the device. */
 static loom_status record_kernels(run *r)
 {
   const exec_traffic *const now = exec_traffic_now(), *const then = &r->record.traffic;
@@ -281,9 +281,8 @@ static loom_status measure_stitches(run *r, double *gap)
   return buf_unmap(r->m, r->st.x);
 }
 
-/* The residual at the end is known, and holds all forces: what corrects positions alone pushes,
- * too.
- */
+/* The residual at the end is known and holds all forces; models that only correct positions push,
+ * too. */
 static int has_balance(const run *r)
 {
   const uint32_t forces = LOOM_CONT_GRADIENT | LOOM_CONT_QUAD | LOOM_CONT_QUAD_ISO;

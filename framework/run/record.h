@@ -16,8 +16,8 @@ typedef struct run_record {
 
 /* Create the log (or reopen it behind last_step) with the scene and all provenance. */
 loom_status record_open(run *r, const run_options *o, int64_t last_step);
-/* One row of /iters and /iters_extra for the present point, in two parts: what only the row asks
- * for is measured; and, with all results settled, the row is written. */
+/* One row of /iters and /iters_extra for the present point, in two parts: numbers that
+ * only the row needs are measured; and, with all results settled, the row is written. */
 typedef struct iter_record {
   int64_t counters[LOOM_NUM_COUNTERS];
   double t_total, t_cpu;            /* s */
@@ -37,7 +37,8 @@ loom_status audit_now(run *r, int64_t *found, int64_t *entries);
 /* The latter at x, or on the way from x_start, all as doubles; the first of a run are told. */
 loom_status audit_shapes(run *r, const double *x_start, const double *x, const int32_t *tris,
                          int64_t *found);
-/* audit.c: intersections of the start that are still there; what has parted is left out no more. */
+/* audit.c: intersections of the start that are still there; contact sees pairs that have parted
+ * again. */
 loom_status audit_starts(run *r, int64_t *left);
 
 #endif

@@ -50,7 +50,7 @@ static loom_status add_buf(run *r, arrays *l, const char *name, const char *unit
   return LOOM_OK;
 }
 
-/* What a body that moves as a mesh looks like at its frames; `vertices` is the first of them. */
+/* The frames of a body that moves as a mesh; `vertices` is the first of them. */
 static loom_status add_sequence(run *r, arrays *l, const loom_obstacle *o)
 {
   const body_sequence *const q = scene_sequence(r->scene, (int)(o - r->scene->obstacles));
@@ -90,7 +90,7 @@ static loom_status add_obstacle(run *r, arrays *l, loom_obstacle *o)
     int64_t d0;
     const void *data;
   } part[] = {
-      {"kind", "1", "its shape: what [body.NAME] shape says", H5LOG_TEXT, 0, 0, o->kind},
+      {"kind", "1", "its shape, [body.NAME] shape", H5LOG_TEXT, 0, 0, o->kind},
       {"shape", "m", kind != NULL && kind->sizes != NULL ? kind->sizes : "not used", LOOM_REAL, 1,
        8, o->shape},
       {"friction", "1", "Coulomb coefficient", LOOM_REAL, 0, 0, &o->friction},
@@ -148,12 +148,12 @@ static void add_left_out(run *r, arrays *l)
   const int32_t *const pairs = scene_left_out_pairs(r->scene, SCENE_SEWN, &num);
   if (pairs != NULL)
     add(l, "exclusions", "1",
-        "sewn vertices: contact and the audit leave out what has one of the two here and there",
+        "sewn vertices: contact and the audit leave out pairs with one of the two on each side",
         LOOM_I32, 2, num, 2, pairs);
   const int32_t *const starts = scene_left_out_pairs(r->scene, SCENE_AT_START, &num);
   if (starts != NULL)
     add(l, "start_exclusions", "1",
-        "vertices of what intersects at the start: left out in the same way until it has parted",
+        "vertices of intersections at the start: left out in the same way until they have parted",
         LOOM_I32, 2, num, 2, starts);
 }
 
@@ -302,8 +302,8 @@ static loom_status create(run *r, const run_options *o, const h5log_options *opt
   return s;
 }
 
-/* The run goes on from its checkpoint though its log cannot: a new one begins there, and what is
- * left of the old one is kept. */
+/* The run goes on from its checkpoint though its log cannot: a new one begins there, and the
+ * rest of the old one is kept. */
 static loom_status begin_anew(run *r, const run_options *o, const h5log_options *opt,
                               int64_t last_step)
 {
@@ -319,7 +319,7 @@ static loom_status begin_anew(run *r, const run_options *o, const h5log_options 
            "%s; so this log begins with step %lld, from the checkpoint of step %lld: the steps "
            "before are not in it%s%s",
            reason, (long long)last_step + 1, (long long)last_step,
-           there ? "; what there was is kept as " : "", there ? spare : "");
+           there ? "; the old log is kept as " : "", there ? spare : "");
   loom_status s = create(r, o, &anew, last_step, text);
   free(spare);
   if (s != LOOM_OK) return s;

@@ -1,5 +1,5 @@
-/* replay.c - lock-step comparison: every step starts from a reference run's x and v, and from what
- * its contact models kept. */
+/* replay.c - lock-step comparison: every step starts from a reference run's x and v, and from the
+ * state of its contact models. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "log/ends.h"
 #include "run/run_state.h"
 
-/* *unconverged: 1 if the reference did not converge in step `index`.  A log whose rows are not
- * those steps is refused when its frames are read. */
+/* *unconverged: 1 if the reference did not converge in step `index`.  A log with rows of
+ * other steps is refused when its frames are read. */
 static loom_status ask_reference(run *r, int64_t index, int *unconverged)
 {
   h5log_step_row row;

@@ -17,7 +17,7 @@ typedef struct replay {
   /* rows of /state, see replay_state.c */
   int64_t num_states, num_state;
   int64_t *state_step;           /* [num_states] */
-  struct h5log_state_row *state; /* [num_state] those of step `state_at`, if `have_rows` */
+  struct h5log_state_row *state; /* [num_state] rows of step `state_at`, if `have_rows` */
   int64_t state_at;
   int have_rows;
   int core, forwards; /* the core's own state is there; forwarding may be taken over */
@@ -26,7 +26,8 @@ typedef struct replay {
 
 /* ---- replay.c, and replay_state.c for plugins ---- */
 loom_status replay_open(run *r);
-loom_status replay_ready(run *r);               /* instances are there: what will be restored */
+loom_status
+replay_ready(run *r); /* after instances_create(): reports the states that will be restored */
 loom_status replay_load(run *r, int64_t index); /* st.x, st.v_start, x_ref, states of plugins */
 void replay_close(run *r);
 /* The state at the end of the step goes into the log, for a replay of this run. */
@@ -35,15 +36,15 @@ loom_status replay_record(run *r);
 /* ---- replay_same.c: is it the same problem? ---- */
 /* Refuses a reference of other physics, by key and with both values. */
 loom_status replay_same_physics(run *r);
-/* Refuses a reference whose mesh, masses, pins or bodies are others. */
+/* Refuses a reference with other meshes, masses, pins or bodies. */
 loom_status replay_same_scene(run *r);
-/* Has the section of a plugin instance the same keys there?  `why` says what differs. */
+/* Has the section of a plugin instance the same keys there?  `why` names the difference. */
 void replay_same_section(run *r, const cfg *theirs, const char *section, int *same, char *why,
                          size_t len);
 int replay_same_key(run *r, const cfg *theirs, const char *section, const char *key);
 
 /* ---- replay_state.c ---- */
-/* Before step `index`: what the reference has of it, everything else without a past. */
+/* Before step `index`: restores the states that the reference holds and resets all others. */
 loom_status replay_restore(run *r, int64_t index);
 void replay_state_close(run *r);
 

@@ -1,8 +1,8 @@
 /* replay_same.c - a replay compares methods on one problem: it refuses a reference of another.
  *
  * Methods are the sections solver, collision, contact, stop, detect, filter, exec and log, and the
- * keys of [run] below; everything else is the problem.  Keys are compared as they took effect; what
- * stands in files is compared by the mesh, the masses and the bodies that came of it. */
+ * keys of [run] below; all other keys are the problem.  Keys are compared as they took effect;
+ * files are compared by the mesh, the masses and the bodies that were made of them. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -82,7 +82,8 @@ static void differ(differences *d, const char *fmt, ...)
   va_end(ap);
 }
 
-/* Keys that both have: a version may have brought further ones, whose defaults keep the physics. */
+/* Keys that both have: a version may have brought further ones, with defaults that keep the
+ * physics. */
 static void compare_keys(const cfg_section *ours, const cfg_section *theirs, differences *d)
 {
   const char *const name = cfg_section_name(ours);
@@ -180,10 +181,9 @@ int replay_same_key(run *r, const cfg *theirs, const char *section, const char *
   return a != NULL && b != NULL && strcmp(a, b) == 0;
 }
 
-/* ---- what came of files ----
- */
+/* ---- data made of files ---- */
 
-/* Other compilers round otherwise; what differs by more is other data. */
+/* Other compilers round otherwise; a larger difference means other data. */
 static const double rounding = sizeof(loom_real) == 8 ? 1e-9 : 1e-4;
 
 static double value_at(const loom_buf *b, const void *p, int64_t i)

@@ -1,10 +1,11 @@
-/* replay_state.c - what plugins keep from step to step: into the log of a run, and out of it again
- * in a replay.
+/* replay_state.c - the state of plugins from step to step: into the log of a run, and out of it
+ * again in a replay.
  *
- * It is what checkpoint() hands to host->state_io().  The core knows neither methods nor which of
- * their numbers belong to the problem of the next step, so it takes all of them or none: of the
- * same plugin with the same keys.  Where a contact model's cannot be had, a replay would pose
- * another problem and say nothing: it is refused, unless [run] replay_state = fresh. */
+ * The state is the data that checkpoint() hands to host->state_io().  The core knows neither
+ * methods nor which of their numbers belong to the problem of the next step, so it takes all of
+ * them or none: of the same plugin with the same keys.  Where the state of a contact model is
+ * missing, a replay would silently pose another problem: it is refused, unless [run] replay_state =
+ * fresh. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +55,8 @@ static loom_status record_core(run *r)
   return put_core(r, "delta", r->fw.last);
 }
 
-/* Only logs with a frame of every step can be replayed.  What collision plugins keep saves them
- * work and changes nothing that they find, and it is large: it is recorded on demand. */
+/* Only logs with a frame of every step can be replayed.  The state of collision plugins saves
+ * work, does not change the pairs that they find, and is large: it is recorded on demand. */
 loom_status replay_record(run *r)
 {
   const log_settings *const l = &r->set.log;
@@ -149,7 +150,7 @@ static loom_status get_plugin(run *r, const char *owner, const char *name, loom_
   return get_buf(r, owner, name, b, 1);
 }
 
-/* Saves nothing, but counts what would be saved. */
+/* Counts the items that would be saved, without saving them. */
 static loom_status probe(run *r, const char *owner, const char *name, loom_buf *b)
 {
   (void)owner, (void)name, (void)b;
@@ -157,7 +158,7 @@ static loom_status probe(run *r, const char *owner, const char *name, loom_buf *
   return LOOM_OK;
 }
 
-/* ---- what can be restored ---- */
+/* ---- states that can be restored ---- */
 
 /* Whether the reference has the state of `owner` before every step that is to be replayed; the
  * first one begins without. */
@@ -185,7 +186,7 @@ static loom_status refuse(run *r, const char *who, const char *why)
 static const char not_recorded[] =
     "it was not recorded; record the reference again, with [log] frames_every = 1 and state = auto";
 
-/* With its settings: a model whose stiffness is given has none to remember. */
+/* With its settings: a model with a given stiffness has none to remember. */
 static loom_status keeps_state(run *r, instance *in, int *yes)
 {
   r->rep.probed = 0;
@@ -216,7 +217,7 @@ static loom_status open_rows(run *r)
   const int64_t rows = h5read_num_rows(p->ref, "state");
   char real_size[16];
   snprintf(real_size, sizeof real_size, "%zu", sizeof(loom_real));
-  /* of a log without, or by a build with other reals, nothing can be taken */
+  /* no state can be taken from a log without one, or of a build with other reals */
   if (rows > 0 && strcmp(h5read_attr(p->ref, "real_size"), real_size) == 0) {
     p->state_step = malloc((size_t)rows * sizeof *p->state_step);
     if (p->state_step == NULL) return err_set(r->err, LOOM_E_NOMEM, "replay: out of memory");
@@ -226,7 +227,7 @@ static loom_status open_rows(run *r)
   return LOOM_OK;
 }
 
-/* What the elements of the scene keep, the reference does not have. */
+/* The reference lacks the state of the scene's elements. */
 static loom_status refuse_core(run *r, const char *name, loom_buf *b)
 {
   char who[160];
@@ -278,7 +279,7 @@ loom_status replay_restore(run *r, int64_t index)
   replay *const p = &r->rep;
   instance *all[RUN_ALL_INSTANCES];
   const int n = instances_list(r, LIST_SOLVER_LAST, all);
-  /* the state was changed from outside: whatever is not restored has no history */
+  /* the state was changed from outside: instances that are not restored have no history */
   LOOM_TRY(instances_reset(r));
   LOOM_TRY(load_rows(r, index - 1)); /* none before step 0 */
   if (index == 0) {
@@ -286,6 +287,7 @@ loom_status replay_restore(run *r, int64_t index)
     return forward_forget(r);
   }
   LOOM_TRY(p->core ? problem_state(r, get_core) : problem_commit(r, r->st.x));
+  elements_forget_lengths(r);
   LOOM_TRY(restore_forwarding(r));
   for (int i = 0; i < n; ++i)
     if (all[i]->restored) LOOM_TRY(call_checkpoint(all[i], 1, get_plugin));

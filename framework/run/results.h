@@ -1,8 +1,8 @@
-/* results.h - numbers that a device has made and the host does not look at yet.
+/* results.h - results of a device that the host does not read yet.
  *
- * Each read of the host waits for all that was launched before it.  What is only recorded, tested
- * at the end of an iteration or checked is left in one block of the device, and the whole block is
- * read once, by results_settle().  On the CPU, and with [exec] debug, everything is there at once.
+ * Each read of the host waits for all earlier launches.  Numbers that are only recorded, tested at
+ * the end of an iteration or checked stay in one block of the device, and results_settle() reads
+ * the whole block once.  On the CPU, and with [exec] debug, each number is read at once.
  */
 #ifndef LOOM_RESULTS_H
 #define LOOM_RESULTS_H
@@ -16,7 +16,7 @@ struct instance;
 struct results_use;
 /* v: the numbers, doubles.  An error is that of results_settle(). */
 typedef loom_status (*results_then)(run *r, const double *v, const struct results_use *u);
-/* What they are for: a function, and what it wants to know; all of it lives until then. */
+/* The use of the numbers: a function and its data, all of which live until results_settle(). */
 typedef struct results_use {
   results_then then;
   void *out;
@@ -30,14 +30,14 @@ typedef struct results_use {
 } results_use;
 
 typedef struct run_results {
-  int held; /* > 0: who measures leaves it to the end of the iteration to settle */
+  int held; /* > 0: reads are deferred to the end of the iteration */
   int num, used, num_cells;
-  int first; /* those before it are being told: what their callbacks ask for comes behind them */
+  int first; /* the uses before it are being called; requests of their callbacks come behind them */
   struct {
     results_use use;
     const double *v;
   } all[RESULTS_MAX];
-  double block[RESULTS_CELLS];             /* what was read */
+  double block[RESULTS_CELLS];             /* the block as the host has read it */
   double cell[RESULTS_MAX * RESULTS_EACH]; /* of results_cells() */
 } run_results;
 
@@ -52,7 +52,7 @@ loom_status results_cells(run *r, int n, double **out);
 /* Everything asked for is there: waits for the device, if anything is.  From a u->then: everything
  * that it has asked for itself. */
 loom_status results_settle(run *r);
-/* The same unless somebody who measures does it later. */
+/* The same unless `held` defers it. */
 loom_status results_settle_unless_held(run *r);
 /* u->then that copies n = u->end numbers to u->out, then calls u->call. */
 loom_status results_copy(run *r, const double *v, const results_use *u);

@@ -1,12 +1,12 @@
 /* room.c - an estimate of the memory and of the log that a run will take, against what there is.
  *
- * The core knows no method: it goes by what solver and collision say of themselves.  Bytes per
+ * The core knows no method: it goes by the flags of solver and collision plugins.  Bytes per
  * vertex are of the peak resident size of short runs of a drape on one thread (101^2 and 201^2
- * vertices), in which every solver was within a fifth of the estimate; those of yarns, of a knitted
- * swatch that is in contact all over, are right within a factor of two.  A factor of
+ * vertices), in which every solver was within a fifth of the estimate; the numbers of yarns, from a
+ * knitted swatch that is in contact all over, are right within a factor of two.  A factor of
  * nested dissection of a sheet has order n log2 n blocks (A. George, Nested dissection of a regular
- * finite element mesh, SIAM J. Numer. Anal. 10(2), 1973); the constant is measured, too.  What
- * contacts add where very many vertices are near each other is not in it. */
+ * finite element mesh, SIAM J. Numer. Anal. 10(2), 1973); the constant is measured, too.  The
+ * estimate leaves out contacts of very many vertices near each other. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static int finds_self(const run *r)
   return 0;
 }
 
-/* bytes of a solver's matrix and what goes with it, n vertices */
+/* bytes of a solver's matrix and its auxiliary data, n vertices */
 static double matrix_of(uint32_t needs, double n)
 {
   const double blocks = needs & LOOM_NEED_ELEM_HESSIAN ? 9 : 1;
@@ -54,7 +54,7 @@ static estimate estimate_of(const run *r, const scene_counts *c)
   e.scene = VERTEX * n + YARN_VERTEX * c->yarn_verts + CELL * c->cells;
   if (finds_self(r)) e.scene += SELF * n;
   e.solver = needs & LOOM_WITHOUT_MATRIX ? SWEEPS * n : matrix_of(needs, n);
-  /* what the core measures has a matrix and a factor of its own */
+  /* [log] error has a matrix and a factor of its own */
   const double own = r->set.log.error == ERROR_NEWTON ? 9 : r->set.log.error != ERROR_OFF;
   if (own > 0) e.scene += HESSIAN * n / 9 * own + FACTOR * 9 * n * log2(n + 2);
   e.all = BASE + e.scene + e.solver;

@@ -1,4 +1,4 @@
-/* room.h - memory that a run will take, against what there is. */
+/* room.h - memory that a run will take, against the free memory. */
 #ifndef LOOM_ROOM_H
 #define LOOM_ROOM_H
 

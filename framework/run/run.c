@@ -55,7 +55,7 @@ static const char *on_cpu_alone(const run *r)
   return NULL;
 }
 
-/* Where `auto` may take a device, what speaks against it; else "". */
+/* The reason against a device where `auto` may take one; else "". */
 static void against_device(const run *r, char *why, size_t len)
 {
   char reason[256];
@@ -67,7 +67,7 @@ static void against_device(const run *r, char *why, size_t len)
     snprintf(why, len, "%s has no launchers for CUDA", name);
 }
 
-/* What can be decided before there is a scene, so that nobody waits for one in vain. */
+/* Checks that need no scene, so that errors appear before it is built. */
 static loom_status open_exec(run *r)
 {
   const exec_settings *const e = &r->set.exec;
@@ -84,7 +84,7 @@ static loom_status open_exec(run *r)
   snprintf(text, sizeof text, "runs on the CPU: %s", why);
   run_message(r, LOOM_LOG_INFO, text);
 #else
-  (void)text; /* who built without CUDA knows */
+  (void)text; /* a build without CUDA needs no reason */
 #endif
   return open_place(r, LOOM_CPU);
 }
@@ -145,6 +145,7 @@ static loom_status open_all(run *r, const run_options *o)
   LOOM_TRY(objects_new(r));
   LOOM_TRY(run_check_tolerance(r));
   LOOM_TRY(run_check_thin(r));
+  LOOM_TRY(run_check_inside(r));
   LOOM_TRY(error_open(r));
   LOOM_TRY(fields_open(r));
   LOOM_TRY(instances_create(r));
@@ -186,7 +187,7 @@ static loom_status simulate(run *r, const run_options *o, int64_t first)
     LOOM_TRY(step_once(r, i));
     r->sum.wall += seconds_now() - begin;
     const int ask = o->progress != NULL ? o->progress(o->user, r, &r->sum) != 0 : 0;
-    r->sum.stopped = ask && i + 1 < end; /* after the last step nothing is left to stop */
+    r->sum.stopped = ask && i + 1 < end; /* after the last step there is no step to stop */
     const int last = r->sum.stopped || i + 1 == end;
     if (r->record.log != NULL && r->rep.ref == NULL &&
         (last || (every > 0 && (i + 1) % every == 0))) {
@@ -219,7 +220,7 @@ static loom_status record_checkpoint(run *r, int64_t step)
   return record_frame(r, step, r->st.time);
 }
 
-/* The run ended with s; returns that, or what went wrong on closing. */
+/* The run ended with s; returns that, or the error on closing. */
 static loom_status close_log(run *r, const run_options *o, loom_status s)
 {
   char status[H5LOG_STATUS_LEN], reason[H5LOG_STATUS_LEN], time[PROCESS_TIME_LEN];

@@ -20,9 +20,9 @@ typedef struct run_summary {
   double shape_depth;     /* m, of the deepest of these */
   const char *shape_body; /* the name of its body */
   int num_shapes;         /* bodies of closed form, -1: the audit was off */
-  int64_t audited;        /* steps after which it looked, of those of this process */
+  int64_t audited;        /* steps of this process after which it looked */
   int64_t passes;         /* pairs that pass through each other within a step, -1: not looked for */
-  int64_t ways;           /* steps on whose way it looked, of those of this process */
+  int64_t ways;           /* steps of this process with an audited way */
   int64_t start_intersections; /* of the start that are still there, see [run] start */
   int64_t last_step;           /* number of the last finished step, -1: none */
   int64_t steps_before;        /* steps that the log had before it was continued */
@@ -58,13 +58,13 @@ typedef struct run_options {
   void (*opened)(void *user);
   /* called after every step; nonzero return stops the run ("stopped") */
   int (*progress)(void *user, const run *r, const run_summary *s);
-  /* what made progress() stop it, "SIGTERM"; may be NULL */
+  /* the reason why progress() stopped it, "SIGTERM"; may be NULL */
   const char *(*stopper)(void *user);
   void *user;
   void (*message)(void *user, int level, const char *text); /* plugins' log(), may be NULL */
 } run_options;
 
-/* Load, check the fit, build the scene and all instances; nothing is written yet.  The
+/* Load, check the fit, build the scene and all instances; no file is written yet.  The
  * cfg stays the caller's and must outlive the run. */
 loom_status run_open(loom_err *err, cfg *c, const run_options *o, run **out);
 /* Create or reopen the log and simulate to the end. */
@@ -81,6 +81,8 @@ void run_describe(const run *r, void *file);
  * together in the place of the run's own, with the reason where they do not. */
 loom_status run_print_fit(run *r, loom_err *err, int json, void *file);
 /* tic/toc sections of plugins, summed over the run */
+/* Lines of what solver and contact models of the run cost physically; file: a FILE. */
+void run_print_limits(const run *r, void *file);
 int run_num_sections(const run *r);
 void run_section(const run *r, int i, const char **name, double *seconds, int64_t *calls);
 

@@ -11,7 +11,7 @@ typedef struct {                      /* y = x + h v exp(-c h) + h^2 (g + f / m)
   const lk_real *LK_RESTRICT f;       /* [n][3] N, forwarded force, or NULL */
   const lk_real *LK_RESTRICT m;       /* [n] kg */
   const lk_real *LK_RESTRICT damping; /* [n] 1/s */
-  const uint8_t *LK_RESTRICT fixed;   /* [n]; their rows of y are those of x */
+  const uint8_t *LK_RESTRICT fixed;   /* [n]; rows of y of fixed vertices are rows of x */
   lk_real *LK_RESTRICT y;             /* [n][3] m, out */
   lk_real g[3];                       /* m/s^2 */
   lk_real h;                          /* s */

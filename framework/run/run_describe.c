@@ -1,4 +1,4 @@
-/* run_describe.c - what a run consists of, in words (`loom check`, summary of `loom run`). */
+/* run_describe.c - the parts of a run, in words (`loom check`, summary of `loom run`). */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +11,24 @@ static void line(const run *r, FILE *f, const instance *in)
           in->exec->backend == LOOM_CUDA ? "cuda" : "cpu", registry_path(r->reg, in->plugin));
 }
 
+static void limits_of(const loom_plugin *p, FILE *f)
+{
+  char before[80];
+  snprintf(before, sizeof before, "  limit   %s: ", p->name);
+  registry_print_limits(p, before, f);
+}
+
+void run_print_limits(const run *r, void *file)
+{
+  limits_of(r->solver.plugin, file);
+  for (int i = 0; i < r->num_contact; ++i) {
+    const loom_plugin *const p = r->contact[i].in.plugin;
+    int seen = 0;
+    for (int k = 0; k < i; ++k) seen |= r->contact[k].in.plugin == p;
+    if (!seen) limits_of(p, file);
+  }
+}
+
 void run_describe(const run *r, void *file)
 {
   FILE *const f = file;
@@ -20,6 +38,7 @@ void run_describe(const run *r, void *file)
   line(r, f, &r->solver);
   for (int i = 0; i < r->num_collision; ++i) line(r, f, &r->collision[i]);
   for (int i = 0; i < r->num_contact; ++i) line(r, f, &r->contact[i].in);
+  run_print_limits(r, f);
   if (r->exec.backend == LOOM_CUDA) exec_cuda_name(r->exec.device, name, sizeof name);
   fprintf(f, "backend      %s%s%s, %d threads, %s\n", r->exec.backend == LOOM_CUDA ? "cuda" : "cpu",
           name[0] ? " " : "", name, r->exec.num_threads,

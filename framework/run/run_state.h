@@ -34,7 +34,7 @@
 
 enum { RUN_MAX_OBSTACLES = 256 };
 
-/* What a step, or a part of it, is going to do; made in PREDICT. */
+/* Plan of a step, or of a part of it; made in PREDICT. */
 typedef struct step_plan {
   int64_t max_iters; /* outer iterations at most, also in loom_step */
   int measured;      /* residuals and energies are measured and recorded */
@@ -79,7 +79,7 @@ struct run {
   run_sections sections;
   forwarding fw;
   step_plan plan;
-  int64_t k_base; /* iterations of the step before those of this part */
+  int64_t k_base; /* iterations of the step before this part */
   run_work work;
   phase_clock clock;
   run_calls calls;

@@ -15,7 +15,7 @@ void section_begin(run *r, const char *owner, const char *name)
 {
   char full[sizeof r->sections.all[0].name];
   int i = 0;
-  if (!clock_charges_method(&r->clock)) return; /* what the core measures is nobody's */
+  if (!clock_charges_method(&r->clock)) return; /* work done while measuring is not charged */
   snprintf(full, sizeof full, "%s/%s", owner, name);
   while (i < r->sections.num && strcmp(r->sections.all[i].name, full) != 0) ++i;
   if (i == RUN_MAX_SECTIONS || r->sections.num_open == CLOCK_DEPTH) return;

@@ -16,24 +16,26 @@ static const loom_param run_params[] = {
     LOOM_PARAM_ENUM(run_settings, scheme, 0, "backward_euler",
                     "Time integration (backward Euler: r(x) = 0 as README.md poses it)."),
     LOOM_PARAM_INT(run_settings, seed, 0, 0, 1e15, "1", "Seed of every random number in the run."),
-    LOOM_PARAM_ENUM(run_settings, start, RUN_START_REFUSE, "refuse|exclude|untangle",
-                    "Intersections before the first step: refuse; exclude: contact leaves out what "
-                    "intersects until it has parted, /steps counts it apart; untangle: cloth is "
-                    "moved apart until it is at least its thickness from everything (small "
-                    "tangles; Volino and Magnenat-Thalmann 2006), what is left is refused."),
+    LOOM_PARAM_ENUM(
+        run_settings, start, RUN_START_REFUSE, "refuse|exclude|untangle",
+        "Intersections before the first step, and starts inside a body: refuse; exclude: "
+        "contact leaves intersecting pairs out until they have parted, /steps counts "
+        "them apart; untangle: cloth is moved apart, and out of bodies, until it is at "
+        "least its thickness from all surfaces (small tangles, layers at one place; "
+        "Volino and Magnenat-Thalmann 2006), remaining intersections are refused."),
     LOOM_PARAM_ENUM(run_settings, guess, RUN_GUESS_INERTIAL, "inertial|velocity|last",
                     "Initial guess of a step: the inertial target y, x + h v, or x."),
     LOOM_PARAM_ENUM(
         run_settings, forwarding, RUN_FORWARD_OFF, "off|paper|corrected|iterate",
-        "Residual forwarding (Lan et al. 2024, eqs. 20 to 24): what a step left undone, "
-        "delta, goes into the next one's target: 2 delta as printed; less the delta of "
-        "the step before where a bound had cut that; or what the bound itself took."),
+        "Residual forwarding (Lan et al. 2024, eqs. 20 to 24): delta, the part that a step left "
+        "undone, goes into the next one's target: 2 delta as printed; less the delta of "
+        "the step before where a bound had cut that; or the part that the bound took."),
     LOOM_PARAM_INT(
         run_settings, forwarding_iters, 2, 1, 1000, "1",
         "Iterations of the solver that make up delta, for paper and corrected; 1 as printed."),
     LOOM_PARAM_PATH(run_settings, replay, "",
-                    "Reference log: every step starts from its x and v, and from what contact "
-                    "models kept, so that methods are compared on the same problems."),
+                    "Reference log: every step starts from its x and v, and from its state of "
+                    "contact models, so that methods are compared on the same problems."),
     LOOM_PARAM_INT(run_settings, replay_first, 0, 0, 1e9, "1",
                    "Step of the reference log to begin with."),
     LOOM_PARAM_ENUM(run_settings, replay_state, RUN_REPLAY_REFERENCE, "reference|fresh",
@@ -57,8 +59,8 @@ static const loom_param exec_params[] = {
     LOOM_PARAM_BOOL(exec_settings, fallback, 1,
                     "A plugin without CUDA may run on the host beside a CUDA core."),
     LOOM_PARAM_BOOL(exec_settings, memory_check, 1,
-                    "Refuse a scene whose estimate of memory exceeds what the machine, ulimit, the "
-                    "control group and Slurm leave."),
+                    "Refuse a scene if its estimate of memory exceeds the limits of the machine, "
+                    "ulimit, the control group and Slurm."),
     LOOM_PARAM_BOOL(
         exec_settings, debug, 0,
         "Synchronise after every launch, and check buffers: writes through READ maps and past "
@@ -69,15 +71,16 @@ static const loom_param exec_params[] = {
         "which needs --trust-config, as code in them is run."),
 };
 static const loom_param stop_params[] = {
-    LOOM_PARAM_ENUM(stop_settings, on, STOP_AUTO, "auto|next|solved|energy",
-                    "What ends a step: the residual in metres, auto: r_next where it exists, else "
-                    "r_solved; or r_energy, which means the same for every method and needs [log] "
-                    "error and tol_energy.  An iterate with an indefinite Hessian has not "
-                    "converged in energy."),
+    LOOM_PARAM_ENUM(
+        stop_settings, on, STOP_AUTO, "auto|next|solved|energy",
+        "Number that ends a step: the residual in metres, auto: r_next where it exists, else "
+        "r_solved; or r_energy, which means the same for every method and needs [log] "
+        "error and tol_energy.  An iterate with an indefinite Hessian has not "
+        "converged in energy."),
     LOOM_PARAM_REAL(
         stop_settings, tol_acc, 0.01, 0, 1e6, "m/s^2",
         "Converged when of every object (cloth, solid, yarn) the mass-weighted RMS of M^-1 r, the "
-        "acceleration that is left, is at most this, whatever the time step; or when the residual "
+        "acceleration that is left, is at most this, for any time step; or when the residual "
         "is rounding of positions.  0: no such test.  Not read where tol_abs is given."),
     LOOM_PARAM_REAL(
         stop_settings, tol_abs, -1, -1, 1, "m",
@@ -90,9 +93,10 @@ static const loom_param stop_params[] = {
         "Converged when of every object the RMS of h^2 M^-1 r is at most this share of its r_ref: "
         "sqrt(|h^2 g|^2 + d^2), d the RMS of y - x_start less the nearest rigid motion, the way "
         "that gravity and the object's own deformation (up to 12 times gravity's) lead in a step."),
-    LOOM_PARAM_REAL(stop_settings, tol_energy, 0, 0, 1e6, "sqrt(J)",
-                    "With on = energy: converged when r_energy is at most this, whatever tol_abs "
-                    "and tol_rel say.  It is about sqrt(2 (E - E*))."),
+    LOOM_PARAM_REAL(
+        stop_settings, tol_energy, 0, 0, 1e6, "sqrt(J)",
+        "With on = energy: converged when r_energy is at most this; tol_abs and tol_rel "
+        "are then not read.  It is about sqrt(2 (E - E*))."),
     LOOM_PARAM_INT(stop_settings, max_iters, 100, 1, 1e9, "1", "Outer iterations per step."),
     LOOM_PARAM_REAL(stop_settings, time_budget_ms, 0, 0, 1e9, "ms",
                     "Wall time per step without measuring and logging; 0: none."),
@@ -106,7 +110,7 @@ static const loom_param detect_params[] = {
 };
 static const loom_param filter_params[] = {
     LOOM_PARAM_ENUM(filter_settings, when, FILTER_WHEN_AUTO, "auto|every|advice|end",
-                    "When FILTER runs; auto: what the solver was made for, end with contact that "
+                    "When FILTER runs; auto: the solver's own choice, end with contact that "
                     "only corrects positions."),
     LOOM_PARAM_ENUM(
         filter_settings, bound, FILTER_BOUND_AUTO, "auto|none|global|vertex",
@@ -118,15 +122,17 @@ static const loom_param filter_params[] = {
                     "is made for it."),
     LOOM_PARAM_ENUM(filter_settings, line_search, LINE_AUTO, "auto|on|off",
                     "Energy line search; auto: if the solver asks for it."),
-    LOOM_PARAM_REAL(filter_settings, min_gap, 1e-8, 0, 1, "m",
-                    "Gap that every accepted step keeps, where a bound is in force; 0 leaves it to "
-                    "rounding what is crossed in the end."),
+    LOOM_PARAM_REAL(
+        filter_settings, min_gap, 1e-8, 0, 1, "m",
+        "Gap that every accepted step keeps, where a bound is in force; with 0 rounding "
+        "decides whether a pair crosses in the end."),
     LOOM_PARAM_INT(filter_settings, max_backtracks, 40, 0, 1000, "1",
                    "Halvings of the step before the line search reports a stall."),
-    LOOM_PARAM_INT(filter_settings, max_halvings, 4, 0, 20, "1",
-                   "Halvings of the time step where a moving body or pin cannot follow its motion "
-                   "without passing through something, or a contact model cannot resolve what has "
-                   "met, before the run ends with an error."),
+    LOOM_PARAM_INT(
+        filter_settings, max_halvings, 12, 0, FILTER_MAX_HALVINGS, "1",
+        "Halvings of the part of a time step in which a moving body or pin cannot follow "
+        "its motion without passing through something, or a contact model cannot resolve "
+        "a collision, before the run ends with an error.  Only that part is halved."),
     LOOM_PARAM_INT(filter_settings, repairs, 8, 0, 1000, "1",
                    "How often contact that iterates may pass through (go_on = trial) corrects the "
                    "end of a step by itself, before a bound cuts it."),
@@ -135,9 +141,10 @@ static const loom_param log_params[] = {
     LOOM_PARAM_TEXT(log_settings, file, "",
                     "HDF5 log, relative to the current directory; empty: out/<config name>.h5."),
     LOOM_PARAM_INT(log_settings, frames_every, 1, 1, 1e9, "1", "Steps between stored frames."),
-    LOOM_PARAM_INT(log_settings, residual_every, 1, 1, 1e9, "1",
-                   "Iterations between measurements; 1 for research.  Steps of a one-shot method "
-                   "are counted through: those not measured have no residual and no energies."),
+    LOOM_PARAM_INT(
+        log_settings, residual_every, 1, 1, 1e9, "1",
+        "Iterations between measurements; 1 for research.  Steps of a one-shot method "
+        "are counted through; steps without a measurement have no residual and no energies."),
     LOOM_PARAM_INT(log_settings, checkpoint_every, 20, 0, 1e9, "1",
                    "Steps between checkpoints; 0: only at the end."),
     LOOM_PARAM_INT(log_settings, compression, 0, 0, 9, "1",
@@ -154,8 +161,8 @@ static const loom_param log_params[] = {
                     "(N), residual (m), strain, gap (m), separated by spaces."),
     LOOM_PARAM_ENUM(
         log_settings, error, ERROR_OFF, "off|newton|projective",
-        "Distance to the solution, r_energy in /iters, measured by the core and charged "
-        "to nobody.  newton: sqrt(r' H^-1 r), one factorisation each time; projective: "
+        "Distance to the solution, r_energy in /iters, measured by the core and not "
+        "charged to the method.  newton: sqrt(r' H^-1 r), one factorisation each time; projective: "
         "sqrt(r' P^-1 r), P the projective operator with contact as it is, about one "
         "back-substitution."),
     LOOM_PARAM_INT(log_settings, error_every, 1, 1, 1e9, "1",
@@ -167,12 +174,12 @@ static const loom_param log_params[] = {
                     "Launches, elements, bytes and time of every kernel go into /kernels, step by "
                     "step; every launch is waited for."),
     LOOM_PARAM_ENUM(log_settings, state, LOG_STATE_AUTO, "auto|off|all",
-                    "What plugins keep from step to step goes into the log with every step, so "
-                    "that it can be replayed.  auto: of solver and contact models, where there is "
+                    "The state of plugins goes into the log with every step, so that "
+                    "it can be replayed.  auto: of solver and contact models, where there is "
                     "a frame of every step; all: of collision plugins, too."),
 };
 
-/* [solver], [collision.NAME], [contact.NAME]; their further keys are those of the plugin. */
+/* [solver], [collision.NAME], [contact.NAME]; further keys belong to the plugin. */
 static const loom_param plugin_params[] = {
     {"plugin", LOOM_P_TEXT, LOOM_P_NO_DEFAULT, 0, 0, 0, 0, NULL, NULL, "1", "Name of the plugin."}};
 static const loom_param contact_params[] = {
@@ -218,7 +225,7 @@ const char *const *settings_sections(void)
   return names;
 }
 
-/* A test on the energy needs somebody who measures it, and a tolerance in its unit. */
+/* A test on the energy needs [log] error, and a tolerance in its unit. */
 static loom_status check_stop(loom_err *err, cfg *c, const settings *s)
 {
   char place[1200];
@@ -233,7 +240,7 @@ static loom_status check_stop(loom_err *err, cfg *c, const settings *s)
   if (s->stop.on != STOP_ENERGY) return LOOM_OK;
   if (s->log.error == ERROR_OFF)
     return err_set(err, LOOM_E_CONFIG,
-                   "%s: nobody measures r_energy; set [log] error = newton or projective",
+                   "%s: r_energy is not measured; set [log] error = newton or projective",
                    cfg_place(stop, "on", place, sizeof place));
   if (!(s->stop.tol_energy > 0.0))
     return err_set(err, LOOM_E_CONFIG,

@@ -75,6 +75,7 @@ typedef struct detect_settings {
   int64_t period;    /* iterations between detections, 0: once a step (derived) */
 } detect_settings;
 
+enum { FILTER_MAX_HALVINGS = 20 }; /* a part of a step is not shorter than 2^-20 of it */
 typedef struct filter_settings {
   int32_t when, bound, line_search;
   int32_t go_on;  /* FILTER_GO_* */
@@ -110,7 +111,7 @@ const loom_param *settings_params(const char *section, uint32_t *count);
 /* Names of these sections, ended by NULL. */
 const char *const *settings_sections(void);
 
-/* Bind all six sections (absent ones with their defaults) and check what depends on
+/* Bind all six sections (absent ones with their defaults) and check rules that involve
  * several keys. */
 loom_status settings_bind(loom_err *err, cfg *c, settings *out);
 

@@ -56,7 +56,7 @@ loom_status state_new(run *r)
   LOOM_TRY(buf_copy(r->m, &r->exec, r->st.x, r->scene->x0));
   r->st.v_start = r->scene->v0;
   r->scene->v0 = NULL;
-  if (!bounded) r->st.x_feas = r->st.x; /* nothing is ever infeasible */
+  if (!bounded) r->st.x_feas = r->st.x; /* every x is feasible */
   /* without contact the gradient is free of it, and no fixed row enters a norm */
   if (r->num_contact == 0) r->buf.grad_free = r->st.grad;
   /* the line search needs both at once; else x_before has served when the gradient is kept */

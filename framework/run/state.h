@@ -1,4 +1,4 @@
-/* state.h - the buffers of a time step: what each of them holds when, and which share an array.
+/* state.h - the buffers of a time step: the contents of each at each phase, and shared arrays.
  *
  * Real [n][3] where no shape is given.  In loom_step, which plugins see (loom/scene.h):
  *   x        PREDICT: the guess; FILTER moves it; COMMIT: the end of the step
@@ -23,25 +23,26 @@
 #include "loom/host.h"
 #include "run/run.h"
 
-typedef struct state_buffers { /* those that only the core sees */
+typedef struct state_buffers { /* only the core sees them */
   loom_buf *wanted, *dx;       /* m, see above */
   loom_buf *x_before;          /* m, FILTER: x before the present iteration */
-  loom_buf *rejected;          /* m, FILTER to accepted(): what a bound took; only with a bound */
-  loom_buf *t_vertex;          /* [n], FILTER to accepted(); only with a bound per vertex */
-  loom_buf *target;            /* m, FILTER: where a motion leads; only if motion.bounded */
-  loom_buf *grad_free;         /* N, MEASURE: inertia and elastic part of grad; without contact
-                                * grad itself, which then has no other part */
-  loom_buf *grad_solved;       /* N, MEASURE to accepted(): gradient of the problem iterate() saw;
-                                * without a line search x_before itself, which FILTER has read */
-  loom_buf *diag;              /* [n], N/m, from the start of the run: D of r_dinv */
-  loom_buf *touched;           /* u8 [n], MEASURE, 1: some pair touches the vertex */
+  loom_buf
+      *rejected; /* m, FILTER to accepted(): the part that a bound cut off; only with a bound */
+  loom_buf *t_vertex;    /* [n], FILTER to accepted(); only with a bound per vertex */
+  loom_buf *target;      /* m, FILTER: where a motion leads; only if motion.bounded */
+  loom_buf *grad_free;   /* N, MEASURE: inertia and elastic part of grad; without contact
+                          * grad itself, which then has no other part */
+  loom_buf *grad_solved; /* N, MEASURE to accepted(): gradient of the problem iterate() saw;
+                          * without a line search x_before itself, which FILTER has read */
+  loom_buf *diag;        /* [n], N/m, from the start of the run: D of r_dinv */
+  loom_buf *touched;     /* u8 [n], MEASURE, 1: some pair touches the vertex */
   loom_buf *x_retry, *v_retry,
       *f_retry; /* m, m/s, N, the start of the step; only if motion.bounded */
 } state_buffers;
 
-/* Needs the scene and what filter_open() decided. */
+/* Needs the scene, after filter_open(). */
 loom_status state_new(run *r);
-/* After COMMIT: what was the end is the start. */
+/* After COMMIT: the end of the step becomes the start of the next one. */
 void state_rotate(run *r);
 /* Between steps: st.v_end is the velocity at the end of the last one, as records and plugins see
  * it; hide before the next step begins. */

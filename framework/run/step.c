@@ -40,24 +40,59 @@ static loom_status advance(run *r, const step_span *t, step_outcome *out)
   return step_commit(r, out->reason == H5LOG_diverged); /* v_end, f_next, end_step */
 }
 
-/* The step in 2^halvings equal parts; out->iters: of all of them, added to what is there. */
-static loom_status in_parts(run *r, int64_t index, int halvings, step_outcome *out)
+/* A place within the step, in units of its shortest part. */
+enum { STEP_UNITS = 1 << FILTER_MAX_HALVINGS };
+/* So many parts of one length in a row: the next may be twice as long. */
+enum { PARTS_TO_GROW = 4 };
+
+/* The part of 2^-halvings of the step that begins at `at`; its iterations are added to *out. */
+static loom_status advance_part(run *r, int64_t index, int32_t at, int halvings, step_outcome *out)
 {
-  const int64_t parts = INT64_C(1) << halvings;
+  const int32_t end = at + (STEP_UNITS >> halvings);
   const double dt = r->set.run.dt / (double)r->set.run.substeps;
+  const step_span t = {.t0 = ((double)index + (double)at / STEP_UNITS) * dt,
+                       .t1 = ((double)index + (double)end / STEP_UNITS) * dt,
+                       .h = dt / (double)(INT64_C(1) << halvings)};
   step_outcome part = {0};
-  for (int64_t p = 0; p < parts && !part.blocked; ++p) {
-    const step_span t = {.t0 = ((double)index + (double)p / (double)parts) * dt,
-                         .t1 = ((double)index + (double)(p + 1) / (double)parts) * dt,
-                         .h = dt / (double)parts};
-    LOOM_TRY(advance(r, &t, &part));
-    out->iters += part.iters;
-    out->repairs += part.repairs;
-    /* the first record and those of the last filters have numbers of their own */
-    r->k_base += part.iters + 2 + part.repairs;
-  }
+  LOOM_TRY(advance(r, &t, &part));
+  out->iters += part.iters;
+  out->repairs += part.repairs;
   out->reason = part.reason;
   out->blocked = part.blocked;
+  /* the first record and the records of the last filters have numbers of their own */
+  r->k_base += part.iters + 2 + part.repairs;
+  return LOOM_OK;
+}
+
+static loom_status give_up(run *r)
+{
+  return filter_refused(r) ? filter_refusal_error(r) : motion_error(r);
+}
+
+/* The step as a whole, or, where a motion is blocked, in parts: a blocked part begins again at half
+ * its length, from the end of the part before it. */
+static loom_status in_parts(run *r, int64_t index, step_outcome *out)
+{
+  int halvings = 0, in_a_row = 0;
+  for (int32_t at = 0; at < STEP_UNITS;) {
+    const double f_norm = r->fw.f_next_norm;
+    if (filter_may_retry(r)) LOOM_TRY(state_keep(r));
+    LOOM_TRY(advance_part(r, index, at, halvings, out));
+    if (out->blocked) {
+      if (halvings >= r->set.filter.max_halvings) return give_up(r);
+      ++halvings;
+      in_a_row = 0;
+      LOOM_TRY(state_go_back(r));
+      LOOM_TRY(instances_reset(r)); /* plugins drop their data of the blocked part */
+      r->fw.f_next_norm = f_norm;
+      continue;
+    }
+    at += STEP_UNITS >> halvings;
+    const int32_t twice = STEP_UNITS >> (halvings > 0 ? halvings - 1 : 0);
+    if (++in_a_row < PARTS_TO_GROW || halvings == 0 || at % twice != 0) continue;
+    --halvings;
+    in_a_row = 0;
+  }
   return LOOM_OK;
 }
 
@@ -72,17 +107,7 @@ static loom_status whole_step(run *r, int64_t index)
   r->k_base = 0;
   if (r->rep.ref != NULL) LOOM_TRY(replay_load(r, index));
   LOOM_TRY(trajectory_begin(r, (double)index * r->set.run.dt / (double)r->set.run.substeps));
-  const double f_norm = r->fw.f_next_norm;
-  if (filter_may_retry(r)) LOOM_TRY(state_keep(r));
-  for (int halvings = 0;; ++halvings) {
-    LOOM_TRY(in_parts(r, index, halvings, &out));
-    if (!out.blocked) break;
-    if (halvings >= r->set.filter.max_halvings)
-      return filter_refused(r) ? filter_refusal_error(r) : motion_error(r);
-    LOOM_TRY(state_go_back(r));
-    LOOM_TRY(instances_reset(r)); /* plugins drop what they have seen since */
-    r->fw.f_next_norm = f_norm;
-  }
+  LOOM_TRY(in_parts(r, index, &out));
   state_show_end(r);
   LOOM_TRY(record_step(r, out.iters, out.repairs, out.reason));
   state_hide_end(r);
@@ -96,8 +121,8 @@ loom_status step_once(run *r, int64_t index)
   r->st.index = index;
   r->st.iter = -1;
   const loom_status s = whole_step(r, index);
-  /* files and settings do not belong to a step; what is said about numbers, and what plugins say,
-   * has its place already */
+  /* messages on files and settings do not belong to a step; messages on numbers, and of plugins,
+   * have their place already */
   if (s >= LOOM_OK || s == LOOM_E_IO || s == LOOM_E_CONFIG || s == LOOM_E_NUMERIC)
     return run_failed(r, s);
   run_failed(r, s);

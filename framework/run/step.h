@@ -13,14 +13,14 @@ typedef struct step_outcome {
   int64_t iters;
   int64_t repairs; /* filters after the last iteration, but the last one */
   int reason;      /* H5LOG_converged_abs ..., -1: none yet */
-  int blocked;     /* a motion could not be followed, or a contact model refused x; nothing was
-                    * committed then */
+  int blocked;     /* a motion could not be followed, or a contact model refused x; the step was
+                    * not committed then */
 } step_outcome;
 
 /* One outer iteration on its way through the step. */
 typedef struct iteration {
   int64_t k;       /* number within this part of the step */
-  loom_iterate it; /* what the solver says of it */
+  loom_iterate it; /* the solver's report */
   filter_result f;
   loom_buf *grad_solved; /* real [n][3], N, gradient of the problem that iterate() saw */
   double dx_max;         /* m */
@@ -38,7 +38,7 @@ loom_status step_once(run *r, int64_t index); /* step.c: the step, whole or in p
 /* ---- step_ends.c ---- */
 /* y, poses, begin_step(), the guess kept from crossing anything, pairs, contact at the guess */
 loom_status step_predict(run *r, const step_span *t);
-/* v_end, f_next, end_step(); then what was the end is the start */
+/* v_end, f_next, end_step(); then the end becomes the next start */
 loom_status step_commit(run *r, int diverged);
 
 /* ---- iterate.c ---- */
@@ -51,13 +51,14 @@ loom_status measure_next(run *r, iteration *i);    /* residual of the problem as
 /* r_energy where it is due; once more with `last`, where it was not */
 loom_status measure_distance(run *r, const iteration *i, int last);
 loom_status solver_accepted(run *r, iteration *i); /* tells the solver */
-/* All that was measured is there; with it, where a row is due, what only a row asks for. */
+/* Reads all measured numbers and, where a row is due, the numbers that only a row needs. */
 loom_status settle_iteration(run *r, iteration *i, int last);
 loom_status record_iteration(run *r, iteration *i, int last);
 int stop_at_start(run *r, double *first);
-/* What was tested last over its tolerance, at most 1 where it was met; NaN: not measured. */
+/* The residual of the last test over its tolerance, at most 1 where it was met; NaN: not measured.
+ */
 double stop_over(const run *r);
-/* After `done` iterations, -1: go on.  stalled: neither this iteration nor anything else will move
+/* After `done` iterations, -1: go on.  stalled: neither this iteration nor a later one will move
  * x; first: m, residual before the first one. */
 int stop_reason(run *r, int64_t done, int stalled, double first);
 /* the last filters: x becomes feasible; sets out->repairs */

@@ -1,4 +1,4 @@
-/* step_ends.c - PREDICT and COMMIT: what happens once in a time step. */
+/* step_ends.c - PREDICT and COMMIT: the parts that run once in a time step. */
 #include <math.h>
 
 #include "run/balls.h"
@@ -50,9 +50,9 @@ static loom_status initial_guess(run *r)
   return buf_maps_launch(&q, &k_guess, &a, r->scene->pub.num_verts, NULL);
 }
 
-/* Nothing depends on the residual of a one-shot method: of its steps, every [log] residual_every-th
- * and the last one are measured.  Its steps are so short that the residual of the guess always
- * passes. */
+/* The course of a one-shot method does not depend on its residual: of its steps, every [log]
+ * residual_every-th and the last one are measured.  Its steps are so short that the residual of the
+ * guess always passes. */
 static void make_plan(run *r)
 {
   const int64_t own = r->solver.plugin->ops.solver->max_outer, most = r->set.stop.max_iters;
@@ -79,6 +79,8 @@ loom_status step_predict(run *r, const step_span *t)
   LOOM_TRY(balls_begin(r));
   LOOM_TRY(inertial_target(r));
   LOOM_TRY(initial_guess(r));
+  LOOM_TRY(call_rest_change(r, &r->st.rest_change));
+  LOOM_TRY(elements_rest_change(r, r->st.rest_change));
   LOOM_TRY(instances_begin_step(r));
   LOOM_TRY(filter_guess(r));
   clock_pop(&r->clock);
@@ -94,8 +96,8 @@ loom_status step_predict(run *r, const step_span *t)
 
 /* ---- COMMIT ---- */
 
-/* A run whose cloth is a thousand times as far as anything may be placed (SCENE_REACH) has failed,
- * however well its steps converge: at 1e9 m positions are rounded to 0.1 um. */
+/* A run with cloth a thousand times farther away than SCENE_REACH, the limit of the start, has
+ * failed, even if its steps converge: at 1e9 m positions are rounded to 0.1 um. */
 static const double out_of_reach = 1e9;
 
 static loom_status check_reach(run *r)

@@ -1,4 +1,4 @@
-/* swap.c - a section whose plugin was replaced from outside: which keys its plugins have. */
+/* swap.c - a section with a plugin that was replaced from outside: which keys its plugins have. */
 #include "run/run_state.h"
 
 typedef struct place {

@@ -76,7 +76,7 @@ static loom_status quad_of(run *r, contact_inst *c, loom_buf *x, loom_quad *q)
   return s;
 }
 
-/* The terms at x; what a kernel writes is left to the caller. */
+/* The terms at x; the caller chooses the outputs of the kernel. */
 static quad_args quad_terms(buf_maps *m, const loom_quad *q, loom_buf *x)
 {
   return (quad_args){.x = buf_maps_add(m, x, LOOM_READ),
@@ -173,7 +173,7 @@ static loom_status live_blocks(run *r, contact_inst *c, loom_buf *x, int how, lo
   return s;
 }
 
-/* What the model gives of its expansion at f->x0. */
+/* The model's energy, gradient and Hessian of its expansion at f->x0. */
 static loom_status ask_expansion(run *r, contact_inst *c, frozen_contact *f, double *dissipation)
 {
   LOOM_TRY(live_eval(r, c, f->x0, &f->energy, dissipation, f->g0));

@@ -12,9 +12,9 @@
  * it is beta times the stiffness is how R. Narain et al., Adaptive Anisotropic Remeshing for Cloth
  * Simulation, ACM TOG 31(6), 2012, damp the same material.
  *
- * In the projective form L stands for W in the matrix, L = sum of beta_e w A'A, and what it is too
- * much goes to the right-hand side with the last x, so that L x - rhs is the gradient and the
- * solution that of the same problem. */
+ * In the projective form L stands for W in the matrix, L = sum of beta_e w A'A, and its
+ * excess goes to the right-hand side with the last x, so that L x - rhs is the gradient and the
+ * solution is that of the same problem. */
 #include "linalg/linalg.h"
 #include "run/run_state.h"
 #include "run/term.h"

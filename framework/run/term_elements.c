@@ -1,10 +1,12 @@
-/* term_elements.c - elasticity: what element types compute (elements/), and what they keep from
- * step to step.
+/* term_elements.c - elasticity: the energies of element types (elements/), and their state
+ * from step to step.
  *
  * The operator of the projective form has unit rows and columns where a vertex is fixed, so the
  * part L_fc x_c that fixed vertices c have in the rows of free ones f stands on the right-hand
  * side: free rows   rhs = M y / h^2 + sum w A'p - L_fc x_c        fixed rows   rhs = x_c and L x -
  * rhs is the gradient without contact on free rows and zero on fixed ones. */
+#include <math.h>
+
 #include "linalg/linalg.h"
 #include "run/run_state.h"
 #include "run/term.h"
@@ -139,6 +141,17 @@ static loom_status state(run *r, state_visit visit)
   }
   return LOOM_OK;
 }
+
+/* Rest data that a log or a checkpoint gave back have the rest lengths of another step. */
+loom_status elements_rest_change(run *r, double change)
+{
+  if (change == r->elements.scaled) return LOOM_OK;
+  LOOM_TRY(elastic_scale(r->elements.el, 1.0 + change));
+  r->elements.scaled = change;
+  return LOOM_OK;
+}
+
+void elements_forget_lengths(run *r) { r->elements.scaled = NAN; }
 
 const term term_elements = {.bit = LOOM_TERM_ELASTIC,
                             .energy = offsetof(loom_energies, elastic),

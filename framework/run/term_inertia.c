@@ -10,7 +10,7 @@ static const lk_entry k_mass_times = LK_ENTRY_MOVES(run_mass_times, 7, 0);
 
 static double per_h2(const loom_problem *p) { return 1.0 / (p->h * p->h); }
 
-/* The weights of the problem's metric and what they are multiplied with. */
+/* The weights of the problem's metric and their factors. */
 static loom_buf *weights(const run *r, const loom_problem *p, double *scale)
 {
   *scale = p->metric == LOOM_METRIC_DIAGONAL ? 1.0 : per_h2(p);

@@ -41,7 +41,7 @@ static int uses_distances(const run *r)
   return (kinds & LOOM_BIT(LOOM_PAIR_VO)) != 0;
 }
 
-/* A ball whose radius, and the vertices', is below 1 / sqrt(3) of the sides fits between the three
+/* A ball with a radius, plus the vertices', below 1 / sqrt(3) of the sides fits between the three
  * vertices of an equilateral triangle. */
 static loom_status tell(run *r, const obst_view *bodies, const cloth_edges *e)
 {

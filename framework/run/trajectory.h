@@ -1,4 +1,4 @@
-/* trajectory.h - what passes through each other within a step ([log] audit = trajectory). */
+/* trajectory.h - pairs that pass through each other within a step ([log] audit = trajectory). */
 #ifndef LOOM_TRAJECTORY_H
 #define LOOM_TRAJECTORY_H
 
@@ -15,8 +15,8 @@ typedef struct trajectory { /* where all were when the step began, m */
 
 /* Before a step that ends at time t0 + h is made: keeps positions at t0 (s). */
 loom_status trajectory_begin(run *r, double t0);
-/* The step is over: pairs that pass through each other while all vertices, those of bodies, too,
- * move on straight lines from there to where they are now. */
+/* After the step: pairs that pass through each other while all vertices, of cloth and bodies, move
+ * on straight lines from the kept positions to the present ones. */
 loom_status trajectory_audit(run *r, int64_t *found);
 void trajectory_free(run *r);
 

@@ -1,5 +1,4 @@
-/* vet.c - checks on the results of plugins, see vet.h.  Their kernels count as nobody's work.
- */
+/* vet.c - checks on the results of plugins, see vet.h.  Their kernels are not charged. */
 #include "run/vet.h"
 
 #include <math.h>
@@ -188,7 +187,7 @@ int64_t vet_find_nan(run *r, loom_buf *b)
   if (buf_map(r->m, NULL, b, LOOM_READ, LOOM_AT_HOST, &p) != LOOM_OK) return -1;
   const loom_real *v = p;
   const int64_t n = buf_count(b) / 3;
-  for (int64_t i = 0; i < n && found < 0; ++i, v += 3) /* also one whose norm overflows */
+  for (int64_t i = 0; i < n && found < 0; ++i, v += 3) /* also a row with a norm that overflows */
     if (!isfinite(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])) found = i;
   buf_unmap(r->m, b);
   return found;

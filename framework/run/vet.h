@@ -1,7 +1,7 @@
-/* vet.h - what plugins hand back is looked at before anybody relies on it.
+/* vet.h - checks the output of plugins before the core uses it.
  *
  * Counts, ids and kinds are checked always, on every backend: a wrong one would be an address.
- * That is one pass over the ids of what the plugin has just made.  Numbers are checked where NaN
+ * The check is one pass over the ids of the plugin's new items.  Numbers are checked where NaN
  * would be committed, or would reach a plugin that did not make it. */
 #ifndef LOOM_RUN_VET_H
 #define LOOM_RUN_VET_H
@@ -30,8 +30,8 @@ loom_status vet_shares(const instance *in, const char *callback, const char *wha
 loom_status vet_finite(const instance *in, const char *callback, const char *what, loom_buf *b);
 /* The solver's trial, or the change of x that became of it, in b. */
 loom_status vet_trial(run *r, loom_buf *b);
-/* The first vertex whose row of b is not finite, or whose square is not, -1 if none (on the host).
- */
+/* The first vertex with a row of b that is not finite, or has no finite square; -1 if none (on the
+ * host). */
 int64_t vet_find_nan(run *r, loom_buf *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* vet.kern.c - counts of what cannot be meant, common subset of C11 and C++17. */
+/* vet.kern.c - counts of invalid ids and numbers, common subset of C11 and C++17. */
 #include "run/vet.kern.h"
 
 LK_REDUCE_SUM_PLAIN(vet_pairs, a, j) { return (lk_real)vet_pair(a, j); }

@@ -11,11 +11,11 @@ typedef struct {
   const int32_t *LK_RESTRICT obst; /* [m] */
   uint32_t kinds;                  /* LOOM_BIT of the kinds that were asked for */
   int32_t verts;                   /* n */
-  int32_t all_verts;               /* those of bodies too */
+  int32_t all_verts;               /* of cloth and bodies */
   int32_t segs;                    /* of yarns */
   int32_t bodies;
 } vet_pair_args;
-LK_DECLARE(vet_pairs, vet_pair_args) /* pairs that name what does not exist */
+LK_DECLARE(vet_pairs, vet_pair_args) /* pairs with an id out of range */
 
 typedef struct {
   const int32_t *LK_RESTRICT id; /* [m] */
@@ -28,7 +28,7 @@ typedef struct {
 } vet_unit_args;
 LK_DECLARE(vet_unit, vet_unit_args) /* numbers outside [0, 1] */
 
-/* What is wrong with one pair; also called on the host, for the message. */
+/* Number of the fault of one pair, 0: none; also called on the host, for the message. */
 LK_FN int vet_pair(const vet_pair_args *a, lk_int j)
 {
   const int32_t k = a->kind[j], body = a->obst[j];

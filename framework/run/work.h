@@ -10,14 +10,14 @@ typedef struct kernel_work {
 } kernel_work;
 
 typedef struct run_work {
-  int64_t counters[LOOM_NUM_COUNTERS]; /* of this step, but those of kernels */
+  int64_t counters[LOOM_NUM_COUNTERS]; /* of this step, except of kernels */
   kernel_work kernels;                 /* of this step; kernels count there by themselves */
-  int measuring;                       /* work is nobody's */
+  int measuring;                       /* 1: the core measures, and work is not charged */
 } run_work;
 
 void work_reset(run *r); /* a step begins */
-/* Charge work, LOOM_C_*, to the method; nothing while the core measures.  Services charge
- * what plugins ask for, and the core what it does in their place.  From any thread. */
+/* Charges work, LOOM_C_*, to the method, except while the core measures.  Services charge the
+ * requests of plugins, and the core charges work that it does in their place.  From any thread. */
 void work_charge(run *r, int counter, int64_t n);
 void work_read(const run *r, int64_t out[LOOM_NUM_COUNTERS]);
 

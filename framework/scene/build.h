@@ -18,6 +18,7 @@
 
 /* ---- kept: prescribed motion ---- */
 typedef struct pin_group {
+  char label[128]; /* where it stands in the config: "[pin.NAME]", "[cloth.NAME] pins" */
   motion move;
   int32_t count;
   int32_t *verts;     /* [count] ids in the scene */

@@ -191,6 +191,8 @@ static loom_status add_group(builder *b, object *o, const pin_settings *p, const
   }
   pin_group *g = &sm->groups[sm->num_groups++];
   g->stiffness = p->stiffness;
+  snprintf(g->label, sizeof g->label, "[%.100s]%s", cfg_section_name(keys->sec),
+           strcmp(keys->where, "pins") == 0 ? " pins" : "");
   LOOM_TRY(mesh_alloc(b->err, o->m.num_verts, 1, &mark));
   loom_status st = select_verts(b, o, p->where, mark);
   if (st == LOOM_OK) st = fill_group(b, o, mark, g);

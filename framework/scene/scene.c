@@ -428,14 +428,26 @@ int scene_pins_move(const scene_data *s)
   return 0;
 }
 
+static void place_pins(const pin_group *group, double t, double *x)
+{
+  double T[12];
+  if (group->stiffness > 0) return;
+  motion_at(&group->move, t, T);
+  for (int64_t k = 0; k < group->count; ++k)
+    pose_apply(T, group->x + 3 * k, x + 3 * (int64_t)group->verts[k]);
+}
+
 void scene_fixed_positions(const scene_data *s, double t, double *x)
 {
-  for (int32_t g = 0; g < s->motion->num_groups; ++g) {
-    const pin_group *group = &s->motion->groups[g];
-    double T[12];
-    if (group->stiffness > 0) continue;
-    motion_at(&group->move, t, T);
-    for (int64_t k = 0; k < group->count; ++k)
-      pose_apply(T, group->x + 3 * k, x + 3 * (int64_t)group->verts[k]);
-  }
+  for (int32_t g = 0; g < s->motion->num_groups; ++g) place_pins(&s->motion->groups[g], t, x);
+}
+
+int scene_num_pins(const scene_data *s) { return s->motion->num_groups; }
+
+const char *scene_pin_positions(const scene_data *s, int g, double t, double *x)
+{
+  const pin_group *const group = &s->motion->groups[g];
+  if (group->stiffness > 0 || motion_is_hold(&group->move)) return NULL;
+  place_pins(group, t, x);
+  return group->label;
 }

@@ -83,6 +83,10 @@ int body_has_mesh(const loom_obstacle *o);
 /* Positions at time t of the vertices the scene prescribes: writes rows of x [n][3] for
  * fixed vertices only. */
 void scene_fixed_positions(const scene_data *s, double t, double *x);
+/* Those of pin number g alone; its name in the config, or NULL where it holds still, is soft, or
+ * there are not so many. */
+int scene_num_pins(const scene_data *s);
+const char *scene_pin_positions(const scene_data *s, int g, double t, double *x);
 /* Kinds of pairs that name something else than the vertices they touch: segments of yarns. */
 enum { SCENE_PAIRS_UNNAMED = 1 << LOOM_PAIR_YY };
 /* Vertices that pairs of these kinds (LOOM_BIT(LOOM_PAIR_*)) may touch without naming them: *mark,

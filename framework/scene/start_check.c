@@ -45,14 +45,18 @@ static void start_close(start_state *st)
   scene_bodies_close(&st->bodies);
 }
 
-static void refuse_pairs(builder *b, const scene_crossing *pairs, int64_t total)
+static void refuse_pairs(builder *b, int check, const scene_crossing *pairs, int64_t total)
 {
+  const char *const remedy =
+      check == SCENE_UNTANGLE
+          ? "start = untangle could not part them: move them apart, or set [run] start = exclude"
+          : "move them apart, or set [run] start = untangle or exclude";
   char text[256];
   for (int64_t k = 0; k < total && k < DOCTOR_MAX; ++k) {
     const scene_crossing *p = &pairs[k];
     scene_crossing_text(p, text, sizeof text);
     doctor_add(&b->doc, DOCTOR_INTERSECTION, (int32_t[4]){p->edge[0], p->edge[1], p->tri, -1},
-               "%s; move them apart, or set [run] start = untangle or exclude", text);
+               "%s; %s", text, remedy);
   }
   if (total > DOCTOR_MAX) b->doc.total += total - DOCTOR_MAX; /* counted, not listed */
 }
@@ -116,7 +120,7 @@ loom_status build_check_intersections(builder *b, int check)
   b->doc.more |= total >= enough && refuse;
   if (s == LOOM_OK && check == SCENE_LIST)
     s = list_pairs(b, st.pairs, total < capacity ? total : capacity);
-  if (s == LOOM_OK && refuse) refuse_pairs(b, st.pairs, total);
+  if (s == LOOM_OK && refuse) refuse_pairs(b, check, st.pairs, total);
   start_close(&st);
   return s == LOOM_OK ? doctor_verdict(b->err, &b->doc) : s;
 }

@@ -1,4 +1,4 @@
-/* data.c - what is to be sampled, from a configuration. */
+/* data.c - reads the plan of samples (regions, poses, grid) from a configuration. */
 #include "ssdf/data.h"
 
 #include <stdio.h>
@@ -36,27 +36,28 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, random_bound, 0.05, 0, 1, "1",
                     "Others are taken with the probability of this share over their distance."),
     LOOM_PARAM_REAL(settings, margin, 0.07, 1e-3, 10, "m",
-                    "What the box has around the region in all poses."),
+                    "Distance from the region, in all poses, to the sides of its box."),
     LOOM_PARAM_INT(settings, extra, 4000, 0, 1000000, "1",
                    "Points of a pose off the grid, near the surface."),
-    LOOM_PARAM_INT(settings, tests, 30, 0, 10000, "1", "Poses by chance, to test with."),
+    LOOM_PARAM_INT(settings, tests, 30, 0, 10000, "1", "Random poses for testing."),
     LOOM_PARAM_INT(settings, test_points, 2000, 1, 1000000, "1",
-                   "Points of such a pose, within 20 mm of the skin."),
-    LOOM_PARAM_INT(settings, seed, 1, 0, 1000000000, "1", "Of what is drawn by chance.")};
+                   "Points of a pose for testing, within 20 mm of the skin."),
+    LOOM_PARAM_INT(settings, seed, 1, 0, 1000000000, "1", "Seed of all random numbers.")};
 
 static const loom_param region_params[] = {
     LOOM_PARAM_TEXT(region_settings, dofs, "",
-                    "Angles of the region, as knee.flexion; empty: those of the joint itself."),
+                    "Angles of the region, as knee.flexion; empty: the angles of its joint."),
     LOOM_PARAM_TEXT(region_settings, range, "",
                     "LO HI of each angle (rad); empty: the joint's limits."),
     LOOM_PARAM_TEXT(region_settings, poses, "",
-                    "Values of each angle; their product are the poses of the training."),
+                    "Number of values of each angle; training uses all their combinations."),
     LOOM_PARAM_INT(
         region_settings, chance, 0, 0, 20000, "1",
-        "Above 0: so many poses by chance in their place, for three angles and more, whose "
-        "product is large before it is dense."),
+        "Above 0: this many random poses instead of all combinations; for three angles and more, "
+        "where a dense set of combinations is too large."),
     LOOM_PARAM_REAL(region_settings, grow, 0.2, 0, 10, "m",
-                    "How far the region reaches beyond what follows its joint.")};
+                    "Distance by which the region reaches beyond the vertices that follow its "
+                    "joint.")};
 
 const loom_param *ssdf_params(const char *section, uint32_t *count)
 {
@@ -92,7 +93,8 @@ static loom_status read_dofs(loom_err *err, const rig *body, const char *text, s
     s->dof[s->num_dofs++] = dof;
   }
   if (s->num_dofs > 0) return LOOM_OK;
-  return err_set(err, LOOM_E_CONFIG, "joint %s has no angle; name those of other joints", a->name);
+  return err_set(err, LOOM_E_CONFIG, "joint %s has no angle; set dofs to angles of other joints",
+                 a->name);
 }
 
 static void limits_of(const rig *body, int32_t dof, double range[2])

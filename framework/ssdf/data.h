@@ -1,4 +1,4 @@
-/* data.h - training data of a body: which regions and poses, and the file that holds their samples.
+/* data.h - training data of a body: its regions and poses, and the file that holds their samples.
  *
  * [ssdf] names the body and how to sample, [ssdf.JOINT] a region for every network.  The file:
  *
@@ -10,10 +10,10 @@
  *   /REGION/x        [samples][3], half sides from the centre, rest pose of the frame
  *   /REGION/d        [samples], signed distance, half sides
  *   /REGION/label    [samples], -1: inside, and an artificial cut is nearest; else 1
- *   /REGION/test_*   the same of poses by chance, points near the skin
+ *   /REGION/test_*   the same for random poses, points near the skin
  *
- * Until it is complete there is FILE.part, a record for every pose; a call with the same settings
- * goes on from there. */
+ * Until the file is complete, FILE.part holds a record for every finished pose; a call with the
+ * same settings continues from it. */
 #ifndef LOOM_SSDF_DATA_H
 #define LOOM_SSDF_DATA_H
 
@@ -26,8 +26,8 @@ typedef struct ssdf_plan_region {
   ssdf_region_spec spec;
   double range[SSDF_MAX_DOFS][2]; /* rad */
   int64_t counts[SSDF_MAX_DOFS];
-  int64_t num_poses; /* of the training: the product of counts, or so many by chance */
-  int by_chance;     /* how many by chance, 0: the product */
+  int64_t num_poses; /* of the training: the product of counts, or `by_chance` */
+  int by_chance;     /* number of random poses, 0: all combinations of counts */
   ssdf_region region;
   ssdf_poser poser;
   ssdf_box box;
@@ -35,8 +35,8 @@ typedef struct ssdf_plan_region {
 
 typedef struct ssdf_plan {
   rig body;
-  const char *body_name; /* of the cfg, as what follows */
-  const char *settings;  /* the resolved configuration */
+  const char *body_name; /* belongs to the cfg */
+  const char *settings;  /* the resolved configuration, belongs to the cfg */
   ssdf_sampling how;
   double margin;     /* m */
   int64_t num_tests; /* poses for testing, of each region */
@@ -49,14 +49,14 @@ loom_status ssdf_plan_open(loom_err *err, cfg *c, ssdf_plan *out);
 void ssdf_plan_close(ssdf_plan *p);
 const loom_param *ssdf_params(const char *section, uint32_t *count); /* "ssdf", "ssdf.JOINT" */
 
-/* Angles [dofs] (rad) of pose k of a region: of the training below num_poses, for testing from
- * there on.  [any] */
+/* Angles [dofs] (rad) of pose k of a region: a training pose for k < num_poses, else a pose for
+ * testing.  [any] */
 void ssdf_plan_angles(const ssdf_plan *p, int64_t region, int64_t k, double *angles);
 
-/* Pose k of a region is one of the training below num_poses, and one for testing from there on. */
+/* Head of a record: a training pose for pose < num_poses of its region, else a pose for testing. */
 typedef struct ssdf_record {
   int64_t region, pose, nodes, count;
-  uint64_t check; /* of what follows it in the file */
+  uint64_t check; /* checksum of the samples, which follow it in the file */
 } ssdf_record;
 
 typedef struct ssdf_part { /* FILE.part */
@@ -67,8 +67,8 @@ typedef struct ssdf_part { /* FILE.part */
   int64_t *at;       /* [num] bytes */
 } ssdf_part;
 
-/* Opens or creates it, drops a record that is not whole.  LOOM_E_CONFIG if it was made with other
- * settings. */
+/* Opens or creates FILE.part and drops an incomplete record.  LOOM_E_CONFIG if the file was made
+ * with other settings. */
 loom_status ssdf_part_open(loom_err *err, const char *file, const ssdf_plan *p, ssdf_part *out);
 void ssdf_part_close(ssdf_part *f);
 int ssdf_part_has(const ssdf_part *f, int64_t region, int64_t pose);

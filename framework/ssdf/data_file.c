@@ -1,4 +1,5 @@
-/* data_file.c - FILE.part: a line that says what it belongs to, and a record for every pose. */
+/* data_file.c - FILE.part: a line that identifies body and settings, and a record for every pose.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -91,7 +92,7 @@ static loom_status remember(loom_err *err, ssdf_part *f, const ssdf_record *r, i
   return LOOM_OK;
 }
 
-/* Whole records from the front; what follows them is cut off. */
+/* Reads the complete records from the start of the file; cuts the file off behind them. */
 static loom_status scan(loom_err *err, ssdf_part *f, int64_t size)
 {
   int64_t at = HEAD;

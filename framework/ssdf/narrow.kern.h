@@ -1,10 +1,10 @@
-/* narrow.kern.h - what net.kern.h says of networks at a point, for those of few channels, on a GPU.
+/* narrow.kern.h - networks of few channels at one point on a GPU; the functions of net.kern.h.
  *
- * A thread of a GPU has 255 registers.  Arrays stay in them where every index is a constant, so
- * loops over channels are unrolled up to SSDF_NARROW_WIDTH, and those that a network does not have
- * are left out.  Second derivatives take one pair of directions after the other, which asks for 4
- * numbers of a channel instead of 10 and goes through the layers 6 times.  What is added to what
- * stays in its order: the same bits. */
+ * A thread of a GPU has 255 registers.  Arrays stay in registers where every index is a constant,
+ * so loops over channels are unrolled up to SSDF_NARROW_WIDTH, and channels that a network does not
+ * have are skipped.  Second derivatives take one pair of directions after the other: this needs 4
+ * numbers per channel instead of 10 and passes through the layers 6 times.  Sums keep the order of
+ * net.kern.h, and so the same bits. */
 #ifndef LOOM_SSDF_NARROW_KERN_H
 #define LOOM_SSDF_NARROW_KERN_H
 
@@ -24,7 +24,7 @@ LK_FN int ssdf_is_narrow(const ssdf_shape *n)
   return n->hidden <= SSDF_NARROW_HIDDEN && n->width <= SSDF_NARROW_WIDTH;
 }
 
-/* Sum of parameters from `at` times in [inputs], added to z. */
+/* z + sum over k of in[k] times parameter at + k, k < inputs. */
 LK_FN lk_real ssdf_narrow_sum(const ssdf_params *p, int32_t at, int32_t inputs, const lk_real *in,
                               lk_real z)
 {
@@ -34,8 +34,8 @@ LK_FN lk_real ssdf_narrow_sum(const ssdf_params *p, int32_t at, int32_t inputs, 
   return z;
 }
 
-/* Slopes of the activations, whose second index is a constant, and the first a register's choice.
- */
+/* Slopes of the activations, by layer and channel.  The channel is a constant wherever they are
+ * used; the layer is not, so that access goes through a selection over all layers. */
 typedef struct ssdf_narrow_slopes {
   lk_real of[SSDF_NARROW_HIDDEN][SSDF_NARROW_WIDTH];
 } ssdf_narrow_slopes;
@@ -126,7 +126,7 @@ LK_FN_CALLED lk_real ssdf_narrow_gradient(const ssdf_shape *n, const ssdf_params
 
 enum { SSDF_PAIR = 4 }; /* value, derivatives along a and b, and the second along both */
 
-/* One layer of sums: z [SSDF_PAIR] of the channel whose parameters begin at `at`. */
+/* Sums z [SSDF_PAIR] of one channel; its parameters begin at `at`. */
 LK_FN void ssdf_narrow_pair_sum(const ssdf_params *p, int32_t at, int32_t inputs,
                                 lk_real in[][SSDF_PAIR], lk_real bias, lk_real *z)
 {

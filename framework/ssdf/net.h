@@ -2,13 +2,16 @@
  *
  * Texts are of fixed length.
  *
- *   /               attributes format "loom-ssdf-net", version 1, body, body_hash (16 digits),
- * activation (squareplus, leaky_relu, softplus, tanh), provenance (text) /REGION         a group
- * for every network, with attributes joint, frame    names; the frame is the joint's parent, "" the
- * body's own dofs, lo, hi    [dofs] names "joint.angle", ends of the training (rad) centre [3],
- * half, box_lo [3], box_hi [3], margin, clamp   m /REGION/distance  [1 + dofs][parameters] with
- * attributes hidden, width: eq. 3 of Akar et al. 2024, layer by layer weights [out][in], then
- * biases.  Angles are scaled to [-1, 1] /REGION/label   the same of the flag; absent: there is none
+ *   /                 attributes format "loom-ssdf-net", version 1, body, body_hash (16 digits),
+ *                     activation (squareplus, leaky_relu, softplus, tanh), provenance (text)
+ *   /REGION           a group for every network, with attributes
+ *                       joint, frame   names; the frame is the joint's parent, "" the body's own
+ *                       dofs, lo, hi   [dofs] names "joint.angle", range of the training (rad)
+ *                       centre [3], half, box_lo [3], box_hi [3], margin, clamp   (m)
+ *   /REGION/distance  [1 + dofs][parameters] with attributes hidden, width: eq. 3 of Akar et al.
+ *                     2024, layer by layer weights [out][in], then biases; angles are scaled to
+ *                     [-1, 1]
+ *   /REGION/label     the same for the flag; absent: no flag network
  *
  * A network maps (x - centre) / half to the distance over `half`, x in the rest pose of the frame;
  * a flag network has a value above 0 where the skin is nearest. */
@@ -21,7 +24,7 @@
 enum { SSDF_MAX_NETS = 64 };
 
 typedef struct ssdf_part_net {
-  ssdf_shape shape;   /* hidden 0: there is none */
+  ssdf_shape shape;   /* hidden 0: no network */
   int32_t num_params; /* of the folded network */
   double *params;     /* [1 + dofs][num_params] */
 } ssdf_part_net;
@@ -39,8 +42,8 @@ typedef struct ssdf_net {
   ssdf_net_region *regions; /* [num], in the order of their names */
 } ssdf_net;
 
-/* The networks of `body`.  LOOM_E_CONFIG, with the file and a remedy, for what is not such a file,
- * is cut off or of another shape, or was trained for another body. */
+/* Reads the networks of `body`.  LOOM_E_CONFIG, with the file and a remedy, if the file has another
+ * format, is cut off, has arrays of another shape, or belongs to another body. */
 loom_status ssdf_net_read(loom_err *err, const char *path, const rig *body, ssdf_net *out);
 void ssdf_net_free(ssdf_net *n);
 

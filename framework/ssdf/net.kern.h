@@ -133,7 +133,7 @@ LK_FN lk_real ssdf_gradient(const ssdf_shape *n, const ssdf_params *p, const lk_
 
 enum { SSDF_JET = 10 }; /* value, gradient, and the second derivatives xx yy zz yz xz xy */
 
-/* Jet [10] of what an activation makes of one whose jet is z. */
+/* Jet [10] of an activation's output; z: jet of its input. */
 LK_FN void ssdf_activate_jet(int32_t kind, const lk_real *z, lk_real *out)
 {
   lk_real d1, d2;
@@ -186,7 +186,7 @@ LK_FN void ssdf_fold(const ssdf_params *p, int32_t count, float *w)
   for (int32_t k = 0; k < count; ++k) w[k] = (float)ssdf_param(p, k);
 }
 
-/* What an activation makes of z, in single precision; -1: z. */
+/* Output of an activation for the input z, in single precision; kind -1: z itself. */
 LK_FN float ssdf_activate_lane(int32_t kind, float z)
 {
   if (kind < 0) return z;
@@ -198,8 +198,8 @@ LK_FN float ssdf_activate_lane(int32_t kind, float z)
 }
 
 /* Channels out [outputs][SSDF_LANES] of a layer.  Where the numbers of channels are constants, sums
- * stay in registers, and the compiler takes as many lanes at once as the processor has; four
- * channels share what they read. */
+ * stay in registers, and the compiler computes as many lanes at once as the processor has; four
+ * channels share each load of an input. */
 LK_FN void ssdf_layer(int32_t kind, const float *w, int32_t inputs, int32_t outputs,
                       const float *in, float *out)
 {
@@ -253,7 +253,7 @@ LK_FN void ssdf_layers_of(int32_t kind, const ssdf_shape *n, const float *w, con
 #ifdef __CUDACC__
   ssdf_layers(kind, n->hidden, n->width, w, y, v);
 #else
-  switch (n->width) { /* those of the paper's table */
+  switch (n->width) { /* constant widths, from the paper's table */
   case 4:
     ssdf_layers(kind, n->hidden, 4, w, y, v);
     return;
@@ -296,8 +296,8 @@ LK_FN float ssdf_slope_lane(int32_t kind, float z)
   return 1.0F - t * t;
 }
 
-/* up [inputs][SSDF_LANES], the derivatives by what a layer reads, of those by its sums [outputs].
- */
+/* up [inputs][SSDF_LANES]: derivatives by the inputs of a layer, from the derivatives by its sums
+ * [outputs][SSDF_LANES]. */
 LK_FN void ssdf_layer_back(const float *w, int32_t inputs, int32_t outputs, const float *sums,
                            float *up)
 {
@@ -347,7 +347,7 @@ LK_FN void ssdf_layers_slopes(int32_t kind, int32_t hidden, int32_t width, const
 /* Gradients g [3][SSDF_LANES] at y [3][SSDF_LANES]; each lane's bits are its own point's alone. */
 LK_FN_CALLED void ssdf_slopes(const ssdf_shape *n, const float *w, const float *y, float *g)
 {
-  if (n->activation == SSDF_SQUAREPLUS && n->width == 8) /* what is shipped, in registers */
+  if (n->activation == SSDF_SQUAREPLUS && n->width == 8) /* shipped networks, in registers */
     ssdf_layers_slopes(SSDF_SQUAREPLUS, n->hidden, 8, w, y, g);
   else
     ssdf_layers_slopes(n->activation, n->hidden, n->width, w, y, g);

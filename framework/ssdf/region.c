@@ -37,7 +37,7 @@ static void growing_free(growing *g)
   for (size_t k = 0; k < sizeof all / sizeof *all; ++k) free(all[k]);
 }
 
-/* ---- what follows what ---- */
+/* ---- joints that follow others ---- */
 
 static int hangs_on(const rig *r, int32_t joint, int32_t on)
 {
@@ -52,7 +52,8 @@ static int has_dof(const ssdf_region_spec *s, int32_t dof)
   return 0;
 }
 
-/* 1 if an angle that the region does not have moves `bone` against the frame: one between them. */
+/* 1: an angle that the region does not have, of a joint between `bone` and the frame, moves `bone`
+ * against the frame. */
 static int moves_strangely(const growing *g, int32_t bone)
 {
   for (int32_t j = 0; j < g->r->num_joints; ++j) {
@@ -104,7 +105,7 @@ static loom_status find_neighbours(growing *g)
   return LOOM_OK;
 }
 
-/* Smaller distance first, then smaller id: the order is that of the vertices alone. */
+/* Smaller distance first, then smaller id: the order does not depend on the heap. */
 static int sooner(const growing *g, int32_t u, int32_t v)
 {
   const double du = g->dist[u], dv = g->dist[v];
@@ -143,8 +144,9 @@ static int32_t take_first(growing *g, int32_t *count)
   return first;
 }
 
-/* Dijkstra from the vertices of dist 0 over the others, whose dist is DBL_MAX; join: those that
- * have no region join the one they are reached from; else nothing that moves strangely is. */
+/* Dijkstra from the vertices with dist 0 over the others, which have dist DBL_MAX.  join = 1: each
+ * reached vertex joins the region that it is reached from; join = 0: it does not enter vertices
+ * that foreign angles move (`strange`). */
 static void spread(growing *g, int join)
 {
   const double *const x = g->r->skin.x;
@@ -172,8 +174,8 @@ static void spread(growing *g, int join)
   }
 }
 
-/* Neighbours of what moves strangely are left out, too: rims then lie between vertices that do not,
- * and the region is exact up to its cut. */
+/* Marks the neighbours of strange vertices as strange, too: rims then lie between vertices that
+ * foreign angles do not move, and the region is exact up to its cut. */
 static void widen_strange(growing *g)
 {
   const int32_t n = g->r->skin.num_verts;
@@ -253,7 +255,7 @@ static void put_tri(clipping *c, int32_t p, int32_t q, int32_t s)
   memcpy(c->part->skin.tris + 3 * (int64_t)c->tris++, t, sizeof t);
 }
 
-/* What is left of triangle t, whose sides are the edges e [3]. */
+/* Adds the part of triangle t, with the edges e [3], that lies within the region. */
 static void clip(clipping *c, int32_t t, const int64_t e[3])
 {
   const int32_t *const v = c->g->r->skin.tris + 3 * (int64_t)t;
@@ -351,8 +353,8 @@ static loom_status check_spec(loom_err *err, const rig *r, const ssdf_region_spe
     for (int k = 0; k < r->joint[j].num_dofs; ++k) {
       if (frame < 0 || !hangs_on(r, frame, j) || !has_dof(s, r->joint[j].first_dof + k)) continue;
       rig_dof_name(r, r->joint[j].first_dof + k, name, sizeof name);
-      return err_set(err, LOOM_E_CONFIG, "%s moves joint %s, in whose frame the region lies", name,
-                     r->joint[frame].name);
+      return err_set(err, LOOM_E_CONFIG, "%s moves joint %s, which is the frame of the region",
+                     name, r->joint[frame].name);
     }
   return LOOM_OK;
 }
@@ -399,6 +401,6 @@ void ssdf_region_pose(const ssdf_region *g, const double *angles, double *T, dou
   pose_identity(root);
   memset(all, 0, (size_t)g->part.num_dofs * sizeof *all);
   for (int32_t k = 0; k < g->spec.num_dofs; ++k) all[g->spec.dof[k]] = angles[k];
-  rig_pose(&g->part, all, root, T); /* nothing that the frame hangs on has turned */
+  rig_pose(&g->part, all, root, T); /* joints above the frame keep their rest pose */
   rig_skin(&g->part, T, x);
 }

@@ -123,7 +123,7 @@ static void grid_of(const ssdf_box *box, int64_t resolution, int64_t n[3], doubl
   for (int c = 0; c < 3; ++c) n[c] = 1 + (int64_t)((box->hi[c] - box->lo[c]) / *spacing);
 }
 
-/* Drops what chance does not choose; keeps the order. */
+/* Drops the nodes that a random choice leaves out; keeps the order. */
 static void choose(const ssdf_sampling *how, int64_t pose, ssdf_samples *s)
 {
   int64_t kept = 0;
@@ -139,7 +139,8 @@ static void choose(const ssdf_sampling *how, int64_t pose, ssdf_samples *s)
   s->count = kept;
 }
 
-/* Exposed triangles that count: all, or those of the skin; sum [num_exposed] of their areas. */
+/* Running sums of areas, sum [num_exposed], over all exposed triangles or, with `cut`, over the
+ * skin alone. */
 static double sum_areas(const ssdf_truth *t, const unsigned char *cut, double *sum)
 {
   double total = 0;

@@ -1,12 +1,12 @@
-/* sample.h - what a network is trained on: distances around a region in many poses. */
+/* sample.h - training samples of a network: distances around a region in many poses. */
 #ifndef LOOM_SSDF_SAMPLE_H
 #define LOOM_SSDF_SAMPLE_H
 
 #include "ssdf/region.h"
 #include "ssdf/truth.h"
 
-/* Where a network is used: all of the region in every pose of the training, and a margin.  Points
- * and distances of samples are relative to its middle, in half sides. */
+/* Box in which a network is used: the whole region in every training pose, and a margin.  Points of
+ * samples are relative to the middle of the box; points and distances are in half sides. */
 typedef struct ssdf_box {
   double lo[3], hi[3]; /* m, rest pose of the region's frame */
   double centre[3];    /* m */
@@ -18,11 +18,11 @@ typedef struct ssdf_sampling {
   double near_bound;   /* nodes nearer to the surface than this times the side are all taken */
   double random_bound; /* others with the probability of this over their distance in sides */
   int64_t extra;       /* points off the grid, near the surface */
-  int64_t test_points; /* of a pose that is for testing */
+  int64_t test_points; /* of a pose for testing */
   uint64_t seed;
 } ssdf_sampling;
 
-/* Beyond the surface, m, of points off the grid and of those for testing. */
+/* Largest distance from the surface, m, of points off the grid and of points for testing. */
 extern const double ssdf_test_reach;
 
 typedef struct ssdf_samples {
@@ -55,8 +55,8 @@ void ssdf_random_pose(const ssdf_region_spec *s, const double (*range)[2], uint6
 void ssdf_box_of(const ssdf_poser *p, const double (*range)[2], const int64_t *counts, int64_t num,
                  double margin, ssdf_box *out);
 
-/* Samples of the region at angles; `pose` is its number, for what is drawn by chance.  The same for
- * any number of threads. */
+/* Samples of the region at `angles`; `pose` is the number of the pose and selects the random
+ * numbers.  The same for any number of threads. */
 loom_status ssdf_sample_training(loom_err *err, const ssdf_poser *p, const ssdf_box *box,
                                  const ssdf_sampling *how, const double *angles, int64_t pose,
                                  ssdf_samples *out);

@@ -39,7 +39,8 @@ static void place_of(int corner, int *i, int *j)
   *i = corner;
 }
 
-/* Corners of part k, turned as the triangle: those that stand as it does come first. */
+/* Corners of part k, in the triangle's orientation.  Parts with the triangle's shape come first,
+ * then the inverted ones between them. */
 static void part_corners(int k, int c[3])
 {
   int n = k;
@@ -71,7 +72,7 @@ static void corner_point(const double *x, const int32_t *v, int corner, double p
            CUTS;
 }
 
-/* ---- what is exposed ---- */
+/* ---- exposed triangles and parts ---- */
 
 static int normal_of(const double *x, const int32_t *v, double n[3])
 {

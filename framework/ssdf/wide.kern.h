@@ -1,20 +1,19 @@
-/* wide.kern.h - what net.kern.h says of networks at a point, for those of many channels, on a GPU.
+/* wide.kern.h - networks of many channels at one point on a GPU; the functions of net.kern.h.
  *
- * Arrays of a thread stay in registers only where every index is a constant, and others lie in a
- * memory of which there is little.  What a layer reads is in registers here, 32 numbers that
- * unrolled loops go through; what it writes takes its place in lines that the threads of a warp
- * share (LK_LINES).  On the way back the slopes of activations are made anew for each layer, which
- * takes (hidden + 1) / 2 times as long as to keep them all, and second derivatives take one pair of
- * directions after the other, as in narrow.kern.h.  What is added to what stays in its order: the
- * same bits. */
+ * Arrays of a thread stay in registers only where every index is a constant; other arrays lie in
+ * a memory of limited size.  Here the inputs of a layer are in registers, 32 numbers in
+ * unrolled loops, and its outputs replace them in lines of shared memory (LK_LINES).  The sweep
+ * back computes the slopes of activations anew for each layer, which takes (hidden + 1) / 2 times
+ * as long as keeping all of them.  Second derivatives take one pair of directions after the other,
+ * as in narrow.kern.h.  Sums keep the order of net.kern.h, and so the same bits. */
 #ifndef LOOM_SSDF_WIDE_KERN_H
 #define LOOM_SSDF_WIDE_KERN_H
 
 #include "geom/small.kern.h"
 #include "ssdf/narrow.kern.h"
 
-/* A layer's sums of the numbers in a line [inputs], in their place [outputs]; its parameters begin
- * at `at`. */
+/* Replaces the inputs of a layer in `line` [inputs] by its sums [outputs]; the parameters of the
+ * layer begin at `at`. */
 LK_FN_CALLED void ssdf_wide_sums(const ssdf_params *p, int32_t at, int32_t inputs, int32_t outputs,
                                  int biased, lk_room line)
 {
@@ -33,8 +32,8 @@ LK_FN_CALLED void ssdf_wide_sums(const ssdf_params *p, int32_t at, int32_t input
   }
 }
 
-/* Derivatives by what a layer reads, from those by its sums, up times slope [outputs]; in the place
- * of up. */
+/* Derivatives by the inputs of a layer, from the derivatives by its sums, which are `up` times
+ * `slope` [outputs]; they replace `up`. */
 LK_FN_CALLED void ssdf_wide_back(const ssdf_params *p, int32_t at, int32_t inputs, int32_t outputs,
                                  lk_room slope, lk_room up)
 {

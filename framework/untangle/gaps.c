@@ -189,7 +189,7 @@ loom_status gap_moves(loom_err *err, const untangle_scene *s, const topo *edges,
                       double *bound, int64_t *near)
 {
   search q = {.s = s, .m = m, .bound = bound};
-  /* what is not looked at is at least so far from both sides of a pair */
+  /* a vertex outside of the search is at least this far from both sides of a pair */
   for (int64_t v = 0; v < s->n + s->nb; ++v) bound[v] = share * reach * s->radius[v];
   const loom_status st = look(err, &q, edges);
   *near = q.near;

@@ -72,7 +72,7 @@ static void clear(const untangle_scene *s, work *w)
   memset(w->move.weight, 0, sizeof(double) * (size_t)(s->n + s->nb));
 }
 
-/* From sums to means; what does not move gets 0. */
+/* From sums to means; vertices that do not move get 0. */
 static void average(const untangle_scene *s, work *w)
 {
   for (int64_t v = 0; v < s->n; ++v) {
@@ -136,9 +136,12 @@ static double mean_edge(const untangle_scene *s, const topo *t)
 
 static loom_status shorten(loom_err *err, const untangle_scene *s, work *w, untangle_report *out)
 {
-  const double step = step_share * mean_edge(s, &w->edges);
+  const double edge = mean_edge(s, &w->edges), step = step_share * edge;
+  int64_t moved = 0;
   LOOM_TRY(find(err, s, w, &out->after));
   out->before = out->after;
+  if (out->before > 0) LOOM_TRY(layers_part(err, s, edge, &moved));
+  if (moved > 0) LOOM_TRY(find(err, s, w, &out->after));
   for (; out->after > 0 && out->passes < s->max_passes; ++out->passes) {
     clear(s, w);
     contour_moves(s, &w->edges, w->pairs, out->after, step, &w->move);

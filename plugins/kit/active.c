@@ -1,5 +1,5 @@
-/* active.c - which candidates are active at a point, and what is said of those that overlap; see
- * candidates.h. */
+/* active.c - finds the candidates that are active at a point, and reports overlapping ones as an
+ * error; see candidates.h. */
 #include <math.h>
 
 #include "kit/candidates.h"
@@ -9,7 +9,7 @@ static const lk_entry k_room = LK_ENTRY(cand_least_room), k_gap = LK_ENTRY(cand_
 static const lk_entry k_count = LK_ENTRY(cand_count_corners), k_tell = LK_ENTRY(cand_tell);
 static const lk_entry k_moved = LK_ENTRY(cand_moved);
 
-/* D - xi^2 of all candidates at x, and its least. */
+/* D - xi^2 of all candidates at x, and the flags of active ones. */
 static loom_status measure(candidates *c, const loom_step *s, loom_buf *x, double progress)
 {
   LOOM_TRY(cand_ask(c, x, progress));
@@ -62,7 +62,8 @@ static loom_status count_and_list(candidates *c)
   return list(c, num);
 }
 
-/* One number after the other, each as soon as the one before it asks for it. */
+/* On the CPU, or with stale candidates: each step runs only if the result of the one before it
+ * requires it. */
 static loom_status activate_by_steps(candidates *c, const loom_step *s, loom_buf *x,
                                      double progress, int strict, const cand_choice *choice)
 {
@@ -80,7 +81,8 @@ static loom_status activate_by_steps(candidates *c, const loom_step *s, loom_buf
 
 enum { TOLD_WAY = 0, TOLD_ROOM, TOLD_NUM, TOLD_LEN = TOLD_NUM + 2 };
 
-/* Way since the candidates were found, least room, number of active ones, in c->result. */
+/* Writes to c->result: the largest way of a vertex since the candidates were found (squared, m^2),
+ * the least room, and the number of active candidates. */
 static loom_status launch_all(candidates *c, const loom_step *s, loom_buf *x, double progress,
                               const cand_choice *choice)
 {
@@ -103,7 +105,7 @@ static loom_status launch_all(candidates *c, const loom_step *s, loom_buf *x, do
   return plug_launch(&m, &k_tell, &num, 1, NULL);
 }
 
-/* *done = 0: a vertex has gone too far, and candidates have to be found anew. */
+/* *done = 0: a vertex has moved by more than slack/2, so candidates have to be found anew. */
 static loom_status activate_at_once(candidates *c, const loom_step *s, loom_buf *x, double progress,
                                     int strict, const cand_choice *choice, int *done)
 {
@@ -177,7 +179,7 @@ loom_status cand_least_gap_later(candidates *c, double *gap)
   return plug_reduce_later(&m, &k_gap, &a, c->m, c->result, &c->later, -1.0, gap);
 }
 
-/* Share of thickness and d_hat below which what is missing to a gap is rounding. */
+/* An overlap below this share of thickness plus reach counts as rounding. */
 static const double LOST = 1e-9;
 
 loom_status cand_overlap_error(candidates *c, const loom_step *s, const char *what,

@@ -31,8 +31,8 @@ static loom_status add_up(const barrier *p, loom_buf *v, int width, double *sum,
   return plug_unbind(&m);
 }
 
-/* *mean: of v, real [n][width], over free vertices; of several objects the largest, and what the
- * others have of it is the factor on the stiffness of their pairs. */
+/* *mean: mean of v, real [n][width], over free vertices; with several objects the largest of their
+ * means.  The ratio of an object's mean to *mean is the factor on the stiffness of its pairs. */
 static loom_status find_mean(barrier *p, loom_buf *v, int width, double *mean)
 {
   const loom_host *const h = p->c.h;
@@ -71,8 +71,9 @@ static void set_kappa(barrier *p, double kappa)
   p->energy.number[BARRIER_KAPPA] = kappa;
 }
 
-/* kappa whose curvature at half of d_hat, without thickness, is the mean m/h^2, or weight; of
- * several objects that of the one with the largest mean: pairs take their share of it. */
+/* kappa for which d2b/dd2 at half of d_hat, without thickness, equals the mean m/h^2, or the mean
+ * weight of barrier_weigh().  With several objects it is the value of the object with the largest
+ * mean; pairs of other objects scale it by their share. */
 static double first_stiffness(const barrier *p, const loom_step *s)
 {
   const double weight = p->weight > 0.0 ? p->weight : p->mass / (s->h * s->h);
@@ -131,8 +132,8 @@ static loom_status start_error(barrier *p, const loom_step *s)
                             "apart ([filter] bound = global)");
 }
 
-/* A bound lets x move by a tiny share, 1e-12, of what is wanted at least; where forces are absurd
- * that is more than the gap. */
+/* A step bound always lets x move by at least a share of 1e-12 of the trial's way; with absurd
+ * forces that can be more than the gap. */
 static loom_status pushed_error(barrier *p, const loom_step *s, const char *what)
 {
   return cand_overlap_error(&p->c, s, what,
@@ -149,7 +150,7 @@ static loom_status lag(barrier *p, const loom_step *s, loom_buf *x, double progr
   return st;
 }
 
-/* What friction may be off by there, in parts of the sum of all mu lambda. */
+/* Largest change of the sum of mu lambda, as a share of it, after which barrier_follow() ends. */
 static const double follow_tolerance = 0.02;
 
 loom_status barrier_follow(barrier *p, const loom_step *s, loom_buf *x, int *again)
@@ -216,7 +217,7 @@ loom_status barrier_update(barrier *p, const loom_step *s, const loom_pairs *pai
   return st == LOOM_REJECTED ? LOOM_OK : st; /* unfiltered: the last forces stay */
 }
 
-/* What is committed keeps every gap. */
+/* A committed point with an overlap is an error. */
 loom_status barrier_end_step(barrier *p, const loom_step *s)
 {
   const loom_status st = cand_activate(&p->c, s, s->x, s->progress);
@@ -231,7 +232,7 @@ loom_status barrier_checkpoint(barrier *p, const loom_step *s, int restore)
   const loom_host *const h = p->c.h;
   loom_real kappa = (loom_real)p->kappa;
   if (restore || !LOOM_HAS(s, recording) || !s->recording) p->c.valid = p->c.planned = 0;
-  if (p->set.stiffness > 0.0) return LOOM_OK; /* nothing to remember */
+  if (p->set.stiffness > 0.0) return LOOM_OK; /* kappa is the setting and never changes */
   LOOM_TRY(state_items(h, restore, "stiffness", LOOM_REAL, 1, &kappa));
   LOOM_CHECK(h, kappa >= 0 && isfinite(kappa), LOOM_E_IO,
              "checkpoint: the stiffness is %g; start the run again", (double)kappa);

@@ -1,10 +1,10 @@
-/* barrier.h - a model with friction whose energy grows without bound where a gap closes, from step
- * to step: its stiffness, lags, checks that nothing overlaps, checkpoints.
+/* barrier.h - contact models with friction and an energy that grows without bound as a gap closes:
+ * choice of stiffness, lags of friction, checks for overlaps, checkpoints.
  *
  *   B(x) = sum over pairs of  m(x) b(D(x))
  * over all vertex-triangle and edge-edge pairs without a common vertex, and all vertices and bodies
  * with a signed distance; b is the model's own (pair_energy.kern.h), with the numbers kappa and
- * d_hat. Energy and gradient at a point where D <= xi^2 for some pair: LOOM_REJECTED. */
+ * d_hat.  At a point with D <= xi^2 for some pair, energy and gradient are LOOM_REJECTED. */
 #ifndef KIT_BARRIER_H
 #define KIT_BARRIER_H
 
@@ -42,18 +42,18 @@ typedef struct barrier_settings {
   LOOM_PARAM_ENUM(barrier_settings, hessian, BARRIER_HESSIAN_CLAMP, "clamp|gauss_newton",       \
                   "Second derivatives: exact, with negative eigenvalues treated as the solver " \
                   "asks; or without the curvature of the distance.")
-#define BARRIER_PARAMS_FRICTION(lag)                                                              \
-  LOOM_PARAM_REAL(barrier_settings, self_friction, 0, 0, 10, "1",                                 \
-                  "Coulomb coefficient between cloths; bodies bring their own."),                 \
-      LOOM_PARAM_REAL(barrier_settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",                          \
-                      "Sliding speed below which friction fades: what sticks creeps slower than " \
-                      "this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),             \
-      LOOM_PARAM_ENUM(                                                                            \
-          barrier_settings, friction_lag, lag, "step|iteration",                                  \
-          "Normal forces and planes for friction: of the start of the step, or of the "           \
-          "last accepted iterate, which makes Newton linear and can cycle."),                     \
-      LOOM_PARAM_INT(barrier_settings, lag_rounds, 0, 0, 1000000, "1",                            \
-                     "With friction_lag = iteration: lags per step at most, the first at its "    \
+#define BARRIER_PARAMS_FRICTION(lag)                                                           \
+  LOOM_PARAM_REAL(barrier_settings, self_friction, 0, 0, 10, "1",                              \
+                  "Coulomb coefficient between cloths; bodies bring their own."),              \
+      LOOM_PARAM_REAL(barrier_settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",                       \
+                      "Sliding speed below which friction fades: sticking pairs creep slower " \
+                      "than this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),     \
+      LOOM_PARAM_ENUM(                                                                         \
+          barrier_settings, friction_lag, lag, "step|iteration",                               \
+          "Normal forces and planes for friction: of the start of the step, or of the "        \
+          "last accepted iterate, which makes Newton linear and can cycle."),                  \
+      LOOM_PARAM_INT(barrier_settings, lag_rounds, 0, 0, 1000000, "1",                         \
+                     "With friction_lag = iteration: lags per step at most, the first at its " \
                      "start; 0: at every accepted iterate.")
 
 #define BARRIER_COLUMNS                                                             \
@@ -63,7 +63,7 @@ typedef struct barrier_settings {
         "largest) and doubled since"                                                \
   }
 
-typedef struct barrier_model { /* what the plugin says of its energy */
+typedef struct barrier_model { /* kernels of the plugin's energy */
   pair_kernels pair;
   lk_entry lag;
 } barrier_model;
@@ -88,15 +88,15 @@ typedef struct barrier {
 loom_status barrier_new(barrier *p, const loom_host *h, const loom_scene *sc, const loom_exec *e,
                         const barrier_settings *set, const barrier_model *model, double unit);
 loom_status barrier_reset(barrier *p);
-/* What displacements are weighed with where this barrier is minimised, real [n][width], N/m, in
- * place of m/h^2: the first stiffness is found for it.  Before the first barrier_begin_step() of a
- * run. */
+/* Weights of displacements in the problem that this barrier is part of, real [n][width], N/m: they
+ * replace m/h^2 in the choice of the first stiffness.  Call it before the first
+ * barrier_begin_step() of a run. */
 loom_status barrier_weigh(barrier *p, loom_buf *weight, int width);
 loom_status barrier_begin_step(barrier *p, const loom_step *s);
-/* Where friction has no iterates to follow, as contact is frozen: once a correction has ended at x,
- * the normal forces there.  *again: they are others than before, so it is to go on.  With
- * friction_lag = step only where there were none at the start of the step: without it the step in
- * which a contact begins would be free of friction. */
+/* For frozen contact, where friction has no iterates to follow: when a correction has ended at x
+ * and friction has no normal forces yet, takes those at x.  *again = 1: the forces have changed, so
+ * the correction has to go on.  Without it the step in which a contact begins would have no
+ * friction. */
 loom_status barrier_follow(barrier *p, const loom_step *s, loom_buf *x, int *again);
 loom_status barrier_plan(barrier *p, const loom_step *s, loom_query *q);
 loom_status barrier_update(barrier *p, const loom_step *s, const loom_pairs *pairs, int when,
@@ -110,10 +110,10 @@ loom_status barrier_hessian(barrier *p, const loom_step *s, loom_buf *x, int how
 loom_status barrier_metrics(barrier *p, const loom_step *s, loom_contact_metrics *out);
 loom_status barrier_checkpoint(barrier *p, const loom_step *s, int restore);
 
-/* cand_activate() at x for a form that has no value where pairs overlap; `what` of the error. */
+/* cand_activate() at x, which fails where pairs overlap; `what` begins the message. */
 loom_status barrier_activate(barrier *p, const loom_step *s, loom_buf *x, const char *what);
 
-/* A plugin's table of callbacks that only pass `barrier b` of its instance T on. */
+/* Callbacks of a plugin with the instance T, which pass its member `barrier b` on. */
 #define BARRIER_CALLBACKS(T)                                                                       \
   static loom_status T##_reset(void *self) { return barrier_reset(&((T *)self)->b); }              \
   static loom_status T##_begin_step(void *self, const loom_step *s)                                \

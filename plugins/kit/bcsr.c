@@ -175,7 +175,7 @@ loom_status bcsr_serial_part(bcsr *A, const bcsr_kind *kind, int64_t first, int6
 {
   loom_exec one = *A->e;
   LOOM_CHECK(A->h, one.backend == LOOM_CPU, LOOM_E_UNSUPPORTED,
-             "one thread of the processor cannot add up what is on a device");
+             "the sum on one thread of the CPU needs a matrix on the CPU, not on a device");
   one.num_threads = 1;
   return add_elements(A, &one, kind, first, count, 1);
 }

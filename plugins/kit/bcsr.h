@@ -11,13 +11,14 @@
  *   ... a kernel writes kinds[k].K ...
  *   bcsr_values(&A, kinds, num);
  *
- * "Elements" are whatever couples some rows: triangles, hinges, pairs in contact.  For impacts, S =
- * G M^-1 G', rows are impacts, elements the vertices with the list of their impacts, and b = 1.
+ * An "element" couples some rows: a triangle, a hinge, a pair in contact.  In the matrix of
+ * impacts, S = G M^-1 G', rows are impacts, elements the vertices with the list of their impacts,
+ * and b = 1.
  *
- * host->hessian() has the matrix of the scene's elements and contact models already; this kit is
- * for what plugins assemble themselves.  The core does not stand on it: its own assembly
- * (framework/linalg) knows that elements never change, and works on the core's memory rather than
- * through loom_host.
+ * host->hessian() gives the matrix of the scene's elements and contact models; this kit is for
+ * matrices that plugins assemble themselves.  The core does not use it: its own assembly
+ * (framework/linalg) relies on elements that never change, and works on the core's memory rather
+ * than through loom_host.
  */
 #ifndef KIT_BCSR_H
 #define KIT_BCSR_H
@@ -26,7 +27,7 @@
 #include "loom/plug.h"
 #include "loom/plugin.h"
 
-typedef struct bcsr_kind { /* elements of one kind; zero what is not given */
+typedef struct bcsr_kind { /* elements of one kind; set unused members to zero */
   int64_t count;
   int32_t arity; /* corners of an element */
   loom_buf
@@ -69,12 +70,13 @@ loom_status bcsr_add_kind(bcsr *A, const bcsr_kind *kind);
 /* += K of `count` elements from `first` on, of which alone K has room.  A kind that is added part
  * by part, from the first element to the last one, makes the same bits. */
 loom_status bcsr_add_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count);
-/* The same in a loop over elements, which look for their places and add there, for comparison: on
- * all threads by atomic adds, as the paper does, so that bits depend on who comes first; or on one
- * thread of the processor, with the bits of bcsr_add_part().  They need no index. */
+/* For comparison, the same in a loop over elements, each of which searches its places and adds
+ * there.  _scatter_ runs on all threads with atomic adds, as the paper does, so that bits depend on
+ * the order of threads; _serial_ runs on one thread of the CPU, with the bits of bcsr_add_part().
+ * Both need no index. */
 loom_status bcsr_scatter_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count);
 loom_status bcsr_serial_part(bcsr *A, const bcsr_kind *kind, int64_t first, int64_t count);
-/* As the host's services and krylov_bsr3.h take it, for b = 3. */
+/* The matrix in the form of the host's services and of krylov_bsr3.h, for b = 3. */
 loom_bsr3 bcsr_matrix3(const bcsr *A);
 
 #endif

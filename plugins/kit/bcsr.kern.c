@@ -59,7 +59,7 @@ LK_KERNEL_PLAIN(bcsr_collect, a, i)
   }
 }
 
-/* Makes a heap of list[0 .. n) whose children of `top` are heaps. */
+/* Makes the subtree below `top` of list[0 .. n) a heap; the subtrees of its children are heaps. */
 LK_FN void sift(int32_t *list, int64_t top, int64_t n)
 {
   const int32_t v = list[top];
@@ -122,7 +122,7 @@ LK_FN int64_t place_of(const bcsr_args *a, int32_t i, int32_t j)
   return lk_place_in_row(a->row, a->col, i, j);
 }
 
-/* to [b][b] += the block at K, whose rows are `ld` numbers apart. */
+/* to [b][b] += the block at K; its rows are `ld` numbers apart. */
 LK_FN void add_block(int b, int64_t ld, const lk_real *K, lk_real *to)
 {
   for (int r = 0; r < b; ++r)

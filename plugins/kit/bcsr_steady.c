@@ -9,7 +9,7 @@ static const lk_entry k_add = LK_ENTRY(steady_add);
 
 /* ---- the base ---- */
 
-/* What bcsr_index() made: it is not needed once places are known. */
+/* Frees the index that bcsr_index() made; once places are known it is not needed. */
 static void drop_index(const bcsr *A, bcsr_kind *k)
 {
   loom_buf **const all[] = {&k->key, &k->owner, &k->corner, &k->first, &k->squares, &k->block};

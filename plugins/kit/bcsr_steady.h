@@ -3,13 +3,13 @@
  *
  *   bcsr_base(&A, n, kinds, num);                     once
  *   bcsr_steady_new(&s[k], &A, &kinds[k], part);      once for each of them
- *   bcsr_pattern(&A, others, num_others);             the base, and what others couple
+ *   bcsr_pattern(&A, others, num_others);             the base plus the rows that others couple
  *   bcsr_clear(&A);
  *   for p < s[k].parts:  ... dense matrices K of elements [p part, (p + 1) part) ...
  *                        bcsr_steady_add(&A, &s[k], K, p);
  *
- * A part is as large as fits into a cache beside its rows: what wrote K is then still there when
- * rows gather it.  The bits are those of bcsr_add_kind().
+ * A part fits into a cache together with its rows, so that K is still in the cache when rows gather
+ * it.  The bits are those of bcsr_add_kind().
  */
 #ifndef KIT_BCSR_STEADY_H
 #define KIT_BCSR_STEADY_H
@@ -21,7 +21,7 @@ typedef struct bcsr_steady { /* fine when zeroed */
   int64_t count, part, parts, corners;
   int32_t arity;
   int64_t *from;    /* [parts+1], on the host: the first segment of each part */
-  loom_buf *row;    /* i32 [segments], a row of the matrix: a segment is what a part has in a row */
+  loom_buf *row;    /* i32 [segments], row of the matrix; a segment: corners of a part in it */
   loom_buf *start;  /* i32 [segments+1], where its corners begin */
   loom_buf *corner; /* i32 [corners], by part, row and number */
   loom_buf *place;  /* i32 [corners][arity], of each corner's blocks in the base */

@@ -1,5 +1,5 @@
 /* box_tree.h - hierarchies of boxes on the host side: their levels, bounds and joining; see
- * box_tree.kern.h.  What a leaf is and how large its box, the plugin knows. */
+ * box_tree.kern.h.  The plugin defines the leaves and their boxes. */
 #ifndef KIT_BOX_TREE_H
 #define KIT_BOX_TREE_H
 

@@ -10,9 +10,9 @@ enum { BOX_MAX_LEVELS = 32, BOX_HILBERT_BITS = 20 }; /* 3 * 20 bits of a place o
 
 typedef struct box_node {
   float lo[3];   /* m */
-  int32_t state; /* bits of any leaf below: what is there */
+  int32_t state; /* bits of the leaves below it, combined by or: properties of their contents */
   float hi[3];   /* m */
-  int32_t mark;  /* likewise: what has happened to it */
+  int32_t mark;  /* bits of the leaves below it, combined by or: events of this query */
 } box_node;
 
 typedef struct box_levels {

@@ -132,8 +132,8 @@ static loom_status rest_spacing(candidates *c, double *out, double *edge)
   return h->unmap(h, c->sc->rest_x);
 }
 
-/* Candidates are all pairs within d_hat + slack, and within a reach of several edges their number
- * is that of the vertices times the square of it. */
+/* Candidates are all pairs within reach + slack.  Where that is several edges long, their number
+ * grows with its square. */
 static void choose_slack(candidates *c, double usual, double edge)
 {
   const double most = 0.25 * edge;
@@ -207,7 +207,7 @@ static loom_status resize_candidates(candidates *c, int64_t m)
   return h->buf_resize(h, c->act.place, m + 1);
 }
 
-/* Rows for those of a vertex and a body. */
+/* Lists the candidates of a vertex and a body, which host->body_gap is asked about. */
 static loom_status list_touching(candidates *c)
 {
   const loom_host *const h = c->h;
@@ -279,7 +279,7 @@ int cand_is_known(const candidates *c, double progress)
   return c->valid && (!c->moving || progress == c->progress);
 }
 
-/* Two vertices approach by at most twice the largest way; what is not a number stays here and shows
+/* Two vertices approach by at most twice the largest way.  A NaN counts as near, so that it shows
  * in the energy. */
 int cand_is_near(const candidates *c, double way) { return !(way > 0.5 * c->slack); }
 
@@ -294,7 +294,6 @@ static loom_status covers(candidates *c, loom_buf *x, double progress, int *good
   return LOOM_OK;
 }
 
-/* Find candidates for x unless those at hand will do. */
 loom_status cand_cover(candidates *c, const loom_step *s, loom_buf *x, double progress)
 {
   const loom_pairs *pairs = NULL;

@@ -55,7 +55,7 @@ LK_KERNEL_PLAIN(cand_measure, a, c)
 {
   const cand_state *const s = &a->s;
   lk_real x[12], w[4], D;
-  if (a->num[c] == 0) { /* nobody could move it */
+  if (a->num[c] == 0) { /* all vertices are fixed: no force could move them */
     a->room[c] = LK_REAL_MAX;
     a->flag[c] = 0;
     return;

@@ -1,7 +1,7 @@
-/* candidates.kern.h - pairs that may touch, kept by their vertices alone (or vertex and body);
- * everything else is computed from positions when it is needed.  At a point x the active ones are
- * those whose gap is below `reach`, in the order of the candidates, which is that of their names:
- * sums over them do not depend on how many candidates there are.
+/* candidates.kern.h - candidate pairs, stored as vertices (or vertex and body) alone; everything
+ * else is computed from positions.  A candidate is active at x if its gap is below `reach`.  Active
+ * pairs keep the order of the candidates, which is that of their keys, so that sums over active
+ * pairs do not depend on the number of candidates.
  *
  * D is the squared distance, xi the sum of both radii, the gap sqrt(D) - xi. */
 #ifndef KIT_CANDIDATES_KERN_H
@@ -20,7 +20,7 @@ typedef struct cand_state {
   const lk_real *LK_RESTRICT body1;    /* [nb][3] m, or NULL */
   const uint8_t *LK_RESTRICT fixed;    /* [n] */
   const lk_real *LK_RESTRICT friction; /* [num_obstacles] 1 */
-  const int64_t *LK_RESTRICT row;      /* [m+1] of a vertex and a body: its row in what follows */
+  const int64_t *LK_RESTRICT row;      /* [m+1] row of a vertex and body in gap, slope and curve */
   const lk_real *LK_RESTRICT gap;      /* [.] m, signed distance */
   const lk_real *LK_RESTRICT slope;    /* [.][3] 1, its gradient */
   const lk_real *LK_RESTRICT curve;    /* [.][3][3] 1/m, its Hessian */
@@ -103,7 +103,7 @@ typedef struct cand_tell_args {
 } cand_tell_args;
 LK_DECLARE(cand_tell, cand_tell_args) /* one element */
 
-/* ---- what models' kernels call ---- */
+/* ---- functions for the kernels of models ---- */
 
 /* Vertex i, of the scene or of a body's mesh. */
 LK_FN void cand_position(const cand_state *s, int32_t i, lk_real *p)
@@ -124,10 +124,10 @@ LK_FN int cand_is_free(int32_t i, int32_t n, const uint8_t *fixed)
 
 LK_FN int cand_is_edges(int32_t kind) { return kind == LOOM_PAIR_EE || kind == LOOM_PAIR_BEE; }
 
-/* Corners of its first side; those of the second follow. */
+/* Number of vertices of a pair's first side; the vertices of the second side follow. */
 LK_FN int cand_first_side(int32_t kind) { return cand_is_edges(kind) ? 2 : 1; }
 
-/* One of its sides is a body. */
+/* 1: one side of the pair is a body. */
 LK_FN int cand_is_body(int32_t kind)
 {
   return kind == LOOM_PAIR_VO || kind == LOOM_PAIR_BVT || kind == LOOM_PAIR_BEE;

@@ -5,9 +5,9 @@
 #include <limits.h>
 #include <omp.h>
 
-/* CHOLMOD has OpenMP loops of its own, many builds with a number of threads fixed at compile time
- * (Debian: 4), whatever [exec] threads says; they are so short that four take longer than one.
- * Where no level of parallelism may be active a loop stays on its thread; this holds for the
+/* CHOLMOD has OpenMP loops of its own.  Many builds fix their number of threads at compile time
+ * (Debian: 4) and ignore [exec] threads; the loops are so short that four threads take longer than
+ * one.  With 0 active levels of parallelism a loop stays on its thread; the setting is that of the
  * calling thread alone. */
 int chol_alone(void)
 {
@@ -131,9 +131,9 @@ loom_status chol_analyse(chol *c)
   return chol_workspace(c);
 }
 
-/* First column of L whose diagonal is not a positive number, or the number of columns.  The BLAS
- * in use may let a NaN pass (OpenBLAS does), CHOLMOD asks nobody else; what is wrong in one column
- * reaches the diagonal of a later one, so that these entries tell of all. */
+/* First column of L with a diagonal entry that is not a positive number; if all are, the number of
+ * columns.  CHOLMOD relies on the BLAS for this check, and OpenBLAS lets a NaN pass.  A NaN in a
+ * column reaches the diagonal of a later column, so that the diagonal shows every failure. */
 static size_t bad_column(const cholmod_factor *L)
 {
   const int *const super = L->super, *const pi = L->pi, *const px = L->px;

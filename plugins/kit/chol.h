@@ -1,15 +1,15 @@
 /* chol.h - a sparse symmetric matrix and its supernodal Cholesky factor, P A P' = L L'.
  *
- * It keeps the matrix, the factor and the workspace of the solves, so that an iteration allocates
- * nothing, and turns CHOLMOD's status codes into messages.  Method: Y. Chen, T. A. Davis,
+ * The kit keeps the matrix, the factor and the workspace of the solves, so that an iteration does
+ * not allocate, and turns CHOLMOD's status codes into messages.  Method: Y. Chen, T. A. Davis,
  * W. W. Hager, S. Rajamanickam, Algorithm 887: CHOLMOD, ACM TOMS 35(3), 2008,
  * doi 10.1145/1391989.1391995.
  *
- * Licence: this source is MIT, but CHOLMOD's supernodal module is GPL-2.0-or-later, and so is each
- * plugin as built that links this kit: its descriptor has to say so.
+ * Licence: this source is MIT, but CHOLMOD's supernodal module is GPL-2.0-or-later.  So a plugin
+ * that links this kit is GPL-2.0-or-later as built, and its descriptor has to say so.
  *
- * Indices are int: the matrices of a million vertices fit, and half the index memory is
- * read.  CHOLMOD refuses a factor of more than 2^31 entries (16 GiB); so does this kit.
+ * Indices are int: they suffice for the matrices of a million vertices and take half the memory of
+ * 64-bit ones.  CHOLMOD refuses a factor of more than 2^31 entries (16 GiB), and so does this kit.
  */
 #ifndef KIT_CHOL_H
 #define KIT_CHOL_H
@@ -26,10 +26,10 @@ typedef struct chol {
   int32_t started;    /* nonzero: cm is initialised */
   int32_t ordering;   /* CHOL_* */
   int32_t own_solve;  /* nonzero: the caller reads L itself, no workspace is kept here */
-  const char *remedy; /* what a user can do about a factor that is too large */
-  /* Before chol_matrix_permuted the upper triangle by columns, which is the lower triangle by rows:
-   * from this one CHOLMOD permutes in one go, from the other it needs a further copy.  The arrays
-   * are reached through chol_ptr, chol_row and chol_val. */
+  const char *remedy; /* end of the message about a factor that is too large */
+  /* Before chol_matrix_permuted() the upper triangle by columns, which is the lower triangle by
+   * rows: CHOLMOD permutes it in one go; the other triangle would need a further copy.  chol_ptr(),
+   * chol_row() and chol_val() give the arrays. */
   cholmod_sparse *A;
   cholmod_factor *L; /* symbolic after chol_analyse, numeric after chol_factorise */
   cholmod_dense *Y;  /* real [rows]: right-hand side, in the factor's order */
@@ -59,20 +59,20 @@ loom_status chol_analyse(chol *c);
  * showed it is in *pivot (in the caller's numbering). */
 loom_status chol_factorise(chol *c, int *pivot);
 
-/* For other parts of this kit: what c->cm.status says as a message, and workspace for c->L. */
+/* For other parts of this kit: fails with a message for c->cm.status; workspace for c->L. */
 loom_status chol_fail(chol *c, const char *doing);
 loom_status chol_workspace(chol *c);
-/* CHOLMOD's calls stand between these two: no threads of its own. */
+/* Enclose calls of CHOLMOD in these two, so that it starts no threads of its own. */
 int chol_alone(void);
 void chol_together(int before);
 
 /* Bytes of the factor: values, row indices, supernodes, ordering. */
 double chol_factor_bytes(const chol *c);
 
-/* What is counted as moved (LOOM_C_BYTES): by chol_factorise the matrix read and the factor
- * written, which is the least it can do, and by a solve the factor once in each direction and its
- * `columns` right-hand sides read and written.  chol_solve does so; who solves without it calls
- * this. */
+/* Counts the bytes that a solve moves (LOOM_C_BYTES): the factor once in each direction, and
+ * `columns` right-hand sides read and written.  chol_solve() calls it; a plugin with a solve of its
+ * own has to call it.  (chol_factorise() counts the matrix read and the factor written, a lower
+ * bound.) */
 void chol_count_solve(const chol *c, int columns);
 
 /* Row k of the factor is row perm[k] of A. */

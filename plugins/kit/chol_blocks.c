@@ -69,8 +69,8 @@ static loom_status spread(chol *c, const cholmod_factor *B)
 }
 
 /* Pattern of the matrix, lower triangle by columns in the factor's order, and the places.
- * work [2 n]: the inverse of the order; blocks below the diagonal of a column, then those that have
- * found their place. */
+ * work [2 n]: the inverse of the order; then, per column, the number of blocks below the diagonal,
+ * which later counts the blocks already placed. */
 static void fill_pattern(const chol *c, const chol_graph *g, int *work, chol_place *place)
 {
   const int32_t n = g->n;

@@ -23,8 +23,8 @@ typedef struct chol_place {
 
 /* order [n]: a fill-reducing order of the block rows */
 loom_status chol_order_blocks(chol *c, const chol_graph *g, int *order);
-/* The matrix and its symbolic factor for this order; *flops: what its blocks cost.
- * place [ptr[n] + n]: of the blocks of g, then of those on the diagonal. */
+/* The matrix and its symbolic factor for this order; *flops: cost of the factorisation.
+ * place [ptr[n] + n]: places of the blocks of g, then of the diagonal blocks. */
 loom_status chol_analyse_blocks(chol *c, const chol_graph *g, const int *order, chol_place *place,
                                 double *flops);
 

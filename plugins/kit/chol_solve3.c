@@ -84,7 +84,7 @@ static void backward(const int *rows, int nrow, int ncol, const double *restrict
   }
 }
 
-/* Where nothing stands on the right-hand side of a supernode, nothing comes of it. */
+/* 1: the right-hand side of a supernode is zero, so the supernode contributes zero. */
 static int none(const double *y, int first, int end)
 {
   for (int k = 3 * first; k < 3 * end; ++k)

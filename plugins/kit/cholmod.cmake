@@ -1,8 +1,8 @@
 # loom_cholmod: CHOLMOD with a BLAS, where it is installed; for the kit `chol`.
 find_path(CHOLMOD_INCLUDE cholmod.h PATH_SUFFIXES suitesparse)
 find_library(CHOLMOD_LIBRARY cholmod)
-# OpenBLAS without threads, whatever the system's alternatives say: linked first, its functions are
-# the ones that CHOLMOD, ARPACK and LAPACK find.  Without it they have the system's BLAS.
+# OpenBLAS without threads, also where the system's alternatives name another BLAS: it is linked first, so
+# that CHOLMOD, ARPACK and LAPACK find its functions.  Without it they use the system's BLAS.
 find_library(OPENBLAS_LIBRARY NAMES libopenblas.so.0 openblas NO_DEFAULT_PATH
   PATHS /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/openblas-serial)
 find_library(OPENBLAS_LIBRARY NAMES openblas libopenblas.so.0)

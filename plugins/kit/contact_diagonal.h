@@ -1,9 +1,9 @@
 /* contact_diagonal.h - isotropic contact terms as weights on the diagonal of a global step.
  *
  * A term k/2 |sum_a w_a x_a - p|^2 is k w w' in the matrix.  By Cauchy's inequality
- * w w' <= diag(|w_a| sum_b |w_b|), which is what is added up here: the fixed points of an iteration
- * do not depend on its matrix, and a matrix that is not below keeps every step a descent step.
- * Terms of one vertex are exact. */
+ * w w' <= diag(|w_a| sum_b |w_b|); this kit adds up these diagonals.  The fixed points of an
+ * iteration do not depend on its matrix, and a matrix that bounds the exact one from above keeps
+ * every step a descent step.  Terms of one vertex are exact. */
 #ifndef KIT_CONTACT_DIAGONAL_H
 #define KIT_CONTACT_DIAGONAL_H
 
@@ -24,7 +24,7 @@ typedef struct contact_diagonal {
 /* Buffers are freed by the core. */
 loom_status contact_diagonal_new(contact_diagonal *d, const loom_host *h, const loom_scene *sc,
                                  const loom_exec *e);
-/* `weight` of the terms of q; NULL: none.  Nothing waits for the device. */
+/* `weight` of the terms of q; NULL: no terms.  It does not wait for the device. */
 loom_status contact_diagonal_of(contact_diagonal *d, const loom_quad *q);
 
 #endif

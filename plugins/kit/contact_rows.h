@@ -9,10 +9,10 @@
 
 typedef struct contact_rows { /* fine when zeroed */
   const loom_host *h;
-  bcsr A;          /* its Hessian, where `any` */
+  bcsr A;          /* Hessian of contact, where `any` */
   bcsr_kind kind;  /* the blocks that models give */
-  loom_buf *force; /* real [n][3], N, its gradient */
-  int32_t any;     /* nonzero: something touches */
+  loom_buf *force; /* real [n][3], N, gradient of contact */
+  int32_t any;     /* nonzero: some pair is in contact */
 } contact_rows;
 
 loom_status contact_rows_new(contact_rows *k, const loom_host *h, const loom_exec *e, int32_t n);

@@ -77,7 +77,8 @@ static loom_status freeze(friction *f, const pair_energy *p, const lk_entry *lag
                      .most = plug_write(&m, f->most),
                      .blocks = plug_write(&m, f->blocks),
                      .self_friction = (lk_real)f->self_friction,
-                     .reach = (lk_real)c->reach};
+                     .reach = (lk_real)c->reach,
+                     .t = {.mass = plug_read(&m, c->sc->mass)}};
   if (f->tempers && x == s->x_start) a.t = temper(f, &m, s);
   a.p.s.progress = (lk_real)progress;
   f->progress = progress;
@@ -85,7 +86,7 @@ static loom_status freeze(friction *f, const pair_energy *p, const lk_entry *lag
   return fric_carry(c, f->obst, f->point, f->num, progress, 0.0, f->then);
 }
 
-/* Are the vertices of the lagged pairs those of last time? */
+/* *same = 1: the lagged pairs have the same vertices as after the last lag. */
 static loom_status same_pairs(friction *f, int64_t before, int *same)
 {
   candidates *const c = f->c;

@@ -16,8 +16,8 @@ typedef struct friction {
   loom_buf *obst;                      /* i32 [num], of VO alone, else -1 */
   loom_buf *w, *normal, *point, *most; /* real [num][4], [num][3], [num][3], [num]; point: on the
                                         * body, m, at `progress` */
-  loom_buf *then, *now;                /* real [num][3], m: at the start of the step, and now */
-  double progress;                     /* at which it was lagged */
+  loom_buf *then, *now;                /* real [num][3], m: `point` at the start of the step, now */
+  double progress;                     /* of the bodies' motion at the lag */
   int tempers;                 /* forces of the start of a step serve all of it, see fric_temper */
   loom_buf *coast;             /* real [n][3], m: x_start + h v_start, where secants are */
   loom_buf *blocks, *at_block; /* i64 [num], [num+1] */
@@ -26,22 +26,24 @@ typedef struct friction {
 
 loom_status fric_new(friction *f, candidates *c, double self_friction, double epsilon_v);
 void fric_reset(friction *f);
-/* Some coefficient is positive. */
+/* 1: some coefficient of friction is positive. */
 int fric_any(const friction *f);
-/* Freezes what is active at x with the model's kernel `lag`; *changed: LOOM_CHANGED_*.
- * LOOM_REJECTED as cand_activate(): nothing is changed. */
+/* Freezes normal forces and planes of the active pairs at x with the model's kernel `lag`;
+ * *changed: LOOM_CHANGED_*.  LOOM_REJECTED as cand_activate(): the last lag stays in force. */
 loom_status fric_lag(friction *f, const pair_energy *p, const lk_entry *lag, const loom_step *s,
                      loom_buf *x, double progress, uint32_t *changed);
-/* out, real [num][3]: where points of bodies `obst`, i32 [num], at `from` of the step's motion are
- * at `to`; rows of -1 are left alone. */
+/* Carries points of bodies along.  point, real [num][3], m: points of the bodies `obst`, i32 [num],
+ * at progress `from` of the step's motion; out: the same points at progress `to`.  Rows with the
+ * body -1 are left alone. */
 loom_status fric_carry(const candidates *c, loom_buf *obst, loom_buf *point, int64_t num,
                        double from, double to, loom_buf *out);
-/* The same with the candidates that are active already, at x. */
+/* fric_lag() for an x at which cand_activate() has just been called. */
 loom_status fric_lag_active(friction *f, const pair_energy *p, const lk_entry *lag,
                             const loom_step *s, loom_buf *x, double progress, uint32_t *changed);
-/* Maps what kernels read of the lagged pairs. */
+/* Maps the lagged pairs for kernels. */
 fric_state fric_open(friction *f, plug_maps *m, const loom_step *s, loom_buf *x);
-/* Adds to them, J, when the core has read the sums; NULL: not wanted; work: of mu lambda f1 |u| */
+/* Adds to *potential (sum of mu lambda f0) and *work (sum of mu lambda f1 |u|), J, when the core
+ * has read the sums; NULL: not requested. */
 loom_status fric_sums(friction *f, const loom_step *s, loom_buf *x, double *potential,
                       double *work);
 /* Sum of mu lambda, N. */
@@ -50,10 +52,11 @@ loom_status fric_gradient(friction *f, const loom_step *s, loom_buf *x, loom_buf
 /* f->num_blocks blocks from out's place `first` on.
  *
  * An expansion around the start of the step has to serve the whole step (LOOM_EXPAND_STEP, matrix
- * LOOM_HESS_EXPANSION).  At the start nothing has slipped yet, and the Hessian there is that of
- * what sticks, which would hold what slides to epsilon_v.  The expansion is k |u|^2 / 2 instead, in
- * energy, gradient and matrix: k the secant mu lambda f1/|u| at the slip of vertices that go on as
- * they moved before the step, u the slip, both relative to bodies at the end of their motion. */
+ * LOOM_HESS_EXPANSION).  At the start the slip u is zero, and the Hessian there is that of sticking
+ * pairs; it would hold sliding pairs to the speed epsilon_v.  So energy, gradient and matrix are
+ * those of k |u|^2 / 2.  k is the secant mu lambda f1/|u| at the slip that vertices have when they
+ * move on with their velocity at the start; slips are relative to bodies at the end of their
+ * motion. */
 loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int how, int64_t first,
                              loom_blocks3 *out);
 

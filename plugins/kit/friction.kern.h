@@ -1,18 +1,19 @@
 /* friction.kern.h - lagged friction of pairs.
  *
  * Lagging freezes the normal force lambda, the weights W and the normal n of every active pair.
- * Then D = sum mu lambda f0(|u|) with the tangential displacement over the step so far, u = (I - n
- * n') sum_i W_i (x_i - x_start_i), where body vertices and points of bodies move by what they have
- * done of their motion (M. Li et al., Incremental potential contact, ACM TOG 39(4), 2020,
- * doi 10.1145/3386569.3392425, section 5). */
+ * Then D = sum mu lambda f0(|u|) with the tangential displacement over the step so far,
+ *   u = (I - n n') sum_i W_i (x_i - x_start_i)   [m],
+ * where body vertices and points of bodies move by the share of their motion that is done (M. Li
+ * et al., Incremental potential contact, ACM TOG 39(4), 2020, doi 10.1145/3386569.3392425,
+ * section 5). */
 #ifndef KIT_FRICTION_KERN_H
 #define KIT_FRICTION_KERN_H
 
 #include "geom/friction.kern.h"
 #include "kit/pair_energy.kern.h"
 
-/* What a sticking or sliding pair was when it was lagged, and what it needs besides.  Of
- * a vertex and a body `now` less `then` is the way of the body's point so far. */
+/* Lagged pairs, and positions.  For a vertex and a body, `now` minus `then` is the displacement of
+ * the body's point so far. */
 typedef struct fric_state {
   const lk_real *LK_RESTRICT x;       /* [n][3] m */
   const lk_real *LK_RESTRICT x_start; /* [n][3] m */
@@ -70,22 +71,22 @@ typedef struct fric_differ_args {
 } fric_differ_args;
 LK_DECLARE(fric_differ, fric_differ_args) /* number of places where they differ */
 
-/* Where friction keeps the normal forces of the start of the step for all of it, those may be far
- * above any that act in it: what came near in the last step is pushed away in this one.  So they
- * are at most the larger of two: the force that the pair had one step before, when it was as much
- * farther apart as it has come nearer since; and the force that stops it, alone, on its way to the
- * inertial target.  What rests keeps its force; what meets the other side for the first time gets
- * that which stops it.  (Of the point of a body without a mesh the motion along the normal is left
- * out.) */
+/* Limits the normal forces of the start of the step where friction keeps them for the whole step.
+ * They may be far above the forces that act during the step: a pair that came near in the last step
+ * is pushed away in this one.  The limit is the larger of two forces: the force at the distance
+ * that the pair had one step before, and the force that alone stops the pair on its way to the
+ * inertial target.  So a resting pair keeps its force, and a pair that meets for the first time
+ * gets the force that stops it.  (For a body without a mesh the motion of its point along the
+ * normal is left out.) */
 typedef struct fric_temper {
   const lk_real *LK_RESTRICT y;    /* [n][3] m, inertial target; NULL: forces are as they are */
   const lk_real *LK_RESTRICT v;    /* [n][3] m/s, at the start of the step */
-  const lk_real *LK_RESTRICT mass; /* [n] kg */
+  const lk_real *LK_RESTRICT mass; /* [n] kg, also without y */
   lk_real h;                       /* s */
-  int32_t first;                   /* the first step: there was none before */
+  int32_t first;                   /* 1: the first step, without a step before it */
 } fric_temper;
 
-/* What freezing writes; a model's kernel `lag` (friction_lag_body.kern.h) does. */
+/* Input and output of a model's kernel `lag` (friction_lag_body.kern.h). */
 typedef struct fric_lag_args {
   pair_args p; /* active pairs at the point of lagging */
   int32_t *LK_RESTRICT v;
@@ -101,9 +102,9 @@ typedef struct fric_lag_args {
 } fric_lag_args;
 #define FRIC_DECLARE(model) LK_DECLARE(model##_lag, fric_lag_args)
 
-/* Of a pair with weights w and normal n, m: how much nearer it comes on the way to the target,
- * *ahead, and how much it has come nearer in the step before, *behind; returns sum w^2 / m of what
- * is free, 1/kg. */
+/* For a pair with weights w and normal n: *ahead, m, by how much the pair approaches on the way to
+ * the target; *behind, m, by how much it approached in the step before.  Returns the sum of w^2 / m
+ * over free vertices, 1/kg. */
 LK_FN lk_real fric_approach(const fric_temper *t, const cand_state *s, const int32_t *v,
                             const lk_real *w, const lk_real *n, lk_real *ahead, lk_real *behind)
 {
@@ -155,7 +156,7 @@ LK_FN lk_real fric_slip(const fric_state *f, lk_int i, lk_real *u)
   return fric_slip_at(f, f->x, i, u);
 }
 
-/* mu lambda f1/y, N/m, of pair i whose slip is y, or what it is at `coast`. */
+/* mu lambda f1/y, N/m, of pair i; y is its slip, or with `coast` its slip there. */
 LK_FN lk_real fric_secant(const fric_state *f, const lk_real *coast, lk_int i, lk_real y)
 {
   lk_real u[3];

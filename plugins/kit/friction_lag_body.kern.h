@@ -12,7 +12,7 @@ LK_FN lk_real PAIR(force_at)(const fric_lag_args *a, lk_int c, lk_real d)
   return LK_R(-2.0) * LK_FABS(d) * b[1];
 }
 
-/* At most what fric_temper says; d at x. */
+/* The force, limited as described at fric_temper; d is the distance at x. */
 LK_FN lk_real PAIR(tempered)(const fric_lag_args *a, lk_int c, const lk_real *w, const lk_real *n,
                              lk_real d, lk_real force)
 {

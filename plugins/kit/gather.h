@@ -1,7 +1,7 @@
 /* gather.h - sums over the vertices of pairs, in a fixed order and without atomics.
  *
- * Every pair writes what it does to each of its corners into `force`, at `at` of the pair and
- * behind it; gather_add() adds that to the vertices, for each in the order of the pairs:
+ * Every pair j writes the force on each of its corners to force[at[j]], force[at[j] + 1], ...;
+ * gather_add() adds these forces to the vertices, at each vertex in the order of the pairs:
  *
  *   gather_sort(&g, v, fixed, n, m);          after each detection
  *   ... a kernel writes force[at[j] ...] ...
@@ -21,14 +21,14 @@ typedef struct gather {
   loom_buf *num;    /* i64 [m], corners of each pair */
   loom_buf *at;     /* i64 [m+1], their exclusive sums */
   loom_buf *vertex; /* u64 [count], ascending */
-  loom_buf *place;  /* i32 [count], where they were */
-  loom_buf *owner;  /* i32 [count], the pair, by place */
+  loom_buf *place;  /* i32 [count], place in `force` of each entry of `vertex` */
+  loom_buf *owner;  /* i32 [count], the pair of each place */
   loom_buf *force;  /* real [count][3], by place */
 } gather;
 
 loom_status gather_new(gather *g, const loom_host *h, const loom_exec *e);
 /* Corners of m pairs v, i32 [m][4]: vertices 0 to n - 1 that are not `fixed`, u8 [n]; NULL: all of
- * them.  What `force` held is lost.  Waits for the device. */
+ * them.  The contents of `force` are lost.  Waits for the device. */
 loom_status gather_sort(gather *g, loom_buf *v, loom_buf *fixed, int32_t n, int64_t m);
 /* out, real [n][3], += `force`.  active: i64 [m+1], exclusive sums of 1 for pairs that count and 0
  * for others; NULL: all do. */

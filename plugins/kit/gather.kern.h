@@ -1,5 +1,5 @@
 /* gather.kern.h - corners of pairs by vertex, and their sums.  A corner is a vertex of a pair that
- * counts: one of the scene, and not a fixed one where those are left out. */
+ * belongs to the scene (not to a body) and, where fixed vertices are left out, is not fixed. */
 #ifndef KIT_GATHER_KERN_H
 #define KIT_GATHER_KERN_H
 

@@ -1,4 +1,4 @@
-/* iso_terms.h - room for isotropic terms behind those that a loom_quad has (iso_terms.kern.h). */
+/* iso_terms.h - appends isotropic terms to a loom_quad (iso_terms.kern.h). */
 #ifndef KIT_ISO_TERMS_H
 #define KIT_ISO_TERMS_H
 

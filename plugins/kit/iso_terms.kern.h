@@ -1,6 +1,5 @@
-/* iso_terms.kern.h - isotropic terms of a quadratic form, k/2 |q - p|^2 with q = sum_b w_b x_b:
- * what a contact model with LOOM_CONT_QUAD_ISO writes into a loom_quad, from its term `first` on.
- */
+/* iso_terms.kern.h - isotropic terms of a quadratic form, k/2 |q - p|^2 with q = sum_b w_b x_b.  A
+ * contact model with LOOM_CONT_QUAD_ISO writes them into a loom_quad, from its term `first` on. */
 #ifndef KIT_ISO_TERMS_KERN_H
 #define KIT_ISO_TERMS_KERN_H
 

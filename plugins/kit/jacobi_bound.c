@@ -5,8 +5,8 @@
 
 enum { POWER_STEPS = 100 };
 
-/* It begins with a vector that changes sign from vertex to vertex in no regular way, and ends with
- * Rayleigh's quotient of the last one. */
+/* The first vector has random entries of both signs; the result is Rayleigh's quotient of the last
+ * vector. */
 double jacobi_largest(const jacobi_matrix *A, double *work)
 {
   double *const v = work, *const t = work + A->n;

@@ -18,7 +18,7 @@ typedef struct jacobi_matrix { /* symmetric, CSR, on the host; rows of fixed ver
   int32_t n;
 } jacobi_matrix;
 
-/* mu by power iteration; it comes from below: a few per cent belong on top.  work: [2 n] */
+/* mu by power iteration.  The result lies below the true value: add a few per cent.  work: [2 n] */
 double jacobi_largest(const jacobi_matrix *A, double *work);
 
 #endif

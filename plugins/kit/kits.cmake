@@ -1,5 +1,5 @@
-# The kits: what several plugins share, compiled once per tree (README.md).  Included by the tree itself
-# and, from an installation, by projects with plugins of their own.
+# The kits: code that several plugins share, compiled once per tree (README.md).  The tree includes this
+# file, and so do, from an installation, projects with plugins of their own.
 set(LOOM_KIT_DIR ${CMAKE_CURRENT_LIST_DIR})
 loom_add_kit(state SOURCES state.c)
 loom_add_kit(gather SOURCES gather.c KERNELS gather.kern.c)

@@ -11,14 +11,15 @@ static const lk_entry k_conjugate = LK_ENTRY(krylov_conjugate),
                       k_turn = LK_ENTRY_MOVES(krylov_turn, 9, 0);
 static const lk_entry k_dot = LK_ENTRY_MOVES(krylov_dot_rows, 6, 0);
 
-/* Iterations until the first look at the record on a device, and between the next: what it does in
- * the time of one look. */
+/* Iterations before the host first reads the record of a device, and between the next reads: the
+ * device does about as many in the time of one read. */
 enum { LOOK_AFTER = 16 };
 
-/* How many iterations to launch before the next look.  What is launched after the end of a solve
- * does nothing: in a step, the first look is where the last solve of that step ended; then a solve
- * of N iterations is looked at log N times, for at most half as many launches more.  Of other steps
- * nothing is known, so that a resumed run launches as much as one that went through. */
+/* Number of iterations to launch before the next read of the record; launches after the end of a
+ * solve have no effect.  Within a step the first read comes where the last solve of that step
+ * ended. A solve of N iterations is then read log N times, for at most half as many launches more.
+ * Solves of other steps are ignored, so that a resumed run launches as much as an uninterrupted
+ * one. */
 static int32_t until_look(const krylov_cg *c, const loom_step *st, int32_t done)
 {
   const int known = st != NULL && c->last > LOOK_AFTER && c->last_step == st->index;

@@ -29,7 +29,7 @@ typedef struct krylov_system {
   loom_status (*multiply)(void *self, const krylov_product *p); /* [required] y = A x */
   /* [required] y = P^-1 x for a symmetric positive definite P */
   loom_status (*precondition)(void *self, const krylov_product *p);
-  /* [optional: nobody looks] of krylov_cg_iterate(): an iteration has been launched */
+  /* [optional: no progress callback] krylov_cg_iterate() has launched an iteration */
   void (*iterated)(void *self);
   void *self;
 } krylov_system;
@@ -67,14 +67,14 @@ loom_status krylov_cg_new(krylov_cg *c, const loom_host *h, const loom_exec *e, 
 /* For systems of another size. */
 loom_status krylov_cg_resize(krylov_cg *c, int32_t n);
 
-/* Until the tolerance or max_iters.  r [n][3]: the right-hand side, then what is left of it; d
+/* Iterates until the tolerance or max_iters.  r [n][3]: the right-hand side, then the residual; d
  * [n][3], overwritten; both mapped where `e` runs.  st: every iteration, from 1, is reported with
- * host->inner(); NULL: none. */
+ * host->inner(); NULL: no reports. */
 loom_status krylov_cg_solve(krylov_cg *c, const loom_step *st, const krylov_system *A, lk_real *r,
                             lk_real *d, const krylov_forcing *f, krylov_result *out);
 
-/* `count` <= max_iters iterations without a tolerance, and nothing waits for the device.  It ends
- * before that only where the residual vanishes or A is not definite. */
+/* Does `count` <= max_iters iterations without a tolerance and without waiting for the device.  It
+ * ends earlier only where the residual vanishes or A is not definite. */
 loom_status krylov_cg_iterate(krylov_cg *c, const krylov_system *A, lk_real *r, lk_real *d,
                               int32_t count);
 

@@ -1,5 +1,5 @@
-/* krylov.kern.c - conjugate gradients, three passes over the vectors per iteration beside those of
- * the matrix and of its preconditioner. */
+/* krylov.kern.c - conjugate gradients.  An iteration makes three passes over the vectors, besides
+ * the passes of the matrix and of its preconditioner. */
 #include "kit/krylov.kern.h"
 
 #include "geom/small.kern.h"
@@ -53,16 +53,17 @@ LK_KERNEL_PLAIN(krylov_length, a, i)
     s[KRYLOV_ALPHA] = s[KRYLOV_RHO] / curvature;
     return;
   }
-  /* not along a negative curvature: what was found so far is the direction; in the first
-   * iteration that is nothing, and the preconditioned residual is taken (J. Nocedal,
-   * S. Wright, Numerical Optimization, 2nd ed., algorithm 7.1) */
+  /* negative curvature ends the solve with the d found so far; in the first iteration d is zero and
+   * the preconditioned residual becomes the direction (J. Nocedal, S. Wright, Numerical
+   * Optimization, 2nd ed., algorithm 7.1) */
   s[KRYLOV_STOP] = (lk_real)(curvature <= LK_R(0.0) ? KRYLOV_NEGATIVE : KRYLOV_BREAKDOWN);
   s[KRYLOV_ALPHA] = s[KRYLOV_ITERS] == LK_R(0.0) ? LK_R(1.0) : LK_R(0.0);
   s[KRYLOV_DECREMENT] += s[KRYLOV_ALPHA] * s[KRYLOV_RHO];
 }
 
-/* alpha is zero once it has stopped, except after a stop in the first iteration, when d is
- * still zero and alpha p is the direction: hence d = alpha p there, whoever comes twice. */
+/* After a stop alpha is zero, except after a stop in the first iteration: there alpha = 1 and the
+ * direction is p.  It stores d = p rather than adding, so that a repeated launch gives the same d.
+ */
 LK_KERNEL_PLAIN(krylov_advance, a, i)
 {
   lk_real d[3], p[3], q[3], r[3];

@@ -1,8 +1,8 @@
 /* krylov.kern.h - conjugate gradients: argument blocks and prototypes of the kernels.
  *
  * All scalars stay where the kernels run, in the record s; the host reads it every few
- * iterations.  Once s[KRYLOV_STOP] is set, every kernel leaves everything as it is, so that what
- * comes out does not depend on how often the host looks. */
+ * iterations.  Once s[KRYLOV_STOP] is set, every kernel leaves its outputs as they are, so that the
+ * result does not depend on how often the host reads. */
 #ifndef KIT_KRYLOV_KERN_H
 #define KIT_KRYLOV_KERN_H
 

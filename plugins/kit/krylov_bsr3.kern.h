@@ -5,7 +5,7 @@
 
 #include "loom/kernel.h"
 
-enum {                          /* what stands for the matrix in P */
+enum {                          /* part of the matrix that makes P */
        KRYLOV_BLOCK_JACOBI = 0, /* its diagonal blocks */
        KRYLOV_JACOBI = 1,       /* its diagonal */
        KRYLOV_PLAIN = 2         /* 1 N/m: no preconditioner */

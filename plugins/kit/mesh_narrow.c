@@ -120,7 +120,7 @@ static loom_status keep(mesh *m, loom_buf *toi, int64_t at, int64_t *added)
   return plug_launch(&maps, &k_keep, &args, m->room, NULL);
 }
 
-/* Nothing is found behind the first `count`. */
+/* Clears m->found behind the first `count` candidates. */
 static loom_status clear_rest(mesh *m, plug_maps *maps, const mesh_near_args *args)
 {
   return plug_run_on(maps, &k_clear, args, m->room - args->count, NULL);
@@ -143,7 +143,7 @@ static loom_status quick_test(mesh *m, const mesh_view *v, const mesh_wanted *w,
   return plug_unbind(&maps);
 }
 
-/* Take what the scene leaves out from m->found. */
+/* Clears m->found for the pairs that the scene leaves out. */
 static loom_status leave_out(mesh *m, const mesh_view *v, int family, int64_t count)
 {
   if (m->left_out == NULL || m->left_out->count == 0) return LOOM_OK;
@@ -169,9 +169,8 @@ static loom_status grow_room(mesh *m, int64_t room)
   return m->h->buf_resize(m->h, m->chunk_toi, room);
 }
 
-/* Candidates that are tested at once: on the CPU a chunk that fits its caches, of half a megabyte
- * at least.  A device has no use for chunks, each of which makes the host wait twice; there it is
- * what memory may be spent on. */
+/* Candidates that are tested at once.  On the CPU a chunk of half a megabyte fits its caches.  On a
+ * device each chunk makes the host wait twice, so memory alone limits the number there. */
 enum { HOST_ROOM = 1 << 14, DEVICE_ROOM = 1 << 24 }; /* 32 bytes each */
 static int64_t most_at_once(const mesh *m)
 {
@@ -233,7 +232,7 @@ static mesh_query open_query(mesh *m, plug_maps *maps, const mesh_view *v, const
                       .method = m->set.method};
 }
 
-/* Keep only those of m->kept that are to be reported. */
+/* Keeps only the pairs of m->kept that pass the exact test. */
 static loom_status judge(mesh *m, const mesh_query *q)
 {
   const int64_t num = m->num_kept, most = most_at_once(m);

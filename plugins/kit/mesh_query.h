@@ -1,6 +1,6 @@
-/* mesh.h - what the collision plugins for triangle meshes share on the host: the mesh of cloth
- * and bodies, lists of named pairs, the narrow phase, step bounds.  Each plugin adds a broad
- * phase that lists the names of candidates.  See mesh.kern.h. */
+/* mesh_query.h - detection for triangle meshes, the part on the host: the mesh of cloth and bodies,
+ * lists of named pairs, the narrow phase, step bounds.  Each collision plugin adds a broad phase
+ * that lists the names of candidates.  See mesh_query.kern.h. */
 #ifndef MESH_H
 #define MESH_H
 
@@ -35,17 +35,17 @@ struct mesh {
   const loom_exec *e;
   const loom_exclusions *left_out; /* of the scene, or NULL */
   mesh_params set;
-  int32_t num_verts, num_tris, num_edges; /* with those of bodies */
+  int32_t num_verts, num_tris, num_edges; /* of cloth and bodies together */
   int64_t room;                           /* names per chunk */
   loom_buf *tris, *edges; /* i32 [.][3], [.][2]; the scene's if there are no bodies */
   int has_bodies;
-  loom_buf *radius;               /* real [nv], likewise */
+  loom_buf *radius;               /* real [nv], m; the scene's if there are no bodies */
   loom_buf *fixed_state, *state;  /* u8 [nv] */
   loom_buf *x0, *x1;              /* real [nv][3], with bodies only */
   loom_buf *part;                 /* real [n][3], end of a step that is cut */
   loom_buf *name, *found, *place; /* u64, i64 [room], i64 [room + 1]: one chunk of candidates */
   loom_buf *chunk_toi;            /* real [room] */
-  loom_buf *kept, *toi;           /* u64, real [.]: what passed */
+  loom_buf *kept, *toi; /* u64, real [.]: names and times of impact of pairs that passed */
   int64_t num_kept;
   loom_buf *cut, *result; /* i64 [2], real [3] */
   plug_maps maps;         /* of the open view */
@@ -64,12 +64,12 @@ typedef struct mesh_motion {
 loom_status mesh_open(mesh *m, const loom_step *s, const mesh_motion *q, mesh_view *out);
 loom_status mesh_close(mesh *m);
 
-/* What the broad phase has to find: all pairs of the wanted kinds with a gap below `reach` at
- * x0, and, when there is motion, those whose gap above min_gap falls below `keep` times what it
- * is at x0.  mesh_inflation() says by how much boxes must grow. */
+/* Request to the broad phase: all pairs of the wanted kinds with a gap below `reach` at x0 and,
+ * when there is motion, all pairs for which gap - min_gap falls below `keep` times its value at x0.
+ * mesh_inflation() gives the growth of boxes that finds them. */
 typedef struct mesh_wanted {
   uint32_t kinds;  /* LOOM_BIT(LOOM_PAIR_VT) ... */
-  lk_real reach;   /* m; -LK_REAL_MAX: nothing */
+  lk_real reach;   /* m; -LK_REAL_MAX: no pairs by their gap at x0 */
   lk_real min_gap; /* m */
   lk_real keep;    /* 1 */
   int32_t moving;
@@ -82,20 +82,19 @@ mesh_wanted mesh_wanted_bound(const mesh *m, const loom_bound *b);
 typedef loom_status (*mesh_list_fn)(void *plugin, const mesh_view *v, int family, int64_t first,
                                     int64_t end, int64_t base, loom_buf *place, loom_buf *name);
 
-/* Runs the quick test over all candidates of a family and appends what passes, and what the scene
- * does not leave out, to m->kept.
- * *listed grows by the number of candidates. */
+/* Runs the quick test over all candidates of a family and appends the pairs that pass it, and that
+ * the scene does not leave out, to m->kept.  *listed grows by the number of candidates. */
 loom_status mesh_collect(mesh *m, const mesh_view *v, const mesh_wanted *w, int family,
                          loom_buf *place, int64_t num, mesh_list_fn list, void *plugin,
                          int64_t *listed);
-/* The exact test on m->kept, and the pairs into *out; LOOM_GROW as detect(). */
+/* Runs the exact test on m->kept and appends the pairs to *out; LOOM_GROW as detect(). */
 loom_status mesh_report(mesh *m, const mesh_view *v, const loom_query *q, loom_pairs *out);
 /* Largest safe step for the pairs in m->kept: out->t_global and out->blocker. */
 loom_status mesh_bound_step(mesh *m, const mesh_view *v, loom_bound *out);
 
-/* The whole of detect() and max_step() around a broad phase, which calls mesh_collect().  In
- * max_step() it may answer LOOM_REJECTED: the way is too long to look at as a whole; then half
- * of it is tried, and the bound is at most that half. */
+/* detect() and max_step() around a broad phase, which calls mesh_collect().  In max_step() the
+ * broad phase may return LOOM_REJECTED where the way is too long to search as a whole; then half of
+ * the way is searched, and the bound is at most that half. */
 typedef loom_status (*mesh_broad_fn)(void *plugin, const mesh_view *v, const mesh_wanted *w);
 loom_status mesh_detect(mesh *m, const loom_step *s, const loom_query *q, loom_pairs *out,
                         mesh_broad_fn broad, void *plugin);

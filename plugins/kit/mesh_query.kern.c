@@ -57,8 +57,8 @@ LK_FN int64_t is_close(const mesh_near_args *a, int family, lk_int c)
   return d - mesh_radii(&a->m, family, v) < a->reach;
 }
 
-/* 1 unless the pair can be refused: with the distance d at x0 and motions of at most l, it stays
- * d - l apart, and nothing asked for happens when that is more than the share of d to be kept. */
+/* 0 where the pair can be refused: with the distance d at x0 and motions of at most l its sides
+ * stay at least d - l apart, and that is more than the share of d to be kept. */
 LK_FN int64_t may_matter(const mesh_near_args *a, int family, lk_int c)
 {
   int32_t v[4];
@@ -124,7 +124,8 @@ LK_FN lk_real safe_time(const mesh_query *q, int family, const int32_t *v, lk_re
   return ccd_toi(q->method, family, x0, x1, &s);
 }
 
-/* When the pair comes as near as xi, whatever bounds a step. */
+/* Time at which the distance of the pair falls to xi; the settings of step bounds have no effect.
+ */
 LK_FN lk_real time_of_impact(const mesh_query *q, int family, const int32_t *v, lk_real xi)
 {
   lk_real x0[12], x1[12];
@@ -147,7 +148,7 @@ LK_FN void judge(const mesh_judge_args *a, int family, lk_int c)
     lk_real x[12], w[4];
     const lk_real r = mesh_radii(&q->m, family, v);
     mesh_gather(q->m.x0, v, x);
-    /* who asks for contacts as well wants to have ready what would stop a step */
+    /* a query for contacts as well takes the pairs at which a step bound would stop, too */
     toi = (q->what & LOOM_DETECT_PROXIMITY) ? safe_time(q, family, v, r, LK_R(0.0))
                                             : time_of_impact(q, family, v, r);
     yes = toi <= LK_R(1.0) || is_near(q, distance_of(family, x, w) - r);
@@ -160,8 +161,8 @@ LK_FN void judge(const mesh_judge_args *a, int family, lk_int c)
 #ifdef MESH_BOTH_FAMILIES
 LK_KERNEL_PLAIN(mesh_judge, a, c) { judge(a, mesh_family(a->name[c]), c); }
 #endif
-/* On a device each family has a kernel of its own: in one for both a thread keeps what either
- * needs, and the families stand one behind the other in a list. */
+/* On a device each family has a kernel of its own, since a kernel for both would need the registers
+ * of either in every thread.  In the list the families follow each other. */
 LK_KERNEL_PLAIN(mesh_judge_vt, a, c)
 {
   if (mesh_family(a->name[c]) == MESH_VT) judge(a, MESH_VT, c);
@@ -245,6 +246,25 @@ LK_KERNEL_PLAIN(mesh_fill, a, c)
 
 /* ---- step bounds ---- */
 
+/* Steps leave this much of the wanted gap; what has come nearer than the lower share of it was
+ * nearer at the start. */
+#define GAP_ABOVE LK_R(1.25)
+#define GAP_START LK_R(0.998)
+
+/* Of a gap (m) the one that a step has to leave, where `wanted` is to be kept; *base: what it must
+ * not fall below when it starts within rounding of that.  A gap that has come to the wanted one may
+ * close by a tenth of what is left above it, so that what slides is not locked at once, and then
+ * not at all.  A gap below it at the start may close by a thousandth, but never: half thicknesses
+ * must not overlap where a barrier is infinite. */
+LK_FN lk_real kept_gap(lk_real gap, lk_real wanted, lk_real *base)
+{
+  *base = LK_R(0.0);
+  if (!(gap > LK_R(0.0)) || gap > GAP_ABOVE * wanted) return GAP_ABOVE * wanted;
+  if (gap <= GAP_START * wanted) return LK_R(0.999) * gap;
+  *base = gap > wanted ? wanted : gap;
+  return *base + LK_R(0.9) * (gap - *base);
+}
+
 LK_FN void bound(const mesh_bound_args *a, int family, lk_int c)
 {
   const mesh_query *const q = &a->q;
@@ -256,16 +276,15 @@ LK_FN void bound(const mesh_bound_args *a, int family, lk_int c)
     mesh_gather(q->m.x0, v, x);
     const lk_real d = distance_of(family, x, w);
     for (int i = 3; i < 12; ++i) size = LK_FABS(x[i]) > size ? LK_FABS(x[i]) : size;
-    /* A gap below the wanted one may close by a tenth at most, but never: half thicknesses
-     * must not overlap where a barrier is infinite. */
     const lk_real r = mesh_radii(&q->m, family, v), gap = d - r;
-    const lk_real xi = r + (gap > LK_R(0.0) && gap <= q->margin ? LK_R(0.9) * gap : q->margin);
-    /* what touches within rounding bounds nothing: no step could part it again */
+    lk_real base;
+    const lk_real xi = r + kept_gap(gap, q->margin, &base);
+    /* a pair that touches within rounding sets no bound: no step could part it again */
     if (d <= LK_R(1e4) * CCD_ROUNDING * size) {
       a->t[c] = MESH_TOUCHES;
       return;
     }
-    t = safe_time(q, family, v, xi, gap > LK_R(0.0) ? r : LK_R(0.0));
+    t = safe_time(q, family, v, xi, gap > LK_R(0.0) ? r + base : LK_R(0.0));
   }
   a->t[c] = t > LK_R(1.0) ? LK_R(1.0) : t > T_MIN ? t : T_MIN;
 }

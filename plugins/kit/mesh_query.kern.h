@@ -1,8 +1,8 @@
-/* mesh.kern.h - elementary pairs of the cloth's and the bodies' triangle meshes: names, narrow
- * phase, step bounds.
+/* mesh_query.kern.h - elementary pairs of the cloth's and the bodies' triangle meshes: names,
+ * narrow phase, step bounds.
  *
- * Cloth and bodies are one mesh here: body vertices, edges and triangles follow those of the
- * cloth, so body vertex j has the id num_verts + j, body edge k the id num_edges + k and so on.
+ * Cloth and bodies are one mesh here: ids of bodies follow the ids of the cloth, so body vertex j
+ * has the id num_verts + j, body edge k the id num_edges + k and so on.
  * A pair is of the family MESH_VT (a vertex and a triangle) or MESH_EE (two edges), and its name
  * is
  *   vertex-triangle   vertex << 32 | triangle
@@ -10,8 +10,8 @@
  * with these ids: unique over all kinds, and BVT of a cloth vertex differs from BVT of a body
  * vertex.  Ids stay below 2^31.
  *
- * gap = distance - (radius of the first vertex of one side + that of the other); radii are
- * constant over an object in practice, and those of bodies are 0.
+ * gap = distance - (radius of the first vertex of one side + that of the other).  In practice the
+ * radius is constant over an object; bodies have radius 0.
  */
 #ifndef MESH_KERN_H
 #define MESH_KERN_H
@@ -19,7 +19,7 @@
 #include "geom/ccd.kern.h"
 
 enum { MESH_VT = CCD_VT, MESH_EE = CCD_EE };
-enum {                   /* what a vertex is */
+enum {                   /* bits of a vertex's state */
        MESH_FREE = 1,    /* not prescribed */
        MESH_MARKED = 2,  /* by the query's mask, or there is none */
        MESH_SURFACE = 4, /* corner of an edge or a triangle */
@@ -34,7 +34,7 @@ typedef struct mesh_view {               /* one query's positions and the topolo
   const uint8_t *LK_RESTRICT state;      /* [nv] MESH_FREE ... */
   const int32_t *LK_RESTRICT tris;       /* [nt][3] */
   const int32_t *LK_RESTRICT edges;      /* [ne][2] */
-  lk_int num_verts, num_tris, num_edges; /* with those of bodies */
+  lk_int num_verts, num_tris, num_edges; /* of cloth and bodies together */
   lk_int cloth_verts, cloth_tris, cloth_edges;
 } mesh_view;
 
@@ -96,16 +96,16 @@ typedef struct mesh_query { /* one detection */
   int32_t method; /* CCD_* */
 } mesh_query;
 
-/* The quick tests, SIMD.  Without motion (`close`) it is exact; with motion (`near`) it never
- * refuses what CCD would report. */
+/* The quick tests, SIMD.  Without motion (`close`) the test is exact; with motion (`near`) it never
+ * refuses a pair that CCD would report. */
 typedef struct mesh_near_args {
   mesh_view m;
   const uint64_t *LK_RESTRICT name; /* [count] of one family */
   int64_t *LK_RESTRICT found;       /* [at least count], 1: to be examined */
   int64_t count;
-  lk_real reach;   /* m, gaps below it at x0 count, whatever the motion */
+  lk_real reach;   /* m, a gap below it at x0 passes with any motion */
   lk_real min_gap; /* m, the gap to be kept on the way ... */
-  lk_real keep;    /* ... and the share of what is above it */
+  lk_real keep;    /* ... and the share of gap - min_gap to be kept */
 } mesh_near_args;
 LK_DECLARE(mesh_close_vt, mesh_near_args)
 LK_DECLARE(mesh_close_ee, mesh_near_args)
@@ -113,7 +113,7 @@ LK_DECLARE(mesh_near_vt, mesh_near_args)
 LK_DECLARE(mesh_near_ee, mesh_near_args)
 LK_DECLARE(mesh_clear, mesh_near_args) /* found[count + i] = 0 */
 
-/* What the scene leaves out is not to be examined. */
+/* Clears `found` of the pairs that the scene leaves out. */
 typedef struct mesh_leave_args {
   mesh_view m;
   const uint64_t *LK_RESTRICT name; /* [count] of one family */

@@ -1,10 +1,10 @@
-/* newton_damping.h - against cycles of Newton's method on a problem that changes as it goes.
+/* newton_damping.h - stops cycles of Newton's method on a problem that changes in each iteration.
  *
- * Friction with the normal forces of the last iterate, or planes of contact that are renewed,
- * make each iteration one of a fixed-point map.  Where that map turns back by as much as it
- * came, full steps go to and fro between two states for ever: each lowers the energy of its own
- * problem, so the line search has no objection.  Part of the step leads to the fixed point, the
- * same one: what solves the step does not change.
+ * With friction from the normal forces of the last iterate, or with planes of contact that are
+ * renewed, the iterations form a fixed-point map.  Where this map reverses its last step,
+ * full steps alternate between two states for ever: each lowers the energy of its own problem, so
+ * the line search accepts it.  A part of the step leads to the fixed point.  The damping does not
+ * move the fixed point, which is the solution of the step.
  */
 #ifndef NEWTON_DAMPING_H
 #define NEWTON_DAMPING_H

@@ -1,6 +1,6 @@
-/* pair_energy.h - energy, gradient and Hessian of a model whose energy is a function of the
- * distance of each active pair (pair_energy.kern.h).  Candidates are active at x already:
- * cand_activate(). */
+/* pair_energy.h - energy, gradient and Hessian of a model with an energy that depends on the
+ * distance of each active pair alone (pair_energy.kern.h).  Call cand_activate() for x before the
+ * functions below. */
 #ifndef KIT_PAIR_ENERGY_H
 #define KIT_PAIR_ENERGY_H
 
@@ -9,7 +9,7 @@
 
 typedef struct pair_kernels {
   lk_entry energy, strongest, force, hessian;
-  lk_entry mollified; /* not of a model that is always Gauss-Newton */
+  lk_entry mollified; /* unused by a model that is always Gauss-Newton */
 } pair_kernels;
 /* static const pair_kernels kernels = PAIR_KERNELS(my_model);
  * Laws may call log and the like: see LK_ENTRY_NEAR. */
@@ -28,8 +28,8 @@ typedef struct pair_energy {
   loom_buf *share;             /* real [num_objects], factors on number[0]; NULL: 1 */
 } pair_energy;
 
-/* Adds to *energy, J, when the core has read it (plug_reduce_later()), and to grad, real [n][3], N;
- * either may be NULL. */
+/* Adds to *energy, J, and to grad, real [n][3], N; either may be NULL.  *energy is complete when
+ * the core has read it (plug_reduce_later()). */
 loom_status pair_eval(const pair_energy *p, const loom_step *s, loom_buf *x, double *energy,
                       loom_buf *grad);
 /* The gradient per corner, into the gather's `force`, for a model that adds to it; then
@@ -37,10 +37,11 @@ loom_status pair_eval(const pair_energy *p, const loom_step *s, loom_buf *x, dou
 loom_status pair_forces(const pair_energy *p, const loom_step *s, loom_buf *x);
 /* Largest normal force at x, N, when the core has read it; 0 without pairs. */
 loom_status pair_strongest(const pair_energy *p, const loom_step *s, loom_buf *x, double *out);
-/* Blocks from out's place `first` on; their number and places are those of cand_count(c, 1, .). */
+/* Writes the blocks to `out` from place `first` on, after cand_count(c, 1, .), which gives their
+ * number and places. */
 loom_status pair_hessian(const pair_energy *p, const loom_step *s, loom_buf *x, int how,
                          int64_t first, loom_blocks3 *out);
-/* What kernels of the model's own read; more members may be filled in. */
+/* Arguments for kernels of the model's own; the caller may fill in more members. */
 pair_args pair_open(const pair_energy *p, plug_maps *m, const loom_step *s, loom_buf *x);
 
 #endif

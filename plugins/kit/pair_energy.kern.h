@@ -2,7 +2,7 @@
  * squared distance D alone, m the mollifier of nearly parallel edges (geom/barrier.kern.h), else 1.
  * Of a vertex and a body D has the sign of the distance.
  *
- * A model owns b; it makes its kernels of the bodies here.  In its kernel header and its kernel
+ * The model supplies b; the headers below make its kernels.  In its kernel header and its kernel
  * file:
  *
  *   PAIR_DECLARE(my_model)                  my_model_energy, ...
@@ -36,8 +36,8 @@ typedef struct pair_args {
   int32_t how;              /* LOOM_HESS_* */
   int32_t gauss_newton;     /* 1: without the curvature of the distance */
   lk_real number[PAIR_NUMBERS];
-  /* Factors on number[0] of the objects that a pair's vertices belong to, of which the least
-   * counts; NULL: 1 */
+  /* Factors on number[0], one per object: a pair takes the least factor of its vertices' objects;
+   * NULL: 1 */
   const int32_t *LK_RESTRICT object; /* [n] */
   const lk_real *LK_RESTRICT share;  /* [num_objects] */
 } pair_args;
@@ -61,7 +61,7 @@ LK_FN void pair_numbers(const pair_args *a, lk_int c, lk_real *number)
   LK_DECLARE(model##_strongest, pair_args) /* largest normal force, N */ \
   LK_DECLARE(model##_force, pair_args)     /* gradient per corner */     \
   LK_DECLARE(model##_hessian, pair_args)   /* blocks of the corners */
-/* ... of nearly parallel edges, which the one before it leaves out without gauss_newton */
+/* Blocks of nearly parallel edges, which model_hessian leaves out unless gauss_newton is set. */
 #define PAIR_DECLARE_MOLLIFIED(model) LK_DECLARE(model##_mollified, pair_args)
 
 #endif

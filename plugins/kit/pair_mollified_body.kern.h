@@ -1,9 +1,9 @@
-/* pair_mollified_body.kern.h - Hessians of nearly parallel edges, whose energy has the mollifier as
- * a factor; to be included behind pair_energy_body.kern.h by a model with exact second derivatives,
- * see pair_energy.kern.h.
+/* pair_mollified_body.kern.h - Hessians of pairs of nearly parallel edges, which have the mollifier
+ * as a factor of their energy; to be included behind pair_energy_body.kern.h by a model with exact
+ * second derivatives, see pair_energy.kern.h.
  *
- * Few pairs are, and theirs are the only ones that no 5 x 5 matrix stands for: they have a kernel
- * of their own, with room for three matrices of 12 x 12. */
+ * Only few pairs are nearly parallel edges, and only their Hessians do not reduce to a 5 x 5
+ * matrix. So they have a kernel of their own, with room for three matrices of 12 x 12. */
 #define PAIR_H                              (12 * 12)
 #define PAIR_ROOM                           (3 * PAIR_H)
 #define PAIR_KERNEL(name, a, i, room, size) LK_KERNEL_ROOM(name, a, i, room, size)

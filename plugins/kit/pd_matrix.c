@@ -87,7 +87,7 @@ static int next_entry(const source *s, entry *e)
   return e->col < s->n;
 }
 
-/* Upper triangle by columns, in the order of the vertices: what CHOLMOD analyses. */
+/* Upper triangle by columns, in the order of the vertices, for CHOLMOD to analyse. */
 static loom_status fill_pattern(chol *c, const source *s)
 {
   int64_t nnz = 0;

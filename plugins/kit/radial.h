@@ -1,6 +1,6 @@
-/* radial.h - radial functions around samples of cloth: what stands in place of splines where
- * splines.h is asked for SPLINE_RADIAL or SPLINE_SHEPARD.  For comparison, on the host; cost and
- * memory are vertices times functions. */
+/* radial.h - radial functions around samples of cloth.  They replace the splines where splines.h is
+ * asked for SPLINE_RADIAL or SPLINE_SHEPARD.  For comparison, on the host; cost and memory are
+ * vertices times functions. */
 #ifndef KIT_RADIAL_H
 #define KIT_RADIAL_H
 

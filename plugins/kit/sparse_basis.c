@@ -121,7 +121,7 @@ static int ascending(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Behind what S has; 0: no memory. */
+/* Appends the row `s` to S; returns 0 without memory. */
 static int append(sparse_reduced *S, int32_t row, int64_t *room, sums *s)
 {
   int64_t end = S->ptr[row];

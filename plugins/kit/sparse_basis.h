@@ -1,6 +1,6 @@
-/* sparse_basis.h - a subspace of the displacements of n vertices, u = P q, by a basis whose
- * functions have small support (splines.h): the basis where the kernels run, restriction,
- * prolongation, and reduced matrices on the host.
+/* sparse_basis.h - a subspace of the displacements of n vertices, u = P q, with basis functions of
+ * small support (splines.h): the basis where the kernels run, restriction, prolongation, and
+ * reduced matrices on the host.
  *
  * One column of numbers per degree of freedom, the same for the three components.  Cost and memory
  * grow with the entries of P.  Rows and columns are both kept, so that all sums are gathers in a

@@ -5,7 +5,7 @@
 #include "loom/kernel.h"
 
 typedef struct sparse_basis_args {
-  const int64_t *LK_RESTRICT ptr; /* [rows+1], of what is multiplied: P or its transpose */
+  const int64_t *LK_RESTRICT ptr; /* [rows+1], rows of the matrix, P or its transpose */
   const int32_t *LK_RESTRICT col; /* [ptr[rows]] */
   const lk_real *LK_RESTRICT val; /* [ptr[rows]] */
   const lk_real *LK_RESTRICT x;   /* [.][3] */

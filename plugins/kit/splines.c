@@ -116,7 +116,7 @@ static int list_samples(const spline_request *r, lists *l)
   return 1;
 }
 
-/* A row's entry (k, v) into those it has already, [*num], in ascending order. */
+/* Inserts the entry (k, v) into the entries [first, *end) of a row, which ascend by k. */
 static void put(spline_rows *b, int64_t first, int64_t *end, int32_t k, double v)
 {
   int64_t at = *end;

@@ -13,8 +13,8 @@ enum {
   SPLINE_QUADRATIC = 0, /* products of two quadratic splines on a grid */
   SPLINE_RADIAL,        /* radial functions around samples: rows have any sum, which leaves even
                            translations out of the span */
-  SPLINE_SHEPARD        /* these over their sum (D. Shepard 1968): rows sum to one, but affine
-                           functions are not in the span */
+  SPLINE_SHEPARD /* radial functions over their sum (D. Shepard 1968): rows sum to one, but affine
+                    functions are not in the span */
 };
 #define SPLINE_KINDS "splines|radial|shepard" /* choices of a plugin's parameter */
 
@@ -31,12 +31,12 @@ typedef struct spline_request {
   const double *cell;          /* [num_pieces] m, the largest side of a cell; 0: one cell */
   const uint8_t *fixed;        /* [n]; rows of fixed vertices are zero */
   int32_t kind;                /* SPLINE_* */
-  int64_t most;                /* splines; for more of them nothing is made */
+  int64_t most;                /* largest number of splines; with more no basis is made */
 } spline_request;
 
 typedef struct spline_rows { /* a basis by its rows, malloc'ed; fine when zeroed */
   int32_t n, cols;           /* rows; columns: splines that reach a vertex which is not fixed */
-  int64_t all;               /* functions, also those that reach no vertex */
+  int64_t all;               /* functions, including the ones that reach no vertex */
   int64_t *ptr;              /* [n+1]; NULL where `all` is above `most` */
   int32_t *col;              /* [ptr[n]], ascending in each row */
   double *val;               /* [ptr[n]], 1 */

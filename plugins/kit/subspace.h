@@ -29,8 +29,8 @@ static inline int32_t subspace_ld(int32_t cols)
 /* U [n][subspace_ld(cols)] on the host, zero in the padding. */
 loom_status subspace_set(subspace *s, int32_t cols, const double *U);
 
-/* Arguments of the following, where `e` runs and until plug_unbind(m); the caller sets what is his.
- */
+/* Arguments of the functions below, mapped where `e` runs until plug_unbind(m); the caller sets the
+ * remaining members. */
 subspace_args subspace_bind(const subspace *s, plug_maps *m);
 loom_status subspace_restrict(const subspace *s, const subspace_args *a); /* g = (scale U)' r */
 loom_status subspace_prolong(const subspace *s, const subspace_args *a);  /* u = scale U q */

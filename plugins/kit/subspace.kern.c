@@ -22,8 +22,8 @@ LK_KERNEL_PLAIN(subspace_restrict_part, a, e)
     for (int c = 0; c < 3; ++c) out[3 * k + c] = acc[SUBSPACE_GROUP * c + k];
 }
 
-/* The order of a sum is that of the chunks everywhere, so nothing can be added side by side; but
- * loads can be under way together. */
+/* Every sum adds the chunks in their order, so additions cannot run in parallel; loads can, hence
+ * the unrolling. */
 LK_KERNEL_PLAIN(subspace_restrict_sum, a, k)
 {
   const int32_t chunks = subspace_chunks(a->n);

@@ -40,7 +40,7 @@ int subspace_cholesky_inverse(int32_t n, const double *S, double *inv, double *L
         L[i * n + j] = v / L[j * n + j];
         continue;
       }
-      /* what is left of a pivot after cancellation has no digits */
+      /* a pivot this small after cancellation has no correct digits */
       if (!(v > 1e-14 * fabs(S[j * n + j]))) return 0;
       L[j * n + j] = sqrt(v);
     }

@@ -11,8 +11,8 @@ typedef struct yarn_points_table {
   double max_radius; /* m */
 } yarn_points_table;
 
-/* A scene without yarns has no points; that is no error.  A yarn whose radius changes along it
- * is refused. */
+/* A scene without yarns has no points; that is no error.  A yarn with a radius that changes along
+ * it is refused. */
 loom_status yarn_table_new(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                            yarn_points_table *t);
 

@@ -12,6 +12,10 @@ typedef enum same_row {
   SAME_THROWN,    /* a table stops what is thrown along it with mu g */
   SAME_TURNTABLE, /* carries round what lies on it with omega r */
   SAME_CLOTHS,    /* as SAME_SLOPE, on a sheet that is held */
+  SAME_SHEETS,    /* the same on a free sheet, which sticks to the slope */
+  SAME_HOLDS,     /* capstan: a strip over a rod, at 0.97 of the load that slips: creeps below 2
+                     epsilon_v */
+  SAME_SLIPS,     /* at 1.03 of it: slips */
   SAME_ROWS
 } same_row;
 
@@ -36,7 +40,7 @@ typedef struct same_track {               /* of the patch */
 
 typedef struct same_result {
   int runs;      /* 0: the parts do not fit; why stands in `error` */
-  double value;  /* measured over theory, 1; SAME_CREEP: speed over 2 epsilon_v, 1 */
+  double value;  /* measured over theory, 1; of what sticks: speed over 2 epsilon_v, 1 */
   double capped; /* 1, share of steps that did not reach their tolerance */
   char error[256];
 } same_result;
@@ -48,7 +52,7 @@ int same_holds(same_row row, const same_result *r, double bound);
 void same_measure(const same_case *c, same_result *r);
 /* The way of the patch; fails the test where the case does not run. */
 void same_follow(const same_case *c, same_track *track);
-/* The config of a case. */
-void same_write(const same_case *c, char *text, size_t size);
+/* The config of a case; folder: where the meshes of SAME_HOLDS and SAME_SLIPS are. */
+void same_write(const same_case *c, const char *folder, char *text, size_t size);
 
 #endif

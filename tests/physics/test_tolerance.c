@@ -148,6 +148,35 @@ Test(tolerance, a_run_says_how_far_it_is)
   cr_expect_eq(strncmp(at + 1, "  converged   all 3 steps converged\n", 36), 0, "%s", p.out);
 }
 
+/* What a method costs physically stands where it is chosen, and where its run ends. */
+Test(tolerance, limits_of_methods_are_told)
+{
+  static const char *const loses = "two sheets that collide at 3 m/s keep 83.8 % of their angular";
+  proc p;
+  proc_write("case.ini", TOL_FLAG);
+  proc_loom(
+      &p, LOOM_ARGS("run", "case.ini", "-o", "b.h5", "-n", "1", "--set", "solver.plugin=cama_pcg"));
+  cr_expect(strstr(p.out, "  limit   cama_pcg: contact is frozen") != NULL, "%s", p.out);
+  cr_expect(strstr(p.out, loses) != NULL, "%s", p.out);
+  proc_loom(&p, LOOM_ARGS("run", "case.ini", "-o", "c.h5", "-n", "1", "--set",
+                          "solver.plugin=cholmod_newton"));
+  cr_expect(strstr(p.out, "  limit ") == NULL, "%s", p.out);
+  proc_loom(&p, LOOM_ARGS("check", "case.ini", "--set", "solver.plugin=cama_pcg"));
+  cr_expect(strstr(p.out, loses) != NULL, "%s", p.out);
+  proc_loom(&p, LOOM_ARGS("describe", "cama_pcg"));
+  cr_expect(strstr(p.out, loses) != NULL, "%s", p.out);
+  proc_write("touch.ini", TOL_FLAG "[contact.c]\nplugin = none\n[solver]\nplugin = gd\n");
+  proc_loom(&p, LOOM_ARGS("list", "--fit", "touch.ini"));
+  const char *const at = strstr(p.out, "limits: what a plugin costs physically");
+  cr_assert(at != NULL, "%s", p.out);
+  cr_expect(strstr(at, loses) != NULL && strstr(at, "vbd ") != NULL, "%s", at);
+  proc_loom(&p, LOOM_ARGS("describe", "cama_pcg", "--json"));
+  cr_expect(strstr(p.out,
+                   "\"summary\": \"implicit Euler as one linear system a step, with contact in "
+                   "the matrix\", \"limits\": [\"contact is frozen") != NULL,
+            "%s", p.out);
+}
+
 /* A distance to a point that is no solution is no error: the step is marked. */
 Test(tolerance, a_reference_that_did_not_converge_is_told)
 {

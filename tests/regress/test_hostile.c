@@ -453,7 +453,7 @@ Test(hostile, services_refuse_arguments_by_name)
       {"solver",
        "iterate:metric_pd",
        {"host->pd_operator(): the problem has LOOM_METRIC_DIAGONAL"}},
-      {"solver", "iterate:frozen", {"host->hessian()", "nothing has been frozen"}},
+      {"solver", "iterate:frozen", {"host->hessian()", "contact has not been frozen"}},
       {"solver", "iterate:hessian_how", {"host->hessian(): how = 77"}},
       {"solver", "iterate:apply_how", {"host->hess_apply(): how = 3"}},
       {"solver", "iterate:blocks_how", {"host->contact_hessian(): how = -1"}},

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "log/h5log.h"
 #include "support/proc.h"
@@ -80,4 +81,72 @@ Test(moving, a_blocked_press_is_named)
   const double least = lowest("press.h5", 0.0, 0.01, &frames); /* finished steps are kept */
   cr_expect(frames >= 2 && frames < 31, "%lld frames", (long long)frames);
   cr_expect_gt(least, 1e-3);
+}
+
+/* ---- pins ---- */
+
+#define BARRIER                                                                           \
+  "[run]\nsteps = 8\ndt = 0.01\n[exec]\nbackend = cpu\nthreads = 1\n[solver]\n"           \
+  "plugin = cholmod_newton\n[stop]\ntol_rel = 1e-3\nmax_iters = 40\n[filter]\n"           \
+  "when = every\nmax_halvings = 3\n[collision.self]\nplugin = patch_bvh\n[contact.all]\n" \
+  "plugin = ipc_barrier\npairs = all\n[log]\naudit = every\n"
+#define HANDS                                                                                   \
+  BARRIER                                                                                       \
+  "[cloth.sheet]\nsize = 0.12\nresolution = 7\ntransform = translate 0 0 0.1\ndensity = 0.18\n" \
+  "membrane = 420\nbending = 2e-5\nthickness = 1 mm\n"                                          \
+  "[pin.corner]\nobject = sheet\nwhere = 0\n"                                                   \
+  "[pin.finger]\nobject = sheet\nwhere = box -0.021 -0.021 0 0.021 0.021 1\n"                   \
+  "motion = translate 0 0 -0.5\n"
+#define TABLE                                                                           \
+  "[body.table]\nshape = box\nsize = 1 1 0.02\nmesh_size = 0.1\nposition = 0 0 0.065\n" \
+  "sdf_resolution = 0\n"
+
+/* The body holds still, and so does one of the pins. */
+Test(moving, a_pin_that_is_led_into_a_body_is_named)
+{
+  proc_write("finger.ini", HANDS TABLE);
+  proc_expect_error(1,
+                    LOOM_TEXTS("[pin.finger] cannot follow its motion, [body.table] is in its way",
+                               "no smaller dt helps", "its key stiffness"),
+                    LOOM_ARGS("run", "finger.ini", "--quiet"));
+  proc_write("own.ini", BARRIER TABLE
+             "[cloth.sheet]\nsize = 0.12\nresolution = 7\ntransform = translate 0 0 0.1\n"
+             "density = 0.18\nmembrane = 420\nthickness = 1 mm\npins = 24\n"
+             "pin_motion = translate 0 0 -0.5\n");
+  proc_expect_error(1, LOOM_TEXTS("[cloth.sheet] pins cannot follow its motion, [body.table]"),
+                    LOOM_ARGS("run", "own.ini", "--quiet"));
+}
+
+/* Into cloth that is held. */
+Test(moving, a_pin_that_is_led_into_cloth_is_named)
+{
+  proc_write("cloth.ini", HANDS
+             "[cloth.drum]\nsize = 0.12\nresolution = 4\ntransform = translate 0.003 0.002 0.07\n"
+             "density = 0.18\nmembrane = 420\nthickness = 1 mm\npins = 0 1 2 3 4 5 6 7 8 9 10 11 "
+             "12 13 14 15\n");
+  proc_expect_error(1, LOOM_TEXTS("[pin.finger] cannot follow its motion, cloth is in its way"),
+                    LOOM_ARGS("run", "cloth.ini", "--quiet"));
+}
+
+/* ---- parts of a step ---- */
+
+/* 0.1 m in a step: it takes parts of it to push the sheet ahead. */
+Test(moving, a_fast_ball_takes_a_trampoline_with_it)
+{
+  proc p;
+  proc_write("ball.ini",
+             BARRIER "[cloth.sheet]\nsize = 0.3\nresolution = 8\ndensity = 0.18\nmembrane = 420\n"
+                     "bending = 2e-5\nthickness = 1.2 mm\npins = boundary\n"
+                     "[body.ball]\nshape = sphere\nradius = 0.045\nmesh_size = 0.03\n"
+                     "sdf_resolution = 0\nposition = 0.004 0.003 -0.08\n"
+                     "motion = translate 0 0 10 0 0.015\n");
+  proc_loom(&p, LOOM_ARGS("run", "ball.ini", "-n", "3", "-o", "ball.h5", "--set",
+                          "filter.max_halvings=", "--set", "stop.max_iters="));
+  cr_assert_eq(p.code, 0, "%s%s", p.out, p.err);
+  cr_expect(strstr(p.out, "found by the audit: 0, after 3 of 3 steps") != NULL, "%s", p.out);
+  cr_expect(strstr(p.out, "all 3 steps converged") != NULL, "%s", p.out);
+  /* the control: as a whole the step is blocked */
+  proc_expect_error(
+      1, LOOM_TEXTS("[body.ball] cannot follow its motion", "0 halvings"),
+      LOOM_ARGS("run", "ball.ini", "--quiet", "-o", "whole.h5", "--set", "filter.max_halvings=0"));
 }

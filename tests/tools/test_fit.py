@@ -37,8 +37,10 @@ class Fit(unittest.TestCase):
             config = SOURCE / f"configs/{name}.ini"
             done = loom("list", "--fit", config, "--json")
             self.assertEqual(done.returncode, 0, done.stderr)
-            for row in json.loads(done.stdout)["fit"][::nth]:
+            told = json.loads(done.stdout)
+            for row in told["fit"][::nth]:
                 self.agrees(config, row)
+            self.assertIn("vbd", [row["plugin"] for row in told["limits"]])
         self.assertGreater(min(self.counted.values()), 20, self.counted)
 
     def test_matrix(self):
@@ -53,6 +55,9 @@ class Fit(unittest.TestCase):
         reason = next(line for line in lines if line.split()[:1] == [cells["cholmod_pd"]])
         self.assertIn("solver 'cholmod_pd' needs quadratic contact form", reason)
         self.assertEqual(len(solvers), len(set(solvers)))
+        limits = lines[lines.index("limits: what a plugin costs physically, measured") + 1 :]
+        self.assertIn("pd_bfgs", [line.split()[0] for line in limits])
+        self.assertNotIn("acl", [line.split()[0] for line in limits])  # it does not fit there
 
     def test_refusals(self):
         for words, text in (

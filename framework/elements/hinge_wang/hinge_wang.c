@@ -14,7 +14,7 @@ typedef struct settings {
 
 #define ROW(name, def, what) LOOM_PARAM_VEC3(settings, name, def, 0, 1e3, "N m", what)
 
-/* The defaults are those of configs/materials/gray-interlock.ini. */
+/* Defaults from configs/materials/gray-interlock.ini. */
 static const loom_param params[] = {
     ROW(bend_0, "23.191698e-6 24.749964e-6 14.267624e-6",
         "wang_bend: k_e (see k_e) of edges at 0, 45 and 90 degrees from the first material axis, "

@@ -1,13 +1,13 @@
-/* hinge_wang.kern.h - bending of measured fabrics, whose stiffness depends on how far they are bent
- * and in which direction (H. Wang, J. O'Brien, R. Ramamoorthi, Data-Driven Elastic Models for
- * Cloth, ACM Trans. Graph. 30(4), 2011, doi 10.1145/2010324.1964966): E = k_e l^2/(2a) (theta -
- * theta0)^2/4,   k_e = k_e(curvature, direction) on hinges as elements/hinge.kern.h has them.
+/* hinge_wang.kern.h - bending of measured fabrics with a stiffness that depends on the curvature
+ * and its direction (H. Wang, J. O'Brien, R. Ramamoorthi, Data-Driven Elastic Models for Cloth, ACM
+ * Trans. Graph. 30(4), 2011, doi 10.1145/2010324.1964966), on the hinges of elements/hinge.kern.h:
+ *   E = k_e l^2/(2a) (theta - theta0)^2/4,   k_e = k_e(curvature, direction)
  *
  * The table has k_e at curvatures of 0, 5, ..., 20 1/m for edges at 0, 45 and 90 degrees from the
- * first material axis, as in the files of ArcSim, which have the published numbers.  With the
- * curvature |theta - theta0| l/(2a) k_e is linear in it, constant above 20 1/m, and linear in the
- * angle of the edge.  It is that of the shape in which the step began, and constant in it: so E is
- * an energy and its gradient is exact; ArcSim leaves out its derivative likewise.
+ * first material axis, as in the files of ArcSim, which have the published numbers.  k_e is linear
+ * in the curvature |theta - theta0| l/(2a), constant above 20 1/m, and linear in the angle of the
+ * edge.  Within a step k_e is constant, with its value at the start of the step: so E is an energy
+ * and its gradient is exact.  ArcSim leaves out the derivative of k_e, too.
  *
  * rest [5]: l (m), a (m^2), theta0 (rad), the edge's angle in steps of 45 degrees, in [0, 2]; then
  * the state: the curvature in steps of 5 1/m, in [0, 4].  mat [15]: five rows of k_e, N m, at 0, 45

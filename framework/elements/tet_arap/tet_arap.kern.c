@@ -136,7 +136,7 @@ LK_KERNEL_PLAIN(tet_arap_hessian, a, i)
   k[1] = LK_FMAX(s[0] + s[2], small);
   k[2] = LK_FMAX(s[0] + s[1], small);
   LK_UNROLL
-  for (int t = 0; t < 3; ++t) /* what the twist adds to the identity; 1/2 normalises J */
+  for (int t = 0; t < 3; ++t) /* change of the identity by the twist; 1/2 normalises J */
     k[t] = LK_R(0.5) * (lk_psd(LK_R(1.0) - LK_R(2.0) / k[t], a->how) - LK_R(1.0));
   LK_UNROLL
   for (int v = 0; v < 4; ++v) {

@@ -81,7 +81,7 @@ LK_KERNEL_PLAIN(tri_arap_hessian, a, i)
   const lk_real s1 = LK_FMAX(LK_R(0.5) * (P.tau + gap), small);
   const lk_real s2 = LK_FMAX(P.det / s1, small);
   lk_sym2_eig(q0, lk_dot3(f0, f1), q1, l, &c, &s);
-  /* what each special mode adds to the identity */
+  /* change of the identity by each special mode */
   const lk_real kt = lk_psd(LK_R(1.0) - LK_R(2.0) / LK_FMAX(P.tau, small), a->how) - LK_R(1.0);
   const lk_real k1 = lk_psd(LK_R(1.0) - LK_R(1.0) / s1, a->how) - LK_R(1.0);
   const lk_real k2 = lk_psd(LK_R(1.0) - LK_R(1.0) / s2, a->how) - LK_R(1.0);

@@ -15,7 +15,7 @@ typedef struct settings {
 #define ROW(name, def, what) \
   LOOM_PARAM_VEC4(settings, name, def, -1e9, 1e9, "N/m", "wang: k0 k1 k2 k3 " what)
 
-/* The defaults are those of configs/materials/gray-interlock.ini. */
+/* Defaults from configs/materials/gray-interlock.ini. */
 static const loom_param params[] = {
     ROW(stretch_rest, "16.593832 -14.69599 34.477123 36.860302",
         "of fabric that is not stretched; moduli are twice these, not below 0."),

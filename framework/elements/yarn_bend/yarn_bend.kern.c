@@ -36,7 +36,7 @@ LK_KERNEL_PLAIN(yarn_bend_gradient, a, i)
   rod_load(a->x, a->verts + 3 * i, rest, &q);
   const lk_real E = bend(&q, rest, a->mat[3 * i], g, torque);
   if (a->energy) a->energy[i] = E;
-  /* dkb/de^0: 2 de^0 x e^1 - kb (e^1.de^0) over den, and likewise for e^1 */
+  /* dkb/de^0: 2 de^0 x e^1 - kb (e^1.de^0) over den; the same with roles exchanged for e^1 */
   const lk_real p = lk_dot3(g, q.kb), s = LK_R(1.0) / q.den;
   lk_cross3(q.e[1], g, c0);
   lk_cross3(g, q.e[0], c1);

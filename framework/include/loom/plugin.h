@@ -186,6 +186,10 @@ typedef struct loom_solver_ops {
   /* [optional: it has no columns of steps; required by num_step_columns] the step has ended: one
    * number per column into out [num_step_columns], preset to NaN */
   loom_status (*log_step)(void *self, const loom_step *s, double *out);
+  /* [optional: they are those of the scene] PREDICT, before any begin_step(): *change (out, preset
+   * to 0) is the step's rest_change, above -1.  A function of the step's time: nothing outlives it.
+   */
+  loom_status (*rest_change)(void *self, const loom_step *s, double *change);
 } loom_solver_ops;
 
 /* ---- collision ---- */
@@ -312,10 +316,12 @@ typedef struct loom_plugin {
   uint32_t layout;               /* LOOM_LAYOUT of the headers it was built with */
   const char *name;              /* [a-z][a-z0-9_]*; also folder, .so and INI name */
   const char *version;           /* of the plugin, "1.2.0" */
-  const char *summary;           /* one line */
-  const char *reference;         /* paper: authors, title, venue, year, DOI */
-  const char *license;           /* SPDX, of the plugin with its libraries: "GPL-2.0-or-later" */
-  const char *build;             /* git hash, compiler, flags: LOOM_BUILD_INFO */
+  /* One line.  Further lines are limits: the measured physical cost of the method, one fact a line;
+   * `loom list`, `describe`, `list --fit`, `check` and the end of a run print them. */
+  const char *summary;
+  const char *reference; /* paper: authors, title, venue, year, DOI */
+  const char *license;   /* SPDX, of the plugin with its libraries: "GPL-2.0-or-later" */
+  const char *build;     /* git hash, compiler, flags: LOOM_BUILD_INFO */
   uint32_t num_params, settings_size;
   const loom_param *params; /* [num_params], offsets into a settings struct */
   uint32_t num_columns, num_step_columns;

@@ -119,7 +119,8 @@ typedef struct loom_scene {
                                 * to q_1; -1 at the end of an open yarn: the reflected point
                                 * 2 q_0 - q_1, respectively 2 q_1 - q_0 */
   loom_buf *seg_yarn;          /* i32 [ns], index of the yarn */
-  loom_buf *seg_len;           /* real [ns], m, rest length |q_1 - q_0| */
+  loom_buf *seg_len;           /* real [ns], m, rest length |q_1 - q_0|, before
+                                * loom_step.rest_change */
   loom_buf *loop;              /* i32 [n][2], row and column of the knitted loop that a vertex
                                 * belongs to, counted in each object; -1 -1: none */
   /* Pairs of yarn vertices that are held at a fixed distance (bound-off edges). */
@@ -229,6 +230,10 @@ typedef struct loom_step {
   int32_t expansion;
   /* the step's own: all terms, y, h; contact is frozen for solvers with LOOM_WANT_CONTACT_FROZEN */
   const loom_problem *problem;
+  /* 1, > -1: rest lengths of yarns are 1 + rest_change times those of the scene in this step (the
+   * solver's rest_change()).  Rest data of elements have it already, seg_len has not: contact
+   * models of yarns weigh a length by it.  Radii, masses and glue do not change. */
+  double rest_change;
 } loom_step;
 
 /* ---- contact pairs ---- */

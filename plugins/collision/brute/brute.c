@@ -1,15 +1,16 @@
-/* brute.c - all pairs of triangles' features, no broad phase: the exemplary collision plugin.
+/* brute.c - all pairs of vertices and triangles, and of edges: the exemplary collision plugin.
  *
  * Read this file first if you want to write detection for cloth and body meshes, then
- * kit/mesh_query.h.  It has every part that such a plugin needs and nothing else: settings, state,
- * a broad phase that lists the names of candidates, the two questions the core asks, and the
- * descriptor. What a pair is, its gap, weights and key, the exact tests and step bounds are those
- * of kit/mesh_query, so that all plugins for meshes report the same pairs; what they differ in is
- * the broad phase, which here is none: brute.kern.c names every vertex with every triangle and
- * every edge with every later edge.
+ * kit/mesh_query.h.  It has only the parts that a collision plugin needs: settings, state, a broad
+ * phase that lists the names of candidates, the callbacks detect() and max_step(), and the
+ * descriptor.
  *
- * It is also the oracle for the others: a pair can only be missed by what all share.  The cost is
- * quadratic, hence `max_tests`.
+ * Detection has two parts.  The broad phase lists candidates.  kit/mesh_query then computes gap,
+ * weights and key of each candidate, makes the exact tests and finds the step bound, so that all
+ * plugins for meshes report the same pairs.  A plugin brings only its broad phase.  The broad phase
+ * here leaves no pair out: brute.kern.c names every vertex with every triangle and every edge with
+ * every later edge.  So tests compare the other detectors with this plugin.  The cost is quadratic;
+ * `max_tests` limits it.
  */
 #include "brute.kern.h"
 #include "kit/mesh_query.h"
@@ -18,8 +19,8 @@
 static const lk_entry k_count[2] = {LK_ENTRY(brute_count_vt), LK_ENTRY(brute_count_ee)};
 static const lk_entry k_list[2] = {LK_ENTRY(brute_list_vt), LK_ENTRY(brute_list_ee)};
 
-/* Settings: a plain struct, and a table that lets the core parse, check, document and log every
- * member; the kit has the rows of what its continuous detection can be set to. */
+/* Settings: a plain struct, and a table from which the core parses, checks, documents and logs
+ * every member.  MESH_CCD_PARAMS has the rows for the first three members. */
 typedef struct {
   int32_t ccd;
   double keep;
@@ -34,20 +35,21 @@ static const loom_param params[] = {
                    "square of edges; scenes with more are refused."),
 };
 
-/* State of one instance.  There are no globals: two instances may run side by side. */
+/* State of one instance.  Two instances may run side by side, so a plugin has no globals.  Index 0
+ * of the arrays is MESH_VT (vertices with triangles), index 1 MESH_EE (edges with edges). */
 typedef struct {
-  mesh m;             /* cloth and bodies as one mesh, and what was found */
-  uint32_t kinds;     /* of the query under way */
-  loom_buf *count[2]; /* i64 [vertices], [edges] */
-  loom_buf *place[2]; /* i64 [vertices + 1], [edges + 1] */
-  int64_t num[2];
+  mesh m;             /* cloth and bodies as one mesh, and the pairs found */
+  uint32_t kinds;     /* LOOM_BIT(LOOM_PAIR_*) of the present query */
+  loom_buf *count[2]; /* i64 [vertices], [edges]: candidates of each vertex or edge */
+  loom_buf *place[2]; /* i64 [vertices + 1], [edges + 1], exclusive sums of `count` */
+  int64_t num[2];     /* vertices, edges */
 } brute;
 
 static loom_status brute_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                 const void *set, void **self)
 {
   const settings *const s = set;
-  /* from here on destroy() cleans up, also if create() fails below */
+  /* from here on the core calls destroy() even when create() fails: errors need no clean-up here */
   LOOM_TRY(plug_new(h, sizeof(brute), self));
   brute *const d = *self;
   const mesh_params p = {.method = s->ccd, .keep = s->keep, .max_steps = s->max_steps};
@@ -69,8 +71,9 @@ static loom_status brute_create(const loom_host *h, const loom_scene *sc, const 
 
 /* ---- broad phase: count, scan, fill ---- */
 
-/* Fill: the kit asks for names in chunks, so that memory stays linear.  Each element writes behind
- * its own place, so nothing needs an atomic and the order is always the same. */
+/* Fill: writes the names of the candidates of the vertices or edges [first, end).  The kit calls it
+ * for one chunk after the other, so that memory stays linear.  Each vertex or edge writes from its
+ * own place on, so that the order of the names is fixed and no atomics are needed. */
 static loom_status list(void *self, const mesh_view *v, int family, int64_t first, int64_t end,
                         int64_t base, loom_buf *place, loom_buf *name)
 {
@@ -85,8 +88,8 @@ static loom_status list(void *self, const mesh_view *v, int family, int64_t firs
   return plug_launch(&m, &k_list[family], &args, end - first, NULL);
 }
 
-/* Count and scan, family by family: vertices with triangles, edges with edges.  `w` says how far
- * apart pairs may be; a real broad phase grows its boxes by that. */
+/* Count and scan, for one family after the other.  `w` holds the largest gap of requested pairs; a
+ * broad phase with boxes grows its boxes by it. */
 static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
 {
   brute *const d = self;
@@ -104,11 +107,13 @@ static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
   return LOOM_OK;
 }
 
-/* ---- what the core asks ---- */
+/* ---- callbacks ---- */
 
-/* It keeps nothing from step to step, so there is no begin_step(), reset() or checkpoint().
+/* The plugin has no state that carries over between steps, so it has no begin_step(), reset() or
+ * checkpoint().
  *
- * DETECT: which pairs are near, or meet on their way?  LOOM_GROW where `out` is too small. */
+ * Phase DETECT: appends the pairs that are near at q->x0 or that meet on the way to q->x1 to `out`.
+ * LOOM_GROW: `out` is too small. */
 static loom_status brute_detect(void *self, const loom_step *s, const loom_query *q,
                                 loom_pairs *out)
 {
@@ -116,7 +121,8 @@ static loom_status brute_detect(void *self, const loom_step *s, const loom_query
   return mesh_detect(&d->m, s, q, out, broad, d);
 }
 
-/* FILTER: how far may everything go from x0 towards x1? */
+/* Phase FILTER: finds the largest share of the way from x0 to x1 on which every pair keeps a share
+ * of its gap. */
 static loom_status brute_max_step(void *self, const loom_step *s, loom_buf *x0, loom_buf *x1,
                                   loom_bound *out)
 {
@@ -124,15 +130,15 @@ static loom_status brute_max_step(void *self, const loom_step *s, loom_buf *x0, 
   return mesh_max_step(&d->m, s, x0, x1, out, broad, d);
 }
 
-/* The table the core calls: `provides` is what the fit test compares with what contact models and
- * the filter need. */
+/* The callbacks.  Before step 0 the core checks that `provides` covers the needs of the contact
+ * models and of the filter. */
 static const loom_collision_ops ops = {
     .struct_size = sizeof ops,
     .provides = LOOM_COLL_PROXIMITY | LOOM_COLL_CCD | LOOM_COLL_OVERLAP | LOOM_COLL_STEP_GLOBAL |
                 LOOM_COLL_MASKED | LOOM_COLL_EXCLUDE | LOOM_COLL_LEAVES_OUT,
     .pair_kinds = MESH_KINDS,
     .create = brute_create,
-    .destroy = plug_free, /* buffers are freed by the core */
+    .destroy = plug_free, /* the core frees the buffers of an instance */
     .detect = brute_detect,
     .max_step = brute_max_step};
 

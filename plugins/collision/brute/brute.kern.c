@@ -1,7 +1,7 @@
 /* brute.kern.c - every vertex with every triangle, every edge with every later edge. */
 #include "brute.kern.h"
 
-/* Both of the cloth, or one of a body; the kind is wanted. */
+/* 1: the query asks for this kind of pair, and at most one side belongs to a body. */
 LK_FN int is_wanted(uint32_t kinds, int family, int body1, int body2)
 {
   const int32_t kind = family == MESH_VT ? (body1 | body2 ? LOOM_PAIR_BVT : LOOM_PAIR_VT)

@@ -1,4 +1,4 @@
-/* brute.kern.h - names of all pairs that may meet at all. */
+/* brute.kern.h - kernels that count and name all pairs without a common vertex. */
 #ifndef BRUTE_KERN_H
 #define BRUTE_KERN_H
 

@@ -22,8 +22,8 @@ LK_KERNEL_PLAIN(bvtt_front_sort, a, i)
 
 /* ---- refitting ---- */
 
-/* What the vertices of one side of a pair have in common to be grown by is the largest of theirs:
- * then no impact that the narrow phase would report is culled. */
+/* Box and growth of vertex i.  The box of a feature grows by the largest growth of its vertices, so
+ * that no impact that the narrow phase would report is culled. */
 LK_FN void see(const bvtt_front_see_args *a, lk_int i, bvtt_front_vert *out)
 {
   lk_real x[3], y[3], d2 = LK_R(0.0);

@@ -1,7 +1,7 @@
-/* boxes.kern.h - boxes of vertices and leaves on their way, and what of them has changed.
+/* boxes.kern.h - boxes of vertices and leaves on their way, and marks of the changed ones.
  *
- * Leaves are triangles and loose edges (leaves.h), those of bodies behind those of the cloth, each
- * in the order of a Hilbert curve and with a tree of their own (kit/box_tree).
+ * Leaves are triangles and loose edges (leaves.h).  Leaves of bodies stand behind leaves of the
+ * cloth, each in the order of a Hilbert curve and with a tree of their own (kit/box_tree).
  */
 #ifndef BVTT_FRONT_BOXES_KERN_H
 #define BVTT_FRONT_BOXES_KERN_H
@@ -11,8 +11,9 @@
 
 #define BVTT_FRONT_BODY_KEY (UINT64_C(1) << 63)
 
-/* A vertex on its whole way.  Two of the same bits make the same boxes, so what has changed since
- * the last query is found by comparing these, not positions, margins and masks one by one. */
+/* A vertex on its whole way.  Equal bits make equal boxes, so a comparison of these structs finds
+ * the vertices that have changed since the last query, without comparing positions, margins and
+ * masks one by one. */
 typedef struct bvtt_front_vert {
   float lo[3]; /* m */
   float grow;  /* m, by which a box with this vertex is larger on each side */
@@ -44,7 +45,7 @@ typedef struct bvtt_front_see_args {
   uint8_t *LK_RESTRICT flag; /* [nv] bits of the fronts that have not seen this vertex yet */
   int32_t keep;              /* bits that stay from before */
   int32_t all;               /* bits of a vertex that has changed */
-  lk_real reach;             /* m, half of what two boxes grow by */
+  lk_real reach;             /* m, growth of each box on each side */
   lk_real share;             /* boxes grow by this times the displacement */
 } bvtt_front_see_args;
 LK_DECLARE(bvtt_front_see, bvtt_front_see_args)

@@ -3,15 +3,15 @@
  *
  * M. Tang et al., "CAMA: contact-aware matrix assembly with unified collision handling for
  * GPU-based cloth simulation", CGF 35(2), 2016: fronts with sprouting (section 4), localized
- * propagation after impacts (Fig. 8), features owned by one triangle ("orphan sets").  Symbols are
- * not those of the paper, which gives none.
+ * propagation after impacts (Fig. 8), features owned by one triangle ("orphan sets").  The paper
+ * defines no symbols for these.
  *
- * One query: boxes of the vertices and what of them has changed, refit, pairs of the front that
- * cover it (front.c), candidates of the leaf pairs that meet (count, scan, fill in chunks), quick
- * and exact test (kit/mesh_query).
+ * One query: boxes of the vertices with marks of the changed ones, refit, pairs of the front that
+ * cover a mark (front.c), candidates of the leaf pairs that meet (count, scan, fill in chunks),
+ * quick and exact test (kit/mesh_query).
  *
- * Queries of one kind see boxes that change little; those of another kind have boxes of another
- * size. So each kind has boxes and fronts of its own.
+ * Boxes change little between queries of one kind, and have another size in queries of another
+ * kind. So each kind has boxes and fronts of its own.
  */
 #include <math.h>
 
@@ -33,8 +33,8 @@ static const loom_param params[] = {
     MESH_CCD_PARAMS(settings),
     LOOM_PARAM_ENUM(
         settings, update, UPDATE_LOCALIZED, "localized|full",
-        "Which pairs of the front a query tests anew, where another one of its kind came "
-        "before in the step: those that cover a vertex which has moved, or all."),
+        "Pairs of the front that a query tests anew, if it is not the first of its kind in "
+        "the step: pairs that cover a vertex which has moved, or all."),
     LOOM_PARAM_REAL(
         settings, crowd, 300, 1, 1e9, "1",
         "A step bound looks at half of the way, and again, while the front has more than "
@@ -57,10 +57,10 @@ typedef struct {
   double crowd;
   /* of the query that runs */
   int kind;
-  front *named;   /* whose candidates are listed */
-  double most;    /* pairs of a front */
-  int knows_rest; /* it is known how many there are without motion */
-  int goes_on;    /* 1: the last one asked for room, and is repeated */
+  front *named;   /* the front that lists candidates */
+  double most;    /* largest number of pairs of a front */
+  int knows_rest; /* 1: the number of pairs without motion is known */
+  int goes_on;    /* 1: the last query asked for room, and is repeated */
   tally now, iter, step;
 } bvtt_front;
 
@@ -136,8 +136,8 @@ static loom_status look(bvtt_front *d, const mesh_view *v, const mesh_wanted *w,
   return status;
 }
 
-/* A step bound whose way makes fronts too large: LOOM_REJECTED, unless they are nearly as large
- * without any motion. */
+/* LOOM_REJECTED where the way of a step bound makes fronts too large, unless they are nearly as
+ * large without motion. */
 static loom_status look_if_sane(bvtt_front *d, const mesh_view *v, const mesh_wanted *w)
 {
   const loom_status status = look(d, v, w, d->most);
@@ -193,14 +193,14 @@ static loom_status broad(void *self, const mesh_view *v, const mesh_wanted *w)
   for (int b = 0; b < 2; ++b)
     for (int f = MESH_VT; f <= MESH_EE; ++f) LOOM_TRY(collect(d, v, w, b, f, &listed));
   d->now.listed = (double)listed;
-  /* how often lists of pairs grow depends on what the process has seen before */
+  /* a repeated query is not counted: how often lists grow depends on the history of the process */
   if (d->goes_on) return LOOM_OK;
   add(&d->iter, &d->now);
   add(&d->step, &d->now);
   return LOOM_OK;
 }
 
-/* ---- what the core asks ---- */
+/* ---- callbacks ---- */
 
 static loom_status bvtt_front_detect(void *self, const loom_step *s, const loom_query *q,
                                      loom_pairs *out)
@@ -222,10 +222,12 @@ static loom_status bvtt_front_max_step(void *self, const loom_step *s, loom_buf 
   return mesh_max_step(&d->m, s, x0, x1, out, broad, d);
 }
 
-/* ---- what it logs ---- */
+/* ---- columns of the log ---- */
 
-/* Names of work begin with n_: it may be more in a step with which a run is resumed, because fronts
- * begin at the root there.  The others do not depend on what came before the step. */
+/* Columns of work have names with n_.  Their values may be larger in the step with which a run is
+ * resumed, because fronts begin at the root there.  The other columns do not depend on earlier
+ * steps.
+ */
 static const loom_column columns[] = {
     {"front", "1", "pairs of boxes in the fronts, a mean over the queries since the last row"},
     {"listed", "1", "candidates that these queries listed"},

@@ -18,19 +18,18 @@ static const lk_entry k_list[2] = {LK_ENTRY(bvtt_front_list_vt), LK_ENTRY(bvtt_f
  * children that have come apart.  Below it the pairs to spare cost less than looking for them. */
 static const double OVERGROWN = 1.5;
 
-/* At the start of a step pairs are sorted where there are so many times those that were. */
+/* At the start of a step pairs are sorted where their number has grown by this factor since the
+ * last sort. */
 static const double DISORDER = 1.25;
 
 /* ---- life ---- */
 
 loom_status front_lists_create(front_lists *l, const loom_host *h)
 {
-  const plug_buf all[] = {{"work", LOOM_I32, 0, &l->work[0]},
-                          {"next work", LOOM_I32, 0, &l->work[1]},
-                          {"group counts", LOOM_I64, 0, &l->count},
-                          {"group places", LOOM_I64, 1, &l->place},
-                          {"packed pairs", LOOM_U64, 0, &l->pair},
-                          {"what is known of packed pairs", LOOM_I32, 0, &l->known}};
+  const plug_buf all[] = {
+      {"work", LOOM_I32, 0, &l->work[0]},       {"next work", LOOM_I32, 0, &l->work[1]},
+      {"group counts", LOOM_I64, 0, &l->count}, {"group places", LOOM_I64, 1, &l->place},
+      {"packed pairs", LOOM_U64, 0, &l->pair},  {"bits of packed pairs", LOOM_I32, 0, &l->known}};
   return plug_bufs_new(h, all, LOOM_COUNT(all));
 }
 
@@ -41,7 +40,7 @@ loom_status front_create(front *f, sight *g, front_lists *l, int bodies)
   f->l = l;
   f->bodies = bodies;
   LOOM_TRY(h->buf_new(h, "front", LOOM_U64, 0, &f->pair));
-  return h->buf_new(h, "what is known of pairs", LOOM_I32, 0, &f->known);
+  return h->buf_new(h, "bits of pairs", LOOM_I32, 0, &f->known);
 }
 
 /* ---- launches ---- */
@@ -106,7 +105,7 @@ static loom_status pack(front *f, int64_t kept)
   return LOOM_OK;
 }
 
-/* Every pair that is below one whose boxes are apart gives way to the highest of these. */
+/* Replaces every pair that lies below a pair with boxes that are apart by the highest of these. */
 static loom_status trim(front *f, front_counts *c)
 {
   const mesh *const m = f->g->t->m;
@@ -119,8 +118,8 @@ static loom_status trim(front *f, front_counts *c)
   return kept < f->num ? pack(f, kept) : LOOM_OK;
 }
 
-/* Pairs of neighbours in the tree beside each other: testing them all is bound by memory.  What is
- * known of them is lost. */
+/* Sorts pairs so that neighbours in the tree stand beside each other, since testing all of them is
+ * bound by memory.  Their bits are lost. */
 static loom_status sort(front *f)
 {
   const mesh *const m = f->g->t->m;
@@ -132,7 +131,7 @@ static loom_status sort(front *f)
 
 /* ---- testing, sprouting ---- */
 
-/* Places of the pairs with a node that covers what has changed, in l->work[0]. */
+/* Writes the places of the pairs with a node that covers a changed vertex to l->work[0]. */
 static loom_status find_marked(front *f, int64_t *num)
 {
   const mesh *const m = f->g->t->m;
@@ -174,7 +173,7 @@ static loom_status sprout(front *f, loom_buf *work, int64_t num, loom_buf *next,
   return LOOM_OK;
 }
 
-/* Until nothing descends, level by level; work NULL: all pairs. */
+/* Tests pairs, level by level, until none descends; work NULL: all pairs. */
 static loom_status descend(front *f, loom_buf *work, int64_t num, double most, front_counts *c)
 {
   const int64_t before = f->num;
@@ -217,8 +216,8 @@ static loom_status begin_at_root(front *f)
 loom_status front_update(front *f, int all, double most, front_counts *c)
 {
   int64_t num;
-  /* What a step begins with does not depend on the steps before: every pair is tested, and the
-   * front is the one that a traversal from the root makes. */
+  /* The front at the start of a step does not depend on earlier steps: every pair is tested, and
+   * the front becomes the one that a traversal from the root makes. */
   const int fresh = f->num == 0 || f->is_old;
   const int trims = fresh || (double)f->num > OVERGROWN * (double)f->trimmed;
   if (f->num == 0)

@@ -16,8 +16,8 @@ loom_status front_lists_create(front_lists *l, const loom_host *h);
 
 typedef struct front_counts { /* of queries, added up */
   double size;                /* pairs in the fronts afterwards */
-  double looked;              /* of these, those tested */
-  double tested;              /* pairs tested, with those that descended */
+  double looked;              /* pairs of these that were tested */
+  double tested;              /* pairs tested, including the ones that descended */
   double sprouted, merged;    /* pairs by which fronts have grown, and have become fewer */
 } front_counts;
 

@@ -93,8 +93,8 @@ LK_FN int pair_meets(const bvtt_front_view *t, uint64_t pair)
 
 /* ---- two leaves ---- */
 
-/* Bits of the corners of one leaf, whose owned[3] says which are its own, that meet the triangle of
- * another with the box `box`. */
+/* Bits of the corners p of one leaf that meet the triangle q of another leaf, which has the box
+ * `box`; only the corners that the leaf owns (bits of `owned`). */
 LK_FN int corners_meet(const bvtt_front_view *t, const int32_t *p, int32_t owned, const int32_t *q,
                        const box_node *box)
 {
@@ -239,9 +239,9 @@ LK_KERNEL_PLAIN(bvtt_front_sprout, a, g)
 
 /* ---- merging ---- */
 
-/* Boxes of children lie in those of their parents.  So all pairs of the front below a pair whose
- * boxes are apart find the same one here, the highest of them, and the one that descends from it by
- * first children alone takes its place for all. */
+/* Boxes of children lie in the boxes of their parents.  So all pairs of the front below a pair with
+ * boxes that are apart find the same highest pair of this kind.  The one that descends from it by
+ * first children alone is replaced by it; the others end. */
 LK_KERNEL_PLAIN(bvtt_front_merge, a, i)
 {
   uint64_t at = a->pair[i], up;

@@ -1,12 +1,13 @@
 /* front.kern.h - the front of a bounding-volume test tree: the pairs of nodes where a traversal of
  * one hierarchy against itself, or of two, has stopped.
  *
- * The test tree is not stored.  Of a pair the node of the higher level is split, the first one
- * where both are of one level, and a node against itself makes its children against themselves and
- * the pair of both.  So children and parent of a pair follow from its two names alone.
+ * The test tree is not stored.  A pair splits its node of the higher level, or the first node where
+ * both have the same level; a node against itself splits into its children against themselves and
+ * the pair of both children.  So children and parent of a pair follow from its two names alone.
  *
- * A pair has a place in the front.  What descends is replaced by its first child and has the others
- * appended, so work goes by lists of places and the rest of the front is not touched.
+ * A pair has a place in the front.  A pair that descends is replaced by its first child, and its
+ * other children are appended.  So kernels run over lists of places and leave the rest of the front
+ * untouched.
  */
 #ifndef BVTT_FRONT_FRONT_KERN_H
 #define BVTT_FRONT_FRONT_KERN_H
@@ -20,9 +21,10 @@ enum { BVTT_FRONT_GROUP = 32 };
 enum { BVTT_FRONT_INDEX_BITS = 27 };
 #define BVTT_FRONT_MAX_LEAVES (INT32_C(1) << BVTT_FRONT_INDEX_BITS)
 
-/* What is known of a pair: 0 where it stops without a candidate.  Of two leaves that meet bit i
- * says that corner i of the first is a candidate with the triangle of the second, bit 3 + i the
- * other way round, bit 6 + 3 i + j edge i of the first with edge j of the second. */
+/* Bits `known` of a pair: 0 where it stops without a candidate.  For two leaves that meet, bit i is
+ * set if corner i of the first leaf is a candidate with the triangle of the second, bit 3 + i for
+ * corner i of the second with the triangle of the first, bit 6 + 3 i + j for edge i of the first
+ * with edge j of the second. */
 enum {
   BVTT_FRONT_VT_BITS = 0x3f,
   BVTT_FRONT_EE_BITS = 0x7fc0,
@@ -48,8 +50,8 @@ typedef struct bvtt_front_args {
   const int32_t *LK_RESTRICT work;  /* [num_work] places to be looked at; NULL: all */
   int64_t *LK_RESTRICT count;       /* [groups] */
   const int64_t *LK_RESTRICT place; /* [groups + 1], exclusive sums of count */
-  int32_t *LK_RESTRICT next;        /* work that this makes */
-  uint64_t *LK_RESTRICT to_pair;    /* the front without what is gone */
+  int32_t *LK_RESTRICT next;        /* places of the next level's work */
+  uint64_t *LK_RESTRICT to_pair;    /* the front without the removed pairs */
   int32_t *LK_RESTRICT to_known;
   uint64_t *LK_RESTRICT name; /* candidates */
   int64_t base;               /* place of name[0] */

@@ -33,7 +33,7 @@ static int32_t new_leaf(leaf_set *s)
   return s->num++;
 }
 
-/* 1: a triangle with this edge has taken it, the first one whose place for it is free. */
+/* Gives edge e to the first of its triangles that has a free place for it; 0: none has. */
 static int give_to_triangle(maker *k, int32_t e)
 {
   const int32_t u = k->m->edges[2 * (int64_t)e], v = k->m->edges[2 * (int64_t)e + 1];

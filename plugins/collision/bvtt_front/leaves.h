@@ -1,4 +1,5 @@
-/* leaves.h - triangles and loose edges as leaves of a hierarchy, and which of them owns what. */
+/* leaves.h - triangles and loose edges as leaves of a hierarchy, and the edges and vertices that
+ * each leaf owns. */
 #ifndef BVTT_FRONT_LEAVES_H
 #define BVTT_FRONT_LEAVES_H
 
@@ -8,14 +9,14 @@
  * of an edge or a triangle, is owned by one leaf, so that a pair of leaves names each elementary
  * pair once ("orphan sets").  Edge c of a leaf joins its corners c and (c + 1) % 3. */
 typedef struct leaf_set {
-  int32_t num, num_cloth; /* leaves; those of the cloth come first */
+  int32_t num, num_cloth; /* leaves; leaves of the cloth come first */
   int32_t *corner;        /* [num][4] vertices, -1: none; the triangle, -1: an edge alone */
   int32_t *owned;         /* [num][4] edges, -1: none; bits of the corners */
 } leaf_set;
 
 typedef struct leaf_mesh {
   int32_t num_verts, num_tris, num_edges;
-  int32_t cloth_tris, cloth_edges; /* those of bodies follow */
+  int32_t cloth_tris, cloth_edges; /* of the cloth; triangles and edges of bodies follow */
   const int32_t *tris, *edges;     /* [.][3], [.][2] */
 } leaf_mesh;
 

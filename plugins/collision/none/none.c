@@ -1,7 +1,7 @@
-/* none.c - collision detection that never finds anything: for scenes without contact.
+/* none.c - collision detection that finds no pairs: for scenes without contact.
  *
- * It answers every question with "no pairs" and therefore claims no capability: a contact
- * model that needs pairs is refused before step 0 instead of silently doing nothing.
+ * It claims no capability, so a contact model that needs pairs is refused before step 0 instead
+ * of silently having no effect.
  * none.so exports this plugin and the contact model of the same name. */
 #include "contact_none.h"
 #include "loom/plug.h"

@@ -2,14 +2,14 @@
  * hierarchy of boxes over small patches of triangles.
  *
  * L. Lan et al., "Efficient GPU cloth simulation with non-distance barriers and subspace reuse",
- * ACM TOG 43(6), 2024, section 8.1: an incomplete hierarchy whose leaves are patches of 5 to 8
- * connected triangles, boxes swept over the motion and inflated, culling from the top, all
+ * ACM TOG 43(6), 2024, section 8.1: an incomplete hierarchy with patches of 5 to 8 connected
+ * triangles as leaves, boxes swept over the motion and inflated, culling from the top, all
  * elementary tests of near patches at the leaves.  DEVIATION: the tree is an implicit one over
  * the patches in Hilbert order (patch_bvh.kern.h) instead of one built top-down, so it is built
  * by one sort on any backend.
  *
- * One query: refit, pairs of leaves (count, scan, fill), for each family the candidates of
- * these (count, scan, fill in chunks), quick and exact test (kit/mesh_query).
+ * One query: refit, pairs of leaves (count, scan, fill), for each family their candidates
+ * (count, scan, fill in chunks), quick and exact test (kit/mesh_query).
  */
 #include "loom/plug.h"
 #include "loom/plugin.h"
@@ -31,8 +31,8 @@ typedef struct {
 static const loom_param params[] = {
     MESH_CCD_PARAMS(settings),
     LOOM_PARAM_REAL(settings, rebuild, 1.3, 1.0, 1e6, "1",
-                    "The tree is built anew at the start of a step when the half perimeters of "
-                    "its inner boxes, over those of the leaves, have grown by this factor."),
+                    "The tree is built anew at the start of a step when the ratio of half "
+                    "perimeters, inner boxes over leaves, has grown by this factor."),
     LOOM_PARAM_REAL(settings, crowd, 300, 1, 1e9, "1",
                     "A step bound looks at half of the way, and again, while a patch meets more "
                     "than this many others on average, and more than twice as many as without "
@@ -114,7 +114,7 @@ static loom_status count_meetings(patch_bvh *d)
   return h->scan_i64(h, d->m.e, d->leaf_count, d->leaf_place, &d->num_pairs);
 }
 
-/* Pairs of leaves whose boxes meet, to d->pair. */
+/* Writes the pairs of leaves with boxes that meet to d->pair. */
 static loom_status meet(patch_bvh *d)
 {
   const loom_host *const h = d->m.h;
@@ -181,8 +181,8 @@ static loom_status look(patch_bvh *d, const mesh_view *v, const mesh_wanted *w)
   return LOOM_OK;
 }
 
-/* A step bound whose way makes too many pairs of leaves: LOOM_REJECTED, unless there are nearly
- * as many without any motion. */
+/* LOOM_REJECTED where the way of a step bound makes too many pairs of leaves, unless there are
+ * nearly as many without motion. */
 static loom_status cut_if_crowded(patch_bvh *d, const mesh_view *v, const mesh_wanted *w)
 {
   if ((double)d->num_pairs <= d->most) return LOOM_OK;

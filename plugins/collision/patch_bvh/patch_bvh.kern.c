@@ -57,7 +57,7 @@ LK_FN void box_of(const patch_bvh_refit_args *a, const int32_t *v, int n, float 
   }
 }
 
-LK_FN void empty_box(float *box) /* meets nothing */
+LK_FN void empty_box(float *box) /* meets no box */
 {
   for (int c = 0; c < 6; ++c) box[c] = c < 3 ? FLT_MAX : -FLT_MAX;
 }
@@ -209,7 +209,7 @@ LK_FN int64_t verts_tris(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t *
   return n;
 }
 
-/* Edges of leaf i against those of leaf j; of itself: against later ones. */
+/* Edges of leaf i against edges of leaf j; for i = j against later edges. */
 LK_FN int64_t edges_edges(const patch_bvh_view *b, lk_int i, lk_int j, uint64_t *out)
 {
   const lk_int k = b->order[i], l = b->order[j];

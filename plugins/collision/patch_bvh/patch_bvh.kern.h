@@ -1,8 +1,9 @@
 /* patch_bvh.kern.h - a hierarchy of boxes over patches, and the candidates of two patches.
  *
- * The patches stand in the order of a Hilbert curve through their centres; those of bodies stand
- * behind those of the cloth and have a tree of their own (kit/box_tree), so a traversal needs no
- * stack.  The state of a node is MESH_FREE, MESH_MARKED of any vertex below.
+ * The patches stand in the order of a Hilbert curve through their centres.  Patches of bodies stand
+ * behind the patches of the cloth and have a tree of their own.  Trees are implicit (kit/box_tree),
+ * so a traversal needs no stack.  The state of a node has the bits MESH_FREE, MESH_MARKED of any
+ * vertex below.
  *
  * The boxes of the features of a patch lie in blocks of 8 lanes, lo x y z and hi x y z of all
  * lanes one after the other, so one feature is compared with 8 at once.  Boxes are floats,
@@ -52,7 +53,7 @@ typedef struct patch_bvh_refit_args {
   float *LK_RESTRICT tri_box;
   float *LK_RESTRICT edge_box;
   float *LK_RESTRICT vert_box;
-  lk_real reach; /* m, half of what two boxes grow by */
+  lk_real reach; /* m, growth of each box on each side */
   lk_real share; /* boxes grow by this times the largest displacement */
 } patch_bvh_refit_args;
 LK_DECLARE(patch_bvh_refit, patch_bvh_refit_args) /* one element per leaf */

@@ -1,9 +1,9 @@
 /* patches.c - see patches.h.
  *
- * Patches grow one after the other along the front of those before.  A patch takes the
+ * Patches grow one after the other along the front of the earlier patches.  A patch takes the
  * neighbouring triangle that shares most of its corners, which keeps it round; among equals the
  * one with the fewest free neighbours, which leaves few islands.  Remainders below 5 triangles
- * join a neighbour or take triangles from larger ones.
+ * join a neighbour or take triangles from larger patches.
  */
 #include "patches.h"
 

@@ -12,10 +12,10 @@ enum {
   PATCH_LANES = 8 /* edges are stored in blocks of this many */
 };
 
-/* Every triangle is in one patch, every edge and every vertex (of an edge or triangle) is owned
- * by one: the first patch that has it.  Edges without a triangle make patches of their own. */
+/* Every triangle is in one patch.  Every edge and every vertex (of an edge or triangle) is owned by
+ * one patch, the first that has it.  Edges without a triangle make patches of their own. */
 typedef struct patch_set {
-  int32_t num, num_cloth; /* patches; those of the cloth come first */
+  int32_t num, num_cloth; /* patches; patches of the cloth come first */
   int32_t num_blocks;     /* of edges */
   int32_t num_verts;      /* owned */
   int32_t *tri;           /* [num][8], -1: none */
@@ -27,7 +27,7 @@ typedef struct patch_set {
 
 typedef struct patch_mesh {
   int32_t num_verts, num_tris, num_edges;
-  int32_t cloth_tris, cloth_edges; /* those of bodies follow */
+  int32_t cloth_tris, cloth_edges; /* of the cloth; triangles and edges of bodies follow */
   const int32_t *tris, *edges;     /* [.][3], [.][2] */
 } patch_mesh;
 

@@ -48,22 +48,21 @@ typedef struct {
   const loom_scene *sc;
   const loom_exec *e;
   settings set;
-  loom_buf *found; /* u8 [num_obstacles n] */
-  loom_buf *count; /* i64 [groups], of SDF_GROUP candidates */
-  loom_buf *place; /* i64 [groups + 1] */
-  loom_buf *gap;   /* real [batch], m */
-  loom_buf *floor,
-      *tol;             /* real [batch], m, of searches for impacts; or of pairs, as what follows */
-  loom_buf *toi;        /* real [batch] */
-  loom_buf *hit_gap;    /* real [pairs], m */
-  loom_buf *hit_normal; /* real [pairs][3] */
-  loom_buf *hit_point;  /* real [pairs][3], m */
-  loom_buf *t;          /* real [n], step bounds */
-  loom_buf *who;        /* i32 [n], bodies that set them */
-  loom_buf *result;     /* real [1] */
-  loom_buf *known;      /* real [num_obstacles n], m, gaps of this step's first query */
-  loom_buf *known_x;    /* real [n][3], m, where vertices were then */
-  double known_at;      /* progress of it; NaN: none yet */
+  loom_buf *found;        /* u8 [num_obstacles n] */
+  loom_buf *count;        /* i64 [groups], of SDF_GROUP candidates */
+  loom_buf *place;        /* i64 [groups + 1] */
+  loom_buf *gap;          /* real [batch], m */
+  loom_buf *floor, *tol;  /* real [batch], m, of searches for impacts; or [pairs] as below */
+  loom_buf *toi;          /* real [batch] */
+  loom_buf *hit_gap;      /* real [pairs], m */
+  loom_buf *hit_normal;   /* real [pairs][3] */
+  loom_buf *hit_point;    /* real [pairs][3], m */
+  loom_buf *t;            /* real [n], step bounds */
+  loom_buf *who;          /* i32 [n], bodies that set them */
+  loom_buf *result;       /* real [1] */
+  loom_buf *known;        /* real [num_obstacles n], m, gaps of this step's first query */
+  loom_buf *known_x;      /* real [n][3], m, where vertices were then */
+  double known_at;        /* progress of it; NaN: none yet */
   int64_t num_candidates; /* num_obstacles n */
   int64_t batch;
   int64_t num_groups;
@@ -212,7 +211,7 @@ static loom_status find(sdf *d, const loom_query *q, int64_t *total)
   return h->scan_i64(h, d->e, d->count, d->place, total);
 }
 
-/* Room for what is asked about pairs up to `count`. */
+/* Makes room for the results of `count` pairs. */
 static loom_status grow(sdf *d, int64_t count)
 {
   const loom_host *const h = d->h;
@@ -227,7 +226,8 @@ static loom_status grow(sdf *d, int64_t count)
   return LOOM_OK;
 }
 
-/* Second pass: the pairs behind those of other plugins, first their names, then their planes. */
+/* Second pass: appends the pairs to `out`, behind the pairs of other plugins: first names, then
+ * planes. */
 static loom_status fill(sdf *d, const loom_query *q, loom_pairs *out, int64_t total)
 {
   const loom_host *const h = d->h;
@@ -296,7 +296,7 @@ static loom_status sdf_detect(void *self, const loom_step *s, const loom_query *
 
 /* ---- bounds ---- */
 
-/* Bounds of whole bodies, folded into t and who. */
+/* Bounds of whole bodies: minimum into t, and the body that sets it. */
 static loom_status bound_batch(sdf *d, const loom_bound *b, loom_buf *x1, loom_buf *t,
                                const loom_body_rows *rows)
 {
@@ -329,7 +329,7 @@ static loom_status bound_batch(sdf *d, const loom_bound *b, loom_buf *x1, loom_b
   return plug_launch(&m, &k_bound, &ba, n, NULL);
 }
 
-/* The largest over all vertices of what `k` makes of their bounds. */
+/* Maximum of the reduction `k` over the bounds of all vertices. */
 static loom_status over_vertices(sdf *d, const lk_entry *k, loom_buf *t, double t_all, double *out)
 {
   plug_maps m = plug_maps_on(d->h, d->e);

@@ -39,7 +39,7 @@ typedef struct sdf_find_args {
 } sdf_find_args;
 LK_DECLARE(sdf_find, sdf_find_args)
 
-/* Candidates are counted in groups, so that what is scanned is small. */
+/* Candidates are counted in groups, so that the scanned array is small. */
 enum { SDF_GROUP = 64 };
 typedef struct sdf_count_args {
   const uint8_t *LK_RESTRICT found; /* [num] */
@@ -65,7 +65,7 @@ typedef struct sdf_place_args { /* gaps, planes and times of the pairs from `fir
   sdf_query q;
   int64_t first;
   const int32_t *LK_RESTRICT v;          /* [.][4] */
-  const lk_real *LK_RESTRICT hit_gap;    /* [.] m, of those with an impact; NULL: none searched */
+  const lk_real *LK_RESTRICT hit_gap;    /* [.] m, of pairs with an impact; NULL: no search */
   const lk_real *LK_RESTRICT hit_normal; /* [.][3] */
   const lk_real *LK_RESTRICT hit_point;  /* [.][3] m */
   lk_real *LK_RESTRICT toi, *LK_RESTRICT gap, *LK_RESTRICT normal, *LK_RESTRICT point;
@@ -89,7 +89,7 @@ typedef struct sdf_bound_args {   /* safe steps from x0 towards x1, of a batch o
   const lk_real *LK_RESTRICT tol; /* [rows] m, below 0: free to go */
   const lk_real *LK_RESTRICT toi; /* [rows] */
   lk_real *LK_RESTRICT t;         /* [n] in (0,1], so far */
-  int32_t *LK_RESTRICT who;       /* [n], the last body whose bound is t */
+  int32_t *LK_RESTRICT who;       /* [n], the last body with the bound t */
   int32_t first_body, bodies;     /* bodies of the batch */
   lk_int n;
 } sdf_bound_args;
@@ -107,6 +107,6 @@ typedef struct sdf_short_args {
   lk_real t_all; /* sdf_blocker: the smallest bound */
 } sdf_short_args;
 LK_DECLARE(sdf_shortest, sdf_short_args) /* largest -t */
-LK_DECLARE(sdf_blocker, sdf_short_args)  /* an obstacle whose bound is t_all, -1 if none */
+LK_DECLARE(sdf_blocker, sdf_short_args)  /* an obstacle with the bound t_all, -1 if none */
 
 #endif

@@ -33,8 +33,8 @@ LK_FN void range_of(const spatial_hash_args *a, const int32_t *v, int n, uint32_
   }
   for (int c = 0; c < 3; ++c) size += b[3 + c] - b[c];
   lk_real grow = a->m.radius[v[0]] + a->reach;
-  /* negative: nothing can be that near, but ranges need not be empty; the narrow phase's
-   * rounding, with some to spare */
+  /* A negative growth becomes 0: no pair can be that near, but ranges must not be empty.  The
+   * second term covers the rounding of the narrow phase, with some to spare. */
   grow = (grow > LK_R(0.0) ? grow : LK_R(0.0)) +
          LK_R(256.0) * LK_EPSILON * (size + LK_FABS(a->reach) + a->m.radius[v[0]]);
   for (int c = 0; c < 3; ++c) {
@@ -107,7 +107,7 @@ LK_FN int64_t vertex_triangles(const spatial_hash_args *a, lk_int p, uint64_t *o
   return n;
 }
 
-/* Later edges f of one cell whose common cells with e begin with this one. */
+/* Later edges f of one cell, if this cell is the first that f has in common with e. */
 LK_FN int64_t cell_edges(const spatial_hash_args *a, lk_int e, const uint32_t *lo,
                          const uint32_t *cell, uint64_t *out)
 {

@@ -1,5 +1,5 @@
-/* checkpoint.c - the schedule and what bins count on, there and back.  A file may hold anything:
- * numbers that are indices or bounds of loops are compared with what they can be. */
+/* checkpoint.c - saves and restores the schedule and the snapshots of its bins.  A file may hold
+ * any numbers: indices and bounds of loops are compared with their valid ranges. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,10 @@
-/* schedule.h - the space-time schedule: which pairs of segments are near, and when to look again.
+/* schedule.h - the space-time schedule: pairs of segments that are near, and the times at which to
+ * look at them again.
  *
- * Entries are pairs of segments whose cells overlap.  An entry keeps a lower bound of its
- * clearance and waits in bin lambda, which is looked at every 2^lambda ticks; it may enter that
- * bin only at such a tick, because the bound goes down by the movement since the snapshot that is
- * taken then.  All lists are kept in an order that depends on nothing but the positions so far. */
+ * Entries are pairs of segments with cells that overlap.  An entry keeps a lower bound of its
+ * clearance and waits in bin lambda, which is looked at every 2^lambda ticks.  It may enter that
+ * bin only at one of these ticks, because the bound sinks by the movement since the snapshot that
+ * is taken then.  The order of all lists depends on the positions so far alone. */
 #ifndef YARN_GRID_SCHEDULE_H
 #define YARN_GRID_SCHEDULE_H
 
@@ -34,10 +35,10 @@ typedef struct yarn_grid_schedule {
   int32_t num_segs;
   int64_t tick;           /* looks so far */
   yarn_grid_entry *entry; /* [num] */
-  int64_t num, cap;       /* with those that were deleted */
+  int64_t num, cap;       /* including deleted entries */
   grow_ids freed;         /* deleted entries, to be used again */
   grow_ids bin[YARN_GRID_BINS];
-  grow_ids due, spare;    /* what is looked at now; workspace of its sort */
+  grow_ids due, spare;    /* entries to look at now; workspace of their sort */
   yarn_grid_links *links; /* [num_segs] */
   int32_t *cells;         /* [num_segs][6], where the segments were */
   yarn_grid_cell *table;  /* [size], open addressing, size a power of two */
@@ -51,12 +52,13 @@ void yarn_grid_schedule_free(yarn_grid_schedule *s);
 int yarn_grid_enter_cells(yarn_grid_schedule *s, const int32_t *cells);
 /* Look at all entries of a segment at once. */
 int yarn_grid_activate(yarn_grid_schedule *s, int32_t seg);
-/* Look at those with partners p0 to p1 at once and compare all their points: pairs count that did
- * not when the bound of the clearance was made. */
+/* Look at the entries of a segment with partners p0 to p1 at once and compare all their points:
+ * pairs count now that were left out when the bound of the clearance was made. */
 int yarn_grid_compare_anew(yarn_grid_schedule *s, int32_t seg, int32_t p0, int32_t p1);
-/* Take the bins whose tick this is to s->due, behind what was activated. */
+/* Append the entries of the bins that are due at this tick to s->due, behind activated entries. */
 int yarn_grid_collect(yarn_grid_schedule *s);
-/* What came of looking at s->due: into bins, or away where the cells are disjoint; next tick. */
+/* Use the results of s->due: put the entries into bins, or delete them where the cells are
+ * disjoint; then the next tick begins. */
 int yarn_grid_settle(yarn_grid_schedule *s, const yarn_grid_look *look);
 /* Highest bin that may be entered at this tick. */
 int yarn_grid_top_bin(int64_t tick);

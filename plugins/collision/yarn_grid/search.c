@@ -96,7 +96,7 @@ static int boxes_meet(const lk_real *a, const lk_real *b)
          b[2] <= a[5];
 }
 
-/* Segments whose boxes meet; 0: no memory */
+/* Compares two segments with boxes that meet; 0: no memory */
 static int compare(const yarn_grid_view *v, int32_t a, int32_t b, yarn_grid_hits *out)
 {
   yarn_grid_look look;
@@ -108,7 +108,7 @@ static int compare(const yarn_grid_view *v, int32_t a, int32_t b, yarn_grid_hits
 typedef int (*partners_fn)(const yarn_grid_search *s, const yarn_grid_view *v, int32_t a,
                            yarn_grid_hits *out, int64_t *near);
 
-/* All segments, in chunks whose results are put together in their order. */
+/* Runs `f` for all segments in chunks, and joins the results in the order of the chunks. */
 static int for_all(yarn_grid_search *s, const yarn_grid_view *v, partners_fn f, yarn_grid_hits *out,
                    int64_t *near)
 {

@@ -11,7 +11,7 @@ typedef struct yarn_grid_hits {
 int yarn_grid_add_hit(yarn_grid_hits *h, int32_t a, int32_t b,
                       const yarn_grid_look *look); /* 0: no memory */
 
-/* What a search works on. */
+/* Input of a search. */
 typedef struct yarn_grid_view {
   yarn_line l;
   yarn_grid_boxes boxes;
@@ -42,8 +42,8 @@ int yarn_grid_search_new(yarn_grid_search *s, int32_t num_segs,
                          const lk_real *mid /* [num_segs][3] or NULL */);
 void yarn_grid_search_free(yarn_grid_search *s);
 
-/* Hits in the order of (a, b in no order), the same for every number of threads; numbers of pairs
- * whose boxes met (`near`) are those compared.  0: no memory */
+/* Hits ordered by a; partners b of one a are in no order.  The same for every number of threads.
+ * *near: pairs with boxes that meet, which are compared.  0: no memory */
 int yarn_grid_search_cells(yarn_grid_search *s, const yarn_grid_view *v, yarn_grid_hits *out,
                            int64_t *near);
 int yarn_grid_search_tree(yarn_grid_search *s, const yarn_grid_view *v, yarn_grid_hits *out,

@@ -1,4 +1,4 @@
-/* state.c - memory of the instance, and what a checkpoint keeps. */
+/* state.c - memory of the instance, and the arrays of a checkpoint. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +46,7 @@ loom_status yarn_grid_state_new(yarn_grid *d)
                           {"alarm", LOOM_U8, d->n, &d->alarm},
                           {"woken segments", LOOM_U8, ns, &d->wake},
                           {"entries to look at", LOOM_U8, 0, &d->ask},
-                          {"what they showed", LOOM_U8, 0, &d->look},
+                          {"results of entries", LOOM_U8, 0, &d->look},
                           {"hits", LOOM_U8, 0, &d->hit},
                           {"boxes to leave out", LOOM_U64, 0, &d->boxes},
                           {"first boxes", LOOM_I32, ns + 2, &d->box_at},

@@ -2,10 +2,10 @@
  *
  * A pair of segments is reported (LOOM_PAIR_YY) if two of their quadrature points are nearer than
  * both radii and the margin: v = {a, b}, a < b; w = {s0, s1, t0, t1}, the ranges of parameters that
- * hold all such points; gap and normal belong to the nearest two; key = a << 32 | b.
+ * hold all these points; gap and normal belong to the nearest two; key = a << 32 | b.
  *
  * J. M. Kaldor, D. L. James, S. Marschner, Efficient yarn-based cloth with adaptive contact
- * linearization, ACM TOG 29(4), 2010, section 5.2; see README.md for what differs. */
+ * linearization, ACM TOG 29(4), 2010, section 5.2; README.md lists the deviations. */
 #include "yarn_grid.h"
 
 #include <math.h>
@@ -94,8 +94,8 @@ static loom_status place(yarn_grid *d, const yarn_line *l, loom_buf *x)
   return plug_launch(&m, &k_place, &a, l->num_segs, NULL);
 }
 
-/* Movement of all segments, and which have a vertex whose movement changed beyond what bins allow
- * for: their entries are looked at. */
+/* Computes the movement of all segments, and looks at the entries of segments with a vertex that
+ * has changed its movement by more than bins allow for. */
 static loom_status sound_alarm(yarn_grid *d, const yarn_line *l, loom_buf *x)
 {
   const loom_host *const h = d->h;
@@ -145,7 +145,7 @@ static loom_status open_windows(yarn_grid *d, const yarn_line *l, loom_buf *x,
   return LOOM_OK;
 }
 
-/* What is due, for the kernel. */
+/* Copies the entries that are due to the buffer of the kernel. */
 static loom_status put_due(yarn_grid *d)
 {
   const loom_host *const h = d->h;
@@ -345,8 +345,9 @@ static loom_status write_pairs(yarn_grid *d, loom_pairs *out)
   return plug_launch(&m, &k_write, &a, d->hits.n, NULL);
 }
 
-/* The core asks again with more room: a second look at the same positions would be a step in which
- * nothing moves, and the schedule would not be the one of a run that had the room at once. */
+/* *same = 1: the core repeats the last query with more room.  A second look at the same positions
+ * would count as a step without motion, and the schedule would differ from a run that had the room
+ * at once. */
 static loom_status is_last_look(yarn_grid *d, const loom_query *q, int *same)
 {
   const loom_host *const h = d->h;
@@ -388,8 +389,7 @@ static loom_status yarn_grid_detect(void *self, const loom_step *s, const loom_q
   return LOOM_OK;
 }
 
-/* ---- what it logs ----
- */
+/* ---- columns of the log ---- */
 
 static const loom_column columns[] = {
     {"tracked", "1", "entries of the schedule after the last search"},

@@ -26,7 +26,7 @@ typedef struct yarn_grid {
   int64_t due;     /* entries examined by the last search */
   int64_t near;    /* pairs compared by the last search */
   double margin;   /* m, of the last query */
-  /* what kernels work on; the schedule and its lists are the host's */
+  /* arrays of the kernels; the schedule and its lists are on the host */
   loom_buf *sum;                  /* real [3] m, of all vertices */
   loom_buf *P, *box;              /* real [ns][3][YARN_LANES], [ns][6] m */
   loom_buf *cells;                /* i32 [ns][6], copied to the host by every search */
@@ -40,7 +40,7 @@ typedef struct yarn_grid {
   loom_buf *alarm, *wake;         /* u8 [n], [ns]; wake is copied to the host */
   loom_buf *ask, *look;           /* yarn_grid_ask [m] from the host, yarn_grid_look [m] to it */
   loom_buf *hit;                  /* yarn_grid_hit [.] from the host */
-  /* what detection was asked to leave out, and where: from the host when it has changed */
+  /* boxes of points that detection has to leave out; from the host when they have changed */
   int64_t num_boxes;
   loom_buf *boxes;             /* u64 [num_boxes] ascending */
   loom_buf *box_at, *box_list; /* i32 [ns+2], [.] */
@@ -49,10 +49,11 @@ typedef struct yarn_grid {
   int64_t tracked, examined, processed, found; /* of this step, see the columns */
 } yarn_grid;
 
-/* boxes.c, l on the host: take over the list of the query (NULL: none), activate what is no longer
- * left out. */
+/* boxes.c, l on the host: takes over the list of the query (NULL: none), and activates entries that
+ * are no longer left out. */
 loom_status yarn_grid_take_boxes(yarn_grid *d, const yarn_line *l, loom_buf *exclude);
-/* The first of n boxes that names points there are none of, or does not ascend; n: none. */
+/* The first of n boxes that names points which do not exist, or does not ascend; n: all are valid.
+ */
 int64_t yarn_grid_find_bad_box(const yarn_line *l, const uint64_t *box, int64_t n);
 /* Lists of boxes by the segments of their first range. */
 loom_status yarn_grid_index_boxes(yarn_grid *d, const yarn_line *l);

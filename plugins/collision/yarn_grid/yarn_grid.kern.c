@@ -33,9 +33,9 @@ LK_KERNEL_PLAIN(yarn_grid_place, a, s)
   }
 }
 
-/* A bin allows the change of movement of a pair to differ by omega from what it was when the
- * entry got there.  Points move by weighted sums of vertices whose absolute weights add up to
- * 1.25 at most; a vertex may be `most` away from its reference, on either side, in two segments:
+/* A bin allows the movement of a pair to differ by omega from its value when the entry got there.
+ * Points move by weighted sums of vertices, with absolute weights that add up to 1.25 at most.  A
+ * vertex may be `most` away from its reference, on either side, in two segments:
  * 2 * 1.25 * 2 most = omega. */
 LK_KERNEL_PLAIN(yarn_grid_alarm, a, i)
 {
@@ -94,7 +94,7 @@ LK_KERNEL_PLAIN(yarn_grid_examine, a, k)
   o->full = o->hits = o->apart = 0;
   o->d = e->d;
   for (int c = 0; c < 3; ++c) o->apart |= ca[c] > cb[3 + c] || cb[c] > ca[3 + c];
-  if (o->apart) return; /* nothing can be near; whoever comes back makes a new entry */
+  if (o->apart) return; /* no points can be near; segments that meet again make a new entry */
   if (o->d >= LK_R(0.0)) {
     lk_real ia[6], ib[6];
     const lk_real *const window = a->window[e->bin];

@@ -6,7 +6,7 @@
 
 enum {
   YARN_GRID_CELL_MAX = 1048575
-}; /* cells have 21 bits; the outermost ones hold what is beyond */
+}; /* cells have 21 bits; the outermost ones hold all segments beyond */
 
 typedef struct yarn_grid_sum_args {
   const lk_real *LK_RESTRICT x; /* [n][3] m */
@@ -55,11 +55,11 @@ LK_DECLARE(yarn_grid_window, yarn_grid_motion_args) /* move = interval of x - x1
 /* Pairs of segments that detection has to leave out, as boxes of points. */
 typedef struct yarn_grid_boxes {
   const uint64_t *LK_RESTRICT key; /* [num] see loom_query.exclude */
-  const int32_t *LK_RESTRICT at;   /* [ns+1] boxes whose first range meets a segment */
+  const int32_t *LK_RESTRICT at;   /* [ns+1] boxes with a first range that meets a segment */
   const int32_t *LK_RESTRICT list; /* [.] their places in key */
 } yarn_grid_boxes;
 
-/* What comes of looking at one pair of segments. */
+/* Result of looking at one pair of segments. */
 typedef struct yarn_grid_look {
   lk_real d;              /* m, no closer than this beyond the distance that counts */
   int32_t wish;           /* bin, from 0 */
@@ -67,7 +67,7 @@ typedef struct yarn_grid_look {
   int32_t full;           /* 1: all points were compared */
   int32_t hits;           /* pairs of points that count */
   int32_t i, j;           /* the nearest one */
-  uint8_t i0, i1, j0, j1; /* range of those that count */
+  uint8_t i0, i1, j0, j1; /* range of the points that count */
 } yarn_grid_look;
 
 /* An entry that is looked at; the schedule itself stays on the host. */

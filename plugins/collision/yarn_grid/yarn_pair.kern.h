@@ -88,7 +88,7 @@ LK_FN int yarn_grid_cover(const yarn_line *l, const yarn_grid_boxes *x, int32_t 
   return any;
 }
 
-/* All points of segments a < b: clearance, and what counts. */
+/* Compares all points of segments a < b: clearance, and the pairs of points that count. */
 LK_FN void yarn_grid_compare(const yarn_line *l, const yarn_grid_boxes *x, const lk_real *P,
                              int32_t a, int32_t b, lk_real margin, yarn_grid_look *o)
 {

@@ -19,7 +19,8 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(
         acl_settings, tolerance, 0.04, 0, 1e9, "1",
         "tau: a model is built anew when the metric (eq. 6) exceeds it; 0: exact forces "
-        "in every step."),
+        "in every step.  Models make energy: one collision of two free yarns adds 34 % at 0.04, "
+        "whatever dt, and 0.1 % or less at 0.004; damping hides it."),
     LOOM_PARAM_INT(acl_settings, padding, 3, 1, 64, "points",
                    "alpha: a set reaches this far beyond what is in contact."),
     LOOM_PARAM_REAL(acl_settings, release, 1.05, 1, 100, "1",
@@ -68,7 +69,7 @@ static loom_status acl_begin_step(void *self, const loom_step *s)
 {
   acl *const m = self;
   m->have_force = 0;
-  (void)s;
+  m->change = s->rest_change;
   return LOOM_OK;
 }
 

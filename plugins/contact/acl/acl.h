@@ -64,6 +64,7 @@ typedef struct acl {
   loom_buf *force, *other, *x_at; /* real [n][3] N, N elsewhere, m */
   loom_buf *result;               /* real [1] */
   double energy_at;               /* J */
+  double change;                  /* 1, rest_change of the step */
   int32_t have_force, planned;
   int32_t layout_changed, boxes_changed;
   loom_buf *exclude; /* u64, boxes for detection */

@@ -54,6 +54,12 @@ LK_FN lk_real acl_stiffness(const lk_real *K, int n, const lk_real *X, lk_real *
   return xkx;
 }
 
+/* The weights of both points have the rest lengths of the step. */
+LK_FN lk_real acl_weight(const acl_args *a)
+{
+  return (LK_R(1.0) + a->change) * (LK_R(1.0) + a->change);
+}
+
 LK_KERNEL_PLAIN(acl_apply, a, k)
 {
   acl_model *const m = a->model + a->job[k].set;
@@ -96,9 +102,12 @@ LK_KERNEL_PLAIN(acl_apply, a, k)
   o->metric = LK_SQRT(most) * s->reach / s->eps2;
   o->energy = m->energy - work;
   if (m->pairs > 0) o->energy -= LK_R(0.5) * acl_stiffness(a->p.K + s->block, n, X, Y);
+  const lk_real weight = acl_weight(a);
+  o->energy *= weight;
   for (int i = 0; i < n; ++i)
     for (int d = 0; d < 3; ++d)
-      F[3 * i + d] = R[3 * d] * Y[i] + R[3 * d + 1] * Y[n + i] + R[3 * d + 2] * Y[2 * n + i];
+      F[3 * i + d] =
+          weight * (R[3 * d] * Y[i] + R[3 * d + 1] * Y[n + i] + R[3 * d + 2] * Y[2 * n + i]);
   if (a->keep)
     for (int i = 0; i < 9; ++i) m->R[i] = R[i];
   o->energy += acl_springs(a, m, F);
@@ -178,7 +187,9 @@ LK_KERNEL_PLAIN(acl_force, a, k)
   acl_model *const m = a->model + a->job[k].set;
   acl_out *const o = a->out + a->job[k].out;
   lk_real *const F = a->p.F + 3 * m->at.slot;
-  o->energy = exact_force(a, &m->at, F);
+  const lk_real weight = acl_weight(a);
+  o->energy = weight * exact_force(a, &m->at, F);
+  for (int i = 0; i < 3 * m->at.slots; ++i) F[i] *= weight;
   o->energy += acl_springs(a, m, F);
   acl_fold(a->p.vert + m->at.slot, m->at.slots, F);
 }
@@ -356,8 +367,9 @@ LK_KERNEL_PLAIN(acl_build, a, k)
     weights_of(&a->l, s->sb, s->v0, s->v1, M + s->off);
     if (s->with_K) assemble(a, m); /* else nothing is in contact */
   }
-  for (int i = 0; i < 3 * n; ++i) F[i] = fbar[i];
-  o->energy = m->energy + acl_springs(a, m, F);
+  const lk_real weight = acl_weight(a);
+  for (int i = 0; i < 3 * n; ++i) F[i] = weight * fbar[i];
+  o->energy = weight * m->energy + acl_springs(a, m, F);
   acl_fold(vert, n, F);
 }
 

@@ -6,6 +6,8 @@
  * open yarn holds the reflected point.  Model (Kaldor et al. 2010, eqs. 3 to 6):
  *   X = R'(q - c) - (qbar - cbar),   F = R (fbar + K X),
  *   metric = max_i M_i 2r |X_i| / eps^2.
+ * Models and energies that are kept are those of the scene's rest lengths; what they give is
+ * weighed by the step's.
  * K is stored as its blocks (a, b), a <= b, row by row; a block is symmetric, and a row holds its
  * components xx, xy, xz, yy, yz, zz one after the other, so that it is worked on as vectors. */
 #ifndef ACL_KERN_H
@@ -76,6 +78,7 @@ typedef struct acl_args {
   lk_real stiffness;                  /* N/m */
   lk_real stiction;                   /* N/m, of one spring */
   lk_real breaks;                     /* J, energy at which a spring breaks */
+  lk_real change;                     /* 1, loom_step.rest_change: contact has (1 + change)^2 */
   int32_t keep;                       /* 1: rotations and springs are those of a new step */
   int32_t exact;                      /* 1: tolerance 0, no models */
 } acl_args;

@@ -162,6 +162,7 @@ loom_status acl_run(acl *m, const lk_entry *k, loom_buf *x, int keep)
                       .stiffness = (lk_real)m->set.stiffness,
                       .stiction = (lk_real)m->set.stiction,
                       .breaks = (lk_real)m->set.stiction_break,
+                      .change = (lk_real)m->change,
                       .keep = keep,
                       .exact = !(m->set.tolerance > 0.0)};
   return plug_launch(&maps, k, &a, m->list.n, NULL);

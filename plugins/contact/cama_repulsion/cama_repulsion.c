@@ -9,10 +9,10 @@
  *   force on corner i    k (thickness - d) s_i n,       cama_repulsion.kern.h
  *   matrix               k s_i s_j n n' (Gauss-Newton), or pair by pair (pairwise.kern.h)
  *   adhesion             cama_repulsion.kern.h
- *   what acts            features.kern.h
+ *   acting features      features.kern.h
  *   friction             drag.kern.h
  * Distances and the energy are functions of x, exact at every x; n and s are held fixed in the
- * matrix alone.  Nothing outlives a step: there is no checkpoint().
+ * matrix alone.  No state carries over between steps, so there is no checkpoint().
  */
 #include "cama_repulsion.kern.h"
 
@@ -43,17 +43,17 @@ static const loom_param params[] = {
     {"thickness", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(settings, thickness), 2e-3, 0, 1, NULL,
      NULL, "m", "Gap (distance minus both radii) below which a pair is pushed apart."},
     LOOM_PARAM_REAL(settings, stiffness, 200, 0, 1e12, "N/m",
-                    "Force of a pair per length that its gap lacks to `thickness`; above m/h^2 it "
+                    "Force on a pair per metre that its gap is below `thickness`; above m/h^2 it "
                     "sets the iterations of a linear solve."),
     LOOM_PARAM_REAL(
         settings, adhesion, 0, 0, 1e12, "N/m",
-        "Draws together what is farther apart than `thickness`: force per length beyond "
+        "Draws pairs together that are farther apart than `thickness`: force per length beyond "
         "it up to half of adhesion_range, from there on as much less again."),
     LOOM_PARAM_REAL(settings, adhesion_range, 1e-3, 0, 1, "m",
                     "Adhesion ends this far beyond `thickness`."),
-    LOOM_PARAM_ENUM(settings, law, CAMA_LINEAR, "linear|quadratic",
-                    "Force k V, V what a gap lacks to `thickness`; or k V^2 / (2 thickness), as in "
-                    "ArcSim."),
+    LOOM_PARAM_ENUM(
+        settings, law, CAMA_LINEAR, "linear|quadratic",
+        "Force k V, V = `thickness` minus gap; or k V^2 / (2 thickness), as in ArcSim."),
     LOOM_PARAM_ENUM(settings, matrix, MATRIX_GAUSS_NEWTON, "gauss_newton|pairwise",
                     "Blocks k s_i s_j n n'; or springs between each corner of one side and each of "
                     "the other, as in the paper: stiffer, never less stable."),
@@ -62,7 +62,7 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, self_friction, 0, 0, 10, "1",
                     "Coulomb coefficient between cloths; bodies bring their own."),
     LOOM_PARAM_REAL(settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",
-                    "Sliding speed below which friction fades: what sticks creeps slower."),
+                    "Sliding speed below which friction fades: sticking pairs creep slower."),
     LOOM_PARAM_REAL(settings, slack, 0, 0, 1, "m",
                     "Pairs are looked for this far beyond thickness, and again when a vertex has "
                     "moved by half of it; 0: 2 mm, a quarter of the mean edge where that is less."),
@@ -279,7 +279,8 @@ static loom_status add_pairwise(cama_repulsion *p, const loom_step *s, loom_buf 
   return plug_launch(&m, &k_pairwise, &a, c->act.num, NULL);
 }
 
-/* The same whatever `how`: without the curvature of distances it is never indefinite. */
+/* The matrix does not depend on `how`: without the curvature of distances it is never indefinite.
+ */
 static loom_status cama_repulsion_hessian(void *self, const loom_step *s, loom_buf *x, int how,
                                           loom_blocks3 *out)
 {
@@ -344,7 +345,9 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "cama_repulsion",
     .version = "0.1.0",
-    .summary = "linear repulsion of what is near, each feature once, made for one linear solve",
+    .summary = "linear repulsion of near pairs, each feature once, made for one linear solve\n"
+               "friction of cloth on cloth is 5 % short with converged solvers; at 0.97 of the "
+               "load that slips a strip over a rod creeps with 1.5 mm/s (smoothing 1 mm/s)",
     .reference = "M. Tang et al., CAMA: Contact-Aware Matrix Assembly with Unified Collision "
                  "Handling for GPU-based Cloth Simulation, Computer Graphics Forum 35(2), 2016, "
                  "doi 10.1111/cgf.12851",

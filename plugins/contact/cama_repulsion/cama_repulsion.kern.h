@@ -8,9 +8,9 @@ enum { CAMA_LINEAR = 0, CAMA_QUADRATIC = 1 };
 /* Numbers: N/m; m, the reach, thickness + range; CAMA_LINEAR ..; N/m; m. */
 enum { CAMA_STIFFNESS = 0, CAMA_REACH = 1, CAMA_LAW = 2, CAMA_ADHESION = 3, CAMA_RANGE = 4 };
 
-/* What draws a pair together whose gap is by 0 <= u < r more than the thickness: stiffness a up to
- * half of the range, then as much less again, so that the force has no jump and ends at r.  The
- * stiffness of the second half is negative: 0 in its place. */
+/* Adhesion of a pair with a gap of thickness + u, 0 <= u < r: the force grows with the stiffness a
+ * up to half of the range and then falls with -a, so that it has no jump and ends at r.  *stiffness
+ * is 0 in the second half, in place of the negative value. */
 LK_FN void cama_adhesion(lk_real a, lk_real r, lk_real u, lk_real *energy, lk_real *force,
                          lk_real *stiffness)
 {

@@ -5,12 +5,12 @@
  * potential
  *   D = sum k/2 |u|^2,   k = mu f_n / max(h |T v|, h epsilon_v),
  * frozen for the step: quadratic, so one linear solve has it exactly.  The Hessian of a potential
- * that is smoothed below a small speed (kit/friction), taken where nothing has moved yet, would
- * glue all that one solve sees at rest.
+ * that is smoothed below a small speed (kit/friction), taken at zero slip, would hold every pair
+ * like glue in a single solve.
  *
  * DEVIATION: ArcSim bounds k by the impulse that stops the pair within the step, 1 / (h^2 sum w_i^2
- * / m_i).  Solved implicitly no k turns a motion round, and with that bound what sticks would slide
- * with h times its acceleration. */
+ * / m_i).  In an implicit solve no k reverses a motion, and with this bound sticking pairs would
+ * slide with h times their acceleration. */
 #ifndef CAMA_DRAG_KERN_H
 #define CAMA_DRAG_KERN_H
 

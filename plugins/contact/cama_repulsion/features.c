@@ -15,7 +15,7 @@ typedef struct side { /* one side of a triangle */
   int32_t triangle, slot;
 } side;
 
-typedef struct table { /* what the buffers are made from */
+typedef struct table { /* topology from which the buffers are made */
   int64_t num_edges;
   side *side;       /* [3 num] sorted by name, then triangle */
   int64_t *at_edge; /* [num_edges + 1] into side */

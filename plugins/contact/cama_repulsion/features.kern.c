@@ -38,7 +38,7 @@ LK_FN int is_left_out(const cama_features *f, int32_t p, int32_t u)
   return 0;
 }
 
-/* Feature s borders on what may not touch p. */
+/* 1: feature s borders on triangles that may not touch p. */
 LK_FN int borders(const cama_features *f, int32_t s, int32_t p)
 {
   for (int64_t k = f->first[s]; k < f->first[s + 1]; ++k)

@@ -1,27 +1,28 @@
-/* features.kern.h - each feature of a surface counts once: what pairs of a vertex p and a triangle
- * T do about the edges and vertices that triangles share.
+/* features.kern.h - each feature of a surface counts once: correction of pairs of a vertex p and a
+ * triangle T for the edges and vertices that triangles share.
  *
- * The distance to a triangle is that to its closest feature, and near a shared edge or vertex that
- * is the same one for several triangles.  With f(d) the energy of a distance,
+ * The distance to a triangle is the distance to its closest feature, and near a shared edge or
+ * vertex several triangles have the same closest feature.  With f(d) the energy of a distance,
  *
- *   E(p) = sum_T f(d(p,T)) + sum_s c(s) f(d(p,s)),   c(s) = 1 - sum of c over what contains s,
+ *   E(p) = sum_T f(d(p,T)) + sum_s c(s) f(d(p,s)),
+ *   c(s) = 1 - sum of c over the triangles and edges that contain s,
  *
  * over all triangles T (c = 1), edges and vertices s: an edge of two triangles has -1, a vertex
  * inside the surface 1, edges and vertices of a border 0.  Where the part of the surface within r
  * of p is a disc that edges cut into convex pieces, its pieces with these signs add up to one, for
  * every r, so E(p) = f(d(p, surface)): over a flat sheet exactly, wherever p is.  In a valley both
  * flanks act.  All terms are continuous in x with their gradients, so their sum is; a rule that
- * turns pairs on and off jumps in every valley.  Nothing is lost or repeated as long as each shared
- * feature has one triangle that owns it: d(p,s) >= d(p,T) for s in T, so the owner's pair is among
- * those found whenever s is within reach.
+ * turns pairs on and off jumps in every valley.  Each shared feature has one triangle that owns it,
+ * so no term is lost or repeated: d(p,s) >= d(p,T) for s in T, so detection finds the owner's pair
+ * whenever s is within reach.
  *
- * What may not touch p (triangles that contain p; exclusions) is no part of the surface that p
- * sees, and what it shares with the rest is a border: c = 0 there.
+ * Triangles that may not touch p (triangles that contain p; exclusions) are no part of the surface
+ * that p sees, and the features that they share with the rest are a border: c = 0 there.
  *
  * Matrix, friction and metrics need terms that are never negative.  A triangle has one where its
  * closest feature is its inside, or an edge or vertex that it owns and that is a local minimum of
- * the distance: no neighbour leads closer.  These are the terms that are left of E(p) where the
- * surface is flat or convex towards p; in a valley the negative ones are left out.
+ * the distance: no neighbour leads closer.  These terms make up E(p) where the surface is flat or
+ * convex towards p; in a valley the negative terms are left out.
  *
  * Two edges act where both closest points lie inside.  Where one lies at an end, the vertex there
  * acts on the triangles beside the other edge. */
@@ -45,8 +46,8 @@ typedef struct cama_features {
 } cama_features;
 
 enum {
-  CAMA_KEEP_SUM = 0,   /* what is a term of the energy: edges at their ends are not */
-  CAMA_KEEP_ACTING = 1 /* and triangles that are no local minimum are not, either */
+  CAMA_KEEP_SUM = 0,   /* terms of the energy: edges with a closest point at an end are dropped */
+  CAMA_KEEP_ACTING = 1 /* triangles that are no local minimum are dropped, too */
 };
 typedef struct cama_keep_args {
   cand_state s;

@@ -3,10 +3,10 @@
  *
  *   B(d) = -kappa (d - d_hat)^2 ln(d / d_hat),   w(d) (d_hat - d) = -B'(d)
  *
- * Energy and derivatives are made of B by kit/pair_energy, what it has in common with other
- * barriers is kit/barrier; here is the quadratic form.  L. Lan et al. 2022 weight their targets
- * with the value of the barrier, which is the derivative of no energy; with w as above fixed points
- * of the projective iteration are minima of B, and a line search can be trusted. */
+ * kit/pair_energy makes energy and derivatives of B, and kit/barrier has the common part of
+ * barriers; this file has the quadratic form.  L. Lan et al. 2022 weight their targets with the
+ * value of the barrier, which is the derivative of no energy; with w as above fixed points of the
+ * projective iteration are minima of B, and a line search can be trusted. */
 #include "dbb.kern.h"
 #include "kit/barrier.h"
 #include "kit/iso_terms.h"

@@ -1,23 +1,24 @@
-/* impact_zones.c - what meets in a step leaves it with the gap it had: inelastic impact zones.
+/* impact_zones.c - inelastic impact zones: pairs that meet in a step end it with the gap they had.
  *
  * A post-only model: it fits every solver, and forces at a distance are for other models.
- * resolve() looks for impacts on the way from the start of the step to where the solver wants to
- * be, changes the velocities of the vertices that take part, and repeats until there are none.
+ * resolve() looks for impacts on the way from the start of the step to the solver's point, changes
+ * the velocities of the vertices that take part, and repeats until there are none.
  *
  *   scheme = system    all impacts of the step so far in one linear system (response.h)
  *   scheme = zones     every round adds the earliest impacts of which no two share a vertex, and
- *                      solves for those that there are; they form zones that grow and merge, each a
+ *                      solves for all impacts so far; they form zones that grow and merge, each a
  *                      block of the system
- *   scheme = impulses  one impulse for every impact of the round as if it were alone; nothing is
- *                      remembered
+ *   scheme = impulses  one impulse for every impact of the round as if it were alone; rounds have
+ *                      no memory
  *
  * M. Tang et al., CAMA: Contact-Aware Matrix Assembly with Unified Collision Handling for GPU-based
  * Cloth Simulation, Computer Graphics Forum 35(2), 2016, section 5; zones: D. Harmon et al., Robust
  * Treatment of Simultaneous Collisions, SIGGRAPH 2008; impulses: R. Bridson et al., Robust
  * Treatment of Collisions, Contact and Friction for Cloth Animation, SIGGRAPH 2002.
  *
- * Impacts are solved for from the velocities before any response.  Solved one set after the other
- * they could open again for ever what others have closed.  Nothing outlives a step.
+ * Every solve starts from the velocities before any response.  Solved one set after the other,
+ * impacts could open for ever the gaps that others have closed.  No state carries over between
+ * steps.
  */
 #include <math.h>
 
@@ -58,12 +59,12 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(
         settings, shift, 1e-6, 0, 1.0, "1",
         "With mode = equality this part of its diagonal is added to the matrix, so that "
-        "equations which contradict each other a little move nothing far."),
+        "equations which contradict each other a little move no vertex far."),
     LOOM_PARAM_REAL(settings, clearance, 1e-6, 0, 1e-1, "m",
-                    "Least gap that impacts end with which only push (mode = lcp, scheme = "
-                    "impulses); others end with that of the start of the step."),
+                    "Least gap at the end of impacts that only push (mode = lcp, scheme = "
+                    "impulses); other impacts end with the gap of the start of the step."),
     LOOM_PARAM_INT(settings, max_inner, 200, 1, 1000000, "1",
-                   "Iterations of a linear solve at which it ends with what it has."),
+                   "Iterations after which a linear solve ends with its present solution."),
     LOOM_PARAM_INT(settings, rounds, 50, 1, 10000, "1",
                    "Most rounds of detection and response in one step."),
 };
@@ -127,7 +128,9 @@ static loom_status impact_zones_begin_step(void *self, const loom_step *s)
   return LOOM_OK;
 }
 
-/* Nothing is looked for before the end of the step: this only learns which pairs are its own. */
+/* Asks for no detection before the end of the step; only stores the kinds of pairs of this
+ * instance.
+ */
 static loom_status impact_zones_plan(void *self, const loom_step *s, loom_query *q)
 {
   (void)s;
@@ -183,8 +186,8 @@ static loom_status solve(zones *p, loom_buf *x)
   return response_push(r, &p->all, set->tolerance, set->max_inner, &p->report);
 }
 
-/* Equations must not contradict each other: gaps that are all to stay what they are never do.  Rows
- * of nearly the same direction that ask for a little more would fling vertices away. */
+/* Equations must not contradict each other.  They never do if every gap is to stay as it is.  Rows
+ * of nearly the same direction that ask for slightly larger gaps would fling vertices away. */
 static double least_gap(const zones *p)
 {
   const int pull = p->set.scheme != SCHEME_IMPULSES && p->set.mode == MODE_EQUALITY;
@@ -207,7 +210,7 @@ static loom_status respond(zones *p, const loom_step *s, const loom_pairs *pairs
   return response_apply(&p->system, &p->all, p->before, x, p->mask);
 }
 
-/* What impacts connect becomes rigid: the last resort. */
+/* The last resort: vertices that impacts connect become rigid. */
 static loom_status stiffen(zones *p, const loom_step *s, const loom_pairs *pairs, loom_buf *x0,
                            loom_buf *x)
 {
@@ -230,7 +233,7 @@ static loom_status lost_energy(zones *p, const loom_step *s, loom_buf *x0, loom_
   return LOOM_OK;
 }
 
-/* Rounds until nothing meets, *left = 0, or there are no more of them. */
+/* Rounds of detection and response until no pair meets (*left = 0) or all rounds are used. */
 static loom_status rounds(zones *p, const loom_step *s, loom_buf *x0, loom_buf *x, int rigid,
                           int64_t *left)
 {
@@ -246,7 +249,7 @@ static loom_status rounds(zones *p, const loom_step *s, loom_buf *x0, loom_buf *
     LOOM_TRY(rigid ? stiffen(p, s, pairs, x0, x) : respond(p, s, pairs, x0, x));
     h->toc(h, rigid ? "rigid" : "impacts");
     ++p->rounds;
-    if (rigid && k > 0 && p->all.m == known) return LOOM_OK; /* zones stay what they are */
+    if (rigid && k > 0 && p->all.m == known) return LOOM_OK; /* zones would not change */
   }
 }
 

@@ -31,7 +31,7 @@ loom_status impacts_new(impacts *p, const loom_host *h, const loom_scene *sc, co
 
 void impacts_clear(impacts *p) { p->m = 0; }
 
-/* New impacts come behind those of earlier rounds, and keys are looked up in ascending order. */
+/* Sorts the keys for look-ups: new impacts stand behind impacts of earlier rounds, out of order. */
 static loom_status sort_keys(impacts *p)
 {
   const loom_host *const h = p->h;
@@ -42,7 +42,7 @@ static loom_status sort_keys(impacts *p)
   return h->sort_u64(h, p->e, p->sorted, p->rank);
 }
 
-/* Which pairs are known, and where new ones go; *num_new of them. */
+/* Finds the pairs that are impacts already, and the places of the *num_new new ones. */
 static loom_status sort_out(impacts *p, const loom_pairs *pairs, int chosen, int64_t *num_new)
 {
   const loom_host *const h = p->h;

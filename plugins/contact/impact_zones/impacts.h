@@ -13,12 +13,12 @@ typedef struct impacts {
   int64_t m;
   /* [m], [m][4], [m][4], [m][3], [m], [m]: see impacts.kern.h */
   loom_buf *key, *v, *w, *n, *offset, *target;
-  /* real [m][3], m, the place of what is prescribed of an impact at the start and at the end of the
-   * step; NaN: nothing is */
+  /* real [m][3], m, place of the prescribed side of an impact (bodies, fixed vertices) at the start
+   * and at the end of the step; NaN: no side is prescribed */
   loom_buf *from, *to;
   /* of the pairs taken last */
   loom_buf *new_key;       /* u64 [num] */
-  loom_buf *sorted, *rank; /* u64, i32 [m]: keys, ascending, and whose they are */
+  loom_buf *sorted, *rank; /* u64, i32 [m]: keys, ascending, and their impacts */
   loom_buf *old;           /* i32 [num], place in `sorted`; -1: new */
   loom_buf *flag, *place;  /* i64 [num], [num+1] */
   loom_buf *point_start;   /* real [num][3], m, where points on bodies were */
@@ -28,11 +28,12 @@ typedef struct impacts {
 loom_status impacts_new(impacts *p, const loom_host *h, const loom_scene *sc, const loom_exec *e);
 void impacts_clear(impacts *p);
 
-/* All pairs, or those of p->chosen: pairs that are among the impacts take their place, others are
- * new.  Detection looked on the way from x0 to x1.  An impact ends with the gap along its
- * normal that it had at the start, which is relative velocity zero, but at least with `clearance`,
- * m.  A pair that has all that and is found again passes by more closely than detection allows (it
- * keeps a share of the gap at the start): it is to end a tenth further away. */
+/* Takes all pairs, or with `chosen` the pairs marked in p->chosen: a pair that is an impact already
+ * replaces it, others are appended.  Detection looked on the way from x0 to x1.  The target of an
+ * impact is the gap along its normal that it had at the start, which means relative velocity zero,
+ * but at least `clearance`, m.  A pair that already has this gap at x1 and is found again passes by
+ * more closely than detection allows (which keeps a share of the gap at the start): its target is a
+ * tenth further away. */
 loom_status impacts_take(impacts *p, const loom_step *s, const loom_pairs *pairs, loom_buf *x0,
                          loom_buf *x1, double clearance, int chosen);
 

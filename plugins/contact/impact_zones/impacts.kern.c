@@ -23,8 +23,7 @@ LK_FN const lk_real *position(const impact_take_args *a, int64_t j, int end)
   return (end ? a->body1 : a->body0) + 3 * (j - a->num_verts);
 }
 
-/* n . sum w (x1 - x0), less the way of a body's point: what the gap along n has grown by over the
- * step. */
+/* Growth of the gap along n over the step: n . sum w (x1 - x0), less the way of a body's point. */
 LK_FN lk_real growth(const impact_take_args *a, int64_t i, const lk_real n[3])
 {
   lk_real sum = LK_R(0.0);
@@ -41,8 +40,8 @@ LK_FN lk_real growth(const impact_take_args *a, int64_t i, const lk_real n[3])
   return sum;
 }
 
-/* Where what is prescribed was and is: a body's point, or the weighted mean of the vertices of
- * bodies and the fixed ones. */
+/* Place of the prescribed side at the start (was) and at the end (is): a body's point, or the
+ * weighted mean of the vertices of bodies and of fixed vertices. */
 LK_FN void find_carrier(const impact_take_args *a, int64_t i, lk_real *was, lk_real *is)
 {
   lk_real weight = LK_R(0.0);
@@ -63,7 +62,7 @@ LK_FN void find_carrier(const impact_take_args *a, int64_t i, lk_real *was, lk_r
     }
     weight += w;
   }
-  for (int c = 0; c < 3; ++c) { /* NaN where nothing is prescribed */
+  for (int c = 0; c < 3; ++c) { /* NaN without a prescribed side */
     was[c] /= weight;
     is[c] /= weight;
   }
@@ -189,7 +188,7 @@ LK_REDUCE_SUM_PLAIN(impact_precondition, a, i)
   return sum;
 }
 
-/* ---- what the multipliers do ---- */
+/* ---- effect of the multipliers ---- */
 
 LK_KERNEL_PLAIN(impact_apply, a, e)
 {

@@ -1,8 +1,8 @@
 /* impacts.kern.h - impacts of one step and their linear system: argument blocks and prototypes of
  * the kernels.
  *
- * Impact j is the linear gap g_j(x) = offset_j + n_j . sum_a w_ja x_a over its free vertices.  What
- * is prescribed, bodies and fixed vertices, and the radii stand in the offset, at the end of the
+ * Impact j is the linear gap g_j(x) = offset_j + n_j . sum_a w_ja x_a over its free vertices.  The
+ * offset holds the radii and the prescribed vertices (bodies, fixed vertices), at the end of the
  * step. */
 #ifndef IMPACTS_KERN_H
 #define IMPACTS_KERN_H
@@ -21,7 +21,7 @@ typedef struct impact_take_args {
   const lk_real *LK_RESTRICT pair_w; /* [num][4] */
   const lk_real *LK_RESTRICT normal; /* [num][3] */
   const lk_real *LK_RESTRICT gap;    /* [num] m, of the end of the step */
-  const lk_real *LK_RESTRICT point;  /* [num][3] m, of those on the body, at the end; NULL: none */
+  const lk_real *LK_RESTRICT point;  /* [num][3] m, point on the body, at the end; NULL: none */
   const lk_real *LK_RESTRICT point_start; /* [num][3] m, at the start */
   const uint64_t *LK_RESTRICT pair_key;   /* [num] */
   const int32_t *LK_RESTRICT old;    /* [num], in `rank`, the impact that the pair is; -1: new */
@@ -75,7 +75,7 @@ typedef struct impact_corner_args {
 } impact_corner_args;
 LK_DECLARE(impact_corner, impact_corner_args) /* per corner: key */
 LK_DECLARE(impact_real, impact_corner_args)   /* number of corners with a vertex */
-LK_DECLARE(impact_square, impact_corner_args) /* sum of the squares of what vertices touch */
+LK_DECLARE(impact_square, impact_corner_args) /* sum over vertices of (number of impacts)^2 */
 LK_DECLARE(impact_head, impact_corner_args)   /* per corner, sorted: head */
 LK_DECLARE(impact_list, impact_corner_args)   /* per corner, sorted: ptr, vert, node */
 
@@ -119,7 +119,7 @@ typedef struct impact_matrix_args {
 LK_DECLARE(impact_multiply, impact_matrix_args)
 LK_DECLARE(impact_precondition, impact_matrix_args) /* y = D^-1 x; sum x.y */
 
-/* ---- what the multipliers do ---- */
+/* ---- effect of the multipliers ---- */
 typedef struct impact_apply_args {
   const int64_t *LK_RESTRICT ptr;      /* [touched+1] */
   const int32_t *LK_RESTRICT vert;     /* [touched] */

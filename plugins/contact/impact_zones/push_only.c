@@ -34,7 +34,8 @@ static loom_status iterate(response *p, const impacts *all, int64_t k)
   return plug_launch(&m, &k_push, &a, all->m, NULL);
 }
 
-/* m, what is missing at the point looked at next, of gaps that are short or pushed. */
+/* *out, m: largest lack of a gap to its target at the next point, over gaps that are short or
+ * pushed. */
 static loom_status slack(response *p, const impacts *all, int64_t k, double *out)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
@@ -52,7 +53,7 @@ loom_status response_push(response *p, const impacts *all, double tolerance, int
     LOOM_TRY(h->buf_resize(h, p->ahead[k], all->m));
     LOOM_TRY(h->buf_copy(h, p->e, p->ahead[k], p->lambda));
   }
-  LOOM_TRY(slack(p, all, 0, &most)); /* what is new is a small part of all gaps */
+  LOOM_TRY(slack(p, all, 0, &most)); /* the tolerance is relative to the lack at the start */
   for (int64_t k = 0; k < max_iters; ++k, ++out->iters) {
     if (k > 0 && k % LOOK_EVERY == 0) LOOM_TRY(slack(p, all, k, &left));
     if (k > 0 && k % LOOK_EVERY == 0 && left <= tolerance * most) break;

@@ -109,7 +109,7 @@ loom_status response_assemble(response *p, const impacts *all)
   const int64_t rows = (all->m + 2) / 3;
   LOOM_TRY(list_touched(p, all));
   LOOM_TRY(couple(p, all));
-  return p->h->buf_resize(p->h, p->lambda, 3 * rows); /* what is new is zero */
+  return p->h->buf_resize(p->h, p->lambda, 3 * rows); /* multipliers of new impacts are zero */
 }
 
 loom_status response_missing(response *p, const impacts *all, loom_buf *x)

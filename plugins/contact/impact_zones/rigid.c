@@ -15,10 +15,10 @@ typedef struct zone {
   double spin[3];    /* kg m^2 */
   double inertia[9]; /* kg m^2 */
   double turn[9];    /* rotation about the center */
-  int64_t held;      /* impacts with something prescribed */
+  int64_t held;      /* impacts with a prescribed side */
 } zone;
 
-typedef struct sight {        /* what the host looks at */
+typedef struct sight {        /* arrays on the host, and the zones */
   const int32_t *v;           /* [m][4] */
   const lk_real *from, *to;   /* [m][3] m, see impacts.h */
   const lk_real *x0, *x1, *m; /* [n][3] m, [n][3] m, [n] kg */
@@ -35,7 +35,7 @@ static int32_t root_of(int32_t *parent, int32_t i)
   return i;
 }
 
-/* Roots are the smallest vertices of their zones, whatever the order of impacts. */
+/* The root of a zone is its smallest vertex, in any order of impacts. */
 static void connect(sight *s)
 {
   for (int32_t i = 0; i < s->n; ++i) s->parent[i] = -1;
@@ -118,7 +118,7 @@ static void turn_by(zone *z, const double w[3])
   }
 }
 
-/* Turns by inertia^-1 spin; what is a straight line or a point does not turn. */
+/* Turns a zone by inertia^-1 spin; a zone on a straight line or in a point does not turn. */
 static void take_spin(zone *z)
 {
   const double trace = z->inertia[0] + z->inertia[4] + z->inertia[8];
@@ -160,7 +160,7 @@ static zone *carried(const sight *s, int64_t j)
   return z;
 }
 
-/* Those zones are placed at the middle of what carries them, which goes where that goes. */
+/* Carried zones: their centre is the mean of the prescribed sides, and moves with it. */
 static void center_carried(const sight *s)
 {
   static const double unit[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};

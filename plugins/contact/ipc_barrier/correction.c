@@ -41,7 +41,7 @@ void correction_begin(correction *c)
   c->report = (correction_report){.alpha = NAN, .moved = NAN};
 }
 
-/* Memory for those runs alone that split their steps. */
+/* Takes memory on the first call, so that only runs that split their steps have it. */
 static loom_status prepare(correction *c, int32_t n)
 {
   loom_buf *const all[] = {c->hat, c->target, c->grad, c->r, c->d, c->y};
@@ -87,7 +87,7 @@ static loom_status point(correction *c, loom_buf *x, double alpha)
   return c->h->axpby(c->h, c->e, alpha, c->d, 1.0, c->y);
 }
 
-/* The share of d that collides with nothing. */
+/* *share: largest share of d without a collision. */
 static loom_status bound(correction *c, const loom_step *s, loom_buf *x, double *share)
 {
   loom_bound b = {.struct_size = sizeof b,
@@ -122,7 +122,7 @@ static loom_status search(correction *c, const loom_problem *p, loom_buf *x, dou
   return LOOM_OK;
 }
 
-/* *done: x is where it should be, or nothing leads nearer. */
+/* One Newton iteration.  *done: x is within the tolerance, or no step lowers the energy. */
 static loom_status newton(correction *c, const correction_settings *set, const loom_step *s,
                           const loom_problem *p, loom_buf *x, int *done)
 {

@@ -1,17 +1,17 @@
-/* correction.h - the second half of a split step: from a feasible point towards the one that
- * elasticity alone asked for, as near as the barrier allows.
+/* correction.h - the second half of a split step: from a feasible point towards the point x_hat of
+ * the elastic step, as near as the barrier allows.
  *
  *   min 1/2 |x - z|_W^2 + B(x) + D(x)
  *
  * X. Li, Y. Fang, L. Lan, H. Wang, Y. Yang, M. Li, C. Jiang, Subspace-Preconditioned GPU Projective
  * Dynamics with Contact for Cloth Simulation, SIGGRAPH Asia 2023, doi 10.1145/3610548.3618157
  * (penetration correction): Newton's method with conjugate gradients, every step cut by the bound
- * on collisions, so what comes out never penetrates, whatever z is.  There W = M/h^2 and z = x_hat,
- * which moves what contact holds by h sqrt(s F/M) in every step (F the force, s the gap).
+ * on collisions, so that the result never penetrates, for any z.  There W = M/h^2 and z = x_hat,
+ * which moves a vertex in contact by h sqrt(s F/M) in every step (F the force, s the gap).
  *
  * DEVIATION: W is the diagonal of M/h^2 plus the elastic operator, and z = x_hat - W^-1 grad
- * Phi(x_hat), Phi inertia and elasticity.  That is a step of the proximal gradient method on the
- * whole problem from x_hat: where x_hat solves it, nothing moves. */
+ * Phi(x_hat), Phi inertia and elasticity.  This is a step of the proximal gradient method on the
+ * whole problem from x_hat: where x_hat solves it, no vertex moves. */
 #ifndef IPC_BARRIER_CORRECTION_H
 #define IPC_BARRIER_CORRECTION_H
 
@@ -26,9 +26,8 @@ typedef struct correction_settings {
   int32_t kind;     /* CORRECTION_* */
 } correction_settings;
 
-/* Friction of the corrected point.  relag: once the correction has ended, take the normal forces at
- * x for friction; *again: they are not those of before, go on from x.  NULL: there is no friction.
- */
+/* Friction of the corrected point.  relag: when the correction has ended, takes the normal forces
+ * at x for friction; *again = 1: the forces have changed, go on from x.  NULL: no friction. */
 typedef struct correction_friction {
   loom_status (*relag)(void *self, const loom_step *s, loom_buf *x, int *again);
   void *self;
@@ -37,11 +36,11 @@ typedef struct correction_friction {
 typedef struct correction_report { /* of a step */
   int64_t newton, cg;              /* iterations */
   double alpha;                    /* least share of a Newton step that was taken; 1: all of it */
-  double moved;                    /* m, the largest way between x_hat and what came out */
+  double moved;                    /* m, the largest distance between x_hat and the result */
   int capped;                      /* some call ended before its tolerance */
 } correction_report;
 
-typedef struct correction { /* nothing but W outlives a step */
+typedef struct correction { /* only W carries over between steps */
   const loom_host *h;
   const loom_exec *e;
   krylov_cg cg;

@@ -1,11 +1,11 @@
 /* ipc_barrier.c - incremental potential contact: a barrier on the distance of every pair, with
- * lagged, smoothed Coulomb friction.  What never touches never penetrates: with the step bound
- * of a collision plugin this is the reference for all other contact models.
+ * lagged, smoothed Coulomb friction.  With the step bound of a collision plugin pairs never touch,
+ * so they never penetrate: this is the reference for all other contact models.
  *
  * Symbols of M. Li et al. 2020 and 2021 (barrier.kern.h): d_hat gap at which the force begins,
  * kappa stiffness, xi thickness, D squared distance, s = D - xi^2.  b is a function of D
- * (ipc_barrier.kern.c); what it has in common with other barriers is kit/barrier.  Solvers that
- * split contact off get the second half of their step from it, too (correction.h).
+ * (ipc_barrier.kern.c); kit/barrier has the common part of barriers.  Solvers that split contact
+ * off also get the second half of their step from this plugin (correction.h).
  */
 #include "correction.h"
 #include "ipc_barrier.kern.h"
@@ -40,11 +40,11 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, correction_cg, 1e-2, 1e-14, 1, "1",
                     "Split steps: relative tolerance of the correction's linear solves."),
     LOOM_PARAM_INT(settings, correction_iters, 100, 1, 100000, "1",
-                   "Split steps: Newton iterations of the correction at most; what it has then "
-                   "is feasible all the same."),
+                   "Split steps: Newton iterations of the correction at most; its point is "
+                   "feasible after any number of them."),
     LOOM_PARAM_ENUM(settings, correction, CORRECTION_PROXIMAL, "proximal|splitting",
-                    "Split steps: a proximal gradient step on the whole problem, which leaves "
-                    "alone what rests; or the paper's time splitting."),
+                    "Split steps: a proximal gradient step on the whole problem, which does not "
+                    "move resting cloth; or the paper's time splitting."),
 };
 
 static const loom_column step_columns[] = {

@@ -467,7 +467,10 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "ndb",
     .version = "0.1.0",
-    .summary = "non-distance barrier: weights that grow with the iterations a contact needs",
+    .summary =
+        "non-distance barrier: weights that grow with the iterations a contact needs\n"
+        "frozen at the start of a step, as some solvers do, it holds what should slide\n"
+        "under projective solvers an object far away changes cloth by up to 0.23 mm in 0.6 s",
     .reference = "L. Lan et al., Efficient GPU cloth simulation with non-distance barriers and "
                  "subspace reuse, ACM TOG 43(6), 2024; friction: M. Li et al., Incremental "
                  "potential contact, ACM TOG 39(4), 2020, doi 10.1145/3386569.3392425",

@@ -1,5 +1,5 @@
-/* none.c - no contact forces: a post-only model that corrects nothing, so it fits every
- * solver and every collision plugin. */
+/* none.c - no contact forces and no corrections: a post-only model that fits every solver and every
+ * collision plugin. */
 #include "contact_none.h"
 #include "loom/plug.h"
 

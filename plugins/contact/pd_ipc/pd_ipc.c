@@ -11,11 +11,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "kit/candidates.h"
+#include "kit/friction.h"
 #include "kit/iso_terms.h"
 
 typedef struct settings {
-  double d_hat, kappa, slack;
+  double d_hat, kappa, slack, epsilon_v;
 } settings;
 
 static const loom_param params[] = {
@@ -27,32 +27,26 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, slack, 0, 0, 1, "m",
                     "Pairs are looked for this far beyond d_hat, and again when a vertex has moved "
                     "by half of it; 0: 2 mm, a quarter of the mean edge where that is less."),
+    LOOM_PARAM_REAL(settings, epsilon_v, 1e-3, 1e-9, 1, "m/s",
+                    "Sliding speed on bodies below which friction fades: what sticks creeps slower "
+                    "than this (Li et al. 2020, eq. 18, doi 10.1145/3386569.3392425)."),
 };
 static const double SLACK = 2e-3; /* m, see there */
 
 static const lk_entry k_quad = LK_ENTRY_NEAR(pd_ipc_quad, 4);
 static const lk_entry k_force = LK_ENTRY_NEAR(pd_ipc_force, 4);
 static const lk_entry k_strongest = LK_ENTRY_NEAR(pd_ipc_strongest, 4);
+static const lk_entry k_lag = LK_ENTRY_NEAR(pd_ipc_lag, 4), k_drag = LK_ENTRY(pd_ipc_drag);
 
 typedef struct pd_ipc {
   candidates c;
+  pair_energy numbers; /* what k_lag reads; there is no energy */
+  friction friction;
+  uint32_t pending; /* LOOM_CHANGED_* since the last update */
   settings set;
 } pd_ipc;
 
 /* ---- life ---- */
-
-/* A coefficient of friction has no effect here: the log says so. */
-static void check_friction(const loom_host *h, const loom_scene *sc)
-{
-  for (int32_t o = 0; o < sc->num_obstacles; ++o) {
-    if (!(sc->obstacles[o].friction > 0.0)) continue;
-    h->log(h, LOOM_LOG_WARN,
-           "this model has no friction: cloth slides on [body.%s] although its friction is %g; set "
-           "it to 0, or take another model (dbb, ndb)",
-           sc->obstacles[o].name, (double)sc->obstacles[o].friction);
-    return;
-  }
-}
 
 static loom_status pd_ipc_create(const loom_host *h, const loom_scene *sc, const loom_exec *e,
                                  const void *set, void **self)
@@ -60,21 +54,33 @@ static loom_status pd_ipc_create(const loom_host *h, const loom_scene *sc, const
   LOOM_TRY(plug_new(h, sizeof(pd_ipc), self));
   pd_ipc *const p = *self;
   p->set = *(const settings *)set;
-  check_friction(h, sc);
-  return cand_new(&p->c, h, sc, e, p->set.d_hat, p->set.slack, SLACK);
+  p->numbers.c = &p->c;
+  p->numbers.number[PD_IPC_KAPPA] = p->set.kappa;
+  p->numbers.number[PD_IPC_D_HAT] = p->set.d_hat;
+  LOOM_TRY(cand_new(&p->c, h, sc, e, p->set.d_hat, p->set.slack, SLACK));
+  return fric_new(&p->friction, &p->c, 0.0, p->set.epsilon_v);
 }
 
 static loom_status pd_ipc_reset(void *self)
 {
-  cand_reset(&((pd_ipc *)self)->c);
+  pd_ipc *const p = self;
+  cand_reset(&p->c);
+  fric_reset(&p->friction);
+  p->pending = LOOM_CHANGED_NONE;
   return LOOM_OK;
 }
 
 static loom_status pd_ipc_begin_step(void *self, const loom_step *s)
 {
   pd_ipc *const p = self;
+  uint32_t changed;
   LOOM_TRY(cand_begin_step(&p->c));
-  if (cand_activate(&p->c, s, s->x_start, 0.0) != LOOM_REJECTED) return LOOM_OK;
+  p->numbers.number[PD_IPC_INV_H2] = 1.0 / (s->h * s->h);
+  if (cand_activate(&p->c, s, s->x_start, 0.0) != LOOM_REJECTED) {
+    p->pending =
+        fric_any(&p->friction) ? LOOM_CHANGED_PATTERN | LOOM_CHANGED_VALUES : LOOM_CHANGED_NONE;
+    return fric_lag(&p->friction, &p->numbers, &k_lag, s, s->x_start, 0.0, &changed);
+  }
   return cand_overlap_error(&p->c, s, "it starts with an overlap",
                             "move them apart, lower the thickness, or let a step bound keep them "
                             "apart ([filter] bound = global)");
@@ -90,9 +96,12 @@ static loom_status pd_ipc_plan(void *self, const loom_step *s, loom_query *q)
 static loom_status pd_ipc_update(void *self, const loom_step *s, const loom_pairs *pairs, int when,
                                  uint32_t *changed)
 {
-  *changed = LOOM_CHANGED_NONE;
-  if (when != LOOM_AFTER_DETECT) return LOOM_OK;
-  return cand_update(&((pd_ipc *)self)->c, s, pairs);
+  pd_ipc *const p = self;
+  *changed = p->pending;
+  p->pending = LOOM_CHANGED_NONE;
+  if (when == LOOM_AFTER_DETECT) return cand_update(&p->c, s, pairs);
+  const loom_status st = fric_lag(&p->friction, &p->numbers, &k_lag, s, s->x, s->progress, changed);
+  return st == LOOM_REJECTED ? LOOM_OK : st; /* unfiltered: the last forces stay */
 }
 
 /* What is committed keeps every gap. */
@@ -123,8 +132,9 @@ static loom_status pd_ipc_eval(void *self, const loom_step *s, loom_buf *x, doub
 {
   pd_ipc *const p = self;
   candidates *const c = &p->c;
-  (void)dissipation;
   LOOM_TRY(cand_activate(c, s, x, s->progress));
+  if (dissipation != NULL) LOOM_TRY(fric_sums(&p->friction, s, x, dissipation, NULL));
+  if (grad != NULL) LOOM_TRY(fric_gradient(&p->friction, s, x, grad));
   if (c->act.num == 0) return LOOM_OK;
   if (energy != NULL) *energy = NAN; /* no energy has these forces */
   if (grad == NULL) return LOOM_OK;
@@ -149,6 +159,29 @@ static loom_status pushed_error(pd_ipc *p, const loom_step *s)
   return cand_overlap_error(&p->c, s, "there are no quadratic terms where pairs overlap", remedy);
 }
 
+static loom_status add_pairs(pd_ipc *p, const loom_step *s, loom_buf *x, int64_t first,
+                             loom_quad *out)
+{
+  candidates *const c = &p->c;
+  if (c->act.num == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const pd_ipc_quad_args a = {
+      .p = open_pairs(p, &m, s, x), .at = plug_read(&m, c->act.at), .t = iso_open(&m, first, out)};
+  return plug_launch(&m, &k_quad, &a, c->act.num, NULL);
+}
+
+static loom_status add_friction(pd_ipc *p, const loom_step *s, loom_buf *x, int64_t first,
+                                loom_quad *out)
+{
+  friction *const f = &p->friction;
+  if (f->num == 0 || f->corner.count == 0) return LOOM_OK;
+  plug_maps m = plug_maps_on(p->c.h, p->c.e);
+  const pd_ipc_drag_args a = {.f = fric_open(f, &m, s, x),
+                              .at = plug_read(&m, f->corner.at),
+                              .t = iso_open(&m, first, out)};
+  return plug_launch(&m, &k_drag, &a, f->num, NULL);
+}
+
 static loom_status pd_ipc_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out)
 {
   pd_ipc *const p = self;
@@ -159,13 +192,10 @@ static loom_status pd_ipc_quad(void *self, const loom_step *s, loom_buf *x, loom
   if (st == LOOM_REJECTED) return pushed_error(p, s);
   LOOM_TRY(st);
   LOOM_TRY(cand_count(c, 0, &num));
-  out->count = first + num;
+  out->count = first + num + p->friction.corner.count;
   if (out->count > out->capacity) return LOOM_GROW;
-  if (num == 0) return LOOM_OK;
-  plug_maps m = plug_maps_on(c->h, c->e);
-  const pd_ipc_quad_args a = {
-      .p = open_pairs(p, &m, s, x), .at = plug_read(&m, c->act.at), .t = iso_open(&m, first, out)};
-  return plug_launch(&m, &k_quad, &a, c->act.num, NULL);
+  LOOM_TRY(add_pairs(p, s, x, first, out));
+  return add_friction(p, s, x, first + num, out);
 }
 
 static loom_status pd_ipc_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
@@ -176,9 +206,10 @@ static loom_status pd_ipc_metrics(void *self, const loom_step *s, loom_contact_m
   if (st < LOOM_OK) return st;
   LOOM_TRY(cand_least_gap_later(c, &out->min_gap));
   if (st != LOOM_OK) { /* an unfiltered point */
-    out->max_force = NAN;
+    out->max_force = out->dissipated = NAN;
     return LOOM_OK;
   }
+  LOOM_TRY(fric_sums(&p->friction, s, s->x, NULL, &out->dissipated));
   out->active = c->act.num;
   if (out->active == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(c->h, c->e);
@@ -190,8 +221,9 @@ static loom_status pd_ipc_metrics(void *self, const loom_step *s, loom_contact_m
 /* ---- descriptor ---- */
 
 static const loom_contact_ops ops = {.struct_size = sizeof ops,
-                                     .provides =
-                                         LOOM_CONT_GRADIENT | LOOM_CONT_QUAD | LOOM_CONT_QUAD_ISO,
+                                     .provides = LOOM_CONT_GRADIENT | LOOM_CONT_QUAD |
+                                                 LOOM_CONT_QUAD_ISO | LOOM_CONT_FRICTION |
+                                                 LOOM_CONT_STATEFUL,
                                      .needs = LOOM_COLL_PROXIMITY | LOOM_COLL_STEP_GLOBAL,
                                      .pair_kinds = CAND_KINDS,
                                      .create = pd_ipc_create,
@@ -210,7 +242,11 @@ static const loom_plugin plugin = {
     .name = "pd_ipc",
     .version = "0.1.0",
     .summary =
-        "penetration-free projective dynamics as published: targets shared by mass, a baseline",
+        "penetration-free projective dynamics as published: targets shared by mass, a baseline\n"
+        "forces of a pair do not add up: two sheets that collide drift by 8.5 % of the sum of m "
+        "|v|\n"
+        "steps that end at their limit hold cloth back: 32 of 604 mm of a smooth slope at 10 ms "
+        "and 60 iterations",
     .reference = "L. Lan, G. Ma, Y. Yang, C. Zheng, M. Li, C. Jiang, Penetration-free projective "
                  "dynamics on the GPU, ACM TOG 41(4), 2022, doi 10.1145/3528223.3530069",
     .license = "MIT",

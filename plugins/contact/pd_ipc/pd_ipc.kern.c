@@ -79,6 +79,65 @@ LK_KERNEL_PLAIN(pd_ipc_force, a, i)
       corner_gradient(&a->p, c, &p, b, a->force + 3 * at++);
 }
 
+/* ---- friction ----
+ * of cloth on bodies, which the paper does not have */
+
+/* The normal force of a pair is what it pushes the free corners of cloth with, all together. */
+LK_KERNEL_PLAIN(pd_ipc_lag, a, i)
+{
+  const cand_state *const s = &a->p.s;
+  const int32_t c = a->p.list[i], kind = s->kind[c];
+  lk_real w[4] = {LK_R(1.0), LK_R(0.0), LK_R(0.0), LK_R(0.0)}, at[3] = {0, 0, 0}, force = LK_R(0.0);
+  int64_t num = 0;
+  pd_ipc_args of;
+  pd_ipc_pair p;
+  of.s = *s;
+  of.mass = a->t.mass;
+  of.list = a->p.list;
+  of.kappa = a->p.number[PD_IPC_KAPPA];
+  of.d_hat = a->p.number[PD_IPC_D_HAT];
+  of.inv_h2 = a->p.number[PD_IPC_INV_H2];
+  look_at(&of, c, &p);
+  if (kind == LOOM_PAIR_VO)
+    for (int k = 0; k < 3; ++k) at[k] = p.x[k] - (of.d_hat - p.lack + s->xi[c]) * p.n[k];
+  else
+    (void)cand_pair(s, c, p.x, w);
+  for (int b = 0; b < 4; ++b) {
+    const int32_t j = s->v[4 * c + b];
+    a->v[4 * i + b] = j;
+    a->w[4 * i + b] = w[b];
+    if (!cand_is_free(j, s->n, s->fixed)) continue;
+    force += p.weight * LK_FABS(way_of(&of, c, &p, b));
+    ++num;
+  }
+  a->obst[i] = kind == LOOM_PAIR_VO ? s->obst[c] : -1;
+  LK_STORE3(a->normal, i, p.n);
+  LK_STORE3(a->point, i, at);
+  a->most[i] = cand_is_body(kind) ? s->friction[s->obst[c]] * force : LK_R(0.0);
+  a->blocks[i] = a->most[i] > LK_R(0.0) ? num * num : 0;
+}
+
+/* Gradient W_b K u with K = mu lambda f1 / |u|, and the diagonal not below K W W'. */
+LK_KERNEL_PLAIN(pd_ipc_drag, a, i)
+{
+  const fric_state *const f = &a->f;
+  lk_real u[3], w[4], sum = LK_R(0.0);
+  const lk_real y = fric_slip(f, i, u), K = f->most[i] * friction_f1_over(y, f->eps);
+  int64_t at = a->at[i];
+  for (int b = 0; b < 4; ++b) {
+    w[b] = f->w[4 * i + b];
+    sum += LK_FABS(w[b]);
+  }
+  for (int b = 0; b < 4; ++b) {
+    const int32_t j = f->v[4 * i + b];
+    lk_real x[3], g[3];
+    if (!cand_is_free(j, f->n, f->fixed)) continue;
+    LK_LOAD3(x, f->x, j);
+    for (int k = 0; k < 3; ++k) g[k] = w[b] * K * u[k];
+    iso_write(&a->t, at++, j, x, K * LK_FABS(w[b]) * sum, g);
+  }
+}
+
 LK_REDUCE_MAX(pd_ipc_strongest, a, i)
 {
   const int32_t c = a->list[i];

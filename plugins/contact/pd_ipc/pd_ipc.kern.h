@@ -2,7 +2,7 @@
 #ifndef PD_IPC_KERN_H
 #define PD_IPC_KERN_H
 
-#include "kit/candidates.kern.h"
+#include "kit/friction.kern.h"
 #include "kit/iso_terms.kern.h"
 
 typedef struct pd_ipc_args {
@@ -27,6 +27,16 @@ typedef struct pd_ipc_force_args {
   lk_real *LK_RESTRICT force;    /* [corners][3] N, out: gradient per corner */
 } pd_ipc_force_args;
 LK_DECLARE(pd_ipc_force, pd_ipc_force_args)
+
+enum { PD_IPC_KAPPA = 0, PD_IPC_D_HAT = 1, PD_IPC_INV_H2 = 2 }; /* numbers of fric_lag_args.p */
+FRIC_DECLARE(pd_ipc)
+
+typedef struct pd_ipc_drag_args {
+  fric_state f;
+  const int64_t *LK_RESTRICT at; /* [pairs+1] first term of a lagged pair */
+  iso_terms t;
+} pd_ipc_drag_args;
+LK_DECLARE(pd_ipc_drag, pd_ipc_drag_args)
 
 LK_DECLARE(pd_ipc_strongest, pd_ipc_args) /* largest force on a side of a pair, N */
 

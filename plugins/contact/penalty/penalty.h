@@ -51,8 +51,8 @@ loom_status penalty_take_pairs(penalty *p, const loom_step *s, const loom_pairs 
 /* Normal forces for friction, from s->x or from the start of the step. */
 loom_status penalty_take_forces(penalty *p, const loom_step *s, int at_start);
 
-/* Maps what evaluation reads at x; lambda: p->lambda, or NULL where it is written; coast: p->coast
- * in an expansion, or NULL. */
+/* Maps the inputs of an evaluation at x; lambda: p->lambda, or NULL where it is written; coast:
+ * p->coast in an expansion, or NULL. */
 penalty_state penalty_open(penalty *p, plug_maps *m, const loom_step *s, loom_buf *x,
                            loom_buf *lambda, loom_buf *coast);
 

@@ -171,7 +171,7 @@ LK_KERNEL_PLAIN(penalty_force, a, j)
 /* ---- Hessian ---- */
 
 /* H = k n n' where active + mu lambda [ f1/|u| (I - n n') + (f1' - f1/|u|) u u' / |u|^2 ];
- * its eigenvalues k, f1/|u|, f1' are never negative: nothing to clamp.  In an expansion friction
+ * its eigenvalues k, f1/|u|, f1' are never negative and need no clamping.  In an expansion friction
  * has the first part alone. */
 LK_FN void pair_hessian(const penalty_state *s, lk_int j, lk_real *H)
 {

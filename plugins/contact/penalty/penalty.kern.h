@@ -34,7 +34,7 @@ typedef struct penalty_setup_args {    /* after detection, at the positions x it
 } penalty_setup_args;
 LK_DECLARE(penalty_setup, penalty_setup_args)
 
-/* What evaluation reads. */
+/* Inputs of an evaluation. */
 typedef struct penalty_state {
   const lk_real *LK_RESTRICT x;       /* [n][3] m */
   const lk_real *LK_RESTRICT x_start; /* [n][3] m */

@@ -1,5 +1,5 @@
-/* state.c - what the penalty keeps about its pairs: planes, stiffness, normal forces, and
- * where their corners stand in the gradient and the Hessian. */
+/* state.c - data of the pairs: planes, stiffness, normal forces, and the places of their corners in
+ * the gradient and the Hessian. */
 #include "penalty.h"
 
 static const lk_entry k_setup = LK_ENTRY(penalty_setup), k_lag = LK_ENTRY(penalty_lag);
@@ -82,7 +82,7 @@ static loom_status setup(penalty *p, const loom_step *s, const loom_pairs *pairs
   return plug_launch(&m, &k_setup, &a, p->m, NULL);
 }
 
-/* Where forces and blocks of pairs stand; the core clears what belongs to fixed vertices. */
+/* Places of the forces and blocks of pairs; the core clears rows and blocks of fixed vertices. */
 static loom_status sort_corners(penalty *p)
 {
   const loom_host *const h = p->h;

@@ -4,15 +4,15 @@
  * until its gap is `clearance`, and holds its tangential displacement back by at most the
  * coefficient of friction times that distance: Coulomb's law for the impulse m push / h of
  * the correction.  It detects again and repeats, for vertices between several bodies.
- * velocity() treats what is left: inward speed relative to the body's surface vanishes
+ * velocity() then corrects speeds: inward speed relative to the body's surface vanishes
  * (inelastic impact) together with the friction impulse it causes, and outward speed that only
  * stems from the push is taken back.
  *
- * The law of friction per node is that of M. Ly et al., "Projective dynamics with dry
+ * The law of friction per node comes from M. Ly et al., "Projective dynamics with dry
  * frictional contact", ACM TOG 39(4), 2020, doi 10.1145/3386569.3392396, applied once after
- * the solve instead of within it.  Nothing outlives a step.
+ * the solve instead of within it.  No state carries over between steps.
  *
- * For bodies that move by themselves every change of a vertex's momentum is written down beside the
+ * For bodies that move by themselves every change of a vertex's momentum is recorded beside the
  * body that caused it, and handed back to the body at the end of velocity().
  */
 #include <math.h>
@@ -63,7 +63,7 @@ typedef struct {
 
 /* ---- life ---- */
 
-/* What reactions on bodies that move by themselves need. */
+/* Finds the bodies that move by themselves, and makes the buffers for reactions on them. */
 static loom_status find_balls(project *p)
 {
   const loom_host *const h = p->h;
@@ -97,7 +97,7 @@ static loom_status project_create(const loom_host *h, const loom_scene *sc, cons
   return h->buf_new(h, "sums", LOOM_REAL, 1, &p->result);
 }
 
-/* What was remembered belongs to another trial point. */
+/* Clears the contacts of the vertices, which belong to another trial point. */
 static loom_status forget(project *p)
 {
   plug_maps m = plug_maps_on(p->h, p->e);
@@ -133,7 +133,7 @@ static loom_status order(project *p, const loom_pairs *pairs)
   return h->sort_u64(h, p->e, p->key, p->perm);
 }
 
-/* What vertices remember, to be changed. */
+/* Maps the contacts that vertices remember, for writing. */
 static project_contacts contacts(const project *p, plug_maps *m)
 {
   return (project_contacts){.obst = plug_rdwr(m, p->obst),

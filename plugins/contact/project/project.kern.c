@@ -41,8 +41,8 @@ LK_FN void give(const project_contacts *c, int64_t l, lk_real f, const lk_real *
   for (int k = 0; k < 3; ++k) c->given[3 * l + k] -= f * d[k];
 }
 
-/* Take `most` off the length of the part of d orthogonal to n; returns what was taken and
- * that part's length in *length. */
+/* Shortens the part of d orthogonal to n by at most `most`; *length: length of that part before.
+ * Returns the length taken off. */
 LK_FN lk_real brake(lk_real *d, const lk_real *n, lk_real most, lk_real *length)
 {
   lk_real t[3];
@@ -97,9 +97,9 @@ LK_FN void surface_velocity(const project_inelastic_args *a, lk_int i, int k, lk
   for (int c = 0; c < 3; ++c) w[c] = (a->point[3 * l + c] - a->before[3 * l + c]) * a->inv_h;
 }
 
-/* One sweep over the bodies of a vertex, J the normal impulses per mass so far (m/s), never
- * negative.  They begin with those of the push: an outward speed that only stems from it is
- * taken back, one that the vertex had anyway stays. */
+/* One sweep over the bodies of a vertex.  J: normal impulses per mass so far (m/s), never negative,
+ * beginning with the impulses of the push: an outward speed that only stems from the push is taken
+ * back, an outward speed that the vertex had before stays. */
 LK_FN void stop_inward(const project_inelastic_args *a, lk_int i, lk_real *v, lk_real *J)
 {
   for (int k = 0; k < PROJECT_SLOTS; ++k) {
@@ -116,7 +116,8 @@ LK_FN void stop_inward(const project_inelastic_args *a, lk_int i, lk_real *v, lk
   }
 }
 
-/* Friction of what the impulses have grown beyond the push, whose friction is in x. */
+/* Friction of the part of the impulses beyond the push; the friction of the push is already in x.
+ */
 LK_FN void slow_down(const project_inelastic_args *a, lk_int i, lk_real *v, const lk_real *J)
 {
   for (int k = 0; k < PROJECT_SLOTS; ++k) {

@@ -1,26 +1,32 @@
-/* repulsion.c - a linear force between what is closer than `reach`: the exemplary contact plugin.
+/* repulsion.c - a linear force pushes pairs apart that are closer than `reach`: the exemplary
+ * contact plugin.
  *
- * Read this file first if you want to write a contact model, then kit/candidates.h.  It has every
- * part that a model needs and nothing else: settings, state, what detection shall look for, what it
- * found, the forms of the energy, what the log asks for, and the descriptor.  repulsion.kern.c has
- * the law of one pair; it acts on cloth and on bodies of every kind, on CPU and CUDA.
+ * Read this file first if you want to write a contact model, then kit/candidates.h.  It has only
+ * the parts that a contact model needs: settings, state, the query for detection, the pairs that
+ * detection found, energy with gradient and Hessian, the metrics for the log, and the descriptor.
+ * repulsion.kern.c has the law of one pair.  The model acts between cloth and cloth and between
+ * cloth and bodies of every kind, on CPU and CUDA.
  *
- *   B(x) = sum over pairs of  m k/2 (reach - gap)^2   where gap < reach, else 0
+ *   B(x) = sum over pairs of  m k/2 (reach - gap)^2   where gap < reach, else 0   [J]
  *
- * over all vertex-triangle and edge-edge pairs and all vertices and bodies; m is the mollifier of
- * nearly parallel edges.  This is the penalty of D. Terzopoulos et al., Elastically deformable
- * models, SIGGRAPH 1987, section 5, in its plainest form: no friction, and nothing keeps what is
- * fast from passing through.
+ * A pair is a vertex and a triangle, two edges, or a vertex and a body; its gap is their distance
+ * minus the radii of both sides (m), and k is the setting `stiffness` (N/m).  The mollifier m is 1;
+ * for two nearly parallel edges it falls to 0, so that B stays smooth (geom/barrier.kern.h).
  *
- * Nothing outlives a step but the candidates, which are found again: there is no checkpoint().
+ * B is the penalty of D. Terzopoulos et al., Elastically deformable models, SIGGRAPH 1987,
+ * section 5.  DEVIATION: its force is linear; in the paper the force grows exponentially with the
+ * depth.  The model has no friction.  Its force is finite, so fast cloth can pass through.
+ *
+ * The plugin has no checkpoint(): it keeps only the candidate pairs, and every step finds them
+ * anew.
  */
 #include <math.h>
 
 #include "kit/pair_energy.h"
 #include "repulsion.kern.h"
 
-/* Settings: a plain struct, and a table that lets the core parse, check, document and log every
- * member.  Units, ranges and defaults stand here and nowhere else. */
+/* Settings: a plain struct, and a table from which the core parses, checks, documents and logs
+ * every member.  The table is the only place for units, ranges and defaults. */
 typedef struct {
   double reach;
   double stiffness;
@@ -30,13 +36,13 @@ static const loom_param params[] = {
     {"reach", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(settings, reach), 2e-3, 0, 1, NULL, NULL, "m",
      "Gap (distance minus both radii) at which the force begins."},
     LOOM_PARAM_REAL(settings, stiffness, 100, 0, 1e12, "N/m",
-                    "Force of a pair per length that its gap lacks to `reach`."),
+                    "Force on a pair per metre by which its gap is smaller than `reach`."),
 };
 
-/* State of one instance.  There are no globals: two instances may run side by side. */
+/* State of one instance.  Two instances may run side by side, so a plugin has no globals. */
 typedef struct {
-  candidates c;       /* which pairs are near, and how near */
-  pair_energy energy; /* sums of the law over them */
+  candidates c;       /* pairs that are near each other, and their distances */
+  pair_energy energy; /* the law, summed over these pairs */
 } repulsion;
 
 /* ---- life ---- */
@@ -46,24 +52,27 @@ static loom_status repulsion_create(const loom_host *h, const loom_scene *sc, co
 {
   static const pair_kernels kernels = PAIR_KERNELS(repulsion);
   const settings *const given = set;
-  /* from here on destroy() cleans up, also if create() fails below */
+  /* from here on the core calls destroy() even when create() fails: errors need no clean-up here */
   LOOM_TRY(plug_new(h, sizeof(repulsion), self));
   repulsion *const p = *self;
   p->energy = (pair_energy){.c = &p->c, .k = &kernels};
   p->energy.number[REPULSION_STIFFNESS] = given->stiffness;
   p->energy.number[REPULSION_REACH] = given->reach;
-  /* pairs are looked for as far again as the force reaches, so that detection is needed seldom */
+  /* The last two arguments set the slack to the reach, or to a quarter of the mean edge where that
+   * is less.  Detection lists pairs with a gap below reach + slack, so that the list stays complete
+   * until a vertex has moved by slack/2. */
   return cand_new(&p->c, h, sc, e, given->reach, 0.0, given->reach);
 }
 
-/* The state was changed from outside: forget what was found. */
+/* The core calls reset() after it has replaced the positions, as a replay does: the candidates
+ * belong to the old positions. */
 static loom_status repulsion_reset(void *self)
 {
   cand_reset(&((repulsion *)self)->c);
   return LOOM_OK;
 }
 
-/* PREDICT: bodies have moved since the last step. */
+/* Phase PREDICT: bodies have new poses, so the candidates of the last step are dropped. */
 static loom_status repulsion_begin_step(void *self, const loom_step *s)
 {
   (void)s;
@@ -72,35 +81,38 @@ static loom_status repulsion_begin_step(void *self, const loom_step *s)
 
 /* ---- pairs ---- */
 
-/* DETECT, first half: which pairs are wanted, up to which gap, at which positions. */
+/* Phase DETECT, first half: fills in the query with the kinds of pairs, the largest gap and the
+ * positions.  Then the collision plugin looks for these pairs. */
 static loom_status repulsion_plan(void *self, const loom_step *s, loom_query *q)
 {
   return cand_plan(&((repulsion *)self)->c, s, q);
 }
 
-/* DETECT, second half: the pairs that were found.  Also called after every accepted iterate; this
- * model learns nothing from those. */
+/* Phase DETECT, second half (LOOM_AFTER_DETECT): takes over the pairs that the collision plugin
+ * found.  The core also calls update() after every accepted iterate (LOOM_AFTER_ACCEPT), where this
+ * model has no work. */
 static loom_status repulsion_update(void *self, const loom_step *s, const loom_pairs *pairs,
                                     int when, uint32_t *changed)
 {
-  *changed = LOOM_CHANGED_NONE; /* the energy is a function of x alone, whatever was found */
+  *changed = LOOM_CHANGED_NONE; /* for the solver: the energy at x does not depend on the list */
   if (when != LOOM_AFTER_DETECT) return LOOM_OK;
   return cand_update(&((repulsion *)self)->c, s, pairs);
 }
 
-/* ---- forms ---- */
+/* ---- energy, gradient, Hessian ---- */
 
-/* Adds to what is wanted; the rest is NULL. */
+/* Adds to each requested output; outputs that are not requested are NULL. */
 static loom_status repulsion_eval(void *self, const loom_step *s, loom_buf *x, double *energy,
                                   double *dissipation, loom_buf *grad)
 {
   repulsion *const p = self;
-  (void)dissipation; /* there is none */
+  (void)dissipation; /* a model without friction adds none */
   LOOM_TRY(cand_activate_all(&p->c, s, x, s->progress, NULL));
   return pair_eval(&p->energy, s, x, energy, grad);
 }
 
-/* Appends blocks; where there is no room for them it says how many there are. */
+/* Appends 3x3 blocks to `out`.  Where `out` is too small it sets out->count to the number needed
+ * and returns LOOM_GROW; the core then enlarges `out` and calls again. */
 static loom_status repulsion_hessian(void *self, const loom_step *s, loom_buf *x, int how,
                                      loom_blocks3 *out)
 {
@@ -114,7 +126,7 @@ static loom_status repulsion_hessian(void *self, const loom_step *s, loom_buf *x
   return pair_hessian(&p->energy, s, x, how, first, out);
 }
 
-/* What the log tells of the model. */
+/* Numbers for the log: active pairs, the smallest gap (m) and the largest force (N). */
 static loom_status repulsion_metrics(void *self, const loom_step *s, loom_contact_metrics *out)
 {
   repulsion *const p = self;
@@ -124,15 +136,15 @@ static loom_status repulsion_metrics(void *self, const loom_step *s, loom_contac
   return pair_strongest(&p->energy, s, s->x, &out->max_force);
 }
 
-/* The table the core calls: `provides` is what the fit test compares with what a solver needs,
- * `needs` with what detection can do. */
+/* The callbacks.  Before step 0 the core checks that `provides` covers the needs of the solver, and
+ * that the collision plugin provides everything that `needs` lists. */
 static const loom_contact_ops ops = {
     .struct_size = sizeof ops,
     .provides = LOOM_CONT_ENERGY | LOOM_CONT_GRADIENT | LOOM_CONT_HESSIAN,
     .needs = LOOM_COLL_PROXIMITY,
     .pair_kinds = CAND_KINDS,
     .create = repulsion_create,
-    .destroy = plug_free, /* buffers are freed by the core */
+    .destroy = plug_free, /* the core frees the buffers of an instance */
     .reset = repulsion_reset,
     .begin_step = repulsion_begin_step,
     .plan = repulsion_plan,
@@ -146,7 +158,8 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "repulsion",
     .version = "0.1.0",
-    .summary = "linear repulsion of cloth and bodies, without friction; the exemplary plugin",
+    .summary = "linear repulsion of cloth and bodies, without friction; the exemplary plugin\n"
+               "it has no friction, whatever [body.NAME] friction says",
     .reference = "D. Terzopoulos, J. Platt, A. Barr, K. Fleischer, Elastically deformable models, "
                  "SIGGRAPH 1987, doi 10.1145/37401.37427",
     .license = "MIT",

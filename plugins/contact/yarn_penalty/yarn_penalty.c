@@ -1,7 +1,7 @@
 /* yarn_penalty.c - contact model `yarn_penalty`: the exact force of the yarns' contact energy.
  *
  * The energy of geom/yarn.kern.h over all pairs of segments that detection reports, evaluated
- * anew wherever it is asked for: the reference for `acl`.  Nothing outlives a step.
+ * anew in every call: the reference for `acl`.  No state carries over between steps.
  *
  * J. M. Kaldor, D. L. James, S. Marschner, Simulating knitted cloth at the yarn level, ACM TOG
  * 27(3), 2008, and ACM TOG 29(4), 2010, section 3.2. */
@@ -30,8 +30,8 @@ static const loom_param params[] = {
                     "k_contact of the energy per squared length of yarn; 3500 dyn/cm in the "
                     "paper's units."),
     LOOM_PARAM_REAL(settings, margin, 0, 0, 1, "m",
-                    "Segments are looked for this far beyond touching; 0 suits explicit solvers, "
-                    "others need what moves between two detections."),
+                    "Detection lists segments this far beyond touching; 0 suits explicit solvers, "
+                    "others need the distance that segments move between two detections."),
     LOOM_PARAM_GONE("stats", "the log has its numbers: column `found` of /steps_extra, times of "
                              "`index` and `force` in /sections"),
 };
@@ -113,12 +113,12 @@ static loom_status yarn_penalty_begin_step(void *self, const loom_step *s)
 {
   yarn_penalty *const p = self;
   (void)s;
-  p->m = 0; /* old pairs mean nothing in a new step */
+  p->m = 0; /* pairs of the last step are not valid in this one */
   return LOOM_OK;
 }
 
-/* Before the first iteration pairs are those of the start of the step: where an explicit solver
- * wants its force.  With a margin they hold for what moves from there. */
+/* Before the first iteration detection runs at the start of the step, where an explicit solver
+ * takes its force.  With a margin the pairs stay complete while segments move from there. */
 static loom_status yarn_penalty_plan(void *self, const loom_step *s, loom_query *q)
 {
   yarn_penalty *const p = self;
@@ -174,8 +174,9 @@ static loom_status yarn_penalty_update(void *self, const loom_step *s, const loo
 /* ---- energy and gradient ---- */
 
 /* Forces and energies of all pairs at x. */
-static loom_status run_pairs(yarn_penalty *p, loom_buf *x)
+static loom_status run_pairs(yarn_penalty *p, const loom_step *s, loom_buf *x)
 {
+  const double scale = 1.0 + s->rest_change; /* of both weights */
   plug_maps m = plug_maps_on(p->h, p->e);
   const yarn_line l = yarn_line_bind(&m, p->sc, &p->table);
   const yarn_penalty_points_args pa = {.l = l, .x = plug_read(&m, x), .P = plug_rdwr(&m, p->P)};
@@ -186,7 +187,7 @@ static loom_status run_pairs(yarn_penalty *p, loom_buf *x)
                                     .g = plug_rdwr(&m, p->g),
                                     .energy = plug_rdwr(&m, p->energy),
                                     .force = plug_rdwr(&m, p->force),
-                                    .stiffness = (lk_real)p->set.stiffness,
+                                    .stiffness = (lk_real)(scale * scale * p->set.stiffness),
                                     .all = p->set.margin > 0.0};
   LOOM_TRY(plug_run_on(&m, &k_points, &pa, p->table.num_segs, NULL));
   return plug_launch(&m, &k_pair, &a, p->m, NULL);
@@ -212,10 +213,11 @@ static loom_status add_gradient(yarn_penalty *p, loom_buf *grad)
   return plug_launch(&m, &k_add, &a, p->sc->num_verts, NULL);
 }
 
-static loom_status force_at(yarn_penalty *p, loom_buf *x, double *energy, loom_buf *grad)
+static loom_status force_at(yarn_penalty *p, const loom_step *s, loom_buf *x, double *energy,
+                            loom_buf *grad)
 {
   double e = 0.0;
-  LOOM_TRY(run_pairs(p, x));
+  LOOM_TRY(run_pairs(p, s, x));
   if (energy != NULL) {
     LOOM_TRY(reduce(p, &k_sum, p->energy, &e));
     *energy += e;
@@ -227,11 +229,11 @@ static loom_status yarn_penalty_eval(void *self, const loom_step *s, loom_buf *x
                                      double *dissipation, loom_buf *grad)
 {
   yarn_penalty *const p = self;
-  (void)s, (void)dissipation;
+  (void)dissipation;
   if (p->m == 0) return LOOM_OK;
-  if (p->timed) return force_at(p, x, energy, grad); /* a measurement of the core's */
+  if (p->timed) return force_at(p, s, x, energy, grad); /* a measurement of the core's */
   p->h->tic(p->h, "force");
-  const loom_status status = force_at(p, x, energy, grad);
+  const loom_status status = force_at(p, s, x, energy, grad);
   p->h->toc(p->h, "force");
   p->timed = 1;
   return status;
@@ -252,7 +254,7 @@ static loom_status yarn_penalty_metrics(void *self, const loom_step *s, loom_con
   yarn_penalty *const p = self;
   double active, least;
   if (p->m == 0) return LOOM_OK;
-  LOOM_TRY(run_pairs(p, s->x));
+  LOOM_TRY(run_pairs(p, s, s->x));
   LOOM_TRY(reduce(p, &k_count, p->energy, &active));
   LOOM_TRY(reduce(p, &k_least, p->gap, &least));
   LOOM_TRY(reduce(p, &k_most, p->force, &out->max_force));

@@ -20,7 +20,7 @@ typedef struct yarn_penalty_pair_args {
   lk_real *LK_RESTRICT energy;  /* [m] J, out */
   lk_real *LK_RESTRICT force;   /* [m] N, out: between the two segments */
   lk_real stiffness;            /* N/m */
-  int32_t all;                  /* 1: all points, not only those of the ranges */
+  int32_t all;                  /* 1: all points, 0: points of the ranges only */
 } yarn_penalty_pair_args;
 LK_DECLARE(yarn_penalty_pair, yarn_penalty_pair_args)
 
@@ -51,7 +51,7 @@ typedef struct yarn_penalty_value_args {
 } yarn_penalty_value_args;
 LK_DECLARE(yarn_penalty_sum, yarn_penalty_value_args)
 LK_DECLARE(yarn_penalty_most, yarn_penalty_value_args)
-LK_DECLARE(yarn_penalty_count, yarn_penalty_value_args) /* those that are not 0 */
+LK_DECLARE(yarn_penalty_count, yarn_penalty_value_args) /* number of nonzero values */
 LK_DECLARE(yarn_penalty_least, yarn_penalty_value_args) /* minus the smallest */
 
 #endif

@@ -7,8 +7,9 @@
 
 #include "loom/plug.h"
 
-/* A column whose part that is new, squared, is below this share of it adds only rounding: the Gram
- * matrix squares the condition of the differences, so that this is about the square root of eps. */
+/* A column adds only rounding if its part orthogonal to the other columns, squared, is below this
+ * share of its square.  The Gram matrix squares the condition of the differences, so the limit is
+ * about the square root of eps. */
 static const double drop = sizeof(loom_real) == sizeof(float) ? 1e-5 : 1e-10;
 
 loom_status window_new(window *w, const loom_host *h, const loom_exec *e, int32_t num_verts,
@@ -62,8 +63,8 @@ loom_status window_add(window *w, loom_buf *x, loom_buf *g)
   return products(w, at);
 }
 
-/* theta of the normal equations by a Cholesky factor that leaves out what depends on the columns
- * before it, the latest first; returns how many take part. */
+/* theta of the normal equations by a Cholesky factor, the latest column first, which leaves out
+ * columns that depend on the ones before; returns the number of columns that take part. */
 static int32_t solve(const window *w, const double *rhs, double *theta)
 {
   double L[AA_PD_MOST][AA_PD_MOST] = {{0}}, z[AA_PD_MOST];

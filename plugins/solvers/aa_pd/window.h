@@ -1,5 +1,5 @@
 /* window.h - the last iterates of a fixed-point iteration x <- G(x), and the combination of them
- * that Anderson acceleration goes on from.
+ * from which Anderson acceleration continues.
  *
  * With f_k = G(x_k) - x_k, df_j = f_j+1 - f_j, dg_j = G(x_j+1) - G(x_j) and at most m differences:
  *   theta = argmin |f_k - sum_j theta_j df_j|^2,   x_k+1 = G(x_k) - sum_j theta_j dg_j
@@ -16,16 +16,16 @@ enum { AA_PD_MOST = 32 }; /* differences at most */
 typedef struct window { /* fine when zeroed */
   const loom_host *h;
   const loom_exec *e;
-  int32_t m;                                 /* differences that are kept at most */
-  int32_t num;                               /* that there are */
-  int32_t at;                                /* where the next one goes */
+  int32_t m;                                 /* largest number of differences */
+  int32_t num;                               /* present number of differences */
+  int32_t at;                                /* place of the next difference */
   int32_t any;                               /* nonzero: f and g hold an iterate */
-  loom_buf *f, *g;                           /* real [n][3], m: those of the latest iterate */
+  loom_buf *f, *g;                           /* real [n][3], m: f and G of the latest iterate */
   loom_buf *df[AA_PD_MOST], *dg[AA_PD_MOST]; /* real [n][3], m */
   double gram[AA_PD_MOST][AA_PD_MOST];       /* df_i . df_j, m^2 */
 } window;
 
-/* m = 0: nothing is kept. */
+/* m = 0: no acceleration. */
 loom_status window_new(window *w, const loom_host *h, const loom_exec *e, int32_t num_verts,
                        int32_t m);
 void window_forget(window *w);

@@ -22,7 +22,7 @@ typedef struct cama_start_args {
   lk_real *LK_RESTRICT out;           /* [n][3] m */
   lk_real h;                          /* s */
 } cama_start_args;
-LK_DECLARE(cama_linearise, cama_start_args) /* x_start on free rows, what is there on others */
+LK_DECLARE(cama_linearise, cama_start_args) /* x_start on free rows, other rows stay */
 LK_DECLARE(cama_velocity, cama_start_args)  /* h v on free rows, zero on others */
 
 typedef struct cama_differ_args {

@@ -50,7 +50,7 @@ loom_status system_blame(cama_system *s, const loom_step *st, int how, loom_buf 
   return LOOM_FAIL(s->h, LOOM_E_NUMERIC,
                    "the matrix is not positive definite: p'A p = %g J in a linear solve; element "
                    "%d of %s (vertices %d, %d, ...) has the least share of it, %g J: hessian = "
-                   "clamp takes what is negative out",
+                   "clamp sets negative eigenvalues to zero",
                    curvature, worst.elem, s->sc->blocks[worst.block].type, (int)worst.v[0],
                    (int)worst.v[1], worst.curvature);
 }

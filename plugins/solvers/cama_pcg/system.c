@@ -1,7 +1,7 @@
 /* system.c - see system.h.
  *
- * The Hessians of some elements at a time stand in one buffer, and each row of the matrix gathers
- * what is its own.
+ * One buffer holds the Hessians of some elements at a time, and each row of the matrix gathers its
+ * own blocks from it.
  */
 #include "system.h"
 
@@ -11,9 +11,9 @@ enum { CACHED = 2048, LEAST_PART = 4096 };
 
 static const lk_entry k_rows = LK_ENTRY(cama_rows), k_differ = LK_ENTRY(cama_differ);
 
-/* Elements whose Hessians are there at once: on the processor as many as stay in a cache until rows
- * have gathered them, 2.4 MB of hinges, whatever the number of threads, as launches are counted;
- * else an eighth of a block. */
+/* Number of elements with Hessians in the buffer at once: on the processor as many as stay in a
+ * cache until rows have gathered them, 2.4 MB of hinges; on a device an eighth of a block.  It does
+ * not depend on the number of threads, because launches are counted. */
 static int32_t part_of(const cama_system *s, const loom_elem_block *b)
 {
   const int32_t eighth = b->num_elems / 8 + 1;
@@ -90,7 +90,7 @@ void system_free(cama_system *s)
   free(s->kinds);
 }
 
-/* Whether contact has the blocks that the pattern was made with. */
+/* *same = 1: contact has the blocks that the pattern was made with. */
 static loom_status same_contact(cama_system *s, const loom_blocks3 *contact, int *same)
 {
   double differ;
@@ -192,7 +192,7 @@ static loom_status by_sorting(cama_system *s, const loom_step *st, int how)
   return triplets_sum(&s->all, &s->A);
 }
 
-/* + M/h^2, and unit rows and columns of what does not move. */
+/* Adds M/h^2, and makes rows and columns of fixed vertices unit. */
 static loom_status finish(cama_system *s, double scale)
 {
   plug_maps m = plug_maps_on(s->h, s->e);

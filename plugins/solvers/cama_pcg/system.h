@@ -20,7 +20,7 @@ typedef struct cama_system {
   const loom_exec *e;
   const loom_scene *sc;
   bcsr A;
-  bcsr_kind *kinds;    /* [num_blocks + 1]: those of the scene, and contact behind them */
+  bcsr_kind *kinds;    /* [num_blocks + 1]: elements of the scene, and contact behind them */
   bcsr_steady *steady; /* [num_blocks], with ASSEMBLY_STAGED */
   loom_buf *K;         /* real [.], N/m: room for the Hessians of some elements */
   /* contact that the pattern was made with: i32 [.], rows and columns of its blocks */
@@ -39,8 +39,8 @@ void system_free(cama_system *s);
  * contact has the same blocks. */
 loom_status system_assemble(cama_system *s, const loom_step *st, int how);
 
-/* For the message when p'A p <= 0: names the element whose share p'K p is the least, if it is
- * negative, or contact. */
+/* For the message when p'A p <= 0: names the element with the least share p'K p, if it is negative,
+ * or contact. */
 loom_status system_blame(cama_system *s, const loom_step *st, int how, loom_buf *p,
                          double curvature);
 

@@ -1,9 +1,9 @@
-/* triplets.h - assembly by sorting, the baseline: every element writes its 3x3 blocks with row and
- * column, all are sorted, those of the same place are added, anew in every step.
+/* triplets.h - assembly by sorting, the baseline: in every step each element writes its 3x3 blocks
+ * with row and column, all blocks are sorted, and blocks of the same place are added.
  *
- * Tang et al. 2016, section 6, compare with what they call a simple implementation: all matrix
- * entries are collected and sorted, duplicates are removed, and the rest is a matrix in CSR.
- * Entries are numbers there; sorting blocks in their place, a ninth as many, is ours. */
+ * Tang et al. 2016, section 6, compare with a "simple" implementation: all matrix entries are
+ * collected and sorted, duplicates are removed, and the rest is a matrix in CSR.
+ * DEVIATION: their entries are numbers; sorting blocks instead, a ninth as many, is ours. */
 #ifndef CAMA_TRIPLETS_H
 #define CAMA_TRIPLETS_H
 

@@ -9,8 +9,8 @@
  *   omega = 1 for k < delay,  2/(2 - rho^2) at k = delay,  4/(4 - rho^2 omega) after it
  *
  * with L = M/h^2 + sum w A'A and D its diagonal.  The bracket of the global step is -grad E(x_k),
- * which the core has measured; contact adds its terms to it, and its weights to D.  Nothing is
- * factorised and nothing read back: an iteration is one pass over the vertices.
+ * which the core has measured; contact adds its terms to it, and its weights to D.  An iteration is
+ * one pass over the vertices: it makes no factor and reads no number back.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static loom_status chebyshev_pd_create(const loom_host *h, const loom_scene *sc,
   return plug_bufs_new(h, all, LOOM_COUNT(all));
 }
 
-/* The diagonal of L, and what Jacobi steps may be damped by. */
+/* The diagonal of L, and the largest damping factor of Jacobi steps. */
 static loom_status diagonal(chebyshev_pd *s, const loom_csr *L)
 {
   const loom_host *const h = s->h;

@@ -1,8 +1,8 @@
 /* chebyshev_pd.kern.c - see chebyshev_pd.kern.h. */
 #include "chebyshev_pd.kern.h"
 
-/* Wang 2015, algorithm 2, line 10.  At omega = 1 `before` drops out, also by rounding, so that what
- * it holds after a restart does not matter. */
+/* Wang 2015, algorithm 2, line 10.  At omega = 1 `before` drops out to the bit, so that its
+ * contents after a restart do not matter. */
 LK_KERNEL_PLAIN(chebyshev_pd_next, a, i)
 {
   lk_real x[3], g[3], y[3], t[3];

@@ -14,7 +14,7 @@
  *             definite (after projection on demand, theta = 0 or 1: A. Longva, F. Loeschner,
  *             J. A. Fernandez-Fernandez, E. Larionov, U. M. Ascher, J. Bender, Pitfalls of
  *             Projection, arXiv 2311.14526, 2023): far from the solution a robust direction,
- *             near it quadratic convergence.  A shift instead would slow all that is soft
+ *             near it quadratic convergence.  A shift instead would slow modes that are soft
  *             beside M/h^2, bending above all
  * Any other factorisation that fails is repeated with a larger shift, sigma in units of
  * M/h^2 (Nocedal, Wright, Numerical Optimization, 2nd ed., algorithm 3.3).
@@ -71,7 +71,7 @@ typedef struct {
   loom_buf *mixed; /* real [num_blocks][3][3], N/m: (1 - theta) exact + theta clamp */
   loom_bsr3 view;  /* the core's pattern with these values */
   int32_t pivot;   /* vertex that showed an indefinite matrix */
-  loom_buf *left;  /* real [n][3], N: H d + grad, what the solve left over */
+  loom_buf *left;  /* real [n][3], N: H d + grad, residual of the solve */
   double *x;       /* [n][3], right-hand side and solution */
   newton_damping damping;
 } cholmod_newton;
@@ -186,7 +186,7 @@ static loom_status factor_mixed(cholmod_newton *s, const loom_step *st, const lo
   return factor_shifted(s, st, *H, tries);
 }
 
-/* Assemble and factorise as the setting says; *H: what was factorised, without a shift. */
+/* Assembles and factorises as the setting says; *H: the factorised matrix, without its shift. */
 static loom_status prepare(cholmod_newton *s, const loom_step *st, const loom_bsr3 **H,
                            int32_t *tries)
 {

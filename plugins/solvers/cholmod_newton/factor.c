@@ -2,8 +2,8 @@
  *
  * Contact changes the pattern in most iterations.  Ordering it anew each time would cost about
  * as much as a factorisation, the pattern of the factor a tenth of it.  So the order is kept
- * while it serves, which is measured by what counts, the work of the factorisation.  What is
- * factorised depends on H and on the order alone, and the order goes into checkpoints. */
+ * while the work of the factorisation shows that it serves.  The factorised matrix depends on H and
+ * on the order alone, and the order goes into checkpoints. */
 #include "factor.h"
 
 #include <stdlib.h>
@@ -11,8 +11,9 @@
 
 #include "loom/plug.h"
 
-/* The order is made anew when the work leaves this range about what it was made for: new
- * contact brings fill in wrong places, contact that went leaves detours. */
+/* The order is made anew when the work of the factorisation leaves this range, relative to the work
+ * when the order was made: new contact adds fill, ended contact leaves an order worse than needed.
+ */
 static const double work_most = 1.3, work_least = 0.5;
 
 loom_status cholmod_newton_factor_open(cholmod_newton_factor *f, const loom_host *h,
@@ -103,7 +104,7 @@ static loom_status keep(cholmod_newton_factor *f, const chol_graph *g)
     free(f->g.col);
     free(f->place);
     f->cap = blocks + blocks / 8;
-    f->g.col = malloc(((size_t)f->cap + 1) * sizeof *f->g.col); /* nothing has a place too */
+    f->g.col = malloc(((size_t)f->cap + 1) * sizeof *f->g.col); /* + 1: never NULL for 0 blocks */
     f->place = malloc(((size_t)(f->cap + n) + 1) * sizeof *f->place);
     LOOM_CHECK(f->h, f->g.col != NULL && f->place != NULL, LOOM_E_NOMEM,
                "no memory for the pattern of %lld blocks", (long long)blocks);
@@ -156,7 +157,7 @@ loom_status cholmod_newton_factor_make(cholmod_newton_factor *f, const cholmod_n
   }
   for (int32_t i = 0; i < f->g.n; ++i) {
     widen(v->val + 9 * v->diagonal[i], b);
-    /* rows of fixed vertices are unit; a shift there changes nothing */
+    /* rows of fixed vertices are unit, so a shift has no effect there */
     for (int c = 0; c < 9; c += 4) b[c] += v->shift * (double)v->mass[i];
     chol_put_diagonal(val, f->place[blocks + i], b);
   }

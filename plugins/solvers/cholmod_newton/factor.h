@@ -8,8 +8,8 @@
 /* Numbers for a pattern, the blocks of H left of the diagonal that are not zero: H + shift M. */
 typedef struct cholmod_newton_entries {
   const loom_real *val;    /* [num_blocks][3][3], N/m, all blocks of H */
-  const int64_t *lower;    /* [ptr[n]], which of them the blocks of the pattern are */
-  const int64_t *diagonal; /* [n], and those on the diagonal */
+  const int64_t *lower;    /* [ptr[n]], index in val of each block of the pattern */
+  const int64_t *diagonal; /* [n], index in val of each diagonal block */
   const loom_real *mass;   /* [n], kg */
   double shift;            /* 1/s^2 */
 } cholmod_newton_entries;
@@ -32,7 +32,7 @@ typedef struct cholmod_newton_factor {
 loom_status cholmod_newton_factor_open(cholmod_newton_factor *f, const loom_host *h,
                                        const loom_exec *e, int32_t n, int ordering);
 void cholmod_newton_factor_close(cholmod_newton_factor *f); /* fine on a zeroed struct */
-/* Bring order and pattern of the factor up to date; nothing is done while the pattern stands. */
+/* Brings order and pattern of the factor up to date, if the pattern has changed. */
 loom_status cholmod_newton_factor_analyse(cholmod_newton_factor *f, const chol_graph *g);
 /* The factor, of the pattern last analysed.  LOOM_REJECTED: not positive definite, seen at
  * vertex *pivot. */
@@ -40,7 +40,7 @@ loom_status cholmod_newton_factor_make(cholmod_newton_factor *f, const cholmod_n
                                        int32_t *pivot);
 loom_status cholmod_newton_factor_solve(cholmod_newton_factor *f,
                                         double *x);          /* x [n][3] := A^-1 x */
-void cholmod_newton_factor_forget(cholmod_newton_factor *f); /* what came from patterns before */
+void cholmod_newton_factor_forget(cholmod_newton_factor *f); /* drops order and pattern */
 loom_status cholmod_newton_factor_checkpoint(cholmod_newton_factor *f, int restore);
 
 #endif

@@ -1,7 +1,7 @@
 /* matrix.c - see matrix.h.
  *
- * The pattern is that of the blocks that are not zero.  Blocks that the core's matrix carries on
- * from earlier contact are left out: what is factorised depends on H alone, not on its history. */
+ * The pattern holds the blocks that are not zero.  Blocks that the core's matrix carries on from
+ * earlier contact are left out: so the factorised matrix depends on H alone, not on its history. */
 #include "matrix.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static loom_status reserve(cholmod_newton_matrix *m, int64_t blocks)
   free(m->p.col);
   free(m->from);
   m->cap = blocks + blocks / 8;
-  m->p.col = malloc(((size_t)m->cap + 1) * sizeof *m->p.col); /* nothing has a place too */
+  m->p.col = malloc(((size_t)m->cap + 1) * sizeof *m->p.col); /* + 1: never NULL for 0 blocks */
   m->from = malloc(((size_t)m->cap + (size_t)m->p.n) * sizeof *m->from);
   LOOM_CHECK(m->h, m->p.col != NULL && m->from != NULL, LOOM_E_NOMEM,
              "no memory for the pattern of %lld blocks", (long long)blocks);

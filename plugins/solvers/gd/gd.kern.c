@@ -1,12 +1,13 @@
-/* gd.kern.c - the search direction of gradient descent, for CPU and CUDA alike.
+/* gd.kern.c - the search direction of gradient descent, for CPU and CUDA.
  *
- * This text is compiled twice, as C (OpenMP) and, where there is nvcc, as CUDA; the
- * macro makes the loop over vertices around the body.  The common language subset is
- * described in loom/kernel.h.
+ * The build compiles this file as C with OpenMP and, where nvcc is installed, also as CUDA.
+ * LK_KERNEL() expands to the loop over the vertices; its body computes one vertex.  The header
+ * loom/kernel.h describes the language subset that both compilers accept.
  */
 #include "gd.kern.h"
 
-/* Bodies of about 4 ns each: see loom/kernel.h. */
+/* Loops over fewer vertices run on one thread.  The body takes about 4 ns per vertex and waking
+ * the other threads some 10 us, so the default of 1024 would be too small. */
 #undef LK_PARALLEL_MIN
 #define LK_PARALLEL_MIN 8192
 

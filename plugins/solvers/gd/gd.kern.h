@@ -1,4 +1,4 @@
-/* gd.kern.h - the one kernel of the gradient descent plugin. */
+/* gd.kern.h - the arguments of the kernel gd_direction() of the gradient descent plugin. */
 #ifndef GD_KERN_H
 #define GD_KERN_H
 

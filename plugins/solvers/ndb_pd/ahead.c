@@ -1,9 +1,9 @@
-/* ahead.c - an iteration on a device for which the host waits nowhere.
+/* ahead.c - an iteration on a device in which the host does not wait.
  *
- * What the host decides by numbers of the device is decided a moment earlier or there: contact of
- * the next iteration is gathered in accepted(), so that the number of its rows comes with what the
- * core reads at the end of this one; Nesterov's weight and the inverse of the reduced matrix are
- * made by kernels, in the order of the host's loops. */
+ * Decisions that depend on numbers of the device are made earlier, or on the device.  Contact of
+ * the next iteration is gathered in accepted(), so that the core reads the number of its rows
+ * together with its own numbers at the end of this iteration.  Kernels compute Nesterov's weight
+ * and the inverse of the reduced matrix, in the order of the host's loops. */
 #include "reduced.kern.h"
 
 #include "ndb_pd.h"

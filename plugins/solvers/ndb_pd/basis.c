@@ -100,7 +100,7 @@ static double next_mu(const ndb_pd *s, const free_rows *f, const eig_pairs *p, i
   if (p->count == 0) return s->mu_lo;
   const double mu = p->mu[r < p->count ? r : p->count - 1];
   if (s->set.modes == MODES_GENERALISED) return mu;
-  /* u'Hu >= mu u'u >= mu u'Du / max D for what is orthogonal to the modes */
+  /* u'Hu >= mu u'u >= mu u'Du / max D for u orthogonal to the modes */
   for (int32_t k = 0; k < f->n; ++k) most = fmax(most, f->diag[k]);
   return fmax(s->mu_lo, mu / most);
 }
@@ -142,7 +142,7 @@ static loom_status make_modes(ndb_pd *s)
                             s->set.modes == MODES_GENERALISED ? f.diag : NULL};
     const eig_request r = {(int32_t)wanted, (int32_t)s->set.eigen_restarts, s->set.eigen_tolerance,
                            s->set.cache};
-    if (wanted >= 2) { /* else there is nothing to make a subspace of */
+    if (wanted >= 2) { /* fewer modes make no subspace */
       h->tic(h, "eigenvectors");
       st = eig_smallest(h, &sys, &r, &p);
       h->toc(h, "eigenvectors");
@@ -180,7 +180,7 @@ static loom_status make_splines(ndb_pd *s)
   const loom_status st = use_splines(s, cols, U);
   free(U);
   s->r1 = s->r2 = cols;
-  /* splines of spacing k leave out what varies within k cells: (pi/k)^2 of the top, roughly */
+  /* splines of spacing k miss modes that vary within k cells: roughly (pi/k)^2 of the largest mu */
   s->mu1 = s->mu2 = fmax(s->mu_lo, s->mu_hi / (4.0 * s->set.spacing * s->set.spacing));
   return st;
 }

@@ -1,8 +1,8 @@
 /* bspline.c - quadratic B-splines on the rest shape as a subspace (kit/splines.h), spacing in cells
  * of the mesh.
  *
- * Every object is a piece, projected on the plane of its two largest extents; what lies one above
- * the other there shares its splines. */
+ * Every object is a piece, projected on the plane of its two largest extents; vertices that lie
+ * above each other there share their splines. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@ extern void dsyev_(const char *job, const char *half, const int *n, double *a, c
                    double *w, double *work, const int *lwork, int *info);
 
 enum { DENSE_BELOW = 500 }; /* rows: a dense solve of that size takes about a tenth of a second */
-/* Pairs with a larger residual were not found, whatever the method says of itself. */
+/* Pairs with a larger residual count as not found, even if the method reports convergence. */
 static const double RESIDUAL_MAX = 1e-7;
 
 void eig_free(eig_pairs *p)
@@ -190,7 +190,7 @@ static void start_vector(double *v, int32_t n)
 static loom_status extract(const loom_host *h, const eig_request *r, lanczos *z, control *k,
                            a_int info, eig_pairs *out)
 {
-  /* 1: restarts used up, 3: no shifts left; what has converged by then is good */
+  /* 1: restarts used up, 3: no shifts left; pairs that have converged by then are good */
   a_int found = info == 0 || info == 1 || info == 3 ? k->iparam[4] : 0;
   found = found < r->count ? found : r->count;
   out->converged = found == r->count;
@@ -258,7 +258,7 @@ static loom_status sparse(const loom_host *h, const eig_system *s, const eig_req
   return st;
 }
 
-/* Leave out pairs from the first on whose residual is too large. */
+/* Leaves out the first pair with a residual that is too large, and all pairs behind it. */
 static void verify(const eig_system *s, eig_pairs *p)
 {
   eig_pairs one = *p;

@@ -7,10 +7,10 @@
  * CHOLMOD; small systems by LAPACK's dense solver.  Always the same start vector, so the same
  * system gives the same bits.
  *
- * The work is not counted (host->count): what is read from a file would differ.
+ * The work is not counted (host->count): the count would depend on whether the file exists.
  *
- * Results can be kept on disk under a name made of a hash of the system.  What is read is
- * checked against a second hash and, like what is computed, by its residuals.
+ * Results can be kept on disk under a name made of a hash of the system.  A file is checked
+ * against a second hash; residuals of the pairs are checked in either case.
  */
 #ifndef EIGEN_H
 #define EIGEN_H
@@ -30,7 +30,7 @@ typedef struct eig_request {
   int32_t count;     /* pairs wanted, < n */
   int32_t restarts;  /* of the Lanczos method, at most */
   double tolerance;  /* relative, of the eigenvalues of A^-1 */
-  const char *cache; /* folder, made if it is missing; NULL or "": nothing is kept */
+  const char *cache; /* folder, made if it is missing; NULL or "": no files */
 } eig_request;
 
 enum { EIG_COMPUTED = 0, EIG_READ = 1, EIG_DENSE = 2 };

@@ -1,8 +1,8 @@
 /* eigen_cache.c - eigenpairs on disk, one file per system; see eigen.h.
  *
- * The name holds a hash of the system and of what was asked; the file's head holds a second,
+ * The name holds a hash of the system and of the request; the file's head holds a second,
  * independent one and a hash of its contents, so that a file of another system, a damaged one
- * or one of an older format is not taken.  Files are written under another name and renamed:
+ * or one of an older format is refused.  Files are written under another name and renamed:
  * runs side by side may share a folder. */
 #include <errno.h>
 #include <fcntl.h>
@@ -112,7 +112,7 @@ int eig_cache_read(const eig_system *s, const eig_request *r, eig_pairs *out)
   return good;
 }
 
-/* The folder and those above it. */
+/* Makes the folder and its parents. */
 static int make_folder(const char *path)
 {
   char *p = strdup(path);

@@ -1,10 +1,10 @@
 /* global.c - one global step: corrections in the subspace and sweeps in turn, or conjugate
  * gradients.
  *
- * From the current iterate (base = current) or, as printed in Lan et al. 2024 (eq. 16 and 17), from
- * the rest shape; in both cases as increments of x, so that nothing is a difference of absolute
- * coordinates.  With contact the correction can be preceded by sweeps (reuse = presmooth and
- * masked): met by smooth modes, a stiff contact residual moves everything. */
+ * It starts from the current iterate (base = current) or, as printed in Lan et al. 2024 (eq. 16 and
+ * 17), from the rest shape; in both cases with increments of x, which avoids differences of
+ * absolute coordinates.  With contact the correction can be preceded by sweeps (reuse = presmooth
+ * and masked): a stiff contact residual that is left to smooth modes would move the whole sheet. */
 #include <math.h>
 
 #include "ndb_pd.h"

@@ -1,7 +1,7 @@
-/* monitor.c - what figures and tests watch: residual or error of every inner iterate.
+/* monitor.c - residual or error of every inner iterate, for figures and tests.
  *
- * `error` and `position` solve every global step exactly beforehand, by CHOLMOD; nothing of it
- * flows back into the iteration.  On the host only. */
+ * `error` and `position` solve every global step exactly beforehand, by CHOLMOD; the solution does
+ * not enter the iteration.  On the host only. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

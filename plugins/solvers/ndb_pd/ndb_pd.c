@@ -1,17 +1,19 @@
 /* ndb_pd.c - projective dynamics with a subspace, aggregated Jacobi and subspace reuse.
  *
  * L. Lan et al., Efficient GPU Cloth Simulation with Non-distance Barriers and Subspace Reuse,
- * ACM TOG 43(6), 2024, doi 10.1145/3687760: the global solver of that paper; its contact model is
+ * ACM TOG 43(6), 2024, doi 10.1145/3687760: the global solver of the paper; its contact model is
  * a plugin of its own.
  *
- * Per local-global iteration: the core has measured grad E(x), its evaluation is the local step;
- * the contact model gives isotropic terms; global.c improves u in (H + W) u = -grad E(x), and
- * x + u goes to the core.  Started from x, corrections and damped sweeps never raise the model
- * that touches E at x, so E falls in every iteration, whatever their number (momentum apart).
+ * In a local-global iteration the core measures grad E(x), and this evaluation is the local step.
+ * The contact model gives isotropic terms, global.c improves u in (H + W) u = -grad E(x), and
+ * x + u goes to the core.  Corrections and damped sweeps that start from x never raise the
+ * quadratic model that touches E at x.  So, without momentum, E falls in every iteration with any
+ * number of sweeps.
  *
- * The two loops of Alg. 1: the core's outer iterations are the inner loop.  Contact models that are
- * defined at points that intersect ask for the filter (full collision detection) when theirs
- * ends; so does the solver, every `inner` iterations.  All others are filtered in each. */
+ * The two loops of Alg. 1: the core's outer iterations are the inner loop.  A contact model that is
+ * defined at points that intersect asks for the filter (full collision detection) when its inner
+ * loop ends; the solver asks for it, too, every `inner` iterations.  With other contact models the
+ * filter runs in each iteration. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -85,9 +87,10 @@ static loom_status ndb_pd_begin_step(void *self, const loom_step *st)
   return ndb_pd_warm(s, st);
 }
 
-/* Chebyshev has no test of its own: what it extrapolated across a change of contact pointed
- * elsewhere.  Nesterov's is the gradient; started anew at every change it would never gain speed
- * where something touches (drape of 41 x 41, 15 iterations per step: twice as far off). */
+/* Chebyshev's momentum starts anew when contact changes, because it has no test of its own against
+ * an extrapolation in an old direction.  Nesterov's momentum is tested by the gradient and goes on:
+ * if it started anew at every change, it would never gain speed in contact (drape of 41 x 41, 15
+ * iterations per step: twice as far off). */
 static loom_status ndb_pd_contact_changed(void *self, const loom_step *st, uint32_t changed)
 {
   ndb_pd *s = self;

@@ -54,7 +54,7 @@ enum { NUM_PARAMS = 27 };
 extern const loom_param ndb_pd_params[NUM_PARAMS];
 
 extern const loom_column ndb_pd_columns[NUM_COLUMNS];
-/* What the table cannot say: relations between settings. */
+/* Checks relations between settings, which the table cannot express. */
 loom_status ndb_pd_check(const loom_host *h, const loom_exec *e, const ndb_pd_settings *s);
 
 typedef struct ndb_pd_matrix { /* H on the host, without the couplings of fixed rows */
@@ -99,7 +99,7 @@ typedef struct ndb_pd {
   const loom_exec *e;
   ndb_pd_settings set;
   int32_t n;
-  double h_made; /* s, step length of all below; 0: there is nothing */
+  double h_made; /* s, step length of all data below; 0: not made yet */
 
   /* operator.c: H without the couplings of fixed rows */
   loom_buf *ptr, *col, *val, *valf; /* i64 [n+1], i32, real, float in i32 */
@@ -130,15 +130,14 @@ typedef struct ndb_pd {
   ndb_pd_twofold two;
   ndb_pd_monitor mon;
 
-  /* ahead.c: what a device does without the host */
-  int32_t ahead;   /* nonzero: it does */
+  /* ahead.c: iterations on a device without waiting */
+  int32_t ahead;   /* nonzero: this mode is on */
   int32_t ready;   /* contact of the next iteration is under way: w, rows and w_max in `found` */
   int32_t restart; /* momentum starts anew */
   double found[2]; /* w_max, rows */
-  loom_buf
-      *told; /* real [TOLD_NUM], what an iteration says of itself, and t from one to the next */
+  loom_buf *told; /* real [TOLD_NUM], numbers of an iteration for the log, and t for the next one */
   double tells[4];          /* the same on the host, when the core has waited */
-  loom_iterate *it;         /* for which */
+  loom_iterate *it;         /* the report that gets them */
   loom_buf *S_copy, *M, *L; /* real [cols][cols] */
 
   /* momentum and the inner loop, of one step */
@@ -220,11 +219,12 @@ void ndb_pd_monitor_free(ndb_pd *s);
 loom_status ndb_pd_ahead_new(ndb_pd *s);
 /* The reduced matrix without contact goes to the device. */
 loom_status ndb_pd_ahead_make(ndb_pd *s);
-/* In accepted(): contact of the next iteration, whose numbers come with those of this one. */
+/* In accepted(): contact of the next iteration; its numbers are read with the numbers of this one.
+ */
 loom_status ndb_pd_ahead_contact(ndb_pd *s, const loom_step *st);
 /* inv2 from S2. */
 loom_status ndb_pd_ahead_invert(ndb_pd *s);
-/* trial = trial + momentum, with m and a of next_point(); and what is told of the iteration. */
+/* trial = trial + momentum, with m and a of next_point(); _tell: the numbers of the iteration. */
 loom_status ndb_pd_ahead_momentum(ndb_pd *s, plug_maps *m, ndb_pd_vector_args *a);
 loom_status ndb_pd_ahead_tell(ndb_pd *s, loom_iterate *it);
 

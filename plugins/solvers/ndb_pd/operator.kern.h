@@ -8,7 +8,7 @@ typedef struct ndb_pd_hold_args {
   const lk_real *LK_RESTRICT now; /* [n], N/m, weights of this iteration */
   lk_real *LK_RESTRICT held;      /* [n], N/m, weights in the matrix */
   lk_real headroom;
-  int32_t first; /* nonzero: first iteration of a step, or nothing is held */
+  int32_t first; /* nonzero: first iteration of a step, or no weights are held */
 } ndb_pd_hold_args;
 
 typedef struct ndb_pd_diagonal_args {

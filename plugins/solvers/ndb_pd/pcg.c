@@ -1,5 +1,5 @@
 /* pcg.c - conjugate gradients with the preconditioner D^-1 + U S^-1 U', in loom_real.  A fixed
- * number of iterations; nothing waits for the device in between. */
+ * number of iterations, without waiting for the device in between. */
 #include "pcg.kern.h"
 
 #include "ndb_pd.h"
@@ -7,7 +7,7 @@
 static const lk_entry k_jacobi = LK_ENTRY_MOVES(ndb_pd_pcg_jacobi, 7, 0),
                       k_multiply = LK_ENTRY_MOVES(ndb_pd_pcg_multiply, 7, 4);
 
-typedef struct solve { /* what the callbacks of the system know */
+typedef struct solve { /* context of the system's callbacks */
   ndb_pd *s;
   const loom_step *st;
   const ndb_pd_view *v;

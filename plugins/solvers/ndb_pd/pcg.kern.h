@@ -1,4 +1,4 @@
-/* pcg.kern.h - what conjugate gradients on (H + W) u = r launch: argument block and prototypes. */
+/* pcg.kern.h - kernels of conjugate gradients on (H + W) u = r: argument block and prototypes. */
 #ifndef NDB_PD_PCG_KERN_H
 #define NDB_PD_PCG_KERN_H
 

@@ -2,7 +2,7 @@
  * number is made by one lane in the same order. */
 #include "reduced.kern.h"
 
-/* Cholesky's factor of M into L; 0: what is left of a pivot has no digits.  All lanes agree. */
+/* Cholesky's factor of M into L; 0: a pivot has no correct digits.  All lanes agree. */
 LK_FN int ndb_pd_factor(const ndb_pd_invert_args *a, lk_int lane, lk_int lanes)
 {
   const int32_t n = a->cols;

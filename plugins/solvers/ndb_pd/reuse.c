@@ -40,7 +40,7 @@ loom_status ndb_pd_reuse_new(ndb_pd *s)
   return plug_launch(&m, &k_table, &a, s->n, NULL);
 }
 
-/* room for what one update needs, with some to spare: contact grows slowly */
+/* makes room for `count` items, with some to spare: contact grows slowly */
 static loom_status reserve(const ndb_pd *s, loom_buf *b, int64_t count)
 {
   const loom_host *const h = s->h;

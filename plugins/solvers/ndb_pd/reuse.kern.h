@@ -1,4 +1,4 @@
-/* reuse.kern.h - what contact adds to the reduced matrix, as sums over the rows it touches. */
+/* reuse.kern.h - the part of contact in the reduced matrix, as sums over the rows in contact. */
 #ifndef NDB_PD_REUSE_KERN_H
 #define NDB_PD_REUSE_KERN_H
 

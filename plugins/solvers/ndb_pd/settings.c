@@ -1,6 +1,6 @@
-/* settings.c - what the solver can be told, and what it logs.
+/* settings.c - settings and log columns of the solver.
  *
- * The defaults are what works; `theta = 1`, `base = rest`, `modes = ordinary` and
+ * The defaults are the settings that work best; `theta = 1`, `base = rest`, `modes = ordinary` and
  * `reuse = plain` are the paper to the letter. */
 #include "ndb_pd.h"
 
@@ -30,7 +30,7 @@ const loom_param ndb_pd_params[] = {
                     "Subspace of the corrections: eigenvectors of the global matrix, or quadratic "
                     "B-splines on the rest shape."),
     LOOM_PARAM_ENUM(settings, modes, MODES_GENERALISED, "ordinary|generalised",
-                    "Eigenvectors of H (the paper), or of H against its diagonal: those are the "
+                    "Eigenvectors of H (the paper), or of H against its diagonal, which are the "
                     "slow modes of Jacobi."),
     LOOM_PARAM_ENUM(settings, base, BASE_CURRENT, "current|rest",
                     "Corrections start from the current iterate, or from the rest shape as printed "
@@ -39,8 +39,8 @@ const loom_param ndb_pd_params[] = {
                     "Subspace with contact: as it is (eq. 18), after some sweeps, or with rows "
                     "scaled by H_jj/(H_jj + w_j), which does not depend on the weights."),
     LOOM_PARAM_ENUM(settings, weights, WEIGHTS_HELD, "exact|held",
-                    "Contact weights in the matrix: those of each iteration, or within a step "
-                    "only rising ones, half larger than they are; fixed points are the same."),
+                    "Contact weights in the matrix: of each iteration, or only rising ones "
+                    "within a step, half larger than needed; fixed points are the same."),
     LOOM_PARAM_ENUM(settings, update, UPDATE_SYRK, "syrk|table|full",
                     "Reduced matrix with contact: product over the rows in contact by tiles, from "
                     "a table of all u_j'u_j (eq. 19; r2 (r2+1)/2 numbers per vertex), or product "
@@ -77,7 +77,7 @@ const loom_param ndb_pd_params[] = {
      1e-2, NULL, NULL, "1", "Relative tolerance of the eigenvalues; 0: rounding."},
     {"eigen_restarts", LOOM_P_INT, LOOM_P_EXPERT, offsetof(settings, eigen_restarts), 300, 1, 1e6,
      NULL, NULL, "1",
-     "Restarts of ARPACK; when it has not found all by then, those it has found are used."},
+     "Restarts of ARPACK; if some modes are missing then, the modes found are used."},
     {"monitor", LOOM_P_ENUM, LOOM_P_EXPERT, offsetof(settings, monitor), MONITOR_NONE, 0, 0, NULL,
      "none|residual|error|position", "1",
      "Log after every inner iteration, against products with the matrix: |r| over its first "
@@ -101,12 +101,12 @@ const loom_column ndb_pd_columns[NUM_COLUMNS] = {
 loom_status ndb_pd_check(const loom_host *h, const loom_exec *e, const ndb_pd_settings *s)
 {
   LOOM_CHECK(h, s->subspace != SUBSPACE_EIGEN || s->r2 <= s->r1, LOOM_E_CONFIG,
-             "r2 = %lld is larger than r1 = %lld: the modes with contact are the first of those "
-             "without; lower r2 or raise r1",
+             "r2 = %lld is larger than r1 = %lld: the r2 modes with contact are the first of the "
+             "r1 modes without; lower r2 or raise r1",
              (long long)s->r2, (long long)s->r1);
   LOOM_CHECK(h, s->sweeps > 0 || (s->subspace != SUBSPACE_NONE && s->smoother != SMOOTHER_PCG),
              LOOM_E_CONFIG,
-             "sweeps = 0 leaves nothing to do without a subspace or with smoother = pcg; set "
+             "sweeps = 0 leaves x where it is without a subspace or with smoother = pcg; set "
              "sweeps = 1 or more");
   LOOM_CHECK(h, s->update != UPDATE_TABLE || s->reuse != REUSE_MASKED, LOOM_E_CONFIG,
              "update = table holds products of unscaled rows, reuse = masked scales them; set "

@@ -40,7 +40,7 @@
     T theta;                                                                                  \
   } name;
 
-/* End of some sweeps: total += u, and the residual of what is left, in loom_real. */
+/* End of some sweeps: total += u, and the remaining residual, in loom_real. */
 #define NDB_PD_SETTLE_ARGS(name, T)                                   \
   typedef struct name {                                               \
     const int64_t *LK_RESTRICT ptr;                                   \

@@ -2,12 +2,13 @@
  *
  * Each iteration solves H(x) d = -grad E(x) to a relative tolerance eta and lets the core
  * search a step length for which E falls.  H is assembled by the core; the linear solver
- * (kit/krylov.h, block Jacobi) keeps everything where the instance runs.  The treatments of H are
- * those of cholmod_newton: exact     the true Hessian; on negative curvature the direction found so
- * far is taken (J. Nocedal, S. Wright, Numerical Optimization, 2nd ed., algorithm 7.1) clamp
- * negative eigenvalues of each block become zero (J. Teran, E. Sifakis, G. Irving, R. Fedkiw,
- * Robust Quasistatic Finite Elements and Flesh Simulation, SCA 2005, section 6) abs       negative
- * eigenvalues change sign (H. Chen et al., Stabler Neo-Hookean Simulation, SIGGRAPH 2024)
+ * (kit/krylov.h, block Jacobi) keeps all vectors where the instance runs.  Treatments of H:
+ *   exact  the true Hessian; on negative curvature the direction found so far is taken
+ *          (J. Nocedal, S. Wright, Numerical Optimization, 2nd ed., algorithm 7.1)
+ *   clamp  negative eigenvalues of each block become zero (J. Teran, E. Sifakis, G. Irving,
+ *          R. Fedkiw, Robust Quasistatic Finite Elements and Flesh Simulation, SCA 2005, section 6)
+ *   abs    negative eigenvalues change sign (H. Chen et al., Stabler Neo-Hookean Simulation,
+ *          SIGGRAPH 2024)
  */
 #include <math.h>
 
@@ -43,7 +44,7 @@ static const loom_param params[] = {
     LOOM_PARAM_REAL(settings, gamma, 0.9, 1e-6, 1.0, "1",
                     "Factor of eisenstat_walker: eta = gamma (|g| / |g before|)^2."),
     LOOM_PARAM_INT(settings, max_inner, 2000, 1, 1000000, "1",
-                   "Iterations of a linear solve at which it ends with what it has."),
+                   "Iterations after which a linear solve ends with its present solution."),
 };
 
 static const loom_column columns[] = {
@@ -148,8 +149,8 @@ static loom_status pcg_newton_iterate(void *self, const loom_step *st, loom_iter
   return LOOM_OK;
 }
 
-/* The forcing term starts anew in every step: nothing outlives one, so there is no
- * checkpoint. */
+/* The forcing term starts anew in every step, so no state carries over and there is no
+ * checkpoint(). */
 static const loom_solver_ops ops = {
     .struct_size = sizeof ops,
     .needs = LOOM_NEED_ELEM_ENERGY | LOOM_NEED_ELEM_GRADIENT | LOOM_NEED_ELEM_HESSIAN |

@@ -24,7 +24,7 @@ static int32_t smallest(const corners *k, int32_t num, const int32_t *colour, in
   return c;
 }
 
-/* The corners of block b in the order of `order`, and where those of each colour begin. */
+/* The corners of block b in the order of `order`, and where the corners of each colour begin. */
 static loom_status list_block(colours *c, const corners *k, int32_t b, const int32_t *order,
                               int64_t *ptr)
 {

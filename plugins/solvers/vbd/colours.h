@@ -1,5 +1,5 @@
-/* colours.h - vertices by colours: no element has two of the same one, so that those of a colour
- * move at the same time and do not see each other. */
+/* colours.h - vertices by colours: no element has two vertices of the same colour, so that vertices
+ * of one colour can move at the same time, independently of each other. */
 #ifndef VBD_COLOURS_H
 #define VBD_COLOURS_H
 

@@ -1,20 +1,21 @@
-/* vbd.c - vertex block descent: one vertex after the other is moved to where a Newton step of its
- * own three coordinates leads, colour by colour.
+/* vbd.c - vertex block descent: moves one vertex after the other by a Newton step of its own three
+ * coordinates, colour by colour.
  *
  * A. H. Chen, Z. Liu, Y. Yang, C. Yuksel, Vertex Block Descent, ACM TOG 43(4), 2024,
  * doi 10.1145/3658179.
  *
- * With everything but vertex i held, the energy of the step changes by that of its own elements
- * (and contacts); section 3.3 takes one Newton step on it, H_i dx_i = f_i,   H_i = m_i/h^2 I + sum
- * of d2E_e/dx_i^2,   f_i = m_i/h^2 (y_i - x_i) - sum dE_e/dx_i without a line search.  Vertices
- * that no element has in common have one colour and move at the same time, so the bits depend on
- * the colouring alone.  An outer iteration is a sweep over all colours.
+ * With all vertices but i held, only the energy of the elements (and contacts) of vertex i changes.
+ * Section 3.3 takes one Newton step on it, without a line search:
+ *   H_i dx_i = f_i,   H_i = m_i/h^2 I + sum of d2E_e/dx_i^2,
+ *   f_i = m_i/h^2 (y_i - x_i) - sum of dE_e/dx_i
+ * Vertices that no element has in common have one colour and move at the same time, so the bits
+ * depend on the colouring alone.  An outer iteration is a sweep over all colours.
  *
- * DEVIATION: contact is what the core's contact models say of the iterate that the sweep starts
- * from, as a quadratic model whose forces follow the vertices as they move; the paper detects
- * once in a few iterations and takes penalty forces anew at every vertex.  Contacts are not part of
- * the colouring: vertices of a colour that touch move as in Jacobi's method, with the norm of what
- * couples them on the diagonal (vbd.kern.c).
+ * DEVIATION: contact is a quadratic model around the iterate that the sweep starts from, made of
+ * gradient and Hessian of the core's contact models; its forces follow the vertices as they move.
+ * The paper detects once in a few iterations and takes penalty forces anew at every vertex.
+ * Contacts are not part of the colouring: vertices of a colour that touch move as in Jacobi's
+ * method, with the norm of their coupling on the diagonal (vbd.kern.c).
  */
 #include <math.h>
 
@@ -46,11 +47,11 @@ static const loom_param params[] = {
     LOOM_PARAM_ENUM(
         settings, hessian, HESSIAN_CLAMP, "clamp|exact",
         "Negative eigenvalues of element and contact blocks: set to zero, or kept, as in "
-        "the paper; a vertex whose block is then not positive definite stays."),
+        "the paper; a vertex stays where its block is then not positive definite."),
     LOOM_PARAM_ENUM(
         settings, guess, GUESS_CORE, "core|adaptive",
-        "Where a step begins: [run] guess, or the paper's (section 3.7), with as much of "
-        "the outer acceleration as the last step has shown."),
+        "Where a step begins: [run] guess, or the paper's (section 3.7), with the share "
+        "of the outer acceleration that the last step has shown."),
 };
 
 static const loom_column columns[] = {
@@ -69,8 +70,8 @@ typedef struct {
   loom_buf *grad, *diag; /* real [most_rows][3], [most_rows][3][3], of a colour's corners */
   loom_buf *x;           /* real [n][3], m, the sweep's point */
   loom_buf *before;      /* real [n][3], m, the iterate before st->x; NULL without acceleration */
-  loom_buf *v_last;      /* real [n][3], m/s, at the start of the step before; NULL: not wanted */
-  loom_real h_last;      /* s, of that step; 0: there is none */
+  loom_buf *v_last;      /* real [n][3], m/s, at the start of the step before; NULL: not used */
+  loom_real h_last;      /* s, length of the step before; 0: no step before */
   double omega;          /* of the last iteration */
   int32_t since;         /* iterations since acceleration began */
 } vbd;
@@ -285,7 +286,9 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(solver, ops, LK_BACKENDS),
     .name = "vbd",
     .version = "0.1.0",
-    .summary = "vertex block descent: Newton steps of single vertices, colour by colour",
+    .summary = "vertex block descent: Newton steps of single vertices, colour by colour\n"
+               "does not converge at a sensible cost: with 100 iterations of 5 ms cloth slides 1.6 "
+               "times as fast as on its slope, and by 0.7 m/s after 0.3 s where it sticks",
     .reference = "A. H. Chen, Z. Liu, Y. Yang, C. Yuksel, Vertex Block Descent, ACM TOG 43(4), "
                  "2024, doi 10.1145/3658179",
     .license = "MIT",

@@ -1,4 +1,4 @@
-/* vbd.kern.c - see vbd.kern.h.  Equations are those of Chen et al. 2024. */
+/* vbd.kern.c - see vbd.kern.h.  Equations and sections refer to Chen et al. 2024. */
 #include "vbd.kern.h"
 
 #include "geom/small.kern.h"
@@ -24,8 +24,8 @@ LK_FN int vbd_solve3(const lk_real *H, const lk_real *f, lk_real *d)
 }
 
 /* Contact, linearised at x0: f -= its gradient at x, H += its diagonal block.  Vertices of the same
- * colour move at the same time: they still stand at x0, and the norm of what couples them to v goes
- * onto the diagonal, with which the quadratic model falls whatever they do. */
+ * colour move at the same time and still stand at x0.  The norm of the block that couples them to v
+ * is added to the diagonal, so that the quadratic model falls for any move of these vertices. */
 LK_FN void vbd_contact(const vbd_move_args *a, int32_t v, lk_real *f, lk_real *H)
 {
   if (a->row[v] == a->row[v + 1]) return;
@@ -87,8 +87,10 @@ LK_KERNEL_PLAIN(vbd_accelerate, a, i)
   LK_STORE3(a->out, v, x);
 }
 
-/* x = x_t + h v + h^2 a~ (section 3.7, equation 17): of the acceleration g that acts from outside,
- * whose direction is e, as much as v has gained along e in the step before, from none to all. */
+/* x = x_t + h v + h^2 a~ (section 3.7, equation 17).  a~ is a share of the external acceleration g:
+ * with e the direction of g, the share by which v has grown along e in the step before, from 0
+ * to 1.
+ */
 LK_KERNEL_PLAIN(vbd_guess, a, i)
 {
   const int64_t v = i;

@@ -1,5 +1,5 @@
-/* order.h - the elements of a block by colours: those of one share no vertex, so that all of them
- * may be projected at the same time. */
+/* order.h - the elements of a block by colours: elements of one colour share no vertex, so that all
+ * of them may be projected at the same time. */
 #ifndef XPBD_ORDER_H
 #define XPBD_ORDER_H
 

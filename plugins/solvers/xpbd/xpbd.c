@@ -10,19 +10,21 @@
  * Gauss-Seidel takes the constraints one by one (equation 18, for a C of several components):
  *   dlambda = -(J M^-1 J' + a)^-1 (C + a lambda),   x += M^-1 J' dlambda,   lambda += dlambda
  *
- * Here C = A x - p(x) with alpha = 1/w is what elements with a projective form have, J = A.
- * DEVIATION: the paper's C is a number, such as |A x - p|, whose gradient turns with x, and what x
- * owes to earlier gradients is dropped (g = 0 in section 4), so that its iterations end near, not
- * at, the solution.  With J = A, which is constant (the derivative of p is orthogonal to C), M (x -
- * y) = A' lambda holds to rounding, and the end is the step's solution.
+ * Elements with a projective form have C = A x - p(x), alpha = 1/w and J = A.
+ * DEVIATION: the paper's C is a number, for instance |A x - p|.  Its gradient turns with x, and the
+ * moves of x along earlier gradients are dropped (g = 0 in section 4), so that its iterations end
+ * near, not at, the solution.  J = A is constant (the derivative of p is orthogonal to C): so
+ * M (x - y) = A' lambda holds to rounding, and the iterations end at the step's solution.
  *
  * The host gives w A'(A x - p) and w A'A of elements, not A.  With the pull P = A' lambda the
- * update is the same, by the identity of Woodbury, (M + h^2 w A'A) dx = -(h^2 w A'(A x - p) + P),
- * P += M dx a system as large as the element has corners.
+ * update is the same, by the identity of Woodbury:
+ *   (M + h^2 w A'A) dx = -(h^2 w A'(A x - p) + P),   P += M dx
+ * This is a system of as many rows as the element has corners.
  *
  * Contact is one more constraint, of all vertices at once, with the gradient of the contact models
  * in place of w A'(A x - p); its vertices move as in Jacobi's method (xpbd.kern.c).  Its pull also
- * takes in what is moved by others: where the step begins, and what FILTER takes away.
+ * takes in moves from outside the sweep: the offset of the point where the step begins, and the
+ * part of a move that FILTER rejects.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -51,8 +53,8 @@ static const loom_param params[] = {
         "0 are constraints without compliance, which solve another one."),
     LOOM_PARAM_ENUM(
         settings, multipliers, MULTIPLIERS_KEPT, "kept|none",
-        "Within a step; none is plain position based dynamics, whose stiffness grows with "
-        "the iterations."),
+        "Multipliers within a step; none is plain position based dynamics: its stiffness "
+        "grows with the iterations."),
 };
 
 static const loom_column columns[] = {
@@ -227,13 +229,13 @@ static loom_status xpbd_iterate(void *self, const loom_step *st, loom_iterate *i
   return h->axpby(h, s->e, 1.0, s->x, 0.0, st->trial);
 }
 
-/* What FILTER took away, contact has pulled back. */
+/* Adds the part of the move that FILTER rejected to the pull of contact. */
 static loom_status xpbd_accepted(void *self, const loom_step *st, const loom_accept *a)
 {
   xpbd *const s = self;
   (void)st;
   if (a->final || a->rejected == NULL)
-    return LOOM_OK; /* no iteration follows, or nothing was cut */
+    return LOOM_OK; /* no iteration follows, or FILTER rejected no part */
   if (a->alpha >= 1.0 && a->toi >= 1.0 && !a->resolved) return LOOM_OK;
   return absorb(s, a->rejected, NULL, -1.0);
 }
@@ -255,7 +257,9 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(solver, ops, LK_BACKENDS),
     .name = "xpbd",
     .version = "0.1.0",
-    .summary = "extended position based dynamics: compliant constraints by coloured Gauss-Seidel",
+    .summary = "extended position based dynamics: compliant constraints by coloured Gauss-Seidel\n"
+               "does not converge at a sensible cost: steps of 100 iterations of a hanging sheet "
+               "end at up to 4,000 times the tolerance and push it by 14 % of its weight",
     .reference =
         "M. Macklin, M. Mueller, N. Chentanez, XPBD: Position-Based Simulation of Compliant "
         "Constrained Dynamics, Motion in Games 2016, doi 10.1145/2994258.2994272",

@@ -21,12 +21,12 @@ typedef struct xpbd_project_args {
 } xpbd_project_args;
 LK_DECLARE(xpbd_project, xpbd_project_args)
 
-/* Per vertex: what is neither inertia nor an element's. */
+/* Per vertex: the constraint of contact. */
 typedef struct xpbd_contact_args {
   const uint8_t *LK_RESTRICT fixed; /* [n] */
   const lk_real *LK_RESTRICT mass;  /* [n] kg */
   const lk_real *LK_RESTRICT x0;    /* [n][3] m, where contact was linearised */
-  const lk_real *LK_RESTRICT force; /* [n][3] N, gradient of contact at x0; NULL: nothing touches */
+  const lk_real *LK_RESTRICT force; /* [n][3] N, gradient of contact at x0; NULL: no contact */
   const int64_t *LK_RESTRICT row;   /* [n+1] */
   const int32_t *LK_RESTRICT col;   /* [row[n]] */
   const lk_real *LK_RESTRICT val;   /* [row[n]][3][3] N/m */

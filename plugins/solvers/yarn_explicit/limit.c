@@ -1,4 +1,4 @@
-/* limit.c - what the start must satisfy: the step that bending allows, disjoint glue. */
+/* limit.c - checks at the start: the step is one that bending allows, and glue is disjoint. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +26,8 @@ loom_status limit_find(const loom_host *h, const loom_exec *e, const loom_scene 
                        const settings *set, yarn_explicit_limit *out)
 {
   const loom_elem_block *k;
+  /* the smallest factor on lengths in the run; masses stay */
+  const double least = set->shrink_time > 0 ? fmin(set->shrink, 1) : set->shrink;
   plug_maps m = plug_maps_on(h, e);
   *out = (yarn_explicit_limit){.h = INFINITY, .vert = -1};
   LOOM_TRY(find_bending(h, sc, &k));
@@ -36,8 +38,8 @@ loom_status limit_find(const loom_host *h, const loom_exec *e, const loom_scene 
   LOOM_TRY(m.status);
   for (int64_t i = 0; i < k->num_elems; ++i) {
     const double l0 = (double)rest[k->rest_len * i], l1 = (double)rest[k->rest_len * i + 1];
-    const double k_b = (double)mat[k->mat_len * i], l = set->shrink * fmin(l0, l1);
-    const double rho = (double)mass[verts[3 * i + 1]] / (0.5 * (l0 + l1));
+    const double k_b = (double)mat[k->mat_len * i], l = least * fmin(l0, l1);
+    const double rho = (double)mass[verts[3 * i + 1]] / (least * 0.5 * (l0 + l1));
     const double limit = set->stability * l * l * sqrt(rho / k_b);
     if (k_b > 0 && limit < out->h)
       *out = (yarn_explicit_limit){limit, verts[3 * i + 1], l, rho, k_b};

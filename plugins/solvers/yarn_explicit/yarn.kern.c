@@ -28,7 +28,7 @@ LK_KERNEL_PLAIN(yarn_explicit_glue, a, i)
   LK_LOAD3(y, a->x, q);
   lk_sub3(y, x, d);
   const lk_real len = lk_norm3(d);
-  /* without a direction nothing says where to; contact keeps yarns from getting there */
+  /* vertices at one point give no direction; contact keeps yarns from getting there */
   if (!(wp + wq > LK_R(0.0)) || !(len > LK_R(0.0))) return;
   const lk_real f = (len - a->len[i]) / (len * (wp + wq));
   for (int c = 0; c < 3; ++c) {

@@ -1,4 +1,4 @@
-/* yarn_explicit.h - what the files of the solver share. */
+/* yarn_explicit.h - declarations shared by the files of the solver. */
 #ifndef YARN_EXPLICIT_H
 #define YARN_EXPLICIT_H
 
@@ -7,7 +7,7 @@
 typedef struct settings {
   double stability, tolerance;
   int64_t max_iters, block;
-  double mu_prop, mu_const, shrink, shrink_time;
+  double mu_prop, mu_const, mu_const_end, shrink, shrink_time;
 } settings;
 
 /* limit.c: the longest step that bending allows,

@@ -11,12 +11,24 @@ static const char *const settings = "d_hat=4e-3 kappa=200 slack=2e-3";
 
 static double mass_of(int i) { return 0.01 * (1 + i % 5); }
 
-static void open_case(bc_fixture *f, int threads, double radius)
+/* As bodies have friction. */
+static void open_rough(bc_fixture *f, int threads, double radius)
 {
   loom_real masses[N];
   bc_open(f, "pd_ipc", threads, threads == 1, 1e-3, radius, settings);
   for (int i = 0; i < N; ++i) masses[i] = mass_of(i);
   th_put(&f->t, f->t.scene.mass, masses);
+}
+
+/* Smooth bodies: the terms of the paper, and no others. */
+static void open_case(bc_fixture *f, int threads, double radius)
+{
+  uint32_t changed;
+  open_rough(f, threads, radius);
+  for (int k = 0; k < 2; ++k) f->t.obstacles[k].friction = 0;
+  cr_assert_eq(f->ops->reset(f->self), LOOM_OK);
+  cr_assert_eq(f->ops->begin_step(f->self, &f->t.step), LOOM_OK);
+  bc_detect(f, &changed);
 }
 
 /* ---- against all pairs ---- */
@@ -193,6 +205,71 @@ Test(contact_pd_ipc, a_vertex_above_a_ball)
   }
   cr_expect_eq(seen, 1);
   free(v), free(k), free(p);
+  bc_terms_close(&f, &q);
+  bc_close(&f);
+}
+
+/* ---- friction ---- */
+
+/* A vertex below the ball slides by 0.5 mm, far above epsilon_v h: it is dragged back with mu times
+ * what the ball pushed it with at the start of the step. */
+Test(contact_pd_ipc, a_body_drags_with_mu_times_its_push)
+{
+  static bc_fixture f;
+  const uint8_t fixed[N] = {0};
+  const double d = 1.5e-3, mu = 0.5, slip = 5e-4, start[3] = {0.008, 0.012, -0.0322 - 0.03 - d};
+  double x[N3];
+  uint32_t changed;
+  loom_quad q;
+  open_rough(&f, 1, 0);
+  th_put(&f.t, f.t.scene.fixed, fixed);
+  for (int i = 0; i < N; ++i) { /* all far away but one */
+    x[3 * i] = 1.0 + 0.1 * (i % SIDE);
+    const int row = i % SHEET / SIDE, sheet = i / SHEET;
+    x[3 * i + 1] = 0.1 * row;
+    x[3 * i + 2] = 0.5 * sheet;
+  }
+  memcpy(x, start, sizeof start);
+  th_put(&f.t, f.t.step.x_start, x);
+  cr_assert_eq(f.ops->reset(f.self), LOOM_OK);
+  cr_assert_eq(f.ops->begin_step(f.self, &f.t.step), LOOM_OK);
+  bc_detect(&f, &changed);
+  for (int k = 0; k < 3; ++k) x[k] += f.t.step.progress * shift[k]; /* with the ball */
+  x[1] += slip;
+  bc_terms_open(&f, &q);
+  const int64_t m = bc_terms_at(&f, x, &q);
+  int32_t *const v = th_get(&f.t, q.v);
+  loom_real *const k = th_get(&f.t, q.k), *const p = th_get(&f.t, q.p);
+  const double z = d * d / (bc_d_hat * bc_d_hat), h = f.t.step.h;
+  const double push = (-200 * (z - 1) * (z - 1) * log(z) + mass_of(0) / (h * h)) * (bc_d_hat - d);
+  int seen = 0;
+  for (int64_t j = 2; j < 2 + m; ++j) {
+    const double g = k[j] * (x[1] - p[3 * j + 1]);
+    if (v[4 * j] != 0 || fabs(x[2] - p[3 * j + 2]) > 1e-9) continue; /* that of the gap */
+    ++seen;
+    cr_expect(fabs(g / (mu * push) - 1) < 1e-6, "%.9g N, want %.9g", g, mu * push);
+    cr_expect(fabs(k[j] * (x[0] - p[3 * j])) < 1e-6 * mu * push);
+  }
+  cr_expect_eq(seen, 1);
+  free(v), free(k), free(p);
+  bc_terms_close(&f, &q);
+  bc_close(&f);
+}
+
+Test(contact_pd_ipc, terms_of_friction_have_the_gradient_of_eval)
+{
+  static bc_fixture f;
+  double g[N3], smooth[N3], most = 0.0;
+  loom_quad q;
+  open_case(&f, 1, 1e-4);
+  cr_assert_eq(bc_eval(&f, f.x, NULL, NULL, smooth), LOOM_OK);
+  bc_close(&f);
+  open_rough(&f, 1, 1e-4);
+  bc_terms_open(&f, &q);
+  bc_check_terms(&f, &q, f.x, 0.1);
+  cr_assert_eq(bc_eval(&f, f.x, NULL, NULL, g), LOOM_OK);
+  for (int i = 0; i < N3; ++i) most = fmax(most, fabs(g[i] - smooth[i]));
+  cr_expect_gt(most, 0.1, "friction of %g N tests nothing", most);
   bc_terms_close(&f, &q);
   bc_close(&f);
 }

@@ -106,6 +106,7 @@ static void set_exact(void *args) { ((elem_args *)args)->how = LOOM_HESS_EXACT; 
 static void set_clamp(void *args) { ((elem_args *)args)->how = LOOM_HESS_PSD_CLAMP; }
 static void set_abs(void *args) { ((elem_args *)args)->how = LOOM_HESS_PSD_ABS; }
 static void set_parts(void *args) { ((elastic_sum_args *)args)->num = NE; }
+static void set_factor(void *args) { ((rod_scale_args *)args)->factor = (lk_real)0.85; }
 static void set_rows(void *args) { ((elastic_rows_args *)args)->arity = ROW_ARITY; }
 
 /* ---- rows ---- */
@@ -126,7 +127,7 @@ SMOOTH_ENTRIES(hinge_wang) ENTRY(hinge_wang_move)
 SMOOTH_ENTRIES(tet_arap) LOCAL_ENTRIES(tet_arap)
 ENTRY(yarn_bend_energy) ENTRY(yarn_bend_gradient)
 ENTRY(yarn_twist_energy) ENTRY(yarn_twist_gradient)
-ENTRY(rod_frames) ENTRY(rod_plastic)
+ENTRY(rod_frames) ENTRY(rod_plastic) ENTRY(rod_scale)
 ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
 /* clang-format on */
 
@@ -234,6 +235,13 @@ ENTRY(elastic_rows) ENTRY(elastic_parts) ENTRY(elastic_sum)
         GRADIENT(yarn_twist, 3, 4096, INPUTS(3, ROD_REST, make_rod_rest, 1)),
         {&e_rod_frames, NE, 4096, 0, NULL, {ROD_FIELDS}},
         {&e_rod_plastic, NE, 4096, 0, NULL, {ROD_FIELDS}},
+        {&e_rod_scale,
+         NE,
+         0,
+         0,
+         set_factor,
+         {FIELD(rod_scale_args, rest, LOOM_REAL, LOOM_RDWR, ROD_REST *NE, make_rod_rest),
+          FIELD(rod_scale_args, length, LOOM_REAL, LOOM_READ, 2 * NE, make_positive)}},
         {&e_elastic_rows,
          3 * ROW_ARITY *NE,
          0,

@@ -169,6 +169,127 @@ Test(untangle, the_same_bits_for_any_number_of_threads_and_again)
   free_soup(&a), free_soup(&b);
 }
 
+/* ---- layers at one place ---- */
+
+/* Three sheets of 9 x 9 vertices, each moved by `shift` (m) against the one before in the plane, on
+ * one arc of 5 cm radius about the axis y; radius INFINITY: flat. */
+static soup three_layers(double shift, double radius)
+{
+  loom_err err = {0};
+  mesh m;
+  cr_assert_eq(mesh_grid(&err, 0.08, 0.08, 9, 9, MESH_ALTERNATE, &m), LOOM_OK);
+  soup s = {.n = 3 * m.num_verts, .nt = 3 * m.num_tris};
+  s.x = malloc(3 * (size_t)s.n * sizeof *s.x);
+  s.tris = malloc(3 * (size_t)s.nt * sizeof *s.tris);
+  for (int64_t v = 0; v < s.n; ++v) {
+    const int64_t layer = v / m.num_verts;
+    const double *const x = m.x + 3 * (v % m.num_verts);
+    const double a = x[0] + (double)layer * shift;
+    s.x[3 * v] = isinf(radius) ? a : radius * sin(a / radius);
+    s.x[3 * v + 1] = x[1] + (double)layer * shift;
+    s.x[3 * v + 2] = isinf(radius) ? 0 : radius * cos(a / radius);
+  }
+  for (int64_t k = 0; k < 3 * s.nt; ++k)
+    s.tris[k] = m.tris[k % (3 * m.num_tris)] + (int32_t)(k / (3 * m.num_tris)) * m.num_verts;
+  mesh_free(&m);
+  return s;
+}
+
+/* Height of a vertex over the common surface. */
+static double height(const soup *s, int64_t v, double radius)
+{
+  const double *const x = s->x + 3 * v;
+  return isinf(radius) ? x[2] : sqrt(x[0] * x[0] + x[2] * x[2]) - radius;
+}
+
+/* The first sheet lies on the side of its normals, each at its thickness from the next; the one in
+ * the middle stays. */
+Test(untangle, layers_at_one_place_are_parted_in_their_order)
+{
+  static const struct {
+    double shift, radius;
+  } all[] = {{0, INFINITY}, {0, 0.05}, {0.0031, INFINITY}};
+  for (int k = 0; k < 3; ++k) {
+    soup s = three_layers(all[k].shift, all[k].radius);
+    cr_assert(crossings(&s) > 100);
+    const untangle_report r = part(&s, 1e-3, PASSES, NULL);
+    printf("three layers: %lld intersections, %d + %d passes, at most %.3g mm\n",
+           (long long)r.before, r.passes, r.gap_passes, 1e3 * r.farthest);
+    cr_expect_eq(r.after + r.near, 0, "%d: %lld, %lld", k, (long long)r.after, (long long)r.near);
+    cr_expect_eq(crossings(&s), 0);
+    const double top = height(&s, 40, all[k].radius), middle = height(&s, 121, all[k].radius),
+                 low = height(&s, 202, all[k].radius);
+    cr_expect(top > 1e-3 && top < 1.3e-3 && fabs(middle) < 2e-4 && low < -1e-3 && low > -1.3e-3,
+              "%d: %g %g %g m", k, top, middle, low);
+    free_soup(&s);
+  }
+}
+
+/* What is held stays, and the others go all the way. */
+Test(untangle, layers_at_one_place_with_one_that_is_held)
+{
+  unsigned char held[243] = {0};
+  soup s = three_layers(0, INFINITY);
+  memset(held, 1, 81);
+  const untangle_report r = part(&s, 1e-3, PASSES, held);
+  cr_expect_eq(r.after + r.near, 0);
+  cr_expect_eq(height(&s, 40, INFINITY), 0.0);
+  cr_expect(fabs(height(&s, 121, INFINITY) + 1.05e-3) < 1e-4);
+  cr_expect(fabs(height(&s, 202, INFINITY) + 2.1e-3) < 2e-4);
+  free_soup(&s);
+}
+
+/* A sheet folded flat along a line of its vertices. */
+Test(untangle, a_sheet_folded_flat_opens)
+{
+  soup s = three_layers(0, INFINITY);
+  s.n /= 3, s.nt /= 3;
+  for (int64_t v = 0; v < s.n; ++v) s.x[3 * v] = fabs(s.x[3 * v]);
+  cr_assert(crossings(&s) > 10);
+  const untangle_report r = part(&s, 1e-3, PASSES, NULL);
+  cr_expect_eq(r.after, 0);
+  cr_expect_eq(crossings(&s), 0);
+  cr_expect(r.farthest < 2e-3, "%g m", r.farthest);
+  free_soup(&s);
+}
+
+/* On a table: the first two sheets lie on it, the third one is the body. */
+Test(untangle, layers_on_a_body_go_to_its_outside)
+{
+  loom_err err = {0};
+  untangle_report r;
+  double radius[243];
+  soup s = three_layers(0, INFINITY);
+  for (int v = 0; v < 243; ++v) radius[v] = v < 162 ? 5e-4 : 0;
+  for (int64_t k = 2 * s.nt / 3 * 3; k < 3 * s.nt; k += 3) { /* its outside is below */
+    const int32_t t = s.tris[k];
+    s.tris[k] = s.tris[k + 1];
+    s.tris[k + 1] = t;
+  }
+  int32_t *const own = malloc((size_t)s.nt * sizeof *own);
+  for (int64_t k = 0; k < s.nt; ++k) own[k] = s.tris[2 * s.nt + k] - 162;
+  const isect_surface table = {
+      .x = s.x + (ptrdiff_t)(3 * 162), .n = 81, .tris = own, .nt = s.nt / 3, .first_id = 162};
+  const untangle_scene u = {.x = s.x,
+                            .n = 162,
+                            .nb = 81,
+                            .tris = s.tris,
+                            .nt = 2 * s.nt / 3,
+                            .ntb = s.nt / 3,
+                            .bodies = &table,
+                            .num_bodies = 1,
+                            .radius = radius,
+                            .max_passes = PASSES,
+                            .threads = 1};
+  cr_assert_eq(untangle(&err, &u, &r), LOOM_OK, "%s", err.text);
+  cr_expect(r.before > 100);
+  cr_expect_eq(r.after + r.near, 0);
+  cr_expect(fabs(height(&s, 40, INFINITY) + 1.575e-3) < 1e-4, "%g m", height(&s, 40, INFINITY));
+  cr_expect(fabs(height(&s, 121, INFINITY) + 0.525e-3) < 5e-5, "%g m", height(&s, 121, INFINITY));
+  free(own);
+  free_soup(&s);
+}
+
 /* A sheet through the middle of another one has no way out: it is told, and nothing goes wild. */
 Test(untangle, what_cannot_be_parted_is_counted)
 {
