@@ -46,10 +46,12 @@ const char *registry_path(const registry *r, const loom_plugin *p); /* "?": not 
 loom_status registry_find(loom_err *err, registry *r, int kind, const char *name,
                           const reg_entry **out);
 const char *registry_kind_name(int kind); /* "solver" */
-/* Length of the first line of the summary, and the lines behind it, "" if there are none. */
+/* Length of the first line of the summary. */
 int registry_summary_len(const loom_plugin *p);
+/* The further lines of the summary, the limits, "" if there are none. */
 const char *registry_limits(const loom_plugin *p);
-void registry_print_limits(const loom_plugin *p, const char *before, FILE *f); /* `before` each */
+/* Prints the limits to f, each after `before`. */
+void registry_print_limits(const loom_plugin *p, const char *before, FILE *f);
 /* Checks one file without a directory scan (for tests and `loom check FILE.so`). */
 loom_status registry_probe(loom_err *err, const char *path, const loom_plugin **out);
 /* Checks a descriptor alone, without its file. */
