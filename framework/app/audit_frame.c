@@ -1,5 +1,5 @@
 /* audit_frame.c - NaN, collapsed triangles, inverted tetrahedra, intersections and depth in
- * bodies of one stored frame; what passes through each other on the way to the next. */
+ * bodies of one stored frame; pairs that pass through each other on the way to the next. */
 #include "app/audit_frame.h"
 
 #include <math.h>
@@ -144,7 +144,7 @@ static loom_status load_sequence(h5read *r, loom_err *err, audit_body *b)
   return err_set(err, LOOM_E_IO, "/scene/obstacles/%s/frames is damaged", b->name);
 }
 
-/* Skin, bones and weights of a body with joints; the log has their maps frame by frame. */
+/* Reads skin, bones and weights of a body with joints; the log has the maps of joints per frame. */
 static loom_status load_rig(h5read *r, loom_err *err, audit_body *b)
 {
   char path[AUDIT_NAME_LEN + 32];
@@ -233,7 +233,7 @@ static loom_status load_body(h5read *r, loom_err *err, audit *a, const char *nam
   return s;
 }
 
-/* Both lists of the log; with none of the start, `left_out` stays empty. */
+/* Reads both lists of the log; if no pair intersected at the start, `left_out` stays empty. */
 static loom_status load_left_out(h5read *r, loom_err *err, audit *a)
 {
   int32_t *sewn = NULL, *start = NULL, *both;
@@ -326,7 +326,7 @@ static void check_bodies(const audit *a, const double *x, int64_t frame, audit_r
   }
 }
 
-/* Its edges and triangles, at `frame` or, with x_start, on the way to it from the one before. */
+/* Finds edges and triangles inside bodies, at `frame` or, with x_start, on the way to it. */
 static loom_status find_entries(loom_err *err, audit *a, const double *x_start, const double *x,
                                 int64_t frame)
 {
@@ -359,11 +359,10 @@ const char *audit_mesh_name(const audit *a, int32_t body)
   return "";
 }
 
-/* Surfaces at the pose of `frame`, and on the way to the next one if `moving`. */
-/* Where the vertices of a body are at a frame of the log. */
+/* Positions of the vertices of a body, x [n][3], m, world, at a frame of the log. */
 static void place_mesh(const audit *a, audit_body *b, int64_t frame, double *x)
 {
-  /* a log cut short may lack poses: the last one stays */
+  /* a log that was cut off may lack poses: the last one stays */
   const int64_t pose = frame < b->num_poses ? frame : b->num_poses - 1;
   if (b->joints != NULL) rig_skin(&b->rig, b->joints + 12 * b->rig.num_joints * pose, b->local);
   if (b->frames != NULL && a->num_times > 0) {
@@ -427,14 +426,14 @@ loom_status audit_frame(loom_err *err, audit *a, const double *x, int64_t frame,
   for (int64_t i = 0; i < a->num_tets; ++i)
     if (!(tet_volume(x, a->tets + 4 * i) * a->volume[i] > 0))
       note(&out->inverted, &out->first_bad[2], i);
-  if (out->not_finite > 0) return LOOM_OK; /* nothing else can be decided */
+  if (out->not_finite > 0) return LOOM_OK; /* no other check can be decided */
   check_bodies(a, x, frame, out);
   if (a->nt == 0) return LOOM_OK;
   isect_surface bodies[AUDIT_MAX_BODIES];
   const isect_surface cloth = {
       .x = x, .n = a->n, .tris = a->tris, .nt = a->nt, .left_out = left_out_of(a)};
   const int num = place_meshes(a, frame, 0, bodies);
-  if (a->left_out.first != NULL) { /* all of them, less what is new */
+  if (a->left_out.first != NULL) { /* all pairs, minus the new ones */
     isect_surface sewn = cloth;
     sewn.left_out = sewn_of(a);
     LOOM_TRY(

@@ -1,4 +1,4 @@
-/* audit_frame.h - what `loom verify` checks of one frame, independent of the solver side. */
+/* audit_frame.h - the checks of `loom verify` on one frame, independent of the solver side. */
 #ifndef LOOM_AUDIT_FRAME_H
 #define LOOM_AUDIT_FRAME_H
 
@@ -19,7 +19,7 @@ typedef struct audit_body { /* an obstacle with a closed form or a mesh */
   double *frames; /* [num_frames][n][3], m, body frame, of motion = sequence; NULL: rigid */
   int64_t num_frames;
   double frame_rate;  /* 1/s */
-  rig rig;            /* of bodies with joints: skin.x is theirs at rest, no skin else */
+  rig rig;            /* for bodies with joints: skin.x at rest; other bodies have no skin */
   double *joints;     /* [num_poses][rig.num_joints][12] */
   double *x, *x_next; /* [n][3], m, world, at the frame audited and the next one */
   int32_t *tris;      /* [nt][3] */
@@ -31,18 +31,18 @@ typedef struct audit { /* the scene a log describes */
   int32_t *tets;   /* [num_tets][4], NULL if none */
   double *area;    /* rest areas, m^2 [nt] */
   double *volume;  /* signed rest volumes, m^3 [num_tets] */
-  double min_area; /* least share of its rest area a triangle may have */
+  double min_area; /* least share of its rest area that a triangle may have */
   int threads;
   double *times; /* [num_times] s, of the frames of the log */
   int64_t num_times;
   int num_bodies, skipped_bodies;
   audit_body bodies[AUDIT_MAX_BODIES];
-  isect_left_out sewn;     /* left out for good; zero: nothing */
-  isect_left_out left_out; /* that, and what intersected at the start; zero: nothing of it */
+  isect_left_out sewn;     /* pairs of seams, never tested; zero: none */
+  isect_left_out left_out; /* these, and pairs that intersected at the start; zero: none of them */
   isect_pair *pairs;       /* [max_pairs] */
   isect_pass *passes;      /* [max_pairs] */
   int64_t max_pairs;
-  entry_list entries; /* edges and triangles in bodies of closed form; of the last frame, or way */
+  entry_list entries; /* edges and triangles in bodies of closed form; of the latest frame or way */
 } audit;
 
 typedef struct audit_result {
@@ -51,7 +51,7 @@ typedef struct audit_result {
   int64_t inverted;   /* tetrahedra whose volume is not of its rest volume's sign */
   int64_t intersections;
   int64_t entries;      /* of them, edges and triangles inside bodies with a closed form */
-  int64_t of_start;     /* intersections of what intersected at the start, not among the others */
+  int64_t of_start;     /* pairs that have intersected since the start, not among `intersections` */
   int64_t first_bad[3]; /* vertex, triangle, tetrahedron: the first found, or -1 */
   int64_t inside;       /* vertices inside bodies with a closed form */
   double depth;         /* m, deepest one of them, 0 if there is none */
@@ -61,9 +61,9 @@ typedef struct audit_result {
 
 loom_status audit_open(loom_err *err, h5read *r, double min_area, int64_t max_pairs, audit *a);
 void audit_close(audit *a);
-/* x [n][3]; frame is its index, for the poses.  Pairs lie in a->pairs afterwards. */
+/* Checks x [n][3], m; frame is its index, for the poses.  Pairs lie in a->pairs afterwards. */
 loom_status audit_frame(loom_err *err, audit *a, const double *x, int64_t frame, audit_result *out);
-/* What passes through each other when all vertices move straight from x, of `frame`, to
+/* Pairs that pass through each other when all vertices move straight from x, of `frame`, to
  * x_next, of the next one; in a->passes afterwards.  *entered: triangles that are inside bodies
  * with a closed form on this way; in a->entries.  Frames that are not finite have none. */
 loom_status audit_trajectory(loom_err *err, audit *a, const double *x, const double *x_next,

@@ -19,7 +19,7 @@ static const char usage[] =
     "  --method NAME   additive (default), cubic, newton: the time of impact;\n"
     "                  partial: the projection and 3 samples, which may miss impacts\n"
     "  --list          one line per query: index, impact 0 or 1, time of impact (nan without)\n"
-    "Coordinates that are no floating-point numbers are rounded; such a query is then run with\n"
+    "Coordinates that are no floating-point numbers are rounded; the query is then run with\n"
     "a minimum separation as large as the change, so that an impact of the exact one counts.\n";
 
 enum { OPT_KIND = 256, OPT_METHOD, OPT_LIST, PARTIAL = 3 };
@@ -31,7 +31,7 @@ typedef struct ccd_options {
 
 static const char *const methods[] = {"additive", "cubic", "newton", "partial"};
 
-/* Time of impact, CCD_NONE without; 0 for what partial detection calls active. */
+/* Time of impact, CCD_NONE without one; 0 if partial detection calls the pair active. */
 static double run_query(const ccd_options *o, const ccd_queries *q, int64_t k)
 {
   const loom_real *const x0 = q->x0 + 12 * k, *const x1 = q->x1 + 12 * k;
@@ -42,7 +42,7 @@ static double run_query(const ccd_options *o, const ccd_queries *q, int64_t k)
   }
   ccd_settings s = ccd_defaults();
   s.xi = q->shift[k];
-  s.hold = LK_R(0.0); /* closer than the rounding at the start: an impact */
+  s.hold = LK_R(0.0); /* closer than the rounding at the start counts as an impact */
   return (double)ccd_toi(o->method, o->kind, x0, x1, &s);
 }
 

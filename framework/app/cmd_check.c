@@ -11,11 +11,11 @@ static const char usage[] =
     "usage: loom check CONFIG [--set section.key=value]... [-n STEPS]\n"
     "                  [--device auto|cpu|cuda] [--plugin-path DIRS] [--trust-config] "
     "[--time | --fix-report]\n"
-    "--time runs the first steps, some seconds of processor time and at least two, keeps nothing, "
+    "--time runs the first steps, some seconds of processor time and at least two, keeps no log, "
     "and\n"
     "says how long all would take if they were like these.\n"
-    "--fix-report lists where objects intersect at the start (each other, themselves, mesh\n"
-    "bodies) and nothing else; exit code 3 if there are such places.\n";
+    "--fix-report lists only the places where objects intersect at the start (each other,\n"
+    "themselves, mesh bodies); exit code 3 if there are any.\n";
 
 static void show_message(void *user, int level, const char *text)
 {
@@ -24,7 +24,7 @@ static void show_message(void *user, int level, const char *text)
   if (level >= 0 && level <= LOOM_LOG_INFO) fprintf(stderr, "loom: %s: %s\n", names[level], text);
 }
 
-/* The scene is built without plugins: it can be put right before they fit. */
+/* The scene is built without plugins: it can be repaired before they fit. */
 static int fix_report(const common_options *c)
 {
   loom_err err = {0};
@@ -79,7 +79,7 @@ static int step_ended(void *user, const run *r, const run_summary *s)
   return w->steps >= 2 && w->last - w->begin > trial;
 }
 
-/* The first step, in which solvers build what they keep, is taken apart. */
+/* The first step is reported apart: solvers build data in it that they keep. */
 static void print_time(const stopwatch *w)
 {
   const double first = w->first - w->begin;

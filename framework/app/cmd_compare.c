@@ -107,7 +107,7 @@ typedef struct distance {
   int64_t vertex; /* of the maximum */
 } distance;
 
-/* NaN anywhere makes both NaN. */
+/* A NaN anywhere makes both members NaN. */
 static distance measure(const double *a, const double *b, int64_t n)
 {
   distance d = {0, 0, 0};
@@ -140,7 +140,8 @@ typedef struct worst {
   int64_t frames;
 } worst;
 
-/* Walk both series of frames, which are in order of time, and compare those that meet. */
+/* Walks through both series of frames, which are in order of time, and compares frames of equal
+ * time. */
 static loom_status walk(loom_err *err, side *a, side *b, int quiet, worst *w)
 {
   const int64_t n = h5read_num_verts(a->r);

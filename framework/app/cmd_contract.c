@@ -1,4 +1,4 @@
-/* cmd_contract.c - `loom contract`: what every plugin must satisfy, checked on one of them. */
+/* cmd_contract.c - `loom contract`: the contract of all plugins, checked on one of them. */
 #define _DEFAULT_SOURCE /* realpath */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,15 +16,15 @@ static const char usage[] =
     "fit.\n"
     "  --kind     which one, if NAME is the name of plugins of several kinds\n"
     "  --set      a key of the plugin itself, checked instead of its default\n"
-    "  --backend  where the runs work (default cpu); what has no CUDA launchers stays on the CPU\n"
-    "  --check    only these: a group such as contact, or one check such as life.wrong_order\n"
+    "  --backend  where the runs work (default cpu); plugins without CUDA launchers: cpu\n"
+    "  --check    only these: a group (contact), or one check (life.wrong_order)\n"
     "  --time     limit of each check in seconds (default 120)\n"
-    "  --list     print the checks and what must hold; NAME may be left out\n"
-    "Exit code 0: nothing failed, 1: a check failed, 2: usage, or there is no such plugin.\n";
+    "  --list     print the checks and their conditions; NAME may be left out\n"
+    "Exit code 0: no check failed, 1: a check failed, 2: usage, or the plugin was not found.\n";
 
 typedef struct request {
   const char *name, *dirs, *check, *backend;
-  int kind; /* LOOM_KIND_*, -1: find out */
+  int kind; /* LOOM_KIND_*, -1: not given */
   int seconds, list;
   const char *set[16];
   int num_sets;
@@ -101,7 +101,7 @@ static int wanted(const request *q, const ct_check *c)
   return q->check[n] == '\0' || (q->check[n] == '.' && strcmp(q->check + n + 1, c->name) == 0);
 }
 
-/* ---- the plugin, looked for in a child: its code may do anything when it is loaded ----
+/* ---- the search for the plugin, in a child process: loading it runs its code ----
  */
 
 /* The file is called NAME.so. */
@@ -113,7 +113,7 @@ static int file_of(const reg_entry *e, const char *name)
   return strncmp(base, name, n) == 0 && strcmp(base + n, ".so") == 0;
 }
 
-/* There is none of this name: why a file of the name was refused, or what there is. */
+/* Reports that no plugin has the name: why a file of it was refused, or the available plugins. */
 static _Noreturn void say_missing(registry *reg, const request *q)
 {
   loom_err err = {0};
@@ -130,13 +130,13 @@ static _Noreturn void say_missing(registry *reg, const request *q)
   for (int i = 0; i < registry_count(reg) && num < (int)LOOM_COUNT(names); ++i)
     if (registry_at(reg, i)->plugin != NULL) names[num++] = registry_at(reg, i)->plugin->name;
   const char *const near = err_nearest(q->name, names, num);
-  const char *const searched = strstr(err.text, "searched: "); /* and what was refused */
+  const char *const searched = strstr(err.text, "searched: "); /* and the refused files */
   ct_skip("there is no plugin '%.80s'%s%s%s; %s", q->name, near != NULL ? "; did you mean '" : "",
           near != NULL ? near : "", near != NULL ? "'?" : "",
           searched != NULL ? searched : "loom list names all");
 }
 
-/* Says which plugin it is, or why there is none. */
+/* Reports which plugin it is, or why none was found. */
 static void find(const void *arg)
 {
   const request *const q = arg;
@@ -158,7 +158,7 @@ static void find(const void *arg)
   ct_skip("found %d %s", found->plugin->kind, found->path);
 }
 
-/* The plugin path of this process and its children: DIRS before what is there. */
+/* The plugin path of this process and its children: DIRS before the present path. */
 static int set_path(const char *dirs)
 {
   const char *const had = getenv("LOOM_PLUGIN_PATH");

@@ -42,7 +42,7 @@ static const section sections[] = {
 };
 enum { NUM_SECTIONS = sizeof sections / sizeof sections[0] };
 
-/* The scene's rows of a section as one table, or NULL: none, or (said) no memory for them. */
+/* The scene's rows of a section as one table, or NULL: there are none, or (reported) no memory. */
 static loom_param *scene_rows(const char *name, uint32_t *count)
 {
   scene_table own[SCENE_MAX_TABLES];
@@ -303,7 +303,7 @@ int cmd_describe(int argc, char **argv)
     return cmd_fail(&err);
   }
   if (o.json) printf("[");
-  for (int i = 0; i < registry_count(r); ++i) { /* one name may stand for several kinds */
+  for (int i = 0; i < registry_count(r); ++i) { /* plugins of several kinds may have one name */
     const reg_entry *const e = registry_at(r, i);
     if (e->plugin == NULL || strcmp(e->plugin->name, o.name) != 0) continue;
     if (found++ > 0) printf(o.json ? ",\n" : "\n");

@@ -1,4 +1,4 @@
-/* cmd_info.c - `loom info FILE`: what a log holds. */
+/* cmd_info.c - `loom info FILE`: summary of a log. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -173,7 +173,7 @@ static loom_status print_messages(h5read *r, loom_err *err)
   return LOOM_OK;
 }
 
-/* Shares of all time that the steps took. */
+/* Sections of plugins, as shares of the time of all steps. */
 static loom_status print_sections(h5read *r, loom_err *err, double total)
 {
   info_section *all;
@@ -187,7 +187,7 @@ static loom_status print_sections(h5read *r, loom_err *err, double total)
   return LOOM_OK;
 }
 
-/* That of the first process, and those that continued its log. */
+/* The command line of the first process, and of each that continued its log. */
 static void print_commands(const char *first, const char *all)
 {
   printf("  command     %s\n", first);
@@ -197,7 +197,7 @@ static void print_commands(const char *first, const char *all)
   }
 }
 
-/* What the rest is worth, first. */
+/* First, how far to trust the rest: steps that did not converge. */
 static void print_ends(const log_ends *e)
 {
   char text[ENDS_TEXT_LEN];

@@ -122,7 +122,7 @@ static void list_elements(int json)
   if (json) printf("]}\n");
 }
 
-/* ---- what fits ---- */
+/* ---- plugins that fit ---- */
 
 static void show_message(void *user, int level, const char *text)
 {

@@ -26,7 +26,7 @@ static loom_status convert(loom_err *err, const char *in, const char *path)
   if (s == LOOM_OK) fputs(text, o.f);
   s = out_file_close(err, &o, s);
   free(text);
-  if (s == LOOM_OK) s = pattern_read(err, path, &p); /* written all the same: it can be mended */
+  if (s == LOOM_OK) s = pattern_read(err, path, &p); /* on error the file stays, for corrections */
   if (s == LOOM_OK)
     printf("%s: %d pieces, %d seams; [cloth.NAME] shape = pattern, file = %s sews them\n", path,
            p->num_pieces, p->num_seams, path);

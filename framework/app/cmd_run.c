@@ -33,10 +33,9 @@ static const char usage[] =
     "exit codes:\n"
     "  0  every step ended converged, at max_iters or at the time budget; no intersections\n"
     "  1  run-time failure, or a step stalled or diverged\n"
-    "  2  wrong usage or configuration; nothing was run\n"
-    "  3  the audit found intersections, or what passed through each other within a step; the log "
-    "is\n"
-    "     finished\n"
+    "  2  wrong usage or configuration; no step was run\n"
+    "  3  the audit found intersections, or pairs that passed through each other within a step;\n"
+    "     the log is finished\n"
     "  4  (loom compare) a difference above the tolerance\n"
     "  5  stopped by a signal before the end; --resume continues\n"
     "  6  stopped by --max-time before the end; --resume continues\n";
@@ -44,12 +43,12 @@ static const char usage[] =
 typedef struct progress {
   int quiet, tty;
   double last;            /* s, clock when a line was last shown */
-  double begun, max_time; /* s, clock at the start of the command, and how long it may take */
+  double begun, max_time; /* s, clock at the start of the command; its time limit */
   double before;          /* s, clock after the step before */
   int out_of_time;
 } progress;
 
-/* The next step, if it takes as long as the last one, would end too late. */
+/* Whether the next step would end too late, if it takes as long as the last one. */
 static int time_is_up(progress *p, double now)
 {
   const double step = now - p->before;
@@ -98,7 +97,7 @@ static void show_message(void *user, int level, const char *text)
   fprintf(stderr, "loom: %s: %s\n", names[level < 0 ? 0 : level], text);
 }
 
-/* What the audit looked at, and what it found in bodies of closed form. */
+/* Features that the audit tested, and its findings in bodies of closed form. */
 static void print_features(const run_summary *s)
 {
   if (s->intersections < 0) return;
@@ -131,9 +130,9 @@ static void summary(const run *r, const run_summary *s)
                                                      "filter",  "measure", "log",   "other"};
   double total = 0.0;
   char text[ENDS_TEXT_LEN];
-  if (s->steps_done == s->steps_before) { /* no times and no memory to tell */
+  if (s->steps_done == s->steps_before) { /* there are no times and no memory to report */
     if (s->steps_before > 0 && s->steps_before >= s->steps_planned)
-      printf("%s: holds %lld steps already, %lld are asked for; nothing was left to do\n",
+      printf("%s: holds %lld steps already, %lld are asked for; no step was left to do\n",
              run_out_path(r), (long long)s->steps_before, (long long)s->steps_planned);
     return;
   }
@@ -179,13 +178,13 @@ static void summary(const run *r, const run_summary *s)
            "steps\n",
            (long long)s->passes, (long long)s->ways, (long long)(s->steps_done - s->steps_before));
   else
-    printf("  what passes within a step was not looked for ([log] audit = trajectory)\n");
+    printf("  passes within a step were not looked for ([log] audit = trajectory)\n");
   if (s->start_intersections > 0)
     printf("  intersections of the start that have not parted: %lld\n",
            (long long)s->start_intersections);
 }
 
-/* On stderr, also with --quiet: what a finished run is worth. */
+/* On stderr, also with --quiet: warnings about steps of a finished run. */
 static void warn_of_ends(const log_ends *e)
 {
   char text[ENDS_TEXT_LEN];

@@ -13,8 +13,8 @@
 static const char usage[] =
     "usage: loom ssdf-data CONFIG -o FILE.h5 [--set section.key=value ...]\n"
     "Samples the signed distance to a body in many poses, region by region, for networks to be\n"
-    "trained on: exact distances to the skin, with what is buried where it folds left out.\n"
-    "Cut off, the same command goes on where it was; what is done so far is in FILE.h5.part.\n"
+    "trained on: exact distances to the skin, without the skin that is buried in folds.\n"
+    "After an interruption the same command continues; finished samples are in FILE.h5.part.\n"
     "Data of this command is replaced, any other file refused, and a link is not written "
     "through.\n";
 

@@ -16,10 +16,10 @@
 
 static const char usage[] =
     "usage: loom untangle IN -o OUT [--thickness T] [--passes N]\n"
-    "Moves vertices of a triangle mesh (.obj or .ply) until nothing intersects and all is at\n"
-    "least T apart (default 0.5 mm), for tangles of a few millimetres; what cannot be parted is\n"
-    "named.  From .obj to .obj everything but the positions stays as it is.  A config does the\n"
-    "same to its scene, with bodies and seams, by [run] start = untangle.\n"
+    "Moves vertices of a triangle mesh (.obj or .ply) until no triangles intersect and all are at\n"
+    "least T apart (default 0.5 mm), for tangles of a few millimetres; names the triangles that\n"
+    "cannot be parted.  From .obj to .obj everything but the positions stays as it is.  A config\n"
+    "does the same to its scene, with bodies and seams, by [run] start = untangle.\n"
     "  -o OUT           the mesh to write, .obj or .ply; a mesh of that kind is replaced, any "
     "other\n"
     "                   file refused, and a link is not written through\n"
@@ -37,7 +37,7 @@ typedef struct untangle_options {
 
 /* ---- writing ---- */
 
-/* The lines of an OBJ file with other positions: x [..][3] in the order of its lines `v`. */
+/* Copies an OBJ file with other positions: x [..][3] in the order of its lines `v`. */
 static loom_status rewrite(loom_err *err, const char *in, const char *path, const double *x)
 {
   char *text, a[NUMBER_LEN], b[NUMBER_LEN], c[NUMBER_LEN];
@@ -65,7 +65,7 @@ static loom_status rewrite(loom_err *err, const char *in, const char *path, cons
   return out_file_close(err, &o, s);
 }
 
-/* The writers of `loom export` want velocities, and names of pieces with uv. */
+/* The writers of `loom export` require velocities, and names of pieces with uv. */
 static loom_status write_new(loom_err *err, const untangle_options *o, const mesh *m)
 {
   static char whole[] = "mesh", none[] = "none";
@@ -100,7 +100,7 @@ static loom_status write_mesh(loom_err *err, const untangle_options *o, const me
   return write_new(err, o, m);
 }
 
-/* ---- working ---- */
+/* ---- the command ---- */
 
 static loom_status move(loom_err *err, const untangle_options *o, mesh *m, untangle_report *r)
 {

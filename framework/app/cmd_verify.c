@@ -14,19 +14,18 @@ static const char usage[] =
     "  inverted, only collapse) and tetrahedra of zero or negative volume,\n"
     "  intersections of the mesh with itself and with the meshes of bodies at their pose of\n"
     "  that frame, decided exactly; touching counts,\n"
-    "  edges and triangles inside bodies whose shape has a closed form, by the smallest signed\n"
-    "  distance of each; what lies less deep than rounding (4.8e-7 of its coordinates) is "
-    "outside.\n"
-    "Exit code 3 if there are any.  How many vertices lie inside bodies whose shape has\n"
-    "a closed form, and how deep, is reported, too.\n"
+    "  edges and triangles inside bodies of closed form, by the smallest signed distance of\n"
+    "  each; depths below rounding (4.8e-7 of its coordinates) count as outside.\n"
+    "Exit code 3 if there are any.  The number of vertices inside bodies of closed form, and\n"
+    "their depth, are reported, too.\n"
     "  --frames A:B      frames A to B, both included; also N, A:, :B and last\n"
     "  --max-pairs N     pairs printed per frame, default 10\n"
     "  --min-area SHARE  default 1e-4\n"
-    "  --trajectory      also what passes through each other between a frame and the next,\n"
-    "                    all vertices moving on straight lines; none is missed, and what is\n"
-    "                    reported came nearer than 1.8 times the tolerance; a triangle that is\n"
+    "  --trajectory      also pairs that pass through each other between a frame and the next,\n"
+    "                    all vertices moving on straight lines; none is missed, and each reported\n"
+    "                    pair came nearer than 1.8 times the tolerance; a triangle that is\n"
     "                    anywhere on its way inside a closed form counts, too\n"
-    "  --tolerance M     of that, m, default 1e-9\n";
+    "  --tolerance M     of --trajectory, m, default 1e-9\n";
 
 enum { OPT_FRAMES = 256, OPT_PAIRS, OPT_AREA, OPT_TRAJECTORY, OPT_TOLERANCE };
 
@@ -43,13 +42,13 @@ typedef struct verify_totals {
   int64_t bad_frames, depth_frame;
   int depth_body;
   int64_t most_inside, inside_frames;
-  int64_t start_frames; /* with intersections of the start */
+  int64_t start_frames; /* frames with intersections of the start */
   entry deepest;        /* edge or triangle */
   int64_t entry_frame;
   int64_t passes, bad_ways, ways;
 } verify_totals;
 
-/* Those of a frame, or of the way between two times. */
+/* Prints edges and triangles inside bodies, in a frame or on the way between two times. */
 static void print_entries(const audit *a, int64_t found, const double *time)
 {
   const int64_t shown = found < a->max_pairs ? found : a->max_pairs;
@@ -192,7 +191,7 @@ static int report(const verify_options *o, const audit *a, const verify_totals *
            t->sum.entries, t->entry_frame, text);
   }
   if (t->sum.of_start > 0)
-    printf("  apart from these, of what intersected at the start: %" PRId64
+    printf("  apart from these, of pairs that intersected at the start: %" PRId64
            " intersections in %" PRId64 " frames\n",
            t->sum.of_start, t->start_frames);
   if (o->trajectory)

@@ -1,4 +1,4 @@
-/* describe_main.c - `loom describe` by itself: the launcher builds this where nothing is built yet,
+/* describe_main.c - `loom describe` by itself: the launcher builds this if there is no build yet,
  * so that the first look at a plugin takes seconds. */
 #include "app/commands.h"
 

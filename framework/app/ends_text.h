@@ -1,4 +1,4 @@
-/* ends_text.h - what commands say of how well the steps of a run were solved. */
+/* ends_text.h - sentences on how well the steps of a run converged. */
 #ifndef LOOM_APP_ENDS_TEXT_H
 #define LOOM_APP_ENDS_TEXT_H
 
@@ -6,11 +6,11 @@
 
 enum { ENDS_TEXT_LEN = 240 };
 
-/* "N of M steps did not converge; ...", or that all did; always a text. */
+/* "N of M steps did not converge; ...", or that all did; never empty. */
 const char *ends_converged(const log_ends *e, char text[ENDS_TEXT_LEN]);
-/* That most steps had no iteration, "" if they had. */
+/* A sentence if most steps had no iteration, else "". */
 const char *ends_idle(const log_ends *e, char text[ENDS_TEXT_LEN]);
-/* In how many steps a replayed reference did not converge, "" if in none. */
+/* The number of steps whose replayed reference did not converge, "" if there are none. */
 const char *ends_blind(const log_ends *e, char text[ENDS_TEXT_LEN]);
 /* The largest momentum defect, "" below a percent. */
 const char *ends_defect(const log_ends *e, char text[ENDS_TEXT_LEN]);

@@ -18,7 +18,7 @@ typedef struct export_scene {
   int32_t *segs;        /* [num_segs][4], as loom_scene.segs, yarn by yarn */
   double *radius;       /* [n] m, only if there are yarns */
   double *uv;           /* [nt][3][2] m, material coordinates of corners; NULL: the log has none */
-  int32_t *piece;       /* [nt], 0 to num_pieces - 1; num_pieces: in none */
+  int32_t *piece;       /* [nt], 0 to num_pieces - 1; num_pieces: in no piece */
   int32_t num_pieces;
   char *piece_text;   /* names of the pieces, the memory of: */
   char **piece_names; /* [num_pieces + 1], the last is "none" */
@@ -30,7 +30,7 @@ typedef struct export_frame {
   double time; /* s */
 } export_frame;
 
-/* One frame as a file of its own; `path` is where. */
+/* Writes one frame as a file of its own at `path`. */
 loom_status export_obj(loom_err *err, const export_scene *s, const export_frame *f,
                        const char *path);
 loom_status export_ply(loom_err *err, const export_scene *s, const export_frame *f,
@@ -43,10 +43,10 @@ loom_status export_bcc(loom_err *err, const export_scene *s, const export_frame 
 loom_status export_tubes(loom_err *err, const export_scene *s, const export_frame *f,
                          const char *path);
 loom_status export_load_yarns(loom_err *err, export_scene *s);
-/* /scene/material of the log, where there is one; obj and ply carry it. */
+/* Reads /scene/material, if the log has it; obj and ply files carry it. */
 loom_status export_load_material(loom_err *err, export_scene *s);
 void export_free_material(export_scene *s);
-/* DIR/STEM.vtk.series and DIR/STEM.xdmf: what ParaView opens as a whole. */
+/* DIR/STEM.vtk.series and DIR/STEM.xdmf: ParaView opens either as a whole series. */
 loom_status export_series(loom_err *err, const export_scene *s, const double *times);
 /* DIR/steps.csv, steps_extra.csv, iters.csv, iters_extra.csv, inner.csv */
 loom_status export_csv(loom_err *err, const export_scene *s);

@@ -69,7 +69,7 @@ loom_status export_csv(loom_err *err, const export_scene *s)
   loom_status status = LOOM_OK;
   for (int i = 0; i < (int)(sizeof names / sizeof *names) && status == LOOM_OK; ++i) {
     csv_table t = {.name = names[i], .num_columns = h5read_num_columns(s->r, names[i])};
-    if (t.num_columns < 0 && strcmp(names[i], "steps_extra") == 0) continue; /* of an older loom */
+    if (t.num_columns < 0 && strcmp(names[i], "steps_extra") == 0) continue; /* an older log */
     if (t.num_columns < 1 || t.num_columns > MAX_COLUMNS)
       return err_set(err, LOOM_E_IO, "%s: has no usable /%s: the file is damaged", s->log_path,
                      names[i]);

@@ -1,4 +1,4 @@
-/* info_sections.h - sums over the rows of /sections: where plugins say their time goes. */
+/* info_sections.h - sums over the rows of /sections: time by section, as plugins report it. */
 #ifndef LOOM_APP_INFO_SECTIONS_H
 #define LOOM_APP_INFO_SECTIONS_H
 
@@ -10,8 +10,8 @@ typedef struct info_section {
   double wall, cpu; /* s, inner sections included */
 } info_section;
 
-/* In the order in which they first stand in the log; *out [*count] is malloc'ed.  A log of an older
- * version has none. */
+/* Sections in the order of their first rows in the log; *out [*count] is malloc'ed.  A log of an
+ * older version has none. */
 loom_status info_sections(h5read *r, loom_err *err, info_section **out, int64_t *count);
 
 #endif

@@ -41,7 +41,7 @@ int listing_parse(int argc, char **argv, const char *usage, listing *out)
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
   memset(out, 0, sizeof *out);
-  optind = 0; /* start over: another command may have parsed before */
+  optind = 0; /* parse from the start: another command may have parsed before */
   for (int k; (k = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
     if (k == 'h') {
       fputs(usage, stdout);

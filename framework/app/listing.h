@@ -1,4 +1,4 @@
-/* listing.h - what `list` and `describe` share: options, JSON, names of capabilities. */
+/* listing.h - shared by `list` and `describe`: options, JSON, names of capabilities. */
 #ifndef LOOM_LISTING_H
 #define LOOM_LISTING_H
 
@@ -17,8 +17,8 @@ typedef struct listing {
 /* [NAME] [--plugin-path DIRS] [--json] [--help].  0: go on; nonzero: leave with exit_code. */
 int listing_parse(int argc, char **argv, const char *usage, listing *out);
 
-/* The registry takes absolute directories only; on the command line a relative one is
- * plain.  0 with a message on stderr if one does not exist. */
+/* Makes relative directories of the command line absolute: the registry takes no others.  0 with a
+ * message on stderr if one does not exist. */
 int listing_absolute_dirs(const char *list, char *out, size_t len);
 
 const char *listing_backends(uint32_t backends); /* "cpu+cuda" */
@@ -29,6 +29,6 @@ void json_member(FILE *f, int *first, const char *key, const char *value);
 void json_number(FILE *f, int *first, const char *key, double value); /* null if infinite */
 /* "a, b" -> "key": ["a", "b"] */
 void json_list(FILE *f, int *first, const char *key, const char *names);
-void json_plugin(FILE *f, int *first, const reg_entry *e); /* the members both commands give */
+void json_plugin(FILE *f, int *first, const reg_entry *e); /* the members of both commands */
 
 #endif

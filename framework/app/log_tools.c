@@ -19,7 +19,7 @@ int guard_run(int (*body)(int argc, char **argv), int argc, char **argv)
 {
   int status;
   if (getenv("LOOM_NO_GUARD") != NULL) return body(argc, argv);
-  fflush(NULL); /* or both processes would write what is buffered */
+  fflush(NULL); /* or both processes would write the buffered output */
   const pid_t pid = fork();
   if (pid < 0) return body(argc, argv);
   if (pid == 0) {

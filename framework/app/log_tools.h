@@ -1,4 +1,4 @@
-/* log_tools.h - what the commands on logs (info, verify, compare, export) share. */
+/* log_tools.h - shared by the commands on logs (info, verify, compare, export). */
 #ifndef LOOM_LOG_TOOLS_H
 #define LOOM_LOG_TOOLS_H
 
@@ -8,17 +8,17 @@
 #include "app/commands.h"
 #include "log/h5log.h"
 
-/* Run a command's body in a child process: a damaged file can crash the HDF5 library, and
- * then one line and EXIT_RUNTIME are what the user gets.  LOOM_NO_GUARD in the environment
- * runs it directly, for debuggers. */
+/* Runs the body of a command in a child process: a damaged file can crash the HDF5 library, and
+ * then the user gets one line and EXIT_RUNTIME.  LOOM_NO_GUARD in the environment runs it directly,
+ * for debuggers. */
 int guard_run(int (*body)(int argc, char **argv), int argc, char **argv);
 
-/* h5read_open; what the user must know of how the log was opened goes to stderr. */
+/* h5read_open; prints its remark on how the log was opened (h5read_note) to stderr. */
 loom_status tool_open_log(loom_err *err, const char *path, h5read **out);
 
-/* Usage error of a command: "loom: COMMAND: message" and how to get help; EXIT_USAGE. */
+/* Usage error of a command: prints "loom: COMMAND: message" and the way to get help; EXIT_USAGE. */
 int tool_usage(const char *command, const char *fmt, ...) LOOM_PRINTF(2, 3);
-/* After getopt: an option it refused, named. */
+/* After getopt: names the option that it refused. */
 int tool_bad_option(char **argv, int result);
 
 /* A range of frames: "N", "A:B" (both included), "A:", ":B" or "last". */
@@ -26,7 +26,7 @@ typedef struct frame_range {
   int64_t first, last; /* last < 0: counted from the end, -1 is the last frame */
 } frame_range;
 int frame_range_parse(const char *text, frame_range *out); /* 0, or -1 if malformed */
-/* Clip to the frames there are; LOOM_E_CONFIG if none is left. */
+/* Clips the range to the frames of the log; LOOM_E_CONFIG if none is left. */
 loom_status frame_range_clip(loom_err *err, const frame_range *r, int64_t num_frames,
                              int64_t *first, int64_t *end);
 
@@ -35,7 +35,7 @@ enum { NUMBER_LEN = 32 };
 const char *number_text(double v, char buf[NUMBER_LEN]);
 int number_parse(const char *text, double *out); /* 0, or -1 unless all of it is a number */
 
-/* A sum of counts of a file that may be damaged: it stays within the range. */
+/* Adds counts of a file that may be damaged: the sum saturates instead of overflowing. */
 int64_t count_add(int64_t a, int64_t b);
 
 /* A whole table column, malloc'ed; *count gets the number of rows. */

@@ -16,16 +16,16 @@ static const struct command { /* ./loom reads the rows, too: one a line */
 } commands[] = {
     {"run", cmd_run, "simulate a config and log every iteration"},
     {"check", cmd_check, "parse, load, test the fit and print the resolved config"},
-    {"list", cmd_list, "plugins found, and what was refused and why"},
+    {"list", cmd_list, "plugins found, refused files and the reasons"},
     {"describe", cmd_describe, "parameters of a plugin or a section"},
-    {"info", cmd_info, "what a log holds"},
+    {"info", cmd_info, "summary of a log"},
     {"verify", cmd_verify, "audit every stored frame of a log"},
     {"compare", cmd_compare, "distance of two logs, frame by frame"},
     {"export", cmd_export, "frames as meshes, tables as CSV"},
     {"pattern", cmd_pattern, "a sewing pattern of GarmentCode as one of loom"},
     {"ssdf-data", cmd_ssdf_data, "training data for networks of the distance to a body"},
-    {"untangle", cmd_untangle, "move apart what intersects in a mesh"},
-    {"contract", cmd_contract, "what every plugin must satisfy, checked on one"},
+    {"untangle", cmd_untangle, "move intersecting triangles of a mesh apart"},
+    {"contract", cmd_contract, "check the contract of all plugins on one"},
     {"ccd", cmd_ccd, "collision queries with known answers"},
     {"test", NULL, "build and run the test-suite"},
     {"render", NULL, "a shaded picture or movie of a log"},
@@ -50,11 +50,11 @@ static void help(FILE *f)
   fprintf(f, "\nloom COMMAND --help shows the options of a command.\n");
 }
 
-/* Threads that wait for work look for it for some microseconds, then sleep.  Kernels of small
- * meshes follow each other within that time: sleeping at once made two threads slower than one.
- * Spinning on, as is the default, costs many times the work itself on a machine with other work.
- * OpenMP's runtime reads its environment before main() begins, so the binary starts once more;
- * without /proc it goes on as it is. */
+/* A thread that waits for work spins for some microseconds, then sleeps.  Kernels of small meshes
+ * follow each other within that time: sleeping at once made two threads slower than one.  Spinning
+ * on, the default, costs many times the work itself on a machine with other work.
+ * OpenMP's runtime reads its environment before main() begins, so the binary starts itself once
+ * more; without /proc it keeps the default. */
 static void wait_briefly(char **argv)
 {
   if (getenv("OMP_WAIT_POLICY") != NULL || getenv("GOMP_SPINCOUNT") != NULL) return;
@@ -62,8 +62,8 @@ static void wait_briefly(char **argv)
     execv("/proc/self/exe", argv);
 }
 
-/* A stack that the user has made very small ends in a crash: it is raised where that is allowed,
- * for the threads, too, which take the limit that the program began with. */
+/* If the user has set a very small stack, the program crashes; this raises the limit where allowed.
+ * It restarts the program, because threads take the limit that the program began with. */
 static int take_stack(char **argv)
 {
   enum { LEAST_KB = 1024, USUAL_KB = 8192 };
@@ -79,8 +79,8 @@ static int take_stack(char **argv)
   return 0;
 }
 
-/* A run keeps seven files open at a time; with fewer than that it failed when its first checkpoint
- * was due, in the words of HDF5. */
+/* A run keeps seven files open at a time; with a lower limit it failed at its first checkpoint,
+ * with a message of HDF5. */
 static int take_files(void)
 {
   enum { LEAST = 16, USUAL = 1024 };

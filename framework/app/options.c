@@ -1,5 +1,4 @@
-/* options.c - options of `run` and `check`: all of them end up as --set overrides or in
- * run_options. */
+/* options.c - options of `run` and `check`, stored as --set overrides or in run_options. */
 #include "app/options.h"
 
 #include <errno.h>
@@ -78,8 +77,8 @@ static int as_set(common_options *o, const char *key, const char *value)
   return 1;
 }
 
-/* One word as a POSIX shell reads it back: plain, or in single quotes, which keep everything
- * but the single quote itself.  Returns where the text ends. */
+/* Appends one word in a form that a POSIX shell reads back: plain, or in single quotes, which keep
+ * all characters but the single quote.  Returns the end of the text. */
 static char *add_word(char *to, const char *word)
 {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -100,7 +99,7 @@ static char *add_word(char *to, const char *word)
   return to;
 }
 
-/* The command line such that it can be pasted into a shell. */
+/* The command line in a form that can be pasted into a shell. */
 static char *join_command(int argc, char **argv)
 {
   size_t len = sizeof "loom";
@@ -116,7 +115,7 @@ static char *join_command(int argc, char **argv)
   return text;
 }
 
-/* What getopt stumbled over; it reports k = ':' for a value that is missing. */
+/* Reports the option that getopt refused; k = ':' for a missing value. */
 static void bad_option(char **argv, int k)
 {
   const char letter[] = {'-', (char)optopt, '\0'};
@@ -133,7 +132,7 @@ static void bad_option(char **argv, int k)
             near ? near : "");
 }
 
-/* "--resume 40" as well as "--resume=40": what follows is taken if it is a step or "auto". */
+/* "--resume 40" as well as "--resume=40": takes the next argument if it is a step or "auto". */
 static int resume_option(int argc, char **argv, common_options *o)
 {
   const char *const next = optarg != NULL ? optarg : optind < argc ? argv[optind] : "";
@@ -144,17 +143,17 @@ static int resume_option(int argc, char **argv, common_options *o)
   return taken || optarg == NULL;
 }
 
-/* "1800", "30 min": the seconds after which a run stops by itself. */
+/* "1800", "30 min": seconds after which the run stops itself. */
 static int time_option(common_options *o)
 {
   loom_err err = {0};
   if (cfg_parse_real(&err, optarg, "s", &o->max_time) == LOOM_OK && o->max_time > 0) return 1;
-  fprintf(stderr, "loom: --max-time '%s': a time above 0 is expected, such as 1800 or '30 min'\n",
+  fprintf(stderr, "loom: --max-time '%s': a time above 0 is expected, like 1800 or '30 min'\n",
           optarg);
   return 0;
 }
 
-/* One option that getopt found.  FINE, or what is wrong with its value; REFUSED: it was said. */
+/* One option that getopt found.  FINE, or the fault of its value; REFUSED: already reported. */
 enum { FINE, NO_NUMBER, REFUSED };
 
 static int take(int argc, char **argv, int k, common_options *o)
@@ -208,12 +207,12 @@ static int take(int argc, char **argv, int k, common_options *o)
   return fine ? FINE : NO_NUMBER;
 }
 
-/* What goes together, or why not. */
+/* Reason why the options do not go together, or NULL. */
 static const char *check_together(int command, const common_options *o)
 {
   const int of_run = o->resume || o->out != NULL || o->overwrite || isfinite(o->max_time);
   if (command == OPTIONS_CHECK && of_run)
-    return "check runs nothing: -o, --overwrite, --resume and --max-time belong to run";
+    return "check runs no simulation: -o, --overwrite, --resume and --max-time belong to run";
   if (o->resume == RUN_RESUME && o->overwrite)
     return "--resume continues a log and --overwrite replaces it: give one of them";
   if (command == OPTIONS_RUN && o->fix_report) return "--fix-report belongs to check";
@@ -232,8 +231,8 @@ int options_parse(int argc, char **argv, int command, const char *usage, common_
   o->command = join_command(argc, argv);
   if (o->sets == NULL || o->owned == NULL || o->command == NULL)
     return leave(o, "loom: out of memory\n", EXIT_RUNTIME);
-  optind = 0; /* start over: another command may have parsed before */
-  opterr = 0; /* our own message, as for every error */
+  optind = 0; /* parse from the start: another command may have parsed before */
+  opterr = 0; /* this file prints the message, as for every error */
   for (int k; (k = getopt_long(argc, argv, ":o:n:h", long_options, NULL)) != -1;) {
     if (k == 'h') return leave(o, usage, EXIT_FINE);
     const int said = take(argc, argv, k, o);

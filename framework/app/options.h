@@ -1,4 +1,4 @@
-/* options.h - command-line options that `run` and `check` share. */
+/* options.h - command-line options of both `run` and `check`. */
 #ifndef LOOM_OPTIONS_H
 #define LOOM_OPTIONS_H
 
@@ -11,7 +11,7 @@ typedef struct common_options {
   const char *out;    /* -o, or NULL */
   const char **sets;  /* [num_sets] "section.key=value", also from --device etc. */
   int num_sets;
-  char **owned; /* texts made for --device, --threads, --plugin-path */
+  char **owned; /* texts allocated for --device, --threads, --plugin-path */
   int num_owned;
   int64_t steps;       /* -n, or -1 */
   int resume;          /* RUN_RESUME_* */

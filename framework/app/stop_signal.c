@@ -7,7 +7,7 @@
 
 #include "app/commands.h"
 
-/* A signal can reach nothing but globals. */
+/* A signal handler can reach only globals. */
 static volatile sig_atomic_t asked = 0, deferred = 0;
 
 static void end_now(int sig)
@@ -18,7 +18,7 @@ static void end_now(int sig)
       write(STDERR_FILENO, name, strlen(name)) >= 0 &&
       write(STDERR_FILENO, after, sizeof after - 1) >= 0)
     _exit(EXIT_STOPPED);
-  _exit(EXIT_STOPPED); /* nobody reads it */
+  _exit(EXIT_STOPPED); /* the output is not read */
 }
 
 static void on_signal(int sig)

@@ -2,10 +2,10 @@
 #ifndef LOOM_STOP_SIGNAL_H
 #define LOOM_STOP_SIGNAL_H
 
-/* From here on the three end the process at once, with EXIT_STOPPED: there is no step to finish,
- * and a scene or a log may take long to open.  SIGHUP stays ignored where it was (nohup). */
+/* From here on the three signals end the process at once, with EXIT_STOPPED: no step is running,
+ * and a scene or a log may take long to open.  SIGHUP stays ignored if it was (nohup). */
 void stop_signal_catch(void);
-/* From here on they only set a flag.  The next one of them acts by its default. */
+/* From here on they only set a flag.  A second one acts by its default. */
 void stop_signal_defer(void);
 int stop_signal_asked(void);           /* the signal that came, 0: none */
 const char *stop_signal_name(int sig); /* "SIGTERM" */

@@ -1,4 +1,4 @@
-/* bind.c - parameter tables fill settings structs; what nobody asked for is reported. */
+/* bind.c - parameter tables fill settings structs; keys that no table has are reported. */
 #include "config/cfg_internal.h"
 
 #include <stdio.h>
@@ -168,7 +168,7 @@ const char *cfg_quote(cfg *c, const char *text)
   return cfg_printf(c, strchr(text, '"') != NULL ? "'%s'" : "\"%s\"", text);
 }
 
-/* What no line of a file can hold so that cfg_scan reads it back; NULL: it can be written. */
+/* A property of the text that no line of a file can hold for cfg_scan to read back; NULL: none. */
 static const char *unwritable(const char *text)
 {
   const size_t n = strlen(text);
@@ -177,7 +177,7 @@ static const char *unwritable(const char *text)
   if (!cfg_utf8_valid(text, n)) return "bytes that are no UTF-8";
   if (n > CFG_VALUE_MAX) return "more than 900 bytes";
   if (!needs_quotes(text)) return NULL;
-  if (strchr(text, '\\') != NULL) return "a backslash beside what has to be quoted";
+  if (strchr(text, '\\') != NULL) return "a backslash in text that needs quotes";
   if (strchr(text, '"') != NULL && strchr(text, '\'') != NULL) return "both kinds of quotes";
   return NULL;
 }
@@ -239,7 +239,7 @@ static loom_status add_table(loom_err *err, const cfg_section *s, const loom_par
   return LOOM_OK;
 }
 
-/* The value of one parameter; a problem of the user's goes to `why`. */
+/* The value of one parameter; a mistake of the user is reported in `why`. */
 static loom_status get_value(loom_err *why, const cfg_section *s, const loom_param *p, value *v)
 {
   cfg_entry *const e = cfg_entry_find(s, p->key);
@@ -315,7 +315,7 @@ loom_status cfg_bind(loom_err *err, const cfg_section *s, const loom_param *para
   return problems > 0 ? LOOM_E_CONFIG : LOOM_OK;
 }
 
-/* ---- what nobody asked for ---- */
+/* ---- unknown sections and keys ---- */
 
 enum { NAMES_MAX = 512 }; /* candidates for a hint */
 
@@ -380,7 +380,7 @@ static void report_section(loom_err *err, int *problems, const cfg *c, const cfg
              list);
 }
 
-/* A key that was unset need not be one that anybody knows: that may be why. */
+/* A key that was unset may be unknown: that may be the reason for unsetting it. */
 static int removed(const cfg_section *s, const cfg_entry *e)
 {
   return e->before != NULL && cfg_entry_unset(s, e);

@@ -1,4 +1,4 @@
-/* cfg_internal.h - what the sources of framework/config share; nobody else includes it. */
+/* cfg_internal.h - shared by the sources of framework/config; no other file includes it. */
 #ifndef LOOM_CFG_INTERNAL_H
 #define LOOM_CFG_INTERNAL_H
 
@@ -22,7 +22,7 @@ enum {
 typedef struct cfg_block cfg_block; /* one piece of memory that lives as long as the cfg */
 
 typedef struct cfg_file {
-  const char *name; /* as it stands in messages */
+  const char *name; /* for messages */
   const char *dir;  /* resolves relative paths; "" is the current directory */
   const struct cfg_file *includer;
   dev_t dev; /* identity, for cycles; both 0 for text that is not a file */
@@ -33,9 +33,9 @@ typedef struct cfg_entry {
   const char *key, *value;        /* value: without comment and quotes */
   const cfg_file *file;           /* place; the path in it is relative to file->dir */
   int line;                       /* 0 for --set */
-  int used;                       /* somebody asked for the key */
+  int used;                       /* an owner asked for the key */
   int order;                      /* counts all values in the order in which they were read */
-  const struct cfg_entry *before; /* what stood here until this value came; NULL: nothing */
+  const struct cfg_entry *before; /* the value that this one replaced, or NULL */
 } cfg_entry;
 
 typedef struct cfg_item { /* one resolved value, as canonical text */
@@ -47,9 +47,9 @@ typedef struct cfg_table {
   uint32_t num;
 } cfg_table;
 
-/* What reading a section leaves behind: the section itself stays constant. */
+/* Record of the reads of a section; the section itself stays constant. */
 typedef struct cfg_use {
-  int known; /* somebody asked for the section */
+  int known; /* an owner asked for the section */
   int num_tables, num_items, num_asked;
   cfg_table *tables;  /* [num_tables] bound so far */
   cfg_item *items;    /* [num_items] in the order of binding */
@@ -68,10 +68,10 @@ struct cfg_section {
 
 typedef struct cfg_asked_name {
   const char *name;
-  int prefix; /* name or name.SUFFIX */
+  int prefix; /* 1: NAME.SUFFIX, too */
 } cfg_asked_name;
 
-typedef struct cfg_asked { /* names of sections that somebody wants, for hints */
+typedef struct cfg_asked { /* names of sections that owners asked for, for hints */
   int num;
   cfg_asked_name *names; /* [num] */
 } cfg_asked;
@@ -96,17 +96,17 @@ loom_status cfg_nomem(loom_err *err);
 /* ---- files (load.c) ---- */
 cfg_section *cfg_section_get(cfg *c, const char *name, const cfg_file *f, int line);
 cfg_entry *cfg_entry_find(const cfg_section *s, const char *key);
-/* The value is empty and takes the place of another one, or stands in --set: keys that are not
- * texts fall back to their default. */
+/* The value is empty and replaces another one, or comes from --set: the key takes its default,
+ * except a key of type text. */
 int cfg_entry_unset(const cfg_section *s, const cfg_entry *e);
-/* Add or replace; LOOM_E_NOMEM is the only failure. */
+/* Adds or replaces a value; LOOM_E_NOMEM is the only failure. */
 loom_status cfg_entry_put(loom_err *err, cfg_section *s, const char *key, const char *value,
                           const cfg_file *f, int line);
-/* `path` as seen from the current directory, when it stands in a file of directory `dir`. */
+/* `path` of a file in directory `dir`, as seen from the current directory. */
 const char *cfg_join(cfg *c, const char *dir, const char *path);
 const char *cfg_dirname(cfg *c, const char *path);
 loom_status cfg_read_file(loom_err *err, cfg *c, const char *path, char **text, size_t *len);
-/* Add a line to the message, up to CFG_MESSAGES of them. */
+/* Adds a line to the message, up to CFG_MESSAGES of them. */
 void cfg_report(loom_err *err, int *count, const char *fmt, ...) LOOM_PRINTF(3, 4);
 
 /* ---- scanning one text (scan.c) ---- */
@@ -117,8 +117,8 @@ typedef struct cfg_record { /* one line that is not empty */
   int line;
 } cfg_record;
 /* All records of a text in order, checked against iniparser's reading of it.  quote: messages may
- * repeat what stands there; of a file that a configuration merely names they tell the line only,
- * as it may be one that whoever wrote the configuration should not see. */
+ * repeat parts of the text.  For a file that a configuration merely names it is 0, and messages
+ * tell the line only: the author of the configuration may have no right to read that file. */
 loom_status cfg_scan(loom_err *err, cfg *c, const char *text, size_t len, const char *name,
                      int quote, cfg_record **out, int *num);
 int cfg_utf8_valid(const char *s, size_t len);
@@ -138,9 +138,9 @@ void cfg_print_real(double v, char *buf, size_t len);
 void cfg_print_range(const loom_param *p, char *buf, size_t len);
 int cfg_in_range(const loom_param *p, double v);
 /* ---- binding (bind.c) ---- */
-/* Text as it must stand in a file to be read back as it is. */
+/* The text as a file must contain it to be read back unchanged. */
 const char *cfg_quote(cfg *c, const char *text);
-/* Does cfg_hash count it?  key NULL: anything of the section. */
+/* Does cfg_hash cover it?  key NULL: any key of the section. */
 int cfg_in_hash(const char *section, const char *key);
 
 #endif

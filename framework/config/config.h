@@ -1,11 +1,11 @@
 /* config.h - INI files: strict, with units, includes, overrides and line numbers.
  *
- * iniparser does the parsing; around it stand what it lacks: the file and line of
- * every key, `include =`, duplicate detection, units, nearest-name hints, and the
- * rule that every key must have been asked for by somebody.
+ * iniparser does the parsing; this module adds the file and line of every key, `include =`,
+ * duplicate detection, units, nearest-name hints, and the rule that every key must have been read
+ * by some part of the program ("asked for").
  *
  * Typical use: cfg_load, then every owner of a section calls cfg_bind with its
- * parameter table, then cfg_finish reports what nobody asked for.
+ * parameter table, then cfg_finish reports the keys that no owner has.
  */
 #ifndef LOOM_CONFIG_H
 #define LOOM_CONFIG_H
@@ -19,10 +19,10 @@ typedef struct cfg_section cfg_section;
 /* path: the INI file; sets: "section.key=value" overrides, applied last, shown in
  * messages as "--set".  "collision.self.plugin=sdf" sets [collision.self] plugin.
  * "section.key=", and `key =` in a file over an included one, unset a key: its default
- * holds.  A text becomes empty instead. */
+ * applies; a key of type text becomes empty instead.  cfg_free() frees *out. */
 loom_status cfg_load(loom_err *err, const char *path, const char *const *sets, int num_sets,
                      cfg **out);
-/* The same from text; `name` stands in messages, `dir` resolves relative paths. */
+/* The same from text; messages show `name`, `dir` resolves relative paths. */
 loom_status cfg_parse(loom_err *err, const char *text, const char *name, const char *dir,
                       const char *const *sets, int num_sets, cfg **out);
 void cfg_free(cfg *c);
@@ -38,7 +38,7 @@ const cfg_section *cfg_next(const cfg *c, const char *prefix, const cfg_section 
 const cfg_section *cfg_need(cfg *c, const char *name);
 const char *cfg_section_name(const cfg_section *s);   /* "cloth.sheet" */
 const char *cfg_section_suffix(const cfg_section *s); /* "sheet", or "" */
-/* All of them, and what stands in a section, in file order; none is marked as asked for. */
+/* All sections, and the keys and values of one, in file order; none is marked as asked for. */
 int cfg_num_sections(const cfg *c);
 const cfg_section *cfg_section_at(const cfg *c, int i);
 int cfg_num_keys(const cfg_section *s);
@@ -53,20 +53,21 @@ int cfg_given_by_file(const cfg_section *s, const char *key, const char **dir);
 /* "FILE:LINE: [section] key" for messages; key NULL: the section's own place */
 const char *cfg_place(const cfg_section *s, const char *key, char *buf, size_t len);
 
-/* Fill a settings struct from a section by a parameter table: types, units
- * ("5 mm" -> 0.005 for unit "m"), ranges, choices.  Texts live as long as the cfg.
- * May be called several times on one section with different tables. */
+/* Fills a settings struct from a section by a parameter table: types, units ("5 mm" -> 0.005 for
+ * unit "m"), ranges, choices.  Texts live as long as the cfg.  One section may be bound several
+ * times with different tables.  LOOM_E_CONFIG lists the wrong keys, at most 8. */
 loom_status cfg_bind(loom_err *err, const cfg_section *s, const loom_param *params,
                      uint32_t num_params, void *settings);
 /* Defaults only, no section (used by tests and `describe`). */
 void cfg_defaults(const loom_param *params, uint32_t num_params, void *settings);
 
-/* Whose keys a section has is chosen by one of them ([solver] plugin).  Where a file names one
- * owner and a later file or --set another, the file's keys that only the former has are dropped;
- * `note` is told of each in words, with its place.  Kept is what both have with the same type,
- * unit and choices, and every key that was given by, or after, whoever chose: a wrong one of
- * these is an error, and so is a key that the former owner does not have either.  Call it before
- * cfg_bind.  find: the table of an owner; a status other than LOOM_OK and a reason if unknown. */
+/* The key `choice` of a section selects the owner of its other keys ([solver] plugin).  If a file
+ * names one owner and a later file or --set another, this drops the keys that the first owner alone
+ * has, and passes a sentence on each, with its place, to `note`.  A key stays if both owners have
+ * it with the same type, unit and choices, or if it was given together with the later choice or
+ * after it: if wrong it is an error, and so is a key that the first owner does not have either.
+ * Call it before cfg_bind.  find: gives the parameter table of an owner; if unknown, a status other
+ * than LOOM_OK and the reason. */
 typedef struct cfg_owners {
   loom_status (*find)(void *user, loom_err *why, const char *name, const loom_param **params,
                       uint32_t *num_params);
@@ -76,31 +77,30 @@ typedef struct cfg_owners {
 loom_status cfg_swap(loom_err *err, const cfg_section *s, const char *choice,
                      const cfg_owners *owners);
 
-/* How a key came that goes with some values of another key, `choice`: by somebody who knew what is
- * chosen, or beside it: from a material, or in a file of which a later one or --set chose
- * otherwise. */
+/* How a key was given that fits only some values of another key, `choice`.  MEANT: where the choice
+ * was known.  BESIDE: by a material, or in a file whose choice a later file or --set replaced. */
 enum { CFG_GIVEN_NOT, CFG_GIVEN_MEANT, CFG_GIVEN_BESIDE };
 int cfg_given(const cfg_section *s, const char *key, const char *choice);
-/* As if the key had not been given; what was bound before is to be bound again. */
+/* As if the key had not been given; settings that were bound before must be bound again. */
 void cfg_drop(const cfg_section *s, const char *key);
 
-/* After everyone has bound: unknown sections and keys become errors that name the
- * nearest key that some table of that section has. */
+/* After all owners have bound: unknown sections and keys become errors that name the nearest key
+ * in the tables of that section. */
 loom_status cfg_finish(loom_err *err, const cfg *c);
 
-/* Canonical INI text of every section with every resolved value, units in SI, fixed
- * order: what goes into the log, and what `loom check` prints.  Owned by the cfg. */
+/* Canonical INI text of every section with every resolved value, units in SI, fixed order, for the
+ * log and for `loom check`.  Owned by the cfg; NULL if out of memory. */
 const char *cfg_resolved(cfg *c);
 /* 64-bit FNV-1a of the resolved text without [log], [exec] and [run] steps/replay,
  * which do not change the physics: 16 hex digits. */
 void cfg_hash(cfg *c, char hex[17]);
-/* Where two resolved texts differ in what the hash counts: "[cloth.sheet] density: 0.2 then, 0.3
- * now; ..." with at most four keys, "" if nowhere. */
+/* Differences of two resolved texts in the keys that the hash covers: "[cloth.sheet] density: 0.2
+ * then, 0.3 now; ..." with at most four keys, "" if there are none. */
 void cfg_differ(const char *then, const char *now, char *out, size_t len);
 
-/* Print a parameter table as `loom describe` does (text to `out`, a FILE *). */
+/* Prints a parameter table as `loom describe` does (text to `out`, a FILE *). */
 void cfg_describe(const loom_param *params, uint32_t num_params, void *out);
-/* Default of a parameter as it would be written in a file; NULL if it has none. */
+/* Default of a parameter as a file would have it, in buf [len]; NULL if it has none. */
 const char *cfg_default_text(const loom_param *p, char *buf, size_t len);
 
 /* One value with an optional unit, e.g. "2 cm" for unit "m".  LOOM_E_CONFIG with a
@@ -108,10 +108,10 @@ const char *cfg_default_text(const loom_param *p, char *buf, size_t len);
 loom_status cfg_parse_real(loom_err *err, const char *text, const char *unit, double *out);
 
 /* `material = NAME` in section s: the keys of [material] in materials/NAME.ini become the values
- * of keys that the section does not give itself; messages name the material file.  Searched
- * are materials, ../materials and ../../materials from the directory of the file in which the
- * key stands, then dir_hint (the materials that come with loom; may be NULL).  Call it before
- * cfg_bind; without the key it does nothing. */
+ * of keys that the section does not set itself; messages name the material file.  The search goes
+ * through materials, ../materials and ../../materials from the directory of the file with the key,
+ * then dir_hint (the materials that come with loom; may be NULL).  Call it before cfg_bind; without
+ * the key it has no effect. */
 loom_status cfg_apply_material(loom_err *err, cfg *c, const cfg_section *s, const char *dir_hint);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct entry { /* pieces of a resolved text, none ends with a NUL */
   int section_len, key_len, value_len;
 } entry;
 
-/* The next "key = value" behind *at; 0 at the end.  e->section goes over from call to call. */
+/* The next "key = value" behind *at; 0 at the end.  e->section persists from call to call. */
 static int next_entry(const char **at, entry *e)
 {
   while (**at != '\0') {

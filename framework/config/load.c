@@ -235,9 +235,9 @@ static loom_status load_file(loom_err *err, cfg *c, const char *path, const cfg_
 
 /* ---- --set ---- */
 
-/* A new [cloth.sheeet] beside the file's [cloth.sheet] is a misspelling, and it would
- * silently become a second cloth.  Short suffixes (a, b, 1, 2) are near to each other by
- * nature and are let through. */
+/* A new [cloth.sheeet] beside the file's [cloth.sheet] is a misspelling: without this check it
+ * would become a second cloth.  Short suffixes (a, b, 1, 2) are near to each other by nature and
+ * are accepted. */
 static loom_status check_new_section(loom_err *err, const cfg *c, const char *name, const char *set)
 {
   const char *const dot = strchr(name, '.');
@@ -311,7 +311,7 @@ static cfg *new_cfg(void)
   return c;
 }
 
-/* Apply the overrides to what has been loaded, or give up with status s. */
+/* Applies the overrides to the loaded files, or gives up with status s. */
 static loom_status finish_load(loom_err *err, loom_status s, cfg *c, const char *const *sets,
                                int num_sets, cfg **out)
 {
@@ -360,7 +360,7 @@ void cfg_free(cfg *c)
 
 const char *cfg_path(const cfg *c) { return c->top->name; }
 
-/* Remember the name for hints; a failed allocation only costs the hint. */
+/* Remembers the name for hints; a failed allocation only costs the hint. */
 static void ask(const cfg *c, const char *name, int prefix)
 {
   cfg_asked *const a = c->asked;

@@ -42,7 +42,7 @@ static loom_status not_found(loom_err *err, cfg *c, const cfg_section *s, const 
                  near != NULL ? "'?" : "", where);
 }
 
-/* Read [material] of one file into the section. */
+/* Reads [material] of one file into the section. */
 static loom_status read_material(loom_err *err, cfg *c, cfg_section *s, const char *path)
 {
   char *text = NULL;

@@ -1,4 +1,4 @@
-/* origin.c - who gave a key: a file, or the command line. */
+/* origin.c - source of a key: a file, or the command line. */
 #include <string.h>
 
 #include "config/cfg_internal.h"

@@ -1,4 +1,4 @@
-/* resolved.c - the configuration as it took effect: canonical text, hash, parameter pages. */
+/* resolved.c - the configuration with all defaults: canonical text, hash, parameter pages. */
 #include "config/cfg_internal.h"
 
 #include <inttypes.h>
@@ -73,7 +73,7 @@ static int bound(const cfg_use *u, const char *key)
   return 0;
 }
 
-/* [log] and [exec] change no number, [run] steps and replay do not change the problem. */
+/* [log] and [exec] change no result, [run] steps and replay do not change the problem. */
 int cfg_in_hash(const char *section, const char *key)
 {
   if (key != NULL && strcmp(key, "replay_state") == 0) return 0;

@@ -1,8 +1,8 @@
-/* scan.c - one INI text: iniparser reads it, and this file says in which line what stands.
+/* scan.c - one INI text: iniparser reads it, and this file finds the line of each key.
  *
  * iniparser keeps no line numbers, merges duplicates, lower-cases names, joins lines that end
  * in a backslash and stops at a line limit.  So the text is scanned here first by the same
- * grammar, everything that iniparser would bend is refused with its line, and afterwards both
+ * grammar, every construct that iniparser would alter is refused with its line, and afterwards both
  * readings must agree key by key.
  */
 #define _GNU_SOURCE /* memfd_create: iniparser 4.1 reads named files only */
@@ -69,7 +69,7 @@ typedef struct scanner {
   cfg *c;
   const char *name;    /* of the text, for messages */
   int quote;           /* messages may repeat the text */
-  char *copy;          /* what iniparser gets: comments after headers are blanked */
+  char *copy;          /* text for iniparser: comments after headers are blanked */
   const char *section; /* the present one */
   int first;           /* its header's record, -1 above the first header */
   cfg_record *rec;
@@ -198,7 +198,7 @@ static loom_status assignment(scanner *sc, char *s, size_t len)
     return err_set(sc->err, LOOM_E_CONFIG,
                    "%s:%d: [%s] %s%.*s%s is no key; allowed: lower-case letters, digits and '_', "
                    "beginning with a letter, up to %d bytes",
-                   sc->name, sc->line, sc->section, sc->quote ? "'" : "what stands before '='",
+                   sc->name, sc->line, sc->section, sc->quote ? "'" : "the text before '='",
                    sc->quote ? (int)n : 0, name, sc->quote ? "'" : "", CFG_NAME_MAX);
   const char *const key = cfg_copy(sc->c, name, n), *value = NULL;
   if (key == NULL) return cfg_nomem(sc->err);
@@ -286,7 +286,7 @@ static loom_status differ(scanner *sc, const cfg_record *r, const char *seen)
                  sc->name, r->line, r->section, r->key, seen == NULL ? "nothing" : seen, r->value);
 }
 
-/* Every record must be in the dictionary with the same value, and nothing else. */
+/* Every record must be in the dictionary with the same value, which holds no other entries. */
 static loom_status agree(scanner *sc, const dictionary *d)
 {
   char name[2 * CFG_LINE_MAX + 8];

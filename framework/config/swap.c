@@ -1,4 +1,6 @@
-/* swap.c - keys of an owner (a plugin) that was replaced from outside the file that sets them. */
+/* swap.c - drops the keys of an owner (a plugin) that a later file or --set replaced.
+ *
+ * The key `choice` names the owner; see cfg_swap() in config.h. */
 #include "config/cfg_internal.h"
 
 #include <stdio.h>
@@ -22,8 +24,8 @@ static int same_text(const char *a, const char *b)
   return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
 }
 
-/* The value that chose the owner when e was written: the newest of e's own file or from before e,
- * or the first of all where a file relies on one that comes after it. */
+/* The value of `choice` for which e was written: the newest one in e's own file or before e, or the
+ * very first if e's file relies on a later one. */
 static const cfg_entry *written_for(const cfg_entry *choice, const cfg_entry *e)
 {
   while (choice->before != NULL && choice->file != e->file && choice->order > e->order)
@@ -37,7 +39,7 @@ static void drop(cfg_section *s, int i)
   memmove(&s->entries[i], &s->entries[i + 1], (size_t)(s->num_entries - i) * sizeof *s->entries);
 }
 
-/* Is the entry foreign?  *text says so in words. */
+/* Does the entry belong to a former owner only?  *text then says so. */
 static loom_status judge(loom_err *err, const cfg_section *s, const cfg_entry *e, const owner *now,
                          const char *former, const cfg_owners *owners, int *foreign, char text[],
                          size_t len)
@@ -79,7 +81,7 @@ loom_status cfg_swap(loom_err *err, const cfg_section *s, const char *choice,
   owner now = {.name = chosen.value};
   loom_err ignored = {0};
   if (owners->find(owners->user, &ignored, now.name, &now.params, &now.num) != LOOM_OK)
-    return LOOM_OK; /* whoever binds the choice says so */
+    return LOOM_OK; /* cfg_bind of the choice reports it */
   for (int i = 0; i < own->num_entries;) {
     const cfg_entry *const e = &own->entries[i];
     const char *const former = written_for(&chosen, e)->value;

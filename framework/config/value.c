@@ -19,7 +19,7 @@ enum { UNIT_MAX = 64 }; /* bytes of a unit */
 typedef struct unit {
   int dim[NUM_DIMS];
   int ten;       /* power of ten */
-  double factor; /* what remains: value in SI = number * 10^ten * factor */
+  double factor; /* value in SI = number * 10^ten * factor */
 } unit;
 
 static const struct {
@@ -298,7 +298,7 @@ void cfg_print_real(double v, char *buf, size_t len)
     best = strlen(t);
     snprintf(buf, len, "%s", t);
   }
-  if (best == SIZE_MAX) snprintf(buf, len, "%g", v); /* NaN equals nothing */
+  if (best == SIZE_MAX) snprintf(buf, len, "%g", v); /* NaN differs from every number */
 }
 
 int cfg_in_range(const loom_param *p, double v)

@@ -1,7 +1,7 @@
 /* words.h - strict reading of values that are lists of words and numbers.
  *
- * Used for keys such as `resolution = 101 101` or `motion = translate 0 0 1`.  Nothing
- * is skipped: a caller reads until the words are used up and refuses what is left.
+ * Used for keys such as `resolution = 101 101` or `motion = translate 0 0 1`.  No text
+ * is skipped: a caller reads until the words are used up and refuses the rest.
  */
 #ifndef LOOM_CONFIG_WORDS_H
 #define LOOM_CONFIG_WORDS_H
@@ -9,7 +9,7 @@
 #include "core/err.h"
 
 typedef struct words {
-  const char *p; /* what is left of the text */
+  const char *p; /* the rest of the text */
   char word[256];
 } words;
 
@@ -22,8 +22,8 @@ int words_real(words *w, double *value);
 int words_int(words *w, int64_t *value);
 int words_at_end(words *w);
 
-/* All of `text` as 1 to `max` numbers, with a unit behind the last one if wanted ("1 1 m",
- * "80 60 cm").  *count gets how many; the message has no place. */
+/* Reads all of `text` as 1 to `max` numbers, with a unit after the last one if `unit` is not NULL
+ * ("1 1 m", "80 60 cm").  *count is their number; the message has no place. */
 loom_status words_reals(loom_err *err, const char *text, const char *unit, int max, double *values,
                         int *count);
 loom_status words_ints(loom_err *err, const char *text, int max, int64_t *values, int *count);

@@ -1,4 +1,4 @@
-/* build_info.h - from what this binary was built; written by LoomBuildInfo.cmake. */
+/* build_info.h - sources, compiler and options of this binary; written by LoomBuildInfo.cmake. */
 #ifndef LOOM_BUILD_INFO_H
 #define LOOM_BUILD_INFO_H
 

@@ -1,4 +1,4 @@
-/* crash.c - the last words of a process that a plugin, or a defect of the core, ends.
+/* crash.c - the last message of a process that a plugin, or a defect of the core, ends.
  *
  * Everything that runs in a signal handler is async-signal-safe (signal-safety(7)): numbers are
  * formatted here, and write() is the only output. */
@@ -17,9 +17,9 @@
 
 enum { STACK_BYTES = 1 << 16, TEXT_BYTES = 1024, EXIT_CODE = 1 };
 
-/* A handler can reach nothing but globals. */
+/* A signal handler has no arguments of its own: it can reach only globals. */
 static _Atomic(const crash_place *) now;
-static pid_t owner; /* the process that was guarded, not a child of it */
+static pid_t owner; /* the process that installed the handlers; a child has another id */
 
 static const struct {
   int number;
@@ -105,7 +105,7 @@ static void say(const text *t)
   size_t done = 0;
   while (done < t->n) {
     const ssize_t w = write(STDERR_FILENO, t->s + done, t->n - done);
-    if (w <= 0) return; /* nobody listens, and nothing else can be done */
+    if (w <= 0) return; /* the output is closed: there is no other way to report */
     done += (size_t)w;
   }
 }
@@ -117,7 +117,7 @@ static void at_exit(void)
   const crash_place *const p = atomic_load(&now);
   text t = {.n = 0};
   if (p == NULL || getpid() != owner) return;
-  fflush(NULL); /* _exit would lose what was printed */
+  fflush(NULL); /* _exit would lose buffered output */
   put(&t, "loom: exit() was called ");
   put_place(&t, p);
   put(&t, "; a plugin must not end the process: return an error (LOOM_FAIL)\n");
@@ -131,7 +131,7 @@ static void on_signal(int number)
 {
   static atomic_flag said = ATOMIC_FLAG_INIT;
   text t = {.n = 0};
-  while (atomic_flag_test_and_set(&said)) (void)pause(); /* another thread speaks and ends it */
+  while (atomic_flag_test_and_set(&said)) (void)pause(); /* another thread ends the process */
   put(&t, "loom: signal ");
   put_number(&t, number);
   put(&t, " (");
@@ -145,8 +145,8 @@ static void on_signal(int number)
   (void)raise(number); /* it is blocked here and comes when this returns */
 }
 
-/* On a stack of its own: what overflowed may be the other one.  Whoever handles one of the signals
- * already, such as a sanitizer, keeps it. */
+/* The handlers get a stack of their own, because the other one may have overflowed.  A signal that
+ * has a handler already, for example a sanitizer's, keeps it. */
 static void install_handlers(void)
 {
   static char stack[STACK_BYTES];

@@ -1,6 +1,6 @@
-/* crash.h - where the program is, for the message that is its last one.
+/* crash.h - the place of the program (plugin, callback, step), for the message when it crashes.
  *
- * Whoever calls into a plugin notes it here.  When the process is ended from inside, by a signal
+ * A caller of a plugin notes the call here.  When the process is ended from inside, by a signal
  * or by exit(), the message names the plugin, the callback, the step and the iteration. */
 #ifndef LOOM_CORE_CRASH_H
 #define LOOM_CORE_CRASH_H
@@ -16,17 +16,17 @@ typedef struct crash_place {
   const struct crash_place *outer;
 } crash_place;
 
-/* A plugin is entered; *p is set by the caller and lives until crash_leave(p).  Places nest.
+/* Notes the call of a plugin; the caller sets *p, which lives until crash_leave(p).  Places nest.
  * [step] */
 void crash_enter(crash_place *p);
 void crash_leave(const crash_place *p);
-int crash_inside(void); /* a plugin is being called */
+int crash_inside(void); /* 1: a plugin is being called */
 
-/* For programs, once: SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT say where they came from before
- * they end the process as they would have, and exit() inside a plugin ends with 1 and a message.
- * With AddressSanitizer the place follows its own report. */
+/* For programs, once: SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT print the place before they end
+ * the process with their usual status, and exit() inside a plugin ends with 1 and a message.
+ * With AddressSanitizer the place follows the sanitizer's report. */
 void crash_install(void);
-/* In a child process whose parent reports how it ended: signals are silent again. */
+/* For a child process, if its parent reports how it ended: signals print no message any more. */
 void crash_remove(void);
 
 #endif

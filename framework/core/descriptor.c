@@ -251,7 +251,7 @@ static loom_status check_contact(loom_err *err, const loom_plugin *p)
   MUST(destroy, "every plugin has it");
   LOOM_CONTACT_CAPS(MUST_WITH)
   if (REACHES(o->struct_size, OPS, plan) && o->plan != NULL)
-    MUST(update, "plan() asks for pairs, and nobody would see them");
+    MUST(update, "plan() requests pairs, and update() receives them");
   MUST_LOG(num_columns, metrics);
   MUST_LOG(num_step_columns, log_step);
   return LOOM_OK;
@@ -261,7 +261,7 @@ static loom_status check_contact(loom_err *err, const loom_plugin *p)
 /* ---- descriptor ---- */
 
 #if !defined(LK_HAVE_CUDA)
-#define OTHER_DEVICE 0u /* no device: nothing is launched on one */
+#define OTHER_DEVICE 0u /* no device: kernels run on the CPU alone */
 #elif defined(LK_SIMULATED)
 #define OTHER_DEVICE LOOM_CUDA_REAL
 #else
@@ -275,12 +275,12 @@ static loom_status check_backends(loom_err *err, uint32_t b)
       (b & device) == device)
     REFUSE(err, "backends are 0x%x; allowed: LOOM_ON_CPU, LOOM_ON_CUDA or both, or LK_BACKENDS", b);
   if (b & OTHER_DEVICE)
-    REFUSE(
-        err,
-        "its kernels are for %s device, those of this loom for %s one; configure the plugin with "
-        "-DLOOM_CUDA=%s",
-        b & LOOM_CUDA_REAL ? "a real CUDA" : "the simulated",
-        b & LOOM_CUDA_REAL ? "the simulated" : "a real", b & LOOM_CUDA_REAL ? "SIMULATED" : "ON");
+    REFUSE(err,
+           "its kernels are for %s device, but this loom was built for %s one; configure the "
+           "plugin with -DLOOM_CUDA=%s",
+           b & LOOM_CUDA_REAL ? "a real CUDA" : "the simulated",
+           b & LOOM_CUDA_REAL ? "the simulated" : "a real",
+           b & LOOM_CUDA_REAL ? "SIMULATED" : "ON");
   return LOOM_OK;
 }
 
@@ -289,7 +289,7 @@ static loom_status check_head(loom_err *err, const loom_plugin *p)
   if (p->magic != LOOM_MAGIC)
     REFUSE(err, "the descriptor begins with 0x%08x instead of the magic number 0x%08x", p->magic,
            LOOM_MAGIC);
-  /* before anything behind it is read: another version has another layout */
+  /* before later members are read: another version has another layout */
   if (p->abi_major != LOOM_ABI_MAJOR || (LOOM_ABI_MAJOR == 0 && p->abi_minor != LOOM_ABI_MINOR))
     REFUSE(err, "built for plugin ABI %d.%d, this is %d.%d; rebuild the plugin", p->abi_major,
            p->abi_minor, LOOM_ABI_MAJOR, LOOM_ABI_MINOR);

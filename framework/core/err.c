@@ -8,7 +8,7 @@
 
 #include "core/err_word.h"
 
-/* A message may quote a file: what a terminal would take as a command becomes '?'. */
+/* A message may quote a file: bytes that a terminal would take as commands become '?'. */
 static void make_plain(char *text)
 {
   for (unsigned char *p = (unsigned char *)text; *p != '\0'; ++p) {

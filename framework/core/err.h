@@ -3,7 +3,7 @@
  * Every core function that can fail takes a loom_err first, stores one message
  * there and returns its status.  The application prints it as
  *   loom: FILE:LINE: [section] key: what is wrong; remedy
- * so a message begins with its place, when it has one, and ends with what to do.
+ * so a message begins with its place, if it has one, and ends with the remedy.
  */
 #ifndef LOOM_CORE_ERR_H
 #define LOOM_CORE_ERR_H
@@ -17,7 +17,7 @@ typedef struct loom_err {
 
 /* Store a message (replacing the present one) and return `code`.  [step] */
 loom_status err_set(loom_err *e, loom_status code, const char *fmt, ...) LOOM_PRINTF(3, 4);
-#ifdef __clang_analyzer__ /* it does not see into err.c: tell it what comes back */
+#ifdef __clang_analyzer__ /* it does not see into err.c: show it the return value */
 #define err_set(e, code, ...) ((void)(err_set)((e), (code), __VA_ARGS__), (loom_status)(code))
 #endif
 /* Put "fmt: " in front of the present message: adds the caller's place. */
@@ -28,8 +28,8 @@ void err_clear(loom_err *e);
 /* "LOOM_E_CONFIG: the configuration is invalid" */
 const char *err_status_text(loom_status s);
 
-/* The candidate nearest to `word` by edit distance (case-insensitive), or NULL if
- * none is near enough to be a plausible misspelling. */
+/* The candidate nearest to `word` by edit distance (case-insensitive), or NULL if none is near
+ * enough to be a plausible misspelling.  It belongs to the caller. */
 const char *err_nearest(const char *word, const char *const *candidates, int count);
 
 /* Return negative statuses and outcomes alike to the caller. */

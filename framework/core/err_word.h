@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* The first characters of a word: a path in a configuration may name any file, and a message does
- * not print at length what stands there. */
+/* Characters of a word that a message quotes: a path in a configuration may name any file, and a
+ * message must not print its contents at length. */
 enum { ERR_WORD = 24 };
 const char *err_word(const char *word, size_t len, char buf[ERR_WORD]);
 

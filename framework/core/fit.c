@@ -1,5 +1,5 @@
-/* fit.c - the rules of fit: solver needs within contact provides, contact needs within
- * collision provides, pair kinds overlap, elements and backends can do what is asked. */
+/* fit.c - the rules of fit: the contact model provides the needs of the solver, collision plugins
+ * provide the needs of the contact model, pair kinds overlap, elements and backends suffice. */
 #include "core/fit.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ static const char *names_of(const bit_name *table, uint32_t bits, char *buf, siz
 
 const char *fit_names(int kind, uint32_t bits, int provides, char *buf, size_t len)
 {
-  const bit_name *table = NULL; /* solvers provide, and collision needs, nothing by bits */
+  const bit_name *table = NULL; /* solvers have no `provides`, collision plugins no `needs` */
   if (kind == LOOM_KIND_SOLVER && !provides) table = solver_needs;
   if (kind == LOOM_KIND_COLLISION && provides) table = collision_provides;
   if (kind == LOOM_KIND_CONTACT) table = provides ? contact_provides : collision_provides;
@@ -73,8 +73,8 @@ uint32_t fit_contact_lacks(const loom_plugin *contact, const void *settings)
 /* ---- the rules, one pair of plugins each ----
  */
 
-/* LOOM_CONT_* that the solver needs and the model lacks; 0 for a post-only model, whose
- * corrections no solver sees. */
+/* LOOM_CONT_* that the solver needs and the model lacks; 0 for a post-only model: no solver sees
+ * its corrections. */
 static uint32_t missing_forms(const loom_plugin *solver, const loom_plugin *contact, uint32_t lacks)
 {
   static const struct {
@@ -121,7 +121,7 @@ static uint32_t missing_elements(const loom_plugin *solver, uint32_t elem_caps)
   return solver->ops.solver->needs & all & ~elem_caps;
 }
 
-/* ---- refusals and what would work instead ----
+/* ---- refusals and working alternatives ----
  */
 
 typedef struct job {
@@ -143,7 +143,7 @@ static int solver_works(const job *j, const loom_plugin *solver)
   return 1;
 }
 
-/* The model acts on bodies, one of which moves by itself, and does not say what it does to them. */
+/* One of the bodies of this model moves by itself, and the model does not report reactions. */
 static int lacks_reactions(const job *j, const loom_plugin *contact, uint32_t pairs)
 {
   return j->scene->ball != NULL && !(contact->ops.contact->provides & LOOM_CONT_REACTION) &&
@@ -170,7 +170,7 @@ static const uint32_t surface_kinds = LOOM_BIT(LOOM_PAIR_VT) | LOOM_BIT(LOOM_PAI
                                       LOOM_BIT(LOOM_PAIR_VE) | LOOM_BIT(LOOM_PAIR_VV) |
                                       LOOM_BIT(LOOM_PAIR_BVT) | LOOM_BIT(LOOM_PAIR_BEE);
 
-/* The plugin would find, or be stopped by, pairs that the scene leaves out. */
+/* The plugin would report pairs that the scene leaves out, or stop steps because of them. */
 static int finds_left_out(const job *j, uint32_t pairs, const loom_plugin *collision)
 {
   const loom_collision_ops *const ops = collision->ops.collision;
@@ -185,7 +185,7 @@ static int collision_works(const job *j, const fit_contact *at, const loom_plugi
          runs_on(collision, j->backend, j->fallback);
 }
 
-/* Plugins of the registry of one kind that would do in place of the present one. */
+/* Plugins of one kind in the registry that would work in place of the present one. */
 static void list_working(const job *j, int kind, const fit_contact *at, char *buf, size_t len)
 {
   size_t n = 0;
@@ -211,7 +211,8 @@ static void say(job *j, const char *line)
   j->lines++;
 }
 
-/* One line: what is missing, then what would work of the two kinds that could be changed. */
+/* One line: the missing capability, then plugins that would work of the two kinds that could be
+ * changed. */
 static void refuse(job *j, const char *what, int kind_a, int kind_b, const fit_contact *at)
 {
   char a[NAMES_LEN], b[NAMES_LEN], line[3 * NAMES_LEN + 512];
@@ -332,7 +333,7 @@ static void check_reaction(job *j, const fit_contact *at)
   char what[NAMES_LEN];
   if (!lacks_reactions(j, at->contact, at->pairs)) return;
   snprintf(what, sizeof what,
-           "[body.%s] has a mass, but [contact.%s] '%s' does not report what it does to bodies; "
+           "[body.%s] has a mass, but [contact.%s] '%s' does not report reactions on bodies; "
            "leave the mass out, or let another model handle bodies ([contact.%s] pairs = self)",
            j->scene->ball, at->name, at->contact->name, at->name);
   refuse(j, what, LOOM_KIND_CONTACT, -1, at);
@@ -341,8 +342,8 @@ static void check_reaction(job *j, const fit_contact *at)
 /* ---- bodies ----
  */
 
-/* The instance meets bodies of these kinds: it takes such pairs, and a collision plugin finds them
- * for it.  One that asks nothing of collision plugins (none) is taken at its word. */
+/* The instance meets bodies of these kinds: it takes these pairs, and a collision plugin finds them
+ * for it.  An instance without needs of collision plugins (none) counts as an answer. */
 static int answers(const fit_contact *at, uint32_t kinds)
 {
   const uint32_t taken = at->pairs & at->contact->ops.contact->pair_kinds & kinds;
@@ -352,7 +353,7 @@ static int answers(const fit_contact *at, uint32_t kinds)
   return 0;
 }
 
-/* What the contact models of the config take, and what more of `kinds` they would take. */
+/* Pairs that the contact models of the config take, and pairs of `kinds` that they could take. */
 static void name_contacts(const job *j, uint32_t kinds, char *buf, size_t len)
 {
   char names[NAMES_LEN], more[NAMES_LEN];
@@ -391,7 +392,7 @@ static int name_finders(const job *j, uint32_t kinds, char *buf, size_t len)
   return found;
 }
 
-/* Without a word the cloth would fall through. */
+/* A body without a contact model is refused: the cloth would fall through it without a message. */
 static void check_bodies(job *j)
 {
   char takes[4 * NAMES_LEN], names[NAMES_LEN], finders[NAMES_LEN], what[8 * NAMES_LEN];
@@ -417,7 +418,7 @@ static void check_bodies(job *j)
           finders, b->grid ? ", for signed distances with [body.NAME] sdf_resolution" : "");
     if (n < sizeof what)
       snprintf(what + n, sizeof what - n,
-               "; where nothing should touch it, say so: "
+               "; for a body without contact set "
                "[contact.NAME] plugin = none");
     say(j, what);
   }
@@ -450,6 +451,6 @@ loom_status fit_check(loom_err *err, registry *r, const loom_plugin *solver,
     check_queries(&j, &contacts[i]);
     check_left_out(&j, &contacts[i]);
   }
-  if (j.lines == 0) check_bodies(&j); /* else what is refused may answer once it fits */
+  if (j.lines == 0) check_bodies(&j); /* else a refused plugin may answer for them once it fits */
   return j.lines > 0 ? LOOM_E_CONFIG : LOOM_OK;
 }

@@ -33,7 +33,7 @@ static int64_t data_now(void)
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* The soft limit becomes `most`, or the hard one where that is lower. */
+/* Sets the soft limit to `most`, or to the hard limit where that is lower. */
 static void limit(int resource, int64_t most)
 {
   struct rlimit r;
@@ -52,7 +52,7 @@ static void confine(const guard_limits *l)
   limit(RLIMIT_CPU, l->cpu_s);
   limit(RLIMIT_STACK, l->stack);
   limit(RLIMIT_DATA, data_now() + l->memory);
-#ifndef __SANITIZE_ADDRESS__ /* whose report is wanted */
+#ifndef __SANITIZE_ADDRESS__ /* the sanitizer prints a report of its own */
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   limit(RLIMIT_FSIZE, 0);
   if (nowhere >= 0) (void)dup2(nowhere, STDERR_FILENO);
@@ -90,7 +90,7 @@ static int make_room(talk *t)
   return 1;
 }
 
-/* All that the child writes until it ends or a limit is passed. */
+/* Reads all output of the child until it ends or passes a limit. */
 static void listen_to(int from, talk *t)
 {
   const double until = seconds_now() + t->limits->wall_s;
@@ -113,7 +113,7 @@ static void listen_to(int from, talk *t)
 static loom_status judge(loom_err *err, const char *who, const talk *t, int status)
 {
   const guard_limits *const l = t->limits;
-  if (t->no_memory) return err_set(err, LOOM_E_NOMEM, "out of memory for what %s gives", who);
+  if (t->no_memory) return err_set(err, LOOM_E_NOMEM, "out of memory for the output of %s", who);
   if (t->late)
     return err_set(err, LOOM_E_IO, "%s was not done after %d s; give it a smaller file", who,
                    l->wall_s);
@@ -156,7 +156,7 @@ loom_status guard_call(loom_err *err, const guard_limits *limits, const char *wh
   *answer = NULL;
   *len = 0;
   if (getenv("LOOM_NO_GUARD") != NULL) return call_here(err, who, body, arg, answer, len);
-  fflush(NULL); /* not to be written by both */
+  fflush(NULL); /* or both processes would write the buffered output */
   if (pipe2(ends, O_CLOEXEC) != 0)
     return err_set(err, LOOM_E_IO, "no pipe for %s: %s", who, strerror(errno));
   const pid_t parent = getpid(), pid = fork();

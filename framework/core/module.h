@@ -11,14 +11,15 @@ typedef struct module_kind {
   const char *folder;   /* in <prefix>/lib/loom and in the build tree */
   const char *file;     /* "gmsh.so" */
   const char *symbol;   /* the function it exports */
-  const char *need;     /* begins the message where there is none: "patterns need ..."; NULL: it
-                         * may be missing */
-  const char *remedy;   /* ends it: "install ... and build again" */
+  const char *need;     /* first words of the message if no module is found: "patterns need ...";
+                         * NULL: the module is optional */
+  const char *remedy;   /* last words of that message: "install ... and build again" */
 } module_kind;
 
 /* Path of the module, file [PATH_MAX], and the function that it exports, *query (a pointer to a
- * function pointer).  It stays open.  LOOM_E_CONFIG with what was searched and what to install, or
- * what is wrong with the file.  Of a kind that may be missing file is "" and *query untouched. */
+ * function pointer).  The module stays open.  LOOM_E_CONFIG with the searched places and the
+ * package to install, or with the fault of the file.  If an optional module is missing, file is ""
+ * and *query unchanged. */
 loom_status module_open(loom_err *err, const module_kind *kind, char *file, void *query);
 
 #endif

@@ -16,7 +16,7 @@ static loom_status refuse(loom_err *err, const char *path, const char *what)
   return err_set(err, LOOM_E_CONFIG, "%s: %s; remove it, or name another file", path, what);
 }
 
-/* What stands there may be replaced; *mode gets its permissions, 0 where it is not there. */
+/* The present file may be replaced; *mode gets its permissions, 0 if there is none. */
 static loom_status check(loom_err *err, const char *path, int kind, mode_t *mode)
 {
   char head[HEAD];
@@ -53,7 +53,7 @@ loom_status out_file_check(loom_err *err, const char *path, int kind)
   return check(err, path, kind, &mode);
 }
 
-/* Permissions of a new file; umask() can only be asked by setting it. */
+/* Permissions of a new file; umask() returns its value only when a new one is set. */
 static mode_t usual_mode(void)
 {
   const mode_t mask = umask(0);
@@ -92,7 +92,7 @@ loom_status out_file_close(loom_err *err, out_file *o, loom_status so_far)
   if (s == LOOM_OK && bad)
     s = err_set(err, LOOM_E_IO, "%s: cannot be written: %s", o->path,
                 errno != 0 ? strerror(errno) : "the disk did not take all of it");
-  if (s == LOOM_OK) s = check(err, o->path, o->kind, &mode); /* it may have come meanwhile */
+  if (s == LOOM_OK) s = check(err, o->path, o->kind, &mode); /* another process may have made it */
   if (s == LOOM_OK && rename(o->temp, o->path) != 0)
     s = err_set(err, LOOM_E_IO, "%s: cannot be put in place: %s", o->path, strerror(errno));
   if (s != LOOM_OK) unlink(o->temp);

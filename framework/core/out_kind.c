@@ -15,7 +15,7 @@ static int holds(const char *head, size_t len, const char *text)
   return memmem(head, len, text, strlen(text)) != NULL;
 }
 
-/* Of a line: its first word is one of OBJ's, and *vertex if it is a vertex with a number. */
+/* Whether a line begins with a word of OBJ files; *vertex if it is a vertex with a number. */
 static int obj_line(const char *line, size_t len, int *vertex)
 {
   static const char *const words[] = {"v", "vt", "vn", "vp", "f",      "l",
@@ -31,7 +31,7 @@ static int obj_line(const char *line, size_t len, int *vertex)
   return 0;
 }
 
-/* All lines are of OBJ, and one is a vertex; the last one may be cut off. */
+/* Whether all lines are of an OBJ file, and one is a vertex; the last one may be cut off. */
 static int is_obj(const char *head, size_t len)
 {
   int vertex = 0;
@@ -46,8 +46,8 @@ static int is_obj(const char *head, size_t len)
   return vertex;
 }
 
-/* A first line of at least two names, separated by commas; or of the one that all tables of a log
- * begin with. */
+/* Whether the first line has at least two names, separated by commas, or the one name with which
+ * all tables of a log begin. */
 static int is_csv(const char *head, size_t len)
 {
   const char *const end = memchr(head, '\n', len);

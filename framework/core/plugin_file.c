@@ -1,4 +1,4 @@
-/* plugin_file.c - a plugin file is checked before it is opened, and opened before it is asked. */
+/* plugin_file.c - checks a plugin file, opens it, and reads its descriptors. */
 #define _GNU_SOURCE /* dladdr, realpath */
 #include "core/plugin_file.h"
 
@@ -32,18 +32,18 @@ loom_status plugin_file_trust(loom_err *err, const char *path)
   if (stat(path, &st) != 0) return err_set(err, LOOM_E_IO, "cannot read it: %s", strerror(errno));
   const int known = stat("/proc/self/exe", &exe) == 0;
   if ((st.st_mode & S_IWOTH) && !(known && (exe.st_mode & S_IWOTH)))
-    return err_set(err, LOOM_E_CONFIG, "anybody may write to it (mode %04o); run chmod o-w on it",
+    return err_set(err, LOOM_E_CONFIG,
+                   "every user may write to it (mode %04o); run chmod o-w on it",
                    (unsigned)(st.st_mode & 07777));
   if (st.st_uid != 0 && st.st_uid != geteuid() && !(known && st.st_uid == exe.st_uid))
-    return err_set(
-        err, LOOM_E_CONFIG,
-        "it belongs to another user (uid %ld, you are %ld), who could change it; copy it "
-        "to a folder of your own",
-        (long)st.st_uid, (long)geteuid());
+    return err_set(err, LOOM_E_CONFIG,
+                   "it belongs to another user (uid %ld, you are %ld) and may change; copy it "
+                   "to a folder of your own",
+                   (long)st.st_uid, (long)geteuid());
   return LOOM_OK;
 }
 
-/* The folder of a file: who may write there may put another file of the name. */
+/* Checks the folder of a file: a user with write access there can replace the file. */
 static loom_status trust_folder(loom_err *err, const char *canonical)
 {
   char folder[PATH_MAX];
@@ -57,7 +57,7 @@ static loom_status trust_folder(loom_err *err, const char *canonical)
   return s;
 }
 
-/* What dlopen says, with its cause where that is not the file. */
+/* The error text of dlopen, with its cause if the cause is not the file itself. */
 static loom_status not_loaded(loom_err *err, const char *canonical, const char *text)
 {
   const size_t n = strlen(canonical);

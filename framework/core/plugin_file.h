@@ -9,11 +9,12 @@ enum { PLUGIN_QUERY_MAX = 16, PLUGIN_NAME_LEN = 256 };
 
 /* "/a/b/name.so" -> "name"; 0 if it does not end in .so or is too long */
 int plugin_file_stem(const char *path, char name[PLUGIN_NAME_LEN]);
-/* LOOM_E_CONFIG with the reason (without the path) if somebody else may write to this file or
- * folder, or owns it: what is loaded from it would be theirs.  Root and the owner of the running
- * executable are trusted; where anybody may write to that, nothing is left to protect. */
+/* LOOM_E_CONFIG with the reason (without the path) if another user owns this file or folder or may
+ * write to it: that user could change the code that loom runs.  Root and the owner of the running
+ * executable are trusted.  An executable that every user may write to leaves no trust to protect,
+ * so that case is accepted. */
 loom_status plugin_file_trust(loom_err *err, const char *path);
-/* Check and dlopen a file; canonical: its realpath.  The message has no path. */
+/* Checks and opens a file by dlopen; canonical: its realpath.  The message has no path. */
 loom_status plugin_file_open(loom_err *err, const char *canonical, loom_plugin_query_fn *query);
 /* The descriptor with this index of an opened file, checked; *out NULL past the end. */
 loom_status plugin_file_query(loom_err *err, loom_plugin_query_fn query, uint32_t index,
@@ -22,14 +23,14 @@ loom_status plugin_file_query(loom_err *err, loom_plugin_query_fn query, uint32_
 /* ---- looking at a file from a child process (plugin_look.c) ---- */
 enum { PLUGIN_LOOK_SECONDS = 5 };
 
-typedef struct plugin_card { /* what a descriptor says, without pointers; texts may be cut */
+typedef struct plugin_card { /* copy of a descriptor without pointers; texts may be cut */
   int32_t kind, abi_minor;
   uint32_t backends, needs, provides, pair_kinds;
   char name[64], version[64], license[128], summary[1024], reference[1024], build[512];
 } plugin_card;
 
-/* Open the file in a child, which may crash, exit or hang: cards[*num] of its plugins.  The
- * message has no path. */
+/* Opens the file in a child process, which may crash, exit or hang; cards [*num], one per plugin of
+ * the file.  The message has no path. */
 loom_status plugin_file_look(loom_err *err, const char *canonical, const char *name,
                              plugin_card cards[PLUGIN_QUERY_MAX], int *num);
 

@@ -1,7 +1,7 @@
-/* plugin_look.c - a file is opened in a child process, which sends what its descriptors say.
+/* plugin_look.c - opens a plugin file in a child process, which sends a copy of its descriptors.
  *
  * Opening a shared object runs its constructors: they may crash, call exit() or never return.
- * Then the child is lost, and the parent knows why.
+ * Then the child is lost, and the parent reports how it ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -66,14 +66,14 @@ static void say(int fd, const message *m)
   if (write(fd, m, sizeof *m) != (ssize_t)sizeof *m) _exit(1);
 }
 
-/* What constructors print, and how they end, is not for the parent's terminal. */
+/* Keeps output and crash messages of constructors off the parent's terminal. */
 static void be_quiet(void)
 {
   const struct rlimit none = {0, 0};
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   crash_remove();
   setrlimit(RLIMIT_CORE, &none);
-  setpgid(0, 0); /* so that what the file starts ends with it */
+  setpgid(0, 0); /* so that processes started by the file end with the child */
   for (int fd = 0; null >= 0 && fd <= 2; ++fd) dup2(null, fd);
 }
 
@@ -125,7 +125,7 @@ static int listen_to(int fd, double until, message *m, int *late)
   return 1;
 }
 
-/* Whatever the bytes are, the texts end. */
+/* Terminates all texts, whatever bytes the child sent. */
 static void close_texts(plugin_card *c)
 {
   c->name[sizeof c->name - 1] = c->version[sizeof c->version - 1] = '\0';
@@ -152,7 +152,7 @@ loom_status plugin_file_look(loom_err *err, const char *canonical, const char *n
   *num = 0;
   if (pipe(ends) != 0)
     return err_set(err, LOOM_E_IO, "cannot look at it: no pipe: %s", strerror(errno));
-  fflush(NULL); /* or both processes would write what is buffered */
+  fflush(NULL); /* or both processes would write the buffered output */
   const pid_t pid = fork();
   if (pid == 0) {
     close(ends[0]);
@@ -172,8 +172,8 @@ loom_status plugin_file_look(loom_err *err, const char *canonical, const char *n
     m.what = 0;
   }
   close(ends[0]);
-  /* It has said its last word, or will not: how it ended stays as it is if it has ended. */
-  kill(-pid, SIGKILL); /* and what it started */
+  /* No more messages are read.  A child that has already ended keeps its exit status. */
+  kill(-pid, SIGKILL); /* and the processes that it started */
   kill(pid, SIGKILL);
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
   if (m.what == SAYS_END) return LOOM_OK;

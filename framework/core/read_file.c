@@ -1,4 +1,4 @@
-/* read_file.c - regular files only, and without waiting to find out. */
+/* read_file.c - opens only regular files; the check itself never waits. */
 #include "core/read_file.h"
 
 #include <errno.h>

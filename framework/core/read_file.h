@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Opens a regular file; a pipe or a device, whose opening or reading could wait for ever, is
- * refused like a file that cannot be opened: NULL, and *why says what is wrong. */
+/* Opens a regular file.  A pipe or a device is refused like a file that cannot be opened, because
+ * opening or reading it could wait for ever: NULL, and *why holds the reason. */
 FILE *read_file_open(const char *path, int64_t *bytes, const char **why);
 
 #endif

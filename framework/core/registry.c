@@ -1,4 +1,4 @@
-/* registry.c - plugins by name: which files are opened, what they hold, why they are refused. */
+/* registry.c - finds plugins by name, opens their files and keeps the reasons of refusals. */
 #define _GNU_SOURCE /* realpath */
 #include "core/registry.h"
 
@@ -72,7 +72,7 @@ loom_status registry_refuse(loom_err *err, registry *r, int file, const char *pa
   return LOOM_OK;
 }
 
-/* What was known of a file by looking at it is replaced by what opening it tells. */
+/* Drops the entries from looking at a file: opening it gives better ones. */
 static void drop_entries(registry *r, int file)
 {
   int n = 0;
@@ -98,8 +98,8 @@ static size_t ops_size(int kind)
                                        : sizeof(loom_contact_ops);
 }
 
-/* A plugin of an older minor version has shorter tables: give the core full ones whose tails
- * are zero.  struct_size keeps the plugin's number, so LOOM_HAS still tells the truth. */
+/* A plugin of an older minor version has shorter tables: gives the core full tables with zeros at
+ * the end.  struct_size keeps the plugin's number, so LOOM_HAS still tells the truth. */
 static const loom_plugin *widen(registry *r, const loom_plugin *p)
 {
   const size_t full = ops_size(p->kind);
@@ -222,7 +222,7 @@ static loom_status look_at(loom_err *err, registry *r, int file, plugin_card *ca
   return LOOM_OK;
 }
 
-/* In the order of their files, whichever was opened first; what has none comes at the end. */
+/* In the order of the files, not of opening; entries without a file come at the end. */
 static int by_file(const void *a, const void *b)
 {
   const reg_entry *const p = a, *const q = b;
@@ -314,7 +314,7 @@ const char *registry_path(const registry *r, const loom_plugin *p)
   return "?";
 }
 
-/* The refusals of files of that name, a line each, the first in the place of the message. */
+/* The refusals of files with that name, one per line, the first as the beginning of the message. */
 static int tell_refusals(loom_err *err, const registry *r, int kind, const char *name)
 {
   char file[PLUGIN_NAME_LEN];
@@ -335,7 +335,7 @@ static int tell_refusals(loom_err *err, const registry *r, int kind, const char 
   return n;
 }
 
-/* Nothing of that name: what there is, and the nearest name. */
+/* No plugin has that name: lists the available ones, and the nearest name. */
 static loom_status tell_others(loom_err *err, const registry *r, int kind, const char *name)
 {
   char list[512] = "";
@@ -368,7 +368,7 @@ loom_status registry_find(loom_err *err, registry *r, int kind, const char *name
                           const reg_entry **out)
 {
   *out = NULL;
-  for (int f = -1; f < r->num_files; ++f) { /* first those that are open */
+  for (int f = -1; f < r->num_files; ++f) { /* f < 0: the files that are open already */
     if (f >= 0 && (r->file[f].state == REG_OPENED || strcmp(r->file[f].name, name) != 0)) continue;
     if (f >= 0) LOOM_TRY(open_here(err, r, f));
     for (int i = 0; i < r->num; ++i) {

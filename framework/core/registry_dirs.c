@@ -37,7 +37,7 @@ static loom_status add_missing(loom_err *err, registry *r, const char *path)
 {
   struct stat st;
   char would_be[PATH_MAX], why[400] = "";
-  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe does not hold us up */
+  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* opening a pipe must not wait */
   if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
     const ssize_t n = read(fd, why, sizeof why - 1);
     why[n > 0 ? n : 0] = '\0';
@@ -114,7 +114,8 @@ static loom_status scan_dir(loom_err *err, registry *r, const char *dir)
   return s;
 }
 
-/* One directory; `origin` says who named it, NULL for the built-in places, which may be absent. */
+/* One directory; `origin` names its source (option, variable), NULL for the built-in places, which
+ * may be absent. */
 static loom_status add_dir(loom_err *err, registry *r, const char *dir, const char *origin)
 {
   char canonical[PATH_MAX];
@@ -131,7 +132,7 @@ static loom_status add_dir(loom_err *err, registry *r, const char *dir, const ch
   if (r->num_dirs == REG_DIRS_MAX)
     return err_set(err, LOOM_E_CONFIG, "more than %d plugin directories", REG_DIRS_MAX);
   if (plugin_file_trust(&why, canonical) != LOOM_OK) {
-    if (origin != NULL) /* who names it wants what is in it, and not another of the same name */
+    if (origin != NULL) /* a user who names it expects its plugins, not others of the same names */
       return err_set(err, LOOM_E_CONFIG, "plugin directory %s (%s): %s", canonical, origin,
                      why.text);
     note_searched(r, canonical, " (refused)");

@@ -1,4 +1,4 @@
-/* registry_internal.h - what registry.c and registry_dirs.c share; nobody else includes it. */
+/* registry_internal.h - shared by registry.c and registry_dirs.c; no other file includes it. */
 #ifndef LOOM_REGISTRY_INTERNAL_H
 #define LOOM_REGISTRY_INTERNAL_H
 
@@ -10,8 +10,8 @@ enum { REG_NEW, REG_LOOKED, REG_OPENED };
 
 typedef struct reg_file { /* a *.so that was found */
   char *path;
-  char name[PLUGIN_NAME_LEN]; /* its plugins must be called so */
-  int state;                  /* REG_*: what was done with it */
+  char name[PLUGIN_NAME_LEN]; /* the name that its plugins must have */
+  int state;                  /* REG_*: state of opening */
 } reg_file;
 
 struct registry {
@@ -21,16 +21,16 @@ struct registry {
   int num_files, cap_files;
   char *dir[REG_DIRS_MAX]; /* [num_dirs] canonical */
   int num_dirs;
-  char searched[4096]; /* what the messages say was searched */
+  char searched[4096]; /* searched folders, as messages list them */
   void **kept;         /* [num_kept] tables and texts that live as long as the registry */
   int num_kept;
 };
 
 loom_status registry_nomem(loom_err *err);
-/* A refused file, or a folder, with the reason; file: its index or -1. */
+/* Adds a refused file, or a folder, with the reason; file: its index or -1. */
 loom_status registry_refuse(loom_err *err, registry *r, int file, const char *path,
                             loom_status status, const char *fmt, ...) LOOM_PRINTF(6, 7);
-/* Find the folders and the files in them; opens none. */
+/* Finds the folders and the files in them; opens none. */
 loom_status registry_add_dirs(loom_err *err, registry *r, const char *dirs);
 
 #endif

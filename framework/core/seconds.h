@@ -1,10 +1,10 @@
-/* seconds.h - a clock for durations: it goes on when the time of day is set. */
+/* seconds.h - a clock for durations, independent of changes of the time of day. */
 #ifndef LOOM_SECONDS_H
 #define LOOM_SECONDS_H
 
 #include <time.h>
 
-/* s, since some moment before. */
+/* s, since an arbitrary start. */
 static inline double seconds_now(void)
 {
   struct timespec t;

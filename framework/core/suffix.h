@@ -1,4 +1,4 @@
-/* suffix.h - names of files by how they end. */
+/* suffix.h - endings of file names. */
 #ifndef LOOM_SUFFIX_H
 #define LOOM_SUFFIX_H
 

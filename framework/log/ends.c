@@ -6,13 +6,13 @@
 int log_unconverged(const h5log_step_row *s)
 {
   if (s->reason == H5LOG_converged_abs || s->reason == H5LOG_converged_rel) return 0;
-  /* of a one-shot method the ratio is NaN; logs of older versions have none, which reads as 0 */
+  /* for a one-shot method the ratio is NaN; logs of older versions lack it, which reads as 0 */
   return s->reason != H5LOG_max_iters || s->iters > 1 || s->tol_ratio > 0.0;
 }
 
 void log_ends_add(log_ends *e, const h5log_step_row *s)
 {
-  const double defect = fmax(s->defect_force, s->defect_torque); /* skips NaN */
+  const double defect = fmax(s->defect_force, s->defect_torque); /* fmax skips NaN */
   ++e->steps;
   e->idle += s->iters == 0;
   e->blind += s->ref_unconverged != 0;

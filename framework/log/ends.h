@@ -1,4 +1,4 @@
-/* ends.h - how well the steps of a run were solved, summed up over rows of /steps. */
+/* ends.h - how well the steps of a run converged, summed up over rows of /steps. */
 #ifndef LOOM_LOG_ENDS_H
 #define LOOM_LOG_ENDS_H
 
@@ -6,11 +6,11 @@
 
 typedef struct log_ends {
   int64_t steps;
-  int64_t unconverged; /* ended above their tolerance; none of a one-shot method, which has none */
-  double worst_ratio;  /* largest residual of those over its tolerance, 0: not known */
+  int64_t unconverged; /* steps that ended above their tolerance; 0 for one-shot methods */
+  double worst_ratio;  /* largest ratio of residual and tolerance of these steps, 0: not known */
   int64_t worst_step;
-  int64_t idle;  /* without an iteration: the first guess met the tolerance */
-  int64_t blind; /* replays of a reference that did not converge in that step */
+  int64_t idle;  /* steps without an iteration: the first guess met the tolerance */
+  int64_t blind; /* replayed steps whose reference did not converge */
   double defect; /* largest momentum defect, of force or torque; 0: not known */
   int64_t defect_step;
 } log_ends;

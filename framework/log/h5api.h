@@ -1,7 +1,7 @@
 /* h5api.h - the parts of HDF5's interface that differ between 1.10 and 2.x, each in one form.
  *
- * H5Ovisit and the struct that its callback gets have three versions; which of them a plain name
- * means depends on the library and on how it was configured.  The class of a file driver has
+ * H5Ovisit and the struct that its callback gets have three versions; the library and its
+ * configuration select the version behind a plain name.  The class of a file driver has
  * gained fields.  The test hdf5_calls lets no other source use them. */
 #ifndef LOOM_H5API_H
 #define LOOM_H5API_H
@@ -47,7 +47,7 @@ static inline int h5api_header_version(hid_t object)
   return (int)info.hdr.version;
 }
 
-/* Where the header stands in the file; HADDR_UNDEF on failure. */
+/* Address of the header in the file; HADDR_UNDEF on failure. */
 static inline haddr_t h5api_header_address(hid_t object)
 {
 #if H5_VERSION_GE(1, 12, 0)
@@ -64,7 +64,7 @@ static inline haddr_t h5api_header_address(hid_t object)
 }
 
 /* ---- file drivers ---- */
-/* The class with the fields that newer libraries ask for: version, and a number of the range for
+/* The class with the fields that newer libraries require: version, and a number of the range for
  * drivers that are not registered. */
 static inline H5FD_class_t h5api_driver(H5FD_class_t driver)
 {

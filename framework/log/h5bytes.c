@@ -1,4 +1,4 @@
-/* h5bytes.c - reading and writing bytes at a place of a file, whatever one call takes. */
+/* h5bytes.c - reads and writes all bytes of a range of a file, in several calls if needed. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

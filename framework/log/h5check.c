@@ -1,8 +1,8 @@
 /* h5check.c - writing checkpoints: FILE.check.h5 and the one before it, FILE.check.prev.h5.
  *
  * A checkpoint becomes visible by a rename after it is on the disk, so a reader finds the
- * old one or the new one, whole.  It is sealed before (h5seal.c), so a reader notices what
- * happened to it since.
+ * old one or the new one, complete.  It is sealed before (h5seal.c), so a reader notices later
+ * damage.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +62,7 @@ loom_status h5check_begin(loom_err *err, const char *log_path, h5check **out)
   if (s == LOOM_OK) {
     c->writing = 1;
     s = h5u_reserve(err, c->path, c->fd, 0, META_ROOM, &c->reserved);
-    c->reserved = 0; /* creating truncates */
+    c->reserved = 0; /* creating the file truncates it */
     const hid_t fapl = h5u_fapl_disk(&c->disk), fcpl = H5Pcreate(H5P_FILE_CREATE);
     if (s == LOOM_OK) {
       if (fapl >= 0 && fcpl >= 0 && H5Pset_userblock(fcpl, H5U_SEAL_BYTES) >= 0)
@@ -163,7 +163,7 @@ static int sync_directory(const char *path)
     snprintf(dir, sizeof dir, "%.*s", slash == path ? 1 : (int)(slash - path), path);
   const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return -1;
-  const int bad = fsync(fd) != 0 && errno != EINVAL; /* EINVAL: not supported there */
+  const int bad = fsync(fd) != 0 && errno != EINVAL; /* EINVAL: this file system has no fsync */
   close(fd);
   return bad ? -1 : 0;
 }

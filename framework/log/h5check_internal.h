@@ -7,15 +7,15 @@
 struct h5check {
   char *path, *prev, *part; /* path of the newest, the one before, the unfinished one */
   int writing;
-  int fd; /* of the unfinished file */
+  int fd; /* descriptor of the unfinished file */
   hid_t file;
   h5u_disk disk;
   int64_t reserved;
-  /* of one that is read */
+  /* for a checkpoint that is read */
   int64_t step, bytes; /* bytes: of the file */
   double time;         /* s */
   char config_hash[17];
-  char note[1024]; /* why a newer one was passed over, or "" */
+  char note[1024]; /* reason why a newer checkpoint was passed over, or "" */
 };
 
 loom_status h5check_new(loom_err *err, const char *log_path, h5check **out);

@@ -1,7 +1,7 @@
-/* h5check_read.c - reading checkpoints: only what is as it was written, or the one before it.
+/* h5check_read.c - reads checkpoints: an undamaged one, or the one before it.
  *
- * The seal stands against accidents.  Whoever makes a file can seal it, so nothing here relies on
- * it: kinds, counts and sizes are compared before anything is read. */
+ * The seal protects against accidents, not against forged files, which can have a seal, too.  So
+ * kinds, counts and sizes are compared before data is read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@ typedef struct candidate { /* one of the two files */
   int64_t step, bytes;
   double time; /* s */
   char config_hash[17];
-  char why[256]; /* it cannot be used: follows its name */
+  char why[256]; /* reason why it cannot be used, for a message after its name */
 } candidate;
 
 /* One number of exactly this type; 0 or -1. */
@@ -58,7 +58,7 @@ static void open_one(const char *path, candidate *k)
   struct stat st;
   memset(k, 0, sizeof *k);
   k->file = H5I_INVALID_HID;
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe does not hold us up */
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* opening a pipe must not wait */
   k->there = fd >= 0 || errno != ENOENT;
   if (fd < 0) {
     snprintf(k->why, sizeof k->why, "cannot be opened: %s", strerror(errno));
@@ -148,7 +148,8 @@ void h5check_scalars(const h5check *c, int64_t *step, double *time, char config_
 
 const char *h5check_note(const h5check *c) { return c->note; }
 
-/* Only what h5check_put writes: a float is no double, whatever HDF5 could make of it. */
+/* Only the types that h5check_put writes: HDF5 could convert a float to a double, but it is
+ * refused. */
 static int loom_type_of(hid_t type)
 {
   static const int all[] = {LOOM_REAL, LOOM_I32, LOOM_I64, LOOM_U8, LOOM_U64};
@@ -157,7 +158,8 @@ static int loom_type_of(hid_t type)
   return -1;
 }
 
-/* What the file does not hold (a data set that was never filled has a size, too) is not made. */
+/* Whether the file is large enough for the data set (also a data set that was never filled has a
+ * size); else no memory is allocated for it. */
 static int fits(const h5check *c, hid_t d, hid_t type, int64_t count)
 {
   const int64_t item = (int64_t)H5Tget_size(type);

@@ -1,13 +1,13 @@
 /* h5disk.c - the HDF5 file driver that logs are written through.
  *
- * HDF5 does not survive a failed write: what its caches hold can be neither flushed nor
- * dropped, closing fails, and the library crashes when the process ends.  So this driver
- * never reports one.  It notes the first error and from then on discards writes: the file
- * stays as it was at that moment, which single-writer/multiple-reader mode keeps
- * readable, and everything can be closed.  Every caller looks at the note.
+ * HDF5 does not survive a failed write: it can neither flush nor drop the contents of its caches,
+ * closing fails, and the library crashes when the process ends.  So this driver never reports one.
+ * It notes the first error and from then on discards writes: the file stays unchanged from that
+ * moment on, single-writer/multiple-reader mode keeps it readable, and everything can be closed.
+ * Every caller tests the note.
  *
- * With a stage (h5stage.h) nothing reaches the file before the commit.  Without one a piece of
- * metadata that lies across a page goes through a journal, for a kill stops a write between two.
+ * With a stage (h5stage.h) no write reaches the file before the commit.  Without a stage, metadata
+ * that crosses a page boundary goes through a journal, because a kill stops a write between pages.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ typedef struct disk_file {
   h5u_disk *note;
 } disk_file;
 
-typedef struct disk_config { /* what the property list carries */
+typedef struct disk_config { /* data of the driver in the property list */
   h5u_disk *note;
 } disk_config;
 
@@ -129,8 +129,8 @@ static void disk_resize(disk_file *f, haddr_t end)
     f->note->code = errno;
 }
 
-/* Before the file grows by a write, up to all that is allocated: readers load whole chunks,
- * and after a kill the last one may have had its first rows written only. */
+/* Before a write enlarges the file, grows it to the end of allocation: readers load whole chunks,
+ * and after a kill the last chunk may have only its first rows. */
 static void disk_grow(disk_file *f, haddr_t end)
 {
   if (end < f->eoa) end = f->eoa;
@@ -148,7 +148,7 @@ static int write_by_journal(const disk_file *f, int64_t at, const void *buffer, 
   done = done && h5u_stage_commit(&quiet, note->place, f->fd, note->record, 0, s) == LOOM_OK;
   h5u_stage_free(s);
   if (done) return 0;
-  /* no journal, or half of the piece is there: as it is, and then no journal has any meaning */
+  /* no journal, or half of the piece is in the log: write directly, which makes a journal void */
   const int code = h5u_write_at(f->fd, buffer, bytes, at);
   return code == 0 && h5u_journal_target(&quiet, note->place) == LOOM_OK
              ? h5u_journal_remove(note->place)
@@ -189,7 +189,7 @@ static herr_t disk_truncate(H5FD_t *file, hid_t dxpl, hbool_t closing)
   return 0;
 }
 
-/* The log locks its files itself (h5file.c). */
+/* HDF5 takes no locks: the log locks its files itself (h5file.c). */
 static herr_t disk_lock(H5FD_t *file, hbool_t exclusive)
 {
   (void)file, (void)exclusive;
@@ -225,7 +225,7 @@ hid_t h5u_fapl_disk(h5u_disk *note)
 {
   const disk_config config = {note};
   const H5FD_class_t complete = h5api_driver(disk_class);
-  const hid_t fapl = h5u_fapl(), driver = H5FDregister(&complete); /* which copies it */
+  const hid_t fapl = h5u_fapl(), driver = H5FDregister(&complete); /* it copies the class */
   int bad = fapl < 0 || driver < 0 || H5Pset_driver(fapl, driver, &config) < 0;
   if (driver >= 0) bad |= H5FDunregister(driver) < 0; /* the list keeps its own reference */
   if (!bad) return fapl;
@@ -237,6 +237,6 @@ loom_status h5u_disk_fail(loom_err *err, const char *path, const h5u_disk *note,
 {
   if (note->code == 0) return h5u_fail(err, path, what);
   H5Eclear2(H5E_DEFAULT);
-  return err_set(err, LOOM_E_IO, "%s: %s: %s; what was finished is kept", path, what,
+  return err_set(err, LOOM_E_IO, "%s: %s: %s; finished data is kept", path, what,
                  strerror(note->code));
 }

@@ -43,7 +43,7 @@ loom_status h5u_peek(loom_err *err, const char *path, int fd, const h5u_stage *s
                    path);
   out->size = stage != NULL ? h5u_stage_end(stage) : (int64_t)st.st_size;
   out->eoa = out->size;
-  if (b[8] < 2) return LOOM_OK; /* e.g. copied by h5repack: no flags there */
+  if (b[8] < 2) return LOOM_OK; /* e.g. copied by h5repack: this version has no flags */
   if (b[8] > 3 || b[9] != 8 || b[10] != 8)
     return err_set(err, LOOM_E_IO, "%s: unknown or damaged HDF5 superblock (version %d)", path,
                    b[8]);
@@ -116,7 +116,7 @@ int h5u_put_status(hid_t file, const char *status)
   char text[H5LOG_STATUS_LEN] = "";
   snprintf(text, sizeof text, "%s", status);
   if (h5u_set_text(file, "status", text) < 0) return -1;
-  /* logs of older versions have none; who knows more than the status says so afterwards */
+  /* logs of older versions lack the attribute; a caller with a better reason overwrites it */
   if (H5Aexists(file, "exit_reason") > 0 && h5u_set_text(file, "exit_reason", text) < 0) return -1;
   const hid_t d = H5Dopen2(file, "status", H5P_DEFAULT);
   if (d < 0) return -1;
@@ -126,7 +126,7 @@ int h5u_put_status(hid_t file, const char *status)
   return H5Dclose(d) < 0 || bad ? -1 : 0;
 }
 
-/* Cut one dataset to `length` (>= 0), or, for -1, behind step `last`. */
+/* Cuts one dataset to `length` (>= 0), or, for -1, behind step `last`. */
 static int cut_one(hid_t file, const char *name, int64_t last, int64_t length)
 {
   const hid_t d = H5Dopen2(file, name, H5P_DEFAULT);
@@ -183,8 +183,8 @@ int h5u_cut(hid_t file, int64_t last)
   return H5Fflush(file, H5F_SCOPE_LOCAL) < 0 ? -1 : 0;
 }
 
-/* The two properties are the library's own (h5clear sets them by name): one opens a file
- * whose flags say it is open, the other accepts an end of allocation behind the file's. */
+/* HDF5 itself has two properties for this (h5clear sets them by name): one opens a file whose flags
+ * say that it is open, the other accepts an end of allocation behind the end of the file. */
 static hid_t repair_fapl(h5u_disk *disk)
 {
   const hid_t fapl = h5u_fapl_disk(disk);
@@ -197,13 +197,13 @@ static hid_t repair_fapl(h5u_disk *disk)
   return fapl;
 }
 
-/* First part: clear the flags, set the end of allocation. */
+/* First part of a repair: clears the flags, sets the end of allocation. */
 static loom_status reopen(loom_err *err, const char *path, h5u_disk *disk)
 {
   const hid_t fapl = repair_fapl(disk);
   if (fapl < 0)
     return h5u_fail(err, path,
-                    "this HDF5 library cannot repair a log whose writer died; run `h5clear -s "
+                    "this HDF5 library cannot repair a log after its writer died; run `h5clear -s "
                     "--increment` (Debian: hdf5-tools) on it");
   const hid_t f = H5Fopen(path, H5F_ACC_RDWR, fapl);
   H5Pclose(fapl);
@@ -214,7 +214,7 @@ static loom_status reopen(loom_err *err, const char *path, h5u_disk *disk)
   return LOOM_OK;
 }
 
-/* Second part, now on an ordinary file: what follows the last finished step goes. */
+/* Second part, now on an ordinary file: cuts all data behind the last finished step. */
 static loom_status drop_unfinished(loom_err *err, const char *path, h5u_disk *disk,
                                    const char *status)
 {

@@ -22,7 +22,7 @@ static loom_status refuse(loom_err *err, const char *path, const char *what)
                  path, what);
 }
 
-/* Extents of a numeric data set with so many dimensions, the last of them 3. */
+/* Extents of a numeric data set of `rank` dimensions, the last of them 3. */
 static int extents(hid_t set, int rank, hsize_t dims[3])
 {
   int fine = 0;

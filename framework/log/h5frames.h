@@ -1,4 +1,4 @@
-/* h5frames.h - triangle meshes that move, in HDF5 files of anybody's making.
+/* h5frames.h - moving triangle meshes in HDF5 files of other programs.
  *
  * /vertices [frames][n][3], numbers in m; /triangles [nt][3], ids from 0.  Any numeric type. */
 #ifndef LOOM_H5FRAMES_H

@@ -1,11 +1,11 @@
 /* h5journal.c - the journal beside a log: written before a change, applied again after a kill.
  *
- * Whoever opens a log next to which a change was cut off finishes it, also a command that only
- * reads.  So a journal is trusted as little as any other file: it is applied to a regular file of
- * this user alone, never through a link, and only to the log it was made for.  It names that log
- * by inode and time of birth; of a copy, which has others, the texts of its creation are compared.
- * It also has a hash of every page as it was, page 0 with HDF5's signature among them: all pages of
- * the log must be as they were before the change, or as they are after it.
+ * A command that opens a log after an interrupted change finishes the change, even if it only
+ * reads.  So a journal is trusted as little as any other file: it is applied only to a regular file
+ * of this user, never through a link, and only to the log it was made for.  It identifies that log
+ * by inode and time of birth; for a copy, where these differ, by the texts of its creation.
+ * It also has a hash of every page before the change, page 0 with HDF5's signature among them: each
+ * page of the log must be in its state before or after the change.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_NOFOLLOW, statx */
@@ -23,12 +23,12 @@
 #include "log/h5util.h"
 
 enum { PAGE = H5U_PAGE };
-enum { MOST_PAGES = 1 << 16 }; /* of a journal: 256 MiB */
-/* Bytes by which a change may enlarge a log, beside four times its size: a chunk or two of frames,
- * which the file holds whole. */
+enum { MOST_PAGES = 1 << 16 }; /* pages of a journal: 256 MiB */
+/* Bytes by which a change may enlarge a log, beyond four times its size: one or two chunks of
+ * frames, which the file stores whole. */
 static const int64_t most_growth = 64 << 20;
 
-typedef struct journal_id { /* which file a journal was made for */
+typedef struct journal_id { /* identity of the log that a journal was made for */
   uint64_t dev, ino;
   int64_t born;    /* ns since 1970, 0: the file system does not tell */
   uint64_t record; /* h5u_record(), 0: not known */
@@ -38,7 +38,7 @@ typedef struct journal_head {
   char what[24];
   int64_t size, end, num; /* as in h5u_stage */
   journal_id id;
-  uint64_t hash; /* of the head with a hash of 0, and of all entries */
+  uint64_t hash; /* hash of the head (with hash = 0) and of all entries */
 } journal_head;
 
 typedef struct journal_head_1 { /* of logs of older versions */
@@ -50,13 +50,13 @@ typedef struct journal_head_1 { /* of logs of older versions */
 static const char mark_1[24] = "loom journal 1\n", mark_2[24] = "loom journal 2\n";
 enum { MARK_LEN = 13 }; /* "loom journal ", which all versions begin with */
 
-/* ---- where a log lies ---- */
+/* ---- place of a log ---- */
 static int open_folder(const char *path, const char *name)
 {
   char *const folder = name == path ? strdup(".") : strndup(path, (size_t)(name - path));
   if (folder == NULL) return -1;
   int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC); /* cannot be listed */
+  if (fd < 0) fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC); /* it cannot be listed */
   free(folder);
   return fd;
 }
@@ -94,7 +94,7 @@ int h5u_place_takes_files(const h5u_place *p)
   return faccessat(p->dir, ".", W_OK | X_OK, 0) == 0;
 }
 
-/* Why a file of this kind is not used, with `owned` of this owner and number of names; or NULL. */
+/* Reason why a file is not used (see h5journal.h), or NULL. */
 const char *h5u_not_usable(const struct stat *st, int owned)
 {
   if (S_ISLNK(st->st_mode)) return "is a symbolic link";
@@ -105,7 +105,7 @@ const char *h5u_not_usable(const struct stat *st, int owned)
   return NULL;
 }
 
-/* ---- which log ---- */
+/* ---- identity of a log ---- */
 static journal_id id_of(int fd, uint64_t record)
 {
   struct statx st;
@@ -125,7 +125,7 @@ static int same_file(const journal_id *a, const journal_id *b)
 }
 
 /* ---- reading ---- */
-/* What has the journal's name, opened; -1 with the reason, NULL: there is none. */
+/* Opens the file with the journal's name; -1 with the reason, or with NULL if there is none. */
 static int open_journal(const h5u_place *p, int owned, struct stat *st, const char **why)
 {
   *why = NULL;
@@ -142,7 +142,7 @@ static int open_journal(const h5u_place *p, int owned, struct stat *st, const ch
   return -1;
 }
 
-/* Nothing but zeros: a file of which a power failure left the size. */
+/* All bytes are zero: a power failure kept only the size of the file. */
 static int all_zero(int fd, int64_t bytes)
 {
   static const unsigned char zeros[PAGE];
@@ -153,7 +153,7 @@ static int all_zero(int fd, int64_t bytes)
   return zero;
 }
 
-/* A file that loom wrote, whole or not. */
+/* Whether loom wrote the file, complete or not. */
 static int is_journal(int fd, const struct stat *st)
 {
   char head[MARK_LEN];
@@ -162,7 +162,7 @@ static int is_journal(int fd, const struct stat *st)
   return memcmp(head, mark_2, (size_t)have) == 0 || all_zero(fd, (int64_t)st->st_size);
 }
 
-/* Its length, 0: it is not the head of a journal.  Heads of version 1 get no id. */
+/* Length of the head, 0: it is not the head of a journal.  Heads of version 1 get no id. */
 static int64_t read_head(int fd, journal_head *head)
 {
   journal_head_1 old;
@@ -185,7 +185,7 @@ static uint64_t hash_head(const journal_head *head, int64_t len)
                                     : h5u_hash(H5U_HASH_START, &zero, sizeof zero);
 }
 
-/* Sizes that a change of a log of `now` bytes can have; all numbers come from the file. */
+/* Whether a change of a log of `now` bytes can have these sizes; all numbers come from the file. */
 static int plausible(const journal_head *h, int64_t now)
 {
   const int64_t least = h->size < h->end ? h->size : h->end;
@@ -195,7 +195,7 @@ static int plausible(const journal_head *h, int64_t now)
   return h->num <= (h->end - 1) / PAGE + 1;
 }
 
-/* The pages of a journal that is whole, NULL: it is not. */
+/* The pages of a complete journal, NULL: it is not complete. */
 static h5u_stage *read_pages(int fd, const journal_head *head, int64_t len)
 {
   h5u_stage *const s = calloc(1, sizeof *s);
@@ -216,7 +216,7 @@ static h5u_stage *read_pages(int fd, const journal_head *head, int64_t len)
   return NULL;
 }
 
-/* The page as it is in the log: as before the change, or as after it. */
+/* Whether the page of the log is in its state before or after the change. */
 static int page_fits(const h5u_stage *s, const h5u_page *p, int fd)
 {
   unsigned char now[PAGE];
@@ -244,7 +244,7 @@ static h5u_stage *no_stage(const h5u_place *p, char note[H5U_NOTE_LEN], const ch
   return NULL;
 }
 
-/* `note` as for h5u_journal_read. */
+/* Reads and checks a journal; `note` as for h5u_journal_read. */
 static h5u_stage *read_journal(const h5u_place *p, int journal, const struct stat *st, int fd,
                                uint64_t *record, char note[H5U_NOTE_LEN])
 {
@@ -254,7 +254,7 @@ static h5u_stage *read_journal(const h5u_place *p, int journal, const struct sta
   const int64_t len = read_head(journal, &head), rest = (int64_t)st->st_size - len;
   if (len == 0 || rest < 0 || head.num < 1 || head.num > MOST_PAGES ||
       rest % (int64_t)sizeof(h5u_page) != 0 || rest / (int64_t)sizeof(h5u_page) != head.num)
-    return NULL; /* not written to its end */
+    return NULL; /* its writing was cut off */
   h5u_stage *const s = read_pages(journal, &head, len);
   if (s == NULL) return NULL;
   const journal_id here = id_of(fd, 0);
@@ -293,7 +293,7 @@ int h5u_journal_remove(const h5u_place *p)
   return unlinkat(p->dir, p->journal, 0) != 0 && errno != ENOENT ? errno : 0;
 }
 
-/* 0, EEXIST or errno: what loom wrote makes room. */
+/* Removes a file that loom wrote at the journal's name; 0, EEXIST or errno. */
 static int make_room(const h5u_place *p)
 {
   struct stat st;
@@ -337,7 +337,7 @@ int h5u_journal_write(const h5u_place *p, int fd, uint64_t record, int sync, con
   free(all);
   if (code == 0 && sync && fdatasync(journal) != 0) code = errno;
   if (close(journal) != 0 && code == 0) code = errno;
-  /* the name, too; some file systems, and folders that cannot be listed, have no such call */
+  /* syncs the name, too; some file systems, and folders that cannot be listed, do not support it */
   if (code == 0 && sync && fsync(p->dir) != 0 && errno != EINVAL && errno != EBADF) code = errno;
   if (code != 0) unlinkat(p->dir, p->journal, 0);
   return code;

@@ -48,7 +48,7 @@ void h5log_free(h5log *l)
   free(l);
 }
 
-/* Give back the disk space that was reserved behind the end of the file. */
+/* Gives back the disk space that was reserved behind the end of the file. */
 static void release_reserve(int fd)
 {
   struct stat st;
@@ -70,7 +70,7 @@ static loom_status put_end(loom_err *err, const h5log *l, h5u_disk *disk, const 
   return LOOM_OK;
 }
 
-/* After a write that failed.  A journal may hold what is missing. */
+/* Repairs the file after a failed write.  A journal may hold the missing part. */
 static loom_status repair(loom_err *err, const h5log *l, const char *status)
 {
   char note[H5U_NOTE_LEN];
@@ -93,11 +93,11 @@ loom_status h5log_close(h5log *l, loom_err *err, const char *status)
 {
   if (l == NULL) return LOOM_OK;
   loom_err later = {0};
-  /* A commit that finds the disk full leaves the file sound: it closes as usual. */
+  /* A commit that finds the disk full leaves the file consistent: it closes as usual. */
   loom_status s = h5log_commit(l, err);
   if ((h5log_release(l) < 0 || l->disk.code) && s == LOOM_OK)
     s = h5u_disk_fail(err, l->path, &l->disk, "cannot be closed");
-  release_reserve(l->lock); /* what follows may need room, too */
+  release_reserve(l->lock); /* the next writes may need that room */
   const loom_status t =
       l->broken || l->disk.code ? repair(&later, l, status) : final_attributes(&later, l, status);
   h5log_free(l);

@@ -14,8 +14,9 @@
 
 enum { LZ4_FILTER = 32004, META_ROOM = 256 << 10 };
 
-/* Beside h5log_options.compression.  A filter works on whole chunks, so one that gets row after row
- * would be written anew for each, and a kill in the middle would take the finished rows with it. */
+/* A value beside those of h5log_options.compression.  A filter works on whole chunks: a chunk that
+ * gets row after row would be rewritten for each row, and a kill in the middle would lose the
+ * finished rows. */
 enum { NO_FILTER = -2 };
 
 static loom_status check_names(loom_err *err, const char *path, const loom_column *all, int num)
@@ -60,11 +61,11 @@ static int add_filter(hid_t dcpl, int compression)
   /* optional: a chunk that would grow is left as it is */
   if (compression == H5LOG_LZ4)
     bad = bad || H5Pset_filter(dcpl, LZ4_FILTER, H5Z_FLAG_OPTIONAL, 0, NULL) < 0;
-  return bad || H5Pset_fletcher32(dcpl) < 0 ? -1 : 0; /* last: the sum of what is in the file */
+  return bad || H5Pset_fletcher32(dcpl) < 0 ? -1 : 0; /* last: checksum of the bytes in the file */
 }
 
-/* An extendible dataset [0][trailing...]; fill NULL: nothing is read that was not
- * written. */
+/* An extendible dataset [0][trailing...]; fill NULL: no fill value, as rows are always written
+ * before they are read. */
 static int make_series(hid_t file, const char *name, hid_t type, int rank, const hsize_t *trailing,
                        const hsize_t *chunk, const void *fill, int compression, const char *unit,
                        const char *doc)
@@ -150,7 +151,7 @@ static int make_fields(hid_t file, const h5log_options *opt, int64_t n)
 
 int h5log_create_state_data(hid_t file, const h5log_options *opt, int64_t n)
 {
-  /* 16 vectors; what is not filled of the last one is only space on the disk */
+  /* 16 vectors; an unfilled part of the last chunk only takes disk space */
   const int64_t some = 16 * 3 * n * (int64_t)sizeof(loom_real);
   const int64_t own = some < STATE_CHUNK_LEAST   ? STATE_CHUNK_LEAST
                       : some < STATE_CHUNK_BYTES ? some
@@ -160,8 +161,8 @@ int h5log_create_state_data(hid_t file, const h5log_options *opt, int64_t n)
                      "values of the items of /state, byte by byte, as the run had them");
 }
 
-/* Scalar text beside the root attribute of the same name: data, not an attribute, may
- * change while SWMR is on.  Allocated at once, so that writing it needs no space. */
+/* Scalar text beside the root attribute of the same name: a dataset, not an attribute, can change
+ * while SWMR is on.  Allocated at once, so that writing it needs no space. */
 static int make_status(hid_t file)
 {
   const char text[H5LOG_STATUS_LEN] = "running";
@@ -230,7 +231,7 @@ static loom_status fill_file(loom_err *err, h5log *l, const char *part, const h5
   if (fapl >= 0 && fcpl >= 0) l->file = H5Fcreate(part, H5F_ACC_TRUNC, fcpl, fapl);
   h5u_close(fapl, H5Pclose);
   h5u_close(fcpl, H5Pclose);
-  l->reserved = 0; /* truncation gave it back */
+  l->reserved = 0; /* truncation released it */
   if (l->file < 0) return h5u_fail(err, l->path, "cannot be created");
   LOOM_TRY(h5u_reserve(err, l->path, l->lock, 0, bytes, &l->reserved));
   if (h5log_put_meta(l->file, meta, opt) < 0 || h5log_create_tables(l->file, opt, l->n) < 0)
@@ -239,8 +240,8 @@ static loom_status fill_file(loom_err *err, h5log *l, const char *part, const h5
   return h5log_create_scene(err, l->path, l->file, scene, num_scene);
 }
 
-/* Another name for the log that is replaced, and for its journal.  Both are there, or, where the
- * file system knows no second names, none is for an instant. */
+/* Gives the replaced log, and its journal, another name.  Both names exist at once, or, on file
+ * systems without hard links, neither exists for an instant. */
 static loom_status keep_old(loom_err *err, const h5log *l, const char *name)
 {
   LOOM_TRY(h5u_journal_target(err, &l->place));
@@ -277,7 +278,7 @@ static loom_status create_in(loom_err *err, h5log *l, const char *part, const h5
   LOOM_TRY(h5u_place_open(err, l->path, &l->place));
   loom_status s = fill_file(err, l, part, meta, opt, scene, num_scene);
   if (s == LOOM_OK) s = h5log_begin(err, l, opt);
-  /* before the new log is there, or a kill in between would leave it with a future */
+  /* before the new log is in place: a kill in between would leave it with checkpoints of the old */
   if (s == LOOM_OK && opt->keep_as == NULL) s = h5check_discard(err, l->path);
   if (s == LOOM_OK)
     s = opt->keep_as != NULL ? keep_old(err, l, opt->keep_as) : h5u_journal_discard(err, &l->place);
@@ -285,7 +286,7 @@ static loom_status create_in(loom_err *err, h5log *l, const char *part, const h5
     s = err_set(err, LOOM_E_IO, "%s: cannot be put in place: %s; name another file", l->path,
                 strerror(errno));
   if (s != LOOM_OK) unlink(part);
-  l->disk.place = s == LOOM_OK ? &l->place : NULL; /* only now are journals its own */
+  l->disk.place = s == LOOM_OK ? &l->place : NULL; /* earlier a journal belongs to the old log */
   return s;
 }
 

@@ -14,7 +14,7 @@ typedef struct h5log_batch { /* rows on their way into one table */
   int unflushed; /* rows were written since the last commit */
 } h5log_batch;
 
-typedef struct h5log_item { /* of the state: what was written last under a name */
+typedef struct h5log_item { /* of the state: the latest value under a name */
   char instance[H5LOG_NAME_LEN], name[H5LOG_NAME_LEN];
   int64_t type, count, first;
   uint64_t hash;
@@ -22,18 +22,18 @@ typedef struct h5log_item { /* of the state: what was written last under a name 
 
 typedef struct h5log_maps { /* a series of maps of space, logged with every frame */
   hid_t dset;
-  int32_t num; /* in a frame */
+  int32_t num; /* count in a frame */
 } h5log_maps;
 
 struct h5log {
   char *path;
-  h5u_place place; /* once the log is there */
+  h5u_place place; /* set once the log exists */
   hid_t file;
   int lock; /* descriptor that holds the advisory lock */
   h5log_batch steps, step_extra, iters, extra, inner, messages, state, sections, kernels;
   hid_t x, v, time, step, status, state_data;
   h5log_maps *poses;              /* [num_poses] */
-  hid_t fields[H5LOG_NUM_FIELDS]; /* invalid: the log has it not */
+  hid_t fields[H5LOG_NUM_FIELDS]; /* invalid: the log lacks the field */
   int num_poses, num_extra, num_step_extra, frames_f32;
   int64_t n;          /* vertices */
   int64_t frame_room; /* bytes one frame takes at most */
@@ -42,9 +42,9 @@ struct h5log {
   int num_items;
   double *row_extra; /* scratch of one row of /iters_extra or /steps_extra */
   int frames_unflushed, status_unflushed, state_unflushed;
-  int64_t reserved; /* end of the disk space asked for, bytes */
-  h5u_disk disk;    /* the first write that failed */
-  int broken;       /* nothing more may be written */
+  int64_t reserved; /* end of the reserved disk space, bytes */
+  h5u_disk disk;    /* notes the first write that failed */
+  int broken;       /* 1: no more writes are allowed */
   struct {          /* h5log_end */
     char exit_reason[H5LOG_STATUS_LEN], time[H5LOG_NAME_LEN];
     int64_t rss_peak;
@@ -64,8 +64,8 @@ int h5log_extra_table(const h5log_options *opt, int of_steps, h5log_extra *out);
 
 /* ---- h5log_meta.c: attributes of the root; 0 or -1 ---- */
 int h5log_put_meta(hid_t file, const h5log_meta *m, const h5log_options *opt);
-int h5log_put_end(hid_t file, const h5log *l); /* what h5log_set_end was told */
-/* Add a line to `commands` and to `jobs`; what a former process left of its end goes. */
+int h5log_put_end(hid_t file, const h5log *l); /* the arguments of h5log_set_end */
+/* Adds a line to `commands` and to `jobs`; clears attributes about the end of a former process. */
 int h5log_add_session(hid_t file, const h5log_options *opt);
 /* /fields/NAME of a field and its numbers per vertex */
 typedef struct h5log_field_info {
@@ -73,20 +73,20 @@ typedef struct h5log_field_info {
   int width;
 } h5log_field_info;
 extern const h5log_field_info h5log_field_infos[H5LOG_NUM_FIELDS];
-/* Create everything but the scene in a file that is not in SWMR mode; 0 or -1. */
+/* Creates everything but the scene in a file that is not in SWMR mode; 0 or -1. */
 int h5log_create_tables(hid_t file, const h5log_options *opt, int64_t n);
 /* /state_data, the values of the table /state; 0 or -1. */
 int h5log_create_state_data(hid_t file, const h5log_options *opt, int64_t n);
 loom_status h5log_create_scene(loom_err *err, const char *path, hid_t file,
                                const h5log_array *scene, int num_scene);
-/* Is what is there of all that a run appends to as loom makes it?  A continuation changes nothing
- * otherwise. */
+/* Checks that the existing objects that a run appends to have loom's form; a continuation changes
+ * no log that fails. */
 loom_status h5log_check_own(loom_err *err, const h5log *l, const h5log_options *opt);
-/* Turn SWMR on and open the datasets: the last part of create and resume. */
+/* Turns SWMR on and opens the datasets: the last part of create and resume. */
 loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt);
-/* Close the HDF5 file; 0 or -1. */
+/* Closes the HDF5 file; 0 or -1. */
 int h5log_release(h5log *l);
-void h5log_free(h5log *l); /* the rest, lock included; releases if that was not done */
+void h5log_free(h5log *l); /* frees the rest, lock included; calls h5log_release first if needed */
 loom_status h5log_check_options(loom_err *err, const char *path, const h5log_options *opt);
 
 #endif

@@ -1,4 +1,4 @@
-/* h5log_meta.c - attributes of the root: where a log comes from, who wrote it, how that ended. */
+/* h5log_meta.c - attributes of the root: origin of a log, its writers, the end of each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,9 +56,9 @@ uint64_t h5u_record(hid_t file)
   return h != 0 ? h : 1;
 }
 
-/* ---- the processes that wrote it, one after the other ---- */
+/* ---- the processes that wrote the log, one after the other ---- */
 
-/* Appends `line` to the text attribute `name`, which need not be there yet. */
+/* Appends `line` to the text attribute `name`, which it creates if needed. */
 static int add_line(hid_t file, const char *name, const char *line)
 {
   char *const before = h5u_get_text(file, name);
@@ -98,7 +98,7 @@ void h5log_set_end(h5log *l, const h5log_end *end)
 
 int h5log_put_end(hid_t file, const h5log *l)
 {
-  if (l->end.exit_reason[0] == '\0') return 0; /* the caller knows of no end */
+  if (l->end.exit_reason[0] == '\0') return 0; /* the caller did not set an end */
   return h5u_set_text(file, "exit_reason", l->end.exit_reason) < 0 ||
                  h5u_set_text(file, "end_time", l->end.time) < 0 ||
                  h5u_set_int(file, "rss_peak", l->end.rss_peak) < 0

@@ -1,9 +1,9 @@
-/* h5log_own.c - is what a run will append to as loom makes it?
+/* h5log_own.c - checks that the objects a run appends to have loom's form.
  *
- * Other programs may have put an object of their own in place of one of the log's, by default in
- * the format of HDF5 1.6: version 1 of the object's header, without a checksum, which SWMR mode
- * does not allow.  HDF5 does not look before it turns the mode on; opened in it, such an object
- * ends the process where the library is built with assertions, and else the first write fails. */
+ * Another program may have replaced one of the log's objects by its own, by default in the format
+ * of HDF5 1.6: version 1 of the object's header, without a checksum, which SWMR mode does not
+ * allow. HDF5 does not check this when it turns the mode on.  Opened in that mode, the object ends
+ * the process if the library is built with assertions, and otherwise the first write fails. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static int kind_of(hid_t file, const char *path, int chunked)
   return own ? OWN : FOREIGN;
 }
 
-/* The groups on the way, and the data set at its end. */
+/* Checks the groups on the path, and the data set at its end. */
 static loom_status check_path(loom_err *err, const h5log *l, const char *path, int chunked)
 {
   char part[512];

@@ -1,4 +1,4 @@
-/* h5log_resume.c - continuing a log: repair, checks, cutting what follows, SWMR again. */
+/* h5log_resume.c - continues a log: repair, checks, cutting later steps, SWMR again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,8 +23,8 @@ static loom_status lock_file(loom_err *err, h5log *l, int *lost)
   h5u_writer_of(l->path, writer, sizeof writer);
   if (state == H5U_BUSY)
     return err_set(err, LOOM_E_IO,
-                   "%s: is in use by another process (writer: %s); stop that run, or close what "
-                   "reads the file",
+                   "%s: is in use by another process (writer: %s); stop that run, or the program "
+                   "that reads the file",
                    l->path, writer[0] != '\0' ? writer : "none noted");
   return err_set(err, LOOM_E_IO,
                  "%s: this file system has no locks and the log was written on another host (%s): "
@@ -66,7 +66,7 @@ static loom_status check_frames(loom_err *err, h5log *l, const h5log_options *op
   return LOOM_OK;
 }
 
-/* Frames go on with the fields they have. */
+/* Frames continue with the fields that the log has. */
 static loom_status check_fields(loom_err *err, const h5log *l, const h5log_options *opt)
 {
   const int any = H5Lexists(l->file, "fields", H5P_DEFAULT) > 0;
@@ -142,7 +142,7 @@ static loom_status check_steps(loom_err *err, const h5log *l, int64_t last_step)
   return LOOM_OK;
 }
 
-/* What logs of older versions lack. */
+/* Adds tables that logs of older versions lack. */
 static int add_newer_tables(h5log *l, const h5log_options *opt)
 {
   for (int i = H5U_MESSAGES; i < H5U_NUM_TABLES; ++i) {
@@ -159,7 +159,7 @@ static int add_newer_tables(h5log *l, const h5log_options *opt)
   return bad ? -1 : 0;
 }
 
-/* A change of a killed process. */
+/* Finishes a change of a killed process. */
 static loom_status finish_change(loom_err *err, const h5log *l)
 {
   char note[H5U_NOTE_LEN], why[H5U_WHY_LEN];
@@ -175,12 +175,12 @@ static loom_status finish_change(loom_err *err, const h5log *l)
   return note[0] == '\0' ? LOOM_OK : err_set(err, LOOM_E_IO, "%s: %s", l->path, note);
 }
 
-/* Once single-writer mode is on, HDF5 tries for ever to read an index that has a wrong checksum;
- * before, it says so at once.  So the end of everything that is appended to is read here. */
+/* Once single-writer mode is on, HDF5 tries for ever to read an index with a wrong checksum;
+ * before, it fails at once.  So this reads the end of every object that is appended to. */
 static loom_status read_end(loom_err *err, const h5log *l, const char *name)
 {
   char what[600];
-  if (H5Lexists(l->file, name, H5P_DEFAULT) <= 0) return LOOM_OK; /* told where it is opened */
+  if (H5Lexists(l->file, name, H5P_DEFAULT) <= 0) return LOOM_OK; /* opening it reports the error */
   const hid_t d = H5Dopen2(l->file, name, H5P_DEFAULT);
   const int bad = d < 0 || h5u_read_last(d) < 0;
   h5u_close(d, H5Dclose);
@@ -207,7 +207,7 @@ static loom_status read_ends(loom_err *err, const h5log *l, const h5log_options 
   return LOOM_OK;
 }
 
-/* Lock and open it, its writer's death made up for. */
+/* Locks and opens the log, and repairs it if its writer died. */
 static loom_status open_log(loom_err *err, h5log *l, int *lost, h5u_super *super)
 {
   LOOM_TRY(lock_file(err, l, lost));

@@ -24,8 +24,8 @@ static hid_t mem_type(const h5log_array *a)
   return a->type == H5LOG_F64 ? H5T_NATIVE_DOUBLE : h5u_mem_type(a->type);
 }
 
-/* Written once, so one chunk with a sum of its bytes; what is empty, or larger than chunks can be,
- * lies in the file as it is. */
+/* Written once, so one chunk with a checksum; an empty array, or one larger than a chunk can be, is
+ * stored contiguously without one. */
 static hid_t array_dcpl(const h5log_array *a, const hsize_t *dims, size_t item)
 {
   const double chunk_max = 4294967295.0; /* bytes, of HDF5 */

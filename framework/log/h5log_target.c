@@ -1,7 +1,7 @@
-/* h5log_target.c - what stands where a log is to be written, and whether it may go.
+/* h5log_target.c - the present file at the path of a new log, and whether it may be replaced.
  *
- * A log is put in place by a rename, which would replace any file.  So only what loom itself
- * wrote is replaced, and a log that holds steps only when the caller says so.
+ * A log is put in place by a rename, which would replace any file.  So loom replaces only files
+ * that loom wrote, and a log with steps only if the caller allows it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static loom_status in_the_way(loom_err *err, const char *path, const char *what)
                  path, what);
 }
 
-/* After lstat failed.  Folders that are missing or none are told where they are made. */
+/* After lstat failed.  Missing folders are reported where they are made. */
 static loom_status nothing_there(loom_err *err, const char *path)
 {
   if (errno == ENOENT || errno == ENOTDIR) return LOOM_OK;
@@ -37,7 +37,7 @@ static loom_status nothing_there(loom_err *err, const char *path)
                  strerror(errno));
 }
 
-/* Kind of file, by lstat: a link is not followed. */
+/* Checks the kind of file, by lstat: a link is not followed. */
 static loom_status check_kind(loom_err *err, const char *path, const struct stat *st)
 {
   if (S_ISREG(st->st_mode)) return LOOM_OK;
@@ -48,8 +48,8 @@ static loom_status check_kind(loom_err *err, const char *path, const struct stat
   return err_set(err, LOOM_E_CONFIG, "%s: is a device, a pipe or a socket; name a file", path);
 }
 
-/* Begins as HDF5 does, as a checkpoint does (h5seal.c), or with the zeros of a file whose writer
- * was killed before it wrote its head. */
+/* Whether the file begins as HDF5 does, as a checkpoint does (h5seal.c), or with the zeros of a
+ * file whose writer was killed before it wrote the head. */
 int h5u_like_ours(int fd)
 {
   static const unsigned char hdf5[HEAD_LEN] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
@@ -63,7 +63,7 @@ int h5u_like_ours(int fd)
           (memcmp(head, hdf5, HEAD_LEN) == 0 || memcmp(head, sealed, HEAD_LEN) == 0));
 }
 
-/* open() says ENOENT of a missing folder, and of one whose file system takes no files (/proc). */
+/* open() reports ENOENT for a missing folder, and for a file system that takes no files (/proc). */
 static loom_status cannot_create(loom_err *err, const char *path, int code)
 {
   const char *const slash = strrchr(path, '/');
@@ -110,7 +110,7 @@ loom_status h5u_check_place(loom_err *err, const char *path)
   return ours ? LOOM_OK : in_the_way(err, path, "has the name of the log's checkpoint and is none");
 }
 
-/* The root attributes and the number of steps, if it is a log of ours. */
+/* Reads the root attributes and the number of steps, if it is a log of loom. */
 static loom_status read_log(loom_err *err, const char *path, int writing, found *out)
 {
   const hid_t fapl = h5u_fapl();
@@ -120,8 +120,8 @@ static loom_status read_log(loom_err *err, const char *path, int writing, found 
   if (f < 0) {
     H5Eclear2(H5E_DEFAULT);
     return in_the_way(err, path,
-                      "is an HDF5 file that cannot be read, so nobody knows whose (`loom info` "
-                      "repairs a log whose writer died)");
+                      "is an HDF5 file that cannot be read, so its origin is unknown (`loom info` "
+                      "repairs a log after its writer died)");
   }
   char *const schema = h5u_get_text(f, "schema"), *const version = h5u_get_text(f, "loom_version");
   char *const status = h5u_get_text(f, "status"), *const created = h5u_get_text(f, "created");
@@ -184,7 +184,7 @@ static loom_status check_file(loom_err *err, const char *path, int fd, int overw
   return judge(err, path, &f, overwrite);
 }
 
-/* Folders that are missing or none are told where they are made. */
+/* Missing folders are reported where they are made. */
 static loom_status check_journal(loom_err *err, const char *path)
 {
   h5u_place place;

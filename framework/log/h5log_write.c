@@ -1,8 +1,8 @@
 /* h5log_write.c - rows, frames and commits of a log in SWMR mode.
  *
- * The order of a commit is what makes a log safe to read at any moment and after any
+ * The order of writes in a commit makes a log safe to read at any moment and after any
  * kill: iterations and frames reach the file before the row of /steps that announces
- * them.  A step counts as finished when its row is there.
+ * them.  A step counts as finished when its row is in the file.
  */
 #include <errno.h>
 #include <math.h>
@@ -43,7 +43,7 @@ static int open_maps(h5log *l, const char *obstacle, const char *what, int32_t n
   const hid_t dset = h5u_open_uncached(l->file, name);
   if (dset < 0) return -1;
   l->poses[l->num_poses++] = (h5log_maps){.dset = dset, .num = num};
-  l->frame_room += 96 * (int64_t)(num > 64 ? num : 64); /* the chunk it may open */
+  l->frame_room += 96 * (int64_t)(num > 64 ? num : 64); /* for a chunk that it may open */
   return 0;
 }
 
@@ -74,7 +74,7 @@ static int open_frames(h5log *l, const h5log_options *opt)
   return 0;
 }
 
-/* What a resume has changed so far. */
+/* Commits the changes that a resume has made so far. */
 static loom_status end_stage(loom_err *err, h5log *l)
 {
   if (l->disk.stage == NULL) return LOOM_OK;
@@ -96,7 +96,7 @@ loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
   l->num_extra = opt->num_extra;
   l->num_step_extra = opt->num_step_extra;
   l->frames_f32 = opt->frames_f32;
-  /* two arrays, each may open a chunk; a filter may enlarge what it cannot compress */
+  /* two arrays, each may open a chunk; a filter may enlarge data that it cannot compress */
   l->frame_room = 2 * (3 * l->n * (opt->frames_f32 ? 4 : 8) * 102 / 100 + FRAME_CHUNK_BYTES);
   for (int k = 0; k < H5LOG_NUM_FIELDS; ++k)
     if (opt->fields & LOOM_BIT(k))
@@ -104,7 +104,7 @@ loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
   if (H5Fflush(l->file, H5F_SCOPE_LOCAL) < 0 || H5Fstart_swmr_write(l->file) < 0 || l->disk.code)
     return h5u_disk_fail(err, l->path, &l->disk,
                          "cannot turn on single-writer/multiple-reader mode");
-  LOOM_TRY(end_stage(err, l)); /* from now on the file is sound after every write */
+  LOOM_TRY(end_stage(err, l)); /* from now on the file is consistent after every write */
   const int bad = open_batch(l, &l->steps, h5u_table_of(H5U_STEPS)) < 0 ||
                   open_batch(l, &l->iters, h5u_table_of(H5U_ITERS)) < 0 ||
                   open_batch(l, &l->inner, h5u_table_of(H5U_INNER)) < 0 ||
@@ -120,7 +120,7 @@ loom_status h5log_begin(loom_err *err, h5log *l, const h5log_options *opt)
   if (l->frames_f32) l->narrow = malloc((size_t)l->n * 3 * sizeof *l->narrow);
   if (l->row_extra == NULL || (l->frames_f32 && l->narrow == NULL))
     return err_set(err, LOOM_E_NOMEM, "%s: out of memory", l->path);
-  h5u_lock(l->lock, 0); /* readers may come in from now on */
+  h5u_lock(l->lock, 0); /* from now on readers may open it */
   return LOOM_OK;
 }
 
@@ -139,7 +139,7 @@ static loom_status failed(h5log *l, loom_err *err, const char *what)
   return h5u_disk_fail(err, l->path, &l->disk, what);
 }
 
-/* Room for `bytes` more behind what HDF5 has allocated. */
+/* Makes room for `bytes` more behind the space that HDF5 has allocated. */
 static loom_status make_room(h5log *l, loom_err *err, int64_t bytes)
 {
   haddr_t eoa;
@@ -171,7 +171,7 @@ static int flush_batch(h5log_batch *b)
   return 0;
 }
 
-/* Add one row; a full batch goes to the file. */
+/* Adds one row; a full batch is written to the file. */
 static loom_status add_row(h5log *l, loom_err *err, h5log_batch *b, const h5u_table *t,
                            const void *row)
 {
@@ -208,7 +208,7 @@ loom_status h5log_message(h5log *l, loom_err *err, const h5log_message_row *row)
   return add_row(l, err, &l->messages, h5u_table_of(H5U_MESSAGES), row);
 }
 
-/* What was last written under this name; NULL: out of memory. */
+/* The item with the latest value under this name; NULL: out of memory. */
 static h5log_item *find_item(h5log *l, const h5log_state_row *row)
 {
   for (int i = 0; i < l->num_items; ++i)
@@ -233,7 +233,7 @@ static uint64_t hash_of(const void *data, int64_t bytes)
   return h;
 }
 
-/* Many items stay as they are for many steps: their rows name the bytes that are there. */
+/* Many items stay equal for many steps: their rows then refer to the bytes already written. */
 loom_status h5log_state(h5log *l, loom_err *err, const h5log_state_row *row, const void *data)
 {
   h5log_state_row r = *row;
@@ -273,7 +273,7 @@ loom_status h5log_step(h5log *l, loom_err *err, const h5log_step_row *row, const
   if (row->reason < 0 || row->reason >= H5LOG_NUM_REASONS)
     return err_set(err, LOOM_E_ARG, "%s: step %lld has no valid reason", l->path,
                    (long long)row->step);
-  /* Only a commit writes steps: their rows must follow everything they announce. */
+  /* Only a commit writes step rows: they must follow all rows they announce. */
   if (l->steps.used == l->steps.capacity) LOOM_TRY(h5log_commit(l, err));
   memcpy(l->row_extra, &row->step, sizeof row->step);
   for (int i = 0; i < l->num_step_extra; ++i) l->row_extra[1 + i] = extra != NULL ? extra[i] : NAN;
@@ -340,7 +340,7 @@ loom_status h5log_commit(h5log *l, loom_err *err)
       flush_batch(&l->messages) < 0 || flush_batch(&l->sections) < 0 ||
       flush_batch(&l->kernels) < 0 || flush_batch(&l->step_extra) < 0 || l->disk.code)
     return failed(l, err, "cannot write rows");
-  /* values before the rows that name them */
+  /* values before the rows that refer to them */
   if ((l->state_unflushed && H5Dflush(l->state_data) < 0) || flush_batch(&l->state) < 0 ||
       l->disk.code)
     return failed(l, err, "cannot write the state of a plugin");
@@ -356,7 +356,7 @@ loom_status h5log_commit(h5log *l, loom_err *err)
 loom_status h5log_sync(h5log *l, loom_err *err)
 {
   if (l->broken) return broken(l, err);
-  /* EINVAL, ENOSYS: a file system that has no such call */
+  /* EINVAL, ENOSYS: a file system without this call */
   if (fdatasync(l->lock) == 0 || errno == EINVAL || errno == ENOSYS) return LOOM_OK;
   return err_set(err, LOOM_E_IO, "%s: cannot be brought to the disk: %s", l->path, strerror(errno));
 }

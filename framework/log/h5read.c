@@ -34,7 +34,7 @@ static void add_note(h5read *r, const char *what, const char *why)
            why[0] != '\0' ? ": " : "", why);
 }
 
-/* As h5u_open_own: nothing is written through a link. */
+/* As h5u_open_own, which opens for writing: a log behind a link is refused. */
 static int open_own(const h5read *r, char why[H5U_WHY_LEN])
 {
   if (!r->linked) return h5u_open_own(&r->place, why);
@@ -42,7 +42,7 @@ static int open_own(const h5read *r, char why[H5U_WHY_LEN])
   return -1;
 }
 
-/* To repair it: its descriptor, locked, or -1; *state gets an H5U_*. */
+/* For a repair: the descriptor of the log, locked, or -1; *state gets an H5U_*. */
 static int lock_to_repair(h5read *r, int *state)
 {
   char why[H5U_WHY_LEN];
@@ -61,7 +61,7 @@ static int lock_to_repair(h5read *r, int *state)
   return -1;
 }
 
-/* Is anybody writing the log at `fd`, who then holds a lock? */
+/* Whether a writer, which would hold a lock, is writing the log at `fd`. */
 static int is_live(const char *path, int fd)
 {
   const int state = h5u_lock_writer(path, fd);
@@ -69,8 +69,8 @@ static int is_live(const char *path, int fd)
   return state == H5U_BUSY;
 }
 
-/* The flags say that a writer has the file.  Repair it if that writer is dead and we may
- * write; otherwise read beside it.  Takes `reading`, its descriptor. */
+/* The flags say that a writer has the file.  Repairs it if that writer is dead and this process may
+ * write; otherwise reads beside it.  Takes `reading`, its descriptor. */
 static loom_status open_unfinished(loom_err *err, h5read *r, int reading, const h5u_super *super)
 {
   char before[H5U_NOTE_LEN];
@@ -108,8 +108,8 @@ static void wait_for_writer(void)
   nanosleep(&wait, NULL);
 }
 
-/* A process was killed while it changed the log, and this one may not finish that: its pages are
- * seen, and written nowhere.  `fd` is the log, open for reading. */
+/* A process was killed while it changed the log, and this one may not finish the change: it reads
+ * the changed pages and writes none.  `fd` is the log, open for reading. */
 static void read_change(h5read *r, int fd, const char *why)
 {
   char note[H5U_NOTE_LEN];
@@ -117,20 +117,19 @@ static void read_change(h5read *r, int fd, const char *why)
   r->disk.stage = h5u_journal_read(&r->place, fd, 0, note);
   if (r->disk.stage != NULL) {
     r->disk.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    add_note(r, "its last change was cut off; it is read with the change, and nothing is written",
-             why);
+    add_note(r, "its last change was cut off; it is read with the change, but not written", why);
   } else if (note[0] != '\0') {
     add_note(r, "is read as it is", note);
   }
 }
 
-/* A process was killed while it changed the log: finish what it did.  `fd`: open for reading. */
+/* A process was killed while it changed the log: finishes its change.  `fd`: open for reading. */
 static loom_status finish_change(loom_err *err, h5read *r, int fd)
 {
   char why[H5U_WHY_LEN], what[H5U_WHY_LEN + 64], note[H5U_NOTE_LEN] = "";
   int state = H5U_BUSY;
   for (int i = 0; state == H5U_BUSY && i < NUM_WAITS; ++i) {
-    if (!h5u_journal_exists(&r->place)) return LOOM_OK; /* asked once: a writer makes many */
+    if (!h5u_journal_exists(&r->place)) return LOOM_OK; /* each turn: a writer makes many */
     const int own = open_own(r, why);
     if (own < 0) {
       snprintf(what, sizeof what, "the log %s", why);
@@ -142,7 +141,7 @@ static loom_status finish_change(loom_err *err, h5read *r, int fd)
         state == H5U_LOCKED ? h5u_journal_finish(err, &r->place, own, note) : LOOM_OK;
     const int beside = state == H5U_BUSY && h5u_lock(own, 0) == H5U_LOCKED;
     close(own);
-    if (s != LOOM_OK || beside) return s; /* beside: those who read or append let others read */
+    if (s != LOOM_OK || beside) return s; /* beside: the lock's holders read or append */
     if (note[0] != '\0') add_note(r, "is read as it is", note);
     if (state == H5U_BUSY) wait_for_writer();
   }
@@ -152,7 +151,7 @@ static loom_status finish_change(loom_err *err, h5read *r, int fd)
                  r->path);
 }
 
-/* Takes `fd`, the log opened for reading. */
+/* Opens the log at `fd`, open for reading; takes the descriptor. */
 static loom_status open_file(loom_err *err, h5read *r, int fd)
 {
   h5u_super super;
@@ -160,7 +159,7 @@ static loom_status open_file(loom_err *err, h5read *r, int fd)
   if (s == LOOM_OK) s = finish_change(err, r, fd);
   if (s == LOOM_OK) s = h5u_peek(err, r->path, fd, r->disk.stage, &super);
   for (int i = 0; s == LOOM_OK && super.writing && !super.swmr && i < NUM_WAITS; ++i) {
-    if (h5u_lock(fd, 1) == H5U_LOCKED) break; /* nobody: it needs repair */
+    if (h5u_lock(fd, 1) == H5U_LOCKED) break; /* no process has it open: it needs repair */
     wait_for_writer();
     s = h5u_peek(err, r->path, fd, r->disk.stage, &super);
   }
@@ -179,7 +178,7 @@ static loom_status open_file(loom_err *err, h5read *r, int fd)
   return open_hdf5(err, r, H5F_ACC_RDONLY);
 }
 
-/* A link is followed, as anybody does who reads: the log and its journal lie where it leads to. */
+/* A reader follows a link: the log and its journal lie at the target. */
 static loom_status follow_link(loom_err *err, h5read *r)
 {
   struct stat st;
@@ -205,7 +204,7 @@ static loom_status open_place(loom_err *err, h5read *r)
   return open_file(err, r, fd);
 }
 
-/* Facts that everything else relies on. */
+/* Checks the facts that all other functions rely on. */
 static loom_status check_log(loom_err *err, h5read *r)
 {
   hsize_t dims[4];
@@ -312,7 +311,7 @@ static char *text_of(hid_t d)
   return s;
 }
 
-/* While a writer works, the dataset /status is the one that is current. */
+/* While a writer works, the dataset /status is current, the attribute is not. */
 static char *status_text(h5read *r)
 {
   const hid_t d = h5read_dataset_id(r, "status");
@@ -386,8 +385,8 @@ hid_t h5read_dataset_id(h5read *r, const char *name)
   return add_set(r, name);
 }
 
-/* No filter in use packs better than deflate's 1032 to 1, so a dataset that claims more
- * is damage, and reading it would only fill the memory. */
+/* No filter in use packs better than deflate's 1032 to 1: a larger claim is damage, and reading
+ * that much would only fill the memory. */
 int h5read_shape(const h5read *r, hid_t dset, hsize_t dims[4], size_t item)
 {
   enum { RATIO_MAX = 1100 };
@@ -417,7 +416,7 @@ static int64_t count_steps(h5read *r)
   return rows;
 }
 
-/* Entries of a table, or of /frames by /frames/step, that count; -1 on failure. */
+/* Number of valid entries of a table, or of /frames by /frames/step; -1 on failure. */
 static int64_t count_entries(h5read *r, const char *name, int is_table)
 {
   if (strcmp(name, "steps") == 0) return count_steps(r);
@@ -442,7 +441,7 @@ int h5read_exists(h5read *r, const char *path)
   if (path[0] == '/') ++path;
   if (strlen(path) >= sizeof part) return 0;
   strcpy(part, path);
-  /* H5Lexists wants every group on the way to exist */
+  /* H5Lexists requires every group on the path to exist */
   for (char *s = part;; ++s) {
     if (*s != '/' && *s != '\0') continue;
     const char here = *s;

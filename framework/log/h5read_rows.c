@@ -1,4 +1,4 @@
-/* h5read_rows.c - reading frames, table rows and whole datasets of a log. */
+/* h5read_rows.c - reads frames, table rows and whole datasets of a log. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static loom_status unreadable(h5read *r, loom_err *err, const char *name)
   return h5u_fail(err, r->path, what);
 }
 
-/* Read entries [first, first + count) along the first dimension, the others whole. */
+/* Reads entries [first, first + count) along the first dimension, the others whole. */
 static int read_slab(hid_t dset, hid_t mem_type, int64_t first, int64_t count, void *out)
 {
   hsize_t start[4] = {0}, block[4] = {0};
@@ -72,7 +72,7 @@ loom_status h5read_frame(h5read *r, loom_err *err, int64_t t, double *x, double 
   return LOOM_OK;
 }
 
-/* Rows of a table as the C structure; columns the file lacks stay zero. */
+/* Rows of a table as the C structure; columns that the file lacks stay zero. */
 static loom_status read_rows(h5read *r, loom_err *err, int which, int64_t first, int64_t count,
                              void *rows)
 {
@@ -175,7 +175,7 @@ loom_status h5read_column_info(h5read *r, loom_err *err, const char *table, int 
   return *kind == '?' ? unreadable(r, err, table) : LOOM_OK;
 }
 
-/* A memory type with the one column; enums keep the type of the file. */
+/* A memory type with one column; an enum keeps the type of the file. */
 static hid_t column_type(h5read *r, const char *table, const char *name, char kind)
 {
   const hid_t file = table_type(r, table), one = H5Tcreate(H5T_COMPOUND, 8);

@@ -1,4 +1,4 @@
-/* h5recover.c - finishing, or only reading, a change that was cut off.  See h5journal.c. */
+/* h5recover.c - recovery: finishes, or only reads, an interrupted change.  See h5journal.c. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_NOFOLLOW */
 #endif
@@ -39,7 +39,7 @@ int h5u_open_own(const h5u_place *p, char why[H5U_WHY_LEN])
   return no_descriptor(why, reason);
 }
 
-/* The record of the log at `fd` with the pages of `s`, 0: it cannot be read. */
+/* h5u_record() of the log at `fd` with the pages of `s`, 0: it cannot be read. */
 static uint64_t record_with(const h5u_place *p, int fd, h5u_stage *s)
 {
   h5u_super super;

@@ -1,8 +1,8 @@
 /* h5seal.c - the seal of a checkpoint: a hash over the whole file, in front of it.
  *
- * HDF5 has checksums of its own structures and none of the data, and its library was not made for
- * files that are damaged.  So a checkpoint begins with 512 bytes that HDF5 leaves to us (a user
- * block), and they are compared with the rest before HDF5 sees any of it. */
+ * HDF5 has checksums of its own structures but not of the data, and its library was not made for
+ * damaged files.  So a checkpoint begins with 512 bytes that HDF5 leaves free (a user
+ * block), and they are compared with the rest before HDF5 reads the file. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@ static const char seal_form[] = "loom checkpoint %d\nbytes %016" PRIx64 "\nhash 
 enum { PIECE = 64 << 10 }; /* bytes read at once, a multiple of 8 */
 
 /* FNV-1a over 8-byte words (G. Fowler, L. Noll, K. Vo).  Every step is a bijection of h, so one
- * changed word never goes unnoticed; the shift brings high bits down, which the product does not.
+ * changed word always changes the hash; the shift moves high bits down, which the product does not.
  */
 uint64_t h5u_hash(uint64_t h, const void *data, size_t bytes)
 {
@@ -30,7 +30,7 @@ uint64_t h5u_hash(uint64_t h, const void *data, size_t bytes)
   return h;
 }
 
-/* Hash of all that follows the seal, and how much that is; 0, or -1 with errno. */
+/* Hash and length of the bytes that follow the seal; 0, or -1 with errno. */
 static int hash_rest(int fd, uint64_t *bytes, uint64_t *hash)
 {
   unsigned char piece[PIECE];

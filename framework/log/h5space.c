@@ -1,9 +1,9 @@
-/* h5space.c - disk space is reserved before HDF5 needs it.
+/* h5space.c - reserves disk space before HDF5 needs it.
  *
  * A write that fails inside HDF5 leaves its caches in a state that can be neither flushed
- * nor closed.  So the log asks the file system for the blocks beforehand: when the disk is
- * full the request fails, HDF5 has seen nothing, and what is kept in reserve suffices to
- * close the file properly.
+ * nor closed.  So the log asks the file system for the blocks beforehand: if the disk is full, the
+ * request fails before HDF5 writes, and the space kept in reserve suffices to close the file
+ * properly.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* fallocate */
@@ -22,7 +22,7 @@
 
 enum {
   RESERVE_CLOSE = 4 << 20, /* bytes kept free for closing: metadata, the journal of a repair */
-  RESERVE_SLAB = 16 << 20  /* bytes asked for at a time, given back at close */
+  RESERVE_SLAB = 16 << 20  /* bytes reserved at a time, given back at close */
 };
 
 char *h5u_name_beside(const char *log_path, const char *tail)
@@ -47,7 +47,7 @@ int h5check_exists(const char *log_path)
   return found;
 }
 
-/* Of a log; or of the checkpoint that is being written, which stands in for an older one. */
+/* Whether a log has a checkpoint, or the checkpoint that is being written replaces an older one. */
 static int can_continue(const char *path)
 {
   if (has_suffix(path, ".check.h5")) return access(path, F_OK) == 0;
@@ -70,7 +70,7 @@ static loom_status full(loom_err *err, const char *path, int64_t eoa, int code)
                                     : "run again: there is no checkpoint to continue from");
 }
 
-/* Reserve [eoa, end); 0 or the error number.  The file's size does not change. */
+/* Reserves [eoa, end); 0 or the error number.  The file's size does not change. */
 static int claim(int fd, int64_t eoa, int64_t end)
 {
   struct statvfs vfs;
@@ -78,7 +78,7 @@ static int claim(int fd, int64_t eoa, int64_t end)
   do code = fallocate(fd, FALLOC_FL_KEEP_SIZE, (off_t)eoa, (off_t)(end - eoa)) == 0 ? 0 : errno;
   while (code == EINTR);
   if (code != EOPNOTSUPP && code != ENOSYS) return code;
-  /* No reservation on this file system: at least see whether there is room now. */
+  /* This file system has no reservation: at least test whether there is room now. */
   if (fstatvfs(fd, &vfs) != 0) return 0;
   const double avail = (double)vfs.f_bavail * (double)vfs.f_frsize;
   return avail < (double)(end - eoa) ? ENOSPC : 0;

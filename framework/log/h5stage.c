@@ -1,14 +1,14 @@
-/* h5stage.c - changes to a log that take place whole or not at all.
+/* h5stage.c - changes to a log that happen completely or not at all.
  *
- * In single-writer/multiple-reader mode HDF5 orders its writes so that a file is sound after each
- * of them.  Outside of that mode it does not, and a log is repaired, ended and continued there: a
- * process killed in the middle would leave, for one, an attribute whose name is gone from the index
- * and whose text is still in the heap.
+ * In single-writer/multiple-reader mode HDF5 orders its writes so that a file is consistent after
+ * each of them.  Outside of that mode it does not, and loom repairs, ends and continues logs there:
+ * a process killed in the middle could leave, for example, an attribute in the heap whose name is
+ * gone from the index.
  *
  * So these changes are staged.  The driver (h5disk.c) keeps in memory the pages that HDF5 writes,
  * and reads see them.  A commit writes all of them to a journal beside the log, then to the log,
- * and removes the journal.  Whoever opens the log next and finds a whole journal writes it once
- * more; one that is not whole was cut off before the log was touched.
+ * and removes the journal.  The next command that opens the log and finds a complete journal writes
+ * its pages again; an incomplete one was cut off before the log was changed.
  */
 #include "log/h5stage.h"
 
@@ -49,7 +49,7 @@ void h5u_stage_free(h5u_stage *s)
 
 int64_t h5u_stage_end(const h5u_stage *s) { return s->end; }
 
-/* The place of the first page with an index >= `index`. */
+/* Position of the first page with an index >= `index`. */
 static int64_t lower_bound(const h5u_stage *s, int64_t index)
 {
   int64_t low = 0, high = s->num;
@@ -65,7 +65,7 @@ static int64_t lower_bound(const h5u_stage *s, int64_t index)
 
 void h5u_stage_resize(h5u_stage *s, int64_t end)
 {
-  for (int64_t i = lower_bound(s, end / PAGE); i < s->num; ++i) { /* what is cut off is zero */
+  for (int64_t i = lower_bound(s, end / PAGE); i < s->num; ++i) { /* bytes behind end are zero */
     const int64_t begin = s->pages[i]->index * PAGE, keep = end > begin ? end - begin : 0;
     if (keep < PAGE) memset(s->pages[i]->data + keep, 0, (size_t)(PAGE - keep));
   }
@@ -73,7 +73,7 @@ void h5u_stage_resize(h5u_stage *s, int64_t end)
   if (end < s->floor) s->floor = end;
 }
 
-/* The page with this index, read from the log at the first time; 0 or errno. */
+/* The page with this index, which the first call reads from the log; 0 or errno. */
 static int get_page(h5u_stage *s, int fd, int64_t index, h5u_page **out)
 {
   const int64_t at = lower_bound(s, index), begin = index * PAGE;
@@ -153,13 +153,13 @@ int h5u_stage_apply(int fd, const h5u_stage *s)
   return code;
 }
 
-/* Those behind the end are not needed. */
+/* Drops the pages behind the end of the file. */
 static void drop_pages(h5u_stage *s)
 {
   while (s->num > 0 && s->pages[s->num - 1]->index * PAGE >= s->end) free(s->pages[--s->num]);
 }
 
-/* What HDF5 allocated behind `floor` and never wrote reads as zero. */
+/* Adds zero pages for space that HDF5 allocated behind `floor` and never wrote. */
 static int add_zero_pages(h5u_stage *s, int fd)
 {
   const int64_t last = s->end < s->size ? s->end : s->size;
@@ -174,7 +174,7 @@ static int add_zero_pages(h5u_stage *s, int fd)
 loom_status h5u_stage_commit(loom_err *err, const h5u_place *place, int fd, uint64_t record,
                              int sync, h5u_stage *s)
 {
-  h5u_page *first; /* every journal has page 0, by which it knows its log */
+  h5u_page *first; /* every journal has page 0, which identifies its log */
   drop_pages(s);
   if (s->num == 0 && s->end == s->size) return LOOM_OK;
   int code = add_zero_pages(s, fd);
@@ -189,7 +189,7 @@ loom_status h5u_stage_commit(loom_err *err, const h5u_place *place, int fd, uint
   if (code == 0) code = h5u_journal_remove(place);
   if (code == 0) return LOOM_OK;
   return err_set(err, LOOM_E_IO,
-                 "%s: cannot be changed: %s; what is left to do is in %s, keep it beside the log: "
-                 "the next command that opens the log does it",
+                 "%s: cannot be changed: %s; the rest of the change is in %s, keep it beside the "
+                 "log: the next command that opens the log makes it",
                  place->path, strerror(code), place->journal_path);
 }

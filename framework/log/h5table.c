@@ -31,14 +31,14 @@ static const h5u_column kernel_columns[] = {H5LOG_KERNEL_COLUMNS(COLUMN_)};
 static const h5u_column message_columns[] = {
     {"step", "1", "step that was being made", 'I', offsetof(ROW_, step)},
     {"level", "1", "0: error, 1: warning", 'I', offsetof(ROW_, level)},
-    {"text", "1", "who says it, and what", 'T', offsetof(ROW_, text)}};
+    {"text", "1", "source of the message, and the message", 'T', offsetof(ROW_, text)}};
 #undef ROW_
 #define ROW_ h5log_state_row
 static const h5u_column state_columns[] = {
     {"step", "1", "step at the end of which it was so", 'I', offsetof(ROW_, step)},
-    {"instance", "1", "whose state: a section of the config, or core", 'N',
+    {"instance", "1", "owner of the state: a section of the config, or core", 'N',
      offsetof(ROW_, instance)},
-    {"name", "1", "item; empty: what the instance has follows", 'N', offsetof(ROW_, name)},
+    {"name", "1", "item; empty: the items of the instance follow", 'N', offsetof(ROW_, name)},
     {"type", "1", "of its values: LOOM_REAL ... as numbers", 'I', offsetof(ROW_, type)},
     {"count", "1", "number of values", 'I', offsetof(ROW_, count)},
     {"first", "1", "index of the first byte in /state_data", 'I', offsetof(ROW_, first)}};
@@ -55,7 +55,7 @@ static const h5u_table tables[H5U_NUM_TABLES] = {
            inner_columns, h5log_inner_row, 8192),
     TABLE_("messages", "warnings and errors of core and plugins", message_columns,
            h5log_message_row, 16),
-    TABLE_("state", "what plugins keep from step to step, for replays; values in /state_data",
+    TABLE_("state", "data that plugins keep from step to step, for replays; values in /state_data",
            state_columns, h5log_state_row, 64),
     TABLE_("sections", "where plugins say their time goes, one row per step and section",
            section_columns, h5log_section_row, 256),
@@ -243,7 +243,7 @@ int h5u_truncate(hid_t dset, int64_t length)
   return H5Dset_extent(dset, dims) < 0 ? -1 : 0;
 }
 
-/* Read `count` values of the column `step` (or of a plain int64 dataset). */
+/* Reads `count` values of the column `step` (or of a plain int64 dataset). */
 static int read_steps(hid_t dset, int is_table, int64_t first, int64_t count, int64_t *out)
 {
   const hsize_t start[1] = {(hsize_t)first}, block[1] = {(hsize_t)count};
@@ -259,8 +259,7 @@ static int read_steps(hid_t dset, int is_table, int64_t first, int64_t count, in
   return bad ? -1 : 0;
 }
 
-/* Length of the prefix that ends with the last entry of a step <= last; *found gets
- * that step. */
+/* Length of the prefix that ends with the last entry of a step <= last; *found is that step. */
 static int64_t prefix(hid_t dset, int is_table, int64_t last, int64_t *found)
 {
   enum { BLOCK = 1024 };

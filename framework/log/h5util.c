@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every file is closed here by hand; what HDF5 could not close (a file that became
- * unreadable while it was open) would make its own clean-up at exit crash. */
+/* loom closes every file itself; a file that HDF5 could not close (it became unreadable while it
+ * was open) would make the library's own clean-up at exit crash. */
 void h5u_quiet(void)
 {
   H5dont_atexit();
@@ -25,8 +25,8 @@ loom_status h5u_fail(loom_err *err, const char *path, const char *what)
   char text[512] = "";
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, innermost, text);
   H5Eclear2(H5E_DEFAULT);
-  /* The drivers report "..., errno = 28, error message = 'No space left on device', ...":
-   * the system's own words are enough. */
+  /* The drivers report "..., errno = 28, error message = 'No space left on device', ...": the text
+   * of the system is enough. */
   const char mark[] = "error message = '";
   char *s = strstr(text, mark);
   if (s != NULL) {
@@ -40,8 +40,8 @@ loom_status h5u_fail(loom_err *err, const char *path, const char *what)
 }
 
 /* Beside a writer HDF5 reads a piece of metadata again if its checksum is wrong, with pauses that
- * begin with a nanosecond and double.  These many take a quarter of a second; a writer needs
- * microseconds for a piece.  The default, 100, would take longer than the universe is old. */
+ * begin with a nanosecond and double.  So many attempts take a quarter of a second; a writer needs
+ * microseconds for a piece.  The default, 100, would take longer than the age of the universe. */
 enum { READ_ATTEMPTS = 28 };
 
 hid_t h5u_fapl(void)
@@ -139,7 +139,7 @@ int h5u_close(hid_t id, herr_t (*close_fn)(hid_t))
   return close_fn(id) < 0 ? -1 : 0;
 }
 
-/* Create (or open, if `replace`) an attribute and write it. */
+/* Creates (or opens, if `replace`) an attribute and writes it. */
 static int write_attr(hid_t obj, const char *name, hid_t type, hid_t space, const void *data)
 {
   const hid_t a = H5Acreate2(obj, name, type, space, H5P_DEFAULT, H5P_DEFAULT);

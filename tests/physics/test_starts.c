@@ -82,7 +82,7 @@ Test(starts, what_stays_is_counted_apart)
       "%s%s", p.out, p.err);
   proc_loom(&p, LOOM_ARGS("verify", "stays.h5"));
   cr_assert(strstr(p.out, "  intersections 0,") != NULL, "%s", p.out);
-  cr_assert(strstr(p.out, "of what intersected at the start: ") != NULL, "%s", p.out);
+  cr_assert(strstr(p.out, "of pairs that intersected at the start: ") != NULL, "%s", p.out);
   cr_assert_eq(p.code, 0);
   proc_loom(&p, LOOM_ARGS("info", "stays.h5"));
   cr_assert(strstr(p.out, "intersections of the start are still there") != NULL, "%s", p.out);

@@ -107,7 +107,7 @@ Test(audit_run, the_run_audits_its_trajectory_when_asked)
   cr_assert_eq(sscanf(strstr(p.out, "between frames: "), "between frames: %" SCNd64, &seen), 1);
   cr_expect_eq(passes, seen, "%" PRId64 " of the run, %" PRId64 " of verify", passes, seen);
   run_flight(&p, FLIGHT("4"), "every");
-  has(p.out, "what passes within a step was not looked for ([log] audit = trajectory)\n");
+  has(p.out, "passes within a step were not looked for ([log] audit = trajectory)\n");
   run_flight(&p, FLIGHT("0.1"), "trajectory"); /* it stays above the sheet */
   cr_expect_eq(p.code, 0, "exit code %d:\n%s%s", p.code, p.out, p.err);
   has(p.out, "within a step: 0, on the ways of 6 of 6 steps\n");

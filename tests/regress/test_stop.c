@@ -177,7 +177,7 @@ Test(stop, resume_of_a_finished_run)
   LOOM_FINE("run", "drape.ini", "--quiet", "-o", "run.h5");
   proc_loom(&p, LOOM_ARGS("run", "drape.ini", "-o", "run.h5", "--resume"));
   cr_assert_eq(p.code, 0, "%s", p.err);
-  cr_expect_str_eq(p.out, "run.h5: holds 25 steps already, 25 are asked for; nothing was left to "
+  cr_expect_str_eq(p.out, "run.h5: holds 25 steps already, 25 are asked for; no step was left to "
                           "do\n");
   cr_assert_eq(log_is_whole("run.h5", "finished"), 25);
 }

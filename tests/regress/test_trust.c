@@ -181,19 +181,19 @@ Test(trust, files_and_folders_of_others)
   proc_write("use.ini", DRAPE USE("fx_ctor_good"));
   proc_expect_error(2,
                     LOOM_TEXTS("the solver plugin 'fx_ctor_good' cannot be used: ",
-                               "open/fx_ctor_good.so was refused: anybody may write to it (mode "
+                               "open/fx_ctor_good.so was refused: every user may write to it (mode "
                                "0777); run chmod o-w on it"),
                     LOOM_ARGS("check", "use.ini", "--plugin-path", "open"));
   proc_loom(&p, LOOM_ARGS("list", "--plugin-path", "open"));
-  cr_expect(strstr(p.out, "fx_ctor_good.so: anybody may write to it") != NULL, "%s", p.out);
+  cr_expect(strstr(p.out, "fx_ctor_good.so: every user may write to it") != NULL, "%s", p.out);
   cr_assert_eq(chmod("open/fx_ctor_good.so", 0755), 0);
   cr_assert_eq(chmod("open", 0777), 0);
-  proc_expect_error(2, LOOM_TEXTS("plugin directory /", "/open (", "anybody may write to it"),
+  proc_expect_error(2, LOOM_TEXTS("plugin directory /", "/open (", "every user may write to it"),
                     LOOM_ARGS("check", "use.ini", "--plugin-path", "open"));
   /* nor through a link that lies in a safe one */
   make_folder("safe");
   cr_assert_eq(symlink("../open/fx_ctor_good.so", "safe/fx_ctor_good.so"), 0);
-  proc_expect_error(2, LOOM_TEXTS("cannot be used", "its folder: anybody may write to it"),
+  proc_expect_error(2, LOOM_TEXTS("cannot be used", "its folder: every user may write to it"),
                     LOOM_ARGS("check", "use.ini", "--plugin-path", "safe"));
   cr_expect_str_empty(trace());
   cr_assert_eq(chmod("open", 0755), 0);

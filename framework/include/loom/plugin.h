@@ -186,9 +186,9 @@ typedef struct loom_solver_ops {
   /* [optional: it has no columns of steps; required by num_step_columns] the step has ended: one
    * number per column into out [num_step_columns], preset to NaN */
   loom_status (*log_step)(void *self, const loom_step *s, double *out);
-  /* [optional: they are those of the scene] PREDICT, before any begin_step(): *change (out, preset
-   * to 0) is the step's rest_change, above -1.  A function of the step's time: nothing outlives it.
-   */
+  /* [optional: rest lengths do not change] PREDICT, before any begin_step(): *change (out, preset
+   * to 0), 1, above -1, becomes step->rest_change.  It depends only on the step's time, so a
+   * restart needs no state of it. */
   loom_status (*rest_change)(void *self, const loom_step *s, double *change);
 } loom_solver_ops;
 

@@ -230,9 +230,9 @@ typedef struct loom_step {
   int32_t expansion;
   /* the step's own: all terms, y, h; contact is frozen for solvers with LOOM_WANT_CONTACT_FROZEN */
   const loom_problem *problem;
-  /* 1, > -1: rest lengths of yarns are 1 + rest_change times those of the scene in this step (the
-   * solver's rest_change()).  Rest data of elements have it already, seg_len has not: contact
-   * models of yarns weigh a length by it.  Radii, masses and glue do not change. */
+  /* 1, > -1: the rest lengths of yarns in this step are (1 + rest_change) times the scene's (see
+   * the solver's rest_change()).  Rest data of elements include this factor, seg_len does not:
+   * contact models of yarns apply it to lengths.  Radii, masses and glue do not change. */
   double rest_change;
 } loom_step;
 

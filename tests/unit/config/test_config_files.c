@@ -139,7 +139,7 @@ Test(config_files, paths_that_no_line_can_hold)
 {
   static const struct {
     const char *dir, *file, *says;
-  } rows[] = {{"a;b", "m\\n.obj", "holds a backslash beside what has to be quoted"},
+  } rows[] = {{"a;b", "m\\n.obj", "holds a backslash in text that needs quotes"},
               {"a;b", "m'n\"o.obj", "holds both kinds of quotes"},
               {"a\tb", "m.obj", "holds a control character"},
               {"a;b", "m'n.obj", NULL},

@@ -241,10 +241,10 @@ Test(registry, directories)
 {
   loom_err err = {0};
   registry *r = NULL;
-  /* what anybody may write to is an error where it was named */
+  /* a folder that every user may write to is an error where it was named */
   cr_assert_eq(chmod(work, 0777), 0);
   cr_assert_eq(registry_open(&err, work, &r), LOOM_E_CONFIG);
-  cr_assert(strstr(err.text, "anybody may write to it (mode 0777)") != NULL, "%s", err.text);
+  cr_assert(strstr(err.text, "every user may write to it (mode 0777)") != NULL, "%s", err.text);
   cr_assert(strstr(err.text, work) != NULL && r == NULL);
   cr_assert_eq(chmod(work, 0700), 0);
 
