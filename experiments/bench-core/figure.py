@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from loompy.experiment import ROOT, Bar, plain_axes
+from loompy.experiment import Bar, plain_axes
 from loompy.log import Log
 
 SIDES = (51, 71, 101, 159, 251, 355, 501)  # 2,601 to 251,001 vertices
@@ -125,7 +125,7 @@ def draw(experiment):
 
 def bars(experiment):
     core, used = speed(experiment), memory(experiment)
-    drape = experiment.run("drape", ROOT / "configs/drape.ini")
+    drape = experiment.run("drape", "drape.ini")
     with Log(drape) as log:
         steps = log.table("steps")
     overhead = (steps["t_measure"].sum() + steps["t_log"].sum()) / steps["t_total"].sum()

@@ -51,7 +51,7 @@ fits() { # SCENES METHODS
 cd "$work" || exit 1
 fits 'hang cantilever collide_sheets knot twist' "$free"
 fits hang_fabric "$smooth"
-fits 'drape_sphere drape_torus drape_obj drape_floor stack' "$bodies"
+fits 'drape_sphere drape_post drape_torus drape_obj drape_floor stack' "$bodies"
 fits slope "$pushed" # it begins in touch: barriers ask for a gap
 fits 'drape_self fold_desk funnel slit stack_sphere' "$meshes"
 fits 'tshirt trousers skirt' "$meshes"

@@ -47,7 +47,7 @@ class Fit(unittest.TestCase):
         done = loom("list", "--fit", SOURCE / "configs/drape.ini")
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = done.stdout.splitlines()
-        self.assertTrue(lines[0].startswith("[contact.bodies] plugin"))
+        self.assertTrue(lines[0].startswith("[contact.all] plugin"))
         solvers = lines[1].split()
         row = next(line.split() for line in lines if line.startswith("  ipc_barrier "))
         cells = dict(zip(solvers, row[1:], strict=True))
