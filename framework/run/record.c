@@ -352,8 +352,9 @@ loom_status record_step(run *r, int64_t iters, int64_t repairs, int reason)
   if (r->set.log.audit == AUDIT_TRAJECTORY) LOOM_TRY(trajectory_audit(r, &passes));
   LOOM_TRY(audit_starts(r, &row.start_intersections));
   clock_pop(&r->clock);
-  if (record_frame_due(r)) LOOM_TRY(record_frame(r, r->st.index, r->st.time));
-  LOOM_TRY(replay_record(r));
+  const int frame = record_frame_due(r);
+  if (frame) LOOM_TRY(record_frame(r, r->st.index, r->st.time));
+  LOOM_TRY(replay_record(r, frame));
   LOOM_TRY(fill_clocks(r, &row));
   const double begin = seconds_now(), cpu = clock_cpu_now();
   if (r->record.log != NULL) {

@@ -58,13 +58,13 @@ static loom_status record_core(run *r)
 /* Only logs with a frame of every step can be replayed; state = frames is for a start_log.  The
  * state of collision plugins saves work, does not change the pairs that they find, and is large: it
  * is recorded on demand. */
-loom_status replay_record(run *r)
+loom_status replay_record(run *r, int frame)
 {
   const log_settings *const l = &r->set.log;
   instance *all[RUN_ALL_INSTANCES];
   const int every = l->frames_every == 1 && r->set.run.substeps == 1;
   if (r->record.log == NULL || r->rep.ref != NULL || l->state == LOG_STATE_OFF) return LOOM_OK;
-  if (l->state == LOG_STATE_FRAMES ? !record_frame_due(r) : !every) return LOOM_OK;
+  if (l->state == LOG_STATE_FRAMES ? !frame : !every) return LOOM_OK;
   clock_push(&r->clock, CLOCK_LOG);
   LOOM_TRY(record_core(r));
   const int n = instances_list(r, LIST_SOLVER_LAST, all);

@@ -154,7 +154,7 @@ Test(impacts, a_press_is_told)
   proc_loom(&p, LOOM_ARGS("run", "scene.ini", "--quiet", "-o", "a.h5"));
   cr_expect_eq(p.code, 1, "%d\n%s", p.code, p.err);
   cr_expect(strstr(p.err, "warning: [contact.impacts] step ") != NULL, "%s", p.err);
-  cr_expect(strstr(p.err, "[contact.impacts] could not make its end free of impacts, also in 16 "
+  cr_expect(strstr(p.err, "[contact.impacts] could not make its end free of impacts, also in 4096 "
                           "parts") != NULL,
             "%s", p.err);
   cr_expect(strstr(p.err, "squeeze the cloth") != NULL, "%s", p.err);

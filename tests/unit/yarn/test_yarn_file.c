@@ -42,8 +42,8 @@ Test(yarn_file, bad_polylines_are_named)
   refused("v 0 0 0\n", "a.obj", "no polylines");
   refused("v 0 0\n", "a.obj:1", "three numbers");
   refused("v 0 0 0\nv 1 0 0\nl 1 2\n", "a.obj:3", "2 points");
-  refused("v 0 0 0\nv 1 0 0\nl 1 2 3\n", "a.obj:3", "no such vertex");
-  refused("v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 0\n", "a.obj:4", "no such vertex");
+  refused("v 0 0 0\nv 1 0 0\nl 1 2 3\n", "a.obj:3", "names a vertex before its line");
+  refused("v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 0\n", "a.obj:4", "names a vertex before its line");
   refused("v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 x\n", "a.obj:4", "expected a vertex");
   refused("v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 1\n", "a.obj:4", "a closed one 4");
   refused("v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 3 2\n", "a.obj:4", "one yarn only");
