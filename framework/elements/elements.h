@@ -64,6 +64,18 @@ typedef struct elem_state {
   loom_status (*scale)(void *self, double factor);
 } elem_state;
 
+/* How a line of elements at joints starts, and what files say of its rest. */
+typedef struct elem_line {
+  const double *x; /* [n][3], m, where it starts */
+  int32_t n;
+  int closed;
+  int elsewhere;           /* 1: it does not start at rest */
+  const double *length;    /* [segments], m, at rest; NULL: of the rest positions */
+  const double *curvature; /* [joints][5], curvatures before and behind (1), twist (rad); NULL */
+  const double *director;  /* [segments][3], m1 at the start; NULL: the twist of least energy */
+  const void *settings;    /* of the type */
+} elem_line;
+
 typedef struct elem_type {
   const char *name; /* "tri_arap" */
   const char *doc;  /* one line with the source */
@@ -103,6 +115,8 @@ typedef struct elem_type {
   /* ELEM_JOINTS, whose rest data depend on their neighbours': rest [joints][rest_len] of a whole
    * line of n vertices X [n][3], in the place where they start.  *where is the joint at fault. */
   const char *(*init_line)(const double *X, int32_t n, int closed, double *rest, int32_t *where);
+  /* After init_line, for lines that have more than that; *where likewise. */
+  const char *(*pose_line)(const elem_line *l, double *rest, int32_t *where);
   /* A type before this one in the list whose block has the same rest data, and changes them in
    * time for both; NULL: its own. */
   const char *rest_of;
