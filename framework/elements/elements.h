@@ -64,6 +64,18 @@ typedef struct elem_state {
   loom_status (*scale)(void *self, double factor);
 } elem_state;
 
+/* How a line of elements at joints starts, and what files say of its rest. */
+typedef struct elem_line {
+  const double *x; /* [n][3], m, where it starts */
+  int32_t n;
+  int closed;
+  int elsewhere;           /* 1: it does not start at rest */
+  const double *length;    /* [segments], m, at rest; NULL: of the rest positions */
+  const double *curvature; /* [joints][5], curvatures before and behind (1), twist (rad); NULL */
+  const double *director;  /* [segments][3], m1 at the start; NULL: the twist of least energy */
+  const void *settings;    /* of the type */
+} elem_line;
+
 typedef struct elem_type {
   const char *name; /* "tri_arap" */
   const char *doc;  /* one line with the source */
@@ -105,6 +117,8 @@ typedef struct elem_type {
   /* Of ELEM_JOINTS, where rest data depend on neighbouring joints: rest [joints][rest_len] of a
    * whole line of n vertices with the start positions X [n][3].  *where is the joint at fault. */
   const char *(*init_line)(const double *X, int32_t n, int closed, double *rest, int32_t *where);
+  /* After init_line, for lines with more data than positions; *where as above. */
+  const char *(*pose_line)(const elem_line *l, double *rest, int32_t *where);
   /* Name of a type before this one in the list that shares its rest data with this type and updates
    * them for both; NULL: the type has its own. */
   const char *rest_of;

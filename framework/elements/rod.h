@@ -21,5 +21,7 @@ extern const elem_state rod_state;
 /* init_rest and init_line (elements.h): natural curvature as built. */
 const char *rest_rod(const double *X, double *rest);
 const char *rest_rod_line(const double *X, int32_t n, int closed, double *rest, int32_t *where);
+/* pose_line: rest lengths, curvatures and twist of files; frames where the line starts. */
+const char *rest_rod_pose(const elem_line *l, double *rest, int32_t *where);
 
 #endif

@@ -33,8 +33,8 @@ loom_status
 replay_ready(run *r); /* after instances_create(): reports the states that will be restored */
 loom_status replay_load(run *r, int64_t index); /* st.x, st.v_start, x_ref, states of plugins */
 void replay_close(run *r);
-/* The state at the end of the step goes into the log, for a replay of this run.  frame: 1 if a frame
- * was recorded at this end. */
+/* The state at the end of the step goes into the log, for a replay of this run.  frame: 1 if a
+ * frame was recorded at this end. */
 loom_status replay_record(run *r, int frame);
 
 /* ---- replay_same.c: is it the same problem? ---- */

@@ -138,6 +138,31 @@ static loom_status put_stitches(filler *f, const object *o)
   return LOOM_OK;
 }
 
+/* Where yarn k starts, into X, and what files say of it. */
+static const char *pose_yarn(const filler *f, const object *o, int32_t k, double *X, double *rest,
+                             int32_t *at)
+{
+  const yarn_set *const y = &o->yarns;
+  const int32_t first = y->first[k], n = y->first[k + 1] - first;
+  int64_t seg = 0, joint = 0;
+  if (f->type->pose_line == NULL) return NULL;
+  for (int32_t j = 0; j < k; ++j) {
+    seg += yarn_num_segs(y, j);
+    joint += yarn_num_joints(y, j);
+  }
+  for (int32_t i = 0; i < n; ++i)
+    pose_apply(o->place, o->m.x + 3 * (int64_t)(first + i), X + 3 * (int64_t)i);
+  const elem_line l = {.x = X,
+                       .n = n,
+                       .closed = y->closed[k],
+                       .elsewhere = o->rest_x != NULL,
+                       .length = o->seg_rest != NULL ? o->seg_rest + seg : NULL,
+                       .curvature = o->curvature != NULL ? o->curvature + 5 * joint : NULL,
+                       .director = o->directors != NULL ? o->directors + 3 * seg : NULL,
+                       .settings = build_elem_settings(o, f->index)};
+  return f->type->pose_line(&l, rest, at);
+}
+
 /* Elements of one yarn; X [n][3] and rest [n][rest_len] are room for all of it. */
 static loom_status put_yarn(filler *f, const object *o, int32_t k, const double *mat, double *X,
                             double *rest)
@@ -147,8 +172,9 @@ static loom_status put_yarn(filler *f, const object *o, int32_t k, const double 
   const int32_t joints = yarn_num_joints(&o->yarns, k);
   int32_t at = 0;
   for (int32_t i = 0; i < n; ++i)
-    pose_apply(o->place, o->m.x + 3 * (int64_t)(first + i), X + 3 * (int64_t)i);
-  const char *const why = t->init_line(X, n, o->yarns.closed[k], rest, &at);
+    pose_apply(o->place, build_yarn_rest(o) + 3 * (int64_t)(first + i), X + 3 * (int64_t)i);
+  const char *why = t->init_line(X, n, o->yarns.closed[k], rest, &at);
+  if (why == NULL) why = pose_yarn(f, o, k, X, rest, &at);
   if (why != NULL)
     return err_set(f->b->err, LOOM_E_CONFIG, "%s: yarn %d at its vertices %d, %d, ...: %s",
                    o->label, k, at, (at + 1) % n, why);

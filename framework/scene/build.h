@@ -69,6 +69,10 @@ typedef struct object {
   int32_t *merged;     /* [num_named] vertices of the file to those of m; NULL: the same */
   int32_t num_named;
   unsigned char *pinned; /* [num_verts], 1: some pin has it */
+  double *velocity;      /* [num_verts][3], m/s, not turned, from a file; NULL: none */
+  /* yarns: where they are at rest, as m.x; of files: lengths of segments (m), curvatures and twist
+   * [joints][5] (1, rad), directors of segments [.][3]; NULL: m.x, and what comes of it */
+  double *rest_x, *seg_rest, *curvature, *directors;
   int32_t first_vert, first_tri, first_tet;
 } object;
 
@@ -137,6 +141,19 @@ void build_rest_element(const object *o, uint32_t place, int64_t k, const int32_
 double build_rest_area(const object *o, int64_t t); /* m^2, of triangle t */
 /* 1: vertex by vertex x [num_verts][3] (m, not placed) is the rest shape; 0: it has no such. */
 int build_rest_places(const object *o, double *x);
+/* A mesh of the file that begins with the vertices and triangles of o->m, or (exact) is of them. */
+loom_status build_read_same(builder *b, const object *o, const char *key, const char *path,
+                            int exact, mesh *out);
+/* state_files.c: o->velocity from its file, before vertices are merged, and after. */
+loom_status build_velocities(builder *b, object *o, double scale);
+loom_status build_merge_velocities(builder *b, object *o);
+/* Files of a yarn: where it starts in m.x, rest lengths, curvatures, directors; then to scale. */
+loom_status build_yarn_state(builder *b, object *o);
+void build_scale_yarn(object *o, double scale);
+/* At rest: points [num_verts][3] (m, not placed), distance of two, length of segment e (m). */
+const double *build_yarn_rest(const object *o);
+double build_yarn_distance(const object *o, int64_t i, int64_t j);
+double build_yarn_length(const object *o, int64_t e);
 /* pattern.c: shape = pattern, with the stitches of its seams. */
 loom_status build_pattern(builder *b, object *o);
 /* imperfection.c: moves the vertices of cloth by its keys `imperfection`. */

@@ -112,7 +112,8 @@ loom_status build_yarn_object(builder *b, object *o)
                                  (long long)(k / 3)));
   const loom_status glued = add_glue(b, o);
   if (glued != LOOM_OK) return build_place(b, o->sec, "glue", glued);
-  return make_edges(b, o);
+  LOOM_TRY(make_edges(b, o));
+  return build_yarn_state(b, o);
 }
 
 /* ---- the scene's yarns ---- */
@@ -124,17 +125,7 @@ typedef struct yarn_arrays {
   int32_t yarns, num_segs, num_glue; /* so far */
 } yarn_arrays;
 
-static double distance(const object *o, int32_t i, int32_t j)
-{
-  double d2 = 0;
-  for (int c = 0; c < 3; ++c) {
-    const double d = o->m.x[3 * (int64_t)i + c] - o->m.x[3 * (int64_t)j + c];
-    d2 += d * d;
-  }
-  return sqrt(d2);
-}
-
-/* Glue holds at the distance of the start, but not so near that the yarns would overlap. */
+/* Glue holds at the distance of rest, but not so near that the yarns would overlap. */
 static loom_status put_glue(builder *b, const object *o, yarn_arrays *a)
 {
   const yarn_set *y = &o->yarns;
@@ -146,7 +137,8 @@ static loom_status put_glue(builder *b, const object *o, yarn_arrays *a)
                                  "vertex %d is glued to itself; name two different ones", i));
     a->glue[2 * (int64_t)a->num_glue] = o->first_vert + i;
     a->glue[2 * (int64_t)a->num_glue + 1] = o->first_vert + j;
-    a->glue_len[a->num_glue++] = (loom_real)fmax(distance(o, i, j), o->common->thickness);
+    a->glue_len[a->num_glue++] =
+        (loom_real)fmax(build_yarn_distance(o, i, j), o->common->thickness);
   }
   return LOOM_OK;
 }
@@ -154,12 +146,13 @@ static loom_status put_glue(builder *b, const object *o, yarn_arrays *a)
 static void put_yarns(const object *o, yarn_arrays *a)
 {
   const yarn_set *y = &o->yarns;
+  int64_t e = 0;
   for (int32_t k = 0; k < y->num_yarns; ++k, ++a->yarns) {
     a->closed[a->yarns] = y->closed[k];
     for (int32_t j = 0; j < yarn_num_segs(y, k); ++j) {
       int32_t *seg = a->segs + 4 * (int64_t)a->num_segs;
       yarn_segment(y, k, j, seg);
-      a->len[a->num_segs] = (loom_real)distance(o, seg[1], seg[2]);
+      a->len[a->num_segs] = (loom_real)build_yarn_length(o, e++);
       for (int c = 0; c < 4; ++c) seg[c] += seg[c] < 0 ? 0 : o->first_vert;
       a->of[a->num_segs++] = a->yarns;
     }

@@ -19,6 +19,11 @@ void build_free_object(object *o)
   free(o->pinned);
   free(o->elem);
   free(o->stitches);
+  free(o->velocity);
+  free(o->rest_x);
+  free(o->seg_rest);
+  free(o->curvature);
+  free(o->directors);
 }
 
 /* ---- meshes ---- */
@@ -229,11 +234,14 @@ static loom_status load_object(builder *b, object *o)
   if (st != LOOM_OK) return build_place(b, o->sec, "transform", st);
   LOOM_TRY(make_mesh(b, o));
   if (o->kind == OBJECT_CLOTH) LOOM_TRY(build_rest(b, o, scale));
+  LOOM_TRY(build_velocities(b, o, scale));
   LOOM_TRY(build_read_stitches(b, o));
   pose_scale(scale, S);
   mesh_transform(&o->m, S);
+  build_scale_yarn(o, scale);
   LOOM_TRY(check_reach(b, o));
   if (o->kind != OBJECT_YARN) LOOM_TRY(examine_mesh(b, o));
+  LOOM_TRY(build_merge_velocities(b, o));
   /* seams are merged by now: their vertices stay together; what the doctor complains of is left */
   if (o->kind == OBJECT_CLOTH && b->doc.total == 0) LOOM_TRY(build_imperfection(b, o));
   return mesh_alloc(b->err, o->m.num_verts, 1, &o->pinned);

@@ -17,10 +17,8 @@
 
 /* ---- files ---- */
 
-/* The file of a key: a mesh that begins with the vertices and triangles of o->m, or (exact) is of
- * them. */
-static loom_status read_same(builder *b, const object *o, const char *key, const char *path,
-                             int exact, mesh *out)
+loom_status build_read_same(builder *b, const object *o, const char *key, const char *path,
+                            int exact, mesh *out)
 {
   const mesh *const m = &o->m;
   const int ply = has_suffix(path, ".ply");
@@ -65,7 +63,7 @@ static loom_status rest_from_file(builder *b, object *o, double scale)
 {
   mesh other = {0};
   if (o->cloth.rest_file[0] == '\0') return keep_corners(b, o, o->m.x, scale);
-  LOOM_TRY(read_same(b, o, "rest_file", o->cloth.rest_file, 1, &other));
+  LOOM_TRY(build_read_same(b, o, "rest_file", o->cloth.rest_file, 1, &other));
   const loom_status st = keep_corners(b, o, other.x, scale);
   mesh_free(&other);
   return st;
@@ -123,7 +121,7 @@ loom_status build_rest(builder *b, object *o, double scale)
   if (rest == REST_FILE) LOOM_TRY(rest_from_file(b, o, scale));
   LOOM_TRY(check_corners(b, o));
   if (s->positions[0] == '\0') return LOOM_OK;
-  LOOM_TRY(read_same(b, o, "positions", s->positions, 0, &start));
+  LOOM_TRY(build_read_same(b, o, "positions", s->positions, 0, &start));
   if (start.x != NULL) memcpy(m->x, start.x, 3 * (size_t)m->num_verts * sizeof *m->x);
   if (start.num_verts > m->num_verts || start.num_tris > m->num_tris) {
     const loom_status st = build_note(
@@ -252,6 +250,8 @@ double build_rest_area(const object *o, int64_t t)
 int build_rest_places(const object *o, double *x)
 {
   const mesh *const m = &o->m;
+  if (o->rest_x != NULL) memcpy(x, o->rest_x, 3 * (size_t)m->num_verts * sizeof *x);
+  if (o->rest_x != NULL) return 1;
   if (o->rest_uv || m->rest == NULL) return 0;
   for (int64_t k = 0; k < 3 * (int64_t)m->num_tris; ++k)
     memcpy(x + 3 * (int64_t)m->tris[k], m->rest + 3 * k, 3 * sizeof *x);

@@ -57,9 +57,7 @@ static void lump_mass(const object *o, double *mass)
   if (o->kind == OBJECT_YARN) {
     for (int64_t e = 0; e < o->tp.num_edges; ++e) {
       const int32_t *v = o->tp.edges + 2 * e;
-      double d[3];
-      for (int c = 0; c < 3; ++c) d[c] = x[3 * (int64_t)v[1] + c] - x[3 * (int64_t)v[0] + c];
-      const double length = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+      const double length = build_yarn_length(o, e);
       for (int a = 0; a < 2; ++a) mass[v[a]] += o->common->density * length / 2;
     }
     return;
@@ -121,12 +119,13 @@ static void fill_object_verts(const object *o, int index, const vert_arrays *a)
 {
   for (int64_t i = 0; i < o->m.num_verts; ++i) {
     const int64_t g = o->first_vert + i;
-    double x[3];
+    double x[3], v[3] = {0, 0, 0};
     pose_apply(o->place, o->m.x + 3 * i, x);
+    if (o->velocity != NULL) pose_rotate(o->place, o->velocity + 3 * i, v);
     for (int c = 0; c < 3; ++c) {
       a->x0[3 * g + c] = (loom_real)x[c];
       /* pinned vertices get theirs from the motion of the pin */
-      a->v0[3 * g + c] = (loom_real)(o->pinned[i] ? 0 : o->common->velocity[c]);
+      a->v0[3 * g + c] = (loom_real)(o->pinned[i] ? 0 : o->common->velocity[c] + v[c]);
     }
     a->damping[g] = (loom_real)o->common->damping;
     a->radius[g] = (loom_real)(0.5 * o->common->thickness);

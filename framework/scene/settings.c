@@ -41,6 +41,19 @@
        NULL,                                                                                       \
        "m/s",                                                                                      \
        "Initial velocity of all vertices that are not pinned."},                                   \
+      {"velocities",                                                                               \
+       LOOM_P_PATH,                                                                                \
+       0,                                                                                          \
+       AT(T, velocities),                                                                          \
+       0,                                                                                          \
+       0,                                                                                          \
+       0,                                                                                          \
+       "",                                                                                         \
+       NULL,                                                                                       \
+       "1",                                                                                        \
+       "File of a row VX VY VZ (m/s) for every vertex, or of cloth a mesh (.obj, .ply) of the "    \
+       "same triangles with velocities in the place of positions; transform turns and scales "     \
+       "them, velocity is added."},                                                                \
       REAL(T, damping, 0, 1e4, "1/s", "Velocities decay as exp(-damping t)."),                     \
       REAL(T, stiffness_damping, 0, 10, "s",                                                       \
            "Forces against velocities, of so many times the stiffness at the start of the step "   \
@@ -173,6 +186,21 @@ static const loom_param yarn_params[] = {
     LOOM_PARAM_TEXT(
         yarn_settings, glue, "none",
         "Further pairs of vertices that are held at their distance: A B A B ...; or none."),
+    LOOM_PARAM_PATH(yarn_settings, positions, "",
+                    "Where the yarns start, apart from pattern or file, which say how they are at "
+                    "rest: a row X Y Z for every point, or the same curves in an .obj or .bcc."),
+    LOOM_PARAM_PATH(yarn_settings, rest_lengths, "",
+                    "File of a row with the rest length (m) of every segment, yarn after yarn, in "
+                    "place of those of pattern or file; transform scales it, too."),
+    LOOM_PARAM_PATH(
+        yarn_settings, rest_curvature, "",
+        "File of a row of 5 numbers for every point between two segments: curvatures kb.m2, "
+        "-kb.m1 (1, kb of Bergou et al. 2008) in the frame of the segment before, the same in that "
+        "of the one behind, twist (rad).  Without: those of pattern or file."),
+    LOOM_PARAM_PATH(yarn_settings, directors, "",
+                    "File of a row X Y Z for every segment, the first director m1 of its material "
+                    "frame at the start; the part along the segment is taken off.  Without: "
+                    "frames without twist, then the twist of least energy."),
     {"radius", LOOM_P_REAL, LOOM_P_OPEN_MIN, offsetof(yarn_settings, radius), 1.25e-3, 0, 1, NULL,
      NULL, "m", "Radius of the yarn (0.125 cm in Kaldor et al. 2010)."},
     LOOM_PARAM_REAL(yarn_settings, loop_width, 0, 0, 10, "m",

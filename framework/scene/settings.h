@@ -19,6 +19,7 @@ enum { BODY_MESH = BODY_NUM_CLOSED, BODY_SDF, BODY_REVOLVE, BODY_RIG };
 typedef struct object_settings {
   const char *material, *size, *resolution, *transform;
   double velocity[3];       /* m/s */
+  const char *velocities;   /* file, "" for none */
   double density;           /* kg/m^2 of cloth, kg/m^3 of solids */
   double thickness;         /* m */
   double damping;           /* 1/s */
@@ -52,7 +53,8 @@ typedef struct yarn_settings {
   int64_t rows, loops, stripe, rib;
   int32_t closed, bind;
   const char *glue;
-  double radius, loop_width, row_height; /* m */
+  const char *positions, *rest_lengths, *rest_curvature, *directors; /* files, "" for none */
+  double radius, loop_width, row_height;                             /* m */
 } yarn_settings;
 
 typedef struct pin_settings {

@@ -28,4 +28,5 @@ const elem_type elem_yarn_bend = {
     .material = material,
     .init_rest = rest_rod,
     .init_line = rest_rod_line,
+    .pose_line = rest_rod_pose,
     .state = &rod_state};
