@@ -121,10 +121,7 @@ static const loom_plugin plugin = {
     LOOM_PLUGIN(contact, ops, LK_BACKENDS),
     .name = "dbb",
     .version = "0.1.0",
-    .summary =
-        "distance-based barrier as quadratic terms, for projective solvers\n"
-        "with contact frozen for a step (pd_bfgs, cama_pcg) it does not push cloth away from "
-        "a moving body: the gap falls to [filter] min_gap and the run ends with an error",
+    .summary = "distance-based barrier as quadratic terms, for projective solvers",
     .reference = "L. Lan et al., Penetration-free projective dynamics on the GPU, ACM TOG 41(4), "
                  "2022; friction and mollifier: M. Li et al., "
                  "Incremental potential contact, ACM TOG 39(4), 2020, doi 10.1145/3386569.3392425",
