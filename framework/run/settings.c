@@ -139,9 +139,10 @@ static const loom_param filter_params[] = {
                    "Halvings of the step before the line search reports a stall."),
     LOOM_PARAM_INT(
         filter_settings, max_halvings, 12, 0, FILTER_MAX_HALVINGS, "1",
-        "Halvings of the part of a time step in which a moving body or pin cannot follow "
-        "its motion without passing through something, or a contact model cannot resolve "
-        "a collision, before the run ends with an error.  Only that part is halved."),
+        "Halvings of a time step in which a moving body or pin cannot follow its motion without "
+        "passing through something, or a contact model cannot resolve a collision, before the run "
+        "ends with an error.  Up to 4 the whole step begins again in equal parts; beyond that "
+        "only the blocked part is halved."),
     LOOM_PARAM_INT(filter_settings, repairs, 8, 0, 1000, "1",
                    "How often contact that iterates may pass through (go_on = trial) corrects the "
                    "end of a step by itself, before a bound cuts it."),

@@ -42,8 +42,11 @@ static loom_status advance(run *r, const step_span *t, step_outcome *out)
 
 /* A place within the step, in units of its shortest part. */
 enum { STEP_UNITS = 1 << FILTER_MAX_HALVINGS };
-/* So many parts of one length in a row: the next may be twice as long. */
+/* After so many parts of one length in a row the next one may be twice as long. */
 enum { PARTS_TO_GROW = 4 };
+/* Up to 2^4 equal parts the whole step begins again: contact that is frozen for a part has to meet
+ * a body early, before a longer part has used up the gap. */
+enum { EQUAL_HALVINGS = 4 };
 
 /* The part of 2^-halvings of the step that begins at `at`; its iterations are added to *out. */
 static loom_status advance_part(run *r, int64_t index, int32_t at, int halvings, step_outcome *out)
@@ -69,27 +72,33 @@ static loom_status give_up(run *r)
   return filter_refused(r) ? filter_refusal_error(r) : motion_error(r);
 }
 
-/* The step as a whole, or, where a motion is blocked, in parts: a blocked part begins again at half
- * its length, from the end of the part before it. */
+/* The step as a whole, or, where a motion is blocked, in 2, 4, 8 and 16 equal parts from its start.
+ * Where one of 16 is blocked, that part alone begins again at half its length, from the end of the
+ * part before it. */
 static loom_status in_parts(run *r, int64_t index, step_outcome *out)
 {
-  int halvings = 0, in_a_row = 0;
+  const int most = (int)r->set.filter.max_halvings;
+  double f_norm = r->fw.f_next_norm;
+  int halvings = 0, least = 0, in_a_row = 0;
+  if (filter_may_retry(r)) LOOM_TRY(state_keep(r));
   for (int32_t at = 0; at < STEP_UNITS;) {
-    const double f_norm = r->fw.f_next_norm;
-    if (filter_may_retry(r)) LOOM_TRY(state_keep(r));
     LOOM_TRY(advance_part(r, index, at, halvings, out));
     if (out->blocked) {
-      if (halvings >= r->set.filter.max_halvings) return give_up(r);
-      ++halvings;
-      in_a_row = 0;
+      if (halvings >= most) return give_up(r);
       LOOM_TRY(state_go_back(r));
       LOOM_TRY(instances_reset(r)); /* plugins drop their data of the blocked part */
       r->fw.f_next_norm = f_norm;
+      in_a_row = 0;
+      if (++halvings > EQUAL_HALVINGS) continue;
+      least = halvings;
+      at = 0;
       continue;
     }
     at += STEP_UNITS >> halvings;
-    const int32_t twice = STEP_UNITS >> (halvings > 0 ? halvings - 1 : 0);
-    if (++in_a_row < PARTS_TO_GROW || halvings == 0 || at % twice != 0) continue;
+    if (least == EQUAL_HALVINGS && filter_may_retry(r)) LOOM_TRY(state_keep(r));
+    f_norm = least == EQUAL_HALVINGS ? r->fw.f_next_norm : f_norm;
+    if (++in_a_row < PARTS_TO_GROW || halvings == least) continue;
+    if (at % (STEP_UNITS >> (halvings - 1)) != 0) continue;
     --halvings;
     in_a_row = 0;
   }
