@@ -63,7 +63,7 @@ Test(inside, a_sheet_in_a_closed_mesh_is_refused)
   refused(RUN("refuse") BY_TRIANGLES SHEET("0.1") BALL "radius = 2\nmesh_size = 0.4\n"
                                                        "sdf_resolution = 0\n",
           LOOM_TEXTS("[sheet] starts inside [body.ball]: 81 vertices, the first vertex 0",
-                     "triangles face inwards"));
+                     "triangles that face inwards"));
   proc_loom(&p, LOOM_ARGS("run", "in.ini", "-n", "1", "--set", "run.start=exclude", "-o", "x.h5"));
   cr_expect_eq(p.code, 0, "%s", p.err);
 }
