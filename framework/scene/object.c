@@ -6,7 +6,6 @@
 
 #include "config/words.h"
 #include "geom/pose.h"
-#include "mesh/obj.h"
 #include "mesh/placement.h"
 #include "scene/build.h"
 
@@ -27,11 +26,6 @@ void build_free_object(object *o)
 }
 
 /* ---- meshes ---- */
-
-loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *out)
-{
-  return is_ply ? ply_read(err, path, out) : obj_read(err, path, out);
-}
 
 /* One or two numbers of `size` and `resolution`, or the shape's own defaults. */
 static loom_status sheet_numbers(builder *b, const object *o, const double size_def[2],
