@@ -107,6 +107,8 @@ loom_status build_extend(builder *b, const char *name, const void *table);
 /* object.c: read every [cloth.*], [solid.*] and [yarn.*], place it, let the doctor look at it. */
 loom_status build_objects(builder *b);
 void build_free_object(object *o);
+
+/* read_mesh.c: *out is an OBJ file, or with is_ply a PLY file; the caller frees it. */
 loom_status build_read_mesh(loom_err *err, const char *path, int is_ply, mesh *out);
 
 /* model.c: the keys of an object's section, into `own` and o->elem, and which element types it
