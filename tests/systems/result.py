@@ -32,7 +32,7 @@ def warnings_of(folder):
             builds = BUILDS.match(line)
             if builds:
                 tree = "asan" if builds[1].endswith("/asan") else ""
-            elif WARNING.search(line):
+            elif WARNING.search(line) and not line.startswith("loom: warning: "):  # of a run, not of its build
                 found.append((tree, line.strip()))
     for log, tree in (("configure.log", ""), ("asan-configure.log", "asan")):
         found += [(tree, line.strip()) for line in read(folder / log).splitlines() if WARNING.search(line)]
