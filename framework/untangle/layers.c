@@ -230,7 +230,7 @@ static double way_of(const layers *l, const touch *t, int64_t num, double *n)
   const untangle_scene *const s = l->s;
   const int32_t v = t->v;
   const double *const own = l->normal + 3 * (int64_t)v;
-  double depth[MOST_LAYERS], anchor = 0;
+  double depth[MOST_LAYERS] = {0}, anchor = 0;
   int held = 0;
   stack k = {0};
   put(&k, l->piece[v], own, s->radius[v], 0);
