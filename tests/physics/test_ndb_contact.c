@@ -98,8 +98,8 @@ Test(ndb_contact, steps_keep_their_length_with_few_detections)
 }
 
 /* Steps that end at their cap keep their length, too: repairs come before a bound would cut.
- * Controls: without repairs steps are cut; repairs alone, without weights (w0 = 1e-12, growth_base =
- * 1), leave less than half of the gap (0.41 and 0.45 mm for 1.1 mm).  With 3 to 5 iterations the
+ * Controls: without repairs steps are cut; repairs alone, without weights (w0 = 1e-12, growth_base
+ * = 1), leave less than half of the gap (0.41 and 0.45 mm for 1.1 mm).  With 3 to 5 iterations the
  * weights are too young to make a difference. */
 Test(ndb_contact, capped_steps_keep_their_length)
 {

@@ -40,7 +40,7 @@ class Fit(unittest.TestCase):
             told = json.loads(done.stdout)
             for row in told["fit"][::nth]:
                 self.agrees(config, row)
-            fitting = {row[kind] for row in told["fit"] if row["fits"] for kind in ("solver", "contact")}
+            fitting = {row[kind] for row in told["fit"] if row["fits"] for kind in ("solver", "plugin")}
             self.assertTrue(told["limits"])
             self.assertLessEqual({row["plugin"] for row in told["limits"]}, fitting)
         self.assertGreater(min(self.counted.values()), 20, self.counted)
