@@ -160,6 +160,7 @@ static const char *pose_yarn(const filler *f, const object *o, int32_t k, double
                        .curvature = o->curvature != NULL ? o->curvature + 5 * joint : NULL,
                        .director = o->directors != NULL ? o->directors + 3 * seg : NULL,
                        .settings = build_elem_settings(o, f->index)};
+  /* cppcheck-suppress returnDanglingLifetime ; the result is a constant text */
   return f->type->pose_line(&l, rest, at);
 }
 
