@@ -220,7 +220,7 @@ loom_status fric_gradient(friction *f, const loom_step *s, loom_buf *x, loom_buf
                             .at = plug_read(&m, f->corner.at),
                             .force = plug_write(&m, f->corner.force)};
   LOOM_TRY(plug_launch(&m, &k_drag, &a, f->num, NULL));
-  return gather_add(&f->corner, NULL, grad);
+  return gather_add(&f->corner, NULL, NULL, grad);
 }
 
 loom_status fric_add_hessian(friction *f, const loom_step *s, loom_buf *x, int how, int64_t first,

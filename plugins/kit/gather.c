@@ -2,19 +2,22 @@
 #include "kit/gather.h"
 
 static const lk_entry k_count = LK_ENTRY(gather_count), k_keys = LK_ENTRY(gather_keys);
-static const lk_entry k_sum = LK_ENTRY(gather_sum);
+static const lk_entry k_rows = LK_ENTRY(gather_rows), k_sum = LK_ENTRY(gather_sum);
 
 loom_status gather_new(gather *g, const loom_host *h, const loom_exec *e)
 {
   const plug_buf all[] = {{"corners", LOOM_I64, 0, &g->num},
                           {"first corners", LOOM_I64, 1, &g->at},
                           {"corner vertices", LOOM_U64, 0, &g->vertex},
+                          {"first corners of vertices", LOOM_I64, 1, &g->first},
                           {"corner places", LOOM_I32, 0, &g->place},
                           {"corner pairs", LOOM_I32, 0, &g->owner},
+                          {"pairs of places", LOOM_I32, 0, &g->by_place},
                           {"corner forces", LOOM_REAL, 0, &g->force}};
   g->h = h;
   g->e = e;
   g->count = 0;
+  g->n = 0;
   return plug_bufs_new(h, all, LOOM_COUNT(all));
 }
 
@@ -32,38 +35,56 @@ static loom_status count(gather *g, loom_buf *v, loom_buf *fixed, int32_t n, int
   return h->scan_i64(h, g->e, g->num, g->at, &g->count);
 }
 
+/* Rows of the vertices, after the sort. */
+static loom_status find_rows(gather *g)
+{
+  plug_maps maps = plug_maps_on(g->h, g->e);
+  const gather_row_args a = {.vertex = plug_read(&maps, g->vertex),
+                             .place = plug_read(&maps, g->place),
+                             .by_place = plug_read(&maps, g->by_place),
+                             .owner = plug_write(&maps, g->owner),
+                             .first = plug_write(&maps, g->first),
+                             .corners = g->count,
+                             .n = g->n};
+  return plug_launch(&maps, &k_rows, &a, g->count + 1, NULL);
+}
+
 loom_status gather_sort(gather *g, loom_buf *v, loom_buf *fixed, int32_t n, int64_t m)
 {
   const loom_host *const h = g->h;
   LOOM_TRY(count(g, v, fixed, n, m));
-  LOOM_CHECK(h, g->count <= LK_MAX_ELEMS, LOOM_E_ARG,
+  LOOM_CHECK(h, g->count < LK_MAX_ELEMS, LOOM_E_ARG,
              "%lld corners of pairs are more than %d; look for pairs not as far away",
              (long long)g->count, (int)LK_MAX_ELEMS);
   LOOM_TRY(h->buf_resize(h, g->vertex, g->count));
   LOOM_TRY(h->buf_resize(h, g->place, g->count));
   LOOM_TRY(h->buf_resize(h, g->owner, g->count));
+  LOOM_TRY(h->buf_resize(h, g->by_place, g->count));
+  LOOM_TRY(h->buf_resize(h, g->first, (int64_t)n + 1));
   LOOM_TRY(h->buf_resize(h, g->force, 3 * g->count));
   plug_maps maps = plug_maps_on(h, g->e);
   const gather_key_args a = {.v = plug_read(&maps, v),
                              .fixed = plug_read(&maps, fixed),
                              .at = plug_read(&maps, g->at),
                              .vertex = plug_write(&maps, g->vertex),
-                             .owner = plug_write(&maps, g->owner),
+                             .owner = plug_write(&maps, g->by_place),
                              .n = n};
+  g->n = n;
   LOOM_TRY(plug_launch(&maps, &k_keys, &a, m, NULL));
-  return h->sort_u64(h, g->e, g->vertex, g->place);
+  LOOM_TRY(h->sort_u64(h, g->e, g->vertex, g->place));
+  return find_rows(g);
 }
 
-loom_status gather_add(gather *g, loom_buf *active, loom_buf *out)
+loom_status gather_add(gather *g, loom_buf *active, loom_buf *live, loom_buf *out)
 {
   if (g->count == 0) return LOOM_OK;
   plug_maps m = plug_maps_on(g->h, g->e);
-  const gather_sum_args a = {.vertex = plug_read(&m, g->vertex),
+  const gather_sum_args a = {.first = plug_read(&m, g->first),
                              .place = plug_read(&m, g->place),
                              .owner = plug_read(&m, g->owner),
                              .active = plug_read(&m, active),
+                             .live = plug_read(&m, live),
                              .force = plug_read(&m, g->force),
-                             .out = plug_rdwr(&m, out),
-                             .corners = g->count};
-  return plug_launch(&m, &k_sum, &a, g->count, NULL);
+                             .out = plug_rdwr(&m, out)};
+  return plug_launch(&m, &k_sum, &a, g->n, NULL);
 }

@@ -5,7 +5,7 @@
  *
  *   gather_sort(&g, v, fixed, n, m);          after each detection
  *   ... a kernel writes force[at[j] ...] ...
- *   gather_add(&g, NULL, grad);
+ *   gather_add(&g, NULL, NULL, grad);
  */
 #ifndef KIT_GATHER_H
 #define KIT_GATHER_H
@@ -17,21 +17,25 @@
 typedef struct gather {
   const loom_host *h;
   const loom_exec *e;
-  int64_t count;    /* corners */
-  loom_buf *num;    /* i64 [m], corners of each pair */
-  loom_buf *at;     /* i64 [m+1], their exclusive sums */
-  loom_buf *vertex; /* u64 [count], ascending */
-  loom_buf *place;  /* i32 [count], place in `force` of each entry of `vertex` */
-  loom_buf *owner;  /* i32 [count], the pair of each place */
-  loom_buf *force;  /* real [count][3], by place */
+  int32_t n;          /* vertices */
+  int64_t count;      /* corners */
+  loom_buf *num;      /* i64 [m], corners of each pair */
+  loom_buf *at;       /* i64 [m+1], their exclusive sums */
+  loom_buf *vertex;   /* u64 [count], ascending */
+  loom_buf *first;    /* i64 [n+1], first entry of `vertex` of each vertex */
+  loom_buf *place;    /* i32 [count], place in `force` of each entry of `vertex` */
+  loom_buf *owner;    /* i32 [count], the pair of each entry of `vertex` */
+  loom_buf *by_place; /* i32 [count], the pair of each place */
+  loom_buf *force;    /* real [count][3], by place */
 } gather;
 
 loom_status gather_new(gather *g, const loom_host *h, const loom_exec *e);
 /* Corners of m pairs v, i32 [m][4]: vertices 0 to n - 1 that are not `fixed`, u8 [n]; NULL: all of
  * them.  The contents of `force` are lost.  Waits for the device. */
 loom_status gather_sort(gather *g, loom_buf *v, loom_buf *fixed, int32_t n, int64_t m);
-/* out, real [n][3], += `force`.  active: i64 [m+1], exclusive sums of 1 for pairs that count and 0
- * for others; NULL: all do. */
-loom_status gather_add(gather *g, loom_buf *active, loom_buf *out);
+/* out, real [n][3], += `force` of the pairs that count.  active: i64 [m+1], exclusive sums of 1 for
+ * pairs that count and 0 for others; live: u8 [m], 0 for pairs without a force.  NULL: all count.
+ * `force` of other pairs is not read and need not be written. */
+loom_status gather_add(gather *g, loom_buf *active, loom_buf *live, loom_buf *out);
 
 #endif

@@ -19,17 +19,27 @@ LK_KERNEL_PLAIN(gather_keys, a, j)
   }
 }
 
-/* The first of a run of equal vertices adds up the run, in the order of the pairs. */
-LK_KERNEL_PLAIN(gather_sum, a, j)
+/* Entry l ends the row of the vertex before it and begins those of all vertices up to its own. */
+LK_KERNEL_PLAIN(gather_rows, a, l)
 {
-  const uint64_t i = a->vertex[j];
+  const int64_t own = l < a->corners ? (int64_t)a->vertex[l] : a->n;
+  for (int64_t i = l > 0 ? (int64_t)a->vertex[l - 1] + 1 : 0; i <= own; ++i) a->first[i] = l;
+  if (l < a->corners) a->owner[l] = a->by_place[a->place[l]];
+}
+
+/* In the order of the pairs.  Most pairs near a vertex have no force: their corners cost an index
+ * and a flag. */
+LK_KERNEL_PLAIN(gather_sum, a, i)
+{
+  const int64_t end = a->first[i + 1];
   lk_real sum[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
-  if (j > 0 && a->vertex[j - 1] == i) return;
-  for (int64_t l = j; l < a->corners && a->vertex[l] == i; ++l) {
-    const int64_t at = a->place[l];
-    const int32_t o = a->owner[at];
+  if (a->first[i] == end) return;
+  for (int64_t l = a->first[i]; l < end; ++l) {
+    const int32_t o = a->owner[l];
     if (a->active != NULL && a->active[o] == a->active[o + 1]) continue;
+    if (a->live != NULL && !a->live[o]) continue;
+    const int64_t at = a->place[l];
     for (int c = 0; c < 3; ++c) sum[c] += a->force[3 * at + c];
   }
-  for (int c = 0; c < 3; ++c) a->out[3 * i + (uint64_t)c] += sum[c];
+  for (int c = 0; c < 3; ++c) a->out[3 * i + c] += sum[c];
 }

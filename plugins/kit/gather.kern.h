@@ -23,14 +23,25 @@ typedef struct gather_key_args {
 } gather_key_args;
 LK_DECLARE(gather_keys, gather_key_args)
 
-typedef struct gather_sum_args {
-  const uint64_t *LK_RESTRICT vertex; /* [corners] ascending */
-  const int32_t *LK_RESTRICT place;   /* [corners] their places in force */
-  const int32_t *LK_RESTRICT owner;   /* [corners], by place */
-  const int64_t *LK_RESTRICT active;  /* [m+1] exclusive sums of 1 or 0 by owner; NULL: all count */
-  const lk_real *LK_RESTRICT force;   /* [corners][3], by place */
-  lk_real *LK_RESTRICT out;           /* [n][3] += */
+typedef struct gather_row_args {
+  const uint64_t *LK_RESTRICT vertex;  /* [corners] ascending */
+  const int32_t *LK_RESTRICT place;    /* [corners] their places in force */
+  const int32_t *LK_RESTRICT by_place; /* [corners] pair of each place */
+  int32_t *LK_RESTRICT owner;          /* [corners] out: pair of each entry of `vertex` */
+  int64_t *LK_RESTRICT first;          /* [n+1] out: first entry of each vertex */
   int64_t corners;
+  int32_t n;
+} gather_row_args;
+LK_DECLARE(gather_rows, gather_row_args) /* corners + 1 elements */
+
+typedef struct gather_sum_args {
+  const int64_t *LK_RESTRICT first;  /* [n+1] first corner of a vertex */
+  const int32_t *LK_RESTRICT place;  /* [corners] in the order of the vertices: place in force */
+  const int32_t *LK_RESTRICT owner;  /* [corners] the same: pair */
+  const int64_t *LK_RESTRICT active; /* [m+1] exclusive sums of 1 or 0 by pair; NULL: all count */
+  const uint8_t *LK_RESTRICT live;   /* [m] 0: the pair has no force; NULL: all have one */
+  const lk_real *LK_RESTRICT force;  /* [corners][3], by place; read for pairs that count */
+  lk_real *LK_RESTRICT out;          /* [n][3] += */
 } gather_sum_args;
 LK_DECLARE(gather_sum, gather_sum_args)
 

@@ -39,7 +39,7 @@ loom_status pair_eval(const pair_energy *p, const loom_step *s, loom_buf *x, dou
   if (energy != NULL) LOOM_TRY(reduce(p, s, x, &p->k->energy, energy));
   if (grad == NULL) return LOOM_OK;
   LOOM_TRY(pair_forces(p, s, x));
-  return gather_add(&p->c->corner, p->c->act.place, grad);
+  return gather_add(&p->c->corner, p->c->act.place, NULL, grad);
 }
 
 loom_status pair_strongest(const pair_energy *p, const loom_step *s, loom_buf *x, double *out)

@@ -33,7 +33,7 @@ typedef struct pair_energy {
 loom_status pair_eval(const pair_energy *p, const loom_step *s, loom_buf *x, double *energy,
                       loom_buf *grad);
 /* The gradient per corner, into the gather's `force`, for a model that adds to it; then
- * gather_add(&c->corner, c->act.place, grad). */
+ * gather_add(&c->corner, c->act.place, NULL, grad). */
 loom_status pair_forces(const pair_energy *p, const loom_step *s, loom_buf *x);
 /* Largest normal force at x, N, when the core has read it; 0 without pairs. */
 loom_status pair_strongest(const pair_energy *p, const loom_step *s, loom_buf *x, double *out);

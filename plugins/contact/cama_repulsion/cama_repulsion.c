@@ -234,7 +234,7 @@ static loom_status add_normal(cama_repulsion *p, const loom_step *s, loom_buf *x
   if (grad == NULL) return LOOM_OK;
   LOOM_TRY(pair_forces(&p->energy, s, x));
   if (shared) LOOM_TRY(add_shared_forces(p, s, x));
-  return gather_add(&c->corner, c->act.place, grad);
+  return gather_add(&c->corner, c->act.place, NULL, grad);
 }
 
 static loom_status cama_repulsion_eval(void *self, const loom_step *s, loom_buf *x, double *energy,

@@ -56,7 +56,7 @@ loom_status drag_gradient(drag *d, const loom_step *s, loom_buf *x, loom_buf *gr
   a.at = plug_read(&m, d->f.corner.at);
   a.force = plug_write(&m, d->f.corner.force);
   LOOM_TRY(plug_launch(&m, &k_force, &a, d->f.num, NULL));
-  return gather_add(&d->f.corner, NULL, grad);
+  return gather_add(&d->f.corner, NULL, NULL, grad);
 }
 
 loom_status drag_hessian(drag *d, const loom_step *s, loom_buf *x, int64_t first, loom_blocks3 *out)

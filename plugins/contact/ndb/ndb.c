@@ -94,6 +94,8 @@ static loom_status ndb_create(const loom_host *h, const loom_scene *sc, const lo
   const plug_buf all[] = {{"offsets", LOOM_REAL, 0, &d->off},
                           {"shares", LOOM_REAL, 0, &d->share},
                           {"weights", LOOM_REAL, 0, &d->weight},
+                          {"lacks", LOOM_REAL, 0, &d->lack},
+                          {"live", LOOM_U8, 0, &d->live},
                           {"names", LOOM_U64, 0, &d->key},
                           {"last names", LOOM_U64, 0, &d->key_old},
                           {"ages", LOOM_I32, 0, &d->age},
@@ -251,9 +253,10 @@ static loom_status resize(ndb *d)
   const struct {
     loom_buf *b;
     int64_t width;
-  } all[] = {{d->slip_obst, 1}, {d->w, 4},    {d->normal, 3}, {d->point, 3}, {d->then, 3},
-             {d->now, 3},       {d->most, 1}, {d->off, 1},    {d->share, 2}, {d->weight, 1},
-             {d->key, 1},       {d->age, 1},  {d->force, 1},  {d->from, 1}};
+  } all[] = {{d->slip_obst, 1}, {d->w, 4},      {d->normal, 3}, {d->point, 3},
+             {d->then, 3},      {d->now, 3},    {d->most, 1},   {d->off, 1},
+             {d->share, 2},     {d->weight, 1}, {d->key, 1},    {d->age, 1},
+             {d->force, 1},     {d->from, 1},   {d->lack, 1},   {d->live, 1}};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i)
     LOOM_TRY(h->buf_resize(h, all[i].b, all[i].width * c->m));
   return LOOM_OK;

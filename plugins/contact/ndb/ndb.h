@@ -39,8 +39,9 @@ typedef struct ndb {
   loom_buf *w, *normal, *point, *most; /* real [m][4], [m][3], [m][3], [m], see fric_state */
   loom_buf *then, *now;                /* real [m][3] m, see fric_state */
   loom_buf *off, *share, *weight;      /* real [m], [m][2], [m] */
-  loom_buf *key, *key_old;             /* u64 [m], [num_old] */
-  loom_buf *age, *age_old;             /* i32 [m], [num_old] */
+  loom_buf *lack, *live;       /* real [m], m; u8 [m]: at the x of the last ndb_measure_at() */
+  loom_buf *key, *key_old;     /* u64 [m], [num_old] */
+  loom_buf *age, *age_old;     /* i32 [m], [num_old] */
   loom_buf *force, *force_old; /* real [m], [num_old], N, normal forces at the last iterate */
   loom_buf *from;              /* i32 [m] */
   loom_buf *hat, *push;        /* real [n][3], m and kg m, of ndb_resolve() */
@@ -65,8 +66,11 @@ loom_status ndb_hessian(void *self, const loom_step *s, loom_buf *x, int how, lo
 loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *out);
 /* ndb_repair.c */
 loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_buf *x);
-/* Maps what kernels read at x; `bare`: without weights, which are being written.  */
+/* Maps the data that kernels read at x; `bare`: without weights and lacks, which are being written.
+ */
 ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare);
+/* Computes lack and live of the contacts at x. */
+loom_status ndb_measure_at(ndb *d, const loom_step *s, loom_buf *x);
 /* Sum or maximum over the contacts at x. */
 loom_status ndb_reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, double *out);
 

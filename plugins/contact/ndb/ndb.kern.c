@@ -86,11 +86,21 @@ LK_FN lk_real gap_of(const ndb_state *s, lk_int c)
   return g;
 }
 
-/* What is missing to d_hat, m; 0 beyond. */
-LK_FN lk_real lack_of(const ndb_state *s, lk_int c)
+/* Distance to d_hat that a contact with the gap g lacks, m; 0 beyond. */
+LK_FN lk_real lack_at(const ndb_state *s, lk_real g)
 {
-  const lk_real lack = s->d_hat - gap_of(s, c);
+  const lk_real lack = s->d_hat - g;
   return lack > LK_R(0.0) ? lack : LK_R(0.0);
+}
+
+/* Most contacts held are beyond d_hat.  The kernels after this one read 9 bytes of each of them,
+ * not its positions, weights and normal.  A gap that is NaN counts as live: it shows in the forces.
+ */
+LK_KERNEL_PLAIN(ndb_measure, a, c)
+{
+  const lk_real g = gap_of(&a->s, c);
+  a->lack[c] = lack_at(&a->s, g);
+  a->live[c] = !(g >= a->s.d_hat) || a->s.f.most[c] > LK_R(0.0);
 }
 
 /* Normal force between the two sides, N, of a contact with the weight w. */
@@ -185,14 +195,15 @@ LK_KERNEL_PLAIN(ndb_age, a, c)
   }
   const lk_real part = part_of(s, c);
   a->weight[c] = ndb_weight(a->w0 * part, a->base, age, a->w_max * part);
-  a->force[c] = normal_force(s, c, a->weight[c], lack_of(s, c));
+  a->force[c] = normal_force(s, c, a->weight[c], lack_at(s, gap));
 }
 
 /* ---- sums ---- */
 
 LK_REDUCE_SUM_PLAIN(ndb_energy, a, c)
 {
-  const lk_real lack = lack_of(&a->s, c);
+  const lk_real lack = a->s.lack[c];
+  if (lack == LK_R(0.0)) return LK_R(0.0);
   return LK_R(0.5) * a->s.weight[c] * a->s.share[2 * c] * lack * lack;
 }
 
@@ -210,14 +221,12 @@ LK_REDUCE_SUM_PLAIN(ndb_work, a, c)
   return K * lk_dot3(u, u);
 }
 
-LK_REDUCE_SUM_PLAIN(ndb_active, a, c)
-{
-  return lack_of(&a->s, c) > LK_R(0.0) ? LK_R(1.0) : LK_R(0.0);
-}
+LK_REDUCE_SUM_PLAIN(ndb_active, a, c) { return a->s.lack[c] > LK_R(0.0) ? LK_R(1.0) : LK_R(0.0); }
 
 LK_REDUCE_MAX(ndb_strongest, a, c)
 {
-  return normal_force(&a->s, c, a->s.weight[c], lack_of(&a->s, c));
+  const lk_real lack = a->s.lack[c];
+  return lack == LK_R(0.0) ? LK_R(0.0) : normal_force(&a->s, c, a->s.weight[c], lack);
 }
 
 LK_REDUCE_MAX(ndb_least_gap, a, c)
@@ -245,9 +254,10 @@ LK_FN void corner_gradient(const ndb_state *s, lk_int c, int b, lk_real lack, lk
 LK_KERNEL_PLAIN(ndb_force, a, c)
 {
   const ndb_state *const s = &a->s;
+  if (!a->live[c]) return;
   int64_t at = a->at[c];
   lk_real u[3];
-  const lk_real lack = lack_of(s, c), K = drag_of(s, c, u);
+  const lk_real lack = s->lack[c], K = drag_of(s, c, u);
   for (int b = 0; b < 4; ++b) {
     if (!cand_is_free(s->f.v[4 * c + b], s->f.n, s->f.fixed)) continue;
     corner_gradient(s, c, b, lack, K, u, a->force + 3 * at++);
@@ -256,16 +266,21 @@ LK_KERNEL_PLAIN(ndb_force, a, c)
 
 LK_KERNEL_PLAIN(ndb_count, a, c)
 {
-  const int any = lack_of(&a->s, c) > LK_R(0.0) || a->s.f.most[c] > LK_R(0.0);
-  const int64_t num = any ? a->num[c] : 0;
+  const int64_t num = a->live[c] ? a->num[c] : 0;
   a->count[c] = a->square ? num * num : num;
 }
 
-/* A term of nobody. */
+/* A term of no vertex with the energy 0.  Weights of vertices that a term does not use are not
+ * read. */
 LK_KERNEL_PLAIN(ndb_quad_clear, a, l)
 {
-  const lk_real zero[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};
-  iso_write(&a->t, l, -1, zero, LK_R(0.0), zero);
+  const int64_t at = a->t.first + l;
+  for (int b = 0; b < 4; ++b) a->t.v[4 * at + b] = -1;
+  a->t.k[at] = LK_R(0.0);
+  for (int c = 0; c < 3; ++c) {
+    a->t.p[3 * at + c] = LK_R(0.0);
+    if (a->t.dir != NULL) a->t.dir[3 * at + c] = LK_R(0.0);
+  }
 }
 
 /* The term k/2 |x_i - p|^2 of each corner has its gradient at x, and the diagonal k is nowhere
@@ -276,7 +291,7 @@ LK_KERNEL_PLAIN(ndb_quad, a, c)
   int64_t at = a->at[c];
   lk_real u[3];
   if (a->at[c] == a->at[c + 1]) return;
-  const lk_real lack = lack_of(s, c), K = drag_of(s, c, u);
+  const lk_real lack = s->lack[c], K = drag_of(s, c, u);
   const lk_real all = sum_abs(s, c, 0), movable = sum_abs(s, c, 1);
   for (int b = 0; b < 4; ++b) {
     const int32_t i = s->f.v[4 * c + b];
@@ -300,7 +315,7 @@ LK_KERNEL_PLAIN(ndb_hessian, a, c)
   int64_t at = a->first + a->at[c];
   lk_real n[3], u[3], F[9], ku = LK_R(0.0);
   if (a->at[c] == a->at[c + 1]) return;
-  const lk_real lack = lack_of(s, c), K = drag_of(s, c, u), y = lk_norm3(u);
+  const lk_real lack = s->lack[c], K = drag_of(s, c, u), y = lk_norm3(u);
   LK_LOAD3(n, s->f.normal, c);
   if (y > LK_R(0.0)) ku = (s->f.most[c] * friction_f1_slope(y, stick_of(s, c)) - K) / (y * y);
   for (int r = 0; r < 3; ++r)

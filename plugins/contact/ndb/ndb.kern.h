@@ -27,6 +27,7 @@ typedef struct ndb_state {
   const lk_real *LK_RESTRICT off;    /* [m] m */
   const lk_real *LK_RESTRICT share;  /* [m][2] 1: {1/S, 0} or {r1, r2} */
   const lk_real *LK_RESTRICT weight; /* [m] N/m */
+  const lk_real *LK_RESTRICT lack;   /* [m] m, d_hat - g at x, 0 beyond (ndb_measure) */
   lk_real d_hat;                     /* m */
   lk_real scale;                     /* N/m, the unit of w0, of several objects the largest */
   const int32_t *LK_RESTRICT object; /* [n], where `part` is given */
@@ -68,7 +69,15 @@ typedef struct ndb_freeze_args {
 } ndb_freeze_args;
 LK_DECLARE(ndb_freeze, ndb_freeze_args)
 
-typedef struct ndb_age_args { /* ages, weights and forces at x; the state has no weights */
+typedef struct ndb_measure_args { /* the state has no lacks */
+  ndb_state s;
+  lk_real *LK_RESTRICT lack; /* [m] m, out */
+  uint8_t *LK_RESTRICT live; /* [m] out: 0: neither normal force nor friction */
+} ndb_measure_args;
+LK_DECLARE(ndb_measure, ndb_measure_args)
+
+typedef struct ndb_age_args { /* ages, weights and forces at x; the state has neither weights nor
+                                 lacks */
   ndb_state s;
   const lk_real *LK_RESTRICT x_feas; /* [n][3] m */
   int32_t *LK_RESTRICT age;          /* [m] */
@@ -105,15 +114,16 @@ LK_DECLARE(ndb_least_gap, ndb_gap_args) /* largest -(distance - xi), m */
 
 typedef struct ndb_force_args {
   ndb_state s;
-  const int64_t *LK_RESTRICT at; /* [m+1] first corner */
-  lk_real *LK_RESTRICT force;    /* [corners][3] N, out: gradient per corner */
+  const int64_t *LK_RESTRICT at;   /* [m+1] first corner */
+  const uint8_t *LK_RESTRICT live; /* [m] */
+  lk_real *LK_RESTRICT force;      /* [corners][3] N, out: gradient per corner of live contacts */
 } ndb_force_args;
 LK_DECLARE(ndb_force, ndb_force_args)
 
 typedef struct ndb_count_args {
-  ndb_state s;
-  const int64_t *LK_RESTRICT num; /* [m] corners */
-  int64_t *LK_RESTRICT count;     /* [m] out: corners, or their square, of those with a force */
+  const uint8_t *LK_RESTRICT live; /* [m] */
+  const int64_t *LK_RESTRICT num;  /* [m] corners */
+  int64_t *LK_RESTRICT count;      /* [m] out: corners, or their square, of live contacts */
   int32_t square;
 } ndb_count_args;
 LK_DECLARE(ndb_count, ndb_count_args)

@@ -11,7 +11,7 @@ static const lk_entry k_strongest = LK_ENTRY(ndb_strongest), k_gap = LK_ENTRY(nd
 static const lk_entry k_force = LK_ENTRY(ndb_force), k_count = LK_ENTRY(ndb_count);
 static const lk_entry k_grown = LK_ENTRY(ndb_grown), k_oldest = LK_ENTRY(ndb_oldest);
 static const lk_entry k_quad = LK_ENTRY(ndb_quad), k_hessian = LK_ENTRY(ndb_hessian);
-static const lk_entry k_clear = LK_ENTRY(ndb_quad_clear);
+static const lk_entry k_clear = LK_ENTRY(ndb_quad_clear), k_measure = LK_ENTRY(ndb_measure);
 
 ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare)
 {
@@ -38,6 +38,7 @@ ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int ba
                      .off = plug_read(m, d->off),
                      .share = plug_read(m, d->share),
                      .weight = plug_read(m, bare ? NULL : d->weight),
+                     .lack = plug_read(m, bare ? NULL : d->lack),
                      .d_hat = (lk_real)d->set.d_hat,
                      .scale = (lk_real)d->scale,
                      .object = plug_read(m, d->part != NULL ? c->sc->object : NULL),
@@ -45,7 +46,17 @@ ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int ba
                      .targets = d->set.targets};
 }
 
-/* Into c.result[slot]; other slots keep what they hold. */
+loom_status ndb_measure_at(ndb *d, const loom_step *s, loom_buf *x)
+{
+  candidates *const c = &d->c;
+  plug_maps m = plug_maps_on(c->h, c->e);
+  const ndb_measure_args a = {.s = ndb_open(d, &m, s, x, 1),
+                              .lack = plug_write(&m, d->lack),
+                              .live = plug_write(&m, d->live)};
+  return plug_launch(&m, &k_measure, &a, c->m, NULL);
+}
+
+/* Into c.result[slot]; other slots keep their numbers. */
 static loom_status reduce_to(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, int slot)
 {
   candidates *const c = &d->c;
@@ -68,9 +79,10 @@ static loom_status add_gradient(ndb *d, const loom_step *s, loom_buf *x, loom_bu
   plug_maps m = plug_maps_on(c->h, c->e);
   const ndb_force_args a = {.s = ndb_open(d, &m, s, x, 0),
                             .at = plug_read(&m, c->corner.at),
-                            .force = plug_write(&m, c->corner.force)};
+                            .live = plug_read(&m, d->live),
+                            .force = plug_rdwr(&m, c->corner.force)};
   LOOM_TRY(plug_launch(&m, &k_force, &a, c->m, NULL));
-  return gather_add(&c->corner, NULL, grad);
+  return gather_add(&c->corner, NULL, d->live, grad);
 }
 
 static void add_value(void *user)
@@ -100,22 +112,24 @@ loom_status ndb_eval(void *self, const loom_step *s, loom_buf *x, double *energy
   const int defined = d->set.targets != NDB_MASS; /* else no energy has its forces */
   if (d->c.m == 0) return LOOM_OK;
   if (energy != NULL && !defined) *energy = NAN;
+  LOOM_TRY(ndb_measure_at(d, s, x));
   LOOM_TRY(add_values(d, s, x, defined ? energy : NULL, d->friction ? dissipation : NULL));
   return grad != NULL ? add_gradient(d, s, x, grad) : LOOM_OK;
 }
 
-/* How many corners, or squares of them, have a force at x (NULL: not asked for); their places in
- * c.act.at. */
+/* The number of corners, or of their squares, of live contacts at x (NULL: not asked for); their
+ * places in c.act.at. */
 static loom_status count(ndb *d, const loom_step *s, loom_buf *x, int square, int64_t *total)
 {
   candidates *const c = &d->c;
   const loom_host *const h = c->h;
   if (total != NULL) *total = 0;
   if (c->m == 0) return LOOM_OK;
+  LOOM_TRY(ndb_measure_at(d, s, x));
   LOOM_TRY(h->buf_resize(h, c->act.count, c->m));
   LOOM_TRY(h->buf_resize(h, c->act.at, c->m + 1));
   plug_maps m = plug_maps_on(h, c->e);
-  const ndb_count_args a = {.s = ndb_open(d, &m, s, x, 0),
+  const ndb_count_args a = {.live = plug_read(&m, d->live),
                             .num = plug_read(&m, c->corner.num),
                             .count = plug_write(&m, c->act.count),
                             .square = square};
@@ -128,8 +142,8 @@ loom_status ndb_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out
   ndb *const d = self;
   candidates *const c = &d->c;
   const int64_t first = out->count;
-  /* How many have a force is known on the device; the host would have to wait for it.  There are as
-   * many terms as corners then, and those behind are nobody's. */
+  /* On a device the host would have to wait for the number of live corners.  There are as many
+   * terms as corners then, and those behind the live ones are of no vertex. */
   const int all = c->e->backend == LOOM_CUDA;
   int64_t num = c->m > 0 ? c->corner.count : 0;
   LOOM_TRY(count(d, s, x, 0, all ? NULL : &num));
@@ -218,6 +232,7 @@ loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *ou
   d->metrics.out = out;
   LOOM_TRY(reduce_ages(d));
   LOOM_TRY(least_gap(d, s, s->x));
+  LOOM_TRY(ndb_measure_at(d, s, s->x));
   LOOM_TRY(reduce_to(d, s, s->x, &k_active, NDB_ACTIVE));
   LOOM_TRY(reduce_to(d, s, s->x, &k_strongest, NDB_STRONGEST));
   if (d->friction) LOOM_TRY(reduce_to(d, s, s->x, &k_work, NDB_WORK));

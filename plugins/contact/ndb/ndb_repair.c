@@ -33,7 +33,7 @@ static loom_status gather_pushes(ndb *d)
 {
   candidates *const c = &d->c;
   LOOM_TRY(c->h->axpby(c->h, c->e, 0.0, d->hat, 0.0, d->push));
-  return gather_add(&c->corner, NULL, d->push);
+  return gather_add(&c->corner, NULL, NULL, d->push);
 }
 
 static loom_status shift(ndb *d, loom_buf *x)

@@ -143,7 +143,7 @@ static loom_status pd_ipc_eval(void *self, const loom_step *s, loom_buf *x, doub
                                .at = plug_read(&m, c->corner.at),
                                .force = plug_rdwr(&m, c->corner.force)};
   LOOM_TRY(plug_launch(&m, &k_force, &a, c->act.num, NULL));
-  return gather_add(&c->corner, c->act.place, grad);
+  return gather_add(&c->corner, c->act.place, NULL, grad);
 }
 
 /* Where every iteration is filtered, forces that are far above what kappa holds have closed the gap

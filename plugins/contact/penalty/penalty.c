@@ -122,7 +122,7 @@ static loom_status add_gradient(penalty *p, const loom_step *s, loom_buf *x, loo
                                 .at = plug_read(&m, p->corner.at),
                                 .force = plug_write(&m, p->corner.force)};
   LOOM_TRY(plug_launch(&m, &k_force, &a, p->m, NULL));
-  return gather_add(&p->corner, NULL, grad);
+  return gather_add(&p->corner, NULL, NULL, grad);
 }
 
 static loom_status penalty_eval(void *self, const loom_step *s, loom_buf *x, double *energy,

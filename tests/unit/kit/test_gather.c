@@ -14,6 +14,7 @@ typedef struct pairs {
   int32_t v[4 * M];
   uint8_t fixed[N];
   int64_t active[M + 1]; /* exclusive sums of 1 for every third pair */
+  uint8_t live[M];       /* the same pairs */
 } pairs;
 
 /* Vertices of the scene, of bodies behind them, and none. */
@@ -24,7 +25,7 @@ static void make(pairs *p)
     p->v[i] = (int32_t)floor((th_random(&seed) + 1.0) / 2.0 * (N + BODY + 1)) - 1;
   for (int i = 0; i < N; ++i) p->fixed[i] = i % 5 == 0;
   p->active[0] = 0;
-  for (int j = 0; j < M; ++j) p->active[j + 1] = p->active[j] + (j % 3 == 0);
+  for (int j = 0; j < M; ++j) p->active[j + 1] = p->active[j] + (p->live[j] = j % 3 == 0);
 }
 
 /* What pair j does to its corner b along c; the plain sums. */
@@ -45,7 +46,9 @@ static void add_plainly(const pairs *p, int leave_out_fixed, int only_active, lo
     }
 }
 
-static void write_forces(test_host *t, gather *g, const pairs *p, int leave_out_fixed)
+/* Forces of pairs that do not count are NaN: they must not be read. */
+static void write_forces(test_host *t, gather *g, const pairs *p, int leave_out_fixed,
+                         int only_active)
 {
   int64_t *const at = th_get(t, g->at);
   loom_real *const f = calloc((size_t)(3 * g->count) + 1, sizeof *f);
@@ -54,7 +57,8 @@ static void write_forces(test_host *t, gather *g, const pairs *p, int leave_out_
     for (int b = 0; b < 4; ++b) {
       const int32_t i = p->v[4 * j + b];
       if (i < 0 || i >= N || (leave_out_fixed && p->fixed[i])) continue;
-      for (int c = 0; c < 3; ++c) f[3 * k + c] = force_of(j, b, c);
+      for (int c = 0; c < 3; ++c)
+        f[3 * k + c] = only_active && j % 3 != 0 ? (loom_real)NAN : force_of(j, b, c);
       ++k;
     }
     cr_assert_eq(k, at[j + 1], "pair %d has %d corners", j, (int)(k - at[j]));
@@ -70,8 +74,8 @@ Test(gather, sums_are_those_of_a_plain_loop)
   static loom_real want[3 * N];
   make(&p);
   for (int threads = 1; threads <= 3; ++threads)
-    for (int way = 0; way < 4; ++way) {
-      const int leave_out = way & 1, only_active = way >> 1;
+    for (int way = 0; way < 6; ++way) {
+      const int leave_out = way & 1, only_active = way >> 1 == 1, only_live = way >> 1 == 2;
       test_host t;
       gather g;
       th_open(&t, threads, 1);
@@ -79,12 +83,14 @@ Test(gather, sums_are_those_of_a_plain_loop)
                                                                 th_buf(&t, LOOM_REAL, 3 * N, NULL);
       loom_buf *const fixed = th_buf(&t, LOOM_U8, N, p.fixed);
       loom_buf *const active = th_buf(&t, LOOM_I64, M + 1, p.active);
+      loom_buf *const live = th_buf(&t, LOOM_U8, M, p.live);
       cr_assert_eq(gather_new(&g, &t.host, &t.exec), LOOM_OK);
       cr_assert_eq(gather_sort(&g, v, leave_out ? fixed : NULL, N, M), LOOM_OK);
-      write_forces(&t, &g, &p, leave_out);
-      cr_assert_eq(gather_add(&g, only_active ? active : NULL, out), LOOM_OK);
+      write_forces(&t, &g, &p, leave_out, only_active || only_live);
+      cr_assert_eq(gather_add(&g, only_active ? active : NULL, only_live ? live : NULL, out),
+                   LOOM_OK);
       loom_real *const got = th_get(&t, out);
-      add_plainly(&p, leave_out, only_active, want);
+      add_plainly(&p, leave_out, only_active || only_live, want);
       cr_assert(memcmp(got, want, sizeof want) == 0, "way %d, %d threads", way, threads);
       free(got);
       th_close(&t);
