@@ -37,6 +37,7 @@ PLAIN = (
     "framework/pattern",
     "framework/rig",
     "framework/run",
+    "framework/scene",
     "framework/ssdf",
     "framework/untangle",
     "framework/yarn",
