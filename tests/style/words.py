@@ -22,6 +22,7 @@ PLAIN = (
     "experiments/tools",
     "framework/app",
     "framework/audit",
+    "framework/bodies",
     "framework/bundle",
     "framework/cmake",
     "framework/config",
