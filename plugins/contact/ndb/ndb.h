@@ -65,7 +65,7 @@ loom_status ndb_hessian(void *self, const loom_step *s, loom_buf *x, int how, lo
 loom_status ndb_metrics(void *self, const loom_step *s, loom_contact_metrics *out);
 /* ndb_repair.c */
 loom_status ndb_resolve(void *self, const loom_step *s, loom_buf *x_feas, loom_buf *x);
-/* Maps what kernels read at x; `bare`: without weights, which are being written.  */
+/* Maps the arguments of kernels at x; `bare`: without the weights, which are being written.  */
 ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int bare);
 /* Sum or maximum over the contacts at x. */
 loom_status ndb_reduce(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, double *out);

@@ -86,7 +86,7 @@ LK_FN lk_real gap_of(const ndb_state *s, lk_int c)
   return g;
 }
 
-/* What is missing to d_hat, m; 0 beyond. */
+/* Gap that is missing to d_hat, m; 0 beyond. */
 LK_FN lk_real lack_of(const ndb_state *s, lk_int c)
 {
   const lk_real lack = s->d_hat - gap_of(s, c);
@@ -109,7 +109,7 @@ LK_FN lk_real pull(const ndb_state *s, lk_int c, int b)
   return b < cand_first_side(s->kind[c]) ? -s->share[2 * c] : s->share[2 * c + 1];
 }
 
-/* Sums of |W| over all corners and over those that are free. */
+/* Sums of |W| over all corners, or over free corners only. */
 LK_FN lk_real sum_abs(const ndb_state *s, lk_int c, int free_only)
 {
   lk_real sum = LK_R(0.0);
@@ -261,7 +261,7 @@ LK_KERNEL_PLAIN(ndb_count, a, c)
   a->count[c] = a->square ? num * num : num;
 }
 
-/* A term of nobody. */
+/* An empty term: vertex -1. */
 LK_KERNEL_PLAIN(ndb_quad_clear, a, l)
 {
   const lk_real zero[3] = {LK_R(0.0), LK_R(0.0), LK_R(0.0)};

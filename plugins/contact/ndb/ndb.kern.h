@@ -41,7 +41,7 @@ typedef struct ndb_key_args {
 } ndb_key_args;
 LK_DECLARE(ndb_key, ndb_key_args)
 
-typedef struct ndb_carry_args {         /* what new contacts take over from old ones */
+typedef struct ndb_carry_args {         /* data that new contacts take over from old ones */
   const int32_t *LK_RESTRICT from;      /* [m] index of the contact before, -1: new */
   const int32_t *LK_RESTRICT age_old;   /* [m before] */
   const lk_real *LK_RESTRICT force_old; /* [m before] N */
@@ -113,7 +113,7 @@ LK_DECLARE(ndb_force, ndb_force_args)
 typedef struct ndb_count_args {
   ndb_state s;
   const int64_t *LK_RESTRICT num; /* [m] corners */
-  int64_t *LK_RESTRICT count;     /* [m] out: corners, or their square, of those with a force */
+  int64_t *LK_RESTRICT count;     /* [m] out: corners if there is a force, or their square */
   int32_t square;
 } ndb_count_args;
 LK_DECLARE(ndb_count, ndb_count_args)

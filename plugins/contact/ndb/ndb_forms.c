@@ -1,4 +1,4 @@
-/* ndb_forms.c - energy, gradient, terms and Hessian of the contacts, and what the log asks for. */
+/* ndb_forms.c - energy, gradient, terms and Hessian of the contacts, and the columns of the log. */
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ ndb_state ndb_open(ndb *d, plug_maps *m, const loom_step *s, loom_buf *x, int ba
                      .targets = d->set.targets};
 }
 
-/* Into c.result[slot]; other slots keep what they hold. */
+/* Into c.result[slot]; other slots keep their values. */
 static loom_status reduce_to(ndb *d, const loom_step *s, loom_buf *x, const lk_entry *k, int slot)
 {
   candidates *const c = &d->c;
@@ -128,8 +128,8 @@ loom_status ndb_quad(void *self, const loom_step *s, loom_buf *x, loom_quad *out
   ndb *const d = self;
   candidates *const c = &d->c;
   const int64_t first = out->count;
-  /* How many have a force is known on the device; the host would have to wait for it.  There are as
-   * many terms as corners then, and those behind are nobody's. */
+  /* The number of contacts with a force is known on the device; the host would have to wait for it.
+   * So there are as many terms as corners, and the unused ones are empty (vertex -1). */
   const int all = c->e->backend == LOOM_CUDA;
   int64_t num = c->m > 0 ? c->corner.count : 0;
   LOOM_TRY(count(d, s, x, 0, all ? NULL : &num));

@@ -389,7 +389,7 @@ Test(contact_ndb, repair_gives_the_same_bits_for_any_number_of_threads)
   }
 }
 
-/* Without a number, a third of what a step may take, 20 at most. */
+/* Without a number, a third of the step limit, 20 at most. */
 Test(contact_ndb, inner_follows_the_cap)
 {
   static const int32_t caps[][2] = {{0, 20}, {1, 1}, {3, 1}, {20, 7}, {50, 17}, {400, 20}};
