@@ -4,7 +4,9 @@
 #   ./loom gpu-check [PART...]      in a bundle; list of the parts: ./loom gpu-check --list
 #   OUT=gpu_check      folder for report.txt (the lines below) and logs.tar.gz
 #   LIMIT=460          seconds for all parts; parts after the limit are not run
-#   SIZES="224 388 708"  part time: two sheets of N x N vertices, for each N
+#   JOBS=2             processes side by side in parts contract and matrix; a device serves them in turns, so that
+#                      more of them pay only where NVIDIA's multi-process service runs
+#   SIZES="224 396 708"  parts time and cpu: two sheets of N x N vertices on a floor (100k, 314k, 1M in all), for each N
 #
 # It needs bash, coreutils and a driver; nvcc, compute-sanitizer, ncu and python3 are used if they are installed.
 #  Exit code 0: no part failed, 1: a part failed, 2: usage.
@@ -12,7 +14,7 @@
 set -u
 bundle=$(dirname "$(readlink -f "$0")")
 loom=$bundle/bin/loom
-parts='device probe objects kernels compare contract bits drape fold time sanitizer profile cpu matrix'
+parts='device probe objects kernels compare contract bits drape fold time sanitizer profile counters cpu matrix'
 
 describe_parts() {
   cat <<'TEXT'
@@ -27,8 +29,9 @@ drape      drape_self beside the CPU, twice on the device, with the exact audit
 fold       fold_desk likewise
 time       milliseconds of a step and an iteration, by phase and size
 sanitizer  memcheck, initcheck and racecheck of small runs (compute-sanitizer)
-profile    time, bytes and registers by kernel (ncu)
-cpu        the smallest size of `time` on the CPU
+profile    time by kernel at the smallest size (python3 with h5py)
+counters   bytes, registers and warps by kernel (ncu)
+cpu        the same runs as `time` on the CPU, as long as LIMIT lasts
 matrix     every solver with every collision and contact method, on the device
 TEXT
 }
@@ -58,7 +61,8 @@ export OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=$((cores >
 # shellcheck source=scenes.sh
 . "$bundle/source/scenes.sh"
 simulated() { [ "$device" = simulated ]; }
-sizes=${SIZES:-$(simulated && echo 16 || echo 224 388 708)}
+jobs=${JOBS:-$(simulated && echo $(((cores + 1) / 2)) || echo 2)}
+sizes=${SIZES:-$(simulated && echo 16 || echo 224 396 708)}
 
 # ---- a part: one line, and the interesting lines of its log ----
 begin=$SECONDS failed=0
@@ -144,7 +148,7 @@ contract() { # every plugin that has launchers for a device
   names=$("$loom" list | awk '/^[a-z]+ plugins:/ { kind = $1 } /^  [a-z]/ && $3 ~ /cuda/ { print $1 ":" kind }')
   [ -n "$names" ] || return 1
   # shellcheck disable=SC2016  # expanded by that shell
-  printf '%s\n' "$names" | xargs -P $(((cores + 1) / 2)) -I{} bash -c '
+  printf '%s\n' "$names" | xargs -P "$jobs" -I{} bash -c '
     name=${1%:*} kind=${1#*:}
     told=$(OMP_NUM_THREADS=2 "$LOOM_BIN" contract "$name" --kind "$kind" --backend cuda 2>&1) || {
       printf "%s\n" "$told" | sed "s/^/$name: /"; exit 1; }
@@ -174,11 +178,16 @@ pair() { # scene: beside the CPU, and twice on the device
 }
 timing() { # N: phases wait for the device, so that each is charged for its own launches
   local log=$work/run/time_$1
-  two_sheets "$1" 3 20 none 0.5 "$log.h5" >"$log.ini"
+  resting_sheets "$1" 6 20 "$log.h5" >"$log.ini"
   "$loom" run "$log.ini" --device "$2" -o "$log.$2.h5" | sed 's/^ */  /' || return 1
-  echo "$((2 * $1 * $1)) vertices on $2: $("$loom" export "$log.$2.h5" --format csv -o "$log" >/dev/null 2>&1
-    awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) c[$i] = i } NR > 1 { n += $c["iters"]; t += $c["t_total"] }
-      END { printf "%.1f ms a step, %.2f ms an iteration", 1e3 * t / (NR - 1), 1e3 * t / n }' "$log"/*steps.csv)"
+  "$loom" export "$log.$2.h5" --format csv -o "$log.$2" >/dev/null 2>&1 || return 1
+  cp "$log.$2/steps.csv" "$logs/time_$1_$2.csv"
+  echo "$((2 * $1 * $1)) vertices on $2: $(awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) c[$i] = i; next }
+    NR == 2 { first = 1e3 * $c["t_total"]; next }
+    { t += 1e3 * $c["t_total"]; m += 1e3 * ($c["t_log"] + $c["t_measure"]); n += $c["iters"]; p += $c["contacts"] }
+    END { printf "first step %.1f ms; mean of %d more %.1f ms (%.1f of it measuring and the log), %.2f ms an iteration, \
+%.1f steps a second, %.0f contacts", first, NR - 2, t / (NR - 2), m / (NR - 2), t / n, 1e3 * (NR - 2) / t, \
+      p / (NR - 2) }' "$log.$2/steps.csv")"
 }
 sanitizer() {
   needs compute-sanitizer
@@ -193,22 +202,29 @@ sanitizer() {
   done
   return "$bad"
 }
-profile() {
-  needs ncu
+profile() { # loom waits for each launch and takes its time between two events of the device
+  python3 -c 'import h5py' 2>/dev/null || cannot "there is no python3 with h5py"
   local log=$work/run/profile
-  two_sheets 388 1 4 none 0.5 "$log.h5" >"$log.ini"
-  ncu --clock-control none --launch-skip 100 --launch-count 500 --csv --page raw --metrics \
+  resting_sheets "${sizes%% *}" 6 20 "$log.h5" >"$log.ini"
+  "$loom" run "$log.ini" --device cuda --quiet --set log.kernels=on || return 1
+  python3 "$bundle/source/kernels.py" "$log.h5" 2
+}
+counters() { # small: ncu saves and restores the memory of the device for each launch
+  needs ncu
+  local log=$work/run/counters
+  resting_sheets "$(simulated && echo 12 || echo 112)" 3 20 "$log.h5" >"$log.ini"
+  ncu --clock-control none --launch-skip 2800 --launch-count 300 --csv --page raw --metrics \
     gpu__time_duration.sum,dram__bytes.sum,launch__registers_per_thread,sm__warps_active.avg.pct_of_peak_sustained_active,smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct \
     "$loom" run "$log.ini" --device cuda --quiet >"$work/ncu.csv" || return 1
   python3 "$bundle/source/profile.py" "$work/ncu.csv"
 }
 matrix() {
   [ -x "$bundle/tests/test_matrix" ] || cannot "the bundle was made without tests"
-  OMP_NUM_THREADS=2 "$bundle/tests/test_matrix" -j$(((cores + 1) / 2)) --timeout 100 --short-filename
+  OMP_NUM_THREADS=2 "$bundle/tests/test_matrix" -j"$jobs" --timeout 100 --short-filename
 }
-export -f cannot needs simulated two_sheets shipped device probe objects kernels compare contract bits pair \
-  timing sanitizer profile matrix
-export bundle work logs loom cores device
+export -f cannot needs simulated two_sheets resting_sheets shipped device probe objects kernels compare contract bits \
+  pair timing sanitizer profile counters matrix
+export bundle work logs loom jobs sizes device
 
 # ---- the visit ----
 want=${*:-$parts}
@@ -228,10 +244,11 @@ tell='FAIL' part contract 300 contract
 tell='common frames' part bits 60 bits
 tell='beside|twice' part drape 120 pair drape_self
 tell='beside|twice' part fold 120 pair fold_desk
-for n in $sizes; do tell='vertices|time' part "time_$n" 90 timing "$n" cuda; done
+for n in $sizes; do tell='vertices|time|memory' part "time_$n" 90 timing "$n" cuda; done
 tell='==|SUMMARY|Invalid|Uninit' part sanitizer 300 sanitizer
-tell='.' part profile 90 profile
-tell='vertices|time' part cpu 60 timing "${sizes%% *}" cpu
+tell='.' part profile 60 profile
+tell='.' part counters 90 counters
+for n in $sizes; do tell='vertices|time|memory' part "cpu_$n" 120 timing "$n" cpu; done
 tell='FAIL|Synthesis' part matrix 600 matrix
 say "$((SECONDS - begin)) s in all"
 tar -C "$work" -czf "$out/logs.tar.gz" logs

@@ -36,7 +36,7 @@ cp -r "$source/configs" "$out/"
   while read -r folder; do mkdir -p "$out/source/$folder"; done
 mkdir -p "$out/source/tests/matrix"
 cp "$source/tests/matrix/expected.txt" "$out/source/tests/matrix/"
-cp "$source"/framework/bundle/{scenes.sh,probe.cu,objects_part.cu,objects_main.cu,profile.py} "$out/source/"
+cp "$source"/framework/bundle/{scenes.sh,probe.cu,objects_part.cu,objects_main.cu,profile.py,kernels.py} "$out/source/"
 cp "$source/framework/bundle/gpu_check.sh" "$out/gpu-check"
 cat >"$out/loom" <<'SH'
 #!/bin/sh

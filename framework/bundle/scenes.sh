@@ -51,6 +51,27 @@ checkpoint_every = 0
 INI
 }
 
+# The same sheets fall onto a floor and onto each other: from the second step on, contacts of both kinds.
+resting_sheets() { # N steps iterations log
+  two_sheets "$1" "$2" "$3" none 0.5 "$4" >"$work/run/sheets_$1.ini"
+  cat <<INI
+include = $work/run/sheets_$1.ini
+[run]
+gravity = 0 0 -9.81
+[body.floor]
+shape    = plane
+normal   = 0 0 1
+position = 0 0 -0.0008
+friction = 0.3
+[collision.bodies]
+plugin = sdf
+[contact.all]
+collision = self bodies
+[log]
+state = off
+INI
+}
+
 # A scene of configs/ under ndb_pd and ndb.
 shipped() { # scene steps iterations log
   cat <<INI

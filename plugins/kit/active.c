@@ -88,7 +88,7 @@ static loom_status launch_all(candidates *c, const loom_step *s, loom_buf *x, do
 {
   const loom_host *const h = c->h;
   plug_maps m = plug_maps_on(h, c->e);
-  lk_real *const told = plug_write(&m, c->result);
+  lk_real *const told = plug_rdwr(&m, c->result);
   const cand_moved_args way = {.x = plug_read(&m, x), .anchor = plug_read(&m, c->anchor)};
   LOOM_TRY(m.status);
   LOOM_TRY(plug_launch(&m, &k_moved, &way, c->sc->num_verts, told + TOLD_WAY));

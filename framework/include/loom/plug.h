@@ -194,7 +194,7 @@ static inline loom_status plug_fetch(const loom_host *h, const loom_exec *e, loo
 static inline loom_status plug_reduce(plug_maps *m, const lk_entry *k, const void *args, int64_t n,
                                       loom_buf *result, double *out)
 {
-  LOOM_TRY(plug_launch(m, k, args, n, (lk_real *)plug_write(m, result)));
+  LOOM_TRY(plug_launch(m, k, args, n, (lk_real *)plug_rdwr(m, result)));
   return plug_fetch(m->h, m->e, result, 1, out);
 }
 
@@ -224,7 +224,7 @@ static inline loom_status plug_reduce_later(plug_maps *m, const lk_entry *k, con
                                             double scale, double *to)
 {
   plug_later_number now, *p = &now;
-  LOOM_TRY(plug_launch(m, k, args, n, (lk_real *)plug_write(m, result)));
+  LOOM_TRY(plug_launch(m, k, args, n, (lk_real *)plug_rdwr(m, result)));
   for (int i = 0; i < PLUG_LATER_MAX && p == &now; ++i)
     if (!later->all[i].waits) p = &later->all[i];
   p->scale = scale;

@@ -69,7 +69,7 @@ static loom_status reduce(acl *m, const lk_entry *k, loom_buf *one, loom_buf *tw
 {
   plug_maps maps = plug_maps_on(m->h, m->e);
   const acl_vector_args a = {.a = plug_read(&maps, one), .b = plug_read(&maps, two)};
-  LOOM_TRY(plug_launch(&maps, k, &a, m->n, plug_write(&maps, m->result)));
+  LOOM_TRY(plug_launch(&maps, k, &a, m->n, plug_rdwr(&maps, m->result)));
   return plug_fetch(m->h, m->e, m->result, 1, out);
 }
 

@@ -143,7 +143,7 @@ static loom_status next_point(ndb_pd *s, const loom_step *st, double *beta)
   }
   if (s->set.momentum == MOMENTUM_NONE) return plug_unbind(&m);
   if (s->t > 1.0) {
-    lk_real *const result = plug_write(&sum, s->result);
+    lk_real *const result = plug_rdwr(&sum, s->result);
     LOOM_TRY(plug_launch(&sum, &k_uphill, &a, s->n, result));
     LOOM_TRY(plug_fetch(s->h, s->e, s->result, 1, &uphill));
   }

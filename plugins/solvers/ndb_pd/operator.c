@@ -168,7 +168,7 @@ loom_status ndb_pd_contact_begin(ndb_pd *s, const loom_quad *q)
                                   .wf = plug_write(&m, single ? s->wf : NULL),
                                   .dinvf = plug_write(&m, single ? s->dinvf : NULL),
                                   .touched = plug_write(&m, s->touched)};
-  lk_real *const result = plug_write(&m, s->result);
+  lk_real *const result = plug_rdwr(&m, s->result);
   LOOM_TRY(plug_run_on(&m, &k_diagonal, &a, s->n, NULL));
   LOOM_TRY(plug_run_on(&m, &k_heaviest, &a, s->n, result));
   return plug_launch(&m, &k_touched, &a, s->n, result + 1);

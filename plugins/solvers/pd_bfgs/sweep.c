@@ -81,7 +81,7 @@ static loom_status power_step(pd_bfgs *s, loom_buf *v, loom_buf *t, int last)
   a.inv = plug_bind(&m, s->inv, LOOM_READ, LOOM_AT_EXEC);
   a.from = plug_read(&m, v);
   a.to = plug_write(&m, t);
-  lk_real *const sums = plug_write(&m, s->sums);
+  lk_real *const sums = plug_rdwr(&m, s->sums);
   pd_bfgs_product_moved(s);
   if (last) pd_bfgs_product_moved(s);
   LOOM_TRY(plug_run_on(&m, &k_power, &a, s->n, sums));
