@@ -19,6 +19,7 @@ STAND_INS = re.compile(r"\b(what|whatever|who|whose|whoever|those|nobody|somebod
 WORD = re.compile(r"[A-Za-z][A-Za-z'-]+")
 BARS = {"comments": 4.0, "messages": 2.0, "documents": 4.0, "python": 5.0}  # per 1,000 words
 PLAIN = (
+    "configs",
     "experiments/tools",
     "framework/app",
     "framework/audit",
@@ -28,6 +29,7 @@ PLAIN = (
     "framework/config",
     "framework/contract",
     "framework/core",
+    "framework/doc",
     "framework/elements",
     "framework/geom",
     "framework/include/loom",
