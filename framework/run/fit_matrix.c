@@ -140,7 +140,7 @@ static void print_limits(const matrix *m)
       const loom_plugin *const p = kind == 0 ? m->solvers[i] : m->models[i];
       if (!(kind == 0 ? m->solver_fits[i] : m->model_fits[i])) continue;
       if (*registry_limits(p) == '\0') continue;
-      if (num++ == 0) fprintf(m->f, "limits: what a plugin costs physically, measured\n");
+      if (num++ == 0) fprintf(m->f, "limits: physical errors of the plugins, measured\n");
       snprintf(before, sizeof before, "  %-16s ", p->name);
       registry_print_limits(p, before, m->f);
     }
