@@ -1,5 +1,5 @@
 /* test_bodies.c - the services on bodies row by row against the functions that they are made of,
- * and what they refuse. */
+ * and their refusals. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>

@@ -149,7 +149,7 @@ Test(import, a_body_from_a_file_runs)
                     LOOM_ARGS("run", "bar.ini"));
 }
 
-/* What cannot be used ends the command with 2, the file and what to do. */
+/* An unusable file ends the command with 2, the file and the remedy. */
 static void refused_by_the_command(const char *body, const char *want, const char *remedy)
 {
   static const char scene[] =
