@@ -103,6 +103,7 @@ device() {
   simulated || nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm --format=csv,noheader || true
   simulated && echo "a simulated device: no timing means anything"
   uname -srm
+  lscpu | sed -n 's/^Model name: *//p'
   ldd --version | sed -n 1p
   cat "$bundle/BUNDLE"
   "$loom" list >/dev/null
@@ -213,7 +214,7 @@ counters() { # small: ncu saves and restores the memory of the device for each l
   needs ncu
   local log=$work/run/counters
   resting_sheets "$(simulated && echo 12 || echo 112)" 3 20 "$log.h5" >"$log.ini"
-  ncu --clock-control none --launch-skip 2800 --launch-count 300 --csv --page raw --metrics \
+  ncu --clock-control none --launch-skip 2800 --launch-count 100 --csv --page raw --metrics \
     gpu__time_duration.sum,dram__bytes.sum,launch__registers_per_thread,sm__warps_active.avg.pct_of_peak_sustained_active,smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct \
     "$loom" run "$log.ini" --device cuda --quiet >"$work/ncu.csv" || return 1
   python3 "$bundle/source/profile.py" "$work/ncu.csv"
